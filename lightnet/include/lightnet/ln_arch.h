@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Architectures: the targets, their operators and their rewrites, and the tables of all of them.
+
+#ifndef LN_ARCH_H
+#define LN_ARCH_H
+
+#include <stddef.h>
+
+#include "lightnet/ln_api.h"
+#include "lightnet/ln_context.h"
+#include "lightnet/ln_hash.h"
+#include "lightnet/ln_list.h"
+#include "lightnet/ln_op.h"
+
+LN_BEGIN_DECLS
+
+/** Expands `op` to the returned operators (NULL: to nothing); `*match` 0: does not apply. New
+ * operators are the caller's. */
+typedef ln_list *(*ln_expander_func)(const ln_context *ctx, const ln_op *op, int *match);
+
+/** Combines the adjacent operators `win_ops` to the returned ones (NULL: to nothing); `*match` 0:
+ * does not apply. */
+typedef ln_list *(*ln_combiner_func)(const ln_context *ctx, const ln_list *win_ops, size_t win_size,
+                                     int *match);
+
+/** Substitutes the returned operators for those put into `*old_ops`, a new list in list order;
+ * `*old_ops` NULL: does not apply. With ctx->anchor set, a match whose last operator is the anchor
+ * is wanted. */
+typedef ln_list *(*ln_subgraph_func)(const ln_context *ctx, ln_list **old_ops);
+
+/** Returns a new list of the operators of ctx->ops in a better order. */
+typedef ln_list *(*ln_schedule_func)(const ln_context *ctx);
+
+typedef struct ln_arch {
+    void (*init_func)(void **priv_p);
+    void (*cleanup_func)(void **priv_p);
+    void *priv;
+    ln_op **reg_ops; /* NULL terminated, as all arrays below; a NULL array is empty */
+    ln_expander_func *ep_funcs;
+    ln_combiner_func *cb_funcs;
+    ln_subgraph_func *sg_funcs;
+    ln_schedule_func *sd_funcs;
+    char *arch_name;
+
+    /* Beyond the documented fields. */
+    const char **rule_names; /* names of all rules in the functions above, for
+                                ln_context_disable_rule; or NULL */
+} ln_arch;
+
+typedef struct ln_arch_info {
+    ln_hash *arch_table;     /* arch_name -> ln_arch * */
+    ln_hash *op_proto_table; /* optype -> ln_op * */
+} ln_arch_info;
+
+/** All architectures and operator prototypes; filled before main, constant afterwards. */
+LN_API extern ln_arch_info ln_global_arch_info;
+
+#define LN_ARCH ln_global_arch_info
+
+/** Enters an architecture (keeps it) and its operators into the tables. -1 with the thread's last
+ * error: a name is taken. */
+LN_API int ln_arch_register(ln_arch *arch);
+
+/** All architectures (ln_arch *) in the order of registration. Returns borrowed. */
+LN_API const ln_list *ln_arch_list(void);
+
+LN_END_DECLS
+
+#endif

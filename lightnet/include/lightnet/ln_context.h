@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// A context: everything that belongs to one model, from its source to its runs.
+//
+//     ln_context *ctx = ln_context_create();
+//     if (ln_context_init(ctx, "model.json") || ln_context_compile(ctx, "cpu") ||
+//     ln_context_load(ctx, "model.safetensors"))
+//         fprintf(stderr, "%s\n", ln_context_error(ctx));
+//     ln_context_set_data(ctx, "image", pixels);
+//     ln_context_run(ctx);
+//     ln_context_get_data(ctx, "probabilities", probs);
+//     ln_context_unload(ctx);
+//     ln_context_cleanup(ctx);
+//     ln_context_free(ctx);
+//
+// Two threads may use two contexts at the same time, not one. Functions that return int give 0, or
+// -1 with the reason in the context; functions that return a pointer give NULL then.
+
+#ifndef LN_CONTEXT_H
+#define LN_CONTEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "lightnet/ln_api.h"
+#include "lightnet/ln_dfg.h"
+#include "lightnet/ln_hash.h"
+#include "lightnet/ln_list.h"
+#include "lightnet/ln_mem.h"
+#include "lightnet/ln_msg.h"
+#include "lightnet/ln_op.h"
+#include "tensorlight/tl_exec.h"
+
+LN_BEGIN_DECLS
+
+typedef struct ln_context {
+    ln_hash *tensor_table;              /* the tensor table */
+    ln_hash *op_table;                  /* the operator table */
+    ln_dfg *dfg;                        /* the data flow graph */
+    ln_list *ops;                       /* the operator list */
+    void *mem_starts[LN_MEM_TYPE_SIZE]; /* the memory start addresses */
+    size_t mem_sizes[LN_MEM_TYPE_SIZE]; /* the memory sizes */
+
+    /* Beyond the documented fields. */
+    ln_error *error;      /* the reason of the last failure */
+    ln_msg_func msg_func; /* receives warnings and debug lines; NULL: nobody does */
+    void *msg_data;       /* its first argument */
+    char *source;         /* the model's name for messages */
+    char *target;         /* what it is compiled for, or NULL */
+    ln_list *inputs;      /* names (char *) of the model's inputs, in order */
+    ln_list *outputs;     /* names (char *) of the model's outputs, in order */
+    int declared;         /* the model itself names its inputs or outputs */
+    tl_pool *pool;        /* threads; NULL: one */
+    int threads;          /* what ln_context_set_threads asked for; -1: not asked */
+    tl_isa isa;           /* the kernel level */
+    uint64_t seed;        /* of random tensors */
+    uint64_t random;      /* state of the generator, from the seed at load */
+    int optimize;         /* 0: lowering only, the reference program */
+    ln_list *rules;       /* ln_rule_count: what fired, in order of first firing */
+    ln_list *disabled;    /* names (char *) of rules to leave out */
+    ln_hash *unique;      /* the next number for each prefix of new names */
+    const ln_op *anchor;  /* where a subgraph rule is to match; NULL: anywhere */
+    int stale;            /* a constant was set after load */
+} ln_context;
+
+/** How often a rule fired while compiling. */
+typedef struct ln_rule_count {
+    const char *name;
+    int count;
+} ln_rule_count;
+
+/* Errors */
+
+/** Records the reason (the first since the last clearing wins) and returns -1. `ctx` NULL: the
+ * calling thread's record. */
+LN_API int ln_fail(const ln_context *ctx, const char *fmt, ...) LN_PRINTF(2, 3);
+
+/** As ln_fail, with the calling thread's last error as the reason. Returns -1. */
+LN_API int ln_fail_last(const ln_context *ctx);
+
+/** As ln_fail, with TensorLight's last error as the reason. Returns -1. */
+LN_API int ln_fail_tl(const ln_context *ctx);
+
+/** Puts "where: " before the recorded reason. Returns -1. */
+LN_API int ln_fail_at(const ln_context *ctx, const char *fmt, ...) LN_PRINTF(2, 3);
+
+/** Sends a warning to the context's message function. */
+LN_API void ln_warn(const ln_context *ctx, const char *fmt, ...) LN_PRINTF(2, 3);
+
+/** Sends a debug line to the context's message function. */
+LN_API void ln_debug(const ln_context *ctx, const char *fmt, ...) LN_PRINTF(2, 3);
+
+/** The reason of the last failure, "" when there is none; valid until the next call on the context.
+ * NULL: the thread's. */
+LN_API const char *ln_context_error(const ln_context *ctx);
+
+/** Forgets the recorded reason. */
+LN_API void ln_context_clear_error(const ln_context *ctx);
+
+/* Life */
+
+/** Returns new (ln_context_free): an empty context. NULL with the thread's last error when there is
+ * no memory. */
+LN_API ln_context *ln_context_create(void);
+
+/** Frees the context with its tensors, operators, graph, list and memory. Takes NULL and half-built
+ * ones. */
+LN_API void ln_context_free(ln_context *ctx);
+
+/** Reads the model from the JSON IR file `source`. On failure the context is as empty as before. */
+LN_API int ln_context_init(ln_context *ctx, const char *source);
+
+/** As ln_context_init, from `len` bytes of JSON text; `name` stands for the file in messages. */
+LN_API int ln_context_init_text(ln_context *ctx, const char *name, const char *text, size_t len);
+
+/** Rewrites the model for `target` ("cpu"), plans its memory. Unknown target: the message lists the
+ * known ones. */
+LN_API int ln_context_compile(ln_context *ctx, const char *target);
+
+/** Writes the operators in their present order as JSON to `outfile` ("-": standard output); a
+ * compiled model with its memory plan. On failure no file is left behind. */
+LN_API int ln_context_print(const ln_context *ctx, const char *outfile);
+
+/** Allocates the planned memory, reads `datafile` (wts or safetensors, or NULL), and runs once what
+ * is constant. */
+LN_API int ln_context_load(ln_context *ctx, const char *datafile);
+
+/** Copies ln_context_data_size() bytes from `data` to the tensor. The context is loaded. */
+LN_API int ln_context_set_data(ln_context *ctx, const char *tname, const void *data);
+
+/** Copies the tensor's bytes to `data`; NULL: to new memory that the caller frees. NULL on failure.
+ * Only tensors whose memory outlives the run can be read: inputs, outputs, constants, and what
+ * nothing overwrote. */
+LN_API void *ln_context_get_data(ln_context *ctx, const char *tname, void *data);
+
+/** Bytes of the tensor's data; 0 with a reason when there is no such tensor. */
+LN_API size_t ln_context_data_size(ln_context *ctx, const char *tname);
+
+/** Sets a parameter; the value's type is the parameter's: double for a number, int for a bool,
+ * const char * for a string, and int len, pointer for an array. The operators are checked anew.
+ * Shapes may change only before compiling. */
+LN_API int ln_context_set_param(ln_context *ctx, const char *opname, const char *pname, ...);
+
+/** Runs the operators in the order of ctx->ops. The context is loaded. */
+LN_API int ln_context_run(const ln_context *ctx);
+
+/** Frees what ln_context_load allocated. */
+LN_API void ln_context_unload(ln_context *ctx);
+
+/** Undoes ln_context_init: the context is empty again. */
+LN_API void ln_context_cleanup(ln_context *ctx);
+
+/* Settings, before compiling or loading */
+
+/** Threads for runs; 0: all cores available. LIGHTNET_NUM_THREADS overrides. Default: 1. */
+LN_API int ln_context_set_threads(ln_context *ctx, int n);
+
+/** Seed of random tensors (default 0). */
+LN_API void ln_context_set_seed(ln_context *ctx, uint64_t seed);
+
+/** Leaves out the rewrite `rule` when compiling. An unknown name is an error. */
+LN_API int ln_context_disable_rule(ln_context *ctx, const char *rule);
+
+/** Compiles to the reference program: operators lowered one to one, nothing fused, plain C kernels.
+ */
+LN_API void ln_context_set_reference(ln_context *ctx);
+
+/** Adds tensor `tname` to the outputs (it then survives the run). Before compiling. */
+LN_API int ln_context_add_output(ln_context *ctx, const char *tname);
+
+/* For passes: the operators and everything that must follow them */
+
+/** Runs the pre_run of every operator of ctx->ops, and enters operators, tensors and graph into the
+ * context. */
+LN_API int ln_context_init_ops(ln_context *ctx);
+
+/** The opposite of ln_context_init_ops; the list is empty then. */
+LN_API void ln_context_cleanup_ops(ln_context *ctx);
+
+/** Replaces the `len` operators from `*position` in ctx->ops by `new_ops` (takes them); `*position`
+ * is then the first new node, or the node after the removed ones. */
+LN_API int ln_context_replace_ops(ln_context *ctx, ln_list **position, size_t len,
+                                  ln_list *new_ops);
+
+/** Removes the operator at `*position`; `*position` is then the next node. */
+LN_API int ln_context_remove_op(ln_context *ctx, ln_list **position);
+
+/** Adds `new_op` (takes it) before `*position` (NULL: at the end); `*position` is then its node. */
+LN_API int ln_context_add_op(ln_context *ctx, ln_list **position, ln_op *new_op);
+
+/** Substitutes `new_ops` (takes them) for `old_ops`, whose last operator is the last of them in
+ * list order: there the new stand. */
+LN_API int ln_context_subgraph(ln_context *ctx, ln_list *old_ops, ln_list *new_ops);
+
+/** 0 when operators, tensors, graph, names and, once planned, memory agree; otherwise -1 with the
+ * first disagreement. */
+LN_API int ln_context_check(const ln_context *ctx);
+
+/** Undoes and repeats every pre_run, so that all private data is fresh; keeps planned offsets. */
+LN_API int ln_context_rebind(ln_context *ctx);
+
+/** Allocates zeroed memory of ctx->mem_sizes and gives every tensor its address. After planning. */
+LN_API int ln_context_alloc_mem(ln_context *ctx);
+
+/** Frees it. */
+LN_API void ln_context_dealloc_mem(ln_context *ctx);
+
+/** Prints a name into `buf` (LN_MAX_NAME_LEN bytes) that no operator and no tensor has: `prefix`
+ * and a number, in constant time. */
+LN_API int ln_context_unique_name(const ln_context *ctx, char *buf, const char *prefix);
+
+/** The operator that makes tensor `tname`; NULL when there is none. Returns borrowed (until the
+ * list changes). */
+LN_API ln_op *ln_context_creater(const ln_context *ctx, const char *tname);
+
+/** How many operator arguments read tensor `tname`, plus one if it is an output of the model. */
+LN_API int ln_context_num_uses(const ln_context *ctx, const char *tname);
+
+/** Whether `tname` is an output of the model (declared, or read by nobody when none is declared).
+ */
+LN_API int ln_context_is_output(const ln_context *ctx, const char *tname);
+
+LN_END_DECLS
+
+#endif

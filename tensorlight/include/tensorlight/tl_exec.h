@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a computation may use besides its tensors: threads, scratch memory, a kernel level.
+//
+//     tl_pool *pool = tl_pool_create(2);
+//     tl_exec exec = {.pool = pool, .isa = tl_isa_best()};
+//     tl_exec_relu(&exec, src, dst);
+//     tl_pool_free(pool);
+//
+// Every `const tl_exec *exec` argument may be NULL: one thread, the best kernels of this CPU, no
+// scratch given.
+
+#ifndef TL_EXEC_H
+#define TL_EXEC_H
+
+#include <stddef.h>
+
+#include "tensorlight/tl_api.h"
+
+TL_BEGIN_DECLS
+
+/** Instruction-set levels, lowest first. A kernel table exists for each; a level that lacks a
+ * kernel takes the next lower one's. */
+typedef enum tl_isa {
+    TL_ISA_INVALID = -1,
+    TL_ISA_C = 0,
+    TL_ISA_AVX2,
+    TL_ISA_AVX512,
+    TL_ISA_NEON,
+    TL_ISA_SIZE
+} tl_isa;
+
+/** The best level of this CPU, lowered by LIGHTNET_MAX_ISA (c, avx2, avx512, neon); read once. */
+TL_API tl_isa tl_isa_best(void);
+
+/** "c", "avx2", "avx512", "neon". */
+TL_API const char *tl_isa_name(tl_isa isa);
+
+/** The level of that name, or TL_ISA_INVALID. */
+TL_API tl_isa tl_isa_from_str(const char *str);
+
+/** Cores that this process may use: the affinity mask and the cgroup quota, at least 1. */
+TL_API int tl_cpu_count(void);
+
+/** Threads that share work; they sleep when idle. */
+typedef struct tl_pool tl_pool;
+
+/** Returns new (tl_pool_free); `n` threads including the caller, 0 = tl_cpu_count(). NULL with a
+ * reason on failure. */
+TL_API tl_pool *tl_pool_create(int n);
+
+/** Takes NULL. */
+TL_API void tl_pool_free(tl_pool *pool);
+
+/** Number of threads, 1 for NULL. */
+TL_API int tl_pool_size(const tl_pool *pool);
+
+typedef struct tl_exec {
+    tl_pool *pool;       /* NULL: the calling thread alone */
+    void *scratch;       /* memory for the kernel's own use, aligned to 64 bytes, or NULL */
+    size_t scratch_size; /* its bytes */
+    tl_isa isa;          /* the kernel level */
+} tl_exec;
+
+/** Work on the units begin .. end-1 of a computation described by `arg`. */
+typedef void (*tl_range_func)(void *arg, size_t begin, size_t end);
+
+/** Runs `func` over the units 0 .. n-1, split into ranges of at least `grain` units among the
+ * threads of `exec`; returns when all are done. The split must not influence the result. */
+TL_API void tl_parallel(const tl_exec *exec, size_t n, size_t grain, tl_range_func func, void *arg);
+
+TL_END_DECLS
+
+#endif

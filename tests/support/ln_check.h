@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frame of every unit test program: a main that runs Check test cases and speaks TAP.
+//
+//     START_TEST(pool_gives_the_smallest_hole) { ... ck_assert_uint_eq(offset, 11); } END_TEST
+//
+//     LN_TEST_MAIN("mem pool", pool_gives_the_smallest_hole, pool_never_gives_offset_0)
+//
+// Asserts stay on in tests; a test that lacks something says so with ln_check_skip and returns.
+
+#ifndef LN_CHECK_H
+#define LN_CHECK_H
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/** Runs the NULL-terminated `tests` as one suite; returns the exit status: 0 when all passed. */
+static inline int ln_check_run(const char *name, const TTest *const *tests)
+{
+    Suite *suite = suite_create(name);
+    for (; *tests; tests++) {
+        TCase *tcase = tcase_create((*tests)->name);
+        tcase_set_timeout(tcase, 120);
+        tcase_add_test(tcase, *tests);
+        suite_add_tcase(suite, tcase);
+    }
+    SRunner *runner = srunner_create(suite);
+    srunner_set_tap(runner, "-");
+    srunner_run_all(runner, CK_SILENT);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/** Says on standard error why a test did not run; the test then returns. */
+static inline void ln_check_skip(const char *reason)
+{
+    fprintf(stderr, "skipped: %s\n", reason);
+}
+
+#define LN_TEST_MAIN(name, ...)                                                                    \
+    int main(void)                                                                                 \
+    {                                                                                              \
+        const TTest *const tests[] = {__VA_ARGS__, NULL};                                          \
+        return ln_check_run(name, tests);                                                          \
+    }
+
+#endif
