@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// All of TensorLight.
+
+#ifndef TENSORLIGHT_H
+#define TENSORLIGHT_H
+
+#include "tensorlight/tl_api.h"
+#include "tensorlight/tl_exec.h"
+#include "tensorlight/tl_nn.h"
+#include "tensorlight/tl_tensor.h"
+#include "tensorlight/tl_type.h"
+#include "tensorlight/tl_util.h"
+
+#endif

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Element types and the enumerations of operations, with their names and their scalar arithmetic.
+//
+//     tl_dtype dtype = tl_dtype_from_str("TL_FLOAT16");
+//     size_t size = tl_size_of(dtype);
+//     double number = 0.1;
+//     uint16_t half;
+//     tl_convert(&half, TL_FLOAT16, &number, TL_DOUBLE);
+//
+// A `dtype` argument is a valid one (0 .. TL_DTYPE_SIZE - 1) unless the function says otherwise. An
+// enumeration's `_name` is the identifier itself, or NULL out of range; its `_from_str` knows
+// exactly these names and returns the `..._INVALID` value (-1) for every other string or NULL.
+
+#ifndef TL_TYPE_H
+#define TL_TYPE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "tensorlight/tl_api.h"
+
+TL_BEGIN_DECLS
+
+/** What an element is. Floats of 16 bits are kept as bits in a uint16_t and compute in float. */
+typedef enum tl_dtype {
+    TL_DTYPE_INVALID = -1,
+    TL_DOUBLE = 0,
+    TL_FLOAT,
+    TL_INT32,
+    TL_INT16,
+    TL_INT8,
+    TL_UINT32,
+    TL_UINT16,
+    TL_UINT8,
+    TL_BOOL, /* one byte, 0 or 1 */
+    TL_INT64,
+    TL_UINT64,
+    TL_FLOAT16,  /* IEEE 754 binary16 */
+    TL_BFLOAT16, /* the upper half of an IEEE 754 binary32 */
+    TL_DTYPE_SIZE
+} tl_dtype;
+
+/** The bytes of the largest element. */
+#define TL_DTYPE_MAX_SIZE 8
+
+typedef enum tl_bool_t { TL_FALSE = 0, TL_TRUE = 1 } tl_bool_t;
+
+/** Binary operations between elements; see tl_elew. */
+typedef enum tl_elew_op {
+    TL_ELEW_OP_INVALID = -1,
+    TL_MUL = 0,
+    TL_DIV,
+    TL_SUM,
+    TL_SUB,
+    TL_MAX,
+    TL_MIN,
+    TL_POW,
+    TL_ELEW_OP_SIZE
+} tl_elew_op;
+
+typedef enum tl_resize_type {
+    TL_RESIZE_TYPE_INVALID = -1,
+    TL_NEAREST = 0,
+    TL_LINEAR,
+    TL_RESIZE_TYPE_SIZE
+} tl_resize_type;
+
+typedef enum tl_sort_dir {
+    TL_SORT_DIR_INVALID = -1,
+    TL_SORT_DIR_ASCENDING = 0,
+    TL_SORT_DIR_DESCENDING,
+    TL_SORT_DIR_SIZE
+} tl_sort_dir;
+
+TL_API const char *tl_dtype_name(tl_dtype dtype);
+TL_API tl_dtype tl_dtype_from_str(const char *str);
+TL_API const char *tl_elew_op_name(tl_elew_op op);
+TL_API tl_elew_op tl_elew_op_from_str(const char *str);
+TL_API const char *tl_resize_type_name(tl_resize_type rtype);
+TL_API tl_resize_type tl_resize_type_from_str(const char *str);
+TL_API const char *tl_sort_dir_name(tl_sort_dir dir);
+TL_API tl_sort_dir tl_sort_dir_from_str(const char *str);
+
+/** 1 for 0 .. TL_DTYPE_SIZE - 1, the only function here that takes every value. */
+TL_API int tl_dtype_is_valid(tl_dtype dtype);
+
+/** 1 for TL_DOUBLE, TL_FLOAT, TL_FLOAT16 and TL_BFLOAT16. */
+TL_API int tl_dtype_is_float(tl_dtype dtype);
+
+/** Bytes of one element. */
+TL_API size_t tl_size_of(tl_dtype dtype);
+
+/** The default printf format of an element: "%.3f" for floats, "%d", "%u" or the 64-bit forms. */
+TL_API const char *tl_dtype_fmt(tl_dtype dtype);
+
+/** Writes the largest (smallest) finite element to `ret`, which holds tl_size_of(dtype) bytes. */
+TL_API void tl_dtype_max(tl_dtype dtype, void *ret);
+TL_API void tl_dtype_min(tl_dtype dtype, void *ret);
+
+/** The same as a double, rounded for the limits of 64-bit integers. */
+TL_API double tl_dtype_max_double(tl_dtype dtype);
+TL_API double tl_dtype_min_double(tl_dtype dtype);
+
+/** Converts one element. The same type: a copy. To an integer: truncated toward zero, saturated,
+ *  NaN is 0. To TL_BOOL: 1 for nonzero, NaN is 0. To a narrower float: rounded half to even and
+ *  saturated at the largest finite value, infinities too; NaN stays. `dst` and `src` may be the
+ *  same address. Source: operator catalogue, 5.3. */
+TL_API void tl_convert(void *dst, tl_dtype dst_dtype, const void *src, tl_dtype src_dtype);
+
+/** tl_convert for `len` elements; `dst` and `src` are equal (when no element grows) or apart. */
+TL_API void tl_convert_array(void *dst, tl_dtype dst_dtype, const void *src, tl_dtype src_dtype,
+                             size_t len);
+
+/** Three-way comparison: -1, 0 or 1; 0 where either is NaN. */
+typedef int (*tl_cmp_func)(const void *p1, const void *p2);
+TL_API int tl_cmp(const void *p1, const void *p2, tl_dtype dtype);
+TL_API tl_cmp_func tl_cmp_getfunc(tl_dtype dtype);
+
+/** *ret = *p1 op *p2. Integers wrap, floats follow IEEE 754, TL_MAX and TL_MIN give `p2` where
+ *  either is NaN, an integer TL_POW is computed in double and converted, TL_BOOL takes AND for
+ *  TL_MUL and TL_MIN, OR for TL_SUM and TL_MAX, XOR for TL_SUB. `ret` may be `p1` or `p2`.
+ *  -1 with a reason: an integer or bool division by zero. Source: operator catalogue, 5.5. */
+typedef int (*tl_elew_func)(const void *p1, const void *p2, void *ret, tl_elew_op op);
+TL_API int tl_elew(const void *p1, const void *p2, void *ret, tl_elew_op op, tl_dtype dtype);
+TL_API tl_elew_func tl_elew_getfunc(tl_dtype dtype);
+
+/** *dst = *src >= 0 ? *src : *src * negslope; integers multiply in double and convert. `dst` may be
+ *  `src`. Source: operator catalogue, lrelu. */
+TL_API void tl_lrelu(void *dst, const void *src, float negslope, tl_dtype dtype);
+
+/** Prints one element. `fmt` holds one conversion, of a float for floats and of an integer for the
+ *  others, without `*`; length modifiers are not needed and ignored; NULL: tl_dtype_fmt. Returns
+ *  the number of characters, or -1 with a reason. */
+typedef int (*tl_fprintf_func)(FILE *stream, const char *fmt, const void *p);
+TL_API int tl_fprintf(FILE *stream, const char *fmt, const void *p, tl_dtype dtype);
+TL_API tl_fprintf_func tl_fprintf_getfunc(tl_dtype dtype);
+
+TL_END_DECLS
+
+#endif

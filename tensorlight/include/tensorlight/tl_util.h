@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Errors, memory, pointers and checked sizes: the ground that the rest of TensorLight stands on.
+//
+//     if (ndim > TL_MAXDIM)
+//         return tl_fail("%d dimensions, expected at most %d", ndim, TL_MAXDIM);
+
+#ifndef TL_UTIL_H
+#define TL_UTIL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tensorlight/tl_api.h"
+#include "tensorlight/tl_type.h"
+
+TL_BEGIN_DECLS
+
+/** The most dimensions of a tensor. */
+#define TL_MAXDIM 8
+
+/* ---- errors: one record per thread ---- */
+
+/** Records the calling thread's last error, cut at 1023 characters; returns -1. */
+TL_API int tl_fail(const char *fmt, ...) TL_PRINTF(1, 2);
+
+/** Returns borrowed (until the thread's next tl_fail or tl_clear_error): the reason of the last
+ *  failure in this thread, "" without one. */
+TL_API const char *tl_last_error(void);
+
+TL_API void tl_clear_error(void);
+
+/* ---- memory ---- */
+
+/** Returns new (tl_free): `size` bytes, also for 0; NULL with a reason when there are none. */
+TL_API void *tl_alloc(size_t size);
+
+/** Returns new (tl_free): a copy of `size` bytes at `src`; NULL with a reason. */
+TL_API void *tl_clone(const void *src, size_t size);
+
+/** Returns new (tl_free): `times` copies of `size` bytes at `src`, back to back; NULL with a reason
+ *  without memory or when times < 0. */
+TL_API void *tl_repeat(const void *src, size_t size, int times);
+
+/** memmove with memcpy's order: `dst` first; returns `dst`. The two may overlap. */
+TL_API void *tl_memcpy(void *dst, const void *src, size_t size);
+
+/** The same with `src` first; returns `dst`. */
+TL_API void *tl_copy(const void *src, void *dst, size_t size);
+
+/** free(). */
+TL_API void tl_free(void *p);
+
+/* ---- pointers to elements: `n` counts elements of `size` bytes; tl_pointer_* take a dtype ---- */
+
+static inline void *tl_padd(const void *p, ptrdiff_t n, size_t size)
+{
+    return (char *)p + n * (ptrdiff_t)size;
+}
+
+/** The distance p1 - p2 in elements. */
+static inline ptrdiff_t tl_psub(const void *p1, const void *p2, size_t size)
+{
+    return ((const char *)p1 - (const char *)p2) / (ptrdiff_t)size;
+}
+
+/** Copies the element src[src_n] to dst[dst_n]. */
+static inline void tl_passign(void *dst, ptrdiff_t dst_n, const void *src, ptrdiff_t src_n,
+                              size_t size)
+{
+    memmove(tl_padd(dst, dst_n, size), tl_padd(src, src_n, size), size);
+}
+
+/** Copies `len` elements from src[src_n] on to dst[dst_n] on; they may overlap. */
+static inline void tl_pmove(void *dst, ptrdiff_t dst_n, const void *src, ptrdiff_t src_n,
+                            size_t len, size_t size)
+{
+    memmove(tl_padd(dst, dst_n, size), tl_padd(src, src_n, size), len * size);
+}
+
+static inline void *tl_pointer_add(const void *p, ptrdiff_t n, tl_dtype dtype)
+{
+    return tl_padd(p, n, tl_size_of(dtype));
+}
+
+static inline ptrdiff_t tl_pointer_sub(const void *p1, const void *p2, tl_dtype dtype)
+{
+    return tl_psub(p1, p2, tl_size_of(dtype));
+}
+
+static inline void tl_pointer_assign(void *dst, ptrdiff_t dst_n, const void *src, ptrdiff_t src_n,
+                                     tl_dtype dtype)
+{
+    tl_passign(dst, dst_n, src, src_n, tl_size_of(dtype));
+}
+
+static inline void tl_pointer_move(void *dst, ptrdiff_t dst_n, const void *src, ptrdiff_t src_n,
+                                   size_t len, tl_dtype dtype)
+{
+    tl_pmove(dst, dst_n, src, src_n, len, tl_size_of(dtype));
+}
+
+/* ---- sizes: 0 and the result in *ret, or -1 with a reason and *ret unchanged ---- */
+
+TL_API int tl_size_mul(size_t a, size_t b, size_t *ret);
+TL_API int tl_size_add(size_t a, size_t b, size_t *ret);
+
+/** The number of elements of a shape, 1 for ndim 0. -1 with a reason: ndim outside 0..TL_MAXDIM, a
+ *  negative dim, or more than INT_MAX elements (not even counting a dim of 0). */
+TL_API int tl_compute_length(int ndim, const int *dims);
+
+/** Enough for the text of every shape. */
+#define TL_SHAPE_TEXT_SIZE (TL_MAXDIM * 13 + 3)
+
+/** Writes "[2, 3]" to `text` (TL_SHAPE_TEXT_SIZE bytes) and returns it. */
+TL_API char *tl_shape_text(char *text, int ndim, const int *dims);
+
+/* ---- numbers ---- */
+
+/** Reads up to `num` numbers of a text file, separated by anything else, to `buf`. Returns how many
+ *  were read, -1 with a reason when the file cannot be read. */
+TL_API int tl_read_floats(const char *file, int num, float *buf);
+
+/** The next number of an even distribution over 0 <= x < 1. Any value is a good first `*state`; the
+ *  same state gives the same numbers everywhere. Source: Steele, Lea, Flood: Fast splittable
+ *  pseudorandom number generators (SplitMix64), 2014. */
+TL_API double tl_random_uniform(uint64_t *state);
+
+TL_END_DECLS
+
+#endif
