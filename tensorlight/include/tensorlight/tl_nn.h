@@ -1,12 +1,234 @@
 // SPDX-License-Identifier: Apache-2.0
-// What neural networks compute on tensors: convolution, pooling, reductions, resampling, detection.
+// What neural networks compute on tensors: convolution, pooling, normalization, reductions,
+// resampling, sorting, detection.
+//
+//     const tl_conv2d_param param = {
+//         .group = 1, .size = {3, 3}, .stride = {1, 1}, .dilation = {1, 1},
+//         .padding = {1, 1, 1, 1}, .act = TL_ACT_RELU};
+//     tl_tensor *dst = tl_tensor_conv2d(src, weight, bias, NULL, &param);
+//
+// The D rule, errors, and what tl_exec_X trusts: see tl_tensor.h. FLT stands for the four floating
+// dtypes; those of 16 bits compute in float and round at the end. Images are [N, C, H, W]: batch,
+// channels, height, width. Pairs are {height, width}, paddings {top, left, bottom, right}.
 
 #ifndef TL_NN_H
 #define TL_NN_H
 
+#include <stddef.h>
+
 #include "tensorlight/tl_tensor.h"
 
 TL_BEGIN_DECLS
+
+/* ---- activations that another computation applies to its result ---- */
+
+/** The result is first rounded to its dtype, then the activation computes as tl_exec_relu, _lrelu
+ *  and _sigmoid do, so a fused and a separate activation agree to the bit. */
+typedef enum tl_act {
+    TL_ACT_INVALID = -1,
+    TL_ACT_NONE = 0,
+    TL_ACT_RELU,
+    TL_ACT_LRELU, /* with `act_slope` */
+    TL_ACT_SIGMOID,
+    TL_ACT_SIZE
+} tl_act;
+
+/** The identifier, or NULL out of range. */
+TL_API const char *tl_act_name(tl_act act);
+
+/** TL_ACT_INVALID for every other string, and NULL. */
+TL_API tl_act tl_act_from_str(const char *str);
+
+/** The activation by itself, FLT; dst has the dtype and shape of src and may be src. TL_ACT_NONE
+ *  copies. */
+TL_API int tl_exec_act(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl_act act,
+                       float slope);
+
+/** tl_exec_elew, then the activation. FLT. */
+TL_API int tl_exec_elew_act(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
+                            tl_tensor *dst, tl_elew_op op, tl_act act, float slope);
+
+/* ---- windows: convolution and pooling, FLT where nothing else is said ---- */
+
+typedef struct tl_conv2d_param {
+    int group;             /* >= 1; the channels' number: depthwise */
+    int size[2];           /* of the kernel */
+    int stride[2];         /* >= 1 */
+    int dilation[2];       /* >= 1; distance of the kernel's taps */
+    int padding[4];        /* >= 0; deconv2d: cut off the result, negative enlarges it */
+    int output_padding[2]; /* deconv2d only, >= 0: more rows at the bottom, columns at the right */
+    tl_act act;            /* applied to the result */
+    float act_slope;       /* of TL_ACT_LRELU */
+} tl_conv2d_param;
+
+typedef struct tl_pool2d_param {
+    int size[2];    /* >= 1 */
+    int stride[2];  /* >= 1 */
+    int padding[4]; /* 0 .. size-1 */
+} tl_pool2d_param;
+
+/** The extent of a convolution's or pool's (dilation 1) result along one axis, from the padding at
+ *  `begin` and `end`: floor((in + begin + end - eff) / stride) + 1, eff = (size - 1) * dilation
+ * + 1. -1 with a reason: no window fits, or more than INT_MAX. Source: operator catalogue, 5.1. */
+TL_API int tl_conv2d_length(int in, int size, int stride, int dilation, int begin, int end);
+
+/** The same for a deconvolution: stride * (in - 1) + output_padding + eff - (begin + end); at least
+ *  1. Source: operator catalogue, 5.2. */
+TL_API int tl_deconv2d_length(int in, int size, int stride, int dilation, int begin, int end,
+                              int output_padding);
+
+/** Cross-correlation: src [N, IC, H, W], weight [OC, IC/group, KH, KW], bias [OC] or NULL ->
+ *  dst [N, OC, OH, OW]. Positions outside src count as 0. The sum begins with the bias, then runs
+ *  over channel, row, column. Source: operator catalogue, conv2d. D. */
+TL_API tl_tensor *tl_tensor_conv2d(const tl_tensor *src, const tl_tensor *weight,
+                                   const tl_tensor *bias, tl_tensor *dst,
+                                   const tl_conv2d_param *param);
+TL_API int tl_exec_conv2d(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
+                          const tl_tensor *bias, tl_tensor *dst, const tl_conv2d_param *param);
+
+/** Transposed convolution: src [N, IC, H, W], weight [IC, OC/group, KH, KW], bias [OC] or NULL ->
+ *  dst [N, OC, OH, OW]. The sum begins with the bias, then runs over channel, row, column.
+ *  Source: operator catalogue, deconv2d. D. */
+TL_API tl_tensor *tl_tensor_deconv2d(const tl_tensor *src, const tl_tensor *weight,
+                                     const tl_tensor *bias, tl_tensor *dst,
+                                     const tl_conv2d_param *param);
+TL_API int tl_exec_deconv2d(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
+                            const tl_tensor *bias, tl_tensor *dst, const tl_conv2d_param *param);
+
+/** The maximum of each window's elements inside src [N, C, H, W] -> dst [N, C, OH, OW]; any dtype.
+ *  Row by row a later element wins when it is greater, so a NaN stays only at a window's begin.
+ *  Source: operator catalogue, maxpool2d. D. */
+TL_API tl_tensor *tl_tensor_maxpool2d(const tl_tensor *src, tl_tensor *dst,
+                                      const tl_pool2d_param *param);
+TL_API int tl_exec_maxpool2d(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
+                             const tl_pool2d_param *param);
+
+/** The mean of each window's elements inside src, summed in double; padding does not count.
+ *  Source: operator catalogue, avgpool2d. D. */
+TL_API tl_tensor *tl_tensor_avgpool2d(const tl_tensor *src, tl_tensor *dst,
+                                      const tl_pool2d_param *param);
+TL_API int tl_exec_avgpool2d(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
+                             const tl_pool2d_param *param);
+
+/* ---- normalization: FLT, dst has the shape of src and may be src ---- */
+
+/** src [N, C, ..], the others [C], all of one dtype:
+ *  dst = scale[c] * (src - mean[c]) / sqrt(var[c] + epsilon) + offset[c]. A negative var + epsilon
+ *  gives NaN. Source: operator catalogue, batchnorm. D. */
+TL_API tl_tensor *tl_tensor_batchnorm(const tl_tensor *src, const tl_tensor *scale,
+                                      const tl_tensor *offset, const tl_tensor *mean,
+                                      const tl_tensor *var, tl_tensor *dst, float epsilon);
+TL_API int tl_exec_batchnorm(const tl_exec *exec, const tl_tensor *src, const tl_tensor *scale,
+                             const tl_tensor *offset, const tl_tensor *mean, const tl_tensor *var,
+                             tl_tensor *dst, float epsilon);
+
+/** What folds a batchnorm into other weights, all [C] and of one dtype, computed in double:
+ *  dst_scale = s = scale / sqrt(var + epsilon), dst_shift = offset - mean * s, dst_power = 1.
+ *  dst_power may be NULL. Source: operator catalogue, bn2scale_wts. */
+TL_API int tl_exec_bn2scale(const tl_exec *exec, const tl_tensor *mean, const tl_tensor *var,
+                            const tl_tensor *scale, const tl_tensor *offset, tl_tensor *dst_scale,
+                            tl_tensor *dst_shift, tl_tensor *dst_power, float epsilon);
+
+/** dst = src * scale[c] + shift[c], c the index along `axis` of src [.., C, ..]; scale, shift [C]
+ *  of src's dtype; shift NULL: nothing is added. Then the activation. D. */
+TL_API tl_tensor *tl_tensor_affine(const tl_tensor *src, const tl_tensor *scale,
+                                   const tl_tensor *shift, tl_tensor *dst, int axis, tl_act act,
+                                   float slope);
+TL_API int tl_exec_affine(const tl_exec *exec, const tl_tensor *src, const tl_tensor *scale,
+                          const tl_tensor *shift, tl_tensor *dst, int axis, tl_act act,
+                          float slope);
+
+/** exp(x - m) / sum(exp(x - m)) along `axis`, m the maximum of that line. A line with NaN or
+ *  +infinity, or of -infinity only, becomes NaN. Source: operator catalogue, softmax. D. */
+TL_API tl_tensor *tl_tensor_softmax(const tl_tensor *src, tl_tensor *dst, int axis);
+TL_API int tl_exec_softmax(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int axis);
+
+/* ---- reductions: any dtype ---- */
+
+/** Maximum along `axis`: [.., d, ..] -> [.., 1, ..], d >= 1; arg: its index (TL_INT32, the shape of
+ *  dst), or NULL, never allocated here. NaN at index 0 stays, later ones lose; ties: the lowest
+ *  index. Source: operator catalogue, maxreduce_arg. D. */
+TL_API tl_tensor *tl_tensor_maxreduce(const tl_tensor *src, tl_tensor *dst, tl_tensor *arg,
+                                      int axis);
+TL_API int tl_exec_maxreduce(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
+                             tl_tensor *arg, int axis);
+
+/** The sum of src1[i] * src2[i] -> [1]; same dtype and shape. Floats sum in double and convert,
+ *  integers wrap, TL_BOOL: OR of ANDs. Source: operator catalogue, dot_product. D. */
+TL_API tl_tensor *tl_tensor_dot_product(const tl_tensor *src1, const tl_tensor *src2,
+                                        tl_tensor *dst);
+TL_API int tl_exec_dot_product(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
+                               tl_tensor *dst);
+
+/* ---- resampling ---- */
+
+/** src -> dst of shape `new_dims` [src.ndim], every axis resampled with half-pixel centers.
+ *  TL_NEAREST: any dtype. TL_LINEAR: all but TL_BOOL, in double; integers round half away from
+ *  zero. dst and src may be empty only together. Source: operator catalogue, resize. D. */
+TL_API tl_tensor *tl_tensor_resize(const tl_tensor *src, tl_tensor *dst, const int *new_dims,
+                                   tl_resize_type rtype);
+TL_API int tl_exec_resize(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
+                          tl_resize_type rtype);
+
+/* ---- order and choice: any dtype ---- */
+
+/** Sorts the 1-D `key` in place. NaN comes last in both directions. Source: operator catalogue,
+ *  sort1d. */
+TL_API int tl_tensor_sort1d(tl_tensor *key, tl_sort_dir dir);
+
+/** The same, and moves the elements of the 1-D `val` (any dtype, the len of key) along. Stable:
+ *  equal keys keep their order in both directions. Source: operator catalogue, sort1d_by_key. */
+TL_API int tl_tensor_sort1d_by_key(tl_tensor *key, tl_tensor *val, tl_sort_dir dir);
+
+/** The bytes of exec->scratch that tl_exec_sort1d and tl_exec_sort1d_by_key need; val may be
+ *  NULL. Data is not looked at and may be NULL. */
+TL_API size_t tl_sort1d_scratch(const tl_tensor *key, const tl_tensor *val);
+
+/** -1 with a reason when exec is NULL or its scratch is too small. */
+TL_API int tl_exec_sort1d(const tl_exec *exec, tl_tensor *key, tl_sort_dir dir);
+TL_API int tl_exec_sort1d_by_key(const tl_exec *exec, tl_tensor *key, tl_tensor *val,
+                                 tl_sort_dir dir);
+
+/** dst[i*stride + j] = src[index[i]*stride + j] for i < len, j < stride: 1-D src, index (TL_INT32)
+ *  -> [len*stride]. -1 (NULL) with a reason: an index outside 0 .. src.len/stride - 1; dst is then
+ *  as before. Source: operator catalogue, pick1d. D. */
+TL_API tl_tensor *tl_tensor_pick1d(const tl_tensor *src, const tl_tensor *index, tl_tensor *dst,
+                                   int stride, int len);
+TL_API int tl_exec_pick1d(const tl_exec *exec, const tl_tensor *src, const tl_tensor *index,
+                          tl_tensor *dst, int stride, int len);
+
+/* ---- images and detection ---- */
+
+/** [H, W, 3], no TL_BOOL -> [3, H, W]: dst[c,h,w] = convert(double(src[h,w,c]) - mean[c]); mean
+ *  [3]. The result has the dtype of dst, TL_FLOAT for dst NULL. Source: operator catalogue,
+ *  submean. D. */
+TL_API tl_tensor *tl_tensor_submean(const tl_tensor *src, tl_tensor *dst, const double *mean);
+TL_API int tl_exec_submean(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
+                           const double *mean);
+
+/** SqueezeDet's boxes: delta [.., 4] (dx, dy, dw, dh) and anchor [.., 4] (cx, cy, w, h, pixels of
+ *  the network's input of `width` x `height`) -> [.., 4] (xmin, ymin, xmax, ymax, pixels of the
+ *  image, cut at its border). TL_FLOAT; dst may be delta or anchor. Source: operator catalogue,
+ *  transform_bboxSQD. D. */
+TL_API tl_tensor *tl_tensor_transform_bboxSQD(const tl_tensor *delta, const tl_tensor *anchor,
+                                              tl_tensor *dst, int width, int height, int img_width,
+                                              int img_height, int x_shift, int y_shift);
+TL_API int tl_exec_transform_bboxSQD(const tl_exec *exec, const tl_tensor *delta,
+                                     const tl_tensor *anchor, tl_tensor *dst, int width, int height,
+                                     int img_width, int img_height, int x_shift, int y_shift);
+
+/** One head of YOLOv3: feature [1, A*(5+K), H, W], anchors [A, 2] (w, h in pixels of the image) ->
+ *  box_centers [1, A, 2, H, W] (x, y), box_sizes [1, A, 2, H, W] (w, h), boxes [1, A, 4, H, W]
+ *  (xmin, ymin, xmax, ymax), confs [1, A, 1, H, W], probs [1, A, K, H, W]. TL_FLOAT, K >= 1. No
+ *  threshold, no suppression. Mind the order: height before width. Source: operator catalogue,
+ *  detect_yolov3. */
+TL_API int tl_tensor_detect_yolov3(const tl_tensor *feature, const tl_tensor *anchors,
+                                   tl_tensor *box_centers, tl_tensor *box_sizes, tl_tensor *boxes,
+                                   tl_tensor *confs, tl_tensor *probs, int img_h, int img_w);
+TL_API int tl_exec_detect_yolov3(const tl_exec *exec, const tl_tensor *feature,
+                                 const tl_tensor *anchors, tl_tensor *box_centers,
+                                 tl_tensor *box_sizes, tl_tensor *boxes, tl_tensor *confs,
+                                 tl_tensor *probs, int img_h, int img_w);
 
 TL_END_DECLS
 
