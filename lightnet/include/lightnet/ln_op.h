@@ -93,6 +93,146 @@ typedef struct ln_op {
                                       the owner's offset being known */
 } ln_op;
 
+/* Making and freeing. Functions that return int give 0, or -1 with the thread's last error; a
+ * pointer is NULL then. */
+
+/** Returns new (ln_op_free_lists_too): an operator with the functions and the argument names of
+ * `op_proto`. Takes the three lists (on failure they are still the caller's), keeps `tensor_table`,
+ * copies `name`. */
+LN_API ln_op *ln_op_create_from_proto(const ln_op *op_proto, const char *name, ln_list *tensors_in,
+                                      ln_list *tensors_out, ln_list *params, ln_hash *tensor_table);
+
+/** Frees the operator, not its lists and not its `priv`, which is post_run's. Takes NULL. */
+LN_API void ln_op_free(ln_op *op);
+
+/** Frees the operator with its lists. Takes NULL. */
+LN_API void ln_op_free_lists_too(ln_op *op);
+
+/** Returns new (ln_op_free_lists_too): an operator as the prototype's argument names say. Its name
+ * is the optype and a number, unique in `ops`; outputs are named NAME_ARG (with a number behind
+ * when `ops` or the table have that tensor); inputs are named "", and parameters have the empty
+ * value of their type. O(ops). */
+LN_API ln_op *ln_op_create_with_names(const ln_op *op_proto, const ln_list *ops,
+                                      ln_hash *tensor_table);
+
+/** Returns new (ln_op_free): an operator without lists. Its name is the optype and the first number
+ * for which the table has none of the tensors that ln_op_create_with_names would name its outputs,
+ * nor one of the operator's own name: define its outputs before asking for the next. */
+LN_API ln_op *ln_op_create_with_opname(const ln_op *op_proto, ln_hash *tensor_table);
+
+/** Returns new (ln_op_free_lists_too): name, lists and context of `op`, in the init state. */
+LN_API ln_op *ln_op_copy(const ln_op *op);
+
+/** As ln_op_copy, with the functions of prototype `new_optype` in the table. NULL: no such type. */
+LN_API ln_op *ln_op_copy_to_optype(const ln_hash *op_proto_table, const ln_op *op,
+                                   const char *new_optype);
+
+/** The tensor entry of an input or, failing that, an output; NULL when there is none. Returns
+ * borrowed. */
+LN_API ln_tensor_entry *ln_op_find_tensor_entry(const ln_op *op, const char *arg_name);
+
+/** The list entry of an input or, failing that, an output; NULL when there is none. Returns
+ * borrowed.
+ */
+LN_API ln_tensor_list_entry *ln_op_find_tensor_list_entry(const ln_op *op, const char *arg_name);
+
+/** 1 when the operator has its names, well-formed lists without double arg_names, and a tensor
+ * table. */
+LN_API int ln_op_is_valid(const ln_op *op);
+
+/* For the functions of an operator */
+
+/** Records "operator 'NAME' (OPTYPE): REASON" in the operator's context, or without one in the
+ * thread's record, and marks the operator as failed. Returns -1. */
+LN_API int ln_op_fail(ln_op_arg *op_arg, const char *fmt, ...) LN_PRINTF(2, 3);
+
+/** As ln_op_fail, with the thread's last error as the reason. Returns -1. */
+LN_API int ln_op_fail_last(ln_op_arg *op_arg);
+
+/** As ln_op_fail, with TensorLight's last error as the reason. Returns -1. */
+LN_API int ln_op_fail_tl(ln_op_arg *op_arg);
+
+/** From LN_MSG_ERROR up as ln_op_fail; below, sends the message to the context's message function
+ * and returns 0. */
+LN_API int ln_op_report(ln_op_arg *op_arg, ln_msg_level level, const char *fmt, ...)
+    LN_PRINTF(3, 4);
+
+/** What the operator's `run` may use: the context's threads, kernel level and, where the operator
+ * asked for it, scratch memory. Without a context: one thread, the best kernels, no scratch. */
+LN_API tl_exec ln_op_exec(const ln_op_arg *op_arg);
+
+/** Fails unless the operator has exactly the inputs, outputs and parameters that its description
+ * (or without one, its argument name arrays) declares, each once: optional ones may be absent, and
+ * so may parameters with a default; a variadic one stands for ARG0, ARG1, .. without a gap, at
+ * least ARG0. */
+LN_API int ln_op_check_args(ln_op_arg *op_arg);
+
+/** Defines the tensor of output `arg_name`: a new entry in the tensor table with this shape, no
+ * data, and the operator as its creater. NULL after ln_op_fail: no such output, the tensor is
+ * defined already, ndim > LN_MAXDIM, a dim < 1, more than INT_MAX elements, or too many bytes for
+ * `mtype`. Returns borrowed. */
+LN_API ln_tensor_entry *ln_op_define_output(ln_op_arg *op_arg, const char *arg_name, int ndim,
+                                            const int *dims, tl_dtype dtype, ln_mem_type mtype);
+
+/** Removes from the tensor table the outputs that this operator has made. */
+LN_API void ln_op_undefine_outputs(ln_op_arg *op_arg);
+
+/* Operator lists: in order of execution. Lists borrow their operators unless said otherwise. */
+
+/** Returns new (ln_list_free) of a NULL-terminated array. NULL for an empty array, and NULL with a
+ * reason: no memory. */
+LN_API ln_list *ln_op_list_create_from_array(ln_op **op_array);
+
+/** Frees the list and its operators, not their lists. Takes NULL. */
+LN_API void ln_op_list_free(ln_list *ops);
+
+/** Frees the list, its operators and their lists. Takes NULL. */
+LN_API void ln_op_list_free_lists_too(ln_list *ops);
+
+/** The first operator of that type or name, or NULL. Returns borrowed. */
+LN_API ln_op *ln_op_list_find_by_optype(const ln_list *ops, const char *optype);
+LN_API ln_op *ln_op_array_find_by_optype(ln_op *const ops[], const char *optype);
+LN_API ln_op *ln_op_list_find_by_name(const ln_list *ops, const char *name);
+
+/** Calls the function of each operator (NULL: nothing to do) in order, up to the first that fails:
+ * then -1, the reason is where ln_op_fail puts it. */
+LN_API int ln_op_list_do_pre_run(ln_list *ops);
+LN_API int ln_op_list_do_static_run(ln_list *ops);
+LN_API int ln_op_list_do_run(ln_list *ops);
+
+/** The same for post_run, but all are called, since each has something to undo; -1 if any failed.
+ */
+LN_API int ln_op_list_do_post_run(ln_list *ops);
+
+/** As ln_tensor_list_unique_arg_name, for the names of the operators. O(ops); for rewrites there is
+ * ln_context_unique_name. */
+LN_API int ln_op_list_unique_name(const ln_list *ops, char *buf, const char *prefix);
+
+/* The operator table: name -> operator */
+
+LN_API ln_hash *ln_op_table_create(void);
+
+/** Takes the operator. As ln_hash_insert: 1 for a new name, 0 when it replaces an operator, which
+ * is freed with its lists; -1: no memory. */
+LN_API int ln_op_table_insert(ln_hash *table, ln_op *op);
+
+/** Frees the operator and its lists. 1, or 0 when there is none of that name. */
+LN_API int ln_op_table_remove(ln_hash *table, const char *name);
+
+/** The operator, or NULL. Returns borrowed (until it is replaced or removed). */
+LN_API ln_op *ln_op_table_find(const ln_hash *table, const char *name);
+
+/** Frees the table, its operators and their lists. Takes NULL. */
+LN_API void ln_op_table_free(ln_hash *table);
+
+/** Sets parameter `pname` of operator `opname` as ln_param_vset does. -1: no such operator or
+ * parameter. */
+LN_API int ln_op_table_vset_param(ln_hash *table, const char *opname, const char *pname,
+                                  va_list ap);
+LN_API int ln_op_table_set_param(ln_hash *table, const char *opname, const char *pname, ...);
+
 LN_END_DECLS
+
+#include "lightnet/ln_opck.h"
 
 #endif
