@@ -108,7 +108,8 @@ TL_API double tl_dtype_min_double(tl_dtype dtype);
  *  same address. Source: operator catalogue, 5.3. */
 TL_API void tl_convert(void *dst, tl_dtype dst_dtype, const void *src, tl_dtype src_dtype);
 
-/** tl_convert for `len` elements; `dst` and `src` are equal (when no element grows) or apart. */
+/** tl_convert for `len` elements; `dst` and `src` do not overlap, or are equal with equal dtypes.
+ */
 TL_API void tl_convert_array(void *dst, tl_dtype dst_dtype, const void *src, tl_dtype src_dtype,
                              size_t len);
 

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Slice, concat, gather, scatter, repeat and copy.
+
+#include "kernel/move/move.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "tensor/tl_result.h"
+
+/** Bytes that are worth a thread. */
+enum { GRAIN = 65536 };
+
+/** A copy cut into pieces: unit i is piece i % pieces of block i / pieces. */
+typedef struct move {
+    tl_blocks dst, src;
+    size_t size, pieces;
+} move;
+
+static void copy_range(void *arg, size_t begin, size_t end)
+{
+    const move *const m = arg;
+    for (size_t i = begin; i < end; i++) {
+        const size_t block = i / m->pieces;
+        const size_t offset = i % m->pieces * GRAIN;
+        const size_t rest = m->size - offset;
+        memcpy((char *)m->dst.data + block * m->dst.stride + offset,
+               (const char *)m->src.data + block * m->src.stride + offset,
+               rest < GRAIN ? rest : GRAIN);
+    }
+}
+
+void tl_move_blocks(const tl_exec *exec, tl_blocks dst, tl_blocks src, size_t n, size_t size)
+{
+    if (size == 0)
+        return;
+    move m = {dst, src, size, (size + GRAIN - 1) / GRAIN};
+    tl_parallel(exec, n * m.pieces, size < GRAIN ? GRAIN / size : 1, copy_range, &m);
+}
+
+/** `t` seen along `axis`: the blocks' number and bytes, and the bytes of one index of that axis. */
+typedef struct layout {
+    size_t n, size, step;
+} layout;
+
+static layout layout_of(const tl_tensor *t, int axis)
+{
+    layout l = {1, 0, tl_size_of(t->dtype)};
+    for (int i = 0; i < axis; i++)
+        l.n *= (size_t)t->dims[i];
+    for (int i = axis + 1; i < t->ndim; i++)
+        l.step *= (size_t)t->dims[i];
+    l.size = l.step * (size_t)t->dims[axis];
+    return l;
+}
+
+int tl_exec_slice(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int axis, int start)
+{
+    assert(src->dtype == dst->dtype && start + dst->dims[axis] <= src->dims[axis]);
+    const layout from = layout_of(src, axis);
+    const layout to = layout_of(dst, axis);
+    const tl_blocks begin = {tl_padd(src->data, start, from.step), from.size};
+    tl_move_blocks(exec, (tl_blocks){dst->data, to.size}, begin, to.n, to.size);
+    return 0;
+}
+
+int tl_exec_concat(const tl_exec *exec, const tl_tensor *const *srcs, int n, tl_tensor *dst,
+                   int axis)
+{
+    const layout to = layout_of(dst, axis);
+    size_t offset = 0;
+    for (int i = 0; i < n; i++) {
+        assert(srcs[i]->dtype == dst->dtype);
+        const layout from = layout_of(srcs[i], axis);
+        const tl_blocks place = {(char *)dst->data + offset, to.size};
+        tl_move_blocks(exec, place, (tl_blocks){srcs[i]->data, from.size}, from.n, from.size);
+        offset += from.size;
+    }
+    assert(offset == to.size || to.n == 0);
+    return 0;
+}
+
+int tl_exec_copy(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
+{
+    assert(src->dtype == dst->dtype && src->len == dst->len);
+    tl_move_blocks(exec, (tl_blocks){dst->data, 0}, (tl_blocks){src->data, 0}, 1,
+                   tl_tensor_size(src));
+    return 0;
+}
+
+int tl_exec_repeat(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
+{
+    const size_t size = tl_tensor_size(src);
+    assert(src->dtype == dst->dtype && tl_tensor_size(dst) == size * (size_t)dst->dims[0]);
+    tl_move_blocks(exec, (tl_blocks){dst->data, size}, (tl_blocks){src->data, 0},
+                   (size_t)dst->dims[0], size);
+    return 0;
+}
+
+int tl_exec_gather(const tl_exec *exec, const tl_tensor *const *srcs, int n, tl_tensor *dst)
+{
+    assert(dst->dims[0] == n);
+    for (int i = 0; i < n; i++) {
+        tl_tensor row = *srcs[i];
+        row.data = tl_padd(dst->data, i, tl_tensor_size(srcs[i]));
+        tl_exec_copy(exec, srcs[i], &row);
+    }
+    return 0;
+}
+
+int tl_exec_scatter(const tl_exec *exec, const tl_tensor *src, tl_tensor *const *dsts, int n)
+{
+    assert(src->dims[0] == n);
+    for (int i = 0; i < n; i++) {
+        tl_tensor row = *dsts[i];
+        row.data = tl_padd(src->data, i, tl_tensor_size(dsts[i]));
+        tl_exec_copy(exec, &row, dsts[i]);
+    }
+    return 0;
+}
+
+/** The dims of `src` with dims[axis] = len. */
+static const int *dims_with(int *dims, const tl_tensor *src, int axis, int len)
+{
+    memcpy(dims, src->dims, (size_t)src->ndim * sizeof(int));
+    dims[axis] = len;
+    return dims;
+}
+
+tl_tensor *tl_tensor_slice(const tl_tensor *src, tl_tensor *dst, int axis, int start, int len)
+{
+    if (tl_check_data(src, "src") < 0 || tl_check_axis(src, axis) < 0 ||
+        tl_check_range(src, axis, start, len) < 0)
+        return NULL;
+    int dims[TL_MAXDIM];
+    tl_tensor *const result =
+        tl_result_begin(dst, src->ndim, dims_with(dims, src, axis, len), src->dtype);
+    return tl_result_end(result, dst, result ? tl_exec_slice(NULL, src, result, axis, start) : -1);
+}
+
+/** Do the shapes agree but for `axis`, and is the sum there an int? */
+static int check_joinable(const tl_tensor *src1, const tl_tensor *src2, int axis)
+{
+    char text1[TL_SHAPE_TEXT_SIZE], text2[TL_SHAPE_TEXT_SIZE];
+    int joinable = src1->ndim == src2->ndim;
+    for (int i = 0; joinable && i < src1->ndim; i++)
+        joinable = i == axis || src1->dims[i] == src2->dims[i];
+    int sum;
+    if (!joinable || __builtin_add_overflow(src1->dims[axis], src2->dims[axis], &sum))
+        return tl_fail("shapes %s and %s, expected the same but for axis %d",
+                       tl_shape_text(text1, src1->ndim, src1->dims),
+                       tl_shape_text(text2, src2->ndim, src2->dims), axis);
+    return 0;
+}
+
+tl_tensor *tl_tensor_concat(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst, int axis)
+{
+    if (tl_check_data(src1, "src1") < 0 || tl_check_data(src2, "src2") < 0 ||
+        tl_check_axis(src1, axis) < 0 || tl_check_same_dtype(src1, src2) < 0 ||
+        check_joinable(src1, src2, axis) < 0)
+        return NULL;
+    int dims[TL_MAXDIM];
+    dims_with(dims, src1, axis, src1->dims[axis] + src2->dims[axis]);
+    tl_tensor *const result = tl_result_begin(dst, src1->ndim, dims, src1->dtype);
+    const tl_tensor *const srcs[] = {src1, src2};
+    return tl_result_end(result, dst, result ? tl_exec_concat(NULL, srcs, 2, result, axis) : -1);
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements moved as they are: blocks of bytes at even distances, from one place to another.
+//
+// Every slice, concatenation, stacking and repetition is such a copy: along `axis` a tensor is `n`
+// = the product of the dims before it, blocks, each dims[axis] * (the product of the dims behind
+// it) elements long.
+//
+//     src  |aaaaaa|bbbbbb|     n = 2, size = 3 elements, src_stride = 6, dst_stride = 3:
+//     dst  |aaa|bbb|           a slice of 3 from 0 on
+
+#ifndef MOVE_H
+#define MOVE_H
+
+#include "tensorlight/tl_tensor.h"
+
+/** A place in memory that holds blocks `stride` bytes apart. */
+typedef struct tl_blocks {
+    void *data;
+    size_t stride;
+} tl_blocks;
+
+/** Copies `n` blocks of `size` bytes; a src stride of 0 repeats one block. They do not overlap. */
+void tl_move_blocks(const tl_exec *exec, tl_blocks dst, tl_blocks src, size_t n, size_t size);
+
+#endif

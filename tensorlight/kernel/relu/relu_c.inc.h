@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Template: the rectifier in plain C for one type.
+
+void NAME(tl_relu, c)(const void *src, void *dst, size_t len, const void *param)
+{
+    (void)param;
+    const T *const s = src;
+    T *const d = dst;
+    const C zero = 0;
+    for (size_t i = 0; i < len; i++) {
+        const C x = LOAD(s[i]);
+        d[i] = STORE(x < zero ? zero : x);
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every kernel family shares: how its list is read, and how a kernel is chosen from it.
+//
+// A family's list, <family>.def, has rows TL_KERNEL(function, dtype, isa) and is read as the
+// declarations (<family>.h), the table (<family>.c) and the tests. The rows below stand for the
+// same work on many types: TL_KERNELS_FLT(tl_softmax, c, TL_ISA_C) lists tl_softmax_f64_c and so
+// on, as a template compiled by tl_each_float.inc.h defines them.
+
+#ifndef TL_KERNEL_H
+#define TL_KERNEL_H
+
+#include <stddef.h>
+
+#include "tensorlight/tl_exec.h"
+#include "tensorlight/tl_type.h"
+
+#define TL_KERNELS_FLT(work, suffix, isa)           \
+    TL_KERNEL(work##_f64_##suffix, TL_DOUBLE, isa)  \
+    TL_KERNEL(work##_f32_##suffix, TL_FLOAT, isa)   \
+    TL_KERNEL(work##_f16_##suffix, TL_FLOAT16, isa) \
+    TL_KERNEL(work##_bf16_##suffix, TL_BFLOAT16, isa)
+
+#define TL_KERNELS_INT(work, suffix, isa)          \
+    TL_KERNEL(work##_i64_##suffix, TL_INT64, isa)  \
+    TL_KERNEL(work##_i32_##suffix, TL_INT32, isa)  \
+    TL_KERNEL(work##_i16_##suffix, TL_INT16, isa)  \
+    TL_KERNEL(work##_i8_##suffix, TL_INT8, isa)    \
+    TL_KERNEL(work##_u64_##suffix, TL_UINT64, isa) \
+    TL_KERNEL(work##_u32_##suffix, TL_UINT32, isa) \
+    TL_KERNEL(work##_u16_##suffix, TL_UINT16, isa) \
+    TL_KERNEL(work##_u8_##suffix, TL_UINT8, isa)
+
+#define TL_KERNELS_NUM(work, suffix, isa) \
+    TL_KERNELS_FLT(work, suffix, isa)     \
+    TL_KERNELS_INT(work, suffix, isa)
+
+#define TL_KERNELS_ALL(work, suffix, isa) \
+    TL_KERNELS_NUM(work, suffix, isa)     \
+    TL_KERNEL(work##_b8_##suffix, TL_BOOL, isa)
+
+/** A row read as a declaration, for a header: #define TL_KERNEL(..) TL_KERNEL_DECLARE(type, ..). */
+#define TL_KERNEL_DECLARE(func, name, dtype, isa) func name;
+
+/** The level to take kernels from: that of `exec`, as far as this CPU goes. */
+static inline tl_isa tl_kernel_level(const tl_exec *exec)
+{
+    const tl_isa best = tl_isa_best();
+    return exec && exec->isa < best ? exec->isa : best;
+}
+
+/** Defines `static func *pick(const tl_exec *exec, int column)`: the function of table[isa][column]
+ *  for the level of `exec` or the nearest lower level that has one; NULL where not even plain C
+ *  has. The column is the dtype in most families. */
+#define TL_KERNEL_PICK(pick, func, table)              \
+    static func *pick(const tl_exec *exec, int column) \
+    {                                                  \
+        int isa = tl_kernel_level(exec);               \
+        while (isa > TL_ISA_C && !table[isa][column])  \
+            isa--;                                     \
+        return table[isa][column];                     \
+    }
+
+#endif

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checks that all element-by-element families share, over the rows of their lists.
+
+#ifndef TL_MAP_TEST_H
+#define TL_MAP_TEST_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "kernel/tl_map.h"
+#include "ln_check.h"
+#include "ln_guard.h"
+
+/** A row of a list. */
+typedef struct tl_map_variant {
+    const char *name;
+    tl_map_func *func;
+    tl_dtype src_dtype, dst_dtype;
+    tl_isa isa;
+} tl_map_variant;
+
+/** Fills `size` bytes with every kind of number: all bit patterns occur, NaN and infinities too. */
+static inline void tl_map_fill(void *data, size_t size, uint64_t seed)
+{
+    unsigned char *const bytes = data;
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (unsigned char)(tl_random_uniform(&seed) * 256);
+}
+
+/** The plain C row for the types of `v`. */
+static inline const tl_map_variant *tl_map_plain(const tl_map_variant *variants, size_t n,
+                                                 const tl_map_variant *v)
+{
+    for (size_t i = 0; i < n; i++)
+        if (variants[i].isa == TL_ISA_C && variants[i].src_dtype == v->src_dtype &&
+            variants[i].dst_dtype == v->dst_dtype)
+            return &variants[i];
+    ck_abort_msg("%s has no plain C kernel", v->name);
+    return NULL;
+}
+
+/** One kernel on one length, between guards, against plain C, and in place where the types agree.
+ */
+static inline void tl_map_check_one(const tl_map_variant *v, const tl_map_variant *plain,
+                                    size_t len, const void *param)
+{
+    const size_t src_size = len * tl_size_of(v->src_dtype);
+    const size_t dst_size = len * tl_size_of(v->dst_dtype);
+    ln_guard src_guard, dst_guard;
+    void *const src = ln_guard_alloc(&src_guard, src_size);
+    void *const dst = ln_guard_alloc(&dst_guard, dst_size);
+    tl_map_fill(src, src_size, len + 1);
+    void *const original = tl_clone(src, src_size);
+    void *const expected = tl_alloc(dst_size);
+    plain->func(original, expected, len, param);
+
+    v->func(src, dst, len, param);
+    ck_assert_msg(memcmp(dst, expected, dst_size) == 0, "%s on %zu elements", v->name, len);
+    ck_assert_msg(memcmp(src, original, src_size) == 0, "%s changes its source", v->name);
+    if (v->src_dtype == v->dst_dtype) {
+        v->func(src, src, len, param);
+        ck_assert_msg(memcmp(src, expected, dst_size) == 0, "%s in place on %zu elements", v->name,
+                      len);
+    }
+    ck_assert_msg(ln_guard_is_intact(&src_guard) && ln_guard_is_intact(&dst_guard),
+                  "%s writes before its buffers", v->name);
+    tl_free(original);
+    tl_free(expected);
+    ln_guard_free(&src_guard);
+    ln_guard_free(&dst_guard);
+}
+
+/** Every kernel that this CPU can run, on lengths around the tiles of vector code. */
+static inline void tl_map_check_variants(const tl_map_variant *variants, size_t n,
+                                         const void *param)
+{
+    static const size_t lens[] = {0,  1,  2,  3,  7,  8,  9,  15,  16,
+                                  17, 31, 32, 33, 63, 64, 65, 129, 997};
+    size_t tested = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (variants[i].isa > tl_isa_best()) {
+            ln_check_skip(variants[i].name);
+            continue;
+        }
+        const tl_map_variant *const plain = tl_map_plain(variants, n, &variants[i]);
+        for (size_t k = 0; k < sizeof(lens) / sizeof(*lens); k++)
+            tl_map_check_one(&variants[i], plain, lens[k], param);
+        tested++;
+    }
+    ck_assert_uint_gt(tested, 0);
+}
+
+/** The same bits from one thread and from three. */
+static inline void tl_map_check_threads(const tl_map_variant *variants, size_t n, const void *param)
+{
+    enum { LEN = 10007 };
+    tl_pool *const pool = tl_pool_create(3);
+    const tl_exec exec = {.pool = pool, .isa = tl_isa_best()};
+    for (size_t i = 0; i < n; i++) {
+        if (variants[i].isa > tl_isa_best())
+            continue;
+        tl_tensor *const src = tl_tensor_zeros(1, (int[]){LEN}, variants[i].src_dtype);
+        tl_tensor *const one = tl_tensor_zeros(1, (int[]){LEN}, variants[i].dst_dtype);
+        tl_tensor *const three = tl_tensor_clone(one);
+        tl_map_fill(src->data, tl_tensor_size(src), i);
+        tl_map(NULL, 1, variants[i].func, src, one, param);
+        tl_map(&exec, 1, variants[i].func, src, three, param);
+        ck_assert_msg(memcmp(one->data, three->data, tl_tensor_size(one)) == 0, "%s",
+                      variants[i].name);
+        tl_tensor_free_data_too(src);
+        tl_tensor_free_data_too(one);
+        tl_tensor_free_data_too(three);
+    }
+    tl_pool_free(pool);
+}
+
+#endif

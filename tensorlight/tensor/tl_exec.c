@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernel levels, and work split among threads.
+
+#include "tensorlight/tl_exec.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tensor/tl_pool.h"
+
+static const char *const isa_names[TL_ISA_SIZE] = {
+    [TL_ISA_C] = "c",
+    [TL_ISA_AVX2] = "avx2",
+    [TL_ISA_AVX512] = "avx512",
+    [TL_ISA_NEON] = "neon",
+};
+
+const char *tl_isa_name(tl_isa isa)
+{
+    return isa >= 0 && isa < TL_ISA_SIZE ? isa_names[isa] : NULL;
+}
+
+tl_isa tl_isa_from_str(const char *str)
+{
+    for (int isa = 0; str && isa < TL_ISA_SIZE; isa++)
+        if (strcmp(isa_names[isa], str) == 0)
+            return (tl_isa)isa;
+    return TL_ISA_INVALID;
+}
+
+static tl_isa isa_of_cpu(void)
+{
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    const int avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    const int avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    return avx2 && avx512 ? TL_ISA_AVX512 : avx2 ? TL_ISA_AVX2 : TL_ISA_C;
+#elif defined(__aarch64__)
+    return TL_ISA_NEON;
+#else
+    return TL_ISA_C;
+#endif
+}
+
+static tl_isa best = TL_ISA_C;
+
+static void find_best(void)
+{
+    best = isa_of_cpu();
+    const tl_isa max = tl_isa_from_str(getenv("LIGHTNET_MAX_ISA"));
+    if (max != TL_ISA_INVALID && max < best)
+        best = max;
+}
+
+tl_isa tl_isa_best(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_best);
+    return best;
+}
+
+/* ---- splitting ---- */
+
+/** More parts than threads, so that a late thread leaves its share to others. */
+enum { PARTS_PER_THREAD = 4 };
+
+/** This thread works on a unit: what it splits further runs inline. */
+static _Thread_local int is_inside;
+
+typedef struct split {
+    tl_range_func func;
+    void *arg;
+    size_t n, parts;
+} split;
+
+/** The first unit of part `i`: the parts differ by one unit at most. */
+static size_t part_begin(const split *s, size_t i)
+{
+    const size_t rest = s->n % s->parts;
+    return s->n / s->parts * i + (i < rest ? i : rest);
+}
+
+static void run_part(void *context, size_t i)
+{
+    const split *const s = context;
+    is_inside = 1;
+    s->func(s->arg, part_begin(s, i), part_begin(s, i + 1));
+    is_inside = 0;
+}
+
+void tl_parallel(const tl_exec *exec, size_t n, size_t grain, tl_range_func func, void *arg)
+{
+    if (n == 0)
+        return;
+    const size_t most = (size_t)tl_pool_size(exec ? exec->pool : NULL) * PARTS_PER_THREAD;
+    const size_t fit = n / (grain ? grain : 1);
+    split s = {func, arg, n, fit < most ? fit : most};
+    if (most == PARTS_PER_THREAD || s.parts <= 1 || is_inside)
+        func(arg, 0, n);
+    else
+        tl_pool_run(exec->pool, s.parts, run_part, &s);
+}

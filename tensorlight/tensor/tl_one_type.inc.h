@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiles the template TL_TEMPLATE once, for the type whose tag is TL_TAG (and undefines TL_TAG).
+//
+// A template is C code that uses
+//     T           the type in memory             LOAD(t)   a T as a C
+//     C           the type to compute in         STORE(c)  a C as a T
+//     NAME(a, b)  the name a_<tag>_b, for example tl_relu_f32_c
+
+#include "tensor/tl_element.h"
+
+#define TL_PASTE_(a, b, c)  a##b##c
+#define TL_PASTE(a, b, c)   TL_PASTE_(a, b, c)
+#define TL_NAME_(a, tag, b) a##_##tag##_##b
+#define TL_NAME(a, tag, b)  TL_NAME_(a, tag, b)
+
+#define T          TL_PASTE(tl_, TL_TAG, _t)
+#define C          TL_PASTE(tl_, TL_TAG, _c)
+#define LOAD(t)    TL_PASTE(tl_, TL_TAG, _load)(t)
+#define STORE(c)   TL_PASTE(tl_, TL_TAG, _store)(c)
+#define NAME(a, b) TL_NAME(a, TL_TAG, b)
+
+#include TL_TEMPLATE
+
+#undef T
+#undef C
+#undef LOAD
+#undef STORE
+#undef NAME
+#undef TL_PASTE_
+#undef TL_PASTE
+#undef TL_NAME_
+#undef TL_NAME
+#undef TL_TAG

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The D rule and the checks that the public tensor functions share.
+
+#include "tensor/tl_result.h"
+
+int tl_check_data(const tl_tensor *t, const char *name)
+{
+    if (!t)
+        return tl_fail("'%s' is NULL, expected a tensor", name);
+    if (!tl_dtype_is_valid(t->dtype))
+        return tl_fail("'%s' has dtype %d, expected 0 to %d", name, t->dtype, TL_DTYPE_SIZE - 1);
+    if (!t->data)
+        return tl_fail("'%s' has no data", name);
+    return 0;
+}
+
+int tl_check_axis(const tl_tensor *t, int axis)
+{
+    if (axis < 0 || axis >= t->ndim)
+        return tl_fail("axis %d, expected 0 to %d", axis, t->ndim - 1);
+    return 0;
+}
+
+int tl_check_range(const tl_tensor *t, int axis, int start, int len)
+{
+    const int dim = t->dims[axis];
+    if (start < 0 || len < 1 || start > dim || len > dim - start)
+        return tl_fail("range of %d from %d on, expected one inside 0 to %d", len, start, dim - 1);
+    return 0;
+}
+
+int tl_check_same_dtype(const tl_tensor *t1, const tl_tensor *t2)
+{
+    if (t1->dtype != t2->dtype)
+        return tl_fail("dtypes %s and %s, expected the same", tl_dtype_name(t1->dtype),
+                       tl_dtype_name(t2->dtype));
+    return 0;
+}
+
+int tl_check_same_shape(const tl_tensor *t1, const tl_tensor *t2)
+{
+    char text1[TL_SHAPE_TEXT_SIZE], text2[TL_SHAPE_TEXT_SIZE];
+    if (!tl_tensor_issameshape(t1, t2))
+        return tl_fail("shapes %s and %s, expected the same",
+                       tl_shape_text(text1, t1->ndim, t1->dims),
+                       tl_shape_text(text2, t2->ndim, t2->dims));
+    return 0;
+}
+
+int tl_check_float(const tl_tensor *t, const char *name)
+{
+    if (!tl_dtype_is_float(t->dtype))
+        return tl_fail("'%s' has dtype %s, expected a float", name, tl_dtype_name(t->dtype));
+    return 0;
+}
+
+static int check_given(const tl_tensor *dst, int ndim, const int *dims, tl_dtype dtype)
+{
+    if (tl_check_data(dst, "dst") < 0)
+        return -1;
+    const tl_tensor expected = {.dtype = dtype, .ndim = ndim, .dims = (int *)dims};
+    char text[TL_SHAPE_TEXT_SIZE], expected_text[TL_SHAPE_TEXT_SIZE];
+    if (dst->dtype != dtype || !tl_tensor_issameshape(dst, &expected))
+        return tl_fail("'dst' is %s %s, expected %s %s", tl_dtype_name(dst->dtype),
+                       tl_shape_text(text, dst->ndim, dst->dims), tl_dtype_name(dtype),
+                       tl_shape_text(expected_text, ndim, dims));
+    return 0;
+}
+
+tl_tensor *tl_result_begin(tl_tensor *dst, int ndim, const int *dims, tl_dtype dtype)
+{
+    if (!dst)
+        return tl_tensor_zeros(ndim, dims, dtype);
+    return check_given(dst, ndim, dims, dtype) < 0 ? NULL : dst;
+}
+
+tl_tensor *tl_result_end(tl_tensor *result, const tl_tensor *dst, int status)
+{
+    if (status == 0)
+        return result;
+    if (result != dst)
+        tl_tensor_free_data_too(result);
+    return NULL;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The D rule (tl_tensor.h) in three calls, and the checks that every public function begins with.
+//
+//     tl_tensor *tl_tensor_relu(const tl_tensor *src, tl_tensor *dst)
+//     {
+//         if (tl_check_data(src, "src") < 0)
+//             return NULL;
+//         tl_tensor *result = tl_result_begin(dst, src->ndim, src->dims, src->dtype);
+//         return tl_result_end(result, dst, result ? tl_exec_relu(NULL, src, result) : -1);
+//     }
+
+#ifndef TL_RESULT_H
+#define TL_RESULT_H
+
+#include "tensorlight/tl_tensor.h"
+
+/** -1 with a reason that names the argument: `t` NULL, an invalid dtype, or without data. */
+int tl_check_data(const tl_tensor *t, const char *name);
+
+/** -1 with a reason: `axis` outside 0 .. t->ndim-1. */
+int tl_check_axis(const tl_tensor *t, int axis);
+
+/** -1 with a reason: not 0 <= start, 1 <= len, start + len <= t->dims[axis] (axis is valid). */
+int tl_check_range(const tl_tensor *t, int axis, int start, int len);
+
+/** -1 with a reason: dtypes (shapes) differ. */
+int tl_check_same_dtype(const tl_tensor *t1, const tl_tensor *t2);
+int tl_check_same_shape(const tl_tensor *t1, const tl_tensor *t2);
+
+/** -1 with a reason: the dtype is no float. */
+int tl_check_float(const tl_tensor *t, const char *name);
+
+/** dst NULL: returns new, zeroed. Given: `dst` when it has data, this dtype and shape. Else NULL
+ * with a reason. */
+tl_tensor *tl_result_begin(tl_tensor *dst, int ndim, const int *dims, tl_dtype dtype);
+
+/** Returns `result`; for status -1 frees it unless it is `dst`, and returns NULL. Takes NULL. */
+tl_tensor *tl_result_end(tl_tensor *result, const tl_tensor *dst, int status);
+
+#endif

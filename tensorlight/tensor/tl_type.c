@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// Element types and enumerations: one table each, and what single elements need besides arithmetic.
+
+#include "tensorlight/tl_type.h"
+
+#include <assert.h>
+#include <float.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "tensor/tl_element.h"
+#include "tensorlight/tl_util.h"
+
+/* ---- formats ---- */
+
+static const char float_conversions[] = "aAeEfFgG";
+static const char integer_conversions[] = "diouxX";
+
+typedef struct format {
+    char text[128];   /* the caller's, with our length modifier */
+    char *conversion; /* its conversion character in `text` */
+} format;
+
+/** Where `p`, which begins behind a '%', comes to the conversion's length modifier. */
+static const char *skip_flags(const char *p)
+{
+    return p + strspn(p, "-+ #0'123456789.");
+}
+
+/** Writes `fmt` to `out` with `modifier` as its one conversion's length modifier. -1 with a reason.
+ */
+static int format_init(format *out, const char *fmt, const char *conversions, const char *modifier)
+{
+    if (strlen(fmt) + strlen(modifier) >= sizeof(out->text))
+        return tl_fail("format of %zu characters, expected less than %zu", strlen(fmt),
+                       sizeof(out->text) - strlen(modifier));
+    out->conversion = NULL;
+    char *to = out->text;
+    for (const char *from = fmt; *from;) {
+        *to++ = *from;
+        if (*from++ != '%')
+            continue;
+        if (*from == '%') {
+            *to++ = *from++;
+            continue;
+        }
+        const char *const end = skip_flags(from);
+        const char *const conversion = end + strspn(end, "hlLjztq");
+        if (out->conversion || !*conversion || !strchr(conversions, *conversion))
+            return tl_fail("format '%s', expected one conversion out of '%s'", fmt, conversions);
+        to = (char *)memcpy(to, from, (size_t)(end - from)) + (end - from);
+        to = (char *)memcpy(to, modifier, strlen(modifier)) + strlen(modifier);
+        out->conversion = to;
+        *to++ = *conversion;
+        from = conversion + 1;
+    }
+    *to = '\0';
+    return out->conversion
+               ? 0
+               : tl_fail("format '%s', expected one conversion out of '%s'", fmt, conversions);
+}
+
+static int printed(int n)
+{
+    return n < 0 ? tl_fail("cannot write an element") : n;
+}
+
+static int print_float(FILE *stream, const char *fmt, double value)
+{
+    format f;
+    if (format_init(&f, fmt, float_conversions, "") < 0)
+        return -1;
+    return printed(fprintf(stream, f.text, value));
+}
+
+/** A negative `value` of a type up to 32 bits wide prints as an unsigned int of these bits in the
+ *  unsigned conversions, as with printf's own promotion. */
+static int print_signed(FILE *stream, const char *fmt, int64_t value, size_t size)
+{
+    format f;
+    if (format_init(&f, fmt, integer_conversions, "j") < 0)
+        return -1;
+    if (size <= sizeof(uint32_t) && !strchr("di", *f.conversion))
+        return printed(fprintf(stream, f.text, (uintmax_t)(uint32_t)value));
+    return printed(fprintf(stream, f.text, (intmax_t)value));
+}
+
+static int print_unsigned(FILE *stream, const char *fmt, uint64_t value)
+{
+    format f;
+    if (format_init(&f, fmt, integer_conversions, "j") < 0)
+        return -1;
+    if (strchr("di", *f.conversion))
+        *f.conversion = 'u';
+    return printed(fprintf(stream, f.text, (uintmax_t)value));
+}
+
+/* ---- one function of each kind per type ---- */
+
+#define PRINT_FLT(stream, fmt, value)  print_float(stream, fmt, value)
+#define PRINT_INT(stream, fmt, value)  print_signed(stream, fmt, value, sizeof(value))
+#define PRINT_UINT(stream, fmt, value) print_unsigned(stream, fmt, value)
+#define PRINT_BOOL(stream, fmt, value) print_unsigned(stream, fmt, value)
+
+#define TL_TYPE(dtype, tag, storage, compute, kind, load, store, min, max, format) \
+    static void max_##tag(void *ret)                                               \
+    {                                                                              \
+        *(storage *)ret = tl_##tag##_store(max);                                   \
+    }                                                                              \
+    static void min_##tag(void *ret)                                               \
+    {                                                                              \
+        *(storage *)ret = tl_##tag##_store(min);                                   \
+    }                                                                              \
+    static int cmp_##tag(const void *p1, const void *p2)                           \
+    {                                                                              \
+        const compute a = tl_##tag##_load(*(const storage *)p1);                   \
+        const compute b = tl_##tag##_load(*(const storage *)p2);                   \
+        return (a > b) - (a < b);                                                  \
+    }                                                                              \
+    static int fprintf_##tag(FILE *stream, const char *fmt, const void *p)         \
+    {                                                                              \
+        const compute value = tl_##tag##_load(*(const storage *)p);                \
+        return PRINT_##kind(stream, fmt ? fmt : tl_dtype_fmt(dtype), value);       \
+    }
+#include "tensor/tl_types.def"
+#undef TL_TYPE
+
+/* ---- the table of types ---- */
+
+enum kind { FLT, INT, UINT, BOOL };
+
+typedef struct type_info {
+    size_t size;
+    const char *fmt;
+    enum kind kind;
+    double max_double, min_double;
+    void (*max)(void *ret);
+    void (*min)(void *ret);
+    tl_cmp_func cmp;
+    tl_fprintf_func fprintf;
+} type_info;
+
+#define TL_TYPE(dtype, tag, storage, compute, kind, load, store, min, max, format)  \
+    [dtype] = {sizeof(storage), format,    kind,      (double)(max), (double)(min), \
+               max_##tag,       min_##tag, cmp_##tag, fprintf_##tag},
+static const type_info types[TL_DTYPE_SIZE] = {
+#include "tensor/tl_types.def"
+};
+#undef TL_TYPE
+
+static const type_info *info(tl_dtype dtype)
+{
+    assert(tl_dtype_is_valid(dtype));
+    return &types[dtype];
+}
+
+int tl_dtype_is_valid(tl_dtype dtype)
+{
+    return dtype >= 0 && dtype < TL_DTYPE_SIZE;
+}
+
+int tl_dtype_is_float(tl_dtype dtype)
+{
+    return info(dtype)->kind == FLT;
+}
+
+size_t tl_size_of(tl_dtype dtype)
+{
+    return info(dtype)->size;
+}
+
+const char *tl_dtype_fmt(tl_dtype dtype)
+{
+    return info(dtype)->fmt;
+}
+
+void tl_dtype_max(tl_dtype dtype, void *ret)
+{
+    info(dtype)->max(ret);
+}
+
+void tl_dtype_min(tl_dtype dtype, void *ret)
+{
+    info(dtype)->min(ret);
+}
+
+double tl_dtype_max_double(tl_dtype dtype)
+{
+    return info(dtype)->max_double;
+}
+
+double tl_dtype_min_double(tl_dtype dtype)
+{
+    return info(dtype)->min_double;
+}
+
+int tl_cmp(const void *p1, const void *p2, tl_dtype dtype)
+{
+    return info(dtype)->cmp(p1, p2);
+}
+
+tl_cmp_func tl_cmp_getfunc(tl_dtype dtype)
+{
+    return info(dtype)->cmp;
+}
+
+int tl_fprintf(FILE *stream, const char *fmt, const void *p, tl_dtype dtype)
+{
+    return info(dtype)->fprintf(stream, fmt, p);
+}
+
+tl_fprintf_func tl_fprintf_getfunc(tl_dtype dtype)
+{
+    return info(dtype)->fprintf;
+}
+
+/* ---- names ---- */
+
+#define TL_TYPE(dtype, tag, storage, compute, kind, load, store, min, max, format) [dtype] = #dtype,
+static const char *const dtype_names[TL_DTYPE_SIZE] = {
+#include "tensor/tl_types.def"
+};
+#undef TL_TYPE
+
+#define NAME(value) [value] = #value
+static const char *const elew_op_names[TL_ELEW_OP_SIZE] = {
+    NAME(TL_MUL), NAME(TL_DIV), NAME(TL_SUM), NAME(TL_SUB),
+    NAME(TL_MAX), NAME(TL_MIN), NAME(TL_POW),
+};
+static const char *const resize_type_names[TL_RESIZE_TYPE_SIZE] = {
+    NAME(TL_NEAREST),
+    NAME(TL_LINEAR),
+};
+static const char *const sort_dir_names[TL_SORT_DIR_SIZE] = {
+    NAME(TL_SORT_DIR_ASCENDING),
+    NAME(TL_SORT_DIR_DESCENDING),
+};
+#undef NAME
+
+static const char *name_of(const char *const *names, int n, int value)
+{
+    return value >= 0 && value < n ? names[value] : NULL;
+}
+
+static int value_of(const char *const *names, int n, const char *str)
+{
+    for (int i = 0; str && i < n; i++)
+        if (strcmp(names[i], str) == 0)
+            return i;
+    return -1;
+}
+
+#define NAME_AND_FROM_STR(type, names, size)     \
+    const char *type##_name(type value)          \
+    {                                            \
+        return name_of(names, size, value);      \
+    }                                            \
+    type type##_from_str(const char *str)        \
+    {                                            \
+        return (type)value_of(names, size, str); \
+    }
+NAME_AND_FROM_STR(tl_dtype, dtype_names, TL_DTYPE_SIZE)
+NAME_AND_FROM_STR(tl_elew_op, elew_op_names, TL_ELEW_OP_SIZE)
+NAME_AND_FROM_STR(tl_resize_type, resize_type_names, TL_RESIZE_TYPE_SIZE)
+NAME_AND_FROM_STR(tl_sort_dir, sort_dir_names, TL_SORT_DIR_SIZE)

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Errors, memory, checked sizes and numbers.
+
+#include "tensorlight/tl_util.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+static _Thread_local char last_error[1024];
+
+int tl_fail(const char *fmt, ...)
+{
+    char text[sizeof(last_error)]; // an argument may be the present last error
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    memcpy(last_error, text, sizeof(text));
+    return -1;
+}
+
+const char *tl_last_error(void)
+{
+    return last_error;
+}
+
+void tl_clear_error(void)
+{
+    last_error[0] = '\0';
+}
+
+void *tl_alloc(size_t size)
+{
+    void *const p = malloc(size ? size : 1);
+    if (!p)
+        tl_fail("no memory for %zu bytes", size);
+    return p;
+}
+
+void *tl_clone(const void *src, size_t size)
+{
+    void *const p = tl_alloc(size);
+    return p && size ? memcpy(p, src, size) : p;
+}
+
+void *tl_repeat(const void *src, size_t size, int times)
+{
+    if (times < 0) {
+        tl_fail("%d times, expected 0 or more", times);
+        return NULL;
+    }
+    size_t total;
+    if (tl_size_mul(size, (size_t)times, &total) < 0)
+        return NULL;
+    char *const p = tl_alloc(total);
+    if (p && size)
+        for (int i = 0; i < times; i++)
+            memcpy(p + (size_t)i * size, src, size);
+    return p;
+}
+
+void *tl_memcpy(void *dst, const void *src, size_t size)
+{
+    return size ? memmove(dst, src, size) : dst;
+}
+
+void *tl_copy(const void *src, void *dst, size_t size)
+{
+    return tl_memcpy(dst, src, size);
+}
+
+void tl_free(void *p)
+{
+    free(p);
+}
+
+int tl_size_mul(size_t a, size_t b, size_t *ret)
+{
+    size_t product;
+    if (__builtin_mul_overflow(a, b, &product))
+        return tl_fail("%zu * %zu is too large for a size", a, b);
+    *ret = product;
+    return 0;
+}
+
+int tl_size_add(size_t a, size_t b, size_t *ret)
+{
+    size_t sum;
+    if (__builtin_add_overflow(a, b, &sum))
+        return tl_fail("%zu + %zu is too large for a size", a, b);
+    *ret = sum;
+    return 0;
+}
+
+int tl_compute_length(int ndim, const int *dims)
+{
+    if (ndim < 0 || ndim > TL_MAXDIM)
+        return tl_fail("%d dimensions, expected 0 to %d", ndim, TL_MAXDIM);
+    if (ndim > 0 && !dims)
+        return tl_fail("'dims' is NULL, expected %d dimensions", ndim);
+    char text[TL_SHAPE_TEXT_SIZE];
+    int len = 1;
+    int is_empty = 0;
+    for (int i = 0; i < ndim; i++) {
+        if (dims[i] < 0)
+            return tl_fail("shape %s, expected no negative dimension",
+                           tl_shape_text(text, ndim, dims));
+        if (dims[i] == 0)
+            is_empty = 1;
+        else if (__builtin_mul_overflow(len, dims[i], &len))
+            return tl_fail("shape %s, expected at most %d elements",
+                           tl_shape_text(text, ndim, dims), INT_MAX);
+    }
+    return is_empty ? 0 : len;
+}
+
+char *tl_shape_text(char *text, int ndim, const int *dims)
+{
+    char *p = text;
+    *p++ = '[';
+    for (int i = 0; i < ndim && i < TL_MAXDIM; i++)
+        p += sprintf(p, i ? ", %d" : "%d", dims[i]);
+    strcpy(p, "]");
+    return text;
+}
+
+/** Could a number begin with these characters? */
+static int begins_number(const char *p)
+{
+    if (*p == '+' || *p == '-')
+        p++;
+    if (*p == '.')
+        p++;
+    return isdigit((unsigned char)*p);
+}
+
+static int read_numbers_of_line(const char *line, int num, float *buf)
+{
+    int n = 0;
+    for (const char *p = line; *p && n < num;) {
+        char *end = NULL;
+        if (begins_number(p)) {
+            buf[n++] = strtof(p, &end);
+            p = end;
+        } else {
+            p++;
+        }
+    }
+    return n;
+}
+
+int tl_read_floats(const char *file, int num, float *buf)
+{
+    FILE *const stream = fopen(file, "r");
+    if (!stream)
+        return tl_fail("cannot open '%s': %s", file, strerror(errno));
+    char *line = NULL;
+    size_t capacity = 0;
+    int n = 0;
+    while (n < num && getline(&line, &capacity, stream) >= 0)
+        n += read_numbers_of_line(line, num - n, buf + n);
+    const int failed = ferror(stream);
+    free(line);
+    fclose(stream);
+    return failed ? tl_fail("cannot read '%s'", file) : n;
+}
+
+double tl_random_uniform(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    z ^= z >> 31;
+    return (double)(z >> 11) * 0x1p-53;
+}
