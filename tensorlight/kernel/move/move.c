@@ -83,8 +83,9 @@ int tl_exec_concat(const tl_exec *exec, const tl_tensor *const *srcs, int n, tl_
 int tl_exec_copy(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
 {
     assert(src->dtype == dst->dtype && src->len == dst->len);
-    tl_move_blocks(exec, (tl_blocks){dst->data, 0}, (tl_blocks){src->data, 0}, 1,
-                   tl_tensor_size(src));
+    if (dst->data != src->data)
+        tl_move_blocks(exec, (tl_blocks){dst->data, 0}, (tl_blocks){src->data, 0}, 1,
+                       tl_tensor_size(src));
     return 0;
 }
 

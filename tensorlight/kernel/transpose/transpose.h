@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of the transposition of a matrix, of which every permutation of axes is made.
+
+#ifndef TRANSPOSE_H
+#define TRANSPOSE_H
+
+#include "kernel/tl_kernel.h"
+
+/** dst[r * dst_stride + c] = src[c * src_stride + r] for r < rows, c < cols; strides in elements.
+ * src and dst do not overlap. */
+typedef void tl_transpose_kernel(const void *src, size_t src_stride, void *dst, size_t dst_stride,
+                                 size_t rows, size_t cols);
+
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_transpose_kernel, name, dtype, isa)
+#include "kernel/transpose/transpose.def"
+#undef TL_KERNEL
+
+#endif
