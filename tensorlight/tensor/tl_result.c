@@ -54,15 +54,15 @@ int tl_check_float(const tl_tensor *t, const char *name)
     return 0;
 }
 
-static int check_given(const tl_tensor *dst, int ndim, const int *dims, tl_dtype dtype)
+int tl_check_given(const tl_tensor *t, const char *name, int ndim, const int *dims, tl_dtype dtype)
 {
-    if (tl_check_data(dst, "dst") < 0)
+    if (tl_check_data(t, name) < 0)
         return -1;
     const tl_tensor expected = {.dtype = dtype, .ndim = ndim, .dims = (int *)dims};
     char text[TL_SHAPE_TEXT_SIZE], expected_text[TL_SHAPE_TEXT_SIZE];
-    if (dst->dtype != dtype || !tl_tensor_issameshape(dst, &expected))
-        return tl_fail("'dst' is %s %s, expected %s %s", tl_dtype_name(dst->dtype),
-                       tl_shape_text(text, dst->ndim, dst->dims), tl_dtype_name(dtype),
+    if (t->dtype != dtype || !tl_tensor_issameshape(t, &expected))
+        return tl_fail("'%s' is %s %s, expected %s %s", name, tl_dtype_name(t->dtype),
+                       tl_shape_text(text, t->ndim, t->dims), tl_dtype_name(dtype),
                        tl_shape_text(expected_text, ndim, dims));
     return 0;
 }
@@ -71,7 +71,7 @@ tl_tensor *tl_result_begin(tl_tensor *dst, int ndim, const int *dims, tl_dtype d
 {
     if (!dst)
         return tl_tensor_zeros(ndim, dims, dtype);
-    return check_given(dst, ndim, dims, dtype) < 0 ? NULL : dst;
+    return tl_check_given(dst, "dst", ndim, dims, dtype) < 0 ? NULL : dst;
 }
 
 tl_tensor *tl_result_end(tl_tensor *result, const tl_tensor *dst, int status)

@@ -30,6 +30,9 @@ int tl_check_same_shape(const tl_tensor *t1, const tl_tensor *t2);
 /** -1 with a reason: the dtype is no float. */
 int tl_check_float(const tl_tensor *t, const char *name);
 
+/** -1 with a reason: `t` is no tensor with data, this shape and dtype. */
+int tl_check_given(const tl_tensor *t, const char *name, int ndim, const int *dims, tl_dtype dtype);
+
 /** dst NULL: returns new, zeroed. Given: `dst` when it has data, this dtype and shape. Else NULL
  * with a reason. */
 tl_tensor *tl_result_begin(tl_tensor *dst, int ndim, const int *dims, tl_dtype dtype);

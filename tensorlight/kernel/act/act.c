@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Activations by name, by themselves, and after another computation.
+
+#include "kernel/act/act.h"
+
+#include <assert.h>
+
+#include "kernel/tl_map.h"
+
+static int run_none(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, float slope)
+{
+    (void)slope;
+    return src->data == dst->data ? 0 : tl_exec_copy(exec, src, dst);
+}
+
+static int run_relu(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, float slope)
+{
+    (void)slope;
+    return tl_exec_relu(exec, src, dst);
+}
+
+static int run_sigmoid(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, float slope)
+{
+    (void)slope;
+    return tl_exec_sigmoid(exec, src, dst);
+}
+
+static const struct {
+    const char *name;
+    int (*run)(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, float slope);
+} acts[TL_ACT_SIZE] = {
+    [TL_ACT_NONE] = {"TL_ACT_NONE", run_none},
+    [TL_ACT_RELU] = {"TL_ACT_RELU", run_relu},
+    [TL_ACT_LRELU] = {"TL_ACT_LRELU", tl_exec_lrelu},
+    [TL_ACT_SIGMOID] = {"TL_ACT_SIGMOID", run_sigmoid},
+};
+
+const char *tl_act_name(tl_act act)
+{
+    return act >= 0 && act < TL_ACT_SIZE ? acts[act].name : NULL;
+}
+
+tl_act tl_act_from_str(const char *str)
+{
+    for (int act = 0; str && act < TL_ACT_SIZE; act++)
+        if (strcmp(acts[act].name, str) == 0)
+            return (tl_act)act;
+    return TL_ACT_INVALID;
+}
+
+int tl_act_check(tl_act act)
+{
+    if (act < 0 || act >= TL_ACT_SIZE)
+        return tl_fail("activation %d, expected 0 to %d", act, TL_ACT_SIZE - 1);
+    return 0;
+}
+
+int tl_exec_act(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl_act act, float slope)
+{
+    assert(act >= 0 && act < TL_ACT_SIZE);
+    return acts[act].run(exec, src, dst, slope);
+}
+
+/* ---- after another computation ---- */
+
+/** Elements between the computation and its activation: small enough for the first cache. */
+enum { BLOCK_LEN = 4096 };
+
+typedef struct fused {
+    const tl_exec *exec;
+    tl_range_func func;
+    void *arg;
+    const tl_tensor *dst;
+    size_t unit_len; /* elements of dst that a unit writes */
+    tl_act act;
+    float slope;
+} fused;
+
+/** The elements begin .. end-1 of `t` as a record of their own, with its one dim at `dim`. */
+static tl_tensor part_of(const tl_tensor *t, size_t begin, size_t end, int *dim)
+{
+    *dim = (int)(end - begin);
+    return (tl_tensor){.dtype = t->dtype,
+                       .len = *dim,
+                       .ndim = 1,
+                       .dims = dim,
+                       .data = tl_padd(t->data, (ptrdiff_t)begin, tl_size_of(t->dtype))};
+}
+
+static void run_fused(void *arg, size_t begin, size_t end)
+{
+    const fused *const f = arg;
+    const size_t step = f->unit_len < BLOCK_LEN ? BLOCK_LEN / f->unit_len : 1;
+    for (size_t k = begin; k < end; k += step) {
+        const size_t stop = end - k < step ? end : k + step;
+        int dim;
+        tl_tensor part = part_of(f->dst, k * f->unit_len, stop * f->unit_len, &dim);
+        f->func(f->arg, k, stop);
+        tl_exec_act(f->exec, &part, &part, f->act, f->slope); // cannot fail on floats
+    }
+}
+
+void tl_act_parallel(const tl_exec *exec, size_t n, size_t grain, tl_range_func func, void *arg,
+                     const tl_tensor *dst, tl_act act, float slope)
+{
+    if (dst->len == 0)
+        return;
+    assert((size_t)dst->len % n == 0);
+    fused f = {exec, func, arg, dst, (size_t)dst->len / n, act, slope};
+    if (act == TL_ACT_NONE)
+        tl_parallel(exec, n, grain, func, arg);
+    else
+        tl_parallel(exec, n, grain, run_fused, &f);
+}
+
+typedef struct elew_job {
+    const tl_exec *exec;
+    const tl_tensor *src1, *src2;
+    const tl_tensor *dst;
+    tl_elew_op op;
+} elew_job;
+
+static void run_elew(void *arg, size_t begin, size_t end)
+{
+    const elew_job *const job = arg;
+    int dim;
+    const tl_tensor src1 = part_of(job->src1, begin, end, &dim);
+    const tl_tensor src2 = part_of(job->src2, begin, end, &dim);
+    tl_tensor dst = part_of(job->dst, begin, end, &dim);
+    tl_exec_elew(job->exec, &src1, &src2, &dst, job->op); // cannot fail on floats
+}
+
+int tl_exec_elew_act(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
+                     tl_tensor *dst, tl_elew_op op, tl_act act, float slope)
+{
+    assert(tl_dtype_is_float(src1->dtype));
+    elew_job job = {exec, src1, src2, dst, op};
+    tl_act_parallel(exec, (size_t)dst->len, TL_MAP_CHEAP, run_elew, &job, dst, act, slope);
+    return 0;
+}

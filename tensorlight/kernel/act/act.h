@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Activations applied by other computations to what they have just written.
+
+#ifndef ACT_H
+#define ACT_H
+
+#include "tensorlight/tl_nn.h"
+
+/** -1 with a reason: `act` is none of tl_act. */
+int tl_act_check(tl_act act);
+
+/** tl_parallel over `n` units of `func`, each of which writes the next dst->len / n elements of
+ *  `dst`; these then get the activation while they are in the cache. */
+void tl_act_parallel(const tl_exec *exec, size_t n, size_t grain, tl_range_func func, void *arg,
+                     const tl_tensor *dst, tl_act act, float slope);
+
+#endif

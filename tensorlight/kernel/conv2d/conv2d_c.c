@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution and deconvolution in plain C: the definition of both.
+//
+// A plane of dst is computed tile by tile: up to TILE_SIZE sums, kept on the stack in the compute
+// type. Each weight then meets a rectangle of src and a rectangle of the tile, and is multiplied
+// and added row by row. Along one axis, tap k of the kernel joins
+//
+//     convolution:    src position = dst position * stride + k * dilation - padding
+//     deconvolution:  dst position = src position * stride + k * dilation - padding
+//
+// so that either is the other with the roles exchanged, and one template serves both. The order of
+// the sum does not depend on the tiles.
+
+#include "kernel/conv2d/conv2d.h"
+#include "kernel/tl_window.h"
+
+enum { TILE_SIZE = 1024 };
+
+typedef struct rectangle {
+    int y, x; /* its place in the plane of dst */
+    int height, width;
+} rectangle;
+
+/** Along one axis: where a tap finds src and a tile. For k = begin .. end-1 the element k *
+ *  src_step + src_offset of src adds to the element k * acc_step + acc_offset of the tile. */
+typedef struct meeting {
+    int begin, end;
+    int64_t src_step, src_offset;
+    int64_t acc_step, acc_offset;
+} meeting;
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/** Axis 0: rows, 1: columns; the tile has `len` positions from `start`. */
+static meeting meet(const tl_conv2d_job *job, int is_transposed, int axis, int start, int len,
+                    int tap)
+{
+    const int in = axis ? job->iw : job->ih;
+    const int stride = job->param.stride[axis];
+    const int64_t shift = (int64_t)tap * job->param.dilation[axis] - job->param.padding[axis];
+    meeting m = {.src_step = 1, .acc_step = 1};
+    if (is_transposed) {
+        m.acc_step = stride;
+        m.acc_offset = shift - start;
+        tl_window_hits(in, stride, m.acc_offset, len, &m.begin, &m.end);
+    } else {
+        m.src_step = stride;
+        m.src_offset = (int64_t)start * stride + shift;
+        tl_window_hits(len, stride, m.src_offset, in, &m.begin, &m.end);
+    }
+    return m;
+}
+
+/** The index of the [KH, KW] weights between channel `c` of a group and channel `oc` of dst. */
+static size_t weight_plane(const tl_conv2d_job *job, int is_transposed, int c, int oc)
+{
+    if (!is_transposed)
+        return (size_t)oc * job->ic + c;
+    const size_t group = (size_t)(oc / job->oc);
+    return (group * job->ic + c) * job->oc + oc % job->oc;
+}
+
+#define TL_TEMPLATE "kernel/conv2d/conv2d_c.inc.h"
+#include "tensor/tl_each_float.inc.h"

@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of convolution and deconvolution: known results, straightforward loops in double over odd
+// shapes, fused activations, threads, and what is refused.
+
+#include <limits.h>
+
+#include "kernel/tl_nn_test.h"
+
+#define PLAIN(kh, kw)                                                        \
+    {                                                                        \
+        .group = 1, .size = {kh, kw}, .stride = {1, 1}, .dilation = { 1, 1 } \
+    }
+
+/* ---- known results ---- */
+
+START_TEST(conv2d_gives_the_known_result)
+{
+    nn_room room = {0};
+    tl_tensor *const src =
+        nn_given(&room, TL_FLOAT, 4, (int[]){1, 1, 3, 3}, (double[]){1, 2, 3, 4, 5, 6, 7, 8, 9});
+    tl_tensor *const weight =
+        nn_given(&room, TL_FLOAT, 4, (int[]){1, 1, 2, 2}, (double[]){1, 0, 0, -1});
+    tl_tensor *const bias = nn_given(&room, TL_FLOAT, 1, (int[]){1}, (double[]){10});
+    const tl_conv2d_param param = PLAIN(2, 2);
+    tl_tensor *const dst = tl_tensor_conv2d(src, weight, bias, NULL, &param);
+    ck_assert_ptr_nonnull(dst);
+    ck_assert(dst->dims[2] == 2 && dst->dims[3] == 2);
+    nn_check_values(dst, (double[]){6, 6, 6, 6});
+    tl_tensor_free_data_too(dst);
+    nn_close(&room);
+}
+END_TEST
+
+START_TEST(deconv2d_gives_the_known_result)
+{
+    nn_room room = {0};
+    const double values[] = {1, 2, 3, 4};
+    tl_tensor *const src = nn_given(&room, TL_FLOAT, 4, (int[]){1, 1, 2, 2}, values);
+    tl_tensor *const weight = nn_given(&room, TL_FLOAT, 4, (int[]){1, 1, 2, 2}, values);
+    tl_tensor *const bias = nn_given(&room, TL_FLOAT, 1, (int[]){1}, (double[]){0});
+    const tl_conv2d_param param = PLAIN(2, 2);
+    tl_tensor *const dst = tl_tensor_deconv2d(src, weight, bias, NULL, &param);
+    ck_assert_ptr_nonnull(dst);
+    nn_check_values(dst, (double[]){1, 4, 4, 6, 20, 16, 9, 24, 16});
+    tl_tensor_free_data_too(dst);
+    nn_close(&room);
+}
+END_TEST
+
+START_TEST(lengths_follow_the_formula)
+{
+    static const struct {
+        int in, size, stride, dilation, begin, end, conv, deconv;
+    } cases[] = {
+        {6, 3, 2, 1, 0, 1, 3, 12},
+        {5, 3, 2, 1, 1, 1, 3, 9},
+        {7, 3, 1, 2, 2, 2, 7, 7},
+        {4, 1, 2, 1, 0, 0, 2, 7},
+        {3, 3, 2, 1, 0, 1, 1, 6},
+        {2, 3, 1, 1, 0, 0, -1, 4},
+        {0, 1, 1, 1, 1, 1, -1, -1},
+        {1, 1, 1, 1, 0, 1, 2, -1},
+        {3, 2, 0, 1, 0, 0, -1, -1},
+        {INT_MAX, 1, 1, 1, 1, 1, -1, INT_MAX - 2},
+        {INT_MAX, INT_MAX, INT_MAX, INT_MAX, INT_MAX, INT_MAX, -1, -1},
+        {INT_MAX, INT_MAX, INT_MAX, INT_MAX, INT_MIN, INT_MIN, -1, -1},
+    };
+    for (size_t i = 0; i < NN_LEN(cases); i++) {
+        ck_assert_int_eq(tl_conv2d_length(cases[i].in, cases[i].size, cases[i].stride,
+                                          cases[i].dilation, cases[i].begin, cases[i].end),
+                         cases[i].conv);
+        ck_assert_int_eq(tl_deconv2d_length(cases[i].in, cases[i].size, cases[i].stride,
+                                            cases[i].dilation, cases[i].begin, cases[i].end, 0),
+                         cases[i].deconv);
+    }
+}
+END_TEST
+
+/* ---- against loops in double ---- */
+
+typedef struct conv_case {
+    int n, ic, h, w, oc;
+    tl_conv2d_param param;
+} conv_case;
+
+static const conv_case cases[] = {
+    {1, 1, 1, 1, 1, PLAIN(1, 1)},
+    {2, 3, 5, 7, 4, PLAIN(1, 1)}, // one long row
+    {1, 5, 13, 11, 3, {1, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}}},
+    {2, 4, 9, 10, 6, {2, {3, 2}, {2, 1}, {1, 3}, {0, 3, 2, 1}}},
+    {1, 6, 7, 17, 6, {6, {5, 3}, {1, 2}, {1, 2}, {2, 1, 3, 0}}}, // depthwise
+    {1, 3, 8, 8, 9, {3, {2, 4}, {3, 3}, {2, 1}, {1, 2, 0, 3}}},
+    {1, 1, 3, 1500, 2, {1, {2, 5}, {1, 1}, {1, 1}, {0, 2, 1, 2}}}, // wider than a tile
+    {1, 2, 70, 33, 1, {1, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}}},  // higher than a tile
+    {1, 2, 2, 2, 2, {1, {3, 3}, {2, 2}, {4, 4}, {7, 6, 5, 8}}},    // taps that meet nothing
+    {1, 2, 5, 4, 2, {1, {1, 1}, {2, 3}, {1, 1}, {0, 0, 0, 0}}},    // gaps between the taps
+};
+
+/** The terms of one sum. */
+typedef struct expected_sum {
+    double value, magnitude;
+    int terms;
+} expected_sum;
+
+static void add_term(expected_sum *sum, double term)
+{
+    sum->value += term;
+    sum->magnitude += fabs(term);
+    sum->terms++;
+}
+
+static size_t index4(const tl_tensor *t, int a, int b, int c, int d)
+{
+    return (size_t)tl_tensor_index(t, (int[]){a, b, c, d});
+}
+
+static expected_sum conv2d_at(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
+                              const tl_conv2d_param *p, const int *at)
+{
+    expected_sum sum = {0};
+    add_term(&sum, nn_at(bias, (size_t)at[1]));
+    const int ics = weight->dims[1], group = at[1] / (weight->dims[0] / p->group);
+    for (int c = 0; c < ics; c++)
+        for (int i = 0; i < p->size[0]; i++)
+            for (int j = 0; j < p->size[1]; j++) {
+                const int y = at[2] * p->stride[0] - p->padding[0] + i * p->dilation[0];
+                const int x = at[3] * p->stride[1] - p->padding[1] + j * p->dilation[1];
+                if (y >= 0 && y < src->dims[2] && x >= 0 && x < src->dims[3])
+                    add_term(&sum, nn_at(src, index4(src, at[0], group * ics + c, y, x)) *
+                                       nn_at(weight, index4(weight, at[1], c, i, j)));
+            }
+    return sum;
+}
+
+static expected_sum deconv2d_at(const tl_tensor *src, const tl_tensor *weight,
+                                const tl_tensor *bias, const tl_conv2d_param *p, const int *at)
+{
+    expected_sum sum = {0};
+    add_term(&sum, nn_at(bias, (size_t)at[1]));
+    const int ics = src->dims[1] / p->group, ocs = weight->dims[1], group = at[1] / ocs;
+    for (int c = group * ics; c < (group + 1) * ics; c++)
+        for (int y = 0; y < src->dims[2]; y++)
+            for (int x = 0; x < src->dims[3]; x++)
+                for (int i = 0; i < p->size[0]; i++)
+                    for (int j = 0; j < p->size[1]; j++)
+                        if (y * p->stride[0] - p->padding[0] + i * p->dilation[0] == at[2] &&
+                            x * p->stride[1] - p->padding[1] + j * p->dilation[1] == at[3])
+                            add_term(&sum, nn_at(src, index4(src, at[0], c, y, x)) *
+                                               nn_at(weight, index4(weight, c, at[1] % ocs, i, j)));
+    return sum;
+}
+
+typedef expected_sum sum_at(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
+                            const tl_conv2d_param *p, const int *at);
+
+static void check_sums(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
+                       const tl_tensor *dst, const tl_conv2d_param *p, sum_at *at)
+{
+    // Every element of small results, some of large ones.
+    const int step = dst->len > 4000 ? 37 : 1;
+    for (int k = 0; k < dst->len; k += step) {
+        int coords[4];
+        tl_tensor_coords(dst, k, coords);
+        const expected_sum sum = at(src, weight, bias, p, coords);
+        nn_check_near(dst, (size_t)k, sum.value,
+                      nn_tolerance(dst->dtype, sum.terms + 1, sum.magnitude, sum.value));
+    }
+}
+
+static void check_conv2d(const conv_case *c, tl_dtype dtype)
+{
+    const tl_conv2d_param *const p = &c->param;
+    nn_room room = {.seed = 7};
+    tl_tensor *const src = nn_random(&room, dtype, 4, (int[]){c->n, c->ic, c->h, c->w}, -1, 1);
+    tl_tensor *const weight =
+        nn_random(&room, dtype, 4, (int[]){c->oc, c->ic / p->group, p->size[0], p->size[1]}, -1, 1);
+    tl_tensor *const bias = nn_random(&room, dtype, 1, (int[]){c->oc}, -1, 1);
+    int dims[4] = {c->n, c->oc};
+    for (int i = 0; i < 2; i++)
+        dims[2 + i] = tl_conv2d_length(src->dims[2 + i], p->size[i], p->stride[i], p->dilation[i],
+                                       p->padding[i], p->padding[2 + i]);
+    tl_tensor *const dst = nn_blank(&room, dtype, 4, dims);
+    ck_assert_msg(tl_tensor_conv2d(src, weight, bias, dst, p) == dst, "%s", tl_last_error());
+    check_sums(src, weight, bias, dst, p, conv2d_at);
+    nn_close(&room);
+}
+
+static void check_deconv2d(const conv_case *c, tl_dtype dtype)
+{
+    tl_conv2d_param p = c->param;
+    for (int i = 0; i < 4; i++) // shorter results: no padding beyond what is there
+        p.padding[i] = p.padding[i] < 2 ? p.padding[i] : -1;
+    p.output_padding[0] = c->h % 2;
+    p.output_padding[1] = c->w % 3;
+    nn_room room = {.seed = 8};
+    tl_tensor *const src = nn_random(&room, dtype, 4, (int[]){c->n, c->ic, c->h, c->w}, -1, 1);
+    tl_tensor *const weight =
+        nn_random(&room, dtype, 4, (int[]){c->ic, c->oc / p.group, p.size[0], p.size[1]}, -1, 1);
+    tl_tensor *const bias = nn_random(&room, dtype, 1, (int[]){c->oc}, -1, 1);
+    int dims[4] = {c->n, c->oc};
+    for (int i = 0; i < 2; i++)
+        dims[2 + i] = tl_deconv2d_length(src->dims[2 + i], p.size[i], p.stride[i], p.dilation[i],
+                                         p.padding[i], p.padding[2 + i], p.output_padding[i]);
+    tl_tensor *const dst = nn_blank(&room, dtype, 4, dims);
+    ck_assert_msg(tl_tensor_deconv2d(src, weight, bias, dst, &p) == dst, "%s", tl_last_error());
+    check_sums(src, weight, bias, dst, &p, deconv2d_at);
+    nn_close(&room);
+}
+
+START_TEST(conv2d_agrees_with_double_loops_on_every_float)
+{
+    for (size_t i = 0; i < NN_LEN(cases); i++)
+        for (size_t k = 0; k < NN_LEN(nn_floats); k++)
+            check_conv2d(&cases[i], nn_floats[k]);
+}
+END_TEST
+
+START_TEST(deconv2d_agrees_with_double_loops_on_every_float)
+{
+    for (size_t i = 0; i < NN_LEN(cases); i++)
+        for (size_t k = 0; k < NN_LEN(nn_floats); k++)
+            check_deconv2d(&cases[i], nn_floats[k]);
+}
+END_TEST
+
+START_TEST(no_bias_is_a_bias_of_0)
+{
+    const tl_conv2d_param param = PLAIN(2, 2);
+    nn_room room = {.seed = 3};
+    tl_tensor *const src = nn_random(&room, TL_FLOAT, 4, (int[]){1, 2, 4, 4}, -1, 1);
+    tl_tensor *const weight = nn_random(&room, TL_FLOAT, 4, (int[]){2, 2, 2, 2}, -1, 1);
+    tl_tensor *const bias = nn_given(&room, TL_FLOAT, 1, (int[]){2}, (double[]){0, 0});
+    tl_tensor *const with = tl_tensor_conv2d(src, weight, bias, NULL, &param);
+    tl_tensor *const without = tl_tensor_conv2d(src, weight, NULL, NULL, &param);
+    ck_assert_mem_eq(with->data, without->data, tl_tensor_size(with));
+    tl_tensor_free_data_too(with);
+    tl_tensor_free_data_too(without);
+    nn_close(&room);
+}
+END_TEST
+
+/* ---- special numbers ---- */
+
+START_TEST(nan_and_infinity_spread_over_their_windows_only)
+{
+    const tl_conv2d_param param = {
+        .group = 1, .size = {1, 3}, .stride = {1, 1}, .dilation = {1, 1}, .padding = {0, 1, 0, 1}};
+    nn_room room = {0};
+    float data[] = {0, NAN, 0, 0, 0, INFINITY, 0};
+    tl_tensor *const src = nn_blank(&room, TL_FLOAT, 4, (int[]){1, 1, 1, 7});
+    memcpy(src->data, data, sizeof(data));
+    tl_tensor *const weight =
+        nn_given(&room, TL_FLOAT, 4, (int[]){1, 1, 1, 3}, (double[]){1, 1, 1});
+    tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 4, (int[]){1, 1, 1, 7});
+    ck_assert_ptr_eq(tl_tensor_conv2d(src, weight, NULL, dst, &param), dst);
+    nn_check_values(dst, (double[]){NAN, NAN, NAN, 0, INFINITY, INFINITY, INFINITY});
+    nn_close(&room);
+}
+END_TEST
+
+/* ---- activations ---- */
+
+START_TEST(a_fused_activation_gives_the_bits_of_a_separate_one)
+{
+    for (size_t k = 0; k < NN_LEN(nn_floats); k++)
+        for (int act = 0; act < TL_ACT_SIZE; act++) {
+            tl_conv2d_param param = PLAIN(3, 3);
+            nn_room room = {.seed = 5};
+            tl_tensor *const src = nn_random(&room, nn_floats[k], 4, (int[]){2, 3, 9, 8}, -2, 2);
+            tl_tensor *const weight = nn_random(&room, nn_floats[k], 4, (int[]){5, 3, 3, 3}, -1, 1);
+            tl_tensor *const separate = nn_blank(&room, nn_floats[k], 4, (int[]){2, 5, 7, 6});
+            tl_tensor *const fused = nn_blank(&room, nn_floats[k], 4, (int[]){2, 5, 7, 6});
+            ck_assert_ptr_nonnull(tl_tensor_conv2d(src, weight, NULL, separate, &param));
+            tl_exec_act(NULL, separate, separate, (tl_act)act, 0.1f);
+            param.act = (tl_act)act;
+            param.act_slope = 0.1f;
+            ck_assert_ptr_nonnull(tl_tensor_conv2d(src, weight, NULL, fused, &param));
+            ck_assert_msg(memcmp(fused->data, separate->data, tl_tensor_size(fused)) == 0,
+                          "%s with %s", tl_dtype_name(nn_floats[k]), tl_act_name((tl_act)act));
+            nn_close(&room);
+        }
+}
+END_TEST
+
+START_TEST(an_activation_is_known_by_its_name)
+{
+    for (int act = 0; act < TL_ACT_SIZE; act++)
+        ck_assert_int_eq(tl_act_from_str(tl_act_name((tl_act)act)), act);
+    ck_assert_int_eq(tl_act_from_str("TL_ACT_TANH"), TL_ACT_INVALID);
+    ck_assert_int_eq(tl_act_from_str(NULL), TL_ACT_INVALID);
+    ck_assert_ptr_null(tl_act_name(TL_ACT_SIZE));
+}
+END_TEST
+
+START_TEST(elew_with_an_activation_gives_the_bits_of_both_apart)
+{
+    for (size_t k = 0; k < NN_LEN(nn_floats); k++) {
+        nn_room room = {.seed = 6};
+        tl_tensor *const a = nn_random(&room, nn_floats[k], 2, (int[]){99, 101}, -2, 2);
+        tl_tensor *const b = nn_random(&room, nn_floats[k], 2, (int[]){99, 101}, -2, 2);
+        tl_tensor *const separate = nn_blank(&room, nn_floats[k], 2, (int[]){99, 101});
+        tl_exec_elew(NULL, a, b, separate, TL_SUM);
+        tl_exec_sigmoid(NULL, separate, separate);
+        ck_assert_int_eq(tl_exec_elew_act(NULL, a, b, a, TL_SUM, TL_ACT_SIGMOID, 0), 0);
+        ck_assert_mem_eq(a->data, separate->data, tl_tensor_size(a));
+        nn_close(&room);
+    }
+}
+END_TEST
+
+/* ---- threads ---- */
+
+typedef struct threads_arg {
+    const tl_tensor *src, *weight, *bias;
+    tl_conv2d_param param;
+} threads_arg;
+
+static void run_conv2d(const tl_exec *exec, tl_tensor *dst, void *arg)
+{
+    const threads_arg *const a = arg;
+    tl_exec_conv2d(exec, a->src, a->weight, a->bias, dst, &a->param);
+}
+
+static void run_deconv2d(const tl_exec *exec, tl_tensor *dst, void *arg)
+{
+    const threads_arg *const a = arg;
+    tl_exec_deconv2d(exec, a->src, a->weight, a->bias, dst, &a->param);
+}
+
+START_TEST(threads_do_not_change_the_result)
+{
+    for (size_t k = 0; k < NN_LEN(nn_floats); k++) {
+        nn_room room = {.seed = 9};
+        threads_arg arg = {
+            .src = nn_random(&room, nn_floats[k], 4, (int[]){2, 8, 30, 31}, -1, 1),
+            .weight = nn_random(&room, nn_floats[k], 4, (int[]){8, 8, 3, 3}, -1, 1),
+            .bias = nn_random(&room, nn_floats[k], 1, (int[]){8}, -1, 1),
+            .param = {.group = 1,
+                      .size = {3, 3},
+                      .stride = {1, 1},
+                      .dilation = {1, 1},
+                      .padding = {1, 1, 1, 1},
+                      .act = TL_ACT_LRELU,
+                      .act_slope = 0.25f},
+        };
+        tl_tensor *const dst = nn_blank(&room, nn_floats[k], 4, (int[]){2, 8, 30, 31});
+        nn_check_threads(run_conv2d, dst, &arg);
+        nn_check_threads(run_deconv2d, dst, &arg);
+        nn_close(&room);
+    }
+}
+END_TEST
+
+/* ---- what is refused ---- */
+
+START_TEST(an_empty_batch_gives_an_empty_result)
+{
+    const tl_conv2d_param param = PLAIN(2, 2);
+    tl_tensor *const src = tl_tensor_zeros(4, (int[]){0, 2, 4, 4}, TL_FLOAT);
+    tl_tensor *const weight = tl_tensor_zeros(4, (int[]){2, 2, 2, 2}, TL_FLOAT);
+    tl_tensor *const dst = tl_tensor_conv2d(src, weight, NULL, NULL, &param);
+    ck_assert_ptr_nonnull(dst);
+    ck_assert_int_eq(dst->len, 0);
+    tl_tensor_free_data_too(src);
+    tl_tensor_free_data_too(weight);
+    tl_tensor_free_data_too(dst);
+}
+END_TEST
+
+typedef struct refusal {
+    int src[4], weight[4], bias; /* shapes; bias 0: none */
+    tl_conv2d_param param;
+    const char *reason;
+} refusal;
+
+typedef tl_tensor *conv_func(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
+                             tl_tensor *dst, const tl_conv2d_param *param);
+
+static void check_refusals(const refusal *refusals, size_t n, conv_func *func)
+{
+    for (size_t i = 0; i < n; i++) {
+        const refusal *const r = &refusals[i];
+        tl_tensor *const src = tl_tensor_zeros(4, r->src, TL_FLOAT);
+        tl_tensor *const weight = tl_tensor_zeros(4, r->weight, TL_FLOAT);
+        tl_tensor *const bias = r->bias ? tl_tensor_zeros(1, &r->bias, TL_FLOAT) : NULL;
+        ck_assert_ptr_null(func(src, weight, bias, NULL, &r->param));
+        ck_assert_str_eq(tl_last_error(), r->reason);
+        tl_tensor_free_data_too(src);
+        tl_tensor_free_data_too(weight);
+        tl_tensor_free_data_too(bias);
+    }
+}
+
+START_TEST(conv2d_refuses_what_does_not_fit)
+{
+    static const refusal refusals[] = {
+        {{1, 3, 4, 4},
+         {2, 2, 1, 1},
+         2,
+         PLAIN(1, 1),
+         "'src' has 3 channels, expected 'group' times those of 'weight', 1 * 2"},
+        {{1, 4, 4, 4},
+         {3, 2, 1, 1},
+         3,
+         {2, {1, 1}, {1, 1}, {1, 1}},
+         "'weight' has 3 output channels, expected a multiple of 'group', 2"},
+        {{1, 2, 4, 4},
+         {2, 2, 1, 1},
+         3,
+         PLAIN(1, 1),
+         "'bias' is TL_FLOAT [3], expected TL_FLOAT [2]"},
+        {{1, 2, 4, 4},
+         {2, 2, 3, 3},
+         2,
+         PLAIN(3, 2),
+         "'size' is 3, 2, expected the last two dimensions of 'weight', 3, 3"},
+        {{1, 2, 2, 4},
+         {2, 2, 3, 3},
+         2,
+         PLAIN(3, 3),
+         "length 2 with padding 0 and 0, expected at least the window's 3"},
+        {{1, 2, 4, 4},
+         {2, 2, 1, 1},
+         2,
+         {0, {1, 1}, {1, 1}, {1, 1}},
+         "'group' has 0 at index 0, expected at least 1"},
+        {{1, 2, 4, 4},
+         {2, 2, 1, 1},
+         2,
+         {1, {1, 1}, {1, 0}, {1, 1}},
+         "'stride' has 0 at index 1, expected at least 1"},
+        {{1, 2, 4, 4},
+         {2, 2, 1, 1},
+         2,
+         {1, {1, 1}, {1, 1}, {-1, 1}},
+         "'dilation' has -1 at index 0, expected at least 1"},
+        {{1, 2, 4, 4},
+         {2, 2, 1, 1},
+         2,
+         {1, {1, 1}, {1, 1}, {1, 1}, {0, 0, -1, 0}},
+         "'padding' has -1 at index 2, expected at least 0"},
+        {{1, 2, 4, 4},
+         {2, 2, 1, 1},
+         2,
+         {1, {1, 1}, {1, 1}, {1, 1}, .act = TL_ACT_SIZE},
+         "activation 4, expected 0 to 3"},
+        {{1, 2, 0, 4},
+         {2, 2, 1, 1},
+         2,
+         {1, {1, 1}, {1, 1}, {1, 1}, {1, 1, 1, 1}},
+         "length 0, size 1, stride 1, dilation 1, expected all at least 1"},
+    };
+    check_refusals(refusals, NN_LEN(refusals), tl_tensor_conv2d);
+}
+END_TEST
+
+START_TEST(deconv2d_refuses_what_does_not_fit)
+{
+    static const refusal refusals[] = {
+        {{1, 3, 4, 4},
+         {2, 2, 1, 1},
+         2,
+         PLAIN(1, 1),
+         "'src' has 3 channels, expected 'group' times those of 'weight', 1 * 2"},
+        {{1, 3, 4, 4},
+         {3, 2, 1, 1},
+         4,
+         {2, {1, 1}, {1, 1}, {1, 1}},
+         "'src' has 3 channels, expected a multiple of 'group', 2"},
+        {{1, 2, 4, 4},
+         {2, 2, 1, 1},
+         3,
+         PLAIN(1, 1),
+         "'bias' is TL_FLOAT [3], expected TL_FLOAT [2]"},
+        {{1, 2, 4, 4},
+         {2, 2, 1, 1},
+         2,
+         {1, {1, 1}, {1, 1}, {1, 1}, {2, 0, 2, 0}},
+         "the result has length 0, expected 1 to 2147483647"},
+        {{1, 2, 4, 4},
+         {2, 2, 1, 1},
+         2,
+         {1, {1, 1}, {1, 1}, {1, 1}, .output_padding = {0, -1}},
+         "'output_padding' has -1 at index 1, expected at least 0"},
+    };
+    check_refusals(refusals, NN_LEN(refusals), tl_tensor_deconv2d);
+}
+END_TEST
+
+START_TEST(a_tensor_of_the_wrong_kind_is_refused)
+{
+    const tl_conv2d_param param = PLAIN(1, 1);
+    tl_tensor *const src = tl_tensor_zeros(4, (int[]){1, 1, 2, 2}, TL_FLOAT);
+    tl_tensor *const flat = tl_tensor_zeros(1, (int[]){4}, TL_FLOAT);
+    tl_tensor *const ints = tl_tensor_zeros(4, (int[]){1, 1, 1, 1}, TL_INT32);
+    tl_tensor *const halves = tl_tensor_zeros(4, (int[]){1, 1, 1, 1}, TL_FLOAT16);
+    ck_assert_ptr_null(tl_tensor_conv2d(NULL, src, NULL, NULL, &param));
+    ck_assert_str_eq(tl_last_error(), "'src' is NULL, expected a tensor");
+    ck_assert_ptr_null(tl_tensor_conv2d(src, flat, NULL, NULL, &param));
+    ck_assert_str_eq(tl_last_error(), "'weight' has shape [4], expected 4 dimensions");
+    ck_assert_ptr_null(tl_tensor_conv2d(ints, ints, NULL, NULL, &param));
+    ck_assert_str_eq(tl_last_error(), "'src' has dtype TL_INT32, expected a float");
+    ck_assert_ptr_null(tl_tensor_deconv2d(src, halves, NULL, NULL, &param));
+    ck_assert_str_eq(
+        tl_last_error(),
+        "'src' has dtype TL_FLOAT, 'weight' TL_FLOAT16, 'bias' none, expected the same");
+    ck_assert_ptr_null(tl_tensor_conv2d(src, src, NULL, NULL, NULL));
+    ck_assert_str_eq(tl_last_error(), "'param' is NULL, expected parameters");
+    tl_tensor_free_data_too(src);
+    tl_tensor_free_data_too(flat);
+    tl_tensor_free_data_too(ints);
+    tl_tensor_free_data_too(halves);
+}
+END_TEST
+
+LN_TEST_MAIN("conv2d", conv2d_gives_the_known_result, deconv2d_gives_the_known_result,
+             lengths_follow_the_formula, conv2d_agrees_with_double_loops_on_every_float,
+             deconv2d_agrees_with_double_loops_on_every_float, no_bias_is_a_bias_of_0,
+             nan_and_infinity_spread_over_their_windows_only,
+             a_fused_activation_gives_the_bits_of_a_separate_one,
+             an_activation_is_known_by_its_name,
+             elew_with_an_activation_gives_the_bits_of_both_apart, threads_do_not_change_the_result,
+             an_empty_batch_gives_an_empty_result, conv2d_refuses_what_does_not_fit,
+             deconv2d_refuses_what_does_not_fit, a_tensor_of_the_wrong_kind_is_refused)
