@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests: makes a chosen allocation of the calling thread fail, to see that its failure is
+// handled.
+//
+//     for (int n = 0; n == 0 || failed; n++) {
+//         ln_alloc_fail_after(n);
+//         int rc = work();
+//         failed = ln_alloc_fail_stop();
+//         ck_assert_int_eq(rc, failed ? -1 : 0);
+//     }
+
+#ifndef LN_ALLOC_FAIL_H
+#define LN_ALLOC_FAIL_H
+
+#include "lightnet/ln_util.h"
+
+/** Lets `n` allocations of this thread succeed and the next one fail, once. */
+void ln_alloc_fail_after(int n);
+/** Lets all allocations succeed again; returns whether one was made to fail since
+ * ln_alloc_fail_after. */
+ln_bool ln_alloc_fail_stop(void);
+
+/** For the allocator: counts an allocation; whether it is the one that has to fail. */
+ln_bool ln_alloc_fail_now(void);
+
+#endif

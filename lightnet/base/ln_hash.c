@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// A hash table with separate chaining: a power of two of buckets, each a chain of pairs.
+
+#include "lightnet/ln_hash.h"
+
+#include <limits.h>
+
+#include "lightnet/ln_msg.h"
+
+typedef struct pair {
+    const void *key;
+    void *value;
+    uint32_t hash; // spread, see spread()
+    struct pair *next;
+} pair;
+
+struct ln_hash {
+    pair **buckets;
+    size_t n_buckets;
+    int size;
+    float load_factor;
+    ln_hash_func hash_func;
+    ln_cmp_func cmp_func;
+    ln_free_func free_k_func;
+    ln_free_func free_v_func;
+};
+
+enum { DEFAULT_CAPACITY = 16, MAX_CAPACITY = 1 << 30 };
+
+static const float default_load_factor = 0.75f;
+
+// A bucket is chosen by the low bits only, so the high ones are mixed into them.
+static uint32_t spread(uint32_t h)
+{
+    h ^= h >> 16;
+    h *= 0x7feb352du;
+    h ^= h >> 15;
+    return h;
+}
+
+static uint32_t hash_of(const ln_hash *hash, const void *key)
+{
+    return spread(hash->hash_func(key));
+}
+
+static pair **bucket_of(const ln_hash *hash, uint32_t h)
+{
+    return &hash->buckets[h & (hash->n_buckets - 1)];
+}
+
+// The link to the pair with this key, or the last link of its chain.
+static pair **find_link(const ln_hash *hash, uint32_t h, const void *key)
+{
+    pair **link = bucket_of(hash, h);
+    while (*link && ((*link)->hash != h || hash->cmp_func((*link)->key, key)))
+        link = &(*link)->next;
+    return link;
+}
+
+static size_t power_of_two(int capacity)
+{
+    size_t n = 1;
+    while (n < (size_t)capacity)
+        n *= 2;
+    return n;
+}
+
+ln_hash *ln_hash_create_full(ln_hash_func hash_func, ln_cmp_func cmp_func, ln_free_func free_k_func,
+                             ln_free_func free_v_func, int init_capacity, float load_factor)
+{
+    if (init_capacity < 0 || init_capacity > MAX_CAPACITY || !(load_factor > 0)) {
+        ln_error_set(
+            NULL,
+            "a hash table with capacity %d and load factor %g, expected 0 to %d and more than 0",
+            init_capacity, (double)load_factor, MAX_CAPACITY);
+        return NULL;
+    }
+    ln_hash *hash = ln_alloc(sizeof(*hash));
+    if (!hash)
+        return NULL;
+    *hash = (ln_hash){
+        .n_buckets = power_of_two(init_capacity),
+        .load_factor = load_factor,
+        .hash_func = hash_func ? hash_func : ln_direct_hash,
+        .cmp_func = cmp_func ? cmp_func : ln_direct_cmp,
+        .free_k_func = free_k_func,
+        .free_v_func = free_v_func,
+    };
+    hash->buckets = ln_alloc_array(hash->n_buckets, sizeof(pair *));
+    if (!hash->buckets) {
+        ln_free(hash);
+        return NULL;
+    }
+    return hash;
+}
+
+ln_hash *ln_hash_create(ln_hash_func hash_func, ln_cmp_func cmp_func, ln_free_func free_k_func,
+                        ln_free_func free_v_func)
+{
+    return ln_hash_create_full(hash_func, cmp_func, free_k_func, free_v_func, DEFAULT_CAPACITY,
+                               default_load_factor);
+}
+
+static void free_content(const ln_hash *hash, const pair *p)
+{
+    if (hash->free_k_func)
+        hash->free_k_func((void *)p->key);
+    if (hash->free_v_func)
+        hash->free_v_func(p->value);
+}
+
+void ln_hash_free(ln_hash *hash)
+{
+    if (!hash)
+        return;
+    for (size_t i = 0; i < hash->n_buckets; i++) {
+        for (pair *p = hash->buckets[i], *next; p; p = next) {
+            next = p->next;
+            free_content(hash, p);
+            ln_free(p);
+        }
+    }
+    ln_free(hash->buckets);
+    ln_free(hash);
+}
+
+int ln_hash_init(ln_hash *hash, ln_hash_init_entry *init_array)
+{
+    for (; init_array->key || init_array->value; init_array++)
+        if (ln_hash_insert(hash, init_array->key, init_array->value) < 0)
+            return -1;
+    return 0;
+}
+
+static void replace(const ln_hash *hash, pair *p, const void *key, void *value)
+{
+    const pair old = *p;
+    p->key = key;
+    p->value = value;
+    if (hash->free_k_func && old.key != key)
+        hash->free_k_func((void *)old.key);
+    if (hash->free_v_func && old.value != value)
+        hash->free_v_func(old.value);
+}
+
+// Twice the buckets. Without memory for them the table goes on with longer chains.
+static void grow(ln_hash *hash)
+{
+    const size_t n_old = hash->n_buckets;
+    pair **old = hash->buckets;
+    pair **buckets = n_old < MAX_CAPACITY ? ln_alloc_array(2 * n_old, sizeof(*buckets)) : NULL;
+    if (!buckets)
+        return;
+    hash->buckets = buckets;
+    hash->n_buckets = 2 * n_old;
+    for (size_t i = 0; i < n_old; i++) {
+        for (pair *p = old[i], *next; p; p = next) {
+            pair **bucket = bucket_of(hash, p->hash);
+            next = p->next;
+            p->next = *bucket;
+            *bucket = p;
+        }
+    }
+    ln_free(old);
+}
+
+int ln_hash_insert(ln_hash *hash, const void *key, void *value)
+{
+    const uint32_t h = hash_of(hash, key);
+    pair **link = find_link(hash, h, key);
+    if (*link) {
+        replace(hash, *link, key, value);
+        return 0;
+    }
+    if (hash->size == INT_MAX)
+        return ln_error_set(NULL, "a hash table cannot have more than %d pairs", INT_MAX);
+    *link = ln_alloc(sizeof(**link));
+    if (!*link)
+        return -1;
+    **link = (pair){.key = key, .value = value, .hash = h};
+    hash->size++;
+    if ((float)hash->size > hash->load_factor * (float)hash->n_buckets)
+        grow(hash);
+    return 1;
+}
+
+void *ln_hash_find(const ln_hash *hash, const void *key)
+{
+    const pair *p = *find_link(hash, hash_of(hash, key), key);
+    return p ? p->value : NULL;
+}
+
+int ln_hash_find_extended(const ln_hash *hash, const void *key, void **found_key,
+                          void **found_value)
+{
+    const pair *p = *find_link(hash, hash_of(hash, key), key);
+    if (!p)
+        return 0;
+    if (found_key)
+        *found_key = (void *)p->key;
+    if (found_value)
+        *found_value = p->value;
+    return 1;
+}
+
+int ln_hash_remove(ln_hash *hash, const void *key)
+{
+    pair **link = find_link(hash, hash_of(hash, key), key);
+    pair *p = *link;
+    if (!p)
+        return 0;
+    *link = p->next;
+    hash->size--;
+    free_content(hash, p);
+    ln_free(p);
+    return 1;
+}
+
+int ln_hash_size(const ln_hash *hash)
+{
+    return hash->size;
+}
+
+static int chain_is_valid(const ln_hash *hash, size_t bucket, int *n)
+{
+    for (const pair *p = hash->buckets[bucket]; p; p = p->next, ++*n)
+        if (p->hash != hash_of(hash, p->key) || (p->hash & (hash->n_buckets - 1)) != bucket ||
+            *find_link(hash, p->hash, p->key) != p)
+            return 0;
+    return 1;
+}
+
+ln_bool ln_hash_is_valid(const ln_hash *hash)
+{
+    int n = 0;
+    if (!hash || !hash->buckets || (hash->n_buckets & (hash->n_buckets - 1)))
+        return LN_FALSE;
+    for (size_t i = 0; i < hash->n_buckets; i++)
+        if (!chain_is_valid(hash, i, &n))
+            return LN_FALSE;
+    return n == hash->size ? LN_TRUE : LN_FALSE;
+}

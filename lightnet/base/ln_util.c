@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every part needs: comparing and hashing, memory, checked sizes, text files.
+
+#include "lightnet/ln_util.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ln_alloc_fail.h"
+#include "lightnet/ln_msg.h"
+
+int ln_direct_cmp(const void *a, const void *b)
+{
+    const uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
+    return (x > y) - (x < y);
+}
+
+uint32_t ln_direct_hash(const void *p)
+{
+    const uint64_t bits = (uintptr_t)p;
+    return (uint32_t)(bits ^ bits >> 32);
+}
+
+int ln_str_cmp(const void *a, const void *b)
+{
+    if (!a || !b)
+        return (a != NULL) - (b != NULL);
+    return strcmp(a, b);
+}
+
+uint32_t ln_str_hash(const void *str)
+{
+    uint32_t hash = 2166136261u;
+    for (const unsigned char *c = str; c && *c; c++)
+        hash = (hash ^ *c) * 16777619u;
+    return hash;
+}
+
+ln_bool ln_streq(const char *a, const char *b)
+{
+    return ln_str_cmp(a, b) == 0;
+}
+
+/* The reason is the same for all allocations; returns NULL for them. */
+static void *out_of_memory(size_t size)
+{
+    ln_error_set(NULL, "out of memory: cannot get %zu bytes", size);
+    return NULL;
+}
+
+void *ln_alloc(size_t size)
+{
+    void *ptr = ln_alloc_fail_now() ? NULL : calloc(1, size ? size : 1);
+    return ptr ? ptr : out_of_memory(size);
+}
+
+void *ln_alloc_array(size_t len, size_t size)
+{
+    size_t total;
+    if (ln_size_mul(len, size, &total) < 0) {
+        ln_error_set(NULL, "out of memory: cannot get %zu elements of %zu bytes", len, size);
+        return NULL;
+    }
+    return ln_alloc(total);
+}
+
+void *ln_realloc(void *ptr, size_t size)
+{
+    void *resized = ln_alloc_fail_now() ? NULL : realloc(ptr, size ? size : 1);
+    return resized ? resized : out_of_memory(size);
+}
+
+void ln_free(void *ptr)
+{
+    free(ptr);
+}
+
+void *ln_clone(const void *ptr, size_t size)
+{
+    void *copy = ln_alloc(size);
+    if (copy && size)
+        memcpy(copy, ptr, size);
+    return copy;
+}
+
+char *ln_strdup(const char *str)
+{
+    return str ? ln_clone(str, strlen(str) + 1) : NULL;
+}
+
+int ln_size_add(size_t a, size_t b, size_t *sum)
+{
+    if (a > SIZE_MAX - b)
+        return -1;
+    *sum = a + b;
+    return 0;
+}
+
+int ln_size_mul(size_t a, size_t b, size_t *product)
+{
+    if (b && a > SIZE_MAX / b)
+        return -1;
+    *product = a * b;
+    return 0;
+}
+
+/* Bytes read so far, with room for at least one more and the NUL. */
+struct text {
+    char *bytes;
+    size_t size;
+    size_t room;
+};
+
+static int grow(struct text *text)
+{
+    const size_t room = text->room ? text->room * 2 : 4096; /* below 4 * LN_MAX_TEXT: fits */
+    char *bytes = ln_realloc(text->bytes, room);
+    if (!bytes)
+        return -1;
+    text->bytes = bytes;
+    text->room = room;
+    return 0;
+}
+
+static int read_all(struct text *text, FILE *stream, const char *name)
+{
+    size_t got;
+    do {
+        if (text->size + 1 >= text->room && grow(text) < 0)
+            return -1;
+        errno = 0;
+        got = fread(text->bytes + text->size, 1, text->room - 1 - text->size, stream);
+        text->size += got;
+        if (text->size > LN_MAX_TEXT)
+            return ln_error_set(NULL, "'%s' has more than %zu bytes, too large for text", name,
+                                LN_MAX_TEXT);
+    } while (got);
+    if (ferror(stream))
+        return ln_error_set(NULL, "cannot read '%s': %s", name, strerror(errno));
+    text->bytes[text->size] = '\0';
+    return 0;
+}
+
+char *ln_read_stream(FILE *stream, const char *name, size_t *size)
+{
+    struct text text = {0};
+    if (read_all(&text, stream, name) < 0) {
+        ln_free(text.bytes);
+        return NULL;
+    }
+    if (size)
+        *size = text.size;
+    return text.bytes;
+}
+
+char *ln_read_text(const char *file)
+{
+    FILE *stream = fopen(file, "rb");
+    if (!stream) {
+        ln_error_set(NULL, "cannot open '%s': %s", file, strerror(errno));
+        return NULL;
+    }
+    size_t size = 0;
+    char *text = ln_read_stream(stream, file, &size);
+    fclose(stream);
+    if (text && strlen(text) != size) {
+        ln_error_set(NULL, "'%s' has a NUL byte at offset %zu, expected text", file, strlen(text));
+        ln_free(text);
+        return NULL;
+    }
+    return text;
+}

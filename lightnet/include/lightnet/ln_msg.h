@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages, and the bounded record of why a call failed.
+//
+// A record keeps the reason of a failure as one line of text. There are two kinds:
+//   - an object's own (a context has one): the first reason wins, since what fails later is mostly
+//   a consequence.
+//     It stays until ln_error_clear.
+//   - the calling thread's, meant wherever an `ln_error *` is NULL, for functions that have no
+//   object to tell:
+//     the newest failing call wins. Like errno it means something only after a call that failed.
+//
+//     if (weight->ndim != 4)
+//         return ln_error_set(NULL, "'weight' has %d dimensions, expected 4", weight->ndim);
+//     ...
+//     fprintf(stderr, "error: %s\n", ln_last_error());
+
+#ifndef LN_MSG_H
+#define LN_MSG_H
+
+#include <stdarg.h>
+
+#include "lightnet/ln_api.h"
+#include "lightnet/ln_util.h"
+
+LN_BEGIN_DECLS
+
+typedef enum ln_msg_level {
+    LN_MSG_DEBUG,
+    LN_MSG_INFO,
+    LN_MSG_WARN,
+    LN_MSG_ERROR,
+    LN_MSG_INTER_ERROR, /* an error that no input should cause: a fault of the program itself */
+} ln_msg_level;
+
+/** Receives one message: a line without its newline, borrowed. `data` is what was registered with
+ * the function. */
+typedef void (*ln_msg_func)(void *data, ln_msg_level level, const char *text);
+
+/** "debug", "info", "warning", "error" or "internal error", as printed in front of a message. */
+LN_API const char *ln_msg_level_name(ln_msg_level level);
+/** Hands a formatted message to `func`, as one line cut like a record's text; func NULL: does
+ * nothing. */
+LN_API void ln_msg_send(ln_msg_func func, void *data, ln_msg_level level, const char *fmt, ...)
+    LN_PRINTF(4, 5);
+
+/** The record. All zero: no reason. A reason is never empty; control characters in it become '?',
+ * and one that is too long is cut between characters and ends in "...". */
+typedef struct ln_error {
+    char text[LN_MAXLINE];
+} ln_error;
+
+/** Records a reason by the rule of its kind of record, see above. Arguments may point into the
+ * record. Returns -1. */
+LN_API int ln_error_set(ln_error *err, const char *fmt, ...) LN_PRINTF(2, 3);
+/** ln_error_set with a va_list. */
+LN_API int ln_error_vset(ln_error *err, const char *fmt, va_list args) LN_PRINTF(2, 0);
+/** Puts "TEXT: " in front of the recorded reason, to add where it happened (file, operator).
+ * Without a reason, TEXT becomes the reason. Arguments may point into the record. Returns -1. */
+LN_API int ln_error_prefix(ln_error *err, const char *fmt, ...) LN_PRINTF(2, 3);
+/** Forgets the reason. */
+LN_API void ln_error_clear(ln_error *err);
+/** The reason, "" when there is none. Returns borrowed, until the record changes. */
+LN_API const char *ln_error_text(const ln_error *err);
+/** The reason of the calling thread's latest failed call, "" when there is none:
+ * ln_error_text(NULL). */
+LN_API const char *ln_last_error(void);
+
+LN_END_DECLS
+
+#endif
