@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of scale and shift per channel.
+
+#ifndef AFFINE_H
+#define AFFINE_H
+
+#include "kernel/tl_axis.h"
+#include "kernel/tl_kernel.h"
+
+/** src and dst are [axis.outer, axis.len, axis.inner] and may be the same; scale, shift [axis.len],
+ *  shift may be NULL. */
+typedef struct tl_affine_job {
+    const void *src, *scale, *shift;
+    void *dst;
+    tl_axis axis;
+} tl_affine_job;
+
+/** dst = src * scale + shift for the elements begin .. end-1 of the tl_affine_job at `arg`. */
+typedef void tl_affine_func(void *arg, size_t begin, size_t end);
+
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_affine_func, name, dtype, isa)
+#include "kernel/affine/affine.def"
+#undef TL_KERNEL
+
+#endif

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of pooling.
+
+#ifndef POOL2D_H
+#define POOL2D_H
+
+#include "kernel/tl_kernel.h"
+#include "tensorlight/tl_nn.h"
+
+/** src [planes, ih, iw] -> dst [planes, oh, ow]; every window meets src. */
+typedef struct tl_pool2d_job {
+    const void *src;
+    void *dst;
+    int ih, iw, oh, ow;
+    tl_pool2d_param param;
+} tl_pool2d_job;
+
+/** Computes the planes begin .. end-1 for the tl_pool2d_job at `arg`. */
+typedef void tl_pool2d_func(void *arg, size_t begin, size_t end);
+
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_pool2d_func, name, dtype, isa)
+#include "kernel/pool2d/avgpool2d.def"
+#include "kernel/pool2d/maxpool2d.def"
+#undef TL_KERNEL
+
+#endif

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax: checks, choice of the kernel, threads.
+
+#include "kernel/softmax/softmax.h"
+
+#include <assert.h>
+
+#include "kernel/tl_map.h"
+#include "tensor/tl_result.h"
+#include "tensorlight/tl_nn.h"
+
+#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
+static tl_softmax_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
+#include "kernel/softmax/softmax.def"
+};
+#undef TL_KERNEL
+TL_KERNEL_PICK(pick, tl_softmax_func, table)
+
+int tl_exec_softmax(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int axis)
+{
+    assert(axis >= 0 && axis < src->ndim);
+    assert(src->len == dst->len && src->dtype == dst->dtype);
+    if (src->len == 0)
+        return 0;
+    tl_softmax_job job = {src->data, dst->data, tl_axis_of(src, axis)};
+    tl_parallel(exec, job.axis.outer * job.axis.inner, TL_MAP_DEAR / job.axis.len + 1,
+                pick(exec, src->dtype), &job);
+    return 0;
+}
+
+tl_tensor *tl_tensor_softmax(const tl_tensor *src, tl_tensor *dst, int axis)
+{
+    if (tl_check_data(src, "src") < 0 || tl_check_float(src, "src") < 0 ||
+        tl_check_axis(src, axis) < 0)
+        return NULL;
+    tl_tensor *const result = tl_result_begin(dst, src->ndim, src->dims, src->dtype);
+    return tl_result_end(result, dst, result ? tl_exec_softmax(NULL, src, result, axis) : -1);
+}

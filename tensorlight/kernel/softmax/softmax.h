@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of softmax.
+
+#ifndef SOFTMAX_H
+#define SOFTMAX_H
+
+#include "kernel/tl_axis.h"
+#include "kernel/tl_kernel.h"
+
+/** src and dst are [axis.outer, axis.len, axis.inner] and may be the same; axis.len >= 1. */
+typedef struct tl_softmax_job {
+    const void *src;
+    void *dst;
+    tl_axis axis;
+} tl_softmax_job;
+
+/** Computes the lines begin .. end-1 (tl_axis.h) of the tl_softmax_job at `arg`. */
+typedef void tl_softmax_func(void *arg, size_t begin, size_t end);
+
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_softmax_func, name, dtype, isa)
+#include "kernel/softmax/softmax.def"
+#undef TL_KERNEL
+
+#endif

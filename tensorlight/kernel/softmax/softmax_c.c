@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax in plain C.
+//
+// Lines that lie next to each other are computed together, up to LINES at a time, so that memory is
+// read in order whatever the axis. The exponentials wait in dst for their sum, which is kept in
+// double.
+
+#include "kernel/softmax/softmax.h"
+
+#include <math.h>
+
+enum { LINES = 64 };
+
+#define exp_of(x) _Generic((x), float : expf, double : exp)(x)
+
+#define TL_TEMPLATE "kernel/softmax/softmax_c.inc.h"
+#include "tensor/tl_each_float.inc.h"

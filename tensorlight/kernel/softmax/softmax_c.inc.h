@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Template: softmax for one floating type, see softmax_c.c.
+
+/** `n` neighbouring lines of `len` elements, `inner` apart. */
+static void NAME(softmax_lines, c)(const T *src, T *dst, size_t n, size_t len, size_t inner)
+{
+    C max[LINES];
+    double sum[LINES] = {0};
+    for (size_t j = 0; j < n; j++)
+        max[j] = LOAD(src[j]);
+    for (size_t i = 1; i < len; i++)
+        for (size_t j = 0; j < n; j++) {
+            const C x = LOAD(src[i * inner + j]);
+            max[j] = x > max[j] ? x : max[j];
+        }
+    for (size_t i = 0; i < len; i++)
+        for (size_t j = 0; j < n; j++) {
+            const C e = exp_of(LOAD(src[i * inner + j]) - max[j]);
+            sum[j] += (double)e;
+            dst[i * inner + j] = STORE(e);
+        }
+    for (size_t i = 0; i < len; i++)
+        for (size_t j = 0; j < n; j++)
+            dst[i * inner + j] = STORE((C)((double)LOAD(dst[i * inner + j]) / sum[j]));
+}
+
+void NAME(tl_softmax, c)(void *arg, size_t begin, size_t end)
+{
+    const tl_softmax_job *const job = arg;
+    const size_t len = job->axis.len, inner = job->axis.inner;
+    for (size_t k = begin, n; k < end; k += n) {
+        n = tl_axis_span(k, end, inner, LINES);
+        const size_t first = k / inner * len * inner + k % inner;
+        NAME(softmax_lines, c)((const T *)job->src + first, (T *)job->dst + first, n, len, inner);
+    }
+}

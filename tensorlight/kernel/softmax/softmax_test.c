@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of softmax.
+
+#include "kernel/tl_nn_test.h"
+
+START_TEST(softmax_gives_the_known_result)
+{
+    nn_room room = {0};
+    tl_tensor *const src =
+        nn_given(&room, TL_DOUBLE, 1, (int[]){2}, (double[]){0, 1.0986122886681098});
+    tl_tensor *const dst = tl_tensor_softmax(src, NULL, 0);
+    nn_check_values(dst, (double[]){0.25, 0.75});
+    tl_tensor_free_data_too(dst);
+    nn_close(&room);
+}
+END_TEST
+
+START_TEST(large_numbers_do_not_overflow)
+{
+    nn_room room = {0};
+    tl_tensor *const t = nn_given(&room, TL_FLOAT, 1, (int[]){4}, (double[]){3e38, 3e38, -3e38, 0});
+    ck_assert_ptr_eq(tl_tensor_softmax(t, t, 0), t);
+    nn_check_values(t, (double[]){0.5, 0.5, 0, 0});
+    nn_close(&room);
+}
+END_TEST
+
+START_TEST(nan_and_infinity_spoil_their_line_only)
+{
+    nn_room room = {0};
+    const float rows[5][2] = {
+        {0, NAN}, {NAN, 0}, {INFINITY, 0}, {-INFINITY, -INFINITY}, {-INFINITY, 7}};
+    tl_tensor *const t = nn_blank(&room, TL_FLOAT, 2, (int[]){5, 2});
+    memcpy(t->data, rows, sizeof(rows));
+    ck_assert_ptr_eq(tl_tensor_softmax(t, t, 1), t);
+    nn_check_values(t, (double[]){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 1});
+    nn_close(&room);
+}
+END_TEST
+
+static void check_axis(tl_dtype dtype, const int *dims, int axis)
+{
+    nn_room room = {.seed = 41};
+    tl_tensor *const src = nn_random(&room, dtype, 4, dims, -8, 8);
+    tl_tensor *const dst = nn_blank(&room, dtype, 4, dims);
+    ck_assert_ptr_eq(tl_tensor_softmax(src, dst, axis), dst);
+    for (int k = 0; k < dst->len; k++) {
+        int coords[4];
+        tl_tensor_coords(dst, k, coords);
+        double sum = 0;
+        for (coords[axis] = 0; coords[axis] < dims[axis]; coords[axis]++)
+            sum += exp(nn_at(src, (size_t)tl_tensor_index(src, coords)));
+        const double expected = exp(nn_at(src, (size_t)k)) / sum;
+        // The difference x - m, at most 16, rounds to 16 units, the exponential to 1; both again
+        // for the sum. The exponential waits in storage, so it is rounded there twice.
+        const double tolerance = nn_tolerance(dtype, 40, expected, expected);
+        nn_check_near(dst, (size_t)k, expected, tolerance + nn_tolerance(dtype, 0, 0, expected));
+    }
+    nn_close(&room);
+}
+
+START_TEST(every_axis_and_float_agrees_with_double)
+{
+    for (size_t k = 0; k < NN_LEN(nn_floats); k++)
+        for (int axis = 0; axis < 4; axis++) {
+            check_axis(nn_floats[k], (int[]){3, 5, 2, 7}, axis);
+            check_axis(nn_floats[k], (int[]){2, 3, 1, 131}, axis); // more lines than at a time
+        }
+}
+END_TEST
+
+static void run_softmax(const tl_exec *exec, tl_tensor *dst, void *arg)
+{
+    tl_exec_softmax(exec, arg, dst, 1);
+}
+
+START_TEST(threads_do_not_change_the_result)
+{
+    nn_room room = {.seed = 42};
+    tl_tensor *const src = nn_random(&room, TL_FLOAT, 3, (int[]){5, 6, 997}, -5, 5);
+    nn_check_threads(run_softmax, nn_blank(&room, TL_FLOAT, 3, src->dims), src);
+    nn_close(&room);
+}
+END_TEST
+
+START_TEST(what_does_not_fit_is_refused)
+{
+    tl_tensor *const ints = tl_tensor_zeros(1, (int[]){2}, TL_INT32);
+    tl_tensor *const src = tl_tensor_zeros(1, (int[]){2}, TL_FLOAT);
+    ck_assert_ptr_null(tl_tensor_softmax(ints, NULL, 0));
+    ck_assert_str_eq(tl_last_error(), "'src' has dtype TL_INT32, expected a float");
+    ck_assert_ptr_null(tl_tensor_softmax(src, NULL, -1));
+    ck_assert_str_eq(tl_last_error(), "axis -1, expected 0 to 0");
+    ck_assert_ptr_null(tl_tensor_softmax(src, ints, 0));
+    ck_assert_str_eq(tl_last_error(), "'dst' is TL_INT32 [2], expected TL_FLOAT [2]");
+    tl_tensor_free_data_too(ints);
+    tl_tensor_free_data_too(src);
+}
+END_TEST
+
+START_TEST(an_empty_tensor_stays_empty)
+{
+    tl_tensor *const src = tl_tensor_zeros(2, (int[]){2, 0}, TL_FLOAT);
+    tl_tensor *const dst = tl_tensor_softmax(src, NULL, 1);
+    ck_assert_ptr_nonnull(dst);
+    ck_assert_int_eq(dst->len, 0);
+    tl_tensor_free_data_too(src);
+    tl_tensor_free_data_too(dst);
+}
+END_TEST
+
+LN_TEST_MAIN("softmax", softmax_gives_the_known_result, large_numbers_do_not_overflow,
+             nan_and_infinity_spoil_their_line_only, every_axis_and_float_agrees_with_double,
+             threads_do_not_change_the_result, what_does_not_fit_is_refused,
+             an_empty_tensor_stays_empty)
