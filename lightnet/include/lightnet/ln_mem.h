@@ -82,7 +82,7 @@ LN_API int ln_mem_pool_exist(ln_mem_pool *mem_pool, size_t addr);
 /** The highest end (offset + size) that any allocation has had so far; 0 before the first. */
 LN_API size_t ln_mem_pool_peak(const ln_mem_pool *mem_pool);
 
-/** Writes one line per block in order of address: "[64, 1064) used" or "[1064, 4096) free". -1 with
+/** Writes one line per block in order of address: "[64, 1088) used" or "[1088, 4096) free". -1 with
  *  a reason when the stream cannot be written. */
 LN_API int ln_mem_pool_dump(ln_mem_pool *mem_pool, FILE *fp);
 

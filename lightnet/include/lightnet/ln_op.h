@@ -177,6 +177,10 @@ LN_API ln_tensor_entry *ln_op_define_output(ln_op_arg *op_arg, const char *arg_n
 /** Removes from the tensor table the outputs that this operator has made. */
 LN_API void ln_op_undefine_outputs(ln_op_arg *op_arg);
 
+/** Calls one of the operator's functions (NULL: nothing to do). -1 when it failed; the reason is
+ * where ln_op_fail puts it. */
+LN_API int ln_op_call(ln_op *op, ln_op_func func);
+
 /* Operator lists: in order of execution. Lists borrow their operators unless said otherwise. */
 
 /** Returns new (ln_list_free) of a NULL-terminated array. NULL for an empty array, and NULL with a

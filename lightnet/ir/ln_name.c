@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names that nothing else in a list has: a prefix and a number.
+
+#include "ir/ln_name.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lightnet/ln_msg.h"
+#include "lightnet/ln_util.h"
+
+/* The number that `str` is, in the form that printing gives it; -1 for all else. */
+static int parse_number(const char *str)
+{
+    if (*str == '\0' || (*str == '0' && str[1]))
+        return -1;
+    long long number = 0;
+    for (; *str; str++) {
+        if (*str < '0' || *str > '9')
+            return -1;
+        number = number * 10 + (*str - '0');
+        if (number > INT_MAX)
+            return -1;
+    }
+    return (int)number;
+}
+
+int ln_name_unique(const ln_list *list, const char *(*name_of)(const void *), char *buf,
+                   const char *prefix)
+{
+    int largest = -1;
+    for (; list; list = list->next) {
+        const int number = ln_name_number(name_of(list->data), prefix);
+        if (number > largest)
+            largest = number;
+    }
+    if (largest == INT_MAX)
+        return ln_error_set(NULL, "the name '%s%d' leaves no number for another", prefix, largest);
+    if (ln_name_print(buf, "%s%d", prefix, largest + 1))
+        return -1;
+    return largest + 1;
+}
+
+int ln_name_number(const char *name, const char *prefix)
+{
+    const size_t len = strlen(prefix);
+    return name && strncmp(name, prefix, len) == 0 ? parse_number(name + len) : -1;
+}
+
+int ln_name_print(char *buf, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    const int len = vsnprintf(buf, LN_MAX_NAME_LEN, fmt, args);
+    va_end(args);
+    if (len < 0 || len >= LN_MAX_NAME_LEN)
+        return ln_error_set(NULL, "a name would have %d characters, expected less than %d", len,
+                            LN_MAX_NAME_LEN);
+    return 0;
+}
+
+int ln_name_set(char **name, const char *str)
+{
+    char *copy = ln_strdup(str);
+    if (str && !copy)
+        return -1;
+    ln_free(*name);
+    *name = copy;
+    return 0;
+}

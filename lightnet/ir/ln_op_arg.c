@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the functions of an operator use: failing, its arguments, its outputs, its means to run.
+
+#include "lightnet/ln_op.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "ir/ln_name.h"
+#include "lightnet/ln_context.h"
+#include "lightnet/ln_util.h"
+
+/* Failing */
+
+static int fail_with(ln_op_arg *op_arg, const char *reason)
+{
+    op_arg->failed = 1;
+    return ln_error_set(op_arg->ctx ? op_arg->ctx->error : NULL, "operator '%s' (%s): %s",
+                        op_arg->name ? op_arg->name : "", op_arg->optype ? op_arg->optype : "",
+                        reason);
+}
+
+int ln_op_fail(ln_op_arg *op_arg, const char *fmt, ...)
+{
+    char reason[LN_MAXLINE];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(reason, sizeof reason, fmt, args);
+    va_end(args);
+    return fail_with(op_arg, reason);
+}
+
+int ln_op_fail_last(ln_op_arg *op_arg)
+{
+    return ln_op_fail(op_arg, "%s", ln_last_error());
+}
+
+int ln_op_fail_tl(ln_op_arg *op_arg)
+{
+    return ln_op_fail(op_arg, "%s", tl_last_error());
+}
+
+int ln_op_report(ln_op_arg *op_arg, ln_msg_level level, const char *fmt, ...)
+{
+    char text[LN_MAXLINE];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    if (level >= LN_MSG_ERROR)
+        return fail_with(op_arg, text);
+    if (op_arg->ctx)
+        ln_msg_send(op_arg->ctx->msg_func, op_arg->ctx->msg_data, level, "operator '%s' (%s): %s",
+                    op_arg->name, op_arg->optype, text);
+    return 0;
+}
+
+/* Means to run */
+
+tl_exec ln_op_exec(const ln_op_arg *op_arg)
+{
+    const ln_context *ctx = op_arg->ctx;
+    if (!ctx)
+        return (tl_exec){.isa = tl_isa_best()};
+    tl_exec exec = {.pool = ctx->pool, .isa = ctx->isa};
+    char *memory = ctx->mem_starts[LN_MEM_CPU];
+    if (memory && op_arg->scratch_size) {
+        exec.scratch = memory + op_arg->scratch_offset;
+        exec.scratch_size = op_arg->scratch_size;
+    }
+    return exec;
+}
+
+/* Arguments */
+
+/* One declared argument. */
+struct spec {
+    const char *arg_name;
+    int optional, variadic;
+};
+
+/* All arguments of a kind: those that are there, and those that are declared, by a description or
+ * else by names alone. */
+struct args {
+    const char *kind;
+    const ln_list *list;
+    const char *(*arg_name_of)(const void *);
+    const ln_arg_info *infos;
+    const char **names;
+};
+
+static const char *tensor_arg_name(const void *entry)
+{
+    return ((const ln_tensor_list_entry *)entry)->arg_name;
+}
+
+static const char *param_arg_name(const void *entry)
+{
+    return ((const ln_param_entry *)entry)->arg_name;
+}
+
+/* The ith declared argument; its arg_name is NULL behind the last. */
+static struct spec spec_at(const struct args *args, int i)
+{
+    if (!args->infos)
+        return (struct spec){.arg_name = args->names ? args->names[i] : NULL};
+    const ln_arg_info *info = &args->infos[i];
+    return (struct spec){info->arg_name, info->optional || info->deflt, info->variadic};
+}
+
+static int is_declared_as(const char *arg_name, const struct spec *spec)
+{
+    return spec->variadic ? ln_name_number(arg_name, spec->arg_name) >= 0
+                          : (int)ln_streq(arg_name, spec->arg_name);
+}
+
+static int is_declared(const char *arg_name, const struct args *args)
+{
+    for (int i = 0; spec_at(args, i).arg_name; i++) {
+        const struct spec spec = spec_at(args, i);
+        if (is_declared_as(arg_name, &spec))
+            return 1;
+    }
+    return 0;
+}
+
+static int count_given(const struct args *args, const struct spec *spec)
+{
+    int n = 0;
+    for (const ln_list *l = args->list; l; l = l->next)
+        n += is_declared_as(args->arg_name_of(l->data), spec);
+    return n;
+}
+
+/* "'src', 'weight'", cut where it would be too long. */
+static const char *declared_text(char *buf, size_t size, const struct args *args)
+{
+    size_t used = 0;
+    snprintf(buf, size, "none");
+    for (int i = 0; spec_at(args, i).arg_name && used < size; i++) {
+        const struct spec spec = spec_at(args, i);
+        used += (size_t)snprintf(buf + used, size - used, "%s'%s%s", i ? ", " : "", spec.arg_name,
+                                 spec.variadic ? "0', .." : "'");
+    }
+    return buf;
+}
+
+static int check_undeclared(ln_op_arg *op_arg, const struct args *args)
+{
+    for (const ln_list *l = args->list; l; l = l->next) {
+        const char *arg_name = args->arg_name_of(l->data);
+        char expected[LN_MAX_NAME_LEN];
+        if (!is_declared(arg_name, args))
+            return ln_op_fail(op_arg, "there is an unknown %s '%s', expected %s", args->kind,
+                              arg_name ? arg_name : "",
+                              declared_text(expected, sizeof expected, args));
+    }
+    return 0;
+}
+
+/* The numbers of the `n` arguments are 0 .. n-1, each once. */
+static int check_numbers(ln_op_arg *op_arg, const struct args *args, const struct spec *spec, int n)
+{
+    char *seen = ln_alloc((size_t)n);
+    if (!seen)
+        return ln_op_fail_last(op_arg);
+    int rc = 0;
+    for (const ln_list *l = args->list; l && !rc; l = l->next) {
+        const int number = ln_name_number(args->arg_name_of(l->data), spec->arg_name);
+        if (number < 0)
+            continue;
+        if (number >= n || seen[number])
+            rc = ln_op_fail(op_arg, "%s '%s%d' is one of %d, expected '%s0' to '%s%d', each once",
+                            args->kind, spec->arg_name, number, n, spec->arg_name, spec->arg_name,
+                            n - 1);
+        else
+            seen[number] = 1;
+    }
+    ln_free(seen);
+    return rc;
+}
+
+static int check_declared(ln_op_arg *op_arg, const struct args *args, const struct spec *spec)
+{
+    const int n = count_given(args, spec);
+    if (n == 0 && !spec->optional)
+        return ln_op_fail(op_arg, "%s '%s%s' is missing", args->kind, spec->arg_name,
+                          spec->variadic ? "0" : "");
+    if (spec->variadic)
+        return check_numbers(op_arg, args, spec, n);
+    if (n > 1)
+        return ln_op_fail(op_arg, "%s '%s' is given %d times, expected once", args->kind,
+                          spec->arg_name, n);
+    return 0;
+}
+
+static int check_args(ln_op_arg *op_arg, const struct args *args)
+{
+    for (int i = 0; spec_at(args, i).arg_name; i++) {
+        const struct spec spec = spec_at(args, i);
+        if (check_declared(op_arg, args, &spec))
+            return -1;
+    }
+    return check_undeclared(op_arg, args);
+}
+
+int ln_op_check_args(ln_op_arg *op_arg)
+{
+    const ln_op_info *info = op_arg->info;
+    const struct args inputs = {"input", op_arg->tensors_in, tensor_arg_name,
+                                info ? info->tensors_in : NULL, op_arg->in_arg_names};
+    const struct args outputs = {"output", op_arg->tensors_out, tensor_arg_name,
+                                 info ? info->tensors_out : NULL, op_arg->out_arg_names};
+    const struct args params = {"parameter", op_arg->params, param_arg_name,
+                                info ? info->params : NULL, op_arg->param_arg_names};
+    return check_args(op_arg, &inputs) || check_args(op_arg, &outputs) ||
+                   check_args(op_arg, &params)
+               ? -1
+               : 0;
+}
+
+/* Outputs */
+
+static int has_empty_dim(int ndim, const int *dims)
+{
+    for (int i = 0; i < ndim; i++)
+        if (dims[i] < 1)
+            return 1;
+    return 0;
+}
+
+static int fits(int len, tl_dtype dtype, ln_mem_type mtype)
+{
+    const size_t max_size = ln_mem_type_info(mtype).max_size;
+    size_t size;
+    return ln_size_mul((size_t)len, tl_size_of(dtype), &size) == 0 &&
+           (mtype == LN_MEM_NONE || size <= max_size);
+}
+
+static int check_output(ln_op_arg *op_arg, const char *arg_name, int ndim, const int *dims,
+                        tl_dtype dtype, ln_mem_type mtype)
+{
+    if (!tl_dtype_is_valid(dtype) || !ln_mem_type_is_valid(mtype))
+        return ln_op_fail(op_arg,
+                          "'%s' would have dtype %d and memory type %d, expected valid ones",
+                          arg_name, (int)dtype, (int)mtype);
+    if (ndim < 0 || ndim > LN_MAXDIM)
+        return ln_op_fail(op_arg, "'%s' would have %d dimensions, expected at most %d", arg_name,
+                          ndim, LN_MAXDIM);
+    char shape[LN_MAX_SHAPE];
+    ln_sprint_shape(shape, sizeof shape, ndim, dims);
+    if (has_empty_dim(ndim, dims))
+        return ln_op_fail(op_arg, "'%s' would have shape %s, expected every dimension >= 1",
+                          arg_name, shape);
+    const int len = tl_compute_length(ndim, dims);
+    if (len < 0)
+        return ln_op_fail(op_arg, "'%s' would have shape %s, expected at most %d elements",
+                          arg_name, shape, INT_MAX);
+    if (!fits(len, dtype, mtype))
+        return ln_op_fail(op_arg,
+                          "'%s' would have shape %s and type %s, expected at most %zu bytes",
+                          arg_name, shape, tl_dtype_name(dtype), ln_mem_type_info(mtype).max_size);
+    return 0;
+}
+
+/* Returns new entry with a new tl_tensor, made by this operator. */
+static ln_tensor_entry *create_output(ln_op_arg *op_arg, const char *name, int ndim,
+                                      const int *dims, tl_dtype dtype, ln_mem_type mtype)
+{
+    tl_tensor *tensor = tl_tensor_create(NULL, ndim, dims, dtype);
+    if (!tensor) {
+        ln_op_fail_tl(op_arg);
+        return NULL;
+    }
+    ln_tensor_entry *entry = ln_tensor_entry_create(name, tensor);
+    if (!entry) {
+        tl_tensor_free(tensor);
+        ln_op_fail_last(op_arg);
+        return NULL;
+    }
+    entry->mtype = mtype;
+    if (ln_tensor_entry_set_creater(entry, op_arg->name)) {
+        ln_tensor_entry_free_tensor_too(entry);
+        ln_op_fail_last(op_arg);
+        return NULL;
+    }
+    return entry;
+}
+
+ln_tensor_entry *ln_op_define_output(ln_op_arg *op_arg, const char *arg_name, int ndim,
+                                     const int *dims, tl_dtype dtype, ln_mem_type mtype)
+{
+    const ln_tensor_list_entry *tle =
+        ln_tensor_list_find_by_arg_name(op_arg->tensors_out, arg_name);
+    if (ln_opck_exist(op_arg, tle, "output", arg_name))
+        return NULL;
+    const ln_tensor_entry *before = ln_tensor_table_find(op_arg->tensor_table, tle->name);
+    if (ln_opck_defined(op_arg, before, tle->name, 0) ||
+        check_output(op_arg, arg_name, ndim, dims, dtype, mtype))
+        return NULL;
+    ln_tensor_entry *entry = create_output(op_arg, tle->name, ndim, dims, dtype, mtype);
+    if (entry && ln_tensor_table_insert(op_arg->tensor_table, entry) < 0) {
+        ln_tensor_entry_free_tensor_too(entry);
+        ln_op_fail_last(op_arg);
+        return NULL;
+    }
+    return entry;
+}
+
+void ln_op_undefine_outputs(ln_op_arg *op_arg)
+{
+    for (const ln_list *l = op_arg->tensors_out; l; l = l->next) {
+        const ln_tensor_list_entry *tle = l->data;
+        const ln_tensor_entry *entry = ln_tensor_table_find(op_arg->tensor_table, tle->name);
+        if (entry && ln_streq(entry->creater, op_arg->name))
+            ln_tensor_table_remove(op_arg->tensor_table, tle->name);
+    }
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensor entries, the tensor table, and the tensor lists of operators.
+
+#include "lightnet/ln_tensor.h"
+
+#include "ir/ln_entry_list.h"
+#include "ir/ln_name.h"
+#include "lightnet/ln_msg.h"
+#include "lightnet/ln_util.h"
+
+/* Entries */
+
+ln_tensor_entry *ln_tensor_entry_create(const char *name, tl_tensor *tensor)
+{
+    ln_tensor_entry *entry = ln_alloc(sizeof *entry);
+    if (!entry)
+        return NULL;
+    if (ln_name_set(&entry->name, name)) {
+        ln_free(entry);
+        return NULL;
+    }
+    entry->tensor = tensor;
+    entry->mtype = LN_MEM_NONE;
+    return entry;
+}
+
+void ln_tensor_entry_free(ln_tensor_entry *entry)
+{
+    if (!entry)
+        return;
+    ln_free(entry->name);
+    ln_free(entry->owner);
+    ln_free(entry->creater);
+    ln_free(entry);
+}
+
+void ln_tensor_entry_free_tensor_too(ln_tensor_entry *entry)
+{
+    if (!entry)
+        return;
+    tl_tensor_free(entry->tensor);
+    ln_tensor_entry_free(entry);
+}
+
+/* Whether `name` is in the chain of owners that begins with `entry` and has an end. */
+static int owners_include(const ln_hash *table, const ln_tensor_entry *entry, const char *name)
+{
+    for (; entry; entry = ln_tensor_table_find(table, entry->owner))
+        if (ln_streq(entry->name, name))
+            return 1;
+    return 0;
+}
+
+int ln_tensor_entry_set_owner(ln_tensor_entry *entry, ln_hash *tensor_table, const char *owner)
+{
+    if (!owner)
+        return ln_name_set(&entry->owner, NULL);
+    const ln_tensor_entry *oe = ln_tensor_table_find(tensor_table, owner);
+    if (!oe)
+        return ln_error_set(NULL, "the owner '%s' of tensor '%s' is not in the tensor table", owner,
+                            entry->name);
+    if (!ln_tensor_table_root(tensor_table, oe))
+        return -1;
+    if (owners_include(tensor_table, oe, entry->name))
+        return ln_error_set(NULL, "tensor '%s' would own itself through '%s'", entry->name, owner);
+    return ln_name_set(&entry->owner, owner);
+}
+
+int ln_tensor_entry_set_creater(ln_tensor_entry *entry, const char *creater)
+{
+    return ln_name_set(&entry->creater, creater);
+}
+
+int ln_tensor_entry_is_valid(const ln_tensor_entry *entry)
+{
+    const tl_tensor *tensor = entry->tensor;
+    return entry->name && tensor && tl_dtype_is_valid(tensor->dtype) &&
+           ln_mem_type_is_valid(entry->mtype) && (tensor->dims || tensor->ndim == 0) &&
+           tl_compute_length(tensor->ndim, tensor->dims) == tensor->len &&
+           !ln_streq(entry->owner, entry->name);
+}
+
+/* The table */
+
+static void free_entry(void *entry)
+{
+    ln_tensor_entry_free_tensor_too(entry);
+}
+
+/* As ln_tensor_table_find, with a reason when there is none. */
+static ln_tensor_entry *need_entry(const ln_hash *table, const char *name)
+{
+    ln_tensor_entry *entry = ln_tensor_table_find(table, name);
+    if (!entry)
+        ln_error_set(NULL, "there is no tensor '%s'", name ? name : "");
+    return entry;
+}
+
+/* The function that copies between the tensor's memory and the CPU's. */
+static ln_copy_func need_copy_func(const ln_tensor_entry *entry, ln_mem_type dst, ln_mem_type src)
+{
+    const ln_copy_func copy = ln_mem_type_copy_func(dst, src);
+    if (entry->tensor->data && copy)
+        return copy;
+    ln_error_set(NULL, "tensor '%s' has no memory yet, expected a loaded model", entry->name);
+    return NULL;
+}
+
+ln_hash *ln_tensor_table_create(void)
+{
+    return ln_hash_create(ln_str_hash, ln_str_cmp, NULL, free_entry);
+}
+
+int ln_tensor_table_insert(ln_hash *table, ln_tensor_entry *entry)
+{
+    if (!entry->name)
+        return ln_error_set(NULL, "a tensor has no name");
+    return ln_hash_insert(table, entry->name, entry);
+}
+
+int ln_tensor_table_remove(ln_hash *table, const char *name)
+{
+    return ln_hash_remove(table, name);
+}
+
+ln_tensor_entry *ln_tensor_table_find(const ln_hash *table, const char *name)
+{
+    return name ? ln_hash_find(table, name) : NULL;
+}
+
+void ln_tensor_table_free(ln_hash *table)
+{
+    ln_hash_free(table);
+}
+
+ln_tensor_entry *ln_tensor_table_root(const ln_hash *table, const ln_tensor_entry *entry)
+{
+    // `slow` follows at half the pace: in a ring, and only there, they meet again (Floyd).
+    const char *const name = entry->name;
+    const ln_tensor_entry *slow = entry;
+    for (int step = 1; entry->owner; step++) {
+        const ln_tensor_entry *owner = ln_tensor_table_find(table, entry->owner);
+        if (!owner) {
+            ln_error_set(NULL, "the owner '%s' of tensor '%s' is not in the tensor table",
+                         entry->owner, entry->name);
+            return NULL;
+        }
+        entry = owner;
+        if (step % 2 == 0)
+            slow = ln_tensor_table_find(table, slow->owner);
+        if (entry == slow) {
+            ln_error_set(NULL, "the owners of tensor '%s' are a ring", name);
+            return NULL;
+        }
+    }
+    return (ln_tensor_entry *)entry;
+}
+
+int ln_tensor_table_set_data(ln_hash *table, const char *name, const void *data)
+{
+    const ln_tensor_entry *entry = need_entry(table, name);
+    if (!entry)
+        return -1;
+    const ln_copy_func copy = need_copy_func(entry, entry->mtype, LN_MEM_CPU);
+    if (!copy)
+        return -1;
+    const size_t size = tl_tensor_size(entry->tensor);
+    if (size)
+        copy(entry->tensor->data, data, size);
+    return 0;
+}
+
+void *ln_tensor_table_get_data(const ln_hash *table, const char *name, void *data)
+{
+    const ln_tensor_entry *entry = need_entry(table, name);
+    if (!entry)
+        return NULL;
+    const ln_copy_func copy = need_copy_func(entry, LN_MEM_CPU, entry->mtype);
+    if (!copy)
+        return NULL;
+    const size_t size = tl_tensor_size(entry->tensor);
+    if (!data)
+        data = ln_alloc(size);
+    if (data && size)
+        copy(data, entry->tensor->data, size);
+    return data;
+}
+
+size_t ln_tensor_table_data_size(const ln_hash *table, const char *name)
+{
+    const ln_tensor_entry *entry = need_entry(table, name);
+    return entry ? tl_tensor_size(entry->tensor) : 0;
+}
+
+/* Lists */
+
+static void free_list_entry(void *entry)
+{
+    ln_tensor_list_entry_free(entry);
+}
+
+static const char *arg_name_of(const void *entry)
+{
+    return ((const ln_tensor_list_entry *)entry)->arg_name;
+}
+
+ln_tensor_list_entry *ln_tensor_list_entry_create(const char *arg_name, const char *name)
+{
+    ln_tensor_list_entry *entry = ln_alloc(sizeof *entry);
+    if (!entry)
+        return NULL;
+    if (ln_name_set(&entry->arg_name, arg_name) || ln_name_set(&entry->name, name)) {
+        ln_tensor_list_entry_free(entry);
+        return NULL;
+    }
+    return entry;
+}
+
+void ln_tensor_list_entry_free(ln_tensor_list_entry *entry)
+{
+    if (!entry)
+        return;
+    ln_free(entry->name);
+    ln_free(entry->arg_name);
+    ln_free(entry);
+}
+
+int ln_tensor_list_entry_set_name(ln_tensor_list_entry *entry, const char *name)
+{
+    return ln_name_set(&entry->name, name);
+}
+
+ln_list *ln_tensor_list_append(ln_list *list, const char *arg_name, const char *name)
+{
+    return ln_entry_list_append(list, ln_tensor_list_entry_create(arg_name, name), free_list_entry);
+}
+
+void ln_tensor_list_free(ln_list *list)
+{
+    ln_list_free_deep(list, free_list_entry);
+}
+
+static void *copy_list_entry(const void *data)
+{
+    const ln_tensor_list_entry *entry = data;
+    ln_tensor_list_entry *copy = ln_tensor_list_entry_create(entry->arg_name, entry->name);
+    if (copy)
+        copy->offset = entry->offset;
+    return copy;
+}
+
+ln_list *ln_tensor_list_copy(const ln_list *list)
+{
+    return ln_entry_list_copy(list, copy_list_entry, free_list_entry);
+}
+
+char *ln_tensor_list_find_name(const ln_list *list, const char *arg_name)
+{
+    const ln_tensor_list_entry *entry = ln_tensor_list_find_by_arg_name(list, arg_name);
+    return entry ? entry->name : NULL;
+}
+
+ln_tensor_list_entry *ln_tensor_list_find_by_arg_name(const ln_list *list, const char *arg_name)
+{
+    for (; list; list = list->next) {
+        ln_tensor_list_entry *entry = list->data;
+        if (ln_streq(entry->arg_name, arg_name))
+            return entry;
+    }
+    return NULL;
+}
+
+ln_tensor_list_entry *ln_tensor_list_find_by_name(const ln_list *list, const char *name)
+{
+    for (; list; list = list->next) {
+        ln_tensor_list_entry *entry = list->data;
+        if (ln_streq(entry->name, name))
+            return entry;
+    }
+    return NULL;
+}
+
+ln_tensor_entry *ln_tensor_list_find_entry(const ln_list *list, const ln_hash *tensor_table,
+                                           const char *arg_name)
+{
+    return ln_tensor_table_find(tensor_table, ln_tensor_list_find_name(list, arg_name));
+}
+
+int ln_tensor_list_length(const ln_list *list)
+{
+    return ln_list_length((ln_list *)list);
+}
+
+int ln_tensor_list_unique_arg_name(const ln_list *list, char *buf, const char *prefix)
+{
+    return ln_name_unique(list, arg_name_of, buf, prefix);
+}
