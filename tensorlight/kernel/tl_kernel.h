@@ -45,7 +45,9 @@
 static inline tl_isa tl_kernel_level(const tl_exec *exec)
 {
     const tl_isa best = tl_isa_best();
-    return exec && exec->isa < best ? exec->isa : best;
+    if (!exec || exec->isa > best)
+        return best;
+    return exec->isa > TL_ISA_C ? exec->isa : TL_ISA_C;
 }
 
 /** Defines `static func *pick(const tl_exec *exec, int column)`: the function of table[isa][column]

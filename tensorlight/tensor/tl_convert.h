@@ -21,6 +21,11 @@ static inline double tl_f64_from_double(double value)
     return value;
 }
 
+static inline double tl_f64_from_float(float value)
+{
+    return value;
+}
+
 static inline double tl_f64_from_int(int64_t value)
 {
     return (double)value;
@@ -40,6 +45,12 @@ static inline double tl_saturated(double value, double max)
 static inline float tl_f32_from_double(double value)
 {
     return (float)tl_saturated(value, FLT_MAX);
+}
+
+/** From TL_FLOAT16 and TL_BFLOAT16: exact, infinities too. */
+static inline float tl_f32_from_float(float value)
+{
+    return value;
 }
 
 static inline float tl_f32_from_int(int64_t value)
@@ -79,6 +90,10 @@ static inline double tl_double_round_to_odd(uint64_t value)
     {                                                                                 \
         return narrow(tl_float_round_to_odd(tl_saturated(value, max)));               \
     }                                                                                 \
+    static inline uint16_t tl_##tag##_from_float(float value)                         \
+    {                                                                                 \
+        return narrow((float)tl_saturated(value, max));                               \
+    }                                                                                 \
     static inline uint16_t tl_##tag##_from_uint(uint64_t value)                       \
     {                                                                                 \
         return tl_##tag##_from_double(tl_double_round_to_odd(value));                 \
@@ -95,6 +110,12 @@ TL_FROM_NARROW(bf16, tl_bfloat_from_float, 0x1.fep127)
 
 /* ---- to integers and bool: limits are variables, so that no comparison looks pointless ---- */
 
+#define TL_BY_DOUBLE(tag, type)                           \
+    static inline type tl_##tag##_from_float(float value) \
+    {                                                     \
+        return tl_##tag##_from_double(value);             \
+    }
+
 #define TL_TO_INTEGER(tag, type, lowest, highest)                  \
     static inline type tl_##tag##_from_double(double value)        \
     {                                                              \
@@ -103,7 +124,8 @@ TL_FROM_NARROW(bf16, tl_bfloat_from_float, 0x1.fep127)
         if (value <= (double)(lowest))                             \
             return lowest;                                         \
         return value >= (double)(highest) ? highest : (type)value; \
-    }
+    }                                                              \
+    TL_BY_DOUBLE(tag, type)
 
 #define TL_TO_FLT(tag, type, lowest, highest)
 
@@ -137,6 +159,7 @@ TL_FROM_NARROW(bf16, tl_bfloat_from_float, 0x1.fep127)
     {                                                       \
         return value < 0 || value > 0;                      \
     }                                                       \
+    TL_BY_DOUBLE(tag, type)                                 \
     static inline type tl_##tag##_from_int(int64_t value)   \
     {                                                       \
         return value != 0;                                  \
@@ -150,6 +173,7 @@ TL_FROM_NARROW(bf16, tl_bfloat_from_float, 0x1.fep127)
     TL_TO_##kind(tag, storage, min, max)
 #include "tensor/tl_types.def"
 #undef TL_TYPE
+#undef TL_BY_DOUBLE
 #undef TL_TO_INTEGER
 #undef TL_TO_FLT
 #undef TL_TO_INT

@@ -154,6 +154,8 @@ static int read_numbers_of_line(const char *line, int num, float *buf)
 
 int tl_read_floats(const char *file, int num, float *buf)
 {
+    if (!file)
+        return tl_fail("'file' is NULL, expected a path");
     FILE *const stream = fopen(file, "r");
     if (!stream)
         return tl_fail("cannot open '%s': %s", file, strerror(errno));

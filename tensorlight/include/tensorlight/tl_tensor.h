@@ -13,7 +13,8 @@
 // TL_MAXDIM, a dim may be 0.
 //
 // Every function that returns a tensor returns NULL, and every int function without other mention
-// -1, with the reason in tl_last_error(). Arguments are checked, a NULL tensor included.
+// -1, with the reason in tl_last_error(). Arguments are checked, a NULL tensor included; only the
+// questions about a record (tl_tensor_size to tl_tensor_issameshape) trust their caller.
 //
 // The D rule, for a function tl_tensor_X with an argument `dst`: dst NULL: returns new (free with
 // tl_tensor_free_data_too). Given: it has data and the dtype and shape of the result, is
