@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Output files that are written whole or not at all.
+
+#include "base/ln_outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lightnet/ln_util.h"
+
+#define MAX_ATTEMPTS 100
+
+static int cannot_write(ln_error *err, const char *file)
+{
+    return ln_error_set(err, "cannot write '%s': %s", file,
+                        errno ? strerror(errno) : "unknown reason");
+}
+
+// Tries names until one is new, so that no file and no link of others is written through. The mode
+// is what the process gives to any new file.
+static int create_beside(char *temporary, size_t size, const char *file)
+{
+    int fd = -1;
+    for (int i = 0; fd < 0 && i < MAX_ATTEMPTS; i++) {
+        snprintf(temporary, size, "%s.%ld-%d.tmp", file, (long)getpid(), i);
+        fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST)
+            break;
+    }
+    return fd;
+}
+
+static int close_stream(FILE *stream, const char *file, int rc, ln_error *err)
+{
+    errno = 0;
+    if (fclose(stream) && !rc)
+        return cannot_write(err, file);
+    return rc;
+}
+
+static int write_in_place(const char *file, ln_outfile_func func, const void *arg, ln_error *err)
+{
+    FILE *stream = fopen(file, "we");
+    if (!stream)
+        return cannot_write(err, file);
+    return close_stream(stream, file, ln_outfile_print(stream, file, func, arg, err), err);
+}
+
+static int write_then_rename(const char *file, ln_outfile_func func, const void *arg, ln_error *err)
+{
+    int rc = -1;
+    const size_t size = strlen(file) + 64;
+    char *temporary = ln_alloc(size);
+    if (!temporary)
+        return ln_error_set(err, "%s", ln_last_error());
+    const int fd = create_beside(temporary, size, file);
+    FILE *stream = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!stream) {
+        cannot_write(err, file);
+        if (fd >= 0)
+            close(fd);
+    } else {
+        rc = ln_outfile_print(stream, file, func, arg, err);
+        rc = close_stream(stream, file, rc, err);
+    }
+    if (!rc && rename(temporary, file))
+        rc = cannot_write(err, file);
+    if (rc && fd >= 0)
+        unlink(temporary);
+    ln_free(temporary);
+    return rc;
+}
+
+int ln_outfile_print(FILE *stream, const char *name, ln_outfile_func func, const void *arg,
+                     ln_error *err)
+{
+    errno = 0;
+    if (func(stream, arg, err))
+        return -1;
+    if (ferror(stream) || fflush(stream))
+        return cannot_write(err, name);
+    return 0;
+}
+
+int ln_outfile_write(const char *file, ln_outfile_func func, const void *arg, ln_error *err)
+{
+    struct stat st;
+    const int exists = !stat(file, &st);
+    if (!exists)
+        return write_then_rename(file, func, arg, err);
+    if (S_ISDIR(st.st_mode)) {
+        errno = EISDIR;
+        return cannot_write(err, file);
+    }
+    if (!S_ISREG(st.st_mode))
+        return write_in_place(file, func, arg, err);
+    char *resolved = realpath(file, NULL);
+    if (!resolved)
+        return cannot_write(err, file);
+    const int rc = write_then_rename(resolved, func, arg, err);
+    free(resolved);
+    return rc;
+}

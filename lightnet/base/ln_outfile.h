@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Output files that are written whole or not at all.
+//
+//     static int write_greeting(FILE *stream, const void *name, ln_error *err) { ... }
+//     ln_outfile_write("greeting.txt", write_greeting, "world", err);
+//
+// The content goes to a new file beside the wanted one, which is renamed to it when everything is
+// on it: a reader never sees half a file, and a failure leaves what was there before.
+
+#ifndef LN_OUTFILE_H
+#define LN_OUTFILE_H
+
+#include <stdio.h>
+
+#include "lightnet/ln_msg.h"
+
+/** Writes the content to `stream`; -1 with the reason in `err`. The stream's own errors are found
+ * by the caller. */
+typedef int (*ln_outfile_func)(FILE *stream, const void *arg, ln_error *err);
+
+/** Replaces `file` by what `func` writes (`arg` is handed to it). What is not a regular file, such
+ *  as a pipe or /dev/null, is written in place; a symbolic link is followed. -1 with the reason,
+ * which names the file unless it is `func`'s. */
+int ln_outfile_write(const char *file, ln_outfile_func func, const void *arg, ln_error *err);
+
+/** As ln_outfile_write, to a stream that stays open; `name` stands for it in messages. */
+int ln_outfile_print(FILE *stream, const char *name, ln_outfile_func func, const void *arg,
+                     ln_error *err);
+
+#endif
