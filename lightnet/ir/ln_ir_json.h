@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The JSON intermediate representation: reading operators from it and writing them to it.
+//
+//     {
+//         "version": 1,
+//         "inputs": ["image"],
+//         "outputs": ["scores"],
+//         "ops": [
+//             {
+//                 "name": "fc1",
+//                 "optype": "fc",
+//                 "tensors_in": [{"arg_name": "src", "name": "image"}, ...],
+//                 "tensors_out": [{"arg_name": "dst", "name": "scores"}],
+//                 "params": [{"arg_name": "axis", "value": 1}, ...]
+//             },
+//             ...
+//         ]
+//     }
+//
+// Version, inputs and outputs may be absent. A compiled model also has "arch" (its target) and
+// "mem_sizes" (bytes by memory type) at the top, "offset" in every tensor, and "scratch" ("size",
+// "offset") in operators that need it. A number is a double; where numbers are expected, the
+// strings "nan", "inf" and "-inf" are the ones that JSON lacks.
+
+#ifndef LN_IR_JSON_H
+#define LN_IR_JSON_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "lightnet/ln_context.h"
+#include "lightnet/ln_list.h"
+
+/** The format's version: what is written, and the only one that is read. */
+#define LN_IR_VERSION 1
+
+/** Reads `len` bytes of `text`, called `name` in messages. *ops: returns new
+ *  (ln_op_list_free_lists_too) operators in order, made from the prototypes in LN_ARCH, in the init
+ *  state. Sets the context's inputs, outputs, declared, and for a compiled model target and
+ * mem_sizes, the offsets of the tensor list entries and the operators' scratch memory. Names are
+ * unique, tensors defined once and before their use, parameters of the type their prototype says;
+ * which arguments there must be, and what else they must fulfil, is left to pre_run. Unknown keys
+ * give a warning. -1 with the reason in the context: *ops and the context are as before. */
+int ln_ir_read(ln_context *ctx, const char *name, const char *text, size_t len, ln_list **ops);
+
+/** Writes ctx->ops, inputs and outputs, and when ctx->target is set the compiled form; reading it
+ *  gives the same again, every number exactly. -1 with the reason in the context: a stream error,
+ * or a name that is not UTF-8. */
+int ln_ir_write(const ln_context *ctx, FILE *fp);
+
+/** ln_ir_write to a file, which is replaced only when all is written; "-": to standard output. */
+int ln_ir_write_file(const ln_context *ctx, const char *outfile);
+
+#endif

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the JSON intermediate representation.
+//
+// Stream errors are looked at once, at the end; the writing functions fail only where a text cannot
+// be JSON.
+
+#include "ir/ln_ir_json.h"
+
+#include <jansson.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ln_outfile.h"
+#include "lightnet/ln_param.h"
+#include "lightnet/ln_tensor.h"
+
+/* ---- values ---- */
+
+static int write_string(FILE *fp, const char *str, ln_error *err)
+{
+    json_t *json = json_string(str);
+    if (!json)
+        return ln_error_set(err, "'%s' cannot be written: it is not UTF-8", str);
+    json_dumpf(json, fp, JSON_ENCODE_ANY);
+    json_decref(json);
+    return 0;
+}
+
+// JSON knows only the point, whatever the locale of the process.
+static void use_point(char *text)
+{
+    char *found = strstr(text, localeconv()->decimal_point);
+    if (found)
+        *found = '.';
+}
+
+// The fewest digits that read back as the same double. Integers that fit are written as such; most
+// other numbers of models need 15 digits, or 17 when they come from floats; subnormal ones have
+// fewer.
+static void write_number(FILE *fp, double number)
+{
+    char text[32];
+    if (isnan(number) || isinf(number)) {
+        fputs(isnan(number) ? "\"nan\"" : number > 0 ? "\"inf\"" : "\"-inf\"", fp);
+        return;
+    }
+    if (fabs(number) < 1e15 && number == floor(number)) {
+        fprintf(fp, "%.0f", number);
+        return;
+    }
+    for (int digits = isnormal(number) ? 15 : 1; digits <= 17; digits++) {
+        snprintf(text, sizeof(text), "%.*g", digits, number);
+        if (strtod(text, NULL) == number)
+            break;
+    }
+    use_point(text);
+    fputs(text, fp);
+}
+
+static int write_array_element(FILE *fp, const ln_param_entry *pe, int i, ln_error *err)
+{
+    switch (pe->type) {
+    case LN_PARAM_ARRAY_STRING:
+        return write_string(fp, pe->value_array_string[i], err);
+    case LN_PARAM_ARRAY_NUMBER:
+        write_number(fp, pe->value_array_double[i]);
+        return 0;
+    default:
+        fputs(pe->value_array_bool[i] ? "true" : "false", fp);
+        return 0;
+    }
+}
+
+static int write_array(FILE *fp, const ln_param_entry *pe, ln_error *err)
+{
+    fputc('[', fp);
+    for (int i = 0; i < pe->array_len; i++) {
+        if (i)
+            fputs(", ", fp);
+        if (write_array_element(fp, pe, i, err))
+            return -1;
+    }
+    fputc(']', fp);
+    return 0;
+}
+
+// A value that was never set has no form of its own: it is written as null.
+static int write_value(FILE *fp, const ln_param_entry *pe, ln_error *err)
+{
+    switch (pe->type) {
+    case LN_PARAM_STRING:
+        if (pe->value_string)
+            return write_string(fp, pe->value_string, err);
+        break;
+    case LN_PARAM_NUMBER:
+        write_number(fp, pe->value_double);
+        return 0;
+    case LN_PARAM_BOOL:
+        fputs(pe->value_bool ? "true" : "false", fp);
+        return 0;
+    case LN_PARAM_ARRAY_STRING:
+    case LN_PARAM_ARRAY_NUMBER:
+    case LN_PARAM_ARRAY_BOOL:
+        if (pe->array_len > 0)
+            return write_array(fp, pe, err);
+        break;
+    default:
+        break;
+    }
+    fputs("null", fp);
+    return 0;
+}
+
+/* ---- lists: one element a line, "[]" when there is none ---- */
+
+typedef int (*write_element_func)(FILE *fp, const ln_context *ctx, const void *element,
+                                  ln_error *err);
+
+static int write_list(FILE *fp, const ln_context *ctx, int indent, const ln_list *list,
+                      write_element_func write_element, ln_error *err)
+{
+    fputc('[', fp);
+    for (const ln_list *node = list; node; node = node->next) {
+        fprintf(fp, "%s\n%*s", node == list ? "" : ",", indent + 4, "");
+        if (write_element(fp, ctx, node->data, err))
+            return -1;
+    }
+    if (list)
+        fprintf(fp, "\n%*s", indent, "");
+    fputc(']', fp);
+    return 0;
+}
+
+static int write_param(FILE *fp, const ln_context *ctx, const void *element, ln_error *err)
+{
+    (void)ctx;
+    const ln_param_entry *pe = element;
+    fputs("{\"arg_name\": ", fp);
+    if (write_string(fp, pe->arg_name, err))
+        return -1;
+    fputs(", \"value\": ", fp);
+    if (write_value(fp, pe, err))
+        return -1;
+    fputc('}', fp);
+    return 0;
+}
+
+// The table knows best; a model that was only read has its offsets in the lists.
+static size_t offset_of(const ln_context *ctx, const ln_tensor_list_entry *tle)
+{
+    const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+    return te ? te->offset : tle->offset;
+}
+
+static int write_tensor(FILE *fp, const ln_context *ctx, const void *element, ln_error *err)
+{
+    const ln_tensor_list_entry *tle = element;
+    fputs("{\"arg_name\": ", fp);
+    if (write_string(fp, tle->arg_name, err))
+        return -1;
+    fputs(", \"name\": ", fp);
+    if (write_string(fp, tle->name, err))
+        return -1;
+    if (ctx->target)
+        fprintf(fp, ", \"offset\": %zu", offset_of(ctx, tle));
+    fputc('}', fp);
+    return 0;
+}
+
+/* ---- operators and the top ---- */
+
+static int write_op(FILE *fp, const ln_context *ctx, const void *element, ln_error *err)
+{
+    const ln_op_arg *op_arg = ((const ln_op *)element)->op_arg;
+    fputs("{\n            \"name\": ", fp);
+    if (write_string(fp, op_arg->name, err))
+        return -1;
+    fputs(",\n            \"optype\": ", fp);
+    if (write_string(fp, op_arg->optype, err))
+        return -1;
+    fputs(",\n            \"tensors_in\": ", fp);
+    if (write_list(fp, ctx, 12, op_arg->tensors_in, write_tensor, err))
+        return -1;
+    fputs(",\n            \"tensors_out\": ", fp);
+    if (write_list(fp, ctx, 12, op_arg->tensors_out, write_tensor, err))
+        return -1;
+    fputs(",\n            \"params\": ", fp);
+    if (write_list(fp, ctx, 12, op_arg->params, write_param, err))
+        return -1;
+    if (ctx->target && op_arg->scratch_size)
+        fprintf(fp, ",\n            \"scratch\": {\"size\": %zu, \"offset\": %zu}",
+                op_arg->scratch_size, op_arg->scratch_offset);
+    fputs("\n        }", fp);
+    return 0;
+}
+
+static int write_interface(FILE *fp, const ln_context *ctx, const char *key, const ln_list *names,
+                           ln_error *err)
+{
+    if (!names && !ctx->declared)
+        return 0;
+    fprintf(fp, "    \"%s\": [", key);
+    for (const ln_list *node = names; node; node = node->next) {
+        if (write_string(fp, node->data, err))
+            return -1;
+        if (node->next)
+            fputs(", ", fp);
+    }
+    fputs("],\n", fp);
+    return 0;
+}
+
+static int write_plan(FILE *fp, const ln_context *ctx, ln_error *err)
+{
+    if (!ctx->target)
+        return 0;
+    fputs("    \"arch\": ", fp);
+    if (write_string(fp, ctx->target, err))
+        return -1;
+    fputs(",\n    \"mem_sizes\": {", fp);
+    for (int mtype = LN_MEM_NONE + 1; mtype < LN_MEM_TYPE_SIZE; mtype++)
+        fprintf(fp, "%s\"%s\": %zu", mtype > LN_MEM_NONE + 1 ? ", " : "",
+                ln_mem_type_name((ln_mem_type)mtype), ctx->mem_sizes[mtype]);
+    fputs("},\n", fp);
+    return 0;
+}
+
+static int write_model(FILE *fp, const void *arg, ln_error *err)
+{
+    const ln_context *ctx = arg;
+    fprintf(fp, "{\n    \"version\": %d,\n", LN_IR_VERSION);
+    if (write_plan(fp, ctx, err) || write_interface(fp, ctx, "inputs", ctx->inputs, err) ||
+        write_interface(fp, ctx, "outputs", ctx->outputs, err))
+        return -1;
+    fputs("    \"ops\": ", fp);
+    if (write_list(fp, ctx, 4, ctx->ops, write_op, err))
+        return -1;
+    fputs("\n}\n", fp);
+    return 0;
+}
+
+int ln_ir_write(const ln_context *ctx, FILE *fp)
+{
+    return ln_outfile_print(fp, "stream", write_model, ctx, ctx->error);
+}
+
+int ln_ir_write_file(const ln_context *ctx, const char *outfile)
+{
+    if (ln_streq(outfile, "-"))
+        return ln_outfile_print(stdout, "standard output", write_model, ctx, ctx->error);
+    return ln_outfile_write(outfile, write_model, ctx, ctx->error);
+}
