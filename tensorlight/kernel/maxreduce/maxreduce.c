@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The maximum along an axis: checks, choice of the kernel, threads.
+
+#include "kernel/maxreduce/maxreduce.h"
+
+#include <assert.h>
+
+#include "kernel/tl_map.h"
+#include "tensor/tl_result.h"
+#include "tensorlight/tl_nn.h"
+
+#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
+static tl_maxreduce_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
+#include "kernel/maxreduce/maxreduce.def"
+};
+#undef TL_KERNEL
+TL_KERNEL_PICK(pick, tl_maxreduce_func, table)
+
+int tl_exec_maxreduce(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl_tensor *arg,
+                      int axis)
+{
+    assert(axis >= 0 && axis < src->ndim && src->dims[axis] >= 1);
+    assert(dst->dtype == src->dtype && dst->len == src->len / src->dims[axis]);
+    assert(!arg || (arg->dtype == TL_INT32 && arg->len == dst->len));
+    if (dst->len == 0)
+        return 0;
+    tl_maxreduce_job job = {src->data, dst->data, arg ? arg->data : NULL, tl_axis_of(src, axis)};
+    tl_parallel(exec, (size_t)dst->len, TL_MAP_CHEAP / job.axis.len + 1, pick(exec, src->dtype),
+                &job);
+    return 0;
+}
+
+tl_tensor *tl_tensor_maxreduce(const tl_tensor *src, tl_tensor *dst, tl_tensor *arg, int axis)
+{
+    if (tl_check_data(src, "src") < 0 || tl_check_axis(src, axis) < 0)
+        return NULL;
+    if (src->dims[axis] == 0) {
+        tl_fail("'src' has length 0 along axis %d, expected at least 1", axis);
+        return NULL;
+    }
+    int dims[TL_MAXDIM];
+    memcpy(dims, src->dims, (size_t)src->ndim * sizeof(*dims));
+    dims[axis] = 1;
+    tl_tensor *const result = tl_result_begin(dst, src->ndim, dims, src->dtype);
+    int status = result ? 0 : -1;
+    if (result && arg)
+        status = tl_check_given(arg, "arg", src->ndim, dims, TL_INT32);
+    if (status == 0)
+        status = tl_exec_maxreduce(NULL, src, result, arg, axis);
+    return tl_result_end(result, dst, status);
+}
