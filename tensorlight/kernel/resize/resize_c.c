@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Resampling in plain C.
+//
+// Position d of `out` lies at c = (d + 0.5) * (in / out) - 0.5 of `in`. Rows are computed in chunks
+// of the last axis: what a chunk needs to know of its columns is worked out once for all rows.
+
+#include "kernel/resize/resize.h"
+
+#include <math.h>
+
+enum { CHUNK = 256 };
+
+/** The longest list of corners: two for each axis but the last. */
+enum { MAX_CORNERS = 1 << (TL_MAXDIM - 1) };
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/** The position in `in` that is nearest to `d`. The scale is a float, and so is c before rounding:
+ *  that decides the ties. */
+static int nearest(int d, int in, int out)
+{
+    const float scale = (float)in / (float)out;
+    const float c = roundf((float)((d + 0.5) * (double)scale - 0.5));
+    return c < 0 ? 0 : c >= (float)(in - 1) ? in - 1 : smaller((int)c, in - 1);
+}
+
+/** What `d` mixes: (1 - part) of position `low` and `part` of position `high`. */
+typedef struct mix {
+    int low, high;
+    double part;
+} mix;
+
+static mix mix_at(int d, int in, int out)
+{
+    double c = (d + 0.5) * ((double)in / out) - 0.5;
+    c = c < 0 ? 0 : c > in - 1 ? in - 1 : c;
+    const int low = (int)c;
+    return (mix){low, smaller(low + 1, in - 1), c - low};
+}
+
+/** A row of src, and how much it adds to a row of dst. */
+typedef struct corner {
+    size_t row;
+    double weight;
+} corner;
+
+/** Splits `row` of dst into its coordinates on all axes but the last. */
+static void coords_of(const tl_resize_job *job, size_t row, int *coords)
+{
+    for (int i = job->ndim - 2; i >= 0; i--) {
+        coords[i] = (int)(row % (size_t)job->out[i]);
+        row /= (size_t)job->out[i];
+    }
+}
+
+static size_t nearest_row(const tl_resize_job *job, size_t row)
+{
+    int coords[TL_MAXDIM];
+    coords_of(job, row, coords);
+    size_t src_row = 0;
+    for (int i = 0; i < job->ndim - 1; i++)
+        src_row = src_row * job->in[i] + nearest(coords[i], job->in[i], job->out[i]);
+    return src_row;
+}
+
+/** Lists the rows of src that `row` of dst mixes, none of weight 0, so that an infinity beside the
+ *  position does not count; returns how many. */
+static int corners_of(const tl_resize_job *job, size_t row, corner *corners)
+{
+    int coords[TL_MAXDIM];
+    coords_of(job, row, coords);
+    int n = 1;
+    corners[0] = (corner){0, 1};
+    for (int i = 0; i < job->ndim - 1; i++) {
+        const mix m = mix_at(coords[i], job->in[i], job->out[i]);
+        const int old = n;
+        for (int k = 0; k < old; k++) {
+            const corner at = {corners[k].row * job->in[i], corners[k].weight};
+            corners[k] = (corner){at.row + m.low, at.weight * (1 - m.part)};
+            if (m.part > 0)
+                corners[n++] = (corner){at.row + m.high, at.weight * m.part};
+        }
+    }
+    return n;
+}
+
+#define TL_TEMPLATE "kernel/resize/resize_nearest_c.inc.h"
+#define TL_TAG      u64
+#include "tensor/tl_one_type.inc.h"
+#define TL_TAG u32
+#include "tensor/tl_one_type.inc.h"
+#define TL_TAG u16
+#include "tensor/tl_one_type.inc.h"
+#define TL_TAG u8
+#include "tensor/tl_one_type.inc.h"
+#undef TL_TEMPLATE
+
+#define TL_TEMPLATE "kernel/resize/resize_linear_c.inc.h"
+#include "tensor/tl_each_float.inc.h"
+#include "tensor/tl_each_int.inc.h"
