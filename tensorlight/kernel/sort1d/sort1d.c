@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sorting: checks, choice of the kernel, and moving the elements into their order.
+//
+// Scratch memory for n elements: order [n] and other [n] (int32_t), then elements [n], as wide as
+// the wider of key and val.
+
+#include "kernel/sort1d/sort1d.h"
+
+#include <assert.h>
+
+#include "kernel/tl_nn_check.h"
+#include "tensor/tl_result.h"
+
+#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
+static tl_sort1d_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
+#include "kernel/sort1d/sort1d.def"
+};
+#undef TL_KERNEL
+TL_KERNEL_PICK(pick, tl_sort1d_func, table)
+
+size_t tl_sort1d_scratch(const tl_tensor *key, const tl_tensor *val)
+{
+    const size_t key_size = tl_size_of(key->dtype);
+    const size_t val_size = val ? tl_size_of(val->dtype) : 0;
+    const size_t widest = key_size > val_size ? key_size : val_size;
+    return (size_t)key->len * (2 * sizeof(int32_t) + widest);
+}
+
+static void reorder(tl_tensor *t, const int32_t *order, char *elements)
+{
+    const size_t size = tl_size_of(t->dtype);
+    for (int i = 0; i < t->len; i++)
+        memcpy(elements + (size_t)i * size, (char *)t->data + (size_t)order[i] * size, size);
+    memcpy(t->data, elements, (size_t)t->len * size);
+}
+
+int tl_exec_sort1d_by_key(const tl_exec *exec, tl_tensor *key, tl_tensor *val, tl_sort_dir dir)
+{
+    assert(!val || val->len == key->len);
+    const size_t needed = tl_sort1d_scratch(key, val);
+    if (needed == 0)
+        return 0;
+    if (!exec || !exec->scratch || exec->scratch_size < needed)
+        return tl_fail("%zu bytes of scratch memory, expected %zu to sort",
+                       exec && exec->scratch ? exec->scratch_size : 0, needed);
+    const size_t len = (size_t)key->len;
+    int32_t *const order = exec->scratch;
+    int32_t *const other = order + len;
+    char *const elements = (char *)(other + len);
+    pick(exec, key->dtype)(key->data, len, dir, order, other);
+    reorder(key, order, elements);
+    if (val)
+        reorder(val, order, elements);
+    return 0;
+}
+
+int tl_exec_sort1d(const tl_exec *exec, tl_tensor *key, tl_sort_dir dir)
+{
+    return tl_exec_sort1d_by_key(exec, key, NULL, dir);
+}
+
+/** Sorts with scratch memory of its own; val may be NULL. */
+static int sort(tl_tensor *key, tl_tensor *val, tl_sort_dir dir)
+{
+    if (!tl_sort_dir_name(dir))
+        return tl_fail("sort direction %d, expected 0 to %d", dir, TL_SORT_DIR_SIZE - 1);
+    tl_exec exec = {.scratch_size = tl_sort1d_scratch(key, val), .isa = tl_isa_best()};
+    exec.scratch = tl_alloc(exec.scratch_size);
+    if (!exec.scratch)
+        return -1;
+    const int status = tl_exec_sort1d_by_key(&exec, key, val, dir);
+    tl_free(exec.scratch);
+    return status;
+}
+
+int tl_tensor_sort1d(tl_tensor *key, tl_sort_dir dir)
+{
+    return tl_check_input(key, "key", 1) < 0 ? -1 : sort(key, NULL, dir);
+}
+
+int tl_tensor_sort1d_by_key(tl_tensor *key, tl_tensor *val, tl_sort_dir dir)
+{
+    if (tl_check_input(key, "key", 1) < 0 || tl_check_input(val, "val", 1) < 0)
+        return -1;
+    if (val->len != key->len)
+        return tl_fail("'val' has %d elements, expected those of 'key', %d", val->len, key->len);
+    return sort(key, val, dir);
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of sorting: they find the order and leave the elements where they are.
+
+#ifndef SORT1D_H
+#define SORT1D_H
+
+#include "kernel/tl_kernel.h"
+
+/** Writes the indices 0 .. len-1 to `order` [len], so that key[order[0]], key[order[1]], .. is
+ *  sorted, equal keys by their index and NaN last. `other` [len] is scratch memory. */
+typedef void tl_sort1d_func(const void *key, size_t len, tl_sort_dir dir, int32_t *order,
+                            int32_t *other);
+
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_sort1d_func, name, dtype, isa)
+#include "kernel/sort1d/sort1d.def"
+#undef TL_KERNEL
+
+#endif
