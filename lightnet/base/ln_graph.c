@@ -492,7 +492,7 @@ static int ends_in(const ln_list *list, const ln_list *last)
     return list == last;
 }
 
-static int node_is_valid(const ln_graph *graph, const ln_graph_node *node)
+static int node_is_valid(const ln_hash *nodes, const ln_graph_node *node)
 {
     const ln_graph_edge_node *e;
     if ((size_t)ln_list_length(node->out_edge_nodes) != node->outdegree ||
@@ -502,18 +502,42 @@ static int node_is_valid(const ln_graph *graph, const ln_graph_node *node)
         return 0;
     LN_LIST_FOREACH(e, node->out_edge_nodes)
     {
-        if (!ln_list_find(graph->nodes, e->node) ||
+        if (!ln_hash_find(nodes, e->node) ||
             count_edges(node->out_edge_nodes, e->node, e->edge_data) !=
                 count_edges(e->node->in_edge_nodes, node, e->edge_data))
             return 0;
     }
     LN_LIST_FOREACH(e, node->in_edge_nodes)
     {
-        if (!ln_list_find(graph->nodes, e->node) ||
+        if (!ln_hash_find(nodes, e->node) ||
             !count_edges(e->node->out_edge_nodes, node, e->edge_data))
             return 0;
     }
     return 1;
+}
+
+// Returns new set of the graph's nodes (ln_hash_free); NULL with a reason: no memory.
+static ln_hash *create_node_set(const ln_graph *graph)
+{
+    ln_hash *nodes = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
+    for (const ln_list *l = graph->nodes; nodes && l; l = l->next) {
+        if (ln_hash_insert(nodes, l->data, l->data) < 0) {
+            ln_hash_free(nodes);
+            return NULL;
+        }
+    }
+    return nodes;
+}
+
+static ln_bool nodes_are_valid(const ln_graph *graph, const ln_hash *nodes)
+{
+    const ln_list *before = NULL;
+    for (const ln_list *l = graph->nodes; l; before = l, l = l->next) {
+        const ln_graph_node *node = l->data;
+        if (node->before != before || !node_is_valid(nodes, node))
+            return LN_FALSE;
+    }
+    return LN_TRUE;
 }
 
 ln_bool ln_graph_is_valid(const ln_graph *graph)
@@ -521,11 +545,8 @@ ln_bool ln_graph_is_valid(const ln_graph *graph)
     if (!graph || (size_t)ln_list_length(graph->nodes) != graph->size ||
         !ends_in(graph->nodes, graph->last))
         return LN_FALSE;
-    const ln_list *before = NULL;
-    for (const ln_list *l = graph->nodes; l; before = l, l = l->next) {
-        const ln_graph_node *node = l->data;
-        if (node->before != before || !node_is_valid(graph, node))
-            return LN_FALSE;
-    }
-    return LN_TRUE;
+    ln_hash *nodes = create_node_set(graph);
+    const ln_bool valid = nodes && nodes_are_valid(graph, nodes);
+    ln_hash_free(nodes);
+    return valid;
 }
