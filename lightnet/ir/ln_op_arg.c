@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "ir/ln_name.h"
 #include "lightnet/ln_context.h"
@@ -159,25 +160,32 @@ static int check_undeclared(ln_op_arg *op_arg, const struct args *args)
     return 0;
 }
 
-/* The numbers of the `n` arguments are 0 .. n-1, each once. */
+static int compare_ints(const void *a, const void *b)
+{
+    const int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+/* The `n` arguments have different numbers. Sorted, so that the time stays in bounds for any model.
+ */
 static int check_numbers(ln_op_arg *op_arg, const struct args *args, const struct spec *spec, int n)
 {
-    char *seen = ln_alloc((size_t)n);
-    if (!seen)
+    int *numbers = ln_alloc_array((size_t)n, sizeof(*numbers));
+    if (!numbers)
         return ln_op_fail_last(op_arg);
-    int rc = 0;
-    for (const ln_list *l = args->list; l && !rc; l = l->next) {
+    int rc = 0, len = 0;
+    for (const ln_list *l = args->list; l; l = l->next) {
         const int number = ln_name_number(args->arg_name_of(l->data), spec->arg_name);
-        if (number < 0)
-            continue;
-        if (number >= n || seen[number])
-            rc = ln_op_fail(op_arg, "%s '%s%d' is one of %d, expected '%s0' to '%s%d', each once",
-                            args->kind, spec->arg_name, number, n, spec->arg_name, spec->arg_name,
-                            n - 1);
-        else
-            seen[number] = 1;
+        if (number >= 0)
+            numbers[len++] = number;
     }
-    ln_free(seen);
+    qsort(numbers, (size_t)len, sizeof(*numbers), compare_ints);
+    for (int i = 1; i < len && !rc; i++) {
+        if (numbers[i - 1] == numbers[i])
+            rc = ln_op_fail(op_arg, "%s '%s%d' is given twice", args->kind, spec->arg_name,
+                            numbers[i]);
+    }
+    ln_free(numbers);
     return rc;
 }
 

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the pre_run of a generated operator calls for its arguments: defaults of parameters,
+// variadic tensors.
+//
+//     if (ln_op_default_array_number(op_arg, "dilation", 2, (const double[]){1, 1}))
+//         return;
+
+#ifndef LN_GENOP_H
+#define LN_GENOP_H
+
+#include "lightnet/ln_api.h"
+#include "lightnet/ln_list.h"
+#include "lightnet/ln_op.h"
+#include "lightnet/ln_tensor.h"
+#include "lightnet/ln_util.h"
+
+LN_BEGIN_DECLS
+
+/* Adds a parameter with its default to an operator that lacks it, so that checks, rewrites and a
+ * printed model see the value like any other. Return 0, or -1 after ln_op_fail: no memory. */
+
+LN_API int ln_op_default_number(ln_op_arg *op_arg, const char *arg_name, double value);
+LN_API int ln_op_default_string(ln_op_arg *op_arg, const char *arg_name, const char *value);
+LN_API int ln_op_default_bool(ln_op_arg *op_arg, const char *arg_name, ln_bool value);
+LN_API int ln_op_default_array_number(ln_op_arg *op_arg, const char *arg_name, int array_len,
+                                      const double *values);
+LN_API int ln_op_default_array_string(ln_op_arg *op_arg, const char *arg_name, int array_len,
+                                      const char *const *values);
+LN_API int ln_op_default_array_bool(ln_op_arg *op_arg, const char *arg_name, int array_len,
+                                    const ln_bool *values);
+
+/* A variadic tensor `src` stands for all tensors whose arg_name is "src" and a number, in list
+ * order. */
+
+/** The arg_name of the `index`th one in the list, or NULL. Returns borrowed. */
+LN_API const char *ln_op_variadic_name(const ln_list *list, const char *arg_name, int index);
+
+/** Finds the variadic inputs `arg_name`: `*entries` and `*tensors` are new arrays of as many items
+ * as returned (ln_free). -1 after ln_op_fail: one of them is not defined, no memory; the arrays are
+ * then NULL or to be freed. */
+LN_API int ln_op_find_variadic(ln_op_arg *op_arg, const char *arg_name, ln_tensor_entry ***entries,
+                               const tl_tensor ***tensors);
+
+/** Makes room for the variadic outputs `arg_name`, whose entries and tensors the caller defines;
+ * otherwise as ln_op_find_variadic. */
+LN_API int ln_op_alloc_variadic(ln_op_arg *op_arg, const char *arg_name, ln_tensor_entry ***entries,
+                                tl_tensor ***tensors);
+
+LN_END_DECLS
+
+#endif

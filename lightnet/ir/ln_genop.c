@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Defaults of parameters and variadic tensors, for generated operators.
+
+#include "lightnet/ln_genop.h"
+
+#include "ir/ln_name.h"
+
+/* ---- defaults ---- */
+
+static int has_param(const ln_op_arg *op_arg, const char *arg_name)
+{
+    return ln_param_list_find(op_arg->params, arg_name) != NULL;
+}
+
+/** Makes `params`, the operator's list with one more parameter or NULL, its list. */
+static int set_params(ln_op_arg *op_arg, ln_list *params)
+{
+    if (!params)
+        return ln_op_fail_last(op_arg);
+    op_arg->params = params;
+    return 0;
+}
+
+int ln_op_default_number(ln_op_arg *op_arg, const char *arg_name, double value)
+{
+    if (has_param(op_arg, arg_name))
+        return 0;
+    return set_params(op_arg, ln_param_list_append_number(op_arg->params, arg_name, value));
+}
+
+int ln_op_default_string(ln_op_arg *op_arg, const char *arg_name, const char *value)
+{
+    if (has_param(op_arg, arg_name))
+        return 0;
+    return set_params(op_arg, ln_param_list_append_string(op_arg->params, arg_name, value));
+}
+
+int ln_op_default_bool(ln_op_arg *op_arg, const char *arg_name, ln_bool value)
+{
+    if (has_param(op_arg, arg_name))
+        return 0;
+    return set_params(op_arg, ln_param_list_append_bool(op_arg->params, arg_name, value));
+}
+
+int ln_op_default_array_number(ln_op_arg *op_arg, const char *arg_name, int array_len,
+                               const double *values)
+{
+    if (has_param(op_arg, arg_name))
+        return 0;
+    return set_params(
+        op_arg, ln_param_list_append_array_number(op_arg->params, arg_name, array_len, values));
+}
+
+int ln_op_default_array_string(ln_op_arg *op_arg, const char *arg_name, int array_len,
+                               const char *const *values)
+{
+    if (has_param(op_arg, arg_name))
+        return 0;
+    return set_params(
+        op_arg, ln_param_list_append_array_string(op_arg->params, arg_name, array_len, values));
+}
+
+int ln_op_default_array_bool(ln_op_arg *op_arg, const char *arg_name, int array_len,
+                             const ln_bool *values)
+{
+    if (has_param(op_arg, arg_name))
+        return 0;
+    return set_params(op_arg,
+                      ln_param_list_append_array_bool(op_arg->params, arg_name, array_len, values));
+}
+
+/* ---- variadic tensors ---- */
+
+static int is_variadic(const ln_tensor_list_entry *item, const char *arg_name)
+{
+    return ln_name_number(item->arg_name, arg_name) >= 0;
+}
+
+const char *ln_op_variadic_name(const ln_list *list, const char *arg_name, int index)
+{
+    ln_tensor_list_entry *item;
+    LN_LIST_FOREACH(item, list)
+    {
+        if (is_variadic(item, arg_name) && index-- == 0)
+            return item->arg_name;
+    }
+    return NULL;
+}
+
+/** Counts the variadic tensors of a list and allocates room for them. */
+static int alloc_arrays(ln_op_arg *op_arg, const ln_list *list, const char *arg_name,
+                        ln_tensor_entry ***entries, void **tensors)
+{
+    int n = 0;
+    ln_tensor_list_entry *item;
+    LN_LIST_FOREACH(item, list)
+    {
+        n += is_variadic(item, arg_name);
+    }
+    *entries = ln_alloc_array((size_t)n, sizeof(**entries));
+    *tensors = ln_alloc_array((size_t)n, sizeof(tl_tensor *));
+    return *entries && *tensors ? n : ln_op_fail_last(op_arg);
+}
+
+int ln_op_find_variadic(ln_op_arg *op_arg, const char *arg_name, ln_tensor_entry ***entries,
+                        const tl_tensor ***tensors)
+{
+    void *array;
+    int i = 0;
+    const int n = alloc_arrays(op_arg, op_arg->tensors_in, arg_name, entries, &array);
+    *tensors = array;
+    if (n < 0)
+        return -1;
+    ln_tensor_list_entry *item;
+    LN_LIST_FOREACH(item, op_arg->tensors_in)
+    {
+        if (!is_variadic(item, arg_name))
+            continue;
+        (*entries)[i] = ln_tensor_table_find(op_arg->tensor_table, item->name);
+        if (ln_opck_defined(op_arg, (*entries)[i], item->name, 1))
+            return -1;
+        (*tensors)[i] = (*entries)[i]->tensor;
+        i++;
+    }
+    return n;
+}
+
+int ln_op_alloc_variadic(ln_op_arg *op_arg, const char *arg_name, ln_tensor_entry ***entries,
+                         tl_tensor ***tensors)
+{
+    void *array;
+    const int n = alloc_arrays(op_arg, op_arg->tensors_out, arg_name, entries, &array);
+    *tensors = array;
+    return n;
+}
