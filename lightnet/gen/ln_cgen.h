@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing generated C: text that knows its line, lines of at most 100 columns, and the C snippets
+// of descriptions with the #line directives that lead a compiler's message back to the description.
+//
+//     ln_cgen out = {.file = "conv.c"};
+//     ln_cgen_print(&out, "static void conv2d_run(ln_op_arg *op_arg)\n{\n");
+//     ln_cgen_snippet(&out, 4, ln_rjson_get(op, "run"));
+//     ln_cgen_print(&out, "}\n");
+//     ln_cgen_save(&out, NULL);
+//     ln_cgen_free(&out);
+//
+// A generator works on text from a description only, so a failed allocation is remembered and told
+// once, by ln_cgen_save.
+
+#ifndef LN_CGEN_H
+#define LN_CGEN_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+#include "gen/ln_rjson.h"
+
+/** The longest line, in columns. */
+#define LN_CGEN_COLUMNS 100
+
+/** Text in the making. All zero but `file`: nothing written yet. */
+typedef struct ln_cgen {
+    const char *file; /* borrowed: where it will be saved, for #line; "-": standard output */
+    char *text;       /* NUL-terminated, or NULL while empty */
+    size_t len;
+    size_t capacity;
+    int line;      /* newlines so far */
+    int displaced; /* a snippet stands last, the next line must say where it is itself */
+    int failed;    /* no memory */
+} ln_cgen;
+
+/** Frees the text; the object is then empty. */
+void ln_cgen_free(ln_cgen *out);
+
+/** Appends formatted text as it is. */
+void ln_cgen_print(ln_cgen *out, const char *fmt, ...) LN_PRINTF(2, 3);
+
+/** Appends one line of C, given without its newline and indented by `indent` blanks, broken into
+ * several where it would be longer than LN_CGEN_COLUMNS: after a comma or an operator, and inside
+ * string literals. */
+void ln_cgen_line(ln_cgen *out, int indent, const char *fmt, ...) LN_PRINTF(3, 4);
+
+/** ln_cgen_line for a line that holds the C expression of `node`, a string: compilers will report
+ * that line at the place of the expression. */
+void ln_cgen_line_of(ln_cgen *out, int indent, const ln_rjson *node, const char *fmt, ...)
+    LN_PRINTF(4, 5);
+
+/** Appends the statements of `node`, a string, indented by `indent` blanks: compilers will report
+ * them at their place in the description. */
+void ln_cgen_snippet(ln_cgen *out, int indent, const ln_rjson *node);
+
+/** Appends `text` as the inside of a C string literal. */
+void ln_cgen_escaped(ln_cgen *out, const char *text);
+
+/** Writes the text to `out->file`. On failure no file is left; -1 with the reason in `err`. */
+int ln_cgen_save(const ln_cgen *out, ln_error *err);
+
+/* Reading C: a snippet is looked at as a sequence of tokens, without comments */
+
+/** 1 when the snippet names `word` as an identifier that is no member of something (`a.word`,
+ *  `a->word`). */
+int ln_c_names(const char *code, const char *word);
+
+/** 1 when the text is one identifier and no keyword of C. */
+int ln_c_is_identifier(const char *text);
+
+/** The number of arguments that a macro would see in `code`: 1 + the commas outside parentheses. */
+int ln_c_count_arguments(const char *code);
+
+#endif

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operator descriptions: read, completed by what they inherit, and checked.
+//
+//     ln_opdescs *descs = ln_opdescs_create();
+//     if (ln_opdescs_read(descs, "cpu/conv.op", 1, NULL) || ln_opdescs_read(descs, "none/conv.op",
+//     0, NULL) ||
+//         ln_opdescs_check(descs, NULL))
+//         fprintf(stderr, "%s\n", ln_last_error());
+//     for (size_t i = 0; i < descs->len; i++)
+//         ...
+//     ln_opdescs_free(descs);
+//
+// A checked description keeps to the format in docs/operator-descriptions.md: every field has its
+// type, every required one is there, every name that a field refers to exists. What remains
+// unchecked is the C in it.
+
+#ifndef LN_OPDESC_H
+#define LN_OPDESC_H
+
+#include <stddef.h>
+
+#include "gen/ln_rjson.h"
+
+/** The fields of an operator. */
+typedef enum ln_opdesc_field {
+    LN_OPDESC_OPTYPE,
+    LN_OPDESC_AUTHOR,
+    LN_OPDESC_ARCH,
+    LN_OPDESC_INHERITS,
+    LN_OPDESC_AUTOGEN,
+    LN_OPDESC_DOC,
+    LN_OPDESC_PURE,
+    LN_OPDESC_MTYPE,
+    LN_OPDESC_INPLACE,
+    LN_OPDESC_EXTRA_PRIVS,
+    LN_OPDESC_TENSORS_IN,
+    LN_OPDESC_TENSORS_OUT,
+    LN_OPDESC_PARAMS,
+    LN_OPDESC_CUSTOM,
+    LN_OPDESC_SCRATCH,
+    LN_OPDESC_STATIC_RUN,
+    LN_OPDESC_STATIC_CALL,
+    LN_OPDESC_RUN,
+    LN_OPDESC_CALL,
+    LN_OPDESC_POST_RUN,
+    LN_OPDESC_CALC_OFFSET,
+    LN_OPDESC_EXAMPLES,
+    LN_OPDESC_FIELDS
+} ln_opdesc_field;
+
+/** The fields of an input, an output or a parameter. The six comparisons have the order of
+ * `ln_opck_cmp`. */
+typedef enum ln_argdesc_field {
+    LN_ARGDESC_ARG_NAME,
+    LN_ARGDESC_DOC,
+    LN_ARGDESC_OPTIONAL,
+    LN_ARGDESC_VARIADIC,
+    LN_ARGDESC_MTYPE,
+    LN_ARGDESC_DTYPE,
+    LN_ARGDESC_SAMETYPE,
+    LN_ARGDESC_NDIM,
+    LN_ARGDESC_DIMS,
+    LN_ARGDESC_SAMESHAPE,
+    LN_ARGDESC_STATIC,
+    LN_ARGDESC_OWNER,
+    LN_ARGDESC_INPLACE,
+    LN_ARGDESC_PTYPE,
+    LN_ARGDESC_REALTYPE,
+    LN_ARGDESC_FROM_FUNC,
+    LN_ARGDESC_DEFAULT,
+    LN_ARGDESC_LEN,
+    LN_ARGDESC_LEN_GT,
+    LN_ARGDESC_LEN_GE,
+    LN_ARGDESC_LEN_LT,
+    LN_ARGDESC_LEN_LE,
+    LN_ARGDESC_LEN_NE,
+    LN_ARGDESC_EQ,
+    LN_ARGDESC_GT,
+    LN_ARGDESC_GE,
+    LN_ARGDESC_LT,
+    LN_ARGDESC_LE,
+    LN_ARGDESC_NE,
+    LN_ARGDESC_CHECK,
+    LN_ARGDESC_CHECKS,
+    LN_ARGDESC_CUSTOM,
+    LN_ARGDESC_CLEANUP,
+    LN_ARGDESC_FIELDS
+} ln_argdesc_field;
+
+typedef enum ln_argdesc_kind { LN_ARGDESC_IN, LN_ARGDESC_OUT, LN_ARGDESC_PARAM } ln_argdesc_kind;
+
+/** What a parameter is in the IR. */
+typedef enum ln_argdesc_ptype {
+    LN_ARGDESC_NULL,
+    LN_ARGDESC_STRING,
+    LN_ARGDESC_NUMBER,
+    LN_ARGDESC_BOOL,
+    LN_ARGDESC_ARRAY_STRING,
+    LN_ARGDESC_ARRAY_NUMBER,
+    LN_ARGDESC_ARRAY_BOOL,
+    LN_ARGDESC_PTYPES
+} ln_argdesc_ptype;
+
+/** An input, an output or a parameter. */
+typedef struct ln_argdesc {
+    ln_argdesc_kind kind;
+    const char *name;                          /* the arg_name */
+    const ln_rjson *node;                      /* where it was described last */
+    const ln_rjson *fields[LN_ARGDESC_FIELDS]; /* the inherited ones too; NULL: not given */
+    ln_argdesc_ptype ptype;                    /* of a parameter */
+    int optional;
+    int variadic;
+} ln_argdesc;
+
+/** An operator. */
+typedef struct ln_opdesc {
+    const char *optype;
+    const char *arch;
+    const ln_rjson *node;
+    const ln_rjson *fields[LN_OPDESC_FIELDS]; /* the inherited ones too; NULL: not given */
+    ln_argdesc *args;                         /* inputs, then outputs, then parameters */
+    size_t nargs;
+    const ln_rjson **includes; /* of its own and the inherited descriptions, each header once */
+    size_t nincludes;
+    int autogen;  /* C is to be generated */
+    int pure;     /* no effect but its outputs */
+    int own;      /* from a file that C is generated for, not one to inherit from */
+    int resolved; /* 0: as read; 1: being completed; 2: complete */
+} ln_opdesc;
+
+typedef struct ln_opdescs {
+    ln_opdesc **ops; /* in the order of reading */
+    size_t len;
+    ln_rjson **files; /* the roots that everything above borrows from */
+    size_t nfiles;
+} ln_opdescs;
+
+/** Returns new (ln_opdescs_free); NULL with a reason. */
+ln_opdescs *ln_opdescs_create(void);
+
+/** Takes NULL. */
+void ln_opdescs_free(ln_opdescs *descs);
+
+/** Adds the operators of a file. `own` 0: they are only there to be inherited from. -1 with
+ *  "FILE:LINE:COLUMN: operator 'x': reason" in `err` (NULL: the thread's last error): not relaxed
+ * JSON, an unknown key, a value of the wrong type, an optype known already. */
+int ln_opdescs_read(ln_opdescs *descs, const char *file, int own, ln_error *err);
+
+/** Completes all operators with what they inherit, and checks them. -1 with a reason as in
+ * ln_opdescs_read: an unknown or cyclic `inherits`, a missing field, an unknown name in a field. */
+int ln_opdescs_check(ln_opdescs *descs, ln_error *err);
+
+/** The operator of that type, or NULL. Returns borrowed. */
+ln_opdesc *ln_opdescs_find(const ln_opdescs *descs, const char *optype);
+
+/** The argument of that name, or NULL. Returns borrowed. */
+const ln_argdesc *ln_opdesc_find_arg(const ln_opdesc *op, const char *arg_name);
+
+/** The text of a string field, or NULL. */
+const char *ln_opdesc_text(const ln_opdesc *op, ln_opdesc_field field);
+const char *ln_argdesc_text(const ln_argdesc *arg, ln_argdesc_field field);
+
+/** 1 for a bool field that is given and true. */
+int ln_argdesc_is(const ln_argdesc *arg, ln_argdesc_field field);
+
+/** The key of a field, as descriptions spell it. */
+const char *ln_opdesc_key(ln_opdesc_field field);
+const char *ln_argdesc_key(ln_argdesc_field field);
+
+/** 1 for a parameter that is an array. */
+int ln_argdesc_is_array(const ln_argdesc *arg);
+
+/** Records "FILE:LINE:COLUMN: operator 'x': reason" for the place of `node`; returns -1. */
+int ln_opdesc_fail(const ln_opdesc *op, const ln_rjson *node, ln_error *err, const char *fmt, ...)
+    LN_PRINTF(4, 5);
+
+#endif

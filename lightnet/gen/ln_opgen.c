@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// ln-opgen: reads operator descriptions and writes the C that defines the operators, a list of
+// them, tests or a page.
+
+#include <dirent.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "gen/ln_opgen_c.h"
+#include "gen/ln_opgen_doc.h"
+#include "lightnet/ln_util.h"
+
+static const char usage[] =
+    "usage: ln-opgen [options] FILE.op...\n"
+    "Writes the C that defines the described operators.\n"
+    "\n"
+    "  -o, --output FILE   where to write (default: standard output)\n"
+    "  -I, --include DIR   where inherited operators are described: all DIR/*.op\n"
+    "      --with FILE.op  a file that describes inherited operators\n"
+    "      --depfile FILE  also write a make rule: what the output depends on\n"
+    "  -h, --help          print this\n"
+    "\n"
+    "Instead of definitions:\n"
+    "      --list ARCH     a header with the array of ARCH's operators, ops_ARCH\n"
+    "      --docs          a page in Markdown about the operators\n";
+
+typedef enum mode { MODE_C, MODE_LIST, MODE_DOCS } mode;
+
+typedef struct options {
+    mode mode;
+    const char *output;
+    const char *depfile;
+    const char *arch;      /* of MODE_LIST */
+    const char **includes; /* directories; as many as arguments fit */
+    size_t nincludes;
+    const char **withs;
+    size_t nwiths;
+    char **files; /* borrowed from main, NULL-terminated */
+} options;
+
+/* Values of the options without a letter. */
+enum { OPT_WITH = 256, OPT_DEPFILE, OPT_LIST, OPT_DOCS };
+
+static const struct option long_options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"include", required_argument, NULL, 'I'},
+    {"with", required_argument, NULL, OPT_WITH},
+    {"depfile", required_argument, NULL, OPT_DEPFILE},
+    {"list", required_argument, NULL, OPT_LIST},
+    {"tests", no_argument, NULL},
+    {"docs", no_argument, NULL, OPT_DOCS},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+/** 0; 1: help was asked for; -1: wrong usage, told on standard error. */
+static int parse_options(options *opts, int argc, char **argv)
+{
+    for (int c; (c = getopt_long(argc, argv, "o:I:h", long_options, NULL)) != -1;) {
+        switch (c) {
+        case 'o':
+            opts->output = optarg;
+            break;
+        case 'I':
+            opts->includes[opts->nincludes++] = optarg;
+            break;
+        case OPT_WITH:
+            opts->withs[opts->nwiths++] = optarg;
+            break;
+        case OPT_DEPFILE:
+            opts->depfile = optarg;
+            break;
+        case OPT_LIST:
+            opts->mode = MODE_LIST;
+            opts->arch = optarg;
+            break;
+        case OPT_DOCS:
+            opts->mode = MODE_DOCS;
+            break;
+        case 'h':
+            return 1;
+        default:
+            return -1;
+        }
+    }
+    opts->files = argv + optind;
+    if (*opts->files)
+        return 0;
+    fputs(usage, stderr);
+    return -1;
+}
+
+/** 1 when the descriptions of that file were read already, under this name or another one. */
+static int is_known(const ln_opdescs *descs, const char *file)
+{
+    struct stat a, b;
+    if (stat(file, &a))
+        return 0;
+    for (size_t i = 0; i < descs->nfiles; i++) {
+        if (!stat(descs->files[i]->file, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+            return 1;
+    }
+    return 0;
+}
+
+static int is_description(const struct dirent *entry)
+{
+    const size_t len = strlen(entry->d_name);
+    return len > 3 && strcmp(entry->d_name + len - 3, ".op") == 0;
+}
+
+static int read_inherited(ln_opdescs *descs, const char *file, ln_error *err)
+{
+    return is_known(descs, file) ? 0 : ln_opdescs_read(descs, file, 0, err);
+}
+
+static int read_directory(ln_opdescs *descs, const char *dir, ln_error *err)
+{
+    struct dirent **entries;
+    const int n = scandir(dir, &entries, is_description, alphasort);
+    if (n < 0)
+        return ln_error_set(err, "%s: cannot read the directory", dir);
+    int result = 0;
+    for (int i = 0; i < n; i++) {
+        char *path = NULL;
+        if (!result && asprintf(&path, "%s/%s", dir, entries[i]->d_name) < 0)
+            result = ln_error_set(err, "%s: out of memory", dir);
+        else if (!result)
+            result = read_inherited(descs, path, err);
+        free(path);
+        free(entries[i]);
+    }
+    free(entries);
+    return result;
+}
+
+static int read_all(ln_opdescs *descs, const options *opts, ln_error *err)
+{
+    for (char **file = opts->files; *file; file++) {
+        if (is_known(descs, *file))
+            return ln_error_set(err, "%s: given twice", *file);
+        if (ln_opdescs_read(descs, *file, 1, err))
+            return -1;
+    }
+    for (size_t i = 0; i < opts->nwiths; i++) {
+        if (read_inherited(descs, opts->withs[i], err))
+            return -1;
+    }
+    for (size_t i = 0; i < opts->nincludes; i++) {
+        if (read_directory(descs, opts->includes[i], err))
+            return -1;
+    }
+    return ln_opdescs_check(descs, err);
+}
+
+static int write_depfile(const ln_opdescs *descs, const options *opts, ln_error *err)
+{
+    ln_cgen rule = {.file = opts->depfile};
+    ln_cgen_print(&rule, "%s:", opts->output);
+    for (size_t i = 0; i < descs->nfiles; i++)
+        ln_cgen_print(&rule, " %s", descs->files[i]->file);
+    ln_cgen_print(&rule, "\n");
+    const int result = ln_cgen_save(&rule, err);
+    ln_cgen_free(&rule);
+    return result;
+}
+
+static int generate(ln_cgen *out, const ln_opdescs *descs, const options *opts, ln_error *err)
+{
+    switch (opts->mode) {
+    case MODE_LIST:
+        return ln_opgen_list(out, descs, opts->arch, err);
+    case MODE_DOCS:
+        return ln_opgen_docs(out, descs, err);
+    case MODE_C:
+    default:
+        return ln_opgen_c(out, descs, err);
+    }
+}
+
+static int run(const options *opts, ln_error *err)
+{
+    ln_cgen out = {.file = opts->output};
+    ln_opdescs *descs = ln_opdescs_create();
+    int result = descs ? 0 : ln_error_set(err, "%s", ln_last_error());
+    if (!result)
+        result = read_all(descs, opts, err);
+    if (!result)
+        result = generate(&out, descs, opts, err);
+    if (!result && opts->depfile)
+        result = write_depfile(descs, opts, err);
+    if (!result)
+        result = ln_cgen_save(&out, err);
+    ln_cgen_free(&out);
+    ln_opdescs_free(descs);
+    return result;
+}
+
+int main(int argc, char **argv)
+{
+    ln_error err = {0};
+    options opts = {.output = "-"};
+    opts.includes = ln_alloc_array((size_t)argc, sizeof(*opts.includes));
+    opts.withs = ln_alloc_array((size_t)argc, sizeof(*opts.withs));
+    int status = EXIT_FAILURE;
+    if (!opts.includes || !opts.withs) {
+        fprintf(stderr, "ln-opgen: %s\n", ln_last_error());
+    } else {
+        const int usage_status = parse_options(&opts, argc, argv);
+        if (usage_status) {
+            if (usage_status > 0)
+                fputs(usage, stdout);
+            status = usage_status > 0 ? EXIT_SUCCESS : 2;
+        } else if (run(&opts, &err)) {
+            fprintf(stderr, "%s\n", ln_error_text(&err));
+        } else {
+            status = EXIT_SUCCESS;
+        }
+    }
+    ln_free(opts.includes);
+    ln_free(opts.withs);
+    return status;
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// From checked operator descriptions to the C that defines the operators.
+
+#ifndef LN_OPGEN_C_H
+#define LN_OPGEN_C_H
+
+#include "gen/ln_cgen.h"
+#include "gen/ln_opdesc.h"
+
+/** Writes the definitions of all own operators (those with "autogen" false left out) as one C file.
+ * -1 with a reason: arguments whose declarations need each other in a circle, no memory. */
+int ln_opgen_c(ln_cgen *out, const ln_opdescs *descs, ln_error *err);
+
+/** Writes a header with `ops_ARCH`, the NULL-terminated array of those operators of architecture
+ * `arch`, in order. */
+int ln_opgen_list(ln_cgen *out, const ln_opdescs *descs, const char *arch, ln_error *err);
+
+/** Writes to `buf` what people want to know of an argument's type: "4-D FLT", "array_number -> int
+ * [2]". */
+void ln_opgen_arg_type(const ln_argdesc *arg, char *buf, size_t size);
+
+/** The part of a path behind its last slash. Returns borrowed. */
+const char *ln_opgen_base_name(const char *path);
+
+/** The first own operator's file name and those of the others, once each: "conv.op, pool.op", for
+ * the first line of what is generated. */
+void ln_opgen_print_sources(ln_cgen *out, const ln_opdescs *descs);
+
+#endif
