@@ -14,12 +14,16 @@
 
 /* Failing */
 
+static const char *known(const char *str)
+{
+    return str ? str : "";
+}
+
 static int fail_with(ln_op_arg *op_arg, const char *reason)
 {
     op_arg->failed = 1;
     return ln_error_set(op_arg->ctx ? op_arg->ctx->error : NULL, "operator '%s' (%s): %s",
-                        op_arg->name ? op_arg->name : "", op_arg->optype ? op_arg->optype : "",
-                        reason);
+                        known(op_arg->name), known(op_arg->optype), reason);
 }
 
 int ln_op_fail(ln_op_arg *op_arg, const char *fmt, ...)
@@ -53,7 +57,7 @@ int ln_op_report(ln_op_arg *op_arg, ln_msg_level level, const char *fmt, ...)
         return fail_with(op_arg, text);
     if (op_arg->ctx)
         ln_msg_send(op_arg->ctx->msg_func, op_arg->ctx->msg_data, level, "operator '%s' (%s): %s",
-                    op_arg->name, op_arg->optype, text);
+                    known(op_arg->name), known(op_arg->optype), text);
     return 0;
 }
 
@@ -154,8 +158,7 @@ static int check_undeclared(ln_op_arg *op_arg, const struct args *args)
         char expected[LN_MAX_NAME_LEN];
         if (!is_declared(arg_name, args))
             return ln_op_fail(op_arg, "there is an unknown %s '%s', expected %s", args->kind,
-                              arg_name ? arg_name : "",
-                              declared_text(expected, sizeof expected, args));
+                              known(arg_name), declared_text(expected, sizeof expected, args));
     }
     return 0;
 }
