@@ -41,7 +41,7 @@ static int check_axis(const struct axis *axis)
     return 0;
 }
 
-/* Floor division and ceiling division coincide with C's for the non-negative numerators here. */
+/* The numerator is not negative, so that C's division is the floor. */
 static int64_t conv_out(const struct axis *axis, int64_t total_padding)
 {
     return (axis->in + total_padding - effective_size(axis)) / axis->stride + 1;
@@ -81,4 +81,80 @@ int ln_output_dim_deconv(int input, int size, int stride, int output_padding, in
     if (output_padding < 0)
         return ln_error_set(NULL, "output padding is %d, expected at least 0", output_padding);
     return checked_extent(deconv_out(&axis, output_padding) - total_padding);
+}
+
+enum autopad { NOTSET, VALID, SAME_UPPER, SAME_LOWER, AUTOPAD_SIZE };
+
+static const char *const autopad_names[AUTOPAD_SIZE] = {"NOTSET", "VALID", "SAME_UPPER",
+                                                        "SAME_LOWER"};
+
+static int parse_autopad(const char *mode)
+{
+    for (int i = 0; i < AUTOPAD_SIZE; i++) {
+        if (ln_streq(mode, autopad_names[i]))
+            return i;
+    }
+    return ln_error_set(NULL, "autopad is '%s', expected NOTSET, VALID, SAME_UPPER or SAME_LOWER",
+                        mode ? mode : "");
+}
+
+/* Gives the two ends of an axis their share of a total; the odd unit goes to the end or the
+ * beginning. */
+static int split_padding(int64_t total, enum autopad mode, int *begin, int *end)
+{
+    if (total < INT_MIN || total > INT_MAX)
+        return ln_error_set(NULL, "padding would be %lld, beyond the range of int",
+                            (long long)total);
+    const int half = (int)total / 2;
+    const int rest = (int)total - half;
+    *begin = mode == SAME_UPPER ? half : rest;
+    *end = mode == SAME_UPPER ? rest : half;
+    return 0;
+}
+
+/* The total padding with which the window gives ceil(in / stride) outputs. */
+static int64_t same_conv_total(const struct axis *axis)
+{
+    const int64_t out = ((int64_t)axis->in - 1) / axis->stride + 1;
+    const int64_t total = (out - 1) * axis->stride + effective_size(axis) - axis->in;
+    return total > 0 ? total : 0;
+}
+
+int ln_autopadding_conv(int *padding, const int *input_dims, const int *size, const int *stride,
+                        const int *dilations, int ndim, const char *mode)
+{
+    const int autopad = parse_autopad(mode);
+    if (autopad < 0)
+        return -1;
+    for (int i = 0; i < ndim && autopad != NOTSET; i++) {
+        const struct axis axis = {input_dims[i], size[i], stride[i], dilations ? dilations[i] : 1};
+        if (check_axis(&axis) < 0)
+            return -1;
+        const int64_t total = autopad == VALID ? 0 : same_conv_total(&axis);
+        if (split_padding(total, (enum autopad)autopad, &padding[i], &padding[ndim + i]) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int ln_autopadding_deconv(int *padding, const int *input_dims, const int *size, const int *stride,
+                          const int *output_padding, const int *dilations, const int *output_dims,
+                          int ndim, const char *mode)
+{
+    const int autopad = parse_autopad(mode);
+    if (autopad < 0)
+        return -1;
+    for (int i = 0; i < ndim && autopad != NOTSET; i++) {
+        const struct axis axis = {input_dims[i], size[i], stride[i], dilations ? dilations[i] : 1};
+        if (check_axis(&axis) < 0)
+            return -1;
+        if (autopad != VALID && output_dims[i] < 1)
+            return ln_error_set(NULL, "autopad %s has output_dims of %d, expected at least 1", mode,
+                                output_dims[i]);
+        const int64_t unpadded = deconv_out(&axis, output_padding ? output_padding[i] : 0);
+        const int64_t total = autopad == VALID ? 0 : unpadded - output_dims[i];
+        if (split_padding(total, (enum autopad)autopad, &padding[i], &padding[ndim + i]) < 0)
+            return -1;
+    }
+    return 0;
 }
