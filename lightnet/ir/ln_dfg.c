@@ -442,6 +442,12 @@ ln_list *ln_dfg_nexts(const ln_dfg *dfg, const ln_op *op, const char *tname)
     return ln_list_reverse(reversed);
 }
 
+int ln_dfg_num_readers(const ln_dfg *dfg, const char *tname)
+{
+    const struct tensor *tensor = ln_hash_find(dfg->tensors, tname);
+    return tensor ? ln_list_length(tensor->readers) : 0;
+}
+
 ln_op *ln_dfg_prev(const ln_dfg *dfg, const ln_op *op, const char *tname)
 {
     const struct tensor *tensor = ln_hash_find(dfg->tensors, tname);

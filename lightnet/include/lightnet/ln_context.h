@@ -60,6 +60,10 @@ typedef struct ln_context {
     ln_list *disabled;    /* names (char *) of rules to leave out */
     ln_hash *unique;      /* the next number for each prefix of new names */
     const ln_op *anchor;  /* where a subgraph rule is to match; NULL: anywhere */
+    const char *fired;    /* the rule that matched last (a constant string), or NULL */
+    ln_hash *mutated;     /* names of root tensors that an operator writes in place */
+    ln_list *missing;     /* names (char *) of tensors that still wait for data from outside */
+    int keep;             /* every tensor keeps its memory, so that any can be read after a run */
     int stale;            /* a constant was set after load */
 } ln_context;
 
@@ -144,6 +148,24 @@ LN_API int ln_context_set_param(ln_context *ctx, const char *opname, const char 
 /** Runs the operators in the order of ctx->ops. The context is loaded. */
 LN_API int ln_context_run(const ln_context *ctx);
 
+/** As ln_context_run, adding to ns[i] the nanoseconds that the i-th operator of ctx->ops took. */
+LN_API int ln_context_run_timed(const ln_context *ctx, uint64_t *ns);
+
+/** What a model is made of and what a run costs. */
+typedef struct ln_stats {
+    int ops;             /* operators */
+    int ops_at_load;     /* of these, the ones that compute at load only */
+    int views;           /* of these, the ones that compute nothing */
+    size_t params;       /* elements of all constants that the model brings */
+    size_t param_size;   /* their bytes */
+    double macs;         /* multiply-accumulates of a run, as far as operators tell */
+    size_t memory;       /* planned bytes of main memory */
+    size_t memory_bound; /* the largest sum of sizes alive at once: no plan needs less */
+} ln_stats;
+
+/** Counts; the memory figures are 0 before compiling. */
+LN_API int ln_context_stats(const ln_context *ctx, ln_stats *stats);
+
 /** Frees what ln_context_load allocated. */
 LN_API void ln_context_unload(ln_context *ctx);
 
@@ -164,6 +186,10 @@ LN_API int ln_context_disable_rule(ln_context *ctx, const char *rule);
 /** Compiles to the reference program: operators lowered one to one, nothing fused, plain C kernels.
  */
 LN_API void ln_context_set_reference(ln_context *ctx);
+
+/** Lets every tensor keep its memory to itself, so that any can be read after a run. Before
+ * compiling. */
+LN_API void ln_context_keep_all(ln_context *ctx);
 
 /** Adds tensor `tname` to the outputs (it then survives the run). Before compiling. */
 LN_API int ln_context_add_output(ln_context *ctx, const char *tname);
@@ -196,6 +222,9 @@ LN_API int ln_context_subgraph(ln_context *ctx, ln_list *old_ops, ln_list *new_o
  * first disagreement. */
 LN_API int ln_context_check(const ln_context *ctx);
 
+/** Lets `op` read tensor `to` wherever it reads `from`; the operator is checked anew. */
+LN_API int ln_context_redirect(ln_context *ctx, ln_op *op, const char *from, const char *to);
+
 /** Undoes and repeats every pre_run, so that all private data is fresh; keeps planned offsets. */
 LN_API int ln_context_rebind(ln_context *ctx);
 
@@ -212,6 +241,10 @@ LN_API int ln_context_unique_name(const ln_context *ctx, char *buf, const char *
 /** The operator that makes tensor `tname`; NULL when there is none. Returns borrowed (until the
  * list changes). */
 LN_API ln_op *ln_context_creater(const ln_context *ctx, const char *tname);
+
+/** Whether an operator writes the memory of tensor `tname` in place: then its value depends on the
+ * order of the operators. */
+LN_API int ln_context_is_mutated(const ln_context *ctx, const char *tname);
 
 /** How many operator arguments read tensor `tname`, plus one if it is an output of the model. */
 LN_API int ln_context_num_uses(const ln_context *ctx, const char *tname);

@@ -68,6 +68,9 @@ LN_API ln_op *ln_dfg_next(const ln_dfg *dfg, const ln_op *op, const char *tname)
  * in the order in which they were linked. NULL: there are none; NULL with a reason: no memory. */
 LN_API ln_list *ln_dfg_nexts(const ln_dfg *dfg, const ln_op *op, const char *tname);
 
+/** How many operator arguments read tensor `tname`; 0 also for one that nobody knows. */
+LN_API int ln_dfg_num_readers(const ln_dfg *dfg, const char *tname);
+
 /** The operator that an edge with `tname` comes from to `op`, or NULL. Returns borrowed. */
 LN_API ln_op *ln_dfg_prev(const ln_dfg *dfg, const ln_op *op, const char *tname);
 

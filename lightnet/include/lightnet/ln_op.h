@@ -77,6 +77,7 @@ typedef struct ln_op_arg {
     int at_load;            /* runs when the context is loaded, not per inference */
     size_t scratch_size;    /* bytes of scratch memory that `run` needs; set by `pre_run` */
     size_t scratch_offset;  /* where the planner put it */
+    double macs;            /* multiply-accumulates of a run, for statistics; set by `pre_run` */
     const char *rule;       /* the rewrite that made it (a constant string), or NULL */
 } ln_op_arg;
 

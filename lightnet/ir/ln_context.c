@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contexts: creation, settings, errors, and reading a model into one.
+
+#include "lightnet/ln_context.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/ln_context_ops.h"
+#include "ir/ln_ir_json.h"
+#include "lightnet/ln_arch.h"
+#include "lightnet/ln_util.h"
+#include "tensorlight/tl_util.h"
+
+int ln_fail(const ln_context *ctx, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    ln_error_vset(ctx ? ctx->error : NULL, fmt, ap);
+    va_end(ap);
+    return -1;
+}
+
+int ln_fail_last(const ln_context *ctx)
+{
+    return ctx ? ln_error_set(ctx->error, "%s", ln_last_error()) : -1;
+}
+
+int ln_fail_tl(const ln_context *ctx)
+{
+    return ln_error_set(ctx ? ctx->error : NULL, "%s", tl_last_error());
+}
+
+int ln_fail_at(const ln_context *ctx, const char *fmt, ...)
+{
+    char where[LN_MAXLINE];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(where, sizeof(where), fmt, ap);
+    va_end(ap);
+    return ln_error_prefix(ctx ? ctx->error : NULL, "%s", where);
+}
+
+static void send(const ln_context *ctx, ln_msg_level level, const char *fmt, va_list ap)
+{
+    char text[LN_MAXLINE];
+    if (!ctx || !ctx->msg_func)
+        return;
+    vsnprintf(text, sizeof(text), fmt, ap);
+    ln_msg_send(ctx->msg_func, ctx->msg_data, level, "%s", text);
+}
+
+void ln_warn(const ln_context *ctx, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    send(ctx, LN_MSG_WARN, fmt, ap);
+    va_end(ap);
+}
+
+void ln_debug(const ln_context *ctx, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    send(ctx, LN_MSG_DEBUG, fmt, ap);
+    va_end(ap);
+}
+
+const char *ln_context_error(const ln_context *ctx)
+{
+    return ctx ? ln_error_text(ctx->error) : ln_last_error();
+}
+
+void ln_context_clear_error(const ln_context *ctx)
+{
+    if (ctx)
+        ln_error_clear(ctx->error);
+}
+
+// What one model brings is dropped by ln_context_cleanup; what the caller set stays.
+static int create_tables(ln_context *ctx)
+{
+    ctx->tensor_table = ln_tensor_table_create();
+    ctx->op_table = ln_op_table_create();
+    ctx->dfg = ln_dfg_create();
+    ctx->unique = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
+    ctx->mutated = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
+    const int whole = ctx->tensor_table && ctx->op_table && ctx->dfg && ctx->unique && ctx->mutated;
+    return whole ? 0 : ln_fail(ctx, "out of memory for a context");
+}
+
+static void free_tables(ln_context *ctx)
+{
+    ln_dfg_free(ctx->dfg);
+    ln_op_table_free(ctx->op_table);
+    ln_tensor_table_free(ctx->tensor_table);
+    ln_hash_free(ctx->unique);
+    ln_hash_free(ctx->mutated);
+    ctx->dfg = NULL;
+    ctx->op_table = ctx->tensor_table = ctx->unique = ctx->mutated = NULL;
+}
+
+ln_context *ln_context_create(void)
+{
+    ln_context *ctx = ln_alloc(sizeof(*ctx));
+    if (!ctx)
+        return NULL;
+    memset(ctx, 0, sizeof(*ctx));
+    ctx->threads = 1;
+    ctx->isa = tl_isa_best();
+    ctx->optimize = 1;
+    ctx->error = ln_alloc(sizeof(*ctx->error));
+    if (!ctx->error)
+        goto fail;
+    ln_error_clear(ctx->error);
+    if (create_tables(ctx))
+        goto fail;
+    return ctx;
+fail:
+    ln_context_free(ctx);
+    ln_error_set(NULL, "out of memory for a context");
+    return NULL;
+}
+
+void ln_context_free(ln_context *ctx)
+{
+    if (!ctx)
+        return;
+    if (ctx->op_table)
+        ln_context_cleanup(ctx);
+    free_tables(ctx);
+    ln_list_free_deep(ctx->disabled, ln_free);
+    tl_pool_free(ctx->pool);
+    ln_free(ctx->error);
+    ln_free(ctx);
+}
+
+// Whether the operator makes a tensor of zeros that is neither random nor read from a file: what
+// models without an "inputs" key use as the place for their input.
+static int is_placeholder(const ln_op *op)
+{
+    const ln_list *params = op->op_arg->params;
+    const ln_param_entry *from_file = ln_param_list_find((ln_list *)params, "from_file");
+    const ln_param_entry *ran = ln_param_list_find((ln_list *)params, "ran");
+    const ln_param_entry *data = ln_param_list_find((ln_list *)params, "data");
+    if (!from_file || !ran || !data || from_file->type != LN_PARAM_BOOL || from_file->value_bool)
+        return 0;
+    if (ran->type != LN_PARAM_ARRAY_NUMBER || data->type != LN_PARAM_ARRAY_NUMBER)
+        return 0;
+    const int random =
+        ran->array_len == 2 && (ran->value_array_double[0] != 0 || ran->value_array_double[1] != 0);
+    return !random && data->array_len == 1 && data->value_array_double[0] == 0;
+}
+
+static const char *first_name(const ln_list *tensors)
+{
+    return tensors ? ((const ln_tensor_list_entry *)tensors->data)->name : NULL;
+}
+
+static int append_name(ln_context *ctx, ln_list **names, const char *name)
+{
+    char *copy = ln_strdup(name);
+    ln_list *longer = copy ? ln_list_append(*names, copy) : NULL;
+    if (!longer) {
+        ln_free(copy);
+        return ln_fail(ctx, "out of memory");
+    }
+    *names = longer;
+    return 0;
+}
+
+// Without an "inputs" key: the zero-filled `create`s that some operator takes as its first
+// argument.
+static int infer_inputs(ln_context *ctx)
+{
+    const ln_op *op;
+    int status = 0;
+    ln_hash *firsts = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    if (!firsts)
+        return ln_fail(ctx, "out of memory");
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const char *name = first_name(op->op_arg->tensors_in);
+        if (name && ln_hash_insert(firsts, name, NULL) < 0)
+            status = ln_fail(ctx, "out of memory");
+    }
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const char *name = first_name(op->op_arg->tensors_out);
+        if (!status && name && !op->op_arg->tensors_in && is_placeholder(op) &&
+            ln_hash_find_extended(firsts, name, NULL, NULL))
+            status = append_name(ctx, &ctx->inputs, name);
+    }
+    ln_hash_free(firsts);
+    return status;
+}
+
+// Without an "outputs" key: every tensor that no operator reads.
+static int infer_outputs(ln_context *ctx)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const ln_tensor_list_entry *tle;
+        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+        {
+            if (!ln_dfg_num_readers(ctx->dfg, tle->name) &&
+                append_name(ctx, &ctx->outputs, tle->name))
+                return -1;
+        }
+    }
+    return 0;
+}
+
+static int read_model(ln_context *ctx, const char *name, const char *text, size_t len)
+{
+    if (ctx->ops)
+        return ln_fail(ctx, "the context holds a model already; clean it up first");
+    ctx->source = ln_strdup(name);
+    if (!ctx->source)
+        return ln_fail(ctx, "out of memory");
+    if (ln_ir_read(ctx, name, text, len, &ctx->ops))
+        return -1;
+    const int infer = !ctx->inputs && !ctx->outputs;
+    if (infer && infer_inputs(ctx))
+        return -1;
+    if (ln_context_init_ops(ctx))
+        return ln_fail_at(ctx, "%s", name);
+    if (!ctx->outputs && infer_outputs(ctx))
+        return -1;
+    ctx->declared = !infer;
+    return 0;
+}
+
+int ln_context_init_text(ln_context *ctx, const char *name, const char *text, size_t len)
+{
+    ln_context_clear_error(ctx);
+    if (read_model(ctx, name, text, len)) {
+        ln_context_cleanup(ctx);
+        return -1;
+    }
+    return 0;
+}
+
+int ln_context_init(ln_context *ctx, const char *source)
+{
+    ln_context_clear_error(ctx);
+    char *text = ln_read_text(source);
+    if (!text)
+        return ln_fail_last(ctx);
+    const int status = ln_context_init_text(ctx, source, text, strlen(text));
+    ln_free(text);
+    return status;
+}
+
+int ln_context_print(const ln_context *ctx, const char *outfile)
+{
+    ln_context_clear_error(ctx);
+    return ln_ir_write_file(ctx, outfile);
+}
+
+void ln_context_cleanup(ln_context *ctx)
+{
+    ln_context_unload(ctx);
+    ln_context_cleanup_ops(ctx);
+    ln_list_free_deep(ctx->inputs, ln_free);
+    ln_list_free_deep(ctx->outputs, ln_free);
+    ln_list_free_deep(ctx->rules, ln_free);
+    ctx->inputs = ctx->outputs = ctx->rules = NULL;
+    ln_free(ctx->source);
+    ln_free(ctx->target);
+    ctx->source = ctx->target = NULL;
+    ctx->declared = 0;
+    memset(ctx->mem_sizes, 0, sizeof(ctx->mem_sizes));
+}
+
+int ln_context_set_threads(ln_context *ctx, int n)
+{
+    ln_context_clear_error(ctx);
+    if (n < 0)
+        return ln_fail(ctx, "%d threads asked for, expected at least 1, or 0 for all cores", n);
+    ctx->threads = n;
+    return 0;
+}
+
+void ln_context_set_seed(ln_context *ctx, uint64_t seed)
+{
+    ctx->seed = seed;
+}
+
+static int is_known_rule(const char *rule)
+{
+    const ln_arch *arch;
+    LN_LIST_FOREACH(arch, ln_arch_list())
+    {
+        for (const char **name = arch->rule_names; name && *name; name++)
+            if (ln_streq(*name, rule))
+                return 1;
+    }
+    return 0;
+}
+
+int ln_context_disable_rule(ln_context *ctx, const char *rule)
+{
+    ln_context_clear_error(ctx);
+    if (!is_known_rule(rule))
+        return ln_fail(ctx, "there is no rule '%s'", rule);
+    return append_name(ctx, &ctx->disabled, rule);
+}
+
+void ln_context_set_reference(ln_context *ctx)
+{
+    ctx->optimize = 0;
+    ctx->isa = TL_ISA_C;
+}
+
+void ln_context_keep_all(ln_context *ctx)
+{
+    ctx->keep = 1;
+}
+
+int ln_context_add_output(ln_context *ctx, const char *tname)
+{
+    ln_context_clear_error(ctx);
+    if (!ln_tensor_table_find(ctx->tensor_table, tname))
+        return ln_fail(ctx, "the model has no tensor '%s'", tname);
+    return ln_context_is_output(ctx, tname) ? 0 : append_name(ctx, &ctx->outputs, tname);
+}
+
+int ln_context_is_output(const ln_context *ctx, const char *tname)
+{
+    return ln_list_find_custom(ctx->outputs, (void *)tname, ln_str_cmp) != NULL;
+}
+
+int ln_context_num_uses(const ln_context *ctx, const char *tname)
+{
+    return ln_dfg_num_readers(ctx->dfg, tname) + ln_context_is_output(ctx, tname);
+}
+
+ln_op *ln_context_creater(const ln_context *ctx, const char *tname)
+{
+    const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tname);
+    return te && te->creater ? ln_op_table_find(ctx->op_table, te->creater) : NULL;
+}
+
+int ln_context_is_mutated(const ln_context *ctx, const char *tname)
+{
+    const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tname);
+    const ln_tensor_entry *root = te ? ln_tensor_table_root(ctx->tensor_table, te) : NULL;
+    return root && ln_hash_find_extended(ctx->mutated, root->name, NULL, NULL);
+}
+
+int ln_context_unique_name(const ln_context *ctx, char *buf, const char *prefix)
+{
+    size_t number = (size_t)ln_hash_find(ctx->unique, prefix);
+    int len;
+    do {
+        len = snprintf(buf, LN_MAX_NAME_LEN, "%s_%zu", prefix, number++);
+        if (len < 0 || len >= LN_MAX_NAME_LEN)
+            return ln_fail(ctx, "a name made from '%.64s...' is longer than %d bytes", prefix,
+                           LN_MAX_NAME_LEN - 1);
+    } while (ln_op_table_find(ctx->op_table, buf) || ln_tensor_table_find(ctx->tensor_table, buf));
+    char *key = ln_strdup(prefix);
+    if (!key || ln_hash_insert(ctx->unique, key, (void *)number) < 0) {
+        ln_free(key);
+        return ln_fail(ctx, "out of memory");
+    }
+    return 0;
+}

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory, data and runs of a context whose memory is planned.
+
+#include "lightnet/ln_context.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lightnet/ln_util.h"
+
+static int is_loaded(const ln_context *ctx)
+{
+    for (int m = 0; m < LN_MEM_TYPE_SIZE; m++)
+        if (ctx->mem_starts[m])
+            return 1;
+    return 0;
+}
+
+// Calls `visit` for every tensor of the context, in the order in which the operators make them.
+static void for_each_tensor(ln_context *ctx, void (*visit)(ln_context *, ln_tensor_entry *))
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const ln_tensor_list_entry *tle;
+        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+        {
+            visit(ctx, ln_tensor_table_find(ctx->tensor_table, tle->name));
+        }
+    }
+}
+
+static void bind_data(ln_context *ctx, ln_tensor_entry *te)
+{
+    char *start = ctx->mem_starts[te->mtype];
+    te->tensor->data = start ? start + te->offset : NULL;
+}
+
+static int check_place(const ln_context *ctx, const char *what, const char *name, ln_mem_type mtype,
+                       size_t offset, size_t size)
+{
+    size_t end;
+    if (mtype == LN_MEM_NONE)
+        return ln_fail(ctx, "%s '%s' has no memory type: the model is not compiled", what, name);
+    if (offset && !ln_size_add(offset, size, &end) && end <= ctx->mem_sizes[mtype])
+        return 0;
+    return ln_fail(ctx,
+                   "%s '%s' of %zu bytes is planned at offset %zu, outside the %zu bytes of %s",
+                   what, name, size, offset, ctx->mem_sizes[mtype], ln_mem_type_name(mtype));
+}
+
+// A plan may come from a file: no tensor may reach outside of its memory.
+static int check_plan(const ln_context *ctx)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const ln_tensor_list_entry *tle;
+        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+        {
+            const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+            if (check_place(ctx, "tensor", te->name, te->mtype, te->offset,
+                            tl_tensor_size(te->tensor)))
+                return -1;
+            if (te->offset % tl_size_of(te->tensor->dtype))
+                return ln_fail(
+                    ctx, "tensor '%s' is planned at offset %zu, not a multiple of its element size",
+                    te->name, te->offset);
+        }
+        const ln_op_arg *op_arg = op->op_arg;
+        if (op_arg->scratch_size &&
+            check_place(ctx, "scratch memory of operator", op_arg->name, LN_MEM_CPU,
+                        op_arg->scratch_offset, op_arg->scratch_size))
+            return -1;
+    }
+    return 0;
+}
+
+int ln_context_alloc_mem(ln_context *ctx)
+{
+    ln_context_clear_error(ctx);
+    if (is_loaded(ctx))
+        return ln_fail(ctx, "the context is loaded already; unload it first");
+    if (check_plan(ctx))
+        return -1;
+    for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE; m++) {
+        const ln_mem_info info = ln_mem_type_info(m);
+        if (!ctx->mem_sizes[m])
+            continue;
+        ctx->mem_starts[m] = info.alloc_func(ctx->mem_sizes[m]);
+        if (!ctx->mem_starts[m]) {
+            ln_context_dealloc_mem(ctx);
+            return ln_fail(ctx, "cannot allocate %zu bytes of %s", ctx->mem_sizes[m], info.name);
+        }
+        info.memset_func(ctx->mem_starts[m], 0, ctx->mem_sizes[m]);
+    }
+    for_each_tensor(ctx, bind_data);
+    return 0;
+}
+
+void ln_context_dealloc_mem(ln_context *ctx)
+{
+    for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE; m++) {
+        if (ctx->mem_starts[m])
+            ln_mem_type_info(m).free_func(ctx->mem_starts[m]);
+        ctx->mem_starts[m] = NULL;
+    }
+    for_each_tensor(ctx, bind_data);
+}
+
+void ln_context_unload(ln_context *ctx)
+{
+    if (is_loaded(ctx))
+        ln_context_dealloc_mem(ctx);
+    ln_list_free_deep(ctx->missing, ln_free);
+    ctx->missing = NULL;
+    ctx->stale = 0;
+}
+
+static ln_tensor_entry *find_loaded(ln_context *ctx, const char *tname)
+{
+    ln_context_clear_error(ctx);
+    ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tname);
+    if (!te)
+        ln_fail(ctx, "the model has no tensor '%s'", tname);
+    else if (!te->tensor->data)
+        ln_fail(ctx, "tensor '%s' has no memory: the context is not loaded", tname);
+    return te && te->tensor->data ? te : NULL;
+}
+
+int ln_context_set_data(ln_context *ctx, const char *tname, const void *data)
+{
+    ln_tensor_entry *te = find_loaded(ctx, tname);
+    if (!te)
+        return -1;
+    const ln_copy_func copy = ln_mem_type_copy_func(te->mtype, LN_MEM_CPU);
+    copy(te->tensor->data, data, tl_tensor_size(te->tensor));
+    if (te->isconst)
+        ctx->stale = 1;
+    ctx->missing = ln_list_remove_custom_deep(ctx->missing, (void *)tname, ln_str_cmp, ln_free);
+    return 0;
+}
+
+// Whether operator `op`, which runs after `te` was made, leaves its own data in te's memory.
+static int overwrites(ln_context *ctx, const ln_op *op, const ln_tensor_entry *te, size_t begin,
+                      size_t end)
+{
+    const ln_op_arg *op_arg = op->op_arg;
+    const ln_tensor_entry *root = ln_tensor_table_root(ctx->tensor_table, te);
+    const ln_tensor_list_entry *tle;
+    if (op_arg->at_load || !op->run)
+        return 0;
+    LN_LIST_FOREACH(tle, op_arg->tensors_out)
+    {
+        const ln_tensor_entry *other = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        if (other->mtype == te->mtype && ln_tensor_table_root(ctx->tensor_table, other) != root &&
+            other->offset < end && other->offset + tl_tensor_size(other->tensor) > begin)
+            return 1;
+    }
+    return te->mtype == LN_MEM_CPU && op_arg->scratch_size && op_arg->scratch_offset < end &&
+           op_arg->scratch_offset + op_arg->scratch_size > begin;
+}
+
+static int survives(ln_context *ctx, const ln_tensor_entry *te)
+{
+    const ln_tensor_entry *root = ln_tensor_table_root(ctx->tensor_table, te);
+    if (root->isstatic)
+        return 1;
+    const size_t begin = te->offset, end = begin + tl_tensor_size(te->tensor);
+    const ln_op *maker = ln_context_creater(ctx, te->name);
+    for (const ln_list *node = maker->op_arg->node->next; node; node = node->next)
+        if (overwrites(ctx, node->data, te, begin, end))
+            return 0;
+    return 1;
+}
+
+void *ln_context_get_data(ln_context *ctx, const char *tname, void *data)
+{
+    const ln_tensor_entry *te = find_loaded(ctx, tname);
+    if (!te)
+        return NULL;
+    if (!survives(ctx, te)) {
+        ln_fail(ctx, "tensor '%s' does not outlive the run: make it an output before compiling",
+                tname);
+        return NULL;
+    }
+    const size_t size = tl_tensor_size(te->tensor);
+    if (!data && !(data = malloc(size ? size : 1))) {
+        ln_fail(ctx, "cannot allocate %zu bytes for tensor '%s'", size, tname);
+        return NULL;
+    }
+    ln_mem_type_copy_func(LN_MEM_CPU, te->mtype)(data, te->tensor->data, size);
+    return data;
+}
+
+size_t ln_context_data_size(ln_context *ctx, const char *tname)
+{
+    ln_context_clear_error(ctx);
+    const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tname);
+    if (!te)
+        ln_fail(ctx, "the model has no tensor '%s'", tname);
+    return te ? tl_tensor_size(te->tensor) : 0;
+}
+
+// Checks all operators anew after a parameter changed; on failure the old value comes back.
+static int apply_param(ln_context *ctx, ln_param_entry *entry, va_list ap)
+{
+    ln_param_entry *old = ln_param_entry_copy(entry);
+    if (!old)
+        return ln_fail(ctx, "out of memory");
+    if (ln_param_vset(entry, ap) < 0) {
+        ln_param_entry_free(old);
+        return ln_fail_last(ctx);
+    }
+    int status = ln_context_rebind(ctx);
+    if (!status && ctx->target)
+        status = check_plan(ctx);
+    ln_param_entry changed = *entry;
+    if (status) {
+        *entry = *old;
+        *old = changed;
+        ln_context_rebind(ctx);
+    }
+    ln_param_entry_free(old);
+    for_each_tensor(ctx, bind_data);
+    return status;
+}
+
+int ln_context_set_param(ln_context *ctx, const char *opname, const char *pname, ...)
+{
+    ln_context_clear_error(ctx);
+    const ln_op *op = ln_op_table_find(ctx->op_table, opname);
+    if (!op)
+        return ln_fail(ctx, "the model has no operator '%s'", opname);
+    ln_param_entry *entry = ln_param_list_find(op->op_arg->params, pname);
+    if (!entry)
+        return ln_fail(ctx, "operator '%s' (%s) has no parameter '%s'", opname, op->op_arg->optype,
+                       pname);
+    va_list ap;
+    va_start(ap, pname);
+    const int status = apply_param(ctx, entry, ap);
+    va_end(ap);
+    return status;
+}
+
+static int run_op(const ln_op *op, ln_op_func func)
+{
+    op->op_arg->failed = 0;
+    if (func)
+        func(op->op_arg);
+    return op->op_arg->failed ? -1 : 0;
+}
+
+// Repeats what was computed at load, since a constant changed.
+static int refresh_constants(const ln_context *ctx)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        if (op->op_arg->at_load && (run_op(op, op->static_run) || run_op(op, op->run)))
+            return -1;
+    }
+    return 0;
+}
+
+// Everything that must hold before a run.
+static int prepare_run(const ln_context *ctx)
+{
+    ln_context_clear_error(ctx);
+    if (ctx->ops && !is_loaded(ctx))
+        return ln_fail(ctx, "the context is not loaded");
+    if (ctx->missing)
+        return ln_fail(
+            ctx,
+            "tensor '%s' takes its data from a file, but no file was given and nothing was set",
+            (const char *)ctx->missing->data);
+    if (ctx->stale && refresh_constants(ctx))
+        return -1;
+    ((ln_context *)ctx)->stale = 0;
+    return 0;
+}
+
+int ln_context_run(const ln_context *ctx)
+{
+    const ln_op *op;
+    if (prepare_run(ctx))
+        return -1;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        if (!op->op_arg->at_load && run_op(op, op->run))
+            return -1;
+    }
+    return 0;
+}
+
+static uint64_t now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+int ln_context_run_timed(const ln_context *ctx, uint64_t *ns)
+{
+    const ln_op *op;
+    size_t i = 0;
+    if (prepare_run(ctx))
+        return -1;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const uint64_t start = now();
+        if (!op->op_arg->at_load && run_op(op, op->run))
+            return -1;
+        ns[i++] += now() - start;
+    }
+    return 0;
+}

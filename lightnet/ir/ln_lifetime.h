@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which pieces of memory a program needs, and when each is alive.
+//
+// Time is the position in the list of operators, from 1; 0 is the loading of the context. Tensors
+// that share memory (views, no-copy gathers, outputs that take over an input's memory) form one
+// block, named after the tensor at their root. Scratch memory is a block of its own.
+//
+//     time      0   1   2   3   4   (n + 1)
+//     weight    =====================          static: always alive
+//     conv_out          =====                  made at 2, last read at 3
+//     relu_out              =========          an output of the model lives to the end
+
+#ifndef LN_LIFETIME_H
+#define LN_LIFETIME_H
+
+#include <stddef.h>
+
+#include "lightnet/ln_context.h"
+
+typedef struct ln_block {
+    const char *name;     /* borrowed: the root tensor's, or the operator's for scratch memory */
+    const ln_op *scratch; /* the operator whose scratch memory this is, or NULL */
+    ln_mem_type mtype;
+    size_t size;   /* bytes */
+    size_t offset; /* 0: not planned */
+    int first;     /* alive from this time */
+    int last;      /* to this time, inclusive */
+    int part_of;   /* index of the block whose memory it takes over; its own index: none */
+    int taken;     /* the time at which another block took its memory over; -1: never */
+} ln_block;
+
+typedef struct ln_lifetime {
+    ln_block *blocks;
+    size_t n;
+    size_t capacity;
+    ln_hash *by_name; /* root tensor name -> index + 1 */
+    int end;          /* the time after the last operator */
+} ln_lifetime;
+
+/** Finds the blocks of ctx and when they live. Returns 0, or -1 with the reason in the context.
+ * Free with ln_lifetime_free. */
+int ln_lifetime_find(const ln_context *ctx, ln_lifetime *life);
+
+void ln_lifetime_free(ln_lifetime *life);
+
+/** The block (never one that is part of another) that holds tensor `te`. */
+ln_block *ln_lifetime_block(const ln_context *ctx, const ln_lifetime *life,
+                            const ln_tensor_entry *te);
+
+/** The largest sum of sizes alive at once in memory `mtype`: no plan can need less. */
+size_t ln_lifetime_bound(const ln_lifetime *life, ln_mem_type mtype);
+
+/** 0 when no two blocks that are alive at the same time share memory; -1 with a reason that names
+ * both. */
+int ln_lifetime_check(const ln_context *ctx, const ln_lifetime *life);
+
+#endif

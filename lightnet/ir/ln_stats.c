@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a model is made of and what a run costs: ln_context_stats.
+
+#include <string.h>
+
+#include "ir/ln_lifetime.h"
+#include "lightnet/ln_context.h"
+
+static void count_constants(const ln_context *ctx, const ln_op *op, ln_stats *stats)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        if (!te->isconst || op->op_arg->tensors_in)
+            continue;
+        stats->params += (size_t)te->tensor->len;
+        stats->param_size += tl_tensor_size(te->tensor);
+    }
+}
+
+int ln_context_stats(const ln_context *ctx, ln_stats *stats)
+{
+    const ln_op *op;
+    ln_lifetime life;
+    memset(stats, 0, sizeof(*stats));
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const ln_op_arg *op_arg = op->op_arg;
+        stats->ops++;
+        stats->ops_at_load += op_arg->at_load && op->run;
+        stats->views += !op->run && !op->static_run;
+        stats->macs += op_arg->at_load ? 0 : op_arg->macs;
+        count_constants(ctx, op, stats);
+    }
+    if (!ctx->target)
+        return 0;
+    if (ln_lifetime_find(ctx, &life))
+        return -1;
+    stats->memory = ctx->mem_sizes[LN_MEM_CPU];
+    stats->memory_bound = ln_lifetime_bound(&life, LN_MEM_CPU);
+    ln_lifetime_free(&life);
+    return 0;
+}
