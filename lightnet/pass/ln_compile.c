@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiling a context for a target: the passes in their order.
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lightnet/ln_arch.h"
+#include "lightnet/ln_context.h"
+#include "lightnet/ln_pass.h"
+#include "lightnet/ln_util.h"
+
+// Rounds over all rewrites before they are taken to go in circles.
+enum { MAX_ROUNDS = 100 };
+
+// The widest window of adjacent operators that is offered to combiner functions.
+enum { MAX_WINDOW = 4 };
+
+static const char none_name[] = "none";
+
+static ln_arch *find_target(const ln_context *ctx, const char *target)
+{
+    ln_arch *arch = ln_hash_find(LN_ARCH.arch_table, target);
+    if (arch && !ln_streq(target, none_name))
+        return arch;
+    char known[LN_MAXLINE] = "";
+    size_t len = 0;
+    LN_LIST_FOREACH(arch, ln_arch_list())
+    {
+        if (!ln_streq(arch->arch_name, none_name) && len < sizeof(known))
+            len += (size_t)snprintf(known + len, sizeof(known) - len, "%s'%s'", len ? ", " : "",
+                                    arch->arch_name);
+    }
+    ln_fail(ctx, "there is no target '%s'; known targets: %s", target, known);
+    return NULL;
+}
+
+// One round of an architecture's rewrites. Returns how many were done, or -1.
+static int rewrite(ln_context *ctx, const ln_arch *arch)
+{
+    int total = ln_pass_expander(ctx, arch->ep_funcs);
+    for (size_t size = 2; total >= 0 && arch->cb_funcs && size <= MAX_WINDOW; size++) {
+        const int n = ln_pass_combiner(ctx, size, arch->cb_funcs);
+        total = n < 0 ? -1 : total + n;
+    }
+    const int n = total < 0 ? -1 : ln_pass_subgraph(ctx, arch->sg_funcs);
+    return n < 0 ? -1 : total + n;
+}
+
+static int rewrite_until_nothing_changes(ln_context *ctx, const ln_arch *arch)
+{
+    for (int round = 0; round < MAX_ROUNDS; round++) {
+        const int n = rewrite(ctx, arch);
+        if (n < 0 || ln_pass_preprocess(ctx))
+            return -1;
+        if (n == 0)
+            return 0;
+        ln_debug(ctx, "round %d for %s: %d rewrites", round + 1, arch->arch_name, n);
+    }
+    return ln_fail(ctx, "the rewrites for '%s' do not come to an end", arch->arch_name);
+}
+
+static void report_rules(const ln_context *ctx)
+{
+    const ln_rule_count *rule;
+    LN_LIST_FOREACH(rule, ctx->rules)
+    {
+        ln_debug(ctx, "rule %s: %d time%s", rule->name, rule->count, rule->count == 1 ? "" : "s");
+    }
+}
+
+static int compile(ln_context *ctx, const char *target)
+{
+    const ln_arch *none = ln_hash_find(LN_ARCH.arch_table, none_name);
+    const ln_arch *arch = find_target(ctx, target);
+    if (!arch)
+        return -1;
+    if (ctx->target)
+        return ln_fail(ctx, "the model is compiled already, for '%s'", ctx->target);
+    if (ln_pass_preprocess(ctx) || (none && rewrite_until_nothing_changes(ctx, none)) ||
+        rewrite_until_nothing_changes(ctx, arch) || ln_pass_schedule(ctx, arch->sd_funcs) ||
+        ln_context_rebind(ctx))
+        return -1;
+    ctx->target = ln_strdup(target);
+    if (!ctx->target)
+        return ln_fail(ctx, "out of memory");
+    if (ln_pass_mem_plan(ctx) || ln_context_check(ctx))
+        return -1;
+    report_rules(ctx);
+    return 0;
+}
+
+int ln_context_compile(ln_context *ctx, const char *target)
+{
+    ln_context_clear_error(ctx);
+    if (!compile(ctx, target))
+        return 0;
+    return ctx->source ? ln_fail_at(ctx, "%s", ctx->source) : -1;
+}
