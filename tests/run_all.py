@@ -1,0 +1,112 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Builds LightNet with each compiler, runs all tests of each build and the checks of the sources, and counts.
+
+usage: run_all.py [--jobs N] [--only NAME]
+
+The last line is `N passed, N failed` (and `, N skipped` where a test lacked something). Exit status 0 when none failed.
+"""
+import argparse
+import os
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+# name, compiler, options of `meson setup`
+BUILDS = [
+    ("gcc", "gcc", ["-Dwerror=true"]),
+    ("clang-sanitized", "clang", ["-Dwerror=true", "-Db_sanitize=address,undefined", "-Db_lundef=false",
+                                  "-Doptimization=1"]),
+]
+
+# name, command; run after the builds, from the root
+CHECKS = [
+    ("format", ["tests/check_format"]),
+    ("tidy", ["tests/check_tidy", "build-clang-sanitized"]),
+]
+
+SANITIZERS = {
+    "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1",
+    "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+}
+
+
+class Count:
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+
+    def add(self, ok):
+        self.passed += ok
+        self.failed += not ok
+
+    def add_junit(self, path):
+        """Counts the test cases of Meson's report, each TAP line for itself."""
+        for case in ElementTree.parse(path).getroot().iter("testcase"):
+            if case.find("skipped") is not None:
+                self.skipped += 1
+            else:
+                self.add(case.find("failure") is None and case.find("error") is None)
+
+    def __str__(self):
+        skipped = f", {self.skipped} skipped" if self.skipped else ""
+        return f"{self.passed} passed, {self.failed} failed{skipped}"
+
+
+def run(command, **kwargs):
+    return subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, **kwargs).returncode == 0
+
+
+def run_quietly(command, **kwargs):
+    """Runs a command whose output matters only when it fails."""
+    result = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, text=True, **kwargs)
+    if result.returncode:
+        print(result.stdout[-20000:])
+    return result.returncode == 0
+
+
+def build_and_test(name, compiler, options, jobs, count):
+    build = f"build-{name}"
+    env = dict(os.environ, CC=compiler, **SANITIZERS)
+    setup = ["meson", "setup", build, *options]
+    if not os.path.exists(os.path.join(ROOT, build, "build.ninja")) and not run_quietly(setup, env=env):
+        count.add(False)
+        return
+    if not run_quietly(["ninja", "-C", build, f"-j{jobs}"], env=env):
+        count.add(False)
+        return
+    run_ok = run(["meson", "test", "-C", build, "--no-rebuild", "--print-errorlogs", "--quiet",
+                  "--num-processes", str(jobs)], env=env)
+    before = count.failed
+    count.add_junit(os.path.join(ROOT, build, "meson-logs", "testlog.junit.xml"))
+    if not run_ok and count.failed == before:
+        count.add(False)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--only", help="one build or check by name")
+    args = parser.parse_args()
+    count = Count()
+    for name, compiler, options in BUILDS:
+        if args.only in (None, name):
+            start = time.time()
+            print(f"== {name}", flush=True)
+            build_and_test(name, compiler, options, args.jobs, count)
+            print(f"   {time.time() - start:.0f} s, so far {count}", flush=True)
+    for name, command in CHECKS:
+        if args.only in (None, name):
+            start = time.time()
+            print(f"== {name}", flush=True)
+            count.add(run_quietly(command))
+            print(f"   {time.time() - start:.0f} s", flush=True)
+    print(count)
+    return 1 if count.failed or not count.passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
