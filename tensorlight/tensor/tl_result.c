@@ -58,12 +58,24 @@ int tl_check_given(const tl_tensor *t, const char *name, int ndim, const int *di
 {
     if (tl_check_data(t, name) < 0)
         return -1;
+    if (!tl_dtype_is_valid(dtype))
+        return tl_fail("dtype %d, expected 0 to %d", dtype, TL_DTYPE_SIZE - 1);
     const tl_tensor expected = {.dtype = dtype, .ndim = ndim, .dims = (int *)dims};
     char text[TL_SHAPE_TEXT_SIZE], expected_text[TL_SHAPE_TEXT_SIZE];
     if (t->dtype != dtype || !tl_tensor_issameshape(t, &expected))
         return tl_fail("'%s' is %s %s, expected %s %s", name, tl_dtype_name(t->dtype),
                        tl_shape_text(text, t->ndim, t->dims), tl_dtype_name(dtype),
                        tl_shape_text(expected_text, ndim, dims));
+    return 0;
+}
+
+int tl_check_apart(const tl_tensor *dst, const tl_tensor *src)
+{
+    if (!dst || !dst->data || !tl_dtype_is_valid(dst->dtype))
+        return 0;
+    const uintptr_t d = (uintptr_t)dst->data, s = (uintptr_t)src->data;
+    if (d < s + tl_tensor_size(src) && s < d + tl_tensor_size(dst))
+        return tl_fail("'dst' overlaps a source, expected data of its own");
     return 0;
 }
 

@@ -30,8 +30,11 @@ int tl_check_same_shape(const tl_tensor *t1, const tl_tensor *t2);
 /** -1 with a reason: the dtype is no float. */
 int tl_check_float(const tl_tensor *t, const char *name);
 
-/** -1 with a reason: `t` is no tensor with data, this shape and dtype. */
+/** -1 with a reason: `t` is no tensor with data, this shape and dtype (which may be invalid). */
 int tl_check_given(const tl_tensor *t, const char *name, int ndim, const int *dims, tl_dtype dtype);
+
+/** -1 with a reason: the data of `dst` and `src` overlap. `dst` may be NULL or without data. */
+int tl_check_apart(const tl_tensor *dst, const tl_tensor *src);
 
 /** dst NULL: returns new, zeroed. Given: `dst` when it has data, this dtype and shape. Else NULL
  * with a reason. */

@@ -119,11 +119,12 @@ int tl_compute_length(int ndim, const int *dims)
 
 char *tl_shape_text(char *text, int ndim, const int *dims)
 {
-    char *p = text;
-    *p++ = '[';
+    size_t len = 0;
+    text[len++] = '[';
     for (int i = 0; i < ndim && i < TL_MAXDIM; i++)
-        p += sprintf(p, i ? ", %d" : "%d", dims[i]);
-    strcpy(p, "]");
+        len += (size_t)snprintf(text + len, TL_SHAPE_TEXT_SIZE - len, i ? ", %d" : "%d", dims[i]);
+    text[len++] = ']';
+    text[len] = '\0';
     return text;
 }
 

@@ -3,8 +3,6 @@
 
 #include "kernel/convert/convert.h"
 
-#include <assert.h>
-
 #include "tensor/tl_result.h"
 
 #define PAIR(from, to)                 ((from)*TL_DTYPE_SIZE + (to))
@@ -37,18 +35,12 @@ int tl_exec_convert(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
     return 0;
 }
 
-/** May `src` be written to while it is read? Only where each element stays in its place. */
-static int check_overlap(const tl_tensor *src, const tl_tensor *dst)
-{
-    if (dst && dst->data == src->data && dst->dtype != src->dtype)
-        return tl_fail("'dst' shares the data of 'src' but is %s, expected %s",
-                       tl_dtype_name(dst->dtype), tl_dtype_name(src->dtype));
-    return 0;
-}
-
 tl_tensor *tl_tensor_convert(const tl_tensor *src, tl_tensor *dst, tl_dtype dtype)
 {
-    if (tl_check_data(src, "src") < 0 || check_overlap(src, dst) < 0)
+    if (tl_check_data(src, "src") < 0)
+        return NULL;
+    const int is_copy_onto_itself = dst && dst->data == src->data && dst->dtype == src->dtype;
+    if (!is_copy_onto_itself && tl_check_apart(dst, src) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, src->ndim, src->dims, dtype);
     return tl_result_end(result, dst, result ? tl_exec_convert(NULL, src, result) : -1);

@@ -131,7 +131,7 @@ static const int *dims_with(int *dims, const tl_tensor *src, int axis, int len)
 tl_tensor *tl_tensor_slice(const tl_tensor *src, tl_tensor *dst, int axis, int start, int len)
 {
     if (tl_check_data(src, "src") < 0 || tl_check_axis(src, axis) < 0 ||
-        tl_check_range(src, axis, start, len) < 0)
+        tl_check_range(src, axis, start, len) < 0 || tl_check_apart(dst, src) < 0)
         return NULL;
     int dims[TL_MAXDIM];
     tl_tensor *const result =
@@ -158,7 +158,8 @@ tl_tensor *tl_tensor_concat(const tl_tensor *src1, const tl_tensor *src2, tl_ten
 {
     if (tl_check_data(src1, "src1") < 0 || tl_check_data(src2, "src2") < 0 ||
         tl_check_axis(src1, axis) < 0 || tl_check_same_dtype(src1, src2) < 0 ||
-        check_joinable(src1, src2, axis) < 0)
+        check_joinable(src1, src2, axis) < 0 || tl_check_apart(dst, src1) < 0 ||
+        tl_check_apart(dst, src2) < 0)
         return NULL;
     int dims[TL_MAXDIM];
     dims_with(dims, src1, axis, src1->dims[axis] + src2->dims[axis]);

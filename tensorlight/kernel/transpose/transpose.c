@@ -193,7 +193,8 @@ static int check_permutation(const int *axes, int ndim)
 
 tl_tensor *tl_tensor_transpose(const tl_tensor *src, tl_tensor *dst, const int *axes)
 {
-    if (tl_check_data(src, "src") < 0 || check_permutation(axes, src->ndim) < 0)
+    if (tl_check_data(src, "src") < 0 || check_permutation(axes, src->ndim) < 0 ||
+        tl_check_apart(dst, src) < 0)
         return NULL;
     int dims[TL_MAXDIM] = {0};
     for (int i = 0; i < src->ndim; i++)
