@@ -19,7 +19,7 @@ def read(path):
 def _read_pgm(path):
     with open(path, "rb") as file:
         data = file.read()
-    header = re.match(rb"P5\s+(\d+)\s+(\d+)\s+255\s", data)
+    header = re.match(rb"P5\s+(?:#.*\s+)*(\d+)\s+(\d+)\s+255\s", data)  # comments are allowed
     if header is None:
         raise SystemExit(f"{path}: not a binary PGM (P5) of 0 to 255")
     width, height = int(header[1]), int(header[2])
