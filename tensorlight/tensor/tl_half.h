@@ -40,29 +40,31 @@ static inline uint16_t tl_bfloat_from_float(float value)
 
 static inline float tl_half_to_float(uint16_t value)
 {
-    // All three cases are calculated and one is taken: in a loop that is faster than branches.
+    const uint32_t sign = (uint32_t)(value & 0x8000) << 16;
     const uint32_t rest = value & 0x7fff;
-    const uint32_t subnormal = tl_bits_of_float((float)(int32_t)rest * 0x1p-24f);
-    const uint32_t normal = (rest << 13) + ((127 - 15) << 23); // another exponent bias
-    const uint32_t special = rest << 13 | 0x7f800000;          // infinity and NaN
-    const uint32_t finite = rest < 0x0400 ? subnormal : normal;
-    const uint32_t magnitude = rest < 0x7c00 ? finite : special;
-    return tl_float_of_bits(magnitude | (uint32_t)(value & 0x8000) << 16);
+    if (rest >= 0x7c00) // infinity and NaN: the largest exponent in either format
+        return tl_float_of_bits(sign | 0x7f800000 | rest << 13);
+    if (rest >= 0x0400) // normal: another exponent bias
+        return tl_float_of_bits(sign | ((rest << 13) + ((127 - 15) << 23)));
+    const float magnitude = (float)rest * 0x1p-24f; // subnormal: a multiple of 2^-24
+    return tl_float_of_bits(sign | tl_bits_of_float(magnitude));
 }
 
 static inline uint16_t tl_half_from_float(float value)
 {
     const uint32_t bits = tl_bits_of_float(value);
+    const uint16_t sign = (uint16_t)(bits >> 16 & 0x8000);
     const uint32_t rest = bits & 0x7fffffff;
-    // Below 2^-14: adding 0.5 leaves the fraction in units of 2^-24, rounded.
-    const uint32_t subnormal = tl_bits_of_float(tl_float_of_bits(rest) + 0.5f) - 0x3f000000;
+    if (rest > 0x7f800000) // NaN: made quiet
+        return (uint16_t)(sign | 0x7e00 | (rest >> 13 & 0x3ff));
+    if (rest >= 0x477ff000) // 65520 and more round to infinity
+        return sign | 0x7c00;
+    if (rest < 0x38800000) { // below 2^-14: adding 0.5 leaves the fraction in units of 2^-24
+        const float shifted = tl_float_of_bits(rest) + 0.5f;
+        return (uint16_t)(sign | (tl_bits_of_float(shifted) - 0x3f000000));
+    }
     const uint32_t rebased = rest - ((127 - 15) << 23);
-    const uint32_t normal = (rebased + 0xfff + (rebased >> 13 & 1)) >> 13;
-    const uint32_t nan = 0x7e00 | (rest >> 13 & 0x3ff); // made quiet
-    const uint32_t finite = rest < 0x38800000 ? subnormal : normal;
-    const uint32_t special = rest > 0x7f800000 ? nan : 0x7c00;
-    const uint32_t magnitude = rest < 0x477ff000 ? finite : special; // from 65520 on: infinity
-    return (uint16_t)(magnitude | (bits >> 16 & 0x8000));
+    return (uint16_t)(sign | (rebased + 0xfff + (rebased >> 13 & 1)) >> 13);
 }
 
 #endif

@@ -7,6 +7,8 @@ void NAME(tl_relu, c)(const void *src, void *dst, size_t len, const void *param)
     const T *const s = src;
     T *const d = dst;
     const C zero = 0;
-    for (size_t i = 0; i < len; i++)
-        d[i] = LOAD(s[i]) < zero ? STORE(zero) : s[i];
+    for (size_t i = 0; i < len; i++) {
+        const C x = LOAD(s[i]);
+        d[i] = STORE(x < zero ? zero : x);
+    }
 }
