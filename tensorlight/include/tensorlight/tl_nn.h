@@ -78,8 +78,8 @@ TL_API int tl_deconv2d_length(int in, int size, int stride, int dilation, int be
                               int output_padding);
 
 /** Cross-correlation: src [N, IC, H, W], weight [OC, IC/group, KH, KW], bias [OC] or NULL ->
- *  dst [N, OC, OH, OW]. Positions outside src count as 0. The sum begins with the bias, then runs
- *  over channel, row, column. Source: operator catalogue, conv2d. D. */
+ *  dst [N, OC, OH, OW]. Positions outside src count as 0. The sum begins with the bias; its
+ *  order is fixed. Source: operator catalogue, conv2d. D. */
 TL_API tl_tensor *tl_tensor_conv2d(const tl_tensor *src, const tl_tensor *weight,
                                    const tl_tensor *bias, tl_tensor *dst,
                                    const tl_conv2d_param *param);
@@ -87,8 +87,8 @@ TL_API int tl_exec_conv2d(const tl_exec *exec, const tl_tensor *src, const tl_te
                           const tl_tensor *bias, tl_tensor *dst, const tl_conv2d_param *param);
 
 /** Transposed convolution: src [N, IC, H, W], weight [IC, OC/group, KH, KW], bias [OC] or NULL ->
- *  dst [N, OC, OH, OW]. The sum begins with the bias, then runs over channel, row, column.
- *  Source: operator catalogue, deconv2d. D. */
+ *  dst [N, OC, OH, OW]. The sum begins with the bias; its order is fixed. Source: operator
+ *  catalogue, deconv2d. D. */
 TL_API tl_tensor *tl_tensor_deconv2d(const tl_tensor *src, const tl_tensor *weight,
                                      const tl_tensor *bias, tl_tensor *dst,
                                      const tl_conv2d_param *param);

@@ -63,7 +63,7 @@ int tl_exec_act(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl_ac
 
 /* ---- after another computation ---- */
 
-/** Elements between the computation and its activation: small enough for the first cache. */
+/** Elements between a computation and its activation: small enough for the first cache. */
 enum { BLOCK_LEN = 4096 };
 
 typedef struct fused {

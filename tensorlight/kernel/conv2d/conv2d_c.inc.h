@@ -1,60 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
 // Template: convolution and deconvolution for one floating type, see conv2d_c.c.
 
-/** acc[k * acc_step] += w * src[k * src_step], k < n. */
+/** acc[k * acc_step] += the sum of w[b] * src[b * plane + k * src_step] over b < n_planes, one
+ *  after the other, for k < n. */
 static void NAME(add_row, c)(C *restrict acc, ptrdiff_t acc_step, const T *restrict src,
-                             ptrdiff_t src_step, ptrdiff_t n, C w)
+                             ptrdiff_t src_step, ptrdiff_t n, size_t plane, const C *w,
+                             int n_planes)
 {
-    if (acc_step == 1 && src_step == 1) { // a loop of its own, so that it becomes vector code
+    if (n_planes == BLOCK && acc_step == 1 && src_step == 1) { // becomes vector code
+        const T *restrict src1 = src + plane, *restrict src2 = src1 + plane;
+        const T *restrict src3 = src2 + plane;
+        const C w0 = w[0], w1 = w[1], w2 = w[2], w3 = w[3];
         for (ptrdiff_t k = 0; k < n; k++)
-            acc[k] += w * LOAD(src[k]);
+            acc[k] = acc[k] + w0 * LOAD(src[k]) + w1 * LOAD(src1[k]) + w2 * LOAD(src2[k]) +
+                     w3 * LOAD(src3[k]);
         return;
     }
-    for (ptrdiff_t k = 0; k < n; k++)
-        acc[k * acc_step] += w * LOAD(src[k * src_step]);
+    for (int b = 0; b < n_planes; b++, src += plane) {
+        if (acc_step == 1 && src_step == 1)
+            for (ptrdiff_t k = 0; k < n; k++)
+                acc[k] += w[b] * LOAD(src[k]);
+        else
+            for (ptrdiff_t k = 0; k < n; k++)
+                acc[k * acc_step] += w[b] * LOAD(src[k * src_step]);
+    }
 }
 
-/** Adds what one weight contributes to the tile from one plane of src. */
-static void NAME(add_tap, c)(C *acc, int acc_width, const T *plane, int iw, meeting rows,
-                             meeting columns, C w)
+/** Adds what one tap contributes to the tile from `n_planes` planes of src. */
+static void NAME(add_tap, c)(const tl_conv2d_job *job, C *acc, int acc_width, const T *src,
+                             meeting rows, meeting columns, const C *w, int n_planes)
 {
     if (columns.begin == columns.end)
         return;
+    const size_t plane = (size_t)job->ih * job->iw;
+    acc += columns.begin * columns.acc_step + columns.acc_offset;
+    src += columns.begin * columns.src_step + columns.src_offset;
     for (int64_t y = rows.begin; y < rows.end; y++)
         NAME(add_row, c)
-    (acc + (y * rows.acc_step + rows.acc_offset) * acc_width + columns.begin * columns.acc_step +
-         columns.acc_offset,
-     columns.acc_step,
-     plane + (y * rows.src_step + rows.src_offset) * iw + columns.begin * columns.src_step +
-         columns.src_offset,
-     columns.src_step, columns.end - columns.begin, w);
+        (acc + (y * rows.acc_step + rows.acc_offset) * acc_width, columns.acc_step,
+         src + (y * rows.src_step + rows.src_offset) * job->iw, columns.src_step,
+         columns.end - columns.begin, plane, w, n_planes);
 }
 
-/** Sums a tile of the plane `oc` of image `n`: the bias, then every channel, row and column. */
+/** Adds what the channels c .. c+n_planes-1 of the group of `oc` contribute to the tile; src is
+ *  the first one's plane. */
+static void NAME(add_channels, c)(const tl_conv2d_job *job, int is_transposed, const T *src, int c,
+                                  int n_planes, int oc, rectangle tile, C *acc)
+{
+    const int kh = job->param.size[0], kw = job->param.size[1];
+    for (int i = 0; i < kh; i++) {
+        const meeting rows = meet(job, is_transposed, 0, tile.y, tile.height, i);
+        for (int j = 0; j < kw; j++) {
+            const meeting columns = meet(job, is_transposed, 1, tile.x, tile.width, j);
+            C w[BLOCK];
+            for (int b = 0; b < n_planes; b++)
+                w[b] = LOAD(
+                    ((const T *)job->weight)[weight_index(job, is_transposed, c + b, oc, i, j)]);
+            NAME(add_tap, c)(job, acc, tile.width, src, rows, columns, w, n_planes);
+        }
+    }
+}
+
+/** Sums a tile of plane `oc` of image `n`: the bias, then block after block of channels. */
 static void NAME(sum_tile, c)(const tl_conv2d_job *job, int is_transposed, size_t n, int oc,
                               rectangle tile, C *acc)
 {
-    const T *bias = job->bias;
-    const int kh = job->param.size[0], kw = job->param.size[1];
-    const size_t src_plane = (size_t)job->ih * job->iw;
-    const int group = oc / job->oc;
+    const T *const bias = job->bias;
     const C first = bias ? LOAD(bias[oc]) : 0;
     for (int k = 0; k < tile.height * tile.width; k++)
         acc[k] = first;
-    for (int c = 0; c < job->ic; c++) {
-        const size_t ic = (size_t)group * job->ic + c;
-        const T *plane = (const T *)job->src + (n * job->param.group * job->ic + ic) * src_plane;
-        const T *weight =
-            (const T *)job->weight + weight_plane(job, is_transposed, c, oc) * kh * kw;
-        for (int i = 0; i < kh; i++) {
-            const meeting rows = meet(job, is_transposed, 0, tile.y, tile.height, i);
-            for (int j = 0; j < kw; j++) {
-                const meeting columns = meet(job, is_transposed, 1, tile.x, tile.width, j);
-                NAME(add_tap, c)
-                (acc, tile.width, plane, job->iw, rows, columns, LOAD(weight[i * kw + j]));
-            }
-        }
-    }
+    const size_t group = n * job->param.group + oc / job->oc;
+    const T *const src = (const T *)job->src + group * job->ic * job->ih * job->iw;
+    for (int c = 0; c < job->ic; c += BLOCK)
+        NAME(add_channels, c)
+        (job, is_transposed, src + (size_t)c * job->ih * job->iw, c, smaller(BLOCK, job->ic - c),
+         oc, tile, acc);
 }
 
 static void NAME(store_tile, c)(T *plane, int ow, rectangle tile, const C *acc)
