@@ -23,11 +23,11 @@ void NAME(tl_affine, c)(void *arg, size_t begin, size_t end)
     const size_t channels = job->axis.len, inner = job->axis.inner;
     for (size_t k = begin, n; k < end; k += n) {
         const size_t c = k / inner % channels;
+        const C addend = shift ? LOAD(shift[c]) : NOTHING;
         n = tl_axis_span(k, end, inner == 1 ? channels : inner, SIZE_MAX);
         if (inner == 1)
             NAME(scale_channels, c)(src + k, dst + k, n, scale + c, shift ? shift + c : NULL);
         else
-            NAME(scale_row, c)
-        (src + k, dst + k, n, LOAD(scale[c]), shift ? LOAD(shift[c]) : NOTHING);
+            NAME(scale_row, c)(src + k, dst + k, n, LOAD(scale[c]), addend);
     }
 }

@@ -125,6 +125,15 @@ static int check_param(const tl_conv2d_param *param, const tl_tensor *weight)
     return tl_check_at_least("size", param->size, 2, 1);
 }
 
+/** The result may not overwrite what it is computed from; dst and bias may be NULL. */
+static int check_apart(const tl_tensor *dst, const tl_tensor *src, const tl_tensor *weight,
+                       const tl_tensor *bias)
+{
+    if (tl_check_apart(dst, src) < 0 || tl_check_apart(dst, weight) < 0)
+        return -1;
+    return bias ? tl_check_apart(dst, bias) : 0;
+}
+
 static int check_channels(const char *what, int channels, const char *other, int group,
                           int per_group)
 {
@@ -178,7 +187,7 @@ tl_tensor *tl_tensor_conv2d(const tl_tensor *src, const tl_tensor *weight, const
                             tl_tensor *dst, const tl_conv2d_param *param)
 {
     int dims[4];
-    if (infer_conv2d(src, weight, bias, param, dims) < 0)
+    if (infer_conv2d(src, weight, bias, param, dims) < 0 || check_apart(dst, src, weight, bias) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, 4, dims, src->dtype);
     return tl_result_end(result, dst,
@@ -231,7 +240,8 @@ tl_tensor *tl_tensor_deconv2d(const tl_tensor *src, const tl_tensor *weight, con
                               tl_tensor *dst, const tl_conv2d_param *param)
 {
     int dims[4];
-    if (infer_deconv2d(src, weight, bias, param, dims) < 0)
+    if (infer_deconv2d(src, weight, bias, param, dims) < 0 ||
+        check_apart(dst, src, weight, bias) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, 4, dims, src->dtype);
     return tl_result_end(result, dst,

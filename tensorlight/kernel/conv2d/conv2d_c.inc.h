@@ -35,11 +35,13 @@ static void NAME(add_tap, c)(const tl_conv2d_job *job, C *acc, int acc_width, co
     const size_t plane = (size_t)job->ih * job->iw;
     acc += columns.begin * columns.acc_step + columns.acc_offset;
     src += columns.begin * columns.src_step + columns.src_offset;
-    for (int64_t y = rows.begin; y < rows.end; y++)
+    for (int64_t y = rows.begin; y < rows.end; y++) {
+        C *const acc_row = acc + (y * rows.acc_step + rows.acc_offset) * acc_width;
+        const T *const src_row = src + (y * rows.src_step + rows.src_offset) * job->iw;
         NAME(add_row, c)
-        (acc + (y * rows.acc_step + rows.acc_offset) * acc_width, columns.acc_step,
-         src + (y * rows.src_step + rows.src_offset) * job->iw, columns.src_step,
-         columns.end - columns.begin, plane, w, n_planes);
+        (acc_row, columns.acc_step, src_row, columns.src_step, columns.end - columns.begin, plane,
+         w, n_planes);
+    }
 }
 
 /** Adds what the channels c .. c+n_planes-1 of the group of `oc` contribute to the tile; src is
@@ -47,6 +49,7 @@ static void NAME(add_tap, c)(const tl_conv2d_job *job, C *acc, int acc_width, co
 static void NAME(add_channels, c)(const tl_conv2d_job *job, int is_transposed, const T *src, int c,
                                   int n_planes, int oc, rectangle tile, C *acc)
 {
+    const T *const weight = job->weight;
     const int kh = job->param.size[0], kw = job->param.size[1];
     for (int i = 0; i < kh; i++) {
         const meeting rows = meet(job, is_transposed, 0, tile.y, tile.height, i);
@@ -54,8 +57,7 @@ static void NAME(add_channels, c)(const tl_conv2d_job *job, int is_transposed, c
             const meeting columns = meet(job, is_transposed, 1, tile.x, tile.width, j);
             C w[BLOCK];
             for (int b = 0; b < n_planes; b++)
-                w[b] = LOAD(
-                    ((const T *)job->weight)[weight_index(job, is_transposed, c + b, oc, i, j)]);
+                w[b] = LOAD(weight[weight_index(job, is_transposed, c + b, oc, i, j)]);
             NAME(add_tap, c)(job, acc, tile.width, src, rows, columns, w, n_planes);
         }
     }
@@ -70,11 +72,12 @@ static void NAME(sum_tile, c)(const tl_conv2d_job *job, int is_transposed, size_
     for (int k = 0; k < tile.height * tile.width; k++)
         acc[k] = first;
     const size_t group = n * job->param.group + oc / job->oc;
-    const T *const src = (const T *)job->src + group * job->ic * job->ih * job->iw;
-    for (int c = 0; c < job->ic; c += BLOCK)
-        NAME(add_channels, c)
-        (job, is_transposed, src + (size_t)c * job->ih * job->iw, c, smaller(BLOCK, job->ic - c),
-         oc, tile, acc);
+    const size_t plane = (size_t)job->ih * job->iw;
+    const T *src = (const T *)job->src + group * job->ic * plane;
+    for (int c = 0; c < job->ic; c += BLOCK, src += BLOCK * plane) {
+        const int n_planes = smaller(BLOCK, job->ic - c);
+        NAME(add_channels, c)(job, is_transposed, src, c, n_planes, oc, tile, acc);
+    }
 }
 
 static void NAME(store_tile, c)(T *plane, int ow, rectangle tile, const C *acc)

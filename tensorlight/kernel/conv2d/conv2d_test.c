@@ -506,6 +506,10 @@ START_TEST(a_tensor_of_the_wrong_kind_is_refused)
         "'src' has dtype TL_FLOAT, 'weight' TL_FLOAT16, 'bias' none, expected the same");
     ck_assert_ptr_null(tl_tensor_conv2d(src, src, NULL, NULL, NULL));
     ck_assert_str_eq(tl_last_error(), "'param' is NULL, expected parameters");
+    tl_tensor *const pixel = tl_tensor_zeros(4, (int[]){1, 1, 1, 1}, TL_FLOAT);
+    ck_assert_ptr_null(tl_tensor_conv2d(src, pixel, NULL, src, &param));
+    ck_assert_str_eq(tl_last_error(), "'dst' overlaps a source, expected data of its own");
+    tl_tensor_free_data_too(pixel);
     tl_tensor_free_data_too(src);
     tl_tensor_free_data_too(flat);
     tl_tensor_free_data_too(ints);

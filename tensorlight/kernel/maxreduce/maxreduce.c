@@ -30,9 +30,19 @@ int tl_exec_maxreduce(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
     return 0;
 }
 
+static int check_arg(const tl_tensor *arg, const tl_tensor *src, const tl_tensor *result)
+{
+    if (tl_check_given(arg, "arg", result->ndim, result->dims, TL_INT32) < 0)
+        return -1;
+    if (tl_check_apart(arg, src) < 0 || tl_check_apart(arg, result) < 0)
+        return tl_fail("'arg' overlaps 'src' or 'dst', expected data of its own");
+    return 0;
+}
+
 tl_tensor *tl_tensor_maxreduce(const tl_tensor *src, tl_tensor *dst, tl_tensor *arg, int axis)
 {
-    if (tl_check_data(src, "src") < 0 || tl_check_axis(src, axis) < 0)
+    if (tl_check_data(src, "src") < 0 || tl_check_axis(src, axis) < 0 ||
+        tl_check_apart(dst, src) < 0)
         return NULL;
     if (src->dims[axis] == 0) {
         tl_fail("'src' has length 0 along axis %d, expected at least 1", axis);
@@ -44,7 +54,7 @@ tl_tensor *tl_tensor_maxreduce(const tl_tensor *src, tl_tensor *dst, tl_tensor *
     tl_tensor *const result = tl_result_begin(dst, src->ndim, dims, src->dtype);
     int status = result ? 0 : -1;
     if (result && arg)
-        status = tl_check_given(arg, "arg", src->ndim, dims, TL_INT32);
+        status = check_arg(arg, src, result);
     if (status == 0)
         status = tl_exec_maxreduce(NULL, src, result, arg, axis);
     return tl_result_end(result, dst, status);

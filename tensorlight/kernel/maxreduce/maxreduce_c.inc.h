@@ -29,8 +29,7 @@ void NAME(tl_maxreduce, c)(void *arg, size_t begin, size_t end)
     for (size_t k = begin, n; k < end; k += n) {
         n = tl_axis_span(k, end, inner, LINES);
         const size_t first = k / inner * len * inner + k % inner;
-        NAME(reduce_lines, c)
-        ((const T *)job->src + first, (T *)job->dst + k, job->arg ? job->arg + k : NULL, n, len,
-         inner);
+        int32_t *const index = job->arg ? job->arg + k : NULL;
+        NAME(reduce_lines, c)((const T *)job->src + first, (T *)job->dst + k, index, n, len, inner);
     }
 }

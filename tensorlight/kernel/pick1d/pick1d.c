@@ -43,7 +43,9 @@ tl_tensor *tl_tensor_pick1d(const tl_tensor *src, const tl_tensor *index, tl_ten
                             int stride, int len)
 {
     if (tl_check_input(src, "src", 1) < 0 || tl_check_input(index, "index", 1) < 0 ||
-        tl_check_at_least("stride", &stride, 1, 1) < 0 || tl_check_at_least("len", &len, 1, 1) < 0)
+        tl_check_at_least("stride", &stride, 1, 1) < 0 ||
+        tl_check_at_least("len", &len, 1, 1) < 0 || tl_check_apart(dst, src) < 0 ||
+        tl_check_apart(dst, index) < 0)
         return NULL;
     int new_len;
     if (index->dtype != TL_INT32)

@@ -80,7 +80,7 @@ static int infer(const tl_tensor *src, const tl_pool2d_param *param, int *dims)
 tl_tensor *tl_tensor_maxpool2d(const tl_tensor *src, tl_tensor *dst, const tl_pool2d_param *param)
 {
     int dims[4];
-    if (infer(src, param, dims) < 0)
+    if (infer(src, param, dims) < 0 || tl_check_apart(dst, src) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, 4, dims, src->dtype);
     return tl_result_end(result, dst, result ? tl_exec_maxpool2d(NULL, src, result, param) : -1);
@@ -89,7 +89,8 @@ tl_tensor *tl_tensor_maxpool2d(const tl_tensor *src, tl_tensor *dst, const tl_po
 tl_tensor *tl_tensor_avgpool2d(const tl_tensor *src, tl_tensor *dst, const tl_pool2d_param *param)
 {
     int dims[4];
-    if (infer(src, param, dims) < 0 || tl_check_float(src, "src") < 0)
+    if (infer(src, param, dims) < 0 || tl_check_float(src, "src") < 0 ||
+        tl_check_apart(dst, src) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, 4, dims, src->dtype);
     return tl_result_end(result, dst, result ? tl_exec_avgpool2d(NULL, src, result, param) : -1);

@@ -37,9 +37,10 @@ int tl_exec_resize(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl
     return 0;
 }
 
-static int check(const tl_tensor *src, const int *new_dims, tl_resize_type rtype)
+static int check(const tl_tensor *src, const tl_tensor *dst, const int *new_dims,
+                 tl_resize_type rtype)
 {
-    if (tl_check_data(src, "src") < 0)
+    if (tl_check_data(src, "src") < 0 || tl_check_apart(dst, src) < 0)
         return -1;
     if (!tl_resize_type_name(rtype))
         return tl_fail("resize type %d, expected 0 to %d", rtype, TL_RESIZE_TYPE_SIZE - 1);
@@ -56,7 +57,7 @@ static int check(const tl_tensor *src, const int *new_dims, tl_resize_type rtype
 tl_tensor *tl_tensor_resize(const tl_tensor *src, tl_tensor *dst, const int *new_dims,
                             tl_resize_type rtype)
 {
-    if (check(src, new_dims, rtype) < 0)
+    if (check(src, dst, new_dims, rtype) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, src->ndim, new_dims, src->dtype);
     return tl_result_end(result, dst, result ? tl_exec_resize(NULL, src, result, rtype) : -1);

@@ -38,9 +38,10 @@ void NAME(tl_resize_linear, c)(void *arg, size_t begin, size_t end)
             for (int x = 0; x < n; x++)
                 sums[x] = -0.0; // a sum that begins so keeps the sign of a 0
             const int n_corners = corners_of(job, row, corners);
-            for (int k = 0; k < n_corners; k++)
-                NAME(add_row, c)
-            (sums, (const T *)job->src + corners[k].row * in, columns, n, corners[k].weight);
+            for (int k = 0; k < n_corners; k++) {
+                const T *const src = (const T *)job->src + corners[k].row * in;
+                NAME(add_row, c)(sums, src, columns, n, corners[k].weight);
+            }
             NAME(store_row, c)((T *)job->dst + row * out + start, sums, n, job->dtype);
         }
         if (out - start <= CHUNK)

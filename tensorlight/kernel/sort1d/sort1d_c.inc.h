@@ -44,9 +44,10 @@ void NAME(tl_sort1d, c)(const void *arg, size_t len, tl_sort_dir dir, int32_t *o
         NAME(sort_run, c)(key, dir, order + i, smaller(RUN, len - i));
     int32_t *from = order, *to = other;
     for (size_t width = RUN; width < len; width *= 2) {
-        for (size_t i = 0; i < len; i += 2 * width)
-            NAME(merge, c)
-        (key, dir, from + i, smaller(width, len - i), smaller(2 * width, len - i), to + i);
+        for (size_t i = 0; i < len; i += 2 * width) {
+            const size_t middle = smaller(width, len - i), n = smaller(2 * width, len - i);
+            NAME(merge, c)(key, dir, from + i, middle, n, to + i);
+        }
         int32_t *const merged = to;
         to = from;
         from = merged;

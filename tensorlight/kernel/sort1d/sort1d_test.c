@@ -116,6 +116,8 @@ START_TEST(what_does_not_fit_is_refused)
     ck_assert_str_eq(tl_last_error(), "sort direction 2, expected 0 to 1");
     ck_assert_int_eq(tl_tensor_sort1d_by_key(key, longer, TL_SORT_DIR_ASCENDING), -1);
     ck_assert_str_eq(tl_last_error(), "'val' has 3 elements, expected those of 'key', 2");
+    ck_assert_int_eq(tl_tensor_sort1d_by_key(key, key, TL_SORT_DIR_ASCENDING), -1);
+    ck_assert_str_eq(tl_last_error(), "'val' overlaps 'key', expected data of its own");
     nn_close(&room);
 }
 END_TEST

@@ -61,7 +61,9 @@ static int check(const tl_tensor *src, const tl_tensor *dst, const double *mean)
     if (src->dtype == TL_BOOL || (dst && dst->dtype == TL_BOOL))
         return tl_fail("'%s' has dtype TL_BOOL, expected a number",
                        src->dtype == TL_BOOL ? "src" : "dst");
-    return mean ? 0 : tl_fail("'mean' is NULL, expected 3 numbers");
+    if (!mean)
+        return tl_fail("'mean' is NULL, expected 3 numbers");
+    return tl_check_apart(dst, src);
 }
 
 tl_tensor *tl_tensor_submean(const tl_tensor *src, tl_tensor *dst, const double *mean)
