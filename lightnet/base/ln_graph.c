@@ -3,10 +3,12 @@
 
 #include "lightnet/ln_graph.h"
 
+#include <stdint.h>
+
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_msg.h"
 
-// Appends in constant time. `last` is the list's last node.
+/* Puts `data` behind the last node of a list whose end is known. */
 static int append(ln_list **list, ln_list **last, void *data)
 {
     ln_list *node = ln_list_prepend(NULL, data);
@@ -20,20 +22,18 @@ static int append(ln_list **list, ln_list **last, void *data)
     return 0;
 }
 
-// Removes the node behind `before` (NULL: the first). Returns its data.
-static void *remove_after(ln_list **list, ln_list **last, ln_list *before)
+/* Takes out the node behind `before`, the first when that is NULL. */
+static void remove_behind(ln_list **list, ln_list **last, ln_list *before)
 {
     ln_list **link = before ? &before->next : list;
-    void *data = (*link)->data;
-    if (*link == *last)
-        *last = before;
     *link = ln_list_remove_nth(*link, 0);
-    return data;
+    if (!*link)
+        *last = before;
 }
 
 ln_graph_node *ln_graph_node_create(void *data, ln_cmp_func node_data_cmp)
 {
-    ln_graph_node *node = ln_alloc(sizeof(*node));
+    ln_graph_node *node = ln_alloc(sizeof *node);
     if (!node)
         return NULL;
     node->data = data;
@@ -58,7 +58,7 @@ void ln_graph_node_free(ln_graph_node *node)
 ln_graph_edge_node *ln_graph_edge_node_create(void *edge_data, ln_graph_node *node,
                                               ln_cmp_func edge_data_cmp)
 {
-    ln_graph_edge_node *edge_node = ln_alloc(sizeof(*edge_node));
+    ln_graph_edge_node *edge_node = ln_alloc(sizeof *edge_node);
     if (!edge_node)
         return NULL;
     edge_node->edge_data = edge_data;
@@ -74,7 +74,7 @@ void ln_graph_edge_node_free(ln_graph_edge_node *edge_node)
 
 ln_graph *ln_graph_create(ln_cmp_func node_cmp, ln_cmp_func edge_cmp)
 {
-    ln_graph *graph = ln_alloc(sizeof(*graph));
+    ln_graph *graph = ln_alloc(sizeof *graph);
     if (!graph)
         return NULL;
     graph->node_data_cmp = node_cmp ? node_cmp : ln_direct_cmp;
@@ -82,7 +82,7 @@ ln_graph *ln_graph_create(ln_cmp_func node_cmp, ln_cmp_func edge_cmp)
     return graph;
 }
 
-static void free_graph_node(void *node)
+static void free_node(void *node)
 {
     ln_graph_node_free(node);
 }
@@ -91,7 +91,7 @@ void ln_graph_free(ln_graph *graph)
 {
     if (!graph)
         return;
-    ln_list_free_deep(graph->nodes, free_graph_node);
+    ln_list_free_deep(graph->nodes, free_node);
     ln_free(graph);
 }
 
@@ -101,7 +101,7 @@ ln_graph_node *ln_graph_add(ln_graph *graph, void *data)
     if (!node)
         return NULL;
     node->before = graph->last;
-    if (append(&graph->nodes, &graph->last, node)) {
+    if (append(&graph->nodes, &graph->last, node) < 0) {
         ln_graph_node_free(node);
         return NULL;
     }
@@ -109,70 +109,77 @@ ln_graph_node *ln_graph_add(ln_graph *graph, void *data)
     return node;
 }
 
-static int find_edge(const ln_list *edge_nodes, const ln_graph_node *other, const void *edge_data,
-                     const ln_list **before)
+/* The edges of a node in one direction. */
+struct ends {
+    ln_list **list; /* of ln_graph_edge_node */
+    ln_list **last;
+    size_t *degree;
+};
+
+static struct ends out_ends(ln_graph_node *node)
 {
-    const ln_list *last = NULL;
-    for (; edge_nodes; last = edge_nodes, edge_nodes = edge_nodes->next) {
-        const ln_graph_edge_node *e = edge_nodes->data;
-        if (e->node == other && (!edge_data || !e->edge_data_cmp(e->edge_data, edge_data))) {
-            *before = last;
-            return 1;
-        }
+    return (struct ends){&node->out_edge_nodes, &node->last_out, &node->outdegree};
+}
+
+static struct ends in_ends(ln_graph_node *node)
+{
+    return (struct ends){&node->in_edge_nodes, &node->last_in, &node->indegree};
+}
+
+static int append_end(struct ends ends, ln_graph_node *other, void *edge_data, ln_cmp_func cmp)
+{
+    ln_graph_edge_node *edge_node = ln_graph_edge_node_create(edge_data, other, cmp);
+    if (!edge_node || append(ends.list, ends.last, edge_node) < 0) {
+        ln_graph_edge_node_free(edge_node);
+        return -1;
     }
+    ++*ends.degree;
     return 0;
 }
 
-// The edge is known to stand at the other end too: its mirror is the edge with the very same data
-// pointer, the oldest of them.
-static void remove_in(ln_graph_node *node, const ln_graph_node *from, const void *edge_data)
+/* Frees the edge node in the list node behind `before`. */
+static void remove_end(struct ends ends, ln_list *before)
 {
-    const ln_list *before = NULL;
-    for (const ln_list *l = node->in_edge_nodes; l; before = l, l = l->next) {
-        const ln_graph_edge_node *e = l->data;
-        if (e->node != from || e->edge_data != edge_data)
-            continue;
-        ln_graph_edge_node_free(
-            remove_after(&node->in_edge_nodes, &node->last_in, (ln_list *)before));
-        node->indegree--;
-        return;
-    }
+    ln_graph_edge_node_free((before ? before->next : *ends.list)->data);
+    remove_behind(ends.list, ends.last, before);
+    --*ends.degree;
 }
 
-static void remove_out(ln_graph_node *node, const ln_graph_node *to, const void *edge_data)
+static int is_edge(const ln_graph_edge_node *edge_node, const ln_graph_node *other,
+                   const void *edge_data)
 {
-    const ln_list *before = NULL;
-    for (const ln_list *l = node->out_edge_nodes; l; before = l, l = l->next) {
-        const ln_graph_edge_node *e = l->data;
-        if (e->node != to || e->edge_data != edge_data)
-            continue;
-        ln_graph_edge_node_free(
-            remove_after(&node->out_edge_nodes, &node->last_out, (ln_list *)before));
-        node->outdegree--;
-        return;
-    }
+    return edge_node->node == other &&
+           (!edge_data || edge_node->edge_data_cmp(edge_node->edge_data, edge_data) == 0);
 }
 
-static void remove_edges(ln_graph_node *node)
+/* The oldest edge to `other` with these data, any when NULL; *before: the list node in front of it.
+ */
+static ln_graph_edge_node *find_end(struct ends ends, const ln_graph_node *other,
+                                    const void *edge_data, ln_list **before)
 {
-    while (node->out_edge_nodes) {
-        const ln_graph_edge_node e = *(ln_graph_edge_node *)node->out_edge_nodes->data;
-        ln_graph_unlink_node(node, e.node, NULL);
+    *before = NULL;
+    for (ln_list *l = *ends.list; l; *before = l, l = l->next) {
+        if (is_edge(l->data, other, edge_data))
+            return l->data;
     }
-    while (node->in_edge_nodes) {
-        const ln_graph_edge_node e = *(ln_graph_edge_node *)node->in_edge_nodes->data;
-        remove_out(e.node, node, e.edge_data);
-        remove_in(node, e.node, e.edge_data);
-    }
+    return NULL;
 }
 
 void ln_graph_remove_node(ln_graph *graph, ln_graph_node *node)
 {
-    remove_edges(node);
-    ln_list *place = node->before ? node->before->next : graph->nodes;
-    if (place->next)
-        ((ln_graph_node *)place->next->data)->before = node->before;
-    remove_after(&graph->nodes, &graph->last, node->before);
+    while (node->out_edge_nodes) {
+        const ln_graph_edge_node *edge_node = node->out_edge_nodes->data;
+        ln_graph_unlink_node(node, edge_node->node, NULL);
+    }
+    while (node->in_edge_nodes) {
+        const ln_graph_edge_node *edge_node = node->in_edge_nodes->data;
+        ln_graph_unlink_node(edge_node->node, node, NULL);
+    }
+    ln_list *before = node->before;
+    remove_behind(&graph->nodes, &graph->last, before);
+    const ln_list *behind = before ? before->next : graph->nodes;
+    if (behind)
+        ((ln_graph_node *)behind->data)->before = before;
     graph->size--;
     ln_graph_node_free(node);
 }
@@ -182,13 +189,13 @@ ln_graph_node *ln_graph_find(ln_graph *graph, void *data)
     ln_graph_node *node;
     LN_LIST_FOREACH(node, graph->nodes)
     {
-        if (!graph->node_data_cmp(node->data, data))
+        if (node->node_data_cmp(node->data, data) == 0)
             return node;
     }
     return NULL;
 }
 
-// The first nodes with these data. -1 with a reason when one is missing.
+/* The first nodes with these data; -1 with a reason when one is missing. */
 static int find_both(ln_graph *graph, void *data1, void *data2, ln_graph_node **node1,
                      ln_graph_node **node2)
 {
@@ -203,86 +210,96 @@ static int find_both(ln_graph *graph, void *data1, void *data2, ln_graph_node **
 int ln_graph_link(ln_graph *graph, void *data1, void *data2, void *edge_data)
 {
     ln_graph_node *node1, *node2;
-    if (find_both(graph, data1, data2, &node1, &node2))
+    if (find_both(graph, data1, data2, &node1, &node2) < 0)
         return -1;
     return ln_graph_link_node(graph, node1, node2, edge_data);
 }
 
 int ln_graph_link_node(ln_graph *graph, ln_graph_node *node1, ln_graph_node *node2, void *edge_data)
 {
-    ln_graph_edge_node *out = ln_graph_edge_node_create(edge_data, node2, graph->edge_data_cmp);
-    ln_graph_edge_node *in = ln_graph_edge_node_create(edge_data, node1, graph->edge_data_cmp);
     ln_list *last_out = node1->last_out;
-    if (!out || !in || append(&node1->out_edge_nodes, &node1->last_out, out))
-        goto fail;
-    if (append(&node2->in_edge_nodes, &node2->last_in, in)) {
-        remove_after(&node1->out_edge_nodes, &node1->last_out, last_out);
-        goto fail;
+    if (append_end(out_ends(node1), node2, edge_data, graph->edge_data_cmp) < 0)
+        return -1;
+    if (append_end(in_ends(node2), node1, edge_data, graph->edge_data_cmp) < 0) {
+        remove_end(out_ends(node1), last_out);
+        return -1;
     }
-    node1->outdegree++;
-    node2->indegree++;
     return 0;
-fail:
-    ln_graph_edge_node_free(out);
-    ln_graph_edge_node_free(in);
-    return -1;
 }
 
 void *ln_graph_unlink(ln_graph *graph, void *data1, void *data2, void *edge_data)
 {
     ln_graph_node *node1, *node2;
-    if (find_both(graph, data1, data2, &node1, &node2))
+    if (find_both(graph, data1, data2, &node1, &node2) < 0)
         return NULL;
     return ln_graph_unlink_node(node1, node2, edge_data);
 }
 
 void *ln_graph_unlink_node(ln_graph_node *node1, ln_graph_node *node2, void *edge_data)
 {
-    const ln_list *before;
-    if (!find_edge(node1->out_edge_nodes, node2, edge_data, &before))
+    ln_list *before_out, *before_in;
+    const ln_graph_edge_node *out = find_end(out_ends(node1), node2, edge_data, &before_out);
+    if (!out || !find_end(in_ends(node2), node1, edge_data, &before_in))
         return NULL;
-    ln_graph_edge_node *out =
-        remove_after(&node1->out_edge_nodes, &node1->last_out, (ln_list *)before);
-    void *found = out->edge_data;
-    ln_graph_edge_node_free(out);
-    node1->outdegree--;
-    remove_in(node2, node1, found);
-    return found;
+    void *removed = out->edge_data;
+    remove_end(out_ends(node1), before_out);
+    remove_end(in_ends(node2), before_in);
+    return removed;
 }
 
-// Copies the nodes without edges; *copies maps each node to its copy.
-static int copy_nodes(ln_graph *graph, ln_graph *copy, ln_hash *copies)
+/* Returns new table from each node of the graph to its position in `nodes` (ln_hash_free). */
+static ln_hash *number_nodes(const ln_graph *graph)
 {
-    ln_graph_node *node;
+    ln_hash *numbers = ln_hash_create(NULL, NULL, NULL, NULL);
+    const ln_graph_node *node;
+    uintptr_t i = 0;
     LN_LIST_FOREACH(node, graph->nodes)
     {
-        ln_graph_node *twin = ln_graph_add(copy, node->data);
-        if (!twin || ln_hash_insert(copies, node, twin) < 0)
+        if (!numbers || ln_hash_insert(numbers, node, (void *)i++) < 0) {
+            ln_hash_free(numbers);
+            return NULL;
+        }
+    }
+    return numbers;
+}
+
+static size_t number_of(const ln_hash *numbers, const ln_graph_node *node)
+{
+    return (size_t)(uintptr_t)ln_hash_find(numbers, node);
+}
+
+/* Appends to `ends` the copies of the edges in `list`; copies[i] is the copy of node number i. */
+static int copy_ends(struct ends ends, const ln_list *list, const ln_hash *numbers,
+                     ln_graph_node *const *copies)
+{
+    for (; list; list = list->next) {
+        const ln_graph_edge_node *edge = list->data;
+        ln_graph_node *other = copies[number_of(numbers, edge->node)];
+        if (append_end(ends, other, edge->edge_data, edge->edge_data_cmp) < 0)
             return -1;
     }
     return 0;
 }
 
-// Copies one side of the edges of all nodes, in order.
-static int copy_edges(ln_graph *graph, const ln_hash *copies, int out)
+/* Copies nodes, then edges, into an empty graph; `copies` has room for all nodes. */
+static int copy_into(ln_graph *copy, const ln_graph *graph, const ln_hash *numbers,
+                     ln_graph_node **copies)
 {
-    ln_graph_node *node;
+    const ln_graph_node *node;
+    size_t i = 0;
     LN_LIST_FOREACH(node, graph->nodes)
     {
-        ln_graph_node *twin = ln_hash_find(copies, node);
-        const ln_graph_edge_node *e;
-        LN_LIST_FOREACH(e, out ? node->out_edge_nodes : node->in_edge_nodes)
-        {
-            ln_graph_edge_node *edge = ln_graph_edge_node_create(
-                e->edge_data, ln_hash_find(copies, e->node), e->edge_data_cmp);
-            if (!edge || (out ? append(&twin->out_edge_nodes, &twin->last_out, edge)
-                              : append(&twin->in_edge_nodes, &twin->last_in, edge))) {
-                ln_graph_edge_node_free(edge);
-                return -1;
-            }
-        }
-        twin->outdegree = node->outdegree;
-        twin->indegree = node->indegree;
+        copies[i] = ln_graph_add(copy, node->data);
+        if (!copies[i++])
+            return -1;
+    }
+    i = 0;
+    LN_LIST_FOREACH(node, graph->nodes)
+    {
+        ln_graph_node *to = copies[i++];
+        if (copy_ends(out_ends(to), node->out_edge_nodes, numbers, copies) < 0 ||
+            copy_ends(in_ends(to), node->in_edge_nodes, numbers, copies) < 0)
+            return -1;
     }
     return 0;
 }
@@ -290,148 +307,159 @@ static int copy_edges(ln_graph *graph, const ln_hash *copies, int out)
 ln_graph *ln_graph_copy(ln_graph *graph)
 {
     ln_graph *copy = ln_graph_create(graph->node_data_cmp, graph->edge_data_cmp);
-    ln_hash *copies = ln_hash_create(NULL, NULL, NULL, NULL);
-    const int failed = !copy || !copies || copy_nodes(graph, copy, copies) ||
-                       copy_edges(graph, copies, 1) || copy_edges(graph, copies, 0);
-    ln_hash_free(copies);
-    if (!failed)
-        return copy;
-    ln_graph_free(copy);
-    return NULL;
+    ln_hash *numbers = number_nodes(graph);
+    ln_graph_node **copies = ln_alloc_array(graph->size, sizeof *copies);
+    if (!copy || !numbers || !copies || copy_into(copy, graph, numbers, copies) < 0) {
+        ln_graph_free(copy);
+        copy = NULL;
+    }
+    ln_hash_free(numbers);
+    ln_free(copies);
+    return copy;
 }
 
-static int is_alone(const ln_graph_node *node)
+/* Whether all edges in a list lead to `node` itself. */
+static int only_loops(const ln_list *edge_nodes, const ln_graph_node *node)
 {
-    const ln_graph_edge_node *e;
-    LN_LIST_FOREACH(e, node->out_edge_nodes)
-    {
-        if (e->node != node)
-            return 0;
-    }
-    LN_LIST_FOREACH(e, node->in_edge_nodes)
-    {
-        if (e->node != node)
-            return 0;
-    }
-    return 1;
+    while (edge_nodes && ((const ln_graph_edge_node *)edge_nodes->data)->node == node)
+        edge_nodes = edge_nodes->next;
+    return !edge_nodes;
 }
 
 int ln_graph_num_outlier(ln_graph *graph)
 {
-    const ln_graph_node *node;
     int n = 0;
+    const ln_graph_node *node;
     LN_LIST_FOREACH(node, graph->nodes)
-    {
-        n += is_alone(node);
-    }
+    n += only_loops(node->out_edge_nodes, node) && only_loops(node->in_edge_nodes, node);
     return n;
 }
 
-/* Topological sort: Kahn's algorithm (Kahn 1962). `order` is a queue of positions of nodes whose
- * predecessors are all sorted. */
-
-typedef struct sorter {
-    ln_graph_node **nodes; // by position, the order of insertion
-    size_t *waits;         // predecessors that are not sorted yet
-    size_t *layer_of;      // the layer of each node
-    size_t *order;
-    ln_hash *position; // node -> position + 1
-    size_t n;
-    size_t n_layers;
-} sorter;
-
-static void free_sorter(sorter *s)
-{
-    ln_free(s->nodes);
-    ln_free(s->waits);
-    ln_free(s->layer_of);
-    ln_free(s->order);
-    ln_hash_free(s->position);
-}
-
-static int init_sorter(sorter *s, const ln_graph *graph)
-{
+/* What sorting knows of each node, by number. */
+struct place {
     ln_graph_node *node;
-    *s = (sorter){.n = 0};
-    s->nodes = ln_alloc_array(graph->size, sizeof(*s->nodes));
-    s->waits = ln_alloc_array(graph->size, sizeof(*s->waits));
-    s->layer_of = ln_alloc_array(graph->size, sizeof(*s->layer_of));
-    s->order = ln_alloc_array(graph->size, sizeof(*s->order));
-    s->position = ln_hash_create(NULL, NULL, NULL, NULL);
-    if (!s->nodes || !s->waits || !s->layer_of || !s->order || !s->position)
+    size_t waits_for; /* in edges from nodes without a layer */
+    size_t layer;     /* final when it waits for none */
+};
+
+struct sorting {
+    ln_hash *numbers;
+    struct place *places; /* [size] */
+    size_t
+        *ready; /* [size], numbers of the nodes that wait for none, in the order they were found */
+    size_t n_ready;
+    size_t n_layers;
+};
+
+static int begin_sorting(struct sorting *sorting, const ln_graph *graph)
+{
+    sorting->numbers = number_nodes(graph);
+    sorting->places = ln_alloc_array(graph->size, sizeof *sorting->places);
+    sorting->ready = ln_alloc_array(graph->size, sizeof *sorting->ready);
+    if (!sorting->numbers || !sorting->places || !sorting->ready)
         return -1;
+    ln_graph_node *node;
+    size_t i = 0;
     LN_LIST_FOREACH(node, graph->nodes)
     {
-        s->nodes[s->n] = node;
-        s->waits[s->n] = node->indegree;
-        if (ln_hash_insert(s->position, node, (void *)(s->n + 1)) < 0)
-            return -1;
-        s->n++;
+        if (node->indegree == 0)
+            sorting->ready[sorting->n_ready++] = i;
+        sorting->places[i++] = (struct place){node, node->indegree, 0};
     }
     return 0;
 }
 
-// Finds the layer of every node: one more than that of its last predecessor. -1 on a cycle.
-static int find_layers(sorter *s)
+static void end_sorting(struct sorting *sorting)
 {
-    size_t n_ready = 0;
-    for (size_t i = 0; i < s->n; i++)
-        if (!s->waits[i])
-            s->order[n_ready++] = i;
-    for (size_t done = 0; done < n_ready; done++) {
-        const size_t i = s->order[done];
-        const ln_graph_edge_node *e;
-        if (s->layer_of[i] >= s->n_layers)
-            s->n_layers = s->layer_of[i] + 1;
-        LN_LIST_FOREACH(e, s->nodes[i]->out_edge_nodes)
-        {
-            const size_t j = (size_t)ln_hash_find(s->position, e->node) - 1;
-            if (s->layer_of[j] <= s->layer_of[i])
-                s->layer_of[j] = s->layer_of[i] + 1;
-            if (!--s->waits[j])
-                s->order[n_ready++] = j;
-        }
-    }
-    return n_ready == s->n ? 0 : ln_error_set(NULL, "the graph has a cycle");
+    ln_hash_free(sorting->numbers);
+    ln_free(sorting->places);
+    ln_free(sorting->ready);
 }
 
-// The layers as lists; from the last node to the first, so that prepending keeps the order of
-// insertion. NULL without memory.
-static ln_list *list_layers(const sorter *s)
+/* The successors of a node whose layer is final wait for one edge less, in a layer behind it. */
+static void release_successors(struct sorting *sorting, const struct place *place)
 {
-    ln_list *layers = NULL;
-    ln_list **heads = ln_alloc_array(s->n_layers, sizeof(*heads));
-    int failed = !heads;
-    for (size_t i = s->n; i-- > 0 && !failed;) {
-        ln_list *longer = ln_list_prepend(heads[s->layer_of[i]], s->nodes[i]);
-        failed = !longer;
-        if (longer)
-            heads[s->layer_of[i]] = longer;
+    const ln_graph_edge_node *edge_node;
+    LN_LIST_FOREACH(edge_node, place->node->out_edge_nodes)
+    {
+        const size_t i = number_of(sorting->numbers, edge_node->node);
+        struct place *next = &sorting->places[i];
+        if (next->layer <= place->layer)
+            next->layer = place->layer + 1;
+        if (--next->waits_for == 0)
+            sorting->ready[sorting->n_ready++] = i;
     }
-    for (size_t k = s->n_layers; k-- > 0 && heads;) {
-        ln_list *longer = failed ? NULL : ln_list_prepend(layers, heads[k]);
-        failed = !longer;
-        if (longer)
-            layers = longer;
-        else
-            ln_list_free(heads[k]);
+}
+
+static int assign_layers(struct sorting *sorting, const ln_graph *graph)
+{
+    for (size_t i = 0; i < sorting->n_ready; i++) {
+        const struct place *place = &sorting->places[sorting->ready[i]];
+        if (place->layer >= sorting->n_layers)
+            sorting->n_layers = place->layer + 1;
+        release_successors(sorting, place);
     }
-    ln_free(heads);
-    if (!failed)
-        return layers;
-    ln_graph_free_topsortlist(layers);
-    return NULL;
+    if (sorting->n_ready < graph->size)
+        return ln_error_set(NULL, "graph has a cycle: %zu of its %zu nodes lie on or behind one",
+                            graph->size - sorting->n_ready, graph->size);
+    return 0;
+}
+
+/* Sorts the nodes by layer, and within a layer by number, from the last to the first: layers are
+ * filled from behind. */
+static int fill_layers(ln_list **tops, const struct sorting *sorting)
+{
+    for (size_t i = sorting->n_ready; i > 0; i--) {
+        const struct place *place = &sorting->places[i - 1];
+        ln_list *top = ln_list_prepend(tops[place->layer], place->node);
+        if (!top)
+            return -1;
+        tops[place->layer] = top;
+    }
+    return 0;
+}
+
+/* Makes one list of n lists, n > 0, and takes them. NULL: no memory, they are still the caller's.
+ */
+static ln_list *list_of_lists(ln_list *const *lists, size_t n)
+{
+    ln_list *list = NULL;
+    for (size_t i = n; i > 0; i--) {
+        ln_list *longer = ln_list_prepend(list, lists[i - 1]);
+        if (!longer) {
+            ln_list_free(list);
+            return NULL;
+        }
+        list = longer;
+    }
+    return list;
+}
+
+static int collect_layers(const struct sorting *sorting, ln_list **layers)
+{
+    const size_t n = sorting->n_layers;
+    ln_list **tops = ln_alloc_array(n, sizeof *tops);
+    if (!tops)
+        return -1;
+    if (fill_layers(tops, sorting) == 0)
+        *layers = list_of_lists(tops, n);
+    const int failed = n > 0 && !*layers;
+    for (size_t i = 0; failed && i < n; i++)
+        ln_list_free(tops[i]);
+    ln_free(tops);
+    return failed ? -1 : 0;
 }
 
 int ln_graph_topsort(ln_graph *graph, ln_list **layers)
 {
-    sorter s;
+    struct sorting sorting = {0};
     *layers = NULL;
-    int status = init_sorter(&s, graph) || find_layers(&s) ? -1 : (int)s.n_layers;
-    if (status > 0 && !(*layers = list_layers(&s)))
-        status = -1;
-    free_sorter(&s);
-    return status;
+    int n = -1;
+    if (begin_sorting(&sorting, graph) == 0 && assign_layers(&sorting, graph) == 0 &&
+        collect_layers(&sorting, layers) == 0)
+        n = (int)sorting.n_layers;
+    end_sorting(&sorting);
+    return n;
 }
 
 static void free_layer(void *layer)
@@ -444,13 +472,15 @@ void ln_graph_free_topsortlist(ln_list *layers)
     ln_list_free_deep(layers, free_layer);
 }
 
-static void print_edge_label(FILE *fp, const ln_graph_edge_node *e, ln_fprint_func print_edge)
+static void fprint_edge(FILE *fp, const ln_graph_edge_node *edge_node, ln_fprint_func print_node,
+                        ln_fprint_func print_edge)
 {
+    print_node(fp, edge_node->node->data);
     if (!print_edge)
         return;
     fputs(" (", fp);
-    print_edge(fp, e->edge_data);
-    fputs(")", fp);
+    print_edge(fp, edge_node->edge_data);
+    fputc(')', fp);
 }
 
 int ln_graph_fprint(FILE *fp, ln_graph *graph, ln_fprint_func print_node, ln_fprint_func print_edge)
@@ -458,95 +488,71 @@ int ln_graph_fprint(FILE *fp, ln_graph *graph, ln_fprint_func print_node, ln_fpr
     const ln_graph_node *node;
     LN_LIST_FOREACH(node, graph->nodes)
     {
-        const ln_graph_edge_node *e;
-        const char *separator = " -> ";
         print_node(fp, node->data);
-        LN_LIST_FOREACH(e, node->out_edge_nodes)
-        {
-            fputs(separator, fp);
-            print_node(fp, e->node->data);
-            print_edge_label(fp, e, print_edge);
-            separator = ", ";
+        for (const ln_list *l = node->out_edge_nodes; l; l = l->next) {
+            fputs(l == node->out_edge_nodes ? " -> " : ", ", fp);
+            fprint_edge(fp, l->data, print_node, print_edge);
         }
-        fputs("\n", fp);
+        fputc('\n', fp);
     }
-    return ferror(fp) ? ln_error_set(NULL, "the graph cannot be printed") : 0;
+    return ferror(fp) ? ln_error_set(NULL, "cannot write the graph") : 0;
 }
 
-static size_t count_edges(const ln_list *edge_nodes, const ln_graph_node *other,
-                          const void *edge_data)
+/* Whether a list has `len` nodes and ends with `last`. */
+static int is_list_of(const ln_list *list, size_t len, const ln_list *last)
 {
-    const ln_graph_edge_node *e;
+    const ln_list *end = NULL;
+    for (; list && len > 0; list = list->next, len--)
+        end = list;
+    return !list && len == 0 && end == last;
+}
+
+/* The edges in a list that join `other` with exactly these data. */
+static size_t count_ends(const ln_list *list, const ln_graph_node *other, const void *edge_data)
+{
     size_t n = 0;
-    LN_LIST_FOREACH(e, edge_nodes)
-    {
-        n += e->node == other && e->edge_data == edge_data;
+    for (; list; list = list->next) {
+        const ln_graph_edge_node *edge_node = list->data;
+        n += edge_node->node == other && edge_node->edge_data == edge_data;
     }
     return n;
 }
 
-static int ends_in(const ln_list *list, const ln_list *last)
+/* Whether each edge in a node's `ours` list stands as often in the list of its other end. */
+static int ends_match(const ln_graph_node *node, int outward, const ln_hash *numbers)
 {
-    while (list && list->next)
-        list = list->next;
-    return list == last;
-}
-
-static int node_is_valid(const ln_hash *nodes, const ln_graph_node *node)
-{
-    const ln_graph_edge_node *e;
-    if ((size_t)ln_list_length(node->out_edge_nodes) != node->outdegree ||
-        (size_t)ln_list_length(node->in_edge_nodes) != node->indegree ||
-        !ends_in(node->out_edge_nodes, node->last_out) ||
-        !ends_in(node->in_edge_nodes, node->last_in))
-        return 0;
-    LN_LIST_FOREACH(e, node->out_edge_nodes)
+    const ln_list *ours = outward ? node->out_edge_nodes : node->in_edge_nodes;
+    const ln_graph_edge_node *edge_node;
+    LN_LIST_FOREACH(edge_node, ours)
     {
-        if (!ln_hash_find(nodes, e->node) ||
-            count_edges(node->out_edge_nodes, e->node, e->edge_data) !=
-                count_edges(e->node->in_edge_nodes, node, e->edge_data))
+        const ln_graph_node *other = edge_node->node;
+        if (!ln_hash_find_extended(numbers, other, NULL, NULL))
             return 0;
-    }
-    LN_LIST_FOREACH(e, node->in_edge_nodes)
-    {
-        if (!ln_hash_find(nodes, e->node) ||
-            !count_edges(e->node->out_edge_nodes, node, e->edge_data))
+        const ln_list *theirs = outward ? other->in_edge_nodes : other->out_edge_nodes;
+        if (count_ends(ours, other, edge_node->edge_data) !=
+            count_ends(theirs, node, edge_node->edge_data))
             return 0;
     }
     return 1;
 }
 
-// Returns new set of the graph's nodes (ln_hash_free); NULL with a reason: no memory.
-static ln_hash *create_node_set(const ln_graph *graph)
+static int is_valid_node(const ln_graph_node *node, const ln_list *before, const ln_hash *numbers)
 {
-    ln_hash *nodes = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
-    for (const ln_list *l = graph->nodes; nodes && l; l = l->next) {
-        if (ln_hash_insert(nodes, l->data, l->data) < 0) {
-            ln_hash_free(nodes);
-            return NULL;
-        }
-    }
-    return nodes;
-}
-
-static ln_bool nodes_are_valid(const ln_graph *graph, const ln_hash *nodes)
-{
-    const ln_list *before = NULL;
-    for (const ln_list *l = graph->nodes; l; before = l, l = l->next) {
-        const ln_graph_node *node = l->data;
-        if (node->before != before || !node_is_valid(nodes, node))
-            return LN_FALSE;
-    }
-    return LN_TRUE;
+    return node->before == before &&
+           is_list_of(node->out_edge_nodes, node->outdegree, node->last_out) &&
+           is_list_of(node->in_edge_nodes, node->indegree, node->last_in) &&
+           ends_match(node, 1, numbers) && ends_match(node, 0, numbers);
 }
 
 ln_bool ln_graph_is_valid(const ln_graph *graph)
 {
-    if (!graph || (size_t)ln_list_length(graph->nodes) != graph->size ||
-        !ends_in(graph->nodes, graph->last))
+    if (!graph || !is_list_of(graph->nodes, graph->size, graph->last))
         return LN_FALSE;
-    ln_hash *nodes = create_node_set(graph);
-    const ln_bool valid = nodes && nodes_are_valid(graph, nodes);
-    ln_hash_free(nodes);
+    ln_hash *numbers = number_nodes(graph);
+    int valid = numbers && (size_t)ln_hash_size(numbers) == graph->size;
+    const ln_list *before = NULL;
+    for (const ln_list *l = graph->nodes; valid && l; before = l, l = l->next)
+        valid = is_valid_node(l->data, before, numbers);
+    ln_hash_free(numbers);
     return valid;
 }
