@@ -175,12 +175,24 @@ static int mark_constants(ln_context *ctx, ln_op *op)
     return 0;
 }
 
+// The plan stands in the operators' lists, so that it outlives the entries, which pre_run makes anew.
+static void restore_offsets(const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out) {
+        ln_tensor_table_find(op->op_arg->tensor_table, tle->name)->offset = tle->offset;
+    }
+}
+
 static int check_op(ln_context *ctx, ln_op *op)
 {
     op->op_arg->failed = 0;
     if (op->pre_run)
         op->pre_run(op->op_arg);
-    return op->op_arg->failed ? -1 : mark_constants(ctx, op);
+    if (op->op_arg->failed || mark_constants(ctx, op))
+        return -1;
+    restore_offsets(op);
+    return 0;
 }
 
 static void uncheck_op(ln_op *op)
@@ -363,17 +375,6 @@ int ln_context_redirect(ln_context *ctx, ln_op *op, const char *from, const char
     return ln_dfg_add(ctx->dfg, op) < 0 ? ln_fail_last(ctx) : 0;
 }
 
-static void restore_offsets(ln_context *ctx, const ln_list *tensors)
-{
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, tensors)
-    {
-        ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
-        if (te)
-            te->offset = tle->offset;
-    }
-}
-
 int ln_context_rebind(ln_context *ctx)
 {
     ln_list *node;
@@ -384,7 +385,6 @@ int ln_context_rebind(ln_context *ctx)
     for (node = ctx->ops; node; node = node->next) {
         if (check_op(ctx, node->data))
             return -1;
-        restore_offsets(ctx, ((ln_op *)node->data)->op_arg->tensors_out);
     }
     return 0;
 }
