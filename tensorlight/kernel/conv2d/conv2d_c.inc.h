@@ -35,12 +35,11 @@ static void NAME(add_tap, c)(const tl_conv2d_job *job, C *acc, int acc_width, co
     const size_t plane = (size_t)job->ih * job->iw;
     acc += columns.begin * columns.acc_step + columns.acc_offset;
     src += columns.begin * columns.src_step + columns.src_offset;
+    const ptrdiff_t n = columns.end - columns.begin;
     for (int64_t y = rows.begin; y < rows.end; y++) {
-        C *const acc_row = acc + (y * rows.acc_step + rows.acc_offset) * acc_width;
-        const T *const src_row = src + (y * rows.src_step + rows.src_offset) * job->iw;
-        NAME(add_row, c)
-        (acc_row, columns.acc_step, src_row, columns.src_step, columns.end - columns.begin, plane,
-         w, n_planes);
+        C *const to = acc + (y * rows.acc_step + rows.acc_offset) * acc_width;
+        const T *const from = src + (y * rows.src_step + rows.src_offset) * job->iw;
+        NAME(add_row, c)(to, columns.acc_step, from, columns.src_step, n, plane, w, n_planes);
     }
 }
 
@@ -73,8 +72,8 @@ static void NAME(sum_tile, c)(const tl_conv2d_job *job, int is_transposed, size_
         acc[k] = first;
     const size_t group = n * job->param.group + oc / job->oc;
     const size_t plane = (size_t)job->ih * job->iw;
-    const T *src = (const T *)job->src + group * job->ic * plane;
-    for (int c = 0; c < job->ic; c += BLOCK, src += BLOCK * plane) {
+    for (int c = 0; c < job->ic; c += BLOCK) {
+        const T *const src = (const T *)job->src + (group * job->ic + c) * plane;
         const int n_planes = smaller(BLOCK, job->ic - c);
         NAME(add_channels, c)(job, is_transposed, src, c, n_planes, oc, tile, acc);
     }
