@@ -8,12 +8,12 @@
 
 #include "ir/ln_ir_json.h"
 
-#include <jansson.h>
 #include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
+#include "ir/ln_json.h"
 #include "lightnet/ln_arch.h"
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_param.h"
@@ -85,28 +85,9 @@ static const char *const kind_names[] = {
     [AN_OBJECT] = "an object",
 };
 
-static const char *describe(const json_t *json)
-{
-    switch (json_typeof(json)) {
-    case JSON_STRING:
-        return kind_names[A_STRING];
-    case JSON_INTEGER:
-    case JSON_REAL:
-        return kind_names[A_NUMBER];
-    case JSON_ARRAY:
-        return kind_names[AN_ARRAY];
-    case JSON_OBJECT:
-        return kind_names[AN_OBJECT];
-    case JSON_NULL:
-        return "null";
-    default:
-        return "a bool";
-    }
-}
-
 static int is_kind(const json_t *json, kind wanted)
 {
-    return describe(json) == kind_names[wanted];
+    return !strcmp(ln_json_describe(json), kind_names[wanted]);
 }
 
 /* An object of the tree with what it is called in messages: "", or "tensors_in[1]: ". */
@@ -120,7 +101,7 @@ static int get_element(const reader *r, element *e, const json_t *array, const c
 {
     e->json = json_array_get(array, i);
     if (!is_kind(e->json, AN_OBJECT))
-        return fail(r, "%s[%zu] is %s, expected an object", key, i, describe(e->json));
+        return fail(r, "%s[%zu] is %s, expected an object", key, i, ln_json_describe(e->json));
     snprintf(e->label, sizeof(e->label), "%s[%zu]: ", key, i);
     return 0;
 }
@@ -134,7 +115,8 @@ static const json_t *get(const reader *r, const element *e, const char *key, kin
         return NULL;
     }
     if (!is_kind(value, wanted)) {
-        fail(r, "%s'%s' is %s, expected %s", e->label, key, describe(value), kind_names[wanted]);
+        fail(r, "%s'%s' is %s, expected %s", e->label, key, ln_json_describe(value),
+             kind_names[wanted]);
         return NULL;
     }
     return value;
@@ -302,7 +284,7 @@ static int set_bool(const reader *r, param *p)
 static int wrong_element(const reader *r, const param *p, size_t i, ln_param_type wanted)
 {
     return fail(r, "parameter '%s': element %zu is %s, expected %s", p->arg_name, i,
-                describe(json_array_get(p->value, i)), ptype_names[wanted]);
+                ln_json_describe(json_array_get(p->value, i)), ptype_names[wanted]);
 }
 
 static int set_array_string(const reader *r, param *p)
@@ -375,7 +357,7 @@ static ln_param_type value_ptype(const reader *r, const param *p)
         ptype = scalar_ptype(p->value);
         if (ptype == LN_PARAM_INVALID)
             fail(r, "parameter '%s' is %s, expected a string, number, bool, null or array",
-                 p->arg_name, describe(p->value));
+                 p->arg_name, ln_json_describe(p->value));
     } else if (json_array_size(p->value) == 0) {
         fail(r, "parameter '%s' is an empty array, expected at least one element", p->arg_name);
     } else if (json_array_size(p->value) > INT_MAX) {
@@ -385,7 +367,7 @@ static ln_param_type value_ptype(const reader *r, const param *p)
         ptype = array_of[element_ptype(p->value)];
         if (ptype == LN_PARAM_INVALID)
             fail(r, "parameter '%s': element 0 is %s, expected a string, number or bool",
-                 p->arg_name, describe(json_array_get(p->value, 0)));
+                 p->arg_name, ln_json_describe(json_array_get(p->value, 0)));
     }
     return ptype;
 }
@@ -700,7 +682,7 @@ static int check_interface_name(const reader *r, const json_t *array, size_t i, 
     const char *name = json_string_value(json_array_get(array, i));
     if (!name)
         return fail(r, "%s[%zu] is %s, expected the name of a tensor", key, i,
-                    describe(json_array_get(array, i)));
+                    ln_json_describe(json_array_get(array, i)));
     const char *optype = ln_hash_find(r->tensors, name);
     if (!optype)
         return fail(r, "%s[%zu] '%s' is not a tensor of the model", key, i, name);
@@ -781,7 +763,7 @@ static int read_top(reader *r, const json_t *json, model *m)
                                        "mem_sizes", "ops",    NULL};
     const element top = {.json = json};
     if (!is_kind(json, AN_OBJECT))
-        return fail(r, "the model is %s, expected an object", describe(json));
+        return fail(r, "the model is %s, expected an object", ln_json_describe(json));
     return read_version(r, &top) || read_plan(r, &top, m) || warn_of_unknown(r, &top, keys) ||
                    read_ops(r, &top, &m->ops) || read_interface(r, &top, 1, m) ||
                    read_interface(r, &top, 0, m)

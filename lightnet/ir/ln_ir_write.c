@@ -6,27 +6,17 @@
 
 #include "ir/ln_ir_json.h"
 
-#include <jansson.h>
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/ln_outfile.h"
+#include "ir/ln_json.h"
 #include "lightnet/ln_param.h"
 #include "lightnet/ln_tensor.h"
 
 /* ---- values ---- */
-
-static int write_string(FILE *fp, const char *str, ln_error *err)
-{
-    json_t *json = json_string(str);
-    if (!json)
-        return ln_error_set(err, "'%s' cannot be written: it is not UTF-8", str);
-    json_dumpf(json, fp, JSON_ENCODE_ANY);
-    json_decref(json);
-    return 0;
-}
 
 // JSON knows only the point, whatever the locale of the process.
 static void use_point(char *text)
@@ -63,7 +53,7 @@ static int write_array_element(FILE *fp, const ln_param_entry *pe, int i, ln_err
 {
     switch (pe->type) {
     case LN_PARAM_ARRAY_STRING:
-        return write_string(fp, pe->value_array_string[i], err);
+        return ln_json_write_string(fp, pe->value_array_string[i], err);
     case LN_PARAM_ARRAY_NUMBER:
         write_number(fp, pe->value_array_double[i]);
         return 0;
@@ -92,7 +82,7 @@ static int write_value(FILE *fp, const ln_param_entry *pe, ln_error *err)
     switch (pe->type) {
     case LN_PARAM_STRING:
         if (pe->value_string)
-            return write_string(fp, pe->value_string, err);
+            return ln_json_write_string(fp, pe->value_string, err);
         break;
     case LN_PARAM_NUMBER:
         write_number(fp, pe->value_double);
@@ -138,7 +128,7 @@ static int write_param(FILE *fp, const ln_context *ctx, const void *element, ln_
     (void)ctx;
     const ln_param_entry *pe = element;
     fputs("{\"arg_name\": ", fp);
-    if (write_string(fp, pe->arg_name, err))
+    if (ln_json_write_string(fp, pe->arg_name, err))
         return -1;
     fputs(", \"value\": ", fp);
     if (write_value(fp, pe, err))
@@ -158,10 +148,10 @@ static int write_tensor(FILE *fp, const ln_context *ctx, const void *element, ln
 {
     const ln_tensor_list_entry *tle = element;
     fputs("{\"arg_name\": ", fp);
-    if (write_string(fp, tle->arg_name, err))
+    if (ln_json_write_string(fp, tle->arg_name, err))
         return -1;
     fputs(", \"name\": ", fp);
-    if (write_string(fp, tle->name, err))
+    if (ln_json_write_string(fp, tle->name, err))
         return -1;
     if (ctx->target)
         fprintf(fp, ", \"offset\": %zu", offset_of(ctx, tle));
@@ -175,10 +165,10 @@ static int write_op(FILE *fp, const ln_context *ctx, const void *element, ln_err
 {
     const ln_op_arg *op_arg = ((const ln_op *)element)->op_arg;
     fputs("{\n            \"name\": ", fp);
-    if (write_string(fp, op_arg->name, err))
+    if (ln_json_write_string(fp, op_arg->name, err))
         return -1;
     fputs(",\n            \"optype\": ", fp);
-    if (write_string(fp, op_arg->optype, err))
+    if (ln_json_write_string(fp, op_arg->optype, err))
         return -1;
     fputs(",\n            \"tensors_in\": ", fp);
     if (write_list(fp, ctx, 12, op_arg->tensors_in, write_tensor, err))
@@ -203,7 +193,7 @@ static int write_interface(FILE *fp, const ln_context *ctx, const char *key, con
         return 0;
     fprintf(fp, "    \"%s\": [", key);
     for (const ln_list *node = names; node; node = node->next) {
-        if (write_string(fp, node->data, err))
+        if (ln_json_write_string(fp, node->data, err))
             return -1;
         if (node->next)
             fputs(", ", fp);
@@ -217,7 +207,7 @@ static int write_plan(FILE *fp, const ln_context *ctx, ln_error *err)
     if (!ctx->target)
         return 0;
     fputs("    \"arch\": ", fp);
-    if (write_string(fp, ctx->target, err))
+    if (ln_json_write_string(fp, ctx->target, err))
         return -1;
     fputs(",\n    \"mem_sizes\": {", fp);
     for (int mtype = LN_MEM_NONE + 1; mtype < LN_MEM_TYPE_SIZE; mtype++)

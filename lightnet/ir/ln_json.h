@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every reader and writer of JSON needs beside the JSON library.
+
+#ifndef LN_JSON_H
+#define LN_JSON_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "lightnet/ln_msg.h"
+
+/** What a value is, for messages: "a string", "a number", "an array", "an object", "a bool"
+ *  or "null". */
+const char *ln_json_describe(const json_t *json);
+
+/** Writes a string in quotes with what must be escaped. -1 with a reason: it is not UTF-8. The
+ *  stream's errors are found by the caller. */
+int ln_json_write_string(FILE *fp, const char *str, ln_error *err);
+
+#endif
