@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Named tensors in order: what a file of weights holds, whatever its format.
+
+#include "data/ln_bundle.h"
+
+#include <limits.h>
+
+#include "lightnet/ln_msg.h"
+#include "lightnet/ln_util.h"
+
+static int make_room(ln_bundle *bundle)
+{
+    if (!bundle->positions)
+        bundle->positions = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    if (!bundle->positions)
+        return -1;
+    if (bundle->len < bundle->capacity)
+        return 0;
+    if (bundle->capacity > INT_MAX / 2)
+        return ln_error_set(NULL, "more than %d tensors", bundle->capacity);
+    const int capacity = bundle->capacity ? 2 * bundle->capacity : 16;
+    ln_bundle_entry *entries =
+        ln_realloc(bundle->entries, (size_t)capacity * sizeof(*bundle->entries));
+    if (!entries)
+        return -1;
+    bundle->entries = entries;
+    bundle->capacity = capacity;
+    return 0;
+}
+
+int ln_bundle_add(ln_bundle *bundle, const char *name, tl_tensor *tensor)
+{
+    if (ln_bundle_find(bundle, name))
+        return ln_error_set(NULL, "the name is taken, expected one that is unique in the file");
+    if (make_room(bundle))
+        return -1;
+    char *copy = ln_strdup(name);
+    if (!copy || ln_hash_insert(bundle->positions, copy, (void *)((size_t)bundle->len + 1)) < 0) {
+        ln_free(copy);
+        return -1;
+    }
+    bundle->entries[bundle->len++] = (ln_bundle_entry){.name = copy, .tensor = tensor};
+    return 0;
+}
+
+const tl_tensor *ln_bundle_find(const ln_bundle *bundle, const char *name)
+{
+    const size_t position = bundle->positions ? (size_t)ln_hash_find(bundle->positions, name) : 0;
+    return position ? bundle->entries[position - 1].tensor : NULL;
+}
+
+void ln_bundle_clear(ln_bundle *bundle)
+{
+    for (int i = 0; i < bundle->len; i++) {
+        ln_free(bundle->entries[i].name);
+        if (bundle->owns_data)
+            tl_tensor_free_data_too(bundle->entries[i].tensor);
+        else
+            tl_tensor_free(bundle->entries[i].tensor);
+    }
+    ln_free(bundle->entries);
+    ln_hash_free(bundle->positions);
+    *bundle = (ln_bundle){0};
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading the data of a model from a file of any format of weights.
+//
+// Everything is checked before anything is copied, so that a file that does not fit changes
+// nothing.
+
+#include "lightnet/ln_data.h"
+
+#include <string.h>
+
+#include "data/ln_bundle.h"
+#include "data/ln_filemap.h"
+#include "data/ln_safetensors.h"
+#include "data/ln_wts.h"
+#include "lightnet/ln_param.h"
+#include "lightnet/ln_tensor.h"
+#include "lightnet/ln_util.h"
+#include "tensorlight/tl_util.h"
+
+/* ---- a file of weights of any format ---- */
+
+typedef struct weights {
+    const ln_bundle *bundle; /* the tensors, in one of the following */
+    ln_safetensors *safetensors;
+    ln_bundle wts;
+} weights;
+
+static void close_weights(weights *w)
+{
+    ln_safetensors_close(w->safetensors);
+    ln_bundle_clear(&w->wts);
+}
+
+static int read_safetensors(weights *w, ln_filemap *map, const char *file, ln_error *err)
+{
+    w->safetensors = ln_safetensors_from_map(map, file, err);
+    if (!w->safetensors)
+        return -1;
+    w->bundle = ln_safetensors_bundle(w->safetensors);
+    return 0;
+}
+
+static int read_wts(weights *w, ln_filemap *map, const char *file, ln_error *err)
+{
+    const int rc = ln_wts_parse(&w->wts, map, file, err);
+    ln_filemap_close(map);
+    w->bundle = &w->wts;
+    return rc;
+}
+
+// Close it also after a failure.
+static int open_weights(weights *w, const char *file, ln_error *err)
+{
+    ln_filemap map;
+    *w = (weights){0};
+    if (ln_filemap_open(&map, file, err))
+        return -1;
+    if (ln_safetensors_is(&map))
+        return read_safetensors(w, &map, file, err);
+    if (ln_wts_is(&map))
+        return read_wts(w, &map, file, err);
+    ln_filemap_close(&map);
+    return ln_error_set(err, "%s: neither a safetensors nor a wts file", file);
+}
+
+/* ---- tensors of the file and of the model ---- */
+
+static int is_same_shape(const ln_bundle *bundle, const tl_tensor *a, const tl_tensor *b)
+{
+    return bundle->shaped ? tl_tensor_issameshape(a, b) : a->len == b->len;
+}
+
+static int check_tensor(const ln_bundle *bundle, const tl_tensor *there, const ln_tensor_entry *te,
+                        const char *file, ln_error *err)
+{
+    const tl_tensor *wanted = te->tensor;
+    char shape[TL_SHAPE_TEXT_SIZE], wanted_shape[TL_SHAPE_TEXT_SIZE];
+    if (there->dtype == wanted->dtype && is_same_shape(bundle, there, wanted))
+        return 0;
+    if (!bundle->shaped)
+        return ln_error_set(err, "%s: tensor '%s' is %s with %d elements, expected %s with %d",
+                            file, te->name, tl_dtype_name(there->dtype), there->len,
+                            tl_dtype_name(wanted->dtype), wanted->len);
+    return ln_error_set(err, "%s: tensor '%s' is %s %s, expected %s %s", file, te->name,
+                        tl_dtype_name(there->dtype), tl_shape_text(shape, there->ndim, there->dims),
+                        tl_dtype_name(wanted->dtype),
+                        tl_shape_text(wanted_shape, wanted->ndim, wanted->dims));
+}
+
+static int copy_tensor(const tl_tensor *there, ln_hash *table, const char *name, const char *file,
+                       ln_error *err)
+{
+    if (ln_tensor_table_set_data(table, name, there->data))
+        return ln_error_set(err, "%s: tensor '%s': %s", file, name, ln_last_error());
+    return 0;
+}
+
+/* ---- into a tensor table: every array of the file ---- */
+
+static int check_for_table(const weights *w, const ln_hash *table, const char *file)
+{
+    for (int i = 0; i < w->bundle->len; i++) {
+        const ln_bundle_entry *entry = &w->bundle->entries[i];
+        const ln_tensor_entry *te = ln_tensor_table_find(table, entry->name);
+        if (!te)
+            return ln_error_set(NULL, "%s: there is no tensor '%s' to take this array", file,
+                                entry->name);
+        if (check_tensor(w->bundle, entry->tensor, te, file, NULL))
+            return -1;
+    }
+    return 0;
+}
+
+static int copy_to_table(const weights *w, ln_hash *table, const char *file)
+{
+    for (int i = 0; i < w->bundle->len; i++)
+        if (copy_tensor(w->bundle->entries[i].tensor, table, w->bundle->entries[i].name, file,
+                        NULL))
+            return -1;
+    return 0;
+}
+
+int ln_tensor_table_load_trt_weight_file(ln_hash *table, const char *file)
+{
+    ln_filemap map;
+    weights w = {0};
+    if (ln_filemap_open(&map, file, NULL))
+        return -1;
+    const int rc = read_wts(&w, &map, file, NULL) || check_for_table(&w, table, file) ||
+                   copy_to_table(&w, table, file);
+    close_weights(&w);
+    return rc ? -1 : 0;
+}
+
+/* ---- into a model: what its operators take from a file ---- */
+
+// The tensor that the operator wants from a file, or NULL: it wants none.
+static const ln_tensor_entry *wanted_by(const ln_context *ctx, const ln_op *op)
+{
+    const ln_param_entry *from_file = ln_param_list_find(op->op_arg->params, "from_file");
+    const ln_list *outs = op->op_arg->tensors_out;
+    if (!from_file || from_file->type != LN_PARAM_BOOL || !from_file->value_bool || !outs)
+        return NULL;
+    return ln_tensor_table_find(ctx->tensor_table, ((ln_tensor_list_entry *)outs->data)->name);
+}
+
+static int check_wanted(const ln_context *ctx, const weights *w, const ln_tensor_entry *te,
+                        const char *file)
+{
+    char shape[TL_SHAPE_TEXT_SIZE];
+    const tl_tensor *there = ln_bundle_find(w->bundle, te->name);
+    if (!there)
+        return ln_error_set(ctx->error, "%s: no tensor '%s', expected %s %s", file, te->name,
+                            tl_dtype_name(te->tensor->dtype),
+                            tl_shape_text(shape, te->tensor->ndim, te->tensor->dims));
+    return check_tensor(w->bundle, there, te, file, ctx->error);
+}
+
+static int check_for_model(const ln_context *ctx, const weights *w, const char *file)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const ln_tensor_entry *te = wanted_by(ctx, op);
+        if (te && check_wanted(ctx, w, te, file))
+            return -1;
+    }
+    return 0;
+}
+
+static int copy_to_model(const ln_context *ctx, const weights *w, const char *file)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const ln_tensor_entry *te = wanted_by(ctx, op);
+        if (te && copy_tensor(ln_bundle_find(w->bundle, te->name), ctx->tensor_table, te->name,
+                              file, ctx->error))
+            return -1;
+    }
+    return 0;
+}
+
+// Returns new (ln_hash_free): the names of what the model wants; NULL with a reason.
+static ln_hash *wanted_names(const ln_context *ctx)
+{
+    const ln_op *op;
+    ln_hash *names = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    LN_LIST_FOREACH(op, names ? ctx->ops : NULL)
+    {
+        const ln_tensor_entry *te = wanted_by(ctx, op);
+        if (te && ln_hash_insert(names, te->name, te->name) < 0) {
+            ln_hash_free(names);
+            return NULL;
+        }
+    }
+    return names;
+}
+
+static int warn_of_unused(const ln_context *ctx, const weights *w, const char *file)
+{
+    int unused = 0;
+    const char *first = NULL;
+    ln_hash *wanted = wanted_names(ctx);
+    if (!wanted)
+        return ln_error_set(ctx->error, "%s: %s", file, ln_last_error());
+    for (int i = 0; i < w->bundle->len; i++) {
+        const char *name = w->bundle->entries[i].name;
+        if (ln_hash_find(wanted, name))
+            continue;
+        if (!unused++)
+            first = name;
+    }
+    ln_hash_free(wanted);
+    if (unused)
+        ln_warn(ctx, "%s: the model does not use %d of %d tensors, the first is '%s'", file, unused,
+                w->bundle->len, first);
+    return 0;
+}
+
+int ln_data_load(ln_context *ctx, const char *file)
+{
+    weights w;
+    const int rc = open_weights(&w, file, ctx->error) || check_for_model(ctx, &w, file) ||
+                   warn_of_unused(ctx, &w, file) || copy_to_model(ctx, &w, file);
+    close_weights(&w);
+    return rc ? -1 : 0;
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// npy: one array in a file, as NumPy saves it.
+//
+//     "\x93NUMPY", major version, minor version, length of the header (2 bytes in version 1, 4 in
+//     version 2, little-endian), header, elements
+//
+// The header is the text of a Python dictionary with the keys 'descr', 'fortran_order' and 'shape'.
+// Source: NumPy Enhancement Proposal 1, "A Simple File Format for NumPy Arrays".
+
+#include <ctype.h>
+#include <limits.h>
+#include <string.h>
+
+#include "base/ln_outfile.h"
+#include "data/ln_filemap.h"
+#include "data/ln_raw.h"
+#include "lightnet/ln_data.h"
+#include "lightnet/ln_util.h"
+#include "tensorlight/tl_type.h"
+#include "tensorlight/tl_util.h"
+
+static const char magic[] = "\x93NUMPY";
+
+#define MAGIC_SIZE 6
+#define ALIGNMENT  64 /* of the elements, in files that are written */
+
+/* What NumPy calls the dtypes, without the byte order. It has no bfloat16. */
+static const char *const codes[TL_DTYPE_SIZE] = {
+    [TL_DOUBLE] = "f8", [TL_FLOAT] = "f4",  [TL_INT32] = "i4",  [TL_INT16] = "i2",
+    [TL_INT8] = "i1",   [TL_UINT32] = "u4", [TL_UINT16] = "u2", [TL_UINT8] = "u1",
+    [TL_BOOL] = "b1",   [TL_INT64] = "i8",  [TL_UINT64] = "u8", [TL_FLOAT16] = "f2",
+};
+
+static tl_dtype dtype_of_code(const char *code)
+{
+    for (int dtype = 0; dtype < TL_DTYPE_SIZE; dtype++)
+        if (codes[dtype] && !strcmp(codes[dtype], code))
+            return (tl_dtype)dtype;
+    return TL_DTYPE_INVALID;
+}
+
+/* What the header says. */
+typedef struct header {
+    tl_dtype dtype;
+    int swap;    /* the bytes of an element are not in the machine's order */
+    int fortran; /* the first axis is the contiguous one */
+    int ndim;
+    int dims[TL_MAXDIM];
+    const unsigned char *elements;
+    size_t size; /* bytes of the elements */
+} header;
+
+/* ---- the dictionary: a cursor over its text, each function takes one thing or fails ---- */
+
+typedef struct cursor {
+    const char *at, *end;
+    const char *file;
+    ln_error *err;
+} cursor;
+
+static void skip_space(cursor *c)
+{
+    while (c->at < c->end && isspace((unsigned char)*c->at))
+        c->at++;
+}
+
+// Takes the character when it is next.
+static int take(cursor *c, char wanted)
+{
+    skip_space(c);
+    if (c->at == c->end || *c->at != wanted)
+        return 0;
+    c->at++;
+    return 1;
+}
+
+static int expect(cursor *c, char wanted)
+{
+    if (take(c, wanted))
+        return 0;
+    if (c->at == c->end)
+        return ln_error_set(c->err, "%s: the header ends where '%c' is expected", c->file, wanted);
+    return ln_error_set(c->err, "%s: the header has '%c' where '%c' is expected", c->file, *c->at,
+                        wanted);
+}
+
+static int take_string(cursor *c, char *buf, size_t size)
+{
+    const char quote = take(c, '"') ? '"' : '\'';
+    if (quote == '\'' && expect(c, quote))
+        return -1;
+    size_t len = 0;
+    while (c->at < c->end && *c->at != quote && len + 1 < size)
+        buf[len++] = *c->at++;
+    buf[len] = '\0';
+    return expect(c, quote);
+}
+
+static int take_bool(cursor *c, int *value)
+{
+    static const char *const words[] = {"False", "True"};
+    skip_space(c);
+    for (int i = 0; i < 2; i++) {
+        const size_t len = strlen(words[i]);
+        if ((size_t)(c->end - c->at) >= len && !memcmp(c->at, words[i], len)) {
+            c->at += len;
+            *value = i;
+            return 0;
+        }
+    }
+    return ln_error_set(c->err, "%s: 'fortran_order' is neither True nor False", c->file);
+}
+
+static int take_dim(cursor *c, int *dim)
+{
+    long value = 0;
+    skip_space(c);
+    if (c->at == c->end || !isdigit((unsigned char)*c->at))
+        return ln_error_set(c->err, "%s: 'shape' is not a tuple of integers", c->file);
+    for (; c->at < c->end && isdigit((unsigned char)*c->at); c->at++) {
+        value = 10 * value + (*c->at - '0');
+        if (value > INT_MAX)
+            return ln_error_set(c->err, "%s: 'shape' has a dimension above %d", c->file, INT_MAX);
+    }
+    take(c, 'L'); // long integers, as Python 2 wrote them
+    *dim = (int)value;
+    return 0;
+}
+
+static int take_shape(cursor *c, header *h)
+{
+    if (expect(c, '('))
+        return -1;
+    for (h->ndim = 0; !take(c, ')'); h->ndim++) {
+        if (h->ndim == TL_MAXDIM)
+            return ln_error_set(c->err, "%s: 'shape' has more than %d dimensions", c->file,
+                                TL_MAXDIM);
+        if (take_dim(c, &h->dims[h->ndim]))
+            return -1;
+        if (!take(c, ',')) {
+            h->ndim++;
+            return expect(c, ')');
+        }
+    }
+    return 0;
+}
+
+// A byte order and a code, such as "<f4".
+static int take_descr(cursor *c, header *h)
+{
+    static const char machine_order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>';
+    char descr[16];
+    skip_space(c);
+    if (c->at < c->end && *c->at == '[')
+        return ln_error_set(c->err, "%s: 'descr' is a record, expected a type of elements",
+                            c->file);
+    if (take_string(c, descr, sizeof(descr)))
+        return -1;
+    const int ordered = *descr && strchr("<>|=", *descr);
+    h->dtype = dtype_of_code(descr + ordered);
+    if (!ordered || h->dtype == TL_DTYPE_INVALID)
+        return ln_error_set(c->err,
+                            "%s: 'descr' is '%s', expected a byte order and one of f2 f4 f8 i1 "
+                            "i2 i4 i8 u1 u2 u4 u8 b1",
+                            c->file, descr);
+    h->swap = (*descr == '<' || *descr == '>') && *descr != machine_order;
+    return 0;
+}
+
+static int take_pair(cursor *c, header *h, unsigned *seen)
+{
+    static const char *const keys[] = {"descr", "fortran_order", "shape"};
+    char key[16];
+    unsigned i = 0;
+    if (take_string(c, key, sizeof(key)) || expect(c, ':'))
+        return -1;
+    while (i < 3 && strcmp(keys[i], key))
+        i++;
+    if (i == 3 || *seen & 1u << i)
+        return ln_error_set(c->err, "%s: the header has %s key '%s'", c->file,
+                            i == 3 ? "the unknown" : "twice the", key);
+    *seen |= 1u << i;
+    switch (i) {
+    case 0:
+        return take_descr(c, h);
+    case 1:
+        return take_bool(c, &h->fortran);
+    default:
+        return take_shape(c, h);
+    }
+}
+
+static int take_dictionary(cursor *c, header *h)
+{
+    unsigned seen = 0;
+    if (expect(c, '{'))
+        return -1;
+    while (!take(c, '}')) {
+        if (take_pair(c, h, &seen))
+            return -1;
+        if (!take(c, ',')) {
+            if (expect(c, '}'))
+                return -1;
+            break;
+        }
+    }
+    skip_space(c);
+    if (c->at < c->end)
+        return ln_error_set(c->err, "%s: the header has '%c' behind its end", c->file, *c->at);
+    if (seen != 7)
+        return ln_error_set(c->err, "%s: the header lacks 'descr', 'fortran_order' or 'shape'",
+                            c->file);
+    return 0;
+}
+
+/* ---- reading ---- */
+
+static int parse(const ln_filemap *map, const char *file, header *h, ln_error *err)
+{
+    const unsigned char *p = map->data;
+    if (map->size < MAGIC_SIZE + 4 || memcmp(p, magic, MAGIC_SIZE))
+        return ln_error_set(err, "%s: not an npy file", file);
+    if (p[MAGIC_SIZE] != 1 && p[MAGIC_SIZE] != 2)
+        return ln_error_set(err, "%s: npy version %d.%d, expected 1 or 2", file, p[MAGIC_SIZE],
+                            p[MAGIC_SIZE + 1]);
+    const size_t length_size = p[MAGIC_SIZE] == 1 ? 2 : 4;
+    const size_t start = MAGIC_SIZE + 2 + length_size;
+    if (map->size < start)
+        return ln_error_set(err, "%s: the file ends in the npy header", file);
+    size_t length = 0;
+    for (size_t i = 0; i < length_size; i++)
+        length |= (size_t)p[MAGIC_SIZE + 2 + i] << 8 * i;
+    if (length > map->size - start)
+        return ln_error_set(err, "%s: the header has %zu bytes, the file has %zu behind its start",
+                            file, length, map->size - start);
+    const char *text = (const char *)p + start;
+    cursor c = {.at = text, .end = text + length, .file = file, .err = err};
+    h->elements = p + start + length;
+    h->size = map->size - start - length;
+    return take_dictionary(&c, h);
+}
+
+// In Fortran order the bytes are those of the transposed array in C order.
+static tl_tensor *copy_fortran(const header *h, const char *file, ln_error *err)
+{
+    int dims[TL_MAXDIM], axes[TL_MAXDIM];
+    for (int i = 0; i < h->ndim; i++) {
+        axes[i] = h->ndim - 1 - i;
+        dims[i] = h->dims[axes[i]];
+    }
+    tl_tensor *transposed = ln_raw_copy(h->elements, h->dtype, h->ndim, dims, h->swap, file, err);
+    if (!transposed)
+        return NULL;
+    tl_tensor *tensor = tl_tensor_transpose(transposed, NULL, axes);
+    if (!tensor)
+        ln_error_set(err, "%s: %s", file, tl_last_error());
+    tl_tensor_free_data_too(transposed);
+    return tensor;
+}
+
+tl_tensor *ln_npy_read(const char *file, ln_error *err)
+{
+    ln_filemap map;
+    header h = {0};
+    tl_tensor *tensor = NULL;
+    if (ln_filemap_open(&map, file, err))
+        return NULL;
+    if (!parse(&map, file, &h, err) &&
+        !ln_raw_check(h.elements, h.size, h.dtype, h.ndim, h.dims, file, err))
+        tensor = h.fortran && h.ndim > 1 && h.size
+                     ? copy_fortran(&h, file, err)
+                     : ln_raw_copy(h.elements, h.dtype, h.ndim, h.dims, h.swap, file, err);
+    ln_filemap_close(&map);
+    return tensor;
+}
+
+/* ---- writing ---- */
+
+// "(2, 3)", "(2,)" or "()".
+static void print_shape(char *buf, size_t size, const tl_tensor *t)
+{
+    size_t len = (size_t)snprintf(buf, size, "(");
+    for (int i = 0; i < t->ndim; i++)
+        len += (size_t)snprintf(buf + len, size - len, "%s%d", i ? ", " : "", t->dims[i]);
+    snprintf(buf + len, size - len, t->ndim == 1 ? ",)" : ")");
+}
+
+static int write_npy(FILE *stream, const void *arg, ln_error *err)
+{
+    (void)err;
+    const tl_tensor *t = arg;
+    char shape[TL_SHAPE_TEXT_SIZE + 1], text[256];
+    const char order = tl_size_of(t->dtype) == 1                   ? '|'
+                       : __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<'
+                                                                   : '>';
+    print_shape(shape, sizeof(shape), t);
+    const int len =
+        snprintf(text, sizeof(text), "{'descr': '%c%s', 'fortran_order': False, 'shape': %s, }",
+                 order, codes[t->dtype], shape);
+    const int unpadded = MAGIC_SIZE + 4 + len + 1;
+    const int padding = (ALIGNMENT - unpadded % ALIGNMENT) % ALIGNMENT;
+    const int header_size = len + padding + 1;
+    fwrite(magic, 1, MAGIC_SIZE, stream);
+    fputc(1, stream);
+    fputc(0, stream);
+    fputc(header_size & 0xff, stream);
+    fputc(header_size >> 8, stream);
+    fprintf(stream, "%s%*s\n", text, padding, "");
+    fwrite(t->data, 1, tl_tensor_size(t), stream);
+    return 0;
+}
+
+int ln_npy_write(const char *file, const tl_tensor *t, ln_error *err)
+{
+    if (!codes[t->dtype])
+        return ln_error_set(err, "%s: npy has no type for %s", file, tl_dtype_name(t->dtype));
+    return ln_outfile_write(file, write_npy, t, err);
+}

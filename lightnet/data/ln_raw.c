@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements as bytes of a file, and files that are nothing but such bytes.
+
+#include "data/ln_raw.h"
+
+#include <string.h>
+
+#include "data/ln_filemap.h"
+#include "lightnet/ln_data.h"
+#include "tensorlight/tl_type.h"
+#include "tensorlight/tl_util.h"
+
+static int check_bools(const unsigned char *data, size_t size, const char *where, ln_error *err)
+{
+    for (size_t i = 0; i < size; i++)
+        if (data[i] > 1)
+            return ln_error_set(err, "%s: element %zu is the byte %d, expected a bool: 0 or 1",
+                                where, i, data[i]);
+    return 0;
+}
+
+int ln_raw_check(const void *data, size_t size, tl_dtype dtype, int ndim, const int *dims,
+                 const char *where, ln_error *err)
+{
+    char shape[TL_SHAPE_TEXT_SIZE];
+    const int len = tl_compute_length(ndim, dims);
+    size_t expected;
+    if (len < 0 || tl_size_mul((size_t)len, tl_size_of(dtype), &expected))
+        return ln_error_set(err, "%s: %s", where, tl_last_error());
+    if (size != expected)
+        return ln_error_set(err, "%s: %zu bytes of data, expected %zu for %s %s", where, size,
+                            expected, tl_dtype_name(dtype), tl_shape_text(shape, ndim, dims));
+    return dtype == TL_BOOL ? check_bools(data, size, where, err) : 0;
+}
+
+static void swap_bytes(unsigned char *data, size_t len, size_t size)
+{
+    for (unsigned char *end = data + len * size; data < end; data += size) {
+        for (size_t i = 0; i < size / 2; i++) {
+            const unsigned char byte = data[i];
+            data[i] = data[size - 1 - i];
+            data[size - 1 - i] = byte;
+        }
+    }
+}
+
+tl_tensor *ln_raw_copy(const void *data, tl_dtype dtype, int ndim, const int *dims, int swap,
+                       const char *where, ln_error *err)
+{
+    tl_tensor *tensor = tl_tensor_zeros(ndim, dims, dtype);
+    if (!tensor) {
+        ln_error_set(err, "%s: %s", where, tl_last_error());
+        return NULL;
+    }
+    memcpy(tensor->data, data, tl_tensor_size(tensor));
+    if (swap)
+        swap_bytes(tensor->data, (size_t)tensor->len, tl_size_of(dtype));
+    return tensor;
+}
+
+tl_tensor *ln_bin_read(const char *file, tl_dtype dtype, int ndim, const int *dims, ln_error *err)
+{
+    ln_filemap map;
+    if (!tl_dtype_is_valid(dtype)) {
+        ln_error_set(err, "%s: dtype %d does not exist", file, (int)dtype);
+        return NULL;
+    }
+    if (ln_filemap_open(&map, file, err))
+        return NULL;
+    tl_tensor *tensor = NULL;
+    const int swap = __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__;
+    if (!ln_raw_check(map.data, map.size, dtype, ndim, dims, file, err))
+        tensor = ln_raw_copy(map.data, dtype, ndim, dims, swap, file, err);
+    ln_filemap_close(&map);
+    return tensor;
+}

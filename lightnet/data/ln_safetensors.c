@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// safetensors: reading, in place in a read-only map.
+//
+//     length of the header (8 bytes, little-endian), header (JSON), data
+//
+// The header maps each name to "dtype", "shape" and "data_offsets" [begin, end) in the data;
+// "__metadata__" maps strings to strings. Sorted by offset, the tensors must follow each other from
+// the data's first byte to its last.
+
+#include "data/ln_safetensors.h"
+
+#include <jansson.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/ln_raw.h"
+#include "data/ln_safetensors_dtype.h"
+#include "ir/ln_json.h"
+#include "lightnet/ln_util.h"
+#include "tensorlight/tl_util.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "the data is little-endian and used in place");
+
+#define LENGTH_SIZE 8
+#define METADATA    "__metadata__"
+
+struct ln_safetensors {
+    ln_filemap map;
+    const unsigned char *data;
+    size_t data_size;
+    json_t *header;
+    ln_bundle bundle;
+};
+
+/* The bytes of one tensor. */
+typedef struct range {
+    const char *name;
+    size_t begin, end;
+} range;
+
+static size_t read_length(const ln_filemap *map)
+{
+    uint64_t length = 0;
+    for (int i = 0; i < LENGTH_SIZE; i++)
+        length |= (uint64_t)map->data[i] << 8 * i;
+    return length;
+}
+
+static int parse_header(ln_safetensors *st, const char *file, ln_error *err)
+{
+    if (!ln_safetensors_is(&st->map))
+        return ln_error_set(err, "%s: not a safetensors file", file);
+    const size_t room = st->map.size - LENGTH_SIZE;
+    const size_t length = read_length(&st->map);
+    if (length > room)
+        return ln_error_set(err, "%s: the header has %zu bytes, the file has %zu behind its start",
+                            file, length, room);
+    json_error_t error;
+    const char *text = (const char *)st->map.data + LENGTH_SIZE;
+    st->header = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+    if (!st->header)
+        return ln_error_set(err, "%s:%d:%d: header: %s", file, error.line, error.column,
+                            error.text);
+    st->data = st->map.data + LENGTH_SIZE + length;
+    st->data_size = room - length;
+    return 0;
+}
+
+static int check_metadata(const ln_safetensors *st, const char *file, ln_error *err)
+{
+    const json_t *metadata = json_object_get(st->header, METADATA);
+    const char *key;
+    json_t *value;
+    if (metadata && !json_is_object(metadata))
+        return ln_error_set(err, "%s: '%s' is %s, expected an object", file, METADATA,
+                            ln_json_describe(metadata));
+    json_object_foreach((json_t *)metadata, key, value)
+    {
+        if (!json_is_string(value))
+            return ln_error_set(err, "%s: metadata '%s' is %s, expected a string", file, key,
+                                ln_json_describe(value));
+    }
+    return 0;
+}
+
+static int get_dtype(const json_t *json, tl_dtype *dtype, const char *where, ln_error *err)
+{
+    const char *str = json_string_value(json_object_get(json, "dtype"));
+    if (!str)
+        return ln_error_set(err, "%s: 'dtype' is missing or not a string", where);
+    *dtype = ln_safetensors_dtype_from_str(str);
+    if (*dtype == TL_DTYPE_INVALID)
+        return ln_error_set(err,
+                            "%s: 'dtype' is '%s', expected one of F64 F32 F16 BF16 I64 I32 I16 I8 "
+                            "U64 U32 U16 U8 BOOL",
+                            where, str);
+    return 0;
+}
+
+static int get_shape(const json_t *json, int *ndim, int *dims, const char *where, ln_error *err)
+{
+    const json_t *shape = json_object_get(json, "shape");
+    const size_t len = json_array_size(shape);
+    if (!json_is_array(shape))
+        return ln_error_set(err, "%s: 'shape' is missing or not an array", where);
+    if (len > TL_MAXDIM)
+        return ln_error_set(err, "%s: 'shape' has %zu dimensions, expected at most %d", where, len,
+                            TL_MAXDIM);
+    for (size_t i = 0; i < len; i++) {
+        const json_t *dim = json_array_get(shape, i);
+        if (!json_is_integer(dim) || json_integer_value(dim) < 0 ||
+            json_integer_value(dim) > INT_MAX)
+            return ln_error_set(err, "%s: dimension %zu is not an integer from 0 to %d", where, i,
+                                INT_MAX);
+        dims[i] = (int)json_integer_value(dim);
+    }
+    *ndim = (int)len;
+    return 0;
+}
+
+static int get_range(const ln_safetensors *st, const json_t *json, range *r, const char *where,
+                     ln_error *err)
+{
+    const json_t *offsets = json_object_get(json, "data_offsets");
+    const json_t *begin = json_array_get(offsets, 0), *end = json_array_get(offsets, 1);
+    if (json_array_size(offsets) != 2 || !json_is_integer(begin) || !json_is_integer(end))
+        return ln_error_set(err, "%s: 'data_offsets' is missing or not an array of two integers",
+                            where);
+    const json_int_t b = json_integer_value(begin), e = json_integer_value(end);
+    if (b < 0 || e < b || (uint64_t)e > st->data_size)
+        return ln_error_set(err,
+                            "%s: 'data_offsets' is [%" JSON_INTEGER_FORMAT ", %" JSON_INTEGER_FORMAT
+                            "], expected a range in %zu bytes of data",
+                            where, b, e, st->data_size);
+    r->begin = (size_t)b;
+    r->end = (size_t)e;
+    return 0;
+}
+
+static int add_tensor(ln_safetensors *st, const char *name, const json_t *json, range *r,
+                      const char *where, ln_error *err)
+{
+    tl_dtype dtype;
+    int ndim = 0, dims[TL_MAXDIM];
+    if (!json_is_object(json))
+        return ln_error_set(err, "%s: is %s, expected an object", where, ln_json_describe(json));
+    if (get_dtype(json, &dtype, where, err) || get_shape(json, &ndim, dims, where, err) ||
+        get_range(st, json, r, where, err))
+        return -1;
+    const unsigned char *data = st->data + r->begin;
+    if (ln_raw_check(data, r->end - r->begin, dtype, ndim, dims, where, err))
+        return -1;
+    r->name = name;
+    tl_tensor *tensor = tl_tensor_create((void *)data, ndim, dims, dtype);
+    if (!tensor)
+        return ln_error_set(err, "%s: %s", where, tl_last_error());
+    if (ln_bundle_add(&st->bundle, name, tensor)) {
+        tl_tensor_free(tensor);
+        return ln_error_set(err, "%s: %s", where, ln_last_error());
+    }
+    return 0;
+}
+
+static int add_tensors(ln_safetensors *st, range *ranges, const char *file, ln_error *err)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach(st->header, name, value)
+    {
+        char where[LN_MAXLINE];
+        snprintf(where, sizeof(where), "%s: tensor '%.*s'", file, LN_MAX_NAME_LEN, name);
+        if (strcmp(name, METADATA) &&
+            add_tensor(st, name, value, &ranges[st->bundle.len], where, err))
+            return -1;
+    }
+    return 0;
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+    const range *r = a, *s = b;
+    if (r->begin != s->begin)
+        return r->begin < s->begin ? -1 : 1;
+    return (r->end > s->end) - (r->end < s->end);
+}
+
+static int check_ranges(const ln_safetensors *st, range *ranges, const char *file, ln_error *err)
+{
+    size_t end = 0;
+    qsort(ranges, (size_t)st->bundle.len, sizeof(*ranges), compare_ranges);
+    for (int i = 0; i < st->bundle.len; i++) {
+        if (ranges[i].begin != end)
+            return ln_error_set(err, "%s: tensor '%s' begins at %zu, expected %zu: %s", file,
+                                ranges[i].name, ranges[i].begin, end,
+                                ranges[i].begin < end ? "tensors overlap" : "there is a hole");
+        end = ranges[i].end;
+    }
+    if (end != st->data_size)
+        return ln_error_set(err, "%s: %zu bytes of data, the tensors have %zu", file, st->data_size,
+                            end);
+    return 0;
+}
+
+static int parse_tensors(ln_safetensors *st, const char *file, ln_error *err)
+{
+    range *ranges = ln_alloc_array(json_object_size(st->header) + 1, sizeof(*ranges));
+    if (!ranges)
+        return ln_error_set(err, "%s: %s", file, ln_last_error());
+    const int rc = add_tensors(st, ranges, file, err) || check_ranges(st, ranges, file, err);
+    ln_free(ranges);
+    return rc ? -1 : 0;
+}
+
+int ln_safetensors_is(const ln_filemap *map)
+{
+    return map->size > LENGTH_SIZE && map->data[LENGTH_SIZE] == '{';
+}
+
+ln_safetensors *ln_safetensors_from_map(ln_filemap *map, const char *file, ln_error *err)
+{
+    ln_safetensors *st = ln_alloc(sizeof(*st));
+    if (!st) {
+        ln_error_set(err, "%s: %s", file, ln_last_error());
+        ln_filemap_close(map);
+        return NULL;
+    }
+    st->map = *map;
+    st->bundle.shaped = 1;
+    *map = (ln_filemap){0};
+    if (parse_header(st, file, err) || check_metadata(st, file, err) ||
+        parse_tensors(st, file, err)) {
+        ln_safetensors_close(st);
+        return NULL;
+    }
+    return st;
+}
+
+const ln_bundle *ln_safetensors_bundle(const ln_safetensors *st)
+{
+    return &st->bundle;
+}
+
+ln_safetensors *ln_safetensors_open(const char *file, ln_error *err)
+{
+    ln_filemap map;
+    if (ln_filemap_open(&map, file, err))
+        return NULL;
+    return ln_safetensors_from_map(&map, file, err);
+}
+
+void ln_safetensors_close(ln_safetensors *st)
+{
+    if (!st)
+        return;
+    ln_bundle_clear(&st->bundle);
+    json_decref(st->header);
+    ln_filemap_close(&st->map);
+    ln_free(st);
+}
+
+int ln_safetensors_count(const ln_safetensors *st)
+{
+    return st->bundle.len;
+}
+
+const char *ln_safetensors_name(const ln_safetensors *st, int i)
+{
+    return st->bundle.entries[i].name;
+}
+
+const tl_tensor *ln_safetensors_find(const ln_safetensors *st, const char *name)
+{
+    return ln_bundle_find(&st->bundle, name);
+}
+
+const char *ln_safetensors_metadata(const ln_safetensors *st, const char *key)
+{
+    return json_string_value(json_object_get(json_object_get(st->header, METADATA), key));
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// safetensors: what it calls the dtypes, and writing.
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ln_outfile.h"
+#include "data/ln_safetensors_dtype.h"
+#include "ir/ln_json.h"
+#include "lightnet/ln_data.h"
+#include "lightnet/ln_hash.h"
+#include "lightnet/ln_util.h"
+#include "tensorlight/tl_util.h"
+
+/* Where the data begins: what is mapped and used in place lies well for every kernel. */
+#define ALIGNMENT   64
+#define LENGTH_SIZE 8
+
+static const char *const names_of_dtypes[TL_DTYPE_SIZE] = {
+    [TL_DOUBLE] = "F64",    [TL_FLOAT] = "F32",  [TL_INT32] = "I32",  [TL_INT16] = "I16",
+    [TL_INT8] = "I8",       [TL_UINT32] = "U32", [TL_UINT16] = "U16", [TL_UINT8] = "U8",
+    [TL_BOOL] = "BOOL",     [TL_INT64] = "I64",  [TL_UINT64] = "U64", [TL_FLOAT16] = "F16",
+    [TL_BFLOAT16] = "BF16",
+};
+
+const char *ln_safetensors_dtype_name(tl_dtype dtype)
+{
+    return names_of_dtypes[dtype];
+}
+
+tl_dtype ln_safetensors_dtype_from_str(const char *str)
+{
+    for (int dtype = 0; dtype < TL_DTYPE_SIZE; dtype++)
+        if (!strcmp(names_of_dtypes[dtype], str))
+            return (tl_dtype)dtype;
+    return TL_DTYPE_INVALID;
+}
+
+/* What goes into a file. */
+typedef struct content {
+    int n;
+    const char *const *names;
+    const tl_tensor *const *tensors;
+    const char *const *metadata;
+} content;
+
+/* Falling sizes of elements, the order of the data. */
+static const size_t element_sizes[] = {8, 4, 2, 1};
+
+#define NUM_ELEMENT_SIZES (sizeof(element_sizes) / sizeof(element_sizes[0]))
+
+static int print_metadata(FILE *fp, const char *const *metadata, ln_error *err)
+{
+    fputs("\"__metadata__\":{", fp);
+    for (size_t i = 0; metadata[i]; i += 2) {
+        if (i)
+            fputc(',', fp);
+        if (ln_json_write_string(fp, metadata[i], err))
+            return -1;
+        fputc(':', fp);
+        if (ln_json_write_string(fp, metadata[i + 1], err))
+            return -1;
+    }
+    fputc('}', fp);
+    return 0;
+}
+
+static int print_tensor(FILE *fp, const char *name, const tl_tensor *t, size_t begin, ln_error *err)
+{
+    if (ln_json_write_string(fp, name, err))
+        return -1;
+    fprintf(fp, ":{\"dtype\":\"%s\",\"shape\":[", ln_safetensors_dtype_name(t->dtype));
+    for (int i = 0; i < t->ndim; i++)
+        fprintf(fp, "%s%d", i ? "," : "", t->dims[i]);
+    fprintf(fp, "],\"data_offsets\":[%zu,%zu]}", begin, begin + tl_tensor_size(t));
+    return 0;
+}
+
+static int print_header(FILE *fp, const content *c, ln_error *err)
+{
+    size_t begin = 0;
+    int first = !c->metadata;
+    fputc('{', fp);
+    if (c->metadata && print_metadata(fp, c->metadata, err))
+        return -1;
+    for (size_t s = 0; s < NUM_ELEMENT_SIZES; s++) {
+        for (int i = 0; i < c->n; i++) {
+            if (tl_size_of(c->tensors[i]->dtype) != element_sizes[s])
+                continue;
+            if (!first)
+                fputc(',', fp);
+            first = 0;
+            if (print_tensor(fp, c->names[i], c->tensors[i], begin, err))
+                return -1;
+            begin += tl_tensor_size(c->tensors[i]);
+        }
+    }
+    fputc('}', fp);
+    return 0;
+}
+
+// Returns new text (free); NULL with a reason.
+static char *format_header(const content *c, size_t *size, ln_error *err)
+{
+    char *text = NULL;
+    FILE *fp = open_memstream(&text, size);
+    const int rc = fp ? print_header(fp, c, err) : 0;
+    if (!fp || fclose(fp) || rc) {
+        free(text);
+        if (!rc)
+            ln_error_set(err, "out of memory for the header of a safetensors file");
+        return NULL;
+    }
+    return text;
+}
+
+static void write_length(FILE *stream, size_t length)
+{
+    for (int i = 0; i < LENGTH_SIZE; i++)
+        fputc((int)((uint64_t)length >> 8 * i & 0xff), stream);
+}
+
+static int write_safetensors(FILE *stream, const void *arg, ln_error *err)
+{
+    const content *c = arg;
+    size_t size;
+    char *header = format_header(c, &size, err);
+    if (!header)
+        return -1;
+    const size_t padding = (ALIGNMENT - (LENGTH_SIZE + size) % ALIGNMENT) % ALIGNMENT;
+    write_length(stream, size + padding);
+    fprintf(stream, "%s%*s", header, (int)padding, "");
+    free(header);
+    for (size_t s = 0; s < NUM_ELEMENT_SIZES; s++)
+        for (int i = 0; i < c->n; i++)
+            if (tl_size_of(c->tensors[i]->dtype) == element_sizes[s])
+                fwrite(c->tensors[i]->data, 1, tl_tensor_size(c->tensors[i]), stream);
+    return 0;
+}
+
+// A name that stands twice, in a list of `n` in steps of `step`, or NULL. -1 when there is no
+// memory.
+static int find_repeated(const char *const *names, int n, int step, const char **repeated)
+{
+    ln_hash *seen = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    int rc = seen ? 0 : -1;
+    *repeated = NULL;
+    for (int i = 0; !rc && !*repeated && i < n; i += step) {
+        const int added = ln_hash_insert(seen, names[i], NULL);
+        if (added < 0)
+            rc = -1;
+        if (added == 0)
+            *repeated = names[i];
+    }
+    ln_hash_free(seen);
+    return rc;
+}
+
+static int check_names(const char *file, const char *const *names, int n, int step,
+                       const char *what, ln_error *err)
+{
+    const char *repeated;
+    if (find_repeated(names, n, step, &repeated))
+        return ln_error_set(err, "%s: %s", file, ln_last_error());
+    if (repeated)
+        return ln_error_set(err, "%s: two %s are named '%s'", file, what, repeated);
+    return 0;
+}
+
+int ln_safetensors_write(const char *file, int n, const char *const *names,
+                         const tl_tensor *const *tensors, const char *const *metadata,
+                         ln_error *err)
+{
+    const content c = {.n = n, .names = names, .tensors = tensors, .metadata = metadata};
+    int num_metadata = 0;
+    while (metadata && metadata[num_metadata])
+        num_metadata += 2;
+    if (check_names(file, names, n, 1, "tensors", err) ||
+        check_names(file, metadata, num_metadata, 2, "texts of the metadata", err))
+        return -1;
+    for (int i = 0; i < n; i++)
+        if (!strcmp(names[i], "__metadata__"))
+            return ln_error_set(err, "%s: a tensor is named '__metadata__', which is reserved",
+                                file);
+    return ln_outfile_write(file, write_safetensors, &c, err);
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// wts: reading.
+
+#include "data/ln_wts.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lightnet/ln_util.h"
+#include "tensorlight/tl_util.h"
+
+const ln_wts_type ln_wts_types[LN_WTS_NUM_TYPES] = {
+    {TL_FLOAT, 8},
+    {TL_FLOAT16, 4},
+    {TL_INT8, 2},
+};
+
+/* Where the reader is in the text. */
+typedef struct cursor {
+    const char *at, *end;
+    size_t line;
+    const char *file;
+    ln_error *err;
+} cursor;
+
+static int LN_PRINTF(2, 3) fail(const cursor *c, const char *fmt, ...)
+{
+    char reason[LN_MAXLINE];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(reason, sizeof(reason), fmt, args);
+    va_end(args);
+    return ln_error_set(c->err, "%s:%zu: %s", c->file, c->line, reason);
+}
+
+static int is_blank(char ch)
+{
+    return ch == ' ' || ch == '\t' || ch == '\r';
+}
+
+static void skip_blanks(cursor *c)
+{
+    while (c->at < c->end && is_blank(*c->at))
+        c->at++;
+}
+
+// The next word of the line and its length; 0: the line ends.
+static size_t take_word(cursor *c, const char **word)
+{
+    skip_blanks(c);
+    *word = c->at;
+    while (c->at < c->end && !is_blank(*c->at) && *c->at != '\n')
+        c->at++;
+    return (size_t)(c->at - *word);
+}
+
+static int end_line(cursor *c)
+{
+    skip_blanks(c);
+    if (c->at < c->end && *c->at != '\n')
+        return fail(c, "more on the line than expected");
+    if (c->at < c->end)
+        c->at++;
+    c->line++;
+    return 0;
+}
+
+static int take_number(cursor *c, const char *what, int max, int *number)
+{
+    const char *word;
+    const size_t len = take_word(c, &word);
+    long value = 0;
+    size_t i = 0;
+    for (; i < len && isdigit((unsigned char)word[i]) && value <= max; i++)
+        value = 10 * value + (word[i] - '0');
+    if (!len || i < len || value > max)
+        return fail(c, "%s is '%.*s', expected a number from 0 to %d", what,
+                    (int)(len < 32 ? len : 32), word, max);
+    *number = (int)value;
+    return 0;
+}
+
+static int take_name(cursor *c, char *name)
+{
+    const char *word;
+    const size_t len = take_word(c, &word);
+    size_t i = 0;
+    while (i < len && (word[i] == '_' || isalnum((unsigned char)word[i])))
+        i++;
+    if (!len || i < len || isdigit((unsigned char)*word) || len >= LN_MAX_NAME_LEN)
+        return fail(c, "the name is '%.*s', expected a C identifier of at most %d characters",
+                    (int)(len < 32 ? len : 32), word, LN_MAX_NAME_LEN - 1);
+    memcpy(name, word, len);
+    name[len] = '\0';
+    return 0;
+}
+
+static int hex_digit(char ch)
+{
+    if (ch >= '0' && ch <= '9')
+        return ch - '0';
+    if ((ch >= 'a' && ch <= 'f') || (ch >= 'A' && ch <= 'F'))
+        return (ch | 0x20) - 'a' + 10;
+    return -1;
+}
+
+static int take_bits(cursor *c, const char *name, int i, int digits, uint32_t *bits)
+{
+    const char *word;
+    const size_t len = take_word(c, &word);
+    if (!len)
+        return fail(c, "array '%s' ends after %d elements", name, i);
+    *bits = 0;
+    size_t k = 0;
+    for (; k < len && k < (size_t)digits && hex_digit(word[k]) >= 0; k++)
+        *bits = *bits << 4 | (uint32_t)hex_digit(word[k]);
+    if (k < len)
+        return fail(c, "array '%s': element %d is '%.*s', expected 1 to %d hexadecimal digits",
+                    name, i, (int)(len < 32 ? len : 32), word, digits);
+    return 0;
+}
+
+static int take_elements(cursor *c, const char *name, const ln_wts_type *type, tl_tensor *tensor)
+{
+    for (int i = 0; i < tensor->len; i++) {
+        uint32_t bits = 0;
+        if (take_bits(c, name, i, type->digits, &bits))
+            return -1;
+        switch (type->digits) {
+        case 8:
+            ((uint32_t *)tensor->data)[i] = bits;
+            break;
+        case 4:
+            ((uint16_t *)tensor->data)[i] = (uint16_t)bits;
+            break;
+        default:
+            ((uint8_t *)tensor->data)[i] = (uint8_t)bits;
+        }
+    }
+    return end_line(c);
+}
+
+static int take_array(cursor *c, ln_bundle *bundle)
+{
+    char name[LN_MAX_NAME_LEN];
+    int type, count;
+    if (take_name(c, name) || take_number(c, "the type", LN_WTS_NUM_TYPES - 1, &type) ||
+        take_number(c, "the count", INT_MAX, &count))
+        return -1;
+    // A word takes two characters at least: no memory is asked for that the file cannot fill.
+    if ((size_t)count > (size_t)(c->end - c->at) / 2)
+        return fail(c, "array '%s' has %d elements, more than the rest of the file can hold", name,
+                    count);
+    tl_tensor *tensor = tl_tensor_zeros(1, &count, ln_wts_types[type].dtype);
+    if (!tensor)
+        return fail(c, "array '%s': %s", name, tl_last_error());
+    if (take_elements(c, name, &ln_wts_types[type], tensor)) {
+        tl_tensor_free_data_too(tensor);
+        return -1;
+    }
+    if (ln_bundle_add(bundle, name, tensor)) {
+        tl_tensor_free_data_too(tensor);
+        c->line--; // the array's own
+        return fail(c, "array '%s': %s", name, ln_last_error());
+    }
+    return 0;
+}
+
+int ln_wts_is(const ln_filemap *map)
+{
+    return map->size && isdigit(map->data[0]);
+}
+
+int ln_wts_parse(ln_bundle *bundle, const ln_filemap *map, const char *file, ln_error *err)
+{
+    const char *text = (const char *)map->data;
+    cursor c = {.at = text, .end = text + map->size, .line = 1, .file = file, .err = err};
+    int n;
+    bundle->owns_data = 1;
+    if (take_number(&c, "the number of arrays", INT_MAX, &n) || end_line(&c))
+        return -1;
+    for (int i = 0; i < n; i++) {
+        if (c.at == c.end)
+            return ln_error_set(err, "%s: the file ends after %d of %d arrays", file, i, n);
+        if (take_array(&c, bundle))
+            return -1;
+    }
+    while (c.at < c.end)
+        if (end_line(&c))
+            return ln_error_set(err, "%s:%zu: more than the %d arrays that line 1 states", file,
+                                c.line, n);
+    return 0;
+}

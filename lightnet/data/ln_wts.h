@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// wts: the TensorRT weight text format.
+//
+//     2
+//     conv1_weight 0 3 bc11e916 be7297dd 0
+//     conv1_bias 0 1 3f800000
+//
+// The number of arrays; then a line for each: name, type, count, and so many words of hexadecimal
+// digits, the bits of an element, of which leading zeros may be missing. Spaces and tabs separate.
+
+#ifndef LN_WTS_H
+#define LN_WTS_H
+
+#include "data/ln_bundle.h"
+#include "data/ln_filemap.h"
+#include "lightnet/ln_msg.h"
+
+/** Whether the bytes begin like a wts file: with a digit. */
+int ln_wts_is(const ln_filemap *map);
+
+/** Adds the arrays to the empty `bundle`, as 1-D tensors with data of their own. `file` is the name
+ *  in messages. -1 with a reason; the bundle is to be cleared then, too. */
+int ln_wts_parse(ln_bundle *bundle, const ln_filemap *map, const char *file, ln_error *err);
+
+/* The format's types of elements. */
+typedef struct ln_wts_type {
+    tl_dtype dtype;
+    int digits; /* of a word, at most */
+} ln_wts_type;
+
+#define LN_WTS_NUM_TYPES 3
+
+/** The rows' positions are the numbers in files. */
+extern const ln_wts_type ln_wts_types[LN_WTS_NUM_TYPES];
+
+#endif

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of weights and tensors: safetensors, wts, npy and raw data.
+//
+//     ln_error err = {0};
+//     tl_tensor *image = ln_npy_read("image.npy", &err);
+//     if (!image)
+//         fprintf(stderr, "error: %s\n", ln_error_text(&err));
+//
+//     ln_safetensors *weights = ln_safetensors_open("model.safetensors", &err);
+//     const tl_tensor *bias = ln_safetensors_find(weights, "conv1_bias");
+//
+// Every size that a file states is checked against the file before it is used. A reason goes to
+// `err` (NULL: the calling thread's record) and names the file, the tensor, what is there and what
+// was expected. Files are written whole or not at all.
+
+#ifndef LN_DATA_H
+#define LN_DATA_H
+
+#include "lightnet/ln_api.h"
+#include "lightnet/ln_context.h"
+#include "lightnet/ln_hash.h"
+#include "lightnet/ln_msg.h"
+#include "tensorlight/tl_tensor.h"
+
+LN_BEGIN_DECLS
+
+/* Data of a model */
+
+/** Reads the data of every tensor that a `create` with `from_file` makes from a wts or safetensors
+ *  file, recognised by content. The tensors have memory (ln_context_alloc_mem). Names, dtypes and
+ *  shapes (wts has none: lengths) must match; what the model does not use gives one warning. -1
+ * with the reason in the context: no data is changed then. */
+LN_API int ln_data_load(ln_context *ctx, const char *file);
+
+/* safetensors: named tensors and text, in a read-only memory map */
+
+typedef struct ln_safetensors ln_safetensors;
+
+/** Returns new (ln_safetensors_close). The header is checked completely: the tensors fill the data
+ *  without overlap or hole, and each has the bytes of its dtype and shape. The file must not change
+ *  while it is open. */
+LN_API ln_safetensors *ln_safetensors_open(const char *file, ln_error *err);
+
+/** Closes the file; its tensors and texts are gone then. Takes NULL. */
+LN_API void ln_safetensors_close(ln_safetensors *st);
+
+/** The number of tensors. */
+LN_API int ln_safetensors_count(const ln_safetensors *st);
+
+/** The name of tensor `i`, 0 .. count - 1, in the header's order. Returns borrowed (until closing).
+ */
+LN_API const char *ln_safetensors_name(const ln_safetensors *st, int i);
+
+/** The tensor of that name, or NULL. Returns borrowed (until closing): a record over the file's own
+ *  bytes, which are read-only and may be at an odd address: memcpy them out, unless the writer
+ *  aligned them as ln_safetensors_write does. */
+LN_API const tl_tensor *ln_safetensors_find(const ln_safetensors *st, const char *name);
+
+/** The text of that key in the metadata, or NULL. Returns borrowed (until closing). */
+LN_API const char *ln_safetensors_metadata(const ln_safetensors *st, const char *key);
+
+/** Writes `n` tensors with data, names[i] with tensors[i]. metadata: key, value, key, value, ..,
+ * NULL; or NULL. The same input gives the same bytes. Tensors are laid out by falling size of their
+ *  elements, otherwise in order, and so aligned to it. */
+LN_API int ln_safetensors_write(const char *file, int n, const char *const *names,
+                                const tl_tensor *const *tensors, const char *const *metadata,
+                                ln_error *err);
+
+/* wts: the TensorRT weight text format, named arrays of float32, float16 and int8 */
+
+/** Writes `n` arrays: TL_FLOAT, TL_FLOAT16 or TL_INT8 tensors with data, names that are different C
+ *  identifiers. */
+LN_API int ln_wts_write(const char *file, int n, const char *const *names,
+                        const tl_tensor *const *tensors, ln_error *err);
+
+/** Writes one array per text file: the numbers in it, separated by white space or punctuation,
+ * named after the leading identifier characters of the file's base name. Numbers fit `dtype` (see
+ *  ln_wts_write), whole ones for TL_INT8. */
+LN_API int ln_wts_write_from_texts(const char *file, tl_dtype dtype, int n,
+                                   const char *const *texts, ln_error *err);
+
+/* npy: one array, as NumPy saves it */
+
+/** Returns new (tl_tensor_free_data_too): the array of an npy file of version 1 or 2, of either
+ * byte order, C or Fortran order. */
+LN_API tl_tensor *ln_npy_read(const char *file, ln_error *err);
+
+/** Writes a tensor with data as npy version 1, C order. bfloat16 has no type there and is refused.
+ */
+LN_API int ln_npy_write(const char *file, const tl_tensor *t, ln_error *err);
+
+/* Raw little-endian elements */
+
+/** Returns new (tl_tensor_free_data_too): the file's bytes as a tensor of that dtype and shape,
+ * which needs exactly as many. */
+LN_API tl_tensor *ln_bin_read(const char *file, tl_dtype dtype, int ndim, const int *dims,
+                              ln_error *err);
+
+LN_END_DECLS
+
+#endif
