@@ -9,6 +9,9 @@
 #include "gen/ln_cgen.h"
 #include "lightnet/ln_util.h"
 
+/** The longest optype or arg_name: what the generators make of them then fits their buffers. */
+#define MAX_NAME 100
+
 #define LENGTH_OF(array) (sizeof(array) / sizeof(*(array)))
 
 /* ---- the table of fields ---- */
@@ -250,6 +253,12 @@ static const char *types_text(int types, char buf[64])
     return buf;
 }
 
+/** 1 for a string of blanks. */
+static int is_blank(const ln_rjson *node)
+{
+    return node->type == LN_RJSON_STRING && !node->text[strspn(node->text, " \t\r\n")];
+}
+
 /** Sorts the members of `object` into `fields` by their keys; null takes an inherited field away.
  * `kinds` 0: the specs are of operators. */
 static int read_fields(const ln_opdesc *op, const ln_rjson *object, const field_spec *specs,
@@ -268,6 +277,8 @@ static int read_fields(const ln_opdesc *op, const ln_rjson *object, const field_
             fields[f] = NULL;
             continue;
         }
+        if (is_blank(member) && strcmp(member->key, "default") != 0)
+            return ln_opdesc_fail(op, member, err, "\"%s\" is empty", member->key);
         if (!(specs[f].types & 1 << member->type))
             return ln_opdesc_fail(op, member, err, "\"%s\" is %s, expected %s", member->key,
                                   ln_rjson_type_name(member->type),
@@ -337,6 +348,9 @@ static const ln_rjson *read_optype(const ln_rjson *node, ln_error *err)
     else if (optype->type != LN_RJSON_STRING)
         ln_rjson_fail(optype, err, "\"optype\" is %s, expected a string",
                       ln_rjson_type_name(optype->type));
+    else if (strlen(optype->text) > MAX_NAME)
+        ln_rjson_fail(optype, err, "optype has %zu characters, expected at most %d",
+                      strlen(optype->text), MAX_NAME);
     else if (!ln_c_is_identifier(optype->text))
         ln_rjson_fail(optype, err, "optype '%s' is no identifier of C", optype->text);
     else
@@ -621,6 +635,10 @@ static int forbid(const ln_opdesc *op, const ln_argdesc *arg, ln_argdesc_field f
 /** The argument's name, and the names of the variables it brings, are free. */
 static int check_name(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
 {
+    if (strlen(arg->name) > MAX_NAME)
+        return ln_opdesc_fail(op, arg->fields[LN_ARGDESC_ARG_NAME], err,
+                              "arg_name has %zu characters, expected at most %d", strlen(arg->name),
+                              MAX_NAME);
     if (!ln_c_is_identifier(arg->name))
         return ln_opdesc_fail(op, arg->fields[LN_ARGDESC_ARG_NAME], err,
                               "arg_name '%s' is no identifier of C", arg->name);

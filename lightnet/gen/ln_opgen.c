@@ -11,6 +11,7 @@
 
 #include "gen/ln_opgen_c.h"
 #include "gen/ln_opgen_doc.h"
+#include "gen/ln_opgen_example.h"
 #include "lightnet/ln_util.h"
 
 static const char usage[] =
@@ -25,9 +26,10 @@ static const char usage[] =
     "\n"
     "Instead of definitions:\n"
     "      --list ARCH     a header with the array of ARCH's operators, ops_ARCH\n"
+    "      --tests         a program that runs the examples of the descriptions\n"
     "      --docs          a page in Markdown about the operators\n";
 
-typedef enum mode { MODE_C, MODE_LIST, MODE_DOCS } mode;
+typedef enum mode { MODE_C, MODE_LIST, MODE_TESTS, MODE_DOCS } mode;
 
 typedef struct options {
     mode mode;
@@ -42,7 +44,7 @@ typedef struct options {
 } options;
 
 /* Values of the options without a letter. */
-enum { OPT_WITH = 256, OPT_DEPFILE, OPT_LIST, OPT_DOCS };
+enum { OPT_WITH = 256, OPT_DEPFILE, OPT_LIST, OPT_TESTS, OPT_DOCS };
 
 static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
@@ -50,7 +52,7 @@ static const struct option long_options[] = {
     {"with", required_argument, NULL, OPT_WITH},
     {"depfile", required_argument, NULL, OPT_DEPFILE},
     {"list", required_argument, NULL, OPT_LIST},
-    {"tests", no_argument, NULL},
+    {"tests", no_argument, NULL, OPT_TESTS},
     {"docs", no_argument, NULL, OPT_DOCS},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -76,6 +78,9 @@ static int parse_options(options *opts, int argc, char **argv)
         case OPT_LIST:
             opts->mode = MODE_LIST;
             opts->arch = optarg;
+            break;
+        case OPT_TESTS:
+            opts->mode = MODE_TESTS;
             break;
         case OPT_DOCS:
             opts->mode = MODE_DOCS;
@@ -173,6 +178,8 @@ static int generate(ln_cgen *out, const ln_opdescs *descs, const options *opts, 
     switch (opts->mode) {
     case MODE_LIST:
         return ln_opgen_list(out, descs, opts->arch, err);
+    case MODE_TESTS:
+        return ln_opgen_tests(out, descs, err);
     case MODE_DOCS:
         return ln_opgen_docs(out, descs, err);
     case MODE_C:

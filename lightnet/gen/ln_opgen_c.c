@@ -284,7 +284,8 @@ static int is_plain(const generator *g, const ln_rjson *node)
     static const char *const members[] = {"",      "->dtype", "->ndim",
                                           "->len", "->dims",  "->array_len"};
     const char *text = node->text;
-    if (node->type != LN_RJSON_STRING || strcmp(text, "LN_MAXDIM") == 0)
+    if (node->type != LN_RJSON_STRING || strcmp(text, "LN_MAXDIM") == 0 ||
+        (strncmp(text, "TL_", 3) == 0 && ln_c_is_identifier(text))) // a data type, checked already
         return 1;
     for (size_t i = 0; i < g->op->nargs; i++) {
         const ln_argdesc *arg = &g->op->args[i];
@@ -306,7 +307,7 @@ static int is_plain(const generator *g, const ln_rjson *node)
 }
 
 /** A line that holds the expression of `node`; with a #line directive where the expression can be
- * wrong. */
+ *  wrong. NULL: a line of the generator's own. */
 static void write_line(const generator *g, int indent, const ln_rjson *node, const char *fmt, ...)
     LN_PRINTF(4, 5);
 
@@ -319,7 +320,7 @@ static void write_line(const generator *g, int indent, const ln_rjson *node, con
     va_end(args);
     if (len < 0)
         g->out->failed = 1;
-    else if (is_plain(g, node))
+    else if (!node || is_plain(g, node))
         ln_cgen_line(g->out, indent, "%s", text);
     else
         ln_cgen_line_of(g->out, indent, node, "%s", text);
@@ -392,35 +393,32 @@ static const step *find_obstacle(generator *g, const step *s)
 
 /* ---- pre_run: inputs ---- */
 
+/* The sets of types that "dtype" of an input can name. */
+static const struct {
+    const char *name, *before, *behind, *expected;
+} dtype_sets[] = {
+    {"FLT", "tl_dtype_is_float(", ")", "a floating-point type"},
+    {"NUM", "", " != TL_BOOL", "a number type"},
+};
+
 static void write_dtype_check(const generator *g, const ln_argdesc *arg, const char *entry,
                               int indent)
 {
-    static const struct {
-        const char *set, *condition, *expected;
-    } sets[] = {
-        {"FLT", "tl_dtype_is_float(%s->tensor->dtype)", "a floating-point type"},
-        {"NUM", "%s->tensor->dtype != TL_BOOL", "a number type"},
-    };
     const ln_rjson *dtype = arg->fields[LN_ARGDESC_DTYPE];
-    for (size_t i = 0; dtype && i < LENGTH_OF(sets); i++) {
-        if (strcmp(dtype->text, sets[i].set) != 0)
-            continue;
-        char condition[2 * LN_MAX_NAME_LEN];
-        snprintf(condition, sizeof(condition),
-                 i == 0 ? "tl_dtype_is_float(%s->tensor->dtype)" : "%s->tensor->dtype != TL_BOOL",
-                 entry);
-        ln_cgen_line(g->out, indent,
-                     "ln_opck_satisfy_msg(%s, \"'%%s' has data type %%s, expected %s\", %s->name, "
-                     "tl_dtype_name(%s->tensor->dtype));",
-                     condition, sets[i].expected, entry, entry);
-        return;
-    }
     if (!dtype)
         return;
-    if (strncmp(dtype->text, "TL_", 3) == 0)
-        ln_cgen_line(g->out, indent, "ln_opck_tensor_dtype_eq(%s, %s);", entry, dtype->text);
-    else
-        write_line(g, indent, dtype, "ln_opck_tensor_dtype_eq(%s, %s);", entry, dtype->text);
+    for (size_t i = 0; i < LENGTH_OF(dtype_sets); i++) {
+        if (strcmp(dtype->text, dtype_sets[i].name) != 0)
+            continue;
+        ln_cgen_line(
+            g->out, indent,
+            "ln_opck_satisfy_msg(%s%s->tensor->dtype%s, \"'%s' has data type %%s, expected %s\", "
+            "tl_dtype_name(%s->tensor->dtype));",
+            dtype_sets[i].before, entry, dtype_sets[i].behind, arg->name, dtype_sets[i].expected,
+            entry);
+        return;
+    }
+    write_line(g, indent, dtype, "ln_opck_tensor_dtype_eq(%s, %s);", entry, dtype->text);
 }
 
 /** The checks that the fields of an input say. */
@@ -675,138 +673,130 @@ static void write_param(const generator *g, const ln_argdesc *arg)
 
 /* ---- pre_run: outputs ---- */
 
-/** The text of an output's shape and type: expressions, or variables that hold them. */
+/** An output's shape and type: C expressions, or the variables that hold them. */
 typedef struct shape_text {
-    char ndim[LN_MAX_NAME_LEN];
-    char dims[LN_MAX_NAME_LEN];
-    char dtype[LN_MAX_NAME_LEN];
+    const char *ndim, *dims, *dtype;
+    const ln_rjson *node;           /* where one of the expressions can be wrong, or NULL */
+    char names[3][LN_MAX_NAME_LEN]; /* room for what the descriptions do not hold as it is */
 } shape_text;
 
-/** 1 when pre_run needs an output's x_ndim, x_dims or x_dtype. */
-static int needs_variable(const generator *g, const ln_argdesc *arg, var v)
+static int is_array(const ln_rjson *node)
 {
-    return names_in_pre(g, arg, v);
+    return node && node->type == LN_RJSON_ARRAY;
 }
 
-/** The expression that gives an output its number of dimensions. */
-static void ndim_expression(const ln_argdesc *arg, char *buf, size_t size)
+/** Makes a text of the shape from a name and a suffix. */
+static const char *set_name(shape_text *shape, int i, const char *name, const char *suffix)
 {
-    const ln_rjson *dims = arg->fields[LN_ARGDESC_DIMS];
-    const char *sameshape = ln_argdesc_text(arg, LN_ARGDESC_SAMESHAPE);
-    if (sameshape)
-        snprintf(buf, size, "%s->ndim", sameshape);
-    else if (dims && dims->type == LN_RJSON_ARRAY)
-        snprintf(buf, size, "%zu", dims->len);
-    else
-        snprintf(buf, size, "%s", ln_argdesc_text(arg, LN_ARGDESC_NDIM));
+    snprintf(shape->names[i], sizeof(shape->names[i]), "%s%s", name, suffix);
+    return shape->names[i];
 }
 
-/** The node for a #line at an output's shape: its dims, or ndim where dims are plain or absent. */
-static const ln_rjson *shape_node(const generator *g, const ln_argdesc *arg)
+static void write_dtype_text(const generator *g, const ln_argdesc *arg, int indent,
+                             shape_text *shape)
 {
-    const ln_rjson *dims = arg->fields[LN_ARGDESC_DIMS];
-    for (size_t i = 0; dims && dims->type == LN_RJSON_ARRAY && i < dims->len; i++) {
-        if (!is_plain(g, dims->items[i]))
-            return dims->items[i];
+    const ln_rjson *dtype = arg->fields[LN_ARGDESC_DTYPE];
+    shape->dtype = dtype ? dtype->text
+                         : set_name(shape, 0, ln_argdesc_text(arg, LN_ARGDESC_SAMETYPE), "->dtype");
+    if (names_in_pre(g, arg, VAR_DTYPE)) {
+        write_line(g, indent, dtype, "%stl_dtype %s_dtype = %s;",
+                   arg->fields[LN_ARGDESC_CUSTOM] ? "" : "const ", arg->name, shape->dtype);
+        shape->dtype = set_name(shape, 0, arg->name, "_dtype");
+    } else if (dtype && !is_plain(g, dtype)) {
+        shape->node = dtype;
     }
-    return dims && dims->type == LN_RJSON_STRING && !is_plain(g, dims) ? dims : NULL;
 }
 
-static void append_dims(ln_cgen *text, const ln_rjson *dims)
+static void write_ndim_text(const generator *g, const ln_argdesc *arg, int indent,
+                            shape_text *shape)
 {
-    for (size_t i = 0; i < dims->len; i++)
-        ln_cgen_print(text, "%s%s", i ? ", " : "", dims->items[i]->text);
-}
-
-static void write_maybe_line(const generator *g, int indent, const ln_rjson *node, const char *text)
-{
-    if (node)
-        ln_cgen_line_of(g->out, indent, node, "%s", text);
+    const ln_rjson *dims = arg->fields[LN_ARGDESC_DIMS], *ndim = arg->fields[LN_ARGDESC_NDIM];
+    const char *sameshape = ln_argdesc_text(arg, LN_ARGDESC_SAMESHAPE);
+    const int is_expression = ndim && !sameshape && !is_array(dims) && !is_plain(g, ndim);
+    const int has_custom = arg->fields[LN_ARGDESC_CUSTOM] != NULL;
+    char len[24];
+    snprintf(len, sizeof(len), "%zu", dims ? dims->len : 0);
+    if (sameshape)
+        shape->ndim = set_name(shape, 1, sameshape, "->ndim");
     else
-        ln_cgen_line(g->out, indent, "%s", text);
+        shape->ndim = is_array(dims) ? set_name(shape, 1, len, "") : ndim->text;
+    if (names_in_pre(g, arg, VAR_NDIM) || (is_expression && has_custom)) {
+        write_line(g, indent, is_expression ? ndim : NULL, "%sint %s_ndim = %s;",
+                   has_custom ? "" : "const ", arg->name, shape->ndim);
+        shape->ndim = set_name(shape, 1, arg->name, "_ndim");
+    } else if (is_expression) {
+        shape->node = ndim;
+    }
 }
 
-/** Declares x_dims where an array is needed: for items, or for custom code to change. */
-static void write_dims_array(const generator *g, const ln_argdesc *arg, const shape_text *shape,
-                             int indent, int is_variable)
+/** Declares x_dims as an array of the items of "dims": with room for more where custom code may
+ *  change it. */
+static void write_dims_array(const generator *g, const ln_argdesc *arg, int indent, int may_change)
+{
+    const ln_rjson *dims = arg->fields[LN_ARGDESC_DIMS], *node = NULL;
+    ln_cgen items = {.file = "-"};
+    for (size_t i = 0; i < dims->len; i++) {
+        ln_cgen_print(&items, "%s%s", i ? ", " : "", dims->items[i]->text);
+        if (!node && !is_plain(g, dims->items[i]))
+            node = dims->items[i];
+    }
+    g->out->failed |= items.failed;
+    write_line(g, indent, node,
+               may_change ? "int %s_dims[LN_MAXDIM] = {%s};" : "const int %s_dims[] = {%s};",
+               arg->name, items.text ? items.text : "0");
+    ln_cgen_free(&items);
+}
+
+/** Declares x_dims as a copy of `source`, which custom code may change. */
+static void write_dims_copy(const generator *g, const ln_argdesc *arg, int indent,
+                            const char *source, const char *ndim)
 {
     const ln_rjson *dims = arg->fields[LN_ARGDESC_DIMS];
-    ln_cgen line = {.file = "-"};
-    ln_cgen_print(&line, is_variable ? "int %s_dims[LN_MAXDIM] = {" : "const int %s_dims[] = {",
-                  arg->name);
-    append_dims(&line, dims);
-    ln_cgen_print(&line, "};");
-    g->out->failed |= line.failed;
-    write_maybe_line(g, indent, shape_node(g, arg), line.text ? line.text : "");
-    ln_cgen_free(&line);
-    (void)shape;
+    if (dims && !strstr(ndim, "->ndim")) // other tensors have no more dimensions than fit
+        ln_cgen_line(g->out, indent, "ln_opck_satisfy(%s >= 0 && %s <= LN_MAXDIM);", ndim, ndim);
+    ln_cgen_line(g->out, indent, "int %s_dims[LN_MAXDIM];", arg->name);
+    write_line(g, indent, dims, "memcpy(%s_dims, %s, sizeof(int) * (size_t)%s);", arg->name, source,
+               ndim);
 }
 
-/** Declares x_dims as a copy that custom code may change. */
-static void write_dims_copy(const generator *g, const ln_argdesc *arg, const shape_text *shape,
-                            int indent)
+static void write_dims_text(const generator *g, const ln_argdesc *arg, int indent,
+                            shape_text *shape)
 {
+    const ln_rjson *dims = arg->fields[LN_ARGDESC_DIMS];
     const char *sameshape = ln_argdesc_text(arg, LN_ARGDESC_SAMESHAPE);
-    const ln_rjson *node = shape_node(g, arg);
-    char source[LN_MAX_NAME_LEN], line[4 * LN_MAX_NAME_LEN];
+    const int is_named = names_in_pre(g, arg, VAR_DIMS);
+    const int has_custom = arg->fields[LN_ARGDESC_CUSTOM] != NULL;
     if (sameshape)
-        snprintf(source, sizeof(source), "%s->dims", sameshape);
+        shape->dims = set_name(shape, 2, sameshape, "->dims");
+    else if (is_array(dims) && dims->len == 0 && !is_named)
+        shape->dims = "NULL";
+    else if (dims && !is_array(dims))
+        shape->dims = dims->text;
+    if (!is_named && shape->dims) {
+        if (dims && !is_array(dims) && !is_plain(g, dims))
+            shape->node = dims;
+        return;
+    }
+    if (is_array(dims))
+        write_dims_array(g, arg, indent, is_named && has_custom);
+    else if (!shape->dims)
+        ln_cgen_line(g->out, indent, "int *%s_dims = NULL;", arg->name); // custom code sets it
+    else if (has_custom)
+        write_dims_copy(g, arg, indent, shape->dims, shape->ndim);
     else
-        snprintf(source, sizeof(source), "%s", ln_argdesc_text(arg, LN_ARGDESC_DIMS));
-    if (!sameshape && !strstr(shape->ndim, "->ndim"))
-        ln_cgen_line(g->out, indent, "ln_opck_satisfy(%s >= 0 && %s <= LN_MAXDIM);", shape->ndim,
-                     shape->ndim);
-    ln_cgen_line(g->out, indent, "int %s_dims[LN_MAXDIM];", arg->name);
-    snprintf(line, sizeof(line), "memcpy(%s_dims, %s, sizeof(int) * (size_t)(%s));", arg->name,
-             source, shape->ndim);
-    write_maybe_line(g, indent, node, line);
+        write_line(g, indent, dims, "const int *%s_dims = %s;", arg->name, shape->dims);
+    shape->dims = set_name(shape, 2, arg->name, "_dims");
 }
 
 /** Declares the variables that an output's shape needs; `shape` then has what to define it with. */
 static void write_shape(const generator *g, const ln_argdesc *arg, int indent, shape_text *shape)
 {
-    const ln_rjson *dims = arg->fields[LN_ARGDESC_DIMS], *ndim = arg->fields[LN_ARGDESC_NDIM];
-    const ln_rjson *dtype = arg->fields[LN_ARGDESC_DTYPE], *custom = arg->fields[LN_ARGDESC_CUSTOM];
-    const char *sameshape = ln_argdesc_text(arg, LN_ARGDESC_SAMESHAPE);
-    const char *const_text = custom ? "" : "const ";
-    ndim_expression(arg, shape->ndim, sizeof(shape->ndim));
-    if (dtype)
-        snprintf(shape->dtype, sizeof(shape->dtype), "%s", dtype->text);
-    else
-        snprintf(shape->dtype, sizeof(shape->dtype), "%s->dtype",
-                 ln_argdesc_text(arg, LN_ARGDESC_SAMETYPE));
-    if (needs_variable(g, arg, VAR_DTYPE)) {
-        write_line(g, indent, dtype ? dtype : arg->fields[LN_ARGDESC_ARG_NAME],
-                   "%stl_dtype %s_dtype = %s;", const_text, arg->name, shape->dtype);
-        snprintf(shape->dtype, sizeof(shape->dtype), "%s_dtype", arg->name);
-    }
-    const int has_ndim_var =
-        needs_variable(g, arg, VAR_NDIM) ||
-        (ndim && ndim->type == LN_RJSON_STRING && !is_plain(g, ndim) && custom);
-    if (has_ndim_var) {
-        write_line(g, indent, ndim ? ndim : arg->fields[LN_ARGDESC_ARG_NAME], "%sint %s_ndim = %s;",
-                   const_text, arg->name, shape->ndim);
-        snprintf(shape->ndim, sizeof(shape->ndim), "%s_ndim", arg->name);
-    }
-    const int has_dims_var = needs_variable(g, arg, VAR_DIMS);
-    snprintf(shape->dims, sizeof(shape->dims), "%s_dims", arg->name);
-    if (!dims && !sameshape)
-        ln_cgen_line(g->out, indent, "int *%s_dims = NULL;", arg->name); // custom code sets it
-    else if (custom && has_dims_var && dims && dims->type == LN_RJSON_ARRAY)
-        write_dims_array(g, arg, shape, indent, 1);
-    else if (custom && has_dims_var)
-        write_dims_copy(g, arg, shape, indent);
-    else if (dims && dims->type == LN_RJSON_ARRAY && dims->len == 0)
-        snprintf(shape->dims, sizeof(shape->dims), "NULL");
-    else if (dims && dims->type == LN_RJSON_ARRAY)
-        write_dims_array(g, arg, shape, indent, 0);
-    else if (has_dims_var && dims)
-        write_line(g, indent, dims, "const int *%s_dims = %s;", arg->name, dims->text);
-    else if (has_dims_var)
-        ln_cgen_line(g->out, indent, "const int *%s_dims = %s->dims;", arg->name, sameshape);
-    else
-        snprintf(shape->dims, sizeof(shape->dims), dims ? "%s" : "%s->dims",
-                 dims ? dims->text : sameshape);
+    *shape = (shape_text){0};
+    write_dtype_text(g, arg, indent, shape);
+    write_ndim_text(g, arg, indent, shape);
+    write_dims_text(g, arg, indent, shape);
+    if (arg->fields[LN_ARGDESC_CUSTOM])
+        ln_cgen_snippet(g->out, indent, arg->fields[LN_ARGDESC_CUSTOM]);
 }
 
 /** What becomes of the entry once the output is defined. */
@@ -843,46 +833,22 @@ static int needs_output_entry(const generator *g, const ln_argdesc *arg)
            arg->fields[LN_ARGDESC_CLEANUP];
 }
 
-/** The node where a mistake in the definition of an output is reported; one that is plain where
- * there is none. */
-static const ln_rjson *definition_node(const generator *g, const ln_argdesc *arg,
-                                       const shape_text *shape)
-{
-    const ln_rjson *nodes[] = {arg->fields[LN_ARGDESC_DTYPE], arg->fields[LN_ARGDESC_NDIM],
-                               arg->fields[LN_ARGDESC_DIMS]};
-    const char *const texts[] = {shape->dtype, shape->ndim, shape->dims};
-    for (size_t i = 0; i < LENGTH_OF(nodes); i++) {
-        if (nodes[i] && nodes[i]->type == LN_RJSON_STRING &&
-            strcmp(nodes[i]->text, texts[i]) == 0 && strncmp(texts[i], "TL_", 3) != 0 &&
-            !is_plain(g, nodes[i]))
-            return nodes[i];
-    }
-    return arg->fields[LN_ARGDESC_OPTIONAL] ? NULL : NULL;
-}
-
 static void write_definition(const generator *g, const ln_argdesc *arg, int indent)
 {
     shape_text shape;
-    char call[5 * LN_MAX_NAME_LEN], line[6 * LN_MAX_NAME_LEN];
-    const char *mtype = ln_argdesc_text(arg, LN_ARGDESC_MTYPE);
-    write_shape(g, arg, indent, &shape);
-    if (arg->fields[LN_ARGDESC_CUSTOM])
-        ln_cgen_snippet(g->out, indent, arg->fields[LN_ARGDESC_CUSTOM]);
-    snprintf(call, sizeof(call), "ln_op_define_output(op_arg, \"%s\", %s, %s, %s, %s)", arg->name,
-             shape.ndim, shape.dims, shape.dtype, mtype);
+    char entry[LN_MAX_NAME_LEN];
     const int has_entry = needs_output_entry(g, arg);
-    if (!has_entry)
-        snprintf(line, sizeof(line), "if (!%s)", call);
-    else
-        snprintf(line, sizeof(line), "%s%s_entry = %s;", arg->optional ? "" : "ln_tensor_entry *",
-                 arg->name, call);
-    write_maybe_line(g, indent, definition_node(g, arg, &shape), line);
+    write_shape(g, arg, indent, &shape);
+    snprintf(entry, sizeof(entry), "%s%s_entry = ", arg->optional ? "" : "ln_tensor_entry *",
+             arg->name);
+    write_line(g, indent, shape.node, "%sln_op_define_output(op_arg, \"%s\", %s, %s, %s, %s)%s",
+               has_entry ? entry : "if (!", arg->name, shape.ndim, shape.dims, shape.dtype,
+               ln_argdesc_text(arg, LN_ARGDESC_MTYPE), has_entry ? ";" : ")");
     if (arg->fields[LN_ARGDESC_CLEANUP])
         ln_cgen_snippet(g->out, indent, arg->fields[LN_ARGDESC_CLEANUP]);
     if (has_entry)
         ln_cgen_line(g->out, indent, "if (!%s_entry)", arg->name);
     ln_cgen_line(g->out, indent + 4, "return;");
-    char entry[LN_MAX_NAME_LEN];
     snprintf(entry, sizeof(entry), "%s_entry", arg->name);
     write_entry_settings(g, arg, entry, indent);
 }
@@ -890,7 +856,7 @@ static void write_definition(const generator *g, const ln_argdesc *arg, int inde
 static void write_variadic_output(const generator *g, const ln_argdesc *arg)
 {
     shape_text shape;
-    char entry[LN_MAX_NAME_LEN], line[6 * LN_MAX_NAME_LEN];
+    char entry[LN_MAX_NAME_LEN];
     const char *x = arg->name;
     ln_cgen_line(g->out, 4,
                  "priv->%s_n = ln_op_alloc_variadic(op_arg, \"%s\", &priv->%s_entry, &priv->%s);",
@@ -898,17 +864,16 @@ static void write_variadic_output(const generator *g, const ln_argdesc *arg)
     ln_cgen_line(g->out, 4, "if (priv->%s_n < 0)", x);
     ln_cgen_line(g->out, 8, "return;");
     write_variadic_locals(g, arg);
-    if (arg->fields[LN_ARGDESC_CUSTOM])
-        ln_cgen_snippet(g->out, 4, arg->fields[LN_ARGDESC_CUSTOM]);
     ln_cgen_line(g->out, 4, "for (int i = 0; i < priv->%s_n; i++) {", x);
     write_shape(g, arg, 8, &shape);
     snprintf(entry, sizeof(entry), "priv->%s_entry[i]", x);
-    snprintf(line, sizeof(line),
-             "%s = ln_op_define_output(op_arg, ln_op_variadic_name(op_arg->tensors_out, \"%s\", "
-             "i), %s, %s, %s, "
-             "%s);",
-             entry, x, shape.ndim, shape.dims, shape.dtype, ln_argdesc_text(arg, LN_ARGDESC_MTYPE));
-    write_maybe_line(g, 8, definition_node(g, arg, &shape), line);
+    write_line(g, 8, shape.node,
+               "%s = ln_op_define_output(op_arg, ln_op_variadic_name(op_arg->tensors_out, \"%s\", "
+               "i), %s, %s, %s, %s);",
+               entry, x, shape.ndim, shape.dims, shape.dtype,
+               ln_argdesc_text(arg, LN_ARGDESC_MTYPE));
+    if (arg->fields[LN_ARGDESC_CLEANUP])
+        ln_cgen_snippet(g->out, 8, arg->fields[LN_ARGDESC_CLEANUP]);
     ln_cgen_line(g->out, 8, "if (!%s)", entry);
     ln_cgen_line(g->out, 12, "return;");
     ln_cgen_line(g->out, 8, "priv->%s[i] = %s->tensor;", x, entry);
@@ -981,11 +946,14 @@ static void write_extra(const generator *g, const step *s)
         ln_cgen_line(g->out, 4, "}");
 }
 
-static void write_section(const generator *g, const char **last, const char *title)
+/** Writes the comment that begins a section, unless it is begun. Returns 1 when it was. */
+static int write_section(const generator *g, const char **last, const char *title)
 {
-    if (*last != title)
-        ln_cgen_print(g->out, "\n    // %s\n", title);
+    if (*last == title)
+        return 1;
+    ln_cgen_print(g->out, "\n    // %s\n", title);
     *last = title;
+    return 0;
 }
 
 /** Writes the steps that need not wait, in the order of the description; again and again while
@@ -1002,7 +970,9 @@ static void write_ready_steps(generator *g, int with_outputs)
             const int is_output = s->arg->kind == LN_ARGDESC_OUT;
             if (s->done || (is_output && !with_outputs) || find_obstacle(g, s))
                 continue;
-            write_section(g, &last, round && s->code ? across : titles[s->arg->kind]);
+            if (write_section(g, &last, round && s->code ? across : titles[s->arg->kind]) &&
+                !s->code)
+                ln_cgen_print(g->out, "\n");
             if (s->code)
                 write_extra(g, s);
             else
@@ -1514,27 +1484,64 @@ static void write_includes(ln_cgen *out, const ln_opdescs *descs)
             const char *name = op->includes[k]->text;
             snprintf(line, sizeof(line), name[0] == '<' ? "#include %s\n" : "#include \"%s\"\n",
                      name);
-            if (!strstr(out->text, line))
+            if (out->text && !strstr(out->text, line))
                 ln_cgen_print(out, "%s", line);
         }
     }
 }
 
-int ln_opgen_c(ln_cgen *out, const ln_opdescs *descs, ln_error *err)
+static int write_operators(ln_cgen *out, const ln_opdescs *descs, ln_error *err)
 {
-    ln_cgen_print(out, "// Generated from ");
-    ln_opgen_print_sources(out, descs);
-    ln_cgen_print(out, "; edit that, not this.\n\n"
-                       "#include <limits.h>\n#include <string.h>\n\n"
-                       "#include \"lightnet/ln_op.h\"\n#include \"lightnet/ln_genop.h\"\n"
-                       "#include \"tensorlight/tensorlight.h\"\n");
-    write_includes(out, descs);
     for (size_t i = 0; i < descs->len; i++) {
         if (descs->ops[i]->own && descs->ops[i]->autogen &&
             generate_operator(out, descs->ops[i], err))
             return -1;
     }
     return 0;
+}
+
+/* Headers that the generator's own code needs, and what shows that it does. */
+static const struct {
+    const char *include, *words[2];
+} needed_headers[] = {
+    {"#include <limits.h>\n", {"INT_MIN", "INT_MAX"}},
+    {"#include <string.h>\n", {"memcpy(", "strcmp("}},
+    {"#include \"lightnet/ln_genop.h\"\n", {"ln_op_default_", "_variadic"}},
+};
+
+static int is_needed(const ln_cgen *draft, size_t i)
+{
+    return strstr(draft->text, needed_headers[i].words[0]) ||
+           strstr(draft->text, needed_headers[i].words[1]);
+}
+
+/** Prints the #includes that a file with the operators of `draft` needs. */
+static void write_headers(ln_cgen *out, const ln_cgen *draft, const ln_opdescs *descs)
+{
+    const size_t nsystem = 2;
+    for (size_t i = 0; draft->text && i < LENGTH_OF(needed_headers); i++) {
+        if (is_needed(draft, i))
+            ln_cgen_print(out, "%s", needed_headers[i].include);
+        if (i + 1 == nsystem)
+            ln_cgen_print(out, is_needed(draft, 0) || is_needed(draft, 1) ? "\n" : "");
+    }
+    ln_cgen_print(out, "#include \"lightnet/ln_op.h\"\n#include \"tensorlight/tensorlight.h\"\n");
+    write_includes(out, descs);
+}
+
+int ln_opgen_c(ln_cgen *out, const ln_opdescs *descs, ln_error *err)
+{
+    ln_cgen draft = {.file = out->file}; // shows what is needed
+    int result = write_operators(&draft, descs, err);
+    ln_cgen_print(out, "// Generated from ");
+    ln_opgen_print_sources(out, descs);
+    ln_cgen_print(out, "; edit that, not this.\n\n");
+    if (!result) {
+        write_headers(out, &draft, descs);
+        result = write_operators(out, descs, err);
+    }
+    ln_cgen_free(&draft);
+    return result;
 }
 
 int ln_opgen_list(ln_cgen *out, const ln_opdescs *descs, const char *arch, ln_error *err)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the examples of checked operator descriptions to a test program.
 
-#ifndef LN_OPGEN_TEST_H
-#define LN_OPGEN_TEST_H
+#ifndef LN_OPGEN_EXAMPLE_H
+#define LN_OPGEN_EXAMPLE_H
 
 #include "gen/ln_cgen.h"
 #include "gen/ln_opdesc.h"

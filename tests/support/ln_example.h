@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the examples of operator descriptions: what `ln-opgen --tests` generates is a table of these
+// and a main.
+//
+// Each example is a small model with literal inputs. It runs for every architecture that implements
+// its operator, in four ways: the inputs given at run time or as constants, the program optimized
+// or the reference.
+
+#ifndef LN_EXAMPLE_H
+#define LN_EXAMPLE_H
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lightnet/ln_arch.h"
+#include "lightnet/ln_context.h"
+#include "lightnet/ln_util.h"
+
+/** What an output must be. */
+typedef struct ln_example_output {
+    const char *name;   /* NULL ends an array of these */
+    const char *dtype;  /* NULL: not checked */
+    int ndim;           /* -1: the shape is not checked */
+    const int *dims;    /* [ndim], or NULL */
+    int len;            /* 1: all elements are data[0] */
+    const double *data; /* [len] */
+} ln_example_output;
+
+typedef struct ln_example {
+    const char *place; /* "conv.op:12", for messages */
+    const char *doc;
+    const char *optype;
+    const char *arch;
+    const char *inputs;  /* names as items of a JSON array */
+    const char *outputs; /* the same */
+    const char *ops;     /* the operators as a JSON array */
+    double tolerance;
+    const char *error; /* the model must be refused with this in the message; NULL: it must run */
+    const ln_example_output *expected;
+} ln_example;
+
+/** One of the ways to run an example. */
+typedef struct ln_example_way {
+    const char *target;
+    int constant;  /* the inputs are constants */
+    int reference; /* the program is not optimized */
+} ln_example_way;
+
+/** 1 when architecture `arch` can run the operator of the example. */
+static inline int ln_example_is_for(const ln_example *example, const char *arch)
+{
+    char optype[LN_MAX_NAME_LEN];
+    if (strcmp(example->arch, "none") != 0)
+        return strcmp(example->arch, arch) == 0;
+    snprintf(optype, sizeof(optype), "%s_%s", example->optype, arch);
+    return ln_hash_find(LN_ARCH.op_proto_table, optype) != NULL;
+}
+
+/** Reads and compiles the model of an example. -1 with the reason in `ctx`. */
+static inline int ln_example_compile(ln_context *ctx, const ln_example *example,
+                                     const ln_example_way *way)
+{
+    char *text = NULL;
+    const int len = asprintf(&text, "{\"inputs\": [%s], \"outputs\": [%s], \"ops\": %s}",
+                             way->constant ? "" : example->inputs, example->outputs, example->ops);
+    if (len < 0)
+        return ln_fail(ctx, "out of memory");
+    if (way->reference)
+        ln_context_set_reference(ctx);
+    int result = ln_context_init_text(ctx, example->place, text, (size_t)len);
+    free(text);
+    if (!result)
+        result = ln_context_compile(ctx, way->target);
+    return result;
+}
+
+/** 0, or -1 with the reason in `ctx`: type or shape differ. */
+static inline int ln_example_check_type(ln_context *ctx, const ln_example_output *output,
+                                        const tl_tensor *tensor)
+{
+    char is[LN_MAX_SHAPE], expected[LN_MAX_SHAPE];
+    if (output->dtype && tensor->dtype != tl_dtype_from_str(output->dtype))
+        return ln_fail(ctx, "'%s' has data type %s, expected %s", output->name,
+                       tl_dtype_name(tensor->dtype), output->dtype);
+    if (output->ndim < 0)
+        return 0;
+    ln_sprint_shape(is, sizeof(is), tensor->ndim, tensor->dims);
+    ln_sprint_shape(expected, sizeof(expected), output->ndim, output->dims);
+    if (strcmp(is, expected) != 0)
+        return ln_fail(ctx, "'%s' has shape %s, expected %s", output->name, is, expected);
+    return 0;
+}
+
+static inline int ln_example_is_close(double is, double expected, double tolerance)
+{
+    if (isnan(is) || isnan(expected))
+        return isnan(is) && isnan(expected);
+    return is == expected || fabs(is - expected) <= tolerance * fmax(1, fabs(expected));
+}
+
+/** 0, or -1 with the reason in `ctx`: an element differs. */
+static inline int ln_example_check_data(ln_context *ctx, const ln_example_output *output,
+                                        const tl_tensor *tensor, const char *data, double tolerance)
+{
+    if (output->len != 1 && output->len != tensor->len)
+        return ln_fail(ctx, "'%s' has %d elements, expected %d", output->name, tensor->len,
+                       output->len);
+    for (int i = 0; i < tensor->len; i++) {
+        double is;
+        const double expected = output->data[output->len == 1 ? 0 : i];
+        tl_convert(&is, TL_DOUBLE, data + (size_t)i * tl_size_of(tensor->dtype), tensor->dtype);
+        if (!ln_example_is_close(is, expected, tolerance))
+            return ln_fail(ctx, "'%s'[%d] is %.9g, expected %.9g within %g", output->name, i, is,
+                           expected, tolerance);
+    }
+    return 0;
+}
+
+static inline int ln_example_check_output(ln_context *ctx, const ln_example_output *output,
+                                          double tolerance)
+{
+    const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, output->name);
+    if (!entry)
+        return ln_fail(ctx, "'%s' does not exist", output->name);
+    if (ln_example_check_type(ctx, output, entry->tensor))
+        return -1;
+    void *data = ln_context_get_data(ctx, output->name, NULL);
+    if (!data)
+        return -1;
+    const int result = ln_example_check_data(ctx, output, entry->tensor, data, tolerance);
+    ln_free(data);
+    return result;
+}
+
+/** Runs a compiled example and checks its outputs. -1 with the reason in `ctx`. */
+static inline int ln_example_check(ln_context *ctx, const ln_example *example)
+{
+    if (ln_context_load(ctx, NULL) || ln_context_run(ctx))
+        return -1;
+    for (const ln_example_output *output = example->expected; output->name; output++) {
+        if (ln_example_check_output(ctx, output, example->tolerance))
+            return -1;
+    }
+    return 0;
+}
+
+/** 0, or -1 with the reason in `ctx`. */
+static inline int ln_example_try(ln_context *ctx, const ln_example *example,
+                                 const ln_example_way *way)
+{
+    const int failed = ln_example_compile(ctx, example, way);
+    if (!example->error)
+        return failed ? -1 : ln_example_check(ctx, example);
+    if (!failed)
+        return ln_fail(ctx, "the model was accepted, expected an error with \"%s\"",
+                       example->error);
+    return strstr(ln_context_error(ctx), example->error) ? 0 : -1;
+}
+
+/** Runs an example one way and prints a line of TAP. Returns 1 when it failed. */
+static inline int ln_example_run(const ln_example *example, const ln_example_way *way, int number)
+{
+    ln_context *ctx = ln_context_create();
+    const int failed = !ctx || ln_example_try(ctx, example, way);
+    printf("%s %d - %s %s %s (%s%s%s)\n", failed ? "not ok" : "ok", number, example->place,
+           example->optype, example->doc, way->target,
+           way->reference ? ", reference" : ", optimized",
+           way->constant ? ", constant inputs" : "");
+    if (failed) {
+        printf("# %s\n", ctx ? ln_context_error(ctx) : ln_last_error());
+        if (example->error)
+            printf("# expected an error with \"%s\"\n", example->error);
+    }
+    ln_context_free(ctx);
+    return failed;
+}
+
+/** Runs `n` examples; returns the exit status. A run that tested nothing fails. */
+static inline int ln_example_main(const ln_example *examples, size_t n)
+{
+    int number = 0, nfailed = 0;
+    for (size_t i = 0; i < n; i++) {
+        const ln_list *archs = ln_arch_list();
+        const ln_arch *arch;
+        LN_LIST_FOREACH(arch, archs)
+        {
+            for (int w = 0; w < 4 && ln_example_is_for(&examples[i], arch->arch_name); w++) {
+                const ln_example_way way = {arch->arch_name, .constant = w & 1,
+                                            .reference = w >> 1};
+                if (!way.constant || *examples[i].inputs)
+                    nfailed += ln_example_run(&examples[i], &way, ++number);
+            }
+        }
+    }
+    printf("1..%d\n", number);
+    return nfailed || number == 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+#endif
