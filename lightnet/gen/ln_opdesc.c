@@ -650,7 +650,10 @@ static int check_name(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
         const size_t len = strlen(other->name);
         if (other == arg || strncmp(arg->name, other->name, len) != 0)
             continue;
-        if (!arg->name[len] || IS_ONE_OF(arg->name + len, name_suffixes))
+        if (!arg->name[len])
+            return ln_opdesc_fail(op, arg->fields[LN_ARGDESC_ARG_NAME], err,
+                                  "another argument is called '%s' too", arg->name);
+        if (IS_ONE_OF(arg->name + len, name_suffixes))
             return ln_opdesc_fail(op, arg->fields[LN_ARGDESC_ARG_NAME], err,
                                   "arg_name '%s' is also a variable of argument '%s'", arg->name,
                                   other->name);

@@ -1474,17 +1474,17 @@ void ln_opgen_print_sources(ln_cgen *out, const ln_opdescs *descs)
     }
 }
 
-/** Prints an #include of each header that the descriptions ask for, once. */
-static void write_includes(ln_cgen *out, const ln_opdescs *descs)
+/** Prints an #include of each header of one kind, "<...>" or others, that the descriptions ask for,
+ * once. */
+static void write_includes(ln_cgen *out, const ln_opdescs *descs, int is_system)
 {
     for (size_t i = 0; i < descs->len; i++) {
         const ln_opdesc *op = descs->ops[i];
         for (size_t k = 0; op->own && op->autogen && k < op->nincludes; k++) {
-            char line[LN_MAX_NAME_LEN];
             const char *name = op->includes[k]->text;
-            snprintf(line, sizeof(line), name[0] == '<' ? "#include %s\n" : "#include \"%s\"\n",
-                     name);
-            if (out->text && !strstr(out->text, line))
+            char line[LN_MAX_NAME_LEN];
+            snprintf(line, sizeof(line), is_system ? "#include %s\n" : "#include \"%s\"\n", name);
+            if ((name[0] == '<') == is_system && out->text && !strstr(out->text, line))
                 ln_cgen_print(out, "%s", line);
         }
     }
@@ -1500,33 +1500,26 @@ static int write_operators(ln_cgen *out, const ln_opdescs *descs, ln_error *err)
     return 0;
 }
 
-/* Headers that the generator's own code needs, and what shows that it does. */
-static const struct {
-    const char *include, *words[2];
-} needed_headers[] = {
-    {"#include <limits.h>\n", {"INT_MIN", "INT_MAX"}},
-    {"#include <string.h>\n", {"memcpy(", "strcmp("}},
-    {"#include \"lightnet/ln_genop.h\"\n", {"ln_op_default_", "_variadic"}},
-};
-
-static int is_needed(const ln_cgen *draft, size_t i)
+/** Prints an #include of a header that the generator's own code needs when the draft has one of the
+ * words. */
+static void write_include_for(ln_cgen *out, const ln_cgen *draft, const char *header,
+                              const char *word, const char *other)
 {
-    return strstr(draft->text, needed_headers[i].words[0]) ||
-           strstr(draft->text, needed_headers[i].words[1]);
+    if (draft->text && (strstr(draft->text, word) || strstr(draft->text, other)))
+        ln_cgen_print(out, "#include %s\n", header);
 }
 
 /** Prints the #includes that a file with the operators of `draft` needs. */
 static void write_headers(ln_cgen *out, const ln_cgen *draft, const ln_opdescs *descs)
 {
-    const size_t nsystem = 2;
-    for (size_t i = 0; draft->text && i < LENGTH_OF(needed_headers); i++) {
-        if (is_needed(draft, i))
-            ln_cgen_print(out, "%s", needed_headers[i].include);
-        if (i + 1 == nsystem)
-            ln_cgen_print(out, is_needed(draft, 0) || is_needed(draft, 1) ? "\n" : "");
-    }
+    const size_t before = out->len;
+    write_include_for(out, draft, "<limits.h>", "INT_MIN", "INT_MAX");
+    write_includes(out, descs, 1);
+    write_include_for(out, draft, "<string.h>", "memcpy(", "strcmp(");
+    ln_cgen_print(out, out->len > before ? "\n" : "");
+    write_include_for(out, draft, "\"lightnet/ln_genop.h\"", "ln_op_default_", "_variadic");
     ln_cgen_print(out, "#include \"lightnet/ln_op.h\"\n#include \"tensorlight/tensorlight.h\"\n");
-    write_includes(out, descs);
+    write_includes(out, descs, 0);
 }
 
 int ln_opgen_c(ln_cgen *out, const ln_opdescs *descs, ln_error *err)

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of the generator of operators, on the descriptions in test/: their C against the expected
+// one, and mistakes against the expected messages. Runs in the folder test/.
+
+#include "gen/ln_opgen_c.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen/ln_opgen_doc.h"
+#include "gen/ln_opgen_example.h"
+#include "lightnet/ln_util.h"
+#include "ln_check.h"
+
+typedef int (*generate_func)(ln_cgen *out, const ln_opdescs *descs, ln_error *err);
+
+/** Returns new: what is generated from a file, or NULL with the thread's last error. */
+static char *generate(const char *file, const char *with, const char *output, generate_func func)
+{
+    ln_opdescs *descs = ln_opdescs_create();
+    ln_cgen out = {.file = output};
+    int failed = ln_opdescs_read(descs, file, 1, NULL);
+    if (!failed && with)
+        failed = ln_opdescs_read(descs, with, 0, NULL);
+    if (!failed)
+        failed = ln_opdescs_check(descs, NULL) || func(&out, descs, NULL);
+    char *text = failed ? NULL : ln_strdup(out.text);
+    ln_cgen_free(&out);
+    ln_opdescs_free(descs);
+    return text;
+}
+
+/** Fails at the first line that differs from a file's; with LN_UPDATE set, writes the file instead.
+ */
+static void assert_is_file(const char *text, const char *file)
+{
+    ck_assert_msg(text != NULL, "%s", ln_last_error());
+    if (getenv("LN_UPDATE")) {
+        FILE *stream = fopen(file, "w");
+        ck_assert(stream && fputs(text, stream) >= 0 && !fclose(stream));
+        return;
+    }
+    char *expected = ln_read_text(file);
+    ck_assert_msg(expected != NULL, "%s", ln_last_error());
+    int line = 1;
+    const char *is = text, *should = expected;
+    for (; *is && *is == *should; is++, should++)
+        line += *is == '\n';
+    ck_assert_msg(*is == *should, "%s:%d: generated '%.40s', expected '%.40s'", file, line, is,
+                  should);
+    ln_free(expected);
+}
+
+START_TEST(generated_c_is_as_expected)
+{
+    char *text = generate("good.op", NULL, "good.c", ln_opgen_c);
+    assert_is_file(text, "good.expected.c");
+    ln_free(text);
+}
+END_TEST
+
+START_TEST(generated_page_is_as_expected)
+{
+    char *text = generate("good.op", NULL, "good.md", ln_opgen_docs);
+    assert_is_file(text, "good.expected.md");
+    ln_free(text);
+}
+END_TEST
+
+START_TEST(no_line_is_too_long_except_the_authors)
+{
+    char *text = generate("good.op", NULL, "good.c", ln_opgen_c);
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+        ck_assert_msg(strlen(line) <= LN_CGEN_COLUMNS, "%s", line);
+    ln_free(text);
+}
+END_TEST
+
+START_TEST(an_operator_inherits_from_another_file)
+{
+    char *text = generate("child.op", "good.op", "child.c", ln_opgen_c);
+    ck_assert_msg(text != NULL, "%s", ln_last_error());
+    ck_assert_ptr_nonnull(strstr(text, "ln_opimpl_blur_cpu"));
+    ck_assert_ptr_nonnull(strstr(text, "ln_opck_tensor_mtype_eq(src_entry, LN_MEM_CPU);"));
+    ck_assert_ptr_nonnull(strstr(text, "#include <math.h>"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "#line 11 \"child.op\"\n    if (blur(src, bias, dst, width, weights))"));
+    ck_assert_ptr_null(strstr(text, "ln_opimpl_split_cpu"));
+    ln_free(text);
+
+    ck_assert_ptr_null(generate("child.op", NULL, "child.c", ln_opgen_c));
+    ck_assert_str_eq(
+        ln_last_error(),
+        "child.op:7:25: operator 'blur_cpu': inherits 'blur', which is described nowhere");
+}
+END_TEST
+
+START_TEST(a_list_holds_the_operators_of_one_architecture)
+{
+    ln_opdescs *descs = ln_opdescs_create();
+    ln_cgen out = {.file = "-"};
+    ck_assert_int_eq(ln_opdescs_read(descs, "good.op", 1, NULL), 0);
+    ck_assert_int_eq(ln_opdescs_check(descs, NULL), 0);
+    ck_assert_int_eq(ln_opgen_list(&out, descs, "none", NULL), 0);
+    ck_assert_ptr_nonnull(
+        strstr(out.text, "static ln_op *ops_none[] = {\n    &ln_opimpl_blur,\n    NULL,\n};\n"));
+    ck_assert_ptr_null(strstr(out.text, "template")); // "autogen": false
+    ln_cgen_free(&out);
+    ln_opdescs_free(descs);
+}
+END_TEST
+
+static int is_description(const struct dirent *entry)
+{
+    const size_t len = strlen(entry->d_name);
+    return len > 3 && strcmp(entry->d_name + len - 3, ".op") == 0;
+}
+
+/** bad/NAME.op fails with the message in bad/NAME.txt. */
+static void assert_fails_as_expected(const char *name)
+{
+    char file[LN_MAX_NAME_LEN], expected[LN_MAX_NAME_LEN], message[LN_MAXLINE];
+    snprintf(file, sizeof(file), "bad/%s", name);
+    snprintf(expected, sizeof(expected), "bad/%.*s.txt", (int)strlen(name) - 3, name);
+    char *text = generate(file, NULL, "bad.c", ln_opgen_c);
+    if (text) { // a mistake in an example
+        ln_free(text);
+        text = generate(file, NULL, "bad.c", ln_opgen_tests);
+    }
+    ck_assert_msg(text == NULL, "%s: no mistake was found", file);
+    snprintf(message, sizeof(message), "%s\n", ln_last_error());
+    assert_is_file(message, expected);
+}
+
+START_TEST(mistakes_are_told_as_expected)
+{
+    struct dirent **entries;
+    const int n = scandir("bad", &entries, is_description, alphasort);
+    ck_assert_int_gt(n, 0);
+    for (int i = 0; i < n; i++) {
+        assert_fails_as_expected(entries[i]->d_name);
+        free(entries[i]);
+    }
+    free(entries);
+}
+END_TEST
+
+LN_TEST_MAIN("operator generator", generated_c_is_as_expected, generated_page_is_as_expected,
+             no_line_is_too_long_except_the_authors, an_operator_inherits_from_another_file,
+             a_list_holds_the_operators_of_one_architecture, mistakes_are_told_as_expected)
