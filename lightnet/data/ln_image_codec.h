@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The decoders behind ln_image_decode, one for each kind of file.
+
+#ifndef LN_IMAGE_CODEC_H
+#define LN_IMAGE_CODEC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lightnet/ln_image.h"
+
+/** A decoder reads `size` bytes at `data` into `image`. Returns 0, or -1 with a reason (which does
+ * not name the file). */
+typedef int (*ln_image_decoder)(const uint8_t *data, size_t size, ln_image *image, ln_error *err);
+
+int ln_image_decode_png(const uint8_t *data, size_t size, ln_image *image, ln_error *err);
+int ln_image_decode_jpeg(const uint8_t *data, size_t size, ln_image *image, ln_error *err);
+int ln_image_decode_pnm(const uint8_t *data, size_t size, ln_image *image, ln_error *err);
+
+/** Gives the image memory for height x width pixels. -1 with a reason: an extent below 1, or more
+ * than 2^28 samples. */
+int ln_image_alloc(ln_image *image, size_t height, size_t width, int channels, ln_error *err);
+
+#endif

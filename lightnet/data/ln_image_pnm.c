@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// PGM and PPM images: P2, P3 (text), P5, P6 (binary), up to 16 bits a sample. Source: the netpbm
+// formats' manual pages.
+
+#include <ctype.h>
+
+#include "data/ln_image_codec.h"
+
+typedef struct reader {
+    const uint8_t *at;
+    const uint8_t *end;
+} reader;
+
+static void skip_space(reader *r)
+{
+    while (r->at < r->end && (isspace(*r->at) || *r->at == '#')) {
+        if (*r->at == '#')
+            while (r->at < r->end && *r->at != '\n')
+                r->at++;
+        else
+            r->at++;
+    }
+}
+
+// A decimal number; -1 when there is none, or it is too large to be meant.
+static long read_number(reader *r)
+{
+    long n = -1;
+    skip_space(r);
+    for (; r->at < r->end && isdigit(*r->at) && n < 100000000; r->at++)
+        n = (n < 0 ? 0 : n) * 10 + (*r->at - '0');
+    return r->at < r->end && isdigit(*r->at) ? -1 : n;
+}
+
+static uint8_t to_8_bits(unsigned long sample, unsigned long max)
+{
+    return (uint8_t)((sample * 255 + max / 2) / max);
+}
+
+static int read_text_samples(reader *r, uint8_t *pixels, size_t n, unsigned long max, ln_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        const long sample = read_number(r);
+        if (sample < 0 || (unsigned long)sample > max)
+            return ln_error_set(err, "sample %zu of %zu is missing or not in 0 .. %lu", i, n, max);
+        pixels[i] = to_8_bits((unsigned long)sample, max);
+    }
+    return 0;
+}
+
+static int read_binary_samples(reader *r, uint8_t *pixels, size_t n, unsigned long max,
+                               ln_error *err)
+{
+    const size_t width = max > 255 ? 2 : 1;
+    if (r->at < r->end)
+        r->at++; // the one white space after the header
+    if ((size_t)(r->end - r->at) < n * width)
+        return ln_error_set(err, "%zu bytes of samples, expected %zu", (size_t)(r->end - r->at),
+                            n * width);
+    for (size_t i = 0; i < n; i++) {
+        const unsigned long sample =
+            width == 2 ? (unsigned long)r->at[2 * i] << 8 | r->at[2 * i + 1] : r->at[i];
+        if (sample > max)
+            return ln_error_set(err, "sample %zu is %lu, expected at most %lu", i, sample, max);
+        pixels[i] = to_8_bits(sample, max);
+    }
+    return 0;
+}
+
+int ln_image_decode_pnm(const uint8_t *data, size_t size, ln_image *image, ln_error *err)
+{
+    reader r = {.at = data + 2, .end = data + size};
+    const int kind = data[1] - '0'; // 2, 3, 5 or 6
+    const long width = read_number(&r), height = read_number(&r), max = read_number(&r);
+    if (width < 1 || height < 1 || max < 1 || max > 65535)
+        return ln_error_set(err, "the header is not that of a PGM or PPM image");
+    if (ln_image_alloc(image, (size_t)height, (size_t)width, kind == 3 || kind == 6 ? 3 : 1, err))
+        return -1;
+    const size_t n = (size_t)height * (size_t)width * (size_t)image->channels;
+    return kind < 4 ? read_text_samples(&r, image->pixels, n, (unsigned long)max, err)
+                    : read_binary_samples(&r, image->pixels, n, (unsigned long)max, err);
+}

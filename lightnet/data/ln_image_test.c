@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of images as inputs.
+
+#include "lightnet/ln_image.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lightnet/ln_input.h"
+#include "lightnet/ln_util.h"
+#include "ln_check.h"
+#include "tensorlight/tl_tensor.h"
+#include "tensorlight/tl_util.h"
+
+static const ln_image_format plain = {.scale = {1, 1, 1}};
+
+// Writes `size` bytes to a temporary file of that suffix; its name is valid until the next call.
+static const char *write_file(const char *suffix, const void *data, size_t size)
+{
+    static char name[64];
+    snprintf(name, sizeof(name), "ln_image_XXXXXX%s", suffix);
+    const int fd = mkstemps(name, (int)strlen(suffix));
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write(fd, data, size), (ssize_t)size);
+    close(fd);
+    return name;
+}
+
+static tl_tensor *like(int ndim, const int *dims, tl_dtype dtype)
+{
+    tl_tensor *t = tl_tensor_create(NULL, ndim, dims, dtype);
+    ck_assert_ptr_nonnull(t);
+    return t;
+}
+
+// Reads the text of an image into a float tensor of `dims`, which must be `n` numbers.
+static void check_pixels(const char *text, const int dims[4], const ln_image_format *format, int n,
+                         const float *expected)
+{
+    ln_error err = {0};
+    tl_tensor *shape = like(4, dims, TL_FLOAT);
+    const char *file = write_file(".pnm", text, strlen(text));
+    tl_tensor *t = ln_image_read(file, shape, format, &err);
+    unlink(file);
+    ck_assert_msg(t != NULL, "%s", ln_error_text(&err));
+    ck_assert_int_eq(t->len, n);
+    for (int i = 0; i < n; i++)
+        ck_assert_float_eq_tol(((float *)t->data)[i], expected[i], 1e-4f);
+    tl_tensor_free_data_too(t);
+    tl_tensor_free(shape);
+}
+
+START_TEST(an_image_of_the_right_size_passes_exactly)
+{
+    const float expected[] = {0, 10, 20, 250, 251, 255};
+    check_pixels("P2 # comment\n3 2\n255\n0 10 20\n250 251 255\n", (int[]){1, 1, 2, 3}, &plain, 6,
+                 expected);
+}
+END_TEST
+
+START_TEST(colour_is_split_into_planes_or_stays_interleaved)
+{
+    const char text[] = "P3 2 1 255 1 2 3 4 5 6";
+    const ln_image_format nhwc = {.nhwc = 1, .scale = {1, 1, 1}};
+    const ln_image_format bgr = {.bgr = 1, .scale = {1, 1, 1}};
+    check_pixels(text, (int[]){1, 3, 1, 2}, &plain, 6, (float[]){1, 4, 2, 5, 3, 6});
+    check_pixels(text, (int[]){1, 1, 2, 3}, &nhwc, 6, (float[]){1, 2, 3, 4, 5, 6});
+    check_pixels(text, (int[]){1, 3, 1, 2}, &bgr, 6, (float[]){3, 6, 2, 5, 1, 4});
+}
+END_TEST
+
+START_TEST(mean_and_scale_apply_to_each_channel)
+{
+    const ln_image_format format = {.mean = {1, 2, 3}, .scale = {1, 10, 0.5}};
+    check_pixels("P3 1 1 255 11 22 33", (int[]){1, 3, 1, 1}, &format, 3, (float[]){10, 200, 15});
+}
+END_TEST
+
+START_TEST(colour_becomes_grey_by_luma_and_grey_becomes_colour)
+{
+    check_pixels("P3 1 1 255 100 200 50", (int[]){1, 1, 1, 1}, &plain, 1,
+                 (float[]){0.299f * 100 + 0.587f * 200 + 0.114f * 50});
+    check_pixels("P2 1 1 255 7", (int[]){1, 3, 1, 1}, &plain, 3, (float[]){7, 7, 7});
+}
+END_TEST
+
+START_TEST(resizing_interpolates_between_pixel_centres)
+{
+    check_pixels("P2 2 1 255 0 10", (int[]){1, 1, 1, 4}, &plain, 4, (float[]){0, 2.5f, 7.5f, 10});
+    check_pixels("P2 4 1 255 0 10 20 30", (int[]){1, 1, 1, 2}, &plain, 2, (float[]){5, 25});
+}
+END_TEST
+
+START_TEST(sixteen_bit_samples_are_scaled_to_eight)
+{
+    const unsigned char text[] = "P5 2 1 65535 \xff\xff\x80\x00";
+    const int dims[] = {1, 1, 1, 2};
+    ln_error err = {0};
+    tl_tensor *shape = like(4, dims, TL_UINT8);
+    const char *file = write_file(".pgm", text, sizeof(text) - 1 - 0);
+    tl_tensor *t = ln_image_read(file, shape, &plain, &err);
+    unlink(file);
+    ck_assert_msg(t != NULL, "%s", ln_error_text(&err));
+    ck_assert_uint_eq(((uint8_t *)t->data)[0], 255);
+    ck_assert_uint_eq(((uint8_t *)t->data)[1], 128);
+    tl_tensor_free_data_too(t);
+    tl_tensor_free(shape);
+}
+END_TEST
+
+START_TEST(a_bad_image_gives_its_reason)
+{
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"P5 2 2 255 abc", "3 bytes of samples, expected 4"},
+        {"P2 2 1 255 1", "sample 1 of 2 is missing or not in 0 .. 255"},
+        {"P2 2 1 255 1 256", "sample 1 of 2 is missing or not in 0 .. 255"},
+        {"P5 0 2 255 ", "the header is not that of a PGM or PPM image"},
+        {"P5 99999999 99999999 255 ",
+         "99999999 x 99999999 pixels: the image is empty or too large"},
+        {"GIF89a", "not a png, jpg, pgm or ppm image"},
+        {"", "not a png, jpg, pgm or ppm image"},
+    };
+    tl_tensor *shape = like(4, (int[]){1, 1, 2, 2}, TL_FLOAT);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        ln_error err = {0};
+        char expected[256];
+        const char *file = write_file(".pnm", cases[i].text, strlen(cases[i].text));
+        ck_assert_ptr_null(ln_image_read(file, shape, &plain, &err));
+        snprintf(expected, sizeof(expected), "%s: %s", file, cases[i].message);
+        unlink(file);
+        ck_assert_str_eq(ln_error_text(&err), expected);
+    }
+    tl_tensor_free(shape);
+}
+END_TEST
+
+START_TEST(an_image_needs_a_tensor_of_its_kind)
+{
+    ln_error err = {0};
+    tl_tensor *shape = like(2, (int[]){4, 4}, TL_FLOAT);
+    ck_assert_ptr_null(ln_image_read("x.png", shape, &plain, &err));
+    ck_assert_str_eq(ln_error_text(&err), "x.png: an image cannot become a tensor of shape [4, 4], "
+                                          "expected [1, C, H, W] with 1 or 3 channels C");
+    tl_tensor_free(shape);
+}
+END_TEST
+
+#ifdef LN_HAVE_PNG
+#include <png.h>
+
+START_TEST(png_pixels_pass_exactly_and_damage_is_an_error)
+{
+    static const uint8_t pixels[] = {1, 2, 3, 40, 50, 60};
+    uint8_t data[512];
+    png_alloc_size_t size = sizeof(data);
+    png_image png = {
+        .version = PNG_IMAGE_VERSION, .width = 2, .height = 1, .format = PNG_FORMAT_RGB};
+    ck_assert(png_image_write_to_memory(&png, data, &size, 0, pixels, 0, NULL));
+    for (size_t len = 0; len <= size; len++) {
+        ln_error err = {0};
+        ln_image image;
+        const char *file = write_file(".png", data, len);
+        const int status = ln_image_decode(file, &image, &err);
+        unlink(file);
+        if (len == size) {
+            ck_assert_int_eq(status, 0);
+            ck_assert_mem_eq(image.pixels, pixels, sizeof(pixels));
+        }
+        ck_assert(len + 16 >= size || status == -1);
+        if (!status)
+            ln_image_free(&image);
+    }
+}
+END_TEST
+#define PNG_TESTS png_pixels_pass_exactly_and_damage_is_an_error,
+#else
+#define PNG_TESTS
+#endif
+
+#ifdef LN_HAVE_JPEG
+#include <jpeglib.h>
+
+static size_t write_jpeg(unsigned char **data)
+{
+    struct jpeg_compress_struct info;
+    struct jpeg_error_mgr manager;
+    unsigned long size = 0;
+    uint8_t row[16];
+    JSAMPROW rows[] = {row};
+    memset(row, 200, sizeof(row));
+    info.err = jpeg_std_error(&manager);
+    jpeg_create_compress(&info);
+    jpeg_mem_dest(&info, data, &size);
+    info.image_width = info.image_height = 16;
+    info.input_components = 1;
+    info.in_color_space = JCS_GRAYSCALE;
+    jpeg_set_defaults(&info);
+    jpeg_start_compress(&info, TRUE);
+    for (int i = 0; i < 16; i++)
+        jpeg_write_scanlines(&info, rows, 1);
+    jpeg_finish_compress(&info);
+    jpeg_destroy_compress(&info);
+    return size;
+}
+
+START_TEST(jpeg_decodes_and_every_truncation_is_an_error)
+{
+    unsigned char *data = NULL;
+    const size_t size = write_jpeg(&data);
+    for (size_t len = 0; len <= size; len++) {
+        ln_error err = {0};
+        ln_image image;
+        const char *file = write_file(".jpg", data, len);
+        const int status = ln_image_decode(file, &image, &err);
+        unlink(file);
+        ck_assert_int_eq(status, len == size ? 0 : -1);
+        if (!status) {
+            ck_assert_int_eq(image.channels, 1);
+            ck_assert_int_eq(image.height, 16);
+            ck_assert_uint_eq(image.pixels[100], 200);
+            ln_image_free(&image);
+        }
+    }
+    free(data);
+}
+END_TEST
+#define JPEG_TESTS jpeg_decodes_and_every_truncation_is_an_error,
+#else
+#define JPEG_TESTS
+#endif
+
+START_TEST(an_input_is_raw_bytes_only_by_its_name)
+{
+    const float numbers[] = {1, 2, 3, 4};
+    ln_error err = {0};
+    char expected[256];
+    tl_tensor *shape = like(1, (int[]){4}, TL_FLOAT);
+    const char *file = write_file(".bin", numbers, sizeof(numbers));
+    tl_tensor *t = ln_input_read(file, shape, &plain, &err);
+    unlink(file);
+    ck_assert_msg(t != NULL, "%s", ln_error_text(&err));
+    ck_assert_mem_eq(t->data, numbers, sizeof(numbers));
+    tl_tensor_free_data_too(t);
+    file = write_file(".dat", numbers, sizeof(numbers));
+    ck_assert_ptr_null(ln_input_read(file, shape, &plain, &err));
+    snprintf(expected, sizeof(expected),
+             "%s: not a data file that is understood: npy, png, jpg, pgm, ppm, or raw with a name "
+             "ending in .bin",
+             file);
+    unlink(file);
+    ck_assert_str_eq(ln_error_text(&err), expected);
+    tl_tensor_free(shape);
+}
+END_TEST
+
+LN_TEST_MAIN("images", an_image_of_the_right_size_passes_exactly,
+             colour_is_split_into_planes_or_stays_interleaved, mean_and_scale_apply_to_each_channel,
+             colour_becomes_grey_by_luma_and_grey_becomes_colour,
+             resizing_interpolates_between_pixel_centres, sixteen_bit_samples_are_scaled_to_eight,
+             a_bad_image_gives_its_reason, an_image_needs_a_tensor_of_its_kind,
+             PNG_TESTS JPEG_TESTS an_input_is_raw_bytes_only_by_its_name)

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loading a compiled context: memory, data from a file, and everything that is computed only once.
+
+#include "lightnet/ln_context.h"
+
+#include <stdlib.h>
+
+#include "lightnet/ln_data.h"
+#include "lightnet/ln_util.h"
+
+static int takes_data_from_file(const ln_op *op)
+{
+    const ln_param_entry *from_file = ln_param_list_find(op->op_arg->params, "from_file");
+    return from_file && from_file->type == LN_PARAM_BOOL && from_file->value_bool;
+}
+
+// Without a file, the caller has to set the data of these tensors before the first run.
+static int note_missing(ln_context *ctx)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        if (!takes_data_from_file(op))
+            continue;
+        const ln_tensor_list_entry *tle = op->op_arg->tensors_out->data;
+        char *name = ln_strdup(tle->name);
+        ln_list *longer = name ? ln_list_prepend(ctx->missing, name) : NULL;
+        if (!longer) {
+            ln_free(name);
+            return ln_fail(ctx, "out of memory");
+        }
+        ctx->missing = longer;
+    }
+    ctx->missing = ln_list_reverse(ctx->missing);
+    return 0;
+}
+
+static int start_threads(ln_context *ctx)
+{
+    const char *env = getenv("LIGHTNET_NUM_THREADS");
+    const int n = env && *env ? atoi(env) : ctx->threads;
+    if (n < 0)
+        return ln_fail(ctx, "LIGHTNET_NUM_THREADS is '%s', expected a number of threads", env);
+    if (ctx->pool || n == 1)
+        return 0;
+    ctx->pool = tl_pool_create(n);
+    return ctx->pool ? 0 : ln_fail_tl(ctx);
+}
+
+// In list order, so that each operator finds what the ones before it computed.
+static int run_once(ln_context *ctx)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        op->op_arg->failed = 0;
+        if (op->static_run)
+            op->static_run(op->op_arg);
+        if (!op->op_arg->failed && op->op_arg->at_load && op->run)
+            op->run(op->op_arg);
+        if (op->op_arg->failed)
+            return -1;
+    }
+    return 0;
+}
+
+int ln_context_load(ln_context *ctx, const char *datafile)
+{
+    ln_context_clear_error(ctx);
+    if (ctx->ops && !ctx->target)
+        return ln_fail(ctx, "the model is not compiled");
+    if (ln_context_alloc_mem(ctx))
+        return -1;
+    ctx->random = ctx->seed;
+    if (start_threads(ctx) || (datafile ? ln_data_load(ctx, datafile) : note_missing(ctx)) ||
+        run_once(ctx)) {
+        ln_context_unload(ctx);
+        return -1;
+    }
+    return 0;
+}

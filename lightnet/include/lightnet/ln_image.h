@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Images as inputs: PNG, JPEG, PGM and PPM files, made to fit a tensor.
+//
+//     ln_image_format format = {.mean = {127, 127, 127}, .scale = {1 / 128.0, 1 / 128.0, 1 /
+//     128.0}}; tl_tensor *photo = ln_image_read("photo.jpg", input, &format, &err); // shape and
+//     dtype of `input`
+
+#ifndef LN_IMAGE_H
+#define LN_IMAGE_H
+
+#include <stdint.h>
+
+#include "lightnet/ln_api.h"
+#include "lightnet/ln_msg.h"
+#include "tensorlight/tl_tensor.h"
+
+LN_BEGIN_DECLS
+
+/** How pixels become numbers: (pixel - mean[c]) * scale[c], for channel c of the tensor. */
+typedef struct ln_image_format {
+    int nhwc; /* the tensor is [1, H, W, C], not [1, C, H, W] */
+    int bgr;  /* channel 0 is blue, not red */
+    double mean[3];
+    double scale[3]; /* of a one-channel tensor, the first numbers count */
+} ln_image_format;
+
+/** An image in memory: 8 bits a sample, rows from the top, samples of a pixel side by side. */
+typedef struct ln_image {
+    int height;
+    int width;
+    int channels; /* 1 grey, 3 red green blue */
+    uint8_t *pixels;
+} ln_image;
+
+/** Whether `size` bytes at `data` begin like an image file that is understood. */
+LN_API int ln_image_is_image(const void *data, size_t size);
+
+/** Decodes an image file, recognised by its content. 16-bit samples are cut to 8, transparency is
+ * dropped. Returns 0, or -1 with a reason that names the file. Free with ln_image_free. */
+LN_API int ln_image_decode(const char *file, ln_image *image, ln_error *err);
+
+/** Frees the pixels. */
+LN_API void ln_image_free(ln_image *image);
+
+/** Reads an image into a tensor of like's dtype and shape, [1, C, H, W] or [C, H, W], with C 1 or 3
+ * (format->nhwc: C last): turns colour to grey (luma of ITU-R BT.601) or grey to colour, resizes to
+ * H x W (linear, half-pixel centres; an image of that size stays exact), and scales. Returns new
+ * (tl_tensor_free_data_too), or NULL with a reason that names the file. */
+LN_API tl_tensor *ln_image_read(const char *file, const tl_tensor *like,
+                                const ln_image_format *format, ln_error *err);
+
+LN_END_DECLS
+
+#endif

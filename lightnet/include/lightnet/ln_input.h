@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model's input from a file of any understood kind.
+
+#ifndef LN_INPUT_H
+#define LN_INPUT_H
+
+#include "lightnet/ln_api.h"
+#include "lightnet/ln_image.h"
+#include "lightnet/ln_msg.h"
+#include "tensorlight/tl_tensor.h"
+
+LN_BEGIN_DECLS
+
+/** Reads `file` into a tensor of like's dtype and shape. npy: the shape must be the same, floating
+ * types are converted, integers if every value fits. png, jpg, pgm, ppm: see ln_image_read;
+ * `format` NULL: refused. A name that ends in .bin: raw little-endian elements of exactly like's
+ * size. Returns new (tl_tensor_free_data_too), or NULL with a reason that names the file. */
+LN_API tl_tensor *ln_input_read(const char *file, const tl_tensor *like,
+                                const ln_image_format *format, ln_error *err);
+
+LN_END_DECLS
+
+#endif
