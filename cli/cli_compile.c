@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// lightnet compile: write the compiled model.
+
+#include "cli.h"
+#include "cli_model.h"
+
+int cli_compile(const cli_options *opt)
+{
+    if (!opt->outfile)
+        return cli_usage("compile needs -o FILE");
+    ln_context *ctx = cli_model_read(opt);
+    if (!ctx)
+        return CLI_FAILED;
+    const int failed = ln_context_compile(ctx, opt->target) || ln_context_print(ctx, opt->outfile);
+    const int status = failed ? cli_model_fail(ctx) : CLI_OK;
+    ln_context_free(ctx);
+    return status;
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// lightnet env: the environment variables, what they mean, and their values.
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli.h"
+
+static const struct variable {
+    const char *name;
+    const char *help;
+} variables[] = {
+    {"LIGHTNET_NUM_THREADS", "threads for runs, 0 for all cores; overrides --threads"},
+    {"LIGHTNET_MAX_ISA", "highest instruction set: c, avx2, avx512 or neon"},
+};
+
+int cli_env(const cli_options *opt)
+{
+    (void)opt;
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+        const char *value = getenv(variables[i].name);
+        printf("%-22s %-10s %s\n", variables[i].name, value ? value : "(not set)",
+               variables[i].help);
+    }
+    return CLI_OK;
+}

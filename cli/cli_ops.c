@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// lightnet ops: the operators and their documentation, from the descriptions.
+
+#include <stdio.h>
+
+#include "cli.h"
+#include "lightnet/lightnet.h"
+
+static const char *doc_of(const ln_op *op)
+{
+    return op->op_arg->info && op->op_arg->info->doc ? op->op_arg->info->doc : "";
+}
+
+static void list_all(void)
+{
+    const ln_arch *arch;
+    LN_LIST_FOREACH(arch, ln_arch_list())
+    {
+        for (ln_op **op = arch->reg_ops; op && *op; op++)
+            printf("%-24s %-6s %s\n", (*op)->op_arg->optype, (*op)->op_arg->arch, doc_of(*op));
+    }
+}
+
+static void print_args(const char *title, const ln_arg_info *args)
+{
+    for (; args && args->arg_name; args++) {
+        printf("  %-8s %s%s: %s", title, args->arg_name, args->variadic ? "..." : "",
+               args->type ? args->type : "");
+        if (args->optional)
+            printf(" (may be absent)");
+        if (args->deflt)
+            printf(" (default %s)", args->deflt);
+        printf("\n");
+        if (args->doc)
+            printf("           %s\n", args->doc);
+    }
+}
+
+static void print_one(const ln_op *op)
+{
+    const ln_op_info *info = op->op_arg->info;
+    printf("%s (%s)\n", op->op_arg->optype, op->op_arg->arch);
+    if (!info)
+        return;
+    printf("  %s\n", doc_of(op));
+    print_args("input", info->tensors_in);
+    print_args("output", info->tensors_out);
+    print_args("param", info->params);
+    if (info->source)
+        printf("  from     %s\n", info->source);
+}
+
+int cli_ops(const cli_options *opt)
+{
+    if (!opt->n_args) {
+        list_all();
+        return CLI_OK;
+    }
+    const ln_op *op = ln_hash_find(LN_ARCH.op_proto_table, opt->args[0]);
+    if (!op)
+        return cli_fail("there is no operator '%s'; 'lightnet ops' lists them", opt->args[0]);
+    print_one(op);
+    return CLI_OK;
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of all commands: one table says what each is called, means, and belongs to.
+
+#include "cli_options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+typedef enum kind { FLAG, TEXT, TEXTS, COUNT, POSITIVE } kind;
+
+typedef struct row {
+    const char *name;
+    char letter; // 0: none
+    kind kind;
+    size_t field; // offset in cli_options
+    unsigned commands;
+    const char *arg; // what the value is called in the help
+    const char *help;
+} row;
+
+enum {
+    MODEL_COMMANDS = CLI_SHORT | CLI_RUN | CLI_COMPILE | CLI_SHOW | CLI_VERIFY | CLI_BENCH,
+    RUN_COMMANDS = CLI_SHORT | CLI_RUN | CLI_VERIFY | CLI_BENCH,
+    INPUT_COMMANDS = CLI_RUN | CLI_VERIFY | CLI_BENCH,
+};
+
+#define FIELD(name) offsetof(cli_options, name)
+
+static const row rows[] = {
+    {"outfile", 'o', TEXT, FIELD(outfile), CLI_SHORT | CLI_COMPILE, "FILE",
+     "write the compiled model to FILE (- standard output)"},
+    {"target", 't', TEXT, FIELD(target), MODEL_COMMANDS, "NAME", "compile for NAME (default cpu)"},
+    {"datafile", 'f', TEXT, FIELD(datafile), MODEL_COMMANDS, "FILE", "weights: safetensors or wts"},
+    {"compile", 'c', FLAG, FIELD(compile_only), CLI_SHORT, NULL, "compile only"},
+    {"run", 'r', FLAG, FIELD(run_only), CLI_SHORT | CLI_RUN, NULL,
+     "run only: MODEL is compiled already"},
+    {"input", 'i', TEXTS, FIELD(inputs), INPUT_COMMANDS, "[NAME=]FILE",
+     "an input, by name or in the model's order: npy, png, jpg, pgm, ppm, bin"},
+    {"outdir", 'O', TEXT, FIELD(outdir), CLI_RUN, "DIR", "write output_0.npy, ... to DIR"},
+    {"top", 0, COUNT, FIELD(top), CLI_RUN, "K", "print the K best indices of each output row"},
+    {"labels", 0, TEXT, FIELD(labels), CLI_RUN, "FILE", "names for --top, one a line"},
+    {"print-all", 0, FLAG, FIELD(print_all), CLI_RUN, NULL, "print outputs in full, however large"},
+    {"fetch", 0, TEXTS, FIELD(fetch), CLI_RUN, "NAME", "treat tensor NAME as one more output"},
+    {"mean", 0, TEXT, FIELD(mean), INPUT_COMMANDS, "M[,M,M]",
+     "images: subtract M, for all channels or each"},
+    {"scale", 0, TEXT, FIELD(scale), INPUT_COMMANDS, "S[,S,S]", "images: then multiply by S"},
+    {"bgr", 0, FLAG, FIELD(bgr), INPUT_COMMANDS, NULL, "images: blue first"},
+    {"layout", 0, TEXT, FIELD(layout), INPUT_COMMANDS, "nchw|nhwc",
+     "images: order of the input's axes (default nchw)"},
+    {"reference", 0, FLAG, FIELD(reference), CLI_VERIFY, NULL,
+     "compare with the unoptimized program, tensor by tensor"},
+    {"rtol", 0, POSITIVE, FIELD(rtol), CLI_VERIFY, "R", "relative tolerance (default 1e-3)"},
+    {"atol", 0, POSITIVE, FIELD(atol), CLI_VERIFY, "A", "absolute tolerance (default 1e-5)"},
+    {"seconds", 0, POSITIVE, FIELD(seconds), CLI_BENCH, "S", "measure for S seconds (default 2)"},
+    {"per-op", 0, FLAG, FIELD(per_op), CLI_BENCH, NULL, "time each operator"},
+    {"trace", 0, TEXT, FIELD(trace), CLI_BENCH, "FILE", "write a Chrome trace of one run to FILE"},
+    {"json", 0, FLAG, FIELD(json), CLI_BENCH, NULL, "print JSON"},
+    {"dot", 0, FLAG, FIELD(dot), CLI_SHOW, NULL, "print the graph for Graphviz"},
+    {"threads", 0, COUNT, FIELD(threads), RUN_COMMANDS, "N",
+     "threads, 0 for all cores (default 1)"},
+    {"seed", 0, COUNT, FIELD(seed), RUN_COMMANDS, "N", "seed of random data (default 0)"},
+    {"disable-rule", 0, TEXTS, FIELD(disabled), MODEL_COMMANDS, "NAME", "leave out a rewrite"},
+    {"debug", 'd', FLAG, FIELD(debug), MODEL_COMMANDS, NULL, "say which rewrites were applied"},
+    {"no-warnings", 'w', FLAG, FIELD(quiet), MODEL_COMMANDS, NULL, "print no warnings"},
+    {"help", 'h', FLAG, FIELD(help), CLI_ALL, NULL, "print this help"},
+    {"version", 'v', FLAG, FIELD(version), CLI_SHORT, NULL, "print the version"},
+};
+
+enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
+
+static int set_texts(cli_strings *strings, const char *text)
+{
+    const char **items = realloc(strings->items, (size_t)(strings->n + 1) * sizeof(*items));
+    if (!items)
+        return cli_fail("out of memory");
+    items[strings->n++] = text;
+    strings->items = items;
+    return 0;
+}
+
+static int set_count(int *count, const row *r, const char *text)
+{
+    char *end;
+    errno = 0;
+    const long n = strtol(text, &end, 10);
+    if (errno || end == text || *end || n < 0 || n > INT_MAX)
+        return cli_usage("--%s is '%s', expected a whole number from 0", r->name, text);
+    *count = (int)n;
+    return 0;
+}
+
+static int set_positive(double *value, const row *r, const char *text)
+{
+    char *end;
+    const double v = strtod(text, &end);
+    if (end == text || *end || !(v >= 0 && v < 1e300))
+        return cli_usage("--%s is '%s', expected a number from 0", r->name, text);
+    *value = v;
+    return 0;
+}
+
+static int set_option(cli_options *opt, const row *r, const char *text)
+{
+    void *field = (char *)opt + r->field;
+    switch (r->kind) {
+    case FLAG:
+        *(int *)field = 1;
+        return 0;
+    case TEXT:
+        *(const char **)field = text;
+        return 0;
+    case TEXTS:
+        return set_texts(field, text);
+    case COUNT:
+        return set_count(field, r, text);
+    case POSITIVE:
+        return set_positive(field, r, text);
+    }
+    return 0;
+}
+
+static void set_defaults(cli_options *opt)
+{
+    memset(opt, 0, sizeof(*opt));
+    opt->target = "cpu";
+    opt->layout = "nchw";
+    opt->threads = 1;
+    opt->seconds = 2;
+    opt->rtol = 1e-3;
+    opt->atol = 1e-5;
+}
+
+// Fills getopt's two forms of the command's options. The long options' `val` is 256 and the row.
+static void fill_getopt(unsigned command, struct option *longs, char *letters)
+{
+    *letters++ = ':';
+    for (int i = 0; i < N_ROWS; i++) {
+        if (!(rows[i].commands & command))
+            continue;
+        const int has_arg = rows[i].kind == FLAG ? no_argument : required_argument;
+        *longs++ = (struct option){.name = rows[i].name, .has_arg = has_arg, .val = 256 + i};
+        if (rows[i].letter)
+            *letters++ = rows[i].letter;
+        if (rows[i].letter && has_arg)
+            *letters++ = ':';
+    }
+    *letters = '\0';
+    *longs = (struct option){0};
+}
+
+static const row *row_of(int c)
+{
+    for (int i = 0; i < N_ROWS; i++)
+        if (c == 256 + i || (rows[i].letter && c == rows[i].letter))
+            return &rows[i];
+    return NULL;
+}
+
+int cli_options_read(cli_options *opt, cli_command command, const char *name, int argc, char **argv)
+{
+    struct option longs[N_ROWS + 1];
+    char letters[2 * N_ROWS + 2];
+    int c, status = 0;
+    set_defaults(opt);
+    fill_getopt(command, longs, letters);
+    optind = 1;
+    opterr = 0;
+    while (!status && (c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+        const char *given = argv[optind - 1];
+        if (c == ':')
+            status = cli_usage("option '%s' needs a value; see %s --help", given, name);
+        else if (c == '?')
+            status = cli_usage("unknown option '%s'; see %s --help", given, name);
+        else
+            status = set_option(opt, row_of(c), optarg);
+    }
+    opt->args = (const char *const *)argv + optind;
+    opt->n_args = argc - optind;
+    return status;
+}
+
+void cli_options_free(cli_options *opt)
+{
+    free(opt->inputs.items);
+    free(opt->fetch.items);
+    free(opt->disabled.items);
+}
+
+void cli_options_help(cli_command command)
+{
+    for (int i = 0; i < N_ROWS; i++) {
+        const row *r = &rows[i];
+        char left[64];
+        if (!(r->commands & command))
+            continue;
+        const char letter[] = {'-', r->letter, ',', ' ', '\0'};
+        snprintf(left, sizeof(left), "%s--%s%s%s", r->letter ? letter : "    ", r->name,
+                 r->arg ? " " : "", r->arg ? r->arg : "");
+        printf("  %-28s %s\n", left, r->help);
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of all commands: one table says what each is called, means, and belongs to.
+
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <stddef.h>
+
+/** Commands, as bits, so that an option can belong to several. */
+typedef enum cli_command {
+    CLI_SHORT = 1 << 0, /* lightnet MODEL */
+    CLI_RUN = 1 << 1,
+    CLI_COMPILE = 1 << 2,
+    CLI_SHOW = 1 << 3,
+    CLI_VERIFY = 1 << 4,
+    CLI_BENCH = 1 << 5,
+    CLI_OPS = 1 << 6,
+    CLI_ENV = 1 << 7,
+    CLI_ALL = (1 << 8) - 1
+} cli_command;
+
+/** Several values of an option that may be repeated. */
+typedef struct cli_strings {
+    const char **items;
+    int n;
+} cli_strings;
+
+typedef struct cli_options {
+    const char *outfile;     /* -o */
+    const char *outdir;      /* -O */
+    const char *target;      /* -t */
+    const char *datafile;    /* -f */
+    const char *labels;      /* --labels */
+    const char *trace;       /* --trace */
+    const char *mean;        /* --mean */
+    const char *scale;       /* --scale */
+    const char *layout;      /* --layout */
+    cli_strings inputs;      /* -i */
+    cli_strings fetch;       /* --fetch */
+    cli_strings disabled;    /* --disable-rule */
+    int threads;             /* --threads */
+    int seed;                /* --seed */
+    int top;                 /* --top */
+    double seconds;          /* --seconds */
+    double rtol;             /* --rtol */
+    double atol;             /* --atol */
+    int compile_only;        /* -c */
+    int run_only;            /* -r */
+    int debug;               /* -d */
+    int quiet;               /* -w */
+    int print_all;           /* --print-all */
+    int bgr;                 /* --bgr */
+    int dot;                 /* --dot */
+    int reference;           /* --reference */
+    int per_op;              /* --per-op */
+    int json;                /* --json */
+    int help;                /* -h */
+    int version;             /* -v */
+    const char *const *args; /* what is not an option */
+    int n_args;
+} cli_options;
+
+/** Reads the arguments of `command` (argv[0] is skipped) into `opt`; `name` is how the command is
+ * called. Returns 0, or the exit status after a message. Free with cli_options_free. */
+int cli_options_read(cli_options *opt, cli_command command, const char *name, int argc,
+                     char **argv);
+
+void cli_options_free(cli_options *opt);
+
+/** Prints the options of `command` to standard output. */
+void cli_options_help(cli_command command);
+
+#endif

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// lightnet show: what a model is made of, and how its memory is planned.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "cli_model.h"
+
+static void print_interface(const ln_context *ctx, const char *title, const ln_list *names)
+{
+    const char *name;
+    LN_LIST_FOREACH(name, names)
+    {
+        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, name);
+        char shape[LN_MAXLINE];
+        printf("%-10s %s %s %s\n", title, name, tl_dtype_name(te->tensor->dtype),
+               ln_sprint_shape(shape, sizeof(shape), te->tensor->ndim, te->tensor->dims));
+    }
+}
+
+typedef struct type_count {
+    const char *optype;
+    int n;
+} type_count;
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const type_count *)a)->optype, ((const type_count *)b)->optype);
+}
+
+// How many operators there are of each type, by name.
+static int print_types(const ln_context *ctx)
+{
+    const ln_op *op;
+    size_t n = 0, n_types = 0;
+    type_count *counts = calloc((size_t)ln_list_length(ctx->ops) + 1, sizeof(*counts));
+    if (!counts)
+        return cli_fail("out of memory");
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        counts[n++] = (type_count){.optype = op->op_arg->optype, .n = 1};
+    }
+    qsort(counts, n, sizeof(*counts), by_name);
+    for (size_t i = 0; i < n; i++) {
+        if (n_types && !strcmp(counts[n_types - 1].optype, counts[i].optype))
+            counts[n_types - 1].n++;
+        else
+            counts[n_types++] = counts[i];
+    }
+    for (size_t i = 0; i < n_types; i++)
+        printf("  %6d %s\n", counts[i].n, counts[i].optype);
+    free(counts);
+    return 0;
+}
+
+static int print_stats(const ln_context *ctx)
+{
+    ln_stats stats;
+    if (ln_context_stats(ctx, &stats))
+        return cli_model_fail(ctx);
+    printf("%-10s %zu (%zu bytes)\n", "parameters", stats.params, stats.param_size);
+    if (stats.macs > 0)
+        printf("%-10s %.0f multiply-accumulates a run\n", "work", stats.macs);
+    printf("%-10s %zu bytes, %.3f times the lower bound of %zu\n", "memory", stats.memory,
+           stats.memory_bound ? (double)stats.memory / (double)stats.memory_bound : 1.0,
+           stats.memory_bound);
+    printf("%-10s %d: %d at load only, %d views\n", "operators", stats.ops, stats.ops_at_load,
+           stats.views);
+    return 0;
+}
+
+static void print_quoted(const char *text)
+{
+    putchar('"');
+    for (; *text; text++)
+        printf(*text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+    putchar('"');
+}
+
+static void print_edges(const ln_context *ctx, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        const ln_op *maker = ln_context_creater(ctx, tle->name);
+        printf("    ");
+        print_quoted(maker->op_arg->name);
+        printf(" -> ");
+        print_quoted(op->op_arg->name);
+        printf(" [label=");
+        print_quoted(tle->name);
+        printf("];\n");
+    }
+}
+
+static void print_dot(const ln_context *ctx)
+{
+    const ln_op *op;
+    printf("digraph model {\n    node [shape=box];\n");
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        printf("    ");
+        print_quoted(op->op_arg->name);
+        printf(" [label=");
+        print_quoted(op->op_arg->optype);
+        printf("];\n");
+    }
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        print_edges(ctx, op);
+    }
+    printf("}\n");
+}
+
+static int print_table(const ln_context *ctx)
+{
+    printf("%-10s %s, compiled for %s\n", "model", ctx->source, ctx->target);
+    print_interface(ctx, "input", ctx->inputs);
+    print_interface(ctx, "output", ctx->outputs);
+    return print_stats(ctx) || print_types(ctx) ? CLI_FAILED : CLI_OK;
+}
+
+int cli_show(const cli_options *opt)
+{
+    ln_context *ctx = cli_model_read(opt);
+    int status = CLI_OK;
+    if (!ctx)
+        return CLI_FAILED;
+    if (opt->dot)
+        print_dot(ctx);
+    else if (!ctx->target && ln_context_compile(ctx, opt->target))
+        status = cli_model_fail(ctx);
+    else
+        status = print_table(ctx);
+    ln_context_free(ctx);
+    return status;
+}

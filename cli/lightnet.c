@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// lightnet: compiles and runs neural-network models. Finds the command and hands over to it.
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "lightnet/ln_version.h"
+
+typedef struct command {
+    const char *name; // NULL: the short form
+    cli_command bit;
+    int (*run)(const cli_options *);
+    const char *args;
+    int min_args, max_args; // max_args -1: any number
+    const char *help;
+} command;
+
+static const command commands[] = {
+    {NULL, CLI_SHORT, cli_short, "MODEL", 1, 1, "compile for the default target and run"},
+    {"run", CLI_RUN, cli_run, "MODEL", 1, 1, "compile and run, with inputs and outputs"},
+    {"compile", CLI_COMPILE, cli_compile, "MODEL -o FILE", 1, 1, "write the compiled model"},
+    {"show", CLI_SHOW, cli_show, "MODEL", 1, 1, "what the model is made of, and its memory plan"},
+    {"verify", CLI_VERIFY, cli_verify, "MODEL [DIR...]", 1, -1,
+     "compare outputs with stored ones, or with the reference program"},
+    {"bench", CLI_BENCH, cli_bench, "MODEL", 1, 1, "time runs"},
+    {"ops", CLI_OPS, cli_ops, "[OPTYPE]", 0, 1, "the operators and their documentation"},
+    {"env", CLI_ENV, cli_env, "", 0, 0, "the environment variables"},
+};
+
+enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+static void say(const char *what, const char *fmt, va_list ap)
+{
+    fflush(stdout);
+    fprintf(stderr, "lightnet: %s: ", what);
+    vfprintf(stderr, fmt, ap);
+    fputc('\n', stderr);
+}
+
+int cli_fail(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    say("error", fmt, ap);
+    va_end(ap);
+    return CLI_FAILED;
+}
+
+int cli_usage(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    say("error", fmt, ap);
+    va_end(ap);
+    return CLI_WRONG_USAGE;
+}
+
+static const command *find_command(const char *name)
+{
+    for (int i = 1; name && i < N_COMMANDS; i++)
+        if (!strcmp(commands[i].name, name))
+            return &commands[i];
+    return &commands[0];
+}
+
+static void print_help(const command *cmd)
+{
+    printf("usage: lightnet %s%s%s [OPTION...]\n%s.\n", cmd->name ? cmd->name : "",
+           cmd->name && *cmd->args ? " " : "", cmd->args, cmd->help);
+    if (cmd == &commands[0]) {
+        printf("MODEL is a file or - for standard input. Further commands, each with --help:\n\n");
+        for (int i = 1; i < N_COMMANDS; i++)
+            printf("  lightnet %-8s %-16s %s\n", commands[i].name, commands[i].args,
+                   commands[i].help);
+    }
+    printf("\n");
+    cli_options_help(cmd->bit);
+}
+
+static int run_command(const command *cmd, const cli_options *opt)
+{
+    if (opt->help) {
+        print_help(cmd);
+        return CLI_OK;
+    }
+    if (opt->version) {
+        printf("lightnet %s\n", LN_VERSION);
+        return CLI_OK;
+    }
+    if (opt->n_args < cmd->min_args || (cmd->max_args >= 0 && opt->n_args > cmd->max_args))
+        return cli_usage("%d arguments, expected: lightnet %s%s%s", opt->n_args,
+                         cmd->name ? cmd->name : "", cmd->name ? " " : "", cmd->args);
+    return cmd->run(opt);
+}
+
+int main(int argc, char **argv)
+{
+    const command *cmd = find_command(argc > 1 ? argv[1] : NULL);
+    const int named = cmd->name != NULL;
+    char name[64];
+    cli_options opt;
+    snprintf(name, sizeof(name), "lightnet%s%s", named ? " " : "", named ? cmd->name : "");
+    int status = cli_options_read(&opt, cmd->bit, name, argc - named, argv + named);
+    if (!status)
+        status = run_command(cmd, &opt);
+    cli_options_free(&opt);
+    if (fflush(stdout) || ferror(stdout)) {
+        perror("lightnet: error: standard output");
+        return CLI_FAILED;
+    }
+    return status;
+}
