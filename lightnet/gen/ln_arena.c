@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of a generator: a list of blocks, freed together.
+
+#include "gen/ln_arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct ln_arena_block {
+    struct ln_arena_block *next;
+    max_align_t data[];
+};
+
+void *ln_arena_alloc(ln_arena *arena, size_t size)
+{
+    struct ln_arena_block *block = calloc(1, sizeof(*block) + size);
+    if (!block) {
+        fprintf(stderr, "out of memory\n");
+        exit(EXIT_FAILURE);
+    }
+    block->next = arena->blocks;
+    arena->blocks = block;
+    return block->data;
+}
+
+char *ln_arena_strndup(ln_arena *arena, const char *s, size_t len)
+{
+    return memcpy(ln_arena_alloc(arena, len + 1), s, len);
+}
+
+char *ln_arena_printf(ln_arena *arena, const char *fmt, ...)
+{
+    va_list ap, ap2;
+    va_start(ap, fmt);
+    va_copy(ap2, ap);
+    const int len = vsnprintf(NULL, 0, fmt, ap);
+    char *text = ln_arena_alloc(arena, (size_t)len + 1);
+    vsnprintf(text, (size_t)len + 1, fmt, ap2);
+    va_end(ap2);
+    va_end(ap);
+    return text;
+}
+
+void ln_arena_free(ln_arena *arena)
+{
+    while (arena->blocks) {
+        struct ln_arena_block *next = arena->blocks->next;
+        free(arena->blocks);
+        arena->blocks = next;
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of a generator: everything it reads and builds lives until the end and is freed at once.
+//
+//     ln_arena arena = {0};
+//     char *name = ln_arena_printf(&arena, "match_%s", rule);
+//     ln_arena_free(&arena);
+
+#ifndef LN_ARENA_H
+#define LN_ARENA_H
+
+#include <stddef.h>
+
+#include "lightnet/ln_util.h"
+
+/** Zeroed, it is an empty arena. */
+typedef struct ln_arena {
+    struct ln_arena_block *blocks; /* newest first */
+} ln_arena;
+
+/** Returns borrowed (until ln_arena_free): `size` zeroed bytes. Generators are host programs:
+ * without memory the process says so and exits 1, here and below. */
+void *ln_arena_alloc(ln_arena *arena, size_t size);
+
+/** The first `len` bytes of `s` as a string. Returns borrowed (until ln_arena_free). */
+char *ln_arena_strndup(ln_arena *arena, const char *s, size_t len);
+
+/** Returns borrowed (until ln_arena_free). */
+char *ln_arena_printf(ln_arena *arena, const char *fmt, ...) LN_PRINTF(2, 3);
+
+/** Frees all that the arena gave; it is empty again. */
+void ln_arena_free(ln_arena *arena);
+
+#endif

@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: Apache-2.0
+// Optimizer descriptions: whether the names of a rule fit together, and in which order it matches.
+//
+// A pattern is matched from its last operator, the anchor, against the direction of the data: an
+// operator is found as the maker of a tensor that an operator found before it reads. A tensor that
+// the pattern makes and the replacement does not is removed, and nothing else may read it.
+
+#include <stdio.h>
+#include <string.h>
+
+#include "gen/ln_cgen.h"
+#include "gen/ln_optdesc.h"
+
+/** A rule being checked. */
+typedef struct checking {
+    ln_optdesc *desc;
+    ln_optrule *rule;
+    ln_error *err;
+} checking;
+
+/* ---- names ---- */
+
+/** Names that generated functions use themselves. */
+static const char *const reserved[] = {"ctx", "op", "m", "made", "order", "match", "old_ops"};
+
+static int check_name(const checking *c, const ln_rjson *place, const char *kind, const char *name)
+{
+    if (!ln_c_is_identifier(name))
+        return ln_optrule_fail(c->rule, place, c->err, "%s '%s' is no identifier of C", kind, name);
+    for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++) {
+        if (strcmp(reserved[i], name) == 0)
+            return ln_optrule_fail(c->rule, place, c->err,
+                                   "%s '%s' has a name that the generated code uses itself", kind,
+                                   name);
+    }
+    return 0;
+}
+
+/** The operators without a name get their first optype, with a number where that is taken. */
+static void name_ops(const checking *c)
+{
+    for (ln_optop *op = c->rule->match; op; op = op->next) {
+        const char *name = op->optypes[0];
+        for (int n = 2; !op->name; n++) {
+            if (!ln_optop_find(c->rule->match, name))
+                op->name = name;
+            else
+                name = ln_arena_printf(c->desc->arena, "%s_%d", op->optypes[0], n);
+        }
+    }
+}
+
+static int check_op_names(const checking *c)
+{
+    for (ln_optop *op = c->rule->match; op; op = op->next) {
+        if (check_name(c, &op->place, "operator", op->name))
+            return -1;
+        if (ln_optop_find(c->rule->match, op->name) != op)
+            return ln_optrule_fail(c->rule, &op->place, c->err, "two operators are named '%s'",
+                                   op->name);
+    }
+    return 0;
+}
+
+/** The tensor of that name, added at the end of the rule's when it is new; NULL after a reason. */
+static ln_opttensor *tensor_of(const checking *c, const ln_optarg *arg)
+{
+    ln_opttensor *tensor = ln_opttensor_find(c->rule, arg->tensor);
+    if (tensor)
+        return tensor;
+    if (check_name(c, &arg->place, "tensor", arg->tensor))
+        return NULL;
+    if (ln_optop_find(c->rule->match, arg->tensor)) {
+        ln_optrule_fail(c->rule, &arg->place, c->err, "'%s' names an operator and a tensor",
+                        arg->tensor);
+        return NULL;
+    }
+    ln_opttensor **tail = &c->rule->tensors;
+    while (*tail)
+        tail = &(*tail)->next;
+    tensor = ln_arena_alloc(c->desc->arena, sizeof(*tensor));
+    tensor->name = arg->tensor;
+    tensor->place = arg->place;
+    return *tail = tensor;
+}
+
+/** `_` stands for a tensor that nobody names: each gets a name of its own. */
+static void name_unnamed(const checking *c, ln_optop *ops)
+{
+    static const char *const prefix = "unnamed";
+    int n = 0;
+    for (const ln_opttensor *tensor = c->rule->tensors; tensor; tensor = tensor->next)
+        n += strncmp(tensor->name, prefix, strlen(prefix)) == 0;
+    for (ln_optop *op = ops; op; op = op->next) {
+        ln_optarg *const groups[] = {op->ins, op->outs};
+        for (size_t i = 0; i < 2; i++) {
+            for (ln_optarg *arg = groups[i]; arg; arg = arg->next) {
+                if (arg->tensor && strcmp(arg->tensor, "_") == 0)
+                    arg->tensor = ln_arena_printf(c->desc->arena, "%s%d", prefix, ++n);
+            }
+        }
+    }
+}
+
+/* ---- the pattern ---- */
+
+static int add_match_tensors(const checking *c, const ln_optarg *args)
+{
+    for (const ln_optarg *arg = args; arg; arg = arg->next) {
+        if (arg->op)
+            return ln_optrule_fail(c->rule, &arg->place, c->err,
+                                   "'%s.*' stands in a pattern, it belongs into a replacement",
+                                   arg->op);
+        if (!tensor_of(c, arg))
+            return -1;
+    }
+    return 0;
+}
+
+static int check_match_outs(const checking *c, ln_optop *op)
+{
+    for (const ln_optarg *arg = op->outs; arg; arg = arg->next) {
+        ln_opttensor *tensor = ln_opttensor_find(c->rule, arg->tensor);
+        if (arg->optional || arg->exchange)
+            return ln_optrule_fail(c->rule, &arg->place, c->err, "'%s' stands behind an output",
+                                   arg->optional ? "?=" : "<->");
+        if (tensor->maker)
+            return ln_optrule_fail(c->rule, &arg->place, c->err,
+                                   "tensor '%s' is made by '%s' and by '%s'", tensor->name,
+                                   tensor->maker->name, op->name);
+        tensor->maker = op;
+    }
+    return 0;
+}
+
+static int check_match_ins(const checking *c, ln_optop *op)
+{
+    for (ln_optarg *arg = op->ins; arg; arg = arg->next) {
+        ln_opttensor *tensor = ln_opttensor_find(c->rule, arg->tensor);
+        if (arg->optional && tensor->maker)
+            return ln_optrule_fail(c->rule, &arg->place, c->err,
+                                   "'%s' may be absent, but operator '%s' makes it", tensor->name,
+                                   tensor->maker->name);
+        if (arg->exchange && (!arg->next || arg->next->exchange || arg->next->optional))
+            return ln_optrule_fail(c->rule, &arg->place, c->err,
+                                   "'<->' stands between two inputs that must be there");
+        if (arg->exchange)
+            arg->exchange = ++c->rule->nexchange;
+        tensor->reads += !op->keep;
+        tensor->optional |= arg->optional;
+    }
+    return 0;
+}
+
+static int check_match_params(const checking *c, const ln_optop *op)
+{
+    for (const ln_optparam *param = op->params; param; param = param->next) {
+        if (!param->arg_name || param->type >= LN_OPT_CODE_STRING)
+            return ln_optrule_fail(c->rule, &param->place, c->err,
+                                   "a pattern's parameter is a literal or OPERATOR.PARAM; put "
+                                   "other conditions into \"when\"");
+        if (param->type == LN_OPT_PARAM && !ln_optop_find(c->rule->match, param->op))
+            return ln_optrule_fail(c->rule, &param->place, c->err,
+                                   "there is no operator '%s' in the pattern", param->op);
+    }
+    return 0;
+}
+
+static int check_match(const checking *c)
+{
+    ln_optrule *rule = c->rule;
+    if (!rule->match)
+        return ln_optrule_fail(rule, ln_rjson_get(&rule->place, "match"), c->err,
+                               "\"match\" has no operator");
+    name_ops(c);
+    name_unnamed(c, rule->match);
+    if (check_op_names(c))
+        return -1;
+    for (ln_optop *op = rule->match; op; op = op->next, rule->nmatch++) {
+        if (add_match_tensors(c, op->ins) || add_match_tensors(c, op->outs))
+            return -1;
+    }
+    for (ln_optop *op = rule->match; op; op = op->next) {
+        if (check_match_outs(c, op) || check_match_params(c, op))
+            return -1;
+    }
+    for (ln_optop *op = rule->match; op; op = op->next) {
+        if (check_match_ins(c, op))
+            return -1;
+    }
+    if (rule->nexchange > 4)
+        return ln_optrule_fail(rule, &rule->place, c->err, "more than 4 pairs of '<->'");
+    return 0;
+}
+
+/* ---- the order of matching ---- */
+
+static void reach(ln_optrule *rule, int *n, ln_optop *op)
+{
+    if (op && !op->reached) {
+        op->reached = 1;
+        rule->order[(*n)++] = op;
+    }
+}
+
+/** From the anchor to the makers of its inputs, and so on. */
+static int order_by_data(const checking *c)
+{
+    ln_optrule *rule = c->rule;
+    ln_optop *anchor = rule->match;
+    int n = 0;
+    while (anchor->next)
+        anchor = anchor->next;
+    reach(rule, &n, anchor);
+    for (int i = 0; i < n; i++) {
+        for (const ln_optarg *arg = rule->order[i]->ins; arg; arg = arg->next)
+            reach(rule, &n, ln_opttensor_find(rule, arg->tensor)->maker);
+    }
+    for (const ln_optop *op = rule->match; op; op = op->next) {
+        if (!op->reached)
+            return ln_optrule_fail(rule, &op->place, c->err,
+                                   "nothing that '%s' makes leads to the last operator, '%s'",
+                                   op->name, anchor->name);
+    }
+    if (anchor->keep && !rule->warn)
+        return ln_optrule_fail(rule, &anchor->place, c->err,
+                               "the last operator, '%s', cannot be kept: its place is where the "
+                               "replacement goes",
+                               anchor->name);
+    return 0;
+}
+
+/** A window of adjacent operators is matched as it is written. */
+static int order_as_written(const checking *c)
+{
+    ln_optop **at = c->rule->order;
+    if (c->rule->nmatch < 2)
+        return ln_optrule_fail(c->rule, &c->rule->place, c->err,
+                               "\"adjacent\" needs two operators or more");
+    for (ln_optop *op = c->rule->match; op; op = op->next) {
+        if (op->keep)
+            return ln_optrule_fail(c->rule, &op->place, c->err,
+                                   "'keep' stands in an \"adjacent\" pattern: all of its operators "
+                                   "are replaced");
+        *at++ = op;
+    }
+    return 0;
+}
+
+/* ---- the replacement ---- */
+
+static int check_source(const checking *c, const ln_rjson *place, const char *op)
+{
+    if (ln_optop_find(c->rule->match, op))
+        return 0;
+    return ln_optrule_fail(c->rule, place, c->err, "there is no operator '%s' in the pattern", op);
+}
+
+/** Whether the tensor is there when the replacement reads it: made outside of what is replaced, or
+ * by an earlier operator of the replacement. */
+static int is_readable(const ln_opttensor *tensor)
+{
+    if (tensor->made)
+        return 1;
+    return !tensor->fresh && (!tensor->maker || tensor->maker->keep);
+}
+
+static int check_reads(const checking *c, const ln_rjson *place, const char *name)
+{
+    const ln_opttensor *tensor = ln_opttensor_find(c->rule, name);
+    if (!tensor)
+        return ln_optrule_fail(c->rule, place, c->err,
+                               "tensor '%s' is neither in the pattern nor made before", name);
+    if (!is_readable(tensor))
+        return ln_optrule_fail(c->rule, place, c->err,
+                               "tensor '%s' is read, but the replacement has removed it", name);
+    return 0;
+}
+
+/** 1 when `args` name this argument after `OPERATOR.*`, which then counts. */
+static int is_overridden(const ln_optarg *args, const char *arg_name)
+{
+    for (; args; args = args->next) {
+        if (args->arg_name && strcmp(args->arg_name, arg_name) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+static int check_all_inputs(const checking *c, const ln_optarg *all)
+{
+    if (check_source(c, &all->place, all->op))
+        return -1;
+    const ln_optop *from = ln_optop_find(c->rule->match, all->op);
+    for (const ln_optarg *arg = from->ins; arg; arg = arg->next) {
+        if (!is_overridden(all->next, arg->arg_name) && check_reads(c, &all->place, arg->tensor))
+            return -1;
+    }
+    return 0;
+}
+
+static int check_replace_ins(const checking *c, const ln_optop *op)
+{
+    for (const ln_optarg *arg = op->ins; arg; arg = arg->next) {
+        if (arg->optional || arg->exchange)
+            return ln_optrule_fail(c->rule, &arg->place, c->err, "'%s' stands in a replacement",
+                                   arg->optional ? "?=" : "<->");
+        if (arg->op ? check_all_inputs(c, arg) : check_reads(c, &arg->place, arg->tensor))
+            return -1;
+    }
+    return 0;
+}
+
+static int check_made(const checking *c, const ln_optarg *arg, const ln_opttensor *tensor)
+{
+    const ln_optop *anchor = c->rule->order[0];
+    if (tensor->made)
+        return ln_optrule_fail(c->rule, &arg->place, c->err, "tensor '%s' is made twice",
+                               tensor->name);
+    if (tensor->fresh)
+        return 0;
+    if (!tensor->maker)
+        return ln_optrule_fail(c->rule, &arg->place, c->err,
+                               "tensor '%s' is an input of the pattern, a replacement cannot make "
+                               "it",
+                               tensor->name);
+    if (tensor->maker->keep)
+        return ln_optrule_fail(c->rule, &arg->place, c->err,
+                               "tensor '%s' is made by '%s', which is kept", tensor->name,
+                               tensor->maker->name);
+    if (tensor->maker != anchor && !c->rule->adjacent)
+        return ln_optrule_fail(c->rule, &arg->place, c->err,
+                               "tensor '%s' would be made later than before, at the place of '%s': "
+                               "write 'keep' before '%s' instead",
+                               tensor->name, anchor->name, tensor->maker->name);
+    return 0;
+}
+
+static int check_replace_outs(const checking *c, const ln_optop *op)
+{
+    if (op->any_in || op->any_out)
+        return ln_optrule_fail(c->rule, &op->place, c->err,
+                               "'*' stands in a replacement: write OPERATOR.*");
+    for (const ln_optarg *arg = op->outs; arg; arg = arg->next) {
+        if (arg->op || arg->optional)
+            return ln_optrule_fail(c->rule, &arg->place, c->err,
+                                   "an output of a replacement is written ARG=TENSOR");
+        const int is_new = !ln_opttensor_find(c->rule, arg->tensor);
+        ln_opttensor *tensor = tensor_of(c, arg);
+        if (!tensor)
+            return -1;
+        tensor->fresh |= is_new;
+        if (check_made(c, arg, tensor))
+            return -1;
+        tensor->made = 1;
+    }
+    return 0;
+}
+
+static int check_replace_params(const checking *c, const ln_optop *op)
+{
+    for (const ln_optparam *param = op->params; param; param = param->next) {
+        if (param->op && check_source(c, &param->place, param->op))
+            return -1;
+    }
+    return 0;
+}
+
+static int check_replace(const checking *c)
+{
+    name_unnamed(c, c->rule->replace);
+    for (ln_optop *op = c->rule->replace; op; op = op->next) {
+        if (op->keep || op->noptypes > 1)
+            return ln_optrule_fail(c->rule, &op->place, c->err, "%s stands in a replacement",
+                                   op->keep ? "'keep'" : "a set of optypes");
+        if (check_replace_ins(c, op) || check_replace_outs(c, op) || check_replace_params(c, op))
+            return -1;
+    }
+    for (ln_opttensor *tensor = c->rule->tensors; tensor; tensor = tensor->next)
+        tensor->removed = !c->rule->warn && tensor->maker && !tensor->maker->keep && !tensor->made;
+    return 0;
+}
+
+/* ---- tests ---- */
+
+static int is_op_of(const ln_optrule *rule, const char *name)
+{
+    for (const ln_optop *op = rule->match; op; op = op->next) {
+        if (strcmp(op->name, name) == 0)
+            return 1;
+        for (int i = 0; i < op->noptypes; i++) {
+            if (strcmp(op->optypes[i], name) == 0)
+                return 1;
+        }
+    }
+    return 0;
+}
+
+static int check_test(const checking *c, const ln_opttest *test)
+{
+    for (const ln_optop *op = test->ops; op; op = op->next) {
+        if (!is_op_of(c->rule, op->name))
+            return ln_optrule_fail(c->rule, &op->place, c->err,
+                                   "a test speaks of '%s', which is no operator of the pattern",
+                                   op->name);
+    }
+    return 0;
+}
+
+/* ---- rules ---- */
+
+static int check_rule(const checking *c)
+{
+    ln_optrule *rule = c->rule;
+    const ln_rjson *name = ln_rjson_get(&rule->place, "name");
+    if (!ln_c_is_identifier(rule->name))
+        return ln_optrule_fail(rule, name, c->err, "the name is no identifier of C");
+    for (const ln_optrule *other = rule->next; other; other = other->next) {
+        if (strcmp(other->name, rule->name) == 0)
+            return ln_optrule_fail(other, ln_rjson_get(&other->place, "name"), c->err,
+                                   "another rule has this name, at %s:%d", rule->place.file,
+                                   rule->place.line);
+    }
+    if (check_match(c))
+        return -1;
+    rule->order = ln_arena_alloc(c->desc->arena, (size_t)rule->nmatch * sizeof(*rule->order));
+    if ((rule->adjacent ? order_as_written(c) : order_by_data(c)) || check_replace(c))
+        return -1;
+    for (const ln_opttest *test = rule->tests; test; test = test->next) {
+        if (check_test(c, test))
+            return -1;
+    }
+    return 0;
+}
+
+int ln_optdesc_check(ln_optdesc *desc, ln_error *err)
+{
+    for (ln_optrule *rule = desc->rules; rule; rule = rule->next) {
+        const checking c = {.desc = desc, .rule = rule, .err = err};
+        if (check_rule(&c))
+            return -1;
+    }
+    return 0;
+}

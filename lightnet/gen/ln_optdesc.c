@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+// Optimizer descriptions: reading the fields of a file.
+
+#include "gen/ln_optdesc.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gen/ln_optpat.h"
+
+/** What a reading function needs: where the result goes, whose field it is, where reasons go. */
+typedef struct reading {
+    ln_optdesc *desc;
+    ln_optrule *rule;
+    ln_opttest *test;
+    ln_error *err;
+} reading;
+
+/** A field: its key, the type it must have, and the function that reads it. */
+typedef struct field {
+    const char *key;
+    ln_rjson_type type;
+    int required;
+    int (*read)(const reading *to, const ln_rjson *node);
+} field;
+
+int ln_optrule_fail(const ln_optrule *rule, const ln_rjson *node, ln_error *err, const char *fmt,
+                    ...)
+{
+    char reason[LN_MAXLINE];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(reason, sizeof(reason), fmt, args);
+    va_end(args);
+    if (rule && rule->name)
+        return ln_rjson_fail(node, err, "rule '%s': %s", rule->name, reason);
+    return ln_rjson_fail(node, err, "%s", reason);
+}
+
+ln_optop *ln_optop_find(ln_optop *ops, const char *name)
+{
+    while (ops && (!ops->name || strcmp(ops->name, name) != 0))
+        ops = ops->next;
+    return ops;
+}
+
+ln_opttensor *ln_opttensor_find(const ln_optrule *rule, const char *name)
+{
+    ln_opttensor *tensor = rule->tensors;
+    while (tensor && strcmp(tensor->name, name) != 0)
+        tensor = tensor->next;
+    return tensor;
+}
+
+/* ---- objects by their tables of fields ---- */
+
+static const field *find_field(const field *fields, size_t n, const char *key)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(fields[i].key, key) == 0)
+            return &fields[i];
+    }
+    return NULL;
+}
+
+static int read_field(const reading *to, const field *fields, size_t n, const ln_rjson *node)
+{
+    const field *f = find_field(fields, n, node->key);
+    if (!f) {
+        ln_rjson at = *node;
+        at.line = node->key_line;
+        at.column = node->key_column;
+        return ln_optrule_fail(to->rule, &at, to->err, "unknown key \"%s\"", node->key);
+    }
+    if (node->type != f->type)
+        return ln_optrule_fail(to->rule, node, to->err, "\"%s\" is %s, expected %s", node->key,
+                               ln_rjson_type_name(node->type), ln_rjson_type_name(f->type));
+    return f->read(to, node);
+}
+
+static int read_object(const reading *to, const field *fields, size_t n, const ln_rjson *object,
+                       const char *what)
+{
+    if (object->type != LN_RJSON_OBJECT)
+        return ln_optrule_fail(to->rule, object, to->err, "%s is %s, expected an object", what,
+                               ln_rjson_type_name(object->type));
+    for (size_t i = 0; i < n; i++) {
+        if (fields[i].required && !ln_rjson_get(object, fields[i].key))
+            return ln_optrule_fail(to->rule, object, to->err, "%s has no \"%s\"", what,
+                                   fields[i].key);
+    }
+    for (size_t i = 0; i < object->len; i++) {
+        if (read_field(to, fields, n, object->items[i]))
+            return -1;
+    }
+    return 0;
+}
+
+#define N_FIELDS(fields) (sizeof(fields) / sizeof((fields)[0]))
+
+/** Every item of an array or object must have this type. */
+static int check_items(const reading *to, const ln_rjson *node, ln_rjson_type type)
+{
+    for (size_t i = 0; i < node->len; i++) {
+        if (node->items[i]->type != type)
+            return ln_optrule_fail(
+                to->rule, node->items[i], to->err, "an item of \"%s\" is %s, expected %s",
+                node->key, ln_rjson_type_name(node->items[i]->type), ln_rjson_type_name(type));
+    }
+    return 0;
+}
+
+/* ---- tests ---- */
+
+static int read_test_ops(const reading *to, const ln_rjson *node)
+{
+    ln_optop **tail = &to->test->ops;
+    if (check_items(to, node, LN_RJSON_STRING))
+        return -1;
+    for (size_t i = 0; i < node->len; i++) {
+        ln_optop *op = ln_arena_alloc(to->desc->arena, sizeof(*op));
+        if (ln_optpat_parse_args(to->desc->arena, to->rule, node->items[i], op, to->err))
+            return -1;
+        op->name = node->items[i]->key;
+        op->place = *node->items[i];
+        *tail = op;
+        tail = &op->next;
+    }
+    return 0;
+}
+
+static int read_test_tensors(const reading *to, const ln_rjson *node)
+{
+    ln_opthint **tail = &to->test->tensors;
+    if (check_items(to, node, LN_RJSON_STRING))
+        return -1;
+    for (size_t i = 0; i < node->len; i++) {
+        ln_opthint *hint = ln_arena_alloc(to->desc->arena, sizeof(*hint));
+        if (ln_optpat_parse_hint(to->desc->arena, to->rule, node->items[i], hint, to->err))
+            return -1;
+        hint->tensor = node->items[i]->key;
+        hint->place = *node->items[i];
+        *tail = hint;
+        tail = &hint->next;
+    }
+    return 0;
+}
+
+/** A number, or two of them: the least and the largest. */
+static int read_size(const reading *to, const ln_rjson *node, ln_optsize *size)
+{
+    const ln_rjson *low = node, *high = node;
+    if (node->type == LN_RJSON_ARRAY && node->len == 2) {
+        low = node->items[0];
+        high = node->items[1];
+    }
+    if (low->type != LN_RJSON_NUMBER || high->type != LN_RJSON_NUMBER || low->number < 1 ||
+        high->number < low->number || high->number > 1e6)
+        return ln_optrule_fail(to->rule, node, to->err,
+                               "\"%s\" must be a number, or two that bound it: [1, 4]", node->key);
+    size->name = node->key;
+    size->low = (int)low->number;
+    size->high = (int)high->number;
+    return 0;
+}
+
+static int read_test_sizes(const reading *to, const ln_rjson *node)
+{
+    ln_optsize **tail = &to->test->sizes;
+    for (size_t i = 0; i < node->len; i++) {
+        ln_optsize *size = ln_arena_alloc(to->desc->arena, sizeof(*size));
+        if (read_size(to, node->items[i], size))
+            return -1;
+        *tail = size;
+        tail = &size->next;
+    }
+    return 0;
+}
+
+static int read_test_tolerance(const reading *to, const ln_rjson *node)
+{
+    to->test->tolerance = node->number;
+    return 0;
+}
+
+static int read_test_fires(const reading *to, const ln_rjson *node)
+{
+    to->test->fires = node->boolean;
+    return 0;
+}
+
+static const field test_fields[] = {
+    {"ops", LN_RJSON_OBJECT, 0, read_test_ops},
+    {"tensors", LN_RJSON_OBJECT, 0, read_test_tensors},
+    {"sizes", LN_RJSON_OBJECT, 0, read_test_sizes},
+    {"tolerance", LN_RJSON_NUMBER, 0, read_test_tolerance},
+    {"fires", LN_RJSON_BOOL, 0, read_test_fires},
+};
+
+static int read_tests(const reading *to, const ln_rjson *node)
+{
+    ln_opttest **tail = &to->rule->tests;
+    for (size_t i = 0; i < node->len; i++) {
+        reading inner = *to;
+        inner.test = ln_arena_alloc(to->desc->arena, sizeof(*inner.test));
+        inner.test->place = *node->items[i];
+        inner.test->fires = 1;
+        if (read_object(&inner, test_fields, N_FIELDS(test_fields), node->items[i], "a test"))
+            return -1;
+        *tail = inner.test;
+        tail = &inner.test->next;
+    }
+    return 0;
+}
+
+/* ---- rules ---- */
+
+static int read_name(const reading *to, const ln_rjson *node)
+{
+    to->rule->name = node->text;
+    return 0;
+}
+
+static int read_doc(const reading *to, const ln_rjson *node)
+{
+    to->rule->doc = node->text;
+    return 0;
+}
+
+static int read_match(const reading *to, const ln_rjson *node)
+{
+    return ln_optpat_parse(to->desc->arena, to->rule, node, &to->rule->match, to->err);
+}
+
+static int read_replace(const reading *to, const ln_rjson *node)
+{
+    return ln_optpat_parse(to->desc->arena, to->rule, node, &to->rule->replace, to->err);
+}
+
+static int read_when(const reading *to, const ln_rjson *node)
+{
+    to->rule->when = (const ln_rjson **)node->items;
+    to->rule->nwhen = (int)node->len;
+    return check_items(to, node, LN_RJSON_STRING);
+}
+
+static int read_let(const reading *to, const ln_rjson *node)
+{
+    to->rule->let = node;
+    return 0;
+}
+
+static int read_warn(const reading *to, const ln_rjson *node)
+{
+    to->rule->warn = node->text;
+    return 0;
+}
+
+static int read_adjacent(const reading *to, const ln_rjson *node)
+{
+    to->rule->adjacent = node->boolean;
+    return 0;
+}
+
+static int read_order(const reading *to, const ln_rjson *node)
+{
+    to->rule->rank = node->number;
+    return 0;
+}
+
+static const field rule_fields[] = {
+    {"name", LN_RJSON_STRING, 1, read_name},   {"doc", LN_RJSON_STRING, 1, read_doc},
+    {"match", LN_RJSON_STRING, 1, read_match}, {"when", LN_RJSON_ARRAY, 0, read_when},
+    {"let", LN_RJSON_STRING, 0, read_let},     {"replace", LN_RJSON_STRING, 0, read_replace},
+    {"warn", LN_RJSON_STRING, 0, read_warn},   {"adjacent", LN_RJSON_BOOL, 0, read_adjacent},
+    {"order", LN_RJSON_NUMBER, 0, read_order}, {"tests", LN_RJSON_ARRAY, 0, read_tests},
+};
+
+/** Puts the rule behind all rules whose "order" is not larger. */
+static void add_rule(ln_optdesc *desc, ln_optrule *rule)
+{
+    ln_optrule **at = &desc->rules;
+    while (*at && (*at)->rank <= rule->rank)
+        at = &(*at)->next;
+    rule->next = *at;
+    *at = rule;
+}
+
+static int read_rule(const reading *to, const ln_rjson *node)
+{
+    reading inner = *to;
+    inner.rule = ln_arena_alloc(to->desc->arena, sizeof(*inner.rule));
+    inner.rule->place = *node;
+    const ln_rjson *name = ln_rjson_get(node, "name");
+    if (name && name->type == LN_RJSON_STRING)
+        inner.rule->name = name->text; // for messages about the keys before it
+    if (read_object(&inner, rule_fields, N_FIELDS(rule_fields), node, "a rule"))
+        return -1;
+    const int nactions = (ln_rjson_get(node, "replace") != NULL) + (inner.rule->warn != NULL);
+    if (nactions != 1)
+        return ln_optrule_fail(inner.rule, node, to->err,
+                               "a rule has either \"replace\" or \"warn\", this one has %s",
+                               nactions ? "both" : "none");
+    add_rule(to->desc, inner.rule);
+    return 0;
+}
+
+/* ---- files ---- */
+
+static int read_rules(const reading *to, const ln_rjson *node)
+{
+    for (size_t i = 0; i < node->len; i++) {
+        if (read_rule(to, node->items[i]))
+            return -1;
+    }
+    return 0;
+}
+
+static int read_arch(const reading *to, const ln_rjson *node)
+{
+    if (to->desc->arch && strcmp(to->desc->arch, node->text) != 0)
+        return ln_rjson_fail(node, to->err, "\"arch\" is '%s', but the files before are for '%s'",
+                             node->text, to->desc->arch);
+    to->desc->arch = node->text;
+    return 0;
+}
+
+static int read_code(const reading *to, const ln_rjson *node)
+{
+    ln_optdesc *desc = to->desc;
+    const size_t n = (size_t)desc->ncode;
+    const ln_rjson **longer = ln_arena_alloc(desc->arena, (n + 1) * sizeof(*longer));
+    if (n > 0)
+        memcpy(longer, desc->code, n * sizeof(*longer));
+    longer[desc->ncode++] = node;
+    desc->code = longer;
+    return 0;
+}
+
+static int read_lower(const reading *to, const ln_rjson *node)
+{
+    if (to->desc->lower)
+        return ln_rjson_fail(node, to->err, "\"lower\" is given already, at %s:%d",
+                             to->desc->lower->file, to->desc->lower->line);
+    to->desc->lower = node;
+    return 0;
+}
+
+static const field file_fields[] = {
+    {"arch", LN_RJSON_STRING, 1, read_arch},
+    {"code", LN_RJSON_STRING, 0, read_code},
+    {"rules", LN_RJSON_ARRAY, 0, read_rules},
+    {"lower", LN_RJSON_STRING, 0, read_lower},
+};
+
+int ln_optdesc_read(ln_optdesc *desc, const ln_rjson *root, ln_error *err)
+{
+    const reading to = {.desc = desc, .err = err};
+    const size_t n = (size_t)desc->nfiles;
+    const char **longer = ln_arena_alloc(desc->arena, (n + 1) * sizeof(*longer));
+    if (n > 0)
+        memcpy(longer, desc->files, n * sizeof(*longer));
+    longer[desc->nfiles++] = root->file;
+    desc->files = longer;
+    return read_object(&to, file_fields, N_FIELDS(file_fields), root, "the description");
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Optimizer descriptions: rewrite rules, read and checked, ready to be written as C.
+//
+//     ln_arena arena = {0};
+//     ln_optdesc desc = {.arena = &arena};
+//     if (ln_optdesc_read(&desc, root, NULL) || ln_optdesc_check(&desc, NULL))
+//         fprintf(stderr, "%s\n", ln_last_error());
+//     for (const ln_optrule *rule = desc.rules; rule; rule = rule->next)
+//         ...
+//     ln_arena_free(&arena);
+//
+// The format is documented in docs/optimizer-descriptions.md. Mistakes are recorded as
+// "FILE:LINE:COLUMN: rule 'x': reason". Everything read lives in the arena and borrows from the
+// relaxed JSON, which is kept.
+
+#ifndef LN_OPTDESC_H
+#define LN_OPTDESC_H
+
+#include "gen/ln_arena.h"
+#include "gen/ln_rjson.h"
+
+/** What stands behind `param=`. */
+typedef enum ln_optvalue {
+    LN_OPT_STRING,
+    LN_OPT_NUMBER,
+    LN_OPT_BOOL,
+    LN_OPT_NULL,
+    LN_OPT_STRINGS,
+    LN_OPT_NUMBERS,
+    LN_OPT_BOOLS,
+    LN_OPT_PARAM,        /* OPERATOR.PARAM: another operator's */
+    LN_OPT_CODE_STRING,  /* string(C), as all below: the value of a C expression */
+    LN_OPT_CODE_NUMBER,  /* number(C) */
+    LN_OPT_CODE_BOOL,    /* bool(C) */
+    LN_OPT_CODE_INTS,    /* ints(LENGTH, C) */
+    LN_OPT_CODE_NUMBERS, /* numbers(LENGTH, C) */
+} ln_optvalue;
+
+typedef struct ln_optparam {
+    struct ln_optparam *next;
+    ln_rjson place;       /* where it stands; .text is C code for LN_OPT_CODE_* */
+    const char *arg_name; /* NULL: all parameters of `op` */
+    ln_optvalue type;
+    const char **items; /* the literal's text, or the texts of an array's elements */
+    int len;            /* of items */
+    const char *op;     /* OPERATOR of LN_OPT_PARAM, and of `OPERATOR.*` */
+    const char *param;  /* PARAM of LN_OPT_PARAM */
+} ln_optparam;
+
+typedef struct ln_optarg {
+    struct ln_optarg *next;
+    ln_rjson place;
+    const char *arg_name; /* NULL: all inputs of `op` */
+    const char *tensor;   /* its name in the rule */
+    const char *op;       /* OPERATOR of `OPERATOR.*` */
+    int optional;         /* `?=`: may be absent */
+    int exchange; /* n > 0: it and the next may be exchanged, the nth such pair of the rule */
+} ln_optarg;
+
+/** An operator of a pattern or a replacement. */
+typedef struct ln_optop {
+    struct ln_optop *next;
+    ln_rjson place;       /* where it begins */
+    const char *text;     /* as written, on one line */
+    const char *name;     /* what the rule calls it */
+    const char **optypes; /* one or more */
+    int noptypes;
+    int keep;    /* of a pattern: stays where it is */
+    int any_in;  /* of a pattern: `*`, has any other inputs too */
+    int any_out; /* of a pattern: any other outputs too */
+    ln_optarg *ins;
+    ln_optarg *outs;
+    ln_optparam *params;
+    int reached; /* of a checked pattern: leads to the anchor */
+} ln_optop;
+
+/** A tensor of a rule. */
+typedef struct ln_opttensor {
+    struct ln_opttensor *next;
+    ln_rjson place; /* where it is named first */
+    const char *name;
+    ln_optop *maker; /* in the pattern, or NULL */
+    int reads;       /* by operators of the pattern that the replacement removes */
+    int optional;    /* may be absent */
+    int fresh;       /* first named by the replacement */
+    int made;        /* by the replacement */
+    int removed;     /* made by the pattern, no more by the replacement */
+} ln_opttensor;
+
+/** A tensor of a rule's test: "const TL_FLOAT [C, 4] in 0.5 .. 2". */
+typedef struct ln_opthint {
+    struct ln_opthint *next;
+    ln_rjson place;
+    const char *tensor;
+    const char *dtype;
+    const char **dims; /* each a number, a letter of "sizes", or a product of these */
+    int ndim;
+    int is_const;
+    double low, high;
+} ln_opthint;
+
+/** "N": 3, or "N": [1, 4]: a size drawn at random. */
+typedef struct ln_optsize {
+    struct ln_optsize *next;
+    const char *name;
+    int low, high;
+} ln_optsize;
+
+typedef struct ln_opttest {
+    struct ln_opttest *next;
+    ln_rjson place;
+    ln_optop *ops; /* what the pattern's operators of these names (or optypes) have besides */
+    ln_opthint *tensors;
+    ln_optsize *sizes;
+    double tolerance;
+    int fires; /* 1, or 0: the rule must not apply */
+} ln_opttest;
+
+typedef struct ln_optrule {
+    struct ln_optrule *next;
+    ln_rjson place;
+    const char *name;
+    const char *doc;
+    ln_optop *match;
+    ln_optop **order; /* the operators in the order of matching: order[0] is the anchor */
+    int nmatch;
+    int nexchange; /* pairs of inputs that may be exchanged */
+    const ln_rjson **when;
+    int nwhen;
+    const ln_rjson *let; /* C before the replacement, or NULL */
+    ln_optop *replace;
+    ln_opttensor *tensors; /* in the order of their first appearance */
+    const char *warn;      /* a message instead of a replacement, or NULL */
+    int adjacent;
+    double rank; /* "order" */
+    ln_opttest *tests;
+} ln_optrule;
+
+/** The descriptions of one architecture, from one or more files. */
+typedef struct ln_optdesc {
+    ln_arena *arena;
+    const char *arch;
+    ln_optrule *rules;     /* by "order", then as read */
+    const ln_rjson *lower; /* the suffix of the optypes of lowered operators, or NULL */
+    const ln_rjson **code; /* C for the beginning of the file, as read */
+    int ncode;
+    const char **files; /* as read */
+    int nfiles;
+} ln_optdesc;
+
+/** Adds the rules of a file (keeps `root`). -1 with a reason in `err` (NULL: the thread's last
+ * error): an unknown key, a value of the wrong type, a mistake in a pattern. */
+int ln_optdesc_read(ln_optdesc *desc, const ln_rjson *root, ln_error *err);
+
+/** Checks and orders what was read. -1 with a reason: a name that is taken or unknown, an operator
+ * that does not lead to the last one, a tensor that is used after its removal, and the like. */
+int ln_optdesc_check(ln_optdesc *desc, ln_error *err);
+
+/** The operator of that name in a list, or NULL. */
+ln_optop *ln_optop_find(ln_optop *ops, const char *name);
+
+/** The tensor of that name, or NULL. */
+ln_opttensor *ln_opttensor_find(const ln_optrule *rule, const char *name);
+
+/** Records "FILE:LINE:COLUMN: rule 'x': reason" for the place of `node`; returns -1. */
+int ln_optrule_fail(const ln_optrule *rule, const ln_rjson *node, ln_error *err, const char *fmt,
+                    ...) LN_PRINTF(4, 5);
+
+#endif

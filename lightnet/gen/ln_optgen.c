@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// ln-optgen: turns optimizer descriptions into C.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen/ln_optcode.h"
+
+static const char usage[] =
+    "usage: ln-optgen [-o FILE.c] [--header FILE.h] [--tests FILE.c] DESCRIPTION.opt...\n"
+    "Writes C for the rewrite rules of one architecture:\n"
+    "  -o FILE.c        the rules' functions and the arrays that ln_arch has of them\n"
+    "  --header FILE.h  the declarations of these arrays\n"
+    "  --tests FILE.c   the program that tests each rule\n"
+    "Without an output the descriptions are only checked.\n";
+
+typedef struct options {
+    const char *source;
+    const char *header;
+    const char *tests;
+    char **files;
+    int nfiles;
+} options;
+
+/** Takes the options from the command line and leaves the files. -1: wrong usage. */
+static int parse(int argc, char **argv, options *opts)
+{
+    int i = 1;
+    for (; i + 1 < argc && argv[i][0] == '-'; i += 2) {
+        if (strcmp(argv[i], "-o") == 0)
+            opts->source = argv[i + 1];
+        else if (strcmp(argv[i], "--header") == 0)
+            opts->header = argv[i + 1];
+        else if (strcmp(argv[i], "--tests") == 0)
+            opts->tests = argv[i + 1];
+        else
+            return -1;
+    }
+    opts->files = argv + i;
+    opts->nfiles = argc - i;
+    if (opts->nfiles < 1 || argv[i][0] == '-' || (opts->source && !opts->header))
+        return -1;
+    return 0;
+}
+
+/** Reads all files; the roots go into `roots`, to be freed by the caller. */
+static int read_files(const options *opts, ln_optdesc *desc, ln_rjson **roots)
+{
+    for (int i = 0; i < opts->nfiles; i++) {
+        roots[i] = ln_rjson_read(opts->files[i], NULL);
+        if (!roots[i] || ln_optdesc_read(desc, roots[i], NULL))
+            return -1;
+    }
+    return ln_optdesc_check(desc, NULL);
+}
+
+static int save(ln_cgen *out)
+{
+    const int status = ln_cgen_save(out, NULL);
+    ln_cgen_free(out);
+    return status;
+}
+
+static int write_files(const options *opts, const ln_optdesc *desc)
+{
+    if (opts->source) {
+        ln_cgen out = {.file = opts->source};
+        ln_optcode_source(desc, opts->header, &out);
+        if (save(&out))
+            return -1;
+    }
+    if (opts->header) {
+        ln_cgen out = {.file = opts->header};
+        ln_optcode_header(desc, &out);
+        if (save(&out))
+            return -1;
+    }
+    if (opts->tests) {
+        ln_cgen out = {.file = opts->tests};
+        if (ln_optcode_tests(desc, &out, NULL)) {
+            ln_cgen_free(&out);
+            return -1;
+        }
+        return save(&out);
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    options opts = {0};
+    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+        fputs(usage, stdout);
+        return EXIT_SUCCESS;
+    }
+    if (parse(argc, argv, &opts)) {
+        fputs(usage, stderr);
+        return 2;
+    }
+    ln_arena arena = {0};
+    ln_optdesc desc = {.arena = &arena};
+    ln_rjson **roots = ln_arena_alloc(&arena, (size_t)opts.nfiles * sizeof(*roots));
+    const int failed = read_files(&opts, &desc, roots) || write_files(&opts, &desc);
+    if (failed)
+        fprintf(stderr, "%s\n", ln_last_error());
+    for (int i = 0; i < opts.nfiles; i++)
+        ln_rjson_free(roots[i]);
+    ln_arena_free(&arena);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operators of patterns and replacements, in the syntax of the IL and a little more.
+//
+//     [keep] [NAME:] OPTYPE(ARG=TENSOR, .. | ARG=TENSOR, .. | PARAM=VALUE, ..);
+
+#ifndef LN_OPTPAT_H
+#define LN_OPTPAT_H
+
+#include "gen/ln_optdesc.h"
+
+/** Reads all operators of the string `node` into `*ops`, in their order. -1 with a reason in `err`.
+ */
+int ln_optpat_parse(ln_arena *arena, const ln_optrule *rule, const ln_rjson *node, ln_optop **ops,
+                    ln_error *err);
+
+/** Reads "ARG=TENSOR, .. | .. | PARAM=VALUE, .." of the string `node`, an operator without its name
+ * and parentheses, into `op`. -1 with a reason in `err`. */
+int ln_optpat_parse_args(ln_arena *arena, const ln_optrule *rule, const ln_rjson *node,
+                         ln_optop *op, ln_error *err);
+
+/** Reads "[const] DTYPE [DIM, ..] [in LOW .. HIGH]" of the string `node`, into `hint`. -1 with a
+ * reason in `err`. */
+int ln_optpat_parse_hint(ln_arena *arena, const ln_optrule *rule, const ln_rjson *node,
+                         ln_opthint *hint, ln_error *err);
+
+#endif
