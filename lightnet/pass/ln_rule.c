@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+// What rewrite rules are made of.
+
+#include "pass/ln_rule.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lightnet/ln_arch.h"
+#include "lightnet/ln_pass.h"
+
+/* ---- finding ---- */
+
+const ln_op *ln_rule_anchor(const ln_context *ctx, const ln_op *after)
+{
+    if (!after && ctx->anchor)
+        return ctx->anchor;
+    if (ctx->anchor)
+        return NULL;
+    const ln_list *node = after ? after->op_arg->node->next : ctx->ops;
+    return node ? node->data : NULL;
+}
+
+int ln_rule_is(const ln_op *op, const char *optype)
+{
+    return op && strcmp(op->op_arg->optype, optype) == 0;
+}
+
+static int bind(const ln_op *op, const ln_list *list, const char *arg_name,
+                const ln_tensor_entry **te)
+{
+    const ln_tensor_entry *found =
+        ln_tensor_list_find_entry(list, op->op_arg->tensor_table, arg_name);
+    if (!found || (*te && *te != found))
+        return 0;
+    *te = found;
+    return 1;
+}
+
+int ln_rule_reads(const ln_op *op, const char *arg_name, const ln_tensor_entry **te)
+{
+    return op && bind(op, op->op_arg->tensors_in, arg_name, te);
+}
+
+int ln_rule_may_read(const ln_op *op, const char *arg_name, const ln_tensor_entry **te)
+{
+    return op && (!ln_tensor_list_find_by_arg_name(op->op_arg->tensors_in, arg_name) ||
+                  ln_rule_reads(op, arg_name, te));
+}
+
+int ln_rule_makes(const ln_op *op, const char *arg_name, const ln_tensor_entry **te)
+{
+    return op && bind(op, op->op_arg->tensors_out, arg_name, te);
+}
+
+int ln_rule_num_in(const ln_op *op)
+{
+    return op ? ln_tensor_list_length(op->op_arg->tensors_in) : 0;
+}
+
+int ln_rule_num_out(const ln_op *op)
+{
+    return op ? ln_tensor_list_length(op->op_arg->tensors_out) : 0;
+}
+
+/* ---- parameters ---- */
+
+/** The parameter when it is there with this type, or NULL. */
+static const ln_param_entry *find_param(const ln_op *op, const char *arg_name, ln_param_type type)
+{
+    const ln_param_entry *pe = op ? ln_param_list_find(op->op_arg->params, arg_name) : NULL;
+    return pe && pe->type == type ? pe : NULL;
+}
+
+int ln_rule_has_null(const ln_op *op, const char *arg_name)
+{
+    return find_param(op, arg_name, LN_PARAM_NULL) != NULL;
+}
+
+int ln_rule_has_bool(const ln_op *op, const char *arg_name, ln_bool value)
+{
+    const ln_param_entry *pe = find_param(op, arg_name, LN_PARAM_BOOL);
+    return pe && pe->value_bool == value;
+}
+
+int ln_rule_has_number(const ln_op *op, const char *arg_name, double value)
+{
+    const ln_param_entry *pe = find_param(op, arg_name, LN_PARAM_NUMBER);
+    return pe && pe->value_double == value;
+}
+
+int ln_rule_has_string(const ln_op *op, const char *arg_name, const char *value)
+{
+    const ln_param_entry *pe = find_param(op, arg_name, LN_PARAM_STRING);
+    return pe && ln_streq(pe->value_string, value);
+}
+
+int ln_rule_has_bools(const ln_op *op, const char *arg_name, int len, const ln_bool *values)
+{
+    const ln_param_entry *pe = find_param(op, arg_name, LN_PARAM_ARRAY_BOOL);
+    int same = pe && pe->array_len == len;
+    for (int i = 0; same && i < len; i++)
+        same = pe->value_array_bool[i] == values[i];
+    return same;
+}
+
+int ln_rule_has_numbers(const ln_op *op, const char *arg_name, int len, const double *values)
+{
+    const ln_param_entry *pe = find_param(op, arg_name, LN_PARAM_ARRAY_NUMBER);
+    int same = pe && pe->array_len == len;
+    for (int i = 0; same && i < len; i++)
+        same = pe->value_array_double[i] == values[i];
+    return same;
+}
+
+int ln_rule_has_strings(const ln_op *op, const char *arg_name, int len, const char *const *values)
+{
+    const ln_param_entry *pe = find_param(op, arg_name, LN_PARAM_ARRAY_STRING);
+    int same = pe && pe->array_len == len;
+    for (int i = 0; same && i < len; i++)
+        same = ln_streq(pe->value_array_string[i], values[i]);
+    return same;
+}
+
+int ln_rule_same_param(const ln_op *op, const char *arg_name, const ln_op *op2,
+                       const char *arg_name2)
+{
+    const ln_param_entry *pe = op ? ln_param_list_find(op->op_arg->params, arg_name) : NULL;
+    const ln_param_entry *pe2 = op2 ? ln_param_list_find(op2->op_arg->params, arg_name2) : NULL;
+    return pe && pe2 && ln_param_entry_equal(pe, pe2);
+}
+
+double ln_rule_get_number(const ln_op *op, const char *arg_name)
+{
+    const ln_param_entry *pe = find_param(op, arg_name, LN_PARAM_NUMBER);
+    return pe ? pe->value_double : 0;
+}
+
+int ln_rule_get_int(const ln_op *op, const char *arg_name)
+{
+    const ln_param_entry *pe = find_param(op, arg_name, LN_PARAM_NUMBER);
+    return pe ? pe->value_int : 0;
+}
+
+const int *ln_rule_get_ints(const ln_op *op, const char *arg_name, int *len)
+{
+    const ln_param_entry *pe = find_param(op, arg_name, LN_PARAM_ARRAY_NUMBER);
+    if (len)
+        *len = pe ? pe->array_len : 0;
+    return pe ? pe->value_array_int : NULL;
+}
+
+const char *ln_rule_get_string(const ln_op *op, const char *arg_name)
+{
+    const ln_param_entry *pe = find_param(op, arg_name, LN_PARAM_STRING);
+    return pe && pe->value_string ? pe->value_string : "";
+}
+
+/* ---- making ---- */
+
+/** Takes over the thread's last error as the reason. */
+static void fail_last(ln_rule_made *made)
+{
+    if (!made->failed)
+        ln_fail_last(made->ctx);
+    made->failed = 1;
+}
+
+/** Makes `longer` the list, unless it could not be made longer. */
+static int keep_list(ln_rule_made *made, ln_list **list, ln_list *longer)
+{
+    if (!longer) {
+        fail_last(made);
+        return -1;
+    }
+    *list = longer;
+    return 0;
+}
+
+const char *ln_rule_tensor(ln_rule_made *made, const char *prefix)
+{
+    char buf[LN_MAX_NAME_LEN];
+    if (made->failed)
+        return "";
+    if (ln_context_unique_name(made->ctx, buf, prefix)) {
+        made->failed = 1;
+        return "";
+    }
+    char *name = ln_strdup(buf);
+    ln_list *longer = name ? ln_list_append(made->names, name) : NULL;
+    if (!longer) {
+        ln_free(name);
+        fail_last(made);
+        return "";
+    }
+    made->names = longer;
+    return name;
+}
+
+void ln_rule_op(ln_rule_made *made, const char *optype)
+{
+    char name[LN_MAX_NAME_LEN];
+    const ln_op *proto = ln_hash_find(LN_ARCH.op_proto_table, optype);
+    if (made->failed)
+        return;
+    if (!proto)
+        ln_fail(made->ctx, "rule '%s' makes an operator '%s', which does not exist", made->rule,
+                optype);
+    if (!proto || ln_context_unique_name(made->ctx, name, optype)) {
+        made->failed = 1;
+        return;
+    }
+    made->op = ln_op_create_from_proto(proto, name, NULL, NULL, NULL, made->ctx->tensor_table);
+    ln_list *longer = made->op ? ln_list_append(made->ops, made->op) : NULL;
+    if (!longer)
+        ln_op_free(made->op);
+    keep_list(made, &made->ops, longer);
+}
+
+static void set_tensor(ln_rule_made *made, ln_list **list, const char *arg_name, const char *tname)
+{
+    ln_tensor_list_entry *tle = ln_tensor_list_find_by_arg_name(*list, arg_name);
+    if (!tle)
+        keep_list(made, list, ln_tensor_list_append(*list, arg_name, tname));
+    else if (ln_tensor_list_entry_set_name(tle, tname))
+        fail_last(made);
+}
+
+void ln_rule_input(ln_rule_made *made, const char *arg_name, const char *tname)
+{
+    if (!made->failed)
+        set_tensor(made, &made->op->op_arg->tensors_in, arg_name, tname);
+}
+
+void ln_rule_output(ln_rule_made *made, const char *arg_name, const char *tname)
+{
+    if (!made->failed)
+        set_tensor(made, &made->op->op_arg->tensors_out, arg_name, tname);
+}
+
+void ln_rule_all_inputs(ln_rule_made *made, const ln_op *from)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, from->op_arg->tensors_in)
+    {
+        ln_rule_input(made, tle->arg_name, tle->name);
+    }
+}
+
+/** Puts a copy of `pe`, as `arg_name`, behind the operator's parameters, or in place of the one of
+ * that name. */
+static void set_param(ln_rule_made *made, const char *arg_name, const ln_param_entry *pe)
+{
+    if (made->failed)
+        return;
+    ln_list **params = &made->op->op_arg->params;
+    ln_param_entry *copy = ln_param_entry_copy(pe);
+    char *name = copy ? ln_strdup(arg_name) : NULL;
+    if (!name) {
+        ln_param_entry_free(copy);
+        fail_last(made);
+        return;
+    }
+    ln_free(copy->arg_name);
+    copy->arg_name = name;
+    for (ln_list *node = *params; node; node = node->next) {
+        ln_param_entry *old = node->data;
+        if (strcmp(old->arg_name, arg_name) == 0) {
+            ln_param_entry_free(old);
+            node->data = copy;
+            return;
+        }
+    }
+    if (keep_list(made, params, ln_list_append(*params, copy)))
+        ln_param_entry_free(copy);
+}
+
+void ln_rule_all_params(ln_rule_made *made, const ln_op *from)
+{
+    const ln_param_entry *pe;
+    LN_LIST_FOREACH(pe, from->op_arg->params)
+    {
+        set_param(made, pe->arg_name, pe);
+    }
+}
+
+void ln_rule_param(ln_rule_made *made, const char *arg_name, const ln_op *from,
+                   const char *arg_name2)
+{
+    const ln_param_entry *pe = ln_param_list_find(from->op_arg->params, arg_name2);
+    if (pe) {
+        set_param(made, arg_name, pe);
+    } else if (!made->failed) {
+        ln_fail(made->ctx, "rule '%s' takes parameter '%s' from operator '%s' (%s), which lacks it",
+                made->rule, arg_name2, from->op_arg->name, from->op_arg->optype);
+        made->failed = 1;
+    }
+}
+
+/** Sets the parameter to the one of the list that `list` becomes; frees the list. */
+static void set_from_list(ln_rule_made *made, const char *arg_name, ln_list *list)
+{
+    if (!list)
+        fail_last(made);
+    else
+        set_param(made, arg_name, list->data);
+    ln_param_list_free(list);
+}
+
+void ln_rule_null(ln_rule_made *made, const char *arg_name)
+{
+    set_from_list(made, arg_name, ln_param_list_append_null(NULL, arg_name));
+}
+
+void ln_rule_bool(ln_rule_made *made, const char *arg_name, ln_bool value)
+{
+    set_from_list(made, arg_name, ln_param_list_append_bool(NULL, arg_name, value));
+}
+
+void ln_rule_number(ln_rule_made *made, const char *arg_name, double value)
+{
+    set_from_list(made, arg_name, ln_param_list_append_number(NULL, arg_name, value));
+}
+
+void ln_rule_string(ln_rule_made *made, const char *arg_name, const char *value)
+{
+    set_from_list(made, arg_name, ln_param_list_append_string(NULL, arg_name, value));
+}
+
+void ln_rule_bools(ln_rule_made *made, const char *arg_name, int len, const ln_bool *values)
+{
+    set_from_list(made, arg_name, ln_param_list_append_array_bool(NULL, arg_name, len, values));
+}
+
+void ln_rule_ints(ln_rule_made *made, const char *arg_name, int len, const int *values)
+{
+    set_from_list(made, arg_name, ln_param_list_append_array_int(NULL, arg_name, len, values));
+}
+
+void ln_rule_numbers(ln_rule_made *made, const char *arg_name, int len, const double *values)
+{
+    set_from_list(made, arg_name, ln_param_list_append_array_number(NULL, arg_name, len, values));
+}
+
+void ln_rule_strings(ln_rule_made *made, const char *arg_name, int len, const char *const *values)
+{
+    set_from_list(made, arg_name, ln_param_list_append_array_string(NULL, arg_name, len, values));
+}
+
+static void free_op(void *op)
+{
+    ln_op_free_lists_too(op);
+}
+
+ln_list *ln_rule_end(ln_rule_made *made, int *match)
+{
+    ln_list_free_deep(made->names, ln_free);
+    made->names = NULL;
+    *match = !made->failed;
+    if (made->failed) {
+        ln_list_free_deep(made->ops, free_op);
+        made->ops = NULL;
+        return NULL;
+    }
+    ln_pass_rule_fires(made->ctx, made->rule, made->ops);
+    return made->ops;
+}
+
+ln_list *ln_rule_end_subgraph(ln_rule_made *made, const ln_op *const *replaced, ln_list **old_ops)
+{
+    int match;
+    ln_list *old = NULL;
+    for (; *replaced && !made->failed; replaced++)
+        keep_list(made, &old, ln_list_append(old, (ln_op *)*replaced));
+    ln_list *ops = ln_rule_end(made, &match);
+    if (!match)
+        ln_list_free(old);
+    *old_ops = match ? old : NULL;
+    return ops;
+}
+
+void ln_rule_warn(const ln_context *ctx, const char *rule, const ln_op *op, const char *text)
+{
+    if (ln_streq(op->op_arg->rule, rule))
+        return;
+    op->op_arg->rule = rule; // so that the next round does not warn again
+    ln_warn(ctx, "operator '%s' (%s): %s", op->op_arg->name, op->op_arg->optype, text);
+}
+
+/* ---- lowering ---- */
+
+ln_list *ln_rule_lower(const ln_context *ctx, const char *rule, const char *suffix, const ln_op *op,
+                       int *match)
+{
+    char optype[LN_MAX_NAME_LEN];
+    *match = 0;
+    snprintf(optype, sizeof(optype), "%s%s", op->op_arg->optype, suffix);
+    if (!ln_streq(op->op_arg->arch, "none") || !ln_hash_find(LN_ARCH.op_proto_table, optype) ||
+        !ln_pass_lowering_begins(ctx, rule))
+        return NULL;
+    ln_op *lowered = ln_op_copy_to_optype(LN_ARCH.op_proto_table, op, optype);
+    ln_list *ops = lowered ? ln_list_append(NULL, lowered) : NULL;
+    if (!ops) {
+        ln_op_free_lists_too(lowered);
+        ln_fail_last(ctx);
+        return NULL;
+    }
+    *match = 1;
+    ln_pass_rule_fires(ctx, rule, ops);
+    return ops;
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// The test of rewrite rules: builds models, compiles them twice, compares.
+
+#include "ln_rule_test.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lightnet/ln_context.h"
+#include "lightnet/ln_tensor.h"
+
+/** A case being tested. */
+typedef struct testing {
+    const ln_rule_case *rule_case;
+    const char *target;
+    const char *create;
+    char reason[LN_MAXLINE]; /* why it failed */
+} testing;
+
+/** One of the two compiled models. */
+typedef struct compiled {
+    ln_context *ctx;
+    int warnings;
+} compiled;
+
+LN_PRINTF(2, 3)
+static int fail(testing *t, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(t->reason, sizeof(t->reason), fmt, args);
+    va_end(args);
+    return -1;
+}
+
+/* ---- the model ---- */
+
+/** The next number in 0 .. 1 of a small generator. */
+static double next_random(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*state >> 11) / 9007199254740992.0;
+}
+
+static void print_data(FILE *fp, const ln_rule_tensor *tensor, uint64_t *state)
+{
+    const int is_float = strstr(tensor->dtype, "FLOAT") || strstr(tensor->dtype, "DOUBLE");
+    int len = 1;
+    for (int i = 0; i < tensor->ndim; i++)
+        len *= tensor->dims[i];
+    for (int i = 0; i < len; i++) {
+        const double value = tensor->low + (tensor->high - tensor->low) * next_random(state);
+        fprintf(fp, "%s%.9g", i ? ", " : "", is_float ? value : round(value));
+    }
+}
+
+static void print_create(FILE *fp, const testing *t, const ln_rule_tensor *tensor, uint64_t *state)
+{
+    fprintf(fp,
+            "{\"name\": \"create_%s\", \"optype\": \"%s\", \"tensors_in\": [],\n"
+            " \"tensors_out\": [{\"arg_name\": \"dst\", \"name\": \"%s\"}],\n"
+            " \"params\": [{\"arg_name\": \"dtype\", \"value\": \"%s\"},\n"
+            "  {\"arg_name\": \"dims\", \"value\": [",
+            tensor->name, t->create, tensor->name, tensor->dtype);
+    for (int i = 0; i < tensor->ndim; i++)
+        fprintf(fp, "%s%d", i ? ", " : "", tensor->dims[i]);
+    fprintf(fp, "]},\n  {\"arg_name\": \"ran\", \"value\": [0, 0]},\n"
+                "  {\"arg_name\": \"from_file\", \"value\": false},\n"
+                "  {\"arg_name\": \"data\", \"value\": [");
+    print_data(fp, tensor, state);
+    fprintf(fp, "]}]},\n");
+}
+
+static void print_interface(FILE *fp, const ln_rule_case *rule_case)
+{
+    int n = 0;
+    fprintf(fp, "], \"inputs\": [");
+    for (const ln_rule_tensor *tensor = rule_case->tensors; tensor->name; tensor++) {
+        if (!tensor->is_const)
+            fprintf(fp, "%s\"%s\"", n++ ? ", " : "", tensor->name);
+    }
+    fprintf(fp, "], \"outputs\": [");
+    for (const char *const *output = rule_case->outputs; *output; output++)
+        fprintf(fp, "%s\"%s\"", output == rule_case->outputs ? "" : ", ", *output);
+    fprintf(fp, "]}\n");
+}
+
+/** The model as text. Returns new (free); NULL without memory. */
+static char *print_model(const testing *t, size_t *len)
+{
+    char *text = NULL;
+    uint64_t state = 1;
+    FILE *fp = open_memstream(&text, len);
+    if (!fp)
+        return NULL;
+    fprintf(fp, "{\"ops\": [\n");
+    for (const ln_rule_tensor *tensor = t->rule_case->tensors; tensor->name; tensor++)
+        print_create(fp, t, tensor, &state);
+    fprintf(fp, "%s\n", t->rule_case->ops);
+    print_interface(fp, t->rule_case);
+    return fclose(fp) ? NULL : text;
+}
+
+/* ---- compiling and running ---- */
+
+static void count_warning(void *data, ln_msg_level level, const char *text)
+{
+    compiled *model = data;
+    (void)text;
+    model->warnings += level == LN_MSG_WARN;
+}
+
+/** Compiles and runs the model, without the rule or with it. */
+static int run_model(testing *t, compiled *model, const char *text, size_t len, int with)
+{
+    ln_context *ctx = model->ctx = ln_context_create();
+    if (!ctx)
+        return fail(t, "%s", ln_last_error());
+    ctx->msg_func = count_warning;
+    ctx->msg_data = model;
+    if (ln_context_init_text(ctx, t->rule_case->place, text, len) ||
+        (!with && ln_context_disable_rule(ctx, t->rule_case->rule)) ||
+        ln_context_compile(ctx, t->target) || ln_context_load(ctx, NULL) || ln_context_run(ctx))
+        return fail(t, "%s the rule: %s", with ? "with" : "without", ln_context_error(ctx));
+    return 0;
+}
+
+static void free_model(compiled *model)
+{
+    if (model->ctx) {
+        ln_context_unload(model->ctx);
+        ln_context_cleanup(model->ctx);
+    }
+    ln_context_free(model->ctx);
+}
+
+static int count_fired(const compiled *model, const ln_rule_case *rule_case)
+{
+    const ln_rule_count *rule;
+    if (rule_case->warns)
+        return model->warnings;
+    LN_LIST_FOREACH(rule, model->ctx->rules)
+    {
+        if (ln_streq(rule->name, rule_case->rule))
+            return rule->count;
+    }
+    return 0;
+}
+
+/* ---- comparing ---- */
+
+static double element(const tl_tensor *tensor, const void *data, int i)
+{
+    double value;
+    const size_t size = tl_size_of(tensor->dtype);
+    tl_convert(&value, TL_DOUBLE, (const char *)data + (size_t)i * size, tensor->dtype);
+    return value;
+}
+
+static int is_near(double a, double b, double tolerance)
+{
+    if (isnan(a) || isnan(b))
+        return isnan(a) && isnan(b);
+    return a == b || fabs(a - b) <= tolerance * (1 + fabs(b));
+}
+
+static int compare_data(testing *t, const char *output, const tl_tensor *tensor, const void *with,
+                        const void *without)
+{
+    for (int i = 0; i < tensor->len; i++) {
+        const double a = element(tensor, with, i), b = element(tensor, without, i);
+        if (!is_near(a, b, t->rule_case->tolerance))
+            return fail(t, "element %d of '%s' is %.9g with the rule, %.9g without", i, output, a,
+                        b);
+    }
+    return 0;
+}
+
+static int compare_output(testing *t, const compiled *with, const compiled *without,
+                          const char *output)
+{
+    const ln_tensor_entry *a = ln_tensor_table_find(with->ctx->tensor_table, output);
+    const ln_tensor_entry *b = ln_tensor_table_find(without->ctx->tensor_table, output);
+    if (!a || !b)
+        return fail(t, "output '%s' is missing %s the rule", output, a ? "without" : "with");
+    if (a->tensor->dtype != b->tensor->dtype || !tl_tensor_issameshape(a->tensor, b->tensor))
+        return fail(t, "output '%s' has another dtype or shape with the rule", output);
+    void *data_a = ln_context_get_data(with->ctx, output, NULL);
+    void *data_b = ln_context_get_data(without->ctx, output, NULL);
+    int status = data_a && data_b ? 0 : fail(t, "output '%s' cannot be read", output);
+    if (!status)
+        status = compare_data(t, output, a->tensor, data_a, data_b);
+    ln_free(data_a);
+    ln_free(data_b);
+    return status;
+}
+
+static int compare(testing *t, const compiled *with, const compiled *without)
+{
+    const int fired = count_fired(with, t->rule_case);
+    if (t->rule_case->fires && !fired)
+        return fail(t, "the rule does not fire");
+    if (!t->rule_case->fires && fired)
+        return fail(t, "the rule fires, but must not");
+    if (count_fired(without, t->rule_case))
+        return fail(t, "the rule fires although it is disabled");
+    for (const char *const *output = t->rule_case->outputs; *output; output++) {
+        if (compare_output(t, with, without, *output))
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- cases ---- */
+
+static int test_case(testing *t)
+{
+    compiled with = {0}, without = {0};
+    size_t len = 0;
+    char *text = print_model(t, &len);
+    int status = text ? 0 : fail(t, "out of memory");
+    if (!status)
+        status = run_model(t, &without, text, len, 0);
+    if (!status)
+        status = run_model(t, &with, text, len, 1);
+    if (!status)
+        status = compare(t, &with, &without);
+    free_model(&with);
+    free_model(&without);
+    free(text);
+    return status;
+}
+
+static int make_stamp(const char *file)
+{
+    FILE *fp = fopen(file, "w");
+    if (!fp || fclose(fp)) {
+        fprintf(stderr, "%s: cannot write\n", file);
+        return EXIT_FAILURE;
+    }
+    return EXIT_SUCCESS;
+}
+
+int ln_rule_test(int argc, char **argv, const char *target, const char *create,
+                 const ln_rule_case *cases)
+{
+    const char *stamp = argc > 1 ? argv[1] : NULL;
+    int n = 0, failures = 0;
+    for (; cases[n].rule; n++) {
+        testing t = {.rule_case = &cases[n], .target = target, .create = create};
+        const int failed = test_case(&t);
+        failures += failed != 0;
+        if (!stamp)
+            printf("%sok %d - %s (%s)\n", failed ? "not " : "", n + 1, cases[n].rule,
+                   cases[n].place);
+        if (failed)
+            fprintf(stderr, "%s: rule '%s': %s\n", cases[n].place, cases[n].rule, t.reason);
+    }
+    if (!stamp)
+        printf("1..%d\n", n);
+    if (failures)
+        return EXIT_FAILURE;
+    return stamp ? make_stamp(stamp) : EXIT_SUCCESS;
+}
