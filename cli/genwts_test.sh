@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Runs genwts (the first argument) with right and wrong arguments; speaks TAP.
+
+genwts=$(realpath "$1")
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+echo '1, -2.5' > conv1_bias.0.txt
+echo 'one' > word.txt
+n=0
+
+# check NAME STATUS TEXT COMMAND...: the command ends with STATUS and prints a first line with TEXT.
+check() {
+    name=$1 status=$2 text=$3
+    shift 3
+    n=$((n + 1))
+    "$@" > printed 2>&1
+    got=$?
+    if [ $got -eq "$status" ] && { [ -z "$text" ] || head -n 1 printed | grep -qF -- "$text"; }; then
+        echo "ok $n - $name"
+    else
+        echo "not ok $n - $name: status $got, expected $status; printed: $(cat printed)"
+    fi
+}
+
+check texts_become_a_file 0 '' "$genwts" -t 0 -o out.wts conv1_bias.0.txt
+check array_has_the_name_and_the_bits 0 'conv1_bias 0 2 3f800000 c0200000' tail -n 1 out.wts
+check type_may_be_a_name 0 '' "$genwts" --type float16 --outfile half.wts conv1_bias.0.txt
+check half_has_four_digits 0 'conv1_bias 1 2 3c00 c100' tail -n 1 half.wts
+check help_goes_to_standard_output 0 'Usage: genwts' "$genwts" --help
+check type_is_needed 2 'error: no type given' "$genwts" -o out.wts conv1_bias.0.txt
+check unknown_type_is_refused 2 'error: unknown type' "$genwts" -t 3 -o out.wts conv1_bias.0.txt
+check output_is_needed 2 'error: no output file given' "$genwts" -t 0 conv1_bias.0.txt
+check files_are_needed 2 'error: no files of numbers given' "$genwts" -t 0 -o out.wts
+check unknown_option_is_refused 2 'x' "$genwts" -x
+check missing_file_is_named 1 "error: cannot open 'none.txt': No such file" "$genwts" -t 0 -o out.wts none.txt
+check words_are_no_numbers 1 "error: word.txt:1: 'o' is neither" "$genwts" -t 0 -o out.wts word.txt
+echo "1..$n"
