@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the code of a description names, the types of variables, lines that hold code.
+
+#include "gen/ln_opgen_code.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lightnet/ln_util.h"
+
+/* ---- what the code of a description names ---- */
+
+const char *const ln_opgen_var_suffixes[VARS] = {"",      "_entry", "_name", "_n",
+                                                 "_ndim", "_dims",  "_dtype"};
+
+void ln_opgen_add_code(generator *g, codes *cs, const ln_rjson *node)
+{
+    if (!node || node->type != LN_RJSON_STRING)
+        return;
+    const ln_rjson **nodes = ln_realloc(cs->nodes, (cs->len + 1) * sizeof(*nodes));
+    if (!nodes) {
+        g->failed = 1;
+        return;
+    }
+    cs->nodes = nodes;
+    cs->nodes[cs->len++] = node;
+}
+
+static void add_code_items(generator *g, codes *cs, const ln_rjson *array)
+{
+    for (size_t i = 0; array && array->type == LN_RJSON_ARRAY && i < array->len; i++) {
+        const ln_rjson *item = array->items[i];
+        ln_opgen_add_code(g, cs,
+                          item->type == LN_RJSON_OBJECT ? ln_rjson_get(item, "check") : item);
+    }
+}
+
+/** The fields of an argument that hold C. */
+static const ln_argdesc_field code_fields[] = {
+    LN_ARGDESC_DTYPE,  LN_ARGDESC_NDIM,   LN_ARGDESC_DIMS,   LN_ARGDESC_LEN,    LN_ARGDESC_LEN_GT,
+    LN_ARGDESC_LEN_GE, LN_ARGDESC_LEN_LT, LN_ARGDESC_LEN_LE, LN_ARGDESC_LEN_NE, LN_ARGDESC_EQ,
+    LN_ARGDESC_GT,     LN_ARGDESC_GE,     LN_ARGDESC_LT,     LN_ARGDESC_LE,     LN_ARGDESC_NE,
+};
+
+void ln_opgen_collect_declaration(generator *g, codes *cs, const ln_argdesc *arg)
+{
+    for (size_t i = 0; i < LENGTH_OF(code_fields); i++)
+        ln_opgen_add_code(g, cs, arg->fields[code_fields[i]]);
+    add_code_items(g, cs, arg->fields[LN_ARGDESC_DIMS]);
+    if (arg->kind == LN_ARGDESC_OUT) {
+        ln_opgen_add_code(g, cs, arg->fields[LN_ARGDESC_CUSTOM]);
+        ln_opgen_add_code(g, cs, arg->fields[LN_ARGDESC_CLEANUP]);
+    }
+}
+
+void ln_opgen_collect_codes(generator *g)
+{
+    const ln_opdesc *op = g->op;
+    static const ln_opdesc_field later[] = {LN_OPDESC_STATIC_RUN, LN_OPDESC_STATIC_CALL,
+                                            LN_OPDESC_RUN,        LN_OPDESC_CALL,
+                                            LN_OPDESC_POST_RUN,   LN_OPDESC_CALC_OFFSET};
+    for (size_t i = 0; i < op->nargs; i++) {
+        ln_opgen_collect_declaration(g, &g->pre, &op->args[i]);
+        ln_opgen_add_code(g, &g->pre, op->args[i].fields[LN_ARGDESC_CHECK]);
+        add_code_items(g, &g->pre, op->args[i].fields[LN_ARGDESC_CHECKS]);
+        ln_opgen_add_code(g, &g->pre, op->args[i].fields[LN_ARGDESC_CUSTOM]);
+    }
+    ln_opgen_add_code(g, &g->pre, op->fields[LN_OPDESC_SCRATCH]);
+    ln_opgen_add_code(g, &g->pre, op->fields[LN_OPDESC_CUSTOM]);
+    for (size_t i = 0; i < LENGTH_OF(later); i++)
+        ln_opgen_add_code(g, &g->later, op->fields[later[i]]);
+}
+
+int ln_opgen_codes_name(const codes *cs, const char *word)
+{
+    for (size_t i = 0; i < cs->len; i++) {
+        if (ln_c_names(cs->nodes[i]->text, word))
+            return 1;
+    }
+    return 0;
+}
+
+int ln_opgen_codes_name_var(const codes *cs, const ln_argdesc *arg, var v)
+{
+    char word[LN_MAX_NAME_LEN];
+    snprintf(word, sizeof(word), "%s%s", arg->name, ln_opgen_var_suffixes[v]);
+    return ln_opgen_codes_name(cs, word);
+}
+
+int ln_opgen_code_names_var(const ln_rjson *code, const ln_argdesc *arg, var v)
+{
+    const codes cs = {.nodes = &code, .len = 1};
+    return code && ln_opgen_codes_name_var(&cs, arg, v);
+}
+
+int ln_opgen_names_in_pre(const generator *g, const ln_argdesc *arg, var v)
+{
+    return ln_opgen_codes_name_var(&g->pre, arg, v);
+}
+
+int ln_opgen_is_kept(const generator *g, const ln_argdesc *arg, var v)
+{
+    return ln_opgen_codes_name_var(&g->later, arg, v);
+}
+
+int ln_opgen_field_is(const ln_rjson *field, const char *text)
+{
+    return field && field->text && strcmp(field->text, text) == 0;
+}
+
+/** 1 when some output takes type or shape of tensor `arg`. */
+static int is_model_of_output(const generator *g, const ln_argdesc *arg)
+{
+    for (size_t i = 0; i < g->op->nargs; i++) {
+        const ln_argdesc *other = &g->op->args[i];
+        if (other->kind == LN_ARGDESC_OUT &&
+            (ln_opgen_field_is(other->fields[LN_ARGDESC_SAMETYPE], arg->name) ||
+             ln_opgen_field_is(other->fields[LN_ARGDESC_SAMESHAPE], arg->name)))
+            return 1;
+    }
+    return 0;
+}
+
+int ln_opgen_has_value_in_pre(const generator *g, const ln_argdesc *arg)
+{
+    return ln_opgen_names_in_pre(g, arg, VAR_VALUE) ||
+           (arg->kind != LN_ARGDESC_PARAM && is_model_of_output(g, arg));
+}
+
+int ln_opgen_is_string(const ln_argdesc *arg)
+{
+    return arg->ptype == LN_ARGDESC_STRING || arg->ptype == LN_ARGDESC_ARRAY_STRING;
+}
+
+int ln_opgen_is_converted_array(const ln_argdesc *arg)
+{
+    return arg->kind == LN_ARGDESC_PARAM && arg->ptype == LN_ARGDESC_ARRAY_STRING &&
+           arg->fields[LN_ARGDESC_FROM_FUNC];
+}
+
+int ln_opgen_has_priv(const generator *g)
+{
+    if (g->op->fields[LN_OPDESC_EXTRA_PRIVS] || ln_opgen_codes_name(&g->pre, "priv") ||
+        ln_opgen_codes_name(&g->later, "priv"))
+        return 1;
+    for (size_t i = 0; i < g->op->nargs; i++) {
+        const ln_argdesc *arg = &g->op->args[i];
+        if (arg->variadic || ln_opgen_is_converted_array(arg))
+            return 1;
+        for (int v = VAR_VALUE; v <= VAR_COUNT; v++) {
+            if (ln_opgen_is_kept(g, arg, (var)v))
+                return 1;
+        }
+    }
+    return 0;
+}
+
+/* ---- types of variables ---- */
+
+const char *ln_opgen_view_name(const ln_argdesc *arg)
+{
+    if (arg->ptype == LN_ARGDESC_BOOL || arg->ptype == LN_ARGDESC_ARRAY_BOOL)
+        return "bool";
+    return ln_opgen_is_string(arg) ? "string" : ln_argdesc_text(arg, LN_ARGDESC_REALTYPE);
+}
+
+void ln_opgen_param_type(const ln_argdesc *arg, char *buf, size_t size)
+{
+    const char *realtype = ln_argdesc_text(arg, LN_ARGDESC_REALTYPE);
+    const int is_bool = strcmp(ln_opgen_view_name(arg), "bool") == 0;
+    if (ln_opgen_is_converted_array(arg))
+        snprintf(buf, size, "const %s *", realtype);
+    else if (arg->ptype == LN_ARGDESC_ARRAY_STRING)
+        snprintf(buf, size, "char *const *");
+    else if (ln_opgen_is_string(arg) && !realtype)
+        snprintf(buf, size, "const char *");
+    else
+        snprintf(buf, size, ln_argdesc_is_array(arg) ? "const %s *" : "%s ",
+                 is_bool ? "ln_bool" : realtype);
+}
+
+void ln_opgen_kept_type(const ln_argdesc *arg, var v, char *buf, size_t size)
+{
+    const char *const_in = arg->kind == LN_ARGDESC_IN ? "const " : "";
+    if (v == VAR_VALUE && arg->kind == LN_ARGDESC_PARAM)
+        ln_opgen_param_type(arg, buf, size);
+    else if (v == VAR_VALUE)
+        snprintf(buf, size, "%stl_tensor *%s", const_in, arg->variadic ? "*" : "");
+    else if (v == VAR_ENTRY && arg->kind == LN_ARGDESC_PARAM)
+        snprintf(buf, size, "ln_param_entry *");
+    else if (v == VAR_ENTRY)
+        snprintf(buf, size, "ln_tensor_entry *%s", arg->variadic ? "*" : "");
+    else if (v == VAR_NAME)
+        snprintf(buf, size, "const char *");
+    else
+        snprintf(buf, size, "int ");
+}
+
+/* ---- lines with expressions ---- */
+
+int ln_opgen_is_plain(const generator *g, const ln_rjson *node)
+{
+    static const char *const members[] = {"",      "->dtype", "->ndim",
+                                          "->len", "->dims",  "->array_len"};
+    const char *text = node->text;
+    if (node->type != LN_RJSON_STRING || strcmp(text, "LN_MAXDIM") == 0 ||
+        (strncmp(text, "TL_", 3) == 0 && ln_c_is_identifier(text))) // a data type, checked already
+        return 1;
+    for (size_t i = 0; i < g->op->nargs; i++) {
+        const ln_argdesc *arg = &g->op->args[i];
+        const size_t len = strlen(arg->name);
+        if (strncmp(text, arg->name, len) != 0)
+            continue;
+        const char *rest = text + len;
+        rest += strncmp(rest, "_entry", 6) == 0 ? 6 : 0;
+        for (size_t m = 0; m < LENGTH_OF(members); m++) {
+            if (strcmp(rest, members[m]) == 0)
+                return 1;
+        }
+        int end = 0;
+        sscanf(rest, "->dims[%*1d]%n", &end);
+        if (end && !rest[end])
+            return 1;
+    }
+    return 0;
+}
+
+/** A line that holds the expression of `node`; with a #line directive where the expression can be
+ *  wrong. NULL: a line of the generator's own. */
+void ln_opgen_write_line(const generator *g, int indent, const ln_rjson *node, const char *fmt, ...)
+{
+    char *text = NULL;
+    va_list args;
+    va_start(args, fmt);
+    const int len = vasprintf(&text, fmt, args);
+    va_end(args);
+    if (len < 0)
+        g->out->failed = 1;
+    else if (!node || ln_opgen_is_plain(g, node))
+        ln_cgen_line(g->out, indent, "%s", text);
+    else
+        ln_cgen_line_of(g->out, indent, node, "%s", text);
+    if (len >= 0)
+        free(text);
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside the generator of operators: one operator in the making, what its code names, lines that
+// hold such code.
+
+#ifndef LN_OPGEN_CODE_H
+#define LN_OPGEN_CODE_H
+
+#include "gen/ln_cgen.h"
+#include "gen/ln_opdesc.h"
+
+#define LENGTH_OF(array) (sizeof(array) / sizeof(*(array)))
+
+/** The C of a description that stands in one group of functions. */
+typedef struct codes {
+    const ln_rjson **nodes;
+    size_t len;
+} codes;
+
+/** The variables of an argument `x`. */
+typedef enum var {
+    VAR_VALUE, /* x */
+    VAR_ENTRY, /* x_entry */
+    VAR_NAME,  /* x_name, not of parameters */
+    VAR_COUNT, /* x_n, of variadic ones */
+    VAR_NDIM,  /* x_ndim, x_dims, x_dtype: of outputs in pre_run */
+    VAR_DIMS,
+    VAR_DTYPE,
+    VARS
+} var;
+
+/** A part of pre_run: an argument's declaration with the checks that its fields say (`code` NULL),
+ * or one more check, or custom code. */
+typedef struct step {
+    const ln_argdesc *arg;
+    const ln_rjson *code;
+    int done;
+} step;
+
+/** One operator in the making. */
+typedef struct generator {
+    ln_cgen *out;
+    const ln_opdesc *op;
+    codes pre;   /* all code in pre_run */
+    codes later; /* all code in the other functions */
+    step *steps;
+    size_t nsteps;
+    int failed; /* no memory */
+} generator;
+
+/** What follows the argument's name in its variables. */
+extern const char *const ln_opgen_var_suffixes[VARS];
+
+/** Adds the text of `node` when it is a string; NULL adds nothing. */
+void ln_opgen_add_code(generator *g, codes *cs, const ln_rjson *node);
+
+/** Collects the C with which an argument is declared. */
+void ln_opgen_collect_declaration(generator *g, codes *cs, const ln_argdesc *arg);
+
+/** Fills `pre` and `later`. */
+void ln_opgen_collect_codes(generator *g);
+
+/** 1 when some of the code names the word, or a variable of an argument. */
+int ln_opgen_codes_name(const codes *cs, const char *word);
+int ln_opgen_codes_name_var(const codes *cs, const ln_argdesc *arg, var v);
+int ln_opgen_code_names_var(const ln_rjson *code, const ln_argdesc *arg, var v);
+
+/** 1 when code in pre_run names the variable. */
+int ln_opgen_names_in_pre(const generator *g, const ln_argdesc *arg, var v);
+
+/** 1 when `priv` must keep the variable for a later function. */
+int ln_opgen_is_kept(const generator *g, const ln_argdesc *arg, var v);
+
+/** 1 for a string field with that text. */
+int ln_opgen_field_is(const ln_rjson *field, const char *text);
+
+/** 1 when pre_run needs the variable `x` of argument x. */
+int ln_opgen_has_value_in_pre(const generator *g, const ln_argdesc *arg);
+
+/** 1 for a string, and an array of strings. */
+int ln_opgen_is_string(const ln_argdesc *arg);
+
+/** 1 for an array of strings that from_func converts: `priv` owns the values. */
+int ln_opgen_is_converted_array(const ln_argdesc *arg);
+
+/** 1 when the operator has a private structure. */
+int ln_opgen_has_priv(const generator *g);
+
+/** The C type of the value of a number or bool as ln_param_entry has it, for `value_...`. */
+const char *ln_opgen_view_name(const ln_argdesc *arg);
+
+/** The type of one value of a parameter, ready for a name behind it. */
+void ln_opgen_param_type(const ln_argdesc *arg, char *buf, size_t size);
+
+/** The type of a variable that `priv` keeps, ready for a name behind it. */
+void ln_opgen_kept_type(const ln_argdesc *arg, var v, char *buf, size_t size);
+
+/** 1 for C that cannot be wrong: a name of an argument, or a member of a tensor. */
+int ln_opgen_is_plain(const generator *g, const ln_rjson *node);
+
+/** A line that holds the expression of `node`; with a #line directive where the expression can be
+ * wrong. NULL: a line of the generator's own. */
+void ln_opgen_write_line(const generator *g, int indent, const ln_rjson *node, const char *fmt, ...)
+    LN_PRINTF(4, 5);
+
+/* In ln_opgen_pre.c */
+
+/** Fills `steps`. */
+void ln_opgen_collect_steps(generator *g);
+
+/** Writes the function. -1 with a reason: arguments whose declarations need each other in a circle.
+ */
+int ln_opgen_write_pre_run(generator *g, ln_error *err);
+
+#endif
