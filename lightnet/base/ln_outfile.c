@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Output files that are written whole or not at all.
 
-#include "base/ln_outfile.h"
+#include "lightnet/ln_outfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 static int cannot_write(ln_error *err, const char *file)
 {
-    return ln_error_set(err, "cannot write '%s': %s", file,
+    return ln_error_set(err, "%s: cannot write: %s", file,
                         errno ? strerror(errno) : "unknown reason");
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of output files.
 
-#include "base/ln_outfile.h"
+#include "lightnet/ln_outfile.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -120,10 +120,10 @@ START_TEST(messages_name_the_file_and_the_reason)
     const struct {
         const char *file, *message;
     } cases[] = {
-        {"d", "cannot write 'd': Is a directory"},
-        {"none/a", "cannot write 'none/a': No such file or directory"},
-        {"", "cannot write '': No such file or directory"},
-        {"/dev/full", "cannot write '/dev/full': No space left on device"},
+        {"d", "d: cannot write: Is a directory"},
+        {"none/a", "none/a: cannot write: No such file or directory"},
+        {"", ": cannot write: No such file or directory"},
+        {"/dev/full", "/dev/full: cannot write: No space left on device"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         ln_error err = {0};

@@ -11,10 +11,10 @@
 #include <limits.h>
 #include <string.h>
 
-#include "base/ln_outfile.h"
 #include "data/ln_filemap.h"
 #include "data/ln_raw.h"
 #include "lightnet/ln_data.h"
+#include "lightnet/ln_outfile.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"

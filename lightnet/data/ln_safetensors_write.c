@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ln_outfile.h"
 #include "data/ln_safetensors_dtype.h"
 #include "ir/ln_json.h"
 #include "lightnet/ln_data.h"
 #include "lightnet/ln_hash.h"
+#include "lightnet/ln_outfile.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
 

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/ln_outfile.h"
 #include "data/ln_bundle.h"
 #include "data/ln_wts.h"
 #include "lightnet/ln_data.h"
+#include "lightnet/ln_outfile.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
 

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ln_outfile.h"
 #include "ir/ln_json.h"
+#include "lightnet/ln_outfile.h"
 #include "lightnet/ln_param.h"
 #include "lightnet/ln_tensor.h"
 

@@ -17,6 +17,7 @@
 #include "lightnet/ln_mem.h"
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_op.h"
+#include "lightnet/ln_outfile.h"
 #include "lightnet/ln_param.h"
 #include "lightnet/ln_pass.h"
 #include "lightnet/ln_queue.h"

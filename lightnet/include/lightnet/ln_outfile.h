@@ -12,7 +12,10 @@
 
 #include <stdio.h>
 
+#include "lightnet/ln_api.h"
 #include "lightnet/ln_msg.h"
+
+LN_BEGIN_DECLS
 
 /** Writes the content to `stream`; -1 with the reason in `err`. The stream's own errors are found
  * by the caller. */
@@ -21,10 +24,12 @@ typedef int (*ln_outfile_func)(FILE *stream, const void *arg, ln_error *err);
 /** Replaces `file` by what `func` writes (`arg` is handed to it). What is not a regular file, such
  *  as a pipe or /dev/null, is written in place; a symbolic link is followed. -1 with the reason,
  * which names the file unless it is `func`'s. */
-int ln_outfile_write(const char *file, ln_outfile_func func, const void *arg, ln_error *err);
+LN_API int ln_outfile_write(const char *file, ln_outfile_func func, const void *arg, ln_error *err);
 
 /** As ln_outfile_write, to a stream that stays open; `name` stands for it in messages. */
-int ln_outfile_print(FILE *stream, const char *name, ln_outfile_func func, const void *arg,
-                     ln_error *err);
+LN_API int ln_outfile_print(FILE *stream, const char *name, ln_outfile_func func, const void *arg,
+                            ln_error *err);
+
+LN_END_DECLS
 
 #endif
