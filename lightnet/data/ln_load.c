@@ -3,6 +3,7 @@
 
 #include "lightnet/ln_context.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "lightnet/ln_data.h"
@@ -35,12 +36,25 @@ static int note_missing(ln_context *ctx)
     return 0;
 }
 
-static int start_threads(ln_context *ctx)
+static int number_of_threads(const ln_context *ctx, int *n)
 {
     const char *env = getenv("LIGHTNET_NUM_THREADS");
-    const int n = env && *env ? atoi(env) : ctx->threads;
-    if (n < 0)
+    char *end;
+    *n = ctx->threads;
+    if (!env || !*env)
+        return 0;
+    const long value = strtol(env, &end, 10);
+    if (end == env || *end || value < 0 || value > INT_MAX)
         return ln_fail(ctx, "LIGHTNET_NUM_THREADS is '%s', expected a number of threads", env);
+    *n = (int)value;
+    return 0;
+}
+
+static int start_threads(ln_context *ctx)
+{
+    int n;
+    if (number_of_threads(ctx, &n))
+        return -1;
     if (ctx->pool || n == 1)
         return 0;
     ctx->pool = tl_pool_create(n);
