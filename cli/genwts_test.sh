@@ -34,6 +34,6 @@ check unknown_type_is_refused 2 'error: unknown type' "$genwts" -t 3 -o out.wts 
 check output_is_needed 2 'error: no output file given' "$genwts" -t 0 conv1_bias.0.txt
 check files_are_needed 2 'error: no files of numbers given' "$genwts" -t 0 -o out.wts
 check unknown_option_is_refused 2 'x' "$genwts" -x
-check missing_file_is_named 1 "error: cannot open 'none.txt': No such file" "$genwts" -t 0 -o out.wts none.txt
+check missing_file_is_named 1 "error: none.txt: cannot read: No such file" "$genwts" -t 0 -o out.wts none.txt
 check words_are_no_numbers 1 "error: word.txt:1: 'o' is neither" "$genwts" -t 0 -o out.wts word.txt
 echo "1..$n"

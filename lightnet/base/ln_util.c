@@ -133,11 +133,11 @@ static int read_all(struct text *text, FILE *stream, const char *name)
         got = fread(text->bytes + text->size, 1, text->room - 1 - text->size, stream);
         text->size += got;
         if (text->size > LN_MAX_TEXT)
-            return ln_error_set(NULL, "'%s' has more than %zu bytes, too large for text", name,
+            return ln_error_set(NULL, "%s: more than %zu bytes, too large for text", name,
                                 LN_MAX_TEXT);
     } while (got);
     if (ferror(stream))
-        return ln_error_set(NULL, "cannot read '%s': %s", name, strerror(errno));
+        return ln_error_set(NULL, "%s: cannot read: %s", name, strerror(errno));
     text->bytes[text->size] = '\0';
     return 0;
 }
@@ -158,14 +158,14 @@ char *ln_read_text(const char *file)
 {
     FILE *stream = fopen(file, "rb");
     if (!stream) {
-        ln_error_set(NULL, "cannot open '%s': %s", file, strerror(errno));
+        ln_error_set(NULL, "%s: cannot read: %s", file, strerror(errno));
         return NULL;
     }
     size_t size = 0;
     char *text = ln_read_stream(stream, file, &size);
     fclose(stream);
     if (text && strlen(text) != size) {
-        ln_error_set(NULL, "'%s' has a NUL byte at offset %zu, expected text", file, strlen(text));
+        ln_error_set(NULL, "%s: NUL byte at offset %zu, expected text", file, strlen(text));
         ln_free(text);
         return NULL;
     }

@@ -209,11 +209,11 @@ START_TEST(what_is_no_text_file_is_refused_by_name)
 {
     char file[32], expected[128];
     ck_assert_ptr_null(ln_read_text("/no/such/file"));
-    ck_assert_str_eq(ln_last_error(), "cannot open '/no/such/file': No such file or directory");
+    ck_assert_str_eq(ln_last_error(), "/no/such/file: cannot read: No such file or directory");
     ck_assert_ptr_null(ln_read_text("/tmp"));
-    ck_assert_str_eq(ln_last_error(), "cannot read '/tmp': Is a directory");
+    ck_assert_str_eq(ln_last_error(), "/tmp: cannot read: Is a directory");
     ck_assert_ptr_null(read_file_of("ab\0c", 4, file));
-    snprintf(expected, sizeof(expected), "'%s' has a NUL byte at offset 2, expected text", file);
+    snprintf(expected, sizeof(expected), "%s: NUL byte at offset 2, expected text", file);
     ck_assert_str_eq(ln_last_error(), expected);
 }
 END_TEST

@@ -123,7 +123,7 @@ static void check_refused(const char *message)
 START_TEST(what_does_not_fit_is_refused_and_changes_nothing)
 {
     enter_new_folder(folder);
-    check_refused("cannot read 'a': No such file or directory");
+    check_refused("a: cannot read: No such file or directory");
     make_text("a", "hello");
     check_refused("a: neither a safetensors nor a wts file");
     make_text("a", "1\nw 0 2 3f800000 40000000\n");

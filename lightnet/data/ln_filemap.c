@@ -13,7 +13,7 @@
 
 static int cannot_read(ln_error *err, const char *file, int reason)
 {
-    return ln_error_set(err, "cannot read '%s': %s", file, strerror(reason));
+    return ln_error_set(err, "%s: cannot read: %s", file, strerror(reason));
 }
 
 static int map_file(ln_filemap *map, FILE *stream, size_t size, const char *file, ln_error *err)
@@ -46,7 +46,7 @@ static int open_stream(ln_filemap *map, FILE *stream, const char *file, ln_error
     if (mapped ? map_file(map, stream, (size_t)st.st_size, file, err)
                : copy_stream(map, stream, file, err))
         return -1;
-    return map->size ? 0 : ln_error_set(err, "cannot read '%s': the file is empty", file);
+    return map->size ? 0 : ln_error_set(err, "%s: the file is empty", file);
 }
 
 int ln_filemap_open(ln_filemap *map, const char *file, ln_error *err)

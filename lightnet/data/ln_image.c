@@ -63,7 +63,7 @@ static char *read_bytes(const char *file, size_t *size, ln_error *err)
 {
     FILE *fp = fopen(file, "rb");
     if (!fp) {
-        ln_error_set(err, "%s: %s", file, strerror(errno));
+        ln_error_set(err, "%s: cannot read: %s", file, strerror(errno));
         return NULL;
     }
     char *data = ln_read_stream(fp, file, size);

@@ -18,14 +18,14 @@ static int read_magic(const char *file, char magic[MAGIC_LEN], size_t *len, ln_e
 {
     FILE *fp = fopen(file, "rb");
     if (!fp)
-        return ln_error_set(err, "%s: %s", file, strerror(errno));
+        return ln_error_set(err, "%s: cannot read: %s", file, strerror(errno));
     errno = 0;
     *len = fread(magic, 1, MAGIC_LEN, fp);
     const int failed = ferror(fp);
     const int reason = errno;
     fclose(fp);
     if (failed)
-        return ln_error_set(err, "%s: %s", file, strerror(reason));
+        return ln_error_set(err, "%s: cannot read: %s", file, strerror(reason));
     return *len ? 0 : ln_error_set(err, "%s: the file is empty", file);
 }
 

@@ -62,9 +62,9 @@ START_TEST(what_does_not_fit_is_refused)
         {"a.bin", TL_FLOAT, 1, &dims[2], "a.bin: 4 bytes of data, expected 8 for TL_FLOAT [2]"},
         {"a.bin", TL_INT8, 0, NULL, "a.bin: 4 bytes of data, expected 1 for TL_INT8 []"},
         {"a.bin", 99, 0, NULL, "a.bin: dtype 99 does not exist"},
-        {"empty", TL_INT8, 0, NULL, "cannot read 'empty': the file is empty"},
-        {"none", TL_INT8, 0, NULL, "cannot read 'none': No such file or directory"},
-        {"d", TL_INT8, 0, NULL, "cannot read 'd': Is a directory"},
+        {"empty", TL_INT8, 0, NULL, "empty: the file is empty"},
+        {"none", TL_INT8, 0, NULL, "none: cannot read: No such file or directory"},
+        {"d", TL_INT8, 0, NULL, "d: cannot read: Is a directory"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         ln_error err = {0};
@@ -95,7 +95,7 @@ END_TEST
 START_TEST(no_record_means_the_threads)
 {
     ck_assert_ptr_null(ln_bin_read("/nowhere", TL_BOOL, 0, NULL, NULL));
-    ck_assert_str_eq(ln_last_error(), "cannot read '/nowhere': No such file or directory");
+    ck_assert_str_eq(ln_last_error(), "/nowhere: cannot read: No such file or directory");
 }
 END_TEST
 

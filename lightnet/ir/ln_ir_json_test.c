@@ -511,11 +511,11 @@ START_TEST(files_are_written_whole_or_not_at_all)
 
     ln_context_clear_error(ctx);
     ck_assert_int_eq(ln_ir_write_file(ctx, file), -1);
-    snprintf(message, sizeof(message), "cannot write '%s': No such file or directory", file);
+    snprintf(message, sizeof(message), "%s: cannot write: No such file or directory", file);
     ck_assert_str_eq(ln_context_error(ctx), message);
     ln_context_clear_error(ctx);
     ck_assert_int_eq(ln_ir_write_file(ctx, "/tmp"), -1);
-    ck_assert_str_eq(ln_context_error(ctx), "cannot write '/tmp': Is a directory");
+    ck_assert_str_eq(ln_context_error(ctx), "/tmp: cannot write: Is a directory");
     free_context(ctx);
 }
 END_TEST
