@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // lightnet bench: how long a run takes, and each operator's part in it.
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "cli_model.h"
@@ -41,22 +44,43 @@ static double quantile(const timing *t, double q)
     return t->ms[(int)(q * (t->n - 1) + 0.5)];
 }
 
-// One run first, so that the measured ones find warm caches; then as many as fit in `seconds`, at
+// One run first, so that the measured ones find warm caches; then as many as fit in --seconds, at
 // least three.
-static int measure(ln_context *ctx, double seconds, timing *t)
+static int measure(ln_context *ctx, const cli_options *opt, timing *t)
 {
     if (ln_context_run(ctx))
-        return cli_model_fail(ctx);
+        return cli_model_fail(ctx, opt);
     const uint64_t begin = cli_now();
-    while (t->n < 3 || (double)(cli_now() - begin) * 1e-9 < seconds) {
+    while (t->n < 3 || (double)(cli_now() - begin) * 1e-9 < opt->seconds) {
         const uint64_t start = cli_now();
         if (ln_context_run(ctx))
-            return cli_model_fail(ctx);
+            return cli_model_fail(ctx, opt);
         if (add_time(t, (double)(cli_now() - start) * 1e-6))
             return CLI_FAILED;
     }
     qsort(t->ms, (size_t)t->n, sizeof(*t->ms), by_value);
     return 0;
+}
+
+// What the model prints is part of the work, but not of the report. Returns what gives standard
+// output back, or -1 after a message.
+static int silence_output(void)
+{
+    fflush(stdout);
+    const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    const int saved = null < 0 ? -1 : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (saved < 0 || dup2(null, STDOUT_FILENO) < 0)
+        cli_fail("standard output: cannot redirect: %s", strerror(errno));
+    if (null >= 0)
+        close(null);
+    return saved;
+}
+
+static void restore_output(int saved)
+{
+    fflush(stdout);
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
 }
 
 static long peak_memory_kb(void)
@@ -83,11 +107,11 @@ static int runs_each_time(const ln_op *op)
     return op->run && !op->op_arg->at_load;
 }
 
-static int time_ops(ln_context *ctx, uint64_t *ns, int runs)
+static int time_ops(ln_context *ctx, const cli_options *opt, uint64_t *ns, int runs)
 {
     for (int i = 0; i < runs; i++)
         if (ln_context_run_timed(ctx, ns))
-            return cli_model_fail(ctx);
+            return cli_model_fail(ctx, opt);
     return 0;
 }
 
@@ -140,16 +164,23 @@ static void print_ops_json(const ln_context *ctx, const uint64_t *ns, int runs)
     printf("]");
 }
 
-static int print_trace(const ln_context *ctx, const char *file, const uint64_t *ns)
+/* The time of each operator in one run. */
+typedef struct trace {
+    const ln_context *ctx;
+    const uint64_t *ns;
+} trace;
+
+// Chrome's trace event format: one complete event ("X") an operator, times in microseconds.
+static int print_trace(FILE *fp, const void *arg, ln_error *err)
 {
-    FILE *fp = fopen(file, "w");
+    const trace *tr = arg;
+    const uint64_t *ns = tr->ns;
     const ln_op *op;
     double at = 0;
     const char *comma = "";
-    if (!fp)
-        return cli_fail("%s: cannot be opened for writing", file);
+    (void)err;
     fprintf(fp, "{\"traceEvents\": [");
-    LN_LIST_FOREACH(op, ctx->ops)
+    LN_LIST_FOREACH(op, tr->ctx->ops)
     {
         const double us = (double)*ns++ * 1e-3;
         if (!runs_each_time(op))
@@ -166,12 +197,15 @@ static int print_trace(const ln_context *ctx, const char *file, const uint64_t *
         comma = ",";
     }
     fprintf(fp, "\n]}\n");
-    const int failed = ferror(fp);
-    if (fclose(fp) || failed) {
-        remove(file);
-        return cli_fail("%s: cannot be written", file);
-    }
     return 0;
+}
+
+static int write_trace(const ln_context *ctx, const char *file, const uint64_t *ns)
+{
+    const trace tr = {.ctx = ctx, .ns = ns};
+    ln_error err;
+    ln_error_clear(&err);
+    return ln_outfile_write(file, print_trace, &tr, &err) ? cli_fail("%s", ln_error_text(&err)) : 0;
 }
 
 static void print_json(const ln_context *ctx, const timing *t, const uint64_t *ns, int runs)
@@ -186,25 +220,52 @@ static void print_json(const ln_context *ctx, const timing *t, const uint64_t *n
     printf("}\n");
 }
 
+// A trace shows one run; the table averages over as many as were measured, within reason.
+static int table_runs(const cli_options *opt, const timing *t)
+{
+    return opt->trace ? 1 : t->n < 100 ? t->n : 100;
+}
+
+static int measure_all(ln_context *ctx, const cli_options *opt, timing *t, uint64_t *ns)
+{
+    const int saved = silence_output();
+    if (saved < 0)
+        return CLI_FAILED;
+    int status = measure(ctx, opt, t);
+    if (!status && ns)
+        status = time_ops(ctx, opt, ns, table_runs(opt, t));
+    restore_output(saved);
+    return status;
+}
+
+static int report(const ln_context *ctx, const cli_options *opt, const timing *t,
+                  const uint64_t *ns)
+{
+    const uint64_t *table = opt->per_op ? ns : NULL;
+    const int runs = table_runs(opt, t);
+    if (opt->trace && write_trace(ctx, opt->trace, ns))
+        return CLI_FAILED;
+    if (opt->json) {
+        print_json(ctx, t, table, runs);
+        return CLI_OK;
+    }
+    print_timing(t);
+    if (table)
+        print_ops(ctx, table, runs);
+    return CLI_OK;
+}
+
 static int bench(ln_context *ctx, const cli_options *opt, timing *t)
 {
-    int status = measure(ctx, opt->seconds, t);
     uint64_t *ns = NULL;
-    // A trace shows one run; the table averages over as many as before, within reason.
-    const int runs = opt->trace ? 1 : t->n < 100 ? t->n : 100;
-    if (!status && (opt->per_op || opt->trace)) {
+    if (opt->per_op || opt->trace) {
         ns = calloc((size_t)ln_list_length(ctx->ops) + 1, sizeof(*ns));
-        status = ns ? time_ops(ctx, ns, runs) : cli_fail("out of memory");
+        if (!ns)
+            return cli_fail("out of memory");
     }
-    if (!status && opt->trace)
-        status = print_trace(ctx, opt->trace, ns);
-    if (!status && opt->json)
-        print_json(ctx, t, opt->per_op ? ns : NULL, runs);
-    else if (!status) {
-        print_timing(t);
-        if (opt->per_op)
-            print_ops(ctx, ns, runs);
-    }
+    int status = measure_all(ctx, opt, t, ns);
+    if (!status)
+        status = report(ctx, opt, t, ns);
     free(ns);
     return status;
 }

@@ -12,7 +12,7 @@ int cli_compile(const cli_options *opt)
     if (!ctx)
         return CLI_FAILED;
     const int failed = ln_context_compile(ctx, opt->target) || ln_context_print(ctx, opt->outfile);
-    const int status = failed ? cli_model_fail(ctx) : CLI_OK;
+    const int status = failed ? cli_model_fail(ctx, opt) : CLI_OK;
     ln_context_free(ctx);
     return status;
 }

@@ -8,10 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-int cli_model_fail(const ln_context *ctx)
+static int begins_with(const char *text, const char *file)
 {
-    return cli_fail("%s", ln_context_error(ctx));
+    const size_t len = file ? strlen(file) : 0;
+    return len && !strncmp(text, file, len) && text[len] == ':';
+}
+
+int cli_model_fail(const ln_context *ctx, const cli_options *opt)
+{
+    const char *reason = ln_context_error(ctx);
+    // Without a source, reading it failed, which the reason names.
+    if (!ctx->source || begins_with(reason, ctx->source) || begins_with(reason, opt->datafile) ||
+        begins_with(reason, opt->outfile) || begins_with(reason, "standard output"))
+        return cli_fail("%s", reason);
+    return cli_fail("%s: %s", ctx->source, reason);
 }
 
 static void print_message(void *data, ln_msg_level level, const char *text)
@@ -59,169 +71,151 @@ ln_context *cli_model_read(const cli_options *opt)
         status = ln_context_add_output(ctx, opt->fetch.items[i]);
     if (!status)
         return ctx;
-    cli_model_fail(ctx);
+    cli_model_fail(ctx, opt);
     ln_context_free(ctx);
     return NULL;
 }
 
-int cli_model_load(ln_context *ctx, const cli_options *opt)
+int cli_model_compile(ln_context *ctx, const cli_options *opt)
 {
     if (opt->run_only && !ctx->target)
-        return cli_fail("%s: the model is not compiled; run it without --run", opt->args[0]);
+        return cli_fail("%s: the model is not compiled; run it without -r", ctx->source);
     if (!opt->run_only && ln_context_compile(ctx, opt->target))
-        return cli_model_fail(ctx);
-    return ln_context_load(ctx, opt->datafile) ? cli_model_fail(ctx) : 0;
+        return cli_model_fail(ctx, opt);
+    return 0;
+}
+
+int cli_model_load(ln_context *ctx, const cli_options *opt)
+{
+    if (cli_model_compile(ctx, opt))
+        return CLI_FAILED;
+    return ln_context_load(ctx, opt->datafile) ? cli_model_fail(ctx, opt) : 0;
 }
 
 /* Inputs */
 
-// The numbers of "127" or "123.7,116.8,103.9", one for each channel. Returns how many, or -1.
-static int read_numbers(const char *text, double numbers[3])
+static const tl_tensor *record(const ln_context *ctx, const char *name)
 {
-    int n = 0;
-    char *end = (char *)text;
-    do {
-        const char *begin = end + (n > 0);
-        numbers[n] = strtod(begin, &end);
-        if (end == begin)
-            return -1;
-    } while (++n < 3 && *end == ',');
-    return *end ? -1 : n;
+    return ln_tensor_table_find(ctx->tensor_table, name)->tensor;
 }
 
-static int per_channel(const char *option, const char *text, double dflt, double values[3])
+int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *name, const char *file)
 {
-    values[0] = dflt;
-    const int n = text ? read_numbers(text, values) : 1;
-    if (n != 1 && n != 3)
-        return cli_usage("--%s is '%s', expected one number or three, separated by commas", option,
-                         text);
-    for (int i = n; i < 3; i++)
-        values[i] = values[0];
-    return 0;
-}
-
-static int image_format(const cli_options *opt, ln_image_format *format)
-{
-    memset(format, 0, sizeof(*format));
-    format->bgr = opt->bgr;
-    format->nhwc = !strcmp(opt->layout, "nhwc");
-    if (!format->nhwc && strcmp(opt->layout, "nchw"))
-        return cli_usage("--layout is '%s', expected nchw or nhwc", opt->layout);
-    if (per_channel("mean", opt->mean, 0, format->mean))
-        return CLI_WRONG_USAGE;
-    return per_channel("scale", opt->scale, 1, format->scale);
-}
-
-static int set_from_file(ln_context *ctx, const char *name, const char *file,
-                         const ln_image_format *format)
-{
-    const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, name);
+    ln_image_format format = {.bgr = opt->bgr, .nhwc = opt->nhwc};
     ln_error err;
     ln_error_clear(&err);
-    tl_tensor *tensor = ln_input_read(file, te->tensor, format, &err);
+    memcpy(format.mean, opt->mean, sizeof(format.mean));
+    memcpy(format.scale, opt->scale, sizeof(format.scale));
+    tl_tensor *tensor = ln_input_read(file, record(ctx, name), &format, &err);
     if (!tensor)
         return cli_fail("%s: input '%s': %s", ctx->source, name, ln_error_text(&err));
     const int status = ln_context_set_data(ctx, name, tensor->data);
     tl_tensor_free_data_too(tensor);
-    return status ? cli_model_fail(ctx) : 0;
+    return status ? cli_model_fail(ctx, opt) : 0;
 }
 
-// "NAME=FILE" with the name of a tensor splits; anything else is a file for the next input in
-// order.
-static const char *split_name(const ln_context *ctx, const char *arg, const char **file)
+// The file of "NAME=FILE", with the name in `name`. NULL: the argument is a file for the next input
+// in order, also one with '=' in its own name.
+static const char *split_name(const char *arg, char name[LN_MAX_NAME_LEN])
 {
     const char *equals = strchr(arg, '=');
-    char name[LN_MAX_NAME_LEN];
-    if (!equals || (size_t)(equals - arg) >= sizeof(name))
+    if (!equals || equals - arg >= LN_MAX_NAME_LEN || !access(arg, F_OK))
         return NULL;
     memcpy(name, arg, (size_t)(equals - arg));
     name[equals - arg] = '\0';
-    const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, name);
-    *file = equals + 1;
-    return te ? te->name : NULL;
+    return equals + 1;
 }
 
-static int set_random(ln_context *ctx, const char *name, uint64_t *state)
+static int set_random(ln_context *ctx, const cli_options *opt, const char *name, uint64_t *state)
 {
-    const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, name);
-    tl_tensor *tensor = tl_tensor_zeros(te->tensor->ndim, te->tensor->dims, te->tensor->dtype);
+    const tl_tensor *like = record(ctx, name);
+    tl_tensor *tensor = tl_tensor_zeros(like->ndim, like->dims, like->dtype);
     if (!tensor || tl_tensor_fill_uniform(tensor, 0, 1, state)) {
         tl_tensor_free_data_too(tensor);
-        return cli_fail("%s", tl_last_error());
+        return cli_fail("%s: input '%s': %s", ctx->source, name, tl_last_error());
     }
     const int status = ln_context_set_data(ctx, name, tensor->data);
     tl_tensor_free_data_too(tensor);
-    return status ? cli_model_fail(ctx) : 0;
+    return status ? cli_model_fail(ctx, opt) : 0;
 }
 
 static int fail_missing(const ln_context *ctx, const char *name)
 {
-    const tl_tensor *t = ln_tensor_table_find(ctx->tensor_table, name)->tensor;
-    char shape[LN_MAXLINE];
+    const tl_tensor *t = record(ctx, name);
+    char shape[LN_MAX_SHAPE];
     return cli_fail("%s: input '%s' (%s %s) is not given; use -i %s=FILE", ctx->source, name,
                     tl_dtype_name(t->dtype),
                     ln_sprint_shape(shape, sizeof(shape), t->ndim, t->dims), name);
 }
 
-static int is_named(const ln_context *ctx, const cli_options *opt, const char *input)
+// Beside the inputs, other tensors that the model makes from nothing can be given by name.
+static int can_be_given(const ln_context *ctx, const char *name)
 {
-    for (int i = 0; i < opt->inputs.n; i++) {
-        const char *file;
-        const char *name = split_name(ctx, opt->inputs.items[i], &file);
-        if (name && !strcmp(name, input))
+    const ln_op *maker = ln_context_creater(ctx, name);
+    return maker && !maker->op_arg->tensors_in;
+}
+
+static int is_named(const cli_options *opt, const char *input)
+{
+    char name[LN_MAX_NAME_LEN];
+    for (int i = 0; i < opt->inputs.n; i++)
+        if (split_name(opt->inputs.items[i], name) && !strcmp(name, input))
             return 1;
-    }
     return 0;
 }
 
-static int set_named(ln_context *ctx, const cli_options *opt, const ln_image_format *format)
+static int set_named(ln_context *ctx, const cli_options *opt)
 {
+    char name[LN_MAX_NAME_LEN];
     for (int i = 0; i < opt->inputs.n; i++) {
-        const char *file;
-        const char *name = split_name(ctx, opt->inputs.items[i], &file);
-        if (name && set_from_file(ctx, name, file, format))
+        const char *file = split_name(opt->inputs.items[i], name);
+        if (file && !can_be_given(ctx, name))
+            return cli_fail("%s: '-i %s': the model has no input '%s'", ctx->source,
+                            opt->inputs.items[i], name);
+        if (file && cli_model_set_input(ctx, opt, name, file))
             return CLI_FAILED;
     }
     return 0;
 }
 
 // The next -i FILE without a name, from `*i`; NULL when there is none.
-static const char *next_unnamed(const ln_context *ctx, const cli_options *opt, int *i)
+static const char *next_unnamed(const cli_options *opt, int *i)
 {
-    const char *file;
+    char name[LN_MAX_NAME_LEN];
     while (*i < opt->inputs.n) {
         const char *arg = opt->inputs.items[(*i)++];
-        if (!split_name(ctx, arg, &file))
+        if (!split_name(arg, name))
             return arg;
     }
     return NULL;
 }
 
-int cli_model_set_inputs(ln_context *ctx, const cli_options *opt, int random)
+static int set_unnamed(ln_context *ctx, const cli_options *opt, int random)
 {
-    ln_image_format format;
     uint64_t state = (uint64_t)opt->seed;
     int i = 0;
     const char *input;
-    int status = image_format(opt, &format);
-    if (!status)
-        status = set_named(ctx, opt, &format);
     LN_LIST_FOREACH(input, ctx->inputs)
     {
-        if (status || is_named(ctx, opt, input))
+        if (is_named(opt, input))
             continue;
-        const char *file = next_unnamed(ctx, opt, &i);
-        if (file)
-            status = set_from_file(ctx, input, file, &format);
-        else
-            status = random ? set_random(ctx, input, &state) : fail_missing(ctx, input);
+        const char *file = next_unnamed(opt, &i);
+        const int status = file     ? cli_model_set_input(ctx, opt, input, file)
+                           : random ? set_random(ctx, opt, input, &state)
+                                    : fail_missing(ctx, input);
+        if (status)
+            return status;
     }
-    const char *surplus = status ? NULL : next_unnamed(ctx, opt, &i);
-    if (surplus)
-        return cli_fail("%s: '%s' is one input file too many: the model has %d inputs", ctx->source,
-                        surplus, ln_list_length(ctx->inputs));
-    return status;
+    const char *surplus = next_unnamed(opt, &i);
+    const int n = ln_list_length(ctx->inputs);
+    return surplus ? cli_fail("%s: '-i %s' is one too many: the model has %d input%s", ctx->source,
+                              surplus, n, n == 1 ? "" : "s")
+                   : 0;
+}
+
+int cli_model_set_inputs(ln_context *ctx, const cli_options *opt, int random)
+{
+    return set_named(ctx, opt) || set_unnamed(ctx, opt, random) ? CLI_FAILED : 0;
 }
 
 ln_context *cli_model_open(const cli_options *opt, int random)
@@ -234,15 +228,23 @@ ln_context *cli_model_open(const cli_options *opt, int random)
     return ctx;
 }
 
-const tl_tensor *cli_model_tensor(ln_context *ctx, const char *name)
+const tl_tensor *cli_model_tensor(ln_context *ctx, const cli_options *opt, const char *name)
 {
     void *data = ln_context_get_data(ctx, name, NULL);
     if (!data) {
-        cli_model_fail(ctx);
+        cli_model_fail(ctx, opt);
         return NULL;
     }
     free(data);
-    return ln_tensor_table_find(ctx->tensor_table, name)->tensor;
+    return record(ctx, name);
+}
+
+double cli_element(const tl_tensor *t, int i)
+{
+    double value;
+    tl_convert(&value, TL_DOUBLE, (const char *)t->data + (size_t)i * tl_size_of(t->dtype),
+               t->dtype);
+    return value;
 }
 
 uint64_t cli_now(void)

@@ -15,7 +15,11 @@
  * tensors to its outputs. Returns the context (ln_context_free), or NULL after a message. */
 ln_context *cli_model_read(const cli_options *opt);
 
-/** Compiles (unless --run) and loads it. Returns 0, or the exit status after a message. */
+/** Compiles it, unless --run says that it is compiled. Returns 0, or the exit status after a
+ * message. */
+int cli_model_compile(ln_context *ctx, const cli_options *opt);
+
+/** Compiles as cli_model_compile, and loads it. Returns 0, or the exit status after a message. */
 int cli_model_load(ln_context *ctx, const cli_options *opt);
 
 /** Gives the inputs their data from the files that -i names. Inputs without a file: an error, or
@@ -25,12 +29,20 @@ int cli_model_set_inputs(ln_context *ctx, const cli_options *opt, int random);
 /** cli_model_read, cli_model_load and cli_model_set_inputs. NULL after a message. */
 ln_context *cli_model_open(const cli_options *opt, int random);
 
-/** Prints the context's error. Returns CLI_FAILED. */
-int cli_model_fail(const ln_context *ctx);
+/** Gives input `name` its data from `file`, as --mean, --scale, --bgr and --layout say. */
+int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *name,
+                        const char *file);
+
+/** Prints the context's error, after the model's name unless it names a file already. Returns
+ * CLI_FAILED. */
+int cli_model_fail(const ln_context *ctx, const cli_options *opt);
 
 /** The record of tensor `name`, with its data as the last run left it. Returns borrowed (until the
  * context is unloaded), or NULL after a message. */
-const tl_tensor *cli_model_tensor(ln_context *ctx, const char *name);
+const tl_tensor *cli_model_tensor(ln_context *ctx, const cli_options *opt, const char *name);
+
+/** Element `i` of the tensor, whatever its dtype. */
+double cli_element(const tl_tensor *t, int i);
 
 /** Nanoseconds of a clock that only goes forward. */
 uint64_t cli_now(void);

@@ -7,13 +7,14 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 
-typedef enum kind { FLAG, TEXT, TEXTS, COUNT, POSITIVE } kind;
+typedef enum kind { FLAG, TEXT, TEXTS, COUNT, POSITIVE, CHANNELS, LAYOUT } kind;
 
 typedef struct row {
     const char *name;
@@ -48,11 +49,11 @@ static const row rows[] = {
     {"labels", 0, TEXT, FIELD(labels), CLI_RUN, "FILE", "names for --top, one a line"},
     {"print-all", 0, FLAG, FIELD(print_all), CLI_RUN, NULL, "print outputs in full, however large"},
     {"fetch", 0, TEXTS, FIELD(fetch), CLI_RUN, "NAME", "treat tensor NAME as one more output"},
-    {"mean", 0, TEXT, FIELD(mean), INPUT_COMMANDS, "M[,M,M]",
+    {"mean", 0, CHANNELS, FIELD(mean), INPUT_COMMANDS, "M[,M,M]",
      "images: subtract M, for all channels or each"},
-    {"scale", 0, TEXT, FIELD(scale), INPUT_COMMANDS, "S[,S,S]", "images: then multiply by S"},
+    {"scale", 0, CHANNELS, FIELD(scale), INPUT_COMMANDS, "S[,S,S]", "images: then multiply by S"},
     {"bgr", 0, FLAG, FIELD(bgr), INPUT_COMMANDS, NULL, "images: blue first"},
-    {"layout", 0, TEXT, FIELD(layout), INPUT_COMMANDS, "nchw|nhwc",
+    {"layout", 0, LAYOUT, FIELD(nhwc), INPUT_COMMANDS, "nchw|nhwc",
      "images: order of the input's axes (default nchw)"},
     {"reference", 0, FLAG, FIELD(reference), CLI_VERIFY, NULL,
      "compare with the unoptimized program, tensor by tensor"},
@@ -106,6 +107,35 @@ static int set_positive(double *value, const row *r, const char *text)
     return 0;
 }
 
+// "127" for all channels, or "123.7,116.8,103.9", one for each.
+static int set_channels(double values[3], const row *r, const char *text)
+{
+    const char *at = text;
+    int n = 0;
+    do {
+        char *end;
+        const char *begin = at + (n > 0);
+        values[n] = strtod(begin, &end);
+        if (end == begin || !isfinite(values[n]))
+            break;
+        at = end;
+    } while (++n < 3 && *at == ',');
+    if (*at || (n != 1 && n != 3))
+        return cli_usage("--%s is '%s', expected one number or three, separated by commas", r->name,
+                         text);
+    for (int i = n; i < 3; i++)
+        values[i] = values[0];
+    return 0;
+}
+
+static int set_layout(int *nhwc, const row *r, const char *text)
+{
+    *nhwc = !strcmp(text, "nhwc");
+    if (!*nhwc && strcmp(text, "nchw"))
+        return cli_usage("--%s is '%s', expected nchw or nhwc", r->name, text);
+    return 0;
+}
+
 static int set_option(cli_options *opt, const row *r, const char *text)
 {
     void *field = (char *)opt + r->field;
@@ -122,6 +152,10 @@ static int set_option(cli_options *opt, const row *r, const char *text)
         return set_count(field, r, text);
     case POSITIVE:
         return set_positive(field, r, text);
+    case CHANNELS:
+        return set_channels(field, r, text);
+    case LAYOUT:
+        return set_layout(field, r, text);
     }
     return 0;
 }
@@ -130,7 +164,7 @@ static void set_defaults(cli_options *opt)
 {
     memset(opt, 0, sizeof(*opt));
     opt->target = "cpu";
-    opt->layout = "nchw";
+    opt->scale[0] = opt->scale[1] = opt->scale[2] = 1;
     opt->threads = 1;
     opt->seconds = 2;
     opt->rtol = 1e-3;
@@ -163,6 +197,20 @@ static const row *row_of(int c)
     return NULL;
 }
 
+// What getopt_long did not like: c is ':' for a missing value, '?' for anything else.
+static int fail_option(int c, const char *given, const char *name)
+{
+    const char letter[] = {'-', (char)optopt, '\0'};
+    const row *r = optopt ? row_of(optopt) : NULL;
+    // A long option stands whole in its argument; a letter may share one with others.
+    const char *option = optopt && optopt < 256 ? letter : given;
+    if (c == ':')
+        return cli_usage("option '%s' needs a value; see %s --help", option, name);
+    if (r && optopt >= 256)
+        return cli_usage("option '%s' takes no value; see %s --help", option, name);
+    return cli_usage("unknown option '%s'; see %s --help", option, name);
+}
+
 int cli_options_read(cli_options *opt, cli_command command, const char *name, int argc, char **argv)
 {
     struct option longs[N_ROWS + 1];
@@ -173,11 +221,8 @@ int cli_options_read(cli_options *opt, cli_command command, const char *name, in
     optind = 1;
     opterr = 0;
     while (!status && (c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
-        const char *given = argv[optind - 1];
-        if (c == ':')
-            status = cli_usage("option '%s' needs a value; see %s --help", given, name);
-        else if (c == '?')
-            status = cli_usage("unknown option '%s'; see %s --help", given, name);
+        if (c == ':' || c == '?')
+            status = fail_option(c, argv[optind - 1], name);
         else
             status = set_option(opt, row_of(c), optarg);
     }

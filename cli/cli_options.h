@@ -32,9 +32,6 @@ typedef struct cli_options {
     const char *datafile;    /* -f */
     const char *labels;      /* --labels */
     const char *trace;       /* --trace */
-    const char *mean;        /* --mean */
-    const char *scale;       /* --scale */
-    const char *layout;      /* --layout */
     cli_strings inputs;      /* -i */
     cli_strings fetch;       /* --fetch */
     cli_strings disabled;    /* --disable-rule */
@@ -42,6 +39,8 @@ typedef struct cli_options {
     int seed;                /* --seed */
     int top;                 /* --top */
     double seconds;          /* --seconds */
+    double mean[3];          /* --mean, of each channel */
+    double scale[3];         /* --scale, of each channel */
     double rtol;             /* --rtol */
     double atol;             /* --atol */
     int compile_only;        /* -c */
@@ -50,6 +49,7 @@ typedef struct cli_options {
     int quiet;               /* -w */
     int print_all;           /* --print-all */
     int bgr;                 /* --bgr */
+    int nhwc;                /* --layout */
     int dot;                 /* --dot */
     int reference;           /* --reference */
     int per_op;              /* --per-op */

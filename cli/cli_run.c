@@ -16,34 +16,25 @@ enum { LARGE = 1000 };
 
 static void print_time(uint64_t ns)
 {
-    fflush(stdout);
     fprintf(stderr, "info: run time: %.6fs\n", (double)ns * 1e-9);
 }
 
-static int run_once(ln_context *ctx)
+static int run_once(ln_context *ctx, const cli_options *opt)
 {
     const uint64_t start = cli_now();
     if (ln_context_run(ctx))
-        return cli_model_fail(ctx);
+        return cli_model_fail(ctx, opt);
     print_time(cli_now() - start);
     return 0;
 }
 
 /* Ways to hand out an output */
 
-static double element(const tl_tensor *t, int i)
-{
-    double value;
-    tl_convert(&value, TL_DOUBLE, (const char *)t->data + (size_t)i * tl_size_of(t->dtype),
-               t->dtype);
-    return value;
-}
-
 static void print_summary(const tl_tensor *t)
 {
     double min = INFINITY, max = -INFINITY, sum = 0;
     for (int i = 0; i < t->len; i++) {
-        const double v = element(t, i);
+        const double v = cli_element(t, i);
         min = fmin(min, v);
         max = fmax(max, v);
         sum += v;
@@ -54,7 +45,7 @@ static void print_summary(const tl_tensor *t)
 
 static void print_tensor(const char *name, const tl_tensor *t, int whole)
 {
-    char shape[LN_MAXLINE];
+    char shape[LN_MAX_SHAPE];
     printf("%s: %s %s\n", name, tl_dtype_name(t->dtype),
            ln_sprint_shape(shape, sizeof(shape), t->ndim, t->dims));
     if (whole || t->len <= LARGE)
@@ -69,6 +60,17 @@ typedef struct labels {
     int n;
 } labels;
 
+static int add_label(labels *names, char *line)
+{
+    char **lines = realloc(names->lines, (size_t)(names->n + 1) * sizeof(*lines));
+    if (!lines)
+        return cli_fail("out of memory");
+    line[strcspn(line, "\r")] = '\0';
+    names->lines = lines;
+    names->lines[names->n++] = line;
+    return 0;
+}
+
 static int read_labels(const char *file, labels *names)
 {
     memset(names, 0, sizeof(*names));
@@ -77,13 +79,13 @@ static int read_labels(const char *file, labels *names)
     names->text = ln_read_text(file);
     if (!names->text)
         return cli_fail("%s", ln_last_error());
-    char *rest = names->text, *line;
-    while ((line = strsep(&rest, "\n"))) {
-        char **lines = realloc(names->lines, (size_t)(names->n + 1) * sizeof(*lines));
-        if (!lines)
-            return cli_fail("out of memory");
-        names->lines = lines;
-        names->lines[names->n++] = line;
+    char *rest = names->text;
+    while (*rest) {
+        char *line = strsep(&rest, "\n");
+        if (add_label(names, line))
+            return CLI_FAILED;
+        if (!rest)
+            break;
     }
     return 0;
 }
@@ -94,32 +96,46 @@ static void free_labels(labels *names)
     free(names->lines);
 }
 
-static int best_not_taken(const tl_tensor *t, int row, int len, const char *taken)
+/* An element of a row and where it stands. */
+typedef struct ranked {
+    double value;
+    int index;
+} ranked;
+
+// The largest first, of equal ones the one with the lowest index; NaN last.
+static int by_rank(const void *a, const void *b)
 {
-    int best = -1;
-    for (int i = 0; i < len; i++)
-        if (!taken[i] && (best < 0 || element(t, row * len + i) > element(t, row * len + best)))
-            best = i;
-    return best;
+    const ranked *x = a, *y = b;
+    if (isnan(x->value) != isnan(y->value))
+        return isnan(x->value) ? 1 : -1;
+    if (x->value > y->value || x->value < y->value)
+        return x->value > y->value ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+static void print_ranks(const ranked *ranks, int k, const labels *names)
+{
+    for (int i = 0; i < k; i++) {
+        const int labelled = ranks[i].index < names->n;
+        printf("  %6d  %.6g%s%s\n", ranks[i].index, ranks[i].value, labelled ? "  " : "",
+               labelled ? names->lines[ranks[i].index] : "");
+    }
 }
 
 static int print_top(const char *name, const tl_tensor *t, int k, const labels *names)
 {
     const int len = t->ndim ? t->dims[t->ndim - 1] : 1;
-    char *taken = calloc((size_t)len + 1, 1);
-    if (!taken)
+    ranked *ranks = malloc((size_t)len * sizeof(*ranks));
+    if (!ranks)
         return cli_fail("out of memory");
     for (int row = 0; row < t->len / len; row++) {
+        for (int i = 0; i < len; i++)
+            ranks[i] = (ranked){.value = cli_element(t, row * len + i), .index = i};
+        qsort(ranks, (size_t)len, sizeof(*ranks), by_rank);
         printf("%s[%d]:\n", name, row);
-        memset(taken, 0, (size_t)len);
-        for (int i = 0; i < k && i < len; i++) {
-            const int best = best_not_taken(t, row, len, taken);
-            taken[best] = 1;
-            printf("  %6d  %.6g%s%s\n", best, element(t, row * len + best),
-                   best < names->n ? "  " : "", best < names->n ? names->lines[best] : "");
-        }
+        print_ranks(ranks, k < len ? k : len, names);
     }
-    free(taken);
+    free(ranks);
     return 0;
 }
 
@@ -151,10 +167,10 @@ static int hand_out_all(ln_context *ctx, const cli_options *opt)
     int k = 0;
     int status = read_labels(opt->labels, &names);
     if (!status && opt->outdir && mkdir(opt->outdir, 0777) && errno != EEXIST)
-        status = cli_fail("%s: %s", opt->outdir, strerror(errno));
+        status = cli_fail("%s: cannot create: %s", opt->outdir, strerror(errno));
     LN_LIST_FOREACH(name, ctx->outputs)
     {
-        const tl_tensor *t = status ? NULL : cli_model_tensor(ctx, name);
+        const tl_tensor *t = status ? NULL : cli_model_tensor(ctx, opt, name);
         status = t ? hand_out(opt, name, k++, t, &names) : CLI_FAILED;
     }
     free_labels(&names);
@@ -166,7 +182,7 @@ int cli_run(const cli_options *opt)
     ln_context *ctx = cli_model_open(opt, 0);
     if (!ctx)
         return CLI_FAILED;
-    int status = run_once(ctx);
+    int status = run_once(ctx, opt);
     if (!status)
         status = hand_out_all(ctx, opt);
     ln_context_free(ctx);
@@ -176,15 +192,15 @@ int cli_run(const cli_options *opt)
 // The short form runs with the data that the model itself makes, and prints what the model prints.
 static int compile_and_run(ln_context *ctx, const cli_options *opt)
 {
-    if (!opt->run_only && ln_context_compile(ctx, opt->target))
-        return cli_model_fail(ctx);
-    if (opt->run_only && !ctx->target)
-        return cli_fail("%s: the model is not compiled; run it without -r", opt->args[0]);
+    if (cli_model_compile(ctx, opt))
+        return CLI_FAILED;
     if (opt->outfile && ln_context_print(ctx, opt->outfile))
-        return cli_model_fail(ctx);
+        return cli_model_fail(ctx, opt);
     if (opt->compile_only)
         return 0;
-    return ln_context_load(ctx, opt->datafile) ? cli_model_fail(ctx) : run_once(ctx);
+    if (ln_context_load(ctx, opt->datafile))
+        return cli_model_fail(ctx, opt);
+    return run_once(ctx, opt);
 }
 
 int cli_short(const cli_options *opt)

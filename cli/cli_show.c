@@ -14,7 +14,7 @@ static void print_interface(const ln_context *ctx, const char *title, const ln_l
     LN_LIST_FOREACH(name, names)
     {
         const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, name);
-        char shape[LN_MAXLINE];
+        char shape[LN_MAX_SHAPE];
         printf("%-10s %s %s %s\n", title, name, tl_dtype_name(te->tensor->dtype),
                ln_sprint_shape(shape, sizeof(shape), te->tensor->ndim, te->tensor->dims));
     }
@@ -55,11 +55,11 @@ static int print_types(const ln_context *ctx)
     return 0;
 }
 
-static int print_stats(const ln_context *ctx)
+static int print_stats(const ln_context *ctx, const cli_options *opt)
 {
     ln_stats stats;
     if (ln_context_stats(ctx, &stats))
-        return cli_model_fail(ctx);
+        return cli_model_fail(ctx, opt);
     printf("%-10s %zu (%zu bytes)\n", "parameters", stats.params, stats.param_size);
     if (stats.macs > 0)
         printf("%-10s %.0f multiply-accumulates a run\n", "work", stats.macs);
@@ -114,12 +114,12 @@ static void print_dot(const ln_context *ctx)
     printf("}\n");
 }
 
-static int print_table(const ln_context *ctx)
+static int print_table(const ln_context *ctx, const cli_options *opt)
 {
     printf("%-10s %s, compiled for %s\n", "model", ctx->source, ctx->target);
     print_interface(ctx, "input", ctx->inputs);
     print_interface(ctx, "output", ctx->outputs);
-    return print_stats(ctx) || print_types(ctx) ? CLI_FAILED : CLI_OK;
+    return print_stats(ctx, opt) || print_types(ctx) ? CLI_FAILED : CLI_OK;
 }
 
 int cli_show(const cli_options *opt)
@@ -131,9 +131,9 @@ int cli_show(const cli_options *opt)
     if (opt->dot)
         print_dot(ctx);
     else if (!ctx->target && ln_context_compile(ctx, opt->target))
-        status = cli_model_fail(ctx);
+        status = cli_model_fail(ctx, opt);
     else
-        status = print_table(ctx);
+        status = print_table(ctx, opt);
     ln_context_free(ctx);
     return status;
 }

@@ -18,14 +18,6 @@ typedef struct difference {
     double got, expected;
 } difference;
 
-static double element(const tl_tensor *t, int i)
-{
-    double value;
-    tl_convert(&value, TL_DOUBLE, (const char *)t->data + (size_t)i * tl_size_of(t->dtype),
-               t->dtype);
-    return value;
-}
-
 // Equal infinities agree, NaN agrees with NaN.
 static int agree(double got, double expected, const cli_options *opt)
 {
@@ -39,7 +31,7 @@ static void compare(const tl_tensor *got, const tl_tensor *expected, const cli_o
 {
     *diff = (difference){.index = -1};
     for (int i = 0; i < expected->len; i++) {
-        const double g = element(got, i), e = element(expected, i);
+        const double g = cli_element(got, i), e = cli_element(expected, i);
         const double d = fabs(g - e);
         diff->abs = fmax(diff->abs, d);
         if (e != 0)
@@ -61,26 +53,17 @@ static const char *stored(char *buf, size_t size, const char *dir, const char *w
     return access(buf, R_OK) ? NULL : buf;
 }
 
-static int set_stored_inputs(ln_context *ctx, const char *dir)
+static int set_stored_inputs(ln_context *ctx, const cli_options *opt, const char *dir)
 {
     char file[LN_MAXLINE];
-    const ln_image_format format = {.scale = {1, 1, 1}};
     const char *name;
     int k = 0;
     LN_LIST_FOREACH(name, ctx->inputs)
     {
-        const tl_tensor *like = ln_tensor_table_find(ctx->tensor_table, name)->tensor;
-        ln_error err;
-        ln_error_clear(&err);
         if (!stored(file, sizeof(file), dir, "input", k++))
             return cli_fail("%s: there is no input_%d.npy for input '%s'", dir, k - 1, name);
-        tl_tensor *data = ln_input_read(file, like, &format, &err);
-        if (!data)
-            return cli_fail("input '%s': %s", name, ln_error_text(&err));
-        const int status = ln_context_set_data(ctx, name, data->data);
-        tl_tensor_free_data_too(data);
-        if (status)
-            return cli_model_fail(ctx);
+        if (cli_model_set_input(ctx, opt, name, file))
+            return CLI_FAILED;
     }
     return 0;
 }
@@ -95,7 +78,7 @@ static int compare_stored_outputs(ln_context *ctx, const cli_options *opt, const
     double worst = 0;
     LN_LIST_FOREACH(name, ctx->outputs)
     {
-        const tl_tensor *got = cli_model_tensor(ctx, name);
+        const tl_tensor *got = cli_model_tensor(ctx, opt, name);
         difference diff;
         ln_error err;
         ln_error_clear(&err);
@@ -105,7 +88,7 @@ static int compare_stored_outputs(ln_context *ctx, const cli_options *opt, const
             return cli_fail("%s: there is no output_%d.npy for output '%s'", dir, k - 1, name);
         tl_tensor *expected = ln_input_read(file, got, NULL, &err);
         if (!expected)
-            return cli_fail("output '%s': %s", name, ln_error_text(&err));
+            return cli_fail("%s: output '%s': %s", ctx->source, name, ln_error_text(&err));
         compare(got, expected, opt, &diff);
         tl_tensor_free_data_too(expected);
         if (diff.index >= 0) {
@@ -121,10 +104,10 @@ static int compare_stored_outputs(ln_context *ctx, const cli_options *opt, const
 
 static int verify_set(ln_context *ctx, const cli_options *opt, const char *dir)
 {
-    if (set_stored_inputs(ctx, dir))
+    if (set_stored_inputs(ctx, opt, dir))
         return CLI_FAILED;
     if (ln_context_run(ctx))
-        return cli_model_fail(ctx);
+        return cli_model_fail(ctx, opt);
     return compare_stored_outputs(ctx, opt, dir);
 }
 
@@ -155,7 +138,7 @@ static ln_context *open_kept(const cli_options *opt, int reference)
     }
     if (!ln_context_run(ctx))
         return ctx;
-    cli_model_fail(ctx);
+    cli_model_fail(ctx, opt);
     ln_context_free(ctx);
     return NULL;
 }

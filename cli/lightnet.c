@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // lightnet: compiles and runs neural-network models. Finds the command and hands over to it.
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "lightnet/ln_version.h"
@@ -65,10 +68,16 @@ static const command *find_command(const char *name)
     return &commands[0];
 }
 
+static void print_usage(FILE *fp, const command *cmd)
+{
+    fprintf(fp, "usage: lightnet %s%s%s [OPTION...]\n", cmd->name ? cmd->name : "",
+            cmd->name && *cmd->args ? " " : "", cmd->args);
+}
+
 static void print_help(const command *cmd)
 {
-    printf("usage: lightnet %s%s%s [OPTION...]\n%s.\n", cmd->name ? cmd->name : "",
-           cmd->name && *cmd->args ? " " : "", cmd->args, cmd->help);
+    print_usage(stdout, cmd);
+    printf("%s.\n", cmd->help);
     if (cmd == &commands[0]) {
         printf("MODEL is a file or - for standard input. Further commands, each with --help:\n\n");
         for (int i = 1; i < N_COMMANDS; i++)
@@ -77,6 +86,16 @@ static void print_help(const command *cmd)
     }
     printf("\n");
     cli_options_help(cmd->bit);
+}
+
+static int fail_args(const command *cmd, const cli_options *opt)
+{
+    if (opt->n_args > cmd->max_args && cmd->max_args >= 0)
+        cli_usage("'%s' is one argument too many", opt->args[cmd->max_args]);
+    else
+        cli_usage("%s is missing", cmd->args);
+    print_usage(stderr, cmd);
+    return CLI_WRONG_USAGE;
 }
 
 static int run_command(const command *cmd, const cli_options *opt)
@@ -90,13 +109,35 @@ static int run_command(const command *cmd, const cli_options *opt)
         return CLI_OK;
     }
     if (opt->n_args < cmd->min_args || (cmd->max_args >= 0 && opt->n_args > cmd->max_args))
-        return cli_usage("%d arguments, expected: lightnet %s%s%s", opt->n_args,
-                         cmd->name ? cmd->name : "", cmd->name ? " " : "", cmd->args);
+        return fail_args(cmd, opt);
     return cmd->run(opt);
+}
+
+// Keeps files that are opened later from becoming standard streams that were closed. What is
+// printed to one of these is an error still.
+static void fill_closed_streams(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
+// Whether all that was printed has arrived.
+static int finish_output(void)
+{
+    errno = 0;
+    if (!fflush(stdout) && !ferror(stdout))
+        return CLI_OK;
+    return errno ? cli_fail("standard output: cannot write: %s", strerror(errno))
+                 : cli_fail("standard output: cannot write");
 }
 
 int main(int argc, char **argv)
 {
+    fill_closed_streams();
     const command *cmd = find_command(argc > 1 ? argv[1] : NULL);
     const int named = cmd->name != NULL;
     char name[64];
@@ -106,9 +147,5 @@ int main(int argc, char **argv)
     if (!status)
         status = run_command(cmd, &opt);
     cli_options_free(&opt);
-    if (fflush(stdout) || ferror(stdout)) {
-        perror("lightnet: error: standard output");
-        return CLI_FAILED;
-    }
-    return status;
+    return status ? status : finish_output();
 }
