@@ -98,14 +98,28 @@ static int parse_options(options *opts, int argc, char **argv)
     return -1;
 }
 
+/** 1 when both paths lead to the same file. */
+static int is_same_file(const char *a, const char *b)
+{
+    struct stat sa, sb;
+    return !stat(a, &sa) && !stat(b, &sb) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
 /** 1 when the descriptions of that file were read already, under this name or another one. */
 static int is_known(const ln_opdescs *descs, const char *file)
 {
-    struct stat a, b;
-    if (stat(file, &a))
-        return 0;
     for (size_t i = 0; i < descs->nfiles; i++) {
-        if (!stat(descs->files[i]->file, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+        if (is_same_file(descs->files[i]->file, file))
+            return 1;
+    }
+    return 0;
+}
+
+/** 1 when the output would replace one of the descriptions. */
+static int is_output_an_input(const options *opts)
+{
+    for (char **file = opts->files; *file; file++) {
+        if (is_same_file(*file, opts->output))
             return 1;
     }
     return 0;
@@ -188,8 +202,11 @@ static int generate(ln_cgen *out, const ln_opdescs *descs, const options *opts, 
     }
 }
 
+/** Reads, generates, saves. After a mistake there is no output, not even an older one. */
 static int run(const options *opts, ln_error *err)
 {
+    if (is_output_an_input(opts))
+        return ln_error_set(err, "%s: is a description, not an output", opts->output);
     ln_cgen out = {.file = opts->output};
     ln_opdescs *descs = ln_opdescs_create();
     int result = descs ? 0 : ln_error_set(err, "%s", ln_last_error());
@@ -201,6 +218,8 @@ static int run(const options *opts, ln_error *err)
         result = write_depfile(descs, opts, err);
     if (!result)
         result = ln_cgen_save(&out, err);
+    if (result && strcmp(opts->output, "-") != 0)
+        remove(opts->output);
     ln_cgen_free(&out);
     ln_opdescs_free(descs);
     return result;

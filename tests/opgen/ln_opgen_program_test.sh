@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Tests of ln-opgen as a program: exit status, messages, what is left behind. Arguments: the program, the source folder.
+
+opgen=$(realpath "$1")
+test=$(realpath "$2")/lightnet/gen/test
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+n=0
+
+# check SENTENCE: the status of the command before it.
+check() {
+    if [ $? -eq 0 ]; then result=ok; else result='not ok'; fi
+    n=$((n + 1))
+    echo "$result $n - $1"
+}
+
+cp "$test/good.op" "$test/child.op" .
+"$opgen" good.op > good.c && test -s good.c
+check 'writes to standard output'
+
+"$opgen" good.op -o 1.c && "$opgen" good.op -o 1.c.again && sed 's/1\.c\.again/1.c/' 1.c.again | cmp -s 1.c -
+check 'writes the same bytes for the same input'
+
+"$opgen" --with good.op child.op -o child.c --depfile child.d && grep -q 'child.c: child.op good.op' child.d
+check 'says what the output depends on'
+
+mkdir ops && cp good.op ops && "$opgen" -I ops child.op -o child2.c
+check 'finds what is inherited in a folder'
+
+"$opgen" child.op -o child.c 2> message
+test $? -eq 1 && test ! -e child.c && grep -q "^child.op:7:25: operator 'blur_cpu': inherits 'blur'" message
+check 'leaves no output after a mistake'
+
+"$opgen" good.op -o ./good.op 2> message
+test $? -eq 1 && cmp -s good.op "$test/good.op"
+check 'does not write over a description'
+
+"$opgen" nothing.op 2> message
+test $? -eq 1 && grep -q nothing.op message
+check 'names a file that is missing'
+
+"$opgen" 2> message
+test $? -eq 2 && grep -q usage message
+check 'exits 2 when used wrongly'
+
+"$opgen" --help | grep -q usage
+check 'prints help'
+
+echo "1..$n"
