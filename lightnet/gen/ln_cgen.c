@@ -199,6 +199,32 @@ void ln_cgen_line(ln_cgen *out, int indent, const char *fmt, ...)
     va_end(args);
 }
 
+void ln_cgen_comment(ln_cgen *out, const char *fmt, ...)
+{
+    static const char slashes[] = "// ";
+    const size_t columns = LN_CGEN_COLUMNS - strlen(slashes);
+    ln_cgen text = {.file = out->file};
+    va_list args;
+    come_home(out);
+    va_start(args, fmt);
+    append_format(&text, fmt, args);
+    va_end(args);
+    out->failed |= text.failed;
+    for (const char *rest = text.failed ? "" : text.text; *rest;) {
+        size_t len = strlen(rest);
+        if (len > columns) {
+            for (len = columns; len > 0 && rest[len] != ' ';)
+                len--;
+            len = len ? len : columns;
+        }
+        append_text(out, slashes);
+        append(out, rest, len);
+        append_text(out, "\n");
+        rest += len + (rest[len] == ' ');
+    }
+    ln_cgen_free(&text);
+}
+
 void ln_cgen_line_of(ln_cgen *out, int indent, const ln_rjson *node, const char *fmt, ...)
 {
     va_list args;

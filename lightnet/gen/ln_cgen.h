@@ -45,6 +45,9 @@ void ln_cgen_print(ln_cgen *out, const char *fmt, ...) LN_PRINTF(2, 3);
  * string literals. */
 void ln_cgen_line(ln_cgen *out, int indent, const char *fmt, ...) LN_PRINTF(3, 4);
 
+/** Appends a comment of as many lines as it takes, broken at blanks. */
+void ln_cgen_comment(ln_cgen *out, const char *fmt, ...) LN_PRINTF(2, 3);
+
 /** ln_cgen_line for a line that holds the C expression of `node`, a string: compilers will report
  * that line at the place of the expression. */
 void ln_cgen_line_of(ln_cgen *out, int indent, const ln_rjson *node, const char *fmt, ...)

@@ -384,7 +384,7 @@ static int write_operator(generator *g, ln_error *err)
     const char *doc = ln_opdesc_text(op, LN_OPDESC_DOC);
     ln_cgen_print(g->out, "\n");
     if (doc)
-        ln_cgen_line(g->out, 0, "// %s: %.*s", op->optype, (int)strcspn(doc, "\n"), doc);
+        ln_cgen_comment(g->out, "%s: %.*s", op->optype, (int)strcspn(doc, "\n"), doc);
     if (names_struct)
         ln_cgen_print(g->out, "#define priv_s %s_priv\n", op->optype);
     if (doc || names_struct)
