@@ -157,14 +157,14 @@ static int check_example(const ln_opdesc *op, const ln_rjson *example, ln_error 
 
 /* ---- the model ---- */
 
-/** Prints the operator that makes an input. */
-static void print_create(FILE *model, const ln_rjson *input)
+/** Prints the operator that makes an input: for an operator of a target, that target's `create`. */
+static void print_create(FILE *model, const ln_opdesc *op, const ln_rjson *input)
 {
-    fprintf(
-        model,
-        "{\"name\": \"create_%s\", \"optype\": \"create\", \"tensors_in\": [], \"tensors_out\": "
-        "[{\"arg_name\": \"dst\", \"name\": \"%s\"}], \"params\": [",
-        input->key, input->key);
+    const int is_abstract = strcmp(op->arch, "none") == 0;
+    fprintf(model,
+            "{\"name\": \"create_%s\", \"optype\": \"create%s%s\", \"tensors_in\": [], "
+            "\"tensors_out\": [{\"arg_name\": \"dst\", \"name\": \"%s\"}], \"params\": [",
+            input->key, is_abstract ? "" : "_", is_abstract ? "" : op->arch, input->key);
     for (size_t i = 0; i < input->len; i++) {
         fprintf(model, "{\"arg_name\": \"%s\", \"value\": ", input->items[i]->key);
         ln_rjson_print(model, input->items[i]);
@@ -205,7 +205,7 @@ static void print_model(FILE *model, const ln_opdesc *op, const ln_rjson *exampl
     const ln_rjson *params = ln_rjson_get(example, "params");
     fprintf(model, "[");
     for (size_t i = 0; in && i < in->len; i++)
-        print_create(model, in->items[i]);
+        print_create(model, op, in->items[i]);
     fprintf(model, "{\"name\": \"%s\", \"optype\": \"%s\", ", op->optype, op->optype);
     print_tensor_list(model, "tensors_in", in);
     if (out)
