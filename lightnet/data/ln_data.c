@@ -6,13 +6,11 @@
 
 #include "lightnet/ln_data.h"
 
-#include <string.h>
-
 #include "data/ln_bundle.h"
 #include "data/ln_filemap.h"
+#include "data/ln_from_file.h"
 #include "data/ln_safetensors.h"
 #include "data/ln_wts.h"
-#include "lightnet/ln_param.h"
 #include "lightnet/ln_tensor.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
@@ -137,11 +135,8 @@ int ln_tensor_table_load_trt_weight_file(ln_hash *table, const char *file)
 // The tensor that the operator wants from a file, or NULL: it wants none.
 static const ln_tensor_entry *wanted_by(const ln_context *ctx, const ln_op *op)
 {
-    const ln_param_entry *from_file = ln_param_list_find(op->op_arg->params, "from_file");
-    const ln_list *outs = op->op_arg->tensors_out;
-    if (!from_file || from_file->type != LN_PARAM_BOOL || !from_file->value_bool || !outs)
-        return NULL;
-    return ln_tensor_table_find(ctx->tensor_table, ((ln_tensor_list_entry *)outs->data)->name);
+    const char *name = ln_from_file_name(op);
+    return name ? ln_tensor_table_find(ctx->tensor_table, name) : NULL;
 }
 
 static int check_wanted(const ln_context *ctx, const weights *w, const ln_tensor_entry *te,

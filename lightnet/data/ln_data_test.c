@@ -3,6 +3,7 @@
 
 #include "lightnet/ln_data.h"
 
+#include "base/ln_alloc_fail.h"
 #include "data/ln_data_check.h"
 #include "lightnet/ln_op.h"
 #include "lightnet/ln_param.h"
@@ -140,5 +141,31 @@ START_TEST(what_does_not_fit_is_refused_and_changes_nothing)
 }
 END_TEST
 
+static void check_failed_allocations(void)
+{
+    ln_bool failed = LN_TRUE;
+    for (int n = 0; failed; n++) {
+        model m;
+        make_model(&m);
+        ln_alloc_fail_after(n);
+        const int rc = ln_data_load(m.ctx, "a");
+        failed = ln_alloc_fail_stop();
+        ck_assert_int_eq(rc, failed ? -1 : 0);
+        ck_assert_int_eq(*ln_context_error(m.ctx) != '\0', failed);
+        free_model(&m);
+    }
+}
+
+START_TEST(every_failed_allocation_is_told)
+{
+    enter_new_folder(folder);
+    make_text("a", "2\nb 0 1 40400000\nw 0 2 3f800000 40000000\n");
+    check_failed_allocations();
+    make_weights("a", (int[]){1, 2}, (int[]){1}, TL_FLOAT);
+    check_failed_allocations();
+    leave_folder(folder);
+}
+END_TEST
+
 LN_TEST_MAIN("data of a model", format_is_recognised_by_content, unused_arrays_give_one_warning,
-             what_does_not_fit_is_refused_and_changes_nothing)
+             what_does_not_fit_is_refused_and_changes_nothing, every_failed_allocation_is_told)

@@ -6,14 +6,9 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "data/ln_from_file.h"
 #include "lightnet/ln_data.h"
 #include "lightnet/ln_util.h"
-
-static int takes_data_from_file(const ln_op *op)
-{
-    const ln_param_entry *from_file = ln_param_list_find(op->op_arg->params, "from_file");
-    return from_file && from_file->type == LN_PARAM_BOOL && from_file->value_bool;
-}
 
 // Without a file, the caller has to set the data of these tensors before the first run.
 static int note_missing(ln_context *ctx)
@@ -21,10 +16,10 @@ static int note_missing(ln_context *ctx)
     const ln_op *op;
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        if (!takes_data_from_file(op))
+        const char *wanted = ln_from_file_name(op);
+        if (!wanted)
             continue;
-        const ln_tensor_list_entry *tle = op->op_arg->tensors_out->data;
-        char *name = ln_strdup(tle->name);
+        char *name = ln_strdup(wanted);
         ln_list *longer = name ? ln_list_prepend(ctx->missing, name) : NULL;
         if (!longer) {
             ln_free(name);

@@ -174,7 +174,7 @@ static int take_pair(cursor *c, header *h, unsigned *seen)
     unsigned i = 0;
     if (take_string(c, key, sizeof(key)) || expect(c, ':'))
         return -1;
-    while (i < 3 && strcmp(keys[i], key))
+    while (i < 3 && strcmp(keys[i], key) != 0)
         i++;
     if (i == 3 || *seen & 1u << i)
         return ln_error_set(c->err, "%s: the header has %s key '%s'", c->file,
@@ -218,7 +218,7 @@ static int take_dictionary(cursor *c, header *h)
 static int parse(const ln_filemap *map, const char *file, header *h, ln_error *err)
 {
     const unsigned char *p = map->data;
-    if (map->size < MAGIC_SIZE + 4 || memcmp(p, magic, MAGIC_SIZE))
+    if (map->size < MAGIC_SIZE + 4 || memcmp(p, magic, MAGIC_SIZE) != 0)
         return ln_error_set(err, "%s: not an npy file", file);
     if (p[MAGIC_SIZE] != 1 && p[MAGIC_SIZE] != 2)
         return ln_error_set(err, "%s: npy version %d.%d, expected 1 or 2", file, p[MAGIC_SIZE],

@@ -171,7 +171,7 @@ static int add_tensors(ln_safetensors *st, range *ranges, const char *file, ln_e
     {
         char where[LN_MAXLINE];
         snprintf(where, sizeof(where), "%s: tensor '%.*s'", file, LN_MAX_NAME_LEN, name);
-        if (strcmp(name, METADATA) &&
+        if (strcmp(name, METADATA) != 0 &&
             add_tensor(st, name, value, &ranges[st->bundle.len], where, err))
             return -1;
     }

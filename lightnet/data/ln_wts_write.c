@@ -258,8 +258,8 @@ static int add_text(ln_bundle *bundle, const char *file, tl_dtype dtype, locale_
 static int write_bundle(const char *file, const ln_bundle *bundle, ln_error *err)
 {
     const size_t n = (size_t)bundle->len;
-    const char **names = ln_alloc_array(n, sizeof(*names));
-    const tl_tensor **tensors = ln_alloc_array(n, sizeof(*tensors));
+    const char **names = ln_alloc_array(n, sizeof(const char *));
+    const tl_tensor **tensors = ln_alloc_array(n, sizeof(const tl_tensor *));
     int rc = -1;
     if (names && tensors) {
         for (size_t i = 0; i < n; i++) {

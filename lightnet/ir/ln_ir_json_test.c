@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/ln_alloc_fail.h"
 #include "lightnet/ln_arch.h"
 #include "lightnet/ln_param.h"
 #include "lightnet/ln_tensor.h"
@@ -491,6 +492,24 @@ START_TEST(many_elements_take_time_in_proportion)
 }
 END_TEST
 
+START_TEST(failed_allocations_are_told_or_do_not_matter)
+{
+    char *json = quoted(plain_model);
+    ln_bool failed = LN_TRUE;
+    for (int n = 0; failed; n++) {
+        ln_context *ctx = new_context();
+        ln_alloc_fail_after(n);
+        const int rc = ln_ir_read(ctx, "m.json", json, strlen(json), &ctx->ops);
+        failed = ln_alloc_fail_stop();
+        ck_assert(!rc || failed); // a hash table that cannot grow is only slower
+        ck_assert_int_eq(*ln_context_error(ctx) != '\0', rc != 0);
+        ck_assert_int_eq(ctx->ops == NULL, rc != 0);
+        free_context(ctx);
+    }
+    free(json);
+}
+END_TEST
+
 /* ---- files ---- */
 
 START_TEST(files_are_written_whole_or_not_at_all)
@@ -527,4 +546,5 @@ LN_TEST_MAIN("json ir", what_is_written_reads_back_the_same,
              text_that_is_not_json_is_refused_with_line_and_column,
              every_truncation_of_a_model_is_refused, every_changed_byte_of_a_model_is_survived,
              nul_byte_and_deep_nesting_are_refused, long_names_are_refused,
-             many_elements_take_time_in_proportion, files_are_written_whole_or_not_at_all)
+             many_elements_take_time_in_proportion, failed_allocations_are_told_or_do_not_matter,
+             files_are_written_whole_or_not_at_all)

@@ -150,7 +150,7 @@ static int get_size(const reader *r, const element *e, const char *key, size_t *
 
 static int is_listed(const char *str, const char *const *list)
 {
-    while (*list && strcmp(*list, str))
+    while (*list && strcmp(*list, str) != 0)
         list++;
     return *list != NULL;
 }
