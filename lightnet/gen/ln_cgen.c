@@ -160,7 +160,7 @@ static void append_wrapped(ln_cgen *out, const char *text)
     snprintf(blanks, sizeof(blanks), "%*s", (int)indent, "");
     size_t used = 0; // columns that stand before `text`
     int in_string = 0;
-    while (used + strlen(text) > LN_CGEN_COLUMNS) {
+    while (used + strlen(text) > LN_CGEN_COLUMNS && !strchr(text, '\n')) { // an author's lines stay
         const line_break gap =
             find_break(text, used ? 0 : indent, LN_CGEN_COLUMNS - used, in_string);
         if (!gap.at)

@@ -32,6 +32,21 @@ START_TEST(long_strings_are_broken_into_several)
 }
 END_TEST
 
+START_TEST(long_comments_stay_comments)
+{
+    ln_cgen out = {.file = "a.c"};
+    ln_cgen_comment(&out, "one, two three "
+                          "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+                          "aaaaaaaaaaaaaaaaaa, end");
+    ck_assert_str_eq(out.text, "// one, two three\n"
+                               "// "
+                               "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+                               "aaaaaaaaaaaaaaaaaaaaaaa, "
+                               "end\n");
+    ln_cgen_free(&out);
+}
+END_TEST
+
 START_TEST(a_snippet_points_to_its_place_and_back)
 {
     const char text[] = "{\"run\":\n'''\n\n      one();\n\n        two();\n'''}";
@@ -107,6 +122,7 @@ START_TEST(a_file_that_cannot_be_written_is_an_error)
 END_TEST
 
 LN_TEST_MAIN("generated C", long_lines_are_broken_where_c_allows_it,
-             long_strings_are_broken_into_several, a_snippet_points_to_its_place_and_back,
-             names_are_found_as_identifiers_only, arguments_are_counted_as_a_macro_sees_them,
-             keywords_are_no_identifiers, a_file_that_cannot_be_written_is_an_error)
+             long_strings_are_broken_into_several, long_comments_stay_comments,
+             a_snippet_points_to_its_place_and_back, names_are_found_as_identifiers_only,
+             arguments_are_counted_as_a_macro_sees_them, keywords_are_no_identifiers,
+             a_file_that_cannot_be_written_is_an_error)

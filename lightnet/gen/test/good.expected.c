@@ -436,7 +436,8 @@ ln_op ln_opimpl_split_cpu = {
 
 #undef priv_s
 
-// stack_cpu: One tensor of many of the same shape.
+// stack_cpu: One tensor of many tensors that have the same type and shape: the first axis counts
+// them, the others are theirs.
 
 struct stack_cpu_priv {
     const tl_tensor **src;
@@ -469,16 +470,16 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
     for (int i = 0; i < priv->src_n; i++) {
 #line 161 "good.op"
         ln_opck_satisfy(src[i]->dtype == src[0]->dtype && tl_tensor_issameshape(src[i], src[0]));
-#line 473 "good.c"
+#line 474 "good.c"
     }
 #line 162 "good.op"
     ln_opck_satisfy(src_n < 100);
-#line 477 "good.c"
+#line 478 "good.c"
 
     // outputs
 #line 171 "good.op"
     int dst_ndim = src[0]->ndim + 1;
-#line 482 "good.c"
+#line 483 "good.c"
     int *dst_dims = NULL;
 #line 174 "good.op"
     int stacked[LN_MAXDIM];
@@ -489,7 +490,7 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
 #line 170 "good.op"
     ln_tensor_entry *dst_entry = ln_op_define_output(op_arg, "dst", dst_ndim, dst_dims,
         src[0]->dtype, LN_MEM_CPU);
-#line 493 "good.c"
+#line 494 "good.c"
     if (!dst_entry)
         return;
 
@@ -507,7 +508,7 @@ static void stack_cpu_run(ln_op_arg *op_arg)
 
 #line 183 "good.op"
     if (tl_exec_gather(&exec, src, src_n, dst))
-#line 511 "good.c"
+#line 512 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -540,7 +541,8 @@ static const char *stack_cpu_param_arg_names[] = {NULL};
 static const ln_param_type stack_cpu_param_ptypes[] = {LN_PARAM_INVALID};
 
 static const ln_op_info stack_cpu_info = {
-    .doc = "One tensor of many of the same shape.",
+    .doc = "One tensor of many tensors that have the same type and shape: the first axis counts "
+        "them, the others are theirs.",
     .author = "The LightNet authors",
     .source = "good.op",
     .pure = 1,
@@ -628,7 +630,7 @@ static void rows_cpu_pre_run(ln_op_arg *op_arg)
         return;
 #line 204 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
-#line 632 "good.c"
+#line 634 "good.c"
 
     // for the other functions
     priv->src = src;
@@ -643,7 +645,7 @@ static void rows_cpu_static_run(ln_op_arg *op_arg)
 
 #line 209 "good.op"
     if (tl_exec_zeros(&exec, total))
-#line 647 "good.c"
+#line 649 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -657,7 +659,7 @@ static void rows_cpu_run(ln_op_arg *op_arg)
 
 #line 210 "good.op"
     if (tl_exec_scatter(&exec, src, dst, dst_n))
-#line 661 "good.c"
+#line 663 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -780,7 +782,7 @@ static void rows_alone_cpu_pre_run(ln_op_arg *op_arg)
         return;
 #line 204 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
-#line 784 "good.c"
+#line 786 "good.c"
 
     // for the other functions
     priv->src = src;
@@ -795,7 +797,7 @@ static void rows_alone_cpu_run(ln_op_arg *op_arg)
 
 #line 220 "good.op"
     tl_exec_scatter(NULL, src, dst, dst_n);
-#line 799 "good.c"
+#line 801 "good.c"
 }
 
 static void rows_alone_cpu_post_run(ln_op_arg *op_arg)
