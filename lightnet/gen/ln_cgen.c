@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lightnet/ln_util.h"
 
@@ -317,6 +318,20 @@ int ln_cgen_save(const ln_cgen *out, ln_error *err)
     ln_error_set(err, "%s: cannot write: %s", out->file, strerror(errno));
     remove(out->file);
     return -1;
+}
+
+/* ---- files ---- */
+
+const char *ln_cgen_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+int ln_cgen_is_same_file(const char *a, const char *b)
+{
+    struct stat sa, sb;
+    return !stat(a, &sa) && !stat(b, &sb) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
 }
 
 /* ---- reading C ---- */

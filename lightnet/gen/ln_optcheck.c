@@ -152,6 +152,15 @@ static int check_match_ins(const checking *c, ln_optop *op)
     return 0;
 }
 
+static int check_match_optype(const checking *c, const ln_optop *op)
+{
+    if (op->like)
+        return ln_optrule_fail(c->rule, &op->place, c->err,
+                               "'%s.optype' stands in a pattern, it belongs into a replacement",
+                               op->like);
+    return 0;
+}
+
 static int check_match_params(const checking *c, const ln_optop *op)
 {
     for (const ln_optparam *param = op->params; param; param = param->next) {
@@ -181,7 +190,7 @@ static int check_match(const checking *c)
             return -1;
     }
     for (ln_optop *op = rule->match; op; op = op->next) {
-        if (check_match_outs(c, op) || check_match_params(c, op))
+        if (check_match_optype(c, op) || check_match_outs(c, op) || check_match_params(c, op))
             return -1;
     }
     for (ln_optop *op = rule->match; op; op = op->next) {
@@ -267,13 +276,14 @@ static int is_readable(const ln_opttensor *tensor)
 
 static int check_reads(const checking *c, const ln_rjson *place, const char *name)
 {
-    const ln_opttensor *tensor = ln_opttensor_find(c->rule, name);
+    ln_opttensor *tensor = ln_opttensor_find(c->rule, name);
     if (!tensor)
         return ln_optrule_fail(c->rule, place, c->err,
                                "tensor '%s' is neither in the pattern nor made before", name);
     if (!is_readable(tensor))
         return ln_optrule_fail(c->rule, place, c->err,
                                "tensor '%s' is read, but the replacement has removed it", name);
+    tensor->late |= !tensor->made && tensor->reads == 0;
     return 0;
 }
 
@@ -292,6 +302,12 @@ static int check_all_inputs(const checking *c, const ln_optarg *all)
     if (check_source(c, &all->place, all->op))
         return -1;
     const ln_optop *from = ln_optop_find(c->rule->match, all->op);
+    if (from->keep && from->any_in)
+        return ln_optrule_fail(
+            c->rule, &all->place, c->err,
+            "the inputs of '%s', which is kept, must be named in the pattern: they "
+            "are read later than before",
+            all->op);
     for (const ln_optarg *arg = from->ins; arg; arg = arg->next) {
         if (!is_overridden(all->next, arg->arg_name) && check_reads(c, &all->place, arg->tensor))
             return -1;
@@ -373,6 +389,8 @@ static int check_replace(const checking *c)
         if (op->keep || op->noptypes > 1)
             return ln_optrule_fail(c->rule, &op->place, c->err, "%s stands in a replacement",
                                    op->keep ? "'keep'" : "a set of optypes");
+        if (op->like && check_source(c, &op->place, op->like))
+            return -1;
         if (check_replace_ins(c, op) || check_replace_outs(c, op) || check_replace_params(c, op))
             return -1;
     }

@@ -359,6 +359,22 @@ static void write_removed_tests(const writer *w)
     }
 }
 
+static void write_late_tests(const writer *w)
+{
+    int n = 0;
+    for (const ln_opttensor *tensor = w->rule->tensors; tensor; tensor = tensor->next) {
+        if (!tensor->late)
+            continue;
+        if (n++ == 0)
+            ln_cgen_line(w->out, 4, "// What is read later than before stays what it is.");
+        const char *guard =
+            tensor->optional ? ln_arena_printf(w->desc->arena, "m->%s && ", tensor->name) : "";
+        ln_cgen_line(w->out, 4, "if (%sln_context_is_mutated(ctx, m->%s->name))", guard,
+                     tensor->name);
+        ln_cgen_line(w->out, 8, "return 0;");
+    }
+}
+
 static int uses_context(const ln_optrule *rule)
 {
     if (rule->nwhen > 0 || kind_of(rule) == SUBGRAPH)
@@ -387,6 +403,7 @@ static void write_match(const writer *w)
     }
     write_param_tests(w);
     write_removed_tests(w);
+    write_late_tests(w);
     if (rule->nwhen > 0)
         ln_cgen_line(w->out, 4, "return allows_%s(ctx, m);", rule->name);
     else
@@ -435,7 +452,10 @@ static void write_param(const writer *w, const ln_optparam *param)
 static void write_op(const writer *w, const ln_optop *op)
 {
     write_comment(w, op->text);
-    ln_cgen_line(w->out, 4, "ln_rule_op(&made, \"%s\");", op->optypes[0]);
+    if (op->like)
+        ln_cgen_line(w->out, 4, "ln_rule_op(&made, m->%s->op_arg->optype);", op->like);
+    else
+        ln_cgen_line(w->out, 4, "ln_rule_op(&made, \"%s\");", op->optypes[0]);
     for (const ln_optarg *arg = op->ins; arg; arg = arg->next)
         write_input(w, arg);
     for (const ln_optarg *arg = op->outs; arg; arg = arg->next)
@@ -637,7 +657,7 @@ void ln_optcode_source(const ln_optdesc *desc, const char *header, ln_cgen *out)
     ln_optcode_banner(desc, "The rewrites of an architecture", out);
     ln_cgen_print(out, "#include \"%s\"\n\n#include <string.h>\n\n", ln_optcode_basename(header));
     ln_cgen_print(out, "#include \"lightnet/ln_context.h\"\n#include \"lightnet/ln_pass.h\"\n"
-                       "#include \"pass/ln_rule.h\"\n\n");
+                       "#include \"lightnet/ln_rule.h\"\n\n");
     for (int i = 0; i < desc->ncode; i++) {
         ln_cgen_snippet(out, 0, desc->code[i]);
         ln_cgen_print(out, "\n");

@@ -14,7 +14,7 @@ void ln_optcode_source(const ln_optdesc *desc, const char *header, ln_cgen *out)
 /** The declarations of these arrays. */
 void ln_optcode_header(const ln_optdesc *desc, ln_cgen *out);
 
-/** The program that tests all rules (tests/support/ln_rule_test.h). -1 with a reason in `err`: a
+/** The program that tests all rules (tests/support/ln_rule_check.h). -1 with a reason in `err`: a
  * test names what is not there, or lacks what it needs. */
 int ln_optcode_tests(const ln_optdesc *desc, ln_cgen *out, ln_error *err);
 

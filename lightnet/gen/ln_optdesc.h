@@ -65,9 +65,10 @@ typedef struct ln_optop {
     const char *name;     /* what the rule calls it */
     const char **optypes; /* one or more */
     int noptypes;
-    int keep;    /* of a pattern: stays where it is */
-    int any_in;  /* of a pattern: `*`, has any other inputs too */
-    int any_out; /* of a pattern: any other outputs too */
+    const char *like; /* of a replacement: `OPERATOR.optype`, has that operator's optype */
+    int keep;         /* of a pattern: stays where it is */
+    int any_in;       /* of a pattern: `*`, has any other inputs too */
+    int any_out;      /* of a pattern: any other outputs too */
     ln_optarg *ins;
     ln_optarg *outs;
     ln_optparam *params;
@@ -84,7 +85,8 @@ typedef struct ln_opttensor {
     int optional;    /* may be absent */
     int fresh;       /* first named by the replacement */
     int made;        /* by the replacement */
-    int removed;     /* made by the pattern, no more by the replacement */
+    int late;    /* read by the replacement, and by kept operators only before: later than it was */
+    int removed; /* made by the pattern, no more by the replacement */
 } ln_opttensor;
 
 /** A tensor of a rule's test: "const TL_FLOAT [C, 4] in 0.5 .. 2". */

@@ -385,6 +385,8 @@ static int optypes(reader *r, ln_optop *op)
         const char *optype = word(r, "an optype");
         if (!optype)
             return -1;
+        if (accept(r, ".optype"))
+            op->like = optype;
         add_item(r, &op->optypes, &op->noptypes, optype);
     } while (is_set && accept(r, "|"));
     return is_set ? expect(r, "}", "'|' or '}' in a set of optypes") : 0;

@@ -420,7 +420,7 @@ static const char *create_of(const ln_optdesc *desc)
 int ln_optcode_tests(const ln_optdesc *desc, ln_cgen *out, ln_error *err)
 {
     ln_optcode_banner(desc, "The tests of an architecture's rewrites", out);
-    ln_cgen_print(out, "#include \"ln_rule_test.h\"\n\n");
+    ln_cgen_print(out, "#include \"ln_rule_check.h\"\n\n");
     for (const ln_optrule *rule = desc->rules; rule; rule = rule->next) {
         if (for_tests(desc, rule, out, err, write_model))
             return -1;
@@ -429,7 +429,7 @@ int ln_optcode_tests(const ln_optdesc *desc, ln_cgen *out, ln_error *err)
     for (const ln_optrule *rule = desc->rules; rule; rule = rule->next)
         for_tests(desc, rule, out, err, write_row);
     ln_cgen_print(out, "    {NULL},\n};\n\nint main(int argc, char **argv)\n{\n");
-    ln_cgen_line(out, 4, "return ln_rule_test(argc, argv, \"%s\", \"%s\", cases);",
+    ln_cgen_line(out, 4, "return ln_rule_check(argc, argv, \"%s\", \"%s\", cases);",
                  strcmp(desc->arch, "none") == 0 ? "cpu" : desc->arch, create_of(desc));
     ln_cgen_print(out, "}\n");
     return 0;

@@ -200,7 +200,7 @@ static int walk(ln_context *ctx, const rewriter *with)
     for (ln_list *node = ctx->ops; node;) {
         ln_list *next = NULL;
         const int status = with->offer(ctx, node, with, &next);
-        if (status < 0)
+        if (status < 0 || *ln_context_error(ctx)) // a function may have failed without a match
             return -1;
         n += status;
         if (n > most)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What rewrite rules are made of.
 
-#include "pass/ln_rule.h"
+#include "lightnet/ln_rule.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_pass.h"
-#include "pass/ln_rule.h"
+#include "lightnet/ln_rule.h"
 
 #line 7 "small.opt"
 /** Whether a permutation changes nothing. */
@@ -23,9 +23,9 @@ static int is_identity(const int *axes, int n)
 
 /* ---- abs_relu (small.opt:64) ---- */
 
-/** What abs gives, relu does not change. */
+/** What abs or a square gives, relu does not change. */
 struct abs_relu {
-    const ln_op *abs_toy;
+    const ln_op *first;
     const ln_op *relu_toy;
     const ln_tensor_entry *mid;
     const ln_tensor_entry *y;
@@ -35,10 +35,10 @@ static int match_abs_relu(const ln_context *ctx, const ln_list *win_ops, struct 
 {
     memset(m, 0, sizeof(*m));
 
-    // abs_toy(* | dst=mid)
-    m->abs_toy = ln_list_nth_data((ln_list *)win_ops, 0);
-    if (!ln_rule_is(m->abs_toy, "abs_toy") || !ln_rule_makes(m->abs_toy, "dst", &m->mid) ||
-        ln_rule_num_out(m->abs_toy) != 1)
+    // first: {abs_toy|square_toy}(* | dst=mid)
+    m->first = ln_list_nth_data((ln_list *)win_ops, 0);
+    if (!(ln_rule_is(m->first, "abs_toy") || ln_rule_is(m->first, "square_toy")) ||
+        !ln_rule_makes(m->first, "dst", &m->mid) || ln_rule_num_out(m->first) != 1)
         return 0;
 
     // relu_toy(src=mid | dst=y)
@@ -58,11 +58,11 @@ static ln_list *replace_abs_relu(const ln_context *ctx, const struct abs_relu *m
 {
     ln_rule_made made = {.ctx = ctx, .rule = "abs_relu"};
 
-    // abs_toy(abs_toy.* | dst=y | abs_toy.*)
-    ln_rule_op(&made, "abs_toy");
-    ln_rule_all_inputs(&made, m->abs_toy);
+    // first.optype(first.* | dst=y | first.*)
+    ln_rule_op(&made, m->first->op_arg->optype);
+    ln_rule_all_inputs(&made, m->first);
     ln_rule_output(&made, "dst", m->y->name);
-    ln_rule_all_params(&made, m->abs_toy);
+    ln_rule_all_params(&made, m->first);
 
     return ln_rule_end(&made, match);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The test of rewrite rules: builds models, compiles them twice, compares.
 
-#include "ln_rule_test.h"
+#include "ln_rule_check.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -245,20 +245,22 @@ static int make_stamp(const char *file)
     return EXIT_SUCCESS;
 }
 
-int ln_rule_test(int argc, char **argv, const char *target, const char *create,
+int ln_rule_check(int argc, char **argv, const char *target, const char *create,
                  const ln_rule_case *cases)
 {
     const char *stamp = argc > 1 ? argv[1] : NULL;
-    int n = 0, failures = 0;
+    int n = 0, model = 0, failures = 0;
     for (; cases[n].rule; n++) {
+        model = n > 0 && ln_streq(cases[n].rule, cases[n - 1].rule) ? model + 1 : 0;
         testing t = {.rule_case = &cases[n], .target = target, .create = create};
         const int failed = test_case(&t);
         failures += failed != 0;
         if (!stamp)
-            printf("%sok %d - %s (%s)\n", failed ? "not " : "", n + 1, cases[n].rule,
-                   cases[n].place);
+            printf("%sok %d - %s, model %d (%s)\n", failed ? "not " : "", n + 1, cases[n].rule,
+                   model, cases[n].place);
         if (failed)
-            fprintf(stderr, "%s: rule '%s': %s\n", cases[n].place, cases[n].rule, t.reason);
+            fprintf(stderr, "%s: rule '%s', model %d: %s\n", cases[n].place, cases[n].rule, model,
+                    t.reason);
     }
     if (!stamp)
         printf("1..%d\n", n);

@@ -4,8 +4,8 @@
 // ln-optgen writes the table of models from the descriptions. Building the project runs it, so a
 // rule that does not fire in its own test, or changes what a model computes, fails the build.
 
-#ifndef LN_RULE_TEST_H
-#define LN_RULE_TEST_H
+#ifndef LN_RULE_CHECK_H
+#define LN_RULE_CHECK_H
 
 #include "lightnet/ln_util.h"
 
@@ -34,7 +34,7 @@ typedef struct ln_rule_case {
 /** Tests all cases as TAP on standard output. With an argument: only failures are printed, and when
  * there is none, an empty file of that name is made. `create` is the optype of creates. Returns the
  * exit status. */
-int ln_rule_test(int argc, char **argv, const char *target, const char *create,
+int ln_rule_check(int argc, char **argv, const char *target, const char *create,
                  const ln_rule_case *cases);
 
 #endif

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// What rewrite rules are made of: questions about operators, and the making of their replacement.
+//
+//     if (!ln_rule_is(op, "lrelu_cpu") || !ln_rule_reads(op, "src", &x) ||
+//         !ln_rule_has_number(op, "negslope", 0))
+//         return NULL;
+//     ln_rule_made made = {.ctx = ctx, .rule = "lrelu_as_relu"};
+//     ln_rule_op(&made, "relu_cpu");
+//     ln_rule_input(&made, "src", x->name);
+//     ln_rule_output(&made, "dst", y->name);
+//     return ln_rule_end(&made, match);
+//
+// Generated rules (docs/optimizer-descriptions.md) consist of these calls. The functions of the
+// making are void: after a failure, which is recorded in the context, the rest do nothing, and
+// ln_rule_end says that the rule does not apply.
+
+#ifndef LN_RULE_H
+#define LN_RULE_H
+
+#include "lightnet/ln_api.h"
+#include "lightnet/ln_context.h"
+#include "lightnet/ln_list.h"
+#include "lightnet/ln_op.h"
+#include "lightnet/ln_param.h"
+#include "lightnet/ln_tensor.h"
+
+LN_BEGIN_DECLS
+
+/* ---- finding: all give 0 for `op` NULL ---- */
+
+/** The operators at which a subgraph rule is to be tried: first `after` NULL, then the one before;
+ * ctx->anchor only where it is set, all operators otherwise. NULL: no more. */
+LN_API const ln_op *ln_rule_anchor(const ln_context *ctx, const ln_op *after);
+
+/** Whether the operator has this optype. */
+LN_API int ln_rule_is(const ln_op *op, const char *optype);
+
+/** Whether input `arg_name` is there and is tensor `*te`; when `*te` is NULL, it becomes `*te`. */
+LN_API int ln_rule_reads(const ln_op *op, const char *arg_name, const ln_tensor_entry **te);
+
+/** As ln_rule_reads, and true without such an input: `*te` is then as before. */
+LN_API int ln_rule_may_read(const ln_op *op, const char *arg_name, const ln_tensor_entry **te);
+
+/** As ln_rule_reads, for an output. */
+LN_API int ln_rule_makes(const ln_op *op, const char *arg_name, const ln_tensor_entry **te);
+
+/** The numbers of inputs and outputs. */
+LN_API int ln_rule_num_in(const ln_op *op);
+LN_API int ln_rule_num_out(const ln_op *op);
+
+/* ---- parameters: whether `arg_name` is there with this type and value ---- */
+
+LN_API int ln_rule_has_null(const ln_op *op, const char *arg_name);
+LN_API int ln_rule_has_bool(const ln_op *op, const char *arg_name, ln_bool value);
+LN_API int ln_rule_has_number(const ln_op *op, const char *arg_name, double value);
+LN_API int ln_rule_has_string(const ln_op *op, const char *arg_name, const char *value);
+LN_API int ln_rule_has_bools(const ln_op *op, const char *arg_name, int len, const ln_bool *values);
+LN_API int ln_rule_has_numbers(const ln_op *op, const char *arg_name, int len,
+                               const double *values);
+LN_API int ln_rule_has_strings(const ln_op *op, const char *arg_name, int len,
+                               const char *const *values);
+
+/** Whether both operators have their parameter, and both are equal. */
+LN_API int ln_rule_same_param(const ln_op *op, const char *arg_name, const ln_op *op2,
+                              const char *arg_name2);
+
+/** The number; 0 when it is not there. */
+LN_API double ln_rule_get_number(const ln_op *op, const char *arg_name);
+
+/** The int view of the number; 0 when it is not there. */
+LN_API int ln_rule_get_int(const ln_op *op, const char *arg_name);
+
+/** The int view of the numbers, their count in `*len` (NULL: not wanted). NULL when they are not
+ * there. Returns borrowed. */
+LN_API const int *ln_rule_get_ints(const ln_op *op, const char *arg_name, int *len);
+
+/** The string; "" when it is not there. Returns borrowed. */
+LN_API const char *ln_rule_get_string(const ln_op *op, const char *arg_name);
+
+/* ---- making ---- */
+
+/** A replacement in the making: zeroed but for `ctx` and `rule`. */
+typedef struct ln_rule_made {
+    const ln_context *ctx;
+    const char *rule; /* its name, a constant string */
+    ln_list *ops;     /* the new operators */
+    ln_op *op;        /* the last of them */
+    ln_list *names;   /* of new tensors */
+    int failed;
+} ln_rule_made;
+
+/** A new tensor's name: `prefix` and a number. Returns borrowed (until the end); "" on failure. */
+LN_API const char *ln_rule_tensor(ln_rule_made *made, const char *prefix);
+
+/** Adds an operator; what follows is about it. */
+LN_API void ln_rule_op(ln_rule_made *made, const char *optype);
+
+/** Gives the operator an input or an output, or another tensor to the one it has. */
+LN_API void ln_rule_input(ln_rule_made *made, const char *arg_name, const char *tname);
+LN_API void ln_rule_output(ln_rule_made *made, const char *arg_name, const char *tname);
+
+/** Gives the operator all inputs, or all parameters, of `from`. */
+LN_API void ln_rule_all_inputs(ln_rule_made *made, const ln_op *from);
+LN_API void ln_rule_all_params(ln_rule_made *made, const ln_op *from);
+
+/** Gives the operator a parameter, or another value to the one it has. */
+LN_API void ln_rule_null(ln_rule_made *made, const char *arg_name);
+LN_API void ln_rule_bool(ln_rule_made *made, const char *arg_name, ln_bool value);
+LN_API void ln_rule_number(ln_rule_made *made, const char *arg_name, double value);
+LN_API void ln_rule_string(ln_rule_made *made, const char *arg_name, const char *value);
+LN_API void ln_rule_bools(ln_rule_made *made, const char *arg_name, int len, const ln_bool *values);
+LN_API void ln_rule_ints(ln_rule_made *made, const char *arg_name, int len, const int *values);
+LN_API void ln_rule_numbers(ln_rule_made *made, const char *arg_name, int len,
+                            const double *values);
+LN_API void ln_rule_strings(ln_rule_made *made, const char *arg_name, int len,
+                            const char *const *values);
+
+/** Gives the operator the value of parameter `arg_name2` of `from`; fails without it. */
+LN_API void ln_rule_param(ln_rule_made *made, const char *arg_name, const ln_op *from,
+                          const char *arg_name2);
+
+/** The new operators, as an expander or combiner returns them. */
+LN_API ln_list *ln_rule_end(ln_rule_made *made, int *match);
+
+/** The new operators, as a subgraph function returns them for those `replaced` (NULL-terminated, in
+ * an order of the list). */
+LN_API ln_list *ln_rule_end_subgraph(ln_rule_made *made, const ln_op *const *replaced,
+                                     ln_list **old_ops);
+
+/** Warns about `op`, once: "operator 'NAME' (OPTYPE): TEXT". */
+LN_API void ln_rule_warn(const ln_context *ctx, const char *rule, const ln_op *op,
+                         const char *text);
+
+/* ---- lowering ---- */
+
+/** An expander that gives an operator of arch "none" the optype with `suffix` behind it, where
+ * there is one, and keeps all else. */
+LN_API ln_list *ln_rule_lower(const ln_context *ctx, const char *rule, const char *suffix,
+                              const ln_op *op, int *match);
+
+LN_END_DECLS
+
+#endif
