@@ -38,11 +38,11 @@ static inline void ln_check_skip(const char *reason)
     fprintf(stderr, "skipped: %s\n", reason);
 }
 
-#define LN_TEST_MAIN(name, ...)                                                                    \
-    int main(void)                                                                                 \
-    {                                                                                              \
-        const TTest *const tests[] = {__VA_ARGS__, NULL};                                          \
-        return ln_check_run(name, tests);                                                          \
+#define LN_TEST_MAIN(name, ...)                           \
+    int main(void)                                        \
+    {                                                     \
+        const TTest *const tests[] = {__VA_ARGS__, NULL}; \
+        return ln_check_run(name, tests);                 \
     }
 
 #endif

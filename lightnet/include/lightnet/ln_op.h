@@ -164,8 +164,8 @@ LN_API tl_exec ln_op_exec(const ln_op_arg *op_arg);
 
 /** Fails unless the operator has exactly the inputs, outputs and parameters that its description
  * (or without one, its argument name arrays) declares, each once: optional ones may be absent, and
- * so may parameters with a default; a variadic one stands for every ARG followed by a number, in list
- * order, at least one. */
+ * so may parameters with a default; a variadic one stands for every ARG followed by a number, in
+ * list order, at least one. */
 LN_API int ln_op_check_args(ln_op_arg *op_arg);
 
 /** Defines the tensor of output `arg_name`: a new entry in the tensor table with this shape, no
