@@ -63,6 +63,14 @@ void ln_cgen_escaped(ln_cgen *out, const char *text);
 /** Writes the text to `out->file`. On failure no file is left; -1 with the reason in `err`. */
 int ln_cgen_save(const ln_cgen *out, ln_error *err);
 
+/* Files */
+
+/** The part of a path behind the last '/'. */
+const char *ln_cgen_base_name(const char *path);
+
+/** 1 when both paths lead to the same file. */
+int ln_cgen_is_same_file(const char *a, const char *b);
+
 /* Reading C: a snippet is looked at as a sequence of tokens, without comments */
 
 /** 1 when the snippet names `word` as an identifier that is no member of something (`a.word`,

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "gen/ln_opgen_c.h"
 #include "gen/ln_opgen_doc.h"
@@ -98,18 +97,11 @@ static int parse_options(options *opts, int argc, char **argv)
     return -1;
 }
 
-/** 1 when both paths lead to the same file. */
-static int is_same_file(const char *a, const char *b)
-{
-    struct stat sa, sb;
-    return !stat(a, &sa) && !stat(b, &sb) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
-}
-
 /** 1 when the descriptions of that file were read already, under this name or another one. */
 static int is_known(const ln_opdescs *descs, const char *file)
 {
     for (size_t i = 0; i < descs->nfiles; i++) {
-        if (is_same_file(descs->files[i]->file, file))
+        if (ln_cgen_is_same_file(descs->files[i]->file, file))
             return 1;
     }
     return 0;
@@ -119,7 +111,7 @@ static int is_known(const ln_opdescs *descs, const char *file)
 static int is_output_an_input(const options *opts)
 {
     for (char **file = opts->files; *file; file++) {
-        if (is_same_file(*file, opts->output))
+        if (ln_cgen_is_same_file(*file, opts->output))
             return 1;
     }
     return 0;

@@ -332,7 +332,7 @@ static void write_info(const generator *g)
     ln_cgen_print(g->out, "static const ln_op_info %s_info = {\n", op);
     write_info_text(g, "doc", ln_opdesc_text(g->op, LN_OPDESC_DOC));
     write_info_text(g, "author", ln_opdesc_text(g->op, LN_OPDESC_AUTHOR));
-    write_info_text(g, "source", ln_opgen_base_name(g->op->node->file));
+    write_info_text(g, "source", ln_cgen_base_name(g->op->node->file));
     ln_cgen_line(g->out, 4, ".pure = %d,", g->op->pure);
     ln_cgen_line(g->out, 4, ".inplace_writer = %d,", is_inplace_writer(g->op));
     for (size_t kind = 0; kind < LENGTH_OF(kind_tables); kind++)
@@ -424,12 +424,6 @@ static int generate_operator(ln_cgen *out, const ln_opdesc *op, ln_error *err)
     return result;
 }
 
-const char *ln_opgen_base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 void ln_opgen_print_sources(ln_cgen *out, const ln_opdescs *descs)
 {
     const char *last = NULL;
@@ -437,7 +431,7 @@ void ln_opgen_print_sources(ln_cgen *out, const ln_opdescs *descs)
         const ln_opdesc *op = descs->ops[i];
         if (!op->own || op->node->file == last)
             continue;
-        ln_cgen_print(out, "%s%s", last ? ", " : "", ln_opgen_base_name(op->node->file));
+        ln_cgen_print(out, "%s%s", last ? ", " : "", ln_cgen_base_name(op->node->file));
         last = op->node->file;
     }
 }

@@ -19,9 +19,6 @@ int ln_opgen_list(ln_cgen *out, const ln_opdescs *descs, const char *arch, ln_er
  * [2]". */
 void ln_opgen_arg_type(const ln_argdesc *arg, char *buf, size_t size);
 
-/** The part of a path behind its last slash. Returns borrowed. */
-const char *ln_opgen_base_name(const char *path);
-
 /** The first own operator's file name and those of the others, once each: "conv.op, pool.op", for
  * the first line of what is generated. */
 void ln_opgen_print_sources(ln_cgen *out, const ln_opdescs *descs);

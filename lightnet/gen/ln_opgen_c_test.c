@@ -13,6 +13,7 @@
 #include "gen/ln_opgen_example.h"
 #include "lightnet/ln_util.h"
 #include "ln_check.h"
+#include "ln_golden.h"
 
 typedef int (*generate_func)(ln_cgen *out, const ln_opdescs *descs, ln_error *err);
 
@@ -32,31 +33,10 @@ static char *generate(const char *file, const char *with, const char *output, ge
     return text;
 }
 
-/** Fails at the first line that differs from a file's; with LN_UPDATE set, writes the file instead.
- */
-static void assert_is_file(const char *text, const char *file)
-{
-    ck_assert_msg(text != NULL, "%s", ln_last_error());
-    if (getenv("LN_UPDATE")) {
-        FILE *stream = fopen(file, "w");
-        ck_assert(stream && fputs(text, stream) >= 0 && !fclose(stream));
-        return;
-    }
-    char *expected = ln_read_text(file);
-    ck_assert_msg(expected != NULL, "%s", ln_last_error());
-    int line = 1;
-    const char *is = text, *should = expected;
-    for (; *is && *is == *should; is++, should++)
-        line += *is == '\n';
-    ck_assert_msg(*is == *should, "%s:%d: generated '%.40s', expected '%.40s'", file, line, is,
-                  should);
-    ln_free(expected);
-}
-
 START_TEST(generated_c_is_as_expected)
 {
     char *text = generate("good.op", NULL, "good.c", ln_opgen_c);
-    assert_is_file(text, "good.expected.c");
+    ln_assert_golden(text, "good.expected.c");
     ln_free(text);
 }
 END_TEST
@@ -64,7 +44,7 @@ END_TEST
 START_TEST(generated_page_is_as_expected)
 {
     char *text = generate("good.op", NULL, "good.md", ln_opgen_docs);
-    assert_is_file(text, "good.expected.md");
+    ln_assert_golden(text, "good.expected.md");
     ln_free(text);
 }
 END_TEST
@@ -131,7 +111,7 @@ static void assert_fails_as_expected(const char *name)
     }
     ck_assert_msg(text == NULL, "%s: no mistake was found", file);
     snprintf(message, sizeof(message), "%s\n", ln_last_error());
-    assert_is_file(message, expected);
+    ln_assert_golden(message, expected);
 }
 
 START_TEST(mistakes_are_told_as_expected)

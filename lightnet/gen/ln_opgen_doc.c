@@ -81,7 +81,7 @@ static void write_op(ln_cgen *out, const ln_opdesc *op)
     if (doc)
         ln_cgen_print(out, "%s\n\n", doc);
     ln_cgen_print(out, "Architecture `%s`%s. Described in `%s`", op->arch,
-                  op->pure ? "" : ", has side effects", ln_opgen_base_name(op->node->file));
+                  op->pure ? "" : ", has side effects", ln_cgen_base_name(op->node->file));
     if (inherits)
         ln_cgen_print(out, ", after `%s`", inherits);
     ln_cgen_print(out, ".\n");

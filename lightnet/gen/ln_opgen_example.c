@@ -310,7 +310,7 @@ static void write_example(ln_cgen *out, const ln_opdesc *op, const ln_rjson *exa
     const ln_rjson *doc = ln_rjson_get(example, "doc"),
                    *tolerance = ln_rjson_get(example, "tolerance");
     ln_cgen_line(out, 4, "{");
-    ln_cgen_line(out, 8, ".place = \"%s:%d\",", ln_opgen_base_name(example->file), example->line);
+    ln_cgen_line(out, 8, ".place = \"%s:%d\",", ln_cgen_base_name(example->file), example->line);
     write_string(out, "doc", doc ? doc->text : "");
     ln_cgen_line(out, 8, ".optype = \"%s\",", op->optype);
     ln_cgen_line(out, 8, ".arch = \"%s\",", op->arch);

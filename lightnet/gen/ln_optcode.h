@@ -21,7 +21,4 @@ int ln_optcode_tests(const ln_optdesc *desc, ln_cgen *out, ln_error *err);
 /** Appends the one line at the top of generated C that names the descriptions. */
 void ln_optcode_banner(const ln_optdesc *desc, const char *what, ln_cgen *out);
 
-/** The part of a file's name behind the last '/'. */
-const char *ln_optcode_basename(const char *file);
-
 #endif

@@ -55,36 +55,71 @@ static int read_files(const options *opts, ln_optdesc *desc, ln_rjson **roots)
     return ln_optdesc_check(desc, NULL);
 }
 
-static int save(ln_cgen *out)
+/** Writing over a description would destroy it. */
+static int check_outputs(const options *opts)
 {
-    const int status = ln_cgen_save(out, NULL);
-    ln_cgen_free(out);
-    return status;
-}
-
-static int write_files(const options *opts, const ln_optdesc *desc)
-{
-    if (opts->source) {
-        ln_cgen out = {.file = opts->source};
-        ln_optcode_source(desc, opts->header, &out);
-        if (save(&out))
-            return -1;
-    }
-    if (opts->header) {
-        ln_cgen out = {.file = opts->header};
-        ln_optcode_header(desc, &out);
-        if (save(&out))
-            return -1;
-    }
-    if (opts->tests) {
-        ln_cgen out = {.file = opts->tests};
-        if (ln_optcode_tests(desc, &out, NULL)) {
-            ln_cgen_free(&out);
-            return -1;
+    const char *const outputs[] = {opts->source, opts->header, opts->tests};
+    for (size_t k = 0; k < sizeof(outputs) / sizeof(outputs[0]); k++) {
+        for (int i = 0; i < opts->nfiles; i++) {
+            if (outputs[k] && ln_cgen_is_same_file(outputs[k], opts->files[i]))
+                return ln_error_set(NULL, "%s is a description, it cannot be the output too",
+                                    opts->files[i]);
         }
-        return save(&out);
     }
     return 0;
+}
+
+/** Leaves no output, not even an older one: after a mistake it would be taken for the new one. */
+static void remove_outputs(const options *opts)
+{
+    const char *const outputs[] = {opts->source, opts->header, opts->tests};
+    for (size_t k = 0; k < sizeof(outputs) / sizeof(outputs[0]); k++) {
+        if (outputs[k])
+            remove(outputs[k]);
+    }
+}
+
+static int write_file(const options *opts, const ln_optdesc *desc, const char *file,
+                      int (*write)(const options *, const ln_optdesc *, ln_cgen *))
+{
+    if (!file)
+        return 0;
+    ln_cgen out = {.file = file};
+    const int failed = write(opts, desc, &out) || ln_cgen_save(&out, NULL);
+    ln_cgen_free(&out);
+    return failed;
+}
+
+static int write_source(const options *opts, const ln_optdesc *desc, ln_cgen *out)
+{
+    ln_optcode_source(desc, opts->header, out);
+    return 0;
+}
+
+static int write_header(const options *opts, const ln_optdesc *desc, ln_cgen *out)
+{
+    (void)opts;
+    ln_optcode_header(desc, out);
+    return 0;
+}
+
+static int write_tests(const options *opts, const ln_optdesc *desc, ln_cgen *out)
+{
+    (void)opts;
+    return ln_optcode_tests(desc, out, NULL);
+}
+
+/** From the descriptions to the files; `roots` as read_files has it. */
+static int generate(const options *opts, ln_optdesc *desc, ln_rjson **roots)
+{
+    if (check_outputs(opts))
+        return -1;
+    if (!read_files(opts, desc, roots) && !write_file(opts, desc, opts->source, write_source) &&
+        !write_file(opts, desc, opts->header, write_header) &&
+        !write_file(opts, desc, opts->tests, write_tests))
+        return 0;
+    remove_outputs(opts);
+    return -1;
 }
 
 int main(int argc, char **argv)
@@ -101,7 +136,7 @@ int main(int argc, char **argv)
     ln_arena arena = {0};
     ln_optdesc desc = {.arena = &arena};
     ln_rjson **roots = ln_arena_alloc(&arena, (size_t)opts.nfiles * sizeof(*roots));
-    const int failed = read_files(&opts, &desc, roots) || write_files(&opts, &desc);
+    const int failed = generate(&opts, &desc, roots);
     if (failed)
         fprintf(stderr, "%s\n", ln_last_error());
     for (int i = 0; i < opts.nfiles; i++)

@@ -403,7 +403,7 @@ static int write_row(writer *w)
     const ln_rjson *place = w->test->place.file ? &w->test->place : &w->rule->place;
     ln_cgen_line(w->out, 4,
                  "{\"%s\", \"%s:%d\", %s_%d_tensors, %s_%d_ops, %s_%d_outputs, %d, %d, %g},",
-                 w->rule->name, ln_optcode_basename(place->file), place->line, w->rule->name,
+                 w->rule->name, ln_cgen_base_name(place->file), place->line, w->rule->name,
                  w->number, w->rule->name, w->number, w->rule->name, w->number, w->test->fires,
                  w->rule->warn != NULL, w->test->tolerance);
     return 0;
