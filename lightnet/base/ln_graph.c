@@ -33,7 +33,7 @@ static void remove_behind(ln_list **list, ln_list **last, ln_list *before)
 
 ln_graph_node *ln_graph_node_create(void *data, ln_cmp_func node_data_cmp)
 {
-    ln_graph_node *node = ln_alloc(sizeof *node);
+    ln_graph_node *node = ln_alloc(sizeof(*node));
     if (!node)
         return NULL;
     node->data = data;
@@ -58,7 +58,7 @@ void ln_graph_node_free(ln_graph_node *node)
 ln_graph_edge_node *ln_graph_edge_node_create(void *edge_data, ln_graph_node *node,
                                               ln_cmp_func edge_data_cmp)
 {
-    ln_graph_edge_node *edge_node = ln_alloc(sizeof *edge_node);
+    ln_graph_edge_node *edge_node = ln_alloc(sizeof(*edge_node));
     if (!edge_node)
         return NULL;
     edge_node->edge_data = edge_data;
@@ -74,7 +74,7 @@ void ln_graph_edge_node_free(ln_graph_edge_node *edge_node)
 
 ln_graph *ln_graph_create(ln_cmp_func node_cmp, ln_cmp_func edge_cmp)
 {
-    ln_graph *graph = ln_alloc(sizeof *graph);
+    ln_graph *graph = ln_alloc(sizeof(*graph));
     if (!graph)
         return NULL;
     graph->node_data_cmp = node_cmp ? node_cmp : ln_direct_cmp;
@@ -308,7 +308,7 @@ ln_graph *ln_graph_copy(ln_graph *graph)
 {
     ln_graph *copy = ln_graph_create(graph->node_data_cmp, graph->edge_data_cmp);
     ln_hash *numbers = number_nodes(graph);
-    ln_graph_node **copies = ln_alloc_array(graph->size, sizeof *copies);
+    ln_graph_node **copies = ln_alloc_array(graph->size, sizeof(ln_graph_node *));
     if (!copy || !numbers || !copies || copy_into(copy, graph, numbers, copies) < 0) {
         ln_graph_free(copy);
         copy = NULL;
@@ -354,8 +354,8 @@ struct sorting {
 static int begin_sorting(struct sorting *sorting, const ln_graph *graph)
 {
     sorting->numbers = number_nodes(graph);
-    sorting->places = ln_alloc_array(graph->size, sizeof *sorting->places);
-    sorting->ready = ln_alloc_array(graph->size, sizeof *sorting->ready);
+    sorting->places = ln_alloc_array(graph->size, sizeof(*sorting->places));
+    sorting->ready = ln_alloc_array(graph->size, sizeof(*sorting->ready));
     if (!sorting->numbers || !sorting->places || !sorting->ready)
         return -1;
     ln_graph_node *node;
@@ -438,7 +438,7 @@ static ln_list *list_of_lists(ln_list *const *lists, size_t n)
 static int collect_layers(const struct sorting *sorting, ln_list **layers)
 {
     const size_t n = sorting->n_layers;
-    ln_list **tops = ln_alloc_array(n, sizeof *tops);
+    ln_list **tops = ln_alloc_array(n, sizeof(ln_list *));
     if (!tops)
         return -1;
     if (fill_layers(tops, sorting) == 0)

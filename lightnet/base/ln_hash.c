@@ -148,7 +148,7 @@ static void grow(ln_hash *hash)
 {
     const size_t n_old = hash->n_buckets;
     pair **old = hash->buckets;
-    pair **buckets = n_old < MAX_CAPACITY ? ln_alloc_array(2 * n_old, sizeof(*buckets)) : NULL;
+    pair **buckets = n_old < MAX_CAPACITY ? ln_alloc_array(2 * n_old, sizeof(pair *)) : NULL;
     if (!buckets)
         return;
     hash->buckets = buckets;
