@@ -331,7 +331,9 @@ int ln_graph_num_outlier(ln_graph *graph)
     int n = 0;
     const ln_graph_node *node;
     LN_LIST_FOREACH(node, graph->nodes)
-    n += only_loops(node->out_edge_nodes, node) && only_loops(node->in_edge_nodes, node);
+    {
+        n += only_loops(node->out_edge_nodes, node) && only_loops(node->in_edge_nodes, node);
+    }
     return n;
 }
 
@@ -345,8 +347,7 @@ struct place {
 struct sorting {
     ln_hash *numbers;
     struct place *places; /* [size] */
-    size_t
-        *ready; /* [size], numbers of the nodes that wait for none, in the order they were found */
+    size_t *ready;        /* [size], nodes that wait for none, in the order they were found */
     size_t n_ready;
     size_t n_layers;
 };

@@ -10,7 +10,7 @@
 typedef void tl_map_func(const void *src, void *dst, size_t len, const void *param);
 
 /** Elements that one thread takes at least, for work that costs about a copy, and for functions
- * such as exp: some ten microseconds, many times what it takes to wake a thread. */
+ *  such as exp: some ten microseconds, many times what it takes to wake a thread. */
 enum { TL_MAP_CHEAP = 32768, TL_MAP_DEAR = 2048 };
 
 /** Runs `func` over all elements of `src`; `dst` has as many. */

@@ -96,9 +96,9 @@ static inline double nn_compute_unit(tl_dtype dtype)
 }
 
 /** The tolerance of a result that is about `value` after `n` roundings of terms whose magnitudes
- * add up to `magnitude`: each rounds by at most a unit of that, and the result is stored once,
- * where small numbers of 16 bits are multiples of 2^-24. The expected value, in double, has the
- * same roundings, hence 2. */
+ *  add up to `magnitude`: each rounds by at most a unit of that, and the result is stored once,
+ *  where small numbers of 16 bits are multiples of 2^-24. The expected value, in double, has the
+ *  same roundings, hence 2. */
 static inline double nn_tolerance(tl_dtype dtype, double n, double magnitude, double value)
 {
     return 2 * n * nn_compute_unit(dtype) * magnitude + nn_store_unit(dtype) * fabs(value) +

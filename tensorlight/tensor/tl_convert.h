@@ -64,8 +64,8 @@ static inline float tl_f32_from_uint(uint64_t value)
 }
 
 /** `value` (in float's range) as a float that is toward zero, and odd where it is not exact.
- * Rounding twice goes wrong where the first result looks like a tie; an odd one never does. Source:
- * Boldo, Melquiond: Emulation of FMA and correctly rounded sums, 2008. */
+ *  Rounding twice goes wrong where the first result looks like a tie; an odd one never does.
+ *  Source: Boldo, Melquiond: Emulation of FMA and correctly rounded sums, 2008. */
 static inline float tl_float_round_to_odd(double value)
 {
     const float nearest = (float)value;

@@ -37,7 +37,7 @@ int tl_check_given(const tl_tensor *t, const char *name, int ndim, const int *di
 int tl_check_apart(const tl_tensor *dst, const tl_tensor *src);
 
 /** dst NULL: returns new, zeroed. Given: `dst` when it has data, this dtype and shape. Else NULL
- * with a reason. */
+ *  with a reason. */
 tl_tensor *tl_result_begin(tl_tensor *dst, int ndim, const int *dims, tl_dtype dtype);
 
 /** Returns `result`; for status -1 frees it unless it is `dst`, and returns NULL. Takes NULL. */

@@ -31,8 +31,7 @@ typedef struct ln_graph_node {
     size_t outdegree;
     ln_list *last_out; /* the last of out_edge_nodes, or NULL */
     ln_list *last_in;  /* the last of in_edge_nodes, or NULL */
-    ln_list *before; /* what precedes this node in the graph's `nodes`; NULL: it is the first, or in
-                        no graph */
+    ln_list *before;   /* in front of this one in the graph's nodes; NULL: first, or in none */
 } ln_graph_node;
 
 /* One end of an edge: its data, and the node at the other end. */

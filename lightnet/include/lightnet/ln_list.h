@@ -2,8 +2,12 @@
 // A singly linked list of pointers. NULL is the empty list; there is no header node.
 //
 //     ln_list *ops = NULL;
-//     ops = ln_list_append(ops, op);        // always go on with the returned list: the first node
-//     may change LN_LIST_FOREACH(op, ops) { ... } ln_list_free(ops);
+//     ops = ln_list_append(ops, op);
+//     LN_LIST_FOREACH(op, ops)
+//         use(op);
+//     ln_list_free(ops);
+//
+// Always go on with the returned list: the first node may have changed.
 //
 // A list borrows its elements: only the _deep functions free them, with a free_func that may be
 // NULL (frees nothing). Functions that add return NULL with a reason in the thread's last error

@@ -2,12 +2,11 @@
 // Messages, and the bounded record of why a call failed.
 //
 // A record keeps the reason of a failure as one line of text. There are two kinds:
-//   - an object's own (a context has one): the first reason wins, since what fails later is mostly
-//   a consequence.
-//     It stays until ln_error_clear.
-//   - the calling thread's, meant wherever an `ln_error *` is NULL, for functions that have no
-//   object to tell:
-//     the newest failing call wins. Like errno it means something only after a call that failed.
+// - An object's own (a context has one): the first reason wins, since what fails later is mostly a
+//   consequence. It stays until ln_error_clear.
+// - The calling thread's, meant wherever an `ln_error *` is NULL, for functions that have no object
+//   to tell: the newest failing call wins. Like errno it means something only after a call that
+//   failed.
 //
 //     if (weight->ndim != 4)
 //         return ln_error_set(NULL, "'weight' has %d dimensions, expected 4", weight->ndim);

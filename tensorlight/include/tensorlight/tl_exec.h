@@ -19,7 +19,7 @@
 TL_BEGIN_DECLS
 
 /** Instruction-set levels, lowest first. A kernel table exists for each; a level that lacks a
- * kernel takes the next lower one's. */
+ *  kernel takes the next lower one's. */
 typedef enum tl_isa {
     TL_ISA_INVALID = -1,
     TL_ISA_C = 0,
@@ -45,7 +45,7 @@ TL_API int tl_cpu_count(void);
 typedef struct tl_pool tl_pool;
 
 /** Returns new (tl_pool_free); `n` threads including the caller, 0 = tl_cpu_count(). NULL with a
- * reason on failure. */
+ *  reason on failure. */
 TL_API tl_pool *tl_pool_create(int n);
 
 /** Takes NULL. */
@@ -65,7 +65,7 @@ typedef struct tl_exec {
 typedef void (*tl_range_func)(void *arg, size_t begin, size_t end);
 
 /** Runs `func` over the units 0 .. n-1, split into ranges of at least `grain` units among the
- * threads of `exec`; returns when all are done. The split must not influence the result. */
+ *  threads of `exec`; returns when all are done. The split must not influence the result. */
 TL_API void tl_parallel(const tl_exec *exec, size_t n, size_t grain, tl_range_func func, void *arg);
 
 TL_END_DECLS

@@ -68,8 +68,9 @@ typedef struct tl_pool2d_param {
 } tl_pool2d_param;
 
 /** The extent of a convolution's or pool's (dilation 1) result along one axis, from the padding at
- *  `begin` and `end`: floor((in + begin + end - eff) / stride) + 1, eff = (size - 1) * dilation
- * + 1. -1 with a reason: no window fits, or more than INT_MAX. Source: operator catalogue, 5.1. */
+ *  `begin` and `end`: floor((in + begin + end - eff) / stride) + 1, with
+ *  eff = (size - 1) * dilation + 1. -1 with a reason: no window fits, or more than INT_MAX.
+ *  Source: operator catalogue, 5.1. */
 TL_API int tl_conv2d_length(int in, int size, int stride, int dilation, int begin, int end);
 
 /** The same for a deconvolution: stride * (in - 1) + output_padding + eff - (begin + end); at least

@@ -105,8 +105,8 @@ TL_API double tl_dtype_min_double(tl_dtype dtype);
 /** Converts one element. The same type: a copy. To an integer: truncated toward zero, saturated,
  *  NaN is 0. To TL_BOOL: 1 for nonzero, NaN is 0. To a float that holds every value of the source,
  *  infinities too: exact. To another float: rounded half to even and saturated at the largest
- * finite value, infinities too; NaN stays. `dst` and `src` may be the same address. Source:
- * operator catalogue, 5.3. */
+ *  finite value, infinities too; NaN stays. `dst` and `src` may be the same address. Source:
+ *  operator catalogue, 5.3. */
 TL_API void tl_convert(void *dst, tl_dtype dst_dtype, const void *src, tl_dtype src_dtype);
 
 /** tl_convert for `len` elements; `dst` and `src` do not overlap, or are equal with equal dtypes.

@@ -8,7 +8,7 @@
 #include "kernel/tl_map.h"
 
 /** dst[i] = src[i] >= 0 ? src[i] : src[i] * *(const float *)param; dst may be src. Integers
- * multiply in double, truncate and saturate. */
+ *  multiply in double, truncate and saturate. */
 #define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_map_func, name, dtype, isa)
 #include "kernel/lrelu/lrelu.def"
 #undef TL_KERNEL

@@ -8,7 +8,7 @@
 #include "kernel/tl_map.h"
 
 /** dst[i] = 1 / (1 + exp(-src[i])), 0 and 1 far out, NaN stays; dst may be src; `param` is not
- * used. */
+ *  used. */
 #define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_map_func, name, dtype, isa)
 #include "kernel/sigmoid/sigmoid.def"
 #undef TL_KERNEL

@@ -7,7 +7,7 @@
 #include "kernel/tl_kernel.h"
 
 /** dst[r * dst_stride + c] = src[c * src_stride + r] for r < rows, c < cols; strides in elements.
- * src and dst do not overlap. */
+ *  src and dst do not overlap. */
 typedef void tl_transpose_kernel(const void *src, size_t src_stride, void *dst, size_t dst_stride,
                                  size_t rows, size_t cols);
 
