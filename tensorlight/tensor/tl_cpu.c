@@ -27,26 +27,35 @@ static int read_line(const char *path, char *line, int size)
     return found ? 0 : -1;
 }
 
-static int read_number(const char *folder, const char *name, long long *number)
+/** Reads the first `n` numbers of a group's file; -1 when there are fewer. One too large saturates.
+ */
+static int read_numbers(const char *folder, const char *name, long long *numbers, int n)
 {
     char path[PATH_MAX + 32], line[64];
     snprintf(path, sizeof(path), "%s/%s", folder, name);
-    return read_line(path, line, sizeof(line)) == 0 && sscanf(line, "%lld", number) == 1 ? 0 : -1;
+    if (read_line(path, line, sizeof(line)) < 0)
+        return -1;
+    const char *rest = line;
+    for (int i = 0; i < n; i++) {
+        char *end;
+        numbers[i] = strtoll(rest, &end, 10);
+        if (end == rest)
+            return -1;
+        rest = end;
+    }
+    return 0;
 }
 
 /** Cores that the limit of one group allows, rounded up; 0 without one. */
 static int quota_of_group(const char *folder)
 {
-    char path[PATH_MAX + 32], line[64];
-    long long quota, period;
-    snprintf(path, sizeof(path), "%s/cpu.max", folder);
-    const int is_v2 =
-        read_line(path, line, sizeof(line)) == 0 && sscanf(line, "%lld %lld", &quota, &period) == 2;
-    const int is_v1 = !is_v2 && read_number(folder, "cpu.cfs_quota_us", &quota) == 0 &&
-                      read_number(folder, "cpu.cfs_period_us", &period) == 0;
-    if (!(is_v1 || is_v2) || quota <= 0 || period <= 0)
+    long long limit[2]; // the quota, the period
+    const int is_v2 = read_numbers(folder, "cpu.max", limit, 2) == 0;
+    const int is_v1 = !is_v2 && read_numbers(folder, "cpu.cfs_quota_us", &limit[0], 1) == 0 &&
+                      read_numbers(folder, "cpu.cfs_period_us", &limit[1], 1) == 0;
+    if (!(is_v1 || is_v2) || limit[0] <= 0 || limit[1] <= 0)
         return 0;
-    const long long cores = quota / period + (quota % period != 0);
+    const long long cores = limit[0] / limit[1] + (limit[0] % limit[1] != 0);
     return cores < INT_MAX ? (int)cores : INT_MAX;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of tensors as text.
 
+#include <locale.h>
+
 #include "ln_check.h"
 #include "tensorlight/tl_tensor.h"
 
@@ -61,6 +63,32 @@ START_TEST(formats_apply_to_every_element)
 }
 END_TEST
 
+START_TEST(numbers_have_a_point_in_every_locale)
+{
+    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "fr_FR.utf8"};
+    const char *name = NULL;
+    for (size_t i = 0; !name && i < sizeof(names) / sizeof(*names); i++)
+        name = setlocale(LC_NUMERIC, names[i]);
+    if (!name) {
+        ln_check_skip("no locale with a decimal comma");
+        return;
+    }
+    char path[] = "/tmp/tl_print_test_XXXXXX";
+    fclose(fdopen(mkstemp(path), "w"));
+    tl_tensor *const t = tl_tensor_arange(0, 1, 0.5, TL_FLOAT);
+    ck_assert_str_eq(text_of(t, NULL), "[0.000 0.500]\n");
+    ck_assert_int_eq(tl_tensor_save(path, t, NULL), 0);
+    float numbers[2];
+    ck_assert_int_eq(tl_read_floats(path, 2, numbers), 2);
+    ck_assert(numbers[1] == 0.5f);
+    char text[8];
+    snprintf(text, sizeof(text), "%.1f", 0.5);
+    ck_assert_str_eq(text, "0,5"); // the program's locale is as before
+    remove(path);
+    tl_tensor_free_data_too(t);
+}
+END_TEST
+
 START_TEST(a_saved_file_is_replaced)
 {
     char path[] = "/tmp/tl_print_test_XXXXXX";
@@ -84,4 +112,5 @@ START_TEST(a_saved_file_is_replaced)
 END_TEST
 
 LN_TEST_MAIN("tl_print", brackets_line_up, an_empty_tensor_is_its_brackets,
-             formats_apply_to_every_element, a_saved_file_is_replaced)
+             formats_apply_to_every_element, numbers_have_a_point_in_every_locale,
+             a_saved_file_is_replaced)

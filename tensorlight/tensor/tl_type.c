@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tensor/tl_element.h"
+#include "tensor/tl_numeric.h"
 #include "tensorlight/tl_util.h"
 
 /* ---- formats ---- */
@@ -70,7 +71,10 @@ static int print_float(FILE *stream, const char *fmt, double value)
     format f;
     if (format_init(&f, fmt, float_conversions, "") < 0)
         return -1;
-    return printed(fprintf(stream, f.text, value));
+    const locale_t before = tl_numeric_begin();
+    const int n = fprintf(stream, f.text, value);
+    tl_numeric_end(before);
+    return printed(n);
 }
 
 /** A negative `value` of a type up to 32 bits wide prints as an unsigned int of these bits in the

@@ -9,6 +9,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "tensor/tl_numeric.h"
+
 static _Thread_local char last_error[1024];
 
 int tl_fail(const char *fmt, ...)
@@ -138,10 +140,11 @@ static int begins_number(const char *p)
     return isdigit((unsigned char)*p);
 }
 
-static int read_numbers_of_line(const char *line, int num, float *buf)
+/** The line has `len` bytes, any NUL among them, and a NUL behind them. */
+static int read_numbers_of_line(const char *line, size_t len, int num, float *buf)
 {
     int n = 0;
-    for (const char *p = line; *p && n < num;) {
+    for (const char *p = line; p < line + len && n < num;) {
         char *end = NULL;
         if (begins_number(p)) {
             buf[n++] = strtof(p, &end);
@@ -163,9 +166,11 @@ int tl_read_floats(const char *file, int num, float *buf)
     char *line = NULL;
     size_t capacity = 0;
     int n = 0;
-    while (n < num && getline(&line, &capacity, stream) >= 0)
-        n += read_numbers_of_line(line, num - n, buf + n);
-    const int failed = ferror(stream);
+    const locale_t before = tl_numeric_begin();
+    for (ssize_t len; n < num && (len = getline(&line, &capacity, stream)) >= 0;)
+        n += read_numbers_of_line(line, (size_t)len, num - n, buf + n);
+    tl_numeric_end(before);
+    const int failed = n < num && !feof(stream); // also without memory for a line
     free(line);
     fclose(stream);
     return failed ? tl_fail("cannot read '%s'", file) : n;

@@ -162,8 +162,24 @@ START_TEST(numbers_are_read_between_anything_else)
         remove(path);
     }
     float one;
+    ck_assert_int_eq(tl_read_floats("/tmp", 1, &one), -1);
+    ck_assert_str_eq(tl_last_error(), "cannot read '/tmp'");
     ck_assert_int_eq(tl_read_floats("/nonexistent/file", 1, &one), -1);
     ck_assert_str_eq(tl_last_error(), "cannot open '/nonexistent/file': No such file or directory");
+}
+END_TEST
+
+START_TEST(numbers_are_read_behind_a_nul_byte)
+{
+    static const char text[] = "1.5\0 2.5\n3";
+    char path[] = "/tmp/tl_util_test_XXXXXX";
+    FILE *const stream = fdopen(mkstemp(path), "w");
+    fwrite(text, 1, sizeof(text), stream); // another NUL at the end
+    fclose(stream);
+    float buf[4];
+    ck_assert_int_eq(tl_read_floats(path, 4, buf), 3);
+    ck_assert_mem_eq(buf, ((float[]){1.5f, 2.5f, 3}), 3 * sizeof(float));
+    remove(path);
 }
 END_TEST
 
@@ -187,4 +203,4 @@ LN_TEST_MAIN("tl_util", the_last_error_is_kept_and_cleared, a_long_error_is_cut,
              copies_are_complete, pointers_move_by_elements, sizes_do_not_wrap,
              a_length_is_the_product_of_the_dims, impossible_shapes_are_refused,
              the_longest_shape_text_fits, numbers_are_read_between_anything_else,
-             random_numbers_repeat_and_spread)
+             numbers_are_read_behind_a_nul_byte, random_numbers_repeat_and_spread)

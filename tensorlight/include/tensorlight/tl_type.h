@@ -132,8 +132,9 @@ TL_API tl_elew_func tl_elew_getfunc(tl_dtype dtype);
 TL_API void tl_lrelu(void *dst, const void *src, float negslope, tl_dtype dtype);
 
 /** Prints one element. `fmt` holds one conversion, of a float for floats and of an integer for the
- *  others, without `*`; length modifiers are not needed and ignored; NULL: tl_dtype_fmt. Returns
- *  the number of characters, or -1 with a reason. */
+ *  others, without `*`; length modifiers are not needed and ignored; NULL: tl_dtype_fmt. The
+ *  decimal point is a point in every locale. Returns the number of characters, or -1 with a
+ *  reason. */
 typedef int (*tl_fprintf_func)(FILE *stream, const char *fmt, const void *p);
 TL_API int tl_fprintf(FILE *stream, const char *fmt, const void *p, tl_dtype dtype);
 TL_API tl_fprintf_func tl_fprintf_getfunc(tl_dtype dtype);

@@ -118,8 +118,9 @@ TL_API char *tl_shape_text(char *text, int ndim, const int *dims);
 
 /* ---- numbers ---- */
 
-/** Reads up to `num` numbers of a text file, separated by anything else, to `buf`. Returns how many
- *  were read, -1 with a reason when the file cannot be read. */
+/** Reads up to `num` numbers of a text file, separated by anything else, to `buf`. Their decimal
+ *  point is a point in every locale. Returns how many were read, -1 with a reason when the file
+ *  cannot be read. */
 TL_API int tl_read_floats(const char *file, int num, float *buf);
 
 /** The next number of an even distribution over 0 <= x < 1. Any value is a good first `*state`; the
