@@ -16,6 +16,8 @@ int tl_check_data(const tl_tensor *t, const char *name)
 
 int tl_check_axis(const tl_tensor *t, int axis)
 {
+    if (t->ndim == 0)
+        return tl_fail("axis %d of a scalar, which has none", axis);
     if (axis < 0 || axis >= t->ndim)
         return tl_fail("axis %d, expected 0 to %d", axis, t->ndim - 1);
     return 0;
@@ -77,6 +79,13 @@ int tl_check_apart(const tl_tensor *dst, const tl_tensor *src)
     if (d < s + tl_tensor_size(src) && s < d + tl_tensor_size(dst))
         return tl_fail("'dst' overlaps a source, expected data of its own");
     return 0;
+}
+
+int tl_check_in_place(const tl_tensor *dst, const tl_tensor *src)
+{
+    if (dst && dst->data == src->data && dst->dtype == src->dtype)
+        return 0;
+    return tl_check_apart(dst, src);
 }
 
 tl_tensor *tl_result_begin(tl_tensor *dst, int ndim, const int *dims, tl_dtype dtype)

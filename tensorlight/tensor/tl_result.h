@@ -36,6 +36,9 @@ int tl_check_given(const tl_tensor *t, const char *name, int ndim, const int *di
 /** -1 with a reason: the data of `dst` and `src` overlap. `dst` may be NULL or without data. */
 int tl_check_apart(const tl_tensor *dst, const tl_tensor *src);
 
+/** The same, but they may also be the same data of the same dtype: a computation in place. */
+int tl_check_in_place(const tl_tensor *dst, const tl_tensor *src);
+
 /** dst NULL: returns new, zeroed. Given: `dst` when it has data, this dtype and shape. Else NULL
  *  with a reason. */
 tl_tensor *tl_result_begin(tl_tensor *dst, int ndim, const int *dims, tl_dtype dtype);

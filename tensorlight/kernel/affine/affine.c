@@ -39,8 +39,8 @@ tl_tensor *tl_tensor_affine(const tl_tensor *src, const tl_tensor *scale, const 
     if (tl_check_data(src, "src") < 0 || tl_check_float(src, "src") < 0 ||
         tl_check_axis(src, axis) < 0 || tl_check_vector(scale, "scale", src, src->dims[axis]) < 0 ||
         (shift && tl_check_vector(shift, "shift", src, src->dims[axis]) < 0) ||
-        tl_act_check(act) < 0 || tl_check_apart(dst, scale) < 0 ||
-        (shift && tl_check_apart(dst, shift) < 0))
+        tl_act_check(act) < 0 || tl_check_in_place(dst, src) < 0 ||
+        tl_check_apart(dst, scale) < 0 || (shift && tl_check_apart(dst, shift) < 0))
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, src->ndim, src->dims, src->dtype);
     return tl_result_end(result, dst,

@@ -49,9 +49,9 @@ tl_tensor *tl_tensor_batchnorm(const tl_tensor *src, const tl_tensor *scale,
         tl_check_axis(src, 1) < 0 || tl_check_vector(scale, "scale", src, src->dims[1]) < 0 ||
         tl_check_vector(offset, "offset", src, src->dims[1]) < 0 ||
         tl_check_vector(mean, "mean", src, src->dims[1]) < 0 ||
-        tl_check_vector(var, "var", src, src->dims[1]) < 0 || tl_check_apart(dst, scale) < 0 ||
-        tl_check_apart(dst, offset) < 0 || tl_check_apart(dst, mean) < 0 ||
-        tl_check_apart(dst, var) < 0)
+        tl_check_vector(var, "var", src, src->dims[1]) < 0 || tl_check_in_place(dst, src) < 0 ||
+        tl_check_apart(dst, scale) < 0 || tl_check_apart(dst, offset) < 0 ||
+        tl_check_apart(dst, mean) < 0 || tl_check_apart(dst, var) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, src->ndim, src->dims, src->dtype);
     return tl_result_end(

@@ -37,10 +37,7 @@ int tl_exec_convert(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
 
 tl_tensor *tl_tensor_convert(const tl_tensor *src, tl_tensor *dst, tl_dtype dtype)
 {
-    if (tl_check_data(src, "src") < 0)
-        return NULL;
-    const int is_copy_onto_itself = dst && dst->data == src->data && dst->dtype == src->dtype;
-    if (!is_copy_onto_itself && tl_check_apart(dst, src) < 0)
+    if (tl_check_data(src, "src") < 0 || tl_check_in_place(dst, src) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, src->ndim, src->dims, dtype);
     return tl_result_end(result, dst, result ? tl_exec_convert(NULL, src, result) : -1);

@@ -88,7 +88,8 @@ tl_tensor *tl_tensor_transform_bboxSQD(const tl_tensor *delta, const tl_tensor *
         tl_check_same_shape(delta, anchor) < 0 || tl_check_at_least("width", &width, 1, 1) < 0 ||
         tl_check_at_least("height", &height, 1, 1) < 0 ||
         tl_check_at_least("img_width", &img_width, 1, 1) < 0 ||
-        tl_check_at_least("img_height", &img_height, 1, 1) < 0)
+        tl_check_at_least("img_height", &img_height, 1, 1) < 0 ||
+        tl_check_in_place(dst, delta) < 0 || tl_check_in_place(dst, anchor) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, delta->ndim, delta->dims, TL_FLOAT);
     return tl_result_end(result, dst,

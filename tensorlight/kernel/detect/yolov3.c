@@ -153,8 +153,13 @@ int tl_tensor_detect_yolov3(const tl_tensor *feature, const tl_tensor *anchors,
         const int dims[] = {1, n, outputs[i].channels, feature->dims[2], feature->dims[3]};
         if (tl_check_given(outputs[i].t, outputs[i].name, 5, dims, TL_FLOAT) < 0)
             return -1;
-        if (tl_check_apart(outputs[i].t, feature) < 0 || tl_check_apart(outputs[i].t, anchors) < 0)
-            return tl_fail("'%s' overlaps an input, expected data of its own", outputs[i].name);
+        int is_apart = tl_check_apart(outputs[i].t, feature) == 0 &&
+                       tl_check_apart(outputs[i].t, anchors) == 0;
+        for (size_t k = 0; k < i; k++)
+            is_apart = is_apart && tl_check_apart(outputs[i].t, outputs[k].t) == 0;
+        if (!is_apart)
+            return tl_fail("'%s' overlaps another argument, expected data of its own",
+                           outputs[i].name);
     }
     return tl_exec_detect_yolov3(NULL, feature, anchors, box_centers, box_sizes, boxes, confs,
                                  probs, img_h, img_w);

@@ -140,6 +140,11 @@ START_TEST(what_does_not_fit_is_refused)
     ck_assert_str_eq(tl_last_error(),
                      "'boxes' is TL_FLOAT [1, 2, 2, 1, 1], expected TL_FLOAT [1, 2, 4, 1, 1]");
     bad = good;
+    bad.sizes = good.centers;
+    ck_assert_int_eq(detect(&bad, 1, 1), -1);
+    ck_assert_str_eq(tl_last_error(),
+                     "'box_sizes' overlaps another argument, expected data of its own");
+    bad = good;
     bad.probs = NULL;
     ck_assert_int_eq(detect(&bad, 1, 1), -1);
     ck_assert_str_eq(tl_last_error(), "'probs' is NULL, expected a tensor");

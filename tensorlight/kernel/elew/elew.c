@@ -133,7 +133,8 @@ tl_tensor *tl_tensor_elew(const tl_tensor *src1, const tl_tensor *src2, tl_tenso
                           tl_elew_op op)
 {
     if (tl_check_data(src1, "src1") < 0 || tl_check_data(src2, "src2") < 0 || check_op(op) < 0 ||
-        tl_check_same_dtype(src1, src2) < 0 || tl_check_same_shape(src1, src2) < 0)
+        tl_check_same_dtype(src1, src2) < 0 || tl_check_same_shape(src1, src2) < 0 ||
+        tl_check_in_place(dst, src1) < 0 || tl_check_in_place(dst, src2) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, src1->ndim, src1->dims, src1->dtype);
     return tl_result_end(result, dst, result ? tl_exec_elew(NULL, src1, src2, result, op) : -1);
@@ -141,7 +142,7 @@ tl_tensor *tl_tensor_elew(const tl_tensor *src1, const tl_tensor *src2, tl_tenso
 
 tl_tensor *tl_tensor_elew_param(const tl_tensor *src, double param, tl_tensor *dst, tl_elew_op op)
 {
-    if (tl_check_data(src, "src") < 0 || check_op(op) < 0)
+    if (tl_check_data(src, "src") < 0 || check_op(op) < 0 || tl_check_in_place(dst, src) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, src->ndim, src->dims, src->dtype);
     return tl_result_end(result, dst,

@@ -28,7 +28,7 @@ int tl_exec_lrelu(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, flo
 
 tl_tensor *tl_tensor_lrelu(const tl_tensor *src, tl_tensor *dst, float negslope)
 {
-    if (tl_check_data(src, "src") < 0)
+    if (tl_check_data(src, "src") < 0 || tl_check_in_place(dst, src) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, src->ndim, src->dims, src->dtype);
     return tl_result_end(result, dst, result ? tl_exec_lrelu(NULL, src, result, negslope) : -1);

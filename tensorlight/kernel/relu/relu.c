@@ -23,7 +23,7 @@ int tl_exec_relu(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
 
 tl_tensor *tl_tensor_relu(const tl_tensor *src, tl_tensor *dst)
 {
-    if (tl_check_data(src, "src") < 0)
+    if (tl_check_data(src, "src") < 0 || tl_check_in_place(dst, src) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, src->ndim, src->dims, src->dtype);
     return tl_result_end(result, dst, result ? tl_exec_relu(NULL, src, result) : -1);

@@ -31,7 +31,7 @@ int tl_exec_softmax(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, i
 tl_tensor *tl_tensor_softmax(const tl_tensor *src, tl_tensor *dst, int axis)
 {
     if (tl_check_data(src, "src") < 0 || tl_check_float(src, "src") < 0 ||
-        tl_check_axis(src, axis) < 0)
+        tl_check_axis(src, axis) < 0 || tl_check_in_place(dst, src) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, src->ndim, src->dims, src->dtype);
     return tl_result_end(result, dst, result ? tl_exec_softmax(NULL, src, result, axis) : -1);
