@@ -3,7 +3,7 @@
 //
 // Lines that lie next to each other are computed together, up to LINES at a time, so that memory is
 // read in order whatever the axis. The exponentials wait in dst for their sum, which is kept in
-// double.
+// double; where dst would round them, to 16 bits, they are computed again.
 
 #include "kernel/softmax/softmax.h"
 

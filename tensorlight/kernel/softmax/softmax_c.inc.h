@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Template: softmax for one floating type, see softmax_c.c.
 
+enum { NAME(can_wait, c) = sizeof(T) == sizeof(C) };
+
 /** `n` neighbouring lines of `len` elements, `inner` apart. */
 static void NAME(softmax_lines, c)(const T *src, T *dst, size_t n, size_t len, size_t inner)
 {
@@ -17,11 +19,15 @@ static void NAME(softmax_lines, c)(const T *src, T *dst, size_t n, size_t len, s
         for (size_t j = 0; j < n; j++) {
             const C e = exp_of(LOAD(src[i * inner + j]) - max[j]);
             sum[j] += (double)e;
-            dst[i * inner + j] = STORE(e);
+            if (NAME(can_wait, c))
+                dst[i * inner + j] = STORE(e);
         }
     for (size_t i = 0; i < len; i++)
-        for (size_t j = 0; j < n; j++)
-            dst[i * inner + j] = STORE((C)((double)LOAD(dst[i * inner + j]) / sum[j]));
+        for (size_t j = 0; j < n; j++) {
+            const size_t at = i * inner + j;
+            const C e = NAME(can_wait, c) ? LOAD(dst[at]) : exp_of(LOAD(src[at]) - max[j]);
+            dst[at] = STORE((C)((double)e / sum[j]));
+        }
 }
 
 void NAME(tl_softmax, c)(void *arg, size_t begin, size_t end)
