@@ -23,6 +23,8 @@ int tl_check_vector(const tl_tensor *t, const char *name, const tl_tensor *like,
 
 int tl_check_at_least(const char *name, const int *values, int n, int least)
 {
+    if (n == 1 && *values < least)
+        return tl_fail("'%s' is %d, expected at least %d", name, *values, least);
     for (int i = 0; i < n; i++)
         if (values[i] < least)
             return tl_fail("'%s' has %d at index %d, expected at least %d", name, values[i], i,

@@ -58,6 +58,8 @@ int tl_tensor_fprint(FILE *stream, const tl_tensor *t, const char *fmt)
 {
     if (tl_check_data(t, "t") < 0)
         return -1;
+    if (!stream)
+        return tl_fail("'stream' is NULL, expected a stream");
     if (t->len == 0)
         print_empty(stream, t);
     else if (print_elements(stream, t, fmt) < 0)
@@ -79,6 +81,8 @@ int tl_tensor_save(const char *file, const tl_tensor *t, const char *fmt)
     if (!stream)
         return tl_fail("cannot open '%s': %s", file, strerror(errno));
     const int status = tl_tensor_fprint(stream, t, fmt);
+    if (status < 0)
+        tl_fail("'%s': %s", file, tl_last_error());
     if (fclose(stream) != 0 && status == 0)
         return tl_fail("cannot write '%s': %s", file, strerror(errno));
     return status;

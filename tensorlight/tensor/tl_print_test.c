@@ -106,6 +106,12 @@ START_TEST(a_saved_file_is_replaced)
     ck_assert_int_eq(tl_tensor_save("/nonexistent/file", t, NULL), -1);
     ck_assert_str_eq(tl_last_error(), "cannot open '/nonexistent/file': No such file or directory");
     ck_assert_int_eq(tl_tensor_save("/dev/full", t, NULL), -1);
+    ck_assert_str_eq(tl_last_error(), "cannot write '/dev/full': No space left on device");
+    ck_assert_int_eq(tl_tensor_save("/dev/null", t, "%f"), -1);
+    ck_assert_str_eq(tl_last_error(),
+                     "'/dev/null': format '%f', expected one conversion out of 'diouxX'");
+    ck_assert_int_eq(tl_tensor_fprint(NULL, t, NULL), -1);
+    ck_assert_str_eq(tl_last_error(), "'stream' is NULL, expected a stream");
     tl_tensor_free_data_too(t);
     tl_tensor_free_data_too(one);
 }

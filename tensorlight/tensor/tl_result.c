@@ -31,6 +31,13 @@ int tl_check_range(const tl_tensor *t, int axis, int start, int len)
     return 0;
 }
 
+const int *tl_dims_with(int *dims, const tl_tensor *t, int axis, int len)
+{
+    memcpy(dims, t->dims, (size_t)t->ndim * sizeof(int));
+    dims[axis] = len;
+    return dims;
+}
+
 int tl_check_same_dtype(const tl_tensor *t1, const tl_tensor *t2)
 {
     if (t1->dtype != t2->dtype)
@@ -58,14 +65,18 @@ int tl_check_float(const tl_tensor *t, const char *name)
 
 int tl_check_given(const tl_tensor *t, const char *name, int ndim, const int *dims, tl_dtype dtype)
 {
-    if (tl_check_data(t, name) < 0)
-        return -1;
+    return tl_check_data(t, name) < 0 ? -1 : tl_check_record(t, name, ndim, dims, dtype);
+}
+
+int tl_check_record(const tl_tensor *t, const char *name, int ndim, const int *dims, tl_dtype dtype)
+{
     if (!tl_dtype_is_valid(dtype))
         return tl_fail("dtype %d, expected 0 to %d", dtype, TL_DTYPE_SIZE - 1);
     const tl_tensor expected = {.dtype = dtype, .ndim = ndim, .dims = (int *)dims};
     char text[TL_SHAPE_TEXT_SIZE], expected_text[TL_SHAPE_TEXT_SIZE];
     if (t->dtype != dtype || !tl_tensor_issameshape(t, &expected))
-        return tl_fail("'%s' is %s %s, expected %s %s", name, tl_dtype_name(t->dtype),
+        return tl_fail("'%s' is %s %s, expected %s %s", name,
+                       tl_dtype_is_valid(t->dtype) ? tl_dtype_name(t->dtype) : "no dtype",
                        tl_shape_text(text, t->ndim, t->dims), tl_dtype_name(dtype),
                        tl_shape_text(expected_text, ndim, dims));
     return 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The D rule (tl_tensor.h) in three calls, and the checks that every public function begins with.
+// The D rule (tl_tensor.h) in three calls, the checks that every public function begins with, and
+// the shape of most results.
 //
 //     tl_tensor *tl_tensor_relu(const tl_tensor *src, tl_tensor *dst)
 //     {
@@ -23,6 +24,9 @@ int tl_check_axis(const tl_tensor *t, int axis);
 /** -1 with a reason: not 0 <= start, 1 <= len, start + len <= t->dims[axis] (axis is valid). */
 int tl_check_range(const tl_tensor *t, int axis, int start, int len);
 
+/** Writes the dims of `t` with dims[axis] = len to `dims` [TL_MAXDIM] and returns it. */
+const int *tl_dims_with(int *dims, const tl_tensor *t, int axis, int len);
+
 /** -1 with a reason: dtypes (shapes) differ. */
 int tl_check_same_dtype(const tl_tensor *t1, const tl_tensor *t2);
 int tl_check_same_shape(const tl_tensor *t1, const tl_tensor *t2);
@@ -32,6 +36,10 @@ int tl_check_float(const tl_tensor *t, const char *name);
 
 /** -1 with a reason: `t` is no tensor with data, this shape and dtype (which may be invalid). */
 int tl_check_given(const tl_tensor *t, const char *name, int ndim, const int *dims, tl_dtype dtype);
+
+/** The same without a look at its data, which may be NULL. */
+int tl_check_record(const tl_tensor *t, const char *name, int ndim, const int *dims,
+                    tl_dtype dtype);
 
 /** -1 with a reason: the data of `dst` and `src` overlap. `dst` may be NULL or without data. */
 int tl_check_apart(const tl_tensor *dst, const tl_tensor *src);

@@ -31,7 +31,10 @@ tl_tensor *tl_tensor_create(void *data, int ndim, const int *dims, tl_dtype dtyp
         return NULL;
     }
     const int len = tl_compute_length(ndim, dims);
-    return len < 0 ? NULL : create_record(data, len, ndim, dims, dtype);
+    size_t size; // where a size_t is as narrow as an int, it may be too large
+    if (len < 0 || tl_size_mul((size_t)len, tl_size_of(dtype), &size) < 0)
+        return NULL;
+    return create_record(data, len, ndim, dims, dtype);
 }
 
 void tl_tensor_free(tl_tensor *t)
@@ -132,15 +135,6 @@ tl_tensor *tl_tensor_repeat(const tl_tensor *src, int times)
 
 /* ---- views and shapes ---- */
 
-/** The record `src` over `data`, with dims[axis] = len. */
-static tl_tensor *create_range(void *data, const tl_tensor *src, int axis, int len, tl_dtype dtype)
-{
-    int dims[TL_MAXDIM] = {0};
-    memcpy(dims, src->dims, (size_t)src->ndim * sizeof(int));
-    dims[axis] = len;
-    return tl_tensor_create(data, src->ndim, dims, dtype);
-}
-
 tl_tensor *tl_tensor_create_slice(void *data, const tl_tensor *src, int axis, int len,
                                   tl_dtype dtype)
 {
@@ -154,21 +148,13 @@ tl_tensor *tl_tensor_create_slice(void *data, const tl_tensor *src, int axis, in
         tl_fail("slice of length %d, expected 1 to %d", len, src->dims[axis]);
         return NULL;
     }
-    return create_range(data, src, axis, len, dtype);
+    int dims[TL_MAXDIM];
+    return tl_tensor_create(data, src->ndim, tl_dims_with(dims, src, axis, len), dtype);
 }
 
 tl_tensor *tl_tensor_zeros_slice(const tl_tensor *src, int axis, int len, tl_dtype dtype)
 {
     return with_zeros(tl_tensor_create_slice(NULL, src, axis, len, dtype));
-}
-
-/** Is `dst` a record that a view of `len` rows of `src` fits? */
-static int check_view(const tl_tensor *src, const tl_tensor *dst, int len)
-{
-    const int fits =
-        dst->dtype == src->dtype && dst->ndim == src->ndim && dst->dims[0] == len &&
-        memcmp(dst->dims + 1, src->dims + 1, (size_t)(src->ndim - 1) * sizeof(int)) == 0;
-    return fits ? 0 : tl_fail("'dst' has another dtype or shape than the slice");
 }
 
 tl_tensor *tl_tensor_slice_nocopy(tl_tensor *src, tl_tensor *dst, int axis, int start, int len)
@@ -179,9 +165,13 @@ tl_tensor *tl_tensor_slice_nocopy(tl_tensor *src, tl_tensor *dst, int axis, int 
         tl_fail("view along axis %d, expected axis 0", axis);
         return NULL;
     }
-    if (tl_check_range(src, axis, start, len) < 0 || (dst && check_view(src, dst, len) < 0))
+    if (tl_check_range(src, axis, start, len) < 0)
         return NULL;
-    tl_tensor *const view = dst ? dst : create_range(NULL, src, axis, len, src->dtype);
+    int dims[TL_MAXDIM];
+    tl_dims_with(dims, src, axis, len);
+    if (dst && tl_check_record(dst, "dst", src->ndim, dims, src->dtype) < 0)
+        return NULL;
+    tl_tensor *const view = dst ? dst : tl_tensor_create(NULL, src->ndim, dims, src->dtype);
     if (!view)
         return NULL;
     const size_t row_size = tl_tensor_size(src) / (size_t)src->dims[0];

@@ -146,6 +146,11 @@ START_TEST(a_view_of_rows_shares_the_data)
     ck_assert_str_eq(tl_last_error(), "range of 2 from 3 on, expected one inside 0 to 3");
     ck_assert_ptr_null(tl_tensor_slice_nocopy(src, NULL, 1, 0, 1));
     ck_assert_str_eq(tl_last_error(), "view along axis 1, expected axis 0");
+    tl_tensor *const other = tl_tensor_create(NULL, 1, (int[]){2}, TL_INT8);
+    ck_assert_ptr_null(tl_tensor_slice_nocopy(src, other, 0, 1, 2));
+    ck_assert_ptr_nonnull(strstr(tl_last_error(), "'dst' is TL_INT8 [2], expected "));
+    ck_assert_ptr_null(other->data);
+    tl_tensor_free(other);
     tl_tensor_free(view);
     tl_tensor_free_data_too(src);
 }

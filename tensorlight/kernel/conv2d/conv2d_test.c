@@ -423,7 +423,7 @@ START_TEST(conv2d_refuses_what_does_not_fit)
          {2, 2, 1, 1},
          2,
          {0, {1, 1}, {1, 1}, {1, 1}},
-         "'group' has 0 at index 0, expected at least 1"},
+         "'group' is 0, expected at least 1"},
         {{1, 2, 4, 4},
          {2, 2, 1, 1},
          2,

@@ -83,7 +83,7 @@ START_TEST(what_does_not_fit_is_refused)
     ck_assert_ptr_null(tl_tensor_transform_bboxSQD(boxes, fewer, NULL, 1, 1, 1, 1, 0, 0));
     ck_assert_str_eq(tl_last_error(), "shapes [2, 4] and [1, 4], expected the same");
     ck_assert_ptr_null(tl_tensor_transform_bboxSQD(boxes, boxes, NULL, 1, 1, 1, 0, 0, 0));
-    ck_assert_str_eq(tl_last_error(), "'img_height' has 0 at index 0, expected at least 1");
+    ck_assert_str_eq(tl_last_error(), "'img_height' is 0, expected at least 1");
     nn_close(&room);
 }
 END_TEST

@@ -149,7 +149,7 @@ START_TEST(what_does_not_fit_is_refused)
     ck_assert_int_eq(detect(&bad, 1, 1), -1);
     ck_assert_str_eq(tl_last_error(), "'probs' is NULL, expected a tensor");
     ck_assert_int_eq(detect(&good, 0, 1), -1);
-    ck_assert_str_eq(tl_last_error(), "'img_h' has 0 at index 0, expected at least 1");
+    ck_assert_str_eq(tl_last_error(), "'img_h' is 0, expected at least 1");
     nn_close(&room);
 }
 END_TEST

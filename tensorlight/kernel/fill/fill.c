@@ -125,6 +125,8 @@ int tl_tensor_fill_uniform(tl_tensor *t, double lo, double hi, uint64_t *state)
         return -1;
     if (!(lo <= hi) || !isfinite(lo) || !isfinite(hi))
         return tl_fail("random numbers from %g to %g, expected a finite range", lo, hi);
+    if (!state)
+        return tl_fail("'state' is NULL, expected a state");
     const size_t len = (size_t)t->len;
     double buffer[BUFFER];
     for (size_t i = 0; i < len; i += BUFFER) {

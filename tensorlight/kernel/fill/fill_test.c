@@ -130,6 +130,8 @@ START_TEST(random_numbers_stay_in_range_and_repeat)
     ck_assert_int_eq(tl_tensor_fill_uniform(a, -1.7e308, 1.7e308, &state), 0);
     ck_assert_int_eq(tl_tensor_fill_uniform(a, 1, 0, &state), -1);
     ck_assert_int_eq(tl_tensor_fill_uniform(a, 0, NAN, &state), -1);
+    ck_assert_int_eq(tl_tensor_fill_uniform(a, 0, 1, NULL), -1);
+    ck_assert_str_eq(tl_last_error(), "'state' is NULL, expected a state");
     tl_tensor_free_data_too(a);
     tl_tensor_free_data_too(b);
 }

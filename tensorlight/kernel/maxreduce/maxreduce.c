@@ -49,9 +49,8 @@ tl_tensor *tl_tensor_maxreduce(const tl_tensor *src, tl_tensor *dst, tl_tensor *
         return NULL;
     }
     int dims[TL_MAXDIM];
-    memcpy(dims, src->dims, (size_t)src->ndim * sizeof(*dims));
-    dims[axis] = 1;
-    tl_tensor *const result = tl_result_begin(dst, src->ndim, dims, src->dtype);
+    tl_tensor *const result =
+        tl_result_begin(dst, src->ndim, tl_dims_with(dims, src, axis, 1), src->dtype);
     int status = result ? 0 : -1;
     if (result && arg)
         status = check_arg(arg, src, result);

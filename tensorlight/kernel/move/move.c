@@ -120,14 +120,6 @@ int tl_exec_scatter(const tl_exec *exec, const tl_tensor *src, tl_tensor *const 
     return 0;
 }
 
-/** The dims of `src` with dims[axis] = len. */
-static const int *dims_with(int *dims, const tl_tensor *src, int axis, int len)
-{
-    memcpy(dims, src->dims, (size_t)src->ndim * sizeof(int));
-    dims[axis] = len;
-    return dims;
-}
-
 tl_tensor *tl_tensor_slice(const tl_tensor *src, tl_tensor *dst, int axis, int start, int len)
 {
     if (tl_check_data(src, "src") < 0 || tl_check_axis(src, axis) < 0 ||
@@ -135,7 +127,7 @@ tl_tensor *tl_tensor_slice(const tl_tensor *src, tl_tensor *dst, int axis, int s
         return NULL;
     int dims[TL_MAXDIM];
     tl_tensor *const result =
-        tl_result_begin(dst, src->ndim, dims_with(dims, src, axis, len), src->dtype);
+        tl_result_begin(dst, src->ndim, tl_dims_with(dims, src, axis, len), src->dtype);
     return tl_result_end(result, dst, result ? tl_exec_slice(NULL, src, result, axis, start) : -1);
 }
 
@@ -162,7 +154,7 @@ tl_tensor *tl_tensor_concat(const tl_tensor *src1, const tl_tensor *src2, tl_ten
         tl_check_apart(dst, src2) < 0)
         return NULL;
     int dims[TL_MAXDIM];
-    dims_with(dims, src1, axis, src1->dims[axis] + src2->dims[axis]);
+    tl_dims_with(dims, src1, axis, src1->dims[axis] + src2->dims[axis]);
     tl_tensor *const result = tl_result_begin(dst, src1->ndim, dims, src1->dtype);
     const tl_tensor *const srcs[] = {src1, src2};
     return tl_result_end(result, dst, result ? tl_exec_concat(NULL, srcs, 2, result, axis) : -1);

@@ -76,10 +76,10 @@ START_TEST(what_does_not_fit_is_refused)
         {5, 2, TL_INT32, 2, 2, "'src' has 5 elements, expected a multiple of 'stride', 2"},
         {6, 2, TL_INT64, 2, 2, "'index' has dtype TL_INT64, expected TL_INT32"},
         {6, 2, TL_INT32, 2, 3, "'len' is 3, expected at most the 2 elements of 'index'"},
-        {6, 2, TL_INT32, 0, 2, "'stride' has 0 at index 0, expected at least 1"},
-        {6, 2, TL_INT32, 2, 0, "'len' has 0 at index 0, expected at least 1"},
+        {6, 2, TL_INT32, 0, 2, "'stride' is 0, expected at least 1"},
+        {6, 2, TL_INT32, 2, 0, "'len' is 0, expected at least 1"},
         {0, 2, TL_INT32, 2000000000, 2,
-         "2 groups of 2000000000 elements, expected at most INT_MAX elements"},
+         "2 groups of 2000000000 elements, expected at most 2147483647 elements"},
         {0, 2, TL_INT32, 1, 1, "index 0 at position 0, expected 0 to -1"},
     };
     for (size_t i = 0; i < NN_LEN(refusals); i++) {
