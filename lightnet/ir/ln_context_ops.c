@@ -175,11 +175,13 @@ static int mark_constants(ln_context *ctx, ln_op *op)
     return 0;
 }
 
-// The plan stands in the operators' lists, so that it outlives the entries, which pre_run makes anew.
+// The plan stands in the operators' lists, so that it outlives the entries, which pre_run makes
+// anew.
 static void restore_offsets(const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out) {
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
         ln_tensor_table_find(op->op_arg->tensor_table, tle->name)->offset = tle->offset;
     }
 }

@@ -246,7 +246,7 @@ static int make_stamp(const char *file)
 }
 
 int ln_rule_check(int argc, char **argv, const char *target, const char *create,
-                 const ln_rule_case *cases)
+                  const ln_rule_case *cases)
 {
     const char *stamp = argc > 1 ? argv[1] : NULL;
     int n = 0, model = 0, failures = 0;

@@ -35,6 +35,6 @@ typedef struct ln_rule_case {
  * there is none, an empty file of that name is made. `create` is the optype of creates. Returns the
  * exit status. */
 int ln_rule_check(int argc, char **argv, const char *target, const char *create,
-                 const ln_rule_case *cases);
+                  const ln_rule_case *cases);
 
 #endif

@@ -48,6 +48,7 @@ LN_API int ln_opck_exist(ln_op_arg *op_arg, const void *entry, const char *kind,
 LN_API int ln_opck_list_len(ln_op_arg *op_arg, const char *kind, int len, ln_opck_cmp cmp,
                             int expect);
 
+/** The entry has this type. */
 LN_API int ln_opck_type(ln_op_arg *op_arg, const ln_param_entry *entry, ln_param_type type);
 
 /** The entry is a number that compares so to `expect`. */
@@ -68,6 +69,8 @@ LN_API int ln_opck_array_len(ln_op_arg *op_arg, const ln_param_entry *entry, ln_
 LN_API int ln_opck_defined(ln_op_arg *op_arg, const ln_tensor_entry *entry, const char *name,
                            int expect);
 
+/** The tensor has this number of dimensions; of elements; the shape, or the type, of `other`; is
+ * static or is not; lies in this memory; has this type of elements. */
 LN_API int ln_opck_ndim(ln_op_arg *op_arg, const ln_tensor_entry *entry, int expect);
 LN_API int ln_opck_len(ln_op_arg *op_arg, const ln_tensor_entry *entry, int expect);
 LN_API int ln_opck_same_shape(ln_op_arg *op_arg, const ln_tensor_entry *entry,

@@ -83,6 +83,9 @@ LN_API int ln_param_is_integral(const ln_param_entry *entry, int index);
 LN_API int ln_param_vset(ln_param_entry *entry, va_list ap);
 LN_API int ln_param_set(ln_param_entry *entry, ...);
 
+/** Set the value and with it the type. Numbers are kept as double, and beside it rounded and
+ * saturated to the other types; strings and arrays are copied. Those that return int: 0, or -1 when
+ * there is no memory, the entry then being as before. */
 LN_API void ln_param_set_null(ln_param_entry *entry);
 LN_API void ln_param_set_bool(ln_param_entry *entry, ln_bool bool_value);
 LN_API int ln_param_set_string(ln_param_entry *entry, const char *string);
@@ -138,6 +141,7 @@ LN_API ln_param_entry *ln_param_list_find(const ln_list *list, const char *arg_n
 LN_API ln_param_entry *ln_param_list_find2(const ln_list *list, const char *arg_name1,
                                            const char *arg_name2);
 
+/** Entries of the list. */
 LN_API int ln_param_list_length(const ln_list *list);
 
 /** As ln_tensor_list_unique_arg_name, for a parameter list. */

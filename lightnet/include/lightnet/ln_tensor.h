@@ -138,6 +138,7 @@ LN_API ln_tensor_list_entry *ln_tensor_list_find_by_name(const ln_list *list, co
 LN_API ln_tensor_entry *ln_tensor_list_find_entry(const ln_list *list, const ln_hash *tensor_table,
                                                   const char *arg_name);
 
+/** Entries of the list. */
 LN_API int ln_tensor_list_length(const ln_list *list);
 
 /** Writes to `buf` (LN_MAX_NAME_LEN bytes) an arg_name that no entry has: `prefix` and a number,

@@ -73,6 +73,8 @@ typedef enum tl_sort_dir {
     TL_SORT_DIR_SIZE
 } tl_sort_dir;
 
+/** The name of a value, which is that of the enum's constant (returns borrowed, for ever; NULL for
+ * what is no value), and the value of a name (..._INVALID for what is no name). */
 TL_API const char *tl_dtype_name(tl_dtype dtype);
 TL_API tl_dtype tl_dtype_from_str(const char *str);
 TL_API const char *tl_elew_op_name(tl_elew_op op);

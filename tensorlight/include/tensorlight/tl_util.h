@@ -29,6 +29,7 @@ TL_API int tl_fail(const char *fmt, ...) TL_PRINTF(1, 2);
  *  failure in this thread, "" without one. */
 TL_API const char *tl_last_error(void);
 
+/** Forgets the thread's last error. */
 TL_API void tl_clear_error(void);
 
 /* ---- memory ---- */
