@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: docs.py BUILD [DOCUMENT...]. The documents tell the truth: their commands print what they show.
+
+In a copy of the tree, with LightNet installed and first in PATH, this follows each document from top to bottom:
+
+    ```console           runs each line that begins with `$ ` and compares what it prints with the lines below it;
+                         a line `...` stands for any lines, and times are not compared
+    ```c file=PATH       writes the block to PATH, as a reader would (any language)
+    ```diff              applies the block to the tree, as `git apply` does
+
+Other blocks are for reading only. Links to files are followed in every document of the tree.
+"""
+import os
+import re
+import shutil
+import sys
+import tempfile
+
+from tap import ROOT, Tap, pkg_config_env, run, text_of, tracked
+
+TIMES = re.compile(r"\b\d+\.\d+(?= ?(s|ms|us|ns)\b)")
+
+
+def blocks(text):
+    """(line number, info string, lines) of every fenced block."""
+    lines = text.splitlines()
+    i = 0
+    while i < len(lines):
+        if lines[i].startswith("```"):
+            info, begin = lines[i][3:].strip(), i + 1
+            i = lines.index("```", begin)
+            yield begin, info, lines[begin:i]
+        i += 1
+
+
+def commands(lines):
+    """(offset, command, shown output) of every command of a console block."""
+    found = []
+    for i, line in enumerate(lines):
+        if line.startswith("$ "):
+            found.append((i, line[2:], []))
+        else:
+            found[-1][2].append(line)
+    return found
+
+
+def agrees(shown, printed):
+    """True when the lines printed are those shown, `...` standing for any."""
+    pattern = "".join(r"(?:.*\n)*?" if line.strip() == "..." else re.escape(TIMES.sub("0.0", line).rstrip()) + r"\n"
+                      for line in shown)
+    text = "".join(TIMES.sub("0.0", line).rstrip() + "\n" for line in printed.splitlines())
+    return re.fullmatch(pattern, text) is not None
+
+
+class Reader:
+    """Somebody who types what a document says."""
+
+    def __init__(self, folder, env):
+        self.folder, self.env = folder, env
+
+    def follow(self, document):
+        for line, info, lines in blocks(text_of(document)):
+            where = f"{document}:{line}"
+            if info == "console":
+                for offset, command, shown in commands(lines):
+                    yield from self.type(f"{document}:{line + 1 + offset}", command, shown)
+            elif info == "diff":
+                yield from self.apply(where, lines)
+            elif " file=" in info:
+                self.write(info.split(" file=")[1], lines)
+
+    def type(self, where, command, shown):
+        # Line by line, as on a terminal, so that both streams come in the order of writing.
+        status, printed = run(["stdbuf", "-oL", "sh", "-c", command], cwd=self.folder, env=self.env)
+        if not agrees(shown, printed):
+            yield f"{where}: {command}\nexit status {status}, printed:\n{printed[-3000:]}"
+
+    def apply(self, where, lines):
+        self.write("step.diff", lines)
+        status, printed = run(["git", "apply", "step.diff"], cwd=self.folder)
+        if status:
+            yield f"{where}: {printed}"
+
+    def write(self, path, lines):
+        path = os.path.join(self.folder, path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+
+
+def copy_tree(folder):
+    for path in tracked():
+        os.makedirs(os.path.dirname(os.path.join(folder, path)), exist_ok=True)
+        shutil.copy2(os.path.join(ROOT, path), os.path.join(folder, path))
+
+
+def broken_links(documents):
+    for document in documents:
+        text = re.sub(r"```.*?```", "", text_of(document), flags=re.S)
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+            path = os.path.join(ROOT, os.path.dirname(document), target)
+            if not target.startswith(("http:", "https:")) and not os.path.exists(path):
+                yield f"{document}: links to {target}, which is not there"
+
+
+def is_followed(document):
+    return any(info in ("console", "diff") or " file=" in info for _, info, _ in blocks(text_of(document)))
+
+
+def main():
+    build = os.path.abspath(sys.argv[1])
+    documents = sys.argv[2:] or [path for path in tracked("*.md")]
+    tap = Tap()
+    with tempfile.TemporaryDirectory(prefix="lightnet-docs-") as folder:
+        prefix = os.path.join(folder, "installed")
+        status, printed = run(["tools/install", build, prefix], cwd=ROOT)
+        assert status == 0, printed
+        env = dict(pkg_config_env(prefix), BUILD=build, LC_ALL="C.UTF-8")
+        env["PATH"] = os.path.join(prefix, "bin") + ":" + env["PATH"]
+        for i, document in enumerate(filter(is_followed, documents)):
+            tree = os.path.join(folder, str(i), "lightnet")
+            copy_tree(tree)
+            tap.check(f"{document} shows what happens", Reader(tree, env).follow(document))
+    tap.check("links_between_documents_lead_somewhere", broken_links(documents))
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: headers.py BUILD. Every public header compiles alone, twice, as C11 and as C++17, without a warning."""
+import os
+import sys
+
+from tap import ROOT, Tap, faults_of, tracked
+
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wundef", "-Werror"]
+LANGUAGES = [
+    ("C11", ["gcc", "-std=c11", "-x", "c", "-Wstrict-prototypes"]),
+    ("C++17", ["g++", "-std=c++17", "-x", "c++", "-Wold-style-cast"]),
+]
+
+
+def include_options(build):
+    """Where the public headers are, those that Meson makes included."""
+    folders = [os.path.join(ROOT, "lightnet/include"), os.path.join(ROOT, "tensorlight/include"),
+               os.path.join(build, "lightnet/include")]
+    return [f"-I{folder}" for folder in folders]
+
+
+def public_headers():
+    headers = [path.split("/include/")[1].removesuffix(".in")
+               for path in tracked("lightnet/include/*.h", "lightnet/include/*.h.in", "tensorlight/include/*.h")]
+    return sorted(headers)
+
+
+def main():
+    build = os.path.abspath(sys.argv[1])
+    tap = Tap()
+    for language, compiler in LANGUAGES:
+        for header in public_headers():
+            # The second time must change nothing, and the last line keeps a header of macros from being an empty unit.
+            unit = f"'#include <{header}>' '#include <{header}>' 'extern int used;'"
+            options = " ".join(compiler + WARNINGS + include_options(build))
+            tap.check(f"{header} compiles alone as {language}",
+                      faults_of(["sh", "-c", f"printf '%s\\n' {unit} | {options} -fsyntax-only -"]))
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()

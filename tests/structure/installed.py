@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: installed.py BUILD. What `make install` puts somewhere works there, and still does after the folder has moved.
+
+Where checks from outside lie in ../shared/check, they look at the same installation.
+"""
+import os
+import re
+import shutil
+import sys
+import tempfile
+
+from tap import ROOT, Tap, faults_of, pkg_config_env, run, text_of
+
+OUTSIDE = os.path.join(ROOT, "../shared")
+
+EXAMPLE_OUTPUT = "tensor2:\n[[2.000 3.000 4.000]\n [6.000 7.000 8.000]]\n"
+
+PROGRAM = """
+#include <lightnet/lightnet.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    ln_context *ctx = ln_context_create();
+    int failed = argc != 2 || ln_context_init(ctx, argv[1]) || ln_context_compile(ctx, "cpu") ||
+                 ln_context_load(ctx, NULL) || ln_context_run(ctx);
+    if (failed)
+        fprintf(stderr, "%s\\n", ln_context_error(ctx));
+    ln_context_free(ctx);
+    return failed;
+}
+"""
+
+# The kernel that the example of docs/operator-descriptions.md calls.
+KERNELS = """
+#include <tensorlight/tensorlight.h>
+int my_scale(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, double factor);
+"""
+
+
+def write(folder, name, text):
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+def program_works(prefix, folder):
+    """A program built with nothing but pkg-config runs with nothing but its name."""
+    source = write(folder, "program.c", PROGRAM)
+    program = os.path.join(folder, "program")
+    build = f"gcc -std=c11 -Wall -Wextra -Werror {source} -o {program} $(pkg-config --cflags --libs lightnet)"
+    faults = faults_of(["sh", "-c", build], env=pkg_config_env(prefix))
+    if faults:
+        return faults
+    status, output = run([program, os.path.join(ROOT, "examples/example.json")], env=pkg_config_env(prefix))
+    return [] if (status, output) == (0, EXAMPLE_OUTPUT) else [f"exit status {status}", output]
+
+
+def command_works(prefix):
+    command = [os.path.join(prefix, "bin/lightnet"), os.path.join(ROOT, "examples/example.json")]
+    status, output = run(command, env=pkg_config_env(prefix))
+    return [] if status == 0 and EXAMPLE_OUTPUT in output else [f"exit status {status}", output]
+
+
+def written_example():
+    """The example of docs/operator-descriptions.md."""
+    section = text_of("docs/operator-descriptions.md").split("## An example\n")[1].split("\n## ")[0]
+    return "\n".join(line[4:] for line in section.splitlines())
+
+
+def descriptions_work(prefix, folder):
+    """The installed generator makes C that the installed headers compile."""
+    write(folder, "my_kernels.h", KERNELS)
+    description = write(folder, "my.op", written_example())
+    generated = os.path.join(folder, "my.c")
+    return (faults_of([os.path.join(prefix, "bin/ln-opgen"), description, "-o", generated], env=pkg_config_env(prefix))
+            or faults_of(["sh", "-c", f"gcc -std=c11 -Wall -Werror -c {generated} -o {folder}/my.o -I{folder} "
+                          "$(pkg-config --cflags lightnet)"], env=pkg_config_env(prefix)))
+
+
+def inherited_descriptions_work(prefix, folder):
+    """LightNet's own descriptions are installed, for others to inherit from."""
+    op = write(folder, "sloped.op", '{"ops": [{"optype": "sloped", "author": "a", "inherits": "relu"}]}')
+    return faults_of([os.path.join(prefix, "bin/ln-opgen"), op, "-I", os.path.join(prefix, "share/lightnet/op"),
+                      "-o", os.path.join(folder, "sloped.c")], env=pkg_config_env(prefix))
+
+
+def without_manual(prefix):
+    for program in sorted(os.listdir(os.path.join(prefix, "bin"))):
+        if not os.path.exists(os.path.join(prefix, f"share/man/man1/{program}.1")):
+            yield f"{program} has no page in share/man/man1"
+
+
+def paths_of_the_build(prefix, build):
+    """Installed files that name the folder they were built in; debugging information aside, none should."""
+    for folder, _, names in os.walk(prefix):
+        for path in (os.path.join(folder, name) for name in names):
+            if path.endswith(".pc") or "/include/" in path:
+                text = open(path, encoding="utf-8").read()
+                if build in text or re.search(r"^prefix=/", text, re.M):
+                    yield f"{os.path.relpath(path, prefix)} names a fixed folder"
+
+
+def outside_checks(tap, prefix):
+    checks = [
+        ("example", ["check/example", prefix]),
+        ("api", ["check/api", prefix]),
+        ("mnist", ["check/mnist", prefix]),
+        ("mutate.py", ["check/mutate.py", os.path.join(prefix, "bin/lightnet"), os.path.join(OUTSIDE, "models"), "20"]),
+    ]
+    for name, command in checks:
+        program = os.path.join(OUTSIDE, command[0])
+        if os.path.exists(program):
+            tap.check(f"check from outside: {name}", faults_of([program, *command[1:]]))
+        else:
+            tap.skip(f"check from outside: {name}", "there are no checks beside the project")
+
+
+def main():
+    build = os.path.abspath(sys.argv[1])
+    tap = Tap()
+    with tempfile.TemporaryDirectory(prefix="lightnet-installed-") as folder:
+        prefix = os.path.join(folder, "first")
+        tap.check("it_installs", faults_of(["tools/install", build, prefix], cwd=ROOT))
+        tap.check("a_program_needs_pkg_config_only", program_works(prefix, folder))
+        tap.check("nothing_names_a_fixed_folder", paths_of_the_build(prefix, build))
+        tap.check("every_program_has_a_manual_page", without_manual(prefix))
+        tap.check("descriptions_become_c_that_compiles", descriptions_work(prefix, folder))
+        tap.check("descriptions_can_inherit_from_ours", inherited_descriptions_work(prefix, folder))
+        outside_checks(tap, prefix)
+        moved = os.path.join(folder, "second")
+        shutil.move(prefix, moved)
+        tap.check("the_command_runs_where_it_was_moved_to", command_works(moved))
+        tap.check("a_program_can_be_built_where_it_was_moved_to", program_works(moved, folder))
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Arrows point down: every #include obeys the table "The parts, from the ground up" of docs/dev/architecture.md.
+
+Also: file names are unique, and every file begins as docs/dev/style.md says.
+"""
+import collections
+import os
+import re
+import sys
+
+from tap import ROOT, Tap, text_of, tracked
+
+# What the table calls the libraries that a part may use, and the headers that each of them stands for.
+LIBRARIES = {
+    "the thread pool library": {"pthreadpool.h"},
+    "the JSON library": {"jansson.h"},
+    "the image libraries": {"png.h", "jpeglib.h", "jerror.h"},
+    "Check": {"check.h"},
+}
+
+# Public headers that have no .c of their own.
+PUBLIC_WITHOUT_SOURCE = {
+    "ln_api.h": "lightnet/base",  # marks of declarations
+    "ln_version.h": "lightnet/base",  # made by Meson
+    "ln_opck.h": "lightnet/ir",  # macros over ln_op.h
+}
+UMBRELLAS = {"lightnet.h", "tensorlight.h"}  # all public headers of their library: for users
+
+# What generators are expected to make, and other data of tests, is no part's source.
+TEST_DATA = "/test/"
+
+SOURCES = [path for path in tracked("tensorlight/*.[ch]", "lightnet/*.[ch]", "cli/*.[ch]") if TEST_DATA not in path]
+
+
+def read_table():
+    """The table as {part: set of what it may use}, from the ground up."""
+    text = text_of("docs/dev/architecture.md")
+    text = text[text.index("## The parts, from the ground up"):]
+    rows = re.findall(r"^\| *(`[^|]*) *\|[^|]*\| *([^|]*?) *\|$", text, re.M)
+    table = {}
+    for names, uses in rows:
+        for name in re.findall(r"`([^`]*)`", names):
+            table[name.rstrip("/").replace("/<name>", "").replace("/<format>", "")] = uses
+    return table
+
+
+def part_named(word, table):
+    return next((part for part in table if word in (part, part.split("/")[-1])), None)
+
+
+def reach(part, table, seen=None):
+    """Everything a part may use, itself included: its row, and the rows of the parts named there."""
+    seen = {part} if seen is None else seen
+    for word in table[part].split(", "):
+        below = part_named(word, table)
+        if below and below not in seen:
+            seen.add(below)
+            reach(below, table, seen)
+        elif not below:
+            seen.add(word)
+    return seen
+
+
+def part_of(path, table):
+    return max((part for part in table if path.startswith(part + "/")), key=len, default=None)
+
+
+def public_homes(table):
+    """{public header: the part that it belongs to}, by the .c of the same name."""
+    homes = dict(PUBLIC_WITHOUT_SOURCE)
+    stems = {os.path.basename(path)[:-2]: path for path in SOURCES if path.endswith(".c")}
+    for path in SOURCES:
+        name = os.path.basename(path)
+        if path.startswith("tensorlight/include/"):
+            homes[name] = "tensorlight"
+        elif path.startswith("lightnet/include/") and name[:-2] in stems:
+            homes[name] = part_of(stems[name[:-2]], table)
+    return homes
+
+
+def includes():
+    """Every #include as (file, line number, < or ", what is included)."""
+    for path in SOURCES:
+        for i, line in enumerate(text_of(path).splitlines(), 1):
+            found = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
+            if found:
+                yield path, i, found[1], found[2]
+
+
+def home_of(path, table, homes):
+    """The part that a file belongs to."""
+    if "/include/" in path:
+        return homes.get(os.path.basename(path))
+    return part_of(path, table)
+
+
+def upward(table, homes):
+    for path, line, _, name in includes():
+        if os.path.basename(path) in UMBRELLAS:
+            continue
+        part = home_of(path, table, homes)
+        if part is None:
+            yield f"{path}: belongs to no part: no .c of this name, and no word in {os.path.basename(__file__)}"
+            continue
+        if name.startswith(("lightnet/", "tensorlight/")):
+            target = "tensorlight" if name == "tensorlight/tensorlight.h" else homes.get(name.split("/")[1])
+            may = part == "cli" or target in reach(part, table)
+        else:
+            target = inner_target(name, table)
+            may = target is None or target in reach(part, table)
+        if not may:
+            yield f"{path}:{line}: {part} includes \"{name}\" of {target}"
+
+
+def inner_target(name, table):
+    """The part of a header that is not public; None for what is generated or stands beside the file or in tests/support."""
+    for root in ("tensorlight/", "lightnet/"):
+        if os.path.exists(os.path.join(ROOT, root, name)):
+            return part_of(root + name, table)
+    return None
+
+
+def libraries(table, homes):
+    owner = {header: library for library, headers in LIBRARIES.items() for header in headers}
+    for path, line, _, name in includes():
+        part = home_of(path, table, homes)
+        library = owner.get(name)
+        if library and part and library not in table[part] and not path.endswith(("_test.c", "_test.h")):
+            yield f"{path}:{line}: {part} includes <{name}>, its row does not name {library}"
+
+
+def dotted():
+    return (f"{path}:{line}: \"{name}\" is not written from the library's root"
+            for path, line, _, name in includes() if ".." in name.split("/"))
+
+
+def cli_sees_public_only():
+    for path, line, mark, name in includes():
+        own = os.path.exists(os.path.join(ROOT, "cli", name))
+        if path.startswith("cli/") and mark == '"' and not own and not name.startswith(("lightnet/", "tensorlight/")):
+            yield f"{path}:{line}: \"{name}\" is not public"
+
+
+def own_header_first():
+    """A module's .c includes its own header before any other."""
+    first = {}
+    for path, line, _, name in includes():
+        first.setdefault(path, (line, os.path.basename(name)))
+    headers = {os.path.basename(path): os.path.dirname(path) for path in SOURCES if path.endswith(".h")}
+    for path, (line, name) in first.items():
+        own = os.path.basename(path)[:-2] + ".h"
+        if path.endswith(".c") and own in headers and name != own and not path.startswith("cli/lightnet."):
+            yield f"{path}:{line}: includes {name} before its own {own}"
+
+
+def repeated_names():
+    repeatable = {"meson.build", "README.md"}
+    places = collections.defaultdict(list)
+    for path in tracked():
+        if os.path.basename(path) not in repeatable and TEST_DATA not in path:
+            places[os.path.basename(path)].append(path)
+    # A description may stand in one folder per target under the same name: the C made of it says which.
+    return (f"{name}: {', '.join(paths)}" for name, paths in places.items()
+            if len(paths) > 1 and not name.endswith((".op", ".opt")))
+
+
+def bad_beginnings():
+    for path in tracked("*.c", "*.h"):
+        if TEST_DATA in path:
+            continue
+        lines = text_of(path).splitlines() + ["", "", ""]
+        if lines[0] != "// SPDX-License-Identifier: Apache-2.0":
+            yield f"{path}:1: is no SPDX line"
+        elif not re.match(r"// \S.*", lines[1]):
+            yield f"{path}:2: does not say what the file is"
+        elif not re.search(r"[.:](\s|$)", re.split(r"\n(?!//)", "\n".join(lines[1:9]))[0]):
+            yield f"{path}:2: is no sentence"
+
+
+def without_licence():
+    for path in tracked("*.py", "*.sh", "*meson.build", "Makefile", "tools/*", ".ci/*", "tests/check_*"):
+        if "SPDX-License-Identifier: Apache-2.0" not in "\n".join(text_of(path).splitlines()[:3]):
+            yield f"{path}: has no SPDX line in its first three"
+
+
+def main():
+    tap = Tap()
+    table = read_table()
+    homes = public_homes(table)
+    tap.check("the_table_of_parts_can_be_read", [] if len(table) >= 8 else [f"only {sorted(table)}"])
+    tap.check("includes_point_down", upward(table, homes))
+    tap.check("a_part_uses_the_libraries_of_its_row", libraries(table, homes))
+    tap.check("no_include_climbs_with_two_dots", dotted())
+    tap.check("the_command_line_sees_public_headers_only", cli_sees_public_only())
+    tap.check("a_module_includes_its_own_header_first", own_header_first())
+    tap.check("file_names_are_unique", repeated_names())
+    tap.check("c_files_begin_with_licence_and_sentence", bad_beginnings())
+    tap.check("scripts_and_build_files_name_the_licence", without_licence())
+    tap.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
