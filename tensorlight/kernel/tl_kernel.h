@@ -41,6 +41,16 @@
 /** A row read as a declaration, for a header: #define TL_KERNEL(..) TL_KERNEL_DECLARE(type, ..). */
 #define TL_KERNEL_DECLARE(func, name, dtype, isa) func name;
 
+static inline int tl_smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static inline size_t tl_smaller_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 /** The level to take kernels from: that of `exec`, as far as this CPU goes. */
 static inline tl_isa tl_kernel_level(const tl_exec *exec)
 {

@@ -114,4 +114,18 @@ static inline void tl_map_check_threads(const tl_map_variant *variants, size_t n
     tl_pool_free(pool);
 }
 
+/** Defines the two tests that every such family has, over its rows in `variants`. */
+#define TL_MAP_TESTS(variants, param)                                                   \
+    START_TEST(every_kernel_equals_plain_c)                                             \
+    {                                                                                   \
+        tl_map_check_variants(variants, sizeof(variants) / sizeof(*(variants)), param); \
+    }                                                                                   \
+    END_TEST                                                                            \
+                                                                                        \
+    START_TEST(threads_do_not_change_the_result)                                        \
+    {                                                                                   \
+        tl_map_check_threads(variants, sizeof(variants) / sizeof(*(variants)), param);  \
+    }                                                                                   \
+    END_TEST
+
 #endif

@@ -31,11 +31,6 @@ typedef struct meeting {
     int64_t acc_step, acc_offset;
 } meeting;
 
-static int smaller(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 /** Axis 0: rows, 1: columns; the tile has `len` positions from `start`. */
 static meeting meet(const tl_conv2d_job *job, int is_transposed, int axis, int start, int len,
                     int tap)

@@ -215,17 +215,7 @@ static const tl_map_variant variants[] = {
 };
 #undef TL_KERNEL
 
-START_TEST(every_kernel_equals_plain_c)
-{
-    tl_map_check_variants(variants, sizeof(variants) / sizeof(*variants), NULL);
-}
-END_TEST
-
-START_TEST(threads_do_not_change_the_result)
-{
-    tl_map_check_threads(variants, sizeof(variants) / sizeof(*variants), NULL);
-}
-END_TEST
+TL_MAP_TESTS(variants, NULL)
 
 LN_TEST_MAIN("convert", every_pair_agrees_with_long_double, the_same_type_is_a_copy_of_the_bits,
              integers_round_to_bfloat16_once, an_element_may_convert_in_its_place, tensors_convert,

@@ -74,17 +74,7 @@ static const tl_map_variant variants[] = {
 
 static const float slope = 0.1f;
 
-START_TEST(every_kernel_equals_plain_c)
-{
-    tl_map_check_variants(variants, sizeof(variants) / sizeof(*variants), &slope);
-}
-END_TEST
-
-START_TEST(threads_do_not_change_the_result)
-{
-    tl_map_check_threads(variants, sizeof(variants) / sizeof(*variants), &slope);
-}
-END_TEST
+TL_MAP_TESTS(variants, &slope)
 
 LN_TEST_MAIN("lrelu", negative_numbers_are_scaled, nan_stays, a_double_takes_the_slope_of_a_float,
              integers_multiply_in_double, wrong_arguments_are_refused, every_kernel_equals_plain_c,

@@ -14,16 +14,4 @@ static T NAME(max_of, c)(const T *plane, int iw, range rows, range columns)
     return STORE(max);
 }
 
-void NAME(tl_maxpool2d, c)(void *arg, size_t begin, size_t end)
-{
-    const tl_pool2d_job *const job = arg;
-    for (size_t p = begin; p < end; p++) {
-        const T *const plane = (const T *)job->src + p * job->ih * job->iw;
-        T *dst = (T *)job->dst + p * job->oh * job->ow;
-        for (int y = 0; y < job->oh; y++) {
-            const range rows = window_at(job, 0, y);
-            for (int x = 0; x < job->ow; x++)
-                *dst++ = NAME(max_of, c)(plane, job->iw, rows, window_at(job, 1, x));
-        }
-    }
-}
+POOL_PLANES(tl_maxpool2d, max_of)

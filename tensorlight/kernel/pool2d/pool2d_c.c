@@ -17,6 +17,22 @@ static range window_at(const tl_pool2d_job *job, int axis, int at)
     return (range){(int)(start > 0 ? start : 0), (int)(stop < in ? stop : in)};
 }
 
+/** Defines the kernel `work` of one type: each window becomes what `reduce` makes of it. */
+#define POOL_PLANES(work, reduce)                                                         \
+    void NAME(work, c)(void *arg, size_t begin, size_t end)                               \
+    {                                                                                     \
+        const tl_pool2d_job *const job = arg;                                             \
+        for (size_t p = begin; p < end; p++) {                                            \
+            const T *const plane = (const T *)job->src + p * job->ih * job->iw;           \
+            T *dst = (T *)job->dst + p * job->oh * job->ow;                               \
+            for (int y = 0; y < job->oh; y++) {                                           \
+                const range rows = window_at(job, 0, y);                                  \
+                for (int x = 0; x < job->ow; x++)                                         \
+                    *dst++ = NAME(reduce, c)(plane, job->iw, rows, window_at(job, 1, x)); \
+            }                                                                             \
+        }                                                                                 \
+    }
+
 #define TL_TEMPLATE "kernel/pool2d/maxpool2d_c.inc.h"
 #include "tensor/tl_each_type.inc.h"
 #undef TL_TEMPLATE

@@ -61,17 +61,7 @@ static const tl_map_variant variants[] = {
 };
 #undef TL_KERNEL
 
-START_TEST(every_kernel_equals_plain_c)
-{
-    tl_map_check_variants(variants, sizeof(variants) / sizeof(*variants), NULL);
-}
-END_TEST
-
-START_TEST(threads_do_not_change_the_result)
-{
-    tl_map_check_threads(variants, sizeof(variants) / sizeof(*variants), NULL);
-}
-END_TEST
+TL_MAP_TESTS(variants, NULL)
 
 LN_TEST_MAIN("relu", negative_numbers_become_0, nan_stays, unsigned_numbers_stay,
              a_dst_of_another_shape_is_refused, every_kernel_equals_plain_c,

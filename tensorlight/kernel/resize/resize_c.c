@@ -13,18 +13,13 @@ enum { CHUNK = 256 };
 /** The longest list of corners: two for each axis but the last. */
 enum { MAX_CORNERS = 1 << (TL_MAXDIM - 1) };
 
-static int smaller(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 /** The position in `in` that is nearest to `d`. The scale is a float, and so is c before rounding:
  *  that decides the ties. */
 static int nearest(int d, int in, int out)
 {
     const float scale = (float)in / (float)out;
     const float c = roundf((float)((d + 0.5) * (double)scale - 0.5));
-    return c < 0 ? 0 : c >= (float)(in - 1) ? in - 1 : smaller((int)c, in - 1);
+    return c < 0 ? 0 : c >= (float)(in - 1) ? in - 1 : tl_smaller((int)c, in - 1);
 }
 
 /** What `d` mixes: (1 - part) of position `low` and `part` of position `high`. */
@@ -38,7 +33,7 @@ static mix mix_at(int d, int in, int out)
     double c = (d + 0.5) * ((double)in / out) - 0.5;
     c = c < 0 ? 0 : c > in - 1 ? in - 1 : c;
     const int low = (int)c;
-    return (mix){low, smaller(low + 1, in - 1), c - low};
+    return (mix){low, tl_smaller(low + 1, in - 1), c - low};
 }
 
 /** A row of src, and how much it adds to a row of dst. */

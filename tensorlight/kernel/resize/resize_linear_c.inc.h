@@ -30,7 +30,7 @@ void NAME(tl_resize_linear, c)(void *arg, size_t begin, size_t end)
     mix columns[CHUNK];
     corner corners[MAX_CORNERS];
     for (int start = 0; start < out; start += CHUNK) {
-        const int n = smaller(CHUNK, out - start);
+        const int n = tl_smaller(CHUNK, out - start);
         for (int x = 0; x < n; x++)
             columns[x] = mix_at(start + x, in, out);
         for (size_t row = begin; row < end; row++) {

@@ -7,7 +7,7 @@ void NAME(tl_resize_nearest, c)(void *arg, size_t begin, size_t end)
     const int in = job->in[job->ndim - 1], out = job->out[job->ndim - 1];
     int columns[CHUNK];
     for (int start = 0; start < out; start += CHUNK) {
-        const int n = smaller(CHUNK, out - start);
+        const int n = tl_smaller(CHUNK, out - start);
         for (int x = 0; x < n; x++)
             columns[x] = nearest(start + x, in, out);
         for (size_t row = begin; row < end; row++) {

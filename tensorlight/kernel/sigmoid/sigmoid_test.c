@@ -61,17 +61,7 @@ static const tl_map_variant variants[] = {
 };
 #undef TL_KERNEL
 
-START_TEST(every_kernel_equals_plain_c)
-{
-    tl_map_check_variants(variants, sizeof(variants) / sizeof(*variants), NULL);
-}
-END_TEST
-
-START_TEST(threads_do_not_change_the_result)
-{
-    tl_map_check_threads(variants, sizeof(variants) / sizeof(*variants), NULL);
-}
-END_TEST
+TL_MAP_TESTS(variants, NULL)
 
 LN_TEST_MAIN("sigmoid", values_are_those_of_the_formula, far_out_it_is_0_and_1,
              integers_are_refused, every_kernel_equals_plain_c, threads_do_not_change_the_result)

@@ -7,11 +7,6 @@
 
 enum { RUN = 16 };
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 #define TL_TEMPLATE "kernel/sort1d/sort1d_c.inc.h"
 
 #define IS_NAN(x) ((x) != (x))

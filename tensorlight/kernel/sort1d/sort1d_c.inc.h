@@ -41,11 +41,12 @@ void NAME(tl_sort1d, c)(const void *arg, size_t len, tl_sort_dir dir, int32_t *o
     for (size_t i = 0; i < len; i++)
         order[i] = (int32_t)i;
     for (size_t i = 0; i < len; i += RUN)
-        NAME(sort_run, c)(key, dir, order + i, smaller(RUN, len - i));
+        NAME(sort_run, c)(key, dir, order + i, tl_smaller_size(RUN, len - i));
     int32_t *from = order, *to = other;
     for (size_t width = RUN; width < len; width *= 2) {
         for (size_t i = 0; i < len; i += 2 * width) {
-            const size_t middle = smaller(width, len - i), n = smaller(2 * width, len - i);
+            const size_t middle = tl_smaller_size(width, len - i),
+                         n = tl_smaller_size(2 * width, len - i);
             NAME(merge, c)(key, dir, from + i, middle, n, to + i);
         }
         int32_t *const merged = to;

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "kernel/tl_kernel.h"
 #include "kernel/tl_map.h"
 #include "kernel/tl_nn_check.h"
 #include "tensor/tl_result.h"
@@ -15,11 +16,6 @@ typedef struct submean_job {
     const double *mean;
 } submean_job;
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /** Computes the pixels begin .. end-1, by way of double. */
 static void run(void *arg, size_t begin, size_t end)
 {
@@ -28,7 +24,7 @@ static void run(void *arg, size_t begin, size_t end)
     const size_t plane = (size_t)src->len / CHANNELS;
     double pixels[CHUNK * CHANNELS], values[CHUNK];
     for (size_t k = begin, n; k < end; k += n) {
-        n = smaller(CHUNK, end - k);
+        n = tl_smaller_size(CHUNK, end - k);
         tl_convert_array(pixels, TL_DOUBLE,
                          tl_pointer_add(src->data, (ptrdiff_t)(k * CHANNELS), src->dtype),
                          src->dtype, n * CHANNELS);
