@@ -50,7 +50,10 @@ static int write_in_place(const char *file, ln_outfile_func func, const void *ar
     return close_stream(stream, file, ln_outfile_print(stream, file, func, arg, err), err);
 }
 
-static int write_then_rename(const char *file, ln_outfile_func func, const void *arg, ln_error *err)
+// `old` is the file to replace, or NULL: the new one keeps its permissions, so that what was
+// private stays private.
+static int write_then_rename(const char *file, const struct stat *old, ln_outfile_func func,
+                             const void *arg, ln_error *err)
 {
     int rc = -1;
     const size_t size = strlen(file) + 64;
@@ -58,7 +61,8 @@ static int write_then_rename(const char *file, ln_outfile_func func, const void 
     if (!temporary)
         return ln_error_set(err, "%s", ln_last_error());
     const int fd = create_beside(temporary, size, file);
-    FILE *stream = fd < 0 ? NULL : fdopen(fd, "w");
+    const int is_ready = fd >= 0 && (!old || !fchmod(fd, old->st_mode & 0777));
+    FILE *stream = is_ready ? fdopen(fd, "w") : NULL;
     if (!stream) {
         cannot_write(err, file);
         if (fd >= 0)
@@ -91,7 +95,7 @@ int ln_outfile_write(const char *file, ln_outfile_func func, const void *arg, ln
     struct stat st;
     const int exists = !stat(file, &st);
     if (!exists)
-        return write_then_rename(file, func, arg, err);
+        return write_then_rename(file, NULL, func, arg, err);
     if (S_ISDIR(st.st_mode)) {
         errno = EISDIR;
         return cannot_write(err, file);
@@ -101,7 +105,7 @@ int ln_outfile_write(const char *file, ln_outfile_func func, const void *arg, ln
     char *resolved = realpath(file, NULL);
     if (!resolved)
         return cannot_write(err, file);
-    const int rc = write_then_rename(resolved, func, arg, err);
+    const int rc = write_then_rename(resolved, &st, func, arg, err);
     free(resolved);
     return rc;
 }

@@ -88,6 +88,21 @@ START_TEST(failure_leaves_the_old_file_and_no_other)
 }
 END_TEST
 
+START_TEST(a_replaced_file_keeps_its_permissions)
+{
+    enter_new_folder();
+    ln_error err = {0};
+    struct stat st;
+    ck_assert_int_eq(ln_outfile_write("a", write_text, "one", &err), 0);
+    ck_assert_int_eq(chmod("a", 0600), 0);
+    ck_assert_int_eq(ln_outfile_write("a", write_text, "two", &err), 0);
+    check_content("a", "two");
+    ck_assert_int_eq(stat("a", &st), 0);
+    ck_assert_int_eq(st.st_mode & 0777, 0600);
+    leave_folder();
+}
+END_TEST
+
 START_TEST(link_is_followed_and_stays)
 {
     enter_new_folder();
@@ -136,5 +151,5 @@ START_TEST(messages_name_the_file_and_the_reason)
 END_TEST
 
 LN_TEST_MAIN("outfile", file_is_made_and_replaced, failure_leaves_the_old_file_and_no_other,
-             link_is_followed_and_stays, device_is_written_in_place,
-             messages_name_the_file_and_the_reason)
+             a_replaced_file_keeps_its_permissions, link_is_followed_and_stays,
+             device_is_written_in_place, messages_name_the_file_and_the_reason)

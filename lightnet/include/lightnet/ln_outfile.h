@@ -21,9 +21,9 @@ LN_BEGIN_DECLS
  * by the caller. */
 typedef int (*ln_outfile_func)(FILE *stream, const void *arg, ln_error *err);
 
-/** Replaces `file` by what `func` writes (`arg` is handed to it). What is not a regular file, such
- *  as a pipe or /dev/null, is written in place; a symbolic link is followed. -1 with the reason,
- * which names the file unless it is `func`'s. */
+/** Replaces `file` by what `func` writes (`arg` is handed to it); its permissions stay. What is not
+ * a regular file, such as a pipe or /dev/null, is written in place; a symbolic link is followed.
+ * Returns 0; -1 with the reason, which names the file unless it is `func`'s. */
 LN_API int ln_outfile_write(const char *file, ln_outfile_func func, const void *arg, ln_error *err);
 
 /** As ln_outfile_write, to a stream that stays open; `name` stands for it in messages. */
