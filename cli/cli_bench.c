@@ -93,9 +93,9 @@ static long peak_memory_kb(void)
 static void print_timing(const timing *t)
 {
     printf("runs        %d\n", t->n);
-    printf("min         %.4f ms\n", t->ms[0]);
-    printf("median      %.4f ms\n", quantile(t, 0.5));
-    printf("p95         %.4f ms\n", quantile(t, 0.95));
+    printf("min         %.6f ms\n", t->ms[0]);
+    printf("median      %.6f ms\n", quantile(t, 0.5));
+    printf("p95         %.6f ms\n", quantile(t, 0.95));
     printf("throughput  %.2f runs/s\n", 1e3 / quantile(t, 0.5));
     printf("peak memory %.1f MB\n", (double)peak_memory_kb() / 1024);
 }

@@ -93,7 +93,7 @@ static int fail_args(const command *cmd, const cli_options *opt)
     if (opt->n_args > cmd->max_args && cmd->max_args >= 0)
         cli_usage("'%s' is one argument too many", opt->args[cmd->max_args]);
     else
-        cli_usage("%s is missing", cmd->args);
+        cli_usage("%.*s is missing", (int)strcspn(cmd->args, " "), cmd->args);
     print_usage(stderr, cmd);
     return CLI_WRONG_USAGE;
 }
