@@ -51,16 +51,22 @@ static int write_in_place(const char *file, ln_outfile_func func, const void *ar
 }
 
 // `old` is the file to replace, or NULL: the new one keeps its permissions, so that what was
-// private stays private.
+// private stays private. Messages have the caller's name of it, whatever links lead to.
 static int write_then_rename(const char *file, const struct stat *old, ln_outfile_func func,
                              const void *arg, ln_error *err)
 {
     int rc = -1;
-    const size_t size = strlen(file) + 64;
+    char *resolved = old ? realpath(file, NULL) : NULL;
+    if (old && !resolved)
+        return cannot_write(err, file);
+    const char *target = old ? resolved : file;
+    const size_t size = strlen(target) + 64;
     char *temporary = ln_alloc(size);
-    if (!temporary)
+    if (!temporary) {
+        free(resolved);
         return ln_error_set(err, "%s", ln_last_error());
-    const int fd = create_beside(temporary, size, file);
+    }
+    const int fd = create_beside(temporary, size, target);
     const int is_ready = fd >= 0 && (!old || !fchmod(fd, old->st_mode & 0777));
     FILE *stream = is_ready ? fdopen(fd, "w") : NULL;
     if (!stream) {
@@ -71,11 +77,12 @@ static int write_then_rename(const char *file, const struct stat *old, ln_outfil
         rc = ln_outfile_print(stream, file, func, arg, err);
         rc = close_stream(stream, file, rc, err);
     }
-    if (!rc && rename(temporary, file))
+    if (!rc && rename(temporary, target))
         rc = cannot_write(err, file);
     if (rc && fd >= 0)
         unlink(temporary);
     ln_free(temporary);
+    free(resolved);
     return rc;
 }
 
@@ -102,10 +109,5 @@ int ln_outfile_write(const char *file, ln_outfile_func func, const void *arg, ln
     }
     if (!S_ISREG(st.st_mode))
         return write_in_place(file, func, arg, err);
-    char *resolved = realpath(file, NULL);
-    if (!resolved)
-        return cannot_write(err, file);
-    const int rc = write_then_rename(resolved, &st, func, arg, err);
-    free(resolved);
-    return rc;
+    return write_then_rename(file, &st, func, arg, err);
 }
