@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "data/ln_from_file.h"
+#include "lightnet/ln_arch.h"
 #include "lightnet/ln_data.h"
 #include "lightnet/ln_util.h"
 
@@ -78,6 +79,9 @@ int ln_context_load(ln_context *ctx, const char *datafile)
     ln_context_clear_error(ctx);
     if (ctx->ops && !ctx->target)
         return ln_fail(ctx, "the model is not compiled");
+    if (ctx->target && !ln_hash_find(LN_ARCH.arch_table, ctx->target))
+        return ln_fail(ctx, "the model is compiled for '%s', a target that is not known",
+                       ctx->target);
     if (ln_context_alloc_mem(ctx))
         return -1;
     ctx->random = ctx->seed;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "ir/ln_lifetime.h"
 #include "lightnet/ln_util.h"
 
 static int is_loaded(const ln_context *ctx)
@@ -52,7 +53,18 @@ static int check_place(const ln_context *ctx, const char *what, const char *name
                    what, name, size, offset, ctx->mem_sizes[mtype], ln_mem_type_name(mtype));
 }
 
-// A plan may come from a file: no tensor may reach outside of its memory.
+// No two pieces of memory that are in use at the same time may overlap.
+static int check_sharing(const ln_context *ctx)
+{
+    ln_lifetime life;
+    if (ln_lifetime_find(ctx, &life))
+        return -1;
+    const int status = ln_lifetime_check(ctx, &life);
+    ln_lifetime_free(&life);
+    return status;
+}
+
+// A plan may come from a file: no tensor may reach outside of its memory, or into others.
 static int check_plan(const ln_context *ctx)
 {
     const ln_op *op;
@@ -76,7 +88,7 @@ static int check_plan(const ln_context *ctx)
                         op_arg->scratch_offset, op_arg->scratch_size))
             return -1;
     }
-    return 0;
+    return check_sharing(ctx);
 }
 
 int ln_context_alloc_mem(ln_context *ctx)
