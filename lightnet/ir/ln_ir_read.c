@@ -775,6 +775,10 @@ static int read_top(reader *r, const json_t *json, model *m)
 static json_t *parse(const reader *r, const char *text, size_t len)
 {
     json_error_t error;
+    if (!len) {
+        fail(r, "the model is empty, expected JSON text");
+        return NULL;
+    }
     const char *nul = memchr(text, '\0', len);
     if (nul) {
         fail(r, "NUL byte at offset %td, expected JSON text", nul - text);
