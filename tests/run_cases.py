@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the command line on the cases of tests/cases and compares status, standard output and standard error. Speaks TAP.
+
+usage: run_cases.py LIGHTNET GENWTS FEATURES [NAME...]
+
+FEATURES: what LightNet is built with, such as png,jpeg. NAME: of a folder or file of cases, all without.
+
+Two kinds of cases, in tests/cases:
+
+    bad/NAME.json, bad/NAME.txt      a model, and the message that `lightnet NAME.json` refuses it with, status 1
+    bad_plan/...                     the same for compiled models, `lightnet -r NAME.json`
+    NAME.test                        tests that share a work folder, each a sentence and what is typed and seen:
+
+        # labels name the best digits            a test begins
+        $ lightnet run digits.json --top 1       a command, for sh
+        probabilities[0]:                        its standard output, line by line
+        ! info: run time: *                      a line of its standard error
+        ? 1                                      its exit status, if not 0
+        ~ "median_ms": [0-9.]+                   a line of standard output that contains this regular expression
+
+    The work folder begins with links to what START names. A line `needs OPTYPE...`, `needs FEATURE...` or
+    `needs ../PATH...` above the tests skips the file where the build lacks these, the sources have no such file. Run times are written `*`.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+TESTS = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(TESTS)
+CASES = os.path.join(TESTS, "cases")
+BAD = {"bad": ["lightnet"], "bad_plan": ["lightnet", "-r"]}
+# What a work folder begins with; what is not there is left out.
+START = ["tests/cases/sum.json", "examples/example.json", "examples/digits", "../shared/models/mnist"]
+TIMEOUT = 60
+
+
+class Step:
+    """A command and what it is to print."""
+
+    def __init__(self, command):
+        self.command = command
+        self.out, self.err, self.status = [], [], 0
+
+    def add(self, line):
+        if line.startswith("! "):
+            self.err.append(line[2:])
+        elif line.startswith("? "):
+            self.status = int(line[2:])
+        elif line.startswith("~ "):
+            self.out.append(re.compile(line[2:]))
+        else:
+            self.out.append(line)
+
+    def matches(self, out):
+        return len(out) == len(self.out) and all(
+            want.search(got) if isinstance(want, re.Pattern) else want == got for want, got in zip(self.out, out))
+
+    def run(self, env, folder):
+        """Returns what is wrong, or None."""
+        result = subprocess.run(["sh", "-c", self.command], cwd=folder, env=env, timeout=TIMEOUT,
+                                stdin=subprocess.DEVNULL, capture_output=True)
+        out, err = (lines(stream) for stream in (result.stdout, result.stderr))
+        if self.matches(out) and err == self.err and result.returncode == self.status:
+            return None
+        return "\n".join([f"$ {self.command}", "stdout:", *out, "expected:",
+                          *(getattr(want, "pattern", want) for want in self.out), "stderr:", *err, "expected:", *self.err,
+                          f"status: {result.returncode}, expected: {self.status}"])
+
+
+def lines(stream):
+    text = re.sub(r"run time: [0-9]+\.[0-9]{6}s", "run time: *", stream.decode("utf-8", "backslashreplace"))
+    # What the address sanitizer says of memory that cannot be had is not ours.
+    return [line for line in text.splitlines() if "WARNING: AddressSanitizer failed to allocate" not in line]
+
+
+def read_tests(path):
+    """The names that the file needs, and its tests: (sentence, steps)."""
+    needs, tests = [], []
+    with open(path, encoding="utf-8") as file:
+        for line in file.read().splitlines():
+            if line.startswith("# "):
+                tests.append((line[2:], []))
+            elif not tests:
+                words = line.split()
+                needs += words[1:] if words[:1] == ["needs"] else []
+            elif line.startswith("$ "):
+                tests[-1][1].append(Step(line[2:]))
+            elif line:
+                tests[-1][1][-1].add(line)
+    return needs, tests
+
+
+def read_bad(folder):
+    """A test for each model of the folder."""
+    for model in sorted(os.listdir(os.path.join(CASES, folder))):
+        name, extension = os.path.splitext(model)
+        if extension != ".json":
+            continue
+        step = Step(" ".join([*BAD[folder], model]))
+        step.status = 1
+        with open(os.path.join(CASES, folder, name + ".txt"), encoding="utf-8") as file:
+            step.err = file.read().splitlines()
+        yield name.replace("_", " "), [step]
+
+
+class Report:
+    def __init__(self, env):
+        self.env = env
+        self.count = self.failed = 0
+
+    def line(self, problem, name, skip=""):
+        self.count += 1
+        self.failed += problem is not None
+        print(f"{'ok' if problem is None else 'not ok'} {self.count} - {name}{' # SKIP ' + skip if skip else ''}")
+        for text in (problem or "").splitlines():
+            print(f"# {text}")
+        sys.stdout.flush()
+
+    def run(self, name, steps, folder):
+        for step in steps:
+            try:
+                problem = step.run(self.env, folder)
+            except subprocess.TimeoutExpired:
+                problem = f"$ {step.command}\nhas not ended after {TIMEOUT} s"
+            if problem:
+                self.line(problem, name)
+                return
+        self.line(None, name)
+
+
+def is_missing(need, there):
+    return not os.path.exists(os.path.join(ROOT, need)) if need.startswith("../") else need not in there
+
+
+def run_file(report, name, there):
+    needs, tests = read_tests(os.path.join(CASES, name))
+    missing = [need for need in needs if is_missing(need, there)]
+    with tempfile.TemporaryDirectory() as folder:
+        for start in (os.path.join(ROOT, start) for start in START):
+            if os.path.exists(start):
+                os.symlink(os.path.realpath(start), os.path.join(folder, os.path.basename(start)))
+        for sentence, steps in tests:
+            sentence = f"{name.removesuffix('.test')}: {sentence}"
+            if missing:
+                report.line(None, sentence, f"there is no {' '.join(missing)}")
+            else:
+                report.run(sentence, steps, folder)
+
+
+def main():
+    programs = [os.path.abspath(program) for program in sys.argv[1:3]]
+    features = sys.argv[3].split(",")
+    wanted = sys.argv[4:]
+    with tempfile.TemporaryDirectory() as bin_folder:
+        for program in programs:
+            os.symlink(program, os.path.join(bin_folder, os.path.basename(program)))
+        env = dict(os.environ, PATH=os.pathsep.join([bin_folder, os.path.join(CASES, "bin"), os.environ["PATH"]]),
+                   LC_ALL="C", PYTHON=sys.executable)
+        for name in ("LIGHTNET_NUM_THREADS", "LIGHTNET_MAX_ISA"):
+            env.pop(name, None)
+        env.setdefault("ASAN_OPTIONS", "allocator_may_return_null=1")
+        report = Report(env)
+        ops = subprocess.run([programs[0], "ops"], env=env, capture_output=True, text=True, check=True).stdout
+        there = features + [line.split()[0] for line in ops.splitlines()]
+        for name in sorted(os.listdir(CASES)):
+            if wanted and name not in wanted and name.removesuffix(".test") not in wanted:
+                continue
+            if name in BAD:
+                for sentence, steps in read_bad(name):
+                    report.run(f"{name}: {sentence}", steps, os.path.join(CASES, name))
+            elif name.endswith(".test"):
+                run_file(report, name, there)
+        print(f"1..{report.count}")
+    return 1 if report.failed or not report.count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
