@@ -53,6 +53,7 @@ static const field_spec op_fields[LN_OPDESC_FIELDS] = {
     [LN_OPDESC_PURE] = {"pure", BOOL},
     [LN_OPDESC_MTYPE] = {"mtype", STRING},
     [LN_OPDESC_INPLACE] = {"inplace", ARRAY},
+    [LN_OPDESC_INPLACE_WRITER] = {"inplace_writer", BOOL},
     [LN_OPDESC_EXTRA_PRIVS] = {"extra_privs", ARRAY},
     [LN_OPDESC_TENSORS_IN] = {"tensors_in", ARRAY, .is_required = 1},
     [LN_OPDESC_TENSORS_OUT] = {"tensors_out", ARRAY, .is_required = 1},
@@ -906,6 +907,29 @@ static int apply_inplace(ln_opdesc *op, ln_error *err)
     return 0;
 }
 
+static int has_owner(const ln_opdesc *op)
+{
+    for (size_t i = 0; i < op->nargs; i++) {
+        if (op->args[i].fields[LN_ARGDESC_OWNER])
+            return 1;
+    }
+    return 0;
+}
+
+/** Whether it writes in place: what computes and has an output in an input's memory does, and so
+ * does an abstract operator that says so. */
+static int apply_inplace_writer(ln_opdesc *op, ln_error *err)
+{
+    const ln_rjson *writer = op->fields[LN_OPDESC_INPLACE_WRITER];
+    if (writer && writer->boolean && !has_owner(op))
+        return fail_at_key(op, writer, err,
+                           "\"inplace_writer\" without an output that has an \"owner\"");
+    op->inplace_writer =
+        writer ? writer->boolean
+               : has_owner(op) && (op->fields[LN_OPDESC_RUN] || op->fields[LN_OPDESC_CALL]);
+    return 0;
+}
+
 static int check_arg(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
 {
     if (check_name(op, arg, err) || check_checks(op, arg, err))
@@ -920,7 +944,7 @@ static int check_arg(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
 static int check(ln_opdesc *op, ln_error *err)
 {
     if (check_required(op, err) || check_mtype(op, op->fields[LN_OPDESC_MTYPE], err) ||
-        check_extra_privs(op, err) || apply_inplace(op, err))
+        check_extra_privs(op, err) || apply_inplace(op, err) || apply_inplace_writer(op, err))
         return -1;
     for (size_t i = 0; i < op->nargs; i++) {
         if (check_arg(op, &op->args[i], err))

@@ -32,6 +32,7 @@ typedef enum ln_opdesc_field {
     LN_OPDESC_PURE,
     LN_OPDESC_MTYPE,
     LN_OPDESC_INPLACE,
+    LN_OPDESC_INPLACE_WRITER,
     LN_OPDESC_EXTRA_PRIVS,
     LN_OPDESC_TENSORS_IN,
     LN_OPDESC_TENSORS_OUT,
@@ -122,10 +123,11 @@ typedef struct ln_opdesc {
     size_t nargs;
     const ln_rjson **includes; /* of its own and the inherited descriptions, each header once */
     size_t nincludes;
-    int autogen;  /* C is to be generated */
-    int pure;     /* no effect but its outputs */
-    int own;      /* from a file that C is generated for, not one to inherit from */
-    int resolved; /* 0: as read; 1: being completed; 2: complete */
+    int autogen;        /* C is to be generated */
+    int pure;           /* no effect but its outputs */
+    int inplace_writer; /* writes the memory of an input that an output has as its owner */
+    int own;            /* from a file that C is generated for, not one to inherit from */
+    int resolved;       /* 0: as read; 1: being completed; 2: complete */
 } ln_opdesc;
 
 typedef struct ln_opdescs {

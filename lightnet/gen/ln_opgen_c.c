@@ -308,15 +308,6 @@ static int has_run(const ln_opdesc *op)
     return op->fields[LN_OPDESC_RUN] || op->fields[LN_OPDESC_CALL];
 }
 
-static int is_inplace_writer(const ln_opdesc *op)
-{
-    for (size_t i = 0; i < op->nargs; i++) {
-        if (op->args[i].fields[LN_ARGDESC_OWNER])
-            return has_run(op);
-    }
-    return 0;
-}
-
 static void write_info_text(const generator *g, const char *field, const char *text)
 {
     ln_cgen escaped = {.file = "-"};
@@ -334,7 +325,7 @@ static void write_info(const generator *g)
     write_info_text(g, "author", ln_opdesc_text(g->op, LN_OPDESC_AUTHOR));
     write_info_text(g, "source", ln_cgen_base_name(g->op->node->file));
     ln_cgen_line(g->out, 4, ".pure = %d,", g->op->pure);
-    ln_cgen_line(g->out, 4, ".inplace_writer = %d,", is_inplace_writer(g->op));
+    ln_cgen_line(g->out, 4, ".inplace_writer = %d,", g->op->inplace_writer);
     for (size_t kind = 0; kind < LENGTH_OF(kind_tables); kind++)
         ln_cgen_line(g->out, 4, ".%s = %s_%s,", kind_tables[kind].infos, op,
                      kind_tables[kind].infos);
