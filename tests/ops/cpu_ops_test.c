@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of the CPU's operators beyond single examples: several runs, side effects, memory shared
+// between tensors, failures while running.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lightnet/ln_context.h"
+#include "ln_check.h"
+
+// A tensor of numbers; a `create` of the model's arrays.
+#define CREATE(op, name, dtype, dims, data)                                          \
+    "{'name':'create_" name "','optype':'" op "','tensors_in':[],"                   \
+    "'tensors_out':[{'arg_name':'dst','name':'" name "'}],'params':["                \
+    "{'arg_name':'dtype','value':'" dtype "'},{'arg_name':'dims','value':" dims "}," \
+    "{'arg_name':'ran','value':[0,0]},{'arg_name':'data','value':" data "},"         \
+    "{'arg_name':'from_file','value':false}]}"
+#define FLOATS(name, dims, data) CREATE("create", name, "TL_FLOAT", dims, data)
+#define TENSOR(arg_name, name)   "{'arg_name':'" arg_name "','name':'" name "'}"
+#define PARAM(arg_name, value)   "{'arg_name':'" arg_name "','value':" value "}"
+#define OP(name, optype, in, out, params)                                                     \
+    "{'name':'" name "','optype':'" optype "','tensors_in':[" in "],'tensors_out':[" out "]," \
+    "'params':[" params "]}"
+#define RELU_CPU(name, src, dst) OP(name, "relu_cpu", TENSOR("src", src), TENSOR("dst", dst), "")
+#define MODEL(inputs, outputs, ops) \
+    "{'inputs':[" inputs "],'outputs':[" outputs "],'ops':[" ops "]}"
+
+/** Reads a model from JSON with ' for ", compiles it. -1 with the reason in `*ctx`. */
+static int compile(ln_context **ctx, const char *model)
+{
+    char *text = strdup(model);
+    for (char *p = text; *p; p++) {
+        if (*p == '\'')
+            *p = '"';
+    }
+    *ctx = ln_context_create();
+    ck_assert_ptr_nonnull(*ctx);
+    int status = ln_context_init_text(*ctx, "model", text, strlen(text));
+    if (!status)
+        status = ln_context_compile(*ctx, "cpu");
+    free(text);
+    return status;
+}
+
+/** A compiled and loaded model. */
+static ln_context *load_seeded(const char *model, uint64_t seed)
+{
+    ln_context *ctx;
+    const int status = compile(&ctx, model);
+    ck_assert_msg(!status, "%s", ln_context_error(ctx));
+    ln_context_set_seed(ctx, seed);
+    ck_assert_msg(!ln_context_load(ctx, NULL), "%s", ln_context_error(ctx));
+    return ctx;
+}
+
+static ln_context *load(const char *model)
+{
+    return load_seeded(model, 0);
+}
+
+static void run(ln_context *ctx)
+{
+    ck_assert_msg(!ln_context_run(ctx), "%s", ln_context_error(ctx));
+}
+
+static void assert_refused(const char *model, const char *reason)
+{
+    ln_context *ctx;
+    ck_assert_msg(compile(&ctx, model), "accepted, expected: %s", reason);
+    ck_assert_msg(strstr(ln_context_error(ctx), reason) != NULL, "'%s', expected '%s'",
+                  ln_context_error(ctx), reason);
+    ln_context_free(ctx);
+}
+
+static void assert_run_fails(const char *model, const char *reason)
+{
+    ln_context *ctx = load(model);
+    ck_assert_msg(ln_context_run(ctx), "ran, expected: %s", reason);
+    ck_assert_msg(strstr(ln_context_error(ctx), reason) != NULL, "'%s', expected '%s'",
+                  ln_context_error(ctx), reason);
+    ln_context_free(ctx);
+}
+
+static void assert_floats(ln_context *ctx, const char *name, int len, const float *expected)
+{
+    float *data = ln_context_get_data(ctx, name, NULL);
+    ck_assert_msg(data != NULL, "%s", ln_context_error(ctx));
+    ck_assert_uint_eq(ln_context_data_size(ctx, name), (size_t)len * sizeof(float));
+    for (int i = 0; i < len; i++)
+        ck_assert_msg(data[i] == expected[i], "%s[%d] is %g, expected %g", name, i, data[i],
+                      expected[i]);
+    free(data);
+}
+
+#define ASSERT_FLOATS(ctx, name, ...)                                               \
+    assert_floats(ctx, name, (int)(sizeof((float[]){__VA_ARGS__}) / sizeof(float)), \
+                  (const float[]){__VA_ARGS__})
+
+/* Random tensors */
+
+#define TWO_RANDOMS                                                                   \
+    MODEL("", "'a','b'",                                                              \
+          OP("a", "create", "", TENSOR("dst", "a"), RANDOM) "," OP("b", "create", "", \
+                                                                   TENSOR("dst", "b"), RANDOM))
+#define RANDOM                                                                                \
+    PARAM("dtype", "'TL_FLOAT'")                                                              \
+    "," PARAM("dims", "[100]") "," PARAM("ran", "[-2,3]") "," PARAM("data", "[0]") "," PARAM( \
+        "from_file", "false")
+
+START_TEST(random_tensors_differ_and_stay_in_their_range)
+{
+    ln_context *ctx = load(TWO_RANDOMS);
+    float a[100], b[100];
+    ln_context_get_data(ctx, "a", a);
+    ln_context_get_data(ctx, "b", b);
+    ck_assert(memcmp(a, b, sizeof(a)) != 0);
+    for (int i = 0; i < 100; i++)
+        ck_assert(a[i] >= -2 && a[i] <= 3);
+    ln_context_free(ctx);
+}
+END_TEST
+
+START_TEST(the_seed_decides_the_random_numbers)
+{
+    float data[3][100];
+    const uint64_t seeds[] = {7, 7, 8};
+    for (int k = 0; k < 3; k++) {
+        ln_context *ctx = load_seeded(TWO_RANDOMS, seeds[k]);
+        ln_context_get_data(ctx, "b", data[k]);
+        ln_context_free(ctx);
+    }
+    ck_assert(memcmp(data[0], data[1], sizeof(data[0])) == 0);
+    ck_assert(memcmp(data[0], data[2], sizeof(data[0])) != 0);
+}
+END_TEST
+
+/* Several runs */
+
+START_TEST(zeros_are_zero_at_every_run)
+{
+    ln_context *ctx = load(MODEL(
+        "", "'before','after'",
+        OP("z", "zeros", "", TENSOR("dst", "z"),
+           PARAM("dtype", "'TL_FLOAT'") "," PARAM(
+               "dims",
+               "[3]")) "," OP("before", "relu", TENSOR("src", "z"), TENSOR("dst", "before"),
+                              "") "," OP("fill", "rearange", TENSOR("src", "z"),
+                                         TENSOR("dst", "filled"),
+                                         PARAM("start", "1") "," PARAM("stop", "4") "," PARAM(
+                                             "step", "1")) "," OP("after", "relu",
+                                                                  TENSOR("src", "filled"),
+                                                                  TENSOR("dst", "after"), "")));
+    for (int k = 0; k < 2; k++) {
+        run(ctx);
+        ASSERT_FLOATS(ctx, "before", 0, 0, 0);
+        ASSERT_FLOATS(ctx, "after", 1, 2, 3);
+    }
+    ln_context_free(ctx);
+}
+END_TEST
+
+START_TEST(a_tensor_is_read_before_it_is_sorted_through_a_view)
+{
+    ln_context *ctx = load(MODEL(
+        "'x'", "'sum','sorted'",
+        FLOATS("x", "[2,2]", "[3,1,4,2]") "," OP(
+            "sum", "elew", TENSOR("src1", "x") "," TENSOR("src2", "x"), TENSOR("dst", "sum"),
+            PARAM("elew_op",
+                  "'TL_SUM'")) "," OP("flat", "reshape", TENSOR("src", "x"), TENSOR("dst", "flat"),
+                                      PARAM("dims",
+                                            "[4]")) "," OP("sort", "sort1d",
+                                                           TENSOR("src_key", "flat"),
+                                                           TENSOR("dst_key", "sorted"),
+                                                           PARAM("dir",
+                                                                 "'TL_SORT_DIR_ASCENDING'"))));
+    run(ctx);
+    ASSERT_FLOATS(ctx, "sum", 6, 2, 8, 4);
+    ASSERT_FLOATS(ctx, "sorted", 1, 2, 3, 4);
+    run(ctx); // the input was sorted in place
+    ASSERT_FLOATS(ctx, "sum", 2, 4, 6, 8);
+    ln_context_set_data(ctx, "x", (const float[]){9, 8, 7, 6});
+    run(ctx);
+    ASSERT_FLOATS(ctx, "sum", 18, 16, 14, 12);
+    ASSERT_FLOATS(ctx, "sorted", 6, 7, 8, 9);
+    ln_context_free(ctx);
+}
+END_TEST
+
+START_TEST(folded_batchnorm_weights_follow_inputs_set_between_runs)
+{
+    ln_context *ctx = load(MODEL(
+        "'m','v','s','o'", "'scale','shift','power'",
+        CREATE("create_cpu", "m", "TL_FLOAT", "[1]", "[0]") "," CREATE(
+            "create_cpu", "v", "TL_FLOAT", "[1]",
+            "[3]") "," CREATE("create_cpu", "s", "TL_FLOAT", "[1]",
+                              "[4]") "," CREATE("create_cpu", "o", "TL_FLOAT", "[1]",
+                                                "[1]") "," OP("fold", "bn2scale_wts_cpu",
+                                                              TENSOR("src_mean", "m") "," TENSOR(
+                                                                  "src_var",
+                                                                  "v") "," TENSOR("src_scale",
+                                                                                  "s") "," TENSOR("src_offset",
+                                                                                                  "o"),
+                                                              TENSOR("dst_scale", "scale") "," TENSOR(
+                                                                  "dst_shift",
+                                                                  "shift") "," TENSOR("dst_power",
+                                                                                      "power"),
+                                                              PARAM("epsilon", "1"))));
+    run(ctx);
+    ASSERT_FLOATS(ctx, "scale", 2);
+    ASSERT_FLOATS(ctx, "shift", 1);
+    ln_context_set_data(ctx, "m", (const float[]){5});
+    run(ctx);
+    ASSERT_FLOATS(ctx, "shift", -9);
+    ASSERT_FLOATS(ctx, "power", 1);
+    ln_context_free(ctx);
+}
+END_TEST
+
+/* Side effects */
+
+static void assert_file(const char *file, const char *expected)
+{
+    char text[256] = "";
+    FILE *stream = fopen(file, "r");
+    ck_assert_ptr_nonnull(stream);
+    text[fread(text, 1, sizeof(text) - 1, stream)] = '\0';
+    fclose(stream);
+    ck_assert_str_eq(text, expected);
+}
+
+#define MATRIX      FLOATS("x", "[2,2]", "[1,2,3,4]")
+#define MATRIX_TEXT "[[1.000 2.000]\n [3.000 4.000]]\n"
+
+START_TEST(fprint_replaces_the_file_at_every_run)
+{
+    char file[] = "/tmp/cpu_ops_test_XXXXXX", model[2048];
+    close(mkstemp(file));
+    snprintf(model, sizeof(model),
+             MODEL("", "",
+                   MATRIX "," OP("p", "fprint", TENSOR("src", "x"), "",
+                                 PARAM("msg", "'x is'") "," PARAM("file", "'%s'"))),
+             file);
+    ln_context *ctx = load(model);
+    run(ctx);
+    run(ctx);
+    assert_file(file, "x is\n" MATRIX_TEXT);
+    ln_context_free(ctx);
+    unlink(file);
+}
+END_TEST
+
+static void keep_message(void *data, ln_msg_level level, const char *text)
+{
+    if (level == LN_MSG_WARN)
+        snprintf(data, LN_MAXLINE, "%s", text);
+}
+
+START_TEST(fprint_warns_of_a_file_that_cannot_be_opened_and_goes_on)
+{
+    char warning[LN_MAXLINE] = "";
+    ln_context *ctx =
+        load(MODEL("", "",
+                   MATRIX "," OP("p", "fprint", TENSOR("src", "x"), "",
+                                 PARAM("msg", "'x'") "," PARAM("file", "'/dev/null/a'"))));
+    ctx->msg_func = keep_message;
+    ctx->msg_data = warning;
+    run(ctx);
+    ck_assert_msg(strstr(warning, "'p'") && strstr(warning, "'/dev/null/a'") &&
+                      strstr(warning, "'x'"),
+                  "'%s'", warning);
+    ln_context_free(ctx);
+}
+END_TEST
+
+START_TEST(print_writes_to_standard_output_in_the_order_of_the_list)
+{
+    char file[] = "/tmp/cpu_ops_test_XXXXXX";
+    ln_context *ctx = load(
+        MODEL("", "",
+              MATRIX "," OP("p", "print", TENSOR("src", "x"), "", PARAM("msg", "'first'")) "," OP(
+                  "q", "print", TENSOR("src", "x"), "", PARAM("msg", "'second'"))));
+    fflush(stdout);
+    const int fd = mkstemp(file), saved = dup(1);
+    dup2(fd, 1);
+    run(ctx);
+    fflush(stdout);
+    dup2(saved, 1);
+    close(fd);
+    close(saved);
+    assert_file(file, "first\n" MATRIX_TEXT "second\n" MATRIX_TEXT);
+    ln_context_free(ctx);
+    unlink(file);
+}
+END_TEST
+
+/* Shared memory */
+
+#define TWO_RELUS                                            \
+    CREATE("create_cpu", "a", "TL_FLOAT", "[3]", "[1,-2,3]") \
+    "," CREATE("create_cpu", "b", "TL_FLOAT", "[3]",         \
+               "[-4,5,-6]") "," RELU_CPU("r", "a", "x") "," RELU_CPU("s", "b", "y") ","
+
+START_TEST(nocopy_gather_lets_producers_write_into_its_output)
+{
+    ln_context *ctx = load(
+        MODEL("'a','b'", "'g'",
+              TWO_RELUS OP("g", "gather_nocopy_cpu", TENSOR("src1", "x") "," TENSOR("src2", "y"),
+                           TENSOR("dst", "g"), "")));
+    const ln_tensor_entry *x = ln_tensor_table_find(ctx->tensor_table, "x");
+    const ln_tensor_entry *y = ln_tensor_table_find(ctx->tensor_table, "y");
+    const ln_tensor_entry *g = ln_tensor_table_find(ctx->tensor_table, "g");
+    ck_assert_uint_eq(x->offset, g->offset);
+    ck_assert_uint_eq(y->offset, g->offset + 3 * sizeof(float));
+    run(ctx);
+    ASSERT_FLOATS(ctx, "g", 1, 0, 3, 0, 5, 0);
+    ln_context_free(ctx);
+}
+END_TEST
+
+START_TEST(nocopy_gather_refuses_inputs_that_cannot_be_parts)
+{
+    assert_refused(
+        MODEL("'a','b'", "'g'",
+              TWO_RELUS OP("g", "gather_nocopy_cpu", TENSOR("src1", "x") "," TENSOR("src2", "x"),
+                           TENSOR("dst", "g"), "")),
+        "tensor 'x' is an input twice");
+    assert_refused(
+        MODEL("'a','b'", "'g'",
+              TWO_RELUS OP("f", "forward_cpu", TENSOR("src", "x"), TENSOR("dst", "v"), "") "," OP(
+                  "g", "gather_nocopy_cpu", TENSOR("src1", "v"), TENSOR("dst", "g"), "")),
+        "tensor 'v' lies in the memory of 'x'");
+    assert_refused(
+        MODEL("'a','b'", "'g','h'",
+              TWO_RELUS OP("g", "gather_nocopy_cpu", TENSOR("src1", "x"), TENSOR("dst", "g"),
+                           "") "," OP("h", "gather_nocopy_cpu",
+                                      TENSOR("src1", "y") "," TENSOR("src2", "x"),
+                                      TENSOR("dst", "h"), "")),
+        "tensor 'x' lies in the memory of 'g'");
+}
+END_TEST
+
+START_TEST(nocopy_scatter_gives_views_of_rows)
+{
+    ln_context *ctx = load(MODEL(
+        "'a'", "'sum'",
+        CREATE("create_cpu", "a", "TL_FLOAT", "[2,3]", "[1,-2,3,-4,5,-6]") "," RELU_CPU(
+            "r", "a", "x") "," OP("rows", "scatter_nocopy_cpu", TENSOR("src", "x"),
+                                  TENSOR("dst1", "first") "," TENSOR("dst2", "second"),
+                                  "") "," OP("sum", "elew_cpu",
+                                             TENSOR("src1", "first") "," TENSOR("src2", "second"),
+                                             TENSOR("dst", "sum"), PARAM("elew_op", "'TL_SUM'"))));
+    const ln_tensor_entry *x = ln_tensor_table_find(ctx->tensor_table, "x");
+    const ln_tensor_entry *second = ln_tensor_table_find(ctx->tensor_table, "second");
+    ck_assert_uint_eq(second->offset, x->offset + 3 * sizeof(float));
+    run(ctx);
+    ASSERT_FLOATS(ctx, "sum", 1, 5, 3);
+    ln_context_free(ctx);
+}
+END_TEST
+
+START_TEST(keys_and_values_of_one_memory_are_not_sorted)
+{
+    assert_refused(MODEL("'k'", "'a','b'",
+                         CREATE("create", "k", "TL_INT32", "[2]", "[1]") "," OP(
+                             "v", "forward", TENSOR("src", "k"), TENSOR("dst", "v"),
+                             "") "," OP("s", "sort1d_by_key",
+                                        TENSOR("src_key", "k") "," TENSOR("src_val", "v"),
+                                        TENSOR("dst_key", "a") "," TENSOR("dst_val", "b"),
+                                        PARAM("dir", "'TL_SORT_DIR_ASCENDING'"))),
+                   "'src_val' and 'src_key' lie in the memory of one tensor");
+}
+END_TEST
+
+/* Arguments, failures while running, statistics */
+
+START_TEST(variadic_operators_refuse_arguments_of_other_names)
+{
+    assert_refused(MODEL("'x'", "'g'",
+                         MATRIX "," OP("g", "gather", TENSOR("src1", "x") "," TENSOR("other", "x"),
+                                       TENSOR("dst", "g"), "")),
+                   "other");
+    assert_refused(MODEL("'x'", "'a','b'",
+                         MATRIX "," OP("s", "scatter", TENSOR("src", "x"),
+                                       TENSOR("dst1", "a") "," TENSOR("other", "b"), "")),
+                   "other");
+}
+END_TEST
+
+START_TEST(an_index_outside_fails_the_run_and_is_named)
+{
+    assert_run_fails(
+        MODEL("'x','i'", "'p'",
+              FLOATS("x", "[4]", "[1,2,3,4]") "," CREATE(
+                  "create", "i", "TL_INT32", "[1]",
+                  "[2]") "," OP("choose", "pick1d", TENSOR("src", "x") "," TENSOR("src_index", "i"),
+                                TENSOR("dst", "p"), PARAM("len", "1") "," PARAM("stride", "2"))),
+        "operator 'choose' (pick1d_cpu): ");
+}
+END_TEST
+
+START_TEST(an_integer_division_by_zero_fails_the_run)
+{
+    assert_run_fails(
+        MODEL("'x','y'", "'q'",
+              CREATE("create", "x", "TL_INT8", "[2]", "[1,2]") "," CREATE(
+                  "create", "y", "TL_INT8", "[2]",
+                  "[1,0]") "," OP("divide", "elew", TENSOR("src1", "x") "," TENSOR("src2", "y"),
+                                  TENSOR("dst", "q"), PARAM("elew_op", "'TL_DIV'"))),
+        "operator 'divide' (elew_cpu): ");
+}
+END_TEST
+
+START_TEST(convolution_counts_multiply_accumulates)
+{
+    ln_context *ctx = load(MODEL(
+        "'x'", "'y'",
+        FLOATS("x", "[1,2,4,4]", "[1]") "," FLOATS("w", "[6,1,3,3]", "[1]") "," FLOATS(
+            "b", "[6]",
+            "[0]") "," OP("c", "conv2d",
+                          TENSOR("src", "x") "," TENSOR("weight", "w") "," TENSOR("bias", "b"),
+                          TENSOR("dst", "y"),
+                          PARAM("group", "2") "," PARAM("size", "[3,3]") "," PARAM(
+                              "stride",
+                              "[1,1]") "," PARAM("dilation",
+                                                 "[1,1]") "," PARAM("padding",
+                                                                    "[0,0,0,0]") "," PARAM("autopa"
+                                                                                           "d",
+                                                                                           "'VALID"
+                                                                                           "'"))));
+    ln_stats stats;
+    ck_assert_int_eq(ln_context_stats(ctx, &stats), 0);
+    ck_assert_double_eq(stats.macs, 6 * 2 * 2 * 3 * 3);
+    ln_context_free(ctx);
+}
+END_TEST
+
+LN_TEST_MAIN("cpu ops", random_tensors_differ_and_stay_in_their_range,
+             the_seed_decides_the_random_numbers, zeros_are_zero_at_every_run,
+             a_tensor_is_read_before_it_is_sorted_through_a_view,
+             folded_batchnorm_weights_follow_inputs_set_between_runs,
+             fprint_replaces_the_file_at_every_run,
+             fprint_warns_of_a_file_that_cannot_be_opened_and_goes_on,
+             print_writes_to_standard_output_in_the_order_of_the_list,
+             nocopy_gather_lets_producers_write_into_its_output,
+             nocopy_gather_refuses_inputs_that_cannot_be_parts, nocopy_scatter_gives_views_of_rows,
+             keys_and_values_of_one_memory_are_not_sorted,
+             variadic_operators_refuse_arguments_of_other_names,
+             an_index_outside_fails_the_run_and_is_named, an_integer_division_by_zero_fails_the_run,
+             convolution_counts_multiply_accumulates)
