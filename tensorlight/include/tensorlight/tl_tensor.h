@@ -78,6 +78,7 @@ TL_API int tl_tensor_issameshape(const tl_tensor *t1, const tl_tensor *t2);
 
 /* ---- new tensors (tl_tensor_free_data_too) ---- */
 
+/** All elements 0. */
 TL_API tl_tensor *tl_tensor_zeros(int ndim, const int *dims, tl_dtype dtype);
 
 /** A copy with own data. */

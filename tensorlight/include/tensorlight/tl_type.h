@@ -124,7 +124,8 @@ TL_API tl_cmp_func tl_cmp_getfunc(tl_dtype dtype);
 /** *ret = *p1 op *p2. Integers wrap, floats follow IEEE 754, TL_MAX and TL_MIN give `p2` where
  *  either is NaN, an integer TL_POW is computed in double and converted, TL_BOOL takes AND for
  *  TL_MUL and TL_MIN, OR for TL_SUM and TL_MAX, XOR for TL_SUB. `ret` may be `p1` or `p2`.
- *  -1 with a reason: an integer or bool division by zero. Source: operator catalogue, 5.5. */
+ *  -1 with a reason: an integer or bool division by zero, an `op` out of range. Source: operator
+ *  catalogue, 5.5. */
 typedef int (*tl_elew_func)(const void *p1, const void *p2, void *ret, tl_elew_op op);
 TL_API int tl_elew(const void *p1, const void *p2, void *ret, tl_elew_op op, tl_dtype dtype);
 TL_API tl_elew_func tl_elew_getfunc(tl_dtype dtype);

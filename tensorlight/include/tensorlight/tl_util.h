@@ -30,6 +30,7 @@ TL_API int tl_fail(const char *fmt, ...) TL_PRINTF(1, 2);
 TL_API const char *tl_last_error(void);
 
 /** Forgets the thread's last error. */
+/** Forgets the thread's last error. */
 TL_API void tl_clear_error(void);
 
 /* ---- memory ---- */
@@ -55,6 +56,7 @@ TL_API void tl_free(void *p);
 
 /* ---- pointers to elements: `n` counts elements of `size` bytes; tl_pointer_* take a dtype ---- */
 
+/** The address of element `n` from `p` on, which may be negative. */
 static inline void *tl_padd(const void *p, ptrdiff_t n, size_t size)
 {
     return (char *)p + n * (ptrdiff_t)size;

@@ -66,8 +66,9 @@ START_TEST(every_cell_agrees_with_double)
     for (size_t a = 0; a < A; a++)
         for (size_t i = 0; i < PLANE; i++) {
             const size_t at = a * (5 + K) * PLANE + i;
-            const double cx = (s(nn_at(h.feature, at)) + (double)(i % W)) * IMG_W / W;
-            const double cy = (s(nn_at(h.feature, at + PLANE)) + (double)(i / W)) * IMG_H / H;
+            const size_t row = i / W, column = i % W;
+            const double cx = (s(nn_at(h.feature, at)) + (double)column) * IMG_W / W;
+            const double cy = (s(nn_at(h.feature, at + PLANE)) + (double)row) * IMG_H / H;
             const double w = nn_at(h.anchors, 2 * a) * exp(nn_at(h.feature, at + 2 * PLANE));
             const double ht = nn_at(h.anchors, 2 * a + 1) * exp(nn_at(h.feature, at + 3 * PLANE));
             const double size = cx + cy + w + ht;

@@ -78,8 +78,10 @@ START_TEST(bool_is_logic)
     } rows[] = {{TL_MUL, {0, 0, 0, 1}}, {TL_SUM, {0, 1, 1, 1}}, {TL_SUB, {0, 1, 1, 0}},
                 {TL_MAX, {0, 1, 1, 1}}, {TL_MIN, {0, 0, 0, 1}}, {TL_POW, {1, 0, 1, 1}}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-        for (int k = 0; k < 4; k++)
-            ck_assert_double_eq(result_of(rows[i].op, TL_BOOL, k / 2, k % 2), rows[i].expected[k]);
+        for (int k = 0; k < 4; k++) {
+            const int a = k / 2, b = k % 2;
+            ck_assert_double_eq(result_of(rows[i].op, TL_BOOL, a, b), rows[i].expected[k]);
+        }
     ck_assert_double_eq(result_of(TL_DIV, TL_BOOL, 0, 1), 0);
     ck_assert_double_eq(result_of(TL_DIV, TL_BOOL, 1, 1), 1);
 }

@@ -31,7 +31,7 @@ START_TEST(every_pair_of_types_converts_by_way_of_double)
             ck_assert_ptr_eq(tl_tensor_submean(src, dst, mean), dst);
             for (int c = 0; c < 3; c++)
                 for (int p = 0; p < 7 * 41; p++) {
-                    const double value = nn_at(src, (size_t)(3 * p + c)) - mean[c];
+                    const double value = nn_at(src, 3 * (size_t)p + (size_t)c) - mean[c];
                     unsigned char expected[TL_DTYPE_MAX_SIZE];
                     tl_convert(expected, nn_types[k], &value, TL_DOUBLE);
                     ck_assert_mem_eq(tl_pointer_add(dst->data, c * 7 * 41 + p, nn_types[k]),
