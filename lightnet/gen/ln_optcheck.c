@@ -204,27 +204,37 @@ static int check_match(const checking *c)
 
 /* ---- the order of matching ---- */
 
+static void reach(ln_optrule *rule, int *n, ln_optop *op);
+
+/** The makers of `arg` and of the inputs after it, the last one first. */
+static void reach_makers(ln_optrule *rule, int *n, const ln_optarg *arg)
+{
+    if (arg) {
+        reach_makers(rule, n, arg->next);
+        reach(rule, n, ln_opttensor_find(rule, arg->tensor)->maker);
+    }
+}
+
+/** Fills rule->order from its end, at `*n`: first what `op` reads, then `op` before it. */
 static void reach(ln_optrule *rule, int *n, ln_optop *op)
 {
     if (op && !op->reached) {
         op->reached = 1;
-        rule->order[(*n)++] = op;
+        reach_makers(rule, n, op->ins);
+        rule->order[--(*n)] = op;
     }
 }
 
-/** From the anchor to the makers of its inputs, and so on. */
+/** From the anchor to the makers of its inputs, and so on, each operator after all that read from
+ * it: the opposite is an order to run in. */
 static int order_by_data(const checking *c)
 {
     ln_optrule *rule = c->rule;
     ln_optop *anchor = rule->match;
-    int n = 0;
+    int n = rule->nmatch;
     while (anchor->next)
         anchor = anchor->next;
     reach(rule, &n, anchor);
-    for (int i = 0; i < n; i++) {
-        for (const ln_optarg *arg = rule->order[i]->ins; arg; arg = arg->next)
-            reach(rule, &n, ln_opttensor_find(rule, arg->tensor)->maker);
-    }
     for (const ln_optop *op = rule->match; op; op = op->next) {
         if (!op->reached)
             return ln_optrule_fail(rule, &op->place, c->err,
