@@ -5,9 +5,10 @@
 In a copy of the tree, with LightNet installed and first in PATH, this follows each document from top to bottom:
 
     ```console           runs each line that begins with `$ ` and compares what it prints with the lines below it;
-                         a line `...` stands for any lines, and times are not compared
+                         a line `...` stands for any lines, `...` at the end of a line for any rest, and times
+                         are not compared
     ```c file=PATH       writes the block to PATH, as a reader would (any language)
-    ```diff              applies the block to the tree, as `git apply` does
+    ```c file=PATH after=LINE   puts the block into PATH after the first line that reads LINE
 
 Other blocks are for reading only. Links to files are followed in every document of the tree.
 """
@@ -45,12 +46,18 @@ def commands(lines):
     return found
 
 
+def pattern_of(line):
+    """A shown line as a regular expression."""
+    line = TIMES.sub("0.0", line).rstrip()
+    if line == "...":
+        return r"(?:.*\n)*?"
+    return re.escape(line[:-3]) + r".*\n" if line.endswith("...") else re.escape(line) + r"\n"
+
+
 def agrees(shown, printed):
-    """True when the lines printed are those shown, `...` standing for any."""
-    pattern = "".join(r"(?:.*\n)*?" if line.strip() == "..." else re.escape(TIMES.sub("0.0", line).rstrip()) + r"\n"
-                      for line in shown)
-    text = "".join(TIMES.sub("0.0", line).rstrip() + "\n" for line in printed.splitlines())
-    return re.fullmatch(pattern, text) is not None
+    """True when the lines printed are those shown; empty lines at the end do not count."""
+    text = "".join(TIMES.sub("0.0", line).rstrip() + "\n" for line in printed.rstrip().splitlines())
+    return re.fullmatch("".join(map(pattern_of, "\n".join(shown).rstrip().splitlines())), text) is not None
 
 
 class Reader:
@@ -61,14 +68,12 @@ class Reader:
 
     def follow(self, document):
         for line, info, lines in blocks(text_of(document)):
-            where = f"{document}:{line}"
             if info == "console":
                 for offset, command, shown in commands(lines):
                     yield from self.type(f"{document}:{line + 1 + offset}", command, shown)
-            elif info == "diff":
-                yield from self.apply(where, lines)
             elif " file=" in info:
-                self.write(info.split(" file=")[1], lines)
+                path, _, after = info.split(" file=")[1].partition(" after=")
+                yield from self.insert(path, after, lines) if after else self.write(path, lines)
 
     def type(self, where, command, shown):
         # Line by line, as on a terminal, so that both streams come in the order of writing.
@@ -76,17 +81,20 @@ class Reader:
         if not agrees(shown, printed):
             yield f"{where}: {command}\nexit status {status}, printed:\n{printed[-3000:]}"
 
-    def apply(self, where, lines):
-        self.write("step.diff", lines)
-        status, printed = run(["git", "apply", "step.diff"], cwd=self.folder)
-        if status:
-            yield f"{where}: {printed}"
+    def insert(self, path, after, lines):
+        with open(os.path.join(self.folder, path), encoding="utf-8") as file:
+            old = file.read().splitlines()
+        places = [i for i, line in enumerate(old, 1) if line.strip() == after]
+        if not places:
+            return [f"{path} has no line {after}"]
+        return self.write(path, old[:places[0]] + lines + old[places[0]:])
 
     def write(self, path, lines):
         path = os.path.join(self.folder, path)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as file:
             file.write("\n".join(lines) + "\n")
+        return []
 
 
 def copy_tree(folder):
@@ -105,7 +113,7 @@ def broken_links(documents):
 
 
 def is_followed(document):
-    return any(info in ("console", "diff") or " file=" in info for _, info, _ in blocks(text_of(document)))
+    return any(info == "console" or " file=" in info for _, info, _ in blocks(text_of(document)))
 
 
 def main():
