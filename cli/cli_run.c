@@ -14,8 +14,11 @@
 // Outputs with more elements than this are summed up in a line instead of printed.
 enum { LARGE = 1000 };
 
+// Flushes what the model printed first, so that the time stands below it also where both go to one
+// file.
 static void print_time(uint64_t ns)
 {
+    fflush(stdout);
     fprintf(stderr, "info: run time: %.6fs\n", (double)ns * 1e-9);
 }
 
