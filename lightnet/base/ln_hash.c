@@ -109,17 +109,24 @@ static void free_content(const ln_hash *hash, const pair *p)
         hash->free_v_func(p->value);
 }
 
-void ln_hash_free(ln_hash *hash)
+void ln_hash_clear(ln_hash *hash)
 {
-    if (!hash)
-        return;
     for (size_t i = 0; i < hash->n_buckets; i++) {
         for (pair *p = hash->buckets[i], *next; p; p = next) {
             next = p->next;
             free_content(hash, p);
             ln_free(p);
         }
+        hash->buckets[i] = NULL;
     }
+    hash->size = 0;
+}
+
+void ln_hash_free(ln_hash *hash)
+{
+    if (!hash)
+        return;
+    ln_hash_clear(hash);
     ln_free(hash->buckets);
     ln_free(hash);
 }

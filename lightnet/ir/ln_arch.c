@@ -13,10 +13,10 @@ static ln_list *archs; // in the order of registration
 
 static int create_tables(void)
 {
-    if (LN_ARCH.arch_table)
-        return 0;
-    LN_ARCH.arch_table = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-    LN_ARCH.op_proto_table = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    if (!LN_ARCH.arch_table)
+        LN_ARCH.arch_table = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    if (!LN_ARCH.op_proto_table)
+        LN_ARCH.op_proto_table = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     return LN_ARCH.arch_table && LN_ARCH.op_proto_table
                ? 0
                : ln_error_set(NULL, "out of memory for the architecture tables");
@@ -33,17 +33,35 @@ static int check_names(const ln_arch *arch)
     return 0;
 }
 
+// An architecture that is in the tables only in part goes again.
+static int forget(const ln_arch *arch)
+{
+    for (ln_op **op = arch->reg_ops; op && *op; op++)
+        if (ln_hash_find(LN_ARCH.op_proto_table, (*op)->op_arg->optype) == *op)
+            ln_hash_remove(LN_ARCH.op_proto_table, (*op)->op_arg->optype);
+    ln_hash_remove(LN_ARCH.arch_table, arch->arch_name);
+    archs = ln_list_remove(archs, arch);
+    return -1;
+}
+
 int ln_arch_register(ln_arch *arch)
 {
     if (create_tables() || check_names(arch))
         return -1;
     ln_list *longer = ln_list_append(archs, arch);
-    if (!longer || ln_hash_insert(LN_ARCH.arch_table, arch->arch_name, arch) < 0)
-        return ln_error_set(NULL, "out of memory for architecture '%s'", arch->arch_name);
+    if (!longer)
+        return -1;
     archs = longer;
-    for (ln_op **op = arch->reg_ops; op && *op; op++)
-        if (ln_hash_insert(LN_ARCH.op_proto_table, (*op)->op_arg->optype, *op) < 0)
-            return ln_error_set(NULL, "out of memory for architecture '%s'", arch->arch_name);
+    if (ln_hash_insert(LN_ARCH.arch_table, arch->arch_name, arch) < 0)
+        return forget(arch);
+    for (ln_op **op = arch->reg_ops; op && *op; op++) {
+        const int fresh = ln_hash_insert(LN_ARCH.op_proto_table, (*op)->op_arg->optype, *op);
+        if (fresh == 0)
+            ln_error_set(NULL, "architecture '%s' has two operators of type '%s'", arch->arch_name,
+                         (*op)->op_arg->optype);
+        if (fresh != 1)
+            return forget(arch);
+    }
     if (arch->init_func)
         arch->init_func(&arch->priv);
     return 0;

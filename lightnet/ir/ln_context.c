@@ -78,6 +78,12 @@ void ln_context_clear_error(const ln_context *ctx)
         ln_error_clear(ctx->error);
 }
 
+static int has_tables(const ln_context *ctx)
+{
+    return ctx->tensor_table && ctx->op_table && ctx->dfg && ctx->unique && ctx->mutated &&
+           ctx->input_names && ctx->output_names;
+}
+
 // What one model brings is dropped by ln_context_cleanup; what the caller set stays.
 static int create_tables(ln_context *ctx)
 {
@@ -86,8 +92,9 @@ static int create_tables(ln_context *ctx)
     ctx->dfg = ln_dfg_create();
     ctx->unique = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
     ctx->mutated = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
-    const int whole = ctx->tensor_table && ctx->op_table && ctx->dfg && ctx->unique && ctx->mutated;
-    return whole ? 0 : ln_fail(ctx, "out of memory for a context");
+    ctx->input_names = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    ctx->output_names = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    return has_tables(ctx) ? 0 : ln_fail(ctx, "out of memory for a context");
 }
 
 static void free_tables(ln_context *ctx)
@@ -97,8 +104,8 @@ static void free_tables(ln_context *ctx)
     ln_tensor_table_free(ctx->tensor_table);
     ln_hash_free(ctx->unique);
     ln_hash_free(ctx->mutated);
-    ctx->dfg = NULL;
-    ctx->op_table = ctx->tensor_table = ctx->unique = ctx->mutated = NULL;
+    ln_hash_free(ctx->input_names);
+    ln_hash_free(ctx->output_names);
 }
 
 ln_context *ln_context_create(void)
@@ -127,7 +134,7 @@ void ln_context_free(ln_context *ctx)
 {
     if (!ctx)
         return;
-    if (ctx->op_table)
+    if (has_tables(ctx))
         ln_context_cleanup(ctx);
     free_tables(ctx);
     ln_list_free_deep(ctx->disabled, ln_free);
@@ -141,9 +148,9 @@ void ln_context_free(ln_context *ctx)
 static int is_placeholder(const ln_op *op)
 {
     const ln_list *params = op->op_arg->params;
-    const ln_param_entry *from_file = ln_param_list_find((ln_list *)params, "from_file");
-    const ln_param_entry *ran = ln_param_list_find((ln_list *)params, "ran");
-    const ln_param_entry *data = ln_param_list_find((ln_list *)params, "data");
+    const ln_param_entry *from_file = ln_param_list_find(params, "from_file");
+    const ln_param_entry *ran = ln_param_list_find(params, "ran");
+    const ln_param_entry *data = ln_param_list_find(params, "data");
     if (!from_file || !ran || !data || from_file->type != LN_PARAM_BOOL || from_file->value_bool)
         return 0;
     if (ran->type != LN_PARAM_ARRAY_NUMBER || data->type != LN_PARAM_ARRAY_NUMBER)
@@ -158,10 +165,11 @@ static const char *first_name(const ln_list *tensors)
     return tensors ? ((const ln_tensor_list_entry *)tensors->data)->name : NULL;
 }
 
-static int append_name(ln_context *ctx, ln_list **names, const char *name)
+// Adds a copy of the name in front of the list.
+static int push_name(const ln_context *ctx, ln_list **names, const char *name)
 {
     char *copy = ln_strdup(name);
-    ln_list *longer = copy ? ln_list_append(*names, copy) : NULL;
+    ln_list *longer = copy ? ln_list_prepend(*names, copy) : NULL;
     if (!longer) {
         ln_free(copy);
         return ln_fail(ctx, "out of memory");
@@ -190,8 +198,9 @@ static int infer_inputs(ln_context *ctx)
         const char *name = first_name(op->op_arg->tensors_out);
         if (!status && name && !op->op_arg->tensors_in && is_placeholder(op) &&
             ln_hash_find_extended(firsts, name, NULL, NULL))
-            status = append_name(ctx, &ctx->inputs, name);
+            status = push_name(ctx, &ctx->inputs, name);
     }
+    ctx->inputs = ln_list_reverse(ctx->inputs);
     ln_hash_free(firsts);
     return status;
 }
@@ -206,36 +215,33 @@ static int infer_outputs(ln_context *ctx)
         LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
         {
             if (!ln_dfg_num_readers(ctx->dfg, tle->name) &&
-                append_name(ctx, &ctx->outputs, tle->name))
+                push_name(ctx, &ctx->outputs, tle->name))
                 return -1;
         }
     }
-    return 0;
+    ctx->outputs = ln_list_reverse(ctx->outputs);
+    return ln_context_index_names(ctx);
 }
 
 static int read_model(ln_context *ctx, const char *name, const char *text, size_t len)
 {
-    if (ctx->ops)
-        return ln_fail(ctx, "the context holds a model already; clean it up first");
     ctx->source = ln_strdup(name);
     if (!ctx->source)
         return ln_fail(ctx, "out of memory");
     if (ln_ir_read(ctx, name, text, len, &ctx->ops))
         return -1;
-    const int infer = !ctx->inputs && !ctx->outputs;
-    if (infer && infer_inputs(ctx))
+    if (!(ctx->declared & LN_DECLARES_INPUTS) && infer_inputs(ctx))
         return -1;
     if (ln_context_init_ops(ctx))
         return ln_fail_at(ctx, "%s", name);
-    if (!ctx->outputs && infer_outputs(ctx))
-        return -1;
-    ctx->declared = !infer;
-    return 0;
+    return ctx->declared & LN_DECLARES_OUTPUTS ? 0 : infer_outputs(ctx);
 }
 
 int ln_context_init_text(ln_context *ctx, const char *name, const char *text, size_t len)
 {
     ln_context_clear_error(ctx);
+    if (ctx->ops || ctx->source)
+        return ln_fail(ctx, "the context holds a model already; clean it up first");
     if (read_model(ctx, name, text, len)) {
         ln_context_cleanup(ctx);
         return -1;
@@ -264,6 +270,10 @@ void ln_context_cleanup(ln_context *ctx)
 {
     ln_context_unload(ctx);
     ln_context_cleanup_ops(ctx);
+    ln_hash_clear(ctx->input_names);
+    ln_hash_clear(ctx->output_names);
+    ln_hash_clear(ctx->unique);
+    ln_hash_clear(ctx->mutated);
     ln_list_free_deep(ctx->inputs, ln_free);
     ln_list_free_deep(ctx->outputs, ln_free);
     ln_list_free_deep(ctx->rules, ln_free);
@@ -306,7 +316,7 @@ int ln_context_disable_rule(ln_context *ctx, const char *rule)
     ln_context_clear_error(ctx);
     if (!is_known_rule(rule))
         return ln_fail(ctx, "there is no rule '%s'", rule);
-    return append_name(ctx, &ctx->disabled, rule);
+    return push_name(ctx, &ctx->disabled, rule);
 }
 
 void ln_context_set_reference(ln_context *ctx)
@@ -325,12 +335,24 @@ int ln_context_add_output(ln_context *ctx, const char *tname)
     ln_context_clear_error(ctx);
     if (!ln_tensor_table_find(ctx->tensor_table, tname))
         return ln_fail(ctx, "the model has no tensor '%s'", tname);
-    return ln_context_is_output(ctx, tname) ? 0 : append_name(ctx, &ctx->outputs, tname);
+    if (ctx->target)
+        return ln_fail(ctx, "the model is compiled already, for '%s': '%s' cannot become an output",
+                       ctx->target, tname);
+    if (ln_context_is_output(ctx, tname))
+        return 0;
+    char *copy = ln_strdup(tname);
+    ln_list *longer = copy ? ln_list_append(ctx->outputs, copy) : NULL;
+    if (!longer) {
+        ln_free(copy);
+        return ln_fail(ctx, "out of memory");
+    }
+    ctx->outputs = longer;
+    return ln_context_index_names(ctx);
 }
 
 int ln_context_is_output(const ln_context *ctx, const char *tname)
 {
-    return ln_list_find_custom(ctx->outputs, (void *)tname, ln_str_cmp) != NULL;
+    return ln_hash_find(ctx->output_names, tname) != NULL;
 }
 
 int ln_context_num_uses(const ln_context *ctx, const char *tname)
@@ -346,6 +368,8 @@ ln_op *ln_context_creater(const ln_context *ctx, const char *tname)
 
 int ln_context_is_mutated(const ln_context *ctx, const char *tname)
 {
+    if (!ln_hash_size(ctx->mutated))
+        return 0;
     const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tname);
     const ln_tensor_entry *root = te ? ln_tensor_table_root(ctx->tensor_table, te) : NULL;
     return root && ln_hash_find_extended(ctx->mutated, root->name, NULL, NULL);

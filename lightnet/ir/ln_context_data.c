@@ -5,7 +5,6 @@
 
 #include <stdarg.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -53,19 +52,8 @@ static int check_place(const ln_context *ctx, const char *what, const char *name
                    what, name, size, offset, ctx->mem_sizes[mtype], ln_mem_type_name(mtype));
 }
 
-// No two pieces of memory that are in use at the same time may overlap.
-static int check_sharing(const ln_context *ctx)
-{
-    ln_lifetime life;
-    if (ln_lifetime_find(ctx, &life))
-        return -1;
-    const int status = ln_lifetime_check(ctx, &life);
-    ln_lifetime_free(&life);
-    return status;
-}
-
-// A plan may come from a file: no tensor may reach outside of its memory, or into others.
-static int check_plan(const ln_context *ctx)
+// No tensor and no scratch memory may reach outside of its memory.
+static int check_places(const ln_context *ctx)
 {
     const ln_op *op;
     LN_LIST_FOREACH(op, ctx->ops)
@@ -88,7 +76,18 @@ static int check_plan(const ln_context *ctx)
                         op_arg->scratch_offset, op_arg->scratch_size))
             return -1;
     }
-    return check_sharing(ctx);
+    return 0;
+}
+
+// A plan may come from a file, or be older than a parameter.
+static int check_plan(const ln_context *ctx)
+{
+    ln_lifetime life;
+    if (check_places(ctx) || ln_lifetime_find(ctx, &life))
+        return -1;
+    const int status = ln_lifetime_check(ctx, &life);
+    ln_lifetime_free(&life);
+    return status;
 }
 
 int ln_context_alloc_mem(ln_context *ctx)
@@ -145,46 +144,59 @@ static ln_tensor_entry *find_loaded(ln_context *ctx, const char *tname)
 
 int ln_context_set_data(ln_context *ctx, const char *tname, const void *data)
 {
-    ln_tensor_entry *te = find_loaded(ctx, tname);
+    const ln_tensor_entry *te = find_loaded(ctx, tname);
     if (!te)
         return -1;
+    const ln_op *maker = ln_context_creater(ctx, tname);
+    if (maker->op_arg->at_load && maker->run)
+        return ln_fail(ctx, "tensor '%s' is computed from others when the model is loaded", tname);
     const ln_copy_func copy = ln_mem_type_copy_func(te->mtype, LN_MEM_CPU);
     copy(te->tensor->data, data, tl_tensor_size(te->tensor));
     if (te->isconst)
         ctx->stale = 1;
-    ctx->missing = ln_list_remove_custom_deep(ctx->missing, (void *)tname, ln_str_cmp, ln_free);
+    ctx->missing = ln_list_remove_custom_deep(ctx->missing, tname, ln_str_cmp, ln_free);
     return 0;
 }
 
-// Whether operator `op`, which runs after `te` was made, leaves its own data in te's memory.
-static int overwrites(ln_context *ctx, const ln_op *op, const ln_tensor_entry *te, size_t begin,
-                      size_t end)
+// A piece of the memory that the tensor `root` roots.
+typedef struct piece {
+    const ln_tensor_entry *root;
+    size_t begin, end;
+} piece;
+
+static int meets(const piece *p, size_t offset, size_t size)
+{
+    return offset < p->end && offset + size > p->begin;
+}
+
+// Whether the operator leaves data of others in the piece.
+static int overwrites(const ln_context *ctx, const ln_op *op, const piece *p)
 {
     const ln_op_arg *op_arg = op->op_arg;
-    const ln_tensor_entry *root = ln_tensor_table_root(ctx->tensor_table, te);
     const ln_tensor_list_entry *tle;
     if (op_arg->at_load || !op->run)
         return 0;
     LN_LIST_FOREACH(tle, op_arg->tensors_out)
     {
-        const ln_tensor_entry *other = ln_tensor_table_find(ctx->tensor_table, tle->name);
-        if (other->mtype == te->mtype && ln_tensor_table_root(ctx->tensor_table, other) != root &&
-            other->offset < end && other->offset + tl_tensor_size(other->tensor) > begin)
+        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        if (te->mtype == p->root->mtype && meets(p, te->offset, tl_tensor_size(te->tensor)) &&
+            ln_tensor_table_root(ctx->tensor_table, te) != p->root)
             return 1;
     }
-    return te->mtype == LN_MEM_CPU && op_arg->scratch_size && op_arg->scratch_offset < end &&
-           op_arg->scratch_offset + op_arg->scratch_size > begin;
+    return p->root->mtype == LN_MEM_CPU && op_arg->scratch_size &&
+           meets(p, op_arg->scratch_offset, op_arg->scratch_size);
 }
 
-static int survives(ln_context *ctx, const ln_tensor_entry *te)
+// The plan keeps static tensors and outputs; of others, the operators behind the maker tell.
+static int survives(const ln_context *ctx, const ln_tensor_entry *te)
 {
     const ln_tensor_entry *root = ln_tensor_table_root(ctx->tensor_table, te);
-    if (root->isstatic)
+    const piece p = {root, te->offset, te->offset + tl_tensor_size(te->tensor)};
+    if (root->isstatic || ctx->keep || ln_context_is_output(ctx, te->name))
         return 1;
-    const size_t begin = te->offset, end = begin + tl_tensor_size(te->tensor);
     const ln_op *maker = ln_context_creater(ctx, te->name);
     for (const ln_list *node = maker->op_arg->node->next; node; node = node->next)
-        if (overwrites(ctx, node->data, te, begin, end))
+        if (overwrites(ctx, node->data, &p))
             return 0;
     return 1;
 }
@@ -200,7 +212,7 @@ void *ln_context_get_data(ln_context *ctx, const char *tname, void *data)
         return NULL;
     }
     const size_t size = tl_tensor_size(te->tensor);
-    if (!data && !(data = malloc(size ? size : 1))) {
+    if (!data && !(data = ln_alloc(size))) {
         ln_fail(ctx, "cannot allocate %zu bytes for tensor '%s'", size, tname);
         return NULL;
     }
@@ -217,28 +229,100 @@ size_t ln_context_data_size(ln_context *ctx, const char *tname)
     return te ? tl_tensor_size(te->tensor) : 0;
 }
 
-// Checks all operators anew after a parameter changed; on failure the old value comes back.
+/* What of a tensor must stay once its memory is planned. */
+typedef struct shape {
+    int ndim;
+    int dims[LN_MAXDIM];
+    tl_dtype dtype;
+} shape;
+
+static shape shape_of(const tl_tensor *tensor)
+{
+    shape s = {.ndim = tensor->ndim, .dtype = tensor->dtype};
+    for (int i = 0; i < s.ndim && i < LN_MAXDIM; i++)
+        s.dims[i] = tensor->dims[i];
+    return s;
+}
+
+// Calls `visit` with each tensor and its place in an array of shapes, up to the first failure.
+static int visit_shapes(const ln_context *ctx, shape *shapes,
+                        int (*visit)(const ln_context *, const ln_tensor_entry *, shape *))
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const ln_tensor_list_entry *tle;
+        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+        {
+            if (visit(ctx, ln_tensor_table_find(ctx->tensor_table, tle->name), shapes++))
+                return -1;
+        }
+    }
+    return 0;
+}
+
+static int note_shape(const ln_context *ctx, const ln_tensor_entry *te, shape *place)
+{
+    (void)ctx;
+    *place = shape_of(te->tensor);
+    return 0;
+}
+
+static int compare_shape(const ln_context *ctx, const ln_tensor_entry *te, shape *place)
+{
+    const shape now = shape_of(te->tensor);
+    if (!memcmp(&now, place, sizeof(now)))
+        return 0;
+    char was[LN_MAX_SHAPE], is[LN_MAX_SHAPE];
+    ln_sprint_shape(was, sizeof(was), place->ndim, place->dims);
+    ln_sprint_shape(is, sizeof(is), now.ndim, now.dims);
+    return ln_fail(ctx, "tensor '%s' would become %s %s, but the model is compiled with %s %s",
+                   te->name, tl_dtype_name(now.dtype), is, tl_dtype_name(place->dtype), was);
+}
+
+// Checks all operators anew; a compiled model must keep its shapes and its plan.
+static int check_anew(ln_context *ctx)
+{
+    if (!ctx->target)
+        return ln_context_rebind(ctx);
+    shape *shapes = ln_alloc_array((size_t)ln_hash_size(ctx->tensor_table), sizeof(*shapes));
+    if (!shapes)
+        return ln_fail_last(ctx);
+    visit_shapes(ctx, shapes, note_shape);
+    const int status =
+        ln_context_rebind(ctx) || visit_shapes(ctx, shapes, compare_shape) || check_plan(ctx) ? -1
+                                                                                              : 0;
+    ln_free(shapes);
+    return status;
+}
+
+// After a parameter changed: on failure the old value comes back.
 static int apply_param(ln_context *ctx, ln_param_entry *entry, va_list ap)
 {
     ln_param_entry *old = ln_param_entry_copy(entry);
     if (!old)
-        return ln_fail(ctx, "out of memory");
+        return ln_fail_last(ctx);
     if (ln_param_vset(entry, ap) < 0) {
         ln_param_entry_free(old);
         return ln_fail_last(ctx);
     }
-    int status = ln_context_rebind(ctx);
-    if (!status && ctx->target)
-        status = check_plan(ctx);
-    ln_param_entry changed = *entry;
+    const int status = check_anew(ctx);
     if (status) {
+        const ln_param_entry changed = *entry;
         *entry = *old;
         *old = changed;
-        ln_context_rebind(ctx);
     }
     ln_param_entry_free(old);
-    for_each_tensor(ctx, bind_data);
+    if (status && ln_context_rebind(ctx))
+        ln_context_cleanup(ctx);
+    else
+        for_each_tensor(ctx, bind_data);
     return status;
+}
+
+static int prepare_op(const ln_op *op)
+{
+    return ln_op_call((ln_op *)op, op->static_run);
 }
 
 int ln_context_set_param(ln_context *ctx, const char *opname, const char *pname, ...)
@@ -255,24 +339,27 @@ int ln_context_set_param(ln_context *ctx, const char *opname, const char *pname,
     va_start(ap, pname);
     const int status = apply_param(ctx, entry, ap);
     va_end(ap);
-    return status;
+    if (status || !is_loaded(ctx))
+        return status;
+    ctx->stale = 1;
+    return op->op_arg->tensors_in ? 0 : prepare_op(op);
 }
 
-static int run_op(const ln_op *op, ln_op_func func)
+static int run_op(const ln_op *op)
 {
-    op->op_arg->failed = 0;
-    if (func)
-        func(op->op_arg);
-    return op->op_arg->failed ? -1 : 0;
+    return ln_op_call((ln_op *)op, op->run);
 }
 
-// Repeats what was computed at load, since a constant changed.
+// Repeats what was prepared and computed at load, since a constant or a parameter changed. What
+// tensors without inputs hold may have been set, and stays.
 static int refresh_constants(const ln_context *ctx)
 {
     const ln_op *op;
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        if (op->op_arg->at_load && (run_op(op, op->static_run) || run_op(op, op->run)))
+        if (!op->op_arg->tensors_in)
+            continue;
+        if (prepare_op(op) || (op->op_arg->at_load && run_op(op)))
             return -1;
     }
     return 0;
@@ -302,7 +389,7 @@ int ln_context_run(const ln_context *ctx)
         return -1;
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        if (!op->op_arg->at_load && run_op(op, op->run))
+        if (!op->op_arg->at_load && run_op(op))
             return -1;
     }
     return 0;
@@ -324,7 +411,7 @@ int ln_context_run_timed(const ln_context *ctx, uint64_t *ns)
     LN_LIST_FOREACH(op, ctx->ops)
     {
         const uint64_t start = now();
-        if (!op->op_arg->at_load && run_op(op, op->run))
+        if (!op->op_arg->at_load && run_op(op))
             return -1;
         ns[i++] += now() - start;
     }

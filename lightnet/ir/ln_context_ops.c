@@ -2,10 +2,9 @@
 // The operators of a context: entering, leaving and replacing them, with everything that must
 // follow.
 //
-// Each operator knows its node in ctx->ops, and a node's content may move: to put an operator
-// before node N without knowing N's predecessor, N takes the new operator and a new node behind N
-// takes the old one; removal is the reverse. So all edits take constant time, except removing the
-// last node.
+// Each operator knows its node in ctx->ops and the node before it, and the context knows the last
+// node. A node's content may move: to put an operator before node N, N takes the new operator and a
+// new node behind N takes the old one; removal is the reverse. So all edits take constant time.
 
 #include "ir/ln_context_ops.h"
 
@@ -18,21 +17,33 @@ static int out_of_memory(const ln_context *ctx)
     return ln_fail(ctx, "out of memory");
 }
 
-static void place(ln_list *node, ln_op *op)
+static void place(ln_list *node, ln_list *before, ln_op *op)
 {
     node->data = op;
     op->op_arg->node = node;
+    op->op_arg->before = before;
+}
+
+// The node that follows `node` (NULL: none, then `node` is the last) has changed.
+static void set_next(ln_context *ctx, ln_list *node, ln_list *next)
+{
+    node->next = next;
+    if (next)
+        ((ln_op *)next->data)->op_arg->before = node;
+    else
+        ctx->last = node;
 }
 
 static int insert_before(ln_context *ctx, ln_list *node, ln_op *op)
 {
+    ln_op *moved = node->data;
     ln_list *behind = ln_list_prepend(NULL, NULL);
     if (!behind)
         return out_of_memory(ctx);
-    behind->next = node->next;
+    set_next(ctx, behind, node->next);
+    place(node, moved->op_arg->before, op);
+    place(behind, node, moved);
     node->next = behind;
-    place(behind, node->data);
-    place(node, op);
     return 0;
 }
 
@@ -41,11 +52,9 @@ static int append(ln_context *ctx, ln_op *op)
     ln_list *node = ln_list_prepend(NULL, NULL);
     if (!node)
         return out_of_memory(ctx);
-    place(node, op);
-    ln_list **link = &ctx->ops;
-    while (*link)
-        link = &(*link)->next;
-    *link = node;
+    place(node, ctx->last, op);
+    *(ctx->last ? &ctx->last->next : &ctx->ops) = node;
+    ctx->last = node;
     return 0;
 }
 
@@ -55,20 +64,58 @@ static void free_node(ln_list *node)
     ln_list_free(node);
 }
 
-static void unlink_node(ln_context *ctx, ln_list *node)
+static void unlink_op(ln_context *ctx, ln_op *op)
 {
-    ln_list *next = node->next;
+    ln_list *node = op->op_arg->node, *before = op->op_arg->before, *next = node->next;
     if (next) {
-        place(node, next->data);
-        node->next = next->next;
+        place(node, before, next->data);
+        set_next(ctx, node, next->next);
         free_node(next);
         return;
     }
-    ln_list **link = &ctx->ops;
-    while (*link != node)
-        link = &(*link)->next;
-    *link = NULL;
+    *(before ? &before->next : &ctx->ops) = NULL;
+    ctx->last = before;
     free_node(node);
+}
+
+void ln_context_set_order(ln_context *ctx, ln_list *ops)
+{
+    ctx->ops = ops;
+    ctx->last = NULL;
+    for (ln_list *node = ops; node; node = node->next) {
+        place(node, ctx->last, node->data);
+        ctx->last = node;
+    }
+}
+
+static int index_list(ln_hash *names, const ln_list *list)
+{
+    char *name;
+    ln_hash_clear(names);
+    LN_LIST_FOREACH(name, list)
+    {
+        if (ln_hash_insert(names, name, name) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int ln_context_index_names(ln_context *ctx)
+{
+    if (index_list(ctx->input_names, ctx->inputs) || index_list(ctx->output_names, ctx->outputs))
+        return out_of_memory(ctx);
+    return 0;
+}
+
+int ln_context_readers(const ln_context *ctx, const char *tname, ln_list **readers)
+{
+    const ln_op *maker = ln_context_creater(ctx, tname);
+    *readers = NULL;
+    if (!maker || !ln_dfg_num_readers(ctx->dfg, tname))
+        return 0;
+    ln_error_clear(NULL);
+    *readers = ln_dfg_nexts(ctx->dfg, maker, tname);
+    return *readers || !*ln_last_error() ? 0 : ln_fail_last(ctx);
 }
 
 static int has_output(const ln_op *op, const char *tname)
@@ -76,74 +123,129 @@ static int has_output(const ln_op *op, const char *tname)
     return ln_tensor_list_find_by_name(op->op_arg->tensors_out, tname) != NULL;
 }
 
-// Tensor `te` and everything computed from it at load will have to be computed in each run.
-static void revoke_constant(ln_context *ctx, ln_tensor_entry *te)
+/* Constants: see "Constants and static work" in docs/dev/design.md */
+
+// Tensor `te` (NULL: not made yet) is not constant any more; what that means for others is still
+// `todo`.
+static int revoke(const ln_context *ctx, ln_tensor_entry *te, ln_list **todo)
 {
-    if (!te->isconst)
-        return;
+    if (!te || !te->isconst)
+        return 0;
     te->isconst = 0;
-    ln_op *reader;
-    ln_list *readers = ln_dfg_nexts(ctx->dfg, ln_context_creater(ctx, te->name), te->name);
-    LN_LIST_FOREACH(reader, readers)
-    {
-        const ln_tensor_list_entry *tle;
-        reader->op_arg->at_load = 0;
-        LN_LIST_FOREACH(tle, reader->op_arg->tensors_out)
-        {
-            revoke_constant(ctx, ln_tensor_table_find(ctx->tensor_table, tle->name));
-        }
-    }
-    ln_list_free(readers);
+    ln_list *longer = ln_list_prepend(*todo, te);
+    if (!longer)
+        return out_of_memory(ctx);
+    *todo = longer;
+    return 0;
 }
 
-static int mark_mutated(ln_context *ctx, const char *tname)
+static int revoke_outputs(const ln_context *ctx, const ln_op *op, ln_list **todo)
 {
-    ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tname);
-    ln_tensor_entry *root = ln_tensor_table_root(ctx->tensor_table, te);
+    const ln_tensor_list_entry *tle;
+    op->op_arg->at_load = 0;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        if (revoke(ctx, ln_tensor_table_find(ctx->tensor_table, tle->name), todo))
+            return -1;
+    }
+    return 0;
+}
+
+// The inputs whose memory is that of the operator's outputs.
+static int revoke_taken_inputs(const ln_context *ctx, const ln_op *op, ln_list **todo)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        if (te && te->owner && has_output(op, te->owner) && revoke(ctx, te, todo))
+            return -1;
+    }
+    return 0;
+}
+
+static int revoke_readers(const ln_context *ctx, const char *tname, ln_list **todo)
+{
+    ln_op *reader;
+    ln_list *readers;
+    if (ln_context_readers(ctx, tname, &readers))
+        return -1;
+    int status = 0;
+    LN_LIST_FOREACH(reader, readers)
+    {
+        status = status ? status : revoke_outputs(ctx, reader, todo);
+    }
+    ln_list_free(readers);
+    return status;
+}
+
+// What was computed at load from the tensors in `todo` (takes the list), and what shares their
+// memory, will have to be computed in each run.
+static int revoke_all(const ln_context *ctx, ln_list *todo)
+{
+    int status = 0;
+    while (todo && !status) {
+        const ln_tensor_entry *te = todo->data;
+        todo = ln_list_remove_nth(todo, 0);
+        const ln_op *maker = ln_context_creater(ctx, te->name);
+        if (maker)
+            status = revoke_outputs(ctx, maker, &todo) || revoke_taken_inputs(ctx, maker, &todo);
+        status = status || revoke_readers(ctx, te->name, &todo) ? -1 : 0;
+    }
+    ln_list_free(todo);
+    return status;
+}
+
+static int revoke_constant(const ln_context *ctx, ln_tensor_entry *te)
+{
+    ln_list *todo = NULL;
+    return revoke(ctx, te, &todo) ? -1 : revoke_all(ctx, todo);
+}
+
+static ln_tensor_entry *root_of(const ln_context *ctx, const char *tname)
+{
+    const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tname);
+    return te ? ln_tensor_table_root(ctx->tensor_table, te) : NULL;
+}
+
+static int note_mutated(const ln_context *ctx, const ln_tensor_entry *root)
+{
     char *key = ln_strdup(root->name);
     if (!key || ln_hash_insert(ctx->mutated, key, NULL) < 0) {
         ln_free(key);
         return out_of_memory(ctx);
     }
-    revoke_constant(ctx, root);
     return 0;
 }
 
-static int is_inplace_writer(const ln_op *op)
-{
-    return op->op_arg->info && op->op_arg->info->inplace_writer;
-}
-
-static int outputs_are_static(const ln_op *op)
+static int outputs_are_static(const ln_context *ctx, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        const ln_tensor_entry *te = ln_tensor_table_find(op->op_arg->tensor_table, tle->name);
-        if (!te->isstatic)
+        if (!ln_tensor_table_find(ctx->tensor_table, tle->name)->isstatic)
             return 0;
     }
     return op->op_arg->tensors_out != NULL;
 }
 
-static int inputs_are_constant(const ln_op *op)
+static int inputs_are_constant(const ln_context *ctx, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        const ln_tensor_entry *te = ln_tensor_table_find(op->op_arg->tensor_table, tle->name);
-        if (!te->isconst)
+        if (!ln_tensor_table_find(ctx->tensor_table, tle->name)->isconst)
             return 0;
     }
     return 1;
 }
 
-static int makes_model_input(const ln_context *ctx, const ln_op *op)
+static int makes_input_or_mutated(const ln_context *ctx, const ln_op *op)
 {
-    const char *name;
-    LN_LIST_FOREACH(name, ctx->inputs)
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        if (has_output(op, name))
+        if (ln_hash_find(ctx->input_names, tle->name) || ln_context_is_mutated(ctx, tle->name))
             return 1;
     }
     return 0;
@@ -151,15 +253,14 @@ static int makes_model_input(const ln_context *ctx, const ln_op *op)
 
 static int is_constant(const ln_context *ctx, const ln_op *op)
 {
-    const ln_op_arg *op_arg = op->op_arg;
-    if (!op_arg->tensors_in)
-        return outputs_are_static(op) && !makes_model_input(ctx, op);
-    return op_arg->info && op_arg->info->pure && !op_arg->info->inplace_writer &&
-           inputs_are_constant(op);
+    if (makes_input_or_mutated(ctx, op))
+        return 0;
+    if (!op->op_arg->tensors_in)
+        return outputs_are_static(ctx, op);
+    return !ln_op_has_effect(op) && !ln_op_writes_inplace(op) && inputs_are_constant(ctx, op);
 }
 
-// See "Constants and static work" in docs/dev/design.md.
-static int mark_constants(ln_context *ctx, ln_op *op)
+static void mark_constants(const ln_context *ctx, ln_op *op)
 {
     const ln_tensor_list_entry *tle;
     const int constant = is_constant(ctx, op);
@@ -169,40 +270,171 @@ static int mark_constants(ln_context *ctx, ln_op *op)
         ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
         te->isconst = constant;
         te->isstatic = te->isstatic || (constant && !te->owner);
-        if (is_inplace_writer(op) && mark_mutated(ctx, tle->name))
+    }
+}
+
+// What the operator writes in place is not constant any more.
+static int mark_mutated(const ln_context *ctx, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        ln_tensor_entry *root = root_of(ctx, tle->name);
+        if (root && (note_mutated(ctx, root) || revoke_constant(ctx, root)))
             return -1;
+    }
+    return 0;
+}
+
+// An operator whose inputs have become parts of an output (a no-copy gather) must do that again
+// whenever one of them is made anew.
+static void note_taken_inputs(const ln_context *ctx, ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        if (te && te->owner && has_output(op, te->owner))
+            op->op_arg->takes_inputs = 1;
+    }
+}
+
+// Taken inputs are parts of an output that something writes in place.
+static int release_taken_inputs(const ln_context *ctx, const ln_op *op)
+{
+    ln_list *todo = NULL;
+    if (!op->op_arg->takes_inputs || !makes_input_or_mutated(ctx, op))
+        return 0;
+    const int status = revoke_taken_inputs(ctx, op, &todo);
+    return revoke_all(ctx, todo) || status ? -1 : 0;
+}
+
+// Whether the operator has made all that it promises.
+static int check_outputs(const ln_context *ctx, ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        if (!te || !ln_streq(te->creater, op->op_arg->name))
+            return ln_op_fail(op->op_arg, "its output '%s' has not been made", tle->arg_name);
+        if (!ln_tensor_table_root(ctx->tensor_table, te))
+            return ln_op_fail_last(op->op_arg);
     }
     return 0;
 }
 
 // The plan stands in the operators' lists, so that it outlives the entries, which pre_run makes
 // anew.
-static void restore_offsets(const ln_op *op)
+static void take_offsets(const ln_context *ctx, const ln_list *tensors)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    LN_LIST_FOREACH(tle, tensors)
     {
-        ln_tensor_table_find(op->op_arg->tensor_table, tle->name)->offset = tle->offset;
+        ln_tensor_table_find(ctx->tensor_table, tle->name)->offset = tle->offset;
     }
 }
 
-static int check_op(ln_context *ctx, ln_op *op)
+static int check_inputs(const ln_context *ctx, ln_op *op)
 {
-    op->op_arg->failed = 0;
-    if (op->pre_run)
-        op->pre_run(op->op_arg);
-    if (op->op_arg->failed || mark_constants(ctx, op))
-        return -1;
-    restore_offsets(op);
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        if (!ln_tensor_table_find(ctx->tensor_table, tle->name))
+            return ln_op_fail(op->op_arg, "input '%s' reads tensor '%s', which is not made before",
+                              tle->arg_name, tle->name);
+    }
     return 0;
 }
 
-static void uncheck_op(ln_op *op)
+static int check_op(const ln_context *ctx, ln_op *op)
 {
+    if (check_inputs(ctx, op))
+        return -1;
+    op->op_arg->checked = 1;
+    op->op_arg->takes_inputs = 0;
+    if (ln_op_call(op, op->pre_run) || check_outputs(ctx, op))
+        return -1;
+    take_offsets(ctx, op->op_arg->tensors_out);
+    note_taken_inputs(ctx, op);
+    mark_constants(ctx, op);
+    if (ln_op_writes_inplace(op) && mark_mutated(ctx, op))
+        return -1;
+    return release_taken_inputs(ctx, op);
+}
+
+static void give_back_inputs(const ln_context *ctx, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        if (te && te->owner && has_output(op, te->owner))
+            ln_tensor_entry_set_owner(te, ctx->tensor_table, NULL);
+    }
+}
+
+static void uncheck_op(const ln_context *ctx, ln_op *op)
+{
+    if (!op->op_arg->checked)
+        return;
+    op->op_arg->checked = 0;
+    if (op->op_arg->takes_inputs)
+        give_back_inputs(ctx, op);
     if (op->post_run)
         op->post_run(op->op_arg);
-    else
-        ln_op_undefine_outputs(op->op_arg);
+    ln_op_undefine_outputs(op->op_arg);
+}
+
+static int connect_op(ln_context *ctx, ln_op *op);
+
+static int reconnect_op(ln_context *ctx, ln_op *op)
+{
+    ln_dfg_remove(ctx->dfg, op);
+    uncheck_op(ctx, op);
+    return connect_op(ctx, op);
+}
+
+// What stands behind the operator was checked with other entries of its outputs: a no-copy gather
+// takes the new ones, and nothing runs at load that reads what is not constant.
+static int settle_reader(ln_context *ctx, ln_op *reader, const char *tname)
+{
+    ln_list *todo = NULL;
+    if (reader->op_arg->takes_inputs)
+        return reconnect_op(ctx, reader);
+    if (ln_tensor_table_find(ctx->tensor_table, tname)->isconst || !reader->op_arg->at_load)
+        return 0;
+    const int status = revoke_outputs(ctx, reader, &todo);
+    return revoke_all(ctx, todo) || status ? -1 : 0;
+}
+
+static int settle_readers(ln_context *ctx, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    int status = 0;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        ln_op *reader;
+        ln_list *readers;
+        if (ln_context_readers(ctx, tle->name, &readers))
+            return -1;
+        LN_LIST_FOREACH(reader, readers)
+        {
+            status = status ? status : settle_reader(ctx, reader, tle->name);
+        }
+        ln_list_free(readers);
+    }
+    return status;
+}
+
+// The operator, which is in the table, is checked and becomes part of the graph.
+static int connect_op(ln_context *ctx, ln_op *op)
+{
+    if (check_op(ctx, op))
+        return -1;
+    if (ln_dfg_add(ctx->dfg, op) < 0)
+        return ln_fail_last(ctx);
+    return settle_readers(ctx, op);
 }
 
 // The operator, which stands in ctx->ops, becomes part of tables and graph.
@@ -216,9 +448,7 @@ static int enter_op(ln_context *ctx, ln_op *op)
                        op_arg->optype);
     if (ln_op_table_insert(ctx->op_table, op) < 0)
         return ln_fail_last(ctx);
-    if (check_op(ctx, op))
-        return -1;
-    return ln_dfg_add(ctx->dfg, op) < 0 ? ln_fail_last(ctx) : 0;
+    return connect_op(ctx, op);
 }
 
 static int is_entered(const ln_context *ctx, const ln_op *op)
@@ -233,29 +463,35 @@ static void leave_op(ln_context *ctx, ln_op *op)
         ln_op_free_lists_too(op);
         return;
     }
-    if (ln_hash_find(ctx->dfg->node_table, op->op_arg->name))
-        ln_dfg_remove(ctx->dfg, op);
-    uncheck_op(op);
+    ln_dfg_remove(ctx->dfg, op);
+    uncheck_op(ctx, op);
     ln_op_table_remove(ctx->op_table, op->op_arg->name);
 }
 
 int ln_context_init_ops(ln_context *ctx)
 {
-    for (ln_list *node = ctx->ops; node; node = node->next) {
-        place(node, node->data);
+    ln_context_set_order(ctx, ctx->ops);
+    if (ln_context_index_names(ctx))
+        return -1;
+    for (const ln_list *node = ctx->ops; node; node = node->next)
         if (enter_op(ctx, node->data))
             return -1;
-    }
     return 0;
 }
 
+// The graph is taken apart forwards, since a tensor's oldest reader leaves it at the least cost;
+// the operators leave backwards, readers before makers.
 void ln_context_cleanup_ops(ln_context *ctx)
 {
-    ln_list *reversed = ctx->ops = ln_list_reverse(ctx->ops);
-    for (ln_list *node = reversed; node; node = node->next)
+    ln_list *ops = ctx->ops;
+    for (const ln_list *node = ops; node; node = node->next)
+        if (is_entered(ctx, node->data))
+            ln_dfg_remove(ctx->dfg, node->data);
+    ops = ln_list_reverse(ops);
+    for (const ln_list *node = ops; node; node = node->next)
         leave_op(ctx, node->data);
-    ln_list_free(reversed);
-    ctx->ops = NULL;
+    ln_list_free(ops);
+    ctx->ops = ctx->last = NULL;
 }
 
 static void leave_all(ln_context *ctx, const ln_list *ops)
@@ -263,7 +499,7 @@ static void leave_all(ln_context *ctx, const ln_list *ops)
     ln_op *op;
     LN_LIST_FOREACH(op, ops)
     {
-        unlink_node(ctx, op->op_arg->node);
+        unlink_op(ctx, op);
         leave_op(ctx, op);
     }
 }
@@ -295,15 +531,23 @@ static const ln_op *op_after(const ln_op *op)
     return op->op_arg->node->next ? op->op_arg->node->next->data : NULL;
 }
 
-int ln_context_substitute(ln_context *ctx, ln_list *old_ops, ln_list *new_ops, ln_list **next)
+// The first operator behind the last of `old_ops` that stays.
+static const ln_op *find_follow(const ln_list *old_ops)
 {
-    const ln_op *first = new_ops ? new_ops->data : NULL;
-    const ln_op *follow = NULL;
-    const ln_op *op;
+    const ln_op *follow = NULL, *op;
     LN_LIST_FOREACH(op, old_ops)
     {
         follow = op_after(op);
     }
+    while (follow && ln_list_find(old_ops, follow))
+        follow = op_after(follow);
+    return follow;
+}
+
+int ln_context_substitute(ln_context *ctx, ln_list *old_ops, ln_list *new_ops, ln_list **next)
+{
+    const ln_op *first = new_ops ? new_ops->data : NULL;
+    const ln_op *follow = find_follow(old_ops);
     leave_all(ctx, old_ops);
     if (enter_all(ctx, new_ops, follow))
         return -1;
@@ -324,13 +568,15 @@ int ln_context_replace_ops(ln_context *ctx, ln_list **position, size_t len, ln_l
     ln_list *old_ops = NULL;
     const ln_list *node = *position;
     for (size_t i = 0; i < len && node; i++, node = node->next) {
-        ln_list *longer = ln_list_append(old_ops, node->data);
+        ln_list *longer = ln_list_prepend(old_ops, node->data);
         if (!longer) {
             ln_list_free(old_ops);
+            ln_op_list_free_lists_too(new_ops);
             return out_of_memory(ctx);
         }
         old_ops = longer;
     }
+    old_ops = ln_list_reverse(old_ops);
     const int status = ln_context_substitute(ctx, old_ops, new_ops, position);
     ln_list_free(old_ops);
     return status;
@@ -344,8 +590,10 @@ int ln_context_remove_op(ln_context *ctx, ln_list **position)
 int ln_context_add_op(ln_context *ctx, ln_list **position, ln_op *new_op)
 {
     const int status = *position ? insert_before(ctx, *position, new_op) : append(ctx, new_op);
-    if (status)
+    if (status) {
+        ln_op_free_lists_too(new_op);
         return -1;
+    }
     *position = new_op->op_arg->node;
     return enter_op(ctx, new_op);
 }
@@ -369,38 +617,58 @@ static int rename_entries(ln_list *tensors, const char *from, const char *to)
 int ln_context_redirect(ln_context *ctx, ln_op *op, const char *from, const char *to)
 {
     ln_dfg_remove(ctx->dfg, op);
-    uncheck_op(op);
+    uncheck_op(ctx, op);
     if (rename_entries(op->op_arg->tensors_in, from, to))
         return out_of_memory(ctx);
-    if (check_op(ctx, op))
-        return -1;
-    return ln_dfg_add(ctx->dfg, op) < 0 ? ln_fail_last(ctx) : 0;
+    return connect_op(ctx, op);
+}
+
+// Which tensors are written in place, while all operators are still checked.
+static int find_mutated(const ln_context *ctx)
+{
+    const ln_op *op;
+    ln_hash_clear(ctx->mutated);
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const ln_tensor_list_entry *tle;
+        LN_LIST_FOREACH(tle, ln_op_writes_inplace(op) ? op->op_arg->tensors_out : NULL)
+        {
+            const ln_tensor_entry *root = root_of(ctx, tle->name);
+            if (root && note_mutated(ctx, root))
+                return -1;
+        }
+    }
+    return 0;
 }
 
 int ln_context_rebind(ln_context *ctx)
 {
-    ln_list *node;
+    const ln_list *node;
+    if (find_mutated(ctx))
+        return -1;
     ctx->ops = ln_list_reverse(ctx->ops);
     for (node = ctx->ops; node; node = node->next)
-        uncheck_op(node->data);
+        uncheck_op(ctx, node->data);
     ctx->ops = ln_list_reverse(ctx->ops);
-    for (node = ctx->ops; node; node = node->next) {
+    for (node = ctx->ops; node; node = node->next)
         if (check_op(ctx, node->data))
             return -1;
-    }
     return 0;
 }
 
 static int check_links(const ln_context *ctx)
 {
     int n = 0;
-    for (const ln_list *node = ctx->ops; node; node = node->next, n++) {
+    const ln_list *before = NULL;
+    for (const ln_list *node = ctx->ops; node; before = node, node = node->next, n++) {
         const ln_op *op = node->data;
-        if (op->op_arg->node != node || op->op_arg->ctx != ctx)
+        if (op->op_arg->node != node || op->op_arg->before != before || op->op_arg->ctx != ctx)
             return ln_fail(ctx, "operator '%s' does not know its place", op->op_arg->name);
         if (!is_entered(ctx, op))
             return ln_fail(ctx, "operator '%s' is not in the table", op->op_arg->name);
     }
+    if (before != ctx->last)
+        return ln_fail(ctx, "the last operator is not known as the last");
     if (n != ln_hash_size(ctx->op_table))
         return ln_fail(ctx, "%d operators in the list, %d in the table", n,
                        ln_hash_size(ctx->op_table));

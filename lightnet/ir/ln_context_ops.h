@@ -7,8 +7,31 @@
 
 #include "lightnet/ln_context.h"
 
+/** Whether running the operator does more than making its outputs: then it is never removed,
+ * merged, or moved past another one. */
+static inline int ln_op_has_effect(const ln_op *op)
+{
+    return !op->op_arg->info || !op->op_arg->info->pure;
+}
+
+/** Whether the operator writes the memory of an input. */
+static inline int ln_op_writes_inplace(const ln_op *op)
+{
+    return op->op_arg->info && op->op_arg->info->inplace_writer;
+}
+
 /** As ln_context_subgraph; `*next` is then the node from which to look on: that of the first new
  * operator, or of the one after the old. NULL at the end. */
 int ln_context_substitute(ln_context *ctx, ln_list *old_ops, ln_list *new_ops, ln_list **next);
+
+/** Makes `ops` (takes it), the operators of the context in another order, its list. */
+void ln_context_set_order(ln_context *ctx, ln_list *ops);
+
+/** Brings ctx->input_names and ctx->output_names in line with the lists. */
+int ln_context_index_names(ln_context *ctx);
+
+/** *readers: returns new (ln_list_free): the operators that read tensor `tname`, each once, in the
+ * order in which they came; NULL when there are none. -1: no memory. */
+int ln_context_readers(const ln_context *ctx, const char *tname, ln_list **readers);
 
 #endif

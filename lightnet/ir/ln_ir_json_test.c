@@ -204,7 +204,7 @@ START_TEST(operators_come_in_order_with_their_lists)
     ln_context *ctx = new_context();
     ck_assert_int_eq(read_text(ctx, plain_model), 0);
     ck_assert_int_eq(ln_list_length(ctx->ops), 2);
-    ck_assert_int_eq(ctx->declared, 1);
+    ck_assert_int_eq(ctx->declared, LN_DECLARES_INPUTS | LN_DECLARES_OUTPUTS);
     ck_assert_str_eq(ctx->inputs->data, "a");
     ck_assert_str_eq(ctx->outputs->next->data, "c");
     const ln_op *op = ctx->ops->data;

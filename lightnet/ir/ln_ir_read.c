@@ -703,7 +703,7 @@ static int read_interface(const reader *r, const element *top, int is_input, mod
     const json_t *array = get(r, top, key, AN_ARRAY);
     if (!array)
         return -1;
-    m->declared = 1;
+    m->declared |= is_input ? LN_DECLARES_INPUTS : LN_DECLARES_OUTPUTS;
     for (size_t i = 0; i < json_array_size(array); i++) {
         if (check_interface_name(r, array, i, is_input))
             return -1;

@@ -186,10 +186,13 @@ static int write_op(FILE *fp, const ln_context *ctx, const void *element, ln_err
     return 0;
 }
 
-static int write_interface(FILE *fp, const ln_context *ctx, const char *key, const ln_list *names,
-                           ln_error *err)
+// What is left out will be inferred again.
+static int write_interface(FILE *fp, const ln_context *ctx, int is_input, ln_error *err)
 {
-    if (!names && !ctx->declared)
+    const char *key = is_input ? "inputs" : "outputs";
+    const ln_list *names = is_input ? ctx->inputs : ctx->outputs;
+    const int declared = ctx->declared & (is_input ? LN_DECLARES_INPUTS : LN_DECLARES_OUTPUTS);
+    if (!names && !declared)
         return 0;
     fprintf(fp, "    \"%s\": [", key);
     for (const ln_list *node = names; node; node = node->next) {
@@ -221,8 +224,8 @@ static int write_model(FILE *fp, const void *arg, ln_error *err)
 {
     const ln_context *ctx = arg;
     fprintf(fp, "{\n    \"version\": %d,\n", LN_IR_VERSION);
-    if (write_plan(fp, ctx, err) || write_interface(fp, ctx, "inputs", ctx->inputs, err) ||
-        write_interface(fp, ctx, "outputs", ctx->outputs, err))
+    if (write_plan(fp, ctx, err) || write_interface(fp, ctx, 1, err) ||
+        write_interface(fp, ctx, 0, err))
         return -1;
     fputs("    \"ops\": ", fp);
     if (write_list(fp, ctx, 4, ctx->ops, write_op, err))

@@ -29,26 +29,51 @@ static ln_block *add_block(const ln_context *ctx, ln_lifetime *life, ln_block bl
     return &life->blocks[life->n++];
 }
 
+static ln_block *add_root(const ln_context *ctx, ln_lifetime *life, const ln_tensor_entry *root)
+{
+    return add_block(ctx, life,
+                     (ln_block){
+                         .name = root->name,
+                         .mtype = root->mtype,
+                         .size = tl_tensor_size(root->tensor),
+                         .offset = root->offset,
+                         .first = life->end,
+                         .last = 0,
+                     });
+}
+
+static size_t known_index(const ln_lifetime *life, const ln_tensor_entry *te)
+{
+    return (size_t)ln_hash_find(life->by_name, te->name);
+}
+
+// The block that tensor `te` is in. Every owner on the way to it is entered too, so that the time
+// for all tensors together grows with their number alone, however long the chains of owners are.
 static ln_block *find_or_add(const ln_context *ctx, ln_lifetime *life, const ln_tensor_entry *te)
 {
-    const ln_tensor_entry *root = ln_tensor_table_root(ctx->tensor_table, te);
-    const size_t index = (size_t)ln_hash_find(life->by_name, root->name);
-    if (index)
-        return &life->blocks[index - 1];
-    const ln_block fresh = {
-        .name = root->name,
-        .mtype = root->mtype,
-        .size = tl_tensor_size(root->tensor),
-        .offset = root->offset,
-        .first = root->isstatic || ctx->keep ? 0 : life->end,
-        .last = root->isstatic || ctx->keep ? life->end : 0,
-    };
-    ln_block *block = add_block(ctx, life, fresh);
-    if (block && ln_hash_insert(life->by_name, root->name, (void *)life->n) < 0) {
-        ln_fail(ctx, "out of memory");
+    const ln_tensor_entry *at = te;
+    while (at->owner && !known_index(life, at))
+        at = ln_tensor_table_find(ctx->tensor_table, at->owner);
+    size_t index = known_index(life, at);
+    if (!index && !add_root(ctx, life, at))
         return NULL;
-    }
-    return block;
+    if (!index && ln_hash_insert(life->by_name, at->name, (void *)(index = life->n)) < 0)
+        goto fail;
+    for (; te != at; te = ln_tensor_table_find(ctx->tensor_table, te->owner))
+        if (ln_hash_insert(life->by_name, te->name, (void *)index) < 0)
+            goto fail;
+    return &life->blocks[index - 1];
+fail:
+    ln_fail(ctx, "out of memory");
+    return NULL;
+}
+
+static void live_at(ln_block *block, int time)
+{
+    if (time < block->first)
+        block->first = time;
+    if (time > block->last)
+        block->last = time;
 }
 
 static int use(const ln_context *ctx, ln_lifetime *life, const char *tname, int time)
@@ -57,10 +82,11 @@ static int use(const ln_context *ctx, ln_lifetime *life, const char *tname, int 
     ln_block *block = find_or_add(ctx, life, te);
     if (!block)
         return -1;
-    if (time < block->first)
-        block->first = time;
-    if (time > block->last)
-        block->last = time;
+    live_at(block, time);
+    if (te->isstatic || te->isconst || ctx->keep) {
+        live_at(block, 0);
+        live_at(block, life->end);
+    }
     return 0;
 }
 
@@ -80,6 +106,12 @@ static int add_scratch(const ln_context *ctx, ln_lifetime *life, const ln_op *op
     const ln_op_arg *op_arg = op->op_arg;
     if (!op_arg->scratch_size)
         return 0;
+    if (op_arg->at_load && life->load_scratch >= 0) {
+        ln_block *shared = &life->blocks[life->load_scratch];
+        if (op_arg->scratch_size > shared->size)
+            shared->size = op_arg->scratch_size;
+        return 0;
+    }
     const ln_block scratch = {
         .name = op_arg->name,
         .scratch = op,
@@ -89,13 +121,26 @@ static int add_scratch(const ln_context *ctx, ln_lifetime *life, const ln_op *op
         .first = op_arg->at_load ? 0 : time,
         .last = op_arg->at_load ? 0 : time,
     };
+    if (op_arg->at_load)
+        life->load_scratch = (int)life->n;
     return add_block(ctx, life, scratch) ? 0 : -1;
+}
+
+// Names of the model's interface; one that no operator makes (any more) is left alone.
+static int use_names(const ln_context *ctx, ln_lifetime *life, const ln_list *names, int time)
+{
+    const char *name;
+    LN_LIST_FOREACH(name, names)
+    {
+        if (ln_tensor_table_find(ctx->tensor_table, name) && use(ctx, life, name, time))
+            return -1;
+    }
+    return 0;
 }
 
 static int find_uses(const ln_context *ctx, ln_lifetime *life)
 {
     const ln_op *op;
-    const char *name;
     int time = 0;
     LN_LIST_FOREACH(op, ctx->ops)
     {
@@ -104,12 +149,9 @@ static int find_uses(const ln_context *ctx, ln_lifetime *life)
             use_all(ctx, life, op->op_arg->tensors_in, time) || add_scratch(ctx, life, op, time))
             return -1;
     }
-    LN_LIST_FOREACH(name, ctx->outputs)
-    {
-        if (ln_tensor_table_find(ctx->tensor_table, name) && use(ctx, life, name, life->end))
-            return -1;
-    }
-    return 0;
+    return use_names(ctx, life, ctx->inputs, 0) || use_names(ctx, life, ctx->outputs, life->end)
+               ? -1
+               : 0;
 }
 
 static int index_of(const ln_lifetime *life, const ln_block *block)
@@ -159,7 +201,9 @@ static void merge_output(const ln_context *ctx, ln_lifetime *life, const ln_op *
         const ln_tensor_entry *src_te =
             ln_tensor_list_find_entry(op->op_arg->tensors_in, ctx->tensor_table, *arg);
         ln_block *src = src_te ? ln_lifetime_block(ctx, life, src_te) : NULL;
-        if (src && may_take_over(ctx, life, op, time, dst, src)) {
+        // Of a block that is larger than the input, the input is only a part.
+        const int whole = src && tl_tensor_size(src_te->tensor) == src->size;
+        if (whole && may_take_over(ctx, life, op, time, dst, src)) {
             take_over(life, dst, src, time);
             return;
         }
@@ -185,6 +229,7 @@ int ln_lifetime_find(const ln_context *ctx, ln_lifetime *life)
 {
     memset(life, 0, sizeof(*life));
     life->end = ln_list_length(ctx->ops) + 1;
+    life->load_scratch = -1;
     life->by_name = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     if (!life->by_name)
         return ln_fail(ctx, "out of memory");
@@ -206,82 +251,159 @@ void ln_lifetime_free(ln_lifetime *life)
 ln_block *ln_lifetime_block(const ln_context *ctx, const ln_lifetime *life,
                             const ln_tensor_entry *te)
 {
-    const ln_tensor_entry *root = ln_tensor_table_root(ctx->tensor_table, te);
-    const size_t index = (size_t)ln_hash_find(life->by_name, root->name);
-    if (!index)
-        return NULL;
-    size_t i = index - 1;
-    while ((size_t)life->blocks[i].part_of != i)
-        i = (size_t)life->blocks[i].part_of;
-    return &life->blocks[i];
+    (void)ctx;
+    const size_t index = known_index(life, te);
+    return index ? &life->blocks[life->blocks[index - 1].part_of] : NULL;
 }
 
-size_t ln_lifetime_bound(const ln_lifetime *life, ln_mem_type mtype)
+static int is_part(const ln_lifetime *life, const ln_block *block)
 {
-    size_t *begins = calloc(2 * ((size_t)life->end + 2), sizeof(*begins));
+    return block->part_of != index_of(life, block);
+}
+
+int ln_lifetime_bound(const ln_context *ctx, const ln_lifetime *life, ln_mem_type mtype,
+                      size_t *bound)
+{
+    const size_t n_times = (size_t)life->end + 2;
+    size_t *begins = ln_alloc_array(2 * n_times, sizeof(*begins));
     if (!begins)
-        return 0;
-    size_t *ends = begins + life->end + 2;
-    for (size_t i = 0; i < life->n; i++) {
-        const ln_block *block = &life->blocks[i];
-        if (block->part_of != (int)i || block->mtype != mtype)
+        return ln_fail_last(ctx);
+    size_t *ends = begins + n_times;
+    for (const ln_block *block = life->blocks; block < life->blocks + life->n; block++) {
+        if (is_part(life, block) || block->mtype != mtype)
             continue;
         begins[block->first] += block->size;
         ends[block->last + 1] += block->size;
     }
-    size_t alive = 0, most = 0;
+    size_t alive = 0;
+    *bound = 0;
     for (int time = 0; time <= life->end; time++) {
         alive += begins[time] - ends[time];
-        if (alive > most)
-            most = alive;
+        if (alive > *bound)
+            *bound = alive;
     }
-    free(begins);
-    return most;
+    ln_free(begins);
+    return 0;
 }
 
-static int by_offset(const void *a, const void *b)
+/* Checking: blocks come in order of time to a row of those that are alive, in order of address. As
+ * long as no two of the row meet, a new one can only meet its neighbours. */
+
+typedef struct row {
+    const ln_block **at;
+    size_t n;
+} row;
+
+static int by_begin(const void *a, const void *b)
 {
-    const ln_block *x = *(ln_block *const *)a, *y = *(ln_block *const *)b;
-    if (x->mtype != y->mtype)
-        return x->mtype < y->mtype ? -1 : 1;
+    const ln_block *x = *(const ln_block *const *)a, *y = *(const ln_block *const *)b;
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
     if (x->offset != y->offset)
         return x->offset < y->offset ? -1 : 1;
     return x < y ? -1 : x > y;
 }
 
-static int alive_together(const ln_block *a, const ln_block *b)
+static void remove_at(row *alive, size_t i)
 {
-    return a->first <= b->last && b->first <= a->last;
+    alive->n--;
+    memmove(&alive->at[i], &alive->at[i + 1], (alive->n - i) * sizeof(*alive->at));
 }
 
-static int check_sorted(const ln_context *ctx, ln_block **sorted, size_t n)
+static void insert_at(row *alive, size_t i, const ln_block *block)
 {
+    memmove(&alive->at[i + 1], &alive->at[i], (alive->n - i) * sizeof(*alive->at));
+    alive->at[i] = block;
+    alive->n++;
+}
+
+// The place of the first that lies behind `block`.
+static size_t place_of(const row *alive, const ln_block *block)
+{
+    size_t low = 0, high = alive->n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (alive->at[middle]->offset <= block->offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// Puts the block into the row. Returns the one that it meets, or NULL.
+static const ln_block *enter_row(row *alive, const ln_block *block)
+{
+    size_t i = place_of(alive, block);
+    while (i > 0 && alive->at[i - 1]->last < block->first)
+        remove_at(alive, --i);
+    while (i < alive->n && alive->at[i]->last < block->first)
+        remove_at(alive, i);
+    const ln_block *below = i > 0 ? alive->at[i - 1] : NULL;
+    const ln_block *above = i < alive->n ? alive->at[i] : NULL;
+    if (below && below->size > block->offset - below->offset)
+        return below;
+    if (above && block->size > above->offset - block->offset)
+        return above;
+    insert_at(alive, i, block);
+    return NULL;
+}
+
+static int check_type(const ln_context *ctx, const ln_lifetime *life, ln_mem_type mtype,
+                      const ln_block **sorted, row *alive)
+{
+    size_t n = 0;
+    alive->n = 0;
+    for (const ln_block *block = life->blocks; block < life->blocks + life->n; block++)
+        if (!is_part(life, block) && block->mtype == mtype && block->size)
+            sorted[n++] = block;
+    qsort(sorted, n, sizeof(*sorted), by_begin);
     for (size_t i = 0; i < n; i++) {
-        const ln_block *a = sorted[i];
-        for (size_t j = i + 1; j < n; j++) {
-            const ln_block *b = sorted[j];
-            if (b->mtype != a->mtype || b->offset >= a->offset + a->size)
-                break;
-            if (b->size && alive_together(a, b))
-                return ln_fail(
-                    ctx, "the memory plan lets '%s' and '%s' share memory while both are in use",
-                    a->name, b->name);
-        }
+        const ln_block *other = enter_row(alive, sorted[i]);
+        if (other)
+            return ln_fail(ctx,
+                           "the memory plan lets '%s' and '%s' share memory while both are in use",
+                           other->name, sorted[i]->name);
+    }
+    return 0;
+}
+
+static int check_parts(const ln_context *ctx, const ln_lifetime *life)
+{
+    for (const ln_block *block = life->blocks; block < life->blocks + life->n; block++) {
+        const ln_block *whole = &life->blocks[block->part_of];
+        if (block->offset != whole->offset)
+            return ln_fail(ctx,
+                           "the memory plan has '%s' at offset %zu, expected that of '%s', %zu",
+                           block->name, block->offset, whole->name, whole->offset);
+    }
+    return 0;
+}
+
+static int check_load_scratch(const ln_context *ctx, const ln_lifetime *life)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, life->load_scratch < 0 ? NULL : ctx->ops)
+    {
+        const ln_op_arg *op_arg = op->op_arg;
+        const size_t expected = life->blocks[life->load_scratch].offset;
+        if (op_arg->at_load && op_arg->scratch_size && op_arg->scratch_offset != expected)
+            return ln_fail(ctx,
+                           "the memory plan has the scratch memory of '%s' at offset %zu, expected "
+                           "that of all that runs at load, %zu",
+                           op_arg->name, op_arg->scratch_offset, expected);
     }
     return 0;
 }
 
 int ln_lifetime_check(const ln_context *ctx, const ln_lifetime *life)
 {
-    ln_block **sorted = ln_alloc((life->n + 1) * sizeof(*sorted));
-    size_t n = 0;
-    if (!sorted)
-        return ln_fail(ctx, "out of memory");
-    for (size_t i = 0; i < life->n; i++)
-        if (life->blocks[i].part_of == (int)i)
-            sorted[n++] = &life->blocks[i];
-    qsort(sorted, n, sizeof(*sorted), by_offset);
-    const int status = check_sorted(ctx, sorted, n);
+    const ln_block **sorted = ln_alloc_array(life->n, sizeof(*sorted));
+    row alive = {.at = ln_alloc_array(life->n, sizeof(*alive.at))};
+    int status = sorted && alive.at ? 0 : ln_fail_last(ctx);
+    for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE && !status; m++)
+        status = check_type(ctx, life, m, sorted, &alive);
     ln_free(sorted);
-    return status;
+    ln_free(alive.at);
+    return status || check_parts(ctx, life) || check_load_scratch(ctx, life) ? -1 : 0;
 }

@@ -3,7 +3,8 @@
 //
 // Time is the position in the list of operators, from 1; 0 is the loading of the context. Tensors
 // that share memory (views, no-copy gathers, outputs that take over an input's memory) form one
-// block, named after the tensor at their root. Scratch memory is a block of its own.
+// block, named after the tensor at their root. Scratch memory is a block of its own; operators that
+// run at load do so one after the other and share one.
 //
 //     time      0   1   2   3   4   (n + 1)
 //     weight    =====================          static: always alive
@@ -33,8 +34,9 @@ typedef struct ln_lifetime {
     ln_block *blocks;
     size_t n;
     size_t capacity;
-    ln_hash *by_name; /* root tensor name -> index + 1 */
+    ln_hash *by_name; /* tensor name -> index + 1 */
     int end;          /* the time after the last operator */
+    int load_scratch; /* index of the scratch memory that is used at load; -1: none */
 } ln_lifetime;
 
 /** Finds the blocks of ctx and when they live. Returns 0, or -1 with the reason in the context.
@@ -47,11 +49,13 @@ void ln_lifetime_free(ln_lifetime *life);
 ln_block *ln_lifetime_block(const ln_context *ctx, const ln_lifetime *life,
                             const ln_tensor_entry *te);
 
-/** The largest sum of sizes alive at once in memory `mtype`: no plan can need less. */
-size_t ln_lifetime_bound(const ln_lifetime *life, ln_mem_type mtype);
+/** *bound: the largest sum of sizes alive at once in memory `mtype`: no plan can need less. */
+int ln_lifetime_bound(const ln_context *ctx, const ln_lifetime *life, ln_mem_type mtype,
+                      size_t *bound);
 
-/** 0 when no two blocks that are alive at the same time share memory; -1 with a reason that names
- * both. */
+/** 0 when no two blocks that are alive at the same time share memory, and blocks that take
+ * another's memory over lie where it lies; -1 with a reason that names both. O(n log n) for plans.
+ */
 int ln_lifetime_check(const ln_context *ctx, const ln_lifetime *life);
 
 #endif

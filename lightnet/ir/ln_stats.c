@@ -38,7 +38,7 @@ int ln_context_stats(const ln_context *ctx, ln_stats *stats)
     if (ln_lifetime_find(ctx, &life))
         return -1;
     stats->memory = ctx->mem_sizes[LN_MEM_CPU];
-    stats->memory_bound = ln_lifetime_bound(&life, LN_MEM_CPU);
+    const int status = ln_lifetime_bound(ctx, &life, LN_MEM_CPU, &stats->memory_bound);
     ln_lifetime_free(&life);
-    return 0;
+    return status;
 }

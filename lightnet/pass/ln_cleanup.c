@@ -3,10 +3,10 @@
 
 #include "pass/ln_cleanup.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <math.h>
+#include <stdint.h>
 
+#include "ir/ln_context_ops.h"
 #include "lightnet/ln_pass.h"
 #include "lightnet/ln_util.h"
 
@@ -17,10 +17,10 @@ static int out_of_memory(const ln_context *ctx)
 
 /* Dead operators */
 
-static int has_effect(const ln_op *op)
+// Writing in place counts as an effect, too.
+static int must_stay(const ln_op *op)
 {
-    const ln_op_info *info = op->op_arg->info;
-    return !info || !info->pure || info->inplace_writer;
+    return ln_op_has_effect(op) || ln_op_writes_inplace(op);
 }
 
 static int add_names(const ln_context *ctx, ln_hash *needed, const ln_list *tensors)
@@ -45,69 +45,59 @@ static int makes_needed(const ln_hash *needed, const ln_op *op)
     return 0;
 }
 
-static ln_hash *interface_names(const ln_context *ctx)
+static int is_in_interface(const ln_context *ctx, const ln_op *op)
 {
-    const char *name;
-    ln_hash *needed = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
-    const ln_list *lists[] = {ctx->inputs, ctx->outputs};
-    for (size_t i = 0; needed && i < sizeof(lists) / sizeof(lists[0]); i++) {
-        LN_LIST_FOREACH(name, lists[i])
-        {
-            char *key = ln_strdup(name);
-            if (!key || ln_hash_insert(needed, key, NULL) < 0) {
-                ln_free(key);
-                ln_hash_free(needed);
-                return NULL;
-            }
-        }
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        if (ln_hash_find(ctx->input_names, tle->name) || ln_context_is_output(ctx, tle->name))
+            return 1;
     }
-    return needed;
+    return 0;
 }
 
-// From the end of the list to its beginning: what is needed, and with it what it reads. Sets the
-// bit of each needed operator's place.
-static int mark_needed(ln_context *ctx, ln_op *const *ops, size_t n, char *needed_op)
+// From the end of the list to its beginning: what is needed, and with it what it reads.
+static int mark_needed(const ln_context *ctx, ln_op *const *ops, size_t n, char *is_needed)
 {
     int status = 0;
-    ln_hash *model = interface_names(ctx);
     ln_hash *read = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-    if (!model || !read)
-        status = out_of_memory(ctx);
+    if (!read)
+        return out_of_memory(ctx);
     for (size_t i = n; i-- > 0 && !status;) {
-        needed_op[i] =
-            has_effect(ops[i]) || makes_needed(model, ops[i]) || makes_needed(read, ops[i]);
-        if (needed_op[i])
+        is_needed[i] =
+            must_stay(ops[i]) || is_in_interface(ctx, ops[i]) || makes_needed(read, ops[i]);
+        if (is_needed[i])
             status = add_names(ctx, read, ops[i]->op_arg->tensors_in);
     }
-    ln_hash_free(model);
     ln_hash_free(read);
     return status;
+}
+
+// Readers leave before makers.
+static int remove_unneeded(ln_context *ctx, ln_op *const *ops, size_t n, const char *is_needed)
+{
+    for (size_t i = n; i-- > 0;) {
+        ln_list *position = ops[i]->op_arg->node;
+        if (!is_needed[i] && ln_context_remove_op(ctx, &position))
+            return -1;
+    }
+    return 0;
 }
 
 int ln_cleanup_dead(ln_context *ctx)
 {
     const size_t n = (size_t)ln_list_length(ctx->ops);
-    ln_op **ops = ln_alloc((n + 1) * sizeof(*ops));
-    char *needed = ln_alloc(n + 1);
-    int status = -1;
+    ln_op **ops = ln_alloc_array(n, sizeof(*ops));
+    char *is_needed = ln_alloc(n);
     size_t i = 0;
-    if (!ops || !needed) {
-        out_of_memory(ctx);
-        goto done;
-    }
-    for (const ln_list *node = ctx->ops; node; node = node->next)
+    int status = ops && is_needed ? 0 : out_of_memory(ctx);
+    for (const ln_list *node = status ? NULL : ctx->ops; node; node = node->next)
         ops[i++] = node->data;
-    if (mark_needed(ctx, ops, n, needed))
-        goto done;
-    status = 0;
-    for (i = n; i-- > 0 && !status;) {
-        ln_list *position = ops[i]->op_arg->node;
-        if (!needed[i])
-            status = ln_context_remove_op(ctx, &position);
-    }
-done:
+    if (!status)
+        status =
+            mark_needed(ctx, ops, n, is_needed) || remove_unneeded(ctx, ops, n, is_needed) ? -1 : 0;
     ln_free(ops);
-    ln_free(needed);
+    ln_free(is_needed);
     return status;
 }
 
@@ -131,8 +121,8 @@ static int may_replace(const ln_context *ctx, const char *from, const char *to)
 static int redirect_readers(ln_context *ctx, const char *from, const char *to)
 {
     ln_op *reader;
-    int status = 0;
-    ln_list *readers = ln_dfg_nexts(ctx->dfg, ln_context_creater(ctx, from), from);
+    ln_list *readers;
+    int status = ln_context_readers(ctx, from, &readers);
     LN_LIST_FOREACH(reader, readers)
     {
         // An operator that reads the tensor twice is listed twice and done at once.
@@ -145,11 +135,16 @@ static int redirect_readers(ln_context *ctx, const char *from, const char *to)
 
 /* Views that change nothing */
 
+static int has_one(const ln_list *list)
+{
+    return list && !list->next;
+}
+
 static int is_identity_view(const ln_context *ctx, const ln_op *op)
 {
     const ln_op_arg *op_arg = op->op_arg;
-    if (op->run || has_effect(op) || ln_list_length(op_arg->tensors_in) != 1 ||
-        ln_list_length(op_arg->tensors_out) != 1)
+    if (op->run || op->static_run || must_stay(op) || !has_one(op_arg->tensors_in) ||
+        !has_one(op_arg->tensors_out))
         return 0;
     const ln_tensor_list_entry *in = op_arg->tensors_in->data, *out = op_arg->tensors_out->data;
     const ln_tensor_entry *src = ln_tensor_table_find(ctx->tensor_table, in->name);
@@ -177,66 +172,68 @@ int ln_cleanup_identity(ln_context *ctx)
 
 /* Equal operators */
 
-static void print_numbers(FILE *fp, const double *numbers, int n)
+/* Operators as keys: equal keys, equal results. Only names and types count for the hash. */
+
+static uint32_t mix(uint32_t hash, const char *name)
 {
-    for (int i = 0; i < n; i++)
-        fprintf(fp, "%a,", numbers[i]);
+    return hash * 31u + ln_str_hash(name);
 }
 
-static void print_param(FILE *fp, const ln_param_entry *param)
+static uint32_t hash_op(const void *key)
 {
-    fprintf(fp, "|%s:%d:%d:", param->arg_name, param->type, param->array_len);
-    switch (param->type) {
-    case LN_PARAM_STRING:
-        fputs(param->value_string, fp);
-        break;
-    case LN_PARAM_NUMBER:
-        print_numbers(fp, &param->value_double, 1);
-        break;
-    case LN_PARAM_BOOL:
-        fprintf(fp, "%d", param->value_bool);
-        break;
-    case LN_PARAM_ARRAY_STRING:
-        for (int i = 0; i < param->array_len; i++)
-            fprintf(fp, "%zu:%s", strlen(param->value_array_string[i]),
-                    param->value_array_string[i]);
-        break;
-    case LN_PARAM_ARRAY_NUMBER:
-        print_numbers(fp, param->value_array_double, param->array_len);
-        break;
-    case LN_PARAM_ARRAY_BOOL:
-        for (int i = 0; i < param->array_len; i++)
-            fprintf(fp, "%d", param->value_array_bool[i]);
-        break;
-    default:
-        break;
-    }
-}
-
-// What the operator computes, as text: equal text, equal results. Returns new, or NULL.
-static char *fingerprint(const ln_op *op)
-{
-    char *text = NULL;
-    size_t size;
+    const ln_op_arg *op_arg = ((const ln_op *)key)->op_arg;
     const ln_tensor_list_entry *tle;
     const ln_param_entry *param;
-    FILE *fp = open_memstream(&text, &size);
-    if (!fp)
-        return NULL;
-    fputs(op->op_arg->optype, fp);
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    uint32_t hash = ln_str_hash(op_arg->optype);
+    LN_LIST_FOREACH(tle, op_arg->tensors_in)
     {
-        fprintf(fp, "|%s=%s", tle->arg_name, tle->name);
+        hash = mix(mix(hash, tle->arg_name), tle->name);
     }
-    LN_LIST_FOREACH(param, op->op_arg->params)
+    LN_LIST_FOREACH(param, op_arg->params)
     {
-        print_param(fp, param);
+        hash = mix(hash, param->arg_name) + (uint32_t)(param->value_int + param->array_len);
+        for (int i = 0; i < param->array_len && param->type == LN_PARAM_ARRAY_NUMBER; i++)
+            hash = hash * 31u + (uint32_t)param->value_array_int[i];
     }
-    if (fclose(fp)) {
-        free(text);
-        return NULL;
+    return hash;
+}
+
+static int same_tensors(const ln_list *a, const ln_list *b)
+{
+    for (; a && b; a = a->next, b = b->next) {
+        const ln_tensor_list_entry *x = a->data, *y = b->data;
+        if (!ln_streq(x->arg_name, y->arg_name) || !ln_streq(x->name, y->name))
+            return 0;
     }
-    return text;
+    return !a && !b;
+}
+
+// Equal as numbers is not enough: 1/x tells -0 from 0.
+static int same_signs(const ln_param_entry *a, const ln_param_entry *b)
+{
+    if (a->type == LN_PARAM_NUMBER)
+        return !signbit(a->value_double) == !signbit(b->value_double);
+    for (int i = 0; i < a->array_len && a->type == LN_PARAM_ARRAY_NUMBER; i++)
+        if (!signbit(a->value_array_double[i]) != !signbit(b->value_array_double[i]))
+            return 0;
+    return 1;
+}
+
+static int same_params(const ln_list *a, const ln_list *b)
+{
+    for (; a && b; a = a->next, b = b->next) {
+        const ln_param_entry *x = a->data, *y = b->data;
+        if (!ln_streq(x->arg_name, y->arg_name) || !ln_param_entry_equal(x, y) || !same_signs(x, y))
+            return 0;
+    }
+    return !a && !b;
+}
+
+static int compare_ops(const void *a, const void *b)
+{
+    const ln_op_arg *x = ((const ln_op *)a)->op_arg, *y = ((const ln_op *)b)->op_arg;
+    return !ln_streq(x->optype, y->optype) || !same_tensors(x->tensors_in, y->tensors_in) ||
+           !same_params(x->params, y->params);
 }
 
 // Operators without inputs stay apart: each `create` can be set by its name, and equal `zeros` may
@@ -244,7 +241,7 @@ static char *fingerprint(const ln_op *op)
 static int may_merge(const ln_context *ctx, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
-    if (has_effect(op) || !op->op_arg->tensors_in)
+    if (must_stay(op) || !op->op_arg->tensors_in)
         return 0;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
@@ -266,28 +263,21 @@ static int merge(ln_context *ctx, const ln_op *op, const ln_op *earlier)
     return 0;
 }
 
+// The operators that were seen keep their inputs: only readers behind `op` are redirected.
 int ln_cleanup_equal(ln_context *ctx)
 {
     const ln_op *op;
     int status = 0;
-    ln_hash *seen = ln_hash_create(ln_str_hash, ln_str_cmp, free, NULL);
+    ln_hash *seen = ln_hash_create(hash_op, compare_ops, NULL, NULL);
     if (!seen)
         return out_of_memory(ctx);
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        if (!may_merge(ctx, op))
-            continue;
-        char *text = fingerprint(op);
-        const ln_op *earlier = text ? ln_hash_find(seen, text) : NULL;
-        if (!text || (!earlier && ln_hash_insert(seen, text, (void *)op) < 0)) {
-            free(text);
-            status = out_of_memory(ctx);
-            break;
-        }
+        const ln_op *earlier = may_merge(ctx, op) ? ln_hash_find(seen, op) : op;
         if (!earlier)
-            continue;
-        free(text);
-        status = merge(ctx, op, earlier);
+            status = ln_hash_insert(seen, op, (void *)op) < 0 ? out_of_memory(ctx) : 0;
+        else if (earlier != op)
+            status = merge(ctx, op, earlier);
         if (status)
             break;
     }

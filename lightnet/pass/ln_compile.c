@@ -68,23 +68,19 @@ static void report_rules(const ln_context *ctx)
     }
 }
 
-static int compile(ln_context *ctx, const char *target)
+static int compile(ln_context *ctx, const ln_arch *arch)
 {
     const ln_arch *none = ln_hash_find(LN_ARCH.arch_table, none_name);
-    const ln_arch *arch = find_target(ctx, target);
-    if (!arch)
-        return -1;
-    if (ctx->target)
-        return ln_fail(ctx, "the model is compiled already, for '%s'", ctx->target);
-    if (ln_pass_preprocess(ctx) || (none && rewrite_until_nothing_changes(ctx, none)) ||
-        rewrite_until_nothing_changes(ctx, arch) || ln_pass_schedule(ctx, arch->sd_funcs) ||
-        ln_context_rebind(ctx))
-        return -1;
-    ctx->target = ln_strdup(target);
+    ctx->target = ln_strdup(arch->arch_name);
     if (!ctx->target)
-        return ln_fail(ctx, "out of memory");
-    if (ln_pass_mem_plan(ctx) || ln_context_check(ctx))
+        return ln_fail_last(ctx);
+    if (ln_pass_preprocess(ctx) || (none && rewrite_until_nothing_changes(ctx, none)) ||
+        rewrite_until_nothing_changes(ctx, arch) ||
+        ln_pass_schedule(ctx, ctx->optimize ? arch->sd_funcs : NULL) || ln_context_rebind(ctx) ||
+        ln_pass_mem_plan(ctx) || ln_context_check(ctx))
         return -1;
+    // From the rewritten operators, another interface might be inferred.
+    ctx->declared = LN_DECLARES_INPUTS | LN_DECLARES_OUTPUTS;
     report_rules(ctx);
     return 0;
 }
@@ -92,7 +88,17 @@ static int compile(ln_context *ctx, const char *target)
 int ln_context_compile(ln_context *ctx, const char *target)
 {
     ln_context_clear_error(ctx);
-    if (!compile(ctx, target))
+    const ln_arch *arch = find_target(ctx, target);
+    if (!arch)
+        return -1;
+    if (!ctx->ops && !ctx->source)
+        return ln_fail(ctx, "there is no model to compile");
+    if (ctx->target)
+        return ln_fail(ctx, "the model is compiled already, for '%s'", ctx->target);
+    if (!compile(ctx, arch))
         return 0;
-    return ctx->source ? ln_fail_at(ctx, "%s", ctx->source) : -1;
+    if (ctx->source)
+        ln_fail_at(ctx, "%s", ctx->source);
+    ln_context_cleanup(ctx);
+    return -1;
 }

@@ -33,6 +33,9 @@
 
 LN_BEGIN_DECLS
 
+/* Bits of ctx->declared. */
+enum { LN_DECLARES_INPUTS = 1, LN_DECLARES_OUTPUTS = 2 };
+
 typedef struct ln_context {
     ln_hash *tensor_table;              /* the tensor table */
     ln_hash *op_table;                  /* the operator table */
@@ -42,29 +45,32 @@ typedef struct ln_context {
     size_t mem_sizes[LN_MEM_TYPE_SIZE]; /* the memory sizes */
 
     /* Beyond the documented fields. */
-    ln_error *error;      /* the reason of the last failure */
-    ln_msg_func msg_func; /* receives warnings and debug lines; NULL: nobody does */
-    void *msg_data;       /* its first argument */
-    char *source;         /* the model's name for messages */
-    char *target;         /* what it is compiled for, or NULL */
-    ln_list *inputs;      /* names (char *) of the model's inputs, in order */
-    ln_list *outputs;     /* names (char *) of the model's outputs, in order */
-    int declared;         /* the model itself names its inputs or outputs */
-    tl_pool *pool;        /* threads; NULL: one */
-    int threads;          /* what ln_context_set_threads asked for; -1: not asked */
-    tl_isa isa;           /* the kernel level */
-    uint64_t seed;        /* of random tensors */
-    uint64_t random;      /* state of the generator, from the seed at load */
-    int optimize;         /* 0: lowering only, the reference program */
-    ln_list *rules;       /* ln_rule_count: what fired, in order of first firing */
-    ln_list *disabled;    /* names (char *) of rules to leave out */
-    ln_hash *unique;      /* the next number for each prefix of new names */
-    const ln_op *anchor;  /* where a subgraph rule is to match; NULL: anywhere */
-    const char *fired;    /* the rule that matched last (a constant string), or NULL */
-    ln_hash *mutated;     /* names of root tensors that an operator writes in place */
-    ln_list *missing;     /* names (char *) of tensors that still wait for data from outside */
-    int keep;             /* every tensor keeps its memory, so that any can be read after a run */
-    int stale;            /* a constant was set after load */
+    ln_error *error;       /* the reason of the last failure */
+    ln_msg_func msg_func;  /* receives warnings and debug lines; NULL: nobody does */
+    void *msg_data;        /* its first argument */
+    char *source;          /* the model's name for messages */
+    char *target;          /* what it is compiled for, or NULL */
+    ln_list *inputs;       /* names (char *) of the model's inputs, in order */
+    ln_list *outputs;      /* names (char *) of the model's outputs, in order */
+    int declared;          /* LN_DECLARES_*: what the model itself names */
+    tl_pool *pool;         /* threads; NULL: one */
+    int threads;           /* what ln_context_set_threads asked for; -1: not asked */
+    tl_isa isa;            /* the kernel level */
+    uint64_t seed;         /* of random tensors */
+    uint64_t random;       /* state of the generator, from the seed at load */
+    int optimize;          /* 0: lowering only, the reference program */
+    ln_list *rules;        /* ln_rule_count: what fired, in order of first firing */
+    ln_list *disabled;     /* names (char *) of rules to leave out */
+    ln_hash *unique;       /* the next number for each prefix of new names */
+    ln_list *last;         /* the last node of ops */
+    ln_hash *input_names;  /* the names in inputs, to find them fast */
+    ln_hash *output_names; /* the names in outputs */
+    const ln_op *anchor;   /* where a subgraph rule is to match; NULL: anywhere */
+    const char *fired;     /* the rule that matched last (a constant string), or NULL */
+    ln_hash *mutated;      /* names of root tensors that an operator writes in place */
+    ln_list *missing;      /* names (char *) of tensors that still wait for data from outside */
+    int keep;              /* every tensor keeps its memory, so that any can be read after a run */
+    int stale;             /* a constant was set after load */
 } ln_context;
 
 /** How often a rule fired while compiling. */
@@ -111,14 +117,16 @@ LN_API ln_context *ln_context_create(void);
  * ones. */
 LN_API void ln_context_free(ln_context *ctx);
 
-/** Reads the model from the JSON IR file `source`. On failure the context is as empty as before. */
+/** Reads the model from the JSON IR file `source`. On failure the context is as before: empty, or
+ * with the model that it holds already. */
 LN_API int ln_context_init(ln_context *ctx, const char *source);
 
 /** As ln_context_init, from `len` bytes of JSON text; `name` stands for the file in messages. */
 LN_API int ln_context_init_text(ln_context *ctx, const char *name, const char *text, size_t len);
 
 /** Rewrites the model for `target` ("cpu"), plans its memory. Unknown target: the message lists the
- * known ones. */
+ * known ones. When a rewrite or the plan fails the context is empty, as after ln_context_cleanup: a
+ * half-rewritten model is of no use. */
 LN_API int ln_context_compile(ln_context *ctx, const char *target);
 
 /** Writes the operators in their present order as JSON to `outfile` ("-": standard output); a
@@ -129,7 +137,9 @@ LN_API int ln_context_print(const ln_context *ctx, const char *outfile);
  * is constant. */
 LN_API int ln_context_load(ln_context *ctx, const char *datafile);
 
-/** Copies ln_context_data_size() bytes from `data` to the tensor. The context is loaded. */
+/** Copies ln_context_data_size() bytes from `data` to the tensor. The context is loaded. What was
+ * computed at load from a constant is computed anew by the next run; such a result itself cannot be
+ * set. */
 LN_API int ln_context_set_data(ln_context *ctx, const char *tname, const void *data);
 
 /** Copies the tensor's bytes to `data`; NULL: to new memory that the caller frees. NULL on failure.
@@ -142,7 +152,8 @@ LN_API size_t ln_context_data_size(ln_context *ctx, const char *tname);
 
 /** Sets a parameter; the value's type is the parameter's: double for a number, int for a bool,
  * const char * for a string, and int len, pointer for an array. The operators are checked anew.
- * Shapes may change only before compiling. */
+ * Shapes may change only before compiling. On failure the old value is back; should there be no
+ * memory even for that, the context is empty. */
 LN_API int ln_context_set_param(ln_context *ctx, const char *opname, const char *pname, ...);
 
 /** Runs the operators in the order of ctx->ops. The context is loaded. */
@@ -191,10 +202,11 @@ LN_API void ln_context_set_reference(ln_context *ctx);
  * compiling. */
 LN_API void ln_context_keep_all(ln_context *ctx);
 
-/** Adds tensor `tname` to the outputs (it then survives the run). Before compiling. */
+/** Adds tensor `tname` to the outputs (it then survives the run). An error once compiled. */
 LN_API int ln_context_add_output(ln_context *ctx, const char *tname);
 
-/* For passes: the operators and everything that must follow them */
+/* For passes: the operators and everything that must follow them. New operators are taken even when
+ * the call fails; after a failure the context can only be cleaned up. */
 
 /** Runs the pre_run of every operator of ctx->ops, and enters operators, tensors and graph into the
  * context. */

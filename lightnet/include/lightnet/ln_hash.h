@@ -52,6 +52,8 @@ LN_API void *ln_hash_find(const ln_hash *hash, const void *key);
  * this key, or returns 0 and leaves them as they are. */
 LN_API int ln_hash_find_extended(const ln_hash *hash, const void *key, void **found_key,
                                  void **found_value);
+/** Removes all pairs, freeing keys and values; the table is empty then. */
+LN_API void ln_hash_clear(ln_hash *hash);
 /** Removes the pair with this key and frees its key and value. Returns 1, or 0 when there is none.
  */
 LN_API int ln_hash_remove(ln_hash *hash, const void *key);

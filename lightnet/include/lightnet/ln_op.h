@@ -73,6 +73,9 @@ typedef struct ln_op_arg {
     struct ln_context *ctx; /* the context that the operator belongs to; NULL outside of one */
     const ln_op_info *info; /* what its description says; NULL: hand-written, taken as impure */
     ln_list *node;          /* its node in ctx->ops, kept by the context */
+    ln_list *before;        /* the node before it; NULL: it is the first */
+    int checked;            /* pre_run was called, and post_run not yet; kept by the context */
+    int takes_inputs;       /* an output owns an input's memory (a no-copy gather) */
     int failed;             /* set by ln_op_fail */
     int at_load;            /* runs when the context is loaded, not per inference */
     size_t scratch_size;    /* bytes of scratch memory that `run` needs; set by `pre_run` */

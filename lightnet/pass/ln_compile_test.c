@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of compiling as a whole: random models give the same results with and without rewrites and
+// shared memory, and every allocation may fail.
+
+#include "lightnet/ln_pass.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ln_alloc_fail.h"
+#include "ir/ln_lifetime.h"
+#include "ln_check.h"
+#include "ln_test_ops.h"
+
+/* Rewrites of all kinds, none of which changes a result. */
+
+static const ln_tensor_list_entry *first_in(const ln_op *op)
+{
+    return op->op_arg->tensors_in->data;
+}
+
+static const ln_tensor_list_entry *first_out(const ln_op *op)
+{
+    return op->op_arg->tensors_out->data;
+}
+
+static int is_type(const ln_op *op, const char *optype)
+{
+    return !strcmp(op->op_arg->optype, optype);
+}
+
+// One operator from `first`'s input to `last`'s output; NULL: no memory, which is recorded.
+static ln_list *one(const ln_context *ctx, const char *optype, const ln_op *first,
+                    const ln_op *last, const char *params)
+{
+    ln_op *op = ln_test_new_op(last->op_arg->name, optype, first_in(first)->name,
+                               first_out(last)->name, params);
+    ln_list *ops = op ? ln_list_append(NULL, op) : NULL;
+    if (!ops) {
+        ln_op_free_lists_too(op);
+        ln_fail_last(ctx);
+    }
+    return ops;
+}
+
+// twice -> double, which the reference program needs, too
+static ln_list *lower(const ln_context *ctx, const ln_op *op, int *match)
+{
+    *match = is_type(op, "twice") && ln_pass_lowering_begins(ctx, "first_rule");
+    ln_list *new_ops = *match ? one(ctx, "double", op, op, "") : NULL;
+    if (new_ops)
+        ln_pass_rule_fires(ctx, "first_rule", new_ops);
+    return new_ops;
+}
+
+// add1 behind another operator that makes its input -> work with scratch memory
+static ln_list *add1_to_work(const ln_context *ctx, const ln_list *win_ops, size_t win_size,
+                             int *match)
+{
+    const ln_op *first = win_ops->data, *second = win_ops->next->data;
+    if (win_size != 2 || !ln_pass_rule_begins(ctx, "second_rule") || !is_type(second, "add1") ||
+        !is_type(first, "double") || strcmp(first_in(second)->name, first_out(first)->name))
+        return NULL;
+    if (ln_context_num_uses(ctx, first_out(first)->name) != 1)
+        return NULL;
+    ln_list *new_ops = one(ctx, "double", first, first, "");
+    ln_list *work = new_ops ? one(ctx, "work", second, second, "scratch 100") : NULL;
+    if (!work) {
+        ln_op_list_free_lists_too(new_ops);
+        return NULL;
+    }
+    new_ops->next = work;
+    *match = 1;
+    ln_pass_rule_fires(ctx, "second_rule", new_ops);
+    return new_ops;
+}
+
+// A part of a part -> one part
+static ln_list *part_of_part(const ln_context *ctx, ln_list **old_ops)
+{
+    const ln_op *last = ctx->anchor;
+    const ln_op *first =
+        is_type(last, "part") ? ln_dfg_prev(ctx->dfg, last, first_in(last)->name) : NULL;
+    if (!first || !is_type(first, "part") || !ln_pass_rule_begins(ctx, "second_rule"))
+        return NULL;
+    char params[64];
+    snprintf(params, sizeof(params), "from %d len %d",
+             ln_param_list_find(first->op_arg->params, "from")->value_int +
+                 ln_param_list_find(last->op_arg->params, "from")->value_int,
+             ln_param_list_find(last->op_arg->params, "len")->value_int);
+    ln_list *new_ops = one(ctx, "part", first, last, params);
+    *old_ops = new_ops ? ln_list_append(NULL, (void *)last) : NULL;
+    if (new_ops && !*old_ops) {
+        ln_op_list_free_lists_too(new_ops);
+        ln_fail_last(ctx);
+        return NULL;
+    }
+    ln_pass_rule_fires(ctx, "second_rule", new_ops);
+    return new_ops;
+}
+
+static void use_rewrites(void)
+{
+    static ln_expander_func expanders[] = {lower, NULL};
+    static ln_combiner_func combiners[] = {add1_to_work, NULL};
+    static ln_subgraph_func subgraphs[] = {part_of_part, NULL};
+    ln_test_arch.ep_funcs = expanders;
+    ln_test_arch.cb_funcs = combiners;
+    ln_test_arch.sg_funcs = subgraphs;
+}
+
+/* Random models */
+
+enum { LEN = 8, MAX_TENSORS = 64 };
+
+typedef struct maker {
+    ln_test_model m;
+    unsigned seed;
+    int n;                   // tensors so far, t0, t1, ..
+    int len[MAX_TENSORS];    // their elements
+    int varies[MAX_TENSORS]; // whether it is sure not to be constant
+} maker;
+
+static int pick(maker *g)
+{
+    return (int)ln_test_random(&g->seed, (unsigned)g->n);
+}
+
+// A tensor as long as t`a`.
+static int pick_same(maker *g, int a)
+{
+    for (int tries = 0; tries < 10; tries++) {
+        const int b = pick(g);
+        if (g->len[b] == g->len[a])
+            return b;
+    }
+    return a;
+}
+
+static void add_op(maker *g, const char *optype, const char *ins, const char *params, int len)
+{
+    char name[16], out[16];
+    const int makes = len > 0;
+    int first = 1;
+    sscanf(ins, "t%d", &first);
+    snprintf(name, sizeof(name), "o%d", g->m.n);
+    snprintf(out, sizeof(out), "t%d", g->n);
+    ln_test_op(&g->m, name, optype, ins, makes ? out : "", params);
+    if (!makes)
+        return;
+    g->len[g->n] = len;
+    g->varies[g->n] = g->n == 0 || (*ins && g->varies[first]);
+    g->n++;
+}
+
+static void add_pair(maker *g, const char *optype, int a, int b, int len)
+{
+    char ins[32];
+    snprintf(ins, sizeof(ins), "t%d t%d", a, b);
+    add_op(g, optype, ins, "", len);
+}
+
+static void add_part(maker *g, int a)
+{
+    char ins[16], params[32];
+    const int len = g->len[a] > 2 ? g->len[a] / 2 : 1;
+    const int from = (int)ln_test_random(&g->seed, (unsigned)(g->len[a] - len + 1));
+    snprintf(ins, sizeof(ins), "t%d", a);
+    snprintf(params, sizeof(params), "from %d len %d", from, len);
+    add_op(g, "part", ins, params, len);
+}
+
+// What a combiner looks for.
+static void add_doubled(maker *g, int a)
+{
+    char ins[16];
+    snprintf(ins, sizeof(ins), "t%d", a);
+    add_op(g, "double", ins, "", g->len[a]);
+    snprintf(ins, sizeof(ins), "t%d", g->n - 1);
+    add_op(g, "add1", ins, "", g->len[a]);
+}
+
+static int pick_varying(maker *g)
+{
+    int a = pick(g);
+    while (!g->varies[a])
+        a = pick(g);
+    return a;
+}
+
+// Two results of their own, right before they are joined; not constants, which have their own
+// place.
+static void add_join(maker *g)
+{
+    static const char *const makers[] = {"double", "work"};
+    for (int i = 0; i < 2; i++) {
+        char ins[16];
+        const int a = pick_varying(g);
+        snprintf(ins, sizeof(ins), "t%d", a);
+        add_op(g, makers[i], ins, i ? "scratch 24" : "", g->len[a]);
+    }
+    add_pair(g, "join", g->n - 2, g->n - 1, g->len[g->n - 2] + g->len[g->n - 1]);
+}
+
+static void add_any(maker *g)
+{
+    static const char *const unary[] = {"add1", "add1", "double", "twice",
+                                        "work", "view", "bump",   "watch"};
+    char ins[16];
+    const int a = pick(g);
+    const unsigned kind = ln_test_random(&g->seed, 15);
+    snprintf(ins, sizeof(ins), "t%d", a);
+    if (kind < 8)
+        add_op(g, unary[kind], ins, kind == 4 ? "scratch 40" : "", kind == 7 ? 0 : g->len[a]);
+    else if (kind < 11)
+        add_pair(g, "add", a, pick_same(g, a), g->len[a]);
+    else if (kind < 13 || g->len[a] > 100)
+        add_part(g, a);
+    else if (kind < 14)
+        add_doubled(g, a);
+    else
+        add_join(g);
+}
+
+// t0 is the input, t1 a constant.
+static ln_context *random_model(unsigned seed)
+{
+    maker g = {.seed = seed * 2654435761u + 1};
+    ln_test_begin(&g.m, "\"inputs\": [\"t0\"],");
+    add_op(&g, "create_test", "", "len 8 value 3", LEN);
+    add_op(&g, "create_test", "", "len 8 value 5", LEN);
+    add_pair(&g, "add", 0, 1, LEN);
+    while (g.n < 40)
+        add_any(&g);
+    return ln_test_end(&g.m);
+}
+
+/* Memory is poisoned as soon as its tensors are dead. */
+
+static ln_context *poisoned;
+static ln_lifetime poison_life;
+static int poison_time;
+
+static void poison(const ln_block *block)
+{
+    if (block->mtype == LN_MEM_CPU && !block->scratch)
+        memset((char *)poisoned->mem_starts[LN_MEM_CPU] + block->offset, 0xff, block->size);
+}
+
+static void poison_the_dead(const ln_op_arg *op_arg)
+{
+    const ln_lifetime *life = &poison_life;
+    int time = 1;
+    for (const ln_list *node = poisoned->ops; node != op_arg->node; node = node->next)
+        time++;
+    for (const ln_block *block = life->blocks; block < life->blocks + life->n; block++)
+        if (block->part_of == block - life->blocks && block->last >= poison_time &&
+            block->last <= time && block->last != life->end)
+            poison(block);
+    poison_time = time + 1;
+}
+
+// Runs the model twice, so that what a run leaves behind meets the next one. Returns the sum over
+// all outputs, and what was seen.
+static double run_model(ln_context *ctx, int with_poison)
+{
+    const char *name;
+    double sum = 0;
+    ln_test_seen = 0;
+    if (ln_test_load(ctx))
+        ck_abort_msg("%s", ln_context_error(ctx));
+    for (int run = 0; run < 2; run++) {
+        poisoned = ctx;
+        poison_time = 1;
+        ln_test_after_run = with_poison ? poison_the_dead : NULL;
+        ck_assert_msg(ln_context_run(ctx) == 0, "%s", ln_context_error(ctx));
+        ln_test_after_run = NULL;
+        LN_LIST_FOREACH(name, ctx->outputs)
+        {
+            const size_t n = ln_context_data_size(ctx, name) / sizeof(float);
+            float *data = ln_context_get_data(ctx, name, NULL);
+            ck_assert_msg(data != NULL, "%s", ln_context_error(ctx));
+            for (size_t i = 0; i < n; i++)
+                sum = sum * 0.5 + (double)data[i] * (1 + (double)i);
+            free(data);
+        }
+    }
+    return sum + 1e-3 * ln_test_seen;
+}
+
+START_TEST(random_models_compute_the_same_however_they_are_compiled)
+{
+    int compiled = 0, rewritten = 0;
+    use_rewrites();
+    for (unsigned seed = 1; seed <= 300; seed++) {
+        ln_context *plain = random_model(seed), *optimized = random_model(seed);
+        ck_assert_msg(plain->ops != NULL, "seed %u: %s", seed, ln_context_error(plain));
+        ln_context_set_reference(plain);
+        ln_context_keep_all(plain);
+        ck_assert_msg(ln_context_compile(plain, "test") == 0, "seed %u: %s", seed,
+                      ln_context_error(plain));
+        ck_assert_msg(ln_context_compile(optimized, "test") == 0, "seed %u: %s", seed,
+                      ln_context_error(optimized));
+        rewritten += optimized->rules && optimized->rules->next;
+        ck_assert_int_eq(ln_lifetime_find(optimized, &poison_life), 0);
+        ck_assert_int_eq(ln_lifetime_check(optimized, &poison_life), 0);
+        const double expected = run_model(plain, 0), result = run_model(optimized, 1);
+        ck_assert_msg(expected == result, "seed %u: %.9g, expected %.9g", seed, result, expected);
+        ln_lifetime_free(&poison_life);
+        ln_context_free(plain);
+        ln_context_free(optimized);
+        ck_assert_int_eq(ln_test_alive, 0);
+        compiled++;
+    }
+    ck_assert_int_eq(compiled, 300);
+    ck_assert_int_gt(rewritten, 100);
+}
+END_TEST
+
+/* Allocations that fail */
+
+// A model of all operators; as text, since building it is not what shall fail.
+static char *all_kinds(size_t *len)
+{
+    ln_test_model m;
+    ln_test_begin(&m, "\"inputs\": [\"x\"],");
+    ln_test_op(&m, "ox", "create_test", "", "x", "len 4 value 1");
+    ln_test_op(&m, "ow", "create_test", "", "w", "len 4 value 1");
+    ln_test_op(&m, "ob", "work", "w", "b", "scratch 16");
+    ln_test_op(&m, "oa", "twice", "x", "a", "");
+    ln_test_op(&m, "oc", "add1", "a", "c", "");
+    ln_test_op(&m, "od", "add", "c b", "d", "");
+    ln_test_op(&m, "oe", "add", "b c", "e", "");
+    ln_test_op(&m, "oj", "join", "d e", "j", "");
+    ln_test_op(&m, "op", "part", "j", "p", "from 1 len 4");
+    ln_test_op(&m, "oq", "part", "p", "q", "from 1 len 2");
+    ln_test_op(&m, "os", "bump", "q", "s", "");
+    ln_test_op(&m, "ov", "view", "s", "v", "");
+    ln_test_op(&m, "oz", "watch", "v", "", "");
+    ln_test_op(&m, "o1", "double", "x", "d1", "");
+    ln_test_op(&m, "o2", "double", "x", "d2", "");
+    ln_test_op(&m, "oy", "add", "d1 d2", "y", "");
+    char *text = ln_test_text(&m);
+    *len = m.size;
+    return text;
+}
+
+static int work(const char *text, size_t len)
+{
+    const float data[4] = {1, 2, 3, 4};
+    ln_stats stats;
+    ln_context *ctx = ln_context_create();
+    if (!ctx)
+        return -1;
+    float *result = NULL;
+    int status = ln_context_init_text(ctx, "model", text, len) || ln_context_add_output(ctx, "b") ||
+                 ln_context_compile(ctx, "test") || ln_context_stats(ctx, &stats) ||
+                 ln_test_load(ctx) || ln_context_set_data(ctx, "x", data) || ln_context_run(ctx) ||
+                 ln_context_set_param(ctx, "ow", "value", 2.0) || ln_context_run(ctx);
+    if (!status) {
+        result = ln_context_get_data(ctx, "y", NULL);
+        status = !result;
+    }
+    if (status)
+        ck_assert_str_ne(ln_context_error(ctx), "");
+    free(result);
+    ln_context_free(ctx);
+    ck_assert_int_eq(ln_test_alive, 0);
+    return status ? -1 : 0;
+}
+
+START_TEST(every_allocation_may_fail)
+{
+    size_t len;
+    int failed = 1, n = 0;
+    char *text = all_kinds(&len);
+    use_rewrites();
+    ck_assert_int_eq(work(text, len), 0);
+    for (; failed; n++) {
+        ln_alloc_fail_after(n);
+        const int status = work(text, len);
+        failed = ln_alloc_fail_stop();
+        // A hash table that cannot grow goes on as it is; all else is an error.
+        ck_assert_msg(failed || status == 0, "allocation %d", n);
+    }
+    ck_assert_int_gt(n, 500);
+    free(text);
+}
+END_TEST
+
+LN_TEST_MAIN("compile", random_models_compute_the_same_however_they_are_compiled,
+             every_allocation_may_fail)
