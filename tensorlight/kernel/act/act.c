@@ -7,32 +7,21 @@
 
 #include "kernel/tl_map.h"
 
-static int run_none(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, float slope)
+static int copy_elsewhere(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
 {
-    (void)slope;
     return src->data == dst->data ? 0 : tl_exec_copy(exec, src, dst);
 }
 
-static int run_relu(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, float slope)
-{
-    (void)slope;
-    return tl_exec_relu(exec, src, dst);
-}
-
-static int run_sigmoid(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, float slope)
-{
-    (void)slope;
-    return tl_exec_sigmoid(exec, src, dst);
-}
-
+/** An activation has one of the two functions. */
 static const struct {
     const char *name;
-    int (*run)(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, float slope);
+    int (*run)(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst);
+    int (*run_with_slope)(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, float slope);
 } acts[TL_ACT_SIZE] = {
-    [TL_ACT_NONE] = {"TL_ACT_NONE", run_none},
-    [TL_ACT_RELU] = {"TL_ACT_RELU", run_relu},
-    [TL_ACT_LRELU] = {"TL_ACT_LRELU", tl_exec_lrelu},
-    [TL_ACT_SIGMOID] = {"TL_ACT_SIGMOID", run_sigmoid},
+    [TL_ACT_NONE] = {"TL_ACT_NONE", copy_elsewhere},
+    [TL_ACT_RELU] = {"TL_ACT_RELU", tl_exec_relu},
+    [TL_ACT_LRELU] = {"TL_ACT_LRELU", .run_with_slope = tl_exec_lrelu},
+    [TL_ACT_SIGMOID] = {"TL_ACT_SIGMOID", tl_exec_sigmoid},
 };
 
 const char *tl_act_name(tl_act act)
@@ -51,14 +40,16 @@ tl_act tl_act_from_str(const char *str)
 int tl_act_check(tl_act act)
 {
     if (act < 0 || act >= TL_ACT_SIZE)
-        return tl_fail("activation %d, expected 0 to %d", act, TL_ACT_SIZE - 1);
+        return tl_fail("activation %d is none of tl_act", act);
     return 0;
 }
 
 int tl_exec_act(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl_act act, float slope)
 {
     assert(act >= 0 && act < TL_ACT_SIZE);
-    return acts[act].run(exec, src, dst, slope);
+    if (acts[act].run_with_slope)
+        return acts[act].run_with_slope(exec, src, dst, slope);
+    return acts[act].run(exec, src, dst);
 }
 
 /* ---- after another computation ---- */

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of the logistic function.
+// Tests of the functions of one number.
 
 #include <math.h>
 
-#include "kernel/sigmoid/sigmoid.h"
+#include "kernel/unary/unary.h"
 #include "kernel/tl_map_test.h"
 #include "tensor/tl_half.h"
 #include "tensorlight/tensorlight.h"
 
-START_TEST(values_are_those_of_the_formula)
+START_TEST(sigmoid_has_the_values_of_its_formula)
 {
     // ln 3 gives 3/4; one rounding each of exp, sum and quotient is at most 2 units in the last
     // place.
@@ -34,7 +34,7 @@ START_TEST(values_are_those_of_the_formula)
 }
 END_TEST
 
-START_TEST(far_out_it_is_0_and_1)
+START_TEST(far_out_sigmoid_is_0_and_1)
 {
     float data[] = {-1000, 1000, -INFINITY, INFINITY, NAN};
     tl_tensor *const src = tl_tensor_create(data, 1, (int[]){5}, TL_FLOAT);
@@ -46,22 +46,54 @@ START_TEST(far_out_it_is_0_and_1)
 }
 END_TEST
 
+/** A row of the list with its kernels. */
+typedef struct function {
+    const char *name;
+    tl_tensor *(*func)(const tl_tensor *src, tl_tensor *dst);
+    const tl_map_variant *variants;
+    size_t variants_n;
+} function;
+
+#define TL_KERNEL(name, dtype, isa) {#name, name, dtype, dtype, isa},
+#define TL_UNARY(name, grain) \
+    static const tl_map_variant name##_variants[] = {TL_KERNELS_FLT(tl_##name, c, TL_ISA_C)};
+#include "kernel/unary/unary.def"
+#undef TL_UNARY
+#undef TL_KERNEL
+
+static const function functions[] = {
+#define TL_UNARY(name, grain) \
+    {#name, tl_tensor_##name, name##_variants, sizeof(name##_variants) / sizeof(*name##_variants)},
+#include "kernel/unary/unary.def"
+#undef TL_UNARY
+};
+
+enum { FUNCTIONS_N = sizeof(functions) / sizeof(*functions) };
+
 START_TEST(integers_are_refused)
 {
     tl_tensor *const src = tl_tensor_zeros(1, (int[]){2}, TL_INT32);
-    ck_assert_ptr_null(tl_tensor_sigmoid(src, NULL));
-    ck_assert_str_eq(tl_last_error(), "'src' has dtype TL_INT32, expected a float");
+    for (int i = 0; i < FUNCTIONS_N; i++) {
+        ck_assert_msg(!functions[i].func(src, NULL), "%s of integers", functions[i].name);
+        ck_assert_str_eq(tl_last_error(), "'src' has dtype TL_INT32, expected a float");
+    }
     tl_tensor_free_data_too(src);
 }
 END_TEST
 
-#define TL_KERNEL(name, dtype, isa) {#name, name, dtype, dtype, isa},
-static const tl_map_variant variants[] = {
-#include "kernel/sigmoid/sigmoid.def"
-};
-#undef TL_KERNEL
+START_TEST(every_kernel_equals_plain_c)
+{
+    for (int i = 0; i < FUNCTIONS_N; i++)
+        tl_map_check_variants(functions[i].variants, functions[i].variants_n, NULL);
+}
+END_TEST
 
-TL_MAP_TESTS(variants, NULL)
+START_TEST(threads_do_not_change_the_result)
+{
+    for (int i = 0; i < FUNCTIONS_N; i++)
+        tl_map_check_threads(functions[i].variants, functions[i].variants_n, NULL);
+}
+END_TEST
 
-LN_TEST_MAIN("sigmoid", values_are_those_of_the_formula, far_out_it_is_0_and_1,
+LN_TEST_MAIN("unary", sigmoid_has_the_values_of_its_formula, far_out_sigmoid_is_0_and_1,
              integers_are_refused, every_kernel_equals_plain_c, threads_do_not_change_the_result)
