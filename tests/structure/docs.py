@@ -2,105 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: docs.py BUILD [DOCUMENT...]. The documents tell the truth: their commands print what they show.
 
-In a copy of the tree, with LightNet installed and first in PATH, this follows each document from top to bottom:
-
-    ```console           runs each line that begins with `$ ` and compares what it prints with the lines below it;
-                         a line `...` stands for any lines, `...` at the end of a line for any rest, and times
-                         are not compared
-    ```c file=PATH       writes the block to PATH, as a reader would (any language)
-    ```c file=PATH after=LINE   puts the block into PATH after the first line that reads LINE
-
-Other blocks are for reading only. Links to files are followed in every document of the tree.
+Each document is followed, as reader.py says, in a copy of the tree, with LightNet installed and first in PATH. Links to
+files are followed in every document of the tree.
 """
 import os
 import re
-import shutil
 import sys
 import tempfile
 
+from reader import GUIDE, Reader, blocks, copy_tree
 from tap import ROOT, Tap, pkg_config_env, run, text_of, tracked
-
-TIMES = re.compile(r"\b\d+\.\d+(?= ?(s|ms|us|ns)\b)")
-
-
-def blocks(text):
-    """(line number, info string, lines) of every fenced block."""
-    lines = text.splitlines()
-    i = 0
-    while i < len(lines):
-        if lines[i].startswith("```"):
-            info, begin = lines[i][3:].strip(), i + 1
-            i = lines.index("```", begin)
-            yield begin, info, lines[begin:i]
-        i += 1
-
-
-def commands(lines):
-    """(offset, command, shown output) of every command of a console block."""
-    found = []
-    for i, line in enumerate(lines):
-        if line.startswith("$ "):
-            found.append((i, line[2:], []))
-        else:
-            found[-1][2].append(line)
-    return found
-
-
-def pattern_of(line):
-    """A shown line as a regular expression."""
-    line = TIMES.sub("0.0", line).rstrip()
-    if line == "...":
-        return r"(?:.*\n)*?"
-    return re.escape(line[:-3]) + r".*\n" if line.endswith("...") else re.escape(line) + r"\n"
-
-
-def agrees(shown, printed):
-    """True when the lines printed are those shown; empty lines at the end do not count."""
-    text = "".join(TIMES.sub("0.0", line).rstrip() + "\n" for line in printed.rstrip().splitlines())
-    return re.fullmatch("".join(map(pattern_of, "\n".join(shown).rstrip().splitlines())), text) is not None
-
-
-class Reader:
-    """Somebody who types what a document says."""
-
-    def __init__(self, folder, env):
-        self.folder, self.env = folder, env
-
-    def follow(self, document):
-        for line, info, lines in blocks(text_of(document)):
-            if info == "console":
-                for offset, command, shown in commands(lines):
-                    yield from self.type(f"{document}:{line + 1 + offset}", command, shown)
-            elif " file=" in info:
-                path, _, after = info.split(" file=")[1].partition(" after=")
-                yield from self.insert(path, after, lines) if after else self.write(path, lines)
-
-    def type(self, where, command, shown):
-        # Line by line, as on a terminal, so that both streams come in the order of writing.
-        status, printed = run(["stdbuf", "-oL", "sh", "-c", command], cwd=self.folder, env=self.env)
-        if not agrees(shown, printed):
-            yield f"{where}: {command}\nexit status {status}, printed:\n{printed[-3000:]}"
-
-    def insert(self, path, after, lines):
-        with open(os.path.join(self.folder, path), encoding="utf-8") as file:
-            old = file.read().splitlines()
-        places = [i for i, line in enumerate(old, 1) if line.strip() == after]
-        if not places:
-            return [f"{path} has no line {after}"]
-        return self.write(path, old[:places[0]] + lines + old[places[0]:])
-
-    def write(self, path, lines):
-        path = os.path.join(self.folder, path)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write("\n".join(lines) + "\n")
-        return []
-
-
-def copy_tree(folder):
-    for path in tracked():
-        os.makedirs(os.path.dirname(os.path.join(folder, path)), exist_ok=True)
-        shutil.copy2(os.path.join(ROOT, path), os.path.join(folder, path))
 
 
 def broken_links(documents):
@@ -113,7 +24,8 @@ def broken_links(documents):
 
 
 def is_followed(document):
-    return any(info == "console" or " file=" in info for _, info, _ in blocks(text_of(document)))
+    return document != GUIDE and any(info == "console" or " file=" in info
+                                     for _, info, _ in blocks(text_of(document)))
 
 
 def main():
