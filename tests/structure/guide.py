@@ -14,6 +14,7 @@ from tap import Tap, faults_of
 def main():
     tap = Tap()
     env = dict(os.environ, LC_ALL="C.UTF-8")
+    env.pop("LD_LIBRARY_PATH", None)  # leads to the libraries of the build that runs this test
     with tempfile.TemporaryDirectory(prefix="lightnet-guide-") as folder:
         copy_tree(folder)
         tap.check("a_fresh_copy_of_the_tree_is_configured",
