@@ -18,6 +18,10 @@ __attribute__((format(printf, 1, 2))) int cli_fail(const char *fmt, ...);
 /** As cli_fail, for wrong usage. Returns CLI_WRONG_USAGE. */
 __attribute__((format(printf, 1, 2))) int cli_usage(const char *fmt, ...);
 
+/** Brings what was printed on its way to standard output. Returns 0, or CLI_FAILED after a message.
+ */
+int cli_flush(void);
+
 int cli_short(const cli_options *opt);
 int cli_run(const cli_options *opt);
 int cli_compile(const cli_options *opt);

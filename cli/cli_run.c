@@ -14,20 +14,16 @@
 // Outputs with more elements than this are summed up in a line instead of printed.
 enum { LARGE = 1000 };
 
-// Flushes what the model printed first, so that the time stands below it also where both go to one
-// file.
-static void print_time(uint64_t ns)
-{
-    fflush(stdout);
-    fprintf(stderr, "info: run time: %.6fs\n", (double)ns * 1e-9);
-}
-
 static int run_once(ln_context *ctx, const cli_options *opt)
 {
     const uint64_t start = cli_now();
     if (ln_context_run(ctx))
         return cli_model_fail(ctx, opt);
-    print_time(cli_now() - start);
+    const uint64_t ns = cli_now() - start;
+    // What the model printed comes first, also where both streams go to one file.
+    if (cli_flush())
+        return CLI_FAILED;
+    fprintf(stderr, "info: run time: %.6fs\n", (double)ns * 1e-9);
     return 0;
 }
 

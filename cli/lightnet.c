@@ -125,8 +125,7 @@ static void fill_closed_streams(void)
         close(fd);
 }
 
-// Whether all that was printed has arrived.
-static int finish_output(void)
+int cli_flush(void)
 {
     errno = 0;
     if (!fflush(stdout) && !ferror(stdout))
@@ -147,5 +146,5 @@ int main(int argc, char **argv)
     if (!status)
         status = run_command(cmd, &opt);
     cli_options_free(&opt);
-    return status ? status : finish_output();
+    return status ? status : cli_flush();
 }
