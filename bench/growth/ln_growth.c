@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the time to read, compile and drop a model grows with its number of operators.
+//
+//     build/bench/growth/ln_growth [OPERATORS ...]
+//
+// Each kind of model stretches another part: the time for twice the operators should be twice as
+// long.
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "ln_test_ops.h"
+
+typedef struct growth {
+    ln_test_model m;
+    int n;
+} growth;
+
+static void add(growth *g, const char *optype, int in1, int in2, int out, const char *params)
+{
+    char name[32], ins[64], dst[32];
+    snprintf(name, sizeof(name), "o%d", out);
+    snprintf(ins, sizeof(ins), in2 < 0 ? "t%d" : "t%d t%d", in1, in2);
+    snprintf(dst, sizeof(dst), "t%d", out);
+    ln_test_op(&g->m, name, optype, ins, dst, params);
+}
+
+static void make_chain(growth *g)
+{
+    for (int i = 1; i < g->n; i++)
+        add(g, i % 2 ? "double" : "add1", i - 1, -1, i, "");
+}
+
+static void make_inplace(growth *g)
+{
+    for (int i = 1; i < g->n; i++)
+        add(g, "add1", i - 1, -1, i, "");
+}
+
+static void make_shortcuts(growth *g)
+{
+    for (int i = 1; i < g->n; i++)
+        if (i % 4)
+            add(g, i % 2 ? "double" : "work", i - 1, -1, i, i % 2 ? "" : "scratch 64");
+        else
+            add(g, "add", i - 1, i - 4, i, "");
+}
+
+// Everything reads the first tensor, and nobody the rest: as many outputs as operators.
+static void make_hub(growth *g)
+{
+    for (int i = 1; i < g->n; i++)
+        add(g, "add", 0, i > 1 ? i - 1 - i % 2 : 0, i, "");
+}
+
+static void make_equal(growth *g)
+{
+    for (int i = 1; i < g->n; i++)
+        add(g, "double", i / 2, -1, i, "");
+}
+
+static void make_views(growth *g)
+{
+    for (int i = 1; i < g->n; i++)
+        add(g, i % 8 ? "view" : "double", i - 1, -1, i, "");
+}
+
+static void make_dead(growth *g)
+{
+    for (int i = 1; i < g->n; i++)
+        add(g, "double", i - 1, -1, i, "");
+}
+
+static const struct {
+    const char *name;
+    const char *interface;
+    void (*make)(growth *g);
+} kinds[] = {
+    {"chain", "\"inputs\": [\"t0\"],", make_chain},
+    {"in place", "\"inputs\": [\"t0\"],", make_inplace},
+    {"shortcuts", "\"inputs\": [\"t0\"],", make_shortcuts},
+    {"hub", "\"inputs\": [\"t0\"],", make_hub},
+    {"constants", "", make_chain},
+    {"tree", "\"inputs\": [\"t0\"],", make_equal},
+    {"views", "\"inputs\": [\"t0\"],", make_views},
+    {"dead", "\"inputs\": [\"t0\"], \"outputs\": [\"t1\"],", make_dead},
+};
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int measure(size_t kind, int n)
+{
+    growth g = {.n = n};
+    ln_test_begin(&g.m, kinds[kind].interface);
+    ln_test_op(&g.m, "o0", "create_test", "", "t0", "len 16 value 1");
+    kinds[kind].make(&g);
+    char *text = ln_test_text(&g.m);
+    ln_context *ctx = ln_context_create();
+    const double begin = seconds();
+    int status = ln_context_init_text(ctx, "model", text, g.m.size);
+    const double read = seconds();
+    status = status ? status : ln_context_compile(ctx, "test");
+    const double compiled = seconds();
+    if (status)
+        fprintf(stderr, "%s\n", ln_context_error(ctx));
+    ln_context_free(ctx);
+    const double dropped = seconds();
+    free(text);
+    printf("%-10s %8d operators: read %7.3f s, compile %7.3f s, drop %7.3f s\n", kinds[kind].name,
+           n, read - begin, compiled - read, dropped - compiled);
+    return status;
+}
+
+static ln_list *double_to_work(const ln_context *ctx, const ln_op *op, int *match)
+{
+    *match = !strcmp(op->op_arg->optype, "double") && ln_pass_rule_begins(ctx, "first_rule");
+    if (!*match)
+        return NULL;
+    const ln_tensor_list_entry *in = op->op_arg->tensors_in->data;
+    const ln_tensor_list_entry *out = op->op_arg->tensors_out->data;
+    ln_list *new_ops = ln_list_append(
+        NULL, ln_test_new_op(op->op_arg->name, "work", in->name, out->name, "scratch 64"));
+    ln_pass_rule_fires(ctx, "first_rule", new_ops);
+    return new_ops;
+}
+
+int main(int argc, char **argv)
+{
+    static const int usual[] = {1000, 10000, 50000};
+    static ln_expander_func expanders[] = {double_to_work, NULL};
+    int status = 0;
+    ln_test_arch.ep_funcs = expanders;
+    for (size_t kind = 0; kind < sizeof(kinds) / sizeof(kinds[0]); kind++)
+        for (int i = 0; i < (argc > 1 ? argc - 1 : 3); i++)
+            status |= measure(kind, argc > 1 ? atoi(argv[i + 1]) : usual[i]);
+    return status ? EXIT_FAILURE : EXIT_SUCCESS;
+}
