@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fuzz target: the IR reader, the operators' checks, and the passes.
+
+#include "fuzz_file.h"
+
+#include "lightnet/lightnet.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    ln_context *ctx = ln_context_create();
+    if (ctx && !ln_context_init_text(ctx, "fuzz", (const char *)data, size) && !ctx->target)
+        ln_context_compile(ctx, "cpu");
+    ln_context_free(ctx);
+    return 0;
+}
