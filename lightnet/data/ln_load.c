@@ -46,6 +46,16 @@ static int number_of_threads(const ln_context *ctx, int *n)
     return 0;
 }
 
+// The kernel level is chosen when it is first asked for, where nobody could be told of a wrong
+// name.
+static int check_isa(const ln_context *ctx)
+{
+    const char *env = getenv("LIGHTNET_MAX_ISA");
+    if (!env || !*env || tl_isa_from_str(env) != TL_ISA_INVALID)
+        return 0;
+    return ln_fail(ctx, "LIGHTNET_MAX_ISA is '%s', expected c, avx2, avx512 or neon", env);
+}
+
 static int start_threads(ln_context *ctx)
 {
     int n;
@@ -85,8 +95,8 @@ int ln_context_load(ln_context *ctx, const char *datafile)
     if (ln_context_alloc_mem(ctx))
         return -1;
     ctx->random = ctx->seed;
-    if (start_threads(ctx) || (datafile ? ln_data_load(ctx, datafile) : note_missing(ctx)) ||
-        run_once(ctx)) {
+    if (check_isa(ctx) || start_threads(ctx) ||
+        (datafile ? ln_data_load(ctx, datafile) : note_missing(ctx)) || run_once(ctx)) {
         ln_context_unload(ctx);
         return -1;
     }

@@ -79,13 +79,35 @@ static int check_places(const ln_context *ctx)
     return 0;
 }
 
+// A view lies where its owner puts it, and a result that takes over memory lies in that memory.
+static int check_sharing(const ln_context *ctx, const ln_lifetime *life)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const ln_tensor_list_entry *tle;
+        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+        {
+            ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+            const size_t expected = te->owner ? ln_lifetime_view_offset(ctx, te)
+                                              : ln_lifetime_block(ctx, life, te)->offset;
+            if (te->offset != expected)
+                return ln_fail(
+                    ctx,
+                    "tensor '%s' is planned at offset %zu, but the memory it shares puts it at %zu",
+                    te->name, te->offset, expected);
+        }
+    }
+    return 0;
+}
+
 // A plan may come from a file, or be older than a parameter.
 static int check_plan(const ln_context *ctx)
 {
     ln_lifetime life;
     if (check_places(ctx) || ln_lifetime_find(ctx, &life))
         return -1;
-    const int status = ln_lifetime_check(ctx, &life);
+    const int status = check_sharing(ctx, &life) || ln_lifetime_check(ctx, &life) ? -1 : 0;
     ln_lifetime_free(&life);
     return status;
 }

@@ -49,6 +49,9 @@ void ln_lifetime_free(ln_lifetime *life);
 ln_block *ln_lifetime_block(const ln_context *ctx, const ln_lifetime *life,
                             const ln_tensor_entry *te);
 
+/** Where tensor `te`, which has an owner with an offset, lies in its memory. */
+size_t ln_lifetime_view_offset(const ln_context *ctx, ln_tensor_entry *te);
+
 /** *bound: the largest sum of sizes alive at once in memory `mtype`: no plan can need less. */
 int ln_lifetime_bound(const ln_context *ctx, const ln_lifetime *life, ln_mem_type mtype,
                       size_t *bound);

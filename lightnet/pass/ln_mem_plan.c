@@ -467,19 +467,6 @@ static void set_list_offsets(ln_context *ctx, const ln_list *tensors)
     }
 }
 
-// The operator that knows where a view lies in its owner: the one that made the view or, when the
-// tensor was only later given away to be part of another (a no-copy gather), the one that made
-// that.
-static size_t view_offset(const ln_context *ctx, ln_tensor_entry *te, const ln_tensor_entry *owner)
-{
-    const ln_op *maker = ln_context_creater(ctx, te->name);
-    const ln_op *owners_maker = ln_context_creater(ctx, owner->name);
-    const int given_away =
-        ln_tensor_list_find_by_name(maker->op_arg->tensors_in, owner->name) == NULL;
-    const ln_op *op = given_away ? owners_maker : maker;
-    return op->calc_offset ? op->calc_offset(op->op_arg, te) : owner->offset;
-}
-
 static int is_resolved(const ln_tensor_entry *te)
 {
     return te->offset != 0;
@@ -503,7 +490,7 @@ static int resolve(const ln_context *ctx, const ln_lifetime *life, ln_tensor_ent
         te->offset = ln_lifetime_block(ctx, life, te)->offset;
     LN_LIST_FOREACH(te, chain)
     {
-        te->offset = view_offset(ctx, te, ln_tensor_table_find(ctx->tensor_table, te->owner));
+        te->offset = ln_lifetime_view_offset(ctx, te);
     }
     ln_list_free(chain);
     return 0;
