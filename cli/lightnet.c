@@ -90,7 +90,10 @@ static void print_help(const command *cmd)
 
 static int fail_args(const command *cmd, const cli_options *opt)
 {
-    if (opt->n_args > cmd->max_args && cmd->max_args >= 0)
+    if (opt->n_args > cmd->max_args && cmd->max_args >= 0 && !cmd->name)
+        cli_usage("'%s' is no command, and '%s' one argument too many for the short form",
+                  opt->args[0], opt->args[cmd->max_args]);
+    else if (opt->n_args > cmd->max_args && cmd->max_args >= 0)
         cli_usage("'%s' is one argument too many", opt->args[cmd->max_args]);
     else
         cli_usage("%.*s is missing", (int)strcspn(cmd->args, " "), cmd->args);

@@ -391,12 +391,12 @@ static int refresh_constants(const ln_context *ctx)
 static int prepare_run(const ln_context *ctx)
 {
     ln_context_clear_error(ctx);
-    if (ctx->ops && !is_loaded(ctx))
+    if (!is_loaded(ctx))
         return ln_fail(ctx, "the context is not loaded");
     if (ctx->missing)
         return ln_fail(
             ctx,
-            "tensor '%s' takes its data from a file, but no file was given and nothing was set",
+            "tensor '%s' takes its data from a file: give one when loading (-f FILE), or set it",
             (const char *)ctx->missing->data);
     if (ctx->stale && refresh_constants(ctx))
         return -1;
