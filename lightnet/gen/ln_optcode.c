@@ -353,14 +353,15 @@ static void write_removed_tests(const writer *w)
     }
 }
 
-static void write_late_tests(const writer *w)
+static void write_steady_tests(const writer *w)
 {
     int n = 0;
     for (const ln_opttensor *tensor = w->rule->tensors; tensor; tensor = tensor->next) {
-        if (!tensor->late)
+        if (!tensor->steady)
             continue;
         if (n++ == 0)
-            ln_cgen_line(w->out, 4, "// What is read later than before stays what it is.");
+            ln_cgen_line(w->out, 4,
+                         "// What a kept operator reads and makes is not written in place.");
         const char *guard =
             tensor->optional ? ln_arena_printf(w->desc->arena, "m->%s && ", tensor->name) : "";
         ln_cgen_line(w->out, 4, "if (%sln_context_is_mutated(ctx, m->%s->name))", guard,
@@ -397,7 +398,7 @@ static void write_match(const writer *w)
     }
     write_param_tests(w);
     write_removed_tests(w);
-    write_late_tests(w);
+    write_steady_tests(w);
     if (rule->nwhen > 0)
         ln_cgen_line(w->out, 4, "return allows_%s(ctx, m);", rule->name);
     else

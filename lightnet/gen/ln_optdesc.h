@@ -85,8 +85,8 @@ typedef struct ln_opttensor {
     int optional;    /* may be absent */
     int fresh;       /* first named by the replacement */
     int made;        /* by the replacement */
-    int late;    /* read by the replacement, and by kept operators only before: later than it was */
-    int removed; /* made by the pattern, no more by the replacement */
+    int steady;      /* of a kept operator: must be the same at the replacement's place */
+    int removed;     /* made by the pattern, no more by the replacement */
 } ln_opttensor;
 
 /** A tensor of a rule's test: "const TL_FLOAT [C, 4] in 0.5 .. 2". */

@@ -30,7 +30,7 @@ EPSILON = 2.0**-24
 
 class Tensor:
     """`array` shares memory with the arrays of its views; `error`, in a list that the views share too, bounds how far
-    each element may be from LightNet's; `copied`: its elements are nobody else's."""
+    each element may be from LightNet's, 0: the same to the bit."""
 
     def __init__(self, name, dtype, array, error, const=False):
         self.name, self.dtype, self.array, self.error, self.const = name, dtype, array, error, const
@@ -164,15 +164,38 @@ def add_transposes(g):
     g.op("transpose", [("src", mid)], mid.array.transpose(back), mid.error[0], axes=back)
 
 
-def add_slice(g):
-    src = g.some()
-    axis = g.below(src.array.ndim)
+def add_rewritten_between(g):
+    """Two operators that are one, but for what is written in place between them."""
+    src = g.some(lambda t: t.array.ndim > 1)
+    if not src:
+        return
+    which = g.below(3)
+    if which == 0:
+        axes = [int(a) for a in g.rng.permutation(src.array.ndim)]
+        mid = g.op("transpose", [("src", src)], src.array.transpose(axes), src.error[0], axes=axes)
+    elif which == 1:
+        mid = add_slice(g, src, 0)
+    else:
+        mid = g.op("relu", [("src", src)], f.relu(src.array), src.error[0])
+    sort_in_place(g, g.one_of([src, mid, mid]))
+    if which == 0:
+        back = [int(a) for a in np.argsort(axes)]
+        g.op("transpose", [("src", mid)], mid.array.transpose(back), mid.error[0], axes=back)
+    elif which == 1:
+        add_slice(g, mid, 0)
+    else:
+        g.op("relu", [("src", mid)], f.relu(mid.array), mid.error[0])
+
+
+def add_slice(g, src=None, axis=None):
+    src = src or g.some()
+    axis = g.below(src.array.ndim) if axis is None else axis
     start = g.below(src.shape[axis])
     length = 1 + g.below(src.shape[axis] - start)
     if g.below(5) == 0:
         start, length = 0, src.shape[axis]
     part = src.array.take(range(start, start + length), axis)
-    g.op("slice", [("src", src)], part, src.error[0], axis=axis, start=start, len=length)
+    return g.op("slice", [("src", src)], part, src.error[0], axis=axis, start=start, len=length)
 
 
 def add_concat(g):
@@ -257,15 +280,21 @@ def add_resize(g):
 # Writers in place. A tensor that views share is read before, written, and read again.
 
 
+def sort_in_place(g, src):
+    """The flat view that is sorted, and the output."""
+    line = g.flat(src)
+    direction = g.one_of(["TL_SORT_DIR_ASCENDING", "TL_SORT_DIR_DESCENDING"])
+    done = g.view("sort1d", line, line.shape, "src_key", "dst_key", dir=direction)
+    done.array[:] = done.array[f.sorted_order(done.array, direction)]
+    return line, done
+
+
 def add_sort(g):
     src = g.some()
     before = g.one_of([add_relu, add_slice, add_transpose, add_reshape, add_forward])
     if g.below(2):
         before(g)
-    line = g.flat(src)
-    direction = g.one_of(["TL_SORT_DIR_ASCENDING", "TL_SORT_DIR_DESCENDING"])
-    done = g.view("sort1d", line, line.shape, "src_key", "dst_key", dir=direction)
-    done.array[:] = done.array[f.sorted_order(done.array, direction)]
+    line, done = sort_in_place(g, src)
     if g.below(2):   # read through the name from before, and through the new one
         g.op("elew", [("src1", line), ("src2", done)], f.elew(g.dtype, "TL_MAX", line.array, done.array),
              done.error[0], elew_op="TL_MAX")
@@ -303,8 +332,8 @@ def add_rearange(g):
     done.array[:] = f.arange(g.dtype, 0, stop, 1)
 
 
-MOVING = (add_create, add_reshape, add_reshape, add_forward, add_transpose, add_transposes, add_slice, add_slice,
-          add_concat, add_gather, add_scatter, add_relu, add_lrelu, add_elew, add_elew, add_maxpool, add_maxreduce,
+MOVING = (add_create, add_reshape, add_reshape, add_forward, add_transpose, add_transposes,
+          add_rewritten_between, add_slice, add_slice,           add_concat, add_gather, add_scatter, add_relu, add_lrelu, add_elew, add_elew, add_maxpool, add_maxreduce,
           add_resize, add_sort, add_sort, add_sort_by_key, add_rearange)
 
 
@@ -324,7 +353,7 @@ def constant(g, *shape, low=-1.0, high=1.0):
 
 def grown(src, gain, magnitude, steps):
     """The error behind an operator that multiplies errors by at most `gain` and sums up to `magnitude`."""
-    return src.error[0] * gain + (steps + 16) * EPSILON * float(np.max(magnitude)) * 2
+    return src.error[0] * gain + (steps + 16) * EPSILON * float(np.max(magnitude)) * 2 + 1e-30
 
 
 def add_batchnorm(g, src=None):
@@ -343,7 +372,7 @@ def add_affine(g, src=None):
     scale, shift = constant(g, src.shape[axis]), constant(g, src.shape[axis]) if g.below(3) else None
     along = [-1 if k == axis else 1 for k in range(src.array.ndim)]
     product = src.array.astype(np.float64) * scale.array.reshape(along)
-    term = shift.array.reshape(along) if shift else np.float32(0)
+    term = shift.array.reshape(along) if shift else np.float32(-0.0)   # which changes nothing
     ins = [("src", src), ("scale", scale)] + ([("shift", shift)] if shift else [])
     return g.op("affine", ins, (product + term).astype(np.float32),
                 grown(src, 1.0, np.abs(product) + np.abs(term), 4), axis=axis)

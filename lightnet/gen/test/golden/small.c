@@ -212,6 +212,9 @@ static int match_scaled_sum(const ln_context *ctx, const ln_op *op, unsigned ord
     // What disappears is used nowhere else.
     if (ln_context_num_uses(ctx, m->mid->name) != 1)
         return 0;
+    // What a kept operator reads and makes is not written in place.
+    if (ln_context_is_mutated(ctx, m->c->name))
+        return 0;
     return allows_scaled_sum(ctx, m);
 }
 
@@ -221,7 +224,7 @@ static ln_list *replace_scaled_sum(const ln_context *ctx, const struct scaled_su
     const ln_op *k = m->k;
 #line 42 "small.opt"
     const double half = 0.5 * ln_rule_get_number(k, "scale");
-#line 225 "small.c"
+#line 228 "small.c"
     ln_rule_made made = {.ctx = ctx, .rule = "scaled_sum"};
     const char *c2 = ln_rule_tensor(&made, "c2");
     const char *unnamed1 = ln_rule_tensor(&made, "unnamed1");
@@ -233,7 +236,7 @@ static ln_list *replace_scaled_sum(const ln_context *ctx, const struct scaled_su
     ln_rule_output(&made, "arg", unnamed1);
 #line 46 "small.opt"
     ln_rule_number(&made, "factor", half);
-#line 237 "small.c"
+#line 240 "small.c"
 
     // scaled_toy(src1=x, src2=z, scale=c2, bias=b | dst=y | sum.*, act=TL_ACT_NONE,
     // from=mul.elew_op, sizes=[1, 2], exact=true)
@@ -287,7 +290,7 @@ static int allows_slow_sort(const ln_context *ctx, const struct slow_sort *m)
 
 #line 81 "small.opt"
     if (!(x->tensor->len > 1000))
-#line 291 "small.c"
+#line 294 "small.c"
         return 0;
     return 1;
 }
