@@ -93,7 +93,7 @@ static int is_kind(const json_t *json, kind wanted)
 /* An object of the tree with what it is called in messages: "", or "tensors_in[1]: ". */
 typedef struct element {
     const json_t *json;
-    char label[32];
+    char label[64];
 } element;
 
 // Element `i` of the array that `key` holds; NULL when it is not an object.
