@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from dtypes import FLT, INT, NUMPY, as_numbers, convert, convert_one, limits, rounded
+from dtypes import FLT, NUMPY, as_numbers, convert, convert_one, limits, rounded
 
 # Section 5.1 and 5.2: padding and sizes
 
@@ -116,7 +116,7 @@ def arange(dtype, start, stop, step):
 
 
 def windows(src, size, stride, padding, autopad):
-    """(n, c, y, x, elements inside the image) of each window."""
+    """For each window: the output's height and width, its place there, its elements inside the image."""
     pads = effective_padding(src.shape[2:], size, stride, (1, 1), padding, autopad)
     out = [output_length(src.shape[2 + k], pads[k], pads[2 + k], size[k], stride[k], 1) for k in (0, 1)]
     for y, x in np.ndindex(*out):

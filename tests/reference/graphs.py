@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: graphs.py LIGHTNET [FIRST [COUNT]]. Small random graphs give what numpy gives, whatever the rewrites make of them.
+"""usage: graphs.py LIGHTNET [FIRST [COUNT]]. Random graphs give what numpy gives, whatever rewrites make of them.
 
 numpy has views and writes in place as LightNet does: a reshape is a numpy view of the same elements, a sort changes
 them for all views, and what was copied before stays. So a graph is run by numpy while it is drawn, operator by
@@ -249,7 +249,8 @@ def add_elew(g):
     error = a.error[0] + b.error[0]
     if op == "TL_MUL":
         error = a.error[0] * b.largest + b.error[0] * a.largest + a.error[0] * b.error[0]
-    g.op("elew", [("src1", a), ("src2", b)], array, error and error + 2 * EPSILON * (a.largest + b.largest + 1), elew_op=op)
+    error = error and error + 2 * EPSILON * (a.largest + b.largest + 1)
+    g.op("elew", [("src1", a), ("src2", b)], array, error, elew_op=op)
 
 
 def add_maxpool(g):
@@ -332,9 +333,9 @@ def add_rearange(g):
     done.array[:] = f.arange(g.dtype, 0, stop, 1)
 
 
-MOVING = (add_create, add_reshape, add_reshape, add_forward, add_transpose, add_transposes,
-          add_rewritten_between, add_slice, add_slice,           add_concat, add_gather, add_scatter, add_relu, add_lrelu, add_elew, add_elew, add_maxpool, add_maxreduce,
-          add_resize, add_sort, add_sort, add_sort_by_key, add_rearange)
+MOVING = (add_create, add_reshape, add_reshape, add_forward, add_transpose, add_transposes, add_rewritten_between,
+          add_slice, add_slice, add_concat, add_gather, add_scatter, add_relu, add_lrelu, add_elew, add_elew,
+          add_maxpool, add_maxreduce, add_resize, add_sort, add_sort, add_sort_by_key, add_rearange)
 
 
 # Steps that round: what rewrites may compute in another way
@@ -352,7 +353,8 @@ def constant(g, *shape, low=-1.0, high=1.0):
 
 
 def grown(src, gain, magnitude, steps):
-    """The error behind an operator that multiplies errors by at most `gain` and sums up to `magnitude`."""
+    """The error behind an operator that multiplies errors by at most `gain` and sums up to `magnitude`: never 0, which
+    would tell -0 from 0."""
     return src.error[0] * gain + (steps + 16) * EPSILON * float(np.max(magnitude)) * 2 + 1e-30
 
 
@@ -385,8 +387,8 @@ def add_activation(g, src=None):
         return g.op("relu", [("src", src)], f.relu(src.array), src.error[0])
     if which == 1:
         slope = g.one_of([0.1, 0.25])
-        return g.op("lrelu", [("src", src)], f.lrelu(g.dtype, src.array, slope), src.error[0] and src.error[0] + 2 * EPSILON * src.largest,
-                    negslope=slope)
+        error = src.error[0] and src.error[0] + 2 * EPSILON * src.largest
+        return g.op("lrelu", [("src", src)], f.lrelu(g.dtype, src.array, slope), error, negslope=slope)
     value = f.logistic(src.array.astype(np.float64)).astype(np.float32)
     return g.op("sigmoid", [("src", src)], value, grown(src, 0.25, 1, 16))
 
@@ -468,7 +470,7 @@ def check(lightnet, seed, folder):
 def main():
     lightnet = os.path.abspath(sys.argv[1])
     first, count = (int(sys.argv[2]), int((sys.argv + [1])[3])) if len(sys.argv) > 2 else (0, GRAPHS)
-    folder_of = (lambda: tempfile.TemporaryDirectory()) if count > 1 else KeptFolder
+    folder_of = tempfile.TemporaryDirectory if count > 1 else KeptFolder
     tap = Tap()
     print(f"# seed {SEED}")
     with folder_of() as folder:

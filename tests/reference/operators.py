@@ -484,7 +484,8 @@ def transpose(t):
 def upsample(t):
     for mode, dtypes in (("TL_NEAREST", ALL), ("TL_LINEAR", NUM)):
         for dtype in dtypes:
-            for shape, scales in (((3,), [2]), ((1, 2, 5, 7), [1, 1, 2, 3]), ((5, 7), [0.5, 1.3]), ((3, 10), [0.4, 0.1])):
+            for shape, scales in (((3,), [2]), ((1, 2, 5, 7), [1, 1, 2, 3]), ((5, 7), [0.5, 1.3]),
+                                  ((3, 10), [0.4, 0.1])):
                 src = t.values(dtype, *shape)
                 dims = [int(np.floor(s * n)) for s, n in zip(scales, shape)]
                 expected, bound = resampled(dtype, mode, src, dims)
@@ -558,7 +559,8 @@ def printing_faults(lightnet, folder, rng):
             values = random_values(rng, dtype, shape)
             if dtype in FLT:
                 values = rounded(dtype, np.round(values.astype(np.float64) * 8) / 8 + 0.0)
-            src, msg, path = model.create(dtype, values), f"tensor {len(files)}", os.path.join(folder, f"{len(files)}.txt")
+            src, msg = model.create(dtype, values), f"tensor {len(files)}"
+            path = os.path.join(folder, f"{len(files)}.txt")
             model.op("print", [("src", src)], [], msg=msg)
             model.op("fprint", [("src", src)], [], msg=msg, file=path)
             printed += f"{msg}\n{f.text_of(dtype, values)}"
