@@ -2,9 +2,8 @@
 // Operator descriptions: read, completed by what they inherit, and checked.
 //
 //     ln_opdescs *descs = ln_opdescs_create();
-//     if (ln_opdescs_read(descs, "cpu/conv.op", 1, NULL) || ln_opdescs_read(descs, "none/conv.op",
-//     0, NULL) ||
-//         ln_opdescs_check(descs, NULL))
+//     if (ln_opdescs_read(descs, "cpu/conv.op", 1, NULL) ||
+//         ln_opdescs_read(descs, "none/conv.op", 0, NULL) || ln_opdescs_check(descs, NULL))
 //         fprintf(stderr, "%s\n", ln_last_error());
 //     for (size_t i = 0; i < descs->len; i++)
 //         ...
@@ -20,6 +19,8 @@
 #include <stddef.h>
 
 #include "gen/ln_rjson.h"
+
+#define LENGTH_OF(array) (sizeof(array) / sizeof(*(array)))
 
 /** The fields of an operator. */
 typedef enum ln_opdesc_field {

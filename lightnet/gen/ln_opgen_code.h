@@ -8,8 +8,6 @@
 #include "gen/ln_cgen.h"
 #include "gen/ln_opdesc.h"
 
-#define LENGTH_OF(array) (sizeof(array) / sizeof(*(array)))
-
 /** The C of a description that stands in one group of functions. */
 typedef struct codes {
     const ln_rjson **nodes;

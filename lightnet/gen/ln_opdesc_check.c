@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operator descriptions: the checks of a completed operator. What they find out on the way, such as
+// the type of a parameter, is kept in it.
+
+#include "gen/ln_opdesc_fields.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "gen/ln_cgen.h"
+
+static const char *const ptype_names[LN_ARGDESC_PTYPES] = {
+    [LN_ARGDESC_NULL] = "LN_PARAM_NULL",
+    [LN_ARGDESC_STRING] = "LN_PARAM_STRING",
+    [LN_ARGDESC_NUMBER] = "LN_PARAM_NUMBER",
+    [LN_ARGDESC_BOOL] = "LN_PARAM_BOOL",
+    [LN_ARGDESC_ARRAY_STRING] = "LN_PARAM_ARRAY_STRING",
+    [LN_ARGDESC_ARRAY_NUMBER] = "LN_PARAM_ARRAY_NUMBER",
+    [LN_ARGDESC_ARRAY_BOOL] = "LN_PARAM_ARRAY_BOOL",
+};
+
+static const char *const mtype_names[] = {"LN_MEM_NONE", "LN_MEM_CPU", "LN_MEM_CUDA", "LN_MEM_DPU"};
+
+static const char *const dtype_names[] = {
+    "TL_DOUBLE", "TL_FLOAT", "TL_INT32", "TL_INT16",  "TL_INT8",    "TL_UINT32",   "TL_UINT16",
+    "TL_UINT8",  "TL_BOOL",  "TL_INT64", "TL_UINT64", "TL_FLOAT16", "TL_BFLOAT16",
+};
+
+static const char *const number_types[] = {"int", "float", "double"};
+
+/** Variables of the generated functions, which no argument may take. */
+static const char *const reserved_names[] = {"op_arg", "priv", "exec", "te", "i"};
+
+/** An argument `x` brings `x` and `x_SUFFIX`. */
+static const char *const name_suffixes[] = {"_entry", "_name", "_n", "_ndim", "_dims", "_dtype"};
+
+static int is_one_of(const char *text, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(text, names[i]) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+#define IS_ONE_OF(text, names) is_one_of(text, names, LENGTH_OF(names))
+
+static int check_required(const ln_opdesc *op, ln_error *err)
+{
+    for (size_t f = 0; f < LN_OPDESC_FIELDS; f++) {
+        if (ln_opdesc_op_fields[f].is_required && !op->fields[f])
+            return ln_opdesc_fail(op, op->node, err, "\"%s\" is missing",
+                                  ln_opdesc_op_fields[f].key);
+    }
+    return ln_opdesc_check_pairs(op, op->fields, ln_opdesc_op_fields, ln_opdesc_op_pairs,
+                                 LN_OPDESC_OP_PAIRS, err);
+}
+
+static int require(const ln_opdesc *op, const ln_argdesc *arg, ln_argdesc_field field,
+                   ln_error *err)
+{
+    if (arg->fields[field])
+        return 0;
+    return ln_opdesc_fail(op, arg->node, err, "argument '%s': \"%s\" is missing", arg->name,
+                          ln_argdesc_key(field));
+}
+
+static int forbid(const ln_opdesc *op, const ln_argdesc *arg, ln_argdesc_field field,
+                  const char *why, ln_error *err)
+{
+    if (!arg->fields[field])
+        return 0;
+    return ln_opdesc_fail_key(op, arg->fields[field], err, "argument '%s': \"%s\" %s", arg->name,
+                              ln_argdesc_key(field), why);
+}
+
+/** The argument's name, and the names of the variables it brings, are free. */
+static int check_name(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
+{
+    if (strlen(arg->name) > LN_OPDESC_MAX_NAME)
+        return ln_opdesc_fail(op, arg->fields[LN_ARGDESC_ARG_NAME], err,
+                              "arg_name has %zu characters, expected at most %d", strlen(arg->name),
+                              LN_OPDESC_MAX_NAME);
+    if (!ln_c_is_identifier(arg->name))
+        return ln_opdesc_fail(op, arg->fields[LN_ARGDESC_ARG_NAME], err,
+                              "arg_name '%s' is no identifier of C", arg->name);
+    if (IS_ONE_OF(arg->name, reserved_names))
+        return ln_opdesc_fail(op, arg->fields[LN_ARGDESC_ARG_NAME], err,
+                              "arg_name '%s' is a variable of the generated code", arg->name);
+    for (size_t i = 0; i < op->nargs; i++) {
+        const ln_argdesc *other = &op->args[i];
+        const size_t len = strlen(other->name);
+        if (other == arg || strncmp(arg->name, other->name, len) != 0)
+            continue;
+        if (!arg->name[len])
+            return ln_opdesc_fail(op, arg->fields[LN_ARGDESC_ARG_NAME], err,
+                                  "another argument is called '%s' too", arg->name);
+        if (IS_ONE_OF(arg->name + len, name_suffixes))
+            return ln_opdesc_fail(op, arg->fields[LN_ARGDESC_ARG_NAME], err,
+                                  "arg_name '%s' is also a variable of argument '%s'", arg->name,
+                                  other->name);
+    }
+    return 0;
+}
+
+/** A field that names another argument names one of these kinds. */
+static int check_reference(const ln_opdesc *op, const ln_argdesc *arg, const ln_rjson *name,
+                           int kinds, ln_error *err)
+{
+    if (!name)
+        return 0;
+    const ln_argdesc *other = ln_opdesc_find_arg(op, name->text);
+    if (!other || other == arg || !(kinds & 1 << other->kind))
+        return ln_opdesc_fail(op, name, err, "argument '%s': there is no other %s '%s'", arg->name,
+                              kinds == IN ? "input" : "tensor", name->text);
+    if (other->variadic)
+        return ln_opdesc_fail(op, name, err, "argument '%s': '%s' is variadic", arg->name,
+                              name->text);
+    return 0;
+}
+
+static int check_mtype(const ln_opdesc *op, const ln_rjson *mtype, ln_error *err)
+{
+    if (mtype && !IS_ONE_OF(mtype->text, mtype_names))
+        return ln_opdesc_fail(op, mtype, err, "memory type '%s' is unknown", mtype->text);
+    return 0;
+}
+
+static int check_dtype(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
+{
+    const ln_rjson *dtype = arg->fields[LN_ARGDESC_DTYPE];
+    if (!dtype || strncmp(dtype->text, "TL_", 3) != 0 || !ln_c_is_identifier(dtype->text))
+        return 0; // a set of types, or an expression
+    if (!IS_ONE_OF(dtype->text, dtype_names))
+        return ln_opdesc_fail(op, dtype, err, "argument '%s': data type '%s' is unknown", arg->name,
+                              dtype->text);
+    return 0;
+}
+
+static int check_tensor(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
+{
+    arg->optional = ln_argdesc_is(arg, LN_ARGDESC_OPTIONAL);
+    arg->variadic = ln_argdesc_is(arg, LN_ARGDESC_VARIADIC);
+    if (!arg->fields[LN_ARGDESC_MTYPE])
+        arg->fields[LN_ARGDESC_MTYPE] = op->fields[LN_OPDESC_MTYPE];
+    if (arg->variadic && forbid(op, arg, LN_ARGDESC_OPTIONAL, "on a variadic one", err))
+        return -1;
+    if (require(op, arg, LN_ARGDESC_MTYPE, err) ||
+        check_mtype(op, arg->fields[LN_ARGDESC_MTYPE], err) || check_dtype(op, arg, err))
+        return -1;
+    if (check_reference(op, arg, arg->fields[LN_ARGDESC_SAMETYPE], TENSOR, err) ||
+        check_reference(op, arg, arg->fields[LN_ARGDESC_SAMESHAPE], TENSOR, err) ||
+        check_reference(op, arg, arg->fields[LN_ARGDESC_OWNER], IN, err))
+        return -1;
+    return 0;
+}
+
+static int check_inplace(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
+{
+    const ln_rjson *names = arg->fields[LN_ARGDESC_INPLACE];
+    if (ln_opdesc_check_items(op, names, STRING, err))
+        return -1;
+    for (size_t i = 0; names && i < names->len; i++) {
+        if (check_reference(op, arg, names->items[i], IN, err))
+            return -1;
+    }
+    return 0;
+}
+
+/** `dims` has items that are numbers >= 1 or C code, as many as a literal `ndim` says. */
+static int check_dims(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
+{
+    const ln_rjson *dims = arg->fields[LN_ARGDESC_DIMS], *ndim = arg->fields[LN_ARGDESC_NDIM];
+    if (!dims || dims->type != LN_RJSON_ARRAY)
+        return 0;
+    if (ln_opdesc_check_items(op, dims, CODE, err))
+        return -1;
+    if (dims->len > LN_MAXDIM)
+        return ln_opdesc_fail(op, dims, err, "argument '%s': %zu dimensions, expected at most %d",
+                              arg->name, dims->len, LN_MAXDIM);
+    for (size_t i = 0; i < dims->len; i++) {
+        const ln_rjson *dim = dims->items[i];
+        if (dim->type == LN_RJSON_NUMBER &&
+            !(dim->number >= 0 && strspn(dim->text, "0123456789") == strlen(dim->text)))
+            return ln_opdesc_fail(op, dim, err, "argument '%s': dimension %s, expected an integer",
+                                  arg->name, dim->text);
+    }
+    if (ndim && (ndim->type != LN_RJSON_NUMBER || ndim->number != (double)dims->len))
+        return ln_opdesc_fail(op, ndim, err,
+                              "argument '%s': \"ndim\" is %s, but \"dims\" has %zu items",
+                              arg->name, ndim->text, dims->len);
+    return 0;
+}
+
+/** Type and shape of an output are known. */
+static int check_output(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
+{
+    const int has_custom = arg->fields[LN_ARGDESC_CUSTOM] != NULL;
+    if (check_dims(op, arg, err) || check_inplace(op, arg, err) ||
+        ln_opdesc_check_pairs(op, arg->fields, ln_opdesc_arg_fields, ln_opdesc_arg_pairs,
+                              LN_OPDESC_ARG_PAIRS, err))
+        return -1;
+    if (!arg->fields[LN_ARGDESC_SAMETYPE] && require(op, arg, LN_ARGDESC_DTYPE, err))
+        return -1;
+    if (arg->fields[LN_ARGDESC_SAMESHAPE])
+        return 0;
+    const ln_rjson *dims = arg->fields[LN_ARGDESC_DIMS];
+    if (!dims && has_custom) {
+        char dims_name[LN_MAX_NAME_LEN];
+        snprintf(dims_name, sizeof(dims_name), "%s_dims", arg->name);
+        if (!ln_c_names(ln_argdesc_text(arg, LN_ARGDESC_CUSTOM), dims_name))
+            return ln_opdesc_fail(op, arg->node, err,
+                                  "argument '%s': \"dims\" is missing, and \"custom\" sets no %s",
+                                  arg->name, dims_name);
+        return require(op, arg, LN_ARGDESC_NDIM, err);
+    }
+    if (require(op, arg, LN_ARGDESC_DIMS, err))
+        return -1;
+    return dims->type == LN_RJSON_STRING ? require(op, arg, LN_ARGDESC_NDIM, err) : 0;
+}
+
+static int check_checks(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
+{
+    const ln_rjson *checks = arg->fields[LN_ARGDESC_CHECKS];
+    if (ln_opdesc_check_items(op, checks, STRING | OBJECT, err))
+        return -1;
+    for (size_t i = 0; checks && i < checks->len; i++) {
+        const ln_rjson *item = checks->items[i];
+        if (item->type != LN_RJSON_OBJECT)
+            continue;
+        const ln_rjson *check = ln_rjson_get(item, "check");
+        if (!check || item->len != 1 || check->type != LN_RJSON_STRING)
+            return ln_opdesc_fail(op, item, err,
+                                  "item of \"checks\", expected a string or {\"check\": STRING}");
+    }
+    return 0;
+}
+
+/* Which fields make sense for which parameters. */
+static int check_param_fields(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
+{
+    const int is_number = arg->ptype == LN_ARGDESC_NUMBER || arg->ptype == LN_ARGDESC_ARRAY_NUMBER;
+    const int is_string = arg->ptype == LN_ARGDESC_STRING || arg->ptype == LN_ARGDESC_ARRAY_STRING;
+    for (int f = LN_ARGDESC_EQ; f <= LN_ARGDESC_NE && !is_number; f++) {
+        if (forbid(op, arg, (ln_argdesc_field)f, "bounds a number", err))
+            return -1;
+    }
+    for (int f = LN_ARGDESC_LEN; f <= LN_ARGDESC_LEN_NE && !ln_argdesc_is_array(arg); f++) {
+        if (forbid(op, arg, (ln_argdesc_field)f, "bounds an array", err))
+            return -1;
+    }
+    if (!is_string && forbid(op, arg, LN_ARGDESC_FROM_FUNC, "converts a string", err))
+        return -1;
+    const ln_rjson *realtype = arg->fields[LN_ARGDESC_REALTYPE];
+    if (is_number && require(op, arg, LN_ARGDESC_REALTYPE, err))
+        return -1;
+    if (is_number && !IS_ONE_OF(realtype->text, number_types))
+        return ln_opdesc_fail(op, realtype, err,
+                              "argument '%s': realtype '%s', expected int, float or double",
+                              arg->name, realtype->text);
+    if (!is_number && !arg->fields[LN_ARGDESC_FROM_FUNC])
+        return forbid(op, arg, LN_ARGDESC_REALTYPE,
+                      "is for numbers, and strings with \"from_func\"", err);
+    if (arg->fields[LN_ARGDESC_FROM_FUNC])
+        return require(op, arg, LN_ARGDESC_REALTYPE, err);
+    return 0;
+}
+
+/** The type of one value of a default, by the parameter's. */
+static ln_rjson_type default_type(ln_argdesc_ptype ptype)
+{
+    static const ln_rjson_type types[LN_ARGDESC_PTYPES] = {
+        [LN_ARGDESC_STRING] = LN_RJSON_STRING,       [LN_ARGDESC_NUMBER] = LN_RJSON_NUMBER,
+        [LN_ARGDESC_BOOL] = LN_RJSON_BOOL,           [LN_ARGDESC_ARRAY_STRING] = LN_RJSON_STRING,
+        [LN_ARGDESC_ARRAY_NUMBER] = LN_RJSON_NUMBER, [LN_ARGDESC_ARRAY_BOOL] = LN_RJSON_BOOL,
+    };
+    return types[ptype];
+}
+
+static int check_default(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
+{
+    const ln_rjson *value = arg->fields[LN_ARGDESC_DEFAULT];
+    if (!value)
+        return 0;
+    const ln_rjson_type type = default_type(arg->ptype);
+    const ln_rjson_type expected = ln_argdesc_is_array(arg) ? LN_RJSON_ARRAY : type;
+    if (value->type != expected)
+        return ln_opdesc_fail(op, value, err, "argument '%s': \"default\" is %s, expected %s",
+                              arg->name, ln_rjson_type_name(value->type),
+                              ln_rjson_type_name(expected));
+    if (expected == LN_RJSON_ARRAY && value->len == 0)
+        return ln_opdesc_fail(op, value, err, "argument '%s': \"default\" is empty", arg->name);
+    return expected == LN_RJSON_ARRAY ? ln_opdesc_check_items(op, value, 1 << type, err) : 0;
+}
+
+static int check_param(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
+{
+    if (require(op, arg, LN_ARGDESC_PTYPE, err))
+        return -1;
+    const ln_rjson *ptype = arg->fields[LN_ARGDESC_PTYPE];
+    for (int i = 0; i < LN_ARGDESC_PTYPES; i++) {
+        if (strcmp(ptype_names[i], ptype->text) != 0)
+            continue;
+        arg->ptype = (ln_argdesc_ptype)i;
+        return check_param_fields(op, arg, err) || check_default(op, arg, err) ? -1 : 0;
+    }
+    return ln_opdesc_fail(op, ptype, err, "argument '%s': ptype '%s' is unknown", arg->name,
+                          ptype->text);
+}
+
+static int check_extra_privs(const ln_opdesc *op, ln_error *err)
+{
+    const ln_rjson *privs = op->fields[LN_OPDESC_EXTRA_PRIVS];
+    if (ln_opdesc_check_items(op, privs, OBJECT, err))
+        return -1;
+    for (size_t i = 0; privs && i < privs->len; i++) {
+        const ln_rjson *type = ln_rjson_get(privs->items[i], "type");
+        const ln_rjson *name = ln_rjson_get(privs->items[i], "name");
+        if (!type || !name || privs->items[i]->len != 2 || type->type != LN_RJSON_STRING ||
+            name->type != LN_RJSON_STRING)
+            return ln_opdesc_fail(
+                op, privs->items[i], err,
+                "item of \"extra_privs\", expected {\"type\": STRING, \"name\": STRING}");
+        if (!ln_c_is_identifier(name->text) && !strchr(name->text, '['))
+            return ln_opdesc_fail(op, name, err, "'%s' is no identifier of C", name->text);
+    }
+    return 0;
+}
+
+/** The operator's "inplace" is that of its only output. */
+static int apply_inplace(ln_opdesc *op, ln_error *err)
+{
+    const ln_rjson *inplace = op->fields[LN_OPDESC_INPLACE];
+    ln_argdesc *output = NULL;
+    int noutputs = 0;
+    for (size_t i = 0; i < op->nargs; i++) {
+        if (op->args[i].kind == LN_ARGDESC_OUT) {
+            output = &op->args[i];
+            noutputs++;
+        }
+    }
+    if (!inplace)
+        return 0;
+    if (noutputs != 1)
+        return ln_opdesc_fail_key(
+            op, inplace, err, "\"inplace\" with %d outputs, expected it at one of them", noutputs);
+    if (!output->fields[LN_ARGDESC_INPLACE])
+        output->fields[LN_ARGDESC_INPLACE] = inplace;
+    return 0;
+}
+
+static int has_owner(const ln_opdesc *op)
+{
+    for (size_t i = 0; i < op->nargs; i++) {
+        if (op->args[i].fields[LN_ARGDESC_OWNER])
+            return 1;
+    }
+    return 0;
+}
+
+/** Whether it writes in place: what computes and has an output in an input's memory does, and so
+ * does an abstract operator that says so. */
+static int apply_inplace_writer(ln_opdesc *op, ln_error *err)
+{
+    const ln_rjson *writer = op->fields[LN_OPDESC_INPLACE_WRITER];
+    if (writer && writer->boolean && !has_owner(op))
+        return ln_opdesc_fail_key(op, writer, err,
+                                  "\"inplace_writer\" without an output that has an \"owner\"");
+    op->inplace_writer =
+        writer ? writer->boolean
+               : has_owner(op) && (op->fields[LN_OPDESC_RUN] || op->fields[LN_OPDESC_CALL]);
+    return 0;
+}
+
+static int check_arg(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
+{
+    if (check_name(op, arg, err) || check_checks(op, arg, err))
+        return -1;
+    if (arg->kind == LN_ARGDESC_PARAM)
+        return check_param(op, arg, err);
+    if (check_tensor(op, arg, err))
+        return -1;
+    return arg->kind == LN_ARGDESC_OUT ? check_output(op, arg, err) : 0;
+}
+
+int ln_opdesc_check(ln_opdesc *op, ln_error *err)
+{
+    if (check_required(op, err) || check_mtype(op, op->fields[LN_OPDESC_MTYPE], err) ||
+        check_extra_privs(op, err) || apply_inplace(op, err) || apply_inplace_writer(op, err))
+        return -1;
+    for (size_t i = 0; i < op->nargs; i++) {
+        if (check_arg(op, &op->args[i], err))
+            return -1;
+    }
+    op->arch = ln_opdesc_text(op, LN_OPDESC_ARCH);
+    op->autogen = !op->fields[LN_OPDESC_AUTOGEN] || op->fields[LN_OPDESC_AUTOGEN]->boolean;
+    op->pure = !op->fields[LN_OPDESC_PURE] || op->fields[LN_OPDESC_PURE]->boolean;
+    return 0;
+}
