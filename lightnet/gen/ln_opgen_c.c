@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/ln_opgen_code.h"
+#include "gen/ln_opgen_pre.h"
 #include "lightnet/ln_util.h"
 
 /** 1 when struct priv has a member for the variable. */

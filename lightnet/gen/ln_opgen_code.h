@@ -100,13 +100,4 @@ int ln_opgen_is_plain(const generator *g, const ln_rjson *node);
 void ln_opgen_write_line(const generator *g, int indent, const ln_rjson *node, const char *fmt, ...)
     LN_PRINTF(4, 5);
 
-/* In ln_opgen_pre.c */
-
-/** Fills `steps`. */
-void ln_opgen_collect_steps(generator *g);
-
-/** Writes the function. -1 with a reason: arguments whose declarations need each other in a circle.
- */
-int ln_opgen_write_pre_run(generator *g, ln_error *err);
-
 #endif

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside the generator of operators: pre_run, the function that declares and checks the arguments
+// and infers the outputs.
+
+#ifndef LN_OPGEN_PRE_H
+#define LN_OPGEN_PRE_H
+
+#include "gen/ln_opgen_code.h"
+
+/** Fills `steps`. */
+void ln_opgen_collect_steps(generator *g);
+
+/** Writes the function. -1 with a reason: arguments whose declarations need each other in a circle.
+ */
+int ln_opgen_write_pre_run(generator *g, ln_error *err);
+
+/* An argument's declaration, with the checks that its fields say. */
+
+void ln_opgen_write_input(const generator *g, const ln_argdesc *arg);
+void ln_opgen_write_output(const generator *g, const ln_argdesc *arg);
+void ln_opgen_write_param(const generator *g, const ln_argdesc *arg);
+
+/** Declares the variables of a variadic argument that code in pre_run names. */
+void ln_opgen_write_variadic_locals(const generator *g, const ln_argdesc *arg);
+
+/** A parameter's value as an expression, where no function converts it. */
+void ln_opgen_param_value(const ln_argdesc *arg, char *buf, size_t size);
+
+#endif
