@@ -37,7 +37,7 @@ static int is_blank(const ln_rjson *node)
 static int read_fields(const ln_opdesc *op, const ln_rjson *object, const field_spec *specs,
                        size_t nspecs, int kinds, const ln_rjson **fields, ln_error *err)
 {
-    char types[64];
+    char types[LN_OPDESC_TYPES_TEXT];
     for (size_t i = 0; i < object->len; i++) {
         const ln_rjson *member = object->items[i];
         size_t f = 0;
@@ -328,7 +328,7 @@ static int inherit(ln_opdescs *descs, ln_opdesc *op, ln_error *err)
     if (!parent)
         return ln_opdesc_fail(op, name, err, "inherits '%s', which is described nowhere",
                               name->text);
-    if (parent->resolved == 1)
+    if (parent->state == LN_OPDESC_BEING_COMPLETED)
         return ln_opdesc_fail(op, name, err, "inherits '%s', which inherits from this one",
                               name->text);
     if (resolve(descs, parent, err) || copy_inherited(op, parent, err))
@@ -344,9 +344,9 @@ static int inherit(ln_opdescs *descs, ln_opdesc *op, ln_error *err)
 
 static int resolve(ln_opdescs *descs, ln_opdesc *op, ln_error *err)
 {
-    if (op->resolved == 2)
+    if (op->state == LN_OPDESC_COMPLETE)
         return 0;
-    op->resolved = 1;
+    op->state = LN_OPDESC_BEING_COMPLETED;
     if (inherit(descs, op, err) ||
         read_fields(op, op->node, ln_opdesc_op_fields, LN_OPDESC_FIELDS, 0, op->fields, err))
         return -1;
@@ -354,7 +354,7 @@ static int resolve(ln_opdescs *descs, ln_opdesc *op, ln_error *err)
         if (read_args(op, (ln_argdesc_kind)kind, err))
             return -1;
     }
-    op->resolved = 2;
+    op->state = LN_OPDESC_COMPLETE;
     return ln_opdesc_check(op, err);
 }
 

@@ -103,6 +103,16 @@ typedef enum ln_argdesc_ptype {
     LN_ARGDESC_PTYPES
 } ln_argdesc_ptype;
 
+/** What the generators know of a ptype. */
+typedef struct ln_ptype_spec {
+    const char *name;   /* as descriptions spell it: "LN_PARAM_ARRAY_NUMBER" */
+    const char *word;   /* as people and names of functions do: "array_number" */
+    ln_rjson_type type; /* of one value */
+    const char *c_item; /* the C type of an array's value */
+} ln_ptype_spec;
+
+extern const ln_ptype_spec ln_ptype_specs[LN_ARGDESC_PTYPES];
+
 /** An input, an output or a parameter. */
 typedef struct ln_argdesc {
     ln_argdesc_kind kind;
@@ -113,6 +123,13 @@ typedef struct ln_argdesc {
     int optional;
     int variadic;
 } ln_argdesc;
+
+/** How far an operator is completed by what it inherits. */
+typedef enum ln_opdesc_state {
+    LN_OPDESC_READ,
+    LN_OPDESC_BEING_COMPLETED,
+    LN_OPDESC_COMPLETE
+} ln_opdesc_state;
 
 /** An operator. */
 typedef struct ln_opdesc {
@@ -128,7 +145,7 @@ typedef struct ln_opdesc {
     int pure;           /* no effect but its outputs */
     int inplace_writer; /* writes the memory of an input that an output has as its owner */
     int own;            /* from a file that C is generated for, not one to inherit from */
-    int resolved;       /* 0: as read; 1: being completed; 2: complete */
+    ln_opdesc_state state;
 } ln_opdesc;
 
 typedef struct ln_opdescs {
@@ -169,6 +186,10 @@ int ln_argdesc_is(const ln_argdesc *arg, ln_argdesc_field field);
 /** The key of a field, as descriptions spell it. */
 const char *ln_opdesc_key(ln_opdesc_field field);
 const char *ln_argdesc_key(ln_argdesc_field field);
+
+/** 1 for an operator that C is to be generated for: of a file of its own, and not "autogen": false.
+ */
+int ln_opdesc_is_generated(const ln_opdesc *op);
 
 /** 1 for a parameter that is an array. */
 int ln_argdesc_is_array(const ln_argdesc *arg);

@@ -9,16 +9,6 @@
 
 #include "gen/ln_cgen.h"
 
-static const char *const ptype_names[LN_ARGDESC_PTYPES] = {
-    [LN_ARGDESC_NULL] = "LN_PARAM_NULL",
-    [LN_ARGDESC_STRING] = "LN_PARAM_STRING",
-    [LN_ARGDESC_NUMBER] = "LN_PARAM_NUMBER",
-    [LN_ARGDESC_BOOL] = "LN_PARAM_BOOL",
-    [LN_ARGDESC_ARRAY_STRING] = "LN_PARAM_ARRAY_STRING",
-    [LN_ARGDESC_ARRAY_NUMBER] = "LN_PARAM_ARRAY_NUMBER",
-    [LN_ARGDESC_ARRAY_BOOL] = "LN_PARAM_ARRAY_BOOL",
-};
-
 static const char *const mtype_names[] = {"LN_MEM_NONE", "LN_MEM_CPU", "LN_MEM_CUDA", "LN_MEM_DPU"};
 
 static const char *const dtype_names[] = {
@@ -266,23 +256,12 @@ static int check_param_fields(const ln_opdesc *op, const ln_argdesc *arg, ln_err
     return 0;
 }
 
-/** The type of one value of a default, by the parameter's. */
-static ln_rjson_type default_type(ln_argdesc_ptype ptype)
-{
-    static const ln_rjson_type types[LN_ARGDESC_PTYPES] = {
-        [LN_ARGDESC_STRING] = LN_RJSON_STRING,       [LN_ARGDESC_NUMBER] = LN_RJSON_NUMBER,
-        [LN_ARGDESC_BOOL] = LN_RJSON_BOOL,           [LN_ARGDESC_ARRAY_STRING] = LN_RJSON_STRING,
-        [LN_ARGDESC_ARRAY_NUMBER] = LN_RJSON_NUMBER, [LN_ARGDESC_ARRAY_BOOL] = LN_RJSON_BOOL,
-    };
-    return types[ptype];
-}
-
 static int check_default(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
 {
     const ln_rjson *value = arg->fields[LN_ARGDESC_DEFAULT];
     if (!value)
         return 0;
-    const ln_rjson_type type = default_type(arg->ptype);
+    const ln_rjson_type type = ln_ptype_specs[arg->ptype].type;
     const ln_rjson_type expected = ln_argdesc_is_array(arg) ? LN_RJSON_ARRAY : type;
     if (value->type != expected)
         return ln_opdesc_fail(op, value, err, "argument '%s': \"default\" is %s, expected %s",
@@ -299,7 +278,7 @@ static int check_param(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
         return -1;
     const ln_rjson *ptype = arg->fields[LN_ARGDESC_PTYPE];
     for (int i = 0; i < LN_ARGDESC_PTYPES; i++) {
-        if (strcmp(ptype_names[i], ptype->text) != 0)
+        if (strcmp(ln_ptype_specs[i].name, ptype->text) != 0)
             continue;
         arg->ptype = (ln_argdesc_ptype)i;
         return check_param_fields(op, arg, err) || check_default(op, arg, err) ? -1 : 0;

@@ -73,6 +73,18 @@ const ln_opdesc_field ln_opdesc_kind_fields[] = {
     [LN_ARGDESC_PARAM] = LN_OPDESC_PARAMS,
 };
 
+const ln_ptype_spec ln_ptype_specs[LN_ARGDESC_PTYPES] = {
+    [LN_ARGDESC_NULL] = {"LN_PARAM_NULL", "null", LN_RJSON_NULL, NULL},
+    [LN_ARGDESC_STRING] = {"LN_PARAM_STRING", "string", LN_RJSON_STRING, NULL},
+    [LN_ARGDESC_NUMBER] = {"LN_PARAM_NUMBER", "number", LN_RJSON_NUMBER, NULL},
+    [LN_ARGDESC_BOOL] = {"LN_PARAM_BOOL", "bool", LN_RJSON_BOOL, NULL},
+    [LN_ARGDESC_ARRAY_STRING] = {"LN_PARAM_ARRAY_STRING", "array_string", LN_RJSON_STRING,
+                                 "const char *const"},
+    [LN_ARGDESC_ARRAY_NUMBER] = {"LN_PARAM_ARRAY_NUMBER", "array_number", LN_RJSON_NUMBER,
+                                 "const double"},
+    [LN_ARGDESC_ARRAY_BOOL] = {"LN_PARAM_ARRAY_BOOL", "array_bool", LN_RJSON_BOOL, "const ln_bool"},
+};
+
 const field_pair ln_opdesc_op_pairs[LN_OPDESC_OP_PAIRS] = {
     {LN_OPDESC_RUN, LN_OPDESC_CALL},
     {LN_OPDESC_STATIC_RUN, LN_OPDESC_STATIC_CALL},
@@ -109,6 +121,11 @@ const char *ln_argdesc_text(const ln_argdesc *arg, ln_argdesc_field field)
 int ln_argdesc_is(const ln_argdesc *arg, ln_argdesc_field field)
 {
     return arg->fields[field] && arg->fields[field]->boolean;
+}
+
+int ln_opdesc_is_generated(const ln_opdesc *op)
+{
+    return op->own && op->autogen;
 }
 
 int ln_argdesc_is_array(const ln_argdesc *arg)
@@ -155,7 +172,7 @@ int ln_opdesc_fail_key(const ln_opdesc *op, const ln_rjson *node, ln_error *err,
     return -1;
 }
 
-const char *ln_opdesc_types_text(int types, char buf[64])
+const char *ln_opdesc_types_text(int types, char buf[LN_OPDESC_TYPES_TEXT])
 {
     const char *or_text = "";
     buf[0] = '\0';
@@ -163,7 +180,8 @@ const char *ln_opdesc_types_text(int types, char buf[64])
         if (!(types & 1 << type))
             continue;
         const size_t len = strlen(buf);
-        snprintf(buf + len, 64 - len, "%s%s", or_text, ln_rjson_type_name((ln_rjson_type)type));
+        snprintf(buf + len, LN_OPDESC_TYPES_TEXT - len, "%s%s", or_text,
+                 ln_rjson_type_name((ln_rjson_type)type));
         or_text = " or ";
     }
     return buf;
@@ -171,7 +189,7 @@ const char *ln_opdesc_types_text(int types, char buf[64])
 
 int ln_opdesc_check_items(const ln_opdesc *op, const ln_rjson *array, int types, ln_error *err)
 {
-    char text[64];
+    char text[LN_OPDESC_TYPES_TEXT];
     for (size_t i = 0; array && i < array->len; i++) {
         if (!(types & 1 << array->items[i]->type))
             return ln_opdesc_fail(op, array->items[i], err, "item of \"%s\" is %s, expected %s",

@@ -56,8 +56,11 @@ typedef struct field_pair {
 extern const field_pair ln_opdesc_op_pairs[LN_OPDESC_OP_PAIRS];
 extern const field_pair ln_opdesc_arg_pairs[LN_OPDESC_ARG_PAIRS];
 
+/** Room for the names of all types. */
+#define LN_OPDESC_TYPES_TEXT 64
+
 /** "a string or an array", for messages. */
-const char *ln_opdesc_types_text(int types, char buf[64]);
+const char *ln_opdesc_types_text(int types, char buf[LN_OPDESC_TYPES_TEXT]);
 
 /** Not both of a pair are given: or -1 with a reason. */
 int ln_opdesc_check_pairs(const ln_opdesc *op, const ln_rjson *const *fields,

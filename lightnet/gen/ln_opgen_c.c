@@ -178,8 +178,6 @@ static void write_calc_offset(const generator *g)
 
 void ln_opgen_arg_type(const ln_argdesc *arg, char *buf, size_t size)
 {
-    static const char *const ptypes[LN_ARGDESC_PTYPES] = {
-        "null", "string", "number", "bool", "array_string", "array_number", "array_bool"};
     const char *realtype = ln_argdesc_text(arg, LN_ARGDESC_REALTYPE);
     const char *len = ln_argdesc_text(arg, LN_ARGDESC_LEN);
     const ln_rjson *ndim = arg->fields[LN_ARGDESC_NDIM], *dims = arg->fields[LN_ARGDESC_DIMS];
@@ -187,7 +185,7 @@ void ln_opgen_arg_type(const ln_argdesc *arg, char *buf, size_t size)
     const char *sametype = ln_argdesc_text(arg, LN_ARGDESC_SAMETYPE);
     const char *sameshape = ln_argdesc_text(arg, LN_ARGDESC_SAMESHAPE);
     if (arg->kind == LN_ARGDESC_PARAM) {
-        snprintf(buf, size, "%s%s%s%s%s%s", ptypes[arg->ptype], realtype ? " -> " : "",
+        snprintf(buf, size, "%s%s%s%s%s%s", ln_ptype_specs[arg->ptype].word, realtype ? " -> " : "",
                  realtype ? realtype : "", len ? " [" : "", len ? len : "", len ? "]" : "");
         return;
     }
@@ -433,7 +431,7 @@ static void write_includes(ln_cgen *out, const ln_opdescs *descs, int is_system)
 {
     for (size_t i = 0; i < descs->len; i++) {
         const ln_opdesc *op = descs->ops[i];
-        for (size_t k = 0; op->own && op->autogen && k < op->nincludes; k++) {
+        for (size_t k = 0; ln_opdesc_is_generated(op) && k < op->nincludes; k++) {
             const char *name = op->includes[k]->text;
             char line[LN_MAX_NAME_LEN];
             snprintf(line, sizeof(line), is_system ? "#include %s\n" : "#include \"%s\"\n", name);
@@ -446,8 +444,7 @@ static void write_includes(ln_cgen *out, const ln_opdescs *descs, int is_system)
 static int write_operators(ln_cgen *out, const ln_opdescs *descs, ln_error *err)
 {
     for (size_t i = 0; i < descs->len; i++) {
-        if (descs->ops[i]->own && descs->ops[i]->autogen &&
-            generate_operator(out, descs->ops[i], err))
+        if (ln_opdesc_is_generated(descs->ops[i]) && generate_operator(out, descs->ops[i], err))
             return -1;
     }
     return 0;
@@ -490,24 +487,25 @@ int ln_opgen_c(ln_cgen *out, const ln_opdescs *descs, ln_error *err)
     return result;
 }
 
-int ln_opgen_list(ln_cgen *out, const ln_opdescs *descs, const char *arch, ln_error *err)
+/** Prints a line for each generated operator of the architecture: `before`, its type, `behind`. */
+static void list_operators(ln_cgen *out, const ln_opdescs *descs, const char *arch,
+                           const char *before, const char *behind)
 {
-    (void)err;
+    for (size_t i = 0; i < descs->len; i++) {
+        const ln_opdesc *op = descs->ops[i];
+        if (ln_opdesc_is_generated(op) && strcmp(op->arch, arch) == 0)
+            ln_cgen_print(out, "%s%s%s\n", before, op->optype, behind);
+    }
+}
+
+void ln_opgen_list(ln_cgen *out, const ln_opdescs *descs, const char *arch)
+{
     ln_cgen_print(out, "// Generated from ");
     ln_opgen_print_sources(out, descs);
     ln_cgen_print(out, ": the operators of architecture '%s'.\n\n#include \"lightnet/ln_op.h\"\n\n",
                   arch);
-    for (size_t i = 0; i < descs->len; i++) {
-        const ln_opdesc *op = descs->ops[i];
-        if (op->own && op->autogen && strcmp(op->arch, arch) == 0)
-            ln_cgen_print(out, "extern ln_op ln_opimpl_%s;\n", op->optype);
-    }
+    list_operators(out, descs, arch, "extern ln_op ln_opimpl_", ";");
     ln_cgen_print(out, "\nstatic ln_op *ops_%s[] = {\n", arch);
-    for (size_t i = 0; i < descs->len; i++) {
-        const ln_opdesc *op = descs->ops[i];
-        if (op->own && op->autogen && strcmp(op->arch, arch) == 0)
-            ln_cgen_print(out, "    &ln_opimpl_%s,\n", op->optype);
-    }
+    list_operators(out, descs, arch, "    &ln_opimpl_", ",");
     ln_cgen_print(out, "    NULL,\n};\n");
-    return 0;
 }

@@ -13,7 +13,7 @@ int ln_opgen_c(ln_cgen *out, const ln_opdescs *descs, ln_error *err);
 
 /** Writes a header with `ops_ARCH`, the NULL-terminated array of those operators of architecture
  * `arch`, in order. */
-int ln_opgen_list(ln_cgen *out, const ln_opdescs *descs, const char *arch, ln_error *err);
+void ln_opgen_list(ln_cgen *out, const ln_opdescs *descs, const char *arch);
 
 /** Writes to `buf` what people want to know of an argument's type: "4-D FLT", "array_number -> int
  * [2]". */

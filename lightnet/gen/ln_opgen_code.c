@@ -203,7 +203,7 @@ int ln_opgen_is_plain(const generator *g, const ln_rjson *node)
 {
     static const char *const members[] = {"",      "->dtype", "->ndim",
                                           "->len", "->dims",  "->array_len"};
-    const char *text = node->text;
+    const char *text = node->text, *entry_suffix = ln_opgen_var_suffixes[VAR_ENTRY];
     if (node->type != LN_RJSON_STRING || strcmp(text, "LN_MAXDIM") == 0 ||
         (strncmp(text, "TL_", 3) == 0 && ln_c_is_identifier(text))) // a data type, checked already
         return 1;
@@ -213,7 +213,8 @@ int ln_opgen_is_plain(const generator *g, const ln_rjson *node)
         if (strncmp(text, arg->name, len) != 0)
             continue;
         const char *rest = text + len;
-        rest += strncmp(rest, "_entry", 6) == 0 ? 6 : 0;
+        if (strncmp(rest, entry_suffix, strlen(entry_suffix)) == 0)
+            rest += strlen(entry_suffix);
         for (size_t m = 0; m < LENGTH_OF(members); m++) {
             if (strcmp(rest, members[m]) == 0)
                 return 1;
@@ -226,8 +227,6 @@ int ln_opgen_is_plain(const generator *g, const ln_rjson *node)
     return 0;
 }
 
-/** A line that holds the expression of `node`; with a #line directive where the expression can be
- *  wrong. NULL: a line of the generator's own. */
 void ln_opgen_write_line(const generator *g, int indent, const ln_rjson *node, const char *fmt, ...)
 {
     char *text = NULL;

@@ -91,9 +91,8 @@ static void write_op(ln_cgen *out, const ln_opdesc *op)
         write_arg(out, &op->args[i]);
 }
 
-int ln_opgen_docs(ln_cgen *out, const ln_opdescs *descs, ln_error *err)
+void ln_opgen_docs(ln_cgen *out, const ln_opdescs *descs)
 {
-    (void)err;
     ln_cgen_print(out, "# Operators\n\nGenerated from the operator descriptions: ");
     ln_opgen_print_sources(out, descs);
     ln_cgen_print(out, ".\n");
@@ -101,5 +100,4 @@ int ln_opgen_docs(ln_cgen *out, const ln_opdescs *descs, ln_error *err)
         if (descs->ops[i]->own)
             write_op(out, descs->ops[i]);
     }
-    return 0;
 }

@@ -7,7 +7,7 @@
 #include "gen/ln_cgen.h"
 #include "gen/ln_opdesc.h"
 
-/** Writes a section with the arguments of each own operator, in order. Returns 0. */
-int ln_opgen_docs(ln_cgen *out, const ln_opdescs *descs, ln_error *err);
+/** Writes a section with the arguments of each own operator, in order. */
+void ln_opgen_docs(ln_cgen *out, const ln_opdescs *descs);
 
 #endif

@@ -82,50 +82,42 @@ static void write_variadic_input(const generator *g, const ln_argdesc *arg)
     ln_cgen_line(g->out, 4, "}");
 }
 
+/** Begins the block for an optional input that is there; the variables, declared before it, are
+ * NULL while it is absent. */
+static void begin_optional_input(const generator *g, const ln_argdesc *arg)
+{
+    ln_cgen_line(g->out, 4, "ln_tensor_entry *%s_entry = NULL;", arg->name);
+    if (ln_opgen_has_value_in_pre(g, arg))
+        ln_cgen_line(g->out, 4, "tl_tensor *%s = NULL;", arg->name);
+    ln_cgen_line(g->out, 4, "if (%s_name) {", arg->name);
+}
+
 static void write_single_input(const generator *g, const ln_argdesc *arg)
 {
     char entry[LN_MAX_NAME_LEN];
     const char *x = arg->name;
+    const int indent = arg->optional ? 8 : 4;
     snprintf(entry, sizeof(entry), "%s_entry", x);
     ln_cgen_line(g->out, 4,
                  "const char *%s_name = ln_tensor_list_find_name(op_arg->tensors_in, \"%s\");", x,
                  x);
-    ln_cgen_line(g->out, 4,
-                 "ln_tensor_entry *%s_entry = ln_tensor_table_find(op_arg->tensor_table, %s_name);",
-                 x, x);
-    ln_cgen_line(g->out, 4, "ln_opck_tensor_defined(%s_entry, %s_name);", x, x);
+    if (arg->optional)
+        begin_optional_input(g, arg);
+    ln_cgen_line(g->out, indent, "%s%s = ln_tensor_table_find(op_arg->tensor_table, %s_name);",
+                 arg->optional ? "" : "ln_tensor_entry *", entry, x);
+    ln_cgen_line(g->out, indent, "ln_opck_tensor_defined(%s, %s_name);", entry, x);
     if (ln_opgen_has_value_in_pre(g, arg))
-        ln_cgen_line(g->out, 4, "tl_tensor *%s = %s_entry->tensor;", x, x);
-    write_tensor_checks(g, arg, entry, 4);
-}
-
-static void write_optional_input(const generator *g, const ln_argdesc *arg)
-{
-    char entry[LN_MAX_NAME_LEN];
-    const char *x = arg->name;
-    snprintf(entry, sizeof(entry), "%s_entry", x);
-    ln_cgen_line(g->out, 4,
-                 "const char *%s_name = ln_tensor_list_find_name(op_arg->tensors_in, \"%s\");", x,
-                 x);
-    ln_cgen_line(g->out, 4, "ln_tensor_entry *%s_entry = NULL;", x);
-    if (ln_opgen_has_value_in_pre(g, arg))
-        ln_cgen_line(g->out, 4, "tl_tensor *%s = NULL;", x);
-    ln_cgen_line(g->out, 4, "if (%s_name) {", x);
-    ln_cgen_line(g->out, 8, "%s_entry = ln_tensor_table_find(op_arg->tensor_table, %s_name);", x,
-                 x);
-    ln_cgen_line(g->out, 8, "ln_opck_tensor_defined(%s_entry, %s_name);", x, x);
-    if (ln_opgen_has_value_in_pre(g, arg))
-        ln_cgen_line(g->out, 8, "%s = %s_entry->tensor;", x, x);
-    write_tensor_checks(g, arg, entry, 8);
-    ln_cgen_line(g->out, 4, "}");
+        ln_cgen_line(g->out, indent, "%s%s = %s->tensor;", arg->optional ? "" : "tl_tensor *", x,
+                     entry);
+    write_tensor_checks(g, arg, entry, indent);
+    if (arg->optional)
+        ln_cgen_line(g->out, 4, "}");
 }
 
 void ln_opgen_write_input(const generator *g, const ln_argdesc *arg)
 {
     if (arg->variadic)
         write_variadic_input(g, arg);
-    else if (arg->optional)
-        write_optional_input(g, arg);
     else
         write_single_input(g, arg);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The comparisons, in the order of their fields. */
 static const char *const cmp_names[] = {"eq", "gt", "ge", "lt", "le", "ne"};
 
 /** The literal of one default value in C. */
@@ -25,25 +26,13 @@ static void append_default(ln_cgen *text, const ln_rjson *value)
 /** Adds the parameter with its default to an operator without it. */
 static void write_default(const generator *g, const ln_argdesc *arg)
 {
-    static const char *const kinds[LN_ARGDESC_PTYPES] = {
-        [LN_ARGDESC_STRING] = "string",
-        [LN_ARGDESC_NUMBER] = "number",
-        [LN_ARGDESC_BOOL] = "bool",
-        [LN_ARGDESC_ARRAY_STRING] = "array_string",
-        [LN_ARGDESC_ARRAY_NUMBER] = "array_number",
-        [LN_ARGDESC_ARRAY_BOOL] = "array_bool",
-    };
-    static const char *const types[LN_ARGDESC_PTYPES] = {
-        [LN_ARGDESC_ARRAY_STRING] = "const char *const",
-        [LN_ARGDESC_ARRAY_NUMBER] = "const double",
-        [LN_ARGDESC_ARRAY_BOOL] = "const ln_bool",
-    };
     const ln_rjson *value = arg->fields[LN_ARGDESC_DEFAULT];
     if (!value)
         return;
+    const ln_ptype_spec *ptype = &ln_ptype_specs[arg->ptype];
     ln_cgen text = {.file = "-"};
     if (value->type == LN_RJSON_ARRAY) {
-        ln_cgen_print(&text, "%zu, (%s[]){", value->len, types[arg->ptype]);
+        ln_cgen_print(&text, "%zu, (%s[]){", value->len, ptype->c_item);
         for (size_t i = 0; i < value->len; i++) {
             ln_cgen_print(&text, i ? ", " : "");
             append_default(&text, value->items[i]);
@@ -53,8 +42,8 @@ static void write_default(const generator *g, const ln_argdesc *arg)
         append_default(&text, value);
     }
     g->out->failed |= text.failed;
-    ln_cgen_line(g->out, 4, "if (ln_op_default_%s(op_arg, \"%s\", %s))", kinds[arg->ptype],
-                 arg->name, text.text ? text.text : "");
+    ln_cgen_line(g->out, 4, "if (ln_op_default_%s(op_arg, \"%s\", %s))", ptype->word, arg->name,
+                 text.text ? text.text : "");
     ln_cgen_line(g->out, 8, "return;");
     ln_cgen_free(&text);
 }
@@ -65,13 +54,13 @@ static void write_param_checks(const generator *g, const ln_argdesc *arg)
     const int is_array = ln_argdesc_is_array(arg);
     const char *realtype = ln_argdesc_text(arg, LN_ARGDESC_REALTYPE);
     int is_bounded = 0;
-    for (int i = 0; i < 6; i++) {
+    for (size_t i = 0; i < LENGTH_OF(cmp_names); i++) {
         const ln_rjson *bound = arg->fields[LN_ARGDESC_LEN + i];
         if (bound)
             ln_opgen_write_line(g, 4, bound, "ln_opck_param_array_len_%s(%s_entry, %s);",
                                 cmp_names[i], arg->name, bound->text);
     }
-    for (int i = 0; i < 6; i++) {
+    for (size_t i = 0; i < LENGTH_OF(cmp_names); i++) {
         const ln_rjson *bound = arg->fields[LN_ARGDESC_EQ + i];
         if (bound)
             ln_opgen_write_line(g, 4, bound, "ln_opck_param_%s%s_%s(%s_entry, %s);",
