@@ -15,6 +15,8 @@ int ln_image_decode_png(const uint8_t *data, size_t size, ln_image *image, ln_er
     const png_color black = {0, 0, 0};
     if (!png_image_begin_read_from_memory(&png, data, size))
         return ln_error_set(err, "%s", png.message);
+    // Samples of 16 bits are as those of 8, not linear in light.
+    png.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
     png.format = png.format & PNG_FORMAT_FLAG_COLOR ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
     const int channels = png.format == PNG_FORMAT_RGB ? 3 : 1;
     if (ln_image_alloc(image, png.height, png.width, channels, err)) {

@@ -3,6 +3,7 @@
 // formats' manual pages.
 
 #include <ctype.h>
+#include <inttypes.h>
 
 #include "data/ln_image_codec.h"
 
@@ -37,6 +38,16 @@ static uint8_t to_8_bits(unsigned long sample, unsigned long max)
     return (uint8_t)((sample * 255 + max / 2) / max);
 }
 
+// A header must not ask for memory that the rest of the file cannot fill.
+static int check_room(const reader *r, uint64_t n, size_t sample_size, ln_error *err)
+{
+    const size_t there = (size_t)(r->end - r->at);
+    if (n <= there / sample_size)
+        return 0;
+    return ln_error_set(err, "%zu bytes of samples, expected at least %" PRIu64, there,
+                        n * sample_size);
+}
+
 static int read_text_samples(reader *r, uint8_t *pixels, size_t n, unsigned long max, ln_error *err)
 {
     for (size_t i = 0; i < n; i++) {
@@ -48,15 +59,10 @@ static int read_text_samples(reader *r, uint8_t *pixels, size_t n, unsigned long
     return 0;
 }
 
-static int read_binary_samples(reader *r, uint8_t *pixels, size_t n, unsigned long max,
+static int read_binary_samples(const reader *r, uint8_t *pixels, size_t n, unsigned long max,
                                ln_error *err)
 {
     const size_t width = max > 255 ? 2 : 1;
-    if (r->at < r->end)
-        r->at++; // the one white space after the header
-    if ((size_t)(r->end - r->at) < n * width)
-        return ln_error_set(err, "%zu bytes of samples, expected %zu", (size_t)(r->end - r->at),
-                            n * width);
     for (size_t i = 0; i < n; i++) {
         const unsigned long sample =
             width == 2 ? (unsigned long)r->at[2 * i] << 8 | r->at[2 * i + 1] : r->at[i];
@@ -74,9 +80,15 @@ int ln_image_decode_pnm(const uint8_t *data, size_t size, ln_image *image, ln_er
     const long width = read_number(&r), height = read_number(&r), max = read_number(&r);
     if (width < 1 || height < 1 || max < 1 || max > 65535)
         return ln_error_set(err, "the header is not that of a PGM or PPM image");
-    if (ln_image_alloc(image, (size_t)height, (size_t)width, kind == 3 || kind == 6 ? 3 : 1, err))
+    const int channels = kind == 3 || kind == 6 ? 3 : 1, is_text = kind < 4;
+    const size_t sample_size = is_text || max > 255 ? 2 : 1; // text: a space and a digit
+    if (!is_text && r.at < r.end)
+        r.at++; // the one white space after the header
+    // Numbers of a header are below 2^30, so this cannot overflow.
+    const uint64_t n = (uint64_t)height * (uint64_t)width * (uint64_t)channels;
+    if (check_room(&r, n, sample_size, err) ||
+        ln_image_alloc(image, (size_t)height, (size_t)width, channels, err))
         return -1;
-    const size_t n = (size_t)height * (size_t)width * (size_t)image->channels;
-    return kind < 4 ? read_text_samples(&r, image->pixels, n, (unsigned long)max, err)
-                    : read_binary_samples(&r, image->pixels, n, (unsigned long)max, err);
+    return is_text ? read_text_samples(&r, image->pixels, n, (unsigned long)max, err)
+                   : read_binary_samples(&r, image->pixels, n, (unsigned long)max, err);
 }

@@ -115,12 +115,14 @@ START_TEST(a_bad_image_gives_its_reason)
     static const struct {
         const char *text, *message;
     } cases[] = {
-        {"P5 2 2 255 abc", "3 bytes of samples, expected 4"},
-        {"P2 2 1 255 1", "sample 1 of 2 is missing or not in 0 .. 255"},
+        {"P5 2 2 255 abc", "3 bytes of samples, expected at least 4"},
+        {"P2 2 1 255 1", "2 bytes of samples, expected at least 4"},
+        {"P2 2 1 255 111", "sample 1 of 2 is missing or not in 0 .. 255"},
         {"P2 2 1 255 1 256", "sample 1 of 2 is missing or not in 0 .. 255"},
         {"P5 0 2 255 ", "the header is not that of a PGM or PPM image"},
-        {"P5 99999999 99999999 255 ",
-         "99999999 x 99999999 pixels: the image is empty or too large"},
+        {"P5 99999999 99999999 255 ", "0 bytes of samples, expected at least 9999999800000001"},
+        {"P3 999999999 999999999 65535 ",
+         "1 bytes of samples, expected at least 5999999988000000006"},
         {"GIF89a", "not a png, jpg, pgm or ppm image"},
         {"", "not a png, jpg, pgm or ppm image"},
     };
@@ -176,7 +178,33 @@ START_TEST(png_pixels_pass_exactly_and_damage_is_an_error)
     }
 }
 END_TEST
-#define PNG_TESTS png_pixels_pass_exactly_and_damage_is_an_error,
+
+// 2 x 1 pixels, grey, 16 bits: 0x8080 and 0x1010.
+static const uint8_t deep_png[] = {
+    0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d, 0x49, 0x48,
+    0x44, 0x52, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x01, 0x10, 0x00, 0x00, 0x00,
+    0x00, 0x81, 0xd9, 0xfc, 0x15, 0x00, 0x00, 0x00, 0x0d, 0x49, 0x44, 0x41, 0x54, 0x78,
+    0xda, 0x63, 0x68, 0x68, 0x10, 0x10, 0x00, 0x00, 0x03, 0xb5, 0x01, 0x21, 0x67, 0x01,
+    0xb4, 0x70, 0x00, 0x00, 0x00, 0x00, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82,
+};
+
+START_TEST(png_samples_of_16_bits_are_those_of_8_and_a_fraction)
+{
+    ln_error err = {0};
+    ln_image image;
+    const char *file = write_file(".png", deep_png, sizeof(deep_png));
+    const int status = ln_image_decode(file, &image, &err);
+    unlink(file);
+    ck_assert_msg(!status, "%s", ln_error_text(&err));
+    ck_assert_int_eq(image.channels, 1);
+    ck_assert_uint_eq(image.pixels[0], 0x80);
+    ck_assert_uint_eq(image.pixels[1], 0x10);
+    ln_image_free(&image);
+}
+END_TEST
+#define PNG_TESTS                                   \
+    png_pixels_pass_exactly_and_damage_is_an_error, \
+        png_samples_of_16_bits_are_those_of_8_and_a_fraction,
 #else
 #define PNG_TESTS
 #endif

@@ -35,8 +35,9 @@ typedef struct ln_image {
 /** Whether `size` bytes at `data` begin like an image file that is understood. */
 LN_API int ln_image_is_image(const void *data, size_t size);
 
-/** Decodes an image file, recognised by its content. 16-bit samples are cut to 8, transparency is
- * dropped. Returns 0, or -1 with a reason that names the file. Free with ln_image_free. */
+/** Decodes an image file, recognised by its content. 16-bit samples are rounded to 8, what is
+ * transparent is drawn on black. Returns 0, or -1 with a reason that names the file. Free with
+ * ln_image_free. */
 LN_API int ln_image_decode(const char *file, ln_image *image, ln_error *err);
 
 /** Frees the pixels. */
