@@ -3,8 +3,6 @@
 
 #include "lightnet/ln_image.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "data/ln_image_codec.h"
@@ -59,36 +57,26 @@ void ln_image_free(ln_image *image)
     image->pixels = NULL;
 }
 
-static char *read_bytes(const char *file, size_t *size, ln_error *err)
+static int decode_map(const ln_filemap *map, const char *file, ln_image *image, ln_error *err)
 {
-    FILE *fp = fopen(file, "rb");
-    if (!fp) {
-        ln_error_set(err, "%s: cannot read: %s", file, strerror(errno));
-        return NULL;
-    }
-    char *data = ln_read_stream(fp, file, size);
-    fclose(fp);
-    if (!data)
-        ln_error_set(err, "%s", ln_last_error());
-    return data;
+    const ln_image_decoder decode = find_decoder(map->data, map->size);
+    *image = (ln_image){0};
+    if (!decode)
+        return ln_error_set(err, "%s: not a png, jpg, pgm or ppm image", file);
+    if (!decode(map->data, map->size, image, err))
+        return 0;
+    ln_image_free(image);
+    return ln_error_prefix(err, "%s", file);
 }
 
 int ln_image_decode(const char *file, ln_image *image, ln_error *err)
 {
-    size_t size;
-    memset(image, 0, sizeof(*image));
-    char *data = read_bytes(file, &size, err);
-    if (!data)
+    ln_filemap map;
+    *image = (ln_image){0};
+    if (ln_filemap_open(&map, file, err))
         return -1;
-    const ln_image_decoder decode = find_decoder(data, size);
-    int status;
-    if (!decode)
-        status = ln_error_set(err, "%s: not a png, jpg, pgm or ppm image", file);
-    else if ((status = decode((const uint8_t *)data, size, image, err))) {
-        ln_image_free(image);
-        ln_error_prefix(err, "%s", file);
-    }
-    ln_free(data);
+    const int status = decode_map(&map, file, image, err);
+    ln_filemap_close(&map);
     return status;
 }
 
@@ -181,8 +169,8 @@ static void fit(const ln_image *image, const layout *to, const ln_image_format *
     }
 }
 
-tl_tensor *ln_image_read(const char *file, const tl_tensor *like, const ln_image_format *format,
-                         ln_error *err)
+tl_tensor *ln_image_from_map(const ln_filemap *map, const char *file, const tl_tensor *like,
+                             const ln_image_format *format, ln_error *err)
 {
     ln_image image;
     layout to = {0};
@@ -190,7 +178,7 @@ tl_tensor *ln_image_read(const char *file, const tl_tensor *like, const ln_image
         ln_error_prefix(err, "%s", file);
         return NULL;
     }
-    if (ln_image_decode(file, &image, err))
+    if (decode_map(map, file, &image, err))
         return NULL;
     tl_tensor *dst = tl_tensor_zeros(like->ndim, like->dims, like->dtype);
     if (dst)
@@ -199,4 +187,15 @@ tl_tensor *ln_image_read(const char *file, const tl_tensor *like, const ln_image
         ln_error_set(err, "%s: %s", file, tl_last_error());
     ln_image_free(&image);
     return dst;
+}
+
+tl_tensor *ln_image_read(const char *file, const tl_tensor *like, const ln_image_format *format,
+                         ln_error *err)
+{
+    ln_filemap map;
+    if (ln_filemap_open(&map, file, err))
+        return NULL;
+    tl_tensor *tensor = ln_image_from_map(&map, file, like, format, err);
+    ln_filemap_close(&map);
+    return tensor;
 }

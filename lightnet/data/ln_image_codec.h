@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "data/ln_filemap.h"
 #include "lightnet/ln_image.h"
 
 /** A decoder reads `size` bytes at `data` into `image`. Returns 0, or -1 with a reason (which does
@@ -20,5 +21,9 @@ int ln_image_decode_pnm(const uint8_t *data, size_t size, ln_image *image, ln_er
 /** Gives the image memory for height x width pixels. -1 with a reason: an extent below 1, or more
  * than 2^28 samples. */
 int ln_image_alloc(ln_image *image, size_t height, size_t width, int channels, ln_error *err);
+
+/** As ln_image_read, from the open file `map`, called `file` in messages. */
+tl_tensor *ln_image_from_map(const ln_filemap *map, const char *file, const tl_tensor *like,
+                             const ln_image_format *format, ln_error *err);
 
 #endif

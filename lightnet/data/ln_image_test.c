@@ -8,10 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lightnet/ln_data.h"
 #include "lightnet/ln_input.h"
 #include "lightnet/ln_util.h"
 #include "ln_check.h"
 #include "tensorlight/tl_tensor.h"
+#include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
 
 static const ln_image_format plain = {.scale = {1, 1, 1}};
@@ -124,7 +126,7 @@ START_TEST(a_bad_image_gives_its_reason)
         {"P3 999999999 999999999 65535 ",
          "1 bytes of samples, expected at least 5999999988000000006"},
         {"GIF89a", "not a png, jpg, pgm or ppm image"},
-        {"", "not a png, jpg, pgm or ppm image"},
+        {"", "the file is empty"},
     };
     tl_tensor *shape = like(4, (int[]){1, 1, 2, 2}, TL_FLOAT);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -144,9 +146,15 @@ START_TEST(an_image_needs_a_tensor_of_its_kind)
 {
     ln_error err = {0};
     tl_tensor *shape = like(2, (int[]){4, 4}, TL_FLOAT);
-    ck_assert_ptr_null(ln_image_read("x.png", shape, &plain, &err));
-    ck_assert_str_eq(ln_error_text(&err), "x.png: an image cannot become a tensor of shape [4, 4], "
-                                          "expected [1, C, H, W] with 1 or 3 channels C");
+    char expected[256];
+    const char *file = write_file(".pgm", "P5 1 1 255 a", 12);
+    ck_assert_ptr_null(ln_image_read(file, shape, &plain, &err));
+    unlink(file);
+    snprintf(expected, sizeof(expected),
+             "%s: an image cannot become a tensor of shape [4, 4], expected [1, C, H, W] with 1 or "
+             "3 channels C",
+             file);
+    ck_assert_str_eq(ln_error_text(&err), expected);
     tl_tensor_free(shape);
 }
 END_TEST
@@ -285,9 +293,67 @@ START_TEST(an_input_is_raw_bytes_only_by_its_name)
 }
 END_TEST
 
+START_TEST(an_input_may_come_through_a_pipe)
+{
+    static const char pgm[] = "P5 2 2 255 abcd";
+    ln_error err = {0};
+    int ends[2];
+    char file[32];
+    tl_tensor *shape = like(4, (int[]){1, 1, 2, 2}, TL_UINT8);
+    ck_assert_int_eq(pipe(ends), 0);
+    ck_assert_int_eq(write(ends[1], pgm, sizeof(pgm) - 1), sizeof(pgm) - 1);
+    close(ends[1]);
+    snprintf(file, sizeof(file), "/dev/fd/%d", ends[0]);
+    tl_tensor *t = ln_input_read(file, shape, &plain, &err);
+    close(ends[0]);
+    ck_assert_msg(t != NULL, "%s", ln_error_text(&err));
+    ck_assert_mem_eq(t->data, "abcd", 4);
+    tl_tensor_free_data_too(t);
+    tl_tensor_free(shape);
+}
+END_TEST
+
+START_TEST(an_integer_that_only_saturation_would_bring_back_does_not_fit)
+{
+    static const struct {
+        tl_dtype from, to;
+        int64_t value;
+        int fits;
+    } cases[] = {
+        {TL_INT64, TL_DOUBLE, INT64_MAX, 0}, {TL_INT64, TL_DOUBLE, INT64_MIN, 1},
+        {TL_INT32, TL_FLOAT, INT32_MAX, 0},  {TL_INT32, TL_FLOAT, INT32_MIN, 1},
+        {TL_INT32, TL_DOUBLE, INT32_MAX, 1}, {TL_INT64, TL_INT32, INT64_MAX, 0},
+        {TL_INT64, TL_UINT64, INT64_MAX, 1}, {TL_INT64, TL_UINT64, -1, 0},
+        {TL_INT32, TL_FLOAT16, 65520, 0},    {TL_UINT8, TL_BOOL, 1, 1},
+        {TL_UINT8, TL_BOOL, 2, 0},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        ln_error err = {0};
+        char expected[256];
+        tl_tensor *number = tl_tensor_zeros(0, NULL, cases[i].from);
+        tl_tensor *shape = like(0, NULL, cases[i].to);
+        memcpy(number->data, &cases[i].value, tl_size_of(cases[i].from));
+        const char *file = write_file(".npy", "", 0);
+        ck_assert_int_eq(ln_npy_write(file, number, &err), 0);
+        tl_tensor *t = ln_input_read(file, shape, &plain, &err);
+        unlink(file);
+        snprintf(expected, sizeof(expected),
+                 "%s: the array has type %s, and element 0 does not fit %s", file,
+                 tl_dtype_name(cases[i].from), tl_dtype_name(cases[i].to));
+        ck_assert_int_eq(t != NULL, cases[i].fits);
+        ck_assert_str_eq(ln_error_text(&err), t ? "" : expected);
+        tl_tensor_free_data_too(t);
+        tl_tensor_free_data_too(number);
+        tl_tensor_free(shape);
+    }
+}
+END_TEST
+
 LN_TEST_MAIN("images", an_image_of_the_right_size_passes_exactly,
              colour_is_split_into_planes_or_stays_interleaved, mean_and_scale_apply_to_each_channel,
              colour_becomes_grey_by_luma_and_grey_becomes_colour,
              resizing_interpolates_between_pixel_centres, sixteen_bit_samples_are_scaled_to_eight,
              a_bad_image_gives_its_reason, an_image_needs_a_tensor_of_its_kind,
-             PNG_TESTS JPEG_TESTS an_input_is_raw_bytes_only_by_its_name)
+             PNG_TESTS JPEG_TESTS an_input_is_raw_bytes_only_by_its_name,
+             an_input_may_come_through_a_pipe,
+             an_integer_that_only_saturation_would_bring_back_does_not_fit)

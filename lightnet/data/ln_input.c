@@ -3,67 +3,77 @@
 
 #include "lightnet/ln_input.h"
 
-#include <errno.h>
-#include <stdio.h>
+#include <stdint.h>
 #include <string.h>
 
-#include "lightnet/ln_data.h"
+#include "data/ln_filemap.h"
+#include "data/ln_image_codec.h"
+#include "data/ln_npy.h"
+#include "data/ln_raw.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_tensor.h"
+#include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
-
-enum { MAGIC_LEN = 16 };
-
-static int read_magic(const char *file, char magic[MAGIC_LEN], size_t *len, ln_error *err)
-{
-    FILE *fp = fopen(file, "rb");
-    if (!fp)
-        return ln_error_set(err, "%s: cannot read: %s", file, strerror(errno));
-    errno = 0;
-    *len = fread(magic, 1, MAGIC_LEN, fp);
-    const int failed = ferror(fp);
-    const int reason = errno;
-    fclose(fp);
-    if (failed)
-        return ln_error_set(err, "%s: cannot read: %s", file, strerror(reason));
-    return *len ? 0 : ln_error_set(err, "%s: the file is empty", file);
-}
 
 static int is_floating(tl_dtype dtype)
 {
     return dtype == TL_DOUBLE || dtype == TL_FLOAT || dtype == TL_FLOAT16 || dtype == TL_BFLOAT16;
 }
 
-// Converts and checks that the way back gives the same integers.
-static tl_tensor *convert_exactly(const tl_tensor *src, tl_dtype dtype)
+// Whether integer `i` of `src` became the same number in `dst`. The way back gives the integer, but
+// would also cut a float that was rounded up beyond the integer's type.
+static int is_exact(const tl_tensor *dst, const tl_tensor *src, int i)
 {
-    tl_tensor *dst = tl_tensor_convert(src, NULL, dtype);
-    tl_tensor *back = dst ? tl_tensor_convert(dst, NULL, src->dtype) : NULL;
-    const int same = back && !memcmp(back->data, src->data, tl_tensor_size(src));
-    tl_tensor_free_data_too(back);
-    if (same)
-        return dst;
-    tl_tensor_free_data_too(dst);
-    return NULL;
+    const void *there = tl_pointer_add(dst->data, i, dst->dtype);
+    uint64_t back = 0;
+    double value = 0;
+    tl_convert(&back, src->dtype, there, dst->dtype);
+    if (is_floating(dst->dtype))
+        tl_convert(&value, TL_DOUBLE, there, dst->dtype);
+    return value < tl_dtype_max_double(src->dtype) + 1 &&
+           !memcmp(&back, tl_pointer_add(src->data, i, src->dtype), tl_size_of(src->dtype));
 }
 
+static int check_exact(const char *file, const tl_tensor *dst, const tl_tensor *src, ln_error *err)
+{
+    for (int i = 0; i < src->len; i++)
+        if (!is_exact(dst, src, i))
+            return ln_error_set(err, "%s: the array has type %s, and element %d does not fit %s",
+                                file, tl_dtype_name(src->dtype), i, tl_dtype_name(dst->dtype));
+    return 0;
+}
+
+// Returns new: floating types are rounded, integers are exact. NULL with a reason.
+static tl_tensor *convert(const char *file, const tl_tensor *src, tl_dtype dtype, ln_error *err)
+{
+    if (is_floating(src->dtype) && !is_floating(dtype)) {
+        ln_error_set(err, "%s: the array has type %s, expected %s", file, tl_dtype_name(src->dtype),
+                     tl_dtype_name(dtype));
+        return NULL;
+    }
+    tl_tensor *dst = tl_tensor_convert(src, NULL, dtype);
+    if (!dst) {
+        ln_error_set(err, "%s: %s", file, tl_last_error());
+    } else if (!is_floating(src->dtype) && check_exact(file, dst, src, err)) {
+        tl_tensor_free_data_too(dst);
+        return NULL;
+    }
+    return dst;
+}
+
+// Takes `src`. Returns new: its numbers in like's dtype. NULL with a reason.
 static tl_tensor *fit(const char *file, tl_tensor *src, const tl_tensor *like, ln_error *err)
 {
     tl_tensor *dst = NULL;
+    if (src->dtype == like->dtype && tl_tensor_issameshape(src, like))
+        return src;
     if (!tl_tensor_issameshape(src, like)) {
         char got[LN_MAX_SHAPE], expected[LN_MAX_SHAPE];
         ln_error_set(err, "%s: the array has shape %s, expected %s", file,
                      ln_sprint_shape(got, sizeof(got), src->ndim, src->dims),
                      ln_sprint_shape(expected, sizeof(expected), like->ndim, like->dims));
-    } else if (src->dtype == like->dtype) {
-        return src;
-    } else if (is_floating(src->dtype) && is_floating(like->dtype)) {
-        dst = tl_tensor_convert(src, NULL, like->dtype);
-        if (!dst)
-            ln_error_set(err, "%s: %s", file, tl_last_error());
-    } else if (is_floating(src->dtype) || !(dst = convert_exactly(src, like->dtype))) {
-        ln_error_set(err, "%s: the array has type %s, which does not fit %s", file,
-                     tl_dtype_name(src->dtype), tl_dtype_name(like->dtype));
+    } else {
+        dst = convert(file, src, like->dtype, err);
     }
     tl_tensor_free_data_too(src);
     return dst;
@@ -75,24 +85,30 @@ static int ends_in_bin(const char *file)
     return len >= 4 && !strcmp(file + len - 4, ".bin");
 }
 
+static tl_tensor *read_map(const ln_filemap *map, const char *file, const tl_tensor *like,
+                           const ln_image_format *format, ln_error *err)
+{
+    if (ln_npy_is(map)) {
+        tl_tensor *src = ln_npy_from_map(map, file, err);
+        return src ? fit(file, src, like, err) : NULL;
+    }
+    if (format && ln_image_is_image(map->data, map->size))
+        return ln_image_from_map(map, file, like, format, err);
+    if (ends_in_bin(file))
+        return ln_bin_from_map(map, file, like->dtype, like->ndim, like->dims, err);
+    ln_error_set(err,
+                 "%s: not a data file that is understood: npy, %sor raw with a name ending in .bin",
+                 file, format ? "png, jpg, pgm, ppm, " : "");
+    return NULL;
+}
+
 tl_tensor *ln_input_read(const char *file, const tl_tensor *like, const ln_image_format *format,
                          ln_error *err)
 {
-    char magic[MAGIC_LEN];
-    size_t len = 0;
-    if (read_magic(file, magic, &len, err))
+    ln_filemap map;
+    if (ln_filemap_open(&map, file, err))
         return NULL;
-    if (len >= 6 && !memcmp(magic, "\x93NUMPY", 6)) {
-        tl_tensor *src = ln_npy_read(file, err);
-        return src ? fit(file, src, like, err) : NULL;
-    }
-    if (format && ln_image_is_image(magic, len))
-        return ln_image_read(file, like, format, err);
-    if (ends_in_bin(file))
-        return ln_bin_read(file, like->dtype, like->ndim, like->dims, err);
-    ln_error_set(err,
-                 "%s: not a data file that is understood: npy, png, jpg, pgm, ppm, or raw with a "
-                 "name ending in .bin",
-                 file);
-    return NULL;
+    tl_tensor *tensor = read_map(&map, file, like, format, err);
+    ln_filemap_close(&map);
+    return tensor;
 }

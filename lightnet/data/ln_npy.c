@@ -7,13 +7,13 @@
 // The header is the text of a Python dictionary with the keys 'descr', 'fortran_order' and 'shape'.
 // Source: NumPy Enhancement Proposal 1, "A Simple File Format for NumPy Arrays".
 
+#include "data/ln_npy.h"
+
 #include <ctype.h>
 #include <limits.h>
 #include <string.h>
 
-#include "data/ln_filemap.h"
 #include "data/ln_raw.h"
-#include "lightnet/ln_data.h"
 #include "lightnet/ln_outfile.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_type.h"
@@ -113,7 +113,7 @@ static int take_bool(cursor *c, int *value)
 
 static int take_dim(cursor *c, int *dim)
 {
-    long value = 0;
+    int64_t value = 0;
     skip_space(c);
     if (c->at == c->end || !isdigit((unsigned char)*c->at))
         return ln_error_set(c->err, "%s: 'shape' is not a tuple of integers", c->file);
@@ -218,7 +218,7 @@ static int take_dictionary(cursor *c, header *h)
 static int parse(const ln_filemap *map, const char *file, header *h, ln_error *err)
 {
     const unsigned char *p = map->data;
-    if (map->size < MAGIC_SIZE + 4 || memcmp(p, magic, MAGIC_SIZE) != 0)
+    if (map->size < MAGIC_SIZE + 4 || !ln_npy_is(map))
         return ln_error_set(err, "%s: not an npy file", file);
     if (p[MAGIC_SIZE] != 1 && p[MAGIC_SIZE] != 2)
         return ln_error_set(err, "%s: npy version %d.%d, expected 1 or 2", file, p[MAGIC_SIZE],
@@ -258,18 +258,28 @@ static tl_tensor *copy_fortran(const header *h, const char *file, ln_error *err)
     return tensor;
 }
 
+int ln_npy_is(const ln_filemap *map)
+{
+    return map->size >= MAGIC_SIZE && !memcmp(map->data, magic, MAGIC_SIZE);
+}
+
+tl_tensor *ln_npy_from_map(const ln_filemap *map, const char *file, ln_error *err)
+{
+    header h = {0};
+    if (parse(map, file, &h, err) ||
+        ln_raw_check(h.elements, h.size, h.dtype, h.ndim, h.dims, file, err))
+        return NULL;
+    if (h.fortran && h.ndim > 1 && h.size)
+        return copy_fortran(&h, file, err);
+    return ln_raw_copy(h.elements, h.dtype, h.ndim, h.dims, h.swap, file, err);
+}
+
 tl_tensor *ln_npy_read(const char *file, ln_error *err)
 {
     ln_filemap map;
-    header h = {0};
-    tl_tensor *tensor = NULL;
     if (ln_filemap_open(&map, file, err))
         return NULL;
-    if (!parse(&map, file, &h, err) &&
-        !ln_raw_check(h.elements, h.size, h.dtype, h.ndim, h.dims, file, err))
-        tensor = h.fortran && h.ndim > 1 && h.size
-                     ? copy_fortran(&h, file, err)
-                     : ln_raw_copy(h.elements, h.dtype, h.ndim, h.dims, h.swap, file, err);
+    tl_tensor *tensor = ln_npy_from_map(&map, file, err);
     ln_filemap_close(&map);
     return tensor;
 }

@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "data/ln_filemap.h"
 #include "lightnet/ln_data.h"
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
@@ -58,6 +57,15 @@ tl_tensor *ln_raw_copy(const void *data, tl_dtype dtype, int ndim, const int *di
     return tensor;
 }
 
+tl_tensor *ln_bin_from_map(const ln_filemap *map, const char *file, tl_dtype dtype, int ndim,
+                           const int *dims, ln_error *err)
+{
+    const int swap = __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__;
+    if (ln_raw_check(map->data, map->size, dtype, ndim, dims, file, err))
+        return NULL;
+    return ln_raw_copy(map->data, dtype, ndim, dims, swap, file, err);
+}
+
 tl_tensor *ln_bin_read(const char *file, tl_dtype dtype, int ndim, const int *dims, ln_error *err)
 {
     ln_filemap map;
@@ -67,10 +75,7 @@ tl_tensor *ln_bin_read(const char *file, tl_dtype dtype, int ndim, const int *di
     }
     if (ln_filemap_open(&map, file, err))
         return NULL;
-    tl_tensor *tensor = NULL;
-    const int swap = __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__;
-    if (!ln_raw_check(map.data, map.size, dtype, ndim, dims, file, err))
-        tensor = ln_raw_copy(map.data, dtype, ndim, dims, swap, file, err);
+    tl_tensor *tensor = ln_bin_from_map(&map, file, dtype, ndim, dims, err);
     ln_filemap_close(&map);
     return tensor;
 }

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "data/ln_filemap.h"
 #include "lightnet/ln_msg.h"
 #include "tensorlight/tl_tensor.h"
 
@@ -18,5 +19,9 @@ int ln_raw_check(const void *data, size_t size, tl_dtype dtype, int ndim, const 
  * `swap`: their order is not the machine's. NULL with a reason. */
 tl_tensor *ln_raw_copy(const void *data, tl_dtype dtype, int ndim, const int *dims, int swap,
                        const char *where, ln_error *err);
+
+/** As ln_bin_read with a valid dtype, from the open file `map`, called `file` in messages. */
+tl_tensor *ln_bin_from_map(const ln_filemap *map, const char *file, tl_dtype dtype, int ndim,
+                           const int *dims, ln_error *err);
 
 #endif

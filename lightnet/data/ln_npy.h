@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// For readers of any kind of input: an npy file that is open already.
+
+#ifndef LN_NPY_H
+#define LN_NPY_H
+
+#include "data/ln_filemap.h"
+#include "lightnet/ln_data.h"
+
+/** Whether the bytes begin like an npy file. */
+int ln_npy_is(const ln_filemap *map);
+
+/** As ln_npy_read, from the open file `map`, called `file` in messages. */
+tl_tensor *ln_npy_from_map(const ln_filemap *map, const char *file, ln_error *err);
+
+#endif
