@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "cli_model.h"
@@ -159,32 +160,58 @@ static int hand_out(const cli_options *opt, const char *name, int k, const tl_te
     return 0;
 }
 
-static int hand_out_all(ln_context *ctx, const cli_options *opt)
+static int hand_out_all(ln_context *ctx, const cli_options *opt, const labels *names)
 {
-    labels names;
     const char *name;
-    int k = 0;
-    int status = read_labels(opt->labels, &names);
-    if (!status && opt->outdir && mkdir(opt->outdir, 0777) && errno != EEXIST)
-        status = cli_fail("%s: cannot create: %s", opt->outdir, strerror(errno));
+    int k = 0, status = 0;
     LN_LIST_FOREACH(name, ctx->outputs)
     {
         const tl_tensor *t = status ? NULL : cli_model_tensor(ctx, opt, name);
-        status = t ? hand_out(opt, name, k++, t, &names) : CLI_FAILED;
+        status = t ? hand_out(opt, name, k++, t, names) : CLI_FAILED;
     }
-    free_labels(&names);
     return status;
 }
 
-int cli_run(const cli_options *opt)
+// Finds out before the run whether there is a folder to write to; `*made`: it is new.
+static int prepare_outdir(const char *dir, int *made)
+{
+    struct stat st;
+    *made = !mkdir(dir, 0777);
+    if (*made)
+        return 0;
+    if (errno != EEXIST)
+        return cli_fail("%s: cannot create: %s", dir, strerror(errno));
+    if (!stat(dir, &st) && !S_ISDIR(st.st_mode))
+        return cli_fail("%s: cannot write: %s", dir, strerror(ENOTDIR));
+    return access(dir, W_OK | X_OK) ? cli_fail("%s: cannot write: %s", dir, strerror(errno)) : 0;
+}
+
+static int run_and_hand_out(const cli_options *opt, const labels *names)
 {
     ln_context *ctx = cli_model_open(opt, 0);
     if (!ctx)
         return CLI_FAILED;
     int status = run_once(ctx, opt);
     if (!status)
-        status = hand_out_all(ctx, opt);
+        status = hand_out_all(ctx, opt, names);
     ln_context_free(ctx);
+    return status;
+}
+
+int cli_run(const cli_options *opt)
+{
+    labels names;
+    int made = 0;
+    if (opt->labels && !opt->top)
+        return cli_usage("--labels needs --top K");
+    int status = read_labels(opt->labels, &names);
+    if (!status && opt->outdir)
+        status = prepare_outdir(opt->outdir, &made);
+    if (!status)
+        status = run_and_hand_out(opt, &names);
+    if (status && made)
+        rmdir(opt->outdir); // stays when an output is in it
+    free_labels(&names);
     return status;
 }
 
