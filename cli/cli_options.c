@@ -14,7 +14,7 @@
 
 #include "cli.h"
 
-typedef enum kind { FLAG, TEXT, TEXTS, COUNT, POSITIVE, CHANNELS, LAYOUT } kind;
+typedef enum kind { FLAG, TEXT, TEXTS, COUNT, COUNT_FROM_1, POSITIVE, CHANNELS, LAYOUT } kind;
 
 typedef struct row {
     const char *name;
@@ -45,7 +45,8 @@ static const row rows[] = {
     {"input", 'i', TEXTS, FIELD(inputs), INPUT_COMMANDS, "[NAME=]FILE",
      "an input, by name or in the model's order: npy, png, jpg, pgm, ppm, bin"},
     {"outdir", 'O', TEXT, FIELD(outdir), CLI_RUN, "DIR", "write output_0.npy, ... to DIR"},
-    {"top", 0, COUNT, FIELD(top), CLI_RUN, "K", "print the K best indices of each output row"},
+    {"top", 0, COUNT_FROM_1, FIELD(top), CLI_RUN, "K",
+     "print the K best indices of each output row"},
     {"labels", 0, TEXT, FIELD(labels), CLI_RUN, "FILE", "names for --top, one a line"},
     {"print-all", 0, FLAG, FIELD(print_all), CLI_RUN, NULL, "print outputs in full, however large"},
     {"fetch", 0, TEXTS, FIELD(fetch), CLI_RUN, "NAME", "treat tensor NAME as one more output"},
@@ -86,13 +87,14 @@ static int set_texts(cli_strings *strings, const char *text)
     return 0;
 }
 
-static int set_count(int *count, const row *r, const char *text)
+static int set_count(int *count, const row *r, const char *text, int min)
 {
     char *end;
     errno = 0;
     const long n = strtol(text, &end, 10);
-    if (errno || end == text || *end || n < 0 || n > INT_MAX)
-        return cli_usage("--%s is '%s', expected a whole number from 0", r->name, text);
+    if (errno || end == text || *end || n < min || n > INT_MAX)
+        return cli_usage("--%s is '%s', expected a whole number from %d to %d", r->name, text, min,
+                         INT_MAX);
     *count = (int)n;
     return 0;
 }
@@ -149,7 +151,9 @@ static int set_option(cli_options *opt, const row *r, const char *text)
     case TEXTS:
         return set_texts(field, text);
     case COUNT:
-        return set_count(field, r, text);
+        return set_count(field, r, text, 0);
+    case COUNT_FROM_1:
+        return set_count(field, r, text, 1);
     case POSITIVE:
         return set_positive(field, r, text);
     case CHANNELS:

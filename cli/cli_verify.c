@@ -192,9 +192,15 @@ static int verify_reference(const cli_options *opt)
 
 int cli_verify(const cli_options *opt)
 {
+    if (opt->reference && opt->n_args > 1)
+        return cli_usage("--reference compares two programs and takes no folder: '%s' is one "
+                         "argument too many",
+                         opt->args[1]);
     if (opt->reference)
         return verify_reference(opt);
     if (opt->n_args < 2)
         return cli_usage("verify needs a folder with input_K.npy and output_K.npy, or --reference");
+    if (opt->inputs.n)
+        return cli_usage("-i goes with --reference; without it, each folder holds the inputs");
     return verify_sets(opt);
 }

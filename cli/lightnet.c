@@ -32,7 +32,7 @@ static const command commands[] = {
     {"env", CLI_ENV, cli_env, "", 0, 0, "the environment variables"},
 };
 
-enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]), CALL_SIZE = 32 };
 
 static void say(const char *what, const char *fmt, va_list ap)
 {
@@ -68,15 +68,22 @@ static const command *find_command(const char *name)
     return &commands[0];
 }
 
-static void print_usage(FILE *fp, const command *cmd)
+// How the command is called, in `name`.
+static const char *call_of(const command *cmd, char name[CALL_SIZE])
 {
-    fprintf(fp, "usage: lightnet %s%s%s [OPTION...]\n", cmd->name ? cmd->name : "",
-            cmd->name && *cmd->args ? " " : "", cmd->args);
+    snprintf(name, CALL_SIZE, "lightnet%s%s", cmd->name ? " " : "", cmd->name ? cmd->name : "");
+    return name;
+}
+
+static void print_usage(const command *cmd)
+{
+    char name[CALL_SIZE];
+    printf("usage: %s%s%s [OPTION...]\n", call_of(cmd, name), *cmd->args ? " " : "", cmd->args);
 }
 
 static void print_help(const command *cmd)
 {
-    print_usage(stdout, cmd);
+    print_usage(cmd);
     printf("%s.\n", cmd->help);
     if (cmd == &commands[0]) {
         printf("MODEL is a file or - for standard input. Further commands, each with --help:\n\n");
@@ -90,15 +97,20 @@ static void print_help(const command *cmd)
 
 static int fail_args(const command *cmd, const cli_options *opt)
 {
-    if (opt->n_args > cmd->max_args && cmd->max_args >= 0 && !cmd->name)
-        cli_usage("'%s' is no command, and '%s' one argument too many for the short form",
-                  opt->args[0], opt->args[cmd->max_args]);
-    else if (opt->n_args > cmd->max_args && cmd->max_args >= 0)
-        cli_usage("'%s' is one argument too many", opt->args[cmd->max_args]);
-    else
-        cli_usage("%.*s is missing", (int)strcspn(cmd->args, " "), cmd->args);
-    print_usage(stderr, cmd);
-    return CLI_WRONG_USAGE;
+    char name[CALL_SIZE];
+    call_of(cmd, name);
+    if (opt->n_args < cmd->min_args)
+        return cli_usage("%.*s is missing; see %s --help", (int)strcspn(cmd->args, " "), cmd->args,
+                         name);
+    const char *surplus = opt->args[cmd->max_args];
+    if (cmd->name)
+        return cli_usage("'%s' is one argument too many; see %s --help", surplus, name);
+    if (find_command(opt->args[0])->name)
+        return cli_usage("the command '%s' comes first, its options behind it; see %s %s --help",
+                         opt->args[0], name, opt->args[0]);
+    return cli_usage("'%s' is no command, and '%s' one argument too many for the short form; see "
+                     "%s --help",
+                     opt->args[0], surplus, name);
 }
 
 static int run_command(const command *cmd, const cli_options *opt)
@@ -142,10 +154,9 @@ int main(int argc, char **argv)
     fill_closed_streams();
     const command *cmd = find_command(argc > 1 ? argv[1] : NULL);
     const int named = cmd->name != NULL;
-    char name[64];
+    char name[CALL_SIZE];
     cli_options opt;
-    snprintf(name, sizeof(name), "lightnet%s%s", named ? " " : "", named ? cmd->name : "");
-    int status = cli_options_read(&opt, cmd->bit, name, argc - named, argv + named);
+    int status = cli_options_read(&opt, cmd->bit, call_of(cmd, name), argc - named, argv + named);
     if (!status)
         status = run_command(cmd, &opt);
     cli_options_free(&opt);
