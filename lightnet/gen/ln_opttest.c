@@ -317,12 +317,36 @@ static void find_sources(writer *w)
     }
 }
 
-/** The tensors to compare: what is made and not removed. */
-static void write_outputs(const writer *w)
+static int is_output(const ln_opttensor *tensor)
 {
-    ln_cgen_print(w->out, "static const char *const %s_%d_outputs[] = {", w->rule->name, w->number);
+    return tensor->maker && !tensor->removed && !tensor->maker->keep;
+}
+
+static int is_removed(const ln_opttensor *tensor)
+{
+    return tensor->removed;
+}
+
+static int is_kept(const ln_opttensor *tensor)
+{
+    return tensor->maker && tensor->maker->keep;
+}
+
+static int has_any(const ln_optrule *rule, int (*belongs)(const ln_opttensor *))
+{
+    const ln_opttensor *tensor = rule->tensors;
+    while (tensor && !belongs(tensor))
+        tensor = tensor->next;
+    return tensor != NULL;
+}
+
+/** The names of the tensors that belong to a list of a test case. */
+static void write_names(const writer *w, const char *list, int (*belongs)(const ln_opttensor *))
+{
+    ln_cgen_print(w->out, "static const char *const %s_%d_%s[] = {", w->rule->name, w->number,
+                  list);
     for (const ln_opttensor *tensor = w->rule->tensors; tensor; tensor = tensor->next) {
-        if (tensor->maker && !tensor->removed && !tensor->maker->keep)
+        if (belongs(tensor))
             ln_cgen_print(w->out, "\"%s\", ", tensor->name);
     }
     ln_cgen_print(w->out, "NULL};\n\n");
@@ -333,7 +357,11 @@ static int write_model(writer *w)
     find_sources(w);
     if (write_sources(w) || write_ops(w))
         return -1;
-    write_outputs(w);
+    write_names(w, "outputs", is_output);
+    if (has_any(w->rule, is_removed))
+        write_names(w, "removed", is_removed);
+    if (has_any(w->rule, is_kept))
+        write_names(w, "kept", is_kept);
     return 0;
 }
 
@@ -398,14 +426,25 @@ static int for_tests(const ln_optdesc *desc, const ln_optrule *rule, ln_cgen *ou
     return 0;
 }
 
+/** The name of a list of this model as C. */
+static const char *list_name(const writer *w, const char *list,
+                             int (*belongs)(const ln_opttensor *))
+{
+    if (!has_any(w->rule, belongs))
+        return "NULL";
+    return ln_arena_printf(w->desc->arena, "%s_%d_%s", w->rule->name, w->number, list);
+}
+
 static int write_row(writer *w)
 {
     const ln_rjson *place = w->test->place.file ? &w->test->place : &w->rule->place;
-    ln_cgen_line(w->out, 4,
-                 "{\"%s\", \"%s:%d\", %s_%d_tensors, %s_%d_ops, %s_%d_outputs, %d, %d, %g},",
-                 w->rule->name, ln_cgen_base_name(place->file), place->line, w->rule->name,
-                 w->number, w->rule->name, w->number, w->rule->name, w->number, w->test->fires,
-                 w->rule->warn != NULL, w->test->tolerance);
+    const char *rule = w->rule->name;
+    ln_cgen_line(
+        w->out, 4,
+        "{\"%s\", \"%s:%d\", %s_%d_tensors, %s_%d_ops, %s_%d_outputs, %s, %s, %d, %d, %.9g},", rule,
+        ln_cgen_base_name(place->file), place->line, rule, w->number, rule, w->number, rule,
+        w->number, list_name(w, "removed", is_removed), list_name(w, "kept", is_kept),
+        w->test->fires, w->rule->warn != NULL, w->test->tolerance);
     return 0;
 }
 

@@ -18,6 +18,8 @@ typedef struct testing {
     const ln_rule_case *rule_case;
     const char *target;
     const char *create;
+    const char *shown;       /* a tensor that is an output, too; or NULL */
+    int fires;               /* the rule must fire, or must not */
     char reason[LN_MAXLINE]; /* why it failed */
 } testing;
 
@@ -75,9 +77,10 @@ static void print_create(FILE *fp, const testing *t, const ln_rule_tensor *tenso
     fprintf(fp, "]}]},\n");
 }
 
-static void print_interface(FILE *fp, const ln_rule_case *rule_case)
+static void print_interface(FILE *fp, const testing *t)
 {
     int n = 0;
+    const ln_rule_case *rule_case = t->rule_case;
     fprintf(fp, "], \"inputs\": [");
     for (const ln_rule_tensor *tensor = rule_case->tensors; tensor->name; tensor++) {
         if (!tensor->is_const)
@@ -86,6 +89,8 @@ static void print_interface(FILE *fp, const ln_rule_case *rule_case)
     fprintf(fp, "], \"outputs\": [");
     for (const char *const *output = rule_case->outputs; *output; output++)
         fprintf(fp, "%s\"%s\"", output == rule_case->outputs ? "" : ", ", *output);
+    if (t->shown)
+        fprintf(fp, "%s\"%s\"", *rule_case->outputs ? ", " : "", t->shown);
     fprintf(fp, "]}\n");
 }
 
@@ -101,7 +106,7 @@ static char *print_model(const testing *t, size_t *len)
     for (const ln_rule_tensor *tensor = t->rule_case->tensors; tensor->name; tensor++)
         print_create(fp, t, tensor, &state);
     fprintf(fp, "%s\n", t->rule_case->ops);
-    print_interface(fp, t->rule_case);
+    print_interface(fp, t);
     return fclose(fp) ? NULL : text;
 }
 
@@ -202,9 +207,9 @@ static int compare_output(testing *t, const compiled *with, const compiled *with
 static int compare(testing *t, const compiled *with, const compiled *without)
 {
     const int fired = count_fired(with, t->rule_case);
-    if (t->rule_case->fires && !fired)
+    if (t->fires && !fired)
         return fail(t, "the rule does not fire");
-    if (!t->rule_case->fires && fired)
+    if (!t->fires && fired)
         return fail(t, "the rule fires, but must not");
     if (count_fired(without, t->rule_case))
         return fail(t, "the rule fires although it is disabled");
@@ -212,12 +217,12 @@ static int compare(testing *t, const compiled *with, const compiled *without)
         if (compare_output(t, with, without, *output))
             return -1;
     }
-    return 0;
+    return t->shown ? compare_output(t, with, without, t->shown) : 0;
 }
 
 /* ---- cases ---- */
 
-static int test_case(testing *t)
+static int test_model(testing *t)
 {
     compiled with = {0}, without = {0};
     size_t len = 0;
@@ -233,6 +238,32 @@ static int test_case(testing *t)
     free_model(&without);
     free(text);
     return status;
+}
+
+/** Tests the model once more for each of the tensors (NULL: none), which is then an output, too. */
+static int test_shown(testing *t, const char *const *tensors, int fires)
+{
+    char reason[LN_MAXLINE];
+    t->fires = fires;
+    for (; tensors && *tensors; tensors++) {
+        t->shown = *tensors;
+        if (!test_model(t))
+            continue;
+        memcpy(reason, t->reason, sizeof(reason));
+        return fail(t, "when '%s' is an output, too: %s", *tensors, reason);
+    }
+    return 0;
+}
+
+static int test_case(testing *t)
+{
+    const ln_rule_case *rule_case = t->rule_case;
+    t->fires = rule_case->fires;
+    if (test_model(t))
+        return -1;
+    if (!rule_case->fires)
+        return 0;
+    return test_shown(t, rule_case->removed, 0) || test_shown(t, rule_case->kept, 1) ? -1 : 0;
 }
 
 static int make_stamp(const char *file)

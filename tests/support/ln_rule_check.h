@@ -26,12 +26,15 @@ typedef struct ln_rule_case {
     const ln_rule_tensor *tensors;
     const char *ops; /* the operators besides the `create`s, as the JSON IR has them */
     const char *const *outputs;
-    int fires;        /* 1: the rule must fire; 0: it must not */
-    int warns;        /* it warns instead of rewriting */
-    double tolerance; /* |a - b| <= tolerance * (1 + |b|); 0: equal to the bit */
+    const char *const *removed; /* tensors that the rule removes: as an output, each forbids it */
+    const char *const *kept;    /* tensors of kept operators: as an output, each is as before */
+    int fires;                  /* 1: the rule must fire; 0: it must not */
+    int warns;                  /* it warns instead of rewriting */
+    double tolerance;           /* |a - b| <= tolerance * (1 + |b|); 0: equal */
 } ln_rule_case;
 
-/** Tests all cases as TAP on standard output. With an argument: only failures are printed, and when
+/** Tests all cases as TAP on standard output, where the rule must fire also with each tensor inside
+ * the pattern as a further output. With an argument: only failures are printed, and when
  * there is none, an empty file of that name is made. `create` is the optype of creates. Returns the
  * exit status. */
 int ln_rule_check(int argc, char **argv, const char *target, const char *create,

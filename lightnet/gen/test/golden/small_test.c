@@ -20,6 +20,8 @@ static const char abs_relu_0_ops[] =
 
 static const char *const abs_relu_0_outputs[] = {"y", NULL};
 
+static const char *const abs_relu_0_removed[] = {"mid", NULL};
+
 static const ln_rule_tensor abs_relu_1_tensors[] = {
     {"x", "TL_FLOAT", 4, {2, 3, 4, 5}, -1, 1, 0},
     {NULL},
@@ -36,6 +38,8 @@ static const char abs_relu_1_ops[] =
     "  \"params\": []}\n";
 
 static const char *const abs_relu_1_outputs[] = {"y", NULL};
+
+static const char *const abs_relu_1_removed[] = {"mid", NULL};
 
 static const ln_rule_tensor transpose_identity_0_tensors[] = {
     {"x", "TL_FLOAT", 4, {2, 3, 4, 5}, -1, 1, 0},
@@ -89,6 +93,10 @@ static const char scaled_sum_0_ops[] =
 
 static const char *const scaled_sum_0_outputs[] = {"y", NULL};
 
+static const char *const scaled_sum_0_removed[] = {"mid", NULL};
+
+static const char *const scaled_sum_0_kept[] = {"c", NULL};
+
 static const ln_rule_tensor scaled_sum_1_tensors[] = {
     {"x", "TL_FLOAT", 4, {1, 4, 2, 2}, -1, 1, 0},
     {"z", "TL_FLOAT", 4, {1, 4, 2, 2}, 0.5, 2, 1},
@@ -115,6 +123,10 @@ static const char scaled_sum_1_ops[] =
 
 static const char *const scaled_sum_1_outputs[] = {"y", NULL};
 
+static const char *const scaled_sum_1_removed[] = {"mid", NULL};
+
+static const char *const scaled_sum_1_kept[] = {"c", NULL};
+
 static const ln_rule_tensor scaled_sum_2_tensors[] = {
     {"x", "TL_FLOAT", 4, {1, 4, 2, 2}, -1, 1, 0},
     {"z", "TL_FLOAT", 4, {1, 4, 2, 2}, 0.5, 2, 1},
@@ -140,6 +152,10 @@ static const char scaled_sum_2_ops[] =
 
 static const char *const scaled_sum_2_outputs[] = {"y", NULL};
 
+static const char *const scaled_sum_2_removed[] = {"mid", NULL};
+
+static const char *const scaled_sum_2_kept[] = {"c", NULL};
+
 static const ln_rule_tensor scaled_sum_3_tensors[] = {
     {"x", "TL_FLOAT", 4, {1, 4, 2, 2}, -1, 1, 0},
     {"z", "TL_FLOAT", 4, {1, 4, 2, 2}, 0.5, 2, 1},
@@ -164,6 +180,10 @@ static const char scaled_sum_3_ops[] =
     "  \"params\": [{\"arg_name\": \"elew_op\", \"value\": \"TL_SUM\"}]}\n";
 
 static const char *const scaled_sum_3_outputs[] = {"y", NULL};
+
+static const char *const scaled_sum_3_removed[] = {"mid", NULL};
+
+static const char *const scaled_sum_3_kept[] = {"c", NULL};
 
 static const ln_rule_tensor scaled_sum_4_tensors[] = {
     {"x", "TL_FLOAT", 4, {1, 4, 2, 2}, -1, 1, 0},
@@ -191,6 +211,10 @@ static const char scaled_sum_4_ops[] =
 
 static const char *const scaled_sum_4_outputs[] = {"y", NULL};
 
+static const char *const scaled_sum_4_removed[] = {"mid", NULL};
+
+static const char *const scaled_sum_4_kept[] = {"c", NULL};
+
 static const ln_rule_tensor scaled_sum_5_tensors[] = {
     {"x", "TL_FLOAT", 4, {1, 4, 2, 2}, -1, 1, 0},
     {"z", "TL_FLOAT", 4, {1, 4, 2, 2}, 0.5, 2, 1},
@@ -217,6 +241,10 @@ static const char scaled_sum_5_ops[] =
 
 static const char *const scaled_sum_5_outputs[] = {"y", NULL};
 
+static const char *const scaled_sum_5_removed[] = {"mid", NULL};
+
+static const char *const scaled_sum_5_kept[] = {"c", NULL};
+
 static const ln_rule_tensor scaled_sum_6_tensors[] = {
     {"x", "TL_FLOAT", 4, {1, 4, 2, 2}, -1, 1, 0},
     {"z", "TL_FLOAT", 4, {1, 4, 2, 2}, 0.5, 2, 1},
@@ -242,6 +270,10 @@ static const char scaled_sum_6_ops[] =
 
 static const char *const scaled_sum_6_outputs[] = {"y", NULL};
 
+static const char *const scaled_sum_6_removed[] = {"mid", NULL};
+
+static const char *const scaled_sum_6_kept[] = {"c", NULL};
+
 static const ln_rule_tensor scaled_sum_7_tensors[] = {
     {"x", "TL_FLOAT", 4, {1, 4, 2, 2}, -1, 1, 0},
     {"z", "TL_FLOAT", 4, {1, 4, 2, 2}, 0.5, 2, 1},
@@ -266,6 +298,10 @@ static const char scaled_sum_7_ops[] =
     "  \"params\": [{\"arg_name\": \"elew_op\", \"value\": \"TL_SUM\"}]}\n";
 
 static const char *const scaled_sum_7_outputs[] = {"y", NULL};
+
+static const char *const scaled_sum_7_removed[] = {"mid", NULL};
+
+static const char *const scaled_sum_7_kept[] = {"c", NULL};
 
 static const ln_rule_tensor scaled_sum_8_tensors[] = {
     {"x", "TL_FLOAT", 4, {1, 2, 2, 2}, -1, 1, 0},
@@ -293,6 +329,10 @@ static const char scaled_sum_8_ops[] =
 
 static const char *const scaled_sum_8_outputs[] = {"y", NULL};
 
+static const char *const scaled_sum_8_removed[] = {"mid", NULL};
+
+static const char *const scaled_sum_8_kept[] = {"c", NULL};
+
 static const ln_rule_tensor scaled_sum_9_tensors[] = {
     {"x", "TL_FLOAT", 4, {1, 2, 2, 2}, -1, 1, 0},
     {"z", "TL_FLOAT", 4, {1, 2, 2, 2}, 0.5, 2, 1},
@@ -319,6 +359,10 @@ static const char scaled_sum_9_ops[] =
 
 static const char *const scaled_sum_9_outputs[] = {"y", NULL};
 
+static const char *const scaled_sum_9_removed[] = {"mid", NULL};
+
+static const char *const scaled_sum_9_kept[] = {"c", NULL};
+
 static const ln_rule_tensor scaled_sum_10_tensors[] = {
     {"x", "TL_FLOAT", 4, {1, 2, 2, 2}, -1, 1, 0},
     {"z", "TL_FLOAT", 4, {1, 2, 2, 2}, 0.5, 2, 1},
@@ -344,6 +388,10 @@ static const char scaled_sum_10_ops[] =
 
 static const char *const scaled_sum_10_outputs[] = {"y", NULL};
 
+static const char *const scaled_sum_10_removed[] = {"mid", NULL};
+
+static const char *const scaled_sum_10_kept[] = {"c", NULL};
+
 static const ln_rule_tensor scaled_sum_11_tensors[] = {
     {"x", "TL_FLOAT", 4, {1, 2, 2, 2}, -1, 1, 0},
     {"z", "TL_FLOAT", 4, {1, 2, 2, 2}, 0.5, 2, 1},
@@ -368,6 +416,10 @@ static const char scaled_sum_11_ops[] =
     "  \"params\": [{\"arg_name\": \"elew_op\", \"value\": \"TL_SUM\"}]}\n";
 
 static const char *const scaled_sum_11_outputs[] = {"y", NULL};
+
+static const char *const scaled_sum_11_removed[] = {"mid", NULL};
+
+static const char *const scaled_sum_11_kept[] = {"c", NULL};
 
 static const ln_rule_tensor scaled_sum_12_tensors[] = {
     {"x", "TL_FLOAT", 4, {1, 2, 2, 2}, -1, 1, 0},
@@ -395,6 +447,10 @@ static const char scaled_sum_12_ops[] =
 
 static const char *const scaled_sum_12_outputs[] = {"y", NULL};
 
+static const char *const scaled_sum_12_removed[] = {"mid", NULL};
+
+static const char *const scaled_sum_12_kept[] = {"c", NULL};
+
 static const ln_rule_tensor scaled_sum_13_tensors[] = {
     {"x", "TL_FLOAT", 4, {1, 2, 2, 2}, -1, 1, 0},
     {"z", "TL_FLOAT", 4, {1, 2, 2, 2}, 0.5, 2, 1},
@@ -421,6 +477,10 @@ static const char scaled_sum_13_ops[] =
 
 static const char *const scaled_sum_13_outputs[] = {"y", NULL};
 
+static const char *const scaled_sum_13_removed[] = {"mid", NULL};
+
+static const char *const scaled_sum_13_kept[] = {"c", NULL};
+
 static const ln_rule_tensor scaled_sum_14_tensors[] = {
     {"x", "TL_FLOAT", 4, {1, 2, 2, 2}, -1, 1, 0},
     {"z", "TL_FLOAT", 4, {1, 2, 2, 2}, 0.5, 2, 1},
@@ -446,6 +506,10 @@ static const char scaled_sum_14_ops[] =
 
 static const char *const scaled_sum_14_outputs[] = {"y", NULL};
 
+static const char *const scaled_sum_14_removed[] = {"mid", NULL};
+
+static const char *const scaled_sum_14_kept[] = {"c", NULL};
+
 static const ln_rule_tensor scaled_sum_15_tensors[] = {
     {"x", "TL_FLOAT", 4, {1, 2, 2, 2}, -1, 1, 0},
     {"z", "TL_FLOAT", 4, {1, 2, 2, 2}, 0.5, 2, 1},
@@ -470,6 +534,10 @@ static const char scaled_sum_15_ops[] =
     "  \"params\": [{\"arg_name\": \"elew_op\", \"value\": \"TL_SUM\"}]}\n";
 
 static const char *const scaled_sum_15_outputs[] = {"y", NULL};
+
+static const char *const scaled_sum_15_removed[] = {"mid", NULL};
+
+static const char *const scaled_sum_15_kept[] = {"c", NULL};
 
 static const ln_rule_tensor scaled_sum_16_tensors[] = {
     {"x", "TL_FLOAT", 4, {1, 1, 2, 2}, -1, 1, 0},
@@ -497,6 +565,10 @@ static const char scaled_sum_16_ops[] =
 
 static const char *const scaled_sum_16_outputs[] = {"y", NULL};
 
+static const char *const scaled_sum_16_removed[] = {"mid", NULL};
+
+static const char *const scaled_sum_16_kept[] = {"c", NULL};
+
 static const ln_rule_tensor scaled_sum_17_tensors[] = {
     {"x", "TL_FLOAT", 4, {1, 1, 2, 2}, -1, 1, 0},
     {"z", "TL_FLOAT", 4, {1, 1, 2, 2}, 0.5, 2, 1},
@@ -523,6 +595,10 @@ static const char scaled_sum_17_ops[] =
 
 static const char *const scaled_sum_17_outputs[] = {"y", NULL};
 
+static const char *const scaled_sum_17_removed[] = {"mid", NULL};
+
+static const char *const scaled_sum_17_kept[] = {"c", NULL};
+
 static const ln_rule_tensor scaled_sum_18_tensors[] = {
     {"x", "TL_FLOAT", 4, {1, 1, 2, 2}, -1, 1, 0},
     {"z", "TL_FLOAT", 4, {1, 1, 2, 2}, 0.5, 2, 1},
@@ -548,6 +624,10 @@ static const char scaled_sum_18_ops[] =
 
 static const char *const scaled_sum_18_outputs[] = {"y", NULL};
 
+static const char *const scaled_sum_18_removed[] = {"mid", NULL};
+
+static const char *const scaled_sum_18_kept[] = {"c", NULL};
+
 static const ln_rule_tensor scaled_sum_19_tensors[] = {
     {"x", "TL_FLOAT", 4, {1, 1, 2, 2}, -1, 1, 0},
     {"z", "TL_FLOAT", 4, {1, 1, 2, 2}, 0.5, 2, 1},
@@ -572,6 +652,10 @@ static const char scaled_sum_19_ops[] =
     "  \"params\": [{\"arg_name\": \"elew_op\", \"value\": \"TL_SUM\"}]}\n";
 
 static const char *const scaled_sum_19_outputs[] = {"y", NULL};
+
+static const char *const scaled_sum_19_removed[] = {"mid", NULL};
+
+static const char *const scaled_sum_19_kept[] = {"c", NULL};
 
 static const ln_rule_tensor scaled_sum_20_tensors[] = {
     {"x", "TL_FLOAT", 4, {1, 1, 2, 2}, -1, 1, 0},
@@ -599,6 +683,10 @@ static const char scaled_sum_20_ops[] =
 
 static const char *const scaled_sum_20_outputs[] = {"y", NULL};
 
+static const char *const scaled_sum_20_removed[] = {"mid", NULL};
+
+static const char *const scaled_sum_20_kept[] = {"c", NULL};
+
 static const ln_rule_tensor scaled_sum_21_tensors[] = {
     {"x", "TL_FLOAT", 4, {1, 1, 2, 2}, -1, 1, 0},
     {"z", "TL_FLOAT", 4, {1, 1, 2, 2}, 0.5, 2, 1},
@@ -625,6 +713,10 @@ static const char scaled_sum_21_ops[] =
 
 static const char *const scaled_sum_21_outputs[] = {"y", NULL};
 
+static const char *const scaled_sum_21_removed[] = {"mid", NULL};
+
+static const char *const scaled_sum_21_kept[] = {"c", NULL};
+
 static const ln_rule_tensor scaled_sum_22_tensors[] = {
     {"x", "TL_FLOAT", 4, {1, 1, 2, 2}, -1, 1, 0},
     {"z", "TL_FLOAT", 4, {1, 1, 2, 2}, 0.5, 2, 1},
@@ -649,6 +741,10 @@ static const char scaled_sum_22_ops[] =
     "  \"params\": [{\"arg_name\": \"elew_op\", \"value\": \"TL_SUM\"}]}\n";
 
 static const char *const scaled_sum_22_outputs[] = {"y", NULL};
+
+static const char *const scaled_sum_22_removed[] = {"mid", NULL};
+
+static const char *const scaled_sum_22_kept[] = {"c", NULL};
 
 static const ln_rule_tensor scaled_sum_23_tensors[] = {
     {"x", "TL_FLOAT", 4, {1, 1, 2, 2}, -1, 1, 0},
@@ -675,6 +771,10 @@ static const char scaled_sum_23_ops[] =
 
 static const char *const scaled_sum_23_outputs[] = {"y", NULL};
 
+static const char *const scaled_sum_23_removed[] = {"mid", NULL};
+
+static const char *const scaled_sum_23_kept[] = {"c", NULL};
+
 static const ln_rule_tensor slow_sort_0_tensors[] = {
     {"x", "TL_FLOAT", 1, {1001}, -1, 1, 0},
     {NULL},
@@ -689,62 +789,64 @@ static const char slow_sort_0_ops[] =
 static const char *const slow_sort_0_outputs[] = {"y", NULL};
 
 static const ln_rule_case cases[] = {
-    {"abs_relu", "small.opt:75", abs_relu_0_tensors, abs_relu_0_ops, abs_relu_0_outputs, 1, 0, 0},
-    {"abs_relu", "small.opt:75", abs_relu_1_tensors, abs_relu_1_ops, abs_relu_1_outputs, 1, 0, 0},
+    {"abs_relu", "small.opt:75", abs_relu_0_tensors, abs_relu_0_ops, abs_relu_0_outputs,
+     abs_relu_0_removed, NULL, 1, 0, 0},
+    {"abs_relu", "small.opt:75", abs_relu_1_tensors, abs_relu_1_ops, abs_relu_1_outputs,
+     abs_relu_1_removed, NULL, 1, 0, 0},
     {"transpose_identity", "small.opt:25", transpose_identity_0_tensors, transpose_identity_0_ops,
-     transpose_identity_0_outputs, 1, 0, 0},
+     transpose_identity_0_outputs, NULL, NULL, 1, 0, 0},
     {"transpose_identity", "small.opt:26", transpose_identity_1_tensors, transpose_identity_1_ops,
-     transpose_identity_1_outputs, 0, 0, 0},
-    {"scaled_sum", "small.opt:52", scaled_sum_0_tensors, scaled_sum_0_ops, scaled_sum_0_outputs, 1,
-     0, 1e-06},
-    {"scaled_sum", "small.opt:52", scaled_sum_1_tensors, scaled_sum_1_ops, scaled_sum_1_outputs, 1,
-     0, 1e-06},
-    {"scaled_sum", "small.opt:52", scaled_sum_2_tensors, scaled_sum_2_ops, scaled_sum_2_outputs, 1,
-     0, 1e-06},
-    {"scaled_sum", "small.opt:52", scaled_sum_3_tensors, scaled_sum_3_ops, scaled_sum_3_outputs, 1,
-     0, 1e-06},
-    {"scaled_sum", "small.opt:52", scaled_sum_4_tensors, scaled_sum_4_ops, scaled_sum_4_outputs, 1,
-     0, 1e-06},
-    {"scaled_sum", "small.opt:52", scaled_sum_5_tensors, scaled_sum_5_ops, scaled_sum_5_outputs, 1,
-     0, 1e-06},
-    {"scaled_sum", "small.opt:52", scaled_sum_6_tensors, scaled_sum_6_ops, scaled_sum_6_outputs, 1,
-     0, 1e-06},
-    {"scaled_sum", "small.opt:52", scaled_sum_7_tensors, scaled_sum_7_ops, scaled_sum_7_outputs, 1,
-     0, 1e-06},
-    {"scaled_sum", "small.opt:52", scaled_sum_8_tensors, scaled_sum_8_ops, scaled_sum_8_outputs, 1,
-     0, 1e-06},
-    {"scaled_sum", "small.opt:52", scaled_sum_9_tensors, scaled_sum_9_ops, scaled_sum_9_outputs, 1,
-     0, 1e-06},
+     transpose_identity_1_outputs, NULL, NULL, 0, 0, 0},
+    {"scaled_sum", "small.opt:52", scaled_sum_0_tensors, scaled_sum_0_ops, scaled_sum_0_outputs,
+     scaled_sum_0_removed, scaled_sum_0_kept, 1, 0, 1e-06},
+    {"scaled_sum", "small.opt:52", scaled_sum_1_tensors, scaled_sum_1_ops, scaled_sum_1_outputs,
+     scaled_sum_1_removed, scaled_sum_1_kept, 1, 0, 1e-06},
+    {"scaled_sum", "small.opt:52", scaled_sum_2_tensors, scaled_sum_2_ops, scaled_sum_2_outputs,
+     scaled_sum_2_removed, scaled_sum_2_kept, 1, 0, 1e-06},
+    {"scaled_sum", "small.opt:52", scaled_sum_3_tensors, scaled_sum_3_ops, scaled_sum_3_outputs,
+     scaled_sum_3_removed, scaled_sum_3_kept, 1, 0, 1e-06},
+    {"scaled_sum", "small.opt:52", scaled_sum_4_tensors, scaled_sum_4_ops, scaled_sum_4_outputs,
+     scaled_sum_4_removed, scaled_sum_4_kept, 1, 0, 1e-06},
+    {"scaled_sum", "small.opt:52", scaled_sum_5_tensors, scaled_sum_5_ops, scaled_sum_5_outputs,
+     scaled_sum_5_removed, scaled_sum_5_kept, 1, 0, 1e-06},
+    {"scaled_sum", "small.opt:52", scaled_sum_6_tensors, scaled_sum_6_ops, scaled_sum_6_outputs,
+     scaled_sum_6_removed, scaled_sum_6_kept, 1, 0, 1e-06},
+    {"scaled_sum", "small.opt:52", scaled_sum_7_tensors, scaled_sum_7_ops, scaled_sum_7_outputs,
+     scaled_sum_7_removed, scaled_sum_7_kept, 1, 0, 1e-06},
+    {"scaled_sum", "small.opt:52", scaled_sum_8_tensors, scaled_sum_8_ops, scaled_sum_8_outputs,
+     scaled_sum_8_removed, scaled_sum_8_kept, 1, 0, 1e-06},
+    {"scaled_sum", "small.opt:52", scaled_sum_9_tensors, scaled_sum_9_ops, scaled_sum_9_outputs,
+     scaled_sum_9_removed, scaled_sum_9_kept, 1, 0, 1e-06},
     {"scaled_sum", "small.opt:52", scaled_sum_10_tensors, scaled_sum_10_ops, scaled_sum_10_outputs,
-     1, 0, 1e-06},
+     scaled_sum_10_removed, scaled_sum_10_kept, 1, 0, 1e-06},
     {"scaled_sum", "small.opt:52", scaled_sum_11_tensors, scaled_sum_11_ops, scaled_sum_11_outputs,
-     1, 0, 1e-06},
+     scaled_sum_11_removed, scaled_sum_11_kept, 1, 0, 1e-06},
     {"scaled_sum", "small.opt:52", scaled_sum_12_tensors, scaled_sum_12_ops, scaled_sum_12_outputs,
-     1, 0, 1e-06},
+     scaled_sum_12_removed, scaled_sum_12_kept, 1, 0, 1e-06},
     {"scaled_sum", "small.opt:52", scaled_sum_13_tensors, scaled_sum_13_ops, scaled_sum_13_outputs,
-     1, 0, 1e-06},
+     scaled_sum_13_removed, scaled_sum_13_kept, 1, 0, 1e-06},
     {"scaled_sum", "small.opt:52", scaled_sum_14_tensors, scaled_sum_14_ops, scaled_sum_14_outputs,
-     1, 0, 1e-06},
+     scaled_sum_14_removed, scaled_sum_14_kept, 1, 0, 1e-06},
     {"scaled_sum", "small.opt:52", scaled_sum_15_tensors, scaled_sum_15_ops, scaled_sum_15_outputs,
-     1, 0, 1e-06},
+     scaled_sum_15_removed, scaled_sum_15_kept, 1, 0, 1e-06},
     {"scaled_sum", "small.opt:52", scaled_sum_16_tensors, scaled_sum_16_ops, scaled_sum_16_outputs,
-     1, 0, 1e-06},
+     scaled_sum_16_removed, scaled_sum_16_kept, 1, 0, 1e-06},
     {"scaled_sum", "small.opt:52", scaled_sum_17_tensors, scaled_sum_17_ops, scaled_sum_17_outputs,
-     1, 0, 1e-06},
+     scaled_sum_17_removed, scaled_sum_17_kept, 1, 0, 1e-06},
     {"scaled_sum", "small.opt:52", scaled_sum_18_tensors, scaled_sum_18_ops, scaled_sum_18_outputs,
-     1, 0, 1e-06},
+     scaled_sum_18_removed, scaled_sum_18_kept, 1, 0, 1e-06},
     {"scaled_sum", "small.opt:52", scaled_sum_19_tensors, scaled_sum_19_ops, scaled_sum_19_outputs,
-     1, 0, 1e-06},
+     scaled_sum_19_removed, scaled_sum_19_kept, 1, 0, 1e-06},
     {"scaled_sum", "small.opt:52", scaled_sum_20_tensors, scaled_sum_20_ops, scaled_sum_20_outputs,
-     1, 0, 1e-06},
+     scaled_sum_20_removed, scaled_sum_20_kept, 1, 0, 1e-06},
     {"scaled_sum", "small.opt:52", scaled_sum_21_tensors, scaled_sum_21_ops, scaled_sum_21_outputs,
-     1, 0, 1e-06},
+     scaled_sum_21_removed, scaled_sum_21_kept, 1, 0, 1e-06},
     {"scaled_sum", "small.opt:52", scaled_sum_22_tensors, scaled_sum_22_ops, scaled_sum_22_outputs,
-     1, 0, 1e-06},
+     scaled_sum_22_removed, scaled_sum_22_kept, 1, 0, 1e-06},
     {"scaled_sum", "small.opt:52", scaled_sum_23_tensors, scaled_sum_23_ops, scaled_sum_23_outputs,
-     1, 0, 1e-06},
-    {"slow_sort", "small.opt:83", slow_sort_0_tensors, slow_sort_0_ops, slow_sort_0_outputs, 1, 1,
-     0},
+     scaled_sum_23_removed, scaled_sum_23_kept, 1, 0, 1e-06},
+    {"slow_sort", "small.opt:83", slow_sort_0_tensors, slow_sort_0_ops, slow_sort_0_outputs, NULL,
+     NULL, 1, 1, 0},
     {NULL},
 };
 
