@@ -30,17 +30,35 @@ char *ln_arena_strndup(ln_arena *arena, const char *s, size_t len)
     return memcpy(ln_arena_alloc(arena, len + 1), s, len);
 }
 
+/** `before`, then formatted text. */
+static char *format_behind(ln_arena *arena, const char *before, const char *fmt, va_list ap)
+{
+    va_list ap2;
+    va_copy(ap2, ap);
+    const size_t len = strlen(before);
+    const size_t added = (size_t)vsnprintf(NULL, 0, fmt, ap) + 1;
+    char *text = ln_arena_alloc(arena, len + added);
+    memcpy(text, before, len);
+    vsnprintf(text + len, added, fmt, ap2);
+    va_end(ap2);
+    return text;
+}
+
 char *ln_arena_printf(ln_arena *arena, const char *fmt, ...)
 {
-    va_list ap, ap2;
+    va_list ap;
     va_start(ap, fmt);
-    va_copy(ap2, ap);
-    const int len = vsnprintf(NULL, 0, fmt, ap);
-    char *text = ln_arena_alloc(arena, (size_t)len + 1);
-    vsnprintf(text, (size_t)len + 1, fmt, ap2);
-    va_end(ap2);
+    char *text = format_behind(arena, "", fmt, ap);
     va_end(ap);
     return text;
+}
+
+void ln_arena_extend(ln_arena *arena, const char **text, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    *text = format_behind(arena, *text, fmt, ap);
+    va_end(ap);
 }
 
 void ln_arena_free(ln_arena *arena)

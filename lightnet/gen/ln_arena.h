@@ -27,6 +27,9 @@ char *ln_arena_strndup(ln_arena *arena, const char *s, size_t len);
 /** Returns borrowed (until ln_arena_free). */
 char *ln_arena_printf(ln_arena *arena, const char *fmt, ...) LN_PRINTF(2, 3);
 
+/** Makes `*text` a new text: the old one, then formatted text. Borrowed (until ln_arena_free). */
+void ln_arena_extend(ln_arena *arena, const char **text, const char *fmt, ...) LN_PRINTF(3, 4);
+
 /** Frees all that the arena gave; it is empty again. */
 void ln_arena_free(ln_arena *arena);
 

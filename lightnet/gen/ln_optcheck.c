@@ -10,6 +10,7 @@
 
 #include "gen/ln_cgen.h"
 #include "gen/ln_optdesc.h"
+#include "gen/ln_opthint.h"
 
 /** A rule being checked. */
 typedef struct checking {
@@ -21,7 +22,8 @@ typedef struct checking {
 /* ---- names ---- */
 
 /** Names that generated functions use themselves. */
-static const char *const reserved[] = {"ctx", "op", "m", "made", "order", "match", "old_ops"};
+static const char *const reserved[] = {"ctx",   "op",    "m",       "made",
+                                       "order", "match", "old_ops", "replaced"};
 
 static int check_name(const checking *c, const ln_rjson *place, const char *kind, const char *name)
 {
@@ -84,19 +86,39 @@ static ln_opttensor *tensor_of(const checking *c, const ln_optarg *arg)
     return *tail = tensor;
 }
 
+static int ops_name_tensor(const ln_optop *ops, const char *name)
+{
+    for (const ln_optop *op = ops; op; op = op->next) {
+        const ln_optarg *const groups[] = {op->ins, op->outs};
+        for (size_t i = 0; i < 2; i++) {
+            for (const ln_optarg *arg = groups[i]; arg; arg = arg->next) {
+                if (arg->tensor && strcmp(arg->tensor, name) == 0)
+                    return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+/** A name that no tensor of the rule has. */
+static const char *new_tensor_name(const checking *c)
+{
+    for (int n = 1;; n++) {
+        const char *name = ln_arena_printf(c->desc->arena, "unnamed%d", n);
+        if (!ops_name_tensor(c->rule->match, name) && !ops_name_tensor(c->rule->replace, name))
+            return name;
+    }
+}
+
 /** `_` stands for a tensor that nobody names: each gets a name of its own. */
 static void name_unnamed(const checking *c, ln_optop *ops)
 {
-    static const char *const prefix = "unnamed";
-    int n = 0;
-    for (const ln_opttensor *tensor = c->rule->tensors; tensor; tensor = tensor->next)
-        n += strncmp(tensor->name, prefix, strlen(prefix)) == 0;
     for (ln_optop *op = ops; op; op = op->next) {
         ln_optarg *const groups[] = {op->ins, op->outs};
         for (size_t i = 0; i < 2; i++) {
             for (ln_optarg *arg = groups[i]; arg; arg = arg->next) {
                 if (arg->tensor && strcmp(arg->tensor, "_") == 0)
-                    arg->tensor = ln_arena_printf(c->desc->arena, "%s%d", prefix, ++n);
+                    arg->tensor = new_tensor_name(c);
             }
         }
     }
@@ -427,32 +449,6 @@ static int check_replace(const checking *c)
     return 0;
 }
 
-/* ---- tests ---- */
-
-static int is_op_of(const ln_optrule *rule, const char *name)
-{
-    for (const ln_optop *op = rule->match; op; op = op->next) {
-        if (strcmp(op->name, name) == 0)
-            return 1;
-        for (int i = 0; i < op->noptypes; i++) {
-            if (strcmp(op->optypes[i], name) == 0)
-                return 1;
-        }
-    }
-    return 0;
-}
-
-static int check_test(const checking *c, const ln_opttest *test)
-{
-    for (const ln_optop *op = test->ops; op; op = op->next) {
-        if (!is_op_of(c->rule, op->name))
-            return ln_optrule_fail(c->rule, &op->place, c->err,
-                                   "a test speaks of '%s', which is no operator of the pattern",
-                                   op->name);
-    }
-    return 0;
-}
-
 /* ---- rules ---- */
 
 static int check_rule(const checking *c)
@@ -461,6 +457,9 @@ static int check_rule(const checking *c)
     const ln_rjson *name = ln_rjson_get(&rule->place, "name");
     if (!ln_c_is_identifier(rule->name))
         return ln_optrule_fail(rule, name, c->err, "the name is no identifier of C");
+    if (strstr(rule->doc, "*/") || strchr(rule->doc, '\n'))
+        return ln_optrule_fail(rule, ln_rjson_get(&rule->place, "doc"), c->err,
+                               "\"doc\" becomes a comment of C: one line, without \"*/\"");
     for (const ln_optrule *other = rule->next; other; other = other->next) {
         if (strcmp(other->name, rule->name) == 0)
             return ln_optrule_fail(other, ln_rjson_get(&other->place, "name"), c->err,
@@ -472,15 +471,25 @@ static int check_rule(const checking *c)
     rule->order = ln_arena_alloc(c->desc->arena, (size_t)rule->nmatch * sizeof(*rule->order));
     if ((rule->adjacent ? order_as_written(c) : order_by_data(c)) || check_replace(c))
         return -1;
-    for (const ln_opttest *test = rule->tests; test; test = test->next) {
-        if (check_test(c, test))
-            return -1;
-    }
+    return ln_opthint_check(rule, c->err);
+}
+
+/** The names of arrays and functions end in these. */
+static int check_names(const ln_optdesc *desc, ln_error *err)
+{
+    if (!ln_c_is_identifier(desc->arch))
+        return ln_error_set(err, "%s: \"arch\" is '%s', expected an identifier of C",
+                            desc->files[0], desc->arch);
+    if (desc->lower && !ln_c_is_identifier(ln_arena_printf(desc->arena, "x%s", desc->lower->text)))
+        return ln_rjson_fail(desc->lower, err, "\"lower\" is '%s', expected the end of an optype",
+                             desc->lower->text);
     return 0;
 }
 
 int ln_optdesc_check(ln_optdesc *desc, ln_error *err)
 {
+    if (check_names(desc, err))
+        return -1;
     for (ln_optrule *rule = desc->rules; rule; rule = rule->next) {
         const checking c = {.desc = desc, .rule = rule, .err = err};
         if (check_rule(&c))

@@ -156,9 +156,12 @@ static int read_size(const reading *to, const ln_rjson *node, ln_optsize *size)
         high = node->items[1];
     }
     if (low->type != LN_RJSON_NUMBER || high->type != LN_RJSON_NUMBER || low->number < 1 ||
-        high->number < low->number || high->number > 1e6)
+        high->number < low->number || high->number > 1e6 || low->number != (int)low->number ||
+        high->number != (int)high->number)
         return ln_optrule_fail(to->rule, node, to->err,
-                               "\"%s\" must be a number, or two that bound it: [1, 4]", node->key);
+                               "\"%s\" must be a whole number from 1 to 1000000, or two that bound "
+                               "it: [1, 4]",
+                               node->key);
     size->name = node->key;
     size->low = (int)low->number;
     size->high = (int)high->number;
@@ -180,6 +183,9 @@ static int read_test_sizes(const reading *to, const ln_rjson *node)
 
 static int read_test_tolerance(const reading *to, const ln_rjson *node)
 {
+    if (node->number < 0)
+        return ln_optrule_fail(to->rule, node, to->err, "\"tolerance\" is %s, expected 0 or more",
+                               node->text);
     to->test->tolerance = node->number;
     return 0;
 }
@@ -302,6 +308,9 @@ static int read_rule(const reading *to, const ln_rjson *node)
         return ln_optrule_fail(inner.rule, node, to->err,
                                "a rule has either \"replace\" or \"warn\", this one has %s",
                                nactions ? "both" : "none");
+    if (inner.rule->warn && inner.rule->let)
+        return ln_optrule_fail(inner.rule, inner.rule->let, to->err,
+                               "\"let\" prepares a replacement, a rule with \"warn\" has none");
     add_rule(to->desc, inner.rule);
     return 0;
 }

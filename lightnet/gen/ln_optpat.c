@@ -4,6 +4,7 @@
 #include "gen/ln_optpat.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,9 +153,10 @@ static const char *number(reader *r)
     char *end;
     skip_blanks(r);
     const char *start = r->p;
-    strtod(start, &end);
-    if (end == start) {
-        unexpected(r, "a number");
+    const double value = strtod(start, &end);
+    const size_t len = strspn(start, "+-.0123456789eE"); // no "0x1p3", no "inf"
+    if (end == start || start + len < end || !isfinite(value)) {
+        unexpected(r, "a decimal number");
         return NULL;
     }
     if (strncmp(start, "..", 2) != 0 && end[-1] == '.')

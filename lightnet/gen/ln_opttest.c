@@ -16,6 +16,9 @@
 /** How often a test with random sizes is tried. */
 #define DRAWS 3
 
+/** The largest dimension of a tensor in a test. */
+#define MAX_DIM 1000000
+
 /** A tensor that comes from outside. */
 typedef struct source {
     struct source *next;
@@ -34,7 +37,7 @@ typedef struct writer {
     int exchanged;   /* bit n: the inputs of the nth '<->' */
     int absent;      /* leave out what may be absent */
     uint32_t random; /* the generator of sizes */
-    int sizes[64];   /* the values of test->sizes, in their order */
+    int *sizes;      /* the values of test->sizes, in their order */
     source *sources;
 } writer;
 
@@ -45,7 +48,11 @@ static const ln_opttest no_hints = {.fires = 1};
 static void draw_sizes(writer *w)
 {
     int i = 0;
-    for (const ln_optsize *size = w->test->sizes; size && i < 64; size = size->next) {
+    for (const ln_optsize *size = w->test->sizes; size; size = size->next)
+        i++;
+    w->sizes = ln_arena_alloc(w->desc->arena, (size_t)i * sizeof(*w->sizes));
+    i = 0;
+    for (const ln_optsize *size = w->test->sizes; size; size = size->next) {
         w->random = w->random * 1664525u + 1013904223u;
         w->sizes[i++] =
             size->low + (int)((w->random >> 8) % (unsigned)(size->high - size->low + 1));
@@ -67,19 +74,19 @@ static int size_of(const writer *w, const char *text, size_t len)
     char *end;
     const long number = strtol(text, &end, 10);
     if (end == text + len)
-        return (int)number;
+        return number > MAX_DIM ? MAX_DIM + 1 : (int)number;
     int i = 0;
-    for (const ln_optsize *size = w->test->sizes; size && i < 64; size = size->next, i++) {
+    for (const ln_optsize *size = w->test->sizes; size; size = size->next, i++) {
         if (strlen(size->name) == len && strncmp(size->name, text, len) == 0)
             return w->sizes[i];
     }
     return -1;
 }
 
-/** The value of "2*N"; -1: an unknown size in it. */
+/** The value of "2*N", at most MAX_DIM + 1; -1: an unknown size in it. */
 static int product_of(const writer *w, const char *text)
 {
-    int product = 1;
+    int64_t product = 1;
     for (;;) {
         text += strspn(text, " *");
         const size_t len = strcspn(text, " *");
@@ -87,8 +94,10 @@ static int product_of(const writer *w, const char *text)
         if (factor < 0)
             return -1;
         product *= factor;
+        if (product > MAX_DIM)
+            product = MAX_DIM + 1;
         if (!text[len])
-            return product;
+            return (int)product;
         text += len;
     }
 }
@@ -134,6 +143,10 @@ static int write_source(const writer *w, const char *name)
             return ln_optrule_fail(w->rule, &hint->place, w->err,
                                    "dimension '%s' is neither a number nor among the \"sizes\"",
                                    hint->dims[i]);
+        if (size == 0 || size > MAX_DIM)
+            return ln_optrule_fail(w->rule, &hint->place, w->err,
+                                   "dimension '%s' is out of range, expected 1 to %d",
+                                   hint->dims[i], MAX_DIM);
         ln_cgen_print(w->out, "%s%d", i ? ", " : "", size);
     }
     ln_cgen_print(w->out, "}, %.9g, %.9g, %d},\n", hint->low, hint->high, hint->is_const);

@@ -33,7 +33,7 @@ typedef struct ln_rule_case {
     double tolerance;           /* |a - b| <= tolerance * (1 + |b|); 0: equal */
 } ln_rule_case;
 
-/** Tests all cases as TAP on standard output, where the rule must fire also with each tensor inside
+/** Tests all cases as TAP on standard output, those that fire also with each tensor inside
  * the pattern as a further output. With an argument: only failures are printed, and when
  * there is none, an empty file of that name is made. `create` is the optype of creates. Returns the
  * exit status. */

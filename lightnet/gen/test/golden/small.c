@@ -227,16 +227,18 @@ static ln_list *replace_scaled_sum(const ln_context *ctx, const struct scaled_su
 #line 228 "small.c"
     ln_rule_made made = {.ctx = ctx, .rule = "scaled_sum"};
     const char *c2 = ln_rule_tensor(&made, "c2");
+    const char *unnamed2 = ln_rule_tensor(&made, "unnamed2");
     const char *unnamed1 = ln_rule_tensor(&made, "unnamed1");
 
-    // prepare_toy(src=c | dst=c2, arg=_ | factor=number(half))
+    // prepare_toy(src=c | dst=c2, arg=_, rest=unnamed1 | factor=number(half))
     ln_rule_op(&made, "prepare_toy");
     ln_rule_input(&made, "src", m->c->name);
     ln_rule_output(&made, "dst", c2);
-    ln_rule_output(&made, "arg", unnamed1);
+    ln_rule_output(&made, "arg", unnamed2);
+    ln_rule_output(&made, "rest", unnamed1);
 #line 46 "small.opt"
     ln_rule_number(&made, "factor", half);
-#line 240 "small.c"
+#line 242 "small.c"
 
     // scaled_toy(src1=x, src2=z, scale=c2, bias=b | dst=y | sum.*, act=TL_ACT_NONE,
     // from=mul.elew_op, sizes=[1, 2], exact=true)
@@ -275,7 +277,8 @@ static ln_list *rule_scaled_sum(const ln_context *ctx, ln_list **old_ops)
 
 /* ---- slow_sort (small.opt:77) ---- */
 
-/** Sorting much is slow. */
+/** Sorting much is slow: an example of a warning, with a sentence that is too long for one line of
+ * the generated C. */
 struct slow_sort {
     const ln_op *sort_toy;
     const ln_tensor_entry *x;
@@ -290,7 +293,7 @@ static int allows_slow_sort(const ln_context *ctx, const struct slow_sort *m)
 
 #line 81 "small.opt"
     if (!(x->tensor->len > 1000))
-#line 294 "small.c"
+#line 297 "small.c"
         return 0;
     return 1;
 }

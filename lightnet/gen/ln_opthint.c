@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tests of a rule: whether what they say fits its pattern.
+
+#include "gen/ln_opthint.h"
+
+#include <string.h>
+
+static int is_op_of(const ln_optrule *rule, const char *name)
+{
+    for (const ln_optop *op = rule->match; op; op = op->next) {
+        if (strcmp(op->name, name) == 0)
+            return 1;
+        for (int i = 0; i < op->noptypes; i++) {
+            if (strcmp(op->optypes[i], name) == 0)
+                return 1;
+        }
+    }
+    return 0;
+}
+
+static int check_args(const ln_optrule *rule, const ln_optarg *args, ln_error *err)
+{
+    for (const ln_optarg *arg = args; arg; arg = arg->next) {
+        if (arg->op || arg->optional || arg->exchange)
+            return ln_optrule_fail(rule, &arg->place, err,
+                                   "an argument of a test's operator is written ARG=TENSOR");
+    }
+    return 0;
+}
+
+static int check_op(const ln_optrule *rule, const ln_optop *op, ln_error *err)
+{
+    if (!is_op_of(rule, op->name))
+        return ln_optrule_fail(rule, &op->place, err,
+                               "a test speaks of '%s', which is no operator of the pattern",
+                               op->name);
+    if (op->any_in || op->any_out)
+        return ln_optrule_fail(rule, &op->place, err,
+                               "'*' stands in a test: name the arguments of '%s'", op->name);
+    return check_args(rule, op->ins, err) || check_args(rule, op->outs, err) ? -1 : 0;
+}
+
+/** Whether an operator of the test reads the tensor besides those of the pattern. */
+static int is_read_by_test(const ln_opttest *test, const char *name)
+{
+    for (const ln_optop *op = test->ops; op; op = op->next) {
+        for (const ln_optarg *arg = op->ins; arg; arg = arg->next) {
+            if (strcmp(arg->tensor, name) == 0)
+                return 1;
+        }
+    }
+    return 0;
+}
+
+static int check_tensor(const ln_optrule *rule, const ln_opttest *test, const ln_opthint *hint,
+                        ln_error *err)
+{
+    const ln_opttensor *tensor = ln_opttensor_find(rule, hint->tensor);
+    if (tensor ? tensor->fresh : !is_read_by_test(test, hint->tensor))
+        return ln_optrule_fail(rule, &hint->place, err,
+                               "a test speaks of '%s', which is no tensor of the pattern",
+                               hint->tensor);
+    if (tensor && tensor->maker)
+        return ln_optrule_fail(rule, &hint->place, err,
+                               "a test says what '%s' is like, but operator '%s' makes it",
+                               hint->tensor, tensor->maker->name);
+    if (hint->ndim > LN_MAXDIM)
+        return ln_optrule_fail(rule, &hint->place, err,
+                               "'%s' has %d dimensions, expected at most %d", hint->tensor,
+                               hint->ndim, LN_MAXDIM);
+    if (hint->low > hint->high)
+        return ln_optrule_fail(rule, &hint->place, err, "'%s' lies in %g .. %g, which is empty",
+                               hint->tensor, hint->low, hint->high);
+    return 0;
+}
+
+static int check_test(const ln_optrule *rule, const ln_opttest *test, ln_error *err)
+{
+    for (const ln_optop *op = test->ops; op; op = op->next) {
+        if (check_op(rule, op, err))
+            return -1;
+    }
+    for (const ln_opthint *hint = test->tensors; hint; hint = hint->next) {
+        if (check_tensor(rule, test, hint, err))
+            return -1;
+    }
+    return 0;
+}
+
+/** A rule that never fires in its own tests is not tested. */
+static int check_any_fires(const ln_optrule *rule, ln_error *err)
+{
+    const ln_opttest *test = rule->tests;
+    while (test && !test->fires)
+        test = test->next;
+    if (test || !rule->tests)
+        return 0;
+    return ln_optrule_fail(rule, &rule->tests->place, err, "the rule fires in none of its tests");
+}
+
+int ln_opthint_check(const ln_optrule *rule, ln_error *err)
+{
+    for (const ln_opttest *test = rule->tests; test; test = test->next) {
+        if (check_test(rule, test, err))
+            return -1;
+    }
+    return check_any_fires(rule, err);
+}
