@@ -46,15 +46,24 @@ static int read_source(ln_context *ctx, const char *source)
     return status;
 }
 
+// Returns 0, or CLI_FAILED after a message.
 static int apply_settings(ln_context *ctx, const cli_options *opt)
 {
     ln_context_set_seed(ctx, (uint64_t)opt->seed);
     if (ln_context_set_threads(ctx, opt->threads))
-        return -1;
+        return cli_model_fail(ctx, opt);
     for (int i = 0; i < opt->disabled.n; i++)
         if (ln_context_disable_rule(ctx, opt->disabled.items[i]))
-            return -1;
+            return cli_fail("%s; 'lightnet ops --rules' lists them", ln_context_error(ctx));
     return 0;
+}
+
+static int read_model(ln_context *ctx, const cli_options *opt)
+{
+    int failed = read_source(ctx, opt->args[0]);
+    for (int i = 0; i < opt->fetch.n && !failed; i++)
+        failed = ln_context_add_output(ctx, opt->fetch.items[i]);
+    return failed ? cli_model_fail(ctx, opt) : 0;
 }
 
 ln_context *cli_model_read(const cli_options *opt)
@@ -66,12 +75,8 @@ ln_context *cli_model_read(const cli_options *opt)
     }
     ctx->msg_func = print_message;
     ctx->msg_data = (void *)opt;
-    int status = apply_settings(ctx, opt) || read_source(ctx, opt->args[0]);
-    for (int i = 0; i < opt->fetch.n && !status; i++)
-        status = ln_context_add_output(ctx, opt->fetch.items[i]);
-    if (!status)
+    if (!apply_settings(ctx, opt) && !read_model(ctx, opt))
         return ctx;
-    cli_model_fail(ctx, opt);
     ln_context_free(ctx);
     return NULL;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lightnet ops: the operators and their documentation, from the descriptions.
+// lightnet ops: the operators and their documentation, from the descriptions, and the rules.
 
 #include <stdio.h>
 
@@ -11,13 +11,26 @@ static const char *doc_of(const ln_op *op)
     return op->op_arg->info && op->op_arg->info->doc ? op->op_arg->info->doc : "";
 }
 
-static void list_all(void)
+static void list_ops(const ln_arch *arch)
+{
+    printf("operators of arch %s:\n", arch->arch_name);
+    for (ln_op **op = arch->reg_ops; op && *op; op++)
+        printf("  %-24s %s\n", (*op)->op_arg->optype, doc_of(*op));
+}
+
+static void list_rules(const ln_arch *arch)
+{
+    printf("rules of arch %s:\n", arch->arch_name);
+    for (const char **name = arch->rule_names; name && *name; name++)
+        printf("  %s\n", *name);
+}
+
+static void list(void (*list_arch)(const ln_arch *))
 {
     const ln_arch *arch;
     LN_LIST_FOREACH(arch, ln_arch_list())
     {
-        for (ln_op **op = arch->reg_ops; op && *op; op++)
-            printf("%-24s %-6s %s\n", (*op)->op_arg->optype, (*op)->op_arg->arch, doc_of(*op));
+        list_arch(arch);
     }
 }
 
@@ -52,8 +65,10 @@ static void print_one(const ln_op *op)
 
 int cli_ops(const cli_options *opt)
 {
+    if (opt->rules && opt->n_args)
+        return cli_usage("--rules lists all rules; leave out '%s'", opt->args[0]);
     if (!opt->n_args) {
-        list_all();
+        list(opt->rules ? list_rules : list_ops);
         return CLI_OK;
     }
     const ln_op *op = ln_hash_find(LN_ARCH.op_proto_table, opt->args[0]);

@@ -50,6 +50,7 @@ typedef struct cli_options {
     int print_all;           /* --print-all */
     int bgr;                 /* --bgr */
     int nhwc;                /* --layout */
+    int rules;               /* --rules */
     int dot;                 /* --dot */
     int reference;           /* --reference */
     int per_op;              /* --per-op */

@@ -28,7 +28,7 @@ static const command commands[] = {
     {"verify", CLI_VERIFY, cli_verify, "MODEL [DIR...]", 1, -1,
      "compare outputs with stored ones, or with the reference program"},
     {"bench", CLI_BENCH, cli_bench, "MODEL", 1, 1, "time runs"},
-    {"ops", CLI_OPS, cli_ops, "[OPTYPE]", 0, 1, "the operators and their documentation"},
+    {"ops", CLI_OPS, cli_ops, "[OPTYPE]", 0, 1, "the operators and their documentation; the rules"},
     {"env", CLI_ENV, cli_env, "", 0, 0, "the environment variables"},
 };
 
