@@ -6,8 +6,11 @@
 #include <string.h>
 
 #include "lightnet/ln_data.h"
+#include "lightnet/ln_outfile.h"
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "raw files are copied as they are");
 
 static int check_bools(const unsigned char *data, size_t size, const char *where, ln_error *err)
 {
@@ -60,10 +63,9 @@ tl_tensor *ln_raw_copy(const void *data, tl_dtype dtype, int ndim, const int *di
 tl_tensor *ln_bin_from_map(const ln_filemap *map, const char *file, tl_dtype dtype, int ndim,
                            const int *dims, ln_error *err)
 {
-    const int swap = __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__;
     if (ln_raw_check(map->data, map->size, dtype, ndim, dims, file, err))
         return NULL;
-    return ln_raw_copy(map->data, dtype, ndim, dims, swap, file, err);
+    return ln_raw_copy(map->data, dtype, ndim, dims, 0, file, err);
 }
 
 tl_tensor *ln_bin_read(const char *file, tl_dtype dtype, int ndim, const int *dims, ln_error *err)
@@ -78,4 +80,17 @@ tl_tensor *ln_bin_read(const char *file, tl_dtype dtype, int ndim, const int *di
     tl_tensor *tensor = ln_bin_from_map(&map, file, dtype, ndim, dims, err);
     ln_filemap_close(&map);
     return tensor;
+}
+
+static int write_elements(FILE *stream, const void *arg, ln_error *err)
+{
+    const tl_tensor *t = arg;
+    (void)err;
+    fwrite(t->data, 1, tl_tensor_size(t), stream);
+    return 0;
+}
+
+int ln_bin_write(const char *file, const tl_tensor *t, ln_error *err)
+{
+    return ln_outfile_write(file, write_elements, t, err);
 }

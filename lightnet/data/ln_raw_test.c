@@ -27,6 +27,25 @@ START_TEST(bytes_become_elements)
 }
 END_TEST
 
+START_TEST(what_is_written_is_read_again)
+{
+    enter_new_folder(folder);
+    ln_error err = {0};
+    uint16_t bits[] = {0x3f80, 0xc000, 0x7fc0}; // 1, -2, NaN
+    tl_tensor *t = tl_tensor_create(bits, 1, (int[]){3}, TL_BFLOAT16);
+    ck_assert_ptr_nonnull(t);
+    ck_assert_int_eq(ln_bin_write("a.bin", t, &err), 0);
+    tl_tensor *back = ln_bin_read("a.bin", TL_BFLOAT16, 1, (int[]){3}, &err);
+    ck_assert_ptr_nonnull(back);
+    ck_assert_mem_eq(back->data, "\x80\x3f\x00\xc0\xc0\x7f", 6);
+    ck_assert_int_eq(ln_bin_write("none/a.bin", t, &err), -1);
+    ck_assert_str_eq(ln_error_text(&err), "none/a.bin: cannot write: No such file or directory");
+    tl_tensor_free_data_too(back);
+    tl_tensor_free(t);
+    leave_folder(folder);
+}
+END_TEST
+
 START_TEST(pipe_is_read_like_a_file)
 {
     enter_new_folder(folder);
@@ -99,5 +118,6 @@ START_TEST(no_record_means_the_threads)
 }
 END_TEST
 
-LN_TEST_MAIN("raw data", bytes_become_elements, pipe_is_read_like_a_file,
-             what_does_not_fit_is_refused, bool_is_0_or_1, no_record_means_the_threads)
+LN_TEST_MAIN("raw data", bytes_become_elements, what_is_written_is_read_again,
+             pipe_is_read_like_a_file, what_does_not_fit_is_refused, bool_is_0_or_1,
+             no_record_means_the_threads)

@@ -96,6 +96,9 @@ LN_API int ln_npy_write(const char *file, const tl_tensor *t, ln_error *err);
 LN_API tl_tensor *ln_bin_read(const char *file, tl_dtype dtype, int ndim, const int *dims,
                               ln_error *err);
 
+/** Writes the elements of a tensor with data, of any dtype, and nothing else. */
+LN_API int ln_bin_write(const char *file, const tl_tensor *t, ln_error *err);
+
 LN_END_DECLS
 
 #endif
