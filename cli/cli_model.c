@@ -244,6 +244,12 @@ const tl_tensor *cli_model_tensor(ln_context *ctx, const cli_options *opt, const
     return record(ctx, name);
 }
 
+int cli_data_file(char *file, const char *dir, const char *what, int k, const char *ending)
+{
+    const int len = snprintf(file, LN_MAXLINE, "%s/%s_%d.%s", dir, what, k, ending);
+    return len < LN_MAXLINE ? 0 : cli_fail("%.64s...: the name of the folder is too long", dir);
+}
+
 double cli_element(const tl_tensor *t, int i)
 {
     double value;

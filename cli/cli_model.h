@@ -37,6 +37,10 @@ int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *nam
  * CLI_FAILED. */
 int cli_model_fail(const ln_context *ctx, const cli_options *opt);
 
+/** Prints the name DIR/WHAT_K.ENDING into `file`, LN_MAXLINE bytes. Returns 0, or CLI_FAILED after
+ * a message: it is too long. */
+int cli_data_file(char *file, const char *dir, const char *what, int k, const char *ending);
+
 /** The record of tensor `name`, with its data as the last run left it. Returns borrowed (until the
  * context is unloaded), or NULL after a message. */
 const tl_tensor *cli_model_tensor(ln_context *ctx, const cli_options *opt, const char *name);

@@ -139,13 +139,21 @@ static int print_top(const char *name, const tl_tensor *t, int k, const labels *
     return 0;
 }
 
-static int write_output(const char *dir, int k, const tl_tensor *t)
+// npy has no bfloat16: such outputs become raw data, which -i and verify read again.
+static int write_output(const char *dir, const char *name, int k, const tl_tensor *t)
 {
-    char file[LN_MAXLINE];
+    const int raw = t->dtype == TL_BFLOAT16;
+    char file[LN_MAXLINE], shape[LN_MAX_SHAPE];
     ln_error err;
     ln_error_clear(&err);
-    snprintf(file, sizeof(file), "%s/output_%d.npy", dir, k);
-    return ln_npy_write(file, t, &err) ? cli_fail("%s", ln_error_text(&err)) : 0;
+    if (cli_data_file(file, dir, "output", k, raw ? "bin" : "npy"))
+        return CLI_FAILED;
+    if (raw ? ln_bin_write(file, t, &err) : ln_npy_write(file, t, &err))
+        return cli_fail("output '%s': %s", name, ln_error_text(&err));
+    if (raw)
+        fprintf(stderr, "info: %s: output '%s' as raw %s %s, which npy does not have\n", file, name,
+                tl_dtype_name(t->dtype), ln_sprint_shape(shape, sizeof(shape), t->ndim, t->dims));
+    return 0;
 }
 
 static int hand_out(const cli_options *opt, const char *name, int k, const tl_tensor *t,
@@ -154,7 +162,7 @@ static int hand_out(const cli_options *opt, const char *name, int k, const tl_te
     if (opt->top && print_top(name, t, opt->top, names))
         return CLI_FAILED;
     if (opt->outdir)
-        return write_output(opt->outdir, k, t);
+        return write_output(opt->outdir, name, k, t);
     if (!opt->top)
         print_tensor(name, t, opt->print_all);
     return 0;

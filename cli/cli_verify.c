@@ -46,11 +46,19 @@ static void compare(const tl_tensor *got, const tl_tensor *expected, const cli_o
 
 /* Stored data sets */
 
-// DIR/input_K.npy or DIR/output_K.npy; NULL when there is no such file.
-static const char *stored(char *buf, size_t size, const char *dir, const char *what, int k)
+// Finds DIR/WHAT_K.npy, or .bin, the data of tensor `name`. Returns 0, or CLI_FAILED after a
+// message.
+static int find_stored(char *file, const char *dir, const char *what, int k, const char *name)
 {
-    snprintf(buf, size, "%s/%s_%d.npy", dir, what, k);
-    return access(buf, R_OK) ? NULL : buf;
+    static const char *const endings[] = {"npy", "bin"};
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        if (cli_data_file(file, dir, what, k, endings[i]))
+            return CLI_FAILED;
+        if (!access(file, F_OK))
+            return 0;
+    }
+    return cli_fail("%s: there is no %s_%d.npy or %s_%d.bin for %s '%s'", dir, what, k, what, k,
+                    what, name);
 }
 
 static int set_stored_inputs(ln_context *ctx, const cli_options *opt, const char *dir)
@@ -60,9 +68,7 @@ static int set_stored_inputs(ln_context *ctx, const cli_options *opt, const char
     int k = 0;
     LN_LIST_FOREACH(name, ctx->inputs)
     {
-        if (!stored(file, sizeof(file), dir, "input", k++))
-            return cli_fail("%s: there is no input_%d.npy for input '%s'", dir, k - 1, name);
-        if (cli_model_set_input(ctx, opt, name, file))
+        if (find_stored(file, dir, "input", k++, name) || cli_model_set_input(ctx, opt, name, file))
             return CLI_FAILED;
     }
     return 0;
@@ -82,10 +88,8 @@ static int compare_stored_outputs(ln_context *ctx, const cli_options *opt, const
         difference diff;
         ln_error err;
         ln_error_clear(&err);
-        if (!got)
+        if (!got || find_stored(file, dir, "output", k++, name))
             return CLI_FAILED;
-        if (!stored(file, sizeof(file), dir, "output", k++))
-            return cli_fail("%s: there is no output_%d.npy for output '%s'", dir, k - 1, name);
         tl_tensor *expected = ln_input_read(file, got, NULL, &err);
         if (!expected)
             return cli_fail("%s: output '%s': %s", ctx->source, name, ln_error_text(&err));
