@@ -208,14 +208,15 @@ static int warn_of_unused(const ln_context *ctx, const weights *w, const char *f
     }
     ln_hash_free(wanted);
     if (unused)
-        ln_warn(ctx, "%s: the model does not use %d of %d tensors, the first is '%s'", file, unused,
-                w->bundle->len, first);
+        ln_warn(ctx, "%s: %s does not use %d of %d tensors, the first is '%s'", file,
+                ctx->source ? ctx->source : "the model", unused, w->bundle->len, first);
     return 0;
 }
 
 int ln_data_load(ln_context *ctx, const char *file)
 {
     weights w;
+    ln_context_clear_error(ctx);
     const int rc = open_weights(&w, file, ctx->error) || check_for_model(ctx, &w, file) ||
                    warn_of_unused(ctx, &w, file) || copy_to_model(ctx, &w, file);
     close_weights(&w);

@@ -8,6 +8,7 @@
 #include "lightnet/ln_op.h"
 #include "lightnet/ln_param.h"
 #include "lightnet/ln_tensor.h"
+#include "lightnet/ln_util.h"
 #include "tensorlight/tl_type.h"
 
 static char folder[32];
@@ -121,6 +122,33 @@ static void check_refused(const char *message)
     free_model(&m);
 }
 
+START_TEST(warning_names_the_model_where_it_has_a_name)
+{
+    enter_new_folder(folder);
+    model m;
+    make_model(&m);
+    m.ctx->source = ln_strdup("m.json");
+    make_text("a", "3\nb 0 1 40400000\nx 0 1 1\nw 0 2 3f800000 40000000\n");
+    ck_assert_int_eq(ln_data_load(m.ctx, "a"), 0);
+    ck_assert_str_eq(last_warning, "a: m.json does not use 1 of 3 tensors, the first is 'x'");
+    free_model(&m);
+    leave_folder(folder);
+}
+END_TEST
+
+START_TEST(a_reason_of_before_is_forgotten)
+{
+    enter_new_folder(folder);
+    model m;
+    make_model(&m);
+    ck_assert_int_eq(ln_data_load(m.ctx, "none"), -1);
+    ck_assert_int_eq(ln_data_load(m.ctx, "other"), -1);
+    ck_assert_str_eq(ln_context_error(m.ctx), "other: cannot read: No such file or directory");
+    free_model(&m);
+    leave_folder(folder);
+}
+END_TEST
+
 START_TEST(what_does_not_fit_is_refused_and_changes_nothing)
 {
     enter_new_folder(folder);
@@ -168,4 +196,5 @@ START_TEST(every_failed_allocation_is_told)
 END_TEST
 
 LN_TEST_MAIN("data of a model", format_is_recognised_by_content, unused_arrays_give_one_warning,
+             warning_names_the_model_where_it_has_a_name, a_reason_of_before_is_forgotten,
              what_does_not_fit_is_refused_and_changes_nothing, every_failed_allocation_is_told)
