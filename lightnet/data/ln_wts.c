@@ -3,7 +3,6 @@
 
 #include "data/ln_wts.h"
 
-#include <ctype.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -18,6 +17,25 @@ const ln_wts_type ln_wts_types[LN_WTS_NUM_TYPES] = {
     {TL_FLOAT16, 4},
     {TL_INT8, 2},
 };
+
+static int is_digit(char ch)
+{
+    return ch >= '0' && ch <= '9';
+}
+
+// Not isalpha, which follows the locale.
+static int is_letter(char ch)
+{
+    return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || ch == '_';
+}
+
+size_t ln_wts_identifier(const char *text, size_t len)
+{
+    size_t i = 0;
+    while (i < len && (is_letter(text[i]) || (i && is_digit(text[i]))))
+        i++;
+    return i;
+}
 
 /* Where the reader is in the text. */
 typedef struct cursor {
@@ -73,9 +91,9 @@ static int take_number(cursor *c, const char *what, int max, int *number)
 {
     const char *word;
     const size_t len = take_word(c, &word);
-    long value = 0;
+    int64_t value = 0;
     size_t i = 0;
-    for (; i < len && isdigit((unsigned char)word[i]) && value <= max; i++)
+    for (; i < len && is_digit(word[i]) && value <= max; i++)
         value = 10 * value + (word[i] - '0');
     if (!len || i < len || value > max)
         return fail(c, "%s is '%.*s', expected a number from 0 to %d", what,
@@ -88,10 +106,7 @@ static int take_name(cursor *c, char *name)
 {
     const char *word;
     const size_t len = take_word(c, &word);
-    size_t i = 0;
-    while (i < len && (word[i] == '_' || isalnum((unsigned char)word[i])))
-        i++;
-    if (!len || i < len || isdigit((unsigned char)*word) || len >= LN_MAX_NAME_LEN)
+    if (!len || ln_wts_identifier(word, len) < len || len >= LN_MAX_NAME_LEN)
         return fail(c, "the name is '%.*s', expected a C identifier of at most %d characters",
                     (int)(len < 32 ? len : 32), word, LN_MAX_NAME_LEN - 1);
     memcpy(name, word, len);
@@ -101,7 +116,7 @@ static int take_name(cursor *c, char *name)
 
 static int hex_digit(char ch)
 {
-    if (ch >= '0' && ch <= '9')
+    if (is_digit(ch))
         return ch - '0';
     if ((ch >= 'a' && ch <= 'f') || (ch >= 'A' && ch <= 'F'))
         return (ch | 0x20) - 'a' + 10;
@@ -172,7 +187,7 @@ static int take_array(cursor *c, ln_bundle *bundle)
 
 int ln_wts_is(const ln_filemap *map)
 {
-    return map->size && isdigit(map->data[0]);
+    return map->size && is_digit((char)map->data[0]);
 }
 
 int ln_wts_parse(ln_bundle *bundle, const ln_filemap *map, const char *file, ln_error *err)

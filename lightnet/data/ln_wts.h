@@ -22,6 +22,10 @@ int ln_wts_is(const ln_filemap *map);
  *  in messages. -1 with a reason; the bundle is to be cleared then, too. */
 int ln_wts_parse(ln_bundle *bundle, const ln_filemap *map, const char *file, ln_error *err);
 
+/** The length of the C identifier that `text`, of `len` characters, begins with; 0: with none.
+ * Names of arrays are such identifiers of fewer than LN_MAX_NAME_LEN characters. */
+size_t ln_wts_identifier(const char *text, size_t len);
+
 /* The format's types of elements. */
 typedef struct ln_wts_type {
     tl_dtype dtype;

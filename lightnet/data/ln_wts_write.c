@@ -65,20 +65,10 @@ static int write_wts(FILE *stream, const void *arg, ln_error *err)
     return 0;
 }
 
-static size_t identifier_length(const char *str)
-{
-    size_t len = 0;
-    if (isdigit((unsigned char)*str))
-        return 0;
-    while (str[len] == '_' || isalnum((unsigned char)str[len]))
-        len++;
-    return len;
-}
-
 static int check_array(const char *name, const tl_tensor *t, ln_hash *seen, const char *file,
                        ln_error *err)
 {
-    const size_t len = identifier_length(name);
+    const size_t len = ln_wts_identifier(name, strlen(name));
     if (!len || name[len] || len >= LN_MAX_NAME_LEN)
         return ln_error_set(err, "%s: array '%s' is not named by a C identifier", file, name);
     if (type_of(t->dtype) < 0)
@@ -228,7 +218,7 @@ static int name_of(const char *file, char *name, ln_error *err)
 {
     const char *slash = strrchr(file, '/');
     const char *base = slash ? slash + 1 : file;
-    const size_t len = identifier_length(base);
+    const size_t len = ln_wts_identifier(base, strlen(base));
     if (!len || len >= LN_MAX_NAME_LEN)
         return ln_error_set(err,
                             "%s: the file's name does not begin with a C identifier of at "
