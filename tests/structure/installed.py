@@ -87,6 +87,30 @@ def inherited_descriptions_work(prefix, folder):
                       "-o", os.path.join(folder, "sloped.c")], env=pkg_config_env(prefix))
 
 
+# A target of one's own, with the installed generators, descriptions, headers and test program only.
+TARGET = """
+data=$(pkg-config --variable=datadir lightnet)
+inherit="-I $data/op -I $data/op/cpu"
+ln-opgen $inherit -o toy_op.c toy.op && ln-opgen --list toy $inherit -o ln_ops_toy.h toy.op &&
+ln-optgen -o ln_rules_toy.c --header ln_rules_toy.h --tests rules_test.c toy.opt &&
+gcc -std=c11 -Wall -Werror -I. -I$data/test -o rules_test ln_arch_toy.c toy_op.c ln_rules_toy.c rules_test.c \
+    $data/test/ln_rule_check.c $(pkg-config --cflags --libs lightnet) -lm && ./rules_test
+"""
+
+
+def targets_work(prefix, folder):
+    """The target of tests/optgen can be built and its rules tested without LightNet's sources."""
+    place = os.path.join(folder, "target")
+    os.mkdir(place)
+    for name in "toy.op", "toy.opt", "ln_arch_toy.c":
+        shutil.copy(os.path.join(ROOT, "tests/optgen", name), place)
+    env = pkg_config_env(prefix)
+    env["PATH"] = os.path.join(prefix, "bin") + os.pathsep + env["PATH"]
+    status, output = run(["sh", "-c", TARGET], env=env, cwd=place)
+    tested = re.search(r"^ok \d+ - max_of_relu, model 1", output, re.M)
+    return [] if status == 0 and tested else [f"exit status {status}", *output.splitlines()[-30:]]
+
+
 def without_manual(prefix):
     for program in sorted(os.listdir(os.path.join(prefix, "bin"))):
         if not os.path.exists(os.path.join(prefix, f"share/man/man1/{program}.1")):
@@ -129,6 +153,7 @@ def main():
         tap.check("every_program_has_a_manual_page", without_manual(prefix))
         tap.check("descriptions_become_c_that_compiles", descriptions_work(prefix, folder))
         tap.check("descriptions_can_inherit_from_ours", inherited_descriptions_work(prefix, folder))
+        tap.check("a_target_with_rules_can_be_built_and_tested", targets_work(prefix, folder))
         outside_checks(tap, prefix)
         moved = os.path.join(folder, "second")
         shutil.move(prefix, moved)

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The test of rewrite rules: builds models, compiles them twice, compares.
 
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L // open_memstream, for those who compile this file by themselves
+#endif
+
 #include "ln_rule_check.h"
 
 #include <math.h>
