@@ -38,7 +38,7 @@ static char *format_behind(ln_arena *arena, const char *before, const char *fmt,
     const size_t len = strlen(before);
     const size_t added = (size_t)vsnprintf(NULL, 0, fmt, ap) + 1;
     char *text = ln_arena_alloc(arena, len + added);
-    memcpy(text, before, len);
+    memcpy(text, before, len + 1);
     vsnprintf(text + len, added, fmt, ap2);
     va_end(ap2);
     return text;
