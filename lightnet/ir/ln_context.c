@@ -172,7 +172,7 @@ static int push_name(const ln_context *ctx, ln_list **names, const char *name)
     ln_list *longer = copy ? ln_list_prepend(*names, copy) : NULL;
     if (!longer) {
         ln_free(copy);
-        return ln_fail(ctx, "out of memory");
+        return ln_fail_memory(ctx);
     }
     *names = longer;
     return 0;
@@ -186,12 +186,12 @@ static int infer_inputs(ln_context *ctx)
     int status = 0;
     ln_hash *firsts = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     if (!firsts)
-        return ln_fail(ctx, "out of memory");
+        return ln_fail_memory(ctx);
     LN_LIST_FOREACH(op, ctx->ops)
     {
         const char *name = first_name(op->op_arg->tensors_in);
         if (name && ln_hash_insert(firsts, name, NULL) < 0)
-            status = ln_fail(ctx, "out of memory");
+            status = ln_fail_memory(ctx);
     }
     LN_LIST_FOREACH(op, ctx->ops)
     {
@@ -227,7 +227,7 @@ static int read_model(ln_context *ctx, const char *name, const char *text, size_
 {
     ctx->source = ln_strdup(name);
     if (!ctx->source)
-        return ln_fail(ctx, "out of memory");
+        return ln_fail_memory(ctx);
     if (ln_ir_read(ctx, name, text, len, &ctx->ops))
         return -1;
     if (!(ctx->declared & LN_DECLARES_INPUTS) && infer_inputs(ctx))
@@ -344,7 +344,7 @@ int ln_context_add_output(ln_context *ctx, const char *tname)
     ln_list *longer = copy ? ln_list_append(ctx->outputs, copy) : NULL;
     if (!longer) {
         ln_free(copy);
-        return ln_fail(ctx, "out of memory");
+        return ln_fail_memory(ctx);
     }
     ctx->outputs = longer;
     return ln_context_index_names(ctx);
@@ -388,7 +388,7 @@ int ln_context_unique_name(const ln_context *ctx, char *buf, const char *prefix)
     char *key = ln_strdup(prefix);
     if (!key || ln_hash_insert(ctx->unique, key, (void *)number) < 0) {
         ln_free(key);
-        return ln_fail(ctx, "out of memory");
+        return ln_fail_memory(ctx);
     }
     return 0;
 }

@@ -8,14 +8,8 @@
 
 #include "ir/ln_context_ops.h"
 
-#include <string.h>
-
+#include "ir/ln_context_const.h"
 #include "lightnet/ln_util.h"
-
-static int out_of_memory(const ln_context *ctx)
-{
-    return ln_fail(ctx, "out of memory");
-}
 
 static void place(ln_list *node, ln_list *before, ln_op *op)
 {
@@ -39,7 +33,7 @@ static int insert_before(ln_context *ctx, ln_list *node, ln_op *op)
     ln_op *moved = node->data;
     ln_list *behind = ln_list_prepend(NULL, NULL);
     if (!behind)
-        return out_of_memory(ctx);
+        return ln_fail_memory(ctx);
     set_next(ctx, behind, node->next);
     place(node, moved->op_arg->before, op);
     place(behind, node, moved);
@@ -51,7 +45,7 @@ static int append(ln_context *ctx, ln_op *op)
 {
     ln_list *node = ln_list_prepend(NULL, NULL);
     if (!node)
-        return out_of_memory(ctx);
+        return ln_fail_memory(ctx);
     place(node, ctx->last, op);
     *(ctx->last ? &ctx->last->next : &ctx->ops) = node;
     ctx->last = node;
@@ -103,7 +97,7 @@ static int index_list(ln_hash *names, const ln_list *list)
 int ln_context_index_names(ln_context *ctx)
 {
     if (index_list(ctx->input_names, ctx->inputs) || index_list(ctx->output_names, ctx->outputs))
-        return out_of_memory(ctx);
+        return ln_fail_memory(ctx);
     return 0;
 }
 
@@ -118,172 +112,12 @@ int ln_context_readers(const ln_context *ctx, const char *tname, ln_list **reade
     return *readers || !*ln_last_error() ? 0 : ln_fail_last(ctx);
 }
 
-static int has_output(const ln_op *op, const char *tname)
+const ln_op *ln_context_taker(const ln_context *ctx, const ln_tensor_entry *te)
 {
-    return ln_tensor_list_find_by_name(op->op_arg->tensors_out, tname) != NULL;
-}
-
-/* Constants: see "Constants and static work" in docs/dev/design.md */
-
-// Tensor `te` (NULL: not made yet) is not constant any more; what that means for others is still
-// `todo`.
-static int revoke(const ln_context *ctx, ln_tensor_entry *te, ln_list **todo)
-{
-    if (!te || !te->isconst)
-        return 0;
-    te->isconst = 0;
-    ln_list *longer = ln_list_prepend(*todo, te);
-    if (!longer)
-        return out_of_memory(ctx);
-    *todo = longer;
-    return 0;
-}
-
-static int revoke_outputs(const ln_context *ctx, const ln_op *op, ln_list **todo)
-{
-    const ln_tensor_list_entry *tle;
-    op->op_arg->at_load = 0;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
-        if (revoke(ctx, ln_tensor_table_find(ctx->tensor_table, tle->name), todo))
-            return -1;
-    }
-    return 0;
-}
-
-// The inputs whose memory is that of the operator's outputs.
-static int revoke_taken_inputs(const ln_context *ctx, const ln_op *op, ln_list **todo)
-{
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
-    {
-        ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
-        if (te && te->owner && has_output(op, te->owner) && revoke(ctx, te, todo))
-            return -1;
-    }
-    return 0;
-}
-
-static int revoke_readers(const ln_context *ctx, const char *tname, ln_list **todo)
-{
-    ln_op *reader;
-    ln_list *readers;
-    if (ln_context_readers(ctx, tname, &readers))
-        return -1;
-    int status = 0;
-    LN_LIST_FOREACH(reader, readers)
-    {
-        status = status ? status : revoke_outputs(ctx, reader, todo);
-    }
-    ln_list_free(readers);
-    return status;
-}
-
-// What was computed at load from the tensors in `todo` (takes the list), and what shares their
-// memory, will have to be computed in each run.
-static int revoke_all(const ln_context *ctx, ln_list *todo)
-{
-    int status = 0;
-    while (todo && !status) {
-        const ln_tensor_entry *te = todo->data;
-        todo = ln_list_remove_nth(todo, 0);
-        const ln_op *maker = ln_context_creater(ctx, te->name);
-        if (maker)
-            status = revoke_outputs(ctx, maker, &todo) || revoke_taken_inputs(ctx, maker, &todo);
-        status = status || revoke_readers(ctx, te->name, &todo) ? -1 : 0;
-    }
-    ln_list_free(todo);
-    return status;
-}
-
-static int revoke_constant(const ln_context *ctx, ln_tensor_entry *te)
-{
-    ln_list *todo = NULL;
-    return revoke(ctx, te, &todo) ? -1 : revoke_all(ctx, todo);
-}
-
-static ln_tensor_entry *root_of(const ln_context *ctx, const char *tname)
-{
-    const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tname);
-    return te ? ln_tensor_table_root(ctx->tensor_table, te) : NULL;
-}
-
-static int note_mutated(const ln_context *ctx, const ln_tensor_entry *root)
-{
-    char *key = ln_strdup(root->name);
-    if (!key || ln_hash_insert(ctx->mutated, key, NULL) < 0) {
-        ln_free(key);
-        return out_of_memory(ctx);
-    }
-    return 0;
-}
-
-static int outputs_are_static(const ln_context *ctx, const ln_op *op)
-{
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
-        if (!ln_tensor_table_find(ctx->tensor_table, tle->name)->isstatic)
-            return 0;
-    }
-    return op->op_arg->tensors_out != NULL;
-}
-
-static int inputs_are_constant(const ln_context *ctx, const ln_op *op)
-{
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
-    {
-        if (!ln_tensor_table_find(ctx->tensor_table, tle->name)->isconst)
-            return 0;
-    }
-    return 1;
-}
-
-static int makes_input_or_mutated(const ln_context *ctx, const ln_op *op)
-{
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
-        if (ln_hash_find(ctx->input_names, tle->name) || ln_context_is_mutated(ctx, tle->name))
-            return 1;
-    }
-    return 0;
-}
-
-static int is_constant(const ln_context *ctx, const ln_op *op)
-{
-    if (makes_input_or_mutated(ctx, op))
-        return 0;
-    if (!op->op_arg->tensors_in)
-        return outputs_are_static(ctx, op);
-    return !ln_op_has_effect(op) && !ln_op_writes_inplace(op) && inputs_are_constant(ctx, op);
-}
-
-static void mark_constants(const ln_context *ctx, ln_op *op)
-{
-    const ln_tensor_list_entry *tle;
-    const int constant = is_constant(ctx, op);
-    op->op_arg->at_load = constant && op->op_arg->tensors_in;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
-        ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
-        te->isconst = constant;
-        te->isstatic = te->isstatic || (constant && !te->owner);
-    }
-}
-
-// What the operator writes in place is not constant any more.
-static int mark_mutated(const ln_context *ctx, const ln_op *op)
-{
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
-        ln_tensor_entry *root = root_of(ctx, tle->name);
-        if (root && (note_mutated(ctx, root) || revoke_constant(ctx, root)))
-            return -1;
-    }
-    return 0;
+    const ln_op *maker = te->owner ? ln_context_creater(ctx, te->name) : NULL;
+    if (!maker || ln_tensor_list_find_by_name(maker->op_arg->tensors_in, te->owner))
+        return NULL;
+    return ln_context_creater(ctx, te->owner);
 }
 
 // An operator whose inputs have become parts of an output (a no-copy gather) must do that again
@@ -294,19 +128,9 @@ static void note_taken_inputs(const ln_context *ctx, ln_op *op)
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
         const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
-        if (te && te->owner && has_output(op, te->owner))
+        if (te && ln_context_taker(ctx, te) == op)
             op->op_arg->takes_inputs = 1;
     }
-}
-
-// Taken inputs are parts of an output that something writes in place.
-static int release_taken_inputs(const ln_context *ctx, const ln_op *op)
-{
-    ln_list *todo = NULL;
-    if (!op->op_arg->takes_inputs || !makes_input_or_mutated(ctx, op))
-        return 0;
-    const int status = revoke_taken_inputs(ctx, op, &todo);
-    return revoke_all(ctx, todo) || status ? -1 : 0;
 }
 
 // Whether the operator has made all that it promises.
@@ -357,10 +181,7 @@ static int check_op(const ln_context *ctx, ln_op *op)
         return -1;
     take_offsets(ctx, op->op_arg->tensors_out);
     note_taken_inputs(ctx, op);
-    mark_constants(ctx, op);
-    if (ln_op_writes_inplace(op) && mark_mutated(ctx, op))
-        return -1;
-    return release_taken_inputs(ctx, op);
+    return ln_context_settle_constants(ctx, op);
 }
 
 static void give_back_inputs(const ln_context *ctx, const ln_op *op)
@@ -369,7 +190,7 @@ static void give_back_inputs(const ln_context *ctx, const ln_op *op)
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
         ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
-        if (te && te->owner && has_output(op, te->owner))
+        if (te && ln_context_taker(ctx, te) == op)
             ln_tensor_entry_set_owner(te, ctx->tensor_table, NULL);
     }
 }
@@ -399,13 +220,11 @@ static int reconnect_op(ln_context *ctx, ln_op *op)
 // takes the new ones, and nothing runs at load that reads what is not constant.
 static int settle_reader(ln_context *ctx, ln_op *reader, const char *tname)
 {
-    ln_list *todo = NULL;
     if (reader->op_arg->takes_inputs)
         return reconnect_op(ctx, reader);
     if (ln_tensor_table_find(ctx->tensor_table, tname)->isconst || !reader->op_arg->at_load)
         return 0;
-    const int status = revoke_outputs(ctx, reader, &todo);
-    return revoke_all(ctx, todo) || status ? -1 : 0;
+    return ln_context_revoke_outputs(ctx, reader);
 }
 
 static int settle_readers(ln_context *ctx, const ln_op *op)
@@ -572,7 +391,7 @@ int ln_context_replace_ops(ln_context *ctx, ln_list **position, size_t len, ln_l
         if (!longer) {
             ln_list_free(old_ops);
             ln_op_list_free_lists_too(new_ops);
-            return out_of_memory(ctx);
+            return ln_fail_memory(ctx);
         }
         old_ops = longer;
     }
@@ -619,32 +438,14 @@ int ln_context_redirect(ln_context *ctx, ln_op *op, const char *from, const char
     ln_dfg_remove(ctx->dfg, op);
     uncheck_op(ctx, op);
     if (rename_entries(op->op_arg->tensors_in, from, to))
-        return out_of_memory(ctx);
+        return ln_fail_memory(ctx);
     return connect_op(ctx, op);
-}
-
-// Which tensors are written in place, while all operators are still checked.
-static int find_mutated(const ln_context *ctx)
-{
-    const ln_op *op;
-    ln_hash_clear(ctx->mutated);
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
-        const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH(tle, ln_op_writes_inplace(op) ? op->op_arg->tensors_out : NULL)
-        {
-            const ln_tensor_entry *root = root_of(ctx, tle->name);
-            if (root && note_mutated(ctx, root))
-                return -1;
-        }
-    }
-    return 0;
 }
 
 int ln_context_rebind(ln_context *ctx)
 {
     const ln_list *node;
-    if (find_mutated(ctx))
+    if (ln_context_find_mutated(ctx))
         return -1;
     ctx->ops = ln_list_reverse(ctx->ops);
     for (node = ctx->ops; node; node = node->next)
@@ -654,64 +455,4 @@ int ln_context_rebind(ln_context *ctx)
         if (check_op(ctx, node->data))
             return -1;
     return 0;
-}
-
-static int check_links(const ln_context *ctx)
-{
-    int n = 0;
-    const ln_list *before = NULL;
-    for (const ln_list *node = ctx->ops; node; before = node, node = node->next, n++) {
-        const ln_op *op = node->data;
-        if (op->op_arg->node != node || op->op_arg->before != before || op->op_arg->ctx != ctx)
-            return ln_fail(ctx, "operator '%s' does not know its place", op->op_arg->name);
-        if (!is_entered(ctx, op))
-            return ln_fail(ctx, "operator '%s' is not in the table", op->op_arg->name);
-    }
-    if (before != ctx->last)
-        return ln_fail(ctx, "the last operator is not known as the last");
-    if (n != ln_hash_size(ctx->op_table))
-        return ln_fail(ctx, "%d operators in the list, %d in the table", n,
-                       ln_hash_size(ctx->op_table));
-    return 0;
-}
-
-// Every tensor is made by the operator that its entry names, before anything reads it.
-static int check_tensors(const ln_context *ctx)
-{
-    const ln_op *op;
-    const ln_tensor_list_entry *tle;
-    int status = 0;
-    ln_hash *defined = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-    if (!defined)
-        return out_of_memory(ctx);
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
-        LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
-        {
-            if (!ln_hash_find_extended(defined, tle->name, NULL, NULL))
-                status = ln_fail(ctx, "operator '%s' (%s) reads tensor '%s' before it is made",
-                                 op->op_arg->name, op->op_arg->optype, tle->name);
-        }
-        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-        {
-            const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
-            if (!te || !te->creater || !ln_streq(te->creater, op->op_arg->name))
-                status = ln_fail(ctx, "tensor '%s' is not made by operator '%s'", tle->name,
-                                 op->op_arg->name);
-            if (ln_hash_insert(defined, tle->name, NULL) < 0)
-                status = out_of_memory(ctx);
-        }
-    }
-    if (!status && ln_hash_size(defined) != ln_hash_size(ctx->tensor_table))
-        status = ln_fail(ctx, "%d tensors in the operators, %d in the table", ln_hash_size(defined),
-                         ln_hash_size(ctx->tensor_table));
-    ln_hash_free(defined);
-    return status;
-}
-
-int ln_context_check(const ln_context *ctx)
-{
-    if (check_links(ctx) || check_tensors(ctx))
-        return -1;
-    return ln_dfg_check(ctx->dfg) < 0 ? ln_fail_last(ctx) : 0;
 }

@@ -7,6 +7,12 @@
 
 #include "lightnet/ln_context.h"
 
+/** Records that there is no memory. Returns -1. */
+static inline int ln_fail_memory(const ln_context *ctx)
+{
+    return ln_fail(ctx, "out of memory");
+}
+
 /** Whether running the operator does more than making its outputs: then it is never removed,
  * merged, or moved past another one. */
 static inline int ln_op_has_effect(const ln_op *op)
@@ -19,6 +25,10 @@ static inline int ln_op_writes_inplace(const ln_op *op)
 {
     return op->op_arg->info && op->op_arg->info->inplace_writer;
 }
+
+/** The operator that made tensor `te`, its input, a part of its own output (a no-copy gather);
+ * NULL: `te` has memory of its own or is a view of what its maker read. */
+const ln_op *ln_context_taker(const ln_context *ctx, const ln_tensor_entry *te);
 
 /** As ln_context_subgraph; `*next` is then the node from which to look on: that of the first new
  * operator, or of the one after the old. NULL at the end. */

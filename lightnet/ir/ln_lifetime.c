@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/ln_context_ops.h"
 #include "lightnet/ln_util.h"
 
 static int grow(const ln_context *ctx, ln_lifetime *life)
@@ -13,7 +14,7 @@ static int grow(const ln_context *ctx, ln_lifetime *life)
     const size_t capacity = life->capacity ? 2 * life->capacity : 64;
     ln_block *blocks = ln_realloc(life->blocks, capacity * sizeof(*blocks));
     if (!blocks)
-        return ln_fail(ctx, "out of memory");
+        return ln_fail_memory(ctx);
     life->blocks = blocks;
     life->capacity = capacity;
     return 0;
@@ -64,7 +65,7 @@ static ln_block *find_or_add(const ln_context *ctx, ln_lifetime *life, const ln_
             goto fail;
     return &life->blocks[index - 1];
 fail:
-    ln_fail(ctx, "out of memory");
+    ln_fail_memory(ctx);
     return NULL;
 }
 
@@ -232,7 +233,7 @@ int ln_lifetime_find(const ln_context *ctx, ln_lifetime *life)
     life->load_scratch = -1;
     life->by_name = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     if (!life->by_name)
-        return ln_fail(ctx, "out of memory");
+        return ln_fail_memory(ctx);
     if (find_uses(ctx, life)) {
         ln_lifetime_free(life);
         return -1;

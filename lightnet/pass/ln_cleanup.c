@@ -10,11 +10,6 @@
 #include "lightnet/ln_pass.h"
 #include "lightnet/ln_util.h"
 
-static int out_of_memory(const ln_context *ctx)
-{
-    return ln_fail(ctx, "out of memory");
-}
-
 /* Dead operators */
 
 // Writing in place counts as an effect, too.
@@ -29,7 +24,7 @@ static int add_names(const ln_context *ctx, ln_hash *needed, const ln_list *tens
     LN_LIST_FOREACH(tle, tensors)
     {
         if (ln_hash_insert(needed, tle->name, NULL) < 0)
-            return out_of_memory(ctx);
+            return ln_fail_memory(ctx);
     }
     return 0;
 }
@@ -62,7 +57,7 @@ static int mark_needed(const ln_context *ctx, ln_op *const *ops, size_t n, char 
     int status = 0;
     ln_hash *read = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     if (!read)
-        return out_of_memory(ctx);
+        return ln_fail_memory(ctx);
     for (size_t i = n; i-- > 0 && !status;) {
         is_needed[i] =
             must_stay(ops[i]) || is_in_interface(ctx, ops[i]) || makes_needed(read, ops[i]);
@@ -90,7 +85,7 @@ int ln_cleanup_dead(ln_context *ctx)
     ln_op **ops = ln_alloc_array(n, sizeof(*ops));
     char *is_needed = ln_alloc(n);
     size_t i = 0;
-    int status = ops && is_needed ? 0 : out_of_memory(ctx);
+    int status = ops && is_needed ? 0 : ln_fail_memory(ctx);
     for (const ln_list *node = status ? NULL : ctx->ops; node; node = node->next)
         ops[i++] = node->data;
     if (!status)
@@ -103,13 +98,10 @@ int ln_cleanup_dead(ln_context *ctx)
 
 /* Reading another tensor instead */
 
-// A no-copy gather has made this tensor a part of its own output; it cannot read another one
-// instead.
+// What a no-copy gather has made a part of its own output cannot be read as another one instead.
 static int is_given_away(const ln_context *ctx, const char *tname)
 {
-    const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tname);
-    const ln_op *maker = ln_context_creater(ctx, tname);
-    return te->owner && !ln_tensor_list_find_by_name(maker->op_arg->tensors_in, te->owner);
+    return ln_context_taker(ctx, ln_tensor_table_find(ctx->tensor_table, tname)) != NULL;
 }
 
 static int may_replace(const ln_context *ctx, const char *from, const char *to)
@@ -270,12 +262,12 @@ int ln_cleanup_equal(ln_context *ctx)
     int status = 0;
     ln_hash *seen = ln_hash_create(hash_op, compare_ops, NULL, NULL);
     if (!seen)
-        return out_of_memory(ctx);
+        return ln_fail_memory(ctx);
     LN_LIST_FOREACH(op, ctx->ops)
     {
         const ln_op *earlier = may_merge(ctx, op) ? ln_hash_find(seen, op) : op;
         if (!earlier)
-            status = ln_hash_insert(seen, op, (void *)op) < 0 ? out_of_memory(ctx) : 0;
+            status = ln_hash_insert(seen, op, (void *)op) < 0 ? ln_fail_memory(ctx) : 0;
         else if (earlier != op)
             status = merge(ctx, op, earlier);
         if (status)

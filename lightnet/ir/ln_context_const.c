@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which tensors of a context are constant: see "Constants and static work" in docs/dev/design.md.
+//
+// An operator that becomes part of the context is judged by what stands before it. When it takes
+// the constancy of something away, all that was computed from that is revoked with it: a list of
+// tensors whose followers are still to be revoked is worked off until it is empty.
+
+#include "ir/ln_context_const.h"
+
+#include "ir/ln_context_ops.h"
+#include "lightnet/ln_util.h"
+
+// Tensor `te` (NULL: not made yet) is not constant any more; what that means for others is still
+// `todo`.
+static int revoke(const ln_context *ctx, ln_tensor_entry *te, ln_list **todo)
+{
+    if (!te || !te->isconst)
+        return 0;
+    te->isconst = 0;
+    ln_list *longer = ln_list_prepend(*todo, te);
+    if (!longer)
+        return ln_fail_memory(ctx);
+    *todo = longer;
+    return 0;
+}
+
+static int revoke_outputs(const ln_context *ctx, const ln_op *op, ln_list **todo)
+{
+    const ln_tensor_list_entry *tle;
+    op->op_arg->at_load = 0;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        if (revoke(ctx, ln_tensor_table_find(ctx->tensor_table, tle->name), todo))
+            return -1;
+    }
+    return 0;
+}
+
+// The inputs whose memory is that of the operator's outputs.
+static int revoke_taken_inputs(const ln_context *ctx, const ln_op *op, ln_list **todo)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        if (te && ln_context_taker(ctx, te) == op && revoke(ctx, te, todo))
+            return -1;
+    }
+    return 0;
+}
+
+static int revoke_readers(const ln_context *ctx, const char *tname, ln_list **todo)
+{
+    ln_op *reader;
+    ln_list *readers;
+    if (ln_context_readers(ctx, tname, &readers))
+        return -1;
+    int status = 0;
+    LN_LIST_FOREACH(reader, readers)
+    {
+        status = status ? status : revoke_outputs(ctx, reader, todo);
+    }
+    ln_list_free(readers);
+    return status;
+}
+
+// What was computed at load from the tensors in `todo` (takes the list), and what shares their
+// memory, will have to be computed in each run.
+static int revoke_all(const ln_context *ctx, ln_list *todo)
+{
+    int status = 0;
+    while (todo && !status) {
+        const ln_tensor_entry *te = todo->data;
+        todo = ln_list_remove_nth(todo, 0);
+        const ln_op *maker = ln_context_creater(ctx, te->name);
+        if (maker)
+            status = revoke_outputs(ctx, maker, &todo) || revoke_taken_inputs(ctx, maker, &todo);
+        status = status || revoke_readers(ctx, te->name, &todo) ? -1 : 0;
+    }
+    ln_list_free(todo);
+    return status;
+}
+
+static int revoke_constant(const ln_context *ctx, ln_tensor_entry *te)
+{
+    ln_list *todo = NULL;
+    return revoke(ctx, te, &todo) ? -1 : revoke_all(ctx, todo);
+}
+
+static ln_tensor_entry *root_of(const ln_context *ctx, const char *tname)
+{
+    const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tname);
+    return te ? ln_tensor_table_root(ctx->tensor_table, te) : NULL;
+}
+
+static int note_mutated(const ln_context *ctx, const ln_tensor_entry *root)
+{
+    char *key = ln_strdup(root->name);
+    if (!key || ln_hash_insert(ctx->mutated, key, NULL) < 0) {
+        ln_free(key);
+        return ln_fail_memory(ctx);
+    }
+    return 0;
+}
+
+static int outputs_are_static(const ln_context *ctx, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        if (!ln_tensor_table_find(ctx->tensor_table, tle->name)->isstatic)
+            return 0;
+    }
+    return op->op_arg->tensors_out != NULL;
+}
+
+static int inputs_are_constant(const ln_context *ctx, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        if (!ln_tensor_table_find(ctx->tensor_table, tle->name)->isconst)
+            return 0;
+    }
+    return 1;
+}
+
+static int makes_input_or_mutated(const ln_context *ctx, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        if (ln_hash_find(ctx->input_names, tle->name) || ln_context_is_mutated(ctx, tle->name))
+            return 1;
+    }
+    return 0;
+}
+
+static int is_constant(const ln_context *ctx, const ln_op *op)
+{
+    if (makes_input_or_mutated(ctx, op))
+        return 0;
+    if (!op->op_arg->tensors_in)
+        return outputs_are_static(ctx, op);
+    return !ln_op_has_effect(op) && !ln_op_writes_inplace(op) && inputs_are_constant(ctx, op);
+}
+
+static void mark_constants(const ln_context *ctx, ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    const int constant = is_constant(ctx, op);
+    op->op_arg->at_load = constant && op->op_arg->tensors_in;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        te->isconst = constant;
+        te->isstatic = te->isstatic || (constant && !te->owner);
+    }
+}
+
+// What the operator writes in place is not constant any more.
+static int mark_mutated(const ln_context *ctx, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        ln_tensor_entry *root = root_of(ctx, tle->name);
+        if (root && (note_mutated(ctx, root) || revoke_constant(ctx, root)))
+            return -1;
+    }
+    return 0;
+}
+
+// Taken inputs are parts of an output that something writes in place.
+static int release_taken_inputs(const ln_context *ctx, const ln_op *op)
+{
+    ln_list *todo = NULL;
+    if (!op->op_arg->takes_inputs || !makes_input_or_mutated(ctx, op))
+        return 0;
+    const int status = revoke_taken_inputs(ctx, op, &todo);
+    return revoke_all(ctx, todo) || status ? -1 : 0;
+}
+
+int ln_context_settle_constants(const ln_context *ctx, ln_op *op)
+{
+    mark_constants(ctx, op);
+    if (ln_op_writes_inplace(op) && mark_mutated(ctx, op))
+        return -1;
+    return release_taken_inputs(ctx, op);
+}
+
+int ln_context_revoke_outputs(const ln_context *ctx, ln_op *op)
+{
+    ln_list *todo = NULL;
+    const int status = revoke_outputs(ctx, op, &todo);
+    return revoke_all(ctx, todo) || status ? -1 : 0;
+}
+
+int ln_context_find_mutated(const ln_context *ctx)
+{
+    const ln_op *op;
+    ln_hash_clear(ctx->mutated);
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const ln_tensor_list_entry *tle;
+        LN_LIST_FOREACH(tle, ln_op_writes_inplace(op) ? op->op_arg->tensors_out : NULL)
+        {
+            const ln_tensor_entry *root = root_of(ctx, tle->name);
+            if (root && note_mutated(ctx, root))
+                return -1;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which tensors of a context are constant: kept up to date while operators come and go. The rules
+// stand in docs/dev/design.md, "Constants and static work".
+
+#ifndef LN_CONTEXT_CONST_H
+#define LN_CONTEXT_CONST_H
+
+#include "lightnet/ln_context.h"
+
+/** For an operator whose outputs have just been made: sets their isconst and isstatic and its
+ *  at_load, and when it writes memory that others made, revokes what was constant there, and what
+ *  was computed from that. -1: no memory. */
+int ln_context_settle_constants(const ln_context *ctx, ln_op *op);
+
+/** The operator cannot run at load any more: its outputs, and all that is computed from them, are
+ *  not constant. -1: no memory. */
+int ln_context_revoke_outputs(const ln_context *ctx, ln_op *op);
+
+/** Sets ctx->mutated, the tensors that are written in place, from the operators, which must all be
+ *  checked. -1: no memory. */
+int ln_context_find_mutated(const ln_context *ctx);
+
+#endif
