@@ -23,43 +23,133 @@ static int check_links(const ln_context *ctx)
     return 0;
 }
 
+static int check_reads(const ln_context *ctx, const ln_hash *defined, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        if (!ln_hash_find_extended(defined, tle->name, NULL, NULL))
+            return ln_fail(ctx, "operator '%s' (%s) reads tensor '%s' before it is made",
+                           op->op_arg->name, op->op_arg->optype, tle->name);
+    }
+    return 0;
+}
+
+static int check_makes(const ln_context *ctx, ln_hash *defined, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        if (!te || !te->creater || !ln_streq(te->creater, op->op_arg->name))
+            return ln_fail(ctx, "tensor '%s' is not made by operator '%s' (%s)", tle->name,
+                           op->op_arg->name, op->op_arg->optype);
+        if (ln_hash_insert(defined, tle->name, NULL) < 0)
+            return ln_fail_memory(ctx);
+    }
+    return 0;
+}
+
+static int check_all_defined(const ln_context *ctx, ln_hash *defined)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        if (check_reads(ctx, defined, op) || check_makes(ctx, defined, op))
+            return -1;
+    }
+    if (ln_hash_size(defined) != ln_hash_size(ctx->tensor_table))
+        return ln_fail(ctx, "%d tensors in the operators, %d in the table", ln_hash_size(defined),
+                       ln_hash_size(ctx->tensor_table));
+    return 0;
+}
+
 // Every tensor is made by the operator that its entry names, before anything reads it.
 static int check_tensors(const ln_context *ctx)
 {
-    const ln_op *op;
-    const ln_tensor_list_entry *tle;
-    int status = 0;
     ln_hash *defined = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-    if (!defined)
-        return ln_fail_memory(ctx);
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
-        LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
-        {
-            if (!ln_hash_find_extended(defined, tle->name, NULL, NULL))
-                status = ln_fail(ctx, "operator '%s' (%s) reads tensor '%s' before it is made",
-                                 op->op_arg->name, op->op_arg->optype, tle->name);
-        }
-        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-        {
-            const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
-            if (!te || !te->creater || !ln_streq(te->creater, op->op_arg->name))
-                status = ln_fail(ctx, "tensor '%s' is not made by operator '%s'", tle->name,
-                                 op->op_arg->name);
-            if (ln_hash_insert(defined, tle->name, NULL) < 0)
-                status = ln_fail_memory(ctx);
-        }
-    }
-    if (!status && ln_hash_size(defined) != ln_hash_size(ctx->tensor_table))
-        status = ln_fail(ctx, "%d tensors in the operators, %d in the table", ln_hash_size(defined),
-                         ln_hash_size(ctx->tensor_table));
+    const int status = defined ? check_all_defined(ctx, defined) : ln_fail_memory(ctx);
     ln_hash_free(defined);
+    return status;
+}
+
+/* No-copy gathers: what an operator writes in place must not have become a part of another tensor
+ * before. A tensor is looked at as what it is a view of, gathers left aside, its `origin`: its own
+ * where its owner came later, as that of what is gathered does. So each tensor is looked up once.
+ */
+
+typedef struct gathers {
+    const ln_context *ctx;
+    ln_hash *origins;  /* tensor name -> the name of its origin, of the tensors made so far */
+    ln_hash *gathered; /* the names of the origins that are gathered */
+} gathers;
+
+static int check_written(const gathers *g, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, ln_op_writes_inplace(op) ? op->op_arg->tensors_out : NULL)
+    {
+        const char *origin = ln_hash_find(g->origins, tle->name);
+        if (ln_hash_find_extended(g->gathered, origin, NULL, NULL))
+            return ln_fail(g->ctx,
+                           "operator '%s' (%s) writes '%s' in place, after it became a part of a "
+                           "gathered tensor",
+                           op->op_arg->name, op->op_arg->optype, origin);
+    }
+    return 0;
+}
+
+static int note_origins(const gathers *g, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        const ln_tensor_entry *te = ln_tensor_table_find(g->ctx->tensor_table, tle->name);
+        const char *origin = te->owner ? ln_hash_find(g->origins, te->owner) : NULL;
+        if (ln_hash_insert(g->origins, te->name, (void *)(origin ? origin : te->name)) < 0)
+            return ln_fail_memory(g->ctx);
+    }
+    return 0;
+}
+
+static int note_gathered(const gathers *g, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->takes_inputs ? op->op_arg->tensors_in : NULL)
+    {
+        const ln_tensor_entry *te = ln_tensor_table_find(g->ctx->tensor_table, tle->name);
+        if (ln_context_taker(g->ctx, te) == op &&
+            ln_hash_insert(g->gathered, ln_hash_find(g->origins, te->name), NULL) < 0)
+            return ln_fail_memory(g->ctx);
+    }
+    return 0;
+}
+
+static int check_writers(const gathers *g)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, g->ctx->ops)
+    {
+        if (note_origins(g, op) || check_written(g, op) || note_gathered(g, op))
+            return -1;
+    }
+    return 0;
+}
+
+static int check_gathers(const ln_context *ctx)
+{
+    const gathers g = {.ctx = ctx,
+                       .origins = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL),
+                       .gathered = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL)};
+    const int status = g.origins && g.gathered ? check_writers(&g) : ln_fail_memory(ctx);
+    ln_hash_free(g.origins);
+    ln_hash_free(g.gathered);
     return status;
 }
 
 int ln_context_check(const ln_context *ctx)
 {
-    if (check_links(ctx) || check_tensors(ctx))
+    if (check_links(ctx) || check_tensors(ctx) || check_gathers(ctx))
         return -1;
     return ln_dfg_check(ctx->dfg) < 0 ? ln_fail_last(ctx) : 0;
 }

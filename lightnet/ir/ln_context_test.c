@@ -321,6 +321,41 @@ static ln_context *joining_model(void)
     return ctx;
 }
 
+// bump writes `written`, a view `v` of a stands before the join, a view `w` of y behind it.
+static void check_written(const char *written, int bump_is_first, const char *message)
+{
+    ln_test_model m;
+    ln_test_begin(&m, "\"inputs\": [\"x\"],");
+    ln_test_op(&m, "ox", "create_test", "", "x", "len 4 value 1");
+    ln_test_op(&m, "oa", "add1", "x", "a", "");
+    ln_test_op(&m, "ob", "double", "x", "b", "");
+    ln_test_op(&m, "ov", "view", "a", "v", "");
+    if (bump_is_first)
+        ln_test_op(&m, "os", "bump", written, "s", "");
+    ln_test_op(&m, "oy", "join", "a b", "y", "");
+    ln_test_op(&m, "ow", "view", "y", "w", "");
+    if (!bump_is_first)
+        ln_test_op(&m, "os", "bump", written, "s", "");
+    ln_context *ctx = ln_test_end(&m);
+    ck_assert_str_eq(ln_context_error(ctx), "");
+    ck_assert_int_eq(ln_context_check(ctx), *message ? -1 : 0);
+    ck_assert_str_eq(ln_context_error(ctx), message);
+    ln_context_free(ctx);
+}
+
+START_TEST(what_is_joined_is_not_written_later)
+{
+    static const char message[] = "operator 'os' (bump) writes 'a' in place, after it became a "
+                                  "part of a gathered tensor";
+    check_written("a", 0, message);
+    check_written("v", 0, message);
+    check_written("a", 1, "");
+    check_written("v", 1, "");
+    check_written("y", 0, "");
+    check_written("w", 0, "");
+}
+END_TEST
+
 START_TEST(a_joined_input_that_is_made_anew_is_joined_again)
 {
     ln_context *ctx = joining_model();
@@ -434,7 +469,7 @@ LN_TEST_MAIN(
     a_subgraph_takes_the_place_of_its_last_operator,
     an_order_of_old_operators_that_is_not_the_lists_does_no_harm,
     a_replacement_that_fails_leaves_a_context_to_clean_up, a_redirected_operator_is_checked_anew,
-    a_reader_that_became_constant_is_revoked_with_its_maker,
+    a_reader_that_became_constant_is_revoked_with_its_maker, what_is_joined_is_not_written_later,
     a_joined_input_that_is_made_anew_is_joined_again, outputs_are_added_until_the_model_is_compiled,
     a_parameter_may_change_shapes_before_compiling, what_is_not_compiled_has_no_memory,
     an_architecture_is_registered_whole_or_not_at_all, a_rule_to_leave_out_must_be_known)

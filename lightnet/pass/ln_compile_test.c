@@ -119,6 +119,8 @@ typedef struct maker {
     int n;                   // tensors so far, t0, t1, ..
     int len[MAX_TENSORS];    // their elements
     int varies[MAX_TENSORS]; // whether it is sure not to be constant
+    int origin[MAX_TENSORS]; // what it is a view of, or itself
+    int joined[MAX_TENSORS]; // whether it is a part of a joined tensor: then it is not written
 } maker;
 
 static int pick(maker *g)
@@ -137,6 +139,11 @@ static int pick_same(maker *g, int a)
     return a;
 }
 
+static int is_view(const char *optype)
+{
+    return !strcmp(optype, "view") || !strcmp(optype, "part") || !strcmp(optype, "bump");
+}
+
 static void add_op(maker *g, const char *optype, const char *ins, const char *params, int len)
 {
     char name[16], out[16];
@@ -150,6 +157,7 @@ static void add_op(maker *g, const char *optype, const char *ins, const char *pa
         return;
     g->len[g->n] = len;
     g->varies[g->n] = g->n == 0 || (*ins && g->varies[first]);
+    g->origin[g->n] = is_view(optype) ? g->origin[first] : g->n;
     g->n++;
 }
 
@@ -199,16 +207,20 @@ static void add_join(maker *g)
         snprintf(ins, sizeof(ins), "t%d", a);
         add_op(g, makers[i], ins, i ? "scratch 24" : "", g->len[a]);
     }
+    g->joined[g->n - 2] = g->joined[g->n - 1] = 1;
     add_pair(g, "join", g->n - 2, g->n - 1, g->len[g->n - 2] + g->len[g->n - 1]);
 }
 
 static void add_any(maker *g)
 {
+    enum { VIEW = 5, BUMP = 6 };
     static const char *const unary[] = {"add1", "add1", "double", "twice",
                                         "work", "view", "bump",   "watch"};
     char ins[16];
     const int a = pick(g);
-    const unsigned kind = ln_test_random(&g->seed, 15);
+    unsigned kind = ln_test_random(&g->seed, 15);
+    if (kind == BUMP && g->joined[g->origin[a]])
+        kind = VIEW;
     snprintf(ins, sizeof(ins), "t%d", a);
     if (kind < 8)
         add_op(g, unary[kind], ins, kind == 4 ? "scratch 40" : "", kind == 7 ? 0 : g->len[a]);

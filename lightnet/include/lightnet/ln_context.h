@@ -230,8 +230,9 @@ LN_API int ln_context_add_op(ln_context *ctx, ln_list **position, ln_op *new_op)
  * list order: there the new stand. */
 LN_API int ln_context_subgraph(ln_context *ctx, ln_list *old_ops, ln_list *new_ops);
 
-/** 0 when operators, tensors, graph, names and, once planned, memory agree; otherwise -1 with the
- * first disagreement. */
+/** 0 when the operators in the list, their tensors, the tables and the graph agree, and nothing
+ * writes a tensor in place that a no-copy gather has made a part of another before; otherwise -1
+ * with the first disagreement. */
 LN_API int ln_context_check(const ln_context *ctx);
 
 /** Lets `op` read tensor `to` wherever it reads `from`; the operator is checked anew. */
