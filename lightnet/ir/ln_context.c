@@ -80,8 +80,8 @@ void ln_context_clear_error(const ln_context *ctx)
 
 static int has_tables(const ln_context *ctx)
 {
-    return ctx->tensor_table && ctx->op_table && ctx->dfg && ctx->unique && ctx->mutated &&
-           ctx->input_names && ctx->output_names;
+    return ctx->tensor_table && ctx->op_table && ctx->dfg && ctx->unique && ctx->warned &&
+           ctx->mutated && ctx->input_names && ctx->output_names;
 }
 
 // What one model brings is dropped by ln_context_cleanup; what the caller set stays.
@@ -91,6 +91,7 @@ static int create_tables(ln_context *ctx)
     ctx->op_table = ln_op_table_create();
     ctx->dfg = ln_dfg_create();
     ctx->unique = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
+    ctx->warned = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
     ctx->mutated = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
     ctx->input_names = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     ctx->output_names = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
@@ -103,6 +104,7 @@ static void free_tables(ln_context *ctx)
     ln_op_table_free(ctx->op_table);
     ln_tensor_table_free(ctx->tensor_table);
     ln_hash_free(ctx->unique);
+    ln_hash_free(ctx->warned);
     ln_hash_free(ctx->mutated);
     ln_hash_free(ctx->input_names);
     ln_hash_free(ctx->output_names);
@@ -273,6 +275,7 @@ void ln_context_cleanup(ln_context *ctx)
     ln_hash_clear(ctx->input_names);
     ln_hash_clear(ctx->output_names);
     ln_hash_clear(ctx->unique);
+    ln_hash_clear(ctx->warned);
     ln_hash_clear(ctx->mutated);
     ln_list_free_deep(ctx->inputs, ln_free);
     ln_list_free_deep(ctx->outputs, ln_free);

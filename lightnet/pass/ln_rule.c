@@ -379,11 +379,30 @@ ln_list *ln_rule_end_subgraph(ln_rule_made *made, const ln_op *const *replaced, 
     return ops;
 }
 
+/** Notes that the rule warns about the operator: the next round must not again. 0: it did before,
+ * or there is no memory. */
+static int note_warning(const ln_context *ctx, const char *rule, const ln_op *op)
+{
+    const size_t size = strlen(rule) + strlen(op->op_arg->name) + 2;
+    char *key = ln_alloc(size);
+    if (!key) {
+        ln_fail_last(ctx);
+        return 0;
+    }
+    snprintf(key, size, "%s %s", rule, op->op_arg->name);
+    const int known = ln_hash_find_extended(ctx->warned, key, NULL, NULL);
+    if (!known && ln_hash_insert(ctx->warned, key, NULL) >= 0)
+        return 1;
+    if (!known)
+        ln_fail_last(ctx);
+    ln_free(key);
+    return 0;
+}
+
 void ln_rule_warn(const ln_context *ctx, const char *rule, const ln_op *op, const char *text)
 {
-    if (ln_streq(op->op_arg->rule, rule))
+    if (!note_warning(ctx, rule, op))
         return;
-    op->op_arg->rule = rule; // so that the next round does not warn again
     ln_warn(ctx, "operator '%s' (%s): %s", op->op_arg->name, op->op_arg->optype, text);
 }
 

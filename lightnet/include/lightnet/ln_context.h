@@ -62,6 +62,7 @@ typedef struct ln_context {
     ln_list *rules;        /* ln_rule_count: what fired, in order of first firing */
     ln_list *disabled;     /* names (char *) of rules to leave out */
     ln_hash *unique;       /* the next number for each prefix of new names */
+    ln_hash *warned;       /* "RULE OPERATOR" of the warnings that rules have given */
     ln_list *last;         /* the last node of ops */
     ln_hash *input_names;  /* the names in inputs, to find them fast */
     ln_hash *output_names; /* the names in outputs */

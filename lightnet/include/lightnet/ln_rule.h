@@ -127,7 +127,7 @@ LN_API ln_list *ln_rule_end(ln_rule_made *made, int *match);
 LN_API ln_list *ln_rule_end_subgraph(ln_rule_made *made, const ln_op *const *replaced,
                                      ln_list **old_ops);
 
-/** Warns about `op`, once: "operator 'NAME' (OPTYPE): TEXT". */
+/** Warns about `op`, once for each rule: "operator 'NAME' (OPTYPE): TEXT". */
 LN_API void ln_rule_warn(const ln_context *ctx, const char *rule, const ln_op *op,
                          const char *text);
 
