@@ -9,12 +9,21 @@
 
 #include "gen/ln_cgen.h"
 
-static const char *const mtype_names[] = {"LN_MEM_NONE", "LN_MEM_CPU", "LN_MEM_CUDA", "LN_MEM_DPU"};
+/* The words that a field may hold. */
+typedef struct vocabulary {
+    const char *what; /* each of them is */
+    const char *const *words;
+    size_t len;
+} vocabulary;
 
-static const char *const dtype_names[] = {
+static const char *const mtype_words[] = {"LN_MEM_NONE", "LN_MEM_CPU", "LN_MEM_CUDA", "LN_MEM_DPU"};
+static const vocabulary mtypes = {"memory type", mtype_words, LENGTH_OF(mtype_words)};
+
+static const char *const dtype_words[] = {
     "TL_DOUBLE", "TL_FLOAT", "TL_INT32", "TL_INT16",  "TL_INT8",    "TL_UINT32",   "TL_UINT16",
     "TL_UINT8",  "TL_BOOL",  "TL_INT64", "TL_UINT64", "TL_FLOAT16", "TL_BFLOAT16",
 };
+static const vocabulary dtypes = {"data type", dtype_words, LENGTH_OF(dtype_words)};
 
 static const char *const number_types[] = {"int", "float", "double"};
 
@@ -34,6 +43,32 @@ static int is_one_of(const char *text, const char *const *names, size_t n)
 }
 
 #define IS_ONE_OF(text, names) is_one_of(text, names, LENGTH_OF(names))
+
+/** Room for all words of a vocabulary, for messages. */
+#define LIST_SIZE 256
+
+/** Fails for a word that is none of the vocabulary. `arg` NULL: the operator's own. */
+static int fail_unknown(const ln_opdesc *op, const ln_argdesc *arg, const ln_rjson *node,
+                        const vocabulary *words, ln_error *err)
+{
+    char list[LIST_SIZE] = "";
+    for (size_t i = 0; i < words->len; i++) {
+        const size_t len = strlen(list);
+        snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "", words->words[i]);
+    }
+    return ln_opdesc_fail(op, node, err, "%s%s%s%s '%s' is unknown, expected one of %s",
+                          arg ? "argument '" : "", arg ? arg->name : "", arg ? "': " : "",
+                          words->what, node->text, list);
+}
+
+/** A field (NULL: not given) is a word of the vocabulary. */
+static int check_word(const ln_opdesc *op, const ln_argdesc *arg, const ln_rjson *node,
+                      const vocabulary *words, ln_error *err)
+{
+    if (node && !is_one_of(node->text, words->words, words->len))
+        return fail_unknown(op, arg, node, words, err);
+    return 0;
+}
 
 static int check_required(const ln_opdesc *op, ln_error *err)
 {
@@ -73,10 +108,12 @@ static int check_name(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
                               LN_OPDESC_MAX_NAME);
     if (!ln_c_is_identifier(arg->name))
         return ln_opdesc_fail(op, arg->fields[LN_ARGDESC_ARG_NAME], err,
-                              "arg_name '%s' is no identifier of C", arg->name);
+                              "arg_name '%s', expected an identifier of C that is no keyword",
+                              arg->name);
     if (IS_ONE_OF(arg->name, reserved_names))
-        return ln_opdesc_fail(op, arg->fields[LN_ARGDESC_ARG_NAME], err,
-                              "arg_name '%s' is a variable of the generated code", arg->name);
+        return ln_opdesc_fail(
+            op, arg->fields[LN_ARGDESC_ARG_NAME], err,
+            "arg_name '%s' is a variable of the generated code, expected another name", arg->name);
     for (size_t i = 0; i < op->nargs; i++) {
         const ln_argdesc *other = &op->args[i];
         const size_t len = strlen(other->name);
@@ -109,22 +146,12 @@ static int check_reference(const ln_opdesc *op, const ln_argdesc *arg, const ln_
     return 0;
 }
 
-static int check_mtype(const ln_opdesc *op, const ln_rjson *mtype, ln_error *err)
-{
-    if (mtype && !IS_ONE_OF(mtype->text, mtype_names))
-        return ln_opdesc_fail(op, mtype, err, "memory type '%s' is unknown", mtype->text);
-    return 0;
-}
-
 static int check_dtype(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
 {
     const ln_rjson *dtype = arg->fields[LN_ARGDESC_DTYPE];
     if (!dtype || strncmp(dtype->text, "TL_", 3) != 0 || !ln_c_is_identifier(dtype->text))
         return 0; // a set of types, or an expression
-    if (!IS_ONE_OF(dtype->text, dtype_names))
-        return ln_opdesc_fail(op, dtype, err, "argument '%s': data type '%s' is unknown", arg->name,
-                              dtype->text);
-    return 0;
+    return check_word(op, arg, dtype, &dtypes, err);
 }
 
 static int check_tensor(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
@@ -136,7 +163,8 @@ static int check_tensor(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
     if (arg->variadic && forbid(op, arg, LN_ARGDESC_OPTIONAL, "on a variadic one", err))
         return -1;
     if (require(op, arg, LN_ARGDESC_MTYPE, err) ||
-        check_mtype(op, arg->fields[LN_ARGDESC_MTYPE], err) || check_dtype(op, arg, err))
+        check_word(op, arg, arg->fields[LN_ARGDESC_MTYPE], &mtypes, err) ||
+        check_dtype(op, arg, err))
         return -1;
     if (check_reference(op, arg, arg->fields[LN_ARGDESC_SAMETYPE], TENSOR, err) ||
         check_reference(op, arg, arg->fields[LN_ARGDESC_SAMESHAPE], TENSOR, err) ||
@@ -268,23 +296,80 @@ static int check_default(const ln_opdesc *op, const ln_argdesc *arg, ln_error *e
                               arg->name, ln_rjson_type_name(value->type),
                               ln_rjson_type_name(expected));
     if (expected == LN_RJSON_ARRAY && value->len == 0)
-        return ln_opdesc_fail(op, value, err, "argument '%s': \"default\" is empty", arg->name);
+        return ln_opdesc_fail(
+            op, value, err,
+            "argument '%s': \"default\" is an empty array, expected at least one value", arg->name);
     return expected == LN_RJSON_ARRAY ? ln_opdesc_check_items(op, value, 1 << type, err) : 0;
+}
+
+/** The ptype of that name, LN_ARGDESC_PTYPES when it is none. */
+static ln_argdesc_ptype find_ptype(const char *name)
+{
+    int i = 0;
+    while (i < LN_ARGDESC_PTYPES && strcmp(ln_ptype_specs[i].name, name) != 0)
+        i++;
+    return (ln_argdesc_ptype)i;
+}
+
+static int fail_unknown_ptype(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
+{
+    const char *names[LN_ARGDESC_PTYPES];
+    const vocabulary ptypes = {"ptype", names, LENGTH_OF(names)};
+    for (int i = 0; i < LN_ARGDESC_PTYPES; i++)
+        names[i] = ln_ptype_specs[i].name;
+    return fail_unknown(op, arg, arg->fields[LN_ARGDESC_PTYPE], &ptypes, err);
 }
 
 static int check_param(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
 {
     if (require(op, arg, LN_ARGDESC_PTYPE, err))
         return -1;
-    const ln_rjson *ptype = arg->fields[LN_ARGDESC_PTYPE];
-    for (int i = 0; i < LN_ARGDESC_PTYPES; i++) {
-        if (strcmp(ln_ptype_specs[i].name, ptype->text) != 0)
-            continue;
-        arg->ptype = (ln_argdesc_ptype)i;
-        return check_param_fields(op, arg, err) || check_default(op, arg, err) ? -1 : 0;
-    }
-    return ln_opdesc_fail(op, ptype, err, "argument '%s': ptype '%s' is unknown", arg->name,
-                          ptype->text);
+    arg->ptype = find_ptype(ln_argdesc_text(arg, LN_ARGDESC_PTYPE));
+    if (arg->ptype == LN_ARGDESC_PTYPES)
+        return fail_unknown_ptype(op, arg, err);
+    return check_param_fields(op, arg, err) || check_default(op, arg, err) ? -1 : 0;
+}
+
+/** Where "[...]" ends that begins at `text`; NULL: it does not, or holds no expression. */
+static const char *skip_length(const char *text)
+{
+    static const char expression[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+                                     "0123456789+-*/%<>() ";
+    const char *end = text + 1 + strspn(text + 1, expression);
+    const int is_blank = text + 1 + strspn(text + 1, " ") == end;
+    return *end == ']' && !is_blank ? end + 1 : NULL;
+}
+
+/** 1 for what can stand behind a type to declare a member: NAME, NAME[LENGTH],
+ * NAME[LENGTH][LENGTH]. */
+static int is_member_declarator(const char *text)
+{
+    char name[LN_OPDESC_MAX_NAME + 1];
+    const size_t len = strcspn(text, "[");
+    snprintf(name, sizeof(name), "%.*s", (int)len, text);
+    if (len > LN_OPDESC_MAX_NAME || !ln_c_is_identifier(name))
+        return 0;
+    const char *rest = text + len;
+    while (rest && *rest == '[')
+        rest = skip_length(rest);
+    return rest && !*rest;
+}
+
+/** A member has {"type": STRING, "name": STRING}. */
+static int check_extra_priv(const ln_opdesc *op, const ln_rjson *priv, ln_error *err)
+{
+    const ln_rjson *type = ln_rjson_get(priv, "type"), *name = ln_rjson_get(priv, "name");
+    if (!type || !name || priv->len != 2 || type->type != LN_RJSON_STRING ||
+        name->type != LN_RJSON_STRING)
+        return ln_opdesc_fail(
+            op, priv, err,
+            "item of \"extra_privs\", expected {\"type\": STRING, \"name\": STRING}");
+    if (!is_member_declarator(name->text))
+        return ln_opdesc_fail(op, name, err,
+                              "\"name\" is '%s', expected an identifier of C that is no keyword, "
+                              "or with lengths behind it: name[LENGTH]",
+                              name->text);
+    return 0;
 }
 
 static int check_extra_privs(const ln_opdesc *op, ln_error *err)
@@ -293,15 +378,8 @@ static int check_extra_privs(const ln_opdesc *op, ln_error *err)
     if (ln_opdesc_check_items(op, privs, OBJECT, err))
         return -1;
     for (size_t i = 0; privs && i < privs->len; i++) {
-        const ln_rjson *type = ln_rjson_get(privs->items[i], "type");
-        const ln_rjson *name = ln_rjson_get(privs->items[i], "name");
-        if (!type || !name || privs->items[i]->len != 2 || type->type != LN_RJSON_STRING ||
-            name->type != LN_RJSON_STRING)
-            return ln_opdesc_fail(
-                op, privs->items[i], err,
-                "item of \"extra_privs\", expected {\"type\": STRING, \"name\": STRING}");
-        if (!ln_c_is_identifier(name->text) && !strchr(name->text, '['))
-            return ln_opdesc_fail(op, name, err, "'%s' is no identifier of C", name->text);
+        if (check_extra_priv(op, privs->items[i], err))
+            return -1;
     }
     return 0;
 }
@@ -364,7 +442,8 @@ static int check_arg(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
 
 int ln_opdesc_check(ln_opdesc *op, ln_error *err)
 {
-    if (check_required(op, err) || check_mtype(op, op->fields[LN_OPDESC_MTYPE], err) ||
+    if (check_required(op, err) ||
+        check_word(op, NULL, op->fields[LN_OPDESC_MTYPE], &mtypes, err) ||
         check_extra_privs(op, err) || apply_inplace(op, err) || apply_inplace_writer(op, err))
         return -1;
     for (size_t i = 0; i < op->nargs; i++) {
