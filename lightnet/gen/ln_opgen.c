@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <getopt.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,10 +58,44 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
+/** Tells a failure in one line, as all programs of LightNet do. */
+static void print_error(const char *reason)
+{
+    fprintf(stderr, "ln-opgen: error: %s\n", reason);
+}
+
+static int wrong_usage(const char *fmt, ...) LN_PRINTF(1, 2);
+
+/** Tells wrong usage in one line; returns -1. */
+static int wrong_usage(const char *fmt, ...)
+{
+    char reason[LN_MAXLINE];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(reason, sizeof(reason), fmt, args);
+    va_end(args);
+    fprintf(stderr, "ln-opgen: error: %s; see ln-opgen --help\n", reason);
+    return -1;
+}
+
+/** Tells why getopt_long refused the word that it looked at last; returns -1. */
+static int wrong_option(int reason, char **argv)
+{
+    const char letter[] = {'-', (char)optopt, '\0'};
+    const int is_long = strncmp(argv[optind - 1], "--", 2) == 0;
+    const char *option = is_long ? argv[optind - 1] : letter;
+    if (reason == ':')
+        return wrong_usage("option '%s' needs a value", option);
+    if (optopt && is_long)
+        return wrong_usage("option '%s' takes no value", option);
+    return wrong_usage("unknown option '%s'", option);
+}
+
 /** 0; 1: help was asked for; -1: wrong usage, told on standard error. */
 static int parse_options(options *opts, int argc, char **argv)
 {
-    for (int c; (c = getopt_long(argc, argv, "o:I:h", long_options, NULL)) != -1;) {
+    opterr = 0; // getopt would not say who speaks
+    for (int c; (c = getopt_long(argc, argv, ":o:I:h", long_options, NULL)) != -1;) {
         switch (c) {
         case 'o':
             opts->output = optarg;
@@ -87,14 +122,11 @@ static int parse_options(options *opts, int argc, char **argv)
         case 'h':
             return 1;
         default:
-            return -1;
+            return wrong_option(c, argv);
         }
     }
     opts->files = argv + optind;
-    if (*opts->files)
-        return 0;
-    fputs(usage, stderr);
-    return -1;
+    return *opts->files ? 0 : wrong_usage("no description given, expected FILE.op");
 }
 
 /** 1 when the descriptions of that file were read already, under this name or another one. */
@@ -227,7 +259,7 @@ int main(int argc, char **argv)
     opts.withs = ln_alloc_array((size_t)argc, sizeof(*opts.withs));
     int status = EXIT_FAILURE;
     if (!opts.includes || !opts.withs) {
-        fprintf(stderr, "ln-opgen: %s\n", ln_last_error());
+        print_error(ln_last_error());
     } else {
         const int usage_status = parse_options(&opts, argc, argv);
         if (usage_status) {
@@ -235,7 +267,7 @@ int main(int argc, char **argv)
                 fputs(usage, stdout);
             status = usage_status > 0 ? EXIT_SUCCESS : 2;
         } else if (run(&opts, &err)) {
-            fprintf(stderr, "%s\n", ln_error_text(&err));
+            print_error(ln_error_text(&err));
         } else {
             status = EXIT_SUCCESS;
         }

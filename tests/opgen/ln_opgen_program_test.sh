@@ -30,7 +30,7 @@ mkdir ops && cp good.op ops && "$opgen" -I ops child.op -o child2.c
 check 'finds what is inherited in a folder'
 
 "$opgen" child.op -o child.c 2> message
-test $? -eq 1 && test ! -e child.c && grep -q "^child.op:7:25: operator 'blur_cpu': inherits 'blur'" message
+test $? -eq 1 && test ! -e child.c && grep -q "^ln-opgen: error: child.op:7:25: operator 'blur_cpu': inherits 'blur'" message
 check 'leaves no output after a mistake'
 
 "$opgen" good.op -o ./good.op 2> message
@@ -38,12 +38,29 @@ test $? -eq 1 && cmp -s good.op "$test/good.op"
 check 'does not write over a description'
 
 "$opgen" nothing.op 2> message
-test $? -eq 1 && grep -q nothing.op message
+test $? -eq 1 && grep -q '^ln-opgen: error: .*nothing\.op' message
 check 'names a file that is missing'
 
-"$opgen" 2> message
-test $? -eq 2 && grep -q usage message
-check 'exits 2 when used wrongly'
+# tells EXPECTED ARGUMENT...: wrong usage is told in one line that says what was expected, or is not known.
+tells() {
+    expected=$1
+    shift
+    "$opgen" "$@" 2> message
+    test $? -eq 2 && test "$(wc -l < message)" -eq 1 &&
+        grep -q "^ln-opgen: error: $expected.*; see ln-opgen --help\$" message
+}
+
+tells 'no description given'
+check 'exits 2 without a description'
+
+tells "unknown option '--output-file'" --output-file x.c good.op
+check 'exits 2 at an unknown option'
+
+tells "option '-o' needs a value" good.op -o
+check 'exits 2 at an option without its value'
+
+tells "option '--docs=x' takes no value" --docs=x good.op
+check 'exits 2 at a value that the option does not take'
 
 "$opgen" --help | grep -q usage
 check 'prints help'
