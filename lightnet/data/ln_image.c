@@ -3,6 +3,7 @@
 
 #include "lightnet/ln_image.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "data/ln_image_codec.h"
@@ -149,10 +150,16 @@ static double resampled(const ln_image *image, tap y, tap x, int c, int channels
     return top * (1 - y.weight) + bottom * y.weight;
 }
 
+// Integers are rounded: truncated, equal red, green and blue of 1 would become a grey of 0.
+static void put(tl_tensor *dst, size_t at, double value)
+{
+    const double v = tl_dtype_is_float(dst->dtype) ? value : round(value);
+    tl_convert((char *)dst->data + at * tl_size_of(dst->dtype), dst->dtype, &v, TL_DOUBLE);
+}
+
 static void fit(const ln_image *image, const layout *to, const ln_image_format *format,
                 tl_tensor *dst)
 {
-    const size_t size = tl_size_of(dst->dtype);
     for (int i = 0; i < to->height; i++) {
         const tap y = tap_at(i, image->height, to->height);
         for (int j = 0; j < to->width; j++) {
@@ -163,7 +170,7 @@ static void fit(const ln_image *image, const layout *to, const ln_image_format *
                 const double v = (resampled(image, y, x, colour, to->channels) - format->mean[c]) *
                                  format->scale[c];
                 const size_t at = pixel + (size_t)c * to->channel_step;
-                tl_convert((char *)dst->data + at * size, dst->dtype, &v, TL_DOUBLE);
+                put(dst, at, v);
             }
         }
     }

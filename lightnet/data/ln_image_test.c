@@ -88,6 +88,32 @@ START_TEST(colour_becomes_grey_by_luma_and_grey_becomes_colour)
 }
 END_TEST
 
+START_TEST(pixels_of_an_integer_tensor_are_rounded)
+{
+    static const struct {
+        const char *text;
+        double mean;
+        uint8_t expected[4];
+    } cases[] = {
+        {"P3 4 1 255 1 1 1 2 2 2 3 3 3 255 255 255", 0, {1, 2, 3, 255}},
+        {"P2 2 1 255 1 3", 0, {1, 2, 3, 3}},
+        {"P2 4 1 255 0 1 2 255", 1.25, {0, 0, 1, 254}},
+    };
+    tl_tensor *shape = like(4, (int[]){1, 1, 1, 4}, TL_UINT8);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const ln_image_format format = {.mean = {cases[i].mean}, .scale = {1}};
+        ln_error err = {0};
+        const char *file = write_file(".pnm", cases[i].text, strlen(cases[i].text));
+        tl_tensor *t = ln_image_read(file, shape, &format, &err);
+        unlink(file);
+        ck_assert_msg(t != NULL, "%s", ln_error_text(&err));
+        ck_assert_mem_eq(t->data, cases[i].expected, 4);
+        tl_tensor_free_data_too(t);
+    }
+    tl_tensor_free(shape);
+}
+END_TEST
+
 START_TEST(resizing_interpolates_between_pixel_centres)
 {
     check_pixels("P2 2 1 255 0 10", (int[]){1, 1, 1, 4}, &plain, 4, (float[]){0, 2.5f, 7.5f, 10});
@@ -352,8 +378,9 @@ END_TEST
 LN_TEST_MAIN("images", an_image_of_the_right_size_passes_exactly,
              colour_is_split_into_planes_or_stays_interleaved, mean_and_scale_apply_to_each_channel,
              colour_becomes_grey_by_luma_and_grey_becomes_colour,
-             resizing_interpolates_between_pixel_centres, sixteen_bit_samples_are_scaled_to_eight,
-             a_bad_image_gives_its_reason, an_image_needs_a_tensor_of_its_kind,
+             pixels_of_an_integer_tensor_are_rounded, resizing_interpolates_between_pixel_centres,
+             sixteen_bit_samples_are_scaled_to_eight, a_bad_image_gives_its_reason,
+             an_image_needs_a_tensor_of_its_kind,
              PNG_TESTS JPEG_TESTS an_input_is_raw_bytes_only_by_its_name,
              an_input_may_come_through_a_pipe,
              an_integer_that_only_saturation_would_bring_back_does_not_fit)

@@ -15,11 +15,6 @@
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
 
-static int is_floating(tl_dtype dtype)
-{
-    return dtype == TL_DOUBLE || dtype == TL_FLOAT || dtype == TL_FLOAT16 || dtype == TL_BFLOAT16;
-}
-
 // Whether integer `i` of `src` became the same number in `dst`. The way back gives the integer, but
 // would also cut a float that was rounded up beyond the integer's type.
 static int is_exact(const tl_tensor *dst, const tl_tensor *src, int i)
@@ -28,7 +23,7 @@ static int is_exact(const tl_tensor *dst, const tl_tensor *src, int i)
     uint64_t back = 0;
     double value = 0;
     tl_convert(&back, src->dtype, there, dst->dtype);
-    if (is_floating(dst->dtype))
+    if (tl_dtype_is_float(dst->dtype))
         tl_convert(&value, TL_DOUBLE, there, dst->dtype);
     return value < tl_dtype_max_double(src->dtype) + 1 &&
            !memcmp(&back, tl_pointer_add(src->data, i, src->dtype), tl_size_of(src->dtype));
@@ -46,7 +41,7 @@ static int check_exact(const char *file, const tl_tensor *dst, const tl_tensor *
 // Returns new: floating types are rounded, integers are exact. NULL with a reason.
 static tl_tensor *convert(const char *file, const tl_tensor *src, tl_dtype dtype, ln_error *err)
 {
-    if (is_floating(src->dtype) && !is_floating(dtype)) {
+    if (tl_dtype_is_float(src->dtype) && !tl_dtype_is_float(dtype)) {
         ln_error_set(err, "%s: the array has type %s, expected %s", file, tl_dtype_name(src->dtype),
                      tl_dtype_name(dtype));
         return NULL;
@@ -54,7 +49,7 @@ static tl_tensor *convert(const char *file, const tl_tensor *src, tl_dtype dtype
     tl_tensor *dst = tl_tensor_convert(src, NULL, dtype);
     if (!dst) {
         ln_error_set(err, "%s: %s", file, tl_last_error());
-    } else if (!is_floating(src->dtype) && check_exact(file, dst, src, err)) {
+    } else if (!tl_dtype_is_float(src->dtype) && check_exact(file, dst, src, err)) {
         tl_tensor_free_data_too(dst);
         return NULL;
     }

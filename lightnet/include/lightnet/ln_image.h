@@ -45,8 +45,9 @@ LN_API void ln_image_free(ln_image *image);
 
 /** Reads an image into a tensor of like's dtype and shape, [1, C, H, W] or [C, H, W], with C 1 or 3
  * (format->nhwc: C last): turns colour to grey (luma of ITU-R BT.601) or grey to colour, resizes to
- * H x W (linear, half-pixel centres; an image of that size stays exact), and scales. Returns new
- * (tl_tensor_free_data_too), or NULL with a reason that names the file. */
+ * H x W (linear, half-pixel centres; an image of that size stays exact), and scales; integers are
+ * rounded, and end at their limits. Returns new (tl_tensor_free_data_too), or NULL with a reason
+ * that names the file. */
 LN_API tl_tensor *ln_image_read(const char *file, const tl_tensor *like,
                                 const ln_image_format *format, ln_error *err);
 
