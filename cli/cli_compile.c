@@ -26,7 +26,8 @@ int cli_compile(const cli_options *opt)
     ln_context *ctx = cli_model_read(opt);
     if (!ctx)
         return CLI_FAILED;
-    const int failed = ln_context_compile(ctx, opt->target) || ln_context_print(ctx, opt->outfile);
+    const int failed =
+        ln_context_compile(ctx, cli_target(opt)) || ln_context_print(ctx, opt->outfile);
     const int status = failed ? cli_model_fail(ctx, opt) : CLI_OK;
     ln_context_free(ctx);
     return status;

@@ -10,6 +10,11 @@
 #include <time.h>
 #include <unistd.h>
 
+const char *cli_target(const cli_options *opt)
+{
+    return opt->target ? opt->target : "cpu";
+}
+
 static int begins_with(const char *text, const char *file)
 {
     const size_t len = file ? strlen(file) : 0;
@@ -81,13 +86,25 @@ ln_context *cli_model_read(const cli_options *opt)
     return NULL;
 }
 
+// A compiled model runs as it is: what would have been decided when it was compiled is refused.
+static int check_compiled(const ln_context *ctx, const cli_options *opt)
+{
+    if (opt->target && strcmp(opt->target, ctx->target))
+        return cli_fail("%s: the model is compiled for '%s', not for '%s'", ctx->source,
+                        ctx->target, opt->target);
+    if (opt->disabled.n)
+        return cli_fail("%s: the model is compiled already, too late for --disable-rule",
+                        ctx->source);
+    return 0;
+}
+
 int cli_model_compile(ln_context *ctx, const cli_options *opt)
 {
-    if (opt->run_only && !ctx->target)
+    if (ctx->target)
+        return check_compiled(ctx, opt);
+    if (opt->run_only)
         return cli_fail("%s: the model is not compiled; run it without -r", ctx->source);
-    if (!opt->run_only && ln_context_compile(ctx, opt->target))
-        return cli_model_fail(ctx, opt);
-    return 0;
+    return ln_context_compile(ctx, cli_target(opt)) ? cli_model_fail(ctx, opt) : 0;
 }
 
 int cli_model_load(ln_context *ctx, const cli_options *opt)

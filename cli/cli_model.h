@@ -15,8 +15,11 @@
  * tensors to its outputs. Returns the context (ln_context_free), or NULL after a message. */
 ln_context *cli_model_read(const cli_options *opt);
 
-/** Compiles it, unless --run says that it is compiled. Returns 0, or the exit status after a
- * message. */
+/** The target to compile for: -t, or cpu. */
+const char *cli_target(const cli_options *opt);
+
+/** Compiles it, unless it is compiled already, as --run demands. Returns 0, or the exit status
+ * after a message. */
 int cli_model_compile(ln_context *ctx, const cli_options *opt);
 
 /** Compiles as cli_model_compile, and loads it. Returns 0, or the exit status after a message. */

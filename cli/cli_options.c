@@ -41,7 +41,7 @@ static const row rows[] = {
     {"datafile", 'f', TEXT, FIELD(datafile), MODEL_COMMANDS, "FILE", "weights: safetensors or wts"},
     {"compile", 'c', FLAG, FIELD(compile_only), CLI_SHORT, NULL, "compile only"},
     {"run", 'r', FLAG, FIELD(run_only), CLI_SHORT | CLI_RUN, NULL,
-     "run only: MODEL is compiled already"},
+     "run only: refuse a MODEL that is not compiled"},
     {"input", 'i', TEXTS, FIELD(inputs), INPUT_COMMANDS, "[NAME=]FILE",
      "an input, by name or in the model's order: npy, png, jpg, pgm, ppm, bin"},
     {"outdir", 'O', TEXT, FIELD(outdir), CLI_RUN, "DIR",
@@ -171,7 +171,6 @@ static int set_option(cli_options *opt, const row *r, const char *text)
 static void set_defaults(cli_options *opt)
 {
     memset(opt, 0, sizeof(*opt));
-    opt->target = "cpu";
     opt->scale[0] = opt->scale[1] = opt->scale[2] = 1;
     opt->threads = 1;
     opt->seconds = 2;

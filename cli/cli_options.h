@@ -28,7 +28,7 @@ typedef struct cli_strings {
 typedef struct cli_options {
     const char *outfile;     /* -o */
     const char *outdir;      /* -O */
-    const char *target;      /* -t */
+    const char *target;      /* -t, NULL: not given */
     const char *datafile;    /* -f */
     const char *labels;      /* --labels */
     const char *trace;       /* --trace */

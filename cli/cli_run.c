@@ -239,8 +239,11 @@ static int compile_and_run(ln_context *ctx, const cli_options *opt)
 
 int cli_short(const cli_options *opt)
 {
+    const char *model = opt->args[0];
     if (opt->compile_only && opt->run_only)
         return cli_usage("-c and -r exclude each other");
+    if (!strpbrk(model, "./-") && access(model, F_OK))
+        return cli_usage("'%s' is neither a command nor a file; see lightnet --help", model);
     ln_context *ctx = cli_model_read(opt);
     const int status = ctx ? compile_and_run(ctx, opt) : CLI_FAILED;
     ln_context_free(ctx);

@@ -130,10 +130,8 @@ int cli_show(const cli_options *opt)
         return CLI_FAILED;
     if (opt->dot)
         print_dot(ctx);
-    else if (!ctx->target && ln_context_compile(ctx, opt->target))
-        status = cli_model_fail(ctx, opt);
     else
-        status = print_table(ctx, opt);
+        status = cli_model_compile(ctx, opt) || print_table(ctx, opt) ? CLI_FAILED : CLI_OK;
     ln_context_free(ctx);
     return status;
 }

@@ -128,21 +128,26 @@ static int verify_sets(const cli_options *opt)
 
 /* The reference program */
 
-static ln_context *open_kept(const cli_options *opt, int reference)
+// Returns 0 after the run, or CLI_FAILED after a message.
+static int run_kept(ln_context *ctx, const cli_options *opt, int reference)
 {
-    ln_context *ctx = cli_model_read(opt);
-    if (!ctx)
-        return NULL;
+    if (ctx->target)
+        return cli_fail("%s: --reference needs the model as it was before it was compiled",
+                        ctx->source);
     ln_context_keep_all(ctx);
     if (reference)
         ln_context_set_reference(ctx);
-    if (cli_model_load(ctx, opt) || cli_model_set_inputs(ctx, opt, 1)) {
-        ln_context_free(ctx);
-        return NULL;
-    }
-    if (!ln_context_run(ctx))
+    if (cli_model_load(ctx, opt) || cli_model_set_inputs(ctx, opt, 1))
+        return CLI_FAILED;
+    return ln_context_run(ctx) ? cli_model_fail(ctx, opt) : 0;
+}
+
+// Returns new: a context that has run, with all its tensors to be read; NULL after a message.
+static ln_context *open_kept(const cli_options *opt, int reference)
+{
+    ln_context *ctx = cli_model_read(opt);
+    if (!ctx || !run_kept(ctx, opt, reference))
         return ctx;
-    cli_model_fail(ctx, opt);
     ln_context_free(ctx);
     return NULL;
 }
