@@ -269,6 +269,9 @@ static int check_param_fields(const ln_opdesc *op, const ln_argdesc *arg, ln_err
     }
     if (!is_string && forbid(op, arg, LN_ARGDESC_FROM_FUNC, "converts a string", err))
         return -1;
+    if (!arg->fields[LN_ARGDESC_FROM_FUNC] &&
+        forbid(op, arg, LN_ARGDESC_NAME_FUNC, "needs \"from_func\"", err))
+        return -1;
     const ln_rjson *realtype = arg->fields[LN_ARGDESC_REALTYPE];
     if (is_number && require(op, arg, LN_ARGDESC_REALTYPE, err))
         return -1;

@@ -49,6 +49,7 @@ const field_spec ln_opdesc_arg_fields[LN_ARGDESC_FIELDS] = {
     [LN_ARGDESC_PTYPE] = {"ptype", STRING, PARAM},
     [LN_ARGDESC_REALTYPE] = {"realtype", STRING, PARAM},
     [LN_ARGDESC_FROM_FUNC] = {"from_func", STRING, PARAM},
+    [LN_ARGDESC_NAME_FUNC] = {"name_func", STRING, PARAM},
     [LN_ARGDESC_DEFAULT] = {"default", ANY, PARAM},
     [LN_ARGDESC_LEN] = {"len", CODE, ALL},
     [LN_ARGDESC_LEN_GT] = {"len_gt", CODE, PARAM},

@@ -451,23 +451,28 @@ static int write_operators(ln_cgen *out, const ln_opdescs *descs, ln_error *err)
 }
 
 /** Prints an #include of a header that the generator's own code needs when the draft has one of the
- * words. */
+ * words, of which there are at most three. */
 static void write_include_for(ln_cgen *out, const ln_cgen *draft, const char *header,
-                              const char *word, const char *other)
+                              const char *const words[3])
 {
-    if (draft->text && (strstr(draft->text, word) || strstr(draft->text, other)))
+    for (int i = 0; draft->text && i < 3 && words[i]; i++) {
+        if (!strstr(draft->text, words[i]))
+            continue;
         ln_cgen_print(out, "#include %s\n", header);
+        return;
+    }
 }
 
 /** Prints the #includes that a file with the operators of `draft` needs. */
 static void write_headers(ln_cgen *out, const ln_cgen *draft, const ln_opdescs *descs)
 {
     const size_t before = out->len;
-    write_include_for(out, draft, "<limits.h>", "INT_MIN", "INT_MAX");
+    write_include_for(out, draft, "<limits.h>", (const char *const[3]){"INT_MIN", "INT_MAX"});
     write_includes(out, descs, 1);
-    write_include_for(out, draft, "<string.h>", "memcpy(", "strcmp(");
+    write_include_for(out, draft, "<string.h>", (const char *const[3]){"memcpy(", "strcmp("});
     ln_cgen_print(out, out->len > before ? "\n" : "");
-    write_include_for(out, draft, "\"lightnet/ln_genop.h\"", "ln_op_default_", "_variadic");
+    write_include_for(out, draft, "\"lightnet/ln_genop.h\"",
+                      (const char *const[3]){"ln_op_default_", "_variadic", "ln_op_fail_name("});
     ln_cgen_print(out, "#include \"lightnet/ln_op.h\"\n#include \"tensorlight/tensorlight.h\"\n");
     write_includes(out, descs, 0);
 }

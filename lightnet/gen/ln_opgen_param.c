@@ -73,15 +73,20 @@ static void write_param_checks(const generator *g, const ln_argdesc *arg)
                      is_array ? "array_" : "", arg->name);
 }
 
+/** Fails for a string that from_func, which returned -1, does not know. */
 static void write_unknown_string(const generator *g, const ln_argdesc *arg, int indent,
                                  const char *index)
 {
-    ln_cgen_line(g->out, indent,
-                 "ln_opck_satisfy_msg((int)%s%s != -1, \"parameter '%s' is \\\"%%s\\\", which %s "
-                 "does not know\", "
-                 "%s_entry->value_%sstring%s);",
-                 arg->name, index, arg->name, ln_argdesc_text(arg, LN_ARGDESC_FROM_FUNC), arg->name,
-                 *index ? "array_" : "", index);
+    const char *p = arg->name;
+    char name_at[LN_MAX_NAME_LEN] = "NULL";
+    if (arg->fields[LN_ARGDESC_NAME_FUNC])
+        snprintf(name_at, sizeof(name_at), "%s_%s_name", g->op->optype, p);
+    ln_cgen_line(g->out, indent, "if ((int)%s%s == -1) {", p, index);
+    ln_cgen_line(g->out, indent + 4,
+                 "ln_op_fail_name(op_arg, \"%s\", %s_entry->value_%sstring%s, %s);", p, p,
+                 *index ? "array_" : "", index, name_at);
+    ln_cgen_line(g->out, indent + 4, "return;");
+    ln_cgen_line(g->out, indent, "}");
 }
 
 /** Converts an array of strings to an array that `priv` owns. */
@@ -128,6 +133,17 @@ static void write_param_value(const generator *g, const ln_argdesc *arg)
     } else if (ln_opgen_has_value_in_pre(g, arg)) {
         ln_cgen_line(g->out, 4, "%s%s%s = %s;", const_scalar, type, arg->name, value);
     }
+}
+
+void ln_opgen_write_name_func(const generator *g, const ln_argdesc *arg)
+{
+    const ln_rjson *func = arg->fields[LN_ARGDESC_NAME_FUNC];
+    if (!func)
+        return;
+    ln_cgen_print(g->out, "static const char *%s_%s_name(int i)\n{\n", g->op->optype, arg->name);
+    ln_cgen_line_of(g->out, 4, func, "return %s((%s)i);", func->text,
+                    ln_argdesc_text(arg, LN_ARGDESC_REALTYPE));
+    ln_cgen_print(g->out, "}\n\n");
 }
 
 void ln_opgen_write_param(const generator *g, const ln_argdesc *arg)

@@ -216,6 +216,8 @@ int ln_opgen_write_pre_run(generator *g, ln_error *err)
 {
     const ln_rjson *scratch = g->op->fields[LN_OPDESC_SCRATCH],
                    *custom = g->op->fields[LN_OPDESC_CUSTOM];
+    for (size_t i = 0; i < g->op->nargs; i++)
+        ln_opgen_write_name_func(g, &g->op->args[i]);
     ln_cgen_print(g->out, "static void %s_pre_run(ln_op_arg *op_arg)\n{\n", g->op->optype);
     ln_cgen_line(g->out, 4, "if (ln_op_check_args(op_arg))");
     ln_cgen_line(g->out, 8, "return;");

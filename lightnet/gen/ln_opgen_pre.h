@@ -20,6 +20,9 @@ void ln_opgen_write_input(const generator *g, const ln_argdesc *arg);
 void ln_opgen_write_output(const generator *g, const ln_argdesc *arg);
 void ln_opgen_write_param(const generator *g, const ln_argdesc *arg);
 
+/** The function that gives the `i`th name that a parameter can have; none without "name_func". */
+void ln_opgen_write_name_func(const generator *g, const ln_argdesc *arg);
+
 /** Declares the variables of a variadic argument that code in pre_run names. */
 void ln_opgen_write_variadic_locals(const generator *g, const ln_argdesc *arg);
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defaults of parameters and variadic tensors, for generated operators.
+// Defaults and names of parameters, and variadic tensors, for generated operators.
 
 #include "lightnet/ln_genop.h"
+
+#include <stdio.h>
+#include <string.h>
 
 #include "ir/ln_name.h"
 
@@ -67,6 +70,21 @@ int ln_op_default_array_bool(ln_op_arg *op_arg, const char *arg_name, int array_
         return 0;
     return set_params(op_arg,
                       ln_param_list_append_array_bool(op_arg->params, arg_name, array_len, values));
+}
+
+/* ---- names ---- */
+
+int ln_op_fail_name(ln_op_arg *op_arg, const char *arg_name, const char *value,
+                    const char *(*name_at)(int i))
+{
+    char names[LN_MAXLINE] = "";
+    const char *name;
+    for (int i = 0; name_at && (name = name_at(i)) != NULL; i++) {
+        const size_t len = strlen(names);
+        snprintf(names + len, sizeof(names) - len, "%s%s", i ? ", " : "", name);
+    }
+    return ln_op_fail(op_arg, "parameter '%s' is \"%s\", %s%s", arg_name, value ? value : "",
+                      *names ? "expected one of " : "which is none of its values", names);
 }
 
 /* ---- variadic tensors ---- */

@@ -127,7 +127,7 @@ START_TEST(checks_name_what_is_wrong)
         {"src=m", "sigma", 1e7, NULL, "sigma is 1e+07"},
         {"src=m", "edge", 1, NULL, "parameter 'edge'"},
         {"src=m", "dtype", 0, "TL_FLOT",
-         "parameter 'dtype' is \"TL_FLOT\", which tl_dtype_from_str"},
+         "parameter 'dtype' is \"TL_FLOT\", expected one of TL_DOUBLE, TL_FLOAT, TL_INT32, "},
         {"src=m", "dtype", 0, "TL_BOOL", "expected dtype != TL_BOOL"},
         {"src=m", "dtype", 0, "TL_INT8", "expected dtypes[0] == dtype"},
         {"src=m", "colour", 0, "red", "unknown parameter 'colour'"},

@@ -15,6 +15,13 @@ struct blur_priv {
     const tl_dtype *dtypes;
 };
 
+static const char *blur_dtype_name(int i)
+{
+#line 69 "good.op"
+    return tl_dtype_name((tl_dtype)i);
+#line 23 "good.c"
+}
+
 static void blur_pre_run(ln_op_arg *op_arg)
 {
     if (ln_op_check_args(op_arg))
@@ -51,12 +58,12 @@ static void blur_pre_run(ln_op_arg *op_arg)
 #line 34 "good.op"
         ln_opck_satisfy_msg(bias->len == src->dims[0], "'bias' has %d elements, expected %d",
                             bias->len, src->dims[0]);
-#line 55 "good.c"
+#line 62 "good.c"
     }
     if (bias_entry) {
 #line 35 "good.op"
         ln_opck_satisfy(bias->len > 0);
-#line 60 "good.c"
+#line 67 "good.c"
     }
 
     // parameters
@@ -118,51 +125,53 @@ static void blur_pre_run(ln_op_arg *op_arg)
     ln_opck_param_type(dtype_entry, LN_PARAM_STRING);
 #line 68 "good.op"
     const tl_dtype dtype = tl_dtype_from_str(dtype_entry->value_string);
-#line 122 "good.c"
-    ln_opck_satisfy_msg((int)dtype != -1,
-                        "parameter 'dtype' is \"%s\", which tl_dtype_from_str does not know",
-                        dtype_entry->value_string);
-#line 70 "good.op"
+#line 129 "good.c"
+    if ((int)dtype == -1) {
+        ln_op_fail_name(op_arg, "dtype", dtype_entry->value_string, blur_dtype_name);
+        return;
+    }
+#line 71 "good.op"
     ln_opck_satisfy(dtype != TL_BOOL);
-#line 128 "good.c"
+#line 136 "good.c"
 
     if (ln_op_default_array_string(op_arg, "dtypes", 1, (const char *const[]){"TL_FLOAT"}))
         return;
     ln_param_entry *dtypes_entry = ln_param_list_find(op_arg->params, "dtypes");
     ln_opck_param_type(dtypes_entry, LN_PARAM_ARRAY_STRING);
-#line 75 "good.op"
+#line 76 "good.op"
     tl_dtype *dtypes = ln_alloc_array((size_t)dtypes_entry->array_len, sizeof(tl_dtype));
-#line 136 "good.c"
+#line 144 "good.c"
     if (!dtypes) {
         ln_op_fail_last(op_arg);
         return;
     }
     priv->dtypes = dtypes;
     for (int i = 0; i < dtypes_entry->array_len; i++) {
-#line 76 "good.op"
+#line 77 "good.op"
         dtypes[i] = tl_dtype_from_str(dtypes_entry->value_array_string[i]);
-#line 145 "good.c"
-        ln_opck_satisfy_msg((int)dtypes[i] != -1,
-                            "parameter 'dtypes' is \"%s\", which tl_dtype_from_str does not know",
-                            dtypes_entry->value_array_string[i]);
+#line 153 "good.c"
+        if ((int)dtypes[i] == -1) {
+            ln_op_fail_name(op_arg, "dtypes", dtypes_entry->value_array_string[i], NULL);
+            return;
+        }
     }
-#line 78 "good.op"
+#line 79 "good.op"
     ln_opck_satisfy(dtypes[0] == dtype);
-#line 152 "good.c"
+#line 161 "good.c"
 
     // across arguments
 #line 26 "good.op"
     ln_opck_satisfy(width <= src->dims[1]);
-#line 157 "good.c"
+#line 166 "good.c"
 
     // outputs
     if (!ln_op_define_output(op_arg, "dst", src->ndim, src->dims, src->dtype, LN_MEM_NONE))
         return;
 
-#line 83 "good.op"
+#line 84 "good.op"
     if (sigma > 1e6F)
         ln_op_fail(op_arg, "sigma is %g", sigma);
-#line 166 "good.c"
+#line 175 "good.c"
 }
 
 static void blur_post_run(ln_op_arg *op_arg)
@@ -246,11 +255,11 @@ struct split_cpu_priv {
     tl_tensor *upper;
     ln_tensor_entry *upper_entry;
     tl_tensor *lower;
-#line 95 "good.op"
-    int runs;
 #line 96 "good.op"
+    int runs;
+#line 97 "good.op"
     double *table;
-#line 254 "good.c"
+#line 263 "good.c"
 };
 
 static void split_cpu_pre_run(ln_op_arg *op_arg)
@@ -272,9 +281,9 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     tl_tensor *src = src_entry->tensor;
     ln_opck_tensor_mtype_eq(src_entry, LN_MEM_CPU);
     ln_opck_tensor_isstatic(src_entry);
-#line 99 "good.op"
+#line 100 "good.op"
     ln_opck_satisfy(src->ndim > 0 && src->dims[0] > 1);
-#line 278 "good.c"
+#line 287 "good.c"
 
     // parameters
     ln_param_entry *rows_entry = ln_param_list_find(op_arg->params, "rows");
@@ -285,7 +294,7 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
 
     // outputs
     int *upper_dims = NULL;
-#line 110 "good.op"
+#line 111 "good.op"
     upper_dims = ln_clone(src->dims, sizeof(int) * (size_t)src->ndim);
     if (!upper_dims) {
         ln_op_fail_last(op_arg);
@@ -293,12 +302,12 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     }
 
     upper_dims[0] = rows;
-#line 297 "good.c"
+#line 306 "good.c"
     ln_tensor_entry *upper_entry = ln_op_define_output(op_arg, "upper", src->ndim, upper_dims,
         src->dtype, LN_MEM_CPU);
-#line 118 "good.op"
+#line 119 "good.op"
     ln_free(upper_dims);
-#line 302 "good.c"
+#line 311 "good.c"
     if (!upper_entry)
         return;
     if (ln_tensor_entry_set_owner(upper_entry, op_arg->tensor_table, src_name)) {
@@ -311,9 +320,9 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     if (ln_tensor_list_find_by_arg_name(op_arg->tensors_out, "lower")) {
         int lower_dims[LN_MAXDIM];
         memcpy(lower_dims, src->dims, sizeof(int) * (size_t)src->ndim);
-#line 128 "good.op"
+#line 129 "good.op"
         lower_dims[0] = src->dims[0] - upper->dims[0];
-#line 317 "good.c"
+#line 326 "good.c"
         lower_entry = ln_op_define_output(op_arg, "lower", src->ndim, lower_dims, upper->dtype,
                                           LN_MEM_CPU);
         if (!lower_entry)
@@ -329,22 +338,22 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     priv->lower = lower_entry ? lower_entry->tensor : NULL;
 
     // scratch memory
-#line 135 "good.op"
-    op_arg->scratch_size = tl_tensor_size(src);
-#line 335 "good.c"
-
 #line 136 "good.op"
+    op_arg->scratch_size = tl_tensor_size(src);
+#line 344 "good.c"
+
+#line 137 "good.op"
     priv->table = NULL;
-#line 339 "good.c"
+#line 348 "good.c"
 }
 
 static void split_cpu_static_run(ln_op_arg *op_arg)
 {
     struct split_cpu_priv *priv = op_arg->priv;
 
-#line 137 "good.op"
+#line 138 "good.op"
     ((struct priv_s *)priv)->runs = 0;
-#line 348 "good.c"
+#line 357 "good.c"
 }
 
 static void split_cpu_run(ln_op_arg *op_arg)
@@ -354,12 +363,12 @@ static void split_cpu_run(ln_op_arg *op_arg)
     tl_tensor *upper = priv->upper;
     tl_tensor *lower = priv->lower;
 
-#line 140 "good.op"
+#line 141 "good.op"
     priv->runs++;
     if (lower)
         memcpy(lower->data, (const char *)src->data + tl_tensor_size(upper),
                tl_tensor_size(lower));
-#line 363 "good.c"
+#line 372 "good.c"
 }
 
 static void split_cpu_post_run(ln_op_arg *op_arg)
@@ -367,9 +376,9 @@ static void split_cpu_post_run(ln_op_arg *op_arg)
     struct split_cpu_priv *priv = op_arg->priv;
     if (!priv)
         return;
-#line 145 "good.op"
+#line 146 "good.op"
     ln_free(priv->table);
-#line 373 "good.c"
+#line 382 "good.c"
     ln_op_undefine_outputs(op_arg);
     ln_free(priv);
     op_arg->priv = NULL;
@@ -381,9 +390,9 @@ static size_t split_cpu_calc_offset(ln_op_arg *op_arg, ln_tensor_entry *te)
     ln_tensor_entry *src_entry = priv->src_entry;
     ln_tensor_entry *upper_entry = priv->upper_entry;
 
-#line 146 "good.op"
+#line 147 "good.op"
     return te == upper_entry ? src_entry->offset : te->offset;
-#line 387 "good.c"
+#line 396 "good.c"
 }
 
 static const ln_arg_info split_cpu_tensors_in[] = {
@@ -468,29 +477,29 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
         ln_opck_tensor_mtype_eq(priv->src_entry[i], LN_MEM_CPU);
     }
     for (int i = 0; i < priv->src_n; i++) {
-#line 161 "good.op"
-        ln_opck_satisfy(src[i]->dtype == src[0]->dtype && tl_tensor_issameshape(src[i], src[0]));
-#line 474 "good.c"
-    }
 #line 162 "good.op"
+        ln_opck_satisfy(src[i]->dtype == src[0]->dtype && tl_tensor_issameshape(src[i], src[0]));
+#line 483 "good.c"
+    }
+#line 163 "good.op"
     ln_opck_satisfy(src_n < 100);
-#line 478 "good.c"
+#line 487 "good.c"
 
     // outputs
-#line 171 "good.op"
+#line 172 "good.op"
     int dst_ndim = src[0]->ndim + 1;
-#line 483 "good.c"
+#line 492 "good.c"
     int *dst_dims = NULL;
-#line 174 "good.op"
+#line 175 "good.op"
     int stacked[LN_MAXDIM];
     ln_opck_satisfy(dst_ndim <= LN_MAXDIM);
     memcpy(stacked + 1, src[0]->dims, sizeof(int) * (size_t)src[0]->ndim);
     stacked[0] = src_n;
     dst_dims = stacked;
-#line 170 "good.op"
+#line 171 "good.op"
     ln_tensor_entry *dst_entry = ln_op_define_output(op_arg, "dst", dst_ndim, dst_dims,
         src[0]->dtype, LN_MEM_CPU);
-#line 494 "good.c"
+#line 503 "good.c"
     if (!dst_entry)
         return;
 
@@ -506,9 +515,9 @@ static void stack_cpu_run(ln_op_arg *op_arg)
     tl_tensor *dst = priv->dst;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 183 "good.op"
+#line 184 "good.op"
     if (tl_exec_gather(&exec, src, src_n, dst))
-#line 512 "good.c"
+#line 521 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -628,9 +637,9 @@ static void rows_cpu_pre_run(ln_op_arg *op_arg)
         LN_MEM_CPU);
     if (!total_entry)
         return;
-#line 204 "good.op"
+#line 205 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
-#line 634 "good.c"
+#line 643 "good.c"
 
     // for the other functions
     priv->src = src;
@@ -643,9 +652,9 @@ static void rows_cpu_static_run(ln_op_arg *op_arg)
     tl_tensor *total = priv->total;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 209 "good.op"
+#line 210 "good.op"
     if (tl_exec_zeros(&exec, total))
-#line 649 "good.c"
+#line 658 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -657,9 +666,9 @@ static void rows_cpu_run(ln_op_arg *op_arg)
     const int dst_n = priv->dst_n;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 210 "good.op"
+#line 211 "good.op"
     if (tl_exec_scatter(&exec, src, dst, dst_n))
-#line 663 "good.c"
+#line 672 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -780,9 +789,9 @@ static void rows_alone_cpu_pre_run(ln_op_arg *op_arg)
         LN_MEM_CPU);
     if (!total_entry)
         return;
-#line 204 "good.op"
+#line 205 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
-#line 786 "good.c"
+#line 795 "good.c"
 
     // for the other functions
     priv->src = src;
@@ -795,9 +804,9 @@ static void rows_alone_cpu_run(ln_op_arg *op_arg)
     tl_tensor **dst = priv->dst;
     const int dst_n = priv->dst_n;
 
-#line 220 "good.op"
+#line 221 "good.op"
     tl_exec_scatter(NULL, src, dst, dst_n);
-#line 801 "good.c"
+#line 810 "good.c"
 }
 
 static void rows_alone_cpu_post_run(ln_op_arg *op_arg)

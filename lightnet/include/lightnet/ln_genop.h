@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the pre_run of a generated operator calls for its arguments: defaults of parameters,
-// variadic tensors.
+// What the pre_run of a generated operator calls for its arguments: defaults of parameters, names
+// that a parameter can have, variadic tensors.
 //
 //     if (ln_op_default_array_number(op_arg, "dilation", 2, (const double[]){1, 1}))
 //         return;
@@ -28,6 +28,12 @@ LN_API int ln_op_default_array_string(ln_op_arg *op_arg, const char *arg_name, i
                                       const char *const *values);
 LN_API int ln_op_default_array_bool(ln_op_arg *op_arg, const char *arg_name, int array_len,
                                     const ln_bool *values);
+
+/** ln_op_fail for a string parameter with a `value` (NULL: none) that is no name of its
+ * enumeration: says it, and the names that `name_at` gives for 0, 1, ... until NULL. `name_at`
+ * NULL: nobody knows them. Returns -1. */
+LN_API int ln_op_fail_name(ln_op_arg *op_arg, const char *arg_name, const char *value,
+                           const char *(*name_at)(int i));
 
 /* A variadic tensor `src` stands for all tensors whose arg_name is "src" and a number, in list
  * order. */
