@@ -7,10 +7,11 @@
 #include "lightnet/ln_data.h"
 
 #include "data/ln_bundle.h"
-#include "data/ln_filemap.h"
+#include "base/ln_filemap.h"
 #include "data/ln_from_file.h"
 #include "data/ln_safetensors.h"
 #include "data/ln_wts.h"
+#include "ir/ln_weights.h"
 #include "lightnet/ln_tensor.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
@@ -144,6 +145,8 @@ static int check_wanted(const ln_context *ctx, const weights *w, const ln_tensor
 {
     char shape[TL_SHAPE_TEXT_SIZE];
     const tl_tensor *there = ln_bundle_find(w->bundle, te->name);
+    if (!there && ln_weights_find(ctx->weights, te->name))
+        return 0;
     if (!there)
         return ln_error_set(ctx->error, "%s: no tensor '%s', expected %s %s", file, te->name,
                             tl_dtype_name(te->tensor->dtype),
@@ -169,8 +172,8 @@ static int copy_to_model(const ln_context *ctx, const weights *w, const char *fi
     LN_LIST_FOREACH(op, ctx->ops)
     {
         const ln_tensor_entry *te = wanted_by(ctx, op);
-        if (te && copy_tensor(ln_bundle_find(w->bundle, te->name), ctx->tensor_table, te->name,
-                              file, ctx->error))
+        const tl_tensor *there = te ? ln_bundle_find(w->bundle, te->name) : NULL;
+        if (there && copy_tensor(there, ctx->tensor_table, te->name, file, ctx->error))
             return -1;
     }
     return 0;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "data/ln_filemap.h"
+#include "base/ln_filemap.h"
 #include "lightnet/ln_image.h"
 
 /** A decoder reads `size` bytes at `data` into `image`. Returns 0, or -1 with a reason (which does

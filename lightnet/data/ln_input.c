@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "data/ln_filemap.h"
+#include "base/ln_filemap.h"
 #include "data/ln_image_codec.h"
 #include "data/ln_npy.h"
 #include "data/ln_raw.h"

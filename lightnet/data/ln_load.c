@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "data/ln_from_file.h"
+#include "ir/ln_weights.h"
 #include "lightnet/ln_arch.h"
 #include "lightnet/ln_data.h"
 #include "lightnet/ln_util.h"
@@ -18,7 +19,7 @@ static int note_missing(ln_context *ctx)
     LN_LIST_FOREACH(op, ctx->ops)
     {
         const char *wanted = ln_from_file_name(op);
-        if (!wanted)
+        if (!wanted || ln_weights_find(ctx->weights, wanted))
             continue;
         char *name = ln_strdup(wanted);
         ln_list *longer = name ? ln_list_prepend(ctx->missing, name) : NULL;
@@ -29,6 +30,21 @@ static int note_missing(ln_context *ctx)
         ctx->missing = longer;
     }
     ctx->missing = ln_list_reverse(ctx->missing);
+    return 0;
+}
+
+// What the model's own file brings.
+static int copy_weights(ln_context *ctx)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->weights ? ctx->ops : NULL)
+    {
+        const char *name = ln_from_file_name(op);
+        const tl_tensor *weight = name ? ln_weights_find(ctx->weights, name) : NULL;
+        if (weight && ln_tensor_table_set_data(ctx->tensor_table, name, weight->data))
+            return ln_fail_last(ctx);
+    }
+    ln_weights_rest(ctx->weights);
     return 0;
 }
 
@@ -95,7 +111,7 @@ int ln_context_load(ln_context *ctx, const char *datafile)
     if (ln_context_alloc_mem(ctx))
         return -1;
     ctx->random = ctx->seed;
-    if (check_isa(ctx) || start_threads(ctx) ||
+    if (check_isa(ctx) || start_threads(ctx) || copy_weights(ctx) ||
         (datafile ? ln_data_load(ctx, datafile) : note_missing(ctx)) || run_once(ctx)) {
         ln_context_unload(ctx);
         return -1;

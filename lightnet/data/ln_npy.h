@@ -4,7 +4,7 @@
 #ifndef LN_NPY_H
 #define LN_NPY_H
 
-#include "data/ln_filemap.h"
+#include "base/ln_filemap.h"
 #include "lightnet/ln_data.h"
 
 /** Whether the bytes begin like an npy file. */

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "data/ln_filemap.h"
+#include "base/ln_filemap.h"
 #include "lightnet/ln_msg.h"
 #include "tensorlight/tl_tensor.h"
 

@@ -5,7 +5,7 @@
 #define LN_SAFETENSORS_H
 
 #include "data/ln_bundle.h"
-#include "data/ln_filemap.h"
+#include "base/ln_filemap.h"
 #include "lightnet/ln_data.h"
 
 /** Whether the bytes begin like safetensors: with a size and a brace. */

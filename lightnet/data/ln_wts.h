@@ -12,7 +12,7 @@
 #define LN_WTS_H
 
 #include "data/ln_bundle.h"
-#include "data/ln_filemap.h"
+#include "base/ln_filemap.h"
 #include "lightnet/ln_msg.h"
 
 /** Whether the bytes begin like a wts file: with a digit. */

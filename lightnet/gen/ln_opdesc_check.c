@@ -298,10 +298,6 @@ static int check_default(const ln_opdesc *op, const ln_argdesc *arg, ln_error *e
         return ln_opdesc_fail(op, value, err, "argument '%s': \"default\" is %s, expected %s",
                               arg->name, ln_rjson_type_name(value->type),
                               ln_rjson_type_name(expected));
-    if (expected == LN_RJSON_ARRAY && value->len == 0)
-        return ln_opdesc_fail(
-            op, value, err,
-            "argument '%s': \"default\" is an empty array, expected at least one value", arg->name);
     return expected == LN_RJSON_ARRAY ? ln_opdesc_check_items(op, value, 1 << type, err) : 0;
 }
 

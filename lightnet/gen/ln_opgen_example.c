@@ -134,9 +134,6 @@ static int check_tensors(const ln_opdesc *op, ln_argdesc_kind kind, const ln_rjs
             check_numbers(op, ln_rjson_get(tensor, "dims"), 0, err) ||
             check_numbers(op, ln_rjson_get(tensor, "data"), 1, err))
             return -1;
-        if (ln_rjson_get(tensor, "data")->len == 0)
-            return ln_opdesc_fail(op, ln_rjson_get(tensor, "data"), err,
-                                  "example: \"data\" is empty");
     }
     return 0;
 }
@@ -157,21 +154,33 @@ static int check_example(const ln_opdesc *op, const ln_rjson *example, ln_error 
 
 /* ---- the model ---- */
 
-/** Prints the operator that makes an input: for an operator of a target, that target's `create`. */
+/** Whether a `create` can make the tensor: it makes no scalars and no empty ones. */
+static int is_creatable(const ln_rjson *input)
+{
+    const ln_rjson *dims = ln_rjson_get(input, "dims");
+    for (size_t i = 0; i < dims->len; i++)
+        if (strcmp(dims->items[i]->text, "0") == 0)
+            return 0;
+    return dims->len > 0;
+}
+
+/** Prints the operator that makes an input: for an operator of a target, that target's. */
 static void print_create(FILE *model, const ln_opdesc *op, const ln_rjson *input)
 {
     const int is_abstract = strcmp(op->arch, "none") == 0;
+    const char *optype = is_creatable(input) ? "create" : "source";
     fprintf(model,
-            "{\"name\": \"create_%s\", \"optype\": \"create%s%s\", \"tensors_in\": [], "
+            "{\"name\": \"create_%s\", \"optype\": \"%s%s%s\", \"tensors_in\": [], "
             "\"tensors_out\": [{\"arg_name\": \"dst\", \"name\": \"%s\"}], \"params\": [",
-            input->key, is_abstract ? "" : "_", is_abstract ? "" : op->arch, input->key);
+            input->key, optype, is_abstract ? "" : "_", is_abstract ? "" : op->arch, input->key);
     for (size_t i = 0; i < input->len; i++) {
         fprintf(model, "{\"arg_name\": \"%s\", \"value\": ", input->items[i]->key);
         ln_rjson_print(model, input->items[i]);
         fprintf(model, "}, ");
     }
-    fprintf(model, "{\"arg_name\": \"ran\", \"value\": [0, 0]}, "
-                   "{\"arg_name\": \"from_file\", \"value\": false}]}, ");
+    if (is_creatable(input))
+        fprintf(model, "{\"arg_name\": \"ran\", \"value\": [0, 0]}, ");
+    fprintf(model, "{\"arg_name\": \"from_file\", \"value\": false}]}, ");
 }
 
 static void print_tensor_list(FILE *model, const char *key, const ln_rjson *tensors)
@@ -258,6 +267,10 @@ static void append_number(ln_cgen *line, const ln_rjson *item)
 
 static void append_array(ln_cgen *line, const char *type, const ln_rjson *array)
 {
+    if (array->len == 0) {
+        ln_cgen_print(line, "NULL");
+        return;
+    }
     ln_cgen_print(line, "(const %s[]){", type);
     for (size_t i = 0; i < array->len; i++) {
         ln_cgen_print(line, i ? ", " : "");

@@ -31,7 +31,9 @@ static void write_default(const generator *g, const ln_argdesc *arg)
         return;
     const ln_ptype_spec *ptype = &ln_ptype_specs[arg->ptype];
     ln_cgen text = {.file = "-"};
-    if (value->type == LN_RJSON_ARRAY) {
+    if (value->type == LN_RJSON_ARRAY && value->len == 0) {
+        ln_cgen_print(&text, "0, NULL");
+    } else if (value->type == LN_RJSON_ARRAY) {
         ln_cgen_print(&text, "%zu, (%s[]){", value->len, ptype->c_item);
         for (size_t i = 0; i < value->len; i++) {
             ln_cgen_print(&text, i ? ", " : "");

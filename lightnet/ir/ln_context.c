@@ -7,8 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ln_filemap.h"
+#include "ir/ln_bind.h"
 #include "ir/ln_context_ops.h"
+#include "ir/ln_front.h"
 #include "ir/ln_ir_json.h"
+#include "ir/ln_weights.h"
 #include "lightnet/ln_arch.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
@@ -81,7 +85,7 @@ void ln_context_clear_error(const ln_context *ctx)
 static int has_tables(const ln_context *ctx)
 {
     return ctx->tensor_table && ctx->op_table && ctx->dfg && ctx->unique && ctx->warned &&
-           ctx->mutated && ctx->input_names && ctx->output_names;
+           ctx->mutated && ctx->input_names && ctx->output_names && ctx->fixed;
 }
 
 // What one model brings is dropped by ln_context_cleanup; what the caller set stays.
@@ -95,6 +99,7 @@ static int create_tables(ln_context *ctx)
     ctx->mutated = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
     ctx->input_names = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     ctx->output_names = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    ctx->fixed = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
     return has_tables(ctx) ? 0 : ln_fail(ctx, "out of memory for a context");
 }
 
@@ -108,6 +113,7 @@ static void free_tables(ln_context *ctx)
     ln_hash_free(ctx->mutated);
     ln_hash_free(ctx->input_names);
     ln_hash_free(ctx->output_names);
+    ln_hash_free(ctx->fixed);
 }
 
 ln_context *ln_context_create(void)
@@ -140,6 +146,7 @@ void ln_context_free(ln_context *ctx)
         ln_context_cleanup(ctx);
     free_tables(ctx);
     ln_list_free_deep(ctx->disabled, ln_free);
+    ln_bind_free(ctx);
     tl_pool_free(ctx->pool);
     ln_free(ctx->error);
     ln_free(ctx);
@@ -239,26 +246,55 @@ static int read_model(ln_context *ctx, const char *name, const char *text, size_
     return ctx->declared & LN_DECLARES_OUTPUTS ? 0 : infer_outputs(ctx);
 }
 
-int ln_context_init_text(ln_context *ctx, const char *name, const char *text, size_t len)
+static int read_front(ln_context *ctx, const ln_front *front, const char *name, ln_filemap *map)
 {
-    ln_context_clear_error(ctx);
-    if (ctx->ops || ctx->source)
-        return ln_fail(ctx, "the context holds a model already; clean it up first");
-    if (read_model(ctx, name, text, len)) {
+    ctx->source = ln_strdup(name);
+    if (!ctx->source)
+        return ln_fail(ctx, "out of memory");
+    return front->read(ctx, name, map);
+}
+
+static int init_map(ln_context *ctx, const char *name, ln_filemap *map)
+{
+    const ln_front *front = ln_front_for(map->data, map->size);
+    if (front ? read_front(ctx, front, name, map)
+              : read_model(ctx, name, (const char *)map->data, map->size)) {
         ln_context_cleanup(ctx);
         return -1;
     }
     return 0;
 }
 
-int ln_context_init(ln_context *ctx, const char *source)
+static int fail_if_taken(const ln_context *ctx)
 {
     ln_context_clear_error(ctx);
-    char *text = ln_read_text(source);
-    if (!text)
-        return ln_fail_last(ctx);
-    const int status = ln_context_init_text(ctx, source, text, strlen(text));
-    ln_free(text);
+    return ctx->ops || ctx->source
+               ? ln_fail(ctx, "the context holds a model already; clean it up first")
+               : 0;
+}
+
+// A front end may keep the bytes, so they are copied for it.
+int ln_context_init_text(ln_context *ctx, const char *name, const char *text, size_t len)
+{
+    if (fail_if_taken(ctx))
+        return -1;
+    ln_filemap map = {.data = (const unsigned char *)text, .size = len};
+    if (!ln_front_for(map.data, len))
+        return init_map(ctx, name, &map);
+    map.copy = ln_clone(text, len);
+    map.data = map.copy;
+    const int status = map.copy ? init_map(ctx, name, &map) : ln_fail_last(ctx);
+    ln_filemap_close(&map);
+    return status;
+}
+
+int ln_context_init(ln_context *ctx, const char *source)
+{
+    ln_filemap map = {0};
+    if (fail_if_taken(ctx) || ln_filemap_open(&map, source, ctx->error))
+        return -1;
+    const int status = init_map(ctx, source, &map);
+    ln_filemap_close(&map);
     return status;
 }
 
@@ -277,6 +313,9 @@ void ln_context_cleanup(ln_context *ctx)
     ln_hash_clear(ctx->unique);
     ln_hash_clear(ctx->warned);
     ln_hash_clear(ctx->mutated);
+    ln_hash_clear(ctx->fixed);
+    ln_weights_free(ctx->weights);
+    ctx->weights = NULL;
     ln_list_free_deep(ctx->inputs, ln_free);
     ln_list_free_deep(ctx->outputs, ln_free);
     ln_list_free_deep(ctx->rules, ln_free);
@@ -361,6 +400,11 @@ int ln_context_is_output(const ln_context *ctx, const char *tname)
 int ln_context_num_uses(const ln_context *ctx, const char *tname)
 {
     return ln_dfg_num_readers(ctx->dfg, tname) + ln_context_is_output(ctx, tname);
+}
+
+const tl_tensor *ln_context_weight(const ln_context *ctx, const char *tname)
+{
+    return ln_weights_find(ctx->weights, tname);
 }
 
 ln_op *ln_context_creater(const ln_context *ctx, const char *tname)

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "ir/ln_lifetime.h"
+#include "ir/ln_weights.h"
 #include "lightnet/ln_util.h"
 
 static int is_loaded(const ln_context *ctx)
@@ -164,6 +165,20 @@ static ln_tensor_entry *find_loaded(ln_context *ctx, const char *tname)
     return te && te->tensor->data ? te : NULL;
 }
 
+// Data on whose values shapes were decided cannot become other data.
+static int check_fixed(const ln_context *ctx, const ln_tensor_entry *te, const void *data)
+{
+    const tl_tensor *there = ln_weights_find(ctx->weights, te->name);
+    if (!there || !ln_hash_find_extended(ctx->fixed, te->name, NULL, NULL) ||
+        !memcmp(there->data, data, tl_tensor_size(te->tensor)))
+        return 0;
+    return ln_fail(
+        ctx,
+        "shapes of the model were decided on the value of '%s'; for another one, bind it "
+        "and read the model anew",
+        te->name);
+}
+
 int ln_context_set_data(ln_context *ctx, const char *tname, const void *data)
 {
     const ln_tensor_entry *te = find_loaded(ctx, tname);
@@ -172,6 +187,8 @@ int ln_context_set_data(ln_context *ctx, const char *tname, const void *data)
     const ln_op *maker = ln_context_creater(ctx, tname);
     if (maker->op_arg->at_load && maker->run)
         return ln_fail(ctx, "tensor '%s' is computed from others when the model is loaded", tname);
+    if (check_fixed(ctx, te, data))
+        return -1;
     const ln_copy_func copy = ln_mem_type_copy_func(te->mtype, LN_MEM_CPU);
     copy(te->tensor->data, data, tl_tensor_size(te->tensor));
     if (te->isconst)

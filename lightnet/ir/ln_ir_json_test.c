@@ -335,8 +335,8 @@ START_TEST(bad_models_are_refused_with_the_place_and_the_reason)
         {WITH_PARAM("{'arg_name': 'dims', 'value': ['x']}"),
          "m.json: operator 'c' (create): parameter 'dims' is an array of strings, expected an "
          "array of numbers"},
-        {WITH_PARAM("{'arg_name': 'dims', 'value': []}"),
-         "m.json: operator 'c' (create): parameter 'dims' is an empty array, expected at least one "
+        {WITH_PARAM("{'arg_name': 'more', 'value': []}"),
+         "m.json: operator 'c' (create): parameter 'more' is an empty array, expected at least one "
          "element"},
         {WITH_PARAM("{'arg_name': 'dims', 'value': [1, 'x']}"),
          "m.json: operator 'c' (create): parameter 'dims': element 1 is a string, expected a "
@@ -364,7 +364,7 @@ START_TEST(bad_models_are_refused_with_the_place_and_the_reason)
         {WITH_TOP("'outputs': ['a', 'a']"), "m.json: outputs[1] 'a' is listed already"},
         {"{'inputs': ['a'], 'ops': [{'name': 'm', 'optype': 'mix', 'tensors_in': [], "
          "'tensors_out': [" A_TENSOR "], 'params': []}]}",
-         "m.json: inputs[0] 'a' is an output of a 'mix', expected one of a 'create'"},
+         "m.json: inputs[0] 'a' is an output of a 'mix', expected one of a 'create' or a 'source'"},
 
         {WITH_TOP("'arch': 'cpu'"), "m.json: 'mem_sizes' is missing, expected an object"},
         {WITH_TOP("'mem_sizes': {}"), "m.json: 'arch' is missing, expected a string"},

@@ -384,8 +384,20 @@ static int is_ptype_as(const param *p, ln_param_type there, ln_param_type wanted
            as_number(json_array_get(p->value, 0), &number);
 }
 
+// An empty array has the type that the prototype says; whether it may be empty, its checks tell.
+static int is_empty_array_of(const param *p, ln_param_type wanted)
+{
+    return json_is_array(p->value) && json_array_size(p->value) == 0 &&
+           (wanted == LN_PARAM_ARRAY_STRING || wanted == LN_PARAM_ARRAY_NUMBER ||
+            wanted == LN_PARAM_ARRAY_BOOL);
+}
+
 static int set_value(const reader *r, param *p, ln_param_type wanted)
 {
+    if (is_empty_array_of(p, wanted)) {
+        p->entry = ln_param_entry_create(p->arg_name, wanted);
+        return p->entry ? 0 : fail_last(r);
+    }
     const ln_param_type there = value_ptype(r, p);
     if (there == LN_PARAM_INVALID)
         return -1;
@@ -673,7 +685,13 @@ static int read_ops(reader *r, const element *top, ln_list **ops)
 // The type's name in any target's form: create, create_cpu.
 static int is_create(const char *optype)
 {
-    return !strncmp(optype, "create", 6) && (optype[6] == '\0' || optype[6] == '_');
+    static const char *const makers[] = {"create", "source"};
+    for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++) {
+        const size_t len = strlen(makers[i]);
+        if (!strncmp(optype, makers[i], len) && (optype[len] == '\0' || optype[len] == '_'))
+            return 1;
+    }
+    return 0;
 }
 
 static int check_interface_name(const reader *r, const json_t *array, size_t i, int is_input)
@@ -687,7 +705,7 @@ static int check_interface_name(const reader *r, const json_t *array, size_t i, 
     if (!optype)
         return fail(r, "%s[%zu] '%s' is not a tensor of the model", key, i, name);
     if (is_input && !is_create(optype))
-        return fail(r, "%s[%zu] '%s' is an output of a '%s', expected one of a 'create'", key, i,
+        return fail(r, "%s[%zu] '%s' is an output of a '%s', expected one of a 'create' or a 'source'", key, i,
                     name, optype);
     const int taken = take_name(r, array, name);
     return taken > 0 ? fail(r, "%s[%zu] '%s' is listed already", key, i, name) : taken;

@@ -93,9 +93,7 @@ static int write_value(FILE *fp, const ln_param_entry *pe, ln_error *err)
     case LN_PARAM_ARRAY_STRING:
     case LN_PARAM_ARRAY_NUMBER:
     case LN_PARAM_ARRAY_BOOL:
-        if (pe->array_len > 0)
-            return write_array(fp, pe, err);
-        break;
+        return write_array(fp, pe, err);
     default:
         break;
     }

@@ -36,7 +36,8 @@ static ln_block *add_root(const ln_context *ctx, ln_lifetime *life, const ln_ten
                      (ln_block){
                          .name = root->name,
                          .mtype = root->mtype,
-                         .size = tl_tensor_size(root->tensor),
+                         // Also an empty tensor has a place of its own.
+                         .size = root->tensor->len ? tl_tensor_size(root->tensor) : 1,
                          .offset = root->offset,
                          .first = life->end,
                          .last = 0,

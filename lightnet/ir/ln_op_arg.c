@@ -233,10 +233,10 @@ int ln_op_check_args(ln_op_arg *op_arg)
 
 /* Outputs */
 
-static int has_empty_dim(int ndim, const int *dims)
+static int has_negative_dim(int ndim, const int *dims)
 {
     for (int i = 0; i < ndim; i++)
-        if (dims[i] < 1)
+        if (dims[i] < 0)
             return 1;
     return 0;
 }
@@ -261,8 +261,8 @@ static int check_output(ln_op_arg *op_arg, const char *arg_name, int ndim, const
                           ndim, LN_MAXDIM);
     char shape[LN_MAX_SHAPE];
     ln_sprint_shape(shape, sizeof shape, ndim, dims);
-    if (has_empty_dim(ndim, dims))
-        return ln_op_fail(op_arg, "'%s' would have shape %s, expected every dimension >= 1",
+    if (has_negative_dim(ndim, dims))
+        return ln_op_fail(op_arg, "'%s' would have shape %s, expected every dimension >= 0",
                           arg_name, shape);
     const int len = tl_compute_length(ndim, dims);
     if (len < 0)

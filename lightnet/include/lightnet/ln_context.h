@@ -29,6 +29,7 @@
 #include "lightnet/ln_mem.h"
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_op.h"
+#include "tensorlight/tl_tensor.h"
 #include "tensorlight/tl_exec.h"
 
 LN_BEGIN_DECLS
@@ -72,6 +73,9 @@ typedef struct ln_context {
     ln_list *missing;      /* names (char *) of tensors that still wait for data from outside */
     int keep;              /* every tensor keeps its memory, so that any can be read after a run */
     int stale;             /* a constant was set after load */
+    struct ln_weights *weights; /* data that the model's own file brings; NULL: none */
+    ln_list *bound;        /* what ln_context_bind_* said of inputs */
+    ln_hash *fixed;        /* names of tensors on whose values shapes were decided */
 } ln_context;
 
 /** How often a rule fired while compiling. */
@@ -118,12 +122,26 @@ LN_API ln_context *ln_context_create(void);
  * ones. */
 LN_API void ln_context_free(ln_context *ctx);
 
-/** Reads the model from the JSON IR file `source`. On failure the context is as before: empty, or
+/** Reads the model from the file `source`: JSON IR, or another format that the library was built
+ * with (ONNX), recognised by content. On failure the context is as before: empty, or
  * with the model that it holds already. */
 LN_API int ln_context_init(ln_context *ctx, const char *source);
 
-/** As ln_context_init, from `len` bytes of JSON text; `name` stands for the file in messages. */
+/** As ln_context_init, from `len` bytes; `name` stands for the file in messages. */
 LN_API int ln_context_init_text(ln_context *ctx, const char *name, const char *text, size_t len);
+
+/* Before ln_context_init, of a model whose inputs leave sizes open: */
+
+/** Says that input `name` has this shape: dimensions that the model leaves open take it, others must
+ * agree. `name` may also be that of a single open dimension: `ndim` is 1 then. Once for each name,
+ * the last one counts. */
+LN_API int ln_context_bind_shape(ln_context *ctx, const char *name, int ndim, const int *dims);
+
+/** Gives input `name` a value (copied) before the model is read: its shape counts as by
+ * ln_context_bind_shape, and where the model computes shapes from the input, its elements do. `name`
+ * NULL: of the k-th such call the k-th input that is not bound by its name. The run still needs the
+ * input's data; where shapes were decided on it, no other data is accepted. */
+LN_API int ln_context_bind_input(ln_context *ctx, const char *name, const tl_tensor *value);
 
 /** Rewrites the model for `target` ("cpu"), plans its memory. Unknown target: the message lists the
  * known ones. When a rewrite or the plan fails the context is empty, as after ln_context_cleanup: a
@@ -266,6 +284,10 @@ LN_API int ln_context_num_uses(const ln_context *ctx, const char *tname);
 /** Whether `tname` is an output of the model (declared, or read by nobody when none is declared).
  */
 LN_API int ln_context_is_output(const ln_context *ctx, const char *tname);
+
+/** The data of a constant tensor that the model's own file brings, known before loading; NULL: none.
+ * Returns borrowed (until the context is cleaned up); the data may be at an odd address. */
+LN_API const tl_tensor *ln_context_weight(const ln_context *ctx, const char *tname);
 
 LN_END_DECLS
 

@@ -173,7 +173,7 @@ LN_API int ln_op_check_args(ln_op_arg *op_arg);
 
 /** Defines the tensor of output `arg_name`: a new entry in the tensor table with this shape, no
  * data, and the operator as its creater. NULL after ln_op_fail: no such output, the tensor is
- * defined already, ndim > LN_MAXDIM, a dim < 1, more than INT_MAX elements, or too many bytes for
+ * defined already, ndim > LN_MAXDIM, a dim < 0, more than INT_MAX elements, or too many bytes for
  * `mtype`. Returns borrowed. */
 LN_API ln_tensor_entry *ln_op_define_output(ln_op_arg *op_arg, const char *arg_name, int ndim,
                                             const int *dims, tl_dtype dtype, ln_mem_type mtype);

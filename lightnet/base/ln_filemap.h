@@ -19,6 +19,9 @@ typedef struct ln_filemap {
  *  the file: it cannot be read, is a directory, or is empty. */
 int ln_filemap_open(ln_filemap *map, const char *file, ln_error *err);
 
+/** Tells the system that the bytes are not needed for now: it may drop them and read them again. */
+void ln_filemap_rest(const ln_filemap *map);
+
 /** Takes what is not open, too. */
 void ln_filemap_close(ln_filemap *map);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bytes of an input file, mapped read-only.
 
-#include "data/ln_filemap.h"
+#include "base/ln_filemap.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -60,6 +60,12 @@ int ln_filemap_open(ln_filemap *map, const char *file, ln_error *err)
     if (rc)
         ln_filemap_close(map);
     return rc;
+}
+
+void ln_filemap_rest(const ln_filemap *map)
+{
+    if (map->data && !map->copy)
+        (void)madvise((void *)map->data, map->size, MADV_DONTNEED); // advice: failing costs nothing
 }
 
 void ln_filemap_close(ln_filemap *map)

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX messages without their large data.
+//
+// protobuf-c copies every byte of a message. A lean message is the same one in which the data of
+// tensors (raw_data, packed float_data and double_data) is replaced by where it stands in the file:
+// unpacking it costs no memory for weights, which stay in the mapped file. Making it also bounds
+// how deep messages nest, so that unpacking cannot exhaust the stack.
+
+#ifndef LN_ONNX_LEAN_H
+#define LN_ONNX_LEAN_H
+
+#include <stddef.h>
+
+#include "lightnet/ln_msg.h"
+
+/* What a message holds. */
+typedef enum ln_onnx_kind { LN_ONNX_MODEL, LN_ONNX_TENSOR } ln_onnx_kind;
+
+/** Whether the bytes begin like a message of that kind and not like text: every field up to the end
+ * or to where the file is cut off has a number and a type that the kind knows. */
+int ln_onnx_is(ln_onnx_kind kind, const unsigned char *data, size_t size);
+
+/** Returns new (ln_free) lean message of `*lean_size` bytes; NULL with a reason: a field reaches
+ * past the end of its message, messages nest too deep, no memory. */
+unsigned char *ln_onnx_lean(ln_onnx_kind kind, const unsigned char *data, size_t size,
+                            size_t *lean_size, ln_error *err);
+
+#endif

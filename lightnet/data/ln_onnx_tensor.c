@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX tensors (TensorProto) as tl_tensors.
+
+#include "data/ln_onnx_tensor.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/ln_onnx_lean.h"
+#include "data/ln_raw.h"
+#include "lightnet/ln_util.h"
+#include "tensorlight/tl_util.h"
+
+/* A row for each TensorProto.DataType; the typed field that holds the elements of small tensors. */
+typedef enum holder { NOWHERE, FLOATS, DOUBLES, INT32S, INT64S, UINT64S } holder;
+
+static const struct {
+    const char *name;
+    tl_dtype dtype;
+    holder holder;
+} types[] = {
+    [0] = {"UNDEFINED", TL_DTYPE_INVALID, NOWHERE},
+    [1] = {"FLOAT", TL_FLOAT, FLOATS},
+    [2] = {"UINT8", TL_UINT8, INT32S},
+    [3] = {"INT8", TL_INT8, INT32S},
+    [4] = {"UINT16", TL_UINT16, INT32S},
+    [5] = {"INT16", TL_INT16, INT32S},
+    [6] = {"INT32", TL_INT32, INT32S},
+    [7] = {"INT64", TL_INT64, INT64S},
+    [8] = {"STRING", TL_DTYPE_INVALID, NOWHERE},
+    [9] = {"BOOL", TL_BOOL, INT32S},
+    [10] = {"FLOAT16", TL_FLOAT16, INT32S},
+    [11] = {"DOUBLE", TL_DOUBLE, DOUBLES},
+    [12] = {"UINT32", TL_UINT32, UINT64S},
+    [13] = {"UINT64", TL_UINT64, UINT64S},
+    [14] = {"COMPLEX64", TL_DTYPE_INVALID, NOWHERE},
+    [15] = {"COMPLEX128", TL_DTYPE_INVALID, NOWHERE},
+    [16] = {"BFLOAT16", TL_BFLOAT16, INT32S},
+    [17] = {"FLOAT8E4M3FN", TL_DTYPE_INVALID, NOWHERE},
+    [18] = {"FLOAT8E4M3FNUZ", TL_DTYPE_INVALID, NOWHERE},
+    [19] = {"FLOAT8E5M2", TL_DTYPE_INVALID, NOWHERE},
+    [20] = {"FLOAT8E5M2FNUZ", TL_DTYPE_INVALID, NOWHERE},
+    [21] = {"UINT4", TL_DTYPE_INVALID, NOWHERE},
+    [22] = {"INT4", TL_DTYPE_INVALID, NOWHERE},
+    [23] = {"FLOAT4E2M1", TL_DTYPE_INVALID, NOWHERE},
+    [24] = {"FLOAT8E8M0", TL_DTYPE_INVALID, NOWHERE},
+    [25] = {"UINT2", TL_DTYPE_INVALID, NOWHERE},
+    [26] = {"INT2", TL_DTYPE_INVALID, NOWHERE},
+};
+
+enum { N_TYPES = sizeof(types) / sizeof(types[0]) };
+
+tl_dtype ln_onnx_dtype(int data_type)
+{
+    return data_type >= 0 && data_type < N_TYPES ? types[data_type].dtype : TL_DTYPE_INVALID;
+}
+
+const char *ln_onnx_dtype_name(int data_type, char buf[32])
+{
+    if (data_type >= 0 && data_type < N_TYPES)
+        return types[data_type].name;
+    snprintf(buf, 32, "type %d", data_type);
+    return buf;
+}
+
+/* Data that stands somewhere as bytes */
+
+typedef struct span {
+    const unsigned char *data; /* NULL: the elements are in a typed field */
+    size_t size;
+} span;
+
+static int lean_span(const LnOnnx__Tensor *proto, const ln_onnx_source *source, span *s,
+                     ln_error *err)
+{
+    const uint64_t offset = proto->lean_offset, size = proto->lean_size;
+    if (offset > source->size || size > source->size - offset)
+        return ln_error_set(err, "its data lies outside of the file");
+    *s = (span){source->data + offset, (size_t)size};
+    return 0;
+}
+
+static const char *external_value(const LnOnnx__Tensor *proto, const char *key)
+{
+    for (size_t i = 0; i < proto->n_external_data; i++)
+        if (ln_streq(proto->external_data[i]->key, key))
+            return proto->external_data[i]->value;
+    return NULL;
+}
+
+static int external_size(const LnOnnx__Tensor *proto, const char *key, size_t deflt, size_t *size,
+                         ln_error *err)
+{
+    const char *text = external_value(proto, key);
+    char *end;
+    *size = deflt;
+    if (!text)
+        return 0;
+    errno = 0;
+    const unsigned long long value = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || errno)
+        return ln_error_set(err, "'%s' of its external data is '%s', expected a number of bytes",
+                            key, text);
+    *size = (size_t)value;
+    return 0;
+}
+
+// A model may not reach outside of its own folder.
+static int is_inside(const char *location)
+{
+    if (*location == '/' || !*location)
+        return 0;
+    for (const char *part = location; part; part = strchr(part, '/')) {
+        part += *part == '/';
+        if (!strncmp(part, "..", 2) && (part[2] == '/' || !part[2]))
+            return 0;
+    }
+    return 1;
+}
+
+static int external_span(const LnOnnx__Tensor *proto, const ln_onnx_source *source, span *s,
+                         ln_error *err)
+{
+    const char *location = external_value(proto, "location");
+    char path[LN_MAXLINE];
+    if (!location || !is_inside(location))
+        return ln_error_set(err,
+                            "the location of its external data is '%s', expected a file in the "
+                            "folder of the model",
+                            location ? location : "");
+    if (!source->open)
+        return ln_error_set(err, "its data is in another file, '%s'", location);
+    const char *slash = source->file ? strrchr(source->file, '/') : NULL;
+    const int folder = slash ? (int)(slash - source->file + 1) : 0;
+    if (snprintf(path, sizeof(path), "%.*s%s", folder, source->file, location) >= (int)sizeof(path))
+        return ln_error_set(err, "the path of its external data is longer than %zu bytes",
+                            sizeof(path) - 1);
+    const ln_filemap *map = source->open(source->owner, path, err);
+    if (!map)
+        return -1;
+    size_t offset, size;
+    if (external_size(proto, "offset", 0, &offset, err) ||
+        external_size(proto, "length", offset < map->size ? map->size - offset : 0, &size, err))
+        return -1;
+    if (offset > map->size || size > map->size - offset)
+        return ln_error_set(err,
+                            "its external data is %zu bytes at %zu, outside of the %zu bytes of %s",
+                            size, offset, map->size, path);
+    *s = (span){map->data + offset, size};
+    return 0;
+}
+
+enum { EXTERNAL = 1 };
+
+static int find_span(const LnOnnx__Tensor *proto, const ln_onnx_source *source, span *s,
+                     ln_error *err)
+{
+    *s = (span){0};
+    if (proto->data_location == EXTERNAL)
+        return external_span(proto, source, s, err);
+    if (proto->has_lean_size)
+        return lean_span(proto, source, s, err);
+    if (proto->has_raw_data)
+        *s = (span){proto->raw_data.data ? proto->raw_data.data : (const unsigned char *)"",
+                    proto->raw_data.len};
+    return 0;
+}
+
+/* Data in typed fields */
+
+static size_t held(const LnOnnx__Tensor *proto, holder where)
+{
+    const size_t n[] = {[NOWHERE] = 0,
+                        [FLOATS] = proto->n_float_data,
+                        [DOUBLES] = proto->n_double_data,
+                        [INT32S] = proto->n_int32_data,
+                        [INT64S] = proto->n_int64_data,
+                        [UINT64S] = proto->n_uint64_data};
+    return n[where];
+}
+
+// Integers narrower than their field, and the bits of 16-bit floats, are the low bytes of it.
+static void copy_held(tl_tensor *t, const LnOnnx__Tensor *proto, holder where)
+{
+    const size_t size = tl_size_of(t->dtype);
+    unsigned char *to = t->data;
+    for (int i = 0; i < t->len; i++, to += size) {
+        uint64_t bits = where == INT32S    ? (uint64_t)(int64_t)proto->int32_data[i]
+                        : where == INT64S  ? (uint64_t)proto->int64_data[i]
+                        : where == UINT64S ? proto->uint64_data[i]
+                                           : 0;
+        if (where == FLOATS)
+            memcpy(to, &proto->float_data[i], size);
+        else if (where == DOUBLES)
+            memcpy(to, &proto->double_data[i], size);
+        else if (t->dtype == TL_BOOL)
+            *to = bits != 0;
+        else
+            memcpy(to, &bits, size); // little-endian, as every host that LightNet runs on
+    }
+}
+
+/* The tensor */
+
+static int read_dims(const LnOnnx__Tensor *proto, int dims[LN_MAXDIM], ln_error *err)
+{
+    if (proto->n_dims > LN_MAXDIM)
+        return ln_error_set(err, "it has %zu dimensions, expected at most %d", proto->n_dims,
+                            LN_MAXDIM);
+    for (size_t i = 0; i < proto->n_dims; i++) {
+        if (proto->dims[i] < 0 || proto->dims[i] > INT_MAX)
+            return ln_error_set(err, "dimension %zu is %" PRId64 ", expected 0 to %d", i,
+                                proto->dims[i], INT_MAX);
+        dims[i] = (int)proto->dims[i];
+    }
+    return tl_compute_length((int)proto->n_dims, dims) < 0
+               ? ln_error_set(err, "%s", tl_last_error())
+               : 0;
+}
+
+static int check_size(const span *s, const LnOnnx__Tensor *proto, const tl_tensor *t, holder where,
+                      ln_error *err)
+{
+    char shape[LN_MAX_SHAPE];
+    ln_sprint_shape(shape, sizeof(shape), t->ndim, t->dims);
+    if (s->data && s->size != tl_tensor_size(t))
+        return ln_error_set(err, "%s %s has %zu bytes of data, expected %zu",
+                            types[proto->data_type].name, shape, s->size, tl_tensor_size(t));
+    if (!s->data && held(proto, where) != (size_t)t->len)
+        return ln_error_set(err, "%s %s has %zu elements of data, expected %d",
+                            types[proto->data_type].name, shape, held(proto, where), t->len);
+    return 0;
+}
+
+static int are_bools(const tl_tensor *t)
+{
+    for (int i = 0; i < t->len; i++)
+        if (((const unsigned char *)t->data)[i] > 1)
+            return 0;
+    return 1;
+}
+
+static int give_data(tl_tensor *t, const LnOnnx__Tensor *proto, const span *s, int *owned,
+                     ln_error *err)
+{
+    const holder where = types[proto->data_type].holder;
+    if (check_size(s, proto, t, where, err))
+        return -1;
+    *owned = !s->data;
+    if (s->data) {
+        t->data = (void *)s->data;
+        return t->dtype == TL_BOOL && !are_bools(t)
+                   ? ln_error_set(err, "it is BOOL and has bytes beside 0 and 1")
+                   : 0;
+    }
+    t->data = ln_alloc(tl_tensor_size(t));
+    if (!t->data)
+        return ln_error_set(err, "out of memory");
+    copy_held(t, proto, where);
+    return 0;
+}
+
+static tl_tensor *make(const LnOnnx__Tensor *proto, const ln_onnx_source *source, int *owned,
+                       ln_error *err)
+{
+    char buf[32];
+    int dims[LN_MAXDIM] = {0};
+    span s;
+    if (ln_onnx_dtype(proto->data_type) == TL_DTYPE_INVALID) {
+        ln_error_set(err, "its type is %s, which LightNet does not have",
+                     ln_onnx_dtype_name(proto->data_type, buf));
+        return NULL;
+    }
+    if (read_dims(proto, dims, err) || find_span(proto, source, &s, err))
+        return NULL;
+    tl_tensor *t =
+        tl_tensor_create(NULL, (int)proto->n_dims, dims, ln_onnx_dtype(proto->data_type));
+    if (!t) {
+        ln_error_set(err, "%s", tl_last_error());
+        return NULL;
+    }
+    if (!give_data(t, proto, &s, owned, err))
+        return t;
+    tl_tensor_free(t);
+    return NULL;
+}
+
+tl_tensor *ln_onnx_tensor(const LnOnnx__Tensor *proto, const ln_onnx_source *source, int *owned,
+                          ln_error *err)
+{
+    tl_tensor *t = make(proto, source, owned, err);
+    if (!t)
+        ln_error_prefix(err, "tensor '%s'", proto->name ? proto->name : "");
+    return t;
+}
+
+/* A file of one tensor */
+
+static LnOnnx__Tensor *unpack(const ln_filemap *map, ln_error *err)
+{
+    size_t size;
+    unsigned char *lean = ln_onnx_lean(LN_ONNX_TENSOR, map->data, map->size, &size, err);
+    if (!lean)
+        return NULL;
+    LnOnnx__Tensor *proto = ln_onnx__tensor__unpack(NULL, size, lean);
+    ln_free(lean);
+    if (!proto)
+        ln_error_set(err, "not an ONNX tensor");
+    return proto;
+}
+
+static tl_tensor *read_map(const ln_filemap *map, const char *file, ln_error *err)
+{
+    LnOnnx__Tensor *proto = unpack(map, err);
+    if (!proto)
+        return NULL;
+    const ln_onnx_source source = {.data = map->data, .size = map->size, .file = file};
+    int owned = 0;
+    tl_tensor *t = ln_onnx_tensor(proto, &source, &owned, err), *copy = t;
+    if (t && !owned) {
+        copy = tl_tensor_clone(t);
+        tl_tensor_free(t);
+        if (!copy)
+            ln_error_set(err, "%s", tl_last_error());
+    }
+    ln_onnx__tensor__free_unpacked(proto, NULL);
+    return copy;
+}
+
+tl_tensor *ln_onnx_tensor_read(const char *file, ln_error *err)
+{
+    ln_filemap map;
+    if (ln_filemap_open(&map, file, err))
+        return NULL;
+    tl_tensor *t = read_map(&map, file, err);
+    ln_filemap_close(&map);
+    if (!t)
+        ln_error_prefix(err, "%s", file);
+    return t;
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was said of a model's inputs before it is read: shapes and values.
+
+#include "ir/ln_bind.h"
+
+#include "lightnet/ln_util.h"
+
+typedef struct binding {
+    char *name; /* NULL: of the next input in order */
+    tl_tensor *tensor;
+} binding;
+
+static void free_binding(void *data)
+{
+    binding *b = data;
+    tl_tensor_free_data_too(b->tensor);
+    ln_free(b->name);
+    ln_free(b);
+}
+
+// Takes the tensor.
+static int bind(ln_context *ctx, const char *name, tl_tensor *tensor)
+{
+    if (!tensor)
+        return ln_fail_tl(ctx);
+    binding *b = ln_alloc(sizeof(*b));
+    if (!b) {
+        tl_tensor_free_data_too(tensor);
+        return ln_fail_last(ctx);
+    }
+    *b = (binding){.name = ln_strdup(name), .tensor = tensor};
+    ln_list *longer = name && !b->name ? NULL : ln_list_append(ctx->bound, b);
+    if (!longer) {
+        free_binding(b);
+        return ln_fail_last(ctx);
+    }
+    ctx->bound = longer;
+    return 0;
+}
+
+int ln_context_bind_shape(ln_context *ctx, const char *name, int ndim, const int *dims)
+{
+    ln_context_clear_error(ctx);
+    return bind(ctx, name, tl_tensor_create(NULL, ndim, dims, TL_FLOAT));
+}
+
+int ln_context_bind_input(ln_context *ctx, const char *name, const tl_tensor *value)
+{
+    ln_context_clear_error(ctx);
+    return bind(ctx, name, tl_tensor_clone(value));
+}
+
+static const tl_tensor *find_named(const ln_context *ctx, const char *name)
+{
+    const binding *b;
+    const tl_tensor *found = NULL;
+    LN_LIST_FOREACH(b, ctx->bound)
+    {
+        if (b->name && ln_streq(b->name, name))
+            found = b->tensor;
+    }
+    return found;
+}
+
+int ln_bind_has(const ln_context *ctx, const char *name)
+{
+    return find_named(ctx, name) != NULL;
+}
+
+const tl_tensor *ln_bind_find(const ln_context *ctx, const char *name, int index)
+{
+    const binding *b;
+    const tl_tensor *named = find_named(ctx, name);
+    if (named)
+        return named;
+    LN_LIST_FOREACH(b, ctx->bound)
+    {
+        if (!b->name && index-- == 0)
+            return b->tensor;
+    }
+    return NULL;
+}
+
+int ln_bind_fix(ln_context *ctx, const char *tname)
+{
+    char *name = ln_strdup(tname);
+    if (name && ln_hash_insert(ctx->fixed, name, NULL) >= 0)
+        return 0;
+    ln_free(name);
+    return ln_fail_last(ctx);
+}
+
+void ln_bind_free(ln_context *ctx)
+{
+    ln_list_free_deep(ctx->bound, free_binding);
+    ctx->bound = NULL;
+}

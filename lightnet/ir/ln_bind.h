@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was said of a model's inputs before it is read: shapes and values.
+
+#ifndef LN_BIND_H
+#define LN_BIND_H
+
+#include "lightnet/ln_context.h"
+#include "tensorlight/tl_tensor.h"
+
+/** What was said of input `name`, the `index`th of those that the model declares (counted without
+ * those that were bound by name); NULL: nothing. Its data is NULL when only the shape was said.
+ * Returns borrowed. */
+const tl_tensor *ln_bind_find(const ln_context *ctx, const char *name, int index);
+
+/** Whether something was said by that name. */
+int ln_bind_has(const ln_context *ctx, const char *name);
+
+/** Notes that shapes were decided on the value of tensor `tname`: it must stay what it is. */
+int ln_bind_fix(ln_context *ctx, const char *tname);
+
+/** Forgets everything that was said. */
+void ln_bind_free(ln_context *ctx);
+
+#endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Front ends: what reads the model formats beside the IR's own.
+
+#include "ir/ln_front.h"
+
+#include "lightnet/ln_list.h"
+
+static ln_list *fronts;
+
+int ln_front_register(const ln_front *front)
+{
+    ln_list *longer = ln_list_append(fronts, (void *)front);
+    if (!longer)
+        return -1;
+    fronts = longer;
+    return 0;
+}
+
+const ln_front *ln_front_for(const unsigned char *data, size_t size)
+{
+    const ln_front *front;
+    LN_LIST_FOREACH(front, fronts)
+    {
+        if (front->is(data, size))
+            return front;
+    }
+    return NULL;
+}
+
+// After main, so that leak checkers see only real leaks.
+__attribute__((destructor)) static void free_fronts(void)
+{
+    ln_list_free(fronts);
+    fronts = NULL;
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Front ends: what reads the model formats beside the IR's own.
+//
+// The registered front ends are asked in turn whether they know the bytes of a model; none does: it
+// is JSON IR. They are filled before main and constant afterwards, as the architectures are.
+
+#ifndef LN_FRONT_H
+#define LN_FRONT_H
+
+#include "base/ln_filemap.h"
+#include "lightnet/ln_context.h"
+
+typedef struct ln_front {
+    const char *format; /* its name for messages */
+
+    /** Whether the bytes are a model of this format. */
+    int (*is)(const unsigned char *data, size_t size);
+
+    /** Fills the empty context with abstract operators, inputs and outputs. `map` may be taken
+     * (then it is left all zero). -1 with the reason in the context, which the caller cleans up. */
+    int (*read)(ln_context *ctx, const char *name, ln_filemap *map);
+} ln_front;
+
+/** Enters a front end (keeps it). -1: no memory. */
+int ln_front_register(const ln_front *front);
+
+/** The front end for the bytes, or NULL: none knows them. */
+const ln_front *ln_front_for(const unsigned char *data, size_t size);
+
+#endif

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The data that a model's own file brings.
+
+#include "ir/ln_weights.h"
+
+#include "lightnet/ln_hash.h"
+#include "lightnet/ln_list.h"
+#include "lightnet/ln_util.h"
+
+struct ln_weights {
+    ln_hash *tensors; /* name -> weight */
+    ln_list *maps;    /* ln_filemap */
+};
+
+typedef struct weight {
+    char *name;
+    tl_tensor *tensor;
+    int owned;
+} weight;
+
+static void free_weight(void *data)
+{
+    weight *w = data;
+    if (w->owned)
+        ln_free(w->tensor->data);
+    tl_tensor_free(w->tensor);
+    ln_free(w->name);
+    ln_free(w);
+}
+
+static void free_map(void *data)
+{
+    ln_filemap_close(data);
+    ln_free(data);
+}
+
+ln_weights *ln_weights_create(void)
+{
+    ln_weights *weights = ln_alloc(sizeof(*weights));
+    if (!weights)
+        return NULL;
+    weights->tensors = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, free_weight);
+    if (weights->tensors)
+        return weights;
+    ln_free(weights);
+    return NULL;
+}
+
+void ln_weights_free(ln_weights *weights)
+{
+    if (!weights)
+        return;
+    ln_hash_free(weights->tensors);
+    ln_list_free_deep(weights->maps, free_map);
+    ln_free(weights);
+}
+
+int ln_weights_add(ln_weights *weights, const char *name, tl_tensor *tensor, int owned)
+{
+    weight *w = ln_alloc(sizeof(*w));
+    if (w)
+        *w = (weight){.name = ln_strdup(name), .tensor = tensor, .owned = owned};
+    if (!w || !w->name || ln_hash_insert(weights->tensors, w->name, w) < 0) {
+        if (w)
+            ln_free(w->name);
+        ln_free(w);
+        return -1;
+    }
+    return 0;
+}
+
+const tl_tensor *ln_weights_find(const ln_weights *weights, const char *name)
+{
+    const weight *w = weights ? ln_hash_find(weights->tensors, name) : NULL;
+    return w ? w->tensor : NULL;
+}
+
+const ln_filemap *ln_weights_keep(ln_weights *weights, const ln_filemap *map)
+{
+    ln_filemap *kept = ln_clone(map, sizeof(*map));
+    ln_list *longer = kept ? ln_list_prepend(weights->maps, kept) : NULL;
+    if (!longer) {
+        ln_free(kept);
+        return NULL;
+    }
+    weights->maps = longer;
+    return kept;
+}
+
+void ln_weights_rest(const ln_weights *weights)
+{
+    const ln_filemap *map;
+    LN_LIST_FOREACH(map, weights ? weights->maps : NULL)
+    {
+        ln_filemap_rest(map);
+    }
+}
