@@ -1,38 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules as C: a struct of what a rule matches, a function that matches, one that replaces, and the
-// function that an architecture registers.
+// Rules as C: the function that replaces, the one that an architecture registers, and the file.
 
 #include "gen/ln_optcode.h"
 
 #include <string.h>
 
-/** What is being written. */
-typedef struct writer {
-    const ln_optdesc *desc;
-    const ln_optrule *rule;
-    ln_cgen *out;
-} writer;
-
-/** The kinds of functions that rules become. */
-typedef enum rule_kind { EXPANDER, COMBINER, SUBGRAPH } rule_kind;
-
-static rule_kind kind_of(const ln_optrule *rule)
-{
-    if (rule->adjacent)
-        return COMBINER;
-    return rule->nmatch == 1 ? EXPANDER : SUBGRAPH;
-}
-
-/** A text as a C string literal. */
-static const char *quote(const writer *w, const char *text)
-{
-    ln_cgen literal = {0};
-    ln_cgen_escaped(&literal, text);
-    const char *result =
-        ln_arena_printf(w->desc->arena, "\"%s\"", literal.text ? literal.text : "");
-    ln_cgen_free(&literal);
-    return result;
-}
+#include "gen/ln_optmatch.h"
 
 void ln_optcode_banner(const ln_optdesc *desc, const char *what, ln_cgen *out)
 {
@@ -45,377 +18,16 @@ void ln_optcode_banner(const ln_optdesc *desc, const char *what, ln_cgen *out)
     ln_cgen_print(out, "\n");
 }
 
-/** A comment of as many lines as it needs, the first behind `begin`, the others behind `next`. */
-static void write_words(const writer *w, const char *begin, const char *next, const char *text,
-                        const char *end)
-{
-    size_t column = strlen(begin);
-    ln_cgen_print(w->out, "%s", begin);
-    while (*text) {
-        const size_t len = strcspn(text, " ");
-        const size_t tail = text[len] ? 0 : strlen(end);
-        if (column + 1 + len + tail > LN_CGEN_COLUMNS && column > strlen(next)) {
-            ln_cgen_print(w->out, "\n%s", next);
-            column = strlen(next);
-        }
-        ln_cgen_print(w->out, " %.*s", (int)len, text);
-        column += 1 + len;
-        text += len + strspn(text + len, " ");
-    }
-    ln_cgen_print(w->out, "%s\n", end);
-}
-
-static void write_comment(const writer *w, const char *text)
-{
-    write_words(w, "    //", "    //", text, "");
-}
-
-/** `if (A || B || ..)` on as many lines as it needs, broken behind the `||`. */
-static void write_condition(const writer *w, const char *text)
-{
-    static const char begin[] = "    if (";
-    size_t column = strlen(begin);
-    ln_cgen_print(w->out, "%s", begin);
-    for (int first = 1; *text; first = 0) {
-        const char *end = strstr(text, " || ");
-        const size_t len = end ? (size_t)(end - text) + 3 : strlen(text) + 1;
-        if (!first && column + 1 + len > LN_CGEN_COLUMNS) {
-            column = strlen(begin);
-            ln_cgen_print(w->out, "\n%*s", (int)column, "");
-        } else if (!first) {
-            ln_cgen_print(w->out, " ");
-            column++;
-        }
-        ln_cgen_print(w->out, "%.*s", (int)len, text);
-        column += len;
-        text += end ? len + 1 : len - 1;
-    }
-    ln_cgen_print(w->out, ")\n");
-}
-
-/* ---- what a rule matches ---- */
-
-static void write_struct(const writer *w)
-{
-    ln_cgen_print(w->out, "struct %s {\n", w->rule->name);
-    for (const ln_optop *op = w->rule->match; op; op = op->next)
-        ln_cgen_print(w->out, "    const ln_op *%s;\n", op->name);
-    for (const ln_opttensor *tensor = w->rule->tensors; tensor; tensor = tensor->next) {
-        if (!tensor->fresh)
-            ln_cgen_print(w->out, "    const ln_tensor_entry *%s;%s\n", tensor->name,
-                          tensor->optional ? " /* or NULL */" : "");
-    }
-    ln_cgen_print(w->out, "};\n\n");
-}
-
-/** Declares the operators and tensors that C code of the description names. */
-static void write_locals(const writer *w, const char *code)
-{
-    for (const ln_optop *op = w->rule->match; op; op = op->next) {
-        if (ln_c_names(code, op->name))
-            ln_cgen_line(w->out, 4, "const ln_op *%s = m->%s;", op->name, op->name);
-    }
-    for (const ln_opttensor *tensor = w->rule->tensors; tensor; tensor = tensor->next) {
-        if (!tensor->fresh && ln_c_names(code, tensor->name))
-            ln_cgen_line(w->out, 4, "const ln_tensor_entry *%s = m->%s;", tensor->name,
-                         tensor->name);
-    }
-}
-
-/* ---- conditions ---- */
-
-static void write_allows(const writer *w)
-{
-    const char *all = "";
-    for (int i = 0; i < w->rule->nwhen; i++)
-        ln_arena_extend(w->desc->arena, &all, "%s;", w->rule->when[i]->text);
-    ln_cgen_print(w->out, "/** The conditions under \"when\". */\n");
-    ln_cgen_line(w->out, 0, "static int allows_%s(const ln_context *ctx, const struct %s *m)",
-                 w->rule->name, w->rule->name);
-    ln_cgen_print(w->out, "{\n");
-    write_locals(w, all);
-    if (!ln_c_names(all, "ctx"))
-        ln_cgen_line(w->out, 4, "(void)ctx;");
-    ln_cgen_print(w->out, "\n");
-    for (int i = 0; i < w->rule->nwhen; i++) {
-        ln_cgen_line_of(w->out, 4, w->rule->when[i], "if (!(%s))", w->rule->when[i]->text);
-        ln_cgen_line(w->out, 8, "return 0;");
-    }
-    ln_cgen_print(w->out, "    return 1;\n}\n\n");
-}
-
-/* ---- the matching function ---- */
-
-/** `!(ln_rule_is(..) || ..)` for the optypes of an operator. */
-static const char *optype_test(const writer *w, const ln_optop *op)
-{
-    const char *text = "";
-    for (int i = 0; i < op->noptypes; i++)
-        ln_arena_extend(w->desc->arena, &text, "%sln_rule_is(m->%s, \"%s\")", i ? " || " : "",
-                        op->name, op->optypes[i]);
-    return ln_arena_printf(w->desc->arena, op->noptypes > 1 ? "!(%s)" : "!%s", text);
-}
-
-/** The argument name as C: of two inputs that may be exchanged, the one that `order` says. */
-static const char *input_name(const writer *w, const ln_optarg *arg, const ln_optarg *before)
-{
-    const ln_optarg *pair = arg->exchange ? arg : before && before->exchange ? before : NULL;
-    if (!pair)
-        return quote(w, arg->arg_name);
-    const char *other = arg->exchange ? arg->next->arg_name : before->arg_name;
-    return ln_arena_printf(w->desc->arena, "order & %d ? \"%s\" : \"%s\"",
-                           1 << (pair->exchange - 1), other, arg->arg_name);
-}
-
-static const char *literal_list(const writer *w, const ln_optparam *param)
-{
-    const char *text = "";
-    for (int i = 0; i < param->len; i++)
-        ln_arena_extend(w->desc->arena, &text, "%s%s", i ? ", " : "",
-                        param->type == LN_OPT_STRINGS ? quote(w, param->items[i])
-                                                      : param->items[i]);
-    return text;
-}
-
-static const char *c_bool(const char *text)
-{
-    return strcmp(text, "true") == 0 ? "LN_TRUE" : "LN_FALSE";
-}
-
-/** An array of bools as C has it. */
-static const char *bool_list(const writer *w, const ln_optparam *param)
-{
-    const char *text = "";
-    for (int i = 0; i < param->len; i++)
-        ln_arena_extend(w->desc->arena, &text, "%s%s", i ? ", " : "", c_bool(param->items[i]));
-    return text;
-}
-
-/** The C arguments that give a parameter's literal value to a function. */
-static const char *value_arguments(const writer *w, const ln_optparam *param)
-{
-    ln_arena *arena = w->desc->arena;
-    switch (param->type) {
-    case LN_OPT_STRING:
-        return ln_arena_printf(arena, ", %s", quote(w, param->items[0]));
-    case LN_OPT_NUMBER:
-        return ln_arena_printf(arena, ", %s", param->items[0]);
-    case LN_OPT_BOOL:
-        return ln_arena_printf(arena, ", %s", c_bool(param->items[0]));
-    case LN_OPT_STRINGS:
-        return ln_arena_printf(arena, ", %d, (const char *const[]){%s}", param->len,
-                               literal_list(w, param));
-    case LN_OPT_NUMBERS:
-        return ln_arena_printf(arena, ", %d, (const double[]){%s}", param->len,
-                               literal_list(w, param));
-    case LN_OPT_BOOLS:
-        return ln_arena_printf(arena, ", %d, (const ln_bool[]){%s}", param->len,
-                               bool_list(w, param));
-    default:
-        return "";
-    }
-}
-
-/** The functions of ln_rule.h for each kind of value. */
-static const struct {
-    const char *test; /* in patterns */
-    const char *set;  /* in replacements */
-} value_functions[] = {
-    [LN_OPT_STRING] = {"ln_rule_has_string", "ln_rule_string"},
-    [LN_OPT_NUMBER] = {"ln_rule_has_number", "ln_rule_number"},
-    [LN_OPT_BOOL] = {"ln_rule_has_bool", "ln_rule_bool"},
-    [LN_OPT_NULL] = {"ln_rule_has_null", "ln_rule_null"},
-    [LN_OPT_STRINGS] = {"ln_rule_has_strings", "ln_rule_strings"},
-    [LN_OPT_NUMBERS] = {"ln_rule_has_numbers", "ln_rule_numbers"},
-    [LN_OPT_BOOLS] = {"ln_rule_has_bools", "ln_rule_bools"},
-    [LN_OPT_PARAM] = {"ln_rule_same_param", "ln_rule_param"},
-    [LN_OPT_CODE_STRING] = {NULL, "ln_rule_string"},
-    [LN_OPT_CODE_NUMBER] = {NULL, "ln_rule_number"},
-    [LN_OPT_CODE_BOOL] = {NULL, "ln_rule_bool"},
-    [LN_OPT_CODE_INTS] = {NULL, "ln_rule_ints"},
-    [LN_OPT_CODE_NUMBERS] = {NULL, "ln_rule_numbers"},
-};
-
-static const char *tensor_tests(const writer *w, const ln_optop *op)
-{
-    const char *text = "";
-    const ln_optarg *before = NULL;
-    for (const ln_optarg *arg = op->ins; arg; before = arg, arg = arg->next)
-        ln_arena_extend(w->desc->arena, &text, " || !%s(m->%s, %s, &m->%s)",
-                        arg->optional ? "ln_rule_may_read" : "ln_rule_reads", op->name,
-                        input_name(w, arg, before), arg->tensor);
-    for (const ln_optarg *arg = op->outs; arg; arg = arg->next)
-        ln_arena_extend(w->desc->arena, &text, " || !ln_rule_makes(m->%s, \"%s\", &m->%s)",
-                        op->name, arg->arg_name, arg->tensor);
-    return text;
-}
-
-static const char *count_tests(const writer *w, const ln_optop *op)
-{
-    const char *text = "", *absent = "";
-    int nin = 0, nout = 0;
-    for (const ln_optarg *arg = op->ins; arg; arg = arg->next, nin++) {
-        if (arg->optional)
-            ln_arena_extend(w->desc->arena, &absent, " - !m->%s", arg->tensor);
-    }
-    for (const ln_optarg *arg = op->outs; arg; arg = arg->next)
-        nout++;
-    if (!op->any_in)
-        ln_arena_extend(w->desc->arena, &text, " || ln_rule_num_in(m->%s) != %d%s", op->name, nin,
-                        absent);
-    if (!op->any_out)
-        ln_arena_extend(w->desc->arena, &text, " || ln_rule_num_out(m->%s) != %d", op->name, nout);
-    return text;
-}
-
-/** Operators of the pattern that stand before `op` in the order of matching could be the same one.
- */
-static const char *distinct_tests(const writer *w, int index)
-{
-    const char *text = "";
-    const ln_optop *op = w->rule->order[index];
-    for (int k = 0; k < index; k++) {
-        const ln_optop *other = w->rule->order[k];
-        int may_be_same = 0;
-        for (int i = 0; i < op->noptypes; i++) {
-            for (int j = 0; j < other->noptypes; j++)
-                may_be_same |= strcmp(op->optypes[i], other->optypes[j]) == 0;
-        }
-        if (may_be_same)
-            ln_arena_extend(w->desc->arena, &text, " || m->%s == m->%s", op->name, other->name);
-    }
-    return text;
-}
-
-/** The tensor through which `op` was found: what it makes and an operator before it reads. */
-static const char *found_through(const ln_optrule *rule, int index)
-{
-    for (int k = 0; k < index; k++) {
-        for (const ln_optarg *arg = rule->order[k]->ins; arg; arg = arg->next) {
-            if (ln_opttensor_find(rule, arg->tensor)->maker == rule->order[index])
-                return arg->tensor;
-        }
-    }
-    return NULL;
-}
-
-static void write_finding(const writer *w, int index)
-{
-    const ln_optop *op = w->rule->order[index];
-    if (kind_of(w->rule) == COMBINER)
-        ln_cgen_line(w->out, 4, "m->%s = ln_list_nth_data((ln_list *)win_ops, %d);", op->name,
-                     index);
-    else if (index == 0)
-        ln_cgen_line(w->out, 4, "m->%s = op;", op->name);
-    else
-        ln_cgen_line(w->out, 4, "m->%s = ln_context_creater(ctx, m->%s->name);", op->name,
-                     found_through(w->rule, index));
-}
-
-static void write_op_match(const writer *w, int index)
-{
-    const ln_optop *op = w->rule->order[index];
-    write_comment(w, op->text);
-    write_finding(w, index);
-    write_condition(w, ln_arena_printf(w->desc->arena, "%s%s%s%s", optype_test(w, op),
-                                       distinct_tests(w, index), tensor_tests(w, op),
-                                       count_tests(w, op)));
-    ln_cgen_line(w->out, 8, "return 0;");
-}
-
-/** After all operators are known, since a parameter may be another operator's. */
-static void write_param_tests(const writer *w)
-{
-    for (const ln_optop *op = w->rule->match; op; op = op->next) {
-        for (const ln_optparam *param = op->params; param; param = param->next) {
-            const char *rest =
-                param->type == LN_OPT_PARAM
-                    ? ln_arena_printf(w->desc->arena, ", m->%s, \"%s\"", param->op, param->param)
-                    : value_arguments(w, param);
-            ln_cgen_line(w->out, 4, "if (!%s(m->%s, \"%s\"%s))", value_functions[param->type].test,
-                         op->name, param->arg_name, rest);
-            ln_cgen_line(w->out, 8, "return 0;");
-        }
-    }
-}
-
-static void write_removed_tests(const writer *w)
-{
-    int n = 0;
-    for (const ln_opttensor *tensor = w->rule->tensors; tensor; tensor = tensor->next) {
-        if (!tensor->removed)
-            continue;
-        if (n++ == 0)
-            ln_cgen_line(w->out, 4, "// What disappears is used nowhere else.");
-        ln_cgen_line(w->out, 4, "if (ln_context_num_uses(ctx, m->%s->name) != %d)", tensor->name,
-                     tensor->reads);
-        ln_cgen_line(w->out, 8, "return 0;");
-    }
-}
-
-static void write_steady_tests(const writer *w)
-{
-    int n = 0;
-    for (const ln_opttensor *tensor = w->rule->tensors; tensor; tensor = tensor->next) {
-        if (!tensor->steady)
-            continue;
-        if (n++ == 0)
-            ln_cgen_line(w->out, 4,
-                         "// What a kept operator reads and makes is not written in place.");
-        const char *guard =
-            tensor->optional ? ln_arena_printf(w->desc->arena, "m->%s && ", tensor->name) : "";
-        ln_cgen_line(w->out, 4, "if (%sln_context_is_mutated(ctx, m->%s->name))", guard,
-                     tensor->name);
-        ln_cgen_line(w->out, 8, "return 0;");
-    }
-}
-
-static int uses_context(const ln_optrule *rule)
-{
-    if (rule->nwhen > 0 || kind_of(rule) == SUBGRAPH)
-        return 1;
-    for (const ln_opttensor *tensor = rule->tensors; tensor; tensor = tensor->next) {
-        if (tensor->removed)
-            return 1;
-    }
-    return 0;
-}
-
-static void write_match(const writer *w)
-{
-    const ln_optrule *rule = w->rule;
-    ln_cgen_line(w->out, 0, "static int match_%s(const ln_context *ctx, %s,%s struct %s *m)",
-                 rule->name,
-                 kind_of(rule) == COMBINER ? "const ln_list *win_ops" : "const ln_op *op",
-                 rule->nexchange ? " unsigned order," : "", rule->name);
-    ln_cgen_print(w->out, "{\n    memset(m, 0, sizeof(*m));\n");
-    if (!uses_context(rule))
-        ln_cgen_line(w->out, 4, "(void)ctx;");
-    ln_cgen_print(w->out, "\n");
-    for (int i = 0; i < rule->nmatch; i++) {
-        write_op_match(w, i);
-        ln_cgen_print(w->out, "\n");
-    }
-    write_param_tests(w);
-    write_removed_tests(w);
-    write_steady_tests(w);
-    if (rule->nwhen > 0)
-        ln_cgen_line(w->out, 4, "return allows_%s(ctx, m);", rule->name);
-    else
-        ln_cgen_line(w->out, 4, "return 1;");
-    ln_cgen_print(w->out, "}\n\n");
-}
-
 /* ---- the replacing function ---- */
 
 /** The name of a tensor of the replacement as C. */
-static const char *tensor_name(const writer *w, const char *name)
+static const char *tensor_name(const ln_optwriter *w, const char *name)
 {
     const ln_opttensor *tensor = ln_opttensor_find(w->rule, name);
     return ln_arena_printf(w->desc->arena, tensor->fresh ? "%s" : "m->%s->name", name);
 }
 
-static void write_input(const writer *w, const ln_optarg *arg)
+static void write_input(const ln_optwriter *w, const ln_optarg *arg)
 {
     if (arg->op) {
         ln_cgen_line(w->out, 4, "ln_rule_all_inputs(&made, m->%s);", arg->op);
@@ -428,9 +40,9 @@ static void write_input(const writer *w, const ln_optarg *arg)
                  tensor_name(w, arg->tensor));
 }
 
-static void write_param(const writer *w, const ln_optparam *param)
+static void write_param(const ln_optwriter *w, const ln_optparam *param)
 {
-    const char *set = value_functions[param->type].set;
+    const char *set = ln_optvalue_functions[param->type].set;
     if (!param->arg_name)
         ln_cgen_line(w->out, 4, "ln_rule_all_params(&made, m->%s);", param->op);
     else if (param->type == LN_OPT_PARAM)
@@ -441,12 +53,12 @@ static void write_param(const writer *w, const ln_optparam *param)
                         param->place.text);
     else
         ln_cgen_line(w->out, 4, "%s(&made, \"%s\"%s);", set, param->arg_name,
-                     value_arguments(w, param));
+                     ln_optwrite_value(w, param));
 }
 
-static void write_op(const writer *w, const ln_optop *op)
+static void write_op(const ln_optwriter *w, const ln_optop *op)
 {
-    write_comment(w, op->text);
+    ln_optwrite_comment(w, op->text);
     if (op->like)
         ln_cgen_line(w->out, 4, "ln_rule_op(&made, m->%s->op_arg->optype);", op->like);
     else
@@ -462,7 +74,7 @@ static void write_op(const writer *w, const ln_optop *op)
 }
 
 /** All C of the description that stands in the replacing function. */
-static const char *replacing_code(const writer *w)
+static const char *replacing_code(const ln_optwriter *w)
 {
     const char *all = w->rule->let ? w->rule->let->text : "";
     for (const ln_optop *op = w->rule->replace; op; op = op->next) {
@@ -474,10 +86,10 @@ static const char *replacing_code(const writer *w)
     return all;
 }
 
-static void write_end(const writer *w)
+static void write_end(const ln_optwriter *w)
 {
     const char *old_ops = "";
-    if (kind_of(w->rule) != SUBGRAPH) {
+    if (ln_optkind_of(w->rule) != LN_OPT_SUBGRAPH) {
         ln_cgen_line(w->out, 4, "return ln_rule_end(&made, match);");
         return;
     }
@@ -489,17 +101,18 @@ static void write_end(const writer *w)
     ln_cgen_line(w->out, 4, "return ln_rule_end_subgraph(&made, replaced, old_ops);");
 }
 
-static void write_replace(const writer *w)
+static void write_replace(const ln_optwriter *w)
 {
     const ln_optrule *rule = w->rule;
-    ln_cgen_line(
-        w->out, 0, "static ln_list *replace_%s(const ln_context *ctx, const struct %s *m, %s)",
-        rule->name, rule->name, kind_of(rule) == SUBGRAPH ? "ln_list **old_ops" : "int *match");
+    ln_cgen_line(w->out, 0,
+                 "static ln_list *replace_%s(const ln_context *ctx, const struct %s *m, %s)",
+                 rule->name, rule->name,
+                 ln_optkind_of(rule) == LN_OPT_SUBGRAPH ? "ln_list **old_ops" : "int *match");
     ln_cgen_print(w->out, "{\n");
-    write_locals(w, replacing_code(w));
+    ln_optwrite_locals(w, replacing_code(w));
     if (rule->let)
         ln_cgen_snippet(w->out, 4, rule->let);
-    if (!rule->replace && kind_of(rule) != SUBGRAPH)
+    if (!rule->replace && ln_optkind_of(rule) != LN_OPT_SUBGRAPH)
         ln_cgen_line(w->out, 4, "(void)m;");
     ln_cgen_line(w->out, 4, "ln_rule_made made = {.ctx = ctx, .rule = \"%s\"};", rule->name);
     for (const ln_opttensor *tensor = rule->tensors; tensor; tensor = tensor->next) {
@@ -517,21 +130,21 @@ static void write_replace(const writer *w)
 /* ---- the registered function ---- */
 
 /** What happens at a match, as a statement. */
-static const char *action(const writer *w)
+static const char *action(const ln_optwriter *w)
 {
     const ln_optrule *rule = w->rule;
     if (rule->warn)
         return ln_arena_printf(w->desc->arena, "ln_rule_warn(ctx, \"%s\", m.%s, %s);", rule->name,
-                               rule->order[0]->name, quote(w, rule->warn));
+                               rule->order[0]->name, ln_optwrite_quote(w, rule->warn));
     return ln_arena_printf(w->desc->arena, "return replace_%s(ctx, &m, %s);", rule->name,
-                           kind_of(rule) == SUBGRAPH ? "old_ops" : "match");
+                           ln_optkind_of(rule) == LN_OPT_SUBGRAPH ? "old_ops" : "match");
 }
 
 /** Tries the pattern in every order of exchanged inputs. */
-static void write_trial(const writer *w, int indent)
+static void write_trial(const ln_optwriter *w, int indent)
 {
     const ln_optrule *rule = w->rule;
-    const char *subject = kind_of(rule) == COMBINER ? "win_ops" : "op";
+    const char *subject = ln_optkind_of(rule) == LN_OPT_COMBINER ? "win_ops" : "op";
     if (rule->nexchange) {
         ln_cgen_line(w->out, indent, "for (unsigned order = 0; order < %d; order++) {",
                      1 << rule->nexchange);
@@ -544,7 +157,7 @@ static void write_trial(const writer *w, int indent)
         ln_cgen_line(w->out, indent - 4, "}");
 }
 
-static void write_body(const writer *w, const char *result, const char *skip)
+static void write_body(const ln_optwriter *w, const char *result, const char *skip)
 {
     ln_cgen_print(w->out, "{\n");
     ln_cgen_line(w->out, 4, "struct %s m;", w->rule->name);
@@ -554,7 +167,7 @@ static void write_body(const writer *w, const char *result, const char *skip)
     ln_cgen_line(w->out, 8, "return NULL;");
 }
 
-static void write_expander(const writer *w)
+static void write_expander(const ln_optwriter *w)
 {
     ln_cgen_line(w->out, 0,
                  "static ln_list *rule_%s(const ln_context *ctx, const ln_op *op, int *match)",
@@ -563,7 +176,7 @@ static void write_expander(const writer *w)
     write_trial(w, 4);
 }
 
-static void write_combiner(const writer *w)
+static void write_combiner(const ln_optwriter *w)
 {
     ln_cgen_line(w->out, 0,
                  "static ln_list *rule_%s(const ln_context *ctx, const ln_list *win_ops, "
@@ -574,7 +187,7 @@ static void write_combiner(const writer *w)
     write_trial(w, 4);
 }
 
-static void write_subgraph(const writer *w)
+static void write_subgraph(const ln_optwriter *w)
 {
     ln_cgen_line(w->out, 0, "static ln_list *rule_%s(const ln_context *ctx, ln_list **old_ops)",
                  w->rule->name);
@@ -586,22 +199,21 @@ static void write_subgraph(const writer *w)
     ln_cgen_line(w->out, 4, "}");
 }
 
-static void write_rule(const writer *w)
+static void write_rule(const ln_optwriter *w)
 {
-    static void (*const write_function[])(const writer *) = {
-        [EXPANDER] = write_expander, [COMBINER] = write_combiner, [SUBGRAPH] = write_subgraph};
+    static void (*const write_function[])(const ln_optwriter *) = {
+        [LN_OPT_EXPANDER] = write_expander,
+        [LN_OPT_COMBINER] = write_combiner,
+        [LN_OPT_SUBGRAPH] = write_subgraph};
 
     ln_cgen_line(w->out, 0, "/* ---- %s (%s:%d) ---- */", w->rule->name,
                  ln_cgen_base_name(w->rule->place.file), w->rule->place.line);
     ln_cgen_print(w->out, "\n");
-    write_words(w, "/**", " *", w->rule->doc, " */");
-    write_struct(w);
-    if (w->rule->nwhen > 0)
-        write_allows(w);
-    write_match(w);
+    ln_optwrite_words(w, "/**", " *", w->rule->doc, " */");
+    ln_optmatch_write(w);
     if (!w->rule->warn)
         write_replace(w);
-    write_function[kind_of(w->rule)](w);
+    write_function[ln_optkind_of(w->rule)](w);
     ln_cgen_print(w->out, "    return NULL;\n}\n\n");
 }
 
@@ -624,15 +236,15 @@ static void write_lower(const ln_optdesc *desc, ln_cgen *out)
 
 /* ---- arrays ---- */
 
-static void write_functions(const ln_optdesc *desc, rule_kind kind, const char *type,
+static void write_functions(const ln_optdesc *desc, ln_optkind kind, const char *type,
                             const char *name, ln_cgen *out)
 {
     ln_cgen_print(out, "%s %s_%s[] = {\n", type, name, desc->arch);
     for (const ln_optrule *rule = desc->rules; rule; rule = rule->next) {
-        if (kind_of(rule) == kind)
+        if (ln_optkind_of(rule) == kind)
             ln_cgen_print(out, "    rule_%s,\n", rule->name);
     }
-    if (desc->lower && kind == EXPANDER)
+    if (desc->lower && kind == LN_OPT_EXPANDER)
         ln_cgen_print(out, "    lower%s,\n", desc->lower->text);
     ln_cgen_print(out, "    NULL,\n};\n\n");
 }
@@ -658,15 +270,15 @@ void ln_optcode_source(const ln_optdesc *desc, const char *header, ln_cgen *out)
         ln_cgen_print(out, "\n");
     }
     for (const ln_optrule *rule = desc->rules; rule; rule = rule->next) {
-        const writer w = {.desc = desc, .rule = rule, .out = out};
+        const ln_optwriter w = {.desc = desc, .rule = rule, .out = out};
         write_rule(&w);
     }
     if (desc->lower)
         write_lower(desc, out);
     ln_cgen_print(out, "/* ---- what the architecture registers ---- */\n\n");
-    write_functions(desc, EXPANDER, "ln_expander_func", "ln_ep_funcs", out);
-    write_functions(desc, COMBINER, "ln_combiner_func", "ln_cb_funcs", out);
-    write_functions(desc, SUBGRAPH, "ln_subgraph_func", "ln_sg_funcs", out);
+    write_functions(desc, LN_OPT_EXPANDER, "ln_expander_func", "ln_ep_funcs", out);
+    write_functions(desc, LN_OPT_COMBINER, "ln_combiner_func", "ln_cb_funcs", out);
+    write_functions(desc, LN_OPT_SUBGRAPH, "ln_subgraph_func", "ln_sg_funcs", out);
     write_names(desc, out);
 }
 
