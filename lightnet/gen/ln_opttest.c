@@ -262,8 +262,10 @@ static int print_params(const writer *w, ln_cgen *json, const ln_optparam *param
 static void write_text(const writer *w, const ln_cgen *json, const char *end, const char *after)
 {
     ln_cgen literal = {0};
-    ln_cgen_escaped(&literal, json->text);
-    ln_cgen_line(w->out, 4, "\"%s%s\"%s", literal.text, end, after);
+    if (!json->failed)
+        ln_cgen_escaped(&literal, json->text);
+    w->out->failed |= json->failed | literal.failed;
+    ln_cgen_line(w->out, 4, "\"%s%s\"%s", literal.text ? literal.text : "", end, after);
     ln_cgen_free(&literal);
 }
 

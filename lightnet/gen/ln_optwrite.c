@@ -18,6 +18,7 @@ const char *ln_optwrite_quote(const ln_optwriter *w, const char *text)
     ln_cgen_escaped(&literal, text);
     const char *result =
         ln_arena_printf(w->desc->arena, "\"%s\"", literal.text ? literal.text : "");
+    w->out->failed |= literal.failed;
     ln_cgen_free(&literal);
     return result;
 }
