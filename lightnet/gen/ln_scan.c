@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scanning relaxed JSON: places, blanks, strings, UTF-8.
+
+#include "gen/ln_scan.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lightnet/ln_util.h"
+
+/* ---- places and mistakes ---- */
+
+int ln_scan_fail_at(const char *file, int line, int column, ln_error *err, const char *fmt,
+                    va_list args)
+{
+    char reason[LN_MAXLINE];
+    vsnprintf(reason, sizeof(reason), fmt, args);
+    return ln_error_set(err, "%s:%d:%d: %s", file, line, column, reason);
+}
+
+int ln_scan_fail(const ln_scan *ps, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    ln_scan_fail_at(ps->file, ps->line, ps->column, ps->err, fmt, args);
+    va_end(args);
+    return -1;
+}
+
+int ln_scan_is_end(const ln_scan *ps)
+{
+    return ps->p == ps->end;
+}
+
+char ln_scan_peek(const ln_scan *ps, size_t n)
+{
+    return (size_t)(ps->end - ps->p) > n ? ps->p[n] : '\0';
+}
+
+int ln_scan_at(const ln_scan *ps, const char *word)
+{
+    const size_t len = strlen(word);
+    return (size_t)(ps->end - ps->p) >= len && memcmp(ps->p, word, len) == 0;
+}
+
+void ln_scan_step(ln_scan *ps, size_t n)
+{
+    for (; n > 0; n--, ps->p++) {
+        if (*ps->p == '\n') {
+            ps->line++;
+            ps->column = 1;
+        } else if ((*ps->p & 0xC0) != 0x80) { // a continuation byte of UTF-8 is no new column
+            ps->column++;
+        }
+    }
+}
+
+void ln_scan_blanks(ln_scan *ps)
+{
+    for (;;) {
+        if (ln_scan_at(ps, "//")) {
+            while (!ln_scan_is_end(ps) && *ps->p != '\n')
+                ln_scan_step(ps, 1);
+        } else if (!ln_scan_is_end(ps) && strchr(" \t\r\n", *ps->p) && *ps->p) {
+            ln_scan_step(ps, 1);
+        } else {
+            return;
+        }
+    }
+}
+
+/** "'x'" for a visible next character, else words; for messages. */
+static const char *next_text(const ln_scan *ps, char buf[16])
+{
+    if (ln_scan_is_end(ps))
+        return "the end of the text";
+    const unsigned char c = (unsigned char)*ps->p;
+    if (c == '\n' || c == '\r')
+        return "the end of the line";
+    if (c > ' ' && c < 0x7F)
+        snprintf(buf, 16, "'%c'", c);
+    else
+        snprintf(buf, 16, "byte 0x%02X", c);
+    return buf;
+}
+
+int ln_scan_expected(const ln_scan *ps, const char *what)
+{
+    char buf[16];
+    return ln_scan_fail(ps, "%s, expected %s", next_text(ps, buf), what);
+}
+
+/* ---- strings ---- */
+
+/** A string that grows; `text` is NULL until something is added. */
+typedef struct buffer {
+    char *text;
+    size_t len;
+    size_t capacity;
+} buffer;
+
+static int buffer_add(const ln_scan *ps, buffer *buf, const char *bytes, size_t len)
+{
+    if (buf->capacity - buf->len <= len) {
+        const size_t capacity = (buf->len + len + 1) * 2;
+        char *text = ln_realloc(buf->text, capacity);
+        if (!text)
+            return ln_scan_fail(ps, "out of memory");
+        buf->text = text;
+        buf->capacity = capacity;
+    }
+    memcpy(buf->text + buf->len, bytes, len);
+    buf->len += len;
+    buf->text[buf->len] = '\0';
+    return 0;
+}
+
+char *ln_scan_copy(const ln_scan *ps, size_t len)
+{
+    buffer buf = {0};
+    return buffer_add(ps, &buf, ps->p, len) ? NULL : buf.text;
+}
+
+static int buffer_add_code_point(const ln_scan *ps, buffer *buf, uint32_t cp)
+{
+    char utf8[4];
+    size_t len;
+    if (cp < 0x80) {
+        utf8[0] = (char)cp;
+        len = 1;
+    } else if (cp < 0x800) {
+        utf8[0] = (char)(0xC0 | cp >> 6);
+        utf8[1] = (char)(0x80 | (cp & 0x3F));
+        len = 2;
+    } else if (cp < 0x10000) {
+        utf8[0] = (char)(0xE0 | cp >> 12);
+        utf8[1] = (char)(0x80 | (cp >> 6 & 0x3F));
+        utf8[2] = (char)(0x80 | (cp & 0x3F));
+        len = 3;
+    } else {
+        utf8[0] = (char)(0xF0 | cp >> 18);
+        utf8[1] = (char)(0x80 | (cp >> 12 & 0x3F));
+        utf8[2] = (char)(0x80 | (cp >> 6 & 0x3F));
+        utf8[3] = (char)(0x80 | (cp & 0x3F));
+        len = 4;
+    }
+    return buffer_add(ps, buf, utf8, len);
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+/** Reads "\uXXXX" at the parser's place to *unit without stepping over it; -1 without a message. */
+static int peek_utf16_unit(const ln_scan *ps, uint32_t *unit)
+{
+    *unit = 0;
+    if (ln_scan_peek(ps, 0) != '\\' || ln_scan_peek(ps, 1) != 'u')
+        return -1;
+    for (size_t i = 2; i < 6; i++) {
+        const int digit = hex_digit(ln_scan_peek(ps, i));
+        if (digit < 0)
+            return -1;
+        *unit = *unit << 4 | (uint32_t)digit;
+    }
+    return 0;
+}
+
+static int parse_unicode_escape(ln_scan *ps, buffer *buf)
+{
+    uint32_t cp, low;
+    if (peek_utf16_unit(ps, &cp))
+        return ln_scan_fail(ps, "\\u without four hexadecimal digits");
+    if (cp == 0)
+        return ln_scan_fail(ps, "\\u0000 in a string");
+    ln_scan at_low = *ps;
+    at_low.p += 6;
+    if (cp >= 0xD800 && cp < 0xDC00 && !peek_utf16_unit(&at_low, &low) && low >= 0xDC00 &&
+        low < 0xE000) {
+        cp = 0x10000 + ((cp - 0xD800) << 10) + (low - 0xDC00);
+        ln_scan_step(ps, 6);
+    } else if (cp >= 0xD800 && cp < 0xE000) {
+        return ln_scan_fail(ps, "half of a surrogate pair");
+    }
+    ln_scan_step(ps, 6);
+    return buffer_add_code_point(ps, buf, cp);
+}
+
+static int parse_escape(ln_scan *ps, buffer *buf)
+{
+    static const char letters[] = "\"\\/bfnrt";
+    static const char values[] = "\"\\/\b\f\n\r\t";
+    const char letter = ln_scan_peek(ps, 1);
+    if (letter == 'u')
+        return parse_unicode_escape(ps, buf);
+    const char *found = letter ? strchr(letters, letter) : NULL;
+    if (!found)
+        return ln_scan_fail(ps, "unknown escape sequence in a string");
+    ln_scan_step(ps, 2);
+    return buffer_add(ps, buf, &values[found - letters], 1);
+}
+
+/** Parses the content of a string behind its opening quote, and the closing one. */
+static int parse_quoted(ln_scan *ps, buffer *buf)
+{
+    while (ln_scan_peek(ps, 0) != '"') {
+        const char c = ln_scan_peek(ps, 0);
+        if (ln_scan_is_end(ps) || c == '\n' || c == '\r')
+            return ln_scan_expected(ps, "'\"' to end the string");
+        if ((unsigned char)c < ' ')
+            return ln_scan_fail(ps, "control character 0x%02X in a string", (unsigned)c);
+        if (c == '\\') {
+            if (parse_escape(ps, buf))
+                return -1;
+        } else {
+            if (buffer_add(ps, buf, ps->p, 1))
+                return -1;
+            ln_scan_step(ps, 1);
+        }
+    }
+    ln_scan_step(ps, 1);
+    return 0;
+}
+
+char *ln_scan_quoted(ln_scan *ps)
+{
+    buffer buf = {0};
+    ln_scan_step(ps, 1);
+    if (buffer_add(ps, &buf, "", 0) || parse_quoted(ps, &buf)) {
+        ln_free(buf.text);
+        return NULL;
+    }
+    return buf.text;
+}
+
+char *ln_scan_block(ln_scan *ps, int *first_line)
+{
+    const ln_scan start = *ps;
+    ln_scan_step(ps, 3);
+    while (ln_scan_peek(ps, 0) == ' ' || ln_scan_peek(ps, 0) == '\t' || ln_scan_peek(ps, 0) == '\r')
+        ln_scan_step(ps, 1);
+    if (ln_scan_peek(ps, 0) != '\n') {
+        ln_scan_expected(ps, "the end of the line behind the opening '''");
+        return NULL;
+    }
+    ln_scan_step(ps, 1);
+    *first_line = ps->line;
+    const char *text = ps->p;
+    while (!ln_scan_at(ps, "'''")) {
+        if (ln_scan_is_end(ps)) {
+            ln_scan_fail(&start, "no closing ''' for this one");
+            return NULL;
+        }
+        if (*ps->p == '\0') {
+            ln_scan_expected(ps, "text");
+            return NULL;
+        }
+        ln_scan_step(ps, 1);
+    }
+    buffer buf = {0};
+    if (buffer_add(ps, &buf, text, (size_t)(ps->p - text)))
+        return NULL;
+    ln_scan_step(ps, 3);
+    return buf.text;
+}
+
+/* ---- UTF-8 ---- */
+
+/** The length of the valid UTF-8 sequence at `p`, 0 when there is none (also for surrogates and
+ * overlong forms). */
+static size_t utf8_length(const unsigned char *p, size_t left)
+{
+    static const struct {
+        unsigned char first_low, first_high, second_low, second_high;
+        size_t len;
+    } forms[] = {
+        {0x00, 0x7F, 0, 0, 1},       {0xC2, 0xDF, 0x80, 0xBF, 2}, {0xE0, 0xE0, 0xA0, 0xBF, 3},
+        {0xE1, 0xEC, 0x80, 0xBF, 3}, {0xED, 0xED, 0x80, 0x9F, 3}, {0xEE, 0xEF, 0x80, 0xBF, 3},
+        {0xF0, 0xF0, 0x90, 0xBF, 4}, {0xF1, 0xF3, 0x80, 0xBF, 4}, {0xF4, 0xF4, 0x80, 0x8F, 4},
+    };
+    for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
+        if (p[0] < forms[i].first_low || p[0] > forms[i].first_high)
+            continue;
+        if (forms[i].len > left)
+            return 0;
+        if (forms[i].len > 1 && (p[1] < forms[i].second_low || p[1] > forms[i].second_high))
+            return 0;
+        for (size_t k = 2; k < forms[i].len; k++) {
+            if ((p[k] & 0xC0) != 0x80)
+                return 0;
+        }
+        return forms[i].len;
+    }
+    return 0;
+}
+
+int ln_scan_check_utf8(ln_scan ps)
+{
+    while (!ln_scan_is_end(&ps)) {
+        const size_t len = utf8_length((const unsigned char *)ps.p, (size_t)(ps.end - ps.p));
+        if (len == 0)
+            return ln_scan_fail(&ps, "byte 0x%02X is not UTF-8 here",
+                                (unsigned)(unsigned char)*ps.p);
+        ln_scan_step(&ps, len);
+    }
+    return 0;
+}
