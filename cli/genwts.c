@@ -2,6 +2,7 @@
 // genwts: makes a weight file in the TensorRT text format from text files of numbers.
 
 #include <getopt.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,10 +41,25 @@ static tl_dtype dtype_of(const char *type)
     return TL_DTYPE_INVALID;
 }
 
-static int wrong_usage(const char *reason)
+__attribute__((format(printf, 1, 2))) static int wrong_usage(const char *fmt, ...)
 {
-    fprintf(stderr, "genwts: error: %s; see genwts --help\n", reason);
+    va_list args;
+    va_start(args, fmt);
+    fprintf(stderr, "genwts: error: ");
+    vfprintf(stderr, fmt, args);
+    fprintf(stderr, "; see genwts --help\n");
+    va_end(args);
     return STATUS_USAGE;
+}
+
+// What getopt_long did not like: c is ':' for a missing value, '?' for anything else. A letter may
+// share its argument with others; a long option stands whole in it.
+static int wrong_option(int c, const char *given)
+{
+    const char letter[] = {'-', (char)optopt, '\0'};
+    const char *option = optopt ? letter : given;
+    return c == ':' ? wrong_usage("option '%s' needs a value", option)
+                    : wrong_usage("unknown option '%s'", option);
 }
 
 static int print_help(void)
@@ -58,7 +74,7 @@ static int generate(const char *type, const char *outfile, int n, const char *co
     if (!type)
         return wrong_usage("no type given, expected -t TYPE");
     if (dtype == TL_DTYPE_INVALID)
-        return wrong_usage("unknown type, expected 0, 1, 2, float32, float16 or int8");
+        return wrong_usage("unknown type '%s', expected 0, 1, 2, float32, float16 or int8", type);
     if (!outfile)
         return wrong_usage("no output file given, expected -o OUT");
     if (!n)
@@ -79,7 +95,8 @@ int main(int argc, char **argv)
     };
     const char *type = NULL, *outfile = NULL;
     int option;
-    while ((option = getopt_long(argc, argv, "t:o:h", options, NULL)) != -1) {
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":t:o:h", options, NULL)) != -1) {
         switch (option) {
         case 't':
             type = optarg;
@@ -89,8 +106,8 @@ int main(int argc, char **argv)
             break;
         case 'h':
             return print_help();
-        default: // getopt has said why
-            return STATUS_USAGE;
+        default:
+            return wrong_option(option, argv[optind - 1]);
         }
     }
     return generate(type, outfile, argc - optind, (const char *const *)argv + optind);

@@ -33,7 +33,10 @@ check type_is_needed 2 'error: no type given' "$genwts" -o out.wts conv1_bias.0.
 check unknown_type_is_refused 2 'error: unknown type' "$genwts" -t 3 -o out.wts conv1_bias.0.txt
 check output_is_needed 2 'error: no output file given' "$genwts" -t 0 conv1_bias.0.txt
 check files_are_needed 2 'error: no files of numbers given' "$genwts" -t 0 -o out.wts
-check unknown_option_is_refused 2 'x' "$genwts" -x
+check unknown_option_is_refused 2 "error: unknown option '-x'; see genwts --help" "$genwts" -x
+check unknown_long_option_is_refused 2 "error: unknown option '--size=3'; see" "$genwts" --size=3
+check unknown_letter_among_others_is_named 2 "error: unknown option '-x'; see" "$genwts" -xt 0
+check option_needs_its_value 2 "error: option '-o' needs a value; see" "$genwts" -t 0 -o
 check missing_file_is_named 1 "error: none.txt: cannot read: No such file" "$genwts" -t 0 -o out.wts none.txt
 check words_are_no_numbers 1 "error: word.txt:1: 'o' is neither" "$genwts" -t 0 -o out.wts word.txt
 echo "1..$n"
