@@ -177,10 +177,11 @@ static int can_be_given(const ln_context *ctx, const char *name)
     return maker && !maker->op_arg->tensors_in;
 }
 
-static int is_named(const cli_options *opt, const char *input)
+// Whether one of the first `n` -i gives this input by name.
+static int is_named(const cli_options *opt, int n, const char *input)
 {
     char name[LN_MAX_NAME_LEN];
-    for (int i = 0; i < opt->inputs.n; i++)
+    for (int i = 0; i < n; i++)
         if (split_name(opt->inputs.items[i], name) && !strcmp(name, input))
             return 1;
     return 0;
@@ -193,6 +194,9 @@ static int set_named(ln_context *ctx, const cli_options *opt)
         const char *file = split_name(opt->inputs.items[i], name);
         if (file && !can_be_given(ctx, name))
             return cli_fail("%s: '-i %s': the model has no input '%s'", ctx->source,
+                            opt->inputs.items[i], name);
+        if (file && is_named(opt, i, name))
+            return cli_fail("%s: '-i %s': input '%s' is given twice", ctx->source,
                             opt->inputs.items[i], name);
         if (file && cli_model_set_input(ctx, opt, name, file))
             return CLI_FAILED;
@@ -219,7 +223,7 @@ static int set_unnamed(ln_context *ctx, const cli_options *opt, int random)
     const char *input;
     LN_LIST_FOREACH(input, ctx->inputs)
     {
-        if (is_named(opt, input))
+        if (is_named(opt, opt->inputs.n, input))
             continue;
         const char *file = next_unnamed(opt, &i);
         const int status = file     ? cli_model_set_input(ctx, opt, input, file)

@@ -14,7 +14,7 @@
 
 #include "cli.h"
 
-typedef enum kind { FLAG, TEXT, TEXTS, COUNT, COUNT_FROM_1, POSITIVE, CHANNELS, LAYOUT } kind;
+typedef enum kind { FLAG, TEXT, TEXTS, COUNT, COUNT_FROM_1, NOT_NEGATIVE, CHANNELS, LAYOUT } kind;
 
 typedef struct row {
     const char *name;
@@ -59,9 +59,10 @@ static const row rows[] = {
      "images: order of the input's axes (default nchw)"},
     {"reference", 0, FLAG, FIELD(reference), CLI_VERIFY, NULL,
      "compare with the unoptimized program, tensor by tensor"},
-    {"rtol", 0, POSITIVE, FIELD(rtol), CLI_VERIFY, "R", "relative tolerance (default 1e-3)"},
-    {"atol", 0, POSITIVE, FIELD(atol), CLI_VERIFY, "A", "absolute tolerance (default 1e-5)"},
-    {"seconds", 0, POSITIVE, FIELD(seconds), CLI_BENCH, "S", "measure for S seconds (default 2)"},
+    {"rtol", 0, NOT_NEGATIVE, FIELD(rtol), CLI_VERIFY, "R", "relative tolerance (default 1e-3)"},
+    {"atol", 0, NOT_NEGATIVE, FIELD(atol), CLI_VERIFY, "A", "absolute tolerance (default 1e-5)"},
+    {"seconds", 0, NOT_NEGATIVE, FIELD(seconds), CLI_BENCH, "S",
+     "measure for S seconds (default 2)"},
     {"per-op", 0, FLAG, FIELD(per_op), CLI_BENCH, NULL, "time each operator"},
     {"trace", 0, TEXT, FIELD(trace), CLI_BENCH, "FILE", "write a Chrome trace of one run to FILE"},
     {"json", 0, FLAG, FIELD(json), CLI_BENCH, NULL, "print JSON"},
@@ -103,7 +104,7 @@ static int set_count(int *count, const row *r, const char *text, int min)
     return 0;
 }
 
-static int set_positive(double *value, const row *r, const char *text)
+static int set_not_negative(double *value, const row *r, const char *text)
 {
     char *end;
     const double v = strtod(text, &end);
@@ -158,8 +159,8 @@ static int set_option(cli_options *opt, const row *r, const char *text)
         return set_count(field, r, text, 0);
     case COUNT_FROM_1:
         return set_count(field, r, text, 1);
-    case POSITIVE:
-        return set_positive(field, r, text);
+    case NOT_NEGATIVE:
+        return set_not_negative(field, r, text);
     case CHANNELS:
         return set_channels(field, r, text);
     case LAYOUT:
