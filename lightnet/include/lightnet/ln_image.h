@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Images as inputs: PNG, JPEG, PGM and PPM files, made to fit a tensor.
 //
-//     ln_image_format format = {.mean = {127, 127, 127}, .scale = {1 / 128.0, 1 / 128.0, 1 /
-//     128.0}}; tl_tensor *photo = ln_image_read("photo.jpg", input, &format, &err); // shape and
-//     dtype of `input`
+//     const double s = 1 / 128.0;
+//     ln_image_format format = {.mean = {127, 127, 127}, .scale = {s, s, s}};
+//     tl_tensor *photo = ln_image_read("photo.jpg", input, &format, &err); // of input's shape
 
 #ifndef LN_IMAGE_H
 #define LN_IMAGE_H
