@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "ir/ln_param_type.h"
 #include "lightnet/ln_util.h"
 
 /* Comparisons: whether each holds by how its sides stand to each other; unordered: one is NaN. */
@@ -18,17 +19,6 @@ static const struct {
     [LN_OPCK_EQ] = {"==", 0, 1, 0, 0}, [LN_OPCK_GT] = {">", 0, 0, 1, 0},
     [LN_OPCK_GE] = {">=", 0, 1, 1, 0}, [LN_OPCK_LT] = {"<", 1, 0, 0, 0},
     [LN_OPCK_LE] = {"<=", 1, 1, 0, 0}, [LN_OPCK_NE] = {"!=", 1, 0, 1, 1},
-};
-
-static const char *const type_words[] = {
-    [LN_PARAM_NULL] = "null",
-    [LN_PARAM_STRING] = "a string",
-    [LN_PARAM_NUMBER] = "a number",
-    [LN_PARAM_BOOL] = "a bool",
-    [LN_PARAM_ARRAY_STRING] = "an array of strings",
-    [LN_PARAM_ARRAY_NUMBER] = "an array of numbers",
-    [LN_PARAM_ARRAY_BOOL] = "an array of bools",
-    [LN_PARAM_INVALID] = "invalid",
 };
 
 static int holds(double a, ln_opck_cmp cmp, double b)
@@ -85,11 +75,6 @@ static char *shape_text(char *buf, const ln_tensor_entry *entry)
     return ln_sprint_shape(buf, LN_MAX_SHAPE, entry->tensor->ndim, entry->tensor->dims);
 }
 
-static const char *type_text(const ln_param_entry *entry)
-{
-    return type_words[ln_param_type_name(entry->type) ? entry->type : LN_PARAM_INVALID];
-}
-
 static const char *known(const char *name)
 {
     return name ? name : "invalid";
@@ -126,7 +111,7 @@ int ln_opck_type(ln_op_arg *op_arg, const ln_param_entry *entry, ln_param_type t
     if (entry->type == type)
         return 0;
     return ln_op_fail(op_arg, "parameter '%s' is %s, expected %s", entry->arg_name,
-                      type_text(entry), type_words[type]);
+                      ln_param_type_text(entry->type), ln_param_type_text(type));
 }
 
 static int fail_not_int(ln_op_arg *op_arg, const ln_param_entry *entry, const char *value)
@@ -177,7 +162,7 @@ int ln_opck_array_len(ln_op_arg *op_arg, const ln_param_entry *entry, ln_opck_cm
 {
     if (entry->type < LN_PARAM_ARRAY_STRING || entry->type > LN_PARAM_ARRAY_BOOL)
         return ln_op_fail(op_arg, "parameter '%s' is %s, expected an array", entry->arg_name,
-                          type_text(entry));
+                          ln_param_type_text(entry->type));
     if (holds(entry->array_len, cmp, expect))
         return 0;
     return ln_op_fail(op_arg, "parameter '%s' has length %d, expected %s%s%d", entry->arg_name,

@@ -13,16 +13,6 @@
 #include "ir/ln_name.h"
 #include "lightnet/ln_msg.h"
 
-static const char *const type_names[] = {
-    [LN_PARAM_NULL] = "LN_PARAM_NULL",
-    [LN_PARAM_STRING] = "LN_PARAM_STRING",
-    [LN_PARAM_NUMBER] = "LN_PARAM_NUMBER",
-    [LN_PARAM_BOOL] = "LN_PARAM_BOOL",
-    [LN_PARAM_ARRAY_STRING] = "LN_PARAM_ARRAY_STRING",
-    [LN_PARAM_ARRAY_NUMBER] = "LN_PARAM_ARRAY_NUMBER",
-    [LN_PARAM_ARRAY_BOOL] = "LN_PARAM_ARRAY_BOOL",
-};
-
 /* Views of a number */
 
 static float float_view(double number)
@@ -178,19 +168,6 @@ void ln_param_entry_free(ln_param_entry *entry)
     free_value(entry);
     ln_free(entry->arg_name);
     ln_free(entry);
-}
-
-const char *ln_param_type_name(ln_param_type type)
-{
-    return (unsigned)type < LN_PARAM_INVALID ? type_names[type] : NULL;
-}
-
-ln_param_type ln_param_type_from_str(const char *str)
-{
-    for (int i = 0; i < LN_PARAM_INVALID; i++)
-        if (ln_streq(type_names[i], str))
-            return (ln_param_type)i;
-    return LN_PARAM_INVALID;
 }
 
 /* Sets `entry` to the value of `pe`. */
