@@ -121,6 +121,23 @@ static int is_tensor_taken(const char *name, const ln_list *ops, const ln_hash *
     return 0;
 }
 
+static const ln_arg_info no_infos[] = {{.arg_name = NULL}};
+
+/* What is known of the argument beyond its name; one that ends `infos` says nothing. */
+static const ln_arg_info *find_info(const ln_arg_info *infos, const char *arg_name)
+{
+    const ln_arg_info *info = infos ? infos : no_infos;
+    while (info->arg_name && !ln_streq(info->arg_name, arg_name))
+        info++;
+    return info;
+}
+
+/* The name of the argument as it is created: the first of a variadic one. */
+static int print_arg_name(char *buf, const ln_arg_info *info, const char *arg_name)
+{
+    return ln_name_print(buf, info->variadic ? "%s0" : "%s", arg_name);
+}
+
 /* Prints a name for the output of a new operator that no other tensor has. */
 static int print_output_name(char *buf, const char *op_name, const char *arg_name,
                              const ln_list *ops, const ln_hash *tensor_table)
@@ -133,17 +150,39 @@ static int print_output_name(char *buf, const char *op_name, const char *arg_nam
     return 0;
 }
 
-static int create_lists(ln_op_arg *op_arg, const ln_list *ops)
+static int create_inputs(ln_op_arg *op_arg)
 {
-    for (const char **arg = op_arg->in_arg_names; arg && *arg; arg++)
-        if (append_tensor(&op_arg->tensors_in, *arg, ""))
-            return -1;
-    for (const char **arg = op_arg->out_arg_names; arg && *arg; arg++) {
-        char name[LN_MAX_NAME_LEN];
-        if (print_output_name(name, op_arg->name, *arg, ops, op_arg->tensor_table) ||
-            append_tensor(&op_arg->tensors_out, *arg, name))
+    const ln_arg_info *infos = op_arg->info ? op_arg->info->tensors_in : NULL;
+    for (const char **arg = op_arg->in_arg_names; arg && *arg; arg++) {
+        const ln_arg_info *info = find_info(infos, *arg);
+        char arg_name[LN_MAX_NAME_LEN];
+        if (info->optional)
+            continue;
+        if (print_arg_name(arg_name, info, *arg) ||
+            append_tensor(&op_arg->tensors_in, arg_name, ""))
             return -1;
     }
+    return 0;
+}
+
+static int create_outputs(ln_op_arg *op_arg, const ln_list *ops)
+{
+    const ln_arg_info *infos = op_arg->info ? op_arg->info->tensors_out : NULL;
+    for (const char **arg = op_arg->out_arg_names; arg && *arg; arg++) {
+        const ln_arg_info *info = find_info(infos, *arg);
+        char arg_name[LN_MAX_NAME_LEN], name[LN_MAX_NAME_LEN];
+        if (info->optional)
+            continue;
+        if (print_arg_name(arg_name, info, *arg) ||
+            print_output_name(name, op_arg->name, arg_name, ops, op_arg->tensor_table) ||
+            append_tensor(&op_arg->tensors_out, arg_name, name))
+            return -1;
+    }
+    return 0;
+}
+
+static int create_params(ln_op_arg *op_arg)
+{
     const ln_param_type *type = op_arg->param_ptypes;
     for (const char **arg = op_arg->param_arg_names; arg && *arg; arg++, type++)
         if (append_empty_param(&op_arg->params, *arg, *type))
@@ -157,7 +196,8 @@ ln_op *ln_op_create_with_names(const ln_op *op_proto, const ln_list *ops, ln_has
     if (ln_op_list_unique_name(ops, name, op_proto->op_arg->optype) < 0)
         return NULL;
     ln_op *op = ln_op_create_from_proto(op_proto, name, NULL, NULL, NULL, tensor_table);
-    if (op && create_lists(op->op_arg, ops)) {
+    if (op && (create_inputs(op->op_arg) || create_outputs(op->op_arg, ops) ||
+               create_params(op->op_arg))) {
         ln_op_free_lists_too(op);
         return NULL;
     }
@@ -170,9 +210,11 @@ static int is_op_name_taken(const char *name, const ln_op_arg *proto, const ln_h
 {
     if (ln_tensor_table_find(tensor_table, name))
         return 1;
+    const ln_arg_info *infos = proto->info ? proto->info->tensors_out : NULL;
     for (const char **arg = proto->out_arg_names; arg && *arg; arg++) {
-        char output[LN_MAX_NAME_LEN];
-        if (ln_name_print(output, "%s_%s", name, *arg))
+        char arg_name[LN_MAX_NAME_LEN], output[LN_MAX_NAME_LEN];
+        if (print_arg_name(arg_name, find_info(infos, *arg), *arg) ||
+            ln_name_print(output, "%s_%s", name, arg_name))
             return -1;
         if (ln_tensor_table_find(tensor_table, output))
             return 1;

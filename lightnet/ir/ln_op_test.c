@@ -352,6 +352,39 @@ START_TEST(operator_with_names_has_empty_inputs_and_unique_outputs)
 }
 END_TEST
 
+/* What a description says of `src` (required), `bias` (optional) and `part` (variadic), and of the
+ * outputs `dst` (variadic) and `mask` (optional). */
+static const char *mixed_in_names[] = {"src", "bias", "part", NULL};
+static const char *mixed_out_names[] = {"dst", "mask", NULL};
+static const ln_arg_info variadic_outs[] = {
+    {.arg_name = "dst", .variadic = 1}, {.arg_name = "mask", .optional = 1}, {0}};
+static const ln_op_info variadic_info = {
+    .tensors_in = mixed_ins, .tensors_out = variadic_outs, .params = mixed_params};
+
+START_TEST(operator_with_names_has_one_of_each_variadic_and_no_optional_argument)
+{
+    ln_hash *table = ln_tensor_table_create();
+    ln_op_arg op_arg = twice_arg;
+    op_arg.in_arg_names = mixed_in_names;
+    op_arg.out_arg_names = mixed_out_names;
+    op_arg.info = &variadic_info;
+    const ln_op proto = {.op_arg = &op_arg};
+    ln_op *op = ln_op_create_with_names(&proto, NULL, table);
+    ck_assert_int_eq(ln_tensor_list_length(op->op_arg->tensors_in), 2);
+    ck_assert_str_eq(ln_tensor_list_find_name(op->op_arg->tensors_in, "src"), "");
+    ck_assert_str_eq(ln_tensor_list_find_name(op->op_arg->tensors_in, "part0"), "");
+    ck_assert_int_eq(ln_tensor_list_length(op->op_arg->tensors_out), 1);
+    ck_assert_str_eq(ln_tensor_list_find_name(op->op_arg->tensors_out, "dst0"), "twice_cpu0_dst0");
+    // The name that the output would have is avoided.
+    add_tensor(table, "twice_cpu0_dst0");
+    ln_op *next = ln_op_create_with_opname(&proto, table);
+    ck_assert_str_eq(next->op_arg->name, "twice_cpu1");
+    ln_op_free(next);
+    ln_op_free_lists_too(op);
+    ln_tensor_table_free(table);
+}
+END_TEST
+
 START_TEST(operator_with_opname_avoids_the_names_in_the_table)
 {
     ln_hash *table = ln_tensor_table_create();
@@ -521,6 +554,7 @@ LN_TEST_MAIN("operators", operator_has_the_functions_and_names_of_its_prototype,
              largest_tensor_and_scalar_are_possible_outputs,
              arguments_are_exactly_the_declared_ones,
              operator_with_names_has_empty_inputs_and_unique_outputs,
+             operator_with_names_has_one_of_each_variadic_and_no_optional_argument,
              operator_with_opname_avoids_the_names_in_the_table,
              copy_has_own_lists_and_is_in_the_init_state, copy_to_optype_changes_the_functions,
              operators_are_found_in_lists_and_arrays, table_owns_its_operators,

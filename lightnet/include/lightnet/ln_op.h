@@ -115,7 +115,8 @@ LN_API void ln_op_free_lists_too(ln_op *op);
 /** Returns new (ln_op_free_lists_too): an operator as the prototype's argument names say. Its name
  * is the optype and a number, unique in `ops`; outputs are named NAME_ARG (with a number behind
  * when `ops` or the table have that tensor); inputs are named "", and parameters have the empty
- * value of their type. O(ops). */
+ * value of their type. A variadic argument has its first tensor, ARG0; an optional one is absent:
+ * append what else there shall be (ln_tensor_list_append). O(ops). */
 LN_API ln_op *ln_op_create_with_names(const ln_op *op_proto, const ln_list *ops,
                                       ln_hash *tensor_table);
 
