@@ -10,9 +10,33 @@
 
 /* ---- defaults ---- */
 
-static int has_param(const ln_op_arg *op_arg, const char *arg_name)
+/** 1 for a string or array as ln_param_list_append_empty makes it: nothing was given. */
+static int is_empty(const ln_param_entry *entry)
 {
-    return ln_param_list_find(op_arg->params, arg_name) != NULL;
+    switch (entry->type) {
+    case LN_PARAM_STRING:
+        return !entry->value_string;
+    case LN_PARAM_ARRAY_STRING:
+    case LN_PARAM_ARRAY_NUMBER:
+    case LN_PARAM_ARRAY_BOOL:
+        return entry->array_len == 0;
+    default:
+        return 0;
+    }
+}
+
+/** 1 when the operator needs the default: it has no such parameter, or an empty one, now removed.
+ */
+static int needs_default(ln_op_arg *op_arg, const char *arg_name, ln_param_type type)
+{
+    ln_param_entry *entry = ln_param_list_find(op_arg->params, arg_name);
+    if (!entry)
+        return 1;
+    if (entry->type != type || !is_empty(entry))
+        return 0;
+    op_arg->params = ln_list_remove(op_arg->params, entry);
+    ln_param_entry_free(entry);
+    return 1;
 }
 
 /** Makes `params`, the operator's list with one more parameter or NULL, its list. */
@@ -26,21 +50,21 @@ static int set_params(ln_op_arg *op_arg, ln_list *params)
 
 int ln_op_default_number(ln_op_arg *op_arg, const char *arg_name, double value)
 {
-    if (has_param(op_arg, arg_name))
+    if (!needs_default(op_arg, arg_name, LN_PARAM_NUMBER))
         return 0;
     return set_params(op_arg, ln_param_list_append_number(op_arg->params, arg_name, value));
 }
 
 int ln_op_default_string(ln_op_arg *op_arg, const char *arg_name, const char *value)
 {
-    if (has_param(op_arg, arg_name))
+    if (!needs_default(op_arg, arg_name, LN_PARAM_STRING))
         return 0;
     return set_params(op_arg, ln_param_list_append_string(op_arg->params, arg_name, value));
 }
 
 int ln_op_default_bool(ln_op_arg *op_arg, const char *arg_name, ln_bool value)
 {
-    if (has_param(op_arg, arg_name))
+    if (!needs_default(op_arg, arg_name, LN_PARAM_BOOL))
         return 0;
     return set_params(op_arg, ln_param_list_append_bool(op_arg->params, arg_name, value));
 }
@@ -48,7 +72,7 @@ int ln_op_default_bool(ln_op_arg *op_arg, const char *arg_name, ln_bool value)
 int ln_op_default_array_number(ln_op_arg *op_arg, const char *arg_name, int array_len,
                                const double *values)
 {
-    if (has_param(op_arg, arg_name))
+    if (!needs_default(op_arg, arg_name, LN_PARAM_ARRAY_NUMBER))
         return 0;
     return set_params(
         op_arg, ln_param_list_append_array_number(op_arg->params, arg_name, array_len, values));
@@ -57,7 +81,7 @@ int ln_op_default_array_number(ln_op_arg *op_arg, const char *arg_name, int arra
 int ln_op_default_array_string(ln_op_arg *op_arg, const char *arg_name, int array_len,
                                const char *const *values)
 {
-    if (has_param(op_arg, arg_name))
+    if (!needs_default(op_arg, arg_name, LN_PARAM_ARRAY_STRING))
         return 0;
     return set_params(
         op_arg, ln_param_list_append_array_string(op_arg->params, arg_name, array_len, values));
@@ -66,7 +90,7 @@ int ln_op_default_array_string(ln_op_arg *op_arg, const char *arg_name, int arra
 int ln_op_default_array_bool(ln_op_arg *op_arg, const char *arg_name, int array_len,
                              const ln_bool *values)
 {
-    if (has_param(op_arg, arg_name))
+    if (!needs_default(op_arg, arg_name, LN_PARAM_ARRAY_BOOL))
         return 0;
     return set_params(op_arg,
                       ln_param_list_append_array_bool(op_arg->params, arg_name, array_len, values));

@@ -107,6 +107,41 @@ START_TEST(missing_parameters_get_their_defaults)
 }
 END_TEST
 
+START_TEST(empty_parameters_get_their_defaults)
+{
+    static const struct {
+        const char *name;
+        ln_param_type ptype;
+    } empty[] = {
+        {"edge", LN_PARAM_STRING},          {"dtype", LN_PARAM_STRING},
+        {"weights", LN_PARAM_ARRAY_NUMBER}, {"flags", LN_PARAM_ARRAY_BOOL},
+        {"labels", LN_PARAM_ARRAY_STRING},
+    };
+    set_up();
+    ln_list *params = NULL;
+    for (size_t i = 0; i < sizeof(empty) / sizeof(*empty); i++)
+        params = ln_param_list_append_empty(params, empty[i].name, empty[i].ptype);
+    ln_op *op = prepare(&ln_opimpl_blur, "src=m", "dst=d", params);
+    ck_assert_msg(!op->op_arg->failed, "%s", ln_last_error());
+    params = op->op_arg->params;
+    ck_assert_int_eq(ln_param_list_length(params), 10);
+    ck_assert_str_eq(ln_param_list_find(params, "edge")->value_string, "mirror");
+    ck_assert_str_eq(ln_param_list_find(params, "dtype")->value_string, "TL_FLOAT");
+    ck_assert_double_eq(ln_param_list_find(params, "weights")->value_array_double[1], 0.5);
+    ck_assert_int_eq(ln_param_list_find(params, "flags")->array_len, 2);
+    ck_assert_str_eq(ln_param_list_find(params, "labels")->value_array_string[1], "b");
+    finish(op);
+
+    assert_fails(prepare(&ln_opimpl_blur, "src=m", "dst=d",
+                         ln_param_list_append_empty(NULL, "weights", LN_PARAM_ARRAY_BOOL)),
+                 "parameter 'weights'"); // of another type
+    assert_fails(
+        prepare(&ln_opimpl_blur, "src=m", "dst=d", ln_param_list_append_string(NULL, "dtype", "")),
+        "parameter 'dtype' is \"\", expected one of"); // given, though empty
+    tear_down();
+}
+END_TEST
+
 START_TEST(checks_name_what_is_wrong)
 {
     static const struct {
@@ -242,5 +277,6 @@ START_TEST(variadic_outputs_are_all_defined)
 END_TEST
 
 LN_TEST_MAIN("generated operators", missing_parameters_get_their_defaults,
-             checks_name_what_is_wrong, outputs_share_memory_and_may_be_left_out,
+             empty_parameters_get_their_defaults, checks_name_what_is_wrong,
+             outputs_share_memory_and_may_be_left_out,
              variadic_inputs_come_in_the_order_of_the_list, variadic_outputs_are_all_defined)

@@ -16,8 +16,9 @@
 
 LN_BEGIN_DECLS
 
-/* Adds a parameter with its default to an operator that lacks it, so that checks, rewrites and a
- * printed model see the value like any other. Return 0, or -1 after ln_op_fail: no memory. */
+/* Adds a parameter with its default to an operator that lacks it, or has it as an empty string or
+ * array (ln_param_list_append_empty), so that checks, rewrites and a printed model see the value
+ * like any other. Return 0, or -1 after ln_op_fail: no memory. */
 
 LN_API int ln_op_default_number(ln_op_arg *op_arg, const char *arg_name, double value);
 LN_API int ln_op_default_string(ln_op_arg *op_arg, const char *arg_name, const char *value);
