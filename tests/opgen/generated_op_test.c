@@ -187,6 +187,10 @@ START_TEST(checks_name_what_is_wrong)
             finish(op);
         }
     }
+    assert_fails(prepare(&ln_opimpl_blur, "src=m", "dst=d",
+                         ln_param_list_append_array_string(NULL, "dtypes", 1,
+                                                           (const char *const[]){"TL_FLOT"})),
+                 "parameter 'dtypes' is \"TL_FLOT\", which is none of its values");
     tear_down();
 }
 END_TEST

@@ -62,15 +62,18 @@ static inline int ln_example_is_for(const ln_example *example, const char *arch)
 static inline int ln_example_compile(ln_context *ctx, const ln_example *example,
                                      const ln_example_way *way)
 {
-    char *text = NULL;
-    const int len = asprintf(&text, "{\"inputs\": [%s], \"outputs\": [%s], \"ops\": %s}",
-                             way->constant ? "" : example->inputs, example->outputs, example->ops);
-    if (len < 0)
-        return ln_fail(ctx, "out of memory");
+    static const char format[] = "{\"inputs\": [%s], \"outputs\": [%s], \"ops\": %s}";
+    const size_t size =
+        sizeof(format) + strlen(example->inputs) + strlen(example->outputs) + strlen(example->ops);
+    char *text = ln_alloc(size);
+    if (!text)
+        return ln_fail_last(ctx);
+    const int len = snprintf(text, size, format, way->constant ? "" : example->inputs,
+                             example->outputs, example->ops);
     if (way->reference)
         ln_context_set_reference(ctx);
     int result = ln_context_init_text(ctx, example->place, text, (size_t)len);
-    free(text);
+    ln_free(text);
     if (!result)
         result = ln_context_compile(ctx, way->target);
     return result;
