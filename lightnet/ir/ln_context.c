@@ -250,7 +250,7 @@ static int read_front(ln_context *ctx, const ln_front *front, const char *name, 
 {
     ctx->source = ln_strdup(name);
     if (!ctx->source)
-        return ln_fail(ctx, "out of memory");
+        return ln_fail_memory(ctx);
     return front->read(ctx, name, map);
 }
 
