@@ -2,7 +2,7 @@
 // Tests of the memory planner: offsets that can be verified by hand, and how close to the lower
 // bound it comes on networks of several kinds.
 
-#include "pass/ln_mem_plan.h"
+#include "pass/ln_mem_blocks.h"
 
 #include "lightnet/ln_pass.h"
 #include "ln_check.h"
@@ -252,7 +252,7 @@ static double ratio_of(network *net)
         net->blocks[i].part_of = (int)i;
     life.load_scratch = -1;
     ck_assert_int_eq(ln_lifetime_bound(ctx, &life, LN_MEM_CPU, &bound), 0);
-    ck_assert_int_eq(ln_mem_plan_blocks(ctx, &life), 0);
+    ck_assert_int_eq(ln_mem_blocks_place(ctx, &life), 0);
     ck_assert_msg(ln_lifetime_check(ctx, &life) == 0, "%s", ln_context_error(ctx));
     const double ratio = (double)(ctx->mem_sizes[LN_MEM_CPU] - UNIT) / (double)bound;
     ln_context_free(ctx);
