@@ -275,9 +275,10 @@ static int order_by_data(const checking *c)
 static int order_as_written(const checking *c)
 {
     ln_optop **at = c->rule->order;
-    if (c->rule->nmatch < 2)
-        return ln_optrule_fail(c->rule, &c->rule->place, c->err,
-                               "\"adjacent\" needs two operators or more");
+    if (c->rule->nmatch < 2 || c->rule->nmatch > LN_MAX_WINDOW)
+        return ln_optrule_fail(c->rule, ln_rjson_get(&c->rule->place, "adjacent"), c->err,
+                               "\"adjacent\" stands with %d operator%s, expected 2 to %d",
+                               c->rule->nmatch, c->rule->nmatch == 1 ? "" : "s", LN_MAX_WINDOW);
     for (ln_optop *op = c->rule->match; op; op = op->next) {
         if (op->keep)
             return ln_optrule_fail(c->rule, &op->place, c->err,

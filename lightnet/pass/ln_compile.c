@@ -12,9 +12,6 @@
 // Rounds over all rewrites before they are taken to go in circles.
 enum { MAX_ROUNDS = 100 };
 
-// The widest window of adjacent operators that is offered to combiner functions.
-enum { MAX_WINDOW = 4 };
-
 static const char none_name[] = "none";
 
 static ln_arch *find_target(const ln_context *ctx, const char *target)
@@ -38,7 +35,7 @@ static ln_arch *find_target(const ln_context *ctx, const char *target)
 static int rewrite(ln_context *ctx, const ln_arch *arch)
 {
     int total = ln_pass_expander(ctx, arch->ep_funcs);
-    for (size_t size = 2; total >= 0 && arch->cb_funcs && size <= MAX_WINDOW; size++) {
+    for (size_t size = 2; total >= 0 && arch->cb_funcs && size <= LN_MAX_WINDOW; size++) {
         const int n = ln_pass_combiner(ctx, size, arch->cb_funcs);
         total = n < 0 ? -1 : total + n;
     }

@@ -17,6 +17,8 @@ LN_BEGIN_DECLS
 
 /** Most dimensions that a tensor can have. */
 #define LN_MAXDIM 8
+/** The widest window of adjacent operators that is offered to combiner functions. */
+#define LN_MAX_WINDOW 4
 /** Size of a buffer for one line of text, with its NUL. */
 #define LN_MAXLINE 4096
 /** Size of a buffer for a name, with its NUL. */
