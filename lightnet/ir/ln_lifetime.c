@@ -263,12 +263,10 @@ ln_block *ln_lifetime_block(const ln_context *ctx, const ln_lifetime *life,
 // that.
 size_t ln_lifetime_view_offset(const ln_context *ctx, ln_tensor_entry *te)
 {
-    const ln_tensor_entry *owner = ln_tensor_table_find(ctx->tensor_table, te->owner);
-    const ln_op *maker = ln_context_creater(ctx, te->name);
-    const int given_away =
-        ln_tensor_list_find_by_name(maker->op_arg->tensors_in, owner->name) == NULL;
-    const ln_op *op = given_away ? ln_context_creater(ctx, owner->name) : maker;
-    return op->calc_offset ? op->calc_offset(op->op_arg, te) : owner->offset;
+    const ln_op *taker = ln_context_taker(ctx, te);
+    const ln_op *op = taker ? taker : ln_context_creater(ctx, te->name);
+    return op->calc_offset ? op->calc_offset(op->op_arg, te)
+                           : ln_tensor_table_find(ctx->tensor_table, te->owner)->offset;
 }
 
 static int is_part(const ln_lifetime *life, const ln_block *block)
