@@ -512,6 +512,21 @@ END_TEST
 
 /* ---- files ---- */
 
+START_TEST(a_string_that_was_never_set_is_not_written)
+{
+    const char *const strings[] = {"set", NULL};
+    ln_context *ctx = new_context();
+    ck_assert_int_eq(read_text(ctx, plain_model), 0);
+    ln_op_arg *op_arg = ((ln_op *)ctx->ops->data)->op_arg;
+    op_arg->params = ln_param_list_append_array_string(op_arg->params, "texts", 2, strings);
+    FILE *fp = tmpfile();
+    ck_assert_int_eq(ln_ir_write(ctx, fp), -1);
+    ck_assert_str_eq(ln_context_error(ctx), "a string that was never set cannot be written");
+    fclose(fp);
+    free_context(ctx);
+}
+END_TEST
+
 START_TEST(files_are_written_whole_or_not_at_all)
 {
     char folder[] = "/tmp/ln_ir_json_XXXXXX", file[64], message[128];
@@ -547,4 +562,4 @@ LN_TEST_MAIN("json ir", what_is_written_reads_back_the_same,
              every_truncation_of_a_model_is_refused, every_changed_byte_of_a_model_is_survived,
              nul_byte_and_deep_nesting_are_refused, long_names_are_refused,
              many_elements_take_time_in_proportion, failed_allocations_are_told_or_do_not_matter,
-             files_are_written_whole_or_not_at_all)
+             a_string_that_was_never_set_is_not_written, files_are_written_whole_or_not_at_all)

@@ -13,8 +13,8 @@
  *  or "null". */
 const char *ln_json_describe(const json_t *json);
 
-/** Writes a string in quotes with what must be escaped. -1 with a reason: it is not UTF-8. The
- *  stream's errors are found by the caller. */
+/** Writes a string in quotes with what must be escaped. -1 with a reason: it is NULL or not UTF-8,
+ *  or there is no memory. The stream's errors are found by the caller. */
 int ln_json_write_string(FILE *fp, const char *str, ln_error *err);
 
 #endif
