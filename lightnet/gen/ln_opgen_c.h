@@ -15,10 +15,6 @@ int ln_opgen_c(ln_cgen *out, const ln_opdescs *descs, ln_error *err);
  * `arch`, in order. */
 void ln_opgen_list(ln_cgen *out, const ln_opdescs *descs, const char *arch);
 
-/** Writes to `buf` what people want to know of an argument's type: "4-D FLT", "array_number -> int
- * [2]". */
-void ln_opgen_arg_type(const ln_argdesc *arg, char *buf, size_t size);
-
 /** The first own operator's file name and those of the others, once each: "conv.op, pool.op", for
  * the first line of what is generated. */
 void ln_opgen_print_sources(ln_cgen *out, const ln_opdescs *descs);

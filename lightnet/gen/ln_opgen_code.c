@@ -139,6 +139,15 @@ int ln_opgen_is_converted_array(const ln_argdesc *arg)
            arg->fields[LN_ARGDESC_FROM_FUNC];
 }
 
+int ln_opgen_has_outputs(const ln_opdesc *op)
+{
+    for (size_t i = 0; i < op->nargs; i++) {
+        if (op->args[i].kind == LN_ARGDESC_OUT)
+            return 1;
+    }
+    return 0;
+}
+
 int ln_opgen_has_priv(const generator *g)
 {
     if (g->op->fields[LN_OPDESC_EXTRA_PRIVS] || ln_opgen_codes_name(&g->pre, "priv") ||

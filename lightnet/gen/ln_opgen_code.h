@@ -80,6 +80,9 @@ int ln_opgen_is_string(const ln_argdesc *arg);
 /** 1 for an array of strings that from_func converts: `priv` owns the values. */
 int ln_opgen_is_converted_array(const ln_argdesc *arg);
 
+/** 1 when the operator has an output. */
+int ln_opgen_has_outputs(const ln_opdesc *op);
+
 /** 1 when the operator has a private structure. */
 int ln_opgen_has_priv(const generator *g);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "gen/ln_opgen_c.h"
+#include "gen/ln_opgen_table.h"
 #include "lightnet/ln_util.h"
 
 static const char *const kind_names[] = {

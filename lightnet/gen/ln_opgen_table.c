@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Generates the tables of an operator: its arguments, its information, the prototype.
+
+#include "gen/ln_opgen_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ln_opgen_arg_type(const ln_argdesc *arg, char *buf, size_t size)
+{
+    const char *realtype = ln_argdesc_text(arg, LN_ARGDESC_REALTYPE);
+    const char *len = ln_argdesc_text(arg, LN_ARGDESC_LEN);
+    const ln_rjson *ndim = arg->fields[LN_ARGDESC_NDIM], *dims = arg->fields[LN_ARGDESC_DIMS];
+    const char *dtype = ln_argdesc_text(arg, LN_ARGDESC_DTYPE);
+    const char *sametype = ln_argdesc_text(arg, LN_ARGDESC_SAMETYPE);
+    const char *sameshape = ln_argdesc_text(arg, LN_ARGDESC_SAMESHAPE);
+    if (arg->kind == LN_ARGDESC_PARAM) {
+        snprintf(buf, size, "%s%s%s%s%s%s", ln_ptype_specs[arg->ptype].word, realtype ? " -> " : "",
+                 realtype ? realtype : "", len ? " [" : "", len ? len : "", len ? "]" : "");
+        return;
+    }
+    char shape[LN_MAX_NAME_LEN] = "";
+    if (sameshape)
+        snprintf(shape, sizeof(shape), "shape of %s", sameshape);
+    else if (dims && dims->type == LN_RJSON_ARRAY)
+        snprintf(shape, sizeof(shape), "%zu-D", dims->len);
+    else if (ndim && ndim->type == LN_RJSON_NUMBER)
+        snprintf(shape, sizeof(shape), "%s-D", ndim->text);
+    snprintf(buf, size, "%s%s%s%s", shape,
+             *shape && (sametype || dtype) ? sameshape ? ", " : " " : "",
+             sametype ? "dtype of " : "",
+             sametype ? sametype
+             : dtype  ? dtype
+             : *shape ? ""
+                      : "any");
+}
+
+static void write_string_field(ln_cgen *line, const char *field, const char *text)
+{
+    if (!text)
+        return;
+    ln_cgen_print(line, ", .%s = \"", field);
+    ln_cgen_escaped(line, text);
+    ln_cgen_print(line, "\"");
+}
+
+static void write_inplace(const generator *g)
+{
+    for (size_t i = 0; i < g->op->nargs; i++) {
+        const ln_rjson *names = g->op->args[i].fields[LN_ARGDESC_INPLACE];
+        if (!names)
+            continue;
+        ln_cgen_print(g->out, "static const char *const %s_%s_inplace[] = {", g->op->optype,
+                      g->op->args[i].name);
+        for (size_t k = 0; k < names->len; k++)
+            ln_cgen_print(g->out, "\"%s\", ", names->items[k]->text);
+        ln_cgen_print(g->out, "NULL};\n");
+    }
+}
+
+static void write_arg_info(const generator *g, const ln_argdesc *arg)
+{
+    char type[LN_MAX_NAME_LEN], *value = NULL;
+    size_t size = 0;
+    ln_cgen line = {.file = "-"};
+    ln_opgen_arg_type(arg, type, sizeof(type));
+    ln_cgen_print(&line, "{.arg_name = \"%s\"", arg->name);
+    write_string_field(&line, "doc",
+                       arg->fields[LN_ARGDESC_DOC] ? ln_argdesc_text(arg, LN_ARGDESC_DOC) : "");
+    write_string_field(&line, "type", type);
+    if (arg->fields[LN_ARGDESC_DEFAULT]) {
+        FILE *stream = open_memstream(&value, &size);
+        if (stream) {
+            ln_rjson_print(stream, arg->fields[LN_ARGDESC_DEFAULT]);
+            fclose(stream);
+        }
+        line.failed |= !value;
+        write_string_field(&line, "deflt", value);
+        free(value);
+    }
+    if (arg->optional)
+        ln_cgen_print(&line, ", .optional = 1");
+    if (arg->variadic)
+        ln_cgen_print(&line, ", .variadic = 1");
+    if (arg->fields[LN_ARGDESC_INPLACE])
+        ln_cgen_print(&line, ", .inplace = %s_%s_inplace", g->op->optype, arg->name);
+    write_string_field(&line, "owner", ln_argdesc_text(arg, LN_ARGDESC_OWNER));
+    g->out->failed |= line.failed;
+    ln_cgen_line(g->out, 4, "%s},", line.text ? line.text : "");
+    ln_cgen_free(&line);
+}
+
+/* The three tables of each kind of arguments. */
+static const struct {
+    const char *infos, *names;
+} kind_tables[] = {
+    [LN_ARGDESC_IN] = {"tensors_in", "in_arg_names"},
+    [LN_ARGDESC_OUT] = {"tensors_out", "out_arg_names"},
+    [LN_ARGDESC_PARAM] = {"params", "param_arg_names"},
+};
+
+static void write_arg_tables(const generator *g, ln_argdesc_kind kind)
+{
+    ln_cgen names = {.file = "-"};
+    ln_cgen_print(g->out, "static const ln_arg_info %s_%s[] = {\n", g->op->optype,
+                  kind_tables[kind].infos);
+    for (size_t i = 0; i < g->op->nargs; i++) {
+        if (g->op->args[i].kind != kind)
+            continue;
+        write_arg_info(g, &g->op->args[i]);
+        ln_cgen_print(&names, "\"%s\", ", g->op->args[i].name);
+    }
+    ln_cgen_line(g->out, 4, "{.arg_name = NULL},");
+    ln_cgen_print(g->out, "};\n");
+    ln_cgen_line(g->out, 0, "static const char *%s_%s[] = {%sNULL};", g->op->optype,
+                 kind_tables[kind].names, names.text ? names.text : "");
+    g->out->failed |= names.failed;
+    ln_cgen_free(&names);
+}
+
+static void write_ptypes(const generator *g)
+{
+    ln_cgen types = {.file = "-"};
+    for (size_t i = 0; i < g->op->nargs; i++) {
+        if (g->op->args[i].kind == LN_ARGDESC_PARAM)
+            ln_cgen_print(&types, "%s, ", ln_argdesc_text(&g->op->args[i], LN_ARGDESC_PTYPE));
+    }
+    ln_cgen_line(g->out, 0, "static const ln_param_type %s_param_ptypes[] = {%sLN_PARAM_INVALID};",
+                 g->op->optype, types.text ? types.text : "");
+    g->out->failed |= types.failed;
+    ln_cgen_free(&types);
+}
+
+static int has_run(const ln_opdesc *op)
+{
+    return op->fields[LN_OPDESC_RUN] || op->fields[LN_OPDESC_CALL];
+}
+
+static void write_info_text(const generator *g, const char *field, const char *text)
+{
+    ln_cgen escaped = {.file = "-"};
+    ln_cgen_escaped(&escaped, text ? text : "");
+    ln_cgen_line(g->out, 4, ".%s = \"%s\",", field, escaped.text ? escaped.text : "");
+    g->out->failed |= escaped.failed;
+    ln_cgen_free(&escaped);
+}
+
+static void write_info(const generator *g)
+{
+    const char *op = g->op->optype;
+    ln_cgen_print(g->out, "static const ln_op_info %s_info = {\n", op);
+    write_info_text(g, "doc", ln_opdesc_text(g->op, LN_OPDESC_DOC));
+    write_info_text(g, "author", ln_opdesc_text(g->op, LN_OPDESC_AUTHOR));
+    write_info_text(g, "source", ln_cgen_base_name(g->op->node->file));
+    ln_cgen_line(g->out, 4, ".pure = %d,", g->op->pure);
+    ln_cgen_line(g->out, 4, ".inplace_writer = %d,", g->op->inplace_writer);
+    for (size_t kind = 0; kind < LENGTH_OF(kind_tables); kind++)
+        ln_cgen_line(g->out, 4, ".%s = %s_%s,", kind_tables[kind].infos, op,
+                     kind_tables[kind].infos);
+    ln_cgen_print(g->out, "};\n\n");
+}
+
+static void write_op_arg(const generator *g)
+{
+    const char *op = g->op->optype;
+    ln_cgen_print(g->out, "static ln_op_arg %s_op_arg = {\n", op);
+    ln_cgen_line(g->out, 4, ".optype = \"%s\",", op);
+    ln_cgen_line(g->out, 4, ".arch = \"%s\",", g->op->arch);
+    for (size_t kind = 0; kind < LENGTH_OF(kind_tables); kind++)
+        ln_cgen_line(g->out, 4, ".%s = %s_%s,", kind_tables[kind].names, op,
+                     kind_tables[kind].names);
+    ln_cgen_line(g->out, 4, ".param_ptypes = %s_param_ptypes,", op);
+    ln_cgen_line(g->out, 4, ".info = &%s_info,", op);
+    ln_cgen_print(g->out, "};\n\n");
+}
+
+static void write_op(const generator *g)
+{
+    const ln_opdesc *op = g->op;
+    ln_cgen_print(g->out, "ln_op ln_opimpl_%s = {\n", op->optype);
+    ln_cgen_line(g->out, 4, ".op_arg = &%s_op_arg,", op->optype);
+    ln_cgen_line(g->out, 4, ".pre_run = %s_pre_run,", op->optype);
+    if (op->fields[LN_OPDESC_STATIC_RUN] || op->fields[LN_OPDESC_STATIC_CALL])
+        ln_cgen_line(g->out, 4, ".static_run = %s_static_run,", op->optype);
+    if (has_run(op))
+        ln_cgen_line(g->out, 4, ".run = %s_run,", op->optype);
+    if (ln_opgen_has_priv(g) || op->fields[LN_OPDESC_POST_RUN])
+        ln_cgen_line(g->out, 4, ".post_run = %s_post_run,", op->optype);
+    else if (ln_opgen_has_outputs(op))
+        ln_cgen_line(g->out, 4, ".post_run = ln_op_undefine_outputs,");
+    if (op->fields[LN_OPDESC_CALC_OFFSET])
+        ln_cgen_line(g->out, 4, ".calc_offset = %s_calc_offset,", op->optype);
+    ln_cgen_print(g->out, "};\n");
+}
+
+void ln_opgen_write_tables(const generator *g)
+{
+    write_inplace(g);
+    for (int kind = LN_ARGDESC_IN; kind <= LN_ARGDESC_PARAM; kind++)
+        write_arg_tables(g, (ln_argdesc_kind)kind);
+    write_ptypes(g);
+    ln_cgen_print(g->out, "\n");
+    write_info(g);
+    write_op_arg(g);
+    write_op(g);
+}
