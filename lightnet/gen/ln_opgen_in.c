@@ -14,21 +14,32 @@ static const struct {
     {"NUM", "", " != TL_BOOL", "a number type"},
 };
 
+/** The type is in a set; `tensor` is C for the tensor. */
+static void write_dtype_set_check(const generator *g, const ln_argdesc *arg, size_t set,
+                                  const char *tensor, int indent)
+{
+    ln_cgen_line(g->out, indent,
+                 "ln_opck_satisfy_msg(%s%s->dtype%s, \"'%s' has data type %%s, expected %s\", "
+                 "tl_dtype_name(%s->dtype));",
+                 dtype_sets[set].before, tensor, dtype_sets[set].behind, arg->name,
+                 dtype_sets[set].expected, tensor);
+}
+
 static void write_dtype_check(const generator *g, const ln_argdesc *arg, const char *entry,
                               int indent)
 {
+    char tensor[LN_MAX_NAME_LEN];
     const ln_rjson *dtype = arg->fields[LN_ARGDESC_DTYPE];
     if (!dtype)
         return;
+    if (!arg->variadic && ln_opgen_has_value_in_pre(g, arg))
+        snprintf(tensor, sizeof(tensor), "%s", arg->name);
+    else
+        snprintf(tensor, sizeof(tensor), "%s->tensor", entry);
     for (size_t i = 0; i < LENGTH_OF(dtype_sets); i++) {
         if (strcmp(dtype->text, dtype_sets[i].name) != 0)
             continue;
-        ln_cgen_line(
-            g->out, indent,
-            "ln_opck_satisfy_msg(%s%s->tensor->dtype%s, \"'%s' has data type %%s, expected %s\", "
-            "tl_dtype_name(%s->tensor->dtype));",
-            dtype_sets[i].before, entry, dtype_sets[i].behind, arg->name, dtype_sets[i].expected,
-            entry);
+        write_dtype_set_check(g, arg, i, tensor, indent);
         return;
     }
     ln_opgen_write_line(g, indent, dtype, "ln_opck_tensor_dtype_eq(%s, %s);", entry, dtype->text);

@@ -39,9 +39,9 @@ static void blur_pre_run(ln_op_arg *op_arg)
     ln_tensor_entry *src_entry = ln_tensor_table_find(op_arg->tensor_table, src_name);
     ln_opck_tensor_defined(src_entry, src_name);
     tl_tensor *src = src_entry->tensor;
-    ln_opck_satisfy_msg(tl_dtype_is_float(src_entry->tensor->dtype),
+    ln_opck_satisfy_msg(tl_dtype_is_float(src->dtype),
                         "'src' has data type %s, expected a floating-point type",
-                        tl_dtype_name(src_entry->tensor->dtype));
+                        tl_dtype_name(src->dtype));
     ln_opck_tensor_ndim(src_entry, 2);
 
     const char *bias_name = ln_tensor_list_find_name(op_arg->tensors_in, "bias");
@@ -606,9 +606,8 @@ static void rows_cpu_pre_run(ln_op_arg *op_arg)
     ln_opck_tensor_defined(src_entry, src_name);
     tl_tensor *src = src_entry->tensor;
     ln_opck_tensor_mtype_eq(src_entry, LN_MEM_CPU);
-    ln_opck_satisfy_msg(src_entry->tensor->dtype != TL_BOOL,
-                        "'src' has data type %s, expected a number type",
-                        tl_dtype_name(src_entry->tensor->dtype));
+    ln_opck_satisfy_msg(src->dtype != TL_BOOL, "'src' has data type %s, expected a number type",
+                        tl_dtype_name(src->dtype));
     ln_opck_tensor_ndim(src_entry, 2);
 
     const char *like_name = ln_tensor_list_find_name(op_arg->tensors_in, "like");
@@ -639,7 +638,7 @@ static void rows_cpu_pre_run(ln_op_arg *op_arg)
         return;
 #line 205 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
-#line 643 "good.c"
+#line 642 "good.c"
 
     // for the other functions
     priv->src = src;
@@ -654,7 +653,7 @@ static void rows_cpu_static_run(ln_op_arg *op_arg)
 
 #line 210 "good.op"
     if (tl_exec_zeros(&exec, total))
-#line 658 "good.c"
+#line 657 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -668,7 +667,7 @@ static void rows_cpu_run(ln_op_arg *op_arg)
 
 #line 211 "good.op"
     if (tl_exec_scatter(&exec, src, dst, dst_n))
-#line 672 "good.c"
+#line 671 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -760,9 +759,8 @@ static void rows_alone_cpu_pre_run(ln_op_arg *op_arg)
     ln_opck_tensor_defined(src_entry, src_name);
     tl_tensor *src = src_entry->tensor;
     ln_opck_tensor_mtype_eq(src_entry, LN_MEM_CPU);
-    ln_opck_satisfy_msg(src_entry->tensor->dtype != TL_BOOL,
-                        "'src' has data type %s, expected a number type",
-                        tl_dtype_name(src_entry->tensor->dtype));
+    ln_opck_satisfy_msg(src->dtype != TL_BOOL, "'src' has data type %s, expected a number type",
+                        tl_dtype_name(src->dtype));
     ln_opck_tensor_ndim(src_entry, 2);
 
     const char *like_name = ln_tensor_list_find_name(op_arg->tensors_in, "like");
@@ -791,7 +789,7 @@ static void rows_alone_cpu_pre_run(ln_op_arg *op_arg)
         return;
 #line 205 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
-#line 795 "good.c"
+#line 793 "good.c"
 
     // for the other functions
     priv->src = src;
@@ -806,7 +804,7 @@ static void rows_alone_cpu_run(ln_op_arg *op_arg)
 
 #line 221 "good.op"
     tl_exec_scatter(NULL, src, dst, dst_n);
-#line 810 "good.c"
+#line 808 "good.c"
 }
 
 static void rows_alone_cpu_post_run(ln_op_arg *op_arg)
