@@ -4,6 +4,7 @@
 
 opgen=$(realpath "$1")
 test=$(realpath "$2")/lightnet/gen/test
+types=$(realpath "$2")/tensorlight/tensor/tl_types.def
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
@@ -32,6 +33,13 @@ check 'finds what is inherited in a folder'
 "$opgen" child.op -o child.c 2> message
 test $? -eq 1 && test ! -e child.c && grep -q "^ln-opgen: error: child.op:7:25: operator 'blur_cpu': inherits 'blur'" message
 check 'leaves no output after a mistake'
+
+# The generator may not use TensorLight, so it has a list of the data types of its own.
+sed -n 's/^TL_\(TYPE\|ROW_INT\|ROW_UINT\)(\(TL_[A-Z0-9]*\),.*/\2/p' "$types" | sort > there
+sed 's/"dtype": "FLT"/"dtype": "TL_NONE"/' good.op > wrong.op
+"$opgen" wrong.op 2>&1 | sed 's/.*expected one of //' | tr -d ' ' | tr , '\n' | sort > known
+test -s there && cmp -s there known
+check 'knows the data types of TensorLight'
 
 "$opgen" good.op -o ./good.op 2> message
 test $? -eq 1 && cmp -s good.op "$test/good.op"
