@@ -53,28 +53,40 @@ static int check_place(const ln_context *ctx, const char *what, const char *name
                    what, name, size, offset, ctx->mem_sizes[mtype], ln_mem_type_name(mtype));
 }
 
+static int check_tensor_place(const ln_context *ctx, const ln_tensor_entry *te)
+{
+    const size_t element_size = tl_size_of(te->tensor->dtype);
+    if (check_place(ctx, "tensor", te->name, te->mtype, te->offset, tl_tensor_size(te->tensor)))
+        return -1;
+    if (te->offset % element_size)
+        return ln_fail(ctx,
+                       "tensor '%s' is planned at offset %zu, expected a multiple of its element "
+                       "size, %zu",
+                       te->name, te->offset, element_size);
+    return 0;
+}
+
+static int check_op_places(const ln_context *ctx, const ln_op_arg *op_arg)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op_arg->tensors_out)
+    {
+        if (check_tensor_place(ctx, ln_tensor_table_find(ctx->tensor_table, tle->name)))
+            return -1;
+    }
+    if (!op_arg->scratch_size)
+        return 0;
+    return check_place(ctx, "scratch memory of operator", op_arg->name, LN_MEM_CPU,
+                       op_arg->scratch_offset, op_arg->scratch_size);
+}
+
 // No tensor and no scratch memory may reach outside of its memory.
 static int check_places(const ln_context *ctx)
 {
     const ln_op *op;
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-        {
-            const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
-            if (check_place(ctx, "tensor", te->name, te->mtype, te->offset,
-                            tl_tensor_size(te->tensor)))
-                return -1;
-            if (te->offset % tl_size_of(te->tensor->dtype))
-                return ln_fail(
-                    ctx, "tensor '%s' is planned at offset %zu, not a multiple of its element size",
-                    te->name, te->offset);
-        }
-        const ln_op_arg *op_arg = op->op_arg;
-        if (op_arg->scratch_size &&
-            check_place(ctx, "scratch memory of operator", op_arg->name, LN_MEM_CPU,
-                        op_arg->scratch_offset, op_arg->scratch_size))
+        if (check_op_places(ctx, op->op_arg))
             return -1;
     }
     return 0;
