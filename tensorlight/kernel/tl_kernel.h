@@ -34,9 +34,14 @@
     TL_KERNELS_FLT(work, suffix, isa)     \
     TL_KERNELS_INT(work, suffix, isa)
 
-#define TL_KERNELS_ALL(work, suffix, isa) \
-    TL_KERNELS_NUM(work, suffix, isa)     \
+/** All but the floats. */
+#define TL_KERNELS_WHOLE(work, suffix, isa) \
+    TL_KERNELS_INT(work, suffix, isa)       \
     TL_KERNEL(work##_b8_##suffix, TL_BOOL, isa)
+
+#define TL_KERNELS_ALL(work, suffix, isa) \
+    TL_KERNELS_FLT(work, suffix, isa)     \
+    TL_KERNELS_WHOLE(work, suffix, isa)
 
 /** A row read as a declaration, for a header: #define TL_KERNEL(..) TL_KERNEL_DECLARE(type, ..). */
 #define TL_KERNEL_DECLARE(func, name, dtype, isa) func name;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tensor/tl_element.h"
+#include "tensor/tl_name.h"
 #include "tensor/tl_numeric.h"
 #include "tensorlight/tl_util.h"
 
@@ -241,29 +242,7 @@ static const char *const sort_dir_names[TL_SORT_DIR_SIZE] = {
 };
 #undef NAME
 
-static const char *name_of(const char *const *names, int n, int value)
-{
-    return value >= 0 && value < n ? names[value] : NULL;
-}
-
-static int value_of(const char *const *names, int n, const char *str)
-{
-    for (int i = 0; str && i < n; i++)
-        if (strcmp(names[i], str) == 0)
-            return i;
-    return -1;
-}
-
-#define NAME_AND_FROM_STR(type, names, size)     \
-    const char *type##_name(type value)          \
-    {                                            \
-        return name_of(names, size, value);      \
-    }                                            \
-    type type##_from_str(const char *str)        \
-    {                                            \
-        return (type)value_of(names, size, str); \
-    }
-NAME_AND_FROM_STR(tl_dtype, dtype_names, TL_DTYPE_SIZE)
-NAME_AND_FROM_STR(tl_elew_op, elew_op_names, TL_ELEW_OP_SIZE)
-NAME_AND_FROM_STR(tl_resize_type, resize_type_names, TL_RESIZE_TYPE_SIZE)
-NAME_AND_FROM_STR(tl_sort_dir, sort_dir_names, TL_SORT_DIR_SIZE)
+TL_NAME_AND_FROM_STR(tl_dtype, dtype_names, TL_DTYPE_SIZE)
+TL_NAME_AND_FROM_STR(tl_elew_op, elew_op_names, TL_ELEW_OP_SIZE)
+TL_NAME_AND_FROM_STR(tl_resize_type, resize_type_names, TL_RESIZE_TYPE_SIZE)
+TL_NAME_AND_FROM_STR(tl_sort_dir, sort_dir_names, TL_SORT_DIR_SIZE)

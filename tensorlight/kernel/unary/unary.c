@@ -1,40 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of one number: choice of the kernel, and the public functions of each.
+// The functions of one number: choice of the kernel, and the public functions.
 
 #include "kernel/unary/unary.h"
 
 #include <assert.h>
 
+#include "tensor/tl_name.h"
 #include "tensor/tl_result.h"
 
-static int run(const tl_exec *exec, size_t grain, tl_map_func *func, const tl_tensor *src,
-               tl_tensor *dst)
+static const char *const names[TL_UNARY_FUNC_SIZE] = {
+#define TL_UNARY(func, name, types, grain) [func] = #func,
+#include "kernel/unary/unary.def"
+#undef TL_UNARY
+};
+TL_NAME_AND_FROM_STR(tl_unary_func, names, TL_UNARY_FUNC_SIZE)
+
+typedef struct function {
+    size_t grain;
+    tl_map_func *kernels[TL_ISA_SIZE][TL_DTYPE_SIZE];
+} function;
+
+static const function functions[TL_UNARY_FUNC_SIZE] = {
+#define TL_KERNEL(function, dtype, isa) [isa][dtype] = function,
+#define TL_UNARY(func, name, types, grain) \
+    [func] = {grain, {TL_KERNELS_##types(tl_unary_##name, c, TL_ISA_C)}},
+#include "kernel/unary/unary.def"
+#undef TL_UNARY
+#undef TL_KERNEL
+};
+
+static tl_map_func *pick(const function *f, const tl_exec *exec, tl_dtype dtype)
 {
-    assert(src->dtype == dst->dtype && func);
-    tl_map(exec, grain, func, src, dst, NULL);
+    int isa = tl_kernel_level(exec);
+    while (isa > TL_ISA_C && !f->kernels[isa][dtype])
+        isa--;
+    return f->kernels[isa][dtype];
+}
+
+int tl_unary_func_takes(tl_unary_func func, tl_dtype dtype)
+{
+    assert(func >= 0 && func < TL_UNARY_FUNC_SIZE && tl_dtype_is_valid(dtype));
+    return functions[func].kernels[TL_ISA_C][dtype] != NULL;
+}
+
+int tl_exec_unary(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl_unary_func func,
+                  double alpha, double beta)
+{
+    assert(src->dtype == dst->dtype && tl_unary_func_takes(func, src->dtype));
+    const function *const f = &functions[func];
+    const tl_unary_param param = {alpha, beta};
+    tl_map(exec, f->grain, pick(f, exec, src->dtype), src, dst, &param);
     return 0;
 }
 
-static tl_tensor *begin(const tl_tensor *src, tl_tensor *dst)
+static int check_func(tl_unary_func func, const tl_tensor *src)
 {
-    if (tl_check_data(src, "src") < 0 || tl_check_float(src, "src") < 0 ||
-        tl_check_in_place(dst, src) < 0)
-        return NULL;
-    return tl_result_begin(dst, src->ndim, src->dims, src->dtype);
+    if (func < 0 || func >= TL_UNARY_FUNC_SIZE)
+        return tl_fail("function %d, expected 0 to %d", func, TL_UNARY_FUNC_SIZE - 1);
+    if (!tl_unary_func_takes(func, src->dtype))
+        return tl_fail("'src' has dtype %s, which %s does not take", tl_dtype_name(src->dtype),
+                       names[func]);
+    return 0;
 }
 
-#define TL_KERNEL(function, dtype, isa) [isa][dtype] = function,
-#define TL_UNARY(name, grain)                                                               \
-    static tl_map_func *const table_##name[TL_ISA_SIZE][TL_DTYPE_SIZE] = {                  \
-        TL_KERNELS_FLT(tl_##name, c, TL_ISA_C)};                                            \
-    TL_KERNEL_PICK(pick_##name, tl_map_func, table_##name)                                  \
-    int tl_exec_##name(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)           \
-    {                                                                                       \
-        return run(exec, grain, pick_##name(exec, src->dtype), src, dst);                   \
-    }                                                                                       \
-    tl_tensor *tl_tensor_##name(const tl_tensor *src, tl_tensor *dst)                       \
-    {                                                                                       \
-        tl_tensor *const result = begin(src, dst);                                          \
-        return tl_result_end(result, dst, result ? tl_exec_##name(NULL, src, result) : -1); \
-    }
-#include "kernel/unary/unary.def"
+tl_tensor *tl_tensor_unary(const tl_tensor *src, tl_tensor *dst, tl_unary_func func, double alpha,
+                           double beta)
+{
+    if (tl_check_data(src, "src") < 0 || check_func(func, src) < 0 ||
+        tl_check_in_place(dst, src) < 0)
+        return NULL;
+    tl_tensor *const result = tl_result_begin(dst, src->ndim, src->dims, src->dtype);
+    return tl_result_end(result, dst,
+                         result ? tl_exec_unary(NULL, src, result, func, alpha, beta) : -1);
+}
+
+int tl_exec_sigmoid(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
+{
+    return tl_exec_unary(exec, src, dst, TL_UNARY_SIGMOID, 0, 0);
+}
+
+tl_tensor *tl_tensor_sigmoid(const tl_tensor *src, tl_tensor *dst)
+{
+    return tl_tensor_unary(src, dst, TL_UNARY_SIGMOID, 0, 0);
+}

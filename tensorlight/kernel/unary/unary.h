@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of the functions of one floating-point number that have no parameters.
+// Kernels of the functions of one number.
 //
-// A row of unary.def and a formula in unary_c.inc.h make tl_exec_NAME and tl_tensor_NAME. A
-// function that gets vector code moves to a family of its own, as relu has it.
+// A value of tl_unary_func, its row in unary.def and a formula make a function.
 
 #ifndef UNARY_H
 #define UNARY_H
 
 #include "kernel/tl_kernel.h"
 #include "kernel/tl_map.h"
+#include "tensorlight/tl_elementwise.h"
 
-/** dst[i] = NAME(src[i]), rounded to the type; dst may be src; `param` is not used. */
-#define TL_KERNEL(function, dtype, isa) TL_KERNEL_DECLARE(tl_map_func, function, dtype, isa)
-#define TL_UNARY(name, grain)           TL_KERNELS_FLT(tl_##name, c, TL_ISA_C)
+typedef struct tl_unary_param {
+    double alpha, beta;
+} tl_unary_param;
+
+/** dst[i] = NAME(src[i]), rounded to the type; dst may be src; `param` is a tl_unary_param. */
+#define TL_KERNEL(function, dtype, isa)    TL_KERNEL_DECLARE(tl_map_func, function, dtype, isa)
+#define TL_UNARY(func, name, types, grain) TL_KERNELS_##types(tl_unary_##name, c, TL_ISA_C)
 #include "kernel/unary/unary.def"
 #undef TL_UNARY
 #undef TL_KERNEL

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Element by element: the functions of one number, and operations on tensors that are broadcast.
+//
+//     tl_tensor *e = tl_tensor_unary(src, NULL, TL_UNARY_EXP, 0, 0);
+//     tl_tensor *s = tl_tensor_binary(e, row, NULL, TL_BINARY_ADD);
+//
+// The D rule, errors, and what tl_exec_X trusts: see tl_tensor.h. FLT stands for the four floating
+// dtypes (those of 16 bits compute in float and round at the end), INT for the eight integer ones.
+// Integers wrap. The names of enumerations: as in tl_type.h.
+
+#ifndef TL_ELEMENTWISE_H
+#define TL_ELEMENTWISE_H
+
+#include "tensorlight/tl_tensor.h"
+
+TL_BEGIN_DECLS
+
+/* ---- functions of one number ---- */
+
+/** x is the element; a and b are the parameters alpha and beta of the functions that have them.
+ *  FLT where no other type is named; NaN stays where nothing else is said. Source: the ONNX
+ *  operators of these names, opset 1 to 24. */
+typedef enum tl_unary_func {
+    TL_UNARY_FUNC_INVALID = -1,
+    TL_UNARY_ABS = 0,         /* |x|; FLT, INT */
+    TL_UNARY_NEG,             /* -x; FLT, INT */
+    TL_UNARY_SIGN,            /* 1, -1, or x itself where it is 0; FLT, INT */
+    TL_UNARY_NOT,             /* INT: all bits inverted; TL_BOOL: 1 - x */
+    TL_UNARY_RECIPROCAL,      /* 1 / x */
+    TL_UNARY_SQRT,            /* the square root, NaN below 0 */
+    TL_UNARY_EXP,             /* e^x */
+    TL_UNARY_LOG,             /* the natural logarithm, NaN below 0 */
+    TL_UNARY_CEIL,            /* the nearest whole number not below x */
+    TL_UNARY_FLOOR,           /* the nearest whole number not above x */
+    TL_UNARY_ROUND,           /* the nearest whole number, the even one of two */
+    TL_UNARY_SIN,             /* of radians */
+    TL_UNARY_COS,             /* of radians */
+    TL_UNARY_TAN,             /* of radians */
+    TL_UNARY_ASIN,            /* -pi/2 .. pi/2 */
+    TL_UNARY_ACOS,            /* 0 .. pi */
+    TL_UNARY_ATAN,            /* -pi/2 .. pi/2 */
+    TL_UNARY_SINH,            /* (e^x - e^-x) / 2 */
+    TL_UNARY_COSH,            /* (e^x + e^-x) / 2 */
+    TL_UNARY_TANH,            /* sinh(x) / cosh(x) */
+    TL_UNARY_ASINH,           /* the inverse of sinh */
+    TL_UNARY_ACOSH,           /* the inverse of cosh, not negative */
+    TL_UNARY_ATANH,           /* the inverse of tanh */
+    TL_UNARY_ERF,             /* 2 / sqrt(pi) times the integral of e^-t^2 from 0 to x */
+    TL_UNARY_SIGMOID,         /* 1 / (1 + e^-x) */
+    TL_UNARY_HARDSIGMOID,     /* min(max(a x + b, 0), 1) */
+    TL_UNARY_SOFTPLUS,        /* log(1 + e^x) */
+    TL_UNARY_SOFTSIGN,        /* x / (1 + |x|) */
+    TL_UNARY_MISH,            /* x tanh(softplus(x)) */
+    TL_UNARY_SWISH,           /* x sigmoid(a x) */
+    TL_UNARY_GELU,            /* x (1 + erf(x / sqrt(2))) / 2 */
+    TL_UNARY_GELU_TANH,       /* x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2 */
+    TL_UNARY_ELU,             /* x > 0 ? x : a (e^x - 1) */
+    TL_UNARY_CELU,            /* x > 0 ? x : a (e^(x / a) - 1) */
+    TL_UNARY_SELU,            /* b (x > 0 ? x : a (e^x - 1)) */
+    TL_UNARY_THRESHOLDEDRELU, /* x > a ? x : 0; NaN gives 0 */
+    TL_UNARY_SHRINK,          /* x < -a ? x + b : x > a ? x - b : 0; NaN gives 0 */
+    TL_UNARY_CLIP,            /* min(max(x, a), b), so b where a > b */
+    TL_UNARY_FUNC_SIZE
+} tl_unary_func;
+TL_API const char *tl_unary_func_name(tl_unary_func func);
+TL_API tl_unary_func tl_unary_func_from_str(const char *str);
+
+/** 1 when `func` (a valid one) is defined for elements of `dtype`. */
+TL_API int tl_unary_func_takes(tl_unary_func func, tl_dtype dtype);
+
+/** dst[i] = func(src[i]); dst has the shape of src and may be src. D. */
+TL_API tl_tensor *tl_tensor_unary(const tl_tensor *src, tl_tensor *dst, tl_unary_func func,
+                                  double alpha, double beta);
+TL_API int tl_exec_unary(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
+                         tl_unary_func func, double alpha, double beta);
+
+TL_END_DECLS
+
+#endif
