@@ -4,9 +4,12 @@
 
 #include "cli_model.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -52,6 +55,76 @@ static int read_source(ln_context *ctx, const char *source)
 }
 
 // Returns 0, or CLI_FAILED after a message.
+// The file of "NAME=FILE", with the name in `name`. NULL: the argument is a file for the next input
+// in order, also one with '=' in its own name.
+static const char *split_name(const char *arg, char name[LN_MAX_NAME_LEN])
+{
+    const char *equals = strchr(arg, '=');
+    if (!equals || equals - arg >= LN_MAX_NAME_LEN || !access(arg, F_OK))
+        return NULL;
+    memcpy(name, arg, (size_t)(equals - arg));
+    name[equals - arg] = '\0';
+    return equals + 1;
+}
+
+/* What the options say of inputs before the model is read */
+
+static int bad_shape(const char *arg)
+{
+    return cli_usage("--shape '%s', expected NAME=1x3x224x224", arg);
+}
+
+// One --shape: the dimensions behind the last '='.
+static int bind_shape(ln_context *ctx, const char *arg)
+{
+    char name[LN_MAX_NAME_LEN];
+    int dims[LN_MAXDIM], ndim = 0;
+    const char *text = strrchr(arg, '=');
+    if (!text || text == arg || text - arg >= LN_MAX_NAME_LEN)
+        return bad_shape(arg);
+    memcpy(name, arg, (size_t)(text - arg));
+    name[text - arg] = '\0';
+    while (*text && ndim < LN_MAXDIM) {
+        char *end;
+        errno = 0;
+        const long dim = strtol(++text, &end, 10);
+        if (end == text || errno || dim < 0 || dim > INT_MAX || (*end && *end != 'x'))
+            return bad_shape(arg);
+        dims[ndim++] = (int)dim;
+        text = end;
+    }
+    if (*text)
+        return bad_shape(arg);
+    return ln_context_bind_shape(ctx, name, ndim, dims) ? cli_fail("%s", ln_context_error(ctx)) : 0;
+}
+
+// A file that can be read twice and says its own shape gives the input's shape, and its value where
+// the model computes shapes from it. Others say nothing before the model is read.
+static int bind_input(ln_context *ctx, const char *arg)
+{
+    char name[LN_MAX_NAME_LEN];
+    struct stat st;
+    ln_error err;
+    const char *named = split_name(arg, name);
+    const char *file = named ? named : arg;
+    ln_error_clear(&err);
+    tl_tensor *value =
+        !stat(file, &st) && S_ISREG(st.st_mode) ? ln_input_read_whole(file, &err) : NULL;
+    const int status = value || !named ? ln_context_bind_input(ctx, named ? name : NULL, value) : 0;
+    tl_tensor_free_data_too(value);
+    return status ? cli_fail("%s", ln_context_error(ctx)) : 0;
+}
+
+static int bind_inputs(ln_context *ctx, const cli_options *opt)
+{
+    int status = 0;
+    for (int i = 0; i < opt->shapes.n && !status; i++)
+        status = bind_shape(ctx, opt->shapes.items[i]);
+    for (int i = 0; i < opt->inputs.n && !status; i++)
+        status = bind_input(ctx, opt->inputs.items[i]);
+    return status;
+}
+
 static int apply_settings(ln_context *ctx, const cli_options *opt)
 {
     ln_context_set_seed(ctx, (uint64_t)opt->seed);
@@ -80,7 +153,7 @@ ln_context *cli_model_read(const cli_options *opt)
     }
     ctx->msg_func = print_message;
     ctx->msg_data = (void *)opt;
-    if (!apply_settings(ctx, opt) && !read_model(ctx, opt))
+    if (!apply_settings(ctx, opt) && !bind_inputs(ctx, opt) && !read_model(ctx, opt))
         return ctx;
     ln_context_free(ctx);
     return NULL;
@@ -134,18 +207,6 @@ int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *nam
     const int status = ln_context_set_data(ctx, name, tensor->data);
     tl_tensor_free_data_too(tensor);
     return status ? cli_model_fail(ctx, opt) : 0;
-}
-
-// The file of "NAME=FILE", with the name in `name`. NULL: the argument is a file for the next input
-// in order, also one with '=' in its own name.
-static const char *split_name(const char *arg, char name[LN_MAX_NAME_LEN])
-{
-    const char *equals = strchr(arg, '=');
-    if (!equals || equals - arg >= LN_MAX_NAME_LEN || !access(arg, F_OK))
-        return NULL;
-    memcpy(name, arg, (size_t)(equals - arg));
-    name[equals - arg] = '\0';
-    return equals + 1;
 }
 
 static int set_random(ln_context *ctx, const cli_options *opt, const char *name, uint64_t *state)

@@ -43,13 +43,15 @@ static const row rows[] = {
     {"run", 'r', FLAG, FIELD(run_only), CLI_SHORT | CLI_RUN, NULL,
      "run only: refuse a MODEL that is not compiled"},
     {"input", 'i', TEXTS, FIELD(inputs), INPUT_COMMANDS, "[NAME=]FILE",
-     "an input, by name or in the model's order: npy, png, jpg, pgm, ppm, bin"},
+     "an input, by name or in the model's order: npy, pb, png, jpg, pgm, ppm, bin"},
     {"outdir", 'O', TEXT, FIELD(outdir), CLI_RUN, "DIR",
      "write output_0.npy, ... to DIR (bfloat16: .bin)"},
     {"top", 0, COUNT_FROM_1, FIELD(top), CLI_RUN, "K",
      "print the K best indices of each output row"},
     {"labels", 0, TEXT, FIELD(labels), CLI_RUN, "FILE", "names for --top, one a line"},
     {"print-all", 0, FLAG, FIELD(print_all), CLI_RUN, NULL, "print outputs in full, however large"},
+    {"shape", 0, TEXTS, FIELD(shapes), MODEL_COMMANDS, "NAME=1x3x224x224",
+     "the shape of input NAME, or the size of an open dimension NAME"},
     {"fetch", 0, TEXTS, FIELD(fetch), CLI_RUN, "NAME", "treat tensor NAME as one more output"},
     {"mean", 0, CHANNELS, FIELD(mean), INPUT_COMMANDS, "M[,M,M]",
      "images: subtract M, for all channels or each"},
@@ -243,6 +245,7 @@ void cli_options_free(cli_options *opt)
 {
     free(opt->inputs.items);
     free(opt->fetch.items);
+    free(opt->shapes.items);
     free(opt->disabled.items);
 }
 

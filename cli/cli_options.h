@@ -34,6 +34,7 @@ typedef struct cli_options {
     const char *trace;       /* --trace */
     cli_strings inputs;      /* -i */
     cli_strings fetch;       /* --fetch */
+    cli_strings shapes;      /* --shape */
     cli_strings disabled;    /* --disable-rule */
     int threads;             /* --threads */
     int seed;                /* --seed */

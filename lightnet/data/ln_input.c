@@ -9,6 +9,7 @@
 #include "base/ln_filemap.h"
 #include "data/ln_image_codec.h"
 #include "data/ln_npy.h"
+#include "data/ln_onnx_file.h"
 #include "data/ln_raw.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_tensor.h"
@@ -91,8 +92,13 @@ static tl_tensor *read_map(const ln_filemap *map, const char *file, const tl_ten
         return ln_image_from_map(map, file, like, format, err);
     if (ends_in_bin(file))
         return ln_bin_from_map(map, file, like->dtype, like->ndim, like->dims, err);
+    if (ln_onnx_tensor_is(map)) {
+        tl_tensor *src = ln_onnx_tensor_from_map(map, file, err);
+        return src ? fit(file, src, like, err) : NULL;
+    }
     ln_error_set(err,
-                 "%s: not a data file that is understood: npy, %sor raw with a name ending in .bin",
+                 "%s: not a data file that is understood: npy, ONNX tensor, %sor raw with a name "
+                 "ending in .bin",
                  file, format ? "png, jpg, pgm, ppm, " : "");
     return NULL;
 }
@@ -104,6 +110,27 @@ tl_tensor *ln_input_read(const char *file, const tl_tensor *like, const ln_image
     if (ln_filemap_open(&map, file, err))
         return NULL;
     tl_tensor *tensor = read_map(&map, file, like, format, err);
+    ln_filemap_close(&map);
+    return tensor;
+}
+
+// What says its own shape.
+static tl_tensor *read_whole(const ln_filemap *map, const char *file, ln_error *err)
+{
+    if (ln_npy_is(map))
+        return ln_npy_from_map(map, file, err);
+    if (!ends_in_bin(file) && ln_onnx_tensor_is(map))
+        return ln_onnx_tensor_from_map(map, file, err);
+    ln_error_set(err, "%s: not a file that says its shape: npy or ONNX tensor", file);
+    return NULL;
+}
+
+tl_tensor *ln_input_read_whole(const char *file, ln_error *err)
+{
+    ln_filemap map;
+    if (ln_filemap_open(&map, file, err))
+        return NULL;
+    tl_tensor *tensor = read_whole(&map, file, err);
     ln_filemap_close(&map);
     return tensor;
 }

@@ -313,7 +313,7 @@ static LnOnnx__Tensor *unpack(const ln_filemap *map, ln_error *err)
     return proto;
 }
 
-static tl_tensor *read_map(const ln_filemap *map, const char *file, ln_error *err)
+static tl_tensor *read_message(const ln_filemap *map, const char *file, ln_error *err)
 {
     LnOnnx__Tensor *proto = unpack(map, err);
     if (!proto)
@@ -331,13 +331,14 @@ static tl_tensor *read_map(const ln_filemap *map, const char *file, ln_error *er
     return copy;
 }
 
-tl_tensor *ln_onnx_tensor_read(const char *file, ln_error *err)
+int ln_onnx_tensor_is(const ln_filemap *map)
 {
-    ln_filemap map;
-    if (ln_filemap_open(&map, file, err))
-        return NULL;
-    tl_tensor *t = read_map(&map, file, err);
-    ln_filemap_close(&map);
+    return ln_onnx_is(LN_ONNX_TENSOR, map->data, map->size);
+}
+
+tl_tensor *ln_onnx_tensor_from_map(const ln_filemap *map, const char *file, ln_error *err)
+{
+    tl_tensor *t = read_message(map, file, err);
     if (!t)
         ln_error_prefix(err, "%s", file);
     return t;

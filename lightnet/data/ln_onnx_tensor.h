@@ -4,7 +4,7 @@
 #ifndef LN_ONNX_TENSOR_H
 #define LN_ONNX_TENSOR_H
 
-#include "base/ln_filemap.h"
+#include "data/ln_onnx_file.h"
 #include "ln_onnx.pb-c.h"
 #include "lightnet/ln_msg.h"
 #include "tensorlight/tl_tensor.h"
@@ -34,9 +34,5 @@ const char *ln_onnx_dtype_name(int data_type, char buf[32]);
  * each other, data that lies outside of its file. */
 tl_tensor *ln_onnx_tensor(const LnOnnx__Tensor *proto, const ln_onnx_source *source, int *owned,
                           ln_error *err);
-
-/** Returns new (tl_tensor_free_data_too): the tensor of a file that holds one TensorProto. NULL
- * with a reason that names the file. */
-tl_tensor *ln_onnx_tensor_read(const char *file, ln_error *err);
 
 #endif

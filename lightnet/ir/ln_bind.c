@@ -21,8 +21,6 @@ static void free_binding(void *data)
 // Takes the tensor.
 static int bind(ln_context *ctx, const char *name, tl_tensor *tensor)
 {
-    if (!tensor)
-        return ln_fail_tl(ctx);
     binding *b = ln_alloc(sizeof(*b));
     if (!b) {
         tl_tensor_free_data_too(tensor);
@@ -41,13 +39,15 @@ static int bind(ln_context *ctx, const char *name, tl_tensor *tensor)
 int ln_context_bind_shape(ln_context *ctx, const char *name, int ndim, const int *dims)
 {
     ln_context_clear_error(ctx);
-    return bind(ctx, name, tl_tensor_create(NULL, ndim, dims, TL_FLOAT));
+    tl_tensor *tensor = tl_tensor_create(NULL, ndim, dims, TL_FLOAT);
+    return tensor ? bind(ctx, name, tensor) : ln_fail_tl(ctx);
 }
 
 int ln_context_bind_input(ln_context *ctx, const char *name, const tl_tensor *value)
 {
     ln_context_clear_error(ctx);
-    return bind(ctx, name, tl_tensor_clone(value));
+    tl_tensor *copy = value ? tl_tensor_clone(value) : NULL;
+    return value && !copy ? ln_fail_tl(ctx) : bind(ctx, name, copy);
 }
 
 static const tl_tensor *find_named(const ln_context *ctx, const char *name)

@@ -74,8 +74,8 @@ typedef struct ln_context {
     int keep;              /* every tensor keeps its memory, so that any can be read after a run */
     int stale;             /* a constant was set after load */
     struct ln_weights *weights; /* data that the model's own file brings; NULL: none */
-    ln_list *bound;        /* what ln_context_bind_* said of inputs */
-    ln_hash *fixed;        /* names of tensors on whose values shapes were decided */
+    ln_list *bound;             /* what ln_context_bind_* said of inputs */
+    ln_hash *fixed;             /* names of tensors on whose values shapes were decided */
 } ln_context;
 
 /** How often a rule fired while compiling. */
@@ -132,15 +132,16 @@ LN_API int ln_context_init_text(ln_context *ctx, const char *name, const char *t
 
 /* Before ln_context_init, of a model whose inputs leave sizes open: */
 
-/** Says that input `name` has this shape: dimensions that the model leaves open take it, others must
- * agree. `name` may also be that of a single open dimension: `ndim` is 1 then. Once for each name,
- * the last one counts. */
+/** Says that input `name` has this shape: dimensions that the model leaves open take it, others
+ * must agree. `name` may also be that of a single open dimension: `ndim` is 1 then. Once for each
+ * name, the last one counts. */
 LN_API int ln_context_bind_shape(ln_context *ctx, const char *name, int ndim, const int *dims);
 
 /** Gives input `name` a value (copied) before the model is read: its shape counts as by
- * ln_context_bind_shape, and where the model computes shapes from the input, its elements do. `name`
- * NULL: of the k-th such call the k-th input that is not bound by its name. The run still needs the
- * input's data; where shapes were decided on it, no other data is accepted. */
+ * ln_context_bind_shape, and where the model computes shapes from the input, its elements do.
+ * `name` NULL: of the k-th such call the k-th input that is not bound by its name; `value` NULL
+ * then says nothing of it. The run still needs the input's data; where shapes were decided on it,
+ * no other data is accepted. */
 LN_API int ln_context_bind_input(ln_context *ctx, const char *name, const tl_tensor *value);
 
 /** Rewrites the model for `target` ("cpu"), plans its memory. Unknown target: the message lists the
@@ -285,8 +286,8 @@ LN_API int ln_context_num_uses(const ln_context *ctx, const char *tname);
  */
 LN_API int ln_context_is_output(const ln_context *ctx, const char *tname);
 
-/** The data of a constant tensor that the model's own file brings, known before loading; NULL: none.
- * Returns borrowed (until the context is cleaned up); the data may be at an odd address. */
+/** The data of a constant tensor that the model's own file brings, known before loading; NULL:
+ * none. Returns borrowed (until the context is cleaned up); the data may be at an odd address. */
 LN_API const tl_tensor *ln_context_weight(const ln_context *ctx, const char *tname);
 
 LN_END_DECLS

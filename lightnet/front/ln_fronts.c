@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Enters the front ends of this build into their table before main begins.
+
+#include "front/ln_fronts.h"
+
+#include <stddef.h>
+
+static const ln_front *const fronts[] = {
+#ifdef LN_HAVE_ONNX
+    &ln_front_onnx,
+#endif
+    NULL,
+};
+
+__attribute__((constructor)) static void register_fronts(void)
+{
+    for (size_t i = 0; fronts[i]; i++)
+        if (ln_front_register(fronts[i]))
+            return; // nobody to tell yet: the format will not be recognised
+}

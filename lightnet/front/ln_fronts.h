@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// The front ends that can be built in.
+
+#ifndef LN_FRONTS_H
+#define LN_FRONTS_H
+
+#include "ir/ln_front.h"
+
+extern const ln_front ln_front_onnx;
+
+#endif

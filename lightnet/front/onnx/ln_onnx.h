@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a translator of an ONNX operator is written with.
+//
+// A translator reads its node (inputs, attributes) and emits LightNet operators. It is written as
+// if nothing could fail: the first failure is recorded, with the node's place, and from then on
+// every function here does nothing and returns a harmless value.
+//
+//     static void translate_leaky_relu(ln_onnx_node *n)
+//     {
+//         ln_onnx_begin(n, "lrelu");
+//         ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
+//         ln_onnx_set_number(n, "negslope", ln_onnx_float(n, "alpha", 0.01));
+//         ln_onnx_end(n, "dst", 0); // what comes out is the node's output 0
+//     }
+//
+//     const ln_onnx_row ln_onnx_rows_example[] = {
+//         {"LeakyRelu", 1, translate_leaky_relu},
+//         {NULL},
+//     };
+//
+// Tensors are LightNet's, by name (const char *). The operators stand in the context as soon as
+// they are emitted, so types and shapes are known of every tensor at once.
+
+#ifndef LN_ONNX_H
+#define LN_ONNX_H
+
+#include <stdint.h>
+
+#include "ln_onnx.pb-c.h"
+#include "lightnet/ln_context.h"
+#include "lightnet/ln_util.h"
+#include "tensorlight/tl_tensor.h"
+
+typedef struct ln_onnx_model ln_onnx_model; /* the model that is being translated */
+typedef struct ln_onnx_scope ln_onnx_scope; /* the names that a graph's nodes see */
+
+struct ln_onnx_row;
+
+/* The node that is being translated. */
+typedef struct ln_onnx_node {
+    ln_onnx_model *model;
+    ln_onnx_scope *scope;
+    const LnOnnx__Node *proto;
+    const struct ln_onnx_row *row; /* how it is translated */
+    int opset;                     /* the version of the operator set that it is written in */
+
+    /* The operator that is being emitted, between ln_onnx_begin and ln_onnx_end. */
+    const char *optype;
+    ln_list *ins, *outs, *params;
+} ln_onnx_node;
+
+typedef void (*ln_onnx_translate)(ln_onnx_node *n);
+
+/* How an operator is translated from an opset on. A table of these ends with an op_type of NULL; of
+ * the rows of an operator the one with the highest `since` that the node's opset reaches counts. */
+typedef struct ln_onnx_row {
+    const char *op_type;
+    int since;
+    ln_onnx_translate translate; /* NULL: it cannot be, because of */
+    const char *with; /* what tells it from other rows of the same function; or that reason */
+} ln_onnx_row;
+
+/* The result of an operator that is only a step of the node's translation. */
+enum { LN_ONNX_TEMP = -1 };
+
+/* Failing */
+
+/** Records "FILE: node 'NAME' (OP, opset V): REASON", unless something failed before. */
+void ln_onnx_fail(ln_onnx_node *n, const char *fmt, ...) LN_PRINTF(2, 3);
+
+/** Whether something failed. */
+int ln_onnx_failed(const ln_onnx_node *n);
+
+/* Inputs and outputs of the node */
+
+/** How many it lists, those that are left out at the end not counted. */
+int ln_onnx_num_inputs(const ln_onnx_node *n);
+int ln_onnx_num_outputs(const ln_onnx_node *n);
+
+/** Whether optional input `i` is there, and whether output `i` is wanted. */
+int ln_onnx_has_input(const ln_onnx_node *n, int i);
+int ln_onnx_wants(const ln_onnx_node *n, int i);
+
+/** Input `i`, which must be there; and one that is optional: NULL when it is left out. */
+const char *ln_onnx_in(ln_onnx_node *n, int i);
+const char *ln_onnx_optional(ln_onnx_node *n, int i);
+
+/** Says that output `i` is a tensor that exists already. */
+void ln_onnx_alias(ln_onnx_node *n, int i, const char *tensor);
+
+/* Tensors */
+
+/** Its dtype, ndim, dims and len; after a failure, or for NULL, a scalar of TL_FLOAT. Returns
+ * borrowed. */
+const tl_tensor *ln_onnx_tensor_of(const ln_onnx_node *n, const char *tensor);
+
+/** Its value, when it does not depend on what is given at run time: computed by running the
+ * operators that make it. NULL: it does (nothing failed). Returns borrowed (until the translation
+ * ends). */
+const tl_tensor *ln_onnx_value(ln_onnx_node *n, const char *tensor);
+
+/** The elements of input `i`, TL_INT32 or TL_INT64, that decide a shape: their value must be known,
+ * otherwise it is a failure that tells how to bind it. NULL and `*len` 0 when the input is left
+ * out. Returns borrowed. */
+const int64_t *ln_onnx_ints_in(ln_onnx_node *n, int i, int *len);
+
+/** As ln_onnx_ints_in for a single number; `deflt` when the input is left out. */
+int64_t ln_onnx_int_in(ln_onnx_node *n, int i, int64_t deflt);
+
+/** As ln_onnx_ints_in, of any numeric type. */
+const double *ln_onnx_numbers_in(ln_onnx_node *n, int i, int *len);
+double ln_onnx_number_in(ln_onnx_node *n, int i, double deflt);
+
+/** 0 <= axis < ndim for -ndim <= axis < ndim, everything else is a failure. */
+int ln_onnx_axis(ln_onnx_node *n, int64_t axis, int ndim);
+
+/* Attributes: the default when the node does not have it; another type is a failure. Returned
+ * pointers are borrowed. */
+
+int ln_onnx_has_attr(const ln_onnx_node *n, const char *name);
+int64_t ln_onnx_int(ln_onnx_node *n, const char *name, int64_t deflt);
+double ln_onnx_float(ln_onnx_node *n, const char *name, double deflt);
+const char *ln_onnx_string(ln_onnx_node *n, const char *name, const char *deflt);
+
+/** NULL and `*len` 0 by default. */
+const int64_t *ln_onnx_ints(ln_onnx_node *n, const char *name, int *len);
+const float *ln_onnx_floats(ln_onnx_node *n, const char *name, int *len);
+const char *ln_onnx_string_at(ln_onnx_node *n, const char *name, int i); /* NULL: no such element */
+
+/** The tensor as a constant of the program; NULL without the attribute. */
+const char *ln_onnx_attr_tensor(ln_onnx_node *n, const char *name);
+
+/** NULL without the attribute. */
+const LnOnnx__Graph *ln_onnx_graph(ln_onnx_node *n, const char *name);
+
+/* Emitting an operator */
+
+void ln_onnx_begin(ln_onnx_node *n, const char *optype);
+
+/** Its input `arg`; NULL: it goes without. */
+void ln_onnx_arg(ln_onnx_node *n, const char *arg, const char *tensor);
+
+/** Its input number `i` of the variadic `arg`. */
+void ln_onnx_arg_at(ln_onnx_node *n, const char *arg, int i, const char *tensor);
+
+void ln_onnx_set_int(ln_onnx_node *n, const char *param, int64_t value);
+void ln_onnx_set_number(ln_onnx_node *n, const char *param, double value);
+void ln_onnx_set_bool(ln_onnx_node *n, const char *param, int value);
+void ln_onnx_set_string(ln_onnx_node *n, const char *param, const char *value);
+void ln_onnx_set_ints(ln_onnx_node *n, const char *param, int len, const int *values);
+void ln_onnx_set_numbers(ln_onnx_node *n, const char *param, int len, const double *values);
+void ln_onnx_set_dtype(ln_onnx_node *n, const char *param, tl_dtype dtype);
+
+/** One of its outputs: the node's output `i`, or LN_ONNX_TEMP. Returns the tensor's name. */
+const char *ln_onnx_out(ln_onnx_node *n, const char *arg, int i);
+
+/** Its last or only output; the operator then stands in the program. Returns the tensor's name. */
+const char *ln_onnx_end(ln_onnx_node *n, const char *arg, int i);
+
+/* Constants */
+
+/** A constant with these elements (copied). */
+const char *ln_onnx_constant(ln_onnx_node *n, tl_dtype dtype, int ndim, const int *dims,
+                             const void *data);
+
+/** A constant scalar of any dtype. */
+const char *ln_onnx_scalar(ln_onnx_node *n, tl_dtype dtype, double value);
+
+/** A constant [len] of TL_INT64. */
+const char *ln_onnx_int64s(ln_onnx_node *n, int len, const int64_t *values);
+
+/* What many translators need. `i`: the node's output, or LN_ONNX_TEMP. */
+
+/** The same elements in another shape: a view. */
+const char *ln_onnx_reshape(ln_onnx_node *n, const char *src, int ndim, const int *dims, int i);
+
+/** An operator of one input `src` and one output `dst` without parameters. */
+const char *ln_onnx_simple(ln_onnx_node *n, const char *optype, const char *src, int i);
+
+/** The permuted dimensions: dims'[k] = dims[axes[k]]. */
+const char *ln_onnx_transpose(ln_onnx_node *n, const char *src, const int *axes, int i);
+
+/* Graphs within nodes, and functions */
+
+/** Translates the graph's nodes in place, with `ins` for its inputs; `outs` receives the tensors of
+ * its outputs. The lengths must be those of the graph. */
+void ln_onnx_inline(ln_onnx_node *n, const LnOnnx__Graph *graph, int n_ins, const char *const *ins,
+                    int n_outs, const char **outs);
+
+/* For the tables */
+
+/** The row for an operator of the default domain in this opset; NULL: not known. */
+const ln_onnx_row *ln_onnx_find_row(const char *op_type, int opset);
+
+#endif

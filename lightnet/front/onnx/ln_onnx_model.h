@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model that is being translated: what the files of this folder share beside ln_onnx.h.
+
+#ifndef LN_ONNX_MODEL_H
+#define LN_ONNX_MODEL_H
+
+#include "data/ln_onnx_tensor.h"
+#include "front/onnx/ln_onnx.h"
+#include "ir/ln_weights.h"
+
+struct ln_onnx_model {
+    ln_context *ctx;
+    const char *file;
+    LnOnnx__Model *proto;
+    ln_onnx_source source; /* the bytes that lean tensors point into */
+    int failed;
+
+    ln_hash *varying;   /* name -> ln_onnx_variation of tensors that differ from run to run */
+    ln_hash *values;    /* name -> tl_tensor: the values that were computed */
+    ln_hash *opened;    /* path -> ln_filemap: files with external data */
+    ln_hash *constants; /* tensor message -> name of the constant that was made of it */
+    ln_list *memory;    /* what lives until the translation ends */
+    int depth;          /* of graphs and functions within each other */
+};
+
+/* On what a tensor depends, worst last. */
+typedef enum ln_onnx_variation {
+    LN_ONNX_CONSTANT, /* on nothing that is given at run time */
+    LN_ONNX_BOUND,    /* on inputs whose values were given before compiling */
+    LN_ONNX_UNKNOWN,  /* on other inputs, or on chance */
+} ln_onnx_variation;
+
+ln_onnx_variation ln_onnx_variation_of(const ln_onnx_model *m, const char *tensor);
+void ln_onnx_set_variation(ln_onnx_model *m, const char *tensor, ln_onnx_variation variation);
+
+/* Names of one graph: ONNX name -> LightNet tensor; a graph within a node also sees the names
+ * around it, a function does not. */
+struct ln_onnx_scope {
+    ln_onnx_model *model;
+    const ln_onnx_scope *outer; /* NULL: nothing around it is seen */
+    ln_hash *names;
+    const LnOnnx__Node *call; /* within a function: the node that calls it, for its attributes */
+    const LnOnnx__Function *function;
+    const ln_onnx_scope *caller; /* within a function: where the call stands */
+    const LnOnnx__OperatorSet *const *opsets;
+    size_t n_opsets;
+};
+
+/** Records "FILE: REASON"; the model has failed. */
+void ln_onnx_model_fail(ln_onnx_model *m, const char *fmt, ...) LN_PRINTF(2, 3);
+
+/** Memory that lives until the translation ends; NULL after a failure. */
+void *ln_onnx_alloc(ln_onnx_model *m, size_t size);
+char *ln_onnx_print(ln_onnx_model *m, const char *fmt, ...) LN_PRINTF(2, 3);
+
+/* Scopes: ln_onnx_scope.c */
+
+/** -1: no memory, the model has failed. Clear it also then. */
+int ln_onnx_scope_init(ln_onnx_scope *scope, ln_onnx_model *m, const ln_onnx_scope *outer);
+void ln_onnx_scope_clear(ln_onnx_scope *scope);
+
+/** Lets an ONNX name stand for a tensor. */
+void ln_onnx_scope_set(ln_onnx_scope *scope, const char *name, const char *tensor);
+
+/** The tensor that the name stands for, here or further out; NULL: nothing. */
+const char *ln_onnx_scope_get(const ln_onnx_scope *scope, const char *name);
+
+/** The version of the operator set of a domain; 0: not imported. */
+int ln_onnx_scope_opset(const ln_onnx_scope *scope, const char *domain);
+
+/** Whether a domain is ONNX's own. */
+int ln_onnx_is_default_domain(const char *domain);
+
+/** The attribute of the node, or the one of the function's call that it refers to; NULL: none. */
+const LnOnnx__Attribute *ln_onnx_find_attr(const ln_onnx_scope *scope, const LnOnnx__Node *node,
+                                           const char *name);
+
+/* Graphs: ln_onnx_graph.c */
+
+/** The function of the model that a node calls, or NULL. */
+const LnOnnx__Function *ln_onnx_find_function(const ln_onnx_model *m, const LnOnnx__Node *node);
+
+/** Enters the graph's initializers as constants, then translates its nodes in order. */
+void ln_onnx_translate_graph(ln_onnx_scope *scope, const LnOnnx__Graph *graph);
+
+/** A new constant for a tensor message, named after `name` if that is free. Returns its name; NULL
+ * after a failure. */
+const char *ln_onnx_add_tensor(ln_onnx_model *m, const LnOnnx__Tensor *proto, const char *name);
+
+/** A name for a tensor of the program: `wanted` if it can be one and is free, else one made from
+ * it. */
+const char *ln_onnx_tensor_name(ln_onnx_model *m, const char *wanted);
+
+/** Enters a new operator `source`. Returns the tensor's name; NULL after a failure. */
+const char *ln_onnx_add_source(ln_onnx_model *m, const char *name, const tl_tensor *like,
+                               int from_file);
+
+#endif

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading a node: its inputs, outputs and attributes.
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "front/onnx/ln_onnx_model.h"
+
+/* Inputs and outputs */
+
+static int count_given(char *const *names, size_t n)
+{
+    while (n && !*names[n - 1])
+        n--;
+    return (int)n;
+}
+
+int ln_onnx_num_inputs(const ln_onnx_node *n)
+{
+    return count_given(n->proto->input, n->proto->n_input);
+}
+
+int ln_onnx_num_outputs(const ln_onnx_node *n)
+{
+    return count_given(n->proto->output, n->proto->n_output);
+}
+
+int ln_onnx_has_input(const ln_onnx_node *n, int i)
+{
+    return i >= 0 && (size_t)i < n->proto->n_input && *n->proto->input[i];
+}
+
+int ln_onnx_wants(const ln_onnx_node *n, int i)
+{
+    return i >= 0 && (size_t)i < n->proto->n_output && *n->proto->output[i];
+}
+
+const char *ln_onnx_optional(ln_onnx_node *n, int i)
+{
+    if (n->model->failed || !ln_onnx_has_input(n, i))
+        return NULL;
+    const char *tensor = ln_onnx_scope_get(n->scope, n->proto->input[i]);
+    if (!tensor)
+        ln_onnx_fail(n, "input %d, '%s', is not made by any node before", i, n->proto->input[i]);
+    return tensor;
+}
+
+const char *ln_onnx_in(ln_onnx_node *n, int i)
+{
+    if (!ln_onnx_has_input(n, i))
+        ln_onnx_fail(n, "input %d is missing", i);
+    return ln_onnx_optional(n, i);
+}
+
+void ln_onnx_alias(ln_onnx_node *n, int i, const char *tensor)
+{
+    if (ln_onnx_wants(n, i))
+        ln_onnx_scope_set(n->scope, n->proto->output[i], tensor);
+}
+
+const tl_tensor *ln_onnx_tensor_of(const ln_onnx_node *n, const char *tensor)
+{
+    static int ones[LN_MAXDIM] = {1, 1, 1, 1, 1, 1, 1, 1};
+    static const tl_tensor harmless = {.ndim = 0, .dims = ones, .len = 1, .dtype = TL_FLOAT};
+    const ln_tensor_entry *te = tensor && !n->model->failed
+                                    ? ln_tensor_table_find(n->model->ctx->tensor_table, tensor)
+                                    : NULL;
+    return te ? te->tensor : &harmless;
+}
+
+int ln_onnx_axis(ln_onnx_node *n, int64_t axis, int ndim)
+{
+    if (axis >= -(int64_t)ndim && axis < ndim)
+        return (int)(axis < 0 ? axis + ndim : axis);
+    ln_onnx_fail(n, "axis %" PRId64 " of a tensor with %d dimensions, expected %d to %d", axis,
+                 ndim, -ndim, ndim - 1);
+    return 0;
+}
+
+/* Attributes: the rows of AttributeProto.AttributeType that are read */
+
+enum { FLOAT = 1, INT, STRING, TENSOR, GRAPH, FLOATS, INTS, STRINGS };
+
+static const char *const type_names[] = {"UNDEFINED", "FLOAT",  "INT",  "STRING", "TENSOR",
+                                         "GRAPH",     "FLOATS", "INTS", "STRINGS"};
+
+static const char *type_name(int type, char buf[32])
+{
+    if (type >= 0 && (size_t)type < sizeof(type_names) / sizeof(type_names[0]))
+        return type_names[type];
+    snprintf(buf, 32, "type %d", type);
+    return buf;
+}
+
+// Files of the first IR version leave the type out.
+static int guess_type(const LnOnnx__Attribute *a)
+{
+    return a->has_f       ? FLOAT
+           : a->has_i     ? INT
+           : a->has_s     ? STRING
+           : a->t         ? TENSOR
+           : a->g         ? GRAPH
+           : a->n_floats  ? FLOATS
+           : a->n_ints    ? INTS
+           : a->n_strings ? STRINGS
+                          : 0;
+}
+
+// NULL: the node does not have it, or something failed.
+static const LnOnnx__Attribute *attr(ln_onnx_node *n, const char *name, int type)
+{
+    char buf[32];
+    if (n->model->failed)
+        return NULL;
+    const LnOnnx__Attribute *a = ln_onnx_find_attr(n->scope, n->proto, name);
+    if (!a)
+        return NULL;
+    const int there = a->type ? a->type : guess_type(a);
+    if (there == type || !there) // an empty list has no sign of its type
+        return a;
+    ln_onnx_fail(n, "attribute '%s' is of type %s, expected %s", name, type_name(there, buf),
+                 type_names[type]);
+    return NULL;
+}
+
+int ln_onnx_has_attr(const ln_onnx_node *n, const char *name)
+{
+    return ln_onnx_find_attr(n->scope, n->proto, name) != NULL;
+}
+
+int64_t ln_onnx_int(ln_onnx_node *n, const char *name, int64_t deflt)
+{
+    const LnOnnx__Attribute *a = attr(n, name, INT);
+    return a ? a->i : deflt;
+}
+
+double ln_onnx_float(ln_onnx_node *n, const char *name, double deflt)
+{
+    const LnOnnx__Attribute *a = attr(n, name, FLOAT);
+    return a ? (double)a->f : deflt;
+}
+
+// Strings are bytes: a copy ends with NUL.
+static const char *text_of(ln_onnx_node *n, const ProtobufCBinaryData *s)
+{
+    char *text = ln_onnx_alloc(n->model, s->len + 1);
+    if (!text)
+        return "";
+    if (s->len)
+        memcpy(text, s->data, s->len);
+    return text;
+}
+
+const char *ln_onnx_string(ln_onnx_node *n, const char *name, const char *deflt)
+{
+    const LnOnnx__Attribute *a = attr(n, name, STRING);
+    return a ? text_of(n, &a->s) : deflt;
+}
+
+const int64_t *ln_onnx_ints(ln_onnx_node *n, const char *name, int *len)
+{
+    const LnOnnx__Attribute *a = attr(n, name, INTS);
+    *len = a ? (int)a->n_ints : 0;
+    return a ? a->ints : NULL;
+}
+
+const float *ln_onnx_floats(ln_onnx_node *n, const char *name, int *len)
+{
+    const LnOnnx__Attribute *a = attr(n, name, FLOATS);
+    *len = a ? (int)a->n_floats : 0;
+    return a ? a->floats : NULL;
+}
+
+const char *ln_onnx_string_at(ln_onnx_node *n, const char *name, int i)
+{
+    const LnOnnx__Attribute *a = attr(n, name, STRINGS);
+    return a && i >= 0 && (size_t)i < a->n_strings ? text_of(n, &a->strings[i]) : NULL;
+}
+
+const LnOnnx__Graph *ln_onnx_graph(ln_onnx_node *n, const char *name)
+{
+    const LnOnnx__Attribute *a = attr(n, name, GRAPH);
+    return a ? a->g : NULL;
+}
+
+const char *ln_onnx_attr_tensor(ln_onnx_node *n, const char *name)
+{
+    const LnOnnx__Attribute *a = attr(n, name, TENSOR);
+    if (!a || !a->t)
+        return NULL;
+    const char *tensor =
+        ln_onnx_add_tensor(n->model, a->t, n->proto->n_output ? n->proto->output[0] : name);
+    return tensor;
+}

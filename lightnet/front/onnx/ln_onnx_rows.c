@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which translator an operator has.
+
+#include "front/onnx/ln_onnx_rows.h"
+
+static const ln_onnx_row *const tables[] = {
+    ln_onnx_rows_basic,
+    ln_onnx_rows_refused,
+};
+
+const ln_onnx_row *ln_onnx_find_row(const char *op_type, int opset)
+{
+    const ln_onnx_row *found = NULL;
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+        for (const ln_onnx_row *row = tables[i]; row->op_type; row++)
+            if (row->since <= opset && (!found || row->since > found->since) &&
+                ln_streq(row->op_type, op_type))
+                found = row;
+    return found;
+}

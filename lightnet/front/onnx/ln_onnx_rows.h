@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of translators, one for each kind of operators.
+
+#ifndef LN_ONNX_ROWS_H
+#define LN_ONNX_ROWS_H
+
+#include "front/onnx/ln_onnx.h"
+
+extern const ln_onnx_row ln_onnx_rows_basic[];
+extern const ln_onnx_row ln_onnx_rows_refused[];
+
+#endif

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values that are known when compiling, and constants.
+//
+// A value is computed by running the operators that make the tensor, in a context of their own,
+// back to constants and to values that are known already.
+
+#include <stdint.h>
+#include <string.h>
+
+#include "front/onnx/ln_onnx_model.h"
+#include "ir/ln_bind.h"
+#include "lightnet/ln_data.h"
+#include "tensorlight/tl_type.h"
+#include "tensorlight/tl_util.h"
+
+// Values beside the wanted one are kept up to this size: the next question may be for them.
+enum { KEPT_SIZE = 4096 };
+
+// Takes the value.
+static void keep_value(ln_onnx_model *m, const char *tensor, tl_tensor *value)
+{
+    const ln_tensor_entry *te = ln_tensor_table_find(m->ctx->tensor_table, tensor);
+    if (!value || ln_hash_insert(m->values, te->name, value) < 0) {
+        tl_tensor_free_data_too(value);
+        ln_onnx_model_fail(m, "out of memory");
+    }
+}
+
+// The value without computing anything; NULL: that takes more. Weights may lie at odd addresses, so
+// a copy is handed out.
+static const tl_tensor *known_value(ln_onnx_model *m, const char *tensor)
+{
+    const tl_tensor *value = ln_hash_find(m->values, tensor);
+    const tl_tensor *weight = value ? NULL : ln_context_weight(m->ctx, tensor);
+    if (!weight)
+        return value;
+    if (ln_bind_fix(m->ctx, tensor)) {
+        m->failed = 1;
+        return NULL;
+    }
+    keep_value(m, tensor, tl_tensor_clone(weight));
+    return ln_hash_find(m->values, tensor);
+}
+
+/* The operators that make a tensor */
+
+typedef struct part {
+    ln_onnx_model *model;
+    ln_context *ctx; /* of its own */
+} part;
+
+static int has_entered(const part *p, const char *tensor)
+{
+    return ln_tensor_table_find(p->ctx->tensor_table, tensor) != NULL;
+}
+
+static int add_copy(part *p, const ln_op *op)
+{
+    ln_list *end = NULL;
+    ln_op *copy = ln_op_copy(op);
+    return copy && !ln_context_add_op(p->ctx, &end, copy) ? 0 : -1;
+}
+
+// A value that is known becomes a `source` with these bytes.
+static int add_known(part *p, const char *tensor, const tl_tensor *value)
+{
+    ln_onnx_model inner = {.ctx = p->ctx, .file = p->model->file};
+    tl_tensor *record = tl_tensor_create(value->data, value->ndim, value->dims, value->dtype);
+    if (!record || ln_weights_add(p->ctx->weights, tensor, record, 0)) {
+        tl_tensor_free(record);
+        return -1;
+    }
+    return ln_onnx_add_source(&inner, tensor, record, 1) ? 0 : -1;
+}
+
+// Enters what makes the tensor, deepest first; the stack holds what is still to be entered, so that
+// long chains cost memory, not stack.
+static int push_inputs(part *p, const ln_op *op, ln_list **stack)
+{
+    const ln_tensor_list_entry *tle;
+    int ready = 1;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        if (has_entered(p, tle->name))
+            continue;
+        ln_list *longer = ln_list_prepend(*stack, tle->name);
+        if (!longer)
+            return -1;
+        *stack = longer;
+        ready = 0;
+    }
+    return ready;
+}
+
+static int enter_top(part *p, ln_list **stack)
+{
+    const char *tensor = (*stack)->data;
+    int ready = 1;
+    if (!has_entered(p, tensor)) {
+        const tl_tensor *value = known_value(p->model, tensor);
+        const ln_op *maker = ln_context_creater(p->model->ctx, tensor);
+        if (p->model->failed || (value && add_known(p, tensor, value)))
+            return -1;
+        if (!value)
+            ready = push_inputs(p, maker, stack);
+        if (ready < 0 || (!value && ready && add_copy(p, maker)))
+            return -1;
+    }
+    if (ready)
+        *stack = ln_list_remove_nth(*stack, 0);
+    return 0;
+}
+
+static int enter_makers(part *p, const char *tensor)
+{
+    ln_list *stack = ln_list_prepend(NULL, (void *)tensor);
+    int status = stack ? 0 : -1;
+    while (stack && !status)
+        status = enter_top(p, &stack);
+    ln_list_free(stack);
+    return status;
+}
+
+/* Running them */
+
+static void keep_all(part *p, const char *wanted)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, p->ctx->ops)
+    {
+        const ln_tensor_list_entry *tle;
+        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+        {
+            const ln_tensor_entry *te = ln_tensor_table_find(p->ctx->tensor_table, tle->name);
+            const int asked = ln_streq(tle->name, wanted);
+            if (!ln_hash_find(p->model->values, tle->name) &&
+                ln_tensor_table_find(p->model->ctx->tensor_table, tle->name) &&
+                (asked || tl_tensor_size(te->tensor) <= KEPT_SIZE))
+                keep_value(p->model, tle->name, tl_tensor_clone(te->tensor));
+        }
+    }
+}
+
+static int run_part(part *p, const char *tensor)
+{
+    p->ctx->declared = LN_DECLARES_INPUTS | LN_DECLARES_OUTPUTS;
+    p->ctx->weights = ln_weights_create();
+    if (!p->ctx->weights || enter_makers(p, tensor) || ln_context_add_output(p->ctx, tensor))
+        return -1;
+    ln_context_set_reference(p->ctx);
+    ln_context_keep_all(p->ctx);
+    return ln_context_compile(p->ctx, "cpu") || ln_context_load(p->ctx, NULL) ||
+                   ln_context_run(p->ctx)
+               ? -1
+               : 0;
+}
+
+static void compute(ln_onnx_node *n, const char *tensor)
+{
+    part p = {.model = n->model, .ctx = ln_context_create()};
+    if (!p.ctx || run_part(&p, tensor))
+        ln_onnx_fail(n, "the value of '%s' cannot be computed: %s", tensor,
+                     p.ctx ? ln_context_error(p.ctx) : "out of memory");
+    else
+        keep_all(&p, tensor);
+    ln_context_free(p.ctx);
+}
+
+// The value of a tensor that varies no worse than that.
+static const tl_tensor *value_up_to(ln_onnx_node *n, const char *tensor, ln_onnx_variation worst)
+{
+    if (!tensor || n->model->failed || ln_onnx_variation_of(n->model, tensor) > worst)
+        return NULL;
+    const tl_tensor *value = known_value(n->model, tensor);
+    if (!value && !n->model->failed) {
+        compute(n, tensor);
+        value = n->model->failed ? NULL : ln_hash_find(n->model->values, tensor);
+    }
+    return value;
+}
+
+const tl_tensor *ln_onnx_value(ln_onnx_node *n, const char *tensor)
+{
+    return value_up_to(n, tensor, LN_ONNX_CONSTANT);
+}
+
+/* Values of inputs */
+
+static const tl_tensor *decisive(ln_onnx_node *n, int i)
+{
+    const char *tensor = ln_onnx_optional(n, i);
+    const tl_tensor *value = value_up_to(n, tensor, LN_ONNX_BOUND);
+    if (tensor && !value)
+        ln_onnx_fail(
+            n,
+            "input %d, '%s', decides shapes and depends on what is given at run time; give "
+            "the inputs that it depends on before the model is compiled",
+            i, n->proto->input[i]);
+    return value;
+}
+
+// The elements in another type; NULL after a failure.
+static const void *converted(ln_onnx_node *n, const tl_tensor *value, tl_dtype dtype)
+{
+    void *data = ln_onnx_alloc(n->model, (size_t)value->len * tl_size_of(dtype) + 1);
+    if (data)
+        tl_convert_array(data, dtype, value->data, value->dtype, (size_t)value->len);
+    return data;
+}
+
+const int64_t *ln_onnx_ints_in(ln_onnx_node *n, int i, int *len)
+{
+    const tl_tensor *value = decisive(n, i);
+    *len = value ? value->len : 0;
+    if (!value)
+        return NULL;
+    if (value->dtype != TL_INT64 && value->dtype != TL_INT32)
+        ln_onnx_fail(n, "input %d is %s, expected TL_INT64 or TL_INT32", i,
+                     tl_dtype_name(value->dtype));
+    const void *data = n->model->failed ? NULL : converted(n, value, TL_INT64);
+    *len = data ? value->len : 0;
+    return data;
+}
+
+int64_t ln_onnx_int_in(ln_onnx_node *n, int i, int64_t deflt)
+{
+    int len;
+    const int64_t *values = ln_onnx_ints_in(n, i, &len);
+    if (values && len != 1)
+        ln_onnx_fail(n, "input %d has %d elements, expected 1", i, len);
+    return values && len == 1 ? *values : deflt;
+}
+
+const double *ln_onnx_numbers_in(ln_onnx_node *n, int i, int *len)
+{
+    const tl_tensor *value = decisive(n, i);
+    const void *data = value ? converted(n, value, TL_DOUBLE) : NULL;
+    *len = data ? value->len : 0;
+    return data;
+}
+
+double ln_onnx_number_in(ln_onnx_node *n, int i, double deflt)
+{
+    int len;
+    const double *values = ln_onnx_numbers_in(n, i, &len);
+    if (values && len != 1)
+        ln_onnx_fail(n, "input %d has %d elements, expected 1", i, len);
+    return values && len == 1 ? *values : deflt;
+}
+
+/* Constants */
+
+const char *ln_onnx_constant(ln_onnx_node *n, tl_dtype dtype, int ndim, const int *dims,
+                             const void *data)
+{
+    if (n->model->failed)
+        return NULL;
+    tl_tensor *tensor = tl_tensor_zeros(ndim, dims, dtype);
+    const char *wanted = n->proto->n_output && *n->proto->output[0] ? n->proto->output[0] : "";
+    const char *name =
+        ln_onnx_tensor_name(n->model, ln_onnx_print(n->model, "%.400s_const", wanted));
+    if (!tensor || !name) {
+        tl_tensor_free_data_too(tensor);
+        ln_onnx_fail(n, "out of memory");
+        return NULL;
+    }
+    if (tensor->len)
+        memcpy(tensor->data, data, tl_tensor_size(tensor));
+    if (ln_weights_add(n->model->ctx->weights, name, tensor, 1)) {
+        tl_tensor_free_data_too(tensor);
+        ln_onnx_fail(n, "out of memory");
+        return NULL;
+    }
+    return ln_onnx_add_source(n->model, name, tensor, 1);
+}
+
+const char *ln_onnx_scalar(ln_onnx_node *n, tl_dtype dtype, double value)
+{
+    char data[TL_DTYPE_MAX_SIZE];
+    tl_convert(data, dtype, &value, TL_DOUBLE);
+    return ln_onnx_constant(n, dtype, 0, NULL, data);
+}
+
+const char *ln_onnx_int64s(ln_onnx_node *n, int len, const int64_t *values)
+{
+    return ln_onnx_constant(n, TL_INT64, 1, &len, values);
+}
