@@ -11,5 +11,6 @@
 #include "tensorlight/tl_tensor.h"
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
+#include "tensorlight/tl_vision.h"
 
 #endif

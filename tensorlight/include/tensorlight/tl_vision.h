@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// What models of images, volumes and signals compute besides tl_nn.h: windows over any number of
+// axes, resampling, sampling at given positions.
+//
+//     tl_poolnd_param param = {.kind = TL_POOL_MAX,
+//                              .windows = {.n = 1, .size = {3}, .stride = {2}, .dilation = {1}}};
+//     tl_tensor *dst = tl_tensor_poolnd(src, NULL, NULL, &param); // src [N, C, L]
+//
+// The D rule, errors, and what tl_exec_X trusts: see tl_tensor.h. Shapes [N, C, ..]: batch,
+// channels, then 1 .. TL_MAX_SPATIAL spatial axes. tl_X_shape checks what tl_tensor_X is given, all
+// but data, writes the shape of the result to `dims` and returns 0, or -1 with a reason.
+
+#ifndef TL_VISION_H
+#define TL_VISION_H
+
+#include <stddef.h>
+
+#include "tensorlight/tl_tensor.h"
+
+TL_BEGIN_DECLS
+
+#define TL_MAX_SPATIAL (TL_MAXDIM - 2)
+
+/** Windows that slide over the `n` spatial axes. Along axis i, tap k of window w meets position
+ *  w * stride[i] + k * dilation[i] - padding[i]. */
+typedef struct tl_windows {
+    int n;                           /* 1 .. TL_MAX_SPATIAL */
+    int size[TL_MAX_SPATIAL];        /* >= 1: taps */
+    int stride[TL_MAX_SPATIAL];      /* >= 1 */
+    int dilation[TL_MAX_SPATIAL];    /* >= 1: distance of the taps */
+    int padding[2 * TL_MAX_SPATIAL]; /* before each of the n axes, then behind each */
+} tl_windows;
+
+/** The windows of these arrays [n], padding [2 * n]; of none for n outside 0 .. TL_MAX_SPATIAL. */
+TL_API tl_windows tl_windows_of(int n, const int *size, const int *stride, const int *dilation,
+                                const int *padding);
+
+/* ---- convolution ---- */
+
+/** Cross-correlation over any number of axes: src [N, IC, ..], weight [OC, IC/group, size..], bias
+ *  [OC] or NULL -> dst [N, OC, ..]. FLT. Positions outside src count as 0; negative padding cuts
+ *  src. An extent is floor((in + padding - (size - 1) * dilation - 1) / stride) + 1. The sum begins
+ *  with the bias; its order is fixed. Source: ONNX Conv-22. D. */
+TL_API int tl_convnd_shape(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
+                           const tl_windows *windows, int group, int *dims);
+TL_API tl_tensor *tl_tensor_convnd(const tl_tensor *src, const tl_tensor *weight,
+                                   const tl_tensor *bias, tl_tensor *dst, const tl_windows *windows,
+                                   int group);
+TL_API int tl_exec_convnd(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
+                          const tl_tensor *bias, tl_tensor *dst, const tl_windows *windows,
+                          int group);
+
+/** The transpose of that: src [N, IC, ..], weight [IC, OC/group, size..], bias [OC] or NULL ->
+ *  dst [N, OC, ..]. FLT. An extent is stride * (in - 1) + output_padding + (size - 1) * dilation +
+ *  1 - padding; output_padding [n] >= 0, NULL: all 0. Source: ONNX ConvTranspose-22. D. */
+TL_API int tl_deconvnd_shape(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
+                             const tl_windows *windows, int group, const int *output_padding,
+                             int *dims);
+TL_API tl_tensor *tl_tensor_deconvnd(const tl_tensor *src, const tl_tensor *weight,
+                                     const tl_tensor *bias, tl_tensor *dst,
+                                     const tl_windows *windows, int group,
+                                     const int *output_padding);
+TL_API int tl_exec_deconvnd(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
+                            const tl_tensor *bias, tl_tensor *dst, const tl_windows *windows,
+                            int group);
+
+/** tl_tensor_convnd of integers: src and weight TL_INT8 or TL_UINT8, bias TL_INT32 [OC] or NULL ->
+ *  dst TL_INT32, modulo 2^32. Subtracts from each element of src src_zero, of one element, and from
+ *  weight weight_zero, of one element or [OC]; they have the dtype of what they shift and may be
+ *  NULL. Positions outside src add nothing. Source: ONNX ConvInteger-10. D. */
+typedef struct tl_conv_int_args {
+    const tl_tensor *src, *weight, *src_zero, *weight_zero, *bias;
+} tl_conv_int_args;
+TL_API int tl_conv_int_shape(const tl_conv_int_args *args, const tl_windows *windows, int group,
+                             int *dims);
+TL_API tl_tensor *tl_tensor_conv_int(const tl_conv_int_args *args, tl_tensor *dst,
+                                     const tl_windows *windows, int group);
+TL_API int tl_exec_conv_int(const tl_exec *exec, const tl_conv_int_args *args, tl_tensor *dst,
+                            const tl_windows *windows, int group);
+
+/* ---- pooling ---- */
+
+typedef enum tl_pool_kind {
+    TL_POOL_KIND_INVALID = -1,
+    TL_POOL_MAX = 0, /* any dtype */
+    TL_POOL_MEAN,    /* FLT, summed in double */
+    TL_POOL_NORM,    /* FLT: (sum of |x|^p)^(1/p), in double */
+    TL_POOL_KIND_SIZE
+} tl_pool_kind;
+
+/** The identifier, or NULL out of range; TL_POOL_KIND_INVALID for every other string, and NULL. */
+TL_API const char *tl_pool_kind_name(tl_pool_kind kind);
+TL_API tl_pool_kind tl_pool_kind_from_str(const char *str);
+
+typedef struct tl_poolnd_param {
+    tl_windows windows; /* padding >= 0 */
+    tl_pool_kind kind;
+    int is_ceil;         /* extents round up; a window that begins behind src is left out */
+    int counts_padding;  /* TL_POOL_MEAN divides by the taps in src and its padding */
+    int is_column_major; /* arg counts the elements of a plane first axis first */
+    double p;            /* of TL_POOL_NORM, > 0 */
+} tl_poolnd_param;
+
+/** Each window of src [N, C, ..] -> dst [N, C, ..]. An extent is floor((in + padding - (size - 1) *
+ *  dilation - 1) / stride) + 1. Only what lies inside src counts; a window with nothing of it gives
+ *  the smallest value, or 0 of another kind. Later elements win when they are greater, so a NaN
+ *  stays only at a window's begin. arg: of TL_POOL_MAX, the index of the maximum in all of src
+ *  (TL_INT64, the shape of dst; -1 of a window with nothing), or NULL, never allocated here.
+ *  Source: ONNX MaxPool-22, AveragePool-22, LpPool-22. D. */
+TL_API int tl_poolnd_shape(const tl_tensor *src, const tl_poolnd_param *param, int *dims);
+TL_API tl_tensor *tl_tensor_poolnd(const tl_tensor *src, tl_tensor *dst, tl_tensor *arg,
+                                   const tl_poolnd_param *param);
+TL_API int tl_exec_poolnd(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl_tensor *arg,
+                          const tl_poolnd_param *param);
+
+TL_END_DECLS
+
+#endif

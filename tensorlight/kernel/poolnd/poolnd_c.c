@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pooling over any number of axes in plain C: the definition.
+//
+// A window is, along each axis, the taps begin .. end-1 that lie inside src. All axes but the last
+// are counted through tap by tap; what the last one meets is a line of src, `dilation` apart.
+
+#include <float.h>
+#include <math.h>
+
+#include "kernel/poolnd/poolnd.h"
+#include "kernel/tl_window.h"
+#include "kernel/tl_windows.h"
+
+typedef struct window {
+    int64_t start[TL_MAX_SPATIAL]; /* of tap 0, may lie outside */
+    int begin[TL_MAX_SPATIAL], end[TL_MAX_SPATIAL];
+    int is_empty;
+} window;
+
+static window window_at(const tl_poolnd_job *job, size_t index)
+{
+    const tl_windows *const w = &job->param.windows;
+    window at = {.is_empty = 0};
+    for (int i = w->n - 1; i >= 0; i--) {
+        at.start[i] = (int64_t)(index % job->out[i]) * w->stride[i] - w->padding[i];
+        index /= job->out[i];
+        tl_window_hits(w->size[i], w->dilation[i], at.start[i], job->in[i], &at.begin[i],
+                       &at.end[i]);
+        at.is_empty |= at.begin[i] == at.end[i];
+    }
+    return at;
+}
+
+/** Where the line that starts at the taps begins in a plane of src. */
+static size_t line_of(const tl_poolnd_job *job, const window *at, const int *taps)
+{
+    const tl_windows *const w = &job->param.windows;
+    size_t place = 0;
+    for (int i = 0; i < w->n; i++)
+        place += (size_t)(at->start[i] + (int64_t)taps[i] * w->dilation[i]) * job->in_step[i];
+    return place;
+}
+
+/** The taps inside src, or inside src and its padding. */
+static double count_taps(const tl_poolnd_job *job, const window *at)
+{
+    const tl_windows *const w = &job->param.windows;
+    double count = 1;
+    for (int i = 0; i < w->n; i++) {
+        int begin = at->begin[i], end = at->end[i];
+        if (job->param.counts_padding) // no window starts before its padding
+            tl_window_hits(w->size[i], w->dilation[i], at->start[i] + w->padding[i],
+                           (int64_t)job->in[i] + w->padding[i] + w->padding[w->n + i], &begin,
+                           &end);
+        count *= end - begin;
+    }
+    return count;
+}
+
+/** An index in a plane, counted first axis first. */
+static size_t column_major(const tl_poolnd_job *job, size_t index)
+{
+    size_t result = 0, step = 1;
+    for (int i = 0; i < job->param.windows.n; i++) {
+        result += index / job->in_step[i] % job->in[i] * step;
+        step *= job->in[i];
+    }
+    return result;
+}
+
+static int64_t arg_of(const tl_poolnd_job *job, size_t plane, size_t index)
+{
+    return (int64_t)(plane * job->in_plane +
+                     (job->param.is_column_major ? column_major(job, index) : index));
+}
+
+static double raised(double x, double p)
+{
+    x = fabs(x);
+    return p == 1 ? x : p == 2 ? x * x : pow(x, p);
+}
+
+static double root(double x, double p)
+{
+    return p == 1 ? x : p == 2 ? sqrt(x) : pow(x, 1 / p);
+}
+
+#define TL_TEMPLATE "kernel/poolnd/poolnd_max_c.inc.h"
+#include "tensor/tl_each_type.inc.h"
+#undef TL_TEMPLATE
+
+#define TL_TEMPLATE "kernel/poolnd/poolnd_sum_c.inc.h"
+#include "tensor/tl_each_float.inc.h"
