@@ -8,6 +8,7 @@
 #include "tensorlight/tl_elementwise.h"
 #include "tensorlight/tl_exec.h"
 #include "tensorlight/tl_nn.h"
+#include "tensorlight/tl_shape.h"
 #include "tensorlight/tl_tensor.h"
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"

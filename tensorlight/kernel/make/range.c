@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arithmetic progressions in the type of their elements, up or down.
+
+#include "kernel/make/range.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <math.h>
+
+#include "kernel/tl_map.h"
+#include "tensorlight/tl_shape.h"
+
+#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
+static tl_range_kernel *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
+#include "kernel/make/range.def"
+};
+#undef TL_KERNEL
+TL_KERNEL_PICK(pick, tl_range_kernel, table)
+
+static double number_of(const tl_tensor *t)
+{
+    double value;
+    tl_convert(&value, TL_DOUBLE, t->data, t->dtype);
+    return value;
+}
+
+static int64_t integer_of(const tl_tensor *t)
+{
+    int64_t value;
+    tl_convert(&value, TL_INT64, t->data, t->dtype);
+    return value;
+}
+
+static int fail_length(const tl_tensor *start, const tl_tensor *limit, const tl_tensor *delta)
+{
+    return tl_fail("range from %g to %g by %g, expected at most %d elements", number_of(start),
+                   number_of(limit), number_of(delta), INT_MAX);
+}
+
+/** What lies between two integers, of which a double may not hold the difference. */
+static int integer_length(const tl_tensor *start, const tl_tensor *limit, const tl_tensor *delta)
+{
+    const int64_t from = integer_of(start), to = integer_of(limit), by = integer_of(delta);
+    if (by > 0 ? from >= to : from <= to)
+        return 0;
+    const uint64_t span = by > 0 ? (uint64_t)to - (uint64_t)from : (uint64_t)from - (uint64_t)to;
+    const uint64_t step = by > 0 ? (uint64_t)by : 0 - (uint64_t)by;
+    const uint64_t len = span / step + (span % step != 0);
+    return len > INT_MAX ? fail_length(start, limit, delta) : (int)len;
+}
+
+int tl_range_length(const tl_tensor *start, const tl_tensor *limit, const tl_tensor *delta)
+{
+    const double by = number_of(delta);
+    if (by == 0)
+        return tl_fail("range by steps of 0, expected another step");
+    if (!tl_dtype_is_float(start->dtype))
+        return integer_length(start, limit, delta);
+    const double len = ceil((number_of(limit) - number_of(start)) / by);
+    if (!(len <= INT_MAX)) // or NaN
+        return fail_length(start, limit, delta);
+    return len > 0 ? (int)len : 0;
+}
+
+typedef struct range {
+    tl_range_kernel *func;
+    const void *start, *delta;
+    tl_tensor *dst;
+} range;
+
+static void run(void *arg, size_t begin, size_t end)
+{
+    const range *const r = arg;
+    r->func(r->start, r->delta, begin,
+            tl_pointer_add(r->dst->data, (ptrdiff_t)begin, r->dst->dtype), end - begin);
+}
+
+int tl_exec_range(const tl_exec *exec, const tl_tensor *start, const tl_tensor *delta,
+                  tl_tensor *dst)
+{
+    assert(start->dtype == dst->dtype && delta->dtype == dst->dtype);
+    range r = {pick(exec, dst->dtype), start->data, delta->data, dst};
+    assert(r.func);
+    tl_parallel(exec, (size_t)dst->len, TL_MAP_CHEAP, run, &r);
+    return 0;
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of arithmetic progressions in the type of their elements.
+
+#ifndef RANGE_H
+#define RANGE_H
+
+#include "kernel/tl_kernel.h"
+
+/** dst[i] = start + (first + i) * delta for i < len; integers wrap. */
+typedef void tl_range_kernel(const void *start, const void *delta, size_t first, void *dst,
+                             size_t len);
+
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_range_kernel, name, dtype, isa)
+#include "kernel/make/range.def"
+#undef TL_KERNEL
+
+#endif

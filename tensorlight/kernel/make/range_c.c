@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arithmetic progressions in plain C, for every number.
+
+#include "kernel/make/range.h"
+
+#define TL_TEMPLATE "kernel/make/range_c.inc.h"
+
+#define AT(start, delta, i) ((start) + (C)(i) * (delta))
+#include "tensor/tl_each_float.inc.h"
+#undef AT
+
+// In the unsigned type of 64 bits, of which every integer type is the rest by a power of 2.
+#define AT(start, delta, i) ((C)((uint64_t)(start) + (uint64_t)(i) * (uint64_t)(delta)))
+#include "tensor/tl_each_int.inc.h"
+#undef AT

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements placed by index: set, or combined with what is there. All indices are checked before the
+// first element changes.
+//
+// Updates of one element apply in order, so threads share work only where no element is common.
+
+#include <assert.h>
+#include <string.h>
+
+#include "kernel/elew/elew.h"
+#include "kernel/stride/stride.h"
+#include "kernel/take/tl_index.h"
+#include "kernel/tl_axis.h"
+#include "tensorlight/tl_shape.h"
+
+#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
+static tl_elew_kernel *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
+#include "kernel/elew/elew.def"
+};
+#undef TL_KERNEL
+TL_KERNEL_PICK(pick, tl_elew_kernel, table)
+
+/** A row of the list of operations: its name, and what combines the old and the new value. */
+typedef struct put_row {
+    const char *name;
+    tl_elew_op elew; /* TL_ELEW_OP_INVALID: the new value replaces the old one */
+} put_row;
+
+static const put_row rows[TL_PUT_OP_SIZE] = {
+    [TL_PUT_SET] = {"TL_PUT_SET", TL_ELEW_OP_INVALID},
+    [TL_PUT_SUM] = {"TL_PUT_SUM", TL_SUM},
+    [TL_PUT_MUL] = {"TL_PUT_MUL", TL_MUL},
+    [TL_PUT_MAX] = {"TL_PUT_MAX", TL_MAX},
+    [TL_PUT_MIN] = {"TL_PUT_MIN", TL_MIN},
+};
+
+const char *tl_put_op_name(tl_put_op op)
+{
+    return op >= 0 && op < TL_PUT_OP_SIZE ? rows[op].name : NULL;
+}
+
+tl_put_op tl_put_op_from_str(const char *str)
+{
+    for (int op = 0; str && op < TL_PUT_OP_SIZE; op++)
+        if (strcmp(rows[op].name, str) == 0)
+            return (tl_put_op)op;
+    return TL_PUT_OP_INVALID;
+}
+
+/** How new values are put over old ones. */
+typedef struct combine {
+    tl_elew_kernel *func; /* NULL: set */
+    tl_elew_op op;
+    size_t size; /* of an element */
+} combine;
+
+static combine combine_of(const tl_exec *exec, tl_dtype dtype, tl_put_op op)
+{
+    const tl_elew_op elew = rows[op].elew;
+    return (combine){elew == TL_ELEW_OP_INVALID ? NULL : pick(exec, dtype), elew,
+                     tl_size_of(dtype)};
+}
+
+static void put(const combine *c, char *old, const char *update, size_t len)
+{
+    if (c->func)
+        c->func(c->op, old, update, old, len);
+    else
+        tl_copy_block(old, update, len * c->size);
+}
+
+/* ---- along an axis ---- */
+
+typedef struct along {
+    combine how;
+    const tl_tensor *index, *update;
+    tl_tensor *dst;
+    int axis;
+    size_t per_outer; /* elements of index for one index of the axes before `axis` */
+    ptrdiff_t strides[TL_MAXDIM];
+} along;
+
+/** The offset in dst of element `i` of index but for its index along the axis. */
+static ptrdiff_t offset_of(const along *a, size_t i)
+{
+    ptrdiff_t offset = 0;
+    for (int k = a->index->ndim - 1; k >= 0; k--) {
+        const size_t dim = (size_t)a->index->dims[k];
+        if (k != a->axis)
+            offset += (ptrdiff_t)(i % dim) * a->strides[k];
+        i /= dim;
+    }
+    return offset;
+}
+
+static void put_along_range(void *arg, size_t begin, size_t end)
+{
+    const along *const a = arg;
+    const int last = a->index->ndim - 1;
+    const size_t row_len = (size_t)a->index->dims[last];
+    const ptrdiff_t step = a->axis == last ? 0 : 1;
+    for (size_t row = begin * a->per_outer; row < end * a->per_outer; row += row_len) {
+        const ptrdiff_t offset = offset_of(a, row);
+        for (size_t i = 0; i < row_len; i++) {
+            const ptrdiff_t at = offset + (ptrdiff_t)i * step +
+                                 (ptrdiff_t)tl_index_in(a->index, row + i, a->dst->dims[a->axis]) *
+                                     a->strides[a->axis];
+            put(&a->how, (char *)a->dst->data + (size_t)at * a->how.size,
+                (const char *)a->update->data + (row + i) * a->how.size, 1);
+        }
+    }
+}
+
+int tl_exec_put_along(const tl_exec *exec, const tl_tensor *src, const tl_tensor *index,
+                      const tl_tensor *update, tl_tensor *dst, int axis, tl_put_op op)
+{
+    assert(src->dtype == dst->dtype && update->dtype == dst->dtype && src->len == dst->len &&
+           index->ndim == dst->ndim && index->len == update->len);
+    if (tl_check_indices(index, dst->dims[axis]) < 0 || tl_exec_copy(exec, src, dst) < 0)
+        return -1;
+    if (index->len == 0)
+        return 0;
+    along a = {.how = combine_of(exec, dst->dtype, op),
+               .index = index,
+               .update = update,
+               .dst = dst,
+               .axis = axis};
+    tl_strides_of(dst, a.strides);
+    const tl_axis view = tl_axis_of(index, axis);
+    a.per_outer = view.len * view.inner;
+    tl_parallel(exec, view.outer, tl_axis_grain(a.per_outer), put_along_range, &a);
+    return 0;
+}
+
+/* ---- by several coordinates ---- */
+
+typedef struct put_nd {
+    combine how;
+    const tl_tensor *index;
+    const char *update;
+    tl_tensor *dst;
+    size_t width, rows, block; /* of an index row; index rows; elements that one names */
+} put_nd;
+
+/** Units are elements of the block that an index row names. */
+static void put_nd_range(void *arg, size_t begin, size_t end)
+{
+    const put_nd *const p = arg;
+    for (size_t i = 0; i < p->rows; i++) {
+        size_t at = 0;
+        for (size_t k = 0; k < p->width; k++)
+            at = at * (size_t)p->dst->dims[k] +
+                 (size_t)tl_index_in(p->index, i * p->width + k, p->dst->dims[k]);
+        put(&p->how, (char *)p->dst->data + (at * p->block + begin) * p->how.size,
+            p->update + (i * p->block + begin) * p->how.size, end - begin);
+    }
+}
+
+int tl_exec_put_nd(const tl_exec *exec, const tl_tensor *src, const tl_tensor *index,
+                   const tl_tensor *update, tl_tensor *dst, tl_put_op op)
+{
+    const int width = index->dims[index->ndim - 1];
+    assert(src->dtype == dst->dtype && update->dtype == dst->dtype && src->len == dst->len &&
+           width <= dst->ndim);
+    if (tl_check_index_rows(index, dst->dims) < 0 || tl_exec_copy(exec, src, dst) < 0)
+        return -1;
+    if (update->len == 0)
+        return 0;
+    put_nd p = {.how = combine_of(exec, dst->dtype, op),
+                .index = index,
+                .update = update->data,
+                .dst = dst,
+                .width = (size_t)width,
+                .rows = 1,
+                .block = 1};
+    for (int i = 0; i < index->ndim - 1; i++)
+        p.rows *= (size_t)index->dims[i];
+    for (int i = width; i < dst->ndim; i++)
+        p.block *= (size_t)dst->dims[i];
+    tl_parallel(exec, p.block, tl_axis_grain(p.rows), put_nd_range, &p);
+    return 0;
+}
+
+/* ---- a range for each batch ---- */
+
+typedef struct put_range {
+    const tl_tensor *update, *first;
+    char *dst;
+    tl_axis from, to; /* update and dst along the axis */
+    size_t per_batch; /* outer indices of a batch */
+    size_t block;     /* bytes */
+} put_range;
+
+/** Units are outer indices: those before the axis. */
+static void put_range_range(void *arg, size_t begin, size_t end)
+{
+    const put_range *const p = arg;
+    for (size_t i = begin; i < end; i++) {
+        const size_t first = p->first ? (size_t)tl_index_at(p->first, i / p->per_batch) : 0;
+        for (size_t k = 0; k < p->from.len; k++)
+            tl_copy_block(p->dst + (i * p->to.len + (first + k) % p->to.len) * p->block,
+                          (const char *)p->update->data + (i * p->from.len + k) * p->block,
+                          p->block);
+    }
+}
+
+static int check_first(const tl_tensor *first, size_t len, size_t room, int circular)
+{
+    if (len > room)
+        return tl_fail("%zu elements, expected at most the %zu of the axis", len, room);
+    for (int i = 0; first && i < first->len; i++) {
+        const int64_t at = tl_index_at(first, (size_t)i);
+        const size_t most = circular ? room - 1 : room - len;
+        if (at < 0 || (uint64_t)at > most)
+            return tl_fail("index %lld at position %d, expected 0 to %zu", (long long)at, i, most);
+    }
+    return 0;
+}
+
+int tl_exec_put_range(const tl_exec *exec, const tl_tensor *src, const tl_tensor *update,
+                      const tl_tensor *first, tl_tensor *dst, int axis, int circular)
+{
+    assert(src->dtype == dst->dtype && update->dtype == dst->dtype && src->len == dst->len &&
+           axis > 0 && update->ndim == dst->ndim && (!first || first->len == dst->dims[0]));
+    if (update->len == 0 || dst->len == 0)
+        return tl_exec_copy(exec, src, dst);
+    put_range p = {.update = update,
+                   .first = first,
+                   .dst = dst->data,
+                   .from = tl_axis_of(update, axis),
+                   .to = tl_axis_of(dst, axis)};
+    if (check_first(first, p.from.len, p.to.len, circular) < 0 || tl_exec_copy(exec, src, dst) < 0)
+        return -1;
+    p.per_batch = p.to.outer / (size_t)dst->dims[0];
+    p.block = p.to.inner * tl_size_of(dst->dtype);
+    tl_parallel(exec, p.to.outer, tl_axis_grain(p.from.len * p.block / 8), put_range_range, &p);
+    return 0;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The elements that are not 0, and the slices for which a condition holds.
+
+#include "kernel/select/select.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "kernel/tl_axis.h"
+#include "tensorlight/tl_shape.h"
+
+#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
+static tl_nonzero_kernel *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
+#include "kernel/select/nonzero.def"
+};
+#undef TL_KERNEL
+TL_KERNEL_PICK(pick, tl_nonzero_kernel, table)
+
+int tl_exec_nonzero(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int *n)
+{
+    assert(src->ndim > 0 && dst->dtype == TL_INT64);
+    tl_nonzero_kernel *const find = pick(exec, src->dtype);
+    const size_t count = find(src->data, (size_t)src->len, NULL);
+    *n = (int)count;
+    // The last row holds the positions until it gets its own coordinates, after all others.
+    int64_t *const positions = (int64_t *)dst->data + (size_t)(src->ndim - 1) * count;
+    find(src->data, (size_t)src->len, positions);
+    int64_t stride = src->len;
+    for (int axis = 0; axis < src->ndim; axis++) {
+        const int64_t dim = src->dims[axis];
+        int64_t *const coords = (int64_t *)dst->data + (size_t)axis * count;
+        stride = count ? stride / dim : stride;
+        for (size_t i = 0; i < count; i++)
+            coords[i] = positions[i] / stride % dim;
+    }
+    return 0;
+}
+
+int tl_exec_compress(const tl_exec *exec, const tl_tensor *src, const tl_tensor *condition,
+                     tl_tensor *dst, int axis, int *n)
+{
+    (void)exec;
+    const tl_axis a = tl_axis_of(src, axis);
+    assert(condition->dtype == TL_BOOL && (size_t)condition->len <= a.len);
+    const uint8_t *const holds = condition->data;
+    const size_t block = a.inner * tl_size_of(src->dtype);
+    char *to = dst->data;
+    *n = 0;
+    for (int i = 0; i < condition->len; i++)
+        *n += holds[i] != 0;
+    for (size_t o = 0; o < a.outer; o++)
+        for (size_t i = 0; i < (size_t)condition->len; i++) {
+            if (!holds[i])
+                continue;
+            memcpy(to, (const char *)src->data + (o * a.len + i) * block, block);
+            to += block;
+        }
+    return 0;
+}

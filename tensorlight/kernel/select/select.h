@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of selections: which elements are not 0, and how two slices compare.
+
+#ifndef SELECT_H
+#define SELECT_H
+
+#include <stdint.h>
+
+#include "kernel/tl_kernel.h"
+
+/** Writes the positions of the elements that are not 0 to `to`, unless that is NULL. Returns how
+ *  many they are. */
+typedef size_t tl_nonzero_kernel(const void *src, size_t len, int64_t *to);
+
+/** Two slices of a tensor: `outer` runs of `inner` elements, `stride` elements apart. */
+typedef struct tl_slices {
+    size_t outer, inner, stride;
+} tl_slices;
+
+/** Compares as words: -1, 0 or 1. NaN equals NaN and is larger than all numbers. */
+typedef int tl_compare_kernel(const void *a, const void *b, const tl_slices *shape);
+
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_nonzero_kernel, name, dtype, isa)
+#include "kernel/select/nonzero.def"
+#undef TL_KERNEL
+
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_compare_kernel, name, dtype, isa)
+#include "kernel/select/compare.def"
+#undef TL_KERNEL
+
+#endif

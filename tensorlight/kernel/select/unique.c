@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// The different slices of a tensor: sorted by merging, then equal neighbours are one group.
+//
+//     src    5 2 5 3      order  1 3 0 2   (indices, sorted by their slices; equal ones stay)
+//                         groups 0 1 2 2
+//
+// Groups are numbered in the order that is asked for; the first index of a group is the place where
+// its slice occurs first, since the sort is stable.
+
+#include "kernel/select/select.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "kernel/tl_axis.h"
+#include "tensorlight/tl_shape.h"
+
+#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
+static tl_compare_kernel *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
+#include "kernel/select/compare.def"
+};
+#undef TL_KERNEL
+TL_KERNEL_PICK(pick, tl_compare_kernel, table)
+
+typedef struct unique {
+    const char *src;
+    tl_compare_kernel *compare;
+    tl_slices slices;
+    size_t n;        /* slices */
+    size_t step;     /* bytes from one slice to the next */
+    int32_t *order;  /* [n] the slices, sorted */
+    int32_t *other;  /* [n] room to sort; then the first slice of each group, by sorted group */
+    int32_t *group;  /* [n] of each slice, by sorted group */
+    int32_t *number; /* [n] of each sorted group in the result */
+} unique;
+
+static int compare(const unique *u, int32_t i, int32_t k)
+{
+    return u->compare(u->src + (size_t)i * u->step, u->src + (size_t)k * u->step, &u->slices);
+}
+
+/** Merges the sorted from[0 .. middle-1] and from[middle .. n-1] to `to`. */
+static void merge(const unique *u, const int32_t *from, size_t middle, size_t n, int32_t *to)
+{
+    size_t left = 0, right = middle;
+    for (size_t k = 0; k < n; k++) {
+        const int takes_right =
+            left == middle || (right < n && compare(u, from[right], from[left]) < 0);
+        to[k] = from[takes_right ? right++ : left++];
+    }
+}
+
+static void sort(unique *u)
+{
+    for (size_t i = 0; i < u->n; i++)
+        u->order[i] = (int32_t)i;
+    for (size_t width = 1; width < u->n; width *= 2) {
+        for (size_t i = 0; i < u->n; i += 2 * width)
+            merge(u, u->order + i, tl_smaller_size(width, u->n - i),
+                  tl_smaller_size(2 * width, u->n - i), u->other + i);
+        int32_t *const merged = u->other;
+        u->other = u->order;
+        u->order = merged;
+    }
+}
+
+/** Finds the groups of equal slices; returns how many they are. */
+static size_t find_groups(unique *u)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < u->n; i++) {
+        if (i == 0 || compare(u, u->order[i - 1], u->order[i]) != 0)
+            u->other[n++] = u->order[i];
+        u->group[u->order[i]] = (int32_t)(n - 1);
+    }
+    return n;
+}
+
+static void number_groups(unique *u, size_t n_groups, int sorted)
+{
+    for (size_t g = 0; sorted && g < n_groups; g++)
+        u->number[g] = (int32_t)g;
+    int32_t number = 0;
+    for (size_t i = 0; !sorted && i < u->n; i++)
+        if (u->other[u->group[i]] == (int32_t)i)
+            u->number[u->group[i]] = number++;
+}
+
+static void write_slices(const unique *u, const tl_tensor *dst, size_t size, size_t n_groups)
+{
+    const size_t block = u->slices.inner * size;
+    for (size_t g = 0; g < n_groups; g++) {
+        const char *const from = u->src + (size_t)u->other[g] * u->step;
+        char *const to = (char *)dst->data + (size_t)u->number[g] * block;
+        for (size_t o = 0; o < u->slices.outer; o++)
+            memcpy(to + o * n_groups * block, from + o * u->slices.stride * size, block);
+    }
+}
+
+static void write_places(const unique *u, const tl_unique *to, size_t n_groups)
+{
+    for (size_t g = 0; to->first && g < n_groups; g++)
+        ((int64_t *)to->first->data)[u->number[g]] = u->other[g];
+    for (size_t i = 0; to->inverse && i < u->n; i++)
+        ((int64_t *)to->inverse->data)[i] = u->number[u->group[i]];
+    if (!to->counts)
+        return;
+    int64_t *const counts = to->counts->data;
+    memset(counts, 0, n_groups * sizeof(*counts));
+    for (size_t i = 0; i < u->n; i++)
+        counts[u->number[u->group[i]]]++;
+}
+
+size_t tl_unique_scratch(const tl_tensor *src, int axis)
+{
+    return 4 * sizeof(int32_t) * (size_t)src->dims[axis];
+}
+
+int tl_exec_unique(const tl_exec *exec, const tl_tensor *src, const tl_unique *to, int axis,
+                   int sorted, int *n)
+{
+    assert(src->dtype == to->dst->dtype);
+    const tl_axis a = tl_axis_of(src, axis);
+    *n = 0;
+    if (a.len == 0)
+        return 0;
+    assert(exec && exec->scratch_size >= tl_unique_scratch(src, axis));
+    const size_t size = tl_size_of(src->dtype);
+    int32_t *const scratch = exec->scratch;
+    unique u = {.src = src->data,
+                .compare = pick(exec, src->dtype),
+                .slices = {a.outer, a.inner, a.len * a.inner},
+                .n = a.len,
+                .step = a.inner * size,
+                .order = scratch,
+                .other = scratch + a.len,
+                .group = scratch + 2 * a.len,
+                .number = scratch + 3 * a.len};
+    sort(&u);
+    const size_t n_groups = find_groups(&u);
+    number_groups(&u, n_groups, sorted);
+    write_slices(&u, to->dst, size, n_groups);
+    write_places(&u, to, n_groups);
+    *n = (int)n_groups;
+    return 0;
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies with strides, and what is made of them: slices with steps, broadcasting, tiling.
+//
+// Axes of length 1 are dropped, and axes that continue each other in src as in dst become one. What
+// is left last is a line; a unit of work is a piece of a line.
+
+#include "kernel/stride/stride.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "tensor/tl_result.h"
+#include "tensorlight/tl_shape.h"
+
+#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
+static tl_stride_kernel *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
+#include "kernel/stride/stride.def"
+};
+#undef TL_KERNEL
+TL_KERNEL_PICK(pick, tl_stride_kernel, table)
+
+/** The type that stands for elements of `size` bytes. */
+static tl_dtype dtype_of_size(size_t size)
+{
+    static const tl_dtype dtypes[TL_DTYPE_MAX_SIZE + 1] = {
+        [1] = TL_UINT8, [2] = TL_UINT16, [4] = TL_UINT32, [8] = TL_UINT64};
+    return dtypes[size];
+}
+
+/** Elements that are worth a thread, and the longest piece of a line. */
+enum { GRAIN = 16384 };
+
+typedef struct plan {
+    tl_stride_kernel *func; /* NULL: the line lies dense in both */
+    const char *src;
+    char *dst;
+    size_t size;                         /* of an element */
+    tl_stride_axis outer[TL_STRIDE_MAX]; /* the axes that lines are counted along */
+    int n_outer;
+    tl_stride_axis line;
+    size_t lines, pieces; /* pieces of each line */
+} plan;
+
+/** The axes without those of length 1, those that continue each other as one; returns how many. */
+static int merge_axes(tl_stride_axis *merged, const tl_stride_axis *axes, int n)
+{
+    int count = 0;
+    for (int i = 0; i < n; i++) {
+        const tl_stride_axis a = axes[i];
+        if (a.len == 1)
+            continue;
+        tl_stride_axis *const last = count ? &merged[count - 1] : NULL;
+        if (last && last->src == a.src * (ptrdiff_t)a.len && last->dst == a.dst * (ptrdiff_t)a.len)
+            *last = (tl_stride_axis){last->len * a.len, a.src, a.dst};
+        else
+            merged[count++] = a;
+    }
+    return count;
+}
+
+static void plan_init(plan *p, const tl_exec *exec, const tl_stride_axis *axes, int n)
+{
+    p->n_outer = merge_axes(p->outer, axes, n);
+    p->line = p->n_outer ? p->outer[--p->n_outer] : (tl_stride_axis){1, 1, 1};
+    p->lines = 1;
+    for (int i = 0; i < p->n_outer; i++)
+        p->lines *= p->outer[i].len;
+    p->pieces = (p->line.len + GRAIN - 1) / GRAIN;
+    if (p->line.src != 1 || p->line.dst != 1)
+        p->func = pick(exec, dtype_of_size(p->size));
+}
+
+/** Where a line begins: its coordinates along the outer axes, and the offsets they make. */
+typedef struct place {
+    size_t coords[TL_STRIDE_MAX];
+    ptrdiff_t src, dst;
+} place;
+
+static void place_init(place *at, const plan *p, size_t line)
+{
+    at->src = at->dst = 0;
+    for (int i = p->n_outer - 1; i >= 0; i--) {
+        at->coords[i] = line % p->outer[i].len;
+        line /= p->outer[i].len;
+        at->src += (ptrdiff_t)at->coords[i] * p->outer[i].src;
+        at->dst += (ptrdiff_t)at->coords[i] * p->outer[i].dst;
+    }
+}
+
+static void place_next(place *at, const plan *p)
+{
+    for (int i = p->n_outer - 1; i >= 0; i--) {
+        const tl_stride_axis *const a = &p->outer[i];
+        at->src += a->src;
+        at->dst += a->dst;
+        if (++at->coords[i] < a->len)
+            return;
+        at->coords[i] = 0;
+        at->src -= (ptrdiff_t)a->len * a->src;
+        at->dst -= (ptrdiff_t)a->len * a->dst;
+    }
+}
+
+static void copy_piece(const plan *p, const place *at, size_t piece)
+{
+    const size_t first = piece * GRAIN;
+    const size_t len = tl_smaller_size(GRAIN, p->line.len - first);
+    const void *const src = tl_padd(p->src, at->src + (ptrdiff_t)first * p->line.src, p->size);
+    void *const dst = tl_padd(p->dst, at->dst + (ptrdiff_t)first * p->line.dst, p->size);
+    if (p->func)
+        p->func(src, p->line.src, dst, p->line.dst, len);
+    else
+        memcpy(dst, src, len * p->size);
+}
+
+static void copy_range(void *arg, size_t begin, size_t end)
+{
+    const plan *const p = arg;
+    place at;
+    place_init(&at, p, begin / p->pieces);
+    for (size_t i = begin; i < end; i++) {
+        copy_piece(p, &at, i % p->pieces);
+        if ((i + 1) % p->pieces == 0)
+            place_next(&at, p);
+    }
+}
+
+void tl_stride_copy(const tl_exec *exec, const void *src, void *dst, size_t size,
+                    const tl_stride_axis *axes, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (axes[i].len == 0)
+            return;
+    plan p = {.src = src, .dst = dst, .size = size};
+    plan_init(&p, exec, axes, n);
+    tl_parallel(exec, p.lines * p.pieces, GRAIN / p.line.len + 1, copy_range, &p);
+}
+
+void tl_strides_of(const tl_tensor *t, ptrdiff_t *strides)
+{
+    ptrdiff_t stride = 1;
+    for (int i = t->ndim - 1; i >= 0; i--) {
+        strides[i] = stride;
+        stride *= t->dims[i];
+    }
+}
+
+/* ---- slices with steps ---- */
+
+static int64_t clamp(int64_t value, int64_t low, int64_t high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+int tl_slice_length(int dim, int start, int end, int step, int *first)
+{
+    const int64_t low = step < 0 ? -1 : 0, high = step < 0 ? (int64_t)dim - 1 : dim;
+    const int64_t from = clamp(start < 0 ? (int64_t)start + dim : start, low, high);
+    const int64_t to = clamp(end < 0 ? (int64_t)end + dim : end, low, high);
+    const int64_t span = step < 0 ? from - to : to - from;
+    const int64_t width = step < 0 ? -(int64_t)step : step;
+    *first = (int)from;
+    return span <= 0 ? 0 : (int)((span + width - 1) / width);
+}
+
+int tl_exec_stride_slice(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int n,
+                         const int *axes, const int *first, const int *steps)
+{
+    assert(src->dtype == dst->dtype && src->ndim == dst->ndim);
+    ptrdiff_t src_strides[TL_MAXDIM], dst_strides[TL_MAXDIM];
+    tl_strides_of(src, src_strides);
+    tl_strides_of(dst, dst_strides);
+    tl_stride_axis copy[TL_MAXDIM];
+    for (int i = 0; i < dst->ndim; i++)
+        copy[i] = (tl_stride_axis){(size_t)dst->dims[i], src_strides[i], dst_strides[i]};
+    ptrdiff_t offset = 0;
+    for (int i = 0; i < n; i++) {
+        offset += first[i] * src_strides[axes[i]];
+        copy[axes[i]].src *= steps[i];
+    }
+    if (dst->len > 0)
+        tl_stride_copy(exec, tl_pointer_add(src->data, offset, src->dtype), dst->data,
+                       tl_size_of(src->dtype), copy, dst->ndim);
+    return 0;
+}
+
+/* ---- repetition ---- */
+
+/** The dim at `axis` of a shape that is aligned with one of `ndim` axes: 1 before its first. */
+static int aligned_dim(int own_ndim, const int *dims, int ndim, int axis)
+{
+    const int own = axis - (ndim - own_ndim);
+    return own < 0 ? 1 : dims[own];
+}
+
+int tl_broadcast_dims(int a_ndim, const int *a_dims, int b_ndim, const int *b_dims, int *dims)
+{
+    const int ndim = a_ndim > b_ndim ? a_ndim : b_ndim;
+    for (int i = 0; i < ndim; i++) {
+        const int a = aligned_dim(a_ndim, a_dims, ndim, i);
+        const int b = aligned_dim(b_ndim, b_dims, ndim, i);
+        char a_text[TL_SHAPE_TEXT_SIZE], b_text[TL_SHAPE_TEXT_SIZE];
+        if (a != b && a != 1 && b != 1)
+            return tl_fail("shapes %s and %s, expected ones that broadcast to one",
+                           tl_shape_text(a_text, a_ndim, a_dims),
+                           tl_shape_text(b_text, b_ndim, b_dims));
+        dims[i] = a == 1 ? b : a;
+    }
+    return ndim;
+}
+
+int tl_exec_expand(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
+{
+    assert(src->dtype == dst->dtype && src->ndim <= dst->ndim);
+    ptrdiff_t src_strides[TL_MAXDIM], dst_strides[TL_MAXDIM];
+    tl_strides_of(src, src_strides);
+    tl_strides_of(dst, dst_strides);
+    tl_stride_axis copy[TL_MAXDIM];
+    for (int i = 0; i < dst->ndim; i++) {
+        const int own = i - (dst->ndim - src->ndim);
+        const int repeats = own < 0 || src->dims[own] == 1;
+        copy[i] =
+            (tl_stride_axis){(size_t)dst->dims[i], repeats ? 0 : src_strides[own], dst_strides[i]};
+    }
+    tl_stride_copy(exec, src->data, dst->data, tl_size_of(src->dtype), copy, dst->ndim);
+    return 0;
+}
+
+int tl_exec_tile(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, const int *repeats)
+{
+    assert(src->dtype == dst->dtype && src->ndim == dst->ndim);
+    ptrdiff_t src_strides[TL_MAXDIM], dst_strides[TL_MAXDIM];
+    tl_strides_of(src, src_strides);
+    tl_strides_of(dst, dst_strides);
+    tl_stride_axis copy[TL_STRIDE_MAX];
+    for (int i = 0; i < src->ndim; i++) {
+        assert(dst->dims[i] == src->dims[i] * repeats[i]);
+        copy[2 * i] = (tl_stride_axis){(size_t)repeats[i], 0, src->dims[i] * dst_strides[i]};
+        copy[2 * i + 1] = (tl_stride_axis){(size_t)src->dims[i], src_strides[i], dst_strides[i]};
+    }
+    tl_stride_copy(exec, src->data, dst->data, tl_size_of(src->dtype), copy, 2 * src->ndim);
+    return 0;
+}

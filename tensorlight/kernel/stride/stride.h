@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies between places whose elements lie at any even distance along each axis: slices with steps,
+// repetition (a distance of 0 in src), reversal (a negative one), parts of a larger dst.
+
+#ifndef STRIDE_H
+#define STRIDE_H
+
+#include <stddef.h>
+
+#include "kernel/tl_kernel.h"
+#include "tensorlight/tl_tensor.h"
+
+/** dst[i * dst_stride] = src[i * src_stride] for i < len; strides in elements, dst_stride != 0. */
+typedef void tl_stride_kernel(const void *src, ptrdiff_t src_stride, void *dst,
+                              ptrdiff_t dst_stride, size_t len);
+
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_stride_kernel, name, dtype, isa)
+#include "kernel/stride/stride.def"
+#undef TL_KERNEL
+
+/** An axis of a copy: its length, and the distance of its elements in src and dst, in elements. */
+typedef struct tl_stride_axis {
+    size_t len;
+    ptrdiff_t src, dst;
+} tl_stride_axis;
+
+/** The most axes of a copy: a tensor's, each in two parts. */
+enum { TL_STRIDE_MAX = 2 * TL_MAXDIM };
+
+/** Copies one element of `size` bytes for each place of the `n` axes (in any number), from `src`
+ * and to `dst`, where the first one lies. They do not overlap. */
+void tl_stride_copy(const tl_exec *exec, const void *src, void *dst, size_t size,
+                    const tl_stride_axis *axes, int n);
+
+/** Writes the distances between the elements of `t` along each axis to `strides` [TL_MAXDIM]. */
+void tl_strides_of(const tl_tensor *t, ptrdiff_t *strides);
+
+#endif

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Template: a line of elements copied with strides, for one size of element. The strides that occur
+// most have loops of their own, which the compiler makes wide.
+
+void NAME(tl_stride, c)(const void *src, ptrdiff_t src_stride, void *dst, ptrdiff_t dst_stride,
+                        size_t len)
+{
+    const T *const s = src;
+    T *const d = dst;
+    const ptrdiff_t n = (ptrdiff_t)len;
+    if (src_stride == 0 && dst_stride == 1)
+        for (ptrdiff_t i = 0; i < n; i++)
+            d[i] = s[0];
+    else if (src_stride == -1 && dst_stride == 1)
+        for (ptrdiff_t i = 0; i < n; i++)
+            d[i] = s[-i];
+    else if (src_stride == 2 && dst_stride == 1)
+        for (ptrdiff_t i = 0; i < n; i++)
+            d[i] = s[2 * i];
+    else
+        for (ptrdiff_t i = 0; i < n; i++)
+            d[i * dst_stride] = s[i * src_stride];
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements picked by index. All indices are checked before the first element moves.
+
+#include <assert.h>
+
+#include "kernel/stride/stride.h"
+#include "kernel/take/tl_index.h"
+#include "kernel/tl_axis.h"
+#include "tensorlight/tl_shape.h"
+
+static int fail_index(int64_t value, size_t at, int dim)
+{
+    if (dim == 0)
+        return tl_fail("index %lld at position %zu of an axis of length 0", (long long)value, at);
+    return tl_fail("index %lld at position %zu, expected %d to %d", (long long)value, at, -dim,
+                   dim - 1);
+}
+
+static int is_inside(int64_t value, int dim)
+{
+    return value >= -(int64_t)dim && value < dim;
+}
+
+int tl_check_indices(const tl_tensor *index, int dim)
+{
+    return index->len ? tl_check_index_rows(&(tl_tensor){.dtype = index->dtype,
+                                                         .len = index->len,
+                                                         .ndim = 2,
+                                                         .dims = (int[]){index->len, 1},
+                                                         .data = index->data},
+                                            &dim)
+                      : 0;
+}
+
+int tl_check_index_rows(const tl_tensor *index, const int *dims)
+{
+    const size_t width = (size_t)index->dims[index->ndim - 1];
+    for (size_t i = 0, k = 0; i < (size_t)index->len; i++) {
+        const int64_t value = tl_index_at(index, i);
+        if (!is_inside(value, dims[k]))
+            return fail_index(value, i, dims[k]);
+        k = k + 1 == width ? 0 : k + 1;
+    }
+    return 0;
+}
+
+/* ---- slices along an axis ---- */
+
+typedef struct take {
+    const char *src;
+    char *dst;
+    const tl_tensor *index;
+    int dim;      /* of the axis of src */
+    size_t n;     /* indices */
+    size_t block; /* bytes of the slice that an index names */
+} take;
+
+/** Unit i is index i % n of outer index i / n. */
+static void take_range(void *arg, size_t begin, size_t end)
+{
+    const take *const t = arg;
+    const size_t slice = (size_t)t->dim * t->block;
+    for (size_t i = begin; i < end;) {
+        const char *const src = t->src + i / t->n * slice;
+        const size_t stop = i + tl_axis_span(i, end, t->n, t->n);
+        for (; i < stop; i++)
+            tl_copy_block(t->dst + i * t->block,
+                          src + (size_t)tl_index_in(t->index, i % t->n, t->dim) * t->block,
+                          t->block);
+    }
+}
+
+int tl_exec_take(const tl_exec *exec, const tl_tensor *src, const tl_tensor *index, tl_tensor *dst,
+                 int axis)
+{
+    assert(src->dtype == dst->dtype && axis >= 0 && axis < src->ndim);
+    if (tl_check_indices(index, src->dims[axis]) < 0)
+        return -1;
+    if (dst->len == 0)
+        return 0;
+    const tl_axis a = tl_axis_of(src, axis);
+    take t = {.src = src->data,
+              .dst = dst->data,
+              .index = index,
+              .dim = src->dims[axis],
+              .n = (size_t)index->len,
+              .block = a.inner * tl_size_of(src->dtype)};
+    tl_parallel(exec, a.outer * t.n, tl_axis_grain(t.block / 8), take_range, &t);
+    return 0;
+}
+
+/* ---- elements along an axis ---- */
+
+typedef struct along {
+    const tl_tensor *src, *index;
+    tl_tensor *dst;
+    int axis;
+    size_t size;                      /* of an element */
+    ptrdiff_t src_strides[TL_MAXDIM]; /* in elements */
+} along;
+
+/** Rows of dst: along the last axis, each element has an index of its own. */
+static void along_range(void *arg, size_t begin, size_t end)
+{
+    const along *const a = arg;
+    const int ndim = a->dst->ndim, last = ndim - 1;
+    const size_t row_len = (size_t)a->dst->dims[last];
+    const int dim = a->src->dims[a->axis];
+    const ptrdiff_t stride = a->src_strides[a->axis], step = a->axis == last ? 0 : 1;
+    for (size_t row = begin; row < end; row++) {
+        ptrdiff_t offset = 0;
+        size_t rest = row;
+        for (int i = last - 1; i >= 0; i--) {
+            if (i != a->axis)
+                offset += (ptrdiff_t)(rest % (size_t)a->dst->dims[i]) * a->src_strides[i];
+            rest /= (size_t)a->dst->dims[i];
+        }
+        for (size_t i = 0; i < row_len; i++) {
+            const ptrdiff_t at = offset + (ptrdiff_t)i * step +
+                                 (ptrdiff_t)tl_index_in(a->index, row * row_len + i, dim) * stride;
+            tl_copy_block((char *)a->dst->data + (row * row_len + i) * a->size,
+                          (const char *)a->src->data + (size_t)at * a->size, a->size);
+        }
+    }
+}
+
+int tl_exec_take_along(const tl_exec *exec, const tl_tensor *src, const tl_tensor *index,
+                       tl_tensor *dst, int axis)
+{
+    assert(src->dtype == dst->dtype && src->ndim == index->ndim && index->len == dst->len);
+    if (tl_check_indices(index, src->dims[axis]) < 0)
+        return -1;
+    if (dst->len == 0)
+        return 0;
+    along a = {src, index, dst, axis, tl_size_of(src->dtype), {0}};
+    tl_strides_of(src, a.src_strides);
+    const size_t row_len = (size_t)dst->dims[dst->ndim - 1];
+    tl_parallel(exec, (size_t)dst->len / row_len, tl_axis_grain(row_len), along_range, &a);
+    return 0;
+}
+
+/* ---- slices by several coordinates ---- */
+
+typedef struct take_nd {
+    const char *src;
+    char *dst;
+    const tl_tensor *index;
+    const int *dims; /* that an index row runs through */
+    size_t width;    /* of an index row */
+    size_t per_batch, slice,
+        block; /* index rows, and bytes of src, of a batch; bytes of a result */
+} take_nd;
+
+static void take_nd_range(void *arg, size_t begin, size_t end)
+{
+    const take_nd *const t = arg;
+    for (size_t i = begin; i < end; i++) {
+        size_t at = 0;
+        for (size_t k = 0; k < t->width; k++)
+            at = at * (size_t)t->dims[k] +
+                 (size_t)tl_index_in(t->index, i * t->width + k, t->dims[k]);
+        tl_copy_block(t->dst + i * t->block, t->src + i / t->per_batch * t->slice + at * t->block,
+                      t->block);
+    }
+}
+
+static size_t product(const int *dims, int n)
+{
+    size_t len = 1;
+    for (int i = 0; i < n; i++)
+        len *= (size_t)dims[i];
+    return len;
+}
+
+int tl_exec_take_nd(const tl_exec *exec, const tl_tensor *src, const tl_tensor *index,
+                    tl_tensor *dst, int batch)
+{
+    const int width = index->dims[index->ndim - 1];
+    assert(src->dtype == dst->dtype && batch + width <= src->ndim && batch < index->ndim);
+    if (tl_check_index_rows(index, src->dims + batch) < 0)
+        return -1;
+    if (dst->len == 0)
+        return 0;
+    const size_t size = tl_size_of(src->dtype);
+    take_nd t = {
+        .src = src->data,
+        .dst = dst->data,
+        .index = index,
+        .dims = src->dims + batch,
+        .width = (size_t)width,
+        .per_batch = product(index->dims + batch, index->ndim - 1 - batch),
+        .slice = product(src->dims + batch, src->ndim - batch) * size,
+        .block = product(src->dims + batch + width, src->ndim - batch - width) * size,
+    };
+    tl_parallel(exec, (size_t)dst->len * size / t.block, tl_axis_grain(t.block / 8 + t.width),
+                take_nd_range, &t);
+    return 0;
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors of indices: TL_INT32 or TL_INT64, negative ones count from the end.
+
+#ifndef TL_INDEX_H
+#define TL_INDEX_H
+
+#include <string.h>
+
+#include "tensorlight/tl_tensor.h"
+
+/** Index `i` of the tensor, as it stands there. */
+static inline int64_t tl_index_at(const tl_tensor *index, size_t i)
+{
+    return index->dtype == TL_INT64 ? ((const int64_t *)index->data)[i]
+                                    : ((const int32_t *)index->data)[i];
+}
+
+/** The same along an axis of `dim`, 0 .. dim-1 for a valid one. */
+static inline int64_t tl_index_in(const tl_tensor *index, size_t i, int dim)
+{
+    const int64_t at = tl_index_at(index, i);
+    return at < 0 ? at + dim : at;
+}
+
+/** -1 with a reason: one of all indices is outside -dim .. dim-1. */
+int tl_check_indices(const tl_tensor *index, int dim);
+
+/** The same for the last axis of index [.., K], where index k is one along a dim of dims[k]. */
+int tl_check_index_rows(const tl_tensor *index, const int *dims);
+
+/** Copies `size` bytes, which are mostly few. */
+static inline void tl_copy_block(void *dst, const void *src, size_t size)
+{
+    switch (size) {
+    case 1:
+        memcpy(dst, src, 1);
+        return;
+    case 2:
+        memcpy(dst, src, 2);
+        return;
+    case 4:
+        memcpy(dst, src, 4);
+        return;
+    case 8:
+        memcpy(dst, src, 8);
+        return;
+    default:
+        memcpy(dst, src, size);
+    }
+}
+
+#endif
