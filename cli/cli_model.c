@@ -141,10 +141,11 @@ static int read_model(ln_context *ctx, const cli_options *opt)
     int failed = read_source(ctx, opt->args[0]);
     for (int i = 0; i < opt->fetch.n && !failed; i++)
         failed = ln_context_add_output(ctx, opt->fetch.items[i]);
-    return failed ? cli_model_fail(ctx, opt) : 0;
+    return failed;
 }
 
-ln_context *cli_model_read(const cli_options *opt)
+// Returns new: a context with everything that the options say; NULL after a message.
+static ln_context *create(const cli_options *opt)
 {
     ln_context *ctx = ln_context_create();
     if (!ctx) {
@@ -153,7 +154,26 @@ ln_context *cli_model_read(const cli_options *opt)
     }
     ctx->msg_func = print_message;
     ctx->msg_data = (void *)opt;
-    if (!apply_settings(ctx, opt) && !bind_inputs(ctx, opt) && !read_model(ctx, opt))
+    if (!apply_settings(ctx, opt) && !bind_inputs(ctx, opt))
+        return ctx;
+    ln_context_free(ctx);
+    return NULL;
+}
+
+ln_context *cli_model_read(const cli_options *opt)
+{
+    ln_context *ctx = create(opt);
+    if (!ctx || !read_model(ctx, opt))
+        return ctx;
+    cli_model_fail(ctx, opt);
+    ln_context_free(ctx);
+    return NULL;
+}
+
+ln_context *cli_model_try(const cli_options *opt)
+{
+    ln_context *ctx = create(opt);
+    if (!ctx || !read_model(ctx, opt))
         return ctx;
     ln_context_free(ctx);
     return NULL;

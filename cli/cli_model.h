@@ -15,6 +15,9 @@
  * tensors to its outputs. Returns the context (ln_context_free), or NULL after a message. */
 ln_context *cli_model_read(const cli_options *opt);
 
+/** As cli_model_read, without a message when the model cannot be read: its sizes may be open. */
+ln_context *cli_model_try(const cli_options *opt);
+
 /** The target to compile for: -t, or cpu. */
 const char *cli_target(const cli_options *opt);
 

@@ -18,12 +18,36 @@ typedef struct difference {
     double got, expected;
 } difference;
 
+static int is_floating(tl_dtype dtype)
+{
+    return dtype == TL_DOUBLE || dtype == TL_FLOAT || dtype == TL_FLOAT16 || dtype == TL_BFLOAT16;
+}
+
+// What --rtol says, or else what the type can hold.
+static double relative_tolerance(const cli_options *opt, tl_dtype dtype)
+{
+    if (opt->rtol >= 0)
+        return opt->rtol;
+    return tl_size_of(dtype) == 2 ? 1e-2 : 1e-3;
+}
+
 // Equal infinities agree, NaN agrees with NaN.
-static int agree(double got, double expected, const cli_options *opt)
+static int agree(double got, double expected, double rtol, double atol)
 {
     if (isnan(expected) || isnan(got))
         return isnan(expected) && isnan(got);
-    return got == expected || fabs(got - expected) <= opt->atol + opt->rtol * fabs(expected);
+    return got == expected || fabs(got - expected) <= atol + rtol * fabs(expected);
+}
+
+// Integers agree when they are the same, unless a tolerance is asked for: doubles do not hold all.
+static int elements_agree(const tl_tensor *got, const tl_tensor *expected, int i,
+                          const cli_options *opt)
+{
+    const size_t size = tl_size_of(got->dtype), at = (size_t)i * size;
+    if (!is_floating(got->dtype) && opt->rtol < 0)
+        return !memcmp((const char *)got->data + at, (const char *)expected->data + at, size);
+    return agree(cli_element(got, i), cli_element(expected, i), relative_tolerance(opt, got->dtype),
+                 opt->atol);
 }
 
 static void compare(const tl_tensor *got, const tl_tensor *expected, const cli_options *opt,
@@ -36,7 +60,7 @@ static void compare(const tl_tensor *got, const tl_tensor *expected, const cli_o
         diff->abs = fmax(diff->abs, d);
         if (e != 0)
             diff->rel = fmax(diff->rel, d / fabs(e));
-        if (diff->index < 0 && !agree(g, e, opt)) {
+        if (diff->index < 0 && !elements_agree(got, expected, i, opt)) {
             diff->index = i;
             diff->got = g;
             diff->expected = e;
@@ -46,19 +70,22 @@ static void compare(const tl_tensor *got, const tl_tensor *expected, const cli_o
 
 /* Stored data sets */
 
-// Finds DIR/WHAT_K.npy, or .bin, the data of tensor `name`. Returns 0, or CLI_FAILED after a
-// message.
+// Whether there is DIR/WHAT_K.npy, .pb or .bin; its name is then in `file`.
+static int has_stored(char *file, const char *dir, const char *what, int k)
+{
+    static const char *const endings[] = {"npy", "pb", "bin"};
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+        if (!cli_data_file(file, dir, what, k, endings[i]) && !access(file, F_OK))
+            return 1;
+    return 0;
+}
+
+// Finds the data of tensor `name`. Returns 0, or CLI_FAILED after a message.
 static int find_stored(char *file, const char *dir, const char *what, int k, const char *name)
 {
-    static const char *const endings[] = {"npy", "bin"};
-    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-        if (cli_data_file(file, dir, what, k, endings[i]))
-            return CLI_FAILED;
-        if (!access(file, F_OK))
-            return 0;
-    }
-    return cli_fail("%s: there is no %s_%d.npy or %s_%d.bin for %s '%s'", dir, what, k, what, k,
-                    what, name);
+    if (has_stored(file, dir, what, k))
+        return 0;
+    return cli_fail("%s: there is no %s_%d.npy, .pb or .bin for %s '%s'", dir, what, k, what, name);
 }
 
 static int set_stored_inputs(ln_context *ctx, const cli_options *opt, const char *dir)
@@ -74,8 +101,48 @@ static int set_stored_inputs(ln_context *ctx, const cli_options *opt, const char
     return 0;
 }
 
-// Returns 0 when all outputs agree, CLI_FAILED after a message or when one does not (said in the
+// Returns new: the stored output, of the type and shape that it was stored with; NULL after a
+// message.
+static tl_tensor *read_stored(const char *file, const tl_tensor *like)
+{
+    ln_error err;
+    ln_error_clear(&err);
+    const size_t len = strlen(file);
+    tl_tensor *t = !strcmp(file + len - 4, ".bin") ? ln_input_read(file, like, NULL, &err)
+                                                   : ln_input_read_whole(file, &err);
+    if (!t)
+        cli_fail("%s", ln_error_text(&err));
+    return t;
+}
+
+static int fail_type(const char *dir, const char *name, const tl_tensor *got,
+                     const tl_tensor *expected)
+{
+    char there[LN_MAX_SHAPE], wanted[LN_MAX_SHAPE];
+    printf("%s: DIFFERS: output '%s' is %s %s, expected %s %s\n", dir, name,
+           tl_dtype_name(got->dtype), ln_sprint_shape(there, sizeof(there), got->ndim, got->dims),
+           tl_dtype_name(expected->dtype),
+           ln_sprint_shape(wanted, sizeof(wanted), expected->ndim, expected->dims));
+    return CLI_FAILED;
+}
+
+// Returns 0 when the output agrees, CLI_FAILED after a message or when it does not (said in the
 // line for the set).
+static int compare_output(const cli_options *opt, const char *dir, const char *name,
+                          const tl_tensor *got, const tl_tensor *expected, double *worst)
+{
+    difference diff;
+    if (got->dtype != expected->dtype || !tl_tensor_issameshape(got, expected))
+        return fail_type(dir, name, got, expected);
+    compare(got, expected, opt, &diff);
+    *worst = fmax(*worst, diff.abs);
+    if (diff.index < 0)
+        return 0;
+    printf("%s: DIFFERS: output '%s'[%d] is %.9g, expected %.9g\n", dir, name, diff.index, diff.got,
+           diff.expected);
+    return CLI_FAILED;
+}
+
 static int compare_stored_outputs(ln_context *ctx, const cli_options *opt, const char *dir)
 {
     char file[LN_MAXLINE];
@@ -85,43 +152,80 @@ static int compare_stored_outputs(ln_context *ctx, const cli_options *opt, const
     LN_LIST_FOREACH(name, ctx->outputs)
     {
         const tl_tensor *got = cli_model_tensor(ctx, opt, name);
-        difference diff;
-        ln_error err;
-        ln_error_clear(&err);
         if (!got || find_stored(file, dir, "output", k++, name))
             return CLI_FAILED;
-        tl_tensor *expected = ln_input_read(file, got, NULL, &err);
-        if (!expected)
-            return cli_fail("%s: output '%s': %s", ctx->source, name, ln_error_text(&err));
-        compare(got, expected, opt, &diff);
+        tl_tensor *expected = read_stored(file, got);
+        const int status =
+            expected ? compare_output(opt, dir, name, got, expected, &worst) : CLI_FAILED;
         tl_tensor_free_data_too(expected);
-        if (diff.index >= 0) {
-            printf("%s: DIFFERS: output '%s'[%d] is %.9g, expected %.9g\n", dir, name, diff.index,
-                   diff.got, diff.expected);
-            return CLI_FAILED;
-        }
-        worst = fmax(worst, diff.abs);
+        if (status)
+            return status;
     }
     printf("%s: agrees (%d output%s, largest difference %.3g)\n", dir, k, k == 1 ? "" : "s", worst);
     return 0;
 }
 
+static int run(ln_context *ctx, const cli_options *opt)
+{
+    return ln_context_run(ctx) ? cli_model_fail(ctx, opt) : 0;
+}
+
 static int verify_set(ln_context *ctx, const cli_options *opt, const char *dir)
 {
-    if (set_stored_inputs(ctx, opt, dir))
-        return CLI_FAILED;
-    if (ln_context_run(ctx))
-        return cli_model_fail(ctx, opt);
-    return compare_stored_outputs(ctx, opt, dir);
+    return set_stored_inputs(ctx, opt, dir) || run(ctx, opt)
+               ? CLI_FAILED
+               : compare_stored_outputs(ctx, opt, dir);
+}
+
+/* A model whose sizes are open is read anew for each set, whose inputs close them. */
+
+// The files DIR/input_0, DIR/input_1, ... as -i would name them. Free with free_files.
+static int list_files(const char *dir, cli_strings *files)
+{
+    char file[LN_MAXLINE];
+    while (has_stored(file, dir, "input", files->n)) {
+        const char **longer = realloc(files->items, (size_t)(files->n + 1) * sizeof(*longer));
+        char *copy = ln_strdup(file);
+        if (longer)
+            files->items = longer;
+        if (!longer || !copy) {
+            ln_free(copy);
+            return cli_fail("out of memory");
+        }
+        files->items[files->n++] = copy;
+    }
+    return 0;
+}
+
+static void free_files(cli_strings *files)
+{
+    for (int i = 0; i < files->n; i++)
+        ln_free((void *)files->items[i]);
+    free(files->items);
+}
+
+static int verify_anew(const cli_options *opt, const char *dir)
+{
+    cli_options with = *opt;
+    with.inputs = (cli_strings){0};
+    ln_context *ctx = list_files(dir, &with.inputs) ? NULL : cli_model_open(&with, 0);
+    const int status =
+        ctx && !run(ctx, opt) && !compare_stored_outputs(ctx, opt, dir) ? 0 : CLI_FAILED;
+    ln_context_free(ctx);
+    free_files(&with.inputs);
+    return status;
 }
 
 static int verify_sets(const cli_options *opt)
 {
-    ln_context *ctx = cli_model_read(opt);
-    int status = ctx ? cli_model_load(ctx, opt) : CLI_FAILED;
-    const int ready = !status;
-    for (int i = 1; i < opt->n_args && ready; i++)
-        status |= verify_set(ctx, opt, opt->args[i]);
+    int status = 0;
+    ln_context *ctx = cli_model_try(opt);
+    if (ctx && cli_model_load(ctx, opt)) {
+        ln_context_free(ctx);
+        return CLI_FAILED;
+    }
+    for (int i = 1; i < opt->n_args; i++)
+        status |= ctx ? verify_set(ctx, opt, opt->args[i]) : verify_anew(opt, opt->args[i]);
     ln_context_free(ctx);
     return status;
 }

@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the models of ONNX's own test data, and holds docs/onnx.md against what they show.
+
+usage: suite.py LIGHTNET [--update] [--jobs N] [--only TEXT] [--data DIR]
+
+Each model must pass, unless the page lists it among those that do not; one that is listed must still fail. So no test
+stops passing in silence. --update writes the page anew. The data is that of Debian's libonnx-testdata.
+"""
+import argparse
+import collections
+import concurrent.futures
+import glob
+import os
+import re
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "structure"))
+import onnx_reader
+from tap import ROOT, Tap
+
+DATA = "/usr/share/libonnx-testdata/data"
+SETS = ["node", "simple", "pytorch-operator", "pytorch-converted"]
+PAGE = "docs/onnx.md"
+
+# Seconds for one model; the slowest takes a second, under sanitizers ten.
+TIMEOUT = 120
+
+# What LightNet does not take on: (a part of a model's operators or inputs, why).
+OUT_OF_SCOPE = [
+    ("Sequence", "sequences"), ("SplitToSequence", "sequences"), ("Optional", "optional values"),
+    ("StringNormalizer", "strings"), ("TfIdfVectorizer", "strings"), ("ai.onnx.preview.training", "training"),
+    ("RandomUniformLike", "random numbers"), ("Bernoulli", "random numbers"),
+]
+
+
+class Model:
+    def __init__(self, kind, folder):
+        self.name = f"{kind}/{os.path.basename(folder)}"
+        self.folder = folder
+        self.opset, self.nodes = onnx_reader.survey(os.path.join(folder, "model.onnx"))
+        self.reason = None
+
+    def sets(self):
+        return sorted(glob.glob(os.path.join(self.folder, "test_data_set_*")))
+
+    def run(self, lightnet):
+        command = [lightnet, "verify", os.path.join(self.folder, "model.onnx"), *self.sets()]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=TIMEOUT)
+        except subprocess.TimeoutExpired:
+            self.reason = f"takes more than {TIMEOUT} seconds"
+            return
+        if done.returncode == 0:
+            return
+        lines = (done.stderr.strip() or done.stdout.strip()).splitlines() or [f"exit status {done.returncode}"]
+        self.reason = self.without_paths(next((line for line in lines if "DIFFERS" in line), lines[0]))
+        if done.returncode not in (0, 1):
+            self.reason = f"ends with status {done.returncode}: {self.reason}"
+
+    def without_paths(self, line):
+        return re.sub(r"^(lightnet: error: )?(%s\S*?: )?" % re.escape(self.folder), "", line).replace(self.folder + "/", "")
+
+    def scope(self):
+        """Why the model's very subject is none of LightNet's, or None."""
+        if "STRING" in self.name or re.search(r"_(seq|opt)(_|$)|sequence_map|string", self.name):
+            return next((why for part, why in (("STRING", "strings"), ("string", "strings"), ("opt", "optional values"),
+                                               ("seq", "sequences")) if part in self.name))
+        return next((why for part, why in OUT_OF_SCOPE if any(part in operator for operator, _ in self.nodes)), None)
+
+
+def collect(data, only):
+    folders = [(kind, path) for kind in SETS for path in sorted(glob.glob(f"{data}/{kind}/test_*"))]
+    return [Model(kind, path) for kind, path in folders
+            if os.path.exists(os.path.join(path, "model.onnx")) and only in path]
+
+
+def ranges(numbers):
+    return ", ".join(str(n) for n in sorted(numbers))
+
+
+def operator_rows(models):
+    opsets, dtypes = collections.defaultdict(set), collections.defaultdict(set)
+    passed, total = collections.Counter(), collections.Counter()
+    for model in models:
+        for operator in {operator for operator, _ in model.nodes}:
+            total[operator] += 1
+            passed[operator] += model.reason is None
+        for operator, dtype in model.nodes if model.reason is None else []:
+            opsets[operator].add(model.opset)
+            dtypes[operator] |= {dtype} if dtype else set()
+    for operator in sorted(total):
+        if passed[operator]:
+            yield (f"| {operator} | {ranges(opsets[operator])} | {', '.join(sorted(dtypes[operator]))} "
+                   f"| {passed[operator]} of {total[operator]} |")
+
+
+def page_of(models):
+    failing = [model for model in models if model.reason is not None]
+    mended = [model for model in failing if not model.scope()]
+    lines = [
+        "# ONNX",
+        "",
+        "LightNet reads ONNX models of operator sets 1 to 26. What it has been held against are the models of ONNX's own test data",
+        "(Debian's `libonnx-testdata`), each of which brings inputs and outputs. This page is written by",
+        "`tests/onnx/suite.py build/cli/lightnet --update`, and the same program fails when it stops being true.",
+        "",
+        f"Of {len(models)} models, {len(models) - len(failing)} pass. {len(failing) - len(mended)} do not because of their very subject, "
+        f"{len(mended)} for another reason.",
+        "Tolerance: 1e-3 relative and 1e-5 absolute, 1e-2 relative for 16-bit floats, integers exact.",
+        "",
+        "## Operators",
+        "",
+        "Opsets and types (of the first input, where the model states it) are those of the models that pass.",
+        "",
+        "| operator | opsets | types | models |",
+        "|---|---|---|---|",
+        *operator_rows(models),
+        "",
+        "## Models that do not pass",
+        "",
+        "| model | why |",
+        "|---|---|",
+    ]
+    for model in failing:
+        reason = model.scope() or model.reason
+        lines.append(f"| {model.name} | {reason.replace('|', '/')} |")
+    return "\n".join(lines) + "\n"
+
+
+def listed(page):
+    """The models that the page lists as failing."""
+    tail = page.partition("## Models that do not pass")[2]
+    return set(re.findall(r"^\| ((?:%s)/\S+) \|" % "|".join(SETS), tail, re.M))
+
+
+def read_page():
+    try:
+        with open(os.path.join(ROOT, PAGE), encoding="utf-8") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
+
+
+def check(tap, models, page, whole):
+    known = listed(page)
+    for model in models:
+        faults = []
+        if model.reason is not None and model.name not in known:
+            faults = [model.reason]
+        elif model.reason is None and model.name in known:
+            faults = [f"passes, but {PAGE} lists it: run tests/onnx/suite.py with --update"]
+        tap.check(model.name, faults)
+    if whole:
+        same = page_of(models) == page
+        tap.check(f"{PAGE} is true", [] if same else ["run tests/onnx/suite.py with --update"])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("lightnet")
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--only", default="")
+    parser.add_argument("--data", default=DATA)
+    args = parser.parse_args()
+    tap = Tap()
+    if not os.path.isdir(args.data):
+        tap.skip("the models of ONNX's test data", f"no {args.data}: install libonnx-testdata")
+        tap.end()
+    models = collect(args.data, args.only)
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        list(pool.map(lambda model: model.run(args.lightnet), models))
+    if args.update:
+        with open(os.path.join(ROOT, PAGE), "w", encoding="utf-8") as file:
+            file.write(page_of(models))
+    check(tap, models, read_page(), whole=not args.only)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
