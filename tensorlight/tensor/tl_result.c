@@ -23,6 +23,21 @@ int tl_check_axis(const tl_tensor *t, int axis)
     return 0;
 }
 
+int tl_check_axes(const tl_tensor *t, const int *axes, int n_axes)
+{
+    unsigned seen = 0;
+    if (n_axes < 0 || (n_axes > 0 && !axes))
+        return tl_fail("%d axes, expected an array of 0 or more", n_axes);
+    for (int i = 0; i < n_axes; i++) {
+        if (tl_check_axis(t, axes[i]) < 0)
+            return -1;
+        if (seen & 1u << axes[i])
+            return tl_fail("axis %d occurs twice", axes[i]);
+        seen |= 1u << axes[i];
+    }
+    return 0;
+}
+
 int tl_check_range(const tl_tensor *t, int axis, int start, int len)
 {
     const int dim = t->dims[axis];

@@ -161,6 +161,72 @@ TL_API tl_tensor *tl_tensor_dot_product(const tl_tensor *src1, const tl_tensor *
 TL_API int tl_exec_dot_product(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
                                tl_tensor *dst);
 
+/** What a reduction makes of the elements x: their sum, arithmetic mean, product, greatest, least,
+ *  sum of |x|, root of the sum of x^2, sum of x^2, log of the sum, log of the sum of exp(x). */
+typedef enum tl_reduce_op {
+    TL_REDUCE_OP_INVALID = -1,
+    TL_REDUCE_SUM = 0,
+    TL_REDUCE_MEAN,
+    TL_REDUCE_PROD,
+    TL_REDUCE_MAX,
+    TL_REDUCE_MIN,
+    TL_REDUCE_L1,
+    TL_REDUCE_L2,
+    TL_REDUCE_SUM_SQUARE,
+    TL_REDUCE_LOG_SUM,
+    TL_REDUCE_LOG_SUM_EXP,
+    TL_REDUCE_OP_SIZE
+} tl_reduce_op;
+
+/** The identifier, or NULL out of range. */
+TL_API const char *tl_reduce_op_name(tl_reduce_op op);
+
+/** TL_REDUCE_OP_INVALID for every other string, and NULL. */
+TL_API tl_reduce_op tl_reduce_op_from_str(const char *str);
+
+/** 1 when the operation is defined for the dtype: maximum and minimum for all (TL_BOOL: OR, AND),
+ *  the others for all but TL_BOOL. */
+TL_API int tl_reduce_takes(tl_reduce_op op, tl_dtype dtype);
+
+/** Writes the shape of a reduction to `dims` [TL_MAXDIM] and returns its ndim: the axes that go
+ *  have length 1, or without `keepdims` are left out. */
+TL_API int tl_reduce_dims(const tl_tensor *src, const int *axes, int n_axes, int keepdims,
+                          int *dims);
+
+/** Reduces src along the `n_axes` different `axes`; none: each element by itself. Floats sum in
+ *  double and become infinite where the dtype ends; a NaN among them gives NaN, in maximum and
+ *  minimum too. Integers wrap; their mean rounds toward zero; their roots and logarithms are
+ *  converted (tl_convert). Of nothing: sums 0, products 1, logarithms -infinity, the mean NaN
+ *  (integers 0), the maximum -infinity (integers the lowest, TL_BOOL 0), the minimum likewise.
+ *  Source: ONNX ReduceSum-13 and its kin of opset 18 and 20. D. */
+TL_API tl_tensor *tl_tensor_reduce(const tl_tensor *src, tl_tensor *dst, tl_reduce_op op,
+                                   const int *axes, int n_axes, int keepdims);
+TL_API int tl_exec_reduce(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
+                          tl_reduce_op op, const int *axes, int n_axes);
+
+/** The index (TL_INT64) of the maximum, or with `is_min` of the minimum, along `axis`:
+ *  [.., d, ..] -> [.., 1, ..], or without `keepdims` [.., ..]; d >= 1. Of equal ones the first, or
+ *  with `is_last` the last. A NaN counts as better than any number. Source: ONNX ArgMax-13. D. */
+TL_API tl_tensor *tl_tensor_argreduce(const tl_tensor *src, tl_tensor *dst, int axis, int is_min,
+                                      int is_last, int keepdims);
+TL_API int tl_exec_argreduce(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int axis,
+                             int is_min, int is_last);
+
+typedef struct tl_cumulate_param {
+    int axis;
+    int is_product;   /* instead of the sum */
+    int is_exclusive; /* each result without its own element: the first is 0, or 1 */
+    int is_reverse;   /* from the end of the axis */
+} tl_cumulate_param;
+
+/** The sum (product) of the elements up to each one along an axis; dst has the shape of src and
+ *  may be src. Any dtype but TL_BOOL. Floats sum in double, integers wrap. Source: ONNX CumSum-14,
+ *  CumProd-26. D. */
+TL_API tl_tensor *tl_tensor_cumulate(const tl_tensor *src, tl_tensor *dst,
+                                     const tl_cumulate_param *param);
+TL_API int tl_exec_cumulate(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
+                            const tl_cumulate_param *param);
+
 /* ---- resampling ---- */
 
 /** src -> dst of shape `new_dims` [src.ndim], every axis resampled with half-pixel centers.

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of the index of the extreme along an axis.
+
+#include "kernel/tl_nn_test.h"
+
+START_TEST(the_first_or_the_last_of_equal_ones_is_found)
+{
+    nn_room room = {0};
+    tl_tensor *const src =
+        nn_given(&room, TL_FLOAT, 2, (int[]){2, 4}, (double[]){1, 5, 5, 1, 2, 2, 2, 2});
+    static const double expected[2][2][2] = {{{1, 0}, {2, 3}}, {{0, 0}, {3, 3}}};
+    for (int is_min = 0; is_min < 2; is_min++)
+        for (int is_last = 0; is_last < 2; is_last++) {
+            tl_tensor *const dst = tl_tensor_argreduce(src, NULL, 1, is_min, is_last, 0);
+            ck_assert(dst->ndim == 1 && dst->dtype == TL_INT64);
+            nn_check_values(dst, expected[is_min][is_last]);
+            tl_tensor_free_data_too(dst);
+        }
+    nn_close(&room);
+}
+END_TEST
+
+START_TEST(a_nan_is_best)
+{
+    nn_room room = {0};
+    tl_tensor *const src =
+        nn_given(&room, TL_BFLOAT16, 1, (int[]){5}, (double[]){1, NAN, 9, NAN, -9});
+    for (int is_min = 0; is_min < 2; is_min++)
+        for (int is_last = 0; is_last < 2; is_last++) {
+            tl_tensor *const dst = tl_tensor_argreduce(src, NULL, 0, is_min, is_last, 1);
+            nn_check_values(dst, (double[]){is_last ? 3 : 1});
+            tl_tensor_free_data_too(dst);
+        }
+    nn_close(&room);
+}
+END_TEST
+
+static void check_axis(tl_dtype dtype, const int *dims, int axis, int is_min, int is_last)
+{
+    nn_room room = {.seed = 51};
+    tl_tensor *const src = nn_random(&room, dtype, 4, dims, -9, 9);
+    int new_dims[4];
+    memcpy(new_dims, dims, sizeof(new_dims));
+    new_dims[axis] = 1;
+    tl_tensor *const dst = nn_blank(&room, TL_INT64, 4, new_dims);
+    ck_assert_ptr_eq(tl_tensor_argreduce(src, dst, axis, is_min, is_last, 1), dst);
+    for (int k = 0; k < dst->len; k++) {
+        int coords[4], best = 0;
+        tl_tensor_coords(dst, k, coords);
+        double value = nn_at(src, (size_t)tl_tensor_index(src, coords));
+        for (coords[axis] = 1; coords[axis] < dims[axis]; coords[axis]++) {
+            const double x = nn_at(src, (size_t)tl_tensor_index(src, coords));
+            if ((is_min ? x < value : x > value) || (is_last && x == value)) {
+                value = x;
+                best = coords[axis];
+            }
+        }
+        nn_check_near(dst, (size_t)k, best, 0);
+    }
+    nn_close(&room);
+}
+
+START_TEST(every_axis_and_type_agrees_with_loops)
+{
+    for (size_t k = 0; k < NN_LEN(nn_types); k++)
+        for (int i = 0; i < 16; i++) {
+            check_axis(nn_types[k], (int[]){3, 5, 2, 7}, i / 4, i % 2, i / 2 % 2);
+            check_axis(nn_types[k], (int[]){2, 3, 1, 521}, i / 4, i % 2, i / 2 % 2);
+        }
+}
+END_TEST
+
+static void run_argreduce(const tl_exec *exec, tl_tensor *dst, void *arg)
+{
+    tl_exec_argreduce(exec, arg, dst, 1, 0, 0);
+}
+
+START_TEST(threads_do_not_change_the_result)
+{
+    nn_room room = {.seed = 52};
+    tl_tensor *const src = nn_random(&room, TL_INT8, 3, (int[]){7, 9, 4999}, -100, 100);
+    nn_check_threads(run_argreduce, nn_blank(&room, TL_INT64, 3, (int[]){7, 1, 4999}), src);
+    nn_close(&room);
+}
+END_TEST
+
+START_TEST(what_does_not_fit_is_refused)
+{
+    nn_room room = {0};
+    tl_tensor *const src = nn_blank(&room, TL_FLOAT, 2, (int[]){2, 3});
+    tl_tensor *const empty = nn_blank(&room, TL_FLOAT, 2, (int[]){2, 0});
+    ck_assert_ptr_null(tl_tensor_argreduce(src, NULL, 2, 0, 0, 0));
+    ck_assert_str_eq(tl_last_error(), "axis 2, expected 0 to 1");
+    ck_assert_ptr_null(tl_tensor_argreduce(empty, NULL, 1, 0, 0, 0));
+    ck_assert_str_eq(tl_last_error(), "'src' has length 0 along axis 1, expected at least 1");
+    ck_assert_ptr_null(tl_tensor_argreduce(src, src, 1, 0, 0, 0));
+    nn_close(&room);
+}
+END_TEST
+
+LN_TEST_MAIN("argreduce", the_first_or_the_last_of_equal_ones_is_found, a_nan_is_best,
+             every_axis_and_type_agrees_with_loops, threads_do_not_change_the_result,
+             what_does_not_fit_is_refused)

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of the sums and products up to each element along an axis.
+
+#ifndef CUMULATE_H
+#define CUMULATE_H
+
+#include "kernel/tl_axis.h"
+#include "kernel/tl_kernel.h"
+#include "tensorlight/tl_nn.h"
+
+/** src and dst are [axis.outer, axis.len, axis.inner] and may be the same. */
+typedef struct tl_cumulate_job {
+    const void *src;
+    void *dst;
+    tl_axis axis;
+    const tl_cumulate_param *param;
+} tl_cumulate_job;
+
+/** Computes the lines begin .. end-1 (tl_axis.h) of the tl_cumulate_job at `arg`. */
+typedef void tl_cumulate_func(void *arg, size_t begin, size_t end);
+
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_cumulate_func, name, dtype, isa)
+#include "kernel/cumulate/cumulate.def"
+#undef TL_KERNEL
+
+#endif

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions: names, checks, the plan, choice of the kernel, threads.
+
+#include "kernel/reduce/reduce.h"
+
+#include <assert.h>
+
+#include "kernel/tl_map.h"
+#include "tensor/tl_result.h"
+
+#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
+static tl_reduce_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
+#include "kernel/reduce/reduce.def"
+};
+#undef TL_KERNEL
+TL_KERNEL_PICK(pick, tl_reduce_func, table)
+
+/* ---- the operations ---- */
+
+static const char *const names[TL_REDUCE_OP_SIZE] = {
+    [TL_REDUCE_SUM] = "TL_REDUCE_SUM",         [TL_REDUCE_MEAN] = "TL_REDUCE_MEAN",
+    [TL_REDUCE_PROD] = "TL_REDUCE_PROD",       [TL_REDUCE_MAX] = "TL_REDUCE_MAX",
+    [TL_REDUCE_MIN] = "TL_REDUCE_MIN",         [TL_REDUCE_L1] = "TL_REDUCE_L1",
+    [TL_REDUCE_L2] = "TL_REDUCE_L2",           [TL_REDUCE_SUM_SQUARE] = "TL_REDUCE_SUM_SQUARE",
+    [TL_REDUCE_LOG_SUM] = "TL_REDUCE_LOG_SUM", [TL_REDUCE_LOG_SUM_EXP] = "TL_REDUCE_LOG_SUM_EXP",
+};
+
+const char *tl_reduce_op_name(tl_reduce_op op)
+{
+    return op >= 0 && op < TL_REDUCE_OP_SIZE ? names[op] : NULL;
+}
+
+tl_reduce_op tl_reduce_op_from_str(const char *str)
+{
+    for (int op = 0; str && op < TL_REDUCE_OP_SIZE; op++)
+        if (strcmp(names[op], str) == 0)
+            return (tl_reduce_op)op;
+    return TL_REDUCE_OP_INVALID;
+}
+
+int tl_reduce_takes(tl_reduce_op op, tl_dtype dtype)
+{
+    return dtype != TL_BOOL || op == TL_REDUCE_MAX || op == TL_REDUCE_MIN;
+}
+
+/* ---- the axes ---- */
+
+/** 1 for each axis that goes. */
+static void mark_axes(int *goes, int ndim, const int *axes, int n_axes)
+{
+    memset(goes, 0, TL_MAXDIM * sizeof(*goes));
+    for (int i = 0; i < n_axes; i++) {
+        assert(axes[i] >= 0 && axes[i] < ndim);
+        goes[axes[i]] = 1;
+    }
+    (void)ndim;
+}
+
+int tl_reduce_dims(const tl_tensor *src, const int *axes, int n_axes, int keepdims, int *dims)
+{
+    int goes[TL_MAXDIM];
+    int n = 0;
+    mark_axes(goes, src->ndim, axes, n_axes);
+    for (int i = 0; i < src->ndim; i++) {
+        if (!goes[i])
+            dims[n++] = src->dims[i];
+        else if (keepdims)
+            dims[n++] = 1;
+    }
+    return n;
+}
+
+/** One more axis, from the last to the first; a neighbour follows the one before without a gap. */
+static void merge_axis(tl_reduce_axis *axes, int *n, tl_reduce_axis a, int is_neighbour)
+{
+    if (is_neighbour)
+        axes[*n - 1].len *= a.len;
+    else
+        axes[(*n)++] = a;
+}
+
+static void reverse(tl_reduce_axis *axes, int n)
+{
+    for (int i = 0; i < n / 2; i++) {
+        const tl_reduce_axis a = axes[i];
+        axes[i] = axes[n - 1 - i];
+        axes[n - 1 - i] = a;
+    }
+}
+
+static void plan(tl_reduce_job *job, const tl_tensor *src, const int *axes, int n_axes)
+{
+    int goes[TL_MAXDIM];
+    size_t stride = 1;
+    int last = -1; // the kind of the axis that follows, -1: none yet
+    mark_axes(goes, src->ndim, axes, n_axes);
+    job->count = job->line = 1;
+    for (int i = src->ndim - 1; i >= 0; i--) {
+        const tl_reduce_axis a = {(size_t)src->dims[i], stride};
+        if (goes[i])
+            job->count *= a.len;
+        if (a.len == 1)
+            continue;
+        if (goes[i])
+            merge_axis(job->go, &job->n_go, a, last == 1);
+        else
+            merge_axis(job->stay, &job->n_stay, a, last == 0);
+        stride *= a.len;
+        last = goes[i];
+    }
+    if (job->n_go > 0 && job->go[0].stride == 1) {
+        job->line = job->go[0].len;
+        memmove(job->go, job->go + 1, (size_t)--job->n_go * sizeof(*job->go));
+    }
+    reverse(job->go, job->n_go);
+    reverse(job->stay, job->n_stay);
+}
+
+/* ---- the functions ---- */
+
+int tl_exec_reduce(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl_reduce_op op,
+                   const int *axes, int n_axes)
+{
+    assert(op >= 0 && op < TL_REDUCE_OP_SIZE && tl_reduce_takes(op, src->dtype));
+    assert(dst->dtype == src->dtype);
+    if (dst->len == 0)
+        return 0;
+    tl_reduce_job job = {.src = src->data, .dst = dst->data, .op = op};
+    plan(&job, src, axes, n_axes);
+    assert(job.count == 0 || (size_t)dst->len == (size_t)src->len / job.count);
+    const size_t grain = op == TL_REDUCE_LOG_SUM_EXP ? TL_MAP_DEAR : TL_MAP_CHEAP;
+    tl_parallel(exec, (size_t)dst->len, grain / (job.count + 1) + 1, pick(exec, src->dtype), &job);
+    return 0;
+}
+
+static int check_op(tl_reduce_op op, tl_dtype dtype)
+{
+    if (op < 0 || op >= TL_REDUCE_OP_SIZE)
+        return tl_fail("reduce op %d, expected 0 to %d", op, TL_REDUCE_OP_SIZE - 1);
+    if (!tl_reduce_takes(op, dtype))
+        return tl_fail("%s of %s, expected a number type", names[op], tl_dtype_name(dtype));
+    return 0;
+}
+
+tl_tensor *tl_tensor_reduce(const tl_tensor *src, tl_tensor *dst, tl_reduce_op op, const int *axes,
+                            int n_axes, int keepdims)
+{
+    if (tl_check_data(src, "src") < 0 || check_op(op, src->dtype) < 0 ||
+        tl_check_axes(src, axes, n_axes) < 0 || tl_check_apart(dst, src) < 0)
+        return NULL;
+    int dims[TL_MAXDIM] = {0};
+    const int ndim = tl_reduce_dims(src, axes, n_axes, keepdims, dims);
+    tl_tensor *const result = tl_result_begin(dst, ndim, dims, src->dtype);
+    return tl_result_end(result, dst,
+                         result ? tl_exec_reduce(NULL, src, result, op, axes, n_axes) : -1);
+}

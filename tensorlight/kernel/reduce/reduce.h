@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of the reductions along any set of axes.
+
+#ifndef REDUCE_H
+#define REDUCE_H
+
+#include "kernel/tl_axis.h"
+#include "kernel/tl_kernel.h"
+#include "tensorlight/tl_nn.h"
+
+/** Neighbouring results that are computed together, at most. */
+enum { TL_REDUCE_LINES = 64 };
+
+/** An axis of src: its length, and the distance of its elements. */
+typedef struct tl_reduce_axis {
+    size_t len, stride;
+} tl_reduce_axis;
+
+/** src seen as axes that stay and axes that go, each kind in order, neighbours of one kind merged
+ *  and those of length 1 dropped. `line` is the last one that goes if it is src's last, and so
+ *  contiguous; else its length is 1 and the results' last axis is contiguous. */
+typedef struct tl_reduce_job {
+    const void *src;
+    void *dst;
+    tl_reduce_op op;
+    tl_reduce_axis stay[TL_MAXDIM], go[TL_MAXDIM];
+    int n_stay, n_go;
+    size_t line;  /* its length */
+    size_t count; /* elements per result, 0 too */
+} tl_reduce_job;
+
+/** Computes the results begin .. end-1 of the tl_reduce_job at `arg`. */
+typedef void tl_reduce_func(void *arg, size_t begin, size_t end);
+
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_reduce_func, name, dtype, isa)
+#include "kernel/reduce/reduce.def"
+#undef TL_KERNEL
+
+#endif
