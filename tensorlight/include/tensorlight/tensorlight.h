@@ -7,6 +7,7 @@
 #include "tensorlight/tl_api.h"
 #include "tensorlight/tl_elementwise.h"
 #include "tensorlight/tl_exec.h"
+#include "tensorlight/tl_linalg.h"
 #include "tensorlight/tl_nn.h"
 #include "tensorlight/tl_shape.h"
 #include "tensorlight/tl_tensor.h"

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linear algebra: products of matrices, determinants.
+//
+//     const tl_matmul_param param = {.trans2 = 1, .alpha = 1, .beta = 1};
+//     tl_tensor *dst = tl_tensor_matmul(src, weight, bias, NULL, &param);
+//
+// A tensor [.., r, c] holds a batch of matrices of r rows and c columns. The D rule, errors, and
+// what tl_exec_X trusts: see tl_tensor.h.
+
+#ifndef TL_LINALG_H
+#define TL_LINALG_H
+
+#include "tensorlight/tl_tensor.h"
+
+TL_BEGIN_DECLS
+
+/** 0 when `t` can be repeated to the shape `dims` [ndim]: it has no more axes, and from the last
+ *  one on each is as long, or 1. Else -1 with a reason that calls it `name`. */
+TL_API int tl_broadcast_check(const tl_tensor *t, const char *name, int ndim, const int *dims);
+
+typedef struct tl_matmul_param {
+    int trans1, trans2; /* the last two axes of src1, src2 are swapped before */
+    double alpha, beta; /* factors of the product and of the bias; whole numbers for integers */
+} tl_matmul_param;
+
+/** Writes the shape of a product to `dims` [TL_MAXDIM] and returns its ndim; -1 with a reason: the
+ *  shapes do not fit. */
+TL_API int tl_matmul_dims(const tl_tensor *src1, const tl_tensor *src2, int trans1, int trans2,
+                          int *dims);
+
+/** 0 when products of this dtype can have these factors, else -1 with a reason. */
+TL_API int tl_matmul_check_factors(tl_dtype dtype, double alpha, double beta);
+
+/** alpha * src1 [.., m, k] x src2 [.., k, n] + beta * bias -> [.., m, n], the axes before
+ * broadcast, bias (or NULL) broadcast to the result. Any dtype but TL_BOOL. Floats of 16 bits sum
+ * in float, the others in their own type, integers wrap. The order of a sum is fixed. Source: ONNX
+ * MatMul-13, Gemm-13. D. */
+TL_API tl_tensor *tl_tensor_matmul(const tl_tensor *src1, const tl_tensor *src2,
+                                   const tl_tensor *bias, tl_tensor *dst,
+                                   const tl_matmul_param *param);
+TL_API int tl_exec_matmul(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
+                          const tl_tensor *bias, tl_tensor *dst, const tl_matmul_param *param);
+
+/** (src1 - zero1) [.., m, k] x (src2 - zero2) [.., k, n] -> TL_INT32 [.., m, n]. The sources are
+ *  TL_INT8 or TL_UINT8, each with a zero point of its dtype, or NULL: 0; zero1 broadcasts to
+ *  [.., m, 1], zero2 to [.., 1, n]. Source: ONNX MatMulInteger-10. D. */
+TL_API tl_tensor *tl_tensor_matmul_int(const tl_tensor *src1, const tl_tensor *src2,
+                                       const tl_tensor *zero1, const tl_tensor *zero2,
+                                       tl_tensor *dst);
+TL_API int tl_exec_matmul_int(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
+                              const tl_tensor *zero1, const tl_tensor *zero2, tl_tensor *dst);
+
+/** The determinants of src [.., n, n] -> [..]; floats, computed in double. Source: ONNX Det-11. D.
+ */
+TL_API tl_tensor *tl_tensor_det(const tl_tensor *src, tl_tensor *dst);
+
+/** The bytes of exec->scratch that tl_exec_det needs. Data is not looked at and may be NULL. */
+TL_API size_t tl_det_scratch(const tl_tensor *src);
+
+/** -1 with a reason when exec is NULL or its scratch is too small. */
+TL_API int tl_exec_det(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst);
+
+TL_END_DECLS
+
+#endif

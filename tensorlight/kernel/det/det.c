@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Determinants, by elimination with partial pivoting in double.
+
+#include <assert.h>
+#include <math.h>
+
+#include "kernel/tl_kernel.h"
+#include "tensor/tl_result.h"
+#include "tensorlight/tl_linalg.h"
+
+/** The row at or below `i` whose element in column `i` is largest. */
+static size_t pivot_of(const double *a, size_t n, size_t i)
+{
+    size_t best = i;
+    for (size_t r = i + 1; r < n; r++)
+        if (fabs(a[r * n + i]) > fabs(a[best * n + i]))
+            best = r;
+    return best;
+}
+
+static void swap_rows(double *a, size_t n, size_t r1, size_t r2)
+{
+    for (size_t c = 0; c < n; c++) {
+        const double x = a[r1 * n + c];
+        a[r1 * n + c] = a[r2 * n + c];
+        a[r2 * n + c] = x;
+    }
+}
+
+/** Overwrites `a` [n, n]. Source: Golub, Van Loan: Matrix computations, 3.4. */
+static double determinant(double *a, size_t n)
+{
+    double det = 1;
+    for (size_t i = 0; i < n; i++) {
+        const size_t pivot = pivot_of(a, n, i);
+        if (pivot != i) {
+            swap_rows(a, n, pivot, i);
+            det = -det;
+        }
+        const double head = a[i * n + i];
+        det *= head;
+        if (head == 0)
+            return det;
+        for (size_t r = i + 1; r < n; r++) {
+            const double factor = a[r * n + i] / head;
+            for (size_t c = i; c < n; c++)
+                a[r * n + c] -= factor * a[i * n + c];
+        }
+    }
+    return det;
+}
+
+size_t tl_det_scratch(const tl_tensor *src)
+{
+    const size_t n = (size_t)src->dims[src->ndim - 1];
+    return n * n * sizeof(double);
+}
+
+int tl_exec_det(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
+{
+    assert(src->ndim >= 2 && src->dims[src->ndim - 1] == src->dims[src->ndim - 2]);
+    assert(tl_dtype_is_float(src->dtype) && dst->dtype == src->dtype);
+    const size_t n = (size_t)src->dims[src->ndim - 1];
+    if (dst->len > 0 && (!exec || !exec->scratch || exec->scratch_size < tl_det_scratch(src)))
+        return tl_fail("det needs %zu bytes of scratch memory", tl_det_scratch(src));
+    for (int i = 0; i < dst->len; i++) {
+        tl_convert_array(exec->scratch, TL_DOUBLE,
+                         tl_pointer_add(src->data, (ptrdiff_t)(n * n) * i, src->dtype), src->dtype,
+                         n * n);
+        const double det = determinant(exec->scratch, n);
+        tl_convert_array(tl_pointer_add(dst->data, i, dst->dtype), dst->dtype, &det, TL_DOUBLE, 1);
+    }
+    return 0;
+}
+
+tl_tensor *tl_tensor_det(const tl_tensor *src, tl_tensor *dst)
+{
+    char text[TL_SHAPE_TEXT_SIZE];
+    if (tl_check_data(src, "src") < 0 || tl_check_float(src, "src") < 0 ||
+        tl_check_apart(dst, src) < 0)
+        return NULL;
+    if (src->ndim < 2 || src->dims[src->ndim - 1] != src->dims[src->ndim - 2]) {
+        tl_fail("'src' has shape %s, expected [.., n, n]",
+                tl_shape_text(text, src->ndim, src->dims));
+        return NULL;
+    }
+    const tl_exec exec = {.isa = tl_isa_best(),
+                          .scratch = tl_alloc(tl_det_scratch(src)),
+                          .scratch_size = tl_det_scratch(src)};
+    if (!exec.scratch)
+        return NULL;
+    tl_tensor *const result = tl_result_begin(dst, src->ndim - 2, src->dims, src->dtype);
+    const int status = result ? tl_exec_det(&exec, src, result) : -1;
+    tl_free(exec.scratch);
+    return tl_result_end(result, dst, status);
+}

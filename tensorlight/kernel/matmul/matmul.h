@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of the matrix product: pack, multiply, store.
+//
+// A block of the product, at most TL_MATMUL_ROWS x TL_MATMUL_COLS, is computed in steps of
+// TL_MATMUL_LEN along the sums. For each step the rows of src1 and the columns of src2 are packed
+// as panels that hold TL_MATMUL_TILE_ROWS, or _COLS, of them side by side,
+//
+//     src1: r0[0] r1[0] r2[0] r3[0]  r0[1] r1[1] r2[1] r3[1]  ..      src2: the same of 8 columns
+//
+// with zeros where the last panel is not full, so that the tile of a pair of panels reads memory in
+// order and stays in registers.
+//
+// Sums have the type to compute in: double, float (16-bit floats too), or unsigned integers of 32
+// or 64 bits, which wrap and keep the lower bits of all narrower ones.
+
+#ifndef MATMUL_H
+#define MATMUL_H
+
+#include "kernel/tl_kernel.h"
+
+enum {
+    TL_MATMUL_TILE_ROWS = 4,
+    TL_MATMUL_TILE_COLS = 8,
+    TL_MATMUL_ROWS = 64, /* whole tiles */
+    TL_MATMUL_COLS = 128,
+    TL_MATMUL_LEN = 128
+};
+
+/** acc [.., TL_MATMUL_COLS] += the products of panels of `rows` rows and of `cols` columns, each
+ *  `len` long. Whole tiles of acc are written. */
+typedef void tl_matmul_func(const void *panels1, const void *panels2, void *acc, size_t rows,
+                            size_t cols, size_t len);
+
+/** Lines of a matrix: the rows of src1, or the columns of src2. Distances in elements. */
+typedef struct tl_matmul_lines {
+    const void *src;
+    size_t n, step;       /* how many, and the distance of neighbours */
+    size_t len, len_step; /* elements of a line that are summed along, and their distance */
+    const void *zero;     /* what to subtract, of the type of src, or NULL */
+    size_t zero_step;     /* from line to line: 0 or 1 */
+} tl_matmul_lines;
+
+/** Packs the lines as panels of `width` lines, as numbers of the type of the sums. */
+typedef void tl_matmul_pack_func(const tl_matmul_lines *lines, size_t width, void *panels);
+
+/** acc[j] += the sum of row[k * row_step] * line j of `lines` at k; their `zero` is NULL. */
+typedef void tl_matmul_row_func(const void *row, size_t row_step, const tl_matmul_lines *lines,
+                                void *acc);
+
+/** dst[j] = alpha * acc[j] + beta * bias[j * bias_step] for j < n; bias may be NULL. */
+typedef void tl_matmul_store_func(const void *acc, void *dst, size_t n, double alpha,
+                                  const void *bias, size_t bias_step, double beta);
+
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_matmul_func, name, dtype, isa)
+#include "kernel/matmul/matmul.def"
+#undef TL_KERNEL
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_matmul_pack_func, name, dtype, isa)
+#include "kernel/matmul/matmul_pack.def"
+#undef TL_KERNEL
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_matmul_row_func, name, dtype, isa)
+#include "kernel/matmul/matmul_row.def"
+#undef TL_KERNEL
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_matmul_store_func, name, dtype, isa)
+#include "kernel/matmul/matmul_store.def"
+#undef TL_KERNEL
+
+#endif

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of the matrix product.
+
+#include "kernel/matmul/matmul.h"
+#include "kernel/tl_nn_test.h"
+
+START_TEST(a_small_product_by_hand)
+{
+    // [1 2 3; 4 5 6] x [1 0; 0 1; 2 2] = [7 8; 16 17]; times 2 plus 3 * [1, 10]
+    for (size_t k = 0; k < NN_LEN(nn_types); k++) {
+        if (nn_types[k] == TL_BOOL)
+            continue;
+        nn_room room = {0};
+        tl_tensor *const a =
+            nn_given(&room, nn_types[k], 2, (int[]){2, 3}, (double[]){1, 2, 3, 4, 5, 6});
+        tl_tensor *const b =
+            nn_given(&room, nn_types[k], 2, (int[]){3, 2}, (double[]){1, 0, 0, 1, 2, 2});
+        tl_tensor *const bias = nn_given(&room, nn_types[k], 1, (int[]){2}, (double[]){1, 10});
+        const tl_matmul_param plain = {.alpha = 1}, scaled = {.alpha = 2, .beta = 3};
+        tl_tensor *const dst = tl_tensor_matmul(a, b, NULL, NULL, &plain);
+        nn_check_values(dst, (double[]){7, 8, 16, 17});
+        ck_assert_ptr_eq(tl_tensor_matmul(a, b, bias, dst, &scaled), dst);
+        nn_check_values(dst, (double[]){17, 46, 35, 64});
+        tl_tensor_free_data_too(dst);
+        nn_close(&room);
+    }
+}
+END_TEST
+
+/* ---- against loops ---- */
+
+/** Element `at` [ndim of dst] of `t`, which is broadcast to it; its last two coordinates are given.
+ */
+static double value_at(const tl_tensor *t, const tl_tensor *dst, const int *at, int row, int col,
+                       int is_swapped)
+{
+    int coords[TL_MAXDIM];
+    for (int i = 0; i < t->ndim; i++) {
+        const int from_end = t->ndim - 1 - i;
+        int c = at[dst->ndim - 1 - from_end];
+        if (from_end < 2)
+            c = (from_end == 0) != is_swapped ? col : row;
+        coords[i] = t->dims[i] == 1 ? 0 : c;
+    }
+    return nn_at(t, (size_t)tl_tensor_index(t, coords));
+}
+
+typedef struct product {
+    const tl_tensor *src1, *src2, *bias, *zero1, *zero2;
+    tl_matmul_param param;
+} product;
+
+static void check_product(const product *p, const tl_tensor *dst)
+{
+    const int k = p->src1->dims[p->src1->ndim - (p->param.trans1 ? 2 : 1)];
+    for (int i = 0; i < dst->len; i++) {
+        int at[TL_MAXDIM];
+        tl_tensor_coords(dst, i, at);
+        const int row = at[dst->ndim - 2], col = at[dst->ndim - 1];
+        double sum = 0, magnitude = 0;
+        for (int j = 0; j < k; j++) {
+            double a = value_at(p->src1, dst, at, row, j, p->param.trans1);
+            double b = value_at(p->src2, dst, at, j, col, p->param.trans2);
+            if (p->zero1)
+                a -= value_at(p->zero1, dst, at, row, 0, 0);
+            if (p->zero2)
+                b -= value_at(p->zero2, dst, at, 0, col, 0);
+            sum += a * b;
+            magnitude += fabs(a * b);
+        }
+        sum *= p->param.alpha;
+        if (p->bias)
+            sum += p->param.beta * value_at(p->bias, dst, at, row, col, 0);
+        magnitude = fabs(p->param.alpha) * magnitude + fabs(sum);
+        nn_check_near(
+            dst, (size_t)i, sum,
+            tl_dtype_is_float(dst->dtype) ? nn_tolerance(dst->dtype, k + 3, magnitude, sum) : 0);
+    }
+}
+
+/** m, n, k around tiles and blocks. */
+static const int sizes[][3] = {{1, 1, 1}, {1, 7, 5},    {1, 130, 129}, {3, 9, 131},  {4, 8, 128},
+                               {5, 9, 3}, {65, 129, 2}, {64, 128, 1},  {7, 17, 257}, {67, 31, 130}};
+
+static void check_sizes(tl_dtype dtype, const int *size, int trans1, int trans2)
+{
+    const int m = size[0], n = size[1], k = size[2];
+    // The lower bits of the sums of narrow integers must be theirs: their elements are small.
+    const double most = tl_size_of(dtype) == 1 ? 0.6 : 2;
+    nn_room room = {.seed = (uint64_t)(m + n + k)};
+    product p = {.param = {trans1, trans2, 1, 1}};
+    p.src1 = nn_random(&room, dtype, 2, (int[]){trans1 ? k : m, trans1 ? m : k}, -most, most);
+    p.src2 = nn_random(&room, dtype, 2, (int[]){trans2 ? n : k, trans2 ? k : n}, -most, most);
+    p.bias = nn_random(&room, dtype, 2, (int[]){n % 2 ? m : 1, n}, -most, most);
+    tl_tensor *const dst = nn_blank(&room, dtype, 2, (int[]){m, n});
+    ck_assert_ptr_eq(tl_tensor_matmul(p.src1, p.src2, p.bias, dst, &p.param), dst);
+    check_product(&p, dst);
+    nn_close(&room);
+}
+
+START_TEST(every_size_type_and_transposition_agrees_with_loops)
+{
+    for (size_t t = 0; t < NN_LEN(nn_types); t++)
+        for (size_t i = 0; i < NN_LEN(sizes) && nn_types[t] != TL_BOOL; i++)
+            for (int trans = 0; trans < 4; trans++)
+                if (nn_types[t] == TL_FLOAT || (i + t + (size_t)trans) % 4 == 0)
+                    check_sizes(nn_types[t], sizes[i], trans % 2, trans / 2);
+}
+END_TEST
+
+START_TEST(batches_broadcast)
+{
+    static const struct {
+        int ndim1, dims1[5], ndim2, dims2[5], n_bias, bias[5], ndim, dims[5];
+    } rows[] = {
+        {3, {5, 2, 3}, 2, {3, 4}, 1, {4}, 3, {5, 2, 4}},
+        {3, {5, 2, 3}, 2, {3, 4}, 3, {5, 1, 1}, 3, {5, 2, 4}},
+        {4, {2, 1, 2, 3}, 3, {6, 3, 4}, 0, {0}, 4, {2, 6, 2, 4}},
+        {3, {1, 2, 3}, 4, {2, 6, 3, 4}, 2, {2, 1}, 4, {2, 6, 2, 4}},
+        {5, {2, 3, 1, 7, 3}, 3, {4, 3, 9}, 5, {2, 1, 4, 7, 9}, 5, {2, 3, 4, 7, 9}},
+        {2, {2, 3}, 3, {5, 3, 1}, 0, {0}, 3, {5, 2, 1}},
+        {3, {70, 1, 3}, 2, {3, 4}, 2, {1, 4}, 3, {70, 1, 4}},
+    };
+    for (size_t i = 0; i < NN_LEN(rows); i++) {
+        nn_room room = {.seed = i};
+        product p = {.param = {0, 0, 0.5, -2}};
+        p.src1 = nn_random(&room, TL_FLOAT, rows[i].ndim1, rows[i].dims1, -1, 1);
+        p.src2 = nn_random(&room, TL_FLOAT, rows[i].ndim2, rows[i].dims2, -1, 1);
+        if (rows[i].n_bias)
+            p.bias = nn_random(&room, TL_FLOAT, rows[i].n_bias, rows[i].bias, -1, 1);
+        tl_tensor *const dst = nn_blank(&room, TL_FLOAT, rows[i].ndim, rows[i].dims);
+        ck_assert_ptr_eq(tl_tensor_matmul(p.src1, p.src2, p.bias, dst, &p.param), dst);
+        check_product(&p, dst);
+        nn_close(&room);
+    }
+}
+END_TEST
+
+START_TEST(integers_wrap)
+{
+    nn_room room = {0};
+    tl_tensor *const a = nn_given(&room, TL_INT32, 2, (int[]){1, 2}, (double[]){65536, 3});
+    tl_tensor *const b = nn_given(&room, TL_INT32, 2, (int[]){2, 1}, (double[]){65536, -5});
+    tl_tensor *const dst = nn_blank(&room, TL_INT32, 2, (int[]){1, 1});
+    tl_tensor_matmul(a, b, NULL, dst, &(tl_matmul_param){.alpha = 1});
+    nn_check_values(dst, (double[]){-15});
+    nn_close(&room);
+}
+END_TEST
+
+START_TEST(nothing_sums_to_the_bias)
+{
+    nn_room room = {0};
+    tl_tensor *const a = nn_blank(&room, TL_FLOAT, 2, (int[]){5, 0});
+    tl_tensor *const b = nn_blank(&room, TL_FLOAT, 2, (int[]){0, 2});
+    tl_tensor *const bias = nn_given(&room, TL_FLOAT, 0, NULL, (double[]){3});
+    tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 2, (int[]){5, 2});
+    tl_tensor_matmul(a, b, bias, dst, &(tl_matmul_param){.alpha = 1, .beta = 2});
+    for (size_t i = 0; i < 10; i++)
+        nn_check_near(dst, i, 6, 0);
+    tl_tensor *const empty = tl_tensor_matmul(b, a, NULL, NULL, &(tl_matmul_param){.alpha = 1});
+    ck_assert_ptr_null(empty); // [0, 2] x [5, 0]
+    nn_close(&room);
+}
+END_TEST
+
+START_TEST(zero_points_of_rows_and_columns_are_subtracted)
+{
+    static const tl_dtype bytes[] = {TL_INT8, TL_UINT8};
+    for (int i = 0; i < 16; i++) {
+        const tl_dtype d1 = bytes[i % 2], d2 = bytes[i / 2 % 2];
+        nn_room room = {.seed = 5};
+        product p = {.param = {.alpha = 1}};
+        p.src1 = nn_random(&room, d1, 3, (int[]){2, 5, 131}, -128, 255);
+        p.src2 = nn_random(&room, d2, 2, (int[]){131, 9}, -128, 255);
+        p.zero1 = nn_random(&room, d1, i / 4 % 2 ? 3 : 0, (int[]){2, 5, 1}, -128, 255);
+        p.zero2 = nn_random(&room, d2, 1, (int[]){i / 8 ? 9 : 1}, -128, 255);
+        tl_tensor *const dst = nn_blank(&room, TL_INT32, 3, (int[]){2, 5, 9});
+        ck_assert_ptr_eq(tl_tensor_matmul_int(p.src1, p.src2, p.zero1, p.zero2, dst), dst);
+        check_product(&p, dst);
+        p.zero1 = p.zero2 = NULL;
+        ck_assert_ptr_eq(tl_tensor_matmul_int(p.src1, p.src2, NULL, NULL, dst), dst);
+        check_product(&p, dst);
+        nn_close(&room);
+    }
+}
+END_TEST
+
+static void run_matmul(const tl_exec *exec, tl_tensor *dst, void *arg)
+{
+    const product *const p = arg;
+    tl_exec_matmul(exec, p->src1, p->src2, p->bias, dst, &p->param);
+}
+
+START_TEST(threads_do_not_change_the_result)
+{
+    nn_room room = {.seed = 52};
+    product p = {.param = {.alpha = 1}};
+    p.src1 = nn_random(&room, TL_FLOAT, 3, (int[]){3, 150, 300}, -1, 1);
+    p.src2 = nn_random(&room, TL_FLOAT, 3, (int[]){3, 300, 290}, -1, 1);
+    nn_check_threads(run_matmul, nn_blank(&room, TL_FLOAT, 3, (int[]){3, 150, 290}), &p);
+    nn_close(&room);
+}
+END_TEST
+
+START_TEST(what_does_not_fit_is_refused)
+{
+    nn_room room = {0};
+    const tl_matmul_param one = {.alpha = 1}, half = {.alpha = 0.5};
+    tl_tensor *const a = nn_blank(&room, TL_FLOAT, 2, (int[]){2, 3});
+    tl_tensor *const b = nn_blank(&room, TL_FLOAT, 3, (int[]){5, 2, 3});
+    tl_tensor *const v = nn_blank(&room, TL_FLOAT, 1, (int[]){3});
+    tl_tensor *const i = nn_blank(&room, TL_INT32, 2, (int[]){2, 2});
+    tl_tensor *const flags = nn_blank(&room, TL_BOOL, 2, (int[]){2, 2});
+    ck_assert_ptr_null(tl_tensor_matmul(a, b, NULL, NULL, &one));
+    ck_assert_str_eq(tl_last_error(),
+                     "shapes [2, 3] and [5, 2, 3], expected [.., m, k] and [.., k, n]");
+    ck_assert_ptr_null(tl_tensor_matmul(a, v, NULL, NULL, &one));
+    ck_assert_str_eq(tl_last_error(), "'src1' has 2 dimensions and 'src2' 1, expected at least 2");
+    ck_assert_ptr_null(tl_tensor_matmul(i, i, NULL, NULL, &half));
+    ck_assert_str_eq(tl_last_error(),
+                     "'alpha' is 0.5 and 'beta' 0, expected whole numbers for TL_INT32");
+    ck_assert_ptr_null(
+        tl_tensor_matmul(a, b, v, NULL, &(tl_matmul_param){.trans2 = 1, .alpha = 1}));
+    ck_assert_str_eq(tl_last_error(),
+                     "'bias' has shape [3], expected one that broadcasts to [5, 2, 2]");
+    ck_assert_ptr_null(tl_tensor_matmul(flags, flags, NULL, NULL, &one));
+    ck_assert_ptr_null(tl_tensor_matmul_int(i, i, NULL, NULL, NULL));
+    ck_assert_str_eq(tl_last_error(), "'src1' has dtype TL_INT32, expected TL_INT8 or TL_UINT8");
+    nn_close(&room);
+}
+END_TEST
+
+LN_TEST_MAIN("matmul", a_small_product_by_hand, every_size_type_and_transposition_agrees_with_loops,
+             batches_broadcast, integers_wrap, nothing_sums_to_the_bias,
+             zero_points_of_rows_and_columns_are_subtracted, threads_do_not_change_the_result,
+             what_does_not_fit_is_refused)
