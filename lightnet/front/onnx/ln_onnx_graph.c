@@ -11,6 +11,10 @@
 // Functions that call functions, and graphs within nodes of graphs.
 enum { MAX_DEPTH = 64 };
 
+// Nodes that are translated, those of a function at every call: small functions that call each
+// other twice would unfold to any number.
+enum { MAX_NODES = 1000000 };
+
 /* Sources */
 
 static ln_list *source_params(const tl_tensor *like, int from_file)
@@ -126,20 +130,31 @@ static void check_outputs(ln_onnx_node *n)
 
 static void translate_nodes(ln_onnx_scope *scope, LnOnnx__Node *const *nodes, size_t n_nodes);
 
+static void check_call(ln_onnx_node *n, const LnOnnx__Function *f)
+{
+    if (n->proto->n_input > f->n_input)
+        ln_onnx_fail(n, "the call has %zu inputs, expected at most %zu", n->proto->n_input,
+                     f->n_input);
+    if (n->proto->n_output > f->n_output)
+        ln_onnx_fail(n, "the call has %zu outputs, expected at most %zu", n->proto->n_output,
+                     f->n_output);
+}
+
 static void call_function(ln_onnx_node *n, const LnOnnx__Function *f)
 {
     ln_onnx_scope inner;
-    if (ln_onnx_scope_init(&inner, n->model, NULL))
+    check_call(n, f);
+    if (n->model->failed || ln_onnx_scope_init(&inner, n->model, NULL))
         return;
     inner.call = n->proto;
     inner.function = f;
     inner.caller = n->scope;
     inner.opsets = (const LnOnnx__OperatorSet *const *)f->opset_import;
     inner.n_opsets = f->n_opset_import;
-    for (size_t i = 0; i < f->n_input && i < n->proto->n_input; i++)
+    for (size_t i = 0; i < n->proto->n_input; i++)
         ln_onnx_scope_set(&inner, f->input[i], ln_onnx_optional(n, (int)i));
     translate_nodes(&inner, f->node, f->n_node);
-    for (size_t i = 0; i < f->n_output && i < n->proto->n_output; i++)
+    for (size_t i = 0; i < n->proto->n_output; i++)
         ln_onnx_alias(n, (int)i, ln_onnx_scope_get(&inner, f->output[i]));
     ln_onnx_scope_clear(&inner);
 }
@@ -175,6 +190,11 @@ static void translate_nodes(ln_onnx_scope *scope, LnOnnx__Node *const *nodes, si
                            MAX_DEPTH);
         return;
     }
+    if (n_nodes > MAX_NODES - m->n_nodes) {
+        ln_onnx_model_fail(m, "the model unfolds to more than %d nodes", MAX_NODES);
+        return;
+    }
+    m->n_nodes += n_nodes;
     m->depth++;
     for (size_t i = 0; i < n_nodes && !m->failed; i++)
         translate_node(scope, nodes[i]);

@@ -21,6 +21,7 @@ struct ln_onnx_model {
     ln_hash *constants; /* tensor message -> name of the constant that was made of it */
     ln_list *memory;    /* what lives until the translation ends */
     int depth;          /* of graphs and functions within each other */
+    size_t n_nodes;     /* nodes that were met, those of functions at every call */
 };
 
 /* On what a tensor depends, worst last. */

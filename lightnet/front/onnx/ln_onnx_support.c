@@ -17,7 +17,8 @@ typedef struct unsupported {
 
 typedef struct survey {
     ln_onnx_model *model;
-    ln_list *found; /* unsupported, in order */
+    ln_list *found;  /* unsupported, in order */
+    ln_hash *looked; /* functions that were looked at */
     int depth;
 } survey;
 
@@ -57,6 +58,11 @@ static void look_at_nodes(survey *s, const ln_onnx_scope *scope, LnOnnx__Node *c
 
 static void look_at_function(survey *s, const LnOnnx__Function *f)
 {
+    const int is_new = ln_hash_insert(s->looked, f, NULL);
+    if (is_new < 0)
+        ln_onnx_model_fail(s->model, "out of memory");
+    if (is_new <= 0)
+        return;
     const ln_onnx_scope scope = {.model = s->model,
                                  .opsets = (const LnOnnx__OperatorSet *const *)f->opset_import,
                                  .n_opsets = f->n_opset_import};
@@ -110,10 +116,15 @@ static void report(const survey *s)
 
 void ln_onnx_check_support(const ln_onnx_scope *scope)
 {
-    survey s = {.model = scope->model};
+    survey s = {.model = scope->model,
+                .looked = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL)};
     const LnOnnx__Graph *graph = s.model->proto->graph;
-    look_at_nodes(&s, scope, graph->node, graph->n_node);
+    if (s.looked)
+        look_at_nodes(&s, scope, graph->node, graph->n_node);
+    else
+        ln_onnx_model_fail(s.model, "out of memory");
     if (s.found)
         report(&s);
+    ln_hash_free(s.looked);
     ln_list_free_deep(s.found, ln_free);
 }

@@ -1,0 +1,108 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: functions.py LIGHTNET. Models that bring functions of their own."""
+import os
+import sys
+
+try:
+    import numpy as np
+except ImportError:
+    print("1..0 # SKIP numpy is missing")
+    sys.exit(0)
+
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
+from onnx_case import error_of, faults_of
+from onnx_writer import function, graph, model, node, value
+from tap import Tap
+
+X = np.array([[-2, -1, 0], [1, 2, 3]], np.float32)
+OPSETS = {"": 17, "my": 1}
+
+
+def calling(nodes, functions, outputs=("y",)):
+    """A model of these nodes, from x to the outputs, all of X's shape."""
+    whole = graph(nodes, [value("x", "float", X.shape)], [value(name, "float", X.shape) for name in outputs])
+    return model(whole, opset=OPSETS, functions=functions)
+
+
+def one(name, op_type, **options):
+    """A function that is one operator; `options`: of the function."""
+    return function("my", name, ["a"], ["b"], [node(op_type, ["a"], ["b"])], **options)
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+# A sentence, the model, what comes out, and how far from it (float32 roundings of an exponential).
+RIGHT = [
+    ("a function is called", calling([node("Rectify", ["x"], ["y"], domain="my")], [one("Rectify", "Relu")]),
+     [np.maximum(X, 0)], 0),
+    ("its names are its own",
+     calling([node("Relu", ["x"], ["b"]), node("Squash", ["x"], ["y"], domain="my"), node("Identity", ["b"], ["z"])],
+             [one("Squash", "Sigmoid")], ["y", "z"]), [sigmoid(X), np.maximum(X, 0)], 1e-6),
+    ("it is called twice",
+     calling([node("Squash", ["x"], ["t"], domain="my"), node("Squash", ["t"], ["y"], domain="my")],
+             [one("Squash", "Sigmoid")]), [sigmoid(sigmoid(X))], 1e-6),
+    ("functions call functions, in whatever order they stand",
+     calling([node("Outer", ["x"], ["y"], domain="my")],
+             [function("my", "Outer", ["p"], ["q"], [node("Inner", ["p"], ["t"], domain="my"),
+                                                    node("Sigmoid", ["t"], ["q"])], opset=OPSETS),
+              one("Inner", "Relu")]), [sigmoid(np.maximum(X, 0))], 1e-6),
+    ("the overload that is named is called",
+     calling([node("F", ["x"], ["y"], domain="my", overload="second")],
+             [one("F", "Relu", overload="first"), one("F", "Sigmoid", overload="second")]), [sigmoid(X)], 1e-6),
+    ("a function takes the place of an operator of ONNX",
+     calling([node("Relu", ["x"], ["y"])], [function("", "Relu", ["a"], ["b"], [node("Sigmoid", ["a"], ["b"])])]),
+     [sigmoid(X)], 1e-6),
+    ("an output that the call does not want is left out",
+     calling([node("Two", ["x"], ["", "y"], domain="my")],
+             [function("my", "Two", ["a"], ["b", "c"], [node("Sigmoid", ["a"], ["b"]), node("Relu", ["a"], ["c"])])]),
+     [np.maximum(X, 0)], 0),
+]
+
+# A sentence, the model, and what its message says.
+WRONG = [
+    ("a function that calls itself is refused",
+     calling([node("F", ["x"], ["y"], domain="my")],
+             [function("my", "F", ["a"], ["b"], [node("F", ["a"], ["b"], domain="my")], opset=OPSETS)]), "deep"),
+    ("two that call each other are refused",
+     calling([node("F", ["x"], ["y"], domain="my")],
+             [function("my", "F", ["a"], ["b"], [node("G", ["a"], ["b"], domain="my")], opset=OPSETS),
+              function("my", "G", ["a"], ["b"], [node("F", ["a"], ["b"], domain="my")], opset=OPSETS)]), "deep"),
+    ("an overload that is not there is refused",
+     calling([node("F", ["x"], ["y"], domain="my", overload="third")], [one("F", "Relu", overload="first")]), "my.F"),
+    ("a function that is not there is refused", calling([node("F", ["x"], ["y"], domain="my")], []), "my.F"),
+    ("operators within functions are looked at",
+     calling([node("F", ["x"], ["y"], domain="my")], [one("F", "NoSuchThing")]), "NoSuchThing"),
+    ("a function sees none of the names around it",
+     calling([node("Relu", ["x"], ["t"]), node("F", ["x"], ["y"], domain="my")],
+             [function("my", "F", ["a"], ["b"], [node("Relu", ["t"], ["b"])])]), "'t'"),
+    ("an output that the function does not make is refused",
+     calling([node("F", ["x"], ["y"], domain="my")],
+             [function("my", "F", ["a"], ["c"], [node("Relu", ["a"], ["b"])])]), "'y'"),
+    ("more inputs than the function has are refused",
+     calling([node("F", ["x", "x"], ["y"], domain="my")], [one("F", "Relu")]), "has 2 inputs, expected at most 1"),
+    ("more outputs than the function has are refused",
+     calling([node("F", ["x"], ["y", "z"], domain="my")], [one("F", "Relu")]), "has 2 outputs, expected at most 1"),
+    ("functions that unfold without measure are refused",
+     calling([node("F0", ["x"], ["y"], domain="my")],
+             [function("my", f"F{i}", ["a"], ["c"], [node(f"F{i + 1}", ["a"], ["b"], domain="my"),
+                                                    node(f"F{i + 1}", ["b"], ["c"], domain="my")], opset=OPSETS)
+              for i in range(40)] + [one("F40", "Relu")]), "nodes"),
+]
+
+
+def main():
+    lightnet = os.path.abspath(sys.argv[1])
+    tap = Tap()
+    for sentence, whole, expected, atol in RIGHT:
+        tap.check(sentence, faults_of(lightnet, whole, {"x": X}, expected, atol=atol))
+    for sentence, whole, words in WRONG:
+        message = error_of(lightnet, whole, {"x": X})
+        tap.check(sentence, [] if message and words in message else [f"expected {words!r} in: {message!r}"])
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()

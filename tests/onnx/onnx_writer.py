@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes ONNX models, without any library: the messages of onnx.proto, each as its bytes.
+
+    add = node("Add", ["x", "one"], ["y"])
+    whole = graph([add], [value("x", "float", [2, "n"])], [value("y", "float", [2, "n"])],
+                  [tensor("one", "float", [], [1])])
+    file.write(model(whole, opset=17))
+
+Attributes are keyword arguments of a node: an int, a float, a str, a list of one of these, a tensor(...), a graph(...),
+or ref(NAME, KIND), within a function, for the attribute NAME of its call.
+"""
+import struct
+
+# TensorProto.DataType, and how struct writes an element.
+DTYPES = {"float": (1, "f"), "uint8": (2, "B"), "int8": (3, "b"), "uint16": (4, "H"), "int16": (5, "h"),
+          "int32": (6, "i"), "int64": (7, "q"), "bool": (9, "?"), "float16": (10, "e"), "double": (11, "d"),
+          "uint32": (12, "I"), "uint64": (13, "Q"), "bfloat16": (16, "H")}
+# AttributeProto.AttributeType
+KINDS = {"FLOAT": 1, "INT": 2, "STRING": 3, "TENSOR": 4, "GRAPH": 5, "FLOATS": 6, "INTS": 7, "STRINGS": 8}
+
+
+class Tensor(bytes):
+    """A TensorProto."""
+
+
+class Graph(bytes):
+    """A GraphProto."""
+
+
+class Ref(tuple):
+    """The name and the kind of a function's attribute."""
+
+
+def varint(number):
+    """Seven bits a byte, lowest first; negative numbers as 64 bits."""
+    number &= (1 << 64) - 1
+    out = b""
+    while number > 0x7f:
+        out += bytes([number & 0x7f | 0x80])
+        number >>= 7
+    return out + bytes([number])
+
+
+def field(number, value):
+    """A field of a message: an int, a float, or bytes or str with their length before them."""
+    if isinstance(value, float):
+        return varint(number << 3 | 5) + struct.pack("<f", value)
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    data = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(data)) + data
+
+
+def repeated(number, values):
+    return b"".join(field(number, value) for value in values)
+
+
+def tensor(name, dtype, dims, values):
+    """A constant; elements of bfloat16 are given as their 16 bits."""
+    code, letter = DTYPES[dtype]
+    raw = struct.pack(f"<{len(values)}{letter}", *values)
+    return Tensor(repeated(1, dims) + field(2, code) + field(8, name) + field(9, raw))
+
+
+def value(name, dtype, dims=None):
+    """An input or output; a str is a dimension's name; `dims` None: the shape is not said."""
+    kind = field(1, DTYPES[dtype][0])
+    if dims is not None:
+        kind += field(2, repeated(1, [field(2 if isinstance(dim, str) else 1, dim) for dim in dims]))
+    return field(1, name) + field(2, field(1, kind))
+
+
+def attribute(name, given):
+    """By the type of what is given, one of the fields of AttributeProto."""
+    if isinstance(given, Ref):
+        return field(1, name) + field(20, KINDS[given[1]]) + field(21, given[0])
+    one = given[0] if isinstance(given, list) and given else given
+    kind, number = {int: ("INT", 3), bool: ("INT", 3), float: ("FLOAT", 2), str: ("STRING", 4),
+                    Tensor: ("TENSOR", 5), Graph: ("GRAPH", 6), list: ("INT", 3)}[type(one)]
+    if isinstance(given, list):
+        kind, number = kind + "S", {"INT": 8, "FLOAT": 7, "STRING": 9}[kind]
+    fields = repeated(number, given) if isinstance(given, list) else field(number, given)
+    return field(1, name) + fields + field(20, KINDS[kind])
+
+
+def ref(name, kind):
+    return Ref((name, kind))
+
+
+def node(op_type, inputs, outputs, *, name="", domain="", overload="", **attributes):
+    return (repeated(1, inputs) + repeated(2, outputs) + field(3, name) + field(4, op_type) +
+            repeated(5, [attribute(key, given) for key, given in attributes.items()]) + field(7, domain) +
+            field(8, overload))
+
+
+def graph(nodes, inputs, outputs, initializers=(), name="graph"):
+    """Inputs and outputs are made by value()."""
+    return Graph(repeated(1, nodes) + field(2, name) + repeated(5, initializers) + repeated(11, inputs) +
+                 repeated(12, outputs))
+
+
+def opsets(versions):
+    """The bytes of OperatorSetIdProto for each domain; an int: of ONNX's own domain."""
+    versions = {"": versions} if isinstance(versions, int) else versions
+    return [field(1, domain) + field(2, version) for domain, version in versions.items()]
+
+
+def function(domain, name, inputs, outputs, nodes, *, opset=17, attributes=(), defaults=None, overload=""):
+    """`attributes`: names without a default; `defaults`: name -> value."""
+    return (field(1, name) + repeated(4, inputs) + repeated(5, outputs) + repeated(6, attributes) +
+            repeated(7, nodes) + repeated(9, opsets(opset)) + field(10, domain) +
+            repeated(11, [attribute(key, given) for key, given in (defaults or {}).items()]) + field(13, overload))
+
+
+def model(main, *, opset=17, functions=(), ir_version=8):
+    """`opset`: of ONNX's own domain, or domain -> version."""
+    return field(1, ir_version) + field(7, main) + repeated(8, opsets(opset)) + repeated(25, functions)
