@@ -74,6 +74,42 @@ TL_API tl_tensor *tl_tensor_unary(const tl_tensor *src, tl_tensor *dst, tl_unary
 TL_API int tl_exec_unary(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                          tl_unary_func func, double alpha, double beta);
 
+/* ---- operations on tensors that are broadcast (tl_broadcast_dims, tl_shape.h) ---- */
+
+/** a and b are the elements of src1 and src2; FLT and INT where no other type is named. Source: the
+ *  ONNX operators of these names, opset 7 to 24. */
+typedef enum tl_binary_op {
+    TL_BINARY_OP_INVALID = -1,
+    TL_BINARY_ADD = 0,     /* a + b */
+    TL_BINARY_SUB,         /* a - b */
+    TL_BINARY_MUL,         /* a b */
+    TL_BINARY_DIV,         /* a / b; INT truncates toward 0, and fails where b is 0 */
+    TL_BINARY_MOD,         /* a - b floor(a / b), of the sign of b; INT fails where b is 0 */
+    TL_BINARY_FMOD,        /* a - b trunc(a / b), of the sign of a; INT fails where b is 0 */
+    TL_BINARY_POW,         /* a^b; INT truncates where b < 0, and fails where a is 0 besides */
+    TL_BINARY_MAX,         /* the greater; NaN where one is */
+    TL_BINARY_MIN,         /* the smaller; NaN where one is */
+    TL_BINARY_PRELU,       /* a < 0 ? a b : a */
+    TL_BINARY_AND,         /* INT: bit by bit; TL_BOOL */
+    TL_BINARY_OR,          /* INT: bit by bit; TL_BOOL */
+    TL_BINARY_XOR,         /* INT: bit by bit; TL_BOOL */
+    TL_BINARY_SHIFT_LEFT,  /* a 2^b; INT: 0 where b is negative, or no less than a's bits */
+    TL_BINARY_SHIFT_RIGHT, /* floor(a / 2^b); INT: there 0, or -1 for a negative a */
+    TL_BINARY_OP_SIZE
+} tl_binary_op;
+TL_API const char *tl_binary_op_name(tl_binary_op op);
+TL_API tl_binary_op tl_binary_op_from_str(const char *str);
+
+/** 1 when `op` (a valid one) is defined for elements of `dtype`. */
+TL_API int tl_binary_op_takes(tl_binary_op op, tl_dtype dtype);
+
+/** src1 op src2, broadcast, of one dtype, which is dst's too; `dst` may be a source of dst's shape.
+ *  -1 with a reason: an integer division by zero. D. */
+TL_API tl_tensor *tl_tensor_binary(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst,
+                                   tl_binary_op op);
+TL_API int tl_exec_binary(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
+                          tl_tensor *dst, tl_binary_op op);
+
 TL_END_DECLS
 
 #endif

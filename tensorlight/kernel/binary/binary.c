@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The binary operations: choice of the kernel, and the public functions.
+
+#include "kernel/binary/binary.h"
+
+#include <assert.h>
+
+#include "tensor/tl_name.h"
+#include "tensor/tl_result.h"
+
+static const char *const names[TL_BINARY_OP_SIZE] = {
+#define TL_BINARY(op, name, types, grain) [op] = #op,
+#include "kernel/binary/binary.def"
+#undef TL_BINARY
+};
+TL_NAME_AND_FROM_STR(tl_binary_op, names, TL_BINARY_OP_SIZE)
+
+typedef struct operation {
+    size_t grain;
+    tl_broadcast_func *kernels[TL_ISA_SIZE][TL_DTYPE_SIZE];
+} operation;
+
+static const operation operations[TL_BINARY_OP_SIZE] = {
+#define TL_KERNEL(function, dtype, isa) [isa][dtype] = function,
+#define TL_BINARY(op, name, types, grain) \
+    [op] = {grain, {TL_KERNELS_##types(tl_binary_##name, c, TL_ISA_C)}},
+#include "kernel/binary/binary.def"
+#undef TL_BINARY
+#undef TL_KERNEL
+};
+
+static tl_broadcast_func *pick(const operation *o, const tl_exec *exec, tl_dtype dtype)
+{
+    int isa = tl_kernel_level(exec);
+    while (isa > TL_ISA_C && !o->kernels[isa][dtype])
+        isa--;
+    return o->kernels[isa][dtype];
+}
+
+int tl_binary_op_takes(tl_binary_op op, tl_dtype dtype)
+{
+    assert(op >= 0 && op < TL_BINARY_OP_SIZE && tl_dtype_is_valid(dtype));
+    return operations[op].kernels[TL_ISA_C][dtype] != NULL;
+}
+
+int tl_exec_binary(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
+                   tl_tensor *dst, tl_binary_op op)
+{
+    assert(src1->dtype == src2->dtype && src1->dtype == dst->dtype);
+    assert(tl_binary_op_takes(op, dst->dtype));
+    const operation *const o = &operations[op];
+    const tl_tensor *const srcs[] = {src1, src2};
+    if (tl_broadcast(exec, o->grain, pick(o, exec, dst->dtype), srcs, 2, dst) < 0)
+        return tl_fail("division by zero in %s", tl_dtype_name(dst->dtype));
+    return 0;
+}
+
+static int check_op(tl_binary_op op, const tl_tensor *src)
+{
+    if (op < 0 || op >= TL_BINARY_OP_SIZE)
+        return tl_fail("binary op %d, expected 0 to %d", op, TL_BINARY_OP_SIZE - 1);
+    if (!tl_binary_op_takes(op, src->dtype))
+        return tl_fail("'src1' has dtype %s, which %s does not take", tl_dtype_name(src->dtype),
+                       names[op]);
+    return 0;
+}
+
+tl_tensor *tl_tensor_binary(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst,
+                            tl_binary_op op)
+{
+    if (tl_check_data(src1, "src1") < 0 || tl_check_data(src2, "src2") < 0 ||
+        tl_check_same_dtype(src1, src2) < 0 || check_op(op, src1) < 0)
+        return NULL;
+    const tl_tensor *const srcs[] = {src1, src2};
+    tl_tensor *const result = tl_broadcast_begin(dst, srcs, 2, src1->dtype);
+    return tl_result_end(result, dst, result ? tl_exec_binary(NULL, src1, src2, result, op) : -1);
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of the binary operations between tensors that are broadcast.
+
+#ifndef BINARY_H
+#define BINARY_H
+
+#include "kernel/tl_broadcast.h"
+#include "kernel/tl_kernel.h"
+#include "kernel/tl_map.h"
+
+/** Both sources and dst have the row's type. They fail where tl_binary_op says so. */
+#define TL_KERNEL(function, dtype, isa)   TL_KERNEL_DECLARE(tl_broadcast_func, function, dtype, isa)
+#define TL_BINARY(op, name, types, grain) TL_KERNELS_##types(tl_binary_##name, c, TL_ISA_C)
+#include "kernel/binary/binary.def"
+#undef TL_BINARY
+#undef TL_KERNEL
+
+#endif

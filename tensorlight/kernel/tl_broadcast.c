@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Broadcasting: the common shape, and the walk in rows.
+
+#include "kernel/tl_broadcast.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+
+#include "tensor/tl_result.h"
+#include "tensorlight/tl_shape.h"
+
+/* ---- shapes ---- */
+
+/** The shape of all `n` sources, to `dims`; its ndim, or -1 with a reason. */
+static int common_dims(const tl_tensor *const *srcs, int n, int *dims)
+{
+    int ndim = 0, so_far[TL_MAXDIM];
+    for (int k = 0; k < n && ndim >= 0; k++) {
+        memcpy(so_far, dims, (size_t)ndim * sizeof(int));
+        ndim = tl_broadcast_dims(ndim, so_far, srcs[k]->ndim, srcs[k]->dims, dims);
+    }
+    return ndim;
+}
+
+static int check_overlap(const tl_tensor *dst, const tl_tensor *src)
+{
+    return dst && dst->len == src->len ? tl_check_in_place(dst, src) : tl_check_apart(dst, src);
+}
+
+tl_tensor *tl_broadcast_begin(tl_tensor *dst, const tl_tensor *const *srcs, int n, tl_dtype dtype)
+{
+    int dims[TL_MAXDIM];
+    const int ndim = common_dims(srcs, n, dims);
+    if (ndim < 0)
+        return NULL;
+    for (int k = 0; k < n; k++)
+        if (check_overlap(dst, srcs[k]) < 0)
+            return NULL;
+    return tl_result_begin(dst, ndim, dims, dtype);
+}
+
+/* ---- the walk ---- */
+
+/** An axis of the result, and how far apart its elements are in each source, in elements. */
+typedef struct axis {
+    size_t len, strides[TL_BROADCAST_MAX];
+} axis;
+
+typedef struct walk {
+    tl_broadcast_func *func;
+    int n; /* sources */
+    const char *srcs[TL_BROADCAST_MAX];
+    size_t src_sizes[TL_BROADCAST_MAX]; /* of an element */
+    char *dst;
+    size_t dst_size;
+    axis row;
+    int steps[TL_BROADCAST_MAX]; /* row's strides */
+    axis outer[TL_MAXDIM];       /* the other axes, the fastest first */
+    int n_outer;
+    atomic_int failed;
+} walk;
+
+/** Whether `a`, which is outside of `inner`, continues it in every source. */
+static int continues(const axis *a, const axis *inner, int n)
+{
+    for (int k = 0; k < n; k++)
+        if (a->strides[k] != inner->strides[k] * inner->len)
+            return 0;
+    return 1;
+}
+
+/** The axes longer than 1, the fastest first, those that continue each other made one. */
+static int merge_axes(axis *merged, const tl_tensor *const *srcs, int n, const tl_tensor *dst)
+{
+    size_t lens[TL_BROADCAST_MAX] = {1, 1, 1}; // of the sources' axes so far
+    int n_axes = 0;
+    for (int i = 1; i <= dst->ndim; i++) {
+        axis a = {.len = (size_t)dst->dims[dst->ndim - i]};
+        for (int k = 0; k < n; k++) {
+            const size_t len = i <= srcs[k]->ndim ? (size_t)srcs[k]->dims[srcs[k]->ndim - i] : 1;
+            assert(len == 1 || len == a.len);
+            a.strides[k] = len == 1 ? 0 : lens[k];
+            lens[k] *= len;
+        }
+        if (a.len == 1)
+            continue;
+        if (n_axes > 0 && continues(&a, &merged[n_axes - 1], n))
+            merged[n_axes - 1].len *= a.len;
+        else
+            merged[n_axes++] = a;
+    }
+    return n_axes;
+}
+
+static void walk_init(walk *w, tl_broadcast_func *func, const tl_tensor *const *srcs, int n,
+                      const tl_tensor *dst)
+{
+    *w = (walk){.func = func, .n = n, .dst = dst->data, .dst_size = tl_size_of(dst->dtype)};
+    axis merged[TL_MAXDIM];
+    const int n_axes = merge_axes(merged, srcs, n, dst);
+    w->row = n_axes ? merged[0] : (axis){1, {1, 1, 1}};
+    for (int i = 1; i < n_axes; i++)
+        w->outer[w->n_outer++] = merged[i];
+    for (int k = 0; k < n; k++) {
+        w->srcs[k] = srcs[k]->data;
+        w->src_sizes[k] = tl_size_of(srcs[k]->dtype);
+        w->steps[k] = (int)w->row.strides[k];
+    }
+}
+
+/** The coordinates along the outer axes, and the elements that the sources are ahead there. */
+typedef struct place {
+    size_t coords[TL_MAXDIM], offsets[TL_BROADCAST_MAX];
+} place;
+
+static void place_init(place *at, const walk *w, size_t row)
+{
+    *at = (place){.coords = {0}};
+    for (int i = 0; i < w->n_outer; i++) {
+        at->coords[i] = row % w->outer[i].len;
+        row /= w->outer[i].len;
+        for (int k = 0; k < w->n; k++)
+            at->offsets[k] += at->coords[i] * w->outer[i].strides[k];
+    }
+}
+
+static void place_next(place *at, const walk *w)
+{
+    for (int i = 0; i < w->n_outer; i++) {
+        const axis *const a = &w->outer[i];
+        const int is_over = ++at->coords[i] == a->len;
+        for (int k = 0; k < w->n; k++)
+            at->offsets[k] += is_over ? a->strides[k] - a->len * a->strides[k] : a->strides[k];
+        if (!is_over)
+            return;
+        at->coords[i] = 0;
+    }
+}
+
+static int run_part(const walk *w, const place *at, size_t begin, void *dst, size_t len)
+{
+    const void *srcs[TL_BROADCAST_MAX];
+    for (int k = 0; k < w->n; k++)
+        srcs[k] = w->srcs[k] + (at->offsets[k] + begin * w->row.strides[k]) * w->src_sizes[k];
+    return w->func(srcs, w->steps, dst, len);
+}
+
+/** The elements begin .. end-1 of the result, which may begin and end inside a row. */
+static void run_range(void *arg, size_t begin, size_t end)
+{
+    walk *const w = arg;
+    place at;
+    place_init(&at, w, begin / w->row.len);
+    size_t from = begin % w->row.len;
+    while (begin < end) {
+        const size_t rest = w->row.len - from;
+        const size_t len = rest < end - begin ? rest : end - begin;
+        if (run_part(w, &at, from, w->dst + begin * w->dst_size, len) < 0) {
+            atomic_store_explicit(&w->failed, 1, memory_order_relaxed);
+            return;
+        }
+        begin += len;
+        from = 0;
+        place_next(&at, w);
+    }
+}
+
+int tl_broadcast(const tl_exec *exec, size_t grain, tl_broadcast_func *func,
+                 const tl_tensor *const *srcs, int n, tl_tensor *dst)
+{
+    assert(func && n <= TL_BROADCAST_MAX && (dst->data || !dst->len));
+    if (dst->len == 0)
+        return 0;
+    walk w;
+    walk_init(&w, func, srcs, n, dst);
+    tl_parallel(exec, (size_t)dst->len, grain, run_range, &w);
+    return w.failed ? -1 : 0;
+}

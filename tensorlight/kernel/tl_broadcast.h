@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work on the elements of several tensors at a time, which are broadcast: aligned at the last axis,
+// an axis that one of them has not or that is 1 long counts as repeated along the others'.
+//
+// The tensors are walked along the result in rows, in which each source either moves on with the
+// result (step 1) or stays (step 0). Axes that all sources treat alike are one:
+//
+//     src1 [8, 3, 5, 7]   src2 [3, 1, 1]    ->  24 rows of 35, steps 1 and 0
+//     src1 [8, 3, 5, 7]   src2 [8, 3, 5, 7] ->  1 row of 840, steps 1 and 1
+//
+// Source: ONNX, "Broadcasting in ONNX", multidirectional.
+
+#ifndef TL_BROADCAST_H
+#define TL_BROADCAST_H
+
+#include "tensorlight/tl_elementwise.h"
+
+/** A kernel of a row: dst[i] of `len` elements from srcs[k][i * steps[k]], steps 0 or 1. dst may be
+ *  a source of step 1. -1 (no reason recorded, dst partly written) where data is at fault. */
+typedef int tl_broadcast_func(const void *const *srcs, const int *steps, void *dst, size_t len);
+
+/** The most sources. */
+enum { TL_BROADCAST_MAX = 3 };
+
+/** Runs `func` over all of `dst`, whose shape is that of the `n` sources broadcast. -1 (no reason
+ *  recorded) when `func` fails. */
+int tl_broadcast(const tl_exec *exec, size_t grain, tl_broadcast_func *func,
+                 const tl_tensor *const *srcs, int n, tl_tensor *dst);
+
+/** For a tl_tensor_X: the result of `dtype` that broadcast sources make, as tl_result_begin does;
+ *  NULL with a reason where the sources do not fit together, or `dst` overlaps one that is not
+ *  walked in step with it. */
+tl_tensor *tl_broadcast_begin(tl_tensor *dst, const tl_tensor *const *srcs, int n, tl_dtype dtype);
+
+#endif
