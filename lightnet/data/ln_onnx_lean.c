@@ -258,6 +258,8 @@ static int put_field(writer *w, message within, const field *f, int depth)
 {
     const size_t size = (size_t)(f->value.end - f->value.p);
     const message kind = f->type == BYTES ? nested_kind(within, f->number) : NO_MESSAGE;
+    if (within == TENSOR && (f->number == LEAN_OFFSET || f->number == LEAN_SIZE))
+        return 0; // a file cannot say this
     if (kind != NO_MESSAGE)
         return put_nested(w, f, kind, depth);
     if (f->type == BYTES && size > SMALL && is_data(within, f->number))
