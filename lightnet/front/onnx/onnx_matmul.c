@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX operators of linear algebra: products of matrices, determinants.
+
+#include <string.h>
+
+#include "front/onnx/ln_onnx_rows.h"
+
+/** A vector as a matrix: [k] -> [1, k], or as a column [k, 1]; anything else as it is. */
+static const char *as_matrix(ln_onnx_node *n, const char *tensor, int is_column)
+{
+    const tl_tensor *const t = ln_onnx_tensor_of(n, tensor);
+    if (t->ndim != 1)
+        return tensor;
+    const int row[] = {1, t->dims[0]}, column[] = {t->dims[0], 1};
+    return ln_onnx_reshape(n, tensor, 2, is_column ? column : row, LN_ONNX_TEMP);
+}
+
+/** `dst` without the axes that as_matrix added, as the node's output. */
+static void drop_axes(ln_onnx_node *n, const char *dst, int has_row, int has_col)
+{
+    const tl_tensor *const t = ln_onnx_tensor_of(n, dst);
+    if (has_row && has_col) {
+        ln_onnx_alias(n, 0, dst);
+        return;
+    }
+    int dims[TL_MAXDIM], ndim = 0;
+    for (int i = 0; i < t->ndim; i++)
+        if (!(i == t->ndim - 2 && !has_row) && !(i == t->ndim - 1 && !has_col))
+            dims[ndim++] = t->dims[i];
+    ln_onnx_reshape(n, dst, ndim, dims, 0);
+}
+
+/** A product of the operators `optype`, with zero points where they are given. */
+static void emit_product(ln_onnx_node *n, const char *optype, const char *zero1, const char *zero2)
+{
+    const char *const src1 = ln_onnx_in(n, 0), *const src2 = ln_onnx_in(n, 1);
+    const int has_row = ln_onnx_tensor_of(n, src1)->ndim != 1;
+    const int has_col = ln_onnx_tensor_of(n, src2)->ndim != 1;
+    const char *const rows = as_matrix(n, src1, 0), *const cols = as_matrix(n, src2, 1);
+    ln_onnx_begin(n, optype);
+    ln_onnx_arg(n, "src1", rows);
+    ln_onnx_arg(n, "src2", cols);
+    if (zero1)
+        ln_onnx_arg(n, "zero1", zero1);
+    if (zero2)
+        ln_onnx_arg(n, "zero2", zero2);
+    drop_axes(n, ln_onnx_end(n, "dst", has_row && has_col ? 0 : LN_ONNX_TEMP), has_row, has_col);
+}
+
+static void translate_matmul(ln_onnx_node *n)
+{
+    emit_product(n, "matmul", NULL, NULL);
+}
+
+/** The zero point of the first operand, when a vector, has an element for each row. */
+static void translate_matmul_integer(ln_onnx_node *n)
+{
+    const char *zero1 = ln_onnx_optional(n, 2);
+    const char *const zero2 = ln_onnx_optional(n, 3);
+    if (zero1 && ln_onnx_tensor_of(n, zero1)->len != 1)
+        zero1 = as_matrix(n, zero1, 1);
+    emit_product(n, "matmul_int", zero1, zero2);
+}
+
+static void translate_gemm(ln_onnx_node *n)
+{
+    const double beta = ln_onnx_float(n, "beta", 1);
+    ln_onnx_begin(n, "matmul");
+    ln_onnx_arg(n, "src1", ln_onnx_in(n, 0));
+    ln_onnx_arg(n, "src2", ln_onnx_in(n, 1));
+    if (beta != 0)
+        ln_onnx_arg(n, "bias", ln_onnx_optional(n, 2));
+    ln_onnx_set_bool(n, "trans1", ln_onnx_int(n, "transA", 0) != 0);
+    ln_onnx_set_bool(n, "trans2", ln_onnx_int(n, "transB", 0) != 0);
+    ln_onnx_set_number(n, "alpha", ln_onnx_float(n, "alpha", 1));
+    ln_onnx_set_number(n, "beta", beta);
+    ln_onnx_end(n, "dst", 0);
+}
+
+static void translate_det(ln_onnx_node *n)
+{
+    ln_onnx_simple(n, "det", ln_onnx_in(n, 0), 0);
+}
+
+const ln_onnx_row ln_onnx_rows_matmul[] = {
+    {"Det", 11, translate_det},
+    {"Gemm", 1, translate_gemm},
+    {"MatMul", 1, translate_matmul},
+    {"MatMulInteger", 10, translate_matmul_integer},
+    {NULL},
+};

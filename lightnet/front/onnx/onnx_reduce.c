@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX operators that make few elements of many along axes: reductions, indices of extremes,
+// cumulative sums and products.
+
+#include "front/onnx/ln_onnx_rows.h"
+
+/* ---- reductions ---- */
+
+/** Marks the `len` axes of a tensor of `ndim` dimensions, then lists them in order to `axes`. */
+static int sorted_axes(ln_onnx_node *n, const int64_t *given, int len, int ndim, int *axes)
+{
+    int goes[TL_MAXDIM] = {0}, n_axes = 0;
+    for (int i = 0; i < len; i++)
+        goes[ln_onnx_axis(n, given[i], ndim)] = 1;
+    for (int i = 0; i < ndim; i++)
+        if (goes[i])
+            axes[n_axes++] = i;
+    return n_axes;
+}
+
+/** No axes mean all, unless the node says that they mean none. */
+static void emit_reduce(ln_onnx_node *n, const int64_t *given, int len)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const int ndim = ln_onnx_tensor_of(n, src)->ndim;
+    const int is_all = len == 0 && !ln_onnx_int(n, "noop_with_empty_axes", 0);
+    int axes[TL_MAXDIM];
+    int n_axes = sorted_axes(n, given, len, ndim, axes);
+    for (int i = 0; is_all && i < ndim; i++)
+        axes[n_axes++] = i;
+    ln_onnx_begin(n, "reduce");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_set_string(n, "op", n->row->with);
+    ln_onnx_set_ints(n, "axes", n_axes, axes);
+    ln_onnx_set_bool(n, "keepdims", ln_onnx_int(n, "keepdims", 1) != 0);
+    ln_onnx_end(n, "dst", 0);
+}
+
+static void translate_reduce(ln_onnx_node *n)
+{
+    int len;
+    const int64_t *const axes = ln_onnx_ints(n, "axes", &len);
+    emit_reduce(n, axes, len);
+}
+
+/** Axes as an input: ReduceSum since 13, the others since 18. */
+static void translate_reduce_by_input(ln_onnx_node *n)
+{
+    int len;
+    const int64_t *const axes = ln_onnx_ints_in(n, 1, &len);
+    emit_reduce(n, axes, len);
+}
+
+static void emit_arg_reduce(ln_onnx_node *n, int is_min)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    ln_onnx_begin(n, "argreduce");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_set_int(n, "axis",
+                    ln_onnx_axis(n, ln_onnx_int(n, "axis", 0), ln_onnx_tensor_of(n, src)->ndim));
+    ln_onnx_set_bool(n, "is_min", is_min);
+    ln_onnx_set_bool(n, "is_last", ln_onnx_int(n, "select_last_index", 0) != 0);
+    ln_onnx_set_bool(n, "keepdims", ln_onnx_int(n, "keepdims", 1) != 0);
+    ln_onnx_end(n, "dst", 0);
+}
+
+static void translate_arg_max(ln_onnx_node *n)
+{
+    emit_arg_reduce(n, 0);
+}
+
+static void translate_arg_min(ln_onnx_node *n)
+{
+    emit_arg_reduce(n, 1);
+}
+
+/* ---- cumulative ---- */
+
+static void emit_cumulate(ln_onnx_node *n, int is_product)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    ln_onnx_begin(n, "cumulate");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_set_int(n, "axis",
+                    ln_onnx_axis(n, ln_onnx_int_in(n, 1, 0), ln_onnx_tensor_of(n, src)->ndim));
+    ln_onnx_set_bool(n, "is_product", is_product);
+    ln_onnx_set_bool(n, "is_exclusive", ln_onnx_int(n, "exclusive", 0) != 0);
+    ln_onnx_set_bool(n, "is_reverse", ln_onnx_int(n, "reverse", 0) != 0);
+    ln_onnx_end(n, "dst", 0);
+}
+
+static void translate_cum_sum(ln_onnx_node *n)
+{
+    emit_cumulate(n, 0);
+}
+
+static void translate_cum_prod(ln_onnx_node *n)
+{
+    emit_cumulate(n, 1);
+}
+
+#define REDUCTION(op_type, by_input, op)                 \
+    {op_type, 1, translate_reduce, op},                  \
+    {                                                    \
+        op_type, by_input, translate_reduce_by_input, op \
+    }
+
+const ln_onnx_row ln_onnx_rows_reduce[] = {
+    {"ArgMax", 1, translate_arg_max},
+    {"ArgMin", 1, translate_arg_min},
+    {"CumProd", 26, translate_cum_prod},
+    {"CumSum", 11, translate_cum_sum},
+    REDUCTION("ReduceL1", 18, "TL_REDUCE_L1"),
+    REDUCTION("ReduceL2", 18, "TL_REDUCE_L2"),
+    REDUCTION("ReduceLogSum", 18, "TL_REDUCE_LOG_SUM"),
+    REDUCTION("ReduceLogSumExp", 18, "TL_REDUCE_LOG_SUM_EXP"),
+    REDUCTION("ReduceMax", 18, "TL_REDUCE_MAX"),
+    REDUCTION("ReduceMean", 18, "TL_REDUCE_MEAN"),
+    REDUCTION("ReduceMin", 18, "TL_REDUCE_MIN"),
+    REDUCTION("ReduceProd", 18, "TL_REDUCE_PROD"),
+    REDUCTION("ReduceSum", 13, "TL_REDUCE_SUM"),
+    REDUCTION("ReduceSumSquare", 18, "TL_REDUCE_SUM_SQUARE"),
+    {NULL},
+};
