@@ -113,6 +113,67 @@ TL_API tl_tensor *tl_tensor_poolnd(const tl_tensor *src, tl_tensor *dst, tl_tens
 TL_API int tl_exec_poolnd(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl_tensor *arg,
                           const tl_poolnd_param *param);
 
+/* ---- resampling ---- */
+
+typedef enum tl_resample_mode {
+    TL_RESAMPLE_MODE_INVALID = -1,
+    TL_RESAMPLE_NEAREST = 0, /* any dtype */
+    TL_RESAMPLE_LINEAR,      /* all but TL_BOOL, as all the others */
+    TL_RESAMPLE_CUBIC,
+    TL_RESAMPLE_MODE_SIZE
+} tl_resample_mode;
+
+/** How a position becomes an index: half down rounds the middle between two indices down. */
+typedef enum tl_rounding {
+    TL_ROUNDING_INVALID = -1,
+    TL_ROUND_HALF_DOWN = 0,
+    TL_ROUND_HALF_UP,
+    TL_ROUND_DOWN,
+    TL_ROUND_UP,
+    TL_ROUNDING_SIZE
+} tl_rounding;
+
+/** The identifier, or NULL out of range; the value of an identifier, ..._INVALID for every other
+ *  string, and NULL. */
+TL_API const char *tl_resample_mode_name(tl_resample_mode mode);
+TL_API tl_resample_mode tl_resample_mode_from_str(const char *str);
+TL_API const char *tl_rounding_name(tl_rounding rounding);
+TL_API tl_rounding tl_rounding_from_str(const char *str);
+
+/** Index i of dst looks at position (i + shift) * span / steps + start of src. */
+typedef struct tl_resample_axis {
+    double shift, span, steps, start; /* finite, steps not 0 */
+    double stretch; /* >= 1, at most src's length: what the filter widens by, against aliasing */
+} tl_resample_axis;
+
+typedef struct tl_resample_param {
+    tl_resample_mode mode;
+    tl_rounding rounding; /* of TL_RESAMPLE_NEAREST, where positions are floats */
+    double cubic_a;       /* of TL_RESAMPLE_CUBIC, the parameter of the kernel */
+    int excludes_outside; /* what the filter takes from outside src has no weight; else it repeats
+                             the border */
+    int fills_outside;    /* positions outside src, on any axis, give `fill` */
+    double fill;
+    tl_resample_axis axes[TL_MAXDIM];
+} tl_resample_param;
+
+/** src -> dst of shape `dims` [src.ndim]: each axis by itself, those that shrink most first.
+ *  Computes in float, in double for TL_DOUBLE and integers of 32 and 64 bits; integers are cut
+ *  toward zero and saturate. dst and src may be empty only together. Source: ONNX Resize-19; Keys:
+ *  Cubic convolution interpolation, 1981. D. */
+TL_API int tl_resample_check(const tl_tensor *src, const int *dims, const tl_resample_param *param);
+TL_API tl_tensor *tl_tensor_resample(const tl_tensor *src, tl_tensor *dst, const int *dims,
+                                     const tl_resample_param *param);
+
+/** The bytes of exec->scratch that tl_exec_resample needs; 0 with a reason: more than there can be.
+ *  Data is not looked at. */
+TL_API size_t tl_resample_scratch(const tl_tensor *src, const int *dims,
+                                  const tl_resample_param *param);
+
+/** -1 with a reason when exec is NULL or its scratch is too small. */
+TL_API int tl_exec_resample(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
+                            const tl_resample_param *param);
+
 TL_END_DECLS
 
 #endif

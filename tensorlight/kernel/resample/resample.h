@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of resampling, and the tables that they read.
+
+#ifndef RESAMPLE_H
+#define RESAMPLE_H
+
+#include <stdint.h>
+
+#include "kernel/tl_kernel.h"
+#include "tensorlight/tl_vision.h"
+
+/** What each index along one axis of dst takes from src: the sum of weights[i * n + k] times
+ *  element indices[i * n + k], k < n; to the nearest: element indices[i], -1 for the fill. */
+typedef struct tl_resample_table {
+    int n;
+    int *indices;
+    double *weights; /* NULL: to the nearest */
+} tl_resample_table;
+
+/** The taps of an index of dst along one axis. */
+int64_t tl_resample_taps(const tl_resample_param *param, int axis);
+
+/** Whether the axis stays as it is. */
+int tl_resample_is_identity(const tl_resample_param *param, int axis, int in, int out);
+
+/** Whether index `i` of dst looks outside src. */
+int tl_resample_is_outside(const tl_resample_param *param, int axis, int in, int i);
+
+/** Fills the arrays of the table, of out * n elements. */
+void tl_resample_fill_table(const tl_resample_table *table, const tl_resample_param *param,
+                            int axis, int in, int out);
+
+/** src [in] -> dst [out], both of `ndim` dimensions, none of them 0. */
+typedef struct tl_nearest_job {
+    const void *src;
+    void *dst;
+    int ndim; /* 1 .. TL_MAXDIM */
+    int in[TL_MAXDIM], out[TL_MAXDIM];
+    const int *indices[TL_MAXDIM];
+    uint64_t fill; /* the bytes of an element */
+} tl_nearest_job;
+
+/** src [outer, in, inner] -> dst [outer, out, inner] along one axis. */
+typedef struct tl_filter_job {
+    const void *src;
+    void *dst;
+    size_t in, out, inner;
+    tl_resample_table table;
+} tl_filter_job;
+
+/** Computes units begin .. end-1 of the job at `arg`: of a tl_nearest_job the rows of dst (all axes
+ *  but the last), of a tl_filter_job the lines [inner] of dst, or [out] where inner is 1. */
+typedef void tl_resample_func(void *arg, size_t begin, size_t end);
+
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_resample_func, name, dtype, isa)
+#include "kernel/resample/resample_filter.def"
+#include "kernel/resample/resample_nearest.def"
+#undef TL_KERNEL
+
+#endif
