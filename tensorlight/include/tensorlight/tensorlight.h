@@ -10,6 +10,7 @@
 #include "tensorlight/tl_linalg.h"
 #include "tensorlight/tl_nn.h"
 #include "tensorlight/tl_shape.h"
+#include "tensorlight/tl_signal.h"
 #include "tensorlight/tl_tensor.h"
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"

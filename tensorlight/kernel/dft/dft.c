@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fourier transforms along an axis and of frames: shapes, checks, threads.
+
+#include "kernel/dft/dft.h"
+
+#include <assert.h>
+#include <limits.h>
+
+#include "kernel/tl_axis.h"
+#include "tensor/tl_result.h"
+#include "tensorlight/tl_signal.h"
+
+#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
+static tl_dft_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
+#include "kernel/dft/dft.def"
+};
+#undef TL_KERNEL
+TL_KERNEL_PICK(pick, tl_dft_func, table)
+
+/* ---- lines among threads ---- */
+
+/** Lines are shared by at most so many threads: scratch memory is planned before their number is
+ *  known. */
+enum { LANES = 8 };
+
+static size_t lane_len(size_t n)
+{
+    return 2 * n + tl_fft_work_len(n);
+}
+
+static size_t scratch_for(size_t n)
+{
+    return (tl_fft_table_len(n) + LANES * lane_len(n)) * sizeof(double);
+}
+
+typedef struct lanes {
+    const tl_dft_job *job;
+    tl_dft_func *func;
+    size_t n_lines;
+    double *work;
+} lanes;
+
+static void transform_lanes(void *arg, size_t begin, size_t end)
+{
+    const lanes *const a = arg;
+    for (size_t lane = begin; lane < end; lane++)
+        a->func(a->job, a->n_lines * lane / LANES, a->n_lines * (lane + 1) / LANES,
+                a->work + lane * lane_len(a->job->fft->n));
+}
+
+/** Runs the job, whose `fft` is made here, on lines of `n` numbers. */
+static int transform_lines(const tl_exec *exec, tl_dft_job *job, size_t n_lines, size_t n,
+                           tl_dtype dtype)
+{
+    const size_t needed = scratch_for(n);
+    if (!exec || !exec->scratch || exec->scratch_size < needed)
+        return tl_fail("%zu bytes of scratch memory, expected %zu to transform %zu numbers",
+                       exec && exec->scratch ? exec->scratch_size : 0, needed, n);
+    double *const plan = exec->scratch, *const work = plan + tl_fft_table_len(n);
+    tl_fft fft;
+    tl_fft_init(&fft, n, plan, work);
+    job->fft = &fft;
+    lanes a = {job, pick(exec, dtype), n_lines, work};
+    tl_parallel(exec, LANES, tl_axis_grain(n_lines / LANES * n * 16), transform_lanes, &a);
+    return 0;
+}
+
+/** An exec with `size` bytes of scratch memory, which the caller frees; NULL without memory. */
+static tl_exec exec_with(size_t size)
+{
+    return (tl_exec){.scratch = tl_alloc(size), .scratch_size = size, .isa = tl_isa_best()};
+}
+
+/* ---- along an axis ---- */
+
+/** n of the transform; less than 1 where there is none. */
+static long long dft_length(const tl_tensor *src, const tl_dft_param *param)
+{
+    if (param->len)
+        return param->len;
+    const int len = src->dims[param->axis];
+    return param->inverse && param->onesided ? 2 * ((long long)len - 1) : len;
+}
+
+/** `src` has numbers as its last axis. */
+static int check_parts(const tl_tensor *src)
+{
+    char text[TL_SHAPE_TEXT_SIZE];
+    if (src->ndim < 2 || src->dims[src->ndim - 1] < 1 || src->dims[src->ndim - 1] > 2)
+        return tl_fail("'src' has shape %s, expected [.., 1] for real or [.., 2] for complex "
+                       "numbers",
+                       tl_shape_text(text, src->ndim, src->dims));
+    return 0;
+}
+
+static int check_onesided(const tl_tensor *src)
+{
+    if (src->dims[src->ndim - 1] != 1)
+        return tl_fail("'src' is complex, expected a real signal to take one side of its "
+                       "frequencies");
+    return 0;
+}
+
+int tl_dft_dims(const tl_tensor *src, const tl_dft_param *param, int *dims)
+{
+    if (check_parts(src) < 0)
+        return -1;
+    if (param->axis < 0 || param->axis >= src->ndim - 1)
+        return tl_fail("axis %d, expected 0 to %d", param->axis, src->ndim - 2);
+    if (param->onesided && !param->inverse && check_onesided(src) < 0)
+        return -1;
+    const long long n = dft_length(src, param);
+    if (n < 1 || n > INT_MAX)
+        return tl_fail("a transform of %lld numbers, expected 1 to %d", n, INT_MAX);
+    memcpy(dims, src->dims, (size_t)src->ndim * sizeof(*dims));
+    dims[param->axis] = param->onesided && !param->inverse ? (int)(n / 2 + 1) : (int)n;
+    dims[src->ndim - 1] = param->onesided && param->inverse ? 1 : 2;
+    return 0;
+}
+
+size_t tl_dft_scratch(const tl_tensor *src, const tl_dft_param *param)
+{
+    return scratch_for((size_t)dft_length(src, param));
+}
+
+/** The lines of `t` along `axis`, of which at most `most` numbers count. */
+static tl_dft_lines lines_of(const tl_tensor *t, int axis, size_t most)
+{
+    const tl_axis a = tl_axis_of(t, axis);
+    const size_t parts = (size_t)t->dims[t->ndim - 1];
+    return (tl_dft_lines){.outer = a.len * a.inner,
+                          .inner = parts,
+                          .step = a.inner,
+                          .len = tl_smaller_size(a.len, most),
+                          .parts = parts};
+}
+
+int tl_exec_dft(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
+                const tl_dft_param *param)
+{
+    assert(tl_dtype_is_float(src->dtype) && src->dtype == dst->dtype && src->ndim == dst->ndim);
+    const size_t n = (size_t)dft_length(src, param);
+    const int mirrored = param->onesided && param->inverse;
+    const tl_axis a = tl_axis_of(dst, param->axis);
+    tl_dft_job job = {.src = src->data,
+                      .dst = dst->data,
+                      .src_lines = lines_of(src, param->axis, mirrored ? n / 2 + 1 : n),
+                      .dst_lines = lines_of(dst, param->axis, n),
+                      .n_inner = a.inner / (size_t)dst->dims[dst->ndim - 1],
+                      .inverse = param->inverse,
+                      .mirrored = mirrored};
+    if (dst->len == 0)
+        return 0;
+    return transform_lines(exec, &job, a.outer * job.n_inner, n, src->dtype);
+}
+
+tl_tensor *tl_tensor_dft(const tl_tensor *src, tl_tensor *dst, const tl_dft_param *param)
+{
+    int dims[TL_MAXDIM];
+    if (tl_check_data(src, "src") < 0 || tl_check_float(src, "src") < 0 ||
+        tl_dft_dims(src, param, dims) < 0 || tl_check_apart(dst, src) < 0)
+        return NULL;
+    const tl_exec exec = exec_with(tl_dft_scratch(src, param));
+    tl_tensor *const result =
+        exec.scratch ? tl_result_begin(dst, src->ndim, dims, src->dtype) : NULL;
+    const int status = result ? tl_exec_dft(&exec, src, result, param) : -1;
+    tl_free(exec.scratch);
+    return tl_result_end(result, dst, status);
+}
+
+/* ---- of frames ---- */
+
+int tl_stft_dims(const tl_tensor *src, const tl_stft_param *param, int *dims)
+{
+    char text[TL_SHAPE_TEXT_SIZE];
+    if (check_parts(src) < 0)
+        return -1;
+    if (src->ndim != 3)
+        return tl_fail("'src' has shape %s, expected 3 dimensions",
+                       tl_shape_text(text, src->ndim, src->dims));
+    if (param->onesided && check_onesided(src) < 0)
+        return -1;
+    if (param->step < 1 || param->len < 1)
+        return tl_fail("frames of %d at a distance of %d, expected both to be at least 1",
+                       param->len, param->step);
+    if (param->len > src->dims[1])
+        return tl_fail("frames of %d, expected at most the length of 'src', %d", param->len,
+                       src->dims[1]);
+    dims[0] = src->dims[0];
+    dims[1] = (src->dims[1] - param->len) / param->step + 1;
+    dims[2] = param->onesided ? param->len / 2 + 1 : param->len;
+    dims[3] = 2;
+    return 0;
+}
+
+size_t tl_stft_scratch(const tl_stft_param *param)
+{
+    return scratch_for((size_t)param->len);
+}
+
+int tl_exec_stft(const tl_exec *exec, const tl_tensor *src, const tl_tensor *window, tl_tensor *dst,
+                 const tl_stft_param *param)
+{
+    assert(tl_dtype_is_float(src->dtype) && src->dtype == dst->dtype);
+    assert(!window || (window->dtype == src->dtype && window->len == param->len));
+    const size_t parts = (size_t)src->dims[2], n = (size_t)param->len;
+    const size_t frames = (size_t)dst->dims[1], n_out = (size_t)dst->dims[2];
+    tl_dft_job job = {.src = src->data,
+                      .window = window ? window->data : NULL,
+                      .dst = dst->data,
+                      .src_lines = {.outer = (size_t)src->dims[1] * parts,
+                                    .inner = (size_t)param->step * parts,
+                                    .step = parts,
+                                    .len = n,
+                                    .parts = parts},
+                      .dst_lines = {.outer = frames * n_out * 2,
+                                    .inner = n_out * 2,
+                                    .step = 2,
+                                    .len = n_out,
+                                    .parts = 2},
+                      .n_inner = frames};
+    if (dst->len == 0)
+        return 0;
+    return transform_lines(exec, &job, (size_t)src->dims[0] * frames, n, src->dtype);
+}
+
+tl_tensor *tl_tensor_stft(const tl_tensor *src, const tl_tensor *window, tl_tensor *dst,
+                          const tl_stft_param *param)
+{
+    int dims[TL_MAXDIM];
+    if (tl_check_data(src, "src") < 0 || tl_check_float(src, "src") < 0 ||
+        tl_stft_dims(src, param, dims) < 0 || tl_check_apart(dst, src) < 0 ||
+        (window && (tl_check_given(window, "window", 1, &param->len, src->dtype) < 0 ||
+                    tl_check_apart(dst, window) < 0)))
+        return NULL;
+    const tl_exec exec = exec_with(tl_stft_scratch(param));
+    tl_tensor *const result = exec.scratch ? tl_result_begin(dst, 4, dims, src->dtype) : NULL;
+    const int status = result ? tl_exec_stft(&exec, src, window, result, param) : -1;
+    tl_free(exec.scratch);
+    return tl_result_end(result, dst, status);
+}
