@@ -72,6 +72,7 @@ const char *ln_onnx_dtype_name(int data_type, char buf[32])
 typedef struct span {
     const unsigned char *data; /* NULL: the elements are in a typed field */
     size_t size;
+    int passing; /* the bytes are the message's, which goes before the tensor does */
 } span;
 
 static int lean_span(const LnOnnx__Tensor *proto, const ln_onnx_source *source, span *s,
@@ -80,7 +81,7 @@ static int lean_span(const LnOnnx__Tensor *proto, const ln_onnx_source *source, 
     const uint64_t offset = proto->lean_offset, size = proto->lean_size;
     if (offset > source->size || size > source->size - offset)
         return ln_error_set(err, "its data lies outside of the file");
-    *s = (span){source->data + offset, (size_t)size};
+    *s = (span){source->data + offset, (size_t)size, 0};
     return 0;
 }
 
@@ -150,7 +151,7 @@ static int external_span(const LnOnnx__Tensor *proto, const ln_onnx_source *sour
         return ln_error_set(err,
                             "its external data is %zu bytes at %zu, outside of the %zu bytes of %s",
                             size, offset, map->size, path);
-    *s = (span){map->data + offset, size};
+    *s = (span){map->data + offset, size, 0};
     return 0;
 }
 
@@ -166,7 +167,7 @@ static int find_span(const LnOnnx__Tensor *proto, const ln_onnx_source *source, 
         return lean_span(proto, source, s, err);
     if (proto->has_raw_data)
         *s = (span){proto->raw_data.data ? proto->raw_data.data : (const unsigned char *)"",
-                    proto->raw_data.len};
+                    proto->raw_data.len, 1};
     return 0;
 }
 
@@ -244,24 +245,26 @@ static int are_bools(const tl_tensor *t)
     return 1;
 }
 
+static int own_data(tl_tensor *t, const LnOnnx__Tensor *proto, const span *s, ln_error *err)
+{
+    t->data = s->data ? ln_clone(s->data, s->size) : ln_alloc(tl_tensor_size(t));
+    if (!t->data)
+        return ln_error_set(err, "out of memory");
+    if (!s->data)
+        copy_held(t, proto, types[proto->data_type].holder);
+    return 0;
+}
+
 static int give_data(tl_tensor *t, const LnOnnx__Tensor *proto, const span *s, int *owned,
                      ln_error *err)
 {
-    const holder where = types[proto->data_type].holder;
-    if (check_size(s, proto, t, where, err))
+    if (check_size(s, proto, t, types[proto->data_type].holder, err))
         return -1;
-    *owned = !s->data;
-    if (s->data) {
-        t->data = (void *)s->data;
-        return t->dtype == TL_BOOL && !are_bools(t)
-                   ? ln_error_set(err, "it is BOOL and has bytes beside 0 and 1")
-                   : 0;
-    }
-    t->data = ln_alloc(tl_tensor_size(t));
-    if (!t->data)
-        return ln_error_set(err, "out of memory");
-    copy_held(t, proto, where);
-    return 0;
+    *owned = !s->data || s->passing;
+    t->data = (void *)s->data;
+    if (s->data && t->dtype == TL_BOOL && !are_bools(t))
+        return ln_error_set(err, "it is BOOL and has bytes beside 0 and 1");
+    return *owned ? own_data(t, proto, s, err) : 0;
 }
 
 static tl_tensor *make(const LnOnnx__Tensor *proto, const ln_onnx_source *source, int *owned,

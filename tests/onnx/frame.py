@@ -1,0 +1,155 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: frame.py LIGHTNET. What holds for ONNX models whatever their operators: names, inputs, outputs, files, mistakes."""
+import os
+import sys
+import tempfile
+
+try:
+    import numpy as np
+except ImportError:
+    print("1..0 # SKIP numpy is missing")
+    sys.exit(0)
+
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
+from onnx_case import call, error_of, failure, faults_of
+from onnx_writer import field, graph, model, node, repeated, tensor, value
+from tap import Tap
+
+X = np.array([[-2, -1, 0], [1, 2, 3]], np.float32)
+RELU = np.maximum(X, 0)
+LONG = "n" * 600
+
+
+def simple(nodes, outputs=("y",), inputs=(("x", (2, 3)),), initializers=(), **options):
+    """A model of these nodes over float tensors."""
+    return model(graph(nodes, [value(name, "float", dims) for name, dims in inputs],
+                       [value(name, "float") for name in outputs], initializers), **options)
+
+
+# A sentence, the model, its inputs, what comes out.
+RIGHT = [
+    ("an input can be an output", simple([], ["x"]), {"x": X}, [X]),
+    ("a tensor can be several outputs", simple([node("Relu", ["x"], ["r"]), node("Identity", ["r"], ["s"])], ["s", "r", "x"]),
+     {"x": X}, [RELU, RELU, X]),
+    ("a constant can be an output", simple([], ["c"], initializers=[tensor("c", "float", [2], [1, 2])]), {"x": X},
+     [np.array([1, 2], np.float32)]),
+    ("a scalar and an empty tensor are inputs",
+     simple([node("Relu", ["s"], ["a"]), node("Relu", ["e"], ["b"])], ["a", "b"], [("s", ()), ("e", (2, 0))]),
+     {"s": np.float32(-1), "e": np.zeros((2, 0), np.float32)}, [np.float32(0), np.zeros((2, 0), np.float32)]),
+    ("an initializer is the default of an input", simple([node("Relu", ["w"], ["y"])], inputs=[("x", (2, 3)), ("w", (2,))],
+                                                       initializers=[tensor("w", "float", [2], [-1, 5])]), {"x": X},
+     [np.array([0, 5], np.float32)]),
+    ("an input with a default can be given", simple([node("Relu", ["w"], ["y"])], inputs=[("x", (2, 3)), ("w", (2,))],
+                                                  initializers=[tensor("w", "float", [2], [-1, 5])]),
+     {"x": X, "w": np.array([7, -7], np.float32)}, [np.array([7, 0], np.float32)]),
+    ("sizes that are open are those of the file", simple([node("Relu", ["x"], ["y"])], inputs=[("x", ("n", 3))]), {"x": X},
+     [RELU]),
+    ("an input without a shape has the file's", simple([node("Relu", ["x"], ["y"])], inputs=[("x", None)]), {"x": X}, [RELU]),
+    ("nodes may share a name or have none",
+     simple([node("Relu", ["x"], ["a"], name="n"), node("Relu", ["a"], ["b"], name="n"), node("Relu", ["b"], ["y"])]),
+     {"x": X}, [RELU]),
+    ("names may be long, and look like those of LightNet",
+     simple([node("Relu", ["x"], [LONG], name=LONG), node("Relu", [LONG], [LONG + "m"]), node("Relu", [LONG + "m"], ["y"], name="x")]),
+     {"x": X}, [RELU]),
+    ("names may hold any characters", simple([node("Relu", ["x"], ["a/b:0 \"é\" \\"]), node("Relu", ["a/b:0 \"é\" \\"], ["y"])]),
+     {"x": X}, [RELU]),
+    ("the first opset is meant where none is said", field(1, 3) + field(7, graph([node("Relu", ["x"], ["y"])],
+                                                                               [value("x", "float", (2, 3))],
+                                                                               [value("y", "float")])), {"x": X}, [RELU]),
+]
+
+# A sentence, the model, its inputs, a part of the message.
+WRONG = [
+    ("all operators that are not supported are named",
+     simple([node("Foo", ["x"], ["a"]), node("Foo", ["a"], ["b"]), node("Bar", ["b"], ["c"], domain="com.my"),
+             node("StringNormalizer", ["c"], ["y"])]), {"x": X},
+     "operators that are not supported: Foo (2 nodes), com.my.Bar (1 node), StringNormalizer (1 node; it works on strings)"),
+    ("an opset of the future is refused", simple([node("Relu", ["x"], ["y"])], opset=99), {"x": X},
+     "the model is written in operator set 99, expected at most"),
+    ("a tensor that nothing makes is named", simple([node("Relu", ["z"], ["y"], name="r")]), {"x": X},
+     "node 'r' (Relu, opset 17): input 0, 'z', is not made by any node before"),
+    ("an output that nothing makes is named", simple([node("Relu", ["x"], ["y"])], ["q"]), {"x": X},
+     "output 'q' is not made by any node"),
+    ("an input that is missing is named", simple([node("Relu", [], ["y"], name="r")]), {"x": X},
+     "node 'r' (Relu, opset 17): input 0 is missing"),
+    ("an output too many is named", simple([node("Relu", ["x"], ["y", "z"], name="r")]), {"x": X},
+     "node 'r' (Relu, opset 17): output 1, 'z', is not supported"),
+    ("an attribute of another type is refused", simple([node("ReduceMax", ["x"], ["y"], name="r", keepdims="no")]), {"x": X},
+     "node 'r' (ReduceMax, opset 17): attribute 'keepdims' is of type STRING, expected INT"),
+    ("a shape that disagrees is refused", simple([node("Relu", ["x"], ["y"])], inputs=[("x", ("n", 4))]), {"x": X},
+     "input 'x' is given with shape [2, 3], expected [n, 4]"),
+    ("a type that LightNet lacks is named", field(1, 8) + field(7, graph(
+        [node("Relu", ["x"], ["y"])], [field(1, "x") + field(2, field(1, field(1, 17)))], [value("y", "float")])), {},
+     "input 'x' is FLOAT8E4M3FN, expected a tensor of a type that LightNet has"),
+    ("a constant that lacks elements is named", simple([], ["c"], initializers=[field(1, 3) + field(2, 1) + field(8, "c")]), {"x": X},
+     "tensor 'c': FLOAT [3] has 0 elements of data, expected 3"),
+    ("a message that is broken off is refused", simple([node("Relu", ["x"], ["y"])])[:-2], {"x": X}, "broken off or damaged"),
+    ("a model without a graph is refused", field(1, 8), {}, "the model has no graph"),
+]
+
+
+def external(location, offset, length):
+    """A constant [3] whose data is in another file."""
+    entries = {"location": location, "offset": str(offset), "length": str(length)}
+    return (field(1, 3) + field(2, 1) + field(8, "c") + repeated(13, [field(1, k) + field(2, v) for k, v in entries.items()]) +
+            field(14, 1))
+
+
+def external_faults(lightnet, location, offset, length, expected=None, message=None):
+    with tempfile.TemporaryDirectory() as folder:
+        path, data, out = (os.path.join(folder, name) for name in ("m.onnx", "w.bin", "out"))
+        with open(path, "wb") as file:
+            file.write(simple([node("Relu", ["c"], ["y"])], initializers=[external(location, offset, length)], inputs=[]))
+        with open(data, "wb") as file:
+            file.write(bytes(5) + np.array([-1, 2, 3], np.float32).tobytes())
+        done = call([lightnet, "run", path, "-O", out])
+        if message:
+            return [] if done.returncode == 1 and message in done.stderr else [done.stderr or "it runs"]
+        return failure(done) or ([] if np.array_equal(np.load(os.path.join(out, "output_0.npy")), expected) else ["wrong data"])
+
+
+def command_faults(lightnet, model_bytes, arguments, message):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "m.onnx")
+        with open(path, "wb") as file:
+            file.write(model_bytes)
+        done = call([lightnet, *[path if argument == "MODEL" else argument for argument in arguments]])
+        said = done.stdout + done.stderr
+        return [] if message in said else [f"says {said!r}, expected {message!r}"]
+
+
+def check_external(tap, lightnet):
+    tap.check("data may be in another file, at any offset", external_faults(lightnet, "w.bin", 5, 12, np.array([0, 2, 3], np.float32)))
+    for sentence, arguments, message in [
+            ("external data outside of its file is refused", ("w.bin", 6, 12), "is 12 bytes at 6, outside of the 17 bytes of"),
+            ("external data outside of the folder is refused", ("../w.bin", 5, 12), "expected a file in the folder of the model"),
+            ("external data by an absolute path is refused", ("/etc/passwd", 0, 12), "expected a file in the folder of the model"),
+            ("external data that is missing is named", ("q.bin", 0, 12), "q.bin: cannot read"),
+            ("an offset that is no number is refused", ("w.bin", "x", 12), "'offset' of its external data is 'x'")]:
+        tap.check(sentence, external_faults(lightnet, *arguments, message=message))
+
+
+def check_sizes(tap, lightnet):
+    opened = simple([node("Relu", ["x"], ["y"])], inputs=[("x", ("n", 3))])
+    tap.check("sizes that stay open are named", command_faults(lightnet, opened, ["show", "MODEL"],
+                                                             "input 'x' has shape [n, 3], with sizes that are open"))
+    tap.check("--shape gives an input its shape", command_faults(lightnet, opened, ["show", "MODEL", "--shape", "x=4x3"], "x TL_FLOAT [4, 3]"))
+    tap.check("--shape gives an open dimension its size", command_faults(lightnet, opened, ["show", "MODEL", "--shape", "n=5"], "x TL_FLOAT [5, 3]"))
+    tap.check("a --shape that is none is refused", command_faults(lightnet, opened, ["show", "MODEL", "--shape", "x=4xx3"], "expected NAME=1x3x224x224"))
+
+
+def main():
+    lightnet, tap = sys.argv[1], Tap()
+    for sentence, model_bytes, inputs, expected in RIGHT:
+        tap.check(sentence, faults_of(lightnet, model_bytes, inputs, expected))
+    for sentence, model_bytes, inputs, part in WRONG:
+        message = error_of(lightnet, model_bytes, inputs)
+        tap.check(sentence, [] if message and part in message else [f"says {message!r}, expected {part!r}"])
+    check_external(tap, lightnet)
+    check_sizes(tap, lightnet)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
