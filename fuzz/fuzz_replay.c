@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a fuzz target on saved inputs, as a normal test: fuzz_NAME FILE... Speaks TAP.
+// Runs a fuzz target on saved inputs, as a normal test: fuzz_NAME [--broken] FILE... Speaks TAP.
+//
+// --broken: not on the file as it is, but cut off at every 97th byte, and with single bits flipped.
+// What it looks for ends the program: a crash, what a sanitizer reports, a case that takes too
+// long.
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "fuzz_file.h"
 
@@ -24,16 +30,56 @@ static uint8_t *read_file(const char *file, size_t *size)
     return data;
 }
 
+enum { STEP = 97, FLIPS = 500, MAX_SECONDS = 60 };
+
+// Knuth's MMIX generator; the high bits are the good ones.
+static size_t next_random(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (size_t)(*state >> 33);
+}
+
+// The bytes are a copy of their own, so that a sanitizer sees what is read behind them.
+static void try(const uint8_t *data, size_t size)
+{
+    uint8_t *copy = malloc(size + !size);
+    if (!copy)
+        return;
+    if (size)
+        memcpy(copy, data, size);
+    alarm(MAX_SECONDS);
+    LLVMFuzzerTestOneInput(copy, size);
+    alarm(0);
+    free(copy);
+}
+
+static void try_broken(uint8_t *data, size_t size)
+{
+    uint64_t state = 5;
+    for (size_t cut = 0; cut < size; cut += STEP)
+        try(data, cut);
+    for (int i = 0; i < FLIPS && size; i++) {
+        const size_t at = next_random(&state) % size;
+        const uint8_t bit = (uint8_t)(1u << next_random(&state) % 8);
+        data[at] ^= bit;
+        try(data, size);
+        data[at] ^= bit;
+    }
+}
+
 int main(int argc, char **argv)
 {
-    int failed = argc < 2;
-    printf("1..%d\n", argc - 1);
-    for (int i = 1; i < argc; i++) {
+    const int broken = argc > 1 && !strcmp(argv[1], "--broken"), first = broken ? 2 : 1;
+    int failed = argc <= first;
+    printf("1..%d\n", argc - first);
+    for (int i = first; i < argc; i++) {
         size_t size = 0;
         uint8_t *data = read_file(argv[i], &size);
-        if (data)
-            LLVMFuzzerTestOneInput(data, size);
-        printf("%s %d - %s\n", data ? "ok" : "not ok", i, argv[i]);
+        if (data && broken)
+            try_broken(data, size);
+        else if (data)
+            try(data, size);
+        printf("%s %d - %s\n", data ? "ok" : "not ok", i - first + 1, argv[i]);
         fflush(stdout);
         failed |= !data;
         free(data);
