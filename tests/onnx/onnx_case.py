@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs models that onnx_writer makes, and compares what comes out."""
+import json
 import os
 import subprocess
 import tempfile
@@ -57,3 +58,14 @@ def differences(path, want, rtol, atol):
     if np.allclose(got.astype(float), want.astype(float), rtol=rtol, atol=atol, equal_nan=True):
         return []
     return [f"{name} is {got.tolist()}, expected {want.tolist()}"]
+
+
+def ops_of(lightnet, model):
+    """The types of the operators that a model, which needs no sizes, is compiled to."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "out.json")
+        done = call([lightnet, "compile", *write(folder, model, {}), "-o", out])
+        if done.returncode:
+            return failure(done)
+        with open(out, encoding="utf-8") as file:
+            return [op["optype"] for op in json.load(file)["ops"]]

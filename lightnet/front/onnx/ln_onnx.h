@@ -99,6 +99,10 @@ const tl_tensor *ln_onnx_tensor_of(const ln_onnx_node *n, const char *tensor);
  * ends). */
 const tl_tensor *ln_onnx_value(ln_onnx_node *n, const char *tensor);
 
+/** As ln_onnx_value, also of a tensor that depends on inputs whose values were given before
+ * compiling: these are fixed from then on. */
+const tl_tensor *ln_onnx_bound_value(ln_onnx_node *n, const char *tensor);
+
 /** The elements of input `i`, TL_INT32 or TL_INT64, that decide a shape: their value must be known,
  * otherwise it is a failure that tells how to bind it. NULL and `*len` 0 when the input is left
  * out. Returns borrowed. */

@@ -5,6 +5,7 @@
 
 static const ln_onnx_row *const tables[] = {
     ln_onnx_rows_basic,
+    ln_onnx_rows_control,
     ln_onnx_rows_matmul,
     ln_onnx_rows_reduce,
     ln_onnx_rows_refused,

@@ -7,6 +7,7 @@
 #include "front/onnx/ln_onnx.h"
 
 extern const ln_onnx_row ln_onnx_rows_basic[];
+extern const ln_onnx_row ln_onnx_rows_control[];
 extern const ln_onnx_row ln_onnx_rows_matmul[];
 extern const ln_onnx_row ln_onnx_rows_reduce[];
 extern const ln_onnx_row ln_onnx_rows_refused[];

@@ -184,6 +184,11 @@ const tl_tensor *ln_onnx_value(ln_onnx_node *n, const char *tensor)
     return value_up_to(n, tensor, LN_ONNX_CONSTANT);
 }
 
+const tl_tensor *ln_onnx_bound_value(ln_onnx_node *n, const char *tensor)
+{
+    return value_up_to(n, tensor, LN_ONNX_BOUND);
+}
+
 /* Values of inputs */
 
 static const tl_tensor *decisive(ln_onnx_node *n, int i)
