@@ -6,9 +6,12 @@
 static const ln_onnx_row *const tables[] = {
     ln_onnx_rows_basic,
     ln_onnx_rows_control,
+    ln_onnx_rows_conv,
     ln_onnx_rows_matmul,
+    ln_onnx_rows_pool,
     ln_onnx_rows_reduce,
     ln_onnx_rows_refused,
+    ln_onnx_rows_resize,
 };
 
 const ln_onnx_row *ln_onnx_find_row(const char *op_type, int opset)

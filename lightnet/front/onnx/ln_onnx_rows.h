@@ -8,8 +8,11 @@
 
 extern const ln_onnx_row ln_onnx_rows_basic[];
 extern const ln_onnx_row ln_onnx_rows_control[];
+extern const ln_onnx_row ln_onnx_rows_conv[];
 extern const ln_onnx_row ln_onnx_rows_matmul[];
+extern const ln_onnx_row ln_onnx_rows_pool[];
 extern const ln_onnx_row ln_onnx_rows_reduce[];
 extern const ln_onnx_row ln_onnx_rows_refused[];
+extern const ln_onnx_row ln_onnx_rows_resize[];
 
 #endif

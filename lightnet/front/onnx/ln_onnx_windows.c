@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Windows as the attributes of ONNX operators say them.
+
+#include "front/onnx/ln_onnx_windows.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "lightnet/ln_msg.h"
+
+void ln_onnx_window_ints(ln_onnx_node *n, const char *name, int len, int deflt, int least,
+                         int *values)
+{
+    int given_len;
+    const int64_t *const given = ln_onnx_ints(n, name, &given_len);
+    for (int i = 0; i < len; i++)
+        values[i] = deflt;
+    if (given_len == 0)
+        return;
+    if (given_len != len) {
+        ln_onnx_fail(n, "attribute '%s' has %d numbers, expected %d", name, given_len, len);
+        return;
+    }
+    for (int i = 0; i < len; i++) {
+        if (given[i] < least || given[i] > INT_MAX) {
+            ln_onnx_fail(n, "attribute '%s' has %lld, expected %d to %d", name, (long long)given[i],
+                         least, INT_MAX);
+            return;
+        }
+        values[i] = (int)given[i];
+    }
+}
+
+tl_windows ln_onnx_windows(ln_onnx_node *n, const char *src, const char *weight)
+{
+    const tl_windows nothing = {.n = 1, .size = {1}, .stride = {1}, .dilation = {1}};
+    const int ndim = ln_onnx_tensor_of(n, src)->ndim;
+    const tl_tensor *const like = ln_onnx_tensor_of(n, weight);
+    tl_windows w = {.n = ndim - 2};
+    if (w.n < 1 || w.n > TL_MAX_SPATIAL)
+        ln_onnx_fail(n, "its input has %d dimensions, expected 3 to %d", ndim, TL_MAXDIM);
+    else if (weight && like->ndim != ndim)
+        ln_onnx_fail(n, "its weight has %d dimensions, expected %d as its input", like->ndim, ndim);
+    else if (!weight && !ln_onnx_has_attr(n, "kernel_shape"))
+        ln_onnx_fail(n, "attribute 'kernel_shape' is missing");
+    if (ln_onnx_failed(n))
+        return nothing;
+    ln_onnx_window_ints(n, "kernel_shape", w.n, 1, 1, w.size);
+    if (weight && !ln_onnx_has_attr(n, "kernel_shape"))
+        memcpy(w.size, like->dims + 2, (size_t)w.n * sizeof(int));
+    ln_onnx_window_ints(n, "strides", w.n, 1, 1, w.stride);
+    ln_onnx_window_ints(n, "dilations", w.n, 1, 1, w.dilation);
+    ln_onnx_window_ints(n, "pads", 2 * w.n, 0, -INT_MAX, w.padding);
+    return ln_onnx_failed(n) ? nothing : w;
+}
+
+void ln_onnx_auto_pad(ln_onnx_node *n, const char *src, tl_windows *windows)
+{
+    const char *const mode = ln_onnx_string(n, "auto_pad", "NOTSET");
+    if (ln_onnx_failed(n) || ln_streq(mode, "NOTSET") || ln_streq(mode, ""))
+        return;
+    if (ln_autopadding_conv(windows->padding, ln_onnx_tensor_of(n, src)->dims + 2, windows->size,
+                            windows->stride, windows->dilation, windows->n, mode) < 0)
+        ln_onnx_fail(n, "attribute 'auto_pad' is \"%s\": %s", mode, ln_last_error());
+}
+
+int ln_onnx_is_image(const ln_onnx_node *n, const char *src, const tl_windows *windows,
+                     int has_dilation)
+{
+    if (windows->n > 2 || ln_onnx_tensor_of(n, src)->len == 0)
+        return 0;
+    for (int i = 0; i < 2 * windows->n; i++)
+        if (windows->padding[i] < 0 || (!has_dilation && windows->dilation[i / 2] != 1))
+            return 0;
+    return 1;
+}
+
+const char *ln_onnx_as_image(ln_onnx_node *n, const char *src)
+{
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
+    if (t->ndim != 3)
+        return src;
+    const int dims[] = {t->dims[0], t->dims[1], 1, t->dims[2]};
+    return ln_onnx_reshape(n, src, 4, dims, LN_ONNX_TEMP);
+}
+
+void ln_onnx_set_image_ints(ln_onnx_node *n, const char *param, const tl_windows *windows,
+                            int groups, const int *values, int first)
+{
+    int all[4], len = 0;
+    for (int g = 0; g < groups; g++) {
+        if (windows->n == 1)
+            all[len++] = first;
+        for (int i = 0; i < windows->n; i++)
+            all[len++] = values[g * windows->n + i];
+    }
+    ln_onnx_set_ints(n, param, len, all);
+}
+
+void ln_onnx_end_image(ln_onnx_node *n, const tl_windows *windows, int i)
+{
+    const char *const image = ln_onnx_end(n, "dst", windows->n == 2 ? i : LN_ONNX_TEMP);
+    if (windows->n == 2)
+        return;
+    const tl_tensor *const t = ln_onnx_tensor_of(n, image);
+    const int dims[] = {t->dims[0], t->dims[1], t->dims[3]};
+    ln_onnx_reshape(n, image, 3, dims, i);
+}

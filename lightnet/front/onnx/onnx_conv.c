@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX's convolutions. Those over one axis or two are what conv2d and deconv2d compute, which are
+// the fast ones.
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "front/onnx/ln_onnx_rows.h"
+#include "front/onnx/ln_onnx_windows.h"
+
+/** What a convolution is emitted of. */
+typedef struct convolution {
+    const char *src, *weight, *bias; /* bias may be NULL */
+    int group;
+    tl_windows windows;
+} convolution;
+
+static convolution read_convolution(ln_onnx_node *n, int bias)
+{
+    convolution c = {.src = ln_onnx_in(n, 0), .weight = ln_onnx_in(n, 1)};
+    if (bias >= 0)
+        c.bias = ln_onnx_optional(n, bias);
+    const int64_t group = ln_onnx_int(n, "group", 1);
+    c.group = (int)group;
+    if (group < 1 || group > INT_MAX)
+        ln_onnx_fail(n, "attribute 'group' is %lld, expected 1 to %d", (long long)group, INT_MAX);
+    c.windows = ln_onnx_windows(n, c.src, c.weight);
+    return c;
+}
+
+/** A constant of `len` zeros. */
+static const char *zeros(ln_onnx_node *n, tl_dtype dtype, int len)
+{
+    const size_t size = (size_t)len * tl_size_of(dtype);
+    void *const data = len > 0 ? calloc(1, size) : NULL;
+    if (!data) {
+        ln_onnx_fail(n, "no memory for %d zeros", len);
+        return NULL;
+    }
+    const char *const name = ln_onnx_constant(n, dtype, 1, &len, data);
+    free(data);
+    return name;
+}
+
+/** A convolution over one axis or two, forth or back, up to its own parameters. */
+static void begin_image(ln_onnx_node *n, const char *optype, const convolution *c, int channels)
+{
+    const tl_windows *const w = &c->windows;
+    const char *const src = ln_onnx_as_image(n, c->src);
+    const char *const weight = ln_onnx_as_image(n, c->weight);
+    const char *const bias =
+        c->bias ? c->bias : zeros(n, ln_onnx_tensor_of(n, c->src)->dtype, channels);
+    ln_onnx_begin(n, optype);
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_arg(n, "weight", weight);
+    ln_onnx_arg(n, "bias", bias);
+    ln_onnx_set_int(n, "group", c->group);
+    ln_onnx_set_image_ints(n, "size", w, 1, w->size, 1);
+    ln_onnx_set_image_ints(n, "stride", w, 1, w->stride, 1);
+    ln_onnx_set_image_ints(n, "dilation", w, 1, w->dilation, 1);
+    ln_onnx_set_image_ints(n, "padding", w, 2, w->padding, 0);
+    ln_onnx_set_string(n, "autopad", "NOTSET");
+}
+
+/** A convolution over any number of axes, up to its own parameters. */
+static void begin_nd(ln_onnx_node *n, const char *optype, const convolution *c)
+{
+    const tl_windows *const w = &c->windows;
+    ln_onnx_begin(n, optype);
+    ln_onnx_arg(n, "src", c->src);
+    ln_onnx_arg(n, "weight", c->weight);
+    ln_onnx_arg(n, "bias", c->bias);
+    ln_onnx_set_int(n, "group", c->group);
+    ln_onnx_set_ints(n, "size", w->n, w->size);
+    ln_onnx_set_ints(n, "stride", w->n, w->stride);
+    ln_onnx_set_ints(n, "dilation", w->n, w->dilation);
+    ln_onnx_set_ints(n, "padding", 2 * w->n, w->padding);
+}
+
+/* ---- Conv ---- */
+
+static void translate_conv(ln_onnx_node *n)
+{
+    convolution c = read_convolution(n, 2);
+    ln_onnx_auto_pad(n, c.src, &c.windows);
+    const tl_tensor *const weight = ln_onnx_tensor_of(n, c.weight);
+    if (weight->len > 0 && ln_onnx_is_image(n, c.src, &c.windows, 1)) {
+        begin_image(n, "conv2d", &c, weight->dims[0]);
+        ln_onnx_end_image(n, &c.windows, 0);
+    } else {
+        begin_nd(n, "convnd", &c);
+        ln_onnx_end(n, "dst", 0);
+    }
+}
+
+/* ---- ConvTranspose ---- */
+
+/** Splits what is to be cut off an axis; below 0, it is added. */
+static void cut(tl_windows *w, int i, int64_t total, int is_upper)
+{
+    const int64_t half = total >= 0 ? total / 2 : -((1 - total) / 2); // rounded down
+    w->padding[i] = (int)(is_upper ? half : total - half);
+    w->padding[w->n + i] = (int)(is_upper ? total - half : half);
+}
+
+/** The padding of a transposed convolution, where output_shape or auto_pad decide it. */
+static void pad_transposed(ln_onnx_node *n, const convolution *c, tl_windows *w,
+                           const int *output_padding)
+{
+    const char *const mode = ln_onnx_string(n, "auto_pad", "NOTSET");
+    const int is_upper = ln_streq(mode, "SAME_UPPER"),
+              is_same = is_upper || ln_streq(mode, "SAME_LOWER");
+    if (!is_same && !ln_streq(mode, "NOTSET") && !ln_streq(mode, "VALID") && !ln_streq(mode, ""))
+        ln_onnx_fail(n,
+                     "attribute 'auto_pad' is \"%s\", expected NOTSET, VALID, SAME_UPPER or "
+                     "SAME_LOWER",
+                     mode);
+    int len;
+    const int64_t *shape = ln_onnx_ints(n, "output_shape", &len);
+    if (len == w->n + 2) { // batch and channels, too
+        shape += 2;
+        len = w->n;
+    }
+    if (len > 0 && len != w->n)
+        ln_onnx_fail(n, "attribute 'output_shape' has %d numbers, expected %d", len, w->n);
+    if (ln_onnx_failed(n))
+        return;
+    const int *const in = ln_onnx_tensor_of(n, c->src)->dims + 2;
+    for (int i = 0; i < w->n; i++) {
+        const int64_t whole = (int64_t)w->stride[i] * (in[i] - 1) + output_padding[i] +
+                              (int64_t)(w->size[i] - 1) * w->dilation[i] + 1;
+        const int64_t wanted = len > 0 ? shape[i] : (int64_t)in[i] * w->stride[i];
+        if (whole - wanted > INT_MAX || whole - wanted < -INT_MAX || wanted < 1)
+            ln_onnx_fail(n, "the result has length %lld along spatial axis %d, expected 1 to %d",
+                         (long long)wanted, i, INT_MAX);
+        else if (len > 0 || is_same)
+            cut(w, i, len > 0 || whole > wanted ? whole - wanted : 0, is_upper);
+        else if (ln_streq(mode, "VALID"))
+            w->padding[i] = w->padding[w->n + i] = 0;
+    }
+}
+
+static void translate_conv_transpose(ln_onnx_node *n)
+{
+    convolution c = read_convolution(n, 2);
+    int output_padding[TL_MAX_SPATIAL];
+    ln_onnx_window_ints(n, "output_padding", c.windows.n, 0, 0, output_padding);
+    pad_transposed(n, &c, &c.windows, output_padding);
+    const tl_tensor *const weight = ln_onnx_tensor_of(n, c.weight);
+    if (weight->len > 0 && weight->dims[1] <= INT_MAX / c.group &&
+        ln_onnx_is_image(n, c.src, &c.windows, 1)) {
+        begin_image(n, "deconv2d", &c, weight->dims[1] * c.group);
+        ln_onnx_set_image_ints(n, "output_padding", &c.windows, 1, output_padding, 0);
+        ln_onnx_set_ints(n, "output_dims", 4, (int[]){0, 0, 0, 0});
+        ln_onnx_end_image(n, &c.windows, 0);
+    } else {
+        begin_nd(n, "deconvnd", &c);
+        ln_onnx_set_ints(n, "output_padding", c.windows.n, output_padding);
+        ln_onnx_end(n, "dst", 0);
+    }
+}
+
+/* ---- integers ---- */
+
+static void translate_conv_integer(ln_onnx_node *n)
+{
+    convolution c = read_convolution(n, -1);
+    ln_onnx_auto_pad(n, c.src, &c.windows);
+    const char *const src_zero = ln_onnx_optional(n, 2), *const weight_zero =
+                                                             ln_onnx_optional(n, 3);
+    begin_nd(n, "conv_int", &c);
+    ln_onnx_arg(n, "src_zero", src_zero);
+    ln_onnx_arg(n, "weight_zero", weight_zero);
+    ln_onnx_end(n, "dst", 0);
+}
+
+const ln_onnx_row ln_onnx_rows_conv[] = {
+    {"Conv", 1, translate_conv},
+    {"ConvTranspose", 1, translate_conv_transpose},
+    {"ConvInteger", 10, translate_conv_integer},
+    {NULL},
+};

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX's pooling. Maxima and means over one axis or two, without gaps, are what maxpool2d and
+// avgpool2d compute, which are the fast ones.
+
+#include "front/onnx/ln_onnx_rows.h"
+#include "front/onnx/ln_onnx_windows.h"
+
+/** What a pooling is emitted of. */
+typedef struct pooling {
+    const char *src, *kind;
+    int is_ceil, counts_padding;
+    double p; /* of TL_POOL_NORM */
+    tl_windows windows;
+} pooling;
+
+/** The pooling's windows as those of maxpool2d or avgpool2d, which do not round up: what rounding
+ * up adds becomes padding. 0: they cannot say it. */
+static int as_image(const ln_onnx_node *n, const pooling *p, tl_windows *w)
+{
+    const tl_tensor *const src = ln_onnx_tensor_of(n, p->src);
+    const tl_poolnd_param param = {.windows = p->windows, .is_ceil = p->is_ceil};
+    int dims[TL_MAXDIM];
+    *w = p->windows;
+    if (ln_streq(p->kind, "TL_POOL_NORM") || !ln_onnx_is_image(n, p->src, w, 0) ||
+        tl_poolnd_shape(src, &param, dims) < 0)
+        return 0;
+    for (int i = 0; i < w->n; i++) {
+        if (p->counts_padding && (w->padding[i] > 0 || w->padding[w->n + i] > 0))
+            return 0;
+        const int64_t end = (int64_t)(dims[2 + i] - 1) * w->stride[i] + w->size[i] - w->padding[i] -
+                            src->dims[2 + i];
+        if (p->is_ceil)
+            w->padding[w->n + i] = end > 0 ? (int)end : 0;
+        if (w->padding[i] >= w->size[i] || w->padding[w->n + i] >= w->size[i])
+            return 0;
+    }
+    return 1;
+}
+
+static void emit_pool(ln_onnx_node *n, const pooling *p)
+{
+    tl_windows w;
+    if (as_image(n, p, &w)) {
+        const char *const src = ln_onnx_as_image(n, p->src);
+        ln_onnx_begin(n, ln_streq(p->kind, "TL_POOL_MAX") ? "maxpool2d" : "avgpool2d");
+        ln_onnx_arg(n, "src", src);
+        ln_onnx_set_image_ints(n, "size", &w, 1, w.size, 1);
+        ln_onnx_set_image_ints(n, "stride", &w, 1, w.stride, 1);
+        ln_onnx_set_image_ints(n, "padding", &w, 2, w.padding, 0);
+        ln_onnx_set_string(n, "autopad", "NOTSET");
+        ln_onnx_end_image(n, &w, 0);
+        return;
+    }
+    ln_onnx_begin(n, "poolnd");
+    ln_onnx_arg(n, "src", p->src);
+    ln_onnx_set_string(n, "kind", p->kind);
+    ln_onnx_set_ints(n, "size", p->windows.n, p->windows.size);
+    ln_onnx_set_ints(n, "stride", p->windows.n, p->windows.stride);
+    ln_onnx_set_ints(n, "dilation", p->windows.n, p->windows.dilation);
+    ln_onnx_set_ints(n, "padding", 2 * p->windows.n, p->windows.padding);
+    ln_onnx_set_bool(n, "ceil", p->is_ceil);
+    ln_onnx_set_bool(n, "count_padding", p->counts_padding);
+    ln_onnx_set_number(n, "p", p->p);
+    ln_onnx_end(n, "dst", 0);
+}
+
+/** The exponent: a float in opset 1, an integer since. */
+static double read_p(ln_onnx_node *n)
+{
+    return n->opset < 2 ? ln_onnx_float(n, "p", 2) : (double)ln_onnx_int(n, "p", 2);
+}
+
+static pooling read_pooling(ln_onnx_node *n)
+{
+    pooling p = {.src = ln_onnx_in(n, 0), .kind = n->row->with, .p = 2};
+    p.windows = ln_onnx_windows(n, p.src, NULL);
+    ln_onnx_auto_pad(n, p.src, &p.windows);
+    p.is_ceil = ln_onnx_int(n, "ceil_mode", 0) != 0;
+    return p;
+}
+
+/** The maxima, and where they are. */
+static void emit_max_pool_with_indices(ln_onnx_node *n, const pooling *p)
+{
+    ln_onnx_begin(n, "maxpoolnd_arg");
+    ln_onnx_arg(n, "src", p->src);
+    ln_onnx_set_ints(n, "size", p->windows.n, p->windows.size);
+    ln_onnx_set_ints(n, "stride", p->windows.n, p->windows.stride);
+    ln_onnx_set_ints(n, "dilation", p->windows.n, p->windows.dilation);
+    ln_onnx_set_ints(n, "padding", 2 * p->windows.n, p->windows.padding);
+    ln_onnx_set_bool(n, "ceil", p->is_ceil);
+    ln_onnx_set_bool(n, "column_major", ln_onnx_int(n, "storage_order", 0) != 0);
+    ln_onnx_out(n, "dst", 0);
+    ln_onnx_end(n, "arg", 1);
+}
+
+static void translate_max_pool(ln_onnx_node *n)
+{
+    const pooling p = read_pooling(n);
+    if (ln_onnx_wants(n, 1))
+        emit_max_pool_with_indices(n, &p);
+    else
+        emit_pool(n, &p);
+}
+
+static void translate_average_pool(ln_onnx_node *n)
+{
+    pooling p = read_pooling(n);
+    p.counts_padding = ln_onnx_int(n, "count_include_pad", 0) != 0;
+    emit_pool(n, &p);
+}
+
+static void translate_lp_pool(ln_onnx_node *n)
+{
+    pooling p = read_pooling(n);
+    p.p = read_p(n);
+    emit_pool(n, &p);
+}
+
+/** One window over all that there is. */
+static void translate_global_pool(ln_onnx_node *n)
+{
+    const char *src = ln_onnx_in(n, 0);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
+    pooling p = {.src = src, .kind = n->row->with, .p = 2, .windows = {.n = t->ndim - 2}};
+    if (p.windows.n < 1)
+        ln_onnx_fail(n, "its input has %d dimensions, expected at least 3", t->ndim);
+    for (int i = 0; i < p.windows.n; i++) {
+        p.windows.size[i] = t->dims[2 + i];
+        p.windows.stride[i] = p.windows.dilation[i] = 1;
+    }
+    if (ln_streq(p.kind, "TL_POOL_NORM"))
+        p.p = read_p(n);
+    if (!ln_onnx_failed(n))
+        emit_pool(n, &p);
+}
+
+const ln_onnx_row ln_onnx_rows_pool[] = {
+    {"MaxPool", 1, translate_max_pool, "TL_POOL_MAX"},
+    {"AveragePool", 1, translate_average_pool, "TL_POOL_MEAN"},
+    {"LpPool", 1, translate_lp_pool, "TL_POOL_NORM"},
+    {"GlobalMaxPool", 1, translate_global_pool, "TL_POOL_MAX"},
+    {"GlobalAveragePool", 1, translate_global_pool, "TL_POOL_MEAN"},
+    {"GlobalLpPool", 1, translate_global_pool, "TL_POOL_NORM"},
+    {NULL},
+};

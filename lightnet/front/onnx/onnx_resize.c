@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX's Resize and Upsample: each way to map coordinates becomes the numbers of `resample`.
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "front/onnx/ln_onnx_rows.h"
+
+/** One axis: from `in` to `out` elements. */
+typedef struct axis {
+    int in, out;
+    double scale;      /* out / in, or what the model says, which may leave a fraction of out */
+    int is_by_size;    /* the scale is exactly out / in */
+    double begin, end; /* the part of src, of 1, for tf_crop_and_resize */
+} axis;
+
+/** Index i of the result looks at (i + shift) * span / steps + start. */
+typedef struct map {
+    double shift, span, steps, start;
+} map;
+
+typedef map map_func(const axis *a);
+
+static map half_pixel(const axis *a)
+{
+    // A ratio of sizes is exact, a scale in between has been rounded.
+    return a->is_by_size ? (map){0.5, a->in, a->out, -0.5} : (map){0.5, 1, a->scale, -0.5};
+}
+
+static map half_pixel_symmetric(const axis *a)
+{
+    map m = half_pixel(a);
+    m.start += a->in / 2.0 * (1 - a->out / (a->scale * a->in));
+    return m;
+}
+
+static map pytorch_half_pixel(const axis *a)
+{
+    return a->out > 1 ? half_pixel(a) : (map){0, 0, 1, 0};
+}
+
+static map tf_half_pixel_for_nn(const axis *a)
+{
+    map m = half_pixel(a);
+    m.start = 0;
+    return m;
+}
+
+static map asymmetric(const axis *a)
+{
+    map m = half_pixel(a);
+    m.shift = m.start = 0;
+    return m;
+}
+
+static map align_corners(const axis *a)
+{
+    const double out = a->is_by_size ? a->out : a->scale * a->in;
+    return out == 1 ? (map){0, 0, 1, 0} : (map){0, a->in - 1, out - 1, 0};
+}
+
+static map tf_crop_and_resize(const axis *a)
+{
+    const double last = a->in - 1;
+    if (a->out <= 1)
+        return (map){0, 0, 1, (a->begin + a->end) / 2 * last};
+    return (map){0, (a->end - a->begin) * last, a->out - 1, a->begin * last};
+}
+
+typedef struct name_of_map {
+    const char *name;
+    map_func *func;
+} name_of_map;
+
+static const name_of_map maps[] = {
+    {"half_pixel", half_pixel},
+    {"half_pixel_symmetric", half_pixel_symmetric},
+    {"pytorch_half_pixel", pytorch_half_pixel},
+    {"tf_half_pixel_for_nn", tf_half_pixel_for_nn},
+    {"asymmetric", asymmetric},
+    {"align_corners", align_corners},
+    {"tf_crop_and_resize", tf_crop_and_resize},
+};
+
+/** ONNX's name of something, and LightNet's. */
+typedef struct name_pair {
+    const char *onnx, *ours;
+} name_pair;
+
+static const name_pair modes[] = {
+    {"nearest", "TL_RESAMPLE_NEAREST"},
+    {"linear", "TL_RESAMPLE_LINEAR"},
+    {"bilinear", "TL_RESAMPLE_LINEAR"},
+    {"cubic", "TL_RESAMPLE_CUBIC"},
+};
+static const name_pair roundings[] = {
+    {"round_prefer_floor", "TL_ROUND_HALF_DOWN"},
+    {"round_prefer_ceil", "TL_ROUND_HALF_UP"},
+    {"floor", "TL_ROUND_DOWN"},
+    {"ceil", "TL_ROUND_UP"},
+};
+
+static const char *look_up(ln_onnx_node *n, const char *attr, const char *name,
+                           const name_pair *pairs, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (ln_streq(pairs[i].onnx, name))
+            return pairs[i].ours;
+    ln_onnx_fail(n, "attribute '%s' is \"%s\", which it cannot be", attr, name);
+    return pairs[0].ours;
+}
+
+static map_func *find_map(ln_onnx_node *n, const char *name)
+{
+    for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+        if (ln_streq(maps[i].name, name))
+            return maps[i].func;
+    ln_onnx_fail(n, "attribute 'coordinate_transformation_mode' is \"%s\", which it cannot be",
+                 name);
+    return half_pixel;
+}
+
+/** What all of these operators come down to. */
+typedef struct resizing {
+    const char *src, *mode, *rounding;
+    map_func *map;
+    int ndim;
+    axis axes[TL_MAXDIM];
+    int antialias, excludes_outside;
+    double cubic_a, fill;
+} resizing;
+
+static void set_identity(axis *a, int in)
+{
+    *a = (axis){.in = in, .out = in, .scale = 1, .is_by_size = 1, .end = 1};
+}
+
+static resizing begin_resizing(ln_onnx_node *n)
+{
+    resizing r = {.src = ln_onnx_in(n, 0), .cubic_a = -0.75};
+    const tl_tensor *const src = ln_onnx_tensor_of(n, r.src);
+    r.ndim = src->ndim;
+    for (int i = 0; i < r.ndim; i++)
+        set_identity(&r.axes[i], src->dims[i]);
+    r.mode = look_up(n, "mode", ln_onnx_string(n, "mode", "nearest"), modes,
+                     sizeof(modes) / sizeof(modes[0]));
+    return r;
+}
+
+/** Lets axis `i` be scaled; the product is one of floats, as everywhere. */
+static void set_scale(ln_onnx_node *n, axis *a, double scale)
+{
+    const double out = floorf((float)a->in * (float)scale);
+    if (!(scale > 0) || !(out <= INT_MAX)) {
+        ln_onnx_fail(n, "scale %g of length %d, expected more than 0 and at most %d elements",
+                     scale, a->in, INT_MAX);
+        return;
+    }
+    a->out = (int)out;
+    a->scale = scale;
+    a->is_by_size = 0;
+}
+
+static void emit(ln_onnx_node *n, const resizing *r)
+{
+    double shift[TL_MAXDIM], span[TL_MAXDIM], steps[TL_MAXDIM], start[TL_MAXDIM],
+        stretch[TL_MAXDIM];
+    int dims[TL_MAXDIM];
+    const int crops = r->map == tf_crop_and_resize;
+    for (int i = 0; i < r->ndim; i++) {
+        const axis *const a = &r->axes[i];
+        const int stays = !crops && a->scale == 1 && a->in == a->out;
+        const map m = stays ? (map){0.5, 1, 1, -0.5} : r->map(a);
+        dims[i] = a->out;
+        shift[i] = m.shift;
+        span[i] = m.span;
+        steps[i] = m.steps;
+        start[i] = m.start;
+        stretch[i] = r->antialias && a->scale < 1 ? fmin(1 / a->scale, a->in) : 1;
+    }
+    ln_onnx_begin(n, "resample");
+    ln_onnx_arg(n, "src", r->src);
+    ln_onnx_set_string(n, "mode", r->mode);
+    ln_onnx_set_string(n, "rounding", r->rounding);
+    ln_onnx_set_ints(n, "dims", r->ndim, dims);
+    ln_onnx_set_numbers(n, "shift", r->ndim, shift);
+    ln_onnx_set_numbers(n, "span", r->ndim, span);
+    ln_onnx_set_numbers(n, "steps", r->ndim, steps);
+    ln_onnx_set_numbers(n, "start", r->ndim, start);
+    ln_onnx_set_numbers(n, "stretch", r->ndim, stretch);
+    ln_onnx_set_number(n, "cubic_a", r->cubic_a);
+    ln_onnx_set_bool(n, "exclude_outside", r->excludes_outside);
+    ln_onnx_set_bool(n, "fill_outside", crops);
+    ln_onnx_set_number(n, "fill", r->fill);
+    ln_onnx_end(n, "dst", 0);
+}
+
+/* ---- Upsample, and Resize of opset 10 ---- */
+
+static void emit_scaled(ln_onnx_node *n, const double *scales, int len)
+{
+    resizing r = begin_resizing(n);
+    r.map = asymmetric;
+    r.rounding = "TL_ROUND_DOWN";
+    if (len != r.ndim)
+        ln_onnx_fail(n, "%d scales, expected one for each of %d dimensions", len, r.ndim);
+    for (int i = 0; i < r.ndim && !ln_onnx_failed(n); i++)
+        set_scale(n, &r.axes[i], scales[i]);
+    emit(n, &r);
+}
+
+/** Scales of images in attributes of their own. */
+static void translate_upsample_1(ln_onnx_node *n)
+{
+    const double scales[] = {1, 1, ln_onnx_float(n, "height_scale", 1),
+                             ln_onnx_float(n, "width_scale", 1)};
+    emit_scaled(n, scales, 4);
+}
+
+static void translate_upsample_7(ln_onnx_node *n)
+{
+    int len;
+    const float *const given = ln_onnx_floats(n, "scales", &len);
+    double scales[TL_MAXDIM];
+    for (int i = 0; i < len && i < TL_MAXDIM; i++)
+        scales[i] = given[i];
+    emit_scaled(n, scales, len);
+}
+
+static void translate_upsample_9(ln_onnx_node *n)
+{
+    int len;
+    const double *const scales = ln_onnx_numbers_in(n, 1, &len);
+    emit_scaled(n, scales, len);
+}
+
+/* ---- Resize since opset 11 ---- */
+
+/** The axes that scales, sizes and roi speak of; returns how many. */
+static int read_axes(ln_onnx_node *n, const resizing *r, int *axes)
+{
+    int len;
+    const int64_t *const given = ln_onnx_ints(n, "axes", &len);
+    if (len > r->ndim) {
+        ln_onnx_fail(n, "attribute 'axes' has %d numbers, expected at most %d", len, r->ndim);
+        return 0;
+    }
+    if (len == 0)
+        for (; len < r->ndim; len++)
+            axes[len] = len;
+    else
+        for (int i = 0; i < len; i++)
+            axes[i] = ln_onnx_axis(n, given[i], r->ndim);
+    return len;
+}
+
+/** The sizes as they are, or as one scale for all of these axes comes near to them. */
+static void set_sizes(ln_onnx_node *n, resizing *r, const int *axes, int len, const int64_t *sizes)
+{
+    const char *const policy = ln_onnx_string(n, "keep_aspect_ratio_policy", "stretch");
+    const int is_larger = ln_streq(policy, "not_smaller");
+    const int is_free = ln_streq(policy, "stretch");
+    if (!is_free && !is_larger && !ln_streq(policy, "not_larger"))
+        ln_onnx_fail(n, "attribute 'keep_aspect_ratio_policy' is \"%s\", which it cannot be",
+                     policy);
+    double scale = is_larger ? 0 : INFINITY;
+    for (int i = 0; i < len && !ln_onnx_failed(n); i++) {
+        axis *const a = &r->axes[axes[i]];
+        if (sizes[i] < 0 || sizes[i] > INT_MAX || (a->in == 0 && sizes[i] > 0)) {
+            ln_onnx_fail(n, "size %lld of length %d along axis %d", (long long)sizes[i], a->in,
+                         axes[i]);
+            return;
+        }
+        a->out = (int)sizes[i];
+        a->scale = a->in > 0 ? (double)a->out / a->in : 1;
+        scale = is_larger ? fmax(scale, a->scale) : fmin(scale, a->scale);
+    }
+    for (int i = 0; i < len && !is_free && !ln_onnx_failed(n); i++) {
+        axis *const a = &r->axes[axes[i]];
+        const double out = floor(scale * a->in + 0.5);
+        if (out > INT_MAX) {
+            ln_onnx_fail(n, "size %g along axis %d, expected at most %d", out, axes[i], INT_MAX);
+            return;
+        }
+        *a = (axis){.in = a->in, .out = (int)out, .scale = scale, .end = 1};
+    }
+}
+
+/** roi: the begins, then the ends. */
+static void set_roi(ln_onnx_node *n, resizing *r, const int *axes, int len, int input)
+{
+    int n_roi;
+    const double *const roi = ln_onnx_numbers_in(n, input, &n_roi);
+    if (n_roi == 0)
+        return;
+    if (n_roi != 2 * len) {
+        ln_onnx_fail(n, "'roi' has %d numbers, expected %d", n_roi, 2 * len);
+        return;
+    }
+    for (int i = 0; i < len; i++) {
+        r->axes[axes[i]].begin = roi[i];
+        r->axes[axes[i]].end = roi[len + i];
+    }
+}
+
+static void set_scales(ln_onnx_node *n, resizing *r, const int *axes, int len, const double *scales)
+{
+    for (int i = 0; i < len; i++)
+        set_scale(n, &r->axes[axes[i]], scales[i]);
+}
+
+static void translate_resize(ln_onnx_node *n)
+{
+    resizing r = begin_resizing(n);
+    r.map = find_map(n, ln_onnx_string(n, "coordinate_transformation_mode", "half_pixel"));
+    r.rounding = look_up(n, "nearest_mode", ln_onnx_string(n, "nearest_mode", "round_prefer_floor"),
+                         roundings, sizeof(roundings) / sizeof(roundings[0]));
+    r.cubic_a = ln_onnx_float(n, "cubic_coeff_a", -0.75);
+    r.excludes_outside = ln_onnx_int(n, "exclude_outside", 0) != 0;
+    r.antialias = ln_onnx_int(n, "antialias", 0) != 0;
+    r.fill = ln_onnx_float(n, "extrapolation_value", 0);
+    int axes[TL_MAXDIM], n_scales = 0, n_sizes = 0;
+    const int len = read_axes(n, &r, axes);
+    const double *const scales = ln_onnx_numbers_in(n, 2, &n_scales);
+    const int64_t *const sizes = n_scales == 0 ? ln_onnx_ints_in(n, 3, &n_sizes) : NULL;
+    if (n_scales + n_sizes != len)
+        ln_onnx_fail(n, "%d scales and %d sizes, expected one of them for each of %d axes",
+                     n_scales, n_sizes, len);
+    if (ln_onnx_failed(n))
+        return;
+    if (n_scales > 0)
+        set_scales(n, &r, axes, len, scales);
+    else
+        set_sizes(n, &r, axes, len, sizes);
+    if (r.map == tf_crop_and_resize)
+        set_roi(n, &r, axes, len, 1);
+    emit(n, &r);
+}
+
+const ln_onnx_row ln_onnx_rows_resize[] = {
+    {"Upsample", 1, translate_upsample_1}, {"Upsample", 7, translate_upsample_7},
+    {"Upsample", 9, translate_upsample_9}, {"Resize", 10, translate_upsample_9},
+    {"Resize", 11, translate_resize},      {NULL},
+};
