@@ -131,6 +131,9 @@ const int64_t *ln_onnx_ints(ln_onnx_node *n, const char *name, int *len);
 const float *ln_onnx_floats(ln_onnx_node *n, const char *name, int *len);
 const char *ln_onnx_string_at(ln_onnx_node *n, const char *name, int i); /* NULL: no such element */
 
+/** A data type; one that LightNet does not have is a failure. */
+tl_dtype ln_onnx_attr_dtype(ln_onnx_node *n, const char *name, tl_dtype deflt);
+
 /** The tensor as a constant of the program; NULL without the attribute. */
 const char *ln_onnx_attr_tensor(ln_onnx_node *n, const char *name);
 

@@ -135,6 +135,21 @@ int64_t ln_onnx_int(ln_onnx_node *n, const char *name, int64_t deflt)
     return a ? a->i : deflt;
 }
 
+tl_dtype ln_onnx_attr_dtype(ln_onnx_node *n, const char *name, tl_dtype deflt)
+{
+    const LnOnnx__Attribute *a = attr(n, name, INT);
+    if (!a)
+        return deflt;
+    const int type = a->i > 0 && a->i <= INT32_MAX ? (int)a->i : 0;
+    if (ln_onnx_dtype(type) == TL_DTYPE_INVALID) {
+        char text[32];
+        ln_onnx_fail(n, "attribute '%s' is %s, which LightNet does not have", name,
+                     ln_onnx_dtype_name(type, text));
+        return deflt;
+    }
+    return ln_onnx_dtype(type);
+}
+
 double ln_onnx_float(ln_onnx_node *n, const char *name, double deflt)
 {
     const LnOnnx__Attribute *a = attr(n, name, FLOAT);

@@ -3,6 +3,7 @@
 
 #include "front/onnx/ln_onnx_rows.h"
 
+// clang-format off
 static const ln_onnx_row *const tables[] = {
     ln_onnx_rows_basic,
     ln_onnx_rows_control,
@@ -12,7 +13,9 @@ static const ln_onnx_row *const tables[] = {
     ln_onnx_rows_reduce,
     ln_onnx_rows_refused,
     ln_onnx_rows_resize,
+    ln_onnx_rows_signal,
 };
+// clang-format on
 
 const ln_onnx_row *ln_onnx_find_row(const char *op_type, int opset)
 {

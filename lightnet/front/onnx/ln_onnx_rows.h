@@ -14,5 +14,6 @@ extern const ln_onnx_row ln_onnx_rows_pool[];
 extern const ln_onnx_row ln_onnx_rows_reduce[];
 extern const ln_onnx_row ln_onnx_rows_refused[];
 extern const ln_onnx_row ln_onnx_rows_resize[];
+extern const ln_onnx_row ln_onnx_rows_signal[];
 
 #endif

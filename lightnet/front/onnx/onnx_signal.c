@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX operators on signals: Fourier transforms, and the constants that go with them.
+
+#include <math.h>
+
+#include "front/onnx/ln_onnx_model.h"
+#include "front/onnx/ln_onnx_rows.h"
+
+/* ---- Fourier transforms ---- */
+
+/** Input `i`, a length of at least 1. */
+static int length_in(ln_onnx_node *n, int i, const char *name)
+{
+    const int64_t len = ln_onnx_int_in(n, i, 1);
+    if (len < 1 || len > INT32_MAX)
+        ln_onnx_fail(n, "'%s' is %lld, expected 1 to %d", name, (long long)len, INT32_MAX);
+    return (int)len;
+}
+
+static void emit_dft(ln_onnx_node *n, int64_t axis)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    ln_onnx_begin(n, "dft");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_set_int(n, "axis", ln_onnx_axis(n, axis, ln_onnx_tensor_of(n, src)->ndim));
+    if (ln_onnx_has_input(n, 1))
+        ln_onnx_set_int(n, "len", length_in(n, 1, "dft_length"));
+    ln_onnx_set_bool(n, "inverse", ln_onnx_int(n, "inverse", 0) != 0);
+    ln_onnx_set_bool(n, "onesided", ln_onnx_int(n, "onesided", 0) != 0);
+    ln_onnx_end(n, "dst", 0);
+}
+
+static void translate_dft(ln_onnx_node *n)
+{
+    emit_dft(n, ln_onnx_int(n, "axis", 1));
+}
+
+/** The axis as an input. */
+static void translate_dft_20(ln_onnx_node *n)
+{
+    emit_dft(n, ln_onnx_int_in(n, 2, -2));
+}
+
+/** How long a frame is, which the window says where nothing else does. */
+static int frame_length(ln_onnx_node *n, const char *window)
+{
+    if (ln_onnx_has_input(n, 3))
+        return length_in(n, 3, "frame_length");
+    if (!window)
+        ln_onnx_fail(n, "neither 'window' nor 'frame_length' is given, expected one of them");
+    return ln_onnx_tensor_of(n, window)->len;
+}
+
+static void translate_stft(ln_onnx_node *n)
+{
+    const char *const window = ln_onnx_optional(n, 2);
+    const char *const src = ln_onnx_in(n, 0);
+    ln_onnx_begin(n, "stft");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_arg(n, "window", window);
+    ln_onnx_set_int(n, "step", length_in(n, 1, "frame_step"));
+    ln_onnx_set_int(n, "len", frame_length(n, window));
+    ln_onnx_set_bool(n, "onesided", ln_onnx_int(n, "onesided", 1) != 0);
+    ln_onnx_end(n, "dst", 0);
+}
+
+/* ---- constants ---- */
+
+/** The node's output is a constant of these numbers, in the type that the node wants. */
+static void put_constant(ln_onnx_node *n, int ndim, const int *dims, const double *values)
+{
+    const tl_dtype dtype = ln_onnx_attr_dtype(n, "output_datatype", TL_FLOAT);
+    const int len = tl_compute_length(ndim, dims);
+    void *const data =
+        ln_onnx_failed(n) ? NULL : ln_onnx_alloc(n->model, (size_t)len * tl_size_of(dtype) + 1);
+    if (!data)
+        return;
+    tl_convert_array(data, dtype, values, TL_DOUBLE, (size_t)len);
+    ln_onnx_alias(n, 0, ln_onnx_constant(n, dtype, ndim, dims, data));
+}
+
+/** The zeros of a tensor; NULL after a failure. */
+static double *zeros(ln_onnx_node *n, int ndim, const int *dims)
+{
+    const int len = tl_compute_length(ndim, dims);
+    if (len < 0)
+        ln_onnx_fail(n, "%s", tl_last_error());
+    double *const values =
+        ln_onnx_failed(n) ? NULL : ln_onnx_alloc(n->model, ((size_t)len + 1) * sizeof(*values));
+    for (int i = 0; values && i < len; i++)
+        values[i] = 0;
+    return values;
+}
+
+static const double pi = 3.14159265358979323846;
+
+/** a0 - a1 cos(w i) + a2 cos(2 w i), over a period, or from one end of it to the other. */
+static void put_window(ln_onnx_node *n, double a0, double a1, double a2)
+{
+    const int64_t size = ln_onnx_int_in(n, 0, 1);
+    if (size < 0 || size > INT32_MAX)
+        ln_onnx_fail(n, "'size' is %lld, expected 0 to %d", (long long)size, INT32_MAX);
+    const int len = ln_onnx_failed(n) ? 0 : (int)size;
+    const int period = ln_onnx_int(n, "periodic", 1) ? len : len - 1;
+    double *const values = zeros(n, 1, &len);
+    for (int i = 0; values && i < len; i++) {
+        const double angle = period ? 2 * pi * i / period : pi; // a single number is the peak
+        values[i] = a0 - a1 * cos(angle) + a2 * cos(2 * angle);
+    }
+    if (values)
+        put_constant(n, 1, &len, values);
+}
+
+static void translate_hann(ln_onnx_node *n)
+{
+    put_window(n, 0.5, 0.5, 0);
+}
+
+static void translate_hamming(ln_onnx_node *n)
+{
+    put_window(n, 25.0 / 46, 21.0 / 46, 0);
+}
+
+static void translate_blackman(ln_onnx_node *n)
+{
+    put_window(n, 0.42, 0.5, 0.08);
+}
+
+/* The mel scale, Source: ONNX MelWeightMatrix, opset 17. */
+
+static double mel_of(double hertz)
+{
+    return 2595 * log10(1 + hertz / 700);
+}
+
+static double hertz_of(double mel)
+{
+    return 700 * (pow(10, mel / 2595) - 1);
+}
+
+/** Writes a triangle from `low` over `center` to `high` into column `bin` of weights [rows, bins].
+ */
+static void put_triangle(double *weights, int rows, int bins, int bin, const double *corners)
+{
+    const double low = corners[0], center = corners[1], high = corners[2];
+    for (int j = 0; j < rows; j++) {
+        double *const weight = &weights[(size_t)j * (size_t)bins + (size_t)bin];
+        if (j == center)
+            *weight = 1;
+        else if (j >= low && j < center)
+            *weight = (j - low) / (center - low);
+        else if (j > center && j < high)
+            *weight = (high - j) / (high - center);
+    }
+}
+
+static void translate_mel_weights(ln_onnx_node *n)
+{
+    const int bins = length_in(n, 0, "num_mel_bins"), len = length_in(n, 1, "dft_length");
+    const int rate = length_in(n, 2, "sample_rate");
+    const double low = ln_onnx_number_in(n, 3, 0), high = ln_onnx_number_in(n, 4, 0);
+    if (!(low >= 0 && low <= high && isfinite(high)))
+        ln_onnx_fail(n, "frequencies from %g to %g, expected a range above 0", low, high);
+    const int dims[] = {len / 2 + 1, bins};
+    double *const weights = zeros(n, 2, dims);
+    const double step = (mel_of(high) - mel_of(low)) / (bins + 2.0);
+    for (int i = 0; weights && i < bins; i++) {
+        double corners[3];
+        for (int k = 0; k < 3; k++)
+            corners[k] = floor((len + 1.0) * hertz_of(mel_of(low) + (i + k) * step) / rate);
+        put_triangle(weights, dims[0], bins, i, corners);
+    }
+    if (weights)
+        put_constant(n, 2, dims, weights);
+}
+
+const ln_onnx_row ln_onnx_rows_signal[] = {
+    {"BlackmanWindow", 17, translate_blackman},
+    {"DFT", 17, translate_dft},
+    {"DFT", 20, translate_dft_20},
+    {"HammingWindow", 17, translate_hamming},
+    {"HannWindow", 17, translate_hann},
+    {"MelWeightMatrix", 17, translate_mel_weights},
+    {"STFT", 17, translate_stft},
+    {NULL},
+};
