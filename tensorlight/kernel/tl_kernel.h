@@ -43,6 +43,39 @@
     TL_KERNELS_FLT(work, suffix, isa)     \
     TL_KERNELS_WHOLE(work, suffix, isa)
 
+// clang-format off
+#define TL_KERNELS_FROM(work, tag, from, suffix, isa)               \
+    TL_KERNEL(work##_##tag##_f64_##suffix, from, TL_DOUBLE, isa)    \
+    TL_KERNEL(work##_##tag##_f32_##suffix, from, TL_FLOAT, isa)     \
+    TL_KERNEL(work##_##tag##_i32_##suffix, from, TL_INT32, isa)     \
+    TL_KERNEL(work##_##tag##_i16_##suffix, from, TL_INT16, isa)     \
+    TL_KERNEL(work##_##tag##_i8_##suffix, from, TL_INT8, isa)       \
+    TL_KERNEL(work##_##tag##_u32_##suffix, from, TL_UINT32, isa)    \
+    TL_KERNEL(work##_##tag##_u16_##suffix, from, TL_UINT16, isa)    \
+    TL_KERNEL(work##_##tag##_u8_##suffix, from, TL_UINT8, isa)      \
+    TL_KERNEL(work##_##tag##_b8_##suffix, from, TL_BOOL, isa)       \
+    TL_KERNEL(work##_##tag##_i64_##suffix, from, TL_INT64, isa)     \
+    TL_KERNEL(work##_##tag##_u64_##suffix, from, TL_UINT64, isa)    \
+    TL_KERNEL(work##_##tag##_f16_##suffix, from, TL_FLOAT16, isa)   \
+    TL_KERNEL(work##_##tag##_bf16_##suffix, from, TL_BFLOAT16, isa)
+
+/** From every type to every type: the rows are TL_KERNEL(function, src dtype, dst dtype, isa). */
+#define TL_KERNELS_PAIRS(work, suffix, isa)              \
+    TL_KERNELS_FROM(work, f64, TL_DOUBLE, suffix, isa)   \
+    TL_KERNELS_FROM(work, f32, TL_FLOAT, suffix, isa)    \
+    TL_KERNELS_FROM(work, i32, TL_INT32, suffix, isa)    \
+    TL_KERNELS_FROM(work, i16, TL_INT16, suffix, isa)    \
+    TL_KERNELS_FROM(work, i8, TL_INT8, suffix, isa)      \
+    TL_KERNELS_FROM(work, u32, TL_UINT32, suffix, isa)   \
+    TL_KERNELS_FROM(work, u16, TL_UINT16, suffix, isa)   \
+    TL_KERNELS_FROM(work, u8, TL_UINT8, suffix, isa)     \
+    TL_KERNELS_FROM(work, b8, TL_BOOL, suffix, isa)      \
+    TL_KERNELS_FROM(work, i64, TL_INT64, suffix, isa)    \
+    TL_KERNELS_FROM(work, u64, TL_UINT64, suffix, isa)   \
+    TL_KERNELS_FROM(work, f16, TL_FLOAT16, suffix, isa)  \
+    TL_KERNELS_FROM(work, bf16, TL_BFLOAT16, suffix, isa)
+// clang-format on
+
 /** A row read as a declaration, for a header: #define TL_KERNEL(..) TL_KERNEL_DECLARE(type, ..). */
 #define TL_KERNEL_DECLARE(func, name, dtype, isa) func name;
 
@@ -54,6 +87,15 @@ static inline int tl_smaller(int a, int b)
 static inline size_t tl_smaller_size(size_t a, size_t b)
 {
     return a < b ? a : b;
+}
+
+/** The unsigned type that stands for all elements of `size` bytes, where only their place matters.
+ */
+static inline tl_dtype tl_dtype_of_size(size_t size)
+{
+    static const tl_dtype dtypes[TL_DTYPE_MAX_SIZE + 1] = {
+        [1] = TL_UINT8, [2] = TL_UINT16, [4] = TL_UINT32, [8] = TL_UINT64};
+    return dtypes[size];
 }
 
 /** The level to take kernels from: that of `exec`, as far as this CPU goes. */
@@ -75,6 +117,17 @@ static inline tl_isa tl_kernel_level(const tl_exec *exec)
         while (isa > TL_ISA_C && !table[isa][column])  \
             isa--;                                     \
         return table[isa][column];                     \
+    }
+
+/** The same for families of several works, each with a table: `static func *pick(table, exec,
+ *  dtype)`. */
+#define TL_KERNEL_PICK_FROM(pick, func)                                                        \
+    static func *pick(func *const(*table)[TL_DTYPE_SIZE], const tl_exec *exec, tl_dtype dtype) \
+    {                                                                                          \
+        int isa = tl_kernel_level(exec);                                                       \
+        while (isa > TL_ISA_C && !table[isa][dtype])                                           \
+            isa--;                                                                             \
+        return table[isa][dtype];                                                              \
     }
 
 #endif

@@ -110,6 +110,51 @@ TL_API tl_tensor *tl_tensor_binary(const tl_tensor *src1, const tl_tensor *src2,
 TL_API int tl_exec_binary(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
                           tl_tensor *dst, tl_binary_op op);
 
+/** a and b are the elements of src1 and src2, of any dtype. NaN is unequal to all. */
+typedef enum tl_compare_op {
+    TL_COMPARE_OP_INVALID = -1,
+    TL_COMPARE_EQUAL = 0,     /* a == b */
+    TL_COMPARE_NOT_EQUAL,     /* a != b */
+    TL_COMPARE_LESS,          /* a < b */
+    TL_COMPARE_LESS_EQUAL,    /* a <= b */
+    TL_COMPARE_GREATER,       /* a > b */
+    TL_COMPARE_GREATER_EQUAL, /* a >= b */
+    TL_COMPARE_OP_SIZE
+} tl_compare_op;
+TL_API const char *tl_compare_op_name(tl_compare_op op);
+TL_API tl_compare_op tl_compare_op_from_str(const char *str);
+
+/** Whether src1 op src2, broadcast, of one dtype; dst has TL_BOOL, and may be a source of its shape
+ *  and dtype. D. */
+TL_API tl_tensor *tl_tensor_compare(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst,
+                                    tl_compare_op op);
+TL_API int tl_exec_compare(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
+                           tl_tensor *dst, tl_compare_op op);
+
+/** cond (TL_BOOL) ? src1 : src2, broadcast; src1, src2 and dst are of one dtype, any; `dst` may be
+ *  a source of its shape and dtype. D. */
+TL_API tl_tensor *tl_tensor_where(const tl_tensor *cond, const tl_tensor *src1,
+                                  const tl_tensor *src2, tl_tensor *dst);
+TL_API int tl_exec_where(const tl_exec *exec, const tl_tensor *cond, const tl_tensor *src1,
+                         const tl_tensor *src2, tl_tensor *dst);
+
+/* ---- classes of numbers, and conversion ---- */
+
+/** What is no number; classes add up. */
+enum { TL_CLASS_NAN = 1, TL_CLASS_POSITIVE_INF = 2, TL_CLASS_NEGATIVE_INF = 4 };
+
+/** Whether src, FLT, is in one of `classes`; dst has TL_BOOL and the shape of src. D. */
+TL_API tl_tensor *tl_tensor_classify(const tl_tensor *src, tl_tensor *dst, int classes);
+TL_API int tl_exec_classify(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int classes);
+
+/** src as `dtype`, as computers convert, where tl_convert saturates: to a float rounds half to
+ *  even, what is too large becomes infinite, infinities and NaN stay; from an integer to another
+ *  keeps the low bits. From a float to an integer truncates toward zero, saturates, and makes NaN 0
+ *  (undefined in ONNX). To TL_BOOL: 1 for all but 0, so for NaN. dst has the shape of src, and may
+ *  be src when the dtypes are the same. D. Source: ONNX Cast-13. */
+TL_API tl_tensor *tl_tensor_cast(const tl_tensor *src, tl_tensor *dst, tl_dtype dtype);
+TL_API int tl_exec_cast(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst);
+
 TL_END_DECLS
 
 #endif

@@ -29,13 +29,7 @@ static const operation operations[TL_BINARY_OP_SIZE] = {
 #undef TL_KERNEL
 };
 
-static tl_broadcast_func *pick(const operation *o, const tl_exec *exec, tl_dtype dtype)
-{
-    int isa = tl_kernel_level(exec);
-    while (isa > TL_ISA_C && !o->kernels[isa][dtype])
-        isa--;
-    return o->kernels[isa][dtype];
-}
+TL_KERNEL_PICK_FROM(pick, tl_broadcast_func)
 
 int tl_binary_op_takes(tl_binary_op op, tl_dtype dtype)
 {
@@ -50,7 +44,7 @@ int tl_exec_binary(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *
     assert(tl_binary_op_takes(op, dst->dtype));
     const operation *const o = &operations[op];
     const tl_tensor *const srcs[] = {src1, src2};
-    if (tl_broadcast(exec, o->grain, pick(o, exec, dst->dtype), srcs, 2, dst) < 0)
+    if (tl_broadcast(exec, o->grain, pick(o->kernels, exec, dst->dtype), srcs, 2, dst) < 0)
         return tl_fail("division by zero in %s", tl_dtype_name(dst->dtype));
     return 0;
 }

@@ -19,14 +19,6 @@ static tl_stride_kernel *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
 #undef TL_KERNEL
 TL_KERNEL_PICK(pick, tl_stride_kernel, table)
 
-/** The type that stands for elements of `size` bytes. */
-static tl_dtype dtype_of_size(size_t size)
-{
-    static const tl_dtype dtypes[TL_DTYPE_MAX_SIZE + 1] = {
-        [1] = TL_UINT8, [2] = TL_UINT16, [4] = TL_UINT32, [8] = TL_UINT64};
-    return dtypes[size];
-}
-
 /** Elements that are worth a thread, and the longest piece of a line. */
 enum { GRAIN = 16384 };
 
@@ -67,7 +59,7 @@ static void plan_init(plan *p, const tl_exec *exec, const tl_stride_axis *axes, 
         p->lines *= p->outer[i].len;
     p->pieces = (p->line.len + GRAIN - 1) / GRAIN;
     if (p->line.src != 1 || p->line.dst != 1)
-        p->func = pick(exec, dtype_of_size(p->size));
+        p->func = pick(exec, tl_dtype_of_size(p->size));
 }
 
 /** Where a line begins: its coordinates along the outer axes, and the offsets they make. */

@@ -29,14 +29,6 @@ static tl_transpose_kernel *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
 #undef TL_KERNEL
 TL_KERNEL_PICK(pick, tl_transpose_kernel, table)
 
-/** The type that stands for elements of `size` bytes. */
-static tl_dtype dtype_of_size(size_t size)
-{
-    static const tl_dtype dtypes[TL_DTYPE_MAX_SIZE + 1] = {
-        [1] = TL_UINT8, [2] = TL_UINT16, [4] = TL_UINT32, [8] = TL_UINT64};
-    return dtypes[size];
-}
-
 /** An axis of dst: its length, and the distance of its elements in src and dst, in elements. */
 typedef struct axis {
     size_t len, src_stride, dst_stride;
@@ -101,7 +93,7 @@ static void plan_init(plan *p, const tl_exec *exec, const tl_tensor *src, tl_ten
     }
     if (!is_matrix)
         return;
-    p->func = pick(exec, dtype_of_size(p->size));
+    p->func = pick(exec, tl_dtype_of_size(p->size));
     p->bands = (p->rows.len + BAND - 1) / BAND;
 }
 

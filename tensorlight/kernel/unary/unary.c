@@ -29,13 +29,7 @@ static const function functions[TL_UNARY_FUNC_SIZE] = {
 #undef TL_KERNEL
 };
 
-static tl_map_func *pick(const function *f, const tl_exec *exec, tl_dtype dtype)
-{
-    int isa = tl_kernel_level(exec);
-    while (isa > TL_ISA_C && !f->kernels[isa][dtype])
-        isa--;
-    return f->kernels[isa][dtype];
-}
+TL_KERNEL_PICK_FROM(pick, tl_map_func)
 
 int tl_unary_func_takes(tl_unary_func func, tl_dtype dtype)
 {
@@ -49,7 +43,7 @@ int tl_exec_unary(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl_
     assert(src->dtype == dst->dtype && tl_unary_func_takes(func, src->dtype));
     const function *const f = &functions[func];
     const tl_unary_param param = {alpha, beta};
-    tl_map(exec, f->grain, pick(f, exec, src->dtype), src, dst, &param);
+    tl_map(exec, f->grain, pick(f->kernels, exec, src->dtype), src, dst, &param);
     return 0;
 }
 

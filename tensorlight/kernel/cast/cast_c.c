@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The conversion between types in plain C: from every type to every type.
+//
+// OF_FLT(x), OF_INT(x), OF_UINT(x) and OF_BOOL(x) are x, of that kind, as a T.
+
+#include "kernel/cast/cast.h"
+
+#include <inttypes.h>
+
+#include "tensor/tl_convert.h"
+
+#define TL_TEMPLATE "kernel/cast/cast_c.inc.h"
+
+/* ---- to floats that C knows ---- */
+
+#define OF_FLT(x)  ((T)(x))
+#define OF_INT(x)  ((T)(x))
+#define OF_UINT(x) ((T)(x))
+#define OF_BOOL(x) ((T)(x))
+#define TL_TAG     f64
+#include "tensor/tl_one_type.inc.h"
+#define TL_TAG f32
+#include "tensor/tl_one_type.inc.h"
+#undef OF_FLT
+#undef OF_INT
+#undef OF_UINT
+
+/* ---- to 16-bit floats, by way of a float whose rounding does not disturb the second one ---- */
+
+static inline float float_as_is(float value)
+{
+    return value;
+}
+
+static inline float float_of_uint(uint64_t value)
+{
+    return tl_float_round_to_odd(tl_double_round_to_odd(value));
+}
+
+static inline float float_of_int(int64_t value)
+{
+    return value < 0 ? -float_of_uint(0 - (uint64_t)value) : float_of_uint((uint64_t)value);
+}
+
+// clang-format off
+#define OF_FLT(x)  STORE(_Generic((x), double: tl_float_round_to_odd, float: float_as_is)(x))
+// clang-format on
+#define OF_INT(x)  STORE(float_of_int(x))
+#define OF_UINT(x) STORE(float_of_uint(x))
+#undef OF_BOOL
+#define OF_BOOL(x) STORE(x)
+#define TL_TAG     f16
+#include "tensor/tl_one_type.inc.h"
+#define TL_TAG bf16
+#include "tensor/tl_one_type.inc.h"
+#undef OF_FLT
+#undef OF_INT
+#undef OF_UINT
+#undef OF_BOOL
+
+/* ---- to integers: between them, the low bits ---- */
+
+#define OF_FLT(x)  NAME(tl, from_double)(x)
+#define OF_INT(x)  ((T)(x))
+#define OF_UINT(x) ((T)(x))
+#define OF_BOOL(x) ((T)(x))
+#include "tensor/tl_each_int.inc.h"
+#undef OF_FLT
+#undef OF_INT
+#undef OF_UINT
+#undef OF_BOOL
+
+/* ---- to bool ---- */
+
+#define OF_FLT(x)  ((x) != 0)
+#define OF_INT(x)  ((x) != 0)
+#define OF_UINT(x) ((x) != 0)
+#define OF_BOOL(x) (x)
+#define TL_TAG     b8
+#include "tensor/tl_one_type.inc.h"

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that tell what is no number.
+
+#ifndef CLASSIFY_H
+#define CLASSIFY_H
+
+#include "kernel/tl_kernel.h"
+#include "kernel/tl_map.h"
+
+/** dst[i], a TL_BOOL, = whether src[i] is in the classes at `param`, an int. */
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_map_func, name, dtype, isa)
+#include "kernel/classify/classify.def"
+#undef TL_KERNEL
+
+#endif

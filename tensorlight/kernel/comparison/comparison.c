@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The comparisons: choice of the kernel, and the public functions.
+
+#include "kernel/comparison/comparison.h"
+
+#include <assert.h>
+
+#include "kernel/tl_map.h"
+#include "tensor/tl_name.h"
+#include "tensor/tl_result.h"
+
+static const char *const names[TL_COMPARE_OP_SIZE] = {
+#define TL_COMPARE(op, name) [op] = #op,
+#include "kernel/comparison/comparison.def"
+#undef TL_COMPARE
+};
+TL_NAME_AND_FROM_STR(tl_compare_op, names, TL_COMPARE_OP_SIZE)
+
+static tl_broadcast_func *const kernels[TL_COMPARE_OP_SIZE][TL_ISA_SIZE][TL_DTYPE_SIZE] = {
+#define TL_KERNEL(function, dtype, isa) [isa][dtype] = function,
+#define TL_COMPARE(op, name)            [op] = {TL_KERNELS_ALL(tl_compare_##name, c, TL_ISA_C)},
+#include "kernel/comparison/comparison.def"
+#undef TL_COMPARE
+#undef TL_KERNEL
+};
+TL_KERNEL_PICK_FROM(pick, tl_broadcast_func)
+
+int tl_exec_compare(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
+                    tl_tensor *dst, tl_compare_op op)
+{
+    assert(src1->dtype == src2->dtype && dst->dtype == TL_BOOL);
+    assert(op >= 0 && op < TL_COMPARE_OP_SIZE);
+    const tl_tensor *const srcs[] = {src1, src2};
+    return tl_broadcast(exec, TL_MAP_CHEAP, pick(kernels[op], exec, src1->dtype), srcs, 2, dst);
+}
+
+tl_tensor *tl_tensor_compare(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst,
+                             tl_compare_op op)
+{
+    if (tl_check_data(src1, "src1") < 0 || tl_check_data(src2, "src2") < 0 ||
+        tl_check_same_dtype(src1, src2) < 0)
+        return NULL;
+    if (op < 0 || op >= TL_COMPARE_OP_SIZE) {
+        tl_fail("compare op %d, expected 0 to %d", op, TL_COMPARE_OP_SIZE - 1);
+        return NULL;
+    }
+    const tl_tensor *const srcs[] = {src1, src2};
+    tl_tensor *const result = tl_broadcast_begin(dst, srcs, 2, TL_BOOL);
+    return tl_result_end(result, dst, result ? tl_exec_compare(NULL, src1, src2, result, op) : -1);
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The choice between two tensors: choice of the kernel, and the public functions.
+
+#include "kernel/where/where.h"
+
+#include <assert.h>
+
+#include "kernel/tl_map.h"
+#include "tensor/tl_result.h"
+
+#define TL_KERNEL(function, dtype, isa) [isa][dtype] = function,
+static tl_broadcast_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
+#include "kernel/where/where.def"
+};
+#undef TL_KERNEL
+TL_KERNEL_PICK(pick, tl_broadcast_func, table)
+
+int tl_exec_where(const tl_exec *exec, const tl_tensor *cond, const tl_tensor *src1,
+                  const tl_tensor *src2, tl_tensor *dst)
+{
+    assert(cond->dtype == TL_BOOL && src1->dtype == src2->dtype && src1->dtype == dst->dtype);
+    const tl_tensor *const srcs[] = {cond, src1, src2};
+    const tl_dtype dtype = tl_dtype_of_size(tl_size_of(dst->dtype));
+    return tl_broadcast(exec, TL_MAP_CHEAP, pick(exec, dtype), srcs, 3, dst);
+}
+
+tl_tensor *tl_tensor_where(const tl_tensor *cond, const tl_tensor *src1, const tl_tensor *src2,
+                           tl_tensor *dst)
+{
+    if (tl_check_data(cond, "cond") < 0 || tl_check_data(src1, "src1") < 0 ||
+        tl_check_data(src2, "src2") < 0 || tl_check_same_dtype(src1, src2) < 0)
+        return NULL;
+    if (cond->dtype != TL_BOOL) {
+        tl_fail("'cond' has dtype %s, expected TL_BOOL", tl_dtype_name(cond->dtype));
+        return NULL;
+    }
+    const tl_tensor *const srcs[] = {cond, src1, src2};
+    tl_tensor *const result = tl_broadcast_begin(dst, srcs, 3, src1->dtype);
+    return tl_result_end(result, dst, result ? tl_exec_where(NULL, cond, src1, src2, result) : -1);
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of the choice between two tensors, element by element.
+
+#ifndef WHERE_H
+#define WHERE_H
+
+#include "kernel/tl_broadcast.h"
+#include "kernel/tl_kernel.h"
+
+/** Sources: the condition, TL_BOOL, and the two to choose from, of the row's type, which stands for
+ *  all of its size. */
+#define TL_KERNEL(function, dtype, isa) TL_KERNEL_DECLARE(tl_broadcast_func, function, dtype, isa)
+#include "kernel/where/where.def"
+#undef TL_KERNEL
+
+#endif

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The choice between two tensors in plain C, for every size of element.
+
+#include "kernel/where/where.h"
+
+#define TL_TEMPLATE "kernel/where/where_c.inc.h"
+#define TL_TAG      u8
+#include "tensor/tl_one_type.inc.h"
+#define TL_TAG u16
+#include "tensor/tl_one_type.inc.h"
+#define TL_TAG u32
+#include "tensor/tl_one_type.inc.h"
+#define TL_TAG u64
+#include "tensor/tl_one_type.inc.h"
