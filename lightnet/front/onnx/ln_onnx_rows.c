@@ -6,13 +6,16 @@
 // clang-format off
 static const ln_onnx_row *const tables[] = {
     ln_onnx_rows_basic,
+    ln_onnx_rows_constant,
     ln_onnx_rows_control,
     ln_onnx_rows_conv,
+    ln_onnx_rows_index,
     ln_onnx_rows_matmul,
     ln_onnx_rows_pool,
     ln_onnx_rows_reduce,
     ln_onnx_rows_refused,
     ln_onnx_rows_resize,
+    ln_onnx_rows_shape,
     ln_onnx_rows_signal,
 };
 // clang-format on

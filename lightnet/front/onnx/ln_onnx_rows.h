@@ -7,13 +7,16 @@
 #include "front/onnx/ln_onnx.h"
 
 extern const ln_onnx_row ln_onnx_rows_basic[];
+extern const ln_onnx_row ln_onnx_rows_constant[];
 extern const ln_onnx_row ln_onnx_rows_control[];
 extern const ln_onnx_row ln_onnx_rows_conv[];
+extern const ln_onnx_row ln_onnx_rows_index[];
 extern const ln_onnx_row ln_onnx_rows_matmul[];
 extern const ln_onnx_row ln_onnx_rows_pool[];
 extern const ln_onnx_row ln_onnx_rows_reduce[];
 extern const ln_onnx_row ln_onnx_rows_refused[];
 extern const ln_onnx_row ln_onnx_rows_resize[];
+extern const ln_onnx_row ln_onnx_rows_shape[];
 extern const ln_onnx_row ln_onnx_rows_signal[];
 
 #endif

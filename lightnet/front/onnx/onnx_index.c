@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX operators that pick and place elements by index, and those that count.
+
+#include <limits.h>
+
+#include "data/ln_onnx_tensor.h"
+#include "front/onnx/ln_onnx_rows.h"
+#include "tensorlight/tl_shape.h"
+
+/* ---- picked ---- */
+
+/** Gather and GatherElements: the operator is the row's. */
+static void translate_take(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const char *const index = ln_onnx_in(n, 1);
+    ln_onnx_begin(n, n->row->with);
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_arg(n, "index", index);
+    ln_onnx_set_int(n, "axis",
+                    ln_onnx_axis(n, ln_onnx_int(n, "axis", 0), ln_onnx_tensor_of(n, src)->ndim));
+    ln_onnx_end(n, "dst", 0);
+}
+
+static void translate_gather_nd(ln_onnx_node *n)
+{
+    ln_onnx_begin(n, "take_nd");
+    ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
+    ln_onnx_arg(n, "index", ln_onnx_in(n, 1));
+    ln_onnx_set_int(n, "batch", ln_onnx_int(n, "batch_dims", 0));
+    ln_onnx_end(n, "dst", 0);
+}
+
+/* ---- placed ---- */
+
+static const char *put_op(ln_onnx_node *n)
+{
+    static const struct {
+        const char *name, *op;
+        int since;
+    } ops[] = {{"none", "TL_PUT_SET", 9},
+               {"add", "TL_PUT_SUM", 16},
+               {"mul", "TL_PUT_MUL", 16},
+               {"max", "TL_PUT_MAX", 18},
+               {"min", "TL_PUT_MIN", 18}};
+    const char *const name = ln_onnx_string(n, "reduction", "none");
+    for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
+        if (ln_streq(name, ops[i].name) && n->opset >= ops[i].since)
+            return ops[i].op;
+    ln_onnx_fail(n, "attribute 'reduction' is \"%s\", expected \"none\"%s%s", name,
+                 n->opset >= 16 ? ", \"add\", \"mul\"" : "",
+                 n->opset >= 18 ? ", \"max\" or \"min\"" : "");
+    return ops[0].op;
+}
+
+/** Emits what Scatter, ScatterElements and ScatterND have in common. */
+static void begin_put(ln_onnx_node *n, const char *optype)
+{
+    const char *const op = put_op(n);
+    ln_onnx_begin(n, optype);
+    ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
+    ln_onnx_arg(n, "index", ln_onnx_in(n, 1));
+    ln_onnx_arg(n, "update", ln_onnx_in(n, 2));
+    ln_onnx_set_string(n, "op", op);
+}
+
+static void translate_scatter_elements(ln_onnx_node *n)
+{
+    const int ndim = ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->ndim;
+    begin_put(n, "put_along");
+    ln_onnx_set_int(n, "axis", ln_onnx_axis(n, ln_onnx_int(n, "axis", 0), ndim));
+    ln_onnx_end(n, "dst", 0);
+}
+
+static void translate_scatter_nd(ln_onnx_node *n)
+{
+    begin_put(n, "put_nd");
+    ln_onnx_end(n, "dst", 0);
+}
+
+static void translate_tensor_scatter(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const char *const mode = ln_onnx_string(n, "mode", "linear");
+    if (!ln_streq(mode, "linear") && !ln_streq(mode, "circular"))
+        ln_onnx_fail(n, "attribute 'mode' is \"%s\", expected \"linear\" or \"circular\"", mode);
+    ln_onnx_begin(n, "put_range");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_arg(n, "update", ln_onnx_in(n, 1));
+    ln_onnx_arg(n, "first", ln_onnx_optional(n, 2));
+    ln_onnx_set_int(n, "axis",
+                    ln_onnx_axis(n, ln_onnx_int(n, "axis", -2), ln_onnx_tensor_of(n, src)->ndim));
+    ln_onnx_set_bool(n, "circular", ln_streq(mode, "circular"));
+    ln_onnx_end(n, "dst", 0);
+}
+
+static void translate_onehot(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const double depth = ln_onnx_number_in(n, 1, 0);
+    if (!(depth >= 0 && depth <= INT_MAX))
+        ln_onnx_fail(n, "a depth of %g, expected 0 to %d", depth, INT_MAX);
+    ln_onnx_begin(n, "onehot");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_arg(n, "values", ln_onnx_in(n, 2));
+    ln_onnx_set_int(n, "depth", ln_onnx_failed(n) ? 0 : (int)depth);
+    ln_onnx_set_int(
+        n, "axis",
+        ln_onnx_axis(n, ln_onnx_int(n, "axis", -1), ln_onnx_tensor_of(n, src)->ndim + 1));
+    ln_onnx_end(n, "dst", 0);
+}
+
+/* ---- counting ---- */
+
+/** The length of Range, which its three inputs decide; integers are compared as such. */
+static int range_length(ln_onnx_node *n)
+{
+    int64_t integers[3];
+    double numbers[3];
+    tl_tensor t[3];
+    const tl_dtype dtype = ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dtype;
+    const int is_integer = dtype == TL_INT64 || dtype == TL_INT32;
+    for (int i = 0; i < 3; i++) {
+        ln_onnx_in(n, i);
+        if (is_integer)
+            integers[i] = ln_onnx_int_in(n, i, 0);
+        else
+            numbers[i] = ln_onnx_number_in(n, i, 0);
+        t[i] = (tl_tensor){.dtype = is_integer ? TL_INT64 : TL_DOUBLE,
+                           .len = 1,
+                           .data = is_integer ? (void *)&integers[i] : (void *)&numbers[i]};
+    }
+    const int len = ln_onnx_failed(n) ? 0 : tl_range_length(&t[0], &t[1], &t[2]);
+    if (len < 0)
+        ln_onnx_fail(n, "%s", tl_last_error());
+    return len < 0 ? 0 : len;
+}
+
+static void translate_range(ln_onnx_node *n)
+{
+    const int len = range_length(n);
+    ln_onnx_begin(n, "range");
+    ln_onnx_arg(n, "start", ln_onnx_in(n, 0));
+    ln_onnx_arg(n, "delta", ln_onnx_in(n, 2));
+    ln_onnx_set_int(n, "len", len);
+    ln_onnx_end(n, "dst", 0);
+}
+
+static void translate_eye_like(ln_onnx_node *n)
+{
+    const tl_tensor *const like = ln_onnx_tensor_of(n, ln_onnx_in(n, 0));
+    const int64_t k = ln_onnx_int(n, "k", 0);
+    tl_dtype dtype = like->dtype;
+    if (ln_onnx_has_attr(n, "dtype"))
+        dtype = ln_onnx_dtype((int)ln_onnx_int(n, "dtype", 0));
+    if (!tl_dtype_is_valid(dtype))
+        ln_onnx_fail(n, "attribute 'dtype' is %lld, expected a type that LightNet has",
+                     (long long)ln_onnx_int(n, "dtype", 0));
+    if (like->ndim != 2)
+        ln_onnx_fail(n, "input 0 has %d dimensions, expected 2", like->ndim);
+    if (ln_onnx_failed(n))
+        return;
+    ln_onnx_begin(n, "eye");
+    ln_onnx_set_dtype(n, "dtype", dtype);
+    ln_onnx_set_ints(n, "dims", 2, like->dims);
+    ln_onnx_set_int(n, "k", k < -INT_MAX ? -INT_MAX : k > INT_MAX ? INT_MAX : k);
+    ln_onnx_end(n, "dst", 0);
+}
+
+const ln_onnx_row ln_onnx_rows_index[] = {
+    {"EyeLike", 9, translate_eye_like},
+    {"Gather", 1, translate_take, "take"},
+    {"GatherElements", 11, translate_take, "take_along"},
+    {"GatherND", 11, translate_gather_nd},
+    {"OneHot", 9, translate_onehot},
+    {"Range", 11, translate_range},
+    {"Scatter", 9, translate_scatter_elements},
+    {"ScatterElements", 11, translate_scatter_elements},
+    {"ScatterND", 11, translate_scatter_nd},
+    {"TensorScatter", 24, translate_tensor_scatter},
+    {NULL},
+};

@@ -1,0 +1,561 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX operators that give elements another shape or order, cut them and put them together.
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "front/onnx/ln_onnx_rows.h"
+#include "tensorlight/tl_shape.h"
+
+/** ONNX says "from here to the end" with the largest numbers there are. */
+static int clamp_to_int(int64_t value)
+{
+    return value < INT_MIN ? INT_MIN : value > INT_MAX ? INT_MAX : (int)value;
+}
+
+/** A list of numbers as ints, at most LN_MAXDIM of them. */
+static int to_ints(ln_onnx_node *n, const char *what, const int64_t *values, int len, int *ints)
+{
+    if (len > LN_MAXDIM) {
+        ln_onnx_fail(n, "%d %s, expected at most %d", len, what, LN_MAXDIM);
+        return 0;
+    }
+    for (int i = 0; i < len; i++)
+        ints[i] = clamp_to_int(values[i]);
+    return len;
+}
+
+/** A list of axes: an attribute, or since an opset an input. NULL: not given. */
+static const int64_t *given_axes(ln_onnx_node *n, int since, int input, int *len)
+{
+    return n->opset >= since ? ln_onnx_ints_in(n, input, len) : ln_onnx_ints(n, "axes", len);
+}
+
+/** Resolves `len` different axes of a tensor with `ndim` dimensions to `axes` [LN_MAXDIM]. */
+static void resolve_axes(ln_onnx_node *n, const int64_t *given, int len, int ndim, int *axes)
+{
+    unsigned seen = 0;
+    if (len > ndim)
+        ln_onnx_fail(n, "%d axes, expected at most %d", len, ndim);
+    for (int i = 0; i < len && !ln_onnx_failed(n); i++) {
+        axes[i] = ln_onnx_axis(n, given[i], ndim);
+        if (seen & 1u << axes[i])
+            ln_onnx_fail(n, "axis %d is given twice, expected different axes", axes[i]);
+        seen |= 1u << axes[i];
+    }
+}
+
+/* ---- views ---- */
+
+/** Writes the shape that Reshape's numbers mean for `src`: 0 as in src, unless `allowzero`; -1 what
+ *  is left. */
+static void resolve_shape(ln_onnx_node *n, const tl_tensor *src, int ndim, int *dims, int allowzero)
+{
+    int64_t known = 1;
+    int rest = -1;
+    for (int i = 0; i < ndim; i++) {
+        if (dims[i] < -1 || (dims[i] == -1 && rest >= 0) ||
+            (dims[i] == 0 && !allowzero && i >= src->ndim)) {
+            ln_onnx_fail(n, "%d at %d of the new shape, expected a length%s%s", dims[i], i,
+                         rest < 0 ? " or -1" : "", i < src->ndim ? " or 0" : "");
+            return;
+        }
+        if (dims[i] == 0 && !allowzero)
+            dims[i] = src->dims[i];
+        if (dims[i] == -1)
+            rest = i;
+        else
+            known = known > INT_MAX ? known : known * dims[i];
+    }
+    if (rest < 0)
+        return;
+    if (known == 0 || src->len % known != 0)
+        ln_onnx_fail(n, "-1 in the new shape, expected it to divide %d elements by %lld", src->len,
+                     (long long)known);
+    else
+        dims[rest] = (int)(src->len / known);
+}
+
+static void emit_reshape(ln_onnx_node *n, const int64_t *given, int len)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    int dims[LN_MAXDIM];
+    const int ndim = to_ints(n, "dimensions", given, len, dims);
+    resolve_shape(n, ln_onnx_tensor_of(n, src), ndim, dims, ln_onnx_int(n, "allowzero", 0) != 0);
+    ln_onnx_reshape(n, src, ndim, dims, 0);
+}
+
+static void translate_reshape_1(ln_onnx_node *n)
+{
+    int len;
+    const int64_t *const shape = ln_onnx_ints(n, "shape", &len);
+    emit_reshape(n, shape, len);
+}
+
+static void translate_reshape(ln_onnx_node *n)
+{
+    int len;
+    ln_onnx_in(n, 1);
+    const int64_t *const shape = ln_onnx_ints_in(n, 1, &len);
+    emit_reshape(n, shape, len);
+}
+
+static int product(const int *dims, int begin, int end)
+{
+    int len = 1; // at most that of the tensor, unless another dim is 0
+    for (int i = begin; i < end; i++)
+        if (__builtin_mul_overflow(len, dims[i], &len))
+            return INT_MAX;
+    return len;
+}
+
+static void translate_flatten(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
+    const int64_t given = ln_onnx_int(n, "axis", 1);
+    const int axis = given == t->ndim ? t->ndim : ln_onnx_axis(n, given, t->ndim);
+    const int dims[] = {product(t->dims, 0, axis), product(t->dims, axis, t->ndim)};
+    ln_onnx_reshape(n, src, 2, dims, 0);
+}
+
+static void translate_squeeze(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
+    int len, axes[LN_MAXDIM] = {0}, dims[LN_MAXDIM], ndim = 0;
+    const int64_t *const given = given_axes(n, 13, 1, &len);
+    resolve_axes(n, given, len, t->ndim, axes);
+    if (ln_onnx_failed(n))
+        return;
+    for (int i = 0; i < t->ndim; i++) {
+        int goes = !given && t->dims[i] == 1;
+        for (int k = 0; k < len; k++)
+            goes |= axes[k] == i;
+        if (goes && t->dims[i] != 1)
+            ln_onnx_fail(n, "axis %d has length %d, expected 1", i, t->dims[i]);
+        if (!goes)
+            dims[ndim++] = t->dims[i];
+    }
+    ln_onnx_reshape(n, src, ndim, dims, 0);
+}
+
+static void translate_unsqueeze(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
+    int len, axes[LN_MAXDIM] = {0}, dims[LN_MAXDIM] = {0};
+    const int64_t *const given = given_axes(n, 13, 1, &len);
+    const int ndim = t->ndim + len;
+    if (ndim > LN_MAXDIM) {
+        ln_onnx_fail(n, "the result would have %d dimensions, expected at most %d", ndim,
+                     LN_MAXDIM);
+        return;
+    }
+    resolve_axes(n, given, len, ndim, axes);
+    for (int k = 0; k < len; k++)
+        dims[axes[k]] = -1;
+    for (int i = 0, own = 0; i < ndim; i++)
+        dims[i] = dims[i] == -1 || own == t->ndim ? 1 : t->dims[own++];
+    ln_onnx_reshape(n, src, ndim, dims, 0);
+}
+
+static void translate_transpose(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const int ndim = ln_onnx_tensor_of(n, src)->ndim;
+    int len, axes[LN_MAXDIM] = {0};
+    const int64_t *const perm = ln_onnx_ints(n, "perm", &len);
+    if (perm && len != ndim)
+        ln_onnx_fail(n, "attribute 'perm' has %d axes, expected %d", len, ndim);
+    if (perm)
+        resolve_axes(n, perm, len, ndim, axes);
+    else
+        for (int i = 0; i < ndim; i++)
+            axes[i] = ndim - 1 - i;
+    ln_onnx_transpose(n, src, axes, 0);
+}
+
+/* ---- shapes as numbers ---- */
+
+static int64_t clamp_axis(int64_t axis, int ndim)
+{
+    const int64_t from_start = axis < 0 ? axis + ndim : axis;
+    return from_start < 0 ? 0 : from_start > ndim ? ndim : from_start;
+}
+
+static void translate_shape(ln_onnx_node *n)
+{
+    const tl_tensor *const t = ln_onnx_tensor_of(n, ln_onnx_in(n, 0));
+    const int begin = (int)clamp_axis(ln_onnx_int(n, "start", 0), t->ndim);
+    const int end = (int)clamp_axis(ln_onnx_int(n, "end", INT_MAX), t->ndim);
+    int64_t dims[LN_MAXDIM] = {0};
+    for (int i = begin; i < end; i++)
+        dims[i - begin] = t->dims[i];
+    ln_onnx_alias(n, 0, ln_onnx_int64s(n, end > begin ? end - begin : 0, dims));
+}
+
+static void translate_size(ln_onnx_node *n)
+{
+    const int64_t len = ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->len;
+    ln_onnx_alias(n, 0, ln_onnx_constant(n, TL_INT64, 0, NULL, &len));
+}
+
+/* ---- parts and wholes ---- */
+
+static void translate_concat(ln_onnx_node *n)
+{
+    const char *const first = ln_onnx_in(n, 0);
+    const int n_inputs = ln_onnx_num_inputs(n);
+    if (n->opset >= 4 && !ln_onnx_has_attr(n, "axis"))
+        ln_onnx_fail(n, "attribute 'axis' is missing");
+    const int axis = ln_onnx_axis(n, ln_onnx_int(n, "axis", 1), ln_onnx_tensor_of(n, first)->ndim);
+    if (n_inputs == 1) {
+        ln_onnx_alias(n, 0, first);
+        return;
+    }
+    ln_onnx_begin(n, "join");
+    for (int i = 0; i < n_inputs; i++)
+        ln_onnx_arg_at(n, "src", i, ln_onnx_in(n, i));
+    ln_onnx_set_int(n, "axis", axis);
+    ln_onnx_end(n, "dst", 0);
+}
+
+/** The lengths of `parts` parts of `dim`, as even as ONNX wants them: all ceil(dim / parts) but for
+ *  the last. */
+static void even_lens(ln_onnx_node *n, int dim, int parts, int may_differ, int *lens)
+{
+    const int most = parts > 0 ? (int)(((int64_t)dim + parts - 1) / parts) : 0;
+    if (parts < 1 || (!may_differ && dim % parts != 0) || (int64_t)most * (parts - 1) > dim) {
+        ln_onnx_fail(n, "an axis of length %d in %d parts, expected equal parts%s", dim, parts,
+                     may_differ ? " but for a shorter last one" : "");
+        return;
+    }
+    for (int i = 0; i < parts; i++)
+        lens[i] = i < parts - 1 ? most : dim - most * (parts - 1);
+}
+
+static void emit_split(ln_onnx_node *n, const char *src, int axis, int parts, const int *lens)
+{
+    ln_onnx_begin(n, "split");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_set_int(n, "axis", axis);
+    ln_onnx_set_ints(n, "lens", parts, lens);
+    for (int i = 0; i < parts; i++) {
+        char arg[16];
+        snprintf(arg, sizeof(arg), "dst%d", i);
+        if (i < parts - 1)
+            ln_onnx_out(n, arg, i);
+        else
+            ln_onnx_end(n, arg, i);
+    }
+}
+
+static void translate_split(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
+    const int axis = ln_onnx_axis(n, ln_onnx_int(n, "axis", 0), t->ndim);
+    const int parts = (int)n->proto->n_output;
+    int len = 0;
+    const int64_t *given = n->opset >= 2 && n->opset < 13 ? ln_onnx_ints(n, "split", &len) : NULL;
+    if (n->opset >= 13 || ln_onnx_has_input(n, 1))
+        given = ln_onnx_ints_in(n, 1, &len);
+    else if (n->opset == 1)
+        given = ln_onnx_ints(n, "split", &len);
+    if (ln_onnx_int(n, "num_outputs", parts) != parts || (given && len != parts))
+        ln_onnx_fail(n, "%d outputs, expected %lld", parts,
+                     given ? (long long)len : (long long)ln_onnx_int(n, "num_outputs", parts));
+    int *const lens = ln_onnx_failed(n) ? NULL : malloc(sizeof(*lens) * (size_t)(parts + 1));
+    if (!lens)
+        return;
+    for (int i = 0; given && i < parts; i++)
+        lens[i] = clamp_to_int(given[i]);
+    if (!given)
+        even_lens(n, t->dims[axis], parts, n->opset >= 18, lens);
+    emit_split(n, src, axis, parts, lens);
+    free(lens);
+}
+
+/** What Slice has given, one number for each of `len` axes. */
+typedef struct slice {
+    int len;
+    int axes[LN_MAXDIM], starts[LN_MAXDIM], ends[LN_MAXDIM], steps[LN_MAXDIM];
+} slice;
+
+static int takes_all(const slice *s, const tl_tensor *t)
+{
+    for (int i = 0; i < s->len; i++) {
+        int first;
+        const int dim = t->dims[s->axes[i]];
+        if (s->steps[i] != 1 ||
+            tl_slice_length(dim, s->starts[i], s->ends[i], s->steps[i], &first) != dim)
+            return 0;
+    }
+    return 1;
+}
+
+static void emit_slice(ln_onnx_node *n, const char *src, const slice *s)
+{
+    if (takes_all(s, ln_onnx_tensor_of(n, src))) {
+        ln_onnx_alias(n, 0, src);
+        return;
+    }
+    ln_onnx_begin(n, "stride_slice");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_set_ints(n, "axes", s->len, s->axes);
+    ln_onnx_set_ints(n, "starts", s->len, s->starts);
+    ln_onnx_set_ints(n, "ends", s->len, s->ends);
+    ln_onnx_set_ints(n, "steps", s->len, s->steps);
+    ln_onnx_end(n, "dst", 0);
+}
+
+/** One of Slice's lists: an attribute, or since opset 10 an input. NULL: not given. */
+static const int64_t *slice_list(ln_onnx_node *n, const char *name, int input, int *len)
+{
+    return n->opset >= 10 ? ln_onnx_ints_in(n, input, len) : ln_onnx_ints(n, name, len);
+}
+
+static void translate_slice(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
+    slice s = {0};
+    int n_starts, n_ends, n_axes, n_steps;
+    const int64_t *const starts = slice_list(n, "starts", 1, &n_starts);
+    const int64_t *const ends = slice_list(n, "ends", 2, &n_ends);
+    const int64_t *const axes = slice_list(n, "axes", 3, &n_axes);
+    const int64_t *const steps = slice_list(n, "steps", 4, &n_steps);
+    if (!starts || !ends || n_ends != n_starts || (axes && n_axes != n_starts) ||
+        (steps && n_steps != n_starts) || n_starts > t->ndim) {
+        ln_onnx_fail(n, "%d starts, %d ends, %d axes and %d steps, expected as many of each",
+                     n_starts, n_ends, n_axes, n_steps);
+        return;
+    }
+    s.len = to_ints(n, "starts", starts, n_starts, s.starts);
+    to_ints(n, "ends", ends, n_ends, s.ends);
+    for (int i = 0; i < s.len; i++) {
+        s.axes[i] = i;
+        s.steps[i] = steps ? clamp_to_int(steps[i]) : 1;
+        if (s.steps[i] == 0)
+            ln_onnx_fail(n, "a step of 0, expected another");
+    }
+    if (axes)
+        resolve_axes(n, axes, n_axes, t->ndim, s.axes);
+    if (!ln_onnx_failed(n))
+        emit_slice(n, src, &s);
+}
+
+/* ---- more elements ---- */
+
+static const char *pad_mode(ln_onnx_node *n)
+{
+    static const struct {
+        const char *name, *mode;
+        int since;
+    } modes[] = {{"constant", "TL_PAD_CONSTANT", 1},
+                 {"edge", "TL_PAD_EDGE", 1},
+                 {"reflect", "TL_PAD_REFLECT", 1},
+                 {"wrap", "TL_PAD_WRAP", 19}};
+    const char *const name = ln_onnx_string(n, "mode", "constant");
+    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+        if (ln_streq(name, modes[i].name) && n->opset >= modes[i].since)
+            return modes[i].mode;
+    ln_onnx_fail(n, "attribute 'mode' is \"%s\", expected \"constant\", \"edge\", \"reflect\"%s",
+                 name, n->opset >= 19 ? " or \"wrap\"" : "");
+    return modes[0].mode;
+}
+
+static void emit_pad(ln_onnx_node *n, const char *src, const int *before, const int *after,
+                     const char *mode, const char *value)
+{
+    const int ndim = ln_onnx_tensor_of(n, src)->ndim;
+    ln_onnx_begin(n, "pad");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_arg(n, "value", value);
+    ln_onnx_set_ints(n, "before", ndim, before);
+    ln_onnx_set_ints(n, "after", ndim, after);
+    ln_onnx_set_string(n, "mode", mode);
+    ln_onnx_end(n, "dst", 0);
+}
+
+/** Pads are all those before the axes, then all those behind them. */
+static void emit_pads(ln_onnx_node *n, const int64_t *pads, int n_pads, const int64_t *given,
+                      int n_given, const char *value)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const int ndim = ln_onnx_tensor_of(n, src)->ndim;
+    const int n_axes = given ? n_given : ndim;
+    int axes[LN_MAXDIM], before[LN_MAXDIM] = {0}, after[LN_MAXDIM] = {0};
+    if (n_pads != 2 * n_axes)
+        ln_onnx_fail(n, "%d pads, expected two for each of %d axes", n_pads, n_axes);
+    for (int i = 0; i < ndim; i++)
+        axes[i] = i;
+    if (given)
+        resolve_axes(n, given, n_given, ndim, axes);
+    if (ln_onnx_failed(n))
+        return;
+    for (int i = 0; i < n_axes; i++) {
+        before[axes[i]] = clamp_to_int(pads[i]);
+        after[axes[i]] = clamp_to_int(pads[n_axes + i]);
+    }
+    emit_pad(n, src, before, after, pad_mode(n), value);
+}
+
+/** Until opset 10 all is given by attributes; the pads have another name in opset 1. */
+static void translate_pad_1(ln_onnx_node *n)
+{
+    int n_pads;
+    const int64_t *const pads = ln_onnx_ints(n, n->row->with, &n_pads);
+    const tl_dtype dtype = ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dtype;
+    emit_pads(n, pads, n_pads, NULL, 0, ln_onnx_scalar(n, dtype, ln_onnx_float(n, "value", 0)));
+}
+
+static void translate_pad(ln_onnx_node *n)
+{
+    int n_pads, n_axes;
+    const int64_t *const pads = ln_onnx_ints_in(n, 1, &n_pads);
+    const int64_t *const axes = ln_onnx_ints_in(n, 3, &n_axes);
+    emit_pads(n, pads, n_pads, axes, n_axes, ln_onnx_optional(n, 2));
+}
+
+/** Crops or pads on both sides; of an odd number the larger half goes behind. */
+static void translate_center_crop_pad(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
+    int n_wanted, n_axes, axes[LN_MAXDIM], before[LN_MAXDIM] = {0}, after[LN_MAXDIM] = {0};
+    const int64_t *const wanted = ln_onnx_ints_in(n, 1, &n_wanted);
+    const int64_t *const given = ln_onnx_ints(n, "axes", &n_axes);
+    for (int i = 0; i < t->ndim; i++)
+        axes[i] = i;
+    if (n_wanted != (given ? n_axes : t->ndim))
+        ln_onnx_fail(n, "%d lengths, expected one for each of %d axes", n_wanted,
+                     given ? n_axes : t->ndim);
+    if (given)
+        resolve_axes(n, given, n_axes, t->ndim, axes);
+    for (int i = 0; i < n_wanted && !ln_onnx_failed(n); i++) {
+        if (wanted[i] < 0)
+            ln_onnx_fail(n, "a length of %lld, expected at least 0", (long long)wanted[i]);
+        const int more = (wanted[i] < 0 ? 0 : clamp_to_int(wanted[i])) - t->dims[axes[i]];
+        before[axes[i]] = more / 2;
+        after[axes[i]] = more - more / 2;
+    }
+    if (!ln_onnx_failed(n))
+        emit_pad(n, src, before, after, "TL_PAD_CONSTANT", NULL);
+}
+
+static void emit_expand(ln_onnx_node *n, const char *src, int ndim, const int *dims)
+{
+    ln_onnx_begin(n, "expand");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_set_ints(n, "dims", ndim, dims);
+    ln_onnx_end(n, "dst", 0);
+}
+
+static void translate_expand(ln_onnx_node *n)
+{
+    int len, dims[LN_MAXDIM];
+    const char *const src = ln_onnx_in(n, 0);
+    const int64_t *const shape = ln_onnx_ints_in(n, 1, &len);
+    emit_expand(n, src, to_ints(n, "dimensions", shape, len, dims), dims);
+}
+
+static void translate_constant_of_shape(ln_onnx_node *n)
+{
+    int len, dims[LN_MAXDIM];
+    const int64_t *const shape = ln_onnx_ints_in(n, 0, &len);
+    const int ndim = to_ints(n, "dimensions", shape, len, dims);
+    const char *const value = ln_onnx_attr_tensor(n, "value");
+    if (ln_onnx_tensor_of(n, value)->len != 1)
+        ln_onnx_fail(n, "attribute 'value' has %d elements, expected 1",
+                     ln_onnx_tensor_of(n, value)->len);
+    emit_expand(n,
+                value ? ln_onnx_reshape(n, value, 0, NULL, LN_ONNX_TEMP)
+                      : ln_onnx_scalar(n, TL_FLOAT, 0),
+                ndim, dims);
+}
+
+static void emit_tile(ln_onnx_node *n, const char *src, const int *repeats)
+{
+    ln_onnx_begin(n, "tile");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_set_ints(n, "repeats", ln_onnx_tensor_of(n, src)->ndim, repeats);
+    ln_onnx_end(n, "dst", 0);
+}
+
+/** Copies along one axis, both numbers being inputs of the type of the tensor. */
+static void translate_tile_1(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const double copies = ln_onnx_number_in(n, 1, 1);
+    const int axis =
+        ln_onnx_axis(n, (int64_t)ln_onnx_number_in(n, 2, 0), ln_onnx_tensor_of(n, src)->ndim);
+    int repeats[LN_MAXDIM] = {1, 1, 1, 1, 1, 1, 1, 1};
+    if (!(copies >= 0 && copies <= INT_MAX))
+        ln_onnx_fail(n, "%g copies, expected 0 to %d", copies, INT_MAX);
+    else
+        repeats[axis] = (int)copies;
+    emit_tile(n, src, repeats);
+}
+
+static void translate_tile(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    int len, repeats[LN_MAXDIM];
+    const int64_t *const given = ln_onnx_ints_in(n, 1, &len);
+    if (len != ln_onnx_tensor_of(n, src)->ndim)
+        ln_onnx_fail(n, "%d repeats, expected one for each of %d axes", len,
+                     ln_onnx_tensor_of(n, src)->ndim);
+    to_ints(n, "repeats", given, len, repeats);
+    emit_tile(n, src, repeats);
+}
+
+/* ---- order ---- */
+
+static void translate_reverse_sequence(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const int ndim = ln_onnx_tensor_of(n, src)->ndim;
+    ln_onnx_begin(n, "reverse_sequence");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_arg(n, "lens", ln_onnx_in(n, 1));
+    ln_onnx_set_int(n, "time_axis", ln_onnx_axis(n, ln_onnx_int(n, "time_axis", 0), ndim));
+    ln_onnx_set_int(n, "batch_axis", ln_onnx_axis(n, ln_onnx_int(n, "batch_axis", 1), ndim));
+    ln_onnx_end(n, "dst", 0);
+}
+
+static void translate_trilu(ln_onnx_node *n)
+{
+    ln_onnx_begin(n, "trilu");
+    ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
+    ln_onnx_arg(n, "k", ln_onnx_optional(n, 1));
+    ln_onnx_set_bool(n, "upper", ln_onnx_int(n, "upper", 1) != 0);
+    ln_onnx_end(n, "dst", 0);
+}
+
+const ln_onnx_row ln_onnx_rows_shape[] = {
+    {"CenterCropPad", 18, translate_center_crop_pad},
+    {"Concat", 1, translate_concat},
+    {"ConstantOfShape", 9, translate_constant_of_shape},
+    {"Expand", 8, translate_expand},
+    {"Flatten", 1, translate_flatten},
+    {"Pad", 1, translate_pad_1, "paddings"},
+    {"Pad", 2, translate_pad_1, "pads"},
+    {"Pad", 11, translate_pad},
+    {"Reshape", 1, translate_reshape_1},
+    {"Reshape", 5, translate_reshape},
+    {"ReverseSequence", 10, translate_reverse_sequence},
+    {"Shape", 1, translate_shape},
+    {"Size", 1, translate_size},
+    {"Slice", 1, translate_slice},
+    {"Split", 1, translate_split},
+    {"Squeeze", 1, translate_squeeze},
+    {"Tile", 1, translate_tile_1},
+    {"Tile", 6, translate_tile},
+    {"Transpose", 1, translate_transpose},
+    {"Trilu", 14, translate_trilu},
+    {"Unsqueeze", 1, translate_unsqueeze},
+    {NULL},
+};
