@@ -48,33 +48,47 @@ static void resolve_axes(ln_onnx_node *n, const int64_t *given, int len, int ndi
 
 /* ---- views ---- */
 
+/** The elements of `src`, an axis of length 0 that stays as it is (`copied` of those that the new
+ *  shape has 0 for) not counted: the rest must follow from the others. */
+static int64_t elements_but_copied(const tl_tensor *src, unsigned copied)
+{
+    int64_t len = 1; // at most INT_MAX, also without the zeros
+    for (int i = 0; i < src->ndim; i++)
+        len *= src->dims[i] == 0 && (copied & 1u << i) ? 1 : src->dims[i];
+    return len;
+}
+
 /** Writes the shape that Reshape's numbers mean for `src`: 0 as in src, unless `allowzero`; -1 what
  *  is left. */
 static void resolve_shape(ln_onnx_node *n, const tl_tensor *src, int ndim, int *dims, int allowzero)
 {
     int64_t known = 1;
+    unsigned copied = 0;
     int rest = -1;
     for (int i = 0; i < ndim; i++) {
-        if (dims[i] < -1 || (dims[i] == -1 && rest >= 0) ||
-            (dims[i] == 0 && !allowzero && i >= src->ndim)) {
+        const int copies = dims[i] == 0 && !allowzero;
+        if (dims[i] < -1 || (dims[i] == -1 && rest >= 0) || (copies && i >= src->ndim)) {
             ln_onnx_fail(n, "%d at %d of the new shape, expected a length%s%s", dims[i], i,
                          rest < 0 ? " or -1" : "", i < src->ndim ? " or 0" : "");
             return;
         }
-        if (dims[i] == 0 && !allowzero)
+        if (copies) {
             dims[i] = src->dims[i];
+            copied |= 1u << i;
+        }
         if (dims[i] == -1)
             rest = i;
-        else
+        else if (!(copies && dims[i] == 0))
             known = known > INT_MAX ? known : known * dims[i];
     }
     if (rest < 0)
         return;
-    if (known == 0 || src->len % known != 0)
-        ln_onnx_fail(n, "-1 in the new shape, expected it to divide %d elements by %lld", src->len,
-                     (long long)known);
+    const int64_t len = elements_but_copied(src, copied);
+    if (known == 0 || len % known != 0)
+        ln_onnx_fail(n, "-1 in the new shape, expected it to divide %lld elements by %lld",
+                     (long long)len, (long long)known);
     else
-        dims[rest] = (int)(src->len / known);
+        dims[rest] = (int)(len / known);
 }
 
 static void emit_reshape(ln_onnx_node *n, const int64_t *given, int len)

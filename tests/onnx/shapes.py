@@ -1,0 +1,241 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: shapes.py LIGHTNET. Operators on shapes and indices, in the forms and opsets that ONNX's own tests do not reach."""
+import os
+import sys
+
+try:
+    import numpy as np
+except ImportError:
+    print("1..0 # SKIP numpy is missing")
+    sys.exit(0)
+
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
+from onnx_case import error_of, faults_of
+from onnx_writer import field, graph, model, node, repeated, tensor, value
+from tap import Tap
+
+X = np.arange(12, dtype=np.float32).reshape(3, 4)
+DTYPES = {"float": np.float32, "double": np.float64, "float16": np.float16, "int8": np.int8, "int16": np.int16,
+          "int32": np.int32, "int64": np.int64, "uint8": np.uint8, "uint16": np.uint16, "uint32": np.uint32,
+          "uint64": np.uint64, "bool": np.bool_}
+
+
+def name_of(array):
+    return next(name for name, kind in DTYPES.items() if kind == array.dtype)
+
+
+def constant(name, array):
+    array = np.asarray(array)
+    return tensor(name, name_of(array), list(array.shape), array.ravel().tolist())
+
+
+class Case:
+    """One operator: its inputs that are given at run time, those that are constants, and what comes out."""
+
+    def __init__(self, sentence, opset, op_type, inputs, constants=(), /, **attributes):
+        self.sentence, self.inputs = f"{op_type} of opset {opset} {sentence}", {}
+        self.opset, self.op_type, self.attributes = opset, op_type, attributes
+        self.names, self.initializers = [], []
+        for k, array in enumerate([np.asarray(a) for a in inputs]):
+            self.names.append(f"x{k}")
+            self.inputs[f"x{k}"] = array
+        for k, array in enumerate(constants):
+            self.names.append("" if array is None else f"c{k}")
+            self.initializers += [] if array is None else [constant(f"c{k}", array)]
+
+    def model(self, n_outputs):
+        outputs = [f"y{k}" for k in range(n_outputs)]
+        given = [value(name, name_of(array), list(array.shape)) for name, array in self.inputs.items()]
+        nodes = [node(self.op_type, self.names, outputs, **self.attributes)]
+        return model(graph(nodes, given, [value(name, "float") for name in outputs], self.initializers),
+                     opset=self.opset)
+
+
+def ints(*values):
+    return np.array(values, np.int64)
+
+
+def int32s(*values):
+    return np.array(values, np.int32)
+
+
+def f32(*values):
+    return np.array(values, np.float32)
+
+
+def sparse(dims, indices, values):
+    """A SparseTensorProto."""
+    return field(1, constant("values", f32(*values))) + field(2, constant("indices", indices)) + repeated(3, dims)
+
+
+EMPTY = np.zeros((0, 4), np.float32)
+FIVE = np.float32(5)
+
+# A case and what comes out.
+RIGHT = [
+    (Case("takes its shape from an attribute", 1, "Reshape", [X], shape=[0, 2, -1]), [X.reshape(3, 2, 2)]),
+    (Case("makes a scalar", 14, "Reshape", [f32(5)], [ints()]), [FIVE]),
+    (Case("takes a scalar", 14, "Reshape", [FIVE], [ints(1, -1)]), [FIVE.reshape(1, 1)]),
+    (Case("keeps nothing nothing", 14, "Reshape", [EMPTY], [ints(0, 2, -1)]), [EMPTY.reshape(0, 2, 2)]),
+    (Case("takes zeros as they are", 14, "Reshape", [EMPTY], [ints(7, 0)], allowzero=1), [np.zeros((7, 0), np.float32)]),
+    (Case("takes all axes before it", 1, "Flatten", [X], axis=2), [X.reshape(12, 1)]),
+    (Case("takes a scalar", 13, "Flatten", [FIVE], axis=0), [FIVE.reshape(1, 1)]),
+    (Case("takes nothing", 13, "Flatten", [EMPTY]), [EMPTY]),
+    (Case("takes axes from an attribute", 1, "Squeeze", [X.reshape(1, 3, 1, 4)], axes=[2]), [X.reshape(1, 3, 4)]),
+    (Case("takes all axes of 1", 11, "Squeeze", [X.reshape(1, 3, 1, 4)]), [X]),
+    (Case("takes all axes of 1", 13, "Squeeze", [X.reshape(1, 3, 1, 4)]), [X]),
+    (Case("makes a scalar", 13, "Squeeze", [f32(5)], [ints(-1)]), [FIVE]),
+    (Case("takes axes from an attribute", 1, "Unsqueeze", [X], axes=[0, 3]), [X.reshape(1, 3, 4, 1)]),
+    (Case("takes a scalar", 13, "Unsqueeze", [FIVE], [ints(0)]), [f32(5)]),
+    (Case("takes a scalar", 13, "Transpose", [FIVE]), [FIVE]),
+    (Case("turns nothing round", 13, "Transpose", [EMPTY]), [EMPTY.T]),
+    (Case("turns nothing round", 13, "Transpose", [np.zeros((1, 0), np.float32)]), [np.zeros((0, 1), np.float32)]),
+    (Case("of a scalar is empty", 15, "Shape", [FIVE]), [ints()]),
+    (Case("clamps its ends", 15, "Shape", [X], start=-9, end=-1), [ints(3)]),
+    (Case("of a scalar is 1", 13, "Size", [FIVE]), [np.int64(1)]),
+    (Case("of nothing is 0", 13, "Size", [EMPTY]), [np.int64(0)]),
+    (Case("has axis 1 by default", 1, "Concat", [X, X]), [np.concatenate([X, X], 1)]),
+    (Case("takes one", 13, "Concat", [X], axis=0), [X]),
+    (Case("takes many, empty ones too", 13, "Concat", [X, EMPTY, X, X], axis=0), [np.concatenate([X, X, X])]),
+    (Case("takes lengths from an attribute", 1, "Split", [X], axis=1, split=[1, 3]), [X[:, :1], X[:, 1:]]),
+    (Case("takes lengths from an input", 1, "Split", [X], [ints(2, 1)]), [X[:2], X[2:]]),
+    (Case("takes lengths from an attribute", 11, "Split", [X], axis=-1, split=[3, 1]), [X[:, :3], X[:, 3:]]),
+    (Case("makes even parts", 2, "Split", [X]), [X[:1], X[1:2], X[2:]]),
+    (Case("makes a shorter last part", 18, "Split", [X], num_outputs=2), [X[:2], X[2:]]),
+    (Case("makes one part", 18, "Split", [X], num_outputs=1), [X]),
+    (Case("takes all from attributes", 1, "Slice", [X], starts=[1, -3], ends=[2**31, -1]), [X[1:, -3:-1]]),
+    (Case("takes axes from an attribute", 1, "Slice", [X], starts=[1], ends=[2], axes=[1]), [X[:, 1:2]]),
+    (Case("goes backward over everything", 13, "Slice", [X], [ints(2**63 - 1), ints(-2**63), ints(-1), ints(-1)]),
+     [X[:, ::-1]]),
+    (Case("takes TL_INT32", 10, "Slice", [X], [int32s(0), int32s(3), int32s(0), int32s(2)]), [X[0:3:2]]),
+    (Case("can take nothing", 13, "Slice", [X], [ints(2), ints(1)]), [X[2:1]]),
+    (Case("can take all", 13, "Slice", [X], [ints(0), ints(2**63 - 1)]), [X]),
+    (Case("has paddings", 1, "Pad", [X], paddings=[1, 0, 0, 2], value=1.5),
+     [np.pad(X, [(1, 0), (0, 2)], constant_values=1.5)]),
+    (Case("has pads", 2, "Pad", [X], pads=[0, 2, 0, 1], mode="reflect"), [np.pad(X, [(0, 0), (2, 1)], "reflect")]),
+    (Case("crops", 13, "Pad", [X], [ints(-1, 0, 1, -2), FIVE]), [np.pad(X[1:, :2], [(0, 1), (0, 0)], constant_values=5)]),
+    (Case("pads with 0 by default", 13, "Pad", [X.astype(np.int64)], [ints(1, 0, 0, 0)]),
+     [np.pad(X.astype(np.int64), [(1, 0), (0, 0)])]),
+    (Case("pads some axes", 18, "Pad", [X], [ints(1, 2), FIVE, ints(-1)]), [np.pad(X, [(0, 0), (1, 2)], constant_values=5)]),
+    (Case("wraps", 19, "Pad", [X], [ints(4, 1, 0, 5)], mode="wrap"), [X[np.ix_(np.arange(-4, 3) % 3, np.arange(-1, 9) % 4)]]),
+    (Case("pads nothing", 13, "Pad", [EMPTY], [ints(1, 0, 1, 0)]), [np.zeros((2, 4), np.float32)]),
+    (Case("broadcasts both ways", 8, "Expand", [X[:, :1]], [ints(2, 1, 5)]), [np.broadcast_to(X[:, :1], (2, 3, 5))]),
+    (Case("takes a scalar", 13, "Expand", [FIVE], [ints(2, 0)]), [np.zeros((2, 0), np.float32)]),
+    (Case("copies along one axis", 1, "Tile", [X], [f32(2), f32(1)]), [np.tile(X, (1, 2))]),
+    (Case("can make nothing", 6, "Tile", [X], [ints(0, 1)]), [EMPTY]),
+    (Case("takes a scalar for an index", 13, "Gather", [X], [np.int32(-1)], axis=1), [X[:, -1]]),
+    (Case("takes no indices", 13, "Gather", [X], [ints()]), [EMPTY]),
+    (Case("takes no indices", 13, "GatherElements", [X], [np.zeros((0, 4), np.int64)]), [EMPTY]),
+    (Case("has batches", 12, "GatherND", [X], [np.array([[-1], [0], [1]], np.int64)], batch_dims=1), [f32(3, 4, 9)]),
+    (Case("puts the last of several", 9, "Scatter", [X[0]], [ints(1, 1), f32(7, 8)]), [f32(0, 8, 2, 3)]),
+    (Case("adds", 16, "ScatterElements", [X[0]], [ints(1, -3), f32(7, 8)], reduction="add"), [f32(0, 16, 2, 3)]),
+    (Case("multiplies", 16, "ScatterElements", [X[0]], [ints(1, 1), f32(7, 8)], reduction="mul"), [f32(0, 56, 2, 3)]),
+    (Case("takes the maximum", 18, "ScatterElements", [X[0]], [ints(1, 2), f32(7, -8)], reduction="max"), [f32(0, 7, 2, 3)]),
+    (Case("takes the minimum", 18, "ScatterElements", [X[0]], [ints(1, 2), f32(7, -8)], reduction="min"), [f32(0, 1, -8, 3)]),
+    (Case("adds to an axis", 18, "ScatterElements", [X], [np.zeros((3, 2), np.int64), np.ones((3, 2), np.float32)], axis=-1,
+          reduction="add"), [X + np.array([[2, 0, 0, 0]], np.float32)]),
+    (Case("takes the maximum of slices", 18, "ScatterND", [X], [ints(-1)[None], np.full((1, 4), 9.5, np.float32)],
+          reduction="max"), [np.array([X[0], X[1], [9.5, 9.5, 10, 11]], np.float32)]),
+    (Case("takes the minimum of elements", 18, "ScatterND", [X[0]], [np.array([[3], [0]], np.int64), f32(1, 1)],
+          reduction="min"), [f32(0, 1, 2, 1)]),
+    (Case("puts ranges", 24, "TensorScatter", [X.reshape(3, 2, 2), np.full((3, 1, 2), -1, np.float32)], [ints(1, 0, 1)]),
+     [np.array([[[0, 1], [-1, -1]], [[-1, -1], [6, 7]], [[8, 9], [-1, -1]]], np.float32)]),
+    (Case("puts ranges around the end", 24, "TensorScatter", [X, np.full((3, 2), -1, np.float32)], [ints(3, 0, 2)],
+          axis=1, mode="circular"),
+     [np.array([[-1, 1, 2, -1], [-1, -1, 6, 7], [8, 9, -1, -1]], np.float32)]),
+    (Case("puts ranges from 0 by default", 24, "TensorScatter", [X, np.full((3, 1), -1, np.float32)], axis=-1),
+     [np.concatenate([np.full((3, 1), -1, np.float32), X[:, 1:]], 1)]),
+    (Case("has no place for what is out of range", 11, "OneHot", [ints(0, -2, 2, -3)], [np.int64(2), int32s(1, 9)]),
+     [np.array([[9, 1], [9, 1], [1, 1], [1, 1]], np.int32)]),
+    (Case("takes floats", 11, "OneHot", [f32(1, 0)], [f32(2), f32(0, 1)], axis=0), [np.array([[0, 1], [1, 0]], np.float32)]),
+    (Case("is empty when it leads away", 11, "Range", [], [np.int64(3), np.int64(1), np.int64(1)]), [ints()]),
+    (Case("is exact in TL_INT64", 11, "Range", [], [np.int64(2**62 + 1), np.int64(2**62 + 4), np.int64(2)]),
+     [ints(2**62 + 1, 2**62 + 3)]),
+    (Case("goes down", 11, "Range", [], [np.float64(1), np.float64(-1), np.float64(-0.5)]), [np.array([1, .5, 0, -.5])]),
+    (Case("takes TL_INT16", 11, "Range", [], [np.int16(1), np.int16(7), np.int16(3)]), [np.array([1, 4], np.int16)]),
+    (Case("makes scalars", 9, "ConstantOfShape", [], [ints()]), [np.float32(0)]),
+    (Case("has a value", 9, "ConstantOfShape", [], [ints(2, 1)], value=constant("v", ints(2**53 + 1))),
+     [np.full((2, 1), 2**53 + 1)]),
+    (Case("has a diagonal below", 9, "EyeLike", [X], k=-1, dtype=11), [np.eye(3, 4, -1)]),
+    (Case("has a diagonal far outside", 9, "EyeLike", [X], k=2**40), [np.zeros((3, 4), np.float32)]),
+    (Case("has its diagonal at run time", 14, "Trilu", [X, np.int64(1)], upper=0), [np.tril(X, 1)]),
+    (Case("turns each round", 10, "ReverseSequence", [X, ints(2, 1, 4)], batch_axis=0, time_axis=1),
+     [np.array([[1, 0, 2, 3], [4, 5, 6, 7], [11, 10, 9, 8]], np.float32)]),
+    (Case("crops and pads", 18, "CenterCropPad", [X], [ints(6, 1)]), [np.pad(X[:, 1:2], [(1, 2), (0, 0)])]),
+    (Case("leaves other axes", 18, "CenterCropPad", [X], [ints(7)], axes=[-1]), [np.pad(X, [(0, 0), (1, 2)])]),
+    (Case("can be a number", 13, "Constant", [], value_float=1.5), [np.float32(1.5)]),
+    (Case("can be numbers", 13, "Constant", [], value_floats=[1.5, 2.0]), [f32(1.5, 2)]),
+    (Case("can be an integer", 13, "Constant", [], value_int=2**53 + 1), [np.int64(2**53 + 1)]),
+    (Case("can be integers", 13, "Constant", [], value_ints=[2**53 + 1, -1]), [ints(2**53 + 1, -1)]),
+    (Case("can be a tensor", 1, "Constant", [], value=constant("v", X)), [X]),
+]
+
+# A case and what its message says.
+WRONG = [
+    (Case("is refused with other numbers of elements", 14, "Reshape", [X], [ints(5)]), "expected 12 elements"),
+    (Case("is refused with two open axes", 14, "Reshape", [X], [ints(-1, -1)]), "-1 at 1 of the new shape"),
+    (Case("is refused with a negative axis", 14, "Reshape", [X], [ints(-2, 6)]), "-2 at 0 of the new shape"),
+    (Case("is refused with a copied axis that is not there", 14, "Reshape", [X], [ints(3, 4, 0)]), "0 at 2 of the new shape"),
+    (Case("is refused where nothing may be any number", 14, "Reshape", [EMPTY], [ints(0, -1)], allowzero=1),
+     "expected it to divide 0 elements by 0"),
+    (Case("is refused with too many dimensions", 14, "Reshape", [X], [np.ones(9, np.int64)]), "9 dimensions, expected at most 8"),
+    (Case("is refused with a shape of floats", 14, "Reshape", [X], [f32(3, 4)]), "expected TL_INT64 or TL_INT32"),
+    (Case("is refused with many axes", 13, "Squeeze", [X], [np.zeros(100, np.int64)]), "100 axes, expected at most 2"),
+    (Case("is refused with an axis of 3", 13, "Squeeze", [X], [ints(0)]), "axis 0 has length 3, expected 1"),
+    (Case("is refused with an axis twice", 13, "Unsqueeze", [X], [ints(0, -4)]), "axis 0 is given twice"),
+    (Case("is refused with an axis outside", 13, "Unsqueeze", [X], [ints(3)]), "axis 3 of a tensor with 3 dimensions"),
+    (Case("is refused with an axis twice", 13, "Transpose", [X], perm=[1, 1]), "axis 1 is given twice"),
+    (Case("is refused with too few axes", 13, "Transpose", [X], perm=[0]), "attribute 'perm' has 1 axes, expected 2"),
+    (Case("is refused without an axis", 13, "Concat", [X, X]), "attribute 'axis' is missing"),
+    (Case("is refused with different lengths", 13, "Concat", [X, EMPTY], axis=1), "axis 0 of 'x1' has length 0"),
+    (Case("is refused with a wrong sum", 13, "Split", [X], [ints(2)]), "has the sum 2, expected that axis 0"),
+    (Case("is refused with unlike lists", 13, "Slice", [X], [ints(0), ints(1, 2)]), "1 starts, 2 ends"),
+    (Case("is refused with a step of 0", 13, "Slice", [X], [ints(0), ints(1), ints(0), ints(0)]), "a step of 0"),
+    (Case("is refused with too few pads", 13, "Pad", [X], [ints(1, 1)]), "2 pads, expected two for each of 2 axes"),
+    (Case("is refused where nothing is left", 13, "Pad", [X], [ints(-3, 0, 1, 0)], mode="edge"), "axis 0"),
+    (Case("is refused with a mode of later", 18, "Pad", [X], [ints(1, 1, 1, 1)], mode="wrap"), "attribute 'mode' is \"wrap\""),
+    (Case("is refused where shapes do not broadcast", 13, "Expand", [X], [ints(2)]), "[3, 4] and [2]"),
+    (Case("is refused with too few repeats", 13, "Tile", [X], [ints(2)]), "1 repeats, expected one for each of 2 axes"),
+    (Case("is refused with an index outside", 13, "Gather", [X, ints(0, 3)]), "index 3 at position 1, expected -3 to 2"),
+    (Case("is refused with an index outside", 13, "ScatterND", [X, ints(-4)[None], X[:1]]), "index -4 at position 0"),
+    (Case("is refused with a reduction of later", 16, "ScatterND", [X], [ints(0)[None], X[:1]], reduction="max"),
+     "attribute 'reduction' is \"max\""),
+    (Case("is refused with a range outside", 24, "TensorScatter", [X, X[:, :2], ints(0, 0, 3)], axis=1),
+     "index 3 at position 2, expected 0 to 2"),
+    (Case("is refused with a negative depth", 11, "OneHot", [ints(0)], [np.int64(-1), f32(0, 1)]), "a depth of -1"),
+    (Case("is refused with a step of 0", 11, "Range", [], [np.int64(0), np.int64(1), np.int64(0)]), "steps of 0"),
+    (Case("is refused when it is endless", 11, "Range", [], [f32(0)[0], f32(np.inf)[0], f32(1)[0]]), "at most 2147483647 elements"),
+    (Case("is refused without a number", 13, "Constant", []), "no attribute with a number"),
+    (Case("is refused with a negative length", 18, "CenterCropPad", [X], [ints(-1, 2)]), "a length of -1"),
+]
+
+
+def of_every_type():
+    """The same few cases in each type."""
+    for kind in DTYPES.values():
+        x = X.astype(kind)
+        name = np.dtype(kind).name
+        yield Case(f"takes {name}", 13, "Gather", [x], [ints(2, 0)]), [x[[2, 0]]]
+        yield Case(f"takes {name}", 13, "Slice", [x], [ints(0), ints(4), ints(1), ints(3)]), [x[:, ::3]]
+        yield Case(f"takes {name}", 13, "Concat", [x, x], axis=1), [np.concatenate([x, x], 1)]
+        yield Case(f"takes {name}", 13, "Expand", [x[:1]], [ints(2, 4)]), [np.concatenate([x[:1], x[:1]])]
+        yield Case(f"takes {name}", 19, "Pad", [x], [ints(1, 1, 1, 1)], mode="wrap"), [np.pad(x, 1, "wrap")]
+        yield Case(f"takes {name}", 14, "Trilu", [x]), [np.triu(x)]
+        yield Case(f"takes {name}", 18, "ScatterElements", [x[1:2]], [np.array([[3, 1]], np.int64), x[2:, :2]], axis=1), \
+            [np.array([[x[1, 0], x[2, 1], x[1, 2], x[2, 0]]], kind)]
+
+
+def main():
+    lightnet = os.path.abspath(sys.argv[1])
+    tap = Tap()
+    for case, expected in [*RIGHT, *of_every_type()]:
+        tap.check(case.sentence, faults_of(lightnet, case.model(len(expected)), case.inputs, expected))
+    for case, words in WRONG:
+        message = error_of(lightnet, case.model(1), case.inputs)
+        tap.check(case.sentence, [] if message and words in message else [f"expected {words!r} in: {message!r}"])
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
