@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "data/ln_from_file.h"
+#include "ir/ln_dynamic.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_arch.h"
 #include "lightnet/ln_data.h"
@@ -86,15 +87,10 @@ static int start_threads(ln_context *ctx)
 // In list order, so that each operator finds what the ones before it computed.
 static int run_once(ln_context *ctx)
 {
-    const ln_op *op;
+    ln_op *op;
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        op->op_arg->failed = 0;
-        if (op->static_run)
-            op->static_run(op->op_arg);
-        if (!op->op_arg->failed && op->op_arg->at_load && op->run)
-            op->run(op->op_arg);
-        if (op->op_arg->failed)
+        if (ln_op_call(op, op->static_run) || (op->op_arg->at_load && ln_dynamic_run(op)))
             return -1;
     }
     return 0;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "ir/ln_dynamic.h"
 #include "ir/ln_lifetime.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_util.h"
@@ -56,7 +57,7 @@ static int check_place(const ln_context *ctx, const char *what, const char *name
 static int check_tensor_place(const ln_context *ctx, const ln_tensor_entry *te)
 {
     const size_t element_size = tl_size_of(te->tensor->dtype);
-    if (check_place(ctx, "tensor", te->name, te->mtype, te->offset, tl_tensor_size(te->tensor)))
+    if (check_place(ctx, "tensor", te->name, te->mtype, te->offset, ln_tensor_entry_capacity(te)))
         return -1;
     if (te->offset % element_size)
         return ln_fail(ctx,
@@ -125,12 +126,24 @@ static int check_plan(const ln_context *ctx)
     return status;
 }
 
+// Runs before an unloading have left their shapes; a plan is for the largest ones.
+static int forget_runs(ln_context *ctx)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        if (op->op_arg->isdynamic)
+            return ln_context_rebind(ctx);
+    }
+    return 0;
+}
+
 int ln_context_alloc_mem(ln_context *ctx)
 {
     ln_context_clear_error(ctx);
     if (is_loaded(ctx))
         return ln_fail(ctx, "the context is loaded already; unload it first");
-    if (check_plan(ctx))
+    if (forget_runs(ctx) || check_plan(ctx))
         return -1;
     for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE; m++) {
         const ln_mem_info info = ln_mem_type_info(m);
@@ -230,7 +243,7 @@ static int overwrites(const ln_context *ctx, const ln_op *op, const piece *p)
     LN_LIST_FOREACH(tle, op_arg->tensors_out)
     {
         const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
-        if (te->mtype == p->root->mtype && meets(p, te->offset, tl_tensor_size(te->tensor)) &&
+        if (te->mtype == p->root->mtype && meets(p, te->offset, ln_tensor_entry_capacity(te)) &&
             ln_tensor_table_root(ctx->tensor_table, te) != p->root)
             return 1;
     }
@@ -242,7 +255,9 @@ static int overwrites(const ln_context *ctx, const ln_op *op, const piece *p)
 static int survives(const ln_context *ctx, const ln_tensor_entry *te)
 {
     const ln_tensor_entry *root = ln_tensor_table_root(ctx->tensor_table, te);
-    const piece p = {root, te->offset, te->offset + tl_tensor_size(te->tensor)};
+    // Where a dynamic view lies in its root is not fixed.
+    const ln_tensor_entry *at = te->isdynamic ? root : te;
+    const piece p = {root, at->offset, at->offset + ln_tensor_entry_capacity(at)};
     if (root->isstatic || ctx->keep || ln_context_is_output(ctx, te->name))
         return 1;
     const ln_op *maker = ln_context_creater(ctx, te->name);
@@ -280,17 +295,24 @@ size_t ln_context_data_size(ln_context *ctx, const char *tname)
     return te ? tl_tensor_size(te->tensor) : 0;
 }
 
-/* What of a tensor must stay once its memory is planned. */
+/* What of a tensor must stay once its memory is planned. Of a dynamic one the dimensions are those
+ * of the last run, which need not. */
 typedef struct shape {
     int ndim;
     int dims[LN_MAXDIM];
     tl_dtype dtype;
+    size_t size;
 } shape;
 
-static shape shape_of(const tl_tensor *tensor)
+static shape shape_of(const ln_tensor_entry *te)
 {
-    shape s = {.ndim = tensor->ndim, .dtype = tensor->dtype};
-    for (int i = 0; i < s.ndim && i < LN_MAXDIM; i++)
+    const tl_tensor *tensor = te->tensor;
+    shape s;
+    memset(&s, 0, sizeof(s));
+    s.ndim = tensor->ndim;
+    s.dtype = tensor->dtype;
+    s.size = ln_tensor_entry_capacity(te);
+    for (int i = 0; i < s.ndim && i < LN_MAXDIM && !te->isdynamic; i++)
         s.dims[i] = tensor->dims[i];
     return s;
 }
@@ -315,18 +337,24 @@ static int visit_shapes(const ln_context *ctx, shape *shapes,
 static int note_shape(const ln_context *ctx, const ln_tensor_entry *te, shape *place)
 {
     (void)ctx;
-    *place = shape_of(te->tensor);
+    *place = shape_of(te);
     return 0;
 }
 
 static int compare_shape(const ln_context *ctx, const ln_tensor_entry *te, shape *place)
 {
-    const shape now = shape_of(te->tensor);
+    const shape now = shape_of(te);
     if (!memcmp(&now, place, sizeof(now)))
         return 0;
     char was[LN_MAX_SHAPE], is[LN_MAX_SHAPE];
     ln_sprint_shape(was, sizeof(was), place->ndim, place->dims);
     ln_sprint_shape(is, sizeof(is), now.ndim, now.dims);
+    if (te->isdynamic)
+        return ln_fail(ctx,
+                       "tensor '%s' would take up to %zu bytes of %s, but the model is compiled "
+                       "with %zu of %s",
+                       te->name, now.size, tl_dtype_name(now.dtype), place->size,
+                       tl_dtype_name(place->dtype));
     return ln_fail(ctx, "tensor '%s' would become %s %s, but the model is compiled with %s %s",
                    te->name, tl_dtype_name(now.dtype), is, tl_dtype_name(place->dtype), was);
 }
@@ -398,7 +426,7 @@ int ln_context_set_param(ln_context *ctx, const char *opname, const char *pname,
 
 static int run_op(const ln_op *op)
 {
-    return ln_op_call((ln_op *)op, op->run);
+    return ln_dynamic_run((ln_op *)op);
 }
 
 // Repeats what was prepared and computed at load, since a constant or a parameter changed. What

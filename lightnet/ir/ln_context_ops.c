@@ -9,6 +9,7 @@
 #include "ir/ln_context_ops.h"
 
 #include "ir/ln_context_const.h"
+#include "ir/ln_dynamic.h"
 #include "lightnet/ln_util.h"
 
 static void place(ln_list *node, ln_list *before, ln_op *op)
@@ -173,7 +174,7 @@ static int check_inputs(const ln_context *ctx, ln_op *op)
 
 static int check_op(const ln_context *ctx, ln_op *op)
 {
-    if (check_inputs(ctx, op))
+    if (check_inputs(ctx, op) || ln_dynamic_begin(op))
         return -1;
     op->op_arg->checked = 1;
     op->op_arg->takes_inputs = 0;
@@ -181,6 +182,9 @@ static int check_op(const ln_context *ctx, ln_op *op)
         return -1;
     take_offsets(ctx, op->op_arg->tensors_out);
     note_taken_inputs(ctx, op);
+    if (op->op_arg->takes_inputs && op->op_arg->isdynamic)
+        return ln_op_fail(op->op_arg, "its inputs are parts of its output, so their sizes must be "
+                                      "known before the run");
     return ln_context_settle_constants(ctx, op);
 }
 
@@ -205,6 +209,7 @@ static void uncheck_op(const ln_context *ctx, ln_op *op)
     if (op->post_run)
         op->post_run(op->op_arg);
     ln_op_undefine_outputs(op->op_arg);
+    ln_dynamic_end(op);
 }
 
 static int connect_op(ln_context *ctx, ln_op *op);

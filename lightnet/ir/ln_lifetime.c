@@ -32,16 +32,17 @@ static ln_block *add_block(const ln_context *ctx, ln_lifetime *life, ln_block bl
 
 static ln_block *add_root(const ln_context *ctx, ln_lifetime *life, const ln_tensor_entry *root)
 {
-    return add_block(ctx, life,
-                     (ln_block){
-                         .name = root->name,
-                         .mtype = root->mtype,
-                         // Also an empty tensor has a place of its own.
-                         .size = root->tensor->len ? tl_tensor_size(root->tensor) : 1,
-                         .offset = root->offset,
-                         .first = life->end,
-                         .last = 0,
-                     });
+    return add_block(
+        ctx, life,
+        (ln_block){
+            .name = root->name,
+            .mtype = root->mtype,
+            // Also an empty tensor has a place of its own.
+            .size = ln_tensor_entry_capacity(root) ? ln_tensor_entry_capacity(root) : 1,
+            .offset = root->offset,
+            .first = life->end,
+            .last = 0,
+        });
 }
 
 static size_t known_index(const ln_lifetime *life, const ln_tensor_entry *te)
@@ -198,13 +199,17 @@ static void merge_output(const ln_context *ctx, ln_lifetime *life, const ln_op *
 {
     const ln_tensor_entry *dst_te =
         ln_tensor_list_find_entry(op->op_arg->tensors_out, ctx->tensor_table, info->arg_name);
-    ln_block *dst = dst_te && !dst_te->owner ? ln_lifetime_block(ctx, life, dst_te) : NULL;
+    // Of sizes that are equal at most, one input's may turn out to be smaller: then elements of it
+    // are read more than once, and must not be overwritten meanwhile.
+    const int is_sure =
+        dst_te && (!dst_te->isdynamic || ln_list_length(op->op_arg->tensors_in) == 1);
+    ln_block *dst = is_sure && !dst_te->owner ? ln_lifetime_block(ctx, life, dst_te) : NULL;
     for (const char *const *arg = info->inplace; dst && arg && *arg; arg++) {
         const ln_tensor_entry *src_te =
             ln_tensor_list_find_entry(op->op_arg->tensors_in, ctx->tensor_table, *arg);
         ln_block *src = src_te ? ln_lifetime_block(ctx, life, src_te) : NULL;
         // Of a block that is larger than the input, the input is only a part.
-        const int whole = src && tl_tensor_size(src_te->tensor) == src->size;
+        const int whole = src && ln_tensor_entry_capacity(src_te) == src->size;
         if (whole && may_take_over(ctx, life, op, time, dst, src)) {
             take_over(life, dst, src, time);
             return;

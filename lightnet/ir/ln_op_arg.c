@@ -275,9 +275,37 @@ static int check_output(ln_op_arg *op_arg, const char *arg_name, int ndim, const
     return 0;
 }
 
+/* What the description says of an output's size; 0 where there is none. */
+static int declared_dynamic(const ln_op_arg *op_arg, const char *arg_name)
+{
+    const ln_arg_info *info = op_arg->info ? op_arg->info->tensors_out : NULL;
+    for (; info && info->arg_name; info++) {
+        const struct spec spec = {.arg_name = info->arg_name, .variadic = info->variadic};
+        if (is_declared_as(arg_name, &spec))
+            return info->dynamic;
+    }
+    return 0;
+}
+
+static void copy_dims(int *to, const int *from, int ndim)
+{
+    for (int i = 0; i < ndim; i++)
+        to[i] = from[i];
+}
+
+static void mark_dynamic(const ln_op_arg *op_arg, const char *arg_name, ln_tensor_entry *entry)
+{
+    const int declared = declared_dynamic(op_arg, arg_name);
+    entry->isdynamic = declared ? declared > 0 : (op_arg->isdynamic & LN_DYNAMIC_IN) != 0;
+    if (!entry->isdynamic)
+        return;
+    entry->capacity = tl_tensor_size(entry->tensor);
+    copy_dims(entry->bound, entry->tensor->dims, entry->tensor->ndim);
+}
+
 /* Returns new entry with a new tl_tensor, made by this operator. */
-static ln_tensor_entry *create_output(ln_op_arg *op_arg, const char *name, int ndim,
-                                      const int *dims, tl_dtype dtype, ln_mem_type mtype)
+static ln_tensor_entry *create_output(ln_op_arg *op_arg, const char *arg_name, const char *name,
+                                      int ndim, const int *dims, tl_dtype dtype, ln_mem_type mtype)
 {
     tl_tensor *tensor = tl_tensor_create(NULL, ndim, dims, dtype);
     if (!tensor) {
@@ -291,11 +319,69 @@ static ln_tensor_entry *create_output(ln_op_arg *op_arg, const char *name, int n
         return NULL;
     }
     entry->mtype = mtype;
+    mark_dynamic(op_arg, arg_name, entry);
     if (ln_tensor_entry_set_creater(entry, op_arg->name)) {
         ln_tensor_entry_free_tensor_too(entry);
         ln_op_fail_last(op_arg);
         return NULL;
     }
+    return entry;
+}
+
+/* A dynamic tensor keeps its memory, so what it is to hold must fit into it. */
+static int check_size(ln_op_arg *op_arg, const char *arg_name, const ln_tensor_entry *entry,
+                      int ndim, const int *dims)
+{
+    const tl_tensor *tensor = entry->tensor;
+    if (ndim != tensor->ndim)
+        return ln_op_fail(op_arg, "'%s' would have %d dimensions at run time, expected %d",
+                          arg_name, ndim, tensor->ndim);
+    if (check_output(op_arg, arg_name, ndim, dims, tensor->dtype, entry->mtype))
+        return -1;
+    const size_t size = (size_t)tl_compute_length(ndim, dims) * tl_size_of(tensor->dtype);
+    char is[LN_MAX_SHAPE], was[LN_MAX_SHAPE];
+    ln_sprint_shape(is, sizeof is, ndim, dims);
+    ln_sprint_shape(was, sizeof was, tensor->ndim, tensor->dims);
+    if (!entry->isdynamic && !ln_streq(is, was))
+        return ln_op_fail(op_arg, "'%s' would have shape %s at run time, but always has %s",
+                          arg_name, is, was);
+    if (size > ln_tensor_entry_capacity(entry))
+        return ln_op_fail(op_arg,
+                          "'%s' would have shape %s of %zu bytes at run time, expected at most the "
+                          "%zu that are planned",
+                          arg_name, is, size, entry->capacity);
+    return 0;
+}
+
+static int resize(ln_op_arg *op_arg, const char *arg_name, ln_tensor_entry *entry, int ndim,
+                  const int *dims)
+{
+    if (check_size(op_arg, arg_name, entry, ndim, dims))
+        return -1;
+    copy_dims(entry->tensor->dims, dims, ndim);
+    entry->tensor->len = tl_compute_length(ndim, dims);
+    return 0;
+}
+
+int ln_op_set_dims(ln_op_arg *op_arg, ln_tensor_entry *entry, int ndim, const int *dims)
+{
+    const ln_tensor_list_entry *tle = ln_tensor_list_find_by_name(op_arg->tensors_out, entry->name);
+    return resize(op_arg, tle ? tle->arg_name : entry->name, entry, ndim, dims);
+}
+
+/* The output, which is there, when shapes are inferred anew. */
+static ln_tensor_entry *redefine_output(ln_op_arg *op_arg, const char *arg_name,
+                                        ln_tensor_entry *entry, int ndim, const int *dims,
+                                        tl_dtype dtype)
+{
+    if (entry->tensor->dtype != dtype) {
+        ln_op_fail(op_arg, "'%s' would have type %s at run time, expected %s", arg_name,
+                   tl_dtype_name(dtype), tl_dtype_name(entry->tensor->dtype));
+        return NULL;
+    }
+    if (resize(op_arg, arg_name, entry, ndim, dims))
+        return NULL;
+    copy_dims(entry->bound, dims, ndim);
     return entry;
 }
 
@@ -306,11 +392,14 @@ ln_tensor_entry *ln_op_define_output(ln_op_arg *op_arg, const char *arg_name, in
         ln_tensor_list_find_by_arg_name(op_arg->tensors_out, arg_name);
     if (ln_opck_exist(op_arg, tle, "output", arg_name))
         return NULL;
-    const ln_tensor_entry *before = ln_tensor_table_find(op_arg->tensor_table, tle->name);
-    if (ln_opck_defined(op_arg, before, tle->name, 0) ||
-        check_output(op_arg, arg_name, ndim, dims, dtype, mtype))
+    ln_tensor_entry *before = ln_tensor_table_find(op_arg->tensor_table, tle->name);
+    if (ln_opck_defined(op_arg, before, tle->name, op_arg->infers))
         return NULL;
-    ln_tensor_entry *entry = create_output(op_arg, tle->name, ndim, dims, dtype, mtype);
+    if (op_arg->infers)
+        return redefine_output(op_arg, arg_name, before, ndim, dims, dtype);
+    if (check_output(op_arg, arg_name, ndim, dims, dtype, mtype))
+        return NULL;
+    ln_tensor_entry *entry = create_output(op_arg, arg_name, tle->name, ndim, dims, dtype, mtype);
     if (entry && ln_tensor_table_insert(op_arg->tensor_table, entry) < 0) {
         ln_tensor_entry_free_tensor_too(entry);
         ln_op_fail_last(op_arg);
@@ -321,6 +410,8 @@ ln_tensor_entry *ln_op_define_output(ln_op_arg *op_arg, const char *arg_name, in
 
 void ln_op_undefine_outputs(ln_op_arg *op_arg)
 {
+    if (op_arg->infers)
+        return;
     for (const ln_list *l = op_arg->tensors_out; l; l = l->next) {
         const ln_tensor_list_entry *tle = l->data;
         const ln_tensor_entry *entry = ln_tensor_table_find(op_arg->tensor_table, tle->name);

@@ -80,6 +80,11 @@ int ln_tensor_entry_is_valid(const ln_tensor_entry *entry)
            !ln_streq(entry->owner, entry->name);
 }
 
+size_t ln_tensor_entry_capacity(const ln_tensor_entry *entry)
+{
+    return entry->isdynamic ? entry->capacity : tl_tensor_size(entry->tensor);
+}
+
 /* The table */
 
 static void free_entry(void *entry)

@@ -141,7 +141,8 @@ static int is_identity_view(const ln_context *ctx, const ln_op *op)
     const ln_tensor_list_entry *in = op_arg->tensors_in->data, *out = op_arg->tensors_out->data;
     const ln_tensor_entry *src = ln_tensor_table_find(ctx->tensor_table, in->name);
     const ln_tensor_entry *dst = ln_tensor_table_find(ctx->tensor_table, out->name);
-    return dst->owner && ln_streq(dst->owner, src->name) &&
+    // What is the same at most may differ at run time, unless no parameter tells the shape.
+    return dst->owner && ln_streq(dst->owner, src->name) && (!dst->isdynamic || !op_arg->params) &&
            tl_tensor_issameshape(dst->tensor, src->tensor) &&
            dst->tensor->dtype == src->tensor->dtype && dst->mtype == src->mtype &&
            may_replace(ctx, dst->name, src->name);

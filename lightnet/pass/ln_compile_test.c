@@ -247,31 +247,6 @@ static ln_context *random_model(unsigned seed)
     return ln_test_end(&g.m);
 }
 
-/* Memory is poisoned as soon as its tensors are dead. */
-
-static ln_context *poisoned;
-static ln_lifetime poison_life;
-static int poison_time;
-
-static void poison(const ln_block *block)
-{
-    if (block->mtype == LN_MEM_CPU && !block->scratch)
-        memset((char *)poisoned->mem_starts[LN_MEM_CPU] + block->offset, 0xff, block->size);
-}
-
-static void poison_the_dead(const ln_op_arg *op_arg)
-{
-    const ln_lifetime *life = &poison_life;
-    int time = 1;
-    for (const ln_list *node = poisoned->ops; node != op_arg->node; node = node->next)
-        time++;
-    for (const ln_block *block = life->blocks; block < life->blocks + life->n; block++)
-        if (block->part_of == block - life->blocks && block->last >= poison_time &&
-            block->last <= time && block->last != life->end)
-            poison(block);
-    poison_time = time + 1;
-}
-
 // Runs the model twice, so that what a run leaves behind meets the next one. Returns the sum over
 // all outputs, and what was seen.
 static double run_model(ln_context *ctx, int with_poison)
@@ -282,11 +257,8 @@ static double run_model(ln_context *ctx, int with_poison)
     if (ln_test_load(ctx))
         ck_abort_msg("%s", ln_context_error(ctx));
     for (int run = 0; run < 2; run++) {
-        poisoned = ctx;
-        poison_time = 1;
-        ln_test_after_run = with_poison ? poison_the_dead : NULL;
-        ck_assert_msg(ln_context_run(ctx) == 0, "%s", ln_context_error(ctx));
-        ln_test_after_run = NULL;
+        const int status = with_poison ? ln_test_run_poisoned(ctx) : ln_context_run(ctx);
+        ck_assert_msg(status == 0, "%s", ln_context_error(ctx));
         LN_LIST_FOREACH(name, ctx->outputs)
         {
             const size_t n = ln_context_data_size(ctx, name) / sizeof(float);
@@ -314,11 +286,8 @@ START_TEST(random_models_compute_the_same_however_they_are_compiled)
         ck_assert_msg(ln_context_compile(optimized, "test") == 0, "seed %u: %s", seed,
                       ln_context_error(optimized));
         rewritten += optimized->rules && optimized->rules->next;
-        ck_assert_int_eq(ln_lifetime_find(optimized, &poison_life), 0);
-        ck_assert_int_eq(ln_lifetime_check(optimized, &poison_life), 0);
         const double expected = run_model(plain, 0), result = run_model(optimized, 1);
         ck_assert_msg(expected == result, "seed %u: %.9g, expected %.9g", seed, result, expected);
-        ln_lifetime_free(&poison_life);
         ln_context_free(plain);
         ln_context_free(optimized);
         ck_assert_int_eq(ln_test_alive, 0);

@@ -7,12 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/ln_dynamic.h"
+#include "ir/ln_lifetime.h"
 #include "lightnet/ln_util.h"
 
 double ln_test_seen;
 int ln_test_runs;
 int ln_test_alive;
-void (*ln_test_after_run)(const ln_op_arg *op_arg);
+
+static void (*after_run)(const ln_op_arg *op_arg); // or NULL
 
 /* What run needs: as in generated operators, found by pre_run. */
 typedef struct test_priv {
@@ -123,6 +126,26 @@ static void check_part(ln_op_arg *op_arg)
         own_by_input(op_arg, define(op_arg, number(op_arg, "len"), LN_MEM_CPU));
 }
 
+static void check_half(ln_op_arg *op_arg)
+{
+    const test_priv *priv = begin_check(op_arg);
+    if (priv)
+        own_by_input(op_arg, define(op_arg, priv->src->len / 2, LN_MEM_CPU));
+}
+
+static void check_chain(ln_op_arg *op_arg)
+{
+    const test_priv *priv = begin_check(op_arg);
+    if (priv)
+        define(op_arg, priv->src->len + priv->src2->len, LN_MEM_CPU);
+}
+
+static void check_count(ln_op_arg *op_arg)
+{
+    if (begin_check(op_arg))
+        define(op_arg, 1, LN_MEM_CPU);
+}
+
 static void check_join(ln_op_arg *op_arg)
 {
     int len = 0;
@@ -160,8 +183,8 @@ static void undo(ln_op_arg *op_arg)
 static void end_run(const ln_op_arg *op_arg)
 {
     ln_test_runs++;
-    if (ln_test_after_run)
-        ln_test_after_run(op_arg);
+    if (after_run)
+        after_run(op_arg);
 }
 
 static void fill(ln_op_arg *op_arg)
@@ -220,6 +243,40 @@ static void run_bump(ln_op_arg *op_arg)
     end_run(op_arg);
 }
 
+static void run_positive(ln_op_arg *op_arg)
+{
+    const test_priv *priv = op_arg->priv;
+    int len = 0;
+    if (priv->dst->len != priv->src->len) {
+        ln_op_fail(op_arg, "'dst' has %d elements before the run, expected %d", priv->dst->len,
+                   priv->src->len);
+        return;
+    }
+    for (int i = 0; i < priv->src->len; i++)
+        if (data_of(priv->src)[i] > 0)
+            data_of(priv->dst)[len++] = data_of(priv->src)[i];
+    len += number(op_arg, "extra");
+    const ln_tensor_list_entry *out = op_arg->tensors_out->data;
+    ln_op_set_dims(op_arg, ln_tensor_table_find(op_arg->tensor_table, out->name), 1, &len);
+    end_run(op_arg);
+}
+
+static void run_chain(ln_op_arg *op_arg)
+{
+    const test_priv *priv = op_arg->priv;
+    for (int i = 0; i < priv->dst->len; i++)
+        data_of(priv->dst)[i] =
+            i < priv->src->len ? data_of(priv->src)[i] : data_of(priv->src2)[i - priv->src->len];
+    end_run(op_arg);
+}
+
+static void run_count(ln_op_arg *op_arg)
+{
+    const test_priv *priv = op_arg->priv;
+    data_of(priv->dst)[0] = (float)priv->src->len;
+    end_run(op_arg);
+}
+
 static void run_watch(ln_op_arg *op_arg)
 {
     const test_priv *priv = op_arg->priv;
@@ -233,6 +290,13 @@ static size_t offset_of_view(ln_op_arg *op_arg, ln_tensor_entry *te)
 {
     (void)te;
     return input(op_arg, 0)->offset + sizeof(float) * (size_t)number(op_arg, "from");
+}
+
+static size_t offset_of_half(ln_op_arg *op_arg, ln_tensor_entry *te)
+{
+    (void)te;
+    const test_priv *priv = op_arg->priv;
+    return input(op_arg, 0)->offset + sizeof(float) * (size_t)(priv->src->len - priv->dst->len);
 }
 
 static size_t offset_of_joined(ln_op_arg *op_arg, ln_tensor_entry *te)
@@ -257,9 +321,13 @@ static const ln_arg_info dst_over_src[] = {{.arg_name = "dst", .inplace = in_pla
 static const ln_arg_info dst_over_both[] = {{.arg_name = "dst", .inplace = in_place_both},
                                             {.arg_name = NULL}};
 static const ln_arg_info dst_in_src[] = {{.arg_name = "dst", .owner = "src"}, {.arg_name = NULL}};
+static const ln_arg_info dynamic_dst[] = {{.arg_name = "dst", .dynamic = 1}, {.arg_name = NULL}};
+static const ln_arg_info fixed_dst[] = {{.arg_name = "dst", .dynamic = -1}, {.arg_name = NULL}};
 static const ln_arg_info create_params[] = {
     {.arg_name = "len"}, {.arg_name = "value"}, {.arg_name = NULL}};
 static const ln_arg_info work_params[] = {{.arg_name = "scratch"}, {.arg_name = NULL}};
+static const ln_arg_info positive_params[] = {{.arg_name = "extra", .optional = 1},
+                                              {.arg_name = NULL}};
 static const ln_arg_info part_params[] = {
     {.arg_name = "from"}, {.arg_name = "len"}, {.arg_name = NULL}};
 
@@ -269,6 +337,7 @@ static const char *src_name[] = {"src", NULL};
 static const char *src_names[] = {"src1", "src2", NULL};
 static const char *create_names[] = {"len", "value", NULL};
 static const char *work_names[] = {"scratch", NULL};
+static const char *positive_names[] = {"extra", NULL};
 static const char *part_names[] = {"from", "len", NULL};
 static const ln_param_type numbers[] = {LN_PARAM_NUMBER, LN_PARAM_NUMBER, LN_PARAM_INVALID};
 
@@ -304,13 +373,22 @@ PROTO(bump, one_src, src_name, dst_in_src, dst_name, no_args, no_names, .inplace
       .pre_run = check_view, .run = run_bump, .calc_offset = offset_of_view)
 PROTO(join, some_srcs, src_name, one_dst, dst_name, no_args, no_names, .pure = 1,
       .pre_run = check_join, .calc_offset = offset_of_joined)
+PROTO(positive, one_src, src_name, dynamic_dst, dst_name, positive_params, positive_names,
+      .pure = 1, .pre_run = check_same, .run = run_positive)
+PROTO(half, one_src, src_name, dst_in_src, dst_name, no_args, no_names, .pure = 1,
+      .pre_run = check_half, .calc_offset = offset_of_half)
+PROTO(chain, two_srcs, src_names, one_dst, dst_name, no_args, no_names, .pure = 1,
+      .pre_run = check_chain, .run = run_chain)
+PROTO(count, one_src, src_name, fixed_dst, dst_name, no_args, no_names, .pure = 1,
+      .pre_run = check_count, .run = run_count)
 PROTO(watch, one_src, src_name, no_args, no_names, no_args, no_names, .pure = 0,
       .pre_run = check_watch, .run = run_watch)
 PROTO(twice, one_src, src_name, one_dst, dst_name, no_args, no_names, .pure = 1,
       .pre_run = check_abstract)
 
-static ln_op *all_ops[] = {&create_test_op, &add1_op, &add_op,  &double_op, &work_op,  &view_op,
-                           &part_op,        &bump_op, &join_op, &watch_op,  &twice_op, NULL};
+static ln_op *all_ops[] = {
+    &create_test_op, &add1_op,  &add_op,   &double_op,   &work_op, &view_op,  &part_op,  &bump_op,
+    &join_op,        &watch_op, &twice_op, &positive_op, &half_op, &chain_op, &count_op, NULL};
 
 static const char *rule_names[] = {"first_rule", "second_rule", NULL};
 
@@ -412,10 +490,47 @@ int ln_test_load(ln_context *ctx)
     LN_LIST_FOREACH(op, ctx->ops)
     {
         if (ln_op_call((ln_op *)op, op->static_run) ||
-            (op->op_arg->at_load && ln_op_call((ln_op *)op, op->run)))
+            (op->op_arg->at_load && ln_dynamic_run((ln_op *)op)))
             return -1;
     }
     return 0;
+}
+
+/* What is destroyed while a model runs: the blocks whose time is over. */
+static ln_context *poisoned;
+static ln_lifetime poison_life;
+static int poison_time;
+
+static void poison(const ln_block *block)
+{
+    if (block->mtype == LN_MEM_CPU && !block->scratch)
+        memset((char *)poisoned->mem_starts[LN_MEM_CPU] + block->offset, 0xff, block->size);
+}
+
+static void poison_the_dead(const ln_op_arg *op_arg)
+{
+    const ln_lifetime *life = &poison_life;
+    int time = 1;
+    for (const ln_list *node = poisoned->ops; node != op_arg->node; node = node->next)
+        time++;
+    for (const ln_block *block = life->blocks; block < life->blocks + life->n; block++)
+        if (block->part_of == block - life->blocks && block->last >= poison_time &&
+            block->last <= time && block->last != life->end)
+            poison(block);
+    poison_time = time + 1;
+}
+
+int ln_test_run_poisoned(ln_context *ctx)
+{
+    if (ln_lifetime_find(ctx, &poison_life))
+        return -1;
+    poisoned = ctx;
+    poison_time = 1;
+    after_run = poison_the_dead;
+    const int status = ln_lifetime_check(ctx, &poison_life) || ln_context_run(ctx) ? -1 : 0;
+    after_run = NULL;
+    ln_lifetime_free(&poison_life);
+    return status;
 }
 
 double ln_test_get(ln_context *ctx, const char *tname)

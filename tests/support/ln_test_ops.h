@@ -20,7 +20,11 @@
 // | bump        | src -> dst        | dst is src, whose elements grow by 1 (an in-place writer)   |
 // | join        | src0 .. -> dst    | dst is all inputs, which lie in it (a no-copy gather)       |
 // | watch       | src ->            | adds src's first element to ln_test_seen (an effect)        |
-// | twice       | src -> dst        | abstract: has no memory, and cannot run                     |
+// | positive    | src -> dst        | dst is the elements of src above 0, and `extra` more: dynamic
+// | | half        | src -> dst        | dst is the second half of src | | chain       | src1 src2
+// -> dst  | dst is a copy of src1, then one of src2                     | | count       | src ->
+// dst        | dst is the number of elements of src, not dynamic           | | twice       | src ->
+// dst        | abstract: has no memory, and cannot run                     |
 
 #ifndef LN_TEST_OPS_H
 #define LN_TEST_OPS_H
@@ -42,9 +46,6 @@ void ln_test_register(void);
 extern double ln_test_seen;
 extern int ln_test_runs;
 extern int ln_test_alive;
-
-/** When set: called after each operator has run; how tests destroy memory that is not in use. */
-extern void (*ln_test_after_run)(const ln_op_arg *op_arg);
 
 typedef struct ln_test_model {
     FILE *fp;
@@ -73,6 +74,11 @@ int ln_test_load(ln_context *ctx);
 
 /** Loads, runs once and returns the first element of a tensor. */
 double ln_test_result(ln_context *ctx, const char *tname);
+
+/** As ln_context_run, with the memory of each tensor destroyed as soon as nothing reads it any
+ * more.
+ */
+int ln_test_run_poisoned(ln_context *ctx);
 
 /** The first element of a tensor; NaN with a reason in the context. */
 double ln_test_get(ln_context *ctx, const char *tname);

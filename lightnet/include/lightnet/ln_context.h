@@ -167,7 +167,10 @@ LN_API int ln_context_set_data(ln_context *ctx, const char *tname, const void *d
  * nothing overwrote. */
 LN_API void *ln_context_get_data(ln_context *ctx, const char *tname, void *data);
 
-/** Bytes of the tensor's data; 0 with a reason when there is no such tensor. */
+/** Bytes of the tensor's data; 0 with a reason when there is no such tensor. Of a tensor whose size
+ * is known only when it is computed (its entry in the tensor table has isdynamic set), after a run
+ * the bytes of that run's result, before it those of the largest one possible; dims and len of the
+ * entry's tl_tensor say the shape. */
 LN_API size_t ln_context_data_size(ln_context *ctx, const char *tname);
 
 /** Sets a parameter; the value's type is the parameter's: double for a number, int for a bool,

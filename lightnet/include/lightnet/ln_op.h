@@ -40,6 +40,8 @@ typedef struct ln_arg_info {
     const char *const *inplace; /* outputs: NULL-terminated names of inputs whose memory it may take
                                    over; or NULL */
     const char *owner;          /* outputs: the input whose memory it shares, or NULL */
+    int dynamic;                /* outputs: 1: `run` sets its shape; -1: its shape depends on no
+                                   input's; 0: on those of the inputs */
 } ln_arg_info;
 
 /** What a description says of an operator; constant, shared by all operators of the type. */
@@ -54,6 +56,12 @@ typedef struct ln_op_info {
     const ln_arg_info *tensors_out;
     const ln_arg_info *params;
 } ln_op_info;
+
+/* Bits of op_arg->isdynamic. */
+enum {
+    LN_DYNAMIC_IN = 1,  /* an input is dynamic: before a run the shapes are inferred anew */
+    LN_DYNAMIC_OUT = 2, /* `run` sets the shape of an output */
+};
 
 typedef struct ln_op_arg {
     char *name;                /* operator name */
@@ -82,6 +90,9 @@ typedef struct ln_op_arg {
     size_t scratch_offset;  /* where the planner put it */
     double macs;            /* multiply-accumulates of a run, for statistics; set by `pre_run` */
     const char *rule;       /* the rewrite that made it (a constant string), or NULL */
+    int isdynamic;          /* LN_DYNAMIC_*; kept by the context */
+    int infers;             /* pre_run and post_run are called to infer shapes anew */
+    int *shapes;            /* of the inputs, for which they were inferred last; or NULL */
 } ln_op_arg;
 
 typedef void (*ln_op_func)(ln_op_arg *op_arg);
@@ -175,11 +186,19 @@ LN_API int ln_op_check_args(ln_op_arg *op_arg);
 /** Defines the tensor of output `arg_name`: a new entry in the tensor table with this shape, no
  * data, and the operator as its creater. NULL after ln_op_fail: no such output, the tensor is
  * defined already, ndim > LN_MAXDIM, a dim < 0, more than INT_MAX elements, or too many bytes for
- * `mtype`. Returns borrowed. */
+ * `mtype`. The output is dynamic where its description says so or an input is; when shapes are
+ * inferred anew at run time (op_arg->infers), the entry is there and gets this shape, which must
+ * fit into what is planned for it. Returns borrowed. */
 LN_API ln_tensor_entry *ln_op_define_output(ln_op_arg *op_arg, const char *arg_name, int ndim,
                                             const int *dims, tl_dtype dtype, ln_mem_type mtype);
 
-/** Removes from the tensor table the outputs that this operator has made. */
+/** For `run`: says which shape the dynamic output `entry` has this time; before, it has the largest
+ * one. -1 after ln_op_fail, the shape as before: not dynamic, another number of dimensions, a dim <
+ * 0, or more bytes than are planned for it. */
+LN_API int ln_op_set_dims(ln_op_arg *op_arg, ln_tensor_entry *entry, int ndim, const int *dims);
+
+/** Removes from the tensor table the outputs that this operator has made; not while shapes are
+ * inferred anew. */
 LN_API void ln_op_undefine_outputs(ln_op_arg *op_arg);
 
 /** Calls one of the operator's functions (NULL: nothing to do). -1 when it failed; the reason is

@@ -20,6 +20,7 @@
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_list.h"
 #include "lightnet/ln_mem.h"
+#include "lightnet/ln_util.h"
 #include "tensorlight/tl_tensor.h"
 
 LN_BEGIN_DECLS
@@ -34,7 +35,10 @@ typedef struct ln_tensor_entry {
     ln_mem_type mtype; /* memory type */
 
     /* Beyond the documented fields. */
-    int isconst; /* its value is fixed when the context is loaded */
+    int isconst;     /* its value is fixed when the context is loaded */
+    int isdynamic;   /* its shape is known only when it is computed: see ln_op_set_dims */
+    size_t capacity; /* of a dynamic one: bytes of the largest shape, for which it is planned */
+    int bound[LN_MAXDIM]; /* of a dynamic one: the largest shape for what its maker reads now */
 } ln_tensor_entry;
 
 /** Returns new (ln_tensor_entry_free, or ln_tensor_entry_free_tensor_too): takes `tensor`, copies
@@ -57,6 +61,9 @@ LN_API int ln_tensor_entry_set_creater(ln_tensor_entry *entry, const char *creat
 
 /** 1 when the entry has a name, a well-formed shape and valid types, and is not its own owner. */
 LN_API int ln_tensor_entry_is_valid(const ln_tensor_entry *entry);
+
+/** The bytes that are planned for the tensor: of a dynamic one those of its largest shape. */
+LN_API size_t ln_tensor_entry_capacity(const ln_tensor_entry *entry);
 
 /* The tensor table: name -> entry */
 
