@@ -55,6 +55,8 @@ static void write_notes(ln_cgen *out, const ln_argdesc *arg)
         ln_cgen_print(out, "; one or more: `%s0`, `%s1`, ...", arg->name, arg->name);
     if (ln_argdesc_is(arg, LN_ARGDESC_STATIC))
         ln_cgen_print(out, "; static");
+    if (ln_argdesc_is(arg, LN_ARGDESC_DYNAMIC))
+        ln_cgen_print(out, "; this large at most");
     if (owner)
         ln_cgen_print(out, "; shares the memory of `%s`", owner);
     if (arg->fields[LN_ARGDESC_DEFAULT])

@@ -691,7 +691,7 @@ static const ln_arg_info rows_cpu_tensors_in[] = {
 };
 static const char *rows_cpu_in_arg_names[] = {"src", "like", NULL};
 static const ln_arg_info rows_cpu_tensors_out[] = {
-    {.arg_name = "dst", .doc = "[m]", .type = "1-D dtype of src", .variadic = 1},
+    {.arg_name = "dst", .doc = "[m]", .type = "1-D dtype of src", .variadic = 1, .dynamic = 1},
     {.arg_name = "total", .doc = "[1, n]", .type = "2-D TL_DOUBLE",
      .inplace = rows_cpu_total_inplace},
     {.arg_name = NULL},
@@ -827,7 +827,7 @@ static const ln_arg_info rows_alone_cpu_tensors_in[] = {
 };
 static const char *rows_alone_cpu_in_arg_names[] = {"src", "like", NULL};
 static const ln_arg_info rows_alone_cpu_tensors_out[] = {
-    {.arg_name = "dst", .doc = "[m]", .type = "1-D dtype of src", .variadic = 1},
+    {.arg_name = "dst", .doc = "[m]", .type = "1-D dtype of src", .variadic = 1, .dynamic = 1},
     {.arg_name = "total", .doc = "[1, n]", .type = "2-D TL_DOUBLE",
      .inplace = rows_alone_cpu_total_inplace},
     {.arg_name = NULL},
