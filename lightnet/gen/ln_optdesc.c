@@ -263,6 +263,12 @@ static int read_warn(const reading *to, const ln_rjson *node)
     return 0;
 }
 
+static int read_dynamic(const reading *to, const ln_rjson *node)
+{
+    to->rule->dynamic = node->boolean;
+    return 0;
+}
+
 static int read_adjacent(const reading *to, const ln_rjson *node)
 {
     to->rule->adjacent = node->boolean;
@@ -276,11 +282,12 @@ static int read_order(const reading *to, const ln_rjson *node)
 }
 
 static const field rule_fields[] = {
-    {"name", LN_RJSON_STRING, 1, read_name},   {"doc", LN_RJSON_STRING, 1, read_doc},
-    {"match", LN_RJSON_STRING, 1, read_match}, {"when", LN_RJSON_ARRAY, 0, read_when},
-    {"let", LN_RJSON_STRING, 0, read_let},     {"replace", LN_RJSON_STRING, 0, read_replace},
-    {"warn", LN_RJSON_STRING, 0, read_warn},   {"adjacent", LN_RJSON_BOOL, 0, read_adjacent},
-    {"order", LN_RJSON_NUMBER, 0, read_order}, {"tests", LN_RJSON_ARRAY, 0, read_tests},
+    {"name", LN_RJSON_STRING, 1, read_name},     {"doc", LN_RJSON_STRING, 1, read_doc},
+    {"match", LN_RJSON_STRING, 1, read_match},   {"when", LN_RJSON_ARRAY, 0, read_when},
+    {"let", LN_RJSON_STRING, 0, read_let},       {"replace", LN_RJSON_STRING, 0, read_replace},
+    {"warn", LN_RJSON_STRING, 0, read_warn},     {"adjacent", LN_RJSON_BOOL, 0, read_adjacent},
+    {"dynamic", LN_RJSON_BOOL, 0, read_dynamic}, {"order", LN_RJSON_NUMBER, 0, read_order},
+    {"tests", LN_RJSON_ARRAY, 0, read_tests},
 };
 
 /** Puts the rule behind all rules whose "order" is not larger. */

@@ -134,6 +134,7 @@ typedef struct ln_optrule {
     ln_opttensor *tensors; /* in the order of their first appearance */
     const char *warn;      /* a message instead of a replacement, or NULL */
     int adjacent;
+    int dynamic; /* it holds for tensors whose sizes are known only at run time, too */
     double rank; /* "order" */
     ln_opttest *tests;
 } ln_optrule;

@@ -222,6 +222,18 @@ static void write_steady_tests(const ln_optwriter *w)
     }
 }
 
+/** Conditions and replacements are about shapes as they are when compiling. */
+static void write_dynamic_tests(const ln_optwriter *w)
+{
+    if (w->rule->dynamic)
+        return;
+    ln_cgen_line(w->out, 4, "// The shapes are the same in each run.");
+    for (const ln_optop *op = w->rule->match; op; op = op->next) {
+        ln_cgen_line(w->out, 4, "if (ln_rule_is_dynamic(m->%s))", op->name);
+        ln_cgen_line(w->out, 8, "return 0;");
+    }
+}
+
 static int uses_context(const ln_optrule *rule)
 {
     if (rule->nwhen > 0 || ln_optkind_of(rule) == LN_OPT_SUBGRAPH)
@@ -248,6 +260,7 @@ static void write_match(const ln_optwriter *w)
         write_op_match(w, i);
         ln_cgen_print(w->out, "\n");
     }
+    write_dynamic_tests(w);
     write_param_tests(w);
     write_removed_tests(w);
     write_steady_tests(w);

@@ -26,6 +26,11 @@ int ln_rule_is(const ln_op *op, const char *optype)
     return op && strcmp(op->op_arg->optype, optype) == 0;
 }
 
+int ln_rule_is_dynamic(const ln_op *op)
+{
+    return op->op_arg->isdynamic != 0;
+}
+
 static int bind(const ln_op *op, const ln_list *list, const char *arg_name,
                 const ln_tensor_entry **te)
 {

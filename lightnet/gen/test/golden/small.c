@@ -115,6 +115,9 @@ static int match_transpose_identity(const ln_context *ctx, const ln_op *op,
         ln_rule_num_out(m->t) != 1)
         return 0;
 
+    // The shapes are the same in each run.
+    if (ln_rule_is_dynamic(m->t))
+        return 0;
     return allows_transpose_identity(ctx, m);
 }
 
@@ -168,11 +171,11 @@ static int allows_scaled_sum(const ln_context *ctx, const struct scaled_sum *m)
 
 #line 39 "small.opt"
     if (!(c->isconst))
-#line 172 "small.c"
+#line 175 "small.c"
         return 0;
 #line 40 "small.opt"
     if (!(x->tensor->ndim == 4 && z->tensor->ndim == 4))
-#line 176 "small.c"
+#line 179 "small.c"
         return 0;
     return 1;
 }
@@ -205,6 +208,13 @@ static int match_scaled_sum(const ln_context *ctx, const ln_op *op, unsigned ord
         ln_rule_num_in(m->k) != 0 || ln_rule_num_out(m->k) != 1)
         return 0;
 
+    // The shapes are the same in each run.
+    if (ln_rule_is_dynamic(m->k))
+        return 0;
+    if (ln_rule_is_dynamic(m->mul))
+        return 0;
+    if (ln_rule_is_dynamic(m->sum))
+        return 0;
     if (!ln_rule_has_string(m->mul, "elew_op", "TL_MUL"))
         return 0;
     if (!ln_rule_has_string(m->sum, "elew_op", "TL_SUM"))
@@ -224,7 +234,7 @@ static ln_list *replace_scaled_sum(const ln_context *ctx, const struct scaled_su
     const ln_op *k = m->k;
 #line 42 "small.opt"
     const double half = 0.5 * ln_rule_get_number(k, "scale");
-#line 228 "small.c"
+#line 238 "small.c"
     ln_rule_made made = {.ctx = ctx, .rule = "scaled_sum"};
     const char *c2 = ln_rule_tensor(&made, "c2");
     const char *unnamed2 = ln_rule_tensor(&made, "unnamed2");
@@ -238,7 +248,7 @@ static ln_list *replace_scaled_sum(const ln_context *ctx, const struct scaled_su
     ln_rule_output(&made, "rest", unnamed1);
 #line 46 "small.opt"
     ln_rule_number(&made, "factor", half);
-#line 242 "small.c"
+#line 252 "small.c"
 
     // scaled_toy(src1=x, src2=z, scale=c2, bias=b | dst=y | sum.*, act=TL_ACT_NONE,
     // from=mul.elew_op, sizes=[1, 2], exact=true)
@@ -275,7 +285,7 @@ static ln_list *rule_scaled_sum(const ln_context *ctx, ln_list **old_ops)
     return NULL;
 }
 
-/* ---- slow_sort (small.opt:77) ---- */
+/* ---- slow_sort (small.opt:78) ---- */
 
 /** Sorting much is slow: an example of a warning, with a sentence that is too long for one line of
  * the generated C. */
@@ -291,9 +301,9 @@ static int allows_slow_sort(const ln_context *ctx, const struct slow_sort *m)
     const ln_tensor_entry *x = m->x;
     (void)ctx;
 
-#line 81 "small.opt"
+#line 82 "small.opt"
     if (!(x->tensor->len > 1000))
-#line 297 "small.c"
+#line 307 "small.c"
         return 0;
     return 1;
 }
@@ -309,6 +319,9 @@ static int match_slow_sort(const ln_context *ctx, const ln_op *op, struct slow_s
         ln_rule_num_out(m->sort_toy) != 1)
         return 0;
 
+    // The shapes are the same in each run.
+    if (ln_rule_is_dynamic(m->sort_toy))
+        return 0;
     return allows_slow_sort(ctx, m);
 }
 
@@ -324,7 +337,7 @@ static ln_list *rule_slow_sort(const ln_context *ctx, const ln_op *op, int *matc
     return NULL;
 }
 
-/* ---- lower_toy (small.opt:86) ---- */
+/* ---- lower_toy (small.opt:87) ---- */
 
 /** An abstract operator becomes its form for 'toy'. */
 static ln_list *lower_toy(const ln_context *ctx, const ln_op *op, int *match)

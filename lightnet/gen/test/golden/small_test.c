@@ -789,9 +789,9 @@ static const char slow_sort_0_ops[] =
 static const char *const slow_sort_0_outputs[] = {"y", NULL};
 
 static const ln_rule_case cases[] = {
-    {"abs_relu", "small.opt:75", abs_relu_0_tensors, abs_relu_0_ops, abs_relu_0_outputs,
+    {"abs_relu", "small.opt:76", abs_relu_0_tensors, abs_relu_0_ops, abs_relu_0_outputs,
      abs_relu_0_removed, NULL, 1, 0, 0},
-    {"abs_relu", "small.opt:75", abs_relu_1_tensors, abs_relu_1_ops, abs_relu_1_outputs,
+    {"abs_relu", "small.opt:76", abs_relu_1_tensors, abs_relu_1_ops, abs_relu_1_outputs,
      abs_relu_1_removed, NULL, 1, 0, 0},
     {"transpose_identity", "small.opt:25", transpose_identity_0_tensors, transpose_identity_0_ops,
      transpose_identity_0_outputs, NULL, NULL, 1, 0, 0},
@@ -845,7 +845,7 @@ static const ln_rule_case cases[] = {
      scaled_sum_22_removed, scaled_sum_22_kept, 1, 0, 1e-06},
     {"scaled_sum", "small.opt:52", scaled_sum_23_tensors, scaled_sum_23_ops, scaled_sum_23_outputs,
      scaled_sum_23_removed, scaled_sum_23_kept, 1, 0, 1e-06},
-    {"slow_sort", "small.opt:83", slow_sort_0_tensors, slow_sort_0_ops, slow_sort_0_outputs, NULL,
+    {"slow_sort", "small.opt:84", slow_sort_0_tensors, slow_sort_0_ops, slow_sort_0_outputs, NULL,
      NULL, 1, 1, 0},
     {NULL},
 };
