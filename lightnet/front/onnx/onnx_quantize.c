@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX's quantized operators: integer kernels, whose sums are scaled and quantized again.
+
+#include <limits.h>
+
+#include "data/ln_onnx_tensor.h"
+#include "front/onnx/ln_onnx_rows.h"
+#include "front/onnx/ln_onnx_windows.h"
+
+static const char *emit_binary(ln_onnx_node *n, const char *op, const char *src1, const char *src2)
+{
+    ln_onnx_begin(n, "binary");
+    ln_onnx_arg(n, "src1", src1);
+    ln_onnx_arg(n, "src2", src2);
+    ln_onnx_set_string(n, "op", op);
+    return ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+}
+
+static void emit_quantize(ln_onnx_node *n, const char *src, const char *scale, const char *zero,
+                          tl_dtype dtype, int axis, int block)
+{
+    ln_onnx_begin(n, "quantize");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_arg(n, "scale", scale);
+    ln_onnx_arg(n, "zero", zero);
+    ln_onnx_set_dtype(n, "dtype", dtype);
+    ln_onnx_set_int(n, "axis", axis);
+    ln_onnx_set_int(n, "block", block);
+    ln_onnx_end(n, "dst", 0);
+}
+
+static const char *emit_dequantize(ln_onnx_node *n, const char *src, const char *scale,
+                                   const char *zero, int axis, int block, int i)
+{
+    ln_onnx_begin(n, "dequantize");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_arg(n, "scale", scale);
+    ln_onnx_arg(n, "zero", zero);
+    ln_onnx_set_int(n, "axis", axis);
+    ln_onnx_set_int(n, "block", block);
+    return ln_onnx_end(n, "dst", i);
+}
+
+/* ---- QuantizeLinear, DequantizeLinear ---- */
+
+/** The axis, which counts only where there are scales. */
+static int read_axis(ln_onnx_node *n, const char *src, const char *scale, int block)
+{
+    if (block == 0 && ln_onnx_tensor_of(n, scale)->len == 1)
+        return 0;
+    return ln_onnx_axis(n, ln_onnx_int(n, "axis", 1), ln_onnx_tensor_of(n, src)->ndim);
+}
+
+static int read_block(ln_onnx_node *n)
+{
+    const int64_t block = ln_onnx_int(n, "block_size", 0);
+    if (block >= 0 && block <= INT_MAX)
+        return (int)block;
+    ln_onnx_fail(n, "attribute 'block_size' is %lld, expected 0 to %d", (long long)block, INT_MAX);
+    return 0;
+}
+
+/** The dtype that the attribute says, or `deflt`. */
+static tl_dtype read_dtype(ln_onnx_node *n, const char *attr, tl_dtype deflt)
+{
+    char buf[32];
+    const int64_t type = ln_onnx_int(n, attr, 0);
+    if (type == 0)
+        return deflt;
+    const tl_dtype dtype =
+        type > 0 && type <= INT_MAX ? ln_onnx_dtype((int)type) : TL_DTYPE_INVALID;
+    if (dtype != TL_DTYPE_INVALID)
+        return dtype;
+    ln_onnx_fail(n, "attribute '%s' is %s, which LightNet does not have", attr,
+                 ln_onnx_dtype_name((int)(type > 0 && type <= INT_MAX ? type : -1), buf));
+    return deflt;
+}
+
+static void translate_quantize(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0), *const scale = ln_onnx_in(n, 1);
+    const char *const zero = ln_onnx_optional(n, 2);
+    const tl_dtype dtype =
+        zero ? ln_onnx_tensor_of(n, zero)->dtype : read_dtype(n, "output_dtype", TL_UINT8);
+    const int block = read_block(n);
+    emit_quantize(n, src, scale, zero, dtype, read_axis(n, src, scale, block), block);
+}
+
+static void translate_dequantize(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0), *const scale = ln_onnx_in(n, 1);
+    const int block = read_block(n);
+    const tl_dtype own = ln_onnx_tensor_of(n, scale)->dtype;
+    const tl_dtype dtype = read_dtype(n, "output_dtype", own);
+    const char *const result =
+        emit_dequantize(n, src, scale, ln_onnx_optional(n, 2), read_axis(n, src, scale, block),
+                        block, dtype == own ? 0 : LN_ONNX_TEMP);
+    if (dtype == own)
+        return;
+    ln_onnx_begin(n, "cast");
+    ln_onnx_arg(n, "src", result);
+    ln_onnx_set_dtype(n, "dtype", dtype);
+    ln_onnx_end(n, "dst", 0);
+}
+
+static void translate_dynamic_quantize(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    ln_onnx_begin(n, "quantize_range");
+    ln_onnx_arg(n, "src", src);
+    const char *const scale = ln_onnx_out(n, "scale", ln_onnx_wants(n, 1) ? 1 : LN_ONNX_TEMP);
+    const char *const zero = ln_onnx_end(n, "zero", ln_onnx_wants(n, 2) ? 2 : LN_ONNX_TEMP);
+    emit_quantize(n, src, scale, zero, TL_UINT8, 0, 0);
+}
+
+/* ---- products ---- */
+
+/** The sums as quantized numbers: output 0. What they are multiplied by is one number, or one for
+ *  each index along an axis, or anything that broadcasts. */
+static void requantize(ln_onnx_node *n, const char *sums, int axis, const char *factor,
+                       const char *zero)
+{
+    const tl_tensor *const f = ln_onnx_tensor_of(n, factor);
+    const int is_vector = f->ndim <= 1;
+    const char *const one = ln_onnx_scalar(n, f->dtype, 1);
+    const char *numbers =
+        emit_dequantize(n, sums, is_vector ? factor : one, NULL, axis, 0, LN_ONNX_TEMP);
+    if (!is_vector)
+        numbers = emit_binary(n, "TL_BINARY_MUL", numbers, factor);
+    emit_quantize(n, numbers, one, zero, ln_onnx_tensor_of(n, zero)->dtype, 0, 0);
+}
+
+/** A scale or zero point of one element as a scalar, which broadcasts without an axis more. */
+static const char *as_scalar(ln_onnx_node *n, const char *tensor)
+{
+    const tl_tensor *const t = ln_onnx_tensor_of(n, tensor);
+    return t->len == 1 && t->ndim > 0 ? ln_onnx_reshape(n, tensor, 0, NULL, LN_ONNX_TEMP) : tensor;
+}
+
+static const char *as_column(ln_onnx_node *n, const char *tensor)
+{
+    const tl_tensor *const t = ln_onnx_tensor_of(n, tensor);
+    const int dims[] = {t->len, 1};
+    return t->ndim == 1 ? ln_onnx_reshape(n, tensor, 2, dims, LN_ONNX_TEMP) : tensor;
+}
+
+static void translate_qlinear_conv(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0), *const weight = ln_onnx_in(n, 3);
+    const char *const src_scale = as_scalar(n, ln_onnx_in(n, 1));
+    const char *const weight_scale = as_scalar(n, ln_onnx_in(n, 4));
+    const char *const dst_scale = as_scalar(n, ln_onnx_in(n, 6));
+    const char *const bias = ln_onnx_optional(n, 8);
+    const int64_t group = ln_onnx_int(n, "group", 1);
+    tl_windows w = ln_onnx_windows(n, src, weight);
+    ln_onnx_auto_pad(n, src, &w);
+    ln_onnx_begin(n, "conv_int");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_arg(n, "weight", weight);
+    ln_onnx_arg(n, "bias", bias);
+    ln_onnx_arg(n, "src_zero", ln_onnx_in(n, 2));
+    ln_onnx_arg(n, "weight_zero", ln_onnx_in(n, 5));
+    ln_onnx_set_int(n, "group", group);
+    ln_onnx_set_ints(n, "size", w.n, w.size);
+    ln_onnx_set_ints(n, "stride", w.n, w.stride);
+    ln_onnx_set_ints(n, "dilation", w.n, w.dilation);
+    ln_onnx_set_ints(n, "padding", 2 * w.n, w.padding);
+    const char *const sums = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    const char *const factor = emit_binary(
+        n, "TL_BINARY_DIV", emit_binary(n, "TL_BINARY_MUL", src_scale, weight_scale), dst_scale);
+    requantize(n, sums, 1, factor, ln_onnx_in(n, 7));
+}
+
+static void translate_qlinear_matmul(ln_onnx_node *n)
+{
+    const char *scale1 = as_scalar(n, ln_onnx_in(n, 1)), *zero1 = as_scalar(n, ln_onnx_in(n, 2));
+    const char *const scale2 = as_scalar(n, ln_onnx_in(n, 4));
+    const char *const zero2 = as_scalar(n, ln_onnx_in(n, 5));
+    const char *const dst_scale = as_scalar(n, ln_onnx_in(n, 6));
+    scale1 = as_column(n, scale1);
+    zero1 = as_column(n, zero1);
+    ln_onnx_begin(n, "matmul_int");
+    ln_onnx_arg(n, "src1", ln_onnx_in(n, 0));
+    ln_onnx_arg(n, "src2", ln_onnx_in(n, 3));
+    ln_onnx_arg(n, "zero1", zero1);
+    ln_onnx_arg(n, "zero2", zero2);
+    const char *const sums = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    const char *const factor =
+        emit_binary(n, "TL_BINARY_DIV", emit_binary(n, "TL_BINARY_MUL", scale1, scale2), dst_scale);
+    const int last = ln_onnx_tensor_of(n, sums)->ndim - 1;
+    requantize(n, sums, last > 0 ? last : 0, factor, ln_onnx_in(n, 7));
+}
+
+const ln_onnx_row ln_onnx_rows_quantize[] = {
+    {"QuantizeLinear", 10, translate_quantize},
+    {"DequantizeLinear", 10, translate_dequantize},
+    {"DynamicQuantizeLinear", 11, translate_dynamic_quantize},
+    {"QLinearConv", 10, translate_qlinear_conv},
+    {"QLinearMatMul", 10, translate_qlinear_matmul},
+    {NULL},
+};

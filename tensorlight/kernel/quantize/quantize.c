@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantization and back: checks, choice of the kernel, threads.
+//
+// The tensor is cut into lines that are next to each other in memory and whose scales are either
+// all the same or next to each other too. Lines go to the kernel piece by piece; 16-bit floats and
+// integers that become floats do so on the stack.
+
+#include "kernel/quantize/quantize.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "kernel/tl_axis.h"
+#include "kernel/tl_map.h"
+#include "tensor/tl_half.h"
+#include "tensor/tl_result.h"
+
+#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
+static tl_quantize_func *const to_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
+#include "kernel/quantize/quantize.def"
+};
+static tl_quantize_func *const from_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
+#include "kernel/quantize/dequantize.def"
+};
+#undef TL_KERNEL
+TL_KERNEL_PICK(pick_to, tl_quantize_func, to_table)
+TL_KERNEL_PICK(pick_from, tl_quantize_func, from_table)
+
+enum { PIECE = 512 };
+
+/* ---- lines ---- */
+
+typedef struct quantize_job {
+    const tl_tensor *src, *scale, *zero;
+    tl_tensor *dst;
+    tl_quantize_func *func;
+    tl_axis axis;  /* src as [outer, len, inner] */
+    size_t block;  /* indices along the axis with the same scale */
+    size_t blocks; /* of these along the axis, or 1: every outer index has the same scales */
+    size_t lines;  /* of an outer index */
+    int step;      /* 0: a line has one scale */
+} quantize_job;
+
+/** A line: where it begins, how many elements it has, and where its scales begin. */
+typedef struct line {
+    size_t begin, len, scale;
+} line;
+
+static line line_at(const quantize_job *job, size_t index)
+{
+    const tl_axis *const a = &job->axis;
+    const size_t outer = index / job->lines, at = index % job->lines;
+    if (a->inner == 1 && job->lines == 1) // the axis is last, each element has its scale
+        return (line){outer * a->len, a->len, 0};
+    if (a->inner == 1) { // the axis is last, in blocks
+        const size_t begin = at * job->block;
+        return (line){outer * a->len + begin, tl_smaller_size(job->block, a->len - begin),
+                      outer * job->blocks + at};
+    }
+    const size_t begin = (outer * a->len + at) * a->inner;
+    if (job->step == 0)
+        return (line){begin, a->inner, at};
+    return (line){begin, a->inner, (outer * job->blocks + at / job->block) * a->inner};
+}
+
+static quantize_job make_job(const tl_tensor *src, const tl_tensor *scale, const tl_tensor *zero,
+                             tl_tensor *dst, int axis, int block)
+{
+    quantize_job job = {.src = src, .scale = scale, .zero = zero, .dst = dst, .blocks = 1};
+    if (block == 0 && scale->len == 1) { // one for all: lines of any length
+        job.axis = (tl_axis){1, 1, (size_t)src->len};
+        job.block = job.lines = 1;
+        return job;
+    }
+    job.axis = tl_axis_of(src, axis);
+    job.block = block > 0 ? (size_t)block : 1;
+    if (block > 0)
+        job.blocks = (job.axis.len + job.block - 1) / job.block;
+    const int is_last = job.axis.inner == 1;
+    job.lines = !is_last ? job.axis.len : block > 0 ? job.blocks : 1;
+    job.step = is_last ? block == 0 : block > 0;
+    return job;
+}
+
+/* ---- floats in memory ---- */
+
+/** `n` elements as floats: where they are, or converted to `room`. */
+static const float *as_floats(const tl_tensor *t, size_t at, size_t n, float *room)
+{
+    const void *const data = tl_pointer_add(t->data, (ptrdiff_t)at, t->dtype);
+    if (t->dtype == TL_FLOAT)
+        return data;
+    tl_convert_array(room, TL_FLOAT, data, t->dtype, n);
+    return room;
+}
+
+/** Stores floats; what is too large for 16 bits becomes infinite. */
+static void store_floats(tl_tensor *t, size_t at, const float *from, size_t n)
+{
+    uint16_t *const to = (uint16_t *)t->data + at;
+    if (t->dtype == TL_FLOAT16)
+        for (size_t i = 0; i < n; i++)
+            to[i] = tl_half_from_float(from[i]);
+    else
+        for (size_t i = 0; i < n; i++)
+            to[i] = tl_bfloat_from_float(from[i]);
+}
+
+static const void *element(const tl_tensor *t, size_t at)
+{
+    return tl_pointer_add(t->data, (ptrdiff_t)at, t->dtype);
+}
+
+/** One piece of a line. */
+static void run_piece(const quantize_job *job, size_t at, size_t scale_at, size_t n)
+{
+    float src_room[PIECE], scale_room[PIECE], dst_room[PIECE];
+    const float *const scale = as_floats(job->scale, scale_at, job->step ? n : 1, scale_room);
+    const void *const zero = job->zero ? element(job->zero, scale_at) : NULL;
+    const int dequantizes = tl_dtype_is_float(job->dst->dtype);
+    const void *const src =
+        dequantizes ? element(job->src, at) : as_floats(job->src, at, n, src_room);
+    if (dequantizes && job->dst->dtype != TL_FLOAT) {
+        job->func(src, dst_room, scale, zero, n, job->step);
+        store_floats(job->dst, at, dst_room, n);
+        return;
+    }
+    job->func(src, (void *)element(job->dst, at), scale, zero, n, job->step);
+}
+
+static void run_line(const quantize_job *job, line l)
+{
+    for (size_t k = 0; k < l.len; k += PIECE)
+        run_piece(job, l.begin + k, l.scale + (job->step ? k : 0),
+                  tl_smaller_size(PIECE, l.len - k));
+}
+
+static void run_lines(void *arg, size_t begin, size_t end)
+{
+    for (size_t i = begin; i < end; i++)
+        run_line(arg, line_at(arg, i));
+}
+
+/** Part of the only line, cut at pieces. */
+static void run_pieces(void *arg, size_t begin, size_t end)
+{
+    const quantize_job *const job = arg;
+    const size_t first = begin * PIECE;
+    run_line(job, (line){first, tl_smaller_size(end * PIECE, job->axis.inner) - first, 0});
+}
+
+static void run(const tl_exec *exec, quantize_job *job)
+{
+    if (job->src->len == 0)
+        return;
+    const size_t lines = job->axis.outer * job->lines;
+    if (lines == 1 && job->step == 0 && job->axis.len == 1)
+        tl_parallel(exec, (job->axis.inner + PIECE - 1) / PIECE, TL_MAP_CHEAP / PIECE, run_pieces,
+                    job);
+    else
+        tl_parallel(exec, lines, TL_MAP_CHEAP / ((size_t)job->src->len / lines + 1) + 1, run_lines,
+                    job);
+}
+
+/* ---- checks ---- */
+
+static int is_one_of(tl_dtype dtype, const tl_dtype *set, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (dtype == set[i])
+            return 1;
+    return 0;
+}
+
+static int check_floats(const tl_tensor *t, const char *name, int or_int32)
+{
+    static const tl_dtype set[] = {TL_FLOAT, TL_FLOAT16, TL_BFLOAT16, TL_INT32};
+    if (!is_one_of(t->dtype, set, or_int32 ? 4 : 3))
+        return tl_fail("'%s' has dtype %s, expected TL_FLOAT, TL_FLOAT16%s TL_BFLOAT16%s", name,
+                       tl_dtype_name(t->dtype), or_int32 ? "," : " or",
+                       or_int32 ? " or TL_INT32" : "");
+    return 0;
+}
+
+static int check_small(tl_dtype dtype, const char *name, int or_int32)
+{
+    static const tl_dtype set[] = {TL_INT8, TL_UINT8, TL_INT16, TL_UINT16, TL_INT32};
+    if (!is_one_of(dtype, set, or_int32 ? 5 : 4))
+        return tl_fail("'%s' has dtype %s, expected an integer of 8 or 16 bits%s", name,
+                       tl_dtype_is_valid(dtype) ? tl_dtype_name(dtype) : "TL_DTYPE_INVALID",
+                       or_int32 ? " or TL_INT32" : "");
+    return 0;
+}
+
+static int check_scale_shape(const tl_tensor *src, const tl_tensor *scale, int axis, int block)
+{
+    char is[TL_SHAPE_TEXT_SIZE], expected[TL_SHAPE_TEXT_SIZE];
+    if (block < 0)
+        return tl_fail("'block' is %d, expected at least 0", block);
+    if (block == 0 && scale->len == 1)
+        return 0;
+    if (tl_check_axis(src, axis) < 0)
+        return -1;
+    int dims[TL_MAXDIM], ndim = 1;
+    if (block == 0) {
+        dims[0] = src->dims[axis];
+    } else {
+        ndim = src->ndim;
+        const int d = src->dims[axis];
+        tl_dims_with(dims, src, axis, d / block + (d % block > 0));
+    }
+    int is_as_expected = scale->ndim == ndim;
+    for (int i = 0; is_as_expected && i < ndim; i++)
+        is_as_expected = scale->dims[i] == dims[i];
+    if (!is_as_expected)
+        return tl_fail("'scale' has shape %s, expected one element or %s",
+                       tl_shape_text(is, scale->ndim, scale->dims),
+                       tl_shape_text(expected, ndim, dims));
+    return 0;
+}
+
+static int check_zero(const tl_tensor *zero, const tl_tensor *scale, tl_dtype dtype)
+{
+    if (!zero)
+        return 0;
+    if (zero->dtype != dtype)
+        return tl_fail("'zero' has dtype %s, expected %s", tl_dtype_name(zero->dtype),
+                       tl_dtype_name(dtype));
+    if (zero->len != scale->len)
+        return tl_fail("'zero' has %d elements, expected the %d of 'scale'", zero->len, scale->len);
+    return 0;
+}
+
+/** -1 with a reason: one of them (zero may be NULL) has no data. */
+static int check_all_data(const tl_tensor *src, const tl_tensor *scale, const tl_tensor *zero)
+{
+    if (tl_check_data(src, "src") < 0 || tl_check_data(scale, "scale") < 0)
+        return -1;
+    return zero ? tl_check_data(zero, "zero") : 0;
+}
+
+/* ---- quantize ---- */
+
+int tl_exec_quantize(const tl_exec *exec, const tl_tensor *src, const tl_tensor *scale,
+                     const tl_tensor *zero, tl_tensor *dst, int axis, int block)
+{
+    assert(src->len == dst->len && (!zero || zero->dtype == dst->dtype));
+    quantize_job job = make_job(src, scale, zero, dst, axis, block);
+    job.func = pick_to(exec, dst->dtype);
+    run(exec, &job);
+    return 0;
+}
+
+int tl_quantize_check(const tl_tensor *src, const tl_tensor *scale, const tl_tensor *zero,
+                      tl_dtype dtype, int axis, int block)
+{
+    if (check_floats(src, "src", 1) < 0 || check_floats(scale, "scale", 0) < 0 ||
+        check_small(dtype, "dst", 0) < 0 || check_scale_shape(src, scale, axis, block) < 0)
+        return -1;
+    return check_zero(zero, scale, dtype);
+}
+
+tl_tensor *tl_tensor_quantize(const tl_tensor *src, const tl_tensor *scale, const tl_tensor *zero,
+                              tl_tensor *dst, tl_dtype dtype, int axis, int block)
+{
+    if (check_all_data(src, scale, zero) < 0 ||
+        tl_quantize_check(src, scale, zero, dtype, axis, block) < 0 || tl_check_apart(dst, src) < 0)
+        return NULL;
+    tl_tensor *const result = tl_result_begin(dst, src->ndim, src->dims, dtype);
+    return tl_result_end(
+        result, dst, result ? tl_exec_quantize(NULL, src, scale, zero, result, axis, block) : -1);
+}
+
+/* ---- dequantize ---- */
+
+int tl_exec_dequantize(const tl_exec *exec, const tl_tensor *src, const tl_tensor *scale,
+                       const tl_tensor *zero, tl_tensor *dst, int axis, int block)
+{
+    assert(src->len == dst->len && scale->dtype == dst->dtype);
+    assert(!zero || zero->dtype == src->dtype);
+    quantize_job job = make_job(src, scale, zero, dst, axis, block);
+    job.func = pick_from(exec, src->dtype);
+    run(exec, &job);
+    return 0;
+}
+
+int tl_dequantize_check(const tl_tensor *src, const tl_tensor *scale, const tl_tensor *zero,
+                        int axis, int block)
+{
+    if (check_small(src->dtype, "src", 1) < 0 || check_floats(scale, "scale", 0) < 0 ||
+        check_scale_shape(src, scale, axis, block) < 0)
+        return -1;
+    return check_zero(zero, scale, src->dtype);
+}
+
+tl_tensor *tl_tensor_dequantize(const tl_tensor *src, const tl_tensor *scale, const tl_tensor *zero,
+                                tl_tensor *dst, int axis, int block)
+{
+    if (check_all_data(src, scale, zero) < 0 ||
+        tl_dequantize_check(src, scale, zero, axis, block) < 0 || tl_check_apart(dst, src) < 0)
+        return NULL;
+    tl_tensor *const result = tl_result_begin(dst, src->ndim, src->dims, scale->dtype);
+    return tl_result_end(
+        result, dst, result ? tl_exec_dequantize(NULL, src, scale, zero, result, axis, block) : -1);
+}
+
+/* ---- range ---- */
+
+int tl_exec_quantize_range(const tl_exec *exec, const tl_tensor *src, tl_tensor *scale,
+                           tl_tensor *zero)
+{
+    assert(src->dtype == TL_FLOAT && scale->dtype == TL_FLOAT && zero->dtype == TL_UINT8);
+    assert(scale->len == 1 && zero->len == 1);
+    (void)exec; // a copy takes as long
+    const float *const x = src->data;
+    float min = 0, max = 0;
+    for (int i = 0; i < src->len; i++) {
+        min = x[i] < min ? x[i] : min;
+        max = x[i] > max ? x[i] : max;
+    }
+    const float s = max == min ? 1 : (max - min) / 255;
+    const float z = rintf(0 - min / s);
+    *(float *)scale->data = s;
+    *(uint8_t *)zero->data = z > 0 ? (uint8_t)(z < 255 ? z : 255) : 0;
+    return 0;
+}
+
+int tl_tensor_quantize_range(const tl_tensor *src, tl_tensor *scale, tl_tensor *zero)
+{
+    if (tl_check_data(src, "src") < 0 || tl_check_data(scale, "scale") < 0 ||
+        tl_check_data(zero, "zero") < 0)
+        return -1;
+    if (src->dtype != TL_FLOAT || scale->dtype != TL_FLOAT || zero->dtype != TL_UINT8)
+        return tl_fail("'src' has dtype %s, 'scale' %s, 'zero' %s, expected TL_FLOAT, TL_FLOAT and "
+                       "TL_UINT8",
+                       tl_dtype_name(src->dtype), tl_dtype_name(scale->dtype),
+                       tl_dtype_name(zero->dtype));
+    if (scale->len != 1 || zero->len != 1)
+        return tl_fail("'scale' has %d elements and 'zero' %d, expected 1 each", scale->len,
+                       zero->len);
+    if (tl_check_apart(scale, src) < 0 || tl_check_apart(zero, src) < 0 ||
+        tl_check_apart(scale, zero) < 0)
+        return -1;
+    return tl_exec_quantize_range(NULL, src, scale, zero);
+}

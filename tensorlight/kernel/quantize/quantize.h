@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of quantization.
+
+#ifndef QUANTIZE_H
+#define QUANTIZE_H
+
+#include "kernel/tl_kernel.h"
+#include "tensorlight/tl_quantize.h"
+
+/** src [n] -> dst [n], one of them float; scale and zero are one element for all (step 0) or n
+ *  (step 1), zero of the integer type or NULL. */
+typedef void tl_quantize_func(const void *src, void *dst, const float *scale, const void *zero,
+                              size_t n, int step);
+
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_quantize_func, name, dtype, isa)
+#include "kernel/quantize/dequantize.def"
+#include "kernel/quantize/quantize.def"
+#undef TL_KERNEL
+
+#endif

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of quantization: every layout of scales and every pair of types against plain loops, edge
+// values, threads, refusals.
+
+#include "kernel/tl_nn_test.h"
+
+typedef struct quantize_case {
+    int ndim, dims[3];
+    int axis, block;
+    int scale_ndim, scale_dims[3];
+} quantize_case;
+
+static const quantize_case cases[] = {
+    {0, {0}, 0, 0, 0, {0}},
+    {1, {1100}, 7, 0, 1, {1}},
+    {3, {2, 3, 5}, 1, 0, 1, {3}},
+    {3, {2, 3, 5}, 2, 0, 1, {5}},
+    {2, {2, 700}, 1, 0, 1, {700}},
+    {3, {2, 7, 5}, 1, 3, 3, {2, 3, 5}},
+    {3, {2, 3, 7}, 2, 2, 3, {2, 3, 4}},
+    {2, {5, 520}, 0, 2, 2, {3, 520}},
+    {2, {0, 3}, 1, 0, 1, {3}},
+};
+
+static const tl_dtype small[] = {TL_INT8, TL_UINT8, TL_INT16, TL_UINT16, TL_INT32};
+static const tl_dtype floats[] = {TL_FLOAT, TL_FLOAT16, TL_BFLOAT16, TL_INT32};
+
+/** The element of scale and zero that counts for element `i` of src. */
+static size_t scale_index(const quantize_case *c, const tl_tensor *src, const tl_tensor *scale,
+                          int i)
+{
+    int coords[TL_MAXDIM];
+    if (scale->len == 1)
+        return 0;
+    tl_tensor_coords(src, i, coords);
+    if (c->block == 0)
+        return (size_t)coords[c->axis];
+    coords[c->axis] /= c->block;
+    return (size_t)tl_tensor_index(scale, coords);
+}
+
+/** Scales of powers of two, so that quotients are exact and ties occur. */
+static tl_tensor *scales(nn_room *room, const quantize_case *c, tl_dtype dtype)
+{
+    tl_tensor *const t = nn_blank(room, dtype, c->scale_ndim, c->scale_dims);
+    for (int i = 0; i < t->len; i++)
+        tl_convert(tl_pointer_add(t->data, i, dtype), dtype, &(double){ldexp(1, i % 5 - 2)},
+                   TL_DOUBLE);
+    return t;
+}
+
+static void check_quantize(const quantize_case *c, tl_dtype from, tl_dtype to, int has_zero)
+{
+    nn_room room = {.seed = 31};
+    tl_tensor *const src = nn_random(&room, from, c->ndim, c->dims, -300, 300);
+    tl_tensor *const scale = scales(&room, c, TL_FLOAT);
+    tl_tensor *const zero =
+        has_zero ? nn_random(&room, to, c->scale_ndim, c->scale_dims, -20, 20) : NULL;
+    tl_tensor *const dst = nn_blank(&room, to, c->ndim, c->dims);
+    ck_assert_ptr_eq(tl_tensor_quantize(src, scale, zero, dst, to, c->axis, c->block), dst);
+    for (int i = 0; i < dst->len; i++) {
+        const size_t k = scale_index(c, src, scale, i);
+        const double value =
+            rint(nn_at(src, (size_t)i) / nn_at(scale, k)) + (zero ? nn_at(zero, k) : 0);
+        nn_check_near(dst, (size_t)i,
+                      fmin(fmax(value, tl_dtype_min_double(to)), tl_dtype_max_double(to)), 0);
+    }
+    nn_close(&room);
+}
+
+START_TEST(quantize_agrees_with_loops_on_all_types)
+{
+    for (size_t i = 0; i < NN_LEN(cases); i++)
+        for (int k = 0; k < 32; k++)
+            check_quantize(&cases[i], floats[k % 4], small[k / 4 % 4], k / 16);
+}
+END_TEST
+
+static void check_dequantize(const quantize_case *c, tl_dtype from, tl_dtype to, int has_zero)
+{
+    nn_room room = {.seed = 32};
+    tl_tensor *const src = nn_random(&room, from, c->ndim, c->dims, -300, 300);
+    tl_tensor *const scale = scales(&room, c, to);
+    tl_tensor *const zero =
+        has_zero ? nn_random(&room, from, c->scale_ndim, c->scale_dims, -20, 20) : NULL;
+    tl_tensor *const dst = nn_blank(&room, to, c->ndim, c->dims);
+    ck_assert_ptr_eq(tl_tensor_dequantize(src, scale, zero, dst, c->axis, c->block), dst);
+    for (int i = 0; i < dst->len; i++) {
+        const size_t k = scale_index(c, src, scale, i);
+        const double value =
+            (nn_at(src, (size_t)i) - (zero ? nn_at(zero, k) : 0)) * nn_at(scale, k);
+        nn_check_near(dst, (size_t)i, value, nn_store_unit(to) * fabs(value));
+    }
+    nn_close(&room);
+}
+
+START_TEST(dequantize_agrees_with_loops_on_all_types)
+{
+    for (size_t i = 0; i < NN_LEN(cases); i++)
+        for (int k = 0; k < 30; k++)
+            check_dequantize(&cases[i], small[k % 5], floats[k / 5 % 3], k / 15);
+}
+END_TEST
+
+START_TEST(edges_saturate_and_nan_is_the_smallest)
+{
+    nn_room room = {0};
+    tl_tensor *const src =
+        nn_given(&room, TL_FLOAT, 1, (int[]){6}, (double[]){3e38, -3e38, NAN, 0.5, 1.5, -0.5});
+    ((float *)src->data)[0] = INFINITY;
+    tl_tensor *const scale = nn_given(&room, TL_FLOAT, 1, (int[]){1}, (double[]){1});
+    tl_tensor *const zero = nn_given(&room, TL_INT8, 1, (int[]){1}, (double[]){1});
+    tl_tensor *const dst = nn_blank(&room, TL_INT8, 1, (int[]){6});
+    ck_assert_ptr_eq(tl_tensor_quantize(src, scale, zero, dst, TL_INT8, 0, 0), dst);
+    nn_check_values(dst, (double[]){127, -128, -128, 1, 3, 1});
+    nn_close(&room);
+}
+END_TEST
+
+START_TEST(the_whole_range_of_32_bits_is_dequantized)
+{
+    nn_room room = {0};
+    tl_tensor *const src = nn_given(&room, TL_INT32, 1, (int[]){1}, (double[]){INT32_MIN});
+    tl_tensor *const zero = nn_given(&room, TL_INT32, 1, (int[]){1}, (double[]){INT32_MAX});
+    tl_tensor *const scale = nn_given(&room, TL_FLOAT, 1, (int[]){1}, (double[]){0.5});
+    tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 1, (int[]){1});
+    ck_assert_ptr_eq(tl_tensor_dequantize(src, scale, zero, dst, 0, 0), dst);
+    nn_check_values(dst, (double[]){-0x1p31});
+    nn_close(&room);
+}
+END_TEST
+
+START_TEST(a_range_holds_0_and_rounds_its_zero_point)
+{
+    static const struct {
+        double src[3], scale, zero;
+    } rows[] = {{{0, 2, -3}, 5.0 / 255, 153},
+                {{-1, -2.1, -1.3}, 2.1 / 255, 255},
+                {{1, 2.1, 1.3}, 2.1 / 255, 0},
+                {{0, 0, 0}, 1, 0},
+                {{NAN, 51, 0}, 0.2, 0}};
+    for (size_t i = 0; i < NN_LEN(rows); i++) {
+        nn_room room = {0};
+        tl_tensor *const src = nn_given(&room, TL_FLOAT, 1, (int[]){3}, rows[i].src);
+        tl_tensor *const scale = nn_blank(&room, TL_FLOAT, 0, NULL);
+        tl_tensor *const zero = nn_blank(&room, TL_UINT8, 0, NULL);
+        ck_assert_int_eq(tl_tensor_quantize_range(src, scale, zero), 0);
+        nn_check_values(scale, &rows[i].scale);
+        nn_check_values(zero, &rows[i].zero);
+        nn_close(&room);
+    }
+}
+END_TEST
+
+static void run_quantize(const tl_exec *exec, tl_tensor *dst, void *arg)
+{
+    tl_tensor *const *const tensors = arg;
+    tl_exec_quantize(exec, tensors[0], tensors[1], NULL, dst, 1, 0);
+}
+
+START_TEST(threads_do_not_change_the_result)
+{
+    nn_room room = {.seed = 33};
+    tl_tensor *const src = nn_random(&room, TL_FLOAT, 2, (int[]){400, 301}, -300, 300);
+    tl_tensor *const one[] = {src, nn_random(&room, TL_FLOAT, 1, (int[]){1}, 1, 2)};
+    tl_tensor *const many[] = {src, nn_random(&room, TL_FLOAT, 1, (int[]){301}, 1, 2)};
+    tl_tensor *const dst = nn_blank(&room, TL_UINT8, 2, (int[]){400, 301});
+    nn_check_threads(run_quantize, dst, (void *)one);
+    nn_check_threads(run_quantize, dst, (void *)many);
+    nn_close(&room);
+}
+END_TEST
+
+START_TEST(what_does_not_fit_is_refused)
+{
+    tl_tensor *const src = tl_tensor_zeros(2, (int[]){2, 3}, TL_FLOAT);
+    tl_tensor *const scale = tl_tensor_zeros(1, (int[]){3}, TL_FLOAT);
+    tl_tensor *const wide = tl_tensor_zeros(1, (int[]){3}, TL_DOUBLE);
+    const struct {
+        const tl_tensor *src, *scale, *zero;
+        tl_dtype dtype;
+        int axis, block;
+        const char *reason;
+    } rows[] = {
+        {wide, scale, NULL, TL_INT8, 0, 0,
+         "'src' has dtype TL_DOUBLE, expected TL_FLOAT, TL_FLOAT16, TL_BFLOAT16 or TL_INT32"},
+        {src, wide, NULL, TL_INT8, 0, 0,
+         "'scale' has dtype TL_DOUBLE, expected TL_FLOAT, TL_FLOAT16 or TL_BFLOAT16"},
+        {src, scale, NULL, TL_INT64, 1, 0,
+         "'dst' has dtype TL_INT64, expected an integer of 8 or 16 bits"},
+        {src, scale, NULL, TL_INT8, 0, 0, "'scale' has shape [3], expected one element or [2]"},
+        {src, scale, NULL, TL_INT8, 1, 2, "'scale' has shape [3], expected one element or [2, 2]"},
+        {src, scale, NULL, TL_INT8, 1, -1, "'block' is -1, expected at least 0"},
+        {src, scale, scale, TL_INT8, 1, 0, "'zero' has dtype TL_FLOAT, expected TL_INT8"},
+    };
+    for (size_t i = 0; i < NN_LEN(rows); i++) {
+        ck_assert_ptr_null(tl_tensor_quantize(rows[i].src, rows[i].scale, rows[i].zero, NULL,
+                                              rows[i].dtype, rows[i].axis, rows[i].block));
+        ck_assert_str_eq(tl_last_error(), rows[i].reason);
+    }
+    tl_tensor_free_data_too(src);
+    tl_tensor_free_data_too(scale);
+    tl_tensor_free_data_too(wide);
+}
+END_TEST
+
+LN_TEST_MAIN("quantize", quantize_agrees_with_loops_on_all_types,
+             dequantize_agrees_with_loops_on_all_types, edges_saturate_and_nan_is_the_smallest,
+             the_whole_range_of_32_bits_is_dequantized, a_range_holds_0_and_rounds_its_zero_point,
+             threads_do_not_change_the_result, what_does_not_fit_is_refused)
