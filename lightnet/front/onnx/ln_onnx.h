@@ -184,6 +184,16 @@ const char *ln_onnx_reshape(ln_onnx_node *n, const char *src, int ndim, const in
 /** An operator of one input `src` and one output `dst` without parameters. */
 const char *ln_onnx_simple(ln_onnx_node *n, const char *optype, const char *src, int i);
 
+/** The elements in another type; the tensor itself when it has that type already. */
+const char *ln_onnx_cast(ln_onnx_node *n, const char *src, tl_dtype dtype, int i);
+
+/** The function `func`, a name of tl_unary_func, of each element. */
+const char *ln_onnx_unary(ln_onnx_node *n, const char *func, const char *src, int i);
+
+/** src1 op src2, broadcast, with a name of tl_binary_op. */
+const char *ln_onnx_binary(ln_onnx_node *n, const char *op, const char *src1, const char *src2,
+                           int i);
+
 /** The permuted dimensions: dims'[k] = dims[axes[k]]. */
 const char *ln_onnx_transpose(ln_onnx_node *n, const char *src, const int *axes, int i);
 

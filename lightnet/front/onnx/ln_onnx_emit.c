@@ -259,6 +259,36 @@ const char *ln_onnx_reshape(ln_onnx_node *n, const char *src, int ndim, const in
     return ln_onnx_end(n, "dst", i);
 }
 
+const char *ln_onnx_cast(ln_onnx_node *n, const char *src, tl_dtype dtype, int i)
+{
+    if (ln_onnx_tensor_of(n, src)->dtype == dtype) {
+        ln_onnx_alias(n, i, src);
+        return src;
+    }
+    ln_onnx_begin(n, "cast");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_set_dtype(n, "dtype", dtype);
+    return ln_onnx_end(n, "dst", i);
+}
+
+const char *ln_onnx_unary(ln_onnx_node *n, const char *func, const char *src, int i)
+{
+    ln_onnx_begin(n, "unary");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_set_string(n, "func", func);
+    return ln_onnx_end(n, "dst", i);
+}
+
+const char *ln_onnx_binary(ln_onnx_node *n, const char *op, const char *src1, const char *src2,
+                           int i)
+{
+    ln_onnx_begin(n, "binary");
+    ln_onnx_arg(n, "src1", src1);
+    ln_onnx_arg(n, "src2", src2);
+    ln_onnx_set_string(n, "op", op);
+    return ln_onnx_end(n, "dst", i);
+}
+
 const char *ln_onnx_transpose(ln_onnx_node *n, const char *src, const int *axes, int i)
 {
     ln_onnx_begin(n, "transpose");

@@ -9,6 +9,7 @@ static const ln_onnx_row *const tables[] = {
     ln_onnx_rows_constant,
     ln_onnx_rows_control,
     ln_onnx_rows_conv,
+    ln_onnx_rows_elementwise,
     ln_onnx_rows_index,
     ln_onnx_rows_matmul,
     ln_onnx_rows_pool,
@@ -18,6 +19,7 @@ static const ln_onnx_row *const tables[] = {
     ln_onnx_rows_resize,
     ln_onnx_rows_shape,
     ln_onnx_rows_signal,
+    ln_onnx_rows_unary,
 };
 // clang-format on
 

@@ -10,6 +10,7 @@ extern const ln_onnx_row ln_onnx_rows_basic[];
 extern const ln_onnx_row ln_onnx_rows_constant[];
 extern const ln_onnx_row ln_onnx_rows_control[];
 extern const ln_onnx_row ln_onnx_rows_conv[];
+extern const ln_onnx_row ln_onnx_rows_elementwise[];
 extern const ln_onnx_row ln_onnx_rows_index[];
 extern const ln_onnx_row ln_onnx_rows_matmul[];
 extern const ln_onnx_row ln_onnx_rows_pool[];
@@ -19,5 +20,6 @@ extern const ln_onnx_row ln_onnx_rows_refused[];
 extern const ln_onnx_row ln_onnx_rows_resize[];
 extern const ln_onnx_row ln_onnx_rows_shape[];
 extern const ln_onnx_row ln_onnx_rows_signal[];
+extern const ln_onnx_row ln_onnx_rows_unary[];
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX operators that only name or hold tensors, and activations that the catalogue has.
+// ONNX operators that only name or hold tensors.
 
 #include "front/onnx/ln_onnx_rows.h"
 
@@ -8,14 +8,7 @@ static void translate_identity(ln_onnx_node *n)
     ln_onnx_alias(n, 0, ln_onnx_in(n, 0));
 }
 
-static void translate_simple(ln_onnx_node *n)
-{
-    ln_onnx_simple(n, n->row->with, ln_onnx_in(n, 0), 0);
-}
-
 const ln_onnx_row ln_onnx_rows_basic[] = {
     {"Identity", 1, translate_identity},
-    {"Relu", 1, translate_simple, "relu"},
-    {"Sigmoid", 1, translate_simple, "sigmoid"},
     {NULL},
 };

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX operators on the elements of tensors that are broadcast: arithmetic, logic, comparisons,
+// choice.
+
+#include "front/onnx/ln_onnx_rows.h"
+#include "tensorlight/tl_elementwise.h"
+
+/* ---- operands ---- */
+
+/** Up to opset 6 the second operand stands at `axis` of the first, at its end by default: it gets
+ *  axes of length 1 for those of the first that follow. */
+static const char *second_operand(ln_onnx_node *n)
+{
+    const char *const src1 = ln_onnx_in(n, 0), *const src2 = ln_onnx_in(n, 1);
+    if (n->opset >= 7 || !ln_onnx_has_attr(n, "axis"))
+        return src2;
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src2);
+    const int ndim = ln_onnx_tensor_of(n, src1)->ndim;
+    const int axis = ln_onnx_axis(n, ln_onnx_int(n, "axis", 0), ndim);
+    if (t->ndim > ndim - axis)
+        ln_onnx_fail(n, "input 1 has %d dimensions, expected at most %d from axis %d on", t->ndim,
+                     ndim - axis, axis);
+    if (ln_onnx_failed(n) || t->ndim == ndim - axis)
+        return src2;
+    int dims[TL_MAXDIM];
+    for (int i = 0; i < ndim - axis; i++)
+        dims[i] = i < t->ndim ? t->dims[i] : 1;
+    return ln_onnx_reshape(n, src2, ndim - axis, dims, LN_ONNX_TEMP);
+}
+
+static void expect_bool(ln_onnx_node *n, int i)
+{
+    const tl_dtype dtype = ln_onnx_tensor_of(n, ln_onnx_in(n, i))->dtype;
+    if (dtype != TL_BOOL)
+        ln_onnx_fail(n, "input %d has type %s, expected TL_BOOL", i, tl_dtype_name(dtype));
+}
+
+/* ---- two operands: `with` is the operation ---- */
+
+static void translate_binary(ln_onnx_node *n)
+{
+    const char *const src2 = second_operand(n);
+    ln_onnx_binary(n, n->row->with, ln_onnx_in(n, 0), src2, 0);
+}
+
+static void translate_logic(ln_onnx_node *n)
+{
+    expect_bool(n, 0);
+    expect_bool(n, 1);
+    translate_binary(n);
+}
+
+static void translate_mod(ln_onnx_node *n)
+{
+    const int is_c = ln_onnx_int(n, "fmod", 0) != 0;
+    ln_onnx_binary(n, is_c ? "TL_BINARY_FMOD" : "TL_BINARY_MOD", ln_onnx_in(n, 0), ln_onnx_in(n, 1),
+                   0);
+}
+
+static void translate_bit_shift(ln_onnx_node *n)
+{
+    const char *const direction = ln_onnx_string(n, "direction", "");
+    if (!ln_streq(direction, "LEFT") && !ln_streq(direction, "RIGHT"))
+        ln_onnx_fail(n, "attribute 'direction' is '%s', expected 'LEFT' or 'RIGHT'", direction);
+    const char *const op =
+        ln_streq(direction, "LEFT") ? "TL_BINARY_SHIFT_LEFT" : "TL_BINARY_SHIFT_RIGHT";
+    ln_onnx_binary(n, op, ln_onnx_in(n, 0), ln_onnx_in(n, 1), 0);
+}
+
+/** The type that computes a power of these: integers as such, and a float base by its own type. */
+static tl_dtype power_dtype(tl_dtype base, tl_dtype exponent)
+{
+    if (base == exponent || tl_dtype_is_float(base))
+        return base;
+    return tl_dtype_is_float(exponent) ? TL_DOUBLE : TL_INT64;
+}
+
+/** The result has the type of the base. */
+static void translate_pow(ln_onnx_node *n)
+{
+    const char *const src1 = ln_onnx_in(n, 0), *const src2 = second_operand(n);
+    const tl_dtype dtype = ln_onnx_tensor_of(n, src1)->dtype;
+    const tl_dtype wide = power_dtype(dtype, ln_onnx_tensor_of(n, src2)->dtype);
+    const char *const base = ln_onnx_cast(n, src1, wide, LN_ONNX_TEMP);
+    const char *const exponent = ln_onnx_cast(n, src2, wide, LN_ONNX_TEMP);
+    const int is_last = wide == dtype;
+    const char *const power =
+        ln_onnx_binary(n, "TL_BINARY_POW", base, exponent, is_last ? 0 : LN_ONNX_TEMP);
+    if (!is_last)
+        ln_onnx_cast(n, power, dtype, 0);
+}
+
+/** Up to opset 6 a slope for each channel stands at axis 1. */
+static const char *slope_of(ln_onnx_node *n)
+{
+    const char *const slope = ln_onnx_in(n, 1);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, slope);
+    const int ndim = ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->ndim;
+    if (n->opset >= 7 || t->ndim != 1 || t->len == 1 || ndim < 3)
+        return slope;
+    int dims[TL_MAXDIM] = {t->dims[0], 1, 1, 1, 1, 1, 1, 1};
+    return ln_onnx_reshape(n, slope, ndim - 1, dims, LN_ONNX_TEMP);
+}
+
+static void translate_prelu(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0), *const slope = slope_of(n);
+    const char *const dst = ln_onnx_binary(n, "TL_BINARY_PRELU", src, slope, 0);
+    char text[TL_SHAPE_TEXT_SIZE], slope_text[TL_SHAPE_TEXT_SIZE];
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src), *const s = ln_onnx_tensor_of(n, slope);
+    if (dst && !tl_tensor_issameshape(ln_onnx_tensor_of(n, dst), t))
+        ln_onnx_fail(n, "the slope has shape %s, expected one that broadcasts to that of X, %s",
+                     tl_shape_text(slope_text, s->ndim, s->dims),
+                     tl_shape_text(text, t->ndim, t->dims));
+}
+
+static void translate_compare(ln_onnx_node *n)
+{
+    const char *const src2 = second_operand(n);
+    ln_onnx_begin(n, "compare");
+    ln_onnx_arg(n, "src1", ln_onnx_in(n, 0));
+    ln_onnx_arg(n, "src2", src2);
+    ln_onnx_set_string(n, "op", n->row->with);
+    ln_onnx_end(n, "dst", 0);
+}
+
+/* ---- any number of operands ---- */
+
+/** All inputs joined by `op`, as the node's output `i`. */
+static const char *join(ln_onnx_node *n, const char *op, int i)
+{
+    const int last = ln_onnx_num_inputs(n) - 1;
+    const char *joined = ln_onnx_in(n, 0);
+    for (int k = 1; k <= last && !ln_onnx_failed(n); k++)
+        joined = ln_onnx_binary(n, op, joined, ln_onnx_in(n, k), k == last ? i : LN_ONNX_TEMP);
+    ln_onnx_alias(n, i, joined);
+    return joined;
+}
+
+static void translate_join(ln_onnx_node *n)
+{
+    join(n, n->row->with, 0);
+}
+
+static void translate_mean(ln_onnx_node *n)
+{
+    const int inputs = ln_onnx_num_inputs(n);
+    if (inputs == 1) {
+        translate_join(n);
+        return;
+    }
+    const char *const sum = join(n, n->row->with, LN_ONNX_TEMP);
+    const tl_dtype dtype = ln_onnx_tensor_of(n, sum)->dtype;
+    ln_onnx_binary(n, "TL_BINARY_DIV", sum, ln_onnx_scalar(n, dtype, inputs), 0);
+}
+
+static void translate_where(ln_onnx_node *n)
+{
+    ln_onnx_begin(n, "where");
+    ln_onnx_arg(n, "cond", ln_onnx_in(n, 0));
+    ln_onnx_arg(n, "src1", ln_onnx_in(n, 1));
+    ln_onnx_arg(n, "src2", ln_onnx_in(n, 2));
+    ln_onnx_end(n, "dst", 0);
+}
+
+const ln_onnx_row ln_onnx_rows_elementwise[] = {
+    {"Add", 1, translate_binary, "TL_BINARY_ADD"},
+    {"And", 1, translate_logic, "TL_BINARY_AND"},
+    {"BitShift", 1, translate_bit_shift},
+    {"BitwiseAnd", 1, translate_binary, "TL_BINARY_AND"},
+    {"BitwiseOr", 1, translate_binary, "TL_BINARY_OR"},
+    {"BitwiseXor", 1, translate_binary, "TL_BINARY_XOR"},
+    {"Div", 1, translate_binary, "TL_BINARY_DIV"},
+    {"Equal", 1, translate_compare, "TL_COMPARE_EQUAL"},
+    {"Greater", 1, translate_compare, "TL_COMPARE_GREATER"},
+    {"GreaterOrEqual", 1, translate_compare, "TL_COMPARE_GREATER_EQUAL"},
+    {"Less", 1, translate_compare, "TL_COMPARE_LESS"},
+    {"LessOrEqual", 1, translate_compare, "TL_COMPARE_LESS_EQUAL"},
+    {"Max", 1, translate_join, "TL_BINARY_MAX"},
+    {"Mean", 1, translate_mean, "TL_BINARY_ADD"},
+    {"Min", 1, translate_join, "TL_BINARY_MIN"},
+    {"Mod", 1, translate_mod},
+    {"Mul", 1, translate_binary, "TL_BINARY_MUL"},
+    {"Or", 1, translate_logic, "TL_BINARY_OR"},
+    {"PRelu", 1, translate_prelu},
+    {"Pow", 1, translate_pow},
+    {"Sub", 1, translate_binary, "TL_BINARY_SUB"},
+    {"Sum", 1, translate_join, "TL_BINARY_ADD"},
+    {"Where", 1, translate_where},
+    {"Xor", 1, translate_logic, "TL_BINARY_XOR"},
+    {NULL},
+};

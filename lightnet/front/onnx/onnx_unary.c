@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX operators that make each element from one: functions of numbers, activations, conversion.
+
+#include <string.h>
+
+#include "data/ln_onnx_tensor.h"
+#include "front/onnx/ln_onnx_rows.h"
+#include "tensorlight/tl_elementwise.h"
+
+/* ---- functions of one number ---- */
+
+/** `with` is the operator. */
+static void translate_simple(ln_onnx_node *n)
+{
+    ln_onnx_simple(n, n->row->with, ln_onnx_in(n, 0), 0);
+}
+
+/** `with` is the function, here and below. */
+static void translate_unary(ln_onnx_node *n)
+{
+    ln_onnx_unary(n, n->row->with, ln_onnx_in(n, 0), 0);
+}
+
+static const char *unary_with(ln_onnx_node *n, const char *src, double alpha, double beta, int i)
+{
+    ln_onnx_begin(n, "unary");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_set_string(n, "func", n->row->with);
+    ln_onnx_set_number(n, "alpha", alpha);
+    ln_onnx_set_number(n, "beta", beta);
+    return ln_onnx_end(n, "dst", i);
+}
+
+static void emit_with(ln_onnx_node *n, double alpha, double beta)
+{
+    unary_with(n, ln_onnx_in(n, 0), alpha, beta, 0);
+}
+
+/** With integers, which ONNX allows here, it computes in double. */
+static void emit_of_numbers(ln_onnx_node *n, double alpha, double beta)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const tl_dtype dtype = ln_onnx_tensor_of(n, src)->dtype;
+    if (tl_dtype_is_float(dtype)) {
+        unary_with(n, src, alpha, beta, 0);
+        return;
+    }
+    const char *const wide = ln_onnx_cast(n, src, TL_DOUBLE, LN_ONNX_TEMP);
+    ln_onnx_cast(n, unary_with(n, wide, alpha, beta, LN_ONNX_TEMP), dtype, 0);
+}
+
+static void translate_erf(ln_onnx_node *n)
+{
+    emit_of_numbers(n, 0, 0);
+}
+
+static void translate_shrink(ln_onnx_node *n)
+{
+    emit_of_numbers(n, ln_onnx_float(n, "lambd", 0.5), ln_onnx_float(n, "bias", 0));
+}
+
+/** Elu, Celu, ThresholdedRelu, Swish. */
+static void translate_with_alpha(ln_onnx_node *n)
+{
+    emit_with(n, ln_onnx_float(n, "alpha", 1), 0);
+}
+
+static void translate_selu(ln_onnx_node *n)
+{
+    emit_with(n, ln_onnx_float(n, "alpha", n->opset < 6 ? 1.6732 : 1.67326319217681884765625),
+              ln_onnx_float(n, "gamma", n->opset < 6 ? 1.0507 : 1.05070102214813232421875));
+}
+
+static void translate_hardsigmoid(ln_onnx_node *n)
+{
+    emit_with(n, ln_onnx_float(n, "alpha", 0.2), ln_onnx_float(n, "beta", 0.5));
+}
+
+static void translate_hardswish(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const char *const gate = unary_with(n, src, 1.0 / 6, 0.5, LN_ONNX_TEMP);
+    ln_onnx_binary(n, "TL_BINARY_MUL", src, gate, 0);
+}
+
+static void translate_leaky_relu(ln_onnx_node *n)
+{
+    ln_onnx_begin(n, "lrelu");
+    ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
+    ln_onnx_set_number(n, "negslope", ln_onnx_float(n, "alpha", 0.01));
+    ln_onnx_end(n, "dst", 0);
+}
+
+static void translate_gelu(ln_onnx_node *n)
+{
+    const char *const approximate = ln_onnx_string(n, "approximate", "none");
+    if (!ln_streq(approximate, "none") && !ln_streq(approximate, "tanh"))
+        ln_onnx_fail(n, "attribute 'approximate' is '%s', expected 'none' or 'tanh'", approximate);
+    ln_onnx_unary(n, ln_streq(approximate, "tanh") ? "TL_UNARY_GELU_TANH" : "TL_UNARY_GELU",
+                  ln_onnx_in(n, 0), 0);
+}
+
+static void translate_not(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const tl_dtype dtype = ln_onnx_tensor_of(n, src)->dtype;
+    if (dtype != TL_BOOL)
+        ln_onnx_fail(n, "input 0 has type %s, expected TL_BOOL", tl_dtype_name(dtype));
+    ln_onnx_unary(n, "TL_UNARY_NOT", src, 0);
+}
+
+/* ---- bounds ---- */
+
+/** The bounds as numbers, where both are known and the elements are floats, in one step. */
+static int clip_at_once(ln_onnx_node *n, const char *src, const char *low, const char *high)
+{
+    const tl_tensor *const a = low ? ln_onnx_value(n, low) : NULL;
+    const tl_tensor *const b = high ? ln_onnx_value(n, high) : NULL;
+    double bounds[2];
+    if (!a || !b || a->len != 1 || b->len != 1 || !tl_dtype_is_float(a->dtype))
+        return 0;
+    tl_convert(&bounds[0], TL_DOUBLE, a->data, a->dtype);
+    tl_convert(&bounds[1], TL_DOUBLE, b->data, b->dtype);
+    unary_with(n, src, bounds[0], bounds[1], 0);
+    return 1;
+}
+
+/** A bound adds no dimensions: [1] becomes []. */
+static const char *as_scalar(ln_onnx_node *n, const char *bound)
+{
+    const tl_tensor *const t = ln_onnx_tensor_of(n, bound);
+    return !bound || t->ndim == 0 ? bound : ln_onnx_reshape(n, bound, 0, NULL, LN_ONNX_TEMP);
+}
+
+static void emit_clip(ln_onnx_node *n, const char *low, const char *high)
+{
+    const char *src = ln_onnx_in(n, 0);
+    if (clip_at_once(n, src, low, high))
+        return;
+    if (low)
+        src = ln_onnx_binary(n, "TL_BINARY_MAX", src, as_scalar(n, low), high ? LN_ONNX_TEMP : 0);
+    if (high)
+        src = ln_onnx_binary(n, "TL_BINARY_MIN", src, as_scalar(n, high), 0);
+    ln_onnx_alias(n, 0, src);
+}
+
+static const char *bound_of_attr(ln_onnx_node *n, const char *name)
+{
+    const tl_dtype dtype = ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dtype;
+    return ln_onnx_has_attr(n, name) ? ln_onnx_scalar(n, dtype, ln_onnx_float(n, name, 0)) : NULL;
+}
+
+static void translate_clip_by_attrs(ln_onnx_node *n)
+{
+    const char *const low = bound_of_attr(n, "min");
+    emit_clip(n, low, bound_of_attr(n, "max"));
+}
+
+static void translate_clip(ln_onnx_node *n)
+{
+    const char *const low = ln_onnx_optional(n, 1);
+    emit_clip(n, low, ln_onnx_optional(n, 2));
+}
+
+/* ---- classes and conversion ---- */
+
+static void translate_is_inf(ln_onnx_node *n)
+{
+    ln_onnx_begin(n, "classify");
+    ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
+    ln_onnx_set_bool(n, "positive_inf", ln_onnx_int(n, "detect_positive", 1) != 0);
+    ln_onnx_set_bool(n, "negative_inf", ln_onnx_int(n, "detect_negative", 1) != 0);
+    ln_onnx_end(n, "dst", 0);
+}
+
+static void translate_is_nan(ln_onnx_node *n)
+{
+    ln_onnx_begin(n, "classify");
+    ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
+    ln_onnx_set_bool(n, "nan", 1);
+    ln_onnx_end(n, "dst", 0);
+}
+
+static void translate_cast(ln_onnx_node *n)
+{
+    if (!ln_onnx_has_attr(n, "to"))
+        ln_onnx_fail(n, "attribute 'to' is missing");
+    const char *const src = ln_onnx_in(n, 0);
+    ln_onnx_cast(n, src, ln_onnx_attr_dtype(n, "to", TL_FLOAT), 0);
+}
+
+/** Up to opset 5 the type is a name. */
+static void translate_cast_by_name(ln_onnx_node *n)
+{
+    enum { FIRST_UNKNOWN = 64 };
+    const char *const name = ln_onnx_string(n, "to", "");
+    char text[32];
+    int type = 0;
+    while (type < FIRST_UNKNOWN && !ln_streq(ln_onnx_dtype_name(type, text), name))
+        type++;
+    if (ln_onnx_dtype(type) == TL_DTYPE_INVALID)
+        ln_onnx_fail(n, "attribute 'to' is '%s', which LightNet does not have", name);
+    ln_onnx_cast(n, ln_onnx_in(n, 0), ln_onnx_failed(n) ? TL_FLOAT : ln_onnx_dtype(type), 0);
+}
+
+static void translate_cast_like(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    ln_onnx_cast(n, src, ln_onnx_tensor_of(n, ln_onnx_in(n, 1))->dtype, 0);
+}
+
+/* ---- dropout, which passes everything on when it does not train ---- */
+
+/** All elements are kept. */
+static void emit_mask(ln_onnx_node *n, const char *src, tl_dtype dtype)
+{
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
+    const int ndim = t->ndim;
+    int dims[TL_MAXDIM] = {0};
+    memcpy(dims, t->dims, (size_t)ndim * sizeof(int));
+    const char *const one = ln_onnx_scalar(n, dtype, 1);
+    ln_onnx_begin(n, "expand");
+    ln_onnx_arg(n, "src", one);
+    ln_onnx_set_ints(n, "dims", ndim, dims);
+    ln_onnx_end(n, "dst", 1);
+}
+
+/** The attributes of training, `is_test` and `seed`, make no difference to a model that is run. */
+static void translate_dropout(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    ln_onnx_alias(n, 0, src);
+    if (ln_onnx_wants(n, 1))
+        emit_mask(n, src, n->opset < 10 ? ln_onnx_tensor_of(n, src)->dtype : TL_BOOL);
+}
+
+/** Since opset 12 the ratio and the mode are inputs; by a ratio of 0 nothing is dropped. */
+static void translate_dropout_by_inputs(ln_onnx_node *n)
+{
+    if (ln_onnx_number_in(n, 2, 0) != 0 && ln_onnx_number_in(n, 1, 0.5) != 0)
+        ln_onnx_fail(n, "input 2, training_mode, is true, expected a model that is not trained");
+    translate_dropout(n);
+}
+
+const ln_onnx_row ln_onnx_rows_unary[] = {
+    {"Abs", 1, translate_unary, "TL_UNARY_ABS"},
+    {"Acos", 1, translate_unary, "TL_UNARY_ACOS"},
+    {"Acosh", 1, translate_unary, "TL_UNARY_ACOSH"},
+    {"Asin", 1, translate_unary, "TL_UNARY_ASIN"},
+    {"Asinh", 1, translate_unary, "TL_UNARY_ASINH"},
+    {"Atan", 1, translate_unary, "TL_UNARY_ATAN"},
+    {"Atanh", 1, translate_unary, "TL_UNARY_ATANH"},
+    {"BitwiseNot", 1, translate_unary, "TL_UNARY_NOT"},
+    {"Cast", 1, translate_cast_by_name},
+    {"Cast", 6, translate_cast},
+    {"CastLike", 1, translate_cast_like},
+    {"Ceil", 1, translate_unary, "TL_UNARY_CEIL"},
+    {"Celu", 1, translate_with_alpha, "TL_UNARY_CELU"},
+    {"Clip", 1, translate_clip_by_attrs, "TL_UNARY_CLIP"},
+    {"Clip", 11, translate_clip, "TL_UNARY_CLIP"},
+    {"Cos", 1, translate_unary, "TL_UNARY_COS"},
+    {"Cosh", 1, translate_unary, "TL_UNARY_COSH"},
+    {"Dropout", 1, translate_dropout},
+    {"Dropout", 12, translate_dropout_by_inputs},
+    {"Elu", 1, translate_with_alpha, "TL_UNARY_ELU"},
+    {"Erf", 1, translate_erf, "TL_UNARY_ERF"},
+    {"Exp", 1, translate_unary, "TL_UNARY_EXP"},
+    {"Floor", 1, translate_unary, "TL_UNARY_FLOOR"},
+    {"Gelu", 1, translate_gelu},
+    {"HardSigmoid", 1, translate_hardsigmoid, "TL_UNARY_HARDSIGMOID"},
+    {"HardSwish", 1, translate_hardswish, "TL_UNARY_HARDSIGMOID"},
+    {"IsInf", 1, translate_is_inf},
+    {"IsNaN", 1, translate_is_nan},
+    {"LeakyRelu", 1, translate_leaky_relu},
+    {"Log", 1, translate_unary, "TL_UNARY_LOG"},
+    {"Mish", 1, translate_unary, "TL_UNARY_MISH"},
+    {"Neg", 1, translate_unary, "TL_UNARY_NEG"},
+    {"Not", 1, translate_not},
+    {"Reciprocal", 1, translate_unary, "TL_UNARY_RECIPROCAL"},
+    {"Relu", 1, translate_simple, "relu"},
+    {"Round", 1, translate_unary, "TL_UNARY_ROUND"},
+    {"Selu", 1, translate_selu, "TL_UNARY_SELU"},
+    {"Shrink", 1, translate_shrink, "TL_UNARY_SHRINK"},
+    {"Sigmoid", 1, translate_simple, "sigmoid"},
+    {"Sign", 1, translate_unary, "TL_UNARY_SIGN"},
+    {"Sin", 1, translate_unary, "TL_UNARY_SIN"},
+    {"Sinh", 1, translate_unary, "TL_UNARY_SINH"},
+    {"Softplus", 1, translate_unary, "TL_UNARY_SOFTPLUS"},
+    {"Softsign", 1, translate_unary, "TL_UNARY_SOFTSIGN"},
+    {"Sqrt", 1, translate_unary, "TL_UNARY_SQRT"},
+    {"Swish", 1, translate_with_alpha, "TL_UNARY_SWISH"},
+    {"Tan", 1, translate_unary, "TL_UNARY_TAN"},
+    {"Tanh", 1, translate_unary, "TL_UNARY_TANH"},
+    {"ThresholdedRelu", 1, translate_with_alpha, "TL_UNARY_THRESHOLDEDRELU"},
+    {NULL},
+};
