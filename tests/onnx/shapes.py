@@ -72,6 +72,9 @@ def sparse(dims, indices, values):
 EMPTY = np.zeros((0, 4), np.float32)
 FIVE = np.float32(5)
 
+BOXES = np.array([[[0, 0, 1, 1], [0, 0.1, 1, 1.1], [5, 5, 6, 6]]], np.float32)
+SCORES = np.array([[[0.5, 0.75, 0.25], [0.5, 0.125, 0.1]]], np.float32)
+
 # A case and what comes out.
 RIGHT = [
     (Case("takes its shape from an attribute", 1, "Reshape", [X], shape=[0, 2, -1]), [X.reshape(3, 2, 2)]),
@@ -164,6 +167,23 @@ RIGHT = [
      [np.array([[1, 0, 2, 3], [4, 5, 6, 7], [11, 10, 9, 8]], np.float32)]),
     (Case("crops and pads", 18, "CenterCropPad", [X], [ints(6, 1)]), [np.pad(X[:, 1:2], [(1, 2), (0, 0)])]),
     (Case("leaves other axes", 18, "CenterCropPad", [X], [ints(7)], axes=[-1]), [np.pad(X, [(0, 0), (1, 2)])]),
+    (Case("is a row for a scalar", 13, "NonZero", [FIVE]), [np.zeros((1, 1), np.int64)]),
+    (Case("can find nothing", 13, "NonZero", [X * 0]), [np.zeros((2, 0), np.int64)]),
+    (Case("looks at nothing", 13, "NonZero", [EMPTY]), [np.zeros((2, 0), np.int64)]),
+    (Case("takes NaN for something", 13, "NonZero", [f32(0, np.nan, -0.0)]), [ints(1)[None]]),
+    (Case("finds constants", 13, "NonZero", [], [X]), [np.array(np.nonzero(X))]),
+    (Case("may leave the end out", 11, "Compress", [X, np.array([0, 1], bool)], axis=0), [X[1:2]]),
+    (Case("makes a line", 9, "Compress", [X, np.array([0, 1, 0, 0, 0, 1], bool)]), [f32(1, 5)]),
+    (Case("can leave nothing", 11, "Compress", [X, np.zeros(4, bool)], axis=-1), [X[:, :0]]),
+    (Case("takes what has no elements", 11, "Unique", [EMPTY]), [f32(), ints(), ints(), ints()]),
+    (Case("finds columns", 11, "Unique", [np.array([[2, 1, 2], [0, 5, 0]], np.int8)], axis=-1),
+     [np.array([[1, 2], [5, 0]], np.int8), ints(1, 0), ints(1, 0, 1), ints(1, 2)]),
+    (Case("keeps the order", 11, "Unique", [ints(7, 3, 7)], sorted=0), [ints(7, 3), ints(0, 1), ints(0, 1, 0), ints(2, 1)]),
+    (Case("chooses none by default", 11, "NonMaxSuppression", [BOXES, SCORES]), [np.zeros((0, 3), np.int64)]),
+    (Case("takes its numbers at run time", 11, "NonMaxSuppression", [BOXES, SCORES, ints(9), f32(0.5), f32(0.2)]),
+     [np.array([[0, 0, 1], [0, 0, 2], [0, 1, 0]])]),
+    (Case("takes constants", 10, "NonMaxSuppression", [BOXES, SCORES], [ints(1), None, np.float32(0.6)]),
+     [np.array([[0, 0, 1]])]),
     (Case("can be a number", 13, "Constant", [], value_float=1.5), [np.float32(1.5)]),
     (Case("can be numbers", 13, "Constant", [], value_floats=[1.5, 2.0]), [f32(1.5, 2)]),
     (Case("can be an integer", 13, "Constant", [], value_int=2**53 + 1), [np.int64(2**53 + 1)]),

@@ -94,6 +94,9 @@ void ln_onnx_alias(ln_onnx_node *n, int i, const char *tensor);
  * borrowed. */
 const tl_tensor *ln_onnx_tensor_of(const ln_onnx_node *n, const char *tensor);
 
+/** Whether its size is known only at run time: the record then has the largest one. */
+int ln_onnx_is_dynamic(const ln_onnx_node *n, const char *tensor);
+
 /** Its value, when it does not depend on what is given at run time: computed by running the
  * operators that make it. NULL: it does (nothing failed). Returns borrowed (until the translation
  * ends). */
@@ -180,6 +183,10 @@ const char *ln_onnx_int64s(ln_onnx_node *n, int len, const int64_t *values);
 
 /** The same elements in another shape: a view. */
 const char *ln_onnx_reshape(ln_onnx_node *n, const char *src, int ndim, const int *dims, int i);
+
+/** The same with parts that follow from `src`, also where its size is known only at run time: -1 in
+ *  `dims` is what is left, -2 the length in src at that place. */
+const char *ln_onnx_view(ln_onnx_node *n, const char *src, int ndim, const int *dims, int i);
 
 /** An operator of one input `src` and one output `dst` without parameters. */
 const char *ln_onnx_simple(ln_onnx_node *n, const char *optype, const char *src, int i);

@@ -248,15 +248,26 @@ const char *ln_onnx_simple(ln_onnx_node *n, const char *optype, const char *src,
     return ln_onnx_end(n, "dst", i);
 }
 
+static const char *emit_view(ln_onnx_node *n, const char *optype, const char *src, int ndim,
+                             const int *dims, int i)
+{
+    ln_onnx_begin(n, optype);
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_set_ints(n, "dims", ndim, dims);
+    return ln_onnx_end(n, "dst", i);
+}
+
+const char *ln_onnx_view(ln_onnx_node *n, const char *src, int ndim, const int *dims, int i)
+{
+    return emit_view(n, "view", src, ndim, dims, i);
+}
+
 const char *ln_onnx_reshape(ln_onnx_node *n, const char *src, int ndim, const int *dims, int i)
 {
     int plain = ndim > 0; // what the catalogue's reshape takes
     for (int k = 0; k < ndim; k++)
         plain &= dims[k] > 0;
-    ln_onnx_begin(n, plain ? "reshape" : "view");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_set_ints(n, "dims", ndim, dims);
-    return ln_onnx_end(n, "dst", i);
+    return emit_view(n, plain ? "reshape" : "view", src, ndim, dims, i);
 }
 
 const char *ln_onnx_cast(ln_onnx_node *n, const char *src, tl_dtype dtype, int i)

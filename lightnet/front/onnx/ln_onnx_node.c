@@ -69,6 +69,14 @@ const tl_tensor *ln_onnx_tensor_of(const ln_onnx_node *n, const char *tensor)
     return te ? te->tensor : &harmless;
 }
 
+int ln_onnx_is_dynamic(const ln_onnx_node *n, const char *tensor)
+{
+    const ln_tensor_entry *te = tensor && !n->model->failed
+                                    ? ln_tensor_table_find(n->model->ctx->tensor_table, tensor)
+                                    : NULL;
+    return te && te->isdynamic;
+}
+
 int ln_onnx_axis(ln_onnx_node *n, int64_t axis, int ndim)
 {
     if (axis >= -(int64_t)ndim && axis < ndim)

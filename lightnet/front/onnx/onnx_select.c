@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX operators whose result is as large as the data make it.
+
+#include <limits.h>
+
+#include "front/onnx/ln_onnx_rows.h"
+
+/** The tensor as a line, where the node names no axis; `*axis` is that of the operator. */
+static const char *along_axis(ln_onnx_node *n, const char *src, int *axis)
+{
+    *axis = 0;
+    if (!ln_onnx_has_attr(n, "axis"))
+        return ln_onnx_view(n, src, 1, (int[]){-1}, LN_ONNX_TEMP);
+    *axis = ln_onnx_axis(n, ln_onnx_int(n, "axis", 0), ln_onnx_tensor_of(n, src)->ndim);
+    return src;
+}
+
+/** A scalar counts as a tensor with one dimension. */
+static void translate_nonzero(ln_onnx_node *n)
+{
+    const char *src = ln_onnx_in(n, 0);
+    if (ln_onnx_tensor_of(n, src)->ndim == 0)
+        src = ln_onnx_view(n, src, 1, (int[]){1}, LN_ONNX_TEMP);
+    ln_onnx_simple(n, "nonzero", src, 0);
+}
+
+static void translate_compress(ln_onnx_node *n)
+{
+    int axis;
+    const char *const src = along_axis(n, ln_onnx_in(n, 0), &axis);
+    ln_onnx_begin(n, "compress");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_arg(n, "condition", ln_onnx_in(n, 1));
+    ln_onnx_set_int(n, "axis", axis);
+    ln_onnx_end(n, "dst", 0);
+}
+
+static void translate_unique(ln_onnx_node *n)
+{
+    static const char *const outs[] = {"dst", "first", "inverse", "counts"};
+    int axis;
+    const char *const src = along_axis(n, ln_onnx_in(n, 0), &axis);
+    ln_onnx_begin(n, "unique");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_set_int(n, "axis", axis);
+    ln_onnx_set_bool(n, "sorted", ln_onnx_int(n, "sorted", 1) != 0);
+    for (int i = 1; i < 4; i++)
+        if (ln_onnx_wants(n, i))
+            ln_onnx_out(n, outs[i], i);
+    ln_onnx_end(n, outs[0], 0);
+}
+
+/** For how many boxes there is to be room: the number that is asked for, where it is known; without
+ *  it none is. */
+static int limit_of_boxes(ln_onnx_node *n, const char *most)
+{
+    const tl_tensor *const value = ln_onnx_value(n, most);
+    if (!most)
+        return 0;
+    if (!value || value->dtype != TL_INT64 || value->len != 1)
+        return INT_MAX;
+    const int64_t asked = *(const int64_t *)value->data;
+    return asked < 0 ? 0 : asked > INT_MAX ? INT_MAX : (int)asked;
+}
+
+static void translate_nms(ln_onnx_node *n)
+{
+    const char *const most = ln_onnx_optional(n, 2);
+    const int limit = limit_of_boxes(n, most);
+    ln_onnx_begin(n, "nms");
+    ln_onnx_arg(n, "boxes", ln_onnx_in(n, 0));
+    ln_onnx_arg(n, "scores", ln_onnx_in(n, 1));
+    ln_onnx_arg(n, "most", most);
+    ln_onnx_arg(n, "overlap", ln_onnx_optional(n, 3));
+    ln_onnx_arg(n, "score", ln_onnx_optional(n, 4));
+    ln_onnx_set_int(n, "limit", limit);
+    ln_onnx_set_bool(n, "center", ln_onnx_int(n, "center_point_box", 0) != 0);
+    ln_onnx_end(n, "dst", 0);
+}
+
+const ln_onnx_row ln_onnx_rows_select[] = {
+    {"Compress", 9, translate_compress},
+    {"NonMaxSuppression", 10, translate_nms},
+    {"NonZero", 9, translate_nonzero},
+    {"Unique", 11, translate_unique},
+    {NULL},
+};
