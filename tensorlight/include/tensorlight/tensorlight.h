@@ -9,6 +9,7 @@
 #include "tensorlight/tl_exec.h"
 #include "tensorlight/tl_linalg.h"
 #include "tensorlight/tl_nn.h"
+#include "tensorlight/tl_recurrent.h"
 #include "tensorlight/tl_shape.h"
 #include "tensorlight/tl_signal.h"
 #include "tensorlight/tl_quantize.h"

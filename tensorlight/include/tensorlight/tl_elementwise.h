@@ -27,6 +27,7 @@ typedef enum tl_unary_func {
     TL_UNARY_SIGN,            /* 1, -1, or x itself where it is 0; FLT, INT */
     TL_UNARY_NOT,             /* INT: all bits inverted; TL_BOOL: 1 - x */
     TL_UNARY_RECIPROCAL,      /* 1 / x */
+    TL_UNARY_AFFINE,          /* a x + b */
     TL_UNARY_SQRT,            /* the square root, NaN below 0 */
     TL_UNARY_EXP,             /* e^x */
     TL_UNARY_LOG,             /* the natural logarithm, NaN below 0 */
@@ -42,6 +43,7 @@ typedef enum tl_unary_func {
     TL_UNARY_SINH,            /* (e^x - e^-x) / 2 */
     TL_UNARY_COSH,            /* (e^x + e^-x) / 2 */
     TL_UNARY_TANH,            /* sinh(x) / cosh(x) */
+    TL_UNARY_SCALEDTANH,      /* a tanh(b x) */
     TL_UNARY_ASINH,           /* the inverse of sinh */
     TL_UNARY_ACOSH,           /* the inverse of cosh, not negative */
     TL_UNARY_ATANH,           /* the inverse of tanh */
@@ -54,6 +56,8 @@ typedef enum tl_unary_func {
     TL_UNARY_SWISH,           /* x sigmoid(a x) */
     TL_UNARY_GELU,            /* x (1 + erf(x / sqrt(2))) / 2 */
     TL_UNARY_GELU_TANH,       /* x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2 */
+    TL_UNARY_RELU,            /* x < 0 ? 0 : x */
+    TL_UNARY_LRELU,           /* x < 0 ? a x : x */
     TL_UNARY_ELU,             /* x > 0 ? x : a (e^x - 1) */
     TL_UNARY_CELU,            /* x > 0 ? x : a (e^(x / a) - 1) */
     TL_UNARY_SELU,            /* b (x > 0 ? x : a (e^x - 1)) */

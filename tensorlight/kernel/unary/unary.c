@@ -37,13 +37,18 @@ int tl_unary_func_takes(tl_unary_func func, tl_dtype dtype)
     return functions[func].kernels[TL_ISA_C][dtype] != NULL;
 }
 
+tl_map_func *tl_unary_kernel(const tl_exec *exec, tl_unary_func func, tl_dtype dtype)
+{
+    assert(tl_unary_func_takes(func, dtype));
+    return pick(functions[func].kernels, exec, dtype);
+}
+
 int tl_exec_unary(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl_unary_func func,
                   double alpha, double beta)
 {
     assert(src->dtype == dst->dtype && tl_unary_func_takes(func, src->dtype));
-    const function *const f = &functions[func];
     const tl_unary_param param = {alpha, beta};
-    tl_map(exec, f->grain, pick(f->kernels, exec, src->dtype), src, dst, &param);
+    tl_map(exec, functions[func].grain, tl_unary_kernel(exec, func, src->dtype), src, dst, &param);
     return 0;
 }
 

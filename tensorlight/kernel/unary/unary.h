@@ -21,4 +21,8 @@ typedef struct tl_unary_param {
 #undef TL_UNARY
 #undef TL_KERNEL
 
+/** The kernel of `func`, which takes `dtype`, for the level of `exec`: for families that apply a
+ *  function to a part of their work. */
+tl_map_func *tl_unary_kernel(const tl_exec *exec, tl_unary_func func, tl_dtype dtype);
+
 #endif

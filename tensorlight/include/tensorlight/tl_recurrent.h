@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recurrent networks: what a cell makes of a sequence, step by step.
+//
+// A cell has a state h of H numbers, and G gates of H numbers each. What the input adds to the
+// gates does not depend on the state, so that it is one product of matrices for all steps, before:
+// tl_tensor_matmul of [T * B, I] and the weights [D, I, G * H]. What is computed here is the rest.
+// D: directions, T: steps, B: sequences side by side. TL_DOUBLE or TL_FLOAT.
+//
+// Errors, and what tl_exec_X trusts: see tl_tensor.h.
+
+#ifndef TL_RECURRENT_H
+#define TL_RECURRENT_H
+
+#include "tensorlight/tl_elementwise.h"
+
+TL_BEGIN_DECLS
+
+/** x: what src has for a gate, y: the product of h and recurrence, b and b': the halves of bias,
+ *  p: peephole. f, g, k: the activations, in order. Source: ONNX RNN, GRU and LSTM, opset 14. */
+typedef enum tl_cell {
+    TL_CELL_INVALID = -1,
+    TL_CELL_RNN = 0, /* one gate. h = f(x + y + b + b') */
+    TL_CELL_GRU,     /* update z, reset r, candidate n. z, r = f(x + y + b + b');
+                        n = g(x + b + b' + (r h) R), or with reset_after g(x + b + r (y + b'));
+                        h = (1 - z) n + z h */
+    TL_CELL_LSTM,    /* input i, output o, forget f, candidate n, and a second state c.
+                        i, f = f(x + y + b + b' + p c); n = g(x + y + b + b'); c = f c + i n;
+                        o = f(x + y + b + b' + p c) with that c; h = o k(c) */
+    TL_CELL_SIZE
+} tl_cell;
+TL_API const char *tl_cell_name(tl_cell cell);
+TL_API tl_cell tl_cell_from_str(const char *str);
+
+/** The gates of a (valid) cell, and its activations: 1 and 1, 3 and 2, 4 and 3. */
+TL_API int tl_cell_gates(tl_cell cell);
+TL_API int tl_cell_acts(tl_cell cell);
+
+enum { TL_RECURRENT_DIRECTIONS = 2, TL_RECURRENT_ACTS = 3 };
+
+/** An activation, with its parameters. */
+typedef struct tl_recurrent_act {
+    tl_unary_func func;
+    double alpha, beta;
+} tl_recurrent_act;
+
+typedef struct tl_recurrent_param {
+    tl_cell cell;
+    int reverse[TL_RECURRENT_DIRECTIONS]; /* from the last step to the first */
+    tl_recurrent_act acts[TL_RECURRENT_DIRECTIONS][TL_RECURRENT_ACTS];
+    double clip;     /* what an activation is applied to is cut to -clip .. clip; 0: is not */
+    int reset_after; /* GRU: the reset gate acts behind the product with recurrence */
+    int coupled;     /* LSTM: the forget gate is 1 - i */
+} tl_recurrent_param;
+
+/** All of src's dtype but lens. NULL: not given, or not wanted. */
+typedef struct tl_recurrent_tensors {
+    const tl_tensor *src;        /* [D, T, B, G * H] */
+    const tl_tensor *recurrence; /* [D, G, H, H]: from the state to the gates */
+    const tl_tensor *bias;       /* [D, 2 * G * H]; NULL: 0 */
+    const tl_tensor *lens;       /* TL_INT32 [B]: how many steps each sequence has; NULL: T */
+    const tl_tensor *initial_h;  /* [D, B, H], before the first step; NULL: 0 */
+    const tl_tensor *initial_c;  /* the same of c; LSTM only */
+    const tl_tensor *peephole;   /* [D, 3 * H], for i, o, f; NULL: 0; LSTM only */
+    tl_tensor *dst;              /* [T, D, B, H]: h at each step, 0 behind the end of a sequence */
+    tl_tensor *last_h, *last_c;  /* [D, B, H], after the last step of each sequence; c: LSTM only */
+} tl_recurrent_tensors;
+
+/** 0 when the inputs fit each other and `param`; -1 with a reason. Data is not looked at. */
+TL_API int tl_recurrent_check(const tl_recurrent_tensors *t, const tl_recurrent_param *param);
+
+/** Computes the outputs that are wanted, which must have data. D is 1 or 2, and each direction goes
+ *  its own way; a sequence in reverse begins with its own last step. -1 with a reason: what
+ *  tl_recurrent_check says, an output of another shape, a len outside 0 .. T. */
+TL_API int tl_tensor_recurrent(const tl_recurrent_tensors *t, const tl_recurrent_param *param);
+
+/** The bytes of exec->scratch that tl_exec_recurrent needs. Data is not looked at. */
+TL_API size_t tl_recurrent_scratch(const tl_recurrent_tensors *t, tl_cell cell);
+
+/** -1 with a reason: a len outside 0 .. T, exec NULL or its scratch too small. */
+TL_API int tl_exec_recurrent(const tl_exec *exec, const tl_recurrent_tensors *t,
+                             const tl_recurrent_param *param);
+
+TL_END_DECLS
+
+#endif

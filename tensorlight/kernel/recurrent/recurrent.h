@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of recurrent networks: what a step does to the state of each sequence, once the product
+// of the states and the recurrence weights is known.
+
+#ifndef RECURRENT_H
+#define RECURRENT_H
+
+#include <stdint.h>
+
+#include "kernel/tl_kernel.h"
+#include "kernel/tl_map.h"
+#include "kernel/unary/unary.h"
+#include "tensorlight/tl_recurrent.h"
+
+/** The work on one sequence. A GRU's has two parts: between them its reset state is multiplied. */
+typedef enum tl_recurrent_stage {
+    TL_RECURRENT_RNN,
+    TL_RECURRENT_GRU_GATES, /* z and r, and r h unless the reset comes after */
+    TL_RECURRENT_GRU,
+    TL_RECURRENT_LSTM,
+    TL_RECURRENT_STAGES
+} tl_recurrent_stage;
+
+/** A step of one direction. */
+typedef struct tl_recurrent_job {
+    const tl_recurrent_param *param;
+    tl_recurrent_stage stage;
+    size_t hidden, rows, n_gates; /* H, B, G */
+    size_t step, steps;           /* of T */
+    int reverse;
+    const int32_t *lens;  /* [B] or NULL */
+    const void *src;      /* [T, B, G * H] */
+    const void *peephole; /* [3 * H] or NULL */
+    void *products;       /* [G, B, H]: of the states and the recurrence weights */
+    void *bias;           /* [G * H], and [H] for a candidate behind its reset */
+    void *gates;          /* [B, G * H] to work in */
+    void *extra;          /* [B, H]: r h of a GRU */
+    void *h, *c;          /* [B, H]: the states */
+    void *dst;            /* [T, .., B, H] or NULL */
+    size_t dst_step;      /* elements from a step to the next one */
+    tl_map_func *acts[TL_RECURRENT_ACTS];
+    tl_unary_param act_params[TL_RECURRENT_ACTS];
+} tl_recurrent_job;
+
+/** The stage for the rows begin .. end-1 of the tl_recurrent_job at `arg`. */
+typedef void tl_recurrent_func(void *arg, size_t begin, size_t end);
+
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_recurrent_func, name, dtype, isa)
+#include "kernel/recurrent/recurrent.def"
+#undef TL_KERNEL
+
+#endif
