@@ -67,12 +67,14 @@ static void translate_bit_shift(ln_onnx_node *n)
     ln_onnx_binary(n, op, ln_onnx_in(n, 0), ln_onnx_in(n, 1), 0);
 }
 
-/** The type that computes a power of these: integers as such, and a float base by its own type. */
+/** The type that computes a power of these. */
 static tl_dtype power_dtype(tl_dtype base, tl_dtype exponent)
 {
-    if (base == exponent || tl_dtype_is_float(base))
+    if (base == exponent)
         return base;
-    return tl_dtype_is_float(exponent) ? TL_DOUBLE : TL_INT64;
+    if (!tl_dtype_is_float(base))
+        return tl_dtype_is_float(exponent) ? TL_DOUBLE : TL_INT64;
+    return base == TL_DOUBLE || exponent == TL_DOUBLE ? TL_DOUBLE : TL_FLOAT;
 }
 
 /** The result has the type of the base. */

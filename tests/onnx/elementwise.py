@@ -1,0 +1,196 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: elementwise.py LIGHTNET. ONNX operators on elements give what numpy gives: all types, and opsets of long ago."""
+import os
+import sys
+
+try:
+    import numpy as np
+except ImportError:
+    print("1..0 # SKIP numpy is missing")
+    sys.exit(0)
+
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
+from onnx_case import error_of, faults_of
+from onnx_writer import DTYPES, graph, model, node, value
+from tap import Tap
+
+FLOATS = {"float": np.float32, "double": np.float64, "float16": np.float16}
+INTEGERS = {name: np.dtype(name) for name in DTYPES if "int" in name}
+NUMBERS = {**FLOATS, **INTEGERS}
+ALL = {**NUMBERS, "bool": np.bool_}
+RTOL = {"float": 2e-6, "double": 1e-14, "float16": 2e-3}  # a function of the C library, and a rounding
+KIND = {np.dtype(t): name for name, t in ALL.items()}
+F32 = np.float32
+X = np.array([[-2, -0.5, 0], [1, 2.5, 3]], F32)
+NAN, INF = float("nan"), float("inf")
+
+
+def case(sentence, op_type, arrays, expected, opset=18, **attributes):
+    """One node: `arrays` are its inputs (None: left out), `expected` its outputs."""
+    names = [f"x{i}" if array is not None else "" for i, array in enumerate(arrays)]
+    given = {name: np.asarray(array) for name, array in zip(names, arrays) if name}
+    expected = [np.asarray(array) for array in (expected if isinstance(expected, list) else [expected])]
+    outputs = [f"y{k}" for k in range(len(expected))]
+    whole = graph([node(op_type, names, outputs, **attributes)],
+                  [value(name, KIND[a.dtype], a.shape) for name, a in given.items()],
+                  [value(name, KIND[a.dtype]) for name, a in zip(outputs, expected)])
+    return f"{op_type} {opset}: {sentence}", model(whole, opset=opset), given, expected
+
+
+def typed(kind, values):
+    return np.array(values).astype(ALL[kind])
+
+
+def arithmetic():
+    for kind in NUMBERS:
+        a, b = typed(kind, [[100, 7], [3, 120]]), typed(kind, [3, 2])
+        with np.errstate(over="ignore"):
+            yield case(kind, "Add", [a, b], a + b)
+            yield case(kind, "Sub", [b, a], b - a)
+            yield case(kind, "Mul", [a, b], a * b)
+            yield case(kind, "Div", [a, b], (a / b if kind in FLOATS else a // b).astype(a.dtype))
+        yield case(kind, "Max", [a, b, typed(kind, [[5]])], np.maximum(np.maximum(a, b), 5).astype(a.dtype))
+        yield case(kind, "Min", [a, b, typed(kind, [[5]])], np.minimum(np.minimum(a, b), 5).astype(a.dtype))
+        yield case(kind, "Clip", [a, typed(kind, 5), typed(kind, 50)], a.clip(5, 50).astype(a.dtype))
+        yield case(f"{kind} without a lower bound", "Clip", [a, None, typed(kind, 50)], np.minimum(a, 50).astype(a.dtype))
+    for kind in INTEGERS:
+        a, b = typed(kind, [9, 250, 7]), typed(kind, [4, 7, 2])
+        yield case(f"{kind}, of the divisor's sign", "Mod", [a, b], np.mod(a, b))
+        yield case(f"{kind}, of the dividend's sign", "Mod", [a, b], np.fmod(a, b), fmod=1)
+        yield case(kind, "BitwiseAnd", [a, b], a & b)
+        yield case(kind, "BitwiseOr", [a, b], a | b)
+        yield case(kind, "BitwiseXor", [a, b], a ^ b)
+        yield case(kind, "BitwiseNot", [a], ~a)
+        yield case(kind, "Pow", [a, typed(kind, [2, 1, 3])], np.power(a, typed(kind, [2, 1, 3])))
+        if kind[0] == "u":
+            yield case(kind, "BitShift", [a, b], np.left_shift(a, b), direction="LEFT")
+            yield case(kind, "BitShift", [a, b], np.right_shift(a, b), direction="RIGHT")
+    yield case("the lowest number by -1 wraps", "Div", [np.array([-2**31, 7], np.int32), np.array([-1, -2], np.int32)],
+               np.array([-2**31, -3], np.int32))
+    yield case("the sign is that of the divisor", "Mod", [np.array([-7, 7], np.int8), np.array([3, -3], np.int8)],
+               np.array([2, -2], np.int8))
+    yield case("NaN stays", "Max", [np.array([NAN, 1], F32), np.array([1, NAN], F32)], np.array([NAN, NAN], F32))
+    yield case("one operand", "Mean", [X], X)
+    yield case("of three", "Mean", [X, X[0], F32(3)], (X + X[0] + F32(3)) / F32(3))
+    yield case("scalars", "Add", [F32(1), F32(2)], F32(3))
+    yield case("nothing", "Mul", [np.zeros((2, 0), F32), np.ones((1, 1), F32)], np.zeros((2, 0), F32))
+
+
+def powers():
+    base, exponent = [1, 2, 3], [2, 0, 3]
+    for kind in ("float", "double", "float16", "int32", "int64"):
+        for other in NUMBERS:
+            yield case(f"{kind} by {other}", "Pow", [typed(kind, base), typed(other, exponent)], typed(kind, [1, 1, 27]), 15)
+    yield case("a root of whole numbers is cut", "Pow", [np.array([10, 16], np.int32), F32(0.5)], np.array([3, 4], np.int32))
+
+
+def logic():
+    a, b = np.array([[False], [True]]), np.array([False, True])
+    yield case("tables", "And", [a, b], a & b)
+    yield case("tables", "Or", [a, b], a | b)
+    yield case("tables", "Xor", [a, b], a ^ b)
+    yield case("both", "Not", [b], ~b)
+    for kind in ALL:
+        a, b = typed(kind, [[0, 1], [2, 1]]), typed(kind, [1, 1])
+        yield case(kind, "Equal", [a, b], a == b)
+        yield case(kind, "Where", [np.array([[True], [False]]), a, b], np.where([[True], [False]], a, b))
+        if kind != "bool":
+            yield case(kind, "Less", [a, b], a < b)
+            yield case(kind, "LessOrEqual", [a, b], a <= b)
+            yield case(kind, "Greater", [a, b], a > b)
+            yield case(kind, "GreaterOrEqual", [a, b], a >= b)
+    for kind, dtype in FLOATS.items():
+        x = np.array([NAN, INF, -INF, 1], dtype)
+        yield case(kind, "IsNaN", [x], np.isnan(x), 20)
+        yield case(kind, "IsInf", [x], np.isinf(x), 20)
+        yield case(kind, "IsInf", [x], np.isposinf(x), 20, detect_negative=0)
+        yield case(kind, "IsInf", [x], np.isneginf(x), 20, detect_positive=0)
+        yield case(kind, "IsInf", [x], np.zeros(4, bool), 20, detect_positive=0, detect_negative=0)
+
+
+def functions():
+    for kind, dtype in FLOATS.items():
+        x = X.astype(dtype)
+        yield case(kind, "HardSwish", [x], (x * np.clip(x / 6 + dtype(0.5), 0, 1)).astype(dtype))
+        yield case(kind, "LeakyRelu", [x], np.where(x < 0, x * dtype(0.25), x), alpha=0.25)
+        yield case(kind, "PRelu", [x, x[0]], np.where(x < 0, x * x[0], x))
+        yield case(kind, "Swish", [x], (x / (1 + np.exp(-2 * x.astype(float)))).astype(dtype), 24, alpha=2.0)
+        yield case(kind, "Round", [x], np.round(x))
+    for kind, dtype in INTEGERS.items():
+        x = np.array([0, 1, 2, 100], dtype)
+        yield case(kind, "Erf", [x], np.array([0, 0, 0, 1], dtype))
+        yield case(kind, "Shrink", [x], np.array([0, 0, 1, 99], dtype), bias=1.0, lambd=1.0)
+        yield case(kind, "Relu", [x], x)
+        yield case(kind, "Sign", [x], np.sign(x))
+    yield case("of 10 and 4", "PRelu", [np.array([[-1], [2]], np.int32), np.array([3], np.int32)],
+               np.array([[-3], [2]], np.int32))
+
+
+def conversions():
+    for kind in ALL:
+        for other, dtype in ALL.items():
+            x = typed(kind, [0, 1, 100])
+            yield case(f"{kind} to {other}", "Cast", [x], x.astype(dtype), to=DTYPES[other][0])
+    yield case("a name", "Cast", [X], X.astype(np.int64), 1, to="INT64")
+    yield case("bits are cut", "Cast", [np.array([300, -1], np.int32)], np.array([44, 255], np.uint8), to=DTYPES["uint8"][0])
+    yield case("NaN is true", "Cast", [np.array([NAN, 0], F32)], np.array([True, False]), to=DTYPES["bool"][0])
+    yield case("too large is infinite", "Cast", [np.array([7e4, -INF], F32)], np.array([INF, -INF], np.float16),
+               to=DTYPES["float16"][0])
+    yield case("the second's type", "CastLike", [X, np.zeros(1, np.int8)], X.astype(np.int8))
+
+
+def old_opsets():
+    cube = np.arange(24, dtype=F32).reshape(2, 3, 4)
+    middle = np.array([10, 20, 30], F32)
+    yield case("at an axis", "Add", [cube, middle], cube + middle[:, None], 6, axis=1, broadcast=1)
+    yield case("at an axis from the end", "Sub", [cube, middle], cube - middle[:, None], 6, axis=-2, broadcast=1)
+    yield case("at the end", "Mul", [cube, cube[0, 0]], cube * cube[0, 0], 6, broadcast=1)
+    yield case("at an axis", "Greater", [cube, middle], cube > middle[:, None], 1, axis=1, broadcast=1)
+    yield case("at an axis", "Pow", [cube, np.array([0, 1, 2], F32)], cube ** np.array([[0], [1], [2]], F32), 1, axis=1,
+               broadcast=1)
+    yield case("at an axis", "And", [cube > 4, middle > 10], (cube > 4) & (middle > 10)[:, None], 1, axis=1, broadcast=1)
+    yield case("a slope for each channel", "PRelu", [-cube, middle], -cube * middle[:, None], 6)
+    yield case("bounds are attributes", "Clip", [X], X.clip(-1, 2), 6, min=-1.0, max=2.0)
+    yield case("one bound", "Clip", [X], np.minimum(X, F32(2)), 6, max=2.0)
+    yield case("other constants", "Selu", [X], np.where(X > 0, X, 1.6732 * (np.exp(X) - 1)).astype(F32) * F32(1.0507), 1)
+    yield case("the mask has the type of the data", "Dropout", [X], [X, np.ones_like(X)], 7)
+    yield case("the mask is of bool", "Dropout", [X], [X, np.ones(X.shape, bool)], 10)
+    yield case("ratio and mode are inputs", "Dropout", [X, F32(0.5), np.bool_(False)], [X, np.ones(X.shape, bool)], 13)
+
+
+# A node, its inputs, and what the message says.
+WRONG = [
+    ("Not", [X], {}, "input 0 has type TL_FLOAT, expected TL_BOOL"),
+    ("And", [X > 0, X], {}, "input 1 has type TL_FLOAT, expected TL_BOOL"),
+    ("Add", [X, X[:, :2]], {}, "shapes [2, 3] and [2, 2], expected ones that broadcast to one"),
+    ("Add", [X, X.astype(np.int32)], {}, "has type TL_INT32, expected the type of 'src1', TL_FLOAT"),
+    ("PRelu", [X[0], X], {}, "the slope has shape [2, 3], expected one that broadcasts to that of X, [3]"),
+    ("BitShift", [np.ones(2, np.uint8), np.ones(2, np.uint8)], {"direction": "UP"}, "'UP', expected 'LEFT' or 'RIGHT'"),
+    ("Gelu", [X], {"approximate": "cos"}, "'cos', expected 'none' or 'tanh'"),
+    ("Cast", [X], {}, "attribute 'to' is missing"),
+    ("Cast", [X], {"to": 8}, "attribute 'to' is STRING"),
+    ("Sin", [X.astype(np.int32)], {}, "'src' has type TL_INT32, which TL_UNARY_SIN does not take"),
+    ("Div", [np.ones(2, np.int32), np.zeros(2, np.int32)], {}, "division by zero in TL_INT32"),
+    ("Dropout", [X, F32(0.5), np.bool_(True)], {}, "training_mode, is true"),
+]
+
+
+def main():
+    lightnet = sys.argv[1]
+    tap = Tap()
+    for kind in (arithmetic, powers, logic, functions, conversions, old_opsets):
+        faults = []
+        for sentence, whole, given, expected in kind():
+            rtol = RTOL.get(KIND[expected[0].dtype], 0)
+            faults += [f"{sentence}: {fault}" for fault in faults_of(lightnet, whole, given, expected, rtol, rtol)]
+        tap.check(f"{kind.__name__.replace('_', ' ')}: as numpy has it", faults)
+    for op_type, arrays, attributes, message in WRONG:
+        _, whole, given, _ = case("", op_type, arrays, X, 20, **attributes)
+        got = error_of(lightnet, whole, given)
+        tap.check(f"{op_type} is refused: {message}", [] if got and message in got else [f"message: {got!r}"])
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
