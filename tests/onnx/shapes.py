@@ -246,11 +246,52 @@ def of_every_type():
             [np.array([[x[1, 0], x[2, 1], x[1, 2], x[2, 0]]], kind)]
 
 
+# Operators behind NonZero: of its result, [2, N] (and its transpose, [N, 2]) what is "y" after these nodes.
+BEHIND = [
+    ("Transpose", [node("Transpose", ["n"], ["y"])], lambda n: n.T),
+    ("Shape", [node("Shape", ["n"], ["y"])], lambda n: ints(*n.shape)),
+    ("Shape of its end", [node("Shape", ["n"], ["y"], start=-1)], lambda n: ints(n.shape[1])),
+    ("Size", [node("Size", ["n"], ["y"])], lambda n: np.int64(n.size)),
+    ("Flatten", [node("Flatten", ["n"], ["y"], axis=0)], lambda n: n.reshape(1, -1)),
+    ("Flatten of its parts", [node("Unsqueeze", ["n", "zero"], ["u"]), node("Flatten", ["u"], ["y"], axis=2)],
+     lambda n: n),
+    ("Reshape to a line", [node("Reshape", ["n", "open"], ["y"])], lambda n: n.ravel()),
+    ("Reshape with copies", [node("Transpose", ["n"], ["t"]), node("Reshape", ["t", "split"], ["y"])],
+     lambda n: n.T.reshape(n.shape[1], 1, 2)),
+    ("Unsqueeze and Squeeze", [node("Unsqueeze", ["n", "zero"], ["u"]), node("Squeeze", ["u", "zero"], ["y"])], lambda n: n),
+    ("Concat", [node("Concat", ["n", "n"], ["y"], axis=1)], lambda n: np.concatenate([n, n], 1)),
+    ("Slice", [node("Slice", ["n", "one", "far", "one"], ["y"])], lambda n: n[:, 1:]),
+    ("Slice backward", [node("Slice", ["n", "last", "before", "one", "last"], ["y"])], lambda n: n[:, ::-1]),
+    ("Split", [node("Split", ["n", "ones"], ["y", "z"], axis=0)], lambda n: n[:1]),
+    ("Pad", [node("Pad", ["n", "pads"], ["y"])], lambda n: np.pad(n, [(0, 0), (1, 2)])),
+    ("Tile", [node("Tile", ["n", "ones"], ["y"])], lambda n: n),
+    ("Gather", [node("Gather", ["n", "zero"], ["y"])], lambda n: n[:1]),
+    ("Expand", [node("Expand", ["n", "shape"], ["y"])], lambda n: np.broadcast_to(n, (3, *n.shape))),
+    ("GatherND", [node("Transpose", ["n"], ["t"]), node("GatherND", ["x", "t"], ["y"])], lambda n: X[tuple(n)]),
+    ("OneHot", [node("OneHot", ["n", "far1", "values"], ["y"], axis=0)],
+     lambda n: (np.arange(4)[:, None, None] == n).astype(np.float32)),
+    ("Unique", [node("Unique", ["n"], ["y"])], np.unique),
+]
+CONSTANTS = {"zero": ints(0), "one": ints(1), "ones": ints(1, 1), "open": ints(-1), "split": ints(0, 1, -1), "far": ints(2**62),
+             "last": ints(-1), "before": ints(-2**62), "pads": ints(0, 1, 0, 2), "shape": ints(3, 1, 1), "far1": ints(4),
+             "values": f32(0, 1)}
+
+
+def behind(nodes):
+    return model(graph([node("NonZero", ["x"], ["n"]), *nodes], [value("x", "float", X.shape)], [value("y", "int64")],
+                       [constant(name, array) for name, array in CONSTANTS.items()]), opset=17)
+
+
 def main():
     lightnet = os.path.abspath(sys.argv[1])
     tap = Tap()
     for case, expected in [*RIGHT, *of_every_type()]:
         tap.check(case.sentence, faults_of(lightnet, case.model(len(expected)), case.inputs, expected))
+    for sentence, nodes, expected in BEHIND:
+        faults = []
+        for x in (X, X * (X > 6), X * 0):
+            faults += faults_of(lightnet, behind(nodes), {"x": x}, [expected(np.array(np.nonzero(x)))])
+        tap.check(f"{sentence} behind NonZero", faults)
     for case, words in WRONG:
         message = error_of(lightnet, case.model(1), case.inputs)
         tap.check(case.sentence, [] if message and words in message else [f"expected {words!r} in: {message!r}"])

@@ -148,7 +148,8 @@ static void translate_range(ln_onnx_node *n)
 
 static void translate_eye_like(ln_onnx_node *n)
 {
-    const tl_tensor *const like = ln_onnx_tensor_of(n, ln_onnx_in(n, 0));
+    const char *const src = ln_onnx_in(n, 0);
+    const tl_tensor *const like = ln_onnx_tensor_of(n, src);
     const int64_t k = ln_onnx_int(n, "k", 0);
     tl_dtype dtype = like->dtype;
     if (ln_onnx_has_attr(n, "dtype"))
@@ -156,6 +157,8 @@ static void translate_eye_like(ln_onnx_node *n)
     if (!tl_dtype_is_valid(dtype))
         ln_onnx_fail(n, "attribute 'dtype' is %lld, expected a type that LightNet has",
                      (long long)ln_onnx_int(n, "dtype", 0));
+    if (ln_onnx_is_dynamic(n, src))
+        ln_onnx_fail(n, "input 0 has a size that is known only at run time, expected a fixed one");
     if (like->ndim != 2)
         ln_onnx_fail(n, "input 0 has %d dimensions, expected 2", like->ndim);
     if (ln_onnx_failed(n))

@@ -96,8 +96,15 @@ static void emit_reshape(ln_onnx_node *n, const int64_t *given, int len)
     const char *const src = ln_onnx_in(n, 0);
     int dims[LN_MAXDIM];
     const int ndim = to_ints(n, "dimensions", given, len, dims);
-    resolve_shape(n, ln_onnx_tensor_of(n, src), ndim, dims, ln_onnx_int(n, "allowzero", 0) != 0);
-    ln_onnx_reshape(n, src, ndim, dims, 0);
+    const int allowzero = ln_onnx_int(n, "allowzero", 0) != 0;
+    if (!ln_onnx_is_dynamic(n, src)) {
+        resolve_shape(n, ln_onnx_tensor_of(n, src), ndim, dims, allowzero);
+        ln_onnx_reshape(n, src, ndim, dims, 0);
+        return;
+    }
+    for (int i = 0; i < ndim; i++)
+        dims[i] = dims[i] == 0 && !allowzero ? -2 : dims[i] < -1 ? INT_MIN : dims[i];
+    ln_onnx_view(n, src, ndim, dims, 0);
 }
 
 static void translate_reshape_1(ln_onnx_node *n)
@@ -115,12 +122,21 @@ static void translate_reshape(ln_onnx_node *n)
     emit_reshape(n, shape, len);
 }
 
+/** The axes start .. end-1 as one, whatever their lengths will be. */
+static const char *flatten(ln_onnx_node *n, const char *src, int start, int end, int i)
+{
+    ln_onnx_begin(n, "flatten");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_set_int(n, "start", start);
+    ln_onnx_set_int(n, "end", end);
+    return ln_onnx_end(n, "dst", i);
+}
+
 static int product(const int *dims, int begin, int end)
 {
-    int len = 1; // at most that of the tensor, unless another dim is 0
+    int len = 1;
     for (int i = begin; i < end; i++)
-        if (__builtin_mul_overflow(len, dims[i], &len))
-            return INT_MAX;
+        len *= dims[i]; // at most INT_MAX, also where another dim is 0
     return len;
 }
 
@@ -131,28 +147,46 @@ static void translate_flatten(ln_onnx_node *n)
     const int64_t given = ln_onnx_int(n, "axis", 1);
     const int axis = given == t->ndim ? t->ndim : ln_onnx_axis(n, given, t->ndim);
     const int dims[] = {product(t->dims, 0, axis), product(t->dims, axis, t->ndim)};
-    ln_onnx_reshape(n, src, 2, dims, 0);
+    if (!ln_onnx_is_dynamic(n, src))
+        ln_onnx_reshape(n, src, 2, dims, 0);
+    else
+        flatten(n, flatten(n, src, axis, t->ndim, LN_ONNX_TEMP), 0, axis, 0);
+}
+
+/** Emits `squeeze` or `unsqueeze`, or where all lengths are known, the view that it is. */
+static void emit_axes(ln_onnx_node *n, const char *optype, const char *src, int n_axes,
+                      const int *axes, int ndim, const int *dims)
+{
+    if (!ln_onnx_is_dynamic(n, src)) {
+        ln_onnx_reshape(n, src, ndim, dims, 0);
+        return;
+    }
+    ln_onnx_begin(n, optype);
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_set_ints(n, "axes", n_axes, axes);
+    ln_onnx_end(n, "dst", 0);
 }
 
 static void translate_squeeze(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
-    int len, axes[LN_MAXDIM] = {0}, dims[LN_MAXDIM], ndim = 0;
+    int len, axes[LN_MAXDIM] = {0}, dims[LN_MAXDIM], ndim = 0, goes[LN_MAXDIM] = {0}, n_axes = 0;
     const int64_t *const given = given_axes(n, 13, 1, &len);
     resolve_axes(n, given, len, t->ndim, axes);
     if (ln_onnx_failed(n))
         return;
+    for (int k = 0; k < len; k++)
+        goes[axes[k]] = 1;
     for (int i = 0; i < t->ndim; i++) {
-        int goes = !given && t->dims[i] == 1;
-        for (int k = 0; k < len; k++)
-            goes |= axes[k] == i;
-        if (goes && t->dims[i] != 1)
+        if (goes[i] && t->dims[i] != 1)
             ln_onnx_fail(n, "axis %d has length %d, expected 1", i, t->dims[i]);
-        if (!goes)
+        if (goes[i] || (!given && t->dims[i] == 1))
+            axes[n_axes++] = i;
+        else
             dims[ndim++] = t->dims[i];
     }
-    ln_onnx_reshape(n, src, ndim, dims, 0);
+    emit_axes(n, "squeeze", src, n_axes, axes, ndim, dims);
 }
 
 static void translate_unsqueeze(ln_onnx_node *n)
@@ -161,18 +195,18 @@ static void translate_unsqueeze(ln_onnx_node *n)
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     int len, axes[LN_MAXDIM] = {0}, dims[LN_MAXDIM] = {0};
     const int64_t *const given = given_axes(n, 13, 1, &len);
-    const int ndim = t->ndim + len;
-    if (ndim > LN_MAXDIM) {
-        ln_onnx_fail(n, "the result would have %d dimensions, expected at most %d", ndim,
+    if (len > LN_MAXDIM - t->ndim) {
+        ln_onnx_fail(n, "the result would have %d dimensions, expected at most %d", t->ndim + len,
                      LN_MAXDIM);
         return;
     }
+    const int ndim = t->ndim + len;
     resolve_axes(n, given, len, ndim, axes);
     for (int k = 0; k < len; k++)
         dims[axes[k]] = -1;
     for (int i = 0, own = 0; i < ndim; i++)
         dims[i] = dims[i] == -1 || own == t->ndim ? 1 : t->dims[own++];
-    ln_onnx_reshape(n, src, ndim, dims, 0);
+    emit_axes(n, "unsqueeze", src, len, axes, ndim, dims);
 }
 
 static void translate_transpose(ln_onnx_node *n)
@@ -199,21 +233,42 @@ static int64_t clamp_axis(int64_t axis, int ndim)
     return from_start < 0 ? 0 : from_start > ndim ? ndim : from_start;
 }
 
-static void translate_shape(ln_onnx_node *n)
+/** The lengths of the axes begin .. end-1: constants, unless they are known only at run time. */
+static const char *shape_of(ln_onnx_node *n, const char *src, int begin, int end)
 {
-    const tl_tensor *const t = ln_onnx_tensor_of(n, ln_onnx_in(n, 0));
-    const int begin = (int)clamp_axis(ln_onnx_int(n, "start", 0), t->ndim);
-    const int end = (int)clamp_axis(ln_onnx_int(n, "end", INT_MAX), t->ndim);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     int64_t dims[LN_MAXDIM] = {0};
     for (int i = begin; i < end; i++)
         dims[i - begin] = t->dims[i];
-    ln_onnx_alias(n, 0, ln_onnx_int64s(n, end > begin ? end - begin : 0, dims));
+    if (!ln_onnx_is_dynamic(n, src))
+        return ln_onnx_int64s(n, end - begin, dims);
+    ln_onnx_begin(n, "shape");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_set_int(n, "start", begin);
+    ln_onnx_set_int(n, "end", end);
+    return ln_onnx_end(n, "dst", LN_ONNX_TEMP);
 }
 
+static void translate_shape(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const int ndim = ln_onnx_tensor_of(n, src)->ndim;
+    const int begin = (int)clamp_axis(ln_onnx_int(n, "start", 0), ndim);
+    const int end = (int)clamp_axis(ln_onnx_int(n, "end", INT_MAX), ndim);
+    ln_onnx_alias(n, 0, shape_of(n, src, begin, end > begin ? end : begin));
+}
+
+/** The length of the tensor as a line. */
 static void translate_size(ln_onnx_node *n)
 {
-    const int64_t len = ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->len;
-    ln_onnx_alias(n, 0, ln_onnx_constant(n, TL_INT64, 0, NULL, &len));
+    const char *src = ln_onnx_in(n, 0);
+    const int64_t len = ln_onnx_tensor_of(n, src)->len;
+    if (!ln_onnx_is_dynamic(n, src)) {
+        ln_onnx_alias(n, 0, ln_onnx_constant(n, TL_INT64, 0, NULL, &len));
+        return;
+    }
+    src = ln_onnx_view(n, src, 1, (int[]){-1}, LN_ONNX_TEMP);
+    ln_onnx_view(n, shape_of(n, src, 0, 1), 0, NULL, 0);
 }
 
 /* ---- parts and wholes ---- */
@@ -442,6 +497,8 @@ static void translate_center_crop_pad(ln_onnx_node *n)
     int n_wanted, n_axes, axes[LN_MAXDIM], before[LN_MAXDIM] = {0}, after[LN_MAXDIM] = {0};
     const int64_t *const wanted = ln_onnx_ints_in(n, 1, &n_wanted);
     const int64_t *const given = ln_onnx_ints(n, "axes", &n_axes);
+    if (ln_onnx_is_dynamic(n, src))
+        ln_onnx_fail(n, "input 0 has a size that is known only at run time, expected a fixed one");
     for (int i = 0; i < t->ndim; i++)
         axes[i] = i;
     if (n_wanted != (given ? n_axes : t->ndim))
