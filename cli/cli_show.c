@@ -30,17 +30,29 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const type_count *)a)->optype, ((const type_count *)b)->optype);
 }
 
-// How many operators there are of each type, by name.
-static int print_types(const ln_context *ctx)
+static size_t list_types(const ln_context *ctx, type_count *counts)
 {
     const ln_op *op;
-    size_t n = 0, n_types = 0;
-    type_count *counts = calloc((size_t)ln_list_length(ctx->ops) + 1, sizeof(*counts));
-    if (!counts)
-        return cli_fail("out of memory");
+    size_t n = 0;
     LN_LIST_FOREACH(op, ctx->ops)
     {
         counts[n++] = (type_count){.optype = op->op_arg->optype, .n = 1};
+    }
+    return n;
+}
+
+// How many operators there are of each type, by name, `total` in all.
+static int print_types(const ln_context *ctx, size_t total)
+{
+    const ln_context *body;
+    size_t n_types = 0;
+    type_count *counts = calloc(total + 1, sizeof(*counts));
+    if (!counts)
+        return cli_fail("out of memory");
+    size_t n = list_types(ctx, counts);
+    LN_LIST_FOREACH(body, ctx->bodies)
+    {
+        n += list_types(body, counts + n);
     }
     qsort(counts, n, sizeof(*counts), by_name);
     for (size_t i = 0; i < n; i++) {
@@ -68,7 +80,7 @@ static int print_stats(const ln_context *ctx, const cli_options *opt)
            stats.memory_bound);
     printf("%-10s %d: %d at load only, %d views\n", "operators", stats.ops, stats.ops_at_load,
            stats.views);
-    return 0;
+    return print_types(ctx, (size_t)stats.ops);
 }
 
 static void print_quoted(const char *text)
@@ -119,7 +131,7 @@ static int print_table(const ln_context *ctx, const cli_options *opt)
     printf("%-10s %s, compiled for %s\n", "model", ctx->source, ctx->target);
     print_interface(ctx, "input", ctx->inputs);
     print_interface(ctx, "output", ctx->outputs);
-    return print_stats(ctx, opt) || print_types(ctx) ? CLI_FAILED : CLI_OK;
+    return print_stats(ctx, opt) ? CLI_FAILED : CLI_OK;
 }
 
 int cli_show(const cli_options *opt)

@@ -156,12 +156,10 @@ static int check_dtype(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err
 
 static int check_tensor(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
 {
-    arg->optional = ln_argdesc_is(arg, LN_ARGDESC_OPTIONAL);
     arg->variadic = ln_argdesc_is(arg, LN_ARGDESC_VARIADIC);
+    arg->optional = ln_argdesc_is(arg, LN_ARGDESC_OPTIONAL) && !arg->variadic; // else: none is fine
     if (!arg->fields[LN_ARGDESC_MTYPE])
         arg->fields[LN_ARGDESC_MTYPE] = op->fields[LN_OPDESC_MTYPE];
-    if (arg->variadic && forbid(op, arg, LN_ARGDESC_OPTIONAL, "on a variadic one", err))
-        return -1;
     if (require(op, arg, LN_ARGDESC_MTYPE, err) ||
         check_word(op, arg, arg->fields[LN_ARGDESC_MTYPE], &mtypes, err) ||
         check_dtype(op, arg, err))

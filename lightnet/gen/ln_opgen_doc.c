@@ -52,7 +52,9 @@ static void write_notes(ln_cgen *out, const ln_argdesc *arg)
     if (arg->optional)
         ln_cgen_print(out, "; optional");
     if (arg->variadic)
-        ln_cgen_print(out, "; one or more: `%s0`, `%s1`, ...", arg->name, arg->name);
+        ln_cgen_print(out, "; %s: `%s0`, `%s1`, ...",
+                      ln_argdesc_is(arg, LN_ARGDESC_OPTIONAL) ? "none or more" : "one or more",
+                      arg->name, arg->name);
     if (ln_argdesc_is(arg, LN_ARGDESC_STATIC))
         ln_cgen_print(out, "; static");
     if (ln_argdesc_is(arg, LN_ARGDESC_DYNAMIC))

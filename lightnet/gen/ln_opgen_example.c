@@ -199,7 +199,7 @@ static void print_declared_outputs(FILE *model, const ln_opdesc *op)
     fprintf(model, "\"tensors_out\": [");
     for (size_t i = 0; i < op->nargs; i++) {
         const ln_argdesc *arg = &op->args[i];
-        if (arg->kind != LN_ARGDESC_OUT || arg->optional)
+        if (arg->kind != LN_ARGDESC_OUT || ln_argdesc_is(arg, LN_ARGDESC_OPTIONAL))
             continue;
         fprintf(model, "%s{\"arg_name\": \"%s%s\", \"name\": \"%s\"}", comma, arg->name,
                 arg->variadic ? "0" : "", arg->name);

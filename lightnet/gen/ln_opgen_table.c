@@ -79,7 +79,7 @@ static void write_arg_info(const generator *g, const ln_argdesc *arg)
         write_string_field(&line, "deflt", value);
         free(value);
     }
-    if (arg->optional)
+    if (ln_argdesc_is(arg, LN_ARGDESC_OPTIONAL))
         ln_cgen_print(&line, ", .optional = 1");
     if (arg->variadic)
         ln_cgen_print(&line, ", .variadic = 1");

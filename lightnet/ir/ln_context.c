@@ -9,6 +9,7 @@
 
 #include "base/ln_filemap.h"
 #include "ir/ln_bind.h"
+#include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_front.h"
 #include "ir/ln_ir_json.h"
@@ -145,10 +146,12 @@ void ln_context_free(ln_context *ctx)
     if (has_tables(ctx))
         ln_context_cleanup(ctx);
     free_tables(ctx);
-    ln_list_free_deep(ctx->disabled, ln_free);
     ln_bind_free(ctx);
-    tl_pool_free(ctx->pool);
-    ln_free(ctx->error);
+    if (!ctx->outer) { // a body borrows these
+        ln_list_free_deep(ctx->disabled, ln_free);
+        tl_pool_free(ctx->pool);
+        ln_free(ctx->error);
+    }
     ln_free(ctx);
 }
 
@@ -241,6 +244,8 @@ static int read_model(ln_context *ctx, const char *name, const char *text, size_
         return -1;
     if (!(ctx->declared & LN_DECLARES_INPUTS) && infer_inputs(ctx))
         return -1;
+    if (ln_bodies_init(ctx))
+        return -1;
     if (ln_context_init_ops(ctx))
         return ln_fail_at(ctx, "%s", name);
     return ctx->declared & LN_DECLARES_OUTPUTS ? 0 : infer_outputs(ctx);
@@ -308,6 +313,7 @@ void ln_context_cleanup(ln_context *ctx)
 {
     ln_context_unload(ctx);
     ln_context_cleanup_ops(ctx);
+    ln_bodies_free(ctx);
     ln_hash_clear(ctx->input_names);
     ln_hash_clear(ctx->output_names);
     ln_hash_clear(ctx->unique);

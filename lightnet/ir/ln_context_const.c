@@ -138,7 +138,8 @@ static int makes_input_or_mutated(const ln_context *ctx, const ln_op *op)
 
 static int is_constant(const ln_context *ctx, const ln_op *op)
 {
-    if (makes_input_or_mutated(ctx, op))
+    // A body begins anew in whatever memory it is given.
+    if (ctx->outer || makes_input_or_mutated(ctx, op))
         return 0;
     if (!op->op_arg->tensors_in)
         return outputs_are_static(ctx, op);

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "ir/ln_bodies.h"
+#include "ir/ln_context_ops.h"
 #include "ir/ln_dynamic.h"
 #include "ir/ln_lifetime.h"
 #include "ir/ln_weights.h"
@@ -57,6 +59,9 @@ static int check_place(const ln_context *ctx, const char *what, const char *name
 static int check_tensor_place(const ln_context *ctx, const ln_tensor_entry *te)
 {
     const size_t element_size = tl_size_of(te->tensor->dtype);
+    const ln_tensor_entry *root = ln_tensor_table_root(ctx->tensor_table, te);
+    if (ln_body_is_given(ctx, root)) // elsewhere, and views lie within it
+        return 0;
     if (check_place(ctx, "tensor", te->name, te->mtype, te->offset, ln_tensor_entry_capacity(te)))
         return -1;
     if (te->offset % element_size)
@@ -116,7 +121,7 @@ static int check_sharing(const ln_context *ctx, const ln_lifetime *life)
 }
 
 // A plan may come from a file, or be older than a parameter.
-static int check_plan(const ln_context *ctx)
+int ln_context_check_plan(const ln_context *ctx)
 {
     ln_lifetime life;
     if (check_places(ctx) || ln_lifetime_find(ctx, &life))
@@ -126,8 +131,7 @@ static int check_plan(const ln_context *ctx)
     return status;
 }
 
-// Runs before an unloading have left their shapes; a plan is for the largest ones.
-static int forget_runs(ln_context *ctx)
+int ln_context_forget_runs(ln_context *ctx)
 {
     const ln_op *op;
     LN_LIST_FOREACH(op, ctx->ops)
@@ -143,7 +147,7 @@ int ln_context_alloc_mem(ln_context *ctx)
     ln_context_clear_error(ctx);
     if (is_loaded(ctx))
         return ln_fail(ctx, "the context is loaded already; unload it first");
-    if (forget_runs(ctx) || check_plan(ctx))
+    if (ln_context_forget_runs(ctx) || ln_context_check_plan(ctx))
         return -1;
     for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE; m++) {
         const ln_mem_info info = ln_mem_type_info(m);
@@ -174,6 +178,7 @@ void ln_context_unload(ln_context *ctx)
 {
     if (is_loaded(ctx))
         ln_context_dealloc_mem(ctx);
+    ln_bodies_unload(ctx);
     ln_list_free_deep(ctx->missing, ln_free);
     ctx->missing = NULL;
     ctx->stale = 0;
@@ -368,9 +373,10 @@ static int check_anew(ln_context *ctx)
     if (!shapes)
         return ln_fail_last(ctx);
     visit_shapes(ctx, shapes, note_shape);
-    const int status =
-        ln_context_rebind(ctx) || visit_shapes(ctx, shapes, compare_shape) || check_plan(ctx) ? -1
-                                                                                              : 0;
+    const int status = ln_context_rebind(ctx) || visit_shapes(ctx, shapes, compare_shape) ||
+                               ln_context_check_plan(ctx)
+                           ? -1
+                           : 0;
     ln_free(shapes);
     return status;
 }
@@ -436,7 +442,7 @@ static int refresh_constants(const ln_context *ctx)
     const ln_op *op;
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        if (!op->op_arg->tensors_in)
+        if (!op->op_arg->tensors_in && !op->run)
             continue;
         if (prepare_op(op) || (op->op_arg->at_load && run_op(op)))
             return -1;

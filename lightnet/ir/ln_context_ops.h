@@ -37,6 +37,14 @@ int ln_context_substitute(ln_context *ctx, ln_list *old_ops, ln_list *new_ops, l
 /** Makes `ops` (takes it), the operators of the context in another order, its list. */
 void ln_context_set_order(ln_context *ctx, ln_list *ops);
 
+/** 0 when the planned offsets, which may come from a file, lie within their memory and agree with
+ * what shares it; -1 with a reason. */
+int ln_context_check_plan(const ln_context *ctx);
+
+/** Gives dynamic tensors their largest shapes again, for which the plan is: earlier runs have left
+ * theirs. */
+int ln_context_forget_runs(ln_context *ctx);
+
 /** Brings ctx->input_names and ctx->output_names in line with the lists. */
 int ln_context_index_names(ln_context *ctx);
 

@@ -17,7 +17,9 @@
 //         ]
 //     }
 //
-// Version, inputs and outputs may be absent. A compiled model also has "arch" (its target) and
+// Version, inputs and outputs may be absent. Before "ops" there may be "bodies" (ln_body.h), an
+// object of programs by name: "inputs", "outputs" and "ops" (all required), and of a compiled model
+// "mem_sizes". A compiled model also has "arch" (its target) and
 // "mem_sizes" (bytes by memory type) at the top, "offset" in every tensor, and "scratch" ("size",
 // "offset") in operators that need it. A number is a double; where numbers are expected, the
 // strings "nan", "inf" and "-inf" are the ones that JSON lacks.

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "ir/ln_bodies.h"
 #include "ir/ln_ir_reader.h"
 #include "lightnet/ln_util.h"
 
@@ -116,16 +117,10 @@ static int read_version(const ln_ir_reader *r, const ln_ir_element *top)
     return value ? 0 : -1;
 }
 
-static int read_top(ln_ir_reader *r, const json_t *json, model *m)
+// What a model and a body have alike.
+static int read_program(ln_ir_reader *r, const ln_ir_element *e, model *m)
 {
-    static const char *const keys[] = {"version",   "inputs", "outputs", "arch",
-                                       "mem_sizes", "ops",    NULL};
-    const ln_ir_element top = {.json = json};
-    if (!ln_ir_is_kind(json, LN_IR_OBJECT))
-        return ln_ir_fail(r, "the model is %s, expected an object", ln_json_describe(json));
-    return read_version(r, &top) || read_plan(r, &top, m) || ln_ir_warn_of_unknown(r, &top, keys) ||
-                   ln_ir_read_ops(r, &top, &m->ops) || read_interface(r, &top, 1, m) ||
-                   read_interface(r, &top, 0, m)
+    return ln_ir_read_ops(r, e, &m->ops) || read_interface(r, e, 1, m) || read_interface(r, e, 0, m)
                ? -1
                : 0;
 }
@@ -147,6 +142,21 @@ static json_t *parse(const ln_ir_reader *r, const char *text, size_t len)
     if (!json)
         ln_fail(r->ctx, "%s:%d:%d: JSON: %s", r->file, error.line, error.column, error.text);
     return json;
+}
+
+static int read_bodies(const ln_ir_reader *r, const ln_ir_element *top, const model *m);
+
+static int read_top(ln_ir_reader *r, const json_t *json, model *m)
+{
+    static const char *const keys[] = {"version",   "inputs", "outputs", "arch",
+                                       "mem_sizes", "bodies", "ops",     NULL};
+    const ln_ir_element top = {.json = json};
+    if (!ln_ir_is_kind(json, LN_IR_OBJECT))
+        return ln_ir_fail(r, "the model is %s, expected an object", ln_json_describe(json));
+    return read_version(r, &top) || read_plan(r, &top, m) || ln_ir_warn_of_unknown(r, &top, keys) ||
+                   read_program(r, &top, m) || read_bodies(r, &top, m)
+               ? -1
+               : 0;
 }
 
 static int create_tables(ln_ir_reader *r)
@@ -186,16 +196,76 @@ static void hand_over(ln_context *ctx, const model *m, ln_list **ops)
     *ops = m->ops;
 }
 
+/* Bodies: each is read with tables of its own */
+
+static int read_body_keys(ln_ir_reader *r, const ln_ir_element *e, model *m)
+{
+    static const char *const keys[] = {"inputs", "outputs", "mem_sizes", "ops", NULL};
+    if (ln_ir_warn_of_unknown(r, e, keys) || !ln_ir_get(r, e, "inputs", LN_IR_ARRAY) ||
+        !ln_ir_get(r, e, "outputs", LN_IR_ARRAY) || read_program(r, e, m))
+        return -1;
+    if (!r->compiled)
+        return 0;
+    const json_t *mem_sizes = ln_ir_get(r, e, "mem_sizes", LN_IR_OBJECT);
+    return mem_sizes ? read_mem_sizes(r, mem_sizes, m->mem_sizes) : -1;
+}
+
+static int read_body(const ln_ir_reader *outer, const char *name, const json_t *json,
+                     const char *target)
+{
+    char label[LN_MAXLINE];
+    model m = {0};
+    ln_context *body = ln_body_create(outer->ctx, name);
+    ln_ir_reader r = {.ctx = body, .file = label, .compiled = outer->compiled};
+    const ln_ir_element e = {.json = json};
+    if (!body)
+        return -1;
+    snprintf(label, sizeof(label), "%s: body '%s'", outer->file, name);
+    if (!ln_ir_is_kind(json, LN_IR_OBJECT))
+        return ln_ir_fail(&r, "it is %s, expected an object", ln_json_describe(json));
+    int status = create_tables(&r) || read_body_keys(&r, &e, &m) ? -1 : 0;
+    if (!status && target && !(m.target = ln_strdup(target)))
+        status = ln_ir_fail_last(&r);
+    if (status)
+        free_model(&m);
+    else
+        hand_over(body, &m, &body->ops);
+    free_tables(&r);
+    return status;
+}
+
+static int read_bodies(const ln_ir_reader *r, const ln_ir_element *top, const model *m)
+{
+    const char *name;
+    json_t *value;
+    if (!json_object_get(top->json, "bodies"))
+        return 0;
+    const json_t *object = ln_ir_get(r, top, "bodies", LN_IR_OBJECT);
+    if (!object)
+        return -1;
+    json_object_foreach((json_t *)object, name, value)
+    {
+        if (!*name || strlen(name) >= LN_MAX_NAME_LEN)
+            return ln_ir_fail(r, "bodies: a name has %zu bytes, expected 1 to %d", strlen(name),
+                              LN_MAX_NAME_LEN - 1);
+        if (read_body(r, name, value, m->target))
+            return -1;
+    }
+    return 0;
+}
+
 int ln_ir_read(ln_context *ctx, const char *name, const char *text, size_t len, ln_list **ops)
 {
     ln_ir_reader r = {.ctx = ctx, .file = name};
     model m = {0};
     json_t *json = parse(&r, text, len);
     const int rc = !json || create_tables(&r) || read_top(&r, json, &m) ? -1 : 0;
-    if (rc)
+    if (rc) {
         free_model(&m);
-    else
+        ln_bodies_free(ctx);
+    } else {
         hand_over(ctx, &m, ops);
+    }
     free_tables(&r);
     json_decref(json);
     return rc;

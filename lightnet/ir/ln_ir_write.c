@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "ir/ln_json.h"
+#include "lightnet/ln_body.h"
 #include "lightnet/ln_outfile.h"
 #include "lightnet/ln_param.h"
 #include "lightnet/ln_tensor.h"
@@ -207,10 +208,13 @@ static int write_plan(FILE *fp, const ln_context *ctx, ln_error *err)
 {
     if (!ctx->target)
         return 0;
-    fputs("    \"arch\": ", fp);
-    if (ln_json_write_string(fp, ctx->target, err))
-        return -1;
-    fputs(",\n    \"mem_sizes\": {", fp);
+    if (!ctx->outer) {
+        fputs("    \"arch\": ", fp);
+        if (ln_json_write_string(fp, ctx->target, err))
+            return -1;
+        fputs(",\n", fp);
+    }
+    fputs("    \"mem_sizes\": {", fp);
     for (int mtype = LN_MEM_NONE + 1; mtype < LN_MEM_TYPE_SIZE; mtype++)
         fprintf(fp, "%s\"%s\": %zu", mtype > LN_MEM_NONE + 1 ? ", " : "",
                 ln_mem_type_name((ln_mem_type)mtype), ctx->mem_sizes[mtype]);
@@ -218,15 +222,39 @@ static int write_plan(FILE *fp, const ln_context *ctx, ln_error *err)
     return 0;
 }
 
+static int write_bodies(FILE *fp, const ln_context *ctx, ln_error *err);
+
+// What a model and a body have alike, and the bodies of a model before what runs them.
+static int write_program(FILE *fp, const ln_context *ctx, ln_error *err)
+{
+    if (write_plan(fp, ctx, err) || write_interface(fp, ctx, 1, err) ||
+        write_interface(fp, ctx, 0, err) || write_bodies(fp, ctx, err))
+        return -1;
+    fputs("    \"ops\": ", fp);
+    return write_list(fp, ctx, 4, ctx->ops, write_op, err);
+}
+
+// In order: each may run those before it.
+static int write_bodies(FILE *fp, const ln_context *ctx, ln_error *err)
+{
+    fputs(ctx->bodies ? "    \"bodies\": {\n" : "", fp);
+    for (const ln_list *node = ctx->bodies; node; node = node->next) {
+        fputs("    ", fp);
+        if (ln_json_write_string(fp, ln_body_name(node->data), err))
+            return -1;
+        fputs(": {\n", fp);
+        if (write_program(fp, node->data, err))
+            return -1;
+        fputs(node->next ? "\n    },\n" : "\n    }},\n", fp);
+    }
+    return 0;
+}
+
 static int write_model(FILE *fp, const void *arg, ln_error *err)
 {
     const ln_context *ctx = arg;
     fprintf(fp, "{\n    \"version\": %d,\n", LN_IR_VERSION);
-    if (write_plan(fp, ctx, err) || write_interface(fp, ctx, 1, err) ||
-        write_interface(fp, ctx, 0, err))
-        return -1;
-    fputs("    \"ops\": ", fp);
-    if (write_list(fp, ctx, 4, ctx->ops, write_op, err))
+    if (write_program(fp, ctx, err))
         return -1;
     fputs("\n}\n", fp);
     return 0;

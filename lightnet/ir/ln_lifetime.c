@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
 #include "lightnet/ln_util.h"
 
@@ -30,16 +31,19 @@ static ln_block *add_block(const ln_context *ctx, ln_lifetime *life, ln_block bl
     return &life->blocks[life->n++];
 }
 
+// What a body is given lies in memory of others: it has no type, so that nothing is planned there
+// and nothing takes it over.
 static ln_block *add_root(const ln_context *ctx, ln_lifetime *life, const ln_tensor_entry *root)
 {
+    const int is_given = ln_body_is_given(ctx, root);
     return add_block(
         ctx, life,
         (ln_block){
             .name = root->name,
-            .mtype = root->mtype,
+            .mtype = is_given ? LN_MEM_NONE : root->mtype,
             // Also an empty tensor has a place of its own.
             .size = ln_tensor_entry_capacity(root) ? ln_tensor_entry_capacity(root) : 1,
-            .offset = root->offset,
+            .offset = is_given ? LN_BODY_GIVEN_OFFSET : root->offset,
             .first = life->end,
             .last = 0,
         });

@@ -19,19 +19,33 @@ static void count_constants(const ln_context *ctx, const ln_op *op, ln_stats *st
     }
 }
 
+static void count_ops(const ln_context *ctx, ln_stats *stats)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        stats->ops++;
+        stats->ops_at_load += op->op_arg->at_load && op->run;
+        stats->views += !op->run && !op->static_run;
+        count_constants(ctx, op, stats);
+    }
+}
+
 int ln_context_stats(const ln_context *ctx, ln_stats *stats)
 {
     const ln_op *op;
+    const ln_context *body;
     ln_lifetime life;
     memset(stats, 0, sizeof(*stats));
+    count_ops(ctx, stats);
+    LN_LIST_FOREACH(body, ctx->bodies)
+    {
+        count_ops(body, stats);
+    }
+    // An operator that runs a body tells what that costs.
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        const ln_op_arg *op_arg = op->op_arg;
-        stats->ops++;
-        stats->ops_at_load += op_arg->at_load && op->run;
-        stats->views += !op->run && !op->static_run;
-        stats->macs += op_arg->at_load ? 0 : op_arg->macs;
-        count_constants(ctx, op, stats);
+        stats->macs += op->op_arg->at_load ? 0 : op->op_arg->macs;
     }
     if (!ctx->target)
         return 0;

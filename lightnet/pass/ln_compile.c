@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ir/ln_bodies.h"
 #include "lightnet/ln_arch.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_pass.h"
@@ -65,13 +66,29 @@ static void report_rules(const ln_context *ctx)
     }
 }
 
+static int compile(ln_context *ctx, const ln_arch *arch);
+
+// Before the operators that run them, whose memory they are planned in.
+static int compile_bodies(ln_context *ctx, const ln_arch *arch)
+{
+    ln_context *body;
+    ln_bodies_share_settings(ctx);
+    LN_LIST_FOREACH(body, ctx->bodies)
+    {
+        if (compile(body, arch) || ln_body_check_ops(body))
+            return ln_fail_at(ctx, "body '%s'", ln_body_name(body));
+    }
+    return 0;
+}
+
 static int compile(ln_context *ctx, const ln_arch *arch)
 {
     const ln_arch *none = ln_hash_find(LN_ARCH.arch_table, none_name);
     ctx->target = ln_strdup(arch->arch_name);
     if (!ctx->target)
         return ln_fail_last(ctx);
-    if (ln_pass_preprocess(ctx) || (none && rewrite_until_nothing_changes(ctx, none)) ||
+    if (compile_bodies(ctx, arch) || ln_pass_preprocess(ctx) ||
+        (none && rewrite_until_nothing_changes(ctx, none)) ||
         rewrite_until_nothing_changes(ctx, arch) ||
         ln_pass_schedule(ctx, ctx->optimize ? arch->sd_funcs : NULL) || ln_context_rebind(ctx) ||
         ln_pass_mem_plan(ctx) || ln_context_check(ctx))

@@ -76,6 +76,10 @@ typedef struct ln_context {
     struct ln_weights *weights; /* data that the model's own file brings; NULL: none */
     ln_list *bound;             /* what ln_context_bind_* said of inputs */
     ln_hash *fixed;             /* names of tensors on whose values shapes were decided */
+    struct ln_context *outer;   /* of a body (ln_body.h): the context whose operators run it */
+    ln_list *bodies;            /* ln_context of the bodies, in order */
+    ln_hash *body_names;        /* their names -> ln_context */
+    struct ln_body *body;       /* of a body: what it is beside a context */
 } ln_context;
 
 /** How often a rule fired while compiling. */
@@ -187,7 +191,7 @@ LN_API int ln_context_run_timed(const ln_context *ctx, uint64_t *ns);
 
 /** What a model is made of and what a run costs. */
 typedef struct ln_stats {
-    int ops;             /* operators */
+    int ops;             /* operators, those of bodies too */
     int ops_at_load;     /* of these, the ones that compute at load only */
     int views;           /* of these, the ones that compute nothing */
     size_t params;       /* elements of all constants that the model brings */

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// How `branch_cpu` and `loop_cpu` run their bodies.
+
+#include "arch/cpu/ln_loop.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "lightnet/ln_util.h"
+#include "tensorlight/tl_type.h"
+
+int ln_is_true(const tl_tensor *tensor)
+{
+    double number;
+    tl_convert(&number, TL_DOUBLE, tensor->data, tensor->dtype);
+    return number != 0;
+}
+
+size_t ln_branches_memory(ln_op_arg *op_arg, const char *one, const char *other)
+{
+    const ln_context *a = ln_body_find(op_arg, one);
+    const ln_context *b = a ? ln_body_find(op_arg, other) : NULL;
+    if (!b)
+        return 0;
+    return ln_body_memory(a) > ln_body_memory(b) ? ln_body_memory(a) : ln_body_memory(b);
+}
+
+/* States on their way */
+
+// The next state of number `k`, and the input of the body whose memory it lies in, -1: none.
+static const tl_tensor *next_state(const ln_loop *loop, int k)
+{
+    return ln_body_output(loop->body, loop->conditional + k);
+}
+
+static int source_of(const ln_loop *loop, int k)
+{
+    return ln_body_output_source(loop->body, loop->conditional + k);
+}
+
+// Copies the states that go by way of scratch memory there, or back from there.
+static void move_given(const ln_loop *loop, char *memory, int back)
+{
+    size_t at = ln_body_memory(loop->body);
+    for (int k = 0; k < loop->n_states; k++) {
+        const size_t size = tl_tensor_size(loop->last[k]);
+        if (source_of(loop, k) < 0 || !size)
+            continue;
+        if (back)
+            memcpy(loop->last[k]->data, memory + at, size);
+        else
+            memcpy(memory + at, next_state(loop, k)->data, size);
+        at += size;
+    }
+}
+
+static void take_states(const ln_loop *loop, char *memory)
+{
+    move_given(loop, memory, 0);
+    for (int k = 0; k < loop->n_states; k++) {
+        const size_t size = tl_tensor_size(loop->last[k]);
+        if (source_of(loop, k) < 0 && size)
+            memcpy(loop->last[k]->data, next_state(loop, k)->data, size);
+    }
+    move_given(loop, memory, 1);
+}
+
+size_t ln_loop_memory(ln_op_arg *op_arg, const char *name)
+{
+    const ln_context *body = ln_body_find(op_arg, name);
+    size_t size = body ? ln_body_memory(body) : 0;
+    for (int i = 0; body && i < ln_body_num_outputs(body); i++)
+        if (ln_body_output_source(body, i) >= 0 &&
+            ln_size_add(size, tl_tensor_size(ln_body_output(body, i)), &size)) {
+            ln_op_fail(op_arg, "body '%s' needs more memory than can be counted", name);
+            return 0;
+        }
+    return size;
+}
+
+/* Iterations */
+
+static char *part_at(const tl_tensor *stacked, int64_t i, int backward)
+{
+    const int64_t n = stacked->dims[0];
+    const size_t size = n ? tl_tensor_size(stacked) / (size_t)n : 0;
+    return (char *)stacked->data + size * (size_t)(backward ? n - 1 - i : i);
+}
+
+static int is_backward(const int *flags, int n, int i)
+{
+    return i < n && flags[i];
+}
+
+static void give_rows(const ln_loop *loop, int64_t i)
+{
+    for (int k = 0; k < loop->n_rows; k++)
+        loop->given[1 + loop->n_states + k] =
+            part_at(loop->row[k], i, is_backward(loop->backward_rows, loop->n_backward_rows, k));
+}
+
+static void take_parts(const ln_loop *loop, int64_t i)
+{
+    for (int k = 0; k < loop->n_parts; k++) {
+        const tl_tensor *part = ln_body_output(loop->body, loop->conditional + loop->n_states + k);
+        char *at =
+            part_at(loop->part[k], i, is_backward(loop->backward_parts, loop->n_backward_parts, k));
+        if (part->len)
+            memcpy(at, part->data, tl_tensor_size(part));
+    }
+}
+
+static int64_t most_trips(const ln_loop *loop)
+{
+    int64_t n = INT64_MAX;
+    if (loop->trips)
+        memcpy(&n, loop->trips->data, sizeof(n));
+    if (loop->n_rows && n > loop->row[0]->dims[0])
+        n = loop->row[0]->dims[0];
+    return loop->most >= 0 && n > loop->most ? loop->most : n;
+}
+
+static void give_states(const ln_loop *loop)
+{
+    for (int k = 0; k < loop->n_states; k++) {
+        if (loop->last[k]->len)
+            memcpy(loop->last[k]->data, loop->state[k]->data, tl_tensor_size(loop->last[k]));
+        loop->given[1 + k] = loop->last[k]->data;
+    }
+    for (int k = 0; k < loop->n_src; k++)
+        loop->given[1 + loop->n_states + loop->n_rows + k] = loop->src[k]->data;
+}
+
+void ln_loop_prepare(ln_loop *loop)
+{
+    const size_t n = 1 + (size_t)loop->n_states + (size_t)loop->n_rows + (size_t)loop->n_src;
+    ln_loop_clear(loop);
+    loop->given = ln_alloc_array(n, sizeof(*loop->given));
+    if (!loop->given)
+        ln_op_fail_last(loop->op_arg);
+    else if (loop->body)
+        ln_body_prepare(loop->op_arg, loop->body);
+}
+
+void ln_loop_run(const ln_loop *loop, const tl_exec *exec)
+{
+    const int64_t n = most_trips(loop);
+    int go_on = !loop->cond || ln_is_true(loop->cond);
+    int64_t i;
+    give_states(loop);
+    loop->given[0] = &i;
+    for (i = 0; i < n && go_on; i++) {
+        give_rows(loop, i);
+        if (ln_body_run(loop->op_arg, loop->body, exec->scratch, loop->given))
+            return;
+        go_on = !loop->conditional || ln_is_true(ln_body_output(loop->body, 0));
+        take_parts(loop, i);
+        take_states(loop, exec->scratch);
+    }
+}
+
+void ln_loop_clear(ln_loop *loop)
+{
+    ln_free(loop->given);
+    loop->given = NULL;
+}
