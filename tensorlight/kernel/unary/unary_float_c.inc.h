@@ -46,7 +46,7 @@ FORMULA(mish, (x * tanh(NAME(softplus, of)(x, 0, 0))))
 
 // (1 + erf(t)) / 2 = erfc(-t) / 2 and (1 + tanh(t)) / 2 = 1 / (1 + e^-2t): without the difference
 // of two numbers near 1 that the left sides are below 0.
-FORMULA(gelu, (x * erfc(x * (C)-0.70710678118654752440) / 2))
+FORMULA(gelu, (x * (erfc(x * (C)-0.70710678118654752440) / 2)))
 FORMULA(gelu_tanh, x / (1 + exp((C)-1.59576912160573071176 * (x + (C)0.044715 * x * x * x))))
 
 FORMULA(relu, x < 0 ? 0 : x)
