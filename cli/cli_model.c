@@ -219,6 +219,9 @@ int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *nam
     ln_image_format format = {.bgr = opt->bgr, .nhwc = opt->nhwc};
     ln_error err;
     ln_error_clear(&err);
+    // What nothing reads may be of any shape.
+    if (!ln_context_num_uses(ctx, name) && !access(file, R_OK))
+        return 0;
     memcpy(format.mean, opt->mean, sizeof(format.mean));
     memcpy(format.scale, opt->scale, sizeof(format.scale));
     tl_tensor *tensor = ln_input_read(file, record(ctx, name), &format, &err);

@@ -45,7 +45,7 @@ static const row rows[] = {
     {"input", 'i', TEXTS, FIELD(inputs), INPUT_COMMANDS, "[NAME=]FILE",
      "an input, by name or in the model's order: npy, pb, png, jpg, pgm, ppm, bin"},
     {"outdir", 'O', TEXT, FIELD(outdir), CLI_RUN, "DIR",
-     "write output_0.npy, ... to DIR (bfloat16: .bin)"},
+     "write output_0.npy, ... to DIR (bfloat16 as uint16)"},
     {"top", 0, COUNT_FROM_1, FIELD(top), CLI_RUN, "K",
      "print the K best indices of each output row"},
     {"labels", 0, TEXT, FIELD(labels), CLI_RUN, "FILE", "names for --top, one a line"},

@@ -125,10 +125,10 @@ static void print_ranks(const ranked *ranks, int k, const labels *names)
 static int print_top(const char *name, const tl_tensor *t, int k, const labels *names)
 {
     const int len = t->ndim ? t->dims[t->ndim - 1] : 1;
-    ranked *ranks = malloc((size_t)len * sizeof(*ranks));
+    ranked *ranks = malloc((size_t)len * sizeof(*ranks) + 1);
     if (!ranks)
         return cli_fail("out of memory");
-    for (int row = 0; row < t->len / len; row++) {
+    for (int row = 0; len && row < t->len / len; row++) {
         for (int i = 0; i < len; i++)
             ranks[i] = (ranked){.value = cli_element(t, row * len + i), .index = i};
         qsort(ranks, (size_t)len, sizeof(*ranks), by_rank);
@@ -139,21 +139,14 @@ static int print_top(const char *name, const tl_tensor *t, int k, const labels *
     return 0;
 }
 
-// npy has no bfloat16: such outputs become raw data, which -i and verify read again.
 static int write_output(const char *dir, const char *name, int k, const tl_tensor *t)
 {
-    const int raw = t->dtype == TL_BFLOAT16;
-    char file[LN_MAXLINE], shape[LN_MAX_SHAPE];
+    char file[LN_MAXLINE];
     ln_error err;
     ln_error_clear(&err);
-    if (cli_data_file(file, dir, "output", k, raw ? "bin" : "npy"))
+    if (cli_data_file(file, dir, "output", k, "npy"))
         return CLI_FAILED;
-    if (raw ? ln_bin_write(file, t, &err) : ln_npy_write(file, t, &err))
-        return cli_fail("output '%s': %s", name, ln_error_text(&err));
-    if (raw)
-        fprintf(stderr, "info: %s: output '%s' as raw %s %s, which npy does not have\n", file, name,
-                tl_dtype_name(t->dtype), ln_sprint_shape(shape, sizeof(shape), t->ndim, t->dims));
-    return 0;
+    return ln_npy_write(file, t, &err) ? cli_fail("output '%s': %s", name, ln_error_text(&err)) : 0;
 }
 
 static int hand_out(const cli_options *opt, const char *name, int k, const tl_tensor *t,

@@ -112,6 +112,8 @@ static tl_tensor *read_stored(const char *file, const tl_tensor *like)
                                                    : ln_input_read_whole(file, &err);
     if (!t)
         cli_fail("%s", ln_error_text(&err));
+    else if (t->dtype == TL_UINT16 && like->dtype == TL_BFLOAT16)
+        t->dtype = TL_BFLOAT16; // its bits, as files keep it that have no such type
     return t;
 }
 

@@ -61,6 +61,8 @@ static tl_tensor *convert(const char *file, const tl_tensor *src, tl_dtype dtype
 static tl_tensor *fit(const char *file, tl_tensor *src, const tl_tensor *like, ln_error *err)
 {
     tl_tensor *dst = NULL;
+    if (src->dtype == TL_UINT16 && like->dtype == TL_BFLOAT16)
+        src->dtype = TL_BFLOAT16; // its bits, as files keep it that have no such type
     if (src->dtype == like->dtype && tl_tensor_issameshape(src, like))
         return src;
     if (!tl_tensor_issameshape(src, like)) {

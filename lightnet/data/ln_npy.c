@@ -24,12 +24,18 @@ static const char magic[] = "\x93NUMPY";
 #define MAGIC_SIZE 6
 #define ALIGNMENT  64 /* of the elements, in files that are written */
 
-/* What NumPy calls the dtypes, without the byte order. It has no bfloat16. */
+/* What NumPy calls the dtypes, without the byte order. It has no bfloat16: see code_of. */
 static const char *const codes[TL_DTYPE_SIZE] = {
     [TL_DOUBLE] = "f8", [TL_FLOAT] = "f4",  [TL_INT32] = "i4",  [TL_INT16] = "i2",
     [TL_INT8] = "i1",   [TL_UINT32] = "u4", [TL_UINT16] = "u2", [TL_UINT8] = "u1",
     [TL_BOOL] = "b1",   [TL_INT64] = "i8",  [TL_UINT64] = "u8", [TL_FLOAT16] = "f2",
 };
+
+/* bfloat16 is written as its 16 bits, as others do who have no such type. */
+static const char *code_of(tl_dtype dtype)
+{
+    return codes[dtype == TL_BFLOAT16 ? TL_UINT16 : dtype];
+}
 
 static tl_dtype dtype_of_code(const char *code)
 {
@@ -306,7 +312,7 @@ static int write_npy(FILE *stream, const void *arg, ln_error *err)
     print_shape(shape, sizeof(shape), t);
     const int len =
         snprintf(text, sizeof(text), "{'descr': '%c%s', 'fortran_order': False, 'shape': %s, }",
-                 order, codes[t->dtype], shape);
+                 order, code_of(t->dtype), shape);
     const int unpadded = MAGIC_SIZE + 4 + len + 1;
     const int padding = (ALIGNMENT - unpadded % ALIGNMENT) % ALIGNMENT;
     const int header_size = len + padding + 1;
@@ -322,7 +328,5 @@ static int write_npy(FILE *stream, const void *arg, ln_error *err)
 
 int ln_npy_write(const char *file, const tl_tensor *t, ln_error *err)
 {
-    if (!codes[t->dtype])
-        return ln_error_set(err, "%s: npy has no type for %s", file, tl_dtype_name(t->dtype));
     return ln_outfile_write(file, write_npy, t, err);
 }

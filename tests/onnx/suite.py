@@ -65,9 +65,11 @@ class Model:
 
     def scope(self):
         """Why the model's very subject is none of LightNet's, or None."""
-        if "STRING" in self.name or re.search(r"_(seq|opt)(_|$)|sequence_map|string", self.name):
+        if "STRING" in self.name or re.search(r"_(seq|opt)(_|$)|sequence|string", self.name):
             return next((why for part, why in (("STRING", "strings"), ("string", "strings"), ("opt", "optional values"),
                                                ("seq", "sequences")) if part in self.name))
+        if "training_dropout" in self.name:
+            return "training"
         return next((why for part, why in OUT_OF_SCOPE if any(part in operator for operator, _ in self.nodes)), None)
 
 

@@ -172,19 +172,39 @@ static int64_t known_dim(const ln_onnx_model *m, const LnOnnx__Dimension *d)
     return bound && bound->ndim == 1 ? bound->dims[0] : -1;
 }
 
-static void check_bound(ln_onnx_model *m, const char *name, const LnOnnx__Shape *shape,
-                        const tl_tensor *bound)
+static int agrees(const ln_onnx_model *m, const LnOnnx__Shape *shape, const tl_tensor *bound)
+{
+    if ((size_t)bound->ndim != shape->n_dim)
+        return 0;
+    for (int i = 0; i < bound->ndim; i++) {
+        const int64_t dim = known_dim(m, shape->dim[i]);
+        if (dim > 0 && dim != bound->dims[i])
+            return 0;
+    }
+    return 1;
+}
+
+static int is_closed(const ln_onnx_model *m, const LnOnnx__Shape *shape)
+{
+    for (size_t i = 0; i < shape->n_dim; i++)
+        if (known_dim(m, shape->dim[i]) < 0)
+            return 0;
+    return 1;
+}
+
+// What was said of the input, where it may be so. A shape that the model states stays: whether the
+// data that is given for it later fits is seen then, and matters only if something reads it.
+static const tl_tensor *usable(ln_onnx_model *m, const char *name, const LnOnnx__Shape *shape,
+                               const tl_tensor *bound)
 {
     char text[LN_MAX_SHAPE];
-    int agrees = (size_t)bound->ndim == shape->n_dim;
-    for (int i = 0; agrees && i < bound->ndim; i++) {
-        const int64_t dim = known_dim(m, shape->dim[i]);
-        agrees = dim <= 0 || dim == bound->dims[i];
-    }
-    if (!agrees)
+    if (!bound || !shape || agrees(m, shape, bound))
+        return bound;
+    if (!is_closed(m, shape))
         ln_onnx_model_fail(m, "input '%s' is given with shape %s, expected %s", name,
                            ln_sprint_shape(text, sizeof(text), bound->ndim, bound->dims),
                            shape_text(m, shape));
+    return NULL;
 }
 
 static void own_dims(ln_onnx_model *m, const char *name, const LnOnnx__Shape *shape,
@@ -204,9 +224,10 @@ static void own_dims(ln_onnx_model *m, const char *name, const LnOnnx__Shape *sh
     }
 }
 
-// The input's record, without data; NULL after a failure. `bound`: what was said of it, or NULL.
+// The input's record, without data; NULL after a failure. `*bound`: what was said of it, or NULL;
+// NULL then if it cannot be so.
 static tl_tensor *input_record(ln_onnx_model *m, const LnOnnx__ValueInfo *input,
-                               const tl_tensor *bound)
+                               const tl_tensor **bound)
 {
     char buf[32];
     int dims[LN_MAXDIM] = {0};
@@ -220,18 +241,17 @@ static tl_tensor *input_record(ln_onnx_model *m, const LnOnnx__ValueInfo *input,
     if (type->shape && type->shape->n_dim > LN_MAXDIM)
         ln_onnx_model_fail(m, "input '%s' has %zu dimensions, expected at most %d", name_of(input),
                            type->shape->n_dim, LN_MAXDIM);
-    else if (type->shape && bound)
-        check_bound(m, name_of(input), type->shape, bound);
-    else if (type->shape)
+    *bound = m->failed ? NULL : usable(m, name_of(input), type->shape, *bound);
+    if (!m->failed && type->shape && !*bound)
         own_dims(m, name_of(input), type->shape, dims);
-    else if (!bound)
+    else if (!m->failed && !*bound)
         ln_onnx_model_fail(m, "input '%s' has no shape; give it, as by --shape '%s=1x3x224x224'",
                            name_of(input), name_of(input));
     if (m->failed)
         return NULL;
     tl_tensor *record =
-        tl_tensor_create(NULL, bound ? bound->ndim : (int)type->shape->n_dim,
-                         bound ? bound->dims : dims, ln_onnx_dtype(type->elem_type));
+        tl_tensor_create(NULL, *bound ? (*bound)->ndim : (int)type->shape->n_dim,
+                         *bound ? (*bound)->dims : dims, ln_onnx_dtype(type->elem_type));
     if (!record)
         ln_onnx_model_fail(m, "input '%s': %s", name_of(input), tl_last_error());
     return record;
@@ -265,7 +285,7 @@ static void add_input(ln_onnx_scope *scope, const LnOnnx__ValueInfo *input, int 
 {
     ln_onnx_model *m = scope->model;
     const tl_tensor *bound = ln_bind_find(m->ctx, name_of(input), index);
-    tl_tensor *record = input_record(m, input, bound);
+    tl_tensor *record = input_record(m, input, &bound);
     const char *name = record ? ln_onnx_tensor_name(m, name_of(input)) : NULL;
     if (name) {
         const int known = bound && bound->data && bound->dtype == record->dtype;

@@ -13,7 +13,8 @@ LN_BEGIN_DECLS
 
 /** Reads `file` into a tensor of like's dtype and shape. npy and ONNX
  * tensors: the shape must be the same, floating
- * types are converted, integers if every value fits. png, jpg, pgm, ppm: see ln_image_read;
+ * types are converted, integers if every value fits; for bfloat16, which npy does not have, uint16
+ * holds the bits. png, jpg, pgm, ppm: see ln_image_read;
  * `format` NULL: refused. A name that ends in .bin: raw little-endian elements of exactly like's
  * size. Returns new (tl_tensor_free_data_too), or NULL with a reason that names the file. */
 LN_API tl_tensor *ln_input_read(const char *file, const tl_tensor *like,
