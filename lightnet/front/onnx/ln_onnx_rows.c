@@ -18,6 +18,7 @@ static const ln_onnx_row *const tables[] = {
     ln_onnx_rows_refused,
     ln_onnx_rows_resize,
     ln_onnx_rows_select,
+    ln_onnx_rows_sample,
     ln_onnx_rows_shape,
     ln_onnx_rows_signal,
     ln_onnx_rows_unary,

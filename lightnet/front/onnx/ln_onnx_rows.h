@@ -19,6 +19,7 @@ extern const ln_onnx_row ln_onnx_rows_reduce[];
 extern const ln_onnx_row ln_onnx_rows_refused[];
 extern const ln_onnx_row ln_onnx_rows_resize[];
 extern const ln_onnx_row ln_onnx_rows_select[];
+extern const ln_onnx_row ln_onnx_rows_sample[];
 extern const ln_onnx_row ln_onnx_rows_shape[];
 extern const ln_onnx_row ln_onnx_rows_signal[];
 extern const ln_onnx_row ln_onnx_rows_unary[];

@@ -174,6 +174,86 @@ TL_API size_t tl_resample_scratch(const tl_tensor *src, const int *dims,
 TL_API int tl_exec_resample(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                             const tl_resample_param *param);
 
+/* ---- sampling at given positions: FLT, computed in double ---- */
+
+/** What a position outside src gives. */
+typedef enum tl_outside {
+    TL_OUTSIDE_INVALID = -1,
+    TL_OUTSIDE_ZERO = 0,
+    TL_OUTSIDE_BORDER,  /* what the nearest position at the border gives */
+    TL_OUTSIDE_REFLECT, /* the border is a mirror */
+    TL_OUTSIDE_SIZE
+} tl_outside;
+
+/** The identifier, or NULL out of range; TL_OUTSIDE_INVALID for every other string, and NULL. */
+TL_API const char *tl_outside_name(tl_outside outside);
+TL_API tl_outside tl_outside_from_str(const char *str);
+
+/** src [N, C, in..] at the positions grid [N, out.., n] -> dst [N, C, out..], over n = 1 .. 3 axes;
+ *  a position lists the last axis first. -1 and 1 are the outer edges of the first and the last
+ *  element, or, with `aligns_corners`, their centers. TL_RESAMPLE_CUBIC has a = -0.75. The nearest
+ *  of two is the even one, of three axes the one away from 0. NaN and infinities count as far
+ *  outside. src and grid FLT. Source: ONNX GridSample-22. D. */
+TL_API int tl_grid_sample_shape(const tl_tensor *src, const tl_tensor *grid, int *dims);
+TL_API tl_tensor *tl_tensor_grid_sample(const tl_tensor *src, const tl_tensor *grid, tl_tensor *dst,
+                                        tl_resample_mode mode, tl_outside outside,
+                                        int aligns_corners);
+TL_API int tl_exec_grid_sample(const tl_exec *exec, const tl_tensor *src, const tl_tensor *grid,
+                               tl_tensor *dst, tl_resample_mode mode, tl_outside outside,
+                               int aligns_corners);
+
+typedef struct tl_roi_param {
+    int size[2];  /* height and width of the result, >= 1 */
+    double scale; /* from the regions' coordinates to those of src, > 0 */
+    int is_max;   /* roi_align: the maximum of what a bin's samples weigh, not their mean */
+    int samples;  /* roi_align: of a bin along each axis, 0 .. 1024; 0: about one for an element */
+    int is_half_pixel; /* roi_align: coordinates are of edges, not of centers */
+} tl_roi_param;
+
+/** Regions of images: src [N, C, H, W], rois [R, 4] (x1, y1, x2, y2), of src's dtype, batch [R]
+ * (the image of each, TL_INT64 or TL_INT32) -> dst [R, C, size..], each bin sampled linearly. -1
+ * (NULL) with a reason: an image that is not there, a region that is not finite or many times as
+ * large as src. Source: ONNX RoiAlign-22. D. */
+TL_API int tl_roi_align_shape(const tl_tensor *src, const tl_tensor *rois, const tl_tensor *batch,
+                              const tl_roi_param *param, int *dims);
+TL_API tl_tensor *tl_tensor_roi_align(const tl_tensor *src, const tl_tensor *rois,
+                                      const tl_tensor *batch, tl_tensor *dst,
+                                      const tl_roi_param *param);
+TL_API int tl_exec_roi_align(const tl_exec *exec, const tl_tensor *src, const tl_tensor *rois,
+                             const tl_tensor *batch, tl_tensor *dst, const tl_roi_param *param);
+
+/** The same with rois [R, 5] (image, x1, y1, x2, y2): corners rounded to elements, the maximum of
+ *  each bin's elements, 0 of an empty bin. Source: ONNX MaxRoiPool-22. D. */
+TL_API int tl_roi_maxpool_shape(const tl_tensor *src, const tl_tensor *rois,
+                                const tl_roi_param *param, int *dims);
+TL_API tl_tensor *tl_tensor_roi_maxpool(const tl_tensor *src, const tl_tensor *rois, tl_tensor *dst,
+                                        const tl_roi_param *param);
+TL_API int tl_exec_roi_maxpool(const tl_exec *exec, const tl_tensor *src, const tl_tensor *rois,
+                               tl_tensor *dst, const tl_roi_param *param);
+
+/** The elements that a convolution with moved taps multiplies: src [N, C, H, W], offset
+ *  [N, G * KH * KW * 2, OH, OW] (vertical, horizontal), mask [N, G * KH * KW, OH, OW] or NULL: 1;
+ *  windows over two axes of size KH, KW; G groups of channels -> dst [N, C * KH * KW, OH * OW].
+ *  Between elements linear, outside 0, times the mask. Source: ONNX DeformConv-22. D. */
+TL_API int tl_deform_columns_shape(const tl_tensor *src, const tl_tensor *offset,
+                                   const tl_tensor *mask, const tl_windows *windows, int group,
+                                   int *dims);
+TL_API tl_tensor *tl_tensor_deform_columns(const tl_tensor *src, const tl_tensor *offset,
+                                           const tl_tensor *mask, tl_tensor *dst,
+                                           const tl_windows *windows, int group);
+TL_API int tl_exec_deform_columns(const tl_exec *exec, const tl_tensor *src,
+                                  const tl_tensor *offset, const tl_tensor *mask, tl_tensor *dst,
+                                  const tl_windows *windows, int group);
+
+/** The sum of windows where they overlap: src [N, C * size.., windows] -> dst [N, C, extents..];
+ *  extents [windows->n], in which so many windows fit. Source: ONNX Col2Im-18. D. */
+TL_API int tl_col2im_shape(const tl_tensor *src, const tl_windows *windows, const int *extents,
+                           int *dims);
+TL_API tl_tensor *tl_tensor_col2im(const tl_tensor *src, tl_tensor *dst, const tl_windows *windows,
+                                   const int *extents);
+TL_API int tl_exec_col2im(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
+                          const tl_windows *windows);
+
 TL_END_DECLS
 
 #endif

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX's operators that sample, move or put back parts of images.
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "front/onnx/ln_onnx_rows.h"
+#include "front/onnx/ln_onnx_windows.h"
+
+/** ONNX's name of something, and LightNet's. */
+typedef struct name_pair {
+    const char *onnx, *ours;
+} name_pair;
+
+/** The string attribute in LightNet's words. */
+static const char *look_up(ln_onnx_node *n, const char *attr, const char *deflt,
+                           const name_pair *pairs, size_t len)
+{
+    const char *const value = ln_onnx_string(n, attr, deflt);
+    for (size_t i = 0; i < len; i++)
+        if (ln_streq(pairs[i].onnx, value))
+            return pairs[i].ours;
+    ln_onnx_fail(n, "attribute '%s' is \"%s\", which it cannot be", attr, value);
+    return pairs[0].ours;
+}
+
+#define LOOK_UP(n, attr, deflt, pairs) \
+    look_up(n, attr, deflt, pairs, sizeof(pairs) / sizeof(pairs[0]))
+
+/** A tensor that must have `ndim` dimensions; the node fails otherwise. */
+static const tl_tensor *of_ndim(ln_onnx_node *n, const char *tensor, int ndim)
+{
+    const tl_tensor *const t = ln_onnx_tensor_of(n, tensor);
+    if (t->ndim != ndim)
+        ln_onnx_fail(n, "'%s' has %d dimensions, expected %d", tensor ? tensor : "", t->ndim, ndim);
+    return t;
+}
+
+/* ---- GridSample, AffineGrid ---- */
+
+static const name_pair grid_modes[] = {
+    {"linear", "TL_RESAMPLE_LINEAR"},   {"bilinear", "TL_RESAMPLE_LINEAR"},
+    {"nearest", "TL_RESAMPLE_NEAREST"}, {"cubic", "TL_RESAMPLE_CUBIC"},
+    {"bicubic", "TL_RESAMPLE_CUBIC"},
+};
+static const name_pair paddings[] = {
+    {"zeros", "TL_OUTSIDE_ZERO"},
+    {"border", "TL_OUTSIDE_BORDER"},
+    {"reflection", "TL_OUTSIDE_REFLECT"},
+};
+
+static void translate_grid_sample(ln_onnx_node *n)
+{
+    const char *const mode = LOOK_UP(n, "mode", "linear", grid_modes);
+    const char *const outside = LOOK_UP(n, "padding_mode", "zeros", paddings);
+    ln_onnx_begin(n, "grid_sample");
+    ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
+    ln_onnx_arg(n, "grid", ln_onnx_in(n, 1));
+    ln_onnx_set_string(n, "mode", mode);
+    ln_onnx_set_string(n, "outside", outside);
+    ln_onnx_set_bool(n, "align_corners", ln_onnx_int(n, "align_corners", 0) != 0);
+    ln_onnx_end(n, "dst", 0);
+}
+
+/** Coordinate -1 .. 1 of index `i` of `len`. */
+static double coordinate(int i, int len, int aligns_corners)
+{
+    if (aligns_corners)
+        return len > 1 ? 2.0 * i / (len - 1) - 1 : 0;
+    return (2.0 * i + 1) / len - 1;
+}
+
+/** The positions of all elements, the last axis first, and 1: [1, elements, axes + 1]. */
+static const char *base_grid(ln_onnx_node *n, tl_dtype dtype, const int *extents, int axes,
+                             int aligns_corners)
+{
+    int elements = 1;
+    for (int i = 0; i < axes; i++)
+        elements = extents[i] <= INT_MAX / 4 / elements ? elements * extents[i] : 0;
+    const int dims[] = {1, elements, axes + 1};
+    const size_t len = (size_t)elements * (size_t)(axes + 1);
+    double *const numbers = len ? malloc(len * sizeof(double)) : NULL;
+    if (!numbers) {
+        ln_onnx_fail(n, "no memory for a grid of this size");
+        return NULL;
+    }
+    for (int e = 0; e < elements; e++) {
+        double *const row = numbers + (size_t)e * (size_t)(axes + 1);
+        for (int i = axes - 1, rest = e; i >= 0; rest /= extents[i], i--)
+            row[axes - 1 - i] = coordinate(rest % extents[i], extents[i], aligns_corners);
+        row[axes] = 1;
+    }
+    tl_convert_array(numbers, dtype, numbers, TL_DOUBLE, len);
+    const char *const name = ln_onnx_constant(n, dtype, 3, dims, numbers);
+    free(numbers);
+    return name;
+}
+
+/** Each position is the matrix times (x, y, .., 1). */
+static void translate_affine_grid(ln_onnx_node *n)
+{
+    const char *const theta = ln_onnx_in(n, 0);
+    const tl_tensor *const t = of_ndim(n, theta, 3);
+    int len, dims[TL_MAXDIM];
+    const int64_t *const size = ln_onnx_ints_in(n, 1, &len);
+    const int axes = len - 2;
+    if (axes != 2 && axes != 3)
+        ln_onnx_fail(n, "input 'size' has %d numbers, expected 4 or 5", len);
+    if (ln_onnx_failed(n))
+        return;
+    if (t->dims[1] != axes || t->dims[2] != axes + 1 || !tl_dtype_is_float(t->dtype))
+        ln_onnx_fail(n, "input 'theta' has matrices of %d x %d of type %s, expected %d x %d floats",
+                     t->dims[1], t->dims[2], tl_dtype_name(t->dtype), axes, axes + 1);
+    for (int i = 0; i < axes; i++) {
+        if (size[2 + i] < 1 || size[2 + i] > INT_MAX)
+            ln_onnx_fail(n, "input 'size' has %lld, expected 1 to %d", (long long)size[2 + i],
+                         INT_MAX);
+        dims[1 + i] = (int)size[2 + i];
+    }
+    if (ln_onnx_failed(n))
+        return;
+    dims[0] = t->dims[0];
+    dims[axes + 1] = axes;
+    const char *const base =
+        base_grid(n, t->dtype, dims + 1, axes, ln_onnx_int(n, "align_corners", 0) != 0);
+    ln_onnx_begin(n, "matmul");
+    ln_onnx_arg(n, "src1", base);
+    ln_onnx_arg(n, "src2", theta);
+    ln_onnx_set_bool(n, "trans2", 1);
+    ln_onnx_reshape(n, ln_onnx_end(n, "dst", LN_ONNX_TEMP), axes + 2, dims, 0);
+}
+
+/* ---- regions ---- */
+
+static int read_extent(ln_onnx_node *n, const char *attr, int64_t deflt)
+{
+    const int64_t value = ln_onnx_int(n, attr, deflt);
+    if (value >= 0 && value <= INT_MAX)
+        return (int)value;
+    ln_onnx_fail(n, "attribute '%s' is %lld, expected 0 to %d", attr, (long long)value, INT_MAX);
+    return 1;
+}
+
+static const name_pair roi_modes[] = {{"avg", ""}, {"max", "max"}};
+static const name_pair roi_coordinates[] = {{"half_pixel", "half"}, {"output_half_pixel", ""}};
+
+/** Coordinates are those of centers before opset 16. */
+static void translate_roi_align(ln_onnx_node *n)
+{
+    const int is_max = *LOOK_UP(n, "mode", "avg", roi_modes) != 0;
+    const int is_half = n->opset >= 16 && *LOOK_UP(n, "coordinate_transformation_mode",
+                                                   "half_pixel", roi_coordinates) != 0;
+    const int size[] = {read_extent(n, "output_height", 1), read_extent(n, "output_width", 1)};
+    ln_onnx_begin(n, "roi_align");
+    ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
+    ln_onnx_arg(n, "rois", ln_onnx_in(n, 1));
+    ln_onnx_arg(n, "batch", ln_onnx_in(n, 2));
+    ln_onnx_set_ints(n, "size", 2, size);
+    ln_onnx_set_number(n, "scale", ln_onnx_float(n, "spatial_scale", 1));
+    ln_onnx_set_int(n, "samples", read_extent(n, "sampling_ratio", 0));
+    ln_onnx_set_bool(n, "is_max", is_max);
+    ln_onnx_set_bool(n, "half_pixel", is_half);
+    ln_onnx_end(n, "dst", 0);
+}
+
+static void translate_max_roi_pool(ln_onnx_node *n)
+{
+    int size[2];
+    if (!ln_onnx_has_attr(n, "pooled_shape"))
+        ln_onnx_fail(n, "attribute 'pooled_shape' is missing");
+    ln_onnx_window_ints(n, "pooled_shape", 2, 1, 1, size);
+    ln_onnx_begin(n, "roi_maxpool");
+    ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
+    ln_onnx_arg(n, "rois", ln_onnx_in(n, 1));
+    ln_onnx_set_ints(n, "size", 2, size);
+    ln_onnx_set_number(n, "scale", ln_onnx_float(n, "spatial_scale", 1));
+    ln_onnx_end(n, "dst", 0);
+}
+
+/* ---- DeformConv, Col2Im ---- */
+
+/** The product of the weights and the columns, group by group, which are [N, group, .., windows].
+ */
+static void multiply_columns(ln_onnx_node *n, const char *columns, const char *weight,
+                             const char *bias, int group, const int *dst_dims)
+{
+    const tl_tensor *const c = ln_onnx_tensor_of(n, columns);
+    const tl_tensor *const w = ln_onnx_tensor_of(n, weight);
+    const int rows = c->dims[1] / group, channels = w->dims[0] / group;
+    const char *const src2 =
+        ln_onnx_reshape(n, columns, 4, (int[]){c->dims[0], group, rows, c->dims[2]}, LN_ONNX_TEMP);
+    const char *const src1 =
+        ln_onnx_reshape(n, weight, 4, (int[]){1, group, channels, rows}, LN_ONNX_TEMP);
+    const char *const added =
+        bias ? ln_onnx_reshape(n, bias, 3, (int[]){group, channels, 1}, LN_ONNX_TEMP) : NULL;
+    ln_onnx_begin(n, "matmul");
+    ln_onnx_arg(n, "src1", src1);
+    ln_onnx_arg(n, "src2", src2);
+    ln_onnx_arg(n, "bias", added);
+    ln_onnx_reshape(n, ln_onnx_end(n, "dst", LN_ONNX_TEMP), 4, dst_dims, 0);
+}
+
+static void translate_deform_conv(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0), *const weight = ln_onnx_in(n, 1);
+    const char *const offset = ln_onnx_in(n, 2), *const bias = ln_onnx_optional(n, 3);
+    const char *const mask = ln_onnx_optional(n, 4);
+    const tl_tensor *const s = of_ndim(n, src, 4), *const w = of_ndim(n, weight, 4);
+    const tl_tensor *const o = of_ndim(n, offset, 4);
+    const tl_windows windows = ln_onnx_windows(n, src, weight);
+    const int group = read_extent(n, "group", 1);
+    if (ln_onnx_failed(n))
+        return;
+    if (group < 1 || w->dims[0] % group != 0 || (int64_t)w->dims[1] * group != s->dims[1] ||
+        w->dims[2] != windows.size[0] || w->dims[3] != windows.size[1])
+        ln_onnx_fail(n, "weights [%d, %d, %d, %d] in %d groups do not fit to %d channels",
+                     w->dims[0], w->dims[1], w->dims[2], w->dims[3], group, s->dims[1]);
+    ln_onnx_begin(n, "deform_columns");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_arg(n, "offset", offset);
+    ln_onnx_arg(n, "mask", mask);
+    ln_onnx_set_int(n, "group", read_extent(n, "offset_group", 1));
+    ln_onnx_set_ints(n, "size", 2, windows.size);
+    ln_onnx_set_ints(n, "stride", 2, windows.stride);
+    ln_onnx_set_ints(n, "dilation", 2, windows.dilation);
+    ln_onnx_set_ints(n, "padding", 4, windows.padding);
+    const char *const columns = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    if (!ln_onnx_failed(n))
+        multiply_columns(n, columns, weight, bias, group,
+                         (int[]){s->dims[0], w->dims[0], o->dims[2], o->dims[3]});
+}
+
+/** The numbers of an input as ints of at least 1, at most TL_MAX_SPATIAL; returns how many. */
+static int read_extents(ln_onnx_node *n, int input, int *extents)
+{
+    int len;
+    const int64_t *const given = ln_onnx_ints_in(n, input, &len);
+    if (len < 1 || len > TL_MAX_SPATIAL) {
+        ln_onnx_fail(n, "input %d has %d numbers, expected 1 to %d", input, len, TL_MAX_SPATIAL);
+        return 1;
+    }
+    for (int i = 0; i < len; i++) {
+        if (given[i] < 1 || given[i] > INT_MAX)
+            ln_onnx_fail(n, "input %d has %lld, expected 1 to %d", input, (long long)given[i],
+                         INT_MAX);
+        extents[i] = (int)given[i];
+    }
+    return len;
+}
+
+static void translate_col2im(ln_onnx_node *n)
+{
+    int extents[TL_MAX_SPATIAL] = {1}, size[TL_MAX_SPATIAL] = {1};
+    int stride[TL_MAX_SPATIAL], dilation[TL_MAX_SPATIAL], padding[2 * TL_MAX_SPATIAL];
+    const int len = read_extents(n, 1, extents);
+    const int n_size = read_extents(n, 2, size);
+    if (n_size != len)
+        ln_onnx_fail(n, "an image of %d axes and blocks of %d, expected the same", len, n_size);
+    ln_onnx_window_ints(n, "strides", len, 1, 1, stride);
+    ln_onnx_window_ints(n, "dilations", len, 1, 1, dilation);
+    ln_onnx_window_ints(n, "pads", 2 * len, 0, -INT_MAX, padding);
+    ln_onnx_begin(n, "col2im");
+    ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
+    ln_onnx_set_ints(n, "extents", len, extents);
+    ln_onnx_set_ints(n, "size", len, size);
+    ln_onnx_set_ints(n, "stride", len, stride);
+    ln_onnx_set_ints(n, "dilation", len, dilation);
+    ln_onnx_set_ints(n, "padding", 2 * len, padding);
+    ln_onnx_end(n, "dst", 0);
+}
+
+/* ---- blocks of elements between channels and space ---- */
+
+/** The block's length; where it divides neither, the node fails and 1 comes back. */
+static int read_block(ln_onnx_node *n, const tl_tensor *src, int is_to_space)
+{
+    const int b = read_extent(n, "blocksize", 1);
+    const int fits = b > 0 && (is_to_space ? src->dims[1] % ((int64_t)b * b) == 0
+                                           : src->dims[2] % b == 0 && src->dims[3] % b == 0);
+    if (!fits)
+        ln_onnx_fail(n, "blocks of %d x %d do not fit to %d channels of %d x %d", b, b,
+                     src->dims[1], src->dims[2], src->dims[3]);
+    return fits ? b : 1;
+}
+
+static const name_pair orders[] = {{"DCR", ""}, {"CRD", "channels first"}};
+
+static void translate_depth_to_space(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const tl_tensor *const t = of_ndim(n, src, 4);
+    const int is_crd = *LOOK_UP(n, "mode", "DCR", orders) != 0;
+    if (ln_onnx_failed(n))
+        return;
+    const int b = read_block(n, t, 1), c = t->dims[1] / b / b, h = t->dims[2], w = t->dims[3];
+    const int64_t height = (int64_t)h * b, width = (int64_t)w * b;
+    if (height > INT_MAX || width > INT_MAX)
+        ln_onnx_fail(n, "the result has %lld x %lld elements", (long long)height, (long long)width);
+    const int parts[2][6] = {{t->dims[0], b, b, c, h, w}, {t->dims[0], c, b, b, h, w}};
+    static const int axes[2][6] = {{0, 3, 4, 1, 5, 2}, {0, 1, 4, 2, 5, 3}};
+    const int dims[] = {t->dims[0], c, (int)height, (int)width};
+    const char *const apart = ln_onnx_reshape(n, src, 6, parts[is_crd], LN_ONNX_TEMP);
+    ln_onnx_reshape(n, ln_onnx_transpose(n, apart, axes[is_crd], LN_ONNX_TEMP), 4, dims, 0);
+}
+
+static void translate_space_to_depth(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const tl_tensor *const t = of_ndim(n, src, 4);
+    if (ln_onnx_failed(n))
+        return;
+    const int b = read_block(n, t, 0), h = t->dims[2] / b, w = t->dims[3] / b;
+    const int64_t channels = (int64_t)t->dims[1] * b * b;
+    if (b > 32768 || channels > INT_MAX)
+        ln_onnx_fail(n, "the result has more than %d channels", INT_MAX);
+    const int parts[] = {t->dims[0], t->dims[1], h, b, w, b};
+    static const int axes[] = {0, 3, 5, 1, 2, 4};
+    const int dims[] = {t->dims[0], (int)channels, h, w};
+    const char *const apart = ln_onnx_reshape(n, src, 6, parts, LN_ONNX_TEMP);
+    ln_onnx_reshape(n, ln_onnx_transpose(n, apart, axes, LN_ONNX_TEMP), 4, dims, 0);
+}
+
+const ln_onnx_row ln_onnx_rows_sample[] = {
+    {"GridSample", 16, translate_grid_sample},
+    {"AffineGrid", 20, translate_affine_grid},
+    {"RoiAlign", 10, translate_roi_align},
+    {"MaxRoiPool", 1, translate_max_roi_pool},
+    {"DeformConv", 19, translate_deform_conv},
+    {"Col2Im", 18, translate_col2im},
+    {"DepthToSpace", 1, translate_depth_to_space},
+    {"SpaceToDepth", 1, translate_space_to_depth},
+    {NULL},
+};
