@@ -19,6 +19,9 @@ int ln_bodies_init(ln_context *ctx);
 /** Lets the bodies have the settings of `ctx`. */
 void ln_bodies_share_settings(ln_context *ctx);
 
+/** Removes the bodies that no operator names, and that none of those runs that one does. */
+void ln_bodies_prune(ln_context *ctx);
+
 /** Frees what ln_body_prepare allocated. */
 void ln_bodies_unload(ln_context *ctx);
 

@@ -20,6 +20,7 @@ typedef struct place {
 struct ln_body {
     char *name;
     int number; /* its place in the order of bodies */
+    int used;   /* an operator names it */
     place *places;
     size_t n_places;
 };
@@ -27,11 +28,6 @@ struct ln_body {
 static ln_context *outermost(ln_context *ctx)
 {
     return ctx->outer ? ctx->outer : ctx;
-}
-
-static void free_context(void *ctx)
-{
-    ln_context_free(ctx);
 }
 
 // Takes the three, on success alone.
@@ -283,18 +279,65 @@ void ln_bodies_unload(ln_context *ctx)
     }
 }
 
+static void free_body(ln_context *body)
+{
+    struct ln_body *own = body->body;
+    forget_places(body);
+    ln_context_free(body);
+    ln_free(own->name);
+    ln_free(own);
+}
+
+static void mark_used(const ln_context *root, const ln_context *program)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, program->ops)
+    {
+        const ln_param_entry *param;
+        LN_LIST_FOREACH(param, op->op_arg->params)
+        {
+            const int is_text = param->type == LN_PARAM_STRING && param->value_string;
+            ln_context *body = is_text ? find(root, param->value_string) : NULL;
+            if (body)
+                body->body->used = 1;
+        }
+    }
+}
+
+void ln_bodies_prune(ln_context *ctx)
+{
+    ln_context *body;
+    mark_used(ctx, ctx);
+    ctx->bodies = ln_list_reverse(ctx->bodies);
+    LN_LIST_FOREACH(body, ctx->bodies)
+    {
+        if (body->body->used)
+            mark_used(ctx, body);
+    }
+    ctx->bodies = ln_list_reverse(ctx->bodies);
+    for (ln_list **link = &ctx->bodies; *link;) {
+        ln_list *node = *link;
+        body = node->data;
+        if (body->body->used) {
+            link = &node->next;
+            continue;
+        }
+        *link = node->next;
+        node->next = NULL;
+        ln_list_free(node);
+        ln_hash_remove(ctx->body_names, body->body->name);
+        free_body(body);
+    }
+}
+
 void ln_bodies_free(ln_context *ctx)
 {
     ln_context *body;
     LN_LIST_FOREACH(body, ctx->bodies)
     {
-        struct ln_body *own = body->body;
-        forget_places(body);
-        ln_context_cleanup(body);
-        ln_free(own->name);
-        ln_free(own);
+        free_body(body);
     }
-    ln_list_free_deep(ctx->bodies, free_context);
+    ln_list_free(ctx->bodies);
     ln_hash_free(ctx->body_names);
     ctx->bodies = NULL;
     ctx->body_names = NULL;

@@ -124,6 +124,96 @@ KNOWN = [
      [np.array([W @ W @ W, W @ W]), np.array([[X[0] @ W, X[1] @ W @ W], [X[0] @ W, [0, 0, 0]]], np.float32)]),
 ]
 
+# What shows at run time: models of x, a condition c, and a number m.
+
+def late(nodes, outputs, constants=()):
+    """A model whose inputs are x, c and m; the shapes of its outputs are open."""
+    inputs = [value("x", "float", X.shape), value("c", "bool", []), value("m", "int64", [])]
+    return whole(nodes, outputs, [number("one", "float", 1), number("ten", "float", 10), *constants], inputs=inputs)
+
+
+def either(cond, then_nodes, then_output, else_nodes, else_output):
+    return node("If", [cond], ["y"], then_branch=graph(then_nodes, [], [value(then_output, "float")]),
+                else_branch=graph(else_nodes, [], [value(else_output, "float")]))
+
+
+SUM_BELOW_TEN = [node("Add", ["s", "one"], ["t"]), node("ReduceSum", ["t"], ["sum"], keepdims=0),
+                 node("Less", ["sum", "ten"], ["more"])]
+GROW = body(SUM_BELOW_TEN, ["s"], ["t"], cond="more")
+SWAP = body([], ["a", "b"], ["b", "a"])
+INNER = body([node("Add", ["u", "s"], ["v"]), node("ReduceSum", ["v"], ["sum2"], keepdims=0),
+              node("Less", ["sum2", "ten"], ["more2"])], ["u"], ["v"], cond="more2")
+OUTER = body([loop(["m", "", "s"], ["t"], INNER), either("c", [node("Neg", ["t"], ["minus"])], "minus",
+                                                        [node("Add", ["t", "x"], ["plus"])], "plus")], ["s"], ["y"])
+LONG = 25000
+TALL = np.arange(2 * LONG, dtype=np.float32).reshape(LONG, 2) % 7
+
+
+def grown(steps):
+    s = X
+    for _ in range(steps):
+        s = s + 1
+        if s.sum() >= 10:
+            break
+    return s
+
+
+def nested(steps, c):
+    s = X
+    for _ in range(steps):
+        u = s
+        for _ in range(steps):
+            u = u + s
+            if u.sum() >= 10:
+                break
+        s = -u if c else u + X
+    return s
+
+
+SUMS = [node("Add", ["a", "r"], ["b"]), node("Identity", ["b"], ["p"])]
+
+# A sentence, the model, and from c and m to what comes out of X.
+LATE = [
+    ("a branch that shows at run time", late([branches("c")], ["y"]), lambda c, m: [relu(X) if c else moved(1)]),
+    ("branches that give what is there already",
+     late([either("c", [], "x", [node("Identity", ["w2"], ["z"])], "z")], ["y"],
+          [tensor("w2", "float", [2, 3], [1.0] * 6)]), lambda c, m: [X if c else np.ones_like(X)]),
+    ("a branch within a branch",
+     late([node("Not", ["c"], ["d"]), either("c", [either("d", [], "x", [node("Relu", ["x"], ["r"])], "r")], "y",
+                                             [node("Neg", ["x"], ["q"])], "q")], ["y"]),
+     lambda c, m: [relu(X) if c else -X]),
+    ("a loop whose number of iterations shows at run time",
+     late([loop(["m", "", "x"], ["y"], body([node("MatMul", ["s", "w"], ["t"])], ["s"], ["t"]))], ["y"]),
+     lambda c, m: [moved(m)]),
+    ("a loop that begins only if a condition holds",
+     late([loop(["m", "c", "x"], ["y"], body([node("MatMul", ["s", "w"], ["t"])], ["s"], ["t"]))], ["y"]),
+     lambda c, m: [moved(m if c else 0)]),
+    ("a loop until its data is large enough", late([loop(["", "", "x"], ["y"], GROW)], ["y"]), lambda c, m: [grown(99)]),
+    ("or until enough iterations are done", late([loop(["m", "", "x"], ["y"], GROW)], ["y"]), lambda c, m: [grown(m)]),
+    ("states that take each other's place",
+     late([node("Neg", ["x"], ["n"]), loop(["m", "", "x", "n"], ["y", "z"], SWAP)], ["y", "z"]),
+     lambda c, m: [X, -X] if m % 2 == 0 else [-X, X]),
+    ("loops within loops, and a branch in them", late([loop(["m", "", "x"], ["y"], OUTER)], ["y"]),
+     lambda c, m: [nested(m, c)]),
+    ("a loop too long to be written out, with its parts",
+     late([loop(["many", "yes", "x"], ["y", "z"], body(
+         [node("MatMul", ["s", "w"], ["t"]), node("Identity", ["i"], ["number"])], ["s"], ["t", "number"]))], ["y", "z"],
+          [number("many", "int64", LONG)]), lambda c, m: [moved(LONG), np.arange(LONG)]),
+]
+
+LONG_SCANS = [
+    ("a scan too long to be written out", {}, np.cumsum(TALL, axis=0, dtype=np.float32)),
+    ("from the last to the first", {"scan_input_directions": [1]}, np.cumsum(TALL[::-1], axis=0, dtype=np.float32)),
+    ("stacked from the last to the first, along another axis", {"scan_output_directions": [1], "scan_output_axes": [1]},
+     np.cumsum(TALL, axis=0, dtype=np.float32)[::-1].T),
+]
+
+
+def long_scan(attributes):
+    return whole([scan(["zero", "rows"], ["s", "y"], 1, ["a"], ["r"], SUMS, ["b", "p"], **attributes)], ["s", "y"],
+                 [tensor("zero", "float", [2], [0.0, 0.0])], inputs=[value("rows", "float", TALL.shape)])
+
+
 M3 = [number("m", "int64", 3)]
 
 # A sentence, the model, and what its message says.
@@ -180,6 +270,14 @@ def main():
     for sentence, it, expected in KNOWN:
         tap.check(sentence, faults_of(lightnet, it, {"x": X}, expected))
     tap.check("what is known when compiling costs nothing", costs_nothing(lightnet))
+    for sentence, it, expected in LATE:
+        faults = []
+        for c, m in ((True, 3), (False, 2), (True, 0)):
+            inputs = {"x": X, "c": np.array(c), "m": np.array(m, np.int64)}
+            faults += [f"c {c}, m {m}: {fault}" for fault in faults_of(lightnet, it, inputs, expected(c, m))]
+        tap.check(sentence, faults)
+    for sentence, attributes, expected in LONG_SCANS:
+        tap.check(sentence, faults_of(lightnet, long_scan(attributes), {"rows": TALL}, [TALL.sum(axis=0), expected]))
     for sentence, it, words in WRONG:
         message = error_of(lightnet, it, {"x": X})
         tap.check(sentence + " is refused",

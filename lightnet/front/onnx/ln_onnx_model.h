@@ -19,6 +19,7 @@ struct ln_onnx_model {
     ln_hash *values;    /* name -> tl_tensor: the values that were computed */
     ln_hash *opened;    /* path -> ln_filemap: files with external data */
     ln_hash *constants; /* tensor message -> name of the constant that was made of it */
+    ln_hash *rolled;    /* node messages of loops that are too long to be unrolled */
     ln_list *memory;    /* what lives until the translation ends */
     int depth;          /* of graphs and functions within each other */
     size_t n_nodes;     /* nodes that were met, those of functions at every call */

@@ -12,6 +12,7 @@
 #include "front/onnx/ln_onnx_support.h"
 #include "front/ln_fronts.h"
 #include "ir/ln_bind.h"
+#include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
 #include "pass/ln_cleanup.h"
 #include "tensorlight/tl_util.h"
@@ -93,8 +94,9 @@ static int create_tables(ln_onnx_model *m)
     m->values = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, free_value);
     m->opened = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
     m->constants = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
+    m->rolled = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
     m->ctx->weights = ln_weights_create();
-    return m->varying && m->values && m->opened && m->constants && m->ctx->weights
+    return m->varying && m->values && m->opened && m->constants && m->rolled && m->ctx->weights
                ? 0
                : ln_fail(m->ctx, "out of memory");
 }
@@ -107,6 +109,7 @@ static void free_model(ln_onnx_model *m)
     ln_hash_free(m->values);
     ln_hash_free(m->opened);
     ln_hash_free(m->constants);
+    ln_hash_free(m->rolled);
     ln_list_free_deep(m->memory, ln_free);
 }
 
@@ -416,6 +419,7 @@ static int read_onnx(ln_context *ctx, const char *name, ln_filemap *map)
     if (!status) {
         translate(&m);
         status = m.failed || ln_context_index_names(ctx) || ln_cleanup_dead(ctx) ? -1 : 0;
+        ln_bodies_prune(ctx);
     }
     free_model(&m);
     return status;

@@ -4,11 +4,16 @@
 // Where the condition or the number of iterations is known when compiling, the branch or the
 // iterations stand in the program as if the model had written them out, and cost nothing more. The
 // number of an iteration is a constant there, so what depends on it is known as well.
+//
+// Otherwise the graphs become bodies of the operators `branch` and `loop`, if their sizes allow it;
+// and at last, what is known of inputs that were given before compiling decides.
 
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "front/onnx/ln_onnx_body.h"
 #include "front/onnx/ln_onnx_model.h"
 #include "front/onnx/ln_onnx_rows.h"
 #include "tensorlight/tl_type.h"
@@ -108,6 +113,21 @@ static const char **unstack(ln_onnx_node *n, const char *src, int axis, int *len
     return ln_onnx_failed(n) ? NULL : parts;
 }
 
+// The operator's outputs `arg`, `len` of them, which are those of the node from number `first`.
+// `last`: with these it is whole. Their names go to `names`, unless that is NULL.
+static void emit_outs(ln_onnx_node *n, const char *arg, int len, int first, int last,
+                      const char **names)
+{
+    for (int k = 0; k < len; k++) {
+        char name[LN_MAX_NAME_LEN];
+        snprintf(name, sizeof(name), "%s%d", arg, k);
+        const char *tensor = (last && k == len - 1 ? ln_onnx_end : ln_onnx_out)(
+            n, name, first < 0 ? LN_ONNX_TEMP : first + k);
+        if (names)
+            names[k] = tensor;
+    }
+}
+
 /* If */
 
 static void inline_branch(ln_onnx_node *n, const char *attr)
@@ -124,17 +144,113 @@ static void inline_branch(ln_onnx_node *n, const char *attr)
         ln_onnx_alias(n, (int)i, outs[i]);
 }
 
+// Translates a branch, so that it can become a body.
+static void try_branch(ln_onnx_node *n, const char *attr, ln_onnx_body *body)
+{
+    const LnOnnx__Graph *graph = required_graph(n, attr);
+    const char **outs = graph ? new_names(n, graph->n_output) : NULL;
+    ln_onnx_body_begin(n, body, 0);
+    if (!outs)
+        return;
+    if (n->proto->n_output > graph->n_output)
+        ln_onnx_fail(n, "'%s' has %zu outputs, expected %zu", attr, graph->n_output,
+                     n->proto->n_output);
+    ln_onnx_inline(n, graph, 0, NULL, (int)graph->n_output, outs);
+    ln_onnx_body_end(n, body, (int)n->proto->n_output, outs);
+}
+
+static int same_shapes(ln_onnx_node *n, const char *one, const char *other)
+{
+    const tl_tensor *a = ln_onnx_tensor_of(n, one), *b = ln_onnx_tensor_of(n, other);
+    return a->dtype == b->dtype && tl_tensor_issameshape(a, b);
+}
+
+static int same_outputs(ln_onnx_node *n, const ln_onnx_body *a, const ln_onnx_body *b)
+{
+    for (int i = 0; i < a->n_outputs && !ln_onnx_failed(n); i++)
+        if (!same_shapes(n, a->outputs[i], b->outputs[i]))
+            return 0;
+    return 1;
+}
+
+// What both branches capture, each tensor once.
+static const char **join_captures(ln_onnx_node *n, const ln_onnx_body *a, const ln_onnx_body *b,
+                                  int *len)
+{
+    ln_hash *seen = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    const char **all = new_names(n, (size_t)a->n_captures + (size_t)b->n_captures);
+    if (!seen)
+        ln_onnx_fail(n, "out of memory");
+    *len = 0;
+    for (int i = 0; i < a->n_captures + b->n_captures && !ln_onnx_failed(n); i++) {
+        const char *name = i < a->n_captures ? a->captures[i] : b->captures[i - a->n_captures];
+        const int is_new = ln_hash_insert(seen, name, NULL);
+        if (is_new < 0)
+            ln_onnx_fail(n, "out of memory");
+        else if (is_new)
+            all[(*len)++] = name;
+    }
+    ln_hash_free(seen);
+    return all;
+}
+
+static void emit_branch(ln_onnx_node *n, const char *cond, ln_onnx_body *then_body,
+                        ln_onnx_body *else_body)
+{
+    int n_captures;
+    const char **captures = join_captures(n, then_body, else_body, &n_captures);
+    const int n_outs = then_body->n_outputs;
+    const char *then_name = ln_onnx_body_make(n, then_body, n_captures, captures);
+    const char *else_name = ln_onnx_body_make(n, else_body, n_captures, captures);
+    ln_onnx_begin(n, "branch");
+    ln_onnx_arg(n, "cond", cond);
+    for (int i = 0; i < n_captures; i++)
+        ln_onnx_arg_at(n, "src", i, captures[i]);
+    ln_onnx_set_string(n, "then_body", then_name);
+    ln_onnx_set_string(n, "else_body", else_name);
+    const char **outs = new_names(n, (size_t)n_outs);
+    if (outs)
+        emit_outs(n, "dst", n_outs, 0, 1, outs);
+    for (int i = 0; i < n_outs && !ln_onnx_failed(n); i++)
+        ln_onnx_body_hide(n, outs[i]);
+}
+
+// Forgets a failure: there is another way.
+static void try_again(ln_onnx_node *n)
+{
+    n->model->failed = 0;
+    ln_context_clear_error(n->model->ctx);
+    ln_onnx_begin(n, NULL);
+}
+
 static void translate_if(ln_onnx_node *n)
 {
     const char *cond = ln_onnx_in(n, 0);
     check_single(n, "the condition", cond);
     const tl_tensor *value = ln_onnx_value(n, cond);
-    if (!value)
-        value = ln_onnx_bound_value(n, cond);
+    if (value || ln_onnx_failed(n)) {
+        inline_branch(n, value && is_true(value) ? "then_branch" : "else_branch");
+        return;
+    }
+    ln_onnx_body then_body, else_body;
+    const int is_given = ln_onnx_variation_of(n->model, cond) == LN_ONNX_BOUND;
+    try_branch(n, "then_branch", &then_body);
+    try_branch(n, "else_branch", &else_body);
+    if (ln_onnx_failed(n) && is_given)
+        try_again(n);
+    else if (ln_onnx_failed(n))
+        return;
+    else if (same_outputs(n, &then_body, &else_body)) {
+        emit_branch(n, cond, &then_body, &else_body);
+        return;
+    }
+    value = ln_onnx_bound_value(n, cond);
     if (value)
         inline_branch(n, is_true(value) ? "then_branch" : "else_branch");
     else
-        ln_onnx_fail(n, "the condition depends on what is given at run time");
+        ln_onnx_fail(n,
+                     "the branches give different types or shapes, and the condition shows at "
+                     "run time; give the inputs that it depends on before the model is compiled");
 }
 
 /* Loops: what Loop and Scan have in common
@@ -147,7 +263,8 @@ typedef struct loop {
     const LnOnnx__Graph *body;
     int is_scan;
     int n_states, n_rows, n_stacked;
-    int64_t trips;         /* at most so many iterations */
+    int64_t trips;         /* at most so many iterations; -1: not known when compiling */
+    int given;             /* what was given before compiling may decide */
     const char *cond;      /* NULL: true */
     const char **ins;      /* of the body */
     const char **outs;     /* of the body */
@@ -242,13 +359,18 @@ static void iterate(ln_onnx_node *n, loop *l)
     l->n_done++;
 }
 
-// 1: true, 0: false, -1: not known when compiling.
-static int truth(ln_onnx_node *n, const char *cond)
+static const tl_tensor *known(ln_onnx_node *n, const char *tensor, int given)
 {
-    const tl_tensor *value = cond ? ln_onnx_bound_value(n, cond) : NULL;
-    if (cond)
-        check_single(n, "the condition", cond);
-    return !cond ? 1 : value && !ln_onnx_failed(n) ? is_true(value) : -1;
+    return given ? ln_onnx_bound_value(n, tensor) : ln_onnx_value(n, tensor);
+}
+
+// 1: true, 0: false, -1: not known when compiling.
+static int truth(ln_onnx_node *n, const loop *l)
+{
+    const tl_tensor *value = l->cond ? known(n, l->cond, l->given) : NULL;
+    if (l->cond)
+        check_single(n, "the condition", l->cond);
+    return !l->cond ? 1 : value && !ln_onnx_failed(n) ? is_true(value) : -1;
 }
 
 static int num_ops(const ln_onnx_node *n)
@@ -256,16 +378,38 @@ static int num_ops(const ln_onnx_node *n)
     return ln_hash_size(n->model->ctx->op_table);
 }
 
+// Whether the operators of the iterations, `n_ops` so far, are more than there may be. As long as
+// the condition stays what it is, the next ones will be as many.
+static int is_too_long(const loop *l, const char *cond_before, int n_ops)
+{
+    const int is_steady = l->is_scan || ln_streq(cond_before, l->cond);
+    if (n_ops > MAX_UNROLLED)
+        return 1;
+    return is_steady && l->n_done && l->trips / l->n_done > MAX_UNROLLED / (n_ops ? n_ops : 1);
+}
+
+// Remembers that the loop is too long, so that none is tried twice.
+static int give_up(ln_onnx_node *n)
+{
+    if (ln_hash_insert(n->model->rolled, n->proto, NULL) < 0)
+        ln_onnx_fail(n, "out of memory");
+    return 0;
+}
+
 // Emits the iterations. 0: they are too many, or their number shows at run time only.
 static int unroll(ln_onnx_node *n, loop *l)
 {
     const int before = num_ops(n);
+    const char *cond_before = "";
+    if (l->trips < 0 || ln_hash_find_extended(n->model->rolled, n->proto, NULL, NULL))
+        return 0;
     while (l->n_done < l->trips && !ln_onnx_failed(n)) {
-        const int go_on = truth(n, l->cond);
+        const int go_on = truth(n, l);
         if (go_on <= 0)
             return go_on == 0;
-        if (num_ops(n) - before > MAX_UNROLLED)
-            return 0;
+        if (is_too_long(l, cond_before, num_ops(n) - before))
+            return give_up(n);
+        cond_before = l->cond ? l->cond : "";
         iterate(n, l);
     }
     return !ln_onnx_failed(n);
@@ -294,51 +438,7 @@ static const char *stacked(ln_onnx_node *n, const loop *l, int k, int axis)
     return stack(n, l->stacked[k], (int)l->n_done, l->stacked[k][0], axis);
 }
 
-/* Loop */
-
-// The most iterations that the first input allows; -1: not known when compiling.
-static int64_t known_trips(ln_onnx_node *n)
-{
-    const char *tensor = ln_onnx_optional(n, 0);
-    int64_t trips = INT64_MAX;
-    if (!tensor)
-        return trips;
-    check_single(n, "the number of iterations", tensor);
-    const tl_tensor *value = ln_onnx_bound_value(n, tensor);
-    if (!value || ln_onnx_failed(n))
-        return -1;
-    tl_convert(&trips, TL_INT64, value->data, value->dtype);
-    return trips < 0 ? 0 : trips;
-}
-
-static void finish_loop(ln_onnx_node *n, loop *l)
-{
-    learn_parts(n, l);
-    for (int k = 0; k < l->n_states && !ln_onnx_failed(n); k++)
-        ln_onnx_alias(n, k, states_in(l)[k]);
-    for (int k = 0; k < l->n_stacked && !ln_onnx_failed(n); k++)
-        if (ln_onnx_wants(n, l->n_states + k))
-            ln_onnx_alias(n, l->n_states + k, stacked(n, l, k, 0));
-}
-
-static void translate_loop(ln_onnx_node *n)
-{
-    const int n_ins = (int)n->proto->n_input;
-    loop l = {.body = required_graph(n, "body"),
-              .n_states = n_ins > 2 ? n_ins - 2 : 0,
-              .trips = known_trips(n),
-              .cond = ln_onnx_optional(n, 1)};
-    if (prepare_loop(n, &l))
-        return;
-    for (int k = 0; k < l.n_states; k++)
-        states_in(&l)[k] = ln_onnx_in(n, 2 + k);
-    if (l.trips >= 0 && unroll(n, &l))
-        finish_loop(n, &l);
-    else
-        ln_onnx_fail(n, "the number of iterations depends on what is given at run time");
-}
-
-/* Scan */
+/* Loops at run time */
 
 // Number `i` of an attribute that lists numbers; 0 where it does not.
 static int64_t int_at(ln_onnx_node *n, const char *attr, int i)
@@ -347,6 +447,264 @@ static int64_t int_at(ln_onnx_node *n, const char *attr, int i)
     const int64_t *ints = ln_onnx_ints(n, attr, &len);
     return i < len ? ints[i] : 0;
 }
+
+// A loop whose body is an operator's.
+typedef struct rolled {
+    ln_onnx_body body;
+    const char **outs; /* of the body: those that are used */
+    int conditional;   /* the first of them is the condition */
+    int n_parts;       /* so many of them are stacked */
+    const char *trips; /* tensor; NULL: known or unbounded */
+    const char *cond;  /* tensor; NULL: true */
+    int64_t most;      /* -1: unbounded */
+} rolled;
+
+// The inputs of the body; what ONNX wants to have as a line of one element becomes one inside.
+static void give_inputs(ln_onnx_node *n, loop *l, ln_onnx_body *body)
+{
+    static const int one[] = {1};
+    const char *number = ln_onnx_body_input(n, body, TL_INT64, 0, NULL);
+    const LnOnnx__Type *type = l->is_scan ? NULL : l->body->input[0]->type;
+    const LnOnnx__Shape *shape = type && type->tensor_type ? type->tensor_type->shape : NULL;
+    const char **states = states_in(l);
+    for (int k = 0; k < l->n_states + l->n_rows && !ln_onnx_failed(n); k++) {
+        const int is_row = k >= l->n_states;
+        const tl_tensor *like = ln_onnx_tensor_of(n, states[k]);
+        states[k] =
+            ln_onnx_body_input(n, body, like->dtype, like->ndim - is_row, like->dims + is_row);
+    }
+    if (l->is_scan || ln_onnx_failed(n))
+        return;
+    l->ins[0] =
+        shape && shape->n_dim == 1 ? ln_onnx_reshape(n, number, 1, one, LN_ONNX_TEMP) : number;
+    l->ins[1] = single(n, l, 1, TL_BOOL, 1);
+}
+
+// The condition to go on, a scalar; NULL: it stays true.
+static const char *next_condition(ln_onnx_node *n, const loop *l)
+{
+    const char *cond = l->is_scan ? NULL : l->outs[0];
+    const tl_tensor *value = cond ? ln_onnx_value(n, cond) : NULL;
+    if (cond)
+        check_single(n, "the condition", cond);
+    if (!cond || ln_onnx_failed(n) || (value && is_true(value)))
+        return NULL;
+    return ln_onnx_tensor_of(n, cond)->ndim ? ln_onnx_reshape(n, cond, 0, NULL, LN_ONNX_TEMP)
+                                            : cond;
+}
+
+static int wants_part(const ln_onnx_node *n, const loop *l, int k)
+{
+    return ln_onnx_wants(n, l->n_states + k);
+}
+
+// Translates the body once. The loop's own states are then those inside.
+static void try_rolled(ln_onnx_node *n, loop *l, rolled *r)
+{
+    ln_onnx_body_begin(n, &r->body, 1 + l->n_states + l->n_rows);
+    give_inputs(n, l, &r->body);
+    ln_onnx_inline(n, l->body, (int)l->body->n_input, l->ins, (int)l->body->n_output, l->outs);
+    const char *cond = ln_onnx_failed(n) ? NULL : next_condition(n, l);
+    int n_outs = 0;
+    r->outs = new_names(n, l->body->n_output + 1);
+    if (ln_onnx_failed(n))
+        return;
+    if (cond)
+        r->outs[n_outs++] = cond;
+    for (int k = 0; k < l->n_states; k++)
+        r->outs[n_outs++] = states_out(l)[k];
+    for (int k = 0; k < l->n_stacked; k++)
+        if (wants_part(n, l, k))
+            r->outs[n_outs++] = states_out(l)[l->n_states + k];
+    r->conditional = cond != NULL;
+    r->n_parts = n_outs - r->conditional - l->n_states;
+    ln_onnx_body_end(n, &r->body, n_outs, r->outs);
+}
+
+static int wants_parts(const ln_onnx_node *n, const loop *l)
+{
+    for (int k = 0; k < l->n_stacked; k++)
+        if (wants_part(n, l, k))
+            return 1;
+    return 0;
+}
+
+static const char open_size[] = "the number of iterations decides the size of an output";
+
+// Why it cannot run as an operator; NULL: it can.
+static const char *obstacle(ln_onnx_node *n, const loop *l, const rolled *r)
+{
+    for (int k = 0; k < l->n_states && !ln_onnx_failed(n); k++)
+        if (!same_shapes(n, r->body.inputs[1 + k], r->body.outputs[r->conditional + k]))
+            return "a state changes its type or shape from one iteration to the next";
+    if (r->n_parts && !l->is_scan && (r->conditional || r->trips || r->cond || r->most < 0))
+        return open_size;
+    return NULL;
+}
+
+// 1 for each of the first `len` that an attribute says goes backward, where it is `wanted`.
+static void set_flags(ln_onnx_node *n, const char *param, const char *attr, int len,
+                      int (*wanted)(const ln_onnx_node *, const loop *, int), const loop *l)
+{
+    int n_flags = 0;
+    int *flags = ln_onnx_alloc(n->model, ((size_t)len + 1) * sizeof(*flags));
+    for (int k = 0; k < len && flags; k++)
+        if (!wanted || wanted(n, l, k))
+            flags[n_flags++] = int_at(n, attr, k) != 0;
+    if (flags)
+        ln_onnx_set_ints(n, param, n_flags, flags);
+}
+
+static int part_axis(ln_onnx_node *n, const loop *l, int k, int ndim)
+{
+    return l->is_scan ? ln_onnx_axis(n, int_at(n, "scan_output_axes", k), ndim) : 0;
+}
+
+// The parts stand along axis 0 of what the operator makes.
+static void emit_parts(ln_onnx_node *n, const loop *l, const char *const *made)
+{
+    int i = 0;
+    for (int k = 0; k < l->n_stacked && !ln_onnx_failed(n); k++) {
+        if (!wants_part(n, l, k))
+            continue;
+        const char *part = made[i++];
+        const int axis = part_axis(n, l, k, ln_onnx_tensor_of(n, part)->ndim);
+        ln_onnx_body_hide(n, part);
+        ln_onnx_alias(n, l->n_states + k, axis ? move_axis(n, part, 0, axis, LN_ONNX_TEMP) : part);
+    }
+}
+
+static void emit_loop(ln_onnx_node *n, const loop *l, rolled *r, const char *const *states)
+{
+    const ln_onnx_body *b = &r->body;
+    const char *name = ln_onnx_body_make(n, &r->body, b->n_captures, b->captures);
+    const char **last = new_names(n, (size_t)l->n_states),
+               **parts = new_names(n, (size_t)r->n_parts);
+    ln_onnx_begin(n, "loop");
+    ln_onnx_arg(n, "trips", r->trips);
+    ln_onnx_arg(n, "cond", r->cond);
+    for (int k = 0; k < l->n_states + l->n_rows; k++)
+        ln_onnx_arg_at(n, k < l->n_states ? "state" : "row", k < l->n_states ? k : k - l->n_states,
+                       states[k]);
+    for (int k = 0; k < b->n_captures; k++)
+        ln_onnx_arg_at(n, "src", k, b->captures[k]);
+    ln_onnx_set_string(n, "body", name);
+    ln_onnx_set_bool(n, "conditional", r->conditional);
+    ln_onnx_set_int(n, "most", r->most);
+    if (l->is_scan) {
+        set_flags(n, "backward_rows", "scan_input_directions", l->n_rows, NULL, l);
+        set_flags(n, "backward_parts", "scan_output_directions", l->n_stacked, wants_part, l);
+    }
+    if (ln_onnx_failed(n))
+        return;
+    emit_outs(n, "last", l->n_states, 0, !r->n_parts, last);
+    emit_outs(n, "part", r->n_parts, -1, 1, parts);
+    for (int k = 0; k < l->n_states && !ln_onnx_failed(n); k++)
+        ln_onnx_body_hide(n, last[k]);
+    emit_parts(n, l, parts);
+}
+
+/* Loop */
+
+static void finish_loop(ln_onnx_node *n, loop *l)
+{
+    learn_parts(n, l);
+    for (int k = 0; k < l->n_states && !ln_onnx_failed(n); k++)
+        ln_onnx_alias(n, k, states_in(l)[k]);
+    for (int k = 0; k < l->n_stacked && !ln_onnx_failed(n); k++)
+        if (wants_part(n, l, k))
+            ln_onnx_alias(n, l->n_states + k, stacked(n, l, k, 0));
+}
+
+// The most iterations that the first input allows; -1: not known.
+static int64_t known_trips(ln_onnx_node *n, int given)
+{
+    const char *tensor = ln_onnx_optional(n, 0);
+    int64_t trips = INT64_MAX;
+    if (!tensor)
+        return trips;
+    check_single(n, "the number of iterations", tensor);
+    const tl_tensor *value = known(n, tensor, given);
+    if (!value || ln_onnx_failed(n))
+        return -1;
+    tl_convert(&trips, TL_INT64, value->data, value->dtype);
+    return trips < 0 ? 0 : trips;
+}
+
+static int enter_loop(ln_onnx_node *n, loop *l, int given)
+{
+    const int n_ins = (int)n->proto->n_input;
+    *l = (loop){.body = required_graph(n, "body"),
+                .n_states = n_ins > 2 ? n_ins - 2 : 0,
+                .trips = known_trips(n, given),
+                .cond = ln_onnx_optional(n, 1),
+                .given = given};
+    if (prepare_loop(n, l))
+        return -1;
+    for (int k = 0; k < l->n_states; k++)
+        states_in(l)[k] = ln_onnx_in(n, 2 + k);
+    return ln_onnx_failed(n) ? -1 : 0;
+}
+
+// Emits the operator `loop`; otherwise says why there can be none.
+static const char *roll_loop(ln_onnx_node *n)
+{
+    loop l;
+    rolled r = {0};
+    if (enter_loop(n, &l, 0))
+        return NULL;
+    const char **states = new_names(n, (size_t)l.n_states);
+    if (!states)
+        return NULL;
+    memcpy(states, states_in(&l), (size_t)l.n_states * sizeof(*states));
+    const int go_on = truth(n, &l);
+    const int is_counted = l.trips >= 0 && l.trips <= INT_MAX;
+    r.most = is_counted ? l.trips : -1;
+    r.trips = is_counted ? NULL : ln_onnx_optional(n, 0);
+    r.cond = go_on > 0 ? NULL : l.cond;
+    if (wants_parts(n, &l) && (!is_counted || r.cond))
+        return open_size;
+    try_rolled(n, &l, &r);
+    const char *reason = ln_onnx_failed(n) ? NULL : obstacle(n, &l, &r);
+    if (!reason && !ln_onnx_failed(n) && l.n_states + r.n_parts)
+        emit_loop(n, &l, &r, states);
+    return reason;
+}
+
+// Whether the input is known, be it by what was given before compiling.
+static int is_given(const ln_onnx_node *n, int i)
+{
+    const char *tensor =
+        ln_onnx_has_input(n, i) ? ln_onnx_scope_get(n->scope, n->proto->input[i]) : NULL;
+    return !tensor || ln_onnx_variation_of(n->model, tensor) != LN_ONNX_UNKNOWN;
+}
+
+static void translate_loop(ln_onnx_node *n)
+{
+    loop l;
+    if (enter_loop(n, &l, 0))
+        return;
+    if (unroll(n, &l)) {
+        finish_loop(n, &l);
+        return;
+    }
+    const char *reason = ln_onnx_failed(n) ? NULL : roll_loop(n);
+    if (ln_onnx_failed(n) && is_given(n, 0) && is_given(n, 1)) {
+        reason = "its body cannot be an operator";
+        try_again(n);
+    }
+    if (!reason || enter_loop(n, &l, 1))
+        return;
+    if (unroll(n, &l))
+        finish_loop(n, &l);
+    else
+        ln_onnx_fail(n,
+                     "%s, and it shows at run time only, or is too large to be written out; give "
+                     "the inputs that it depends on before the model is compiled",
+                     reason);
+}
+
+/* Scan */
 
 static void reverse(const char **names, int64_t len)
 {
@@ -412,13 +770,56 @@ static int begin_scan(ln_onnx_node *n, loop *l, int first)
     return prepare_loop(n, l);
 }
 
+static int enter_scan(ln_onnx_node *n, loop *l)
+{
+    if (begin_scan(n, l, 0))
+        return -1;
+    for (int k = 0; k < l->n_states; k++)
+        l->ins[k] = ln_onnx_in(n, k);
+    return ln_onnx_failed(n) ? -1 : 0;
+}
+
+// Emits the operator `loop`, of scanned inputs whose parts stand along axis 0.
+static void roll_scan(ln_onnx_node *n)
+{
+    loop l;
+    rolled r = {.most = -1};
+    if (enter_scan(n, &l))
+        return;
+    for (int k = 0; k < l.n_rows && !ln_onnx_failed(n); k++) {
+        const char *src = ln_onnx_in(n, l.n_states + k);
+        const int axis = scan_axis(n, "scan_input_axes", k, src);
+        l.ins[l.n_states + k] = axis ? move_axis(n, src, axis, 0, LN_ONNX_TEMP) : src;
+    }
+    const char **states = new_names(n, l.body->n_input);
+    if (!states)
+        return;
+    memcpy(states, l.ins, l.body->n_input * sizeof(*states));
+    try_rolled(n, &l, &r);
+    const char *reason = ln_onnx_failed(n) ? NULL : obstacle(n, &l, &r);
+    if (reason)
+        ln_onnx_fail(n, "%s, and there are too many to be written out", reason);
+    else if (!ln_onnx_failed(n))
+        emit_loop(n, &l, &r, states);
+}
+
+// Whether there are more iterations than operators may be written out.
+static int is_long_scan(ln_onnx_node *n, const loop *l)
+{
+    const char *src = ln_onnx_in(n, l->n_states);
+    const int axis = scan_axis(n, "scan_input_axes", 0, src);
+    return !ln_onnx_failed(n) && ln_onnx_tensor_of(n, src)->dims[axis] > MAX_UNROLLED;
+}
+
 static void translate_scan(ln_onnx_node *n)
 {
     loop l;
-    if (begin_scan(n, &l, 0))
+    if (enter_scan(n, &l))
         return;
-    for (int k = 0; k < l.n_states; k++)
-        l.ins[k] = ln_onnx_in(n, k);
+    if (is_long_scan(n, &l)) {
+        roll_scan(n);
+        return;
+    }
     for (int k = 0; k < l.n_rows && !ln_onnx_failed(n); k++) {
         const char *src = ln_onnx_in(n, l.n_states + k);
         enter_rows(n, &l, k, src, scan_axis(n, "scan_input_axes", k, src), "scan_input_directions");
@@ -427,8 +828,8 @@ static void translate_scan(ln_onnx_node *n)
         return;
     if (unroll(n, &l))
         finish_scan(n, &l);
-    else
-        ln_onnx_fail(n, "more than %d operators", MAX_UNROLLED);
+    else if (!ln_onnx_failed(n))
+        roll_scan(n);
 }
 
 /* Scan of operator set 8: dimension 0 of everything is the batch, whose elements are scanned each

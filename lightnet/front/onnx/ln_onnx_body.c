@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making bodies of what translators emit.
+
+#include "front/onnx/ln_onnx_body.h"
+
+#include <string.h>
+
+#include "front/onnx/ln_onnx_model.h"
+#include "ir/ln_bodies.h"
+#include "ir/ln_context_ops.h"
+
+void ln_onnx_body_begin(ln_onnx_node *n, ln_onnx_body *body, int max_inputs)
+{
+    *body = (ln_onnx_body){.before = n->model->ctx->last};
+    body->inputs = ln_onnx_alloc(n->model, ((size_t)max_inputs + 1) * sizeof(char *));
+}
+
+const char *ln_onnx_body_input(ln_onnx_node *n, ln_onnx_body *body, tl_dtype dtype, int ndim,
+                               const int *dims)
+{
+    const char *name = ln_onnx_tensor_name(n->model, "given");
+    tl_tensor *like = name ? tl_tensor_create(NULL, ndim, dims, dtype) : NULL;
+    if (!like)
+        ln_onnx_fail(n, "out of memory");
+    else if (ln_onnx_add_source(n->model, name, like, 0))
+        ln_onnx_set_variation(n->model, name, LN_ONNX_UNKNOWN);
+    tl_tensor_free(like);
+    if (ln_onnx_failed(n))
+        return NULL;
+    body->inputs[body->n_inputs++] = name;
+    return name;
+}
+
+/* What goes inside */
+
+typedef struct finding {
+    ln_onnx_node *n;
+    ln_onnx_body *body;
+    ln_hash *inside;   /* tensors that are made there */
+    ln_hash *captured; /* tensors that are read there and made outside */
+} finding;
+
+static int has(const ln_hash *set, const char *tensor)
+{
+    return ln_hash_find_extended(set, tensor, NULL, NULL);
+}
+
+static void enter(finding *f, ln_hash *set, const char *tensor)
+{
+    if (ln_hash_insert(set, tensor, NULL) < 0)
+        ln_onnx_fail(f->n, "out of memory");
+}
+
+static int reads_inside(const finding *f, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        if (has(f->inside, tle->name))
+            return 1;
+    }
+    return 0;
+}
+
+static int varies(const finding *f, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        if (ln_onnx_variation_of(f->n->model, tle->name) != LN_ONNX_CONSTANT)
+            return 1;
+    }
+    return 0;
+}
+
+// Of a loop, what every iteration would compute alike stays outside.
+static int goes_inside(const finding *f, const ln_op *op)
+{
+    if (!op->op_arg->tensors_in)
+        return ln_op_has_effect(op);
+    return ln_op_has_effect(op) || reads_inside(f, op) || (!f->body->n_inputs && varies(f, op));
+}
+
+static void take_in(finding *f, ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    ln_onnx_body *body = f->body;
+    body->ops[body->n_ops++] = op;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        enter(f, f->inside, tle->name);
+    }
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        if (has(f->inside, tle->name) || has(f->captured, tle->name))
+            continue;
+        body->captures[body->n_captures++] = ln_onnx_print(f->n->model, "%s", tle->name);
+        enter(f, f->captured, tle->name);
+    }
+}
+
+static const ln_list *first_of(const ln_onnx_node *n, const ln_onnx_body *body)
+{
+    return body->before ? body->before->next : n->model->ctx->ops;
+}
+
+// Room for all that there may be, the outputs' own operators included.
+static void make_room(finding *f, int n_outputs)
+{
+    size_t n_ops = (size_t)n_outputs, n_read = (size_t)n_outputs;
+    for (const ln_list *node = first_of(f->n, f->body); node; node = node->next) {
+        const ln_op *op = node->data;
+        n_ops++;
+        n_read += (size_t)ln_tensor_list_length(op->op_arg->tensors_in);
+    }
+    ln_onnx_model *m = f->n->model;
+    f->body->ops = ln_onnx_alloc(m, (n_ops + 1) * sizeof(ln_op *));
+    f->body->captures = ln_onnx_alloc(m, (n_read + 1) * sizeof(char *));
+    f->body->outputs = ln_onnx_alloc(m, ((size_t)n_outputs + 1) * sizeof(char *));
+}
+
+static void find_ops(finding *f)
+{
+    for (int i = 0; i < f->body->n_inputs; i++)
+        enter(f, f->inside, f->body->inputs[i]);
+    for (const ln_list *node = first_of(f->n, f->body); node; node = node->next)
+        if (!ln_onnx_failed(f->n) && goes_inside(f, node->data))
+            take_in(f, node->data);
+}
+
+// Each output is another tensor, and made inside.
+static void find_outputs(finding *f, int n_outputs, const char *const *outputs)
+{
+    ln_hash *taken = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    if (!taken)
+        ln_onnx_fail(f->n, "out of memory");
+    for (int i = 0; i < n_outputs && !ln_onnx_failed(f->n); i++) {
+        const char *tensor = outputs[i];
+        if (!has(f->inside, tensor) || has(taken, tensor)) {
+            tensor = ln_onnx_simple(f->n, "forward", tensor, LN_ONNX_TEMP);
+            if (tensor)
+                take_in(f, ln_context_creater(f->n->model->ctx, tensor));
+        }
+        if (tensor)
+            enter(f, taken, tensor);
+        f->body->outputs[f->body->n_outputs++] = ln_onnx_print(f->n->model, "%s", tensor);
+    }
+    ln_hash_free(taken);
+}
+
+void ln_onnx_body_end(ln_onnx_node *n, ln_onnx_body *body, int n_outputs,
+                      const char *const *outputs)
+{
+    finding f = {.n = n,
+                 .body = body,
+                 .inside = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL),
+                 .captured = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL)};
+    if (!f.inside || !f.captured)
+        ln_onnx_fail(n, "out of memory");
+    make_room(&f, n_outputs);
+    if (!ln_onnx_failed(n)) {
+        find_ops(&f);
+        find_outputs(&f, n_outputs, outputs);
+    }
+    ln_hash_free(f.inside);
+    ln_hash_free(f.captured);
+}
+
+/* Into the body */
+
+static int name_tensor(ln_list **names, const char *name)
+{
+    char *copy = ln_strdup(name);
+    ln_list *longer = copy ? ln_list_append(*names, copy) : NULL;
+    if (!longer) {
+        ln_free(copy);
+        return -1;
+    }
+    *names = longer;
+    return 0;
+}
+
+static int enter_inputs(const ln_onnx_node *n, ln_context *made, int len, const char *const *names)
+{
+    ln_onnx_model inner = {.ctx = made, .file = n->model->file};
+    for (int i = 0; i < len; i++)
+        if (name_tensor(&made->inputs, names[i]) ||
+            !ln_onnx_add_source(&inner, names[i], ln_onnx_tensor_of(n, names[i]), 0))
+            return -1;
+    return ln_context_index_names(made);
+}
+
+static int enter_ops(ln_context *made, const ln_onnx_body *body)
+{
+    for (int i = 0; i < body->n_ops; i++) {
+        ln_list *end = NULL;
+        ln_op *copy = ln_op_copy(body->ops[i]);
+        if (!copy || ln_context_add_op(made, &end, copy))
+            return -1;
+    }
+    for (int i = 0; i < body->n_outputs; i++)
+        if (name_tensor(&made->outputs, body->outputs[i]))
+            return -1;
+    return ln_context_index_names(made);
+}
+
+static void remove_op(ln_onnx_node *n, ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    ln_list *position = op->op_arg->node;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        ln_hash_remove(n->model->varying, tle->name);
+        ln_hash_remove(n->model->values, tle->name);
+    }
+    if (ln_context_remove_op(n->model->ctx, &position))
+        ln_onnx_fail(n, "out of memory");
+}
+
+// Readers leave before makers.
+static void remove_ops(ln_onnx_node *n, const ln_onnx_body *body)
+{
+    for (int i = body->n_ops; i-- > 0 && !ln_onnx_failed(n);)
+        remove_op(n, body->ops[i]);
+}
+
+static const char *body_name(ln_onnx_node *n)
+{
+    const LnOnnx__Node *p = n->proto;
+    return ln_onnx_print(n->model, "%.200s_%d", p->name && *p->name ? p->name : p->op_type,
+                         ln_list_length(n->model->ctx->bodies));
+}
+
+const char *ln_onnx_body_make(ln_onnx_node *n, ln_onnx_body *body, int n_captures,
+                              const char *const *captures)
+{
+    const char *name = ln_onnx_failed(n) ? NULL : body_name(n);
+    ln_context *made = name ? ln_body_create(n->model->ctx, name) : NULL;
+    if (!made || enter_inputs(n, made, body->n_inputs, body->inputs) ||
+        enter_inputs(n, made, n_captures, captures) || enter_ops(made, body))
+        ln_onnx_fail(n, "out of memory");
+    remove_ops(n, body);
+    for (int i = body->n_inputs; i-- > 0 && !ln_onnx_failed(n);)
+        remove_op(n, ln_context_creater(n->model->ctx, body->inputs[i]));
+    return ln_onnx_failed(n) ? NULL : name;
+}
+
+void ln_onnx_body_hide(ln_onnx_node *n, const char *tensor)
+{
+    if (tensor && !ln_onnx_failed(n))
+        ln_onnx_set_variation(n->model, tensor, LN_ONNX_UNKNOWN);
+}

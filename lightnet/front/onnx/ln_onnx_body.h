@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making bodies of what translators emit.
+//
+// The nodes of a graph are translated as if they stood in the program around it, where constants
+// and shapes are known. Then the operators that belong inside are taken out into a body: those that
+// depend on its inputs, or, of a graph without inputs, that do not depend on constants alone. What
+// they read of the operators that stay becomes an input of the body, too, a capture.
+
+#ifndef LN_ONNX_BODY_H
+#define LN_ONNX_BODY_H
+
+#include "front/onnx/ln_onnx.h"
+
+/* Operators on their way into a body. Everything lives until the translation ends. */
+typedef struct ln_onnx_body {
+    ln_list *before;     /* the last node of the program before them; NULL: none */
+    const char **inputs; /* tensors that stand for its inputs */
+    int n_inputs;
+    ln_op **ops; /* those that go inside, in order */
+    int n_ops;
+    const char **captures;
+    int n_captures;
+    const char **outputs;
+    int n_outputs;
+} ln_onnx_body;
+
+/** Everything that is emitted from now on may become part of the body, with room for that many
+ * inputs. */
+void ln_onnx_body_begin(ln_onnx_node *n, ln_onnx_body *body, int max_inputs);
+
+/** A tensor that stands for the next input. */
+const char *ln_onnx_body_input(ln_onnx_node *n, ln_onnx_body *body, tl_dtype dtype, int ndim,
+                               const int *dims);
+
+/** Finds what goes inside, so that these tensors (any that are there) become its outputs. */
+void ln_onnx_body_end(ln_onnx_node *n, ln_onnx_body *body, int n_outputs,
+                      const char *const *outputs);
+
+/** Takes the operators out of the program, into a new body with the inputs, then these captures,
+ * its own among them. Returns its name. */
+const char *ln_onnx_body_make(ln_onnx_node *n, ln_onnx_body *body, int n_captures,
+                              const char *const *captures);
+
+/** Says that the value of a tensor, which an operator with bodies makes, shows at run time only. */
+void ln_onnx_body_hide(ln_onnx_node *n, const char *tensor);
+
+#endif
