@@ -126,23 +126,43 @@ static struct ends in_ends(ln_graph_node *node)
     return (struct ends){&node->in_edge_nodes, &node->last_in, &node->indegree};
 }
 
-static int append_end(struct ends ends, ln_graph_node *other, void *edge_data, ln_cmp_func cmp)
+static struct ends ends_of(ln_graph_node *node, int outward)
 {
-    ln_graph_edge_node *edge_node = ln_graph_edge_node_create(edge_data, other, cmp);
-    if (!edge_node || append(ends.list, ends.last, edge_node) < 0) {
-        ln_graph_edge_node_free(edge_node);
-        return -1;
-    }
-    ++*ends.degree;
-    return 0;
+    return outward ? out_ends(node) : in_ends(node);
 }
 
-/* Frees the edge node in the list node behind `before`. */
-static void remove_end(struct ends ends, ln_list *before)
+/* Returns borrowed; NULL: no memory. */
+static ln_graph_edge_node *append_end(struct ends ends, ln_graph_node *other, void *edge_data,
+                                      ln_cmp_func cmp)
 {
-    ln_graph_edge_node_free((before ? before->next : *ends.list)->data);
+    ln_graph_edge_node *end = ln_graph_edge_node_create(edge_data, other, cmp);
+    if (!end)
+        return NULL;
+    end->before = *ends.last;
+    if (append(ends.list, ends.last, end) < 0) {
+        ln_graph_edge_node_free(end);
+        return NULL;
+    }
+    ++*ends.degree;
+    return end;
+}
+
+/* Takes out an end and frees it. */
+static void remove_end(struct ends ends, ln_graph_edge_node *end)
+{
+    ln_list *before = end->before;
     remove_behind(ends.list, ends.last, before);
+    const ln_list *behind = before ? before->next : *ends.list;
+    if (behind)
+        ((ln_graph_edge_node *)behind->data)->before = before;
+    ln_graph_edge_node_free(end);
     --*ends.degree;
+}
+
+static void join(ln_graph_edge_node *out, ln_graph_edge_node *in)
+{
+    out->twin = in;
+    in->twin = out;
 }
 
 static int is_edge(const ln_graph_edge_node *edge_node, const ln_graph_node *other,
@@ -152,29 +172,25 @@ static int is_edge(const ln_graph_edge_node *edge_node, const ln_graph_node *oth
            (!edge_data || edge_node->edge_data_cmp(edge_node->edge_data, edge_data) == 0);
 }
 
-/* The oldest edge to `other` with these data, any when NULL; *before: the list node in front of it.
- */
-static ln_graph_edge_node *find_end(struct ends ends, const ln_graph_node *other,
-                                    const void *edge_data, ln_list **before)
+/* The oldest edge from `node` to `other` with these data, any when NULL; NULL: there is none. */
+static ln_graph_edge_node *find_edge(const ln_graph_node *node, const ln_graph_node *other,
+                                     const void *edge_data)
 {
-    *before = NULL;
-    for (ln_list *l = *ends.list; l; *before = l, l = l->next) {
-        if (is_edge(l->data, other, edge_data))
-            return l->data;
+    ln_graph_edge_node *out;
+    LN_LIST_FOREACH(out, node->out_edge_nodes)
+    {
+        if (is_edge(out, other, edge_data))
+            return out;
     }
     return NULL;
 }
 
 void ln_graph_remove_node(ln_graph *graph, ln_graph_node *node)
 {
-    while (node->out_edge_nodes) {
-        const ln_graph_edge_node *edge_node = node->out_edge_nodes->data;
-        ln_graph_unlink_node(node, edge_node->node, NULL);
-    }
-    while (node->in_edge_nodes) {
-        const ln_graph_edge_node *edge_node = node->in_edge_nodes->data;
-        ln_graph_unlink_node(edge_node->node, node, NULL);
-    }
+    while (node->out_edge_nodes)
+        ln_graph_remove_edge(node->out_edge_nodes->data);
+    while (node->in_edge_nodes)
+        ln_graph_remove_edge(((ln_graph_edge_node *)node->in_edge_nodes->data)->twin);
     ln_list *before = node->before;
     remove_behind(&graph->nodes, &graph->last, before);
     const ln_list *behind = before ? before->next : graph->nodes;
@@ -217,14 +233,30 @@ int ln_graph_link(ln_graph *graph, void *data1, void *data2, void *edge_data)
 
 int ln_graph_link_node(ln_graph *graph, ln_graph_node *node1, ln_graph_node *node2, void *edge_data)
 {
-    ln_list *last_out = node1->last_out;
-    if (append_end(out_ends(node1), node2, edge_data, graph->edge_data_cmp) < 0)
-        return -1;
-    if (append_end(in_ends(node2), node1, edge_data, graph->edge_data_cmp) < 0) {
-        remove_end(out_ends(node1), last_out);
-        return -1;
+    return ln_graph_add_edge(graph, node1, node2, edge_data) ? 0 : -1;
+}
+
+ln_graph_edge_node *ln_graph_add_edge(ln_graph *graph, ln_graph_node *node1, ln_graph_node *node2,
+                                      void *edge_data)
+{
+    ln_graph_edge_node *out = append_end(out_ends(node1), node2, edge_data, graph->edge_data_cmp);
+    if (!out)
+        return NULL;
+    ln_graph_edge_node *in = append_end(in_ends(node2), node1, edge_data, graph->edge_data_cmp);
+    if (!in) {
+        remove_end(out_ends(node1), out);
+        return NULL;
     }
-    return 0;
+    join(out, in);
+    return out;
+}
+
+void ln_graph_remove_edge(ln_graph_edge_node *out)
+{
+    ln_graph_edge_node *in = out->twin;
+    ln_graph_node *from = in->node, *to = out->node;
+    remove_end(out_ends(from), out);
+    remove_end(in_ends(to), in);
 }
 
 void *ln_graph_unlink(ln_graph *graph, void *data1, void *data2, void *edge_data)
@@ -237,13 +269,10 @@ void *ln_graph_unlink(ln_graph *graph, void *data1, void *data2, void *edge_data
 
 void *ln_graph_unlink_node(ln_graph_node *node1, ln_graph_node *node2, void *edge_data)
 {
-    ln_list *before_out, *before_in;
-    const ln_graph_edge_node *out = find_end(out_ends(node1), node2, edge_data, &before_out);
-    if (!out || !find_end(in_ends(node2), node1, edge_data, &before_in))
-        return NULL;
-    void *removed = out->edge_data;
-    remove_end(out_ends(node1), before_out);
-    remove_end(in_ends(node2), before_in);
+    ln_graph_edge_node *out = find_edge(node1, node2, edge_data);
+    void *removed = out ? out->edge_data : NULL;
+    if (out)
+        ln_graph_remove_edge(out);
     return removed;
 }
 
@@ -268,37 +297,51 @@ static size_t number_of(const ln_hash *numbers, const ln_graph_node *node)
     return (size_t)(uintptr_t)ln_hash_find(numbers, node);
 }
 
-/* Appends to `ends` the copies of the edges in `list`; copies[i] is the copy of node number i. */
-static int copy_ends(struct ends ends, const ln_list *list, const ln_hash *numbers,
-                     ln_graph_node *const *copies)
+/* What copying knows of the graph so far. */
+struct copying {
+    ln_hash *nodes; /* node -> its copy */
+    ln_hash *ends;  /* edge node -> its copy */
+};
+
+/* Copies an end, and joins it to the other end's copy when that is there. */
+static int copy_end(struct copying *copying, struct ends ends, const ln_graph_edge_node *edge)
 {
-    for (; list; list = list->next) {
-        const ln_graph_edge_node *edge = list->data;
-        ln_graph_node *other = copies[number_of(numbers, edge->node)];
-        if (append_end(ends, other, edge->edge_data, edge->edge_data_cmp) < 0)
+    ln_graph_node *other = ln_hash_find(copying->nodes, edge->node);
+    ln_graph_edge_node *end = append_end(ends, other, edge->edge_data, edge->edge_data_cmp);
+    if (!end || ln_hash_insert(copying->ends, edge, end) < 0)
+        return -1;
+    ln_graph_edge_node *twin = ln_hash_find(copying->ends, edge->twin);
+    if (twin)
+        join(end, twin);
+    return 0;
+}
+
+static int copy_ends(struct copying *copying, struct ends ends, const ln_list *list)
+{
+    const ln_graph_edge_node *edge;
+    LN_LIST_FOREACH(edge, list)
+    {
+        if (copy_end(copying, ends, edge) < 0)
             return -1;
     }
     return 0;
 }
 
-/* Copies nodes, then edges, into an empty graph; `copies` has room for all nodes. */
-static int copy_into(ln_graph *copy, const ln_graph *graph, const ln_hash *numbers,
-                     ln_graph_node **copies)
+/* Copies nodes, then edges, into an empty graph. */
+static int copy_into(ln_graph *copy, const ln_graph *graph, struct copying *copying)
 {
     const ln_graph_node *node;
-    size_t i = 0;
     LN_LIST_FOREACH(node, graph->nodes)
     {
-        copies[i] = ln_graph_add(copy, node->data);
-        if (!copies[i++])
+        ln_graph_node *to = ln_graph_add(copy, node->data);
+        if (!to || ln_hash_insert(copying->nodes, node, to) < 0)
             return -1;
     }
-    i = 0;
     LN_LIST_FOREACH(node, graph->nodes)
     {
-        ln_graph_node *to = copies[i++];
-        if (copy_ends(out_ends(to), node->out_edge_nodes, numbers, copies) < 0 ||
-            copy_ends(in_ends(to), node->in_edge_nodes, numbers, copies) < 0)
+        ln_graph_node *to = ln_hash_find(copying->nodes, node);
+        if (copy_ends(copying, out_ends(to), node->out_edge_nodes) < 0 ||
+            copy_ends(copying, in_ends(to), node->in_edge_nodes) < 0)
             return -1;
     }
     return 0;
@@ -307,14 +350,14 @@ static int copy_into(ln_graph *copy, const ln_graph *graph, const ln_hash *numbe
 ln_graph *ln_graph_copy(ln_graph *graph)
 {
     ln_graph *copy = ln_graph_create(graph->node_data_cmp, graph->edge_data_cmp);
-    ln_hash *numbers = number_nodes(graph);
-    ln_graph_node **copies = ln_alloc_array(graph->size, sizeof(ln_graph_node *));
-    if (!copy || !numbers || !copies || copy_into(copy, graph, numbers, copies) < 0) {
+    struct copying copying = {.nodes = ln_hash_create(NULL, NULL, NULL, NULL),
+                              .ends = ln_hash_create(NULL, NULL, NULL, NULL)};
+    if (!copy || !copying.nodes || !copying.ends || copy_into(copy, graph, &copying) < 0) {
         ln_graph_free(copy);
         copy = NULL;
     }
-    ln_hash_free(numbers);
-    ln_free(copies);
+    ln_hash_free(copying.nodes);
+    ln_hash_free(copying.ends);
     return copy;
 }
 
@@ -508,36 +551,34 @@ static int is_list_of(const ln_list *list, size_t len, const ln_list *last)
     return !list && len == 0 && end == last;
 }
 
-/* The edges in a list that join `other` with exactly these data. */
-static size_t count_ends(const ln_list *list, const ln_graph_node *other, const void *edge_data)
+static int stands_in(const ln_graph_edge_node *end, const ln_list *list)
 {
-    size_t n = 0;
-    for (; list; list = list->next) {
-        const ln_graph_edge_node *edge_node = list->data;
-        n += edge_node->node == other && edge_node->edge_data == edge_data;
-    }
-    return n;
+    const ln_list *at = end->before ? end->before->next : list;
+    return at && at->data == end;
 }
 
-/* Whether each edge in a node's `ours` list stands as often in the list of its other end. */
-static int ends_match(const ln_graph_node *node, int outward, const ln_hash *numbers)
+/* Whether `end` and the end that it has for its twin, in the list of the other node, agree. */
+static int matches_twin(const ln_graph_edge_node *end, const ln_graph_node *node, int outward)
 {
-    const ln_list *ours = outward ? node->out_edge_nodes : node->in_edge_nodes;
-    const ln_graph_edge_node *edge_node;
-    LN_LIST_FOREACH(edge_node, ours)
-    {
-        const ln_graph_node *other = edge_node->node;
-        if (!ln_hash_find_extended(numbers, other, NULL, NULL))
-            return 0;
-        const ln_list *theirs = outward ? other->in_edge_nodes : other->out_edge_nodes;
-        if (count_ends(ours, other, edge_node->edge_data) !=
-            count_ends(theirs, node, edge_node->edge_data))
+    const ln_graph_edge_node *twin = end->twin;
+    return twin && twin->twin == end && twin->node == node && twin->edge_data == end->edge_data &&
+           stands_in(twin, *ends_of(end->node, !outward).list);
+}
+
+/* Whether each edge in a node's list knows its place, and stands in the list of its other end. */
+static int ends_match(ln_graph_node *node, int outward, const ln_hash *numbers)
+{
+    const ln_list *before = NULL;
+    for (ln_list *l = *ends_of(node, outward).list; l; before = l, l = l->next) {
+        const ln_graph_edge_node *end = l->data;
+        if (end->before != before || !ln_hash_find_extended(numbers, end->node, NULL, NULL) ||
+            !matches_twin(end, node, outward))
             return 0;
     }
     return 1;
 }
 
-static int is_valid_node(const ln_graph_node *node, const ln_list *before, const ln_hash *numbers)
+static int is_valid_node(ln_graph_node *node, const ln_list *before, const ln_hash *numbers)
 {
     return node->before == before &&
            is_list_of(node->out_edge_nodes, node->outdegree, node->last_out) &&

@@ -279,6 +279,31 @@ START_TEST(long_chain_is_built_sorted_and_copied)
 }
 END_TEST
 
+START_TEST(star_is_taken_apart_in_any_order_in_time_that_grows_with_its_size)
+{
+    // A quadratic step would exceed the test's time limit.
+    enum { N = 50000 };
+    ln_graph *graph = ln_graph_create(NULL, NULL);
+    ln_graph_node *hub = ln_graph_add(graph, NULL);
+    ln_graph_edge_node **outs = ln_alloc_array(N, sizeof(*outs));
+    for (size_t i = 0; i < N; i++) {
+        ln_graph_node *node = ln_graph_add(graph, NULL);
+        outs[i] = ln_graph_add_edge(graph, hub, node, NULL);
+        ck_assert_int_eq(ln_graph_link_node(graph, node, hub, NULL), 0);
+    }
+    for (size_t i = N; i-- > N / 2;)
+        ln_graph_remove_edge(outs[i]);
+    ck_assert_uint_eq(hub->outdegree, N / 2);
+    ck_assert_int_eq(ln_graph_is_valid(graph), LN_TRUE);
+    while (graph->last->data != hub && graph->size > 1)
+        ln_graph_remove_node(graph, graph->last->data);
+    ck_assert_uint_eq(hub->indegree, 0);
+    ck_assert_uint_eq(hub->outdegree, 0);
+    ln_free(outs);
+    ln_graph_free(graph);
+}
+END_TEST
+
 START_TEST(graph_survives_every_failing_allocation)
 {
     ln_graph *graph = draw("abcd", "ab ac bd cd");
@@ -328,9 +353,9 @@ END_TEST
 
 START_TEST(broken_graph_is_not_valid)
 {
-    ln_graph *graph = draw("ab", "ab");
+    ln_graph *graph = draw("ab", "ab ab");
     ln_graph_node *a = graph->nodes->data, *b = graph->last->data;
-    ln_graph_edge_node *out = a->out_edge_nodes->data;
+    ln_graph_edge_node *out = a->out_edge_nodes->data, *second = a->last_out->data;
     const struct {
         void *place;
         size_t size;
@@ -338,7 +363,8 @@ START_TEST(broken_graph_is_not_valid)
         {&graph->size, sizeof(graph->size)},       {&graph->last, sizeof(graph->last)},
         {&a->outdegree, sizeof(a->outdegree)},     {&a->last_out, sizeof(a->last_out)},
         {&b->indegree, sizeof(b->indegree)},       {&b->before, sizeof(b->before)},
-        {&out->edge_data, sizeof(out->edge_data)},
+        {&out->edge_data, sizeof(out->edge_data)}, {&out->twin, sizeof(out->twin)},
+        {&second->before, sizeof(second->before)},
     };
     for (size_t i = 0; i < LEN(broken); i++) {
         void *kept = ln_clone(broken[i].place, broken[i].size);
@@ -362,5 +388,6 @@ LN_TEST_MAIN("graph", edge_stands_at_both_ends, first_node_with_equal_data_is_fo
              outliers_have_no_edge_to_another_node,
              nodes_are_sorted_into_the_layer_after_their_last_predecessor,
              cycle_has_no_topological_order, long_chain_is_built_sorted_and_copied,
+             star_is_taken_apart_in_any_order_in_time_that_grows_with_its_size,
              graph_survives_every_failing_allocation, failed_link_leaves_the_graph_as_before,
              broken_graph_is_not_valid)

@@ -2,12 +2,12 @@
 // The data flow graph: the graph proper, and an index of it by tensor.
 //
 // A port is one use of a tensor by an operator: its writing of an output, or its reading of an
-// input. Ports are found from both sides: by the tensor (`tensors`: one writer, any readers) and by
-// the node
-// (`op_ports`). A reading port is linked when the graph has its edge, and then counts in its
-// tensor's num_linked. The dangling lists hold the other reading ports, and the writing ports
-// without a linked reader. They are spliced in constant time, since a port knows the pointer that
-// leads to its node.
+// input. Ports are found from both sides: by the tensor (one writer, any readers) and by the node
+// (`op_ports`). A reading port is linked when the graph has its edge, which it knows, and then
+// counts in its tensor's num_linked. The dangling lists hold the other reading ports, and the
+// writing ports without a linked reader. They are spliced in constant time, since a port knows the
+// pointer that leads to its node; and so are a tensor's readers, each of which knows its
+// neighbours.
 
 #include "lightnet/ln_dfg.h"
 
@@ -24,14 +24,16 @@ struct port {
     ln_list *place; /* its node, for a dangling list */
     ln_list **link; /* what points to its place; NULL: it does not dangle */
     int writes;
-    int linked; /* reading: the graph has the edge from the tensor's writer */
+    ln_graph_edge_node
+        *out_end; /* reading: of the edge from the tensor's writer; NULL: not linked */
+    struct port *older, *newer; /* reading: its neighbours among the tensor's readers */
 };
 
 struct tensor {
     char *name;
-    struct port *writer; /* or NULL */
-    ln_list *readers;    /* struct port *, oldest first */
-    ln_list **readers_end;
+    struct port *writer;          /* or NULL */
+    struct port *oldest, *newest; /* readers, or NULL */
+    size_t num_readers;
     size_t num_linked; /* readers */
 };
 
@@ -89,9 +91,10 @@ static void update_writer(ln_dfg *dfg, const struct tensor *tensor)
 static int link_reader(ln_dfg *dfg, struct port *reader)
 {
     struct tensor *tensor = reader->tensor;
-    if (ln_graph_link_node(dfg->graph, tensor->writer->edge.node, reader->edge.node, tensor->name))
+    reader->out_end =
+        ln_graph_add_edge(dfg->graph, tensor->writer->edge.node, reader->edge.node, tensor->name);
+    if (!reader->out_end)
         return -1;
-    reader->linked = 1;
     tensor->num_linked++;
     stop_dangling(reader);
     update_writer(dfg, tensor);
@@ -101,8 +104,8 @@ static int link_reader(ln_dfg *dfg, struct port *reader)
 static void unlink_reader(ln_dfg *dfg, struct port *reader)
 {
     struct tensor *tensor = reader->tensor;
-    ln_graph_unlink_node(tensor->writer->edge.node, reader->edge.node, tensor->name);
-    reader->linked = 0;
+    ln_graph_remove_edge(reader->out_end);
+    reader->out_end = NULL;
     tensor->num_linked--;
     start_dangling(dfg, reader);
     update_writer(dfg, tensor);
@@ -110,17 +113,17 @@ static void unlink_reader(ln_dfg *dfg, struct port *reader)
 
 static int link_readers(ln_dfg *dfg, struct tensor *tensor)
 {
-    for (ln_list *l = tensor->readers; l; l = l->next)
-        if (!port_of(l)->linked && link_reader(dfg, port_of(l)))
+    for (struct port *reader = tensor->oldest; reader; reader = reader->newer)
+        if (!reader->out_end && link_reader(dfg, reader))
             return -1;
     return 0;
 }
 
 static void unlink_readers(ln_dfg *dfg, struct tensor *tensor)
 {
-    for (ln_list *l = tensor->readers; l; l = l->next)
-        if (port_of(l)->linked)
-            unlink_reader(dfg, port_of(l));
+    for (struct port *reader = tensor->oldest; reader; reader = reader->newer)
+        if (reader->out_end)
+            unlink_reader(dfg, reader);
 }
 
 /* Tensors */
@@ -128,7 +131,6 @@ static void unlink_readers(ln_dfg *dfg, struct tensor *tensor)
 static void free_tensor(void *data)
 {
     struct tensor *tensor = data;
-    ln_list_free(tensor->readers);
     ln_free(tensor->name);
     ln_free(tensor);
 }
@@ -138,7 +140,6 @@ static struct tensor *create_tensor(ln_dfg *dfg, const char *name)
     struct tensor *tensor = ln_alloc(sizeof *tensor);
     if (!tensor)
         return NULL;
-    tensor->readers_end = &tensor->readers;
     if (ln_name_set(&tensor->name, name) ||
         ln_hash_insert(dfg->tensors, tensor->name, tensor) < 0) {
         free_tensor(tensor);
@@ -155,33 +156,23 @@ static struct tensor *find_or_create_tensor(ln_dfg *dfg, const char *name)
 
 static void remove_unused_tensor(ln_dfg *dfg, struct tensor *tensor)
 {
-    if (!tensor->writer && !tensor->readers)
+    if (!tensor->writer && !tensor->oldest)
         ln_hash_remove(dfg->tensors, tensor->name);
 }
 
-static int append_reader(struct tensor *tensor, struct port *port)
+static void append_reader(struct tensor *tensor, struct port *port)
 {
-    ln_list *node = ln_list_append(NULL, port);
-    if (!node)
-        return -1;
-    *tensor->readers_end = node;
-    tensor->readers_end = &node->next;
-    return 0;
+    port->older = tensor->newest;
+    *(tensor->newest ? &tensor->newest->newer : &tensor->oldest) = port;
+    tensor->newest = port;
+    tensor->num_readers++;
 }
 
 static void remove_reader(struct tensor *tensor, const struct port *port)
 {
-    ln_list **at = &tensor->readers;
-    while (*at && port_of(*at) != port)
-        at = &(*at)->next;
-    ln_list *node = *at;
-    if (!node)
-        return;
-    *at = node->next;
-    if (tensor->readers_end == &node->next)
-        tensor->readers_end = at;
-    node->next = NULL;
-    ln_list_free(node);
+    *(port->older ? &port->older->newer : &tensor->oldest) = port->newer;
+    *(port->newer ? &port->newer->older : &tensor->newest) = port->older;
+    tensor->num_readers--;
 }
 
 /* Ports */
@@ -206,7 +197,8 @@ static struct port *create_port(struct tensor *tensor, ln_graph_node *node, int 
     struct port *port = ln_alloc(sizeof *port);
     if (!port)
         return NULL;
-    port->edge = (ln_graph_edge_node){tensor->name, node, ln_str_cmp};
+    port->edge =
+        (ln_graph_edge_node){.edge_data = tensor->name, .node = node, .edge_data_cmp = ln_str_cmp};
     port->tensor = tensor;
     port->writes = writes;
     port->place = ln_list_append(NULL, port);
@@ -226,8 +218,7 @@ static int connect_writer(ln_dfg *dfg, struct port *port)
 
 static int connect_reader(ln_dfg *dfg, struct port *port)
 {
-    if (append_reader(port->tensor, port))
-        return -1;
+    append_reader(port->tensor, port);
     start_dangling(dfg, port);
     return port->tensor->writer ? link_reader(dfg, port) : 0;
 }
@@ -240,7 +231,7 @@ static void disconnect(ln_dfg *dfg, struct port *port)
         unlink_readers(dfg, tensor);
         tensor->writer = NULL;
     } else {
-        if (port->linked)
+        if (port->out_end)
             unlink_reader(dfg, port);
         remove_reader(tensor, port);
     }
@@ -310,6 +301,12 @@ static int is_reader_of(const struct port *port, const ln_op *op)
     return op_of(port->edge.node) == op;
 }
 
+/* NULL for NULL. */
+static struct port *oldest_reader(const struct port *writer)
+{
+    return writer ? writer->tensor->oldest : NULL;
+}
+
 static void forget_node(ln_dfg *dfg, const ln_op *op, ln_graph_node *node)
 {
     ln_hash_remove(dfg->node_table, op->op_arg->name);
@@ -368,10 +365,10 @@ int ln_dfg_link(ln_dfg *dfg, const ln_op *op1, const ln_op *op2, const char *tna
         return ln_error_set(NULL, "operator '%s' does not make tensor '%s' in the data flow graph",
                             op1->op_arg->name, tname);
     int found = 0;
-    for (ln_list *l = writer->tensor->readers; l; l = l->next) {
-        if (!is_reader_of(port_of(l), op2))
+    for (struct port *reader = writer->tensor->oldest; reader; reader = reader->newer) {
+        if (!is_reader_of(reader, op2))
             continue;
-        if (!port_of(l)->linked && link_reader(dfg, port_of(l)))
+        if (!reader->out_end && link_reader(dfg, reader))
             return -1;
         found = 1;
     }
@@ -383,10 +380,10 @@ int ln_dfg_link(ln_dfg *dfg, const ln_op *op1, const ln_op *op2, const char *tna
 
 void ln_dfg_unlink(ln_dfg *dfg, const ln_op *op1, const ln_op *op2, const char *tname)
 {
-    struct port *writer = find_writer(dfg, op1, tname);
-    for (ln_list *l = writer ? writer->tensor->readers : NULL; l; l = l->next)
-        if (is_reader_of(port_of(l), op2) && port_of(l)->linked)
-            unlink_reader(dfg, port_of(l));
+    const struct port *writer = find_writer(dfg, op1, tname);
+    for (struct port *reader = oldest_reader(writer); reader; reader = reader->newer)
+        if (is_reader_of(reader, op2) && reader->out_end)
+            unlink_reader(dfg, reader);
 }
 
 int ln_dfg_add(ln_dfg *dfg, ln_op *op)
@@ -417,9 +414,9 @@ void ln_dfg_remove(ln_dfg *dfg, const ln_op *op)
 ln_op *ln_dfg_next(const ln_dfg *dfg, const ln_op *op, const char *tname)
 {
     const struct port *writer = find_writer(dfg, op, tname);
-    for (const ln_list *l = writer ? writer->tensor->readers : NULL; l; l = l->next)
-        if (port_of(l)->linked)
-            return port_of(l)->edge.node->data;
+    for (const struct port *reader = oldest_reader(writer); reader; reader = reader->newer)
+        if (reader->out_end)
+            return reader->edge.node->data;
     return NULL;
 }
 
@@ -427,12 +424,12 @@ ln_list *ln_dfg_nexts(const ln_dfg *dfg, const ln_op *op, const char *tname)
 {
     const struct port *writer = find_writer(dfg, op, tname);
     ln_list *reversed = NULL;
-    for (const ln_list *l = writer ? writer->tensor->readers : NULL; l; l = l->next) {
+    for (const struct port *reader = oldest_reader(writer); reader; reader = reader->newer) {
         // An operator's reads of one tensor stand side by side, since they were added together.
-        ln_op *reader = port_of(l)->edge.node->data;
-        if (!port_of(l)->linked || (reversed && reversed->data == reader))
+        ln_op *op_reading = reader->edge.node->data;
+        if (!reader->out_end || (reversed && reversed->data == op_reading))
             continue;
-        ln_list *longer = ln_list_prepend(reversed, reader);
+        ln_list *longer = ln_list_prepend(reversed, op_reading);
         if (!longer) {
             ln_list_free(reversed);
             return NULL;
@@ -445,14 +442,15 @@ ln_list *ln_dfg_nexts(const ln_dfg *dfg, const ln_op *op, const char *tname)
 int ln_dfg_num_readers(const ln_dfg *dfg, const char *tname)
 {
     const struct tensor *tensor = ln_hash_find(dfg->tensors, tname);
-    return tensor ? ln_list_length(tensor->readers) : 0;
+    return tensor ? (int)tensor->num_readers : 0;
 }
 
 ln_op *ln_dfg_prev(const ln_dfg *dfg, const ln_op *op, const char *tname)
 {
     const struct tensor *tensor = ln_hash_find(dfg->tensors, tname);
-    for (const ln_list *l = tensor ? tensor->readers : NULL; l; l = l->next)
-        if (is_reader_of(port_of(l), op) && port_of(l)->linked)
+    const ln_graph_node *node = tensor ? find_node(dfg, op) : NULL;
+    for (const ln_list *l = node ? ln_hash_find(dfg->op_ports, node) : NULL; l; l = l->next)
+        if (port_of(l)->tensor == tensor && port_of(l)->out_end)
             return tensor->writer->edge.node->data;
     return NULL;
 }
@@ -491,6 +489,14 @@ int ln_dfg_check(const ln_dfg *dfg)
     return n < 0 ? -1 : 0;
 }
 
+/* Whether a reading port stands in its tensor's list. */
+static int is_listed(const struct port *port)
+{
+    const struct tensor *tensor = port->tensor;
+    return (port->older ? port->older->newer : tensor->oldest) == port &&
+           (port->newer ? port->newer->older : tensor->newest) == port;
+}
+
 /* Whether the port of a node agrees with its tensor. */
 static int is_port_valid(const ln_dfg *dfg, const struct port *port, const ln_graph_node *node)
 {
@@ -499,7 +505,8 @@ static int is_port_valid(const ln_dfg *dfg, const struct port *port, const ln_gr
         return 0;
     if (port->writes)
         return tensor->writer == port && (port->link != NULL) == (tensor->num_linked == 0);
-    return (port->link != NULL) == !port->linked && (!port->linked || tensor->writer);
+    return is_listed(port) && (port->link != NULL) == !port->out_end &&
+           (!port->out_end || tensor->writer);
 }
 
 /* Counts what the node's ports make of degrees and dangling lists. */
@@ -512,7 +519,7 @@ static int is_node_valid(const ln_dfg *dfg, const ln_graph_node *node, size_t *d
         const struct port *port = port_of(l);
         if (!is_port_valid(dfg, port, node))
             return 0;
-        in += (size_t)(port->writes ? 0 : port->linked);
+        in += port->out_end != NULL;
         out += port->writes ? port->tensor->num_linked : 0;
         *dangling += port->link != NULL;
     }

@@ -279,6 +279,35 @@ START_TEST(long_chain_builds_in_time_that_grows_with_its_length)
 }
 END_TEST
 
+START_TEST(thousands_of_readers_leave_a_tensor_in_any_order)
+{
+    // Newest first, which is the longest way through a list; as above, the time limit tells.
+    enum { LEN = 50000 };
+    ln_op **ops = ln_alloc_array(LEN, sizeof *ops);
+    ln_dfg *dfg = ln_dfg_create();
+    ln_op *maker = new_op("maker", "", "x");
+    ln_dfg_add(dfg, maker);
+    for (int i = 0; i < LEN; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "op%d", i);
+        ops[i] = new_op(name, "x", "");
+        ck_assert_int_eq(ln_dfg_add(dfg, ops[i]), 0);
+    }
+    for (int i = LEN; i-- > 0;) {
+        ck_assert_int_eq(ln_dfg_num_readers(dfg, "x"), i + 1);
+        ck_assert_ptr_eq(ln_dfg_prev(dfg, ops[i], "x"), maker);
+        ln_dfg_remove(dfg, ops[i]);
+    }
+    ck_assert_uint_eq(dfg->graph->size, 1);
+    ck_assert(ln_dfg_is_valid(dfg));
+    for (int i = 0; i < LEN; i++)
+        ln_op_free_lists_too(ops[i]);
+    ln_op_free_lists_too(maker);
+    ln_free(ops);
+    ln_dfg_free(dfg);
+}
+END_TEST
+
 START_TEST(every_failing_allocation_is_survived)
 {
     ln_dfg *dfg = new_diamond();
@@ -318,4 +347,4 @@ LN_TEST_MAIN("data flow graph", operators_are_linked_as_they_are_added,
              edges_are_unlinked_and_linked_by_hand,
              second_writer_or_name_is_an_error_and_changes_nothing, cycles_are_errors,
              long_chain_builds_in_time_that_grows_with_its_length,
-             every_failing_allocation_is_survived)
+             thousands_of_readers_leave_a_tensor_in_any_order, every_failing_allocation_is_survived)

@@ -58,7 +58,7 @@ LN_API void ln_dfg_unlink(ln_dfg *dfg, const ln_op *op1, const ln_op *op2, const
 LN_API int ln_dfg_add(ln_dfg *dfg, ln_op *op);
 
 /** Removes the operator and its edges; its readers dangle then. An operator that is not in the
- * graph is ignored. O(its edges, and for each tensor it reads that tensor's readers). */
+ * graph is ignored. O(its arguments and edges). */
 LN_API void ln_dfg_remove(ln_dfg *dfg, const ln_op *op);
 
 /** The first of ln_dfg_nexts, or NULL. Returns borrowed. */

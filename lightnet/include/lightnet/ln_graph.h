@@ -2,9 +2,10 @@
 // A directed graph as adjacency lists; loops and several edges between two nodes are allowed.
 //
 // Each edge is known at both ends: an edge from u to v with data e is an edge node (e, v) in u's
-// out_edge_nodes and one (e, u) in v's in_edge_nodes. All lists are in the order of insertion, so
-// the k-th edge from u to v is the same one at both ends. A graph keeps node data and edge data and
-// never frees them. Read the structs freely, change them through these functions only.
+// out_edge_nodes and one (e, u) in v's in_edge_nodes, each the `twin` of the other. All lists are
+// in the order of insertion, so the k-th edge from u to v is the same one at both ends. A graph
+// keeps node data and edge data and never frees them. Read the structs freely, change them through
+// these functions only.
 //
 //     ln_graph *graph = ln_graph_create(ln_str_cmp, ln_str_cmp);
 //     ln_graph_node *conv = ln_graph_add(graph, "conv"), *relu = ln_graph_add(graph, "relu");
@@ -39,6 +40,8 @@ typedef struct ln_graph_edge_node {
     void *edge_data;
     ln_graph_node *node;
     ln_cmp_func edge_data_cmp;
+    struct ln_graph_edge_node *twin; /* the edge's other end; NULL: in no graph */
+    ln_list *before; /* in front of this one in the list of its end; NULL: first, or in none */
 } ln_graph_edge_node;
 
 typedef struct ln_graph {
@@ -82,11 +85,18 @@ LN_API int ln_graph_link(ln_graph *graph, void *data1, void *data2, void *edge_d
  * memory, as before. */
 LN_API int ln_graph_link_node(ln_graph *graph, ln_graph_node *node1, ln_graph_node *node2,
                               void *edge_data);
+/** As ln_graph_link_node. Returns borrowed: the edge's end in node1's out_edge_nodes, until the
+ * edge is removed; NULL with a reason. */
+LN_API ln_graph_edge_node *ln_graph_add_edge(ln_graph *graph, ln_graph_node *node1,
+                                             ln_graph_node *node2, void *edge_data);
+/** Removes the edge of which `out` is the end in an out_edge_nodes list. O(1). */
+LN_API void ln_graph_remove_edge(ln_graph_edge_node *out);
 /** ln_graph_unlink_node for the first nodes with data1 and data2; NULL also when there is no such
  * node. */
 LN_API void *ln_graph_unlink(ln_graph *graph, void *data1, void *data2, void *edge_data);
 /** Removes the oldest edge from node1 to node2 with equal edge data, or with any when edge_data is
- * NULL. Returns the removed edge's data, or NULL when there is no such edge. */
+ * NULL. Returns the removed edge's data, or NULL when there is no such edge. O(out edges of node1).
+ */
 LN_API void *ln_graph_unlink_node(ln_graph_node *node1, ln_graph_node *node2, void *edge_data);
 
 /** Returns new graph with the same node data, edges and order of both (ln_graph_free); NULL with a
@@ -109,8 +119,8 @@ LN_API void ln_graph_free_topsortlist(ln_list *layers);
 LN_API int ln_graph_fprint(FILE *fp, ln_graph *graph, ln_fprint_func print_node,
                            ln_fprint_func print_edge);
 /** Whether sizes, degrees and the ends of lists are right, and every edge stands at both of its
- * ends, which are nodes of the graph. NULL memory for the check counts as invalid. O(nodes + edges
- * * degree). */
+ * ends, which are nodes of the graph. No memory for the check counts as invalid. O(nodes + edges).
+ */
 LN_API ln_bool ln_graph_is_valid(const ln_graph *graph);
 
 LN_END_DECLS
