@@ -26,6 +26,29 @@ static void add(growth *g, const char *optype, int in1, int in2, int out, const 
     ln_test_op(&g->m, name, optype, ins, dst, params);
 }
 
+static void add_weight(growth *g, int out)
+{
+    char name[32], dst[32];
+    snprintf(name, sizeof(name), "o%d", out);
+    snprintf(dst, sizeof(dst), "t%d", out);
+    ln_test_op(&g->m, name, "create_test", "", dst, "len 16 value 1");
+}
+
+// One operator that reads the tensors from `first` to before `out`, which it makes.
+static void join_all(growth *g, int first, int out)
+{
+    char name[32], dst[32], *ins;
+    size_t size;
+    FILE *fp = open_memstream(&ins, &size);
+    for (int i = first; i < out; i++)
+        fprintf(fp, "t%d ", i);
+    fclose(fp);
+    snprintf(name, sizeof(name), "o%d", out);
+    snprintf(dst, sizeof(dst), "t%d", out);
+    ln_test_op(&g->m, name, "stack", ins, dst, "");
+    free(ins);
+}
+
 static void make_chain(growth *g)
 {
     for (int i = 1; i < g->n; i++)
@@ -66,10 +89,69 @@ static void make_views(growth *g)
         add(g, i % 8 ? "view" : "double", i - 1, -1, i, "");
 }
 
+// Views of views, as deep as the model is long.
+static void make_deep_views(growth *g)
+{
+    for (int i = 1; i < g->n; i++)
+        add(g, "view", i - 1, -1, i, "");
+}
+
+// As above, in memory that something writes in place: every view is a view of that.
+static void make_written_views(growth *g)
+{
+    for (int i = 1; i < g->n; i++)
+        add(g, i % 8 ? "view" : "bump", i - 1, -1, i, "");
+}
+
 static void make_dead(growth *g)
 {
     for (int i = 1; i < g->n; i++)
         add(g, "double", i - 1, -1, i, "");
+}
+
+// Blocks of a residual network: five operators in a row, whose result is added to their input.
+static void make_blocks(growth *g)
+{
+    for (int i = 1; i < g->n; i++)
+        if (i % 6)
+            add(g, i % 2 ? "double" : "work", i - 1, -1, i, i % 2 ? "" : "scratch 64");
+        else
+            add(g, "add", i - 1, i - 6, i, "");
+}
+
+// Half the operators are weights of the other half, folded at load.
+static void make_weights(growth *g)
+{
+    for (int i = 1; i < g->n; i++)
+        if (i % 4 == 1)
+            add_weight(g, i);
+        else if (i % 4)
+            add(g, i % 2 ? "double" : "add1", i - 1, -1, i, "");
+        else
+            add(g, "add", i - 1, i - 4, i, "");
+}
+
+// One operator reads thousands: all but it read the first tensor.
+static void make_sink(growth *g)
+{
+    for (int i = 1; i + 1 < g->n; i++)
+        add(g, i % 2 ? "double" : "add1", i > 2 ? i - 2 : 0, -1, i, "");
+    join_all(g, 1, g->n - 1);
+}
+
+// The same, of equal operators, which become one.
+static void make_equal_sink(growth *g)
+{
+    for (int i = 1; i + 1 < g->n; i++)
+        add(g, "double", 0, -1, i, "");
+    join_all(g, 1, g->n - 1);
+}
+
+// Thousands of equal operators one behind the other, in two chains.
+static void make_twins(growth *g)
+{
+    for (int i = 1; i < g->n; i++)
+        add(g, "double", i > 2 ? i - 2 : 0, -1, i, "");
 }
 
 static const struct {
@@ -84,6 +166,13 @@ static const struct {
     {"constants", "", make_chain},
     {"tree", "\"inputs\": [\"t0\"],", make_equal},
     {"views", "\"inputs\": [\"t0\"],", make_views},
+    {"deep views", "\"inputs\": [\"t0\"],", make_deep_views},
+    {"written", "\"inputs\": [\"t0\"],", make_written_views},
+    {"blocks", "\"inputs\": [\"t0\"],", make_blocks},
+    {"weights", "\"inputs\": [\"t0\"],", make_weights},
+    {"sink", "\"inputs\": [\"t0\"],", make_sink},
+    {"equal sink", "\"inputs\": [\"t0\"],", make_equal_sink},
+    {"twins", "\"inputs\": [\"t0\"],", make_twins},
     {"dead", "\"inputs\": [\"t0\"], \"outputs\": [\"t1\"],", make_dead},
 };
 

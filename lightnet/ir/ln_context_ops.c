@@ -422,29 +422,36 @@ int ln_context_add_op(ln_context *ctx, ln_list **position, ln_op *new_op)
     return enter_op(ctx, new_op);
 }
 
-static int rename_entries(ln_list *tensors, const char *from, const char *to)
+static int reads_any(const ln_op *op, const ln_hash *names)
 {
-    ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, tensors)
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, ln_hash_size(names) ? op->op_arg->tensors_in : NULL)
     {
-        if (!ln_streq(tle->name, from))
-            continue;
-        char *name = ln_strdup(to);
-        if (!name)
-            return -1;
-        ln_free(tle->name);
-        tle->name = name;
+        if (ln_hash_find(names, tle->name))
+            return 1;
     }
     return 0;
 }
 
-int ln_context_redirect(ln_context *ctx, ln_op *op, const char *from, const char *to)
+static int rename_entries(const ln_context *ctx, ln_list *tensors, const ln_hash *instead)
 {
+    ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, tensors)
+    {
+        const char *name = ln_hash_find(instead, tle->name);
+        if (name && ln_tensor_list_entry_set_name(tle, name))
+            return ln_fail_memory(ctx);
+    }
+    return 0;
+}
+
+int ln_context_redirect(ln_context *ctx, ln_op *op, const ln_hash *instead)
+{
+    if (!reads_any(op, instead))
+        return 0;
     ln_dfg_remove(ctx->dfg, op);
     uncheck_op(ctx, op);
-    if (rename_entries(op->op_arg->tensors_in, from, to))
-        return ln_fail_memory(ctx);
-    return connect_op(ctx, op);
+    return rename_entries(ctx, op->op_arg->tensors_in, instead) ? -1 : connect_op(ctx, op);
 }
 
 int ln_context_rebind(ln_context *ctx)

@@ -96,7 +96,9 @@ int ln_cleanup_dead(ln_context *ctx)
     return status;
 }
 
-/* Reading another tensor instead */
+/* Reading another tensor instead. One walk over the list finds what reads the same and lets each
+ * operator read that before it is looked at itself: so it is checked anew once at most, however
+ * many of its inputs change. */
 
 // What a no-copy gather has made a part of its own output cannot be read as another one instead.
 static int is_given_away(const ln_context *ctx, const char *tname)
@@ -110,19 +112,17 @@ static int may_replace(const ln_context *ctx, const char *from, const char *to)
            !ln_context_is_mutated(ctx, to) && !is_given_away(ctx, from) && !is_given_away(ctx, to);
 }
 
-static int redirect_readers(ln_context *ctx, const char *from, const char *to)
+// What is read from here on as another tensor, and the operators that stay; the names and operators
+// are the context's.
+typedef struct cleanup {
+    ln_context *ctx;
+    ln_hash *instead; // tensor name -> the name of the one to read instead
+    ln_hash *seen;    // operator -> itself
+} cleanup;
+
+static int replace(const cleanup *c, const char *from, const char *to)
 {
-    ln_op *reader;
-    ln_list *readers;
-    int status = ln_context_readers(ctx, from, &readers);
-    LN_LIST_FOREACH(reader, readers)
-    {
-        // An operator that reads the tensor twice is listed twice and done at once.
-        if (!status && ln_tensor_list_find_by_name(reader->op_arg->tensors_in, from))
-            status = ln_context_redirect(ctx, reader, from, to);
-    }
-    ln_list_free(readers);
-    return status;
+    return ln_hash_insert(c->instead, from, (void *)to) < 0 ? ln_fail_memory(c->ctx) : 0;
 }
 
 /* Views that change nothing */
@@ -148,19 +148,13 @@ static int is_identity_view(const ln_context *ctx, const ln_op *op)
            may_replace(ctx, dst->name, src->name);
 }
 
-int ln_cleanup_identity(ln_context *ctx)
+static int skip_identity(const cleanup *c, const ln_op *op)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
-        if (!is_identity_view(ctx, op))
-            continue;
-        const ln_tensor_list_entry *in = op->op_arg->tensors_in->data;
-        const ln_tensor_list_entry *out = op->op_arg->tensors_out->data;
-        if (redirect_readers(ctx, out->name, in->name))
-            return -1;
-    }
-    return 0;
+    if (!is_identity_view(c->ctx, op))
+        return 0;
+    const ln_tensor_list_entry *in = op->op_arg->tensors_in->data;
+    const ln_tensor_list_entry *out = op->op_arg->tensors_out->data;
+    return replace(c, out->name, in->name);
 }
 
 /* Equal operators */
@@ -244,38 +238,60 @@ static int may_merge(const ln_context *ctx, const ln_op *op)
     return 1;
 }
 
-static int merge(ln_context *ctx, const ln_op *op, const ln_op *earlier)
+static int merge(const cleanup *c, const ln_op *op, const ln_op *earlier)
 {
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
         const char *same = ln_tensor_list_find_name(earlier->op_arg->tensors_out, tle->arg_name);
-        if (same && may_replace(ctx, tle->name, same) && redirect_readers(ctx, tle->name, same))
+        if (same && may_replace(c->ctx, tle->name, same) && replace(c, tle->name, same))
             return -1;
     }
     return 0;
 }
 
-// The operators that were seen keep their inputs: only readers behind `op` are redirected.
+static int merge_equal(const cleanup *c, const ln_op *op)
+{
+    if (!may_merge(c->ctx, op))
+        return 0;
+    const ln_op *earlier = ln_hash_find(c->seen, op);
+    if (earlier)
+        return merge(c, op, earlier);
+    return ln_hash_insert(c->seen, op, (void *)op) < 0 ? ln_fail_memory(c->ctx) : 0;
+}
+
+/* The walk */
+
+static int walk(const cleanup *c, int (*look)(const cleanup *c, const ln_op *op))
+{
+    ln_op *op;
+    LN_LIST_FOREACH(op, c->ctx->ops)
+    {
+        if (ln_context_redirect(c->ctx, op, c->instead) || look(c, op))
+            return -1;
+    }
+    return 0;
+}
+
+static int clean(ln_context *ctx, int (*look)(const cleanup *c, const ln_op *op))
+{
+    const cleanup c = {.ctx = ctx,
+                       .instead = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL),
+                       .seen = ln_hash_create(hash_op, compare_ops, NULL, NULL)};
+    const int status = c.instead && c.seen ? walk(&c, look) : ln_fail_memory(ctx);
+    ln_hash_free(c.instead);
+    ln_hash_free(c.seen);
+    return status;
+}
+
+int ln_cleanup_identity(ln_context *ctx)
+{
+    return clean(ctx, skip_identity);
+}
+
 int ln_cleanup_equal(ln_context *ctx)
 {
-    const ln_op *op;
-    int status = 0;
-    ln_hash *seen = ln_hash_create(hash_op, compare_ops, NULL, NULL);
-    if (!seen)
-        return ln_fail_memory(ctx);
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
-        const ln_op *earlier = may_merge(ctx, op) ? ln_hash_find(seen, op) : op;
-        if (!earlier)
-            status = ln_hash_insert(seen, op, (void *)op) < 0 ? ln_fail_memory(ctx) : 0;
-        else if (earlier != op)
-            status = merge(ctx, op, earlier);
-        if (status)
-            break;
-    }
-    ln_hash_free(seen);
-    return status;
+    return clean(ctx, merge_equal);
 }
 
 int ln_pass_preprocess(ln_context *ctx)

@@ -3,6 +3,8 @@
 
 #include "pass/ln_cleanup.h"
 
+#include <stdlib.h>
+
 #include "ln_check.h"
 #include "ln_test_ops.h"
 
@@ -67,6 +69,29 @@ START_TEST(equal_operators_become_one)
     ck_assert_int_eq(ln_pass_preprocess(ctx), 0);
     ck_assert_int_eq(ln_context_num_uses(ctx, "c"), 2);
     end_test(ctx, "create_test add1 double add");
+}
+END_TEST
+
+START_TEST(a_reader_of_thousands_of_equal_operators_is_checked_once)
+{
+    // Checking it anew for each of them would exceed the test's time limit.
+    enum { LEN = 20000 };
+    char name[32], *ins;
+    size_t size;
+    FILE *fp = open_memstream(&ins, &size);
+    begin_model("\"inputs\": [\"x\"], \"outputs\": [\"y\"],");
+    for (int i = 0; i < LEN; i++) {
+        snprintf(name, sizeof(name), "t%d", i);
+        ln_test_op(&m, name, "add1", "x", name, "");
+        fprintf(fp, "%s ", name);
+    }
+    fclose(fp);
+    ln_test_op(&m, "oy", "stack", ins, "y", "");
+    free(ins);
+    ln_context *ctx = end_model();
+    ck_assert_int_eq(ln_pass_preprocess(ctx), 0);
+    ck_assert_int_eq(ln_context_num_uses(ctx, "t0"), LEN);
+    end_test(ctx, "create_test add1 stack");
 }
 END_TEST
 
@@ -144,7 +169,8 @@ START_TEST(the_reference_program_is_not_cleaned)
 END_TEST
 
 LN_TEST_MAIN("cleanup", what_no_output_needs_goes, inputs_effects_and_writers_stay,
-             equal_operators_become_one, operators_that_differ_in_a_parameter_stay_two,
+             equal_operators_become_one, a_reader_of_thousands_of_equal_operators_is_checked_once,
+             operators_that_differ_in_a_parameter_stay_two,
              readers_before_and_after_a_writer_stay_two, outputs_of_the_model_keep_their_makers,
              views_that_change_nothing_go, what_is_joined_stays_apart,
              the_reference_program_is_not_cleaned)

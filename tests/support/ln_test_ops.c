@@ -165,6 +165,19 @@ static void check_join(ln_op_arg *op_arg)
             ln_op_fail_last(op_arg);
 }
 
+static void check_stack(ln_op_arg *op_arg)
+{
+    int len = 0;
+    if (!begin_check(op_arg))
+        return;
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op_arg->tensors_in)
+    {
+        len += ln_tensor_table_find(op_arg->tensor_table, tle->name)->tensor->len;
+    }
+    define(op_arg, len, LN_MEM_CPU);
+}
+
 static void check_watch(ln_op_arg *op_arg)
 {
     begin_check(op_arg);
@@ -277,6 +290,20 @@ static void run_count(ln_op_arg *op_arg)
     end_run(op_arg);
 }
 
+static void run_stack(ln_op_arg *op_arg)
+{
+    const test_priv *priv = op_arg->priv;
+    const ln_tensor_list_entry *tle;
+    float *to = data_of(priv->dst);
+    LN_LIST_FOREACH(tle, op_arg->tensors_in)
+    {
+        const tl_tensor *src = ln_tensor_table_find(op_arg->tensor_table, tle->name)->tensor;
+        memcpy(to, src->data, tl_tensor_size(src));
+        to += src->len;
+    }
+    end_run(op_arg);
+}
+
 static void run_watch(ln_op_arg *op_arg)
 {
     const test_priv *priv = op_arg->priv;
@@ -381,14 +408,16 @@ PROTO(chain, two_srcs, src_names, one_dst, dst_name, no_args, no_names, .pure = 
       .pre_run = check_chain, .run = run_chain)
 PROTO(count, one_src, src_name, fixed_dst, dst_name, no_args, no_names, .pure = 1,
       .pre_run = check_count, .run = run_count)
+PROTO(stack, some_srcs, src_name, one_dst, dst_name, no_args, no_names, .pure = 1,
+      .pre_run = check_stack, .run = run_stack)
 PROTO(watch, one_src, src_name, no_args, no_names, no_args, no_names, .pure = 0,
       .pre_run = check_watch, .run = run_watch)
 PROTO(twice, one_src, src_name, one_dst, dst_name, no_args, no_names, .pure = 1,
       .pre_run = check_abstract)
 
-static ln_op *all_ops[] = {
-    &create_test_op, &add1_op,  &add_op,   &double_op,   &work_op, &view_op,  &part_op,  &bump_op,
-    &join_op,        &watch_op, &twice_op, &positive_op, &half_op, &chain_op, &count_op, NULL};
+static ln_op *all_ops[] = {&create_test_op, &add1_op, &add_op,   &double_op, &work_op,  &view_op,
+                           &part_op,        &bump_op, &join_op,  &stack_op,  &watch_op, &twice_op,
+                           &positive_op,    &half_op, &chain_op, &count_op,  NULL};
 
 static const char *rule_names[] = {"first_rule", "second_rule", NULL};
 
@@ -427,7 +456,7 @@ static int next_word(const char **text, char *buf, size_t size)
 // The role of the nth of some arguments of an operator.
 static void print_arg_name(char *buf, size_t size, const char *optype, int n, int alone)
 {
-    if (!strcmp(optype, "join"))
+    if (!strcmp(optype, "join") || !strcmp(optype, "stack"))
         snprintf(buf, size, "src%d", n);
     else if (alone)
         snprintf(buf, size, "src");

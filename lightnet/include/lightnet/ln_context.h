@@ -262,8 +262,9 @@ LN_API int ln_context_subgraph(ln_context *ctx, ln_list *old_ops, ln_list *new_o
  * with the first disagreement. */
 LN_API int ln_context_check(const ln_context *ctx);
 
-/** Lets `op` read tensor `to` wherever it reads `from`; the operator is checked anew. */
-LN_API int ln_context_redirect(ln_context *ctx, ln_op *op, const char *from, const char *to);
+/** Lets `op` read other tensors: `instead` has the names of those it shall read, by the names of
+ * those it reads. Where that changes something, the operator is checked anew, once. */
+LN_API int ln_context_redirect(ln_context *ctx, ln_op *op, const ln_hash *instead);
 
 /** Undoes and repeats every pre_run, so that all private data is fresh; keeps planned offsets. */
 LN_API int ln_context_rebind(ln_context *ctx);
