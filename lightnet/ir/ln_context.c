@@ -421,11 +421,7 @@ ln_op *ln_context_creater(const ln_context *ctx, const char *tname)
 
 int ln_context_is_mutated(const ln_context *ctx, const char *tname)
 {
-    if (!ln_hash_size(ctx->mutated))
-        return 0;
-    const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tname);
-    const ln_tensor_entry *root = te ? ln_tensor_table_root(ctx->tensor_table, te) : NULL;
-    return root && ln_hash_find_extended(ctx->mutated, root->name, NULL, NULL);
+    return ln_hash_find_extended(ctx->mutated, tname, NULL, NULL);
 }
 
 int ln_context_unique_name(const ln_context *ctx, char *buf, const char *prefix)

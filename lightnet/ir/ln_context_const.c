@@ -87,20 +87,86 @@ static int revoke_constant(const ln_context *ctx, ln_tensor_entry *te)
     return revoke(ctx, te, &todo) ? -1 : revoke_all(ctx, todo);
 }
 
-static ln_tensor_entry *root_of(const ln_context *ctx, const char *tname)
+/* What is written in place: all tensors that share memory with an in-place writer's output are
+ * noted by name, each once. From one that becomes known it spreads to its owners, and to what is a
+ * part of it: views of it that its readers made, and what its maker gathered. */
+
+static int owns(const ln_tensor_entry *te, const ln_tensor_entry *part)
 {
-    const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tname);
-    return te ? ln_tensor_table_root(ctx->tensor_table, te) : NULL;
+    return part && ln_streq(part->owner, te->name);
 }
 
-static int note_mutated(const ln_context *ctx, const ln_tensor_entry *root)
+// Notes that `te` (NULL: not made yet) is written; what that means for others is still `todo`.
+static int note_mutated(const ln_context *ctx, ln_tensor_entry *te, ln_list **todo)
 {
-    char *key = ln_strdup(root->name);
+    if (!te || ln_context_is_mutated(ctx, te->name))
+        return 0;
+    char *key = ln_strdup(te->name);
     if (!key || ln_hash_insert(ctx->mutated, key, NULL) < 0) {
         ln_free(key);
         return ln_fail_memory(ctx);
     }
+    ln_list *longer = ln_list_prepend(*todo, te);
+    if (!longer)
+        return ln_fail_memory(ctx);
+    *todo = longer;
     return 0;
+}
+
+static int note_parts(const ln_context *ctx, const ln_tensor_entry *te, const ln_list *tensors,
+                      ln_list **todo)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, tensors)
+    {
+        ln_tensor_entry *part = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        if (owns(te, part) && note_mutated(ctx, part, todo))
+            return -1;
+    }
+    return 0;
+}
+
+static int note_views(const ln_context *ctx, const ln_tensor_entry *te, ln_list **todo)
+{
+    const ln_op *reader;
+    ln_list *readers;
+    if (ln_context_readers(ctx, te->name, &readers))
+        return -1;
+    int status = 0;
+    LN_LIST_FOREACH(reader, readers)
+    {
+        status = status ? status : note_parts(ctx, te, reader->op_arg->tensors_out, todo);
+    }
+    ln_list_free(readers);
+    return status;
+}
+
+static int note_relatives(const ln_context *ctx, const ln_tensor_entry *te, ln_list **todo)
+{
+    const ln_op *maker = ln_context_creater(ctx, te->name);
+    return note_mutated(ctx, ln_tensor_table_find(ctx->tensor_table, te->owner), todo) ||
+           note_views(ctx, te, todo) ||
+           (maker && note_parts(ctx, te, maker->op_arg->tensors_in, todo));
+}
+
+// Notes what shares memory with the tensors in `todo` (takes the list); none of it is constant.
+static int spread_mutated(const ln_context *ctx, ln_list *todo)
+{
+    int status = 0;
+    while (todo && !status) {
+        ln_tensor_entry *te = todo->data;
+        todo = ln_list_remove_nth(todo, 0);
+        status = revoke_constant(ctx, te) || note_relatives(ctx, te, &todo) ? -1 : 0;
+    }
+    ln_list_free(todo);
+    return status;
+}
+
+static int mutate(const ln_context *ctx, ln_tensor_entry *te)
+{
+    ln_list *todo = NULL;
+    const int status = note_mutated(ctx, te, &todo);
+    return spread_mutated(ctx, todo) || status ? -1 : 0;
 }
 
 static int outputs_are_static(const ln_context *ctx, const ln_op *op)
@@ -159,17 +225,30 @@ static void mark_constants(const ln_context *ctx, ln_op *op)
     }
 }
 
-// What the operator writes in place is not constant any more.
-static int mark_mutated(const ln_context *ctx, const ln_op *op)
+// Whether the operator writes the tensor's memory in place, or another one writes what it lies in.
+static int is_written(const ln_context *ctx, const ln_op *op, const ln_tensor_entry *te)
+{
+    return ln_op_writes_inplace(op) || (te->owner && ln_context_is_mutated(ctx, te->owner));
+}
+
+static int mutate_tensors(const ln_context *ctx, const ln_op *op, const ln_list *tensors)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    LN_LIST_FOREACH(tle, tensors)
     {
-        ln_tensor_entry *root = root_of(ctx, tle->name);
-        if (root && (note_mutated(ctx, root) || revoke_constant(ctx, root)))
+        ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        if (te && is_written(ctx, op, te) && mutate(ctx, te))
             return -1;
     }
     return 0;
+}
+
+int ln_context_mark_mutated(const ln_context *ctx, const ln_op *op)
+{
+    return mutate_tensors(ctx, op, op->op_arg->tensors_out) ||
+                   (op->op_arg->takes_inputs && mutate_tensors(ctx, op, op->op_arg->tensors_in))
+               ? -1
+               : 0;
 }
 
 // Taken inputs are parts of an output that something writes in place.
@@ -185,7 +264,7 @@ static int release_taken_inputs(const ln_context *ctx, const ln_op *op)
 int ln_context_settle_constants(const ln_context *ctx, ln_op *op)
 {
     mark_constants(ctx, op);
-    if (ln_op_writes_inplace(op) && mark_mutated(ctx, op))
+    if (ln_context_mark_mutated(ctx, op))
         return -1;
     return release_taken_inputs(ctx, op);
 }
@@ -203,13 +282,8 @@ int ln_context_find_mutated(const ln_context *ctx)
     ln_hash_clear(ctx->mutated);
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH(tle, ln_op_writes_inplace(op) ? op->op_arg->tensors_out : NULL)
-        {
-            const ln_tensor_entry *root = root_of(ctx, tle->name);
-            if (root && note_mutated(ctx, root))
-                return -1;
-        }
+        if (ln_context_mark_mutated(ctx, op))
+            return -1;
     }
     return 0;
 }

@@ -12,6 +12,11 @@
  *  was computed from that. -1: no memory. */
 int ln_context_settle_constants(const ln_context *ctx, ln_op *op);
 
+/** Adds to ctx->mutated what the operator writes in place, and what of its outputs, and of the
+ * inputs that it has made parts of them, lies in such memory, with all that shares it. -1: no
+ * memory. */
+int ln_context_mark_mutated(const ln_context *ctx, const ln_op *op);
+
 /** The operator cannot run at load any more: its outputs, and all that is computed from them, are
  *  not constant. -1: no memory. */
 int ln_context_revoke_outputs(const ln_context *ctx, ln_op *op);

@@ -143,8 +143,6 @@ static int check_outputs(const ln_context *ctx, ln_op *op)
         const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
         if (!te || !ln_streq(te->creater, op->op_arg->name))
             return ln_op_fail(op->op_arg, "its output '%s' has not been made", tle->arg_name);
-        if (!ln_tensor_table_root(ctx->tensor_table, te))
-            return ln_op_fail_last(op->op_arg);
     }
     return 0;
 }
@@ -222,11 +220,14 @@ static int reconnect_op(ln_context *ctx, ln_op *op)
 }
 
 // What stands behind the operator was checked with other entries of its outputs: a no-copy gather
-// takes the new ones, and nothing runs at load that reads what is not constant.
+// takes the new ones, views of what is written in place are written with it, and nothing runs at
+// load that reads what is not constant.
 static int settle_reader(ln_context *ctx, ln_op *reader, const char *tname)
 {
     if (reader->op_arg->takes_inputs)
         return reconnect_op(ctx, reader);
+    if (ln_context_is_mutated(ctx, tname) && ln_context_mark_mutated(ctx, reader))
+        return -1;
     if (ln_tensor_table_find(ctx->tensor_table, tname)->isconst || !reader->op_arg->at_load)
         return 0;
     return ln_context_revoke_outputs(ctx, reader);

@@ -32,8 +32,35 @@ static void redirect(ln_context *ctx, const char *opname, const char *from, cons
     ln_hash_free(instead);
 }
 
+static const ln_tensor_entry *root(const ln_context *ctx, const ln_tensor_list_entry *tle)
+{
+    return ln_tensor_table_root(ctx->tensor_table, tensor(ctx, tle->name));
+}
+
+// All that shares memory with the written tensor is known to be written.
+static void check_shared(const ln_context *ctx, const ln_tensor_list_entry *written)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const ln_tensor_list_entry *tle;
+        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+        {
+            ck_assert_msg(root(ctx, tle) != root(ctx, written) ||
+                              ln_context_is_mutated(ctx, tle->name),
+                          "%s is written with %s", tle->name, written->name);
+        }
+    }
+}
+
 static void check_valid(const ln_context *ctx)
 {
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        if (op->op_arg->info->inplace_writer)
+            check_shared(ctx, op->op_arg->tensors_out->data);
+    }
     ck_assert_msg(ln_context_check(ctx) == 0, "%s", ln_context_error(ctx));
     ck_assert(ln_dfg_is_valid(ctx->dfg));
 }
@@ -201,6 +228,31 @@ START_TEST(a_tensor_made_anew_is_still_mutated)
     ck_assert_int_eq(ln_context_replace_ops(ctx, &position, 1, new_ops), 0);
     ck_assert_str_eq(((ln_op *)position->data)->op_arg->name, "od2");
     ck_assert(!tensor(ctx, "d")->isconst && !op_of(ctx, "od2")->op_arg->at_load);
+    ln_context_free(ctx);
+}
+END_TEST
+
+START_TEST(views_are_written_with_what_they_are_views_of)
+{
+    ln_test_model m;
+    ln_test_begin(&m, "\"inputs\": [\"x\"],");
+    ln_test_op(&m, "ox", "create_test", "", "x", "len 4 value 1");
+    ln_test_op(&m, "oa", "view", "x", "a", "");
+    ln_test_op(&m, "ob", "view", "a", "b", "");
+    ln_test_op(&m, "oc", "add1", "b", "c", "");
+    ln_test_op(&m, "od", "view", "c", "d", "");
+    ln_test_op(&m, "oe", "view", "d", "e", "");
+    ln_context *ctx = ln_test_end(&m);
+    ck_assert(!ln_context_is_mutated(ctx, "x"));
+    // Now `oc` writes the memory of x, in which all others lie.
+    ln_list *position = op_of(ctx, "oc")->op_arg->node;
+    ln_list *new_ops = ln_list_append(NULL, ln_test_new_op("oc2", "bump", "b", "c", ""));
+    ck_assert_int_eq(ln_context_replace_ops(ctx, &position, 1, new_ops), 0);
+    check_valid(ctx);
+    ck_assert(ln_context_is_mutated(ctx, "x") && ln_context_is_mutated(ctx, "e"));
+    ck_assert_int_eq(ln_context_rebind(ctx), 0);
+    check_valid(ctx);
+    ck_assert_int_eq(ln_hash_size(ctx->mutated), 6);
     ln_context_free(ctx);
 }
 END_TEST
@@ -473,8 +525,8 @@ LN_TEST_MAIN(
     a_failed_operator_is_named_once_and_leaves_the_context_empty_and_usable,
     cleanup_forgets_all_that_the_model_brought, unique_names_meet_neither_operators_nor_tensors,
     what_depends_on_constants_alone_is_constant, writing_in_place_revokes_constants_up_and_down,
-    a_tensor_made_anew_is_still_mutated, rebind_checks_each_operator_once_more,
-    operators_are_added_replaced_and_removed_at_both_ends,
+    a_tensor_made_anew_is_still_mutated, views_are_written_with_what_they_are_views_of,
+    rebind_checks_each_operator_once_more, operators_are_added_replaced_and_removed_at_both_ends,
     a_subgraph_takes_the_place_of_its_last_operator,
     an_order_of_old_operators_that_is_not_the_lists_does_no_harm,
     a_replacement_that_fails_leaves_a_context_to_clean_up, a_redirected_operator_is_checked_anew,

@@ -51,19 +51,32 @@ static int owners_include(const ln_hash *table, const ln_tensor_entry *entry, co
     return 0;
 }
 
+// Only what others have named their owner can stand in a chain of owners, so that a new view of a
+// view thousands deep costs no walk.
+static int check_ring(const ln_tensor_entry *entry, const ln_hash *table, const ln_tensor_entry *oe)
+{
+    if (entry != oe && !entry->has_views)
+        return 0;
+    if (!ln_tensor_table_root(table, oe))
+        return -1;
+    if (owners_include(table, oe, entry->name))
+        return ln_error_set(NULL, "tensor '%s' would own itself through '%s'", entry->name,
+                            oe->name);
+    return 0;
+}
+
 int ln_tensor_entry_set_owner(ln_tensor_entry *entry, ln_hash *tensor_table, const char *owner)
 {
     if (!owner)
         return ln_name_set(&entry->owner, NULL);
-    const ln_tensor_entry *oe = ln_tensor_table_find(tensor_table, owner);
+    ln_tensor_entry *oe = ln_tensor_table_find(tensor_table, owner);
     if (!oe)
         return ln_error_set(NULL, "the owner '%s' of tensor '%s' is not in the tensor table", owner,
                             entry->name);
-    if (!ln_tensor_table_root(tensor_table, oe))
+    if (check_ring(entry, tensor_table, oe) || ln_name_set(&entry->owner, owner))
         return -1;
-    if (owners_include(tensor_table, oe, entry->name))
-        return ln_error_set(NULL, "tensor '%s' would own itself through '%s'", entry->name, owner);
-    return ln_name_set(&entry->owner, owner);
+    oe->has_views = 1;
+    return 0;
 }
 
 int ln_tensor_entry_set_creater(ln_tensor_entry *entry, const char *creater)

@@ -135,6 +135,25 @@ START_TEST(root_of_a_ring_or_a_torn_chain_is_an_error)
 }
 END_TEST
 
+START_TEST(views_of_views_are_made_in_time_that_grows_with_their_number)
+{
+    // A quadratic step would exceed the test's time limit.
+    enum { LEN = 50000 };
+    char name[32], owner[32];
+    ln_hash *table = ln_tensor_table_create();
+    const ln_tensor_entry *first = add(table, "t0"), *last = first;
+    for (int i = 1; i < LEN; i++) {
+        snprintf(name, sizeof name, "t%d", i);
+        snprintf(owner, sizeof owner, "t%d", i - 1);
+        ln_tensor_entry *entry = add(table, name);
+        ck_assert_int_eq(ln_tensor_entry_set_owner(entry, table, owner), 0);
+        last = entry;
+    }
+    ck_assert_ptr_eq(ln_tensor_table_root(table, last), first);
+    ln_tensor_table_free(table);
+}
+END_TEST
+
 START_TEST(data_goes_in_and_out)
 {
     ln_hash *table = ln_tensor_table_create();
@@ -289,7 +308,7 @@ LN_TEST_MAIN("tensors", entry_begins_with_a_name_and_a_tensor_alone,
              malformed_entries_are_not_valid, table_finds_replaces_and_removes_entries,
              table_never_frees_data, root_is_the_end_of_the_owners,
              owner_that_would_make_a_ring_is_an_error, root_of_a_ring_or_a_torn_chain_is_an_error,
-             data_goes_in_and_out, data_of_an_unknown_tensor_is_an_error,
-             list_finds_its_entries_in_order, copy_of_a_list_is_independent,
-             unique_arg_name_counts_on_from_the_largest, unique_arg_name_that_cannot_be_is_an_error,
-             every_failing_allocation_is_survived)
+             views_of_views_are_made_in_time_that_grows_with_their_number, data_goes_in_and_out,
+             data_of_an_unknown_tensor_is_an_error, list_finds_its_entries_in_order,
+             copy_of_a_list_is_independent, unique_arg_name_counts_on_from_the_largest,
+             unique_arg_name_that_cannot_be_is_an_error, every_failing_allocation_is_survived)

@@ -69,7 +69,7 @@ typedef struct ln_context {
     ln_hash *output_names; /* the names in outputs */
     const ln_op *anchor;   /* where a subgraph rule is to match; NULL: anywhere */
     const char *fired;     /* the rule that matched last (a constant string), or NULL */
-    ln_hash *mutated;      /* names of root tensors that an operator writes in place */
+    ln_hash *mutated;      /* names of the tensors whose memory an operator writes in place */
     ln_list *missing;      /* names (char *) of tensors that still wait for data from outside */
     int keep;              /* every tensor keeps its memory, so that any can be read after a run */
     int stale;             /* a constant was set after load */
