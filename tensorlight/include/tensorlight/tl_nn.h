@@ -144,6 +144,91 @@ TL_API int tl_exec_affine(const tl_exec *exec, const tl_tensor *src, const tl_te
 TL_API tl_tensor *tl_tensor_softmax(const tl_tensor *src, tl_tensor *dst, int axis);
 TL_API int tl_exec_softmax(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int axis);
 
+/** The logarithm of softmax, without losing small ones: x - m - log(sum(exp(x - m))). A line with
+ *  NaN or +infinity, or of -infinity only, becomes NaN. Source: ONNX LogSoftmax-13. D. */
+TL_API tl_tensor *tl_tensor_logsoftmax(const tl_tensor *src, tl_tensor *dst, int axis);
+TL_API int tl_exec_logsoftmax(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int axis);
+
+/** The type of tl_exec_layernorm's mean and inv_std: TL_DOUBLE for TL_DOUBLE, else TL_FLOAT. */
+TL_API tl_dtype tl_layernorm_stats_dtype(tl_dtype dtype);
+
+/** dst = (src - mean) / sqrt(variance + epsilon) * scale + bias, mean and variance being those of
+ *  the elements along the axes from `axis` on, in double. scale, bias: as many elements as these
+ *  axes have, of src's dtype, or NULL: 1, 0. mean, inv_std: one element for each place of the axes
+ *  before, of tl_layernorm_stats_dtype, receive the mean and 1 / sqrt(variance + epsilon); or NULL.
+ *  Source: ONNX LayerNormalization-17. D. */
+TL_API tl_tensor *tl_tensor_layernorm(const tl_tensor *src, const tl_tensor *scale,
+                                      const tl_tensor *bias, tl_tensor *dst, int axis,
+                                      double epsilon);
+TL_API int tl_exec_layernorm(const tl_exec *exec, const tl_tensor *src, const tl_tensor *scale,
+                             const tl_tensor *bias, tl_tensor *dst, tl_tensor *mean,
+                             tl_tensor *inv_std, int axis, double epsilon);
+
+/** dst = src / sqrt(mean of squares + epsilon) * scale, as layernorm. Source: ONNX
+ *  RMSNormalization-23. D. */
+TL_API tl_tensor *tl_tensor_rmsnorm(const tl_tensor *src, const tl_tensor *scale, tl_tensor *dst,
+                                    int axis, double epsilon);
+TL_API int tl_exec_rmsnorm(const tl_exec *exec, const tl_tensor *src, const tl_tensor *scale,
+                           tl_tensor *dst, int axis, double epsilon);
+
+/** As layernorm, over the channels of each of `groups` groups of src [N, C, ..] and all that
+ *  follows; scale, bias: C elements, one for each channel, or `groups`, one for each group; or
+ *  NULL. C groups: instance normalization. Source: ONNX GroupNormalization-21, -18. D. */
+TL_API tl_tensor *tl_tensor_groupnorm(const tl_tensor *src, const tl_tensor *scale,
+                                      const tl_tensor *bias, tl_tensor *dst, int groups,
+                                      double epsilon);
+TL_API int tl_exec_groupnorm(const tl_exec *exec, const tl_tensor *src, const tl_tensor *scale,
+                             const tl_tensor *bias, tl_tensor *dst, int groups, double epsilon);
+
+typedef struct tl_lrn_param {
+    int size; /* channels that count for each one, >= 1 */
+    double alpha, beta, bias;
+} tl_lrn_param;
+
+/** src / (bias + alpha / size * sum)^beta, the sum being that of the squares of the channels from
+ *  c - (size - 1) / 2 to c + size / 2 at the same place, of src [N, C, ..]. dst is not src. Source:
+ *  ONNX LRN-13. D. */
+TL_API tl_tensor *tl_tensor_lrn(const tl_tensor *src, tl_tensor *dst, const tl_lrn_param *param);
+TL_API int tl_exec_lrn(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
+                       const tl_lrn_param *param);
+
+/* ---- losses ---- */
+
+/** What becomes of the losses of all targets. */
+typedef enum tl_loss_reduction {
+    TL_LOSS_REDUCTION_INVALID = -1,
+    TL_LOSS_NONE = 0, /* each is a result */
+    TL_LOSS_SUM,
+    TL_LOSS_MEAN, /* weighted */
+    TL_LOSS_REDUCTION_SIZE
+} tl_loss_reduction;
+
+/** The identifier, or NULL out of range. */
+TL_API const char *tl_loss_reduction_name(tl_loss_reduction reduction);
+
+/** TL_LOSS_REDUCTION_INVALID for every other string, and NULL. */
+TL_API tl_loss_reduction tl_loss_reduction_from_str(const char *str);
+
+typedef struct tl_nllloss_param {
+    tl_loss_reduction reduction;
+    int is_ignoring;
+    int64_t ignored; /* with is_ignoring: targets of this value have no loss and no weight */
+} tl_nllloss_param;
+
+/** 0 when the shapes of src [N, C, ..], target [N, ..] and weight [C] (or NULL) fit and target is
+ *  TL_INT32 or TL_INT64, else -1 with a reason. */
+TL_API int tl_nllloss_check(const tl_tensor *src, const tl_tensor *target, const tl_tensor *weight);
+
+/** -src[n, t, ..] * weight[t], t = target[n, ..], of log probabilities src [N, C, ..] -> [N, ..],
+ * or the sum of these, or their sum divided by that of the weights, [] each, summed in double. -1
+ *  (NULL) with a reason: a target that is not ignored is no class. Source: ONNX
+ *  NegativeLogLikelihoodLoss-13. D. */
+TL_API tl_tensor *tl_tensor_nllloss(const tl_tensor *src, const tl_tensor *target,
+                                    const tl_tensor *weight, tl_tensor *dst,
+                                    const tl_nllloss_param *param);
+TL_API int tl_exec_nllloss(const tl_exec *exec, const tl_tensor *src, const tl_tensor *target,
+                           const tl_tensor *weight, tl_tensor *dst, const tl_nllloss_param *param);
+
 /* ---- reductions: any dtype ---- */
 
 /** Maximum along `axis`: [.., d, ..] -> [.., 1, ..], d >= 1; arg: its index (TL_INT32, the shape of
@@ -246,6 +331,14 @@ TL_API int tl_tensor_sort1d(tl_tensor *key, tl_sort_dir dir);
 /** The same, and moves the elements of the 1-D `val` (any dtype, the len of key) along. Stable:
  *  equal keys keep their order in both directions. Source: operator catalogue, sort1d_by_key. */
 TL_API int tl_tensor_sort1d_by_key(tl_tensor *key, tl_tensor *val, tl_sort_dir dir);
+
+/** The `k` largest (smallest) elements along `axis` in order, and their indices (TL_INT64):
+ *  [.., d, ..] -> both [.., k, ..], given, k <= d. A NaN is larger than any number; equal ones keep
+ *  their order. Source: ONNX TopK-11. */
+TL_API int tl_tensor_topk(const tl_tensor *src, tl_tensor *values, tl_tensor *indices, int axis,
+                          int is_smallest);
+TL_API int tl_exec_topk(const tl_exec *exec, const tl_tensor *src, tl_tensor *values,
+                        tl_tensor *indices, int axis, int is_smallest);
 
 /** The bytes of exec->scratch that tl_exec_sort1d and tl_exec_sort1d_by_key need; val may be
  *  NULL. Data is not looked at and may be NULL. */

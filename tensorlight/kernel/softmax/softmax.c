@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax: checks, choice of the kernel, threads.
+// Softmax, and its logarithm: checks, choice of the kernel, threads.
 
 #include "kernel/softmax/softmax.h"
 
@@ -13,26 +13,52 @@
 static tl_softmax_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
 #include "kernel/softmax/softmax.def"
 };
+static tl_softmax_func *const log_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
+#include "kernel/softmax/logsoftmax.def"
+};
 #undef TL_KERNEL
 TL_KERNEL_PICK(pick, tl_softmax_func, table)
+TL_KERNEL_PICK(pick_log, tl_softmax_func, log_table)
 
-int tl_exec_softmax(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int axis)
+static int run(const tl_exec *exec, tl_softmax_func *func, const tl_tensor *src, tl_tensor *dst,
+               int axis)
 {
     assert(axis >= 0 && axis < src->ndim);
     assert(src->len == dst->len && src->dtype == dst->dtype);
     if (src->len == 0)
         return 0;
     tl_softmax_job job = {src->data, dst->data, tl_axis_of(src, axis)};
-    tl_parallel(exec, job.axis.outer * job.axis.inner, TL_MAP_DEAR / job.axis.len + 1,
-                pick(exec, src->dtype), &job);
+    tl_parallel(exec, job.axis.outer * job.axis.inner, TL_MAP_DEAR / job.axis.len + 1, func, &job);
     return 0;
 }
 
-tl_tensor *tl_tensor_softmax(const tl_tensor *src, tl_tensor *dst, int axis)
+int tl_exec_softmax(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int axis)
+{
+    return run(exec, pick(exec, src->dtype), src, dst, axis);
+}
+
+int tl_exec_logsoftmax(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int axis)
+{
+    return run(exec, pick_log(exec, src->dtype), src, dst, axis);
+}
+
+static tl_tensor *check_and_run(const tl_tensor *src, tl_tensor *dst, int axis,
+                                int (*exec_func)(const tl_exec *, const tl_tensor *, tl_tensor *,
+                                                 int))
 {
     if (tl_check_data(src, "src") < 0 || tl_check_float(src, "src") < 0 ||
         tl_check_axis(src, axis) < 0 || tl_check_in_place(dst, src) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, src->ndim, src->dims, src->dtype);
-    return tl_result_end(result, dst, result ? tl_exec_softmax(NULL, src, result, axis) : -1);
+    return tl_result_end(result, dst, result ? exec_func(NULL, src, result, axis) : -1);
+}
+
+tl_tensor *tl_tensor_softmax(const tl_tensor *src, tl_tensor *dst, int axis)
+{
+    return check_and_run(src, dst, axis, tl_exec_softmax);
+}
+
+tl_tensor *tl_tensor_logsoftmax(const tl_tensor *src, tl_tensor *dst, int axis)
+{
+    return check_and_run(src, dst, axis, tl_exec_logsoftmax);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of softmax.
+// Kernels of softmax, and of its logarithm.
 
 #ifndef SOFTMAX_H
 #define SOFTMAX_H
@@ -18,6 +18,7 @@ typedef struct tl_softmax_job {
 typedef void tl_softmax_func(void *arg, size_t begin, size_t end);
 
 #define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_softmax_func, name, dtype, isa)
+#include "kernel/softmax/logsoftmax.def"
 #include "kernel/softmax/softmax.def"
 #undef TL_KERNEL
 

@@ -82,6 +82,32 @@ START_TEST(threads_do_not_change_the_result)
 }
 END_TEST
 
+START_TEST(the_logarithm_is_that_of_softmax)
+{
+    for (size_t k = 0; k < NN_LEN(nn_floats); k++)
+        for (int axis = 0; axis < 3; axis++) {
+            nn_room room = {.seed = 43};
+            tl_tensor *const src = nn_random(&room, nn_floats[k], 3, (int[]){3, 131, 2}, -8, 8);
+            tl_tensor *const dst = nn_blank(&room, nn_floats[k], 3, src->dims);
+            tl_tensor *const wide = tl_tensor_convert(src, NULL, TL_DOUBLE);
+            ck_assert_ptr_eq(tl_tensor_logsoftmax(src, dst, axis), dst);
+            ck_assert_ptr_eq(tl_tensor_softmax(wide, wide, axis), wide);
+            for (int i = 0; i < dst->len; i++) {
+                const double expected = log(nn_at(wide, (size_t)i));
+                nn_check_near(dst, (size_t)i, expected,
+                              nn_tolerance(nn_floats[k], 40, 1, expected));
+            }
+            tl_tensor_free_data_too(wide);
+            nn_close(&room);
+        }
+    nn_room room = {0};
+    tl_tensor *const t = nn_given(&room, TL_FLOAT, 1, (int[]){2}, (double[]){1000, 0});
+    tl_tensor_logsoftmax(t, t, 0); // no log of 0
+    nn_check_values(t, (double[]){0, -1000});
+    nn_close(&room);
+}
+END_TEST
+
 START_TEST(what_does_not_fit_is_refused)
 {
     tl_tensor *const ints = tl_tensor_zeros(1, (int[]){2}, TL_INT32);
@@ -108,7 +134,7 @@ START_TEST(an_empty_tensor_stays_empty)
 }
 END_TEST
 
-LN_TEST_MAIN("softmax", softmax_gives_the_known_result, large_numbers_do_not_overflow,
-             nan_and_infinity_spoil_their_line_only, every_axis_and_float_agrees_with_double,
-             threads_do_not_change_the_result, what_does_not_fit_is_refused,
-             an_empty_tensor_stays_empty)
+LN_TEST_MAIN("softmax", the_logarithm_is_that_of_softmax, softmax_gives_the_known_result,
+             large_numbers_do_not_overflow, nan_and_infinity_spoil_their_line_only,
+             every_axis_and_float_agrees_with_double, threads_do_not_change_the_result,
+             what_does_not_fit_is_refused, an_empty_tensor_stays_empty)

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Template: the negative log likelihood for one floating type.
+
+int NAME(tl_nllloss, c)(const tl_nllloss_job *job, int64_t *bad)
+{
+    const T *const src = job->src, *const weights = job->weight;
+    T *const dst = job->dst;
+    const tl_loss_reduction reduction = job->param->reduction;
+    double loss_sum = 0, weight_sum = 0;
+    for (size_t i = 0; i < job->len; i++) {
+        const int64_t target = target_at(job, i);
+        const int is_ignored = job->param->is_ignoring && target == job->param->ignored;
+        if (!is_ignored && (target < 0 || (uint64_t)target >= job->classes)) {
+            *bad = target;
+            return -1;
+        }
+        C loss = 0;
+        if (!is_ignored) {
+            const size_t class = (size_t)target;
+            const size_t row = i / job->places * job->classes + class;
+            const C weight = weights ? LOAD(weights[class]) : 1;
+            loss = -LOAD(src[row * job->places + i % job->places]) * weight;
+            weight_sum += (double)weight;
+        }
+        loss_sum += (double)loss;
+        if (reduction == TL_LOSS_NONE)
+            dst[i] = STORE(loss);
+    }
+    if (reduction != TL_LOSS_NONE)
+        *dst = STORE((C)(reduction == TL_LOSS_MEAN ? loss_sum / weight_sum : loss_sum));
+    return 0;
+}
