@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ONNX operators that make few elements of many along axes: reductions, indices of extremes,
-// cumulative sums and products.
+// cumulative sums and products, the k best.
 
 #include "front/onnx/ln_onnx_rows.h"
 
@@ -99,6 +99,22 @@ static void translate_cum_prod(ln_onnx_node *n)
     emit_cumulate(n, 1);
 }
 
+/* ---- the k best ---- */
+
+static void translate_topk(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const int64_t k = n->opset < 10 ? ln_onnx_int(n, "k", 1) : ln_onnx_int_in(n, 1, 1);
+    ln_onnx_begin(n, "topk");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_set_int(n, "k", k);
+    ln_onnx_set_int(n, "axis",
+                    ln_onnx_axis(n, ln_onnx_int(n, "axis", -1), ln_onnx_tensor_of(n, src)->ndim));
+    ln_onnx_set_bool(n, "is_smallest", ln_onnx_int(n, "largest", 1) == 0);
+    ln_onnx_out(n, "values", ln_onnx_wants(n, 0) ? 0 : LN_ONNX_TEMP);
+    ln_onnx_end(n, "indices", ln_onnx_wants(n, 1) ? 1 : LN_ONNX_TEMP);
+}
+
 #define REDUCTION(op_type, by_input, op)                 \
     {op_type, 1, translate_reduce, op},                  \
     {                                                    \
@@ -120,5 +136,6 @@ const ln_onnx_row ln_onnx_rows_reduce[] = {
     REDUCTION("ReduceProd", 18, "TL_REDUCE_PROD"),
     REDUCTION("ReduceSum", 13, "TL_REDUCE_SUM"),
     REDUCTION("ReduceSumSquare", 18, "TL_REDUCE_SUM_SQUARE"),
+    {"TopK", 1, translate_topk},
     {NULL},
 };

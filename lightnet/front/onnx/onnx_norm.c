@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX operators that normalize: softmax and its kin, normalization by batches, layers, groups,
+// norms.
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "front/onnx/ln_onnx_rows.h"
+
+/* ---- steps of translations ---- */
+
+static const char *emit_binary(ln_onnx_node *n, const char *op, const char *src1, const char *src2,
+                               int i)
+{
+    ln_onnx_begin(n, "binary");
+    ln_onnx_arg(n, "src1", src1);
+    ln_onnx_arg(n, "src2", src2);
+    ln_onnx_set_string(n, "op", op);
+    return ln_onnx_end(n, "dst", i);
+}
+
+static const char *emit_cast(ln_onnx_node *n, const char *src, tl_dtype dtype, int i)
+{
+    if (ln_onnx_tensor_of(n, src)->dtype == dtype && i == LN_ONNX_TEMP)
+        return src;
+    ln_onnx_begin(n, "cast");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_set_dtype(n, "dtype", dtype);
+    return ln_onnx_end(n, "dst", i);
+}
+
+/** A reduction that keeps its axes. */
+static const char *emit_reduce(ln_onnx_node *n, const char *op, const char *src, int n_axes,
+                               const int *axes)
+{
+    ln_onnx_begin(n, "reduce");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_set_string(n, "op", op);
+    ln_onnx_set_ints(n, "axes", n_axes, axes);
+    return ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+}
+
+/* ---- softmax, logsoftmax, hardmax ---- */
+
+/** 1 where the first maximum is, else 0. */
+static const char *emit_hardmax(ln_onnx_node *n, const char *src, int axis, int i)
+{
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
+    const int depth = t->ndim ? t->dims[axis] : 1, two = 2;
+    const tl_dtype dtype = t->dtype;
+    const double choice[] = {0, 1};
+    ln_onnx_begin(n, "argreduce");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_set_int(n, "axis", axis);
+    ln_onnx_set_bool(n, "keepdims", 0);
+    const char *const best = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    uint64_t values[2];
+    tl_convert_array(values, dtype, choice, TL_DOUBLE, 2);
+    const char *const off_on = ln_onnx_constant(n, dtype, 1, &two, values);
+    ln_onnx_begin(n, "onehot");
+    ln_onnx_arg(n, "src", best);
+    ln_onnx_arg(n, "values", off_on);
+    ln_onnx_set_int(n, "depth", depth);
+    ln_onnx_set_int(n, "axis", axis);
+    return ln_onnx_end(n, "dst", i);
+}
+
+static const char *emit_along(ln_onnx_node *n, const char *src, int axis, int i)
+{
+    if (strcmp(n->row->with, "hardmax") == 0)
+        return emit_hardmax(n, src, axis, i);
+    ln_onnx_begin(n, n->row->with);
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_set_int(n, "axis", axis);
+    return ln_onnx_end(n, "dst", i);
+}
+
+static void translate_along_axis(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const int ndim = ln_onnx_tensor_of(n, src)->ndim;
+    emit_along(n, src, ln_onnx_axis(n, ln_onnx_int(n, "axis", -1), ndim), 0);
+}
+
+/** Before opset 13 the axes from `axis` on count as one, as do those before. */
+static void translate_along_rest(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
+    const int ndim = t->ndim;
+    const int axis = ln_onnx_axis(n, ln_onnx_int(n, "axis", 1), ndim);
+    int dims[TL_MAXDIM], flat[2] = {1, 1};
+    for (int i = 0; i < ndim; i++) {
+        dims[i] = t->dims[i];
+        flat[i >= axis] *= dims[i];
+    }
+    const char *const rows = ln_onnx_reshape(n, src, 2, flat, LN_ONNX_TEMP);
+    ln_onnx_reshape(n, emit_along(n, rows, 1, LN_ONNX_TEMP), ndim, dims, 0);
+}
+
+/* ---- batch normalization ---- */
+
+/** The least epsilon that the operator takes. */
+static double positive(double epsilon)
+{
+    return epsilon > 0 ? epsilon : 1e-37;
+}
+
+/** The operands of a batch normalization, all of one dtype. */
+typedef struct batch_stats {
+    const char *src, *scale, *offset, *mean, *var;
+} batch_stats;
+
+/** With one number for each channel: [N, C, ..] as [N, C, 1, rest]. */
+static const char *emit_by_channel(ln_onnx_node *n, const batch_stats *s, int i)
+{
+    const tl_tensor *const t = ln_onnx_tensor_of(n, s->src);
+    const int ndim = t->ndim;
+    int dims[TL_MAXDIM] = {0}, images[4] = {1, 1, 1, 1};
+    for (int k = 0; k < ndim; k++) {
+        dims[k] = t->dims[k];
+        images[k < 2 ? k : 3] *= dims[k];
+    }
+    const char *const flat = ln_onnx_reshape(n, s->src, 4, images, LN_ONNX_TEMP);
+    ln_onnx_begin(n, "batchnorm");
+    ln_onnx_arg(n, "src", flat);
+    ln_onnx_arg(n, "scale", s->scale);
+    ln_onnx_arg(n, "offset", s->offset);
+    ln_onnx_arg(n, "mean", s->mean);
+    ln_onnx_arg(n, "var", s->var);
+    ln_onnx_set_number(n, "epsilon", positive(ln_onnx_float(n, "epsilon", 1e-5)));
+    return ln_onnx_reshape(n, ln_onnx_end(n, "dst", LN_ONNX_TEMP), ndim, dims, i);
+}
+
+/** With one number for each element of an image: spatial 0, before opset 9. */
+static const char *emit_by_place(ln_onnx_node *n, const batch_stats *s, int i)
+{
+    const tl_dtype dtype = ln_onnx_tensor_of(n, s->src)->dtype;
+    const char *const epsilon = ln_onnx_scalar(n, dtype, ln_onnx_float(n, "epsilon", 1e-5));
+    const char *const var = emit_binary(n, "TL_BINARY_ADD", s->var, epsilon, LN_ONNX_TEMP);
+    ln_onnx_begin(n, "unary");
+    ln_onnx_arg(n, "src", var);
+    ln_onnx_set_string(n, "func", "TL_UNARY_SQRT");
+    const char *const deviation = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    const char *x = emit_binary(n, "TL_BINARY_SUB", s->src, s->mean, LN_ONNX_TEMP);
+    x = emit_binary(n, "TL_BINARY_DIV", x, deviation, LN_ONNX_TEMP);
+    x = emit_binary(n, "TL_BINARY_MUL", x, s->scale, LN_ONNX_TEMP);
+    return emit_binary(n, "TL_BINARY_ADD", x, s->offset, i);
+}
+
+/** The dtype to compute in: that of src, or the wider one of the other operands. */
+static tl_dtype batch_dtype(ln_onnx_node *n, const batch_stats *s)
+{
+    const char *const others[] = {s->scale, s->offset, s->mean, s->var};
+    tl_dtype dtype = ln_onnx_tensor_of(n, s->src)->dtype;
+    for (int i = 0; i < 4; i++) {
+        const tl_dtype other = ln_onnx_tensor_of(n, others[i])->dtype;
+        if (other != dtype)
+            dtype = other == TL_DOUBLE || dtype == TL_DOUBLE ? TL_DOUBLE : TL_FLOAT;
+    }
+    return dtype;
+}
+
+static batch_stats batch_in(ln_onnx_node *n, tl_dtype *src_dtype)
+{
+    batch_stats s = {ln_onnx_in(n, 0), ln_onnx_in(n, 1), ln_onnx_in(n, 2), ln_onnx_in(n, 3),
+                     ln_onnx_in(n, 4)};
+    *src_dtype = ln_onnx_tensor_of(n, s.src)->dtype;
+    const tl_dtype dtype = batch_dtype(n, &s);
+    s.src = emit_cast(n, s.src, dtype, LN_ONNX_TEMP);
+    s.scale = emit_cast(n, s.scale, dtype, LN_ONNX_TEMP);
+    s.offset = emit_cast(n, s.offset, dtype, LN_ONNX_TEMP);
+    s.mean = emit_cast(n, s.mean, dtype, LN_ONNX_TEMP);
+    s.var = emit_cast(n, s.var, dtype, LN_ONNX_TEMP);
+    return s;
+}
+
+/** old * momentum + new * (1 - momentum), as the node's output `i` of the dtype of input `in`. */
+static void emit_running(ln_onnx_node *n, const char *old, const char *new, int in, int i)
+{
+    if (!ln_onnx_wants(n, i))
+        return;
+    const double momentum = ln_onnx_float(n, "momentum", 0.9);
+    const tl_dtype dtype = ln_onnx_tensor_of(n, old)->dtype;
+    const tl_dtype out = ln_onnx_tensor_of(n, ln_onnx_in(n, in))->dtype;
+    const char *const part =
+        emit_binary(n, "TL_BINARY_MUL", old, ln_onnx_scalar(n, dtype, momentum), LN_ONNX_TEMP);
+    const char *const rest =
+        emit_binary(n, "TL_BINARY_MUL", new, ln_onnx_scalar(n, dtype, 1 - momentum), LN_ONNX_TEMP);
+    const char *const sum =
+        emit_binary(n, "TL_BINARY_ADD", part, rest, out == dtype ? i : LN_ONNX_TEMP);
+    if (out != dtype)
+        emit_cast(n, sum, out, i);
+}
+
+/** The mean and the variance of the batch itself, which the running ones then approach. */
+static void take_batch_stats(ln_onnx_node *n, batch_stats *s)
+{
+    const tl_tensor *const t = ln_onnx_tensor_of(n, s->src);
+    const int channels = ln_onnx_tensor_of(n, s->scale)->len;
+    int axes[TL_MAXDIM], n_axes = 0;
+    for (int i = 0; i < t->ndim; i++)
+        if (i != 1)
+            axes[n_axes++] = i;
+    const char *const mean = emit_reduce(n, "TL_REDUCE_MEAN", s->src, n_axes, axes);
+    const char *const rest = emit_binary(n, "TL_BINARY_SUB", s->src, mean, LN_ONNX_TEMP);
+    const char *const square = emit_binary(n, "TL_BINARY_MUL", rest, rest, LN_ONNX_TEMP);
+    const char *const var = emit_reduce(n, "TL_REDUCE_MEAN", square, n_axes, axes);
+    const char *const old_mean = s->mean, *const old_var = s->var;
+    s->mean = ln_onnx_reshape(n, mean, 1, &channels, LN_ONNX_TEMP);
+    s->var = ln_onnx_reshape(n, var, 1, &channels, LN_ONNX_TEMP);
+    emit_running(n, old_mean, s->mean, 3, 1);
+    emit_running(n, old_var, s->var, 4, 2);
+}
+
+static void translate_batchnorm(ln_onnx_node *n)
+{
+    tl_dtype dtype;
+    const int is_training = n->opset >= 14 && ln_onnx_int(n, "training_mode", 0) != 0;
+    const int is_by_place = n->opset < 9 && ln_onnx_int(n, "spatial", 1) == 0;
+    batch_stats s = batch_in(n, &dtype);
+    if (!is_training && ln_onnx_num_outputs(n) > 1) {
+        ln_onnx_fail(n, "has %d outputs, expected 1: training before opset 14",
+                     ln_onnx_num_outputs(n));
+        return;
+    }
+    if (is_training)
+        take_batch_stats(n, &s);
+    const int i = ln_onnx_tensor_of(n, s.src)->dtype == dtype ? 0 : LN_ONNX_TEMP;
+    const char *const dst = is_by_place ? emit_by_place(n, &s, i) : emit_by_channel(n, &s, i);
+    if (i == LN_ONNX_TEMP)
+        emit_cast(n, dst, dtype, 0);
+}
+
+/* ---- layers, groups ---- */
+
+/** `factor` as one element for each of the axes from `axis` on: repeated to their shape. NULL: it
+ *  cannot be, because it differs along other axes, or is left out. */
+static const char *factor_of_layer(ln_onnx_node *n, const char *factor, const char *src, int axis)
+{
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
+    const tl_tensor *const f = ln_onnx_tensor_of(n, factor);
+    int dims[TL_MAXDIM], flat[TL_MAXDIM];
+    int is_same = 1;
+    const int ndim = t->ndim - axis, extra = f->ndim - ndim;
+    if (!factor || axis >= t->ndim)
+        return factor;
+    for (int i = 0; i < ndim; i++) {
+        dims[i] = t->dims[axis + i];
+        flat[i] = i + extra >= 0 ? f->dims[i + extra] : 1;
+        is_same &= flat[i] == dims[i];
+    }
+    for (int i = 0; i < extra; i++)
+        if (f->dims[i] != 1)
+            return NULL;
+    factor = ln_onnx_reshape(n, factor, ndim, flat, LN_ONNX_TEMP);
+    if (is_same)
+        return factor;
+    ln_onnx_begin(n, "expand");
+    ln_onnx_arg(n, "src", factor);
+    ln_onnx_set_ints(n, "dims", ndim, dims);
+    return ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+}
+
+/** Mean or inverse deviation, in the type that stash_type names. */
+static void emit_stats(ln_onnx_node *n, const char *stats, int i)
+{
+    const tl_dtype dtype = ln_onnx_int(n, "stash_type", 1) == 16 ? TL_BFLOAT16 : TL_FLOAT;
+    if (!ln_onnx_wants(n, i))
+        return;
+    if (ln_onnx_tensor_of(n, stats)->dtype == dtype)
+        ln_onnx_alias(n, i, stats);
+    else
+        emit_cast(n, stats, dtype, i);
+}
+
+static const char *emit_layernorm(ln_onnx_node *n, const char *optype, const char *src,
+                                  const char *scale, const char *bias, int axis, int i)
+{
+    const char *mean = NULL, *inv_std = NULL;
+    ln_onnx_begin(n, optype);
+    ln_onnx_arg(n, "src", src);
+    if (scale)
+        ln_onnx_arg(n, "scale", scale);
+    if (bias)
+        ln_onnx_arg(n, "bias", bias);
+    ln_onnx_set_int(n, "axis", axis);
+    ln_onnx_set_number(n, "epsilon", ln_onnx_float(n, "epsilon", 1e-5));
+    if (ln_onnx_wants(n, 1))
+        mean = ln_onnx_out(n, "mean", LN_ONNX_TEMP);
+    if (ln_onnx_wants(n, 2))
+        inv_std = ln_onnx_out(n, "inv_std", LN_ONNX_TEMP);
+    const char *const dst = ln_onnx_end(n, "dst", i);
+    if (mean)
+        emit_stats(n, mean, 1);
+    if (inv_std)
+        emit_stats(n, inv_std, 2);
+    return dst;
+}
+
+/** LayerNormalization and RMSNormalization: the row names the operator. Factors that differ along
+ *  the axes before `axis` are applied afterwards. */
+static void translate_layernorm(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const int axis = ln_onnx_axis(n, ln_onnx_int(n, "axis", -1), ln_onnx_tensor_of(n, src)->ndim);
+    const tl_dtype dtype = ln_onnx_tensor_of(n, src)->dtype;
+    const char *const scale = emit_cast(n, ln_onnx_in(n, 1), dtype, LN_ONNX_TEMP);
+    const char *bias = ln_onnx_optional(n, 2);
+    if (bias)
+        bias = emit_cast(n, bias, dtype, LN_ONNX_TEMP);
+    const char *const layer_scale = factor_of_layer(n, scale, src, axis);
+    const char *const layer_bias = bias ? factor_of_layer(n, bias, src, axis) : NULL;
+    if (layer_scale && (layer_bias || !bias)) {
+        emit_layernorm(n, n->row->with, src, layer_scale, layer_bias, axis, 0);
+        return;
+    }
+    const char *const plain = emit_layernorm(n, n->row->with, src, NULL, NULL, axis, LN_ONNX_TEMP);
+    const char *const scaled =
+        emit_binary(n, "TL_BINARY_MUL", plain, scale, bias ? LN_ONNX_TEMP : 0);
+    if (bias)
+        emit_binary(n, "TL_BINARY_ADD", scaled, bias, 0);
+}
+
+static void emit_groupnorm(ln_onnx_node *n, int64_t groups)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const tl_dtype dtype = ln_onnx_tensor_of(n, src)->dtype;
+    const char *const scale = emit_cast(n, ln_onnx_in(n, 1), dtype, LN_ONNX_TEMP);
+    const char *const bias = emit_cast(n, ln_onnx_in(n, 2), dtype, LN_ONNX_TEMP);
+    ln_onnx_begin(n, "groupnorm");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_arg(n, "scale", scale);
+    ln_onnx_arg(n, "bias", bias);
+    ln_onnx_set_int(n, "groups", groups);
+    ln_onnx_set_number(n, "epsilon", ln_onnx_float(n, "epsilon", 1e-5));
+    ln_onnx_end(n, "dst", 0);
+}
+
+static void translate_groupnorm(ln_onnx_node *n)
+{
+    if (!ln_onnx_has_attr(n, "num_groups"))
+        ln_onnx_fail(n, "has no attribute 'num_groups'");
+    emit_groupnorm(n, ln_onnx_int(n, "num_groups", 1));
+}
+
+/** Each channel is a group. */
+static void translate_instancenorm(ln_onnx_node *n)
+{
+    emit_groupnorm(n, ln_onnx_tensor_of(n, ln_onnx_in(n, 1))->len);
+}
+
+/* ---- norms ---- */
+
+/** (x - mean) / (deviation + 1e-9): the axes go to the end, are normalized as a layer, and return.
+ */
+static void translate_mvn(ln_onnx_node *n)
+{
+    static const int64_t images[] = {0, 2, 3};
+    const char *const src = ln_onnx_in(n, 0);
+    const int ndim = ln_onnx_tensor_of(n, src)->ndim;
+    int len, goes[TL_MAXDIM] = {0}, order[TL_MAXDIM], back[TL_MAXDIM], at = 0;
+    const int64_t *given = ln_onnx_ints(n, "axes", &len);
+    if (!given) {
+        given = images;
+        len = 3;
+    }
+    for (int i = 0; i < len; i++)
+        goes[ln_onnx_axis(n, given[i], ndim)] = 1;
+    for (int kind = 0; kind < 2; kind++)
+        for (int i = 0; i < ndim; i++)
+            if (goes[i] == kind) {
+                back[i] = at;
+                order[at++] = i;
+            }
+    int axis = 0;
+    while (axis < ndim && !goes[order[axis]])
+        axis++;
+    const char *const moved = ln_onnx_transpose(n, src, order, LN_ONNX_TEMP);
+    ln_onnx_begin(n, "layernorm");
+    ln_onnx_arg(n, "src", moved);
+    ln_onnx_set_int(n, "axis", axis);
+    ln_onnx_set_number(n, "epsilon", 1e-18); // the square of 1e-9
+    ln_onnx_transpose(n, ln_onnx_end(n, "dst", LN_ONNX_TEMP), back, 0);
+}
+
+/** x / norm, and 0 where the norm is: there it is replaced by the least number above 0. */
+static void translate_lp_norm(ln_onnx_node *n)
+{
+    static const double least[TL_DTYPE_SIZE] = {[TL_DOUBLE] = 0x1p-1074,
+                                                [TL_FLOAT] = 0x1p-149,
+                                                [TL_FLOAT16] = 0x1p-24,
+                                                [TL_BFLOAT16] = 0x1p-133};
+    const char *const src = ln_onnx_in(n, 0);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
+    const tl_dtype dtype = t->dtype;
+    const int axis = ln_onnx_axis(n, ln_onnx_int(n, "axis", -1), t->ndim);
+    const int64_t p = ln_onnx_int(n, "p", 2);
+    if (p != 1 && p != 2)
+        ln_onnx_fail(n, "attribute 'p' is %" PRId64 ", expected 1 or 2", p);
+    const char *const norm =
+        emit_reduce(n, p == 1 ? "TL_REDUCE_L1" : "TL_REDUCE_L2", src, 1, &axis);
+    const char *const above =
+        emit_binary(n, "TL_BINARY_MAX", norm, ln_onnx_scalar(n, dtype, least[dtype]), LN_ONNX_TEMP);
+    emit_binary(n, "TL_BINARY_DIV", src, above, 0);
+}
+
+static void translate_lrn(ln_onnx_node *n)
+{
+    if (!ln_onnx_has_attr(n, "size"))
+        ln_onnx_fail(n, "has no attribute 'size'");
+    ln_onnx_begin(n, "lrn");
+    ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
+    ln_onnx_set_int(n, "size", ln_onnx_int(n, "size", 1));
+    ln_onnx_set_number(n, "alpha", ln_onnx_float(n, "alpha", 1e-4));
+    ln_onnx_set_number(n, "beta", ln_onnx_float(n, "beta", 0.75));
+    ln_onnx_set_number(n, "bias", ln_onnx_float(n, "bias", 1));
+    ln_onnx_end(n, "dst", 0);
+}
+
+const ln_onnx_row ln_onnx_rows_norm[] = {
+    {"BatchNormalization", 1, translate_batchnorm},
+    {"GroupNormalization", 18, translate_groupnorm},
+    {"Hardmax", 1, translate_along_rest, "hardmax"},
+    {"Hardmax", 13, translate_along_axis, "hardmax"},
+    {"InstanceNormalization", 1, translate_instancenorm},
+    {"LRN", 1, translate_lrn},
+    {"LayerNormalization", 17, translate_layernorm, "layernorm"},
+    {"LogSoftmax", 1, translate_along_rest, "logsoftmax"},
+    {"LogSoftmax", 13, translate_along_axis, "logsoftmax"},
+    {"LpNormalization", 1, translate_lp_norm},
+    {"MeanVarianceNormalization", 9, translate_mvn},
+    {"RMSNormalization", 23, translate_layernorm, "rmsnorm"},
+    {"Softmax", 1, translate_along_rest, "softmax"},
+    {"Softmax", 13, translate_along_axis, "softmax"},
+    {NULL},
+};
