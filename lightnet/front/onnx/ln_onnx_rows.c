@@ -5,10 +5,12 @@
 
 // clang-format off
 static const ln_onnx_row *const tables[] = {
+    ln_onnx_rows_attention,
     ln_onnx_rows_basic,
     ln_onnx_rows_constant,
     ln_onnx_rows_control,
     ln_onnx_rows_conv,
+    ln_onnx_rows_einsum,
     ln_onnx_rows_elementwise,
     ln_onnx_rows_index,
     ln_onnx_rows_loss,

@@ -6,10 +6,12 @@
 
 #include "front/onnx/ln_onnx.h"
 
+extern const ln_onnx_row ln_onnx_rows_attention[];
 extern const ln_onnx_row ln_onnx_rows_basic[];
 extern const ln_onnx_row ln_onnx_rows_constant[];
 extern const ln_onnx_row ln_onnx_rows_control[];
 extern const ln_onnx_row ln_onnx_rows_conv[];
+extern const ln_onnx_row ln_onnx_rows_einsum[];
 extern const ln_onnx_row ln_onnx_rows_elementwise[];
 extern const ln_onnx_row ln_onnx_rows_index[];
 extern const ln_onnx_row ln_onnx_rows_loss[];

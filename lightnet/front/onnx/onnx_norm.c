@@ -9,26 +9,6 @@
 
 /* ---- steps of translations ---- */
 
-static const char *emit_binary(ln_onnx_node *n, const char *op, const char *src1, const char *src2,
-                               int i)
-{
-    ln_onnx_begin(n, "binary");
-    ln_onnx_arg(n, "src1", src1);
-    ln_onnx_arg(n, "src2", src2);
-    ln_onnx_set_string(n, "op", op);
-    return ln_onnx_end(n, "dst", i);
-}
-
-static const char *emit_cast(ln_onnx_node *n, const char *src, tl_dtype dtype, int i)
-{
-    if (ln_onnx_tensor_of(n, src)->dtype == dtype && i == LN_ONNX_TEMP)
-        return src;
-    ln_onnx_begin(n, "cast");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_set_dtype(n, "dtype", dtype);
-    return ln_onnx_end(n, "dst", i);
-}
-
 /** A reduction that keeps its axes. */
 static const char *emit_reduce(ln_onnx_node *n, const char *op, const char *src, int n_axes,
                                const int *axes)
@@ -112,7 +92,7 @@ typedef struct batch_stats {
 } batch_stats;
 
 /** With one number for each channel: [N, C, ..] as [N, C, 1, rest]. */
-static const char *emit_by_channel(ln_onnx_node *n, const batch_stats *s, int i)
+static const char *emit_by_channel(ln_onnx_node *n, const batch_stats *s)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, s->src);
     const int ndim = t->ndim;
@@ -129,23 +109,20 @@ static const char *emit_by_channel(ln_onnx_node *n, const batch_stats *s, int i)
     ln_onnx_arg(n, "mean", s->mean);
     ln_onnx_arg(n, "var", s->var);
     ln_onnx_set_number(n, "epsilon", positive(ln_onnx_float(n, "epsilon", 1e-5)));
-    return ln_onnx_reshape(n, ln_onnx_end(n, "dst", LN_ONNX_TEMP), ndim, dims, i);
+    return ln_onnx_reshape(n, ln_onnx_end(n, "dst", LN_ONNX_TEMP), ndim, dims, LN_ONNX_TEMP);
 }
 
 /** With one number for each element of an image: spatial 0, before opset 9. */
-static const char *emit_by_place(ln_onnx_node *n, const batch_stats *s, int i)
+static const char *emit_by_place(ln_onnx_node *n, const batch_stats *s)
 {
     const tl_dtype dtype = ln_onnx_tensor_of(n, s->src)->dtype;
     const char *const epsilon = ln_onnx_scalar(n, dtype, ln_onnx_float(n, "epsilon", 1e-5));
-    const char *const var = emit_binary(n, "TL_BINARY_ADD", s->var, epsilon, LN_ONNX_TEMP);
-    ln_onnx_begin(n, "unary");
-    ln_onnx_arg(n, "src", var);
-    ln_onnx_set_string(n, "func", "TL_UNARY_SQRT");
-    const char *const deviation = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
-    const char *x = emit_binary(n, "TL_BINARY_SUB", s->src, s->mean, LN_ONNX_TEMP);
-    x = emit_binary(n, "TL_BINARY_DIV", x, deviation, LN_ONNX_TEMP);
-    x = emit_binary(n, "TL_BINARY_MUL", x, s->scale, LN_ONNX_TEMP);
-    return emit_binary(n, "TL_BINARY_ADD", x, s->offset, i);
+    const char *const var = ln_onnx_binary(n, "TL_BINARY_ADD", s->var, epsilon, LN_ONNX_TEMP);
+    const char *const deviation = ln_onnx_unary(n, "TL_UNARY_SQRT", var, LN_ONNX_TEMP);
+    const char *x = ln_onnx_binary(n, "TL_BINARY_SUB", s->src, s->mean, LN_ONNX_TEMP);
+    x = ln_onnx_binary(n, "TL_BINARY_DIV", x, deviation, LN_ONNX_TEMP);
+    x = ln_onnx_binary(n, "TL_BINARY_MUL", x, s->scale, LN_ONNX_TEMP);
+    return ln_onnx_binary(n, "TL_BINARY_ADD", x, s->offset, LN_ONNX_TEMP);
 }
 
 /** The dtype to compute in: that of src, or the wider one of the other operands. */
@@ -167,11 +144,11 @@ static batch_stats batch_in(ln_onnx_node *n, tl_dtype *src_dtype)
                      ln_onnx_in(n, 4)};
     *src_dtype = ln_onnx_tensor_of(n, s.src)->dtype;
     const tl_dtype dtype = batch_dtype(n, &s);
-    s.src = emit_cast(n, s.src, dtype, LN_ONNX_TEMP);
-    s.scale = emit_cast(n, s.scale, dtype, LN_ONNX_TEMP);
-    s.offset = emit_cast(n, s.offset, dtype, LN_ONNX_TEMP);
-    s.mean = emit_cast(n, s.mean, dtype, LN_ONNX_TEMP);
-    s.var = emit_cast(n, s.var, dtype, LN_ONNX_TEMP);
+    s.src = ln_onnx_cast(n, s.src, dtype, LN_ONNX_TEMP);
+    s.scale = ln_onnx_cast(n, s.scale, dtype, LN_ONNX_TEMP);
+    s.offset = ln_onnx_cast(n, s.offset, dtype, LN_ONNX_TEMP);
+    s.mean = ln_onnx_cast(n, s.mean, dtype, LN_ONNX_TEMP);
+    s.var = ln_onnx_cast(n, s.var, dtype, LN_ONNX_TEMP);
     return s;
 }
 
@@ -184,13 +161,11 @@ static void emit_running(ln_onnx_node *n, const char *old, const char *new, int 
     const tl_dtype dtype = ln_onnx_tensor_of(n, old)->dtype;
     const tl_dtype out = ln_onnx_tensor_of(n, ln_onnx_in(n, in))->dtype;
     const char *const part =
-        emit_binary(n, "TL_BINARY_MUL", old, ln_onnx_scalar(n, dtype, momentum), LN_ONNX_TEMP);
-    const char *const rest =
-        emit_binary(n, "TL_BINARY_MUL", new, ln_onnx_scalar(n, dtype, 1 - momentum), LN_ONNX_TEMP);
-    const char *const sum =
-        emit_binary(n, "TL_BINARY_ADD", part, rest, out == dtype ? i : LN_ONNX_TEMP);
-    if (out != dtype)
-        emit_cast(n, sum, out, i);
+        ln_onnx_binary(n, "TL_BINARY_MUL", old, ln_onnx_scalar(n, dtype, momentum), LN_ONNX_TEMP);
+    const char *const rest = ln_onnx_binary(n, "TL_BINARY_MUL", new,
+                                            ln_onnx_scalar(n, dtype, 1 - momentum), LN_ONNX_TEMP);
+    const char *const sum = ln_onnx_binary(n, "TL_BINARY_ADD", part, rest, LN_ONNX_TEMP);
+    ln_onnx_cast(n, sum, out, i);
 }
 
 /** The mean and the variance of the batch itself, which the running ones then approach. */
@@ -203,8 +178,8 @@ static void take_batch_stats(ln_onnx_node *n, batch_stats *s)
         if (i != 1)
             axes[n_axes++] = i;
     const char *const mean = emit_reduce(n, "TL_REDUCE_MEAN", s->src, n_axes, axes);
-    const char *const rest = emit_binary(n, "TL_BINARY_SUB", s->src, mean, LN_ONNX_TEMP);
-    const char *const square = emit_binary(n, "TL_BINARY_MUL", rest, rest, LN_ONNX_TEMP);
+    const char *const rest = ln_onnx_binary(n, "TL_BINARY_SUB", s->src, mean, LN_ONNX_TEMP);
+    const char *const square = ln_onnx_binary(n, "TL_BINARY_MUL", rest, rest, LN_ONNX_TEMP);
     const char *const var = emit_reduce(n, "TL_REDUCE_MEAN", square, n_axes, axes);
     const char *const old_mean = s->mean, *const old_var = s->var;
     s->mean = ln_onnx_reshape(n, mean, 1, &channels, LN_ONNX_TEMP);
@@ -226,10 +201,7 @@ static void translate_batchnorm(ln_onnx_node *n)
     }
     if (is_training)
         take_batch_stats(n, &s);
-    const int i = ln_onnx_tensor_of(n, s.src)->dtype == dtype ? 0 : LN_ONNX_TEMP;
-    const char *const dst = is_by_place ? emit_by_place(n, &s, i) : emit_by_channel(n, &s, i);
-    if (i == LN_ONNX_TEMP)
-        emit_cast(n, dst, dtype, 0);
+    ln_onnx_cast(n, is_by_place ? emit_by_place(n, &s) : emit_by_channel(n, &s), dtype, 0);
 }
 
 /* ---- layers, groups ---- */
@@ -266,12 +238,7 @@ static const char *factor_of_layer(ln_onnx_node *n, const char *factor, const ch
 static void emit_stats(ln_onnx_node *n, const char *stats, int i)
 {
     const tl_dtype dtype = ln_onnx_int(n, "stash_type", 1) == 16 ? TL_BFLOAT16 : TL_FLOAT;
-    if (!ln_onnx_wants(n, i))
-        return;
-    if (ln_onnx_tensor_of(n, stats)->dtype == dtype)
-        ln_onnx_alias(n, i, stats);
-    else
-        emit_cast(n, stats, dtype, i);
+    ln_onnx_cast(n, stats, dtype, i);
 }
 
 static const char *emit_layernorm(ln_onnx_node *n, const char *optype, const char *src,
@@ -305,10 +272,10 @@ static void translate_layernorm(ln_onnx_node *n)
     const char *const src = ln_onnx_in(n, 0);
     const int axis = ln_onnx_axis(n, ln_onnx_int(n, "axis", -1), ln_onnx_tensor_of(n, src)->ndim);
     const tl_dtype dtype = ln_onnx_tensor_of(n, src)->dtype;
-    const char *const scale = emit_cast(n, ln_onnx_in(n, 1), dtype, LN_ONNX_TEMP);
+    const char *const scale = ln_onnx_cast(n, ln_onnx_in(n, 1), dtype, LN_ONNX_TEMP);
     const char *bias = ln_onnx_optional(n, 2);
     if (bias)
-        bias = emit_cast(n, bias, dtype, LN_ONNX_TEMP);
+        bias = ln_onnx_cast(n, bias, dtype, LN_ONNX_TEMP);
     const char *const layer_scale = factor_of_layer(n, scale, src, axis);
     const char *const layer_bias = bias ? factor_of_layer(n, bias, src, axis) : NULL;
     if (layer_scale && (layer_bias || !bias)) {
@@ -317,17 +284,17 @@ static void translate_layernorm(ln_onnx_node *n)
     }
     const char *const plain = emit_layernorm(n, n->row->with, src, NULL, NULL, axis, LN_ONNX_TEMP);
     const char *const scaled =
-        emit_binary(n, "TL_BINARY_MUL", plain, scale, bias ? LN_ONNX_TEMP : 0);
+        ln_onnx_binary(n, "TL_BINARY_MUL", plain, scale, bias ? LN_ONNX_TEMP : 0);
     if (bias)
-        emit_binary(n, "TL_BINARY_ADD", scaled, bias, 0);
+        ln_onnx_binary(n, "TL_BINARY_ADD", scaled, bias, 0);
 }
 
 static void emit_groupnorm(ln_onnx_node *n, int64_t groups)
 {
     const char *const src = ln_onnx_in(n, 0);
     const tl_dtype dtype = ln_onnx_tensor_of(n, src)->dtype;
-    const char *const scale = emit_cast(n, ln_onnx_in(n, 1), dtype, LN_ONNX_TEMP);
-    const char *const bias = emit_cast(n, ln_onnx_in(n, 2), dtype, LN_ONNX_TEMP);
+    const char *const scale = ln_onnx_cast(n, ln_onnx_in(n, 1), dtype, LN_ONNX_TEMP);
+    const char *const bias = ln_onnx_cast(n, ln_onnx_in(n, 2), dtype, LN_ONNX_TEMP);
     ln_onnx_begin(n, "groupnorm");
     ln_onnx_arg(n, "src", src);
     ln_onnx_arg(n, "scale", scale);
@@ -400,9 +367,9 @@ static void translate_lp_norm(ln_onnx_node *n)
         ln_onnx_fail(n, "attribute 'p' is %" PRId64 ", expected 1 or 2", p);
     const char *const norm =
         emit_reduce(n, p == 1 ? "TL_REDUCE_L1" : "TL_REDUCE_L2", src, 1, &axis);
-    const char *const above =
-        emit_binary(n, "TL_BINARY_MAX", norm, ln_onnx_scalar(n, dtype, least[dtype]), LN_ONNX_TEMP);
-    emit_binary(n, "TL_BINARY_DIV", src, above, 0);
+    const char *const above = ln_onnx_binary(n, "TL_BINARY_MAX", norm,
+                                             ln_onnx_scalar(n, dtype, least[dtype]), LN_ONNX_TEMP);
+    ln_onnx_binary(n, "TL_BINARY_DIV", src, above, 0);
 }
 
 static void translate_lrn(ln_onnx_node *n)

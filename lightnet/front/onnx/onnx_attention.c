@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX Attention and RotaryEmbedding, as products of matrices and softmax.
+//
+// Heads come second: queries [B, Hq, S, D], keys [B, Hk, T, D], values [B, Hk, T, E]. Where several
+// heads of queries share one of keys, they are rows of one product, [B, Hk, Hq / Hk * S, D].
+//
+// What may not be attended to gets a bias of -infinity. All conditions are collected as bools,
+// which the logarithm makes biases: log(1) = 0, log(0) = -infinity. Source: ONNX Attention-24,
+// RotaryEmbedding-23.
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "front/onnx/ln_onnx_rows.h"
+
+/* ---- steps ---- */
+
+static const char *emit_compare(ln_onnx_node *n, const char *op, const char *src1, const char *src2)
+{
+    ln_onnx_begin(n, "compare");
+    ln_onnx_arg(n, "src1", src1);
+    ln_onnx_arg(n, "src2", src2);
+    ln_onnx_set_string(n, "op", op);
+    return ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+}
+
+static const char *emit_join(ln_onnx_node *n, const char *first, const char *second, int axis,
+                             int i)
+{
+    ln_onnx_begin(n, "join");
+    ln_onnx_arg_at(n, "src", 0, first);
+    ln_onnx_arg_at(n, "src", 1, second);
+    ln_onnx_set_int(n, "axis", axis);
+    return ln_onnx_end(n, "dst", i);
+}
+
+/** Indices start, start + step, .. before `end` along the last axis of `src`. */
+static const char *emit_part(ln_onnx_node *n, const char *src, int start, int end, int step)
+{
+    const int axis = ln_onnx_tensor_of(n, src)->ndim - 1;
+    ln_onnx_begin(n, "stride_slice");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_set_ints(n, "axes", 1, &axis);
+    ln_onnx_set_ints(n, "starts", 1, &start);
+    ln_onnx_set_ints(n, "ends", 1, &end);
+    ln_onnx_set_ints(n, "steps", 1, &step);
+    return ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+}
+
+/** The number of heads in attribute `name`, which divides the last axis of `src` [B, S, H * D]. */
+static int heads_of(ln_onnx_node *n, const char *name, const char *src)
+{
+    const int64_t heads = ln_onnx_int(n, name, 0);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
+    if (t->ndim == 3 && heads > 0 && t->dims[2] % heads == 0)
+        return (int)heads;
+    ln_onnx_fail(n, "attribute '%s' is %" PRId64 ", expected a divisor of the last axis, %d", name,
+                 heads, t->ndim ? t->dims[t->ndim - 1] : 1);
+    return 1;
+}
+
+/** [B, S, H * D] as [B, S, H, D]. */
+static const char *split_heads(ln_onnx_node *n, const char *src, int heads)
+{
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
+    if (t->ndim != 3)
+        return src;
+    const int dims[] = {t->dims[0], t->dims[1], heads, t->dims[2] / heads};
+    return ln_onnx_reshape(n, src, 4, dims, LN_ONNX_TEMP);
+}
+
+static const int swap_heads[] = {0, 2, 1, 3};
+
+/** [B, H, S, D] of an input that is that already, or [B, S, H * D] with heads as `name` says. */
+static const char *heads_first(ln_onnx_node *n, const char *src, const char *name)
+{
+    const int ndim = ln_onnx_tensor_of(n, src)->ndim;
+    if (ndim == 4)
+        return src;
+    if (ndim != 3)
+        ln_onnx_fail(n, "an input has %d dimensions, expected 3 or 4", ndim);
+    const char *const split = split_heads(n, src, heads_of(n, name, src));
+    return ln_onnx_transpose(n, split, swap_heads, LN_ONNX_TEMP);
+}
+
+/* ---- attention ---- */
+
+typedef struct attention {
+    tl_dtype dtype;
+    int batch, q_heads, kv_heads, q_len, kv_len, past_len;
+    const char *query, *key, *value;
+} attention;
+
+/** The past followed by `now`, along the axis of time; the node's output `i`. */
+static const char *with_past(ln_onnx_node *n, const char *past, const char *now, int i)
+{
+    if (past)
+        return emit_join(n, past, now, 2, ln_onnx_wants(n, i) ? i : LN_ONNX_TEMP);
+    ln_onnx_alias(n, i, now);
+    return now;
+}
+
+static void read_attention(ln_onnx_node *n, attention *a)
+{
+    const char *const past_key = ln_onnx_optional(n, 4);
+    a->query = heads_first(n, ln_onnx_in(n, 0), "q_num_heads");
+    a->key = heads_first(n, ln_onnx_in(n, 1), "kv_num_heads");
+    a->value = heads_first(n, ln_onnx_in(n, 2), "kv_num_heads");
+    a->key = with_past(n, past_key, a->key, 1);
+    a->value = with_past(n, ln_onnx_optional(n, 5), a->value, 2);
+    const tl_tensor *const q = ln_onnx_tensor_of(n, a->query);
+    const tl_tensor *const k = ln_onnx_tensor_of(n, a->key);
+    if (ln_onnx_failed(n) || q->ndim != 4 || k->ndim != 4)
+        return;
+    a->dtype = q->dtype;
+    a->batch = q->dims[0];
+    a->q_heads = q->dims[1];
+    a->q_len = q->dims[2];
+    a->kv_heads = k->dims[1];
+    a->kv_len = k->dims[2];
+    a->past_len = past_key ? ln_onnx_tensor_of(n, past_key)->dims[2] : 0;
+    if (a->kv_heads == 0 || a->q_heads % a->kv_heads != 0)
+        ln_onnx_fail(n, "%d heads of queries, expected a multiple of those of keys, %d", a->q_heads,
+                     a->kv_heads);
+}
+
+/** The indices first, first + 1, .. as a column [len, 1] or a row [len]. */
+static const char *indices_from(ln_onnx_node *n, int64_t first, int len, int is_column)
+{
+    int64_t *const indices = tl_alloc((size_t)len * sizeof(*indices));
+    const int dims[] = {len, 1};
+    if (!indices) {
+        ln_onnx_fail(n, "out of memory");
+        return NULL;
+    }
+    for (int i = 0; i < len; i++)
+        indices[i] = first + i;
+    const char *const name = ln_onnx_constant(n, TL_INT64, is_column ? 2 : 1, dims, indices);
+    tl_free(indices);
+    return name;
+}
+
+static const char *emit_and(ln_onnx_node *n, const char *a, const char *b)
+{
+    return a && b ? ln_onnx_binary(n, "TL_BINARY_AND", a, b, LN_ONNX_TEMP) : a ? a : b;
+}
+
+/** Key j is before the end of its sequence, and with is_causal not after query i. NULL: no
+ *  condition. */
+static const char *allowed_by_place(ln_onnx_node *n, const attention *a)
+{
+    const int is_causal = ln_onnx_int(n, "is_causal", 0) != 0;
+    const char *lens = ln_onnx_optional(n, 6), *in_time = NULL, *in_sequence = NULL;
+    if (!is_causal && !lens)
+        return NULL;
+    const char *const keys = indices_from(n, 0, a->kv_len, 0);
+    if (lens)
+        lens = ln_onnx_reshape(n, lens, 4, (int[]){a->batch, 1, 1, 1}, LN_ONNX_TEMP);
+    if (lens)
+        in_sequence = emit_compare(n, "TL_COMPARE_LESS", keys, lens);
+    if (is_causal) {
+        const int is_by_end = lens && a->past_len == 0; // the queries are the last of each sequence
+        const char *last = indices_from(n, is_by_end ? -a->q_len : a->past_len, a->q_len, 1);
+        if (is_by_end)
+            last = ln_onnx_binary(n, "TL_BINARY_ADD", last, lens, LN_ONNX_TEMP);
+        in_time = emit_compare(n, "TL_COMPARE_LESS_EQUAL", keys, last);
+    }
+    return emit_and(n, in_time, in_sequence);
+}
+
+/** `mask` with as many keys as there are: what it does not mention may not be attended to, which
+ *  is false, or -infinity. */
+static const char *complete_mask(ln_onnx_node *n, const attention *a, const char *mask)
+{
+    const tl_tensor *const t = ln_onnx_tensor_of(n, mask);
+    int dims[TL_MAXDIM];
+    if (t->ndim == 0 || t->dims[t->ndim - 1] == 1 || t->dims[t->ndim - 1] >= a->kv_len)
+        return mask;
+    const int ndim = t->ndim;
+    const tl_dtype dtype = t->dtype;
+    for (int i = 0; i < ndim; i++)
+        dims[i] = t->dims[i];
+    dims[ndim - 1] = a->kv_len - dims[ndim - 1];
+    ln_onnx_begin(n, "zeros");
+    ln_onnx_set_dtype(n, "dtype", dtype);
+    ln_onnx_set_ints(n, "dims", ndim, dims);
+    const char *rest = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    if (dtype != TL_BOOL)
+        rest = ln_onnx_unary(n, "TL_UNARY_LOG", rest, LN_ONNX_TEMP);
+    return emit_join(n, mask, rest, ndim - 1, LN_ONNX_TEMP);
+}
+
+/** What is added to the scores; NULL: nothing. */
+static const char *emit_bias(ln_onnx_node *n, const attention *a)
+{
+    const char *mask = ln_onnx_optional(n, 3);
+    const char *allowed = allowed_by_place(n, a);
+    if (mask)
+        mask = complete_mask(n, a, mask);
+    if (mask && ln_onnx_tensor_of(n, mask)->dtype == TL_BOOL) {
+        allowed = emit_and(n, mask, allowed);
+        mask = NULL;
+    }
+    if (allowed) {
+        allowed = ln_onnx_cast(n, allowed, a->dtype, LN_ONNX_TEMP);
+        allowed = ln_onnx_unary(n, "TL_UNARY_LOG", allowed, LN_ONNX_TEMP);
+    }
+    if (mask)
+        mask = ln_onnx_cast(n, mask, a->dtype, LN_ONNX_TEMP);
+    if (mask && allowed)
+        return ln_onnx_binary(n, "TL_BINARY_ADD", mask, allowed, LN_ONNX_TEMP);
+    return mask ? mask : allowed;
+}
+
+/** `src` [B, Hq, S, ..] as [B, Hk, Hq / Hk * S, ..] times `matrix` [B, Hk, ..], or its transpose,
+ *  as [B, Hq, S, ..]. */
+static const char *multiply_heads(ln_onnx_node *n, const attention *a, const char *src,
+                                  const char *matrix, int is_transposed, double factor)
+{
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
+    const int rows = a->q_heads / a->kv_heads * a->q_len;
+    const int dims[] = {a->batch, a->kv_heads, rows, t->dims[t->ndim - 1]};
+    const char *const grouped = ln_onnx_reshape(n, src, 4, dims, LN_ONNX_TEMP);
+    ln_onnx_begin(n, "matmul");
+    ln_onnx_arg(n, "src1", grouped);
+    ln_onnx_arg(n, "src2", matrix);
+    ln_onnx_set_bool(n, "trans2", is_transposed);
+    ln_onnx_set_number(n, "alpha", factor);
+    const char *const product = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    const tl_tensor *const p = ln_onnx_tensor_of(n, product);
+    const int out[] = {a->batch, a->q_heads, a->q_len, p->ndim ? p->dims[p->ndim - 1] : 1};
+    return ln_onnx_reshape(n, product, 4, out, LN_ONNX_TEMP);
+}
+
+/** softcap * tanh(x / softcap). */
+static const char *emit_softcap(ln_onnx_node *n, const attention *a, const char *scores,
+                                double softcap)
+{
+    const char *const cap = ln_onnx_scalar(n, a->dtype, softcap);
+    const char *x = ln_onnx_binary(n, "TL_BINARY_DIV", scores, cap, LN_ONNX_TEMP);
+    x = ln_onnx_unary(n, "TL_UNARY_TANH", x, LN_ONNX_TEMP);
+    return ln_onnx_binary(n, "TL_BINARY_MUL", x, cap, LN_ONNX_TEMP);
+}
+
+/** Softmax of the rows; 0 where the bias, unless NULL, leaves nothing of a row. */
+static const char *emit_probabilities(ln_onnx_node *n, const attention *a, const char *scores,
+                                      const char *bias)
+{
+    ln_onnx_begin(n, "softmax");
+    ln_onnx_arg(n, "src", scores);
+    ln_onnx_set_int(n, "axis", 3);
+    const char *const probabilities = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    if (!bias)
+        return probabilities;
+    const int last = ln_onnx_tensor_of(n, bias)->ndim - 1;
+    ln_onnx_begin(n, "reduce");
+    ln_onnx_arg(n, "src", bias);
+    ln_onnx_set_string(n, "op", "TL_REDUCE_MAX");
+    ln_onnx_set_ints(n, "axes", last >= 0, &last);
+    const char *const best = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    const char *const lowest = ln_onnx_scalar(n, a->dtype, -HUGE_VAL); // of the finite numbers
+    const char *const is_empty = emit_compare(n, "TL_COMPARE_LESS", best, lowest);
+    const char *const zero = ln_onnx_scalar(n, a->dtype, 0);
+    ln_onnx_begin(n, "where");
+    ln_onnx_arg(n, "cond", is_empty);
+    ln_onnx_arg(n, "src1", zero);
+    ln_onnx_arg(n, "src2", probabilities);
+    return ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+}
+
+static void translate_attention(ln_onnx_node *n)
+{
+    attention a = {.kv_heads = 1};
+    read_attention(n, &a);
+    if (ln_onnx_failed(n))
+        return;
+    const tl_tensor *const q = ln_onnx_tensor_of(n, a.query);
+    const double scale = ln_onnx_float(n, "scale", 1 / sqrt(q->dims[3] ? q->dims[3] : 1));
+    const double softcap = ln_onnx_float(n, "softcap", 0);
+    const char *stages[4]; // what qk_matmul_output_mode chooses from
+    const char *const bias = emit_bias(n, &a);
+    stages[0] = multiply_heads(n, &a, a.query, a.key, 1, scale);
+    stages[1] = softcap > 0 ? emit_softcap(n, &a, stages[0], softcap) : stages[0];
+    stages[2] =
+        bias ? ln_onnx_binary(n, "TL_BINARY_ADD", stages[1], bias, LN_ONNX_TEMP) : stages[1];
+    stages[3] = emit_probabilities(n, &a, stages[2], bias);
+    const int64_t mode = ln_onnx_int(n, "qk_matmul_output_mode", 0);
+    if (mode < 0 || mode > 3)
+        ln_onnx_fail(n, "attribute 'qk_matmul_output_mode' is %" PRId64 ", expected 0 to 3", mode);
+    else
+        ln_onnx_alias(n, 3, stages[mode]);
+    const char *const dst = multiply_heads(n, &a, stages[3], a.value, 0, 1);
+    if (ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->ndim == 4) {
+        ln_onnx_alias(n, 0, dst);
+        return;
+    }
+    const int width = a.q_heads * ln_onnx_tensor_of(n, dst)->dims[3];
+    const int dims[] = {a.batch, a.q_len, width};
+    ln_onnx_reshape(n, ln_onnx_transpose(n, dst, swap_heads, LN_ONNX_TEMP), 3, dims, 0);
+}
+
+/* ---- rotary embedding ---- */
+
+/** The cache for the positions, [B, S, D / 2], with an axis of length 1 for the heads at `axis`. */
+static const char *angles_of(ln_onnx_node *n, int input, int axis)
+{
+    const char *cache = ln_onnx_in(n, input);
+    const char *const positions = ln_onnx_optional(n, 3);
+    if (positions) {
+        ln_onnx_begin(n, "take");
+        ln_onnx_arg(n, "src", cache);
+        ln_onnx_arg(n, "index", positions);
+        ln_onnx_set_int(n, "axis", 0);
+        cache = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    }
+    const tl_tensor *const t = ln_onnx_tensor_of(n, cache);
+    if (t->ndim != 3) {
+        ln_onnx_fail(n, "input %d has %d dimensions for the positions, expected 3", input, t->ndim);
+        return cache;
+    }
+    const int first[] = {t->dims[0], 1, t->dims[1], t->dims[2]};
+    const int second[] = {t->dims[0], t->dims[1], 1, t->dims[2]};
+    return ln_onnx_reshape(n, cache, 4, axis == 1 ? first : second, LN_ONNX_TEMP);
+}
+
+/** a * b + sign * c * d. */
+static const char *emit_rotated(ln_onnx_node *n, const char *op, const char *a, const char *b,
+                                const char *c, const char *d)
+{
+    const char *const first = ln_onnx_binary(n, "TL_BINARY_MUL", a, b, LN_ONNX_TEMP);
+    const char *const second = ln_onnx_binary(n, "TL_BINARY_MUL", c, d, LN_ONNX_TEMP);
+    return ln_onnx_binary(n, op, first, second, LN_ONNX_TEMP);
+}
+
+/** `tensor` [.., d] as [.., d, 1]. */
+static const char *with_last_axis(ln_onnx_node *n, const char *tensor)
+{
+    const tl_tensor *const t = ln_onnx_tensor_of(n, tensor);
+    int dims[TL_MAXDIM];
+    const int ndim = t->ndim < TL_MAXDIM ? t->ndim : TL_MAXDIM - 1;
+    for (int i = 0; i < ndim; i++)
+        dims[i] = t->dims[i];
+    dims[ndim] = 1;
+    return ln_onnx_reshape(n, tensor, ndim + 1, dims, LN_ONNX_TEMP);
+}
+
+/** Rotates pairs of elements: neighbours, or elements of the two halves. */
+static const char *emit_rotation(ln_onnx_node *n, const char *src, const char *cosines,
+                                 const char *sines)
+{
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
+    if (ln_onnx_failed(n))
+        return src;
+    const int dims[] = {t->dims[0], t->dims[1], t->dims[2], t->dims[3]};
+    const int len = dims[3], is_paired = ln_onnx_int(n, "interleaved", 0) != 0;
+    const char *const x =
+        is_paired ? emit_part(n, src, 0, len, 2) : emit_part(n, src, 0, len / 2, 1);
+    const char *const y =
+        is_paired ? emit_part(n, src, 1, len, 2) : emit_part(n, src, len / 2, len, 1);
+    const char *const real = emit_rotated(n, "TL_BINARY_SUB", cosines, x, sines, y);
+    const char *const imaginary = emit_rotated(n, "TL_BINARY_ADD", sines, x, cosines, y);
+    if (!is_paired)
+        return emit_join(n, real, imaginary, 3, LN_ONNX_TEMP);
+    const char *const pairs =
+        emit_join(n, with_last_axis(n, real), with_last_axis(n, imaginary), 4, LN_ONNX_TEMP);
+    return ln_onnx_reshape(n, pairs, 4, dims, LN_ONNX_TEMP);
+}
+
+static void translate_rotary(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
+    const int is_flat = t->ndim == 3; // [B, S, H * D], otherwise [B, H, S, D]
+    const int dims[] = {t->dims[0], t->dims[1], t->dims[2]};
+    const char *x = is_flat ? split_heads(n, src, heads_of(n, "num_heads", src)) : src;
+    if (!is_flat && t->ndim != 4)
+        ln_onnx_fail(n, "input 0 has %d dimensions, expected 3 or 4", t->ndim);
+    if (ln_onnx_failed(n))
+        return;
+    const int size = ln_onnx_tensor_of(n, x)->dims[3];
+    const int64_t given = ln_onnx_int(n, "rotary_embedding_dim", 0);
+    const int rotated = given > 0 && given < size ? (int)given : size;
+    const char *const cosines = angles_of(n, 1, is_flat ? 2 : 1);
+    const char *const sines = angles_of(n, 2, is_flat ? 2 : 1);
+    const char *const rest = rotated < size ? emit_part(n, x, rotated, size, 1) : NULL;
+    if (rest)
+        x = emit_part(n, x, 0, rotated, 1);
+    x = emit_rotation(n, x, cosines, sines);
+    if (rest)
+        x = emit_join(n, x, rest, 3, LN_ONNX_TEMP);
+    if (is_flat)
+        ln_onnx_reshape(n, x, 3, dims, 0);
+    else
+        ln_onnx_alias(n, 0, x);
+}
+
+const ln_onnx_row ln_onnx_rows_attention[] = {
+    {"Attention", 23, translate_attention},
+    {"RotaryEmbedding", 23, translate_rotary},
+    {NULL},
+};
