@@ -2,8 +2,11 @@
 // ONNX's pooling. Maxima and means over one axis or two, without gaps, are what maxpool2d and
 // avgpool2d compute, which are the fast ones.
 
+#include <limits.h>
+
 #include "front/onnx/ln_onnx_rows.h"
 #include "front/onnx/ln_onnx_windows.h"
+#include "tensorlight/tl_nn.h"
 
 /** What a pooling is emitted of. */
 typedef struct pooling {
@@ -135,6 +138,74 @@ static void translate_global_pool(ln_onnx_node *n)
         emit_pool(n, &p);
 }
 
+/* ---- MaxUnpool ---- */
+
+/** The shape that pooling with these windows had before; what a window did not reach is lost. */
+static void unpooled_shape(ln_onnx_node *n, const tl_tensor *src, const tl_windows *w, int *dims)
+{
+    dims[0] = src->dims[0];
+    dims[1] = src->dims[1];
+    for (int i = 0; i < w->n; i++)
+        if ((dims[2 + i] = tl_deconv2d_length(src->dims[2 + i], w->size[i], w->stride[i], 1,
+                                              w->padding[i], w->padding[w->n + i], 0)) < 0)
+            ln_onnx_fail(n, "%s", tl_last_error());
+}
+
+/** `tensor` [dims] with zeros behind it along each axis, as the optional input 2 says: output 0. */
+static void enlarge(ln_onnx_node *n, const char *tensor, int ndim, const int *dims)
+{
+    int len, before[TL_MAXDIM] = {0}, after[TL_MAXDIM] = {0}, more = 0;
+    const int64_t *const given = ln_onnx_ints_in(n, 2, &len);
+    if (len > 0 && len != ndim)
+        ln_onnx_fail(n, "input 'output_shape' has %d numbers, expected %d", len, ndim);
+    for (int i = 0; i < len && !ln_onnx_failed(n); i++) {
+        if (given[i] < dims[i] || given[i] > INT_MAX)
+            ln_onnx_fail(n, "input 'output_shape' has %lld at index %d, expected %d to %d",
+                         (long long)given[i], i, dims[i], INT_MAX);
+        more += given[i] > dims[i];
+        after[i] = (int)(given[i] - dims[i]);
+    }
+    if (more == 0) {
+        ln_onnx_reshape(n, tensor, ndim, dims, 0);
+        return;
+    }
+    const char *const shaped = ln_onnx_reshape(n, tensor, ndim, dims, LN_ONNX_TEMP);
+    ln_onnx_begin(n, "pad");
+    ln_onnx_arg(n, "src", shaped);
+    ln_onnx_set_ints(n, "before", ndim, before);
+    ln_onnx_set_ints(n, "after", ndim, after);
+    ln_onnx_end(n, "dst", 0);
+}
+
+/** Puts the elements at their indices in zeros. */
+static void translate_max_unpool(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0), *const index = ln_onnx_in(n, 1);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
+    const tl_windows w = ln_onnx_windows(n, src, NULL);
+    int dims[TL_MAXDIM], len;
+    if (!ln_onnx_failed(n))
+        unpooled_shape(n, t, &w, dims);
+    if (ln_onnx_failed(n))
+        return;
+    if ((len = tl_compute_length(t->ndim, dims)) < 0) {
+        ln_onnx_fail(n, "%s", tl_last_error());
+        return;
+    }
+    ln_onnx_begin(n, "zeros");
+    ln_onnx_set_dtype(n, "dtype", t->dtype);
+    ln_onnx_set_ints(n, "dims", 1, &len);
+    const char *const zeros = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    const char *const line = ln_onnx_reshape(n, src, 1, &t->len, LN_ONNX_TEMP);
+    const char *const indices = ln_onnx_reshape(n, index, 1, &t->len, LN_ONNX_TEMP);
+    ln_onnx_begin(n, "put_along");
+    ln_onnx_arg(n, "src", zeros);
+    ln_onnx_arg(n, "index", indices);
+    ln_onnx_arg(n, "update", line);
+    ln_onnx_set_int(n, "axis", 0);
+    enlarge(n, ln_onnx_end(n, "dst", LN_ONNX_TEMP), t->ndim, dims);
+}
+
 const ln_onnx_row ln_onnx_rows_pool[] = {
     {"MaxPool", 1, translate_max_pool, "TL_POOL_MAX"},
     {"AveragePool", 1, translate_average_pool, "TL_POOL_MEAN"},
@@ -142,5 +213,6 @@ const ln_onnx_row ln_onnx_rows_pool[] = {
     {"GlobalMaxPool", 1, translate_global_pool, "TL_POOL_MAX"},
     {"GlobalAveragePool", 1, translate_global_pool, "TL_POOL_MEAN"},
     {"GlobalLpPool", 1, translate_global_pool, "TL_POOL_NORM"},
+    {"MaxUnpool", 9, translate_max_unpool},
     {NULL},
 };

@@ -162,7 +162,7 @@ static void set_scale(ln_onnx_node *n, axis *a, double scale)
     a->is_by_size = 0;
 }
 
-static void emit(ln_onnx_node *n, const resizing *r)
+static const char *emit(ln_onnx_node *n, const resizing *r, int output)
 {
     double shift[TL_MAXDIM], span[TL_MAXDIM], steps[TL_MAXDIM], start[TL_MAXDIM],
         stretch[TL_MAXDIM];
@@ -193,10 +193,27 @@ static void emit(ln_onnx_node *n, const resizing *r)
     ln_onnx_set_bool(n, "exclude_outside", r->excludes_outside);
     ln_onnx_set_bool(n, "fill_outside", crops);
     ln_onnx_set_number(n, "fill", r->fill);
-    ln_onnx_end(n, "dst", 0);
+    return ln_onnx_end(n, "dst", output);
 }
 
 /* ---- Upsample, and Resize of opset 10 ---- */
+
+/** The axes that shrink, whose positions round up to the nearest; what they leave is to be done. */
+static void shrink(ln_onnx_node *n, resizing *r)
+{
+    resizing shrinking = *r;
+    int shrinks = 0;
+    for (int i = 0; i < r->ndim; i++)
+        if (r->axes[i].scale < 1) {
+            shrinks = 1;
+            set_identity(&r->axes[i], r->axes[i].out);
+        } else {
+            set_identity(&shrinking.axes[i], r->axes[i].in);
+        }
+    shrinking.rounding = "TL_ROUND_UP";
+    if (shrinks)
+        r->src = emit(n, &shrinking, LN_ONNX_TEMP);
+}
 
 static void emit_scaled(ln_onnx_node *n, const double *scales, int len)
 {
@@ -207,7 +224,9 @@ static void emit_scaled(ln_onnx_node *n, const double *scales, int len)
         ln_onnx_fail(n, "%d scales, expected one for each of %d dimensions", len, r.ndim);
     for (int i = 0; i < r.ndim && !ln_onnx_failed(n); i++)
         set_scale(n, &r.axes[i], scales[i]);
-    emit(n, &r);
+    if (ln_streq(r.mode, "TL_RESAMPLE_NEAREST"))
+        shrink(n, &r);
+    emit(n, &r, 0);
 }
 
 /** Scales of images in attributes of their own. */
@@ -335,7 +354,7 @@ static void translate_resize(ln_onnx_node *n)
         set_sizes(n, &r, axes, len, sizes);
     if (r.map == tf_crop_and_resize)
         set_roi(n, &r, axes, len, 1);
-    emit(n, &r);
+    emit(n, &r, 0);
 }
 
 const ln_onnx_row ln_onnx_rows_resize[] = {

@@ -13,6 +13,12 @@ static double position_of(const tl_resample_axis *axis, int i)
     return (i + axis->shift) * axis->span / axis->steps + axis->start;
 }
 
+/** The same in floats, where ties that rounding hides are ties again: 1.5 / 0.6f is 2.5. */
+static float float_position_of(const tl_resample_axis *axis, int i)
+{
+    return (float)((i + axis->shift) * axis->span / axis->steps) + (float)axis->start;
+}
+
 /** Half the width of the filter, of a stretched one more. */
 static double reach_of(const tl_resample_param *param, int axis)
 {
@@ -38,7 +44,7 @@ int tl_resample_is_identity(const tl_resample_param *param, int axis, int in, in
 int tl_resample_is_outside(const tl_resample_param *param, int axis, int in, int i)
 {
     // As a float: what rounding alone drives beyond the border is inside.
-    const float x = (float)position_of(&param->axes[axis], i);
+    const float x = float_position_of(&param->axes[axis], i);
     return !(x >= 0 && x <= (float)(in - 1));
 }
 
@@ -113,13 +119,14 @@ void tl_resample_fill_table(const tl_resample_table *table, const tl_resample_pa
                             int axis, int in, int out)
 {
     for (int i = 0; i < out; i++) {
-        const double x = position_of(&param->axes[axis], i);
         const size_t at = (size_t)i * table->n;
         if (table->weights)
-            fill_taps(param, axis, x, in, table->n, table->indices + at, table->weights + at);
+            fill_taps(param, axis, position_of(&param->axes[axis], i), in, table->n,
+                      table->indices + at, table->weights + at);
         else if (param->fills_outside && tl_resample_is_outside(param, axis, in, i))
             table->indices[at] = -1;
-        else // that the position is a float decides the ties
-            table->indices[at] = clamped(rounded((float)x, param->rounding), in);
+        else
+            table->indices[at] =
+                clamped(rounded(float_position_of(&param->axes[axis], i), param->rounding), in);
     }
 }

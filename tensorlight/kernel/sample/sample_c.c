@@ -25,11 +25,12 @@ static double reflected(double x, double low, double high)
     return way <= range ? low + way : high - (way - range);
 }
 
-/** A position as one inside src, or of TL_OUTSIDE_ZERO at most a few elements outside. */
+/** A position as one inside src, or, of TL_OUTSIDE_ZERO and between the taps of TL_RESAMPLE_CUBIC,
+ *  at most a few elements outside. */
 static double brought_inside(const tl_grid_job *job, double x, int in)
 {
     const double half = job->aligns_corners ? 0 : 0.5;
-    if (job->outside == TL_OUTSIDE_BORDER)
+    if (job->outside == TL_OUTSIDE_BORDER && job->mode != TL_RESAMPLE_CUBIC)
         return x > 0 ? (x < in - 1 ? x : in - 1) : 0; // NaN is 0
     if (job->outside == TL_OUTSIDE_REFLECT)
         return x >= -half && x <= in - 1 + half ? x : reflected(x, -half, in - 1 + half);
