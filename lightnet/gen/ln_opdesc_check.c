@@ -154,6 +154,25 @@ static int check_dtype(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err
     return check_word(op, arg, dtype, &dtypes, err);
 }
 
+/** An input that sets a parameter is optional; the parameter is of integers. */
+static int check_sets(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
+{
+    const ln_rjson *name = arg->fields[LN_ARGDESC_SETS];
+    if (!name)
+        return 0;
+    const ln_argdesc *param = ln_opdesc_find_arg(op, name->text);
+    const char *realtype = param && param->kind == LN_ARGDESC_PARAM
+                               ? ln_argdesc_text(param, LN_ARGDESC_REALTYPE)
+                               : NULL;
+    if (!realtype || strcmp(realtype, "int") != 0)
+        return ln_opdesc_fail(op, name, err, "argument '%s': there is no parameter '%s' of int",
+                              arg->name, name->text);
+    if (!arg->optional)
+        return ln_opdesc_fail(op, name, err, "argument '%s': \"sets\" without \"optional\"",
+                              arg->name);
+    return 0;
+}
+
 static int check_tensor(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
 {
     arg->variadic = ln_argdesc_is(arg, LN_ARGDESC_VARIADIC);
@@ -168,7 +187,7 @@ static int check_tensor(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
         check_reference(op, arg, arg->fields[LN_ARGDESC_SAMESHAPE], TENSOR, err) ||
         check_reference(op, arg, arg->fields[LN_ARGDESC_OWNER], IN, err))
         return -1;
-    return 0;
+    return check_sets(op, arg, err);
 }
 
 static int check_inplace(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)

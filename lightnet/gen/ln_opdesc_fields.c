@@ -47,6 +47,7 @@ const field_spec ln_opdesc_arg_fields[LN_ARGDESC_FIELDS] = {
     [LN_ARGDESC_OWNER] = {"owner", STRING, OUT},
     [LN_ARGDESC_INPLACE] = {"inplace", ARRAY, OUT},
     [LN_ARGDESC_DYNAMIC] = {"dynamic", BOOL, OUT},
+    [LN_ARGDESC_SETS] = {"sets", STRING, IN},
     [LN_ARGDESC_PTYPE] = {"ptype", STRING, PARAM},
     [LN_ARGDESC_REALTYPE] = {"realtype", STRING, PARAM},
     [LN_ARGDESC_FROM_FUNC] = {"from_func", STRING, PARAM},

@@ -57,6 +57,8 @@ static void write_notes(ln_cgen *out, const ln_argdesc *arg)
                       arg->name, arg->name);
     if (ln_argdesc_is(arg, LN_ARGDESC_STATIC))
         ln_cgen_print(out, "; static");
+    if (arg->fields[LN_ARGDESC_SETS])
+        ln_cgen_print(out, "; sets `%s` at run time", ln_argdesc_text(arg, LN_ARGDESC_SETS));
     if (ln_argdesc_is(arg, LN_ARGDESC_DYNAMIC))
         ln_cgen_print(out, "; this large at most");
     if (owner)

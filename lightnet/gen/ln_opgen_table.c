@@ -86,6 +86,7 @@ static void write_arg_info(const generator *g, const ln_argdesc *arg)
     if (arg->fields[LN_ARGDESC_INPLACE])
         ln_cgen_print(&line, ", .inplace = %s_%s_inplace", g->op->optype, arg->name);
     write_string_field(&line, "owner", ln_argdesc_text(arg, LN_ARGDESC_OWNER));
+    write_string_field(&line, "sets", ln_argdesc_text(arg, LN_ARGDESC_SETS));
     if (arg->fields[LN_ARGDESC_DYNAMIC])
         ln_cgen_print(&line, ", .dynamic = %d", ln_argdesc_is(arg, LN_ARGDESC_DYNAMIC) ? 1 : -1);
     g->out->failed |= line.failed;

@@ -416,7 +416,7 @@ int ln_context_set_param(ln_context *ctx, const char *opname, const char *pname,
     const ln_op *op = ln_op_table_find(ctx->op_table, opname);
     if (!op)
         return ln_fail(ctx, "the model has no operator '%s'", opname);
-    ln_param_entry *entry = ln_param_list_find(op->op_arg->params, pname);
+    ln_param_entry *entry = ln_param_list_find(ln_op_params(op->op_arg), pname);
     if (!entry)
         return ln_fail(ctx, "operator '%s' (%s) has no parameter '%s'", opname, op->op_arg->optype,
                        pname);

@@ -176,7 +176,7 @@ static int check_op(const ln_context *ctx, ln_op *op)
         return -1;
     op->op_arg->checked = 1;
     op->op_arg->takes_inputs = 0;
-    if (ln_op_call(op, op->pre_run) || check_outputs(ctx, op))
+    if (ln_op_call(op, op->pre_run) || ln_dynamic_check(op) || check_outputs(ctx, op))
         return -1;
     take_offsets(ctx, op->op_arg->tensors_out);
     note_taken_inputs(ctx, op);

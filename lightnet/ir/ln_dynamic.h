@@ -11,6 +11,10 @@
  * ln_op_fail: no memory. */
 int ln_dynamic_begin(ln_op *op);
 
+/** Checks the inputs that set parameters. After its pre_run. -1 after ln_op_fail: a parameter that
+ * is missing or no number, a type that is not TL_INT64 or TL_INT32, another number of elements. */
+int ln_dynamic_check(ln_op *op);
+
 /** The opposite of ln_dynamic_begin. */
 void ln_dynamic_end(ln_op *op);
 

@@ -176,7 +176,7 @@ static int write_op(FILE *fp, const ln_context *ctx, const void *element, ln_err
     if (write_list(fp, ctx, 12, op_arg->tensors_out, write_tensor, err))
         return -1;
     fputs(",\n            \"params\": ", fp);
-    if (write_list(fp, ctx, 12, op_arg->params, write_param, err))
+    if (write_list(fp, ctx, 12, ln_op_params(op_arg), write_param, err))
         return -1;
     if (ctx->target && op_arg->scratch_size)
         fprintf(fp, ",\n            \"scratch\": {\"size\": %zu, \"offset\": %zu}",

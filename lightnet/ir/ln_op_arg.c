@@ -408,6 +408,11 @@ ln_tensor_entry *ln_op_define_output(ln_op_arg *op_arg, const char *arg_name, in
     return entry;
 }
 
+ln_list *ln_op_params(const ln_op_arg *op_arg)
+{
+    return op_arg->planned ? op_arg->planned : op_arg->params;
+}
+
 void ln_op_undefine_outputs(ln_op_arg *op_arg)
 {
     if (op_arg->infers)

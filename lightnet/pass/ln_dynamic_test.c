@@ -243,6 +243,54 @@ START_TEST(a_context_can_be_loaded_again_and_parameters_set)
 }
 END_TEST
 
+START_TEST(a_tensor_sets_a_parameter)
+{
+    begin_model();
+    ln_test_op(&m, "op", "positive", "x", "p", "");
+    ln_test_op(&m, "on", "number", "p", "n", "");
+    ln_test_op(&m, "of", "first", "x n", "f", "len 6");
+    ln_test_op(&m, "oh", "half", "f", "h", "");
+    ln_test_op(&m, "oy", "double", "h", "y", "");
+    ln_context *ctx = end_model();
+    const ln_op_arg *op_arg = ln_op_table_find(ctx->op_table, "of")->op_arg;
+    ck_assert_int_eq(entry(ctx, "f")->isdynamic, 1);
+    ck_assert_int_eq(entry(ctx, "f")->tensor->len, 6);
+    for (int i = 0; i < 2; i++) {
+        run_with(ctx, (const float[LEN]){-1, 1, 1, 9, 8, 7, -1, -1});
+        check(ctx, "y", 2, (const float[]){18, 16});
+        run_with(ctx, none);
+        check(ctx, "y", 0, NULL);
+        ck_assert_int_eq(ln_param_list_find(op_arg->params, "len")->value_int, 0);
+        ck_assert_int_eq(ln_param_list_find(ln_op_params(op_arg), "len")->value_int, 6);
+        run_with(ctx, (const float[LEN]){1, 2, 3, 4, 5, 6});
+        check(ctx, "y", 3, (const float[]){8, 10, 12});
+        ck_assert_int_eq(ln_context_set_data(ctx, "x", all), 0);
+        ck_assert_int_eq(ln_context_run(ctx), -1);
+        ck_assert_str_eq(ln_context_error(ctx),
+                         "operator 'of' (first): 'dst' would have shape [8] of 32 bytes at run "
+                         "time, expected at most the 24 that are planned");
+        ln_context_unload(ctx); // what a run has set is not the model's
+        ck_assert_int_eq(ln_test_load(ctx), 0);
+        ck_assert_int_eq(entry(ctx, "f")->tensor->len, 6);
+    }
+    ln_context_free(ctx);
+    ck_assert_int_eq(ln_test_alive, 0);
+}
+END_TEST
+
+START_TEST(what_sets_a_parameter_is_checked)
+{
+    begin_model();
+    ln_test_op(&m, "of", "first", "x x", "f", "len 6");
+    ln_context *ctx = ln_test_end(&m);
+    ck_assert_str_eq(ln_context_error(ctx),
+                     "model: operator 'of' (first): 'src2' has type TL_FLOAT, "
+                     "expected TL_INT64 or TL_INT32");
+    ln_context_free(ctx);
+    ck_assert_int_eq(ln_test_alive, 0);
+}
+END_TEST
+
 START_TEST(two_inputs_of_equal_bounds_do_not_give_their_memory)
 {
     begin_model();
@@ -445,7 +493,9 @@ START_TEST(every_allocation_may_fail)
     ln_test_op(&m, "oh", "half", "p", "h", "");
     ln_test_op(&m, "oc", "chain", "h p", "c", "");
     ln_test_op(&m, "on", "count", "c", "n", "");
-    ln_test_op(&m, "oy", "chain", "c n", "y", "");
+    ln_test_op(&m, "ol", "number", "h", "l", "");
+    ln_test_op(&m, "of", "first", "c l", "f", "len 4");
+    ln_test_op(&m, "oy", "chain", "f n", "y", "");
     char *text = ln_test_text(&m);
     int failed = 1, n = 0;
     ck_assert_int_eq(work(text, m.size), 0);
@@ -466,6 +516,7 @@ LN_TEST_MAIN("dynamic tensors", sizes_go_up_and_down_from_run_to_run,
              shapes_are_inferred_anew_only_when_they_changed, more_than_is_planned_is_refused,
              a_check_that_fails_at_run_time_names_the_operator,
              sizes_of_constants_are_found_at_load, a_context_can_be_loaded_again_and_parameters_set,
+             a_tensor_sets_a_parameter, what_sets_a_parameter_is_checked,
              two_inputs_of_equal_bounds_do_not_give_their_memory,
              a_no_copy_gather_takes_no_dynamic_tensors, random_models_compute_with_true_sizes,
              every_allocation_may_fail)

@@ -146,6 +146,23 @@ static void check_count(ln_op_arg *op_arg)
         define(op_arg, 1, LN_MEM_CPU);
 }
 
+static void check_number(ln_op_arg *op_arg)
+{
+    test_priv *priv = begin_check(op_arg);
+    const int len = 1;
+    const ln_tensor_entry *te =
+        priv ? ln_op_define_output(op_arg, "dst", 1, &len, TL_INT32, LN_MEM_CPU) : NULL;
+    if (te)
+        priv->dst = te->tensor;
+}
+
+static void check_first(ln_op_arg *op_arg)
+{
+    const test_priv *priv = begin_check(op_arg);
+    if (priv)
+        define(op_arg, number(op_arg, "len"), LN_MEM_CPU);
+}
+
 static void check_join(ln_op_arg *op_arg)
 {
     int len = 0;
@@ -304,6 +321,21 @@ static void run_stack(ln_op_arg *op_arg)
     end_run(op_arg);
 }
 
+static void run_number(ln_op_arg *op_arg)
+{
+    const test_priv *priv = op_arg->priv;
+    *(int32_t *)priv->dst->data = priv->src->len;
+    end_run(op_arg);
+}
+
+static void run_first(ln_op_arg *op_arg)
+{
+    const test_priv *priv = op_arg->priv;
+    for (int i = 0; i < priv->dst->len; i++)
+        data_of(priv->dst)[i] = data_of(priv->src)[i];
+    end_run(op_arg);
+}
+
 static void run_watch(ln_op_arg *op_arg)
 {
     const test_priv *priv = op_arg->priv;
@@ -348,6 +380,9 @@ static const ln_arg_info dst_over_src[] = {{.arg_name = "dst", .inplace = in_pla
 static const ln_arg_info dst_over_both[] = {{.arg_name = "dst", .inplace = in_place_both},
                                             {.arg_name = NULL}};
 static const ln_arg_info dst_in_src[] = {{.arg_name = "dst", .owner = "src"}, {.arg_name = NULL}};
+static const ln_arg_info src_and_len[] = {
+    {.arg_name = "src1"}, {.arg_name = "src2", .sets = "len", .optional = 1}, {.arg_name = NULL}};
+static const ln_arg_info len_params[] = {{.arg_name = "len"}, {.arg_name = NULL}};
 static const ln_arg_info dynamic_dst[] = {{.arg_name = "dst", .dynamic = 1}, {.arg_name = NULL}};
 static const ln_arg_info fixed_dst[] = {{.arg_name = "dst", .dynamic = -1}, {.arg_name = NULL}};
 static const ln_arg_info create_params[] = {
@@ -364,6 +399,7 @@ static const char *src_name[] = {"src", NULL};
 static const char *src_names[] = {"src1", "src2", NULL};
 static const char *create_names[] = {"len", "value", NULL};
 static const char *work_names[] = {"scratch", NULL};
+static const char *len_names[] = {"len", NULL};
 static const char *positive_names[] = {"extra", NULL};
 static const char *part_names[] = {"from", "len", NULL};
 static const ln_param_type numbers[] = {LN_PARAM_NUMBER, LN_PARAM_NUMBER, LN_PARAM_INVALID};
@@ -410,14 +446,19 @@ PROTO(count, one_src, src_name, fixed_dst, dst_name, no_args, no_names, .pure = 
       .pre_run = check_count, .run = run_count)
 PROTO(stack, some_srcs, src_name, one_dst, dst_name, no_args, no_names, .pure = 1,
       .pre_run = check_stack, .run = run_stack)
+PROTO(number, one_src, src_name, fixed_dst, dst_name, no_args, no_names, .pure = 1,
+      .pre_run = check_number, .run = run_number)
+PROTO(first, src_and_len, src_names, one_dst, dst_name, len_params, len_names, .pure = 1,
+      .pre_run = check_first, .run = run_first)
 PROTO(watch, one_src, src_name, no_args, no_names, no_args, no_names, .pure = 0,
       .pre_run = check_watch, .run = run_watch)
 PROTO(twice, one_src, src_name, one_dst, dst_name, no_args, no_names, .pure = 1,
       .pre_run = check_abstract)
 
-static ln_op *all_ops[] = {&create_test_op, &add1_op, &add_op,   &double_op, &work_op,  &view_op,
-                           &part_op,        &bump_op, &join_op,  &stack_op,  &watch_op, &twice_op,
-                           &positive_op,    &half_op, &chain_op, &count_op,  NULL};
+static ln_op *all_ops[] = {&create_test_op, &add1_op,   &add_op,      &double_op, &work_op,
+                           &view_op,        &part_op,   &bump_op,     &join_op,   &stack_op,
+                           &watch_op,       &twice_op,  &positive_op, &half_op,   &chain_op,
+                           &count_op,       &number_op, &first_op,    NULL};
 
 static const char *rule_names[] = {"first_rule", "second_rule", NULL};
 

@@ -21,11 +21,13 @@
 // | join        | src0 .. -> dst    | dst is all inputs, which lie in it (a no-copy gather)       |
 // | stack       | src0 .. -> dst    | dst is a copy of all inputs, one behind the other           |
 // | watch       | src ->            | adds src's first element to ln_test_seen (an effect)        |
-// | positive    | src -> dst        | dst is the elements of src above 0, and `extra` more: dynamic
-// | | half        | src -> dst        | dst is the second half of src | | chain       | src1 src2
-// -> dst  | dst is a copy of src1, then one of src2                     | | count       | src ->
-// dst        | dst is the number of elements of src, not dynamic           | | twice       | src ->
-// dst        | abstract: has no memory, and cannot run                     |
+// | positive    | src -> dst        | dst is what is above 0, and `extra` more elements: dynamic  |
+// | half        | src -> dst        | dst is the second half of src                               |
+// | chain       | src1 src2 -> dst  | dst is a copy of src1, then one of src2                     |
+// | count       | src -> dst        | dst is the number of elements of src, not dynamic           |
+// | number      | src -> dst        | the same as TL_INT32                                        |
+// | first       | src1 src2 -> dst  | dst is the first `len` elements of src1; src2 sets `len`    |
+// | twice       | src -> dst        | abstract: has no memory, and cannot run                     |
 
 #ifndef LN_TEST_OPS_H
 #define LN_TEST_OPS_H

@@ -40,6 +40,8 @@ typedef struct ln_arg_info {
     const char *const *inplace; /* outputs: NULL-terminated names of inputs whose memory it may take
                                    over; or NULL */
     const char *owner;          /* outputs: the input whose memory it shares, or NULL */
+    const char *sets;           /* inputs: the parameter that has its elements as value in each
+                                   run, the model's value being the largest; or NULL */
     int dynamic;                /* outputs: 1: `run` sets its shape; -1: its shape depends on no
                                    input's; 0: on those of the inputs */
 } ln_arg_info;
@@ -59,7 +61,8 @@ typedef struct ln_op_info {
 
 /* Bits of op_arg->isdynamic. */
 enum {
-    LN_DYNAMIC_IN = 1,  /* an input is dynamic: before a run the shapes are inferred anew */
+    LN_DYNAMIC_IN = 1,  /* an input is dynamic or sets a parameter: before a run the shapes are
+                           inferred anew */
     LN_DYNAMIC_OUT = 2, /* `run` sets the shape of an output */
 };
 
@@ -92,6 +95,7 @@ typedef struct ln_op_arg {
     const char *rule;       /* the rewrite that made it (a constant string), or NULL */
     int isdynamic;          /* LN_DYNAMIC_*; kept by the context */
     int infers;             /* pre_run and post_run are called to infer shapes anew */
+    ln_list *planned;       /* the model's parameters where `params` are those of a run; or NULL */
     int *shapes;            /* of the inputs, for which they were inferred last; or NULL */
 } ln_op_arg;
 
@@ -196,6 +200,9 @@ LN_API ln_tensor_entry *ln_op_define_output(ln_op_arg *op_arg, const char *arg_n
  * one. -1 after ln_op_fail, the shape as before: not dynamic, another number of dimensions, a dim <
  * 0, or more bytes than are planned for it. */
 LN_API int ln_op_set_dims(ln_op_arg *op_arg, ln_tensor_entry *entry, int ndim, const int *dims);
+
+/** The operator's parameters as the model has them, whatever an input has set. Returns borrowed. */
+LN_API ln_list *ln_op_params(const ln_op_arg *op_arg);
 
 /** Removes from the tensor table the outputs that this operator has made; not while shapes are
  * inferred anew. */
