@@ -185,7 +185,25 @@ int ln_body_check_inputs(ln_op_arg *op_arg, const ln_context *body, int first, i
 int ln_body_check_output(ln_op_arg *op_arg, const ln_context *body, int i, int ndim,
                          const int *dims, tl_dtype dtype)
 {
-    return check(op_arg, body, ln_list_nth_data(body->outputs, i), ndim, dims, dtype);
+    const char *name = ln_list_nth_data(body->outputs, i);
+    if (ln_tensor_table_find(body->tensor_table, name)->isdynamic)
+        return ln_op_fail(
+            op_arg,
+            "the size of tensor '%s' of body '%s' is known only at run time, expected "
+            "a fixed one",
+            name, body->body->name);
+    return check(op_arg, body, name, ndim, dims, dtype);
+}
+
+int ln_body_check_bound(ln_op_arg *op_arg, const ln_context *body, int i, int ndim, const int *dims,
+                        tl_dtype dtype)
+{
+    const char *name = ln_list_nth_data(body->outputs, i);
+    const tl_tensor *there = ln_tensor_table_find(body->tensor_table, name)->tensor;
+    for (int k = 0; k < ndim && k < there->ndim; k++)
+        if (there->dims[k] > dims[k])
+            return check(op_arg, body, name, ndim, dims, dtype);
+    return check(op_arg, body, name, ndim, there->dims, dtype);
 }
 
 // The number of the input whose memory the tensor lies in; -1: none.

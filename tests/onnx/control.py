@@ -11,7 +11,7 @@ except ImportError:
     sys.exit(0)
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
-from onnx_case import error_of, faults_of, ops_of
+from onnx_case import compiled_faults_of, error_of, faults_of, ops_of
 from onnx_writer import graph, model, node, tensor, value
 from tap import Tap
 
@@ -201,6 +201,31 @@ LATE = [
           [number("many", "int64", LONG)]), lambda c, m: [moved(LONG), np.arange(LONG)]),
 ]
 
+GREW = [value("x", "float", X.shape), value("c", "bool", []), value("most", "float", [])]
+DOUBLE = body([node("Add", ["s", "s"], ["t"]), node("ReduceSum", ["t"], ["sum"], keepdims=0),
+               node("Less", ["sum", "most"], ["more"])], ["s"], ["t", "t"], cond="more")
+
+
+def doubled(c, most):
+    parts, s = [], X
+    while c and len(parts) < 5:
+        s = s + s
+        parts.append(s)
+        if s.sum() >= most:
+            break
+    return [s, relu(np.array(parts, np.float32).reshape(-1, 2, 3))]
+
+
+# A sentence, the model, whose inputs are x, c and most, and from c and most to what comes out of X: sizes, too.
+SIZES = [
+    ("branches of several shapes",
+     whole([either("c", [node("Transpose", ["x"], ["t"])], "t", [node("Neg", ["x"], ["n"])], "n"),
+            node("Relu", ["y"], ["z"])], ["z"], inputs=GREW), lambda c, most: [relu(X.T if c else -X)]),
+    ("as many parts as a loop has iterations",
+     whole([loop(["m", "c", "x"], ["y", "p"], DOUBLE), node("Relu", ["p"], ["z"])], ["y", "z"],
+           [number("m", "int64", 5)], inputs=GREW), doubled),
+]
+
 LONG_SCANS = [
     ("a scan too long to be written out", {}, np.cumsum(TALL, axis=0, dtype=np.float32)),
     ("from the last to the first", {"scan_input_directions": [1]}, np.cumsum(TALL[::-1], axis=0, dtype=np.float32)),
@@ -276,6 +301,10 @@ def main():
             inputs = {"x": X, "c": np.array(c), "m": np.array(m, np.int64)}
             faults += [f"c {c}, m {m}: {fault}" for fault in faults_of(lightnet, it, inputs, expected(c, m))]
         tap.check(sentence, faults)
+    for sentence, it, expected in SIZES:
+        cases = [({"x": X, "c": np.array(c), "most": np.array(most, np.float32)}, expected(c, most))
+                 for c, most in ((True, 20), (False, 20), (True, 1000), (True, 0))]
+        tap.check(sentence, compiled_faults_of(lightnet, it, cases))
     for sentence, attributes, expected in LONG_SCANS:
         tap.check(sentence, faults_of(lightnet, long_scan(attributes), {"rows": TALL}, [TALL.sum(axis=0), expected]))
     for sentence, it, words in WRONG:

@@ -12,7 +12,7 @@ except ImportError:
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
 from onnx_case import error_of, faults_of
-from onnx_writer import function, graph, model, node, value
+from onnx_writer import function, graph, model, node, ref, tensor, value
 from tap import Tap
 
 X = np.array([[-2, -1, 0], [1, 2, 3]], np.float32)
@@ -32,6 +32,14 @@ def one(name, op_type, **options):
 
 def sigmoid(x):
     return 1 / (1 + np.exp(-x))
+
+
+LEAKY = [node("LeakyRelu", ["a"], ["b"], alpha=ref("slope", "FLOAT"))]
+FIXED = [node("Constant", [], ["k"], value=ref("given", "TENSOR")), node("Add", ["a", "k"], ["b"])]
+
+
+def leaky(slope):
+    return np.where(X < 0, X * np.float32(slope), X)
 
 
 # A sentence, the model, what comes out, and how far from it (float32 roundings of an exponential).
@@ -55,6 +63,34 @@ RIGHT = [
     ("a function takes the place of an operator of ONNX",
      calling([node("Relu", ["x"], ["y"])], [function("", "Relu", ["a"], ["b"], [node("Sigmoid", ["a"], ["b"])])]),
      [sigmoid(X)], 1e-6),
+    ("an attribute refers to that of the call",
+     calling([node("Leaky", ["x"], ["y"], domain="my", slope=0.5)],
+             [function("my", "Leaky", ["a"], ["b"], LEAKY, attributes=["slope"])]), [leaky(0.5)], 0),
+    ("or to the default of the function",
+     calling([node("Leaky", ["x"], ["y"], domain="my")],
+             [function("my", "Leaky", ["a"], ["b"], LEAKY, defaults={"slope": 0.25})]), [leaky(0.25)], 0),
+    ("the call's comes before the default",
+     calling([node("Leaky", ["x"], ["y"], domain="my", slope=0.5)],
+             [function("my", "Leaky", ["a"], ["b"], LEAKY, defaults={"slope": 0.25})]), [leaky(0.5)], 0),
+    ("without either the operator's own default holds",
+     calling([node("Leaky", ["x"], ["y"], domain="my")],
+             [function("my", "Leaky", ["a"], ["b"], LEAKY, attributes=["slope"])]), [leaky(0.01)], 0),
+    ("attributes go through functions within functions",
+     calling([node("Outer", ["x"], ["y"], domain="my", steep=0.5)],
+             [function("my", "Outer", ["p"], ["q"], [node("Leaky", ["p"], ["q"], domain="my", slope=ref("steep", "FLOAT"))],
+                       attributes=["steep"], opset=OPSETS),
+              function("my", "Leaky", ["a"], ["b"], LEAKY, attributes=["slope"])]), [leaky(0.5)], 0),
+    ("each call has its own constants",
+     calling([node("F", ["x"], ["t"], domain="my", given=tensor("one", "float", [], [1])),
+              node("F", ["t"], ["y"], domain="my", given=tensor("ten", "float", [], [10]))],
+             [function("my", "F", ["a"], ["b"], FIXED, attributes=["given"])]), [X + 11], 0),
+    ("an attribute within a graph of a function refers to that of the call",
+     calling([node("F", ["x"], ["y"], domain="my", slope=0.5)],
+             [function("my", "F", ["a"], ["y"], [
+                 node("Constant", [], ["yes"], value=tensor("yes", "bool", [], [True])),
+                 node("If", ["yes"], ["y"], then_branch=graph(LEAKY, [], [value("b", "float")]),
+                      else_branch=graph([node("Relu", ["a"], ["r"])], [], [value("r", "float")]))],
+                       attributes=["slope"])]), [leaky(0.5)], 0),
     ("an output that the call does not want is left out",
      calling([node("Two", ["x"], ["", "y"], domain="my")],
              [function("my", "Two", ["a"], ["b", "c"], [node("Sigmoid", ["a"], ["b"]), node("Relu", ["a"], ["c"])])]),

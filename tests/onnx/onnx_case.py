@@ -37,6 +37,19 @@ def faults_of(lightnet, model, inputs, expected, rtol=0, atol=0):
         return faults + failure(call([lightnet, "verify", "--reference", *arguments]))
 
 
+def compiled_faults_of(lightnet, model, cases):
+    """As faults_of, of a model without constants, compiled once for all `cases`: pairs of inputs and outputs."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "compiled.json")
+        faults = failure(call([lightnet, "compile", *write(folder, model, {}), "-o", path]))
+        for inputs, expected in [] if faults else cases:
+            out = os.path.join(folder, "out")
+            done = call([lightnet, "run", path, *write(folder, model, inputs)[1:], "-O", out])
+            faults += failure(done) or [fault for k, want in enumerate(expected)
+                                        for fault in differences(os.path.join(out, f"output_{k}.npy"), want, 0, 0)]
+        return faults
+
+
 def error_of(lightnet, model, inputs):
     """The message with which the model is refused; "" when it runs. None: it ended in another way."""
     with tempfile.TemporaryDirectory() as folder:

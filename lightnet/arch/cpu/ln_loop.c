@@ -9,20 +9,62 @@
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_type.h"
 
-int ln_is_true(const tl_tensor *tensor)
+// Whether the single element of a tensor is not 0.
+static int is_true(const tl_tensor *tensor)
 {
     double number;
     tl_convert(&number, TL_DOUBLE, tensor->data, tensor->dtype);
     return number != 0;
 }
 
-size_t ln_branches_memory(ln_op_arg *op_arg, const char *one, const char *other)
+static void copy_data(void *dst, const tl_tensor *src)
+{
+    if (src->len)
+        memcpy(dst, src->data, tl_tensor_size(src));
+}
+
+/* Branches */
+
+size_t ln_branch_memory(ln_op_arg *op_arg, const char *one, const char *other)
 {
     const ln_context *a = ln_body_find(op_arg, one);
     const ln_context *b = a ? ln_body_find(op_arg, other) : NULL;
     if (!b)
         return 0;
     return ln_body_memory(a) > ln_body_memory(b) ? ln_body_memory(a) : ln_body_memory(b);
+}
+
+void ln_branch_prepare(ln_branch *branch)
+{
+    ln_branch_clear(branch);
+    branch->given = ln_alloc_array((size_t)branch->n_src, sizeof(*branch->given));
+    if (!branch->given)
+        ln_op_fail_last(branch->op_arg);
+    for (int k = 0; k < 2 && !branch->op_arg->failed; k++)
+        if (branch->bodies[k])
+            ln_body_prepare(branch->op_arg, branch->bodies[k]);
+}
+
+void ln_branch_run(const ln_branch *branch, const tl_exec *exec)
+{
+    ln_context *body = branch->bodies[is_true(branch->cond)];
+    for (int k = 0; k < branch->n_src; k++)
+        branch->given[k] = branch->src[k]->data;
+    if (ln_body_run(branch->op_arg, body, exec->scratch, branch->given))
+        return;
+    for (int k = 0; k < branch->n_dst; k++) {
+        ln_tensor_entry *dst = branch->dst[k];
+        const tl_tensor *out = ln_body_output(body, k);
+        if (dst->isdynamic && ln_op_set_dims(branch->op_arg, dst, out->ndim, out->dims))
+            return;
+        copy_data(dst->tensor->data, out);
+    }
+}
+
+void ln_branch_clear(ln_branch *branch)
+{
+    ln_free(branch->given);
+    branch->given = NULL;
 }
 
 /* States on their way */
@@ -103,10 +145,24 @@ static void take_parts(const ln_loop *loop, int64_t i)
 {
     for (int k = 0; k < loop->n_parts; k++) {
         const tl_tensor *part = ln_body_output(loop->body, loop->conditional + loop->n_states + k);
-        char *at =
-            part_at(loop->part[k], i, is_backward(loop->backward_parts, loop->n_backward_parts, k));
-        if (part->len)
-            memcpy(at, part->data, tl_tensor_size(part));
+        char *at = part_at(loop->part[k]->tensor, i,
+                           is_backward(loop->backward_parts, loop->n_backward_parts, k));
+        copy_data(at, part);
+    }
+}
+
+// Of so many parts the outputs are made.
+static void set_parts(const ln_loop *loop, int64_t n)
+{
+    for (int k = 0; k < loop->n_parts; k++) {
+        int dims[LN_MAXDIM];
+        const tl_tensor *part = loop->part[k]->tensor;
+        if (!loop->part[k]->isdynamic)
+            continue;
+        memcpy(dims, part->dims, (size_t)part->ndim * sizeof(*dims));
+        dims[0] = (int)n;
+        if (ln_op_set_dims(loop->op_arg, loop->part[k], part->ndim, dims))
+            return;
     }
 }
 
@@ -123,8 +179,7 @@ static int64_t most_trips(const ln_loop *loop)
 static void give_states(const ln_loop *loop)
 {
     for (int k = 0; k < loop->n_states; k++) {
-        if (loop->last[k]->len)
-            memcpy(loop->last[k]->data, loop->state[k]->data, tl_tensor_size(loop->last[k]));
+        copy_data(loop->last[k]->data, loop->state[k]);
         loop->given[1 + k] = loop->last[k]->data;
     }
     for (int k = 0; k < loop->n_src; k++)
@@ -145,7 +200,7 @@ void ln_loop_prepare(ln_loop *loop)
 void ln_loop_run(const ln_loop *loop, const tl_exec *exec)
 {
     const int64_t n = most_trips(loop);
-    int go_on = !loop->cond || ln_is_true(loop->cond);
+    int go_on = !loop->cond || is_true(loop->cond);
     int64_t i;
     give_states(loop);
     loop->given[0] = &i;
@@ -153,10 +208,11 @@ void ln_loop_run(const ln_loop *loop, const tl_exec *exec)
         give_rows(loop, i);
         if (ln_body_run(loop->op_arg, loop->body, exec->scratch, loop->given))
             return;
-        go_on = !loop->conditional || ln_is_true(ln_body_output(loop->body, 0));
+        go_on = !loop->conditional || is_true(ln_body_output(loop->body, 0));
         take_parts(loop, i);
         take_states(loop, exec->scratch);
     }
+    set_parts(loop, i);
 }
 
 void ln_loop_clear(ln_loop *loop)

@@ -12,6 +12,17 @@
 #include "lightnet/ln_body.h"
 #include "tensorlight/tl_exec.h"
 
+/* A branch that is loaded: the arguments of the operator, see its description. */
+typedef struct ln_branch {
+    ln_op_arg *op_arg;
+    ln_context *bodies[2]; /* of a false and of a true condition */
+    const tl_tensor *cond;
+    const tl_tensor **src;
+    ln_tensor_entry **dst;
+    int n_src, n_dst;
+    const void **given; /* where the inputs of the body lie */
+} ln_branch;
+
 /* A loop that is loaded: the arguments of the operator, see its description. */
 typedef struct ln_loop {
     ln_op_arg *op_arg;
@@ -19,18 +30,21 @@ typedef struct ln_loop {
     int conditional, most;
     const tl_tensor *trips, *cond; /* or NULL */
     const tl_tensor **state, **row, **src;
-    tl_tensor **last, **part;
+    tl_tensor **last;
+    ln_tensor_entry **part;
     int n_states, n_rows, n_src, n_parts;
     const int *backward_rows, *backward_parts;
     int n_backward_rows, n_backward_parts;
     const void **given; /* where the inputs of the body lie */
 } ln_loop;
 
-/** Whether the single element of a tensor is not 0. */
-int ln_is_true(const tl_tensor *tensor);
-
 /** Scratch memory for the larger of two bodies; 0 when one is missing. */
-size_t ln_branches_memory(ln_op_arg *op_arg, const char *one, const char *other);
+size_t ln_branch_memory(ln_op_arg *op_arg, const char *one, const char *other);
+
+/** As those of a loop, below. */
+void ln_branch_prepare(ln_branch *branch);
+void ln_branch_run(const ln_branch *branch, const tl_exec *exec);
+void ln_branch_clear(ln_branch *branch);
 
 /** Scratch memory for a loop of the body; 0 when it is missing. */
 size_t ln_loop_memory(ln_op_arg *op_arg, const char *name);

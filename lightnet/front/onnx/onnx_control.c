@@ -159,18 +159,31 @@ static void try_branch(ln_onnx_node *n, const char *attr, ln_onnx_body *body)
     ln_onnx_body_end(n, body, (int)n->proto->n_output, outs);
 }
 
+static int is_dynamic(const ln_onnx_node *n, const char *tensor)
+{
+    const ln_tensor_entry *te = ln_tensor_table_find(n->model->ctx->tensor_table, tensor);
+    return te && te->isdynamic;
+}
+
 static int same_shapes(ln_onnx_node *n, const char *one, const char *other)
 {
     const tl_tensor *a = ln_onnx_tensor_of(n, one), *b = ln_onnx_tensor_of(n, other);
     return a->dtype == b->dtype && tl_tensor_issameshape(a, b);
 }
 
-static int same_outputs(ln_onnx_node *n, const ln_onnx_body *a, const ln_onnx_body *b)
+// The operator that runs both branches: their outputs have the same shapes, or at least as many
+// dimensions. NULL: there is none.
+static const char *branch_operator(ln_onnx_node *n, const ln_onnx_body *a, const ln_onnx_body *b)
 {
-    for (int i = 0; i < a->n_outputs && !ln_onnx_failed(n); i++)
-        if (!same_shapes(n, a->outputs[i], b->outputs[i]))
-            return 0;
-    return 1;
+    int is_fixed = 1;
+    for (int i = 0; i < a->n_outputs && !ln_onnx_failed(n); i++) {
+        const char *one = a->outputs[i], *other = b->outputs[i];
+        const tl_tensor *x = ln_onnx_tensor_of(n, one), *y = ln_onnx_tensor_of(n, other);
+        if (x->dtype != y->dtype || x->ndim != y->ndim)
+            return NULL;
+        is_fixed &= same_shapes(n, one, other) && !is_dynamic(n, one) && !is_dynamic(n, other);
+    }
+    return is_fixed ? "branch" : "branch_dynamic";
 }
 
 // What both branches capture, each tensor once.
@@ -194,15 +207,15 @@ static const char **join_captures(ln_onnx_node *n, const ln_onnx_body *a, const 
     return all;
 }
 
-static void emit_branch(ln_onnx_node *n, const char *cond, ln_onnx_body *then_body,
-                        ln_onnx_body *else_body)
+static void emit_branch(ln_onnx_node *n, const char *optype, const char *cond,
+                        ln_onnx_body *then_body, ln_onnx_body *else_body)
 {
     int n_captures;
     const char **captures = join_captures(n, then_body, else_body, &n_captures);
     const int n_outs = then_body->n_outputs;
     const char *then_name = ln_onnx_body_make(n, then_body, n_captures, captures);
     const char *else_name = ln_onnx_body_make(n, else_body, n_captures, captures);
-    ln_onnx_begin(n, "branch");
+    ln_onnx_begin(n, optype);
     ln_onnx_arg(n, "cond", cond);
     for (int i = 0; i < n_captures; i++)
         ln_onnx_arg_at(n, "src", i, captures[i]);
@@ -233,6 +246,7 @@ static void translate_if(ln_onnx_node *n)
         return;
     }
     ln_onnx_body then_body, else_body;
+    const char *optype = NULL;
     const int is_given = ln_onnx_variation_of(n->model, cond) == LN_ONNX_BOUND;
     try_branch(n, "then_branch", &then_body);
     try_branch(n, "else_branch", &else_body);
@@ -240,8 +254,11 @@ static void translate_if(ln_onnx_node *n)
         try_again(n);
     else if (ln_onnx_failed(n))
         return;
-    else if (same_outputs(n, &then_body, &else_body)) {
-        emit_branch(n, cond, &then_body, &else_body);
+    else
+        optype = branch_operator(n, &then_body, &else_body);
+    // Sizes that are fixed are better than sizes that are not.
+    if (optype && (ln_streq(optype, "branch") || !is_given)) {
+        emit_branch(n, optype, cond, &then_body, &else_body);
         return;
     }
     value = ln_onnx_bound_value(n, cond);
@@ -249,7 +266,8 @@ static void translate_if(ln_onnx_node *n)
         inline_branch(n, is_true(value) ? "then_branch" : "else_branch");
     else
         ln_onnx_fail(n,
-                     "the branches give different types or shapes, and the condition shows at "
+                     "the branches give different types or numbers of dimensions, and the "
+                     "condition shows at "
                      "run time; give the inputs that it depends on before the model is compiled");
 }
 
@@ -537,8 +555,9 @@ static const char *obstacle(ln_onnx_node *n, const loop *l, const rolled *r)
     for (int k = 0; k < l->n_states && !ln_onnx_failed(n); k++)
         if (!same_shapes(n, r->body.inputs[1 + k], r->body.outputs[r->conditional + k]))
             return "a state changes its type or shape from one iteration to the next";
-    if (r->n_parts && !l->is_scan && (r->conditional || r->trips || r->cond || r->most < 0))
-        return open_size;
+    for (int k = 0; k < r->body.n_outputs && !ln_onnx_failed(n); k++)
+        if (is_dynamic(n, r->body.outputs[k]))
+            return "a state or an output has a size that each iteration decides";
     return NULL;
 }
 
@@ -580,7 +599,7 @@ static void emit_loop(ln_onnx_node *n, const loop *l, rolled *r, const char *con
     const char *name = ln_onnx_body_make(n, &r->body, b->n_captures, b->captures);
     const char **last = new_names(n, (size_t)l->n_states),
                **parts = new_names(n, (size_t)r->n_parts);
-    ln_onnx_begin(n, "loop");
+    ln_onnx_begin(n, r->n_parts && (r->conditional || r->cond) ? "loop_dynamic" : "loop");
     ln_onnx_arg(n, "trips", r->trips);
     ln_onnx_arg(n, "cond", r->cond);
     for (int k = 0; k < l->n_states + l->n_rows; k++)
@@ -662,7 +681,7 @@ static const char *roll_loop(ln_onnx_node *n)
     r.most = is_counted ? l.trips : -1;
     r.trips = is_counted ? NULL : ln_onnx_optional(n, 0);
     r.cond = go_on > 0 ? NULL : l.cond;
-    if (wants_parts(n, &l) && (!is_counted || r.cond))
+    if (wants_parts(n, &l) && !is_counted)
         return open_size;
     try_rolled(n, &l, &r);
     const char *reason = ln_onnx_failed(n) ? NULL : obstacle(n, &l, &r);

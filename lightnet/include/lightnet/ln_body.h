@@ -65,9 +65,13 @@ LN_API int ln_body_check_input(ln_op_arg *op_arg, const ln_context *body, int i,
 LN_API int ln_body_check_inputs(ln_op_arg *op_arg, const ln_context *body, int first, int n,
                                 const tl_tensor *const *tensors);
 
-/** As ln_body_check_input, for output `i`. */
+/** As ln_body_check_input, for output `i`, whose size is known when compiling. */
 LN_API int ln_body_check_output(ln_op_arg *op_arg, const ln_context *body, int i, int ndim,
                                 const int *dims, tl_dtype dtype);
+
+/** As ln_body_check_output, where each dimension may be smaller, be it at run time only. */
+LN_API int ln_body_check_bound(ln_op_arg *op_arg, const ln_context *body, int i, int ndim,
+                               const int *dims, tl_dtype dtype);
 
 /** The number of the input whose memory output `i` lies in; -1: it is computed. */
 LN_API int ln_body_output_source(const ln_context *body, int i);
