@@ -2,6 +2,7 @@
 // ONNX operators that make few elements of many along axes: reductions, indices of extremes,
 // cumulative sums and products, the k best.
 
+#include "front/onnx/ln_onnx_model.h"
 #include "front/onnx/ln_onnx_rows.h"
 
 /* ---- reductions ---- */
@@ -101,15 +102,27 @@ static void translate_cum_prod(ln_onnx_node *n)
 
 /* ---- the k best ---- */
 
+/** The input that says k, if it does so only at run time; NULL: k is known. */
+static const char *k_at_run_time(ln_onnx_node *n)
+{
+    const char *const k = n->opset < 10 ? NULL : ln_onnx_in(n, 1);
+    return k && ln_onnx_variation_of(n->model, k) > LN_ONNX_BOUND ? k : NULL;
+}
+
 static void translate_topk(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
-    const int64_t k = n->opset < 10 ? ln_onnx_int(n, "k", 1) : ln_onnx_int_in(n, 1, 1);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
+    const int axis = ln_onnx_axis(n, ln_onnx_int(n, "axis", -1), t->ndim);
+    const char *const k_now = k_at_run_time(n);
+    const int64_t k = k_now           ? t->dims[axis]
+                      : n->opset < 10 ? ln_onnx_int(n, "k", 1)
+                                      : ln_onnx_int_in(n, 1, 1);
     ln_onnx_begin(n, "topk");
     ln_onnx_arg(n, "src", src);
+    ln_onnx_arg(n, "k_now", k_now);
     ln_onnx_set_int(n, "k", k);
-    ln_onnx_set_int(n, "axis",
-                    ln_onnx_axis(n, ln_onnx_int(n, "axis", -1), ln_onnx_tensor_of(n, src)->ndim));
+    ln_onnx_set_int(n, "axis", axis);
     ln_onnx_set_bool(n, "is_smallest", ln_onnx_int(n, "largest", 1) == 0);
     ln_onnx_out(n, "values", ln_onnx_wants(n, 0) ? 0 : LN_ONNX_TEMP);
     ln_onnx_end(n, "indices", ln_onnx_wants(n, 1) ? 1 : LN_ONNX_TEMP);
