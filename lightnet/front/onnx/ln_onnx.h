@@ -159,6 +159,8 @@ void ln_onnx_set_bool(ln_onnx_node *n, const char *param, int value);
 void ln_onnx_set_string(ln_onnx_node *n, const char *param, const char *value);
 void ln_onnx_set_ints(ln_onnx_node *n, const char *param, int len, const int *values);
 void ln_onnx_set_numbers(ln_onnx_node *n, const char *param, int len, const double *values);
+void ln_onnx_set_bools(ln_onnx_node *n, const char *param, int len, const int *values);
+void ln_onnx_set_strings(ln_onnx_node *n, const char *param, int len, const char *const *values);
 void ln_onnx_set_dtype(ln_onnx_node *n, const char *param, tl_dtype dtype);
 
 /** One of its outputs: the node's output `i`, or LN_ONNX_TEMP. Returns the tensor's name. */

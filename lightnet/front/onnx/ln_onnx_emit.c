@@ -120,6 +120,22 @@ void ln_onnx_set_numbers(ln_onnx_node *n, const char *param, int len, const doub
         extend(n, &n->params, ln_param_list_append_array_double(n->params, param, len, values));
 }
 
+void ln_onnx_set_bools(ln_onnx_node *n, const char *param, int len, const int *values)
+{
+    ln_bool *bools = ln_onnx_alloc(n->model, ((size_t)len + 1) * sizeof(*bools));
+    if (!bools)
+        return;
+    for (int i = 0; i < len; i++)
+        bools[i] = values[i] ? LN_TRUE : LN_FALSE;
+    extend(n, &n->params, ln_param_list_append_array_bool(n->params, param, len, bools));
+}
+
+void ln_onnx_set_strings(ln_onnx_node *n, const char *param, int len, const char *const *values)
+{
+    if (!n->model->failed)
+        extend(n, &n->params, ln_param_list_append_array_string(n->params, param, len, values));
+}
+
 void ln_onnx_set_dtype(ln_onnx_node *n, const char *param, tl_dtype dtype)
 {
     ln_onnx_set_string(n, param, tl_dtype_name(dtype));

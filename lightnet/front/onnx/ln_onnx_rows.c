@@ -18,6 +18,7 @@ static const ln_onnx_row *const tables[] = {
     ln_onnx_rows_norm,
     ln_onnx_rows_pool,
     ln_onnx_rows_quantize,
+    ln_onnx_rows_recurrent,
     ln_onnx_rows_reduce,
     ln_onnx_rows_refused,
     ln_onnx_rows_resize,

@@ -19,6 +19,7 @@ extern const ln_onnx_row ln_onnx_rows_matmul[];
 extern const ln_onnx_row ln_onnx_rows_norm[];
 extern const ln_onnx_row ln_onnx_rows_pool[];
 extern const ln_onnx_row ln_onnx_rows_quantize[];
+extern const ln_onnx_row ln_onnx_rows_recurrent[];
 extern const ln_onnx_row ln_onnx_rows_reduce[];
 extern const ln_onnx_row ln_onnx_rows_refused[];
 extern const ln_onnx_row ln_onnx_rows_resize[];

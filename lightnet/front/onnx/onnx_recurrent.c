@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX's recurrent networks: RNN, GRU, LSTM.
+//
+// D directions, T steps, B sequences, I numbers of input, H of state, G gates. The products of the
+// input and its weights are one matmul for all steps; the operator `recurrent` does the rest.
+
+#include <strings.h>
+
+#include "front/onnx/ln_onnx_rows.h"
+#include "tensorlight/tl_recurrent.h"
+
+/** The tensors of a node, in the order and the type that LightNet wants. */
+typedef struct network {
+    tl_cell cell;
+    int is_batch_first;   /* the layout of the node */
+    tl_dtype dtype, work; /* of the node, and to compute in */
+    int directions, steps, rows, inputs, hidden, n_gates;
+} network;
+
+/* ---- activations ---- */
+
+typedef struct activation {
+    const char *name, *func; /* ONNX's and LightNet's */
+    int has_alpha, has_beta;
+    double alpha, beta; /* where the node gives none */
+} activation;
+
+static const activation activations[] = {
+    {"Affine", "TL_UNARY_AFFINE", 1, 1, 1, 0},
+    {"Elu", "TL_UNARY_ELU", 1, 0, 1, 0},
+    {"HardSigmoid", "TL_UNARY_HARDSIGMOID", 1, 1, 0.2, 0.5},
+    {"LeakyRelu", "TL_UNARY_LRELU", 1, 0, 0.01, 0},
+    {"Relu", "TL_UNARY_RELU", 0, 0, 0, 0},
+    {"ScaledTanh", "TL_UNARY_SCALEDTANH", 1, 1, 1, 1},
+    {"Sigmoid", "TL_UNARY_SIGMOID", 0, 0, 0, 0},
+    {"Softplus", "TL_UNARY_SOFTPLUS", 0, 0, 0, 0},
+    {"Softsign", "TL_UNARY_SOFTSIGN", 0, 0, 0, 0},
+    {"Tanh", "TL_UNARY_TANH", 0, 0, 0, 0},
+    {"ThresholdedRelu", "TL_UNARY_THRESHOLDEDRELU", 1, 0, 1, 0},
+};
+
+static const activation *find_activation(ln_onnx_node *n, const char *name)
+{
+    const size_t len = sizeof(activations) / sizeof(*activations);
+    for (size_t i = 0; name && i < len; i++)
+        if (strcasecmp(activations[i].name, name) == 0)
+            return &activations[i];
+    ln_onnx_fail(n, "activation '%s' is unknown", name ? name : "");
+    return &activations[0];
+}
+
+enum { MOST_ACTS = TL_RECURRENT_DIRECTIONS * TL_RECURRENT_ACTS };
+
+/** The next of `values`, which only activations that have such a parameter take. */
+static double next(const float *values, int len, int *at, int has, double deflt)
+{
+    return has && *at < len ? (double)values[(*at)++] : deflt;
+}
+
+static void set_activations(ln_onnx_node *n, const network *net)
+{
+    static const char *const usual[TL_CELL_SIZE][TL_RECURRENT_ACTS] = {
+        [TL_CELL_RNN] = {"Tanh"},
+        [TL_CELL_GRU] = {"Sigmoid", "Tanh"},
+        [TL_CELL_LSTM] = {"Sigmoid", "Tanh", "Tanh"}};
+    const int n_acts = tl_cell_acts(net->cell), len = net->directions * n_acts;
+    int n_alphas, n_betas, alpha_at = 0, beta_at = 0;
+    const float *const alphas = ln_onnx_floats(n, "activation_alpha", &n_alphas);
+    const float *const betas = ln_onnx_floats(n, "activation_beta", &n_betas);
+    const char *funcs[MOST_ACTS];
+    double alpha[MOST_ACTS], beta[MOST_ACTS];
+    for (int k = 0; k < len; k++) {
+        const char *const name = ln_onnx_has_attr(n, "activations")
+                                     ? ln_onnx_string_at(n, "activations", k)
+                                     : usual[net->cell][k % n_acts];
+        const activation *const act = find_activation(n, name);
+        funcs[k] = act->func;
+        alpha[k] = next(alphas, n_alphas, &alpha_at, act->has_alpha, act->alpha);
+        beta[k] = next(betas, n_betas, &beta_at, act->has_beta, act->beta);
+    }
+    ln_onnx_set_strings(n, "acts", len, funcs);
+    ln_onnx_set_numbers(n, "alpha", len, alpha);
+    ln_onnx_set_numbers(n, "beta", len, beta);
+}
+
+/* ---- shapes ---- */
+
+/** Input `i` has these dimensions. */
+static void check_dims(ln_onnx_node *n, int i, const char *name, const int *dims)
+{
+    const tl_tensor *const t = ln_onnx_tensor_of(n, ln_onnx_in(n, i));
+    char text[TL_SHAPE_TEXT_SIZE], expected[TL_SHAPE_TEXT_SIZE];
+    if (!ln_onnx_failed(n) && (t->ndim != 3 || memcmp(t->dims, dims, 3 * sizeof(*dims)) != 0))
+        ln_onnx_fail(n, "'%s' has shape %s, expected %s", name,
+                     tl_shape_text(text, t->ndim, t->dims), tl_shape_text(expected, 3, dims));
+}
+
+static int direction_count(ln_onnx_node *n)
+{
+    return strcasecmp(ln_onnx_string(n, "direction", "forward"), "bidirectional") == 0 ? 2 : 1;
+}
+
+/** -1 after a failure. */
+static int find_shape(ln_onnx_node *n, network *net)
+{
+    const tl_tensor *const x = ln_onnx_tensor_of(n, ln_onnx_in(n, 0));
+    const tl_tensor *const r = ln_onnx_tensor_of(n, ln_onnx_in(n, 2));
+    if (!ln_onnx_failed(n) && (x->ndim != 3 || r->ndim != 3))
+        ln_onnx_fail(n, "'X' has %d dimensions and 'R' %d, expected 3", x->ndim, r->ndim);
+    if (ln_onnx_failed(n))
+        return -1;
+    net->n_gates = tl_cell_gates(net->cell);
+    net->is_batch_first = ln_onnx_int(n, "layout", 0) != 0;
+    net->dtype = x->dtype;
+    net->work = tl_size_of(x->dtype) == 2 ? TL_FLOAT : x->dtype;
+    net->directions = direction_count(n);
+    net->steps = x->dims[net->is_batch_first];
+    net->rows = x->dims[!net->is_batch_first];
+    net->inputs = x->dims[2];
+    net->hidden = r->dims[2];
+    const int64_t hidden = ln_onnx_int(n, "hidden_size", net->hidden);
+    if (hidden != net->hidden)
+        ln_onnx_fail(n, "attribute 'hidden_size' is %lld, expected that of 'R', %d",
+                     (long long)hidden, net->hidden);
+    if (net->hidden > INT32_MAX / 8)
+        ln_onnx_fail(n, "'R' is for a state of %d numbers, expected at most %d", net->hidden,
+                     INT32_MAX / 8);
+    const int gates = ln_onnx_failed(n) ? 0 : net->n_gates * net->hidden;
+    check_dims(n, 1, "W", (int[]){net->directions, gates, net->inputs});
+    check_dims(n, 2, "R", (int[]){net->directions, gates, net->hidden});
+    return ln_onnx_failed(n) ? -1 : 0;
+}
+
+/* ---- tensors ---- */
+
+/** Input `i` in the type to compute in; NULL when it is left out. */
+static const char *input(ln_onnx_node *n, const network *net, int i)
+{
+    const char *const src = ln_onnx_optional(n, i);
+    return src ? ln_onnx_cast(n, src, net->work, LN_ONNX_TEMP) : NULL;
+}
+
+/** X or a state, with its first two axes as LightNet wants them. */
+static const char *sequences(ln_onnx_node *n, const network *net, int i)
+{
+    const char *const src = input(n, net, i);
+    if (!src || !net->is_batch_first || ln_onnx_tensor_of(n, src)->ndim != 3)
+        return src;
+    return ln_onnx_transpose(n, src, (int[]){1, 0, 2}, LN_ONNX_TEMP);
+}
+
+/** What the input adds to the gates: [1, T * B, I] x [D, I, G * H] as [D, T, B, G * H]. */
+static const char *project(ln_onnx_node *n, const network *net)
+{
+    const int lines = net->steps * net->rows, gates = net->n_gates * net->hidden;
+    const char *const x =
+        ln_onnx_reshape(n, sequences(n, net, 0), 3, (int[]){1, lines, net->inputs}, LN_ONNX_TEMP);
+    // Constant weights are transposed once, when the model is loaded.
+    const char *const weights =
+        ln_onnx_transpose(n, input(n, net, 1), (int[]){0, 2, 1}, LN_ONNX_TEMP);
+    ln_onnx_begin(n, "matmul");
+    ln_onnx_arg(n, "src1", x);
+    ln_onnx_arg(n, "src2", weights);
+    const char *const dst = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    return ln_onnx_reshape(n, dst, 4, (int[]){net->directions, net->steps, net->rows, gates},
+                           LN_ONNX_TEMP);
+}
+
+/** R [D, G * H, H] as [D, G, H, H], from the state to the gates. */
+static const char *recurrence(ln_onnx_node *n, const network *net)
+{
+    const int hidden = net->hidden;
+    const char *const gates =
+        ln_onnx_reshape(n, input(n, net, 2), 4,
+                        (int[]){net->directions, net->n_gates, hidden, hidden}, LN_ONNX_TEMP);
+    return ln_onnx_transpose(n, gates, (int[]){0, 1, 3, 2}, LN_ONNX_TEMP);
+}
+
+/** Output `i` in the layout and the type of the node. */
+static void put_output(ln_onnx_node *n, const network *net, const char *src, int i)
+{
+    if (net->is_batch_first) {
+        const int states[] = {1, 0, 2}, all[] = {2, 0, 1, 3};
+        src = ln_onnx_transpose(n, src, i == 0 ? all : states,
+                                net->work == net->dtype ? i : LN_ONNX_TEMP);
+    }
+    if (net->work != net->dtype)
+        ln_onnx_cast(n, src, net->dtype, i);
+}
+
+/** The outputs that the node wants; the operator stands in the program then. */
+static void put_outputs(ln_onnx_node *n, const network *net)
+{
+    static const char *const names[] = {"dst", "last_h", "last_c"};
+    const int is_final = !net->is_batch_first && net->work == net->dtype;
+    const char *outs[3] = {NULL};
+    int last = -1;
+    for (int i = 0; i < 3; i++)
+        if (ln_onnx_wants(n, i))
+            last = i;
+    for (int i = 0; i < last; i++)
+        if (ln_onnx_wants(n, i))
+            outs[i] = ln_onnx_out(n, names[i], is_final ? i : LN_ONNX_TEMP);
+    outs[last] = ln_onnx_end(n, names[last], is_final ? last : LN_ONNX_TEMP);
+    for (int i = 0; i < 3 && !is_final; i++)
+        if (outs[i])
+            put_output(n, net, outs[i], i);
+}
+
+/* ---- the node ---- */
+
+static void set_directions(ln_onnx_node *n, const network *net)
+{
+    const char *const direction = ln_onnx_string(n, "direction", "forward");
+    const int is_reverse = strcasecmp(direction, "reverse") == 0;
+    if (net->directions == 1 && !is_reverse && strcasecmp(direction, "forward") != 0)
+        ln_onnx_fail(n, "attribute 'direction' is '%s', expected forward, reverse or bidirectional",
+                     direction);
+    ln_onnx_set_bools(n, "reverse", net->directions, (int[]){is_reverse, 1});
+}
+
+static void emit_recurrent(ln_onnx_node *n, tl_cell cell)
+{
+    network net = {.cell = cell};
+    if (find_shape(n, &net))
+        return;
+    const char *const src = project(n, &net), *const states = recurrence(n, &net);
+    const char *const bias = input(n, &net, 3), *const lens = ln_onnx_optional(n, 4);
+    const char *const initial_h = sequences(n, &net, 5);
+    const char *const initial_c = cell == TL_CELL_LSTM ? sequences(n, &net, 6) : NULL;
+    const char *const peephole = cell == TL_CELL_LSTM ? input(n, &net, 7) : NULL;
+    ln_onnx_begin(n, "recurrent");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_arg(n, "recurrence", states);
+    ln_onnx_arg(n, "bias", bias);
+    ln_onnx_arg(n, "lens", lens);
+    ln_onnx_arg(n, "initial_h", initial_h);
+    ln_onnx_arg(n, "initial_c", initial_c);
+    ln_onnx_arg(n, "peephole", peephole);
+    ln_onnx_set_string(n, "cell", tl_cell_name(cell));
+    set_directions(n, &net);
+    set_activations(n, &net);
+    ln_onnx_set_number(n, "clip", ln_onnx_float(n, "clip", 0));
+    ln_onnx_set_bool(n, "reset_after", ln_onnx_int(n, "linear_before_reset", 0) != 0);
+    ln_onnx_set_bool(n, "coupled", ln_onnx_int(n, "input_forget", 0) != 0);
+    put_outputs(n, &net);
+}
+
+static void translate_recurrent(ln_onnx_node *n)
+{
+    emit_recurrent(n, tl_cell_from_str(n->row->with));
+}
+
+const ln_onnx_row ln_onnx_rows_recurrent[] = {
+    {"GRU", 1, translate_recurrent, "TL_CELL_GRU"},
+    {"LSTM", 1, translate_recurrent, "TL_CELL_LSTM"},
+    {"RNN", 1, translate_recurrent, "TL_CELL_RNN"},
+    {NULL},
+};
