@@ -47,7 +47,7 @@ typedef struct tl_recurrent_param {
     tl_cell cell;
     int reverse[TL_RECURRENT_DIRECTIONS]; /* from the last step to the first */
     tl_recurrent_act acts[TL_RECURRENT_DIRECTIONS][TL_RECURRENT_ACTS];
-    double clip;     /* what an activation is applied to is cut to -clip .. clip; 0: is not */
+    double clip;     /* the sums of gates are cut to -clip .. clip; 0: they are not */
     int reset_after; /* GRU: the reset gate acts behind the product with recurrence */
     int coupled;     /* LSTM: the forget gate is 1 - i */
 } tl_recurrent_param;

@@ -21,21 +21,26 @@ static void NAME(sum_gates, c)(const tl_recurrent_job *job, const NAME(row, c) *
     }
 }
 
-static void NAME(activate, c)(const tl_recurrent_job *job, const T *src, T *dst, size_t n, int act)
+static void NAME(apply, c)(const tl_recurrent_job *job, const T *src, T *dst, size_t n, int act)
+{
+    job->acts[act](src, dst, n, &job->act_params[act]);
+}
+
+/** `n` numbers of gates, from their sums to what they let through. */
+static void NAME(activate, c)(const tl_recurrent_job *job, T *gates, size_t n, int act)
 {
     const T clip = (T)job->param->clip;
-    if (clip > 0) {
-        for (size_t j = 0; j < n; j++)
-            dst[j] = src[j] > clip ? clip : src[j] < -clip ? -clip : src[j];
-        src = dst;
-    }
-    job->acts[act](src, dst, n, &job->act_params[act]);
+    for (size_t j = 0; clip > 0 && j < n; j++)
+        gates[j] = gates[j] > clip ? clip : gates[j] < -clip ? -clip : gates[j];
+    NAME(apply, c)(job, gates, gates, n, act);
 }
 
 static void NAME(stage_rnn, c)(const tl_recurrent_job *job, const NAME(row, c) * r, size_t b)
 {
     NAME(sum_gates, c)(job, r, b, 0, 1);
-    NAME(activate, c)(job, r->gates, r->h, job->hidden, 0);
+    NAME(activate, c)(job, r->gates, job->hidden, 0);
+    for (size_t j = 0; j < job->hidden; j++)
+        r->h[j] = r->gates[j];
 }
 
 static void NAME(stage_gru_gates, c)(const tl_recurrent_job *job, const NAME(row, c) * r, size_t b)
@@ -43,7 +48,7 @@ static void NAME(stage_gru_gates, c)(const tl_recurrent_job *job, const NAME(row
     const size_t len = job->hidden;
     const T *const reset = r->gates + len;
     NAME(sum_gates, c)(job, r, b, 0, 2);
-    NAME(activate, c)(job, r->gates, r->gates, 2 * len, 0);
+    NAME(activate, c)(job, r->gates, 2 * len, 0);
     for (size_t j = 0; j < len; j++)
         r->extra[j] = reset[j] * r->h[j];
 }
@@ -61,7 +66,7 @@ static void NAME(stage_gru, c)(const tl_recurrent_job *job, const NAME(row, c) *
     } else {
         NAME(sum_gates, c)(job, r, b, 2, 1);
     }
-    NAME(activate, c)(job, candidate, candidate, len, 1);
+    NAME(activate, c)(job, candidate, len, 1);
     for (size_t j = 0; j < len; j++)
         r->h[j] = (1 - update[j]) * candidate[j] + update[j] * r->h[j];
 }
@@ -84,16 +89,16 @@ static void NAME(stage_lstm, c)(const tl_recurrent_job *job, const NAME(row, c) 
     NAME(sum_gates, c)(job, r, b, 0, 4);
     NAME(look, c)(job, r, input, 0);
     NAME(look, c)(job, r, forget, 2);
-    NAME(activate, c)(job, input, input, len, 0);
-    NAME(activate, c)(job, forget, forget, len, 0);
-    NAME(activate, c)(job, candidate, candidate, len, 1);
+    NAME(activate, c)(job, input, len, 0);
+    NAME(activate, c)(job, forget, len, 0);
+    NAME(activate, c)(job, candidate, len, 1);
     for (size_t j = 0; job->param->coupled && j < len; j++)
         forget[j] = 1 - input[j];
     for (size_t j = 0; j < len; j++)
         r->c[j] = forget[j] * r->c[j] + input[j] * candidate[j];
     NAME(look, c)(job, r, output, 1);
-    NAME(activate, c)(job, output, output, len, 0);
-    NAME(activate, c)(job, r->c, candidate, len, 2);
+    NAME(activate, c)(job, output, len, 0);
+    NAME(apply, c)(job, r->c, candidate, len, 2);
     for (size_t j = 0; j < len; j++)
         r->h[j] = output[j] * candidate[j];
 }

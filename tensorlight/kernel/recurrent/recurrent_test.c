@@ -176,7 +176,7 @@ static state step_lstm(const tl_recurrent_tensors *t, const tl_recurrent_param *
         next.c[j] = f * old->c[j] + i * function(&p->acts[d][1], sums[3], p->clip);
         const double o = function(&p->acts[d][0],
                                   sums[1] + or_0(t->peephole, look + hidden) * next.c[j], p->clip);
-        next.h[j] = o * function(&p->acts[d][2], next.c[j], p->clip);
+        next.h[j] = o * function(&p->acts[d][2], next.c[j], 0);
     }
     return next;
 }
