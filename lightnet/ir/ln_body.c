@@ -122,25 +122,12 @@ const tl_tensor *ln_body_output(const ln_context *body, int i)
     return entry_at(body, body->outputs, i)->tensor;
 }
 
-// What goes in and out of a body has the same size in each run of it.
-static int check_fixed(ln_op_arg *op_arg, const ln_context *body, const ln_tensor_entry *te)
-{
-    if (!te->isdynamic)
-        return 0;
-    return ln_op_fail(op_arg,
-                      "the size of tensor '%s' of body '%s' is known only at run time, expected a "
-                      "fixed one",
-                      te->name, body->body->name);
-}
-
 const tl_tensor *ln_body_find_output(ln_op_arg *op_arg, const char *name, int i)
 {
     const ln_context *body = ln_body_find(op_arg, name);
     const int n = body ? ln_body_num_outputs(body) : 0;
-    if (i < n && !check_fixed(op_arg, body, entry_at(body, body->outputs, i)))
-        return ln_body_output(body, i);
     if (i < n)
-        return NULL;
+        return ln_body_output(body, i);
     if (body)
         ln_op_fail(op_arg, "body '%s' has %d outputs, expected at least %d", name, n, i + 1);
     return NULL;
@@ -159,10 +146,7 @@ static int check(ln_op_arg *op_arg, const ln_context *body, const char *name, in
                  const int *dims, tl_dtype dtype)
 {
     char is[LN_MAX_SHAPE], wanted[LN_MAX_SHAPE];
-    const ln_tensor_entry *te = ln_tensor_table_find(body->tensor_table, name);
-    const tl_tensor *there = te->tensor;
-    if (check_fixed(op_arg, body, te))
-        return -1;
+    const tl_tensor *there = ln_tensor_table_find(body->tensor_table, name)->tensor;
     if (there->dtype == dtype && there->ndim == ndim &&
         (!ndim || !memcmp(there->dims, dims, (size_t)ndim * sizeof(*dims))))
         return 0;
