@@ -342,7 +342,7 @@ static void translate_resize(ln_onnx_node *n)
     int axes[TL_MAXDIM], n_scales = 0, n_sizes = 0;
     const int len = read_axes(n, &r, axes);
     const double *const scales = ln_onnx_numbers_in(n, 2, &n_scales);
-    const int64_t *const sizes = n_scales == 0 ? ln_onnx_ints_in(n, 3, &n_sizes) : NULL;
+    const int64_t *const sizes = ln_onnx_ints_in(n, 3, &n_sizes);
     if (n_scales + n_sizes != len)
         ln_onnx_fail(n, "%d scales and %d sizes, expected one of them for each of %d axes",
                      n_scales, n_sizes, len);
