@@ -48,63 +48,33 @@ static void resolve_axes(ln_onnx_node *n, const int64_t *given, int len, int ndi
 
 /* ---- views ---- */
 
-/** The elements of `src`, an axis of length 0 that stays as it is (`copied` of those that the new
- *  shape has 0 for) not counted: the rest must follow from the others. */
-static int64_t elements_but_copied(const tl_tensor *src, unsigned copied)
+/** Reshape's numbers in LightNet's terms: 0 means the length in src, unless it is allowed itself.
+ */
+static int wanted_dims(ln_onnx_node *n, const int64_t *given, int len, int *dims)
 {
-    int64_t len = 1; // at most INT_MAX, also without the zeros
-    for (int i = 0; i < src->ndim; i++)
-        len *= src->dims[i] == 0 && (copied & 1u << i) ? 1 : src->dims[i];
-    return len;
-}
-
-/** Writes the shape that Reshape's numbers mean for `src`: 0 as in src, unless `allowzero`; -1 what
- *  is left. */
-static void resolve_shape(ln_onnx_node *n, const tl_tensor *src, int ndim, int *dims, int allowzero)
-{
-    int64_t known = 1;
-    unsigned copied = 0;
-    int rest = -1;
+    const int allowzero = ln_onnx_int(n, "allowzero", 0) != 0;
+    const int ndim = to_ints(n, "dimensions", given, len, dims);
     for (int i = 0; i < ndim; i++) {
-        const int copies = dims[i] == 0 && !allowzero;
-        if (dims[i] < -1 || (dims[i] == -1 && rest >= 0) || (copies && i >= src->ndim)) {
-            ln_onnx_fail(n, "%d at %d of the new shape, expected a length%s%s", dims[i], i,
-                         rest < 0 ? " or -1" : "", i < src->ndim ? " or 0" : "");
-            return;
-        }
-        if (copies) {
-            dims[i] = src->dims[i];
-            copied |= 1u << i;
-        }
-        if (dims[i] == -1)
-            rest = i;
-        else if (!(copies && dims[i] == 0))
-            known = known > INT_MAX ? known : known * dims[i];
+        if (dims[i] < -1)
+            ln_onnx_fail(n, "%d at %d of the new shape, expected at least -1", dims[i], i);
+        if (dims[i] == 0 && !allowzero)
+            dims[i] = -2;
     }
-    if (rest < 0)
-        return;
-    const int64_t len = elements_but_copied(src, copied);
-    if (known == 0 || len % known != 0)
-        ln_onnx_fail(n, "-1 in the new shape, expected it to divide %lld elements by %lld",
-                     (long long)len, (long long)known);
-    else
-        dims[rest] = (int)(len / known);
+    return ndim;
 }
 
 static void emit_reshape(ln_onnx_node *n, const int64_t *given, int len)
 {
     const char *const src = ln_onnx_in(n, 0);
     int dims[LN_MAXDIM];
-    const int ndim = to_ints(n, "dimensions", given, len, dims);
-    const int allowzero = ln_onnx_int(n, "allowzero", 0) != 0;
-    if (!ln_onnx_is_dynamic(n, src)) {
-        resolve_shape(n, ln_onnx_tensor_of(n, src), ndim, dims, allowzero);
-        ln_onnx_reshape(n, src, ndim, dims, 0);
+    const int ndim = wanted_dims(n, given, len, dims);
+    if (ln_onnx_is_dynamic(n, src)) {
+        ln_onnx_view(n, src, ndim, dims, 0);
         return;
     }
-    for (int i = 0; i < ndim; i++)
-        dims[i] = dims[i] == 0 && !allowzero ? -2 : dims[i] < -1 ? INT_MIN : dims[i];
-    ln_onnx_view(n, src, ndim, dims, 0);
+    if (!ln_onnx_failed(n) && tl_reshape_dims(ln_onnx_tensor_of(n, src), ndim, dims, 0, dims))
+        ln_onnx_fail(n, "%s", tl_last_error());
+    ln_onnx_reshape(n, src, ndim, dims, 0);
 }
 
 static void translate_reshape_1(ln_onnx_node *n)

@@ -27,6 +27,15 @@
 
 TL_BEGIN_DECLS
 
+/* ---- shapes ---- */
+
+/** The shape that `wanted` [ndim] means for the elements of `src`: lengths; -1, at most once: what
+ * is left; -2: as in src at that place. An axis of length 0 that stays says nothing about the one
+ * that is left. `is_most`: src is as large as it can be, so elements may be left over. Writes the
+ * shape to `dims` [TL_MAXDIM], which may be `wanted`. -1 with a reason. */
+TL_API int tl_reshape_dims(const tl_tensor *src, int ndim, const int *wanted, int is_most,
+                           int *dims);
+
 /* ---- lines of elements ---- */
 
 /** The number of indices start, start + step, .. before `end` along an axis of `dim`, as Python

@@ -7,6 +7,7 @@
 #include "kernel/stride/stride.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <string.h>
 
 #include "tensor/tl_result.h"
@@ -135,6 +136,55 @@ void tl_strides_of(const tl_tensor *t, ptrdiff_t *strides)
         strides[i] = stride;
         stride *= t->dims[i];
     }
+}
+
+/* ---- shapes ---- */
+
+/** What is known of a new shape before the axis that is left. */
+typedef struct new_shape {
+    int rest;       /* that axis, or -1 */
+    int64_t known;  /* elements of the others */
+    unsigned stays; /* those that have length 0, as in src at that place */
+} new_shape;
+
+static int read_axis(new_shape *s, const tl_tensor *src, int axis, int wanted, int *dim)
+{
+    const int copies = wanted == -2;
+    if (wanted < -2 || (copies && axis >= src->ndim) || (wanted == -1 && s->rest >= 0))
+        return tl_fail("%d at %d of the new shape, expected a length%s%s", wanted, axis,
+                       s->rest < 0 ? ", -1 for what is left" : "",
+                       axis < src->ndim ? ", -2 for the one in the source" : "");
+    *dim = copies ? src->dims[axis] : wanted;
+    if (wanted == -1)
+        s->rest = axis;
+    else if (copies && *dim == 0)
+        s->stays |= 1u << axis;
+    else
+        s->known = s->known > INT_MAX ? s->known : s->known * *dim;
+    return 0;
+}
+
+int tl_reshape_dims(const tl_tensor *src, int ndim, const int *wanted, int is_most, int *dims)
+{
+    new_shape s = {-1, 1, 0};
+    int64_t len = 1; // at most INT_MAX, also without the zeros that stay
+    for (int i = 0; i < ndim; i++)
+        if (read_axis(&s, src, i, wanted[i], &dims[i]) < 0)
+            return -1;
+    for (int i = 0; i < src->ndim; i++)
+        len *= s.stays & 1u << i ? 1 : src->dims[i];
+    if (s.rest >= 0 && (s.known == 0 || (!is_most && len % s.known != 0)))
+        return tl_fail(
+            "-1 in the new shape, expected the other axes, of %lld elements, to divide %lld",
+            (long long)s.known, (long long)len);
+    if (s.rest >= 0)
+        dims[s.rest] = (int)(len / s.known);
+    char text[TL_SHAPE_TEXT_SIZE];
+    const int new_len = tl_compute_length(ndim, dims);
+    if (new_len != src->len && !(is_most && new_len >= 0 && new_len < src->len))
+        return tl_fail("new shape %s, expected %d elements", tl_shape_text(text, ndim, dims),
+                       src->len);
+    return 0;
 }
 
 /* ---- slices with steps ---- */

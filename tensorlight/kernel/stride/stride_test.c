@@ -8,6 +8,65 @@
 #include "kernel/tl_nn_test.h"
 #include "tensorlight/tl_shape.h"
 
+START_TEST(a_new_shape_follows_from_what_is_wanted)
+{
+    static const struct {
+        int src_ndim, src[3], ndim, wanted[3], dims[3];
+    } rows[] = {
+        {2, {2, 6}, 2, {3, 4}, {3, 4}},         {2, {2, 6}, 3, {-2, -1, 3}, {2, 2, 3}},
+        {0, {0}, 2, {1, -1}, {1, 1}},           {2, {1, 1}, 0, {0}, {0}},
+        {2, {0, 6}, 3, {-2, 2, -1}, {0, 2, 3}}, {2, {0, 6}, 2, {5, 0}, {5, 0}},
+        {2, {3, 0}, 2, {-1, 5}, {0, 5}},
+    };
+    for (size_t i = 0; i < NN_LEN(rows); i++) {
+        int dims[TL_MAXDIM];
+        tl_tensor *const src = tl_tensor_create(NULL, rows[i].src_ndim, rows[i].src, TL_FLOAT);
+        ck_assert_msg(tl_reshape_dims(src, rows[i].ndim, rows[i].wanted, 0, dims) == 0, "%s",
+                      tl_last_error());
+        ck_assert_mem_eq(dims, rows[i].dims, (size_t)rows[i].ndim * sizeof(int));
+        tl_tensor_free(src);
+    }
+}
+END_TEST
+
+START_TEST(new_shapes_that_mean_nothing_are_refused)
+{
+    static const struct {
+        int wanted[3];
+        const char *reason;
+    } rows[] = {
+        {{-1, -1, 1}, "-1 at 1 of the new shape, expected a length, -2 for the one in the source"},
+        {{12, 1, -2}, "-2 at 2 of the new shape, expected a length, -1 for what is left"},
+        {{-3, 1, 1},
+         "-3 at 0 of the new shape, expected a length, -1 for what is left, -2 for the one in the "
+         "source"},
+        {{5, -1, 1}, "-1 in the new shape, expected the other axes, of 5 elements, to divide 12"},
+        {{0, -1, 1}, "-1 in the new shape, expected the other axes, of 0 elements, to divide 12"},
+        {{INT_MAX, INT_MAX, INT_MAX},
+         "new shape [2147483647, 2147483647, 2147483647], expected 12 elements"},
+    };
+    int dims[TL_MAXDIM];
+    tl_tensor *const src = tl_tensor_create(NULL, 2, (int[]){3, 4}, TL_FLOAT);
+    for (size_t i = 0; i < NN_LEN(rows); i++) {
+        ck_assert_int_eq(tl_reshape_dims(src, 3, rows[i].wanted, 0, dims), -1);
+        ck_assert_str_eq(tl_last_error(), rows[i].reason);
+    }
+    tl_tensor_free(src);
+}
+END_TEST
+
+START_TEST(of_the_largest_size_elements_may_be_left_over)
+{
+    int dims[TL_MAXDIM];
+    tl_tensor *const src = tl_tensor_create(NULL, 1, (int[]){12}, TL_FLOAT);
+    ck_assert_int_eq(tl_reshape_dims(src, 2, (int[]){5, -1}, 1, dims), 0);
+    ck_assert_int_eq(dims[1], 2);
+    ck_assert_int_eq(tl_reshape_dims(src, 2, (int[]){5, 2}, 1, dims), 0);
+    ck_assert_int_eq(tl_reshape_dims(src, 2, (int[]){5, 3}, 1, dims), -1);
+    tl_tensor_free(src);
+}
+END_TEST
+
 START_TEST(a_slice_is_counted_as_python_does)
 {
     static const struct {
@@ -197,7 +256,9 @@ START_TEST(every_kernel_copies_lines_of_every_stride)
 }
 END_TEST
 
-LN_TEST_MAIN("stride", a_slice_is_counted_as_python_does, slices_step_and_turn_round_in_every_type,
-             empty_slices_and_scalars_are_nothing_special, shapes_broadcast,
-             expansion_repeats_axes_of_one, tiles_lie_side_by_side,
+LN_TEST_MAIN("stride", a_new_shape_follows_from_what_is_wanted,
+             new_shapes_that_mean_nothing_are_refused,
+             of_the_largest_size_elements_may_be_left_over, a_slice_is_counted_as_python_does,
+             slices_step_and_turn_round_in_every_type, empty_slices_and_scalars_are_nothing_special,
+             shapes_broadcast, expansion_repeats_axes_of_one, tiles_lie_side_by_side,
              threads_give_what_the_definition_says, every_kernel_copies_lines_of_every_stride)
