@@ -271,15 +271,36 @@ BEHIND = [
     ("OneHot", [node("OneHot", ["n", "far1", "values"], ["y"], axis=0)],
      lambda n: (np.arange(4)[:, None, None] == n).astype(np.float32)),
     ("Unique", [node("Unique", ["n"], ["y"])], np.unique),
+    ("Reshape to a computed shape",
+     [node("Transpose", ["n"], ["t"]), node("Shape", ["n"], ["s"]), node("Gather", ["s", "one"], ["l"]),
+      node("Concat", ["l", "one", "open"], ["to"], axis=0), node("Reshape", ["t", "to"], ["y"])],
+     lambda n: n.T.reshape(n.shape[1], 1, 2)),
+    ("Reshape to a computed length",
+     [node("Shape", ["n"], ["s"]), node("Size", ["n"], ["z"]), node("Unsqueeze", ["z", "zero"], ["to"]),
+      node("Reshape", ["n", "to"], ["y"], allowzero=1)], lambda n: n.ravel()),
+    ("ConstantOfShape", [node("Shape", ["n"], ["s"]), node("ConstantOfShape", ["s"], ["y"])],
+     lambda n: np.zeros(n.shape, np.float32)),
+    ("Expand to a computed shape", [node("Shape", ["n"], ["s"]), node("Expand", ["one", "s"], ["y"])], np.ones_like),
+    ("Range", [node("Shape", ["n"], ["s"]), node("Gather", ["s", "scalar1"], ["l"]),
+               node("Range", ["scalar0", "l", "scalar1"], ["y"])], lambda n: np.arange(n.shape[1])),
+    ("Range, backward", [node("Shape", ["n"], ["s"]), node("Gather", ["s", "scalar1"], ["l"]),
+                         node("Range", ["l", "scalar0", "scalar_1"], ["y"])], lambda n: np.arange(n.shape[1], 0, -1)),
+    ("Slice up to a computed end", [node("Shape", ["n"], ["e"], start=1), node("Slice", ["ten", "zero", "e"], ["y"])],
+     lambda n: np.arange(10)[:n.shape[1]]),
+    ("Slice from data on", [node("Size", ["n"], ["z"]), node("Unique", ["n"], ["u"]),
+                            node("Concat", ["u", "nine"], ["c"], axis=0), node("Slice", ["c", "zero", "one"], ["from"]),
+                            node("Slice", ["ten", "from", "far", "zero", "two"], ["y"])],
+     lambda n: np.arange(10)[np.append(np.unique(n), 9)[0]::2]),
 ]
 CONSTANTS = {"zero": ints(0), "one": ints(1), "ones": ints(1, 1), "open": ints(-1), "split": ints(0, 1, -1), "far": ints(2**62),
              "last": ints(-1), "before": ints(-2**62), "pads": ints(0, 1, 0, 2), "shape": ints(3, 1, 1), "far1": ints(4),
-             "values": f32(0, 1)}
+             "values": f32(0, 1), "scalar0": np.int64(0), "scalar1": np.int64(1), "scalar_1": np.int64(-1),
+             "ten": np.arange(10), "nine": ints(9), "two": ints(2)}
 
 
-def behind(nodes):
+def behind(nodes, opset=17):
     return model(graph([node("NonZero", ["x"], ["n"]), *nodes], [value("x", "float", X.shape)], [value("y", "int64")],
-                       [constant(name, array) for name, array in CONSTANTS.items()]), opset=17)
+                       [constant(name, array) for name, array in CONSTANTS.items()]), opset=opset)
 
 
 def main():

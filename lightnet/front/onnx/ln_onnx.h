@@ -111,6 +111,13 @@ const tl_tensor *ln_onnx_bound_value(ln_onnx_node *n, const char *tensor);
  * out. Returns borrowed. */
 const int64_t *ln_onnx_ints_in(ln_onnx_node *n, int i, int *len);
 
+/** Whether the value of input `i` is known only at run time. */
+int ln_onnx_varies(ln_onnx_node *n, int i);
+
+/** As ln_onnx_ints_in, also of an input that varies with sizes that are known only at run time: the
+ * value for the largest sizes. */
+const int64_t *ln_onnx_largest_ints_in(ln_onnx_node *n, int i, int *len);
+
 /** As ln_onnx_ints_in for a single number; `deflt` when the input is left out. */
 int64_t ln_onnx_int_in(ln_onnx_node *n, int i, int64_t deflt);
 

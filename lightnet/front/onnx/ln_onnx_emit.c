@@ -206,7 +206,7 @@ void ln_onnx_set_variation(ln_onnx_model *m, const char *tensor, ln_onnx_variati
         ln_onnx_model_fail(m, "out of memory");
 }
 
-// A result varies as the worst of what it is made from.
+// A result varies as the worst of what it is made from; what only asks for its size, less.
 static void note_variation(ln_onnx_node *n, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
@@ -216,6 +216,8 @@ static void note_variation(ln_onnx_node *n, const ln_op *op)
         const ln_onnx_variation of_input = ln_onnx_variation_of(n->model, tle->name);
         worst = of_input > worst ? of_input : worst;
     }
+    if (worst == LN_ONNX_UNKNOWN && ln_streq(op->op_arg->optype, "shape"))
+        worst = LN_ONNX_SIZED;
     LN_LIST_FOREACH(tle, worst ? op->op_arg->tensors_out : NULL)
     {
         ln_onnx_set_variation(n->model, tle->name, worst);

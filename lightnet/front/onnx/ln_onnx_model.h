@@ -29,6 +29,7 @@ struct ln_onnx_model {
 typedef enum ln_onnx_variation {
     LN_ONNX_CONSTANT, /* on nothing that is given at run time */
     LN_ONNX_BOUND,    /* on inputs whose values were given before compiling */
+    LN_ONNX_SIZED,    /* on sizes that are known only at run time: the largest are known */
     LN_ONNX_UNKNOWN,  /* on other inputs, or on chance */
 } ln_onnx_variation;
 

@@ -26,6 +26,24 @@ static void keep_value(ln_onnx_model *m, const char *tensor, tl_tensor *value)
     }
 }
 
+// What a tensor of LN_ONNX_SIZED is made from: the lengths of a tensor's axes, the largest there
+// can be.
+static const tl_tensor *largest_shape(ln_onnx_model *m, const char *tensor)
+{
+    const ln_op *maker = ln_context_creater(m->ctx, tensor);
+    if (ln_onnx_variation_of(m, tensor) != LN_ONNX_SIZED ||
+        !ln_streq(maker->op_arg->optype, "shape"))
+        return NULL;
+    const tl_tensor *src = ln_op_find_tensor_entry(maker, "src")->tensor;
+    const int start = ln_param_list_find(maker->op_arg->params, "start")->value_int;
+    const int end = ln_param_list_find(maker->op_arg->params, "end")->value_int;
+    tl_tensor *value = tl_tensor_zeros(1, (int[]){end - start}, TL_INT64);
+    for (int i = start; value && i < end; i++)
+        ((int64_t *)value->data)[i - start] = src->dims[i];
+    keep_value(m, tensor, value);
+    return ln_hash_find(m->values, tensor);
+}
+
 // The value without computing anything; NULL: that takes more. Weights may lie at odd addresses, so
 // a copy is handed out.
 static const tl_tensor *known_value(ln_onnx_model *m, const char *tensor)
@@ -33,7 +51,7 @@ static const tl_tensor *known_value(ln_onnx_model *m, const char *tensor)
     const tl_tensor *value = ln_hash_find(m->values, tensor);
     const tl_tensor *weight = value ? NULL : ln_context_weight(m->ctx, tensor);
     if (!weight)
-        return value;
+        return value ? value : largest_shape(m, tensor);
     if (ln_bind_fix(m->ctx, tensor)) {
         m->failed = 1;
         return NULL;
@@ -191,10 +209,16 @@ const tl_tensor *ln_onnx_bound_value(ln_onnx_node *n, const char *tensor)
 
 /* Values of inputs */
 
-static const tl_tensor *decisive(ln_onnx_node *n, int i)
+int ln_onnx_varies(ln_onnx_node *n, int i)
 {
     const char *tensor = ln_onnx_optional(n, i);
-    const tl_tensor *value = value_up_to(n, tensor, LN_ONNX_BOUND);
+    return tensor && ln_onnx_variation_of(n->model, tensor) > LN_ONNX_BOUND;
+}
+
+static const tl_tensor *decisive(ln_onnx_node *n, int i, ln_onnx_variation worst)
+{
+    const char *tensor = ln_onnx_optional(n, i);
+    const tl_tensor *value = value_up_to(n, tensor, worst);
     if (tensor && !value)
         ln_onnx_fail(
             n,
@@ -213,9 +237,9 @@ static const void *converted(ln_onnx_node *n, const tl_tensor *value, tl_dtype d
     return data;
 }
 
-const int64_t *ln_onnx_ints_in(ln_onnx_node *n, int i, int *len)
+static const int64_t *ints_up_to(ln_onnx_node *n, int i, int *len, ln_onnx_variation worst)
 {
-    const tl_tensor *value = decisive(n, i);
+    const tl_tensor *value = decisive(n, i, worst);
     *len = value ? value->len : 0;
     if (!value)
         return NULL;
@@ -225,6 +249,16 @@ const int64_t *ln_onnx_ints_in(ln_onnx_node *n, int i, int *len)
     const void *data = n->model->failed ? NULL : converted(n, value, TL_INT64);
     *len = data ? value->len : 0;
     return data;
+}
+
+const int64_t *ln_onnx_ints_in(ln_onnx_node *n, int i, int *len)
+{
+    return ints_up_to(n, i, len, LN_ONNX_BOUND);
+}
+
+const int64_t *ln_onnx_largest_ints_in(ln_onnx_node *n, int i, int *len)
+{
+    return ints_up_to(n, i, len, LN_ONNX_SIZED);
 }
 
 int64_t ln_onnx_int_in(ln_onnx_node *n, int i, int64_t deflt)
@@ -238,7 +272,7 @@ int64_t ln_onnx_int_in(ln_onnx_node *n, int i, int64_t deflt)
 
 const double *ln_onnx_numbers_in(ln_onnx_node *n, int i, int *len)
 {
-    const tl_tensor *value = decisive(n, i);
+    const tl_tensor *value = decisive(n, i, LN_ONNX_BOUND);
     const void *data = value ? converted(n, value, TL_DOUBLE) : NULL;
     *len = data ? value->len : 0;
     return data;

@@ -112,7 +112,8 @@ static void translate_onehot(ln_onnx_node *n)
 
 /* ---- counting ---- */
 
-/** The length of Range, which its three inputs decide; integers are compared as such. */
+/** The length of Range, which its three inputs decide, or the largest; integers are compared as
+ *  such. */
 static int range_length(ln_onnx_node *n)
 {
     int64_t integers[3];
@@ -122,8 +123,12 @@ static int range_length(ln_onnx_node *n)
     const int is_integer = dtype == TL_INT64 || dtype == TL_INT32;
     for (int i = 0; i < 3; i++) {
         ln_onnx_in(n, i);
+        int len = 0;
+        const int64_t *const value = is_integer ? ln_onnx_largest_ints_in(n, i, &len) : NULL;
+        if (is_integer && len != 1)
+            ln_onnx_fail(n, "input %d has %d elements, expected 1", i, len);
         if (is_integer)
-            integers[i] = ln_onnx_int_in(n, i, 0);
+            integers[i] = len == 1 ? *value : 0;
         else
             numbers[i] = ln_onnx_number_in(n, i, 0);
         t[i] = (tl_tensor){.dtype = is_integer ? TL_INT64 : TL_DOUBLE,
@@ -139,8 +144,10 @@ static int range_length(ln_onnx_node *n)
 static void translate_range(ln_onnx_node *n)
 {
     const int len = range_length(n);
-    ln_onnx_begin(n, "range");
+    const int varies = ln_onnx_varies(n, 0) || ln_onnx_varies(n, 1) || ln_onnx_varies(n, 2);
+    ln_onnx_begin(n, varies ? "range_to" : "range");
     ln_onnx_arg(n, "start", ln_onnx_in(n, 0));
+    ln_onnx_arg(n, "limit", varies ? ln_onnx_in(n, 1) : NULL);
     ln_onnx_arg(n, "delta", ln_onnx_in(n, 2));
     ln_onnx_set_int(n, "len", len);
     ln_onnx_end(n, "dst", 0);

@@ -46,6 +46,17 @@ static void resolve_axes(ln_onnx_node *n, const int64_t *given, int len, int ndi
     }
 }
 
+/** A tensor of indices as TL_INT64. */
+static const char *as_int64(ln_onnx_node *n, const char *src)
+{
+    if (ln_onnx_tensor_of(n, src)->dtype == TL_INT64)
+        return src;
+    ln_onnx_begin(n, "cast");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_set_dtype(n, "dtype", TL_INT64);
+    return ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+}
+
 /* ---- views ---- */
 
 /** Reshape's numbers in LightNet's terms: 0 means the length in src, unless it is allowed itself.
@@ -84,10 +95,39 @@ static void translate_reshape_1(ln_onnx_node *n)
     emit_reshape(n, shape, len);
 }
 
+/** A shape that is known only at run time, as far as the largest one is known. */
+static void reshape_to(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    int len, dims[LN_MAXDIM];
+    const int64_t *const largest = ln_onnx_largest_ints_in(n, 1, &len);
+    const int ndim = wanted_dims(n, largest, len, dims);
+    int rest = -1;
+    for (int i = 0; i < ndim; i++)
+        rest = dims[i] == -1 ? i : rest;
+    if (ln_onnx_failed(n))
+        return;
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
+    if (tl_reshape_dims(t, ndim, dims, 1, dims) < 0)
+        ln_onnx_fail(n, "%s", tl_last_error());
+    else if (rest >= 0 && tl_compute_length(ndim, dims) < t->len)
+        dims[rest]++; // room for all elements where the other axes turn out to be shorter
+    ln_onnx_begin(n, "reshape_to");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_arg(n, "shape", as_int64(n, ln_onnx_in(n, 1)));
+    ln_onnx_set_ints(n, "dims", ndim, dims);
+    ln_onnx_set_bool(n, "zero_is_a_length", ln_onnx_int(n, "allowzero", 0) != 0);
+    ln_onnx_end(n, "dst", 0);
+}
+
 static void translate_reshape(ln_onnx_node *n)
 {
     int len;
     ln_onnx_in(n, 1);
+    if (ln_onnx_varies(n, 1)) {
+        reshape_to(n);
+        return;
+    }
     const int64_t *const shape = ln_onnx_ints_in(n, 1, &len);
     emit_reshape(n, shape, len);
 }
@@ -356,8 +396,42 @@ static const int64_t *slice_list(ln_onnx_node *n, const char *name, int input, i
     return n->opset >= 10 ? ln_onnx_ints_in(n, input, len) : ln_onnx_ints(n, name, len);
 }
 
+/** Starts or ends that are known only at run time; axes and steps are not. */
+static void slice_to(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const char *const starts = ln_onnx_in(n, 1), *const ends = ln_onnx_in(n, 2);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
+    int n_axes, n_steps, axes[LN_MAXDIM], steps[LN_MAXDIM];
+    const int64_t *const given_axes = ln_onnx_ints_in(n, 3, &n_axes);
+    const int64_t *const given_steps = ln_onnx_ints_in(n, 4, &n_steps);
+    const int len = ln_onnx_tensor_of(n, starts)->len;
+    if (len > t->ndim || (given_axes && n_axes != len) || (given_steps && n_steps != len))
+        ln_onnx_fail(n, "%d starts, %d axes and %d steps, expected as many of each", len, n_axes,
+                     n_steps);
+    for (int i = 0; i < len && !ln_onnx_failed(n); i++) {
+        axes[i] = i;
+        steps[i] = given_steps ? clamp_to_int(given_steps[i]) : 1;
+    }
+    if (given_axes)
+        resolve_axes(n, given_axes, n_axes, t->ndim, axes);
+    const char *const from = as_int64(n, starts), *const to = as_int64(n, ends);
+    ln_onnx_begin(n, "stride_slice_to");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_arg(n, "starts", from);
+    ln_onnx_arg(n, "ends", to);
+    ln_onnx_set_ints(n, "axes", len, axes);
+    ln_onnx_set_ints(n, "steps", len, steps);
+    ln_onnx_end(n, "dst", 0);
+}
+
 static void translate_slice(ln_onnx_node *n)
 {
+    if (n->opset >= 10 && (ln_onnx_varies(n, 1) || ln_onnx_varies(n, 2))) {
+        slice_to(n);
+        return;
+    }
+
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     slice s = {0};
@@ -487,27 +561,29 @@ static void translate_center_crop_pad(ln_onnx_node *n)
         emit_pad(n, src, before, after, "TL_PAD_CONSTANT", NULL);
 }
 
-static void emit_expand(ln_onnx_node *n, const char *src, int ndim, const int *dims)
+/** To the shape that input `i` says, at run time if it is not known before. */
+static void emit_expand(ln_onnx_node *n, const char *src, int i)
 {
-    ln_onnx_begin(n, "expand");
+    int len, dims[LN_MAXDIM];
+    const char *const shape = ln_onnx_in(n, i);
+    const int varies = ln_onnx_varies(n, i);
+    const int64_t *const largest = ln_onnx_largest_ints_in(n, i, &len);
+    const int ndim = to_ints(n, "dimensions", largest, len, dims);
+    const char *const by = varies ? as_int64(n, shape) : NULL;
+    ln_onnx_begin(n, varies ? "expand_to" : "expand");
     ln_onnx_arg(n, "src", src);
+    ln_onnx_arg(n, "shape", by);
     ln_onnx_set_ints(n, "dims", ndim, dims);
     ln_onnx_end(n, "dst", 0);
 }
 
 static void translate_expand(ln_onnx_node *n)
 {
-    int len, dims[LN_MAXDIM];
-    const char *const src = ln_onnx_in(n, 0);
-    const int64_t *const shape = ln_onnx_ints_in(n, 1, &len);
-    emit_expand(n, src, to_ints(n, "dimensions", shape, len, dims), dims);
+    emit_expand(n, ln_onnx_in(n, 0), 1);
 }
 
 static void translate_constant_of_shape(ln_onnx_node *n)
 {
-    int len, dims[LN_MAXDIM];
-    const int64_t *const shape = ln_onnx_ints_in(n, 0, &len);
-    const int ndim = to_ints(n, "dimensions", shape, len, dims);
     const char *const value = ln_onnx_attr_tensor(n, "value");
     if (ln_onnx_tensor_of(n, value)->len != 1)
         ln_onnx_fail(n, "attribute 'value' has %d elements, expected 1",
@@ -515,7 +591,7 @@ static void translate_constant_of_shape(ln_onnx_node *n)
     emit_expand(n,
                 value ? ln_onnx_reshape(n, value, 0, NULL, LN_ONNX_TEMP)
                       : ln_onnx_scalar(n, TL_FLOAT, 0),
-                ndim, dims);
+                0);
 }
 
 static void emit_tile(ln_onnx_node *n, const char *src, const int *repeats)
