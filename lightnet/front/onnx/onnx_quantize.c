@@ -7,13 +7,12 @@
 #include "front/onnx/ln_onnx_rows.h"
 #include "front/onnx/ln_onnx_windows.h"
 
-static const char *emit_binary(ln_onnx_node *n, const char *op, const char *src1, const char *src2)
+/** scale1 * scale2 / dst_scale, with which sums of products become elements of the result. */
+static const char *scale_ratio(ln_onnx_node *n, const char *scale1, const char *scale2,
+                               const char *dst_scale)
 {
-    ln_onnx_begin(n, "binary");
-    ln_onnx_arg(n, "src1", src1);
-    ln_onnx_arg(n, "src2", src2);
-    ln_onnx_set_string(n, "op", op);
-    return ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    const char *const product = ln_onnx_binary(n, "TL_BINARY_MUL", scale1, scale2, LN_ONNX_TEMP);
+    return ln_onnx_binary(n, "TL_BINARY_DIV", product, dst_scale, LN_ONNX_TEMP);
 }
 
 static void emit_quantize(ln_onnx_node *n, const char *src, const char *scale, const char *zero,
@@ -95,12 +94,8 @@ static void translate_dequantize(ln_onnx_node *n)
     const char *const result =
         emit_dequantize(n, src, scale, ln_onnx_optional(n, 2), read_axis(n, src, scale, block),
                         block, dtype == own ? 0 : LN_ONNX_TEMP);
-    if (dtype == own)
-        return;
-    ln_onnx_begin(n, "cast");
-    ln_onnx_arg(n, "src", result);
-    ln_onnx_set_dtype(n, "dtype", dtype);
-    ln_onnx_end(n, "dst", 0);
+    if (dtype != own)
+        ln_onnx_cast(n, result, dtype, 0);
 }
 
 static void translate_dynamic_quantize(ln_onnx_node *n)
@@ -126,7 +121,7 @@ static void requantize(ln_onnx_node *n, const char *sums, int axis, const char *
     const char *numbers =
         emit_dequantize(n, sums, is_vector ? factor : one, NULL, axis, 0, LN_ONNX_TEMP);
     if (!is_vector)
-        numbers = emit_binary(n, "TL_BINARY_MUL", numbers, factor);
+        numbers = ln_onnx_binary(n, "TL_BINARY_MUL", numbers, factor, LN_ONNX_TEMP);
     emit_quantize(n, numbers, one, zero, ln_onnx_tensor_of(n, zero)->dtype, 0, 0);
 }
 
@@ -166,8 +161,7 @@ static void translate_qlinear_conv(ln_onnx_node *n)
     ln_onnx_set_ints(n, "dilation", w.n, w.dilation);
     ln_onnx_set_ints(n, "padding", 2 * w.n, w.padding);
     const char *const sums = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
-    const char *const factor = emit_binary(
-        n, "TL_BINARY_DIV", emit_binary(n, "TL_BINARY_MUL", src_scale, weight_scale), dst_scale);
+    const char *const factor = scale_ratio(n, src_scale, weight_scale, dst_scale);
     requantize(n, sums, 1, factor, ln_onnx_in(n, 7));
 }
 
@@ -185,8 +179,7 @@ static void translate_qlinear_matmul(ln_onnx_node *n)
     ln_onnx_arg(n, "zero1", zero1);
     ln_onnx_arg(n, "zero2", zero2);
     const char *const sums = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
-    const char *const factor =
-        emit_binary(n, "TL_BINARY_DIV", emit_binary(n, "TL_BINARY_MUL", scale1, scale2), dst_scale);
+    const char *const factor = scale_ratio(n, scale1, scale2, dst_scale);
     const int last = ln_onnx_tensor_of(n, sums)->ndim - 1;
     requantize(n, sums, last > 0 ? last : 0, factor, ln_onnx_in(n, 7));
 }
