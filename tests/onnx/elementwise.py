@@ -137,6 +137,7 @@ def conversions():
     yield case("NaN is true", "Cast", [np.array([NAN, 0], F32)], np.array([True, False]), to=DTYPES["bool"][0])
     yield case("too large is infinite", "Cast", [np.array([7e4, -INF], F32)], np.array([INF, -INF], np.float16),
                to=DTYPES["float16"][0])
+    yield case("bits stay", "BitCast", [X], X.view(np.int32), 26, to=DTYPES["int32"][0])
     yield case("the second's type", "CastLike", [X, np.zeros(1, np.int8)], X.astype(np.int8))
 
 
@@ -170,6 +171,7 @@ WRONG = [
     ("Gelu", [X], {"approximate": "cos"}, "'cos', expected 'none' or 'tanh'"),
     ("Cast", [X], {}, "attribute 'to' is missing"),
     ("Cast", [X], {"to": 8}, "attribute 'to' is STRING"),
+    ("BitCast", [X], {"to": DTYPES["int64"][0]}, "expected types of the same size"),
     ("Sin", [X.astype(np.int32)], {}, "'src' has type TL_INT32, which TL_UNARY_SIN does not take"),
     ("Div", [np.ones(2, np.int32), np.zeros(2, np.int32)], {}, "division by zero in TL_INT32"),
     ("Dropout", [X, F32(0.5), np.bool_(True)], {}, "training_mode, is true"),

@@ -181,12 +181,26 @@ static void translate_is_nan(ln_onnx_node *n)
     ln_onnx_end(n, "dst", 0);
 }
 
-static void translate_cast(ln_onnx_node *n)
+/** The type to convert to. */
+static tl_dtype read_to(ln_onnx_node *n)
 {
     if (!ln_onnx_has_attr(n, "to"))
         ln_onnx_fail(n, "attribute 'to' is missing");
-    const char *const src = ln_onnx_in(n, 0);
-    ln_onnx_cast(n, src, ln_onnx_attr_dtype(n, "to", TL_FLOAT), 0);
+    return ln_onnx_attr_dtype(n, "to", TL_FLOAT);
+}
+
+static void translate_cast(ln_onnx_node *n)
+{
+    const tl_dtype dtype = read_to(n);
+    ln_onnx_cast(n, ln_onnx_in(n, 0), dtype, 0);
+}
+
+static void translate_bit_cast(ln_onnx_node *n)
+{
+    ln_onnx_begin(n, "bitcast");
+    ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
+    ln_onnx_set_dtype(n, "dtype", read_to(n));
+    ln_onnx_end(n, "dst", 0);
 }
 
 /** Up to opset 5 the type is a name. */
@@ -250,6 +264,7 @@ const ln_onnx_row ln_onnx_rows_unary[] = {
     {"Asinh", 1, translate_unary, "TL_UNARY_ASINH"},
     {"Atan", 1, translate_unary, "TL_UNARY_ATAN"},
     {"Atanh", 1, translate_unary, "TL_UNARY_ATANH"},
+    {"BitCast", 1, translate_bit_cast},
     {"BitwiseNot", 1, translate_unary, "TL_UNARY_NOT"},
     {"Cast", 1, translate_cast_by_name},
     {"Cast", 6, translate_cast},
