@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: elementwise.py LIGHTNET. The operators on elements beyond the catalogue give what numpy gives, with edge values."""
+"""usage: elements.py LIGHTNET. The operators on elements beyond the catalogue give what numpy gives, with edge values."""
 import math
 import os
 import sys
