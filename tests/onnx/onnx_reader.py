@@ -50,9 +50,9 @@ def value_types(graph):
     for number in (11, 12, 13):
         for info in all_of(graph, number):
             tensor = one_of(one_of(info, 2), 1)
-            types[text_of(info, 1)] = DTYPES.get(one_of(tensor, 1, 0), "other")
+            types[text_of(info, 1)] = DTYPES.get(one_of(tensor, 1, 0))
     for tensor in all_of(graph, 5):
-        types[text_of(tensor, 8)] = DTYPES.get(one_of(tensor, 2, 0), "other")
+        types[text_of(tensor, 8)] = DTYPES.get(one_of(tensor, 2, 0))
     return types
 
 
