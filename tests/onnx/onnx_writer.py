@@ -16,11 +16,16 @@ DTYPES = {"float": (1, "f"), "uint8": (2, "B"), "int8": (3, "b"), "uint16": (4, 
           "int32": (6, "i"), "int64": (7, "q"), "bool": (9, "?"), "float16": (10, "e"), "double": (11, "d"),
           "uint32": (12, "I"), "uint64": (13, "Q"), "bfloat16": (16, "H")}
 # AttributeProto.AttributeType
-KINDS = {"FLOAT": 1, "INT": 2, "STRING": 3, "TENSOR": 4, "GRAPH": 5, "FLOATS": 6, "INTS": 7, "STRINGS": 8}
+KINDS = {"FLOAT": 1, "INT": 2, "STRING": 3, "TENSOR": 4, "GRAPH": 5, "FLOATS": 6, "INTS": 7, "STRINGS": 8,
+         "SPARSE_TENSOR": 11}
 
 
 class Tensor(bytes):
     """A TensorProto."""
+
+
+class SparseTensor(bytes):
+    """A SparseTensorProto."""
 
 
 class Graph(bytes):
@@ -62,6 +67,11 @@ def tensor(name, dtype, dims, values):
     return Tensor(repeated(1, dims) + field(2, code) + field(8, name) + field(9, raw))
 
 
+def sparse_tensor(dims, values, indices):
+    """A tensor of zeros but for `values` (a tensor) at `indices` (a tensor)."""
+    return SparseTensor(field(1, values) + field(2, indices) + repeated(3, dims))
+
+
 def value(name, dtype, dims=None):
     """An input or output; a str is a dimension's name; `dims` None: the shape is not said."""
     kind = field(1, DTYPES[dtype][0])
@@ -76,7 +86,7 @@ def attribute(name, given):
         return field(1, name) + field(20, KINDS[given[1]]) + field(21, given[0])
     one = given[0] if isinstance(given, list) and given else given
     kind, number = {int: ("INT", 3), bool: ("INT", 3), float: ("FLOAT", 2), str: ("STRING", 4),
-                    Tensor: ("TENSOR", 5), Graph: ("GRAPH", 6), list: ("INT", 3)}[type(one)]
+                    Tensor: ("TENSOR", 5), SparseTensor: ("SPARSE_TENSOR", 22), Graph: ("GRAPH", 6), list: ("INT", 3)}[type(one)]
     if isinstance(given, list):
         kind, number = kind + "S", {"INT": 8, "FLOAT": 7, "STRING": 9}[kind]
     fields = repeated(number, given) if isinstance(given, list) else field(number, given)

@@ -12,7 +12,7 @@ except ImportError:
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
 from onnx_case import error_of, faults_of
-from onnx_writer import field, graph, model, node, repeated, tensor, value
+from onnx_writer import graph, model, node, sparse_tensor, tensor, value
 from tap import Tap
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
@@ -62,11 +62,6 @@ def int32s(*values):
 
 def f32(*values):
     return np.array(values, np.float32)
-
-
-def sparse(dims, indices, values):
-    """A SparseTensorProto."""
-    return field(1, constant("values", f32(*values))) + field(2, constant("indices", indices)) + repeated(3, dims)
 
 
 EMPTY = np.zeros((0, 4), np.float32)
@@ -188,6 +183,12 @@ RIGHT = [
     (Case("can be numbers", 13, "Constant", [], value_floats=[1.5, 2.0]), [f32(1.5, 2)]),
     (Case("can be an integer", 13, "Constant", [], value_int=2**53 + 1), [np.int64(2**53 + 1)]),
     (Case("can be integers", 13, "Constant", [], value_ints=[2**53 + 1, -1]), [ints(2**53 + 1, -1)]),
+    (Case("can be sparse, elements being counted", 11, "Constant", [],
+          sparse_value=sparse_tensor([2, 3], constant("v", f32(7, 8)), constant("i", ints(1, 5)))),
+     [np.array([[0, 7, 0], [0, 0, 8]], np.float32)]),
+    (Case("can be sparse, by coordinates", 13, "Constant", [],
+          sparse_value=sparse_tensor([2, 3], constant("v", ints(7, 8)), constant("i", np.array([[0, 1], [1, 2]])))),
+     [np.array([[0, 7, 0], [0, 0, 8]])]),
     (Case("can be a tensor", 1, "Constant", [], value=constant("v", X)), [X]),
 ]
 
@@ -227,6 +228,12 @@ WRONG = [
     (Case("is refused with a step of 0", 11, "Range", [], [np.int64(0), np.int64(1), np.int64(0)]), "steps of 0"),
     (Case("is refused when it is endless", 11, "Range", [], [f32(0)[0], f32(np.inf)[0], f32(1)[0]]), "at most 2147483647 elements"),
     (Case("is refused without a number", 13, "Constant", []), "no attribute with a number"),
+    (Case("is refused with an element outside", 11, "Constant", [],
+          sparse_value=sparse_tensor([3], constant("v", f32(7)), constant("i", ints(3)))), "index 3 at position 0"),
+    (Case("is refused with a dimension outside", 11, "Constant", [],
+          sparse_value=sparse_tensor([2**40], constant("v", f32(7)), constant("i", ints(3)))), "a dimension of 1099511627776"),
+    (Case("is refused with more indices than values", 11, "Constant", [],
+          sparse_value=sparse_tensor([9], constant("v", f32(7)), constant("i", ints(3, 4)))), "expected the shape of"),
     (Case("is refused with a negative length", 18, "CenterCropPad", [X], [ints(-1, 2)]), "a length of -1"),
 ]
 
