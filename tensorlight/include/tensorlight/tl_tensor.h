@@ -96,8 +96,27 @@ TL_API tl_tensor *tl_tensor_arange(double start, double stop, double step, tl_dt
 /** Overwrites the 1-D `src` with tl_tensor_arange's elements; its len must be theirs. */
 TL_API int tl_tensor_rearange(tl_tensor *src, double start, double stop, double step);
 
-/** Fills with even random numbers between `lo` and `hi`, converted to the dtype; `state` as in
- *  tl_random_uniform. */
+/** How random numbers are spread. */
+typedef enum tl_distribution {
+    TL_DISTRIBUTION_INVALID = -1,
+    TL_UNIFORM = 0, /* evenly from a to b, b excluded unless it is a */
+    TL_NORMAL,      /* a normal distribution of mean a and standard deviation b */
+    TL_DISTRIBUTION_SIZE
+} tl_distribution;
+TL_API const char *tl_distribution_name(tl_distribution distribution);
+TL_API tl_distribution tl_distribution_from_str(const char *str);
+
+/** Fills with random numbers, made as double and converted to the dtype; `state` as in
+ *  tl_random_uniform. -1 with a reason: a or b is not finite, b < a for TL_UNIFORM, b < 0 for
+ *  TL_NORMAL. Source of the normal ones: Box, Muller: A note on the generation of random normal
+ *  deviates, 1958. */
+TL_API int tl_tensor_fill_random(tl_tensor *t, tl_distribution distribution, double a, double b,
+                                 uint64_t *state);
+
+/** 0 when random numbers can be spread so, else -1 with a reason. */
+TL_API int tl_distribution_check(tl_distribution distribution, double a, double b);
+
+/** tl_tensor_fill_random of TL_UNIFORM. */
 TL_API int tl_tensor_fill_uniform(tl_tensor *t, double lo, double hi, uint64_t *state);
 
 /** The length of an arange, or -1 with a reason; the same checks as tl_tensor_arange. */

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "kernel/tl_map.h"
+#include "tensor/tl_name.h"
 #include "tensor/tl_result.h"
 
 /* ---- a value ---- */
@@ -119,24 +120,67 @@ int tl_tensor_rearange(tl_tensor *src, double start, double stop, double step)
     return tl_exec_arange(NULL, src, start, step);
 }
 
-int tl_tensor_fill_uniform(tl_tensor *t, double lo, double hi, uint64_t *state)
+/* ---- random numbers ---- */
+
+static const char *const names[TL_DISTRIBUTION_SIZE] = {
+    [TL_UNIFORM] = "TL_UNIFORM", [TL_NORMAL] = "TL_NORMAL"};
+TL_NAME_AND_FROM_STR(tl_distribution, names, TL_DISTRIBUTION_SIZE)
+
+static void make_uniform(double *buffer, size_t n, double lo, double hi, uint64_t *state)
 {
-    if (tl_check_data(t, "t") < 0)
+    for (size_t k = 0; k < n; k++) {
+        const double x = tl_random_uniform(state);
+        buffer[k] = lo * (1 - x) + hi * x; // hi - lo may be too large for a double
+    }
+}
+
+/** Always in pairs: what is too many of the last one is lost. */
+static void make_normal(double *buffer, size_t n, double mean, double scale, uint64_t *state)
+{
+    for (size_t k = 0; k < n; k += 2) {
+        const double radius = scale * sqrt(-2 * log(1 - tl_random_uniform(state)));
+        const double angle = 2 * 3.14159265358979323846 * tl_random_uniform(state);
+        buffer[k] = mean + radius * cos(angle);
+        if (k + 1 < n)
+            buffer[k + 1] = mean + radius * sin(angle);
+    }
+}
+
+int tl_distribution_check(tl_distribution distribution, double a, double b)
+{
+    if (distribution < 0 || distribution >= TL_DISTRIBUTION_SIZE)
+        return tl_fail("distribution %d, expected 0 to %d", distribution, TL_DISTRIBUTION_SIZE - 1);
+    if (distribution == TL_UNIFORM && (!(a <= b) || !isfinite(a) || !isfinite(b)))
+        return tl_fail("random numbers from %g to %g, expected a finite range", a, b);
+    if (distribution == TL_NORMAL && (!(b >= 0) || !isfinite(a) || !isfinite(b)))
+        return tl_fail("random numbers of mean %g and deviation %g, expected finite numbers, the "
+                       "second at least 0",
+                       a, b);
+    return 0;
+}
+
+int tl_tensor_fill_random(tl_tensor *t, tl_distribution distribution, double a, double b,
+                          uint64_t *state)
+{
+    static void (*const makers[TL_DISTRIBUTION_SIZE])(double *, size_t, double, double,
+                                                      uint64_t *) = {
+        [TL_UNIFORM] = make_uniform, [TL_NORMAL] = make_normal};
+    if (tl_check_data(t, "t") < 0 || tl_distribution_check(distribution, a, b) < 0)
         return -1;
-    if (!(lo <= hi) || !isfinite(lo) || !isfinite(hi))
-        return tl_fail("random numbers from %g to %g, expected a finite range", lo, hi);
     if (!state)
         return tl_fail("'state' is NULL, expected a state");
     const size_t len = (size_t)t->len;
     double buffer[BUFFER];
     for (size_t i = 0; i < len; i += BUFFER) {
         const size_t n = len - i < BUFFER ? len - i : BUFFER;
-        for (size_t k = 0; k < n; k++) {
-            const double x = tl_random_uniform(state);
-            buffer[k] = lo * (1 - x) + hi * x; // hi - lo may be too large for a double
-        }
+        makers[distribution](buffer, n, a, b, state);
         tl_convert_array(tl_pointer_add(t->data, (ptrdiff_t)i, t->dtype), t->dtype, buffer,
                          TL_DOUBLE, n);
     }
     return 0;
+}
+
+int tl_tensor_fill_uniform(tl_tensor *t, double lo, double hi, uint64_t *state)
+{
+    return tl_tensor_fill_random(t, TL_UNIFORM, lo, hi, state);
 }

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX operators with random numbers.
+
+#include <string.h>
+
+#include "front/onnx/ln_onnx_rows.h"
+
+/* ---- the numbers ---- */
+
+/** The attribute as a seed: its bits, as any value makes a good one. -1: the node has none. */
+static double seed_of(ln_onnx_node *n)
+{
+    if (!ln_onnx_has_attr(n, "seed"))
+        return -1;
+    const float seed = (float)ln_onnx_float(n, "seed", 0);
+    uint32_t bits;
+    memcpy(&bits, &seed, sizeof(bits));
+    return bits;
+}
+
+static const char *emit_random(ln_onnx_node *n, tl_dtype dtype, int ndim, const int *dims,
+                               const char *distribution, double a, double b, int i)
+{
+    ln_onnx_begin(n, "random");
+    ln_onnx_set_dtype(n, "dtype", dtype);
+    ln_onnx_set_ints(n, "dims", ndim, dims);
+    ln_onnx_set_string(n, "distribution", distribution);
+    ln_onnx_set_number(n, "a", a);
+    ln_onnx_set_number(n, "b", b);
+    ln_onnx_set_number(n, "seed", seed_of(n));
+    return ln_onnx_end(n, "dst", i);
+}
+
+/** A tensor as the node's attributes describe it. */
+static void put_random(ln_onnx_node *n, tl_dtype dtype, int ndim, const int *dims)
+{
+    if (!tl_dtype_is_float(dtype))
+        ln_onnx_fail(n, "random numbers of %s, expected a floating-point type",
+                     tl_dtype_name(dtype));
+    const int is_normal = ln_streq(n->row->with, "TL_NORMAL");
+    const double a = is_normal ? ln_onnx_float(n, "mean", 0) : ln_onnx_float(n, "low", 0);
+    const double b = is_normal ? ln_onnx_float(n, "scale", 1) : ln_onnx_float(n, "high", 1);
+    emit_random(n, dtype, ndim, dims, n->row->with, a, b, 0);
+}
+
+static void translate_random(ln_onnx_node *n)
+{
+    int len, dims[TL_MAXDIM];
+    const int64_t *const shape = ln_onnx_ints(n, "shape", &len);
+    if (len > TL_MAXDIM)
+        ln_onnx_fail(n, "attribute 'shape' has %d dimensions, expected at most %d", len, TL_MAXDIM);
+    for (int i = 0; !ln_onnx_failed(n) && i < len; i++) {
+        if (shape[i] < 0 || shape[i] > INT32_MAX)
+            ln_onnx_fail(n, "attribute 'shape' has %lld, expected 0 to %d", (long long)shape[i],
+                         INT32_MAX);
+        dims[i] = (int)shape[i];
+    }
+    const tl_dtype dtype = ln_onnx_attr_dtype(n, "dtype", TL_FLOAT);
+    if (!ln_onnx_failed(n))
+        put_random(n, dtype, len, dims);
+}
+
+static void translate_random_like(ln_onnx_node *n)
+{
+    const tl_tensor *const like = ln_onnx_tensor_of(n, ln_onnx_in(n, 0));
+    put_random(n, ln_onnx_attr_dtype(n, "dtype", like->dtype), like->ndim, like->dims);
+}
+
+/* ---- choices ---- */
+
+/** 1 with the probability that each element of the input is. */
+static void translate_bernoulli(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const tl_tensor given = *ln_onnx_tensor_of(n, src);
+    // Even numbers of 16 bits would be too few.
+    const tl_dtype work = given.dtype == TL_DOUBLE ? TL_DOUBLE : TL_FLOAT;
+    const char *const chances = ln_onnx_cast(n, src, work, LN_ONNX_TEMP);
+    const char *const numbers =
+        emit_random(n, work, given.ndim, given.dims, "TL_UNIFORM", 0, 1, LN_ONNX_TEMP);
+    ln_onnx_begin(n, "compare");
+    ln_onnx_arg(n, "src1", numbers);
+    ln_onnx_arg(n, "src2", chances);
+    ln_onnx_set_string(n, "op", "TL_COMPARE_LESS");
+    const char *const chosen = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    ln_onnx_cast(n, chosen, ln_onnx_attr_dtype(n, "dtype", given.dtype), 0);
+}
+
+/** -log(-log(u)) of even numbers u, which is the Gumbel distribution: the class whose logarithmic
+ *  probability plus such a number is greatest comes up with just that probability. */
+static const char *gumbel(ln_onnx_node *n, const int *dims)
+{
+    const char *x = emit_random(n, TL_DOUBLE, 3, dims, "TL_UNIFORM", 0, 1, LN_ONNX_TEMP);
+    for (int i = 0; i < 2; i++) {
+        x = ln_onnx_unary(n, "TL_UNARY_LOG", x, LN_ONNX_TEMP);
+        x = ln_onnx_unary(n, "TL_UNARY_NEG", x, LN_ONNX_TEMP);
+    }
+    return x;
+}
+
+/** [batch, classes] of logarithmic probabilities -> [batch, samples] of classes. */
+static void translate_multinomial(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const tl_tensor *const given = ln_onnx_tensor_of(n, src);
+    const int64_t samples = ln_onnx_int(n, "sample_size", 1);
+    if (!ln_onnx_failed(n) && (given->ndim != 2 || given->dims[1] < 1))
+        ln_onnx_fail(n, "the input has %d dimensions, expected 2, the second at least 1",
+                     given->ndim);
+    if (samples < 1 || samples > INT32_MAX)
+        ln_onnx_fail(n, "attribute 'sample_size' is %lld, expected 1 to %d", (long long)samples,
+                     INT32_MAX);
+    if (ln_onnx_failed(n))
+        return;
+    const int batch = given->dims[0], classes = given->dims[1];
+    const char *const logs = ln_onnx_cast(n, src, TL_DOUBLE, LN_ONNX_TEMP);
+    const char *const rows = ln_onnx_reshape(n, logs, 3, (int[]){batch, 1, classes}, LN_ONNX_TEMP);
+    const char *const noise = gumbel(n, (int[]){batch, (int)samples, classes});
+    const char *const sums = ln_onnx_binary(n, "TL_BINARY_ADD", noise, rows, LN_ONNX_TEMP);
+    ln_onnx_begin(n, "argreduce");
+    ln_onnx_arg(n, "src", sums);
+    ln_onnx_set_int(n, "axis", 2);
+    ln_onnx_set_bool(n, "is_min", 0);
+    ln_onnx_set_bool(n, "is_last", 0);
+    ln_onnx_set_bool(n, "keepdims", 0);
+    const char *const chosen = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    ln_onnx_cast(n, chosen, ln_onnx_attr_dtype(n, "dtype", TL_INT32), 0);
+}
+
+const ln_onnx_row ln_onnx_rows_random[] = {
+    {"Bernoulli", 15, translate_bernoulli},
+    {"Multinomial", 7, translate_multinomial},
+    {"RandomNormal", 1, translate_random, "TL_NORMAL"},
+    {"RandomNormalLike", 1, translate_random_like, "TL_NORMAL"},
+    {"RandomUniform", 1, translate_random, "TL_UNIFORM"},
+    {"RandomUniformLike", 1, translate_random_like, "TL_UNIFORM"},
+    {NULL},
+};
