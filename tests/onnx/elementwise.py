@@ -174,7 +174,7 @@ WRONG = [
     ("BitCast", [X], {"to": DTYPES["int64"][0]}, "expected types of the same size"),
     ("Sin", [X.astype(np.int32)], {}, "'src' has type TL_INT32, which TL_UNARY_SIN does not take"),
     ("Div", [np.ones(2, np.int32), np.zeros(2, np.int32)], {}, "division by zero in TL_INT32"),
-    ("Dropout", [X, F32(0.5), np.bool_(True)], {}, "training_mode, is true"),
+    ("Dropout", [X, F32(1), np.bool_(True)], {}, "expected 0 or more and less than 1"),
 ]
 
 

@@ -7,11 +7,14 @@
 
 /* ---- the numbers ---- */
 
-/** The attribute as a seed: its bits, as any value makes a good one. -1: the node has none. */
+/** The attribute as a seed: its bits, as any value makes a good one. -1: the node has none. It is a
+ *  float, of Dropout alone a whole number. */
 static double seed_of(ln_onnx_node *n)
 {
     if (!ln_onnx_has_attr(n, "seed"))
         return -1;
+    if (ln_streq(n->row->op_type, "Dropout"))
+        return (double)(uint32_t)ln_onnx_int(n, "seed", 0);
     const float seed = (float)ln_onnx_float(n, "seed", 0);
     uint32_t bits;
     memcpy(&bits, &seed, sizeof(bits));
@@ -127,8 +130,68 @@ static void translate_multinomial(ln_onnx_node *n)
     ln_onnx_cast(n, chosen, ln_onnx_attr_dtype(n, "dtype", TL_INT32), 0);
 }
 
+/* ---- dropout, which passes everything on when it does not train ---- */
+
+/** All elements are kept. */
+static void emit_mask(ln_onnx_node *n, const char *src, tl_dtype dtype)
+{
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
+    const char *const one = ln_onnx_scalar(n, dtype, 1);
+    ln_onnx_begin(n, "expand");
+    ln_onnx_arg(n, "src", one);
+    ln_onnx_set_ints(n, "dims", t->ndim, t->dims);
+    ln_onnx_end(n, "dst", 1);
+}
+
+/** The attributes of training, `is_test` and `seed`, make no difference to a model that is run. */
+static void translate_dropout(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    ln_onnx_alias(n, 0, src);
+    if (ln_onnx_wants(n, 1))
+        emit_mask(n, src, n->opset < 10 ? ln_onnx_tensor_of(n, src)->dtype : TL_BOOL);
+}
+
+/** Each element is dropped with the probability `ratio`; the others grow to make up for it. */
+static void emit_training(ln_onnx_node *n, double ratio)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const tl_tensor given = *ln_onnx_tensor_of(n, src);
+    const char *const numbers =
+        emit_random(n, TL_FLOAT, given.ndim, given.dims, "TL_UNIFORM", 0, 1, LN_ONNX_TEMP);
+    const char *const limit = ln_onnx_scalar(n, TL_FLOAT, ratio);
+    ln_onnx_begin(n, "compare");
+    ln_onnx_arg(n, "src1", numbers);
+    ln_onnx_arg(n, "src2", limit);
+    ln_onnx_set_string(n, "op", "TL_COMPARE_GREATER_EQUAL");
+    const char *const kept = ln_onnx_end(n, "dst", ln_onnx_wants(n, 1) ? 1 : LN_ONNX_TEMP);
+    const char *const factor = ln_onnx_scalar(n, given.dtype, 1 / (1 - ratio));
+    const char *const grown = ln_onnx_binary(n, "TL_BINARY_MUL", src, factor, LN_ONNX_TEMP);
+    const char *const zero = ln_onnx_scalar(n, given.dtype, 0);
+    ln_onnx_begin(n, "where");
+    ln_onnx_arg(n, "cond", kept);
+    ln_onnx_arg(n, "src1", grown);
+    ln_onnx_arg(n, "src2", zero);
+    ln_onnx_end(n, "dst", 0);
+}
+
+/** Since opset 12 the ratio and the mode are inputs; by a ratio of 0 nothing is dropped. */
+static void translate_dropout_by_inputs(ln_onnx_node *n)
+{
+    const int is_training = ln_onnx_number_in(n, 2, 0) != 0;
+    const double ratio = is_training ? ln_onnx_number_in(n, 1, 0.5) : 0;
+    if (!(ratio >= 0 && ratio < 1))
+        ln_onnx_fail(n, "input 1, ratio, is %g, expected 0 or more and less than 1", ratio);
+    if (ratio > 0)
+        emit_training(n, ratio);
+    else
+        translate_dropout(n);
+}
+
 const ln_onnx_row ln_onnx_rows_random[] = {
     {"Bernoulli", 15, translate_bernoulli},
+    {"Dropout", 1, translate_dropout},
+    {"Dropout", 12, translate_dropout_by_inputs},
     {"Multinomial", 7, translate_multinomial},
     {"RandomNormal", 1, translate_random, "TL_NORMAL"},
     {"RandomNormalLike", 1, translate_random_like, "TL_NORMAL"},

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ONNX operators that make each element from one: functions of numbers, activations, conversion.
 
-#include <string.h>
-
 #include "data/ln_onnx_tensor.h"
 #include "front/onnx/ln_onnx_rows.h"
 #include "tensorlight/tl_elementwise.h"
@@ -223,39 +221,6 @@ static void translate_cast_like(ln_onnx_node *n)
     ln_onnx_cast(n, src, ln_onnx_tensor_of(n, ln_onnx_in(n, 1))->dtype, 0);
 }
 
-/* ---- dropout, which passes everything on when it does not train ---- */
-
-/** All elements are kept. */
-static void emit_mask(ln_onnx_node *n, const char *src, tl_dtype dtype)
-{
-    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
-    const int ndim = t->ndim;
-    int dims[TL_MAXDIM] = {0};
-    memcpy(dims, t->dims, (size_t)ndim * sizeof(int));
-    const char *const one = ln_onnx_scalar(n, dtype, 1);
-    ln_onnx_begin(n, "expand");
-    ln_onnx_arg(n, "src", one);
-    ln_onnx_set_ints(n, "dims", ndim, dims);
-    ln_onnx_end(n, "dst", 1);
-}
-
-/** The attributes of training, `is_test` and `seed`, make no difference to a model that is run. */
-static void translate_dropout(ln_onnx_node *n)
-{
-    const char *const src = ln_onnx_in(n, 0);
-    ln_onnx_alias(n, 0, src);
-    if (ln_onnx_wants(n, 1))
-        emit_mask(n, src, n->opset < 10 ? ln_onnx_tensor_of(n, src)->dtype : TL_BOOL);
-}
-
-/** Since opset 12 the ratio and the mode are inputs; by a ratio of 0 nothing is dropped. */
-static void translate_dropout_by_inputs(ln_onnx_node *n)
-{
-    if (ln_onnx_number_in(n, 2, 0) != 0 && ln_onnx_number_in(n, 1, 0.5) != 0)
-        ln_onnx_fail(n, "input 2, training_mode, is true, expected a model that is not trained");
-    translate_dropout(n);
-}
-
 const ln_onnx_row ln_onnx_rows_unary[] = {
     {"Abs", 1, translate_unary, "TL_UNARY_ABS"},
     {"Acos", 1, translate_unary, "TL_UNARY_ACOS"},
@@ -275,8 +240,6 @@ const ln_onnx_row ln_onnx_rows_unary[] = {
     {"Clip", 11, translate_clip, "TL_UNARY_CLIP"},
     {"Cos", 1, translate_unary, "TL_UNARY_COS"},
     {"Cosh", 1, translate_unary, "TL_UNARY_COSH"},
-    {"Dropout", 1, translate_dropout},
-    {"Dropout", 12, translate_dropout_by_inputs},
     {"Elu", 1, translate_with_alpha, "TL_UNARY_ELU"},
     {"Erf", 1, translate_erf, "TL_UNARY_ERF"},
     {"Exp", 1, translate_unary, "TL_UNARY_EXP"},
