@@ -40,7 +40,8 @@ typedef struct tl_matmul_lines {
     size_t zero_step;     /* from line to line: 0 or 1 */
 } tl_matmul_lines;
 
-/** Packs the lines as panels of `width` lines, as numbers of the type of the sums. */
+/** Packs the lines as panels of `width` lines, at most TL_MATMUL_TILE_COLS, as numbers of the type
+ *  of the sums. */
 typedef void tl_matmul_pack_func(const tl_matmul_lines *lines, size_t width, void *panels);
 
 /** acc[j] += the sum of row[k * row_step] * line j of `lines` at k; their `zero` is NULL. */

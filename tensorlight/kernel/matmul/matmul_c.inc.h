@@ -25,6 +25,6 @@ void NAME(tl_matmul, c)(const void *panels1, const void *panels2, void *acc, siz
     for (size_t c = 0; c < cols; c += TL_MATMUL_TILE_COLS)
         for (size_t r = 0; r < rows; r += TL_MATMUL_TILE_ROWS)
             NAME(multiply_tile, c)
-            ((const T *)panels1 + r * len, (const T *)panels2 + c * len,
-             (T *)acc + r * TL_MATMUL_COLS + c, len);
+    ((const T *)panels1 + r * len, (const T *)panels2 + c * len, (T *)acc + r * TL_MATMUL_COLS + c,
+     len);
 }

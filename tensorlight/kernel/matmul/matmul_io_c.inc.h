@@ -1,27 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 // Template: what leads from tensors of one type to sums of the type SUM, and back, see matmul.h.
 
-/** `n` lines from `first` on, as one panel of `width`. */
+/** `n` lines from `first` on, as one panel of `width`. Memory is read in order where lines lie side
+ *  by side as well as where each is contiguous. */
 static void NAME(pack_panel, c)(const tl_matmul_lines *lines, size_t first, size_t n, size_t width,
                                 SUM *panel)
 {
     const T *const src = (const T *)lines->src + first * lines->step;
     const T *const zeros = (const T *)lines->zero;
+    SUM zero[TL_MATMUL_TILE_COLS] = {0};
     if (n < width)
         memset(panel, 0, width * lines->len * sizeof(*panel));
-    for (size_t j = 0; j < n; j++) {
-        const SUM zero = zeros ? (SUM)LOAD(zeros[(first + j) * lines->zero_step]) : (SUM)0;
+    for (size_t j = 0; zeros && j < n; j++)
+        zero[j] = (SUM)LOAD(zeros[(first + j) * lines->zero_step]);
+    if (lines->step == 1) {
         for (size_t k = 0; k < lines->len; k++)
-            panel[k * width + j] = (SUM)LOAD(src[j * lines->step + k * lines->len_step]) - zero;
+            for (size_t j = 0; j < n; j++)
+                panel[k * width + j] = (SUM)LOAD(src[k * lines->len_step + j]) - zero[j];
+        return;
     }
+    for (size_t j = 0; j < n; j++)
+        for (size_t k = 0; k < lines->len; k++)
+            panel[k * width + j] = (SUM)LOAD(src[j * lines->step + k * lines->len_step]) - zero[j];
 }
 
 void NAME(tl_matmul_pack, c)(const tl_matmul_lines *lines, size_t width, void *panels)
 {
     for (size_t first = 0; first < lines->n; first += width)
         NAME(pack_panel, c)
-        (lines, first, tl_smaller_size(width, lines->n - first), width,
-         (SUM *)panels + first * lines->len);
+    (lines, first, tl_smaller_size(width, lines->n - first), width,
+     (SUM *)panels + first * lines->len);
 }
 
 /** The product of two lines, divided among lanes that compilers keep in vectors. */

@@ -9,10 +9,10 @@
 //     FINISH(acc, count)          the result, of the type C
 //
 // Results that lie next to each other are reduced together, up to TL_REDUCE_LINES at a time, so
-// that memory is read in order. Where the elements of one result lie next to each other, they are
-// divided among LANES accumulators, which compilers keep in vectors. Floats sum in double, integers
-// modulo 2^64, which keeps their own lower bits. log_sum_exp first finds the maximum of each
-// result, then sums exp(x - maximum).
+// that memory is read in order: a loop that compilers turn into vector code. Where the elements of
+// one result lie next to each other, LANES of them are taken for a row of such results. Floats sum
+// in double, integers modulo 2^64, which keeps their own lower bits. log_sum_exp first finds the
+// maximum of each result, then sums exp(x - maximum).
 
 #include "kernel/reduce/reduce.h"
 
@@ -20,7 +20,7 @@
 
 #include "tensor/tl_convert.h"
 
-enum { LANES = 16 };
+enum { LANES = 32 };
 
 #define TL_TEMPLATE "kernel/reduce/reduce_c.inc.h"
 

@@ -42,22 +42,23 @@ static inline C NAME(mean, c)(uint64_t sum, size_t count)
     static void NAME(op, line)(void *acc, const T *src, double shift, size_t len)        \
     {                                                                                    \
         ACC lanes[LANES];                                                                \
+        double shifts[LANES];                                                            \
         size_t i = 0;                                                                    \
-        (void)shift;                                                                     \
-        NAME(op, begin)(lanes, LANES);                                                   \
-        for (; i + LANES <= len; i += LANES)                                             \
-            for (size_t j = 0; j < LANES; j++) {                                         \
-                const C x = LOAD(src[i + j]);                                            \
-                lanes[j] = (ACC)ADD(lanes[j], x, shift);                                 \
-            }                                                                            \
-        for (size_t j = 0; i < len; i++, j++) {                                          \
-            const C x = LOAD(src[i]);                                                    \
-            lanes[j] = (ACC)ADD(lanes[j], x, shift);                                     \
+        if (len >= 2 * LANES) {                                                          \
+            for (size_t j = 0; j < LANES; j++)                                           \
+                shifts[j] = shift;                                                       \
+            NAME(op, begin)(lanes, LANES);                                               \
+            NAME(op, rows)(lanes, src, shifts, LANES, len / LANES, LANES);               \
+            for (size_t half = LANES / 2; half > 0; half /= 2)                           \
+                for (size_t j = 0; j < half; j++)                                        \
+                    lanes[j] = (ACC)JOIN(lanes[j], lanes[half + j]);                     \
+            *(ACC *)acc = (ACC)JOIN(*(ACC *)acc, lanes[0]);                              \
+            i = len - len % LANES;                                                       \
         }                                                                                \
-        for (size_t half = LANES / 2; half > 0; half /= 2)                               \
-            for (size_t j = 0; j < half; j++)                                            \
-                lanes[j] = (ACC)JOIN(lanes[j], lanes[half + j]);                         \
-        *(ACC *)acc = (ACC)JOIN(*(ACC *)acc, lanes[0]);                                  \
+        for (; i < len; i++) {                                                           \
+            const C x = LOAD(src[i]);                                                    \
+            *(ACC *)acc = (ACC)ADD(*(ACC *)acc, x, shift);                               \
+        }                                                                                \
     }                                                                                    \
     static void NAME(op, finish)(const void *acc, T *dst, const double *shift, size_t n, \
                                  size_t count)                                           \
