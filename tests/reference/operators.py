@@ -325,6 +325,120 @@ def maxreduce_arg(t):
         t.add(dtype, [("src", src)], [("dst", dtype, best, None), ("arg", "TL_INT32", arg, None)], axis=axis)
 
 
+def reductions(dtype):
+    """What each operation makes of lines along `axis`, in double or in the integers, which wrap; and the bound."""
+    wide = (lambda x: x.astype(np.float64)) if dtype in FLT else (lambda x: x)
+    same = {} if dtype in FLT else {"dtype": NUMPY[dtype]}
+    best = {"TL_REDUCE_MAX": lambda x, a: np.max(x, a, keepdims=True),
+            "TL_REDUCE_MIN": lambda x, a: np.min(x, a, keepdims=True)}
+    if dtype == "TL_BOOL":
+        return best
+    return best | {
+        "TL_REDUCE_SUM": lambda x, a: np.sum(wide(x), a, keepdims=True, **same),
+        "TL_REDUCE_PROD": lambda x, a: np.prod(wide(x), a, keepdims=True, **same),
+        "TL_REDUCE_SUM_SQUARE": lambda x, a: np.sum(wide(x) * wide(x), a, keepdims=True, **same),
+    }
+
+
+def reduce(t):
+    for dtype, edged, axis in reduced(t):
+        plain = t.values(dtype, *edged.shape)
+        for op, formula in reductions(dtype).items():
+            src = edged if op in ("TL_REDUCE_MAX", "TL_REDUCE_MIN") else plain
+            axes = sorted({axis, 0})
+            expected = formula(src, tuple(axes))
+            bound = np.zeros(expected.shape) if dtype in FLT else None  # 0 and -0 are as great as each other
+            if dtype in FLT and src is plain:
+                magnitude = reductions(dtype)[op](np.abs(src), tuple(axes))
+                expected, bound = rounded(dtype, expected), tolerance(dtype, magnitude, src.size)
+            t.add(dtype, [("src", src)], [("dst", dtype, expected, bound)], op=op, axes=axes)
+            t.add(dtype, [("src", src)], [("dst", dtype, expected.squeeze(tuple(axes)), None if bound is None else
+                                           bound.squeeze(tuple(axes)))], op=op, axes=axes, keepdims=False)
+
+
+def argreduce(t):
+    for dtype, src, axis in reduced(t):
+        for is_min in (False, True):
+            line = np.moveaxis(src, axis, -1)
+            find = np.argmin if is_min else np.argmax
+            first = np.expand_dims(find(line, -1), axis).astype(np.int64)
+            last = np.expand_dims(src.shape[axis] - 1 - find(line[..., ::-1], -1), axis).astype(np.int64)
+            t.add(dtype, [("src", src)], [("dst", "TL_INT64", first, None)], axis=axis, is_min=is_min)
+            t.add(dtype, [("src", src)], [("dst", "TL_INT64", last, None)], axis=axis, is_min=is_min, is_last=True)
+
+
+def cumulate(t):
+    for dtype, edged, axis in reduced(t):
+        if dtype == "TL_BOOL":
+            continue
+        src = t.values(dtype, *edged.shape)
+        wide = src.astype(np.float64) if dtype in FLT else src
+        expected = np.cumsum(wide, axis, dtype=wide.dtype)
+        bound = tolerance(dtype, np.cumsum(np.abs(wide), axis), src.shape[axis]) if dtype in FLT else None
+        expected = rounded(dtype, expected) if dtype in FLT else expected
+        t.add(dtype, [("src", src)], [("dst", dtype, expected, bound)], axis=axis)
+
+
+def topk(t):
+    for dtype, src, axis in reduced(t):
+        k = (src.shape[axis] + 1) // 2
+        for is_smallest in (False, True):
+            key = src.astype(np.float64) if dtype in FLT else src.astype(object)
+            lines = np.moveaxis(key, axis, -1)
+            order = np.empty(lines.shape, np.int64)
+            for at in np.ndindex(lines.shape[:-1]):
+                sign = 1 if is_smallest else -1
+                order[at] = sorted(range(len(lines[at])),
+                                   key=lambda i, v=lines[at]: (sign * (v[i] != v[i]), sign * v[i] if v[i] == v[i] else 0, i))
+            indices = np.moveaxis(order[..., :k], -1, axis)
+            t.add(dtype, [("src", src)], [("values", dtype, np.take_along_axis(src, indices, axis), None),
+                                          ("indices", "TL_INT64", indices, None)], axis=axis, k=k, is_smallest=is_smallest)
+
+
+def matmul(t):
+    for dtype in NUM:
+        for shape1, shape2 in (((1, 1), (1, 1)), ((3, 5), (5, 7)), ((2, 1, 5, 3), (4, 3, 1)), ((1, 9), (9, 130)),
+                               ((65, 7), (7, 3))):
+            src1, src2 = t.values(dtype, *shape1), t.values(dtype, *shape2)
+            bias = t.values(dtype, shape2[-1])
+            wide = [a.astype(np.float64) if dtype in FLT else a for a in (src1, src2, bias)]
+            expected = np.matmul(wide[0], wide[1]) + wide[2]
+            bound = None
+            if dtype in FLT:
+                magnitude = np.matmul(np.abs(wide[0]), np.abs(wide[1])) + np.abs(wide[2])
+                expected, bound = rounded(dtype, expected), tolerance(dtype, magnitude, 2 * shape2[-2])
+            for trans1, trans2 in ((False, False), (True, True)):
+                ins = [a.swapaxes(-1, -2).copy() if trans1 else a for a in (src1, src2)]
+                t.add(dtype, [("src1", ins[0]), ("src2", ins[1]), ("bias", bias)], [("dst", dtype, expected, bound)],
+                      trans1=trans1, trans2=trans2)
+
+
+def layernorm(t):
+    for dtype in FLT:
+        for shape in ((7,), (3, 5), (2, 3, 33), (2, 1, 4, 9)):
+            src, axis = t.values(dtype, *shape), len(shape) - 1
+            scale, bias = t.values(dtype, shape[-1]), t.values(dtype, shape[-1])
+            wide = src.astype(np.float64)
+            unit = (wide - wide.mean(axis, keepdims=True)) / np.sqrt(wide.var(axis, keepdims=True) + 0.25)
+            expected = unit * scale + bias
+            # The difference to the mean loses what both have in common: at most some ten roundings of numbers up to 4.
+            bound = tolerance(dtype, np.abs(expected) + np.abs(bias) + 4 * np.abs(scale), 10)
+            t.add(dtype, [("src", src), ("scale", scale), ("bias", bias)], [("dst", dtype, rounded(dtype, expected), bound)],
+                  axis=axis, epsilon=0.25)
+
+
+def logsoftmax(t):
+    for dtype in FLT:
+        for shape in (*shapes(t.rng), (1,), (131,), (3, 17, 2)):
+            for axis in {0, len(shape) - 1}:
+                src = t.values(dtype, *shape, scale=20)
+                wide = src.astype(np.float64)
+                value = wide - wide.max(axis, keepdims=True)
+                value = value - np.log(np.exp(value).sum(axis, keepdims=True))
+                bound = tolerance(dtype, np.abs(value) + 1, shape[axis] + 200)
+                t.add(dtype, [("src", src)], [("dst", dtype, rounded(dtype, value), bound)], axis=axis)
+
+
 def pick1d(t):
     for dtype in ALL:
         for groups, stride, length in ((1, 1, 1), (7, 1, 5), (5, 3, 11), (13, 17, 4)):
@@ -499,12 +613,13 @@ def zeros(t):
 
 
 OPERATORS = {
-    "arange": arange, "avgpool2d": avgpool2d, "batchnorm": batchnorm, "concat": concat, "conv2d": conv2d,
-    "create": create, "deconv2d": deconv2d, "detect_yolov3": detect_yolov3, "dot_product": dot_product, "elew": elew,
-    "forward": forward, "gather": gather, "lrelu": lrelu, "maxpool2d": maxpool2d, "maxreduce": maxreduce,
-    "maxreduce_arg": maxreduce_arg, "pick1d": pick1d, "rearange": rearange, "relu": relu, "reshape": reshape,
-    "resize": resize, "scatter": scatter, "sigmoid": sigmoid, "slice": slice_, "softmax": softmax, "sort1d": sort1d,
-    "sort1d_by_key": sort1d_by_key, "submean": submean, "transform_bboxSQD": transform_bbox, "transpose": transpose,
+    "arange": arange, "argreduce": argreduce, "avgpool2d": avgpool2d, "batchnorm": batchnorm, "concat": concat,
+    "conv2d": conv2d, "create": create, "cumulate": cumulate, "deconv2d": deconv2d, "detect_yolov3": detect_yolov3,
+    "dot_product": dot_product, "elew": elew, "forward": forward, "gather": gather, "layernorm": layernorm,
+    "logsoftmax": logsoftmax, "lrelu": lrelu, "matmul": matmul, "maxpool2d": maxpool2d, "maxreduce": maxreduce,
+    "maxreduce_arg": maxreduce_arg, "pick1d": pick1d, "rearange": rearange, "reduce": reduce, "relu": relu,
+    "reshape": reshape, "resize": resize, "scatter": scatter, "sigmoid": sigmoid, "slice": slice_, "softmax": softmax, "sort1d": sort1d,
+    "sort1d_by_key": sort1d_by_key, "submean": submean, "topk": topk, "transform_bboxSQD": transform_bbox, "transpose": transpose,
     "upsample": upsample, "zeros": zeros,
 }
 
