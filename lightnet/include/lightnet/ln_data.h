@@ -85,8 +85,8 @@ LN_API int ln_wts_write_from_texts(const char *file, tl_dtype dtype, int n,
  * byte order, C or Fortran order. */
 LN_API tl_tensor *ln_npy_read(const char *file, ln_error *err);
 
-/** Writes a tensor with data as npy version 1, C order. bfloat16, which has no type there, is written
- * as its 16 bits, of type uint16. */
+/** Writes a tensor with data as npy version 1, C order. bfloat16, which has no type there, is
+ * written as its 16 bits, of type uint16. */
 LN_API int ln_npy_write(const char *file, const tl_tensor *t, ln_error *err);
 
 /* Raw little-endian elements */

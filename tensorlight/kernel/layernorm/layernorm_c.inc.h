@@ -77,6 +77,6 @@ void NAME(tl_layernorm, c)(void *arg, size_t begin, size_t end)
             NAME(normalize_elements, c)(src, scale, bias, dst, len, (C)mean, (C)inv_std);
         else
             NAME(normalize_parts, c)
-            (src, scale, bias, dst, job->parts, job->inner, (C)mean, (C)inv_std);
+        (src, scale, bias, dst, job->parts, job->inner, (C)mean, (C)inv_std);
     }
 }

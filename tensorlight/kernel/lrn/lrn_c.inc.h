@@ -31,7 +31,7 @@ void NAME(tl_lrn, c)(void *arg, size_t begin, size_t end)
         const size_t first = row / job->axis.len * image;
         for (size_t place = 0; place < job->axis.inner; place += PLACES)
             NAME(normalize, c)
-            (job, (const T *)job->src + first, (T *)job->dst + first, row % job->axis.len, place,
-             tl_smaller_size(PLACES, job->axis.inner - place));
+        (job, (const T *)job->src + first, (T *)job->dst + first, row % job->axis.len, place,
+         tl_smaller_size(PLACES, job->axis.inner - place));
     }
 }
