@@ -34,16 +34,26 @@ static int note_missing(ln_context *ctx)
     return 0;
 }
 
+// Weights that have been copied leave the memory again after this many bytes, so that the process
+// never holds much of them twice.
+enum { REST_SIZE = 16 << 20 };
+
 // What the model's own file brings.
 static int copy_weights(ln_context *ctx)
 {
     const ln_op *op;
+    size_t copied = 0;
     LN_LIST_FOREACH(op, ctx->weights ? ctx->ops : NULL)
     {
         const char *name = ln_from_file_name(op);
         const tl_tensor *weight = name ? ln_weights_find(ctx->weights, name) : NULL;
         if (weight && ln_tensor_table_set_data(ctx->tensor_table, name, weight->data))
             return ln_fail_last(ctx);
+        copied += weight ? tl_tensor_size(weight) : 0;
+        if (copied > REST_SIZE) {
+            ln_weights_rest(ctx->weights);
+            copied = 0;
+        }
     }
     ln_weights_rest(ctx->weights);
     return 0;
