@@ -195,6 +195,9 @@ static const char *emit_bias(ln_onnx_node *n, const attention *a)
 {
     const char *mask = ln_onnx_optional(n, 3);
     const char *allowed = allowed_by_place(n, a);
+    if (ln_onnx_tensor_of(n, mask)->ndim > 4)
+        ln_onnx_fail(n, "input 3, 'attn_mask', has %d dimensions, expected at most 4",
+                     ln_onnx_tensor_of(n, mask)->ndim);
     if (mask)
         mask = complete_mask(n, a, mask);
     if (mask && ln_onnx_tensor_of(n, mask)->dtype == TL_BOOL) {
@@ -366,20 +369,31 @@ static const char *emit_rotation(ln_onnx_node *n, const char *src, const char *c
     return ln_onnx_reshape(n, pairs, 4, dims, LN_ONNX_TEMP);
 }
 
+/** How many of the `size` elements of a head are rotated, in pairs. */
+static int rotated_size(ln_onnx_node *n, int size)
+{
+    const int64_t given = ln_onnx_int(n, "rotary_embedding_dim", 0);
+    const int64_t rotated = given ? given : size;
+    if (rotated >= 0 && rotated <= size && rotated % 2 == 0)
+        return (int)rotated;
+    ln_onnx_fail(n, "%" PRId64 " elements of a head are rotated, expected an even number up to %d",
+                 rotated, size);
+    return 0;
+}
+
 static void translate_rotary(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     const int is_flat = t->ndim == 3; // [B, S, H * D], otherwise [B, H, S, D]
-    const int dims[] = {t->dims[0], t->dims[1], t->dims[2]};
     const char *x = is_flat ? split_heads(n, src, heads_of(n, "num_heads", src)) : src;
     if (!is_flat && t->ndim != 4)
         ln_onnx_fail(n, "input 0 has %d dimensions, expected 3 or 4", t->ndim);
     if (ln_onnx_failed(n))
         return;
+    const int dims[] = {t->dims[0], t->dims[1], t->dims[2]};
+    const int rotated = rotated_size(n, ln_onnx_tensor_of(n, x)->dims[3]);
     const int size = ln_onnx_tensor_of(n, x)->dims[3];
-    const int64_t given = ln_onnx_int(n, "rotary_embedding_dim", 0);
-    const int rotated = given > 0 && given < size ? (int)given : size;
     const char *const cosines = angles_of(n, 1, is_flat ? 2 : 1);
     const char *const sines = angles_of(n, 2, is_flat ? 2 : 1);
     const char *const rest = rotated < size ? emit_part(n, x, rotated, size, 1) : NULL;

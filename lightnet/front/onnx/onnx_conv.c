@@ -21,9 +21,10 @@ static convolution read_convolution(ln_onnx_node *n, int bias)
     if (bias >= 0)
         c.bias = ln_onnx_optional(n, bias);
     const int64_t group = ln_onnx_int(n, "group", 1);
-    c.group = (int)group;
-    if (group < 1 || group > INT_MAX)
+    const int is_group = group >= 1 && group <= INT_MAX;
+    if (!is_group)
         ln_onnx_fail(n, "attribute 'group' is %lld, expected 1 to %d", (long long)group, INT_MAX);
+    c.group = is_group ? (int)group : 1; // what is divided by
     c.windows = ln_onnx_windows(n, c.src, c.weight);
     return c;
 }
@@ -130,7 +131,8 @@ static void pad_transposed(ln_onnx_node *n, const convolution *c, tl_windows *w,
         const int64_t whole = (int64_t)w->stride[i] * (in[i] - 1) + output_padding[i] +
                               (int64_t)(w->size[i] - 1) * w->dilation[i] + 1;
         const int64_t wanted = len > 0 ? shape[i] : (int64_t)in[i] * w->stride[i];
-        if (whole - wanted > INT_MAX || whole - wanted < -INT_MAX || wanted < 1)
+        if (wanted < 1 || wanted > INT64_MAX / 2 || whole - wanted > INT_MAX ||
+            whole - wanted < -INT_MAX)
             ln_onnx_fail(n, "the result has length %lld along spatial axis %d, expected 1 to %d",
                          (long long)wanted, i, INT_MAX);
         else if (len > 0 || is_same)

@@ -294,6 +294,9 @@ static const char *read_terms(ln_onnx_node *n, const char *text, sum *s)
         const int dots = dots_of(n, text, src->ndim);
         s->n_dots = dots > s->n_dots ? dots : s->n_dots;
         text = read_labels(n, text, dots, &t->labels);
+        if (t->labels.n != src->ndim) // "..." twice
+            ln_onnx_fail(n, "attribute 'equation' has %d labels for an input of %d dimensions",
+                         t->labels.n, src->ndim);
         for (int i = 0; i < t->labels.n && i < src->ndim; i++) {
             int *const len = &s->lens[t->labels.at[i]];
             *len = s->counts[t->labels.at[i]]++ == 0 || *len == 1 ? src->dims[i] : *len;

@@ -3,7 +3,6 @@
 
 #include <limits.h>
 
-#include "data/ln_onnx_tensor.h"
 #include "front/onnx/ln_onnx_rows.h"
 #include "tensorlight/tl_shape.h"
 
@@ -158,12 +157,7 @@ static void translate_eye_like(ln_onnx_node *n)
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor *const like = ln_onnx_tensor_of(n, src);
     const int64_t k = ln_onnx_int(n, "k", 0);
-    tl_dtype dtype = like->dtype;
-    if (ln_onnx_has_attr(n, "dtype"))
-        dtype = ln_onnx_dtype((int)ln_onnx_int(n, "dtype", 0));
-    if (!tl_dtype_is_valid(dtype))
-        ln_onnx_fail(n, "attribute 'dtype' is %lld, expected a type that LightNet has",
-                     (long long)ln_onnx_int(n, "dtype", 0));
+    const tl_dtype dtype = ln_onnx_attr_dtype(n, "dtype", like->dtype);
     if (ln_onnx_is_dynamic(n, src))
         ln_onnx_fail(n, "input 0 has a size that is known only at run time, expected a fixed one");
     if (like->ndim != 2)

@@ -80,9 +80,12 @@ static void translate_along_rest(ln_onnx_node *n)
 
 /* ---- batch normalization ---- */
 
-/** The least epsilon that the operator takes. */
-static double positive(double epsilon)
+/** Attribute epsilon, at least what the operator takes. */
+static double read_epsilon(ln_onnx_node *n)
 {
+    const double epsilon = ln_onnx_float(n, "epsilon", 1e-5);
+    if (!(epsilon >= 0))
+        ln_onnx_fail(n, "attribute 'epsilon' is %g, expected at least 0", epsilon);
     return epsilon > 0 ? epsilon : 1e-37;
 }
 
@@ -108,7 +111,7 @@ static const char *emit_by_channel(ln_onnx_node *n, const batch_stats *s)
     ln_onnx_arg(n, "offset", s->offset);
     ln_onnx_arg(n, "mean", s->mean);
     ln_onnx_arg(n, "var", s->var);
-    ln_onnx_set_number(n, "epsilon", positive(ln_onnx_float(n, "epsilon", 1e-5)));
+    ln_onnx_set_number(n, "epsilon", read_epsilon(n));
     return ln_onnx_reshape(n, ln_onnx_end(n, "dst", LN_ONNX_TEMP), ndim, dims, LN_ONNX_TEMP);
 }
 
@@ -314,7 +317,12 @@ static void translate_groupnorm(ln_onnx_node *n)
 /** Each channel is a group. */
 static void translate_instancenorm(ln_onnx_node *n)
 {
-    emit_groupnorm(n, ln_onnx_tensor_of(n, ln_onnx_in(n, 1))->len);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, ln_onnx_in(n, 0));
+    const int len = ln_onnx_tensor_of(n, ln_onnx_in(n, 1))->len;
+    if (t->ndim >= 2 && len != t->dims[1])
+        ln_onnx_fail(n, "input 1, 'scale', has %d elements, expected one for each of %d channels",
+                     len, t->dims[1]);
+    emit_groupnorm(n, len);
 }
 
 /* ---- norms ---- */

@@ -222,7 +222,7 @@ static void set_directions(ln_onnx_node *n, const network *net)
 static void emit_recurrent(ln_onnx_node *n, tl_cell cell)
 {
     network net = {.cell = cell};
-    if (find_shape(n, &net))
+    if (!ln_onnx_num_outputs(n) || find_shape(n, &net))
         return;
     const char *const src = project(n, &net), *const states = recurrence(n, &net);
     const char *const bias = input(n, &net, 3), *const lens = ln_onnx_optional(n, 4);

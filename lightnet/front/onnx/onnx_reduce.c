@@ -114,6 +114,8 @@ static void translate_topk(ln_onnx_node *n)
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     const int axis = ln_onnx_axis(n, ln_onnx_int(n, "axis", -1), t->ndim);
+    if (ln_onnx_failed(n))
+        return;
     const char *const k_now = k_at_run_time(n);
     const int64_t k = k_now           ? t->dims[axis]
                       : n->opset < 10 ? ln_onnx_int(n, "k", 1)

@@ -74,11 +74,9 @@ static double coordinate(int i, int len, int aligns_corners)
 static const char *base_grid(ln_onnx_node *n, tl_dtype dtype, const int *extents, int axes,
                              int aligns_corners)
 {
-    int elements = 1;
-    for (int i = 0; i < axes; i++)
-        elements = extents[i] <= INT_MAX / 4 / elements ? elements * extents[i] : 0;
+    const int elements = tl_compute_length(axes, extents);
     const int dims[] = {1, elements, axes + 1};
-    const size_t len = (size_t)elements * (size_t)(axes + 1);
+    const size_t len = elements > 0 ? (size_t)elements * (size_t)(axes + 1) : 0;
     double *const numbers = len ? malloc(len * sizeof(double)) : NULL;
     if (!numbers) {
         ln_onnx_fail(n, "no memory for a grid of this size");
@@ -111,6 +109,9 @@ static void translate_affine_grid(ln_onnx_node *n)
     if (t->dims[1] != axes || t->dims[2] != axes + 1 || !tl_dtype_is_float(t->dtype))
         ln_onnx_fail(n, "input 'theta' has matrices of %d x %d of type %s, expected %d x %d floats",
                      t->dims[1], t->dims[2], tl_dtype_name(t->dtype), axes, axes + 1);
+    else if (size[0] != t->dims[0])
+        ln_onnx_fail(n, "input 'size' is for %lld images, expected as many as matrices, %d",
+                     (long long)size[0], t->dims[0]);
     for (int i = 0; i < axes; i++) {
         if (size[2 + i] < 1 || size[2 + i] > INT_MAX)
             ln_onnx_fail(n, "input 'size' has %lld, expected 1 to %d", (long long)size[2 + i],
@@ -310,8 +311,8 @@ static void translate_space_to_depth(ln_onnx_node *n)
     if (ln_onnx_failed(n))
         return;
     const int b = read_block(n, t, 0), h = t->dims[2] / b, w = t->dims[3] / b;
-    const int64_t channels = (int64_t)t->dims[1] * b * b;
-    if (b > 32768 || channels > INT_MAX)
+    const int64_t channels = b <= 32768 ? (int64_t)t->dims[1] * b * b : INT64_MAX;
+    if (channels > INT_MAX)
         ln_onnx_fail(n, "the result has more than %d channels", INT_MAX);
     const int parts[] = {t->dims[0], t->dims[1], h, b, w, b};
     static const int axes[] = {0, 3, 5, 1, 2, 4};

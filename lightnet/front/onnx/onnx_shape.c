@@ -2,6 +2,7 @@
 // ONNX operators that give elements another shape or order, cut them and put them together.
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -606,9 +607,10 @@ static void emit_tile(ln_onnx_node *n, const char *src, const int *repeats)
 static void translate_tile_1(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
-    const double copies = ln_onnx_number_in(n, 1, 1);
+    const double copies = ln_onnx_number_in(n, 1, 1), given = ln_onnx_number_in(n, 2, 0);
+    const int64_t far = LN_MAXDIM + 1; // the conversion of larger numbers is not defined
     const int axis =
-        ln_onnx_axis(n, (int64_t)ln_onnx_number_in(n, 2, 0), ln_onnx_tensor_of(n, src)->ndim);
+        ln_onnx_axis(n, fabs(given) < far ? (int64_t)given : far, ln_onnx_tensor_of(n, src)->ndim);
     int repeats[LN_MAXDIM] = {1, 1, 1, 1, 1, 1, 1, 1};
     if (!(copies >= 0 && copies <= INT_MAX))
         ln_onnx_fail(n, "%g copies, expected 0 to %d", copies, INT_MAX);

@@ -92,14 +92,17 @@ static double *zeros(ln_onnx_node *n, int ndim, const int *dims)
     return values;
 }
 
+// The numbers of a constant that is computed when compiling: more would only take time.
+enum { MAX_NUMBERS = 1 << 24 };
+
 static const double pi = 3.14159265358979323846;
 
 /** a0 - a1 cos(w i) + a2 cos(2 w i), over a period, or from one end of it to the other. */
 static void put_window(ln_onnx_node *n, double a0, double a1, double a2)
 {
     const int64_t size = ln_onnx_int_in(n, 0, 1);
-    if (size < 0 || size > INT32_MAX)
-        ln_onnx_fail(n, "'size' is %lld, expected 0 to %d", (long long)size, INT32_MAX);
+    if (size < 0 || size > MAX_NUMBERS)
+        ln_onnx_fail(n, "'size' is %lld, expected 0 to %d", (long long)size, MAX_NUMBERS);
     const int len = ln_onnx_failed(n) ? 0 : (int)size;
     const int period = ln_onnx_int(n, "periodic", 1) ? len : len - 1;
     double *const values = zeros(n, 1, &len);
@@ -162,6 +165,9 @@ static void translate_mel_weights(ln_onnx_node *n)
     if (!(low >= 0 && low <= high && isfinite(high)))
         ln_onnx_fail(n, "frequencies from %g to %g, expected a range above 0", low, high);
     const int dims[] = {len / 2 + 1, bins};
+    if ((int64_t)dims[0] * bins > MAX_NUMBERS)
+        ln_onnx_fail(n, "a matrix of %d x %d, expected at most %d weights", dims[0], bins,
+                     MAX_NUMBERS);
     double *const weights = zeros(n, 2, dims);
     const double step = (mel_of(high) - mel_of(low)) / (bins + 2.0);
     for (int i = 0; weights && i < bins; i++) {
