@@ -3,7 +3,6 @@
 
 #include <limits.h>
 
-#include "data/ln_onnx_tensor.h"
 #include "front/onnx/ln_onnx_rows.h"
 #include "front/onnx/ln_onnx_windows.h"
 
@@ -59,28 +58,17 @@ static int read_block(ln_onnx_node *n)
     return 0;
 }
 
-/** The dtype that the attribute says, or `deflt`. */
-static tl_dtype read_dtype(ln_onnx_node *n, const char *attr, tl_dtype deflt)
+/** The type of the result that the node says; 0 says none. */
+static tl_dtype read_dtype(ln_onnx_node *n, tl_dtype deflt)
 {
-    char buf[32];
-    const int64_t type = ln_onnx_int(n, attr, 0);
-    if (type == 0)
-        return deflt;
-    const tl_dtype dtype =
-        type > 0 && type <= INT_MAX ? ln_onnx_dtype((int)type) : TL_DTYPE_INVALID;
-    if (dtype != TL_DTYPE_INVALID)
-        return dtype;
-    ln_onnx_fail(n, "attribute '%s' is %s, which LightNet does not have", attr,
-                 ln_onnx_dtype_name((int)(type > 0 && type <= INT_MAX ? type : -1), buf));
-    return deflt;
+    return ln_onnx_int(n, "output_dtype", 0) ? ln_onnx_attr_dtype(n, "output_dtype", deflt) : deflt;
 }
 
 static void translate_quantize(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0), *const scale = ln_onnx_in(n, 1);
     const char *const zero = ln_onnx_optional(n, 2);
-    const tl_dtype dtype =
-        zero ? ln_onnx_tensor_of(n, zero)->dtype : read_dtype(n, "output_dtype", TL_UINT8);
+    const tl_dtype dtype = zero ? ln_onnx_tensor_of(n, zero)->dtype : read_dtype(n, TL_UINT8);
     const int block = read_block(n);
     emit_quantize(n, src, scale, zero, dtype, read_axis(n, src, scale, block), block);
 }
@@ -90,7 +78,7 @@ static void translate_dequantize(ln_onnx_node *n)
     const char *const src = ln_onnx_in(n, 0), *const scale = ln_onnx_in(n, 1);
     const int block = read_block(n);
     const tl_dtype own = ln_onnx_tensor_of(n, scale)->dtype;
-    const tl_dtype dtype = read_dtype(n, "output_dtype", own);
+    const tl_dtype dtype = read_dtype(n, own);
     const char *const result =
         emit_dequantize(n, src, scale, ln_onnx_optional(n, 2), read_axis(n, src, scale, block),
                         block, dtype == own ? 0 : LN_ONNX_TEMP);
