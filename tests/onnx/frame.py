@@ -21,10 +21,10 @@ RELU = np.maximum(X, 0)
 LONG = "n" * 600
 
 
-def simple(nodes, outputs=("y",), inputs=(("x", (2, 3)),), initializers=(), **options):
+def simple(nodes, outputs=("y",), inputs=(("x", (2, 3)),), initializers=(), sparse=(), **options):
     """A model of these nodes over float tensors."""
     return model(graph(nodes, [value(name, "float", dims) for name, dims in inputs],
-                       [value(name, "float") for name in outputs], initializers), **options)
+                       [value(name, "float") for name in outputs], initializers) + repeated(15, sparse), **options)
 
 
 # A sentence, the model, its inputs, what comes out.
@@ -46,6 +46,11 @@ RIGHT = [
     ("sizes that are open are those of the file", simple([node("Relu", ["x"], ["y"])], inputs=[("x", ("n", 3))]), {"x": X},
      [RELU]),
     ("an input without a shape has the file's", simple([node("Relu", ["x"], ["y"])], inputs=[("x", None)]), {"x": X}, [RELU]),
+    ("an initializer may be sparse, by coordinates or counted",
+     simple([node("Identity", ["s"], ["a"]), node("Relu", ["t"], ["b"])], ["a", "b"], sparse=[
+         field(1, tensor("s", "float", [2], [5, -6])) + field(2, tensor("", "int64", [2, 2], [0, 2, 1, 0])) + repeated(3, [2, 3]),
+         field(1, tensor("t", "float", [1], [7])) + field(2, tensor("", "int64", [1], [4])) + repeated(3, [2, 3])]),
+     {"x": X}, [np.array([[0, 0, 5], [-6, 0, 0]], np.float32), np.array([[0, 0, 0], [0, 7, 0]], np.float32)]),
     ("nodes may share a name or have none",
      simple([node("Relu", ["x"], ["a"], name="n"), node("Relu", ["a"], ["b"], name="n"), node("Relu", ["b"], ["y"])]),
      {"x": X}, [RELU]),

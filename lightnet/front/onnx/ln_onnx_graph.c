@@ -92,6 +92,16 @@ const char *ln_onnx_add_tensor(ln_onnx_model *m, const LnOnnx__Tensor *proto, co
     return made;
 }
 
+// It is named by its values.
+static void enter_sparse(ln_onnx_scope *scope, const LnOnnx__SparseTensor *sparse)
+{
+    char *name = sparse->values && sparse->values->name ? sparse->values->name : "";
+    const LnOnnx__Node proto = {.op_type = "sparse initializer", .output = &name, .n_output = 1};
+    ln_onnx_node n = {.model = scope->model, .scope = scope, .proto = &proto};
+    ln_onnx_sparse(&n, sparse, 0);
+    ln_onnx_begin(&n, NULL); // drops what a failure left unfinished
+}
+
 static void enter_initializers(ln_onnx_scope *scope, const LnOnnx__Graph *graph)
 {
     ln_onnx_model *m = scope->model;
@@ -102,8 +112,8 @@ static void enter_initializers(ln_onnx_scope *scope, const LnOnnx__Graph *graph)
         if (!ln_hash_find(scope->names, name))
             ln_onnx_scope_set(scope, name, ln_onnx_add_tensor(m, tensor, name));
     }
-    if (graph->n_sparse_initializer)
-        ln_onnx_model_fail(m, "sparse initializers are not supported");
+    for (size_t i = 0; i < graph->n_sparse_initializer && !m->failed; i++)
+        enter_sparse(scope, graph->sparse_initializer[i]);
 }
 
 /* Nodes */

@@ -90,6 +90,10 @@ void ln_onnx_translate_graph(ln_onnx_scope *scope, const LnOnnx__Graph *graph);
  * after a failure. */
 const char *ln_onnx_add_tensor(ln_onnx_model *m, const LnOnnx__Tensor *proto, const char *name);
 
+/** A sparse tensor, emitted as operators that put its elements among zeros; `i` as in ln_onnx_out.
+ * Returns its name; NULL after a failure. */
+const char *ln_onnx_sparse(ln_onnx_node *n, const LnOnnx__SparseTensor *sparse, int i);
+
 /** A name for a tensor of the program: `wanted` if it can be one and is free, else one made from
  * it. */
 const char *ln_onnx_tensor_name(ln_onnx_model *m, const char *wanted);

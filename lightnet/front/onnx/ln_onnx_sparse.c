@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sparse tensors: few elements among zeros, put there by operators that run at load.
+
+#include <limits.h>
+
+#include "front/onnx/ln_onnx_model.h"
+#include "tensorlight/tl_util.h"
+
+static const char *zeros(ln_onnx_node *n, tl_dtype dtype, int ndim, const int *dims)
+{
+    const char *const zero = ln_onnx_scalar(n, dtype, 0);
+    ln_onnx_begin(n, "expand");
+    ln_onnx_arg(n, "src", zero);
+    ln_onnx_set_ints(n, "dims", ndim, dims);
+    return ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+}
+
+/** Emits an operator that puts `values` to where `index` says. */
+static const char *put(ln_onnx_node *n, const char *optype, const char *src, const char *index,
+                       const char *values, int i)
+{
+    ln_onnx_begin(n, optype);
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_arg(n, "index", index);
+    ln_onnx_arg(n, "update", values);
+    if (ln_streq(optype, "put_along"))
+        ln_onnx_set_int(n, "axis", 0);
+    return ln_onnx_end(n, "dst", i);
+}
+
+// -1 after a failure.
+static int read_dims(ln_onnx_node *n, const LnOnnx__SparseTensor *sparse, int dims[LN_MAXDIM])
+{
+    if (!sparse->values || !sparse->indices || sparse->n_dims > LN_MAXDIM) {
+        ln_onnx_fail(n, "a sparse tensor has no values, no indices, or more than %d dimensions",
+                     LN_MAXDIM);
+        return -1;
+    }
+    for (size_t i = 0; i < sparse->n_dims; i++) {
+        dims[i] = (int)sparse->dims[i];
+        if (sparse->dims[i] != dims[i] || dims[i] < 0)
+            ln_onnx_fail(n, "a sparse tensor has a dimension of %lld, expected 0 to %d",
+                         (long long)sparse->dims[i], INT_MAX);
+    }
+    if (!ln_onnx_failed(n) && tl_compute_length((int)sparse->n_dims, dims) < 0)
+        ln_onnx_fail(n, "a sparse tensor: %s", tl_last_error());
+    return ln_onnx_failed(n) ? -1 : 0;
+}
+
+// Indices are rows of coordinates, or count the elements.
+const char *ln_onnx_sparse(ln_onnx_node *n, const LnOnnx__SparseTensor *sparse, int i)
+{
+    int dims[LN_MAXDIM];
+    if (read_dims(n, sparse, dims))
+        return NULL;
+    const int ndim = (int)sparse->n_dims, len = tl_compute_length(ndim, dims);
+    const char *const values = ln_onnx_add_tensor(n->model, sparse->values, "sparse_values");
+    const char *const index = ln_onnx_add_tensor(n->model, sparse->indices, "sparse_indices");
+    const tl_dtype dtype = ln_onnx_tensor_of(n, values)->dtype;
+    if (ln_onnx_tensor_of(n, index)->ndim == 2)
+        return put(n, "put_nd", zeros(n, dtype, ndim, dims), index, values, i);
+    const char *const line =
+        put(n, "put_along", zeros(n, dtype, 1, &len), index, values, LN_ONNX_TEMP);
+    return ln_onnx_reshape(n, line, ndim, dims, i);
+}
