@@ -26,9 +26,8 @@ int cli_compile(const cli_options *opt)
     ln_context *ctx = cli_model_read(opt);
     if (!ctx)
         return CLI_FAILED;
-    const int failed =
-        ln_context_compile(ctx, cli_target(opt)) || ln_context_print(ctx, opt->outfile);
-    const int status = failed ? cli_model_fail(ctx, opt) : CLI_OK;
+    const int status = ln_context_compile(ctx, cli_target(opt)) ? cli_model_fail(ctx, opt)
+                                                                : cli_model_write(ctx, opt);
     ln_context_free(ctx);
     return status;
 }

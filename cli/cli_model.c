@@ -207,6 +207,55 @@ int cli_model_load(ln_context *ctx, const cli_options *opt)
     return ln_context_load(ctx, opt->datafile) ? cli_model_fail(ctx, opt) : 0;
 }
 
+/* Writing */
+
+// Puts the name of the weights beside the model `file` into `name`, LN_MAXLINE bytes.
+static int name_weights(char *name, const char *file)
+{
+    static const char ending[] = ".json";
+    const size_t len = strlen(file), ending_len = strlen(ending);
+    const int ends = len > ending_len && !strcmp(file + len - ending_len, ending);
+    const int stem = (int)(ends ? len - ending_len : len);
+    return snprintf(name, LN_MAXLINE, "%.*s.safetensors", stem, file) < LN_MAXLINE
+               ? 0
+               : cli_fail("%.64s...: the file name is too long", file);
+}
+
+static int write_weights(const ln_context *ctx, const cli_options *opt)
+{
+    char file[LN_MAXLINE];
+    if (name_weights(file, opt->outfile))
+        return CLI_FAILED;
+    if (ln_data_save(ctx, file)) {
+        unlink(opt->outfile); // a model without its weights is of no use
+        return cli_fail("%s", ln_context_error(ctx));
+    }
+    fprintf(stderr, "info: weights written to %s; run %s with -f %s\n", file, opt->outfile, file);
+    return 0;
+}
+
+// Only a file has a place beside it, a pipe or a device has none.
+static int is_file(const char *name)
+{
+    struct stat st;
+    return strcmp(name, "-") && !stat(name, &st) && S_ISREG(st.st_mode);
+}
+
+int cli_model_write(const ln_context *ctx, const cli_options *opt)
+{
+    if (ln_context_print(ctx, opt->outfile))
+        return cli_model_fail(ctx, opt);
+    const int n = ln_data_num_own(ctx);
+    if (n && is_file(opt->outfile))
+        return write_weights(ctx, opt);
+    if (n)
+        ln_warn(ctx,
+                "%s: the model's weights (%d tensors) are not written; -o FILE.json writes them to "
+                "FILE.safetensors",
+                ctx->source, n);
+    return 0;
+}
+
 /* Inputs */
 
 static const tl_tensor *record(const ln_context *ctx, const char *name)

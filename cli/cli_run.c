@@ -221,8 +221,8 @@ static int compile_and_run(ln_context *ctx, const cli_options *opt)
 {
     if (cli_model_compile(ctx, opt))
         return CLI_FAILED;
-    if (opt->outfile && ln_context_print(ctx, opt->outfile))
-        return cli_model_fail(ctx, opt);
+    if (opt->outfile && cli_model_write(ctx, opt))
+        return CLI_FAILED;
     if (opt->compile_only)
         return 0;
     if (ln_context_load(ctx, opt->datafile))

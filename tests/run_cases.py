@@ -4,7 +4,7 @@
 
 usage: run_cases.py LIGHTNET GENWTS FEATURES [NAME...]
 
-FEATURES: what LightNet is built with, such as png,jpeg. NAME: of a folder or file of cases, all without.
+FEATURES: what LightNet is built with, such as onnx,png,jpeg. NAME: of a folder or file of cases, all without.
 
 Two kinds of cases, in tests/cases:
 

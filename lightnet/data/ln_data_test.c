@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of reading the data of a model.
+// Tests of reading and writing the data of a model.
 
 #include "lightnet/ln_data.h"
 
 #include "base/ln_alloc_fail.h"
 #include "data/ln_data_check.h"
+#include "ir/ln_weights.h"
 #include "lightnet/ln_op.h"
 #include "lightnet/ln_param.h"
 #include "lightnet/ln_tensor.h"
@@ -169,6 +170,61 @@ START_TEST(what_does_not_fit_is_refused_and_changes_nothing)
 }
 END_TEST
 
+// The model's own file brings `w` and, wanted by no operator, `y`.
+static void bring_weights(ln_context *ctx)
+{
+    static float w[] = {1, 2}, y[] = {9};
+    ctx->weights = ln_weights_create();
+    ck_assert_ptr_nonnull(ctx->weights);
+    tl_tensor *const brought[] = {tl_tensor_create(w, 2, (int[]){1, 2}, TL_FLOAT),
+                                  tl_tensor_create(y, 1, (int[]){1}, TL_FLOAT)};
+    ck_assert_int_eq(ln_weights_add(ctx->weights, "w", brought[0], 0), 0);
+    ck_assert_int_eq(ln_weights_add(ctx->weights, "y", brought[1], 0), 0);
+}
+
+START_TEST(weights_that_the_model_brings_are_saved)
+{
+    enter_new_folder(folder);
+    model m;
+    make_model(&m);
+    ck_assert_int_eq(ln_data_num_own(m.ctx), 0);
+    bring_weights(m.ctx);
+    ck_assert_int_eq(ln_data_num_own(m.ctx), 1);
+    ck_assert_int_eq(ln_data_save(m.ctx, "a"), 0);
+    ln_error err = {0};
+    ln_safetensors *saved = ln_safetensors_open("a", &err);
+    ck_assert_ptr_nonnull(saved);
+    ck_assert_int_eq(ln_safetensors_count(saved), 1);
+    const tl_tensor *w = ln_safetensors_find(saved, "w");
+    ck_assert(w && w->ndim == 2 && w->dims[0] == 1 && w->dims[1] == 2);
+    ck_assert_mem_eq(w->data, ((float[]){1, 2}), 2 * sizeof(float));
+    ln_safetensors_close(saved);
+    ck_assert_int_eq(ln_data_save(m.ctx, "none/a"), -1);
+    ck_assert_str_eq(ln_context_error(m.ctx), "none/a: cannot write: No such file or directory");
+    free_model(&m);
+    leave_folder(folder);
+}
+END_TEST
+
+START_TEST(every_failed_allocation_of_saving_is_told)
+{
+    enter_new_folder(folder);
+    model m;
+    make_model(&m);
+    bring_weights(m.ctx);
+    ln_bool failed = LN_TRUE;
+    for (int n = 0; failed; n++) {
+        ln_alloc_fail_after(n);
+        const int rc = ln_data_save(m.ctx, "a");
+        failed = ln_alloc_fail_stop();
+        ck_assert_int_eq(rc, failed ? -1 : 0);
+        ck_assert_int_eq(*ln_context_error(m.ctx) != '\0', failed);
+    }
+    free_model(&m);
+    leave_folder(folder);
+}
+END_TEST
+
 static void check_failed_allocations(void)
 {
     ln_bool failed = LN_TRUE;
@@ -197,4 +253,5 @@ END_TEST
 
 LN_TEST_MAIN("data of a model", format_is_recognised_by_content, unused_arrays_give_one_warning,
              warning_names_the_model_where_it_has_a_name, a_reason_of_before_is_forgotten,
-             what_does_not_fit_is_refused_and_changes_nothing, every_failed_allocation_is_told)
+             what_does_not_fit_is_refused_and_changes_nothing, every_failed_allocation_is_told,
+             weights_that_the_model_brings_are_saved, every_failed_allocation_of_saving_is_told);

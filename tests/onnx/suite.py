@@ -110,6 +110,8 @@ def page_of(models):
         "",
         "- **Weights** stay in the mapped file until they are copied to the program's memory. Data in other files is looked for in the",
         "  model's folder.",
+        "- **Compiled**: `lightnet compile model.onnx -o model.json` writes the weights to `model.safetensors` beside it; run with",
+        "  `lightnet run model.json -f model.safetensors`.",
         "- **Open sizes** (`[batch, 3, 224, 224]`) are those of the inputs that `-i` names, as npy or pb files, or what `--shape x=1x3x224x224`",
         "  or `--shape batch=1` says. A program has fixed sizes.",
         "- **Shapes that the model computes** are computed when it is read. Where an input decides them, its value is needed then; `-i` gives it,",

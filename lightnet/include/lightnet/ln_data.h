@@ -32,6 +32,14 @@ LN_BEGIN_DECLS
  * with the reason in the context: no data is changed then. */
 LN_API int ln_data_load(ln_context *ctx, const char *file);
 
+/** The number of weights that the model's own file brought, as an ONNX file does, and that its
+ *  operators take. ln_context_print leaves them out. */
+LN_API int ln_data_num_own(const ln_context *ctx);
+
+/** Writes these weights as safetensors to `file`, for ln_data_load with the model that
+ *  ln_context_print writes. -1 with the reason in the context: no file is left behind. */
+LN_API int ln_data_save(const ln_context *ctx, const char *file);
+
 /* safetensors: named tensors and text, in a read-only memory map */
 
 typedef struct ln_safetensors ln_safetensors;

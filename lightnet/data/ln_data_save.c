@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing the weights that a model's own file brought, for the model that is written without them.
+
+#include "lightnet/ln_data.h"
+
+#include <stdlib.h>
+
+#include "data/ln_from_file.h"
+#include "ir/ln_weights.h"
+#include "lightnet/ln_util.h"
+
+// The weight that the operator makes and the model's own file brought, its name in `name`; NULL:
+// none.
+static const tl_tensor *own_weight(const ln_context *ctx, const ln_op *op, const char **name)
+{
+    *name = ln_from_file_name(op);
+    return *name ? ln_weights_find(ctx->weights, *name) : NULL;
+}
+
+int ln_data_num_own(const ln_context *ctx)
+{
+    int n = 0;
+    const char *name;
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->weights ? ctx->ops : NULL)
+    {
+        if (own_weight(ctx, op, &name))
+            n++;
+    }
+    return n;
+}
+
+int ln_data_save(const ln_context *ctx, const char *file)
+{
+    ln_context_clear_error(ctx);
+    const int capacity = ln_data_num_own(ctx);
+    const char **names = ln_alloc_array((size_t)capacity, sizeof(*names));
+    const tl_tensor **tensors = ln_alloc_array((size_t)capacity, sizeof(*tensors));
+    int status = -1;
+    if (!names || !tensors) {
+        ln_fail(ctx, "%s: out of memory", file);
+    } else {
+        int n = 0;
+        const ln_op *op;
+        LN_LIST_FOREACH(op, capacity ? ctx->ops : NULL)
+        {
+            tensors[n] = own_weight(ctx, op, &names[n]);
+            if (tensors[n] && ++n == capacity)
+                break;
+        }
+        status = ln_safetensors_write(file, n, names, tensors, NULL, ctx->error);
+    }
+    ln_free(names);
+    ln_free(tensors);
+    return status;
+}
