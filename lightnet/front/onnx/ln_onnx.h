@@ -141,6 +141,17 @@ const int64_t *ln_onnx_ints(ln_onnx_node *n, const char *name, int *len);
 const float *ln_onnx_floats(ln_onnx_node *n, const char *name, int *len);
 const char *ln_onnx_string_at(ln_onnx_node *n, const char *name, int i); /* NULL: no such element */
 
+/* What a string attribute may be. A table of these ends with a name of NULL. */
+typedef struct ln_onnx_choice {
+    const char *name, *ours; /* ONNX's word and LightNet's */
+    int since;               /* the opset that has it first; 0: all have */
+} ln_onnx_choice;
+
+/** LightNet's word for the attribute's; one that the opset does not have is a failure, which lists
+ *  those that it has. */
+const char *ln_onnx_choose(ln_onnx_node *n, const char *attr, const char *deflt,
+                           const ln_onnx_choice *choices);
+
 /** A data type; one that LightNet does not have is a failure. */
 tl_dtype ln_onnx_attr_dtype(ln_onnx_node *n, const char *name, tl_dtype deflt);
 

@@ -181,6 +181,29 @@ const char *ln_onnx_string(ln_onnx_node *n, const char *name, const char *deflt)
     return a ? text_of(n, &a->s) : deflt;
 }
 
+static void fail_choice(ln_onnx_node *n, const char *attr, const char *value,
+                        const ln_onnx_choice *choices)
+{
+    char expected[256] = "";
+    for (const ln_onnx_choice *c = choices; c->name; c++) {
+        const size_t len = strlen(expected);
+        if (n->opset >= c->since)
+            snprintf(expected + len, sizeof(expected) - len, "%s\"%s\"", len ? ", " : "", c->name);
+    }
+    ln_onnx_fail(n, "attribute '%s' is \"%s\", expected one of %s", attr, value, expected);
+}
+
+const char *ln_onnx_choose(ln_onnx_node *n, const char *attr, const char *deflt,
+                           const ln_onnx_choice *choices)
+{
+    const char *value = ln_onnx_string(n, attr, deflt);
+    for (const ln_onnx_choice *c = choices; c->name; c++)
+        if (n->opset >= c->since && ln_streq(c->name, value))
+            return c->ours;
+    fail_choice(n, attr, value, choices);
+    return choices->ours;
+}
+
 const int64_t *ln_onnx_ints(ln_onnx_node *n, const char *name, int *len)
 {
     const LnOnnx__Attribute *a = attr(n, name, INTS);

@@ -32,30 +32,15 @@ static void translate_gather_nd(ln_onnx_node *n)
 
 /* ---- placed ---- */
 
-static const char *put_op(ln_onnx_node *n)
-{
-    static const struct {
-        const char *name, *op;
-        int since;
-    } ops[] = {{"none", "TL_PUT_SET", 9},
-               {"add", "TL_PUT_SUM", 16},
-               {"mul", "TL_PUT_MUL", 16},
-               {"max", "TL_PUT_MAX", 18},
-               {"min", "TL_PUT_MIN", 18}};
-    const char *const name = ln_onnx_string(n, "reduction", "none");
-    for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
-        if (ln_streq(name, ops[i].name) && n->opset >= ops[i].since)
-            return ops[i].op;
-    ln_onnx_fail(n, "attribute 'reduction' is \"%s\", expected \"none\"%s%s", name,
-                 n->opset >= 16 ? ", \"add\", \"mul\"" : "",
-                 n->opset >= 18 ? ", \"max\" or \"min\"" : "");
-    return ops[0].op;
-}
+static const ln_onnx_choice put_ops[] = {
+    {"none", "TL_PUT_SET", 0}, {"add", "TL_PUT_SUM", 16}, {"mul", "TL_PUT_MUL", 16},
+    {"max", "TL_PUT_MAX", 18}, {"min", "TL_PUT_MIN", 18}, {0},
+};
 
 /** Emits what Scatter, ScatterElements and ScatterND have in common. */
 static void begin_put(ln_onnx_node *n, const char *optype)
 {
-    const char *const op = put_op(n);
+    const char *const op = ln_onnx_choose(n, "reduction", "none", put_ops);
     ln_onnx_begin(n, optype);
     ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
     ln_onnx_arg(n, "index", ln_onnx_in(n, 1));

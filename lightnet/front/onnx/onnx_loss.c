@@ -3,17 +3,12 @@
 
 #include "front/onnx/ln_onnx_rows.h"
 
-static const char *reduction_of(ln_onnx_node *n)
-{
-    static const char *const names[][2] = {
-        {"none", "TL_LOSS_NONE"}, {"sum", "TL_LOSS_SUM"}, {"mean", "TL_LOSS_MEAN"}};
-    const char *const name = ln_onnx_string(n, "reduction", "mean");
-    for (size_t i = 0; name && i < sizeof(names) / sizeof(names[0]); i++)
-        if (ln_streq(name, names[i][0]))
-            return names[i][1];
-    ln_onnx_fail(n, "attribute 'reduction' is '%s', expected none, sum or mean", name ? name : "");
-    return names[0][1];
-}
+static const ln_onnx_choice reductions[] = {
+    {"none", "TL_LOSS_NONE", 0},
+    {"sum", "TL_LOSS_SUM", 0},
+    {"mean", "TL_LOSS_MEAN", 0},
+    {0},
+};
 
 static void emit_nllloss(ln_onnx_node *n, const char *log_prob)
 {
@@ -21,7 +16,7 @@ static void emit_nllloss(ln_onnx_node *n, const char *log_prob)
     ln_onnx_arg(n, "src", log_prob);
     ln_onnx_arg(n, "target", ln_onnx_in(n, 1));
     ln_onnx_arg(n, "weight", ln_onnx_optional(n, 2));
-    ln_onnx_set_string(n, "reduction", reduction_of(n));
+    ln_onnx_set_string(n, "reduction", ln_onnx_choose(n, "reduction", "mean", reductions));
     if (ln_onnx_has_attr(n, "ignore_index")) {
         ln_onnx_set_bool(n, "is_ignoring", 1);
         ln_onnx_set_int(n, "ignored", ln_onnx_int(n, "ignore_index", 0));

@@ -83,33 +83,20 @@ static const name_of_map maps[] = {
     {"tf_crop_and_resize", tf_crop_and_resize},
 };
 
-/** ONNX's name of something, and LightNet's. */
-typedef struct name_pair {
-    const char *onnx, *ours;
-} name_pair;
-
-static const name_pair modes[] = {
-    {"nearest", "TL_RESAMPLE_NEAREST"},
-    {"linear", "TL_RESAMPLE_LINEAR"},
-    {"bilinear", "TL_RESAMPLE_LINEAR"},
-    {"cubic", "TL_RESAMPLE_CUBIC"},
+static const ln_onnx_choice modes[] = {
+    {"nearest", "TL_RESAMPLE_NEAREST", 0},
+    {"linear", "TL_RESAMPLE_LINEAR", 0},
+    {"bilinear", "TL_RESAMPLE_LINEAR", 0},
+    {"cubic", "TL_RESAMPLE_CUBIC", 0},
+    {0},
 };
-static const name_pair roundings[] = {
-    {"round_prefer_floor", "TL_ROUND_HALF_DOWN"},
-    {"round_prefer_ceil", "TL_ROUND_HALF_UP"},
-    {"floor", "TL_ROUND_DOWN"},
-    {"ceil", "TL_ROUND_UP"},
+static const ln_onnx_choice roundings[] = {
+    {"round_prefer_floor", "TL_ROUND_HALF_DOWN", 0},
+    {"round_prefer_ceil", "TL_ROUND_HALF_UP", 0},
+    {"floor", "TL_ROUND_DOWN", 0},
+    {"ceil", "TL_ROUND_UP", 0},
+    {0},
 };
-
-static const char *look_up(ln_onnx_node *n, const char *attr, const char *name,
-                           const name_pair *pairs, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        if (ln_streq(pairs[i].onnx, name))
-            return pairs[i].ours;
-    ln_onnx_fail(n, "attribute '%s' is \"%s\", which it cannot be", attr, name);
-    return pairs[0].ours;
-}
 
 static map_func *find_map(ln_onnx_node *n, const char *name)
 {
@@ -143,8 +130,7 @@ static resizing begin_resizing(ln_onnx_node *n)
     r.ndim = src->ndim;
     for (int i = 0; i < r.ndim; i++)
         set_identity(&r.axes[i], src->dims[i]);
-    r.mode = look_up(n, "mode", ln_onnx_string(n, "mode", "nearest"), modes,
-                     sizeof(modes) / sizeof(modes[0]));
+    r.mode = ln_onnx_choose(n, "mode", "nearest", modes);
     return r;
 }
 
@@ -333,8 +319,7 @@ static void translate_resize(ln_onnx_node *n)
 {
     resizing r = begin_resizing(n);
     r.map = find_map(n, ln_onnx_string(n, "coordinate_transformation_mode", "half_pixel"));
-    r.rounding = look_up(n, "nearest_mode", ln_onnx_string(n, "nearest_mode", "round_prefer_floor"),
-                         roundings, sizeof(roundings) / sizeof(roundings[0]));
+    r.rounding = ln_onnx_choose(n, "nearest_mode", "round_prefer_floor", roundings);
     r.cubic_a = ln_onnx_float(n, "cubic_coeff_a", -0.75);
     r.excludes_outside = ln_onnx_int(n, "exclude_outside", 0) != 0;
     r.antialias = ln_onnx_int(n, "antialias", 0) != 0;

@@ -7,26 +7,6 @@
 #include "front/onnx/ln_onnx_rows.h"
 #include "front/onnx/ln_onnx_windows.h"
 
-/** ONNX's name of something, and LightNet's. */
-typedef struct name_pair {
-    const char *onnx, *ours;
-} name_pair;
-
-/** The string attribute in LightNet's words. */
-static const char *look_up(ln_onnx_node *n, const char *attr, const char *deflt,
-                           const name_pair *pairs, size_t len)
-{
-    const char *const value = ln_onnx_string(n, attr, deflt);
-    for (size_t i = 0; i < len; i++)
-        if (ln_streq(pairs[i].onnx, value))
-            return pairs[i].ours;
-    ln_onnx_fail(n, "attribute '%s' is \"%s\", which it cannot be", attr, value);
-    return pairs[0].ours;
-}
-
-#define LOOK_UP(n, attr, deflt, pairs) \
-    look_up(n, attr, deflt, pairs, sizeof(pairs) / sizeof(pairs[0]))
-
 /** A tensor that must have `ndim` dimensions; the node fails otherwise. */
 static const tl_tensor *of_ndim(ln_onnx_node *n, const char *tensor, int ndim)
 {
@@ -38,21 +18,22 @@ static const tl_tensor *of_ndim(ln_onnx_node *n, const char *tensor, int ndim)
 
 /* ---- GridSample, AffineGrid ---- */
 
-static const name_pair grid_modes[] = {
-    {"linear", "TL_RESAMPLE_LINEAR"},   {"bilinear", "TL_RESAMPLE_LINEAR"},
-    {"nearest", "TL_RESAMPLE_NEAREST"}, {"cubic", "TL_RESAMPLE_CUBIC"},
-    {"bicubic", "TL_RESAMPLE_CUBIC"},
+static const ln_onnx_choice grid_modes[] = {
+    {"linear", "TL_RESAMPLE_LINEAR", 0},   {"bilinear", "TL_RESAMPLE_LINEAR", 0},
+    {"nearest", "TL_RESAMPLE_NEAREST", 0}, {"cubic", "TL_RESAMPLE_CUBIC", 0},
+    {"bicubic", "TL_RESAMPLE_CUBIC", 0},   {0},
 };
-static const name_pair paddings[] = {
-    {"zeros", "TL_OUTSIDE_ZERO"},
-    {"border", "TL_OUTSIDE_BORDER"},
-    {"reflection", "TL_OUTSIDE_REFLECT"},
+static const ln_onnx_choice paddings[] = {
+    {"zeros", "TL_OUTSIDE_ZERO", 0},
+    {"border", "TL_OUTSIDE_BORDER", 0},
+    {"reflection", "TL_OUTSIDE_REFLECT", 0},
+    {0},
 };
 
 static void translate_grid_sample(ln_onnx_node *n)
 {
-    const char *const mode = LOOK_UP(n, "mode", "linear", grid_modes);
-    const char *const outside = LOOK_UP(n, "padding_mode", "zeros", paddings);
+    const char *const mode = ln_onnx_choose(n, "mode", "linear", grid_modes);
+    const char *const outside = ln_onnx_choose(n, "padding_mode", "zeros", paddings);
     ln_onnx_begin(n, "grid_sample");
     ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
     ln_onnx_arg(n, "grid", ln_onnx_in(n, 1));
@@ -142,15 +123,16 @@ static int read_extent(ln_onnx_node *n, const char *attr, int64_t deflt)
     return 1;
 }
 
-static const name_pair roi_modes[] = {{"avg", ""}, {"max", "max"}};
-static const name_pair roi_coordinates[] = {{"half_pixel", "half"}, {"output_half_pixel", ""}};
+static const ln_onnx_choice roi_modes[] = {{"avg", "", 0}, {"max", "max", 0}, {0}};
+static const ln_onnx_choice roi_coordinates[] = {
+    {"half_pixel", "half", 0}, {"output_half_pixel", "", 0}, {0}};
 
 /** Coordinates are those of centers before opset 16. */
 static void translate_roi_align(ln_onnx_node *n)
 {
-    const int is_max = *LOOK_UP(n, "mode", "avg", roi_modes) != 0;
-    const int is_half = n->opset >= 16 && *LOOK_UP(n, "coordinate_transformation_mode",
-                                                   "half_pixel", roi_coordinates) != 0;
+    const int is_max = *ln_onnx_choose(n, "mode", "avg", roi_modes) != 0;
+    const int is_half = n->opset >= 16 && *ln_onnx_choose(n, "coordinate_transformation_mode",
+                                                          "half_pixel", roi_coordinates) != 0;
     const int size[] = {read_extent(n, "output_height", 1), read_extent(n, "output_width", 1)};
     ln_onnx_begin(n, "roi_align");
     ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
@@ -284,13 +266,13 @@ static int read_block(ln_onnx_node *n, const tl_tensor *src, int is_to_space)
     return fits ? b : 1;
 }
 
-static const name_pair orders[] = {{"DCR", ""}, {"CRD", "channels first"}};
+static const ln_onnx_choice orders[] = {{"DCR", "", 0}, {"CRD", "channels first", 0}, {0}};
 
 static void translate_depth_to_space(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor *const t = of_ndim(n, src, 4);
-    const int is_crd = *LOOK_UP(n, "mode", "DCR", orders) != 0;
+    const int is_crd = *ln_onnx_choose(n, "mode", "DCR", orders) != 0;
     if (ln_onnx_failed(n))
         return;
     const int b = read_block(n, t, 1), c = t->dims[1] / b / b, h = t->dims[2], w = t->dims[3];

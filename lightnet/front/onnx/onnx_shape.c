@@ -463,23 +463,13 @@ static void translate_slice(ln_onnx_node *n)
 
 /* ---- more elements ---- */
 
-static const char *pad_mode(ln_onnx_node *n)
-{
-    static const struct {
-        const char *name, *mode;
-        int since;
-    } modes[] = {{"constant", "TL_PAD_CONSTANT", 1},
-                 {"edge", "TL_PAD_EDGE", 1},
-                 {"reflect", "TL_PAD_REFLECT", 1},
-                 {"wrap", "TL_PAD_WRAP", 19}};
-    const char *const name = ln_onnx_string(n, "mode", "constant");
-    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
-        if (ln_streq(name, modes[i].name) && n->opset >= modes[i].since)
-            return modes[i].mode;
-    ln_onnx_fail(n, "attribute 'mode' is \"%s\", expected \"constant\", \"edge\", \"reflect\"%s",
-                 name, n->opset >= 19 ? " or \"wrap\"" : "");
-    return modes[0].mode;
-}
+static const ln_onnx_choice pad_modes[] = {
+    {"constant", "TL_PAD_CONSTANT", 0},
+    {"edge", "TL_PAD_EDGE", 0},
+    {"reflect", "TL_PAD_REFLECT", 0},
+    {"wrap", "TL_PAD_WRAP", 19},
+    {0},
+};
 
 static void emit_pad(ln_onnx_node *n, const char *src, const int *before, const int *after,
                      const char *mode, const char *value)
@@ -514,7 +504,7 @@ static void emit_pads(ln_onnx_node *n, const int64_t *pads, int n_pads, const in
         before[axes[i]] = clamp_to_int(pads[i]);
         after[axes[i]] = clamp_to_int(pads[n_axes + i]);
     }
-    emit_pad(n, src, before, after, pad_mode(n), value);
+    emit_pad(n, src, before, after, ln_onnx_choose(n, "mode", "constant", pad_modes), value);
 }
 
 /** Until opset 10 all is given by attributes; the pads have another name in opset 1. */
