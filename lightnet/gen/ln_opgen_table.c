@@ -7,33 +7,53 @@
 #include <stdlib.h>
 #include <string.h>
 
+/** 1 when the custom code of an output decides its variable; then the fields do not tell. */
+static int is_custom(const ln_argdesc *arg, var v)
+{
+    return arg->kind == LN_ARGDESC_OUT &&
+           ln_opgen_code_names_var(arg->fields[LN_ARGDESC_CUSTOM], arg, v);
+}
+
+static void write_shape(const ln_argdesc *arg, char *buf, size_t size)
+{
+    const char *sameshape = ln_argdesc_text(arg, LN_ARGDESC_SAMESHAPE);
+    const ln_rjson *ndim = arg->fields[LN_ARGDESC_NDIM], *dims = arg->fields[LN_ARGDESC_DIMS];
+    *buf = '\0';
+    if (is_custom(arg, VAR_NDIM))
+        return;
+    if (sameshape && !is_custom(arg, VAR_DIMS))
+        snprintf(buf, size, "shape of %s", sameshape);
+    else if (dims && dims->type == LN_RJSON_ARRAY)
+        snprintf(buf, size, "%zu-D", dims->len);
+    else if (ndim && ndim->type == LN_RJSON_NUMBER)
+        snprintf(buf, size, "%s-D", ndim->text);
+}
+
+static void write_dtype(const ln_argdesc *arg, char *buf, size_t size)
+{
+    const char *dtype = ln_argdesc_text(arg, LN_ARGDESC_DTYPE);
+    const char *sametype = ln_argdesc_text(arg, LN_ARGDESC_SAMETYPE);
+    *buf = '\0';
+    if ((sametype || dtype) && !is_custom(arg, VAR_DTYPE))
+        snprintf(buf, size, "%s%s", sametype ? "dtype of " : "", sametype ? sametype : dtype);
+}
+
 void ln_opgen_arg_type(const ln_argdesc *arg, char *buf, size_t size)
 {
     const char *realtype = ln_argdesc_text(arg, LN_ARGDESC_REALTYPE);
     const char *len = ln_argdesc_text(arg, LN_ARGDESC_LEN);
-    const ln_rjson *ndim = arg->fields[LN_ARGDESC_NDIM], *dims = arg->fields[LN_ARGDESC_DIMS];
-    const char *dtype = ln_argdesc_text(arg, LN_ARGDESC_DTYPE);
-    const char *sametype = ln_argdesc_text(arg, LN_ARGDESC_SAMETYPE);
-    const char *sameshape = ln_argdesc_text(arg, LN_ARGDESC_SAMESHAPE);
     if (arg->kind == LN_ARGDESC_PARAM) {
         snprintf(buf, size, "%s%s%s%s%s%s", ln_ptype_specs[arg->ptype].word, realtype ? " -> " : "",
                  realtype ? realtype : "", len ? " [" : "", len ? len : "", len ? "]" : "");
         return;
     }
-    char shape[LN_MAX_NAME_LEN] = "";
-    if (sameshape)
-        snprintf(shape, sizeof(shape), "shape of %s", sameshape);
-    else if (dims && dims->type == LN_RJSON_ARRAY)
-        snprintf(shape, sizeof(shape), "%zu-D", dims->len);
-    else if (ndim && ndim->type == LN_RJSON_NUMBER)
-        snprintf(shape, sizeof(shape), "%s-D", ndim->text);
-    snprintf(buf, size, "%s%s%s%s", shape,
-             *shape && (sametype || dtype) ? sameshape ? ", " : " " : "",
-             sametype ? "dtype of " : "",
-             sametype ? sametype
-             : dtype  ? dtype
-             : *shape ? ""
-                      : "any");
+    char shape[LN_MAX_NAME_LEN], dtype[LN_MAX_NAME_LEN];
+    write_shape(arg, shape, sizeof(shape));
+    write_dtype(arg, dtype, sizeof(dtype));
+    const char *between = !*shape || !*dtype                           ? ""
+                          : ln_argdesc_text(arg, LN_ARGDESC_SAMESHAPE) ? ", "
+                                                                       : " ";
+    snprintf(buf, size, "%s%s%s", *shape || *dtype ? shape : "any", between, dtype);
 }
 
 static void write_string_field(ln_cgen *line, const char *field, const char *text)

@@ -486,20 +486,20 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
 #line 487 "good.c"
 
     // outputs
-#line 172 "good.op"
-    int dst_ndim = src[0]->ndim + 1;
-#line 492 "good.c"
+    tl_dtype dst_dtype = TL_FLOAT;
+    int dst_ndim = 1;
     int *dst_dims = NULL;
 #line 175 "good.op"
     int stacked[LN_MAXDIM];
+    dst_dtype = src[0]->dtype;
+    dst_ndim = src[0]->ndim + 1;
     ln_opck_satisfy(dst_ndim <= LN_MAXDIM);
     memcpy(stacked + 1, src[0]->dims, sizeof(int) * (size_t)src[0]->ndim);
     stacked[0] = src_n;
     dst_dims = stacked;
-#line 171 "good.op"
-    ln_tensor_entry *dst_entry = ln_op_define_output(op_arg, "dst", dst_ndim, dst_dims,
-        src[0]->dtype, LN_MEM_CPU);
-#line 503 "good.c"
+#line 501 "good.c"
+    ln_tensor_entry *dst_entry = ln_op_define_output(op_arg, "dst", dst_ndim, dst_dims, dst_dtype,
+        LN_MEM_CPU);
     if (!dst_entry)
         return;
 
@@ -515,7 +515,7 @@ static void stack_cpu_run(ln_op_arg *op_arg)
     tl_tensor *dst = priv->dst;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 184 "good.op"
+#line 186 "good.op"
     if (tl_exec_gather(&exec, src, src_n, dst))
 #line 521 "good.c"
         ln_op_fail_tl(op_arg);
@@ -539,7 +539,7 @@ static const ln_arg_info stack_cpu_tensors_in[] = {
 };
 static const char *stack_cpu_in_arg_names[] = {"src", NULL};
 static const ln_arg_info stack_cpu_tensors_out[] = {
-    {.arg_name = "dst", .doc = "[n, ..]", .type = "src[0]->dtype"},
+    {.arg_name = "dst", .doc = "[n, ..]", .type = "any"},
     {.arg_name = NULL},
 };
 static const char *stack_cpu_out_arg_names[] = {"dst", NULL};
@@ -636,7 +636,7 @@ static void rows_cpu_pre_run(ln_op_arg *op_arg)
         LN_MEM_CPU);
     if (!total_entry)
         return;
-#line 205 "good.op"
+#line 207 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
 #line 642 "good.c"
 
@@ -651,7 +651,7 @@ static void rows_cpu_static_run(ln_op_arg *op_arg)
     tl_tensor *total = priv->total;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 210 "good.op"
+#line 212 "good.op"
     if (tl_exec_zeros(&exec, total))
 #line 657 "good.c"
         ln_op_fail_tl(op_arg);
@@ -665,7 +665,7 @@ static void rows_cpu_run(ln_op_arg *op_arg)
     const int dst_n = priv->dst_n;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 211 "good.op"
+#line 213 "good.op"
     if (tl_exec_scatter(&exec, src, dst, dst_n))
 #line 671 "good.c"
         ln_op_fail_tl(op_arg);
@@ -787,7 +787,7 @@ static void rows_alone_cpu_pre_run(ln_op_arg *op_arg)
         LN_MEM_CPU);
     if (!total_entry)
         return;
-#line 205 "good.op"
+#line 207 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
 #line 793 "good.c"
 
@@ -802,7 +802,7 @@ static void rows_alone_cpu_run(ln_op_arg *op_arg)
     tl_tensor **dst = priv->dst;
     const int dst_n = priv->dst_n;
 
-#line 221 "good.op"
+#line 223 "good.op"
     tl_exec_scatter(NULL, src, dst, dst_n);
 #line 808 "good.c"
 }
