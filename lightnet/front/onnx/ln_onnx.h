@@ -128,6 +128,9 @@ double ln_onnx_number_in(ln_onnx_node *n, int i, double deflt);
 /** 0 <= axis < ndim for -ndim <= axis < ndim, everything else is a failure. */
 int ln_onnx_axis(ln_onnx_node *n, int64_t axis, int ndim);
 
+/** As ln_onnx_axis, `len` of them to `axes` [LN_MAXDIM]; one that is given twice is a failure. */
+void ln_onnx_axes(ln_onnx_node *n, const int64_t *given, int len, int ndim, int *axes);
+
 /* Attributes: the default when the node does not have it; another type is a failure. Returned
  * pointers are borrowed. */
 

@@ -86,6 +86,19 @@ int ln_onnx_axis(ln_onnx_node *n, int64_t axis, int ndim)
     return 0;
 }
 
+void ln_onnx_axes(ln_onnx_node *n, const int64_t *given, int len, int ndim, int *axes)
+{
+    unsigned seen = 0;
+    if (len > ndim)
+        ln_onnx_fail(n, "%d axes, expected at most %d", len, ndim);
+    for (int i = 0; i < len && !ln_onnx_failed(n); i++) {
+        axes[i] = ln_onnx_axis(n, given[i], ndim);
+        if (seen & 1u << axes[i])
+            ln_onnx_fail(n, "axis %d is given twice, expected different axes", axes[i]);
+        seen |= 1u << axes[i];
+    }
+}
+
 /* Attributes: the rows of AttributeProto.AttributeType that are read */
 
 enum { FLOAT = 1, INT, STRING, TENSOR, GRAPH, FLOATS, INTS, STRINGS };

@@ -255,8 +255,7 @@ static int read_axes(ln_onnx_node *n, const resizing *r, int *axes)
         for (; len < r->ndim; len++)
             axes[len] = len;
     else
-        for (int i = 0; i < len; i++)
-            axes[i] = ln_onnx_axis(n, given[i], r->ndim);
+        ln_onnx_axes(n, given, len, r->ndim, axes);
     return len;
 }
 

@@ -33,20 +33,6 @@ static const int64_t *given_axes(ln_onnx_node *n, int since, int input, int *len
     return n->opset >= since ? ln_onnx_ints_in(n, input, len) : ln_onnx_ints(n, "axes", len);
 }
 
-/** Resolves `len` different axes of a tensor with `ndim` dimensions to `axes` [LN_MAXDIM]. */
-static void resolve_axes(ln_onnx_node *n, const int64_t *given, int len, int ndim, int *axes)
-{
-    unsigned seen = 0;
-    if (len > ndim)
-        ln_onnx_fail(n, "%d axes, expected at most %d", len, ndim);
-    for (int i = 0; i < len && !ln_onnx_failed(n); i++) {
-        axes[i] = ln_onnx_axis(n, given[i], ndim);
-        if (seen & 1u << axes[i])
-            ln_onnx_fail(n, "axis %d is given twice, expected different axes", axes[i]);
-        seen |= 1u << axes[i];
-    }
-}
-
 /** A tensor of indices as TL_INT64. */
 static const char *as_int64(ln_onnx_node *n, const char *src)
 {
@@ -184,7 +170,7 @@ static void translate_squeeze(ln_onnx_node *n)
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     int len, axes[LN_MAXDIM] = {0}, dims[LN_MAXDIM], ndim = 0, goes[LN_MAXDIM] = {0}, n_axes = 0;
     const int64_t *const given = given_axes(n, 13, 1, &len);
-    resolve_axes(n, given, len, t->ndim, axes);
+    ln_onnx_axes(n, given, len, t->ndim, axes);
     if (ln_onnx_failed(n))
         return;
     for (int k = 0; k < len; k++)
@@ -212,7 +198,7 @@ static void translate_unsqueeze(ln_onnx_node *n)
         return;
     }
     const int ndim = t->ndim + len;
-    resolve_axes(n, given, len, ndim, axes);
+    ln_onnx_axes(n, given, len, ndim, axes);
     for (int k = 0; k < len; k++)
         dims[axes[k]] = -1;
     for (int i = 0, own = 0; i < ndim; i++)
@@ -229,7 +215,7 @@ static void translate_transpose(ln_onnx_node *n)
     if (perm && len != ndim)
         ln_onnx_fail(n, "attribute 'perm' has %d axes, expected %d", len, ndim);
     if (perm)
-        resolve_axes(n, perm, len, ndim, axes);
+        ln_onnx_axes(n, perm, len, ndim, axes);
     else
         for (int i = 0; i < ndim; i++)
             axes[i] = ndim - 1 - i;
@@ -415,7 +401,7 @@ static void slice_to(ln_onnx_node *n)
         steps[i] = given_steps ? clamp_to_int(given_steps[i]) : 1;
     }
     if (given_axes)
-        resolve_axes(n, given_axes, n_axes, t->ndim, axes);
+        ln_onnx_axes(n, given_axes, n_axes, t->ndim, axes);
     const char *const from = as_int64(n, starts), *const to = as_int64(n, ends);
     ln_onnx_begin(n, "stride_slice_to");
     ln_onnx_arg(n, "src", src);
@@ -456,7 +442,7 @@ static void translate_slice(ln_onnx_node *n)
             ln_onnx_fail(n, "a step of 0, expected another");
     }
     if (axes)
-        resolve_axes(n, axes, n_axes, t->ndim, s.axes);
+        ln_onnx_axes(n, axes, n_axes, t->ndim, s.axes);
     if (!ln_onnx_failed(n))
         emit_slice(n, src, &s);
 }
@@ -497,7 +483,7 @@ static void emit_pads(ln_onnx_node *n, const int64_t *pads, int n_pads, const in
     for (int i = 0; i < ndim; i++)
         axes[i] = i;
     if (given)
-        resolve_axes(n, given, n_given, ndim, axes);
+        ln_onnx_axes(n, given, n_given, ndim, axes);
     if (ln_onnx_failed(n))
         return;
     for (int i = 0; i < n_axes; i++) {
@@ -540,7 +526,7 @@ static void translate_center_crop_pad(ln_onnx_node *n)
         ln_onnx_fail(n, "%d lengths, expected one for each of %d axes", n_wanted,
                      given ? n_axes : t->ndim);
     if (given)
-        resolve_axes(n, given, n_axes, t->ndim, axes);
+        ln_onnx_axes(n, given, n_axes, t->ndim, axes);
     for (int i = 0; i < n_wanted && !ln_onnx_failed(n); i++) {
         if (wanted[i] < 0)
             ln_onnx_fail(n, "a length of %lld, expected at least 0", (long long)wanted[i]);
