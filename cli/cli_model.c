@@ -54,7 +54,6 @@ static int read_source(ln_context *ctx, const char *source)
     return status;
 }
 
-// Returns 0, or CLI_FAILED after a message.
 // The file of "NAME=FILE", with the name in `name`. NULL: the argument is a file for the next input
 // in order, also one with '=' in its own name.
 static const char *split_name(const char *arg, char name[LN_MAX_NAME_LEN])
