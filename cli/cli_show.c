@@ -15,8 +15,9 @@ static void print_interface(const ln_context *ctx, const char *title, const ln_l
     {
         const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, name);
         char shape[LN_MAX_SHAPE];
-        printf("%-10s %s %s %s\n", title, name, tl_dtype_name(te->tensor->dtype),
-               ln_sprint_shape(shape, sizeof(shape), te->tensor->ndim, te->tensor->dims));
+        printf("%-10s %s %s %s%s\n", title, name, tl_dtype_name(te->tensor->dtype),
+               ln_sprint_shape(shape, sizeof(shape), te->tensor->ndim, te->tensor->dims),
+               te->isdynamic ? " at most" : "");
     }
 }
 
