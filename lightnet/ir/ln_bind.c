@@ -8,6 +8,7 @@
 typedef struct binding {
     char *name; /* NULL: of the next input in order */
     tl_tensor *tensor;
+    int is_used;
 } binding;
 
 static void free_binding(void *data)
@@ -52,12 +53,14 @@ int ln_context_bind_input(ln_context *ctx, const char *name, const tl_tensor *va
 
 static const tl_tensor *find_named(const ln_context *ctx, const char *name)
 {
-    const binding *b;
+    binding *b;
     const tl_tensor *found = NULL;
     LN_LIST_FOREACH(b, ctx->bound)
     {
-        if (b->name && ln_streq(b->name, name))
-            found = b->tensor;
+        if (!b->name || !ln_streq(b->name, name))
+            continue;
+        b->is_used = 1;
+        found = b->tensor;
     }
     return found;
 }
@@ -79,6 +82,19 @@ const tl_tensor *ln_bind_find(const ln_context *ctx, const char *name, int index
             return b->tensor;
     }
     return NULL;
+}
+
+void ln_bind_warn(const ln_context *ctx)
+{
+    const binding *b;
+    LN_LIST_FOREACH(b, ctx->bound)
+    {
+        if (b->name && b->tensor && !b->tensor->data && !b->is_used)
+            ln_warn(ctx,
+                    "%s: the shape given for '%s' does nothing: no input and no size of that name "
+                    "is open",
+                    ctx->source, b->name);
+    }
 }
 
 int ln_bind_fix(ln_context *ctx, const char *tname)

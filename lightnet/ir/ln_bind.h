@@ -15,6 +15,9 @@ const tl_tensor *ln_bind_find(const ln_context *ctx, const char *name, int index
 /** Whether something was said by that name. */
 int ln_bind_has(const ln_context *ctx, const char *name);
 
+/** Warns of shapes that were said of names which the model, read by now, did not ask for. */
+void ln_bind_warn(const ln_context *ctx);
+
 /** Notes that shapes were decided on the value of tensor `tname`: it must stay what it is. */
 int ln_bind_fix(ln_context *ctx, const char *tname);
 

@@ -267,6 +267,7 @@ static int init_map(ln_context *ctx, const char *name, ln_filemap *map)
         ln_context_cleanup(ctx);
         return -1;
     }
+    ln_bind_warn(ctx);
     return 0;
 }
 
