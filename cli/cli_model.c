@@ -41,9 +41,14 @@ static void print_message(void *data, ln_msg_level level, const char *text)
         fprintf(stderr, "%s: %s\n", level == LN_MSG_DEBUG ? "debug" : "warning", text);
 }
 
+static int is_standard_input(const char *file)
+{
+    return !strcmp(file, "-");
+}
+
 static int read_source(ln_context *ctx, const char *source)
 {
-    if (strcmp(source, "-"))
+    if (!is_standard_input(source))
         return ln_context_init(ctx, source);
     size_t len;
     char *text = ln_read_stream(stdin, "standard input", &len);
@@ -54,11 +59,21 @@ static int read_source(ln_context *ctx, const char *source)
     return status;
 }
 
+// The '=' of "NAME=FILE": the first one that a file stands behind, since a name may have one too;
+// the first one where there is no such file; or NULL.
+static const char *find_equals(const char *arg)
+{
+    const char *first = strchr(arg, '='), *equals = first;
+    while (equals && !is_standard_input(equals + 1) && access(equals + 1, F_OK))
+        equals = strchr(equals + 1, '=');
+    return equals ? equals : first;
+}
+
 // The file of "NAME=FILE", with the name in `name`. NULL: the argument is a file for the next input
 // in order, also one with '=' in its own name.
 static const char *split_name(const char *arg, char name[LN_MAX_NAME_LEN])
 {
-    const char *equals = strchr(arg, '=');
+    const char *equals = find_equals(arg);
     if (!equals || equals - arg >= LN_MAX_NAME_LEN || !access(arg, F_OK))
         return NULL;
     memcpy(name, arg, (size_t)(equals - arg));
@@ -262,8 +277,9 @@ static const tl_tensor *record(const ln_context *ctx, const char *name)
     return ln_tensor_table_find(ctx->tensor_table, name)->tensor;
 }
 
-int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *name, const char *file)
+int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *name, const char *arg)
 {
+    const char *file = is_standard_input(arg) ? "/dev/stdin" : arg;
     ln_image_format format = {.bgr = opt->bgr, .nhwc = opt->nhwc};
     ln_error err;
     ln_error_clear(&err);
@@ -297,9 +313,11 @@ static int fail_missing(const ln_context *ctx, const char *name)
 {
     const tl_tensor *t = record(ctx, name);
     char shape[LN_MAX_SHAPE];
-    return cli_fail("%s: input '%s' (%s %s) is not given; use -i %s=FILE", ctx->source, name,
+    // Names of ONNX models may have what a shell takes for something else.
+    const char *quote = strpbrk(name, " \t;&|<>()$`\"*?[]#~!{}\\") ? "'" : "";
+    return cli_fail("%s: input '%s' (%s %s) is not given; use -i %s%s=FILE%s", ctx->source, name,
                     tl_dtype_name(t->dtype),
-                    ln_sprint_shape(shape, sizeof(shape), t->ndim, t->dims), name);
+                    ln_sprint_shape(shape, sizeof(shape), t->ndim, t->dims), quote, name, quote);
 }
 
 // Beside the inputs, other tensors that the model makes from nothing can be given by name.

@@ -40,9 +40,9 @@ int cli_model_set_inputs(ln_context *ctx, const cli_options *opt, int random);
 /** cli_model_read, cli_model_load and cli_model_set_inputs. NULL after a message. */
 ln_context *cli_model_open(const cli_options *opt, int random);
 
-/** Gives input `name` its data from `file`, as --mean, --scale, --bgr and --layout say. */
-int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *name,
-                        const char *file);
+/** Gives input `name` its data from file `arg`, "-" for standard input, as --mean, --scale, --bgr
+ * and --layout say. */
+int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *name, const char *arg);
 
 /** Prints the context's error, after the model's name unless it names a file already. Returns
  * CLI_FAILED. */
