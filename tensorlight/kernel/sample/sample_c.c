@@ -145,17 +145,6 @@ typedef struct extent {
     int samples;
 } extent;
 
-static extent extent_of(const tl_roi_param *param, double from, double to, int size)
-{
-    const double shift = param->is_half_pixel ? 0.5 : 0;
-    const double start = from * param->scale - shift;
-    double len = to * param->scale - shift - start;
-    if (!param->is_half_pixel && len < 1)
-        len = 1;
-    const double samples = param->samples > 0 ? param->samples : ceil(len / size);
-    return (extent){start, len / size, samples > 0 ? (int)samples : 0};
-}
-
 /** Where bin `k` of a rounded region begins and ends, cut at the image. */
 static void pooled_bin(double start, double bin, int k, int in, int *begin, int *end)
 {

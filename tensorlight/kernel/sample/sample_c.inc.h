@@ -54,6 +54,18 @@ static double NAME(roi_bin, c)(const tl_roi_job *job, const T *plane, extent row
     return count == 0 ? 0 : job->param.is_max ? result : result / count;
 }
 
+/** In the type that computes: the number of samples jumps where the length of a bin is whole, which
+ * more digits of the scale than the corners have would miss. */
+static extent NAME(extent_of, c)(const tl_roi_param *param, C from, C to, int size)
+{
+    const C shift = param->is_half_pixel ? (C)0.5 : 0, scale = (C)param->scale;
+    const C start = from * scale - shift, end = to * scale - shift;
+    const C whole = end - start, len = !param->is_half_pixel && whole < 1 ? 1 : whole;
+    const C bin = len / (C)size;
+    const double samples = param->samples > 0 ? param->samples : ceil((double)bin);
+    return (extent){(double)start, (double)bin, samples > 0 ? (int)samples : 0};
+}
+
 void NAME(tl_roi_align, c)(void *arg, size_t begin, size_t end)
 {
     const tl_roi_job *const job = arg;
@@ -69,9 +81,9 @@ void NAME(tl_roi_align, c)(void *arg, size_t begin, size_t end)
             (const T *)job->src + ((size_t)image * job->channels + c) * job->in[0] * job->in[1];
         T *dst = (T *)job->dst + unit * size[0] * size[1];
         const extent columns =
-            extent_of(&job->param, (double)LOAD(roi[0]), (double)LOAD(roi[2]), size[1]);
+            NAME(extent_of, c)(&job->param, (C)LOAD(roi[0]), (C)LOAD(roi[2]), size[1]);
         const extent rows =
-            extent_of(&job->param, (double)LOAD(roi[1]), (double)LOAD(roi[3]), size[0]);
+            NAME(extent_of, c)(&job->param, (C)LOAD(roi[1]), (C)LOAD(roi[3]), size[0]);
         for (int i = 0; i < size[0]; i++)
             for (int j = 0; j < size[1]; j++)
                 *dst++ = STORE((C)NAME(roi_bin, c)(job, plane, rows, columns, i, j));

@@ -158,6 +158,24 @@ START_TEST(a_region_of_a_ramp_is_a_ramp)
 }
 END_TEST
 
+START_TEST(whole_bins_of_a_region_take_one_sample_each)
+{
+    // 5 * 0.8 is 4 in floats, and more than 4 where the float 0.8 meets more digits: then each bin
+    // would take two samples. One sample hits the elements.
+    const tl_roi_param param = {.size = {1, 4}, .scale = (double)0.8F, .is_half_pixel = 1};
+    nn_room room = {0};
+    const double squares[] = {0, 1, 4, 9, 16, 25};
+    tl_tensor *const src = nn_given(&room, TL_FLOAT, 4, (int[]){1, 1, 1, 6}, squares);
+    tl_tensor *const rois = nn_given(&room, TL_FLOAT, 2, (int[]){1, 4}, (double[]){0, 0, 5, 1});
+    tl_tensor *const batch = nn_given(&room, TL_INT32, 1, (int[]){1}, (double[]){0});
+    tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 4, (int[]){1, 1, 1, 4});
+    ck_assert_ptr_eq(tl_tensor_roi_align(src, rois, batch, dst, &param), dst);
+    for (size_t i = 0; i < 4; i++)
+        nn_check_near(dst, i, squares[i], 1e-5);
+    nn_close(&room);
+}
+END_TEST
+
 /* ---- columns and back ---- */
 
 START_TEST(columns_that_are_not_moved_are_windows_and_col2im_counts_them)
@@ -211,5 +229,6 @@ LN_TEST_MAIN("sample", positions_of_elements_give_the_elements,
              what_lies_outside_is_0_the_border_or_a_mirror,
              a_mirror_repeats_and_what_is_no_number_stays_inside, threads_do_not_change_the_result,
              regions_that_are_not_there_are_refused, a_region_of_a_ramp_is_a_ramp,
+             whole_bins_of_a_region_take_one_sample_each,
              columns_that_are_not_moved_are_windows_and_col2im_counts_them,
              a_tap_that_is_moved_out_of_numbers_gives_0)
