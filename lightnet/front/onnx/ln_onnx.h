@@ -114,6 +114,10 @@ const int64_t *ln_onnx_ints_in(ln_onnx_node *n, int i, int *len);
 /** Whether the value of input `i` is known only at run time. */
 int ln_onnx_varies(ln_onnx_node *n, int i);
 
+/** Input `i` if its value is known only at run time, for an input that sets a parameter; otherwise
+ *  NULL. */
+const char *ln_onnx_setter(ln_onnx_node *n, int i);
+
 /** As ln_onnx_ints_in, also of an input that varies with sizes that are known only at run time: the
  * value for the largest sizes. */
 const int64_t *ln_onnx_largest_ints_in(ln_onnx_node *n, int i, int *len);

@@ -215,6 +215,11 @@ int ln_onnx_varies(ln_onnx_node *n, int i)
     return tensor && ln_onnx_variation_of(n->model, tensor) > LN_ONNX_BOUND;
 }
 
+const char *ln_onnx_setter(ln_onnx_node *n, int i)
+{
+    return ln_onnx_varies(n, i) ? ln_onnx_in(n, i) : NULL;
+}
+
 static const tl_tensor *decisive(ln_onnx_node *n, int i, ln_onnx_variation worst)
 {
     const char *tensor = ln_onnx_optional(n, i);

@@ -2,7 +2,6 @@
 // ONNX operators that make few elements of many along axes: reductions, indices of extremes,
 // cumulative sums and products, the k best.
 
-#include "front/onnx/ln_onnx_model.h"
 #include "front/onnx/ln_onnx_rows.h"
 
 /* ---- reductions ---- */
@@ -102,13 +101,6 @@ static void translate_cum_prod(ln_onnx_node *n)
 
 /* ---- the k best ---- */
 
-/** The input that says k, if it does so only at run time; NULL: k is known. */
-static const char *k_at_run_time(ln_onnx_node *n)
-{
-    const char *const k = n->opset < 10 ? NULL : ln_onnx_in(n, 1);
-    return k && ln_onnx_variation_of(n->model, k) > LN_ONNX_BOUND ? k : NULL;
-}
-
 static void translate_topk(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
@@ -116,7 +108,7 @@ static void translate_topk(ln_onnx_node *n)
     const int axis = ln_onnx_axis(n, ln_onnx_int(n, "axis", -1), t->ndim);
     if (ln_onnx_failed(n))
         return;
-    const char *const k_now = k_at_run_time(n);
+    const char *const k_now = n->opset < 10 ? NULL : ln_onnx_setter(n, 1);
     const int64_t k = k_now           ? t->dims[axis]
                       : n->opset < 10 ? ln_onnx_int(n, "k", 1)
                                       : ln_onnx_int_in(n, 1, 1);

@@ -348,6 +348,7 @@ static void translate_split(ln_onnx_node *n)
 typedef struct slice {
     int len;
     int axes[LN_MAXDIM], starts[LN_MAXDIM], ends[LN_MAXDIM], steps[LN_MAXDIM];
+    const char *starts_now, *ends_now; /* where they are known only at run time */
 } slice;
 
 static int takes_all(const slice *s, const tl_tensor *t)
@@ -359,7 +360,7 @@ static int takes_all(const slice *s, const tl_tensor *t)
             tl_slice_length(dim, s->starts[i], s->ends[i], s->steps[i], &first) != dim)
             return 0;
     }
-    return 1;
+    return !s->starts_now && !s->ends_now;
 }
 
 static void emit_slice(ln_onnx_node *n, const char *src, const slice *s)
@@ -370,6 +371,8 @@ static void emit_slice(ln_onnx_node *n, const char *src, const slice *s)
     }
     ln_onnx_begin(n, "stride_slice");
     ln_onnx_arg(n, "src", src);
+    ln_onnx_arg(n, "starts_now", s->starts_now);
+    ln_onnx_arg(n, "ends_now", s->ends_now);
     ln_onnx_set_ints(n, "axes", s->len, s->axes);
     ln_onnx_set_ints(n, "starts", s->len, s->starts);
     ln_onnx_set_ints(n, "ends", s->len, s->ends);
@@ -383,63 +386,46 @@ static const int64_t *slice_list(ln_onnx_node *n, const char *name, int input, i
     return n->opset >= 10 ? ln_onnx_ints_in(n, input, len) : ln_onnx_ints(n, name, len);
 }
 
-/** Starts or ends that are known only at run time; axes and steps are not. */
-static void slice_to(ln_onnx_node *n)
+/** Reads the starts or ends and returns how many there are, -1: not given. Those that are known
+ *  only at run time, `*now`, stand here for as much as they can take: everything from the end that
+ *  the step comes from, up to the other one. */
+static int slice_bounds(ln_onnx_node *n, const char *name, int input, const int *steps, int *bounds,
+                        const char **now)
 {
-    const char *const src = ln_onnx_in(n, 0);
-    const char *const starts = ln_onnx_in(n, 1), *const ends = ln_onnx_in(n, 2);
-    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
-    int n_axes, n_steps, axes[LN_MAXDIM], steps[LN_MAXDIM];
-    const int64_t *const given_axes = ln_onnx_ints_in(n, 3, &n_axes);
-    const int64_t *const given_steps = ln_onnx_ints_in(n, 4, &n_steps);
-    const int len = ln_onnx_tensor_of(n, starts)->len;
-    if (len > t->ndim || (given_axes && n_axes != len) || (given_steps && n_steps != len))
-        ln_onnx_fail(n, "%d starts, %d axes and %d steps, expected as many of each", len, n_axes,
-                     n_steps);
-    for (int i = 0; i < len && !ln_onnx_failed(n); i++) {
-        axes[i] = i;
-        steps[i] = given_steps ? clamp_to_int(given_steps[i]) : 1;
+    int len;
+    const int is_end = input == 2;
+    *now = n->opset >= 10 ? ln_onnx_setter(n, input) : NULL;
+    if (!*now) {
+        const int64_t *const given = slice_list(n, name, input, &len);
+        return given ? to_ints(n, name, given, len, bounds) : -1;
     }
-    if (given_axes)
-        ln_onnx_axes(n, given_axes, n_axes, t->ndim, axes);
-    const char *const from = as_int64(n, starts), *const to = as_int64(n, ends);
-    ln_onnx_begin(n, "stride_slice_to");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_arg(n, "starts", from);
-    ln_onnx_arg(n, "ends", to);
-    ln_onnx_set_ints(n, "axes", len, axes);
-    ln_onnx_set_ints(n, "steps", len, steps);
-    ln_onnx_end(n, "dst", 0);
+    len = ln_onnx_tensor_of(n, *now)->len;
+    for (int i = 0; i < len && i < LN_MAXDIM; i++)
+        bounds[i] = (steps[i] > 0) == is_end ? INT_MAX : INT_MIN;
+    return len;
 }
 
 static void translate_slice(ln_onnx_node *n)
 {
-    if (n->opset >= 10 && (ln_onnx_varies(n, 1) || ln_onnx_varies(n, 2))) {
-        slice_to(n);
-        return;
-    }
-
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     slice s = {0};
-    int n_starts, n_ends, n_axes, n_steps;
-    const int64_t *const starts = slice_list(n, "starts", 1, &n_starts);
-    const int64_t *const ends = slice_list(n, "ends", 2, &n_ends);
+    int n_axes, n_steps;
     const int64_t *const axes = slice_list(n, "axes", 3, &n_axes);
     const int64_t *const steps = slice_list(n, "steps", 4, &n_steps);
-    if (!starts || !ends || n_ends != n_starts || (axes && n_axes != n_starts) ||
-        (steps && n_steps != n_starts) || n_starts > t->ndim) {
-        ln_onnx_fail(n, "%d starts, %d ends, %d axes and %d steps, expected as many of each",
-                     n_starts, n_ends, n_axes, n_steps);
-        return;
-    }
-    s.len = to_ints(n, "starts", starts, n_starts, s.starts);
-    to_ints(n, "ends", ends, n_ends, s.ends);
-    for (int i = 0; i < s.len; i++) {
+    for (int i = 0; i < LN_MAXDIM; i++) {
         s.axes[i] = i;
-        s.steps[i] = steps ? clamp_to_int(steps[i]) : 1;
+        s.steps[i] = i < n_steps ? clamp_to_int(steps[i]) : 1;
         if (s.steps[i] == 0)
             ln_onnx_fail(n, "a step of 0, expected another");
+    }
+    s.len = slice_bounds(n, "starts", 1, s.steps, s.starts, &s.starts_now);
+    const int n_ends = slice_bounds(n, "ends", 2, s.steps, s.ends, &s.ends_now);
+    if (s.len < 0 || n_ends != s.len || (axes && n_axes != s.len) || (steps && n_steps != s.len) ||
+        s.len > t->ndim) {
+        ln_onnx_fail(n, "%d starts, %d ends, %d axes and %d steps, expected as many of each",
+                     s.len < 0 ? 0 : s.len, n_ends < 0 ? 0 : n_ends, n_axes, n_steps);
+        return;
     }
     if (axes)
         ln_onnx_axes(n, axes, n_axes, t->ndim, s.axes);
@@ -542,14 +528,12 @@ static void translate_center_crop_pad(ln_onnx_node *n)
 static void emit_expand(ln_onnx_node *n, const char *src, int i)
 {
     int len, dims[LN_MAXDIM];
-    const char *const shape = ln_onnx_in(n, i);
-    const int varies = ln_onnx_varies(n, i);
+    ln_onnx_in(n, i);
     const int64_t *const largest = ln_onnx_largest_ints_in(n, i, &len);
     const int ndim = to_ints(n, "dimensions", largest, len, dims);
-    const char *const by = varies ? as_int64(n, shape) : NULL;
-    ln_onnx_begin(n, varies ? "expand_to" : "expand");
+    ln_onnx_begin(n, "expand");
     ln_onnx_arg(n, "src", src);
-    ln_onnx_arg(n, "shape", by);
+    ln_onnx_arg(n, "dims_now", ln_onnx_setter(n, i));
     ln_onnx_set_ints(n, "dims", ndim, dims);
     ln_onnx_end(n, "dst", 0);
 }
