@@ -301,6 +301,10 @@ BEHIND = [
      lambda n: np.arange(10)[:n.shape[1]:-1]),
     ("Slice of itself from a computed start, without the last",
      [node("Shape", ["n"], ["b"], end=1), node("Slice", ["n", "b", "last", "one"], ["y"])], lambda n: n[:, 2:-1]),
+    ("Split into computed lengths",
+     [node("Shape", ["n"], ["s"], start=1), node("Div", ["s", "two"], ["half"]), node("Sub", ["s", "half"], ["rest"]),
+      node("Concat", ["half", "rest"], ["lens"], axis=0), node("Split", ["n", "lens"], ["z", "y"], axis=1)],
+     lambda n: n[:, n.shape[1] // 2:]),
     ("Slice from data on", [node("Size", ["n"], ["z"]), node("Unique", ["n"], ["u"]),
                             node("Concat", ["u", "nine"], ["c"], axis=0), node("Slice", ["c", "zero", "one"], ["from"]),
                             node("Slice", ["ten", "from", "far", "zero", "two"], ["y"])],
@@ -309,7 +313,8 @@ BEHIND = [
 CONSTANTS = {"zero": ints(0), "one": ints(1), "ones": ints(1, 1), "open": ints(-1), "split": ints(0, 1, -1), "far": ints(2**62),
              "last": ints(-1), "before": ints(-2**62), "pads": ints(0, 1, 0, 2), "shape": ints(3, 1, 1), "far1": ints(4),
              "values": f32(0, 1), "scalar0": np.int64(0), "scalar1": np.int64(1), "scalar_1": np.int64(-1),
-             "ten": np.arange(10), "nine": ints(9), "two": ints(2)}
+             "ten": np.arange(10), "nine": ints(9), "two": ints(2),
+             "twelve": ints(12)}
 
 
 def behind(nodes, opset=17):

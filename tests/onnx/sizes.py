@@ -30,6 +30,16 @@ REFUSED = [
     ("and a diagonal", [node("EyeLike", ["n"], ["y"])], "a size that is known only at run time"),
 ]
 
+# The same of what only a run can find wrong, where NonZero finds 11 elements.
+FAILING = [
+    ("lengths that do not add up fail the run",
+     [node("Shape", ["n"], ["e"], start=1), node("Concat", ["e", "one"], ["l"], axis=0), node("Split", ["n", "l"], ["y", "z"], axis=1)],
+     "has the sum 12, expected that axis 1 of 'src' has, 11"),
+    ("a negative length fails the run",
+     [node("Shape", ["n"], ["e"], start=1), node("Sub", ["e", "twelve"], ["l"]), node("Expand", ["one", "l"], ["y"])],
+     "parameter 'dims' is [-1], expected every element >= 0"),
+]
+
 
 class Context:
     """A model that is read, compiled and loaded without knowing its input x."""
@@ -95,6 +105,11 @@ def main():
         for sentence, nodes, words in REFUSED:
             context = open_model(library, folder, behind(nodes, opset=18))
             tap.check(sentence, [] if context.failed and words in context.error() else [f"expected {words!r}: {context.error()}"])
+            library.ln_context_free(context.this)
+        for sentence, nodes, words in FAILING:
+            context = open_model(library, folder, behind(nodes))
+            failed = not context.failed and context.run(X, np.dtype(np.int64)) is None
+            tap.check(sentence, [] if failed and words in context.error() else [f"expected {words!r}: {context.error()}"])
             library.ln_context_free(context.this)
     tap.end()
 

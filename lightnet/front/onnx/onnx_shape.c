@@ -302,10 +302,11 @@ static void even_lens(ln_onnx_node *n, int dim, int parts, int may_differ, int *
         lens[i] = i < parts - 1 ? most : dim - most * (parts - 1);
 }
 
-static void emit_split(ln_onnx_node *n, const char *src, int axis, int parts, const int *lens)
+static void emit_split(ln_onnx_node *n, const char *lens_now, int axis, int parts, const int *lens)
 {
     ln_onnx_begin(n, "split");
-    ln_onnx_arg(n, "src", src);
+    ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
+    ln_onnx_arg(n, "lens_now", lens_now);
     ln_onnx_set_int(n, "axis", axis);
     ln_onnx_set_ints(n, "lens", parts, lens);
     for (int i = 0; i < parts; i++) {
@@ -318,29 +319,38 @@ static void emit_split(ln_onnx_node *n, const char *src, int axis, int parts, co
     }
 }
 
+/** The lengths of the parts of an axis of length `dim`: those that are given, `len` of them; where
+ *  they are known only at run time, the most that each can have; otherwise even ones. */
+static void split_lens(ln_onnx_node *n, const char *lens_now, const int64_t *given, int len,
+                       int dim, int parts, int *lens)
+{
+    const int64_t wanted = given || lens_now ? len : ln_onnx_int(n, "num_outputs", parts);
+    if (wanted != parts || ln_onnx_int(n, "num_outputs", parts) != parts)
+        ln_onnx_fail(n, "%d outputs, expected %lld", parts, (long long)wanted);
+    else if (!given && !lens_now)
+        even_lens(n, dim, parts, n->opset >= 18, lens);
+    else
+        for (int i = 0; i < parts; i++)
+            lens[i] = lens_now ? dim : clamp_to_int(given[i]);
+}
+
 static void translate_split(ln_onnx_node *n)
 {
-    const char *const src = ln_onnx_in(n, 0);
-    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, ln_onnx_in(n, 0));
     const int axis = ln_onnx_axis(n, ln_onnx_int(n, "axis", 0), t->ndim);
     const int parts = (int)n->proto->n_output;
-    int len = 0;
-    const int64_t *given = n->opset >= 2 && n->opset < 13 ? ln_onnx_ints(n, "split", &len) : NULL;
-    if (n->opset >= 13 || ln_onnx_has_input(n, 1))
-        given = ln_onnx_ints_in(n, 1, &len);
-    else if (n->opset == 1)
-        given = ln_onnx_ints(n, "split", &len);
-    if (ln_onnx_int(n, "num_outputs", parts) != parts || (given && len != parts))
-        ln_onnx_fail(n, "%d outputs, expected %lld", parts,
-                     given ? (long long)len : (long long)ln_onnx_int(n, "num_outputs", parts));
+    const int by_input = n->opset >= 13 || ln_onnx_has_input(n, 1);
+    const char *const lens_now = by_input ? ln_onnx_setter(n, 1) : NULL;
+    const int64_t *given = NULL;
+    int len = lens_now ? ln_onnx_tensor_of(n, lens_now)->len : 0;
+    if (!lens_now)
+        given = by_input ? ln_onnx_ints_in(n, 1, &len) : ln_onnx_ints(n, "split", &len);
     int *const lens = ln_onnx_failed(n) ? NULL : malloc(sizeof(*lens) * (size_t)(parts + 1));
     if (!lens)
         return;
-    for (int i = 0; given && i < parts; i++)
-        lens[i] = clamp_to_int(given[i]);
-    if (!given)
-        even_lens(n, t->dims[axis], parts, n->opset >= 18, lens);
-    emit_split(n, src, axis, parts, lens);
+    split_lens(n, lens_now, given, len, t->dims[axis], parts, lens);
+    if (!ln_onnx_failed(n))
+        emit_split(n, lens_now, axis, parts, lens);
     free(lens);
 }
 
