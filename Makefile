@@ -10,7 +10,8 @@ JOBS   ?= $(shell nproc)
 all: $(BUILD)/build.ninja ## build everything, optimized, in $(BUILD)/
 	@ninja -C $(BUILD) -j$(JOBS)
 
-run: all ## build, then run the example of the IR document and the digit network
+run: $(BUILD)/build.ninja ## build the program, then run the example of the IR document and the digit network
+	@ninja -C $(BUILD) -j$(JOBS) cli/lightnet
 	@tools/demo $(BUILD)
 
 test: packages ## build and run all tests: gcc, clang, sanitizers, formatting, clang-tidy
