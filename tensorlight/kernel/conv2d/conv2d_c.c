@@ -23,32 +23,13 @@ typedef struct rectangle {
     int height, width;
 } rectangle;
 
-/** Along one axis: where a tap finds src and a tile. For k = begin .. end-1 the element k *
- *  src_step + src_offset of src adds to the element k * acc_step + acc_offset of the tile. */
-typedef struct meeting {
-    int begin, end;
-    int64_t src_step, src_offset;
-    int64_t acc_step, acc_offset;
-} meeting;
-
 /** Axis 0: rows, 1: columns; the tile has `len` positions from `start`. */
-static meeting meet(const tl_conv2d_job *job, int is_transposed, int axis, int start, int len,
-                    int tap)
+static tl_window_meeting meet(const tl_conv2d_job *job, int is_transposed, int axis, int start,
+                              int len, int tap)
 {
     const int in = axis ? job->iw : job->ih;
-    const int stride = job->param.stride[axis];
     const int64_t shift = (int64_t)tap * job->param.dilation[axis] - job->param.padding[axis];
-    meeting m = {.src_step = 1, .acc_step = 1};
-    if (is_transposed) {
-        m.acc_step = stride;
-        m.acc_offset = shift - start;
-        tl_window_hits(in, stride, m.acc_offset, len, &m.begin, &m.end);
-    } else {
-        m.src_step = stride;
-        m.src_offset = (int64_t)start * stride + shift;
-        tl_window_hits(len, stride, m.src_offset, in, &m.begin, &m.end);
-    }
-    return m;
+    return tl_window_meet(is_transposed, in, job->param.stride[axis], shift, start, len);
 }
 
 /** The index of the weight of tap [i, j] between channel `c` of a group and channel `oc` of dst. */

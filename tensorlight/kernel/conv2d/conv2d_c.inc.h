@@ -28,7 +28,8 @@ static void NAME(add_row, c)(C *restrict acc, ptrdiff_t acc_step, const T *restr
 
 /** Adds what one tap contributes to the tile from `n_planes` planes of src. */
 static void NAME(add_tap, c)(const tl_conv2d_job *job, C *acc, int acc_width, const T *src,
-                             meeting rows, meeting columns, const C *w, int n_planes)
+                             tl_window_meeting rows, tl_window_meeting columns, const C *w,
+                             int n_planes)
 {
     if (columns.begin == columns.end)
         return;
@@ -51,9 +52,9 @@ static void NAME(add_channels, c)(const tl_conv2d_job *job, int is_transposed, c
     const T *const weight = job->weight;
     const int kh = job->param.size[0], kw = job->param.size[1];
     for (int i = 0; i < kh; i++) {
-        const meeting rows = meet(job, is_transposed, 0, tile.y, tile.height, i);
+        const tl_window_meeting rows = meet(job, is_transposed, 0, tile.y, tile.height, i);
         for (int j = 0; j < kw; j++) {
-            const meeting columns = meet(job, is_transposed, 1, tile.x, tile.width, j);
+            const tl_window_meeting columns = meet(job, is_transposed, 1, tile.x, tile.width, j);
             C w[BLOCK];
             for (int b = 0; b < n_planes; b++)
                 w[b] = LOAD(weight[weight_index(job, is_transposed, c + b, oc, i, j)]);

@@ -66,29 +66,14 @@ static ptrdiff_t joined_line(const tl_convnd_job *job, int is_transposed, const 
     return index;
 }
 
-/** Along the last axis: for k = begin .. end-1 the element k * src_step + src_offset of a line of
- *  src adds to the element k * acc_step + acc_offset of the piece. */
-typedef struct meeting {
-    int begin, end;
-    int64_t src_step, src_offset;
-    int64_t acc_step, acc_offset;
-} meeting;
-
-static meeting meet(const tl_convnd_job *job, int is_transposed, int start, int len, int tap)
+/** Along the last axis: the piece of a line of dst has `len` positions from `start`. */
+static tl_window_meeting meet(const tl_convnd_job *job, int is_transposed, int start, int len,
+                              int tap)
 {
-    const int last = job->windows.n - 1, in = job->in[last], stride = job->windows.stride[last];
+    const int last = job->windows.n - 1;
     const int64_t shift = (int64_t)tap * job->windows.dilation[last] - job->windows.padding[last];
-    meeting m = {.src_step = 1, .acc_step = 1};
-    if (is_transposed) {
-        m.acc_step = stride;
-        m.acc_offset = shift - start;
-        tl_window_hits(in, stride, m.acc_offset, len, &m.begin, &m.end);
-    } else {
-        m.src_step = stride;
-        m.src_offset = (int64_t)start * stride + shift;
-        tl_window_hits(len, stride, m.src_offset, in, &m.begin, &m.end);
-    }
-    return m;
+    return tl_window_meet(is_transposed, job->in[last], job->windows.stride[last], shift, start,
+                          len);
 }
 
 /** The index of the first weight of the last axis, behind the taps of the others, between channel

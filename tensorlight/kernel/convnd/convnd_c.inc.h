@@ -6,8 +6,8 @@
 #define LOCAL(name)        NAME(LOCAL2(WORK, name), c)
 
 /** Adds what one tap of the last axis contributes from a line of src. */
-static void LOCAL(add)(const tl_convnd_job *job, A *restrict acc, const T *restrict src, meeting m,
-                       A w)
+static void LOCAL(add)(const tl_convnd_job *job, A *restrict acc, const T *restrict src,
+                       tl_window_meeting m, A w)
 {
     acc += m.begin * m.acc_step + m.acc_offset;
     src += m.begin * m.src_step + m.src_offset;
@@ -36,7 +36,7 @@ static void LOCAL(add_line)(const tl_convnd_job *job, A *acc, int start, int len
     for (int c = 0; c < job->ic; c++, src += plane) {
         const size_t first = weight_index(job, TRANSPOSED, c, l->channel, taps);
         for (int j = 0; j < job->windows.size[last]; j++) {
-            const meeting m = meet(job, TRANSPOSED, start, len, j);
+            const tl_window_meeting m = meet(job, TRANSPOSED, start, len, j);
             if (m.begin < m.end)
                 LOCAL(add)(job, acc, src, m, WEIGHT(job, l->channel, first + j));
         }

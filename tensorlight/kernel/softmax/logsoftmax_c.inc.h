@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Template: the logarithm of softmax for one floating type, see softmax_c.c.
+// Template: the logarithm of softmax for one floating type, see softmax_c.c; behind
+// softmax_c.inc.h.
 
 /** `n` neighbouring lines of `len` elements, `inner` apart. */
 static void NAME(logsoftmax_lines, c)(const T *src, T *dst, size_t n, size_t len, size_t inner)
 {
     C max[LINES];
     double sum[LINES] = {0};
-    for (size_t j = 0; j < n; j++)
-        max[j] = LOAD(src[j]);
-    for (size_t i = 1; i < len; i++)
-        for (size_t j = 0; j < n; j++) {
-            const C x = LOAD(src[i * inner + j]);
-            max[j] = x > max[j] ? x : max[j];
-        }
+    NAME(find_max, c)(src, max, n, len, inner);
     for (size_t i = 0; i < len; i++)
         for (size_t j = 0; j < n; j++)
             sum[j] += (double)exp_of(LOAD(src[i * inner + j]) - max[j]);

@@ -3,11 +3,9 @@
 
 enum { NAME(can_wait, c) = sizeof(T) == sizeof(C) };
 
-/** `n` neighbouring lines of `len` elements, `inner` apart. */
-static void NAME(softmax_lines, c)(const T *src, T *dst, size_t n, size_t len, size_t inner)
+/** The largest of each of `n` neighbouring lines of `len` elements, `inner` apart. */
+static void NAME(find_max, c)(const T *src, C *max, size_t n, size_t len, size_t inner)
 {
-    C max[LINES];
-    double sum[LINES] = {0};
     for (size_t j = 0; j < n; j++)
         max[j] = LOAD(src[j]);
     for (size_t i = 1; i < len; i++)
@@ -15,6 +13,14 @@ static void NAME(softmax_lines, c)(const T *src, T *dst, size_t n, size_t len, s
             const C x = LOAD(src[i * inner + j]);
             max[j] = x > max[j] ? x : max[j];
         }
+}
+
+/** `n` neighbouring lines of `len` elements, `inner` apart. */
+static void NAME(softmax_lines, c)(const T *src, T *dst, size_t n, size_t len, size_t inner)
+{
+    C max[LINES];
+    double sum[LINES] = {0};
+    NAME(find_max, c)(src, max, n, len, inner);
     for (size_t i = 0; i < len; i++)
         for (size_t j = 0; j < n; j++) {
             const C e = exp_of(LOAD(src[i * inner + j]) - max[j]);
