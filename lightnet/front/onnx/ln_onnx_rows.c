@@ -8,6 +8,7 @@ static const ln_onnx_row *const tables[] = {
     ln_onnx_rows_attention,
     ln_onnx_rows_basic,
     ln_onnx_rows_constant,
+    ln_onnx_rows_branch,
     ln_onnx_rows_control,
     ln_onnx_rows_conv,
     ln_onnx_rows_einsum,

@@ -9,6 +9,7 @@
 extern const ln_onnx_row ln_onnx_rows_attention[];
 extern const ln_onnx_row ln_onnx_rows_basic[];
 extern const ln_onnx_row ln_onnx_rows_constant[];
+extern const ln_onnx_row ln_onnx_rows_branch[];
 extern const ln_onnx_row ln_onnx_rows_control[];
 extern const ln_onnx_row ln_onnx_rows_conv[];
 extern const ln_onnx_row ln_onnx_rows_einsum[];

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX operators that hold graphs: If, Loop, Scan.
+// ONNX operators that repeat a graph: Loop, Scan. If stands in onnx_branch.c.
 //
-// Where the condition or the number of iterations is known when compiling, the branch or the
-// iterations stand in the program as if the model had written them out, and cost nothing more. The
-// number of an iteration is a constant there, so what depends on it is known as well.
+// Where the number of iterations is known when compiling, they stand in the program as if the model
+// had written them out, and cost nothing more. The number of an iteration is a constant there, so
+// what depends on it is known as well.
 //
-// Otherwise the graphs become bodies of the operators `branch` and `loop`, if their sizes allow it;
-// and at last, what is known of inputs that were given before compiling decides.
+// Otherwise the graph becomes the body of the operator `loop`, if its sizes allow it; and at last,
+// what is known of inputs that were given before compiling decides.
 
 #include <limits.h>
 #include <stdint.h>
@@ -14,42 +14,12 @@
 #include <string.h>
 
 #include "front/onnx/ln_onnx_body.h"
-#include "front/onnx/ln_onnx_model.h"
+#include "front/onnx/ln_onnx_control.h"
 #include "front/onnx/ln_onnx_rows.h"
 #include "tensorlight/tl_type.h"
 
 // The operators that the iterations of one loop may become.
 enum { MAX_UNROLLED = 20000 };
-
-// The graph, an attribute that must be there; NULL after a failure.
-static const LnOnnx__Graph *required_graph(ln_onnx_node *n, const char *name)
-{
-    const LnOnnx__Graph *graph = ln_onnx_graph(n, name);
-    if (!graph)
-        ln_onnx_fail(n, "attribute '%s' is missing", name);
-    return graph;
-}
-
-// Room for `len` names, until the translation ends.
-static const char **new_names(ln_onnx_node *n, size_t len)
-{
-    return ln_onnx_alloc(n->model, (len + 1) * sizeof(char *));
-}
-
-static int is_true(const tl_tensor *value)
-{
-    double number;
-    tl_convert(&number, TL_DOUBLE, value->data, value->dtype);
-    return number != 0;
-}
-
-// A single element, which decides what runs.
-static void check_single(ln_onnx_node *n, const char *what, const char *tensor)
-{
-    const int len = ln_onnx_tensor_of(n, tensor)->len;
-    if (len != 1)
-        ln_onnx_fail(n, "%s has %d elements, expected 1", what, len);
-}
 
 /* Stacks of tensors */
 
@@ -95,7 +65,7 @@ static const char **unstack(ln_onnx_node *n, const char *src, int axis, int *len
     const tl_tensor *whole = ln_onnx_tensor_of(n, src);
     *len = whole->dims[axis];
     const int is_line = whole->ndim == 1;
-    const char **parts = new_names(n, (size_t)*len);
+    const char **parts = ln_onnx_new_names(n, (size_t)*len);
     if (!parts || !*len)
         return parts;
     const char *rows = axis      ? move_axis(n, src, axis, 0, LN_ONNX_TEMP)
@@ -111,164 +81,6 @@ static const char **unstack(ln_onnx_node *n, const char *src, int axis, int *len
     for (int k = 0; is_line && k < *len; k++)
         parts[k] = ln_onnx_reshape(n, parts[k], 0, NULL, LN_ONNX_TEMP);
     return ln_onnx_failed(n) ? NULL : parts;
-}
-
-// The operator's outputs `arg`, `len` of them, which are those of the node from number `first`.
-// `last`: with these it is whole. Their names go to `names`, unless that is NULL.
-static void emit_outs(ln_onnx_node *n, const char *arg, int len, int first, int last,
-                      const char **names)
-{
-    for (int k = 0; k < len; k++) {
-        char name[LN_MAX_NAME_LEN];
-        snprintf(name, sizeof(name), "%s%d", arg, k);
-        const char *tensor = (last && k == len - 1 ? ln_onnx_end : ln_onnx_out)(
-            n, name, first < 0 ? LN_ONNX_TEMP : first + k);
-        if (names)
-            names[k] = tensor;
-    }
-}
-
-/* If */
-
-static void inline_branch(ln_onnx_node *n, const char *attr)
-{
-    const LnOnnx__Graph *graph = required_graph(n, attr);
-    const char **outs = graph ? new_names(n, graph->n_output) : NULL;
-    if (!outs)
-        return;
-    if (n->proto->n_output > graph->n_output)
-        ln_onnx_fail(n, "'%s' has %zu outputs, expected %zu", attr, graph->n_output,
-                     n->proto->n_output);
-    ln_onnx_inline(n, graph, 0, NULL, (int)graph->n_output, outs);
-    for (size_t i = 0; i < n->proto->n_output && !ln_onnx_failed(n); i++)
-        ln_onnx_alias(n, (int)i, outs[i]);
-}
-
-// Translates a branch, so that it can become a body.
-static void try_branch(ln_onnx_node *n, const char *attr, ln_onnx_body *body)
-{
-    const LnOnnx__Graph *graph = required_graph(n, attr);
-    const char **outs = graph ? new_names(n, graph->n_output) : NULL;
-    ln_onnx_body_begin(n, body, 0);
-    if (!outs)
-        return;
-    if (n->proto->n_output > graph->n_output)
-        ln_onnx_fail(n, "'%s' has %zu outputs, expected %zu", attr, graph->n_output,
-                     n->proto->n_output);
-    ln_onnx_inline(n, graph, 0, NULL, (int)graph->n_output, outs);
-    ln_onnx_body_end(n, body, (int)n->proto->n_output, outs);
-}
-
-static int is_dynamic(const ln_onnx_node *n, const char *tensor)
-{
-    const ln_tensor_entry *te = ln_tensor_table_find(n->model->ctx->tensor_table, tensor);
-    return te && te->isdynamic;
-}
-
-static int same_shapes(ln_onnx_node *n, const char *one, const char *other)
-{
-    const tl_tensor *a = ln_onnx_tensor_of(n, one), *b = ln_onnx_tensor_of(n, other);
-    return a->dtype == b->dtype && tl_tensor_issameshape(a, b);
-}
-
-// The operator that runs both branches: their outputs have the same shapes, or at least as many
-// dimensions. NULL: there is none.
-static const char *branch_operator(ln_onnx_node *n, const ln_onnx_body *a, const ln_onnx_body *b)
-{
-    int is_fixed = 1;
-    for (int i = 0; i < a->n_outputs && !ln_onnx_failed(n); i++) {
-        const char *one = a->outputs[i], *other = b->outputs[i];
-        const tl_tensor *x = ln_onnx_tensor_of(n, one), *y = ln_onnx_tensor_of(n, other);
-        if (x->dtype != y->dtype || x->ndim != y->ndim)
-            return NULL;
-        is_fixed &= same_shapes(n, one, other) && !is_dynamic(n, one) && !is_dynamic(n, other);
-    }
-    return is_fixed ? "branch" : "branch_dynamic";
-}
-
-// What both branches capture, each tensor once.
-static const char **join_captures(ln_onnx_node *n, const ln_onnx_body *a, const ln_onnx_body *b,
-                                  int *len)
-{
-    ln_hash *seen = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-    const char **all = new_names(n, (size_t)a->n_captures + (size_t)b->n_captures);
-    if (!seen)
-        ln_onnx_fail(n, "out of memory");
-    *len = 0;
-    for (int i = 0; i < a->n_captures + b->n_captures && !ln_onnx_failed(n); i++) {
-        const char *name = i < a->n_captures ? a->captures[i] : b->captures[i - a->n_captures];
-        const int is_new = ln_hash_insert(seen, name, NULL);
-        if (is_new < 0)
-            ln_onnx_fail(n, "out of memory");
-        else if (is_new)
-            all[(*len)++] = name;
-    }
-    ln_hash_free(seen);
-    return all;
-}
-
-static void emit_branch(ln_onnx_node *n, const char *optype, const char *cond,
-                        ln_onnx_body *then_body, ln_onnx_body *else_body)
-{
-    int n_captures;
-    const char **captures = join_captures(n, then_body, else_body, &n_captures);
-    const int n_outs = then_body->n_outputs;
-    const char *then_name = ln_onnx_body_make(n, then_body, n_captures, captures);
-    const char *else_name = ln_onnx_body_make(n, else_body, n_captures, captures);
-    ln_onnx_begin(n, optype);
-    ln_onnx_arg(n, "cond", cond);
-    for (int i = 0; i < n_captures; i++)
-        ln_onnx_arg_at(n, "src", i, captures[i]);
-    ln_onnx_set_string(n, "then_body", then_name);
-    ln_onnx_set_string(n, "else_body", else_name);
-    const char **outs = new_names(n, (size_t)n_outs);
-    if (outs)
-        emit_outs(n, "dst", n_outs, 0, 1, outs);
-    for (int i = 0; i < n_outs && !ln_onnx_failed(n); i++)
-        ln_onnx_body_hide(n, outs[i]);
-}
-
-// Forgets a failure: there is another way.
-static void try_again(ln_onnx_node *n)
-{
-    n->model->failed = 0;
-    ln_context_clear_error(n->model->ctx);
-    ln_onnx_begin(n, NULL);
-}
-
-static void translate_if(ln_onnx_node *n)
-{
-    const char *cond = ln_onnx_in(n, 0);
-    check_single(n, "the condition", cond);
-    const tl_tensor *value = ln_onnx_value(n, cond);
-    if (value || ln_onnx_failed(n)) {
-        inline_branch(n, value && is_true(value) ? "then_branch" : "else_branch");
-        return;
-    }
-    ln_onnx_body then_body, else_body;
-    const char *optype = NULL;
-    const int is_given = ln_onnx_variation_of(n->model, cond) == LN_ONNX_BOUND;
-    try_branch(n, "then_branch", &then_body);
-    try_branch(n, "else_branch", &else_body);
-    if (ln_onnx_failed(n) && is_given)
-        try_again(n);
-    else if (ln_onnx_failed(n))
-        return;
-    else
-        optype = branch_operator(n, &then_body, &else_body);
-    // Sizes that are fixed are better than sizes that are not.
-    if (optype && (ln_streq(optype, "branch") || !is_given)) {
-        emit_branch(n, optype, cond, &then_body, &else_body);
-        return;
-    }
-    value = ln_onnx_bound_value(n, cond);
-    if (value)
-        inline_branch(n, is_true(value) ? "then_branch" : "else_branch");
-    else
-        ln_onnx_fail(n,
-                     "the branches give different types or numbers of dimensions, and the "
-                     "condition shows at "
-                     "run time; give the inputs that it depends on before the model is compiled");
 }
 
 /* Loops: what Loop and Scan have in common
@@ -322,8 +134,8 @@ static int prepare_loop(ln_onnx_node *n, loop *l)
     if (ln_onnx_failed(n))
         return -1;
     l->n_stacked = (int)l->body->n_output - l->n_states - (l->is_scan ? 0 : 1);
-    l->ins = new_names(n, l->body->n_input);
-    l->outs = new_names(n, l->body->n_output);
+    l->ins = ln_onnx_new_names(n, l->body->n_input);
+    l->outs = ln_onnx_new_names(n, l->body->n_output);
     l->rows = ln_onnx_alloc(n->model, ((size_t)l->n_rows + 1) * sizeof(*l->rows));
     l->stacked = ln_onnx_alloc(n->model, ((size_t)l->n_stacked + 1) * sizeof(*l->stacked));
     return ln_onnx_failed(n) ? -1 : 0;
@@ -335,7 +147,7 @@ static void reserve(ln_onnx_node *n, loop *l)
         return;
     const int64_t capacity = l->capacity ? 2 * l->capacity : 16;
     for (int k = 0; k < l->n_stacked && !ln_onnx_failed(n); k++) {
-        const char **longer = new_names(n, (size_t)capacity);
+        const char **longer = ln_onnx_new_names(n, (size_t)capacity);
         if (longer && l->capacity)
             memcpy(longer, l->stacked[k], (size_t)l->capacity * sizeof(*longer));
         l->stacked[k] = longer;
@@ -387,8 +199,8 @@ static int truth(ln_onnx_node *n, const loop *l)
 {
     const tl_tensor *value = l->cond ? known(n, l->cond, l->given) : NULL;
     if (l->cond)
-        check_single(n, "the condition", l->cond);
-    return !l->cond ? 1 : value && !ln_onnx_failed(n) ? is_true(value) : -1;
+        ln_onnx_check_single(n, "the condition", l->cond);
+    return !l->cond ? 1 : value && !ln_onnx_failed(n) ? ln_onnx_is_true(value) : -1;
 }
 
 static int num_ops(const ln_onnx_node *n)
@@ -440,7 +252,7 @@ static void learn_parts(ln_onnx_node *n, loop *l)
         return;
     const loop before = *l;
     const size_t n_ins = l->body->n_input;
-    const char **ins = new_names(n, n_ins);
+    const char **ins = ln_onnx_new_names(n, n_ins);
     if (ins)
         memcpy(ins, l->ins, n_ins * sizeof(*ins));
     iterate(n, l);
@@ -504,8 +316,8 @@ static const char *next_condition(ln_onnx_node *n, const loop *l)
     const char *cond = l->is_scan ? NULL : l->outs[0];
     const tl_tensor *value = cond ? ln_onnx_value(n, cond) : NULL;
     if (cond)
-        check_single(n, "the condition", cond);
-    if (!cond || ln_onnx_failed(n) || (value && is_true(value)))
+        ln_onnx_check_single(n, "the condition", cond);
+    if (!cond || ln_onnx_failed(n) || (value && ln_onnx_is_true(value)))
         return NULL;
     return ln_onnx_tensor_of(n, cond)->ndim ? ln_onnx_reshape(n, cond, 0, NULL, LN_ONNX_TEMP)
                                             : cond;
@@ -524,7 +336,7 @@ static void try_rolled(ln_onnx_node *n, loop *l, rolled *r)
     ln_onnx_inline(n, l->body, (int)l->body->n_input, l->ins, (int)l->body->n_output, l->outs);
     const char *cond = ln_onnx_failed(n) ? NULL : next_condition(n, l);
     int n_outs = 0;
-    r->outs = new_names(n, l->body->n_output + 1);
+    r->outs = ln_onnx_new_names(n, l->body->n_output + 1);
     if (ln_onnx_failed(n))
         return;
     if (cond)
@@ -553,10 +365,10 @@ static const char open_size[] = "the number of iterations decides the size of an
 static const char *obstacle(ln_onnx_node *n, const loop *l, const rolled *r)
 {
     for (int k = 0; k < l->n_states && !ln_onnx_failed(n); k++)
-        if (!same_shapes(n, r->body.inputs[1 + k], r->body.outputs[r->conditional + k]))
+        if (!ln_onnx_same_shapes(n, r->body.inputs[1 + k], r->body.outputs[r->conditional + k]))
             return "a state changes its type or shape from one iteration to the next";
     for (int k = 0; k < r->body.n_outputs && !ln_onnx_failed(n); k++)
-        if (is_dynamic(n, r->body.outputs[k]))
+        if (ln_onnx_is_dynamic(n, r->body.outputs[k]))
             return "a state or an output has a size that each iteration decides";
     return NULL;
 }
@@ -597,8 +409,8 @@ static void emit_loop(ln_onnx_node *n, const loop *l, rolled *r, const char *con
 {
     const ln_onnx_body *b = &r->body;
     const char *name = ln_onnx_body_make(n, &r->body, b->n_captures, b->captures);
-    const char **last = new_names(n, (size_t)l->n_states),
-               **parts = new_names(n, (size_t)r->n_parts);
+    const char **last = ln_onnx_new_names(n, (size_t)l->n_states),
+               **parts = ln_onnx_new_names(n, (size_t)r->n_parts);
     ln_onnx_begin(n, r->n_parts && (r->conditional || r->cond) ? "loop_dynamic" : "loop");
     ln_onnx_arg(n, "trips", r->trips);
     ln_onnx_arg(n, "cond", r->cond);
@@ -616,8 +428,8 @@ static void emit_loop(ln_onnx_node *n, const loop *l, rolled *r, const char *con
     }
     if (ln_onnx_failed(n))
         return;
-    emit_outs(n, "last", l->n_states, 0, !r->n_parts, last);
-    emit_outs(n, "part", r->n_parts, -1, 1, parts);
+    ln_onnx_emit_outs(n, "last", l->n_states, 0, !r->n_parts, last);
+    ln_onnx_emit_outs(n, "part", r->n_parts, -1, 1, parts);
     for (int k = 0; k < l->n_states && !ln_onnx_failed(n); k++)
         ln_onnx_body_hide(n, last[k]);
     emit_parts(n, l, parts);
@@ -642,7 +454,7 @@ static int64_t known_trips(ln_onnx_node *n, int given)
     int64_t trips = INT64_MAX;
     if (!tensor)
         return trips;
-    check_single(n, "the number of iterations", tensor);
+    ln_onnx_check_single(n, "the number of iterations", tensor);
     const tl_tensor *value = known(n, tensor, given);
     if (!value || ln_onnx_failed(n))
         return -1;
@@ -653,7 +465,7 @@ static int64_t known_trips(ln_onnx_node *n, int given)
 static int enter_loop(ln_onnx_node *n, loop *l, int given)
 {
     const int n_ins = (int)n->proto->n_input;
-    *l = (loop){.body = required_graph(n, "body"),
+    *l = (loop){.body = ln_onnx_required_graph(n, "body"),
                 .n_states = n_ins > 2 ? n_ins - 2 : 0,
                 .trips = known_trips(n, given),
                 .cond = ln_onnx_optional(n, 1),
@@ -672,7 +484,7 @@ static const char *roll_loop(ln_onnx_node *n)
     rolled r = {0};
     if (enter_loop(n, &l, 0))
         return NULL;
-    const char **states = new_names(n, (size_t)l.n_states);
+    const char **states = ln_onnx_new_names(n, (size_t)l.n_states);
     if (!states)
         return NULL;
     memcpy(states, states_in(&l), (size_t)l.n_states * sizeof(*states));
@@ -710,7 +522,7 @@ static void translate_loop(ln_onnx_node *n)
     const char *reason = ln_onnx_failed(n) ? NULL : roll_loop(n);
     if (ln_onnx_failed(n) && is_given(n, 0) && is_given(n, 1)) {
         reason = "its body cannot be an operator";
-        try_again(n);
+        ln_onnx_try_again(n);
     }
     if (!reason || enter_loop(n, &l, 1))
         return;
@@ -782,7 +594,7 @@ static int begin_scan(ln_onnx_node *n, loop *l, int first)
                      (long long)n_rows, n_ins);
         return -1;
     }
-    *l = (loop){.body = required_graph(n, "body"),
+    *l = (loop){.body = ln_onnx_required_graph(n, "body"),
                 .is_scan = 1,
                 .n_rows = (int)n_rows,
                 .n_states = n_ins - (int)n_rows};
@@ -810,7 +622,7 @@ static void roll_scan(ln_onnx_node *n)
         const int axis = scan_axis(n, "scan_input_axes", k, src);
         l.ins[l.n_states + k] = axis ? move_axis(n, src, axis, 0, LN_ONNX_TEMP) : src;
     }
-    const char **states = new_names(n, l.body->n_input);
+    const char **states = ln_onnx_new_names(n, l.body->n_input);
     if (!states)
         return;
     memcpy(states, l.ins, l.body->n_input * sizeof(*states));
@@ -893,7 +705,7 @@ static const char ***new_outs(ln_onnx_node *n, int n_outs, int size)
 {
     const char ***outs = ln_onnx_alloc(n->model, ((size_t)n_outs + 1) * sizeof(*outs));
     for (int k = 0; k < n_outs && outs; k++)
-        outs[k] = new_names(n, (size_t)size);
+        outs[k] = ln_onnx_new_names(n, (size_t)size);
     return outs;
 }
 
@@ -956,7 +768,6 @@ static void translate_scan_8(ln_onnx_node *n)
 }
 
 const ln_onnx_row ln_onnx_rows_control[] = {
-    {"If", 1, translate_if},
     {"Loop", 1, translate_loop},
     {"Scan", 8, translate_scan_8},
     {"Scan", 9, translate_scan},

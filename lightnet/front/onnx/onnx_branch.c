@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX's If: the branch that is known to be taken, or both as bodies of the operator `branch`. See
+// onnx_control.c.
+
+#include "front/onnx/ln_onnx_body.h"
+#include "front/onnx/ln_onnx_control.h"
+#include "front/onnx/ln_onnx_rows.h"
+
+static void inline_branch(ln_onnx_node *n, const char *attr)
+{
+    const LnOnnx__Graph *graph = ln_onnx_required_graph(n, attr);
+    const char **outs = graph ? ln_onnx_new_names(n, graph->n_output) : NULL;
+    if (!outs)
+        return;
+    if (n->proto->n_output > graph->n_output)
+        ln_onnx_fail(n, "'%s' has %zu outputs, expected %zu", attr, graph->n_output,
+                     n->proto->n_output);
+    ln_onnx_inline(n, graph, 0, NULL, (int)graph->n_output, outs);
+    for (size_t i = 0; i < n->proto->n_output && !ln_onnx_failed(n); i++)
+        ln_onnx_alias(n, (int)i, outs[i]);
+}
+
+// Translates a branch, so that it can become a body.
+static void try_branch(ln_onnx_node *n, const char *attr, ln_onnx_body *body)
+{
+    const LnOnnx__Graph *graph = ln_onnx_required_graph(n, attr);
+    const char **outs = graph ? ln_onnx_new_names(n, graph->n_output) : NULL;
+    ln_onnx_body_begin(n, body, 0);
+    if (!outs)
+        return;
+    if (n->proto->n_output > graph->n_output)
+        ln_onnx_fail(n, "'%s' has %zu outputs, expected %zu", attr, graph->n_output,
+                     n->proto->n_output);
+    ln_onnx_inline(n, graph, 0, NULL, (int)graph->n_output, outs);
+    ln_onnx_body_end(n, body, (int)n->proto->n_output, outs);
+}
+
+// The operator that runs both branches: their outputs have the same shapes, or at least as many
+// dimensions. NULL: there is none.
+static const char *branch_operator(ln_onnx_node *n, const ln_onnx_body *a, const ln_onnx_body *b)
+{
+    int is_fixed = 1;
+    for (int i = 0; i < a->n_outputs && !ln_onnx_failed(n); i++) {
+        const char *one = a->outputs[i], *other = b->outputs[i];
+        const tl_tensor *x = ln_onnx_tensor_of(n, one), *y = ln_onnx_tensor_of(n, other);
+        if (x->dtype != y->dtype || x->ndim != y->ndim)
+            return NULL;
+        is_fixed &= ln_onnx_same_shapes(n, one, other) && !ln_onnx_is_dynamic(n, one) &&
+                    !ln_onnx_is_dynamic(n, other);
+    }
+    return is_fixed ? "branch" : "branch_dynamic";
+}
+
+// What both branches capture, each tensor once.
+static const char **join_captures(ln_onnx_node *n, const ln_onnx_body *a, const ln_onnx_body *b,
+                                  int *len)
+{
+    ln_hash *seen = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    const char **all = ln_onnx_new_names(n, (size_t)a->n_captures + (size_t)b->n_captures);
+    if (!seen)
+        ln_onnx_fail(n, "out of memory");
+    *len = 0;
+    for (int i = 0; i < a->n_captures + b->n_captures && !ln_onnx_failed(n); i++) {
+        const char *name = i < a->n_captures ? a->captures[i] : b->captures[i - a->n_captures];
+        const int is_new = ln_hash_insert(seen, name, NULL);
+        if (is_new < 0)
+            ln_onnx_fail(n, "out of memory");
+        else if (is_new)
+            all[(*len)++] = name;
+    }
+    ln_hash_free(seen);
+    return all;
+}
+
+static void emit_branch(ln_onnx_node *n, const char *optype, const char *cond,
+                        ln_onnx_body *then_body, ln_onnx_body *else_body)
+{
+    int n_captures;
+    const char **captures = join_captures(n, then_body, else_body, &n_captures);
+    const int n_outs = then_body->n_outputs;
+    const char *then_name = ln_onnx_body_make(n, then_body, n_captures, captures);
+    const char *else_name = ln_onnx_body_make(n, else_body, n_captures, captures);
+    ln_onnx_begin(n, optype);
+    ln_onnx_arg(n, "cond", cond);
+    for (int i = 0; i < n_captures; i++)
+        ln_onnx_arg_at(n, "src", i, captures[i]);
+    ln_onnx_set_string(n, "then_body", then_name);
+    ln_onnx_set_string(n, "else_body", else_name);
+    const char **outs = ln_onnx_new_names(n, (size_t)n_outs);
+    if (outs)
+        ln_onnx_emit_outs(n, "dst", n_outs, 0, 1, outs);
+    for (int i = 0; i < n_outs && !ln_onnx_failed(n); i++)
+        ln_onnx_body_hide(n, outs[i]);
+}
+
+static void translate_if(ln_onnx_node *n)
+{
+    const char *cond = ln_onnx_in(n, 0);
+    ln_onnx_check_single(n, "the condition", cond);
+    const tl_tensor *value = ln_onnx_value(n, cond);
+    if (value || ln_onnx_failed(n)) {
+        inline_branch(n, value && ln_onnx_is_true(value) ? "then_branch" : "else_branch");
+        return;
+    }
+    ln_onnx_body then_body, else_body;
+    const char *optype = NULL;
+    const int is_given = ln_onnx_variation_of(n->model, cond) == LN_ONNX_BOUND;
+    try_branch(n, "then_branch", &then_body);
+    try_branch(n, "else_branch", &else_body);
+    if (ln_onnx_failed(n) && is_given)
+        ln_onnx_try_again(n);
+    else if (ln_onnx_failed(n))
+        return;
+    else
+        optype = branch_operator(n, &then_body, &else_body);
+    // Sizes that are fixed are better than sizes that are not.
+    if (optype && (ln_streq(optype, "branch") || !is_given)) {
+        emit_branch(n, optype, cond, &then_body, &else_body);
+        return;
+    }
+    value = ln_onnx_bound_value(n, cond);
+    if (value)
+        inline_branch(n, ln_onnx_is_true(value) ? "then_branch" : "else_branch");
+    else
+        ln_onnx_fail(n,
+                     "the branches give different types or numbers of dimensions, and the "
+                     "condition shows at "
+                     "run time; give the inputs that it depends on before the model is compiled");
+}
+
+const ln_onnx_row ln_onnx_rows_branch[] = {
+    {"If", 1, translate_if},
+    {NULL},
+};
