@@ -57,6 +57,8 @@ void ln_opgen_collect_declaration(generator *g, codes *cs, const ln_argdesc *arg
 void ln_opgen_collect_codes(generator *g)
 {
     const ln_opdesc *op = g->op;
+    static const ln_opdesc_field last[] = {LN_OPDESC_SCRATCH, LN_OPDESC_CUSTOM, LN_OPDESC_MACS,
+                                           LN_OPDESC_ALGORITHM, LN_OPDESC_LAYOUT};
     static const ln_opdesc_field later[] = {LN_OPDESC_STATIC_RUN, LN_OPDESC_STATIC_CALL,
                                             LN_OPDESC_RUN,        LN_OPDESC_CALL,
                                             LN_OPDESC_POST_RUN,   LN_OPDESC_CALC_OFFSET};
@@ -66,8 +68,8 @@ void ln_opgen_collect_codes(generator *g)
         add_code_items(g, &g->pre, op->args[i].fields[LN_ARGDESC_CHECKS]);
         ln_opgen_add_code(g, &g->pre, op->args[i].fields[LN_ARGDESC_CUSTOM]);
     }
-    ln_opgen_add_code(g, &g->pre, op->fields[LN_OPDESC_SCRATCH]);
-    ln_opgen_add_code(g, &g->pre, op->fields[LN_OPDESC_CUSTOM]);
+    for (size_t i = 0; i < LENGTH_OF(last); i++)
+        ln_opgen_add_code(g, &g->pre, op->fields[last[i]]);
     for (size_t i = 0; i < LENGTH_OF(later); i++)
         ln_opgen_add_code(g, &g->later, op->fields[later[i]]);
 }

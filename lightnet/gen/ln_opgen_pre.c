@@ -201,6 +201,20 @@ static void write_keeping(const generator *g)
     }
 }
 
+/** What reports tell of the operator: fields whose C is assigned to the member of their name. */
+static void write_for_reports(const generator *g)
+{
+    static const ln_opdesc_field told[] = {LN_OPDESC_MACS, LN_OPDESC_ALGORITHM, LN_OPDESC_LAYOUT};
+    const char *last = NULL;
+    for (size_t i = 0; i < LENGTH_OF(told); i++) {
+        const ln_rjson *code = g->op->fields[told[i]];
+        if (!code)
+            continue;
+        write_section(g, &last, "for reports");
+        ln_opgen_write_line(g, 4, code, "op_arg->%s = %s;", ln_opdesc_key(told[i]), code->text);
+    }
+}
+
 static void write_priv_allocation(const generator *g)
 {
     ln_cgen_print(g->out, "\n");
@@ -238,6 +252,7 @@ int ln_opgen_write_pre_run(generator *g, ln_error *err)
         ln_cgen_print(g->out, "\n");
         ln_cgen_snippet(g->out, 4, custom);
     }
+    write_for_reports(g);
     ln_cgen_print(g->out, "}\n\n");
     return 0;
 }

@@ -206,6 +206,9 @@ START_TEST(outputs_share_memory_and_may_be_left_out)
     ck_assert_int_eq(upper->tensor->dims[0], 1);
     ck_assert_int_eq(upper->tensor->dims[1], 3);
     ck_assert_uint_eq(op->op_arg->scratch_size, 24);
+    ck_assert_double_eq(op->op_arg->macs, 3);
+    ck_assert_str_eq(op->op_arg->algorithm, "one");
+    ck_assert_str_eq(op->op_arg->layout, "plain");
     ck_assert_int_eq(op->op_arg->info->inplace_writer, 1);
     ck_assert_int_eq(op->op_arg->info->pure, 0);
     ln_tensor_table_find(table, "m")->offset = 64;

@@ -345,15 +345,24 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
 #line 137 "good.op"
     priv->table = NULL;
 #line 348 "good.c"
+
+    // for reports
+#line 138 "good.op"
+    op_arg->macs = 3.0 * rows;
+#line 139 "good.op"
+    op_arg->algorithm = rows > 1 ? "many" : "one";
+#line 140 "good.op"
+    op_arg->layout = "plain";
+#line 357 "good.c"
 }
 
 static void split_cpu_static_run(ln_op_arg *op_arg)
 {
     struct split_cpu_priv *priv = op_arg->priv;
 
-#line 138 "good.op"
+#line 141 "good.op"
     ((struct priv_s *)priv)->runs = 0;
-#line 357 "good.c"
+#line 366 "good.c"
 }
 
 static void split_cpu_run(ln_op_arg *op_arg)
@@ -363,12 +372,12 @@ static void split_cpu_run(ln_op_arg *op_arg)
     tl_tensor *upper = priv->upper;
     tl_tensor *lower = priv->lower;
 
-#line 141 "good.op"
+#line 144 "good.op"
     priv->runs++;
     if (lower)
         memcpy(lower->data, (const char *)src->data + tl_tensor_size(upper),
                tl_tensor_size(lower));
-#line 372 "good.c"
+#line 381 "good.c"
 }
 
 static void split_cpu_post_run(ln_op_arg *op_arg)
@@ -376,9 +385,9 @@ static void split_cpu_post_run(ln_op_arg *op_arg)
     struct split_cpu_priv *priv = op_arg->priv;
     if (!priv)
         return;
-#line 146 "good.op"
+#line 149 "good.op"
     ln_free(priv->table);
-#line 382 "good.c"
+#line 391 "good.c"
     ln_op_undefine_outputs(op_arg);
     ln_free(priv);
     op_arg->priv = NULL;
@@ -390,9 +399,9 @@ static size_t split_cpu_calc_offset(ln_op_arg *op_arg, ln_tensor_entry *te)
     ln_tensor_entry *src_entry = priv->src_entry;
     ln_tensor_entry *upper_entry = priv->upper_entry;
 
-#line 147 "good.op"
+#line 150 "good.op"
     return te == upper_entry ? src_entry->offset : te->offset;
-#line 396 "good.c"
+#line 405 "good.c"
 }
 
 static const ln_arg_info split_cpu_tensors_in[] = {
@@ -477,19 +486,19 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
         ln_opck_tensor_mtype_eq(priv->src_entry[i], LN_MEM_CPU);
     }
     for (int i = 0; i < priv->src_n; i++) {
-#line 162 "good.op"
+#line 165 "good.op"
         ln_opck_satisfy(src[i]->dtype == src[0]->dtype && tl_tensor_issameshape(src[i], src[0]));
-#line 483 "good.c"
+#line 492 "good.c"
     }
-#line 163 "good.op"
+#line 166 "good.op"
     ln_opck_satisfy(src_n < 100);
-#line 487 "good.c"
+#line 496 "good.c"
 
     // outputs
     tl_dtype dst_dtype = TL_FLOAT;
     int dst_ndim = 1;
     int *dst_dims = NULL;
-#line 175 "good.op"
+#line 178 "good.op"
     int stacked[LN_MAXDIM];
     dst_dtype = src[0]->dtype;
     dst_ndim = src[0]->ndim + 1;
@@ -497,7 +506,7 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
     memcpy(stacked + 1, src[0]->dims, sizeof(int) * (size_t)src[0]->ndim);
     stacked[0] = src_n;
     dst_dims = stacked;
-#line 501 "good.c"
+#line 510 "good.c"
     ln_tensor_entry *dst_entry = ln_op_define_output(op_arg, "dst", dst_ndim, dst_dims, dst_dtype,
         LN_MEM_CPU);
     if (!dst_entry)
@@ -515,9 +524,9 @@ static void stack_cpu_run(ln_op_arg *op_arg)
     tl_tensor *dst = priv->dst;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 186 "good.op"
+#line 189 "good.op"
     if (tl_exec_gather(&exec, src, src_n, dst))
-#line 521 "good.c"
+#line 530 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -636,9 +645,9 @@ static void rows_cpu_pre_run(ln_op_arg *op_arg)
         LN_MEM_CPU);
     if (!total_entry)
         return;
-#line 207 "good.op"
+#line 210 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
-#line 642 "good.c"
+#line 651 "good.c"
 
     // for the other functions
     priv->src = src;
@@ -651,9 +660,9 @@ static void rows_cpu_static_run(ln_op_arg *op_arg)
     tl_tensor *total = priv->total;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 212 "good.op"
+#line 215 "good.op"
     if (tl_exec_zeros(&exec, total))
-#line 657 "good.c"
+#line 666 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -665,9 +674,9 @@ static void rows_cpu_run(ln_op_arg *op_arg)
     const int dst_n = priv->dst_n;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 213 "good.op"
+#line 216 "good.op"
     if (tl_exec_scatter(&exec, src, dst, dst_n))
-#line 671 "good.c"
+#line 680 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -787,9 +796,9 @@ static void rows_alone_cpu_pre_run(ln_op_arg *op_arg)
         LN_MEM_CPU);
     if (!total_entry)
         return;
-#line 207 "good.op"
+#line 210 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
-#line 793 "good.c"
+#line 802 "good.c"
 
     // for the other functions
     priv->src = src;
@@ -802,9 +811,9 @@ static void rows_alone_cpu_run(ln_op_arg *op_arg)
     tl_tensor **dst = priv->dst;
     const int dst_n = priv->dst_n;
 
-#line 223 "good.op"
+#line 226 "good.op"
     tl_exec_scatter(NULL, src, dst, dst_n);
-#line 808 "good.c"
+#line 817 "good.c"
 }
 
 static void rows_alone_cpu_post_run(ln_op_arg *op_arg)

@@ -92,6 +92,9 @@ typedef struct ln_op_arg {
     size_t scratch_size;    /* bytes of scratch memory that `run` needs; set by `pre_run` */
     size_t scratch_offset;  /* where the planner put it */
     double macs;            /* multiply-accumulates of a run, for statistics; set by `pre_run` */
+    const char *algorithm;  /* how `run` computes (a constant string), or NULL; set by `pre_run` */
+    const char *layout;     /* how its tensors lie in memory (a constant string), or NULL: plain;
+                               set by `pre_run` */
     const char *rule;       /* the rewrite that made it (a constant string), or NULL */
     int isdynamic;          /* LN_DYNAMIC_*; kept by the context */
     int infers;             /* pre_run and post_run are called to infer shapes anew */
