@@ -12,7 +12,7 @@ except ImportError:
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
 from onnx_case import error_of, faults_of
-from onnx_writer import DTYPES, graph, model, node, value
+from onnx_writer import DTYPES, graph, model, node, tensor, value
 from tap import Tap
 
 FLOATS = {"float": np.float32, "double": np.float64, "float16": np.float16}
@@ -141,6 +141,57 @@ def conversions():
     yield case("the second's type", "CastLike", [X, np.zeros(1, np.int8)], X.astype(np.int8))
 
 
+# Numbers as 32 bits, and as bfloat16: cut and rounded half to even.
+NARROWED = np.array([
+    (0x3f800000, 0x3f80, 0x3f80),  # 1
+    (0x3f807fff, 0x3f80, 0x3f80),  # below the middle
+    (0x3f808000, 0x3f80, 0x3f80),  # in the middle: the even one is below,
+    (0x3f818000, 0x3f81, 0x3f82),  # or above
+    (0xbf808001, 0xbf80, 0xbf81),  # above the middle, negative
+    (0x3fffffff, 0x3fff, 0x4000),  # rounded to the next power
+    (0x0000ffff, 0x0000, 0x0001),  # subnormal
+    (0x8000ffff, 0x8000, 0x8001),
+    (0x7f800000, 0x7f80, 0x7f80),  # infinity
+    (0xff800000, 0xff80, 0xff80),
+    (0x7fc00001, 0x7fc0, 0x7fc0),  # NaN
+    (0x7f800001, 0x7fc0, 0x7fc0),  # NaN whose upper half is infinity
+    (0xff80ffff, 0xffc0, 0xffc0),
+], np.uint32)
+CUT = NARROWED[:, 1].astype(np.uint16)
+ROUNDED = NARROWED[:, 2].astype(np.uint16)
+
+
+def to_bfloat16(sentence, x, expected, opset):
+    """`expected`: 16 bits for each element, as numpy has no such type."""
+    inputs, like = [value("x", KIND[x.dtype], x.shape)], tensor("like", "bfloat16", [1], [0])
+    cast = graph([node("Cast", ["x"], ["y"], to=DTYPES["bfloat16"][0])], inputs, [value("y", "bfloat16")])
+    cast_like = graph([node("CastLike", ["x", "like"], ["y"])], inputs, [value("y", "bfloat16")], [like])
+    yield f"Cast {opset}: {sentence}", model(cast, opset=opset), {"x": x}, [expected]
+    if opset >= 15:
+        yield f"CastLike {opset}: {sentence}", model(cast_like, opset=opset), {"x": x}, [expected]
+
+
+def conversions_to_bfloat16():
+    floats = NARROWED[:, 0].astype(np.uint32).view(F32)
+    for opset, expected in ((13, CUT), (18, CUT), (19, ROUNDED), (25, ROUNDED)):
+        yield from to_bfloat16("float", floats, expected, opset)
+        yield from to_bfloat16("double", floats[:9].astype(np.float64), expected[:9], opset)
+        yield from to_bfloat16("a matrix", floats[:6].reshape(2, 3), expected[:6].reshape(2, 3), opset)
+    for kind, dtype in ALL.items():
+        x = typed(kind, [0, 1, 100] if np.dtype(dtype).itemsize == 1 else [0, 255, 511])  # 511 has 9 bits, one too many
+        bits = x.astype(F32).view(np.uint32)
+        yield from to_bfloat16(kind, x, (bits >> 16).astype(np.uint16), 18)
+        yield from to_bfloat16(kind, x, (bits + 0x8000 >> 16).astype(np.uint16), 19)
+    yield from to_bfloat16("a scalar", F32(1.9999), np.uint16(0x3fff), 18)
+    yield from to_bfloat16("nothing", np.zeros((2, 0), F32), np.zeros((2, 0), np.uint16), 18)
+    for opset, shape in ((18, (2, 3)), (19, (3, 2))):  # 2.9999 is cut to 2.98, a length of 2, or rounded to 3
+        lengths = [node("Cast", ["w"], ["n"], to=DTYPES["bfloat16"][0]), node("Cast", ["n"], ["s"], to=DTYPES["int64"][0]),
+                   node("Reshape", ["x", "s"], ["y"])]
+        whole = graph(lengths, [value("x", "float", X.shape)], [value("y", "float")],
+                      [tensor("w", "float", [2], [2.9999, -1])])
+        yield f"Cast {opset}: a constant that decides a shape", model(whole, opset=opset), {"x": X}, [X.reshape(shape)]
+
+
 def old_opsets():
     cube = np.arange(24, dtype=F32).reshape(2, 3, 4)
     middle = np.array([10, 20, 30], F32)
@@ -181,7 +232,8 @@ WRONG = [
 def main():
     lightnet = sys.argv[1]
     tap = Tap()
-    for kind in (arithmetic, powers, logic, functions, conversions, old_opsets):
+    for kind in (arithmetic, powers, logic, functions, conversions, conversions_to_bfloat16,
+                 old_opsets):
         faults = []
         for sentence, whole, given, expected in kind():
             rtol = RTOL.get(KIND[expected[0].dtype], 0)

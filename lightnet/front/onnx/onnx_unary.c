@@ -171,12 +171,17 @@ static void translate_is_inf(ln_onnx_node *n)
     ln_onnx_end(n, "dst", 0);
 }
 
-static void translate_is_nan(ln_onnx_node *n)
+static const char *is_nan(ln_onnx_node *n, const char *src, int i)
 {
     ln_onnx_begin(n, "classify");
-    ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
+    ln_onnx_arg(n, "src", src);
     ln_onnx_set_bool(n, "nan", 1);
-    ln_onnx_end(n, "dst", 0);
+    return ln_onnx_end(n, "dst", i);
+}
+
+static void translate_is_nan(ln_onnx_node *n)
+{
+    is_nan(n, ln_onnx_in(n, 0), 0);
 }
 
 /** The type to convert to. */
@@ -187,18 +192,50 @@ static tl_dtype read_to(ln_onnx_node *n)
     return ln_onnx_attr_dtype(n, "to", TL_FLOAT);
 }
 
-static void translate_cast(ln_onnx_node *n)
+static const char *bit_cast(ln_onnx_node *n, const char *src, tl_dtype dtype, int i)
 {
-    const tl_dtype dtype = read_to(n);
-    ln_onnx_cast(n, ln_onnx_in(n, 0), dtype, 0);
+    ln_onnx_begin(n, "bitcast");
+    ln_onnx_arg(n, "src", src);
+    ln_onnx_set_dtype(n, "dtype", dtype);
+    return ln_onnx_end(n, "dst", i);
 }
 
 static void translate_bit_cast(ln_onnx_node *n)
 {
-    ln_onnx_begin(n, "bitcast");
-    ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
-    ln_onnx_set_dtype(n, "dtype", read_to(n));
-    ln_onnx_end(n, "dst", 0);
+    const char *const src = ln_onnx_in(n, 0);
+    bit_cast(n, src, read_to(n), 0);
+}
+
+/** A float whose lower half, all that TL_BFLOAT16 does not have, is zero; NaN stays as it is: its
+ *  upper half alone may be infinity. */
+static const char *upper_half(ln_onnx_node *n, const char *src)
+{
+    const char *const bits = bit_cast(n, src, TL_UINT32, LN_ONNX_TEMP);
+    const char *const mask = ln_onnx_scalar(n, TL_UINT32, 0xffff0000);
+    const char *const upper_bits = ln_onnx_binary(n, "TL_BINARY_AND", bits, mask, LN_ONNX_TEMP);
+    const char *const upper = bit_cast(n, upper_bits, TL_FLOAT, LN_ONNX_TEMP);
+    const char *const nan = is_nan(n, src, LN_ONNX_TEMP);
+    ln_onnx_begin(n, "where");
+    ln_onnx_arg(n, "cond", nan);
+    ln_onnx_arg(n, "src1", src);
+    ln_onnx_arg(n, "src2", upper);
+    return ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+}
+
+/** Input 0 as `dtype`. By a row with "cut", what TL_BFLOAT16 cannot hold of a float is cut off. */
+static void emit_cast(ln_onnx_node *n, tl_dtype dtype)
+{
+    const char *src = ln_onnx_in(n, 0);
+    const tl_dtype from = ln_onnx_tensor_of(n, src)->dtype;
+    const int is_exact = from == TL_BFLOAT16 || tl_size_of(from) == 1;
+    if (n->row->with && dtype == TL_BFLOAT16 && !is_exact)
+        src = upper_half(n, ln_onnx_cast(n, src, TL_FLOAT, LN_ONNX_TEMP));
+    ln_onnx_cast(n, src, dtype, 0);
+}
+
+static void translate_cast(ln_onnx_node *n)
+{
+    emit_cast(n, read_to(n));
 }
 
 /** Up to opset 5 the type is a name. */
@@ -212,13 +249,12 @@ static void translate_cast_by_name(ln_onnx_node *n)
         type++;
     if (ln_onnx_dtype(type) == TL_DTYPE_INVALID)
         ln_onnx_fail(n, "attribute 'to' is '%s', which LightNet does not have", name);
-    ln_onnx_cast(n, ln_onnx_in(n, 0), ln_onnx_failed(n) ? TL_FLOAT : ln_onnx_dtype(type), 0);
+    emit_cast(n, ln_onnx_failed(n) ? TL_FLOAT : ln_onnx_dtype(type));
 }
 
 static void translate_cast_like(ln_onnx_node *n)
 {
-    const char *const src = ln_onnx_in(n, 0);
-    ln_onnx_cast(n, src, ln_onnx_tensor_of(n, ln_onnx_in(n, 1))->dtype, 0);
+    emit_cast(n, ln_onnx_tensor_of(n, ln_onnx_in(n, 1))->dtype);
 }
 
 const ln_onnx_row ln_onnx_rows_unary[] = {
@@ -231,9 +267,11 @@ const ln_onnx_row ln_onnx_rows_unary[] = {
     {"Atanh", 1, translate_unary, "TL_UNARY_ATANH"},
     {"BitCast", 1, translate_bit_cast},
     {"BitwiseNot", 1, translate_unary, "TL_UNARY_NOT"},
-    {"Cast", 1, translate_cast_by_name},
-    {"Cast", 6, translate_cast},
-    {"CastLike", 1, translate_cast_like},
+    {"Cast", 1, translate_cast_by_name, "cut"},
+    {"Cast", 6, translate_cast, "cut"},
+    {"Cast", 19, translate_cast},
+    {"CastLike", 1, translate_cast_like, "cut"},
+    {"CastLike", 19, translate_cast_like},
     {"Ceil", 1, translate_unary, "TL_UNARY_CEIL"},
     {"Celu", 1, translate_with_alpha, "TL_UNARY_CELU"},
     {"Clip", 1, translate_clip_by_attrs, "TL_UNARY_CLIP"},
