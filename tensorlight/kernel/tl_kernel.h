@@ -76,6 +76,18 @@
     TL_KERNELS_FROM(work, bf16, TL_BFLOAT16, suffix, isa)
 // clang-format on
 
+/** The rows of a work whose template is written in the vectors of simd/tl_simd.h, one for each
+ *  instruction set beyond plain C that this CPU family has. */
+#if defined(__x86_64__)
+#define TL_KERNELS_SIMD(work)                         \
+    TL_KERNEL(work##_f32_avx2, TL_FLOAT, TL_ISA_AVX2) \
+    TL_KERNEL(work##_f32_avx512, TL_FLOAT, TL_ISA_AVX512)
+#elif defined(__aarch64__)
+#define TL_KERNELS_SIMD(work) TL_KERNEL(work##_f32_neon, TL_FLOAT, TL_ISA_NEON)
+#else
+#define TL_KERNELS_SIMD(work)
+#endif
+
 /** A row read as a declaration, for a header: #define TL_KERNEL(..) TL_KERNEL_DECLARE(type, ..). */
 #define TL_KERNEL_DECLARE(func, name, dtype, isa) func name;
 

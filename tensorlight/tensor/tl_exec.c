@@ -4,6 +4,7 @@
 #include "tensorlight/tl_exec.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,4 +102,34 @@ void tl_parallel(const tl_exec *exec, size_t n, size_t grain, tl_range_func func
         func(arg, 0, n);
     else
         tl_pool_run(exec->pool, s.parts, run_part, &s);
+}
+
+typedef struct queue {
+    tl_slot_func func;
+    void *arg;
+    size_t n;
+    atomic_size_t next;
+} queue;
+
+static void run_slot(void *context, size_t slot)
+{
+    queue *const q = context;
+    is_inside = 1;
+    for (size_t i; (i = atomic_fetch_add(&q->next, 1)) < q->n;)
+        q->func(q->arg, slot, i, i + 1);
+    is_inside = 0;
+}
+
+void tl_parallel_slots(const tl_exec *exec, size_t n, size_t n_slots, tl_slot_func func, void *arg)
+{
+    const size_t threads = (size_t)tl_pool_size(exec ? exec->pool : NULL);
+    const size_t most = n_slots < threads ? n_slots : threads;
+    const size_t slots = n < most ? n : most;
+    queue q = {func, arg, n, 0};
+    if (slots <= 1 || is_inside) {
+        if (n > 0)
+            func(arg, 0, 0, n);
+    } else {
+        tl_pool_run(exec->pool, slots, run_slot, &q);
+    }
 }

@@ -68,6 +68,16 @@ typedef void (*tl_range_func)(void *arg, size_t begin, size_t end);
  *  threads of `exec`; returns when all are done. The split must not influence the result. */
 TL_API void tl_parallel(const tl_exec *exec, size_t n, size_t grain, tl_range_func func, void *arg);
 
+/** The same, on behalf of slot 0 .. n_slots-1: no two calls for one slot at a time, so
+ *  each slot may have memory of its own. */
+typedef void (*tl_slot_func)(void *arg, size_t slot, size_t begin, size_t end);
+
+/** Runs `func` over the units 0 .. n-1, on at most `n_slots` (>= 1) threads of `exec`, unit by unit
+ *  as each slot is ready for more, in rising order in each; returns when all are done. Which slot
+ *  takes a unit must not influence the result. */
+TL_API void tl_parallel_slots(const tl_exec *exec, size_t n, size_t n_slots, tl_slot_func func,
+                              void *arg);
+
 TL_END_DECLS
 
 #endif

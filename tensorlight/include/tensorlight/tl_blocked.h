@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutional networks with channels in blocks: the layout in which vectors need no tails.
+//
+// An image [N, C, H, W] is stored as an ordinary tensor [N, B, H, W, 16], B = ceil(C / 16): the
+// channels of a pixel lie beside each other in blocks of 16, for every instruction set. What works
+// element by element works on such tensors as on others. The lanes of the last block that stand for
+// no channel may hold anything; no function lets a lane influence another, and none that sums over
+// channels reads them.
+//
+// TL_FLOAT only. Everything here trusts its caller as all tl_exec_X do (tl_tensor.h).
+
+#ifndef TL_BLOCKED_H
+#define TL_BLOCKED_H
+
+#include <stddef.h>
+
+#include "tensorlight/tl_exec.h"
+#include "tensorlight/tl_nn.h"
+#include "tensorlight/tl_tensor.h"
+
+TL_BEGIN_DECLS
+
+/** Channels of a block. */
+enum { TL_BLOCK = 16 };
+
+/** The largest KH * KW of the convolutions here. */
+enum { TL_BLOCKED_TAPS = 1024 };
+
+/** The blocks of `channels` channels. */
+TL_API int tl_blocks(int channels);
+
+/** src [N, C, H, W] -> dst [N, B, H, W, 16]; lanes that stand for no channel become 0. */
+TL_API int tl_exec_to_blocked(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst);
+
+/** src [N, B, H, W, 16] -> dst [N, C, H, W]. */
+TL_API int tl_exec_from_blocked(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst);
+
+/** Floats of a row of packed weights: what tl_exec_blocked_conv2d reads for a block of output
+ *  channels. `lanes` is TL_BLOCK, or 1 for a source in planes. */
+TL_API size_t tl_blocked_conv2d_packed(int channels, const int size[2], int lanes);
+
+/** weight [OC, IC, KH, KW], bias [OC] or NULL -> dst [B, tl_blocked_conv2d_packed(IC, ..)], B the
+ *  blocks of OC: 16 biases, then for each block of IC (each plane, if `lanes` is 1), each tap and
+ *  each lane 16 weights. Absent channels have weight and bias 0. */
+TL_API int tl_exec_blocked_conv2d_pack(const tl_exec *exec, const tl_tensor *weight,
+                                       const tl_tensor *bias, tl_tensor *dst, int lanes);
+
+/** Bytes of scratch memory that tl_exec_blocked_conv2d needs for `threads` threads: with less than
+ *  that it uses fewer threads, for one it needs it all. */
+TL_API size_t tl_blocked_conv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
+                                        const tl_conv2d_param *param, int channels, int threads);
+
+/** Convolution with group 1: src [N, B, H, W, 16] of `channels` channels, or planes
+ *  [N, channels, H, W], weight as tl_exec_blocked_conv2d_pack makes it for that source ->
+ *  dst [N, B, OH, OW, 16] = act(conv(src) + add); add is NULL or has the shape of dst and may be
+ *  dst. The order of each sum is fixed: block of channels, tap, channel. */
+TL_API int tl_exec_blocked_conv2d(const tl_exec *exec, const tl_tensor *src,
+                                  const tl_tensor *weight, const tl_tensor *add, tl_tensor *dst,
+                                  const tl_conv2d_param *param, int channels);
+
+TL_END_DECLS
+
+#endif

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of convolution in the blocked layout (tl_blocked.h).
+//
+// All of them compute tiles: up to TL_TILE_PIXELS neighbouring pixels of a line by one or two
+// blocks of output channels are summed in registers. What is summed is told by a list of taps, so
+// the same kernel serves 1x1 and larger windows, sources in blocks, and sources in planes, as the
+// first layer of a network has. A window that is larger than a pixel, or strided, reads lines that
+// were copied into scratch memory with their padding and with the columns of each phase of the
+// stride side by side: there the pixels of a tile are neighbours, whatever the stride.
+
+#ifndef BLOCKCONV_H
+#define BLOCKCONV_H
+
+#include <stddef.h>
+
+#include "kernel/tl_kernel.h"
+#include "tensorlight/tl_blocked.h"
+
+enum {
+    TL_TILE_PIXELS = 14, /* of the largest tile */
+};
+
+/** What is summed for a line of pixels, and where the sums go; all steps are in floats. */
+typedef struct tl_tile_job {
+    int lanes;             /* of a source pixel: TL_BLOCK, or 1 for planes */
+    int channels;          /* of the source */
+    size_t src_block_step; /* from a block (or plane) of source channels to the next */
+    int n_taps;
+    const ptrdiff_t *taps; /* for each tap: where its pixel is, from the source's first one */
+    size_t weight_step;    /* from a block of output channels to the next: [block of source
+                              channels][tap][lanes][TL_BLOCK] */
+    size_t dst_block_step; /* from a block of output channels to the next, of dst and add */
+    tl_act act;
+    float slope;     /* of TL_ACT_LRELU */
+    float low, high; /* what results are kept between; -INFINITY, INFINITY: anything */
+} tl_tile_job;
+
+/** Sums `n` neighbouring pixels of `n_blocks` blocks of output channels: bias, if not NULL, plus
+ *  the taps, plus add, if not NULL; then the activation. The order of the sum is fixed: that of the
+ *  weights. */
+typedef void tl_tile_line_func(const tl_tile_job *job, const float *src, const float *weight,
+                               const float *bias, const float *add, float *dst, int n,
+                               int n_blocks);
+
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_tile_line_func, name, dtype, isa)
+#include "kernel/blockconv/blockconv.def"
+#undef TL_KERNEL
+
+#endif

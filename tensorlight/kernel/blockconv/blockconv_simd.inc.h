@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Template: tiles of convolutions in the blocked layout, see blockconv.h.
+
+enum {
+    PARTS = TL_BLOCK / TL_VF_LANES, /* vectors of a block */
+#if TL_SIMD_REGISTERS == 32 && TL_SIMD_LANES == 16
+    BLOCKS = 2, /* of output channels in a tile: with 14 pixels 28 sums, 2 weights, 1 source */
+    PIXELS = 14,
+#elif TL_SIMD_REGISTERS == 32
+    BLOCKS = 1, /* 24 sums, 4 weights, 1 source */
+    PIXELS = 6,
+#elif TL_SIMD_LANES == 8
+    BLOCKS = 1, /* 12 sums, 2 weights, 1 source */
+    PIXELS = 6,
+#else
+    BLOCKS = 1, /* 8 sums, 4 weights, 1 source */
+    PIXELS = 2,
+#endif
+};
+
+_Static_assert((int)PIXELS <= (int)TL_TILE_PIXELS, "the largest tile");
+
+/** Where a tile lies. */
+typedef struct tile_place {
+    const float *src, *weight, *bias, *add;
+    float *dst;
+} tile_place;
+
+/** sum += the source's lanes 0 .. depth-1 at the `n` pixels from `src` times the weights. */
+TL_INLINE void add_lanes(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
+                         const int lanes, const float *src, const float *weight, size_t weight_step,
+                         int depth)
+{
+    for (int c = 0; c < depth; c++) {
+        tl_vf w[BLOCKS * PARTS];
+        TL_UNROLL
+        for (int v = 0; v < n_blocks * PARTS; v++)
+            w[v] = tl_vf_load(weight + v / PARTS * weight_step + c * TL_BLOCK +
+                              v % PARTS * TL_VF_LANES);
+        TL_UNROLL
+        for (int m = 0; m < n; m++) {
+            const tl_vf x = tl_vf_set1(src[m * lanes + c]);
+            TL_UNROLL
+            for (int v = 0; v < n_blocks * PARTS; v++)
+                sum[m][v] = tl_vf_fma(x, w[v], sum[m][v]);
+        }
+    }
+}
+
+TL_INLINE void add_taps(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
+                        const int lanes, const tl_tile_job *job, const float *src,
+                        const float *weight)
+{
+    for (int c = 0; c < job->channels; c += lanes, src += job->src_block_step) {
+        const int depth = lanes < job->channels - c ? lanes : job->channels - c;
+        for (int t = 0; t < job->n_taps; t++, weight += lanes * TL_BLOCK)
+            add_lanes(sum, n, n_blocks, lanes, src + job->taps[t], weight, job->weight_step, depth);
+    }
+}
+
+/** One tile. The first four arguments are constants: each choice becomes a function of its own. */
+TL_INLINE void tile(const int n, const int n_blocks, const int lanes, const tl_tile_job *job,
+                    const tile_place *at)
+{
+    tl_vf sum[PIXELS][BLOCKS * PARTS];
+    TL_UNROLL
+    for (int v = 0; v < n_blocks * PARTS; v++) {
+        const tl_vf bias =
+            at->bias ? tl_vf_load(at->bias + v / PARTS * job->weight_step + v % PARTS * TL_VF_LANES)
+                     : tl_vf_zero();
+        TL_UNROLL
+        for (int m = 0; m < n; m++)
+            sum[m][v] = bias;
+    }
+    add_taps(sum, n, n_blocks, lanes, job, at->src, at->weight);
+    const tl_vf low = tl_vf_set1(job->low), high = tl_vf_set1(job->high);
+    TL_UNROLL
+    for (int m = 0; m < n; m++) {
+        TL_UNROLL
+        for (int v = 0; v < n_blocks * PARTS; v++) {
+            const size_t k =
+                v / PARTS * job->dst_block_step + m * TL_BLOCK + v % PARTS * TL_VF_LANES;
+            tl_vf y = sum[m][v];
+            if (at->add)
+                y = tl_vf_add(y, tl_vf_load(at->add + k));
+            tl_vf_store(at->dst + k, tl_vf_min(high, tl_vf_max(low, y)));
+        }
+    }
+}
+
+typedef void tile_func(const tl_tile_job *job, const tile_place *at);
+
+#define TILE(n, n_blocks, lanes)                                                              \
+    static void tile_##n##_##n_blocks##_##lanes(const tl_tile_job *job, const tile_place *at) \
+    {                                                                                         \
+        tile(n, n_blocks, lanes, job, at);                                                    \
+    }
+#define TILES(n) TILE(n, 1, 1) TILE(n, 1, 16) TL_SECOND(TILE(n, 2, 1) TILE(n, 2, 16))
+#define TILE_ROW(n) \
+    [n] = {{tile_##n##_1_1, tile_##n##_1_16}, TL_SECOND({tile_##n##_2_1, tile_##n##_2_16})},
+
+#if TL_SIMD_LANES == 16
+#define TL_SECOND(...) __VA_ARGS__
+#define EACH_TILE(X)   X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14)
+#elif TL_SIMD_LANES == 8 || TL_SIMD_REGISTERS == 32
+#define TL_SECOND(...)
+#define EACH_TILE(X) X(1) X(2) X(3) X(4) X(5) X(6)
+#else
+#define TL_SECOND(...)
+#define EACH_TILE(X) X(1) X(2)
+#endif
+
+EACH_TILE(TILES)
+
+static tile_func *const tiles[PIXELS + 1][BLOCKS][2] = {EACH_TILE(TILE_ROW)};
+
+void SIMD(tl_tile_line)(const tl_tile_job *job, const float *src, const float *weight,
+                        const float *bias, const float *add, float *dst, int n, int n_blocks)
+{
+    const int n_tiles = (n + PIXELS - 1) / PIXELS;
+    for (int b = 0; b < n_blocks; b += BLOCKS) {
+        const int blocks = BLOCKS < n_blocks - b ? BLOCKS : n_blocks - b;
+        for (int i = 0, m = 0; i < n_tiles; i++) {
+            const int pixels = n / n_tiles + (i < n % n_tiles);
+            const size_t first = b * job->dst_block_step + (size_t)m * TL_BLOCK;
+            const tile_place at = {src + (size_t)m * job->lanes, weight + b * job->weight_step,
+                                   bias ? bias + b * job->weight_step : NULL,
+                                   add ? add + first : NULL, dst + first};
+            tiles[pixels][blocks - 1][job->lanes != 1](job, &at);
+            for (int k = 0; k < blocks; k++)
+                tl_vf_activate(job->act, job->slope, at.dst + k * job->dst_block_step,
+                               (size_t)pixels * TL_BLOCK);
+            m += pixels;
+        }
+    }
+}

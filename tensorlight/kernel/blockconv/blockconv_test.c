@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of convolution in blocks: every kernel against the plain one on shapes with all tails,
+// sources in planes and in blocks, sums with another tensor, activations, threads.
+
+#include "kernel/tl_nn_test.h"
+
+typedef struct shape {
+    int n, ic, ih, iw, oc, kh, kw;
+    int stride[2], dilation[2], padding[4];
+} shape;
+
+static const shape shapes[] = {
+    {1, 16, 5, 7, 16, 1, 1, {1, 1}, {1, 1}, {0, 0, 0, 0}},    // a line
+    {2, 33, 9, 11, 40, 1, 1, {1, 1}, {1, 1}, {0, 0, 0, 0}},   // lanes left over, images
+    {1, 1, 1, 1, 1, 1, 1, {1, 1}, {1, 1}, {0, 0, 0, 0}},      // the smallest
+    {1, 24, 8, 9, 58, 1, 1, {2, 2}, {1, 1}, {0, 0, 0, 0}},    // every second pixel
+    {1, 3, 15, 17, 20, 3, 3, {2, 2}, {1, 1}, {1, 1, 1, 1}},   // a first layer
+    {1, 3, 31, 29, 17, 7, 7, {2, 2}, {1, 1}, {3, 3, 3, 3}},   // another
+    {2, 20, 13, 13, 48, 3, 3, {1, 1}, {1, 1}, {1, 1, 1, 1}},  // three blocks
+    {1, 64, 56, 56, 64, 3, 3, {1, 1}, {1, 1}, {1, 1, 1, 1}},  // several units
+    {1, 18, 10, 12, 33, 3, 2, {3, 1}, {2, 3}, {0, 2, 4, 1}},  // all at odds
+    {1, 17, 6, 30, 16, 5, 5, {1, 3}, {1, 2}, {2, 4, 2, 4}},   // stride and dilation of columns
+    {1, 32, 4, 4, 16, 3, 3, {1, 1}, {1, 1}, {5, 5, 5, 5}},    // more padding than image
+    {1, 256, 14, 15, 64, 1, 1, {1, 1}, {1, 1}, {0, 0, 0, 0}}, // lines in several units
+    {1, 5, 3, 3, 5, 1, 1, {1, 1}, {1, 1}, {1, 0, 0, 1}},      // 1x1 with padding
+};
+
+/** The isa levels that this CPU has kernels of. */
+static int has(tl_isa isa)
+{
+    return isa <= tl_isa_best() && (isa != TL_ISA_AVX512 || tl_isa_best() == TL_ISA_AVX512);
+}
+
+static tl_tensor *blocked_like(nn_room *room, const tl_tensor *planes)
+{
+    return nn_blank(room, TL_FLOAT, 5,
+                    (int[]){planes->dims[0], tl_blocks(planes->dims[1]), planes->dims[2],
+                            planes->dims[3], TL_BLOCK});
+}
+
+/** The convolution by its kernels in blocks, from blocks or from planes, to planes `dst`. */
+static void run_blocked(nn_room *room, const tl_exec *exec, const tl_tensor *src,
+                        const tl_tensor *weight, const tl_tensor *bias, const tl_tensor *add,
+                        tl_tensor *dst, const tl_conv2d_param *param, int lanes)
+{
+    tl_tensor *from = (tl_tensor *)src;
+    if (lanes == TL_BLOCK) {
+        from = blocked_like(room, src);
+        tl_exec_to_blocked(exec, src, from);
+    }
+    tl_tensor *const to = blocked_like(room, dst);
+    if (add)
+        tl_exec_to_blocked(exec, add, to);
+    const int rows = tl_blocks(weight->dims[0]);
+    tl_tensor *const packed =
+        nn_blank(room, TL_FLOAT, 2,
+                 (int[]){rows, (int)tl_blocked_conv2d_packed(src->dims[1], param->size, lanes)});
+    tl_exec_blocked_conv2d_pack(exec, weight, bias, packed, lanes);
+    tl_exec with = *exec;
+    with.scratch_size =
+        tl_blocked_conv2d_scratch(from, to, param, src->dims[1], tl_pool_size(exec->pool));
+    ln_guard guard;
+    with.scratch = ln_guard_alloc(&guard, with.scratch_size);
+    tl_exec_blocked_conv2d(&with, from, packed, add ? to : NULL, to, param, src->dims[1]);
+    ck_assert(ln_guard_is_intact(&guard));
+    ln_guard_free(&guard);
+    tl_exec_from_blocked(exec, to, dst);
+}
+
+static void check_shape(const shape *s, tl_isa isa, int lanes, tl_act act, int adds)
+{
+    nn_room room = {.seed = 1};
+    const tl_conv2d_param param = {
+        .group = 1,
+        .size = {s->kh, s->kw},
+        .stride = {s->stride[0], s->stride[1]},
+        .dilation = {s->dilation[0], s->dilation[1]},
+        .padding = {s->padding[0], s->padding[1], s->padding[2], s->padding[3]},
+        .act = act,
+        .act_slope = 0.25f};
+    tl_conv2d_param plain = param;
+    plain.act = TL_ACT_NONE;
+    const int oh =
+        tl_conv2d_length(s->ih, s->kh, s->stride[0], s->dilation[0], s->padding[0], s->padding[2]);
+    const int ow =
+        tl_conv2d_length(s->iw, s->kw, s->stride[1], s->dilation[1], s->padding[1], s->padding[3]);
+    const int dims[] = {s->n, s->oc, oh, ow};
+    tl_tensor *const src = nn_random(&room, TL_FLOAT, 4, (int[]){s->n, s->ic, s->ih, s->iw}, -1, 1);
+    tl_tensor *const weight =
+        nn_random(&room, TL_FLOAT, 4, (int[]){s->oc, s->ic, s->kh, s->kw}, -1, 1);
+    tl_tensor *const bias = nn_random(&room, TL_FLOAT, 1, (int[]){s->oc}, -1, 1);
+    tl_tensor *const add = adds ? nn_random(&room, TL_FLOAT, 4, dims, -1, 1) : NULL;
+    tl_tensor *const want = nn_blank(&room, TL_FLOAT, 4, dims);
+    tl_tensor *const got = nn_blank(&room, TL_FLOAT, 4, dims);
+    tl_tensor *const threaded = nn_blank(&room, TL_FLOAT, 4, dims);
+    const tl_exec reference = {.isa = TL_ISA_C};
+    tl_exec_conv2d(&reference, src, weight, bias, want, &plain);
+    if (add)
+        tl_exec_elew(&reference, want, add, want, TL_SUM);
+    tl_exec_act(&reference, want, want, act, 0.25f);
+    const tl_exec exec = {.isa = isa};
+    run_blocked(&room, &exec, src, weight, bias, add, got, &param, lanes);
+    const double tolerance = 2e-7 * (s->ic * s->kh * s->kw + 2);
+    for (int i = 0; i < want->len; i++)
+        ck_assert_msg(fabs(nn_at(want, i) - nn_at(got, i)) <= tolerance,
+                      "%s, %d lanes, element %d: %g, expected %g", tl_isa_name(isa), lanes, i,
+                      nn_at(got, i), nn_at(want, i));
+    const tl_exec three = {.isa = isa, .pool = tl_pool_create(3)};
+    run_blocked(&room, &three, src, weight, bias, add, threaded, &param, lanes);
+    ck_assert_int_eq(memcmp(got->data, threaded->data, tl_tensor_size(got)), 0);
+    tl_pool_free(three.pool);
+    nn_close(&room);
+}
+
+START_TEST(every_kernel_agrees_with_the_plain_one)
+{
+    for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
+        for (size_t i = 0; has((tl_isa)isa) && i < NN_LEN(shapes); i++) {
+            check_shape(&shapes[i], (tl_isa)isa, TL_BLOCK, TL_ACT_NONE, 0);
+            check_shape(&shapes[i], (tl_isa)isa, 1, TL_ACT_RELU, 1);
+            check_shape(&shapes[i], (tl_isa)isa, TL_BLOCK, TL_ACT_LRELU, 1);
+        }
+}
+END_TEST
+
+START_TEST(lanes_beyond_the_channels_do_no_harm)
+{
+    nn_room room = {.seed = 2};
+    const tl_conv2d_param param = {
+        .group = 1, .size = {3, 3}, .stride = {1, 1}, .dilation = {1, 1}, .padding = {1, 1, 1, 1}};
+    tl_tensor *const src = nn_random(&room, TL_FLOAT, 5, (int[]){1, 2, 4, 4, TL_BLOCK}, -1, 1);
+    tl_tensor *const poisoned = nn_blank(&room, TL_FLOAT, 5, src->dims);
+    tl_exec_copy(NULL, src, poisoned);
+    for (int i = 16 * TL_BLOCK; i < src->len; i++)
+        if (i % TL_BLOCK >= 3)
+            ((float *)poisoned->data)[i] = NAN;
+    tl_tensor *const weight = nn_random(&room, TL_FLOAT, 4, (int[]){9, 19, 3, 3}, -1, 1);
+    tl_tensor *const packed = nn_blank(
+        &room, TL_FLOAT, 2, (int[]){1, (int)tl_blocked_conv2d_packed(19, param.size, TL_BLOCK)});
+    tl_exec_blocked_conv2d_pack(NULL, weight, NULL, packed, TL_BLOCK);
+    tl_tensor *const want = nn_blank(&room, TL_FLOAT, 5, (int[]){1, 1, 4, 4, TL_BLOCK});
+    tl_tensor *const got = nn_blank(&room, TL_FLOAT, 5, want->dims);
+    tl_exec exec = {.isa = tl_isa_best()};
+    exec.scratch_size = tl_blocked_conv2d_scratch(src, want, &param, 19, 1);
+    exec.scratch = tl_alloc(exec.scratch_size);
+    tl_exec_blocked_conv2d(&exec, src, packed, NULL, want, &param, 19);
+    tl_exec_blocked_conv2d(&exec, poisoned, packed, NULL, got, &param, 19);
+    ck_assert_int_eq(memcmp(want->data, got->data, tl_tensor_size(want)), 0);
+    tl_free(exec.scratch);
+    nn_close(&room);
+}
+END_TEST
+
+LN_TEST_MAIN("blockconv", every_kernel_agrees_with_the_plain_one,
+             lanes_beyond_the_channels_do_no_harm)

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vectors of floats, by one set of names for every instruction set: what kernels are written in.
+//
+// A kernel is a template, <work>_simd.inc.h, written once with these names. <work>_avx512.c,
+// <work>_avx2.c, <work>_neon.c and <work>_c.c only include this header and the template; each is
+// compiled with the flags of its set (tensorlight/meson.build), which decide here what a vector is.
+// SIMD(name) is the function's name with the set's behind it: name_f32_avx512.
+//
+//     void SIMD(tl_scale)(const float *src, float *dst, size_t n, float factor)
+//     {
+//         const tl_vf k = tl_vf_set1(factor);
+//         size_t i = 0;
+//         for (; i + TL_VF_LANES <= n; i += TL_VF_LANES)
+//             tl_vf_store(dst + i, tl_vf_mul(tl_vf_load(src + i), k));
+//         if (i < n)
+//             tl_vf_store_part(dst + i, tl_vf_mul(tl_vf_load_part(src + i, n - i), k), n - i);
+//     }
+//
+// Beside the arithmetic that needs no words, each set defines
+//
+//     tl_vf, TL_VF_LANES            a vector, and its number of floats
+//     tl_vm                         a mask: the result of a comparison, for tl_vf_select
+//     tl_vf_load, tl_vf_store       any address
+//     tl_vf_load_part(p, n)         lanes 0 .. n-1, n < TL_VF_LANES; the others are 0
+//     tl_vf_store_part(p, v, n)     writes lanes 0 .. n-1 only
+//     tl_vf_fma(a, b, c)            a * b + c; rounded once but in plain C
+//     tl_vf_fnma(a, b, c)           c - a * b
+//     tl_vf_max(a, b)               a > b ? a : b, so b where either is NaN
+//     tl_vf_min(a, b)               a < b ? a : b, so b where either is NaN
+//     tl_vf_lt, tl_vf_le, tl_vf_eq  ordered comparisons: false beside a NaN
+//     tl_vf_select(m, a, b)         m ? a : b in each lane
+//     tl_vf_round(a)                to the nearest integer, ties to even
+//     tl_vf_scale(a, n)             a * 2^n for integers n that are exact floats in -126 .. 127
+//     tl_vf_exponent(a), _mantissa  of positive normal numbers: a = mantissa * 2^exponent, 1 <=
+//                                   mantissa < 2
+//     tl_vf_sum, tl_vf_largest      over the lanes: a fixed tree; by tl_vf_max's rule
+
+#ifndef TL_SIMD_H
+#define TL_SIMD_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+#include "kernel/simd/tl_simd_avx512.h"
+#elif defined(__AVX2__) && defined(__FMA__)
+#include "kernel/simd/tl_simd_avx2.h"
+#elif defined(__aarch64__) && defined(TL_SIMD_NEON)
+#include "kernel/simd/tl_simd_neon.h"
+#else
+#include "kernel/simd/tl_simd_c.h"
+#endif
+
+#define SIMD__(name, set) name##_f32_##set
+#define SIMD_(name, set)  SIMD__(name, set)
+#define SIMD(name)        SIMD_(name, TL_SIMD_SET)
+
+/** Before a loop of constant length: without it, GCC keeps arrays of vectors in memory. */
+#if defined(__clang__)
+#define TL_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define TL_UNROLL _Pragma("GCC unroll 32")
+#endif
+
+/** For a function that is a template: its constant arguments make a function of its own. */
+#define TL_INLINE static inline __attribute__((always_inline))
+
+#endif

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vectors of AVX2 with FMA: see tl_simd.h.
+
+#ifndef TL_SIMD_AVX2_H
+#define TL_SIMD_AVX2_H
+
+#include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TL_SIMD_SET avx2
+
+#define TL_SIMD_LANES     8
+#define TL_SIMD_REGISTERS 16
+
+enum { TL_VF_LANES = TL_SIMD_LANES };
+
+typedef __m256 tl_vf;
+typedef __m256 tl_vm;
+
+static inline tl_vf tl_vf_load(const float *p)
+{
+    return _mm256_loadu_ps(p);
+}
+
+static inline void tl_vf_store(float *p, tl_vf a)
+{
+    _mm256_storeu_ps(p, a);
+}
+
+/** All bits of the lanes 0 .. n-1. */
+static inline __m256i tl_vm_first(size_t n)
+{
+    static const int32_t bits[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    return _mm256_loadu_si256((const __m256i *)(bits + 8 - n));
+}
+
+static inline tl_vf tl_vf_load_part(const float *p, size_t n)
+{
+    return _mm256_maskload_ps(p, tl_vm_first(n));
+}
+
+static inline void tl_vf_store_part(float *p, tl_vf a, size_t n)
+{
+    _mm256_maskstore_ps(p, tl_vm_first(n), a);
+}
+
+static inline tl_vf tl_vf_set1(float x)
+{
+    return _mm256_set1_ps(x);
+}
+
+static inline tl_vf tl_vf_zero(void)
+{
+    return _mm256_setzero_ps();
+}
+
+static inline tl_vf tl_vf_add(tl_vf a, tl_vf b)
+{
+    return _mm256_add_ps(a, b);
+}
+
+static inline tl_vf tl_vf_sub(tl_vf a, tl_vf b)
+{
+    return _mm256_sub_ps(a, b);
+}
+
+static inline tl_vf tl_vf_mul(tl_vf a, tl_vf b)
+{
+    return _mm256_mul_ps(a, b);
+}
+
+static inline tl_vf tl_vf_div(tl_vf a, tl_vf b)
+{
+    return _mm256_div_ps(a, b);
+}
+
+static inline tl_vf tl_vf_sqrt(tl_vf a)
+{
+    return _mm256_sqrt_ps(a);
+}
+
+static inline tl_vf tl_vf_fma(tl_vf a, tl_vf b, tl_vf c)
+{
+    return _mm256_fmadd_ps(a, b, c);
+}
+
+static inline tl_vf tl_vf_fnma(tl_vf a, tl_vf b, tl_vf c)
+{
+    return _mm256_fnmadd_ps(a, b, c);
+}
+
+static inline tl_vf tl_vf_max(tl_vf a, tl_vf b)
+{
+    return _mm256_max_ps(a, b);
+}
+
+static inline tl_vf tl_vf_min(tl_vf a, tl_vf b)
+{
+    return _mm256_min_ps(a, b);
+}
+
+static inline tl_vf tl_vf_abs(tl_vf a)
+{
+    return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a);
+}
+
+static inline tl_vf tl_vf_neg(tl_vf a)
+{
+    return _mm256_xor_ps(a, _mm256_set1_ps(-0.0f));
+}
+
+/** The magnitude of a with the sign of b. */
+static inline tl_vf tl_vf_copysign(tl_vf a, tl_vf b)
+{
+    const __m256 sign = _mm256_set1_ps(-0.0f);
+    return _mm256_or_ps(_mm256_andnot_ps(sign, a), _mm256_and_ps(sign, b));
+}
+
+static inline tl_vm tl_vf_lt(tl_vf a, tl_vf b)
+{
+    return _mm256_cmp_ps(a, b, _CMP_LT_OQ);
+}
+
+static inline tl_vm tl_vf_le(tl_vf a, tl_vf b)
+{
+    return _mm256_cmp_ps(a, b, _CMP_LE_OQ);
+}
+
+static inline tl_vm tl_vf_eq(tl_vf a, tl_vf b)
+{
+    return _mm256_cmp_ps(a, b, _CMP_EQ_OQ);
+}
+
+static inline tl_vf tl_vf_select(tl_vm m, tl_vf a, tl_vf b)
+{
+    return _mm256_blendv_ps(b, a, m);
+}
+
+static inline tl_vf tl_vf_round(tl_vf a)
+{
+    return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+static inline tl_vf tl_vf_scale(tl_vf a, tl_vf n)
+{
+    const __m256i bits =
+        _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127)), 23);
+    return _mm256_mul_ps(a, _mm256_castsi256_ps(bits));
+}
+
+static inline tl_vf tl_vf_exponent(tl_vf a)
+{
+    const __m256i bits = _mm256_srli_epi32(_mm256_castps_si256(a), 23);
+    return _mm256_cvtepi32_ps(_mm256_sub_epi32(bits, _mm256_set1_epi32(127)));
+}
+
+static inline tl_vf tl_vf_mantissa(tl_vf a)
+{
+    const __m256i bits = _mm256_and_si256(_mm256_castps_si256(a), _mm256_set1_epi32(0x007fffff));
+    return _mm256_castsi256_ps(_mm256_or_si256(bits, _mm256_set1_epi32(0x3f800000)));
+}
+
+static inline float tl_vf_sum(tl_vf a)
+{
+    __m128 s = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+    s = _mm_add_ps(s, _mm_movehl_ps(s, s));
+    return _mm_cvtss_f32(_mm_add_ss(s, _mm_movehdup_ps(s)));
+}
+
+static inline float tl_vf_largest(tl_vf a)
+{
+    __m128 s = _mm_max_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+    s = _mm_max_ps(s, _mm_movehl_ps(s, s));
+    return _mm_cvtss_f32(_mm_max_ss(s, _mm_movehdup_ps(s)));
+}
+
+#endif

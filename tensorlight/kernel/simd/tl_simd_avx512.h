@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vectors of AVX-512 (F and DQ): see tl_simd.h.
+
+#ifndef TL_SIMD_AVX512_H
+#define TL_SIMD_AVX512_H
+
+#include <immintrin.h>
+#include <stddef.h>
+
+#define TL_SIMD_SET avx512
+
+#define TL_SIMD_LANES     16
+#define TL_SIMD_REGISTERS 32
+
+enum { TL_VF_LANES = TL_SIMD_LANES };
+
+typedef __m512 tl_vf;
+typedef __mmask16 tl_vm;
+
+static inline tl_vf tl_vf_load(const float *p)
+{
+    return _mm512_loadu_ps(p);
+}
+
+static inline void tl_vf_store(float *p, tl_vf a)
+{
+    _mm512_storeu_ps(p, a);
+}
+
+static inline tl_vm tl_vm_first(size_t n)
+{
+    return (tl_vm)((1u << n) - 1);
+}
+
+static inline tl_vf tl_vf_load_part(const float *p, size_t n)
+{
+    return _mm512_maskz_loadu_ps(tl_vm_first(n), p);
+}
+
+static inline void tl_vf_store_part(float *p, tl_vf a, size_t n)
+{
+    _mm512_mask_storeu_ps(p, tl_vm_first(n), a);
+}
+
+static inline tl_vf tl_vf_set1(float x)
+{
+    return _mm512_set1_ps(x);
+}
+
+static inline tl_vf tl_vf_zero(void)
+{
+    return _mm512_setzero_ps();
+}
+
+static inline tl_vf tl_vf_add(tl_vf a, tl_vf b)
+{
+    return _mm512_add_ps(a, b);
+}
+
+static inline tl_vf tl_vf_sub(tl_vf a, tl_vf b)
+{
+    return _mm512_sub_ps(a, b);
+}
+
+static inline tl_vf tl_vf_mul(tl_vf a, tl_vf b)
+{
+    return _mm512_mul_ps(a, b);
+}
+
+static inline tl_vf tl_vf_div(tl_vf a, tl_vf b)
+{
+    return _mm512_div_ps(a, b);
+}
+
+static inline tl_vf tl_vf_sqrt(tl_vf a)
+{
+    return _mm512_sqrt_ps(a);
+}
+
+static inline tl_vf tl_vf_fma(tl_vf a, tl_vf b, tl_vf c)
+{
+    return _mm512_fmadd_ps(a, b, c);
+}
+
+static inline tl_vf tl_vf_fnma(tl_vf a, tl_vf b, tl_vf c)
+{
+    return _mm512_fnmadd_ps(a, b, c);
+}
+
+static inline tl_vf tl_vf_max(tl_vf a, tl_vf b)
+{
+    return _mm512_max_ps(a, b);
+}
+
+static inline tl_vf tl_vf_min(tl_vf a, tl_vf b)
+{
+    return _mm512_min_ps(a, b);
+}
+
+static inline tl_vf tl_vf_abs(tl_vf a)
+{
+    return _mm512_abs_ps(a);
+}
+
+static inline tl_vf tl_vf_neg(tl_vf a)
+{
+    return _mm512_xor_ps(a, _mm512_set1_ps(-0.0f));
+}
+
+/** The magnitude of a with the sign of b. */
+static inline tl_vf tl_vf_copysign(tl_vf a, tl_vf b)
+{
+    const __m512 sign = _mm512_set1_ps(-0.0f);
+    return _mm512_or_ps(_mm512_andnot_ps(sign, a), _mm512_and_ps(sign, b));
+}
+
+static inline tl_vm tl_vf_lt(tl_vf a, tl_vf b)
+{
+    return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ);
+}
+
+static inline tl_vm tl_vf_le(tl_vf a, tl_vf b)
+{
+    return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ);
+}
+
+static inline tl_vm tl_vf_eq(tl_vf a, tl_vf b)
+{
+    return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ);
+}
+
+static inline tl_vf tl_vf_select(tl_vm m, tl_vf a, tl_vf b)
+{
+    return _mm512_mask_blend_ps(m, b, a);
+}
+
+static inline tl_vf tl_vf_round(tl_vf a)
+{
+    return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+static inline tl_vf tl_vf_scale(tl_vf a, tl_vf n)
+{
+    return _mm512_scalef_ps(a, n);
+}
+
+static inline tl_vf tl_vf_exponent(tl_vf a)
+{
+    return _mm512_getexp_ps(a);
+}
+
+static inline tl_vf tl_vf_mantissa(tl_vf a)
+{
+    return _mm512_getmant_ps(a, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src);
+}
+
+static inline float tl_vf_sum(tl_vf a)
+{
+    return _mm512_reduce_add_ps(a);
+}
+
+static inline float tl_vf_largest(tl_vf a)
+{
+    return _mm512_reduce_max_ps(a);
+}
+
+#endif

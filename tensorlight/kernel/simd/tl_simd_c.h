@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vectors in plain C, by the vector extensions of GCC and Clang: see tl_simd.h.
+
+#ifndef TL_SIMD_C_H
+#define TL_SIMD_C_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define TL_SIMD_SET c
+
+#define TL_SIMD_LANES     4
+#define TL_SIMD_REGISTERS 16
+
+enum { TL_VF_LANES = TL_SIMD_LANES };
+
+typedef float tl_vf __attribute__((vector_size(16)));
+typedef int32_t tl_vm __attribute__((vector_size(16)));
+
+static inline tl_vf tl_vf_load(const float *p)
+{
+    tl_vf a;
+    memcpy(&a, p, sizeof(a));
+    return a;
+}
+
+static inline void tl_vf_store(float *p, tl_vf a)
+{
+    memcpy(p, &a, sizeof(a));
+}
+
+static inline tl_vf tl_vf_load_part(const float *p, size_t n)
+{
+    tl_vf a = {0};
+    memcpy(&a, p, n * sizeof(*p));
+    return a;
+}
+
+static inline void tl_vf_store_part(float *p, tl_vf a, size_t n)
+{
+    memcpy(p, &a, n * sizeof(*p));
+}
+
+static inline tl_vf tl_vf_set1(float x)
+{
+    return (tl_vf){x, x, x, x};
+}
+
+static inline tl_vf tl_vf_zero(void)
+{
+    return (tl_vf){0};
+}
+
+static inline tl_vf tl_vf_add(tl_vf a, tl_vf b)
+{
+    return a + b;
+}
+
+static inline tl_vf tl_vf_sub(tl_vf a, tl_vf b)
+{
+    return a - b;
+}
+
+static inline tl_vf tl_vf_mul(tl_vf a, tl_vf b)
+{
+    return a * b;
+}
+
+static inline tl_vf tl_vf_div(tl_vf a, tl_vf b)
+{
+    return a / b;
+}
+
+static inline tl_vf tl_vf_sqrt(tl_vf a)
+{
+    return (tl_vf){sqrtf(a[0]), sqrtf(a[1]), sqrtf(a[2]), sqrtf(a[3])};
+}
+
+static inline tl_vf tl_vf_fma(tl_vf a, tl_vf b, tl_vf c)
+{
+    return a * b + c;
+}
+
+static inline tl_vf tl_vf_fnma(tl_vf a, tl_vf b, tl_vf c)
+{
+    return c - a * b;
+}
+
+static inline tl_vm tl_vf_lt(tl_vf a, tl_vf b)
+{
+    return a < b;
+}
+
+static inline tl_vm tl_vf_le(tl_vf a, tl_vf b)
+{
+    return a <= b;
+}
+
+static inline tl_vm tl_vf_eq(tl_vf a, tl_vf b)
+{
+    return a == b;
+}
+
+static inline tl_vf tl_vf_select(tl_vm m, tl_vf a, tl_vf b)
+{
+    return (tl_vf)((m & (tl_vm)a) | (~m & (tl_vm)b));
+}
+
+static inline tl_vf tl_vf_max(tl_vf a, tl_vf b)
+{
+    return tl_vf_select(a > b, a, b);
+}
+
+static inline tl_vf tl_vf_min(tl_vf a, tl_vf b)
+{
+    return tl_vf_select(a < b, a, b);
+}
+
+static inline tl_vf tl_vf_abs(tl_vf a)
+{
+    return (tl_vf)((tl_vm)a & INT32_MAX);
+}
+
+static inline tl_vf tl_vf_neg(tl_vf a)
+{
+    return -a;
+}
+
+/** The magnitude of a with the sign of b. */
+static inline tl_vf tl_vf_copysign(tl_vf a, tl_vf b)
+{
+    return (tl_vf)(((tl_vm)a & INT32_MAX) | ((tl_vm)b & INT32_MIN));
+}
+
+static inline tl_vf tl_vf_round(tl_vf a)
+{
+    return (tl_vf){rintf(a[0]), rintf(a[1]), rintf(a[2]), rintf(a[3])};
+}
+
+static inline tl_vf tl_vf_scale(tl_vf a, tl_vf n)
+{
+    const tl_vm exponent = {(int32_t)n[0], (int32_t)n[1], (int32_t)n[2], (int32_t)n[3]};
+    return a * (tl_vf)((exponent + 127) << 23);
+}
+
+static inline tl_vf tl_vf_exponent(tl_vf a)
+{
+    const tl_vm bits = ((tl_vm)a >> 23) - 127;
+    return (tl_vf){(float)bits[0], (float)bits[1], (float)bits[2], (float)bits[3]};
+}
+
+static inline tl_vf tl_vf_mantissa(tl_vf a)
+{
+    return (tl_vf)(((tl_vm)a & 0x007fffff) | 0x3f800000);
+}
+
+static inline float tl_vf_sum(tl_vf a)
+{
+    return (a[0] + a[2]) + (a[1] + a[3]);
+}
+
+static inline float tl_vf_largest(tl_vf a)
+{
+    const float x = a[0] > a[2] ? a[0] : a[2], y = a[1] > a[3] ? a[1] : a[3];
+    return x > y ? x : y;
+}
+
+#endif

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vectors of NEON (AArch64): see tl_simd.h.
+
+#ifndef TL_SIMD_NEON_H
+#define TL_SIMD_NEON_H
+
+#include <arm_neon.h>
+#include <stddef.h>
+#include <string.h>
+
+#define TL_SIMD_SET neon
+
+#define TL_SIMD_LANES     4
+#define TL_SIMD_REGISTERS 32
+
+enum { TL_VF_LANES = TL_SIMD_LANES };
+
+typedef float32x4_t tl_vf;
+typedef uint32x4_t tl_vm;
+
+static inline tl_vf tl_vf_load(const float *p)
+{
+    return vld1q_f32(p);
+}
+
+static inline void tl_vf_store(float *p, tl_vf a)
+{
+    vst1q_f32(p, a);
+}
+
+static inline tl_vf tl_vf_load_part(const float *p, size_t n)
+{
+    float lanes[4] = {0};
+    memcpy(lanes, p, n * sizeof(*p));
+    return vld1q_f32(lanes);
+}
+
+static inline void tl_vf_store_part(float *p, tl_vf a, size_t n)
+{
+    float lanes[4];
+    vst1q_f32(lanes, a);
+    memcpy(p, lanes, n * sizeof(*p));
+}
+
+static inline tl_vf tl_vf_set1(float x)
+{
+    return vdupq_n_f32(x);
+}
+
+static inline tl_vf tl_vf_zero(void)
+{
+    return vdupq_n_f32(0);
+}
+
+static inline tl_vf tl_vf_add(tl_vf a, tl_vf b)
+{
+    return vaddq_f32(a, b);
+}
+
+static inline tl_vf tl_vf_sub(tl_vf a, tl_vf b)
+{
+    return vsubq_f32(a, b);
+}
+
+static inline tl_vf tl_vf_mul(tl_vf a, tl_vf b)
+{
+    return vmulq_f32(a, b);
+}
+
+static inline tl_vf tl_vf_div(tl_vf a, tl_vf b)
+{
+    return vdivq_f32(a, b);
+}
+
+static inline tl_vf tl_vf_sqrt(tl_vf a)
+{
+    return vsqrtq_f32(a);
+}
+
+static inline tl_vf tl_vf_fma(tl_vf a, tl_vf b, tl_vf c)
+{
+    return vfmaq_f32(c, a, b);
+}
+
+static inline tl_vf tl_vf_fnma(tl_vf a, tl_vf b, tl_vf c)
+{
+    return vfmsq_f32(c, a, b);
+}
+
+static inline tl_vf tl_vf_abs(tl_vf a)
+{
+    return vabsq_f32(a);
+}
+
+static inline tl_vf tl_vf_neg(tl_vf a)
+{
+    return vnegq_f32(a);
+}
+
+/** The magnitude of a with the sign of b. */
+static inline tl_vf tl_vf_copysign(tl_vf a, tl_vf b)
+{
+    return vbslq_f32(vdupq_n_u32(0x80000000u), b, a);
+}
+
+static inline tl_vm tl_vf_lt(tl_vf a, tl_vf b)
+{
+    return vcltq_f32(a, b);
+}
+
+static inline tl_vm tl_vf_le(tl_vf a, tl_vf b)
+{
+    return vcleq_f32(a, b);
+}
+
+static inline tl_vm tl_vf_eq(tl_vf a, tl_vf b)
+{
+    return vceqq_f32(a, b);
+}
+
+static inline tl_vf tl_vf_select(tl_vm m, tl_vf a, tl_vf b)
+{
+    return vbslq_f32(m, a, b);
+}
+
+// Not vmaxq_f32 and vminq_f32: they let a NaN on either side win.
+static inline tl_vf tl_vf_max(tl_vf a, tl_vf b)
+{
+    return vbslq_f32(vcgtq_f32(a, b), a, b);
+}
+
+static inline tl_vf tl_vf_min(tl_vf a, tl_vf b)
+{
+    return vbslq_f32(vcltq_f32(a, b), a, b);
+}
+
+static inline tl_vf tl_vf_round(tl_vf a)
+{
+    return vrndnq_f32(a);
+}
+
+static inline tl_vf tl_vf_scale(tl_vf a, tl_vf n)
+{
+    const int32x4_t bits = vshlq_n_s32(vaddq_s32(vcvtq_s32_f32(n), vdupq_n_s32(127)), 23);
+    return vmulq_f32(a, vreinterpretq_f32_s32(bits));
+}
+
+static inline tl_vf tl_vf_exponent(tl_vf a)
+{
+    const int32x4_t bits = vreinterpretq_s32_u32(vshrq_n_u32(vreinterpretq_u32_f32(a), 23));
+    return vcvtq_f32_s32(vsubq_s32(bits, vdupq_n_s32(127)));
+}
+
+static inline tl_vf tl_vf_mantissa(tl_vf a)
+{
+    const uint32x4_t bits = vandq_u32(vreinterpretq_u32_f32(a), vdupq_n_u32(0x007fffff));
+    return vreinterpretq_f32_u32(vorrq_u32(bits, vdupq_n_u32(0x3f800000)));
+}
+
+static inline float tl_vf_sum(tl_vf a)
+{
+    return vaddvq_f32(a);
+}
+
+static inline float tl_vf_largest(tl_vf a)
+{
+    const tl_vf pairs = tl_vf_max(a, vextq_f32(a, a, 2));
+    return vgetq_lane_f32(tl_vf_max(pairs, vextq_f32(pairs, pairs, 1)), 0);
+}
+
+#endif
