@@ -295,7 +295,7 @@ static void run_lines(const conv *c, const float *src, size_t src_step, size_t d
 static void run_units(void *arg, size_t slot, size_t begin, size_t end)
 {
     conv *const c = arg;
-    float *const scratch = c->scratch + slot * c->slot_floats;
+    float *const scratch = c->scratch ? c->scratch + slot * c->slot_floats : NULL;
     for (size_t u = begin; u < end; u++) {
         const size_t lines = u / c->block_units; // the unit's lines, counted over all images
         const int block = (int)(u % c->block_units) * c->blocks_per_unit;
