@@ -13,7 +13,7 @@ enum { GRAIN = 65536 };
 
 /** A copy cut into pieces: unit i is piece i % pieces of block i / pieces. */
 typedef struct move {
-    tl_blocks dst, src;
+    tl_strided dst, src;
     size_t size, pieces;
 } move;
 
@@ -30,7 +30,7 @@ static void copy_range(void *arg, size_t begin, size_t end)
     }
 }
 
-void tl_move_blocks(const tl_exec *exec, tl_blocks dst, tl_blocks src, size_t n, size_t size)
+void tl_move_blocks(const tl_exec *exec, tl_strided dst, tl_strided src, size_t n, size_t size)
 {
     if (size == 0)
         return;
@@ -59,8 +59,8 @@ int tl_exec_slice(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int
     assert(src->dtype == dst->dtype && start + dst->dims[axis] <= src->dims[axis]);
     const layout from = layout_of(src, axis);
     const layout to = layout_of(dst, axis);
-    const tl_blocks begin = {tl_padd(src->data, start, from.step), from.size};
-    tl_move_blocks(exec, (tl_blocks){dst->data, to.size}, begin, to.n, to.size);
+    const tl_strided begin = {tl_padd(src->data, start, from.step), from.size};
+    tl_move_blocks(exec, (tl_strided){dst->data, to.size}, begin, to.n, to.size);
     return 0;
 }
 
@@ -72,8 +72,8 @@ int tl_exec_concat(const tl_exec *exec, const tl_tensor *const *srcs, int n, tl_
     for (int i = 0; i < n; i++) {
         assert(srcs[i]->dtype == dst->dtype);
         const layout from = layout_of(srcs[i], axis);
-        const tl_blocks place = {(char *)dst->data + offset, to.size};
-        tl_move_blocks(exec, place, (tl_blocks){srcs[i]->data, from.size}, from.n, from.size);
+        const tl_strided place = {(char *)dst->data + offset, to.size};
+        tl_move_blocks(exec, place, (tl_strided){srcs[i]->data, from.size}, from.n, from.size);
         offset += from.size;
     }
     assert(offset == to.size || to.n == 0);
@@ -84,7 +84,7 @@ int tl_exec_copy(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
 {
     assert(src->dtype == dst->dtype && src->len == dst->len);
     if (dst->data != src->data)
-        tl_move_blocks(exec, (tl_blocks){dst->data, 0}, (tl_blocks){src->data, 0}, 1,
+        tl_move_blocks(exec, (tl_strided){dst->data, 0}, (tl_strided){src->data, 0}, 1,
                        tl_tensor_size(src));
     return 0;
 }
@@ -93,7 +93,7 @@ int tl_exec_repeat(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
 {
     const size_t size = tl_tensor_size(src);
     assert(src->dtype == dst->dtype && tl_tensor_size(dst) == size * (size_t)dst->dims[0]);
-    tl_move_blocks(exec, (tl_blocks){dst->data, size}, (tl_blocks){src->data, 0},
+    tl_move_blocks(exec, (tl_strided){dst->data, size}, (tl_strided){src->data, 0},
                    (size_t)dst->dims[0], size);
     return 0;
 }

@@ -14,12 +14,12 @@
 #include "tensorlight/tl_tensor.h"
 
 /** A place in memory that holds blocks `stride` bytes apart. */
-typedef struct tl_blocks {
+typedef struct tl_strided {
     void *data;
     size_t stride;
-} tl_blocks;
+} tl_strided;
 
 /** Copies `n` blocks of `size` bytes; a src stride of 0 repeats one block. They do not overlap. */
-void tl_move_blocks(const tl_exec *exec, tl_blocks dst, tl_blocks src, size_t n, size_t size);
+void tl_move_blocks(const tl_exec *exec, tl_strided dst, tl_strided src, size_t n, size_t size);
 
 #endif

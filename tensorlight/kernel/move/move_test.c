@@ -130,7 +130,7 @@ static void check_blocks(const tl_exec *exec, size_t n, size_t size, size_t gap)
     unsigned char *const src = ln_guard_alloc(&src_guard, src_size);
     unsigned char *const dst = ln_guard_alloc(&dst_guard, dst_size);
     tl_map_fill(src, src_size, size);
-    tl_move_blocks(exec, (tl_blocks){dst, size + gap}, (tl_blocks){src, size}, n, size);
+    tl_move_blocks(exec, (tl_strided){dst, size + gap}, (tl_strided){src, size}, n, size);
     for (size_t i = 0; i < n; i++)
         ck_assert_mem_eq(dst + i * (size + gap), src + i * size, size);
     for (size_t i = 0; i + 1 < n; i++)
