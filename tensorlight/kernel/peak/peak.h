@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that do nothing but multiply and add, as fast as their instruction set can.
+
+#ifndef PEAK_H
+#define PEAK_H
+
+#include "kernel/tl_kernel.h"
+
+/** Applies x -> x * factor + addend to many numbers, `rounds` times, beginning with 0, 1, ...;
+ *  `*result` is the largest of them then. Returns how many operations that were. */
+typedef double tl_peak_func(size_t rounds, float factor, float addend, float *result);
+
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_peak_func, name, dtype, isa)
+#include "kernel/peak/peak.def"
+#undef TL_KERNEL
+
+#endif
