@@ -1,23 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
-// lightnet bench: how long a run takes, and each operator's part in it.
+// lightnet bench: how long loading and a run take, and each operator's part in it.
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli.h"
 #include "cli_model.h"
+#include "cli_op_times.h"
+
+/* From the start of the process to the first output. */
+enum { PHASE_START, PHASE_READ, PHASE_LOAD, PHASE_INPUTS, PHASE_FIRST_RUN, N_PHASES };
 
 typedef struct timing {
-    double *ms; // of each run, sorted in the end
+    cli_phase phases[N_PHASES];
+    double load;    // ms of all phases
+    double peak_kb; // the largest memory
+    double *ms;     // of each run, sorted in the end
     int n;
     int capacity;
 } timing;
+
+/* Loading */
+
+// The processor time of the process until now stands for what came before the command: the system
+// tells when a process began to hundredths of a second only.
+static double ms_of_process(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static void end_phase(timing *t, int phase, uint64_t *since)
+{
+    const uint64_t now = cli_now();
+    t->phases[phase].ms = (double)(now - *since) * 1e-6;
+    *since = now;
+}
+
+// Returns 0 after the first run, or CLI_FAILED after a message.
+static int load_and_run(timing *t, ln_context *ctx, const cli_options *opt, uint64_t *since)
+{
+    if (cli_model_load(ctx, opt))
+        return CLI_FAILED;
+    end_phase(t, PHASE_LOAD, since);
+    if (cli_model_set_inputs(ctx, opt, 1))
+        return CLI_FAILED;
+    end_phase(t, PHASE_INPUTS, since);
+    if (ln_context_run(ctx))
+        return cli_model_fail(ctx, opt);
+    end_phase(t, PHASE_FIRST_RUN, since);
+    return 0;
+}
+
+// Returns new: the context after its first run; NULL after a message.
+static ln_context *open_model(timing *t, const cli_options *opt)
+{
+    uint64_t since = cli_now();
+    *t = (timing){.phases = {{"start", ms_of_process()},
+                             {"read", 0},
+                             {"compile and load", 0},
+                             {"set inputs", 0},
+                             {"first run", 0}}};
+    ln_context *ctx = cli_model_read(opt);
+    end_phase(t, PHASE_READ, &since);
+    if (ctx && load_and_run(t, ctx, opt, &since)) {
+        ln_context_free(ctx);
+        return NULL;
+    }
+    for (int i = 0; i < N_PHASES; i++)
+        t->load += t->phases[i].ms;
+    return ctx;
+}
+
+/* Running */
 
 static int add_time(timing *t, double ms)
 {
@@ -44,12 +106,23 @@ static double quantile(const timing *t, double q)
     return t->ms[(int)(q * (t->n - 1) + 0.5)];
 }
 
-// One run first, so that the measured ones find warm caches; then as many as fit in --seconds, at
-// least three.
-static int measure(ln_context *ctx, const cli_options *opt, timing *t)
+// The most memory that was resident at once, in KB. Where the kernel has no such field, getrusage
+// must do, which begins with the memory of the program that started this one.
+static double peak_memory_kb(void)
 {
-    if (ln_context_run(ctx))
-        return cli_model_fail(ctx, opt);
+    static const char field[] = "\nVmHWM:";
+    char *text = ln_read_text("/proc/self/status");
+    const char *at = text ? strstr(text, field) : NULL;
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    const double kb = at ? strtod(at + strlen(field), NULL) : (double)usage.ru_maxrss;
+    ln_free(text);
+    return kb;
+}
+
+// As many runs as fit in --seconds, at least three. The first run is behind, and caches are warm.
+static int measure_runs(timing *t, const ln_context *ctx, const cli_options *opt)
+{
     const uint64_t begin = cli_now();
     while (t->n < 3 || (double)(cli_now() - begin) * 1e-9 < opt->seconds) {
         const uint64_t start = cli_now();
@@ -59,7 +132,59 @@ static int measure(ln_context *ctx, const cli_options *opt, timing *t)
             return CLI_FAILED;
     }
     qsort(t->ms, (size_t)t->n, sizeof(*t->ms), by_value);
+    t->peak_kb = peak_memory_kb();
     return 0;
+}
+
+/* Each operator */
+
+// As many runs as were measured, within reason.
+static int measure_ops(cli_op_times *times, const ln_context *ctx, const cli_options *opt,
+                       const timing *t)
+{
+    return opt->per_op || opt->trace
+               ? cli_op_times_measure(times, ctx, opt, t->n < 100 ? t->n : 100)
+               : 0;
+}
+
+/* The report */
+
+static void print_timing(const timing *t)
+{
+    printf("runs        %d\n", t->n);
+    printf("min         %.6f ms\n", t->ms[0]);
+    printf("median      %.6f ms\n", quantile(t, 0.5));
+    printf("p95         %.6f ms\n", quantile(t, 0.95));
+    printf("throughput  %.2f runs/s\n", 1e3 / quantile(t, 0.5));
+    printf("peak memory %.1f MB\n", t->peak_kb / 1024);
+    printf("load time   %.3f ms to the first output\n", t->load);
+}
+
+static void print_json(const ln_context *ctx, const timing *t, const cli_op_times *times)
+{
+    printf("{\"model\": ");
+    cli_json_string(stdout, ctx->source);
+    printf(", \"runs\": %d, \"min_ms\": %.6f, \"median_ms\": %.6f, \"p95_ms\": %.6f, \"peak_kb\": "
+           "%.0f, \"load_ms\": %.3f",
+           t->n, t->ms[0], quantile(t, 0.5), quantile(t, 0.95), t->peak_kb, t->load);
+    if (times)
+        cli_op_times_print_json(times);
+    printf("}\n");
+}
+
+static int report(const ln_context *ctx, const cli_options *opt, const timing *t,
+                  const cli_op_times *times)
+{
+    if (opt->trace && cli_op_times_write_trace(times, ctx, t->phases, N_PHASES, opt->trace))
+        return CLI_FAILED;
+    if (opt->json) {
+        print_json(ctx, t, opt->per_op ? times : NULL);
+        return CLI_OK;
+    }
+    print_timing(t);
+    if (opt->per_op)
+        cli_op_times_print(times, ctx);
+    return CLI_OK;
 }
 
 // What the model prints is part of the work, but not of the report. Returns what gives standard
@@ -83,198 +208,27 @@ static void restore_output(int saved)
     close(saved);
 }
 
-static long peak_memory_kb(void)
-{
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_maxrss;
-}
-
-static void print_timing(const timing *t)
-{
-    printf("runs        %d\n", t->n);
-    printf("min         %.6f ms\n", t->ms[0]);
-    printf("median      %.6f ms\n", quantile(t, 0.5));
-    printf("p95         %.6f ms\n", quantile(t, 0.95));
-    printf("throughput  %.2f runs/s\n", 1e3 / quantile(t, 0.5));
-    printf("peak memory %.1f MB\n", (double)peak_memory_kb() / 1024);
-}
-
-/* Per operator */
-
-static int runs_each_time(const ln_op *op)
-{
-    return op->run && !op->op_arg->at_load;
-}
-
-static int time_ops(ln_context *ctx, const cli_options *opt, uint64_t *ns, int runs)
-{
-    for (int i = 0; i < runs; i++)
-        if (ln_context_run_timed(ctx, ns))
-            return cli_model_fail(ctx, opt);
-    return 0;
-}
-
-static void print_ops(const ln_context *ctx, const uint64_t *ns, int runs)
-{
-    double total = 0;
-    const ln_op *op;
-    for (int i = 0; i < ln_list_length(ctx->ops); i++)
-        total += (double)ns[i];
-    printf("%-24s %-20s %10s %6s %9s\n", "operator", "type", "ms", "%", "GFLOP/s");
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
-        const double t = (double)*ns++;
-        if (runs_each_time(op))
-            printf("%-24s %-20s %10.4f %6.1f %9.2f\n", op->op_arg->name, op->op_arg->optype,
-                   t * 1e-6 / runs, 100 * t / fmax(total, 1),
-                   2 * op->op_arg->macs * runs / fmax(t, 1));
-    }
-}
-
-static void print_json_string(FILE *fp, const char *text)
-{
-    fputc('"', fp);
-    for (; *text; text++) {
-        if ((unsigned char)*text < 0x20)
-            fprintf(fp, "\\u%04x", *text);
-        else
-            fprintf(fp, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
-    }
-    fputc('"', fp);
-}
-
-static void print_ops_json(const ln_context *ctx, const uint64_t *ns, int runs)
-{
-    const ln_op *op;
-    const char *comma = "";
-    printf(",\n \"ops\": [");
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
-        const double ms = (double)*ns++ * 1e-6 / runs;
-        if (!runs_each_time(op))
-            continue;
-        printf("%s\n  {\"name\": ", comma);
-        print_json_string(stdout, op->op_arg->name);
-        printf(", \"optype\": ");
-        print_json_string(stdout, op->op_arg->optype);
-        printf(", \"ms\": %.6f, \"macs\": %.0f}", ms, op->op_arg->macs);
-        comma = ",";
-    }
-    printf("]");
-}
-
-/* The time of each operator in one run. */
-typedef struct trace {
-    const ln_context *ctx;
-    const uint64_t *ns;
-} trace;
-
-// Chrome's trace event format: one complete event ("X") an operator, times in microseconds.
-static int print_trace(FILE *fp, const void *arg, ln_error *err)
-{
-    const trace *tr = arg;
-    const uint64_t *ns = tr->ns;
-    const ln_op *op;
-    double at = 0;
-    const char *comma = "";
-    (void)err;
-    fprintf(fp, "{\"traceEvents\": [");
-    LN_LIST_FOREACH(op, tr->ctx->ops)
-    {
-        const double us = (double)*ns++ * 1e-3;
-        if (!runs_each_time(op))
-            continue;
-        fprintf(
-            fp,
-            "%s\n{\"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"ts\": %.3f, \"dur\": %.3f, \"cat\": ",
-            comma, at, us);
-        print_json_string(fp, op->op_arg->optype);
-        fprintf(fp, ", \"name\": ");
-        print_json_string(fp, op->op_arg->name);
-        fprintf(fp, "}");
-        at += us;
-        comma = ",";
-    }
-    fprintf(fp, "\n]}\n");
-    return 0;
-}
-
-static int write_trace(const ln_context *ctx, const char *file, const uint64_t *ns)
-{
-    const trace tr = {.ctx = ctx, .ns = ns};
-    ln_error err;
-    ln_error_clear(&err);
-    return ln_outfile_write(file, print_trace, &tr, &err) ? cli_fail("%s", ln_error_text(&err)) : 0;
-}
-
-static void print_json(const ln_context *ctx, const timing *t, const uint64_t *ns, int runs)
-{
-    printf("{\"model\": ");
-    print_json_string(stdout, ctx->source);
-    printf(
-        ", \"runs\": %d, \"min_ms\": %.6f, \"median_ms\": %.6f, \"p95_ms\": %.6f, \"peak_kb\": %ld",
-        t->n, t->ms[0], quantile(t, 0.5), quantile(t, 0.95), peak_memory_kb());
-    if (ns)
-        print_ops_json(ctx, ns, runs);
-    printf("}\n");
-}
-
-// A trace shows one run; the table averages over as many as were measured, within reason.
-static int table_runs(const cli_options *opt, const timing *t)
-{
-    return opt->trace ? 1 : t->n < 100 ? t->n : 100;
-}
-
-static int measure_all(ln_context *ctx, const cli_options *opt, timing *t, uint64_t *ns)
+// Returns new: the context that was measured; NULL after a message.
+static ln_context *measure(timing *t, cli_op_times *times, const cli_options *opt)
 {
     const int saved = silence_output();
-    if (saved < 0)
-        return CLI_FAILED;
-    int status = measure(ctx, opt, t);
-    if (!status && ns)
-        status = time_ops(ctx, opt, ns, table_runs(opt, t));
-    restore_output(saved);
-    return status;
-}
-
-static int report(const ln_context *ctx, const cli_options *opt, const timing *t,
-                  const uint64_t *ns)
-{
-    const uint64_t *table = opt->per_op ? ns : NULL;
-    const int runs = table_runs(opt, t);
-    if (opt->trace && write_trace(ctx, opt->trace, ns))
-        return CLI_FAILED;
-    if (opt->json) {
-        print_json(ctx, t, table, runs);
-        return CLI_OK;
+    ln_context *ctx = saved < 0 ? NULL : open_model(t, opt);
+    if (ctx && (measure_runs(t, ctx, opt) || measure_ops(times, ctx, opt, t))) {
+        ln_context_free(ctx);
+        ctx = NULL;
     }
-    print_timing(t);
-    if (table)
-        print_ops(ctx, table, runs);
-    return CLI_OK;
-}
-
-static int bench(ln_context *ctx, const cli_options *opt, timing *t)
-{
-    uint64_t *ns = NULL;
-    if (opt->per_op || opt->trace) {
-        ns = calloc((size_t)ln_list_length(ctx->ops) + 1, sizeof(*ns));
-        if (!ns)
-            return cli_fail("out of memory");
-    }
-    int status = measure_all(ctx, opt, t, ns);
-    if (!status)
-        status = report(ctx, opt, t, ns);
-    free(ns);
-    return status;
+    if (saved >= 0)
+        restore_output(saved);
+    return ctx;
 }
 
 int cli_bench(const cli_options *opt)
 {
-    ln_context *ctx = cli_model_open(opt, 1);
-    timing t = {0};
-    const int status = ctx ? bench(ctx, opt, &t) : CLI_FAILED;
+    timing t = {.n = 0};
+    cli_op_times times = {.n = 0};
+    ln_context *ctx = measure(&t, &times, opt);
+    const int status = ctx ? report(ctx, opt, &t, &times) : CLI_FAILED;
+    cli_op_times_free(&times);
     free(t.ms);
     ln_context_free(ctx);
     return status;
