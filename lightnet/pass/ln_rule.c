@@ -3,6 +3,7 @@
 
 #include "lightnet/ln_rule.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -159,6 +160,42 @@ const char *ln_rule_get_string(const ln_op *op, const char *arg_name)
 {
     const ln_param_entry *pe = find_param(op, arg_name, LN_PARAM_STRING);
     return pe && pe->value_string ? pe->value_string : "";
+}
+
+/* ---- constants ---- */
+
+/** The number that the maker of a constant has among its parameters, as an element of type `dtype`;
+ * NaN: none, or its data come from elsewhere. */
+static double scalar_of(const ln_op *op, tl_dtype dtype)
+{
+    const ln_param_entry *pe = find_param(op, "data", LN_PARAM_ARRAY_NUMBER);
+    char element[TL_DTYPE_MAX_SIZE];
+    const ln_param_entry *range = find_param(op, "ran", LN_PARAM_ARRAY_NUMBER);
+    if (!pe || pe->array_len != 1 || op->op_arg->tensors_in ||
+        ln_rule_has_bool(op, "from_file", LN_TRUE) ||
+        (range && !ln_rule_has_numbers(op, "ran", 2, (double[]){0, 0})))
+        return NAN;
+    double value = pe->value_array_double[0];
+    tl_convert(element, dtype, &value, TL_DOUBLE);
+    tl_convert(&value, TL_DOUBLE, element, dtype);
+    return value;
+}
+
+double ln_rule_scalar(const ln_context *ctx, const ln_tensor_entry *te)
+{
+    double value;
+    char element[TL_DTYPE_MAX_SIZE]; // the data may be at an odd address
+    const tl_tensor *const t = te->tensor;
+    const tl_tensor *const weight = ln_context_weight(ctx, te->name);
+    if (!te->isconst || t->len != 1)
+        return NAN;
+    if (!weight)
+        return scalar_of(ln_context_creater(ctx, te->name), t->dtype);
+    if (weight->len != 1)
+        return NAN;
+    memcpy(element, weight->data, tl_size_of(weight->dtype));
+    tl_convert(&value, TL_DOUBLE, element, weight->dtype);
+    return value;
 }
 
 /* ---- making ---- */

@@ -3,8 +3,10 @@
 
 #include "lightnet/ln_rule.h"
 
+#include <math.h>
 #include <string.h>
 
+#include "ir/ln_weights.h"
 #include "ln_check.h"
 #include "ln_test_ops.h"
 
@@ -120,7 +122,30 @@ START_TEST(an_input_that_may_be_absent_is_the_same_where_it_is_there)
 }
 END_TEST
 
+START_TEST(a_number_in_the_models_file_is_known)
+{
+    static const float numbers[] = {0.25f, 2};
+    ln_context *ctx = part_model();
+    const ln_tensor_entry *x = ln_tensor_table_find(ctx->tensor_table, "x");
+    const ln_tensor_entry *y = ln_tensor_table_find(ctx->tensor_table, "y");
+    ln_tensor_entry one = *x;
+    tl_tensor *const record = tl_tensor_create((void *)numbers, 1, (int[]){1}, TL_FLOAT);
+    one.tensor = record;
+    one.isconst = 1;
+    ck_assert(isnan(ln_rule_scalar(ctx, &one))); // its maker does not say
+    ctx->weights = ln_weights_create();
+    ck_assert_int_eq(ln_weights_add(ctx->weights, "x", record, 0), 0);
+    ck_assert_double_eq(ln_rule_scalar(ctx, &one), 0.25);
+    one.isconst = 0;
+    ck_assert(isnan(ln_rule_scalar(ctx, &one)));
+    ck_assert(isnan(ln_rule_scalar(ctx, x))); // 4 elements
+    ck_assert(isnan(ln_rule_scalar(ctx, y)));
+    ln_context_free(ctx);
+}
+END_TEST
+
 LN_TEST_MAIN("rules", each_rule_warns_once_about_an_operator,
              what_comes_later_replaces_what_was_copied, a_replacement_of_unknown_type_fails,
              a_parameter_must_be_there_to_be_copied,
-             an_input_that_may_be_absent_is_the_same_where_it_is_there)
+             an_input_that_may_be_absent_is_the_same_where_it_is_there,
+             a_number_in_the_models_file_is_known)

@@ -80,6 +80,13 @@ LN_API const int *ln_rule_get_ints(const ln_op *op, const char *arg_name, int *l
 /** The string; "" when it is not there. Returns borrowed. */
 LN_API const char *ln_rule_get_string(const ln_op *op, const char *arg_name);
 
+/* ---- constants ---- */
+
+/** The one element of constant `te`, where the model itself brings it: as a parameter of the
+ * operator that makes it, or in its own file. NaN: it has other elements, or is not known before
+ * loading, which compares as false with every number. */
+LN_API double ln_rule_scalar(const ln_context *ctx, const ln_tensor_entry *te);
+
 /* ---- making ---- */
 
 /** A replacement in the making: zeroed but for `ctx` and `rule`. */
