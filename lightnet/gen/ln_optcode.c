@@ -236,17 +236,49 @@ static void write_lower(const ln_optdesc *desc, ln_cgen *out)
 
 /* ---- arrays ---- */
 
-static void write_functions(const ln_optdesc *desc, ln_optkind kind, const char *type,
-                            const char *name, ln_cgen *out)
+/** The functions that rules of a kind become, with the fields of ln_arch and ln_arch_stage that list
+ * them: ln_ep_funcs_cpu, and of a later stage ln_ep_funcs_cpu_2. */
+static const struct {
+    const char *type, *name;
+} function_arrays[] = {[LN_OPT_EXPANDER] = {"ln_expander_func", "ln_ep_funcs"},
+                       [LN_OPT_COMBINER] = {"ln_combiner_func", "ln_cb_funcs"},
+                       [LN_OPT_SUBGRAPH] = {"ln_subgraph_func", "ln_sg_funcs"}};
+
+/** The end of the name of a stage's arrays. */
+static const char *stage_suffix(const ln_optdesc *desc, int stage)
 {
-    ln_cgen_print(out, "%s %s_%s[] = {\n", type, name, desc->arch);
+    return stage == 1 ? "" : ln_arena_printf(desc->arena, "_%d", stage);
+}
+
+static void write_functions(const ln_optdesc *desc, ln_optkind kind, int stage, ln_cgen *out)
+{
+    ln_cgen_print(out, "%s%s %s_%s%s[] = {\n", stage == 1 ? "" : "static ",
+                  function_arrays[kind].type, function_arrays[kind].name, desc->arch,
+                  stage_suffix(desc, stage));
     for (const ln_optrule *rule = desc->rules; rule; rule = rule->next) {
-        if (ln_optkind_of(rule) == kind)
+        if (ln_optkind_of(rule) == kind && rule->stage == stage)
             ln_cgen_print(out, "    rule_%s,\n", rule->name);
     }
-    if (desc->lower && kind == LN_OPT_EXPANDER)
+    if (desc->lower && kind == LN_OPT_EXPANDER && stage == 1)
         ln_cgen_print(out, "    lower%s,\n", desc->lower->text);
     ln_cgen_print(out, "    NULL,\n};\n\n");
+}
+
+static void write_stages(const ln_optdesc *desc, ln_cgen *out)
+{
+    for (int stage = 1; stage <= desc->nstages; stage++) {
+        for (int kind = LN_OPT_EXPANDER; kind <= LN_OPT_SUBGRAPH; kind++)
+            write_functions(desc, (ln_optkind)kind, stage, out);
+    }
+    ln_cgen_print(out, "const ln_arch_stage ln_later_stages_%s[] = {\n", desc->arch);
+    for (int stage = 2; stage <= desc->nstages; stage++) {
+        ln_cgen_print(out, "    {");
+        for (int kind = LN_OPT_EXPANDER; kind <= LN_OPT_SUBGRAPH; kind++)
+            ln_cgen_print(out, "%s%s_%s%s", kind == LN_OPT_EXPANDER ? "" : ", ",
+                          function_arrays[kind].name, desc->arch, stage_suffix(desc, stage));
+        ln_cgen_print(out, "},\n");
+    }
+    ln_cgen_print(out, "    {NULL, NULL, NULL},\n};\n\n");
 }
 
 static void write_names(const ln_optdesc *desc, ln_cgen *out)
@@ -276,9 +308,7 @@ void ln_optcode_source(const ln_optdesc *desc, const char *header, ln_cgen *out)
     if (desc->lower)
         write_lower(desc, out);
     ln_cgen_print(out, "/* ---- what the architecture registers ---- */\n\n");
-    write_functions(desc, LN_OPT_EXPANDER, "ln_expander_func", "ln_ep_funcs", out);
-    write_functions(desc, LN_OPT_COMBINER, "ln_combiner_func", "ln_cb_funcs", out);
-    write_functions(desc, LN_OPT_SUBGRAPH, "ln_subgraph_func", "ln_sg_funcs", out);
+    write_stages(desc, out);
     write_names(desc, out);
 }
 
@@ -288,10 +318,11 @@ void ln_optcode_header(const ln_optdesc *desc, ln_cgen *out)
     ln_cgen_print(
         out,
         "#ifndef LN_RULES_%s_H\n#define LN_RULES_%s_H\n\n#include \"lightnet/ln_arch.h\"\n\n"
-        "/* NULL-terminated, for the fields of ln_arch of the same names. */\n"
+        "/* For the fields of ln_arch of the same names, each ended by NULL. */\n"
         "extern ln_expander_func ln_ep_funcs_%s[];\n"
         "extern ln_combiner_func ln_cb_funcs_%s[];\n"
         "extern ln_subgraph_func ln_sg_funcs_%s[];\n"
+        "extern const ln_arch_stage ln_later_stages_%s[];\n"
         "extern const char *ln_rule_names_%s[];\n\n#endif\n",
-        desc->arch, desc->arch, desc->arch, desc->arch, desc->arch, desc->arch);
+        desc->arch, desc->arch, desc->arch, desc->arch, desc->arch, desc->arch, desc->arch);
 }

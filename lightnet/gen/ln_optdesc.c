@@ -9,6 +9,8 @@
 
 #include "gen/ln_optpat.h"
 
+enum { MAX_STAGE = 9 };
+
 /** What a reading function needs: where the result goes, whose field it is, where reasons go. */
 typedef struct reading {
     ln_optdesc *desc;
@@ -363,8 +365,29 @@ static int read_lower(const reading *to, const ln_rjson *node)
     return 0;
 }
 
+/** The rules of the file that is being read have stage 0 until its end. */
+static int read_stage(const reading *to, const ln_rjson *node)
+{
+    const double stage = node->number;
+    if (stage != (int)stage || stage < 1 || stage > MAX_STAGE)
+        return ln_rjson_fail(node, to->err, "\"stage\" is %g, expected 1 to %d", stage, MAX_STAGE);
+    to->desc->stage = (int)stage;
+    return 0;
+}
+
+static void end_stage(ln_optdesc *desc)
+{
+    for (ln_optrule *rule = desc->rules; rule; rule = rule->next) {
+        if (rule->stage == 0)
+            rule->stage = desc->stage;
+    }
+    if (desc->nstages < desc->stage)
+        desc->nstages = desc->stage;
+}
+
 static const field file_fields[] = {
     {"arch", LN_RJSON_STRING, 1, read_arch},
+    {"stage", LN_RJSON_NUMBER, 0, read_stage},
     {"code", LN_RJSON_STRING, 0, read_code},
     {"rules", LN_RJSON_ARRAY, 0, read_rules},
     {"lower", LN_RJSON_STRING, 0, read_lower},
@@ -379,5 +402,9 @@ int ln_optdesc_read(ln_optdesc *desc, const ln_rjson *root, ln_error *err)
         memcpy(longer, desc->files, n * sizeof(*longer));
     longer[desc->nfiles++] = root->file;
     desc->files = longer;
-    return read_object(&to, file_fields, N_FIELDS(file_fields), root, "the description");
+    desc->stage = 1;
+    if (read_object(&to, file_fields, N_FIELDS(file_fields), root, "the description"))
+        return -1;
+    end_stage(desc);
+    return 0;
 }

@@ -136,6 +136,7 @@ typedef struct ln_optrule {
     int adjacent;
     int dynamic; /* it holds for tensors whose sizes are known only at run time, too */
     double rank; /* "order" */
+    int stage;   /* "stage" of its file, 1 or more */
     ln_opttest *tests;
 } ln_optrule;
 
@@ -147,6 +148,8 @@ typedef struct ln_optdesc {
     const ln_rjson *lower; /* the suffix of the optypes of lowered operators, or NULL */
     const ln_rjson **code; /* C for the beginning of the file, as read */
     int ncode;
+    int nstages; /* the largest "stage" */
+    int stage;   /* of the file that was read last */
     const char **files; /* as read */
     int nfiles;
 } ln_optdesc;

@@ -32,22 +32,23 @@ static ln_arch *find_target(const ln_context *ctx, const char *target)
     return NULL;
 }
 
-// One round of an architecture's rewrites. Returns how many were done, or -1.
-static int rewrite(ln_context *ctx, const ln_arch *arch)
+// One round of a stage's rewrites. Returns how many were done, or -1.
+static int rewrite(ln_context *ctx, const ln_arch_stage *stage)
 {
-    int total = ln_pass_expander(ctx, arch->ep_funcs);
-    for (size_t size = 2; total >= 0 && arch->cb_funcs && size <= LN_MAX_WINDOW; size++) {
-        const int n = ln_pass_combiner(ctx, size, arch->cb_funcs);
+    int total = ln_pass_expander(ctx, stage->ep_funcs);
+    for (size_t size = 2; total >= 0 && stage->cb_funcs && size <= LN_MAX_WINDOW; size++) {
+        const int n = ln_pass_combiner(ctx, size, stage->cb_funcs);
         total = n < 0 ? -1 : total + n;
     }
-    const int n = total < 0 ? -1 : ln_pass_subgraph(ctx, arch->sg_funcs);
+    const int n = total < 0 ? -1 : ln_pass_subgraph(ctx, stage->sg_funcs);
     return n < 0 ? -1 : total + n;
 }
 
-static int rewrite_until_nothing_changes(ln_context *ctx, const ln_arch *arch)
+static int rewrite_until_nothing_changes(ln_context *ctx, const ln_arch *arch,
+                                         const ln_arch_stage *stage)
 {
     for (int round = 0; round < MAX_ROUNDS; round++) {
-        const int n = rewrite(ctx, arch);
+        const int n = rewrite(ctx, stage);
         if (n < 0 || ln_pass_preprocess(ctx))
             return -1;
         if (n == 0)
@@ -55,6 +56,24 @@ static int rewrite_until_nothing_changes(ln_context *ctx, const ln_arch *arch)
         ln_debug(ctx, "round %d for %s: %d rewrites", round + 1, arch->arch_name, n);
     }
     return ln_fail(ctx, "the rewrites for '%s' do not come to an end", arch->arch_name);
+}
+
+static int is_stage(const ln_arch_stage *stage)
+{
+    return stage && (stage->ep_funcs || stage->cb_funcs || stage->sg_funcs);
+}
+
+// All stages of an architecture, one after the other.
+static int rewrite_all(ln_context *ctx, const ln_arch *arch)
+{
+    const ln_arch_stage first = {arch->ep_funcs, arch->cb_funcs, arch->sg_funcs};
+    if (rewrite_until_nothing_changes(ctx, arch, &first))
+        return -1;
+    for (const ln_arch_stage *stage = arch->later_stages; is_stage(stage); stage++) {
+        if (rewrite_until_nothing_changes(ctx, arch, stage))
+            return -1;
+    }
+    return 0;
 }
 
 static void report_rules(const ln_context *ctx)
@@ -88,8 +107,7 @@ static int compile(ln_context *ctx, const ln_arch *arch)
     if (!ctx->target)
         return ln_fail_last(ctx);
     if (compile_bodies(ctx, arch) || ln_pass_preprocess(ctx) ||
-        (none && rewrite_until_nothing_changes(ctx, none)) ||
-        rewrite_until_nothing_changes(ctx, arch) ||
+        (none && rewrite_all(ctx, none)) || rewrite_all(ctx, arch) ||
         ln_pass_schedule(ctx, ctx->optimize ? arch->sd_funcs : NULL) || ln_context_rebind(ctx) ||
         ln_pass_mem_plan(ctx) || ln_context_check(ctx))
         return -1;

@@ -31,6 +31,14 @@ typedef ln_list *(*ln_subgraph_func)(const ln_context *ctx, ln_list **old_ops);
 /** Returns a new list of the operators of ctx->ops in a better order. */
 typedef ln_list *(*ln_schedule_func)(const ln_context *ctx);
 
+/** Rewrites that are applied together until none fits. All three arrays NULL: the end of an array of
+ * stages. */
+typedef struct ln_arch_stage {
+    const ln_expander_func *ep_funcs;
+    const ln_combiner_func *cb_funcs;
+    const ln_subgraph_func *sg_funcs;
+} ln_arch_stage;
+
 typedef struct ln_arch {
     void (*init_func)(void **priv_p);
     void (*cleanup_func)(void **priv_p);
@@ -45,6 +53,8 @@ typedef struct ln_arch {
     /* Beyond the documented fields. */
     const char **rule_names; /* names of all rules in the functions above, for
                                 ln_context_disable_rule; or NULL */
+    const ln_arch_stage *later_stages; /* what follows, each in its turn, when the functions above
+                                          no longer apply; or NULL */
 } ln_arch;
 
 typedef struct ln_arch_info {

@@ -364,6 +364,10 @@ ln_subgraph_func ln_sg_funcs_toy[] = {
     NULL,
 };
 
+const ln_arch_stage ln_later_stages_toy[] = {
+    {NULL, NULL, NULL},
+};
+
 const char *ln_rule_names_toy[] = {
     "abs_relu",
     "transpose_identity",
