@@ -3,10 +3,10 @@
 
 #include "lightnet/ln_context.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
 #include "data/ln_from_file.h"
+#include "ir/ln_context_ops.h"
 #include "ir/ln_dynamic.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_arch.h"
@@ -59,20 +59,6 @@ static int copy_weights(ln_context *ctx)
     return 0;
 }
 
-static int number_of_threads(const ln_context *ctx, int *n)
-{
-    const char *env = getenv("LIGHTNET_NUM_THREADS");
-    char *end;
-    *n = ctx->threads;
-    if (!env || !*env)
-        return 0;
-    const long value = strtol(env, &end, 10);
-    if (end == env || *end || value < 0 || value > INT_MAX)
-        return ln_fail(ctx, "LIGHTNET_NUM_THREADS is '%s', expected a number of threads", env);
-    *n = (int)value;
-    return 0;
-}
-
 // The kernel level is chosen when it is first asked for, where nobody could be told of a wrong
 // name.
 static int check_isa(const ln_context *ctx)
@@ -86,7 +72,7 @@ static int check_isa(const ln_context *ctx)
 static int start_threads(ln_context *ctx)
 {
     int n;
-    if (number_of_threads(ctx, &n))
+    if (ln_context_threads(ctx, &n))
         return -1;
     if (ctx->pool || n == 1)
         return 0;

@@ -3,6 +3,7 @@
 
 #include "lightnet/ln_context.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -340,6 +341,20 @@ int ln_context_set_threads(ln_context *ctx, int n)
     if (n < 0)
         return ln_fail(ctx, "%d threads asked for, expected at least 1, or 0 for all cores", n);
     ctx->threads = n;
+    return 0;
+}
+
+int ln_context_threads(const ln_context *ctx, int *n)
+{
+    const char *env = getenv("LIGHTNET_NUM_THREADS");
+    char *end;
+    *n = ctx->threads;
+    if (!env || !*env)
+        return 0;
+    const long value = strtol(env, &end, 10);
+    if (end == env || *end || value < 0 || value > INT_MAX)
+        return ln_fail(ctx, "LIGHTNET_NUM_THREADS is '%s', expected a number of threads", env);
+    *n = (int)value;
     return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "ir/ln_context_ops.h"
 #include "ir/ln_name.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_util.h"
@@ -75,6 +76,14 @@ tl_exec ln_op_exec(const ln_op_arg *op_arg)
         exec.scratch_size = op_arg->scratch_size;
     }
     return exec;
+}
+
+int ln_op_threads(const ln_op_arg *op_arg)
+{
+    int n;
+    if (!op_arg->ctx || ln_context_threads(op_arg->ctx, &n))
+        return 1;
+    return n ? n : tl_cpu_count();
 }
 
 /* Arguments */

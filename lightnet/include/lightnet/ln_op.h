@@ -184,6 +184,9 @@ LN_API int ln_op_report(ln_op_arg *op_arg, ln_msg_level level, const char *fmt, 
  * asked for it, scratch memory. Without a context: one thread, the best kernels, no scratch. */
 LN_API tl_exec ln_op_exec(const ln_op_arg *op_arg);
 
+/** For `pre_run`: the most threads that a run can have, for which scratch memory is planned. */
+LN_API int ln_op_threads(const ln_op_arg *op_arg);
+
 /** Fails unless the operator has exactly the inputs, outputs and parameters that its description
  * (or without one, its argument name arrays) declares, each once: optional ones may be absent, and
  * so may parameters with a default; a variadic one stands for every ARG followed by a number, in
