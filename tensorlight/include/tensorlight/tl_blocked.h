@@ -58,6 +58,32 @@ TL_API int tl_exec_blocked_conv2d(const tl_exec *exec, const tl_tensor *src,
                                   const tl_tensor *weight, const tl_tensor *add, tl_tensor *dst,
                                   const tl_conv2d_param *param, int channels);
 
+/** Floats of a block of packed weights of a depthwise convolution. */
+TL_API size_t tl_blocked_depthwise_packed(const int size[2]);
+
+/** weight [C, 1, KH, KW], bias [C] or NULL -> dst [B, tl_blocked_depthwise_packed(..)]: 16 biases,
+ *  then 16 weights for each tap. Absent channels have weight and bias 0. */
+TL_API int tl_exec_blocked_depthwise_pack(const tl_exec *exec, const tl_tensor *weight,
+                                          const tl_tensor *bias, tl_tensor *dst);
+
+/** Convolution of each channel by itself (as many groups as channels, before and after): src
+ *  [N, B, H, W, 16], weight as tl_exec_blocked_depthwise_pack makes it -> dst [N, B, OH, OW, 16] =
+ *  act(conv(src) + add); add is NULL or has the shape of dst and may be dst. The order of each sum
+ *  is fixed, and padding is left out of it. The activation is not TL_ACT_SIGMOID. */
+TL_API int tl_exec_blocked_depthwise(const tl_exec *exec, const tl_tensor *src,
+                                     const tl_tensor *weight, const tl_tensor *add, tl_tensor *dst,
+                                     const tl_conv2d_param *param);
+
+/** tl_exec_maxpool2d of src [N, B, H, W, 16] -> dst [N, B, OH, OW, 16]. The extents of dst may be
+ *  any with which every window meets src. */
+TL_API int tl_exec_blocked_maxpool2d(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
+                                     const tl_pool2d_param *param);
+
+/** The mean of each window, in the same way: its sum in float, divided by the number of its
+ *  elements in src or, if `counts_padding`, in src and its padding. */
+TL_API int tl_exec_blocked_avgpool2d(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
+                                     const tl_pool2d_param *param, int counts_padding);
+
 TL_END_DECLS
 
 #endif

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of windows over single channels in the blocked layout (tl_blocked.h): depthwise
+// convolution, the maximum, and the mean.
+//
+// All of them compute tiles: a few neighbouring results of a line, each a vector (or several) in
+// registers. The taps of a window are taken row by row. Rows outside the source are left out before
+// a tile begins, columns outside it are skipped within the tile, so nothing is copied for the sake
+// of padding, and padding is never multiplied. Tiles whose windows all lie inside take convolutions
+// of the usual sizes without a question.
+
+#ifndef BLOCKWIN_H
+#define BLOCKWIN_H
+
+#include <stddef.h>
+
+#include "kernel/tl_kernel.h"
+#include "tensorlight/tl_blocked.h"
+
+typedef enum tl_blockwin_kind {
+    TL_BLOCKWIN_CONV,
+    TL_BLOCKWIN_MAX,
+    TL_BLOCKWIN_MEAN,
+    TL_BLOCKWIN_KIND_SIZE
+} tl_blockwin_kind;
+
+/** src [planes, ih, iw, 16] -> dst [planes, oh, ow, 16]; plane p is of block p % blocks. */
+typedef struct tl_blockwin_job {
+    tl_blockwin_kind kind;
+    const float *src;
+    const float *weight; /* of a convolution: [blocks, 16 + taps * 16] */
+    const float *add;    /* of a convolution: like dst, or NULL */
+    float *dst;
+    int blocks, ih, iw, oh, ow;
+    int size[2], stride[2], dilation[2], padding[2]; /* padding: top, left */
+    int begin[2], end[2]; /* the rows and columns that a mean counts; the source's, or more */
+    tl_act act;
+    float slope;     /* of TL_ACT_LRELU */
+    float low, high; /* what a convolution's results are kept between */
+} tl_blockwin_job;
+
+/** Computes the lines begin .. end-1, of oh in each plane, for the tl_blockwin_job at `arg`. A
+ *  convolution: the bias, plus each tap in order, plus add, if not NULL; then the activation. The
+ *  windows of the others meet the source, and have dilation 1. */
+typedef void tl_blockwin_func(void *arg, size_t begin, size_t end);
+
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_blockwin_func, name, dtype, isa)
+#include "kernel/blockwin/blockwin.def"
+#undef TL_KERNEL
+
+#endif
