@@ -94,7 +94,8 @@ typedef struct batch_stats {
     const char *src, *scale, *offset, *mean, *var;
 } batch_stats;
 
-/** With one number for each channel: [N, C, ..] as [N, C, 1, rest]. */
+/** With one number for each channel: [N, C, ..] as [N, C, 1, rest], images as they are, so that the
+ *  convolution before them takes the scale into its weights. */
 static const char *emit_by_channel(ln_onnx_node *n, const batch_stats *s)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, s->src);
@@ -104,7 +105,7 @@ static const char *emit_by_channel(ln_onnx_node *n, const batch_stats *s)
         dims[k] = t->dims[k];
         images[k < 2 ? k : 3] *= dims[k];
     }
-    const char *const flat = ln_onnx_reshape(n, s->src, 4, images, LN_ONNX_TEMP);
+    const char *const flat = ln_onnx_reshape(n, s->src, 4, ndim == 4 ? dims : images, LN_ONNX_TEMP);
     ln_onnx_begin(n, "batchnorm");
     ln_onnx_arg(n, "src", flat);
     ln_onnx_arg(n, "scale", s->scale);
