@@ -18,8 +18,9 @@ TL_BEGIN_DECLS
  *  vectors of its kernel level: a multiply-add counts two. Takes about 30 milliseconds. */
 TL_API double tl_peak_flops(const tl_exec *exec);
 
-/** Bytes a second that the threads of `exec` read and write together when they copy 64 MiB. Takes
- *  about 0.1 seconds, and 128 MiB of memory for that long; 0 with a reason where there is none. */
+/** Bytes a second that the threads of `exec` read and write together when they copy memory that is
+ *  in no cache. Takes about 0.1 seconds, and 128 MiB for that long; 0 with a reason where these are
+ *  not to be had. */
 TL_API double tl_peak_bandwidth(const tl_exec *exec);
 
 TL_END_DECLS

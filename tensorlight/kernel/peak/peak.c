@@ -3,6 +3,7 @@
 
 #include "kernel/peak/peak.h"
 
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -19,8 +20,9 @@ TL_KERNEL_PICK(pick, tl_peak_func, table)
 enum {
     ROUNDS = 1 << 17,             // about a millisecond
     TRIES = 20,                   // the best counts: the others were interrupted
-    COPY_TRIES = 6,               // of which the first finds new memory
     COPY_SIZE = 64 * 1024 * 1024, // more than the caches hold
+    PIECE_SIZE = 2 * 1024 * 1024, // what is timed at once, of each thread
+    COPY_ROUNDS = 3,              // of which the first finds new memory
 };
 
 static double now(void)
@@ -30,19 +32,12 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/** The shortest time of `tries` calls of tl_parallel: one unit for each thread. */
-static double least_seconds(const tl_exec *exec, int threads, tl_range_func func, void *arg,
-                            int tries)
+/** The seconds that one unit for each thread takes. */
+static double seconds_of(const tl_exec *exec, int threads, tl_range_func func, void *arg)
 {
-    double least = 0;
-    for (int i = 0; i < tries; i++) {
-        const double start = now();
-        tl_parallel(exec, (size_t)threads, 1, func, arg);
-        const double seconds = now() - start;
-        if (i == 0 || seconds < least)
-            least = seconds;
-    }
-    return least;
+    const double start = now();
+    tl_parallel(exec, (size_t)threads, 1, func, arg);
+    return now() - start;
 }
 
 static int threads_of(const tl_exec *exec)
@@ -67,13 +62,17 @@ double tl_peak_flops(const tl_exec *exec)
     tl_peak_func *func = pick(exec, TL_FLOAT);
     float result;
     const double flops = func(ROUNDS, 0.5f, 0.5f, &result);
-    return flops * threads / least_seconds(exec, threads, compute, &func, TRIES);
+    double least = INFINITY;
+    for (int i = 0; i < TRIES; i++)
+        least = fmin(least, seconds_of(exec, threads, compute, &func));
+    return flops * threads / least;
 }
 
 /* ---- memory ---- */
 
 typedef struct copying {
-    char *from, *to;
+    const char *from;
+    char *to;
     size_t share; // bytes of a unit
 } copying;
 
@@ -83,17 +82,32 @@ static void copy(void *arg, size_t begin, size_t end)
     memcpy(c->to + begin * c->share, c->from + begin * c->share, (end - begin) * c->share);
 }
 
+/** The shortest time of a piece, wherever it lies. */
+static double least_copy_seconds(const tl_exec *exec, int threads, const char *from, char *to,
+                                 size_t piece)
+{
+    double least = INFINITY;
+    for (int i = 0; i < COPY_ROUNDS; i++)
+        for (size_t at = 0; at + piece <= COPY_SIZE; at += piece) {
+            copying c = {from + at, to + at, piece / (size_t)threads};
+            least = fmin(least, seconds_of(exec, threads, copy, &c));
+        }
+    return least;
+}
+
 double tl_peak_bandwidth(const tl_exec *exec)
 {
     const int threads = threads_of(exec);
-    copying c = {tl_alloc(COPY_SIZE), tl_alloc(COPY_SIZE), COPY_SIZE / (size_t)threads};
+    const size_t piece = tl_smaller_size((size_t)threads * PIECE_SIZE, COPY_SIZE);
+    char *const from = tl_alloc(COPY_SIZE), *const to = tl_alloc(COPY_SIZE);
     double bandwidth = 0;
-    if (c.from && c.to) {
-        memset(c.from, 1, COPY_SIZE); // pages that were never written are all the same one
-        bandwidth = 2.0 * (double)(c.share * (size_t)threads) /
-                    least_seconds(exec, threads, copy, &c, COPY_TRIES);
+    if (from && to) {
+        memset(from, 1, COPY_SIZE); // pages that were never written are all the same one
+        const size_t share = piece / (size_t)threads;
+        bandwidth =
+            2.0 * (double)share * threads / least_copy_seconds(exec, threads, from, to, piece);
     }
-    tl_free(c.from);
-    tl_free(c.to);
+    tl_free(from);
+    tl_free(to);
     return bandwidth;
 }
