@@ -241,34 +241,34 @@ typedef struct trace {
     const char *source;
 } trace;
 
-// Begins a complete event ("X"), up to its arguments. Times are in microseconds.
-static void begin_event(FILE *fp, double at, double us, const char *category, const char *name)
+// Begins a complete event ("X") at `*at`, up to its arguments; the next one follows it. Times are
+// in microseconds.
+static void begin_event(FILE *fp, double *at, double us, const char *category, const char *name)
 {
-    fprintf(fp, ",\n{\"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"ts\": %.3f, \"dur\": %.3f, ", at, us);
+    fprintf(fp, ",\n{\"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"ts\": %.3f, \"dur\": %.3f, ", *at,
+            us);
     print_member(fp, "cat", category);
     print_member(fp, "name", name);
     fprintf(fp, "\"args\": {");
+    *at += us;
 }
 
 // First an event of metadata ("M"), which names the process.
 static int print_trace(FILE *fp, const void *arg, ln_error *err)
 {
     const trace *tr = arg;
-    double at = 0, us;
+    double at = 0;
     (void)err;
     fprintf(fp, "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n"
                 "{\"ph\": \"M\", \"pid\": 1, \"name\": \"process_name\", \"args\": {\"name\": ");
     cli_json_string(fp, tr->source);
     fprintf(fp, "}}");
-    for (const cli_phase *p = tr->phases; p < tr->phases + tr->n_phases; p++, at += us) {
-        us = p->ms * 1e3;
-        begin_event(fp, at, us, "load", p->name);
+    for (const cli_phase *p = tr->phases; p < tr->phases + tr->n_phases; p++) {
+        begin_event(fp, &at, p->ms * 1e3, "load", p->name);
         fprintf(fp, "}}");
     }
-    for (int i = 0; i < tr->times->n; i++, at += us) {
-        const cli_op_time *t = &tr->times->items[i];
-        us = t->ms * 1e3;
-        begin_event(fp, at, us, t->op->optype, t->op->name);
+    for (const cli_op_time *t = tr->times->items; t < tr->times->items + tr->times->n; t++) {
+        begin_event(fp, &at, t->ms * 1e3, t->op->optype, t->op->name);
         print_members(fp, t);
         fprintf(fp, "}}");
     }
