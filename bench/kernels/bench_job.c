@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs: made, run, freed.
+
+#include "bench_job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/** Aligned as a context's tensors and scratch memory are, which decides how fast they are read. */
+static void *allocate(size_t size)
+{
+    enum { ALIGNMENT = 64 };
+    void *const data = aligned_alloc(ALIGNMENT, (size / ALIGNMENT + 1) * ALIGNMENT);
+    if (!data)
+        tl_fail("out of memory: %zu bytes", size);
+    else
+        memset(data, 0, size);
+    return data;
+}
+
+tl_tensor *bench_blank(bench_job *job, int ndim, const int *dims)
+{
+    tl_tensor *const t = tl_tensor_create(NULL, ndim, dims, TL_FLOAT);
+    if (!t)
+        return NULL;
+    t->data = allocate(tl_tensor_size(t));
+    if (!t->data) {
+        tl_tensor_free(t);
+        return NULL;
+    }
+    return job->tensors[job->n_tensors++] = t;
+}
+
+tl_tensor *bench_random(bench_job *job, int ndim, const int *dims, double lo, double hi)
+{
+    tl_tensor *const t = bench_blank(job, ndim, dims);
+    return t && !tl_tensor_fill_uniform(t, lo, hi, &job->random) ? t : NULL;
+}
+
+int bench_pad(const bench_shape *shape)
+{
+    return shape->pad < 0 ? 0 : shape->pad > 0 ? shape->pad : (shape->size - 1) / 2;
+}
+
+int bench_length(const bench_shape *shape, int in)
+{
+    return tl_conv2d_length(in, shape->size, shape->stride, 1, bench_pad(shape), bench_pad(shape));
+}
+
+int bench_job_prepare(bench_job *job, const bench_work *work, const bench_shape *shape, int threads)
+{
+    *job = (bench_job){.shape = *shape, .threads = threads, .random = 1};
+    const int status = work->prepare(job);
+    if (status)
+        return status;
+    job->plain_src = job->plain_src ? job->plain_src : job->src;
+    job->plain_dst = job->plain_dst ? job->plain_dst : job->dst;
+    job->scratch = allocate(job->scratch_size);
+    return job->scratch ? 0 : -1;
+}
+
+int bench_job_run(bench_job *job, const bench_work *work, tl_exec exec)
+{
+    exec.scratch = job->scratch;
+    exec.scratch_size = job->scratch_size;
+    return work->run(&exec, job);
+}
+
+void bench_job_free(bench_job *job)
+{
+    for (int i = 0; i < job->n_tensors; i++)
+        tl_tensor_free_data_too(job->tensors[i]);
+    free(job->scratch);
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is measured: works (a kernel's way to compute something) on shapes.
+//
+// A group has shapes and the works that compute the same on them; each work is timed on each shape,
+// at each kernel level, beside oneDNN where the build has it. A new kernel is a work: a function
+// that prepares a job and one that runs it. A new row is a line of bench_rows.c.
+
+#ifndef BENCH_JOB_H
+#define BENCH_JOB_H
+
+#include <stdint.h>
+
+#include "tensorlight/tensorlight.h"
+
+/** Of a work; what else it needs, each work says of itself. 0: not needed. */
+typedef struct bench_shape {
+    const char *name;
+    int dims[4]; /* of the source: [n, c, h, w], [rows, inner] */
+    int out;     /* channels of the result, or columns of the second matrix */
+    int size;    /* of a window; its padding is what keeps the size at stride 1, or `pad` */
+    int stride;
+    int pad;       /* -1: none */
+    int depthwise; /* one group for each channel */
+    int axes[4];   /* of a transpose */
+    int func;      /* of unary: tl_unary_func, and its parameters */
+    double alpha, beta;
+} bench_shape;
+
+enum { BENCH_MAX_TENSORS = 10 };
+
+/* A work on a shape, ready to run. */
+typedef struct bench_job {
+    bench_shape shape;
+    int threads;
+    double flops; /* of a run; 0: it is limited by memory, and only bytes count */
+    double bytes; /* of a run: read and written */
+    tl_tensor *src, *weight, *bias, *dst;
+    tl_tensor *plain_src, *plain_dst; /* what oneDNN is given: as the operators define them */
+    tl_tensor *packed;
+    tl_conv2d_param conv;
+    tl_pool2d_param pool;
+    void *scratch;
+    size_t scratch_size;
+    tl_tensor *tensors[BENCH_MAX_TENSORS]; /* all of them, to be freed */
+    int n_tensors;
+    uint64_t random;
+} bench_job;
+
+/* What oneDNN computes for a group. */
+typedef enum bench_dnnl_kind {
+    BENCH_DNNL_NONE,
+    BENCH_DNNL_MATMUL,
+    BENCH_DNNL_CONV,
+    BENCH_DNNL_MAXPOOL,
+    BENCH_DNNL_AVGPOOL,
+    BENCH_DNNL_SOFTMAX,
+    BENCH_DNNL_LAYERNORM,
+    BENCH_DNNL_UNARY,
+    BENCH_DNNL_ADD,
+    BENCH_DNNL_TRANSPOSE,
+} bench_dnnl_kind;
+
+typedef struct bench_work {
+    const char *name;
+    /** Fills the job whose shape and threads are given: tensors, flops, bytes. 0; 1: the work does
+     *  not compute this shape; -1 with TensorLight's reason. */
+    int (*prepare)(bench_job *job);
+    /** As all tl_exec_X. */
+    int (*run)(const tl_exec *exec, bench_job *job);
+    /** Makes plain_dst of dst after a run. NULL: they are the same. */
+    int (*finish)(bench_job *job);
+} bench_work;
+
+typedef struct bench_group {
+    const bench_work *const *works; /* ends with NULL */
+    const bench_shape *shapes;      /* ends with one that has no name */
+    bench_dnnl_kind dnnl;
+} bench_group;
+
+extern const bench_group bench_groups[];
+extern const int bench_n_groups;
+
+/** 0, or 1 or -1 as bench_work.prepare. Free with bench_job_free in any case. */
+int bench_job_prepare(bench_job *job, const bench_work *work, const bench_shape *shape,
+                      int threads);
+
+int bench_job_run(bench_job *job, const bench_work *work, tl_exec exec);
+
+void bench_job_free(bench_job *job);
+
+/* For works */
+
+/** Returns borrowed (until bench_job_free): a tensor of floats, random in lo .. hi; NULL with a
+ *  reason. The numbers are the same in each job. */
+tl_tensor *bench_random(bench_job *job, int ndim, const int *dims, double lo, double hi);
+
+/** The same, not filled. */
+tl_tensor *bench_blank(bench_job *job, int ndim, const int *dims);
+
+/** Extent of the shape's window's result for an extent `in`. */
+int bench_length(const bench_shape *shape, int in);
+
+/** The padding at each side. */
+int bench_pad(const bench_shape *shape);
+
+#endif

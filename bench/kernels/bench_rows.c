@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of what is measured: shapes of real networks, and the works that compute on them.
+
+#include "bench_works.h"
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+/* ---- products of matrices: [m, k] x [k, n] ---- */
+
+#define GEMM(m, n, k)                                              \
+    {                                                              \
+        .name = "gemm " #m "x" #n "x" #k, .dims = {m, k}, .out = n \
+    }
+static const bench_shape gemm_shapes[] = {
+    GEMM(128, 128, 128),  GEMM(256, 256, 256), GEMM(512, 512, 512),  GEMM(1024, 1024, 1024),
+    GEMM(197, 192, 192),  GEMM(197, 768, 192), GEMM(197, 192, 768),  GEMM(128, 384, 384),
+    GEMM(128, 1536, 384), GEMM(1, 1000, 2048), GEMM(1, 4096, 25088), GEMM(16, 1000, 1024),
+    {.name = NULL},
+};
+static const bench_work *const gemm_works[] = {&bench_matmul, &bench_matmul_trans2, NULL};
+
+/* ---- convolutions of square images: channels, extent, result's channels, window, stride ---- */
+
+#define CONV(c, hw, out_, k, s)                                                             \
+    {                                                                                       \
+        .name = "conv " #k "x" #k "/" #s " " #c "->" #out_ " " #hw, .dims = {1, c, hw, hw}, \
+        .out = out_, .size = k, .stride = s                                                 \
+    }
+static const bench_shape conv_shapes[] = {
+    // ResNet-50
+    CONV(64, 56, 64, 1, 1),
+    CONV(64, 56, 256, 1, 1),
+    CONV(256, 56, 64, 1, 1),
+    CONV(256, 56, 512, 1, 2),
+    CONV(512, 28, 128, 1, 1),
+    CONV(128, 28, 512, 1, 1),
+    CONV(1024, 14, 256, 1, 1),
+    CONV(256, 14, 1024, 1, 1),
+    CONV(2048, 7, 512, 1, 1),
+    CONV(512, 7, 2048, 1, 1),
+    CONV(64, 56, 64, 3, 1),
+    CONV(128, 28, 128, 3, 1),
+    CONV(256, 14, 256, 3, 1),
+    CONV(512, 7, 512, 3, 1),
+    CONV(128, 56, 128, 3, 2),
+    // VGG-16
+    CONV(64, 224, 64, 3, 1),
+    CONV(128, 112, 128, 3, 1),
+    CONV(256, 56, 256, 3, 1),
+    CONV(512, 28, 512, 3, 1),
+    CONV(512, 14, 512, 3, 1),
+    // first layers
+    CONV(3, 224, 64, 7, 2),
+    CONV(3, 224, 32, 3, 2),
+    CONV(3, 224, 64, 3, 1),
+    CONV(3, 224, 192, 16, 16),
+    {.name = NULL},
+};
+static const bench_work *const conv_works[] = {&bench_conv2d, &bench_blocked_conv2d, NULL};
+
+#define DEPTHWISE(c, hw, k, s)                                                                  \
+    {                                                                                           \
+        .name = "depthwise " #k "x" #k "/" #s " " #c " " #hw, .dims = {1, c, hw, hw}, .out = c, \
+        .size = k, .stride = s, .depthwise = 1                                                  \
+    }
+static const bench_shape depthwise_shapes[] = {
+    DEPTHWISE(32, 112, 3, 1), DEPTHWISE(64, 112, 3, 2), DEPTHWISE(96, 56, 3, 1),
+    DEPTHWISE(144, 56, 3, 2), DEPTHWISE(512, 14, 3, 1), DEPTHWISE(960, 7, 3, 1),
+    DEPTHWISE(144, 56, 5, 2), DEPTHWISE(240, 28, 5, 1), DEPTHWISE(672, 14, 5, 1),
+    {.name = NULL},
+};
+static const bench_work *const depthwise_works[] = {&bench_conv2d, NULL};
+
+/* ---- pooling ---- */
+
+#define POOL(c, hw, k, s, p)                                                                \
+    {                                                                                       \
+        .name = "pool " #k "x" #k "/" #s " " #c " " #hw, .dims = {1, c, hw, hw}, .size = k, \
+        .stride = s, .pad = p                                                               \
+    }
+static const bench_shape maxpool_shapes[] = {
+    POOL(64, 112, 3, 2, 1),
+    POOL(64, 224, 2, 2, -1),
+    POOL(512, 14, 2, 2, -1),
+    {.name = NULL},
+};
+static const bench_work *const maxpool_works[] = {&bench_maxpool2d, NULL};
+static const bench_shape avgpool_shapes[] = {
+    POOL(2048, 7, 7, 1, -1),
+    POOL(192, 28, 2, 2, -1),
+    {.name = NULL},
+};
+static const bench_work *const avgpool_works[] = {&bench_avgpool2d, NULL};
+
+/* ---- along the last axis: [rows, length] ---- */
+
+#define LINES(what, rows, len)                                 \
+    {                                                          \
+        .name = what " " #rows "x" #len, .dims = { rows, len } \
+    }
+static const bench_shape softmax_shapes[] = {
+    LINES("softmax", 591, 197),
+    LINES("softmax", 1536, 128),
+    LINES("softmax", 1, 1000),
+    {.name = NULL},
+};
+static const bench_work *const softmax_works[] = {&bench_softmax, NULL};
+static const bench_shape layernorm_shapes[] = {
+    LINES("layernorm", 197, 192),
+    LINES("layernorm", 128, 384),
+    {.name = NULL},
+};
+static const bench_work *const layernorm_works[] = {&bench_layernorm, NULL};
+
+/* ---- element by element ---- */
+
+#define UNARY(func_, len, ...)                                                        \
+    {                                                                                 \
+        .name = #func_ " " #len, .dims = {len}, .func = TL_UNARY_##func_, __VA_ARGS__ \
+    }
+static const bench_shape unary_shapes[] = {
+    UNARY(RELU, 200704, .alpha = 0),
+    UNARY(CLIP, 200704, .alpha = 0, .beta = 6),
+    UNARY(EXP, 200704, .alpha = 0),
+    UNARY(TANH, 200704, .alpha = 0),
+    UNARY(SIGMOID, 200704, .alpha = 0),
+    UNARY(SWISH, 200704, .alpha = 1),
+    UNARY(ERF, 200704, .alpha = 0),
+    UNARY(GELU, 151296, .alpha = 0),
+    UNARY(GELU_TANH, 151296, .alpha = 0),
+    UNARY(SQRT, 200704, .alpha = 0),
+    {.name = NULL},
+};
+static const bench_work *const unary_works[] = {&bench_unary, NULL};
+static const bench_shape add_shapes[] = {
+    {.name = "add 200704", .dims = {200704}},
+    {.name = "add 802816", .dims = {802816}},
+    {.name = NULL},
+};
+static const bench_work *const add_works[] = {&bench_add, NULL};
+
+/* ---- moves ---- */
+
+static const bench_shape transpose_shapes[] = {
+    {.name = "nchw->nhwc 64 56", .dims = {1, 64, 56, 56}, .axes = {0, 2, 3, 1}},
+    {.name = "nhwc->nchw 64 56", .dims = {1, 56, 56, 64}, .axes = {0, 3, 1, 2}},
+    {.name = "heads 197x3x64", .dims = {1, 197, 3, 64}, .axes = {0, 2, 1, 3}},
+    {.name = "matrix 768x768", .dims = {1, 1, 768, 768}, .axes = {0, 1, 3, 2}},
+    {.name = NULL},
+};
+static const bench_work *const transpose_works[] = {&bench_transpose, NULL};
+static const bench_shape blocked_shapes[] = {
+    {.name = "to/from blocks 64 56", .dims = {1, 64, 56, 56}},
+    {.name = "to/from blocks 3 224", .dims = {1, 3, 224, 224}},
+    {.name = NULL},
+};
+static const bench_work *const blocked_works[] = {&bench_to_blocked, &bench_from_blocked, NULL};
+
+const bench_group bench_groups[] = {
+    {gemm_works, gemm_shapes, BENCH_DNNL_MATMUL},
+    {conv_works, conv_shapes, BENCH_DNNL_CONV},
+    {depthwise_works, depthwise_shapes, BENCH_DNNL_CONV},
+    {maxpool_works, maxpool_shapes, BENCH_DNNL_MAXPOOL},
+    {avgpool_works, avgpool_shapes, BENCH_DNNL_AVGPOOL},
+    {softmax_works, softmax_shapes, BENCH_DNNL_SOFTMAX},
+    {layernorm_works, layernorm_shapes, BENCH_DNNL_LAYERNORM},
+    {unary_works, unary_shapes, BENCH_DNNL_UNARY},
+    {add_works, add_shapes, BENCH_DNNL_ADD},
+    {transpose_works, transpose_shapes, BENCH_DNNL_TRANSPOSE},
+    {blocked_works, blocked_shapes, BENCH_DNNL_NONE},
+};
+const int bench_n_groups = COUNT(bench_groups);

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// The works that TensorLight has: how each is prepared and run.
+
+#include "bench_works.h"
+
+#define DIMS(...) ((int[]){__VA_ARGS__})
+
+static double size_of(const tl_tensor *t)
+{
+    return t ? (double)tl_tensor_size(t) : 0;
+}
+
+/** Whether all tensors of the job could be had; sets the bytes. */
+static int is_prepared(bench_job *job, int n_tensors)
+{
+    job->bytes = size_of(job->src) + size_of(job->weight) + size_of(job->bias) + size_of(job->dst);
+    return job->n_tensors == n_tensors ? 0 : -1;
+}
+
+/* ---- products of matrices ---- */
+
+static int prepare_matmul(bench_job *job)
+{
+    const int m = job->shape.dims[0], k = job->shape.dims[1], n = job->shape.out;
+    job->src = bench_random(job, 2, DIMS(m, k), -1, 1);
+    job->weight = bench_random(job, 2, DIMS(k, n), -1, 1);
+    job->dst = bench_blank(job, 2, DIMS(m, n));
+    job->flops = 2.0 * m * n * k;
+    return is_prepared(job, 3);
+}
+
+static int run_matmul(const tl_exec *exec, bench_job *job)
+{
+    const tl_matmul_param param = {.alpha = 1};
+    return tl_exec_matmul(exec, job->src, job->weight, NULL, job->dst, &param);
+}
+
+const bench_work bench_matmul = {"matmul", prepare_matmul, run_matmul, NULL};
+
+static int prepare_matmul_trans2(bench_job *job)
+{
+    if (prepare_matmul(job) < 0)
+        return -1;
+    job->packed = bench_blank(job, 2, DIMS(job->shape.out, job->shape.dims[1]));
+    return job->packed ? tl_exec_transpose(NULL, job->weight, job->packed, DIMS(1, 0)) : -1;
+}
+
+static int run_matmul_trans2(const tl_exec *exec, bench_job *job)
+{
+    const tl_matmul_param param = {.alpha = 1, .trans2 = 1};
+    return tl_exec_matmul(exec, job->src, job->packed, NULL, job->dst, &param);
+}
+
+const bench_work bench_matmul_trans2 = {"matmul, 2nd transposed", prepare_matmul_trans2,
+                                        run_matmul_trans2, NULL};
+
+/* ---- convolutions ---- */
+
+static int prepare_conv2d(bench_job *job)
+{
+    const bench_shape *const s = &job->shape;
+    const int n = s->dims[0], c = s->dims[1], k = s->size, pad = bench_pad(s);
+    const int oh = bench_length(s, s->dims[2]), ow = bench_length(s, s->dims[3]);
+    const int group = s->depthwise ? c : 1, inner = c / group;
+    job->conv = (tl_conv2d_param){.group = group,
+                                  .size = {k, k},
+                                  .stride = {s->stride, s->stride},
+                                  .dilation = {1, 1},
+                                  .padding = {pad, pad, pad, pad}};
+    job->src = bench_random(job, 4, s->dims, -1, 1);
+    job->weight = bench_random(job, 4, DIMS(s->out, inner, k, k), -1, 1);
+    job->bias = bench_random(job, 1, DIMS(s->out), -1, 1);
+    job->dst = bench_blank(job, 4, DIMS(n, s->out, oh, ow));
+    job->flops = 2.0 * inner * k * k * n * s->out * oh * ow;
+    return is_prepared(job, 4);
+}
+
+static int run_conv2d(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_conv2d(exec, job->src, job->weight, job->bias, job->dst, &job->conv);
+}
+
+const bench_work bench_conv2d = {"conv2d", prepare_conv2d, run_conv2d, NULL};
+
+static tl_tensor *blocked_like(bench_job *job, const tl_tensor *t)
+{
+    return bench_blank(job, 5,
+                       DIMS(t->dims[0], tl_blocks(t->dims[1]), t->dims[2], t->dims[3], TL_BLOCK));
+}
+
+/** 16 channels of a source in blocks are read together; few channels are left in planes. */
+static int lanes_of(const bench_job *job)
+{
+    return job->shape.dims[1] < TL_BLOCK ? 1 : TL_BLOCK;
+}
+
+static int prepare_blocked_conv2d(bench_job *job)
+{
+    if (prepare_conv2d(job) < 0)
+        return -1;
+    const int channels = job->shape.dims[1], lanes = lanes_of(job);
+    job->plain_src = job->src;
+    job->plain_dst = job->dst;
+    job->src = lanes == 1 ? job->plain_src : blocked_like(job, job->plain_src);
+    job->dst = blocked_like(job, job->plain_dst);
+    job->packed = bench_blank(job, 2,
+                              DIMS(tl_blocks(job->shape.out),
+                                   (int)tl_blocked_conv2d_packed(channels, job->conv.size, lanes)));
+    if (!job->src || !job->dst || !job->packed)
+        return -1;
+    job->scratch_size =
+        tl_blocked_conv2d_scratch(job->src, job->dst, &job->conv, channels, job->threads);
+    if (lanes > 1)
+        tl_exec_to_blocked(NULL, job->plain_src, job->src);
+    return tl_exec_blocked_conv2d_pack(NULL, job->weight, job->bias, job->packed, lanes);
+}
+
+static int run_blocked_conv2d(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_blocked_conv2d(exec, job->src, job->packed, NULL, job->dst, &job->conv,
+                                  job->shape.dims[1]);
+}
+
+static int finish_blocked(bench_job *job)
+{
+    return tl_exec_from_blocked(NULL, job->dst, job->plain_dst);
+}
+
+const bench_work bench_blocked_conv2d = {"blocked_conv2d", prepare_blocked_conv2d,
+                                         run_blocked_conv2d, finish_blocked};
+
+/* ---- pooling ---- */
+
+static int prepare_pool2d(bench_job *job)
+{
+    const bench_shape *const s = &job->shape;
+    const int pad = bench_pad(s);
+    job->pool = (tl_pool2d_param){.size = {s->size, s->size},
+                                  .stride = {s->stride, s->stride},
+                                  .padding = {pad, pad, pad, pad}};
+    job->src = bench_random(job, 4, s->dims, -1, 1);
+    job->dst = bench_blank(
+        job, 4,
+        DIMS(s->dims[0], s->dims[1], bench_length(s, s->dims[2]), bench_length(s, s->dims[3])));
+    return is_prepared(job, 2);
+}
+
+static int run_maxpool2d(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_maxpool2d(exec, job->src, job->dst, &job->pool);
+}
+
+static int run_avgpool2d(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_avgpool2d(exec, job->src, job->dst, &job->pool);
+}
+
+const bench_work bench_maxpool2d = {"maxpool2d", prepare_pool2d, run_maxpool2d, NULL};
+const bench_work bench_avgpool2d = {"avgpool2d", prepare_pool2d, run_avgpool2d, NULL};
+
+/* ---- along the last axis ---- */
+
+static int prepare_lines(bench_job *job)
+{
+    job->src = bench_random(job, 2, job->shape.dims, -4, 4);
+    job->dst = bench_blank(job, 2, job->shape.dims);
+    return is_prepared(job, 2);
+}
+
+static int run_softmax(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_softmax(exec, job->src, job->dst, 1);
+}
+
+const bench_work bench_softmax = {"softmax", prepare_lines, run_softmax, NULL};
+
+static int prepare_layernorm(bench_job *job)
+{
+    if (prepare_lines(job) < 0)
+        return -1;
+    job->weight = bench_random(job, 1, &job->shape.dims[1], 0.5, 1.5);
+    job->bias = bench_random(job, 1, &job->shape.dims[1], -1, 1);
+    return is_prepared(job, 4);
+}
+
+static int run_layernorm(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_layernorm(exec, job->src, job->weight, job->bias, job->dst, NULL, NULL, 1, 1e-5);
+}
+
+const bench_work bench_layernorm = {"layernorm", prepare_layernorm, run_layernorm, NULL};
+
+/* ---- element by element ---- */
+
+static int prepare_unary(bench_job *job)
+{
+    job->src = bench_random(job, 1, job->shape.dims, job->shape.func == TL_UNARY_SQRT ? 0 : -8, 8);
+    job->dst = bench_blank(job, 1, job->shape.dims);
+    return is_prepared(job, 2);
+}
+
+static int run_unary(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_unary(exec, job->src, job->dst, (tl_unary_func)job->shape.func, job->shape.alpha,
+                         job->shape.beta);
+}
+
+const bench_work bench_unary = {"unary", prepare_unary, run_unary, NULL};
+
+static int prepare_add(bench_job *job)
+{
+    job->src = bench_random(job, 1, job->shape.dims, -1, 1);
+    job->weight = bench_random(job, 1, job->shape.dims, -1, 1);
+    job->dst = bench_blank(job, 1, job->shape.dims);
+    return is_prepared(job, 3);
+}
+
+static int run_add(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_elew(exec, job->src, job->weight, job->dst, TL_SUM);
+}
+
+const bench_work bench_add = {"elew sum", prepare_add, run_add, NULL};
+
+/* ---- moves ---- */
+
+static int prepare_transpose(bench_job *job)
+{
+    const int *const from = job->shape.dims, *const axes = job->shape.axes;
+    job->src = bench_random(job, 4, from, -1, 1);
+    job->dst =
+        bench_blank(job, 4, DIMS(from[axes[0]], from[axes[1]], from[axes[2]], from[axes[3]]));
+    return is_prepared(job, 2);
+}
+
+static int run_transpose(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_transpose(exec, job->src, job->dst, job->shape.axes);
+}
+
+const bench_work bench_transpose = {"transpose", prepare_transpose, run_transpose, NULL};
+
+static int prepare_to_blocked(bench_job *job)
+{
+    job->src = bench_random(job, 4, job->shape.dims, -1, 1);
+    job->plain_dst = bench_blank(job, 4, job->shape.dims);
+    job->dst = job->src ? blocked_like(job, job->src) : NULL;
+    return is_prepared(job, 3);
+}
+
+static int run_to_blocked(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_to_blocked(exec, job->src, job->dst);
+}
+
+const bench_work bench_to_blocked = {"to_blocked", prepare_to_blocked, run_to_blocked,
+                                     finish_blocked};
+
+static int prepare_from_blocked(bench_job *job)
+{
+    job->plain_src = bench_random(job, 4, job->shape.dims, -1, 1);
+    job->dst = bench_blank(job, 4, job->shape.dims);
+    job->src = job->plain_src ? blocked_like(job, job->plain_src) : NULL;
+    if (is_prepared(job, 3) < 0)
+        return -1;
+    return tl_exec_to_blocked(NULL, job->plain_src, job->src);
+}
+
+static int run_from_blocked(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_from_blocked(exec, job->src, job->dst);
+}
+
+const bench_work bench_from_blocked = {"from_blocked", prepare_from_blocked, run_from_blocked,
+                                       NULL};

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The works that TensorLight has.
+
+#ifndef BENCH_WORKS_H
+#define BENCH_WORKS_H
+
+#include "bench_job.h"
+
+extern const bench_work bench_matmul, bench_matmul_trans2;
+
+/* Convolutions by the operator's own kernel, and in blocks of channels. */
+extern const bench_work bench_conv2d, bench_blocked_conv2d;
+
+extern const bench_work bench_maxpool2d, bench_avgpool2d;
+extern const bench_work bench_softmax, bench_layernorm;
+extern const bench_work bench_unary, bench_add;
+extern const bench_work bench_transpose, bench_to_blocked, bench_from_blocked;
+
+#endif

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times TensorLight's kernels on shapes of real networks, at each kernel level, beside oneDNN.
+//
+// A line for each shape and each work on it: GFLOP/s (GB/s of what is limited by memory), and the
+// percentage of what the machine itself was measured to reach at that level.
+
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bench_dnnl.h"
+#include "bench_job.h"
+
+typedef struct options {
+    int check; // compare instead of measuring
+    int threads;
+    double seconds;             // for each measurement
+    tl_isa only;                // this level, or TL_ISA_INVALID for all
+    const char *const *filters; // what a line must contain, any of them; NULL ends
+} options;
+
+/* What a level is compared with. */
+typedef struct level {
+    tl_exec exec;
+    double flops;
+} level;
+
+typedef struct bench {
+    options opt;
+    tl_pool *pool;
+    level levels[TL_ISA_SIZE];
+    int n_levels;
+    double bandwidth;
+    int n_rows, n_failed;
+} bench;
+
+static const char usage[] =
+    "usage: tl_bench [OPTION...] [TEXT...]\n"
+    "Times the kernels whose line contains a TEXT, or all.\n\n"
+    "  --threads N   threads (default 1; 0: all cores)\n"
+    "  --seconds S   for each measurement (default 0.2)\n"
+    "  --isa NAME    only the level c, avx2, avx512 or neon\n"
+    "  --check       do not measure: compare all works and levels, and oneDNN, on small shapes\n";
+
+static int fail(const char *reason)
+{
+    fprintf(stderr, "tl_bench: error: %s\n", reason);
+    return -1;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* ---- measuring: the shortest of many runs, in seconds; 0 after a failure ---- */
+
+typedef int (*run_func)(void *arg);
+
+static double shortest(run_func run, void *arg, double seconds)
+{
+    double least = 0;
+    const double begin = now();
+    for (int i = 0; i < 3 || now() - begin < seconds; i++) {
+        const double start = now();
+        if (run(arg))
+            return 0;
+        const double time = now() - start;
+        if (i == 0 || time < least)
+            least = time;
+    }
+    return least;
+}
+
+typedef struct work_run {
+    const bench_work *work;
+    bench_job *job;
+    const tl_exec *exec;
+} work_run;
+
+static int run_work(void *arg)
+{
+    const work_run *const r = arg;
+    return bench_job_run(r->job, r->work, *r->exec);
+}
+
+static int run_dnnl(void *arg)
+{
+    return bench_dnnl_run(arg);
+}
+
+/** The fastest of its ways; 0 where there is none. */
+static double time_dnnl(const bench *b, bench_dnnl_kind kind, const bench_job *job)
+{
+    double least = 0;
+    for (int way = 0; way < bench_dnnl_ways(kind); way++) {
+        bench_dnnl *const d = bench_dnnl_create(kind, way, job);
+        const double time = d ? shortest(run_dnnl, d, b->opt.seconds) : 0;
+        if (time > 0 && (least == 0 || time < least))
+            least = time;
+        bench_dnnl_free(d);
+    }
+    return least;
+}
+
+/* ---- the table ---- */
+
+static void print_head(const bench *b)
+{
+    const char *const version = bench_dnnl_version();
+    printf("%d thread%s; peaks:", b->opt.threads, b->opt.threads == 1 ? "" : "s");
+    for (const level *l = b->levels; l < b->levels + b->n_levels; l++)
+        printf(" %s %.1f GFLOP/s,", tl_isa_name(l->exec.isa), l->flops * 1e-9);
+    printf(" copy %.1f GB/s; oneDNN %s\n\n", b->bandwidth * 1e-9, version ? version : "is missing");
+    printf("%-28s %-23s %-7s", "shape", "work", "");
+    for (const level *l = b->levels; l < b->levels + b->n_levels; l++)
+        printf(" %8s    %%", tl_isa_name(l->exec.isa));
+    printf(version ? " %8s  ratio\n" : "\n", "oneDNN");
+}
+
+static void print_row(const bench *b, const bench_work *work, bench_job *job, bench_dnnl_kind kind)
+{
+    const double amount = job->flops > 0 ? job->flops : job->bytes;
+    double time = 0;
+    printf("%-28s %-23s %-7s", job->shape.name, work->name, job->flops > 0 ? "GFLOP/s" : "GB/s");
+    for (const level *l = b->levels; l < b->levels + b->n_levels; l++) {
+        work_run r = {work, job, &l->exec};
+        time = shortest(run_work, &r, b->opt.seconds);
+        const double speed = time > 0 ? amount / time : 0;
+        printf(" %8.2f %4.0f", speed * 1e-9,
+               100 * speed / (job->flops > 0 ? l->flops : b->bandwidth));
+        fflush(stdout);
+    }
+    const double other = time_dnnl(b, kind, job);
+    if (other > 0 && time > 0)
+        printf(" %8.2f %6.2f", amount / other * 1e-9, other / time);
+    printf("\n");
+}
+
+/* ---- comparing ---- */
+
+/** The shape with extents that a check is quick on, and no multiples of a vector. */
+static bench_shape shrink(const bench_shape *shape)
+{
+    enum { MOST = 37, MOST_PIXELS = 19 };
+    bench_shape s = *shape;
+    for (int i = 0; i < 4; i++)
+        s.dims[i] = s.dims[i] < MOST ? s.dims[i] : MOST;
+    for (int i = 2; i < 4 && s.size; i++)
+        s.dims[i] = s.dims[i] < MOST_PIXELS ? s.dims[i] : MOST_PIXELS;
+    s.out = s.out < MOST ? s.out : MOST;
+    return s;
+}
+
+/** The largest difference, as a part of the largest number; NaN where one is not a number. */
+static double difference(const tl_tensor *got, const tl_tensor *want)
+{
+    const float *const g = got->data, *const w = want->data;
+    double largest = 0, most = 0;
+    for (int i = 0; i < want->len; i++) {
+        const double d = fabs((double)g[i] - w[i]);
+        largest = fmax(largest, fabs((double)w[i]));
+        if (!(d <= most))
+            most = d;
+    }
+    return most > 0 ? most / largest : most;
+}
+
+/** Prints a line of TAP. */
+static void report(bench *b, const char *shape, const char *work, const char *how, double diff)
+{
+    const int ok = diff <= 1e-4;
+    b->n_rows++;
+    b->n_failed += !ok;
+    printf("%s %d - %s: %s, %s\n", ok ? "ok" : "not ok", b->n_rows, shape, work, how);
+    if (!ok)
+        printf("# the largest difference is %g of the largest number\n", diff);
+}
+
+/** The difference of a job at a level, run and finished, from the `want`ed result. */
+static double check_level(bench_job *job, const bench_work *work, const tl_exec *exec,
+                          const tl_tensor *want)
+{
+    if (bench_job_run(job, work, *exec) || (work->finish && work->finish(job)))
+        return NAN;
+    return difference(job->plain_dst, want);
+}
+
+static void check_row(bench *b, const bench_work *work, bench_job *job, const tl_tensor *want)
+{
+    for (const level *l = b->levels; l < b->levels + b->n_levels; l++) {
+        memset(job->plain_dst->data, 0xff, tl_tensor_size(job->plain_dst));
+        report(b, job->shape.name, work->name, tl_isa_name(l->exec.isa),
+               check_level(job, work, &l->exec, want));
+    }
+}
+
+static void check_dnnl(bench *b, bench_dnnl_kind kind, bench_job *job, tl_tensor *want)
+{
+    for (int way = 0; way < bench_dnnl_ways(kind); way++) {
+        bench_dnnl *const d = bench_dnnl_create(kind, way, job);
+        memset(job->plain_dst->data, 0xff, tl_tensor_size(job->plain_dst));
+        if (d)
+            report(b, job->shape.name, "oneDNN", way ? "2nd way" : "1st way",
+                   bench_dnnl_run(d) || bench_dnnl_result(d, job->plain_dst)
+                       ? NAN
+                       : difference(job->plain_dst, want));
+        bench_dnnl_free(d);
+    }
+}
+
+/** What the group's first work computes in plain C: all others shall compute the same. */
+static int compute_wanted(const bench_group *group, const bench_shape *shape, bench_job *job)
+{
+    const bench_work *const first = group->works[0];
+    const tl_exec plain = {.isa = TL_ISA_C};
+    if (bench_job_prepare(job, first, shape, 1) || bench_job_run(job, first, plain))
+        return -1;
+    return first->finish ? first->finish(job) : 0;
+}
+
+/* ---- all rows ---- */
+
+static int is_wanted(const bench *b, const char *shape, const char *work)
+{
+    if (!*b->opt.filters)
+        return 1;
+    for (const char *const *text = b->opt.filters; *text; text++)
+        if (strstr(shape, *text) || strstr(work, *text))
+            return 1;
+    return 0;
+}
+
+/** One work on one shape. `wanted` NULL: measures. */
+static int do_row(bench *b, const bench_group *group, const bench_work *work,
+                  const bench_shape *shape, tl_tensor *wanted)
+{
+    bench_job job;
+    const int status = bench_job_prepare(&job, work, shape, b->opt.threads);
+    if (!status && wanted)
+        check_row(b, work, &job, wanted);
+    if (!status && wanted && work == group->works[0])
+        check_dnnl(b, group->dnnl, &job, wanted);
+    if (!status && !wanted) {
+        print_row(b, work, &job, group->dnnl);
+        b->n_rows++;
+    }
+    bench_job_free(&job);
+    return status < 0 ? fail(tl_last_error()) : 0;
+}
+
+static int do_shape(bench *b, const bench_group *group, const bench_shape *shape)
+{
+    const bench_shape s = b->opt.check ? shrink(shape) : *shape;
+    bench_job first = {.n_tensors = 0};
+    int status = b->opt.check && compute_wanted(group, &s, &first) ? fail(tl_last_error()) : 0;
+    for (const bench_work *const *work = group->works; *work && !status; work++)
+        if (is_wanted(b, shape->name, (*work)->name))
+            status = do_row(b, group, *work, &s, first.plain_dst);
+    bench_job_free(&first);
+    return status;
+}
+
+static int do_all(bench *b)
+{
+    if (!b->opt.check)
+        print_head(b);
+    for (int i = 0; i < bench_n_groups; i++)
+        for (const bench_shape *s = bench_groups[i].shapes; s->name; s++)
+            if (do_shape(b, &bench_groups[i], s))
+                return -1;
+    if (b->opt.check)
+        printf("1..%d\n", b->n_rows);
+    return b->n_rows ? 0 : fail("no line contains such a text");
+}
+
+/* ---- beginning ---- */
+
+/** Plain C and every level that this machine has kernels for; or only the one asked for. */
+static void find_levels(bench *b)
+{
+    const tl_isa only = b->opt.only;
+    const tl_isa best = tl_isa_best();
+    for (int isa = TL_ISA_C; isa <= (int)best; isa++) {
+        const int is_other_machine = best == TL_ISA_NEON && isa != TL_ISA_C && isa != TL_ISA_NEON;
+        if (is_other_machine || (only != TL_ISA_INVALID && only != (tl_isa)isa))
+            continue;
+        level *const l = &b->levels[b->n_levels++];
+        l->exec = (tl_exec){.pool = b->pool, .isa = (tl_isa)isa};
+        l->flops = b->opt.check ? 0 : tl_peak_flops(&l->exec);
+    }
+}
+
+static int begin(bench *b)
+{
+    bench_dnnl_set_threads(b->opt.threads);
+    b->pool = tl_pool_create(b->opt.threads);
+    if (!b->pool)
+        return fail(tl_last_error());
+    find_levels(b);
+    if (!b->n_levels)
+        return fail("this machine has no such level");
+    b->bandwidth = b->opt.check ? 0 : tl_peak_bandwidth(&b->levels[0].exec);
+    return !b->opt.check && b->bandwidth <= 0 ? fail(tl_last_error()) : 0;
+}
+
+static const struct option longs[] = {
+    {"check", no_argument, NULL, 'c'},         {"threads", required_argument, NULL, 't'},
+    {"seconds", required_argument, NULL, 's'}, {"isa", required_argument, NULL, 'i'},
+    {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+};
+
+/** The number that `text` is, or NaN. */
+static double number_of(const char *text)
+{
+    char *end;
+    const double number = strtod(text, &end);
+    return end == text || *end || number < 0 || number > 1000 ? NAN : number;
+}
+
+/** 0; -1: wrong usage; 1: help was asked for. */
+static int read_option(options *opt, int c)
+{
+    const double number = c == 't' || c == 's' ? number_of(optarg) : 0;
+    if (isnan(number))
+        return -1;
+    if (c == 'c')
+        opt->check = 1;
+    else if (c == 't')
+        opt->threads = (int)number ? (int)number : tl_cpu_count();
+    else if (c == 's')
+        opt->seconds = number;
+    else if (c == 'i')
+        opt->only = tl_isa_from_str(optarg);
+    return c == 'h' ? 1 : c == '?' || (c == 'i' && opt->only == TL_ISA_INVALID) ? -1 : 0;
+}
+
+static int read_options(options *opt, int argc, char **argv)
+{
+    int c, status = 0;
+    *opt = (options){.threads = 1, .seconds = 0.2, .only = TL_ISA_INVALID};
+    while (!status && (c = getopt_long(argc, argv, "", longs, NULL)) != -1)
+        status = read_option(opt, c);
+    if (status)
+        fputs(usage, status > 0 ? stdout : stderr);
+    opt->filters = (const char *const *)argv + optind;
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    bench b = {.n_rows = 0};
+    const int early = read_options(&b.opt, argc, argv);
+    if (early)
+        return early > 0 ? 0 : 2;
+    const int status = begin(&b) || do_all(&b) || b.n_failed;
+    tl_pool_free(b.pool);
+    return status;
+}
