@@ -69,7 +69,7 @@ static const bench_shape depthwise_shapes[] = {
     DEPTHWISE(144, 56, 5, 2), DEPTHWISE(240, 28, 5, 1), DEPTHWISE(672, 14, 5, 1),
     {.name = NULL},
 };
-static const bench_work *const depthwise_works[] = {&bench_conv2d, NULL};
+static const bench_work *const depthwise_works[] = {&bench_conv2d, &bench_blocked_depthwise, NULL};
 
 /* ---- pooling ---- */
 
@@ -84,13 +84,13 @@ static const bench_shape maxpool_shapes[] = {
     POOL(512, 14, 2, 2, -1),
     {.name = NULL},
 };
-static const bench_work *const maxpool_works[] = {&bench_maxpool2d, NULL};
+static const bench_work *const maxpool_works[] = {&bench_maxpool2d, &bench_blocked_maxpool2d, NULL};
 static const bench_shape avgpool_shapes[] = {
     POOL(2048, 7, 7, 1, -1),
     POOL(192, 28, 2, 2, -1),
     {.name = NULL},
 };
-static const bench_work *const avgpool_works[] = {&bench_avgpool2d, NULL};
+static const bench_work *const avgpool_works[] = {&bench_avgpool2d, &bench_blocked_avgpool2d, NULL};
 
 /* ---- along the last axis: [rows, length] ---- */
 

@@ -129,6 +129,34 @@ static int finish_blocked(bench_job *job)
 const bench_work bench_blocked_conv2d = {"blocked_conv2d", prepare_blocked_conv2d,
                                          run_blocked_conv2d, finish_blocked};
 
+/** Makes source and result of a prepared job blocked; returns 0 or -1. */
+static int use_blocks(bench_job *job)
+{
+    job->plain_src = job->src;
+    job->plain_dst = job->dst;
+    job->src = blocked_like(job, job->plain_src);
+    job->dst = blocked_like(job, job->plain_dst);
+    return job->src && job->dst ? tl_exec_to_blocked(NULL, job->plain_src, job->src) : -1;
+}
+
+static int prepare_blocked_depthwise(bench_job *job)
+{
+    if (prepare_conv2d(job) < 0 || use_blocks(job) < 0)
+        return -1;
+    job->packed = bench_blank(
+        job, 2, DIMS(tl_blocks(job->shape.out), (int)tl_blocked_depthwise_packed(job->conv.size)));
+    return job->packed ? tl_exec_blocked_depthwise_pack(NULL, job->weight, job->bias, job->packed)
+                       : -1;
+}
+
+static int run_blocked_depthwise(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_blocked_depthwise(exec, job->src, job->packed, NULL, job->dst, &job->conv);
+}
+
+const bench_work bench_blocked_depthwise = {"blocked_depthwise", prepare_blocked_depthwise,
+                                            run_blocked_depthwise, finish_blocked};
+
 /* ---- pooling ---- */
 
 static int prepare_pool2d(bench_job *job)
@@ -157,6 +185,26 @@ static int run_avgpool2d(const tl_exec *exec, bench_job *job)
 
 const bench_work bench_maxpool2d = {"maxpool2d", prepare_pool2d, run_maxpool2d, NULL};
 const bench_work bench_avgpool2d = {"avgpool2d", prepare_pool2d, run_avgpool2d, NULL};
+
+static int prepare_blocked_pool2d(bench_job *job)
+{
+    return prepare_pool2d(job) < 0 ? -1 : use_blocks(job);
+}
+
+static int run_blocked_maxpool2d(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_blocked_maxpool2d(exec, job->src, job->dst, &job->pool);
+}
+
+static int run_blocked_avgpool2d(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_blocked_avgpool2d(exec, job->src, job->dst, &job->pool, 0);
+}
+
+const bench_work bench_blocked_maxpool2d = {"blocked_maxpool2d", prepare_blocked_pool2d,
+                                            run_blocked_maxpool2d, finish_blocked};
+const bench_work bench_blocked_avgpool2d = {"blocked_avgpool2d", prepare_blocked_pool2d,
+                                            run_blocked_avgpool2d, finish_blocked};
 
 /* ---- along the last axis ---- */
 
