@@ -34,6 +34,10 @@
 //     tl_vf_exponent(a), _mantissa  of positive normal numbers: a = mantissa * 2^exponent, 1 <=
 //                                   mantissa < 2
 //     tl_vf_sum, tl_vf_largest      over the lanes: a fixed tree; by tl_vf_max's rule
+//     tl_vf_transpose(v)            v[0 .. TL_VF_LANES-1] as the rows of a matrix
+//     tl_vp, tl_vp_load(from)       a pick: lane k takes lane from[k] (int32_t), or is kept if that
+//                                   is negative
+//     tl_vf_pick(p, a, kept)        the lanes of a, and of what is kept, by a pick
 
 #ifndef TL_SIMD_H
 #define TL_SIMD_H

@@ -175,4 +175,37 @@ static inline float tl_vf_largest(tl_vf a)
     return _mm_cvtss_f32(_mm_max_ss(s, _mm_movehdup_ps(s)));
 }
 
+static inline void tl_vf_transpose(tl_vf v[TL_VF_LANES])
+{
+    tl_vf t[TL_VF_LANES];
+    for (int i = 0; i < 8; i += 4) { // 4x4 matrices, two beside each other in each row
+        const __m256d a = _mm256_castps_pd(_mm256_unpacklo_ps(v[i], v[i + 1]));
+        const __m256d b = _mm256_castps_pd(_mm256_unpackhi_ps(v[i], v[i + 1]));
+        const __m256d c = _mm256_castps_pd(_mm256_unpacklo_ps(v[i + 2], v[i + 3]));
+        const __m256d d = _mm256_castps_pd(_mm256_unpackhi_ps(v[i + 2], v[i + 3]));
+        t[i] = _mm256_castpd_ps(_mm256_unpacklo_pd(a, c));
+        t[i + 1] = _mm256_castpd_ps(_mm256_unpackhi_pd(a, c));
+        t[i + 2] = _mm256_castpd_ps(_mm256_unpacklo_pd(b, d));
+        t[i + 3] = _mm256_castpd_ps(_mm256_unpackhi_pd(b, d));
+    }
+    for (int i = 0; i < 4; i++) { // and these parts, as a 2x2 matrix
+        v[i] = _mm256_permute2f128_ps(t[i], t[i + 4], 0x20);
+        v[i + 4] = _mm256_permute2f128_ps(t[i], t[i + 4], 0x31);
+    }
+}
+
+typedef struct tl_vp {
+    __m256i from; /* its sign bits say what is kept */
+} tl_vp;
+
+static inline tl_vp tl_vp_load(const int32_t *from)
+{
+    return (tl_vp){_mm256_loadu_si256((const __m256i *)from)};
+}
+
+static inline tl_vf tl_vf_pick(tl_vp p, tl_vf a, tl_vf kept)
+{
+    return _mm256_blendv_ps(_mm256_permutevar8x32_ps(a, p.from), kept, _mm256_castsi256_ps(p.from));
+}
+
 #endif

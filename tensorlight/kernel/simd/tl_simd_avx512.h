@@ -6,6 +6,7 @@
 
 #include <immintrin.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define TL_SIMD_SET avx512
 
@@ -162,6 +163,56 @@ static inline float tl_vf_sum(tl_vf a)
 static inline float tl_vf_largest(tl_vf a)
 {
     return _mm512_reduce_max_ps(a);
+}
+
+/** The four 128-bit parts of a and b by two patterns of _mm512_shuffle_f32x4: the even ones, the
+ * odd ones. */
+static inline void tl_vf_part_pairs(tl_vf *a, tl_vf *b)
+{
+    const tl_vf even = _mm512_shuffle_f32x4(*a, *b, 0x88);
+    *b = _mm512_shuffle_f32x4(*a, *b, 0xdd);
+    *a = even;
+}
+
+static inline void tl_vf_transpose(tl_vf v[TL_VF_LANES])
+{
+    tl_vf t[TL_VF_LANES];
+    for (int i = 0; i < 16; i += 4) { // 4x4 matrices, four beside each other in each row
+        const __m512d a = _mm512_castps_pd(_mm512_unpacklo_ps(v[i], v[i + 1]));
+        const __m512d b = _mm512_castps_pd(_mm512_unpackhi_ps(v[i], v[i + 1]));
+        const __m512d c = _mm512_castps_pd(_mm512_unpacklo_ps(v[i + 2], v[i + 3]));
+        const __m512d d = _mm512_castps_pd(_mm512_unpackhi_ps(v[i + 2], v[i + 3]));
+        t[i] = _mm512_castpd_ps(_mm512_unpacklo_pd(a, c));
+        t[i + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(a, c));
+        t[i + 2] = _mm512_castpd_ps(_mm512_unpacklo_pd(b, d));
+        t[i + 3] = _mm512_castpd_ps(_mm512_unpackhi_pd(b, d));
+    }
+    for (int i = 0; i < 4; i++) { // and these parts, as a 4x4 matrix
+        tl_vf_part_pairs(&t[i], &t[i + 4]);
+        tl_vf_part_pairs(&t[i + 8], &t[i + 12]);
+        tl_vf_part_pairs(&t[i], &t[i + 8]);
+        tl_vf_part_pairs(&t[i + 4], &t[i + 12]);
+        v[i] = t[i];
+        v[i + 4] = t[i + 4];
+        v[i + 8] = t[i + 8];
+        v[i + 12] = t[i + 12];
+    }
+}
+
+typedef struct tl_vp {
+    __m512i from;
+    __mmask16 taken;
+} tl_vp;
+
+static inline tl_vp tl_vp_load(const int32_t *from)
+{
+    const __m512i v = _mm512_loadu_si512(from);
+    return (tl_vp){v, _mm512_cmpge_epi32_mask(v, _mm512_setzero_si512())};
+}
+
+static inline tl_vf tl_vf_pick(tl_vp p, tl_vf a, tl_vf kept)
+{
+    return _mm512_mask_permutexvar_ps(kept, p.taken, p.from, a);
 }
 
 #endif

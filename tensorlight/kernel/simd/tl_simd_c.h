@@ -167,4 +167,30 @@ static inline float tl_vf_largest(tl_vf a)
     return x > y ? x : y;
 }
 
+static inline void tl_vf_transpose(tl_vf v[TL_VF_LANES])
+{
+    const tl_vf a = v[0], b = v[1], c = v[2], d = v[3];
+    for (int i = 0; i < TL_VF_LANES; i++)
+        v[i] = (tl_vf){a[i], b[i], c[i], d[i]};
+}
+
+typedef struct tl_vp {
+    int32_t from[TL_SIMD_LANES];
+} tl_vp;
+
+static inline tl_vp tl_vp_load(const int32_t *from)
+{
+    tl_vp p;
+    memcpy(p.from, from, sizeof(p.from));
+    return p;
+}
+
+static inline tl_vf tl_vf_pick(tl_vp p, tl_vf a, tl_vf kept)
+{
+    for (int i = 0; i < TL_VF_LANES; i++)
+        if (p.from[i] >= 0)
+            kept[i] = a[p.from[i]];
+    return kept;
+}
+
 #endif

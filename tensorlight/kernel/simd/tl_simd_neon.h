@@ -6,6 +6,7 @@
 
 #include <arm_neon.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #define TL_SIMD_SET neon
@@ -166,6 +167,33 @@ static inline float tl_vf_largest(tl_vf a)
 {
     const tl_vf pairs = tl_vf_max(a, vextq_f32(a, a, 2));
     return vgetq_lane_f32(tl_vf_max(pairs, vextq_f32(pairs, pairs, 1)), 0);
+}
+
+static inline void tl_vf_transpose(tl_vf v[TL_VF_LANES])
+{
+    const float32x4x2_t a = vtrnq_f32(v[0], v[1]), b = vtrnq_f32(v[2], v[3]);
+    for (int i = 0; i < 2; i++) {
+        v[i] = vcombine_f32(vget_low_f32(a.val[i]), vget_low_f32(b.val[i]));
+        v[i + 2] = vcombine_f32(vget_high_f32(a.val[i]), vget_high_f32(b.val[i]));
+    }
+}
+
+typedef struct tl_vp {
+    uint8x16_t from; /* of each byte; 16 and more: kept */
+} tl_vp;
+
+static inline tl_vp tl_vp_load(const int32_t *from)
+{
+    uint8_t bytes[16];
+    for (int i = 0; i < 16; i++)
+        bytes[i] = from[i / 4] < 0 ? 255 : (uint8_t)(from[i / 4] * 4 + i % 4);
+    return (tl_vp){vld1q_u8(bytes)};
+}
+
+static inline tl_vf tl_vf_pick(tl_vp p, tl_vf a, tl_vf kept)
+{
+    return vreinterpretq_f32_u8(
+        vqtbx1q_u8(vreinterpretq_u8_f32(kept), vreinterpretq_u8_f32(a), p.from));
 }
 
 #endif
