@@ -84,6 +84,12 @@ TL_API int tl_exec_blocked_maxpool2d(const tl_exec *exec, const tl_tensor *src, 
 TL_API int tl_exec_blocked_avgpool2d(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                                      const tl_pool2d_param *param, int counts_padding);
 
+/** Channel j of dst [N, B, H, W, 16] is channel map[j] of all sources beside each other: srcs[i]
+ *  [N, .., H, W, 16] has channels[i] of them. Concatenation, splitting and shuffling of channels in
+ *  one, whatever the block they begin in. dst has `n_map` channels, and overlaps no source. */
+TL_API int tl_exec_blocked_pick(const tl_exec *exec, int n_srcs, const tl_tensor *const *srcs,
+                                const int *channels, const int *map, int n_map, tl_tensor *dst);
+
 TL_END_DECLS
 
 #endif

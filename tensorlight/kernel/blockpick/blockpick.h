@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that pick channels from tensors in the blocked layout (tl_blocked.h).
+
+#ifndef BLOCKPICK_H
+#define BLOCKPICK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/tl_kernel.h"
+#include "tensorlight/tl_blocked.h"
+
+/** What a block of results takes from one block of a source. */
+typedef struct tl_block_part {
+    const float *src;       /* the block's first pixel */
+    int32_t from[TL_BLOCK]; /* for each lane of the result the source's, or -1: none of this one */
+} tl_block_part;
+
+/** Merges `n_parts` >= 1 blocks of `n` pixels each; lanes that no part has become 0. */
+typedef void tl_blockpick_func(const tl_block_part *parts, int n_parts, float *dst, size_t n);
+
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_blockpick_func, name, dtype, isa)
+#include "kernel/blockpick/blockpick.def"
+#undef TL_KERNEL
+
+#endif
