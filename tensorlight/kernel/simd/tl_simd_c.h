@@ -134,21 +134,24 @@ static inline tl_vf tl_vf_copysign(tl_vf a, tl_vf b)
     return (tl_vf)(((tl_vm)a & INT32_MAX) | ((tl_vm)b & INT32_MIN));
 }
 
+// From 2^23 on, floats are integers: adding that rounds what is below, to even.
 static inline tl_vf tl_vf_round(tl_vf a)
 {
-    return (tl_vf){rintf(a[0]), rintf(a[1]), rintf(a[2]), rintf(a[3])};
+    const tl_vf magnitude = tl_vf_abs(a), far = tl_vf_set1(0x1p23f);
+    return tl_vf_select(magnitude < far, tl_vf_copysign((magnitude + far) - far, a),
+                        a + tl_vf_zero());
 }
 
+// n + 1.5 * 2^23 has the bits of n at its end, where a conversion would be undefined for NaN.
 static inline tl_vf tl_vf_scale(tl_vf a, tl_vf n)
 {
-    const tl_vm exponent = {(int32_t)n[0], (int32_t)n[1], (int32_t)n[2], (int32_t)n[3]};
-    return a * (tl_vf)((exponent + 127) << 23);
+    typedef uint32_t bits __attribute__((vector_size(16)));
+    return a * (tl_vf)(((bits)(n + 0x1.8p23f) + 127) << 23);
 }
 
 static inline tl_vf tl_vf_exponent(tl_vf a)
 {
-    const tl_vm bits = ((tl_vm)a >> 23) - 127;
-    return (tl_vf){(float)bits[0], (float)bits[1], (float)bits[2], (float)bits[3]};
+    return __builtin_convertvector(((tl_vm)a >> 23) - 127, tl_vf);
 }
 
 static inline tl_vf tl_vf_mantissa(tl_vf a)

@@ -9,7 +9,7 @@
 #include "tensor/tl_result.h"
 
 static const char *const names[TL_UNARY_FUNC_SIZE] = {
-#define TL_UNARY(func, name, types, grain) [func] = #func,
+#define TL_UNARY(func, name, types, grain, sets) [func] = #func,
 #include "kernel/unary/unary.def"
 #undef TL_UNARY
 };
@@ -22,8 +22,8 @@ typedef struct function {
 
 static const function functions[TL_UNARY_FUNC_SIZE] = {
 #define TL_KERNEL(function, dtype, isa) [isa][dtype] = function,
-#define TL_UNARY(func, name, types, grain) \
-    [func] = {grain, {TL_KERNELS_##types(tl_unary_##name, c, TL_ISA_C)}},
+#define TL_UNARY(func, name, types, grain, sets) \
+    [func] = {grain, {TL_UNARY_KERNELS(name, types, sets)}},
 #include "kernel/unary/unary.def"
 #undef TL_UNARY
 #undef TL_KERNEL
