@@ -7,6 +7,7 @@ usage: run_all.py [--jobs N] [--only NAME]
 The last line is `N passed, N failed` (and `, N skipped` where a test lacked something). Exit status 0 when none failed.
 """
 import argparse
+import functools
 import os
 import subprocess
 import sys
@@ -68,21 +69,41 @@ def run_quietly(command, **kwargs):
     return result.returncode == 0
 
 
-def build_and_test(name, compiler, options, jobs, count):
-    build = f"build-{name}"
-    env = dict(os.environ, CC=compiler, **SANITIZERS)
-    setup = ["meson", "setup", build, *options]
-    if not os.path.exists(os.path.join(ROOT, build, "build.ninja")) and not run_quietly(setup, env=env):
-        count.add(False)
-        return
-    if not run_quietly(["ninja", "-C", build, f"-j{jobs}"], env=env):
-        count.add(False)
-        return
+def is_built(build, setup, targets, env, jobs):
+    """Whether a folder could be configured, if it was not yet, and the targets (none: all) built."""
+    return ((os.path.exists(os.path.join(ROOT, build, "build.ninja")) or run_quietly(["meson", "setup", build, *setup], env=env))
+            and run_quietly(["ninja", "-C", build, f"-j{jobs}", *targets], env=env))
+
+
+def run_tests(build, arguments, env, jobs, count):
     run_ok = run(["meson", "test", "-C", build, "--no-rebuild", "--print-errorlogs", "--quiet",
-                  "--num-processes", str(jobs)], env=env)
+                  "--num-processes", str(jobs), *arguments], env=env)
     before = count.failed
     count.add_junit(os.path.join(ROOT, build, "meson-logs", "testlog.junit.xml"))
     if not run_ok and count.failed == before:
+        count.add(False)
+
+
+def build_and_test(name, compiler, options, jobs, count):
+    env = dict(os.environ, CC=compiler, **SANITIZERS)
+    if is_built(f"build-{name}", options, [], env, jobs):
+        run_tests(f"build-{name}", [], env, jobs, count)
+    else:
+        count.add(False)
+
+
+def build_and_emulate(jobs, count):
+    """TensorLight for arm64, whose kernels of NEON run nowhere else, by qemu, which is slow."""
+    root = "build-arm64-root"
+    if os.uname().machine == "aarch64":
+        print("   skipped: the other builds are for arm64 already")
+    elif not (run_quietly(["tools/packages", "arm64"]) and run_quietly(["tools/sysroot", root])):
+        print("   skipped: the packages for arm64 cannot be had")
+        count.skipped += 1
+    elif is_built("build-arm64", ["--cross-file", f"{root}/cross.ini", "-Dwerror=true", "-Dimages=disabled", "-Donnx=disabled"],
+                  ["tensorlight-tests"], None, jobs):
+        run_tests("build-arm64", ["--suite", "tensorlight", "--timeout-multiplier", "20"], None, jobs, count)
+    else:
         count.add(False)
 
 
@@ -92,11 +113,12 @@ def main():
     parser.add_argument("--only", help="one build or check by name")
     args = parser.parse_args()
     count = Count()
-    for name, compiler, options in BUILDS:
+    builds = {name: functools.partial(build_and_test, name, compiler, options) for name, compiler, options in BUILDS}
+    for name, build in {**builds, "arm64": build_and_emulate}.items():
         if args.only in (None, name):
             start = time.time()
             print(f"== {name}", flush=True)
-            build_and_test(name, compiler, options, args.jobs, count)
+            build(args.jobs, count)
             print(f"   {time.time() - start:.0f} s, so far {count}", flush=True)
     for name, command in CHECKS:
         if args.only in (None, name):
