@@ -18,6 +18,13 @@ enum {
 #endif
 };
 
+/** What comes from memory or the third cache is asked for early, since streams end with each page,
+ *  and what prefetches by itself stops there. */
+enum {
+    WEIGHTS_AHEAD = 512, /* floats */
+    SOURCE_AHEAD = 4,    /* blocks of channels */
+};
+
 _Static_assert((int)PIXELS <= (int)TL_TILE_PIXELS, "the largest tile");
 
 /** Where a tile lies. */
@@ -38,6 +45,9 @@ TL_INLINE void add_lanes(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_
             w[v] = tl_vf_load(weight + v / PARTS * weight_step + c * TL_BLOCK +
                               v % PARTS * TL_VF_LANES);
         TL_UNROLL
+        for (int b = 0; b < n_blocks; b++)
+            __builtin_prefetch(weight + b * weight_step + c * TL_BLOCK + WEIGHTS_AHEAD);
+        TL_UNROLL
         for (int m = 0; m < n; m++) {
             const tl_vf x = tl_vf_set1(src[m * lanes + c]);
             TL_UNROLL
@@ -47,12 +57,21 @@ TL_INLINE void add_lanes(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_
     }
 }
 
+TL_INLINE void prefetch_pixels(const float *src, const int n)
+{
+    TL_UNROLL
+    for (int m = 0; m < n; m++)
+        __builtin_prefetch(src + m * TL_BLOCK);
+}
+
 TL_INLINE void add_taps(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
                         const int lanes, const tl_tile_job *job, const float *src,
                         const float *weight)
 {
     for (int c = 0; c < job->channels; c += lanes, src += job->src_block_step) {
         const int depth = lanes < job->channels - c ? lanes : job->channels - c;
+        if (lanes > 1)
+            prefetch_pixels(src + SOURCE_AHEAD * job->src_block_step, n);
         for (int t = 0; t < job->n_taps; t++, weight += lanes * TL_BLOCK)
             add_lanes(sum, n, n_blocks, lanes, src + job->taps[t], weight, job->weight_step, depth);
     }
