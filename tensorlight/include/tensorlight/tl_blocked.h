@@ -90,6 +90,39 @@ TL_API int tl_exec_blocked_avgpool2d(const tl_exec *exec, const tl_tensor *src, 
 TL_API int tl_exec_blocked_pick(const tl_exec *exec, int n_srcs, const tl_tensor *const *srcs,
                                 const int *channels, const int *map, int n_map, tl_tensor *dst);
 
+/* ---- 3x3 convolutions with fewer multiplications ---- */
+
+/* By Winograd's algorithm, m x m results at a time, m = 2, 4 or 6, take 4/9, 1/4 or 16/81 of the
+ * multiplications; m = 0 stands for tl_exec_blocked_conv2d. Sums are rounded otherwise: the largest
+ * error, relative to the largest result, is about 5e-7, 2e-6 and 1.2e-5 for up to 512 channels
+ * (direct: 2e-6). An infinity or a NaN in src makes NaN of all results of the tiles that see it,
+ * and magnitudes above 1e35 may overflow. Source: Lavin and Gray, 2016, arXiv:1509.09308. */
+
+/** The m that computes a convolution of `channels` channels fastest, or 0; src, dst (whose data may
+ *  be NULL) and `param` as of tl_exec_blocked_conv2d. Decided from the shapes by a model of the
+ *  costs. */
+TL_API int tl_blocked_conv2d_best(const tl_tensor *src, const tl_tensor *dst,
+                                  const tl_conv2d_param *param, int channels);
+
+/** Floats of a block of output channels of transformed weights: (m + 2)^2 / 9 of the plain ones. */
+TL_API size_t tl_blocked_winograd_packed(int channels, int m);
+
+/** weight [OC, IC, 3, 3], bias [OC] or NULL -> dst [B, tl_blocked_winograd_packed(IC, m)], B the
+ *  blocks of OC: 16 biases, then for each of (m + 2)^2 points and each of IC, rounded up to blocks,
+ *  16 weights, computed in double and rounded once. */
+TL_API int tl_exec_blocked_winograd_pack(const tl_exec *exec, const tl_tensor *weight,
+                                         const tl_tensor *bias, tl_tensor *dst, int m);
+
+/** As tl_blocked_conv2d_scratch. */
+TL_API size_t tl_blocked_winograd_scratch(const tl_tensor *src, const tl_tensor *dst, int channels,
+                                          int m, int threads);
+
+/** As tl_exec_blocked_conv2d for src [N, B, H, W, 16], with size 3x3, stride, dilation and group 1
+ *  and any padding; weight as tl_exec_blocked_winograd_pack makes it for m. */
+TL_API int tl_exec_blocked_winograd(const tl_exec *exec, const tl_tensor *src,
+                                    const tl_tensor *weight, const tl_tensor *add, tl_tensor *dst,
+                                    const tl_conv2d_param *param, int channels, int m);
+
 TL_END_DECLS
 
 #endif

@@ -17,6 +17,11 @@ static tl_tile_line_func *const line_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
 #undef TL_KERNEL
 TL_KERNEL_PICK(pick_line, tl_tile_line_func, line_table)
 
+tl_tile_line_func *tl_tile_line(const tl_exec *exec)
+{
+    return pick_line(exec, TL_FLOAT);
+}
+
 int tl_blocks(int channels)
 {
     return channels / TL_BLOCK + (channels % TL_BLOCK != 0);
@@ -327,7 +332,7 @@ int tl_exec_blocked_conv2d(const tl_exec *exec, const tl_tensor *src, const tl_t
     assert(param->size[0] * param->size[1] <= TL_BLOCKED_TAPS);
     ptrdiff_t taps[TL_BLOCKED_TAPS] = {0};
     conv c = conv_of(src, dst, param, channels);
-    c.line = pick_line(exec, TL_FLOAT);
+    c.line = tl_tile_line(exec);
     c.src = src->data;
     c.weight = weight->data;
     c.add = add ? add->data : NULL;

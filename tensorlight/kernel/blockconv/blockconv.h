@@ -42,6 +42,9 @@ typedef void tl_tile_line_func(const tl_tile_job *job, const float *src, const f
                                const float *bias, const float *add, float *dst, int n,
                                int n_blocks);
 
+/** The kernel for the level of `exec`. */
+tl_tile_line_func *tl_tile_line(const tl_exec *exec);
+
 #define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_tile_line_func, name, dtype, isa)
 #include "kernel/blockconv/blockconv.def"
 #undef TL_KERNEL
