@@ -39,6 +39,7 @@ typedef struct bench_job {
     tl_tensor *packed;
     tl_conv2d_param conv;
     tl_pool2d_param pool;
+    int tile; /* Winograd's: the extent of its results */
     void *scratch;
     size_t scratch_size;
     tl_tensor *tensors[BENCH_MAX_TENSORS]; /* all of them, to be freed */

@@ -56,7 +56,9 @@ static const bench_shape conv_shapes[] = {
     CONV(3, 224, 192, 16, 16),
     {.name = NULL},
 };
-static const bench_work *const conv_works[] = {&bench_conv2d, &bench_blocked_conv2d, NULL};
+static const bench_work *const conv_works[] = {&bench_conv2d,    &bench_blocked_conv2d,
+                                               &bench_winograd2, &bench_winograd4,
+                                               &bench_winograd6, NULL};
 
 #define DEPTHWISE(c, hw, k, s)                                                                  \
     {                                                                                           \

@@ -157,6 +157,51 @@ static int run_blocked_depthwise(const tl_exec *exec, bench_job *job)
 const bench_work bench_blocked_depthwise = {"blocked_depthwise", prepare_blocked_depthwise,
                                             run_blocked_depthwise, finish_blocked};
 
+/* By Winograd's algorithm, with tiles of m x m results. */
+static int prepare_winograd(bench_job *job, int m)
+{
+    const bench_shape *const s = &job->shape;
+    const int channels = s->dims[1];
+    if (s->size != 3 || s->stride != 1 || lanes_of(job) == 1)
+        return 1;
+    if (prepare_conv2d(job) < 0 || use_blocks(job) < 0)
+        return -1;
+    job->tile = m;
+    job->packed =
+        bench_blank(job, 2, DIMS(tl_blocks(s->out), (int)tl_blocked_winograd_packed(channels, m)));
+    job->scratch_size = tl_blocked_winograd_scratch(job->src, job->dst, channels, m, job->threads);
+    return job->packed ? tl_exec_blocked_winograd_pack(NULL, job->weight, job->bias, job->packed, m)
+                       : -1;
+}
+
+static int run_winograd(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_blocked_winograd(exec, job->src, job->packed, NULL, job->dst, &job->conv,
+                                    job->shape.dims[1], job->tile);
+}
+
+static int prepare_winograd2(bench_job *job)
+{
+    return prepare_winograd(job, 2);
+}
+
+static int prepare_winograd4(bench_job *job)
+{
+    return prepare_winograd(job, 4);
+}
+
+static int prepare_winograd6(bench_job *job)
+{
+    return prepare_winograd(job, 6);
+}
+
+const bench_work bench_winograd2 = {"winograd 2x2", prepare_winograd2, run_winograd,
+                                    finish_blocked};
+const bench_work bench_winograd4 = {"winograd 4x4", prepare_winograd4, run_winograd,
+                                    finish_blocked};
+const bench_work bench_winograd6 = {"winograd 6x6", prepare_winograd6, run_winograd,
+                                    finish_blocked};
+
 /* ---- pooling ---- */
 
 static int prepare_pool2d(bench_job *job)
