@@ -5,6 +5,7 @@
 #define TENSORLIGHT_H
 
 #include "tensorlight/tl_api.h"
+#include "tensorlight/tl_attention.h"
 #include "tensorlight/tl_blocked.h"
 #include "tensorlight/tl_elementwise.h"
 #include "tensorlight/tl_exec.h"

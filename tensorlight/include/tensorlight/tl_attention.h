@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention: for each query the mean of values, weighted by how well their keys fit.
+//
+//     tl_attention_param param = {.q_axis = 2, .k_axis = 2, .v_axis = 2, .dst_axis = 2,
+//                                 .scale = 1 / sqrt(64)};
+//     tl_tensor *y = tl_tensor_attention(q, k, v, NULL, NULL, &param); // [B, S, H, 64] each
+//
+// Sizes: B in a batch, H heads of queries and G of keys and values, S queries, T keys, D elements
+// of a query and of a key, E of a value. Where H is a multiple of G, that many neighbouring heads
+// of queries share one of keys. The matrix of scores, [S, T] for each head, is never made as a
+// whole.
+
+#ifndef TL_ATTENTION_H
+#define TL_ATTENTION_H
+
+#include "tensorlight/tl_exec.h"
+#include "tensorlight/tl_tensor.h"
+
+TL_BEGIN_DECLS
+
+typedef struct tl_attention_param {
+    /* Which axis of the tensor is that of the heads: 1, [B, H, S, D], or 2, [B, S, H, D], which is
+     * how a product of matrices gives [B, S, H * D]. */
+    int q_axis, k_axis, v_axis, dst_axis;
+    double scale;   /* of the scores */
+    int zero_empty; /* a query with scores of -infinity only gets 0, not NaN */
+} tl_attention_param;
+
+/** dst = softmax(scale * q k^T + mask) v for each head, softmax over the keys. q [B, H, S, D], k
+ *  [B, G, T, D], v [B, G, T, E], dst [B, H, S, E], or in the other order of axes; mask: of any
+ *  shape that broadcasts to [B, H, S, T], or NULL. All of one floating type; those of 16 bits
+ *  compute in float. A query with a score that is NaN or +infinity, or with scores of -infinity
+ *  only, gets NaN; without keys, 0. Source: Vaswani et al., "Attention is all you need", 2017, 3.2;
+ *  ONNX Attention-23. D. */
+TL_API tl_tensor *tl_tensor_attention(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v,
+                                      const tl_tensor *mask, tl_tensor *dst,
+                                      const tl_attention_param *param);
+
+/** The same; `exec` has scratch memory for tl_attention_scratch. */
+TL_API int tl_exec_attention(const tl_exec *exec, const tl_tensor *q, const tl_tensor *k,
+                             const tl_tensor *v, const tl_tensor *mask, tl_tensor *dst,
+                             const tl_attention_param *param);
+
+/** Writes the shape of dst to `dims` [4]. -1 with a reason: shapes, types or axes do not fit. */
+TL_API int tl_attention_dims(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v,
+                             const tl_tensor *mask, const tl_attention_param *param, int *dims);
+
+/** Bytes of scratch memory for so many threads. */
+TL_API size_t tl_attention_scratch(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v,
+                                   const tl_attention_param *param, int threads);
+
+TL_END_DECLS
+
+#endif

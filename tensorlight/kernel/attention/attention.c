@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention: checks, how the tensors lie, threads.
+
+#include "kernel/attention/attention.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "tensor/tl_result.h"
+#include "tensorlight/tl_attention.h"
+#include "tensorlight/tl_linalg.h"
+#include "tensorlight/tl_util.h"
+
+#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
+static tl_attention_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
+#include "kernel/attention/attention.def"
+};
+#undef TL_KERNEL
+TL_KERNEL_PICK(pick, tl_attention_func, table)
+
+/* ---- shapes ---- */
+
+/** A tensor's sizes, whatever the order of its axes. */
+typedef struct shape {
+    int batch, heads, rows, len;
+} shape;
+
+static shape shape_of(const tl_tensor *t, int axis)
+{
+    return (shape){t->dims[0], t->dims[axis], t->dims[3 - axis], t->dims[3]};
+}
+
+static int check_tensor(const tl_tensor *t, const char *name, const tl_tensor *q, int axis)
+{
+    char text[TL_SHAPE_TEXT_SIZE];
+    if (axis != 1 && axis != 2)
+        return tl_fail("axis %d for the heads of '%s', expected 1 or 2", axis, name);
+    if (t->ndim != 4)
+        return tl_fail("'%s' has shape %s, expected 4 dimensions", name,
+                       tl_shape_text(text, t->ndim, t->dims));
+    if (t->dtype != q->dtype)
+        return tl_fail("'%s' is of %s, expected %s as 'q'", name, tl_dtype_name(t->dtype),
+                       tl_dtype_name(q->dtype));
+    return 0;
+}
+
+static int check_shapes(shape q, shape k, shape v)
+{
+    if (k.batch != q.batch || v.batch != q.batch)
+        return tl_fail("batches of %d queries, %d keys and %d values, expected equal ones", q.batch,
+                       k.batch, v.batch);
+    if (v.heads != k.heads)
+        return tl_fail("%d heads of keys and %d of values, expected as many", k.heads, v.heads);
+    if (k.heads == 0 ? q.heads != 0 : q.heads % k.heads != 0)
+        return tl_fail("%d heads of queries, expected a multiple of those of keys, %d", q.heads,
+                       k.heads);
+    if (v.rows != k.rows)
+        return tl_fail("%d keys and %d values, expected as many", k.rows, v.rows);
+    if (k.len != q.len)
+        return tl_fail("keys have %d elements and queries %d, expected as many", k.len, q.len);
+    return 0;
+}
+
+int tl_attention_dims(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v,
+                      const tl_tensor *mask, const tl_attention_param *param, int *dims)
+{
+    if (check_tensor(q, "q", q, param->q_axis) < 0 || check_tensor(k, "k", q, param->k_axis) < 0 ||
+        check_tensor(v, "v", q, param->v_axis) < 0)
+        return -1;
+    if (param->dst_axis != 1 && param->dst_axis != 2)
+        return tl_fail("axis %d for the heads of 'dst', expected 1 or 2", param->dst_axis);
+    const shape qs = shape_of(q, param->q_axis), ks = shape_of(k, param->k_axis);
+    const shape vs = shape_of(v, param->v_axis);
+    if (check_shapes(qs, ks, vs) < 0)
+        return -1;
+    const int scores[] = {qs.batch, qs.heads, qs.rows, ks.rows};
+    if (mask && mask->dtype != q->dtype)
+        return tl_fail("'mask' is of %s, expected %s as 'q'", tl_dtype_name(mask->dtype),
+                       tl_dtype_name(q->dtype));
+    if (mask && tl_broadcast_check(mask, "mask", 4, scores) < 0)
+        return -1;
+    dims[0] = qs.batch;
+    dims[param->dst_axis] = qs.heads;
+    dims[3 - param->dst_axis] = qs.rows;
+    dims[3] = vs.len;
+    return 0;
+}
+
+/* ---- the job ---- */
+
+static tl_attention_view view_of(const tl_tensor *t, int axis)
+{
+    const size_t rows = (size_t)t->dims[1] * t->dims[2], len = (size_t)t->dims[3];
+    const size_t outer = (size_t)t->dims[2] * len; // from index to index of axis 1
+    return (tl_attention_view){.data = t->data,
+                               .batch = rows * len,
+                               .head = axis == 1 ? outer : len,
+                               .row = axis == 1 ? len : outer};
+}
+
+/** The step along `axis` of the scores [B, H, S, T], to which `mask` is broadcast. */
+static size_t mask_step(const tl_tensor *mask, int axis)
+{
+    size_t step = 1;
+    const int own = axis - 4 + mask->ndim; // the mask's own axis
+    if (own < 0 || mask->dims[own] == 1)
+        return 0;
+    for (int i = own + 1; i < mask->ndim; i++)
+        step *= (size_t)mask->dims[i];
+    return step;
+}
+
+static tl_attention_job job_of(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v,
+                               const tl_attention_param *param)
+{
+    const shape qs = shape_of(q, param->q_axis), ks = shape_of(k, param->k_axis);
+    return (tl_attention_job){.q = view_of(q, param->q_axis),
+                              .k = view_of(k, param->k_axis),
+                              .v = view_of(v, param->v_axis),
+                              .heads = (size_t)ks.heads,
+                              .group = ks.heads ? (size_t)(qs.heads / ks.heads) : 0,
+                              .q_len = (size_t)qs.rows,
+                              .kv_len = (size_t)ks.rows,
+                              .d = (size_t)qs.len,
+                              .e = (size_t)v->dims[3],
+                              .scale = param->scale,
+                              .zero_empty = param->zero_empty};
+}
+
+/** Plain C keeps the scores and the sums of one row; others, blocks of queries, scores and sums. */
+static size_t slot_size(const tl_attention_job *job, tl_dtype dtype)
+{
+    const size_t element = dtype == TL_DOUBLE ? sizeof(double) : sizeof(float);
+    const size_t plain = (job->kv_len + job->e) * element;
+    const size_t blocks = TL_ATTENTION_ROWS * (job->d + job->e + TL_ATTENTION_KEYS) * sizeof(float);
+    const size_t size = dtype == TL_FLOAT && blocks > plain ? blocks : plain;
+    return (size + 63) / 64 * 64; // slots share no cache line
+}
+
+size_t tl_attention_scratch(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v,
+                            const tl_attention_param *param, int threads)
+{
+    const tl_attention_job job = job_of(q, k, v, param);
+    return slot_size(&job, q->dtype) * (size_t)threads;
+}
+
+/* ---- threads ---- */
+
+/** A unit is some rows of one head of keys. */
+typedef struct work {
+    tl_attention_job job;
+    tl_attention_func *func;
+    size_t units; /* of a head */
+    char *scratch;
+    size_t slot_size;
+} work;
+
+static void run_units(void *arg, size_t slot, size_t begin, size_t end)
+{
+    const work *const w = arg;
+    const tl_attention_job *const job = &w->job;
+    const size_t rows = job->group * job->q_len;
+    for (size_t u = begin; u < end; u++) {
+        const size_t head = u / w->units, first = u % w->units * TL_ATTENTION_ROWS;
+        w->func(job, head / job->heads, head % job->heads, first,
+                tl_smaller_size(TL_ATTENTION_ROWS, rows - first), w->scratch + slot * w->slot_size);
+    }
+}
+
+/** Multiplications that are worth waking another thread. */
+enum { SLOT_COST = 100000 };
+
+int tl_exec_attention(const tl_exec *exec, const tl_tensor *q, const tl_tensor *k,
+                      const tl_tensor *v, const tl_tensor *mask, tl_tensor *dst,
+                      const tl_attention_param *param)
+{
+    work w = {
+        .job = job_of(q, k, v, param), .func = pick(exec, q->dtype), .scratch = exec->scratch};
+    tl_attention_job *const job = &w.job;
+    if (dst->len == 0)
+        return 0;
+    if (job->kv_len == 0) {
+        memset(dst->data, 0, tl_tensor_size(dst));
+        return 0;
+    }
+    job->dst = view_of(dst, param->dst_axis);
+    if (mask) {
+        job->mask = (tl_attention_view){mask->data, mask_step(mask, 0), mask_step(mask, 1),
+                                        mask_step(mask, 2)};
+        job->mask_key = mask_step(mask, 3);
+    }
+    const size_t rows = job->group * job->q_len, heads = (size_t)q->dims[0] * job->heads;
+    w.units = (rows + TL_ATTENTION_ROWS - 1) / TL_ATTENTION_ROWS;
+    w.slot_size = slot_size(job, q->dtype);
+    assert(exec->scratch_size >= w.slot_size);
+    const double cost = (double)heads * rows * job->kv_len * (job->d + job->e);
+    const size_t fit = exec->scratch_size / w.slot_size;
+    const size_t worth = cost / SLOT_COST < fit ? (size_t)(cost / SLOT_COST) + 1 : fit;
+    tl_parallel_slots(exec, heads * w.units, tl_smaller_size(worth, fit), run_units, &w);
+    return 0;
+}
+
+tl_tensor *tl_tensor_attention(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v,
+                               const tl_tensor *mask, tl_tensor *dst,
+                               const tl_attention_param *param)
+{
+    int dims[4];
+    if (tl_check_data(q, "q") < 0 || tl_check_data(k, "k") < 0 || tl_check_data(v, "v") < 0 ||
+        (mask && tl_check_data(mask, "mask") < 0) || tl_check_float(q, "q") < 0 ||
+        tl_attention_dims(q, k, v, mask, param, dims) < 0 || tl_check_apart(dst, q) < 0 ||
+        tl_check_apart(dst, k) < 0 || tl_check_apart(dst, v) < 0 ||
+        (mask && tl_check_apart(dst, mask) < 0))
+        return NULL;
+    tl_tensor *const result = tl_result_begin(dst, 4, dims, q->dtype);
+    tl_exec exec = {.isa = tl_isa_best(), .scratch_size = tl_attention_scratch(q, k, v, param, 1)};
+    exec.scratch = result ? tl_alloc(exec.scratch_size) : NULL;
+    const int status = exec.scratch ? tl_exec_attention(&exec, q, k, v, mask, result, param) : -1;
+    tl_free(exec.scratch);
+    return tl_result_end(result, dst, status);
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of attention (tl_attention.h): some queries that share their keys.
+//
+// The rows of a head of keys are the queries of all heads that share it, one head after the other:
+// row r is query r % q_len of the r / q_len -th of them. A kernel computes up to TL_ATTENTION_ROWS
+// rows, with memory of its own.
+
+#ifndef ATTENTION_H
+#define ATTENTION_H
+
+#include <stddef.h>
+
+#include "kernel/tl_kernel.h"
+
+enum {
+    TL_ATTENTION_ROWS = 48, /* of a unit of work */
+    TL_ATTENTION_KEYS = 72, /* that a kernel takes at a time, at most */
+};
+
+/** Where a tensor's rows lie; steps in elements. */
+typedef struct tl_attention_view {
+    void *data;
+    size_t batch, head, row; /* from one to the next; 0: the same again */
+} tl_attention_view;
+
+typedef struct tl_attention_job {
+    tl_attention_view q, k, v, dst;
+    tl_attention_view mask; /* without data: none; `head` is a head of queries */
+    size_t mask_key;        /* from a key's element of a row to the next: 1 or 0 */
+    size_t heads, group;    /* of keys and values; of queries for each of these */
+    size_t q_len, kv_len;   /* queries, and keys: at least one */
+    size_t d, e;            /* elements of a key, and of a value */
+    double scale;
+    int zero_empty;
+} tl_attention_job;
+
+/** Computes the rows first .. first+n-1, n at most TL_ATTENTION_ROWS, of head `head` of the keys.
+ *  `scratch`: memory of its own, as much as tl_attention_scratch says for one thread. */
+typedef void tl_attention_func(const tl_attention_job *job, size_t batch, size_t head, size_t first,
+                               size_t n, void *scratch);
+
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_attention_func, name, dtype, isa)
+#include "kernel/attention/attention.def"
+#undef TL_KERNEL
+
+/** The first element of row `row`, counted over the heads of queries that share head `head` of
+ *  the keys: an index into a view of queries, results or mask. */
+static inline size_t tl_attention_row(const tl_attention_job *job, const tl_attention_view *view,
+                                      size_t batch, size_t head, size_t row)
+{
+    return batch * view->batch + (head * job->group + row / job->q_len) * view->head +
+           row % job->q_len * view->row;
+}
+
+#endif

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of attention: by hand, and every kernel against a straight computation in double on shapes
+// with all tails, all orders of axes, masks, shared heads, what is not finite, threads.
+
+#include "kernel/tl_nn_test.h"
+#include "tensorlight/tl_attention.h"
+
+typedef struct shape {
+    int b, h, g, s, t, d, e;
+} shape;
+
+/** A computation: tensors and how they lie. */
+typedef struct attention {
+    nn_room room;
+    tl_tensor *q, *k, *v, *mask, *dst;
+    double *qs, *ks, *vs; /* their elements, once a computation is checked */
+    tl_attention_param param;
+} attention;
+
+/** [b, heads, rows, len], or with the heads second but one. */
+static const int *dims_of(int *dims, int axis, int b, int heads, int rows, int len)
+{
+    dims[0] = b;
+    dims[axis] = heads;
+    dims[3 - axis] = rows;
+    dims[3] = len;
+    return dims;
+}
+
+/** Random tensors; bit n of `axes`: the heads of q, k, v, dst lie at axis 2. */
+static void open_random(attention *a, tl_dtype dtype, const shape *s, int axes)
+{
+    int dims[4];
+    a->room.seed = 5;
+    a->param = (tl_attention_param){1 + (axes & 1),      1 + (axes >> 1 & 1), 1 + (axes >> 2 & 1),
+                                    1 + (axes >> 3 & 1), 1 / sqrt(s->d),      0};
+    a->q = nn_random(&a->room, dtype, 4, dims_of(dims, a->param.q_axis, s->b, s->h, s->s, s->d), -3,
+                     3);
+    a->k = nn_random(&a->room, dtype, 4, dims_of(dims, a->param.k_axis, s->b, s->g, s->t, s->d), -3,
+                     3);
+    a->v = nn_random(&a->room, dtype, 4, dims_of(dims, a->param.v_axis, s->b, s->g, s->t, s->e), -1,
+                     1);
+    a->dst = nn_blank(&a->room, dtype, 4, dims_of(dims, a->param.dst_axis, s->b, s->h, s->s, s->e));
+}
+
+/** Row `row` of head `head`, as an index. */
+static size_t row_at(const tl_tensor *t, int axis, int batch, int head, int row)
+{
+    const int first = axis == 1 ? head : row, second = axis == 1 ? row : head;
+    return (((size_t)batch * t->dims[1] + first) * t->dims[2] + second) * t->dims[3];
+}
+
+/** The mask's element for a score, 0 without a mask. */
+static double mask_at(const tl_tensor *mask, const int *at)
+{
+    size_t i = 0;
+    if (!mask)
+        return 0;
+    for (int k = 0; k < mask->ndim; k++) {
+        const int index = at[4 - mask->ndim + k];
+        i = i * mask->dims[k] + (mask->dims[k] == 1 ? 0 : index);
+    }
+    return nn_at(mask, i);
+}
+
+static double score_of(const attention *a, const shape *s, const int *at)
+{
+    const size_t q = row_at(a->q, a->param.q_axis, at[0], at[1], at[2]);
+    const size_t k = row_at(a->k, a->param.k_axis, at[0], at[1] / (s->h / s->g), at[3]);
+    double sum = 0;
+    for (int i = 0; i < s->d; i++)
+        sum += a->qs[q + i] * a->ks[k + i];
+    return sum * a->param.scale + mask_at(a->mask, at);
+}
+
+/** Checks one row of results. Scores of magnitude m are off by about m units of d sums, and so are
+ *  their exponentials; means of values within -1 .. 1 are off by twice that. */
+static void check_row(const attention *a, const shape *s, int batch, int head, int row)
+{
+    double weights[256], sum = 0, most = -INFINITY, magnitude = 1;
+    for (int j = 0; j < s->t; j++) {
+        weights[j] = score_of(a, s, (int[]){batch, head, row, j});
+        most = fmax(most, weights[j]);
+        magnitude = fmax(magnitude, isfinite(weights[j]) ? fabs(weights[j]) : 0);
+    }
+    for (int j = 0; j < s->t; j++)
+        sum += weights[j] = exp(weights[j] - (most > -INFINITY ? most : 0));
+    for (int i = 0; i < s->e; i++) {
+        double value = 0;
+        for (int j = 0; j < s->t; j++)
+            value += weights[j] / sum *
+                     a->vs[row_at(a->v, a->param.v_axis, batch, head / (s->h / s->g), j) + i];
+        if (sum == 0 && a->param.zero_empty)
+            value = 0;
+        const size_t at = row_at(a->dst, a->param.dst_axis, batch, head, row) + i;
+        nn_check_near(a->dst, at, value,
+                      nn_tolerance(a->dst->dtype, s->d + 8, 2 * magnitude, value));
+    }
+}
+
+/** A tensor's elements. Returns new (tl_free). */
+static double *doubles_of(const tl_tensor *t)
+{
+    double *const values = tl_alloc((size_t)t->len * sizeof(*values));
+    tl_convert_array(values, TL_DOUBLE, t->data, t->dtype, (size_t)t->len);
+    return values;
+}
+
+static void check_all(attention *a, const shape *s)
+{
+    a->qs = doubles_of(a->q);
+    a->ks = doubles_of(a->k);
+    a->vs = doubles_of(a->v);
+    for (int b = 0; b < s->b; b++)
+        for (int h = 0; h < s->h; h++)
+            for (int r = 0; r < s->s; r++)
+                check_row(a, s, b, h, r);
+    tl_free(a->qs);
+    tl_free(a->ks);
+    tl_free(a->vs);
+}
+
+/** Computes with the kernels of a level, on one thread and on three: the same bits. */
+static void run(attention *a, tl_isa isa)
+{
+    const size_t size = tl_tensor_size(a->dst);
+    tl_exec exec = {.isa = isa, .pool = tl_pool_create(3)};
+    exec.scratch_size = tl_attention_scratch(a->q, a->k, a->v, &a->param, 3);
+    ln_guard guard;
+    exec.scratch = ln_guard_alloc(&guard, exec.scratch_size);
+    memset(exec.scratch, 0xff, exec.scratch_size);
+    tl_exec_attention(&exec, a->q, a->k, a->v, a->mask, a->dst, &a->param);
+    void *const three = tl_clone(a->dst->data, size);
+    tl_pool *const pool = exec.pool;
+    exec.pool = NULL;
+    tl_exec_attention(&exec, a->q, a->k, a->v, a->mask, a->dst, &a->param);
+    ck_assert_int_eq(memcmp(three, a->dst->data, size), 0);
+    ck_assert(ln_guard_is_intact(&guard));
+    tl_free(three);
+    tl_pool_free(pool);
+    ln_guard_free(&guard);
+}
+
+static int has(int isa)
+{
+    return isa <= (int)tl_isa_best();
+}
+
+#define EACH_ISA(isa) (int isa = TL_ISA_C; has(isa); isa++)
+
+START_TEST(two_keys_by_hand)
+{
+    // Scores ln 3 and 0: weights 3/4 and 1/4. The second query has them the other way round.
+    const tl_attention_param param = {1, 1, 1, 1, 0.5, 0};
+    for (size_t i = 0; i < NN_LEN(nn_floats); i++) {
+        nn_room room = {0};
+        const double ln9 = 2 * log(3);
+        tl_tensor *const q =
+            nn_given(&room, nn_floats[i], 4, (int[]){1, 1, 2, 2}, (double[]){ln9, 0, 0, ln9});
+        tl_tensor *const k =
+            nn_given(&room, nn_floats[i], 4, (int[]){1, 1, 2, 2}, (double[]){1, 0, 0, 1});
+        tl_tensor *const v =
+            nn_given(&room, nn_floats[i], 4, (int[]){1, 1, 2, 3}, (double[]){4, 0, 8, 0, 4, 8});
+        tl_tensor *const dst = nn_blank(&room, nn_floats[i], 4, (int[]){1, 1, 2, 3});
+        ck_assert_ptr_eq(tl_tensor_attention(q, k, v, NULL, dst, &param), dst);
+        const double expected[] = {3, 1, 8, 1, 3, 8};
+        for (size_t j = 0; j < NN_LEN(expected); j++)
+            nn_check_near(dst, j, expected[j], 8 * nn_store_unit(nn_floats[i]) * 8);
+        nn_close(&room);
+    }
+}
+END_TEST
+
+static const shape shapes[] = {
+    {1, 1, 1, 1, 1, 1, 1},      // the smallest
+    {2, 3, 3, 5, 7, 16, 16},    // fewer than a vector
+    {1, 2, 1, 17, 9, 33, 5},    // tails of everything, two heads share one of keys
+    {1, 1, 1, 48, 72, 64, 64},  // one block
+    {1, 1, 1, 49, 73, 8, 12},   // one more
+    {1, 4, 2, 31, 145, 7, 31},  // several blocks of keys, rows of two heads in one block
+    {2, 1, 1, 97, 197, 32, 33}, // several units
+    {1, 6, 1, 1, 40, 24, 24},   // one query, six heads share the keys
+    {3, 2, 2, 16, 8, 6, 8},
+};
+
+START_TEST(every_kernel_agrees_with_double)
+{
+    for
+        EACH_ISA(isa)
+    for (size_t i = 0; i < NN_LEN(shapes); i++)
+        for (int axes = 0; axes < 16; axes++) {
+            attention a = {0};
+            open_random(&a, TL_FLOAT, &shapes[i], axes);
+            run(&a, (tl_isa)isa);
+            check_all(&a, &shapes[i]);
+            nn_close(&a.room);
+        }
+}
+END_TEST
+
+START_TEST(every_type_agrees_with_double)
+{
+    for (size_t i = 0; i < NN_LEN(nn_floats); i++) {
+        attention a = {0};
+        open_random(&a, nn_floats[i], &shapes[2], 11);
+        run(&a, TL_ISA_C);
+        check_all(&a, &shapes[2]);
+        nn_close(&a.room);
+    }
+}
+END_TEST
+
+START_TEST(masks_are_broadcast)
+{
+    static const shape s = {2, 4, 2, 19, 21, 8, 8};
+    static const int masks[][5] = {
+        {4, 2, 4, 19, 21}, {4, 2, 1, 1, 21}, {4, 1, 4, 19, 1}, {2, 19, 21}, {1, 21}, {0},
+        {3, 4, 1, 21},     {4, 2, 1, 19, 1},
+    };
+    for
+        EACH_ISA(isa)
+    for (size_t i = 0; i < NN_LEN(masks); i++) {
+        attention a = {0};
+        open_random(&a, TL_FLOAT, &s, 4);
+        a.mask = nn_random(&a.room, TL_FLOAT, masks[i][0], masks[i] + 1, -4, 4);
+        run(&a, (tl_isa)isa);
+        check_all(&a, &s);
+        nn_close(&a.room);
+    }
+}
+END_TEST
+
+START_TEST(what_is_masked_out_has_no_weight)
+{
+    static const shape s = {1, 2, 2, 20, 150, 8, 8};
+    for
+        EACH_ISA(isa)
+        {
+            for (int zero_empty = 0; zero_empty < 2; zero_empty++) {
+                attention a = {0};
+                open_random(&a, TL_FLOAT, &s, 0);
+                a.param.zero_empty = zero_empty;
+                a.mask = nn_random(&a.room, TL_FLOAT, 2, (int[]){20, 150}, 0, 0);
+                float *const mask = a.mask->data;
+                for (int i = 0; i < 150; i++) {
+                    mask[0 * 150 + i] = -INFINITY;               // all
+                    mask[1 * 150 + i] = i < 100 ? -INFINITY : 0; // whole blocks, the first ones
+                    mask[2 * 150 + i] = i >= 3 ? -INFINITY : 0;  // the last ones
+                    mask[3 * 150 + i] = i == 77 ? INFINITY : 0;  // infinitely heavy
+                    mask[4 * 150 + i] = i == 149 ? NAN : 0;      // unknown
+                    mask[5 * 150 + i] = i % 2 ? NAN : -INFINITY; // unknown or nothing
+                    mask[6 * 150 + i] = (float)i;                // each block outweighs the last
+                    mask[7 * 150 + i] = i == 0 ? 3e38f : -3e38f; // at the ends of what there is
+                }
+                run(&a, (tl_isa)isa);
+                check_all(&a, &s);
+                nn_close(&a.room);
+            }
+        }
+}
+END_TEST
+
+START_TEST(what_is_not_finite_stays_in_its_row)
+{
+    static const shape s = {1, 1, 1, 40, 30, 16, 16};
+    for
+        EACH_ISA(isa)
+        {
+            attention a = {0};
+            open_random(&a, TL_FLOAT, &s, 0);
+            ((float *)a.q->data)[3 * 16 + 5] = NAN;
+            ((float *)a.q->data)[21 * 16] = INFINITY;
+            run(&a, (tl_isa)isa);
+            for (int row = 0; row < 40; row++)
+                for (int i = 0; i < 16; i++)
+                    ck_assert_int_eq(isnan(nn_at(a.dst, (size_t)row * 16 + i)),
+                                     row == 3 || row == 21);
+            nn_close(&a.room);
+        }
+}
+END_TEST
+
+START_TEST(without_keys_there_is_nothing)
+{
+    nn_room room = {.seed = 1};
+    const tl_attention_param param = {1, 1, 1, 1, 1, 0};
+    tl_tensor *const q = nn_random(&room, TL_FLOAT, 4, (int[]){1, 2, 3, 4}, -1, 1);
+    tl_tensor *const k = nn_blank(&room, TL_FLOAT, 4, (int[]){1, 2, 0, 4});
+    tl_tensor *const v = nn_blank(&room, TL_FLOAT, 4, (int[]){1, 2, 0, 2});
+    tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 4, (int[]){1, 2, 3, 2});
+    tl_exec_attention(&(tl_exec){0}, q, k, v, NULL, dst, &param);
+    nn_check_values(dst, (double[12]){0});
+    nn_close(&room);
+}
+END_TEST
+
+START_TEST(what_does_not_fit_is_refused)
+{
+    static const struct {
+        int k[4], v[4], mask[2];
+        tl_attention_param param;
+        const char *reason;
+    } rows[] = {
+        {{1, 2, 5, 4},
+         {1, 2, 5, 4},
+         {3, 5},
+         {3, 1, 1, 1, 1, 0},
+         "axis 3 for the heads of 'q', expected 1 or 2"},
+        {{1, 2, 5, 4},
+         {1, 2, 5, 4},
+         {3, 5},
+         {1, 1, 1, 0, 1, 0},
+         "axis 0 for the heads of 'dst', expected 1 or 2"},
+        {{2, 2, 5, 4},
+         {1, 2, 5, 4},
+         {3, 5},
+         {1, 1, 1, 1, 1, 0},
+         "batches of 1 queries, 2 keys and 1 values, expected equal ones"},
+        {{1, 2, 5, 4},
+         {1, 4, 5, 4},
+         {3, 5},
+         {1, 1, 1, 1, 1, 0},
+         "2 heads of keys and 4 of values, expected as many"},
+        {{1, 3, 5, 4},
+         {1, 3, 5, 4},
+         {3, 5},
+         {1, 1, 1, 1, 1, 0},
+         "4 heads of queries, expected a multiple of those of keys, 3"},
+        {{1, 2, 5, 4},
+         {1, 2, 6, 4},
+         {3, 5},
+         {1, 1, 1, 1, 1, 0},
+         "5 keys and 6 values, expected as many"},
+        {{1, 2, 5, 3},
+         {1, 2, 5, 4},
+         {3, 5},
+         {1, 1, 1, 1, 1, 0},
+         "keys have 3 elements and queries 4, expected as many"},
+        {{1, 2, 5, 4}, {1, 2, 5, 4}, {3, 4}, {1, 1, 1, 1, 1, 0}, "'mask' has shape [3, 4]"},
+    };
+    for (size_t i = 0; i < NN_LEN(rows); i++) {
+        nn_room room = {.seed = 1};
+        tl_tensor *const q = nn_random(&room, TL_FLOAT, 4, (int[]){1, 4, 3, 4}, -1, 1);
+        tl_tensor *const k = nn_random(&room, TL_FLOAT, 4, rows[i].k, -1, 1);
+        tl_tensor *const v = nn_random(&room, TL_FLOAT, 4, rows[i].v, -1, 1);
+        tl_tensor *const mask = nn_random(&room, TL_FLOAT, 2, rows[i].mask, -1, 1);
+        ck_assert_ptr_null(tl_tensor_attention(q, k, v, mask, NULL, &rows[i].param));
+        ck_assert_msg(strstr(tl_last_error(), rows[i].reason) == tl_last_error(), "%s, expected %s",
+                      tl_last_error(), rows[i].reason);
+        nn_close(&room);
+    }
+}
+END_TEST
+
+LN_TEST_MAIN("attention", two_keys_by_hand, every_kernel_agrees_with_double,
+             every_type_agrees_with_double, masks_are_broadcast, what_is_masked_out_has_no_weight,
+             what_is_not_finite_stays_in_its_row, without_keys_there_is_nothing,
+             what_does_not_fit_is_refused)
