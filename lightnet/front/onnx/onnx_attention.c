@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX Attention and RotaryEmbedding, as products of matrices and softmax.
+// ONNX Attention, as one operator or, where its scores are wanted or capped, as products of
+// matrices and softmax; and RotaryEmbedding.
 //
 // Heads come second: queries [B, Hq, S, D], keys [B, Hk, T, D], values [B, Hk, T, E]. Where several
 // heads of queries share one of keys, they are rows of one product, [B, Hk, Hq / Hk * S, D].
@@ -271,6 +272,40 @@ static const char *emit_probabilities(ln_onnx_node *n, const attention *a, const
     return ln_onnx_end(n, "dst", LN_ONNX_TEMP);
 }
 
+/** The scores, of which a node may want one stage as its output 3, and their products with the
+ *  values. */
+static const char *emit_stages(ln_onnx_node *n, const attention *a, const char *bias, double scale,
+                               double softcap)
+{
+    const char *stages[4]; // what qk_matmul_output_mode chooses from
+    stages[0] = multiply_heads(n, a, a->query, a->key, 1, scale);
+    stages[1] = softcap > 0 ? emit_softcap(n, a, stages[0], softcap) : stages[0];
+    stages[2] =
+        bias ? ln_onnx_binary(n, "TL_BINARY_ADD", stages[1], bias, LN_ONNX_TEMP) : stages[1];
+    stages[3] = emit_probabilities(n, a, stages[2], bias);
+    const int64_t mode = ln_onnx_int(n, "qk_matmul_output_mode", 0);
+    if (mode < 0 || mode > 3)
+        ln_onnx_fail(n, "attribute 'qk_matmul_output_mode' is %" PRId64 ", expected 0 to 3", mode);
+    else
+        ln_onnx_alias(n, 3, stages[mode]);
+    return multiply_heads(n, a, stages[3], a->value, 0, 1);
+}
+
+/** All in one, where nobody looks at the scores. */
+static const char *emit_attention(ln_onnx_node *n, const attention *a, const char *bias,
+                                  double scale)
+{
+    ln_onnx_begin(n, "attention");
+    ln_onnx_arg(n, "q", a->query);
+    ln_onnx_arg(n, "k", a->key);
+    ln_onnx_arg(n, "v", a->value);
+    if (bias)
+        ln_onnx_arg(n, "mask", bias);
+    ln_onnx_set_number(n, "scale", scale);
+    ln_onnx_set_bool(n, "zero_empty", bias != NULL);
+    return ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+}
+
 static void translate_attention(ln_onnx_node *n)
 {
     attention a = {.kv_heads = 1};
@@ -280,19 +315,10 @@ static void translate_attention(ln_onnx_node *n)
     const tl_tensor *const q = ln_onnx_tensor_of(n, a.query);
     const double scale = ln_onnx_float(n, "scale", 1 / sqrt(q->dims[3] ? q->dims[3] : 1));
     const double softcap = ln_onnx_float(n, "softcap", 0);
-    const char *stages[4]; // what qk_matmul_output_mode chooses from
     const char *const bias = emit_bias(n, &a);
-    stages[0] = multiply_heads(n, &a, a.query, a.key, 1, scale);
-    stages[1] = softcap > 0 ? emit_softcap(n, &a, stages[0], softcap) : stages[0];
-    stages[2] =
-        bias ? ln_onnx_binary(n, "TL_BINARY_ADD", stages[1], bias, LN_ONNX_TEMP) : stages[1];
-    stages[3] = emit_probabilities(n, &a, stages[2], bias);
-    const int64_t mode = ln_onnx_int(n, "qk_matmul_output_mode", 0);
-    if (mode < 0 || mode > 3)
-        ln_onnx_fail(n, "attribute 'qk_matmul_output_mode' is %" PRId64 ", expected 0 to 3", mode);
-    else
-        ln_onnx_alias(n, 3, stages[mode]);
-    const char *const dst = multiply_heads(n, &a, stages[3], a.value, 0, 1);
+    const char *const dst = softcap > 0 || ln_onnx_wants(n, 3)
+                                ? emit_stages(n, &a, bias, scale, softcap)
+                                : emit_attention(n, &a, bias, scale);
     if (ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->ndim == 4) {
         ln_onnx_alias(n, 0, dst);
         return;
