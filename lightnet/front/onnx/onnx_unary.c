@@ -76,9 +76,7 @@ static void translate_hardsigmoid(ln_onnx_node *n)
 
 static void translate_hardswish(ln_onnx_node *n)
 {
-    const char *const src = ln_onnx_in(n, 0);
-    const char *const gate = unary_with(n, src, 1.0 / 6, 0.5, LN_ONNX_TEMP);
-    ln_onnx_binary(n, "TL_BINARY_MUL", src, gate, 0);
+    emit_with(n, 1.0 / 6, 0.5);
 }
 
 static void translate_leaky_relu(ln_onnx_node *n)
@@ -284,7 +282,7 @@ const ln_onnx_row ln_onnx_rows_unary[] = {
     {"Floor", 1, translate_unary, "TL_UNARY_FLOOR"},
     {"Gelu", 1, translate_gelu},
     {"HardSigmoid", 1, translate_hardsigmoid, "TL_UNARY_HARDSIGMOID"},
-    {"HardSwish", 1, translate_hardswish, "TL_UNARY_HARDSIGMOID"},
+    {"HardSwish", 1, translate_hardswish, "TL_UNARY_HARDSWISH"},
     {"IsInf", 1, translate_is_inf},
     {"IsNaN", 1, translate_is_nan},
     {"LeakyRelu", 1, translate_leaky_relu},

@@ -69,7 +69,7 @@ TL_API int tl_exec_blocked_depthwise_pack(const tl_exec *exec, const tl_tensor *
 /** Convolution of each channel by itself (as many groups as channels, before and after): src
  *  [N, B, H, W, 16], weight as tl_exec_blocked_depthwise_pack makes it -> dst [N, B, OH, OW, 16] =
  *  act(conv(src) + add); add is NULL or has the shape of dst and may be dst. The order of each sum
- *  is fixed, and padding is left out of it. The activation is not TL_ACT_SIGMOID. */
+ *  is fixed, and padding is left out of it. */
 TL_API int tl_exec_blocked_depthwise(const tl_exec *exec, const tl_tensor *src,
                                      const tl_tensor *weight, const tl_tensor *add, tl_tensor *dst,
                                      const tl_conv2d_param *param);

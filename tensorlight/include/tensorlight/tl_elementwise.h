@@ -50,6 +50,7 @@ typedef enum tl_unary_func {
     TL_UNARY_ERF,             /* 2 / sqrt(pi) times the integral of e^-t^2 from 0 to x */
     TL_UNARY_SIGMOID,         /* 1 / (1 + e^-x) */
     TL_UNARY_HARDSIGMOID,     /* min(max(a x + b, 0), 1) */
+    TL_UNARY_HARDSWISH,       /* x min(max(a x + b, 0), 1) */
     TL_UNARY_SOFTPLUS,        /* log(1 + e^x) */
     TL_UNARY_SOFTSIGN,        /* x / (1 + |x|) */
     TL_UNARY_MISH,            /* x tanh(softplus(x)) */

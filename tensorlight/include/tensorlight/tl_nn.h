@@ -4,7 +4,7 @@
 //
 //     const tl_conv2d_param param = {
 //         .group = 1, .size = {3, 3}, .stride = {1, 1}, .dilation = {1, 1},
-//         .padding = {1, 1, 1, 1}, .act = TL_ACT_RELU};
+//         .padding = {1, 1, 1, 1}, .act = {TL_ACT_RELU}};
 //     tl_tensor *dst = tl_tensor_conv2d(src, weight, bias, NULL, &param);
 //
 // The D rule, errors, and what tl_exec_X trusts: see tl_tensor.h. FLT stands for the four floating
@@ -16,22 +16,36 @@
 
 #include <stddef.h>
 
+#include "tensorlight/tl_elementwise.h"
 #include "tensorlight/tl_tensor.h"
 
 TL_BEGIN_DECLS
 
 /* ---- activations that another computation applies to its result ---- */
 
-/** The result is first rounded to its dtype, then the activation computes as tl_exec_relu, _lrelu
- *  and _sigmoid do, so a fused and a separate activation agree to the bit. */
+/** The result is first rounded to its dtype, then the activation computes as tl_exec_unary does, so
+ *  a fused and a separate activation agree to the bit. */
 typedef enum tl_act {
     TL_ACT_INVALID = -1,
     TL_ACT_NONE = 0,
     TL_ACT_RELU,
-    TL_ACT_LRELU, /* with `act_slope` */
+    TL_ACT_LRELU, /* x < 0 ? alpha x : x */
     TL_ACT_SIGMOID,
+    TL_ACT_CLIP, /* kept between alpha and beta: relu6 with 0 and 6 */
+    TL_ACT_TANH,
+    TL_ACT_SILU,        /* x sigmoid(x) */
+    TL_ACT_GELU,        /* with erf */
+    TL_ACT_GELU_TANH,   /* with tanh */
+    TL_ACT_HARDSIGMOID, /* alpha x + beta, kept between 0 and 1 */
+    TL_ACT_HARDSWISH,   /* x times that */
     TL_ACT_SIZE
 } tl_act;
+
+/** An activation and its numbers; {0} is none. */
+typedef struct tl_activation {
+    tl_act act;
+    float alpha, beta; /* of those that have some */
+} tl_activation;
 
 /** The identifier, or NULL out of range. */
 TL_API const char *tl_act_name(tl_act act);
@@ -41,12 +55,16 @@ TL_API tl_act tl_act_from_str(const char *str);
 
 /** The activation by itself, FLT; dst has the dtype and shape of src and may be src. TL_ACT_NONE
  *  copies. */
-TL_API int tl_exec_act(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl_act act,
-                       float slope);
+TL_API int tl_exec_act(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
+                       tl_activation act);
+
+/** The activation that `func` with these numbers is; -1 (no reason recorded) where there is none.
+ */
+TL_API int tl_activation_of(tl_activation *act, tl_unary_func func, double alpha, double beta);
 
 /** tl_exec_elew, then the activation. FLT. */
 TL_API int tl_exec_elew_act(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
-                            tl_tensor *dst, tl_elew_op op, tl_act act, float slope);
+                            tl_tensor *dst, tl_elew_op op, tl_activation act);
 
 /* ---- windows: convolution and pooling, FLT where nothing else is said ---- */
 
@@ -57,8 +75,7 @@ typedef struct tl_conv2d_param {
     int dilation[2];       /* >= 1; distance of the kernel's taps */
     int padding[4];        /* >= 0; deconv2d: cut off the result, negative enlarges it */
     int output_padding[2]; /* deconv2d only, >= 0: more rows at the bottom, columns at the right */
-    tl_act act;            /* applied to the result */
-    float act_slope;       /* of TL_ACT_LRELU */
+    tl_activation act;     /* applied to the result */
 } tl_conv2d_param;
 
 typedef struct tl_pool2d_param {
@@ -133,11 +150,10 @@ TL_API int tl_exec_bn2scale(const tl_exec *exec, const tl_tensor *mean, const tl
 /** dst = src * scale[c] + shift[c], c the index along `axis` of src [.., C, ..]; scale, shift [C]
  *  of src's dtype; shift NULL: nothing is added. Then the activation. D. */
 TL_API tl_tensor *tl_tensor_affine(const tl_tensor *src, const tl_tensor *scale,
-                                   const tl_tensor *shift, tl_tensor *dst, int axis, tl_act act,
-                                   float slope);
+                                   const tl_tensor *shift, tl_tensor *dst, int axis,
+                                   tl_activation act);
 TL_API int tl_exec_affine(const tl_exec *exec, const tl_tensor *src, const tl_tensor *scale,
-                          const tl_tensor *shift, tl_tensor *dst, int axis, tl_act act,
-                          float slope);
+                          const tl_tensor *shift, tl_tensor *dst, int axis, tl_activation act);
 
 /** exp(x - m) / sum(exp(x - m)) along `axis`, m the maximum of that line. A line with NaN or
  *  +infinity, or of -infinity only, becomes NaN. Source: operator catalogue, softmax. D. */

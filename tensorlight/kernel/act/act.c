@@ -4,6 +4,7 @@
 #include "kernel/act/act.h"
 
 #include <assert.h>
+#include <math.h>
 
 #include "kernel/tl_map.h"
 
@@ -12,16 +13,23 @@ static int copy_elsewhere(const tl_exec *exec, const tl_tensor *src, tl_tensor *
     return src->data == dst->data ? 0 : tl_exec_copy(exec, src, dst);
 }
 
-/** An activation has one of the two functions. */
+/** The function of each but TL_ACT_NONE. */
 static const struct {
     const char *name;
-    int (*run)(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst);
-    int (*run_with_slope)(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, float slope);
+    tl_unary_func func;
+    float alpha; /* not 0: the function's, whatever the activation has */
 } acts[TL_ACT_SIZE] = {
-    [TL_ACT_NONE] = {"TL_ACT_NONE", copy_elsewhere},
-    [TL_ACT_RELU] = {"TL_ACT_RELU", tl_exec_relu},
-    [TL_ACT_LRELU] = {"TL_ACT_LRELU", .run_with_slope = tl_exec_lrelu},
-    [TL_ACT_SIGMOID] = {"TL_ACT_SIGMOID", tl_exec_sigmoid},
+    [TL_ACT_NONE] = {"TL_ACT_NONE", TL_UNARY_FUNC_INVALID},
+    [TL_ACT_RELU] = {"TL_ACT_RELU", TL_UNARY_RELU},
+    [TL_ACT_LRELU] = {"TL_ACT_LRELU", TL_UNARY_LRELU},
+    [TL_ACT_SIGMOID] = {"TL_ACT_SIGMOID", TL_UNARY_SIGMOID},
+    [TL_ACT_CLIP] = {"TL_ACT_CLIP", TL_UNARY_CLIP},
+    [TL_ACT_TANH] = {"TL_ACT_TANH", TL_UNARY_TANH},
+    [TL_ACT_SILU] = {"TL_ACT_SILU", TL_UNARY_SWISH, 1},
+    [TL_ACT_GELU] = {"TL_ACT_GELU", TL_UNARY_GELU},
+    [TL_ACT_GELU_TANH] = {"TL_ACT_GELU_TANH", TL_UNARY_GELU_TANH},
+    [TL_ACT_HARDSIGMOID] = {"TL_ACT_HARDSIGMOID", TL_UNARY_HARDSIGMOID},
+    [TL_ACT_HARDSWISH] = {"TL_ACT_HARDSWISH", TL_UNARY_HARDSWISH},
 };
 
 const char *tl_act_name(tl_act act)
@@ -37,19 +45,38 @@ tl_act tl_act_from_str(const char *str)
     return TL_ACT_INVALID;
 }
 
-int tl_act_check(tl_act act)
+int tl_act_check(tl_activation act)
 {
-    if (act < 0 || act >= TL_ACT_SIZE)
-        return tl_fail("activation %d is none of tl_act", act);
+    if (act.act < 0 || act.act >= TL_ACT_SIZE)
+        return tl_fail("activation %d is none of tl_act", act.act);
     return 0;
 }
 
-int tl_exec_act(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl_act act, float slope)
+int tl_activation_of(tl_activation *act, tl_unary_func func, double alpha, double beta)
 {
-    assert(act >= 0 && act < TL_ACT_SIZE);
-    if (acts[act].run_with_slope)
-        return acts[act].run_with_slope(exec, src, dst, slope);
-    return acts[act].run(exec, src, dst);
+    *act = (tl_activation){TL_ACT_RELU, (float)alpha, (float)beta};
+    while (act->act < TL_ACT_SIZE && acts[act->act].func != func)
+        act->act++;
+    if (act->act == TL_ACT_SIZE ||
+        (acts[act->act].alpha != 0 && acts[act->act].alpha != act->alpha))
+        return -1;
+    return 0;
+}
+
+void tl_act_bounds(tl_activation act, float *low, float *high)
+{
+    *low = act.act == TL_ACT_CLIP ? act.alpha : act.act == TL_ACT_RELU ? 0 : -INFINITY;
+    *high = act.act == TL_ACT_CLIP ? act.beta : INFINITY;
+}
+
+int tl_exec_act(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl_activation act)
+{
+    assert(act.act >= 0 && act.act < TL_ACT_SIZE);
+    if (act.act == TL_ACT_NONE)
+        return copy_elsewhere(exec, src, dst);
+    const float fixed = acts[act.act].alpha;
+    return tl_exec_unary(exec, src, dst, acts[act.act].func,
+                         (double)(fixed != 0 ? fixed : act.alpha), (double)act.beta);
 }
 
 /* ---- after another computation ---- */
@@ -63,8 +90,7 @@ typedef struct fused {
     void *arg;
     const tl_tensor *dst;
     size_t unit_len; /* elements of dst that a unit writes */
-    tl_act act;
-    float slope;
+    tl_activation act;
 } fused;
 
 /** The elements begin .. end-1 of `t` as a record of their own, with its one dim at `dim`. */
@@ -87,18 +113,18 @@ static void run_fused(void *arg, size_t begin, size_t end)
         int dim;
         tl_tensor part = part_of(f->dst, k * f->unit_len, stop * f->unit_len, &dim);
         f->func(f->arg, k, stop);
-        tl_exec_act(f->exec, &part, &part, f->act, f->slope); // cannot fail on floats
+        tl_exec_act(f->exec, &part, &part, f->act); // cannot fail on floats
     }
 }
 
 void tl_act_parallel(const tl_exec *exec, size_t n, size_t grain, tl_range_func func, void *arg,
-                     const tl_tensor *dst, tl_act act, float slope)
+                     const tl_tensor *dst, tl_activation act)
 {
     if (dst->len == 0)
         return;
     assert((size_t)dst->len % n == 0);
-    fused f = {exec, func, arg, dst, (size_t)dst->len / n, act, slope};
-    if (act == TL_ACT_NONE)
+    fused f = {exec, func, arg, dst, (size_t)dst->len / n, act};
+    if (act.act == TL_ACT_NONE)
         tl_parallel(exec, n, grain, func, arg);
     else
         tl_parallel(exec, n, grain, run_fused, &f);
@@ -122,10 +148,10 @@ static void run_elew(void *arg, size_t begin, size_t end)
 }
 
 int tl_exec_elew_act(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
-                     tl_tensor *dst, tl_elew_op op, tl_act act, float slope)
+                     tl_tensor *dst, tl_elew_op op, tl_activation act)
 {
     assert(tl_dtype_is_float(src1->dtype));
     elew_job job = {exec, src1, src2, dst, op};
-    tl_act_parallel(exec, (size_t)dst->len, TL_MAP_CHEAP, run_elew, &job, dst, act, slope);
+    tl_act_parallel(exec, (size_t)dst->len, TL_MAP_CHEAP, run_elew, &job, dst, act);
     return 0;
 }

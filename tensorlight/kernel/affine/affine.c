@@ -18,7 +18,7 @@ static tl_affine_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
 TL_KERNEL_PICK(pick, tl_affine_func, table)
 
 int tl_exec_affine(const tl_exec *exec, const tl_tensor *src, const tl_tensor *scale,
-                   const tl_tensor *shift, tl_tensor *dst, int axis, tl_act act, float slope)
+                   const tl_tensor *shift, tl_tensor *dst, int axis, tl_activation act)
 {
     assert(axis >= 0 && axis < src->ndim && scale->len == src->dims[axis]);
     assert(src->len == dst->len && src->dtype == dst->dtype && src->dtype == scale->dtype);
@@ -28,13 +28,12 @@ int tl_exec_affine(const tl_exec *exec, const tl_tensor *src, const tl_tensor *s
                          .shift = shift ? shift->data : NULL,
                          .dst = dst->data,
                          .axis = tl_axis_of(src, axis)};
-    tl_act_parallel(exec, (size_t)src->len, TL_MAP_CHEAP, pick(exec, src->dtype), &job, dst, act,
-                    slope);
+    tl_act_parallel(exec, (size_t)src->len, TL_MAP_CHEAP, pick(exec, src->dtype), &job, dst, act);
     return 0;
 }
 
 tl_tensor *tl_tensor_affine(const tl_tensor *src, const tl_tensor *scale, const tl_tensor *shift,
-                            tl_tensor *dst, int axis, tl_act act, float slope)
+                            tl_tensor *dst, int axis, tl_activation act)
 {
     if (tl_check_data(src, "src") < 0 || tl_check_float(src, "src") < 0 ||
         tl_check_axis(src, axis) < 0 || tl_check_vector(scale, "scale", src, src->dims[axis]) < 0 ||
@@ -44,6 +43,5 @@ tl_tensor *tl_tensor_affine(const tl_tensor *src, const tl_tensor *scale, const 
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, src->ndim, src->dims, src->dtype);
     return tl_result_end(result, dst,
-                         result ? tl_exec_affine(NULL, src, scale, shift, result, axis, act, slope)
-                                : -1);
+                         result ? tl_exec_affine(NULL, src, scale, shift, result, axis, act) : -1);
 }

@@ -9,10 +9,11 @@ START_TEST(each_channel_has_its_scale_and_shift)
     tl_tensor *const src = nn_given(&room, TL_FLOAT, 3, (int[]){1, 2, 2}, (double[]){1, 2, 3, 4});
     tl_tensor *const scale = nn_given(&room, TL_FLOAT, 1, (int[]){2}, (double[]){10, -1});
     tl_tensor *const shift = nn_given(&room, TL_FLOAT, 1, (int[]){2}, (double[]){5, 1});
-    tl_tensor *const dst = tl_tensor_affine(src, scale, shift, NULL, 1, TL_ACT_NONE, 0);
+    tl_tensor *const dst =
+        tl_tensor_affine(src, scale, shift, NULL, 1, (tl_activation){TL_ACT_NONE});
     nn_check_values(dst, (double[]){15, 25, -2, -3});
     tl_tensor_free_data_too(dst);
-    ck_assert_ptr_eq(tl_tensor_affine(src, scale, NULL, src, 2, TL_ACT_RELU, 0), src);
+    ck_assert_ptr_eq(tl_tensor_affine(src, scale, NULL, src, 2, (tl_activation){TL_ACT_RELU}), src);
     nn_check_values(src, (double[]){10, 0, 30, 0});
     nn_close(&room);
 }
@@ -26,7 +27,8 @@ START_TEST(without_a_shift_nothing_is_added_to_minus_0)
             nn_given(&room, TL_FLOAT, 2, (int[]){2, 2}, (double[]){-0.0, NAN, -INFINITY, 0});
         tl_tensor *const scale = nn_given(&room, TL_FLOAT, 1, (int[]){2}, (double[]){1, 1});
         tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 2, (int[]){2, 2});
-        ck_assert_ptr_eq(tl_tensor_affine(src, scale, NULL, dst, axis, TL_ACT_NONE, 0), dst);
+        ck_assert_ptr_eq(
+            tl_tensor_affine(src, scale, NULL, dst, axis, (tl_activation){TL_ACT_NONE}), dst);
         ck_assert(signbit(nn_at(dst, 0)) && isnan(nn_at(dst, 1)) && !signbit(nn_at(dst, 3)));
     }
     nn_close(&room);
@@ -41,7 +43,8 @@ static void check_axis(tl_dtype dtype, int axis)
     tl_tensor *const scale = nn_random(&room, dtype, 1, &dims[axis], -1, 1);
     tl_tensor *const shift = nn_random(&room, dtype, 1, &dims[axis], -1, 1);
     tl_tensor *const dst = nn_blank(&room, dtype, 4, dims);
-    ck_assert_ptr_eq(tl_tensor_affine(src, scale, shift, dst, axis, TL_ACT_NONE, 0), dst);
+    ck_assert_ptr_eq(tl_tensor_affine(src, scale, shift, dst, axis, (tl_activation){TL_ACT_NONE}),
+                     dst);
     for (int k = 0; k < dst->len; k++) {
         int coords[4];
         tl_tensor_coords(dst, k, coords);
@@ -66,14 +69,15 @@ START_TEST(a_fused_activation_gives_the_bits_of_a_separate_one)
 {
     for (size_t k = 0; k < NN_LEN(nn_floats); k++)
         for (int act = 0; act < TL_ACT_SIZE; act++) {
+            const tl_activation with = {(tl_act)act, 0.3f, 0.6f};
             nn_room room = {.seed = 22};
             tl_tensor *const src = nn_random(&room, nn_floats[k], 2, (int[]){97, 101}, -3, 3);
             tl_tensor *const scale = nn_random(&room, nn_floats[k], 1, (int[]){97}, -1, 1);
             tl_tensor *const separate = nn_blank(&room, nn_floats[k], 2, src->dims);
             tl_tensor *const fused = nn_blank(&room, nn_floats[k], 2, src->dims);
-            tl_exec_affine(NULL, src, scale, NULL, separate, 0, TL_ACT_NONE, 0);
-            tl_exec_act(NULL, separate, separate, (tl_act)act, 0.3f);
-            tl_exec_affine(NULL, src, scale, NULL, fused, 0, (tl_act)act, 0.3f);
+            tl_exec_affine(NULL, src, scale, NULL, separate, 0, (tl_activation){TL_ACT_NONE});
+            tl_exec_act(NULL, separate, separate, with);
+            tl_exec_affine(NULL, src, scale, NULL, fused, 0, with);
             ck_assert_msg(memcmp(fused->data, separate->data, tl_tensor_size(fused)) == 0,
                           "%s with %s", tl_dtype_name(nn_floats[k]), tl_act_name((tl_act)act));
             nn_close(&room);
@@ -89,7 +93,7 @@ typedef struct threads_arg {
 static void run_affine(const tl_exec *exec, tl_tensor *dst, void *arg)
 {
     const threads_arg *const a = arg;
-    tl_exec_affine(exec, a->src, a->scale, a->scale, dst, a->axis, TL_ACT_SIGMOID, 0);
+    tl_exec_affine(exec, a->src, a->scale, a->scale, dst, a->axis, (tl_activation){TL_ACT_SIGMOID});
 }
 
 START_TEST(threads_do_not_change_the_result)
@@ -109,15 +113,16 @@ START_TEST(what_does_not_fit_is_refused)
     tl_tensor *const src = tl_tensor_zeros(2, (int[]){2, 3}, TL_FLOAT);
     tl_tensor *const scale = tl_tensor_zeros(1, (int[]){2}, TL_FLOAT);
     tl_tensor *const ints = tl_tensor_zeros(1, (int[]){2}, TL_INT32);
-    ck_assert_ptr_null(tl_tensor_affine(src, scale, NULL, NULL, 1, TL_ACT_NONE, 0));
+    ck_assert_ptr_null(tl_tensor_affine(src, scale, NULL, NULL, 1, (tl_activation){TL_ACT_NONE}));
     ck_assert_str_eq(tl_last_error(), "'scale' is TL_FLOAT [2], expected TL_FLOAT [3]");
-    ck_assert_ptr_null(tl_tensor_affine(src, scale, ints, NULL, 0, TL_ACT_NONE, 0));
+    ck_assert_ptr_null(tl_tensor_affine(src, scale, ints, NULL, 0, (tl_activation){TL_ACT_NONE}));
     ck_assert_str_eq(tl_last_error(), "'shift' is TL_INT32 [2], expected TL_FLOAT [2]");
-    ck_assert_ptr_null(tl_tensor_affine(src, scale, NULL, NULL, 2, TL_ACT_NONE, 0));
+    ck_assert_ptr_null(tl_tensor_affine(src, scale, NULL, NULL, 2, (tl_activation){TL_ACT_NONE}));
     ck_assert_str_eq(tl_last_error(), "axis 2, expected 0 to 1");
-    ck_assert_ptr_null(tl_tensor_affine(src, scale, NULL, NULL, 0, TL_ACT_INVALID, 0));
+    ck_assert_ptr_null(
+        tl_tensor_affine(src, scale, NULL, NULL, 0, (tl_activation){TL_ACT_INVALID}));
     ck_assert_str_eq(tl_last_error(), "activation -1 is none of tl_act");
-    ck_assert_ptr_null(tl_tensor_affine(ints, scale, NULL, NULL, 0, TL_ACT_NONE, 0));
+    ck_assert_ptr_null(tl_tensor_affine(ints, scale, NULL, NULL, 0, (tl_activation){TL_ACT_NONE}));
     ck_assert_str_eq(tl_last_error(), "'src' has dtype TL_INT32, expected a float");
     tl_tensor_free_data_too(src);
     tl_tensor_free_data_too(scale);

@@ -338,9 +338,7 @@ int tl_exec_blocked_conv2d(const tl_exec *exec, const tl_tensor *src, const tl_t
     c.add = add ? add->data : NULL;
     c.dst = dst->data;
     c.tile.act = param->act;
-    c.tile.slope = param->act_slope;
-    c.tile.low = param->act == TL_ACT_RELU ? 0 : -INFINITY;
-    c.tile.high = INFINITY;
+    tl_act_bounds(param->act, &c.tile.low, &c.tile.high);
     c.tile.taps = taps;
     size_t slots = MOST_SLOTS;
     if (!c.is_direct) {

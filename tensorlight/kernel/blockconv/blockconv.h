@@ -30,9 +30,8 @@ typedef struct tl_tile_job {
     size_t weight_step;    /* from a block of output channels to the next: [block of source
                               channels][tap][lanes][TL_BLOCK] */
     size_t dst_block_step; /* from a block of output channels to the next, of dst and add */
-    tl_act act;
-    float slope;     /* of TL_ACT_LRELU */
-    float low, high; /* what results are kept between; -INFINITY, INFINITY: anything */
+    tl_activation act;
+    float low, high; /* what results are kept between: tl_act_bounds */
 } tl_tile_job;
 
 /** Sums `n` neighbouring pixels of `n_blocks` blocks of output channels: bias, if not NULL, plus

@@ -147,7 +147,7 @@ void SIMD(tl_tile_line)(const tl_tile_job *job, const float *src, const float *w
                                    add ? add + first : NULL, dst + first};
             tiles[pixels][blocks - 1][job->lanes != 1](job, &at);
             for (int k = 0; k < blocks; k++)
-                tl_vf_activate(job->act, job->slope, at.dst + k * job->dst_block_step,
+                tl_vf_activate(job->act, at.dst + k * job->dst_block_step,
                                (size_t)pixels * TL_BLOCK);
             m += pixels;
         }

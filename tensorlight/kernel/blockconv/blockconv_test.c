@@ -76,10 +76,9 @@ static void check_shape(const shape *s, tl_isa isa, int lanes, tl_act act, int a
         .stride = {s->stride[0], s->stride[1]},
         .dilation = {s->dilation[0], s->dilation[1]},
         .padding = {s->padding[0], s->padding[1], s->padding[2], s->padding[3]},
-        .act = act,
-        .act_slope = 0.25f};
+        .act = {act, 0.25f, 0.75f}};
     tl_conv2d_param plain = param;
-    plain.act = TL_ACT_NONE;
+    plain.act.act = TL_ACT_NONE;
     const int oh =
         tl_conv2d_length(s->ih, s->kh, s->stride[0], s->dilation[0], s->padding[0], s->padding[2]);
     const int ow =
@@ -97,7 +96,7 @@ static void check_shape(const shape *s, tl_isa isa, int lanes, tl_act act, int a
     tl_exec_conv2d(&reference, src, weight, bias, want, &plain);
     if (add)
         tl_exec_elew(&reference, want, add, want, TL_SUM);
-    tl_exec_act(&reference, want, want, act, 0.25f);
+    tl_exec_act(&reference, want, want, param.act);
     const tl_exec exec = {.isa = isa};
     run_blocked(&room, &exec, src, weight, bias, add, got, &param, lanes);
     const double tolerance = 2e-7 * (s->ic * s->kh * s->kw + 2);
@@ -120,6 +119,14 @@ START_TEST(every_kernel_agrees_with_the_plain_one)
             check_shape(&shapes[i], (tl_isa)isa, 1, TL_ACT_RELU, 1);
             check_shape(&shapes[i], (tl_isa)isa, TL_BLOCK, TL_ACT_LRELU, 1);
         }
+}
+END_TEST
+
+START_TEST(every_activation_agrees_with_the_plain_one)
+{
+    for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
+        for (int act = 0; has((tl_isa)isa) && act < TL_ACT_SIZE; act++)
+            check_shape(&shapes[1], (tl_isa)isa, TL_BLOCK, (tl_act)act, 1);
 }
 END_TEST
 
@@ -152,4 +159,4 @@ START_TEST(lanes_beyond_the_channels_do_no_harm)
 END_TEST
 
 LN_TEST_MAIN("blockconv", every_kernel_agrees_with_the_plain_one,
-             lanes_beyond_the_channels_do_no_harm)
+             every_activation_agrees_with_the_plain_one, lanes_beyond_the_channels_do_no_harm)

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "kernel/act/act.h"
 #include "kernel/tl_axis.h"
 
 #define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
@@ -83,9 +84,7 @@ int tl_exec_blocked_depthwise(const tl_exec *exec, const tl_tensor *src, const t
         job.padding[i] = param->padding[i];
     }
     job.act = param->act;
-    job.slope = param->act_slope;
-    if (param->act == TL_ACT_RELU)
-        job.low = 0;
+    tl_act_bounds(param->act, &job.low, &job.high);
     run(exec, &job, dst);
     return 0;
 }

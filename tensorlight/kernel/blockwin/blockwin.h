@@ -33,8 +33,7 @@ typedef struct tl_blockwin_job {
     int blocks, ih, iw, oh, ow;
     int size[2], stride[2], dilation[2], padding[2]; /* padding: top, left */
     int begin[2], end[2]; /* the rows and columns that a mean counts; the source's, or more */
-    tl_act act;
-    float slope;     /* of TL_ACT_LRELU */
+    tl_activation act;
     float low, high; /* what a convolution's results are kept between */
 } tl_blockwin_job;
 

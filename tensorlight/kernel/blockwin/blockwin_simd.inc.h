@@ -221,7 +221,7 @@ static void run_line(const tl_blockwin_job *job, const tile_set *tiles, tile_pla
         else
             tiles->any[n](job, &at);
         if (job->kind == TL_BLOCKWIN_CONV)
-            tl_vf_activate(job->act, job->slope, at.dst, (size_t)n * TL_BLOCK);
+            tl_vf_activate(job->act, at.dst, (size_t)n * TL_BLOCK);
         at.left += (ptrdiff_t)n * stride;
         at.dst += n * TL_BLOCK;
         at.add = at.add ? at.add + n * TL_BLOCK : NULL;

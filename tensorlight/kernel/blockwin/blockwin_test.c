@@ -120,7 +120,7 @@ static void check_conv(size_t row, tl_isa isa, tl_act act, int adds)
                   .stride = {s->stride[0], s->stride[1]},
                   .dilation = {s->dilation[0], s->dilation[1]},
                   .padding = {s->padding[0], s->padding[1], s->padding[2], s->padding[3]},
-                  .act_slope = 0.25f}};
+                  .act = {TL_ACT_NONE, 0.25f, 0.75f}}};
     tl_tensor *const src =
         nn_random(&room, TL_FLOAT, 4, (int[]){s->n, s->channels, s->ih, s->iw}, -1, 1);
     ((float *)src->data)[src->len / 2] = NAN;
@@ -134,8 +134,8 @@ static void check_conv(size_t row, tl_isa isa, tl_act act, int adds)
     tl_exec_conv2d(&reference, src, weight, bias, want, &c.param);
     if (add)
         tl_exec_elew(&reference, want, add, want, TL_SUM);
-    tl_exec_act(&reference, want, want, act, 0.25f);
-    c.param.act = act;
+    c.param.act.act = act;
+    tl_exec_act(&reference, want, want, c.param.act);
     c.src = poisoned(&room, src);
     c.add = add ? poisoned(&room, add) : NULL;
     c.weight =

@@ -96,7 +96,7 @@ static void run(const tl_exec *exec, tl_conv2d_func *func, const tl_tensor *src,
     const size_t planes = (size_t)dst->dims[0] * dst->dims[1];
     const double sums = (double)weight->len / dst->dims[1] * job.oh * job.ow;
     tl_act_parallel(exec, planes, tl_axis_grain(sums < 1e6 ? (size_t)sums : 1000000), func, &job,
-                    dst, param->act, param->act_slope);
+                    dst, param->act);
 }
 
 static int check_tensors(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias)

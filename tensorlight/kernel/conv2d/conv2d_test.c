@@ -271,9 +271,8 @@ START_TEST(a_fused_activation_gives_the_bits_of_a_separate_one)
             tl_tensor *const separate = nn_blank(&room, nn_floats[k], 4, (int[]){2, 5, 7, 6});
             tl_tensor *const fused = nn_blank(&room, nn_floats[k], 4, (int[]){2, 5, 7, 6});
             ck_assert_ptr_nonnull(tl_tensor_conv2d(src, weight, NULL, separate, &param));
-            tl_exec_act(NULL, separate, separate, (tl_act)act, 0.1f);
-            param.act = (tl_act)act;
-            param.act_slope = 0.1f;
+            param.act = (tl_activation){(tl_act)act, 0.1f, 0.6f};
+            tl_exec_act(NULL, separate, separate, param.act);
             ck_assert_ptr_nonnull(tl_tensor_conv2d(src, weight, NULL, fused, &param));
             ck_assert_msg(memcmp(fused->data, separate->data, tl_tensor_size(fused)) == 0,
                           "%s with %s", tl_dtype_name(nn_floats[k]), tl_act_name((tl_act)act));
@@ -286,9 +285,22 @@ START_TEST(an_activation_is_known_by_its_name)
 {
     for (int act = 0; act < TL_ACT_SIZE; act++)
         ck_assert_int_eq(tl_act_from_str(tl_act_name((tl_act)act)), act);
-    ck_assert_int_eq(tl_act_from_str("TL_ACT_TANH"), TL_ACT_INVALID);
+    ck_assert_int_eq(tl_act_from_str("TL_ACT_SINH"), TL_ACT_INVALID);
     ck_assert_int_eq(tl_act_from_str(NULL), TL_ACT_INVALID);
     ck_assert_ptr_null(tl_act_name(TL_ACT_SIZE));
+}
+END_TEST
+
+START_TEST(functions_are_activations_where_their_numbers_fit)
+{
+    tl_activation act;
+    ck_assert_int_eq(tl_activation_of(&act, TL_UNARY_CLIP, -1, 6), 0);
+    ck_assert(act.act == TL_ACT_CLIP && act.alpha == -1 && act.beta == 6);
+    ck_assert_int_eq(tl_activation_of(&act, TL_UNARY_SWISH, 1, 0), 0);
+    ck_assert_int_eq(act.act, TL_ACT_SILU);
+    ck_assert_int_eq(tl_activation_of(&act, TL_UNARY_SWISH, 1.5, 0), -1);
+    ck_assert_int_eq(tl_activation_of(&act, TL_UNARY_EXP, 0, 0), -1);
+    ck_assert_int_eq(tl_activation_of(&act, TL_UNARY_FUNC_INVALID, 0, 0), -1);
 }
 END_TEST
 
@@ -301,7 +313,8 @@ START_TEST(elew_with_an_activation_gives_the_bits_of_both_apart)
         tl_tensor *const separate = nn_blank(&room, nn_floats[k], 2, (int[]){99, 101});
         tl_exec_elew(NULL, a, b, separate, TL_SUM);
         tl_exec_sigmoid(NULL, separate, separate);
-        ck_assert_int_eq(tl_exec_elew_act(NULL, a, b, a, TL_SUM, TL_ACT_SIGMOID, 0), 0);
+        ck_assert_int_eq(tl_exec_elew_act(NULL, a, b, a, TL_SUM, (tl_activation){TL_ACT_SIGMOID}),
+                         0);
         ck_assert_mem_eq(a->data, separate->data, tl_tensor_size(a));
         nn_close(&room);
     }
@@ -340,8 +353,7 @@ START_TEST(threads_do_not_change_the_result)
                       .stride = {1, 1},
                       .dilation = {1, 1},
                       .padding = {1, 1, 1, 1},
-                      .act = TL_ACT_LRELU,
-                      .act_slope = 0.25f},
+                      .act = {TL_ACT_LRELU, 0.25f}},
         };
         tl_tensor *const dst = nn_blank(&room, nn_floats[k], 4, (int[]){2, 8, 30, 31});
         nn_check_threads(run_conv2d, dst, &arg);
@@ -442,7 +454,7 @@ START_TEST(conv2d_refuses_what_does_not_fit)
         {{1, 2, 4, 4},
          {2, 2, 1, 1},
          2,
-         {1, {1, 1}, {1, 1}, {1, 1}, .act = (tl_act)99},
+         {1, {1, 1}, {1, 1}, {1, 1}, .act = {(tl_act)99}},
          "activation 99 is none of tl_act"},
         {{1, 2, 0, 4},
          {2, 2, 1, 1},
@@ -522,7 +534,7 @@ LN_TEST_MAIN("conv2d", conv2d_gives_the_known_result, deconv2d_gives_the_known_r
              deconv2d_agrees_with_double_loops_on_every_float, no_bias_is_a_bias_of_0,
              nan_and_infinity_spread_over_their_windows_only,
              a_fused_activation_gives_the_bits_of_a_separate_one,
-             an_activation_is_known_by_its_name,
+             an_activation_is_known_by_its_name, functions_are_activations_where_their_numbers_fit,
              elew_with_an_activation_gives_the_bits_of_both_apart, threads_do_not_change_the_result,
              an_empty_batch_gives_an_empty_result, conv2d_refuses_what_does_not_fit,
              deconv2d_refuses_what_does_not_fit, a_tensor_of_the_wrong_kind_is_refused)

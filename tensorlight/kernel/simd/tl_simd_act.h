@@ -1,24 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activations of what a kernel has just written, in vectors: after a template's #include of
+// Activations of what a kernel has just written, in vectors: behind a template's #include of
 // tl_simd.h.
 
 #ifndef TL_SIMD_ACT_H
 #define TL_SIMD_ACT_H
 
 #include "kernel/simd/tl_simd.h"
+#include "kernel/unary/unary.h"
 #include "tensorlight/tl_nn.h"
 
-/** Applies `act` to y[0 .. n-1], n a multiple of TL_VF_LANES. Nothing to do for TL_ACT_NONE and
- *  TL_ACT_RELU: kernels keep their results between two numbers before they write them. */
-static inline void tl_vf_activate(tl_act act, float slope, float *y, size_t n)
+/** Applies `act` to y[0 .. n-1], with the same bits as tl_exec_act at this level. Nothing to do for
+ *  TL_ACT_NONE, TL_ACT_RELU and TL_ACT_CLIP: kernels keep their results between two numbers, those
+ *  of tl_act_bounds, before they write them. */
+static inline void tl_vf_activate(tl_activation act, float *y, size_t n)
 {
-    if (act != TL_ACT_LRELU)
-        return;
-    const tl_vf k = tl_vf_set1(slope);
-    for (size_t i = 0; i < n; i += TL_VF_LANES) {
-        const tl_vf x = tl_vf_load(y + i);
-        tl_vf_store(y + i, tl_vf_select(tl_vf_lt(x, tl_vf_zero()), tl_vf_mul(x, k), x));
-    }
+    static tl_map_func *const funcs[TL_ACT_SIZE] = {
+        [TL_ACT_LRELU] = SIMD(tl_unary_lrelu),
+        [TL_ACT_SIGMOID] = SIMD(tl_unary_sigmoid),
+        [TL_ACT_TANH] = SIMD(tl_unary_tanh),
+        [TL_ACT_SILU] = SIMD(tl_unary_swish),
+        [TL_ACT_GELU] = SIMD(tl_unary_gelu),
+        [TL_ACT_GELU_TANH] = SIMD(tl_unary_gelu_tanh),
+        [TL_ACT_HARDSIGMOID] = SIMD(tl_unary_hardsigmoid),
+        [TL_ACT_HARDSWISH] = SIMD(tl_unary_hardswish),
+    };
+    const double alpha = act.act == TL_ACT_SILU ? 1 : (double)act.alpha;
+    if (funcs[act.act])
+        funcs[act.act](y, y, n, &(tl_unary_param){alpha, (double)act.beta});
 }
 
 #endif

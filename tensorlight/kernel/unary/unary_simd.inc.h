@@ -56,6 +56,7 @@ FORMULA(floor, floor_of(x))
 FORMULA(round, tl_vf_round(x))
 FORMULA(clip, tl_vf_min(b, tl_vf_max(a, x)))
 FORMULA(hardsigmoid, tl_vf_hardsigmoid(x, a, b))
+FORMULA(hardswish, tl_vf_hardswish(x, a, b))
 FORMULA(softsign, tl_vf_div(x, tl_vf_add(tl_vf_set1(1), tl_vf_abs(x))))
 FORMULA(lrelu, bent(x, tl_vf_mul(a, x)))
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kernel/blockconv/blockconv.h"
+#include "kernel/act/act.h"
 #include "kernel/tl_axis.h"
 
 #define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
@@ -373,9 +374,7 @@ int tl_exec_blocked_winograd(const tl_exec *exec, const tl_tensor *src, const tl
                               .high = INFINITY};
     w.job.row = (size_t)w.ow * TL_BLOCK;
     w.job.act = param->act;
-    w.job.slope = param->act_slope;
-    w.job.low = param->act == TL_ACT_RELU ? 0 : -INFINITY;
-    w.job.high = INFINITY;
+    tl_act_bounds(param->act, &w.job.low, &w.job.high);
     w.scratch = exec->scratch;
     const size_t fit = exec->scratch_size / (w.slot_floats * sizeof(float));
     assert(fit >= 1);

@@ -67,8 +67,7 @@ typedef struct tl_wino_job {
     int pairs;
     size_t step; /* floats between the products of a tile */
     size_t row;  /* floats between rows of results, and of add */
-    tl_act act;
-    float slope;     /* of TL_ACT_LRELU */
+    tl_activation act;
     float low, high; /* what results are kept between */
 } tl_wino_job;
 

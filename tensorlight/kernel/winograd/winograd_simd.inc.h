@@ -115,7 +115,7 @@ TL_INLINE void result(const int pairs, const tl_wino_job *job, const float *src,
         }
     }
     for (int i = 0; i < rows; i++)
-        tl_vf_activate(job->act, job->slope, dst + i * job->row, (size_t)cols * TL_BLOCK);
+        tl_vf_activate(job->act, dst + i * job->row, (size_t)cols * TL_BLOCK);
 }
 
 #define EACH_PAIRS(X) X(1) X(2) X(3)

@@ -56,8 +56,11 @@ _Static_assert(TL_ACT_NONE == 0 && TL_ACT_RELU == 1 && TL_ACT_LRELU == 2, "all t
 static void check_shape(const shape *s, tl_isa isa, int m, tl_act act, int adds)
 {
     nn_room room = {.seed = 1};
-    tl_conv2d_param param = {
-        .group = 1, .size = {3, 3}, .stride = {1, 1}, .dilation = {1, 1}, .act_slope = 0.25f};
+    tl_conv2d_param param = {.group = 1,
+                             .size = {3, 3},
+                             .stride = {1, 1},
+                             .dilation = {1, 1},
+                             .act = {TL_ACT_NONE, 0.25f, 0.75f}};
     memcpy(param.padding, s->padding, sizeof(param.padding));
     const int dims[] = {s->n, s->oc, s->h + s->padding[0] + s->padding[2] - 2,
                         s->w + s->padding[1] + s->padding[3] - 2};
@@ -71,14 +74,14 @@ static void check_shape(const shape *s, tl_isa isa, int m, tl_act act, int adds)
     tl_exec_conv2d(&reference, src, weight, bias, want, &param);
     if (adds)
         tl_exec_elew(&reference, want, add, want, TL_SUM);
-    tl_exec_act(&reference, want, want, act, param.act_slope);
+    param.act.act = act;
+    tl_exec_act(&reference, want, want, param.act);
     tl_tensor *const from = blocked_like(&room, src), *const to = blocked_like(&room, want);
     tl_tensor *const threaded = blocked_like(&room, want);
     const tl_exec exec = {.isa = isa}, three = {.isa = isa, .pool = tl_pool_create(3)};
     tl_exec_to_blocked(&exec, src, from);
     tl_exec_to_blocked(&exec, add, to);
     tl_exec_to_blocked(&exec, add, threaded);
-    param.act = act;
     run_winograd(&room, &exec, from, weight, bias, adds, to, &param, m);
     run_winograd(&room, &three, from, weight, bias, adds, threaded, &param, m);
     ck_assert_int_eq(memcmp(to->data, threaded->data, tl_tensor_size(to)), 0);
