@@ -6,11 +6,13 @@
 
 #include "lightnet/ln_data.h"
 
-#include "data/ln_bundle.h"
 #include "base/ln_filemap.h"
-#include "data/ln_from_file.h"
+#include "data/ln_bundle.h"
+#include "data/ln_data_give.h"
 #include "data/ln_safetensors.h"
 #include "data/ln_wts.h"
+#include "ir/ln_constants.h"
+#include "ir/ln_from_file.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_tensor.h"
 #include "lightnet/ln_util.h"
@@ -166,15 +168,20 @@ static int check_for_model(const ln_context *ctx, const weights *w, const char *
     return 0;
 }
 
-static int copy_to_model(const ln_context *ctx, const weights *w, const char *file)
+// Where the model finds its data when it is computed with: the file stays open as long.
+static int give_to_model(ln_context *ctx, const weights *w, const char *file)
 {
     const ln_op *op;
     LN_LIST_FOREACH(op, ctx->ops)
     {
         const ln_tensor_entry *te = wanted_by(ctx, op);
         const tl_tensor *there = te ? ln_bundle_find(w->bundle, te->name) : NULL;
-        if (there && copy_tensor(there, ctx->tensor_table, te->name, file, ctx->error))
-            return -1;
+        tl_tensor *record =
+            there ? tl_tensor_create(there->data, there->ndim, there->dims, there->dtype) : NULL;
+        if (there && (!record || ln_weights_add(ctx->given, te->name, record, 0))) {
+            tl_tensor_free(record);
+            return ln_error_set(ctx->error, "%s: out of memory", file);
+        }
     }
     return 0;
 }
@@ -216,12 +223,45 @@ static int warn_of_unused(const ln_context *ctx, const weights *w, const char *f
     return 0;
 }
 
-int ln_data_load(ln_context *ctx, const char *file)
+static void free_weights(void *w)
+{
+    close_weights(w);
+    ln_free(w);
+}
+
+// Takes what is open. It is closed with what was given, or at once where that fails.
+static int keep_open(ln_context *ctx, const weights *w, const char *file)
+{
+    weights *kept = ln_clone(w, sizeof(*w));
+    ln_weights_free(ctx->given);
+    ctx->given = kept ? ln_weights_create() : NULL;
+    if (ctx->given && !ln_weights_adopt(ctx->given, kept, free_weights)) {
+        if (w->bundle == &w->wts)
+            kept->bundle = &kept->wts;
+        return give_to_model(ctx, kept, file);
+    }
+    if (kept)
+        free_weights(kept);
+    return ln_error_set(ctx->error, "%s: out of memory", file);
+}
+
+int ln_data_give(ln_context *ctx, const char *file)
 {
     weights w;
+    if (open_weights(&w, file, ctx->error) || check_for_model(ctx, &w, file) ||
+        warn_of_unused(ctx, &w, file)) {
+        close_weights(&w);
+        return -1;
+    }
+    return keep_open(ctx, &w, file);
+}
+
+int ln_data_load(ln_context *ctx, const char *file)
+{
     ln_context_clear_error(ctx);
-    const int rc = open_weights(&w, file, ctx->error) || check_for_model(ctx, &w, file) ||
-                   warn_of_unused(ctx, &w, file) || copy_to_model(ctx, &w, file);
-    close_weights(&w);
-    return rc ? -1 : 0;
+    if (ln_data_give(ctx, file))
+        return -1;
+    ln_constants_fetch(ctx);
+    ctx->stale = 1;
+    return 0;
 }

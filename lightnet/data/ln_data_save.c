@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "data/ln_from_file.h"
+#include "ir/ln_from_file.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_util.h"
 

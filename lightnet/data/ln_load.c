@@ -5,12 +5,12 @@
 
 #include <stdlib.h>
 
-#include "data/ln_from_file.h"
+#include "ir/ln_from_file.h"
+#include "data/ln_data_give.h"
+#include "ir/ln_constants.h"
 #include "ir/ln_context_ops.h"
-#include "ir/ln_dynamic.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_arch.h"
-#include "lightnet/ln_data.h"
 #include "lightnet/ln_util.h"
 
 // Without a file, the caller has to set the data of these tensors before the first run.
@@ -31,31 +31,6 @@ static int note_missing(ln_context *ctx)
         ctx->missing = longer;
     }
     ctx->missing = ln_list_reverse(ctx->missing);
-    return 0;
-}
-
-// Weights that have been copied leave the memory again after this many bytes, so that the process
-// never holds much of them twice.
-enum { REST_SIZE = 16 << 20 };
-
-// What the model's own file brings.
-static int copy_weights(ln_context *ctx)
-{
-    const ln_op *op;
-    size_t copied = 0;
-    LN_LIST_FOREACH(op, ctx->weights ? ctx->ops : NULL)
-    {
-        const char *name = ln_from_file_name(op);
-        const tl_tensor *weight = name ? ln_weights_find(ctx->weights, name) : NULL;
-        if (weight && ln_tensor_table_set_data(ctx->tensor_table, name, weight->data))
-            return ln_fail_last(ctx);
-        copied += weight ? tl_tensor_size(weight) : 0;
-        if (copied > REST_SIZE) {
-            ln_weights_rest(ctx->weights);
-            copied = 0;
-        }
-    }
-    ln_weights_rest(ctx->weights);
     return 0;
 }
 
@@ -80,18 +55,6 @@ static int start_threads(ln_context *ctx)
     return ctx->pool ? 0 : ln_fail_tl(ctx);
 }
 
-// In list order, so that each operator finds what the ones before it computed.
-static int run_once(ln_context *ctx)
-{
-    ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
-        if (ln_op_call(op, op->static_run) || (op->op_arg->at_load && ln_dynamic_run(op)))
-            return -1;
-    }
-    return 0;
-}
-
 int ln_context_load(ln_context *ctx, const char *datafile)
 {
     ln_context_clear_error(ctx);
@@ -103,10 +66,12 @@ int ln_context_load(ln_context *ctx, const char *datafile)
     if (ln_context_alloc_mem(ctx))
         return -1;
     ctx->random = ctx->seed;
-    if (check_isa(ctx) || start_threads(ctx) || copy_weights(ctx) ||
-        (datafile ? ln_data_load(ctx, datafile) : note_missing(ctx)) || run_once(ctx)) {
+    if (check_isa(ctx) || start_threads(ctx) ||
+        (datafile ? ln_data_give(ctx, datafile) : note_missing(ctx)) ||
+        ln_constants_compute(ctx, 0)) {
         ln_context_unload(ctx);
         return -1;
     }
+    ln_constants_release(ctx);
     return 0;
 }

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "ir/ln_bodies.h"
+#include "ir/ln_constants.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_dynamic.h"
 #include "ir/ln_lifetime.h"
@@ -158,7 +159,6 @@ int ln_context_alloc_mem(ln_context *ctx)
             ln_context_dealloc_mem(ctx);
             return ln_fail(ctx, "cannot allocate %zu bytes of %s", ctx->mem_sizes[m], info.name);
         }
-        info.memset_func(ctx->mem_starts[m], 0, ctx->mem_sizes[m]);
     }
     for_each_tensor(ctx, bind_data);
     return 0;
@@ -179,6 +179,8 @@ void ln_context_unload(ln_context *ctx)
     if (is_loaded(ctx))
         ln_context_dealloc_mem(ctx);
     ln_bodies_unload(ctx);
+    ln_weights_free(ctx->given);
+    ctx->given = NULL;
     ln_list_free_deep(ctx->missing, ln_free);
     ctx->missing = NULL;
     ctx->stale = 0;
@@ -209,6 +211,14 @@ static int check_fixed(const ln_context *ctx, const ln_tensor_entry *te, const v
         te->name);
 }
 
+// Leaves a copy where the data is fetched again.
+static int give(ln_context *ctx, const ln_tensor_entry *te, const void *data)
+{
+    if (!ctx->given)
+        ctx->given = ln_weights_create();
+    return ctx->given ? ln_weights_copy(ctx->given, te->name, te->tensor, data) : -1;
+}
+
 int ln_context_set_data(ln_context *ctx, const char *tname, const void *data)
 {
     const ln_tensor_entry *te = find_loaded(ctx, tname);
@@ -220,7 +230,10 @@ int ln_context_set_data(ln_context *ctx, const char *tname, const void *data)
     if (check_fixed(ctx, te, data))
         return -1;
     const ln_copy_func copy = ln_mem_type_copy_func(te->mtype, LN_MEM_CPU);
-    copy(te->tensor->data, data, tl_tensor_size(te->tensor));
+    if (!te->isload)
+        copy(te->tensor->data, data, tl_tensor_size(te->tensor));
+    else if (give(ctx, te, data))
+        return ln_fail_last(ctx);
     if (te->isconst)
         ctx->stale = 1;
     ctx->missing = ln_list_remove_custom_deep(ctx->missing, tname, ln_str_cmp, ln_free);
@@ -263,6 +276,8 @@ static int survives(const ln_context *ctx, const ln_tensor_entry *te)
     // Where a dynamic view lies in its root is not fixed.
     const ln_tensor_entry *at = te->isdynamic ? root : te;
     const piece p = {root, at->offset, at->offset + ln_tensor_entry_capacity(at)};
+    if (te->isload)
+        return 0;
     if (root->isstatic || ctx->keep || ln_context_is_output(ctx, te->name))
         return 1;
     const ln_op *maker = ln_context_creater(ctx, te->name);
@@ -277,7 +292,8 @@ void *ln_context_get_data(ln_context *ctx, const char *tname, void *data)
     const ln_tensor_entry *te = find_loaded(ctx, tname);
     if (!te)
         return NULL;
-    if (!survives(ctx, te)) {
+    const tl_tensor *weight = te->isload ? ln_weights_of(ctx, tname) : NULL;
+    if (!weight && !survives(ctx, te)) {
         ln_fail(ctx, "tensor '%s' does not outlive the run: make it an output before compiling",
                 tname);
         return NULL;
@@ -287,7 +303,8 @@ void *ln_context_get_data(ln_context *ctx, const char *tname, void *data)
         ln_fail(ctx, "cannot allocate %zu bytes for tensor '%s'", size, tname);
         return NULL;
     }
-    ln_mem_type_copy_func(LN_MEM_CPU, te->mtype)(data, te->tensor->data, size);
+    ln_mem_type_copy_func(LN_MEM_CPU, te->mtype)(data, weight ? weight->data : te->tensor->data,
+                                                 size);
     return data;
 }
 
@@ -435,21 +452,6 @@ static int run_op(const ln_op *op)
     return ln_dynamic_run((ln_op *)op);
 }
 
-// Repeats what was prepared and computed at load, since a constant or a parameter changed. What
-// tensors without inputs hold may have been set, and stays.
-static int refresh_constants(const ln_context *ctx)
-{
-    const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
-        if (!op->op_arg->tensors_in && !op->run)
-            continue;
-        if (prepare_op(op) || (op->op_arg->at_load && run_op(op)))
-            return -1;
-    }
-    return 0;
-}
-
 // Everything that must hold before a run.
 static int prepare_run(const ln_context *ctx)
 {
@@ -461,7 +463,7 @@ static int prepare_run(const ln_context *ctx)
             ctx,
             "tensor '%s' takes its data from a file: give one when loading (-f FILE), or set it",
             (const char *)ctx->missing->data);
-    if (ctx->stale && refresh_constants(ctx))
+    if (ctx->stale && ln_constants_compute(ctx, 1))
         return -1;
     ((ln_context *)ctx)->stale = 0;
     return 0;

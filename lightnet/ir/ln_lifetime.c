@@ -8,6 +8,7 @@
 
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
+#include "ir/ln_from_file.h"
 #include "lightnet/ln_util.h"
 
 static int grow(const ln_context *ctx, ln_lifetime *life)
@@ -45,7 +46,7 @@ static ln_block *add_root(const ln_context *ctx, ln_lifetime *life, const ln_ten
             .size = ln_tensor_entry_capacity(root) ? ln_tensor_entry_capacity(root) : 1,
             .offset = is_given ? LN_BODY_GIVEN_OFFSET : root->offset,
             .first = life->end,
-            .last = 0,
+            .last = life->begin,
         });
 }
 
@@ -83,6 +84,12 @@ static void live_at(ln_block *block, int time)
         block->last = time;
 }
 
+static void live_always(const ln_lifetime *life, ln_block *block)
+{
+    live_at(block, life->begin);
+    live_at(block, life->end);
+}
+
 static int use(const ln_context *ctx, ln_lifetime *life, const char *tname, int time)
 {
     const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tname);
@@ -90,9 +97,25 @@ static int use(const ln_context *ctx, ln_lifetime *life, const char *tname, int 
     if (!block)
         return -1;
     live_at(block, time);
-    if (te->isstatic || te->isconst || ctx->keep) {
-        live_at(block, 0);
-        live_at(block, life->end);
+    // What a run reads of constants was there before, and must be there for the next one.
+    if (ctx->keep || (te->isconst ? time >= 0 : te->isstatic))
+        live_always(life, block);
+    return 0;
+}
+
+// A constant without inputs is there from the beginning, since callers may set it. What comes from
+// a file is fetched when it is read first, each time anew.
+static int begin_life(const ln_context *ctx, ln_lifetime *life, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        ln_block *block = te->isconst ? find_or_add(ctx, life, te) : NULL;
+        if (te->isconst && !block)
+            return -1;
+        if (te->isconst && !ln_from_file_name(op))
+            live_always(life, block);
     }
     return 0;
 }
@@ -125,7 +148,7 @@ static int add_scratch(const ln_context *ctx, ln_lifetime *life, const ln_op *op
         .mtype = LN_MEM_CPU,
         .size = op_arg->scratch_size,
         .offset = op_arg->scratch_offset,
-        .first = op_arg->at_load ? 0 : time,
+        .first = op_arg->at_load ? life->begin : time,
         .last = op_arg->at_load ? 0 : time,
     };
     if (op_arg->at_load)
@@ -145,20 +168,72 @@ static int use_names(const ln_context *ctx, ln_lifetime *life, const ln_list *na
     return 0;
 }
 
+static int makes_constants(const ln_context *ctx, const ln_op *op)
+{
+    const ln_list *outs = op->op_arg->tensors_out;
+    return !op->op_arg->tensors_in && outs &&
+           ln_tensor_table_find(ctx->tensor_table, ((const ln_tensor_list_entry *)outs->data)->name)
+               ->isconst;
+}
+
+static int find_uses_of(const ln_context *ctx, ln_lifetime *life, const ln_op *op, int position)
+{
+    const int time = op->op_arg->at_load ? position - life->end : position;
+    if (makes_constants(ctx, op))
+        return begin_life(ctx, life, op);
+    return use_all(ctx, life, op->op_arg->tensors_out, time) ||
+                   use_all(ctx, life, op->op_arg->tensors_in, time) ||
+                   add_scratch(ctx, life, op, time)
+               ? -1
+               : 0;
+}
+
 static int find_uses(const ln_context *ctx, ln_lifetime *life)
 {
     const ln_op *op;
-    int time = 0;
+    int position = 0;
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        time++;
-        if (use_all(ctx, life, op->op_arg->tensors_out, time) ||
-            use_all(ctx, life, op->op_arg->tensors_in, time) || add_scratch(ctx, life, op, time))
+        if (find_uses_of(ctx, life, op, ++position))
             return -1;
     }
     return use_names(ctx, life, ctx->inputs, 0) || use_names(ctx, life, ctx->outputs, life->end)
                ? -1
                : 0;
+}
+
+// Nothing reads it, but it has its place.
+static void place_unread(const ln_lifetime *life)
+{
+    for (ln_block *block = life->blocks; block < life->blocks + life->n; block++)
+        if (block->first > block->last)
+            block->first = block->last = life->begin;
+}
+
+// Says of each tensor whether it outlives loading.
+static void mark_short_lives(const ln_context *ctx, const ln_lifetime *life)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const ln_tensor_list_entry *tle;
+        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+        {
+            ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+            te->isload = ln_lifetime_block(ctx, life, te)->last < 0;
+        }
+    }
+}
+
+static int has_load(const ln_context *ctx)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        if (op->op_arg->at_load)
+            return 1;
+    }
+    return 0;
 }
 
 static int index_of(const ln_lifetime *life, const ln_block *block)
@@ -240,6 +315,7 @@ int ln_lifetime_find(const ln_context *ctx, ln_lifetime *life)
 {
     memset(life, 0, sizeof(*life));
     life->end = ln_list_length(ctx->ops) + 1;
+    life->begin = has_load(ctx) ? 1 - life->end : 0;
     life->load_scratch = -1;
     life->by_name = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     if (!life->by_name)
@@ -248,7 +324,9 @@ int ln_lifetime_find(const ln_context *ctx, ln_lifetime *life)
         ln_lifetime_free(life);
         return -1;
     }
+    place_unread(life);
     merge_inplace(ctx, life);
+    mark_short_lives(ctx, life);
     return 0;
 }
 
@@ -286,7 +364,7 @@ static int is_part(const ln_lifetime *life, const ln_block *block)
 int ln_lifetime_bound(const ln_context *ctx, const ln_lifetime *life, ln_mem_type mtype,
                       size_t *bound)
 {
-    const size_t n_times = (size_t)life->end + 2;
+    const size_t n_times = (size_t)(life->end - life->begin) + 2;
     size_t *begins = ln_alloc_array(2 * n_times, sizeof(*begins));
     if (!begins)
         return ln_fail_last(ctx);
@@ -294,12 +372,12 @@ int ln_lifetime_bound(const ln_context *ctx, const ln_lifetime *life, ln_mem_typ
     for (const ln_block *block = life->blocks; block < life->blocks + life->n; block++) {
         if (is_part(life, block) || block->mtype != mtype)
             continue;
-        begins[block->first] += block->size;
-        ends[block->last + 1] += block->size;
+        begins[block->first - life->begin] += block->size;
+        ends[block->last - life->begin + 1] += block->size;
     }
     size_t alive = 0;
     *bound = 0;
-    for (int time = 0; time <= life->end; time++) {
+    for (size_t time = 0; time < n_times; time++) {
         alive += begins[time] - ends[time];
         if (alive > *bound)
             *bound = alive;

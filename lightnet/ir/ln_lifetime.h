@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which pieces of memory a program needs, and when each is alive.
 //
-// Time is the position in the list of operators, from 1; 0 is the loading of the context. Tensors
+// Time is the position in the list of operators, from 1; 0 is before a run. What operators do that
+// run at load has times of its own, before 0, in the same order: what only they read is alive then
+// alone, and leaves its memory to the runs. Tensors
 // that share memory (views, no-copy gathers, outputs that take over an input's memory) form one
 // block, named after the tensor at their root. Scratch memory is a block of its own; operators that
 // run at load do so one after the other and share one.
 //
-//     time      0   1   2   3   4   (n + 1)
-//     weight    =====================          static: always alive
-//     conv_out          =====                  made at 2, last read at 3
-//     relu_out              =========          an output of the model lives to the end
+//     time      -3  -2  -1  0   1   2   3   4   (n + 1)
+//     weight    =====                              packed at load, at -2
+//     packed    =================================  read in runs: always alive
+//     conv_out                          =====      made at 2, last read at 3
+//     relu_out                              =====  an output of the model lives to the end
 
 #ifndef LN_LIFETIME_H
 #define LN_LIFETIME_H
@@ -35,6 +38,7 @@ typedef struct ln_lifetime {
     size_t n;
     size_t capacity;
     ln_hash *by_name; /* tensor name -> index + 1 */
+    int begin;        /* the time of the first operator that runs at load; 0: there is none */
     int end;          /* the time after the last operator */
     int load_scratch; /* index of the scratch memory that is used at load; -1: none */
 } ln_lifetime;

@@ -148,16 +148,36 @@ START_TEST(scratch_memory_lives_for_its_operator_and_at_load_all_share_one)
     ln_context *ctx = end_model(&m);
     const ln_block *shared = &life.blocks[life.load_scratch];
     ck_assert_uint_eq(shared->size, 300);
-    ck_assert_int_eq(shared->first, 0);
+    ck_assert_int_eq(shared->first, life.begin);
     ck_assert_int_eq(shared->last, 0);
     int n = 0;
     for (size_t i = 0; i < life.n; i++)
         n += life.blocks[i].scratch != NULL;
     ck_assert_int_eq(n, 2);
-    check_life(ctx, "w3", 0, 6);
+    check_life(ctx, "w3", life.begin, 6);
     size_t bound;
     ck_assert_int_eq(ln_lifetime_bound(ctx, &life, LN_MEM_CPU, &bound), 0);
     ck_assert_uint_eq(bound, 4 * 16 + 300); // at load: x, w, w2, w3 and the scratch memory
+    end_test(ctx);
+}
+END_TEST
+
+START_TEST(what_is_read_at_load_only_leaves_its_memory_to_runs)
+{
+    ln_test_model m;
+    ln_test_begin(&m, "\"inputs\": [\"x\"],");
+    ln_test_op(&m, "o1", "create_test", "", "x", "len 4 value 1");
+    ln_test_op(&m, "o2", "create_test", "", "w", "len 4 value 1");
+    ln_test_op(&m, "o3", "double", "w", "w2", "");
+    ln_test_op(&m, "o4", "double", "x", "x2", "");
+    ln_test_op(&m, "o5", "double", "w2", "w3", "");
+    ln_test_op(&m, "o6", "add", "x2 w3", "y", "");
+    ln_context *ctx = end_model(&m);
+    check_life(ctx, "w", life.begin, 7); // may be set at any time
+    check_life(ctx, "w2", -4, -2);
+    check_life(ctx, "w3", life.begin, 7); // read in runs
+    ck_assert_int_eq(ln_tensor_table_find(ctx->tensor_table, "w2")->isload, 1);
+    ck_assert_int_eq(ln_tensor_table_find(ctx->tensor_table, "w3")->isload, 0);
     end_test(ctx);
 }
 END_TEST
@@ -222,4 +242,5 @@ LN_TEST_MAIN("lifetime", a_tensor_lives_from_its_maker_to_its_last_reader,
              an_output_takes_over_what_is_read_for_the_last_time, a_view_keeps_its_root_alive,
              a_view_of_all_may_be_taken_over, joined_tensors_live_in_the_result_from_the_first_on,
              scratch_memory_lives_for_its_operator_and_at_load_all_share_one,
-             what_is_kept_lives_always, the_check_finds_blocks_that_meet)
+             what_is_read_at_load_only_leaves_its_memory_to_runs, what_is_kept_lives_always,
+             the_check_finds_blocks_that_meet)

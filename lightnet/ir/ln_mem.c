@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/ln_alloc_fail.h"
 #include "lightnet/ln_msg.h"
@@ -14,22 +16,45 @@
 /* A cache line, and the widest vector register. */
 #define CPU_ALIGN 64
 
-/* Leaves room for rounding up to CPU_ALIGN, and differences of pointers fit in ptrdiff_t. */
-#define CPU_MAX ((size_t)PTRDIFF_MAX - CPU_ALIGN)
+/* Leaves room for what is added to align, and differences of pointers fit in ptrdiff_t. */
+#define CPU_MAX ((size_t)PTRDIFF_MAX - 2 * CPU_ALIGN)
 
+/* The address of what calloc gave stands before the aligned memory: fresh pages come zeroed from
+ * the system, and calloc alone knows which are. */
 static void *cpu_alloc(size_t n)
 {
-    void *p = NULL;
+    char *whole = NULL;
     if (n <= CPU_MAX && !ln_alloc_fail_now())
-        p = aligned_alloc(CPU_ALIGN, (n / CPU_ALIGN + 1) * CPU_ALIGN);
-    if (!p)
+        whole = calloc(1, n + 2 * CPU_ALIGN);
+    if (!whole) {
         ln_error_set(NULL, "cannot allocate %zu bytes of CPU memory", n);
+        return NULL;
+    }
+    char *p = whole + CPU_ALIGN + (CPU_ALIGN - (uintptr_t)whole % CPU_ALIGN) % CPU_ALIGN;
+    memcpy(p - sizeof(whole), &whole, sizeof(whole));
     return p;
+}
+
+static void cpu_free(void *p)
+{
+    char *whole = NULL;
+    if (p)
+        memcpy(&whole, (char *)p - sizeof(whole), sizeof(whole));
+    free(whole);
+}
+
+void ln_mem_discard(void *p, size_t n)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t begin = ((uintptr_t)p + page - 1) / page * page;
+    const uintptr_t end = ((uintptr_t)p + n) / page * page;
+    if (begin < end)
+        (void)madvise((void *)begin, end - begin, MADV_DONTNEED); // failing costs memory only
 }
 
 static const ln_mem_info mem_infos[] = {
     [LN_MEM_NONE] = {.name = "LN_MEM_NONE"},
-    [LN_MEM_CPU] = {"LN_MEM_CPU", cpu_alloc, free, memset, CPU_MAX, CPU_ALIGN},
+    [LN_MEM_CPU] = {"LN_MEM_CPU", cpu_alloc, cpu_free, memset, CPU_MAX, CPU_ALIGN},
 };
 
 /* [destination][source] */

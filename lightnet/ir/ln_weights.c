@@ -10,7 +10,13 @@
 struct ln_weights {
     ln_hash *tensors; /* name -> weight */
     ln_list *maps;    /* ln_filemap */
+    ln_list *things;  /* adopted */
 };
+
+typedef struct adopted {
+    void *thing;
+    void (*close)(void *thing);
+} adopted;
 
 typedef struct weight {
     char *name;
@@ -34,6 +40,13 @@ static void free_map(void *data)
     ln_free(data);
 }
 
+static void free_adopted(void *data)
+{
+    adopted *a = data;
+    a->close(a->thing);
+    ln_free(a);
+}
+
 ln_weights *ln_weights_create(void)
 {
     ln_weights *weights = ln_alloc(sizeof(*weights));
@@ -52,6 +65,7 @@ void ln_weights_free(ln_weights *weights)
         return;
     ln_hash_free(weights->tensors);
     ln_list_free_deep(weights->maps, free_map);
+    ln_list_free_deep(weights->things, free_adopted);
     ln_free(weights);
 }
 
@@ -67,6 +81,25 @@ int ln_weights_add(ln_weights *weights, const char *name, tl_tensor *tensor, int
         return -1;
     }
     return 0;
+}
+
+int ln_weights_copy(ln_weights *weights, const char *name, const tl_tensor *tensor,
+                    const void *data)
+{
+    void *copy = ln_clone(data, tl_tensor_size(tensor));
+    tl_tensor *record =
+        copy ? tl_tensor_create(copy, tensor->ndim, tensor->dims, tensor->dtype) : NULL;
+    if (record && !ln_weights_add(weights, name, record, 1))
+        return 0;
+    tl_tensor_free(record);
+    ln_free(copy);
+    return -1;
+}
+
+const tl_tensor *ln_weights_of(const ln_context *ctx, const char *name)
+{
+    const tl_tensor *given = ln_weights_find(ctx->given, name);
+    return given ? given : ln_weights_find(ctx->weights, name);
 }
 
 const tl_tensor *ln_weights_find(const ln_weights *weights, const char *name)
@@ -85,6 +118,19 @@ const ln_filemap *ln_weights_keep(ln_weights *weights, const ln_filemap *map)
     }
     weights->maps = longer;
     return kept;
+}
+
+int ln_weights_adopt(ln_weights *weights, void *thing, void (*close)(void *thing))
+{
+    adopted *a = ln_alloc(sizeof(*a));
+    ln_list *longer = a ? ln_list_prepend(weights->things, a) : NULL;
+    if (!longer) {
+        ln_free(a);
+        return -1;
+    }
+    *a = (adopted){thing, close};
+    weights->things = longer;
+    return 0;
 }
 
 void ln_weights_rest(const ln_weights *weights)

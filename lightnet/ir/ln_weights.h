@@ -28,9 +28,21 @@ int ln_weights_add(ln_weights *weights, const char *name, tl_tensor *tensor, int
  * NULL for weights. */
 const tl_tensor *ln_weights_find(const ln_weights *weights, const char *name);
 
+/** As ln_weights_add, with a copy of `tensor` that has a copy of `data`. -1: no memory. */
+int ln_weights_copy(ln_weights *weights, const char *name, const tl_tensor *tensor,
+                    const void *data);
+
+/** Data from a file for tensor `name` of the model: what was given, else what the model's own file
+ *  has; NULL: neither. Returns borrowed. */
+const tl_tensor *ln_weights_of(const ln_context *ctx, const char *name);
+
 /** Keeps a map (takes it) open as long as the tensors live. Returns borrowed; NULL: no memory, the
  * map is still the caller's. */
 const ln_filemap *ln_weights_keep(ln_weights *weights, const ln_filemap *map);
+
+/** The same for data that lies in `thing`: close(thing) when the weights are freed. -1: no memory.
+ */
+int ln_weights_adopt(ln_weights *weights, void *thing, void (*close)(void *thing));
 
 /** Tells the system that the mapped bytes have been copied and need no memory any more. */
 void ln_weights_rest(const ln_weights *weights);

@@ -348,7 +348,7 @@ static int is_of_type(const ln_lifetime *life, const ln_block *block, ln_mem_typ
 
 static int lives_always(const ln_lifetime *life, const ln_block *block)
 {
-    return block->first == 0 && block->last == life->end;
+    return block->first == life->begin && block->last == life->end;
 }
 
 // Afterwards sums of sizes and alignments cannot overflow.

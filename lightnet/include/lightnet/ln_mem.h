@@ -35,7 +35,7 @@ typedef enum ln_mem_type {
 
 typedef struct ln_mem_info {
     const char *name;            /* the enum name */
-    void *(*alloc_func)(size_t); /* returns new memory aligned to align_size, not zeroed, a distinct
+    void *(*alloc_func)(size_t); /* returns new memory aligned to align_size, zeroed, a distinct
                                     object also for 0 bytes; NULL with a reason */
     void (*free_func)(void *);   /* takes NULL */
     void *(*memset_func)(void *, int, size_t); /* as memset */
@@ -54,6 +54,10 @@ LN_API int ln_mem_type_from_str(const char *str);
 
 /** The type's functions and limits. LN_MEM_NONE and invalid types: functions NULL, sizes 0. */
 LN_API ln_mem_info ln_mem_type_info(ln_mem_type mtype);
+
+/** Lets the system have the pages within CPU memory of which the content is not needed any more; it
+ *  may be anything afterwards. */
+LN_API void ln_mem_discard(void *p, size_t n);
 
 /** Copies bytes that do not overlap, as memcpy, from memory of the second type to the first; NULL
  *  where there is no way: LN_MEM_NONE and invalid types. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which tensors of a model get their data from a file.
 
-#include "data/ln_from_file.h"
+#include "ir/ln_from_file.h"
 
 #include "lightnet/ln_param.h"
 #include "lightnet/ln_tensor.h"
