@@ -452,6 +452,14 @@ static int check_replace(const checking *c)
 
 /* ---- rules ---- */
 
+static int check_function(const checking *c)
+{
+    if (ln_c_is_identifier(c->rule->function))
+        return 0;
+    return ln_optrule_fail(c->rule, ln_rjson_get(&c->rule->place, "function"), c->err,
+                           "\"function\" is '%s', expected an identifier of C", c->rule->function);
+}
+
 static int check_rule(const checking *c)
 {
     ln_optrule *rule = c->rule;
@@ -467,6 +475,8 @@ static int check_rule(const checking *c)
                                    "another rule has this name, at %s:%d", rule->place.file,
                                    rule->place.line);
     }
+    if (rule->function)
+        return check_function(c);
     if (check_match(c))
         return -1;
     rule->order = ln_arena_alloc(c->desc->arena, (size_t)rule->nmatch * sizeof(*rule->order));

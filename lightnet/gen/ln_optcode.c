@@ -236,8 +236,8 @@ static void write_lower(const ln_optdesc *desc, ln_cgen *out)
 
 /* ---- arrays ---- */
 
-/** The functions that rules of a kind become, with the fields of ln_arch and ln_arch_stage that list
- * them: ln_ep_funcs_cpu, and of a later stage ln_ep_funcs_cpu_2. */
+/** The functions that rules of a kind become, with the fields of ln_arch and ln_arch_stage that
+ * list them: ln_ep_funcs_cpu, and of a later stage ln_ep_funcs_cpu_2. */
 static const struct {
     const char *type, *name;
 } function_arrays[] = {[LN_OPT_EXPANDER] = {"ln_expander_func", "ln_ep_funcs"},
@@ -256,7 +256,11 @@ static void write_functions(const ln_optdesc *desc, ln_optkind kind, int stage, 
                   function_arrays[kind].type, function_arrays[kind].name, desc->arch,
                   stage_suffix(desc, stage));
     for (const ln_optrule *rule = desc->rules; rule; rule = rule->next) {
-        if (ln_optkind_of(rule) == kind && rule->stage == stage)
+        if (ln_optkind_of(rule) != kind || rule->stage != stage)
+            continue;
+        if (rule->function)
+            ln_cgen_print(out, "    %s,\n", rule->function);
+        else
             ln_cgen_print(out, "    rule_%s,\n", rule->name);
     }
     if (desc->lower && kind == LN_OPT_EXPANDER && stage == 1)
@@ -303,7 +307,8 @@ void ln_optcode_source(const ln_optdesc *desc, const char *header, ln_cgen *out)
     }
     for (const ln_optrule *rule = desc->rules; rule; rule = rule->next) {
         const ln_optwriter w = {.desc = desc, .rule = rule, .out = out};
-        write_rule(&w);
+        if (!rule->function)
+            write_rule(&w);
     }
     if (desc->lower)
         write_lower(desc, out);

@@ -236,6 +236,12 @@ static int read_doc(const reading *to, const ln_rjson *node)
     return 0;
 }
 
+static int read_function(const reading *to, const ln_rjson *node)
+{
+    to->rule->function = node->text;
+    return 0;
+}
+
 static int read_match(const reading *to, const ln_rjson *node)
 {
     return ln_optpat_parse(to->desc->arena, to->rule, node, &to->rule->match, to->err);
@@ -284,12 +290,12 @@ static int read_order(const reading *to, const ln_rjson *node)
 }
 
 static const field rule_fields[] = {
-    {"name", LN_RJSON_STRING, 1, read_name},     {"doc", LN_RJSON_STRING, 1, read_doc},
-    {"match", LN_RJSON_STRING, 1, read_match},   {"when", LN_RJSON_ARRAY, 0, read_when},
-    {"let", LN_RJSON_STRING, 0, read_let},       {"replace", LN_RJSON_STRING, 0, read_replace},
-    {"warn", LN_RJSON_STRING, 0, read_warn},     {"adjacent", LN_RJSON_BOOL, 0, read_adjacent},
-    {"dynamic", LN_RJSON_BOOL, 0, read_dynamic}, {"order", LN_RJSON_NUMBER, 0, read_order},
-    {"tests", LN_RJSON_ARRAY, 0, read_tests},
+    {"name", LN_RJSON_STRING, 1, read_name},         {"doc", LN_RJSON_STRING, 1, read_doc},
+    {"function", LN_RJSON_STRING, 0, read_function}, {"match", LN_RJSON_STRING, 0, read_match},
+    {"when", LN_RJSON_ARRAY, 0, read_when},          {"let", LN_RJSON_STRING, 0, read_let},
+    {"replace", LN_RJSON_STRING, 0, read_replace},   {"warn", LN_RJSON_STRING, 0, read_warn},
+    {"adjacent", LN_RJSON_BOOL, 0, read_adjacent},   {"dynamic", LN_RJSON_BOOL, 0, read_dynamic},
+    {"order", LN_RJSON_NUMBER, 0, read_order},       {"tests", LN_RJSON_ARRAY, 0, read_tests},
 };
 
 /** Puts the rule behind all rules whose "order" is not larger. */
@@ -302,6 +308,27 @@ static void add_rule(ln_optdesc *desc, ln_optrule *rule)
     *at = rule;
 }
 
+/** A rule is either written by hand, and nothing else is said of it, or has a pattern and what
+ * follows from it. */
+static int check_form(const reading *to, const ln_rjson *node)
+{
+    const ln_optrule *const rule = to->rule;
+    if (rule->function && node->len > 3)
+        return ln_optrule_fail(rule, node, to->err,
+                               "a rule with \"function\" has a name and a doc besides");
+    if (!rule->function && !ln_rjson_get(node, "match"))
+        return ln_optrule_fail(rule, node, to->err, "a rule has no \"match\"");
+    const int nactions = (ln_rjson_get(node, "replace") != NULL) + (rule->warn != NULL);
+    if (!rule->function && nactions != 1)
+        return ln_optrule_fail(rule, node, to->err,
+                               "a rule has either \"replace\" or \"warn\", this one has %s",
+                               nactions ? "both" : "none");
+    if (rule->warn && rule->let)
+        return ln_optrule_fail(rule, rule->let, to->err,
+                               "\"let\" prepares a replacement, a rule with \"warn\" has none");
+    return 0;
+}
+
 static int read_rule(const reading *to, const ln_rjson *node)
 {
     reading inner = *to;
@@ -310,16 +337,9 @@ static int read_rule(const reading *to, const ln_rjson *node)
     const ln_rjson *name = ln_rjson_get(node, "name");
     if (name && name->type == LN_RJSON_STRING)
         inner.rule->name = name->text; // for messages about the keys before it
-    if (read_object(&inner, rule_fields, N_FIELDS(rule_fields), node, "a rule"))
+    if (read_object(&inner, rule_fields, N_FIELDS(rule_fields), node, "a rule") ||
+        check_form(&inner, node))
         return -1;
-    const int nactions = (ln_rjson_get(node, "replace") != NULL) + (inner.rule->warn != NULL);
-    if (nactions != 1)
-        return ln_optrule_fail(inner.rule, node, to->err,
-                               "a rule has either \"replace\" or \"warn\", this one has %s",
-                               nactions ? "both" : "none");
-    if (inner.rule->warn && inner.rule->let)
-        return ln_optrule_fail(inner.rule, inner.rule->let, to->err,
-                               "\"let\" prepares a replacement, a rule with \"warn\" has none");
     add_rule(to->desc, inner.rule);
     return 0;
 }
@@ -386,10 +406,8 @@ static void end_stage(ln_optdesc *desc)
 }
 
 static const field file_fields[] = {
-    {"arch", LN_RJSON_STRING, 1, read_arch},
-    {"stage", LN_RJSON_NUMBER, 0, read_stage},
-    {"code", LN_RJSON_STRING, 0, read_code},
-    {"rules", LN_RJSON_ARRAY, 0, read_rules},
+    {"arch", LN_RJSON_STRING, 1, read_arch},   {"stage", LN_RJSON_NUMBER, 0, read_stage},
+    {"code", LN_RJSON_STRING, 0, read_code},   {"rules", LN_RJSON_ARRAY, 0, read_rules},
     {"lower", LN_RJSON_STRING, 0, read_lower},
 };
 

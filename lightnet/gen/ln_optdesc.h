@@ -123,6 +123,7 @@ typedef struct ln_optrule {
     ln_rjson place;
     const char *name;
     const char *doc;
+    const char *function; /* a hand-written ln_subgraph_func, which is all of the rule, or NULL */
     ln_optop *match;
     ln_optop **order; /* the operators in the order of matching: order[0] is the anchor */
     int nmatch;

@@ -426,11 +426,13 @@ static int for_models(writer *w, int (*write)(writer *))
     return 0;
 }
 
-/** Calls `write` for every model of a rule. */
+/** Calls `write` for every model of a rule; one written by hand has none. */
 static int for_tests(const ln_optdesc *desc, const ln_optrule *rule, ln_cgen *out, ln_error *err,
                      int (*write)(writer *))
 {
     writer w = {.desc = desc, .rule = rule, .out = out, .err = err};
+    if (rule->function)
+        return 0;
     for (const char *c = rule->name; *c; c++)
         w.random = w.random * 31 + (unsigned char)*c; // every rule draws its own sizes
     w.test = rule->tests ? rule->tests : &no_hints;

@@ -19,9 +19,12 @@ static int is_identity(const int *axes, int n)
     }
     return 1;
 }
-#line 23 "small.c"
 
-/* ---- abs_relu (small.opt:64) ---- */
+/** Written elsewhere. */
+ln_list *simplify_by_hand(const ln_context *ctx, ln_list **old_ops);
+#line 26 "small.c"
+
+/* ---- abs_relu (small.opt:67) ---- */
 
 /** What abs or a square gives, relu does not change. */
 struct abs_relu {
@@ -80,7 +83,7 @@ static ln_list *rule_abs_relu(const ln_context *ctx, const ln_list *win_ops, siz
     return NULL;
 }
 
-/* ---- transpose_identity (small.opt:18) ---- */
+/* ---- transpose_identity (small.opt:21) ---- */
 
 /** A transpose that changes nothing is a view. */
 struct transpose_identity {
@@ -96,9 +99,9 @@ static int allows_transpose_identity(const ln_context *ctx, const struct transpo
     const ln_tensor_entry *y = m->y;
     (void)ctx;
 
-#line 22 "small.opt"
+#line 25 "small.opt"
     if (!(is_identity(ln_rule_get_ints(t, "axes", NULL), y->tensor->ndim)))
-#line 102 "small.c"
+#line 105 "small.c"
         return 0;
     return 1;
 }
@@ -146,7 +149,7 @@ static ln_list *rule_transpose_identity(const ln_context *ctx, const ln_op *op, 
     return NULL;
 }
 
-/* ---- scaled_sum (small.opt:29) ---- */
+/* ---- scaled_sum (small.opt:32) ---- */
 
 /** The sum of a tensor and a scaled one is one operator, the sum in either order. */
 struct scaled_sum {
@@ -169,13 +172,13 @@ static int allows_scaled_sum(const ln_context *ctx, const struct scaled_sum *m)
     const ln_tensor_entry *z = m->z;
     (void)ctx;
 
-#line 39 "small.opt"
+#line 42 "small.opt"
     if (!(c->isconst))
-#line 175 "small.c"
+#line 178 "small.c"
         return 0;
-#line 40 "small.opt"
+#line 43 "small.opt"
     if (!(x->tensor->ndim == 4 && z->tensor->ndim == 4))
-#line 179 "small.c"
+#line 182 "small.c"
         return 0;
     return 1;
 }
@@ -232,9 +235,9 @@ static ln_list *replace_scaled_sum(const ln_context *ctx, const struct scaled_su
                                    ln_list **old_ops)
 {
     const ln_op *k = m->k;
-#line 42 "small.opt"
+#line 45 "small.opt"
     const double half = 0.5 * ln_rule_get_number(k, "scale");
-#line 238 "small.c"
+#line 241 "small.c"
     ln_rule_made made = {.ctx = ctx, .rule = "scaled_sum"};
     const char *c2 = ln_rule_tensor(&made, "c2");
     const char *unnamed2 = ln_rule_tensor(&made, "unnamed2");
@@ -246,9 +249,9 @@ static ln_list *replace_scaled_sum(const ln_context *ctx, const struct scaled_su
     ln_rule_output(&made, "dst", c2);
     ln_rule_output(&made, "arg", unnamed2);
     ln_rule_output(&made, "rest", unnamed1);
-#line 46 "small.opt"
+#line 49 "small.opt"
     ln_rule_number(&made, "factor", half);
-#line 252 "small.c"
+#line 255 "small.c"
 
     // scaled_toy(src1=x, src2=z, scale=c2, bias=b | dst=y | sum.*, act=TL_ACT_NONE,
     // from=mul.elew_op, sizes=[1, 2], exact=true)
@@ -285,7 +288,7 @@ static ln_list *rule_scaled_sum(const ln_context *ctx, ln_list **old_ops)
     return NULL;
 }
 
-/* ---- slow_sort (small.opt:78) ---- */
+/* ---- slow_sort (small.opt:81) ---- */
 
 /** Sorting much is slow: an example of a warning, with a sentence that is too long for one line of
  * the generated C. */
@@ -301,9 +304,9 @@ static int allows_slow_sort(const ln_context *ctx, const struct slow_sort *m)
     const ln_tensor_entry *x = m->x;
     (void)ctx;
 
-#line 82 "small.opt"
+#line 85 "small.opt"
     if (!(x->tensor->len > 1000))
-#line 307 "small.c"
+#line 310 "small.c"
         return 0;
     return 1;
 }
@@ -337,7 +340,7 @@ static ln_list *rule_slow_sort(const ln_context *ctx, const ln_op *op, int *matc
     return NULL;
 }
 
-/* ---- lower_toy (small.opt:87) ---- */
+/* ---- lower_toy (small.opt:95) ---- */
 
 /** An abstract operator becomes its form for 'toy'. */
 static ln_list *lower_toy(const ln_context *ctx, const ln_op *op, int *match)
@@ -361,6 +364,7 @@ ln_combiner_func ln_cb_funcs_toy[] = {
 
 ln_subgraph_func ln_sg_funcs_toy[] = {
     rule_scaled_sum,
+    simplify_by_hand,
     NULL,
 };
 
@@ -373,6 +377,7 @@ const char *ln_rule_names_toy[] = {
     "transpose_identity",
     "scaled_sum",
     "slow_sort",
+    "by_hand",
     "lower_toy",
     NULL,
 };
