@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+// Channels in blocks of 16: joined, split, picked.
+
+#include "arch/cpu/ln_blocked_pick.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lightnet/ln_pass.h"
+#include "lightnet/ln_rule.h"
+#include "lightnet/ln_util.h"
+#include "tensorlight/tl_blocked.h"
+
+enum {
+    MOST_SRCS = 64,  /* of an operator that is looked at */
+    MOST_PICKED = 8, /* sources of a pick that replaces several */
+};
+
+/** The sources of a pick in the making. */
+typedef struct sources {
+    int n;
+    const char *names[MOST_SRCS];
+    int channels[MOST_SRCS];
+} sources;
+
+/* ---- questions ---- */
+
+/** The blocks that `te` comes from, or NULL. */
+static const ln_tensor_entry *blocks_of(const ln_context *ctx, const ln_tensor_entry *te)
+{
+    const ln_tensor_entry *blocks = NULL;
+    const ln_op *const from = ln_context_creater(ctx, te->name);
+    if (!ln_rule_is(from, "from_blocked_cpu") || ln_rule_is_dynamic(from) ||
+        !ln_rule_reads(from, "src", &blocks) || ln_context_is_mutated(ctx, blocks->name))
+        return NULL;
+    return blocks;
+}
+
+/** Whether the operator does something to the channels of images in floats. */
+static int is_about_channels(const ln_context *ctx, const ln_op *op, const char *optype,
+                             const char *arg_name)
+{
+    const ln_tensor_entry *te = NULL;
+    return ln_rule_is(op, optype) && !ln_rule_is_dynamic(op) && ln_rule_has_number(op, "axis", 1) &&
+           ln_rule_reads(op, arg_name, &te) && te->tensor->ndim == 4 &&
+           te->tensor->dtype == TL_FLOAT && !ln_context_is_mutated(ctx, te->name);
+}
+
+static const ln_tensor_entry *entry_of(const ln_op *op, const ln_tensor_list_entry *tle)
+{
+    return ln_tensor_table_find(op->op_arg->tensor_table, tle->name);
+}
+
+/** The first operator to be tried that `applies`, unless the rule is disabled. */
+static const ln_op *find(const ln_context *ctx, const char *rule,
+                         int (*applies)(const ln_context *ctx, const ln_op *op))
+{
+    const ln_op *op = ln_pass_rule_begins(ctx, rule) ? ln_rule_anchor(ctx, NULL) : NULL;
+    while (op && !applies(ctx, op))
+        op = ln_rule_anchor(ctx, op);
+    return op;
+}
+
+/* ---- making ---- */
+
+static void add_sources(ln_rule_made *made, const sources *srcs)
+{
+    char arg_name[32];
+    for (int i = 0; i < srcs->n; i++) {
+        snprintf(arg_name, sizeof(arg_name), "src%d", i);
+        ln_rule_input(made, arg_name, srcs->names[i]);
+    }
+}
+
+/** pick_blocked_cpu of the channels `map`. */
+static void add_pick(ln_rule_made *made, const sources *srcs, int n_map, const int *map,
+                     const char *dst)
+{
+    ln_rule_op(made, "pick_blocked_cpu");
+    add_sources(made, srcs);
+    ln_rule_output(made, "dst", dst);
+    ln_rule_ints(made, "channels", srcs->n, srcs->channels);
+    ln_rule_ints(made, "map", n_map, map);
+}
+
+/** The same of `n_map` channels from `first` on. */
+static void add_range(ln_rule_made *made, const sources *srcs, int first, int n_map,
+                      const char *dst)
+{
+    int *const map = ln_alloc((size_t)n_map * sizeof(*map));
+    if (!map) {
+        ln_fail_last(made->ctx);
+        made->failed = 1;
+        return;
+    }
+    for (int i = 0; i < n_map; i++)
+        map[i] = first + i;
+    add_pick(made, srcs, n_map, map, dst);
+    ln_free(map);
+}
+
+static void add_from_blocked(ln_rule_made *made, const char *src, int channels, const char *dst)
+{
+    ln_rule_op(made, "from_blocked_cpu");
+    ln_rule_input(made, "src", src);
+    ln_rule_output(made, "dst", dst);
+    ln_rule_number(made, "channels", channels);
+}
+
+static ln_list *end(ln_rule_made *made, const ln_op *replaced, ln_list **old_ops)
+{
+    return ln_rule_end_subgraph(made, (const ln_op *const[]){replaced, NULL}, old_ops);
+}
+
+/* ---- joining ---- */
+
+static int can_join(const ln_context *ctx, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    int n_blocked = 0;
+    if (!is_about_channels(ctx, op, "join_cpu", "src0") || ln_rule_num_in(op) > MOST_SRCS)
+        return 0;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        const ln_tensor_entry *const te = entry_of(op, tle);
+        if (te->tensor->dims[1] < 1 || ln_context_is_mutated(ctx, te->name))
+            return 0;
+        n_blocked += blocks_of(ctx, te) != NULL;
+    }
+    return n_blocked > 0;
+}
+
+/** The sources of a join in blocks, put there if they are not. */
+static sources joined(ln_rule_made *made, const ln_op *op)
+{
+    sources srcs = {0};
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        const ln_tensor_entry *const te = entry_of(op, tle);
+        const ln_tensor_entry *const blocks = blocks_of(made->ctx, te);
+        srcs.channels[srcs.n] = te->tensor->dims[1];
+        srcs.names[srcs.n++] = blocks ? blocks->name : ln_rule_tensor(made, "xb");
+        if (blocks)
+            continue;
+        ln_rule_op(made, "to_blocked_cpu");
+        ln_rule_input(made, "src", te->name);
+        ln_rule_output(made, "dst", srcs.names[srcs.n - 1]);
+    }
+    return srcs;
+}
+
+/** Whether each source begins with a block of the result. */
+static int are_whole(const sources *srcs)
+{
+    for (int i = 0; i < srcs->n - 1; i++)
+        if (srcs->channels[i] % TL_BLOCK != 0)
+            return 0;
+    return 1;
+}
+
+ln_list *ln_join_in_blocks(const ln_context *ctx, ln_list **old_ops)
+{
+    const ln_tensor_entry *y = NULL;
+    ln_rule_made made = {.ctx = ctx, .rule = "join_in_blocks"};
+    const ln_op *const op = find(ctx, made.rule, can_join);
+    *old_ops = NULL;
+    if (!op || !ln_rule_makes(op, "dst", &y))
+        return NULL;
+    const sources srcs = joined(&made, op);
+    const char *const dst = ln_rule_tensor(&made, "yb");
+    if (are_whole(&srcs)) {
+        ln_rule_op(&made, "join_cpu");
+        add_sources(&made, &srcs);
+        ln_rule_output(&made, "dst", dst);
+        ln_rule_number(&made, "axis", 1);
+    } else {
+        add_range(&made, &srcs, 0, y->tensor->dims[1], dst);
+    }
+    add_from_blocked(&made, dst, y->tensor->dims[1], y->name);
+    return end(&made, op, old_ops);
+}
+
+/* ---- splitting ---- */
+
+static int can_split(const ln_context *ctx, const ln_op *op)
+{
+    const ln_tensor_entry *x = NULL;
+    const ln_tensor_list_entry *tle;
+    if (!is_about_channels(ctx, op, "split_cpu", "src") || ln_rule_num_in(op) != 1)
+        return 0;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        if (entry_of(op, tle)->tensor->dims[1] < 1)
+            return 0;
+    }
+    return ln_rule_reads(op, "src", &x) && blocks_of(ctx, x);
+}
+
+ln_list *ln_split_in_blocks(const ln_context *ctx, ln_list **old_ops)
+{
+    const ln_tensor_entry *x = NULL;
+    const ln_tensor_list_entry *tle;
+    ln_rule_made made = {.ctx = ctx, .rule = "split_in_blocks"};
+    const ln_op *const op = find(ctx, made.rule, can_split);
+    *old_ops = NULL;
+    if (!op || !ln_rule_reads(op, "src", &x))
+        return NULL;
+    const sources srcs = {1, {blocks_of(ctx, x)->name}, {x->tensor->dims[1]}};
+    int first = 0;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        const int channels = entry_of(op, tle)->tensor->dims[1];
+        const char *const dst = ln_rule_tensor(&made, "yb");
+        add_range(&made, &srcs, first, channels, dst);
+        add_from_blocked(&made, dst, channels, tle->name);
+        first += channels;
+    }
+    return end(&made, op, old_ops);
+}
+
+/* ---- picks of picks ---- */
+
+/** A channel of a tensor in blocks. */
+typedef struct place {
+    const char *name;
+    int channels; /* of the tensor */
+    int channel;
+} place;
+
+/** Channel `channel` of all that a pick reads. */
+static place source_of(const ln_op *pick, int channel)
+{
+    const int *channels = ln_rule_get_ints(pick, "channels", NULL);
+    const ln_list *src = pick->op_arg->tensors_in;
+    for (; channel >= *channels; channels++, src = src->next)
+        channel -= *channels;
+    const ln_tensor_list_entry *const tle = src->data;
+    return (place){tle->name, *channels, channel};
+}
+
+/** The pick that makes a tensor, or NULL. */
+static const ln_op *pick_of(const ln_context *ctx, const char *tname)
+{
+    const ln_op *const op = ln_context_creater(ctx, tname);
+    return ln_rule_is(op, "pick_blocked_cpu") && !ln_rule_is_dynamic(op) ? op : NULL;
+}
+
+static int is_steady(const ln_context *ctx, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        if (ln_context_is_mutated(ctx, tle->name))
+            return 0;
+    }
+    return 1;
+}
+
+static int picks_picked(const ln_context *ctx, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    if (!ln_rule_is(op, "pick_blocked_cpu") || ln_rule_is_dynamic(op) || !is_steady(ctx, op))
+        return 0;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        const ln_op *const pick = pick_of(ctx, tle->name);
+        if (pick && is_steady(ctx, pick))
+            return 1;
+    }
+    return 0;
+}
+
+/** The source that is this tensor, a new one if there is none yet; -1: they are too many. */
+static int index_of(sources *srcs, const place *at)
+{
+    for (int i = 0; i < srcs->n; i++)
+        if (strcmp(srcs->names[i], at->name) == 0)
+            return i;
+    if (srcs->n == MOST_PICKED)
+        return -1;
+    srcs->names[srcs->n] = at->name;
+    srcs->channels[srcs->n] = at->channels;
+    return srcs->n++;
+}
+
+/** Where each channel of `op` comes from, with the picks before it passed by: sources[i] of `srcs`,
+ *  its channel map[i]. -1: from too many. */
+static int trace(const ln_context *ctx, const ln_op *op, sources *srcs, int n_map, int *map,
+                 int *indices)
+{
+    const int *const own = ln_rule_get_ints(op, "map", NULL);
+    for (int i = 0; i < n_map; i++) {
+        place at = source_of(op, own[i]);
+        const ln_op *const pick = pick_of(ctx, at.name);
+        if (pick && is_steady(ctx, pick))
+            at = source_of(pick, ln_rule_get_ints(pick, "map", NULL)[at.channel]);
+        indices[i] = index_of(srcs, &at);
+        map[i] = at.channel;
+        if (indices[i] < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/** From channels of sources to channels of all of them. */
+static void number_through(const sources *srcs, int n_map, int *map, const int *indices)
+{
+    int first[MOST_SRCS] = {0};
+    for (int i = 1; i < srcs->n; i++)
+        first[i] = first[i - 1] + srcs->channels[i - 1];
+    for (int i = 0; i < n_map; i++)
+        map[i] += first[indices[i]];
+}
+
+static ln_list *pick_anew(const ln_context *ctx, const ln_op *op, int n_map, int *map, int *indices,
+                          ln_list **old_ops)
+{
+    sources srcs = {0};
+    const ln_tensor_entry *y = NULL;
+    ln_rule_made made = {.ctx = ctx, .rule = "pick_of_picks"};
+    if (trace(ctx, op, &srcs, n_map, map, indices) < 0 || !ln_rule_makes(op, "dst", &y))
+        return NULL;
+    number_through(&srcs, n_map, map, indices);
+    add_pick(&made, &srcs, n_map, map, y->name);
+    return end(&made, op, old_ops);
+}
+
+ln_list *ln_pick_of_picks(const ln_context *ctx, ln_list **old_ops)
+{
+    const ln_op *const op = find(ctx, "pick_of_picks", picks_picked);
+    ln_list *new_ops = NULL;
+    int n_map;
+    *old_ops = NULL;
+    if (!op || !ln_rule_get_ints(op, "map", &n_map))
+        return NULL;
+    int *const map = ln_alloc((size_t)n_map * 2 * sizeof(*map));
+    if (map)
+        new_ops = pick_anew(ctx, op, n_map, map, map + n_map, old_ops);
+    else
+        ln_fail_last(ctx);
+    ln_free(map);
+    return new_ops;
+}

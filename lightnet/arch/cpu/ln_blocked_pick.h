@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules about channels in blocks of 16 that are joined, split and picked: written by hand, since
+// their operators have any number of tensors (blocked_pick.opt).
+
+#ifndef LN_BLOCKED_PICK_H
+#define LN_BLOCKED_PICK_H
+
+#include "lightnet/ln_arch.h"
+
+/** join_cpu of channels, one source at least from blocks: joins blocks if all sources but the last
+ *  fill theirs, else picks. */
+ln_list *ln_join_in_blocks(const ln_context *ctx, ln_list **old_ops);
+
+/** split_cpu of channels that come from blocks: a pick for each part. */
+ln_list *ln_split_in_blocks(const ln_context *ctx, ln_list **old_ops);
+
+/** pick_blocked_cpu of what others picked: a pick from their sources, unless these are many. */
+ln_list *ln_pick_of_picks(const ln_context *ctx, ln_list **old_ops);
+
+#endif
