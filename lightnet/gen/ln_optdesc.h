@@ -149,8 +149,8 @@ typedef struct ln_optdesc {
     const ln_rjson *lower; /* the suffix of the optypes of lowered operators, or NULL */
     const ln_rjson **code; /* C for the beginning of the file, as read */
     int ncode;
-    int nstages; /* the largest "stage" */
-    int stage;   /* of the file that was read last */
+    int nstages;        /* the largest "stage" */
+    int stage;          /* of the file that was read last */
     const char **files; /* as read */
     int nfiles;
 } ln_optdesc;
