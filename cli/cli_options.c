@@ -62,8 +62,9 @@ static const row rows[] = {
     {"reference", 0, FLAG, FIELD(reference), CLI_VERIFY, NULL,
      "compare with the unoptimized program, tensor by tensor"},
     {"rtol", 0, NOT_NEGATIVE, FIELD(rtol), CLI_VERIFY, "R",
-     "relative tolerance (default 1e-3; 16-bit floats 1e-2, integers 0)"},
-    {"atol", 0, NOT_NEGATIVE, FIELD(atol), CLI_VERIFY, "A", "absolute tolerance (default 1e-5)"},
+     "relative tolerance (default 1e-3, with --reference 1e-4; 16-bit floats 1e-2, integers 0)"},
+    {"atol", 0, NOT_NEGATIVE, FIELD(atol), CLI_VERIFY, "A",
+     "absolute tolerance (default 1e-5, with --reference 1e-6)"},
     {"seconds", 0, NOT_NEGATIVE, FIELD(seconds), CLI_BENCH, "S",
      "measure for S seconds (default 2)"},
     {"per-op", 0, FLAG, FIELD(per_op), CLI_BENCH, NULL, "time each operator"},
@@ -179,7 +180,7 @@ static void set_defaults(cli_options *opt)
     opt->threads = 1;
     opt->seconds = 2;
     opt->rtol = -1; // by type
-    opt->atol = 1e-5;
+    opt->atol = -1; // by what is compared
 }
 
 // Fills getopt's two forms of the command's options. The long options' `val` is 256 and the row.

@@ -42,8 +42,8 @@ typedef struct cli_options {
     double seconds;          /* --seconds */
     double mean[3];          /* --mean, of each channel */
     double scale[3];         /* --scale, of each channel */
-    double rtol;             /* --rtol */
-    double atol;             /* --atol */
+    double rtol;             /* --rtol, below 0: not given */
+    double atol;             /* --atol, below 0: not given */
     int compile_only;        /* -c */
     int run_only;            /* -r */
     int debug;               /* -d */

@@ -13,59 +13,88 @@
 
 typedef struct difference {
     double abs; // largest absolute difference
-    double rel; // largest difference relative to the expected value
+    double rel; // the same, as a part of the scale
     int index;  // of the first element outside the tolerance, -1: none
     double got, expected;
 } difference;
+
+/* How far a number may be from the expected one: atol + rtol * scale. */
+typedef struct tolerance {
+    double rtol; // below 0: integers must be the same
+    double atol;
+    double scale; // 0: the magnitude of each expected number
+} tolerance;
 
 static int is_floating(tl_dtype dtype)
 {
     return dtype == TL_DOUBLE || dtype == TL_FLOAT || dtype == TL_FLOAT16 || dtype == TL_BFLOAT16;
 }
 
-// What --rtol says, or else what the type can hold.
-static double relative_tolerance(const cli_options *opt, tl_dtype dtype)
+// Of a stored result: what --rtol says, or else what the type can hold.
+static tolerance stored_tolerance(const cli_options *opt, tl_dtype dtype)
 {
-    if (opt->rtol >= 0)
-        return opt->rtol;
-    return tl_size_of(dtype) == 2 ? 1e-2 : 1e-3;
+    const double rtol = !is_floating(dtype) || opt->rtol >= 0 ? opt->rtol
+                        : tl_size_of(dtype) == 2              ? 1e-2
+                                                              : 1e-3;
+    return (tolerance){.rtol = rtol, .atol = opt->atol >= 0 ? opt->atol : 1e-5};
+}
+
+static double largest_finite(const tl_tensor *t)
+{
+    double largest = 0;
+    for (int i = 0; i < t->len; i++) {
+        const double x = fabs(cli_element(t, i));
+        largest = isfinite(x) ? fmax(largest, x) : largest;
+    }
+    return largest;
+}
+
+// Of the reference program: rounding errors of sums are those of their largest terms, so the
+// largest number of the tensor is what they are compared with.
+static tolerance reference_tolerance(const cli_options *opt, const tl_tensor *expected)
+{
+    tolerance tol = stored_tolerance(opt, expected->dtype);
+    tol.scale = largest_finite(expected);
+    if (is_floating(expected->dtype) && opt->rtol < 0 && tl_size_of(expected->dtype) > 2)
+        tol.rtol = 1e-4;
+    if (opt->atol < 0)
+        tol.atol = 1e-6;
+    return tol;
 }
 
 // Equal infinities agree, NaN agrees with NaN.
-static int agree(double got, double expected, double rtol, double atol)
+static int agree(double got, double expected, const tolerance *tol)
 {
+    const double scale = tol->scale > 0 ? tol->scale : fabs(expected);
     if (isnan(expected) || isnan(got))
         return isnan(expected) && isnan(got);
-    return got == expected || fabs(got - expected) <= atol + rtol * fabs(expected);
+    return got == expected || fabs(got - expected) <= tol->atol + tol->rtol * scale;
 }
 
 // Integers agree when they are the same, unless a tolerance is asked for: doubles do not hold all.
 static int elements_agree(const tl_tensor *got, const tl_tensor *expected, int i,
-                          const cli_options *opt)
+                          const tolerance *tol)
 {
     const size_t size = tl_size_of(got->dtype), at = (size_t)i * size;
-    if (!is_floating(got->dtype) && opt->rtol < 0)
+    if (tol->rtol < 0)
         return !memcmp((const char *)got->data + at, (const char *)expected->data + at, size);
-    return agree(cli_element(got, i), cli_element(expected, i), relative_tolerance(opt, got->dtype),
-                 opt->atol);
+    return agree(cli_element(got, i), cli_element(expected, i), tol);
 }
 
-static void compare(const tl_tensor *got, const tl_tensor *expected, const cli_options *opt,
+static void compare(const tl_tensor *got, const tl_tensor *expected, const tolerance *tol,
                     difference *diff)
 {
     *diff = (difference){.index = -1};
     for (int i = 0; i < expected->len; i++) {
         const double g = cli_element(got, i), e = cli_element(expected, i);
-        const double d = fabs(g - e);
-        diff->abs = fmax(diff->abs, d);
-        if (e != 0)
-            diff->rel = fmax(diff->rel, d / fabs(e));
-        if (diff->index < 0 && !elements_agree(got, expected, i, opt)) {
+        diff->abs = fmax(diff->abs, fabs(g - e));
+        if (diff->index < 0 && !elements_agree(got, expected, i, tol)) {
             diff->index = i;
             diff->got = g;
             diff->expected = e;
         }
     }
+    diff->rel = tol->scale > 0 ? diff->abs / tol->scale : diff->abs;
 }
 
 /* Stored data sets */
@@ -117,11 +146,11 @@ static tl_tensor *read_stored(const char *file, const tl_tensor *like)
     return t;
 }
 
-static int fail_type(const char *dir, const char *name, const tl_tensor *got,
+static int fail_type(const char *where, const char *name, const tl_tensor *got,
                      const tl_tensor *expected)
 {
     char there[LN_MAX_SHAPE], wanted[LN_MAX_SHAPE];
-    printf("%s: DIFFERS: output '%s' is %s %s, expected %s %s\n", dir, name,
+    printf("%s: DIFFERS: output '%s' is %s %s, expected %s %s\n", where, name,
            tl_dtype_name(got->dtype), ln_sprint_shape(there, sizeof(there), got->ndim, got->dims),
            tl_dtype_name(expected->dtype),
            ln_sprint_shape(wanted, sizeof(wanted), expected->ndim, expected->dims));
@@ -133,10 +162,11 @@ static int fail_type(const char *dir, const char *name, const tl_tensor *got,
 static int compare_output(const cli_options *opt, const char *dir, const char *name,
                           const tl_tensor *got, const tl_tensor *expected, double *worst)
 {
+    const tolerance tol = stored_tolerance(opt, got->dtype);
     difference diff;
     if (got->dtype != expected->dtype || !tl_tensor_issameshape(got, expected))
         return fail_type(dir, name, got, expected);
-    compare(got, expected, opt, &diff);
+    compare(got, expected, &tol, &diff);
     *worst = fmax(*worst, diff.abs);
     if (diff.index < 0)
         return 0;
@@ -266,32 +296,49 @@ static int report_difference(const ln_op *op, const char *tensor, const differen
     return CLI_FAILED;
 }
 
-// Compares every tensor that both programs have, in the order in which the optimized one makes
-// them.
-static int compare_programs(ln_context *ctx, ln_context *reference, const cli_options *opt)
+/* Two programs that are compared. */
+typedef struct programs {
+    ln_context *ctx, *reference;
+    const cli_options *opt;
+    int n;        // tensors that were compared
+    double worst; // the largest difference, as a part of its tensor's largest number
+} programs;
+
+// A tensor that only one of the programs has, or in another form, is left out, but for outputs.
+static int compare_tensor(programs *p, const ln_op *op, const char *name)
 {
-    int n = 0;
-    double worst = 0;
+    const tl_tensor *got = ln_tensor_table_find(p->ctx->tensor_table, name)->tensor;
+    const ln_tensor_entry *te = ln_tensor_table_find(p->reference->tensor_table, name);
+    if (!te)
+        return 0;
+    if (got->dtype != te->tensor->dtype || !tl_tensor_issameshape(got, te->tensor)) {
+        const int is_output = ln_context_is_output(p->ctx, name);
+        return is_output ? fail_type(p->ctx->source, name, got, te->tensor) : 0;
+    }
+    const tolerance tol = reference_tolerance(p->opt, te->tensor);
+    difference diff;
+    compare(got, te->tensor, &tol, &diff);
+    p->worst = fmax(p->worst, diff.rel);
+    p->n++;
+    return diff.index >= 0 ? report_difference(op, name, &diff) : 0;
+}
+
+// In the order in which the optimized program makes its tensors.
+static int compare_programs(programs *p)
+{
     const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
+    LN_LIST_FOREACH(op, p->ctx->ops)
     {
         const ln_tensor_list_entry *tle;
         LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
         {
-            const ln_tensor_entry *got = ln_tensor_table_find(ctx->tensor_table, tle->name);
-            const ln_tensor_entry *expected =
-                ln_tensor_table_find(reference->tensor_table, tle->name);
-            difference diff;
-            if (!expected || !tl_tensor_issameshape(got->tensor, expected->tensor))
-                continue;
-            compare(got->tensor, expected->tensor, opt, &diff);
-            if (diff.index >= 0)
-                return report_difference(op, tle->name, &diff);
-            worst = fmax(worst, diff.abs);
-            n++;
+            if (compare_tensor(p, op, tle->name))
+                return CLI_FAILED;
         }
     }
-    printf("agrees with the reference program (%d tensors, largest difference %.3g)\n", n, worst);
+    printf("agrees with the reference program (%d tensors, largest difference %.3g of the largest "
+           "element)\n",
+           p->n, p->worst);
     return CLI_OK;
 }
 
@@ -299,7 +346,8 @@ static int verify_reference(const cli_options *opt)
 {
     ln_context *ctx = open_kept(opt, 0);
     ln_context *reference = ctx ? open_kept(opt, 1) : NULL;
-    const int status = reference ? compare_programs(ctx, reference, opt) : CLI_FAILED;
+    programs p = {.ctx = ctx, .reference = reference, .opt = opt};
+    const int status = reference ? compare_programs(&p) : CLI_FAILED;
     ln_context_free(ctx);
     ln_context_free(reference);
     return status;
