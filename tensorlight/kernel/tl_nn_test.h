@@ -123,6 +123,12 @@ static inline void nn_check_values(const tl_tensor *t, const double *expected)
                                                   : 0);
 }
 
+/** Whether this CPU has kernels of that level. */
+static inline int nn_has(tl_isa isa)
+{
+    return isa <= tl_isa_best() && (isa != TL_ISA_AVX512 || tl_isa_best() == TL_ISA_AVX512);
+}
+
 /** Computes into `dst` with `exec`. */
 typedef void nn_run(const tl_exec *exec, tl_tensor *dst, void *arg);
 

@@ -10,6 +10,7 @@
 #ifndef TL_LINALG_H
 #define TL_LINALG_H
 
+#include "tensorlight/tl_nn.h"
 #include "tensorlight/tl_tensor.h"
 
 TL_BEGIN_DECLS
@@ -40,6 +41,27 @@ TL_API tl_tensor *tl_tensor_matmul(const tl_tensor *src1, const tl_tensor *src2,
                                    const tl_matmul_param *param);
 TL_API int tl_exec_matmul(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
                           const tl_tensor *bias, tl_tensor *dst, const tl_matmul_param *param);
+
+/* ---- matrices that are packed once and multiplied often: TL_FLOAT ---- */
+
+/** Columns of a panel of a packed matrix. */
+enum { TL_MATMUL_PANEL = 32 };
+
+/** The panels of a matrix of `n` columns. */
+TL_API int tl_matmul_panels(int n);
+
+/** src [k, n], or with `trans` [n, k] -> dst [tl_matmul_panels(n), k, TL_MATMUL_PANEL]: the columns
+ *  of a panel side by side, those beyond the last 0. */
+TL_API int tl_exec_matmul_pack(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
+                               int trans);
+
+/** act(alpha * src1 [.., m, k] x src2 + beta * bias + add) -> dst [.., m, n], src2 as
+ *  tl_exec_matmul_pack packs a matrix [k, n]; param->trans2 is not looked at. bias (or NULL) is
+ *  broadcast to dst, add (or NULL) has its shape and is not dst. The sums are those of
+ *  tl_exec_matmul, where that has more than 8 rows and more than one column, to the bit. */
+TL_API int tl_exec_matmul_packed(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
+                                 const tl_tensor *bias, const tl_tensor *add, tl_tensor *dst,
+                                 const tl_matmul_param *param, tl_activation act);
 
 /** (src1 - zero1) [.., m, k] x (src2 - zero2) [.., k, n] -> TL_INT32 [.., m, n]. The sources are
  *  TL_INT8 or TL_UINT8, each with a zero point of its dtype, or NULL: 0; zero1 broadcasts to

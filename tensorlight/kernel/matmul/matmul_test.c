@@ -108,6 +108,162 @@ START_TEST(every_size_type_and_transposition_agrees_with_loops)
 }
 END_TEST
 
+/* ---- every instruction set ---- */
+
+static void run_matmul(const tl_exec *exec, tl_tensor *dst, void *arg)
+{
+    const product *const p = arg;
+    tl_exec_matmul(exec, p->src1, p->src2, p->bias, dst, &p->param);
+}
+
+/** The bias of a product: none, a number, for each column, for each row, for each element. */
+static tl_tensor *bias_of_kind(nn_room *room, int kind, int m, int n)
+{
+    const int dims[][2] = {{1, 1}, {1, n}, {m, 1}, {m, n}};
+    return kind == 0 ? NULL : nn_random(room, TL_FLOAT, 2, dims[kind - 1], -1, 1);
+}
+
+static void check_floats(tl_isa isa, int m, int n, int k, int variant)
+{
+    const int trans1 = variant % 2, trans2 = variant / 2 % 2;
+    nn_room room = {.seed = (uint64_t)(m * n + k)};
+    product p = {.param = {trans1, trans2, variant % 3 ? 1 : -0.5, variant % 3 == 1 ? 1 : 3}};
+    p.src1 = nn_random(&room, TL_FLOAT, 2, (int[]){trans1 ? k : m, trans1 ? m : k}, -1, 1);
+    p.src2 = nn_random(&room, TL_FLOAT, 2, (int[]){trans2 ? n : k, trans2 ? k : n}, -1, 1);
+    p.bias = bias_of_kind(&room, variant % 5, m, n);
+    tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 2, (int[]){m, n});
+    const tl_exec exec = {.isa = isa};
+    tl_exec_matmul(&exec, p.src1, p.src2, p.bias, dst, &p.param);
+    check_product(&p, dst);
+    nn_close(&room);
+}
+
+START_TEST(every_tail_agrees_at_every_instruction_set)
+{
+    static const int ms[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 29, 57};
+    static const int ns[] = {1, 2, 8, 9, 15, 16, 17, 31, 32, 33, 48, 49, 97};
+    static const int ks[] = {1, 3, 4, 7, 8, 15, 16, 17, 33, 65};
+    for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
+        for (size_t i = 0, variant = 0; nn_has((tl_isa)isa) && i < NN_LEN(ms); i++)
+            for (size_t j = 0; j < NN_LEN(ns); j++, variant += 7) // all variants in turn
+                check_floats((tl_isa)isa, ms[i], ns[j], ks[(i + 3 * j) % NN_LEN(ks)],
+                             (int)(variant % 60));
+}
+END_TEST
+
+START_TEST(long_sums_and_wide_results_agree)
+{
+    // Parts of the sum, several blocks of columns, sums that few rows make at once.
+    static const int shapes[][3] = {{17, 40, 385}, {9, 33, 800}, {15, 200, 390}, {1, 5000, 5},
+                                    {1, 9, 3000},  {7, 700, 34}, {8, 70, 600},   {200, 1, 70},
+                                    {113, 31, 0},  {2, 3, 0}};
+    for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
+        for (size_t i = 0; nn_has((tl_isa)isa) && i < NN_LEN(shapes); i++)
+            for (int variant = 0; variant < 4; variant++)
+                check_floats((tl_isa)isa, shapes[i][0], shapes[i][1], shapes[i][2],
+                             variant + 4 * (int)i);
+}
+END_TEST
+
+/* ---- packed matrices ---- */
+
+typedef struct packed_product {
+    const tl_tensor *src1, *packed, *bias, *add;
+    tl_matmul_param param;
+    tl_activation act;
+} packed_product;
+
+static void run_packed(const tl_exec *exec, tl_tensor *dst, void *arg)
+{
+    const packed_product *const p = arg;
+    tl_exec_matmul_packed(exec, p->src1, p->packed, p->bias, p->add, dst, &p->param, p->act);
+}
+
+/** The packed product is that of the same level, then the sum and the activation. */
+static void check_packed(tl_isa isa, const int *mnk, int variant)
+{
+    const int m = mnk[0], n = mnk[1], k = mnk[2], trans1 = variant / 2 % 2, trans2 = variant % 2;
+    const int dims[] = {2, m, n};
+    static const tl_activation acts[] = {
+        {TL_ACT_NONE}, {TL_ACT_RELU}, {TL_ACT_LRELU, 0.25f}, {TL_ACT_CLIP, -0.5f, 1.5f}};
+    nn_room room = {.seed = (uint64_t)variant};
+    const tl_exec exec = {.isa = isa}, plain = {.isa = TL_ISA_C};
+    packed_product p = {.param = {trans1, trans2, variant % 3 ? 1 : 0.5, 2},
+                        .act = acts[variant % 4]};
+    p.src1 = nn_random(&room, TL_FLOAT, 3, (int[]){2, trans1 ? k : m, trans1 ? m : k}, -1, 1);
+    tl_tensor *const src2 =
+        nn_random(&room, TL_FLOAT, 2, (int[]){trans2 ? n : k, trans2 ? k : n}, -1, 1);
+    p.bias = bias_of_kind(&room, variant % 5, m, n);
+    p.add = variant % 4 ? nn_random(&room, TL_FLOAT, 3, dims, -1, 1) : NULL;
+    tl_tensor *const packed =
+        nn_blank(&room, TL_FLOAT, 3, (int[]){tl_matmul_panels(n), k, TL_MATMUL_PANEL});
+    tl_exec_matmul_pack(&exec, src2, packed, trans2);
+    p.packed = packed;
+    tl_tensor *const want = nn_blank(&room, TL_FLOAT, 3, dims);
+    tl_tensor *const got = nn_blank(&room, TL_FLOAT, 3, dims);
+    tl_exec_matmul(&plain, p.src1, src2, p.bias, want, &p.param);
+    if (p.add)
+        tl_exec_elew(&plain, want, p.add, want, TL_SUM);
+    tl_exec_act(&plain, want, want, p.act);
+    run_packed(&exec, got, &p);
+    for (size_t i = 0; i < (size_t)want->len; i++) // both sum at most k + 3 terms of at most 2
+        nn_check_near(got, i, nn_at(want, i), 2 * nn_tolerance(TL_FLOAT, k + 3, k + 3, 2));
+    if (isa == tl_isa_best())
+        nn_check_threads(run_packed, got, &p);
+    nn_close(&room);
+}
+
+START_TEST(packed_matrices_agree_at_every_instruction_set)
+{
+    static const int shapes[][3] = {{1, 1, 1},   {1, 40, 33},   {9, 64, 17},   {13, 100, 400},
+                                    {15, 31, 5}, {29, 33, 385}, {113, 96, 64}, {6, 300, 0}};
+    for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
+        for (size_t i = 0; nn_has((tl_isa)isa) && i < NN_LEN(shapes); i++)
+            for (int variant = 0; variant < 4; variant++)
+                check_packed((tl_isa)isa, shapes[i], variant + 4 * (int)i);
+}
+END_TEST
+
+START_TEST(small_matrices_of_a_batch_agree)
+{
+    for (int variant = 0; variant < 4; variant++) {
+        const int t1 = variant % 2, t2 = variant / 2;
+        nn_room room = {.seed = 3};
+        product p = {.param = {t1, t2, 0.125, 1}};
+        p.src1 = nn_random(&room, TL_FLOAT, 4, (int[]){2, 3, t1 ? 7 : 50, t1 ? 50 : 7}, -1, 1);
+        p.src2 = nn_random(&room, TL_FLOAT, 3, (int[]){3, t2 ? 37 : 7, t2 ? 7 : 37}, -1, 1);
+        p.bias = nn_random(&room, TL_FLOAT, 4, (int[]){2, 1, 50, 37}, -1, 1);
+        tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 4, (int[]){2, 3, 50, 37});
+        ck_assert_ptr_eq(tl_tensor_matmul(p.src1, p.src2, p.bias, dst, &p.param), dst);
+        check_product(&p, dst);
+        nn_check_threads(run_matmul, dst, &p);
+        nn_close(&room);
+    }
+}
+END_TEST
+
+START_TEST(what_is_not_finite_stays_where_it_is)
+{
+    for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
+        for (int m = 1; nn_has((tl_isa)isa) && m < 20; m += 9) {
+            nn_room room = {.seed = 4};
+            tl_tensor *const a = nn_random(&room, TL_FLOAT, 2, (int[]){m, 21}, 1, 2);
+            tl_tensor *const b = nn_random(&room, TL_FLOAT, 2, (int[]){21, 35}, 1, 2);
+            tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 2, (int[]){m, 35});
+            const tl_exec exec = {.isa = (tl_isa)isa};
+            ((float *)b->data)[20 * 35 + 34] = NAN;
+            ((float *)b->data)[3 * 35 + 1] = -INFINITY;
+            tl_exec_matmul(&exec, a, b, NULL, dst, &(tl_matmul_param){.alpha = 1});
+            for (int i = 0; i < dst->len; i++) {
+                const double y = nn_at(dst, (size_t)i);
+                ck_assert_int_eq(isnan(y), i % 35 == 34);
+                ck_assert_int_eq(isinf(y) && y < 0, i % 35 == 1);
+            }
+            nn_close(&room);
+        }
+}
+END_TEST
+
 START_TEST(batches_broadcast)
 {
     static const struct {
@@ -186,20 +342,25 @@ START_TEST(zero_points_of_rows_and_columns_are_subtracted)
 }
 END_TEST
 
-static void run_matmul(const tl_exec *exec, tl_tensor *dst, void *arg)
-{
-    const product *const p = arg;
-    tl_exec_matmul(exec, p->src1, p->src2, p->bias, dst, &p->param);
-}
-
 START_TEST(threads_do_not_change_the_result)
 {
-    nn_room room = {.seed = 52};
-    product p = {.param = {.alpha = 1}};
-    p.src1 = nn_random(&room, TL_FLOAT, 3, (int[]){3, 150, 300}, -1, 1);
-    p.src2 = nn_random(&room, TL_FLOAT, 3, (int[]){3, 300, 290}, -1, 1);
-    nn_check_threads(run_matmul, nn_blank(&room, TL_FLOAT, 3, (int[]){3, 150, 290}), &p);
-    nn_close(&room);
+    static const int shapes[][4] = {{3, 150, 300, 290},
+                                    {1, 400, 20, 33},
+                                    {1, 3, 700, 500},
+                                    {1, 900, 800, 1},
+                                    {1, 20, 900, 900}};
+    for (size_t i = 0; i < NN_LEN(shapes); i++)
+        for (int trans2 = 0; trans2 < 2; trans2++) {
+            const int *const s = shapes[i];
+            nn_room room = {.seed = 52};
+            product p = {.param = {.alpha = 1, .trans2 = trans2}};
+            p.src1 = nn_random(&room, TL_FLOAT, 3, (int[]){s[0], s[1], s[2]}, -1, 1);
+            p.src2 = nn_random(&room, TL_FLOAT, 3,
+                               (int[]){s[0], s[trans2 ? 3 : 2], s[trans2 ? 2 : 3]}, -1, 1);
+            nn_check_threads(run_matmul, nn_blank(&room, TL_FLOAT, 3, (int[]){s[0], s[1], s[3]}),
+                             &p);
+            nn_close(&room);
+        }
 }
 END_TEST
 
@@ -232,6 +393,8 @@ START_TEST(what_does_not_fit_is_refused)
 END_TEST
 
 LN_TEST_MAIN("matmul", a_small_product_by_hand, every_size_type_and_transposition_agrees_with_loops,
-             batches_broadcast, integers_wrap, nothing_sums_to_the_bias,
-             zero_points_of_rows_and_columns_are_subtracted, threads_do_not_change_the_result,
-             what_does_not_fit_is_refused)
+             every_tail_agrees_at_every_instruction_set, long_sums_and_wide_results_agree,
+             packed_matrices_agree_at_every_instruction_set, small_matrices_of_a_batch_agree,
+             what_is_not_finite_stays_where_it_is, batches_broadcast, integers_wrap,
+             nothing_sums_to_the_bias, zero_points_of_rows_and_columns_are_subtracted,
+             threads_do_not_change_the_result, what_does_not_fit_is_refused)

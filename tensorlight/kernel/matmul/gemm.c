@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// The matrix product of floats: how the work is divided, and who computes it.
+
+#include "kernel/matmul/gemm.h"
+
+#include <math.h>
+
+#include "kernel/act/act.h"
+
+#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
+static tl_gemm_block_func *const block_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
+#include "kernel/matmul/gemm.def"
+};
+static tl_gemm_pack_func *const pack_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
+#include "kernel/matmul/gemm_pack.def"
+};
+static tl_gemm_few_func *const few_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
+#include "kernel/matmul/gemm_few.def"
+};
+#undef TL_KERNEL
+TL_KERNEL_PICK(pick_block, tl_gemm_block_func, block_table)
+TL_KERNEL_PICK(pick_pack, tl_gemm_pack_func, pack_table)
+TL_KERNEL_PICK(pick_few, tl_gemm_few_func, few_table)
+
+/** A product, divided into units: some rows by some columns of a matrix of the batch. */
+typedef struct job {
+    tl_matmul_plan plan;
+    tl_gemm gemm;        /* what all matrices have in common */
+    const float *packed; /* or NULL */
+    tl_gemm_block_func *block;
+    tl_gemm_pack_func *pack;
+    tl_gemm_few_func *few; /* instead of these, or NULL */
+    size_t part_len;
+    size_t rows, row_units; /* of a unit; of a matrix */
+    size_t cols, col_units;
+} job;
+
+static size_t divide_up(size_t a, size_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static size_t round_up(size_t a, size_t b)
+{
+    return divide_up(a, b) * b;
+}
+
+/** The parts of a sum of `k` terms have this length, the last one what is left. */
+static size_t part_len(size_t k)
+{
+    return k == 0 ? 1 : round_up(divide_up(k, divide_up(k, TL_GEMM_LEN)), 16);
+}
+
+/* ---- dividing the work ---- */
+
+/** A product with a vector: the matrix takes the place of src2, which few rows read once. */
+static void swap_if_vector(tl_matmul_plan *p)
+{
+    if (p->n != 1 || p->m == 1)
+        return;
+    tl_matrices *const each[] = {&p->src1, &p->src2, &p->bias, &p->add, &p->dst};
+    for (int i = 0; i < 5; i++) {
+        const size_t row = each[i]->row;
+        each[i]->row = each[i]->col;
+        each[i]->col = row;
+    }
+    const tl_matrices src1 = p->src1;
+    p->src1 = p->src2;
+    p->src2 = src1;
+    p->n = p->m;
+    p->m = 1;
+}
+
+/** Whether few rows are read as they are; the rows of src1 too, where the columns of src2 are. */
+static int is_few(const tl_matmul_plan *p)
+{
+    return p->m <= TL_GEMM_FEW && (p->src2.col == 1 || p->src1.col == 1 || p->k <= 1);
+}
+
+enum {
+    LEAST_WORK = 100000,  /* multiply-accumulates that are worth a unit */
+    UNITS_PER_THREAD = 3, /* so that one that is late does not keep the others waiting */
+    LEAST_ROWS = 56,      /* of a unit: few enough to share, enough to pay for packing */
+};
+
+/** Decides what a unit is. The result does not depend on it. */
+static void divide(job *j, int threads)
+{
+    const tl_matmul_plan *const p = &j->plan;
+    const size_t count = tl_matmul_count(p);
+    const double work = (double)p->m * p->n * p->k * count;
+    const double most = work / LEAST_WORK < 1 ? 1 : work / LEAST_WORK;
+    const size_t wanted =
+        threads == 1 ? 1 : tl_smaller_size((size_t)fmin(most, 1e6), threads * UNITS_PER_THREAD);
+    j->rows = p->m;
+    j->cols = j->few ? TL_GEMM_FEW_FLOATS / p->m : TL_GEMM_FLOATS / j->part_len;
+    j->cols =
+        tl_smaller_size(j->cols / TL_GEMM_PANEL * TL_GEMM_PANEL, round_up(p->n, TL_GEMM_PANEL));
+    const size_t missing = divide_up(wanted, count * divide_up(p->n, j->cols));
+    if (!j->few && p->m >= 2 * LEAST_ROWS)
+        j->rows = divide_up(p->m, tl_smaller_size(missing, p->m / LEAST_ROWS));
+    else if (missing > 1)
+        j->cols = round_up(divide_up(p->n, missing * divide_up(p->n, j->cols)), TL_GEMM_PANEL);
+    j->row_units = divide_up(p->m, j->rows);
+    j->col_units = divide_up(p->n, j->cols);
+}
+
+/* ---- packing all of src2 ---- */
+
+typedef struct pack_job {
+    tl_gemm_pack_func *pack;
+    const tl_gemm_matrix *src;
+    size_t k, n;
+    float *panels;
+} pack_job;
+
+/** Panels that are filled at once: rows are read in long pieces, and not too many places written.
+ */
+enum { PANELS_AT_ONCE = 8 };
+
+static void pack_units(void *arg, size_t begin, size_t end)
+{
+    const pack_job *const j = arg;
+    for (size_t u = begin; u < end; u++) {
+        const size_t col = u * PANELS_AT_ONCE * TL_GEMM_PANEL;
+        const tl_gemm_matrix src = {j->src->data + col * j->src->col, j->src->row, j->src->col};
+        j->pack(&src, j->k, tl_smaller_size(PANELS_AT_ONCE * TL_GEMM_PANEL, j->n - col),
+                j->panels + col * j->k);
+    }
+}
+
+void tl_gemm_pack(const tl_exec *exec, const tl_gemm_matrix *src, size_t k, size_t n, float *panels)
+{
+    pack_job j = {pick_pack(exec, TL_FLOAT), src, k, n, panels};
+    tl_parallel(exec, divide_up(n, PANELS_AT_ONCE * TL_GEMM_PANEL),
+                LEAST_WORK / (PANELS_AT_ONCE * TL_GEMM_PANEL * (k + 1)) + 1, pack_units, &j);
+}
+
+/* ---- computing ---- */
+
+static tl_gemm_matrix matrix_of(const tl_matmul_plan *p, const tl_matrices *x, size_t index)
+{
+    return (tl_gemm_matrix){(const float *)tl_matmul_element(p, x, index, 0, 0), x->row, x->col};
+}
+
+/** Matrix `index` of the batch. */
+static tl_gemm gemm_of(const job *j, size_t index)
+{
+    const tl_matmul_plan *const p = &j->plan;
+    tl_gemm g = j->gemm;
+    g.src1 = matrix_of(p, &p->src1, index);
+    g.src2 = matrix_of(p, &p->src2, index);
+    g.bias = matrix_of(p, &p->bias, index);
+    g.add = matrix_of(p, &p->add, index);
+    g.dst = (float *)tl_matmul_element(p, &p->dst, index, 0, 0);
+    g.dst_row = p->dst.row;
+    return g;
+}
+
+/** A unit of whole sums, part by part; those after the first add to what is in dst. */
+static void run_blocks(const job *j, const tl_gemm *g, tl_gemm_part *part)
+{
+    _Alignas(64) float panels[TL_GEMM_FLOATS];
+    for (size_t begin = 0; begin == 0 || begin < g->k; begin += part->len) {
+        part->begin = begin;
+        part->len = tl_smaller_size(j->part_len, g->k - begin);
+        if (j->packed) {
+            part->panel_step = g->k * TL_GEMM_PANEL;
+            part->panels =
+                j->packed + part->col / TL_GEMM_PANEL * part->panel_step + begin * TL_GEMM_PANEL;
+        } else {
+            const tl_gemm_matrix src2 = {g->src2.data + begin * g->src2.row +
+                                             part->col * g->src2.col,
+                                         g->src2.row, g->src2.col};
+            part->panel_step = part->len * TL_GEMM_PANEL;
+            part->panels = panels;
+            j->pack(&src2, part->len, part->cols, panels);
+        }
+        j->block(g, part);
+        if (g->k == 0)
+            return;
+    }
+}
+
+static void run_units(void *arg, size_t begin, size_t end)
+{
+    const job *const j = arg;
+    for (size_t u = begin; u < end; u++) {
+        const size_t units = u / j->row_units;
+        const tl_gemm g = gemm_of(j, units / j->col_units);
+        tl_gemm_part part = {.row = u % j->row_units * j->rows,
+                             .col = units % j->col_units * j->cols};
+        part.rows = tl_smaller_size(j->rows, g.m - part.row);
+        part.cols = tl_smaller_size(j->cols, g.n - part.col);
+        if (j->few)
+            j->few(&g, part.col, part.cols);
+        else
+            run_blocks(j, &g, &part);
+    }
+}
+
+void tl_gemm_run(const tl_exec *exec, const tl_matmul_plan *plan, const float *packed,
+                 tl_activation act)
+{
+    job j = {.plan = *plan, .packed = packed};
+    tl_matmul_plan *const p = &j.plan;
+    if (!packed)
+        swap_if_vector(p);
+    j.gemm = (tl_gemm){.m = p->m,
+                       .n = p->n,
+                       .k = p->k,
+                       .alpha = (float)p->alpha,
+                       .beta = (float)p->beta,
+                       .act = act};
+    tl_act_bounds(act, &j.gemm.low, &j.gemm.high);
+    j.block = pick_block(exec, TL_FLOAT);
+    j.pack = pick_pack(exec, TL_FLOAT);
+    j.few = !packed && is_few(p) ? pick_few(exec, TL_FLOAT) : NULL;
+    j.part_len = part_len(p->k);
+    divide(&j, tl_pool_size(exec ? exec->pool : NULL));
+    const double unit_work = (double)j.rows * j.cols * p->k;
+    tl_parallel(exec, tl_matmul_count(p) * j.row_units * j.col_units,
+                unit_work < LEAST_WORK ? (size_t)(LEAST_WORK / (unit_work + 1)) + 1 : 1, run_units,
+                &j);
+}
