@@ -114,6 +114,20 @@ static const bench_shape layernorm_shapes[] = {
 };
 static const bench_work *const layernorm_works[] = {&bench_layernorm, NULL};
 
+/* ---- attention: [1, queries, heads, length], with as many keys ---- */
+
+#define ATTENTION(rows, heads, len)                                                     \
+    {                                                                                   \
+        .name = "attention " #rows "x" #heads "x" #len, .dims = { 1, rows, heads, len } \
+    }
+static const bench_shape attention_shapes[] = {
+    ATTENTION(197, 3, 64),
+    ATTENTION(128, 12, 32),
+    ATTENTION(512, 12, 64),
+    {.name = NULL},
+};
+static const bench_work *const attention_works[] = {&bench_attention, NULL};
+
 /* ---- element by element ---- */
 
 #define UNARY(func_, len, ...)                                                        \
@@ -166,6 +180,7 @@ const bench_group bench_groups[] = {
     {avgpool_works, avgpool_shapes, BENCH_DNNL_AVGPOOL},
     {softmax_works, softmax_shapes, BENCH_DNNL_SOFTMAX},
     {layernorm_works, layernorm_shapes, BENCH_DNNL_LAYERNORM},
+    {attention_works, attention_shapes, BENCH_DNNL_NONE},
     {unary_works, unary_shapes, BENCH_DNNL_UNARY},
     {add_works, add_shapes, BENCH_DNNL_ADD},
     {transpose_works, transpose_shapes, BENCH_DNNL_TRANSPOSE},

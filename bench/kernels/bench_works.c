@@ -283,6 +283,35 @@ static int run_layernorm(const tl_exec *exec, bench_job *job)
 
 const bench_work bench_layernorm = {"layernorm", prepare_layernorm, run_layernorm, NULL};
 
+/* ---- attention ---- */
+
+/** With as many queries as keys, as products of matrices give them. */
+static const tl_attention_param attention_param = {2, 2, 2, 2, 0.125, 0};
+
+/** Tensors [1, rows, heads, length]; the keys are the weight, the values the bias. */
+static int prepare_attention(bench_job *job)
+{
+    const int *const d = job->shape.dims;
+    job->src = bench_random(job, 4, d, -1, 1);
+    job->weight = bench_random(job, 4, d, -1, 1);
+    job->bias = bench_random(job, 4, d, -1, 1);
+    job->dst = bench_blank(job, 4, d);
+    job->flops = 4.0 * d[1] * d[1] * d[2] * d[3];
+    const int status = is_prepared(job, 4);
+    if (status == 0)
+        job->scratch_size =
+            tl_attention_scratch(job->src, job->weight, job->bias, &attention_param, job->threads);
+    return status;
+}
+
+static int run_attention(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_attention(exec, job->src, job->weight, job->bias, NULL, job->dst,
+                             &attention_param);
+}
+
+const bench_work bench_attention = {"attention", prepare_attention, run_attention, NULL};
+
 /* ---- element by element ---- */
 
 static int prepare_unary(bench_job *job)
