@@ -98,11 +98,9 @@ TL_API int tl_exec_blocked_pick(const tl_exec *exec, int n_srcs, const tl_tensor
  * (direct: 2e-6). An infinity or a NaN in src makes NaN of all results of the tiles that see it,
  * and magnitudes above 1e35 may overflow. Source: Lavin and Gray, 2016, arXiv:1509.09308. */
 
-/** The m that computes a convolution of `channels` channels fastest, or 0; src, dst (whose data may
- *  be NULL) and `param` as of tl_exec_blocked_conv2d. Decided from the shapes by a model of the
- *  costs. */
-TL_API int tl_blocked_conv2d_best(const tl_tensor *src, const tl_tensor *dst,
-                                  const tl_conv2d_param *param, int channels);
+/** The m that computes the convolution of an image in blocks fastest, or 0; src and dst are
+ *  [N, C, H, W]. Decided from the shapes by a model of the costs. */
+TL_API int tl_blocked_conv2d_best(const int src[4], const int dst[4], const tl_conv2d_param *param);
 
 /** Floats of a block of output channels of transformed weights: (m + 2)^2 / 9 of the plain ones. */
 TL_API size_t tl_blocked_winograd_packed(int channels, int m);

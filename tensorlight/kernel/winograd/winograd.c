@@ -395,32 +395,30 @@ enum {
 /** Of the transforms of a patch, or of a tile, of a block: near the number of instructions. */
 static const int transform_costs[] = {[2] = 100, [4] = 280, [6] = 600};
 
-static double cost_direct(const tl_tensor *dst, int channels)
+static double cost_direct(const int src[4], const int dst[4])
 {
-    const double pixels = (double)dst->dims[0] * dst->dims[2] * dst->dims[3];
-    return 9.0 * channels * dst->dims[1] * (pixels + WEIGHT_COST);
+    const double pixels = (double)dst[0] * dst[2] * dst[3];
+    return 9.0 * src[1] * tl_blocks(dst[1]) * (pixels + WEIGHT_COST);
 }
 
-static double cost_winograd(const tl_tensor *src, const tl_tensor *dst, int channels, int m)
+static double cost_winograd(const int src[4], const int dst[4], int m)
 {
-    const double tiles =
-        (double)dst->dims[0] * divide_up(dst->dims[2], m) * divide_up(dst->dims[3], m);
-    return (double)n_points(m) * channels * dst->dims[1] * (tiles + WEIGHT_COST) +
-           tiles * transform_costs[m] * (src->dims[1] + dst->dims[1]);
+    const double tiles = (double)dst[0] * divide_up(dst[2], m) * divide_up(dst[3], m);
+    return (double)n_points(m) * src[1] * tl_blocks(dst[1]) * (tiles + WEIGHT_COST) +
+           tiles * transform_costs[m] * (tl_blocks(src[1]) + tl_blocks(dst[1]));
 }
 
-int tl_blocked_conv2d_best(const tl_tensor *src, const tl_tensor *dst, const tl_conv2d_param *param,
-                           int channels)
+int tl_blocked_conv2d_best(const int src[4], const int dst[4], const tl_conv2d_param *param)
 {
     static const int one[2] = {1, 1}, three[2] = {3, 3};
-    if (src->ndim != 5 || param->group != 1 || memcmp(param->size, three, sizeof(three)) != 0 ||
+    if (param->group != 1 || memcmp(param->size, three, sizeof(three)) != 0 ||
         memcmp(param->stride, one, sizeof(one)) != 0 ||
         memcmp(param->dilation, one, sizeof(one)) != 0)
         return 0;
     int best = 0;
-    double least = cost_direct(dst, channels);
+    double least = cost_direct(src, dst);
     for (int m = 2; m <= 6; m += 2) {
-        const double cost = cost_winograd(src, dst, channels, m);
+        const double cost = cost_winograd(src, dst, m);
         if (cost < least * (m == 6 ? 1 - CAREFUL_PERCENT / 100.0 : 1)) {
             least = cost;
             best = m;

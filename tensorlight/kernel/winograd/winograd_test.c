@@ -175,14 +175,7 @@ END_TEST
 /** The choice for a square image. */
 static int best(int ic, int n, int oc, const tl_conv2d_param *param)
 {
-    tl_tensor *const src =
-        tl_tensor_create(NULL, 5, (int[]){1, tl_blocks(ic), n, n, TL_BLOCK}, TL_FLOAT);
-    tl_tensor *const dst =
-        tl_tensor_create(NULL, 5, (int[]){1, tl_blocks(oc), n, n, TL_BLOCK}, TL_FLOAT);
-    const int m = tl_blocked_conv2d_best(src, dst, param, ic);
-    tl_tensor_free(src);
-    tl_tensor_free(dst);
-    return m;
+    return tl_blocked_conv2d_best((int[]){1, ic, n, n}, (int[]){1, oc, n, n}, param);
 }
 
 START_TEST(the_choice_weighs_multiplications_transforms_and_weights)
