@@ -1,0 +1,230 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: transformers.py LIGHTNET. What transformers are made of, as exporters write it: what it becomes, and its results
+against numpy."""
+import json
+import os
+import sys
+import tempfile
+
+try:
+    import numpy as np
+except ImportError:
+    print("1..0 # SKIP numpy is missing")
+    sys.exit(0)
+
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
+from onnx_case import call, faults_of, write
+from onnx_writer import graph, model, node, tensor, value
+from tap import Tap
+
+RNG = np.random.default_rng(20240611)
+BATCH, STEPS, HEADS, GROUPS, SIZE = 2, 7, 4, 2, 8
+WIDTH = HEADS * SIZE
+EPSILON = 1e-5
+
+
+class Network:
+    """A model in the making: nodes one after the other, constants as they come."""
+
+    def __init__(self):
+        self.nodes, self.constants, self.inputs = [], [], {}
+
+    def input(self, name, *shape):
+        self.inputs[name] = RNG.standard_normal(shape).astype(np.float32)
+        return name
+
+    def constant(self, array):
+        array = np.asarray(array)
+        kind = "int64" if array.dtype == np.int64 else "float"
+        name = f"c{len(self.constants)}"
+        self.constants.append(tensor(name, kind, array.shape, array.ravel().tolist()))
+        return name
+
+    def op(self, op_type, *inputs, outputs=1, **attributes):
+        """Inputs that are no names are constants."""
+        names = [f"t{len(self.nodes)}_{k}" for k in range(outputs)]
+        read = [x if isinstance(x, str) else self.constant(np.asarray(x)) for x in inputs]
+        self.nodes.append(node(op_type, read, names, **attributes))
+        return names[0] if outputs == 1 else names
+
+    def reshape(self, x, *dims):
+        return self.op("Reshape", x, np.array(dims, np.int64))
+
+    def model(self, result):
+        whole = graph(self.nodes, [value(name, "float", a.shape) for name, a in self.inputs.items()],
+                      [value(result, "float")], self.constants)
+        return model(whole, opset=13)
+
+
+# ---- the expected, in double ----
+
+def softmax(x):
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+def attention(q, k, v, mask=0):
+    """Heads second."""
+    return softmax(q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1]) + mask) @ v
+
+
+def heads_of(x, heads=HEADS):
+    return x.reshape(*x.shape[:2], heads, -1).transpose(0, 2, 1, 3)
+
+
+def joined(x):
+    x = x.transpose(0, 2, 1, 3)
+    return x.reshape(*x.shape[:2], -1)
+
+
+def normalized(x, is_centered):
+    d = x - x.mean(-1, keepdims=True) * is_centered
+    return d / np.sqrt((d * d).mean(-1, keepdims=True) + EPSILON)
+
+
+# ---- as exporters write it ----
+
+def split(net, x, axes, heads=HEADS):
+    return net.op("Transpose", net.reshape(x, BATCH, STEPS, heads, SIZE), perm=axes)
+
+
+def merged(net, x):
+    return net.reshape(net.op("Transpose", x, perm=[0, 2, 1, 3]), BATCH, STEPS, WIDTH)
+
+
+def bert(net):
+    """Scores divided and masked."""
+    x, mask = net.input("x", BATCH, STEPS, WIDTH), net.input("mask", BATCH, 1, 1, STEPS)
+    q, k, v = split(net, x, [0, 2, 1, 3]), split(net, x, [0, 2, 3, 1]), split(net, x, [0, 2, 1, 3])
+    scores = net.op("Div", net.op("MatMul", q, k), np.float32(np.sqrt(SIZE)))
+    weights = net.op("Softmax", net.op("Add", scores, mask), axis=-1)
+    return merged(net, net.op("MatMul", weights, v)), \
+        lambda x, mask: joined(attention(*[heads_of(x)] * 3, mask))
+
+
+def scaled_dot_product(net):
+    """Queries and keys multiplied by the root of the scale, the number first; the keys transposed twice."""
+    q, k, v = (net.input(name, BATCH, STEPS, WIDTH) for name in "qkv")
+    root = np.float32(SIZE ** -0.25)
+    q, v = split(net, q, [0, 2, 1, 3]), split(net, v, [0, 2, 1, 3])
+    k = net.op("Transpose", split(net, k, [0, 2, 1, 3]), perm=[0, 1, 3, 2])
+    scores = net.op("MatMul", net.op("Mul", root, q), net.op("Mul", k, root))
+    return merged(net, net.op("MatMul", net.op("Softmax", scores, axis=-1), v)), \
+        lambda q, k, v: joined(attention(heads_of(q), heads_of(k), heads_of(v)))
+
+
+def batched(net):
+    """Heads as part of the batch, the queries scaled, a causal mask."""
+    q, k, v = (net.input(name, BATCH, STEPS, WIDTH) for name in "qkv")
+    causal = np.triu(np.full((1, STEPS, STEPS), -1e9, np.float32), 1)
+    q, k, v = (net.reshape(split(net, x, [0, 2, 1, 3]), BATCH * HEADS, STEPS, SIZE) for x in (q, k, v))
+    q = net.op("Mul", q, np.float32(SIZE ** -0.5))
+    scores = net.op("Add", net.op("MatMul", q, net.op("Transpose", k, perm=[0, 2, 1])), causal)
+    y = net.reshape(net.op("MatMul", net.op("Softmax", scores, axis=-1), v), BATCH, HEADS, STEPS, SIZE)
+    return merged(net, y), lambda q, k, v: joined(attention(heads_of(q), heads_of(k), heads_of(v), causal))
+
+
+def fused_projection(net):
+    """Queries, keys and values from one product, one behind the other."""
+    x = net.input("x", BATCH, STEPS, 3 * WIDTH)
+    five = net.op("Transpose", net.reshape(x, BATCH, STEPS, 3, HEADS, SIZE), perm=[2, 0, 3, 1, 4])
+    q, k, v = (net.op("Gather", five, np.int64(i), axis=0) for i in range(3))
+    scores = net.op("MatMul", net.op("Mul", q, np.float32(SIZE ** -0.5)), net.op("Transpose", k, perm=[0, 1, 3, 2]))
+    return merged(net, net.op("MatMul", net.op("Softmax", scores, axis=-1), v)), \
+        lambda x: joined(attention(*(heads_of(part) for part in np.split(x, 3, -1))))
+
+
+def grouped_queries(net):
+    """Each head of keys and values repeated for several of queries."""
+    q, k, v = net.input("q", BATCH, STEPS, WIDTH), *(net.input(name, BATCH, STEPS, GROUPS * SIZE) for name in "kv")
+
+    def repeated(x):
+        x = net.reshape(split(net, x, [0, 2, 1, 3], GROUPS), BATCH, GROUPS, 1, STEPS, SIZE)
+        x = net.op("Expand", x, np.array([BATCH, GROUPS, HEADS // GROUPS, STEPS, SIZE], np.int64))
+        return net.reshape(x, BATCH, HEADS, STEPS, SIZE)
+
+    k, v = net.op("Transpose", repeated(k), perm=[0, 1, 3, 2]), repeated(v)
+    scores = net.op("Div", net.op("MatMul", split(net, q, [0, 2, 1, 3]), k), np.float32(np.sqrt(SIZE)))
+    expected = lambda x: np.repeat(heads_of(x, GROUPS), HEADS // GROUPS, 1)
+    return merged(net, net.op("MatMul", net.op("Softmax", scores, axis=-1), v)), \
+        lambda q, k, v: joined(attention(heads_of(q), expected(k), expected(v)))
+
+
+def layer_norm(net):
+    x = net.input("x", BATCH, STEPS, WIDTH)
+    scale, bias = (RNG.standard_normal(WIDTH).astype(np.float32) for _ in range(2))
+    d = net.op("Sub", x, net.op("ReduceMean", x, axes=[-1]))
+    variance = net.op("ReduceMean", net.op("Pow", d, np.float32(2)), axes=[-1])
+    y = net.op("Div", d, net.op("Sqrt", net.op("Add", variance, np.float32(EPSILON))))
+    return net.op("Add", net.op("Mul", y, scale), bias), lambda x: normalized(x, 1) * scale + bias
+
+
+def layer_norm_by_products(net):
+    """The square a product, the root's reciprocal a factor."""
+    x = net.input("x", BATCH, STEPS, WIDTH)
+    scale = RNG.standard_normal(WIDTH).astype(np.float32)
+    d = net.op("Sub", x, net.op("ReduceMean", x, axes=[2]))
+    variance = net.op("ReduceMean", net.op("Mul", d, d), axes=[2])
+    root = net.op("Reciprocal", net.op("Sqrt", net.op("Add", np.float32(EPSILON), variance)))
+    return net.op("Mul", scale, net.op("Mul", d, root)), lambda x: normalized(x, 1) * scale
+
+
+def rms_norm(net):
+    x = net.input("x", BATCH, STEPS, WIDTH)
+    scale = RNG.standard_normal(WIDTH).astype(np.float32)
+    mean = net.op("ReduceMean", net.op("Pow", x, np.float32(2)), axes=[-1])
+    factor = net.op("Div", np.float32(1), net.op("Sqrt", net.op("Add", mean, np.float32(EPSILON))))
+    return net.op("Mul", scale, net.op("Mul", x, factor)), lambda x: normalized(x, 0) * scale
+
+
+def first_token(net):
+    """Only the first token is classified: nothing else of the last operators is computed."""
+    x = net.input("x", BATCH, STEPS, WIDTH)
+    weight = RNG.standard_normal((WIDTH, WIDTH)).astype(np.float32)
+    y = net.op("Add", x, net.op("Tanh", net.op("MatMul", x, weight)))
+    return net.op("Gather", y, np.int64(0), axis=1), lambda x: (x + np.tanh(x @ weight))[:, 0]
+
+
+# What each becomes: the operators that compute, besides views.
+FORMS = [
+    (bert, ["attention_cpu"]),
+    (scaled_dot_product, ["attention_cpu"]),
+    (batched, ["attention_cpu"] + 4 * ["transpose_cpu"]),
+    (fused_projection, ["attention_cpu"] + 3 * ["slice_cpu"]),
+    (grouped_queries, ["attention_cpu"]),
+    (layer_norm, ["layernorm_cpu"]),
+    (layer_norm_by_products, ["layernorm_cpu"]),
+    (rms_norm, ["rmsnorm_cpu"]),
+    (first_token, ["slice_cpu", "matmul_cpu", "unary_cpu", "binary_cpu"]),
+]
+VIEWS = {"reshape_cpu", "source_cpu", "forward_cpu"}
+
+
+def operators_of(lightnet, whole):
+    """The optypes of the compiled model but views."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "compiled.json")
+        call([lightnet, "compile", "-w", *write(folder, whole, {}), "-o", path])
+        with open(path, encoding="utf-8") as file:
+            ops = json.load(file)["ops"]
+        return [op["optype"] for op in ops if op["optype"] not in VIEWS]
+
+
+def main():
+    tap, lightnet = Tap(), sys.argv[1]
+    for form, operators in FORMS:
+        net = Network()
+        result, expected = form(net)
+        whole = net.model(result)
+        want = expected(*(a.astype(float) for a in net.inputs.values()))
+        tap.check(f"{form.__name__} gives the right results",
+                  faults_of(lightnet, whole, net.inputs, [want.astype(np.float32)], rtol=1e-5, atol=1e-5))
+        found = operators_of(lightnet, whole)
+        tap.check(f"{form.__name__} becomes {operators[0]}",
+                  [] if sorted(found) == sorted(operators) else [f"it became {' '.join(found)}"])
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
