@@ -323,7 +323,8 @@ void ln_context_cleanup(ln_context *ctx)
     ln_hash_clear(ctx->mutated);
     ln_hash_clear(ctx->fixed);
     ln_weights_free(ctx->weights);
-    ctx->weights = NULL;
+    ln_weights_free(ctx->given);
+    ctx->weights = ctx->given = NULL;
     ln_list_free_deep(ctx->inputs, ln_free);
     ln_list_free_deep(ctx->outputs, ln_free);
     ln_list_free_deep(ctx->rules, ln_free);
