@@ -87,6 +87,47 @@ int tl_exec_blocked_conv2d_pack(const tl_exec *exec, const tl_tensor *weight, co
     return 0;
 }
 
+typedef struct scale_job {
+    const float *weight, *factor;
+    float *dst;
+    size_t row;  /* floats of a block of output channels */
+    size_t rows; /* of TL_BLOCK weights in it */
+    size_t taps;
+} scale_job;
+
+static void scale(void *arg, size_t begin, size_t end)
+{
+    const scale_job *const job = arg;
+    for (size_t o = begin; o < end; o++) {
+        const float *src = job->weight + o * job->row;
+        float *dst = job->dst + o * job->row;
+        memcpy(dst, src, TL_BLOCK * sizeof(*dst)); // the biases
+        for (size_t k = 0; k < job->rows; k++) {   // block of input channels, tap, lane
+            src += TL_BLOCK;
+            dst += TL_BLOCK;
+            const float f = job->factor[k / TL_BLOCK / job->taps * TL_BLOCK + k % TL_BLOCK];
+            for (int i = 0; i < TL_BLOCK; i++)
+                dst[i] = src[i] * f;
+        }
+    }
+}
+
+int tl_exec_blocked_conv2d_scale(const tl_exec *exec, const tl_tensor *weight,
+                                 const tl_tensor *factor, tl_tensor *dst)
+{
+    assert(weight->dtype == TL_FLOAT && weight->ndim == 2 && factor->dtype == TL_FLOAT);
+    assert(tl_tensor_issameshape(weight, dst));
+    scale_job job = {.weight = weight->data,
+                     .factor = factor->data,
+                     .dst = dst->data,
+                     .row = (size_t)weight->dims[1],
+                     .rows = (size_t)weight->dims[1] / TL_BLOCK - 1};
+    job.taps = job.rows / (size_t)factor->len;
+    assert(job.taps * (size_t)factor->len == job.rows);
+    tl_parallel(exec, (size_t)weight->dims[0], tl_axis_grain(job.row), scale, &job);
+    return 0;
+}
+
 /* ---- dividing the work ---- */
 
 enum {

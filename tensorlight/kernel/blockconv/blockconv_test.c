@@ -158,5 +158,39 @@ START_TEST(lanes_beyond_the_channels_do_no_harm)
 }
 END_TEST
 
+START_TEST(factors_of_channels_become_part_of_the_weights)
+{
+    nn_room room = {.seed = 3};
+    const tl_conv2d_param param = {
+        .group = 1, .size = {2, 3}, .stride = {1, 1}, .dilation = {1, 1}, .padding = {0, 1, 1, 1}};
+    tl_tensor *const src = nn_random(&room, TL_FLOAT, 5, (int[]){1, 2, 5, 4, TL_BLOCK}, -1, 1);
+    tl_tensor *const factor = nn_random(&room, TL_FLOAT, 5, (int[]){1, 2, 1, 1, TL_BLOCK}, -2, 2);
+    tl_tensor *const weight = nn_random(&room, TL_FLOAT, 4, (int[]){20, 19, 2, 3}, -1, 1);
+    tl_tensor *const bias = nn_random(&room, TL_FLOAT, 1, (int[]){20}, -1, 1);
+    tl_tensor *const packed = nn_blank(
+        &room, TL_FLOAT, 2, (int[]){2, (int)tl_blocked_conv2d_packed(19, param.size, TL_BLOCK)});
+    tl_tensor *const scaled = nn_blank(&room, TL_FLOAT, 2, packed->dims);
+    tl_tensor *const product = nn_blank(&room, TL_FLOAT, 5, src->dims);
+    tl_tensor *const want = nn_blank(&room, TL_FLOAT, 5, src->dims);
+    tl_tensor *const got = nn_blank(&room, TL_FLOAT, 5, src->dims);
+    for (int i = 3; i < TL_BLOCK; i++) // of no channel
+        ((float *)factor->data)[TL_BLOCK + i] = NAN;
+    tl_exec exec = {.isa = tl_isa_best()};
+    exec.scratch_size = tl_blocked_conv2d_scratch(src, want, &param, 19, 1);
+    exec.scratch = tl_alloc(exec.scratch_size);
+    tl_exec_blocked_conv2d_pack(NULL, weight, bias, packed, TL_BLOCK);
+    tl_exec_blocked_conv2d_scale(NULL, packed, factor, scaled);
+    tl_exec_binary(NULL, src, factor, product, TL_BINARY_MUL);
+    tl_exec_blocked_conv2d(&exec, product, packed, NULL, want, &param, 19);
+    tl_exec_blocked_conv2d(&exec, src, scaled, NULL, got, &param, 19);
+    // A product of three numbers rounds twice, here of terms of at most 2.
+    for (int i = 0; i < want->len; i++)
+        ck_assert_double_eq_tol(nn_at(got, i), nn_at(want, i), 2 * 2e-7 * (19 * 6 + 2));
+    tl_free(exec.scratch);
+    nn_close(&room);
+}
+END_TEST
+
 LN_TEST_MAIN("blockconv", every_kernel_agrees_with_the_plain_one,
-             every_activation_agrees_with_the_plain_one, lanes_beyond_the_channels_do_no_harm)
+             every_activation_agrees_with_the_plain_one, lanes_beyond_the_channels_do_no_harm,
+             factors_of_channels_become_part_of_the_weights)
