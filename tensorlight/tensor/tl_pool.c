@@ -50,5 +50,5 @@ int tl_pool_size(const tl_pool *pool)
 void tl_pool_run(tl_pool *pool, size_t n, void (*func)(void *arg, size_t i), void *arg)
 {
     // Without this flag the workers spin for a while after each call before they sleep.
-    pthreadpool_parallelize_1d(pool->threads, func, arg, n, PTHREADPOOL_FLAG_YIELD_WORKERS);
+    pthreadpool_parallelize_1d(pool->threads, func, arg, n, 0);
 }
