@@ -132,7 +132,7 @@ int tl_exec_blocked_conv2d_scale(const tl_exec *exec, const tl_tensor *weight,
 
 enum {
     SOURCE_BYTES = 256 * 1024, /* of the source that a unit reads: stays in the second cache */
-    UNIT_SUMS = 2000000,       /* multiply-accumulates that a unit is worth */
+    UNIT_SUMS = 500000,        /* multiply-accumulates that a unit is worth */
     MOST_SLOTS = 64,
 };
 
@@ -205,7 +205,7 @@ static void divide(conv *c)
         c->lines_per_unit = lines < TL_TILE_PIXELS ? lines : TL_TILE_PIXELS;
     c->line_units = divide_up(lines, c->lines_per_unit);
     const double sums = (double)c->row * c->blocks_out * c->oh * c->ow;
-    const double wanted = sums / UNIT_SUMS < 16 ? sums / UNIT_SUMS : 16;
+    const double wanted = sums / UNIT_SUMS < 32 ? sums / UNIT_SUMS : 32;
     c->block_units = wanted / c->line_units < 1 ? 1 : (int)(wanted / c->line_units);
     c->blocks_per_unit = divide_up(c->blocks_out, c->block_units);
     c->blocks_per_unit += c->blocks_per_unit % 2; // tiles have two blocks
