@@ -11,14 +11,18 @@
 //
 // Both products are those of a tile: STREAMS rows of numbers (keys along d; values along the keys)
 // by a few vectors of queries, summed in registers. With each block of keys, the sums so far are
-// scaled to the largest score so far. Source: Milakov & Gimelshein, "Online normalizer calculation
-// for softmax", 2018; Dao et al., "FlashAttention", 2022, of which this is the turned form.
+// scaled to the largest score so far. Where queries are too few to fill a vector, lanes are
+// elements of keys and of values. Source: Milakov & Gimelshein, "Online normalizer calculation for
+// softmax", 2018; Dao et al., "FlashAttention", 2022, of which this is the turned form.
 
 #if TL_SIMD_REGISTERS >= 32
 enum { STREAMS = 8, VECTORS = 3 };
 #else
 enum { STREAMS = 6, VECTORS = 2 };
 #endif
+
+/** For what gains nothing from being a template: the number of vectors is that of the block. */
+#define ONCE static __attribute__((noinline))
 
 enum {
     ROWS = VECTORS * TL_VF_LANES,
@@ -32,6 +36,7 @@ typedef struct block {
     const float *q[ROWS], *mask[ROWS];
     float *dst[ROWS];
     size_t rows;
+    int vectors;
     float *qt, *ot, *p;
     tl_vf most[VECTORS], sum[VECTORS];
 } block;
@@ -119,8 +124,9 @@ TL_INLINE void add_values(const block *b, int vectors, const tl_vf *scale, size_
 /* ---- softmax ---- */
 
 /** Adds the mask's elements of some keys, turned, to one vector of queries. */
-TL_INLINE void mask_square(const block *b, int vectors, int i, size_t key, size_t n, float *p)
+ONCE void mask_square(const block *b, int i, size_t key, size_t n, float *p)
 {
+    const int vectors = b->vectors;
     tl_vf square[TL_VF_LANES];
     for (int lane = 0; lane < TL_VF_LANES; lane++) {
         const float *const row = b->mask[i * TL_VF_LANES + lane];
@@ -134,13 +140,14 @@ TL_INLINE void mask_square(const block *b, int vectors, int i, size_t key, size_
         tl_vf_store(p, tl_vf_add(tl_vf_load(p), square[j]));
 }
 
-TL_INLINE void add_mask(const block *b, int vectors, size_t first, size_t n)
+ONCE void add_mask(const block *b, size_t first, size_t n)
 {
+    const int vectors = b->vectors;
     const size_t width = (size_t)vectors * TL_VF_LANES;
     for (size_t j = 0; j < n; j += TL_VF_LANES) {
         const size_t part = tl_smaller_size(n - j, TL_VF_LANES);
         for (int i = 0; i < vectors; i++)
-            mask_square(b, vectors, i, first + j, part, b->p + j * width);
+            mask_square(b, i, first + j, part, b->p + j * width);
     }
 }
 
@@ -173,8 +180,9 @@ TL_INLINE void weigh_keys(block *b, int vectors, size_t n, tl_vf *scale)
 /* ---- rows and columns ---- */
 
 /** qt = the queries, turned and scaled. */
-TL_INLINE void turn_queries(const block *b, int vectors)
+ONCE void turn_queries(const block *b)
 {
+    const int vectors = b->vectors;
     const size_t d = b->job->d;
     const tl_vf scale = tl_vf_set1((float)b->job->scale);
     tl_vf square[TL_VF_LANES];
@@ -194,8 +202,9 @@ TL_INLINE void turn_queries(const block *b, int vectors)
 }
 
 /** The sums, turned and divided by the sums of weights, as results. */
-TL_INLINE void store_results(const block *b, int vectors)
+ONCE void store_results(const block *b)
 {
+    const int vectors = b->vectors;
     const size_t e = b->job->e;
     tl_vf square[TL_VF_LANES];
     for (int i = 0; i < vectors; i++) {
@@ -232,18 +241,182 @@ TL_INLINE void attend(block *b, int vectors)
         b->most[i] = tl_vf_set1(-INFINITY);
         b->sum[i] = tl_vf_zero();
     }
-    turn_queries(b, vectors);
+    turn_queries(b);
     for (size_t j = 0; j < len; j += n) {
         tl_vf scale[VECTORS];
         const size_t part = tl_smaller_size(n, len - j);
         score_keys(b, vectors, j, part);
         if (b->job->mask.data)
-            add_mask(b, vectors, j, part);
+            add_mask(b, j, part);
         weigh_keys(b, vectors, part, scale);
         add_values(b, vectors, scale, j, part);
     }
-    store_results(b, vectors);
+    store_results(b);
 }
+
+/* ---- few queries, one by one ---- */
+
+enum {
+    FEW = TL_VF_LANES / 2, /* rows for which that is faster */
+    ROW_KEYS = 1024,       /* keys at a time: no more than p has room for */
+    PARTS = 4,             /* vectors of a value at a time */
+};
+
+/** n elements from p on, 0 behind them. */
+TL_INLINE tl_vf load_up_to(const float *p, size_t n)
+{
+    return n >= TL_VF_LANES ? tl_vf_load(p) : tl_vf_load_part(p, n);
+}
+
+TL_INLINE void store_up_to(float *p, tl_vf a, size_t n)
+{
+    if (n >= TL_VF_LANES)
+        tl_vf_store(p, a);
+    else
+        tl_vf_store_part(p, a, n);
+}
+
+/** The products of a query with TL_VF_LANES keys, of which the n-th stands for those behind it. */
+TL_INLINE tl_vf score_some(const tl_attention_job *job, const float *q, const float *k, size_t n)
+{
+    const size_t d = job->d, whole = d - d % TL_VF_LANES;
+    const float *key[TL_VF_LANES];
+    tl_vf sum[TL_VF_LANES];
+    for (size_t j = 0; j < TL_VF_LANES; j++)
+        key[j] = k + (j < n ? j : n - 1) * job->k.row;
+    TL_UNROLL
+    for (int j = 0; j < TL_VF_LANES; j++)
+        sum[j] = tl_vf_zero();
+    for (size_t i = 0; i < whole; i += TL_VF_LANES) {
+        const tl_vf x = tl_vf_load(q + i);
+        TL_UNROLL
+        for (int j = 0; j < TL_VF_LANES; j++)
+            sum[j] = tl_vf_fma(x, tl_vf_load(key[j] + i), sum[j]);
+    }
+    if (whole < d) {
+        const tl_vf x = tl_vf_load_part(q + whole, d - whole);
+        TL_UNROLL
+        for (int j = 0; j < TL_VF_LANES; j++)
+            sum[j] = tl_vf_fma(x, tl_vf_load_part(key[j] + whole, d - whole), sum[j]);
+    }
+    tl_vf_transpose(sum); // a lane is a key now
+    TL_UNROLL
+    for (int half = TL_VF_LANES / 2; half > 0; half /= 2)
+        TL_UNROLL
+    for (int j = 0; j < half; j++)
+        sum[j] = tl_vf_add(sum[j], sum[j + half]);
+    return tl_vf_mul(sum[0], tl_vf_set1((float)job->scale));
+}
+
+/** p = the scores of a query with n keys, -infinity up to a whole vector. Returns the largest. */
+static float score_row(const tl_attention_job *job, const float *q, const float *k,
+                       const float *mask, float *p, size_t n)
+{
+    tl_vf most = tl_vf_set1(-INFINITY);
+    for (size_t j = 0; j < n; j += TL_VF_LANES) {
+        const size_t part = tl_smaller_size(n - j, TL_VF_LANES);
+        tl_vf score = score_some(job, q, k + j * job->k.row, part);
+        if (mask)
+            score =
+                tl_vf_add(score, job->mask_key ? load_up_to(mask + j, part) : tl_vf_set1(*mask));
+        tl_vf_store(p + j, tl_vf_set1(-INFINITY));
+        store_up_to(p + j, score, part);
+        most = tl_vf_max(tl_vf_load(p + j), most); // NaN loses
+    }
+    return tl_vf_largest(most);
+}
+
+/** Makes the scores of n keys weights. Returns their sum. */
+static float weigh_row(float *p, size_t n, float origin)
+{
+    tl_vf sum = tl_vf_zero();
+    for (size_t j = 0; j < n; j += TL_VF_LANES) {
+        const tl_vf weight = tl_vf_exp(tl_vf_sub(tl_vf_load(p + j), tl_vf_set1(origin)));
+        tl_vf_store(p + j, weight);
+        sum = tl_vf_add(sum, weight);
+    }
+    return tl_vf_sum(sum);
+}
+
+/** The values' elements at `at`, PARTS vectors of them, times the n weights: added to o. */
+static void add_parts(const tl_attention_job *job, const float *v, const float *p, size_t n,
+                      float *o)
+{
+    tl_vf sum[PARTS];
+    TL_UNROLL
+    for (int i = 0; i < PARTS; i++)
+        sum[i] = tl_vf_load(o + i * TL_VF_LANES);
+    for (size_t j = 0; j < n; j++, v += job->v.row) {
+        const tl_vf weight = tl_vf_set1(p[j]);
+        TL_UNROLL
+        for (int i = 0; i < PARTS; i++)
+            sum[i] = tl_vf_fma(weight, tl_vf_load(v + i * TL_VF_LANES), sum[i]);
+    }
+    TL_UNROLL
+    for (int i = 0; i < PARTS; i++)
+        tl_vf_store(o + i * TL_VF_LANES, sum[i]);
+}
+
+/** The same for up to one vector of `len` elements: every PARTS-th value has a sum of its own. */
+static void add_part(const tl_attention_job *job, const float *v, const float *p, size_t n,
+                     float *o, size_t len)
+{
+    const size_t row = job->v.row;
+    tl_vf sum[PARTS], all = tl_vf_load(o);
+    size_t j = 0;
+    TL_UNROLL
+    for (int i = 0; i < PARTS; i++)
+        sum[i] = tl_vf_zero();
+    for (; j + PARTS <= n; j += PARTS)
+        TL_UNROLL
+    for (int i = 0; i < PARTS; i++)
+        sum[i] = tl_vf_fma(tl_vf_set1(p[j + i]), load_up_to(v + (j + i) * row, len), sum[i]);
+    for (; j < n; j++)
+        all = tl_vf_fma(tl_vf_set1(p[j]), load_up_to(v + j * row, len), all);
+    TL_UNROLL
+    for (int i = 0; i < PARTS; i++)
+        all = tl_vf_add(all, sum[i]);
+    tl_vf_store(o, all);
+}
+
+/** o = o * scale + the values from `v` on, times their n weights. */
+static void add_row(const tl_attention_job *job, const float *v, const float *p, size_t n,
+                    float scale, float *o)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < job->e; i += TL_VF_LANES)
+        tl_vf_store(o + i, tl_vf_mul(tl_vf_load(o + i), tl_vf_set1(scale)));
+    for (; at + PARTS * TL_VF_LANES <= job->e; at += PARTS * TL_VF_LANES)
+        add_parts(job, v + at, p, n, o + at);
+    for (; at < job->e; at += TL_VF_LANES)
+        add_part(job, v + at, p, n, o + at, job->e - at);
+}
+
+/** One query; o has room for a value, up to a whole vector. */
+ONCE void attend_row(const block *b, const float *q, const float *mask, float *dst)
+{
+    const tl_attention_job *const job = b->job;
+    float most = -INFINITY, sum = 0;
+    float *const o = b->ot;
+    for (size_t i = 0; i < job->e; i += TL_VF_LANES)
+        tl_vf_store(o + i, tl_vf_zero());
+    for (size_t j = 0; j < job->kv_len; j += ROW_KEYS) {
+        const size_t n = tl_smaller_size(ROW_KEYS, job->kv_len - j);
+        const float *const keys_mask = mask ? mask + j * job->mask_key : NULL;
+        const float here = score_row(job, q, b->k + j * job->k.row, keys_mask, b->p, n);
+        const float now = here > most ? here : most;
+        const float origin = now > -INFINITY ? now : 0;
+        const float scale = expf(most - origin);
+        sum = sum * scale + weigh_row(b->p, n, origin);
+        add_row(job, b->v + j * job->v.row, b->p, n, scale, o);
+        most = now;
+    }
+    const float factor = sum == 0 && job->zero_empty ? 0 : 1 / sum;
+    for (size_t i = 0; i < job->e; i += TL_VF_LANES)
+        store_up_to(dst + i, tl_vf_mul(tl_vf_load(o + i), tl_vf_set1(factor)), job->e - i);
+}
+
+/* ---- rows ---- */
 
 /** Finds the rows from `first` on. Returns the number of vectors. */
 static int find_rows(block *b, size_t batch, size_t head, size_t first, size_t n)
@@ -251,6 +424,7 @@ static int find_rows(block *b, size_t batch, size_t head, size_t first, size_t n
     const tl_attention_job *const job = b->job;
     const int vectors = (int)((n + TL_VF_LANES - 1) / TL_VF_LANES);
     b->rows = n;
+    b->vectors = vectors;
     for (size_t i = 0; i < (size_t)vectors * TL_VF_LANES; i++) {
         const size_t row = first + (i < n ? i : n - 1);
         b->q[i] = (const float *)job->q.data + tl_attention_row(job, &job->q, batch, head, row);
@@ -273,7 +447,10 @@ void SIMD(tl_attention)(const tl_attention_job *job, size_t batch, size_t head, 
     b.p = b.ot + ROWS * job->e;
     for (const size_t end = first + n; first < end; first += ROWS) {
         const int vectors = find_rows(&b, batch, head, first, tl_smaller_size(ROWS, end - first));
-        if (vectors == 1)
+        if (b.rows <= FEW)
+            for (size_t i = 0; i < b.rows; i++)
+                attend_row(&b, b.q[i], job->mask.data ? b.mask[i] : NULL, b.dst[i]);
+        else if (vectors == 1)
             attend(&b, 1);
         else if (VECTORS > 2 && vectors == 2)
             attend(&b, 2);

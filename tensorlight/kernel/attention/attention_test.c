@@ -77,7 +77,7 @@ static double score_of(const attention *a, const shape *s, const int *at)
  *  their exponentials; means of values within -1 .. 1 are off by twice that. */
 static void check_row(const attention *a, const shape *s, int batch, int head, int row)
 {
-    double weights[256], sum = 0, most = -INFINITY, magnitude = 1;
+    double weights[1100], sum = 0, most = -INFINITY, magnitude = 1;
     for (int j = 0; j < s->t; j++) {
         weights[j] = score_of(a, s, (int[]){batch, head, row, j});
         most = fmax(most, weights[j]);
@@ -181,6 +181,7 @@ static const shape shapes[] = {
     {2, 1, 1, 97, 197, 32, 33}, // several units
     {1, 6, 1, 1, 40, 24, 24},   // one query, six heads share the keys
     {3, 2, 2, 16, 8, 6, 8},
+    {1, 2, 1, 1, 1091, 20, 70}, // two rows, and more keys than are taken at a time
 };
 
 START_TEST(every_kernel_agrees_with_double)
@@ -230,33 +231,47 @@ START_TEST(masks_are_broadcast)
 }
 END_TEST
 
+/** Writes row `kind` of a mask for 150 keys; from 8 on it is 0. */
+static void fill_mask(float *mask, int kind)
+{
+    for (int i = 0; i < 150; i++) {
+        const float kinds[] = {
+            -INFINITY,               // all
+            i < 100 ? -INFINITY : 0, // the first ones, whole blocks
+            i >= 3 ? -INFINITY : 0,  // the last ones
+            i == 77 ? INFINITY : 0,  // infinitely heavy
+            i == 149 ? NAN : 0,      // unknown
+            i % 2 ? NAN : -INFINITY, // unknown or nothing
+            (float)i,                // each block outweighs the one before
+            i == 0 ? 3e38f : -3e38f, // at the ends of what there is
+        };
+        mask[i] = kind < (int)NN_LEN(kinds) ? kinds[kind] : 0;
+    }
+}
+
+static void check_masked(tl_isa isa, int rows, int first_kind, int zero_empty)
+{
+    const shape s = {1, 2, 2, rows, 150, 8, 8};
+    attention a = {0};
+    open_random(&a, TL_FLOAT, &s, 0);
+    a.param.zero_empty = zero_empty;
+    a.mask = nn_random(&a.room, TL_FLOAT, 2, (int[]){rows, 150}, 0, 0);
+    for (int row = 0; row < rows; row++)
+        fill_mask((float *)a.mask->data + row * 150, first_kind + row);
+    run(&a, isa);
+    check_all(&a, &s);
+    nn_close(&a.room);
+}
+
 START_TEST(what_is_masked_out_has_no_weight)
 {
-    static const shape s = {1, 2, 2, 20, 150, 8, 8};
     for
         EACH_ISA(isa)
-        {
-            for (int zero_empty = 0; zero_empty < 2; zero_empty++) {
-                attention a = {0};
-                open_random(&a, TL_FLOAT, &s, 0);
-                a.param.zero_empty = zero_empty;
-                a.mask = nn_random(&a.room, TL_FLOAT, 2, (int[]){20, 150}, 0, 0);
-                float *const mask = a.mask->data;
-                for (int i = 0; i < 150; i++) {
-                    mask[0 * 150 + i] = -INFINITY;               // all
-                    mask[1 * 150 + i] = i < 100 ? -INFINITY : 0; // whole blocks, the first ones
-                    mask[2 * 150 + i] = i >= 3 ? -INFINITY : 0;  // the last ones
-                    mask[3 * 150 + i] = i == 77 ? INFINITY : 0;  // infinitely heavy
-                    mask[4 * 150 + i] = i == 149 ? NAN : 0;      // unknown
-                    mask[5 * 150 + i] = i % 2 ? NAN : -INFINITY; // unknown or nothing
-                    mask[6 * 150 + i] = (float)i;                // each block outweighs the last
-                    mask[7 * 150 + i] = i == 0 ? 3e38f : -3e38f; // at the ends of what there is
-                }
-                run(&a, (tl_isa)isa);
-                check_all(&a, &s);
-                nn_close(&a.room);
-            }
-        }
+    for (int zero_empty = 0; zero_empty < 2; zero_empty++) {
+        check_masked((tl_isa)isa, 20, 0, zero_empty);
+        check_masked((tl_isa)isa, 4, 0, zero_empty); // few rows, one by one
+        check_masked((tl_isa)isa, 4, 4, zero_empty);
+    }
 }
 END_TEST
 
