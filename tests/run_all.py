@@ -95,14 +95,15 @@ def build_and_test(name, compiler, options, jobs, count):
 def build_and_emulate(jobs, count):
     """TensorLight for arm64, whose kernels of NEON run nowhere else, by qemu, which is slow."""
     root = "build-arm64-root"
+    env = dict(os.environ, CK_TIMEOUT_MULTIPLIER="20")
     if os.uname().machine == "aarch64":
         print("   skipped: the other builds are for arm64 already")
     elif not (run_quietly(["tools/packages", "arm64"]) and run_quietly(["tools/sysroot", root])):
         print("   skipped: the packages for arm64 cannot be had")
         count.skipped += 1
     elif is_built("build-arm64", ["--cross-file", f"{root}/cross.ini", "-Dwerror=true", "-Dimages=disabled", "-Donnx=disabled"],
-                  ["tensorlight-tests"], None, jobs):
-        run_tests("build-arm64", ["--suite", "tensorlight", "--timeout-multiplier", "20"], None, jobs, count)
+                  ["tensorlight-tests"], env, jobs):
+        run_tests("build-arm64", ["--suite", "tensorlight", "--timeout-multiplier", "20"], env, jobs, count)
     else:
         count.add(False)
 
