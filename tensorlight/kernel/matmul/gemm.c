@@ -78,9 +78,10 @@ static int is_few(const tl_matmul_plan *p)
 }
 
 enum {
-    LEAST_WORK = 100000,  /* multiply-accumulates that are worth a unit */
-    UNITS_PER_THREAD = 3, /* so that one that is late does not keep the others waiting */
-    LEAST_ROWS = 56,      /* of a unit: few enough to share, enough to pay for packing */
+    LEAST_WORK = 100000,        /* multiply-accumulates that are worth a unit */
+    UNITS_PER_THREAD = 3,       /* so that one that is late does not keep the others waiting */
+    PACKED_FLOATS = 128 * 1024, /* of a block's panels, where all are packed already */
+    LEAST_ROWS = 56,            /* of a unit: few enough to share, enough to pay for packing */
 };
 
 /** Decides what a unit is. The result does not depend on it. */
@@ -93,7 +94,9 @@ static void divide(job *j, int threads)
     const size_t wanted =
         threads == 1 ? 1 : tl_smaller_size((size_t)fmin(most, 1e6), threads * UNITS_PER_THREAD);
     j->rows = p->m;
-    j->cols = j->few ? TL_GEMM_FEW_FLOATS / p->m : TL_GEMM_FLOATS / j->part_len;
+    j->cols = (j->few      ? TL_GEMM_FEW_FLOATS / p->m
+               : j->packed ? PACKED_FLOATS / j->part_len
+                           : TL_GEMM_FLOATS / j->part_len);
     j->cols =
         tl_smaller_size(j->cols / TL_GEMM_PANEL * TL_GEMM_PANEL, round_up(p->n, TL_GEMM_PANEL));
     const size_t missing = divide_up(wanted, count * divide_up(p->n, j->cols));

@@ -6,9 +6,9 @@
 //     [panel][row of src2][TL_GEMM_PANEL]
 //
 // A block is some rows by some columns of the result and a part of at most TL_GEMM_LEN of the sum:
-// its panels stay in the second cache while strips of rows, copied to where they share no cache
-// lines' places, pass by in the first. A tile, a strip's rows by one or two vectors of a panel, is
-// summed in registers:
+// its panels stay in the second cache while strips of rows pass by in the first. Strips are read as
+// they lie, or copied where their rows would compete for the same places of the cache. A tile, a
+// strip's rows by one or two vectors of a panel, is summed in registers:
 //
 //                         a panel, or half of it
 //                         b b b b b b b b      one row of it: 2 (or 4) registers
@@ -30,8 +30,8 @@
 
 enum {
     TL_GEMM_PANEL = TL_MATMUL_PANEL, /* columns */
-    TL_GEMM_LEN = 384,               /* of a part of the sum */
-    TL_GEMM_FLOATS = 64 * 1024,      /* of a block's panels */
+    TL_GEMM_LEN = 512,               /* of a part of the sum */
+    TL_GEMM_FLOATS = 96 * 1024,      /* of a block's panels */
     TL_GEMM_FEW = 8,                 /* rows at most that tl_gemm_few_func takes */
     TL_GEMM_FEW_FLOATS = 4096,       /* sums at most that it makes at once */
 };

@@ -18,7 +18,8 @@ enum {
     TILE_COLS = PARTS * TL_VF_LANES,                                   /* columns of a tile */
     STRIP_ROWS = (ROWS + TL_VF_LANES - 1) / TL_VF_LANES * TL_VF_LANES, /* are turned at once */
     LINE = 16,                                                         /* floats of a cache line */
-    AHEAD = 8, /* rows that are asked for before they are read */
+    AHEAD = 8,       /* rows that are asked for before they are read */
+    CONFLICT = 1024, /* floats, whose multiples are bad distances of rows */
     /* Floats from a row of a strip to the next: an odd number of cache lines, so that the rows do
      * not compete for the same places of the cache. */
     ROW_STEP = TL_GEMM_LEN + 16,
@@ -187,10 +188,15 @@ static void finish(const tl_gemm *g, const float *sums, size_t sums_row, size_t 
 /* ---- tiles ---- */
 
 /** sums [n][TL_GEMM_PANEL] = strip [n][len] x panel [len][parts * TL_VF_LANES]. The first two
- *  arguments are constants: each choice becomes a function of its own. */
-TL_INLINE void tile(const int n, const int parts, const float *strip, const float *panel,
-                    size_t len, float *sums)
+ *  arguments are constants: each choice becomes a function of its own. A register for every third
+ *  row and one for `step` address all rows. */
+TL_INLINE void tile(const int n, const int parts, const float *strip, size_t step,
+                    const float *panel, size_t len, float *sums)
 {
+    const float *rows[(ROWS + 2) / 3];
+    TL_UNROLL
+    for (int i = 0; i < n; i += 3)
+        rows[i / 3] = strip + i * step;
     tl_vf sum[ROWS][PARTS];
     TL_UNROLL
     for (int i = 0; i < n; i++) {
@@ -205,11 +211,14 @@ TL_INLINE void tile(const int n, const int parts, const float *strip, const floa
             b[v] = tl_vf_load(panel + v * TL_VF_LANES);
         TL_UNROLL
         for (int i = 0; i < n; i++) {
-            const tl_vf a = tl_vf_set1(strip[i * ROW_STEP + k]);
+            const tl_vf a = tl_vf_set1(rows[i / 3][i % 3 * step]);
             TL_UNROLL
             for (int v = 0; v < parts; v++)
                 sum[i][v] = tl_vf_fma(a, b[v], sum[i][v]);
         }
+        TL_UNROLL
+        for (int i = 0; i < n; i += 3)
+            rows[i / 3]++;
     }
     TL_UNROLL
     for (int i = 0; i < n; i++) {
@@ -219,12 +228,14 @@ TL_INLINE void tile(const int n, const int parts, const float *strip, const floa
     }
 }
 
-typedef void tile_func(const float *strip, const float *panel, size_t len, float *sums);
+typedef void tile_func(const float *strip, size_t step, const float *panel, size_t len,
+                       float *sums);
 
 #define TILE(n, name, parts)                                                                       \
-    static void tile_##n##_##name(const float *strip, const float *panel, size_t len, float *sums) \
+    static void tile_##n##_##name(const float *strip, size_t step, const float *panel, size_t len, \
+                                  float *sums)                                                     \
     {                                                                                              \
-        tile(n, parts, strip, panel, len, sums);                                                   \
+        tile(n, parts, strip, step, panel, len, sums);                                             \
     }
 #define TILES(n)    TILE(n, half, PARTS / 2) TILE(n, whole, PARTS)
 #define TILE_ROW(n) [n] = {tile_##n##_half, tile_##n##_whole},
@@ -241,45 +252,42 @@ EACH_TILE(TILES)
 
 static tile_func *const tiles[ROWS + 1][2] = {EACH_TILE(TILE_ROW)};
 
-/** Asks for a part of the strip after the one that ends before `row`: another with each panel. */
-static void fetch_strip(const tl_gemm *g, const tl_gemm_part *part, size_t row, size_t panel)
-{
-    const size_t n_panels = (part->cols + TL_GEMM_PANEL - 1) / TL_GEMM_PANEL;
-    const size_t each = (ROWS + n_panels - 1) / n_panels, end = part->row + part->rows;
-    if (g->src1.col != 1)
-        return;
-    for (size_t i = row + panel * each; i < row + (panel + 1) * each && i < end; i++)
-        fetch(g->src1.data + i * g->src1.row + part->begin, part->len);
-}
-
 /** The tiles of a strip, panel by panel. */
-static void run_strip(const tl_gemm *g, const tl_gemm_part *part, const float *strip, size_t row,
-                      size_t rows)
+static void run_strip(const tl_gemm *g, const tl_gemm_part *part, const float *strip, size_t step,
+                      size_t row, size_t rows)
 {
     _Alignas(64) float sums[ROWS * TL_GEMM_PANEL];
     const int adds = part->begin > 0, is_last = part->begin + part->len == g->k;
     const float *panel = part->panels;
     for (size_t j = 0; j < part->cols; j += TL_GEMM_PANEL, panel += part->panel_step) {
         const size_t cols = tl_smaller_size(TL_GEMM_PANEL, part->cols - j);
-        fetch_strip(g, part, row + rows, j / TL_GEMM_PANEL);
         for (size_t i = 0; adds && i < rows; i++)
             fetch(g->dst + (row + i) * g->dst_row + part->col + j, cols);
         for (size_t s = 0; s < cols; s += TILE_COLS)
-            tiles[rows][cols - s > TILE_COLS / 2](strip, panel + s, part->len, sums + s);
+            tiles[rows][cols - s > TILE_COLS / 2](strip, step, panel + s, part->len, sums + s);
         finish(g, sums, TL_GEMM_PANEL, row, rows, part->col + j, cols, adds, is_last);
     }
 }
 
+/** Whether the rows of src1 can be read as they lie: they are contiguous, and do not compete for
+ *  the same places of the cache. */
+static int is_readable(const tl_gemm_matrix *src1)
+{
+    return src1->col == 1 && src1->row % CONFLICT != 0;
+}
+
 void SIMD(tl_gemm_block)(const tl_gemm *g, const tl_gemm_part *part)
 {
-    _Alignas(64) float strip[STRIP_ROWS * ROW_STEP];
+    _Alignas(64) float copy[STRIP_ROWS * ROW_STEP];
+    const int is_copied = !is_readable(&g->src1);
     const size_t n_strips = (part->rows + ROWS - 1) / ROWS;
     for (size_t i = 0, done = 0; i < n_strips; i++) {
         const size_t rows = part->rows / n_strips + (i < part->rows % n_strips);
         const size_t row = part->row + done;
-        copy_strip(&g->src1, g->src1.data + row * g->src1.row + part->begin * g->src1.col, rows,
-                   part->len, strip);
-        run_strip(g, part, strip, row, rows);
+        const float *const src = g->src1.data + row * g->src1.row + part->begin * g->src1.col;
+        if (is_copied)
+            copy_strip(&g->src1, src, rows, part->len, copy);
+        run_strip(g, part, is_copied ? copy : src, is_copied ? ROW_STEP : g->src1.row, row, rows);
         done += rows;
     }
 }

@@ -154,9 +154,10 @@ END_TEST
 START_TEST(long_sums_and_wide_results_agree)
 {
     // Parts of the sum, several blocks of columns, sums that few rows make at once.
-    static const int shapes[][3] = {{17, 40, 385}, {9, 33, 800}, {15, 200, 390}, {1, 5000, 5},
-                                    {1, 9, 3000},  {7, 700, 34}, {8, 70, 600},   {200, 1, 70},
-                                    {113, 31, 0},  {2, 3, 0}};
+    // 1024: rows that compete for the same places of the cache.
+    static const int shapes[][3] = {{17, 40, 513}, {9, 33, 1100}, {15, 200, 520}, {16, 17, 1024},
+                                    {1, 5000, 5},  {1, 9, 3000},  {7, 700, 34},   {8, 70, 600},
+                                    {200, 1, 70},  {113, 31, 0},  {2, 3, 0}};
     for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
         for (size_t i = 0; nn_has((tl_isa)isa) && i < NN_LEN(shapes); i++)
             for (int variant = 0; variant < 4; variant++)
@@ -215,8 +216,8 @@ static void check_packed(tl_isa isa, const int *mnk, int variant)
 
 START_TEST(packed_matrices_agree_at_every_instruction_set)
 {
-    static const int shapes[][3] = {{1, 1, 1},   {1, 40, 33},   {9, 64, 17},   {13, 100, 400},
-                                    {15, 31, 5}, {29, 33, 385}, {113, 96, 64}, {6, 300, 0}};
+    static const int shapes[][3] = {{1, 1, 1},   {1, 40, 33},    {9, 64, 17},   {13, 100, 530},
+                                    {15, 31, 5}, {29, 33, 1024}, {113, 96, 64}, {6, 300, 0}};
     for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
         for (size_t i = 0; nn_has((tl_isa)isa) && i < NN_LEN(shapes); i++)
             for (int variant = 0; variant < 4; variant++)
