@@ -5,3 +5,5 @@
 #include "kernel/simd/tl_simd_act.h"
 
 #include "kernel/matmul/gemm_simd.inc.h"
+
+#include "kernel/matmul/gemm_few_simd.inc.h"

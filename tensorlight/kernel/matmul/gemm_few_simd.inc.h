@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Template: products of few rows with a matrix as it lies, see gemm.h; behind gemm_simd.inc.h.
+
+enum {
+    SUMS = TL_SIMD_REGISTERS / 2, /* registers for sums, or for numbers of src1 */
+};
+
+/** sums [n][sums_row], the first `lines` columns, = rows of src1 x columns of src2 that lie in
+ *  memory as they are. */
+TL_INLINE void dot_lines(const int n, const int lines, const float *a, size_t a_row, const float *b,
+                         size_t b_step, size_t len, float *sums, size_t sums_row)
+{
+    tl_vf sum[TL_GEMM_FEW][SUMS];
+    TL_UNROLL
+    for (int i = 0; i < n; i++) {
+        TL_UNROLL
+        for (int j = 0; j < lines; j++)
+            sum[i][j] = tl_vf_zero();
+    }
+    size_t k = 0;
+    for (; k + TL_VF_LANES <= len; k += TL_VF_LANES) {
+        tl_vf y[SUMS];
+        TL_UNROLL
+        for (int j = 0; j < lines; j++)
+            y[j] = tl_vf_load(b + j * b_step + k);
+        TL_UNROLL
+        for (int i = 0; i < n; i++) {
+            const tl_vf x = tl_vf_load(a + i * a_row + k);
+            TL_UNROLL
+            for (int j = 0; j < lines; j++)
+                sum[i][j] = tl_vf_fma(x, y[j], sum[i][j]);
+        }
+    }
+    if (k < len) {
+        TL_UNROLL
+        for (int i = 0; i < n; i++) {
+            const tl_vf x = tl_vf_load_part(a + i * a_row + k, len - k);
+            TL_UNROLL
+            for (int j = 0; j < lines; j++)
+                sum[i][j] = tl_vf_fma(x, tl_vf_load_part(b + j * b_step + k, len - k), sum[i][j]);
+        }
+    }
+    TL_UNROLL
+    for (int i = 0; i < n; i++) {
+        TL_UNROLL
+        for (int j = 0; j < lines; j++)
+            sums[i * sums_row + j] = tl_vf_sum(sum[i][j]);
+    }
+}
+
+/** The sums += rows of src1 x `lines` rows of src2 that lie in memory as they are; those `ahead`
+ *  floats further on will be next. */
+TL_INLINE void add_lines(const int n, const int lines, const float *a, size_t a_row, size_t a_col,
+                         const float *b, size_t b_step, size_t ahead, size_t cols, float *sums,
+                         size_t sums_row)
+{
+    tl_vf x[TL_GEMM_FEW][SUMS];
+    TL_UNROLL
+    for (int i = 0; i < n; i++) {
+        TL_UNROLL
+        for (int r = 0; r < lines; r++)
+            x[i][r] = tl_vf_set1(a[i * a_row + r * a_col]);
+    }
+    for (size_t j = 0; j < cols; j += TL_VF_LANES) {
+        const int is_whole = j + TL_VF_LANES <= cols;
+        tl_vf sum[TL_GEMM_FEW];
+        TL_UNROLL
+        for (int i = 0; i < n; i++)
+            sum[i] = tl_vf_load(sums + i * sums_row + j);
+        TL_UNROLL
+        for (int r = 0; r < lines; r++) {
+            const float *const line = b + r * b_step + j;
+            if (lines < 4) // with more of them, the processor finds enough to do by itself
+                __builtin_prefetch(line + ahead);
+            const tl_vf y = is_whole ? tl_vf_load(line) : tl_vf_load_part(line, cols - j);
+            TL_UNROLL
+            for (int i = 0; i < n; i++)
+                sum[i] = tl_vf_fma(x[i][r], y, sum[i]);
+        }
+        TL_UNROLL
+        for (int i = 0; i < n; i++)
+            tl_vf_store(sums + i * sums_row + j, sum[i]);
+    }
+}
+
+/** For n rows: lines of src2 at once, so that with each row there is a register to be used. */
+#define LINES(n) (SUMS / (n) >= 8 ? 8 : SUMS / (n) >= 4 ? 4 : SUMS / (n) >= 2 ? 2 : 1)
+
+TL_INLINE void dot_all(const int n, const tl_gemm *g, size_t col, size_t cols, float *sums,
+                       size_t sums_row)
+{
+    const int lines = LINES(n);
+    const float *b = g->src2.data + col * g->src2.col;
+    size_t j = 0;
+    for (; j + lines <= cols; j += lines, b += lines * g->src2.col)
+        dot_lines(n, lines, g->src1.data, g->src1.row, b, g->src2.col, g->k, sums + j, sums_row);
+    for (; j < cols; j++, b += g->src2.col)
+        dot_lines(n, 1, g->src1.data, g->src1.row, b, g->src2.col, g->k, sums + j, sums_row);
+}
+
+TL_INLINE void add_all(const int n, const tl_gemm *g, size_t col, size_t cols, float *sums,
+                       size_t sums_row)
+{
+    const int lines = LINES(n);
+    const float *a = g->src1.data, *b = g->src2.data + col;
+    memset(sums, 0, n * sums_row * sizeof(*sums));
+    size_t k = 0;
+    for (; k + lines <= g->k; k += lines, a += lines * g->src1.col, b += lines * g->src2.row) {
+        const size_t ahead = k + 2 * lines <= g->k ? lines * g->src2.row : 0;
+        add_lines(n, lines, a, g->src1.row, g->src1.col, b, g->src2.row, ahead, cols, sums,
+                  sums_row);
+    }
+    for (; k < g->k; k++, a += g->src1.col, b += g->src2.row)
+        add_lines(n, 1, a, g->src1.row, g->src1.col, b, g->src2.row, 0, cols, sums, sums_row);
+}
+
+typedef void few_func(const tl_gemm *g, size_t col, size_t cols, float *sums, size_t sums_row);
+
+#define FEW(n)                                                                                   \
+    static void dot_##n(const tl_gemm *g, size_t col, size_t cols, float *sums, size_t sums_row) \
+    {                                                                                            \
+        dot_all(n, g, col, cols, sums, sums_row);                                                \
+    }                                                                                            \
+    static void add_##n(const tl_gemm *g, size_t col, size_t cols, float *sums, size_t sums_row) \
+    {                                                                                            \
+        add_all(n, g, col, cols, sums, sums_row);                                                \
+    }
+#define FEW_ROW(n)  [n] = {dot_##n, add_##n},
+#define EACH_FEW(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8)
+
+EACH_FEW(FEW)
+
+static few_func *const fews[TL_GEMM_FEW + 1][2] = {EACH_FEW(FEW_ROW)};
+
+void SIMD(tl_gemm_few)(const tl_gemm *g, size_t col, size_t cols)
+{
+    _Alignas(64) float sums[TL_GEMM_FEW_FLOATS];
+    const size_t sums_row = (cols + TL_VF_LANES - 1) / TL_VF_LANES * TL_VF_LANES;
+    fews[g->m][g->src2.col == 1](g, col, cols, sums, sums_row);
+    finish(g, sums, sums_row, 0, g->m, col, cols, 0, 1);
+}
