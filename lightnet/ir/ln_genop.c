@@ -175,3 +175,59 @@ int ln_op_alloc_variadic(ln_op_arg *op_arg, const char *arg_name, ln_tensor_entr
     *tensors = array;
     return n;
 }
+
+/* ---- inputs that become parts of an output ---- */
+
+static int is_among(const ln_tensor_entry *te, ln_tensor_entry *const *entries, int n)
+{
+    for (int k = 0; k < n; k++)
+        if (entries[k] == te)
+            return 1;
+    return 0;
+}
+
+static int take(ln_op_arg *op_arg, ln_tensor_entry *const *entries, int k, const char *dst_name)
+{
+    ln_tensor_entry *const te = entries[k];
+    if (is_among(te, entries, k))
+        return ln_op_fail(op_arg, "tensor '%s' is an input twice, expected different ones",
+                          te->name);
+    if (te->isstatic)
+        return ln_op_fail(
+            op_arg, "tensor '%s' is static, expected one whose memory may be part of another's",
+            te->name);
+    if (te->owner)
+        return ln_op_fail(op_arg,
+                          "tensor '%s' lies in the memory of '%s', expected one with its own",
+                          te->name, te->owner);
+    return ln_tensor_entry_set_owner(te, op_arg->tensor_table, dst_name) ? ln_op_fail_last(op_arg)
+                                                                         : 0;
+}
+
+int ln_op_take_inputs(ln_op_arg *op_arg, ln_tensor_entry *const *entries, int n,
+                      const char *dst_name)
+{
+    for (int k = 0; k < n; k++)
+        if (take(op_arg, entries, k, dst_name))
+            return k;
+    return n;
+}
+
+void ln_op_give_inputs_back(const ln_op_arg *op_arg, const char *arg_name, int n)
+{
+    for (int k = 0; k < n; k++) {
+        const char *numbered = ln_op_variadic_name(op_arg->tensors_in, arg_name, k);
+        const char *name = ln_tensor_list_find_name(op_arg->tensors_in, numbered);
+        ln_tensor_entry *given = ln_tensor_table_find(op_arg->tensor_table, name);
+        if (given) // not undefined before this operator
+            ln_tensor_entry_set_owner(given, op_arg->tensor_table, NULL);
+    }
+}
+
+size_t ln_op_taken_offset(const ln_tensor_entry *te, ln_tensor_entry *const *entries, int n,
+                          size_t offset)
+{
+    for (int k = 0; k < n && entries[k] != te; k++)
+        offset += tl_tensor_size(entries[k]->tensor);
+    return offset;
+}

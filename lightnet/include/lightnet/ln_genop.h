@@ -53,6 +53,23 @@ LN_API int ln_op_find_variadic(ln_op_arg *op_arg, const char *arg_name, ln_tenso
 LN_API int ln_op_alloc_variadic(ln_op_arg *op_arg, const char *arg_name, ln_tensor_entry ***entries,
                                 tl_tensor ***tensors);
 
+/* An operator that puts its inputs together need not copy them, if whoever makes them writes them
+ * straight into its output: */
+
+/** Makes the inputs entries[0 .. n-1] parts of output `dst_name`. Returns how many have become
+ * that: fewer than n after ln_op_fail, since one is there twice, is static, or lies in another's
+ * memory. */
+LN_API int ln_op_take_inputs(ln_op_arg *op_arg, ln_tensor_entry *const *entries, int n,
+                             const char *dst_name);
+
+/** Gives the first n of the variadic inputs `arg_name` memory of their own again, those that are
+ * still there. */
+LN_API void ln_op_give_inputs_back(const ln_op_arg *op_arg, const char *arg_name, int n);
+
+/** Where `te`, one of the entries, lies in memory if their output begins at `offset`. */
+LN_API size_t ln_op_taken_offset(const ln_tensor_entry *te, ln_tensor_entry *const *entries, int n,
+                                 size_t offset);
+
 LN_END_DECLS
 
 #endif
