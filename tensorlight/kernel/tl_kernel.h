@@ -88,6 +88,14 @@
 #define TL_KERNELS_SIMD(work)
 #endif
 
+/** The rows of a work in plain C whose template is also compiled with the flags of wider vectors.
+ *  The order of its sums is written in its lanes, so all of them give the same bits. */
+#if defined(__x86_64__)
+#define TL_KERNELS_WIDE(work) TL_KERNELS_SIMD(work)
+#else
+#define TL_KERNELS_WIDE(work)
+#endif
+
 /** A row read as a declaration, for a header: #define TL_KERNEL(..) TL_KERNEL_DECLARE(type, ..). */
 #define TL_KERNEL_DECLARE(func, name, dtype, isa) func name;
 

@@ -129,6 +129,12 @@ static inline int nn_has(tl_isa isa)
     return isa <= tl_isa_best() && (isa != TL_ISA_AVX512 || tl_isa_best() == TL_ISA_AVX512);
 }
 
+/** Before a block: for each level that this CPU has kernels of, as `exec`. */
+#define NN_EACH_LEVEL(exec)                                             \
+    for (tl_exec exec = {.isa = TL_ISA_C}; (int)exec.isa < TL_ISA_SIZE; \
+         exec.isa = (tl_isa)((int)exec.isa + 1))                        \
+        if (nn_has(exec.isa))
+
 /** Computes into `dst` with `exec`. */
 typedef void nn_run(const tl_exec *exec, tl_tensor *dst, void *arg);
 

@@ -5,8 +5,14 @@
 //     T           the type in memory             LOAD(t)   a T as a C
 //     C           the type to compute in         STORE(c)  a C as a T
 //     NAME(a, b)  the name a_<tag>_b, for example tl_relu_f32_c
+//     TL_SET      what the names of its kernels end in: c, or the instruction set with whose flags
+//                 a file compiles the template for wider vectors
 
 #include "tensor/tl_element.h"
+
+#ifndef TL_SET
+#define TL_SET c
+#endif
 
 #define TL_PASTE_(a, b, c)  a##b##c
 #define TL_PASTE(a, b, c)   TL_PASTE_(a, b, c)

@@ -11,6 +11,9 @@
 /** Neighbouring results that are computed together, at most. */
 enum { TL_REDUCE_LINES = 64 };
 
+/** Neighbouring elements of one result that are summed apart. */
+enum { TL_REDUCE_LANES = 32 };
+
 /** An axis of src: its length, and the distance of its elements. */
 typedef struct tl_reduce_axis {
     size_t len, stride;

@@ -10,9 +10,9 @@
 //
 // Results that lie next to each other are reduced together, up to TL_REDUCE_LINES at a time, so
 // that memory is read in order: a loop that compilers turn into vector code. Where the elements of
-// one result lie next to each other, LANES of them are taken for a row of such results. Floats sum
-// in double, integers modulo 2^64, which keeps their own lower bits. log_sum_exp first finds the
-// maximum of each result, then sums exp(x - maximum).
+// one result lie next to each other, TL_REDUCE_LANES of them are taken for a row of such results.
+// Floats sum in double, integers modulo 2^64, which keeps their own lower bits. log_sum_exp first
+// finds the maximum of each result, then sums exp(x - maximum).
 
 #include "kernel/reduce/reduce.h"
 
@@ -20,27 +20,10 @@
 
 #include "tensor/tl_convert.h"
 
-enum { LANES = 32 };
-
-#define TL_TEMPLATE "kernel/reduce/reduce_c.inc.h"
-
-#define SUM_OF(acc, x)  ((acc) + (x))
-#define PROD_OF(acc, x) ((acc) * (x))
-
 /* ---- floats ---- */
 
-// A NaN stays, wherever it is.
-#define MAX_OF(acc, x)   ((x) > (acc) || (x) != (x) ? (x) : (acc))
-#define MIN_OF(acc, x)   ((x) < (acc) || (x) != (x) ? (x) : (acc))
-#define LOWEST           ((C)-INFINITY)
-#define HIGHEST          ((C)INFINITY)
-#define SUM              double
-#define ABS(x)           fabs((double)(x))
-#define AS_IS(sum)       ((C)(sum))
-#define DOUBLE_OF(sum)   (sum)
-#define FROM_DOUBLE(d)   ((C)(d))
-#define MEAN(sum, count) ((C)((sum) / (double)(count)))
-#define IS_FINITE(c)     isfinite(c)
+#include "kernel/reduce/reduce_float.inc.h"
+
 #include "tensor/tl_each_float.inc.h"
 #undef MAX_OF
 #undef MIN_OF

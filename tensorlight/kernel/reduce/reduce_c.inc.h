@@ -3,17 +3,17 @@
 
 /** The steps of an operation on `n` accumulators at `acc`. `shift` belongs to each result: what
  *  log_sum_exp subtracts. */
-typedef struct NAME(steps, c) {
+typedef struct NAME(steps, TL_SET) {
     void (*begin)(void *acc, size_t n);
     void (*add_rows)(void *acc, const T *src, const double *shift, size_t n, size_t rows,
                      size_t stride); /* src [rows, n], rows `stride` apart */
     void (*add_line)(void *acc, const T *src, double shift, size_t len); /* to one accumulator */
     void (*finish)(const void *acc, T *dst, const double *shift, size_t n, size_t count);
-} NAME(steps, c);
+} NAME(steps, TL_SET);
 
 #if defined(IS_SIGNED)
 /** Toward zero; 0 of nothing. */
-static inline C NAME(mean, c)(uint64_t sum, size_t count)
+static inline C NAME(mean, TL_SET)(uint64_t sum, size_t count)
 {
     if (count == 0)
         return 0;
@@ -21,52 +21,56 @@ static inline C NAME(mean, c)(uint64_t sum, size_t count)
 }
 #endif
 
-#define REDUCTION(op, ACC, FIRST, ADD, JOIN, FINISH)                                     \
-    static void NAME(op, begin)(void *acc, size_t n)                                     \
-    {                                                                                    \
-        ACC *const a = acc;                                                              \
-        for (size_t j = 0; j < n; j++)                                                   \
-            a[j] = (ACC)(FIRST);                                                         \
-    }                                                                                    \
-    static void NAME(op, rows)(void *acc, const T *src, const double *shift, size_t n,   \
-                               size_t rows, size_t stride)                               \
-    {                                                                                    \
-        ACC *const a = acc;                                                              \
-        (void)shift;                                                                     \
-        for (size_t i = 0; i < rows; i++)                                                \
-            for (size_t j = 0; j < n; j++) {                                             \
-                const C x = LOAD(src[i * stride + j]);                                   \
-                a[j] = (ACC)ADD(a[j], x, shift[j]);                                      \
-            }                                                                            \
-    }                                                                                    \
-    static void NAME(op, line)(void *acc, const T *src, double shift, size_t len)        \
-    {                                                                                    \
-        ACC lanes[LANES];                                                                \
-        double shifts[LANES];                                                            \
-        size_t i = 0;                                                                    \
-        if (len >= 2 * LANES) {                                                          \
-            for (size_t j = 0; j < LANES; j++)                                           \
-                shifts[j] = shift;                                                       \
-            NAME(op, begin)(lanes, LANES);                                               \
-            NAME(op, rows)(lanes, src, shifts, LANES, len / LANES, LANES);               \
-            for (size_t half = LANES / 2; half > 0; half /= 2)                           \
-                for (size_t j = 0; j < half; j++)                                        \
-                    lanes[j] = (ACC)JOIN(lanes[j], lanes[half + j]);                     \
-            *(ACC *)acc = (ACC)JOIN(*(ACC *)acc, lanes[0]);                              \
-            i = len - len % LANES;                                                       \
-        }                                                                                \
-        for (; i < len; i++) {                                                           \
-            const C x = LOAD(src[i]);                                                    \
-            *(ACC *)acc = (ACC)ADD(*(ACC *)acc, x, shift);                               \
-        }                                                                                \
-    }                                                                                    \
-    static void NAME(op, finish)(const void *acc, T *dst, const double *shift, size_t n, \
-                                 size_t count)                                           \
-    {                                                                                    \
-        const ACC *const a = acc;                                                        \
-        (void)count, (void)shift;                                                        \
-        for (size_t j = 0; j < n; j++)                                                   \
-            dst[j] = STORE(FINISH(a[j], count, shift[j]));                               \
+#define SUM_OF(acc, x)  ((acc) + (x))
+#define PROD_OF(acc, x) ((acc) * (x))
+
+#define REDUCTION(op, ACC, FIRST, ADD, JOIN, FINISH)                                       \
+    static void NAME(op, begin)(void *acc, size_t n)                                       \
+    {                                                                                      \
+        ACC *const a = acc;                                                                \
+        for (size_t j = 0; j < n; j++)                                                     \
+            a[j] = (ACC)(FIRST);                                                           \
+    }                                                                                      \
+    static void NAME(op, rows)(void *acc, const T *src, const double *shift, size_t n,     \
+                               size_t rows, size_t stride)                                 \
+    {                                                                                      \
+        ACC *const a = acc;                                                                \
+        (void)shift;                                                                       \
+        for (size_t i = 0; i < rows; i++)                                                  \
+            for (size_t j = 0; j < n; j++) {                                               \
+                const C x = LOAD(src[i * stride + j]);                                     \
+                a[j] = (ACC)ADD(a[j], x, shift[j]);                                        \
+            }                                                                              \
+    }                                                                                      \
+    static void NAME(op, line)(void *acc, const T *src, double shift, size_t len)          \
+    {                                                                                      \
+        ACC lanes[TL_REDUCE_LANES];                                                        \
+        double shifts[TL_REDUCE_LANES];                                                    \
+        size_t i = 0;                                                                      \
+        if (len >= 2 * TL_REDUCE_LANES) {                                                  \
+            for (size_t j = 0; j < TL_REDUCE_LANES; j++)                                   \
+                shifts[j] = shift;                                                         \
+            NAME(op, begin)(lanes, TL_REDUCE_LANES);                                       \
+            NAME(op, rows)                                                                 \
+            (lanes, src, shifts, TL_REDUCE_LANES, len / TL_REDUCE_LANES, TL_REDUCE_LANES); \
+            for (size_t half = TL_REDUCE_LANES / 2; half > 0; half /= 2)                   \
+                for (size_t j = 0; j < half; j++)                                          \
+                    lanes[j] = (ACC)JOIN(lanes[j], lanes[half + j]);                       \
+            *(ACC *)acc = (ACC)JOIN(*(ACC *)acc, lanes[0]);                                \
+            i = len - len % TL_REDUCE_LANES;                                               \
+        }                                                                                  \
+        for (; i < len; i++) {                                                             \
+            const C x = LOAD(src[i]);                                                      \
+            *(ACC *)acc = (ACC)ADD(*(ACC *)acc, x, shift);                                 \
+        }                                                                                  \
+    }                                                                                      \
+    static void NAME(op, finish)(const void *acc, T *dst, const double *shift, size_t n,   \
+                                 size_t count)                                             \
+    {                                                                                      \
+        const ACC *const a = acc;                                                          \
+        (void)count, (void)shift;                                                          \
+        for (size_t j = 0; j < n; j++)                                                     \
+            dst[j] = STORE(FINISH(a[j], count, shift[j]));                                 \
     }
 
 #define ADD_SUM(acc, x, shift)          SUM_OF(acc, (SUM)(x))
@@ -97,7 +101,7 @@ REDUCTION(log_sum_exp, double, 0, ADD_EXP, SUM_OF, RESULT_SHIFT)
     {                                                                     \
         NAME(op, begin), NAME(op, rows), NAME(op, line), NAME(op, finish) \
     }
-static const NAME(steps, c) NAME(operations, c)[TL_REDUCE_OP_SIZE] = {
+static const NAME(steps, TL_SET) NAME(operations, TL_SET)[TL_REDUCE_OP_SIZE] = {
     [TL_REDUCE_SUM] = STEPS(sum),         [TL_REDUCE_MEAN] = STEPS(average),
     [TL_REDUCE_PROD] = STEPS(prod),       [TL_REDUCE_MAX] = STEPS(max),
     [TL_REDUCE_MIN] = STEPS(min),         [TL_REDUCE_L1] = STEPS(l1),
@@ -106,6 +110,8 @@ static const NAME(steps, c) NAME(operations, c)[TL_REDUCE_OP_SIZE] = {
 };
 #undef STEPS
 #undef REDUCTION
+#undef SUM_OF
+#undef PROD_OF
 #undef ADD_SUM
 #undef ADD_PROD
 #undef ADD_MAX
@@ -120,8 +126,8 @@ static const NAME(steps, c) NAME(operations, c)[TL_REDUCE_OP_SIZE] = {
 #undef RESULT_SHIFT
 
 /** Accumulates all elements of the `n` results whose first elements are src[0 .. n-1]. */
-static void NAME(add_all, c)(const tl_reduce_job *job, const NAME(steps, c) * steps, void *acc,
-                             const T *src, const double *shift, size_t n)
+static void NAME(add_all, TL_SET)(const tl_reduce_job *job, const NAME(steps, TL_SET) * steps,
+                                  void *acc, const T *src, const double *shift, size_t n)
 {
     const int is_line = job->line != 1;
     const int n_outer = is_line || job->n_go == 0 ? job->n_go : job->n_go - 1;
@@ -144,9 +150,9 @@ static void NAME(add_all, c)(const tl_reduce_job *job, const NAME(steps, c) * st
 }
 
 /** The `n` results whose first elements are src[0 .. n-1]. */
-static void NAME(reduce_block, c)(const tl_reduce_job *job, const T *src, T *dst, size_t n)
+static void NAME(reduce_block, TL_SET)(const tl_reduce_job *job, const T *src, T *dst, size_t n)
 {
-    const NAME(steps, c) *const steps = &NAME(operations, c)[job->op];
+    const NAME(steps, TL_SET) *const steps = &NAME(operations, TL_SET)[job->op];
     union {
         SUM sums[TL_REDUCE_LINES];
         double doubles[TL_REDUCE_LINES];
@@ -154,19 +160,19 @@ static void NAME(reduce_block, c)(const tl_reduce_job *job, const T *src, T *dst
     } acc;
     double shift[TL_REDUCE_LINES] = {0};
     if (job->op == TL_REDUCE_LOG_SUM_EXP && job->count > 0) {
-        const NAME(steps, c) *const max = &NAME(operations, c)[TL_REDUCE_MAX];
+        const NAME(steps, TL_SET) *const max = &NAME(operations, TL_SET)[TL_REDUCE_MAX];
         max->begin(&acc, n);
-        NAME(add_all, c)(job, max, &acc, src, shift, n);
+        NAME(add_all, TL_SET)(job, max, &acc, src, shift, n);
         for (size_t j = 0; j < n; j++)
             shift[j] = IS_FINITE(acc.best[j]) ? (double)acc.best[j] : 0;
     }
     steps->begin(&acc, n);
     if (job->count > 0)
-        NAME(add_all, c)(job, steps, &acc, src, shift, n);
+        NAME(add_all, TL_SET)(job, steps, &acc, src, shift, n);
     steps->finish(&acc, dst, shift, n, job->count);
 }
 
-void NAME(tl_reduce, c)(void *arg, size_t begin, size_t end)
+void NAME(tl_reduce, TL_SET)(void *arg, size_t begin, size_t end)
 {
     const tl_reduce_job *const job = arg;
     const int last = job->n_stay - 1;
@@ -178,6 +184,6 @@ void NAME(tl_reduce, c)(void *arg, size_t begin, size_t end)
             first += rest % job->stay[i].len * job->stay[i].stride;
             rest /= job->stay[i].len;
         }
-        NAME(reduce_block, c)(job, (const T *)job->src + first, (T *)job->dst + k, n);
+        NAME(reduce_block, TL_SET)(job, (const T *)job->src + first, (T *)job->dst + k, n);
     }
 }

@@ -140,6 +140,12 @@ static void check_mask(nn_room *room, tl_dtype dtype, const tl_tensor *src, unsi
     const int ndim = tl_reduce_dims(src, axes, n_axes, 1, dims);
     tl_tensor *const dst = nn_blank(room, dtype, ndim, dims);
     ck_assert_ptr_eq(tl_tensor_reduce(src, dst, op, axes, n_axes, 1), dst);
+    tl_tensor *const same = nn_blank(room, dtype, ndim, dims);
+    NN_EACH_LEVEL(exec)
+    {
+        tl_exec_reduce(&exec, src, same, op, axes, n_axes);
+        ck_assert_int_eq(memcmp(same->data, dst->data, tl_tensor_size(dst)), 0);
+    }
     for (int k = 0; k < dst->len; k++) {
         int coords[TL_MAXDIM], at[TL_MAXDIM], n = 0;
         tl_tensor_coords(dst, k, coords);
