@@ -17,7 +17,8 @@ static const bench_shape gemm_shapes[] = {
     GEMM(128, 1536, 384), GEMM(1, 1000, 2048), GEMM(1, 4096, 25088), GEMM(16, 1000, 1024),
     {.name = NULL},
 };
-static const bench_work *const gemm_works[] = {&bench_matmul, &bench_matmul_trans2, NULL};
+static const bench_work *const gemm_works[] = {&bench_matmul, &bench_matmul_trans2,
+                                               &bench_matmul_packed, NULL};
 
 /* ---- convolutions of square images: channels, extent, result's channels, window, stride ---- */
 

@@ -54,6 +54,25 @@ static int run_matmul_trans2(const tl_exec *exec, bench_job *job)
 const bench_work bench_matmul_trans2 = {"matmul, 2nd transposed", prepare_matmul_trans2,
                                         run_matmul_trans2, NULL};
 
+static int prepare_matmul_packed(bench_job *job)
+{
+    if (prepare_matmul(job) < 0)
+        return -1;
+    job->packed = bench_blank(
+        job, 3, DIMS(tl_matmul_panels(job->shape.out), job->shape.dims[1], TL_MATMUL_PANEL));
+    return job->packed ? tl_exec_matmul_pack(NULL, job->weight, job->packed, 0) : -1;
+}
+
+static int run_matmul_packed(const tl_exec *exec, bench_job *job)
+{
+    const tl_matmul_param param = {.alpha = 1};
+    return tl_exec_matmul_packed(exec, job->src, job->packed, NULL, NULL, job->dst, &param,
+                                 (tl_activation){0});
+}
+
+const bench_work bench_matmul_packed = {"matmul, 2nd packed", prepare_matmul_packed,
+                                        run_matmul_packed, NULL};
+
 /* ---- convolutions ---- */
 
 static int prepare_conv2d(bench_job *job)
