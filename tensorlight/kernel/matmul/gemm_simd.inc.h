@@ -135,51 +135,71 @@ typedef struct place {
     float *dst;
 } place;
 
+/** Whether results are sums, or those with a bias: what is left out would change no bit. */
+static int is_simple(const tl_gemm *g)
+{
+    return g->alpha == 1 && (!g->bias.data || g->beta == 1) && !g->add.data &&
+           g->low == -INFINITY && g->high == INFINITY;
+}
+
 /** The result of a vector of sums, but for activations that need more than two bounds. */
-TL_INLINE tl_vf result(const tl_gemm *g, tl_vf sum, const place *at, size_t j, const size_t n)
+TL_INLINE tl_vf result(const tl_gemm *g, tl_vf sum, const place *at, size_t j, const size_t n,
+                       const int simple)
 {
     const int is_whole = n == TL_VF_LANES;
-    tl_vf y = tl_vf_mul(tl_vf_set1(g->alpha), sum);
+    tl_vf y = simple ? sum : tl_vf_mul(tl_vf_set1(g->alpha), sum);
     if (at->bias) {
         const tl_vf bias = g->bias.col == 0 ? tl_vf_set1(*at->bias)
                            : is_whole       ? tl_vf_load(at->bias + j)
                                             : tl_vf_load_part(at->bias + j, n);
-        y = tl_vf_add(y, tl_vf_mul(tl_vf_set1(g->beta), bias));
+        y = tl_vf_add(y, simple ? bias : tl_vf_mul(tl_vf_set1(g->beta), bias));
     }
+    if (simple)
+        return y;
     if (at->add)
         y = tl_vf_add(y, is_whole ? tl_vf_load(at->add + j) : tl_vf_load_part(at->add + j, n));
     return tl_vf_min(tl_vf_set1(g->high), tl_vf_max(tl_vf_set1(g->low), y));
 }
 
 TL_INLINE void finish_vector(const tl_gemm *g, const float *sums, const place *at, size_t j,
-                             const size_t n, int adds, int is_last)
+                             const size_t n, const int simple, int adds, int is_last)
 {
     const int is_whole = n == TL_VF_LANES;
     tl_vf y = tl_vf_load(sums + j);
     if (adds)
         y = tl_vf_add(is_whole ? tl_vf_load(at->dst + j) : tl_vf_load_part(at->dst + j, n), y);
     if (is_last)
-        y = result(g, y, at, j, n);
+        y = result(g, y, at, j, n, simple);
     if (is_whole)
         tl_vf_store(at->dst + j, y);
     else
         tl_vf_store_part(at->dst + j, y, n);
 }
 
+TL_INLINE void finish_row(const tl_gemm *g, const float *sums, const place *at, size_t cols,
+                          const int simple, int adds, int is_last)
+{
+    const size_t whole = cols - cols % TL_VF_LANES;
+    for (size_t j = 0; j < whole; j += TL_VF_LANES)
+        finish_vector(g, sums, at, j, TL_VF_LANES, simple, adds, is_last);
+    if (whole < cols)
+        finish_vector(g, sums, at, whole, cols - whole, simple, adds, is_last);
+}
+
 /** Sums, whole vectors of them, -> dst, for `rows` rows of `cols` columns. */
 static void finish(const tl_gemm *g, const float *sums, size_t sums_row, size_t row, size_t rows,
                    size_t col, size_t cols, int adds, int is_last)
 {
-    const size_t whole = cols - cols % TL_VF_LANES;
+    const int simple = is_simple(g);
     for (size_t i = 0; i < rows; i++, row++, sums += sums_row) {
         const place at = {g->bias.data ? g->bias.data + row * g->bias.row + col * g->bias.col
                                        : NULL,
                           g->add.data ? g->add.data + row * g->add.row + col : NULL,
                           g->dst + row * g->dst_row + col};
-        for (size_t j = 0; j < whole; j += TL_VF_LANES)
-            finish_vector(g, sums, &at, j, TL_VF_LANES, adds, is_last);
-        if (whole < cols)
-            finish_vector(g, sums, &at, whole, cols - whole, adds, is_last);
+        if (simple)
+            finish_row(g, sums, &at, cols, 1, adds, is_last);
+        else
+            finish_row(g, sums, &at, cols, 0, adds, is_last);
         if (is_last)
             tl_vf_activate(g->act, at.dst, cols);
     }
