@@ -25,12 +25,6 @@ static const shape shapes[] = {
     {1, 5, 3, 3, 5, 1, 1, {1, 1}, {1, 1}, {1, 0, 0, 1}},      // 1x1 with padding
 };
 
-/** The isa levels that this CPU has kernels of. */
-static int has(tl_isa isa)
-{
-    return isa <= tl_isa_best() && (isa != TL_ISA_AVX512 || tl_isa_best() == TL_ISA_AVX512);
-}
-
 static tl_tensor *blocked_like(nn_room *room, const tl_tensor *planes)
 {
     return nn_blank(room, TL_FLOAT, 5,
@@ -114,7 +108,7 @@ static void check_shape(const shape *s, tl_isa isa, int lanes, tl_act act, int a
 START_TEST(every_kernel_agrees_with_the_plain_one)
 {
     for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
-        for (size_t i = 0; has((tl_isa)isa) && i < NN_LEN(shapes); i++) {
+        for (size_t i = 0; nn_has((tl_isa)isa) && i < NN_LEN(shapes); i++) {
             check_shape(&shapes[i], (tl_isa)isa, TL_BLOCK, TL_ACT_NONE, 0);
             check_shape(&shapes[i], (tl_isa)isa, 1, TL_ACT_RELU, 1);
             check_shape(&shapes[i], (tl_isa)isa, TL_BLOCK, TL_ACT_LRELU, 1);
@@ -125,7 +119,7 @@ END_TEST
 START_TEST(every_activation_agrees_with_the_plain_one)
 {
     for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
-        for (int act = 0; has((tl_isa)isa) && act < TL_ACT_SIZE; act++)
+        for (int act = 0; nn_has((tl_isa)isa) && act < TL_ACT_SIZE; act++)
             check_shape(&shapes[1], (tl_isa)isa, TL_BLOCK, (tl_act)act, 1);
 }
 END_TEST
