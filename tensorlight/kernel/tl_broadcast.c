@@ -54,8 +54,10 @@ typedef struct walk {
     char *dst;
     size_t dst_size;
     axis row;
-    int steps[TL_BROADCAST_MAX]; /* row's strides */
-    axis outer[TL_MAXDIM];       /* the other axes, the fastest first */
+    int steps[TL_BROADCAST_MAX];   /* row's strides */
+    size_t period;                 /* not 0: the row is short ones, of this length, joined, */
+    int repeats[TL_BROADCAST_MAX]; /* and these sources have one of them, again and again */
+    axis outer[TL_MAXDIM];         /* the other axes, the fastest first */
     int n_outer;
     atomic_int failed;
 } walk;
@@ -92,6 +94,26 @@ static int merge_axes(axis *merged, const tl_tensor *const *srcs, int n, const t
     return n_axes;
 }
 
+/** Rows up to this length are joined, and run by so many elements at a time. */
+enum { SHORT_ROW = 64, CHUNK = 256 };
+
+/** Makes short rows and the axis around them one row, where each source goes on along that axis or
+ *  repeats its row: as the channels of a pixel, in blocks, with a factor for each channel. */
+static void join_short_rows(walk *w)
+{
+    const axis *const around = &w->outer[0];
+    if (w->n_outer == 0 || w->row.len > SHORT_ROW)
+        return;
+    for (int k = 0; k < w->n; k++) {
+        w->repeats[k] = around->strides[k] != w->row.strides[k] * w->row.len;
+        if (w->repeats[k] && (around->strides[k] != 0 || w->row.strides[k] != 1))
+            return;
+    }
+    w->period = w->row.len;
+    w->row.len *= around->len;
+    memmove(w->outer, w->outer + 1, (size_t)--w->n_outer * sizeof(*w->outer));
+}
+
 static void walk_init(walk *w, tl_broadcast_func *func, const tl_tensor *const *srcs, int n,
                       const tl_tensor *dst)
 {
@@ -106,6 +128,7 @@ static void walk_init(walk *w, tl_broadcast_func *func, const tl_tensor *const *
         w->src_sizes[k] = tl_size_of(srcs[k]->dtype);
         w->steps[k] = (int)w->row.strides[k];
     }
+    join_short_rows(w);
 }
 
 /** The coordinates along the outer axes, and the elements that the sources are ahead there. */
@@ -137,9 +160,41 @@ static void place_next(place *at, const walk *w)
     }
 }
 
+/** A repeated row of source `k` to `copies`, as often as a chunk of `len` elements needs it. */
+static void repeat_row(const walk *w, const place *at, int k, char *copies, size_t len)
+{
+    const size_t size = w->period * w->src_sizes[k];
+    const char *const row = w->srcs[k] + at->offsets[k] * w->src_sizes[k];
+    for (size_t i = 0; i < len / w->period + 2; i++)
+        memcpy(copies + i * size, row, size);
+}
+
+/** The same as run_part, in a row of joined ones. */
+static int run_joined(const walk *w, const place *at, size_t begin, void *dst, size_t len)
+{
+    char copies[TL_BROADCAST_MAX][(CHUNK + 2 * SHORT_ROW) * TL_DTYPE_MAX_SIZE];
+    for (int k = 0; k < w->n; k++)
+        if (w->repeats[k])
+            repeat_row(w, at, k, copies[k], len < CHUNK ? len : CHUNK);
+    for (size_t end = begin + len, n; begin < end;
+         begin += n, dst = tl_padd(dst, (ptrdiff_t)n, w->dst_size)) {
+        const void *srcs[TL_BROADCAST_MAX];
+        n = end - begin < CHUNK ? end - begin : CHUNK;
+        for (int k = 0; k < w->n; k++)
+            srcs[k] = w->repeats[k] ? copies[k] + begin % w->period * w->src_sizes[k]
+                                    : w->srcs[k] + (at->offsets[k] + begin * w->row.strides[k]) *
+                                                       w->src_sizes[k];
+        if (w->func(srcs, w->steps, dst, n) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int run_part(const walk *w, const place *at, size_t begin, void *dst, size_t len)
 {
     const void *srcs[TL_BROADCAST_MAX];
+    if (w->period)
+        return run_joined(w, at, begin, dst, len);
     for (int k = 0; k < w->n; k++)
         srcs[k] = w->srcs[k] + (at->offsets[k] + begin * w->row.strides[k]) * w->src_sizes[k];
     return w->func(srcs, w->steps, dst, len);

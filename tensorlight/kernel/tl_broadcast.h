@@ -8,6 +8,10 @@
 //     src1 [8, 3, 5, 7]   src2 [3, 1, 1]    ->  24 rows of 35, steps 1 and 0
 //     src1 [8, 3, 5, 7]   src2 [8, 3, 5, 7] ->  1 row of 840, steps 1 and 1
 //
+// Short rows that a source repeats are joined, from copies of that source's row:
+//
+//     src1 [2, 9, 9, 16]  src2 [2, 1, 1, 16] -> 2 rows of 81 * 16, steps 1 and 1
+//
 // Source: ONNX, "Broadcasting in ONNX", multidirectional.
 
 #ifndef TL_BROADCAST_H

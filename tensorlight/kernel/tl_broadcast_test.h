@@ -19,23 +19,6 @@ typedef struct tl_broadcast_variant {
     tl_isa isa;
 } tl_broadcast_variant;
 
-/** Equal bits, or NaN with any. */
-static inline int tl_elements_are_same(const void *p, const void *q, size_t len, tl_dtype dtype)
-{
-    for (size_t i = 0; i < len; i++) {
-        const void *const a = tl_pointer_add(p, (ptrdiff_t)i, dtype);
-        const void *const b = tl_pointer_add(q, (ptrdiff_t)i, dtype);
-        double x = 0, y = 0;
-        if (tl_dtype_is_float(dtype)) {
-            tl_convert(&x, TL_DOUBLE, a, dtype);
-            tl_convert(&y, TL_DOUBLE, b, dtype);
-        }
-        if (memcmp(a, b, tl_size_of(dtype)) != 0 && !(isnan(x) && isnan(y)))
-            return 0;
-    }
-    return 1;
-}
-
 /** What `plain` gives for one element after the other; -1 as the kernel. */
 static inline int tl_broadcast_expect(const tl_broadcast_variant *plain, void *const *srcs,
                                       const int *steps, void *dst, size_t len)
@@ -70,14 +53,14 @@ static inline void tl_broadcast_check_one(const tl_broadcast_variant *v,
     }
     const int status = tl_broadcast_expect(plain, srcs, steps, expected, len);
     ck_assert_int_eq(v->func((const void *const *)srcs, steps, dst, len), status);
-    ck_assert_msg(status < 0 || tl_elements_are_same(dst, expected, len, v->dst_dtype),
+    ck_assert_msg(status < 0 || tl_map_is_same(dst, expected, len, v->dst_dtype),
                   "%s on %zu elements, steps %d %d %d", v->name, len, steps[0], steps[1], steps[2]);
     for (int k = 0; k < v->n && status == 0; k++) {
         if (!steps[k] || v->src_dtypes[k] != v->dst_dtype)
             continue;
         void *const original = tl_clone(srcs[k], dst_size);
         v->func((const void *const *)srcs, steps, srcs[k], len);
-        ck_assert_msg(tl_elements_are_same(srcs[k], expected, len, v->dst_dtype),
+        ck_assert_msg(tl_map_is_same(srcs[k], expected, len, v->dst_dtype),
                       "%s in place of source %d on %zu elements", v->name, k, len);
         memcpy(srcs[k], original, dst_size);
         tl_free(original);

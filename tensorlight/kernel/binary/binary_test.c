@@ -224,9 +224,10 @@ START_TEST(threads_begin_inside_of_rows)
 {
     tl_pool *const pool = tl_pool_create(3);
     const tl_exec exec = {.pool = pool, .isa = tl_isa_best()};
-    static const int shapes[][2][3] = {{{300, 1, 1001}, {1, 1, 1001}},
-                                       {{300, 1, 1001}, {300, 1, 1}},
-                                       {{3, 500, 201}, {3, 1, 201}}};
+    static const int shapes[][2][3] = {
+        {{300, 1, 1001}, {1, 1, 1001}}, {{300, 1, 1001}, {300, 1, 1}},
+        {{3, 500, 201}, {3, 1, 201}},   {{7, 5003, 16}, {7, 1, 16}}, // short rows are joined
+        {{1, 40001, 3}, {1, 1, 3}},     {{5, 3001, 64}, {1, 1, 64}}};
     for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
         tl_tensor *const src1 = numbers(3, shapes[i][0], 5);
         tl_tensor *const src2 = numbers(3, shapes[i][1], 9);
