@@ -178,29 +178,38 @@ static size_t point_step(int blocks, int tiles)
     return (((size_t)blocks * tiles) | 1) * TL_BLOCK;
 }
 
+/** Units that are worth their overhead, and that let a few threads end at about the same time. */
+static double wanted_units(const wino *w)
+{
+    const double sums = (double)w->row * w->blocks_out * w->n_tiles;
+    return sums < UNIT_SUMS ? 1 : sums / UNIT_SUMS < UNITS ? sums / UNIT_SUMS : UNITS;
+}
+
 /** The tiles of a unit. Its transformed source is read again for each pair of blocks, so it should
  *  stay in the second cache, beside the products; but the weights are read once for each unit, so
  *  tiles should fill the registers of a product, and large weights are worth some more. */
 static int tiles_of_unit(const wino *w)
 {
+    if ((double)w->row * w->blocks_out * sizeof(float) > LARGE_WEIGHTS)
+        return MOST_TILES;
     const size_t tile_bytes =
         n_points(w->m) * (w->blocks_in + PRODUCT_BLOCKS) * TL_BLOCK * sizeof(float);
     const size_t fit = UNIT_BYTES / tile_bytes / TL_TILE_PIXELS * TL_TILE_PIXELS;
-    const double weight_bytes = (double)w->row * w->blocks_out * sizeof(float);
-    if (fit > MOST_TILES || weight_bytes > LARGE_WEIGHTS)
-        return MOST_TILES;
-    return fit ? (int)fit : TL_TILE_PIXELS;
+    const double share = (double)w->n_tiles / wanted_units(w);
+    const double tiles = share < fit ? share : (double)fit;
+    return tiles < TL_TILE_PIXELS ? TL_TILE_PIXELS : tiles > MOST_TILES ? MOST_TILES : (int)tiles;
 }
 
-/** Decides what a unit is, from the shapes alone. */
+/** Decides what a unit is, from the shapes alone. Blocks are divided where tiles are too few: each
+ *  thread then transforms the source anew. */
 static void divide(wino *w)
 {
-    w->tile_units = (int)divide_up(w->n_tiles, tiles_of_unit(w));
-    w->tiles_per_unit = (int)divide_up(w->n_tiles, w->tile_units);
-    const double sums = (double)w->row * w->blocks_out * w->n_tiles;
-    const double wanted = sums / UNIT_SUMS < UNITS ? sums / UNIT_SUMS : UNITS;
-    w->block_units = wanted / w->tile_units < 1 ? 1 : (int)ceil(wanted / w->tile_units);
-    w->blocks_per_unit = (int)divide_up(w->blocks_out, w->block_units);
+    const size_t n = w->n_tiles ? w->n_tiles : 1; // no images: one unit of nothing
+    const size_t most = n / tiles_of_unit(w);     // units: rather larger ones than one more
+    w->tiles_per_unit = (int)divide_up(n, most ? most : 1);
+    w->tile_units = (int)divide_up(n, w->tiles_per_unit);
+    const int block_units = (int)(wanted_units(w) / w->tile_units);
+    w->blocks_per_unit = (int)divide_up(w->blocks_out, block_units > 1 ? block_units : 1);
     w->blocks_per_unit += w->blocks_per_unit % PRODUCT_BLOCKS;
     w->block_units = (int)divide_up(w->blocks_out, w->blocks_per_unit);
     w->source_step = point_step(w->blocks_in, w->tiles_per_unit);

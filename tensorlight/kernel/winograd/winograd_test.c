@@ -16,14 +16,16 @@ typedef struct shape {
 } shape;
 
 static const shape shapes[] = {
-    {1, 1, 1, 1, 1, {1, 1, 1, 1}},     // one pixel
-    {1, 16, 12, 12, 16, {1, 1, 1, 1}}, // whole tiles of any size
-    {2, 17, 13, 7, 33, {1, 1, 1, 1}},  // lanes left over, three blocks, images
-    {1, 20, 9, 17, 48, {0, 0, 0, 0}},  // no padding
-    {1, 5, 8, 5, 18, {2, 0, 1, 2}},    // all different
-    {1, 33, 3, 3, 5, {7, 9, 8, 10}},   // more padding than image
-    {3, 64, 31, 30, 50, {1, 1, 1, 1}}, // several units, the last one smaller
-    {1, 150, 7, 7, 130, {1, 1, 1, 1}}, // units of blocks
+    {1, 1, 1, 1, 1, {1, 1, 1, 1}},      // one pixel
+    {1, 16, 12, 12, 16, {1, 1, 1, 1}},  // whole tiles of any size
+    {2, 17, 13, 7, 33, {1, 1, 1, 1}},   // lanes left over, three blocks, images
+    {1, 20, 9, 17, 48, {0, 0, 0, 0}},   // no padding
+    {1, 5, 8, 5, 18, {2, 0, 1, 2}},     // all different
+    {1, 33, 3, 3, 5, {7, 9, 8, 10}},    // more padding than image
+    {3, 64, 31, 30, 50, {1, 1, 1, 1}},  // several units, the last one smaller
+    {1, 150, 7, 7, 130, {1, 1, 1, 1}},  // units of blocks
+    {0, 16, 12, 12, 16, {1, 1, 1, 1}},  // no images
+    {1, 33, 61, 133, 16, {1, 1, 1, 1}}, // 253 tiles of 6x6: 17 units of 15
 };
 
 static tl_tensor *blocked_like(nn_room *room, const tl_tensor *planes)
