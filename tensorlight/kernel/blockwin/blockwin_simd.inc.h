@@ -36,7 +36,7 @@ TL_INLINE void add_row(tl_vf *sum, const int n, const int width, const int strid
     for (int j = 0; j < (n - 1) * stride + width; j++) {
         if (is_edge && !is_inside(left + j, iw))
             continue;
-        const tl_vf x = tl_vf_load(row + (left + j) * TL_BLOCK);
+        const tl_vf x = tl_vf_keep(tl_vf_load(row + (left + j) * TL_BLOCK));
         TL_UNROLL
         for (int k = 0; k < width; k++)
             if (k <= j && (j - k) % stride == 0 && (j - k) / stride < n)

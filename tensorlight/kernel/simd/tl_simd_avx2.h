@@ -45,6 +45,12 @@ static inline void tl_vf_store_part(float *p, tl_vf a, size_t n)
     _mm256_maskstore_ps(p, tl_vm_first(n), a);
 }
 
+static inline tl_vf tl_vf_keep(tl_vf a)
+{
+    __asm__("" : "+x"(a));
+    return a;
+}
+
 static inline tl_vf tl_vf_set1(float x)
 {
     return _mm256_set1_ps(x);

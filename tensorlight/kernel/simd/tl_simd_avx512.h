@@ -43,6 +43,12 @@ static inline void tl_vf_store_part(float *p, tl_vf a, size_t n)
     _mm512_mask_storeu_ps(p, tl_vm_first(n), a);
 }
 
+static inline tl_vf tl_vf_keep(tl_vf a)
+{
+    __asm__("" : "+v"(a));
+    return a;
+}
+
 static inline tl_vf tl_vf_set1(float x)
 {
     return _mm512_set1_ps(x);

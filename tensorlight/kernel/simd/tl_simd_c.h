@@ -43,6 +43,11 @@ static inline void tl_vf_store_part(float *p, tl_vf a, size_t n)
     memcpy(p, &a, n * sizeof(*p));
 }
 
+static inline tl_vf tl_vf_keep(tl_vf a)
+{
+    return a;
+}
+
 static inline tl_vf tl_vf_set1(float x)
 {
     return (tl_vf){x, x, x, x};

@@ -43,6 +43,12 @@ static inline void tl_vf_store_part(float *p, tl_vf a, size_t n)
     memcpy(p, lanes, n * sizeof(*p));
 }
 
+static inline tl_vf tl_vf_keep(tl_vf a)
+{
+    __asm__("" : "+w"(a));
+    return a;
+}
+
 static inline tl_vf tl_vf_set1(float x)
 {
     return vdupq_n_f32(x);
