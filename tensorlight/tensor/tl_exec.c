@@ -104,32 +104,50 @@ void tl_parallel(const tl_exec *exec, size_t n, size_t grain, tl_range_func func
         tl_pool_run(exec->pool, s.parts, run_part, &s);
 }
 
-typedef struct queue {
+/** Units that a slot begins with, and others help to finish. */
+typedef struct share {
+    atomic_size_t next;
+    size_t end;
+} share;
+
+enum { MOST_SLOTS = 64 };
+
+typedef struct shares {
     tl_slot_func func;
     void *arg;
-    size_t n;
-    atomic_size_t next;
-} queue;
+    size_t slots;
+    share of[MOST_SLOTS];
+} shares;
 
+static void run_share(shares *all, size_t slot, share *s)
+{
+    for (size_t i; (i = atomic_fetch_add(&s->next, 1)) < s->end;)
+        all->func(all->arg, slot, i, i + 1);
+}
+
+/** First the slot's own units, then those that others have not begun. */
 static void run_slot(void *context, size_t slot)
 {
-    queue *const q = context;
+    shares *const all = context;
     is_inside = 1;
-    for (size_t i; (i = atomic_fetch_add(&q->next, 1)) < q->n;)
-        q->func(q->arg, slot, i, i + 1);
+    for (size_t k = 0; k < all->slots; k++)
+        run_share(all, slot, &all->of[(slot + k) % all->slots]);
     is_inside = 0;
 }
 
 void tl_parallel_slots(const tl_exec *exec, size_t n, size_t n_slots, tl_slot_func func, void *arg)
 {
     const size_t threads = (size_t)tl_pool_size(exec ? exec->pool : NULL);
-    const size_t most = n_slots < threads ? n_slots : threads;
-    const size_t slots = n < most ? n : most;
-    queue q = {func, arg, n, 0};
-    if (slots <= 1 || is_inside) {
+    shares all = {.func = func, .arg = arg, .slots = n_slots < threads ? n_slots : threads};
+    all.slots = all.slots < n ? all.slots : n;
+    all.slots = all.slots < MOST_SLOTS ? all.slots : MOST_SLOTS;
+    if (all.slots <= 1 || is_inside) {
         if (n > 0)
             func(arg, 0, 0, n);
-    } else {
-        tl_pool_run(exec->pool, slots, run_slot, &q);
+        return;
     }
+    const split s = {.n = n, .parts = all.slots};
+    for (size_t i = 0; i < all.slots; i++)
+        all.of[i] = (share){part_begin(&s, i), part_begin(&s, i + 1)};
+    tl_pool_run(exec->pool, all.slots, run_slot, &all);
 }

@@ -206,12 +206,46 @@ static double cpu_seconds(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
+typedef struct slot_counts {
+    atomic_int done[100], busy[8], wrong;
+} slot_counts;
+
+static void count_in_slot(void *arg, size_t slot, size_t begin, size_t end)
+{
+    slot_counts *const c = arg;
+    if (atomic_fetch_add(&c->busy[slot], 1) != 0)
+        atomic_fetch_add(&c->wrong, 1);
+    for (size_t i = begin; i < end; i++)
+        atomic_fetch_add(&c->done[i], 1);
+    atomic_fetch_sub(&c->busy[slot], 1);
+}
+
+START_TEST(every_unit_is_done_once_and_slots_are_never_shared)
+{
+    static const struct {
+        int threads;
+        size_t n, n_slots;
+    } cases[] = {{1, 100, 8}, {3, 100, 8}, {3, 100, 2}, {3, 2, 3}, {8, 100, 8}, {3, 0, 3}};
+    for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+        tl_pool *const pool = tl_pool_create(cases[k].threads);
+        const tl_exec exec = {.pool = pool};
+        slot_counts c = {0};
+        tl_parallel_slots(&exec, cases[k].n, cases[k].n_slots, count_in_slot, &c);
+        for (size_t i = 0; i < 100; i++)
+            ck_assert_int_eq(c.done[i], i < cases[k].n);
+        ck_assert_int_eq(c.wrong, 0);
+        tl_pool_free(pool);
+    }
+}
+END_TEST
+
 START_TEST(idle_threads_sleep)
 {
     tl_pool *const pool = tl_pool_create(4);
     const tl_exec exec = {.pool = pool};
     counts c = {.smallest = SIZE_MAX};
     tl_parallel(&exec, 1000, 1, count_units, &c);
+    usleep(300000); // they stay awake for a while: more work may come
     const double before = cpu_seconds();
     usleep(200000);
     ck_assert_double_lt(cpu_seconds() - before, 0.05);
@@ -219,7 +253,8 @@ START_TEST(idle_threads_sleep)
 }
 END_TEST
 
-LN_TEST_MAIN("tl_exec", level_names_are_read_back, the_environment_lowers_the_level,
+LN_TEST_MAIN("tl_exec", every_unit_is_done_once_and_slots_are_never_shared,
+             level_names_are_read_back, the_environment_lowers_the_level,
              there_is_at_least_one_core, quotas_of_control_groups_are_read,
              impossible_pools_are_refused, a_pool_of_0_has_all_cores,
              every_unit_is_done_once_in_ranges_of_the_grain, without_an_exec_the_caller_works_alone,

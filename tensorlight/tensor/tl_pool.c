@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread pool: pthreadpool, with workers that sleep as soon as they have nothing to do.
+// The thread pool: pthreadpool, with workers that wait awake for a while before they sleep.
 
 #include "tensor/tl_pool.h"
 
@@ -49,6 +49,6 @@ int tl_pool_size(const tl_pool *pool)
 
 void tl_pool_run(tl_pool *pool, size_t n, void (*func)(void *arg, size_t i), void *arg)
 {
-    // Without this flag the workers spin for a while after each call before they sleep.
+    // With PTHREADPOOL_FLAG_YIELD_WORKERS they would sleep at once, and each layer wake them anew.
     pthreadpool_parallelize_1d(pool->threads, func, arg, n, 0);
 }

@@ -41,7 +41,8 @@ TL_API tl_isa tl_isa_from_str(const char *str);
 /** Cores that this process may use: the affinity mask and the cgroup quota, at least 1. */
 TL_API int tl_cpu_count(void);
 
-/** Threads that share work; they sleep when idle. */
+/** Threads that share work. They wait awake for some milliseconds after it, since more may follow,
+ *  then they sleep. */
 typedef struct tl_pool tl_pool;
 
 /** Returns new (tl_pool_free); `n` threads including the caller, 0 = tl_cpu_count(). NULL with a
@@ -72,9 +73,10 @@ TL_API void tl_parallel(const tl_exec *exec, size_t n, size_t grain, tl_range_fu
  *  each slot may have memory of its own. */
 typedef void (*tl_slot_func)(void *arg, size_t slot, size_t begin, size_t end);
 
-/** Runs `func` over the units 0 .. n-1, on at most `n_slots` (>= 1) threads of `exec`, unit by unit
- *  as each slot is ready for more, in rising order in each; returns when all are done. Which slot
- *  takes a unit must not influence the result. */
+/** Runs `func` over the units 0 .. n-1, on at most `n_slots` (>= 1) threads of `exec`, unit by
+ * unit: slot i of k begins with the i-th k-th of them, so that computations divided alike find what
+ *  they read in their core's cache, and then helps the others. Returns when all are done. Which
+ *  slot takes a unit must not influence the result. */
 TL_API void tl_parallel_slots(const tl_exec *exec, size_t n, size_t n_slots, tl_slot_func func,
                               void *arg);
 

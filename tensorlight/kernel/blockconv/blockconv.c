@@ -148,6 +148,8 @@ typedef struct conv {
     int blocks_out, oh, ow; /* a 1x1 convolution is one line: its length is ow */
     int lines_per_unit, line_units;
     int blocks_per_unit, block_units;
+    size_t all_lines; /* line units of all images */
+    int group_units;  /* block units that one thread takes, line unit by line unit */
     /* Of prepared sources, and how a 1x1 convolution with stride 1 divides its one line. */
     int is_direct;     /* the source is read where it lies */
     int pixels;        /* of a direct unit */
@@ -343,8 +345,9 @@ static void run_units(void *arg, size_t slot, size_t begin, size_t end)
     conv *const c = arg;
     float *const scratch = c->scratch ? c->scratch + slot * c->slot_floats : NULL;
     for (size_t u = begin; u < end; u++) {
-        const size_t lines = u / c->block_units; // the unit's lines, counted over all images
-        const int block = (int)(u % c->block_units) * c->blocks_per_unit;
+        const size_t group = u / (c->all_lines * c->group_units);
+        const size_t lines = u / c->group_units % c->all_lines;
+        const int block = (int)(group * c->group_units + u % c->group_units) * c->blocks_per_unit;
         const int blocks = tl_smaller(c->blocks_per_unit, c->blocks_out - block);
         const size_t n = lines / c->line_units;
         const int line = (int)(lines % c->line_units) * c->lines_per_unit;
@@ -365,6 +368,14 @@ static void run_units(void *arg, size_t slot, size_t begin, size_t end)
     }
 }
 
+/** Each of several threads takes blocks of its own where it can: depthwise convolutions and other
+ *  work block by block then finds them in its cache. */
+static void group_blocks(conv *c, size_t threads)
+{
+    const int apart = c->is_direct && c->block_units % threads == 0;
+    c->group_units = apart ? c->block_units / (int)threads : c->block_units;
+}
+
 int tl_exec_blocked_conv2d(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
                            const tl_tensor *add, tl_tensor *dst, const tl_conv2d_param *param,
                            int channels)
@@ -378,6 +389,7 @@ int tl_exec_blocked_conv2d(const tl_exec *exec, const tl_tensor *src, const tl_t
     c.weight = weight->data;
     c.add = add ? add->data : NULL;
     c.dst = dst->data;
+    c.all_lines = (size_t)dst->dims[0] * c.line_units;
     c.tile.act = param->act;
     tl_act_bounds(param->act, &c.tile.low, &c.tile.high);
     c.tile.taps = taps;
@@ -389,7 +401,7 @@ int tl_exec_blocked_conv2d(const tl_exec *exec, const tl_tensor *src, const tl_t
         assert(fit >= 1);
         slots = tl_smaller_size(slots, fit);
     }
-    tl_parallel_slots(exec, (size_t)dst->dims[0] * c.line_units * c.block_units, slots, run_units,
-                      &c);
+    group_blocks(&c, tl_smaller_size(slots, (size_t)tl_pool_size(exec ? exec->pool : NULL)));
+    tl_parallel_slots(exec, c.all_lines * c.block_units, slots, run_units, &c);
     return 0;
 }

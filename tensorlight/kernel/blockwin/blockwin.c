@@ -66,7 +66,7 @@ static tl_blockwin_job job_of(tl_blockwin_kind kind, const tl_tensor *src, tl_te
 static void run(const tl_exec *exec, tl_blockwin_job *job, const tl_tensor *dst)
 {
     const size_t lines = (size_t)dst->dims[0] * dst->dims[1] * dst->dims[2];
-    const size_t cost = (size_t)job->size[0] * job->size[1] * job->ow;
+    const size_t cost = (size_t)job->size[0] * job->size[1] * job->ow * (TL_BLOCK / 2);
     tl_parallel(exec, lines, tl_axis_grain(cost), pick(exec, TL_FLOAT), job);
 }
 
