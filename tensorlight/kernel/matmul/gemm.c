@@ -99,11 +99,14 @@ static void divide(job *j, int threads)
                            : TL_GEMM_FLOATS / j->part_len);
     j->cols =
         tl_smaller_size(j->cols / TL_GEMM_PANEL * TL_GEMM_PANEL, round_up(p->n, TL_GEMM_PANEL));
+    j->cols = round_up(divide_up(p->n, divide_up(p->n, j->cols)), TL_GEMM_PANEL); // evenly
     const size_t missing = divide_up(wanted, count * divide_up(p->n, j->cols));
-    if (!j->few && p->m >= 2 * LEAST_ROWS)
-        j->rows = divide_up(p->m, tl_smaller_size(missing, p->m / LEAST_ROWS));
-    else if (missing > 1)
+    if (!j->few && p->m >= 2 * LEAST_ROWS) {
+        const size_t units = tl_smaller_size(missing, p->m / LEAST_ROWS);
+        j->rows = divide_up(p->m, units > (size_t)threads ? units - units % threads : units);
+    } else if (missing > 1) {
         j->cols = round_up(divide_up(p->n, missing * divide_up(p->n, j->cols)), TL_GEMM_PANEL);
+    }
     j->row_units = divide_up(p->m, j->rows);
     j->col_units = divide_up(p->n, j->cols);
 }
