@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 BUILD  ?= build
 JOBS   ?= $(shell nproc)
 
-.PHONY: all run test quick-test install clean help packages
+.PHONY: all run test test-all quick-test install clean help packages
 
 all: $(BUILD)/build.ninja ## build everything, optimized, in $(BUILD)/
 	@ninja -C $(BUILD) -j$(JOBS)
@@ -16,6 +16,9 @@ run: $(BUILD)/build.ninja ## build the program, then run the example of the IR d
 
 test: packages ## build and run all tests: gcc, clang, sanitizers, formatting, clang-tidy
 	@/usr/bin/python3 tests/run_all.py --jobs $(JOBS)
+
+test-all: packages ## the same, and the kernels for arm64 by qemu, which takes some minutes more
+	@/usr/bin/python3 tests/run_all.py --jobs $(JOBS) --all
 
 quick-test: all ## the tests of one build only
 	@meson test -C $(BUILD) --print-errorlogs --num-processes $(JOBS)

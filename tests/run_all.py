@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds LightNet with each compiler, runs all tests of each build and the checks of the sources, and counts.
 
-usage: run_all.py [--jobs N] [--only NAME]
+usage: run_all.py [--jobs N] [--only NAME] [--all]
 
 The last line is `N passed, N failed` (and `, N skipped` where a test lacked something). Exit status 0 when none failed.
 """
@@ -112,10 +112,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--only", help="one build or check by name")
+    parser.add_argument("--all", action="store_true", help="arm64 by qemu, too, which takes some minutes")
     args = parser.parse_args()
     count = Count()
     builds = {name: functools.partial(build_and_test, name, compiler, options) for name, compiler, options in BUILDS}
-    for name, build in {**builds, "arm64": build_and_emulate}.items():
+    if args.all or args.only == "arm64":
+        builds["arm64"] = build_and_emulate
+    for name, build in builds.items():
         if args.only in (None, name):
             start = time.time()
             print(f"== {name}", flush=True)

@@ -230,19 +230,19 @@ static void free_weights(void *w)
 }
 
 // Takes what is open. It is closed with what was given, or at once where that fails.
-static int keep_open(ln_context *ctx, const weights *w, const char *file)
+static int keep_open(ln_context *ctx, weights *w, const char *file)
 {
     weights *kept = ln_clone(w, sizeof(*w));
     ln_weights_free(ctx->given);
-    ctx->given = kept ? ln_weights_create() : NULL;
-    if (ctx->given && !ln_weights_adopt(ctx->given, kept, free_weights)) {
-        if (w->bundle == &w->wts)
-            kept->bundle = &kept->wts;
-        return give_to_model(ctx, kept, file);
+    ctx->given = ln_weights_create();
+    if (!kept || !ctx->given || ln_weights_adopt(ctx->given, kept, free_weights)) {
+        close_weights(w);
+        ln_free(kept);
+        return ln_error_set(ctx->error, "%s: out of memory", file);
     }
-    if (kept)
-        free_weights(kept);
-    return ln_error_set(ctx->error, "%s: out of memory", file);
+    if (w->bundle == &w->wts)
+        kept->bundle = &kept->wts;
+    return give_to_model(ctx, kept, file);
 }
 
 int ln_data_give(ln_context *ctx, const char *file)
