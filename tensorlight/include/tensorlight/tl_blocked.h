@@ -45,8 +45,8 @@ TL_API size_t tl_blocked_conv2d_packed(int channels, const int size[2], int lane
 TL_API int tl_exec_blocked_conv2d_pack(const tl_exec *exec, const tl_tensor *weight,
                                        const tl_tensor *bias, tl_tensor *dst, int lanes);
 
-/** weight as tl_exec_blocked_conv2d_pack makes it for a source in blocks, factor [1, B, 1, 1, 16] ->
- *  dst like weight: with it, a convolution of a source gives what `weight` does with the source
+/** weight as tl_exec_blocked_conv2d_pack makes it for a source in blocks, factor [1, B, 1, 1, 16]
+ * -> dst like weight: with it, a convolution of a source gives what `weight` does with the source
  *  times factor. Cheaper where there are fewer weights than elements of the source. */
 TL_API int tl_exec_blocked_conv2d_scale(const tl_exec *exec, const tl_tensor *weight,
                                         const tl_tensor *factor, tl_tensor *dst);
