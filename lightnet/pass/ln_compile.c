@@ -106,10 +106,9 @@ static int compile(ln_context *ctx, const ln_arch *arch)
     ctx->target = ln_strdup(arch->arch_name);
     if (!ctx->target)
         return ln_fail_last(ctx);
-    if (compile_bodies(ctx, arch) || ln_pass_preprocess(ctx) ||
-        (none && rewrite_all(ctx, none)) || rewrite_all(ctx, arch) ||
-        ln_pass_schedule(ctx, ctx->optimize ? arch->sd_funcs : NULL) || ln_context_rebind(ctx) ||
-        ln_pass_mem_plan(ctx) || ln_context_check(ctx))
+    if (compile_bodies(ctx, arch) || ln_pass_preprocess(ctx) || (none && rewrite_all(ctx, none)) ||
+        rewrite_all(ctx, arch) || ln_pass_schedule(ctx, ctx->optimize ? arch->sd_funcs : NULL) ||
+        ln_context_rebind(ctx) || ln_pass_mem_plan(ctx) || ln_context_check(ctx))
         return -1;
     // From the rewritten operators, another interface might be inferred.
     ctx->declared = LN_DECLARES_INPUTS | LN_DECLARES_OUTPUTS;

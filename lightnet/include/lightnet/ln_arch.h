@@ -31,8 +31,8 @@ typedef ln_list *(*ln_subgraph_func)(const ln_context *ctx, ln_list **old_ops);
 /** Returns a new list of the operators of ctx->ops in a better order. */
 typedef ln_list *(*ln_schedule_func)(const ln_context *ctx);
 
-/** Rewrites that are applied together until none fits. All three arrays NULL: the end of an array of
- * stages. */
+/** Rewrites that are applied together until none fits. All three arrays NULL: the end of an array
+ * of stages. */
 typedef struct ln_arch_stage {
     const ln_expander_func *ep_funcs;
     const ln_combiner_func *cb_funcs;
@@ -51,8 +51,8 @@ typedef struct ln_arch {
     char *arch_name;
 
     /* Beyond the documented fields. */
-    const char **rule_names; /* names of all rules in the functions above, for
-                                ln_context_disable_rule; or NULL */
+    const char **rule_names;           /* names of all rules in the functions above, for
+                                          ln_context_disable_rule; or NULL */
     const ln_arch_stage *later_stages; /* what follows, each in its turn, when the functions above
                                           no longer apply; or NULL */
 } ln_arch;

@@ -74,14 +74,14 @@ typedef struct ln_context {
     int keep;              /* every tensor keeps its memory, so that any can be read after a run */
     int stale;             /* a constant was set after load */
     struct ln_weights *weights; /* data that the model's own file brings; NULL: none */
-    struct ln_weights *given;   /* data that another file or the caller has brought since the context
-                                   was loaded, in place of it; NULL: none */
-    ln_list *bound;             /* what ln_context_bind_* said of inputs */
-    ln_hash *fixed;             /* names of tensors on whose values shapes were decided */
-    struct ln_context *outer;   /* of a body (ln_body.h): the context whose operators run it */
-    ln_list *bodies;            /* ln_context of the bodies, in order */
-    ln_hash *body_names;        /* their names -> ln_context */
-    struct ln_body *body;       /* of a body: what it is beside a context */
+    struct ln_weights *given; /* data that another file or the caller has brought since the context
+                                 was loaded, in place of it; NULL: none */
+    ln_list *bound;           /* what ln_context_bind_* said of inputs */
+    ln_hash *fixed;           /* names of tensors on whose values shapes were decided */
+    struct ln_context *outer; /* of a body (ln_body.h): the context whose operators run it */
+    ln_list *bodies;          /* ln_context of the bodies, in order */
+    ln_hash *body_names;      /* their names -> ln_context */
+    struct ln_body *body;     /* of a body: what it is beside a context */
 } ln_context;
 
 /** How often a rule fired while compiling. */
