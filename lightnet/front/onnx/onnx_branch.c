@@ -6,16 +6,23 @@
 #include "front/onnx/ln_onnx_control.h"
 #include "front/onnx/ln_onnx_rows.h"
 
+// The nodes of a branch, whose outputs get the names `outs`.
+static void inline_outputs(ln_onnx_node *n, const char *attr, const LnOnnx__Graph *graph,
+                           const char **outs)
+{
+    if (n->proto->n_output > graph->n_output)
+        ln_onnx_fail(n, "'%s' has %zu outputs, expected %zu", attr, graph->n_output,
+                     n->proto->n_output);
+    ln_onnx_inline(n, graph, 0, NULL, (int)graph->n_output, outs);
+}
+
 static void inline_branch(ln_onnx_node *n, const char *attr)
 {
     const LnOnnx__Graph *graph = ln_onnx_required_graph(n, attr);
     const char **outs = graph ? ln_onnx_new_names(n, graph->n_output) : NULL;
     if (!outs)
         return;
-    if (n->proto->n_output > graph->n_output)
-        ln_onnx_fail(n, "'%s' has %zu outputs, expected %zu", attr, graph->n_output,
-                     n->proto->n_output);
-    ln_onnx_inline(n, graph, 0, NULL, (int)graph->n_output, outs);
+    inline_outputs(n, attr, graph, outs);
     for (size_t i = 0; i < n->proto->n_output && !ln_onnx_failed(n); i++)
         ln_onnx_alias(n, (int)i, outs[i]);
 }
@@ -28,10 +35,7 @@ static void try_branch(ln_onnx_node *n, const char *attr, ln_onnx_body *body)
     ln_onnx_body_begin(n, body, 0);
     if (!outs)
         return;
-    if (n->proto->n_output > graph->n_output)
-        ln_onnx_fail(n, "'%s' has %zu outputs, expected %zu", attr, graph->n_output,
-                     n->proto->n_output);
-    ln_onnx_inline(n, graph, 0, NULL, (int)graph->n_output, outs);
+    inline_outputs(n, attr, graph, outs);
     ln_onnx_body_end(n, body, (int)n->proto->n_output, outs);
 }
 

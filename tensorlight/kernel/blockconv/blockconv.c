@@ -152,7 +152,6 @@ typedef struct conv {
     int group_units;  /* block units that one thread takes, line unit by line unit */
     /* Of prepared sources, and how a 1x1 convolution with stride 1 divides its one line. */
     int is_direct;     /* the source is read where it lies */
-    int pixels;        /* of a direct unit */
     int phases, width; /* prepared lines: columns of each phase of the stride, `width` of each */
     int rows;          /* prepared rows of each block */
     int row_stride;    /* prepared rows from one result's line to the next */

@@ -41,12 +41,6 @@ static const shape pools[] = {
     {1, 48, 60, 61, 3, 3, {2, 2}, {1, 1}, {0, 0, 0, 0}},
 };
 
-/** The isa levels that this CPU has kernels of. */
-static int has(tl_isa isa)
-{
-    return isa <= tl_isa_best();
-}
-
 static void result_dims(const shape *s, int *dims)
 {
     dims[0] = s->n;
@@ -154,7 +148,7 @@ static void check_conv(size_t row, tl_isa isa, tl_act act, int adds)
 START_TEST(depthwise_convolution_agrees_with_the_plain_one)
 {
     for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
-        for (size_t i = 0; has((tl_isa)isa) && i < NN_LEN(convs); i++) {
+        for (size_t i = 0; nn_has((tl_isa)isa) && i < NN_LEN(convs); i++) {
             check_conv(i, (tl_isa)isa, TL_ACT_NONE, 0);
             check_conv(i, (tl_isa)isa, TL_ACT_RELU, 1);
             check_conv(i, (tl_isa)isa, TL_ACT_LRELU, 1);
@@ -251,7 +245,7 @@ static void check_pool(size_t row, tl_isa isa, int is_mean, int counts_padding)
 START_TEST(pools_agree_with_the_plain_ones)
 {
     for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
-        for (size_t i = 0; has((tl_isa)isa) && i < NN_LEN(pools); i++) {
+        for (size_t i = 0; nn_has((tl_isa)isa) && i < NN_LEN(pools); i++) {
             check_pool(i, (tl_isa)isa, 0, 0);
             check_pool(i, (tl_isa)isa, 1, 0);
             check_pool(i, (tl_isa)isa, 1, 1);
