@@ -2,10 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: transformers.py LIGHTNET. What transformers are made of, as exporters write it: what it becomes, and its results
 against numpy."""
-import json
 import os
 import sys
-import tempfile
 
 try:
     import numpy as np
@@ -14,47 +12,13 @@ except ImportError:
     sys.exit(0)
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
-from onnx_case import call, faults_of, write
-from onnx_writer import graph, model, node, tensor, value
+from onnx_network import check_forms
 from tap import Tap
 
 RNG = np.random.default_rng(20240611)
 BATCH, STEPS, HEADS, GROUPS, SIZE = 2, 7, 4, 2, 8
 WIDTH = HEADS * SIZE
 EPSILON = 1e-5
-
-
-class Network:
-    """A model in the making: nodes one after the other, constants as they come."""
-
-    def __init__(self):
-        self.nodes, self.constants, self.inputs = [], [], {}
-
-    def input(self, name, *shape):
-        self.inputs[name] = RNG.standard_normal(shape).astype(np.float32)
-        return name
-
-    def constant(self, array):
-        array = np.asarray(array)
-        kind = "int64" if array.dtype == np.int64 else "float"
-        name = f"c{len(self.constants)}"
-        self.constants.append(tensor(name, kind, array.shape, array.ravel().tolist()))
-        return name
-
-    def op(self, op_type, *inputs, outputs=1, **attributes):
-        """Inputs that are no names are constants."""
-        names = [f"t{len(self.nodes)}_{k}" for k in range(outputs)]
-        read = [x if isinstance(x, str) else self.constant(np.asarray(x)) for x in inputs]
-        self.nodes.append(node(op_type, read, names, **attributes))
-        return names[0] if outputs == 1 else names
-
-    def reshape(self, x, *dims):
-        return self.op("Reshape", x, np.array(dims, np.int64))
-
-    def model(self, result):
-        whole = graph(self.nodes, [value(name, "float", a.shape) for name, a in self.inputs.items()],
-                      [value(result, "float")], self.constants)
-        return model(whole, opset=13)
 
 
 # ---- the expected, in double ----
@@ -198,31 +162,11 @@ FORMS = [
     (rms_norm, ["rmsnorm_cpu"]),
     (first_token, ["slice_cpu", "matmul_cpu", "unary_cpu", "binary_cpu"]),
 ]
-VIEWS = {"reshape_cpu", "source_cpu", "forward_cpu"}
-
-
-def operators_of(lightnet, whole):
-    """The optypes of the compiled model but views."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "compiled.json")
-        call([lightnet, "compile", "-w", *write(folder, whole, {}), "-o", path])
-        with open(path, encoding="utf-8") as file:
-            ops = json.load(file)["ops"]
-        return [op["optype"] for op in ops if op["optype"] not in VIEWS]
 
 
 def main():
-    tap, lightnet = Tap(), sys.argv[1]
-    for form, operators in FORMS:
-        net = Network()
-        result, expected = form(net)
-        whole = net.model(result)
-        want = expected(*(a.astype(float) for a in net.inputs.values()))
-        tap.check(f"{form.__name__} gives the right results",
-                  faults_of(lightnet, whole, net.inputs, [want.astype(np.float32)], rtol=1e-5, atol=1e-5))
-        found = operators_of(lightnet, whole)
-        tap.check(f"{form.__name__} becomes {operators[0]}",
-                  [] if sorted(found) == sorted(operators) else [f"it became {' '.join(found)}"])
+    tap = Tap()
+    check_forms(tap, sys.argv[1], FORMS, RNG)
     tap.end()
 
 
