@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The padding of convolutions and pools, for rules that need to know it.
+
+#include "arch/none/ln_padding.h"
+
+#include <string.h>
+
+#include "lightnet/ln_rule.h"
+#include "lightnet/ln_util.h"
+
+const int *ln_padding_of(const ln_op *op, const ln_tensor_entry *src, int padding[4])
+{
+    memcpy(padding, ln_rule_get_ints(op, "padding", NULL), 4 * sizeof(*padding));
+    // Cannot fail: the operator has computed the same.
+    ln_autopadding_conv(padding, &src->tensor->dims[2], ln_rule_get_ints(op, "size", NULL),
+                        ln_rule_get_ints(op, "stride", NULL),
+                        ln_rule_get_ints(op, "dilation", NULL), 2,
+                        ln_rule_get_string(op, "autopad"));
+    return padding;
+}

@@ -1,0 +1,138 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: convolutions.py LIGHTNET. What convolutional networks are made of, as exporters write it: what it becomes, and its
+results against numpy."""
+import os
+import sys
+
+try:
+    import numpy as np
+except ImportError:
+    print("1..0 # SKIP numpy is missing")
+    sys.exit(0)
+
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
+from onnx_network import check_forms
+from tap import Tap
+
+RNG = np.random.default_rng(20250131)
+IMAGE = (2, 20, 9, 11)
+LOWEST = np.float32(-np.inf)
+
+
+# ---- the expected, in double ----
+
+def padded(x, pads, number=0.0):
+    """pads: top, left, bottom, right."""
+    return np.pad(x, ((0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3])), constant_values=number)
+
+
+def windows(x, size, strides=(1, 1)):
+    """Each window's elements at the end: [N, C, OH, OW, KH, KW]."""
+    views = np.lib.stride_tricks.sliding_window_view(x, size, (2, 3))
+    return views[:, :, ::strides[0], ::strides[1]]
+
+
+def conv(x, weight, strides=(1, 1), group=1):
+    parts = [np.einsum("nchwij,ocij->nohw", windows(x[:, k * weight.shape[1]:(k + 1) * weight.shape[1]], weight.shape[2:], strides),
+                       w.astype(float)) for k, w in enumerate(np.split(weight, group))]
+    return np.concatenate(parts, 1)
+
+
+def positive(x):
+    return np.maximum(x, 0)
+
+
+def random(*shape):
+    return (RNG.standard_normal(shape) / np.sqrt(np.prod(shape[1:]))).astype(np.float32)
+
+
+# ---- padding before windows ----
+
+def pad(net, x, pads, number=np.float32(0)):
+    """pads: top, left, bottom, right."""
+    return net.op("Pad", x, np.array([0, 0, *pads[:2], 0, 0, *pads[2:]], np.int64), number)
+
+
+def padded_convolution(net):
+    """Zeros of a layer of their own, as for a stride that leaves the last line out."""
+    weight = random(24, IMAGE[1], 3, 3)
+    y = net.op("Conv", pad(net, net.input("x", *IMAGE), (0, 0, 1, 1)), weight, strides=[2, 2])
+    return y, lambda x: conv(padded(x, (0, 0, 1, 1)), weight, (2, 2))
+
+
+def padded_depthwise_convolution(net):
+    """In the layout of another framework: padded, then transposed, with padding of its own besides."""
+    weight = random(IMAGE[1], 1, 3, 3)
+    x = net.op("Transpose", net.input("x", *IMAGE), perm=[0, 2, 3, 1])
+    x = net.op("Pad", x, np.array([0, 1, 0, 0, 0, 1, 2, 0], np.int64), np.float32(0))
+    x = net.op("Transpose", x, perm=[0, 3, 1, 2])
+    return net.op("Conv", x, weight, pads=[0, 1, 0, 1], group=IMAGE[1]), \
+        lambda x: conv(padded(x, (1, 1, 1, 3)), weight, group=IMAGE[1])
+
+
+def padded_maximum(net):
+    """Zeros around what is not below 0."""
+    x = net.op("Relu", net.input("x", *IMAGE))
+    y = net.op("MaxPool", pad(net, x, (1, 1, 1, 1)), kernel_shape=[3, 3], strides=[2, 2])
+    return y, lambda x: windows(padded(positive(x), (1, 1, 1, 1)), (3, 3), (2, 2)).max((4, 5))
+
+
+def lowest_around_maximum(net):
+    y = net.op("MaxPool", pad(net, net.input("x", *IMAGE), (0, 1, 2, 0), LOWEST), kernel_shape=[3, 2])
+    return y, lambda x: windows(padded(x, (0, 1, 2, 0), LOWEST), (3, 2)).max((4, 5))
+
+
+def zeros_around_maximum(net):
+    """Zeros that win: they stay."""
+    y = net.op("MaxPool", pad(net, net.input("x", *IMAGE), (1, 1, 1, 1)), kernel_shape=[3, 3])
+    return y, lambda x: windows(padded(x, (1, 1, 1, 1)), (3, 3)).max((4, 5))
+
+
+def padded_mean(net):
+    """A mean that counts zeros, behind a convolution."""
+    weight = random(24, IMAGE[1], 1, 1)
+    x = net.op("Conv", net.input("x", *IMAGE), weight)
+    y = net.op("AveragePool", pad(net, x, (1, 0, 1, 2)), kernel_shape=[3, 3])
+    return y, lambda x: windows(padded(conv(x, weight), (1, 0, 1, 2)), (3, 3)).mean((4, 5))
+
+
+def mean_that_counts_padding(net):
+    weight = random(24, IMAGE[1], 1, 1)
+    x = net.op("Conv", net.input("x", *IMAGE), weight)
+    y = net.op("AveragePool", x, kernel_shape=[3, 3], pads=[1, 1, 1, 1], count_include_pad=1)
+    return y, lambda x: windows(padded(conv(x, weight), (1, 1, 1, 1)), (3, 3)).mean((4, 5))
+
+
+def causal_line(net):
+    """A convolution of lines that sees what was before."""
+    weight = random(24, 20, 3)
+    x = net.op("Pad", net.input("x", 2, 20, 17), np.array([0, 0, 2, 0, 0, 0], np.int64), np.float32(0))
+    return net.op("Conv", x, weight), \
+        lambda x: conv(padded(x[:, :, None], (0, 2, 0, 0)), weight[:, :, None])[:, :, 0]
+
+
+BLOCKS = ["to_blocked_cpu", "from_blocked_cpu"]
+CONV = ["conv2d_blocked_cpu", "conv2d_pack_cpu"]
+
+# What each becomes: the operators that compute, besides views.
+FORMS = [
+    (padded_convolution, CONV + BLOCKS),
+    (padded_depthwise_convolution, ["conv2d_depthwise_cpu", "conv2d_depthwise_pack_cpu"] + BLOCKS),
+    (padded_maximum, ["maxpool2d_cpu", "relu_cpu"]),
+    (lowest_around_maximum, ["maxpool2d_cpu"]),
+    (zeros_around_maximum, ["maxpool2d_cpu", "pad_cpu"]),
+    (padded_mean, ["pool2d_blocked_cpu"] + CONV + BLOCKS),
+    (mean_that_counts_padding, ["pool2d_blocked_cpu"] + CONV + BLOCKS),
+    (causal_line, CONV + BLOCKS),
+]
+
+
+def main():
+    tap = Tap()
+    check_forms(tap, sys.argv[1], FORMS, RNG)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
