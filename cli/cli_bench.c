@@ -39,7 +39,7 @@ static double ms_of_process(void)
 
 static void end_phase(timing *t, int phase, uint64_t *since)
 {
-    const uint64_t now = cli_now();
+    const uint64_t now = tl_clock();
     t->phases[phase].ms = (double)(now - *since) * 1e-6;
     *since = now;
 }
@@ -62,7 +62,7 @@ static int load_and_run(timing *t, ln_context *ctx, const cli_options *opt, uint
 // Returns new: the context after its first run; NULL after a message.
 static ln_context *open_model(timing *t, const cli_options *opt)
 {
-    uint64_t since = cli_now();
+    uint64_t since = tl_clock();
     *t = (timing){.phases = {{"start", ms_of_process()},
                              {"read", 0},
                              {"compile and load", 0},
@@ -123,12 +123,12 @@ static double peak_memory_kb(void)
 // As many runs as fit in --seconds, at least three. The first run is behind, and caches are warm.
 static int measure_runs(timing *t, const ln_context *ctx, const cli_options *opt)
 {
-    const uint64_t begin = cli_now();
-    while (t->n < 3 || (double)(cli_now() - begin) * 1e-9 < opt->seconds) {
-        const uint64_t start = cli_now();
+    const uint64_t begin = tl_clock();
+    while (t->n < 3 || (double)(tl_clock() - begin) * 1e-9 < opt->seconds) {
+        const uint64_t start = tl_clock();
         if (ln_context_run(ctx))
             return cli_model_fail(ctx, opt);
-        if (add_time(t, (double)(cli_now() - start) * 1e-6))
+        if (add_time(t, (double)(tl_clock() - start) * 1e-6))
             return CLI_FAILED;
     }
     qsort(t->ms, (size_t)t->n, sizeof(*t->ms), by_value);

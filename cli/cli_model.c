@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 const char *cli_target(const cli_options *opt)
@@ -427,11 +426,4 @@ double cli_element(const tl_tensor *t, int i)
     tl_convert(&value, TL_DOUBLE, (const char *)t->data + (size_t)i * tl_size_of(t->dtype),
                t->dtype);
     return value;
-}
-
-uint64_t cli_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }

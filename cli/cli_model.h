@@ -59,7 +59,4 @@ const tl_tensor *cli_model_tensor(ln_context *ctx, const cli_options *opt, const
 /** Element `i` of the tensor, whatever its dtype. */
 double cli_element(const tl_tensor *t, int i);
 
-/** Nanoseconds of a clock that only goes forward. */
-uint64_t cli_now(void);
-
 #endif

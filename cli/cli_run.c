@@ -17,10 +17,10 @@ enum { LARGE = 1000 };
 
 static int run_once(ln_context *ctx, const cli_options *opt)
 {
-    const uint64_t start = cli_now();
+    const uint64_t start = tl_clock();
     if (ln_context_run(ctx))
         return cli_model_fail(ctx, opt);
-    const uint64_t ns = cli_now() - start;
+    const uint64_t ns = tl_clock() - start;
     // What the model printed comes first, also where both streams go to one file.
     if (cli_flush())
         return CLI_FAILED;

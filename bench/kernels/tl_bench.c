@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bench_dnnl.h"
 #include "bench_job.h"
@@ -53,9 +52,7 @@ static int fail(const char *reason)
 
 static double now(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    return (double)tl_clock() * 1e-9;
 }
 
 /* ---- measuring: the shortest of many runs, in seconds; 0 after a failure ---- */

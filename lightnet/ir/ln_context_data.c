@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
-#include <time.h>
 
 #include "ir/ln_bodies.h"
 #include "ir/ln_constants.h"
@@ -482,13 +481,6 @@ int ln_context_run(const ln_context *ctx)
     return 0;
 }
 
-static uint64_t now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 int ln_context_run_timed(const ln_context *ctx, uint64_t *ns)
 {
     const ln_op *op;
@@ -497,10 +489,10 @@ int ln_context_run_timed(const ln_context *ctx, uint64_t *ns)
         return -1;
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        const uint64_t start = now();
+        const uint64_t start = tl_clock();
         if (!op->op_arg->at_load && run_op(op))
             return -1;
-        ns[i++] += now() - start;
+        ns[i++] += tl_clock() - start;
     }
     return 0;
 }

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "tensor/tl_numeric.h"
 
@@ -183,4 +184,11 @@ double tl_random_uniform(uint64_t *state)
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     z ^= z >> 31;
     return (double)(z >> 11) * 0x1p-53;
+}
+
+uint64_t tl_clock(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }

@@ -131,6 +131,9 @@ TL_API int tl_read_floats(const char *file, int num, float *buf);
  *  pseudorandom number generators (SplitMix64), 2014. */
 TL_API double tl_random_uniform(uint64_t *state);
 
+/** Nanoseconds of a clock that only goes forward. */
+TL_API uint64_t tl_clock(void);
+
 TL_END_DECLS
 
 #endif

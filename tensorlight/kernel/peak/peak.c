@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "tensorlight/tl_peak.h"
 #include "tensorlight/tl_util.h"
@@ -25,19 +24,12 @@ enum {
     COPY_ROUNDS = 3,              // of which the first finds new memory
 };
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /** The seconds that one unit for each thread takes. */
 static double seconds_of(const tl_exec *exec, int threads, tl_range_func func, void *arg)
 {
-    const double start = now();
+    const uint64_t start = tl_clock();
     tl_parallel(exec, (size_t)threads, 1, func, arg);
-    return now() - start;
+    return (double)(tl_clock() - start) * 1e-9;
 }
 
 static int threads_of(const tl_exec *exec)
