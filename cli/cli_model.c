@@ -143,6 +143,8 @@ static int apply_settings(ln_context *ctx, const cli_options *opt)
     ln_context_set_seed(ctx, (uint64_t)opt->seed);
     if (ln_context_set_threads(ctx, opt->threads))
         return cli_model_fail(ctx, opt);
+    if (opt->tune && ln_context_set_tuning(ctx))
+        return cli_model_fail(ctx, opt);
     for (int i = 0; i < opt->disabled.n; i++)
         if (ln_context_disable_rule(ctx, opt->disabled.items[i]))
             return cli_fail("%s; 'lightnet ops --rules' lists them", ln_context_error(ctx));
@@ -201,6 +203,8 @@ static int check_compiled(const ln_context *ctx, const cli_options *opt)
     if (opt->disabled.n)
         return cli_fail("%s: the model is compiled already, too late for --disable-rule",
                         ctx->source);
+    if (opt->tune)
+        return cli_fail("%s: the model is compiled already, too late for --tune", ctx->source);
     return 0;
 }
 

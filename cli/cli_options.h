@@ -46,6 +46,7 @@ typedef struct cli_options {
     double atol;             /* --atol, below 0: not given */
     int compile_only;        /* -c */
     int run_only;            /* -r */
+    int tune;                /* --tune */
     int debug;               /* -d */
     int quiet;               /* -w */
     int print_all;           /* --print-all */

@@ -44,17 +44,6 @@ static int check_isa(const ln_context *ctx)
     return ln_fail(ctx, "LIGHTNET_MAX_ISA is '%s', expected c, avx2, avx512 or neon", env);
 }
 
-static int start_threads(ln_context *ctx)
-{
-    int n;
-    if (ln_context_threads(ctx, &n))
-        return -1;
-    if (ctx->pool || n == 1)
-        return 0;
-    ctx->pool = tl_pool_create(n);
-    return ctx->pool ? 0 : ln_fail_tl(ctx);
-}
-
 int ln_context_load(ln_context *ctx, const char *datafile)
 {
     ln_context_clear_error(ctx);
@@ -66,7 +55,7 @@ int ln_context_load(ln_context *ctx, const char *datafile)
     if (ln_context_alloc_mem(ctx))
         return -1;
     ctx->random = ctx->seed;
-    if (check_isa(ctx) || start_threads(ctx) ||
+    if (check_isa(ctx) || ln_context_start_threads(ctx) ||
         (datafile ? ln_data_give(ctx, datafile) : note_missing(ctx)) ||
         ln_constants_compute(ctx, 0)) {
         ln_context_unload(ctx);

@@ -277,6 +277,8 @@ void ln_bodies_share_settings(ln_context *ctx)
         body->isa = ctx->isa;
         body->optimize = ctx->optimize;
         body->disabled = ctx->disabled;
+        body->tuned = ctx->tuned;
+        body->pool = ctx->pool;
         body->seed = ctx->seed;
     }
 }

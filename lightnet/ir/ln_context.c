@@ -150,6 +150,7 @@ void ln_context_free(ln_context *ctx)
     ln_bind_free(ctx);
     if (!ctx->outer) { // a body borrows these
         ln_list_free_deep(ctx->disabled, ln_free);
+        ln_hash_free(ctx->tuned);
         tl_pool_free(ctx->pool);
         ln_free(ctx->error);
     }
@@ -349,14 +350,26 @@ int ln_context_threads(const ln_context *ctx, int *n)
 {
     const char *env = getenv("LIGHTNET_NUM_THREADS");
     char *end;
-    *n = ctx->threads;
-    if (!env || !*env)
-        return 0;
-    const long value = strtol(env, &end, 10);
-    if (end == env || *end || value < 0 || value > INT_MAX)
-        return ln_fail(ctx, "LIGHTNET_NUM_THREADS is '%s', expected a number of threads", env);
-    *n = (int)value;
+    long value = ctx->threads;
+    if (env && *env) {
+        value = strtol(env, &end, 10);
+        if (end == env || *end || value < 0 || value > INT_MAX)
+            return ln_fail(ctx, "LIGHTNET_NUM_THREADS is '%s', expected a number of threads", env);
+    }
+    *n = value ? (int)value : tl_cpu_count();
     return 0;
+}
+
+int ln_context_start_threads(ln_context *ctx)
+{
+    int n = 1;
+    if (ln_context_threads(ctx, &n))
+        return -1;
+    if (tl_pool_size(ctx->pool) == n)
+        return 0;
+    tl_pool_free(ctx->pool);
+    ctx->pool = n == 1 ? NULL : tl_pool_create(n);
+    return ctx->pool || n == 1 ? 0 : ln_fail_tl(ctx);
 }
 
 void ln_context_set_seed(ln_context *ctx, uint64_t seed)
@@ -393,6 +406,14 @@ void ln_context_set_reference(ln_context *ctx)
 void ln_context_keep_all(ln_context *ctx)
 {
     ctx->keep = 1;
+}
+
+int ln_context_set_tuning(ln_context *ctx)
+{
+    ln_context_clear_error(ctx);
+    if (!ctx->tuned)
+        ctx->tuned = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
+    return ctx->tuned ? 0 : ln_fail_last(ctx);
 }
 
 int ln_context_add_output(ln_context *ctx, const char *tname)

@@ -52,8 +52,11 @@ int ln_context_index_names(ln_context *ctx);
  * order in which they came; NULL when there are none. -1: no memory. */
 int ln_context_readers(const ln_context *ctx, const char *tname, ln_list **readers);
 
-/** How many threads loading starts: as LIGHTNET_NUM_THREADS says, or ln_context_set_threads; 0: all
- *  cores. -1: the variable is no number. */
+/** The number of threads: as LIGHTNET_NUM_THREADS says, or ln_context_set_threads. -1: the variable
+ *  is no number. */
 int ln_context_threads(const ln_context *ctx, int *n);
+
+/** Lets ctx->pool be what ln_context_threads says. */
+int ln_context_start_threads(ln_context *ctx);
 
 #endif

@@ -83,7 +83,7 @@ int ln_op_threads(const ln_op_arg *op_arg)
     int n;
     if (!op_arg->ctx || ln_context_threads(op_arg->ctx, &n))
         return 1;
-    return n ? n : tl_cpu_count();
+    return n;
 }
 
 /* Arguments */

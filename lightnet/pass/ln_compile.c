@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ir/ln_bodies.h"
+#include "ir/ln_context_ops.h"
 #include "lightnet/ln_arch.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_pass.h"
@@ -126,7 +127,8 @@ int ln_context_compile(ln_context *ctx, const char *target)
         return ln_fail(ctx, "there is no model to compile");
     if (ctx->target)
         return ln_fail(ctx, "the model is compiled already, for '%s'", ctx->target);
-    if (!compile(ctx, arch))
+    // What is measured is measured with the threads of the runs.
+    if (!(ctx->tuned && ln_context_start_threads(ctx)) && !compile(ctx, arch))
         return 0;
     if (ctx->source)
         ln_fail_at(ctx, "%s", ctx->source);

@@ -2,6 +2,8 @@
 // Tests of the CPU's operators beyond single examples: several runs, side effects, memory shared
 // between tensors, failures while running.
 
+#include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +29,8 @@
 #define MODEL(inputs, outputs, ops) \
     "{'inputs':[" inputs "],'outputs':[" outputs "],'ops':[" ops "]}"
 
-/** Reads a model from JSON with ' for ", compiles it. -1 with the reason in `*ctx`. */
-static int compile(ln_context **ctx, const char *model)
+/** Reads a model from JSON with ' for ". -1 with the reason in `*ctx`. */
+static int read_model(ln_context **ctx, const char *model)
 {
     char *text = strdup(model);
     for (char *p = text; *p; p++) {
@@ -37,11 +39,14 @@ static int compile(ln_context **ctx, const char *model)
     }
     *ctx = ln_context_create();
     ck_assert_ptr_nonnull(*ctx);
-    int status = ln_context_init_text(*ctx, "model", text, strlen(text));
-    if (!status)
-        status = ln_context_compile(*ctx, "cpu");
+    const int status = ln_context_init_text(*ctx, "model", text, strlen(text));
     free(text);
     return status;
+}
+
+static int compile(ln_context **ctx, const char *model)
+{
+    return read_model(ctx, model) || ln_context_compile(*ctx, "cpu") ? -1 : 0;
 }
 
 /** A compiled and loaded model. */
@@ -133,6 +138,86 @@ START_TEST(the_seed_decides_the_random_numbers)
     }
     ck_assert(memcmp(data[0], data[1], sizeof(data[0])) == 0);
     ck_assert(memcmp(data[0], data[2], sizeof(data[0])) != 0);
+}
+END_TEST
+
+/* Algorithms that are measured */
+
+#define RANDOMS(name, dims)                                                         \
+    "{'name':'create_" name "','optype':'create','tensors_in':[],"                  \
+    "'tensors_out':[{'arg_name':'dst','name':'" name "'}],'params':["               \
+    "{'arg_name':'dtype','value':'TL_FLOAT'},{'arg_name':'dims','value':" dims "}," \
+    "{'arg_name':'ran','value':[-1,1]},{'arg_name':'data','value':[0]},"            \
+    "{'arg_name':'from_file','value':false}]}"
+#define CONV2D(name, src, weight, size, dst)                                                    \
+    OP(name, "conv2d", TENSOR("src", src) "," TENSOR("weight", weight) "," TENSOR("bias", "b"), \
+       TENSOR("dst", dst),                                                                      \
+       PARAM("group", "1") "," PARAM("size", "[" size "," size "]") "," PARAM(                  \
+           "stride", "[1,1]") "," PARAM("dilation",                                             \
+                                        "[1,1]") "," PARAM("padding",                           \
+                                                           "[0,0,0,0]") "," PARAM("autopad",    \
+                                                                                  "'SAME_UPPER'"))
+/* Two convolutions of one shape, and one with which there is nothing to choose. */
+#define CONVOLUTIONS                                                                              \
+    MODEL("'x'", "'y'",                                                                           \
+          RANDOMS("x", "[1,24,9,11]") "," RANDOMS("w", "[24,24,3,3]") "," RANDOMS(                \
+              "v",                                                                                \
+              "[24,24,1,1]") "," RANDOMS("b",                                                     \
+                                         "[24]") "," CONV2D("c1", "x", "w", "3",                  \
+                                                            "p") "," CONV2D("c2", "p", "v", "1",  \
+                                                                            "q") "," CONV2D("c3", \
+                                                                                            "q",  \
+                                                                                            "w",  \
+                                                                                            "3",  \
+                                                                                            "y"))
+
+/** How many operators compute 3x3 convolutions with these tiles; 0: without tiles. */
+static int num_tiled(const ln_context *ctx, int tile)
+{
+    int n = 0;
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const ln_param_entry *size = ln_param_list_find(op->op_arg->params, "size");
+        if (!strcmp(op->op_arg->optype, "conv2d_winograd_cpu"))
+            n += ln_param_list_find(op->op_arg->params, "tile")->value_int == tile;
+        else if (!strcmp(op->op_arg->optype, "conv2d_blocked_cpu"))
+            n += tile == 0 && size->value_array_int[0] == 3;
+    }
+    return n;
+}
+
+START_TEST(tuning_measures_each_shape_once_and_its_choice_is_compiled)
+{
+    const char *const key = "conv2d 1 x [24, 9, 11] to [24, 9, 11]";
+    void *tile;
+    float expected[24 * 9 * 11], got[24 * 9 * 11];
+    ln_context *estimated = load(CONVOLUTIONS);
+    run(estimated);
+    ck_assert_ptr_nonnull(ln_context_get_data(estimated, "y", expected));
+    ck_assert_ptr_null(estimated->tuned);
+    for (int threads = 1; threads <= 2; threads++) {
+        ln_context *ctx;
+        ck_assert_int_eq(read_model(&ctx, CONVOLUTIONS), 0);
+        ck_assert_int_eq(ln_context_set_threads(ctx, threads), 0);
+        ck_assert_int_eq(ln_context_set_tuning(ctx), 0);
+        ck_assert_msg(!ln_context_compile(ctx, "cpu"), "%s", ln_context_error(ctx));
+        ck_assert_int_eq(ln_hash_size(ctx->tuned), 1);
+        ck_assert(ln_hash_find_extended(ctx->tuned, key, NULL, &tile));
+        ck_assert_int_eq(num_tiled(ctx, (int)(intptr_t)tile), 2);
+        ck_assert_int_eq(tl_pool_size(ctx->pool), threads);
+        ck_assert_msg(!ln_context_load(ctx, NULL), "%s", ln_context_error(ctx));
+        run(ctx);
+        ck_assert_ptr_nonnull(ln_context_get_data(ctx, "y", got));
+        float largest = 0;
+        for (int i = 0; i < 24 * 9 * 11; i++)
+            largest = fmaxf(largest, fabsf(expected[i]));
+        for (int i = 0; i < 24 * 9 * 11; i++)
+            ck_assert_msg(fabsf(got[i] - expected[i]) <= 5e-5F * largest,
+                          "y[%d] is %g, expected %g", i, got[i], expected[i]);
+        ln_context_free(ctx);
+    }
+    ln_context_free(estimated);
 }
 END_TEST
 
@@ -437,8 +522,9 @@ START_TEST(convolution_counts_multiply_accumulates)
 END_TEST
 
 LN_TEST_MAIN("cpu ops", random_tensors_differ_and_stay_in_their_range,
-             the_seed_decides_the_random_numbers, zeros_are_zero_at_every_run,
-             a_tensor_is_read_before_it_is_sorted_through_a_view,
+             the_seed_decides_the_random_numbers,
+             tuning_measures_each_shape_once_and_its_choice_is_compiled,
+             zeros_are_zero_at_every_run, a_tensor_is_read_before_it_is_sorted_through_a_view,
              folded_batchnorm_weights_follow_inputs_set_between_runs,
              fprint_replaces_the_file_at_every_run,
              fprint_warns_of_a_file_that_cannot_be_opened_and_goes_on,

@@ -62,6 +62,7 @@ typedef struct ln_context {
     int optimize;          /* 0: lowering only, the reference program */
     ln_list *rules;        /* ln_rule_count: what fired, in order of first firing */
     ln_list *disabled;     /* names (char *) of rules to leave out */
+    ln_hash *tuned;        /* what was measured -> what is fastest; NULL: nothing is measured */
     ln_hash *unique;       /* the next number for each prefix of new names */
     ln_hash *warned;       /* "RULE OPERATOR" of the warnings that rules have given */
     ln_list *last;         /* the last node of ops */
@@ -230,6 +231,11 @@ LN_API void ln_context_set_reference(ln_context *ctx);
 /** Lets every tensor keep its memory to itself, so that any can be read after a run. Before
  * compiling. */
 LN_API void ln_context_keep_all(ln_context *ctx);
+
+/** Lets compiling measure, where an operator can be computed in several ways, which is the fastest
+ * on this machine with the context's threads and kernel level, instead of estimating it: of each
+ * shape once, in some tenths of a second. The compiled model says what was found. */
+LN_API int ln_context_set_tuning(ln_context *ctx);
 
 /** Adds tensor `tname` to the outputs (it then survives the run). An error once compiled. */
 LN_API int ln_context_add_output(ln_context *ctx, const char *tname);

@@ -104,9 +104,23 @@ TL_API int tl_exec_blocked_pick(const tl_exec *exec, int n_srcs, const tl_tensor
  * (direct: 2e-6). An infinity or a NaN in src makes NaN of all results of the tiles that see it,
  * and magnitudes above 1e35 may overflow. Source: Lavin and Gray, 2016, arXiv:1509.09308. */
 
+/** Whether the algorithm computes such convolutions. */
+TL_API int tl_blocked_winograd_fits(const tl_conv2d_param *param);
+
 /** The m that computes the convolution of an image in blocks fastest, or 0; src and dst are
  *  [N, C, H, W]. Decided from the shapes by a model of the costs. */
 TL_API int tl_blocked_conv2d_best(const int src[4], const int dst[4], const tl_conv2d_param *param);
+
+/** The ways to compute a convolution: way i has m = 2 * i. */
+enum { TL_BLOCKED_CONV2D_WAYS = 4 };
+
+/** As tl_blocked_conv2d_best, of a convolution that the algorithm computes: by measuring each way
+ *  with the threads and the level of `exec`, some tenths of a second. Before every run, `others`
+ *  bytes (64 MB at most) are read, as much as the rest of a network has weights, for it decides
+ *  what caches hold. seconds[i] is the shortest time of way i. -1 with a reason: no memory. */
+TL_API int tl_blocked_conv2d_measure(const tl_exec *exec, const int src[4], const int dst[4],
+                                     const tl_conv2d_param *param, size_t others,
+                                     double seconds[TL_BLOCKED_CONV2D_WAYS]);
 
 /** Floats of a block of output channels of transformed weights: (m + 2)^2 / 9 of the plain ones. */
 TL_API size_t tl_blocked_winograd_packed(int channels, int m);

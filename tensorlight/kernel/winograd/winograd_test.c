@@ -180,6 +180,27 @@ static int best(int ic, int n, int oc, const tl_conv2d_param *param)
     return tl_blocked_conv2d_best((int[]){1, ic, n, n}, (int[]){1, oc, n, n}, param);
 }
 
+START_TEST(the_measured_choice_is_the_fastest)
+{
+    tl_pool *const pool = tl_pool_create(2);
+    const int dims[4] = {1, 20, 15, 15}, none[4] = {0, 20, 15, 15};
+    static const double handicap[] = {1, 1, 1, 1 / 0.95}; // 6x6 errs most
+    for (int isa = TL_ISA_C; isa <= (int)tl_isa_best(); isa++) {
+        const tl_exec exec = {.pool = pool, .isa = isa};
+        double seconds[TL_BLOCKED_CONV2D_WAYS];
+        const int m = tl_blocked_conv2d_measure(&exec, dims, dims, &padded, 1 << 20, seconds);
+        ck_assert(m == 0 || m == 2 || m == 4 || m == 6);
+        for (int way = 0; way < TL_BLOCKED_CONV2D_WAYS; way++) {
+            ck_assert_double_gt(seconds[way], 0);
+            ck_assert_double_le(seconds[m / 2] * handicap[m / 2] * (1 - 1e-12),
+                                seconds[way] * handicap[way]);
+        }
+        ck_assert_int_ge(tl_blocked_conv2d_measure(&exec, none, none, &padded, 0, seconds), 0);
+    }
+    tl_pool_free(pool);
+}
+END_TEST
+
 START_TEST(the_choice_weighs_multiplications_transforms_and_weights)
 {
     ck_assert_int_eq(best(64, 224, 64, &padded), 6);  // large images: the largest tiles
@@ -200,4 +221,5 @@ END_TEST
 
 LN_TEST_MAIN("winograd", every_kernel_agrees_with_the_plain_convolution,
              the_error_is_as_small_as_the_header_says, lanes_beyond_the_channels_do_no_harm,
+             the_measured_choice_is_the_fastest,
              the_choice_weighs_multiplications_transforms_and_weights)

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which of several algorithms is the fastest: what was measured is remembered by its shape.
+
+#include "arch/cpu/ln_tuned.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "lightnet/ln_util.h"
+#include "tensorlight/tl_blocked.h"
+
+/** Enough for a shape's text: twelve numbers, at most. */
+enum { KEY_SIZE = 256 };
+
+static void report(const ln_context *ctx, const char *key,
+                   const double seconds[TL_BLOCKED_CONV2D_WAYS], int tile)
+{
+    ln_debug(ctx, "tuning: %s: %.3f ms, tiles of 2: %.3f, 4: %.3f, 6: %.3f; chosen: %d", key,
+             seconds[0] * 1e3, seconds[1] * 1e3, seconds[2] * 1e3, seconds[3] * 1e3, tile);
+}
+
+/** Remembers what is not known by `key` yet; without memory it is measured again next time. */
+static void remember(const ln_context *ctx, const char *key, int tile)
+{
+    char *const copy = ln_strdup(key);
+    if (copy && ln_hash_insert(ctx->tuned, copy, (void *)(intptr_t)tile) < 0)
+        ln_free(copy);
+}
+
+static int measure(const ln_context *ctx, const char *key, const int src[4], const int dst[4],
+                   const tl_conv2d_param *param)
+{
+    const tl_exec exec = {.pool = ctx->pool, .isa = ctx->isa};
+    double seconds[TL_BLOCKED_CONV2D_WAYS];
+    ln_stats stats;
+    if (ln_context_stats(ctx, &stats))
+        return -1;
+    const int tile = tl_blocked_conv2d_measure(&exec, src, dst, param, stats.param_size, seconds);
+    if (tile >= 0)
+        report(ctx, key, seconds, tile);
+    return tile;
+}
+
+int ln_tuned_conv2d(const ln_context *ctx, const int src[4], const int dst[4],
+                    const tl_conv2d_param *param)
+{
+    const int estimated = tl_blocked_conv2d_best(src, dst, param);
+    char key[KEY_SIZE];
+    void *found;
+    if (!ctx->tuned || !tl_blocked_winograd_fits(param))
+        return estimated;
+    snprintf(key, sizeof(key), "conv2d %d x [%d, %d, %d] to [%d, %d, %d]", src[0], src[1], src[2],
+             src[3], dst[1], dst[2], dst[3]);
+    if (ln_hash_find_extended(ctx->tuned, key, NULL, &found))
+        return (int)(intptr_t)found;
+    int tile = measure(ctx, key, src, dst, param);
+    if (tile < 0) {
+        ln_warn(ctx, "%s cannot be measured, and is estimated: %s", key, tl_last_error());
+        tile = estimated;
+    }
+    remember(ctx, key, tile);
+    return tile;
+}

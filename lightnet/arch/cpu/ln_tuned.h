@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which of several algorithms is the fastest (ln_context_set_tuning).
+
+#ifndef LN_TUNED_H
+#define LN_TUNED_H
+
+#include "lightnet/ln_context.h"
+#include "tensorlight/tl_nn.h"
+
+/** The tiles with which a convolution of an image [N, C, H, W] in blocks is the fastest, as
+ *  tl_blocked_conv2d_best: measured if the context asks for it, of each shape once. */
+int ln_tuned_conv2d(const ln_context *ctx, const int src[4], const int dst[4],
+                    const tl_conv2d_param *param);
+
+#endif
