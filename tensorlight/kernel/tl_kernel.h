@@ -10,6 +10,7 @@
 #define TL_KERNEL_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "tensorlight/tl_exec.h"
 #include "tensorlight/tl_type.h"
@@ -107,6 +108,20 @@ static inline int tl_smaller(int a, int b)
 static inline size_t tl_smaller_size(size_t a, size_t b)
 {
     return a < b ? a : b;
+}
+
+/** a / b, rounded up; b > 0. */
+static inline size_t tl_divide_up(size_t a, size_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+/** Bytes for the slots of so many threads, of `slot_size` bytes each; SIZE_MAX: more than an
+ *  address can name. */
+static inline size_t tl_slots_size(size_t slot_size, int threads)
+{
+    const size_t n = tl_smaller_size((size_t)threads, TL_MOST_SLOTS);
+    return slot_size <= SIZE_MAX / n ? slot_size * n : SIZE_MAX;
 }
 
 /** The unsigned type that stands for all elements of `size` bytes, where only their place matters.

@@ -110,13 +110,11 @@ typedef struct share {
     size_t end;
 } share;
 
-enum { MOST_SLOTS = 64 };
-
 typedef struct shares {
     tl_slot_func func;
     void *arg;
     size_t slots;
-    share of[MOST_SLOTS];
+    share of[TL_MOST_SLOTS];
 } shares;
 
 static void run_share(shares *all, size_t slot, share *s)
@@ -140,7 +138,7 @@ void tl_parallel_slots(const tl_exec *exec, size_t n, size_t n_slots, tl_slot_fu
     const size_t threads = (size_t)tl_pool_size(exec ? exec->pool : NULL);
     shares all = {.func = func, .arg = arg, .slots = n_slots < threads ? n_slots : threads};
     all.slots = all.slots < n ? all.slots : n;
-    all.slots = all.slots < MOST_SLOTS ? all.slots : MOST_SLOTS;
+    all.slots = all.slots < TL_MOST_SLOTS ? all.slots : TL_MOST_SLOTS;
     if (all.slots <= 1 || is_inside) {
         if (n > 0)
             func(arg, 0, 0, n);

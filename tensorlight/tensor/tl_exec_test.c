@@ -207,7 +207,7 @@ static double cpu_seconds(void)
 }
 
 typedef struct slot_counts {
-    atomic_int done[100], busy[8], wrong;
+    atomic_int done[100], busy[TL_MOST_SLOTS], wrong;
 } slot_counts;
 
 static void count_in_slot(void *arg, size_t slot, size_t begin, size_t end)
@@ -225,7 +225,13 @@ START_TEST(every_unit_is_done_once_and_slots_are_never_shared)
     static const struct {
         int threads;
         size_t n, n_slots;
-    } cases[] = {{1, 100, 8}, {3, 100, 8}, {3, 100, 2}, {3, 2, 3}, {8, 100, 8}, {3, 0, 3}};
+    } cases[] = {{1, 100, 8},
+                 {3, 100, 8},
+                 {3, 100, 2},
+                 {3, 2, 3},
+                 {8, 100, 8},
+                 {3, 0, 3},
+                 {TL_MOST_SLOTS + 2, 100, 100}};
     for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
         tl_pool *const pool = tl_pool_create(cases[k].threads);
         const tl_exec exec = {.pool = pool};

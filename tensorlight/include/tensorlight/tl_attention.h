@@ -45,7 +45,8 @@ TL_API int tl_exec_attention(const tl_exec *exec, const tl_tensor *q, const tl_t
 TL_API int tl_attention_dims(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v,
                              const tl_tensor *mask, const tl_attention_param *param, int *dims);
 
-/** Bytes of scratch memory for so many threads. */
+/** Bytes of scratch memory for so many threads, of which at most TL_MOST_SLOTS use some. SIZE_MAX:
+ *  more than an address can name. */
 TL_API size_t tl_attention_scratch(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v,
                                    const tl_attention_param *param, int threads);
 

@@ -51,8 +51,9 @@ TL_API int tl_exec_blocked_conv2d_pack(const tl_exec *exec, const tl_tensor *wei
 TL_API int tl_exec_blocked_conv2d_scale(const tl_exec *exec, const tl_tensor *weight,
                                         const tl_tensor *factor, tl_tensor *dst);
 
-/** Bytes of scratch memory that tl_exec_blocked_conv2d needs for `threads` threads: with less than
- *  that it uses fewer threads, for one it needs it all. */
+/** Bytes of scratch memory that tl_exec_blocked_conv2d needs for `threads` threads, of which at
+ * most TL_MOST_SLOTS use some: with less than that it uses fewer threads, for one it needs it all.
+ *  SIZE_MAX: more than an address can name. */
 TL_API size_t tl_blocked_conv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
                                         const tl_conv2d_param *param, int channels, int threads);
 

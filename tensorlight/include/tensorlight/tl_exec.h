@@ -69,14 +69,17 @@ typedef void (*tl_range_func)(void *arg, size_t begin, size_t end);
  *  threads of `exec`; returns when all are done. The split must not influence the result. */
 TL_API void tl_parallel(const tl_exec *exec, size_t n, size_t grain, tl_range_func func, void *arg);
 
+/** The most slots that tl_parallel_slots uses, however many threads there are. */
+enum { TL_MOST_SLOTS = 64 };
+
 /** The same, on behalf of slot 0 .. n_slots-1: no two calls for one slot at a time, so
  *  each slot may have memory of its own. */
 typedef void (*tl_slot_func)(void *arg, size_t slot, size_t begin, size_t end);
 
-/** Runs `func` over the units 0 .. n-1, on at most `n_slots` (>= 1) threads of `exec`, unit by
- * unit: slot i of k begins with the i-th k-th of them, so that computations divided alike find what
- *  they read in their core's cache, and then helps the others. Returns when all are done. Which
- *  slot takes a unit must not influence the result. */
+/** Runs `func` over the units 0 .. n-1, on at most `n_slots` (>= 1) and TL_MOST_SLOTS threads of
+ *  `exec`, unit by unit: slot i of k begins with the i-th k-th of them, so that computations
+ * divided alike find what they read in their core's cache, and then helps the others. Returns when
+ * all are done. Which slot takes a unit must not influence the result. */
 TL_API void tl_parallel_slots(const tl_exec *exec, size_t n, size_t n_slots, tl_slot_func func,
                               void *arg);
 

@@ -141,7 +141,7 @@ size_t tl_attention_scratch(const tl_tensor *q, const tl_tensor *k, const tl_ten
                             const tl_attention_param *param, int threads)
 {
     const tl_attention_job job = job_of(q, k, v, param);
-    return slot_size(&job, q->dtype) * (size_t)threads;
+    return tl_slots_size(slot_size(&job, q->dtype), threads);
 }
 
 /* ---- threads ---- */

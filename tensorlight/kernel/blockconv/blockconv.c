@@ -133,7 +133,6 @@ int tl_exec_blocked_conv2d_scale(const tl_exec *exec, const tl_tensor *weight,
 enum {
     SOURCE_BYTES = 256 * 1024, /* of the source that a unit reads: stays in the second cache */
     UNIT_SUMS = 500000,        /* multiply-accumulates that a unit is worth */
-    MOST_SLOTS = 64,
 };
 
 /** A convolution, divided into units: some lines of an image by some blocks of output channels. */
@@ -157,13 +156,8 @@ typedef struct conv {
     int row_stride;    /* prepared rows from one result's line to the next */
     float *scratch;
     size_t slot_floats;
-    size_t prepared[MOST_SLOTS]; /* 1 + the lines that a slot's scratch holds, 0: none */
+    size_t prepared[TL_MOST_SLOTS]; /* 1 + the lines that a slot's scratch holds, 0: none */
 } conv;
-
-static int divide_up(int64_t a, int64_t b)
-{
-    return (int)((a + b - 1) / b);
-}
 
 static int is_direct(const conv *c)
 {
@@ -193,9 +187,9 @@ static void divide(conv *c)
     if (!c->is_direct) {
         c->phases = p->size[1] == 1 ? 1 : p->stride[1];
         c->row_stride = p->size[0] == 1 ? 1 : p->stride[0];
-        c->width = divide_up((int64_t)(c->ow - 1) * (c->phases == 1 ? 1 : p->stride[1]) +
-                                 (int64_t)(p->size[1] - 1) * p->dilation[1] + 1,
-                             c->phases);
+        c->width = (int)tl_divide_up((size_t)(c->ow - 1) * (c->phases == 1 ? 1 : p->stride[1]) +
+                                         (size_t)(p->size[1] - 1) * p->dilation[1] + 1,
+                                     c->phases);
         line_bytes *= (size_t)c->phases * c->width * c->row_stride;
     }
     const double most = (double)SOURCE_BYTES / line_bytes;
@@ -204,13 +198,13 @@ static void divide(conv *c)
         c->lines_per_unit -= c->lines_per_unit % TL_TILE_PIXELS;
     if (c->lines_per_unit == 0)
         c->lines_per_unit = lines < TL_TILE_PIXELS ? lines : TL_TILE_PIXELS;
-    c->line_units = divide_up(lines, c->lines_per_unit);
+    c->line_units = (int)tl_divide_up(lines, c->lines_per_unit);
     const double sums = (double)c->row * c->blocks_out * c->oh * c->ow;
     const double wanted = sums / UNIT_SUMS < 32 ? sums / UNIT_SUMS : 32;
     c->block_units = wanted / c->line_units < 1 ? 1 : (int)(wanted / c->line_units);
-    c->blocks_per_unit = divide_up(c->blocks_out, c->block_units);
+    c->blocks_per_unit = (int)tl_divide_up(c->blocks_out, c->block_units);
     c->blocks_per_unit += c->blocks_per_unit % 2; // tiles have two blocks
-    c->block_units = divide_up(c->blocks_out, c->blocks_per_unit);
+    c->block_units = (int)tl_divide_up(c->blocks_out, c->blocks_per_unit);
     if (!c->is_direct) {
         c->rows = prepared_rows(c, c->lines_per_unit);
         c->slot_floats = (size_t)c->blocks_in * c->rows * prepared_row(c);
@@ -247,7 +241,7 @@ static conv conv_of(const tl_tensor *src, const tl_tensor *dst, const tl_conv2d_
 size_t tl_blocked_conv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
                                  const tl_conv2d_param *param, int channels, int threads)
 {
-    return conv_of(src, dst, param, channels).slot_floats * sizeof(float) * threads;
+    return tl_slots_size(conv_of(src, dst, param, channels).slot_floats * sizeof(float), threads);
 }
 
 /* ---- preparing the source ---- */
@@ -272,10 +266,10 @@ static void copy_pixels(float *dst, const float *src, int n, int step, int lanes
 static void prepare_phase(const conv *c, float *dst, const float *src, int first)
 {
     const int stride = c->param->stride[1], lanes = c->tile.lanes;
-    const int before = first < 0 ? divide_up(-(int64_t)first, stride) : 0;
+    const int before = first < 0 ? (int)tl_divide_up(-(int64_t)first, stride) : 0;
     const int begin = before < c->width ? before : c->width;
     const int64_t last = (int64_t)c->iw - first; // columns from `first` to the end
-    const int fit = last > 0 ? divide_up(last, stride) : 0;
+    const int fit = last > 0 ? (int)tl_divide_up(last, stride) : 0;
     const int end = fit < begin ? begin : fit < c->width ? fit : c->width;
     memset(dst, 0, (size_t)begin * lanes * sizeof(*dst));
     copy_pixels(dst + (size_t)begin * lanes,
@@ -392,7 +386,7 @@ int tl_exec_blocked_conv2d(const tl_exec *exec, const tl_tensor *src, const tl_t
     c.tile.act = param->act;
     tl_act_bounds(param->act, &c.tile.low, &c.tile.high);
     c.tile.taps = taps;
-    size_t slots = MOST_SLOTS;
+    size_t slots = TL_MOST_SLOTS;
     if (!c.is_direct) {
         find_taps(&c, taps);
         c.scratch = exec->scratch;

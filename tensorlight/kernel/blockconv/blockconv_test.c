@@ -185,6 +185,21 @@ START_TEST(factors_of_channels_become_part_of_the_weights)
 }
 END_TEST
 
+START_TEST(scratch_memory_is_planned_for_as_many_threads_as_use_it)
+{
+    nn_room room = {.seed = 1};
+    const tl_tensor *const src = nn_blank(&room, TL_FLOAT, 5, (int[]){1, 2, 5, 5, TL_BLOCK});
+    const tl_conv2d_param param = {
+        .group = 1, .size = {3, 3}, .stride = {1, 1}, .dilation = {1, 1}, .padding = {1, 1, 1, 1}};
+    const size_t one = tl_blocked_conv2d_scratch(src, src, &param, 19, 1);
+    ck_assert_uint_gt(one, 0);
+    ck_assert_uint_eq(tl_blocked_conv2d_scratch(src, src, &param, 19, 3), 3 * one);
+    ck_assert_uint_eq(tl_blocked_conv2d_scratch(src, src, &param, 19, 1000), TL_MOST_SLOTS * one);
+    nn_close(&room);
+}
+END_TEST
+
 LN_TEST_MAIN("blockconv", every_kernel_agrees_with_the_plain_one,
              every_activation_agrees_with_the_plain_one, lanes_beyond_the_channels_do_no_harm,
-             factors_of_channels_become_part_of_the_weights)
+             factors_of_channels_become_part_of_the_weights,
+             scratch_memory_is_planned_for_as_many_threads_as_use_it)

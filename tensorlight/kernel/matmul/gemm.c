@@ -35,20 +35,15 @@ typedef struct job {
     size_t cols, col_units;
 } job;
 
-static size_t divide_up(size_t a, size_t b)
-{
-    return (a + b - 1) / b;
-}
-
 static size_t round_up(size_t a, size_t b)
 {
-    return divide_up(a, b) * b;
+    return tl_divide_up(a, b) * b;
 }
 
 /** The parts of a sum of `k` terms have this length, the last one what is left. */
 static size_t part_len(size_t k)
 {
-    return k == 0 ? 1 : round_up(divide_up(k, divide_up(k, TL_GEMM_LEN)), 16);
+    return k == 0 ? 1 : round_up(tl_divide_up(k, tl_divide_up(k, TL_GEMM_LEN)), 16);
 }
 
 /* ---- dividing the work ---- */
@@ -99,16 +94,17 @@ static void divide(job *j, int threads)
                            : TL_GEMM_FLOATS / j->part_len);
     j->cols =
         tl_smaller_size(j->cols / TL_GEMM_PANEL * TL_GEMM_PANEL, round_up(p->n, TL_GEMM_PANEL));
-    j->cols = round_up(divide_up(p->n, divide_up(p->n, j->cols)), TL_GEMM_PANEL); // evenly
-    const size_t missing = divide_up(wanted, count * divide_up(p->n, j->cols));
+    j->cols = round_up(tl_divide_up(p->n, tl_divide_up(p->n, j->cols)), TL_GEMM_PANEL); // evenly
+    const size_t missing = tl_divide_up(wanted, count * tl_divide_up(p->n, j->cols));
     if (!j->few && p->m >= 2 * LEAST_ROWS) {
         const size_t units = tl_smaller_size(missing, p->m / LEAST_ROWS);
-        j->rows = divide_up(p->m, units > (size_t)threads ? units - units % threads : units);
+        j->rows = tl_divide_up(p->m, units > (size_t)threads ? units - units % threads : units);
     } else if (missing > 1) {
-        j->cols = round_up(divide_up(p->n, missing * divide_up(p->n, j->cols)), TL_GEMM_PANEL);
+        j->cols =
+            round_up(tl_divide_up(p->n, missing * tl_divide_up(p->n, j->cols)), TL_GEMM_PANEL);
     }
-    j->row_units = divide_up(p->m, j->rows);
-    j->col_units = divide_up(p->n, j->cols);
+    j->row_units = tl_divide_up(p->m, j->rows);
+    j->col_units = tl_divide_up(p->n, j->cols);
 }
 
 /* ---- packing all of src2 ---- */
@@ -138,7 +134,7 @@ static void pack_units(void *arg, size_t begin, size_t end)
 void tl_gemm_pack(const tl_exec *exec, const tl_gemm_matrix *src, size_t k, size_t n, float *panels)
 {
     pack_job j = {pick_pack(exec, TL_FLOAT), src, k, n, panels};
-    tl_parallel(exec, divide_up(n, PANELS_AT_ONCE * TL_GEMM_PANEL),
+    tl_parallel(exec, tl_divide_up(n, PANELS_AT_ONCE * TL_GEMM_PANEL),
                 LEAST_WORK / (PANELS_AT_ONCE * TL_GEMM_PANEL * (k + 1)) + 1, pack_units, &j);
 }
 

@@ -136,7 +136,6 @@ enum {
     LARGE_WEIGHTS = 16 << 20, /* bytes that the third cache may not keep from unit to unit */
     UNITS = 8,                /* enough for a few threads to end at about the same time */
     UNIT_SUMS = 2000000,      /* multiply-accumulates that a unit is worth */
-    MOST_SLOTS = 64,
 };
 
 /** A convolution, divided into units: some tiles, counted over all images line by line, by some
@@ -163,13 +162,8 @@ typedef struct wino {
     size_t source_step; /* floats from a point to the next */
     size_t slot_floats;
     float *scratch;
-    size_t transformed[MOST_SLOTS]; /* 1 + the tiles that a slot's scratch holds, 0: none */
+    size_t transformed[TL_MOST_SLOTS]; /* 1 + the tiles that a slot's scratch holds, 0: none */
 } wino;
-
-static size_t divide_up(size_t a, size_t b)
-{
-    return (a + b - 1) / b;
-}
 
 /** Floats from one point to the next. An odd number of pixels, so that the points of a tile fall in
  *  different sets of a cache. */
@@ -206,12 +200,12 @@ static void divide(wino *w)
 {
     const size_t n = w->n_tiles ? w->n_tiles : 1; // no images: one unit of nothing
     const size_t most = n / tiles_of_unit(w);     // units: rather larger ones than one more
-    w->tiles_per_unit = (int)divide_up(n, most ? most : 1);
-    w->tile_units = (int)divide_up(n, w->tiles_per_unit);
+    w->tiles_per_unit = (int)tl_divide_up(n, most ? most : 1);
+    w->tile_units = (int)tl_divide_up(n, w->tiles_per_unit);
     const int block_units = (int)(wanted_units(w) / w->tile_units);
-    w->blocks_per_unit = (int)divide_up(w->blocks_out, block_units > 1 ? block_units : 1);
+    w->blocks_per_unit = (int)tl_divide_up(w->blocks_out, block_units > 1 ? block_units : 1);
     w->blocks_per_unit += w->blocks_per_unit % PRODUCT_BLOCKS;
-    w->block_units = (int)divide_up(w->blocks_out, w->blocks_per_unit);
+    w->block_units = (int)tl_divide_up(w->blocks_out, w->blocks_per_unit);
     w->source_step = point_step(w->blocks_in, w->tiles_per_unit);
     w->job.step = point_step(PRODUCT_BLOCKS, w->tiles_per_unit);
     w->slot_floats = n_points(w->m) * (w->source_step + w->job.step);
@@ -228,8 +222,8 @@ static wino wino_of(const tl_tensor *src, const tl_tensor *dst, int channels, in
               .blocks_out = dst->dims[1],
               .oh = dst->dims[2],
               .ow = dst->dims[3]};
-    w.lines = (int)divide_up(w.oh, m);
-    w.columns = (int)divide_up(w.ow, m);
+    w.lines = (int)tl_divide_up(w.oh, m);
+    w.columns = (int)tl_divide_up(w.ow, m);
     w.n_tiles = (size_t)dst->dims[0] * w.lines * w.columns;
     w.job.pairs = m / 2;
     divide(&w);
@@ -239,7 +233,7 @@ static wino wino_of(const tl_tensor *src, const tl_tensor *dst, int channels, in
 size_t tl_blocked_winograd_scratch(const tl_tensor *src, const tl_tensor *dst, int channels, int m,
                                    int threads)
 {
-    return wino_of(src, dst, channels, m).slot_floats * sizeof(float) * threads;
+    return tl_slots_size(wino_of(src, dst, channels, m).slot_floats * sizeof(float), threads);
 }
 
 /* ---- computing ---- */
@@ -387,7 +381,7 @@ int tl_exec_blocked_winograd(const tl_exec *exec, const tl_tensor *src, const tl
     w.scratch = exec->scratch;
     const size_t fit = exec->scratch_size / (w.slot_floats * sizeof(float));
     assert(fit >= 1);
-    tl_parallel_slots(exec, (size_t)w.tile_units * w.block_units, tl_smaller_size(MOST_SLOTS, fit),
-                      run_units, &w);
+    tl_parallel_slots(exec, (size_t)w.tile_units * w.block_units,
+                      tl_smaller_size(TL_MOST_SLOTS, fit), run_units, &w);
     return 0;
 }

@@ -219,7 +219,21 @@ START_TEST(the_choice_weighs_multiplications_transforms_and_weights)
 }
 END_TEST
 
+START_TEST(scratch_memory_is_planned_for_as_many_threads_as_use_it)
+{
+    nn_room room = {.seed = 1};
+    const tl_tensor *const src = nn_blank(&room, TL_FLOAT, 5, (int[]){1, 2, 5, 5, TL_BLOCK});
+
+    const size_t one = tl_blocked_winograd_scratch(src, src, 19, 4, 1);
+    ck_assert_uint_gt(one, 0);
+    ck_assert_uint_eq(tl_blocked_winograd_scratch(src, src, 19, 4, 3), 3 * one);
+    ck_assert_uint_eq(tl_blocked_winograd_scratch(src, src, 19, 4, 1000), TL_MOST_SLOTS * one);
+    nn_close(&room);
+}
+END_TEST
+
 LN_TEST_MAIN("winograd", every_kernel_agrees_with_the_plain_convolution,
              the_error_is_as_small_as_the_header_says, lanes_beyond_the_channels_do_no_harm,
              the_measured_choice_is_the_fastest,
-             the_choice_weighs_multiplications_transforms_and_weights)
+             the_choice_weighs_multiplications_transforms_and_weights,
+             scratch_memory_is_planned_for_as_many_threads_as_use_it)
