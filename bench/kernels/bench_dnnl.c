@@ -323,8 +323,13 @@ static dnnl_status_t make_memory(bench_dnnl *d, argument *a)
         a->query == dnnl_query_undef ? NULL : dnnl_primitive_desc_query_md(d->desc, a->query, k);
     if (chosen)
         a->wish = *chosen;
-    const dnnl_status_t status =
+    void *data = NULL;
+    dnnl_status_t status =
         dnnl_memory_create(&a->memory, &a->wish, d->engine, DNNL_MEMORY_ALLOCATE);
+    if (!status)
+        status = dnnl_memory_get_data_handle(a->memory, &data);
+    if (data)
+        tl_use_large_pages(data, dnnl_memory_desc_get_size(&a->wish));
     return status || !a->tensor ? status : copy_plain(d, a, a->tensor->data, 1);
 }
 

@@ -6,16 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Aligned as a context's tensors and scratch memory are, which decides how fast they are read. */
+/** Aligned, and in pages, as a context's tensors and scratch memory are, which decides how fast
+ * they are read. */
 static void *allocate(size_t size)
 {
     enum { ALIGNMENT = 64 };
     void *const data = aligned_alloc(ALIGNMENT, (size / ALIGNMENT + 1) * ALIGNMENT);
-    if (!data)
+    if (!data) {
         tl_fail("out of memory: %zu bytes", size);
-    else
-        memset(data, 0, size);
-    return data;
+        return NULL;
+    }
+    tl_use_large_pages(data, size);
+    return memset(data, 0, size);
 }
 
 tl_tensor *bench_blank(bench_job *job, int ndim, const int *dims)

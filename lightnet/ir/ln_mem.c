@@ -12,6 +12,7 @@
 
 #include "base/ln_alloc_fail.h"
 #include "lightnet/ln_msg.h"
+#include "tensorlight/tl_util.h"
 
 /* A cache line, and the widest vector register. */
 #define CPU_ALIGN 64
@@ -30,6 +31,7 @@ static void *cpu_alloc(size_t n)
         ln_error_set(NULL, "cannot allocate %zu bytes of CPU memory", n);
         return NULL;
     }
+    tl_use_large_pages(whole, n);
     char *p = whole + CPU_ALIGN + (CPU_ALIGN - (uintptr_t)whole % CPU_ALIGN) % CPU_ALIGN;
     memcpy(p - sizeof(whole), &whole, sizeof(whole));
     return p;

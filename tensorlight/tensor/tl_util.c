@@ -8,7 +8,9 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "tensor/tl_numeric.h"
 
@@ -78,6 +80,21 @@ void *tl_copy(const void *src, void *dst, size_t size)
 void tl_free(void *p)
 {
     free(p);
+}
+
+void tl_use_large_pages(void *p, size_t size)
+{
+#ifdef MADV_HUGEPAGE
+    const size_t least = (size_t)4 << 20; // two large pages: of less, most would lie between two
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t begin = ((uintptr_t)p + page - 1) / page * page;
+    const uintptr_t end = ((uintptr_t)p + size) / page * page;
+    if (size >= least)
+        (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE); // failing costs time only
+#else
+    (void)p;
+    (void)size;
+#endif
 }
 
 int tl_size_mul(size_t a, size_t b, size_t *ret)

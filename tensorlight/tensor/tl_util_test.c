@@ -72,6 +72,24 @@ START_TEST(copies_are_complete)
 }
 END_TEST
 
+START_TEST(large_pages_change_no_content)
+{
+    enum { SIZE = 9 << 20, BEGIN = 1000, END = SIZE - 3000 };
+    unsigned char *const p = malloc(SIZE);
+    ck_assert_ptr_nonnull(p);
+    for (size_t i = 0; i < SIZE; i++)
+        p[i] = (unsigned char)(i * 37 >> 4);
+    unsigned char *const copy = tl_clone(p, SIZE);
+    ck_assert_ptr_nonnull(copy);
+    tl_use_large_pages(p + BEGIN, END - BEGIN);
+    tl_use_large_pages(p, 1);
+    tl_use_large_pages(NULL, 0);
+    ck_assert_int_eq(memcmp(p, copy, SIZE), 0);
+    tl_free(copy);
+    free(p);
+}
+END_TEST
+
 START_TEST(pointers_move_by_elements)
 {
     int16_t a[] = {1, 2, 3, 4};
@@ -200,7 +218,7 @@ END_TEST
 
 LN_TEST_MAIN("tl_util", the_last_error_is_kept_and_cleared, a_long_error_is_cut,
              each_thread_has_its_own_error, memory_that_cannot_be_had_is_an_error,
-             copies_are_complete, pointers_move_by_elements, sizes_do_not_wrap,
-             a_length_is_the_product_of_the_dims, impossible_shapes_are_refused,
+             copies_are_complete, large_pages_change_no_content, pointers_move_by_elements,
+             sizes_do_not_wrap, a_length_is_the_product_of_the_dims, impossible_shapes_are_refused,
              the_longest_shape_text_fits, numbers_are_read_between_anything_else,
              numbers_are_read_behind_a_nul_byte, random_numbers_repeat_and_spread)

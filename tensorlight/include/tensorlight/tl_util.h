@@ -54,6 +54,11 @@ TL_API void *tl_copy(const void *src, void *dst, size_t size);
 /** free(). */
 TL_API void tl_free(void *p);
 
+/** Asks the system to give `size` bytes at `p` large pages, where it has them for who asks (Linux
+ *  does): reading much memory in a run then waits less for addresses to be translated. For memory
+ *  that was not written yet, but changes no content; below some megabytes it does nothing. */
+TL_API void tl_use_large_pages(void *p, size_t size);
+
 /* ---- pointers to elements: `n` counts elements of `size` bytes; tl_pointer_* take a dtype ---- */
 
 /** The address of element `n` from `p` on, which may be negative. */
