@@ -12,6 +12,7 @@
 #define BLOCKWIN_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "kernel/tl_kernel.h"
 #include "tensorlight/tl_blocked.h"
@@ -32,7 +33,7 @@ typedef struct tl_blockwin_job {
     float *dst;
     int blocks, ih, iw, oh, ow;
     int size[2], stride[2], dilation[2], padding[2]; /* padding: top, left */
-    int begin[2], end[2]; /* the rows and columns that a mean counts; the source's, or more */
+    int64_t begin[2], end[2]; /* the rows and columns that a mean counts; the source's, or more */
     tl_activation act;
     float low, high; /* what a convolution's results are kept between */
 } tl_blockwin_job;

@@ -79,9 +79,9 @@ TL_INLINE tl_vf first_sum(const tl_blockwin_kind kind, const tl_blockwin_job *jo
 }
 
 /** How many of `size` positions from `from` on lie in begin .. end-1. */
-static inline ptrdiff_t count_of(ptrdiff_t from, int size, int begin, int end)
+static inline int64_t count_of(int64_t from, int size, int64_t begin, int64_t end)
 {
-    const ptrdiff_t to = from + size;
+    const int64_t to = from + size;
     return (to < end ? to : end) - (from > begin ? from : begin);
 }
 

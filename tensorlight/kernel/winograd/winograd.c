@@ -265,9 +265,9 @@ static void next_place(const wino *w, place *at)
 static void copy_patch(const wino *w, const float *image, int y, int x, float *dst)
 {
     const int before = x < 0 ? tl_smaller(-x, w->t) : 0;
-    const int end = w->iw - x < before ? before : tl_smaller(w->iw - x, w->t);
+    const int end = tl_smaller(w->iw - x, w->t);
     for (int i = 0; i < w->t; i++, dst += w->t * TL_BLOCK) {
-        if (y + i < 0 || y + i >= w->ih) {
+        if (y + i < 0 || y + i >= w->ih || end <= before) {
             memset(dst, 0, w->t * TL_BLOCK * sizeof(*dst));
             continue;
         }
