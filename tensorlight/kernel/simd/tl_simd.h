@@ -50,11 +50,12 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__AVX512F__) && defined(__AVX512DQ__)
+// What the compiler may use does not say which set a file is for: the build does.
+#if defined(TL_SIMD_AVX512)
 #include "kernel/simd/tl_simd_avx512.h"
-#elif defined(__AVX2__) && defined(__FMA__)
+#elif defined(TL_SIMD_AVX2)
 #include "kernel/simd/tl_simd_avx2.h"
-#elif defined(__aarch64__) && defined(TL_SIMD_NEON)
+#elif defined(TL_SIMD_NEON)
 #include "kernel/simd/tl_simd_neon.h"
 #else
 #include "kernel/simd/tl_simd_c.h"
