@@ -86,6 +86,13 @@ int ln_op_threads(const ln_op_arg *op_arg)
     return n;
 }
 
+uint64_t ln_op_seed(const ln_op_arg *op_arg)
+{
+    const ln_tensor_list_entry *first = op_arg->tensors_out ? op_arg->tensors_out->data : NULL;
+    const uint64_t seed = op_arg->ctx ? op_arg->ctx->seed : 0;
+    return seed * 0x9e3779b97f4a7c15u + (first ? ln_str_hash(first->name) : 0);
+}
+
 /* Arguments */
 
 /* One declared argument. */

@@ -187,6 +187,10 @@ LN_API tl_exec ln_op_exec(const ln_op_arg *op_arg);
 /** For `pre_run`: the most threads that a run can have, for which scratch memory is planned. */
 LN_API int ln_op_threads(const ln_op_arg *op_arg);
 
+/** A seed for the random constants that the operator makes: from that of the context and the name
+ * of its first output, so that they are the same whatever other operators there are. */
+LN_API uint64_t ln_op_seed(const ln_op_arg *op_arg);
+
 /** Fails unless the operator has exactly the inputs, outputs and parameters that its description
  * (or without one, its argument name arrays) declares, each once: optional ones may be absent, and
  * so may parameters with a default; a variadic one stands for every ARG followed by a number, in
