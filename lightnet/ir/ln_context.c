@@ -124,7 +124,7 @@ ln_context *ln_context_create(void)
     if (!ctx)
         return NULL;
     memset(ctx, 0, sizeof(*ctx));
-    ctx->threads = 1;
+    ctx->threads = ctx->planned_threads = 1;
     ctx->isa = tl_isa_best();
     ctx->optimize = 1;
     ctx->error = ln_alloc(sizeof(*ctx->error));

@@ -7,6 +7,8 @@
 
 #include "ir/ln_ir_json.h"
 
+#include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include "ir/ln_bodies.h"
@@ -18,6 +20,7 @@ typedef struct model {
     ln_list *ops, *inputs, *outputs;
     char *target;
     size_t mem_sizes[LN_MEM_TYPE_SIZE];
+    int threads; // 0: not said
     int declared;
 } model;
 
@@ -92,6 +95,21 @@ static int read_mem_sizes(const ln_ir_reader *r, const json_t *object, size_t *m
     return 0;
 }
 
+// What scratch memory is planned for; 1 is not written.
+static int read_threads(const ln_ir_reader *r, const ln_ir_element *top, int *threads)
+{
+    if (!json_object_get(top->json, "threads"))
+        return 0;
+    const json_t *value = ln_ir_get(r, top, "threads", LN_IR_NUMBER);
+    if (!value)
+        return -1;
+    const double n = json_number_value(value);
+    if (!(n >= 1 && n <= INT_MAX && n == floor(n)))
+        return ln_ir_fail(r, "'threads' is %.17g, expected a number of threads", n);
+    *threads = (int)n;
+    return 0;
+}
+
 // What a compiled model has at its top.
 static int read_plan(ln_ir_reader *r, const ln_ir_element *top, model *m)
 {
@@ -99,7 +117,8 @@ static int read_plan(ln_ir_reader *r, const ln_ir_element *top, model *m)
         return 0;
     const char *arch = ln_ir_get_name(r, top, "arch");
     const json_t *mem_sizes = arch ? ln_ir_get(r, top, "mem_sizes", LN_IR_OBJECT) : NULL;
-    if (!mem_sizes || read_mem_sizes(r, mem_sizes, m->mem_sizes))
+    if (!mem_sizes || read_mem_sizes(r, mem_sizes, m->mem_sizes) ||
+        read_threads(r, top, &m->threads))
         return -1;
     r->compiled = 1;
     m->target = ln_strdup(arch);
@@ -148,8 +167,8 @@ static int read_bodies(const ln_ir_reader *r, const ln_ir_element *top, const mo
 
 static int read_top(ln_ir_reader *r, const json_t *json, model *m)
 {
-    static const char *const keys[] = {"version",   "inputs", "outputs", "arch",
-                                       "mem_sizes", "bodies", "ops",     NULL};
+    static const char *const keys[] = {"version", "inputs", "outputs", "arch", "mem_sizes",
+                                       "threads", "bodies", "ops",     NULL};
     const ln_ir_element top = {.json = json};
     if (!ln_ir_is_kind(json, LN_IR_OBJECT))
         return ln_ir_fail(r, "the model is %s, expected an object", ln_json_describe(json));
@@ -193,6 +212,7 @@ static void hand_over(ln_context *ctx, const model *m, ln_list **ops)
     ctx->declared = m->declared;
     ctx->target = m->target;
     memcpy(ctx->mem_sizes, m->mem_sizes, sizeof(ctx->mem_sizes));
+    ctx->planned_threads = m->threads ? m->threads : 1;
     *ops = m->ops;
 }
 

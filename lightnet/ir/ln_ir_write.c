@@ -219,6 +219,8 @@ static int write_plan(FILE *fp, const ln_context *ctx, ln_error *err)
         fprintf(fp, "%s\"%s\": %zu", mtype > LN_MEM_NONE + 1 ? ", " : "",
                 ln_mem_type_name((ln_mem_type)mtype), ctx->mem_sizes[mtype]);
     fputs("},\n", fp);
+    if (!ctx->outer && ctx->planned_threads != 1)
+        fprintf(fp, "    \"threads\": %d,\n", ctx->planned_threads);
     return 0;
 }
 

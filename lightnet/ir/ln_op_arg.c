@@ -80,10 +80,10 @@ tl_exec ln_op_exec(const ln_op_arg *op_arg)
 
 int ln_op_threads(const ln_op_arg *op_arg)
 {
-    int n;
-    if (!op_arg->ctx || ln_context_threads(op_arg->ctx, &n))
-        return 1;
-    return n;
+    const ln_context *ctx = op_arg->ctx;
+    while (ctx && ctx->outer)
+        ctx = ctx->outer;
+    return ctx ? ctx->planned_threads : 1;
 }
 
 uint64_t ln_op_seed(const ln_op_arg *op_arg)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiling a context for a target: the passes in their order.
 
+#include "pass/ln_compile.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -86,6 +88,23 @@ static void report_rules(const ln_context *ctx)
     }
 }
 
+// The program as it will run: every operator checked from scratch, everything given its place.
+static int plan(ln_context *ctx)
+{
+    return ln_context_rebind(ctx) || ln_pass_mem_plan(ctx) || ln_context_check(ctx) ? -1 : 0;
+}
+
+int ln_context_plan_anew(ln_context *ctx)
+{
+    ln_context *body;
+    LN_LIST_FOREACH(body, ctx->bodies)
+    {
+        if (plan(body))
+            return ln_fail_at(ctx, "body '%s'", ln_body_name(body));
+    }
+    return plan(ctx);
+}
+
 static int compile(ln_context *ctx, const ln_arch *arch);
 
 // Before the operators that run them, whose memory they are planned in.
@@ -109,7 +128,7 @@ static int compile(ln_context *ctx, const ln_arch *arch)
         return ln_fail_last(ctx);
     if (compile_bodies(ctx, arch) || ln_pass_preprocess(ctx) || (none && rewrite_all(ctx, none)) ||
         rewrite_all(ctx, arch) || ln_pass_schedule(ctx, ctx->optimize ? arch->sd_funcs : NULL) ||
-        ln_context_rebind(ctx) || ln_pass_mem_plan(ctx) || ln_context_check(ctx))
+        plan(ctx))
         return -1;
     // From the rewritten operators, another interface might be inferred.
     ctx->declared = LN_DECLARES_INPUTS | LN_DECLARES_OUTPUTS;
@@ -127,8 +146,9 @@ int ln_context_compile(ln_context *ctx, const char *target)
         return ln_fail(ctx, "there is no model to compile");
     if (ctx->target)
         return ln_fail(ctx, "the model is compiled already, for '%s'", ctx->target);
-    // What is measured is measured with the threads of the runs.
-    if (!(ctx->tuned && ln_context_start_threads(ctx)) && !compile(ctx, arch))
+    if (!ln_context_threads(ctx, &ctx->planned_threads) &&
+        // What is measured is measured with the threads of the runs.
+        !(ctx->tuned && ln_context_start_threads(ctx)) && !compile(ctx, arch))
         return 0;
     if (ctx->source)
         ln_fail_at(ctx, "%s", ctx->source);

@@ -10,6 +10,7 @@
 #include "ir/ln_constants.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_weights.h"
+#include "pass/ln_compile.h"
 #include "lightnet/ln_arch.h"
 #include "lightnet/ln_util.h"
 
@@ -44,6 +45,21 @@ static int check_isa(const ln_context *ctx)
     return ln_fail(ctx, "LIGHTNET_MAX_ISA is '%s', expected c, avx2, avx512 or neon", env);
 }
 
+// A plan has the scratch memory of a number of threads.
+static int plan_for_threads(ln_context *ctx)
+{
+    int n = 1;
+    if (ln_context_threads(ctx, &n))
+        return -1;
+    if (!ctx->target || n == ctx->planned_threads)
+        return 0;
+    ctx->planned_threads = n;
+    if (!ln_context_plan_anew(ctx))
+        return 0;
+    ctx->planned_threads = 0;
+    return -1;
+}
+
 int ln_context_load(ln_context *ctx, const char *datafile)
 {
     ln_context_clear_error(ctx);
@@ -52,7 +68,7 @@ int ln_context_load(ln_context *ctx, const char *datafile)
     if (ctx->target && !ln_hash_find(LN_ARCH.arch_table, ctx->target))
         return ln_fail(ctx, "the model is compiled for '%s', a target that is not known",
                        ctx->target);
-    if (ln_context_alloc_mem(ctx))
+    if (plan_for_threads(ctx) || ln_context_alloc_mem(ctx))
         return -1;
     ctx->random = ctx->seed;
     if (check_isa(ctx) || ln_context_start_threads(ctx) ||

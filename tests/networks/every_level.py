@@ -4,7 +4,7 @@
 
 Each network at each level of kernels (LIGHTNET_MAX_ISA) and with 1, 2 and 3 threads: `verify --reference` finds no tensor that
 differs from the unoptimized program on plain C kernels, and the outputs are the same to the last bit for any number of
-threads. The networks are those of small_networks.py, the digit network of examples/, and those of ../shared/models where that
+threads, those for which it was compiled or others. The networks are those of small_networks.py, the digit network of examples/, and those of ../shared/models where that
 is; or the MODELs instead, such as large ones.
 """
 import os
@@ -80,7 +80,7 @@ def inputs_of(folder, lightnet, args):
 
 def outputs_of(folder, lightnet, level, args, threads):
     """The bytes of all output files, by name; or the lines that say why there are none."""
-    out = os.path.join(folder, f"{level}-{threads}")
+    out = tempfile.mkdtemp(dir=folder)
     done = call(lightnet, level, "run", *args, "-O", out, "--threads", str(threads))
     if done.returncode:
         return failure(done)
@@ -91,20 +91,35 @@ def outputs_of(folder, lightnet, level, args, threads):
     return written
 
 
-def differing(folder, lightnet, level, args):
-    first, *others = (outputs_of(folder, lightnet, level, args, threads) for threads in THREADS)
+def compiled(folder, lightnet, level, args, threads):
+    """What names the network on the command line when it is compiled for that many threads; or the lines that say why not."""
+    model = os.path.join(folder, "compiled.json")
+    done = call(lightnet, level, "compile", *args, "-o", model, "--threads", str(threads))
+    if done.returncode:
+        return None, failure(done)
+    weights = model.replace(".json", ".safetensors")
+    return [model, *(["-f", weights] if os.path.exists(weights) else args[1:])], []
+
+
+def differing(folder, lightnet, level, args, inputs):
+    program, faults = compiled(folder, lightnet, level, args, THREADS[1])
+    if faults:
+        return faults
+    first, *others = (outputs_of(folder, lightnet, level, model + inputs, threads)
+                      for model in (args, program) for threads in THREADS)
     if not isinstance(first, dict) or not first:
         return first or ["there is no output"]
-    return [f"{threads} threads: {', '.join(name for name in first if first[name] != other[name])} differs from that of one"
-            if isinstance(other, dict) else f"{threads} threads: {other}"
-            for threads, other in zip(THREADS[1:], others) if first != other]
+    ways = [f"{how}{threads} threads" for how in ("", "compiled, ") for threads in THREADS]
+    return [f"{way}: {', '.join(name for name in first if first[name] != other[name])} differs from that of one"
+            if isinstance(other, dict) else f"{way}: {other}"
+            for way, other in zip(ways[1:], others) if first != other]
 
 
 def check(lightnet, name, args, level):
     """The faults of one network at one level: of its verification, of its threads."""
     with tempfile.TemporaryDirectory() as folder:
         faults = [fault for threads in THREADS for fault in verified(lightnet, level, args, threads)]
-        return name, level, faults, differing(folder, lightnet, level, args + inputs_of(folder, lightnet, args))
+        return name, level, faults, differing(folder, lightnet, level, args, inputs_of(folder, lightnet, args))
 
 
 def main():

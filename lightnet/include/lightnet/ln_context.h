@@ -55,7 +55,8 @@ typedef struct ln_context {
     ln_list *outputs;      /* names (char *) of the model's outputs, in order */
     int declared;          /* LN_DECLARES_*: what the model itself names */
     tl_pool *pool;         /* threads; NULL: one */
-    int threads;           /* what ln_context_set_threads asked for; -1: not asked */
+    int threads;           /* what ln_context_set_threads asked for */
+    int planned_threads;   /* those that the memory plan has scratch memory for; 0: no plan fits */
     tl_isa isa;            /* the kernel level */
     uint64_t seed;         /* of random tensors */
     uint64_t random;       /* state of the generator, from the seed at load */
@@ -215,7 +216,8 @@ LN_API void ln_context_cleanup(ln_context *ctx);
 
 /* Settings, before compiling or loading */
 
-/** Threads for runs; 0: all cores available. LIGHTNET_NUM_THREADS overrides. Default: 1. */
+/** Threads for runs; 0: all cores available. LIGHTNET_NUM_THREADS overrides. Default: 1. A model
+ * that was compiled for another number gets a new memory plan when it is loaded. */
 LN_API int ln_context_set_threads(ln_context *ctx, int n);
 
 /** Seed of random tensors (default 0). */
