@@ -323,6 +323,8 @@ void ln_context_cleanup(ln_context *ctx)
     ln_hash_clear(ctx->warned);
     ln_hash_clear(ctx->mutated);
     ln_hash_clear(ctx->fixed);
+    ln_list_free_deep(ctx->seen, ln_free);
+    ctx->seen = NULL;
     ln_weights_free(ctx->weights);
     ln_weights_free(ctx->given);
     ctx->weights = ctx->given = NULL;

@@ -196,18 +196,25 @@ static ln_tensor_entry *find_loaded(ln_context *ctx, const char *tname)
     return te && te->tensor->data ? te : NULL;
 }
 
-// Data on whose values shapes were decided cannot become other data.
+// Data on whose values was decided cannot become other data.
 static int check_fixed(const ln_context *ctx, const ln_tensor_entry *te, const void *data)
 {
-    const tl_tensor *there = ln_weights_find(ctx->weights, te->name);
-    if (!there || !ln_hash_find_extended(ctx->fixed, te->name, NULL, NULL) ||
-        !memcmp(there->data, data, tl_tensor_size(te->tensor)))
+    void *rule;
+    if (!ln_hash_find_extended(ctx->fixed, te->name, NULL, &rule))
         return 0;
-    return ln_fail(
-        ctx,
-        "shapes of the model were decided on the value of '%s'; for another one, bind it "
-        "and read the model anew",
-        te->name);
+    const tl_tensor *own = ln_weights_find(ctx->weights, te->name);
+    const void *there = own ? own->data : rule ? te->tensor->data : NULL;
+    if (!there || !memcmp(there, data, tl_tensor_size(te->tensor)))
+        return 0;
+    if (rule)
+        return ln_fail(ctx,
+                       "rule '%s' has made the value of '%s' part of an operator; to set another "
+                       "one, compile with the rule disabled",
+                       (const char *)rule, te->name);
+    return ln_fail(ctx,
+                   "shapes of the model were decided on the value of '%s'; for another one, bind "
+                   "it and read the model anew",
+                   te->name);
 }
 
 // Leaves a copy where the data is fetched again.
@@ -226,6 +233,9 @@ int ln_context_set_data(ln_context *ctx, const char *tname, const void *data)
     const ln_op *maker = ln_context_creater(ctx, tname);
     if (maker->op_arg->at_load && maker->run)
         return ln_fail(ctx, "tensor '%s' is computed from others when the model is loaded", tname);
+    if (te->isload && te->owner)
+        return ln_fail(ctx, "tensor '%s' is another shape of constant '%s': set that", tname,
+                       ln_tensor_table_root(ctx->tensor_table, te)->name);
     if (check_fixed(ctx, te, data))
         return -1;
     const ln_copy_func copy = ln_mem_type_copy_func(te->mtype, LN_MEM_CPU);
@@ -414,7 +424,7 @@ static int apply_param(ln_context *ctx, ln_param_entry *entry, va_list ap)
         *old = changed;
     }
     ln_param_entry_free(old);
-    if (status && ln_context_rebind(ctx))
+    if (status && (ln_context_rebind(ctx) || (ctx->target && ln_context_check_plan(ctx))))
         ln_context_cleanup(ctx);
     else
         for_each_tensor(ctx, bind_data);

@@ -33,6 +33,8 @@ int ln_pass_lowering_begins(const ln_context *ctx, const char *name)
 
 int ln_pass_rule_begins(const ln_context *ctx, const char *name)
 {
+    ln_list_free_deep(ctx->seen, ln_free);
+    ((ln_context *)ctx)->seen = NULL;
     return ctx->optimize && !is_disabled(ctx, name);
 }
 
@@ -57,10 +59,24 @@ static ln_rule_count *find_count(const ln_context *ctx, const char *name)
     return NULL;
 }
 
+// The values that the rule has seen are part of the program from now on.
+static int fix_what_was_seen(ln_context *ctx)
+{
+    while (ctx->seen) {
+        char *const name = ctx->seen->data;
+        if (ln_hash_insert(ctx->fixed, name, (void *)ctx->fired) < 0)
+            return ln_fail_last(ctx);
+        ctx->seen = ln_list_remove_nth(ctx->seen, 0);
+    }
+    return 0;
+}
+
 static int count_fired(ln_context *ctx)
 {
     if (!ctx->fired)
         return 0;
+    if (fix_what_was_seen(ctx))
+        return -1;
     ln_rule_count *rule = find_count(ctx, ctx->fired);
     if (!rule) {
         rule = ln_alloc(sizeof(*rule));

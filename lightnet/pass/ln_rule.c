@@ -181,13 +181,25 @@ static double scalar_of(const ln_op *op, tl_dtype dtype)
     return value;
 }
 
+/** Remembers that the rule at work has seen the value of `tname`. */
+static int remember_seen(const ln_context *ctx, const char *tname)
+{
+    char *const name = ln_strdup(tname);
+    ln_list *const longer = name ? ln_list_prepend(ctx->seen, name) : NULL;
+    if (longer)
+        ((ln_context *)ctx)->seen = longer;
+    else
+        ln_free(name);
+    return longer ? 0 : -1;
+}
+
 double ln_rule_scalar(const ln_context *ctx, const ln_tensor_entry *te)
 {
     double value;
     char element[TL_DTYPE_MAX_SIZE]; // the data may be at an odd address
     const tl_tensor *const t = te->tensor;
     const tl_tensor *const weight = ln_context_weight(ctx, te->name);
-    if (!te->isconst || t->len != 1)
+    if (!te->isconst || t->len != 1 || remember_seen(ctx, te->name))
         return NAN;
     if (!weight)
         return scalar_of(ln_context_creater(ctx, te->name), t->dtype);

@@ -221,6 +221,88 @@ START_TEST(tuning_measures_each_shape_once_and_its_choice_is_compiled)
 }
 END_TEST
 
+/* Constants that loading alone reads */
+
+// clang-format off
+#define FROM_FILE(name, dims)                                                            \
+    "{'name':'create_" name "','optype':'create','tensors_in':[],"                       \
+    "'tensors_out':[{'arg_name':'dst','name':'" name "'}],'params':["                    \
+    "{'arg_name':'dtype','value':'TL_FLOAT'},{'arg_name':'dims','value':" dims "},"      \
+    "{'arg_name':'ran','value':[0,0]},{'arg_name':'data','value':[0]},"                  \
+    "{'arg_name':'from_file','value':true}]}"
+#define LOADED                                                                           \
+    MODEL("'x'", "'y','z'",                                                              \
+          RANDOMS("x", "[1,24,9,11]") "," FROM_FILE("w", "[24,24,3,3]") ","              \
+          FROM_FILE("b", "[24]") "," FROM_FILE("m", "[24,24]") ","                       \
+          OP("view", "reshape", TENSOR("src", "m"), TENSOR("dst", "v"),                  \
+             PARAM("dims", "[24,24,1,1]")) ","                                           \
+          CONV2D("c1", "x", "w", "3", "y") "," CONV2D("c2", "x", "v", "1", "z"))
+// clang-format on
+
+/** Gives constant `name` numbers that differ. */
+static void set_numbers(ln_context *ctx, const char *name)
+{
+    const size_t size = ln_context_data_size(ctx, name);
+    float *const data = malloc(size);
+    for (size_t i = 0; i < size / sizeof(float); i++)
+        data[i] = (float)(i * 37 % 101) / 101;
+    ck_assert_msg(!ln_context_set_data(ctx, name, data), "%s", ln_context_error(ctx));
+    free(data);
+}
+
+START_TEST(a_parameter_that_is_refused_leaves_the_memory_of_constants_as_planned)
+{
+    static float before[24 * 9 * 11], after[24 * 9 * 11];
+    ln_context *ctx = load(LOADED);
+    set_numbers(ctx, "w");
+    set_numbers(ctx, "b");
+    set_numbers(ctx, "m");
+    run(ctx);
+    ck_assert_ptr_nonnull(ln_context_get_data(ctx, "y", before));
+    const char *const maker = ln_context_creater(ctx, "x")->op_arg->name;
+    ck_assert_int_ne(ln_context_set_param(ctx, maker, "dims", 2, (double[]){3, 4}), 0);
+    set_numbers(ctx, "b"); // so that the next run packs all weights anew
+    run(ctx);
+    ck_assert_ptr_nonnull(ln_context_get_data(ctx, "y", after));
+    ck_assert(memcmp(before, after, sizeof(before)) == 0);
+    ln_context_free(ctx);
+}
+END_TEST
+
+START_TEST(a_view_of_a_constant_that_only_loading_reads_cannot_be_set)
+{
+    float numbers[24 * 24] = {0};
+    ln_context *ctx = load(LOADED);
+    ck_assert_int_ne(ln_context_set_data(ctx, "v", numbers), 0);
+    ck_assert_str_eq(ln_context_error(ctx),
+                     "tensor 'v' is another shape of constant 'm': set that");
+    ln_context_free(ctx);
+}
+END_TEST
+
+START_TEST(a_number_that_a_rule_has_used_cannot_become_another)
+{
+    const float two = 2, three = 3;
+    ln_context *ctx = load(MODEL(
+        "'x'", "'y','z'",
+        FLOATS("x", "[4]", "[5]") "," FLOATS("k", "[1]", "[2]") "," OP(
+            "square", "binary", TENSOR("src1", "x") "," TENSOR("src2", "k"), TENSOR("dst", "y"),
+            PARAM("op", "'TL_BINARY_POW'")) "," OP("twice", "binary",
+                                                   TENSOR("src1", "x") "," TENSOR("src2", "k"),
+                                                   TENSOR("dst", "z"),
+                                                   PARAM("op", "'TL_BINARY_MUL'"))));
+    ck_assert_int_ne(ln_context_set_data(ctx, "k", &three), 0);
+    ck_assert_msg(strstr(ln_context_error(ctx), "rule 'square_as_product' has made the value of "
+                                                "'k' part of an operator") != NULL,
+                  "%s", ln_context_error(ctx));
+    ck_assert_int_eq(ln_context_set_data(ctx, "k", &two), 0);
+    run(ctx);
+    ASSERT_FLOATS(ctx, "y", 25, 25, 25, 25);
+    ASSERT_FLOATS(ctx, "z", 10, 10, 10, 10);
+    ln_context_free(ctx);
+}
+END_TEST
+
 /* Several runs */
 
 START_TEST(zeros_are_zero_at_every_run)
@@ -600,7 +682,10 @@ END_TEST
 LN_TEST_MAIN("cpu ops", random_tensors_differ_and_stay_in_their_range,
              the_seed_decides_the_random_numbers,
              tuning_measures_each_shape_once_and_its_choice_is_compiled,
-             zeros_are_zero_at_every_run, a_tensor_is_read_before_it_is_sorted_through_a_view,
+             a_parameter_that_is_refused_leaves_the_memory_of_constants_as_planned,
+             a_view_of_a_constant_that_only_loading_reads_cannot_be_set,
+             a_number_that_a_rule_has_used_cannot_become_another, zeros_are_zero_at_every_run,
+             a_tensor_is_read_before_it_is_sorted_through_a_view,
              folded_batchnorm_weights_follow_inputs_set_between_runs,
              fprint_replaces_the_file_at_every_run,
              fprint_warns_of_a_file_that_cannot_be_opened_and_goes_on,

@@ -79,7 +79,9 @@ typedef struct ln_context {
     struct ln_weights *given; /* data that another file or the caller has brought since the context
                                  was loaded, in place of it; NULL: none */
     ln_list *bound;           /* what ln_context_bind_* said of inputs */
-    ln_hash *fixed;           /* names of tensors on whose values shapes were decided */
+    ln_hash *fixed; /* names of tensors on whose values was decided -> the rule (a constant
+                       string), NULL: shapes */
+    ln_list *seen;  /* names (char *) of tensors whose values the rule at work has seen */
     struct ln_context *outer; /* of a body (ln_body.h): the context whose operators run it */
     ln_list *bodies;          /* ln_context of the bodies, in order */
     ln_hash *body_names;      /* their names -> ln_context */
