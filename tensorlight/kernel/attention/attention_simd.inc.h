@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Template: attention in the vectors of tl_simd.h, whose lanes are queries.
 //
-//     queries          ot  sums of values, turned        Keys and values are read where they lie,
-//     one qt  [d][rows]        [e][rows]                     element at a time for a vector of
-//     queries, so
-//                                                        neither is packed, and nothing is ever
-//                                                        summed
-//     keys             p   scores, then weights          across lanes: largest scores and sums of
-//     some at a time       [keys][rows]                  weights are vectors, too.
+//     queries          ot  sums of values, turned
+//     one qt  [d][rows]        [e][rows]
+//     keys             p   scores, then weights
+//     some at a time       [keys][rows]
+//
+// Keys and values are read where they lie, an element at a time for a vector of queries, so neither
+// is packed, and nothing is ever summed across lanes: largest scores and sums of weights are
+// vectors, too.
 //
 // Both products are those of a tile: STREAMS rows of numbers (keys along d; values along the keys)
 // by a few vectors of queries, summed in registers. With each block of keys, the sums so far are
@@ -67,16 +68,18 @@ TL_INLINE void score_tile(const block *b, int streams, int vectors, const float 
 {
     tl_vf sum[STREAMS][VECTORS];
     TL_UNROLL
-    for (int s = 0; s < streams; s++)
+    for (int s = 0; s < streams; s++) {
         TL_UNROLL
-    for (int i = 0; i < vectors; i++)
-        sum[s][i] = tl_vf_zero();
+        for (int i = 0; i < vectors; i++)
+            sum[s][i] = tl_vf_zero();
+    }
     multiply(sum, streams, vectors, k, b->job->k.row, 1, b->qt, b->job->d);
     TL_UNROLL
-    for (int s = 0; s < streams; s++)
+    for (int s = 0; s < streams; s++) {
         TL_UNROLL
-    for (int i = 0; i < vectors; i++)
-        tl_vf_store(p + (s * vectors + i) * TL_VF_LANES, sum[s][i]);
+        for (int i = 0; i < vectors; i++)
+            tl_vf_store(p + (s * vectors + i) * TL_VF_LANES, sum[s][i]);
+    }
 }
 
 /** The scores of the keys first .. first+n-1. */
@@ -97,16 +100,18 @@ TL_INLINE void value_tile(const block *b, int streams, int vectors, const tl_vf 
 {
     tl_vf sum[STREAMS][VECTORS];
     TL_UNROLL
-    for (int s = 0; s < streams; s++)
+    for (int s = 0; s < streams; s++) {
         TL_UNROLL
-    for (int i = 0; i < vectors; i++)
-        sum[s][i] = tl_vf_mul(tl_vf_load(ot + (s * vectors + i) * TL_VF_LANES), scale[i]);
+        for (int i = 0; i < vectors; i++)
+            sum[s][i] = tl_vf_mul(tl_vf_load(ot + (s * vectors + i) * TL_VF_LANES), scale[i]);
+    }
     multiply(sum, streams, vectors, v, 1, b->job->v.row, b->p, n);
     TL_UNROLL
-    for (int s = 0; s < streams; s++)
+    for (int s = 0; s < streams; s++) {
         TL_UNROLL
-    for (int i = 0; i < vectors; i++)
-        tl_vf_store(ot + (s * vectors + i) * TL_VF_LANES, sum[s][i]);
+        for (int i = 0; i < vectors; i++)
+            tl_vf_store(ot + (s * vectors + i) * TL_VF_LANES, sum[s][i]);
+    }
 }
 
 /** Scales the sums so far and adds the values first .. first+n-1, times their weights. */
@@ -301,10 +306,11 @@ TL_INLINE tl_vf score_some(const tl_attention_job *job, const float *q, const fl
     }
     tl_vf_transpose(sum); // a lane is a key now
     TL_UNROLL
-    for (int half = TL_VF_LANES / 2; half > 0; half /= 2)
+    for (int half = TL_VF_LANES / 2; half > 0; half /= 2) {
         TL_UNROLL
-    for (int j = 0; j < half; j++)
-        sum[j] = tl_vf_add(sum[j], sum[j + half]);
+        for (int j = 0; j < half; j++)
+            sum[j] = tl_vf_add(sum[j], sum[j + half]);
+    }
     return tl_vf_mul(sum[0], tl_vf_set1((float)job->scale));
 }
 

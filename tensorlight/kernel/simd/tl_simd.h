@@ -23,10 +23,8 @@
 //     tl_vf_load, tl_vf_store       any address
 //     tl_vf_load_part(p, n)         lanes 0 .. n-1, n < TL_VF_LANES; the others are 0
 //     tl_vf_store_part(p, v, n)     writes lanes 0 .. n-1 only
-//     tl_vf_keep(a)                 a in a register: GCC would rather load again for each use, and
-//     the
-//                                   first cache gives fewer vectors in a cycle than can be
-//                                   multiplied
+//     tl_vf_keep(a)                 a in a register: GCC would load again for each use, though the
+//                                   first cache gives fewer vectors than can be multiplied
 //     tl_vf_fma(a, b, c)            a * b + c; rounded once but in plain C
 //     tl_vf_fnma(a, b, c)           c - a * b
 //     tl_vf_max(a, b)               a > b ? a : b, so b where either is NaN
