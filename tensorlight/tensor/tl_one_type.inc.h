@@ -7,6 +7,10 @@
 //     NAME(a, b)  the name a_<tag>_b, for example tl_relu_f32_c
 //     TL_SET      what the names of its kernels end in: c, or the instruction set with whose flags
 //                 a file compiles the template for wider vectors
+//
+// Networks compute in TL_FLOAT. For all other types the compiler is told to spend no code on speed,
+// which makes the library a third smaller; a file that wants it defines TL_TUNED_<tag> for a type,
+// or TL_TUNED_ALL. (Clang has no such switch.)
 
 #include "tensor/tl_element.h"
 
@@ -25,8 +29,20 @@
 #define STORE(c)   TL_PASTE(tl_, TL_TAG, _store)(c)
 #define NAME(a, b) TL_NAME(a, TL_TAG, b)
 
+#define TL_TUNED_f32 1
+#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__) && \
+    !defined(TL_TUNED_ALL) && !TL_PASTE(TL_TUNED_, TL_TAG, )
+#define TL_IS_SMALL
+#pragma GCC push_options
+#pragma GCC optimize("O2")
+#endif
+
 #include TL_TEMPLATE
 
+#if defined(TL_IS_SMALL)
+#pragma GCC pop_options
+#undef TL_IS_SMALL
+#endif
 #undef T
 #undef C
 #undef LOAD

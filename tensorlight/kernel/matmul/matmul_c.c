@@ -8,6 +8,8 @@
 
 /* ---- the products of packed blocks ---- */
 
+// All types are brought to one of these.
+#define TL_TUNED_ALL
 #define TL_TEMPLATE "kernel/matmul/matmul_c.inc.h"
 #define TL_TAG      f64
 #include "tensor/tl_one_type.inc.h"
@@ -18,6 +20,7 @@
 #define TL_TAG u32
 #include "tensor/tl_one_type.inc.h"
 #undef TL_TEMPLATE
+#undef TL_TUNED_ALL
 
 /* ---- from and to tensors ---- */
 

@@ -6,6 +6,8 @@
 #include "kernel/quantize/quantize.h"
 #include "tensor/tl_element.h"
 
+// Quantized networks compute in these types.
+#define TL_TUNED_ALL
 #define TL_TEMPLATE "kernel/quantize/quantize_c.inc.h"
 #define LOWEST      INT8_MIN
 #define HIGHEST     INT8_MAX

@@ -20,6 +20,8 @@ static ptrdiff_t nearest_src_row(const tl_nearest_job *job, size_t row)
     return src_row;
 }
 
+// Each of these types stands for TL_FLOAT or another.
+#define TL_TUNED_ALL
 #define TL_TEMPLATE "kernel/resample/resample_nearest_c.inc.h"
 #define TL_TAG      u64
 #include "tensor/tl_one_type.inc.h"
@@ -30,6 +32,7 @@ static ptrdiff_t nearest_src_row(const tl_nearest_job *job, size_t row)
 #define TL_TAG u8
 #include "tensor/tl_one_type.inc.h"
 #undef TL_TEMPLATE
+#undef TL_TUNED_ALL
 
 #define TL_TEMPLATE "kernel/resample/resample_filter_c.inc.h"
 #define TL_TAG      f64

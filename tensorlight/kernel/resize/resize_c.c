@@ -82,6 +82,8 @@ static int corners_of(const tl_resize_job *job, size_t row, corner *corners)
     return n;
 }
 
+// Each of these types stands for TL_FLOAT or another.
+#define TL_TUNED_ALL
 #define TL_TEMPLATE "kernel/resize/resize_nearest_c.inc.h"
 #define TL_TAG      u64
 #include "tensor/tl_one_type.inc.h"
@@ -92,6 +94,7 @@ static int corners_of(const tl_resize_job *job, size_t row, corner *corners)
 #define TL_TAG u8
 #include "tensor/tl_one_type.inc.h"
 #undef TL_TEMPLATE
+#undef TL_TUNED_ALL
 
 #define TL_TEMPLATE "kernel/resize/resize_linear_c.inc.h"
 #include "tensor/tl_each_float.inc.h"

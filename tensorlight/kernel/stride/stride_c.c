@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+// Each of these types stands for TL_FLOAT or another.
+#define TL_TUNED_ALL
 #define TL_TEMPLATE "kernel/stride/stride_c.inc.h"
 #define TL_TAG      u8
 #include "tensor/tl_one_type.inc.h"

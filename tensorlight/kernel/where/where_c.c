@@ -3,6 +3,8 @@
 
 #include "kernel/where/where.h"
 
+// Each of these types stands for TL_FLOAT or another.
+#define TL_TUNED_ALL
 #define TL_TEMPLATE "kernel/where/where_c.inc.h"
 #define TL_TAG      u8
 #include "tensor/tl_one_type.inc.h"
