@@ -64,7 +64,7 @@ static const bench_work *const conv_works[] = {&bench_conv2d,    &bench_blocked_
 #define DEPTHWISE(c, hw, k, s)                                                                  \
     {                                                                                           \
         .name = "depthwise " #k "x" #k "/" #s " " #c " " #hw, .dims = {1, c, hw, hw}, .out = c, \
-        .size = k, .stride = s, .depthwise = 1                                                  \
+        .size = k, .stride = s, .group = c                                                      \
     }
 static const bench_shape depthwise_shapes[] = {
     DEPTHWISE(32, 112, 3, 1), DEPTHWISE(64, 112, 3, 2), DEPTHWISE(96, 56, 3, 1),
@@ -73,6 +73,21 @@ static const bench_shape depthwise_shapes[] = {
     {.name = NULL},
 };
 static const bench_work *const depthwise_works[] = {&bench_conv2d, &bench_blocked_depthwise, NULL};
+
+#define GROUPED(c, hw, out_, k, s, g)                                           \
+    {                                                                           \
+        .name = "grouped " #k "x" #k "/" #s " " #c "->" #out_ " " #hw " g" #g,  \
+        .dims = {1, c, hw, hw}, .out = out_, .size = k, .stride = s, .group = g \
+    }
+static const bench_shape grouped_shapes[] = {
+    // ResNeXt-50 32x4d, RegNet, ShuffleNet, AlexNet, several results of each channel
+    GROUPED(128, 56, 128, 3, 1, 32), GROUPED(256, 28, 256, 3, 1, 32),
+    GROUPED(512, 14, 512, 3, 1, 32), GROUPED(1024, 7, 1024, 3, 1, 32),
+    GROUPED(72, 56, 72, 3, 1, 3),    GROUPED(60, 28, 240, 1, 1, 3),
+    GROUPED(96, 27, 256, 5, 1, 2),   GROUPED(384, 13, 384, 3, 1, 2),
+    GROUPED(64, 56, 128, 3, 1, 64),  {.name = NULL},
+};
+static const bench_work *const grouped_works[] = {&bench_conv2d, &bench_blocked_conv2d, NULL};
 
 /* ---- pooling ---- */
 
@@ -177,6 +192,7 @@ const bench_group bench_groups[] = {
     {gemm_works, gemm_shapes, BENCH_DNNL_MATMUL},
     {conv_works, conv_shapes, BENCH_DNNL_CONV},
     {depthwise_works, depthwise_shapes, BENCH_DNNL_CONV},
+    {grouped_works, grouped_shapes, BENCH_DNNL_CONV},
     {maxpool_works, maxpool_shapes, BENCH_DNNL_MAXPOOL},
     {avgpool_works, avgpool_shapes, BENCH_DNNL_AVGPOOL},
     {softmax_works, softmax_shapes, BENCH_DNNL_SOFTMAX},

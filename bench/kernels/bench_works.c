@@ -80,7 +80,7 @@ static int prepare_conv2d(bench_job *job)
     const bench_shape *const s = &job->shape;
     const int n = s->dims[0], c = s->dims[1], k = s->size, pad = bench_pad(s);
     const int oh = bench_length(s, s->dims[2]), ow = bench_length(s, s->dims[3]);
-    const int group = s->depthwise ? c : 1, inner = c / group;
+    const int group = s->group ? s->group : 1, inner = c / group;
     job->conv = (tl_conv2d_param){.group = group,
                                   .size = {k, k},
                                   .stride = {s->stride, s->stride},
@@ -117,27 +117,28 @@ static int prepare_blocked_conv2d(bench_job *job)
 {
     if (prepare_conv2d(job) < 0)
         return -1;
-    const int channels = job->shape.dims[1], lanes = lanes_of(job);
+    const int *const size = job->conv.size;
+    const int channels[] = {job->shape.dims[1], job->shape.out}, lanes = lanes_of(job);
+    const size_t row = tl_blocked_conv2d_packed(channels, job->conv.group, size, lanes);
     job->plain_src = job->src;
     job->plain_dst = job->dst;
     job->src = lanes == 1 ? job->plain_src : blocked_like(job, job->plain_src);
     job->dst = blocked_like(job, job->plain_dst);
-    job->packed = bench_blank(job, 2,
-                              DIMS(tl_blocks(job->shape.out),
-                                   (int)tl_blocked_conv2d_packed(channels, job->conv.size, lanes)));
+    job->packed = bench_blank(job, 2, DIMS(tl_blocks(channels[1]), (int)row));
     if (!job->src || !job->dst || !job->packed)
         return -1;
     job->scratch_size =
         tl_blocked_conv2d_scratch(job->src, job->dst, &job->conv, channels, job->threads);
     if (lanes > 1)
         tl_exec_to_blocked(NULL, job->plain_src, job->src);
-    return tl_exec_blocked_conv2d_pack(NULL, job->weight, job->bias, job->packed, lanes);
+    return tl_exec_blocked_conv2d_pack(NULL, job->weight, job->bias, job->packed, job->conv.group,
+                                       lanes);
 }
 
 static int run_blocked_conv2d(const tl_exec *exec, bench_job *job)
 {
     return tl_exec_blocked_conv2d(exec, job->src, job->packed, NULL, job->dst, &job->conv,
-                                  job->shape.dims[1]);
+                                  DIMS(job->shape.dims[1], job->shape.out));
 }
 
 static int finish_blocked(bench_job *job)

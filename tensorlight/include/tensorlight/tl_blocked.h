@@ -35,19 +35,28 @@ TL_API int tl_exec_to_blocked(const tl_exec *exec, const tl_tensor *src, tl_tens
 /** src [N, B, H, W, 16] -> dst [N, C, H, W]. */
 TL_API int tl_exec_from_blocked(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst);
 
+/* Convolutions have `channels`: of the source and, where there are several groups, of the result.
+ * With several groups, each block of the result is summed from all source channels that its groups
+ * have, with weights of 0 between an output channel and those of other groups: an infinity or a NaN
+ * spreads among the groups of a block. */
+
 /** Floats of a row of packed weights: what tl_exec_blocked_conv2d reads for a block of output
- *  channels. `lanes` is TL_BLOCK, or 1 for a source in planes. */
-TL_API size_t tl_blocked_conv2d_packed(int channels, const int size[2], int lanes);
+ *  channels. `lanes` is TL_BLOCK, or 1 for a source in planes, with group 1. */
+TL_API size_t tl_blocked_conv2d_packed(const int channels[2], int group, const int size[2],
+                                       int lanes);
 
-/** weight [OC, IC, KH, KW], bias [OC] or NULL -> dst [B, tl_blocked_conv2d_packed(IC, ..)], B the
- *  blocks of OC: 16 biases, then for each block of IC (each plane, if `lanes` is 1), each tap and
- *  each lane 16 weights. Absent channels have weight and bias 0. */
+/** weight [OC, IC / group, KH, KW], bias [OC] or NULL -> dst [B, tl_blocked_conv2d_packed(..)], B
+ *  the blocks of OC: 16 biases, then for each block (each plane, if `lanes` is 1) of the source
+ * with channels of the groups of these 16, each tap and each lane 16 weights, 0 for what is absent
+ * or of another group; then zeros, where other rows are longer. Of groups of 2, 4 or 8 channels, in
+ * as out: for each tap and each channel of a group (for 2: of two groups) 16 weights. */
 TL_API int tl_exec_blocked_conv2d_pack(const tl_exec *exec, const tl_tensor *weight,
-                                       const tl_tensor *bias, tl_tensor *dst, int lanes);
+                                       const tl_tensor *bias, tl_tensor *dst, int group, int lanes);
 
-/** weight as tl_exec_blocked_conv2d_pack makes it for a source in blocks, factor [1, B, 1, 1, 16]
- * -> dst like weight: with it, a convolution of a source gives what `weight` does with the source
- *  times factor. Cheaper where there are fewer weights than elements of the source. */
+/** weight as tl_exec_blocked_conv2d_pack makes it for a source in blocks and one group, factor
+ *  [1, B, 1, 1, 16] -> dst like weight: with it, a convolution of a source gives what `weight` does
+ *  with the source times factor. Cheaper where there are fewer weights than elements of the source.
+ */
 TL_API int tl_exec_blocked_conv2d_scale(const tl_exec *exec, const tl_tensor *weight,
                                         const tl_tensor *factor, tl_tensor *dst);
 
@@ -55,15 +64,16 @@ TL_API int tl_exec_blocked_conv2d_scale(const tl_exec *exec, const tl_tensor *we
  * most TL_MOST_SLOTS use some: with less than that it uses fewer threads, for one it needs it all.
  *  SIZE_MAX: more than an address can name. */
 TL_API size_t tl_blocked_conv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
-                                        const tl_conv2d_param *param, int channels, int threads);
+                                        const tl_conv2d_param *param, const int channels[2],
+                                        int threads);
 
-/** Convolution with group 1: src [N, B, H, W, 16] of `channels` channels, or planes
- *  [N, channels, H, W], weight as tl_exec_blocked_conv2d_pack makes it for that source ->
- *  dst [N, B, OH, OW, 16] = act(conv(src) + add); add is NULL or has the shape of dst and may be
- *  dst. The order of each sum is fixed: block of channels, tap, channel. */
+/** src [N, B, H, W, 16], or planes [N, C, H, W] with group 1, weight as tl_exec_blocked_conv2d_pack
+ *  makes it for that source -> dst [N, B, OH, OW, 16] = act(conv(src) + add); add is NULL or has
+ * the shape of dst and may be dst. The order of each sum is fixed: block of channels, tap, channel.
+ */
 TL_API int tl_exec_blocked_conv2d(const tl_exec *exec, const tl_tensor *src,
                                   const tl_tensor *weight, const tl_tensor *add, tl_tensor *dst,
-                                  const tl_conv2d_param *param, int channels);
+                                  const tl_conv2d_param *param, const int channels[2]);
 
 /** Floats of a block of packed weights of a depthwise convolution. */
 TL_API size_t tl_blocked_depthwise_packed(const int size[2]);

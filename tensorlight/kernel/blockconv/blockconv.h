@@ -23,12 +23,15 @@ enum {
 /** What is summed for a line of pixels, and where the sums go; all steps are in floats. */
 typedef struct tl_tile_job {
     int lanes;             /* of a source pixel: TL_BLOCK, or 1 for planes */
-    int channels;          /* of the source */
+    int shared;            /* 0, or of groups within a block: 4 or 8 lanes are summed for each */
+    int first, channels;   /* of the source: those from `first` on, first < lanes */
     size_t src_block_step; /* from a block (or plane) of source channels to the next */
     int n_taps;
     const ptrdiff_t *taps; /* for each tap: where its pixel is, from the source's first one */
     size_t weight_step;    /* from a block of output channels to the next: [block of source
-                              channels][tap][lanes][TL_BLOCK] */
+                              channels][tap][lanes][TL_BLOCK], or [tap][shared][TL_BLOCK]: for lane
+                              i of the result lanes 0 .. 3 of the four that i is in, then of the
+                              other four of these eight */
     size_t dst_block_step; /* from a block of output channels to the next, of dst and add */
     tl_activation act;
     float low, high; /* what results are kept between: tl_act_bounds */

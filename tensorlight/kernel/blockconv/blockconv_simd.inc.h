@@ -33,12 +33,12 @@ typedef struct tile_place {
     float *dst;
 } tile_place;
 
-/** sum += the source's lanes 0 .. depth-1 at the `n` pixels from `src` times the weights. */
+/** sum += the source's lanes first .. depth-1 at the `n` pixels from `src` times the weights. */
 TL_INLINE void add_lanes(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
                          const int lanes, const float *src, const float *weight, size_t weight_step,
-                         int depth)
+                         int first, int depth)
 {
-    for (int c = 0; c < depth; c++) {
+    for (int c = first; c < depth; c++) {
         tl_vf w[BLOCKS * PARTS];
         TL_UNROLL
         for (int v = 0; v < n_blocks * PARTS; v++)
@@ -69,13 +69,60 @@ TL_INLINE void add_taps(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_b
                         const float *weight)
 {
     for (int c = 0; c < job->channels; c += lanes, src += job->src_block_step) {
+        const int first = c == 0 ? job->first : 0;
         const int depth = lanes < job->channels - c ? lanes : job->channels - c;
         if (lanes > 1)
             prefetch_pixels(src + SOURCE_AHEAD * job->src_block_step, n);
         for (int t = 0; t < job->n_taps; t++, weight += lanes * TL_BLOCK)
-            add_lanes(sum, n, n_blocks, lanes, src + job->taps[t], weight, job->weight_step, depth);
+            add_lanes(sum, n, n_blocks, lanes, src + job->taps[t], weight, job->weight_step, first,
+                      depth);
     }
 }
+
+/** Vector `part` of a pixel's lanes; if `other`, each four of them from the other half of eight. */
+TL_INLINE tl_vf fours(const float *pixel, const int part, const int other)
+{
+#if TL_SIMD_LANES == 4
+    return tl_vf_load(pixel + (part ^ other) * TL_VF_LANES);
+#else
+    const tl_vf v = tl_vf_load(pixel + part * TL_VF_LANES);
+    return other ? tl_vf_swap_fours(v) : v;
+#endif
+}
+
+/** sum += the four lanes beside each lane at the `n` pixels from `src`, or, if `other`, those of
+ * the other half of eight, times the weights. */
+TL_INLINE void add_fours(tl_vf (*sum)[BLOCKS * PARTS], const int n, const float *src,
+                         const float *weight, const int other)
+{
+    TL_UNROLL
+    for (int v = 0; v < PARTS; v++) {
+        tl_vf x[PIXELS];
+        TL_UNROLL
+        for (int m = 0; m < n; m++)
+            x[m] = fours(src + m * TL_BLOCK, v, other);
+        TL_UNROLL
+        for (int k = 0; k < 4; k++) {
+            const tl_vf w = tl_vf_load(weight + k * TL_BLOCK + v * TL_VF_LANES);
+            TL_UNROLL
+            for (int m = 0; m < n; m++)
+                sum[m][v] = tl_vf_fma(tl_vf_spread(x[m], k), w, sum[m][v]);
+        }
+    }
+}
+
+/** The taps of groups within a block. */
+TL_INLINE void add_shared(tl_vf (*sum)[BLOCKS * PARTS], const int n, const tl_tile_job *job,
+                          const float *src, const float *weight)
+{
+    for (int t = 0; t < job->n_taps; t++, weight += job->shared * TL_BLOCK) {
+        add_fours(sum, n, src + job->taps[t], weight, 0);
+        if (job->shared > 4)
+            add_fours(sum, n, src + job->taps[t], weight + 4 * TL_BLOCK, 1);
+    }
+}
+
+enum { SHARED = -1 }; /* in the place of lanes: of groups within a block */
 
 /** One tile. The first four arguments are constants: each choice becomes a function of its own. */
 TL_INLINE void tile(const int n, const int n_blocks, const int lanes, const tl_tile_job *job,
@@ -91,7 +138,10 @@ TL_INLINE void tile(const int n, const int n_blocks, const int lanes, const tl_t
         for (int m = 0; m < n; m++)
             sum[m][v] = bias;
     }
-    add_taps(sum, n, n_blocks, lanes, job, at->src, at->weight);
+    if (lanes == SHARED)
+        add_shared(sum, n, job, at->src, at->weight);
+    else
+        add_taps(sum, n, n_blocks, lanes, job, at->src, at->weight);
     const tl_vf low = tl_vf_set1(job->low), high = tl_vf_set1(job->high);
     TL_UNROLL
     for (int m = 0; m < n; m++) {
@@ -109,14 +159,19 @@ TL_INLINE void tile(const int n, const int n_blocks, const int lanes, const tl_t
 
 typedef void tile_func(const tl_tile_job *job, const tile_place *at);
 
-#define TILE(n, n_blocks, lanes)                                                              \
-    static void tile_##n##_##n_blocks##_##lanes(const tl_tile_job *job, const tile_place *at) \
-    {                                                                                         \
-        tile(n, n_blocks, lanes, job, at);                                                    \
+#define TILE(n, n_blocks, name, lanes)                                                       \
+    static void tile_##n##_##n_blocks##_##name(const tl_tile_job *job, const tile_place *at) \
+    {                                                                                        \
+        tile(n, n_blocks, lanes, job, at);                                                   \
     }
-#define TILES(n) TILE(n, 1, 1) TILE(n, 1, 16) TL_SECOND(TILE(n, 2, 1) TILE(n, 2, 16))
-#define TILE_ROW(n) \
-    [n] = {{tile_##n##_1_1, tile_##n##_1_16}, TL_SECOND({tile_##n##_2_1, tile_##n##_2_16})},
+#define TILES(n)                 \
+    TILE(n, 1, planes, 1)        \
+    TILE(n, 1, blocks, TL_BLOCK) \
+    TILE(n, 1, shared, SHARED)   \
+    TL_SECOND(TILE(n, 2, planes, 1) TILE(n, 2, blocks, TL_BLOCK))
+#define TILE_ROW(n)                                                         \
+    [n] = {{tile_##n##_1_planes, tile_##n##_1_blocks, tile_##n##_1_shared}, \
+           TL_SECOND({tile_##n##_2_planes, tile_##n##_2_blocks})},
 
 #if TL_SIMD_LANES == 16
 #define TL_SECOND(...) __VA_ARGS__
@@ -131,12 +186,13 @@ typedef void tile_func(const tl_tile_job *job, const tile_place *at);
 
 EACH_TILE(TILES)
 
-static tile_func *const tiles[PIXELS + 1][BLOCKS][2] = {EACH_TILE(TILE_ROW)};
+static tile_func *const tiles[PIXELS + 1][BLOCKS][3] = {EACH_TILE(TILE_ROW)};
 
 void SIMD(tl_tile_line)(const tl_tile_job *job, const float *src, const float *weight,
                         const float *bias, const float *add, float *dst, int n, int n_blocks)
 {
     const int n_tiles = (n + PIXELS - 1) / PIXELS;
+    const int kind = job->lanes == 1 ? 0 : job->shared ? 2 : 1;
     for (int b = 0; b < n_blocks; b += BLOCKS) {
         const int blocks = BLOCKS < n_blocks - b ? BLOCKS : n_blocks - b;
         for (int i = 0, m = 0; i < n_tiles; i++) {
@@ -145,7 +201,7 @@ void SIMD(tl_tile_line)(const tl_tile_job *job, const float *src, const float *w
             const tile_place at = {src + (size_t)m * job->lanes, weight + b * job->weight_step,
                                    bias ? bias + b * job->weight_step : NULL,
                                    add ? add + first : NULL, dst + first};
-            tiles[pixels][blocks - 1][job->lanes != 1](job, &at);
+            tiles[pixels][blocks - 1][kind](job, &at);
             for (int k = 0; k < blocks; k++)
                 tl_vf_activate(job->act, at.dst + k * job->dst_block_step,
                                (size_t)pixels * TL_BLOCK);

@@ -7,6 +7,7 @@
 typedef struct shape {
     int n, ic, ih, iw, oc, kh, kw;
     int stride[2], dilation[2], padding[4];
+    int group; /* 0: 1 */
 } shape;
 
 static const shape shapes[] = {
@@ -23,6 +24,19 @@ static const shape shapes[] = {
     {1, 32, 4, 4, 16, 3, 3, {1, 1}, {1, 1}, {5, 5, 5, 5}},    // more padding than image
     {1, 256, 14, 15, 64, 1, 1, {1, 1}, {1, 1}, {0, 0, 0, 0}}, // lines in several units
     {1, 5, 3, 3, 5, 1, 1, {1, 1}, {1, 1}, {1, 0, 0, 1}},      // 1x1 with padding
+};
+
+static const shape grouped[] = {
+    {1, 32, 5, 15, 32, 3, 3, {1, 1}, {1, 1}, {1, 1, 1, 1}, 8},    // groups within a block
+    {2, 40, 7, 20, 40, 3, 2, {2, 1}, {1, 2}, {1, 1, 1, 1}, 5},    // of 8
+    {1, 24, 3, 9, 24, 3, 3, {1, 1}, {1, 1}, {1, 1, 1, 1}, 12},    // of 2, two as one
+    {1, 26, 3, 9, 26, 1, 1, {1, 1}, {1, 1}, {0, 0, 0, 0}, 13},    // of 2, the last alone
+    {2, 96, 7, 9, 256, 5, 5, {1, 1}, {1, 1}, {2, 2, 2, 2}, 2},    // of whole blocks
+    {1, 48, 6, 8, 72, 3, 1, {2, 1}, {1, 1}, {1, 0, 0, 0}, 3},     // across blocks
+    {1, 60, 9, 9, 240, 1, 1, {1, 1}, {1, 1}, {0, 0, 0, 0}, 3},    // read where they lie
+    {2, 12, 30, 9, 36, 3, 3, {2, 2}, {1, 2}, {1, 1, 1, 1}, 12},   // several results of a channel
+    {1, 26, 5, 5, 13, 3, 3, {1, 1}, {1, 1}, {1, 1, 1, 1}, 13},    // a result of several channels
+    {1, 128, 40, 41, 128, 3, 3, {1, 1}, {1, 1}, {1, 1, 1, 1}, 4}, // several units
 };
 
 static tl_tensor *blocked_like(nn_room *room, const tl_tensor *planes)
@@ -45,17 +59,17 @@ static void run_blocked(nn_room *room, const tl_exec *exec, const tl_tensor *src
     tl_tensor *const to = blocked_like(room, dst);
     if (add)
         tl_exec_to_blocked(exec, add, to);
-    const int rows = tl_blocks(weight->dims[0]);
+    const int channels[] = {src->dims[1], weight->dims[0]}, group = param->group;
+    const size_t row = tl_blocked_conv2d_packed(channels, group, param->size, lanes);
     tl_tensor *const packed =
-        nn_blank(room, TL_FLOAT, 2,
-                 (int[]){rows, (int)tl_blocked_conv2d_packed(src->dims[1], param->size, lanes)});
-    tl_exec_blocked_conv2d_pack(exec, weight, bias, packed, lanes);
+        nn_blank(room, TL_FLOAT, 2, (int[]){tl_blocks(channels[1]), (int)row});
+    tl_exec_blocked_conv2d_pack(exec, weight, bias, packed, group, lanes);
     tl_exec with = *exec;
     with.scratch_size =
-        tl_blocked_conv2d_scratch(from, to, param, src->dims[1], tl_pool_size(exec->pool));
+        tl_blocked_conv2d_scratch(from, to, param, channels, tl_pool_size(exec->pool));
     ln_guard guard;
     with.scratch = ln_guard_alloc(&guard, with.scratch_size);
-    tl_exec_blocked_conv2d(&with, from, packed, add ? to : NULL, to, param, src->dims[1]);
+    tl_exec_blocked_conv2d(&with, from, packed, add ? to : NULL, to, param, channels);
     ck_assert(ln_guard_is_intact(&guard));
     ln_guard_free(&guard);
     tl_exec_from_blocked(exec, to, dst);
@@ -65,7 +79,7 @@ static void check_shape(const shape *s, tl_isa isa, int lanes, tl_act act, int a
 {
     nn_room room = {.seed = 1};
     const tl_conv2d_param param = {
-        .group = 1,
+        .group = s->group ? s->group : 1,
         .size = {s->kh, s->kw},
         .stride = {s->stride[0], s->stride[1]},
         .dilation = {s->dilation[0], s->dilation[1]},
@@ -80,7 +94,7 @@ static void check_shape(const shape *s, tl_isa isa, int lanes, tl_act act, int a
     const int dims[] = {s->n, s->oc, oh, ow};
     tl_tensor *const src = nn_random(&room, TL_FLOAT, 4, (int[]){s->n, s->ic, s->ih, s->iw}, -1, 1);
     tl_tensor *const weight =
-        nn_random(&room, TL_FLOAT, 4, (int[]){s->oc, s->ic, s->kh, s->kw}, -1, 1);
+        nn_random(&room, TL_FLOAT, 4, (int[]){s->oc, s->ic / param.group, s->kh, s->kw}, -1, 1);
     tl_tensor *const bias = nn_random(&room, TL_FLOAT, 1, (int[]){s->oc}, -1, 1);
     tl_tensor *const add = adds ? nn_random(&room, TL_FLOAT, 4, dims, -1, 1) : NULL;
     tl_tensor *const want = nn_blank(&room, TL_FLOAT, 4, dims);
@@ -93,7 +107,7 @@ static void check_shape(const shape *s, tl_isa isa, int lanes, tl_act act, int a
     tl_exec_act(&reference, want, want, param.act);
     const tl_exec exec = {.isa = isa};
     run_blocked(&room, &exec, src, weight, bias, add, got, &param, lanes);
-    const double tolerance = 2e-7 * (s->ic * s->kh * s->kw + 2);
+    const double tolerance = 2e-7 * (s->ic / param.group * s->kh * s->kw + 2);
     for (int i = 0; i < want->len; i++)
         ck_assert_msg(fabs(nn_at(want, i) - nn_at(got, i)) <= tolerance,
                       "%s, %d lanes, element %d: %g, expected %g", tl_isa_name(isa), lanes, i,
@@ -113,6 +127,14 @@ START_TEST(every_kernel_agrees_with_the_plain_one)
             check_shape(&shapes[i], (tl_isa)isa, 1, TL_ACT_RELU, 1);
             check_shape(&shapes[i], (tl_isa)isa, TL_BLOCK, TL_ACT_LRELU, 1);
         }
+}
+END_TEST
+
+START_TEST(groups_agree_with_the_plain_ones)
+{
+    for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
+        for (size_t i = 0; nn_has((tl_isa)isa) && i < NN_LEN(grouped); i++)
+            check_shape(&grouped[i], (tl_isa)isa, TL_BLOCK, TL_ACT_RELU, i % 2);
 }
 END_TEST
 
@@ -137,15 +159,16 @@ START_TEST(lanes_beyond_the_channels_do_no_harm)
             ((float *)poisoned->data)[i] = NAN;
     tl_tensor *const weight = nn_random(&room, TL_FLOAT, 4, (int[]){9, 19, 3, 3}, -1, 1);
     tl_tensor *const packed = nn_blank(
-        &room, TL_FLOAT, 2, (int[]){1, (int)tl_blocked_conv2d_packed(19, param.size, TL_BLOCK)});
-    tl_exec_blocked_conv2d_pack(NULL, weight, NULL, packed, TL_BLOCK);
+        &room, TL_FLOAT, 2,
+        (int[]){1, (int)tl_blocked_conv2d_packed((int[]){19, 9}, 1, param.size, TL_BLOCK)});
+    tl_exec_blocked_conv2d_pack(NULL, weight, NULL, packed, 1, TL_BLOCK);
     tl_tensor *const want = nn_blank(&room, TL_FLOAT, 5, (int[]){1, 1, 4, 4, TL_BLOCK});
     tl_tensor *const got = nn_blank(&room, TL_FLOAT, 5, want->dims);
     tl_exec exec = {.isa = tl_isa_best()};
-    exec.scratch_size = tl_blocked_conv2d_scratch(src, want, &param, 19, 1);
+    exec.scratch_size = tl_blocked_conv2d_scratch(src, want, &param, (int[]){19, 9}, 1);
     exec.scratch = tl_alloc(exec.scratch_size);
-    tl_exec_blocked_conv2d(&exec, src, packed, NULL, want, &param, 19);
-    tl_exec_blocked_conv2d(&exec, poisoned, packed, NULL, got, &param, 19);
+    tl_exec_blocked_conv2d(&exec, src, packed, NULL, want, &param, (int[]){19, 9});
+    tl_exec_blocked_conv2d(&exec, poisoned, packed, NULL, got, &param, (int[]){19, 9});
     ck_assert_int_eq(memcmp(want->data, got->data, tl_tensor_size(want)), 0);
     tl_free(exec.scratch);
     nn_close(&room);
@@ -162,7 +185,8 @@ START_TEST(factors_of_channels_become_part_of_the_weights)
     tl_tensor *const weight = nn_random(&room, TL_FLOAT, 4, (int[]){20, 19, 2, 3}, -1, 1);
     tl_tensor *const bias = nn_random(&room, TL_FLOAT, 1, (int[]){20}, -1, 1);
     tl_tensor *const packed = nn_blank(
-        &room, TL_FLOAT, 2, (int[]){2, (int)tl_blocked_conv2d_packed(19, param.size, TL_BLOCK)});
+        &room, TL_FLOAT, 2,
+        (int[]){2, (int)tl_blocked_conv2d_packed((int[]){19, 20}, 1, param.size, TL_BLOCK)});
     tl_tensor *const scaled = nn_blank(&room, TL_FLOAT, 2, packed->dims);
     tl_tensor *const product = nn_blank(&room, TL_FLOAT, 5, src->dims);
     tl_tensor *const want = nn_blank(&room, TL_FLOAT, 5, src->dims);
@@ -170,13 +194,13 @@ START_TEST(factors_of_channels_become_part_of_the_weights)
     for (int i = 3; i < TL_BLOCK; i++) // of no channel
         ((float *)factor->data)[TL_BLOCK + i] = NAN;
     tl_exec exec = {.isa = tl_isa_best()};
-    exec.scratch_size = tl_blocked_conv2d_scratch(src, want, &param, 19, 1);
+    exec.scratch_size = tl_blocked_conv2d_scratch(src, want, &param, (int[]){19, 20}, 1);
     exec.scratch = tl_alloc(exec.scratch_size);
-    tl_exec_blocked_conv2d_pack(NULL, weight, bias, packed, TL_BLOCK);
+    tl_exec_blocked_conv2d_pack(NULL, weight, bias, packed, 1, TL_BLOCK);
     tl_exec_blocked_conv2d_scale(NULL, packed, factor, scaled);
     tl_exec_binary(NULL, src, factor, product, TL_BINARY_MUL);
-    tl_exec_blocked_conv2d(&exec, product, packed, NULL, want, &param, 19);
-    tl_exec_blocked_conv2d(&exec, src, scaled, NULL, got, &param, 19);
+    tl_exec_blocked_conv2d(&exec, product, packed, NULL, want, &param, (int[]){19, 20});
+    tl_exec_blocked_conv2d(&exec, src, scaled, NULL, got, &param, (int[]){19, 20});
     // A product of three numbers rounds twice, here of terms of at most 2.
     for (int i = 0; i < want->len; i++)
         ck_assert_double_eq_tol(nn_at(got, i), nn_at(want, i), 2 * 2e-7 * (19 * 6 + 2));
@@ -191,15 +215,16 @@ START_TEST(scratch_memory_is_planned_for_as_many_threads_as_use_it)
     const tl_tensor *const src = nn_blank(&room, TL_FLOAT, 5, (int[]){1, 2, 5, 5, TL_BLOCK});
     const tl_conv2d_param param = {
         .group = 1, .size = {3, 3}, .stride = {1, 1}, .dilation = {1, 1}, .padding = {1, 1, 1, 1}};
-    const size_t one = tl_blocked_conv2d_scratch(src, src, &param, 19, 1);
+    const size_t one = tl_blocked_conv2d_scratch(src, src, &param, (int[]){19, 19}, 1);
     ck_assert_uint_gt(one, 0);
-    ck_assert_uint_eq(tl_blocked_conv2d_scratch(src, src, &param, 19, 3), 3 * one);
-    ck_assert_uint_eq(tl_blocked_conv2d_scratch(src, src, &param, 19, 1000), TL_MOST_SLOTS * one);
+    ck_assert_uint_eq(tl_blocked_conv2d_scratch(src, src, &param, (int[]){19, 19}, 3), 3 * one);
+    ck_assert_uint_eq(tl_blocked_conv2d_scratch(src, src, &param, (int[]){19, 19}, 1000),
+                      TL_MOST_SLOTS * one);
     nn_close(&room);
 }
 END_TEST
 
-LN_TEST_MAIN("blockconv", every_kernel_agrees_with_the_plain_one,
+LN_TEST_MAIN("blockconv", every_kernel_agrees_with_the_plain_one, groups_agree_with_the_plain_ones,
              every_activation_agrees_with_the_plain_one, lanes_beyond_the_channels_do_no_harm,
              factors_of_channels_become_part_of_the_weights,
              scratch_memory_is_planned_for_as_many_threads_as_use_it)

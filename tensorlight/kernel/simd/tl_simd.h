@@ -40,6 +40,9 @@
 //     tl_vp, tl_vp_load(from)       a pick: lane k takes lane from[k] (int32_t), or is kept if that
 //                                   is negative
 //     tl_vf_pick(p, a, kept)        the lanes of a, and of what is kept, by a pick
+//     tl_vf_spread(a, k)            lane k, below 4, of each four lanes in all of these
+//     tl_vf_swap_fours(a)           each four lanes change places with those beside them: for 8
+//                                   lanes and more
 
 #ifndef TL_SIMD_H
 #define TL_SIMD_H

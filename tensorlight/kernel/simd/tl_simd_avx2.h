@@ -214,4 +214,14 @@ static inline tl_vf tl_vf_pick(tl_vp p, tl_vf a, tl_vf kept)
     return _mm256_blendv_ps(_mm256_permutevar8x32_ps(a, p.from), kept, _mm256_castsi256_ps(p.from));
 }
 
+static inline tl_vf tl_vf_spread(tl_vf a, int k)
+{
+    return _mm256_permutevar_ps(a, _mm256_set1_epi32(k));
+}
+
+static inline tl_vf tl_vf_swap_fours(tl_vf a)
+{
+    return _mm256_permute2f128_ps(a, a, 1);
+}
+
 #endif

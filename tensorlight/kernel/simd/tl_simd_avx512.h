@@ -221,4 +221,14 @@ static inline tl_vf tl_vf_pick(tl_vp p, tl_vf a, tl_vf kept)
     return _mm512_mask_permutexvar_ps(kept, p.taken, p.from, a);
 }
 
+static inline tl_vf tl_vf_spread(tl_vf a, int k)
+{
+    return _mm512_permutevar_ps(a, _mm512_set1_epi32(k));
+}
+
+static inline tl_vf tl_vf_swap_fours(tl_vf a)
+{
+    return _mm512_shuffle_f32x4(a, a, 0xb1);
+}
+
 #endif

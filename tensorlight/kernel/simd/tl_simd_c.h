@@ -201,4 +201,9 @@ static inline tl_vf tl_vf_pick(tl_vp p, tl_vf a, tl_vf kept)
     return kept;
 }
 
+static inline tl_vf tl_vf_spread(tl_vf a, int k)
+{
+    return tl_vf_set1(a[k]);
+}
+
 #endif

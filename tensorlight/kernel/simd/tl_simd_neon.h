@@ -202,4 +202,9 @@ static inline tl_vf tl_vf_pick(tl_vp p, tl_vf a, tl_vf kept)
         vqtbx1q_u8(vreinterpretq_u8_f32(kept), vreinterpretq_u8_f32(a), p.from));
 }
 
+static inline tl_vf tl_vf_spread(tl_vf a, int k)
+{
+    return vdupq_n_f32(a[k]);
+}
+
 #endif

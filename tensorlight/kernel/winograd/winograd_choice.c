@@ -91,7 +91,7 @@ static const uint64_t run_nanoseconds = 100000000; // of an algorithm, unless LE
 typedef struct trial {
     tl_exec exec;
     const tl_conv2d_param *param;
-    int channels, m;
+    int channels[2], m;
     tl_tensor *src, *dst, *weight;
     char *others;
     size_t others_size;
@@ -108,8 +108,8 @@ static void read_others(void *arg, size_t begin, size_t end)
 static void run(const trial *t)
 {
     if (t->m)
-        tl_exec_blocked_winograd(&t->exec, t->src, t->weight, NULL, t->dst, t->param, t->channels,
-                                 t->m);
+        tl_exec_blocked_winograd(&t->exec, t->src, t->weight, NULL, t->dst, t->param,
+                                 t->channels[0], t->m);
     else
         tl_exec_blocked_conv2d(&t->exec, t->src, t->weight, NULL, t->dst, t->param, t->channels);
 }
@@ -133,14 +133,14 @@ static double shortest(trial *t)
 
 static size_t packed(const trial *t)
 {
-    return t->m ? tl_blocked_winograd_packed(t->channels, t->m)
-                : tl_blocked_conv2d_packed(t->channels, t->param->size, TL_BLOCK);
+    return t->m ? tl_blocked_winograd_packed(t->channels[0], t->m)
+                : tl_blocked_conv2d_packed(t->channels, 1, t->param->size, TL_BLOCK);
 }
 
 static size_t scratch(const trial *t)
 {
     const int threads = tl_pool_size(t->exec.pool);
-    return t->m ? tl_blocked_winograd_scratch(t->src, t->dst, t->channels, t->m, threads)
+    return t->m ? tl_blocked_winograd_scratch(t->src, t->dst, t->channels[0], t->m, threads)
                 : tl_blocked_conv2d_scratch(t->src, t->dst, t->param, t->channels, threads);
 }
 
@@ -185,7 +185,7 @@ int tl_blocked_conv2d_measure(const tl_exec *exec, const int src[4], const int d
 {
     trial t = {.exec = exec ? *exec : (tl_exec){.isa = tl_isa_best()},
                .param = param,
-               .channels = src[1],
+               .channels = {src[1], dst[1]},
                .src = in_blocks(src),
                .dst = in_blocks(dst),
                .others_size = tl_smaller_size(others, MOST_OTHERS) / OTHERS_PIECE * OTHERS_PIECE};
