@@ -77,7 +77,7 @@ static span span_of(const groups *g, int block, int n_blocks)
 size_t tl_blocked_conv2d_packed(const int channels[2], int group, const int size[2], int lanes)
 {
     const groups g = groups_of(channels, group);
-    int most = 0;
+    int most = g.n == 1 ? g.in : 0;
     if (g.shared)
         return TL_BLOCK + (size_t)g.shared * size[0] * size[1] * TL_BLOCK;
     for (int b = 0; b < tl_blocks(g.all_out); b++) {
