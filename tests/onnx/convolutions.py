@@ -112,8 +112,60 @@ def causal_line(net):
         lambda x: conv(padded(x[:, :, None], (0, 2, 0, 0)), weight[:, :, None])[:, :, 0]
 
 
+def separable_lines(net):
+    """Two convolutions of lines, the first one depthwise, with functions and a sum between."""
+    first, second = random(20, 1, 5), random(20, 20, 1)
+    x = net.input("x", 2, 20, 17)
+    y = net.op("Conv", net.op("Mul", net.op("Relu", net.op("Conv", x, first, pads=[2, 2], group=20)), np.float32(2)), second)
+    y = net.op("Add", y, net.op("Conv", x, second))
+    return net.op("Mul", y, net.op("Sigmoid", y)), lambda x: swish(
+        line_conv(2 * positive(line_conv(x, first, (0, 2, 0, 2), 20)), second) + line_conv(x, second))
+
+
+def line_conv(x, weight, pads=(0, 0, 0, 0), group=1):
+    return conv(padded(x[:, :, None], pads), weight[:, :, None], group=group)[:, :, 0]
+
+
+def swish(x):
+    return x / (1 + np.exp(-x))
+
+
+# ---- groups ----
+
+def grouped(net, channels, results, group):
+    weight = random(results, channels // group, 3, 3)
+    y = net.op("Conv", net.input("x", 2, channels, 8, 7), weight, pads=[1, 1, 1, 1], group=group)
+    return y, lambda x: conv(padded(x, (1, 1, 1, 1)), weight, group=group)
+
+
+def groups_of_four(net):
+    """As in ResNeXt."""
+    return grouped(net, 48, 48, 12)
+
+
+def groups_of_eight(net):
+    """As in RegNet."""
+    return grouped(net, 40, 40, 5)
+
+
+def two_groups(net):
+    """As in AlexNet."""
+    return grouped(net, 96, 64, 2)
+
+
+def uneven_groups(net):
+    """As in ShuffleNet: blocks meet several groups."""
+    return grouped(net, 30, 60, 3)
+
+
+def depth_multiplier(net):
+    """Several results of each channel."""
+    return grouped(net, 10, 30, 10)
+
+
 BLOCKS = ["to_blocked_cpu", "from_blocked_cpu"]
 CONV = ["conv2d_blocked_cpu", "conv2d_pack_cpu"]
+GROUPED = ["conv2d_grouped_cpu", "conv2d_pack_cpu"] + BLOCKS
 
 # What each becomes: the operators that compute, besides views.
 FORMS = [
@@ -125,6 +177,12 @@ FORMS = [
     (padded_mean, ["pool2d_blocked_cpu"] + CONV + BLOCKS),
     (mean_that_counts_padding, ["pool2d_blocked_cpu"] + CONV + BLOCKS),
     (causal_line, CONV + BLOCKS),
+    (separable_lines, ["conv2d_depthwise_cpu", "conv2d_depthwise_pack_cpu", "binary_cpu"] + 2 * CONV + BLOCKS),
+    (groups_of_four, GROUPED),
+    (groups_of_eight, GROUPED),
+    (two_groups, GROUPED),
+    (uneven_groups, GROUPED),
+    (depth_multiplier, GROUPED),
 ]
 
 
