@@ -10,7 +10,7 @@
 
 // Weights that have been copied leave the memory again after this many bytes, so that the process
 // never holds much of them twice.
-enum { REST_SIZE = 16 << 20 };
+enum { REST_SIZE = 256 << 10 };
 
 typedef struct loading {
     const ln_context *ctx;
