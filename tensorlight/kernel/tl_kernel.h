@@ -89,6 +89,10 @@
 #define TL_KERNELS_SIMD(work)
 #endif
 
+/** The same for lists that say of each work whether it has them. */
+#define TL_KERNELS_SETS_SIMD(work) TL_KERNELS_SIMD(work)
+#define TL_KERNELS_SETS_PLAIN(work)
+
 /** The rows of a work in plain C whose template is also compiled with the flags of wider vectors.
  *  The order of its sums is written in its lanes, so all of them give the same bits. */
 #if defined(__x86_64__)

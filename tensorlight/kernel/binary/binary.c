@@ -9,7 +9,7 @@
 #include "tensor/tl_result.h"
 
 static const char *const names[TL_BINARY_OP_SIZE] = {
-#define TL_BINARY(op, name, types, grain) [op] = #op,
+#define TL_BINARY(op, name, types, grain, sets) [op] = #op,
 #include "kernel/binary/binary.def"
 #undef TL_BINARY
 };
@@ -22,8 +22,8 @@ typedef struct operation {
 
 static const operation operations[TL_BINARY_OP_SIZE] = {
 #define TL_KERNEL(function, dtype, isa) [isa][dtype] = function,
-#define TL_BINARY(op, name, types, grain) \
-    [op] = {grain, {TL_KERNELS_##types(tl_binary_##name, c, TL_ISA_C)}},
+#define TL_BINARY(op, name, types, grain, sets) \
+    [op] = {grain, {TL_BINARY_KERNELS(name, types, sets)}},
 #include "kernel/binary/binary.def"
 #undef TL_BINARY
 #undef TL_KERNEL

@@ -8,9 +8,13 @@
 #include "kernel/tl_kernel.h"
 #include "kernel/tl_map.h"
 
+/** The rows of an operation in all its types and instruction sets. */
+#define TL_BINARY_KERNELS(name, types, sets) \
+    TL_KERNELS_##types(tl_binary_##name, c, TL_ISA_C) TL_KERNELS_SETS_##sets(tl_binary_##name)
+
 /** Both sources and dst have the row's type. They fail where tl_binary_op says so. */
-#define TL_KERNEL(function, dtype, isa)   TL_KERNEL_DECLARE(tl_broadcast_func, function, dtype, isa)
-#define TL_BINARY(op, name, types, grain) TL_KERNELS_##types(tl_binary_##name, c, TL_ISA_C)
+#define TL_KERNEL(function, dtype, isa)         TL_KERNEL_DECLARE(tl_broadcast_func, function, dtype, isa)
+#define TL_BINARY(op, name, types, grain, sets) TL_BINARY_KERNELS(name, types, sets)
 #include "kernel/binary/binary.def"
 #undef TL_BINARY
 #undef TL_KERNEL

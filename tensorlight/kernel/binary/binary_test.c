@@ -291,16 +291,15 @@ END_TEST
 /* ---- the kernels ---- */
 
 #define TL_KERNEL(function, dtype, isa) {#function, function, 2, {dtype, dtype}, dtype, isa},
-#define TL_BINARY(op, name, types, grain)                   \
-    static const tl_broadcast_variant name##_variants[] = { \
-        TL_KERNELS_##types(tl_binary_##name, c, TL_ISA_C)};
+#define TL_BINARY(op, name, types, grain, sets) \
+    static const tl_broadcast_variant name##_variants[] = {TL_BINARY_KERNELS(name, types, sets)};
 #include "kernel/binary/binary.def"
 #undef TL_BINARY
 #undef TL_KERNEL
 
 START_TEST(every_kernel_equals_element_by_element)
 {
-#define TL_BINARY(op, name, types, grain)        \
+#define TL_BINARY(op, name, types, grain, sets)  \
     tl_broadcast_check_variants(name##_variants, \
                                 sizeof(name##_variants) / sizeof(*name##_variants));
 #include "kernel/binary/binary.def"

@@ -16,9 +16,7 @@ typedef struct tl_unary_param {
 
 /** The rows of a function in all its types and instruction sets. */
 #define TL_UNARY_KERNELS(name, types, sets) \
-    TL_KERNELS_##types(tl_unary_##name, c, TL_ISA_C) TL_UNARY_KERNELS_##sets(tl_unary_##name)
-#define TL_UNARY_KERNELS_PLAIN(work)
-#define TL_UNARY_KERNELS_SIMD(work) TL_KERNELS_SIMD(work)
+    TL_KERNELS_##types(tl_unary_##name, c, TL_ISA_C) TL_KERNELS_SETS_##sets(tl_unary_##name)
 
 /** dst[i] = NAME(src[i]), rounded to the type; dst may be src; `param` is a tl_unary_param. */
 #define TL_KERNEL(function, dtype, isa)          TL_KERNEL_DECLARE(tl_map_func, function, dtype, isa)

@@ -48,7 +48,24 @@ TL_INLINE tl_vf bent(tl_vf x, tl_vf below)
     return tl_vf_select(tl_vf_lt(x, tl_vf_zero()), below, x);
 }
 
+/** 1 or -1 by the sign of x, x where it is 0 or NaN. */
+TL_INLINE tl_vf sign_of(tl_vf x)
+{
+    const tl_vm is_other = tl_vf_lt(tl_vf_zero(), tl_vf_abs(x));
+    return tl_vf_select(is_other, tl_vf_copysign(tl_vf_set1(1), x), x);
+}
+
+/** x moved by b towards 0, or 0 where it lies between -a and a. */
+TL_INLINE tl_vf shrunk(tl_vf x, tl_vf a, tl_vf b)
+{
+    const tl_vf above = tl_vf_select(tl_vf_lt(a, x), tl_vf_sub(x, b), tl_vf_zero());
+    return tl_vf_select(tl_vf_lt(x, tl_vf_neg(a)), tl_vf_add(x, b), above);
+}
+
 FORMULA(abs, tl_vf_abs(x))
+FORMULA(neg, tl_vf_neg(x))
+FORMULA(sign, sign_of(x))
+FORMULA(affine, tl_vf_add(tl_vf_mul(a, x), b))
 FORMULA(reciprocal, tl_vf_div(tl_vf_set1(1), x))
 FORMULA(sqrt, tl_vf_sqrt(x))
 FORMULA(ceil, ceil_of(x))
@@ -58,6 +75,9 @@ FORMULA(clip, tl_vf_min(b, tl_vf_max(a, x)))
 FORMULA(hardsigmoid, tl_vf_hardsigmoid(x, a, b))
 FORMULA(hardswish, tl_vf_hardswish(x, a, b))
 FORMULA(softsign, tl_vf_div(x, tl_vf_add(tl_vf_set1(1), tl_vf_abs(x))))
+FORMULA(relu, tl_vf_max(tl_vf_zero(), x))
+FORMULA(thresholdedrelu, tl_vf_select(tl_vf_lt(a, x), x, tl_vf_zero()))
+FORMULA(shrink, shrunk(x, a, b))
 FORMULA(lrelu, bent(x, tl_vf_mul(a, x)))
 
 /* ---- close to it, see tl_simd_math.h ---- */
