@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdatomic.h>
 
+#include "kernel/tl_kernel.h"
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_shape.h"
 
@@ -160,13 +161,14 @@ static void place_next(place *at, const walk *w)
     }
 }
 
-/** A repeated row of source `k` to `copies`, as often as a chunk of `len` elements needs it. */
+/** A repeated row of source `k` to `copies`, as often as a chunk of `len` elements needs it: each
+ *  time as much again as there is. */
 static void repeat_row(const walk *w, const place *at, int k, char *copies, size_t len)
 {
-    const size_t size = w->period * w->src_sizes[k];
-    const char *const row = w->srcs[k] + at->offsets[k] * w->src_sizes[k];
-    for (size_t i = 0; i < len / w->period + 2; i++)
-        memcpy(copies + i * size, row, size);
+    const size_t size = w->period * w->src_sizes[k], all = size * (len / w->period + 2);
+    memcpy(copies, w->srcs[k] + at->offsets[k] * w->src_sizes[k], size);
+    for (size_t done = size; done < all; done *= 2)
+        memcpy(copies + done, copies, tl_smaller_size(done, all - done));
 }
 
 /** The same as run_part, in a row of joined ones. */
