@@ -19,10 +19,11 @@ typedef struct bench_shape {
     int out;     /* channels of the result, or columns of the second matrix */
     int size;    /* of a window; its padding is what keeps the size at stride 1, or `pad` */
     int stride;
-    int pad;     /* -1: none */
-    int group;   /* of a convolution's channels, 0: 1 */
-    int axes[4]; /* of a transpose */
-    int func;    /* of unary: tl_unary_func, and its parameters */
+    int pad;      /* -1: none */
+    int group;    /* of a convolution's channels, 0: 1 */
+    int axes[4];  /* of a transpose */
+    int dims2[4]; /* of a second source, which is broadcast to the first */
+    int func;     /* of unary: tl_unary_func, and its parameters */
     double alpha, beta;
 } bench_shape;
 

@@ -170,6 +170,17 @@ static const bench_shape add_shapes[] = {
     {.name = NULL},
 };
 static const bench_work *const add_works[] = {&bench_add, NULL};
+static const bench_shape mul_shapes[] = {
+    // factors of channels in blocks, as squeeze-and-excitation has them; of planes; of columns; one
+    {.name = "mul 1152 7x7, blocks", .dims = {1, 72, 49, 16}, .dims2 = {1, 72, 1, 16}},
+    {.name = "mul 32 112x112, blocks", .dims = {1, 2, 12544, 16}, .dims2 = {1, 2, 1, 16}},
+    {.name = "mul 64 56x56", .dims = {1, 64, 56, 56}, .dims2 = {1, 64, 1, 1}},
+    {.name = "mul 197x192, columns", .dims = {1, 1, 197, 192}, .dims2 = {1, 1, 1, 192}},
+    {.name = "mul 197x192, number", .dims = {1, 1, 197, 192}, .dims2 = {1, 1, 1, 1}},
+    {.name = "mul 128x384", .dims = {1, 1, 128, 384}, .dims2 = {1, 1, 128, 384}},
+    {.name = NULL},
+};
+static const bench_work *const mul_works[] = {&bench_mul, NULL};
 
 /* ---- moves ---- */
 
@@ -200,6 +211,7 @@ const bench_group bench_groups[] = {
     {attention_works, attention_shapes, BENCH_DNNL_NONE},
     {unary_works, unary_shapes, BENCH_DNNL_UNARY},
     {add_works, add_shapes, BENCH_DNNL_ADD},
+    {mul_works, mul_shapes, BENCH_DNNL_NONE},
     {transpose_works, transpose_shapes, BENCH_DNNL_TRANSPOSE},
     {blocked_works, blocked_shapes, BENCH_DNNL_NONE},
 };

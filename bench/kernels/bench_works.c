@@ -364,6 +364,21 @@ static int run_add(const tl_exec *exec, bench_job *job)
 
 const bench_work bench_add = {"elew sum", prepare_add, run_add, NULL};
 
+static int prepare_mul(bench_job *job)
+{
+    job->src = bench_random(job, 4, job->shape.dims, -1, 1);
+    job->weight = bench_random(job, 4, job->shape.dims2, -1, 1);
+    job->dst = bench_blank(job, 4, job->shape.dims);
+    return is_prepared(job, 3);
+}
+
+static int run_mul(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_binary(exec, job->src, job->weight, job->dst, TL_BINARY_MUL);
+}
+
+const bench_work bench_mul = {"binary mul", prepare_mul, run_mul, NULL};
+
 /* ---- moves ---- */
 
 static int prepare_transpose(bench_job *job)

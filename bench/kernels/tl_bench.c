@@ -146,8 +146,10 @@ static bench_shape shrink(const bench_shape *shape)
 {
     enum { MOST = 37, MOST_PIXELS = 19 };
     bench_shape s = *shape;
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++) {
         s.dims[i] = s.dims[i] < MOST ? s.dims[i] : MOST;
+        s.dims2[i] = s.dims2[i] < MOST ? s.dims2[i] : MOST;
+    }
     for (int i = 2; i < 4 && s.size; i++)
         s.dims[i] = s.dims[i] < MOST_PIXELS ? s.dims[i] : MOST_PIXELS;
     s.out = s.out < MOST ? s.out : MOST;
