@@ -42,29 +42,8 @@ tl_tensor *tl_broadcast_begin(tl_tensor *dst, const tl_tensor *const *srcs, int 
 
 /* ---- the walk ---- */
 
-/** An axis of the result, and how far apart its elements are in each source, in elements. */
-typedef struct axis {
-    size_t len, strides[TL_BROADCAST_MAX];
-} axis;
-
-typedef struct walk {
-    tl_broadcast_func *func;
-    int n; /* sources */
-    const char *srcs[TL_BROADCAST_MAX];
-    size_t src_sizes[TL_BROADCAST_MAX]; /* of an element */
-    char *dst;
-    size_t dst_size;
-    axis row;
-    int steps[TL_BROADCAST_MAX];   /* row's strides */
-    size_t period;                 /* not 0: the row is short ones, of this length, joined, */
-    int repeats[TL_BROADCAST_MAX]; /* and these sources have one of them, again and again */
-    axis outer[TL_MAXDIM];         /* the other axes, the fastest first */
-    int n_outer;
-    atomic_int failed;
-} walk;
-
 /** Whether `a`, which is outside of `inner`, continues it in every source. */
-static int continues(const axis *a, const axis *inner, int n)
+static int continues(const tl_broadcast_axis *a, const tl_broadcast_axis *inner, int n)
 {
     for (int k = 0; k < n; k++)
         if (a->strides[k] != inner->strides[k] * inner->len)
@@ -73,12 +52,13 @@ static int continues(const axis *a, const axis *inner, int n)
 }
 
 /** The axes longer than 1, the fastest first, those that continue each other made one. */
-static int merge_axes(axis *merged, const tl_tensor *const *srcs, int n, const tl_tensor *dst)
+static int merge_axes(tl_broadcast_axis *merged, const tl_tensor *const *srcs, int n,
+                      const tl_tensor *dst)
 {
     size_t lens[TL_BROADCAST_MAX] = {1, 1, 1}; // of the sources' axes so far
     int n_axes = 0;
     for (int i = 1; i <= dst->ndim; i++) {
-        axis a = {.len = (size_t)dst->dims[dst->ndim - i]};
+        tl_broadcast_axis a = {.len = (size_t)dst->dims[dst->ndim - i]};
         for (int k = 0; k < n; k++) {
             const size_t len = i <= srcs[k]->ndim ? (size_t)srcs[k]->dims[srcs[k]->ndim - i] : 1;
             assert(len == 1 || len == a.len);
@@ -96,13 +76,14 @@ static int merge_axes(axis *merged, const tl_tensor *const *srcs, int n, const t
 }
 
 /** Rows up to this length are joined, and run by so many elements at a time. */
-enum { SHORT_ROW = 64, CHUNK = 256 };
+enum { SHORT_ROW = TL_BROADCAST_MORE / 2, CHUNK = 256 };
 
-/** Makes short rows and the axis around them one row, where each source goes on along that axis or
- *  repeats its row: as the channels of a pixel, in blocks, with a factor for each channel. */
-static void join_short_rows(walk *w)
+/** Makes short rows and the axis around them one row, where each source goes on along
+ * that axis or repeats its row: as the channels of a pixel, in blocks, with a factor for each
+ * channel. */
+static void join_short_rows(tl_broadcast_walk *w)
 {
-    const axis *const around = &w->outer[0];
+    const tl_broadcast_axis *const around = &w->outer[0];
     if (w->n_outer == 0 || w->row.len > SHORT_ROW)
         return;
     for (int k = 0; k < w->n; k++) {
@@ -115,13 +96,13 @@ static void join_short_rows(walk *w)
     memmove(w->outer, w->outer + 1, (size_t)--w->n_outer * sizeof(*w->outer));
 }
 
-static void walk_init(walk *w, tl_broadcast_func *func, const tl_tensor *const *srcs, int n,
-                      const tl_tensor *dst)
+void tl_broadcast_walk_init(tl_broadcast_walk *w, tl_broadcast_func *func,
+                            const tl_tensor *const *srcs, int n, const tl_tensor *dst)
 {
-    *w = (walk){.func = func, .n = n, .dst = dst->data, .dst_size = tl_size_of(dst->dtype)};
-    axis merged[TL_MAXDIM];
+    *w = (tl_broadcast_walk){.func = func, .n = n, .dst_size = tl_size_of(dst->dtype)};
+    tl_broadcast_axis merged[TL_MAXDIM];
     const int n_axes = merge_axes(merged, srcs, n, dst);
-    w->row = n_axes ? merged[0] : (axis){1, {1, 1, 1}};
+    w->row = n_axes ? merged[0] : (tl_broadcast_axis){1, {1, 1, 1}};
     for (int i = 1; i < n_axes; i++)
         w->outer[w->n_outer++] = merged[i];
     for (int k = 0; k < n; k++) {
@@ -137,7 +118,7 @@ typedef struct place {
     size_t coords[TL_MAXDIM], offsets[TL_BROADCAST_MAX];
 } place;
 
-static void place_init(place *at, const walk *w, size_t row)
+static void place_init(place *at, const tl_broadcast_walk *w, size_t row)
 {
     *at = (place){.coords = {0}};
     for (int i = 0; i < w->n_outer; i++) {
@@ -148,10 +129,10 @@ static void place_init(place *at, const walk *w, size_t row)
     }
 }
 
-static void place_next(place *at, const walk *w)
+static void place_next(place *at, const tl_broadcast_walk *w)
 {
     for (int i = 0; i < w->n_outer; i++) {
-        const axis *const a = &w->outer[i];
+        const tl_broadcast_axis *const a = &w->outer[i];
         const int is_over = ++at->coords[i] == a->len;
         for (int k = 0; k < w->n; k++)
             at->offsets[k] += is_over ? a->strides[k] - a->len * a->strides[k] : a->strides[k];
@@ -163,7 +144,7 @@ static void place_next(place *at, const walk *w)
 
 /** A repeated row of source `k` to `copies`, as often as a chunk of `len` elements needs it: each
  *  time as much again as there is. */
-static void repeat_row(const walk *w, const place *at, int k, char *copies, size_t len)
+static void repeat_row(const tl_broadcast_walk *w, const place *at, int k, char *copies, size_t len)
 {
     const size_t size = w->period * w->src_sizes[k], all = size * (len / w->period + 2);
     memcpy(copies, w->srcs[k] + at->offsets[k] * w->src_sizes[k], size);
@@ -172,7 +153,8 @@ static void repeat_row(const walk *w, const place *at, int k, char *copies, size
 }
 
 /** The same as run_part, in a row of joined ones. */
-static int run_joined(const walk *w, const place *at, size_t begin, void *dst, size_t len)
+static int run_joined(const tl_broadcast_walk *w, const place *at, size_t begin, void *dst,
+                      size_t len)
 {
     char copies[TL_BROADCAST_MAX][(CHUNK + 2 * SHORT_ROW) * TL_DTYPE_MAX_SIZE];
     for (int k = 0; k < w->n; k++)
@@ -192,7 +174,8 @@ static int run_joined(const walk *w, const place *at, size_t begin, void *dst, s
     return 0;
 }
 
-static int run_part(const walk *w, const place *at, size_t begin, void *dst, size_t len)
+static int run_part(const tl_broadcast_walk *w, const place *at, size_t begin, void *dst,
+                    size_t len)
 {
     const void *srcs[TL_BROADCAST_MAX];
     if (w->period)
@@ -202,24 +185,35 @@ static int run_part(const walk *w, const place *at, size_t begin, void *dst, siz
     return w->func(srcs, w->steps, dst, len);
 }
 
-/** The elements begin .. end-1 of the result, which may begin and end inside a row. */
-static void run_range(void *arg, size_t begin, size_t end)
+/** The elements begin .. end-1 of the result, which may begin and end inside a row, to `dst`. */
+static int run_elements(const tl_broadcast_walk *w, size_t begin, size_t end, void *dst)
 {
-    walk *const w = arg;
     place at;
     place_init(&at, w, begin / w->row.len);
     size_t from = begin % w->row.len;
     while (begin < end) {
-        const size_t rest = w->row.len - from;
-        const size_t len = rest < end - begin ? rest : end - begin;
-        if (run_part(w, &at, from, w->dst + begin * w->dst_size, len) < 0) {
-            atomic_store_explicit(&w->failed, 1, memory_order_relaxed);
-            return;
-        }
+        const size_t len = tl_smaller_size(w->row.len - from, end - begin);
+        if (run_part(w, &at, from, dst, len) < 0)
+            return -1;
         begin += len;
+        dst = tl_padd(dst, (ptrdiff_t)len, w->dst_size);
         from = 0;
         place_next(&at, w);
     }
+    return 0;
+}
+
+typedef struct job {
+    tl_broadcast_walk walk;
+    void *dst;
+    atomic_int failed;
+} job;
+
+static void run_range(void *arg, size_t begin, size_t end)
+{
+    job *const j = arg;
+    if (run_elements(&j->walk, begin, end, tl_padd(j->dst, (ptrdiff_t)begin, j->walk.dst_size)) < 0)
+        atomic_store_explicit(&j->failed, 1, memory_order_relaxed);
 }
 
 int tl_broadcast(const tl_exec *exec, size_t grain, tl_broadcast_func *func,
@@ -228,8 +222,27 @@ int tl_broadcast(const tl_exec *exec, size_t grain, tl_broadcast_func *func,
     assert(func && n <= TL_BROADCAST_MAX && (dst->data || !dst->len));
     if (dst->len == 0)
         return 0;
-    walk w;
-    walk_init(&w, func, srcs, n, dst);
-    tl_parallel(exec, (size_t)dst->len, grain, run_range, &w);
-    return w.failed ? -1 : 0;
+    job j = {.dst = dst->data};
+    tl_broadcast_walk_init(&j.walk, func, srcs, n, dst);
+    tl_parallel(exec, (size_t)dst->len, grain, run_range, &j);
+    return j.failed ? -1 : 0;
+}
+
+const void *tl_broadcast_part(const tl_broadcast_walk *w, size_t begin, size_t len, void *buffer,
+                              int *step)
+{
+    const size_t from = begin % w->row.len;
+    place at;
+    assert(w->n == 1);
+    place_init(&at, w, begin / w->row.len);
+    *step = w->steps[0];
+    if (from + len > w->row.len) {
+        *step = 1;
+        run_elements(w, begin, begin + len, buffer); // of copies, which cannot fail
+        return buffer;
+    }
+    if (!w->period)
+        return w->srcs[0] + (at.offsets[0] + from * w->row.strides[0]) * w->src_sizes[0];
+    repeat_row(w, &at, 0, buffer, len);
+    return tl_padd(buffer, (ptrdiff_t)(from % w->period), w->src_sizes[0]);
 }

@@ -31,6 +31,38 @@ enum { TL_BROADCAST_MAX = 3 };
 int tl_broadcast(const tl_exec *exec, size_t grain, tl_broadcast_func *func,
                  const tl_tensor *const *srcs, int n, tl_tensor *dst);
 
+/** An axis of a result, and how far apart its elements are in each source, in elements. */
+typedef struct tl_broadcast_axis {
+    size_t len, strides[TL_BROADCAST_MAX];
+} tl_broadcast_axis;
+
+/** How sources are walked along a result. */
+typedef struct tl_broadcast_walk {
+    tl_broadcast_func *func;
+    int n; /* sources */
+    const char *srcs[TL_BROADCAST_MAX];
+    size_t src_sizes[TL_BROADCAST_MAX]; /* of an element */
+    size_t dst_size;
+    tl_broadcast_axis row;
+    int steps[TL_BROADCAST_MAX];        /* row's strides */
+    size_t period;                      /* not 0: the row is short ones, of this length, joined, */
+    int repeats[TL_BROADCAST_MAX];      /* and these sources have one of them, again and again */
+    tl_broadcast_axis outer[TL_MAXDIM]; /* the other axes, the fastest first */
+    int n_outer;
+} tl_broadcast_walk;
+
+void tl_broadcast_walk_init(tl_broadcast_walk *walk, tl_broadcast_func *func,
+                            const tl_tensor *const *srcs, int n, const tl_tensor *dst);
+
+/** Elements that tl_broadcast_part's buffer has more than its result. */
+enum { TL_BROADCAST_MORE = 128 };
+
+/** Elements begin .. begin + len - 1, of those that a walk's one source is broadcast to, as a
+ *  kernel takes them: with `*step` where they lie, else in `buffer`, to which the walk's `func`
+ *  copies. */
+const void *tl_broadcast_part(const tl_broadcast_walk *walk, size_t begin, size_t len, void *buffer,
+                              int *step);
+
 /** For a tl_tensor_X: the result of `dtype` that broadcast sources make, as tl_result_begin does;
  *  NULL with a reason where the sources do not fit together, or `dst` overlaps one that is not
  *  walked in step with it. */
