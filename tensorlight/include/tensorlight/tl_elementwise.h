@@ -115,6 +115,37 @@ TL_API tl_tensor *tl_tensor_binary(const tl_tensor *src1, const tl_tensor *src2,
 TL_API int tl_exec_binary(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
                           tl_tensor *dst, tl_binary_op op);
 
+/* ---- chains of both, of floats ---- */
+
+enum {
+    TL_CHAIN_SRCS = 8,    /* the most sources, */
+    TL_CHAIN_STEPS = 16,  /* steps, */
+    TL_CHAIN_RESULTS = 4, /* and results of steps that wait for a reader */
+};
+
+/** A step: a function of src1, or an operation of src1 and src2. Operand i is source i where there
+ *  is one, else the result of step i - (number of sources), one before. */
+typedef struct tl_chain_step {
+    tl_unary_func func; /* TL_UNARY_FUNC_INVALID: */
+    tl_binary_op op;
+    int src1, src2;
+    double alpha, beta; /* of func */
+} tl_chain_step;
+
+/** -1 with a reason: a step is not one of TL_FLOAT, reads what is not there, is not the last one
+ * and read by none; there are too many of something. */
+TL_API int tl_chain_check(const tl_chain_step *steps, int n_steps, int n_srcs);
+
+/** The last step's result, of `n_srcs` TL_FLOAT sources that are broadcast to one shape, dst's:
+ *  each step has the bits of tl_tensor_unary or tl_tensor_binary, but no tensor. `dst` may be a
+ *  source of dst's shape. D. */
+TL_API tl_tensor *tl_tensor_chain(const tl_tensor *const *srcs, int n_srcs, tl_tensor *dst,
+                                  const tl_chain_step *steps, int n_steps);
+TL_API int tl_exec_chain(const tl_exec *exec, const tl_tensor *const *srcs, int n_srcs,
+                         tl_tensor *dst, const tl_chain_step *steps, int n_steps);
+
+/* ---- comparisons and choices, broadcast ---- */
+
 /** a and b are the elements of src1 and src2, of any dtype. NaN is unequal to all. */
 typedef enum tl_compare_op {
     TL_COMPARE_OP_INVALID = -1,

@@ -37,14 +37,24 @@ int tl_binary_op_takes(tl_binary_op op, tl_dtype dtype)
     return operations[op].kernels[TL_ISA_C][dtype] != NULL;
 }
 
+tl_broadcast_func *tl_binary_kernel(const tl_exec *exec, tl_binary_op op, tl_dtype dtype)
+{
+    assert(tl_binary_op_takes(op, dtype));
+    return pick(operations[op].kernels, exec, dtype);
+}
+
+size_t tl_binary_grain(tl_binary_op op)
+{
+    return operations[op].grain;
+}
+
 int tl_exec_binary(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
                    tl_tensor *dst, tl_binary_op op)
 {
     assert(src1->dtype == src2->dtype && src1->dtype == dst->dtype);
-    assert(tl_binary_op_takes(op, dst->dtype));
-    const operation *const o = &operations[op];
     const tl_tensor *const srcs[] = {src1, src2};
-    if (tl_broadcast(exec, o->grain, pick(o->kernels, exec, dst->dtype), srcs, 2, dst) < 0)
+    tl_broadcast_func *const kernel = tl_binary_kernel(exec, op, dst->dtype);
+    if (tl_broadcast(exec, operations[op].grain, kernel, srcs, 2, dst) < 0)
         return tl_fail("division by zero in %s", tl_dtype_name(dst->dtype));
     return 0;
 }

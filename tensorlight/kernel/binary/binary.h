@@ -19,4 +19,9 @@
 #undef TL_BINARY
 #undef TL_KERNEL
 
+/** The kernel of `op`, which takes `dtype`, for the level of `exec`, and the elements that one
+ *  thread takes at least: for chains. */
+tl_broadcast_func *tl_binary_kernel(const tl_exec *exec, tl_binary_op op, tl_dtype dtype);
+size_t tl_binary_grain(tl_binary_op op);
+
 #endif

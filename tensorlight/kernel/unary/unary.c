@@ -43,6 +43,11 @@ tl_map_func *tl_unary_kernel(const tl_exec *exec, tl_unary_func func, tl_dtype d
     return pick(functions[func].kernels, exec, dtype);
 }
 
+size_t tl_unary_grain(tl_unary_func func)
+{
+    return functions[func].grain;
+}
+
 int tl_exec_unary(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl_unary_func func,
                   double alpha, double beta)
 {

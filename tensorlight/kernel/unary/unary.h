@@ -29,4 +29,7 @@ typedef struct tl_unary_param {
  *  function to a part of their work. */
 tl_map_func *tl_unary_kernel(const tl_exec *exec, tl_unary_func func, tl_dtype dtype);
 
+/** Elements that one thread takes at least. */
+size_t tl_unary_grain(tl_unary_func func);
+
 #endif
