@@ -130,16 +130,27 @@ static int check_name(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
     return 0;
 }
 
-/** A field that names another argument names one of these kinds. */
+/** The argument of one of these kinds that a field names; NULL: it names none. */
+static const ln_argdesc *find_other(const ln_opdesc *op, const ln_argdesc *arg,
+                                    const ln_rjson *name, int kinds, ln_error *err)
+{
+    const ln_argdesc *other = ln_opdesc_find_arg(op, name->text);
+    if (other && other != arg && (kinds & 1 << other->kind))
+        return other;
+    ln_opdesc_fail(op, name, err, "argument '%s': there is no other %s '%s'", arg->name,
+                   kinds == IN ? "input" : "tensor", name->text);
+    return NULL;
+}
+
+/** A field that names another argument names one of these kinds, which stands for one tensor. */
 static int check_reference(const ln_opdesc *op, const ln_argdesc *arg, const ln_rjson *name,
                            int kinds, ln_error *err)
 {
     if (!name)
         return 0;
-    const ln_argdesc *other = ln_opdesc_find_arg(op, name->text);
-    if (!other || other == arg || !(kinds & 1 << other->kind))
-        return ln_opdesc_fail(op, name, err, "argument '%s': there is no other %s '%s'", arg->name,
-                              kinds == IN ? "input" : "tensor", name->text);
+    const ln_argdesc *other = find_other(op, arg, name, kinds, err);
+    if (!other)
+        return -1;
     if (other->variadic)
         return ln_opdesc_fail(op, name, err, "argument '%s': '%s' is variadic", arg->name,
                               name->text);
@@ -196,7 +207,7 @@ static int check_inplace(const ln_opdesc *op, const ln_argdesc *arg, ln_error *e
     if (ln_opdesc_check_items(op, names, STRING, err))
         return -1;
     for (size_t i = 0; names && i < names->len; i++) {
-        if (check_reference(op, arg, names->items[i], IN, err))
+        if (!find_other(op, arg, names->items[i], IN, err))
             return -1;
     }
     return 0;

@@ -9,6 +9,7 @@
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_from_file.h"
+#include "ir/ln_name.h"
 #include "lightnet/ln_util.h"
 
 static int grow(const ln_context *ctx, ln_lifetime *life)
@@ -273,6 +274,36 @@ static void take_over(ln_lifetime *life, ln_block *dst, ln_block *src, int time)
         src->last = dst->last;
 }
 
+// Whether the description of the operator calls the input `name`: by this name, or by it and a
+// number where it has any number of them.
+static int is_called(const ln_op *op, const char *arg_name, const char *name)
+{
+    for (const ln_arg_info *in = op->op_arg->info->tensors_in; in && in->arg_name; in++)
+        if (in->variadic && ln_streq(in->arg_name, name))
+            return ln_name_number(arg_name, name) >= 0;
+    return ln_streq(arg_name, name);
+}
+
+// Lets `dst` take over the first of the inputs of this name that it may. 0: there is none.
+static int take_over_one(const ln_context *ctx, ln_lifetime *life, const ln_op *op, int time,
+                         ln_block *dst, const char *name)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        ln_block *src =
+            is_called(op, tle->arg_name, name) ? ln_lifetime_block(ctx, life, te) : NULL;
+        // Of a block that is larger than the input, the input is only a part.
+        if (src && ln_tensor_entry_capacity(te) == src->size &&
+            may_take_over(ctx, life, op, time, dst, src)) {
+            take_over(life, dst, src, time);
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static void merge_output(const ln_context *ctx, ln_lifetime *life, const ln_op *op, int time,
                          const ln_arg_info *info)
 {
@@ -283,17 +314,9 @@ static void merge_output(const ln_context *ctx, ln_lifetime *life, const ln_op *
     const int is_sure =
         dst_te && (!dst_te->isdynamic || ln_list_length(op->op_arg->tensors_in) == 1);
     ln_block *dst = is_sure && !dst_te->owner ? ln_lifetime_block(ctx, life, dst_te) : NULL;
-    for (const char *const *arg = info->inplace; dst && arg && *arg; arg++) {
-        const ln_tensor_entry *src_te =
-            ln_tensor_list_find_entry(op->op_arg->tensors_in, ctx->tensor_table, *arg);
-        ln_block *src = src_te ? ln_lifetime_block(ctx, life, src_te) : NULL;
-        // Of a block that is larger than the input, the input is only a part.
-        const int whole = src && ln_tensor_entry_capacity(src_te) == src->size;
-        if (whole && may_take_over(ctx, life, op, time, dst, src)) {
-            take_over(life, dst, src, time);
-            return;
-        }
-    }
+    int is_done = 0;
+    for (const char *const *arg = info->inplace; dst && arg && *arg && !is_done; arg++)
+        is_done = take_over_one(ctx, life, op, time, dst, *arg);
 }
 
 // Lets outputs take over the memory of inputs that nothing reads any more, where the operator

@@ -83,6 +83,20 @@ START_TEST(an_output_takes_over_what_is_read_for_the_last_time)
 }
 END_TEST
 
+START_TEST(an_output_takes_over_one_of_any_number_of_inputs)
+{
+    ln_test_model m;
+    ln_test_begin(&m, "\"inputs\": [\"x\"],");
+    ln_test_op(&m, "o1", "create_test", "", "x", "len 4 value 1");
+    ln_test_op(&m, "o2", "create_test", "", "none", "len 0 value 1");
+    ln_test_op(&m, "o3", "double", "x", "a", "");
+    ln_test_op(&m, "o4", "stack", "none a", "y", "");
+    ln_context *ctx = end_model(&m);
+    ck_assert_ptr_eq(block_of(ctx, "y"), block_of(ctx, "a"));
+    end_test(ctx);
+}
+END_TEST
+
 START_TEST(a_view_keeps_its_root_alive)
 {
     ln_test_model m;
@@ -239,7 +253,8 @@ START_TEST(the_check_finds_blocks_that_meet)
 END_TEST
 
 LN_TEST_MAIN("lifetime", a_tensor_lives_from_its_maker_to_its_last_reader,
-             an_output_takes_over_what_is_read_for_the_last_time, a_view_keeps_its_root_alive,
+             an_output_takes_over_what_is_read_for_the_last_time,
+             an_output_takes_over_one_of_any_number_of_inputs, a_view_keeps_its_root_alive,
              a_view_of_all_may_be_taken_over, joined_tensors_live_in_the_result_from_the_first_on,
              scratch_memory_lives_for_its_operator_and_at_load_all_share_one,
              what_is_read_at_load_only_leaves_its_memory_to_runs, what_is_kept_lives_always,

@@ -315,7 +315,7 @@ static void run_stack(ln_op_arg *op_arg)
     LN_LIST_FOREACH(tle, op_arg->tensors_in)
     {
         const tl_tensor *src = ln_tensor_table_find(op_arg->tensor_table, tle->name)->tensor;
-        memcpy(to, src->data, tl_tensor_size(src));
+        memmove(to, src->data, tl_tensor_size(src));
         to += src->len;
     }
     end_run(op_arg);
@@ -444,7 +444,7 @@ PROTO(chain, two_srcs, src_names, one_dst, dst_name, no_args, no_names, .pure = 
       .pre_run = check_chain, .run = run_chain)
 PROTO(count, one_src, src_name, fixed_dst, dst_name, no_args, no_names, .pure = 1,
       .pre_run = check_count, .run = run_count)
-PROTO(stack, some_srcs, src_name, one_dst, dst_name, no_args, no_names, .pure = 1,
+PROTO(stack, some_srcs, src_name, dst_over_src, dst_name, no_args, no_names, .pure = 1,
       .pre_run = check_stack, .run = run_stack)
 PROTO(number, one_src, src_name, fixed_dst, dst_name, no_args, no_names, .pure = 1,
       .pre_run = check_number, .run = run_number)
