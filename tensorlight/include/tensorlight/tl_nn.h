@@ -62,6 +62,10 @@ TL_API int tl_exec_act(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst
  */
 TL_API int tl_activation_of(tl_activation *act, tl_unary_func func, double alpha, double beta);
 
+/** The opposite: the function that an activation is, and its numbers; TL_UNARY_FUNC_INVALID for
+ *  TL_ACT_NONE. */
+TL_API tl_unary_func tl_activation_func(tl_activation act, double *alpha, double *beta);
+
 /** tl_exec_elew, then the activation. FLT. */
 TL_API int tl_exec_elew_act(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
                             tl_tensor *dst, tl_elew_op op, tl_activation act);

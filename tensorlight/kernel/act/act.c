@@ -63,6 +63,15 @@ int tl_activation_of(tl_activation *act, tl_unary_func func, double alpha, doubl
     return 0;
 }
 
+tl_unary_func tl_activation_func(tl_activation act, double *alpha, double *beta)
+{
+    assert(act.act >= 0 && act.act < TL_ACT_SIZE);
+    const float fixed = acts[act.act].alpha;
+    *alpha = (double)(fixed != 0 ? fixed : act.alpha);
+    *beta = (double)act.beta;
+    return acts[act.act].func;
+}
+
 void tl_act_bounds(tl_activation act, float *low, float *high)
 {
     *low = act.act == TL_ACT_CLIP ? act.alpha : act.act == TL_ACT_RELU ? 0 : -INFINITY;
@@ -71,12 +80,11 @@ void tl_act_bounds(tl_activation act, float *low, float *high)
 
 int tl_exec_act(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl_activation act)
 {
-    assert(act.act >= 0 && act.act < TL_ACT_SIZE);
+    double alpha, beta;
+    const tl_unary_func func = tl_activation_func(act, &alpha, &beta);
     if (act.act == TL_ACT_NONE)
         return copy_elsewhere(exec, src, dst);
-    const float fixed = acts[act.act].alpha;
-    return tl_exec_unary(exec, src, dst, acts[act.act].func,
-                         (double)(fixed != 0 ? fixed : act.alpha), (double)act.beta);
+    return tl_exec_unary(exec, src, dst, func, alpha, beta);
 }
 
 /* ---- after another computation ---- */

@@ -298,6 +298,13 @@ START_TEST(functions_are_activations_where_their_numbers_fit)
     ck_assert(act.act == TL_ACT_CLIP && act.alpha == -1 && act.beta == 6);
     ck_assert_int_eq(tl_activation_of(&act, TL_UNARY_SWISH, 1, 0), 0);
     ck_assert_int_eq(act.act, TL_ACT_SILU);
+    double alpha, beta;
+    ck_assert_int_eq(tl_activation_func(act, &alpha, &beta), TL_UNARY_SWISH);
+    ck_assert(alpha == 1 && beta == 0);
+    ck_assert_int_eq(tl_activation_func((tl_activation){TL_ACT_CLIP, -1, 6}, &alpha, &beta),
+                     TL_UNARY_CLIP);
+    ck_assert(alpha == -1 && beta == 6);
+    ck_assert_int_eq(tl_activation_func((tl_activation){0}, &alpha, &beta), TL_UNARY_FUNC_INVALID);
     ck_assert_int_eq(tl_activation_of(&act, TL_UNARY_SWISH, 1.5, 0), -1);
     ck_assert_int_eq(tl_activation_of(&act, TL_UNARY_EXP, 0, 0), -1);
     ck_assert_int_eq(tl_activation_of(&act, TL_UNARY_FUNC_INVALID, 0, 0), -1);

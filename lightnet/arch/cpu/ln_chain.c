@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chains of element-by-element steps: their texts, and the rule that makes them.
+
+#include "arch/cpu/ln_chain.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "ir/ln_name.h"
+#include "lightnet/ln_pass.h"
+#include "lightnet/ln_rule.h"
+#include "lightnet/ln_util.h"
+#include "tensorlight/tl_nn.h"
+
+/* ---- texts ---- */
+
+enum { WORD_SIZE = 64, TEXT_SIZE = 3 * WORD_SIZE };
+
+/** What a word stands for, as tl_chain_step has it; -1: nothing. */
+static int operand_of(const char *word, int n_srcs)
+{
+    const int src = ln_name_number(word, "src"), step = ln_name_number(word, "step");
+    if (src >= 0)
+        return src < n_srcs ? src : -1;
+    return step >= 0 && step < TL_CHAIN_STEPS ? n_srcs + step : -1;
+}
+
+static int read_step(tl_chain_step *step, const char *text, int n_srcs)
+{
+    char name[WORD_SIZE], src1[WORD_SIZE], src2[WORD_SIZE], more;
+    const int n = sscanf(text, "%63s %63s %63s %c", name, src1, src2, &more);
+    step->func = n >= 1 ? tl_unary_func_from_str(name) : TL_UNARY_FUNC_INVALID;
+    step->op = n >= 1 ? tl_binary_op_from_str(name) : TL_BINARY_OP_INVALID;
+    const int n_operands = step->func != TL_UNARY_FUNC_INVALID ? 1
+                           : step->op != TL_BINARY_OP_INVALID  ? 2
+                                                               : 0;
+    step->src1 = n >= 2 ? operand_of(src1, n_srcs) : -1;
+    step->src2 = n >= 3 ? operand_of(src2, n_srcs) : 0;
+    if (n_operands == 0 || n != 1 + n_operands || step->src1 < 0 || step->src2 < 0)
+        return tl_fail("\"%s\" is no step of %d sources, such as \"TL_BINARY_ADD src0 step0\"",
+                       text, n_srcs);
+    return 0;
+}
+
+int ln_chain_read(ln_chain *chain, int n_srcs, int n_steps, char *const *texts, const double *alpha,
+                  const double *beta)
+{
+    chain->n_steps = n_steps;
+    for (int i = 0; i < n_steps && i < TL_CHAIN_STEPS; i++) {
+        if (read_step(&chain->steps[i], texts[i], n_srcs))
+            return -1;
+        chain->steps[i].alpha = alpha[i];
+        chain->steps[i].beta = beta[i];
+    }
+    return tl_chain_check(chain->steps, n_steps, n_srcs);
+}
+
+static void write_operand(char *buf, size_t size, int operand, int n_srcs)
+{
+    if (operand < n_srcs)
+        snprintf(buf, size, " src%d", operand);
+    else
+        snprintf(buf, size, " step%d", operand - n_srcs);
+}
+
+static void write_step(char *buf, const tl_chain_step *step, int n_srcs)
+{
+    char src1[WORD_SIZE], src2[WORD_SIZE] = "";
+    const int is_unary = step->func != TL_UNARY_FUNC_INVALID;
+    write_operand(src1, sizeof(src1), step->src1, n_srcs);
+    if (!is_unary)
+        write_operand(src2, sizeof(src2), step->src2, n_srcs);
+    snprintf(buf, TEXT_SIZE, "%s%s%s",
+             is_unary ? tl_unary_func_name(step->func) : tl_binary_op_name(step->op), src1, src2);
+}
+
+/* ---- operators as steps ---- */
+
+/** What one or several operators compute: steps of `srcs`, whose number n_srcs operands count
+ *  from. */
+typedef struct part {
+    const ln_tensor_entry *srcs[TL_CHAIN_SRCS];
+    int uses[TL_CHAIN_SRCS]; /* by how many arguments of the operators */
+    int n_srcs;
+    ln_chain chain;
+} part;
+
+/** The source that is `te`, a new one if there is none yet; -1: they are too many. */
+static int index_of(part *p, const ln_tensor_entry *te)
+{
+    int i = 0;
+    while (i < p->n_srcs && p->srcs[i] != te)
+        i++;
+    if (i == TL_CHAIN_SRCS)
+        return -1;
+    p->srcs[i] = te;
+    p->n_srcs += i == p->n_srcs;
+    return i;
+}
+
+/** Adds the inputs of an operator; -1: they are not those of a chain. */
+static int add_inputs(part *p, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        const ln_tensor_entry *const te = ln_tensor_table_find(op->op_arg->tensor_table, tle->name);
+        const int i = te && te->tensor->dtype == TL_FLOAT ? index_of(p, te) : -1;
+        if (i < 0)
+            return -1;
+        p->uses[i]++;
+    }
+    return 0;
+}
+
+/** The number of an input among the sources. */
+static int source_of(part *p, const ln_op *op, const char *arg_name)
+{
+    const ln_tensor_entry *te = NULL;
+    return ln_rule_reads(op, arg_name, &te) ? index_of(p, te) : -1;
+}
+
+static tl_chain_step *add_step(part *p)
+{
+    tl_chain_step *const step = &p->chain.steps[p->chain.n_steps++];
+    *step = (tl_chain_step){.func = TL_UNARY_FUNC_INVALID, .op = TL_BINARY_OP_INVALID};
+    return step;
+}
+
+static int add_function(part *p, int src, tl_unary_func func, double alpha, double beta)
+{
+    tl_chain_step *const step = add_step(p);
+    step->func = func;
+    step->src1 = src;
+    step->alpha = alpha;
+    step->beta = beta;
+    return 0;
+}
+
+/* Each reads an operator whose inputs are the sources; -1: it is no such step. */
+
+static int read_unary(part *p, const ln_op *op)
+{
+    const tl_unary_func func = tl_unary_func_from_str(ln_rule_get_string(op, "func"));
+    return add_function(p, 0, func, ln_rule_get_number(op, "alpha"),
+                        ln_rule_get_number(op, "beta"));
+}
+
+static int read_relu(part *p, const ln_op *op)
+{
+    (void)op;
+    return add_function(p, 0, TL_UNARY_RELU, 0, 0);
+}
+
+static int read_lrelu(part *p, const ln_op *op)
+{
+    return add_function(p, 0, TL_UNARY_LRELU, ln_rule_get_number(op, "negslope"), 0);
+}
+
+static int read_sigmoid(part *p, const ln_op *op)
+{
+    (void)op;
+    return add_function(p, 0, TL_UNARY_SIGMOID, 0, 0);
+}
+
+static int add_operation(part *p, const ln_op *op, tl_binary_op operation)
+{
+    tl_chain_step *const step = add_step(p);
+    step->op = operation;
+    step->src1 = source_of(p, op, "src1");
+    step->src2 = source_of(p, op, "src2");
+    return 0;
+}
+
+static int read_binary(part *p, const ln_op *op)
+{
+    return add_operation(p, op, tl_binary_op_from_str(ln_rule_get_string(op, "op")));
+}
+
+/** All but TL_MAX and TL_MIN, which give something else beside a NaN. */
+static int read_elew(part *p, const ln_op *op)
+{
+    static const tl_binary_op operations[TL_ELEW_OP_SIZE] = {
+        [TL_MUL] = TL_BINARY_MUL, [TL_DIV] = TL_BINARY_DIV,        [TL_SUM] = TL_BINARY_ADD,
+        [TL_SUB] = TL_BINARY_SUB, [TL_MAX] = TL_BINARY_OP_INVALID, [TL_MIN] = TL_BINARY_OP_INVALID,
+        [TL_POW] = TL_BINARY_POW,
+    };
+    const tl_elew_op elew_op = tl_elew_op_from_str(ln_rule_get_string(op, "elew_op"));
+    const tl_activation act = {tl_act_from_str(ln_rule_get_string(op, "act")),
+                               (float)ln_rule_get_number(op, "act_slope"),
+                               (float)ln_rule_get_number(op, "act_beta")};
+    double alpha, beta;
+    add_operation(p, op, elew_op < 0 ? TL_BINARY_OP_INVALID : operations[elew_op]);
+    if (act.act == TL_ACT_NONE || act.act == TL_ACT_INVALID)
+        return 0;
+    const tl_unary_func func = tl_activation_func(act, &alpha, &beta);
+    return add_function(p, p->n_srcs, func, alpha, beta);
+}
+
+static int read_chain(part *p, const ln_op *op)
+{
+    int n_steps, n_alpha, n_beta;
+    const ln_param_entry *const steps = ln_param_list_find(op->op_arg->params, "steps");
+    const ln_param_entry *const alpha = ln_param_list_find(op->op_arg->params, "alpha");
+    const ln_param_entry *const beta = ln_param_list_find(op->op_arg->params, "beta");
+    if (!steps || !alpha || !beta || ln_rule_num_in(op) != p->n_srcs)
+        return -1;
+    n_steps = steps->array_len, n_alpha = alpha->array_len, n_beta = beta->array_len;
+    if (n_alpha != n_steps || n_beta != n_steps)
+        return -1;
+    return ln_chain_read(&p->chain, p->n_srcs, n_steps, steps->value_array_string,
+                         alpha->value_array_double, beta->value_array_double);
+}
+
+static const struct {
+    const char *optype;
+    int (*read)(part *p, const ln_op *op);
+} readers[] = {
+    {"unary_cpu", read_unary},     {"relu_cpu", read_relu},     {"lrelu_cpu", read_lrelu},
+    {"sigmoid_cpu", read_sigmoid}, {"binary_cpu", read_binary}, {"elew_cpu", read_elew},
+    {"chain_cpu", read_chain},
+};
+
+/** What `op` computes; -1: not by steps on floats. */
+static int part_of(part *p, const ln_op *op)
+{
+    *p = (part){.n_srcs = 0};
+    for (size_t i = 0; i < sizeof(readers) / sizeof(*readers); i++) {
+        if (!ln_rule_is(op, readers[i].optype))
+            continue;
+        if (add_inputs(p, op) || readers[i].read(p, op))
+            return -1;
+        return tl_chain_check(p->chain.steps, p->chain.n_steps, p->n_srcs);
+    }
+    return -1;
+}
+
+/* ---- several operators as one ---- */
+
+/** Operators that become one, the last of them first. */
+typedef struct group {
+    part part;
+    const ln_op *ops[TL_CHAIN_STEPS];
+    int n_ops;
+    const ln_tensor_entry *dst; /* of the last */
+} group;
+
+/** Puts the steps of `first`, which make source `s`, before all others. -1: that makes no chain. */
+static int put_before(part *p, int s, const part *first)
+{
+    part all = *first;
+    int now[TL_CHAIN_SRCS + TL_CHAIN_STEPS]; // what operands of p are in all
+    if (first->chain.n_steps + p->chain.n_steps > TL_CHAIN_STEPS)
+        return -1;
+    for (int i = 0; i < p->n_srcs; i++) {
+        now[i] = i == s ? 0 : index_of(&all, p->srcs[i]);
+        if (now[i] < 0)
+            return -1;
+        all.uses[now[i]] += i == s ? 0 : p->uses[i];
+    }
+    now[s] = all.n_srcs + first->chain.n_steps - 1;
+    for (int i = 0; i < p->chain.n_steps; i++)
+        now[p->n_srcs + i] = now[s] + 1 + i;
+    for (int i = 0; i < first->chain.n_steps; i++) {
+        tl_chain_step *const step = &all.chain.steps[i];
+        step->src1 += step->src1 < first->n_srcs ? 0 : all.n_srcs - first->n_srcs;
+        step->src2 += step->src2 < first->n_srcs ? 0 : all.n_srcs - first->n_srcs;
+    }
+    for (int i = 0; i < p->chain.n_steps; i++) {
+        tl_chain_step *const step = &all.chain.steps[all.chain.n_steps++];
+        *step = p->chain.steps[i];
+        step->src1 = now[step->src1];
+        step->src2 = now[step->src2];
+    }
+    *p = all;
+    return tl_chain_check(p->chain.steps, p->chain.n_steps, p->n_srcs);
+}
+
+/** Whether a tensor is computed anew in each run, where it may be computed later as well. */
+static int is_steady(const ln_context *ctx, const ln_tensor_entry *te)
+{
+    return !te->isconst && !ln_context_is_mutated(ctx, te->name);
+}
+
+static int are_steady(const ln_context *ctx, const part *p)
+{
+    for (int i = 0; i < p->n_srcs; i++)
+        if (ln_context_is_mutated(ctx, p->srcs[i]->name))
+            return 0;
+    return 1;
+}
+
+/** Adds the maker of a source that nothing else reads, of the shape of all: smaller ones would be
+ *  computed again and again. 0: there is none. */
+static int grow(const ln_context *ctx, group *g)
+{
+    for (int s = 0; s < g->part.n_srcs; s++) {
+        const ln_tensor_entry *const te = g->part.srcs[s];
+        const ln_op *const maker = ln_context_creater(ctx, te->name);
+        part first, all = g->part;
+        if (!maker || !is_steady(ctx, te) || !tl_tensor_issameshape(te->tensor, g->dst->tensor) ||
+            ln_context_num_uses(ctx, te->name) != g->part.uses[s] || part_of(&first, maker) ||
+            !are_steady(ctx, &first) || put_before(&all, s, &first))
+            continue;
+        g->part = all;
+        g->ops[g->n_ops++] = maker;
+        return 1;
+    }
+    return 0;
+}
+
+/** The operators that become one with `op`; fewer than two: none do. */
+static void find_group(const ln_context *ctx, group *g, const ln_op *op)
+{
+    *g = (group){.n_ops = 0};
+    if (part_of(&g->part, op) || !ln_rule_makes(op, "dst", &g->dst) || !is_steady(ctx, g->dst) ||
+        !are_steady(ctx, &g->part))
+        return;
+    g->ops[g->n_ops++] = op;
+    while (grow(ctx, g))
+        continue;
+}
+
+static void add_inputs_of(ln_rule_made *made, const part *p)
+{
+    char arg_name[32];
+    for (int i = 0; i < p->n_srcs; i++) {
+        snprintf(arg_name, sizeof(arg_name), "src%d", i);
+        ln_rule_input(made, arg_name, p->srcs[i]->name);
+    }
+}
+
+static void add_steps_of(ln_rule_made *made, const part *p)
+{
+    char texts[TL_CHAIN_STEPS][TEXT_SIZE];
+    const char *steps[TL_CHAIN_STEPS];
+    double alpha[TL_CHAIN_STEPS], beta[TL_CHAIN_STEPS];
+    for (int i = 0; i < p->chain.n_steps; i++) {
+        write_step(texts[i], &p->chain.steps[i], p->n_srcs);
+        steps[i] = texts[i];
+        alpha[i] = p->chain.steps[i].alpha;
+        beta[i] = p->chain.steps[i].beta;
+    }
+    ln_rule_strings(made, "steps", p->chain.n_steps, steps);
+    ln_rule_numbers(made, "alpha", p->chain.n_steps, alpha);
+    ln_rule_numbers(made, "beta", p->chain.n_steps, beta);
+}
+
+/** In an order of the list: makers first. */
+static ln_list *end(ln_rule_made *made, const group *g, ln_list **old_ops)
+{
+    const ln_op *replaced[TL_CHAIN_STEPS + 1] = {NULL};
+    for (int i = 0; i < g->n_ops; i++)
+        replaced[i] = g->ops[g->n_ops - 1 - i];
+    return ln_rule_end_subgraph(made, replaced, old_ops);
+}
+
+ln_list *ln_chain_elements(const ln_context *ctx, ln_list **old_ops)
+{
+    group g = {.n_ops = 0};
+    ln_rule_made made = {.ctx = ctx, .rule = "chain_elements"};
+    const ln_op *op = ln_pass_rule_begins(ctx, made.rule) ? ln_rule_anchor(ctx, NULL) : NULL;
+    for (; op && g.n_ops < 2; op = ln_rule_anchor(ctx, op))
+        find_group(ctx, &g, op);
+    *old_ops = NULL;
+    if (g.n_ops < 2)
+        return NULL;
+    ln_rule_op(&made, "chain_cpu");
+    add_inputs_of(&made, &g.part);
+    ln_rule_output(&made, "dst", g.dst->name);
+    add_steps_of(&made, &g.part);
+    return end(&made, &g, old_ops);
+}
