@@ -662,6 +662,25 @@ END_TEST
           THREE(FLOATS("x", x_dims, "[1]"), FLOATS("w", w_dims, "[1]"), \
                 FLOATS("b", "[1]", "[3]")) "," conv)
 
+// Dilations beyond the image leave only the bias; what lies between the taps needs no memory.
+START_TEST(windows_with_far_taps_run)
+{
+    static const char *const models[] = {
+        ONE_CONV("[1,16,1,1]", "[1,16,2,2]",
+                 CONV("[2,2]", "[1,1]", "[293474945,982129411]",
+                      "[146737472,491064705,146737473,491064706]")),
+        ONE_CONV("[1,16,1,1]", "[1,16,2,2]",
+                 CONV("[2,2]", "[1,1]", "[1073741823,1073741823]", "[1,1073741822,1073741822,1]")),
+    };
+    for (size_t i = 0; i < sizeof(models) / sizeof(*models); i++) {
+        ln_context *ctx = load(models[i]);
+        run(ctx);
+        ASSERT_FLOATS(ctx, "y", 3);
+        ln_context_free(ctx);
+    }
+}
+END_TEST
+
 // What has more than INT_MAX elements in whole blocks of channels is left as it is.
 START_TEST(convolutions_too_large_for_blocks_compile)
 {
@@ -696,4 +715,4 @@ LN_TEST_MAIN("cpu ops", random_tensors_differ_and_stay_in_their_range,
              variadic_operators_refuse_arguments_of_other_names,
              an_index_outside_fails_the_run_and_is_named, an_integer_division_by_zero_fails_the_run,
              convolution_counts_multiply_accumulates, convolutions_of_nothing_or_to_nothing_run,
-             convolutions_too_large_for_blocks_compile)
+             windows_with_far_taps_run, convolutions_too_large_for_blocks_compile)

@@ -9,6 +9,7 @@
 
 #include "kernel/act/act.h"
 #include "kernel/tl_axis.h"
+#include "tensorlight/tl_util.h"
 
 #define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
 static tl_tile_line_func *const line_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
@@ -195,10 +196,24 @@ int tl_exec_blocked_conv2d_scale(const tl_exec *exec, const tl_tensor *weight,
 
 enum {
     SOURCE_BYTES = 256 * 1024, /* of the source that a unit reads: stays in the second cache */
+    LINE_BYTES = 512 * 1024,   /* the most of it for one line, before that is divided, too */
     UNIT_SUMS = 500000,        /* multiply-accumulates that a unit is worth */
 };
 
-/** A convolution, divided into units: some lines of an image by some blocks of output channels. */
+/** How the source is prepared along an axis: in strands of every stride-th position, where what one
+ *  tap needs for neighbouring results lies side by side. There is a strand for each phase of the
+ *  stride, which all taps share or, where that takes fewer positions, one for each tap: a window
+ *  that reaches far has not even room for what lies between its taps. */
+typedef struct strands {
+    int is_by_taps;
+    int n;       /* of them: the stride, or the taps */
+    int step;    /* positions of the source from where one begins to the next: 1, or the dilation */
+    int64_t len; /* positions of each */
+    int n_long;  /* those from this one on need one less */
+} strands;
+
+/** A convolution, divided into units: some lines of an image, or some columns of a line, by some
+ *  blocks of output channels. */
 typedef struct conv {
     tl_tile_line_func *line;
     tl_tile_job tile;
@@ -208,19 +223,17 @@ typedef struct conv {
     groups groups;
     size_t row; /* floats of the packed weights of a block */
     int blocks_in, ih, iw;
-    int blocks_out, oh, ow; /* a 1x1 convolution is one line: its length is ow */
+    int blocks_out, oh, ow; /* a 1x1 convolution with stride 1 is one line: its length is ow */
     int lines_per_unit, line_units;
+    int columns_per_unit, column_units;
     int blocks_per_unit, block_units;
-    size_t all_lines; /* line units of all images */
-    int group_units;  /* block units that one thread takes, line unit by line unit */
-    /* Of prepared sources, and how a 1x1 convolution with stride 1 divides its one line. */
-    int is_direct;     /* the source is read where it lies */
-    int phases, width; /* prepared lines: columns of each phase of the stride, `width` of each */
-    int rows;          /* prepared rows of each block */
-    int row_stride;    /* prepared rows from one result's line to the next */
+    size_t places;   /* lines and columns of units, of all images */
+    int group_units; /* block units that one thread takes, place by place */
+    int is_direct;   /* the source is read where it lies; otherwise prepared: */
+    strands y, x;    /* of a unit */
     float *scratch;
-    size_t slot_floats;
-    size_t prepared[TL_MOST_SLOTS]; /* 1 + the lines that a slot's scratch holds (of several groups:
+    size_t slot_size;
+    size_t prepared[TL_MOST_SLOTS]; /* 1 + the place that a slot's scratch holds (of several groups:
                                        1 + the unit), 0: none */
 } conv;
 
@@ -245,49 +258,113 @@ static int spanned_blocks(const conv *c, int n)
     return most;
 }
 
+/** How far the window reaches from its first to its last tap along an axis. */
+static int64_t reach(const tl_conv2d_param *p, int axis)
+{
+    return (int64_t)(p->size[axis] - 1) * p->dilation[axis];
+}
+
+/** The strands of what `n` neighbouring results along an axis need. */
+static strands strands_for(const tl_conv2d_param *p, int axis, int n)
+{
+    const int taps = p->size[axis], stride = p->stride[axis];
+    const int64_t len = n + reach(p, axis) / stride;
+    if ((double)taps * n <= (double)stride * len)
+        return (strands){1, taps, p->dilation[axis], n, taps};
+    return (strands){0, stride, 1, len, (int)(reach(p, axis) % stride) + 1};
+}
+
 /** Floats of a prepared row of a block. */
 static size_t prepared_row(const conv *c)
 {
-    return (size_t)c->phases * c->width * c->tile.lanes;
+    return (size_t)c->x.n * c->x.len * c->tile.lanes;
 }
 
-/** Lines of results from `n` prepared ones need this many prepared rows. */
-static int prepared_rows(const conv *c, int n)
+/** As many things of `size` bytes as `bytes` have room for, of `most`; at least one. */
+static int fit(double bytes, double size, int most)
 {
-    return (n - 1) * c->row_stride + (c->param->size[0] - 1) * c->param->dilation[0] + 1;
+    const double n = bytes / size;
+    return n < 1 ? 1 : n < most ? (int)n : most;
+}
+
+/** The same in whole tiles, if not all. */
+static int fit_pixels(double bytes, double size, int most)
+{
+    const int n = fit(bytes, size, most);
+    if (n == most)
+        return n;
+    return n < TL_TILE_PIXELS ? tl_smaller(TL_TILE_PIXELS, most) : n - n % TL_TILE_PIXELS;
+}
+
+/** Lines of results whose prepared rows of `row_bytes` stay in the second cache. What a window
+ *  reaches beyond them is not counted. */
+static int lines_of_unit(const conv *c, double row_bytes)
+{
+    const int taps = c->param->size[0], stride = c->param->stride[0];
+    const int n = fit(SOURCE_BYTES, row_bytes * tl_smaller(taps, stride), c->oh);
+    return strands_for(c->param, 0, n).is_by_taps ? fit(SOURCE_BYTES, row_bytes * taps, c->oh) : n;
+}
+
+/** Columns of one line of results, of which a prepared one has `column_bytes`: about as many in
+ *  each unit. */
+static int columns_of_unit(const conv *c, double column_bytes)
+{
+    const double whole = column_bytes * c->x.n * c->x.len;
+    if (whole <= LINE_BYTES)
+        return c->ow;
+    const double shared = c->x.is_by_taps ? 0 : column_bytes * reach(c->param, 1);
+    const double each = (whole - shared) / c->ow;
+    const int most = fit_pixels(LINE_BYTES - shared, each, c->ow);
+    const int even = (int)tl_divide_up(c->ow, tl_divide_up(c->ow, most));
+    return tl_smaller(c->ow, (int)tl_divide_up(even, TL_TILE_PIXELS) * TL_TILE_PIXELS);
+}
+
+/** Lines and columns of a unit that prepares its source. */
+static void divide_prepared(conv *c, double pixel_bytes)
+{
+    c->x = strands_for(c->param, 1, c->ow);
+    c->columns_per_unit = c->ow;
+    c->lines_per_unit = lines_of_unit(c, pixel_bytes * c->x.n * c->x.len);
+    c->y = strands_for(c->param, 0, c->lines_per_unit);
+    if (c->lines_per_unit == 1) {
+        c->columns_per_unit = columns_of_unit(c, pixel_bytes * c->y.n * c->y.len);
+        c->x = strands_for(c->param, 1, c->columns_per_unit);
+    }
 }
 
 /** Decides what a unit is, from the shapes alone. */
 static void divide(conv *c)
 {
-    const tl_conv2d_param *const p = c->param;
-    const int lines = c->is_direct ? c->ow : c->oh;
-    size_t line_bytes = (size_t)spanned_blocks(c, 2) * c->tile.lanes * sizeof(float);
-    if (!c->is_direct) {
-        c->phases = p->size[1] == 1 ? 1 : p->stride[1];
-        c->row_stride = p->size[0] == 1 ? 1 : p->stride[0];
-        c->width = (int)tl_divide_up((size_t)(c->ow - 1) * (c->phases == 1 ? 1 : p->stride[1]) +
-                                         (size_t)(p->size[1] - 1) * p->dilation[1] + 1,
-                                     c->phases);
-        line_bytes *= (size_t)c->phases * c->width * c->row_stride;
+    const double pixel_bytes = (double)spanned_blocks(c, 2) * c->tile.lanes * sizeof(float);
+    if (c->is_direct) {
+        c->lines_per_unit = 1;
+        c->columns_per_unit = fit_pixels(SOURCE_BYTES, pixel_bytes, c->ow);
+    } else {
+        divide_prepared(c, pixel_bytes);
     }
-    const double most = (double)SOURCE_BYTES / line_bytes;
-    c->lines_per_unit = most < 1 ? 1 : most < lines ? (int)most : lines;
-    if (c->is_direct && c->lines_per_unit < lines) // whole tiles, if several
-        c->lines_per_unit -= c->lines_per_unit % TL_TILE_PIXELS;
-    if (c->lines_per_unit == 0)
-        c->lines_per_unit = lines < TL_TILE_PIXELS ? lines : TL_TILE_PIXELS;
-    c->line_units = (int)tl_divide_up(lines, c->lines_per_unit);
+    c->line_units = (int)tl_divide_up(c->oh, c->lines_per_unit);
+    c->column_units = (int)tl_divide_up(c->ow, c->columns_per_unit);
     const double sums = (double)c->row * c->blocks_out * c->oh * c->ow;
     const double wanted = sums / UNIT_SUMS < 32 ? sums / UNIT_SUMS : 32;
-    c->block_units = wanted / c->line_units < 1 ? 1 : (int)(wanted / c->line_units);
-    c->blocks_per_unit = (int)tl_divide_up(c->blocks_out, c->block_units);
+    const double block_units = wanted / c->line_units / c->column_units;
+    c->blocks_per_unit =
+        (int)tl_divide_up(c->blocks_out, block_units < 1 ? 1 : (size_t)block_units);
     c->blocks_per_unit += c->blocks_per_unit % 2; // tiles have two blocks
     c->block_units = (int)tl_divide_up(c->blocks_out, c->blocks_per_unit);
-    if (!c->is_direct) {
-        c->rows = prepared_rows(c, c->lines_per_unit);
-        c->slot_floats = (size_t)spanned_blocks(c, c->blocks_per_unit) * c->rows * prepared_row(c);
-    }
+}
+
+/** Bytes of a unit's prepared source: for two blocks of output channels at most LINE_BYTES, KH
+ * times SOURCE_BYTES, or what a tile needs, which is less than a row of packed weights. SIZE_MAX:
+ * more than an address can name. */
+static size_t prepared_size(const conv *c)
+{
+    if (c->is_direct)
+        return 0;
+    size_t size = (size_t)spanned_blocks(c, c->blocks_per_unit) * c->tile.lanes * sizeof(float);
+    if (tl_size_mul(size, (size_t)c->x.n * c->x.len, &size) < 0 ||
+        tl_size_mul(size, (size_t)c->y.n * c->y.len, &size) < 0)
+        return SIZE_MAX;
+    return size;
 }
 
 static conv conv_of(const tl_tensor *src, const tl_tensor *dst, const tl_conv2d_param *param,
@@ -315,17 +392,29 @@ static conv conv_of(const tl_tensor *src, const tl_tensor *dst, const tl_conv2d_
         c.ih = c.oh = 1;
     }
     divide(&c);
-    c.tile.src_block_step = c.is_direct ? (size_t)c.iw * lanes : (size_t)c.rows * prepared_row(&c);
+    c.places = (size_t)dst->dims[0] * c.line_units * c.column_units;
+    c.slot_size = prepared_size(&c);
+    c.tile.src_block_step =
+        c.is_direct ? (size_t)c.iw * lanes : (size_t)c.y.n * c.y.len * prepared_row(&c);
     return c;
 }
 
 size_t tl_blocked_conv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
                                  const tl_conv2d_param *param, const int channels[2], int threads)
 {
-    return tl_slots_size(conv_of(src, dst, param, channels).slot_floats * sizeof(float), threads);
+    return tl_slots_size(conv_of(src, dst, param, channels).slot_size, threads);
 }
 
 /* ---- preparing the source ---- */
+
+/** What a unit computes, and of what. */
+typedef struct part {
+    size_t image;
+    int line, n_lines, column, n_columns, block, n_blocks;
+    span span;        /* of these blocks */
+    const float *src; /* what the first result is computed of, in the first block of the span */
+    size_t src_step;  /* from line to line */
+} part;
 
 /** Pixels of `lanes` floats, `step` pixels apart in src. */
 static void copy_pixels(float *dst, const float *src, int n, int step, int lanes)
@@ -343,57 +432,99 @@ static void copy_pixels(float *dst, const float *src, int n, int step, int lanes
         memcpy(dst + i * TL_BLOCK, src + (size_t)i * step * TL_BLOCK, TL_BLOCK * sizeof(*dst));
 }
 
-/** The columns of one phase of the stride: pixel i is column first + i * stride, 0 outside. */
-static void prepare_phase(const conv *c, float *dst, const float *src, int first)
+/** Where a strand begins in the source, for results from `first` on. */
+static int64_t strand_begin(const tl_conv2d_param *p, int axis, const strands *s, int strand,
+                            int first)
+{
+    return (int64_t)first * p->stride[axis] + (int64_t)strand * s->step - p->padding[axis];
+}
+
+/** How many of its positions a unit needs that has `missing` results less than others. */
+static int64_t strand_len(const strands *s, int strand, int missing)
+{
+    return s->len - (strand >= s->n_long) - missing;
+}
+
+/** How many of `n` columns from `first` on, `stride` apart, are less than `limit`. */
+static int64_t columns_below(int64_t limit, int64_t first, int64_t n, int stride)
+{
+    if (first + (n - 1) * stride < limit)
+        return n; // mostly, and divisions are slow
+    return first < limit ? (limit - first - 1) / stride + 1 : 0;
+}
+
+/** `n` pixels of a strand from column `first` on, 0 outside the image. */
+static void prepare_strand(const conv *c, float *dst, const float *src, int64_t first, int64_t n)
 {
     const int stride = c->param->stride[1], lanes = c->tile.lanes;
-    const int before = first < 0 ? (int)tl_divide_up(-(int64_t)first, stride) : 0;
-    const int begin = before < c->width ? before : c->width;
-    const int64_t last = (int64_t)c->iw - first; // columns from `first` to the end
-    const int fit = last > 0 ? (int)tl_divide_up(last, stride) : 0;
-    const int end = fit < begin ? begin : fit < c->width ? fit : c->width;
+    const int64_t begin = first < 0 ? columns_below(0, first, n, stride) : 0;
+    const int64_t end = columns_below(c->iw, first, n, stride);
     memset(dst, 0, (size_t)begin * lanes * sizeof(*dst));
-    copy_pixels(dst + (size_t)begin * lanes,
-                src + ((ptrdiff_t)first + (ptrdiff_t)begin * stride) * lanes, end - begin, stride,
-                lanes);
-    memset(dst + (size_t)end * lanes, 0, (size_t)(c->width - end) * lanes * sizeof(*dst));
+    if (end > begin)
+        copy_pixels(dst + begin * lanes, src + (first + begin * stride) * lanes, (int)(end - begin),
+                    stride, lanes);
+    memset(dst + end * lanes, 0, (size_t)(n - end) * lanes * sizeof(*dst));
 }
 
-/** Copies what the lines of results from `line` on need of `n_blocks` blocks (or planes), with
- *  padding, to a slot's scratch. */
-static void prepare(const conv *c, const float *src, int n_blocks, float *scratch, int line,
-                    int n_lines)
+/** A prepared row, from the source's row at `src`, or of zeros if that is NULL. */
+static void prepare_row(const conv *c, const part *u, const float *src, float *dst)
 {
-    const tl_conv2d_param *const p = c->param;
-    const size_t row_floats = prepared_row(c), src_row = (size_t)c->iw * c->tile.lanes;
-    const int rows = prepared_rows(c, n_lines);
-    const int step = p->size[0] == 1 ? p->stride[0] : 1; // source rows from one to the next
-    for (int b = 0; b < n_blocks; b++, src += c->ih * src_row) {
-        float *dst = scratch + (size_t)b * c->rows * row_floats;
-        for (int r = 0; r < rows; r++, dst += row_floats) {
-            const int64_t y = (int64_t)line * p->stride[0] - p->padding[0] + (int64_t)r * step;
-            if (y < 0 || y >= c->ih) {
-                memset(dst, 0, row_floats * sizeof(*dst));
-                continue;
-            }
-            for (int phase = 0; phase < c->phases; phase++)
-                prepare_phase(c, dst + (size_t)phase * c->width * c->tile.lanes,
-                              src + (size_t)y * src_row, phase - p->padding[1]);
-        }
+    if (!src) {
+        memset(dst, 0, prepared_row(c) * sizeof(*dst));
+        return;
     }
+    for (int i = 0; i < c->x.n; i++)
+        prepare_strand(c, dst + i * c->x.len * c->tile.lanes, src,
+                       strand_begin(c->param, 1, &c->x, i, u->column),
+                       strand_len(&c->x, i, c->columns_per_unit - u->n_columns));
 }
 
-/** Where the taps lie in prepared lines. */
+/** The rows of a block of the source at `src` that a unit needs, in the order in which they lie
+ *  there. */
+static void prepare_rows(const conv *c, const part *u, const float *src, float *dst)
+{
+    const size_t row = (size_t)c->iw * c->tile.lanes;
+    const int missing = c->lines_per_unit - u->n_lines;
+    for (int64_t k = 0; k < c->y.len - missing; k++)
+        for (int i = 0; i < c->y.n; i++) {
+            const int64_t y =
+                strand_begin(c->param, 0, &c->y, i, u->line) + k * c->param->stride[0];
+            if (k < strand_len(&c->y, i, missing))
+                prepare_row(c, u, y >= 0 && y < c->ih ? src + y * row : NULL,
+                            dst + (i * c->y.len + k) * prepared_row(c));
+        }
+}
+
+/** A block (or plane) of an image. */
+static const float *block_of(const conv *c, size_t image, int block)
+{
+    return c->src + (image * c->blocks_in + block) * c->ih * (size_t)c->iw * c->tile.lanes;
+}
+
+/** Copies what a unit needs, with padding, to a slot's scratch. */
+static void prepare(const conv *c, const part *u, float *scratch)
+{
+    const int n = c->tile.lanes == 1 ? u->span.channels : tl_blocks(u->span.channels);
+    for (int b = 0; b < n; b++)
+        prepare_rows(c, u, block_of(c, u->image, u->span.block + b),
+                     scratch + b * c->tile.src_block_step);
+}
+
+/** Where the first result's position for a tap lies in the strands of an axis. */
+static ptrdiff_t tap_position(const tl_conv2d_param *p, int axis, const strands *s, int tap)
+{
+    const int64_t at = (int64_t)tap * p->dilation[axis];
+    return s->is_by_taps ? tap * s->len : at % s->n * s->len + at / s->n;
+}
+
+/** Where the taps lie in what is prepared. */
 static void find_taps(const conv *c, ptrdiff_t *taps)
 {
     const tl_conv2d_param *const p = c->param;
     for (int y = 0; y < p->size[0]; y++)
-        for (int x = 0; x < p->size[1]; x++) {
-            const int column = x * p->dilation[1];
-            *taps++ =
-                (ptrdiff_t)y * p->dilation[0] * (ptrdiff_t)prepared_row(c) +
-                ((ptrdiff_t)(column % c->phases) * c->width + column / c->phases) * c->tile.lanes;
-        }
+        for (int x = 0; x < p->size[1]; x++)
+            *taps++ = tap_position(p, 0, &c->y, y) * (ptrdiff_t)prepared_row(c) +
+                      tap_position(p, 1, &c->x, x) * c->tile.lanes;
 }
 
 /* ---- computing ---- */
@@ -405,73 +536,64 @@ static int is_pair(const conv *c, int block)
     return a.block == b.block && a.first == b.first && a.channels == b.channels;
 }
 
-/** Where results are computed: some lines, prepared or direct, by some blocks. */
-typedef struct place {
-    const float *src; /* of the first line, of the source's block `src_block` */
-    int src_block;
-    size_t src_step; /* from line to line */
-    size_t dst_at;   /* of the first line, of block 0 */
-    int n_lines, pixels;
-    int block, n_blocks;
-} place;
-
-/** Lines of results of one or two blocks. */
-static void run_blocks(const conv *c, const place *at, int block, int n_blocks)
+/** One or two blocks of the results of a unit. */
+static void run_blocks(const conv *c, const part *u, int block, int n_blocks)
 {
     const span s = span_of(&c->groups, block, 1);
-    const float *const src = at->src + (size_t)(s.block - at->src_block) * c->tile.src_block_step;
+    const float *const src = u->src + (size_t)(s.block - u->span.block) * c->tile.src_block_step;
     const float *const weight = c->weight + block * c->row;
+    const size_t first = (u->image * c->blocks_out + block) * c->tile.dst_block_step;
     tl_tile_job tile = c->tile;
     tile.first = s.first;
     tile.channels = s.channels;
-    for (int i = 0; i < at->n_lines; i++) {
-        const size_t to = at->dst_at + block * tile.dst_block_step + (size_t)i * c->ow * TL_BLOCK;
-        c->line(&tile, src + i * at->src_step, weight + TL_BLOCK, weight,
-                c->add ? c->add + to : NULL, c->dst + to, at->pixels, n_blocks);
+    for (int i = 0; i < u->n_lines; i++) {
+        const size_t to = first + ((size_t)(u->line + i) * c->ow + u->column) * TL_BLOCK;
+        c->line(&tile, src + i * u->src_step, weight + TL_BLOCK, weight,
+                c->add ? c->add + to : NULL, c->dst + to, u->n_columns, n_blocks);
     }
 }
 
-static void run_lines(const conv *c, const place *at)
+static void run_part(const conv *c, const part *u)
 {
-    const int end = at->block + at->n_blocks;
-    for (int b = at->block, n = 0; b < end; b += n) {
+    const int end = u->block + u->n_blocks;
+    for (int b = u->block, n = 0; b < end; b += n) {
         n = b + 1 < end && is_pair(c, b) ? 2 : 1;
-        run_blocks(c, at, b, n);
+        run_blocks(c, u, b, n);
     }
 }
 
-static void run_unit(conv *c, size_t u, size_t slot)
+static part part_of(const conv *c, size_t place, int block)
 {
-    const size_t group = u / (c->all_lines * c->group_units);
-    const size_t lines = u / c->group_units % c->all_lines;
-    const int block = (int)(group * c->group_units + u % c->group_units) * c->blocks_per_unit;
-    const size_t n = lines / c->line_units;
-    const int line = (int)(lines % c->line_units) * c->lines_per_unit;
-    const size_t plane = c->ih * (size_t)c->iw * c->tile.lanes;
-    const float *const image = c->src + n * c->blocks_in * plane;
-    place at = {.src = image + (size_t)line * c->tile.lanes,
-                .dst_at = n * c->blocks_out * c->tile.dst_block_step + (size_t)line * TL_BLOCK,
-                .n_lines = 1,
-                .pixels = tl_smaller(c->lines_per_unit, c->ow - line),
-                .block = block,
-                .n_blocks = tl_smaller(c->blocks_per_unit, c->blocks_out - block)};
-    if (!c->is_direct) {
-        const span s = span_of(&c->groups, block, at.n_blocks);
-        const size_t content = 1 + (c->groups.n == 1 ? lines : u);
-        float *const scratch = c->scratch + slot * c->slot_floats;
-        at.n_lines = tl_smaller(c->lines_per_unit, c->oh - line);
+    const size_t line = place / c->column_units;
+    part u = {.image = line / c->line_units,
+              .line = (int)(line % c->line_units) * c->lines_per_unit,
+              .column = (int)(place % c->column_units) * c->columns_per_unit,
+              .block = block};
+    u.n_lines = tl_smaller(c->lines_per_unit, c->oh - u.line);
+    u.n_columns = tl_smaller(c->columns_per_unit, c->ow - u.column);
+    u.n_blocks = tl_smaller(c->blocks_per_unit, c->blocks_out - block);
+    u.span = span_of(&c->groups, block, u.n_blocks);
+    return u;
+}
+
+static void run_unit(conv *c, size_t unit, size_t slot)
+{
+    const size_t group = unit / (c->places * c->group_units);
+    const size_t place = unit / c->group_units % c->places;
+    const int block = (int)(group * c->group_units + unit % c->group_units) * c->blocks_per_unit;
+    part u = part_of(c, place, block);
+    if (c->is_direct) {
+        u.src = block_of(c, u.image, u.span.block) + (size_t)u.column * c->tile.lanes;
+    } else {
+        float *const scratch = c->scratch + slot * (c->slot_size / sizeof(float));
+        const size_t content = 1 + (c->groups.n == 1 ? place : unit);
         if (c->prepared[slot] != content)
-            prepare(c, image + s.block * plane,
-                    c->tile.lanes == 1 ? s.channels : tl_blocks(s.channels), scratch, line,
-                    at.n_lines);
+            prepare(c, &u, scratch);
         c->prepared[slot] = content;
-        at.src = scratch;
-        at.src_block = s.block;
-        at.src_step = prepared_row(c) * c->row_stride;
-        at.dst_at += (size_t)line * (c->ow - 1) * TL_BLOCK;
-        at.pixels = c->ow;
+        u.src = scratch;
+        u.src_step = prepared_row(c);
     }
-    run_lines(c, &at);
+    run_part(c, &u);
 }
 
 static void run_units(void *arg, size_t slot, size_t begin, size_t end)
@@ -501,7 +623,6 @@ int tl_exec_blocked_conv2d(const tl_exec *exec, const tl_tensor *src, const tl_t
     c.weight = weight->data;
     c.add = add ? add->data : NULL;
     c.dst = dst->data;
-    c.all_lines = (size_t)dst->dims[0] * c.line_units;
     c.tile.act = param->act;
     tl_act_bounds(param->act, &c.tile.low, &c.tile.high);
     c.tile.taps = taps;
@@ -509,11 +630,10 @@ int tl_exec_blocked_conv2d(const tl_exec *exec, const tl_tensor *src, const tl_t
     if (!c.is_direct) {
         find_taps(&c, taps);
         c.scratch = exec->scratch;
-        const size_t fit = exec->scratch_size / (c.slot_floats * sizeof(float));
-        assert(fit >= 1);
-        slots = tl_smaller_size(slots, fit);
+        slots = tl_smaller_size(slots, exec->scratch_size / c.slot_size);
+        assert(slots >= 1);
     }
     group_blocks(&c, tl_smaller_size(slots, (size_t)tl_pool_size(exec ? exec->pool : NULL)));
-    tl_parallel_slots(exec, c.all_lines * c.block_units, slots, run_units, &c);
+    tl_parallel_slots(exec, c.places * c.block_units, slots, run_units, &c);
     return 0;
 }

@@ -6,7 +6,8 @@
 // the same kernel serves 1x1 and larger windows, sources in blocks, and sources in planes, as the
 // first layer of a network has. A window that is larger than a pixel, or strided, reads lines that
 // were copied into scratch memory with their padding and with the columns of each phase of the
-// stride side by side: there the pixels of a tile are neighbours, whatever the stride.
+// stride, or of each tap, side by side: there the pixels of a tile are neighbours, whatever the
+// stride.
 
 #ifndef BLOCKCONV_H
 #define BLOCKCONV_H

@@ -2,6 +2,8 @@
 // Tests of convolution in blocks: every kernel against the plain one on shapes with all tails,
 // sources in planes and in blocks, sums with another tensor, activations, threads.
 
+#include <limits.h>
+
 #include "kernel/tl_nn_test.h"
 
 typedef struct shape {
@@ -24,6 +26,23 @@ static const shape shapes[] = {
     {1, 32, 4, 4, 16, 3, 3, {1, 1}, {1, 1}, {5, 5, 5, 5}},    // more padding than image
     {1, 256, 14, 15, 64, 1, 1, {1, 1}, {1, 1}, {0, 0, 0, 0}}, // lines in several units
     {1, 5, 3, 3, 5, 1, 1, {1, 1}, {1, 1}, {1, 0, 0, 1}},      // 1x1 with padding
+    // Units of columns: of one line, of several, of every second one, dilated, 1x1 with stride 3.
+    {1, 320, 1, 500, 16, 1, 3, {1, 1}, {1, 1}, {0, 1, 0, 1}},
+    {1, 150, 3, 310, 20, 3, 3, {1, 1}, {1, 1}, {1, 1, 1, 1}},
+    {1, 96, 3, 903, 17, 3, 3, {2, 2}, {1, 1}, {1, 1, 1, 1}},
+    {1, 320, 2, 300, 16, 1, 3, {2, 1}, {1, 50}, {0, 40, 0, 60}},
+    {1, 300, 1, 1500, 5, 1, 1, {2, 3}, {1, 1}, {0, 0, 0, 0}},
+    // Taps too far apart for what lies between them: of rows, of columns, of both.
+    {1, 40, 30, 9, 20, 3, 3, {1, 1}, {31, 1}, {31, 1, 31, 1}},
+    {2, 7, 9, 30, 20, 3, 3, {1, 1}, {1, 31}, {1, 31, 1, 31}},
+    {1, 520, 11, 15, 33, 3, 2, {1, 1}, {8, 12}, {8, 6, 8, 6}},
+    {1, 16, 40, 40, 16, 3, 3, {5, 6}, {2, 1}, {1, 1, 1, 1}},
+    // Taps, strides and padding up to where no int counts.
+    {1, 16, 1, 1, 1, 2, 2, {1, 1}, {1 << 29, 1 << 30}, {1 << 28, 1 << 29, 1 << 28, 1 << 29}},
+    {1, 17, 1, 2, 3, 1, 2, {1, 1}, {1, INT_MAX - 1}, {0, INT_MAX - 2, 0, 0}},
+    {1, 3, 2, 2, 16, 4, 1, {1, 1}, {1 << 30, 1}, {INT_MAX, 0, 1 << 30, 0}},
+    {1, 16, 2, 3, 16, 2, 2, {INT_MAX, INT_MAX}, {1, 2}, {0, 0, 0, 0}},
+    {1, 16, 3, 3, 16, 2, 2, {INT_MAX, 1 << 30}, {1, 1}, {INT_MAX, INT_MAX, INT_MAX, INT_MAX}},
 };
 
 static const shape grouped[] = {
@@ -37,6 +56,7 @@ static const shape grouped[] = {
     {2, 12, 30, 9, 36, 3, 3, {2, 2}, {1, 2}, {1, 1, 1, 1}, 12},   // several results of a channel
     {1, 26, 5, 5, 13, 3, 3, {1, 1}, {1, 1}, {1, 1, 1, 1}, 13},    // a result of several channels
     {1, 128, 12, 13, 128, 3, 3, {1, 1}, {1, 1}, {1, 1, 1, 1}, 4}, // several units
+    {1, 64, 1, 4200, 64, 1, 3, {1, 1}, {1, 1}, {0, 1, 0, 1}, 2},  // of columns
 };
 
 static tl_tensor *blocked_like(nn_room *room, const tl_tensor *planes)
@@ -73,6 +93,21 @@ static void run_blocked(nn_room *room, const tl_exec *exec, const tl_tensor *src
     ck_assert(ln_guard_is_intact(&guard));
     ln_guard_free(&guard);
     tl_exec_from_blocked(exec, to, dst);
+}
+
+/** Of two and three threads. */
+static tl_pool *pools[2];
+
+static void open_pools(void)
+{
+    for (size_t i = 0; i < NN_LEN(pools); i++)
+        pools[i] = tl_pool_create((int)i + 2);
+}
+
+static void close_pools(void)
+{
+    for (size_t i = 0; i < NN_LEN(pools); i++)
+        tl_pool_free(pools[i]);
 }
 
 static void check_shape(const shape *s, tl_isa isa, int lanes, tl_act act, int adds)
@@ -112,37 +147,44 @@ static void check_shape(const shape *s, tl_isa isa, int lanes, tl_act act, int a
         ck_assert_msg(fabs(nn_at(want, i) - nn_at(got, i)) <= tolerance,
                       "%s, %d lanes, element %d: %g, expected %g", tl_isa_name(isa), lanes, i,
                       nn_at(got, i), nn_at(want, i));
-    const tl_exec three = {.isa = isa, .pool = tl_pool_create(3)};
-    run_blocked(&room, &three, src, weight, bias, add, threaded, &param, lanes);
-    ck_assert_int_eq(memcmp(got->data, threaded->data, tl_tensor_size(got)), 0);
-    tl_pool_free(three.pool);
+    for (size_t i = 0; i < NN_LEN(pools); i++) {
+        const tl_exec several = {.isa = isa, .pool = pools[i]};
+        run_blocked(&room, &several, src, weight, bias, add, threaded, &param, lanes);
+        ck_assert_int_eq(memcmp(got->data, threaded->data, tl_tensor_size(got)), 0);
+    }
     nn_close(&room);
 }
 
 START_TEST(every_kernel_agrees_with_the_plain_one)
 {
+    open_pools();
     for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
         for (size_t i = 0; nn_has((tl_isa)isa) && i < NN_LEN(shapes); i++) {
             check_shape(&shapes[i], (tl_isa)isa, TL_BLOCK, TL_ACT_NONE, 0);
             check_shape(&shapes[i], (tl_isa)isa, 1, TL_ACT_RELU, 1);
             check_shape(&shapes[i], (tl_isa)isa, TL_BLOCK, TL_ACT_LRELU, 1);
         }
+    close_pools();
 }
 END_TEST
 
 START_TEST(groups_agree_with_the_plain_ones)
 {
+    open_pools();
     for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
         for (size_t i = 0; nn_has((tl_isa)isa) && i < NN_LEN(grouped); i++)
             check_shape(&grouped[i], (tl_isa)isa, TL_BLOCK, TL_ACT_RELU, i % 2);
+    close_pools();
 }
 END_TEST
 
 START_TEST(every_activation_agrees_with_the_plain_one)
 {
+    open_pools();
     for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
         for (int act = 0; nn_has((tl_isa)isa) && act < TL_ACT_SIZE; act++)
             check_shape(&shapes[1], (tl_isa)isa, TL_BLOCK, (tl_act)act, 1);
+    close_pools();
 }
 END_TEST
 
@@ -209,6 +251,27 @@ START_TEST(factors_of_channels_become_part_of_the_weights)
 }
 END_TEST
 
+/** The scratch memory of one thread for a convolution of [1, c, h, w], padded to the same size. */
+static size_t scratch_of(int c, int h, int w, int kh, int kw, int dilation)
+{
+    const tl_conv2d_param param = {
+        .group = 1, .size = {kh, kw}, .stride = {1, 1}, .dilation = {dilation, dilation}};
+    int dims[] = {1, tl_blocks(c), h, w, TL_BLOCK};
+    const tl_tensor image = {.ndim = 5, .dims = dims};
+    return tl_blocked_conv2d_scratch(&image, &image, &param, (int[]){c, c}, 1);
+}
+
+START_TEST(scratch_memory_is_small)
+{
+    ck_assert_uint_le(scratch_of(512, 1, 32000, 1, 3, 1), 512 * 1024); // long lines
+    ck_assert_uint_le(scratch_of(512, 400, 4000, 3, 3, 1), 512 * 1024);
+    ck_assert_uint_le(scratch_of(256, 33, 33, 3, 3, 36), 3 * 256 * 1024); // far taps
+    // A tile of 14 pixels, whatever the window: 14/16 of a row of weights.
+    ck_assert_uint_le(scratch_of(2048, 33, 33, 3, 3, 36), 2048 * 9 * 14 * sizeof(float));
+    ck_assert_uint_le(scratch_of(2048, 1, 1, 3, 3, 1 << 29), 2048 * 9 * sizeof(float));
+}
+END_TEST
+
 START_TEST(scratch_memory_is_planned_for_as_many_threads_as_use_it)
 {
     nn_room room = {.seed = 1};
@@ -226,5 +289,5 @@ END_TEST
 
 LN_TEST_MAIN("blockconv", every_kernel_agrees_with_the_plain_one, groups_agree_with_the_plain_ones,
              every_activation_agrees_with_the_plain_one, lanes_beyond_the_channels_do_no_harm,
-             factors_of_channels_become_part_of_the_weights,
+             factors_of_channels_become_part_of_the_weights, scratch_memory_is_small,
              scratch_memory_is_planned_for_as_many_threads_as_use_it)
