@@ -160,7 +160,7 @@ FORMS = [
     (layer_norm, ["layernorm_cpu"]),
     (layer_norm_by_products, ["layernorm_cpu"]),
     (rms_norm, ["rmsnorm_cpu"]),
-    (first_token, ["slice_cpu", "matmul_cpu", "unary_cpu", "binary_cpu"]),
+    (first_token, ["slice_cpu", "matmul_cpu", "chain_cpu"]),
 ]
 
 
