@@ -38,6 +38,7 @@ typedef struct bench_job {
     tl_tensor *src, *weight, *bias, *dst;
     tl_tensor *plain_src, *plain_dst; /* what oneDNN is given: as the operators define them */
     tl_tensor *packed;
+    tl_matmul_param matmul;
     tl_conv2d_param conv;
     tl_pool2d_param pool;
     int tile; /* Winograd's: the extent of its results */

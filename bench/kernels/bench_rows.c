@@ -12,12 +12,13 @@
         .name = "gemm " #m "x" #n "x" #k, .dims = {m, k}, .out = n \
     }
 static const bench_shape gemm_shapes[] = {
-    GEMM(128, 128, 128),  GEMM(256, 256, 256), GEMM(512, 512, 512),  GEMM(1024, 1024, 1024),
-    GEMM(197, 192, 192),  GEMM(197, 768, 192), GEMM(197, 192, 768),  GEMM(128, 384, 384),
-    GEMM(128, 1536, 384), GEMM(1, 1000, 2048), GEMM(1, 4096, 25088), GEMM(16, 1000, 1024),
-    {.name = NULL},
+    GEMM(128, 128, 128),    GEMM(256, 256, 256),    GEMM(512, 512, 512),  GEMM(1024, 1024, 1024),
+    GEMM(197, 192, 192),    GEMM(197, 768, 192),    GEMM(197, 192, 768),  GEMM(128, 384, 384),
+    GEMM(2048, 2048, 2048), GEMM(1024, 4096, 1024), GEMM(197, 3072, 768), GEMM(128, 1536, 384),
+    GEMM(1, 1000, 2048),    GEMM(1, 4096, 25088),   GEMM(16, 1000, 1024), {.name = NULL},
 };
-static const bench_work *const gemm_works[] = {&bench_matmul, &bench_matmul_trans2,
+static const bench_work *const gemm_works[] = {&bench_matmul,        &bench_matmul_trans1,
+                                               &bench_matmul_trans2, &bench_matmul_trans,
                                                &bench_matmul_packed, NULL};
 
 /* ---- convolutions of square images: channels, extent, result's channels, window, stride ---- */

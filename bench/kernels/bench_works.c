@@ -19,40 +19,65 @@ static int is_prepared(bench_job *job, int n_tensors)
 
 /* ---- products of matrices ---- */
 
-static int prepare_matmul(bench_job *job)
+static tl_tensor *transposed(bench_job *job, const tl_tensor *t)
+{
+    tl_tensor *const result = bench_blank(job, 2, DIMS(t->dims[1], t->dims[0]));
+    return result && !tl_exec_transpose(NULL, t, result, DIMS(1, 0)) ? result : NULL;
+}
+
+/** The second matrix as it is multiplied stands in `packed`. */
+static int prepare_product(bench_job *job, int trans1, int trans2)
 {
     const int m = job->shape.dims[0], k = job->shape.dims[1], n = job->shape.out;
+    job->matmul = (tl_matmul_param){.trans1 = trans1, .trans2 = trans2, .alpha = 1};
     job->src = bench_random(job, 2, DIMS(m, k), -1, 1);
     job->weight = bench_random(job, 2, DIMS(k, n), -1, 1);
     job->dst = bench_blank(job, 2, DIMS(m, n));
     job->flops = 2.0 * m * n * k;
-    return is_prepared(job, 3);
+    if (is_prepared(job, 3) < 0)
+        return -1;
+    job->plain_src = job->src;
+    job->src = trans1 ? transposed(job, job->src) : job->src;
+    job->packed = trans2 ? transposed(job, job->weight) : job->weight;
+    if (!job->src || !job->packed)
+        return -1;
+    job->scratch_size =
+        tl_matmul_scratch(job->src, job->packed, NULL, job->dst, &job->matmul, job->threads);
+    return 0;
+}
+
+static int prepare_matmul(bench_job *job)
+{
+    return prepare_product(job, 0, 0);
+}
+
+static int prepare_matmul_trans1(bench_job *job)
+{
+    return prepare_product(job, 1, 0);
+}
+
+static int prepare_matmul_trans2(bench_job *job)
+{
+    return prepare_product(job, 0, 1);
+}
+
+static int prepare_matmul_trans(bench_job *job)
+{
+    return prepare_product(job, 1, 1);
 }
 
 static int run_matmul(const tl_exec *exec, bench_job *job)
 {
-    const tl_matmul_param param = {.alpha = 1};
-    return tl_exec_matmul(exec, job->src, job->weight, NULL, job->dst, &param);
+    return tl_exec_matmul(exec, job->src, job->packed, NULL, job->dst, &job->matmul);
 }
 
 const bench_work bench_matmul = {"matmul", prepare_matmul, run_matmul, NULL};
-
-static int prepare_matmul_trans2(bench_job *job)
-{
-    if (prepare_matmul(job) < 0)
-        return -1;
-    job->packed = bench_blank(job, 2, DIMS(job->shape.out, job->shape.dims[1]));
-    return job->packed ? tl_exec_transpose(NULL, job->weight, job->packed, DIMS(1, 0)) : -1;
-}
-
-static int run_matmul_trans2(const tl_exec *exec, bench_job *job)
-{
-    const tl_matmul_param param = {.alpha = 1, .trans2 = 1};
-    return tl_exec_matmul(exec, job->src, job->packed, NULL, job->dst, &param);
-}
-
-const bench_work bench_matmul_trans2 = {"matmul, 2nd transposed", prepare_matmul_trans2,
-                                        run_matmul_trans2, NULL};
+const bench_work bench_matmul_trans1 = {"matmul, 1st transposed", prepare_matmul_trans1, run_matmul,
+                                        NULL};
+const bench_work bench_matmul_trans2 = {"matmul, 2nd transposed", prepare_matmul_trans2, run_matmul,
+                                        NULL};
+const bench_work bench_matmul_trans = {"matmul, both transposed", prepare_matmul_trans, run_matmul,
+                                       NULL};
 
 static int prepare_matmul_packed(bench_job *job)
 {
@@ -65,8 +90,7 @@ static int prepare_matmul_packed(bench_job *job)
 
 static int run_matmul_packed(const tl_exec *exec, bench_job *job)
 {
-    const tl_matmul_param param = {.alpha = 1};
-    return tl_exec_matmul_packed(exec, job->src, job->packed, NULL, NULL, job->dst, &param,
+    return tl_exec_matmul_packed(exec, job->src, job->packed, NULL, NULL, job->dst, &job->matmul,
                                  (tl_activation){0});
 }
 

@@ -42,6 +42,11 @@ TL_API tl_tensor *tl_tensor_matmul(const tl_tensor *src1, const tl_tensor *src2,
 TL_API int tl_exec_matmul(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
                           const tl_tensor *bias, tl_tensor *dst, const tl_matmul_param *param);
 
+/** The bytes of exec->scratch with which tl_exec_matmul is fastest on that many threads; it does
+ *  with less, to the same result. bias may be NULL; data is not looked at and may be NULL. */
+TL_API size_t tl_matmul_scratch(const tl_tensor *src1, const tl_tensor *src2, const tl_tensor *bias,
+                                const tl_tensor *dst, const tl_matmul_param *param, int threads);
+
 /* ---- matrices that are packed once and multiplied often: TL_FLOAT ---- */
 
 /** Columns of a panel of a packed matrix. */

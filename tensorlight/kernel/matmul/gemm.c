@@ -28,11 +28,14 @@ typedef struct job {
     tl_gemm gemm;        /* what all matrices have in common */
     const float *packed; /* or NULL */
     tl_gemm_block_func *block;
-    tl_gemm_pack_func *pack;
-    tl_gemm_few_func *few; /* instead of these, or NULL */
+    tl_gemm_few_func *few; /* instead of it, or NULL */
+    int is_few;
     size_t part_len;
-    size_t rows, row_units; /* of a unit; of a matrix */
-    size_t cols, col_units;
+    size_t row_units;         /* of a matrix */
+    size_t panels, col_units; /* of a matrix; a unit has whole panels */
+    size_t slots;             /* threads that are worth it */
+    float *scratch;           /* for panels, or NULL */
+    size_t slot_floats;       /* of it */
 } job;
 
 static size_t round_up(size_t a, size_t b)
@@ -72,11 +75,20 @@ static int is_few(const tl_matmul_plan *p)
     return p->m <= TL_GEMM_FEW && (p->src2.col == 1 || p->src1.col == 1 || p->k <= 1);
 }
 
+/** Whether strips of src1 are copied: its columns are contiguous, or its rows compete for the same
+ *  places of the first cache. */
+static int is_copied(const tl_matmul_plan *p)
+{
+    enum { CONFLICT = 1024 }; // floats
+    return p->m > 1 && (p->src1.col > 1 || p->src1.row % CONFLICT == 0);
+}
+
 enum {
-    LEAST_WORK = 100000,        /* multiply-accumulates that are worth a unit */
-    UNITS_PER_THREAD = 3,       /* so that one that is late does not keep the others waiting */
-    PACKED_FLOATS = 128 * 1024, /* of a block's panels, where all are packed already */
-    LEAST_ROWS = 56,            /* of a unit: few enough to share, enough to pay for packing */
+    LEAST_WORK = 100000,  /* multiply-accumulates that are worth a unit */
+    UNITS_PER_THREAD = 3, /* so that one that is late does not keep the others waiting */
+    MOST_PANELS = 32,     /* of a unit: they stay in the third cache for all of its rows */
+    LEAST_PANELS = 4,     /* of a unit that could have fewer rows instead */
+    LEAST_ROWS = 56,      /* of a unit: few enough to share, enough to pay for packing */
 };
 
 /** Decides what a unit is. The result does not depend on it. */
@@ -88,23 +100,50 @@ static void divide(job *j, int threads)
     const double most = work / LEAST_WORK < 1 ? 1 : work / LEAST_WORK;
     const size_t wanted =
         threads == 1 ? 1 : tl_smaller_size((size_t)fmin(most, 1e6), threads * UNITS_PER_THREAD);
-    j->rows = p->m;
-    j->cols = (j->few      ? TL_GEMM_FEW_FLOATS / p->m
-               : j->packed ? PACKED_FLOATS / j->part_len
-                           : TL_GEMM_FLOATS / j->part_len);
-    j->cols =
-        tl_smaller_size(j->cols / TL_GEMM_PANEL * TL_GEMM_PANEL, round_up(p->n, TL_GEMM_PANEL));
-    j->cols = round_up(tl_divide_up(p->n, tl_divide_up(p->n, j->cols)), TL_GEMM_PANEL); // evenly
-    const size_t missing = tl_divide_up(wanted, count * tl_divide_up(p->n, j->cols));
-    if (!j->few && p->m >= 2 * LEAST_ROWS) {
+    const size_t each = tl_divide_up(wanted, count);
+    j->panels = tl_divide_up(p->n, TL_GEMM_PANEL);
+    j->col_units = tl_divide_up(j->panels, j->is_few ? TL_GEMM_FEW_FLOATS / TL_GEMM_PANEL / p->m
+                                                     : MOST_PANELS);
+    const size_t wide = tl_smaller_size(each, j->panels / LEAST_PANELS);
+    if (!j->is_few && j->col_units < wide)
+        j->col_units = wide;
+    const size_t missing = tl_divide_up(each, j->col_units);
+    j->row_units = 1;
+    if (!j->is_few && p->m >= 2 * LEAST_ROWS) {
         const size_t units = tl_smaller_size(missing, p->m / LEAST_ROWS);
-        j->rows = tl_divide_up(p->m, units > (size_t)threads ? units - units % threads : units);
+        j->row_units = units > (size_t)threads ? units - units % threads : units;
     } else if (missing > 1) {
-        j->cols =
-            round_up(tl_divide_up(p->n, missing * tl_divide_up(p->n, j->cols)), TL_GEMM_PANEL);
+        j->col_units = tl_smaller_size(each, j->panels);
     }
-    j->row_units = tl_divide_up(p->m, j->rows);
-    j->col_units = tl_divide_up(p->n, j->cols);
+    j->slots = tl_smaller_size((size_t)fmin(most, 1e6), (size_t)threads);
+}
+
+/** Floats of panels that a thread has room for in scratch memory: none where only one group of rows
+ *  meets them. */
+static size_t slot_floats(const job *j)
+{
+    const size_t rows = tl_divide_up(j->plan.m, j->row_units);
+    return j->is_few || j->packed || rows * j->part_len <= tl_gemm_group(is_copied(&j->plan))
+               ? 0
+               : tl_divide_up(j->panels, j->col_units) * TL_GEMM_PANEL * j->part_len;
+}
+
+static job job_of(const tl_matmul_plan *plan, const float *packed, int threads)
+{
+    job j = {.plan = *plan, .packed = packed};
+    if (!packed)
+        swap_if_vector(&j.plan);
+    j.is_few = !packed && is_few(&j.plan);
+    j.part_len = part_len(plan->k);
+    divide(&j, threads);
+    j.slot_floats = slot_floats(&j);
+    return j;
+}
+
+size_t tl_gemm_scratch(const tl_matmul_plan *plan, int threads)
+{
+    const job j = job_of(plan, NULL, threads);
+    return j.slots * j.slot_floats * sizeof(float);
 }
 
 /* ---- packing all of src2 ---- */
@@ -160,68 +199,59 @@ static tl_gemm gemm_of(const job *j, size_t index)
 }
 
 /** A unit of whole sums, part by part; those after the first add to what is in dst. */
-static void run_blocks(const job *j, const tl_gemm *g, tl_gemm_part *part)
+static void run_blocks(const job *j, const tl_gemm *g, tl_gemm_part *part, float *scratch)
 {
-    _Alignas(64) float panels[TL_GEMM_FLOATS];
+    _Alignas(64) float panel[TL_GEMM_PANEL * TL_GEMM_LEN];
+    _Alignas(64) float copy[TL_GEMM_COPY];
+    part->room = scratch ? scratch : panel;
+    part->room_floats = scratch ? j->slot_floats : TL_GEMM_PANEL * TL_GEMM_LEN;
+    part->copy = copy;
+    part->panel_step = g->k * TL_GEMM_PANEL;
     for (size_t begin = 0; begin == 0 || begin < g->k; begin += part->len) {
         part->begin = begin;
         part->len = tl_smaller_size(j->part_len, g->k - begin);
-        if (j->packed) {
-            part->panel_step = g->k * TL_GEMM_PANEL;
-            part->panels =
-                j->packed + part->col / TL_GEMM_PANEL * part->panel_step + begin * TL_GEMM_PANEL;
-        } else {
-            const tl_gemm_matrix src2 = {g->src2.data + begin * g->src2.row +
-                                             part->col * g->src2.col,
-                                         g->src2.row, g->src2.col};
-            part->panel_step = part->len * TL_GEMM_PANEL;
-            part->panels = panels;
-            j->pack(&src2, part->len, part->cols, panels);
-        }
+        part->panels = j->packed ? j->packed + part->col * g->k + begin * TL_GEMM_PANEL : NULL;
         j->block(g, part);
         if (g->k == 0)
             return;
     }
 }
 
-static void run_units(void *arg, size_t begin, size_t end)
+static void run_units(void *arg, size_t slot, size_t begin, size_t end)
 {
     const job *const j = arg;
+    float *const scratch = j->scratch ? j->scratch + slot * j->slot_floats : NULL;
     for (size_t u = begin; u < end; u++) {
-        const size_t units = u / j->row_units;
+        const size_t units = u / j->row_units, row = u % j->row_units, col = units % j->col_units;
         const tl_gemm g = gemm_of(j, units / j->col_units);
-        tl_gemm_part part = {.row = u % j->row_units * j->rows,
-                             .col = units % j->col_units * j->cols};
-        part.rows = tl_smaller_size(j->rows, g.m - part.row);
-        part.cols = tl_smaller_size(j->cols, g.n - part.col);
+        tl_gemm_part part = {.row = g.m * row / j->row_units,
+                             .col = j->panels * col / j->col_units * TL_GEMM_PANEL};
+        part.rows = g.m * (row + 1) / j->row_units - part.row;
+        part.cols =
+            tl_smaller_size(j->panels * (col + 1) / j->col_units * TL_GEMM_PANEL, g.n) - part.col;
         if (j->few)
             j->few(&g, part.col, part.cols);
         else
-            run_blocks(j, &g, &part);
+            run_blocks(j, &g, &part, scratch);
     }
 }
 
 void tl_gemm_run(const tl_exec *exec, const tl_matmul_plan *plan, const float *packed,
                  tl_activation act)
 {
-    job j = {.plan = *plan, .packed = packed};
-    tl_matmul_plan *const p = &j.plan;
-    if (!packed)
-        swap_if_vector(p);
+    job j = job_of(plan, packed, tl_pool_size(exec ? exec->pool : NULL));
+    const tl_matmul_plan *const p = &j.plan;
     j.gemm = (tl_gemm){.m = p->m,
                        .n = p->n,
                        .k = p->k,
                        .alpha = (float)p->alpha,
                        .beta = (float)p->beta,
-                       .act = act};
+                       .act = act,
+                       .is_copied = is_copied(p)};
     tl_act_bounds(act, &j.gemm.low, &j.gemm.high);
     j.block = pick_block(exec, TL_FLOAT);
-    j.pack = pick_pack(exec, TL_FLOAT);
-    j.few = !packed && is_few(p) ? pick_few(exec, TL_FLOAT) : NULL;
-    j.part_len = part_len(p->k);
-    divide(&j, tl_pool_size(exec ? exec->pool : NULL));
-    const double unit_work = (double)j.rows * j.cols * p->k;
-    tl_parallel(exec, tl_matmul_count(p) * j.row_units * j.col_units,
-                unit_work < LEAST_WORK ? (size_t)(LEAST_WORK / (unit_work + 1)) + 1 : 1, run_units,
-                &j);
+    j.few = j.is_few ? pick_few(exec, TL_FLOAT) : NULL;
+    if (exec && j.slot_floats && exec->scratch_size / sizeof(float) / j.slot_floats >= j.slots)
+        j.scratch = exec->scratch;
+    tl_parallel_slots(exec, tl_matmul_count(p) * j.row_units * j.col_units, j.slots, run_units, &j);
 }

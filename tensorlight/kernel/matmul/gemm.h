@@ -5,10 +5,13 @@
 //
 //     [panel][row of src2][TL_GEMM_PANEL]
 //
-// A block is some rows by some columns of the result and a part of at most TL_GEMM_LEN of the sum:
-// its panels stay in the second cache while strips of rows pass by in the first. Strips are read as
-// they lie, or copied where their rows would compete for the same places of the cache. A tile, a
-// strip's rows by one or two vectors of a panel, is summed in registers:
+// A sum is taken in parts of at most TL_GEMM_LEN. For each part some rows of src1, a group, stay in
+// the second cache while the panels pass by: each is multiplied by all strips of the group, one
+// after the other, and meanwhile the next panel is asked for. Strips are read as they lie, or
+// copied where their numbers would compete for the same places of a cache. Panels that were not
+// packed before are packed when they come by: into one place, or, where other groups follow, side
+// by side into scratch memory. A tile, a strip's rows by one or two vectors of a panel, is summed
+// in registers:
 //
 //                         a panel, or half of it
 //                         b b b b b b b b      one row of it: 2 (or 4) registers
@@ -17,7 +20,7 @@
 //     each at a time   a  + + + + + + + +
 //
 // The order of a sum is that of k, in parts of TL_GEMM_LEN or less, which depend on k alone: tiles,
-// blocks and threads do not change the result.
+// groups and threads do not change the result.
 //
 // With few rows there is nothing to gain from packing: src2 is read once, as it lies.
 
@@ -31,7 +34,7 @@
 enum {
     TL_GEMM_PANEL = TL_MATMUL_PANEL, /* columns */
     TL_GEMM_LEN = 512,               /* of a part of the sum */
-    TL_GEMM_FLOATS = 96 * 1024,      /* of a block's panels */
+    TL_GEMM_COPY = 80 * 1024,        /* floats of the copy of a group */
     TL_GEMM_FEW = 8,                 /* rows at most that tl_gemm_few_func takes */
     TL_GEMM_FEW_FLOATS = 4096,       /* sums at most that it makes at once */
 };
@@ -53,6 +56,7 @@ typedef struct tl_gemm {
     float alpha, beta;
     tl_activation act;
     float low, high; /* what results are kept between: tl_act_bounds */
+    int is_copied;   /* strips of src1, before they are multiplied */
 } tl_gemm;
 
 /** What one call computes: rows and columns of dst, and a part of the sum. */
@@ -60,14 +64,24 @@ typedef struct tl_gemm_part {
     size_t row, rows;
     size_t col, cols;    /* col: a multiple of TL_GEMM_PANEL */
     size_t begin, len;   /* of the sum; what is there before is in dst already */
-    const float *panels; /* the part's first panel, at `begin` */
+    const float *panels; /* the first panel, at `begin`; NULL: src2 is not packed yet */
     size_t panel_step;   /* floats from a panel to the next */
+    float *room;         /* then: for panels */
+    size_t room_floats;  /* at least those of a panel */
+    float *copy;         /* for TL_GEMM_COPY floats, if strips are copied */
 } tl_gemm_part;
+
+/** Numbers of a group of rows, which the second cache holds beside two panels; those that are
+ * copied take its place twice. */
+static inline size_t tl_gemm_group(int is_copied)
+{
+    return is_copied ? 56 * 1024 : 84 * 1024;
+}
 
 /** Packs `len` rows and `cols` columns of src as panels, each of len * TL_GEMM_PANEL floats. */
 typedef void tl_gemm_pack_func(const tl_gemm_matrix *src, size_t len, size_t cols, float *panels);
 
-/** Computes a part; `panels` are those of src2. */
+/** Computes a part. */
 typedef void tl_gemm_block_func(const tl_gemm *g, const tl_gemm_part *part);
 
 /** Computes `cols` columns from `col` on of all rows, at most TL_GEMM_FEW; m * cols, rounded up to
@@ -87,6 +101,10 @@ typedef void tl_gemm_few_func(const tl_gemm *g, size_t col, size_t cols);
 /** Packs all of src2 [k, n], whose data is `src`: see tl_exec_matmul_pack. */
 void tl_gemm_pack(const tl_exec *exec, const tl_gemm_matrix *src, size_t k, size_t n,
                   float *panels);
+
+/** Bytes of scratch memory with which tl_gemm_run is faster for this plan: data is not looked at.
+ */
+size_t tl_gemm_scratch(const tl_matmul_plan *plan, int threads);
 
 /** Carries out a plan for floats. `packed`, if not NULL, is all of src2 in panels; src2 is then not
  *  looked at. */

@@ -48,10 +48,10 @@ TL_INLINE void dot_lines(const int n, const int lines, const float *a, size_t a_
     }
 }
 
-/** The sums += rows of src1 x `lines` rows of src2 that lie in memory as they are; those `ahead`
+/** The sums += rows of src1 x `lines` rows of src2 that lie in memory as they are; those `later`
  *  floats further on will be next. */
 TL_INLINE void add_lines(const int n, const int lines, const float *a, size_t a_row, size_t a_col,
-                         const float *b, size_t b_step, size_t ahead, size_t cols, float *sums,
+                         const float *b, size_t b_step, size_t later, size_t cols, float *sums,
                          size_t sums_row)
 {
     tl_vf x[TL_GEMM_FEW][SUMS];
@@ -71,7 +71,7 @@ TL_INLINE void add_lines(const int n, const int lines, const float *a, size_t a_
         for (int r = 0; r < lines; r++) {
             const float *const line = b + r * b_step + j;
             if (lines < 4) // with more of them, the processor finds enough to do by itself
-                __builtin_prefetch(line + ahead);
+                __builtin_prefetch(line + later);
             const tl_vf y = is_whole ? tl_vf_load(line) : tl_vf_load_part(line, cols - j);
             TL_UNROLL
             for (int i = 0; i < n; i++)
@@ -106,8 +106,8 @@ TL_INLINE void add_all(const int n, const tl_gemm *g, size_t col, size_t cols, f
     memset(sums, 0, n * sums_row * sizeof(*sums));
     size_t k = 0;
     for (; k + lines <= g->k; k += lines, a += lines * g->src1.col, b += lines * g->src2.row) {
-        const size_t ahead = k + 2 * lines <= g->k ? lines * g->src2.row : 0;
-        add_lines(n, lines, a, g->src1.row, g->src1.col, b, g->src2.row, ahead, cols, sums,
+        const size_t later = k + 2 * lines <= g->k ? lines * g->src2.row : 0;
+        add_lines(n, lines, a, g->src1.row, g->src1.col, b, g->src2.row, later, cols, sums,
                   sums_row);
     }
     for (; k < g->k; k++, a += g->src1.col, b += g->src2.row)

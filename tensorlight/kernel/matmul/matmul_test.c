@@ -151,6 +151,83 @@ START_TEST(every_tail_agrees_at_every_instruction_set)
 }
 END_TEST
 
+/* ---- large matrices ---- */
+
+/** A product with the scratch memory that it asks for, which it does not leave. */
+static void run_with_scratch(const tl_exec *exec, tl_tensor *dst, void *arg)
+{
+    const product *const p = arg;
+    const int threads = tl_pool_size(exec ? exec->pool : NULL);
+    const size_t size = tl_matmul_scratch(p->src1, p->src2, p->bias, dst, &p->param, threads);
+    char *const scratch = aligned_alloc(64, (size + 127) / 64 * 64);
+    tl_exec with = exec ? *exec : (tl_exec){.isa = tl_isa_best()};
+    ck_assert_ptr_nonnull(scratch);
+    ck_assert(size > 0 || threads > 1);
+    with.scratch = scratch;
+    with.scratch_size = size;
+    scratch[size] = 77;
+    tl_exec_matmul(&with, p->src1, p->src2, p->bias, dst, &p->param);
+    ck_assert_int_eq(scratch[size], 77);
+    free(scratch);
+}
+
+/** Without and with scratch memory, on one thread and on three: the same bits, and right where it
+ *  is looked at. */
+static void check_large(const tl_exec *exec, int m, int n, int k, int trans1, int trans2)
+{
+    nn_room room = {.seed = (uint64_t)(m * n + k)};
+    product p = {.param = {trans1, trans2, 1, 1}};
+    p.src1 = nn_random(&room, TL_FLOAT, 2, (int[]){trans1 ? k : m, trans1 ? m : k}, -1, 1);
+    p.src2 = nn_random(&room, TL_FLOAT, 2, (int[]){trans2 ? n : k, trans2 ? k : n}, -1, 1);
+    tl_tensor *const bare = nn_blank(&room, TL_FLOAT, 2, (int[]){m, n});
+    tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 2, (int[]){m, n});
+    run_matmul(exec, bare, &p);
+    run_with_scratch(exec, dst, &p);
+    ck_assert_int_eq(memcmp(bare->data, dst->data, tl_tensor_size(dst)), 0);
+    if (exec->isa == tl_isa_best())
+        nn_check_threads(run_with_scratch, dst, &p);
+    for (size_t i = 0; i < (size_t)dst->len; i += 997) {
+        const size_t row = i / (size_t)n, col = i % (size_t)n;
+        double sum = 0, magnitude = 0;
+        for (size_t j = 0; j < (size_t)k; j++) {
+            const double a = nn_at(p.src1, trans1 ? j * (size_t)m + row : row * (size_t)k + j);
+            const double b = nn_at(p.src2, trans2 ? col * (size_t)k + j : j * (size_t)n + col);
+            sum += a * b;
+            magnitude += fabs(a * b);
+        }
+        nn_check_near(dst, i, sum, nn_tolerance(TL_FLOAT, k + 3, magnitude, sum));
+    }
+    nn_close(&room);
+}
+
+START_TEST(groups_of_rows_and_scratch_memory_change_no_bit)
+{
+    // Several groups, several parts of the sum; copied where rows are 1024 apart or transposed.
+    static const int shapes[][3] = {{300, 70, 600}, {250, 100, 1024}, {1024, 65, 130}};
+    NN_EACH_LEVEL(exec)
+    for (size_t i = 0; exec.isa != TL_ISA_C && i < NN_LEN(shapes); i++)
+        for (int trans = 0; trans < 4; trans++)
+            check_large(&exec, shapes[i][0], shapes[i][1], shapes[i][2], trans % 2, trans / 2);
+}
+END_TEST
+
+START_TEST(scratch_memory_is_asked_for_where_it_helps)
+{
+    nn_room room = {0};
+    tl_tensor *const a = nn_blank(&room, TL_FLOAT, 2, (int[]){1024, 1024});
+    tl_tensor *const b = nn_blank(&room, TL_FLOAT, 2, (int[]){1024, 192});
+    tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 2, (int[]){1024, 192});
+    tl_tensor *const row = nn_blank(&room, TL_FLOAT, 2, (int[]){1, 1024});
+    tl_tensor *const few = nn_blank(&room, TL_FLOAT, 2, (int[]){1, 192});
+    tl_tensor *const i = nn_blank(&room, TL_INT32, 2, (int[]){1024, 192});
+    const tl_matmul_param one = {.alpha = 1};
+    ck_assert_uint_eq(tl_matmul_scratch(a, b, NULL, dst, &one, 1), (size_t)192 * 512 * 4);
+    ck_assert_uint_eq(tl_matmul_scratch(row, b, NULL, few, &one, 1), 0);
+    ck_assert_uint_eq(tl_matmul_scratch(a, b, NULL, i, &one, 1), 0);
+    nn_close(&room);
+}
+END_TEST
+
 START_TEST(long_sums_and_wide_results_agree)
 {
     // Parts of the sum, several blocks of columns, sums that few rows make at once.
@@ -395,6 +472,8 @@ END_TEST
 
 LN_TEST_MAIN("matmul", a_small_product_by_hand, every_size_type_and_transposition_agrees_with_loops,
              every_tail_agrees_at_every_instruction_set, long_sums_and_wide_results_agree,
+             groups_of_rows_and_scratch_memory_change_no_bit,
+             scratch_memory_is_asked_for_where_it_helps,
              packed_matrices_agree_at_every_instruction_set, small_matrices_of_a_batch_agree,
              what_is_not_finite_stays_where_it_is, batches_broadcast, integers_wrap,
              nothing_sums_to_the_bias, zero_points_of_rows_and_columns_are_subtracted,

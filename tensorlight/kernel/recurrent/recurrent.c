@@ -165,7 +165,8 @@ static tl_tensor record(void *data, int *dims, tl_dtype dtype)
         .dtype = dtype, .len = dims[0] * dims[1] * dims[2], .ndim = 3, .dims = dims, .data = data};
 }
 
-/** products[first .. first+n-1] = states x the recurrence weights of these gates. */
+/** products[first .. first+n-1] = states x the recurrence weights of these gates. The scratch
+ * memory holds what the cell computes with. */
 static void multiply(const tl_exec *exec, const tl_recurrent_job *job, const tl_tensor *recurrence,
                      int d, int first, int n, void *states)
 {
@@ -176,7 +177,8 @@ static void multiply(const tl_exec *exec, const tl_recurrent_job *job, const tl_
     const tl_tensor src2 = record(at(recurrence, weights), (int[]){n, hidden, hidden}, dtype);
     const size_t begin = (size_t)first * job->rows * job->hidden * tl_size_of(dtype);
     tl_tensor dst = record((char *)job->products + begin, (int[]){n, rows, hidden}, dtype);
-    tl_exec_matmul(exec, &src1, &src2, NULL, &dst, &(tl_matmul_param){.alpha = 1});
+    const tl_exec bare = {.pool = exec->pool, .isa = exec->isa};
+    tl_exec_matmul(&bare, &src1, &src2, NULL, &dst, &(tl_matmul_param){.alpha = 1});
 }
 
 static void run_stage(const tl_exec *exec, tl_recurrent_job *job, tl_recurrent_func *func,
