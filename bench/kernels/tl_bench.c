@@ -141,11 +141,26 @@ static void print_row(const bench *b, const bench_work *work, bench_job *job, be
 
 /* ---- comparing ---- */
 
+/** Fewer groups of channels, and fewer channels in each. */
+static void shrink_groups(bench_shape *s, int most)
+{
+    enum { MOST_CHANNELS = 13 };
+    const int in = s->dims[1] / s->group, out = s->out / s->group;
+    const int src = in < MOST_CHANNELS ? in : MOST_CHANNELS;
+    const int dst = out < MOST_CHANNELS ? out : MOST_CHANNELS;
+    const int fit = most / (src < dst ? dst : src);
+    s->group = s->group < fit ? s->group : fit;
+    s->dims[1] = s->group * src;
+    s->out = s->group * dst;
+}
+
 /** The shape with extents that a check is quick on, and no multiples of a vector. */
 static bench_shape shrink(const bench_shape *shape)
 {
     enum { MOST = 37, MOST_PIXELS = 19 };
     bench_shape s = *shape;
+    if (s.group > 1)
+        shrink_groups(&s, MOST);
     for (int i = 0; i < 4; i++) {
         s.dims[i] = s.dims[i] < MOST ? s.dims[i] : MOST;
         s.dims2[i] = s.dims2[i] < MOST ? s.dims2[i] : MOST;
