@@ -182,6 +182,13 @@ static const bench_shape mul_shapes[] = {
     {.name = NULL},
 };
 static const bench_work *const mul_works[] = {&bench_mul, NULL};
+static const bench_shape chain_shapes[] = {
+    {.name = "6 steps 1048576", .dims = {1, 16, 256, 256}, .dims2 = {1, 16, 1, 1}},
+    {.name = "6 steps 100352, blocks", .dims = {1, 8, 784, 16}, .dims2 = {1, 8, 1, 16}},
+    {.name = "6 steps 1024", .dims = {1, 1, 1, 1024}, .dims2 = {1, 1, 1, 1024}},
+    {.name = NULL},
+};
+static const bench_work *const chain_works[] = {&bench_steps, &bench_chain, NULL};
 
 /* ---- moves ---- */
 
@@ -213,6 +220,7 @@ const bench_group bench_groups[] = {
     {unary_works, unary_shapes, BENCH_DNNL_UNARY},
     {add_works, add_shapes, BENCH_DNNL_ADD},
     {mul_works, mul_shapes, BENCH_DNNL_NONE},
+    {chain_works, chain_shapes, BENCH_DNNL_NONE},
     {transpose_works, transpose_shapes, BENCH_DNNL_TRANSPOSE},
     {blocked_works, blocked_shapes, BENCH_DNNL_NONE},
 };

@@ -403,6 +403,45 @@ static int run_mul(const tl_exec *exec, bench_job *job)
 
 const bench_work bench_mul = {"binary mul", prepare_mul, run_mul, NULL};
 
+/* ---- several steps on the same elements: hard swish as exporters write it, scaled, on a residual
+ * ---- */
+
+enum { STEPS = 6 };
+static const tl_chain_step chain_steps[STEPS] = {
+    {.func = TL_UNARY_AFFINE, .src1 = 0, .alpha = 1, .beta = 3},
+    {.func = TL_UNARY_CLIP, .src1 = 2, .alpha = 0, .beta = 6},
+    {.func = TL_UNARY_FUNC_INVALID, .op = TL_BINARY_MUL, .src1 = 0, .src2 = 3},
+    {.func = TL_UNARY_AFFINE, .src1 = 4, .alpha = 1.0 / 6, .beta = 0},
+    {.func = TL_UNARY_FUNC_INVALID, .op = TL_BINARY_MUL, .src1 = 5, .src2 = 1},
+    {.func = TL_UNARY_FUNC_INVALID, .op = TL_BINARY_ADD, .src1 = 6, .src2 = 0},
+};
+
+/** Each step's result lies in dst, over the one before, as a memory plan has it. */
+static int run_steps(const tl_exec *exec, bench_job *job)
+{
+    const tl_tensor *const operands[] = {job->src, job->weight, job->dst};
+    int status = 0;
+    for (const tl_chain_step *s = chain_steps; s < chain_steps + STEPS && status == 0; s++) {
+        const tl_tensor *const a = operands[s->src1 < 2 ? s->src1 : 2],
+                               *const b = operands[s->src2 < 2 ? s->src2 : 2];
+        if (s->func != TL_UNARY_FUNC_INVALID)
+            status = tl_exec_unary(exec, a, job->dst, s->func, s->alpha, s->beta);
+        else
+            status = tl_exec_binary(exec, a, b, job->dst, s->op);
+    }
+    return status;
+}
+
+const bench_work bench_steps = {"step by step", prepare_mul, run_steps, NULL};
+
+static int run_chain(const tl_exec *exec, bench_job *job)
+{
+    const tl_tensor *const srcs[] = {job->src, job->weight};
+    return tl_exec_chain(exec, srcs, 2, job->dst, chain_steps, STEPS);
+}
+
+const bench_work bench_chain = {"chain", prepare_mul, run_chain, NULL};
+
 /* ---- moves ---- */
 
 static int prepare_transpose(bench_job *job)

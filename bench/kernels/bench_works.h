@@ -17,6 +17,7 @@ extern const bench_work bench_maxpool2d, bench_avgpool2d;
 extern const bench_work bench_blocked_maxpool2d, bench_blocked_avgpool2d;
 extern const bench_work bench_softmax, bench_layernorm, bench_attention;
 extern const bench_work bench_unary, bench_add, bench_mul;
+extern const bench_work bench_steps, bench_chain;
 extern const bench_work bench_transpose, bench_to_blocked, bench_from_blocked;
 
 #endif
