@@ -229,20 +229,24 @@ int tl_broadcast(const tl_exec *exec, size_t grain, tl_broadcast_func *func,
 }
 
 const void *tl_broadcast_part(const tl_broadcast_walk *w, size_t begin, size_t len, void *buffer,
-                              int *step)
+                              tl_broadcast_copies *held, int *step)
 {
-    const size_t from = begin % w->row.len;
+    const size_t row = begin / w->row.len, from = begin % w->row.len;
     place at;
     assert(w->n == 1);
-    place_init(&at, w, begin / w->row.len);
+    place_init(&at, w, row);
     *step = w->steps[0];
     if (from + len > w->row.len) {
         *step = 1;
+        *held = (tl_broadcast_copies){0, 0};
         run_elements(w, begin, begin + len, buffer); // of copies, which cannot fail
         return buffer;
     }
     if (!w->period)
         return w->srcs[0] + (at.offsets[0] + from * w->row.strides[0]) * w->src_sizes[0];
-    repeat_row(w, &at, 0, buffer, len);
+    if (held->row != row + 1 || held->len < len) {
+        repeat_row(w, &at, 0, buffer, len);
+        *held = (tl_broadcast_copies){row + 1, len};
+    }
     return tl_padd(buffer, (ptrdiff_t)(from % w->period), w->src_sizes[0]);
 }

@@ -57,11 +57,17 @@ void tl_broadcast_walk_init(tl_broadcast_walk *walk, tl_broadcast_func *func,
 /** Elements that tl_broadcast_part's buffer has more than its result. */
 enum { TL_BROADCAST_MORE = 128 };
 
+/** What a buffer of tl_broadcast_part holds, zeroed at first: the copies of a short row serve all
+ *  parts of the row that it is joined to. */
+typedef struct tl_broadcast_copies {
+    size_t row, len; /* the row's number + 1, 0: none; elements */
+} tl_broadcast_copies;
+
 /** Elements begin .. begin + len - 1, of those that a walk's one source is broadcast to, as a
  *  kernel takes them: with `*step` where they lie, else in `buffer`, to which the walk's `func`
- *  copies. */
+ *  copies; `held` is what it holds. */
 const void *tl_broadcast_part(const tl_broadcast_walk *walk, size_t begin, size_t len, void *buffer,
-                              int *step);
+                              tl_broadcast_copies *held, int *step);
 
 /** For a tl_tensor_X: the result of `dtype` that broadcast sources make, as tl_result_begin does;
  *  NULL with a reason where the sources do not fit together, or `dst` overlaps one that is not

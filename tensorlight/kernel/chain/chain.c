@@ -82,7 +82,8 @@ typedef struct piece {
     const chain *c;
     size_t begin, len;
     _Alignas(64) float results[TL_CHAIN_RESULTS][PIECE];
-    _Alignas(64) float copies[2][PIECE + TL_BROADCAST_MORE];
+    _Alignas(64) float copies[TL_CHAIN_SRCS][PIECE + TL_BROADCAST_MORE]; /* of sources */
+    tl_broadcast_copies held[TL_CHAIN_SRCS];                             /* in these */
 } piece;
 
 static int copy_row(const void *const *srcs, const int *steps, void *dst, size_t len)
@@ -96,31 +97,32 @@ static int copy_row(const void *const *srcs, const int *steps, void *dst, size_t
     return 0;
 }
 
-/** An operand's elements as a kernel takes them; a source's are copied to `copies` if need be. */
-static const float *elements_of(piece *p, int operand, float *copies, int *step)
+/** An operand's elements as a kernel takes them. */
+static const float *elements_of(piece *p, int operand, int *step)
 {
     const chain *const c = p->c;
     *step = 1;
     if (operand >= c->n_srcs)
         return p->results[c->works[operand - c->n_srcs].buffer];
-    return tl_broadcast_part(&c->srcs[operand], p->begin, p->len, copies, step);
+    return tl_broadcast_part(&c->srcs[operand], p->begin, p->len, p->copies[operand],
+                             &p->held[operand], step);
 }
 
-/** Makes a number what a kernel takes that moves on along it. */
-static const float *spread(const piece *p, const float *number, float *copies, int *step)
+/** Makes a source's number what a kernel takes that moves on along it. */
+static const float *spread(piece *p, int operand, const float *number, int *step)
 {
-    copy_row((const void *[]){number}, step, copies, p->len);
+    copy_row((const void *[]){number}, step, p->copies[operand], p->len);
     *step = 1;
-    return copies;
+    return p->copies[operand];
 }
 
 static void run_step(piece *p, const work *w, float *dst)
 {
     int steps[2];
-    const float *a = elements_of(p, w->src1, p->copies[0], &steps[0]);
-    const float *const b = w->map ? a : elements_of(p, w->src2, p->copies[1], &steps[1]);
+    const float *a = elements_of(p, w->src1, &steps[0]);
+    const float *const b = w->map ? a : elements_of(p, w->src2, &steps[1]);
     if (!steps[0] && (w->map || !steps[1]))
-        a = spread(p, a, p->copies[0], &steps[0]);
+        a = spread(p, w->src1, a, &steps[0]);
     if (w->map)
         w->map(a, dst, p->len, &w->param);
     else
@@ -133,6 +135,7 @@ static void run_pieces(void *arg, size_t begin, size_t end)
     const chain *const c = arg;
     piece p;
     p.c = c;
+    memset(p.held, 0, sizeof(p.held));
     for (size_t i = begin; i < end; i++) {
         p.begin = i * PIECE;
         p.len = tl_smaller_size(PIECE, c->len - p.begin);
