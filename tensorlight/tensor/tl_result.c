@@ -114,6 +114,14 @@ int tl_check_in_place(const tl_tensor *dst, const tl_tensor *src)
     return tl_check_apart(dst, src);
 }
 
+int tl_check_scratch(const tl_exec *exec, size_t needed, const char *what)
+{
+    const size_t size = exec && exec->scratch ? exec->scratch_size : 0;
+    if (size < needed)
+        return tl_fail("%zu bytes of scratch memory, expected %zu %s", size, needed, what);
+    return 0;
+}
+
 tl_tensor *tl_result_begin(tl_tensor *dst, int ndim, const int *dims, tl_dtype dtype)
 {
     if (!dst)

@@ -13,6 +13,7 @@
 #ifndef TL_RESULT_H
 #define TL_RESULT_H
 
+#include "tensorlight/tl_exec.h"
 #include "tensorlight/tl_tensor.h"
 
 /** -1 with a reason that names the argument: `t` NULL, an invalid dtype, or without data. */
@@ -49,6 +50,10 @@ int tl_check_apart(const tl_tensor *dst, const tl_tensor *src);
 
 /** The same, but they may also be the same data of the same dtype: a computation in place. */
 int tl_check_in_place(const tl_tensor *dst, const tl_tensor *src);
+
+/** -1 with a reason, that ends with `what` for, such as "to sort": `exec`, which may be NULL, has
+ * less scratch memory than `needed` bytes. */
+int tl_check_scratch(const tl_exec *exec, size_t needed, const char *what);
 
 /** dst NULL: returns new, zeroed. Given: `dst` when it has data, this dtype and shape. Else NULL
  *  with a reason. */

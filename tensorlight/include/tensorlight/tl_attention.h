@@ -36,7 +36,7 @@ TL_API tl_tensor *tl_tensor_attention(const tl_tensor *q, const tl_tensor *k, co
                                       const tl_tensor *mask, tl_tensor *dst,
                                       const tl_attention_param *param);
 
-/** The same; `exec` has scratch memory for tl_attention_scratch. */
+/** The same. -1 with a reason when exec is NULL or has less scratch memory than for one thread. */
 TL_API int tl_exec_attention(const tl_exec *exec, const tl_tensor *q, const tl_tensor *k,
                              const tl_tensor *v, const tl_tensor *mask, tl_tensor *dst,
                              const tl_attention_param *param);

@@ -69,8 +69,9 @@ TL_API size_t tl_blocked_conv2d_scratch(const tl_tensor *src, const tl_tensor *d
 
 /** src [N, B, H, W, 16], or planes [N, C, H, W] with group 1, weight as tl_exec_blocked_conv2d_pack
  *  makes it for that source -> dst [N, B, OH, OW, 16] = act(conv(src) + add); add is NULL or has
- * the shape of dst and may be dst. The order of each sum is fixed: block of channels, tap, channel.
- */
+ *  the shape of dst and may be dst. The order of each sum is fixed: block of channels, tap,
+ * channel. -1 with a reason when exec is NULL or has less scratch memory than for one thread; 1x1
+ *  convolutions with stride 1 and without padding need none. */
 TL_API int tl_exec_blocked_conv2d(const tl_exec *exec, const tl_tensor *src,
                                   const tl_tensor *weight, const tl_tensor *add, tl_tensor *dst,
                                   const tl_conv2d_param *param, const int channels[2]);
@@ -147,7 +148,8 @@ TL_API size_t tl_blocked_winograd_scratch(const tl_tensor *src, const tl_tensor 
                                           int m, int threads);
 
 /** As tl_exec_blocked_conv2d for src [N, B, H, W, 16], with size 3x3, stride, dilation and group 1
- *  and any padding; weight as tl_exec_blocked_winograd_pack makes it for m. */
+ *  and any padding; weight as tl_exec_blocked_winograd_pack makes it for m. -1 with a reason when
+ *  exec is NULL or has less scratch memory than for one thread. */
 TL_API int tl_exec_blocked_winograd(const tl_exec *exec, const tl_tensor *src,
                                     const tl_tensor *weight, const tl_tensor *add, tl_tensor *dst,
                                     const tl_conv2d_param *param, int channels, int m);

@@ -7,7 +7,7 @@
 //     tl_pool_free(pool);
 //
 // Every `const tl_exec *exec` argument may be NULL: one thread, the best kernels of this CPU, no
-// scratch given.
+// scratch memory. A function tl_exec_X that needs some, as tl_X_scratch says, then fails.
 
 #ifndef TL_EXEC_H
 #define TL_EXEC_H

@@ -171,7 +171,7 @@ TL_API int tl_exec_nonzero(const tl_exec *exec, const tl_tensor *src, tl_tensor 
 TL_API int tl_exec_compress(const tl_exec *exec, const tl_tensor *src, const tl_tensor *condition,
                             tl_tensor *dst, int axis, int *n);
 
-/** The bytes of exec->scratch that tl_exec_unique needs. */
+/** The bytes of exec->scratch that tl_exec_unique needs: with less it fails. */
 TL_API size_t tl_unique_scratch(const tl_tensor *src, int axis);
 
 /** Where the results of tl_exec_unique go; all but dst may be NULL. */
@@ -196,7 +196,7 @@ typedef struct tl_nms {
     int is_center_and_size; /* boxes are [x, y, w, h]; else two corners, [y, x, y, x] */
 } tl_nms;
 
-/** The bytes of exec->scratch that tl_exec_nms needs. */
+/** The bytes of exec->scratch that tl_exec_nms needs: with less it fails. */
 TL_API size_t tl_nms_scratch(const tl_tensor *boxes);
 
 /** Greedy non-maximum suppression: boxes TL_FLOAT [B, N, 4], scores TL_FLOAT [B, C, N] -> dst

@@ -174,8 +174,7 @@ int tl_exec_attention(const tl_exec *exec, const tl_tensor *q, const tl_tensor *
                       const tl_tensor *v, const tl_tensor *mask, tl_tensor *dst,
                       const tl_attention_param *param)
 {
-    work w = {
-        .job = job_of(q, k, v, param), .func = pick(exec, q->dtype), .scratch = exec->scratch};
+    work w = {.job = job_of(q, k, v, param), .func = pick(exec, q->dtype)};
     tl_attention_job *const job = &w.job;
     if (dst->len == 0)
         return 0;
@@ -192,7 +191,9 @@ int tl_exec_attention(const tl_exec *exec, const tl_tensor *q, const tl_tensor *
     const size_t rows = job->group * job->q_len, heads = (size_t)q->dims[0] * job->heads;
     w.units = (rows + TL_ATTENTION_ROWS - 1) / TL_ATTENTION_ROWS;
     w.slot_size = slot_size(job, q->dtype);
-    assert(exec->scratch_size >= w.slot_size);
+    if (tl_check_scratch(exec, w.slot_size, "for attention") < 0)
+        return -1;
+    w.scratch = exec->scratch;
     const double cost = (double)heads * rows * job->kv_len * (job->d + job->e);
     const size_t fit = exec->scratch_size / w.slot_size;
     const size_t worth = cost / SLOT_COST < fit ? (size_t)(cost / SLOT_COST) + 1 : fit;

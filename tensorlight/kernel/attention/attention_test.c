@@ -326,7 +326,7 @@ START_TEST(without_keys_there_is_nothing)
 }
 END_TEST
 
-START_TEST(scratch_memory_is_planned_for_as_many_threads_as_use_it)
+START_TEST(scratch_memory_is_needed_for_as_many_threads_as_use_it)
 {
     nn_room room = {.seed = 1};
     const tl_tensor *const q = nn_blank(&room, TL_FLOAT, 4, (int[]){1, 2, 3, 4});
@@ -334,6 +334,9 @@ START_TEST(scratch_memory_is_planned_for_as_many_threads_as_use_it)
     const size_t one = tl_attention_scratch(q, q, q, &param, 1);
     ck_assert_uint_eq(tl_attention_scratch(q, q, q, &param, 3), 3 * one);
     ck_assert_uint_eq(tl_attention_scratch(q, q, q, &param, 1000), TL_MOST_SLOTS * one);
+    tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 4, q->dims);
+    ck_assert_int_eq(tl_exec_attention(NULL, q, q, q, NULL, dst, &param), -1);
+    ck_assert_ptr_nonnull(strstr(tl_last_error(), "0 bytes of scratch memory, expected "));
     nn_close(&room);
 }
 END_TEST
@@ -399,5 +402,5 @@ END_TEST
 LN_TEST_MAIN("attention", two_keys_by_hand, every_kernel_agrees_with_double,
              every_type_agrees_with_double, masks_are_broadcast, what_is_masked_out_has_no_weight,
              threads_do_not_change_the_result, what_is_not_finite_stays_in_its_row,
-             without_keys_there_is_nothing, scratch_memory_is_planned_for_as_many_threads_as_use_it,
+             without_keys_there_is_nothing, scratch_memory_is_needed_for_as_many_threads_as_use_it,
              what_does_not_fit_is_refused)

@@ -9,6 +9,7 @@
 
 #include "kernel/act/act.h"
 #include "kernel/tl_axis.h"
+#include "tensor/tl_result.h"
 #include "tensorlight/tl_util.h"
 
 #define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
@@ -629,9 +630,10 @@ int tl_exec_blocked_conv2d(const tl_exec *exec, const tl_tensor *src, const tl_t
     size_t slots = TL_MOST_SLOTS;
     if (!c.is_direct) {
         find_taps(&c, taps);
+        if (tl_check_scratch(exec, c.slot_size, "for a convolution") < 0)
+            return -1;
         c.scratch = exec->scratch;
         slots = tl_smaller_size(slots, exec->scratch_size / c.slot_size);
-        assert(slots >= 1);
     }
     group_blocks(&c, tl_smaller_size(slots, (size_t)tl_pool_size(exec ? exec->pool : NULL)));
     tl_parallel_slots(exec, c.places * c.block_units, slots, run_units, &c);

@@ -251,6 +251,26 @@ START_TEST(factors_of_channels_become_part_of_the_weights)
 }
 END_TEST
 
+START_TEST(without_scratch_memory_it_fails)
+{
+    nn_room room = {.seed = 4};
+    tl_conv2d_param param = {
+        .group = 1, .size = {3, 3}, .stride = {1, 1}, .dilation = {1, 1}, .padding = {1, 1, 1, 1}};
+    tl_tensor *const x = nn_random(&room, TL_FLOAT, 5, (int[]){1, 1, 2, 2, TL_BLOCK}, -1, 1);
+    tl_tensor *const y = nn_blank(&room, TL_FLOAT, 5, x->dims);
+    const tl_tensor *const weight = nn_random(&room, TL_FLOAT, 2, (int[]){1, 10 * 256}, -1, 1);
+    const int channels[] = {16, 16};
+    char memory[64];
+    const tl_exec little = {.scratch = memory, .scratch_size = sizeof(memory)};
+    ck_assert_int_eq(tl_exec_blocked_conv2d(NULL, x, weight, NULL, y, &param, channels), -1);
+    ck_assert_str_eq(tl_last_error(), "0 bytes of scratch memory, expected 1024 for a convolution");
+    ck_assert_int_eq(tl_exec_blocked_conv2d(&little, x, weight, NULL, y, &param, channels), -1);
+    param = (tl_conv2d_param){.group = 1, .size = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}};
+    ck_assert_int_eq(tl_exec_blocked_conv2d(NULL, x, weight, NULL, y, &param, channels), 0);
+    nn_close(&room);
+}
+END_TEST
+
 /** The scratch memory of one thread for a convolution of [1, c, h, w], padded to the same size. */
 static size_t scratch_of(int c, int h, int w, int kh, int kw, int dilation)
 {
@@ -289,5 +309,5 @@ END_TEST
 
 LN_TEST_MAIN("blockconv", every_kernel_agrees_with_the_plain_one, groups_agree_with_the_plain_ones,
              every_activation_agrees_with_the_plain_one, lanes_beyond_the_channels_do_no_harm,
-             factors_of_channels_become_part_of_the_weights, scratch_memory_is_small,
-             scratch_memory_is_planned_for_as_many_threads_as_use_it)
+             factors_of_channels_become_part_of_the_weights, without_scratch_memory_it_fails,
+             scratch_memory_is_small, scratch_memory_is_planned_for_as_many_threads_as_use_it)

@@ -61,8 +61,8 @@ int tl_exec_det(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
     assert(src->ndim >= 2 && src->dims[src->ndim - 1] == src->dims[src->ndim - 2]);
     assert(tl_dtype_is_float(src->dtype) && dst->dtype == src->dtype);
     const size_t n = (size_t)src->dims[src->ndim - 1];
-    if (dst->len > 0 && (!exec || !exec->scratch || exec->scratch_size < tl_det_scratch(src)))
-        return tl_fail("det needs %zu bytes of scratch memory", tl_det_scratch(src));
+    if (dst->len > 0 && tl_check_scratch(exec, tl_det_scratch(src), "for determinants") < 0)
+        return -1;
     for (int i = 0; i < dst->len; i++) {
         tl_convert_array(exec->scratch, TL_DOUBLE,
                          tl_pointer_add(src->data, (ptrdiff_t)(n * n) * i, src->dtype), src->dtype,

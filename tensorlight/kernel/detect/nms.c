@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "kernel/sort1d/sort1d.h"
+#include "tensor/tl_result.h"
 #include "tensorlight/tl_shape.h"
 
 typedef struct box {
@@ -96,7 +97,8 @@ int tl_exec_nms(const tl_exec *exec, const tl_tensor *boxes, const tl_tensor *sc
     *n = 0;
     if (boxes->len == 0 || scores->len == 0)
         return 0;
-    assert(exec && exec->scratch_size >= tl_nms_scratch(boxes));
+    if (tl_check_scratch(exec, tl_nms_scratch(boxes), "for the order of boxes") < 0)
+        return -1;
     int32_t *const order = exec->scratch;
     for (int b = 0; b < boxes->dims[0]; b++) {
         for (int c = 0; c < classes; c++) {

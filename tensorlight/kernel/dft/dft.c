@@ -52,10 +52,8 @@ static void transform_lanes(void *arg, size_t begin, size_t end)
 static int transform_lines(const tl_exec *exec, tl_dft_job *job, size_t n_lines, size_t n,
                            tl_dtype dtype)
 {
-    const size_t needed = scratch_for(n);
-    if (!exec || !exec->scratch || exec->scratch_size < needed)
-        return tl_fail("%zu bytes of scratch memory, expected %zu to transform %zu numbers",
-                       exec && exec->scratch ? exec->scratch_size : 0, needed, n);
+    if (tl_check_scratch(exec, scratch_for(n), "to transform") < 0)
+        return -1;
     double *const plan = exec->scratch, *const work = plan + tl_fft_table_len(n);
     tl_fft fft;
     tl_fft_init(&fft, n, plan, work);

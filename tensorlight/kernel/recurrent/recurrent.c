@@ -300,11 +300,9 @@ int tl_exec_recurrent(const tl_exec *exec, const tl_recurrent_tensors *t,
                       const tl_recurrent_param *param)
 {
     const size_t needed = tl_recurrent_scratch(t, param->cell);
-    if (check_lens(t->lens, t->src->dims[1]) < 0)
+    if (check_lens(t->lens, t->src->dims[1]) < 0 ||
+        tl_check_scratch(exec, needed, "for a recurrent network") < 0)
         return -1;
-    if (!exec || !exec->scratch || exec->scratch_size < needed)
-        return tl_fail("%zu bytes of scratch memory, expected %zu for a recurrent network",
-                       exec && exec->scratch ? exec->scratch_size : 0, needed);
     for (int d = 0; d < t->src->dims[0]; d++)
         run_direction(exec, t, param, d);
     return 0;

@@ -245,9 +245,8 @@ int tl_exec_resample(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
         return 0;
     if (l.n == 0)
         return tl_exec_copy(exec, src, dst);
-    if (!exec || !exec->scratch || exec->scratch_size < l.size)
-        return tl_fail("%zu bytes of scratch memory, expected %zu to resample",
-                       exec && exec->scratch ? exec->scratch_size : 0, l.size);
+    if (tl_check_scratch(exec, l.size, "to resample") < 0)
+        return -1;
     if (param->mode == TL_RESAMPLE_NEAREST) {
         run_nearest(exec, &l, src, dst, param);
     } else {

@@ -136,6 +136,9 @@ START_TEST(nothing_is_different_in_nothing)
     int n = -1;
     ck_assert_int_eq(tl_exec_unique(NULL, src, &(tl_unique){.dst = src}, 0, 1, &n), 0);
     ck_assert_int_eq(n, 0);
+    tl_tensor *const one = nn_random(&room, TL_FLOAT, 1, (int[]){1}, 0, 1); // needs scratch memory
+    ck_assert_int_eq(tl_exec_unique(NULL, one, &(tl_unique){.dst = one}, 0, 1, &n), -1);
+    ck_assert_ptr_nonnull(strstr(tl_last_error(), "0 bytes of scratch memory, expected "));
     nn_close(&room);
 }
 END_TEST

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "kernel/tl_axis.h"
+#include "tensor/tl_result.h"
 #include "tensorlight/tl_shape.h"
 
 #define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
@@ -124,7 +125,8 @@ int tl_exec_unique(const tl_exec *exec, const tl_tensor *src, const tl_unique *t
     *n = 0;
     if (a.len == 0)
         return 0;
-    assert(exec && exec->scratch_size >= tl_unique_scratch(src, axis));
+    if (tl_check_scratch(exec, tl_unique_scratch(src, axis), "to sort") < 0)
+        return -1;
     const size_t size = tl_size_of(src->dtype);
     int32_t *const scratch = exec->scratch;
     unique u = {.src = src->data,

@@ -40,9 +40,8 @@ int tl_exec_sort1d_by_key(const tl_exec *exec, tl_tensor *key, tl_tensor *val, t
     const size_t needed = tl_sort1d_scratch(key, val);
     if (needed == 0)
         return 0;
-    if (!exec || !exec->scratch || exec->scratch_size < needed)
-        return tl_fail("%zu bytes of scratch memory, expected %zu to sort",
-                       exec && exec->scratch ? exec->scratch_size : 0, needed);
+    if (tl_check_scratch(exec, needed, "to sort") < 0)
+        return -1;
     const size_t len = (size_t)key->len;
     int32_t *const order = exec->scratch;
     int32_t *const other = order + len;

@@ -10,6 +10,7 @@
 #include "kernel/blockconv/blockconv.h"
 #include "kernel/act/act.h"
 #include "kernel/tl_axis.h"
+#include "tensor/tl_result.h"
 
 #define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
 static tl_wino_source_func *const source_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
@@ -378,10 +379,12 @@ int tl_exec_blocked_winograd(const tl_exec *exec, const tl_tensor *src, const tl
     w.job.row = (size_t)w.ow * TL_BLOCK;
     w.job.act = param->act;
     tl_act_bounds(param->act, &w.job.low, &w.job.high);
+    const size_t slot_size = w.slot_floats * sizeof(float);
+    if (tl_check_scratch(exec, slot_size, "for a convolution") < 0)
+        return -1;
     w.scratch = exec->scratch;
-    const size_t fit = exec->scratch_size / (w.slot_floats * sizeof(float));
-    assert(fit >= 1);
     tl_parallel_slots(exec, (size_t)w.tile_units * w.block_units,
-                      tl_smaller_size(TL_MOST_SLOTS, fit), run_units, &w);
+                      tl_smaller_size(TL_MOST_SLOTS, exec->scratch_size / slot_size), run_units,
+                      &w);
     return 0;
 }

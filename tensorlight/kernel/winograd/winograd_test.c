@@ -219,6 +219,19 @@ START_TEST(the_choice_weighs_multiplications_transforms_and_weights)
 }
 END_TEST
 
+START_TEST(without_scratch_memory_it_fails)
+{
+    nn_room room = {.seed = 4};
+    tl_tensor *const x = nn_random(&room, TL_FLOAT, 5, (int[]){1, 1, 2, 2, TL_BLOCK}, -1, 1);
+    tl_tensor *const y = nn_blank(&room, TL_FLOAT, 5, x->dims);
+    const tl_tensor *const weight =
+        nn_random(&room, TL_FLOAT, 2, (int[]){1, (int)tl_blocked_winograd_packed(16, 2)}, -1, 1);
+    ck_assert_int_eq(tl_exec_blocked_winograd(NULL, x, weight, NULL, y, &padded, 16, 2), -1);
+    ck_assert_ptr_nonnull(strstr(tl_last_error(), "0 bytes of scratch memory, expected "));
+    nn_close(&room);
+}
+END_TEST
+
 START_TEST(scratch_memory_is_planned_for_as_many_threads_as_use_it)
 {
     nn_room room = {.seed = 1};
@@ -236,4 +249,5 @@ LN_TEST_MAIN("winograd", every_kernel_agrees_with_the_plain_convolution,
              the_error_is_as_small_as_the_header_says, lanes_beyond_the_channels_do_no_harm,
              the_measured_choice_is_the_fastest,
              the_choice_weighs_multiplications_transforms_and_weights,
+             without_scratch_memory_it_fails,
              scratch_memory_is_planned_for_as_many_threads_as_use_it)
