@@ -61,17 +61,19 @@ TL_API int tl_exec_blocked_conv2d_scale(const tl_exec *exec, const tl_tensor *we
                                         const tl_tensor *factor, tl_tensor *dst);
 
 /** Bytes of scratch memory that tl_exec_blocked_conv2d needs for `threads` threads, of which at
- * most TL_MOST_SLOTS use some: with less than that it uses fewer threads, for one it needs it all.
- *  SIZE_MAX: more than an address can name. */
+ *  most TL_MOST_SLOTS use some: with less than that it uses fewer threads, for one it needs it
+ *  all. SIZE_MAX: more than an address can name. */
 TL_API size_t tl_blocked_conv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
                                         const tl_conv2d_param *param, const int channels[2],
                                         int threads);
 
-/** src [N, B, H, W, 16], or planes [N, C, H, W] with group 1, weight as tl_exec_blocked_conv2d_pack
- *  makes it for that source -> dst [N, B, OH, OW, 16] = act(conv(src) + add); add is NULL or has
- *  the shape of dst and may be dst. The order of each sum is fixed: block of channels, tap,
- * channel. -1 with a reason when exec is NULL or has less scratch memory than for one thread; 1x1
- *  convolutions with stride 1 and without padding need none. */
+/** src [N, B, H, W, 16], or planes [N, C, H, W] with group 1, weight as
+ *  tl_exec_blocked_conv2d_pack makes it for that source -> dst [N, B, OH, OW, 16] =
+ *  act(conv(src) + add); add is NULL or has the shape of dst and may be dst. The order of each
+ *  sum is fixed: block of channels, tap, channel. Padding is multiplied like any pixel: with an
+ *  infinity or a NaN as weight, results at the border are NaN where tl_exec_conv2d, which leaves
+ *  padding out, gives numbers. -1 with a reason when exec is NULL or has less scratch memory than
+ *  for one thread; 1x1 convolutions with stride 1 and without padding need none. */
 TL_API int tl_exec_blocked_conv2d(const tl_exec *exec, const tl_tensor *src,
                                   const tl_tensor *weight, const tl_tensor *add, tl_tensor *dst,
                                   const tl_conv2d_param *param, const int channels[2]);
@@ -114,7 +116,8 @@ TL_API int tl_exec_blocked_pick(const tl_exec *exec, int n_srcs, const tl_tensor
  * multiplications; m = 0 stands for tl_exec_blocked_conv2d. Sums are rounded otherwise: the largest
  * error, relative to the largest result, is about 5e-7, 2e-6 and 1.2e-5 for up to 512 channels
  * (direct: 2e-6). An infinity or a NaN in src makes NaN of all results of the tiles that see it,
- * and magnitudes above 1e35 may overflow. Source: Lavin and Gray, 2016, arXiv:1509.09308. */
+ * one in weight of all of its output channel, and magnitudes above 1e35 may overflow. Source: Lavin
+ * and Gray, 2016, arXiv:1509.09308. */
 
 /** Whether the algorithm computes such convolutions. */
 TL_API int tl_blocked_winograd_fits(const tl_conv2d_param *param);
