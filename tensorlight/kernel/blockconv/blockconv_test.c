@@ -95,7 +95,7 @@ static void run_blocked(nn_room *room, const tl_exec *exec, const tl_tensor *src
     tl_exec_from_blocked(exec, to, dst);
 }
 
-/** Of two and three threads. */
+/** Of two threads, for convolutions alone, and of three, for those that add. */
 static tl_pool *pools[2];
 
 static void open_pools(void)
@@ -144,14 +144,12 @@ static void check_shape(const shape *s, tl_isa isa, int lanes, tl_act act, int a
     run_blocked(&room, &exec, src, weight, bias, add, got, &param, lanes);
     const double tolerance = 2e-7 * (s->ic / param.group * s->kh * s->kw + 2);
     for (int i = 0; i < want->len; i++)
-        ck_assert_msg(fabs(nn_at(want, i) - nn_at(got, i)) <= tolerance,
-                      "%s, %d lanes, element %d: %g, expected %g", tl_isa_name(isa), lanes, i,
-                      nn_at(got, i), nn_at(want, i));
-    for (size_t i = 0; i < NN_LEN(pools); i++) {
-        const tl_exec several = {.isa = isa, .pool = pools[i]};
-        run_blocked(&room, &several, src, weight, bias, add, threaded, &param, lanes);
-        ck_assert_int_eq(memcmp(got->data, threaded->data, tl_tensor_size(got)), 0);
-    }
+        if (!(fabs(nn_at(want, i) - nn_at(got, i)) <= tolerance)) // a check of each takes long
+            ck_abort_msg("%s, %d lanes, element %d: %g, expected %g", tl_isa_name(isa), lanes, i,
+                         nn_at(got, i), nn_at(want, i));
+    const tl_exec several = {.isa = isa, .pool = pools[adds]};
+    run_blocked(&room, &several, src, weight, bias, add, threaded, &param, lanes);
+    ck_assert_int_eq(memcmp(got->data, threaded->data, tl_tensor_size(got)), 0);
     nn_close(&room);
 }
 
