@@ -4,9 +4,9 @@
 // Each operation is four steps on accumulators of the type ACC, one accumulator per result:
 //
 //     acc = FIRST                 for no element
-//     acc = ADD(acc, x)           for one more; x has the type C
+//     acc = STEP(acc, x)          for one more; x has the type C
 //     acc = JOIN(acc, other)      of two parts of the elements
-//     FINISH(acc, count)          the result, of the type C
+//     RESULT(acc, count)          the result, of the type C
 //
 // Results that lie next to each other are reduced together, up to TL_REDUCE_LINES at a time, so
 // that memory is read in order: a loop that compilers turn into vector code. Where the elements of

@@ -5,9 +5,9 @@
  *  log_sum_exp subtracts. */
 typedef struct NAME(steps, TL_SET) {
     void (*begin)(void *acc, size_t n);
-    void (*add_rows)(void *acc, const T *src, const double *shift, size_t n, size_t rows,
-                     size_t stride); /* src [rows, n], rows `stride` apart */
-    void (*add_line)(void *acc, const T *src, double shift, size_t len); /* to one accumulator */
+    void (*add)(void *acc, const T *src, const double *shift, size_t n, size_t rows,
+                size_t stride);           /* src [rows, n], rows `stride` apart */
+    void (*join)(void *acc, void *lanes); /* TL_REDUCE_LANES accumulators, halved, to one */
     void (*finish)(const void *acc, T *dst, const double *shift, size_t n, size_t count);
 } NAME(steps, TL_SET);
 
@@ -24,53 +24,45 @@ static inline C NAME(mean, TL_SET)(uint64_t sum, size_t count)
 #define SUM_OF(acc, x)  ((acc) + (x))
 #define PROD_OF(acc, x) ((acc) * (x))
 
-#define REDUCTION(op, ACC, FIRST, ADD, JOIN, FINISH)                                       \
-    static void NAME(op, begin)(void *acc, size_t n)                                       \
-    {                                                                                      \
-        ACC *const a = acc;                                                                \
-        for (size_t j = 0; j < n; j++)                                                     \
-            a[j] = (ACC)(FIRST);                                                           \
-    }                                                                                      \
-    static void NAME(op, rows)(void *acc, const T *src, const double *shift, size_t n,     \
-                               size_t rows, size_t stride)                                 \
-    {                                                                                      \
-        ACC *const a = acc;                                                                \
-        (void)shift;                                                                       \
-        for (size_t i = 0; i < rows; i++)                                                  \
-            for (size_t j = 0; j < n; j++) {                                               \
-                const C x = LOAD(src[i * stride + j]);                                     \
-                a[j] = (ACC)ADD(a[j], x, shift[j]);                                        \
-            }                                                                              \
-    }                                                                                      \
-    static void NAME(op, line)(void *acc, const T *src, double shift, size_t len)          \
-    {                                                                                      \
-        ACC lanes[TL_REDUCE_LANES];                                                        \
-        double shifts[TL_REDUCE_LANES];                                                    \
-        size_t i = 0;                                                                      \
-        if (len >= 2 * TL_REDUCE_LANES) {                                                  \
-            for (size_t j = 0; j < TL_REDUCE_LANES; j++)                                   \
-                shifts[j] = shift;                                                         \
-            NAME(op, begin)(lanes, TL_REDUCE_LANES);                                       \
-            NAME(op, rows)                                                                 \
-            (lanes, src, shifts, TL_REDUCE_LANES, len / TL_REDUCE_LANES, TL_REDUCE_LANES); \
-            for (size_t half = TL_REDUCE_LANES / 2; half > 0; half /= 2)                   \
-                for (size_t j = 0; j < half; j++)                                          \
-                    lanes[j] = (ACC)JOIN(lanes[j], lanes[half + j]);                       \
-            *(ACC *)acc = (ACC)JOIN(*(ACC *)acc, lanes[0]);                                \
-            i = len - len % TL_REDUCE_LANES;                                               \
-        }                                                                                  \
-        for (; i < len; i++) {                                                             \
-            const C x = LOAD(src[i]);                                                      \
-            *(ACC *)acc = (ACC)ADD(*(ACC *)acc, x, shift);                                 \
-        }                                                                                  \
-    }                                                                                      \
-    static void NAME(op, finish)(const void *acc, T *dst, const double *shift, size_t n,   \
-                                 size_t count)                                             \
+// Each step is made once, however many operations share it.
+
+#define BEGIN(name, ACC, FIRST)                        \
+    static void NAME(name, begin)(void *acc, size_t n) \
+    {                                                  \
+        ACC *const a = acc;                            \
+        for (size_t j = 0; j < n; j++)                 \
+            a[j] = (ACC)(FIRST);                       \
+    }
+
+#define ADD(name, ACC, STEP, JOIN)                                                               \
+    static void NAME(name, add)(void *acc, const T *restrict src, const double *shift, size_t n, \
+                                size_t rows, size_t stride)                                      \
+    {                                                                                            \
+        ACC *const restrict a = acc;                                                             \
+        (void)shift;                                                                             \
+        for (size_t i = 0; i < rows; i++)                                                        \
+            for (size_t j = 0; j < n; j++) {                                                     \
+                const C x = LOAD(src[i * stride + j]);                                           \
+                a[j] = (ACC)STEP(a[j], x, shift[j]);                                             \
+            }                                                                                    \
+    }                                                                                            \
+    static void NAME(name, join)(void *acc, void *lanes)                                         \
+    {                                                                                            \
+        ACC *const a = lanes;                                                                    \
+        for (size_t half = TL_REDUCE_LANES / 2; half > 0; half /= 2)                             \
+            for (size_t j = 0; j < half; j++)                                                    \
+                a[j] = (ACC)JOIN(a[j], a[half + j]);                                             \
+        *(ACC *)acc = (ACC)JOIN(*(ACC *)acc, a[0]);                                              \
+    }
+
+#define FINISH(name, ACC, RESULT)                                                          \
+    static void NAME(name, finish)(const void *acc, T *dst, const double *shift, size_t n, \
+                                   size_t count)                                           \
     {                                                                                      \
         const ACC *const a = acc;                                                          \
         (void)count, (void)shift;                                                          \
         for (size_t j = 0; j < n; j++)                                                     \
-            dst[j] = STORE(FINISH(a[j], count, shift[j]));                                 \
+            dst[j] = STORE(RESULT(a[j], count, shift[j]));                                 \
     }
 
 #define ADD_SUM(acc, x, shift)          SUM_OF(acc, (SUM)(x))
@@ -86,30 +78,47 @@ static inline C NAME(mean, TL_SET)(uint64_t sum, size_t count)
 #define RESULT_LOG(acc, count, shift)   FROM_DOUBLE(log(DOUBLE_OF(acc)))
 #define RESULT_SHIFT(acc, count, shift) FROM_DOUBLE(log(acc) + (shift))
 
-REDUCTION(sum, SUM, 0, ADD_SUM, SUM_OF, RESULT)
-REDUCTION(average, SUM, 0, ADD_SUM, SUM_OF, RESULT_MEAN)
-REDUCTION(prod, SUM, 1, ADD_PROD, PROD_OF, RESULT)
-REDUCTION(max, C, LOWEST, ADD_MAX, MAX_OF, RESULT)
-REDUCTION(min, C, HIGHEST, ADD_MIN, MIN_OF, RESULT)
-REDUCTION(l1, SUM, 0, ADD_ABS, SUM_OF, RESULT)
-REDUCTION(l2, SUM, 0, ADD_SQUARE, SUM_OF, RESULT_ROOT)
-REDUCTION(sum_square, SUM, 0, ADD_SQUARE, SUM_OF, RESULT)
-REDUCTION(log_sum, SUM, 0, ADD_SUM, SUM_OF, RESULT_LOG)
-REDUCTION(log_sum_exp, double, 0, ADD_EXP, SUM_OF, RESULT_SHIFT)
+BEGIN(zero, SUM, 0)
+BEGIN(one, SUM, 1)
+BEGIN(lowest, C, LOWEST)
+BEGIN(highest, C, HIGHEST)
+BEGIN(zero_double, double, 0)
 
-#define STEPS(op)                                                         \
-    {                                                                     \
-        NAME(op, begin), NAME(op, rows), NAME(op, line), NAME(op, finish) \
+ADD(sum, SUM, ADD_SUM, SUM_OF)
+ADD(prod, SUM, ADD_PROD, PROD_OF)
+ADD(max, C, ADD_MAX, MAX_OF)
+ADD(min, C, ADD_MIN, MIN_OF)
+ADD(abs, SUM, ADD_ABS, SUM_OF)
+ADD(square, SUM, ADD_SQUARE, SUM_OF)
+ADD(exp, double, ADD_EXP, SUM_OF)
+
+FINISH(sum, SUM, RESULT)
+FINISH(best, C, RESULT)
+FINISH(mean, SUM, RESULT_MEAN)
+FINISH(root, SUM, RESULT_ROOT)
+FINISH(log, SUM, RESULT_LOG)
+FINISH(shifted, double, RESULT_SHIFT)
+
+#define STEPS(first, added, result)                                                   \
+    {                                                                                 \
+        NAME(first, begin), NAME(added, add), NAME(added, join), NAME(result, finish) \
     }
 static const NAME(steps, TL_SET) NAME(operations, TL_SET)[TL_REDUCE_OP_SIZE] = {
-    [TL_REDUCE_SUM] = STEPS(sum),         [TL_REDUCE_MEAN] = STEPS(average),
-    [TL_REDUCE_PROD] = STEPS(prod),       [TL_REDUCE_MAX] = STEPS(max),
-    [TL_REDUCE_MIN] = STEPS(min),         [TL_REDUCE_L1] = STEPS(l1),
-    [TL_REDUCE_L2] = STEPS(l2),           [TL_REDUCE_SUM_SQUARE] = STEPS(sum_square),
-    [TL_REDUCE_LOG_SUM] = STEPS(log_sum), [TL_REDUCE_LOG_SUM_EXP] = STEPS(log_sum_exp),
+    [TL_REDUCE_SUM] = STEPS(zero, sum, sum),
+    [TL_REDUCE_MEAN] = STEPS(zero, sum, mean),
+    [TL_REDUCE_PROD] = STEPS(one, prod, sum),
+    [TL_REDUCE_MAX] = STEPS(lowest, max, best),
+    [TL_REDUCE_MIN] = STEPS(highest, min, best),
+    [TL_REDUCE_L1] = STEPS(zero, abs, sum),
+    [TL_REDUCE_L2] = STEPS(zero, square, root),
+    [TL_REDUCE_SUM_SQUARE] = STEPS(zero, square, sum),
+    [TL_REDUCE_LOG_SUM] = STEPS(zero, sum, log),
+    [TL_REDUCE_LOG_SUM_EXP] = STEPS(zero_double, exp, shifted),
 };
 #undef STEPS
-#undef REDUCTION
+#undef BEGIN
+#undef ADD
+#undef FINISH
 #undef SUM_OF
 #undef PROD_OF
 #undef ADD_SUM
@@ -125,6 +134,31 @@ static const NAME(steps, TL_SET) NAME(operations, TL_SET)[TL_REDUCE_OP_SIZE] = {
 #undef RESULT_LOG
 #undef RESULT_SHIFT
 
+typedef union NAME(accs, TL_SET) {
+    SUM sums[TL_REDUCE_LINES];
+    double doubles[TL_REDUCE_LINES];
+    C best[TL_REDUCE_LINES];
+} NAME(accs, TL_SET);
+
+/** Adds `len` neighbours to one accumulator. */
+static void NAME(add_line, TL_SET)(const NAME(steps, TL_SET) * steps, void *acc, const T *src,
+                                   double shift, size_t len)
+{
+    const size_t rows = len / TL_REDUCE_LANES;
+    if (rows >= 2) {
+        NAME(accs, TL_SET) lanes;
+        double shifts[TL_REDUCE_LANES];
+        for (size_t j = 0; j < TL_REDUCE_LANES; j++)
+            shifts[j] = shift;
+        steps->begin(&lanes, TL_REDUCE_LANES);
+        steps->add(&lanes, src, shifts, TL_REDUCE_LANES, rows, TL_REDUCE_LANES);
+        steps->join(acc, &lanes);
+        src += rows * TL_REDUCE_LANES;
+        len %= TL_REDUCE_LANES;
+    }
+    steps->add(acc, src, &shift, 1, len, 1);
+}
+
 /** Accumulates all elements of the `n` results whose first elements are src[0 .. n-1]. */
 static void NAME(add_all, TL_SET)(const tl_reduce_job *job, const NAME(steps, TL_SET) * steps,
                                   void *acc, const T *src, const double *shift, size_t n)
@@ -135,9 +169,9 @@ static void NAME(add_all, TL_SET)(const tl_reduce_job *job, const NAME(steps, TL
     size_t coords[TL_MAXDIM] = {0};
     for (int i = 0; i >= 0;) {
         if (is_line)
-            steps->add_line(acc, src, *shift, job->line);
+            NAME(add_line, TL_SET)(steps, acc, src, *shift, job->line);
         else
-            steps->add_rows(acc, src, shift, n, rows.len, rows.stride);
+            steps->add(acc, src, shift, n, rows.len, rows.stride);
         for (i = n_outer - 1; i >= 0; i--) {
             const tl_reduce_axis *const a = &job->go[i];
             src += a->stride;
@@ -153,11 +187,7 @@ static void NAME(add_all, TL_SET)(const tl_reduce_job *job, const NAME(steps, TL
 static void NAME(reduce_block, TL_SET)(const tl_reduce_job *job, const T *src, T *dst, size_t n)
 {
     const NAME(steps, TL_SET) *const steps = &NAME(operations, TL_SET)[job->op];
-    union {
-        SUM sums[TL_REDUCE_LINES];
-        double doubles[TL_REDUCE_LINES];
-        C best[TL_REDUCE_LINES];
-    } acc;
+    NAME(accs, TL_SET) acc;
     double shift[TL_REDUCE_LINES] = {0};
     if (job->op == TL_REDUCE_LOG_SUM_EXP && job->count > 0) {
         const NAME(steps, TL_SET) *const max = &NAME(operations, TL_SET)[TL_REDUCE_MAX];
