@@ -124,6 +124,35 @@ TL_INLINE void add_shared(tl_vf (*sum)[BLOCKS * PARTS], const int n, const tl_ti
 
 enum { SHARED = -1 }; /* in the place of lanes: of groups within a block */
 
+/** Where result `m` of vector `v` lies. */
+TL_INLINE size_t offset_of(const int m, const int v, size_t block_step)
+{
+    return v / PARTS * block_step + m * TL_BLOCK + v % PARTS * TL_VF_LANES;
+}
+
+/** Writes what becomes of the sums. */
+TL_INLINE void finish(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
+                      const tl_tile_job *job, const float *add, float *dst)
+{
+    const size_t block_step = job->dst_block_step;
+    const tl_vf low = tl_vf_set1(job->low), high = tl_vf_set1(job->high);
+    if (add) {
+        TL_UNROLL
+        for (int m = 0; m < n; m++) {
+            TL_UNROLL
+            for (int v = 0; v < n_blocks * PARTS; v++)
+                sum[m][v] = tl_vf_add(sum[m][v], tl_vf_load(add + offset_of(m, v, block_step)));
+        }
+    }
+    TL_UNROLL
+    for (int m = 0; m < n; m++) {
+        TL_UNROLL
+        for (int v = 0; v < n_blocks * PARTS; v++)
+            tl_vf_store(dst + offset_of(m, v, block_step),
+                        tl_vf_min(high, tl_vf_max(low, sum[m][v])));
+    }
+}
+
 /** One tile. The first four arguments are constants: each choice becomes a function of its own. */
 TL_INLINE void tile(const int n, const int n_blocks, const int lanes, const tl_tile_job *job,
                     const tile_place *at)
@@ -142,19 +171,7 @@ TL_INLINE void tile(const int n, const int n_blocks, const int lanes, const tl_t
         add_shared(sum, n, job, at->src, at->weight);
     else
         add_taps(sum, n, n_blocks, lanes, job, at->src, at->weight);
-    const tl_vf low = tl_vf_set1(job->low), high = tl_vf_set1(job->high);
-    TL_UNROLL
-    for (int m = 0; m < n; m++) {
-        TL_UNROLL
-        for (int v = 0; v < n_blocks * PARTS; v++) {
-            const size_t k =
-                v / PARTS * job->dst_block_step + m * TL_BLOCK + v % PARTS * TL_VF_LANES;
-            tl_vf y = sum[m][v];
-            if (at->add)
-                y = tl_vf_add(y, tl_vf_load(at->add + k));
-            tl_vf_store(at->dst + k, tl_vf_min(high, tl_vf_max(low, y)));
-        }
-    }
+    finish(sum, n, n_blocks, job, at->add, at->dst);
 }
 
 typedef void tile_func(const tl_tile_job *job, const tile_place *at);
