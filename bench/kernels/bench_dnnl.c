@@ -158,6 +158,38 @@ static dnnl_status_t describe_conv(bench_dnnl *d, const bench_job *job)
     return status ? status : describe(d, &desc);
 }
 
+/** Weights [IC, OC, KH, KW], whose first two axes stand the other way round there. */
+static dnnl_memory_desc_t transposed_weights_of(const bench_job *job)
+{
+    const int *const w = job->weight->dims;
+    const dnnl_dims_t dims = {w[1], w[0], w[2], w[3]};
+    const dnnl_dims_t strides = {(dnnl_dim_t)w[2] * w[3], (dnnl_dim_t)w[1] * w[2] * w[3], w[3], 1};
+    dnnl_memory_desc_t desc;
+    dnnl_memory_desc_init_by_strides(&desc, 4, dims, dnnl_f32, strides);
+    return desc;
+}
+
+static dnnl_status_t describe_deconv(bench_dnnl *d, const bench_job *job)
+{
+    const tl_conv2d_param *const p = &job->conv;
+    const dnnl_dims_t strides = {p->stride[0], p->stride[1]},
+                      begin = {p->padding[0], p->padding[1]}, end = {p->padding[2], p->padding[3]};
+    dnnl_deconvolution_desc_t desc;
+    argument *const src = add_tensor(d, DNNL_ARG_SRC, dnnl_query_src_md, job->plain_src);
+    argument *const weight = add_argument(d, DNNL_ARG_WEIGHTS, dnnl_query_weights_md, job->weight,
+                                          transposed_weights_of(job));
+    argument *const bias =
+        add_argument(d, DNNL_ARG_BIAS, dnnl_query_weights_md, job->bias, plain_like(job->bias));
+    argument *const dst = add_result(d, job->plain_dst);
+    let_choose(src);
+    let_choose(weight);
+    let_choose(dst);
+    const dnnl_status_t status = dnnl_deconvolution_forward_desc_init(
+        &desc, dnnl_forward_inference, dnnl_deconvolution_direct, &src->wish, &weight->wish,
+        &bias->wish, &dst->wish, strides, begin, end);
+    return status ? status : describe(d, &desc);
+}
+
 static dnnl_status_t describe_pool(bench_dnnl *d, const bench_job *job, dnnl_alg_kind_t algorithm)
 {
     const tl_pool2d_param *const p = &job->pool;
@@ -265,6 +297,7 @@ static const struct {
     [BENCH_DNNL_NONE] = {NULL, 0},
     [BENCH_DNNL_MATMUL] = {describe_matmul, 1},
     [BENCH_DNNL_CONV] = {describe_conv, CONV_WAYS},
+    [BENCH_DNNL_DECONV] = {describe_deconv, 1},
     [BENCH_DNNL_MAXPOOL] = {describe_maxpool, 1},
     [BENCH_DNNL_AVGPOOL] = {describe_avgpool, 1},
     [BENCH_DNNL_SOFTMAX] = {describe_softmax, 1},

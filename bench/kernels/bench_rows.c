@@ -90,6 +90,20 @@ static const bench_shape grouped_shapes[] = {
 };
 static const bench_work *const grouped_works[] = {&bench_conv2d, &bench_blocked_conv2d, NULL};
 
+/* ---- transposed convolutions: padding -1: none ---- */
+
+#define DECONV(c, hw, out_, k, s, p)                                                          \
+    {                                                                                         \
+        .name = "deconv " #k "x" #k "/" #s " " #c "->" #out_ " " #hw, .dims = {1, c, hw, hw}, \
+        .out = out_, .size = k, .stride = s, .pad = p                                         \
+    }
+static const bench_shape deconv_shapes[] = {
+    // U-Net, DCGAN, a network of styles
+    DECONV(256, 32, 128, 2, 2, -1), DECONV(64, 128, 32, 2, 2, -1), DECONV(512, 8, 256, 4, 2, 1),
+    DECONV(128, 32, 64, 4, 2, 1),   DECONV(128, 64, 64, 3, 2, 1),  {.name = NULL},
+};
+static const bench_work *const deconv_works[] = {&bench_deconv2d, &bench_blocked_deconv2d, NULL};
+
 /* ---- pooling ---- */
 
 #define POOL(c, hw, k, s, p)                                                                \
@@ -212,6 +226,7 @@ const bench_group bench_groups[] = {
     {conv_works, conv_shapes, BENCH_DNNL_CONV},
     {depthwise_works, depthwise_shapes, BENCH_DNNL_CONV},
     {grouped_works, grouped_shapes, BENCH_DNNL_CONV},
+    {deconv_works, deconv_shapes, BENCH_DNNL_DECONV},
     {maxpool_works, maxpool_shapes, BENCH_DNNL_MAXPOOL},
     {avgpool_works, avgpool_shapes, BENCH_DNNL_AVGPOOL},
     {softmax_works, softmax_shapes, BENCH_DNNL_SOFTMAX},

@@ -173,6 +173,33 @@ static int finish_blocked(bench_job *job)
 const bench_work bench_blocked_conv2d = {"blocked_conv2d", prepare_blocked_conv2d,
                                          run_blocked_conv2d, finish_blocked};
 
+/** Of a transposed convolution, by its own kernel. */
+static int prepare_deconv2d(bench_job *job)
+{
+    const bench_shape *const s = &job->shape;
+    const int c = s->dims[1], k = s->size, pad = bench_pad(s);
+    const int oh = tl_deconv2d_length(s->dims[2], k, s->stride, 1, pad, pad, 0);
+    const int ow = tl_deconv2d_length(s->dims[3], k, s->stride, 1, pad, pad, 0);
+    job->conv = (tl_conv2d_param){.group = 1,
+                                  .size = {k, k},
+                                  .stride = {s->stride, s->stride},
+                                  .dilation = {1, 1},
+                                  .padding = {pad, pad, pad, pad}};
+    job->src = bench_random(job, 4, s->dims, -1, 1);
+    job->weight = bench_random(job, 4, DIMS(c, s->out, k, k), -1, 1);
+    job->bias = bench_random(job, 1, DIMS(s->out), -1, 1);
+    job->dst = bench_blank(job, 4, DIMS(s->dims[0], s->out, oh, ow));
+    job->flops = 2.0 * k * k * s->out * s->dims[0] * c * s->dims[2] * s->dims[3];
+    return is_prepared(job, 4);
+}
+
+static int run_deconv2d(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_deconv2d(exec, job->src, job->weight, job->bias, job->dst, &job->conv);
+}
+
+const bench_work bench_deconv2d = {"deconv2d", prepare_deconv2d, run_deconv2d, NULL};
+
 /** Makes source and result of a prepared job blocked; returns 0 or -1. */
 static int use_blocks(bench_job *job)
 {
@@ -182,6 +209,29 @@ static int use_blocks(bench_job *job)
     job->dst = blocked_like(job, job->plain_dst);
     return job->src && job->dst ? tl_exec_to_blocked(NULL, job->plain_src, job->src) : -1;
 }
+
+static int prepare_blocked_deconv2d(bench_job *job)
+{
+    if (prepare_deconv2d(job) < 0 || use_blocks(job) < 0)
+        return -1;
+    const int channels[] = {job->shape.dims[1], job->shape.out};
+    const size_t row = tl_blocked_conv2d_packed(channels, 1, job->conv.size, TL_BLOCK);
+    job->packed = bench_blank(job, 2, DIMS(tl_blocks(channels[1]), (int)row));
+    job->scratch_size =
+        tl_blocked_deconv2d_scratch(job->src, job->dst, &job->conv, channels, job->threads);
+    return job->packed ? tl_exec_blocked_deconv2d_pack(NULL, job->weight, job->bias, job->packed,
+                                                       &job->conv)
+                       : -1;
+}
+
+static int run_blocked_deconv2d(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_blocked_deconv2d(exec, job->src, job->packed, NULL, job->dst, &job->conv,
+                                    DIMS(job->shape.dims[1], job->shape.out));
+}
+
+const bench_work bench_blocked_deconv2d = {"blocked_deconv2d", prepare_blocked_deconv2d,
+                                           run_blocked_deconv2d, finish_blocked};
 
 static int prepare_blocked_depthwise(bench_job *job)
 {

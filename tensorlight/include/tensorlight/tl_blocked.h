@@ -26,6 +26,9 @@ enum { TL_BLOCK = 16 };
 /** The largest KH * KW of the convolutions here. */
 enum { TL_BLOCKED_TAPS = 1024 };
 
+/** The largest product of the strides of a transposed convolution. */
+enum { TL_BLOCKED_GRIDS = 64 };
+
 /** The blocks of `channels` channels. */
 TL_API int tl_blocks(int channels);
 
@@ -77,6 +80,30 @@ TL_API size_t tl_blocked_conv2d_scratch(const tl_tensor *src, const tl_tensor *d
 TL_API int tl_exec_blocked_conv2d(const tl_exec *exec, const tl_tensor *src,
                                   const tl_tensor *weight, const tl_tensor *add, tl_tensor *dst,
                                   const tl_conv2d_param *param, const int channels[2]);
+
+/** Whether transposed convolutions with these windows can be computed in blocks: there are not too
+ *  many taps and strides, and none too large. */
+TL_API int tl_blocked_deconv2d_fits(const tl_conv2d_param *param);
+
+/** Transposed convolution: weight [IC, OC / group, KH, KW], bias [OC] or NULL -> dst [B,
+ *  tl_blocked_conv2d_packed({IC, OC}, ..)], for the stride and dilation of `param`, with other taps
+ *  first: those that add to the same places of the result, modulo the stride, stand together. */
+TL_API int tl_exec_blocked_deconv2d_pack(const tl_exec *exec, const tl_tensor *weight,
+                                         const tl_tensor *bias, tl_tensor *dst,
+                                         const tl_conv2d_param *param);
+
+/** As tl_blocked_conv2d_scratch. */
+TL_API size_t tl_blocked_deconv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
+                                          const tl_conv2d_param *param, const int channels[2],
+                                          int threads);
+
+/** As tl_exec_blocked_conv2d, transposed: src [N, B, H, W, 16], weight as
+ *  tl_exec_blocked_deconv2d_pack makes it -> dst [N, B, OH, OW, 16]. What the padding at the top
+ * and the left cuts off may be negative; the extents of dst say what is left at the other sides.
+ * Takes as many multiplications as the sums have terms. */
+TL_API int tl_exec_blocked_deconv2d(const tl_exec *exec, const tl_tensor *src,
+                                    const tl_tensor *weight, const tl_tensor *add, tl_tensor *dst,
+                                    const tl_conv2d_param *param, const int channels[2]);
 
 /** Floats of a block of packed weights of a depthwise convolution. */
 TL_API size_t tl_blocked_depthwise_packed(const int size[2]);

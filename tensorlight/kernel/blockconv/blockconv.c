@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution in the blocked layout: weights packed, work divided, sources prepared, tiles run.
+// Convolution in the blocked layout, and transposed: work divided, sources prepared, tiles run.
+//
+// A transposed convolution with a stride is several convolutions without one: each makes a grid of
+// results, every stride-th line and column, from some of the taps. All read the same lines of the
+// source.
 
 #include "kernel/blockconv/blockconv.h"
 
@@ -8,6 +12,7 @@
 #include <string.h>
 
 #include "kernel/act/act.h"
+#include "kernel/blockconv/blockconv_plan.h"
 #include "kernel/tl_axis.h"
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_util.h"
@@ -22,175 +27,6 @@ TL_KERNEL_PICK(pick_line, tl_tile_line_func, line_table)
 tl_tile_line_func *tl_tile_line(const tl_exec *exec)
 {
     return pick_line(exec, TL_FLOAT);
-}
-
-int tl_blocks(int channels)
-{
-    return channels / TL_BLOCK + (channels % TL_BLOCK != 0);
-}
-
-/* ---- channels ---- */
-
-/** The channels of source and result, in groups. */
-typedef struct groups {
-    int n;
-    int in, out; /* of a group */
-    int all_out; /* looked at only where there are several groups */
-    int shared;  /* of tl_tile_job */
-} groups;
-
-/** Groups that lie within a block, as many channels in as out. Two of 2 are taken for one of 4 with
- *  weights of 0, unless a last one stands alone. */
-static int shared_by(const groups *g)
-{
-    if (g->n == 1 || g->in != g->out)
-        return 0;
-    return g->in == 4 || g->in == 8 ? g->in : g->in == 2 && g->n % 2 == 0 ? 4 : 0;
-}
-
-static groups groups_of(const int channels[2], int group)
-{
-    assert(channels[0] % group == 0 && channels[1] % group == 0);
-    groups g = {group, channels[0] / group, channels[1] / group, channels[1], 0};
-    g.shared = shared_by(&g);
-    return g;
-}
-
-/** The source channels that a block of the result is summed from. */
-typedef struct span {
-    int block;           /* where the first one is */
-    int first, channels; /* they are first .. channels-1 of those from that block on */
-} span;
-
-/** Of the blocks from `block` on; what lies within that belongs to other groups has weight 0. */
-static span span_of(const groups *g, int block, int n_blocks)
-{
-    if (g->n == 1)
-        return (span){0, 0, g->in};
-    const int after = tl_smaller(tl_blocks(g->all_out) - block, n_blocks) * TL_BLOCK;
-    const int last = tl_smaller(after, g->all_out - block * TL_BLOCK) - 1 + block * TL_BLOCK;
-    const int begin = block * TL_BLOCK / g->out * g->in, end = (last / g->out + 1) * g->in;
-    const int at = begin / TL_BLOCK;
-    return (span){at, begin - at * TL_BLOCK, end - at * TL_BLOCK};
-}
-
-/* ---- packing ---- */
-
-size_t tl_blocked_conv2d_packed(const int channels[2], int group, const int size[2], int lanes)
-{
-    const groups g = groups_of(channels, group);
-    int most = g.n == 1 ? g.in : 0;
-    if (g.shared)
-        return TL_BLOCK + (size_t)g.shared * size[0] * size[1] * TL_BLOCK;
-    for (int b = 0; b < tl_blocks(g.all_out); b++) {
-        const int n = span_of(&g, b, 1).channels;
-        most = n > most ? n : most;
-    }
-    const size_t rows = lanes == 1 ? (size_t)most : (size_t)tl_blocks(most) * TL_BLOCK;
-    return TL_BLOCK + rows * size[0] * size[1] * TL_BLOCK;
-}
-
-typedef struct pack_job {
-    const float *weight, *bias;
-    float *dst;
-    size_t row; /* floats of a block of output channels */
-    groups groups;
-    int n_taps, lanes; /* lanes: of a pixel that are summed for a tap before the next one */
-} pack_job;
-
-/** The weight between channel `o` of the result and channel `c` of the source; 0: there is none. */
-static float weight_of(const pack_job *job, int o, int c, int tap)
-{
-    const groups *const g = &job->groups;
-    if (o >= g->all_out)
-        return 0;
-    const int k = c - o / g->out * g->in; // of its group
-    return k >= 0 && k < g->in ? job->weight[((size_t)o * g->in + k) * job->n_taps + tap] : 0;
-}
-
-/** The source channel that comes as number `k` in the sum of channel `o`. */
-static int channel_of(const pack_job *job, int o, int first, int k)
-{
-    return job->groups.shared ? ((o / 4) ^ (k / 4)) * 4 + k % 4 : first + k;
-}
-
-static void pack_channel(const pack_job *job, int o)
-{
-    const int first = span_of(&job->groups, o / TL_BLOCK, 1).block * TL_BLOCK;
-    float *dst = job->dst + o / TL_BLOCK * job->row + o % TL_BLOCK;
-    const float *const end = dst + job->row;
-    *dst = job->bias && o < job->groups.all_out ? job->bias[o] : 0;
-    dst += TL_BLOCK;
-    for (int c = 0; dst < end; c += job->lanes)
-        for (int tap = 0; tap < job->n_taps; tap++)
-            for (int k = 0; k < job->lanes; k++, dst += TL_BLOCK)
-                *dst = weight_of(job, o, channel_of(job, o, first, c + k), tap);
-}
-
-static void pack(void *arg, size_t begin, size_t end)
-{
-    const pack_job *const job = arg;
-    for (size_t o = begin * TL_BLOCK; o < end * TL_BLOCK; o++)
-        pack_channel(job, (int)o);
-}
-
-int tl_exec_blocked_conv2d_pack(const tl_exec *exec, const tl_tensor *weight, const tl_tensor *bias,
-                                tl_tensor *dst, int group, int lanes)
-{
-    const int blocks = tl_blocks(weight->dims[0]);
-    const int channels[] = {weight->dims[1] * group, weight->dims[0]};
-    assert(weight->dtype == TL_FLOAT && weight->ndim == 4);
-    pack_job job = {.weight = weight->data,
-                    .bias = bias ? bias->data : NULL,
-                    .dst = dst->data,
-                    .row = tl_blocked_conv2d_packed(channels, group, weight->dims + 2, lanes),
-                    .groups = groups_of(channels, group),
-                    .n_taps = weight->dims[2] * weight->dims[3]};
-    job.lanes = job.groups.shared ? job.groups.shared : lanes;
-    assert((size_t)dst->len == blocks * job.row);
-    tl_parallel(exec, (size_t)blocks, tl_axis_grain(job.row), pack, &job);
-    return 0;
-}
-
-typedef struct scale_job {
-    const float *weight, *factor;
-    float *dst;
-    size_t row;  /* floats of a block of output channels */
-    size_t rows; /* of TL_BLOCK weights in it */
-    size_t taps;
-} scale_job;
-
-static void scale(void *arg, size_t begin, size_t end)
-{
-    const scale_job *const job = arg;
-    for (size_t o = begin; o < end; o++) {
-        const float *src = job->weight + o * job->row;
-        float *dst = job->dst + o * job->row;
-        memcpy(dst, src, TL_BLOCK * sizeof(*dst)); // the biases
-        for (size_t k = 0; k < job->rows; k++) {   // block of input channels, tap, lane
-            src += TL_BLOCK;
-            dst += TL_BLOCK;
-            const float f = job->factor[k / TL_BLOCK / job->taps * TL_BLOCK + k % TL_BLOCK];
-            for (int i = 0; i < TL_BLOCK; i++)
-                dst[i] = src[i] * f;
-        }
-    }
-}
-
-int tl_exec_blocked_conv2d_scale(const tl_exec *exec, const tl_tensor *weight,
-                                 const tl_tensor *factor, tl_tensor *dst)
-{
-    assert(weight->dtype == TL_FLOAT && weight->ndim == 2 && factor->dtype == TL_FLOAT);
-    assert(tl_tensor_issameshape(weight, dst));
-    scale_job job = {.weight = weight->data,
-                     .factor = factor->data,
-                     .dst = dst->data,
-                     .row = (size_t)weight->dims[1],
-                     .rows = (size_t)weight->dims[1] / TL_BLOCK - 1};
-    job.taps = job.rows / (size_t)factor->len;
-    assert(job.taps * (size_t)factor->len == job.rows);
-    tl_parallel(exec, (size_t)weight->dims[0], tl_axis_grain(job.row), scale, &job);
-    return 0;
 }
 
 /* ---- dividing the work ---- */
@@ -213,18 +49,30 @@ typedef struct strands {
     int n_long;  /* those from this one on need one less */
 } strands;
 
-/** A convolution, divided into units: some lines of an image, or some columns of a line, by some
- *  blocks of output channels. */
+/** Every step-th line and column of the result, and how it is summed. */
+typedef struct grid {
+    int y, x;       /* the first */
+    int tap;        /* in the order of all taps */
+    int n_taps;     /* 0: there is only the bias */
+    size_t weights; /* floats of a row before those of its taps */
+} grid;
+
+/** A convolution, divided into units: some lines of an image, or some columns of a line (of each
+ *  grid), by some blocks of output channels. */
 typedef struct conv {
     tl_tile_line_func *line;
     tl_tile_job tile;
     const float *src, *weight, *add;
     float *dst;
-    const tl_conv2d_param *param;
-    groups groups;
+    tl_conv2d_param window; /* of all grids together: how their sums run over the source */
+    tl_conv_groups groups;
     size_t row; /* floats of the packed weights of a block */
     int blocks_in, ih, iw;
-    int blocks_out, oh, ow; /* a 1x1 convolution with stride 1 is one line: its length is ow */
+    int blocks_out, oh, ow; /* of the largest grid; a 1x1 convolution with stride 1 is one line:
+                               its length is ow */
+    int dh, dw, step[2];    /* the result, and the distances within its grids */
+    int n_grids;
+    grid grids[TL_BLOCKED_GRIDS];
     int lines_per_unit, line_units;
     int columns_per_unit, column_units;
     int blocks_per_unit, block_units;
@@ -240,9 +88,10 @@ typedef struct conv {
 
 static int is_direct(const conv *c)
 {
-    const tl_conv2d_param *const p = c->param;
-    return p->size[0] == 1 && p->size[1] == 1 && p->stride[0] == 1 && p->stride[1] == 1 &&
-           p->padding[0] == 0 && p->padding[1] == 0 && c->ih == c->oh && c->iw == c->ow;
+    const tl_conv2d_param *const p = &c->window;
+    return c->n_grids == 1 && p->size[0] == 1 && p->size[1] == 1 && p->stride[0] == 1 &&
+           p->stride[1] == 1 && p->padding[0] == 0 && p->padding[1] == 0 && c->ih == c->oh &&
+           c->iw == c->ow;
 }
 
 /** The blocks (or planes) of the source that `n` blocks of the result are summed from, at most,
@@ -253,7 +102,7 @@ static int spanned_blocks(const conv *c, int n)
     if (c->groups.n == 1)
         return c->blocks_in;
     for (int b = 0; b < c->blocks_out; b += n) {
-        const int blocks = tl_blocks(span_of(&c->groups, b, n).channels);
+        const int blocks = tl_blocks(tl_conv_span_of(&c->groups, b, n).channels);
         most = blocks > most ? blocks : most;
     }
     return most;
@@ -301,9 +150,10 @@ static int fit_pixels(double bytes, double size, int most)
  *  reaches beyond them is not counted. */
 static int lines_of_unit(const conv *c, double row_bytes)
 {
-    const int taps = c->param->size[0], stride = c->param->stride[0];
+    const int taps = c->window.size[0], stride = c->window.stride[0];
     const int n = fit(SOURCE_BYTES, row_bytes * tl_smaller(taps, stride), c->oh);
-    return strands_for(c->param, 0, n).is_by_taps ? fit(SOURCE_BYTES, row_bytes * taps, c->oh) : n;
+    return strands_for(&c->window, 0, n).is_by_taps ? fit(SOURCE_BYTES, row_bytes * taps, c->oh)
+                                                    : n;
 }
 
 /** Columns of one line of results, of which a prepared one has `column_bytes`: about as many in
@@ -313,7 +163,7 @@ static int columns_of_unit(const conv *c, double column_bytes)
     const double whole = column_bytes * c->x.n * c->x.len;
     if (whole <= LINE_BYTES)
         return c->ow;
-    const double shared = c->x.is_by_taps ? 0 : column_bytes * reach(c->param, 1);
+    const double shared = c->x.is_by_taps ? 0 : column_bytes * reach(&c->window, 1);
     const double each = (whole - shared) / c->ow;
     const int most = fit_pixels(LINE_BYTES - shared, each, c->ow);
     const int even = (int)tl_divide_up(c->ow, tl_divide_up(c->ow, most));
@@ -323,13 +173,13 @@ static int columns_of_unit(const conv *c, double column_bytes)
 /** Lines and columns of a unit that prepares its source. */
 static void divide_prepared(conv *c, double pixel_bytes)
 {
-    c->x = strands_for(c->param, 1, c->ow);
+    c->x = strands_for(&c->window, 1, c->ow);
     c->columns_per_unit = c->ow;
     c->lines_per_unit = lines_of_unit(c, pixel_bytes * c->x.n * c->x.len);
-    c->y = strands_for(c->param, 0, c->lines_per_unit);
+    c->y = strands_for(&c->window, 0, c->lines_per_unit);
     if (c->lines_per_unit == 1) {
         c->columns_per_unit = columns_of_unit(c, pixel_bytes * c->y.n * c->y.len);
-        c->x = strands_for(c->param, 1, c->columns_per_unit);
+        c->x = strands_for(&c->window, 1, c->columns_per_unit);
     }
 }
 
@@ -368,29 +218,88 @@ static size_t prepared_size(const conv *c)
     return size;
 }
 
+/** Along an axis of a transposed convolution: the first place of the result that a tap adds to...
+ */
+static int first_of(const tl_conv2d_param *p, int axis, int tap)
+{
+    const int stride = p->stride[axis];
+    const int64_t at = (int64_t)tap * p->dilation[axis] - p->padding[axis];
+    return (int)((at % stride + stride) % stride);
+}
+
+/** ...and the place of the source from which it does. */
+static int source_of(const tl_conv2d_param *p, int axis, int tap)
+{
+    const int64_t at = (int64_t)tap * p->dilation[axis] - p->padding[axis];
+    return (int)((first_of(p, axis, tap) - at) / p->stride[axis]);
+}
+
+/** The window that all grids of a transposed convolution read. */
+static tl_conv2d_param window_of(const tl_conv2d_param *p)
+{
+    tl_conv2d_param w = *p;
+    for (int i = 0; i < 2; i++) {
+        int low = source_of(p, i, 0), high = low;
+        for (int tap = 1; tap < p->size[i]; tap++) {
+            const int at = source_of(p, i, tap);
+            low = at < low ? at : low;
+            high = at > high ? at : high;
+        }
+        w.size[i] = high - low + 1;
+        w.stride[i] = w.dilation[i] = 1;
+        w.padding[i] = -low;
+    }
+    return w;
+}
+
+static void find_grids(conv *c, const tl_conv2d_param *p, const tl_conv_taps *taps)
+{
+    c->n_grids = taps->n_grids;
+    const size_t rows = c->row / TL_BLOCK - 1;
+    for (int g = 0, begin = 0; g < taps->n_grids; begin = taps->end[g++]) {
+        c->grids[g] = (grid){.tap = begin,
+                             .n_taps = taps->end[g] - begin,
+                             .weights = rows / taps->n * begin * TL_BLOCK};
+        if (c->step[0] * c->step[1] == 1)
+            continue;
+        // The remainder says where a grid begins, as its taps do, if it has any.
+        const tl_conv2d_param ones = {.stride = {p->stride[0], p->stride[1]},
+                                      .dilation = {1, 1},
+                                      .padding = {p->padding[0], p->padding[1]}};
+        c->grids[g].y = first_of(&ones, 0, g / p->stride[1]);
+        c->grids[g].x = first_of(&ones, 1, g % p->stride[1]);
+    }
+}
+
 static conv conv_of(const tl_tensor *src, const tl_tensor *dst, const tl_conv2d_param *param,
-                    const int channels[2])
+                    const int channels[2], const tl_conv_taps *taps, int is_transposed)
 {
     const int lanes = src->ndim == 5 ? TL_BLOCK : 1;
     assert(lanes == TL_BLOCK || param->group == 1);
-    conv c = {.param = param,
-              .groups = groups_of(channels, param->group),
+    conv c = {.window = is_transposed ? window_of(param) : *param,
+              .groups = tl_conv_groups_of(channels, param->group),
               .row = tl_blocked_conv2d_packed(channels, param->group, param->size, lanes),
               .blocks_in = src->dims[1],
               .ih = src->dims[2],
               .iw = src->dims[3],
               .blocks_out = dst->dims[1],
-              .oh = dst->dims[2],
-              .ow = dst->dims[3]};
+              .dh = dst->dims[2],
+              .dw = dst->dims[3],
+              .step = {1, 1}};
+    if (is_transposed)
+        memcpy(c.step, param->stride, sizeof(c.step));
+    find_grids(&c, param, taps);
+    c.oh = (int)tl_divide_up(c.dh, c.step[0]);
+    c.ow = (int)tl_divide_up(c.dw, c.step[1]);
     c.tile = (tl_tile_job){.lanes = lanes,
                            .shared = c.groups.shared,
-                           .n_taps = param->size[0] * param->size[1],
                            .weight_step = c.row,
-                           .dst_block_step = (size_t)c.oh * c.ow * TL_BLOCK};
+                           .dst_block_step = (size_t)c.dh * c.dw * TL_BLOCK,
+                           .dst_step = (size_t)c.step[1] * TL_BLOCK};
     c.is_direct = is_direct(&c);
     if (c.is_direct) {
-        c.iw = c.ow = c.oh * c.ow;
-        c.ih = c.oh = 1;
+        c.iw = c.ow = c.dw = c.oh * c.ow;
+        c.ih = c.oh = c.dh = 1;
     }
     divide(&c);
     c.places = (size_t)dst->dims[0] * c.line_units * c.column_units;
@@ -400,10 +309,26 @@ static conv conv_of(const tl_tensor *src, const tl_tensor *dst, const tl_conv2d_
     return c;
 }
 
+/** Bytes for `threads` threads. */
+static size_t scratch_of(const tl_tensor *src, const tl_tensor *dst, const tl_conv2d_param *param,
+                         const int channels[2], int threads, int is_transposed)
+{
+    tl_conv_taps taps;
+    tl_conv_taps_of(&taps, param, is_transposed);
+    return tl_slots_size(conv_of(src, dst, param, channels, &taps, is_transposed).slot_size,
+                         threads);
+}
+
 size_t tl_blocked_conv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
                                  const tl_conv2d_param *param, const int channels[2], int threads)
 {
-    return tl_slots_size(conv_of(src, dst, param, channels).slot_size, threads);
+    return scratch_of(src, dst, param, channels, threads, 0);
+}
+
+size_t tl_blocked_deconv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
+                                   const tl_conv2d_param *param, const int channels[2], int threads)
+{
+    return scratch_of(src, dst, param, channels, threads, 1);
 }
 
 /* ---- preparing the source ---- */
@@ -412,9 +337,9 @@ size_t tl_blocked_conv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
 typedef struct part {
     size_t image;
     int line, n_lines, column, n_columns, block, n_blocks;
-    span span;        /* of these blocks */
-    const float *src; /* what the first result is computed of, in the first block of the span */
-    size_t src_step;  /* from line to line */
+    tl_conv_span span; /* of these blocks */
+    const float *src;  /* what the first result is computed of, in the first block of the span */
+    size_t src_step;   /* from line to line */
 } part;
 
 /** Pixels of `lanes` floats, `step` pixels apart in src. */
@@ -457,7 +382,7 @@ static int64_t columns_below(int64_t limit, int64_t first, int64_t n, int stride
 /** `n` pixels of a strand from column `first` on, 0 outside the image. */
 static void prepare_strand(const conv *c, float *dst, const float *src, int64_t first, int64_t n)
 {
-    const int stride = c->param->stride[1], lanes = c->tile.lanes;
+    const int stride = c->window.stride[1], lanes = c->tile.lanes;
     const int64_t begin = first < 0 ? columns_below(0, first, n, stride) : 0;
     const int64_t end = columns_below(c->iw, first, n, stride);
     memset(dst, 0, (size_t)begin * lanes * sizeof(*dst));
@@ -476,7 +401,7 @@ static void prepare_row(const conv *c, const part *u, const float *src, float *d
     }
     for (int i = 0; i < c->x.n; i++)
         prepare_strand(c, dst + i * c->x.len * c->tile.lanes, src,
-                       strand_begin(c->param, 1, &c->x, i, u->column),
+                       strand_begin(&c->window, 1, &c->x, i, u->column),
                        strand_len(&c->x, i, c->columns_per_unit - u->n_columns));
 }
 
@@ -489,7 +414,7 @@ static void prepare_rows(const conv *c, const part *u, const float *src, float *
     for (int64_t k = 0; k < c->y.len - missing; k++)
         for (int i = 0; i < c->y.n; i++) {
             const int64_t y =
-                strand_begin(c->param, 0, &c->y, i, u->line) + k * c->param->stride[0];
+                strand_begin(&c->window, 0, &c->y, i, u->line) + k * c->window.stride[0];
             if (k < strand_len(&c->y, i, missing))
                 prepare_row(c, u, y >= 0 && y < c->ih ? src + y * row : NULL,
                             dst + (i * c->y.len + k) * prepared_row(c));
@@ -518,14 +443,17 @@ static ptrdiff_t tap_position(const tl_conv2d_param *p, int axis, const strands 
     return s->is_by_taps ? tap * s->len : at % s->n * s->len + at / s->n;
 }
 
-/** Where the taps lie in what is prepared. */
-static void find_taps(const conv *c, ptrdiff_t *taps)
+/** Where the taps lie in what is prepared, in their order. */
+static void find_taps(const conv *c, const tl_conv2d_param *p, const tl_conv_taps *order,
+                      int is_transposed, ptrdiff_t *taps)
 {
-    const tl_conv2d_param *const p = c->param;
-    for (int y = 0; y < p->size[0]; y++)
-        for (int x = 0; x < p->size[1]; x++)
-            *taps++ = tap_position(p, 0, &c->y, y) * (ptrdiff_t)prepared_row(c) +
-                      tap_position(p, 1, &c->x, x) * c->tile.lanes;
+    for (int i = 0; i < order->n; i++) {
+        const int y = order->order[i] / p->size[1], x = order->order[i] % p->size[1];
+        const int row = is_transposed ? source_of(p, 0, y) + c->window.padding[0] : y;
+        const int column = is_transposed ? source_of(p, 1, x) + c->window.padding[1] : x;
+        taps[i] = tap_position(&c->window, 0, &c->y, row) * (ptrdiff_t)prepared_row(c) +
+                  tap_position(&c->window, 1, &c->x, column) * c->tile.lanes;
+    }
 }
 
 /* ---- computing ---- */
@@ -533,25 +461,42 @@ static void find_taps(const conv *c, ptrdiff_t *taps)
 /** Whether two blocks of the result are summed from the same channels: a tile has both. */
 static int is_pair(const conv *c, int block)
 {
-    const span a = span_of(&c->groups, block, 1), b = span_of(&c->groups, block + 1, 1);
+    const tl_conv_span a = tl_conv_span_of(&c->groups, block, 1),
+                       b = tl_conv_span_of(&c->groups, block + 1, 1);
     return a.block == b.block && a.first == b.first && a.channels == b.channels;
+}
+
+/** Results of a grid, of one or two blocks; src and weight are those of the blocks. */
+static void run_grid(const conv *c, const part *u, const grid *g, tl_tile_job tile,
+                     const float *src, const float *weight, int block, int n_blocks)
+{
+    const int x = u->column * c->step[1] + g->x; // there may be one column less than in others
+    const int columns = x < c->dw ? (int)tl_divide_up(c->dw - x, c->step[1]) : 0;
+    const size_t first = (u->image * c->blocks_out + block) * tile.dst_block_step;
+    tile.taps += g->tap;
+    tile.n_taps = g->n_taps;
+    for (int i = 0; i < u->n_lines && columns > 0; i++) {
+        const int y = (u->line + i) * c->step[0] + g->y;
+        const size_t to = first + ((size_t)y * c->dw + x) * TL_BLOCK;
+        if (y >= c->dh)
+            return;
+        c->line(&tile, src + i * u->src_step, weight + TL_BLOCK + g->weights, weight,
+                c->add ? c->add + to : NULL, c->dst + to, tl_smaller(u->n_columns, columns),
+                n_blocks);
+    }
 }
 
 /** One or two blocks of the results of a unit. */
 static void run_blocks(const conv *c, const part *u, int block, int n_blocks)
 {
-    const span s = span_of(&c->groups, block, 1);
-    const float *const src = u->src + (size_t)(s.block - u->span.block) * c->tile.src_block_step;
-    const float *const weight = c->weight + block * c->row;
-    const size_t first = (u->image * c->blocks_out + block) * c->tile.dst_block_step;
+    const tl_conv_span s = tl_conv_span_of(&c->groups, block, 1);
     tl_tile_job tile = c->tile;
     tile.first = s.first;
     tile.channels = s.channels;
-    for (int i = 0; i < u->n_lines; i++) {
-        const size_t to = first + ((size_t)(u->line + i) * c->ow + u->column) * TL_BLOCK;
-        c->line(&tile, src + i * u->src_step, weight + TL_BLOCK, weight,
-                c->add ? c->add + to : NULL, c->dst + to, u->n_columns, n_blocks);
-    }
+    for (int g = 0; g < c->n_grids; g++)
+        run_grid(c, u, &c->grids[g], tile,
+                 u->src + (size_t)(s.block - u->span.block) * tile.src_block_step,
+                 c->weight + block * c->row, block, n_blocks);
 }
 
 static void run_part(const conv *c, const part *u)
@@ -573,7 +518,7 @@ static part part_of(const conv *c, size_t place, int block)
     u.n_lines = tl_smaller(c->lines_per_unit, c->oh - u.line);
     u.n_columns = tl_smaller(c->columns_per_unit, c->ow - u.column);
     u.n_blocks = tl_smaller(c->blocks_per_unit, c->blocks_out - block);
-    u.span = span_of(&c->groups, block, u.n_blocks);
+    u.span = tl_conv_span_of(&c->groups, block, u.n_blocks);
     return u;
 }
 
@@ -611,14 +556,16 @@ static void group_blocks(conv *c, size_t threads)
     c->group_units = apart ? c->block_units / (int)threads : c->block_units;
 }
 
-int tl_exec_blocked_conv2d(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
-                           const tl_tensor *add, tl_tensor *dst, const tl_conv2d_param *param,
-                           const int channels[2])
+static int run(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
+               const tl_tensor *add, tl_tensor *dst, const tl_conv2d_param *param,
+               const int channels[2], int is_transposed)
 {
     assert(src->dtype == TL_FLOAT && (src->ndim == 5 || src->ndim == 4) && dst->ndim == 5);
     assert(param->size[0] * param->size[1] <= TL_BLOCKED_TAPS);
+    tl_conv_taps order;
     ptrdiff_t taps[TL_BLOCKED_TAPS] = {0};
-    conv c = conv_of(src, dst, param, channels);
+    tl_conv_taps_of(&order, param, is_transposed);
+    conv c = conv_of(src, dst, param, channels, &order, is_transposed);
     c.line = tl_tile_line(exec);
     c.src = src->data;
     c.weight = weight->data;
@@ -629,7 +576,7 @@ int tl_exec_blocked_conv2d(const tl_exec *exec, const tl_tensor *src, const tl_t
     c.tile.taps = taps;
     size_t slots = TL_MOST_SLOTS;
     if (!c.is_direct) {
-        find_taps(&c, taps);
+        find_taps(&c, param, &order, is_transposed, taps);
         if (tl_check_scratch(exec, c.slot_size, "for a convolution") < 0)
             return -1;
         c.scratch = exec->scratch;
@@ -638,4 +585,19 @@ int tl_exec_blocked_conv2d(const tl_exec *exec, const tl_tensor *src, const tl_t
     group_blocks(&c, tl_smaller_size(slots, (size_t)tl_pool_size(exec ? exec->pool : NULL)));
     tl_parallel_slots(exec, c.places * c.block_units, slots, run_units, &c);
     return 0;
+}
+
+int tl_exec_blocked_conv2d(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
+                           const tl_tensor *add, tl_tensor *dst, const tl_conv2d_param *param,
+                           const int channels[2])
+{
+    return run(exec, src, weight, add, dst, param, channels, 0);
+}
+
+int tl_exec_blocked_deconv2d(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
+                             const tl_tensor *add, tl_tensor *dst, const tl_conv2d_param *param,
+                             const int channels[2])
+{
+    assert(src->ndim == 5 && param->stride[0] * param->stride[1] <= TL_BLOCKED_GRIDS);
+    return run(exec, src, weight, add, dst, param, channels, 1);
 }

@@ -34,6 +34,7 @@ typedef struct tl_tile_job {
                               i of the result lanes 0 .. 3 of the four that i is in, then of the
                               other four of these eight */
     size_t dst_block_step; /* from a block of output channels to the next, of dst and add */
+    size_t dst_step;       /* from a pixel to the next */
     tl_activation act;
     float low, high; /* what results are kept between: tl_act_bounds */
 } tl_tile_job;

@@ -125,30 +125,31 @@ TL_INLINE void add_shared(tl_vf (*sum)[BLOCKS * PARTS], const int n, const tl_ti
 enum { SHARED = -1 }; /* in the place of lanes: of groups within a block */
 
 /** Where result `m` of vector `v` lies. */
-TL_INLINE size_t offset_of(const int m, const int v, size_t block_step)
+TL_INLINE size_t offset_of(const int m, const int v, size_t step, size_t block_step)
 {
-    return v / PARTS * block_step + m * TL_BLOCK + v % PARTS * TL_VF_LANES;
+    return v / PARTS * block_step + m * step + v % PARTS * TL_VF_LANES;
 }
 
 /** Writes what becomes of the sums. */
 TL_INLINE void finish(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
                       const tl_tile_job *job, const float *add, float *dst)
 {
-    const size_t block_step = job->dst_block_step;
+    const size_t step = job->dst_step, block_step = job->dst_block_step;
     const tl_vf low = tl_vf_set1(job->low), high = tl_vf_set1(job->high);
     if (add) {
         TL_UNROLL
         for (int m = 0; m < n; m++) {
             TL_UNROLL
             for (int v = 0; v < n_blocks * PARTS; v++)
-                sum[m][v] = tl_vf_add(sum[m][v], tl_vf_load(add + offset_of(m, v, block_step)));
+                sum[m][v] =
+                    tl_vf_add(sum[m][v], tl_vf_load(add + offset_of(m, v, step, block_step)));
         }
     }
     TL_UNROLL
     for (int m = 0; m < n; m++) {
         TL_UNROLL
         for (int v = 0; v < n_blocks * PARTS; v++)
-            tl_vf_store(dst + offset_of(m, v, block_step),
+            tl_vf_store(dst + offset_of(m, v, step, block_step),
                         tl_vf_min(high, tl_vf_max(low, sum[m][v])));
     }
 }
@@ -205,6 +206,15 @@ EACH_TILE(TILES)
 
 static tile_func *const tiles[PIXELS + 1][BLOCKS][3] = {EACH_TILE(TILE_ROW)};
 
+static void activate(const tl_tile_job *job, float *dst, int pixels)
+{
+    if (job->dst_step == TL_BLOCK)
+        tl_vf_activate(job->act, dst, (size_t)pixels * TL_BLOCK);
+    else
+        for (int m = 0; m < pixels; m++)
+            tl_vf_activate(job->act, dst + m * job->dst_step, TL_BLOCK);
+}
+
 void SIMD(tl_tile_line)(const tl_tile_job *job, const float *src, const float *weight,
                         const float *bias, const float *add, float *dst, int n, int n_blocks)
 {
@@ -214,14 +224,13 @@ void SIMD(tl_tile_line)(const tl_tile_job *job, const float *src, const float *w
         const int blocks = BLOCKS < n_blocks - b ? BLOCKS : n_blocks - b;
         for (int i = 0, m = 0; i < n_tiles; i++) {
             const int pixels = n / n_tiles + (i < n % n_tiles);
-            const size_t first = b * job->dst_block_step + (size_t)m * TL_BLOCK;
+            const size_t first = b * job->dst_block_step + m * job->dst_step;
             const tile_place at = {src + (size_t)m * job->lanes, weight + b * job->weight_step,
                                    bias ? bias + b * job->weight_step : NULL,
                                    add ? add + first : NULL, dst + first};
             tiles[pixels][blocks - 1][kind](job, &at);
             for (int k = 0; k < blocks; k++)
-                tl_vf_activate(job->act, at.dst + k * job->dst_block_step,
-                               (size_t)pixels * TL_BLOCK);
+                activate(job, at.dst + k * job->dst_block_step, pixels);
             m += pixels;
         }
     }

@@ -10,6 +10,7 @@ typedef struct shape {
     int n, ic, ih, iw, oc, kh, kw;
     int stride[2], dilation[2], padding[4];
     int group; /* 0: 1 */
+    int is_transposed, output_padding[2];
 } shape;
 
 static const shape shapes[] = {
@@ -59,6 +60,20 @@ static const shape grouped[] = {
     {1, 64, 1, 4200, 64, 1, 3, {1, 1}, {1, 1}, {0, 1, 0, 1}, 2},  // of columns
 };
 
+static const shape transposed[] = {
+    {1, 33, 5, 7, 20, 2, 2, {2, 2}, {1, 1}, {0, 0, 0, 0}, 0, 1, {0, 0}},    // of a U-Net
+    {2, 16, 6, 9, 33, 4, 4, {2, 2}, {1, 1}, {1, 1, 1, 1}, 0, 1, {0, 0}},    // of a generator
+    {1, 24, 17, 15, 48, 3, 3, {2, 2}, {1, 1}, {1, 1, 1, 1}, 0, 1, {1, 1}},  // taps of four numbers
+    {1, 20, 4, 5, 16, 3, 2, {1, 1}, {2, 3}, {1, 0, 2, 1}, 0, 1, {0, 0}},    // no stride
+    {1, 18, 5, 4, 19, 2, 3, {3, 4}, {1, 1}, {0, 2, 1, 0}, 0, 1, {2, 1}},    // places without taps
+    {2, 17, 4, 3, 16, 3, 4, {2, 3}, {3, 2}, {4, 3, 0, 1}, 0, 1, {1, 0}},    // all at odds
+    {1, 16, 1, 1, 32, 4, 4, {1, 1}, {1, 1}, {0, 0, 0, 0}, 0, 1, {0, 0}},    // of one pixel
+    {1, 32, 3, 3, 16, 2, 2, {2, 2}, {1, 1}, {-1, -2, -1, 0}, 0, 1, {1, 0}}, // more around it
+    {1, 30, 4, 6, 60, 4, 4, {2, 2}, {1, 1}, {1, 1, 1, 1}, 3, 1, {0, 0}},    // groups
+    {1, 24, 4, 6, 24, 4, 3, {2, 2}, {1, 1}, {1, 1, 1, 1}, 6, 1, {0, 0}},    // within a block
+    {1, 64, 40, 20, 32, 2, 2, {2, 2}, {1, 1}, {0, 0, 0, 0}, 0, 1, {0, 0}},  // several units
+};
+
 static tl_tensor *blocked_like(nn_room *room, const tl_tensor *planes)
 {
     return nn_blank(room, TL_FLOAT, 5,
@@ -69,7 +84,7 @@ static tl_tensor *blocked_like(nn_room *room, const tl_tensor *planes)
 /** The convolution by its kernels in blocks, from blocks or from planes, to planes `dst`. */
 static void run_blocked(nn_room *room, const tl_exec *exec, const tl_tensor *src,
                         const tl_tensor *weight, const tl_tensor *bias, const tl_tensor *add,
-                        tl_tensor *dst, const tl_conv2d_param *param, int lanes)
+                        tl_tensor *dst, const tl_conv2d_param *param, int lanes, int is_transposed)
 {
     tl_tensor *from = (tl_tensor *)src;
     if (lanes == TL_BLOCK) {
@@ -79,17 +94,21 @@ static void run_blocked(nn_room *room, const tl_exec *exec, const tl_tensor *src
     tl_tensor *const to = blocked_like(room, dst);
     if (add)
         tl_exec_to_blocked(exec, add, to);
-    const int channels[] = {src->dims[1], weight->dims[0]}, group = param->group;
+    const int channels[] = {src->dims[1], dst->dims[1]}, group = param->group;
     const size_t row = tl_blocked_conv2d_packed(channels, group, param->size, lanes);
     tl_tensor *const packed =
         nn_blank(room, TL_FLOAT, 2, (int[]){tl_blocks(channels[1]), (int)row});
-    tl_exec_blocked_conv2d_pack(exec, weight, bias, packed, group, lanes);
+    if (is_transposed)
+        tl_exec_blocked_deconv2d_pack(exec, weight, bias, packed, param);
+    else
+        tl_exec_blocked_conv2d_pack(exec, weight, bias, packed, group, lanes);
     tl_exec with = *exec;
-    with.scratch_size =
-        tl_blocked_conv2d_scratch(from, to, param, channels, tl_pool_size(exec->pool));
+    with.scratch_size = (is_transposed ? tl_blocked_deconv2d_scratch : tl_blocked_conv2d_scratch)(
+        from, to, param, channels, tl_pool_size(exec->pool));
     ln_guard guard;
     with.scratch = ln_guard_alloc(&guard, with.scratch_size);
-    tl_exec_blocked_conv2d(&with, from, packed, add ? to : NULL, to, param, channels);
+    (is_transposed ? tl_exec_blocked_deconv2d : tl_exec_blocked_conv2d)(
+        &with, from, packed, add ? to : NULL, to, param, channels);
     ck_assert(ln_guard_is_intact(&guard));
     ln_guard_free(&guard);
     tl_exec_from_blocked(exec, to, dst);
@@ -110,6 +129,16 @@ static void close_pools(void)
         tl_pool_free(pools[i]);
 }
 
+/** The extent of the result along an axis. */
+static int length(const shape *s, int axis, int in, int size)
+{
+    const int stride = s->stride[axis], dilation = s->dilation[axis];
+    const int begin = s->padding[axis], end = s->padding[2 + axis];
+    return s->is_transposed
+               ? tl_deconv2d_length(in, size, stride, dilation, begin, end, s->output_padding[axis])
+               : tl_conv2d_length(in, size, stride, dilation, begin, end);
+}
+
 static void check_shape(const shape *s, tl_isa isa, int lanes, tl_act act, int adds)
 {
     nn_room room = {.seed = 1};
@@ -119,36 +148,36 @@ static void check_shape(const shape *s, tl_isa isa, int lanes, tl_act act, int a
         .stride = {s->stride[0], s->stride[1]},
         .dilation = {s->dilation[0], s->dilation[1]},
         .padding = {s->padding[0], s->padding[1], s->padding[2], s->padding[3]},
+        .output_padding = {s->output_padding[0], s->output_padding[1]},
         .act = {act, 0.25f, 0.75f}};
     tl_conv2d_param plain = param;
     plain.act.act = TL_ACT_NONE;
-    const int oh =
-        tl_conv2d_length(s->ih, s->kh, s->stride[0], s->dilation[0], s->padding[0], s->padding[2]);
-    const int ow =
-        tl_conv2d_length(s->iw, s->kw, s->stride[1], s->dilation[1], s->padding[1], s->padding[3]);
+    const int oh = length(s, 0, s->ih, s->kh), ow = length(s, 1, s->iw, s->kw);
     const int dims[] = {s->n, s->oc, oh, ow};
     tl_tensor *const src = nn_random(&room, TL_FLOAT, 4, (int[]){s->n, s->ic, s->ih, s->iw}, -1, 1);
+    const int from = s->is_transposed ? s->ic : s->oc, to = s->is_transposed ? s->oc : s->ic;
     tl_tensor *const weight =
-        nn_random(&room, TL_FLOAT, 4, (int[]){s->oc, s->ic / param.group, s->kh, s->kw}, -1, 1);
+        nn_random(&room, TL_FLOAT, 4, (int[]){from, to / param.group, s->kh, s->kw}, -1, 1);
     tl_tensor *const bias = nn_random(&room, TL_FLOAT, 1, (int[]){s->oc}, -1, 1);
     tl_tensor *const add = adds ? nn_random(&room, TL_FLOAT, 4, dims, -1, 1) : NULL;
     tl_tensor *const want = nn_blank(&room, TL_FLOAT, 4, dims);
     tl_tensor *const got = nn_blank(&room, TL_FLOAT, 4, dims);
     tl_tensor *const threaded = nn_blank(&room, TL_FLOAT, 4, dims);
     const tl_exec reference = {.isa = TL_ISA_C};
-    tl_exec_conv2d(&reference, src, weight, bias, want, &plain);
+    (s->is_transposed ? tl_exec_deconv2d : tl_exec_conv2d)(&reference, src, weight, bias, want,
+                                                           &plain);
     if (add)
         tl_exec_elew(&reference, want, add, want, TL_SUM);
     tl_exec_act(&reference, want, want, param.act);
     const tl_exec exec = {.isa = isa};
-    run_blocked(&room, &exec, src, weight, bias, add, got, &param, lanes);
+    run_blocked(&room, &exec, src, weight, bias, add, got, &param, lanes, s->is_transposed);
     const double tolerance = 2e-7 * (s->ic / param.group * s->kh * s->kw + 2);
     for (int i = 0; i < want->len; i++)
         if (!(fabs(nn_at(want, i) - nn_at(got, i)) <= tolerance)) // a check of each takes long
             ck_abort_msg("%s, %d lanes, element %d: %g, expected %g", tl_isa_name(isa), lanes, i,
                          nn_at(got, i), nn_at(want, i));
     const tl_exec several = {.isa = isa, .pool = pools[adds]};
-    run_blocked(&room, &several, src, weight, bias, add, threaded, &param, lanes);
+    run_blocked(&room, &several, src, weight, bias, add, threaded, &param, lanes, s->is_transposed);
     ck_assert_int_eq(memcmp(got->data, threaded->data, tl_tensor_size(got)), 0);
     nn_close(&room);
 }
@@ -172,6 +201,17 @@ START_TEST(groups_agree_with_the_plain_ones)
     for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
         for (size_t i = 0; nn_has((tl_isa)isa) && i < NN_LEN(grouped); i++)
             check_shape(&grouped[i], (tl_isa)isa, TL_BLOCK, TL_ACT_RELU, i % 2);
+    close_pools();
+}
+END_TEST
+
+START_TEST(transposed_convolutions_agree_with_the_plain_ones)
+{
+    open_pools();
+    for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
+        for (size_t i = 0; nn_has((tl_isa)isa) && i < NN_LEN(transposed); i++)
+            check_shape(&transposed[i], (tl_isa)isa, TL_BLOCK, i % 3 ? TL_ACT_LRELU : TL_ACT_RELU,
+                        i % 2);
     close_pools();
 }
 END_TEST
@@ -306,6 +346,7 @@ START_TEST(scratch_memory_is_planned_for_as_many_threads_as_use_it)
 END_TEST
 
 LN_TEST_MAIN("blockconv", every_kernel_agrees_with_the_plain_one, groups_agree_with_the_plain_ones,
+             transposed_convolutions_agree_with_the_plain_ones,
              every_activation_agrees_with_the_plain_one, lanes_beyond_the_channels_do_no_harm,
              factors_of_channels_become_part_of_the_weights, without_scratch_memory_it_fails,
              scratch_memory_is_small, scratch_memory_is_planned_for_as_many_threads_as_use_it)

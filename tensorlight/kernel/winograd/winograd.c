@@ -374,6 +374,7 @@ int tl_exec_blocked_winograd(const tl_exec *exec, const tl_tensor *src, const tl
                               .n_taps = 1,
                               .taps = &tap,
                               .weight_step = w.row,
+                              .dst_step = TL_BLOCK,
                               .low = -INFINITY,
                               .high = INFINITY};
     w.job.row = (size_t)w.ow * TL_BLOCK;
