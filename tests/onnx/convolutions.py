@@ -163,8 +163,51 @@ def depth_multiplier(net):
     return grouped(net, 10, 30, 10)
 
 
+# ---- transposed ----
+
+def transposed(x, weight, stride, pad=0, more=0):
+    """Each element of `x` adds its window; `more` lines and columns at the end."""
+    size = weight.shape[2]
+    y = np.zeros((x.shape[0], weight.shape[1], *((n - 1) * stride + size + more for n in x.shape[2:])))
+    for i in range(x.shape[2]):
+        for j in range(x.shape[3]):
+            y[:, :, i * stride:i * stride + size, j * stride:j * stride + size] += \
+                np.einsum("nc,cohw->nohw", x[:, :, i, j], weight.astype(float))
+    return y[:, :, pad:y.shape[2] - pad, pad:y.shape[3] - pad]
+
+
+def upsampled(net):
+    """As in a U-Net: twice as large, beside what was as large before."""
+    first, up, last = random(32, 20, 3, 3), random(32, 16, 2, 2), random(8, 36, 1, 1)
+    x = net.input("x", *IMAGE)
+    y = net.op("Relu", net.op("Conv", x, first, pads=[1, 1, 1, 1], strides=[2, 2]))
+    y = net.op("Concat", pad(net, x, (0, 0, 1, 1)), net.op("ConvTranspose", y, up, strides=[2, 2]), axis=1)
+    return net.op("Conv", y, last), lambda x: conv(np.concatenate([padded(x, (0, 0, 1, 1)), transposed(
+        positive(conv(padded(x, (1, 1, 1, 1)), first, (2, 2))), up, 2)], 1), last)
+
+
+def generated(net):
+    """As in a generator: normalized, and then an activation."""
+    weight = random(20, 24, 4, 4)
+    scale, shift, mean = (RNG.standard_normal(24).astype(np.float32) for _ in range(3))
+    variance = (RNG.random(24) + 0.5).astype(np.float32)
+    y = net.op("ConvTranspose", net.input("x", *IMAGE), weight, strides=[2, 2], pads=[1, 1, 1, 1])
+    y = net.op("Relu", net.op("BatchNormalization", y, scale, shift, mean, variance, epsilon=1e-5))
+    each = np.s_[None, :, None, None]
+    return y, lambda x: positive((transposed(x, weight, 2, 1) - mean[each]) / np.sqrt(variance[each] + 1e-5) * scale[each] +
+                                 shift[each])
+
+
+def enlarged(net):
+    """With a row and a column more than the stride gives."""
+    weight = random(20, 12, 3, 3)
+    y = net.op("ConvTranspose", net.input("x", *IMAGE), weight, strides=[2, 2], pads=[1, 1, 1, 1], output_padding=[1, 1])
+    return y, lambda x: transposed(np.pad(x, ((0, 0), (0, 0), (0, 1), (0, 1))), weight, 2, 1)[:, :, :18, :22]
+
+
 BLOCKS = ["to_blocked_cpu", "from_blocked_cpu"]
 CONV = ["conv2d_blocked_cpu", "conv2d_pack_cpu"]
+TRANSPOSED = ["deconv2d_blocked_cpu", "deconv2d_pack_cpu"]
 GROUPED = ["conv2d_grouped_cpu", "conv2d_pack_cpu"] + BLOCKS
 
 # What each becomes: the operators that compute, besides views.
@@ -183,6 +226,9 @@ FORMS = [
     (two_groups, GROUPED),
     (uneven_groups, GROUPED),
     (depth_multiplier, GROUPED),
+    (upsampled, 2 * CONV + TRANSPOSED + ["pick_blocked_cpu", "pad_cpu", "to_blocked_cpu", "to_blocked_cpu", "from_blocked_cpu"]),
+    (generated, TRANSPOSED + BLOCKS + ["bn2scale_wts_cpu", "affine_cpu", "affine_cpu"]),
+    (enlarged, TRANSPOSED + BLOCKS),
 ]
 
 

@@ -11,4 +11,7 @@
  *  top, left, bottom, right. Returns `padding`. */
 const int *ln_padding_of(const ln_op *op, const ln_tensor_entry *src, int padding[4]);
 
+/** The same of a transposed convolution: what it cuts off its result. */
+const int *ln_deconv_padding_of(const ln_op *op, const ln_tensor_entry *src, int padding[4]);
+
 #endif
