@@ -200,6 +200,8 @@ static void divide(conv *c)
     const double block_units = wanted / c->line_units / c->column_units;
     c->blocks_per_unit =
         (int)tl_divide_up(c->blocks_out, block_units < 1 ? 1 : (size_t)block_units);
+    if (c->groups.n > 1) // groups share no source
+        c->blocks_per_unit = tl_smaller(c->blocks_per_unit, tl_blocks(c->groups.out));
     c->blocks_per_unit += c->blocks_per_unit % 2; // tiles have two blocks
     c->block_units = (int)tl_divide_up(c->blocks_out, c->blocks_per_unit);
 }

@@ -310,10 +310,10 @@ START_TEST(without_scratch_memory_it_fails)
 END_TEST
 
 /** The scratch memory of one thread for a convolution of [1, c, h, w], padded to the same size. */
-static size_t scratch_of(int c, int h, int w, int kh, int kw, int dilation)
+static size_t scratch_of(int c, int h, int w, int kh, int kw, int dilation, int group)
 {
     const tl_conv2d_param param = {
-        .group = 1, .size = {kh, kw}, .stride = {1, 1}, .dilation = {dilation, dilation}};
+        .group = group, .size = {kh, kw}, .stride = {1, 1}, .dilation = {dilation, dilation}};
     int dims[] = {1, tl_blocks(c), h, w, TL_BLOCK};
     const tl_tensor image = {.ndim = 5, .dims = dims};
     return tl_blocked_conv2d_scratch(&image, &image, &param, (int[]){c, c}, 1);
@@ -321,12 +321,13 @@ static size_t scratch_of(int c, int h, int w, int kh, int kw, int dilation)
 
 START_TEST(scratch_memory_is_small)
 {
-    ck_assert_uint_le(scratch_of(512, 1, 32000, 1, 3, 1), 512 * 1024); // long lines
-    ck_assert_uint_le(scratch_of(512, 400, 4000, 3, 3, 1), 512 * 1024);
-    ck_assert_uint_le(scratch_of(256, 33, 33, 3, 3, 36), 3 * 256 * 1024); // far taps
+    ck_assert_uint_le(scratch_of(512, 1, 32000, 1, 3, 1, 1), 512 * 1024); // long lines
+    ck_assert_uint_le(scratch_of(512, 400, 4000, 3, 3, 1, 1), 512 * 1024);
+    ck_assert_uint_le(scratch_of(512, 200, 200, 3, 3, 1, 32), 512 * 1024);   // one group at a time
+    ck_assert_uint_le(scratch_of(256, 33, 33, 3, 3, 36, 1), 3 * 256 * 1024); // far taps
     // A tile of 14 pixels, whatever the window: 14/16 of a row of weights.
-    ck_assert_uint_le(scratch_of(2048, 33, 33, 3, 3, 36), 2048 * 9 * 14 * sizeof(float));
-    ck_assert_uint_le(scratch_of(2048, 1, 1, 3, 3, 1 << 29), 2048 * 9 * sizeof(float));
+    ck_assert_uint_le(scratch_of(2048, 33, 33, 3, 3, 36, 1), 2048 * 9 * 14 * sizeof(float));
+    ck_assert_uint_le(scratch_of(2048, 1, 1, 3, 3, 1 << 29, 1), 2048 * 9 * sizeof(float));
 }
 END_TEST
 
