@@ -96,6 +96,11 @@ static inline tl_vf tl_vf_fnma(tl_vf a, tl_vf b, tl_vf c)
     return _mm256_fnmadd_ps(a, b, c);
 }
 
+static inline tl_vf tl_vf_rest(tl_vf a, tl_vf b)
+{
+    return _mm256_fmsub_ps(a, b, _mm256_mul_ps(a, b));
+}
+
 static inline tl_vf tl_vf_max(tl_vf a, tl_vf b)
 {
     return _mm256_max_ps(a, b);

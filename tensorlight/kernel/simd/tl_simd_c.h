@@ -113,6 +113,15 @@ static inline tl_vf tl_vf_select(tl_vm m, tl_vf a, tl_vf b)
     return (tl_vf)((m & (tl_vm)a) | (~m & (tl_vm)b));
 }
 
+/** By the halves of both (T. J. Dekker, Numerische Mathematik 18, 1971), |a|, |b| < 2^115. */
+static inline tl_vf tl_vf_rest(tl_vf a, tl_vf b)
+{
+    const tl_vf wide_a = 4097 * a, wide_b = 4097 * b;
+    const tl_vf upper_a = wide_a - (wide_a - a), upper_b = wide_b - (wide_b - b);
+    const tl_vf lower_a = a - upper_a, lower_b = b - upper_b;
+    return upper_a * upper_b - a * b + upper_a * lower_b + lower_a * upper_b + lower_a * lower_b;
+}
+
 static inline tl_vf tl_vf_max(tl_vf a, tl_vf b)
 {
     return tl_vf_select(a > b, a, b);

@@ -131,6 +131,11 @@ static inline tl_vf tl_vf_select(tl_vm m, tl_vf a, tl_vf b)
 }
 
 // Not vmaxq_f32 and vminq_f32: they let a NaN on either side win.
+static inline tl_vf tl_vf_rest(tl_vf a, tl_vf b)
+{
+    return vfmaq_f32(vnegq_f32(vmulq_f32(a, b)), a, b);
+}
+
 static inline tl_vf tl_vf_max(tl_vf a, tl_vf b)
 {
     return vbslq_f32(vcgtq_f32(a, b), a, b);

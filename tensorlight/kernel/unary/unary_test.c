@@ -342,7 +342,7 @@ static const struct {
     {TL_UNARY_SOFTPLUS, softplus, SIMD(tl_unary_softplus), 3, 0x1p-126},
     {TL_UNARY_MISH, mish, SIMD(tl_unary_mish), 4, 0x1p-119},
     {TL_UNARY_SWISH, swish, SIMD(tl_unary_swish), 2.5, 0x1p-119},
-    {TL_UNARY_GELU, gelu, SIMD(tl_unary_gelu), 6, 0x1p-119},
+    {TL_UNARY_GELU, gelu, SIMD(tl_unary_gelu), 7.5, 0x1p-119},
     {TL_UNARY_GELU_TANH, gelu_tanh, SIMD(tl_unary_gelu_tanh), 3, 0x1p-119, gelu_argument},
     {TL_UNARY_ELU, elu, SIMD(tl_unary_elu), 1.5, 0x1p-126},
     {TL_UNARY_CELU, celu, SIMD(tl_unary_celu), 1.5, 0x1p-126},
