@@ -30,8 +30,8 @@
 #define NAME(a, b) TL_NAME(a, TL_TAG, b)
 
 #define TL_TUNED_f32 1
-#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__) && \
-    !defined(TL_TUNED_ALL) && !TL_PASTE(TL_TUNED_, TL_TAG, )
+#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
+    !defined(__OPTIMIZE_SIZE__) && !defined(TL_TUNED_ALL) && !TL_PASTE(TL_TUNED_, TL_TAG, )
 #define TL_IS_SMALL
 #pragma GCC push_options
 #pragma GCC optimize("O2")
