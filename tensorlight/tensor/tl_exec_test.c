@@ -4,6 +4,7 @@
 #include "tensorlight/tl_exec.h"
 
 #include <ftw.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -169,6 +170,36 @@ START_TEST(without_an_exec_the_caller_works_alone)
 }
 END_TEST
 
+typedef struct lateness {
+    pthread_t caller;
+    atomic_int done, by_others;
+} lateness;
+
+/** Others need five times as long as the caller. */
+static void be_late(void *arg, size_t begin, size_t end)
+{
+    lateness *const l = arg;
+    const int is_caller = pthread_equal(pthread_self(), l->caller);
+    for (size_t i = begin; i < end; i++)
+        usleep(is_caller ? 1000 : 5000);
+    l->done += (int)(end - begin);
+    l->by_others += is_caller ? 0 : (int)(end - begin);
+}
+
+START_TEST(the_caller_does_not_wait_for_those_who_are_always_late)
+{
+    enum { WORKS = 60 };
+    tl_pool *const pool = tl_pool_create(2);
+    const tl_exec exec = {.pool = pool};
+    lateness l = {.caller = pthread_self()};
+    for (int i = 0; i < WORKS; i++)
+        tl_parallel(&exec, 2, 1, be_late, &l);
+    ck_assert_int_eq(l.done, 2 * WORKS);
+    ck_assert_int_le(l.by_others, 10); // two, one of 32 later, and where the caller was interrupted
+    tl_pool_free(pool);
+}
+END_TEST
+
 typedef struct nest {
     const tl_exec *exec;
     atomic_int inner;
@@ -264,4 +295,5 @@ LN_TEST_MAIN("tl_exec", every_unit_is_done_once_and_slots_are_never_shared,
              there_is_at_least_one_core, quotas_of_control_groups_are_read,
              impossible_pools_are_refused, a_pool_of_0_has_all_cores,
              every_unit_is_done_once_in_ranges_of_the_grain, without_an_exec_the_caller_works_alone,
-             work_inside_a_unit_runs_inline, idle_threads_sleep)
+             work_inside_a_unit_runs_inline, the_caller_does_not_wait_for_those_who_are_always_late,
+             idle_threads_sleep)
