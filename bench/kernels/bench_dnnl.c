@@ -133,28 +133,40 @@ static dnnl_memory_desc_t weights_of(const bench_job *job)
     return group == 1 ? plain_of(4, whole) : plain_of(5, grouped);
 }
 
+/** What a convolution has, also a transposed one: its tensors, and where its windows lie. */
+typedef struct convolution {
+    argument *src, *weight, *bias, *dst;
+    dnnl_dims_t strides, begin, end;
+} convolution;
+
+static convolution add_convolution(bench_dnnl *d, const bench_job *job, dnnl_memory_desc_t weights)
+{
+    const tl_conv2d_param *const p = &job->conv;
+    convolution c = {.strides = {p->stride[0], p->stride[1]},
+                     .begin = {p->padding[0], p->padding[1]},
+                     .end = {p->padding[2], p->padding[3]}};
+    c.src = add_tensor(d, DNNL_ARG_SRC, dnnl_query_src_md, job->plain_src);
+    c.weight = add_argument(d, DNNL_ARG_WEIGHTS, dnnl_query_weights_md, job->weight, weights);
+    c.bias = add_tensor(d, DNNL_ARG_BIAS, dnnl_query_weights_md, job->bias);
+    c.dst = add_result(d, job->plain_dst);
+    let_choose(c.src);
+    let_choose(c.weight);
+    let_choose(c.dst);
+    return c;
+}
+
 enum { CONV_WAYS = 2 };
 
 static dnnl_status_t describe_conv(bench_dnnl *d, const bench_job *job)
 {
     static const dnnl_alg_kind_t algorithms[CONV_WAYS] = {dnnl_convolution_direct,
                                                           dnnl_convolution_winograd};
-    const tl_conv2d_param *const p = &job->conv;
-    const dnnl_dims_t strides = {p->stride[0], p->stride[1]}, dilates = {0, 0},
-                      begin = {p->padding[0], p->padding[1]}, end = {p->padding[2], p->padding[3]};
+    const dnnl_dims_t dilates = {0, 0};
+    const convolution c = add_convolution(d, job, weights_of(job));
     dnnl_convolution_desc_t desc;
-    argument *const src = add_tensor(d, DNNL_ARG_SRC, dnnl_query_src_md, job->plain_src);
-    argument *const weight =
-        add_argument(d, DNNL_ARG_WEIGHTS, dnnl_query_weights_md, job->weight, weights_of(job));
-    argument *const bias =
-        add_argument(d, DNNL_ARG_BIAS, dnnl_query_weights_md, job->bias, plain_like(job->bias));
-    argument *const dst = add_result(d, job->plain_dst);
-    let_choose(src);
-    let_choose(weight);
-    let_choose(dst);
     const dnnl_status_t status = dnnl_dilated_convolution_forward_desc_init(
-        &desc, dnnl_forward_inference, algorithms[d->way], &src->wish, &weight->wish, &bias->wish,
-        &dst->wish, strides, dilates, begin, end);
+        &desc, dnnl_forward_inference, algorithms[d->way], &c.src->wish, &c.weight->wish,
+        &c.bias->wish, &c.dst->wish, c.strides, dilates, c.begin, c.end);
     return status ? status : describe(d, &desc);
 }
 
@@ -171,22 +183,11 @@ static dnnl_memory_desc_t transposed_weights_of(const bench_job *job)
 
 static dnnl_status_t describe_deconv(bench_dnnl *d, const bench_job *job)
 {
-    const tl_conv2d_param *const p = &job->conv;
-    const dnnl_dims_t strides = {p->stride[0], p->stride[1]},
-                      begin = {p->padding[0], p->padding[1]}, end = {p->padding[2], p->padding[3]};
+    const convolution c = add_convolution(d, job, transposed_weights_of(job));
     dnnl_deconvolution_desc_t desc;
-    argument *const src = add_tensor(d, DNNL_ARG_SRC, dnnl_query_src_md, job->plain_src);
-    argument *const weight = add_argument(d, DNNL_ARG_WEIGHTS, dnnl_query_weights_md, job->weight,
-                                          transposed_weights_of(job));
-    argument *const bias =
-        add_argument(d, DNNL_ARG_BIAS, dnnl_query_weights_md, job->bias, plain_like(job->bias));
-    argument *const dst = add_result(d, job->plain_dst);
-    let_choose(src);
-    let_choose(weight);
-    let_choose(dst);
     const dnnl_status_t status = dnnl_deconvolution_forward_desc_init(
-        &desc, dnnl_forward_inference, dnnl_deconvolution_direct, &src->wish, &weight->wish,
-        &bias->wish, &dst->wish, strides, begin, end);
+        &desc, dnnl_forward_inference, dnnl_deconvolution_direct, &c.src->wish, &c.weight->wish,
+        &c.bias->wish, &c.dst->wish, c.strides, c.begin, c.end);
     return status ? status : describe(d, &desc);
 }
 

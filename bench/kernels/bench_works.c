@@ -423,12 +423,18 @@ static int run_unary(const tl_exec *exec, bench_job *job)
 
 const bench_work bench_unary = {"unary", prepare_unary, run_unary, NULL};
 
+/** Two sources, the second of `dims2`. */
+static int prepare_two(bench_job *job, int ndim, const int *dims2)
+{
+    job->src = bench_random(job, ndim, job->shape.dims, -1, 1);
+    job->weight = bench_random(job, ndim, dims2, -1, 1);
+    job->dst = bench_blank(job, ndim, job->shape.dims);
+    return is_prepared(job, 3);
+}
+
 static int prepare_add(bench_job *job)
 {
-    job->src = bench_random(job, 1, job->shape.dims, -1, 1);
-    job->weight = bench_random(job, 1, job->shape.dims, -1, 1);
-    job->dst = bench_blank(job, 1, job->shape.dims);
-    return is_prepared(job, 3);
+    return prepare_two(job, 1, job->shape.dims);
 }
 
 static int run_add(const tl_exec *exec, bench_job *job)
@@ -440,10 +446,7 @@ const bench_work bench_add = {"elew sum", prepare_add, run_add, NULL};
 
 static int prepare_mul(bench_job *job)
 {
-    job->src = bench_random(job, 4, job->shape.dims, -1, 1);
-    job->weight = bench_random(job, 4, job->shape.dims2, -1, 1);
-    job->dst = bench_blank(job, 4, job->shape.dims);
-    return is_prepared(job, 3);
+    return prepare_two(job, 4, job->shape.dims2);
 }
 
 static int run_mul(const tl_exec *exec, bench_job *job)
