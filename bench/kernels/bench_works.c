@@ -85,6 +85,8 @@ static int prepare_matmul_packed(bench_job *job)
         return -1;
     job->packed = bench_blank(
         job, 3, DIMS(tl_matmul_panels(job->shape.out), job->shape.dims[1], TL_MATMUL_PANEL));
+    job->scratch_size =
+        tl_matmul_packed_scratch(job->src, NULL, job->dst, &job->matmul, job->threads);
     return job->packed ? tl_exec_matmul_pack(NULL, job->weight, job->packed, 0) : -1;
 }
 

@@ -43,7 +43,8 @@ TL_API int tl_exec_matmul(const tl_exec *exec, const tl_tensor *src1, const tl_t
                           const tl_tensor *bias, tl_tensor *dst, const tl_matmul_param *param);
 
 /** The bytes of exec->scratch with which tl_exec_matmul is fastest on that many threads; it does
- *  with less, to the same result. bias may be NULL; data is not looked at and may be NULL. */
+ *  with less, to the same result, but then takes up to 80 KB of the stack. bias may be NULL; data
+ * is not looked at and may be NULL. */
 TL_API size_t tl_matmul_scratch(const tl_tensor *src1, const tl_tensor *src2, const tl_tensor *bias,
                                 const tl_tensor *dst, const tl_matmul_param *param, int threads);
 
@@ -67,6 +68,12 @@ TL_API int tl_exec_matmul_pack(const tl_exec *exec, const tl_tensor *src, tl_ten
 TL_API int tl_exec_matmul_packed(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
                                  const tl_tensor *bias, const tl_tensor *add, tl_tensor *dst,
                                  const tl_matmul_param *param, tl_activation act);
+
+/** The bytes of exec->scratch with which tl_exec_matmul_packed is fastest on that many threads; it
+ *  does with less, to the same result. bias may be NULL; data is not looked at and may be NULL. */
+TL_API size_t tl_matmul_packed_scratch(const tl_tensor *src1, const tl_tensor *bias,
+                                       const tl_tensor *dst, const tl_matmul_param *param,
+                                       int threads);
 
 /** (src1 - zero1) [.., m, k] x (src2 - zero2) [.., k, n] -> TL_INT32 [.., m, n]. The sources are
  *  TL_INT8 or TL_UINT8, each with a zero point of its dtype, or NULL: 0; zero1 broadcasts to

@@ -73,8 +73,9 @@ TL_API int tl_recurrent_check(const tl_recurrent_tensors *t, const tl_recurrent_
  *  tl_recurrent_check says, an output of another shape, a len outside 0 .. T. */
 TL_API int tl_tensor_recurrent(const tl_recurrent_tensors *t, const tl_recurrent_param *param);
 
-/** The bytes of exec->scratch that tl_exec_recurrent needs. Data is not looked at. */
-TL_API size_t tl_recurrent_scratch(const tl_recurrent_tensors *t, tl_cell cell);
+/** The bytes of exec->scratch that tl_exec_recurrent needs on that many threads. Data is not looked
+ *  at. */
+TL_API size_t tl_recurrent_scratch(const tl_recurrent_tensors *t, tl_cell cell, int threads);
 
 /** -1 with a reason: a len outside 0 .. T, exec NULL or its scratch too small. */
 TL_API int tl_exec_recurrent(const tl_exec *exec, const tl_recurrent_tensors *t,

@@ -25,8 +25,9 @@ TL_KERNEL_PICK(pick_few, tl_gemm_few_func, few_table)
 /** A product, divided into units: some rows by some columns of a matrix of the batch. */
 typedef struct job {
     tl_matmul_plan plan;
-    tl_gemm gemm;        /* what all matrices have in common */
-    const float *packed; /* or NULL */
+    tl_gemm gemm; /* what all matrices have in common */
+    int is_packed;
+    const float *packed; /* then: all of src2 */
     tl_gemm_block_func *block;
     tl_gemm_few_func *few; /* instead of it, or NULL */
     int is_few;
@@ -34,8 +35,9 @@ typedef struct job {
     size_t row_units;         /* of a matrix */
     size_t panels, col_units; /* of a matrix; a unit has whole panels */
     size_t slots;             /* threads that are worth it */
-    float *scratch;           /* for panels, or NULL */
-    size_t slot_floats;       /* of it */
+    float *scratch;           /* or NULL */
+    size_t copy_floats;       /* of it, for the copy of a slot's strips */
+    size_t room_floats;       /* behind them, for its panels */
 } job;
 
 static size_t round_up(size_t a, size_t b)
@@ -76,11 +78,11 @@ static int is_few(const tl_matmul_plan *p)
 }
 
 /** Whether strips of src1 are copied: its columns are contiguous, or its rows compete for the same
- *  places of the first cache. */
+ *  places of the first cache, which does not hold them all. */
 static int is_copied(const tl_matmul_plan *p)
 {
-    enum { CONFLICT = 1024 }; // floats
-    return p->m > 1 && (p->src1.col > 1 || p->src1.row % CONFLICT == 0);
+    enum { CONFLICT = 1024, FIT = 4096 }; // floats
+    return p->m > 1 && p->m * p->k > FIT && (p->src1.col > 1 || p->src1.row % CONFLICT == 0);
 }
 
 enum {
@@ -115,35 +117,43 @@ static void divide(job *j, int threads)
     } else if (missing > 1) {
         j->col_units = tl_smaller_size(each, j->panels);
     }
-    j->slots = tl_smaller_size((size_t)fmin(most, 1e6), (size_t)threads);
+    j->slots = tl_smaller_size((size_t)fmin(most, TL_MOST_SLOTS), (size_t)threads);
 }
 
-/** Floats of panels that a thread has room for in scratch memory: none where only one group of rows
+/** Floats of the panels that a slot packs: of all of a unit, or of one where a single group of rows
  *  meets them. */
-static size_t slot_floats(const job *j)
+static size_t room_floats(const job *j)
 {
     const size_t rows = tl_divide_up(j->plan.m, j->row_units);
-    return j->is_few || j->packed || rows * j->part_len <= tl_gemm_group(is_copied(&j->plan))
-               ? 0
-               : tl_divide_up(j->panels, j->col_units) * TL_GEMM_PANEL * j->part_len;
+    const size_t panels = rows * j->part_len <= tl_gemm_group(j->gemm.is_copied)
+                              ? 1
+                              : tl_divide_up(j->panels, j->col_units);
+    return panels * TL_GEMM_PANEL * j->part_len;
 }
 
-static job job_of(const tl_matmul_plan *plan, const float *packed, int threads)
+static job job_of(const tl_matmul_plan *plan, int is_packed, int threads)
 {
-    job j = {.plan = *plan, .packed = packed};
-    if (!packed)
+    job j = {.plan = *plan, .is_packed = is_packed};
+    if (!is_packed)
         swap_if_vector(&j.plan);
-    j.is_few = !packed && is_few(&j.plan);
+    j.is_few = !is_packed && is_few(&j.plan);
     j.part_len = part_len(plan->k);
     divide(&j, threads);
-    j.slot_floats = slot_floats(&j);
+    j.gemm.is_copied = !j.is_few && is_copied(&j.plan);
+    j.copy_floats = j.gemm.is_copied ? TL_GEMM_COPY : 0;
+    j.room_floats = j.is_few || is_packed ? 0 : room_floats(&j);
     return j;
 }
 
-size_t tl_gemm_scratch(const tl_matmul_plan *plan, int threads)
+static size_t scratch_size(const job *j)
 {
-    const job j = job_of(plan, NULL, threads);
-    return j.slots * j.slot_floats * sizeof(float);
+    return j->slots * (j->copy_floats + j->room_floats) * sizeof(float);
+}
+
+size_t tl_gemm_scratch(const tl_matmul_plan *plan, int is_packed, int threads)
+{
+    const job j = job_of(plan, is_packed, threads);
+    return scratch_size(&j);
 }
 
 /* ---- packing all of src2 ---- */
@@ -199,13 +209,8 @@ static tl_gemm gemm_of(const job *j, size_t index)
 }
 
 /** A unit of whole sums, part by part; those after the first add to what is in dst. */
-static void run_blocks(const job *j, const tl_gemm *g, tl_gemm_part *part, float *scratch)
+static void run_blocks(const job *j, const tl_gemm *g, tl_gemm_part *part)
 {
-    _Alignas(64) float panel[TL_GEMM_PANEL * TL_GEMM_LEN];
-    _Alignas(64) float copy[TL_GEMM_COPY];
-    part->room = scratch ? scratch : panel;
-    part->room_floats = scratch ? j->slot_floats : TL_GEMM_PANEL * TL_GEMM_LEN;
-    part->copy = copy;
     part->panel_step = g->k * TL_GEMM_PANEL;
     for (size_t begin = 0; begin == 0 || begin < g->k; begin += part->len) {
         part->begin = begin;
@@ -217,41 +222,59 @@ static void run_blocks(const job *j, const tl_gemm *g, tl_gemm_part *part, float
     }
 }
 
+/** The same without scratch memory. A function of its own: no other takes that much stack. */
+static __attribute__((noinline)) void run_blocks_on_stack(const job *j, const tl_gemm *g,
+                                                          tl_gemm_part *part)
+{
+    _Alignas(64) float panel[TL_GEMM_PANEL * TL_GEMM_LEN];
+    part->room = panel;
+    part->room_floats = TL_GEMM_PANEL * TL_GEMM_LEN;
+    run_blocks(j, g, part);
+}
+
 static void run_units(void *arg, size_t slot, size_t begin, size_t end)
 {
     const job *const j = arg;
-    float *const scratch = j->scratch ? j->scratch + slot * j->slot_floats : NULL;
+    float *const copy = j->scratch ? j->scratch + slot * (j->copy_floats + j->room_floats) : NULL;
+    float *const room = j->scratch ? copy + j->copy_floats : NULL;
     for (size_t u = begin; u < end; u++) {
         const size_t units = u / j->row_units, row = u % j->row_units, col = units % j->col_units;
         const tl_gemm g = gemm_of(j, units / j->col_units);
         tl_gemm_part part = {.row = g.m * row / j->row_units,
-                             .col = j->panels * col / j->col_units * TL_GEMM_PANEL};
+                             .col = j->panels * col / j->col_units * TL_GEMM_PANEL,
+                             .copy = copy,
+                             .room = room,
+                             .room_floats = j->room_floats};
         part.rows = g.m * (row + 1) / j->row_units - part.row;
         part.cols =
             tl_smaller_size(j->panels * (col + 1) / j->col_units * TL_GEMM_PANEL, g.n) - part.col;
         if (j->few)
             j->few(&g, part.col, part.cols);
+        else if (room || j->is_packed)
+            run_blocks(j, &g, &part);
         else
-            run_blocks(j, &g, &part, scratch);
+            run_blocks_on_stack(j, &g, &part);
     }
 }
 
 void tl_gemm_run(const tl_exec *exec, const tl_matmul_plan *plan, const float *packed,
                  tl_activation act)
 {
-    job j = job_of(plan, packed, tl_pool_size(exec ? exec->pool : NULL));
+    job j = job_of(plan, packed != NULL, tl_pool_size(exec ? exec->pool : NULL));
     const tl_matmul_plan *const p = &j.plan;
+    const size_t needed = scratch_size(&j);
+    if (exec && needed && exec->scratch_size >= needed)
+        j.scratch = exec->scratch;
+    j.packed = packed;
     j.gemm = (tl_gemm){.m = p->m,
                        .n = p->n,
                        .k = p->k,
                        .alpha = (float)p->alpha,
                        .beta = (float)p->beta,
                        .act = act,
-                       .is_copied = is_copied(p)};
+                       .is_copied = j.scratch && j.gemm.is_copied};
     tl_act_bounds(act, &j.gemm.low, &j.gemm.high);
     j.block = pick_block(exec, TL_FLOAT);
     j.few = j.is_few ? pick_few(exec, TL_FLOAT) : NULL;
-    if (exec && j.slot_floats && exec->scratch_size / sizeof(float) / j.slot_floats >= j.slots)
-        j.scratch = exec->scratch;
     tl_parallel_slots(exec, tl_matmul_count(p) * j.row_units * j.col_units, j.slots, run_units, &j);
 }

@@ -10,8 +10,8 @@
 // after the other, and meanwhile the next panel is asked for. Strips are read as they lie, or
 // copied where their numbers would compete for the same places of a cache. Panels that were not
 // packed before are packed when they come by: into one place, or, where other groups follow, side
-// by side into scratch memory. A tile, a strip's rows by one or two vectors of a panel, is summed
-// in registers:
+// by side. Copies and panels lie in scratch memory. A tile, a strip's rows by one or two vectors of
+// a panel, is summed in registers:
 //
 //                         a panel, or half of it
 //                         b b b b b b b b      one row of it: 2 (or 4) registers
@@ -67,7 +67,7 @@ typedef struct tl_gemm_part {
     const float *panels; /* the first panel, at `begin`; NULL: src2 is not packed yet */
     size_t panel_step;   /* floats from a panel to the next */
     float *room;         /* then: for panels */
-    size_t room_floats;  /* at least those of a panel */
+    size_t room_floats;  /* at least those of a panel of the part */
     float *copy;         /* for TL_GEMM_COPY floats, if strips are copied */
 } tl_gemm_part;
 
@@ -104,10 +104,10 @@ void tl_gemm_pack(const tl_exec *exec, const tl_gemm_matrix *src, size_t k, size
 
 /** Bytes of scratch memory with which tl_gemm_run is faster for this plan: data is not looked at.
  */
-size_t tl_gemm_scratch(const tl_matmul_plan *plan, int threads);
+size_t tl_gemm_scratch(const tl_matmul_plan *plan, int is_packed, int threads);
 
 /** Carries out a plan for floats. `packed`, if not NULL, is all of src2 in panels; src2 is then not
- *  looked at. */
+ *  looked at. Without scratch memory a panel that is not packed takes 64 KB of the stack. */
 void tl_gemm_run(const tl_exec *exec, const tl_matmul_plan *plan, const float *packed,
                  tl_activation act);
 

@@ -195,7 +195,7 @@ size_t tl_matmul_scratch(const tl_tensor *src1, const tl_tensor *src2, const tl_
         return 0;
     const tl_matmul_tensors tensors = {.src1 = src1, .src2 = src2, .bias = bias, .dst = dst};
     const tl_matmul_plan plan = tl_matmul_plan_of(&tensors, param->trans1, param->trans2);
-    return tl_gemm_scratch(&plan, threads);
+    return tl_gemm_scratch(&plan, 0, threads);
 }
 
 int tl_exec_matmul_int(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,

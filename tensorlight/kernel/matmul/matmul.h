@@ -22,8 +22,8 @@ enum {
     TL_MATMUL_TILE_ROWS = 4,
     TL_MATMUL_TILE_COLS = 8,
     TL_MATMUL_ROWS = 64, /* whole tiles */
-    TL_MATMUL_COLS = 128,
-    TL_MATMUL_LEN = 128
+    TL_MATMUL_COLS = 64,
+    TL_MATMUL_LEN = 64
 };
 
 /** acc [.., TL_MATMUL_COLS] += the products of panels of `rows` rows and of `cols` columns, each

@@ -21,6 +21,26 @@ int tl_exec_matmul_pack(const tl_exec *exec, const tl_tensor *src, tl_tensor *ds
     return 0;
 }
 
+/** src2 is not looked at. */
+static tl_matmul_plan plan_of(const tl_tensor *src1, const tl_tensor *bias, const tl_tensor *add,
+                              const tl_tensor *dst, const tl_matmul_param *param)
+{
+    const tl_matmul_tensors tensors = {.src1 = src1, .bias = bias, .add = add, .dst = dst};
+    tl_matmul_plan p = tl_matmul_plan_of(&tensors, param->trans1, 0);
+    p.alpha = param->alpha;
+    p.beta = param->beta;
+    return p;
+}
+
+size_t tl_matmul_packed_scratch(const tl_tensor *src1, const tl_tensor *bias, const tl_tensor *dst,
+                                const tl_matmul_param *param, int threads)
+{
+    if (dst->len == 0)
+        return 0;
+    const tl_matmul_plan p = plan_of(src1, bias, NULL, dst, param);
+    return tl_gemm_scratch(&p, 1, threads);
+}
+
 int tl_exec_matmul_packed(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
                           const tl_tensor *bias, const tl_tensor *add, tl_tensor *dst,
                           const tl_matmul_param *param, tl_activation act)
@@ -30,10 +50,7 @@ int tl_exec_matmul_packed(const tl_exec *exec, const tl_tensor *src1, const tl_t
            src2->dims[1] == src1->dims[src1->ndim - (param->trans1 ? 2 : 1)]);
     if (dst->len == 0)
         return 0;
-    const tl_matmul_tensors tensors = {.src1 = src1, .bias = bias, .add = add, .dst = dst};
-    tl_matmul_plan p = tl_matmul_plan_of(&tensors, param->trans1, 0);
-    p.alpha = param->alpha;
-    p.beta = param->beta;
+    const tl_matmul_plan p = plan_of(src1, bias, add, dst, param);
     tl_gemm_run(exec, &p, src2->data, act);
     return 0;
 }

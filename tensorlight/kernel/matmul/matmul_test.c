@@ -2,6 +2,9 @@
 // Tests of the matrix product.
 
 #include "kernel/matmul/matmul.h"
+
+#include <pthread.h>
+
 #include "kernel/tl_nn_test.h"
 
 START_TEST(a_small_product_by_hand)
@@ -153,22 +156,38 @@ END_TEST
 
 /* ---- large matrices ---- */
 
+static int threads_of(const tl_exec *exec)
+{
+    return tl_pool_size(exec ? exec->pool : NULL);
+}
+
+/** exec with `size` bytes of scratch memory, and one behind them that nobody may write. */
+static tl_exec open_scratch(const tl_exec *exec, size_t size)
+{
+    tl_exec with = exec ? *exec : (tl_exec){.isa = tl_isa_best()};
+    char *const scratch = aligned_alloc(64, (size + 127) / 64 * 64);
+    ck_assert_ptr_nonnull(scratch);
+    scratch[size] = 77;
+    with.scratch = scratch;
+    with.scratch_size = size;
+    return with;
+}
+
+static void close_scratch(const tl_exec *with)
+{
+    ck_assert_int_eq(((char *)with->scratch)[with->scratch_size], 77);
+    free(with->scratch);
+}
+
 /** A product with the scratch memory that it asks for, which it does not leave. */
 static void run_with_scratch(const tl_exec *exec, tl_tensor *dst, void *arg)
 {
     const product *const p = arg;
-    const int threads = tl_pool_size(exec ? exec->pool : NULL);
-    const size_t size = tl_matmul_scratch(p->src1, p->src2, p->bias, dst, &p->param, threads);
-    char *const scratch = aligned_alloc(64, (size + 127) / 64 * 64);
-    tl_exec with = exec ? *exec : (tl_exec){.isa = tl_isa_best()};
-    ck_assert_ptr_nonnull(scratch);
-    ck_assert(size > 0 || threads > 1);
-    with.scratch = scratch;
-    with.scratch_size = size;
-    scratch[size] = 77;
+    const tl_exec with = open_scratch(
+        exec, tl_matmul_scratch(p->src1, p->src2, p->bias, dst, &p->param, threads_of(exec)));
+    ck_assert(with.scratch_size > 0);
     tl_exec_matmul(&with, p->src1, p->src2, p->bias, dst, &p->param);
-    ck_assert_int_eq(scratch[size], 77);
-    free(scratch);
+    close_scratch(&with);
 }
 
 /** Without and with scratch memory, on one thread and on three: the same bits, and right where it
@@ -221,7 +240,9 @@ START_TEST(scratch_memory_is_asked_for_where_it_helps)
     tl_tensor *const few = nn_blank(&room, TL_FLOAT, 2, (int[]){1, 192});
     tl_tensor *const i = nn_blank(&room, TL_INT32, 2, (int[]){1024, 192});
     const tl_matmul_param one = {.alpha = 1};
-    ck_assert_uint_eq(tl_matmul_scratch(a, b, NULL, dst, &one, 1), (size_t)192 * 512 * 4);
+    // A copy of a group of strips, since rows are 1024 apart, and all panels of a part of the sum.
+    ck_assert_uint_eq(tl_matmul_scratch(a, b, NULL, dst, &one, 1), (80 * 1024 + 192 * 512) * 4);
+    ck_assert_uint_eq(tl_matmul_packed_scratch(a, NULL, dst, &one, 1), 80 * 1024 * 4);
     ck_assert_uint_eq(tl_matmul_scratch(row, b, NULL, few, &one, 1), 0);
     ck_assert_uint_eq(tl_matmul_scratch(a, b, NULL, i, &one, 1), 0);
     nn_close(&room);
@@ -254,7 +275,10 @@ typedef struct packed_product {
 static void run_packed(const tl_exec *exec, tl_tensor *dst, void *arg)
 {
     const packed_product *const p = arg;
-    tl_exec_matmul_packed(exec, p->src1, p->packed, p->bias, p->add, dst, &p->param, p->act);
+    const tl_exec with = open_scratch(
+        exec, tl_matmul_packed_scratch(p->src1, p->bias, dst, &p->param, threads_of(exec)));
+    tl_exec_matmul_packed(&with, p->src1, p->packed, p->bias, p->add, dst, &p->param, p->act);
+    close_scratch(&with);
 }
 
 /** The packed product is that of the same level, then the sum and the activation. */
@@ -283,9 +307,11 @@ static void check_packed(tl_isa isa, const int *mnk, int variant)
     if (p.add)
         tl_exec_elew(&plain, want, p.add, want, TL_SUM);
     tl_exec_act(&plain, want, want, p.act);
-    run_packed(&exec, got, &p);
+    tl_exec_matmul_packed(&exec, p.src1, packed, p.bias, p.add, got, &p.param, p.act);
     for (size_t i = 0; i < (size_t)want->len; i++) // both sum at most k + 3 terms of at most 2
         nn_check_near(got, i, nn_at(want, i), 2 * nn_tolerance(TL_FLOAT, k + 3, k + 3, 2));
+    run_packed(&exec, want, &p);
+    ck_assert_int_eq(memcmp(want->data, got->data, tl_tensor_size(got)), 0);
     if (isa == tl_isa_best())
         nn_check_threads(run_packed, got, &p);
     nn_close(&room);
@@ -442,6 +468,51 @@ START_TEST(threads_do_not_change_the_result)
 }
 END_TEST
 
+/* ---- a small stack ---- */
+
+enum { SMALL_STACK = 128 * 1024 };
+
+static void *multiply_without_scratch(void *arg)
+{
+    const product *const p = arg;
+    return tl_tensor_matmul(p->src1, p->src2, p->bias, NULL, &p->param);
+}
+
+/** Computes a product on a thread with SMALL_STACK bytes. */
+static tl_tensor *multiply_on_small_stack(product *p)
+{
+    pthread_attr_t attr;
+    pthread_t thread;
+    void *result = NULL;
+    ck_assert_int_eq(pthread_attr_init(&attr), 0);
+    ck_assert_int_eq(pthread_attr_setstacksize(&attr, SMALL_STACK), 0);
+    ck_assert_int_eq(pthread_create(&thread, &attr, multiply_without_scratch, p), 0);
+    pthread_join(thread, &result);
+    pthread_attr_destroy(&attr);
+    ck_assert_ptr_nonnull(result);
+    return result;
+}
+
+START_TEST(threads_with_a_small_stack_can_multiply)
+{
+    // Panels that are packed when they come by; strips that scratch memory would copy; plain C.
+    static const tl_dtype types[] = {TL_FLOAT, TL_DOUBLE, TL_INT64};
+    for (size_t t = 0; t < NN_LEN(types); t++)
+        for (int trans = 0; trans < 4; trans++) {
+            nn_room room = {.seed = 9};
+            product p = {.param = {trans % 2, trans / 2, 1, 1}};
+            p.src1 = nn_random(&room, types[t], 2,
+                               trans % 2 ? (int[]){1024, 70} : (int[]){70, 1024}, -1, 1);
+            p.src2 = nn_random(&room, types[t], 2,
+                               trans / 2 ? (int[]){65, 1024} : (int[]){1024, 65}, -1, 1);
+            tl_tensor *const dst = multiply_on_small_stack(&p);
+            check_product(&p, dst);
+            tl_tensor_free_data_too(dst);
+            nn_close(&room);
+        }
+}
+END_TEST
+
 START_TEST(what_does_not_fit_is_refused)
 {
     nn_room room = {0};
@@ -477,4 +548,5 @@ LN_TEST_MAIN("matmul", a_small_product_by_hand, every_size_type_and_transpositio
              packed_matrices_agree_at_every_instruction_set, small_matrices_of_a_batch_agree,
              what_is_not_finite_stays_where_it_is, batches_broadcast, integers_wrap,
              nothing_sums_to_the_bias, zero_points_of_rows_and_columns_are_subtracted,
-             threads_do_not_change_the_result, what_does_not_fit_is_refused)
+             threads_do_not_change_the_result, threads_with_a_small_stack_can_multiply,
+             what_does_not_fit_is_refused)

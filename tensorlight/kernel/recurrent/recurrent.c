@@ -133,22 +133,49 @@ static int check_lens(const tl_tensor *lens, int steps)
 
 /* ---- memory: what a direction works in ---- */
 
-/** Lengths in elements. */
+/** Lengths in elements; before them, what the products work in. */
 typedef struct memory {
+    size_t room; /* bytes, whole cache lines */
     size_t products, gates, state, bias;
 } memory;
 
-static memory memory_of(const extents *e)
+static tl_tensor record(void *data, int *dims, tl_dtype dtype)
 {
-    const size_t states = (size_t)e->rows * (size_t)e->hidden, n = (size_t)e->n_gates;
-    return (memory){n * states, n * states, states, (n + 1) * (size_t)e->hidden};
+    return (tl_tensor){
+        .dtype = dtype, .len = dims[0] * dims[1] * dims[2], .ndim = 3, .dims = dims, .data = data};
 }
 
-size_t tl_recurrent_scratch(const tl_recurrent_tensors *t, tl_cell cell)
+static const tl_matmul_param plain_product = {.alpha = 1};
+
+/** The most that one of the cell's products is faster with. */
+static size_t product_scratch(const extents *e, tl_dtype dtype, int threads)
+{
+    if (e->steps == 0)
+        return 0;
+    const tl_tensor src1 = record(NULL, (int[]){1, e->rows, e->hidden}, dtype);
+    size_t most = 0;
+    for (int n = 1; n <= e->n_gates; n++) {
+        const tl_tensor src2 = record(NULL, (int[]){n, e->hidden, e->hidden}, dtype);
+        const tl_tensor dst = record(NULL, (int[]){n, e->rows, e->hidden}, dtype);
+        const size_t size = tl_matmul_scratch(&src1, &src2, NULL, &dst, &plain_product, threads);
+        most = size > most ? size : most;
+    }
+    return most;
+}
+
+static memory memory_of(const extents *e, tl_dtype dtype, int threads)
+{
+    const size_t states = (size_t)e->rows * (size_t)e->hidden, n = (size_t)e->n_gates;
+    return (memory){tl_divide_up(product_scratch(e, dtype, threads), 64) * 64, n * states,
+                    n * states, states, (n + 1) * (size_t)e->hidden};
+}
+
+size_t tl_recurrent_scratch(const tl_recurrent_tensors *t, tl_cell cell, int threads)
 {
     const extents e = extents_of(t, cell);
-    const memory m = memory_of(&e);
-    return (m.products + m.gates + 3 * m.state + m.bias) * tl_size_of(t->src->dtype);
+    const tl_dtype dtype = t->src->dtype;
+    const memory m = memory_of(&e, dtype, threads);
+    return m.room + (m.products + m.gates + 3 * m.state + m.bias) * tl_size_of(dtype);
 }
 
 /* ---- a direction ---- */
@@ -159,14 +186,7 @@ static void *at(const tl_tensor *t, size_t i)
     return t ? tl_pointer_add(t->data, (ptrdiff_t)i, t->dtype) : NULL;
 }
 
-static tl_tensor record(void *data, int *dims, tl_dtype dtype)
-{
-    return (tl_tensor){
-        .dtype = dtype, .len = dims[0] * dims[1] * dims[2], .ndim = 3, .dims = dims, .data = data};
-}
-
-/** products[first .. first+n-1] = states x the recurrence weights of these gates. The scratch
- * memory holds what the cell computes with. */
+/** products[first .. first+n-1] = states x the recurrence weights of these gates. */
 static void multiply(const tl_exec *exec, const tl_recurrent_job *job, const tl_tensor *recurrence,
                      int d, int first, int n, void *states)
 {
@@ -177,8 +197,8 @@ static void multiply(const tl_exec *exec, const tl_recurrent_job *job, const tl_
     const tl_tensor src2 = record(at(recurrence, weights), (int[]){n, hidden, hidden}, dtype);
     const size_t begin = (size_t)first * job->rows * job->hidden * tl_size_of(dtype);
     tl_tensor dst = record((char *)job->products + begin, (int[]){n, rows, hidden}, dtype);
-    const tl_exec bare = {.pool = exec->pool, .isa = exec->isa};
-    tl_exec_matmul(&bare, &src1, &src2, NULL, &dst, &(tl_matmul_param){.alpha = 1});
+    const tl_exec own = {exec->pool, exec->scratch, job->room, exec->isa};
+    tl_exec_matmul(&own, &src1, &src2, NULL, &dst, &plain_product);
 }
 
 static void run_stage(const tl_exec *exec, tl_recurrent_job *job, tl_recurrent_func *func,
@@ -252,11 +272,14 @@ static void get_state(const void *state, tl_tensor *last, int d, size_t len)
         memcpy(at(last, (size_t)d * len), state, len * tl_size_of(last->dtype));
 }
 
-/** Lays the memory of a direction out in `scratch`. */
-static void lay_out(tl_recurrent_job *job, const extents *e, char *scratch, size_t size)
+/** Lays the memory of a direction out in the scratch memory. */
+static void lay_out(const tl_exec *exec, tl_recurrent_job *job, const extents *e, tl_dtype dtype)
 {
-    const memory m = memory_of(e);
-    job->products = scratch;
+    const memory m = memory_of(e, dtype, tl_pool_size(exec->pool));
+    const size_t size = tl_size_of(dtype);
+    char *scratch = exec->scratch;
+    job->room = m.room;
+    job->products = scratch += m.room;
     job->gates = scratch += m.products * size;
     job->h = scratch += m.gates * size;
     job->c = scratch += m.state * size;
@@ -282,7 +305,7 @@ static void run_direction(const tl_exec *exec, const tl_recurrent_tensors *t,
         .peephole = at(t->peephole, (size_t)d * 3 * hidden),
         .dst = at(t->dst, (size_t)d * states),
         .dst_step = (size_t)e.directions * states};
-    lay_out(&job, &e, exec->scratch, tl_size_of(dtype));
+    lay_out(exec, &job, &e, dtype);
     sum_biases(exec, &job, t->bias, d, dtype);
     set_acts(exec, &job, d, dtype);
     set_state(job.h, t->initial_h, d, states, dtype);
@@ -299,7 +322,8 @@ static void run_direction(const tl_exec *exec, const tl_recurrent_tensors *t,
 int tl_exec_recurrent(const tl_exec *exec, const tl_recurrent_tensors *t,
                       const tl_recurrent_param *param)
 {
-    const size_t needed = tl_recurrent_scratch(t, param->cell);
+    const int threads = tl_pool_size(exec ? exec->pool : NULL);
+    const size_t needed = tl_recurrent_scratch(t, param->cell, threads);
     if (check_lens(t->lens, t->src->dims[1]) < 0 ||
         tl_check_scratch(exec, needed, "for a recurrent network") < 0)
         return -1;
@@ -339,7 +363,7 @@ int tl_tensor_recurrent(const tl_recurrent_tensors *t, const tl_recurrent_param 
 {
     if (check_all_data(t) < 0 || tl_recurrent_check(t, param) < 0 || check_outputs(t, param) < 0)
         return -1;
-    tl_exec exec = {.scratch_size = tl_recurrent_scratch(t, param->cell), .isa = tl_isa_best()};
+    tl_exec exec = {.scratch_size = tl_recurrent_scratch(t, param->cell, 1), .isa = tl_isa_best()};
     exec.scratch = tl_alloc(exec.scratch_size);
     const int status = exec.scratch ? tl_exec_recurrent(&exec, t, param) : -1;
     tl_free(exec.scratch);

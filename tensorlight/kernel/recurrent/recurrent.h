@@ -31,6 +31,7 @@ typedef struct tl_recurrent_job {
     const int32_t *lens;  /* [B] or NULL */
     const void *src;      /* [T, B, G * H] */
     const void *peephole; /* [3 * H] or NULL */
+    size_t room;          /* bytes at the begin of the scratch memory, for the products */
     void *products;       /* [G, B, H]: of the states and the recurrence weights */
     void *bias;           /* [G * H], and [H] for a candidate behind its reset */
     void *gates;          /* [B, G * H] to work in */

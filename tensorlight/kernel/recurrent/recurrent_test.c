@@ -330,7 +330,7 @@ static void run_recurrent(const tl_exec *exec, tl_tensor *dst, void *arg)
 {
     threads_arg *const a = arg;
     tl_exec own = exec ? *exec : (tl_exec){.isa = tl_isa_best()};
-    own.scratch_size = tl_recurrent_scratch(&a->t, a->p.cell);
+    own.scratch_size = tl_recurrent_scratch(&a->t, a->p.cell, tl_pool_size(own.pool));
     own.scratch = tl_alloc(own.scratch_size);
     a->t.dst = dst;
     ck_assert_int_eq(tl_exec_recurrent(&own, &a->t, &a->p), 0);
