@@ -330,12 +330,20 @@ static int can_be_given(const ln_context *ctx, const char *name)
     return maker && !maker->op_arg->tensors_in;
 }
 
+// Whether "NAME=FILE" may give this input, as the text alone says: split_name asks for files.
+static int may_name(const char *arg, const char *input)
+{
+    const size_t len = strlen(input);
+    return !strncmp(arg, input, len) && arg[len] == '=';
+}
+
 // Whether one of the first `n` -i gives this input by name.
 static int is_named(const cli_options *opt, int n, const char *input)
 {
     char name[LN_MAX_NAME_LEN];
     for (int i = 0; i < n; i++)
-        if (split_name(opt->inputs.items[i], name) && !strcmp(name, input))
+        if (may_name(opt->inputs.items[i], input) && split_name(opt->inputs.items[i], name) &&
+            !strcmp(name, input))
             return 1;
     return 0;
 }
