@@ -303,6 +303,20 @@ START_TEST(a_number_that_a_rule_has_used_cannot_become_another)
 }
 END_TEST
 
+START_TEST(a_number_that_a_rule_only_moves_can_become_another)
+{
+    const float seven = 7;
+    ln_context *ctx = load(MODEL("'x'", "'y'",
+                                 FLOATS("x", "[2]", "[5,6]") "," FLOATS("k", "[1]", "[2]") "," OP(
+                                     "sum", "binary", TENSOR("src1", "k") "," TENSOR("src2", "x"),
+                                     TENSOR("dst", "y"), PARAM("op", "'TL_BINARY_ADD'"))));
+    ck_assert_msg(!ln_context_set_data(ctx, "k", &seven), "%s", ln_context_error(ctx));
+    run(ctx);
+    ASSERT_FLOATS(ctx, "y", 12, 13);
+    ln_context_free(ctx);
+}
+END_TEST
+
 /* Several runs */
 
 START_TEST(zeros_are_zero_at_every_run)
@@ -703,7 +717,8 @@ LN_TEST_MAIN("cpu ops", random_tensors_differ_and_stay_in_their_range,
              tuning_measures_each_shape_once_and_its_choice_is_compiled,
              a_parameter_that_is_refused_leaves_the_memory_of_constants_as_planned,
              a_view_of_a_constant_that_only_loading_reads_cannot_be_set,
-             a_number_that_a_rule_has_used_cannot_become_another, zeros_are_zero_at_every_run,
+             a_number_that_a_rule_has_used_cannot_become_another,
+             a_number_that_a_rule_only_moves_can_become_another, zeros_are_zero_at_every_run,
              a_tensor_is_read_before_it_is_sorted_through_a_view,
              folded_batchnorm_weights_follow_inputs_set_between_runs,
              fprint_replaces_the_file_at_every_run,
