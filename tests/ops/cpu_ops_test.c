@@ -317,6 +317,35 @@ START_TEST(a_number_that_a_rule_only_moves_can_become_another)
 }
 END_TEST
 
+START_TEST(numbers_kept_below_zero_lose_to_padding_with_zeros)
+{
+    ln_context *ctx =
+        load(MODEL(
+            "'x'", "'y'",
+            FLOATS("x", "[1,1,2,2]", "[1,2,3,4]") "," FLOATS("zero", "[1]", "[0]") "," OP(
+                "clip", "unary", TENSOR("src", "x"), TENSOR("dst", "c"),
+                PARAM("func", "'TL_UNARY_CLIP'") "," PARAM("alpha", "0") "," PARAM(
+                    "beta",
+                    "-5")) "," OP("pad", "pad", TENSOR("src", "c") "," TENSOR("value", "zero"),
+                                  TENSOR("dst", "p"),
+                                  PARAM("before", "[0,0,1,0]") "," PARAM("after", "[0,0,0,0]") "," PARAM(
+                                      "mode",
+                                      "'TL_PAD_CONSTANT'")) "," OP("pool", "maxpool2d",
+                                                                   TENSOR("src", "p"),
+                                                                   TENSOR("dst", "y"),
+                                                                   PARAM("size", "[2,2]") "," PARAM("stride", "[1,1]") "," PARAM(
+                                                                       "padding",
+                                                                       "[0,0,0,0]") "," PARAM("auto"
+                                                                                              "pad",
+                                                                                              "'NOT"
+                                                                                              "SET"
+                                                                                              "'"))));
+    run(ctx);
+    ASSERT_FLOATS(ctx, "y", 0, -5);
+    ln_context_free(ctx);
+}
+END_TEST
+
 /* Several runs */
 
 START_TEST(zeros_are_zero_at_every_run)
@@ -718,7 +747,8 @@ LN_TEST_MAIN("cpu ops", random_tensors_differ_and_stay_in_their_range,
              a_parameter_that_is_refused_leaves_the_memory_of_constants_as_planned,
              a_view_of_a_constant_that_only_loading_reads_cannot_be_set,
              a_number_that_a_rule_has_used_cannot_become_another,
-             a_number_that_a_rule_only_moves_can_become_another, zeros_are_zero_at_every_run,
+             a_number_that_a_rule_only_moves_can_become_another,
+             numbers_kept_below_zero_lose_to_padding_with_zeros, zeros_are_zero_at_every_run,
              a_tensor_is_read_before_it_is_sorted_through_a_view,
              folded_batchnorm_weights_follow_inputs_set_between_runs,
              fprint_replaces_the_file_at_every_run,
