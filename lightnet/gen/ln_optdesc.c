@@ -308,14 +308,16 @@ static void add_rule(ln_optdesc *desc, ln_optrule *rule)
     *at = rule;
 }
 
-/** A rule is either written by hand, and nothing else is said of it, or has a pattern and what
+/** A rule is either written by hand, and little else is said of it, or has a pattern and what
  * follows from it. */
 static int check_form(const reading *to, const ln_rjson *node)
 {
     const ln_optrule *const rule = to->rule;
-    if (rule->function && node->len > 3)
-        return ln_optrule_fail(rule, node, to->err,
-                               "a rule with \"function\" has a name and a doc besides");
+    const int said = 3 + (ln_rjson_get(node, "dynamic") != NULL);
+    if (rule->function && node->len > said)
+        return ln_optrule_fail(
+            rule, node, to->err,
+            "a rule with \"function\" has a name and a doc besides, and \"dynamic\"");
     if (!rule->function && !ln_rjson_get(node, "match"))
         return ln_optrule_fail(rule, node, to->err, "a rule has no \"match\"");
     const int nactions = (ln_rjson_get(node, "replace") != NULL) + (rule->warn != NULL);

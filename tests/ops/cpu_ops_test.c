@@ -346,6 +346,31 @@ START_TEST(numbers_kept_below_zero_lose_to_padding_with_zeros)
 }
 END_TEST
 
+/* Sizes known at run time */
+
+START_TEST(steps_on_tensors_of_unknown_size_are_one_operator)
+{
+    const char few[] = {0, 1, 0, 1};
+    ln_context *ctx = load(MODEL(
+        "'x','c'", "'y'",
+        FLOATS("x", "[4]", "[-1,2,-3,4]") "," CREATE("create", "c", "TL_BOOL", "[4]", "[1]") "," OP(
+            "some", "compress", TENSOR("src", "x") "," TENSOR("condition", "c"), TENSOR("dst", "s"),
+            PARAM("axis",
+                  "0")) "," OP("twice", "binary", TENSOR("src1", "s") "," TENSOR("src2", "s"),
+                               TENSOR("dst", "t"),
+                               PARAM("op", "'TL_BINARY_ADD'")) "," OP("cut", "relu",
+                                                                      TENSOR("src", "t"),
+                                                                      TENSOR("dst", "y"), "")));
+    ck_assert_str_eq(ln_context_creater(ctx, "y")->op_arg->optype, "chain_cpu");
+    run(ctx);
+    ASSERT_FLOATS(ctx, "y", 0, 4, 0, 8);
+    ck_assert_int_eq(ln_context_set_data(ctx, "c", few), 0);
+    run(ctx);
+    ASSERT_FLOATS(ctx, "y", 4, 8);
+    ln_context_free(ctx);
+}
+END_TEST
+
 /* Several runs */
 
 START_TEST(zeros_are_zero_at_every_run)
@@ -748,7 +773,8 @@ LN_TEST_MAIN("cpu ops", random_tensors_differ_and_stay_in_their_range,
              a_view_of_a_constant_that_only_loading_reads_cannot_be_set,
              a_number_that_a_rule_has_used_cannot_become_another,
              a_number_that_a_rule_only_moves_can_become_another,
-             numbers_kept_below_zero_lose_to_padding_with_zeros, zeros_are_zero_at_every_run,
+             numbers_kept_below_zero_lose_to_padding_with_zeros,
+             steps_on_tensors_of_unknown_size_are_one_operator, zeros_are_zero_at_every_run,
              a_tensor_is_read_before_it_is_sorted_through_a_view,
              folded_batchnorm_weights_follow_inputs_set_between_runs,
              fprint_replaces_the_file_at_every_run,
