@@ -323,6 +323,8 @@ void ln_context_cleanup(ln_context *ctx)
     ln_hash_clear(ctx->warned);
     ln_hash_clear(ctx->mutated);
     ln_hash_clear(ctx->fixed);
+    if (ctx->tuned && !ctx->outer) // the next model may be compiled with other settings
+        ln_hash_clear(ctx->tuned);
     ln_list_free_deep(ctx->seen, ln_free);
     ctx->seen = NULL;
     ln_weights_free(ctx->weights);
