@@ -82,7 +82,8 @@ TL_API int tl_exec_blocked_conv2d(const tl_exec *exec, const tl_tensor *src,
                                   const tl_conv2d_param *param, const int channels[2]);
 
 /** Whether transposed convolutions with these windows can be computed in blocks: there are not too
- *  many taps and strides, and none too large. */
+ *  many taps and strides, none too large, and the source between the first and the last tap has at
+ *  most TL_BLOCKED_TAPS positions. */
 TL_API int tl_blocked_deconv2d_fits(const tl_conv2d_param *param);
 
 /** Transposed convolution: weight [IC, OC / group, KH, KW], bias [OC] or NULL -> dst [B,

@@ -66,15 +66,21 @@ void tl_conv_taps_of(tl_conv_taps *taps, const tl_conv2d_param *param, int is_tr
     }
 }
 
+/** Positions of the source from the first to the last tap of a transposed window along an axis. */
+static double extent(const tl_conv2d_param *param, int axis)
+{
+    return (param->size[axis] - 1.0) * param->dilation[axis] / param->stride[axis] + 1;
+}
+
 int tl_blocked_deconv2d_fits(const tl_conv2d_param *param)
 {
     static const double far = 1 << 20; // sums of a few are ints
     int fits = param->size[0] <= TL_BLOCKED_TAPS / param->size[1] &&
                param->stride[0] <= TL_BLOCKED_GRIDS / param->stride[1];
     for (int i = 0; i < 4; i++)
-        fits = fits && param->padding[i] >= -far && param->padding[i] <= far &&
-               (double)param->size[i % 2] * param->dilation[i % 2] <= far;
-    return fits;
+        fits = fits && param->padding[i] >= -far && param->padding[i] <= far;
+    // What lies between far taps is prepared, too: not more than of the largest dense window.
+    return fits && extent(param, 0) * extent(param, 1) <= TL_BLOCKED_TAPS;
 }
 
 /* ---- packing ---- */

@@ -72,6 +72,7 @@ static const shape transposed[] = {
     {1, 30, 4, 6, 60, 4, 4, {2, 2}, {1, 1}, {1, 1, 1, 1}, 3, 1, {0, 0}},    // groups
     {1, 24, 4, 6, 24, 4, 3, {2, 2}, {1, 1}, {1, 1, 1, 1}, 6, 1, {0, 0}},    // within a block
     {1, 64, 40, 20, 32, 2, 2, {2, 2}, {1, 1}, {0, 0, 0, 0}, 0, 1, {0, 0}},  // several units
+    {1, 17, 5, 6, 20, 2, 2, {1, 1}, {31, 31}, {2, 3, 9, 20}, 0, 1, {0, 0}}, // as far as taps may be
 };
 
 static tl_tensor *blocked_like(nn_room *room, const tl_tensor *planes)
@@ -309,6 +310,39 @@ START_TEST(without_scratch_memory_it_fails)
 }
 END_TEST
 
+static const struct window {
+    int size[2], stride[2], dilation[2], padding[2], fits;
+} windows[] = {
+    {{32, 32}, {1, 1}, {1, 1}, {0, 0}, 1},
+    {{32, 33}, {1, 1}, {1, 1}, {0, 0}, 0}, // too many taps
+    {{1, 1}, {8, 8}, {1, 1}, {0, 0}, 1},
+    {{1, 1}, {8, 9}, {1, 1}, {0, 0}, 0}, // too many grids
+    {{2, 2}, {1, 1}, {31, 31}, {0, 0}, 1},
+    {{2, 2}, {1, 1}, {31, 32}, {0, 0}, 0}, // taps too far apart
+    {{2, 2}, {1, 1}, {20000, 20000}, {10000, 10000}, 0},
+    {{2, 2}, {2, 4}, {62, 124}, {0, 0}, 1}, // as near as with 31: strides divide distances
+    {{1, 2}, {1, 1}, {INT_MAX, 1023}, {0, 0}, 1},
+    {{2, 2}, {1, 1}, {INT_MAX, INT_MAX}, {0, 0}, 0},
+    {{2, 2}, {2, 2}, {1, 1}, {1 << 20, -(1 << 20)}, 1},
+    {{2, 2}, {2, 2}, {1, 1}, {INT_MAX, 0}, 0}, // too much cut off
+    {{2, 2}, {2, 2}, {1, 1}, {0, -INT_MAX}, 0},
+};
+
+START_TEST(transposed_windows_fit_if_their_taps_are_few_and_near)
+{
+    for (size_t i = 0; i < NN_LEN(windows); i++) {
+        const struct window *const w = &windows[i];
+        const tl_conv2d_param param = {.group = 1,
+                                       .size = {w->size[0], w->size[1]},
+                                       .stride = {w->stride[0], w->stride[1]},
+                                       .dilation = {w->dilation[0], w->dilation[1]},
+                                       .padding = {w->padding[0], w->padding[1], 0, 0}};
+        ck_assert_msg(tl_blocked_deconv2d_fits(&param) == w->fits, "window %zu, expected %d", i,
+                      w->fits);
+    }
+}
+END_TEST
+
 /** The scratch memory of one thread for a convolution of [1, c, h, w], padded to the same size. */
 static size_t scratch_of(int c, int h, int w, int kh, int kw, int dilation, int group)
 {
@@ -350,4 +384,5 @@ LN_TEST_MAIN("blockconv", every_kernel_agrees_with_the_plain_one, groups_agree_w
              transposed_convolutions_agree_with_the_plain_ones,
              every_activation_agrees_with_the_plain_one, lanes_beyond_the_channels_do_no_harm,
              factors_of_channels_become_part_of_the_weights, without_scratch_memory_it_fails,
-             scratch_memory_is_small, scratch_memory_is_planned_for_as_many_threads_as_use_it)
+             transposed_windows_fit_if_their_taps_are_few_and_near, scratch_memory_is_small,
+             scratch_memory_is_planned_for_as_many_threads_as_use_it)
