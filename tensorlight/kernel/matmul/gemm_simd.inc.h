@@ -116,11 +116,18 @@ typedef struct place {
     float *dst;
 } place;
 
-/** Whether results are sums, or those with a bias: what is left out would change no bit. */
+/** Whether results are sums, or those with a bias, before the activation: what is left out would
+ *  change no bit. */
 static int is_simple(const tl_gemm *g)
 {
     return g->alpha == 1 && (!g->bias.data || g->beta == 1) && !g->add.data &&
            g->low == -INFINITY && g->high == INFINITY;
+}
+
+/** Whether results are the sums themselves. */
+static int is_bare(const tl_gemm *g)
+{
+    return is_simple(g) && !g->bias.data && g->act.act == TL_ACT_NONE;
 }
 
 /** The result of a vector of sums, but for activations that need more than two bounds. */
@@ -403,9 +410,10 @@ static const float *panel_at(const group *s, size_t j)
 static ahead ahead_of_panel(const group *s, size_t j, size_t n, size_t *step)
 {
     *step = 0;
-    if (j >= s->part->cols || s->part->rows <= ROWS / 2) // few rows wait for panels anyway
+    const size_t len = s->part->len;
+    if (len == 0 || j >= s->part->cols || s->part->rows <= ROWS / 2) // few rows wait for panels
         return (ahead){0};
-    const size_t len = s->part->len, lines = (len + LINE - 1) / LINE;
+    const size_t lines = (len + LINE - 1) / LINE;
     if (!s->is_packing) {
         const size_t share = (LINE * TL_GEMM_PANEL / n + LINE - 1) / LINE * LINE;
         *step = share * lines;
@@ -455,7 +463,7 @@ static void run_tile(const group *s, size_t i, size_t j, const ahead next[2])
     const size_t row = strip_row(s, i), rows = strip_row(s, i + 1) - row;
     const size_t cols = tl_smaller_size(TL_GEMM_PANEL, part->cols - j);
     const int adds = part->begin > 0, is_last = part->begin + part->len == g->k;
-    const int is_direct = cols == TL_GEMM_PANEL && (!is_last || (is_simple(g) && !g->bias.data));
+    const int is_direct = cols == TL_GEMM_PANEL && (!is_last || is_bare(g));
     const strip x = strip_of(s, i);
     const float *const panel = panel_at(s, j);
     float *const dst = g->dst + row * g->dst_row + part->col + j;

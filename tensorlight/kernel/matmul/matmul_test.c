@@ -281,22 +281,26 @@ static void run_packed(const tl_exec *exec, tl_tensor *dst, void *arg)
     close_scratch(&with);
 }
 
+/** What a packed product is made of besides its matrices. */
+typedef struct packed_form {
+    int trans1, trans2, bias_kind, has_add;
+    double alpha;
+    tl_activation act;
+} packed_form;
+
 /** The packed product is that of the same level, then the sum and the activation. */
-static void check_packed(tl_isa isa, const int *mnk, int variant)
+static void check_packed(tl_isa isa, const int *mnk, const packed_form *form)
 {
-    const int m = mnk[0], n = mnk[1], k = mnk[2], trans1 = variant / 2 % 2, trans2 = variant % 2;
+    const int m = mnk[0], n = mnk[1], k = mnk[2], trans1 = form->trans1, trans2 = form->trans2;
     const int dims[] = {2, m, n};
-    static const tl_activation acts[] = {
-        {TL_ACT_NONE}, {TL_ACT_RELU}, {TL_ACT_LRELU, 0.25f}, {TL_ACT_CLIP, -0.5f, 1.5f}};
-    nn_room room = {.seed = (uint64_t)variant};
+    nn_room room = {.seed = (uint64_t)(m + n + k)};
     const tl_exec exec = {.isa = isa}, plain = {.isa = TL_ISA_C};
-    packed_product p = {.param = {trans1, trans2, variant % 3 ? 1 : 0.5, 2},
-                        .act = acts[variant % 4]};
+    packed_product p = {.param = {trans1, trans2, form->alpha, 2}, .act = form->act};
     p.src1 = nn_random(&room, TL_FLOAT, 3, (int[]){2, trans1 ? k : m, trans1 ? m : k}, -1, 1);
     tl_tensor *const src2 =
         nn_random(&room, TL_FLOAT, 2, (int[]){trans2 ? n : k, trans2 ? k : n}, -1, 1);
-    p.bias = bias_of_kind(&room, variant % 5, m, n);
-    p.add = variant % 4 ? nn_random(&room, TL_FLOAT, 3, dims, -1, 1) : NULL;
+    p.bias = bias_of_kind(&room, form->bias_kind, m, n);
+    p.add = form->has_add ? nn_random(&room, TL_FLOAT, 3, dims, -1, 1) : NULL;
     tl_tensor *const packed =
         nn_blank(&room, TL_FLOAT, 3, (int[]){tl_matmul_panels(n), k, TL_MATMUL_PANEL});
     tl_exec_matmul_pack(&exec, src2, packed, trans2);
@@ -317,14 +321,36 @@ static void check_packed(tl_isa isa, const int *mnk, int variant)
     nn_close(&room);
 }
 
+static const tl_activation packed_acts[] = {
+    {TL_ACT_NONE}, {TL_ACT_RELU}, {TL_ACT_LRELU, 0.25f}, {TL_ACT_CLIP, -0.5f, 1.5f},
+    {TL_ACT_TANH}, {TL_ACT_GELU}, {TL_ACT_SIGMOID}};
+
 START_TEST(packed_matrices_agree_at_every_instruction_set)
 {
     static const int shapes[][3] = {{1, 1, 1},   {1, 40, 33},    {9, 64, 17},   {13, 100, 530},
                                     {15, 31, 5}, {29, 33, 1024}, {113, 96, 64}, {6, 300, 0}};
     for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
         for (size_t i = 0; nn_has((tl_isa)isa) && i < NN_LEN(shapes); i++)
-            for (int variant = 0; variant < 4; variant++)
-                check_packed((tl_isa)isa, shapes[i], variant + 4 * (int)i);
+            for (int variant = 0; variant < 4; variant++) {
+                const int v = variant + 4 * (int)i;
+                check_packed((tl_isa)isa, shapes[i],
+                             &(packed_form){v / 2 % 2, v % 2, v % 5, v % 4 != 0, v % 3 ? 1 : 0.5,
+                                            packed_acts[v % NN_LEN(packed_acts)]});
+            }
+}
+END_TEST
+
+START_TEST(whatever_follows_a_packed_product_is_computed)
+{
+    // Whole panels and a part of one, in one part of the sum and in two.
+    static const int shapes[][3] = {{1, 64, 7}, {15, 70, 33}, {30, 96, 600}};
+    for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
+        for (size_t i = 0; nn_has((tl_isa)isa) && i < NN_LEN(shapes); i++)
+            for (size_t act = 0; act < NN_LEN(packed_acts); act++)
+                for (int follows = 0; follows < 4; follows++)
+                    check_packed((tl_isa)isa, shapes[i],
+                                 &(packed_form){0, 0, follows % 2 ? 2 : 0, follows / 2, 1,
+                                                packed_acts[act]});
 }
 END_TEST
 
@@ -411,13 +437,19 @@ END_TEST
 START_TEST(nothing_sums_to_the_bias)
 {
     nn_room room = {0};
+    tl_tensor *const bias = nn_given(&room, TL_FLOAT, 0, NULL, (double[]){3});
+    static const int shapes[][2] = {{5, 2}, {1, 70}, {30, 70}};
+    for (size_t s = 0; s < NN_LEN(shapes); s++) {
+        const int m = shapes[s][0], n = shapes[s][1];
+        tl_tensor *const left = nn_blank(&room, TL_FLOAT, 2, (int[]){m, 0});
+        tl_tensor *const right = nn_blank(&room, TL_FLOAT, 2, (int[]){0, n});
+        tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 2, (int[]){m, n});
+        tl_tensor_matmul(left, right, bias, dst, &(tl_matmul_param){.alpha = 1, .beta = 2});
+        for (int i = 0; i < dst->len; i++)
+            nn_check_near(dst, (size_t)i, 6, 0);
+    }
     tl_tensor *const a = nn_blank(&room, TL_FLOAT, 2, (int[]){5, 0});
     tl_tensor *const b = nn_blank(&room, TL_FLOAT, 2, (int[]){0, 2});
-    tl_tensor *const bias = nn_given(&room, TL_FLOAT, 0, NULL, (double[]){3});
-    tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 2, (int[]){5, 2});
-    tl_tensor_matmul(a, b, bias, dst, &(tl_matmul_param){.alpha = 1, .beta = 2});
-    for (size_t i = 0; i < 10; i++)
-        nn_check_near(dst, i, 6, 0);
     tl_tensor *const empty = tl_tensor_matmul(b, a, NULL, NULL, &(tl_matmul_param){.alpha = 1});
     ck_assert_ptr_null(empty); // [0, 2] x [5, 0]
     nn_close(&room);
@@ -545,7 +577,8 @@ LN_TEST_MAIN("matmul", a_small_product_by_hand, every_size_type_and_transpositio
              every_tail_agrees_at_every_instruction_set, long_sums_and_wide_results_agree,
              groups_of_rows_and_scratch_memory_change_no_bit,
              scratch_memory_is_asked_for_where_it_helps,
-             packed_matrices_agree_at_every_instruction_set, small_matrices_of_a_batch_agree,
+             packed_matrices_agree_at_every_instruction_set,
+             whatever_follows_a_packed_product_is_computed, small_matrices_of_a_batch_agree,
              what_is_not_finite_stays_where_it_is, batches_broadcast, integers_wrap,
              nothing_sums_to_the_bias, zero_points_of_rows_and_columns_are_subtracted,
              threads_do_not_change_the_result, threads_with_a_small_stack_can_multiply,
