@@ -76,6 +76,21 @@ def program(nodes, initializers=()):
     return model(graph(nodes, [value("x", "float", [3, 4])], [value("y", dtype)], list(initializers)), opset=17)
 
 
+def product_faults(lightnet):
+    """A product over as many terms as a mask leaves: with fewer, it may want more scratch memory than with all."""
+    whole = model(graph([node("Compress", ["x", "c"], ["a"], axis=1), node("Compress", ["w", "c"], ["b"], axis=0),
+                         node("MatMul", ["a", "b"], ["y"])],
+                        [value("x", "float", [70, 520]), value("w", "float", [520, 600]), value("c", "bool", [520])],
+                        [value("y", "float")]), opset=17)
+    x = np.arange(70 * 520).reshape(70, 520).astype(np.float32) % 7 - 3
+    w = np.arange(520 * 600).reshape(520, 600).astype(np.float32) % 5 - 2
+    faults = []
+    for n in (520, 513, 512, 511, 1, 0):
+        mask = np.arange(520) < n
+        faults += faults_of(lightnet, whole, {"x": x, "w": w, "c": mask}, [x[:, :n] @ w[:n]], rtol=0)
+    return faults
+
+
 def main():
     lightnet = os.path.abspath(sys.argv[1])
     tap = Tap()
@@ -95,6 +110,7 @@ def main():
     fives = program([node("Reshape", ["p", "s"], ["y"])], [ints("s", 5, -1)])
     tap.check("the true size need not divide as the largest one does",
               faults_of(lightnet, fives, {"x": DATA[1]}, [picked(DATA[1]).reshape(5, 1)]))
+    tap.check("a product has any number of terms", product_faults(lightnet))
     branch = graph([node("NonZero", ["x"], ["z"])], [], [value("z", "int64")])
     choice = model(graph([node("If", ["b"], ["y"], then_branch=branch, else_branch=branch)],
                          [value("b", "bool", []), value("x", "float", [3, 4])], [value("y", "int64")]), opset=17)
