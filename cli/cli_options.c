@@ -13,8 +13,19 @@
 #include <string.h>
 
 #include "cli.h"
+#include "tensorlight/tl_exec.h"
 
-typedef enum kind { FLAG, TEXT, TEXTS, COUNT, COUNT_FROM_1, NOT_NEGATIVE, CHANNELS, LAYOUT } kind;
+typedef enum kind {
+    FLAG,
+    TEXT,
+    TEXTS,
+    COUNT,
+    COUNT_FROM_1,
+    THREADS,
+    NOT_NEGATIVE,
+    CHANNELS,
+    LAYOUT
+} kind;
 
 typedef struct row {
     const char *name;
@@ -73,7 +84,7 @@ static const row rows[] = {
     {"dot", 0, FLAG, FIELD(dot), CLI_SHOW, NULL, "print the graph for Graphviz"},
     {"rules", 0, FLAG, FIELD(rules), CLI_OPS, NULL,
      "list the rules, which --disable-rule leaves out"},
-    {"threads", 0, COUNT, FIELD(threads), MODEL_COMMANDS, "N",
+    {"threads", 0, THREADS, FIELD(threads), MODEL_COMMANDS, "N",
      "threads, 0 for all cores (default 1)"},
     {"seed", 0, COUNT, FIELD(seed), RUN_COMMANDS, "N", "seed of random data (default 0)"},
     {"disable-rule", 0, TEXTS, FIELD(disabled), MODEL_COMMANDS, "NAME",
@@ -98,14 +109,14 @@ static int set_texts(cli_strings *strings, const char *text)
     return 0;
 }
 
-static int set_count(int *count, const row *r, const char *text, int min)
+static int set_count(int *count, const row *r, const char *text, int min, int max)
 {
     char *end;
     errno = 0;
     const long n = strtol(text, &end, 10);
-    if (errno || end == text || *end || n < min || n > INT_MAX)
+    if (errno || end == text || *end || n < min || n > max)
         return cli_usage("--%s is '%s', expected a whole number from %d to %d", r->name, text, min,
-                         INT_MAX);
+                         max);
     *count = (int)n;
     return 0;
 }
@@ -162,9 +173,11 @@ static int set_option(cli_options *opt, const row *r, const char *text)
     case TEXTS:
         return set_texts(field, text);
     case COUNT:
-        return set_count(field, r, text, 0);
+        return set_count(field, r, text, 0, INT_MAX);
     case COUNT_FROM_1:
-        return set_count(field, r, text, 1);
+        return set_count(field, r, text, 1, INT_MAX);
+    case THREADS:
+        return set_count(field, r, text, 0, TL_MOST_THREADS);
     case NOT_NEGATIVE:
         return set_not_negative(field, r, text);
     case CHANNELS:

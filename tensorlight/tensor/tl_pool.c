@@ -3,7 +3,8 @@
 //
 // The library waits for every worker, also for one that has not begun since another process has
 // its core: each layer of a network then takes a time slice of the system. So work that ends late
-// is noticed, and some that follows is done by the calling thread alone.
+// is noticed, and some that follows is done by the calling thread alone. Nor does a pool begin more
+// threads than there are cores: the work of the others is done by those there are.
 
 #include "tensor/tl_pool.h"
 
@@ -13,12 +14,11 @@
 #include "tensorlight/tl_util.h"
 
 enum {
-    MAX_THREADS = 1024, /* far more than help, few enough to be had */
-    LATE = 1000000,     /* nanoseconds that workers must need longer than the caller to be late */
-    LATE_TIMES = 2,     /* and how many times what the caller needed */
-    PATIENCE = 2,       /* works in a row that may be late */
-    LEAST_ALONE = 32,   /* works that the caller then does alone; twice as many each next time, */
-    MOST_ALONE = 1024,  /* at most */
+    LATE = 1000000,    /* nanoseconds that workers must need longer than the caller to be late */
+    LATE_TIMES = 2,    /* and how many times what the caller needed */
+    PATIENCE = 2,      /* works in a row that may be late */
+    LEAST_ALONE = 32,  /* works that the caller then does alone; twice as many each next time, */
+    MOST_ALONE = 1024, /* at most */
 };
 
 struct tl_pool {
@@ -31,20 +31,22 @@ struct tl_pool {
 
 tl_pool *tl_pool_create(int n)
 {
-    if (n < 0 || n > MAX_THREADS) {
-        tl_fail("%d threads, expected 0 to %d", n, MAX_THREADS);
+    if (n < 0 || n > TL_MOST_THREADS) {
+        tl_fail("%d threads, expected 0 to %d", n, TL_MOST_THREADS);
         return NULL;
     }
     tl_pool *const pool = tl_alloc(sizeof(*pool));
     if (!pool)
         return NULL;
-    pool->size = n ? n : tl_cpu_count();
+    const int cores = tl_cpu_count();
+    pool->size = n ? n : cores;
     pool->late = 0;
     pool->alone = 0;
     pool->next = LEAST_ALONE;
-    pool->threads = pthreadpool_create((size_t)pool->size);
+    const int begun = pool->size < cores ? pool->size : cores;
+    pool->threads = pthreadpool_create((size_t)begun);
     if (!pool->threads) {
-        tl_fail("cannot start %d threads", pool->size);
+        tl_fail("cannot start %d threads", begun);
         tl_free(pool);
         return NULL;
     }

@@ -45,8 +45,12 @@ TL_API int tl_cpu_count(void);
  *  then they sleep. */
 typedef struct tl_pool tl_pool;
 
-/** Returns new (tl_pool_free); `n` threads including the caller, 0 = tl_cpu_count(). NULL with a
- *  reason on failure. */
+/** The most threads of a pool: far more than help, few enough to be had. */
+enum { TL_MOST_THREADS = 1024 };
+
+/** Returns new (tl_pool_free); `n` threads including the caller, 0 = tl_cpu_count(). Work is
+ * divided for all of them; those beyond tl_cpu_count() are not begun, and their work is done by the
+ * others. NULL with a reason on failure. */
 TL_API tl_pool *tl_pool_create(int n);
 
 /** Takes NULL. */
