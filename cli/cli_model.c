@@ -337,6 +337,20 @@ static int may_name(const char *arg, const char *input)
     return !strncmp(arg, input, len) && arg[len] == '=';
 }
 
+// The names of the model's inputs, as many as fit.
+static const char *list_inputs(const ln_context *ctx, char text[LN_MAXLINE])
+{
+    size_t len = 0;
+    const char *name;
+    snprintf(text, LN_MAXLINE, "none");
+    LN_LIST_FOREACH(name, ctx->inputs)
+    {
+        if (len < LN_MAXLINE)
+            len += (size_t)snprintf(text + len, LN_MAXLINE - len, "%s%s", len ? ", " : "", name);
+    }
+    return text;
+}
+
 // Whether one of the first `n` -i gives this input by name.
 static int is_named(const cli_options *opt, int n, const char *input)
 {
@@ -350,12 +364,12 @@ static int is_named(const cli_options *opt, int n, const char *input)
 
 static int set_named(ln_context *ctx, const cli_options *opt)
 {
-    char name[LN_MAX_NAME_LEN];
+    char name[LN_MAX_NAME_LEN], text[LN_MAXLINE];
     for (int i = 0; i < opt->inputs.n; i++) {
         const char *file = split_name(opt->inputs.items[i], name);
         if (file && !can_be_given(ctx, name))
-            return cli_fail("%s: '-i %s': the model has no input '%s'", ctx->source,
-                            opt->inputs.items[i], name);
+            return cli_fail("%s: '-i %s': the model has no input '%s'; its inputs: %s", ctx->source,
+                            opt->inputs.items[i], name, list_inputs(ctx, text));
         if (file && is_named(opt, i, name))
             return cli_fail("%s: '-i %s': input '%s' is given twice", ctx->source,
                             opt->inputs.items[i], name);

@@ -344,8 +344,11 @@ void ln_context_cleanup(ln_context *ctx)
 int ln_context_set_threads(ln_context *ctx, int n)
 {
     ln_context_clear_error(ctx);
-    if (n < 0)
-        return ln_fail(ctx, "%d threads asked for, expected at least 1, or 0 for all cores", n);
+    if (n < 0 || n > TL_MOST_THREADS)
+        return ln_fail(ctx, "%d threads asked for, expected 1 to %d, or 0 for all cores", n,
+                       TL_MOST_THREADS);
+    if (ln_context_is_loaded(ctx))
+        return ln_fail(ctx, "the context is loaded; unload it to change the number of threads");
     ctx->threads = n;
     return 0;
 }
@@ -393,9 +396,17 @@ static int is_known_rule(const char *rule)
     return 0;
 }
 
+// What decides how a model is compiled comes before that.
+static int check_uncompiled(ln_context *ctx)
+{
+    return ctx->target ? ln_fail(ctx, "the model is compiled already, for '%s'", ctx->target) : 0;
+}
+
 int ln_context_disable_rule(ln_context *ctx, const char *rule)
 {
     ln_context_clear_error(ctx);
+    if (check_uncompiled(ctx))
+        return -1;
     if (!is_known_rule(rule))
         return ln_fail(ctx, "there is no rule '%s'", rule);
     return push_name(ctx, &ctx->disabled, rule);
@@ -415,6 +426,8 @@ void ln_context_keep_all(ln_context *ctx)
 int ln_context_set_tuning(ln_context *ctx)
 {
     ln_context_clear_error(ctx);
+    if (check_uncompiled(ctx))
+        return -1;
     if (!ctx->tuned)
         ctx->tuned = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
     return ctx->tuned ? 0 : ln_fail_last(ctx);

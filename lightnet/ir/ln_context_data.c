@@ -15,7 +15,7 @@
 #include "ir/ln_weights.h"
 #include "lightnet/ln_util.h"
 
-static int is_loaded(const ln_context *ctx)
+int ln_context_is_loaded(const ln_context *ctx)
 {
     for (int m = 0; m < LN_MEM_TYPE_SIZE; m++)
         if (ctx->mem_starts[m])
@@ -145,7 +145,7 @@ int ln_context_forget_runs(ln_context *ctx)
 int ln_context_alloc_mem(ln_context *ctx)
 {
     ln_context_clear_error(ctx);
-    if (is_loaded(ctx))
+    if (ln_context_is_loaded(ctx))
         return ln_fail(ctx, "the context is loaded already; unload it first");
     if (ln_context_forget_runs(ctx) || ln_context_check_plan(ctx))
         return -1;
@@ -175,7 +175,7 @@ void ln_context_dealloc_mem(ln_context *ctx)
 
 void ln_context_unload(ln_context *ctx)
 {
-    if (is_loaded(ctx))
+    if (ln_context_is_loaded(ctx))
         ln_context_dealloc_mem(ctx);
     ln_bodies_unload(ctx);
     ln_weights_free(ctx->given);
@@ -230,6 +230,8 @@ int ln_context_set_data(ln_context *ctx, const char *tname, const void *data)
     const ln_tensor_entry *te = find_loaded(ctx, tname);
     if (!te)
         return -1;
+    if (!data)
+        return ln_fail(ctx, "the data for tensor '%s' is NULL", tname);
     const ln_op *maker = ln_context_creater(ctx, tname);
     if (maker->op_arg->at_load && maker->run)
         return ln_fail(ctx, "tensor '%s' is computed from others when the model is loaded", tname);
@@ -450,7 +452,7 @@ int ln_context_set_param(ln_context *ctx, const char *opname, const char *pname,
     va_start(ap, pname);
     const int status = apply_param(ctx, entry, ap);
     va_end(ap);
-    if (status || !is_loaded(ctx))
+    if (status || !ln_context_is_loaded(ctx))
         return status;
     ctx->stale = 1;
     return op->op_arg->tensors_in ? 0 : prepare_op(op);
@@ -465,13 +467,17 @@ static int run_op(const ln_op *op)
 static int prepare_run(const ln_context *ctx)
 {
     ln_context_clear_error(ctx);
-    if (!is_loaded(ctx))
+    if (!ln_context_is_loaded(ctx))
         return ln_fail(ctx, "the context is not loaded");
-    if (ctx->missing)
+    const char *missing = ctx->missing ? ctx->missing->data : NULL;
+    if (missing && ln_list_find_custom(ctx->inputs, missing, ln_str_cmp))
+        return ln_fail(ctx, "input '%s' is not given; its data must be set before the first run",
+                       missing);
+    if (missing)
         return ln_fail(
             ctx,
             "tensor '%s' takes its data from a file: give one when loading (-f FILE), or set it",
-            (const char *)ctx->missing->data);
+            missing);
     if (ctx->stale && ln_constants_compute(ctx, 1))
         return -1;
     ((ln_context *)ctx)->stale = 0;

@@ -41,6 +41,9 @@ void ln_context_set_order(ln_context *ctx, ln_list *ops);
  * what shares it; -1 with a reason. */
 int ln_context_check_plan(const ln_context *ctx);
 
+/** Whether it has memory. */
+int ln_context_is_loaded(const ln_context *ctx);
+
 /** Gives dynamic tensors their largest shapes again, for which the plan is: earlier runs have left
  * theirs. */
 int ln_context_forget_runs(ln_context *ctx);

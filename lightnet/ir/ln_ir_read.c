@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "ir/ln_bodies.h"
+#include "ir/ln_from_file.h"
 #include "ir/ln_ir_reader.h"
 #include "lightnet/ln_util.h"
 
@@ -24,18 +25,6 @@ typedef struct model {
     int declared;
 } model;
 
-// The type's name in any target's form: create, create_cpu, source.
-static int makes_inputs(const char *optype)
-{
-    static const char *const makers[] = {"create", "source"};
-    for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++) {
-        const size_t len = strlen(makers[i]);
-        if (!strncmp(optype, makers[i], len) && (optype[len] == '\0' || optype[len] == '_'))
-            return 1;
-    }
-    return 0;
-}
-
 static int check_interface_name(const ln_ir_reader *r, const json_t *array, size_t i, int is_input)
 {
     const char *key = is_input ? "inputs" : "outputs";
@@ -46,7 +35,7 @@ static int check_interface_name(const ln_ir_reader *r, const json_t *array, size
     const char *optype = ln_hash_find(r->tensors, name);
     if (!optype)
         return ln_ir_fail(r, "%s[%zu] '%s' is not a tensor of the model", key, i, name);
-    if (is_input && !makes_inputs(optype))
+    if (is_input && !ln_makes_inputs(optype))
         return ln_ir_fail(r,
                           "%s[%zu] '%s' is an output of a '%s', expected one of a 'create' or "
                           "a 'source'",

@@ -14,22 +14,41 @@
 #include "lightnet/ln_arch.h"
 #include "lightnet/ln_util.h"
 
-// Without a file, the caller has to set the data of these tensors before the first run.
-static int note_missing(ln_context *ctx)
+// The caller has to set the data of this tensor before the first run.
+static int note_missing(ln_context *ctx, const char *tname)
+{
+    char *name = ln_strdup(tname);
+    ln_list *longer = name ? ln_list_prepend(ctx->missing, name) : NULL;
+    if (!longer) {
+        ln_free(name);
+        return ln_fail(ctx, "out of memory");
+    }
+    ctx->missing = longer;
+    return 0;
+}
+
+// The tensor whose data a caller must set: one from a file, if there is none, or what the model
+// calls an input, reads, and has no data for. NULL: none.
+static const char *wanted_of(const ln_context *ctx, const ln_op *op, int has_file)
+{
+    const char *from_file = ln_from_file_name(op);
+    if (from_file)
+        return has_file ? NULL : from_file;
+    const char *made = ln_empty_source(op);
+    if (!made || !ln_list_find_custom(ctx->inputs, made, ln_str_cmp))
+        return NULL;
+    const tl_tensor *t = ln_tensor_table_find(ctx->tensor_table, made)->tensor;
+    return t->len > 0 && ln_context_num_uses(ctx, made) > 0 ? made : NULL;
+}
+
+static int note_all_missing(ln_context *ctx, int has_file)
 {
     const ln_op *op;
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        const char *wanted = ln_from_file_name(op);
-        if (!wanted || ln_weights_find(ctx->weights, wanted))
-            continue;
-        char *name = ln_strdup(wanted);
-        ln_list *longer = name ? ln_list_prepend(ctx->missing, name) : NULL;
-        if (!longer) {
-            ln_free(name);
-            return ln_fail(ctx, "out of memory");
-        }
-        ctx->missing = longer;
+        const char *wanted = wanted_of(ctx, op, has_file);
+        if (wanted && !ln_weights_find(ctx->weights, wanted) && note_missing(ctx, wanted))
+            return -1;
     }
     ctx->missing = ln_list_reverse(ctx->missing);
     return 0;
@@ -68,11 +87,13 @@ int ln_context_load(ln_context *ctx, const char *datafile)
     if (ctx->target && !ln_hash_find(LN_ARCH.arch_table, ctx->target))
         return ln_fail(ctx, "the model is compiled for '%s', a target that is not known",
                        ctx->target);
+    if (ln_context_is_loaded(ctx))
+        return ln_fail(ctx, "the context is loaded already; unload it first");
     if (plan_for_threads(ctx) || ln_context_alloc_mem(ctx))
         return -1;
     ctx->random = ctx->seed;
     if (check_isa(ctx) || ln_context_start_threads(ctx) ||
-        (datafile ? ln_data_give(ctx, datafile) : note_missing(ctx)) ||
+        (datafile && ln_data_give(ctx, datafile)) || note_all_missing(ctx, datafile != NULL) ||
         ln_constants_compute(ctx, 0)) {
         ln_context_unload(ctx);
         return -1;

@@ -223,6 +223,35 @@ START_TEST(tuning_measures_each_shape_once_and_its_choice_is_compiled)
 }
 END_TEST
 
+/* The order of calls */
+
+START_TEST(a_call_that_comes_too_late_is_refused_and_changes_nothing)
+{
+    static float before[24 * 9 * 11], after[24 * 9 * 11];
+    ln_context *ctx = load(CONVOLUTIONS);
+    run(ctx);
+    ck_assert_ptr_nonnull(ln_context_get_data(ctx, "y", before));
+    ck_assert_int_eq(ln_context_set_threads(ctx, 2), -1);
+    ck_assert_str_eq(ln_context_error(ctx),
+                     "the context is loaded; unload it to change the number of threads");
+    ck_assert_int_eq(ln_context_load(ctx, NULL), -1);
+    ck_assert_str_eq(ln_context_error(ctx), "the context is loaded already; unload it first");
+    ck_assert_int_eq(ln_context_set_tuning(ctx), -1);
+    ck_assert_str_eq(ln_context_error(ctx), "the model is compiled already, for 'cpu'");
+    ck_assert_int_eq(ln_context_disable_rule(ctx, "lower_cpu"), -1);
+    ck_assert_int_eq(ln_context_set_data(ctx, "y", NULL), -1);
+    ck_assert_str_eq(ln_context_error(ctx), "the data for tensor 'y' is NULL");
+    run(ctx);
+    ck_assert_ptr_nonnull(ln_context_get_data(ctx, "y", after));
+    ck_assert_int_eq(memcmp(before, after, sizeof(before)), 0);
+    ln_context_unload(ctx);
+    ck_assert_int_eq(ln_context_set_threads(ctx, 2), 0);
+    ck_assert_msg(!ln_context_load(ctx, NULL), "%s", ln_context_error(ctx));
+    run(ctx);
+    ln_context_free(ctx);
+}
+END_TEST
+
 /* Constants that loading alone reads */
 
 // clang-format off
@@ -788,4 +817,5 @@ LN_TEST_MAIN("cpu ops", random_tensors_differ_and_stay_in_their_range,
              variadic_operators_refuse_arguments_of_other_names,
              an_index_outside_fails_the_run_and_is_named, an_integer_division_by_zero_fails_the_run,
              convolution_counts_multiply_accumulates, convolutions_of_nothing_or_to_nothing_run,
-             windows_with_far_taps_run, convolutions_too_large_for_blocks_compile)
+             windows_with_far_taps_run, convolutions_too_large_for_blocks_compile,
+             a_call_that_comes_too_late_is_refused_and_changes_nothing)

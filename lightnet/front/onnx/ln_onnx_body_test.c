@@ -11,12 +11,15 @@
 // Reads, compiles, loads and runs it.
 static int work(const char *model)
 {
+    static const float x[2][3];
+    const unsigned char c = 0;
     const int64_t m = 2;
     ln_context *ctx = ln_context_create();
     if (!ctx)
         return -1;
     const int status = ln_context_init(ctx, model) || ln_context_compile(ctx, "cpu") ||
                        ln_context_load(ctx, NULL) || ln_context_set_data(ctx, "m", &m) ||
+                       ln_context_set_data(ctx, "x", x) || ln_context_set_data(ctx, "c", &c) ||
                        ln_context_run(ctx);
     if (status)
         ck_assert_str_ne(ln_context_error(ctx), "");

@@ -195,19 +195,34 @@ static int is_closed(const ln_onnx_model *m, const LnOnnx__Shape *shape)
     return 1;
 }
 
-// What was said of the input, where it may be so. A shape that the model states stays: whether the
-// data that is given for it later fits is seen then, and matters only if something reads it.
+// What was said of the input, where it may be so. Beside a value that does not fit, a shape that
+// the model states stays: whether the data that is given later fits is seen then, and matters only
+// if something reads it.
 static const tl_tensor *usable(ln_onnx_model *m, const char *name, const LnOnnx__Shape *shape,
                                const tl_tensor *bound)
 {
     char text[LN_MAX_SHAPE];
     if (!bound || !shape || agrees(m, shape, bound))
         return bound;
-    if (!is_closed(m, shape))
+    if (!is_closed(m, shape) || !bound->data)
         ln_onnx_model_fail(m, "input '%s' is given with shape %s, expected %s", name,
                            ln_sprint_shape(text, sizeof(text), bound->ndim, bound->dims),
                            shape_text(m, shape));
     return NULL;
+}
+
+// A shape that the input could be given: 1x3x224x224, with 1 for what is open.
+static const char *example_shape(ln_onnx_model *m, const LnOnnx__Shape *shape)
+{
+    char text[LN_MAXLINE] = "";
+    size_t len = 0;
+    for (size_t i = 0; i < shape->n_dim && len < sizeof(text); i++) {
+        const int64_t dim = known_dim(m, shape->dim[i]);
+        len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%" PRId64, i ? "x" : "",
+                                dim < 0 ? 1 : dim);
+    }
+    const char *copy = ln_onnx_print(m, "%s", text);
+    return copy ? copy : "";
 }
 
 static void own_dims(ln_onnx_model *m, const char *name, const LnOnnx__Shape *shape,
@@ -219,8 +234,8 @@ static void own_dims(ln_onnx_model *m, const char *name, const LnOnnx__Shape *sh
             ln_onnx_model_fail(
                 m,
                 "input '%s' has shape %s, with sizes that are open; give them, as by "
-                "--shape '%s=1x3x224x224'",
-                name, shape_text(m, shape), name);
+                "--shape '%s=%s'",
+                name, shape_text(m, shape), name, example_shape(m, shape));
             return;
         }
         dims[i] = (int)dim;

@@ -169,7 +169,7 @@ LN_API int ln_context_load(ln_context *ctx, const char *datafile);
 
 /** Copies ln_context_data_size() bytes from `data` to the tensor. The context is loaded. What was
  * computed at load from a constant is computed anew by the next run; such a result itself cannot be
- * set. */
+ * set. `data` is not NULL. */
 LN_API int ln_context_set_data(ln_context *ctx, const char *tname, const void *data);
 
 /** Copies the tensor's bytes to `data`; NULL: to new memory that the caller frees. NULL on failure.
@@ -189,7 +189,8 @@ LN_API size_t ln_context_data_size(ln_context *ctx, const char *tname);
  * memory even for that, the context is empty. */
 LN_API int ln_context_set_param(ln_context *ctx, const char *opname, const char *pname, ...);
 
-/** Runs the operators in the order of ctx->ops. The context is loaded. */
+/** Runs the operators in the order of ctx->ops. The context is loaded. -1: an input for which the
+ * model has no data itself, as those of ONNX models, or a weight, was never set. */
 LN_API int ln_context_run(const ln_context *ctx);
 
 /** As ln_context_run, adding to ns[i] the nanoseconds that the i-th operator of ctx->ops took. */
@@ -219,13 +220,16 @@ LN_API void ln_context_cleanup(ln_context *ctx);
 /* Settings, before compiling or loading */
 
 /** Threads for runs; 0: all cores available. LIGHTNET_NUM_THREADS overrides. Default: 1. A model
- * that was compiled for another number gets a new memory plan when it is loaded. */
+ * that was compiled for another number gets a new memory plan when it is loaded. Threads beyond the
+ * cores are not begun: their work is done by the others. A loaded context must be unloaded first.
+ */
 LN_API int ln_context_set_threads(ln_context *ctx, int n);
 
 /** Seed of random tensors (default 0). */
 LN_API void ln_context_set_seed(ln_context *ctx, uint64_t seed);
 
-/** Leaves out the rewrite `rule` when compiling. An unknown name is an error. */
+/** Leaves out the rewrite `rule` when compiling. An unknown name is an error, and a model that is
+ * compiled already. */
 LN_API int ln_context_disable_rule(ln_context *ctx, const char *rule);
 
 /** Compiles to the reference program: operators lowered one to one, nothing fused, plain C kernels.
@@ -238,7 +242,8 @@ LN_API void ln_context_keep_all(ln_context *ctx);
 
 /** Lets compiling measure, where an operator can be computed in several ways, which is the fastest
  * on this machine with the context's threads and kernel level, instead of estimating it: of each
- * shape once, in some tenths of a second. The compiled model says what was found. */
+ * shape once, in some tenths of a second. The compiled model says what was found. -1: the model is
+ * compiled already. */
 LN_API int ln_context_set_tuning(ln_context *ctx);
 
 /** Adds tensor `tname` to the outputs (it then survives the run). An error once compiled. */
