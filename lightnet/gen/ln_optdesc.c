@@ -313,7 +313,7 @@ static void add_rule(ln_optdesc *desc, ln_optrule *rule)
 static int check_form(const reading *to, const ln_rjson *node)
 {
     const ln_optrule *const rule = to->rule;
-    const int said = 3 + (ln_rjson_get(node, "dynamic") != NULL);
+    const size_t said = ln_rjson_get(node, "dynamic") ? 4 : 3;
     if (rule->function && node->len > said)
         return ln_optrule_fail(
             rule, node, to->err,
