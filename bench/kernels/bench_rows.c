@@ -201,6 +201,7 @@ static const bench_shape mul_shapes[] = {
 };
 static const bench_work *const mul_works[] = {&bench_mul, NULL};
 static const bench_shape chain_shapes[] = {
+    {.name = "6 steps 16777216", .dims = {1, 16, 1024, 1024}, .dims2 = {1, 16, 1, 1}},
     {.name = "6 steps 1048576", .dims = {1, 16, 256, 256}, .dims2 = {1, 16, 1, 1}},
     {.name = "6 steps 100352, blocks", .dims = {1, 8, 784, 16}, .dims2 = {1, 8, 1, 16}},
     {.name = "6 steps 1024", .dims = {1, 1, 1, 1024}, .dims2 = {1, 1, 1, 1024}},
