@@ -4,8 +4,9 @@
 PREFIX ?= /usr/local
 BUILD  ?= build
 JOBS   ?= $(shell nproc)
+# make run BUILD=DIR JOBS=N: another folder to build in, and how much at once.
 
-.PHONY: all run test test-all quick-test install clean help packages
+.PHONY: all run test test-all quick-test install clean help packages test-packages
 
 all: $(BUILD)/build.ninja ## build everything, optimized, in $(BUILD)/
 	@ninja -C $(BUILD) -j$(JOBS)
@@ -14,23 +15,29 @@ run: $(BUILD)/build.ninja ## build the program, then run the example of the IR d
 	@ninja -C $(BUILD) -j$(JOBS) cli/lightnet
 	@tools/demo $(BUILD)
 
-test: packages ## build and run all tests: gcc, clang, sanitizers, formatting, clang-tidy
+test: test-packages ## build and run all tests: gcc, clang, sanitizers, formatting, clang-tidy
 	@/usr/bin/python3 tests/run_all.py --jobs $(JOBS)
 
-test-all: packages ## the same, and the kernels for arm64 by qemu, which takes some minutes more
+test-all: test-packages ## the same, and the kernels for arm64 by qemu, which takes some minutes more
 	@/usr/bin/python3 tests/run_all.py --jobs $(JOBS) --all
 
-quick-test: all ## the tests of one build only
+quick-test: test-packages $(BUILD)/build.ninja ## the tests of one build only
+	@meson setup --reconfigure $(BUILD) >/dev/null
+	@ninja -C $(BUILD) -j$(JOBS)
 	@meson test -C $(BUILD) --print-errorlogs --num-processes $(JOBS)
 
-install: all ## install to $(PREFIX)
+install: $(BUILD)/build.ninja ## install to PREFIX, /usr/local if it is not given
+	@ninja -C $(BUILD) -j$(JOBS) installed
 	@tools/install $(BUILD) $(PREFIX)
 
 clean: ## remove what was built
 	rm -rf build build-*
 
-packages: ## install the distribution packages that are missing
+packages: ## install the distribution packages that building needs and that are missing
 	@tools/packages
+
+test-packages: packages ## those that tests need
+	@tools/packages tests
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
