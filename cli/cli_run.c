@@ -13,7 +13,7 @@
 #include "cli_model.h"
 
 // Outputs with more elements than this are summed up in a line instead of printed.
-enum { LARGE = 1000 };
+enum { LARGE = 256 };
 
 static int run_once(ln_context *ctx, const cli_options *opt)
 {
@@ -39,7 +39,7 @@ static void print_summary(const tl_tensor *t)
         max = fmax(max, v);
         sum += v;
     }
-    printf("%d elements, min %g, max %g, mean %g (--print-all prints them)\n", t->len, min, max,
+    printf("%d elements, min %g, max %g, mean %g (--print-all prints them, --top K the best)\n", t->len, min, max,
            sum / t->len);
 }
 
