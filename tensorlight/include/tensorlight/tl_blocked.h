@@ -138,6 +138,17 @@ TL_API int tl_exec_blocked_avgpool2d(const tl_exec *exec, const tl_tensor *src, 
 TL_API int tl_exec_blocked_pick(const tl_exec *exec, int n_srcs, const tl_tensor *const *srcs,
                                 const int *channels, const int *map, int n_map, tl_tensor *dst);
 
+/* ---- the choice ---- */
+
+/** Whether a convolution of an image is faster in blocks than by tl_exec_conv2d: few channels leave
+ *  most lanes of a block empty, and groups multiply by 0. src and dst are [N, C, H, W], there are
+ *  TL_BLOCKED_TAPS taps at most. Decided from the shapes by a model of the costs. */
+TL_API int tl_blocked_conv2d_pays(const int src[4], const int dst[4], const tl_conv2d_param *param);
+
+/** The same of a transposed convolution, and tl_exec_deconv2d. */
+TL_API int tl_blocked_deconv2d_pays(const int src[4], const int dst[4],
+                                    const tl_conv2d_param *param);
+
 /* ---- 3x3 convolutions with fewer multiplications ---- */
 
 /* By Winograd's algorithm, m x m results at a time, m = 2, 4 or 6, take 4/9, 1/4 or 16/81 of the

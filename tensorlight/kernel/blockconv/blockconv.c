@@ -460,14 +460,6 @@ static void find_taps(const conv *c, const tl_conv2d_param *p, const tl_conv_tap
 
 /* ---- computing ---- */
 
-/** Whether two blocks of the result are summed from the same channels: a tile has both. */
-static int is_pair(const conv *c, int block)
-{
-    const tl_conv_span a = tl_conv_span_of(&c->groups, block, 1),
-                       b = tl_conv_span_of(&c->groups, block + 1, 1);
-    return a.block == b.block && a.first == b.first && a.channels == b.channels;
-}
-
 /** Results of a grid, of one or two blocks; src and weight are those of the blocks. */
 static void run_grid(const conv *c, const part *u, const grid *g, tl_tile_job tile,
                      const float *src, const float *weight, int block, int n_blocks)
@@ -505,7 +497,7 @@ static void run_part(const conv *c, const part *u)
 {
     const int end = u->block + u->n_blocks;
     for (int b = u->block, n = 0; b < end; b += n) {
-        n = b + 1 < end && is_pair(c, b) ? 2 : 1;
+        n = b + 1 < end && tl_conv_is_pair(&c->groups, b) ? 2 : 1;
         run_blocks(c, u, b, n);
     }
 }

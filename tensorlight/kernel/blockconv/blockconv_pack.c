@@ -44,6 +44,12 @@ tl_conv_span tl_conv_span_of(const tl_conv_groups *g, int block, int n_blocks)
     return (tl_conv_span){at, begin - at * TL_BLOCK, end - at * TL_BLOCK};
 }
 
+int tl_conv_is_pair(const tl_conv_groups *g, int block)
+{
+    const tl_conv_span a = tl_conv_span_of(g, block, 1), b = tl_conv_span_of(g, block + 1, 1);
+    return a.block == b.block && a.first == b.first && a.channels == b.channels;
+}
+
 /* ---- taps ---- */
 
 /** Whether a tap belongs to grid `g`. */

@@ -27,6 +27,9 @@ typedef struct tl_conv_span {
  *  0. */
 tl_conv_span tl_conv_span_of(const tl_conv_groups *g, int block, int n_blocks);
 
+/** Whether `block` and the next one are summed from the same channels: a tile has both. */
+int tl_conv_is_pair(const tl_conv_groups *g, int block);
+
 /** The taps of a window. A transposed convolution makes every stride[0]-th line and stride[1]-th
  *  column of its result with the same taps: a grid of results. A convolution has one grid. */
 typedef struct tl_conv_taps {
