@@ -2,9 +2,10 @@
 // The thread pool: pthreadpool, with workers that wait awake for a while before they sleep.
 //
 // The library waits for every worker, also for one that has not begun since another process has
-// its core: each layer of a network then takes a time slice of the system. So work that ends late
-// is noticed, and some that follows is done by the calling thread alone. Nor does a pool begin more
-// threads than there are cores: the work of the others is done by those there are.
+// its core, and whose work others have done: each layer of a network then takes a time slice of the
+// system. So such waiting is noticed, and some work that follows is done by the calling thread
+// alone. Nor does a pool begin more threads than there are cores: the work of the others is done by
+// those there are.
 
 #include "tensor/tl_pool.h"
 
@@ -14,8 +15,8 @@
 #include "tensorlight/tl_util.h"
 
 enum {
-    LATE = 1000000,    /* nanoseconds that workers must need longer than the caller to be late */
-    LATE_TIMES = 2,    /* and how many times what the caller needed */
+    LATE = 1000000,    /* nanoseconds for which nothing but threads must be missing */
+    LATE_TIMES = 2,    /* and how many times what the work took */
     PATIENCE = 2,      /* works in a row that may be late */
     LEAST_ALONE = 32,  /* works that the caller then does alone; twice as many each next time, */
     MOST_ALONE = 1024, /* at most */
@@ -66,29 +67,24 @@ int tl_pool_size(const tl_pool *pool)
     return pool ? pool->size : 1;
 }
 
-/** Its address tells threads apart. */
-static _Thread_local char this_thread;
-
 typedef struct work {
     void (*func)(void *arg, size_t i);
     void *arg;
-    const char *caller;
-    _Alignas(64) uint64_t ended; /* when the caller had done the last of what it took */
+    _Alignas(64) _Atomic uint64_t ended; /* when the last item was done, whoever did it */
 } work;
 
 static void run_item(void *context, size_t i)
 {
     work *const w = context;
     w->func(w->arg, i);
-    if (w->caller == &this_thread)
-        w->ended = tl_clock();
+    w->ended = tl_clock();
 }
 
-/** Whether the caller waited for others much longer than it worked. */
-static int is_late(const work *w, uint64_t began)
+/** Whether all was done long before all threads had come: a thread that works long is not late. */
+static int is_late(work *w, uint64_t began)
 {
-    const uint64_t waited = tl_clock() - w->ended;
-    return waited > LATE && waited > LATE_TIMES * (w->ended - began);
+    const uint64_t ended = w->ended, waited = tl_clock() - ended;
+    return waited > LATE && waited > LATE_TIMES * (ended - began);
 }
 
 static void learn(tl_pool *pool, int late)
@@ -114,7 +110,7 @@ void tl_pool_run(tl_pool *pool, size_t n, void (*func)(void *arg, size_t i), voi
         return;
     }
     const uint64_t began = tl_clock();
-    work w = {func, arg, &this_thread, began};
+    work w = {func, arg, began};
     // With PTHREADPOOL_FLAG_YIELD_WORKERS they would sleep at once, and each layer wake them anew.
     pthreadpool_parallelize_1d(pool->threads, run_item, &w, n, 0);
     learn(pool, is_late(&w, began));

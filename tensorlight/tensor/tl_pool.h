@@ -7,9 +7,9 @@
 #include "tensorlight/tl_exec.h"
 
 /** Calls func(arg, 0 .. n-1) on the threads of `pool`, the caller among them; returns when all are
- *  done. Not from inside such a call. Calls from different threads wait for each other. Where the
- *  others are late, as when other processes have their cores, the caller works alone for a while.
- */
+ *  done. Not from inside such a call. Calls from different threads wait for each other. Where all
+ *  is done long before the others come, as when other processes have their cores, the caller works
+ *  alone for a while. */
 void tl_pool_run(tl_pool *pool, size_t n, void (*func)(void *arg, size_t i), void *arg);
 
 #endif

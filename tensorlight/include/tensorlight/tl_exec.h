@@ -42,7 +42,8 @@ TL_API tl_isa tl_isa_from_str(const char *str);
 TL_API int tl_cpu_count(void);
 
 /** Threads that share work. They wait awake for some milliseconds after it, since more may follow,
- *  then they sleep. */
+ *  then they sleep. fork() copies none of them: the first work of a child process on a pool of its
+ *  parent never ends, so the child creates its own pools (and contexts, which have one). */
 typedef struct tl_pool tl_pool;
 
 /** The most threads of a pool: far more than help, few enough to be had. */
