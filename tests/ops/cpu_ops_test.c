@@ -141,6 +141,33 @@ START_TEST(the_seed_decides_the_random_numbers)
 }
 END_TEST
 
+#define ONE_OF_TWO_RANDOMS                                                    \
+    MODEL("", "'y'",                                                          \
+          OP("unused", "create", "", TENSOR("dst", "unused"), RANDOM) "," OP( \
+              "b", "create", "", TENSOR("dst", "b"),                          \
+              RANDOM) "," OP("relu", "relu", TENSOR("src", "b"), TENSOR("dst", "y"), ""))
+
+START_TEST(an_unused_constant_does_not_change_the_random_numbers_of_others)
+{
+    float optimized[100], reference[100];
+    ln_context *ctx = load(ONE_OF_TWO_RANDOMS);
+    ck_assert_ptr_null(ln_context_get_data(ctx, "unused", NULL)); // it is gone
+    run(ctx);
+    ck_assert_ptr_nonnull(ln_context_get_data(ctx, "y", optimized));
+    ln_context_free(ctx);
+
+    ck_assert_msg(!read_model(&ctx, ONE_OF_TWO_RANDOMS), "%s", ln_context_error(ctx));
+    ln_context_set_reference(ctx);
+    ck_assert_msg(!ln_context_compile(ctx, "cpu"), "%s", ln_context_error(ctx));
+    ck_assert_msg(!ln_context_load(ctx, NULL), "%s", ln_context_error(ctx));
+    run(ctx);
+    ck_assert_ptr_nonnull(ln_context_get_data(ctx, "unused", reference)); // it is not
+    ck_assert_ptr_nonnull(ln_context_get_data(ctx, "y", reference));
+    ln_context_free(ctx);
+    ck_assert_mem_eq(optimized, reference, sizeof(optimized));
+}
+END_TEST
+
 /* Algorithms that are measured */
 
 #define RANDOMS(name, dims)                                                         \
@@ -799,6 +826,7 @@ END_TEST
 
 LN_TEST_MAIN("cpu ops", random_tensors_differ_and_stay_in_their_range,
              the_seed_decides_the_random_numbers,
+             an_unused_constant_does_not_change_the_random_numbers_of_others,
              tuning_measures_each_shape_once_and_its_choice_is_compiled,
              a_parameter_that_is_refused_leaves_the_memory_of_constants_as_planned,
              a_view_of_a_constant_that_only_loading_reads_cannot_be_set,
