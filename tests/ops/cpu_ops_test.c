@@ -168,6 +168,59 @@ START_TEST(an_unused_constant_does_not_change_the_random_numbers_of_others)
 }
 END_TEST
 
+/* Rewrites */
+
+/** x, and n scales and shifts by constants behind it, to y. The caller frees the text. */
+static char *affine_chain(int n)
+{
+    char *text;
+    size_t size;
+    FILE *const fp = open_memstream(&text, &size);
+    fputs("{'inputs':['x0'],'outputs':['y'],'ops':[" FLOATS("x0", "[1,2]", "[0]"), fp);
+    for (int i = 1; i <= n; i++) {
+        fprintf(fp,
+                "," CREATE("create", "k%d", "TL_FLOAT", "[2]",
+                           "[1]") "," CREATE("create", "h%d", "TL_FLOAT", "[2]", "[1]"),
+                i, i, i, i);
+        fprintf(
+            fp,
+            ",{'name':'affine%d','optype':'affine','tensors_in':[" TENSOR("src", "x%d") "," TENSOR(
+                "scale", "k%d") "," TENSOR("shift", "h%d") "],'tensors_out':[",
+            i, i - 1, i, i);
+        if (i < n)
+            fprintf(fp, TENSOR("dst", "x%d"), i);
+        else
+            fputs(TENSOR("dst", "y"), fp);
+        fputs("],'params':[" PARAM("axis", "1") "]}", fp);
+    }
+    fputs("]}", fp);
+    fclose(fp);
+    return text;
+}
+
+static int times_fired(const ln_context *ctx, const char *rule)
+{
+    for (const ln_list *l = ctx->rules; l; l = l->next)
+        if (strcmp(((const ln_rule_count *)l->data)->name, rule) == 0)
+            return ((const ln_rule_count *)l->data)->count;
+    return 0;
+}
+
+START_TEST(a_chain_of_scales_and_shifts_folds_in_as_many_rewrites)
+{
+    for (int n = 2; n <= 200; n *= 10) {
+        char *const model = affine_chain(n);
+        ln_context *const ctx = load(model);
+        ck_assert_int_eq(times_fired(ctx, "affine_affine"), n - 1);
+        ln_context_set_data(ctx, "x0", (const float[]){1, 2});
+        run(ctx);
+        ASSERT_FLOATS(ctx, "y", (float)n + 1, (float)n + 2);
+        ln_context_free(ctx);
+        free(model);
+    }
+}
+END_TEST
+
 /* Algorithms that are measured */
 
 #define RANDOMS(name, dims)                                                         \
@@ -827,6 +880,7 @@ END_TEST
 LN_TEST_MAIN("cpu ops", random_tensors_differ_and_stay_in_their_range,
              the_seed_decides_the_random_numbers,
              an_unused_constant_does_not_change_the_random_numbers_of_others,
+             a_chain_of_scales_and_shifts_folds_in_as_many_rewrites,
              tuning_measures_each_shape_once_and_its_choice_is_compiled,
              a_parameter_that_is_refused_leaves_the_memory_of_constants_as_planned,
              a_view_of_a_constant_that_only_loading_reads_cannot_be_set,
