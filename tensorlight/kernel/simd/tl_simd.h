@@ -27,7 +27,7 @@
 //                                   first cache gives fewer vectors than can be multiplied
 //     tl_vf_fma(a, b, c)            a * b + c; rounded once but in plain C
 //     tl_vf_fnma(a, b, c)           c - a * b
-//     tl_vf_rest(a, b)              what rounding takes from a * b: exact but for tiny products
+//     tl_vf_fma_once(a, b, c)       a * b + c, rounded about once in plain C too
 //     tl_vf_max(a, b)               a > b ? a : b, so b where either is NaN
 //     tl_vf_min(a, b)               a < b ? a : b, so b where either is NaN
 //     tl_vf_lt, tl_vf_le, tl_vf_eq  ordered comparisons: false beside a NaN

@@ -96,9 +96,9 @@ static inline tl_vf tl_vf_fnma(tl_vf a, tl_vf b, tl_vf c)
     return _mm256_fnmadd_ps(a, b, c);
 }
 
-static inline tl_vf tl_vf_rest(tl_vf a, tl_vf b)
+static inline tl_vf tl_vf_fma_once(tl_vf a, tl_vf b, tl_vf c)
 {
-    return _mm256_fmsub_ps(a, b, _mm256_mul_ps(a, b));
+    return tl_vf_fma(a, b, c);
 }
 
 static inline tl_vf tl_vf_max(tl_vf a, tl_vf b)

@@ -94,9 +94,9 @@ static inline tl_vf tl_vf_fnma(tl_vf a, tl_vf b, tl_vf c)
     return _mm512_fnmadd_ps(a, b, c);
 }
 
-static inline tl_vf tl_vf_rest(tl_vf a, tl_vf b)
+static inline tl_vf tl_vf_fma_once(tl_vf a, tl_vf b, tl_vf c)
 {
-    return _mm512_fmsub_ps(a, b, _mm512_mul_ps(a, b));
+    return tl_vf_fma(a, b, c);
 }
 
 static inline tl_vf tl_vf_max(tl_vf a, tl_vf b)

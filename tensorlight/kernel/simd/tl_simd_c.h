@@ -93,6 +93,18 @@ static inline tl_vf tl_vf_fnma(tl_vf a, tl_vf b, tl_vf c)
     return c - a * b;
 }
 
+/** By the halves of a and b, whose products are exact (T. J. Dekker, Numerische Mathematik 18,
+ * 1971), |a|, |b| < 2^115: what rounding takes from a * b counts where c cancels most of it. */
+static inline tl_vf tl_vf_fma_once(tl_vf a, tl_vf b, tl_vf c)
+{
+    const tl_vf wide_a = 4097 * a, wide_b = 4097 * b;
+    const tl_vf upper_a = wide_a - (wide_a - a), upper_b = wide_b - (wide_b - b);
+    const tl_vf lower_a = a - upper_a, lower_b = b - upper_b;
+    const tl_vf rest =
+        upper_a * upper_b - a * b + upper_a * lower_b + lower_a * upper_b + lower_a * lower_b;
+    return (a * b + c) + rest;
+}
+
 static inline tl_vm tl_vf_lt(tl_vf a, tl_vf b)
 {
     return a < b;
@@ -111,15 +123,6 @@ static inline tl_vm tl_vf_eq(tl_vf a, tl_vf b)
 static inline tl_vf tl_vf_select(tl_vm m, tl_vf a, tl_vf b)
 {
     return (tl_vf)((m & (tl_vm)a) | (~m & (tl_vm)b));
-}
-
-/** By the halves of both (T. J. Dekker, Numerische Mathematik 18, 1971), |a|, |b| < 2^115. */
-static inline tl_vf tl_vf_rest(tl_vf a, tl_vf b)
-{
-    const tl_vf wide_a = 4097 * a, wide_b = 4097 * b;
-    const tl_vf upper_a = wide_a - (wide_a - a), upper_b = wide_b - (wide_b - b);
-    const tl_vf lower_a = a - upper_a, lower_b = b - upper_b;
-    return upper_a * upper_b - a * b + upper_a * lower_b + lower_a * upper_b + lower_a * lower_b;
 }
 
 static inline tl_vf tl_vf_max(tl_vf a, tl_vf b)

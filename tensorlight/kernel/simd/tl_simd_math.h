@@ -42,6 +42,10 @@ TL_INLINE tl_vf tl_vf_scale_far(tl_vf a, tl_vf n)
 #endif
 }
 
+/** ln 2, in two parts of which the larger has 10 bits. */
+#define TL_LN2_HIGH 0x1.63p-1f
+#define TL_LN2_LOW  (-0x1.bd0106p-13f)
+
 /* ---- exponentials ---- */
 
 /** The n of the reduction x = n ln 2 + r, |r| <= ln(2) / 2. */
@@ -53,8 +57,15 @@ TL_INLINE tl_vf tl_vf_exp_n(tl_vf x)
 /** Its r: n times the first constant, of 10 bits, is exact; |n| < 2^14. */
 TL_INLINE tl_vf tl_vf_exp_r(tl_vf x, tl_vf n)
 {
-    x = tl_vf_fnma(n, tl_vf_set1(0x1.63p-1f), x);
-    return tl_vf_fnma(n, tl_vf_set1(-0x1.bd0106p-13f), x);
+    x = tl_vf_fnma(n, tl_vf_set1(TL_LN2_HIGH), x);
+    return tl_vf_fnma(n, tl_vf_set1(TL_LN2_LOW), x);
+}
+
+/** The r of a product x y whose rounding would count: of large ones. */
+TL_INLINE tl_vf tl_vf_exp_r_product(tl_vf x, tl_vf y, tl_vf n)
+{
+    x = tl_vf_fma_once(x, y, tl_vf_mul(n, tl_vf_set1(-TL_LN2_HIGH)));
+    return tl_vf_fnma(n, tl_vf_set1(TL_LN2_LOW), x);
 }
 
 /** e^r - 1 for |r| <= ln(2) / 2: the polynomial's relative error is 2^-26. */
@@ -68,19 +79,13 @@ TL_INLINE tl_vf tl_vf_exp_poly(tl_vf r)
     return tl_vf_fma(tl_vf_mul(r, r), p, r);
 }
 
-/** e^(x + more) for a sum that a float cannot hold, |more| < 0.01. */
-TL_INLINE tl_vf tl_vf_exp_sum(tl_vf x, tl_vf more)
-{
-    x = tl_vf_keep_between(x, -105, 90);
-    const tl_vf n = tl_vf_exp_n(x);
-    const tl_vf q = tl_vf_exp_poly(tl_vf_add(tl_vf_exp_r(x, n), more));
-    return tl_vf_scale_far(tl_vf_add(tl_vf_set1(1), q), n);
-}
-
 /** e^x: 1.1 ULP. Infinite from 88.73 on, subnormal below -87.33, 0 below -103.98. */
 TL_INLINE tl_vf tl_vf_exp(tl_vf x)
 {
-    return tl_vf_exp_sum(x, tl_vf_zero());
+    x = tl_vf_keep_between(x, -105, 90);
+    const tl_vf n = tl_vf_exp_n(x);
+    const tl_vf q = tl_vf_exp_poly(tl_vf_exp_r(x, n));
+    return tl_vf_scale_far(tl_vf_add(tl_vf_set1(1), q), n);
 }
 
 /** e^x - 1: 1.5 ULP. */
@@ -149,9 +154,9 @@ TL_INLINE tl_vf tl_vf_log_of(tl_vf m, tl_vf n)
     p = tl_vf_horner(p, f, 0x1.555554p-2f);
     // From the small terms to the large: n ln 2 comes in two parts, the larger one exact.
     p = tl_vf_mul(tl_vf_mul(p, f), z);
-    p = tl_vf_fma(n, tl_vf_set1(-0x1.bd0106p-13f), p);
+    p = tl_vf_fma(n, tl_vf_set1(TL_LN2_LOW), p);
     p = tl_vf_fnma(z, tl_vf_set1(0.5f), p);
-    return tl_vf_fma(n, tl_vf_set1(0x1.63p-1f), tl_vf_add(p, f));
+    return tl_vf_fma(n, tl_vf_set1(TL_LN2_HIGH), tl_vf_add(p, f));
 }
 
 /** ln(x): 1 ULP. -infinity for 0, NaN below. */
@@ -185,29 +190,31 @@ TL_INLINE tl_vf tl_vf_softplus(tl_vf x)
 /** erfc(x / sqrt(2)) / 2 for x >= 0, the part of a normal distribution beyond x: the bounds of
  *  gelu and erf say how exactly.
  *
- *  As e^(-x^2 / 2) g(x), where g decreases slowly: a polynomial in t = 1 / (1 + 0.3 x), times t
- *  (C. Hastings, Approximations for Digital Computers, 1955, sheet 61, has the form). The square is
- *  taken in two parts, lest its rounding be all that is left of far numbers. */
+ *  As g(x) e^(-x^2 / 2), where g decreases from 1/2 to about 1 / (sqrt(2 pi) x). g = u / (a x u +
+ * w) with polynomials u and w, and `a` near sqrt(2 pi). All coefficients are positive, so that
+ * nothing is lost to cancellation; far from 0, where w is small beside a x u, errors of u cancel
+ * instead. At 0, u and w lie below a power of 2, where floats are finest. */
 TL_INLINE tl_vf tl_vf_normal_tail(tl_vf x)
 {
     x = tl_vf_min(tl_vf_set1(14.5f), x);
-    const tl_vf one = tl_vf_set1(1), half = tl_vf_mul(x, tl_vf_set1(-0.5f));
-    const tl_vf square = tl_vf_mul(half, x), rest = tl_vf_rest(half, x);
-    const tl_vf t = tl_vf_div(one, tl_vf_fma(x, tl_vf_set1(0x1.333334p-2f), one));
-    tl_vf p = tl_vf_set1(-0x1.51e500p-6f);
-    p = tl_vf_horner(p, t, 0x1.cc8922p-4f);
-    p = tl_vf_horner(p, t, -0x1.d36174p-3f);
-    p = tl_vf_horner(p, t, 0x1.88c60ep-3f);
-    p = tl_vf_horner(p, t, -0x1.455124p-4f);
-    p = tl_vf_horner(p, t, 0x1.89db8ap-4f);
-    p = tl_vf_horner(p, t, 0x1.411590p-4f);
-    p = tl_vf_horner(p, t, 0x1.c38638p-4f);
-    p = tl_vf_horner(p, t, 0x1.e9c424p-4f);
-    p = tl_vf_horner(p, t, 0x1.ea3c98p-4f);
-    return tl_vf_mul(tl_vf_exp_sum(square, rest), tl_vf_mul(p, t));
+    tl_vf u = tl_vf_set1(0x1.020fe4p-7f);
+    u = tl_vf_horner(u, x, 0x1.2f1d86p-4f);
+    u = tl_vf_horner(u, x, 0x1.491028p-2f);
+    u = tl_vf_horner(u, x, 0x1.7ce7a6p-1f);
+    u = tl_vf_horner(u, x, 0.8125f);
+    tl_vf w = tl_vf_set1(0x1.424aa4p-6f);
+    w = tl_vf_horner(w, x, 0x1.7f15eep-3f);
+    w = tl_vf_horner(w, x, 0x1.7ee3f4p-1f);
+    w = tl_vf_horner(w, x, 1.625f);
+    const tl_vf ax = tl_vf_mul(x, tl_vf_set1(0x1.40d962p+1f));
+    const tl_vf g = tl_vf_div(u, tl_vf_fma(ax, u, w));
+    const tl_vf half = tl_vf_mul(x, tl_vf_set1(-0.5f));
+    const tl_vf n = tl_vf_exp_n(tl_vf_mul(half, x));
+    const tl_vf q = tl_vf_exp_poly(tl_vf_exp_r_product(half, x, n));
+    return tl_vf_scale_far(tl_vf_fma(g, q, g), n);
 }
 
-/** x (1 + erf(x / sqrt(2))) / 2 (D. Hendrycks, K. Gimpel, arXiv:1606.08415): 7.5 ULP, also far
+/** x (1 + erf(x / sqrt(2))) / 2 (D. Hendrycks, K. Gimpel, arXiv:1606.08415): 4.5 ULP, also far
  *  below 0. NaN for -infinity. */
 TL_INLINE tl_vf tl_vf_gelu(tl_vf x)
 {
@@ -220,14 +227,16 @@ TL_INLINE tl_vf tl_vf_gelu(tl_vf x)
  *  2): 3 + 5 |u| ULP, since the rounding of u counts below 0. NaN for -infinity. */
 TL_INLINE tl_vf tl_vf_gelu_tanh(tl_vf x)
 {
-    // -2u, as x times -sqrt(8 / pi) (1 + 0.044715 x^2).
-    const tl_vf square = tl_vf_mul(x, x);
-    const tl_vf v =
-        tl_vf_mul(x, tl_vf_horner(tl_vf_set1(-0.0713548162726f), square, -1.59576912160573f));
-    return tl_vf_div(x, tl_vf_add(tl_vf_set1(1), tl_vf_exp(v)));
+    // Beyond 10.5 the result is x or 0. -2u is y times -sqrt(8 / pi) (1 + 0.044715 y^2).
+    const tl_vf one = tl_vf_set1(1), y = tl_vf_keep_between(x, -10.5f, 10.5f);
+    const tl_vf factor =
+        tl_vf_horner(tl_vf_set1(-0.0713548162726f), tl_vf_mul(y, y), -1.59576912160573f);
+    const tl_vf n = tl_vf_exp_n(tl_vf_mul(y, factor));
+    const tl_vf q = tl_vf_exp_poly(tl_vf_exp_r_product(y, factor, n));
+    return tl_vf_div(x, tl_vf_add(one, tl_vf_scale_far(tl_vf_add(one, q), n)));
 }
 
-/** erf(x): 2 ULP. Near 0 an odd polynomial, beyond 1 - erfc(|x|). */
+/** erf(x): 1.6 ULP. Near 0 an odd polynomial, beyond 1 - erfc(|x|). */
 TL_INLINE tl_vf tl_vf_erf(tl_vf x)
 {
     const tl_vf magnitude = tl_vf_abs(x), z = tl_vf_mul(x, x);

@@ -94,6 +94,11 @@ static inline tl_vf tl_vf_fnma(tl_vf a, tl_vf b, tl_vf c)
     return vfmsq_f32(c, a, b);
 }
 
+static inline tl_vf tl_vf_fma_once(tl_vf a, tl_vf b, tl_vf c)
+{
+    return tl_vf_fma(a, b, c);
+}
+
 static inline tl_vf tl_vf_abs(tl_vf a)
 {
     return vabsq_f32(a);
@@ -131,11 +136,6 @@ static inline tl_vf tl_vf_select(tl_vm m, tl_vf a, tl_vf b)
 }
 
 // Not vmaxq_f32 and vminq_f32: they let a NaN on either side win.
-static inline tl_vf tl_vf_rest(tl_vf a, tl_vf b)
-{
-    return vfmaq_f32(vnegq_f32(vmulq_f32(a, b)), a, b);
-}
-
 static inline tl_vf tl_vf_max(tl_vf a, tl_vf b)
 {
     return vbslq_f32(vcgtq_f32(a, b), a, b);
