@@ -335,8 +335,8 @@ static const struct {
 } close_functions[] = {
     {TL_UNARY_EXP, exp, SIMD(tl_unary_exp), 1.1, 0x1p-126},
     {TL_UNARY_LOG, log, SIMD(tl_unary_log), 1, 0x1p-126},
-    {TL_UNARY_TANH, tanh, SIMD(tl_unary_tanh), 2.5, 0x1p-126},
-    {TL_UNARY_SCALEDTANH, tanh_scaled, SIMD(tl_unary_scaledtanh), 2.5, 0x1p-126},
+    {TL_UNARY_TANH, tanh, SIMD(tl_unary_tanh), 2, 0x1p-126},
+    {TL_UNARY_SCALEDTANH, tanh_scaled, SIMD(tl_unary_scaledtanh), 2, 0x1p-126},
     {TL_UNARY_ERF, erf, SIMD(tl_unary_erf), 1.6, 0x1p-126},
     {TL_UNARY_SIGMOID, sigmoid, SIMD(tl_unary_sigmoid), 2.5, 0x1p-126},
     {TL_UNARY_SOFTPLUS, softplus, SIMD(tl_unary_softplus), 3, 0x1p-126},
