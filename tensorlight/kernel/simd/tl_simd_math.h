@@ -2,10 +2,11 @@
 // Functions of floats in vectors, for every instruction set: behind a template's #include of
 // tl_simd.h.
 //
-// A bound "n ULP" is the largest error in units of the last place of the exact result;
-// kernel/unary/unary_test.c holds the functions to it. It is for results that are not below 2^-126
-// in magnitude, of products with x (swish, mish, gelu) 2^-119, since an exponential on the way may
-// be subnormal: those are off by no more than that number. NaN gives NaN, with no further word.
+// A bound "n ULP" is the largest error in units of the last place of the exact result; all floats
+// were tried (kernel/unary/unary_sweep.c), and unary_test.c holds the functions to it. It is for
+// results that are not below 2^-126 in magnitude, of products with x (swish, mish, gelu) 2^-119,
+// since an exponential on the way may be subnormal: those are off by no more than that number. NaN
+// gives NaN, with no further word.
 //
 // Method, where nothing else is said: the argument is reduced to a short interval (Cody & Waite,
 // Software Manual for the Elementary Functions, 1980), a polynomial is evaluated there by Horner's

@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "kernel/simd/tl_simd_math.h"
 #include "kernel/tl_map_test.h"
 #include "kernel/unary/unary.h"
+#include "kernel/unary/unary_close.h"
 #include "tensorlight/tensorlight.h"
 
 /** func(x) in `dtype`, with numbers that it holds. */
@@ -253,103 +253,6 @@ END_TEST
 
 /* ---- the kernels in vectors ---- */
 
-// Vectors in plain C, which no CPU here would take, are tested as a set of their own.
-#undef TL_SIMD_SET
-#define TL_SIMD_SET vectors_c
-
-#define TL_DECLARE_PLAIN(name)
-#define TL_DECLARE_SIMD(name)                    static tl_map_func SIMD(tl_unary_##name);
-#define TL_UNARY(func, name, types, grain, sets) TL_DECLARE_##sets(name)
-#include "kernel/unary/unary.def"
-#undef TL_UNARY
-#include "kernel/unary/unary_simd.inc.h"
-
-static const tl_unary_param some_param = {0.5, 0.25};
-
-/* The formulas in double, whose own error is far below a unit of floats. */
-
-static double tanh_scaled(double x)
-{
-    return 0.5 * tanh(0.25 * x);
-}
-
-static double sigmoid(double x)
-{
-    return 1 / (1 + exp(-x));
-}
-
-static double softplus(double x)
-{
-    return fmax(x, 0) + log1p(exp(-fabs(x)));
-}
-
-static double mish(double x)
-{
-    return x * tanh(softplus(x));
-}
-
-static double swish(double x)
-{
-    return x / (1 + exp(-0.5 * x));
-}
-
-static double gelu(double x)
-{
-    return x * (erfc(x * -0.70710678118654752440) / 2);
-}
-
-static double gelu_argument(double x)
-{
-    return 0.79788456080286535588 * (x + 0.044715 * x * x * x);
-}
-
-static double gelu_tanh(double x)
-{
-    return x / (1 + exp(-2 * gelu_argument(x)));
-}
-
-static double elu(double x)
-{
-    return x > 0 ? x : 0.5 * expm1(x);
-}
-
-static double celu(double x)
-{
-    return x > 0 ? x : 0.5 * expm1(x / 0.5);
-}
-
-static double selu(double x)
-{
-    return 0.25 * elu(x);
-}
-
-/** The functions that are computed in other ways than in plain C, and their bounds
- *  (tl_simd_math.h): an error in ULP, greater by five times the value of a function, of results
- *  that are not below `least`; those are off by at most that. */
-static const struct {
-    tl_unary_func func;
-    double (*exact)(double x); /* with some_param */
-    tl_map_func *vectors;
-    double ulp, least;
-    double (*growth)(double x); /* or NULL */
-} close_functions[] = {
-    {TL_UNARY_EXP, exp, SIMD(tl_unary_exp), 1.1, 0x1p-126},
-    {TL_UNARY_LOG, log, SIMD(tl_unary_log), 1, 0x1p-126},
-    {TL_UNARY_TANH, tanh, SIMD(tl_unary_tanh), 2, 0x1p-126},
-    {TL_UNARY_SCALEDTANH, tanh_scaled, SIMD(tl_unary_scaledtanh), 2, 0x1p-126},
-    {TL_UNARY_ERF, erf, SIMD(tl_unary_erf), 1.6, 0x1p-126},
-    {TL_UNARY_SIGMOID, sigmoid, SIMD(tl_unary_sigmoid), 2.5, 0x1p-126},
-    {TL_UNARY_SOFTPLUS, softplus, SIMD(tl_unary_softplus), 3, 0x1p-126},
-    {TL_UNARY_MISH, mish, SIMD(tl_unary_mish), 4, 0x1p-119},
-    {TL_UNARY_SWISH, swish, SIMD(tl_unary_swish), 2.5, 0x1p-119},
-    {TL_UNARY_GELU, gelu, SIMD(tl_unary_gelu), 4.5, 0x1p-119},
-    {TL_UNARY_GELU_TANH, gelu_tanh, SIMD(tl_unary_gelu_tanh), 3, 0x1p-119, gelu_argument},
-    {TL_UNARY_ELU, elu, SIMD(tl_unary_elu), 1.5, 0x1p-126},
-    {TL_UNARY_CELU, celu, SIMD(tl_unary_celu), 1.5, 0x1p-126},
-    {TL_UNARY_SELU, selu, SIMD(tl_unary_selu), 1.5, 0x1p-126},
-};
-enum { CLOSE_N = sizeof(close_functions) / sizeof(*close_functions) };
-
 static int is_close(tl_unary_func func)
 {
     for (int i = 0; i < CLOSE_N; i++)
@@ -358,30 +261,9 @@ static int is_close(tl_unary_func func)
     return 0;
 }
 
-static const char vectors_in_c[] = "vectors in plain C";
-
 static int is_in_vectors(const tl_map_variant *v)
 {
     return v->isa > TL_ISA_C || v->name == vectors_in_c;
-}
-
-/** One unit in the last place of a float near x, at least 2^-126. */
-static double ulp_of(double x)
-{
-    int exponent;
-    frexp(x, &exponent);
-    return ldexp(1, (exponent > 128 ? 128 : exponent) - 24);
-}
-
-/** How far `got` is from the result, in units of its last place, if that is not below `least`. */
-static double error_of(float got, double expected, double least)
-{
-    if (isnan(expected) || isnan(got))
-        return isnan(expected) && isnan(got) ? 0 : INFINITY;
-    if (isinf(expected) || (isinf(got) && fabs(expected) >= 0x1.ffffffp127))
-        return (float)expected == got ? 0 : INFINITY;
-    const double error = fabs((double)got - expected);
-    return fabs(expected) < least ? (error <= least ? 0 : INFINITY) : error / ulp_of(expected);
 }
 
 /** Finite and infinite numbers of both signs, NaN, and a fine comb through where functions bend. */
@@ -400,39 +282,47 @@ static size_t make_samples(float *x, size_t n)
     return n;
 }
 
-static void check_error(int k, const char *set, tl_map_func *func, const float *x, size_t n)
+/** The floats around the two places where close_functions[k] is farthest off. */
+static size_t add_worst(int k, float *x, size_t around)
+{
+    size_t n = 0;
+    for (int i = 0; i < 2; i++) {
+        uint32_t bits;
+        memcpy(&bits, &close_functions[k].worst[i], sizeof(bits));
+        bits -= (uint32_t)around / 2;
+        for (size_t j = 0; j < around; j++, n++, bits++)
+            memcpy(&x[n], &bits, sizeof(bits));
+    }
+    return n;
+}
+
+static void check_error(int k, const close_kernel *kernel, const float *x, size_t n)
 {
     float *const y = tl_alloc(n * sizeof(float));
-    func(x, y, n, &some_param);
+    kernel->func(x, y, n, &some_param);
     for (size_t i = 0; i < n; i++) {
         const double expected = close_functions[k].exact((double)x[i]);
         const double error = error_of(y[i], expected, close_functions[k].least);
-        const double growth =
-            close_functions[k].growth ? 5 * fabs(close_functions[k].growth((double)x[i])) : 0;
-        ck_assert_msg(error == 0 || error <= close_functions[k].ulp + growth,
+        ck_assert_msg(error == 0 || error <= bound_of(k, (double)x[i]),
                       "%s (%s) of %a: %a, expected %a, %g ULP",
-                      tl_unary_func_name(close_functions[k].func), set, (double)x[i], (double)y[i],
-                      expected, error);
+                      tl_unary_func_name(close_functions[k].func), kernel->set, (double)x[i],
+                      (double)y[i], expected, error);
     }
     tl_free(y);
 }
 
 START_TEST(errors_in_vectors_are_bounded)
 {
-    enum { SAMPLES = 60000 };
-    float *const x = tl_alloc(SAMPLES * sizeof(float));
-    const size_t n = make_samples(x, SAMPLES);
+    // All floats take unary_sweep some minutes for each function: see docs/dev/testing.md.
+    enum { SAMPLES = 60000, AROUND = 4096 };
+    float *const x = tl_alloc((SAMPLES + 2 * AROUND) * sizeof(float));
+    const size_t samples = make_samples(x, SAMPLES);
     for (int k = 0; k < CLOSE_N; k++) {
-        check_error(k, vectors_in_c, close_functions[k].vectors, x, n);
-        const tl_exec plain = {.isa = TL_ISA_C};
-        tl_map_func *tested = tl_unary_kernel(&plain, close_functions[k].func, TL_FLOAT);
-        for (int isa = TL_ISA_C + 1; isa <= (int)tl_isa_best(); isa++) {
-            const tl_exec exec = {.isa = (tl_isa)isa};
-            tl_map_func *const func = tl_unary_kernel(&exec, close_functions[k].func, TL_FLOAT);
-            if (func != tested)
-                check_error(k, tl_isa_name((tl_isa)isa), func, x, n);
-            tested = func;
-        }
+        const size_t n = samples + add_worst(k, x + samples, AROUND);
+        close_kernel kernels[TL_ISA_SIZE];
+        const int kernels_n = close_kernels(k, kernels);
+        for (int i = 0; i < kernels_n; i++)
+            check_error(k, &kernels[i], x, n);
     }
     tl_free(x);
 }
