@@ -12,6 +12,7 @@
 #include "data/ln_safetensors.h"
 #include "data/ln_wts.h"
 #include "ir/ln_constants.h"
+#include "ir/ln_fixed.h"
 #include "ir/ln_from_file.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_tensor.h"
@@ -156,6 +157,19 @@ static int check_wanted(const ln_context *ctx, const weights *w, const ln_tensor
     return check_tensor(w->bundle, there, te, file, ctx->error);
 }
 
+// The file may have values that the program was made for, even such as it does not want any more.
+static int check_fixed(const ln_context *ctx, const weights *w, const char *file)
+{
+    const ln_fixed_value *value;
+    LN_LIST_FOREACH(value, ln_fixed_values(ctx->fixed))
+    {
+        const tl_tensor *there = ln_bundle_find(w->bundle, value->tensor);
+        if (there && ln_fixed_check(ctx, value->tensor, there->data, tl_tensor_size(there)))
+            return ln_fail_at(ctx, "%s", file);
+    }
+    return 0;
+}
+
 static int check_for_model(const ln_context *ctx, const weights *w, const char *file)
 {
     const ln_op *op;
@@ -165,7 +179,7 @@ static int check_for_model(const ln_context *ctx, const weights *w, const char *
         if (te && check_wanted(ctx, w, te, file))
             return -1;
     }
-    return 0;
+    return check_fixed(ctx, w, file);
 }
 
 // Where the model finds its data when it is computed with: the file stays open as long.

@@ -5,6 +5,7 @@
 
 #include "base/ln_alloc_fail.h"
 #include "data/ln_data_check.h"
+#include "ir/ln_fixed.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_op.h"
 #include "lightnet/ln_param.h"
@@ -170,6 +171,33 @@ START_TEST(what_does_not_fit_is_refused_and_changes_nothing)
 }
 END_TEST
 
+START_TEST(values_that_the_program_was_made_for_are_the_only_ones_taken)
+{
+    const float three = 3, four = 4;
+    enter_new_folder(folder);
+    model m;
+    make_model(&m);
+    ck_assert_int_eq(ln_fixed_note(m.ctx->fixed, "b", "ours", ln_fixed_hash(&three, sizeof(three))),
+                     0);
+    ck_assert_int_eq(ln_fixed_note(m.ctx->fixed, "gone", NULL, ln_fixed_hash(&four, sizeof(four))),
+                     0);
+    make_text("a", "3\nb 0 1 40400000\nw 0 2 3f800000 40000000\ngone 0 1 40800000\n");
+    ck_assert_msg(!ln_data_load(m.ctx, "a"), "%s", ln_context_error(m.ctx));
+    make_text("a", "2\nb 0 1 40800000\nw 0 2 3f800000 40000000\n");
+    ck_assert_int_eq(ln_data_load(m.ctx, "a"), -1);
+    ck_assert_str_eq(ln_context_error(m.ctx),
+                     "a: rule 'ours' has made the value of 'b' part of an operator; to set another "
+                     "one, compile with the rule disabled");
+    make_text("a", "3\nb 0 1 40400000\nw 0 2 3f800000 40000000\ngone 0 1 40400000\n");
+    ck_assert_int_eq(ln_data_load(m.ctx, "a"), -1);
+    ck_assert_str_eq(ln_context_error(m.ctx),
+                     "a: shapes of the model were decided on the value of 'gone'; for another one, "
+                     "bind it and read the model anew");
+    free_model(&m);
+    leave_folder(folder);
+}
+END_TEST
+
 // The model's own file brings `w` and, wanted by no operator, `y`.
 static void bring_weights(ln_context *ctx)
 {
@@ -253,5 +281,7 @@ END_TEST
 
 LN_TEST_MAIN("data of a model", format_is_recognised_by_content, unused_arrays_give_one_warning,
              warning_names_the_model_where_it_has_a_name, a_reason_of_before_is_forgotten,
-             what_does_not_fit_is_refused_and_changes_nothing, every_failed_allocation_is_told,
-             weights_that_the_model_brings_are_saved, every_failed_allocation_of_saving_is_told);
+             what_does_not_fit_is_refused_and_changes_nothing,
+             values_that_the_program_was_made_for_are_the_only_ones_taken,
+             every_failed_allocation_is_told, weights_that_the_model_brings_are_saved,
+             every_failed_allocation_of_saving_is_told);

@@ -97,15 +97,6 @@ void ln_bind_warn(const ln_context *ctx)
     }
 }
 
-int ln_bind_fix(ln_context *ctx, const char *tname)
-{
-    char *name = ln_strdup(tname);
-    if (name && ln_hash_insert(ctx->fixed, name, NULL) >= 0)
-        return 0;
-    ln_free(name);
-    return ln_fail_last(ctx);
-}
-
 void ln_bind_free(ln_context *ctx)
 {
     ln_list_free_deep(ctx->bound, free_binding);

@@ -18,9 +18,6 @@ int ln_bind_has(const ln_context *ctx, const char *name);
 /** Warns of shapes that were said of names which the model, read by now, did not ask for. */
 void ln_bind_warn(const ln_context *ctx);
 
-/** Notes that shapes were decided on the value of tensor `tname`: it must stay what it is. */
-int ln_bind_fix(ln_context *ctx, const char *tname);
-
 /** Forgets everything that was said. */
 void ln_bind_free(ln_context *ctx);
 

@@ -12,6 +12,7 @@
 #include "ir/ln_bind.h"
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
+#include "ir/ln_fixed.h"
 #include "ir/ln_front.h"
 #include "ir/ln_ir_json.h"
 #include "ir/ln_weights.h"
@@ -101,7 +102,7 @@ static int create_tables(ln_context *ctx)
     ctx->mutated = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
     ctx->input_names = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     ctx->output_names = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-    ctx->fixed = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
+    ctx->fixed = ln_fixed_create();
     return has_tables(ctx) ? 0 : ln_fail(ctx, "out of memory for a context");
 }
 
@@ -115,7 +116,7 @@ static void free_tables(ln_context *ctx)
     ln_hash_free(ctx->mutated);
     ln_hash_free(ctx->input_names);
     ln_hash_free(ctx->output_names);
-    ln_hash_free(ctx->fixed);
+    ln_fixed_free(ctx->fixed);
 }
 
 ln_context *ln_context_create(void)
@@ -322,10 +323,10 @@ void ln_context_cleanup(ln_context *ctx)
     ln_hash_clear(ctx->unique);
     ln_hash_clear(ctx->warned);
     ln_hash_clear(ctx->mutated);
-    ln_hash_clear(ctx->fixed);
+    ln_fixed_clear(ctx->fixed);
     if (ctx->tuned && !ctx->outer) // the next model may be compiled with other settings
         ln_hash_clear(ctx->tuned);
-    ln_list_free_deep(ctx->seen, ln_free);
+    ln_list_free_deep(ctx->seen, ln_fixed_value_free);
     ctx->seen = NULL;
     ln_weights_free(ctx->weights);
     ln_weights_free(ctx->given);

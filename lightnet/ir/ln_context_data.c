@@ -11,6 +11,7 @@
 #include "ir/ln_constants.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_dynamic.h"
+#include "ir/ln_fixed.h"
 #include "ir/ln_lifetime.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_util.h"
@@ -196,25 +197,14 @@ static ln_tensor_entry *find_loaded(ln_context *ctx, const char *tname)
     return te && te->tensor->data ? te : NULL;
 }
 
-// Data on whose values was decided cannot become other data.
+// Data on whose values was decided cannot become other data, also through a view of it.
 static int check_fixed(const ln_context *ctx, const ln_tensor_entry *te, const void *data)
 {
-    void *rule;
-    if (!ln_hash_find_extended(ctx->fixed, te->name, NULL, &rule))
-        return 0;
-    const tl_tensor *own = ln_weights_find(ctx->weights, te->name);
-    const void *there = own ? own->data : rule ? te->tensor->data : NULL;
-    if (!there || !memcmp(there, data, tl_tensor_size(te->tensor)))
-        return 0;
-    if (rule)
-        return ln_fail(ctx,
-                       "rule '%s' has made the value of '%s' part of an operator; to set another "
-                       "one, compile with the rule disabled",
-                       (const char *)rule, te->name);
-    return ln_fail(ctx,
-                   "shapes of the model were decided on the value of '%s'; for another one, bind "
-                   "it and read the model anew",
-                   te->name);
+    const size_t size = tl_tensor_size(te->tensor);
+    for (; te; te = te->owner ? ln_tensor_table_find(ctx->tensor_table, te->owner) : NULL)
+        if (ln_fixed_check(ctx, te->name, data, size))
+            return -1;
+    return 0;
 }
 
 // Leaves a copy where the data is fetched again.
@@ -419,7 +409,7 @@ static int apply_param(ln_context *ctx, ln_param_entry *entry, va_list ap)
         ln_param_entry_free(old);
         return ln_fail_last(ctx);
     }
-    const int status = check_anew(ctx);
+    const int status = check_anew(ctx) || ln_fixed_check_params(ctx) ? -1 : 0;
     if (status) {
         const ln_param_entry changed = *entry;
         *entry = *old;

@@ -175,6 +175,10 @@ static const char compiled_model[] =
     "    'version': 1,\n"
     "    'arch': 'cpu',\n"
     "    'mem_sizes': {'LN_MEM_CPU': 4096},\n"
+    "    'fixed': [\n"
+    "        {'tensor': 'a', 'rule': 'square', 'hash': '00f0e1d2c3b4a596'},\n"
+    "        {'tensor': 'gone \u00e9', 'hash': 'ffffffffffffffff'}\n"
+    "    ],\n"
     "    'ops': [\n"
     "        {\n"
     "            'name': 'create1',\n"
@@ -376,6 +380,20 @@ START_TEST(bad_models_are_refused_with_the_place_and_the_reason)
          "m.json: 'threads' is 0, expected a number of threads"},
         {WITH_TOP("'arch': 'cpu', 'mem_sizes': {}, 'threads': 1.5"),
          "m.json: 'threads' is 1.5, expected a number of threads"},
+        {"{'ops': [], 'fixed': {}}", "m.json: 'fixed' is an object, expected an array"},
+        {"{'ops': [], 'fixed': [1]}", "m.json: fixed[0] is a number, expected an object"},
+        {"{'ops': [], 'fixed': [{}]}", "m.json: fixed[0]: 'tensor' is missing, expected a string"},
+        {"{'ops': [], 'fixed': [{'tensor': 'a', 'rule': 3, 'hash': '0'}]}",
+         "m.json: fixed[0]: 'rule' is a number, expected a string"},
+        {"{'ops': [], 'fixed': [{'tensor': 'a', 'rule': 'r'}]}",
+         "m.json: fixed[0]: 'hash' is missing, expected a string"},
+        {"{'ops': [], 'fixed': [{'tensor': 'a', 'hash': '123456789abcdef'}]}",
+         "m.json: fixed[0]: 'hash' is '123456789abcdef', expected 16 digits of 0 to 9 and a to f"},
+        {"{'ops': [], 'fixed': [{'tensor': 'a', 'hash': '-123456789abcdef'}]}",
+         "m.json: fixed[0]: 'hash' is '-123456789abcdef', expected 16 digits of 0 to 9 and a to f"},
+        {"{'ops': [], 'fixed': [{'tensor': 'a', 'hash': '0123456789abcdef'},"
+         " {'tensor': 'a', 'hash': '0123456789abcdef'}]}",
+         "m.json: fixed[1]: 'a' is listed already"},
         {WITH_TOP("'arch': 'cpu', 'mem_sizes': {'LN_MEM_TAPE': 1}"),
          "m.json: mem_sizes: unknown memory type 'LN_MEM_TAPE'"},
         {WITH_TOP("'arch': 'cpu', 'mem_sizes': {}"),
@@ -496,9 +514,9 @@ START_TEST(many_elements_take_time_in_proportion)
 }
 END_TEST
 
-START_TEST(failed_allocations_are_told_or_do_not_matter)
+static void check_failed_allocations(const char *model)
 {
-    char *json = quoted(plain_model);
+    char *json = quoted(model);
     ln_bool failed = LN_TRUE;
     for (int n = 0; failed; n++) {
         ln_context *ctx = new_context();
@@ -511,6 +529,12 @@ START_TEST(failed_allocations_are_told_or_do_not_matter)
         free_context(ctx);
     }
     free(json);
+}
+
+START_TEST(failed_allocations_are_told_or_do_not_matter)
+{
+    check_failed_allocations(plain_model);
+    check_failed_allocations(compiled_model);
 }
 END_TEST
 

@@ -9,9 +9,12 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ir/ln_bodies.h"
+#include "ir/ln_fixed.h"
 #include "ir/ln_from_file.h"
 #include "ir/ln_ir_reader.h"
 #include "lightnet/ln_util.h"
@@ -114,6 +117,52 @@ static int read_plan(ln_ir_reader *r, const ln_ir_element *top, model *m)
     return m->target ? 0 : ln_ir_fail_last(r);
 }
 
+static int read_hash(const ln_ir_reader *r, const ln_ir_element *e, uint64_t *hash)
+{
+    static const char digits[] = "0123456789abcdef";
+    const json_t *value = ln_ir_get(r, e, "hash", LN_IR_STRING);
+    if (!value)
+        return -1;
+    const char *text = json_string_value(value);
+    if (strlen(text) != 16 || strspn(text, digits) != 16)
+        return ln_ir_fail(r, "%s'hash' is '%.32s', expected 16 digits of 0 to 9 and a to f",
+                          e->label, text);
+    *hash = strtoull(text, NULL, 16);
+    return 0;
+}
+
+static int read_fixed_value(const ln_ir_reader *r, const ln_ir_element *e, const json_t *array)
+{
+    static const char *const keys[] = {"tensor", "rule", "hash", NULL};
+    uint64_t hash = 0;
+    const char *tensor = ln_ir_get_name(r, e, "tensor");
+    const char *rule =
+        tensor && json_object_get(e->json, "rule") ? ln_ir_get_name(r, e, "rule") : NULL;
+    if (!tensor || (!rule && json_object_get(e->json, "rule")) || read_hash(r, e, &hash) ||
+        ln_ir_warn_of_unknown(r, e, keys))
+        return -1;
+    const int taken = ln_ir_take_name(r, array, tensor);
+    if (taken)
+        return taken < 0 ? -1 : ln_ir_fail(r, "%s'%s' is listed already", e->label, tensor);
+    return ln_fixed_note(r->ctx->fixed, tensor, rule, hash) ? ln_ir_fail_last(r) : 0;
+}
+
+// Values that the program was made for, also those of tensors that it does without.
+static int read_fixed(const ln_ir_reader *r, const ln_ir_element *top)
+{
+    if (!json_object_get(top->json, "fixed"))
+        return 0;
+    const json_t *array = ln_ir_get(r, top, "fixed", LN_IR_ARRAY);
+    if (!array)
+        return -1;
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        ln_ir_element e;
+        if (ln_ir_get_element(r, &e, array, "fixed", i) || read_fixed_value(r, &e, array))
+            return -1;
+    }
+    return 0;
+}
+
 static int read_version(const ln_ir_reader *r, const ln_ir_element *top)
 {
     if (!json_object_get(top->json, "version"))
@@ -157,12 +206,13 @@ static int read_bodies(const ln_ir_reader *r, const ln_ir_element *top, const mo
 static int read_top(ln_ir_reader *r, const json_t *json, model *m)
 {
     static const char *const keys[] = {"version", "inputs", "outputs", "arch", "mem_sizes",
-                                       "threads", "bodies", "ops",     NULL};
+                                       "threads", "fixed",  "bodies",  "ops",  NULL};
     const ln_ir_element top = {.json = json};
     if (!ln_ir_is_kind(json, LN_IR_OBJECT))
         return ln_ir_fail(r, "the model is %s, expected an object", ln_json_describe(json));
-    return read_version(r, &top) || read_plan(r, &top, m) || ln_ir_warn_of_unknown(r, &top, keys) ||
-                   read_program(r, &top, m) || read_bodies(r, &top, m)
+    return read_version(r, &top) || read_plan(r, &top, m) || read_fixed(r, &top) ||
+                   ln_ir_warn_of_unknown(r, &top, keys) || read_program(r, &top, m) ||
+                   read_bodies(r, &top, m)
                ? -1
                : 0;
 }
@@ -272,6 +322,7 @@ int ln_ir_read(ln_context *ctx, const char *name, const char *text, size_t len, 
     if (rc) {
         free_model(&m);
         ln_bodies_free(ctx);
+        ln_fixed_clear(ctx->fixed);
     } else {
         hand_over(ctx, &m, ops);
     }

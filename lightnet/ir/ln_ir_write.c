@@ -6,11 +6,13 @@
 
 #include "ir/ln_ir_json.h"
 
+#include <inttypes.h>
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/ln_fixed.h"
 #include "ir/ln_json.h"
 #include "lightnet/ln_body.h"
 #include "lightnet/ln_outfile.h"
@@ -158,6 +160,21 @@ static int write_tensor(FILE *fp, const ln_context *ctx, const void *element, ln
     return 0;
 }
 
+// A hash has more bits than a number of JSON.
+static int write_fixed_value(FILE *fp, const ln_context *ctx, const void *element, ln_error *err)
+{
+    (void)ctx;
+    const ln_fixed_value *value = element;
+    fputs("{\"tensor\": ", fp);
+    if (ln_json_write_string(fp, value->tensor, err))
+        return -1;
+    fputs(value->rule ? ", \"rule\": " : "", fp);
+    if (value->rule && ln_json_write_string(fp, value->rule, err))
+        return -1;
+    fprintf(fp, ", \"hash\": \"%016" PRIx64 "\"}", value->hash);
+    return 0;
+}
+
 /* ---- operators and the top ---- */
 
 static int write_op(FILE *fp, const ln_context *ctx, const void *element, ln_error *err)
@@ -224,12 +241,24 @@ static int write_plan(FILE *fp, const ln_context *ctx, ln_error *err)
     return 0;
 }
 
+static int write_fixed(FILE *fp, const ln_context *ctx, ln_error *err)
+{
+    const ln_list *values = ctx->outer ? NULL : ln_fixed_values(ctx->fixed);
+    if (!values)
+        return 0;
+    fputs("    \"fixed\": ", fp);
+    if (write_list(fp, ctx, 4, values, write_fixed_value, err))
+        return -1;
+    fputs(",\n", fp);
+    return 0;
+}
+
 static int write_bodies(FILE *fp, const ln_context *ctx, ln_error *err);
 
 // What a model and a body have alike, and the bodies of a model before what runs them.
 static int write_program(FILE *fp, const ln_context *ctx, ln_error *err)
 {
-    if (write_plan(fp, ctx, err) || write_interface(fp, ctx, 1, err) ||
+    if (write_plan(fp, ctx, err) || write_fixed(fp, ctx, err) || write_interface(fp, ctx, 1, err) ||
         write_interface(fp, ctx, 0, err) || write_bodies(fp, ctx, err))
         return -1;
     fputs("    \"ops\": ", fp);

@@ -9,6 +9,7 @@
 #include "data/ln_data_give.h"
 #include "ir/ln_constants.h"
 #include "ir/ln_context_ops.h"
+#include "ir/ln_fixed.h"
 #include "ir/ln_weights.h"
 #include "pass/ln_compile.h"
 #include "lightnet/ln_arch.h"
@@ -92,7 +93,7 @@ int ln_context_load(ln_context *ctx, const char *datafile)
     if (plan_for_threads(ctx) || ln_context_alloc_mem(ctx))
         return -1;
     ctx->random = ctx->seed;
-    if (check_isa(ctx) || ln_context_start_threads(ctx) ||
+    if (check_isa(ctx) || ln_context_start_threads(ctx) || ln_fixed_check_params(ctx) ||
         (datafile && ln_data_give(ctx, datafile)) || note_all_missing(ctx, datafile != NULL) ||
         ln_constants_compute(ctx, 0)) {
         ln_context_unload(ctx);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ir/ln_context_ops.h"
+#include "ir/ln_fixed.h"
 #include "lightnet/ln_util.h"
 
 // What a driver may do before it is taken to go in circles: more than any sensible set of rules
@@ -33,7 +34,7 @@ int ln_pass_lowering_begins(const ln_context *ctx, const char *name)
 
 int ln_pass_rule_begins(const ln_context *ctx, const char *name)
 {
-    ln_list_free_deep(ctx->seen, ln_free);
+    ln_list_free_deep(ctx->seen, ln_fixed_value_free);
     ((ln_context *)ctx)->seen = NULL;
     return ctx->optimize && !is_disabled(ctx, name);
 }
@@ -63,8 +64,10 @@ static ln_rule_count *find_count(const ln_context *ctx, const char *name)
 static int fix_what_was_seen(ln_context *ctx)
 {
     while (ctx->seen) {
-        char *const name = ctx->seen->data;
-        if (ln_hash_insert(ctx->fixed, name, (void *)ctx->fired) < 0)
+        ln_fixed_value *const value = ctx->seen->data;
+        if (!value->rule && !(value->rule = ln_strdup(ctx->fired)))
+            return ln_fail_last(ctx);
+        if (ln_fixed_add(ctx->fixed, value))
             return ln_fail_last(ctx);
         ctx->seen = ln_list_remove_nth(ctx->seen, 0);
     }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ir/ln_fixed.h"
 #include "lightnet/ln_arch.h"
 #include "lightnet/ln_pass.h"
 
@@ -164,49 +165,26 @@ const char *ln_rule_get_string(const ln_op *op, const char *arg_name)
 
 /* ---- constants ---- */
 
-/** The number that the maker of a constant has among its parameters, as an element of type `dtype`;
- * NaN: none, or its data come from elsewhere. */
-static double scalar_of(const ln_op *op, tl_dtype dtype)
+/** Remembers the value of `te` that the rule at work has seen. */
+static int remember_seen(const ln_context *ctx, const ln_tensor_entry *te, const char *element)
 {
-    const ln_param_entry *pe = find_param(op, "data", LN_PARAM_ARRAY_NUMBER);
-    char element[TL_DTYPE_MAX_SIZE];
-    const ln_param_entry *range = find_param(op, "ran", LN_PARAM_ARRAY_NUMBER);
-    if (!pe || pe->array_len != 1 || op->op_arg->tensors_in ||
-        ln_rule_has_bool(op, "from_file", LN_TRUE) ||
-        (range && !ln_rule_has_numbers(op, "ran", 2, (double[]){0, 0})))
-        return NAN;
-    double value = pe->value_array_double[0];
-    tl_convert(element, dtype, &value, TL_DOUBLE);
-    tl_convert(&value, TL_DOUBLE, element, dtype);
-    return value;
-}
-
-/** Remembers that the rule at work has seen the value of `tname`. */
-static int remember_seen(const ln_context *ctx, const char *tname)
-{
-    char *const name = ln_strdup(tname);
-    ln_list *const longer = name ? ln_list_prepend(ctx->seen, name) : NULL;
+    const uint64_t hash = ln_fixed_hash(element, tl_size_of(te->tensor->dtype));
+    ln_fixed_value *const value = ln_fixed_value_create(te->name, NULL, hash);
+    ln_list *const longer = value ? ln_list_prepend(ctx->seen, value) : NULL;
     if (longer)
         ((ln_context *)ctx)->seen = longer;
     else
-        ln_free(name);
+        ln_fixed_value_free(value);
     return longer ? 0 : -1;
 }
 
 double ln_rule_scalar(const ln_context *ctx, const ln_tensor_entry *te)
 {
     double value;
-    char element[TL_DTYPE_MAX_SIZE]; // the data may be at an odd address
-    const tl_tensor *const t = te->tensor;
-    const tl_tensor *const weight = ln_context_weight(ctx, te->name);
-    if (!te->isconst || t->len != 1 || remember_seen(ctx, te->name))
+    char element[TL_DTYPE_MAX_SIZE];
+    if (ln_constant_element(ctx, te, element) || remember_seen(ctx, te, element))
         return NAN;
-    if (!weight)
-        return scalar_of(ln_context_creater(ctx, te->name), t->dtype);
-    if (weight->len != 1)
-        return NAN;
-    memcpy(element, weight->data, tl_size_of(weight->dtype));
-    tl_convert(&value, TL_DOUBLE, element, weight->dtype);
+    tl_convert(&value, TL_DOUBLE, element, te->tensor->dtype);
     return value;
 }
 

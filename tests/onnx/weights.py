@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: weights.py LIBLIGHTNET. Weights of a model's own file can be set after loading, also those that only loading reads.
 
-A convolution packs its weights when it is loaded, and gives the memory of the others to the runs.
+A convolution packs its weights when it is loaded, and gives the memory of the others to the runs. What a rule has used stays.
 """
 import ctypes
+import json
+import os
+import struct
 import sys
 import tempfile
 
@@ -57,6 +60,44 @@ def weight_of(context):
     return got
 
 
+def square_bytes():
+    """y = x^k - k of k = 2: a rule makes x x of the power."""
+    nodes = [node("Pow", ["x", "k"], ["p"]), node("Sub", ["p", "k"], ["y"])]
+    return model(graph(nodes, [value("x", "float", [4])], [value("y", "float", [4])], [tensor("k", "float", [1], [2.0])]), opset=13)
+
+
+def write_k(path, k):
+    """A safetensors file with a number."""
+    header = json.dumps({"k": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}).encode()
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(header)) + header + struct.pack("<f", k))
+
+
+def faults_of_k(context, path):
+    """The file's 2 is taken, its 3 is not, whatever `context` was read from."""
+    context.library.ln_context_unload(context.this)
+    write_k(path, 3)
+    refused = context.library.ln_context_load(context.this, path.encode())
+    faults = [] if refused and "rule 'square_as_product'" in context.error() else [f"3: {context.error()}"]
+    write_k(path, 2)
+    if context.library.ln_context_load(context.this, path.encode()):
+        return faults + [f"2: {context.error()}"]
+    got = context.run(np.arange(4, dtype=np.float32), np.dtype(np.float32))
+    return faults + ([] if got is not None and got.tolist() == [-2, -1, 2, 7] else [f"y is {got}"])
+
+
+def check_fixed(tap, library, folder):
+    context = open_model(library, folder, square_bytes())
+    path, compiled = os.path.join(folder, "k.safetensors"), os.path.join(folder, "compiled.json")
+    tap.check("a value that a rule has used is the only one that a file may bring", faults_of_k(context, path))
+    if library.ln_context_print(context.this, compiled.encode()):
+        tap.check("nor may it bring another to the compiled model", [context.error()])
+        return
+    library.ln_context_cleanup(context.this)
+    library.ln_context_init(context.this, compiled.encode())
+    tap.check("nor may it bring another to the compiled model", faults_of_k(context, path))
+
+
 def main():
     tap = Tap()
     library = open_library(sys.argv[1])
@@ -71,6 +112,7 @@ def main():
         library.ln_context_set_data(context.this, b"x", X.ctypes.data_as(ctypes.c_void_p))
         faults = [context.error()] if set_weight(context, WEIGHT) or library.ln_context_run(context.this) else []
         tap.check("and be taken back", faults + faults_of_run(context, WEIGHT))
+        check_fixed(tap, library, folder)
     tap.end()
 
 

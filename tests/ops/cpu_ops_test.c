@@ -391,25 +391,91 @@ START_TEST(a_view_of_a_constant_that_only_loading_reads_cannot_be_set)
 }
 END_TEST
 
-START_TEST(a_number_that_a_rule_has_used_cannot_become_another)
+// clang-format off
+#define SQUARE                                                                                     \
+    MODEL("'x'", "'y','z'",                                                                        \
+          FLOATS("x", "[4]", "[5]") "," FLOATS("k", "[1]", "[2]") ","                              \
+          OP("view", "reshape", TENSOR("src", "k"), TENSOR("dst", "v"), PARAM("dims", "[1,1]")) ","\
+          OP("square", "binary", TENSOR("src1", "x") "," TENSOR("src2", "k"), TENSOR("dst", "y"),  \
+             PARAM("op", "'TL_BINARY_POW'")) ","                                                   \
+          OP("twice", "binary", TENSOR("src1", "x") "," TENSOR("src2", "v"), TENSOR("dst", "z"),   \
+             PARAM("op", "'TL_BINARY_MUL'")))
+// clang-format on
+
+static void assert_fixed_by_square(const ln_context *ctx)
 {
-    const float two = 2, three = 3;
-    ln_context *ctx = load(MODEL(
-        "'x'", "'y','z'",
-        FLOATS("x", "[4]", "[5]") "," FLOATS("k", "[1]", "[2]") "," OP(
-            "square", "binary", TENSOR("src1", "x") "," TENSOR("src2", "k"), TENSOR("dst", "y"),
-            PARAM("op", "'TL_BINARY_POW'")) "," OP("twice", "binary",
-                                                   TENSOR("src1", "x") "," TENSOR("src2", "k"),
-                                                   TENSOR("dst", "z"),
-                                                   PARAM("op", "'TL_BINARY_MUL'"))));
-    ck_assert_int_ne(ln_context_set_data(ctx, "k", &three), 0);
     ck_assert_msg(strstr(ln_context_error(ctx), "rule 'square_as_product' has made the value of "
                                                 "'k' part of an operator") != NULL,
                   "%s", ln_context_error(ctx));
-    ck_assert_int_eq(ln_context_set_data(ctx, "k", &two), 0);
+}
+
+static void assert_two_stays(ln_context *ctx, const char *name)
+{
+    const float two = 2, three = 3;
+    ck_assert_int_ne(ln_context_set_data(ctx, name, &three), 0);
+    assert_fixed_by_square(ctx);
+    ck_assert_msg(!ln_context_set_data(ctx, name, &two), "%s", ln_context_error(ctx));
     run(ctx);
     ASSERT_FLOATS(ctx, "y", 25, 25, 25, 25);
     ASSERT_FLOATS(ctx, "z", 10, 10, 10, 10);
+}
+
+START_TEST(a_number_that_a_rule_has_used_cannot_become_another)
+{
+    ln_context *ctx = load(SQUARE);
+    assert_two_stays(ctx, "k");
+    assert_two_stays(ctx, "v");
+    ln_context_free(ctx);
+}
+END_TEST
+
+/** The compiled model as text. Returns new (free). */
+static char *compiled_text(ln_context *ctx)
+{
+    char file[] = "/tmp/cpu_ops_test_XXXXXX";
+    close(mkstemp(file));
+    ck_assert_msg(!ln_context_print(ctx, file), "%s", ln_context_error(ctx));
+    char *const text = calloc(1, 1 << 16);
+    FILE *stream = fopen(file, "r");
+    ck_assert_uint_gt(fread(text, 1, (1 << 16) - 1, stream), 0);
+    fclose(stream);
+    unlink(file);
+    return text;
+}
+
+static void read_compiled(ln_context *ctx, const char *text)
+{
+    ln_context_cleanup(ctx);
+    ck_assert_msg(!ln_context_init_text(ctx, "compiled", text, strlen(text)), "%s",
+                  ln_context_error(ctx));
+}
+
+START_TEST(nor_in_the_compiled_model)
+{
+    ln_context *ctx = load(SQUARE);
+    char *const text = compiled_text(ctx), *const two = strstr(text, "\"value\": [2]");
+    read_compiled(ctx, text);
+    ck_assert_msg(!ln_context_load(ctx, NULL), "%s", ln_context_error(ctx));
+    assert_two_stays(ctx, "k");
+    ck_assert_ptr_nonnull(two);
+    two[strlen("\"value\": [")] = '3';
+    read_compiled(ctx, text);
+    ck_assert_int_ne(ln_context_load(ctx, NULL), 0);
+    assert_fixed_by_square(ctx);
+    ln_context_free(ctx);
+    free(text);
+}
+END_TEST
+
+START_TEST(nor_by_the_parameter_that_it_came_from)
+{
+    ln_context *ctx = load(SQUARE);
+    const char *const maker = ln_context_creater(ctx, "k")->op_arg->name;
+    ck_assert_int_ne(ln_context_set_param(ctx, maker, "data", 1, (double[]){3}), 0);
+    assert_fixed_by_square(ctx);
+    ck_assert_msg(!ln_context_set_param(ctx, maker, "data", 1, (double[]){2}), "%s",
+                  ln_context_error(ctx));
+    assert_two_stays(ctx, "k");
     ln_context_free(ctx);
 }
 END_TEST
@@ -884,7 +950,8 @@ LN_TEST_MAIN("cpu ops", random_tensors_differ_and_stay_in_their_range,
              tuning_measures_each_shape_once_and_its_choice_is_compiled,
              a_parameter_that_is_refused_leaves_the_memory_of_constants_as_planned,
              a_view_of_a_constant_that_only_loading_reads_cannot_be_set,
-             a_number_that_a_rule_has_used_cannot_become_another,
+             a_number_that_a_rule_has_used_cannot_become_another, nor_in_the_compiled_model,
+             nor_by_the_parameter_that_it_came_from,
              a_number_that_a_rule_only_moves_can_become_another,
              numbers_kept_below_zero_lose_to_padding_with_zeros,
              steps_on_tensors_of_unknown_size_are_one_operator, zeros_are_zero_at_every_run,

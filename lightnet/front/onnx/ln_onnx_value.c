@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "front/onnx/ln_onnx_model.h"
-#include "ir/ln_bind.h"
+#include "ir/ln_fixed.h"
 #include "lightnet/ln_data.h"
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
@@ -52,7 +52,10 @@ static const tl_tensor *known_value(ln_onnx_model *m, const char *tensor)
     const tl_tensor *weight = value ? NULL : ln_context_weight(m->ctx, tensor);
     if (!weight)
         return value ? value : largest_shape(m, tensor);
-    if (ln_bind_fix(m->ctx, tensor)) {
+    // Shapes will be decided on it.
+    if (ln_fixed_note(m->ctx->fixed, tensor, NULL,
+                      ln_fixed_hash(weight->data, tl_tensor_size(weight)))) {
+        ln_fail_last(m->ctx);
         m->failed = 1;
         return NULL;
     }

@@ -79,9 +79,8 @@ typedef struct ln_context {
     struct ln_weights *given; /* data that another file or the caller has brought since the context
                                  was loaded, in place of it; NULL: none */
     ln_list *bound;           /* what ln_context_bind_* said of inputs */
-    ln_hash *fixed; /* names of tensors on whose values was decided -> the rule (a constant
-                       string), NULL: shapes */
-    ln_list *seen;  /* names (char *) of tensors whose values the rule at work has seen */
+    struct ln_fixed *fixed;   /* values that the program was made for */
+    ln_list *seen;            /* ln_fixed_value: what the rule at work has seen */
     struct ln_context *outer; /* of a body (ln_body.h): the context whose operators run it */
     ln_list *bodies;          /* ln_context of the bodies, in order */
     ln_hash *body_names;      /* their names -> ln_context */
@@ -164,12 +163,14 @@ LN_API int ln_context_compile(ln_context *ctx, const char *target);
 LN_API int ln_context_print(const ln_context *ctx, const char *outfile);
 
 /** Allocates the planned memory, reads `datafile` (wts or safetensors, or NULL), and runs once what
- * is constant. */
+ * is constant. A constant that a rule has made part of an operator must have its value still. */
 LN_API int ln_context_load(ln_context *ctx, const char *datafile);
 
 /** Copies ln_context_data_size() bytes from `data` to the tensor. The context is loaded. What was
  * computed at load from a constant is computed anew by the next run; such a result itself cannot be
- * set. `data` is not NULL. */
+ * set, nor another value of a constant that a rule has made part of an operator. `data` is not
+ * NULL.
+ */
 LN_API int ln_context_set_data(ln_context *ctx, const char *tname, const void *data);
 
 /** Copies the tensor's bytes to `data`; NULL: to new memory that the caller frees. NULL on failure.

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values that a program was made for.
+
+#include "ir/ln_fixed.h"
+
+#include <string.h>
+
+#include "ir/ln_weights.h"
+#include "lightnet/ln_hash.h"
+#include "lightnet/ln_param.h"
+#include "lightnet/ln_util.h"
+#include "tensorlight/tl_type.h"
+
+struct ln_fixed {
+    ln_hash *of_tensor; /* name -> ln_fixed_value */
+    ln_list *values, *last;
+};
+
+uint64_t ln_fixed_hash(const void *data, size_t size)
+{
+    const unsigned char *const bytes = data;
+    uint64_t hash = 0xcbf29ce484222325;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ bytes[i]) * 0x100000001b3;
+    return hash;
+}
+
+ln_fixed_value *ln_fixed_value_create(const char *tensor, const char *rule, uint64_t hash)
+{
+    ln_fixed_value *value = ln_alloc(sizeof(*value));
+    if (!value)
+        return NULL;
+    *value = (ln_fixed_value){
+        .tensor = ln_strdup(tensor), .rule = rule ? ln_strdup(rule) : NULL, .hash = hash};
+    if (value->tensor && (value->rule || !rule))
+        return value;
+    ln_fixed_value_free(value);
+    return NULL;
+}
+
+void ln_fixed_value_free(void *value)
+{
+    ln_fixed_value *const v = value;
+    if (!v)
+        return;
+    ln_free(v->tensor);
+    ln_free(v->rule);
+    ln_free(v);
+}
+
+ln_fixed *ln_fixed_create(void)
+{
+    ln_fixed *fixed = ln_alloc(sizeof(*fixed));
+    if (!fixed)
+        return NULL;
+    *fixed = (ln_fixed){.of_tensor = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL)};
+    if (fixed->of_tensor)
+        return fixed;
+    ln_free(fixed);
+    return NULL;
+}
+
+void ln_fixed_free(ln_fixed *fixed)
+{
+    if (!fixed)
+        return;
+    ln_fixed_clear(fixed);
+    ln_hash_free(fixed->of_tensor);
+    ln_free(fixed);
+}
+
+void ln_fixed_clear(ln_fixed *fixed)
+{
+    ln_hash_clear(fixed->of_tensor);
+    ln_list_free_deep(fixed->values, ln_fixed_value_free);
+    fixed->values = fixed->last = NULL;
+}
+
+int ln_fixed_add(ln_fixed *fixed, ln_fixed_value *value)
+{
+    if (!value)
+        return -1;
+    if (ln_hash_find(fixed->of_tensor, value->tensor)) {
+        ln_fixed_value_free(value);
+        return 0;
+    }
+    ln_list *const node = ln_list_prepend(NULL, value);
+    if (!node || ln_hash_insert(fixed->of_tensor, value->tensor, value) < 0) {
+        ln_list_free(node);
+        return -1;
+    }
+    *(fixed->last ? &fixed->last->next : &fixed->values) = node;
+    fixed->last = node;
+    return 0;
+}
+
+int ln_fixed_note(ln_fixed *fixed, const char *tensor, const char *rule, uint64_t hash)
+{
+    ln_fixed_value *const value = ln_fixed_value_create(tensor, rule, hash);
+    if (!ln_fixed_add(fixed, value))
+        return 0;
+    ln_fixed_value_free(value);
+    return -1;
+}
+
+const ln_list *ln_fixed_values(const ln_fixed *fixed)
+{
+    return fixed->values;
+}
+
+int ln_fixed_check(const ln_context *ctx, const char *tname, const void *data, size_t size)
+{
+    const ln_fixed_value *const value = ln_hash_find(ctx->fixed->of_tensor, tname);
+    if (!value || ln_fixed_hash(data, size) == value->hash)
+        return 0;
+    if (value->rule)
+        return ln_fail(ctx,
+                       "rule '%s' has made the value of '%s' part of an operator; to set another "
+                       "one, compile with the rule disabled",
+                       value->rule, tname);
+    return ln_fail(ctx,
+                   "shapes of the model were decided on the value of '%s'; for another one, bind "
+                   "it and read the model anew",
+                   tname);
+}
+
+int ln_fixed_check_params(const ln_context *ctx)
+{
+    const ln_fixed_value *value;
+    LN_LIST_FOREACH(value, ctx->fixed->values)
+    {
+        char element[TL_DTYPE_MAX_SIZE];
+        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, value->tensor);
+        if (te && !ln_constant_element(ctx, te, element) &&
+            ln_fixed_check(ctx, te->name, element, tl_size_of(te->tensor->dtype)))
+            return -1;
+    }
+    return 0;
+}
+
+static const ln_param_entry *numbers_of(const ln_op *op, const char *arg_name)
+{
+    const ln_param_entry *pe = ln_param_list_find(op->op_arg->params, arg_name);
+    return pe && pe->type == LN_PARAM_ARRAY_NUMBER ? pe : NULL;
+}
+
+// The number that an operator makes a constant of; NULL: it makes none, or its data come from
+// elsewhere.
+static const double *number_of(const ln_op *op)
+{
+    const ln_param_entry *data = numbers_of(op, "data");
+    const ln_param_entry *range = numbers_of(op, "ran");
+    const ln_param_entry *from_file = ln_param_list_find(op->op_arg->params, "from_file");
+    const int is_random = range && (range->array_len != 2 || range->value_array_double[0] != 0 ||
+                                    range->value_array_double[1] != 0);
+    const int is_from_file = from_file && from_file->type == LN_PARAM_BOOL && from_file->value_bool;
+    return data && data->array_len == 1 && !op->op_arg->tensors_in && !is_random && !is_from_file
+               ? data->value_array_double
+               : NULL;
+}
+
+int ln_constant_element(const ln_context *ctx, const ln_tensor_entry *te,
+                        char element[TL_DTYPE_MAX_SIZE])
+{
+    const tl_tensor *const t = te->tensor, *const weight = ln_weights_find(ctx->weights, te->name);
+    if (!te->isconst || t->len != 1)
+        return -1;
+    if (weight) { // its data may be at an odd address
+        if (weight->len != 1 || weight->dtype != t->dtype)
+            return -1;
+        memcpy(element, weight->data, tl_size_of(weight->dtype));
+        return 0;
+    }
+    const ln_op *const maker = ln_context_creater(ctx, te->name);
+    const double *const number = maker ? number_of(maker) : NULL;
+    if (!number)
+        return -1;
+    tl_convert(element, t->dtype, number, TL_DOUBLE);
+    return 0;
+}
