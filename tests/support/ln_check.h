@@ -14,6 +14,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/** What an assertion that holds does: tells Check where the test is, for the report of a crash.
+ * Each time this writes to a file that is read again in the end, so a place is told once in a row:
+ * loops over elements write millions of times otherwise. */
+static inline void ln_check_mark(const char *file, int line)
+{
+    static const char *last_file;
+    static int last_line;
+    if (file == last_file && line == last_line)
+        return;
+    last_file = file;
+    last_line = line;
+    _mark_point(file, line);
+}
+#define _mark_point(file, line) ln_check_mark(file, line)
+
 /** Runs the NULL-terminated `tests` as one suite; returns the exit status: 0 when all passed. */
 static inline int ln_check_run(const char *name, const TTest *const *tests)
 {
