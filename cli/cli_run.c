@@ -39,8 +39,8 @@ static void print_summary(const tl_tensor *t)
         max = fmax(max, v);
         sum += v;
     }
-    printf("%d elements, min %g, max %g, mean %g (--print-all prints them, --top K the best)\n", t->len, min, max,
-           sum / t->len);
+    printf("%d elements, min %g, max %g, mean %g (--print-all prints them, --top K the best)\n",
+           t->len, min, max, sum / t->len);
 }
 
 static void print_tensor(const char *name, const tl_tensor *t, int whole)
