@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a fuzz target on saved inputs, as a normal test: fuzz_NAME [--broken] FILE... Speaks TAP.
 //
-// --broken: not on the file as it is, but cut off at every 97th byte (behind the first 500 of these
-// places in 500 more, since the rest of a large file is mostly weights), and with single bits
-// flipped. What it looks for ends the program: a crash, what a sanitizer reports, a case that takes
-// too long.
+// --broken: not on the file as it is, but cut off at every 97th byte, and with single bits flipped.
+// The structure of a large file stands at its begin, and the rest is mostly weights: behind the
+// first 500 places it is cut off in 500 more, and one of four flips is there. What it looks for
+// ends the program: a crash, what a sanitizer reports, a case that takes too long.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static uint8_t *read_file(const char *file, size_t *size)
     return data;
 }
 
-enum { STEP = 97, CUTS = 500, FLIPS = 500, MAX_SECONDS = 60 };
+enum { STEP = 97, CUTS = 500, HEAD = CUTS * STEP, FLIPS = 500, MAX_SECONDS = 60 };
 
 // Knuth's MMIX generator; the high bits are the good ones.
 static size_t next_random(uint64_t *state)
@@ -58,10 +58,11 @@ static void try_broken(uint8_t *data, size_t size)
 {
     uint64_t state = 5;
     const size_t coarse = size / CUTS > STEP ? size / CUTS : STEP;
-    for (size_t cut = 0; cut < size; cut += cut < CUTS * STEP ? STEP : coarse)
+    for (size_t cut = 0; cut < size; cut += cut < HEAD ? STEP : coarse)
         try(data, cut);
-    for (int i = 0; i < FLIPS && size; i++) {
-        const size_t at = next_random(&state) % size;
+    const int is_large = size > HEAD, flips = is_large ? FLIPS / 2 : FLIPS;
+    for (int i = 0; i < flips && size; i++) {
+        const size_t at = next_random(&state) % (is_large && i % 4 ? HEAD : size);
         const uint8_t bit = (uint8_t)(1u << next_random(&state) % 8);
         data[at] ^= bit;
         try(data, size);

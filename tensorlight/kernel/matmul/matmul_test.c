@@ -343,7 +343,7 @@ END_TEST
 START_TEST(whatever_follows_a_packed_product_is_computed)
 {
     // Whole panels and a part of one, in one part of the sum and in two.
-    static const int shapes[][3] = {{1, 64, 7}, {15, 70, 33}, {30, 96, 600}};
+    static const int shapes[][3] = {{1, 64, 7}, {15, 70, 33}, {16, 64, 520}};
     for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
         for (size_t i = 0; nn_has((tl_isa)isa) && i < NN_LEN(shapes); i++)
             for (size_t act = 0; act < NN_LEN(packed_acts); act++)
