@@ -226,13 +226,17 @@ int cli_model_load(ln_context *ctx, const cli_options *opt)
 
 /* Writing */
 
+static int ends_with(const char *text, const char *end)
+{
+    const size_t len = strlen(text), end_len = strlen(end);
+    return len > end_len && !strcmp(text + len - end_len, end);
+}
+
 // Puts the name of the weights beside the model `file` into `name`, LN_MAXLINE bytes.
 static int name_weights(char *name, const char *file)
 {
     static const char ending[] = ".json";
-    const size_t len = strlen(file), ending_len = strlen(ending);
-    const int ends = len > ending_len && !strcmp(file + len - ending_len, ending);
-    const int stem = (int)(ends ? len - ending_len : len);
+    const int stem = (int)(strlen(file) - (ends_with(file, ending) ? strlen(ending) : 0));
     return snprintf(name, LN_MAXLINE, "%.*s.safetensors", stem, file) < LN_MAXLINE
                ? 0
                : cli_fail("%.64s...: the file name is too long", file);
@@ -258,8 +262,15 @@ static int is_file(const char *name)
     return strcmp(name, "-") && !stat(name, &st) && S_ISREG(st.st_mode);
 }
 
-int cli_model_write(const ln_context *ctx, const cli_options *opt)
+int cli_writes_one_file(const cli_options *opt)
 {
+    return opt->outfile && ends_with(opt->outfile, ".safetensors");
+}
+
+int cli_model_write(ln_context *ctx, const cli_options *opt)
+{
+    if (cli_writes_one_file(opt))
+        return ln_context_save(ctx, opt->datafile, opt->outfile) ? cli_model_fail(ctx, opt) : 0;
     if (ln_context_print(ctx, opt->outfile))
         return cli_model_fail(ctx, opt);
     const int n = ln_data_num_own(ctx);

@@ -28,10 +28,14 @@ int cli_model_compile(ln_context *ctx, const cli_options *opt);
 /** Compiles as cli_model_compile, and loads it. Returns 0, or the exit status after a message. */
 int cli_model_load(ln_context *ctx, const cli_options *opt);
 
-/** Writes the compiled model to opt->outfile, and the weights that an ONNX file brought to
- * FILE.safetensors beside it, which a line on standard error says. Returns 0, or CLI_FAILED after a
+/** Whether opt->outfile is called as one file for the model and its weights, .safetensors. */
+int cli_writes_one_file(const cli_options *opt);
+
+/** Writes the compiled model to opt->outfile: as ln_context_save does if cli_writes_one_file,
+ * otherwise as JSON, and the weights that an ONNX file brought to FILE.safetensors
+ * beside it, which a line on standard error says. Returns 0, or CLI_FAILED after a
  * message. */
-int cli_model_write(const ln_context *ctx, const cli_options *opt);
+int cli_model_write(ln_context *ctx, const cli_options *opt);
 
 /** Gives the inputs their data from the files that -i names. Inputs without a file: an error, or
  * random data if `random`. */

@@ -225,7 +225,8 @@ static int compile_and_run(ln_context *ctx, const cli_options *opt)
         return CLI_FAILED;
     if (opt->compile_only)
         return 0;
-    if (ln_context_load(ctx, opt->datafile))
+    // A model that was written with its weights has them.
+    if (ln_context_load(ctx, cli_writes_one_file(opt) ? NULL : opt->datafile))
         return cli_model_fail(ctx, opt);
     return run_once(ctx, opt);
 }

@@ -41,8 +41,9 @@ def sources(folder):
     """Name, bytes to break, and the arguments that make LightNet read the broken file."""
     def path(name):
         return os.path.join(folder, name)
-    compiled, npy = path("compiled.json"), path("input.npy")
+    compiled, one_file, npy = path("compiled.json"), path("compiled.safetensors"), path("input.npy")
     run(["-c", "-o", compiled, MODEL], check=True)
+    run(["compile", "-o", one_file, MODEL, "-f", WEIGHTS], check=True)
     header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 28, 28), }"
     header += b" " * (-(len(header) + 11) % 64) + b"\n"
     write(npy, b"\x93NUMPY\x01\0" + len(header).to_bytes(2, "little") + header + bytes(4 * 28 * 28))
@@ -51,6 +52,7 @@ def sources(folder):
     return [
         ("model", read(MODEL), lambda file: ["run", file, "-f", WEIGHTS, "-i", IMAGE]),
         ("compiled model", read(compiled), lambda file: ["run", "-r", file, "-f", WEIGHTS, "-i", IMAGE]),
+        ("compiled model with its weights", read(one_file), lambda file: ["run", file, "-i", IMAGE]),
         ("safetensors", read(WEIGHTS), lambda file: ["run", MODEL, "-f", file, "-i", IMAGE]),
         ("wts", read(wts), lambda file: ["run", MODEL, "-f", file, "-i", IMAGE]),
         ("npy", read(npy), lambda file: ["run", MODEL, "-f", WEIGHTS, "-i", file]),

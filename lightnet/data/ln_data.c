@@ -183,7 +183,7 @@ static int check_for_model(const ln_context *ctx, const weights *w, const char *
 }
 
 // Where the model finds its data when it is computed with: the file stays open as long.
-static int give_to_model(ln_context *ctx, const weights *w, const char *file)
+static int give_to_model(const ln_context *ctx, ln_weights *to, const weights *w, const char *file)
 {
     const ln_op *op;
     LN_LIST_FOREACH(op, ctx->ops)
@@ -192,7 +192,7 @@ static int give_to_model(ln_context *ctx, const weights *w, const char *file)
         const tl_tensor *there = te ? ln_bundle_find(w->bundle, te->name) : NULL;
         tl_tensor *record =
             there ? tl_tensor_create(there->data, there->ndim, there->dims, there->dtype) : NULL;
-        if (there && (!record || ln_weights_add(ctx->given, te->name, record, 0))) {
+        if (there && (!record || ln_weights_add(to, te->name, record, 0))) {
             tl_tensor_free(record);
             return ln_error_set(ctx->error, "%s: out of memory", file);
         }
@@ -243,31 +243,45 @@ static void free_weights(void *w)
     ln_free(w);
 }
 
-// Takes what is open. It is closed with what was given, or at once where that fails.
-static int keep_open(ln_context *ctx, weights *w, const char *file)
+// Takes what is open. It is closed with *to, which is made anew, or at once where that fails.
+static int keep_open(const ln_context *ctx, ln_weights **to, weights *w, const char *file)
 {
     weights *kept = ln_clone(w, sizeof(*w));
-    ln_weights_free(ctx->given);
-    ctx->given = ln_weights_create();
-    if (!kept || !ctx->given || ln_weights_adopt(ctx->given, kept, free_weights)) {
+    ln_weights_free(*to);
+    *to = ln_weights_create();
+    if (!kept || !*to || ln_weights_adopt(*to, kept, free_weights)) {
         close_weights(w);
         ln_free(kept);
         return ln_error_set(ctx->error, "%s: out of memory", file);
     }
     if (w->bundle == &w->wts)
         kept->bundle = &kept->wts;
-    return give_to_model(ctx, kept, file);
+    return give_to_model(ctx, *to, kept, file);
+}
+
+// Takes what is open.
+static int give(const ln_context *ctx, ln_weights **to, weights *w, const char *file)
+{
+    if (check_for_model(ctx, w, file) || warn_of_unused(ctx, w, file)) {
+        close_weights(w);
+        return -1;
+    }
+    return keep_open(ctx, to, w, file);
 }
 
 int ln_data_give(ln_context *ctx, const char *file)
 {
     weights w;
-    if (open_weights(&w, file, ctx->error) || check_for_model(ctx, &w, file) ||
-        warn_of_unused(ctx, &w, file)) {
-        close_weights(&w);
-        return -1;
-    }
-    return keep_open(ctx, &w, file);
+    if (!open_weights(&w, file, ctx->error))
+        return give(ctx, &ctx->given, &w, file);
+    close_weights(&w);
+    return -1;
+}
+
+int ln_data_give_own(ln_context *ctx, ln_safetensors *st, const char *file)
+{
+    weights w = {.bundle = ln_safetensors_bundle(st), .safetensors = st};
+    return give(ctx, &ctx->weights, &w, file);
 }
 
 int ln_data_load(ln_context *ctx, const char *file)

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file of weights beside a model.
+// A file of weights beside a model, or one that the model itself stands in.
 
 #ifndef LN_DATA_GIVE_H
 #define LN_DATA_GIVE_H
 
 #include "lightnet/ln_context.h"
+#include "lightnet/ln_data.h"
 
 /** Opens a file that has all data that the model wants from one, and keeps it open for ctx->given,
  *  from where constants are computed. -1 with a reason in the context: as ln_data_load. */
 int ln_data_give(ln_context *ctx, const char *file);
+
+/** The same for the model's own file, which is open: takes it, also after a failure, for
+ * ctx->weights. `file` is its name for messages. */
+int ln_data_give_own(ln_context *ctx, ln_safetensors *st, const char *file);
 
 #endif

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writing the weights that a model's own file brought, for the model that is written without them.
 
-#include "lightnet/ln_data.h"
+#include "data/ln_data_save.h"
 
 #include <stdlib.h>
 
 #include "ir/ln_from_file.h"
 #include "ir/ln_weights.h"
+#include "lightnet/ln_data.h"
 #include "lightnet/ln_util.h"
 
 // The weight that the operator makes and the model's own file brought, its name in `name`; NULL:
@@ -30,9 +31,8 @@ int ln_data_num_own(const ln_context *ctx)
     return n;
 }
 
-int ln_data_save(const ln_context *ctx, const char *file)
+int ln_data_save_with(const ln_context *ctx, const char *const *metadata, const char *file)
 {
-    ln_context_clear_error(ctx);
     const int capacity = ln_data_num_own(ctx);
     const char **names = ln_alloc_array((size_t)capacity, sizeof(*names));
     const tl_tensor **tensors = ln_alloc_array((size_t)capacity, sizeof(*tensors));
@@ -48,9 +48,15 @@ int ln_data_save(const ln_context *ctx, const char *file)
             if (tensors[n] && ++n == capacity)
                 break;
         }
-        status = ln_safetensors_write(file, n, names, tensors, NULL, ctx->error);
+        status = ln_safetensors_write(file, n, names, tensors, metadata, ctx->error);
     }
     ln_free(names);
     ln_free(tensors);
     return status;
+}
+
+int ln_data_save(const ln_context *ctx, const char *file)
+{
+    ln_context_clear_error(ctx);
+    return ln_data_save_with(ctx, NULL, file);
 }

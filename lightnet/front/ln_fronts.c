@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 static const ln_front *const fronts[] = {
+    &ln_front_compiled,
 #ifdef LN_HAVE_ONNX
     &ln_front_onnx,
 #endif

@@ -6,6 +6,7 @@
 
 #include "ir/ln_front.h"
 
+extern const ln_front ln_front_compiled;
 extern const ln_front ln_front_onnx;
 
 #endif

@@ -78,13 +78,13 @@ static int compute(loading *load, ln_op *op)
     return op_arg->at_load ? ln_dynamic_run(op) : 0;
 }
 
-int ln_constants_compute(const ln_context *ctx, int again)
+int ln_constants_compute(const ln_context *ctx, int again, const ln_constants_watch *watch)
 {
     ln_op *op;
     loading load = {.ctx = ctx, .again = again};
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        if (compute(&load, op))
+        if (compute(&load, op) || (watch && watch->func(ctx, op, watch->data)))
             return -1;
     }
     rest(&load);

@@ -6,11 +6,18 @@
 
 #include "lightnet/ln_context.h"
 
+/* Who is told of each operator when it has been prepared and its outputs hold what it makes once.
+ */
+typedef struct ln_constants_watch {
+    int (*func)(const ln_context *ctx, const ln_op *op, void *data); /* -1 ends it: a failure */
+    void *data;
+} ln_constants_watch;
+
 /** Prepares all operators and runs those that run at load, in list order, so that each finds what
  *  the ones before it computed. Data of files is fetched when it is read first. Once
  *  more with `again`: tensors without inputs then keep what they hold, which may have been set.
- *  -1 with a reason in the context. */
-int ln_constants_compute(const ln_context *ctx, int again);
+ *  `watch` NULL: nobody is told. -1 with a reason in the context. */
+int ln_constants_compute(const ln_context *ctx, int again, const ln_constants_watch *watch);
 
 /** Copies what files have for constants that runs read, or that may be set, to their memory. */
 void ln_constants_fetch(const ln_context *ctx);

@@ -13,6 +13,7 @@
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_fixed.h"
+#include "ir/ln_from_file.h"
 #include "ir/ln_front.h"
 #include "ir/ln_ir_json.h"
 #include "ir/ln_weights.h"
@@ -170,9 +171,7 @@ static int is_placeholder(const ln_op *op)
         return 0;
     if (ran->type != LN_PARAM_ARRAY_NUMBER || data->type != LN_PARAM_ARRAY_NUMBER)
         return 0;
-    const int random =
-        ran->array_len == 2 && (ran->value_array_double[0] != 0 || ran->value_array_double[1] != 0);
-    return !random && data->array_len == 1 && data->value_array_double[0] == 0;
+    return !ln_makes_random(op) && data->array_len == 1 && data->value_array_double[0] == 0;
 }
 
 static const char *first_name(const ln_list *tensors)
@@ -238,11 +237,8 @@ static int infer_outputs(ln_context *ctx)
     return ln_context_index_names(ctx);
 }
 
-static int read_model(ln_context *ctx, const char *name, const char *text, size_t len)
+int ln_context_read_ir(ln_context *ctx, const char *name, const char *text, size_t len)
 {
-    ctx->source = ln_strdup(name);
-    if (!ctx->source)
-        return ln_fail_memory(ctx);
     if (ln_ir_read(ctx, name, text, len, &ctx->ops))
         return -1;
     if (!(ctx->declared & LN_DECLARES_INPUTS) && infer_inputs(ctx))
@@ -254,19 +250,19 @@ static int read_model(ln_context *ctx, const char *name, const char *text, size_
     return ctx->declared & LN_DECLARES_OUTPUTS ? 0 : infer_outputs(ctx);
 }
 
-static int read_front(ln_context *ctx, const ln_front *front, const char *name, ln_filemap *map)
+static int read_map(ln_context *ctx, const char *name, ln_filemap *map)
 {
+    const ln_front *front = ln_front_for(map->data, map->size);
     ctx->source = ln_strdup(name);
     if (!ctx->source)
         return ln_fail_memory(ctx);
-    return front->read(ctx, name, map);
+    return front ? front->read(ctx, name, map)
+                 : ln_context_read_ir(ctx, name, (const char *)map->data, map->size);
 }
 
 static int init_map(ln_context *ctx, const char *name, ln_filemap *map)
 {
-    const ln_front *front = ln_front_for(map->data, map->size);
-    if (front ? read_front(ctx, front, name, map)
-              : read_model(ctx, name, (const char *)map->data, map->size)) {
+    if (read_map(ctx, name, map)) {
         ln_context_cleanup(ctx);
         return -1;
     }

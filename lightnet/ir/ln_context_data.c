@@ -190,7 +190,13 @@ static ln_tensor_entry *find_loaded(ln_context *ctx, const char *tname)
 {
     ln_context_clear_error(ctx);
     ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tname);
-    if (!te)
+    const ln_fixed_value *value = te ? NULL : ln_fixed_find(ctx->fixed, tname);
+    if (value && value->frozen)
+        ln_fail(ctx,
+                "the model has what was computed from '%s' instead of it; to set it, compile the "
+                "model anew",
+                tname);
+    else if (!te)
         ln_fail(ctx, "the model has no tensor '%s'", tname);
     else if (!te->tensor->data)
         ln_fail(ctx, "tensor '%s' has no memory: the context is not loaded", tname);
@@ -468,7 +474,7 @@ static int prepare_run(const ln_context *ctx)
             ctx,
             "tensor '%s' takes its data from a file: give one when loading (-f FILE), or set it",
             missing);
-    if (ctx->stale && ln_constants_compute(ctx, 1))
+    if (ctx->stale && ln_constants_compute(ctx, 1, NULL))
         return -1;
     ((ln_context *)ctx)->stale = 0;
     return 0;

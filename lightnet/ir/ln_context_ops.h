@@ -48,6 +48,10 @@ int ln_context_is_loaded(const ln_context *ctx);
  * theirs. */
 int ln_context_forget_runs(ln_context *ctx);
 
+/** Reads JSON IR, called `name` in messages, into a context that has nothing but a source yet. -1
+ * with a reason: the caller cleans it up. */
+int ln_context_read_ir(ln_context *ctx, const char *name, const char *text, size_t len);
+
 /** Brings ctx->input_names and ctx->output_names in line with the lists. */
 int ln_context_index_names(ln_context *ctx);
 

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "ir/ln_from_file.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_param.h"
@@ -108,9 +109,14 @@ const ln_list *ln_fixed_values(const ln_fixed *fixed)
     return fixed->values;
 }
 
+const ln_fixed_value *ln_fixed_find(const ln_fixed *fixed, const char *tname)
+{
+    return ln_hash_find(fixed->of_tensor, tname);
+}
+
 int ln_fixed_check(const ln_context *ctx, const char *tname, const void *data, size_t size)
 {
-    const ln_fixed_value *const value = ln_hash_find(ctx->fixed->of_tensor, tname);
+    const ln_fixed_value *const value = ln_fixed_find(ctx->fixed, tname);
     if (!value || ln_fixed_hash(data, size) == value->hash)
         return 0;
     if (value->rule)
@@ -118,6 +124,11 @@ int ln_fixed_check(const ln_context *ctx, const char *tname, const void *data, s
                        "rule '%s' has made the value of '%s' part of an operator; to set another "
                        "one, compile with the rule disabled",
                        value->rule, tname);
+    if (value->frozen)
+        return ln_fail(ctx,
+                       "the model has what was computed from '%s' instead of it; for another "
+                       "value, compile the model anew",
+                       tname);
     return ln_fail(ctx,
                    "shapes of the model were decided on the value of '%s'; for another one, bind "
                    "it and read the model anew",
@@ -149,12 +160,8 @@ static const ln_param_entry *numbers_of(const ln_op *op, const char *arg_name)
 static const double *number_of(const ln_op *op)
 {
     const ln_param_entry *data = numbers_of(op, "data");
-    const ln_param_entry *range = numbers_of(op, "ran");
-    const ln_param_entry *from_file = ln_param_list_find(op->op_arg->params, "from_file");
-    const int is_random = range && (range->array_len != 2 || range->value_array_double[0] != 0 ||
-                                    range->value_array_double[1] != 0);
-    const int is_from_file = from_file && from_file->type == LN_PARAM_BOOL && from_file->value_bool;
-    return data && data->array_len == 1 && !op->op_arg->tensors_in && !is_random && !is_from_file
+    return data && data->array_len == 1 && !op->op_arg->tensors_in && !ln_makes_random(op) &&
+                   !ln_from_file_name(op)
                ? data->value_array_double
                : NULL;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values that a program was made for: a rule has made the value of a constant part of an operator,
-// or shapes were decided on the value of an input.
+// shapes were decided on the value of an input, or the model has what was computed from it.
 //
 // Such a tensor may be given its value again, but no other, whichever way data comes. What is kept
 // of the value is a hash, so that a compiled model knows it, too, wherever its weights come from.
@@ -17,7 +17,8 @@
 
 typedef struct ln_fixed_value {
     char *tensor;  /* its name; the program may do without it by now */
-    char *rule;    /* that has seen the value; NULL: shapes were decided on it */
+    char *rule;    /* that has seen the value; NULL: shapes were decided on it, or it is frozen */
+    int frozen;    /* the model has instead what was computed from it (ln_freeze.h) */
     uint64_t hash; /* of the value's bytes */
 } ln_fixed_value;
 
@@ -51,6 +52,10 @@ int ln_fixed_note(ln_fixed *fixed, const char *tensor, const char *rule, uint64_
 
 /** The values (ln_fixed_value), in order. Returns borrowed. */
 const ln_list *ln_fixed_values(const ln_fixed *fixed);
+
+/** What is known of the value that tensor `tname` must have; NULL: it may have any. Returns
+ * borrowed. */
+const ln_fixed_value *ln_fixed_find(const ln_fixed *fixed, const char *tname);
 
 /** 0, or -1 with a reason that names the rule: `data` of `size` bytes is not the value that
  * tensor `tname` must have. */

@@ -35,6 +35,13 @@ int ln_makes_inputs(const char *optype)
     return is_form_of(optype, "create") || is_form_of(optype, "source");
 }
 
+int ln_makes_random(const ln_op *op)
+{
+    const ln_param_entry *range = ln_param_list_find(op->op_arg->params, "ran");
+    return range && range->type == LN_PARAM_ARRAY_NUMBER && range->array_len == 2 &&
+           (range->value_array_double[0] != 0 || range->value_array_double[1] != 0);
+}
+
 const char *ln_empty_source(const ln_op *op)
 {
     const ln_param_entry *data = ln_param_list_find(op->op_arg->params, "data");

@@ -14,6 +14,9 @@ const char *ln_from_file_name(const ln_op *op);
  * target's form. */
 int ln_makes_inputs(const char *optype);
 
+/** Whether the operator, a create, makes random numbers: its parameter `ran` is a range. */
+int ln_makes_random(const ln_op *op);
+
 /** The tensor that the operator, a source, makes without data; NULL: it is another one. Returns
  * borrowed. */
 const char *ln_empty_source(const ln_op *op);

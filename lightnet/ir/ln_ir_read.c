@@ -133,8 +133,9 @@ static int read_hash(const ln_ir_reader *r, const ln_ir_element *e, uint64_t *ha
 
 static int read_fixed_value(const ln_ir_reader *r, const ln_ir_element *e, const json_t *array)
 {
-    static const char *const keys[] = {"tensor", "rule", "hash", NULL};
+    static const char *const keys[] = {"tensor", "rule", "frozen", "hash", NULL};
     uint64_t hash = 0;
+    const json_t *frozen = json_object_get(e->json, "frozen");
     const char *tensor = ln_ir_get_name(r, e, "tensor");
     const char *rule =
         tensor && json_object_get(e->json, "rule") ? ln_ir_get_name(r, e, "rule") : NULL;
@@ -144,7 +145,16 @@ static int read_fixed_value(const ln_ir_reader *r, const ln_ir_element *e, const
     const int taken = ln_ir_take_name(r, array, tensor);
     if (taken)
         return taken < 0 ? -1 : ln_ir_fail(r, "%s'%s' is listed already", e->label, tensor);
-    return ln_fixed_note(r->ctx->fixed, tensor, rule, hash) ? ln_ir_fail_last(r) : 0;
+    if (frozen && !json_is_boolean(frozen))
+        return ln_ir_fail(r, "%s'frozen' is %s, expected true or false", e->label,
+                          ln_json_describe(frozen));
+    ln_fixed_value *value = ln_fixed_value_create(tensor, rule, hash);
+    if (value)
+        value->frozen = json_is_true(frozen);
+    if (!ln_fixed_add(r->ctx->fixed, value))
+        return 0;
+    ln_fixed_value_free(value);
+    return ln_ir_fail_last(r);
 }
 
 // Values that the program was made for, also those of tensors that it does without.

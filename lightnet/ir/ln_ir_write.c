@@ -171,6 +171,7 @@ static int write_fixed_value(FILE *fp, const ln_context *ctx, const void *elemen
     fputs(value->rule ? ", \"rule\": " : "", fp);
     if (value->rule && ln_json_write_string(fp, value->rule, err))
         return -1;
+    fputs(value->frozen ? ", \"frozen\": true" : "", fp);
     fprintf(fp, ", \"hash\": \"%016" PRIx64 "\"}", value->hash);
     return 0;
 }

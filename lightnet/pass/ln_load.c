@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loading a compiled context: memory, data from a file, and everything that is computed only once.
 
-#include "lightnet/ln_context.h"
+#include "pass/ln_load.h"
 
 #include <stdlib.h>
 
 #include "ir/ln_from_file.h"
 #include "data/ln_data_give.h"
-#include "ir/ln_constants.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_fixed.h"
 #include "ir/ln_weights.h"
@@ -80,7 +79,7 @@ static int plan_for_threads(ln_context *ctx)
     return -1;
 }
 
-int ln_context_load(ln_context *ctx, const char *datafile)
+int ln_load(ln_context *ctx, const char *datafile, const ln_constants_watch *watch)
 {
     ln_context_clear_error(ctx);
     if (ctx->ops && !ctx->target)
@@ -95,10 +94,15 @@ int ln_context_load(ln_context *ctx, const char *datafile)
     ctx->random = ctx->seed;
     if (check_isa(ctx) || ln_context_start_threads(ctx) || ln_fixed_check_params(ctx) ||
         (datafile && ln_data_give(ctx, datafile)) || note_all_missing(ctx, datafile != NULL) ||
-        ln_constants_compute(ctx, 0)) {
+        ln_constants_compute(ctx, 0, watch)) {
         ln_context_unload(ctx);
         return -1;
     }
     ln_constants_release(ctx);
     return 0;
+}
+
+int ln_context_load(ln_context *ctx, const char *datafile)
+{
+    return ln_load(ctx, datafile, NULL);
 }

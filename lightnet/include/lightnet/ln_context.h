@@ -131,8 +131,9 @@ LN_API ln_context *ln_context_create(void);
  * ones. */
 LN_API void ln_context_free(ln_context *ctx);
 
-/** Reads the model from the file `source`: JSON IR, or another format that the library was built
- * with (ONNX), recognised by content. On failure the context is as before: empty, or
+/** Reads the model from the file `source`: JSON IR, a compiled model with its weights
+ * (ln_context_save), or another format that the library was built with (ONNX), recognised by
+ * content. On failure the context is as before: empty, or
  * with the model that it holds already. */
 LN_API int ln_context_init(ln_context *ctx, const char *source);
 
@@ -161,6 +162,14 @@ LN_API int ln_context_compile(ln_context *ctx, const char *target);
 /** Writes the operators in their present order as JSON to `outfile` ("-": standard output); a
  * compiled model with its memory plan. On failure no file is left behind. */
 LN_API int ln_context_print(const ln_context *ctx, const char *outfile);
+
+/** Writes the compiled model as one safetensors file, which ln_context_init recognises: with its
+ * weights, in the form in which runs read them, so that reading it neither compiles nor packs.
+ * `datafile` as for ln_context_load; inputs need no data. The context is not loaded. Afterwards it
+ * holds the model as the file does: constants that runs do not read have left it, and
+ * ln_context_set_data names them. On failure no file is left behind,
+ * and the context is as before, or holds the model as the file would, or is empty. */
+LN_API int ln_context_save(ln_context *ctx, const char *datafile, const char *file);
 
 /** Allocates the planned memory, reads `datafile` (wts or safetensors, or NULL), and runs once what
  * is constant. A constant that a rule has made part of an operator must have its value still. */

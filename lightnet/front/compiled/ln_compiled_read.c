@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads a compiled model that stands in one file with its weights: both from the same memory map.
+//
+// The form of the weights depends on the version of the format alone, not on the CPU: a model that
+// was compiled for other features than this CPU has runs with the kernels that it has, which a
+// warning says.
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/ln_compiled_file.h"
+#include "data/ln_data_give.h"
+#include "data/ln_safetensors.h"
+#include "front/ln_fronts.h"
+#include "ir/ln_context_ops.h"
+#include "lightnet/ln_arch.h"
+#include "tensorlight/tl_exec.h"
+
+// A header of 2^40 bytes and more is text that happens to have a brace there.
+static int is_compiled(const unsigned char *data, size_t size)
+{
+    const ln_filemap map = {.data = data, .size = size};
+    return ln_safetensors_is(&map) && !data[5] && !data[6] && !data[7];
+}
+
+static int check_version(const ln_context *ctx, const ln_safetensors *st, const char *name)
+{
+    const char *text = ln_safetensors_metadata(st, LN_COMPILED_KEY_VERSION);
+    const char *by = ln_safetensors_metadata(st, LN_COMPILED_KEY_BY);
+    if (!text)
+        return ln_fail(ctx,
+                       "%s: safetensors without the metadata '%s': weights, expected a model; give "
+                       "them with -f beside their model",
+                       name, LN_COMPILED_KEY_VERSION);
+    char *end;
+    const long version = strtol(text, &end, 10);
+    if (end == text || *end || version < 1)
+        return ln_fail(ctx, "%s: metadata '%s' is '%.32s', expected the version of the format",
+                       name, LN_COMPILED_KEY_VERSION, text);
+    if (version > LN_COMPILED_VERSION)
+        return ln_fail(ctx,
+                       "%s: compiled by a newer LightNet (%.32s) in version %.32s of the format, "
+                       "expected at most %d; compile the model anew with this one",
+                       name, by ? by : "unknown", text, LN_COMPILED_VERSION);
+    return 0;
+}
+
+static int has_level(tl_isa level)
+{
+    const tl_isa best = tl_isa_best();
+    return level == best || level == TL_ISA_C || (level == TL_ISA_AVX2 && best == TL_ISA_AVX512);
+}
+
+static int check_level(const ln_context *ctx, const ln_safetensors *st, const char *name)
+{
+    const char *text = ln_safetensors_metadata(st, LN_COMPILED_KEY_ISA);
+    const tl_isa level = text ? tl_isa_from_str(text) : TL_ISA_C;
+    if (level == TL_ISA_INVALID)
+        return ln_fail(ctx,
+                       "%s: compiled for a CPU with '%.32s', which this LightNet does not know; "
+                       "compile the model anew",
+                       name, text);
+    if (!has_level(level))
+        ln_warn(
+            ctx,
+            "%s: compiled for a CPU with %s, runs with the kernels of this one, %s; compile the "
+            "model anew for the best choices",
+            name, text, tl_isa_name(tl_isa_best()));
+    return 0;
+}
+
+static int check_target(const ln_context *ctx, const char *name)
+{
+    if (!ctx->target)
+        return ln_fail(ctx, "%s: the model in '%s' is not compiled", name, LN_COMPILED_KEY_IR);
+    if (!ln_hash_find(LN_ARCH.arch_table, ctx->target))
+        return ln_fail(ctx, "%s: compiled for '%s', a target that is not known", name, ctx->target);
+    return 0;
+}
+
+static int read_ir(ln_context *ctx, const ln_safetensors *st, const char *name)
+{
+    const char *ir = ln_safetensors_metadata(st, LN_COMPILED_KEY_IR);
+    if (!ir)
+        return ln_fail(ctx, "%s: the metadata has no '%s'", name, LN_COMPILED_KEY_IR);
+    return ln_context_read_ir(ctx, name, ir, strlen(ir)) || check_target(ctx, name) ? -1 : 0;
+}
+
+static int read_compiled(ln_context *ctx, const char *name, ln_filemap *map)
+{
+    ln_safetensors *st = ln_safetensors_from_map(map, name, ctx->error);
+    if (!st)
+        return -1;
+    if (!check_version(ctx, st, name) && !check_level(ctx, st, name) && !read_ir(ctx, st, name))
+        return ln_data_give_own(ctx, st, name);
+    ln_safetensors_close(st);
+    return -1;
+}
+
+const ln_front ln_front_compiled = {
+    .format = "compiled model", .is = is_compiled, .read = read_compiled};

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of compiled models in one file with their weights: written, read, run, and refused.
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/ln_alloc_fail.h"
+#include "data/ln_compiled_file.h"
+#include "data/ln_data_check.h"
+#include "lightnet/ln_context.h"
+#include "lightnet/ln_data.h"
+#include "lightnet/ln_version.h"
+#include "tensorlight/tl_exec.h"
+
+static char folder[32];
+
+/* y = relu(x + (w + v)), and z = x + b: w + v is computed at load, b is read as it is. */
+
+#define SOURCE(name, data)                                                                        \
+    "{\"name\": \"make_" name "\", \"optype\": \"source\", \"tensors_in\": [], \"tensors_out\": " \
+    "[{\"arg_name\": \"dst\", \"name\": \"" name "\"}], \"params\": [{\"arg_name\": \"dtype\", "  \
+    "\"value\": \"TL_FLOAT\"}, {\"arg_name\": \"dims\", \"value\": [2]}, {\"arg_name\": "         \
+    "\"data\", \"value\": [" data "]}]}, "
+#define SUM(src1, src2, dst)                                                                       \
+    "{\"name\": \"make_" dst "\", \"optype\": \"elew\", \"tensors_in\": [{\"arg_name\": \"src1\"," \
+    " \"name\": \"" src1 "\"}, {\"arg_name\": \"src2\", \"name\": \"" src2 "\"}], "                \
+    "\"tensors_out\": [{\"arg_name\": \"dst\", \"name\": \"" dst "\"}], \"params\": "              \
+    "[{\"arg_name\": \"elew_op\", \"value\": \"TL_SUM\"}]}"
+
+static const char model[] =
+    "{\"inputs\": [\"x\"], \"outputs\": [\"y\", \"z\"], \"ops\": [" SOURCE("x", "")
+        SOURCE("w", "1, -2") SOURCE("v", "10, 20") SOURCE("b", "0.5, 0.25")
+            SUM("w", "v", "u") ", " SUM("x", "u", "y") ", " SUM("x", "b", "z") "]}";
+
+static ln_context *create(void)
+{
+    ln_context *ctx = ln_context_create();
+    ck_assert_ptr_nonnull(ctx);
+    return ctx;
+}
+
+static void save(const char *file)
+{
+    ln_context *ctx = create();
+    ck_assert_msg(!ln_context_init_text(ctx, "model", model, strlen(model)) &&
+                      !ln_context_compile(ctx, "cpu") && !ln_context_save(ctx, NULL, file),
+                  "%s", ln_context_error(ctx));
+    ln_context_free(ctx);
+}
+
+static void check_output(ln_context *ctx, const char *name, float first, float second)
+{
+    float got[2];
+    ck_assert_msg(ln_context_get_data(ctx, name, got) == got, "%s", ln_context_error(ctx));
+    ck_assert_float_eq(got[0], first);
+    ck_assert_float_eq(got[1], second);
+}
+
+static void run(ln_context *ctx)
+{
+    ck_assert_msg(!ln_context_set_data(ctx, "x", (const float[]){100, 200}) && !ln_context_run(ctx),
+                  "%s", ln_context_error(ctx));
+}
+
+static ln_context *load(const char *file)
+{
+    ln_context *ctx = create();
+    ck_assert_msg(!ln_context_init(ctx, file) && !ln_context_load(ctx, NULL), "%s",
+                  ln_context_error(ctx));
+    return ctx;
+}
+
+START_TEST(a_saved_model_runs_and_computes_nothing_at_load)
+{
+    ln_stats stats;
+    enter_new_folder(folder);
+    save("m.safetensors");
+    ln_context *ctx = load("m.safetensors");
+    ck_assert_str_eq(ctx->target, "cpu");
+    ck_assert_int_eq(ln_context_stats(ctx, &stats), 0);
+    ck_assert_int_eq(stats.ops_at_load, 0);
+    run(ctx);
+    check_output(ctx, "y", 111, 218);
+    check_output(ctx, "z", 100.5f, 200.25f);
+    ln_context_free(ctx);
+    leave_folder(folder);
+}
+END_TEST
+
+START_TEST(the_context_that_was_saved_runs_on)
+{
+    enter_new_folder(folder);
+    ln_context *ctx = create();
+    ck_assert_int_eq(ln_context_init_text(ctx, "model", model, strlen(model)), 0);
+    ck_assert_int_eq(ln_context_save(ctx, NULL, "m"), -1);
+    ck_assert_str_eq(ln_context_error(ctx), "the model is not compiled");
+    ck_assert_int_eq(ln_context_compile(ctx, "cpu"), 0);
+    ck_assert_int_eq(ln_context_save(ctx, NULL, "m"), 0);
+    ck_assert_int_eq(ln_context_load(ctx, NULL), 0);
+    ck_assert_int_eq(ln_context_save(ctx, NULL, "m"), -1);
+    ck_assert_str_eq(ln_context_error(ctx), "the context is loaded; unload it to save the model");
+    run(ctx);
+    check_output(ctx, "y", 111, 218);
+    ln_context_free(ctx);
+    leave_folder(folder);
+}
+END_TEST
+
+START_TEST(constants_are_set_or_refused_by_name)
+{
+    enter_new_folder(folder);
+    save("m.safetensors");
+    ln_context *ctx = load("m.safetensors");
+    ck_assert_int_eq(ln_context_set_data(ctx, "w", (const float[]){0, 0}), -1);
+    ck_assert_str_eq(ln_context_error(ctx), "the model has what was computed from 'w' instead of "
+                                            "it; to set it, compile the model anew");
+    ck_assert_int_eq(ln_context_set_data(ctx, "b", (const float[]){3, 4}), 0);
+    run(ctx);
+    check_output(ctx, "y", 111, 218);
+    check_output(ctx, "z", 103, 204);
+    ln_context_free(ctx);
+    leave_folder(folder);
+}
+END_TEST
+
+START_TEST(saving_twice_gives_the_same_bytes)
+{
+    size_t size, again_size;
+    enter_new_folder(folder);
+    save("m");
+    save("again");
+    char *bytes = file_bytes("m", &size), *again = file_bytes("again", &again_size);
+    ck_assert_uint_eq(size, again_size);
+    ck_assert_mem_eq(bytes, again, size);
+    free(bytes);
+    free(again);
+    leave_folder(folder);
+}
+END_TEST
+
+/* Refused */
+
+static int read_and_run(const char *file, ln_error *err)
+{
+    ln_context *ctx = create();
+    const int status = ln_context_init(ctx, file) || ln_context_load(ctx, NULL) ||
+                               ln_context_set_data(ctx, "x", (const float[]){1, 2}) ||
+                               ln_context_run(ctx)
+                           ? -1
+                           : 0;
+    if (status)
+        ln_error_set(err, "%s", ln_context_error(ctx));
+    ln_context_free(ctx);
+    return status;
+}
+
+static char *replace(const char *text, const char *from, const char *to)
+{
+    const char *at = strstr(text, from);
+    ck_assert_ptr_nonnull(at);
+    char *made = malloc(strlen(text) + strlen(to) + 1);
+    ck_assert_ptr_nonnull(made);
+    sprintf(made, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    return made;
+}
+
+// The file "m" with another text in its metadata, or without it: `from` becomes `to` there.
+static void write_changed(const char *key, const char *from, const char *to)
+{
+    static const char *const keys[] = {LN_COMPILED_KEY_VERSION, LN_COMPILED_KEY_ISA,
+                                       LN_COMPILED_KEY_BY, LN_COMPILED_KEY_IR};
+    const char *metadata[9] = {NULL}, *names[8];
+    const tl_tensor *tensors[8];
+    char *changed = NULL;
+    int n = 0;
+    ln_safetensors *st = ln_safetensors_open("m", NULL);
+    ck_assert_ptr_nonnull(st);
+    for (size_t i = 0; i < 4; i++) {
+        const char *value = ln_safetensors_metadata(st, keys[i]);
+        ck_assert_ptr_nonnull(value);
+        if (!strcmp(keys[i], key) && to)
+            value = changed = replace(value, from, to);
+        else if (!strcmp(keys[i], key))
+            continue;
+        metadata[n++] = keys[i];
+        metadata[n++] = value;
+    }
+    for (int i = 0; i < ln_safetensors_count(st); i++) {
+        names[i] = ln_safetensors_name(st, i);
+        tensors[i] = ln_safetensors_find(st, names[i]);
+    }
+    ck_assert_int_eq(
+        ln_safetensors_write("changed", ln_safetensors_count(st), names, tensors, metadata, NULL),
+        0);
+    free(changed);
+    ln_safetensors_close(st);
+}
+
+START_TEST(a_file_that_cannot_run_is_refused)
+{
+    static const struct {
+        const char *key, *from, *to, *reason;
+    } rows[] = {
+        {LN_COMPILED_KEY_VERSION, "1", "2",
+         "changed: compiled by a newer LightNet (" LN_VERSION ") in version 2 of the format, "
+         "expected at most 1; compile the model anew with this one"},
+        {LN_COMPILED_KEY_VERSION, "1", "one",
+         "changed: metadata 'lightnet' is 'one', expected the version of the format"},
+        {LN_COMPILED_KEY_VERSION, "1", NULL,
+         "changed: safetensors without the metadata 'lightnet': weights, expected a model; give "
+         "them with -f beside their model"},
+        {LN_COMPILED_KEY_ISA, "", "mmx-", "changed: compiled for a CPU with 'mmx-"},
+        {LN_COMPILED_KEY_IR, "", NULL, "changed: the metadata has no 'ir'"},
+        {LN_COMPILED_KEY_IR, "\"arch\": \"cpu\"", "\"arch\": \"abacus\"",
+         "changed: compiled for 'abacus', a target that is not known"},
+        {LN_COMPILED_KEY_IR, "\"arch\": \"cpu\",", "", "changed: 'arch' is missing"},
+        {LN_COMPILED_KEY_IR, "\"name\": \"u\"", "\"name\": \"other\"",
+         "changed: operator 'make_y' (elew_cpu): tensors_in[1]: tensor 'u' is not defined"},
+    };
+    enter_new_folder(folder);
+    save("m");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        ln_error err = {0};
+        write_changed(rows[i].key, rows[i].from, rows[i].to);
+        ck_assert_int_eq(read_and_run("changed", &err), -1);
+        ck_assert_msg(!strncmp(ln_error_text(&err), rows[i].reason, strlen(rows[i].reason)),
+                      "'%s', expected '%s'", ln_error_text(&err), rows[i].reason);
+    }
+    leave_folder(folder);
+}
+END_TEST
+
+static void note_warning(void *data, ln_msg_level level, const char *text)
+{
+    if (level == LN_MSG_WARN)
+        snprintf(data, LN_MAXLINE, "%s", text);
+}
+
+START_TEST(a_file_for_other_cpu_features_runs_with_a_warning)
+{
+    char warning[LN_MAXLINE] = "";
+    const char *isa = tl_isa_name(tl_isa_best());
+    enter_new_folder(folder);
+    save("m");
+    write_changed(LN_COMPILED_KEY_ISA, isa, strcmp(isa, "neon") != 0 ? "neon" : "avx512");
+    ln_context *ctx = create();
+    ctx->msg_func = note_warning;
+    ctx->msg_data = warning;
+    ck_assert_int_eq(ln_context_init(ctx, "changed"), 0);
+    ck_assert_ptr_nonnull(strstr(warning, "runs with the kernels of this one"));
+    ck_assert_int_eq(ln_context_load(ctx, NULL), 0);
+    run(ctx);
+    check_output(ctx, "y", 111, 218);
+    ln_context_free(ctx);
+    leave_folder(folder);
+}
+END_TEST
+
+START_TEST(broken_files_are_refused_or_run)
+{
+    size_t size;
+    enter_new_folder(folder);
+    save("m");
+    char *bytes = file_bytes("m", &size);
+    check_mutations(bytes, size, read_and_run);
+    free(bytes);
+    leave_folder(folder);
+}
+END_TEST
+
+static int save_and_run(void)
+{
+    ln_context *ctx = ln_context_create();
+    const int status = !ctx || ln_context_init_text(ctx, "model", model, strlen(model)) ||
+                               ln_context_compile(ctx, "cpu") || ln_context_save(ctx, NULL, "m")
+                           ? -1
+                           : 0;
+    ln_context_free(ctx);
+    if (status)
+        return -1;
+    ctx = ln_context_create();
+    const int again = !ctx || ln_context_init(ctx, "m") || ln_context_load(ctx, NULL) ? -1 : 0;
+    ln_context_free(ctx);
+    return again;
+}
+
+START_TEST(every_allocation_may_fail)
+{
+    enter_new_folder(folder);
+    int n, failed = 1;
+    for (n = 0; failed; n++) {
+        ln_alloc_fail_after(n);
+        const int status = save_and_run();
+        failed = ln_alloc_fail_stop();
+        // A hash table that cannot grow goes on as it is; all else is an error.
+        ck_assert_msg(failed || status == 0, "allocation %d", n);
+    }
+    ck_assert_int_gt(n, 200);
+    leave_folder(folder);
+}
+END_TEST
+
+LN_TEST_MAIN("compiled models", a_saved_model_runs_and_computes_nothing_at_load,
+             the_context_that_was_saved_runs_on, constants_are_set_or_refused_by_name,
+             saving_twice_gives_the_same_bytes, a_file_that_cannot_run_is_refused,
+             a_file_for_other_cpu_features_runs_with_a_warning, broken_files_are_refused_or_run,
+             every_allocation_may_fail)

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+// Freezing: a compiled program gets the results of its static work in place of that work.
+
+#include "pass/ln_freeze.h"
+
+#include "ir/ln_bodies.h"
+#include "ir/ln_context_ops.h"
+#include "ir/ln_fixed.h"
+#include "ir/ln_from_file.h"
+#include "ir/ln_weights.h"
+#include "lightnet/ln_arch.h"
+#include "lightnet/ln_param.h"
+#include "lightnet/ln_util.h"
+#include "pass/ln_cleanup.h"
+#include "pass/ln_compile.h"
+#include "pass/ln_load.h"
+
+/* Results of up to SMALL_SIZE bytes, or MOST_GROWTH times what they are computed from, are kept. */
+enum { SMALL_SIZE = 4096, MOST_GROWTH = 2 };
+
+typedef struct freezing {
+    ln_context *ctx;
+    ln_hash *random;     // tensors whose values depend on the seed
+    ln_hash *needed;     // tensors that the frozen program has
+    ln_hash *frozen;     // operators whose results stand in their place
+    ln_weights *results; // what the frozen program takes from its file
+    ln_list *gone;       // ln_fixed_value of what it does without
+} freezing;
+
+static int note(const freezing *f, ln_hash *names, const char *name)
+{
+    char *key = ln_strdup(name);
+    if (key && ln_hash_insert(names, key, key) >= 0)
+        return 0;
+    ln_free(key);
+    return ln_fail_memory(f->ctx);
+}
+
+static int note_all(const freezing *f, ln_hash *names, const ln_list *tensors)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, tensors)
+    {
+        if (note(f, names, tle->name))
+            return -1;
+    }
+    return 0;
+}
+
+static int has_any(ln_hash *names, const ln_list *tensors)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, tensors)
+    {
+        if (ln_hash_find(names, tle->name))
+            return 1;
+    }
+    return 0;
+}
+
+/* Choosing */
+
+static int note_random(const freezing *f)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, f->ctx->ops)
+    {
+        const ln_op_arg *op_arg = op->op_arg;
+        if ((ln_makes_random(op) || has_any(f->random, op_arg->tensors_in)) &&
+            note_all(f, f->random, op_arg->tensors_out))
+            return -1;
+    }
+    return 0;
+}
+
+static size_t size_of_all(const ln_context *ctx, const ln_list *tensors)
+{
+    size_t size = 0;
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, tensors)
+    {
+        size += tl_tensor_size(ln_tensor_table_find(ctx->tensor_table, tle->name)->tensor);
+    }
+    return size;
+}
+
+static int is_worth_its_size(const ln_context *ctx, const ln_op_arg *op_arg)
+{
+    const size_t size = size_of_all(ctx, op_arg->tensors_out);
+    return size <= SMALL_SIZE || size / MOST_GROWTH <= size_of_all(ctx, op_arg->tensors_in);
+}
+
+static int can_be_source(const ln_context *ctx, const ln_op_arg *op_arg)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op_arg->tensors_out)
+    {
+        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        if (te->owner || te->isdynamic || te->mtype != LN_MEM_CPU ||
+            ln_context_is_output(ctx, te->name))
+            return 0;
+    }
+    return 1;
+}
+
+static int can_freeze(const freezing *f, const ln_op *op)
+{
+    const ln_op_arg *op_arg = op->op_arg;
+    return op_arg->at_load && op->run && !op_arg->takes_inputs && can_be_source(f->ctx, op_arg) &&
+           !has_any(f->random, op_arg->tensors_out) && is_worth_its_size(f->ctx, op_arg);
+}
+
+static int choose_op(const freezing *f, const ln_op *op)
+{
+    const ln_op_arg *op_arg = op->op_arg;
+    if (op_arg->at_load && !has_any(f->needed, op_arg->tensors_out))
+        return 0;
+    if (can_freeze(f, op))
+        return note(f, f->frozen, op_arg->name);
+    return note_all(f, f->needed, op_arg->tensors_in);
+}
+
+// From what runs read back to what is computed once.
+static int choose(const freezing *f)
+{
+    int status = note_random(f);
+    for (const ln_list *node = f->ctx->outputs; node && !status; node = node->next)
+        status = note(f, f->needed, node->data);
+    ln_list *backwards = status ? NULL : ln_list_copy(f->ctx->ops);
+    if (!status && f->ctx->ops && !backwards)
+        return ln_fail_memory(f->ctx);
+    backwards = ln_list_reverse(backwards);
+    for (const ln_list *node = backwards; node && !status; node = node->next)
+        status = choose_op(f, node->data);
+    ln_list_free(backwards);
+    return status;
+}
+
+/* While loading: what was computed */
+
+static int keep(const freezing *f, const ln_tensor_entry *te, const void *data)
+{
+    return ln_weights_copy(f->results, te->name, te->tensor, data) ? ln_fail_memory(f->ctx) : 0;
+}
+
+static int keep_results(const freezing *f, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        const ln_tensor_entry *te = ln_tensor_table_find(f->ctx->tensor_table, tle->name);
+        if (keep(f, te, te->tensor->data))
+            return -1;
+    }
+    return 0;
+}
+
+static int note_gone(freezing *f, const ln_tensor_entry *te, const void *data)
+{
+    ln_fixed_value *value =
+        ln_fixed_value_create(te->name, NULL, ln_fixed_hash(data, tl_tensor_size(te->tensor)));
+    ln_list *longer = value ? ln_list_prepend(f->gone, value) : NULL;
+    if (!longer) {
+        ln_fixed_value_free(value);
+        return ln_fail_memory(f->ctx);
+    }
+    value->frozen = 1;
+    f->gone = longer;
+    return 0;
+}
+
+// A constant that no operator makes of others.
+static int see_constant(freezing *f, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle = op->op_arg->tensors_out->data;
+    const ln_tensor_entry *te = ln_tensor_table_find(f->ctx->tensor_table, tle->name);
+    const int is_from_file = ln_from_file_name(op) != NULL;
+    const tl_tensor *weight = is_from_file ? ln_weights_of(f->ctx, te->name) : te->tensor;
+    if (!weight)
+        return ln_fail(f->ctx,
+                       "tensor '%s' takes its data from a file: give one when compiling (-f FILE)",
+                       te->name);
+    if (!ln_hash_find(f->needed, te->name))
+        return note_gone(f, te, weight->data);
+    return is_from_file ? keep(f, te, weight->data) : 0;
+}
+
+static int see(const ln_context *ctx, const ln_op *op, void *data)
+{
+    freezing *f = data;
+    const ln_op_arg *op_arg = op->op_arg;
+    if (ln_hash_find(f->frozen, op_arg->name))
+        return keep_results(f, op);
+    if (op_arg->tensors_in || !op_arg->tensors_out)
+        return 0;
+    const ln_tensor_list_entry *tle = op_arg->tensors_out->data;
+    return ln_tensor_table_find(ctx->tensor_table, tle->name)->isconst ? see_constant(f, op) : 0;
+}
+
+/* The frozen program */
+
+// NULL: no memory.
+static ln_list *source_params(const tl_tensor *t)
+{
+    ln_list *type = ln_param_list_append_string(NULL, "dtype", tl_dtype_name(t->dtype));
+    ln_list *shaped = type ? ln_param_list_append_array_int(type, "dims", t->ndim, t->dims) : NULL;
+    ln_list *params = shaped ? ln_param_list_append_bool(shaped, "from_file", LN_TRUE) : NULL;
+    if (!params)
+        ln_param_list_free(type);
+    return params;
+}
+
+// Returns new: an operator that has tensor `tname` from the file; NULL with a reason.
+static ln_op *create_source(const ln_context *ctx, const char *tname)
+{
+    static const char optype[] = "source_cpu"; // for all that lies in this memory
+    char name[LN_MAX_NAME_LEN];
+    const ln_op *proto = ln_hash_find(LN_ARCH.op_proto_table, optype);
+    if (!proto) {
+        ln_fail(ctx, "there is no operator '%s'", optype);
+        return NULL;
+    }
+    if (ln_context_unique_name(ctx, name, "source"))
+        return NULL;
+    ln_list *outs = ln_tensor_list_append(NULL, "dst", tname);
+    ln_list *params = source_params(ln_tensor_table_find(ctx->tensor_table, tname)->tensor);
+    ln_op *op = outs && params
+                    ? ln_op_create_from_proto(proto, name, NULL, outs, params, ctx->tensor_table)
+                    : NULL;
+    if (op)
+        return op;
+    ln_tensor_list_free(outs);
+    ln_param_list_free(params);
+    ln_fail_memory(ctx);
+    return NULL;
+}
+
+// Returns new (ln_op_list_free_lists_too): sources of all that the operator makes; NULL with a
+// reason.
+static ln_list *create_sources(const ln_context *ctx, const ln_op *op)
+{
+    ln_list *sources = NULL;
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        ln_op *source = create_source(ctx, tle->name);
+        ln_list *longer = source ? ln_list_append(sources, source) : NULL;
+        if (!longer) {
+            ln_op_free_lists_too(source);
+            ln_op_list_free_lists_too(sources);
+            ln_fail_memory(ctx);
+            return NULL;
+        }
+        sources = longer;
+    }
+    return sources;
+}
+
+static int put_sources(const freezing *f)
+{
+    for (ln_list *node = f->ctx->ops, *next; node; node = next) {
+        const ln_op *op = node->data;
+        next = node->next;
+        if (!ln_hash_find(f->frozen, op->op_arg->name))
+            continue;
+        ln_list *sources = create_sources(f->ctx, op);
+        if (!sources || ln_context_replace_ops(f->ctx, &node, 1, sources))
+            return -1;
+        next = node;
+    }
+    return 0;
+}
+
+static int hand_over_gone(freezing *f)
+{
+    f->gone = ln_list_reverse(f->gone);
+    while (f->gone) {
+        if (ln_fixed_add(f->ctx->fixed, f->gone->data))
+            return ln_fail_memory(f->ctx);
+        f->gone = ln_list_remove_nth(f->gone, 0);
+    }
+    return 0;
+}
+
+static int rebuild(freezing *f)
+{
+    ln_context *ctx = f->ctx;
+    ln_weights_free(ctx->weights);
+    ctx->weights = f->results;
+    f->results = NULL;
+    if (hand_over_gone(f) || put_sources(f) || ln_cleanup_dead(ctx))
+        return -1;
+    ln_bodies_prune(ctx);
+    return ln_context_plan_anew(ctx);
+}
+
+static int freeze(freezing *f, const char *datafile)
+{
+    const ln_constants_watch watch = {see, f};
+    if (choose(f) || ln_load(f->ctx, datafile, &watch))
+        return -1;
+    ln_context_unload(f->ctx);
+    if (!rebuild(f))
+        return 0;
+    ln_fail_at(f->ctx, "%s", f->ctx->source);
+    ln_context_cleanup(f->ctx);
+    return -1;
+}
+
+int ln_freeze(ln_context *ctx, const char *datafile)
+{
+    freezing f = {.ctx = ctx,
+                  .random = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL),
+                  .needed = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL),
+                  .frozen = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL),
+                  .results = ln_weights_create()};
+    const int status =
+        f.random && f.needed && f.frozen && f.results ? freeze(&f, datafile) : ln_fail_memory(ctx);
+    ln_hash_free(f.random);
+    ln_hash_free(f.needed);
+    ln_hash_free(f.frozen);
+    ln_weights_free(f.results);
+    ln_list_free_deep(f.gone, ln_fixed_value_free);
+    return status;
+}

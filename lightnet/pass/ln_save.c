@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing a compiled model as one file: its IR is text in the metadata of its weights.
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "data/ln_compiled_file.h"
+#include "data/ln_data_save.h"
+#include "ir/ln_context_ops.h"
+#include "ir/ln_ir_json.h"
+#include "lightnet/ln_context.h"
+#include "lightnet/ln_version.h"
+#include "pass/ln_freeze.h"
+
+// Returns new text (free); NULL with a reason.
+static char *format_ir(const ln_context *ctx)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *fp = open_memstream(&text, &size);
+    const int status = fp ? ln_ir_write(ctx, fp) : 0;
+    if (fp && !fclose(fp) && !status)
+        return text;
+    free(text);
+    if (!status)
+        ln_fail_memory(ctx);
+    return NULL;
+}
+
+static int write_file(const ln_context *ctx, const char *file)
+{
+    char version[16];
+    char *ir = format_ir(ctx);
+    snprintf(version, sizeof(version), "%d", LN_COMPILED_VERSION);
+    const char *const metadata[] = {LN_COMPILED_KEY_VERSION,
+                                    version,
+                                    LN_COMPILED_KEY_ISA,
+                                    tl_isa_name(ctx->isa),
+                                    LN_COMPILED_KEY_BY,
+                                    LN_VERSION,
+                                    LN_COMPILED_KEY_IR,
+                                    ir,
+                                    NULL};
+    const int status = ir ? ln_data_save_with(ctx, metadata, file) : -1;
+    free(ir);
+    return status;
+}
+
+int ln_context_save(ln_context *ctx, const char *datafile, const char *file)
+{
+    ln_context_clear_error(ctx);
+    if (!ctx->target)
+        return ln_fail(ctx, "the model is not compiled");
+    if (ln_context_is_loaded(ctx))
+        return ln_fail(ctx, "the context is loaded; unload it to save the model");
+    return ln_freeze(ctx, datafile) || write_file(ctx, file) ? -1 : 0;
+}
