@@ -1,15 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of architectures and operator prototypes. They are filled before main and constant
-// afterwards.
+// The tables of architectures and operator prototypes. They are filled before main, and by plug-ins
+// while no context is there; constant otherwise.
+//
+// Each change, an architecture that is new or one that is extended, can be undone, the newest
+// first: what failed halfway leaves nothing, and neither does the end of the process. An extended
+// architecture keeps its place in memory and gets longer arrays.
 
 #include "lightnet/ln_arch.h"
 
+#include <stdatomic.h>
+#include <string.h>
+
+#include "ir/ln_arch_tables.h"
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_util.h"
 
 ln_arch_info ln_global_arch_info;
 
-static ln_list *archs; // in the order of registration
+typedef struct change {
+    ln_arch *arch;
+    const ln_arch *more; // what the architecture was extended by; NULL: it is new
+    ln_arch before;      // the architecture without it
+    ln_list *made;       // arrays
+} change;
+
+static ln_list *archs;   // in the order of registration
+static ln_list *changes; // the newest first
+
+/* ---- contexts use the tables, or they change ---- */
+
+enum { CHANGING = -1 };
+
+static atomic_int users; // contexts, or CHANGING
+
+int ln_arch_begin_use(void)
+{
+    int n = atomic_load(&users);
+    do {
+        if (n == CHANGING)
+            return ln_error_set(NULL, "a plug-in is being loaded, expected contexts to be created "
+                                      "before or after that");
+    } while (!atomic_compare_exchange_weak(&users, &n, n + 1));
+    return 0;
+}
+
+void ln_arch_end_use(void)
+{
+    atomic_fetch_sub(&users, 1);
+}
+
+int ln_arch_begin_change(void)
+{
+    int n = 0;
+    if (atomic_compare_exchange_strong(&users, &n, CHANGING))
+        return 0;
+    if (n == CHANGING)
+        return ln_error_set(NULL, "another plug-in is being loaded");
+    return ln_error_set(
+        NULL, "there is a context already, expected plug-ins to be loaded before the first");
+}
+
+void ln_arch_end_change(void)
+{
+    atomic_store(&users, 0);
+}
+
+/* ---- checks ---- */
 
 static int create_tables(void)
 {
@@ -22,49 +78,260 @@ static int create_tables(void)
                : ln_error_set(NULL, "out of memory for the architecture tables");
 }
 
+static int has_rule(const ln_arch *arch, const char *rule)
+{
+    for (const char **name = arch->rule_names; name && *name; name++)
+        if (ln_streq(*name, rule))
+            return 1;
+    return 0;
+}
+
+static int check_rule(const ln_arch *arch, const char *rule)
+{
+    const ln_arch *other;
+    LN_LIST_FOREACH(other, archs)
+    {
+        if (has_rule(other, rule))
+            return ln_error_set(NULL,
+                                "architecture '%s': architecture '%s' has a rule '%s' already",
+                                arch->arch_name, other->arch_name, rule);
+    }
+    return 0;
+}
+
+// What is new must not have a name that is there.
 static int check_names(const ln_arch *arch)
 {
-    if (ln_hash_find(LN_ARCH.arch_table, arch->arch_name))
-        return ln_error_set(NULL, "architecture '%s' is registered already", arch->arch_name);
     for (ln_op **op = arch->reg_ops; op && *op; op++)
         if (ln_hash_find(LN_ARCH.op_proto_table, (*op)->op_arg->optype))
             return ln_error_set(NULL, "architecture '%s': operator type '%s' is registered already",
                                 arch->arch_name, (*op)->op_arg->optype);
+    for (const char **name = arch->rule_names; name && *name; name++)
+        if (check_rule(arch, *name))
+            return -1;
     return 0;
 }
 
-// An architecture that is in the tables only in part goes again.
-static int forget(const ln_arch *arch)
+int ln_arch_check_ops(const ln_arch *arch)
+{
+    if (!arch->arch_name || !*arch->arch_name)
+        return ln_error_set(NULL, "an architecture has no name");
+    for (ln_op **op = arch->reg_ops; op && *op; op++) {
+        const ln_op_arg *op_arg = (*op)->op_arg;
+        if (!op_arg || !op_arg->optype || !op_arg->arch)
+            return ln_error_set(NULL, "architecture '%s': an operator lacks its type or its 'arch'",
+                                arch->arch_name);
+        if (!ln_streq(op_arg->arch, arch->arch_name))
+            return ln_error_set(NULL,
+                                "architecture '%s': operator '%s' has 'arch' '%s', expected "
+                                "'%s'",
+                                arch->arch_name, op_arg->optype, op_arg->arch, arch->arch_name);
+    }
+    return 0;
+}
+
+/* ---- changes ---- */
+
+// Enters a change that is to be filled. NULL with a reason: no memory.
+static change *begin_change(ln_arch *arch, const ln_arch *more)
+{
+    change *c = ln_alloc(sizeof(*c));
+    ln_list *longer = c ? ln_list_prepend(changes, c) : NULL;
+    if (!longer) {
+        ln_free(c);
+        return NULL;
+    }
+    *c = (change){.arch = arch, .more = more, .before = *arch};
+    changes = longer;
+    return c;
+}
+
+static void remove_ops(const ln_arch *arch)
 {
     for (ln_op **op = arch->reg_ops; op && *op; op++)
         if (ln_hash_find(LN_ARCH.op_proto_table, (*op)->op_arg->optype) == *op)
             ln_hash_remove(LN_ARCH.op_proto_table, (*op)->op_arg->optype);
-    ln_hash_remove(LN_ARCH.arch_table, arch->arch_name);
-    archs = ln_list_remove(archs, arch);
-    return -1;
 }
 
-int ln_arch_register(ln_arch *arch)
+static void undo(change *c)
 {
-    if (create_tables() || check_names(arch))
-        return -1;
-    ln_list *longer = ln_list_append(archs, arch);
-    if (!longer)
-        return -1;
-    archs = longer;
-    if (ln_hash_insert(LN_ARCH.arch_table, arch->arch_name, arch) < 0)
-        return forget(arch);
+    remove_ops(c->more ? c->more : c->arch);
+    if (c->more) {
+        void *const priv = c->arch->priv; // what init_func has made stays
+        *c->arch = c->before;
+        c->arch->priv = priv;
+    } else if (ln_hash_find(LN_ARCH.arch_table, c->arch->arch_name) == c->arch) {
+        if (ln_list_find(archs, c->arch) && c->arch->cleanup_func)
+            c->arch->cleanup_func(&c->arch->priv);
+        ln_hash_remove(LN_ARCH.arch_table, c->arch->arch_name);
+        archs = ln_list_remove(archs, c->arch);
+    }
+    ln_list_free_deep(c->made, ln_free);
+    ln_free(c);
+}
+
+int ln_arch_changes(void)
+{
+    return ln_list_length(changes);
+}
+
+void ln_arch_undo(int n)
+{
+    for (int newer = ln_arch_changes() - n; newer > 0; newer--) {
+        change *const newest = changes->data;
+        changes = ln_list_remove_nth(changes, 0);
+        undo(newest);
+    }
+}
+
+static int enter_ops(const ln_arch *arch)
+{
     for (ln_op **op = arch->reg_ops; op && *op; op++) {
         const int fresh = ln_hash_insert(LN_ARCH.op_proto_table, (*op)->op_arg->optype, *op);
         if (fresh == 0)
             ln_error_set(NULL, "architecture '%s' has two operators of type '%s'", arch->arch_name,
                          (*op)->op_arg->optype);
         if (fresh != 1)
-            return forget(arch);
+            return -1;
     }
+    return 0;
+}
+
+// Last the list, by which undoing knows that init_func was called.
+static int enter_arch(ln_arch *arch)
+{
+    if (enter_ops(arch) || ln_hash_insert(LN_ARCH.arch_table, arch->arch_name, arch) < 0)
+        return -1;
+    ln_list *longer = ln_list_append(archs, arch);
+    if (!longer)
+        return -1;
+    archs = longer;
     if (arch->init_func)
         arch->init_func(&arch->priv);
     return 0;
+}
+
+int ln_arch_register(ln_arch *arch)
+{
+    const int n = ln_arch_changes();
+    if (create_tables())
+        return -1;
+    if (ln_hash_find(LN_ARCH.arch_table, arch->arch_name))
+        return ln_error_set(NULL, "architecture '%s' is registered already", arch->arch_name);
+    if (arch->base && !ln_hash_find(LN_ARCH.arch_table, arch->base))
+        return ln_error_set(NULL, "architecture '%s' builds on '%s', which is not registered",
+                            arch->arch_name, arch->base);
+    if (check_names(arch))
+        return -1;
+    if (begin_change(arch, NULL) && !enter_arch(arch))
+        return 0;
+    ln_arch_undo(n);
+    return -1;
+}
+
+/* ---- extending ---- */
+
+// How many items of `size` bytes an array has before one that is all zero; none for NULL.
+static size_t count(const void *array, size_t size)
+{
+    static const char zeros[sizeof(ln_arch_stage)];
+    size_t n = 0;
+    while (array && memcmp((const char *)array + n * size, zeros, size) != 0)
+        n++;
+    return n;
+}
+
+// Both arrays, one after the other, as a new one of the change. NULL: no memory.
+static void *join(change *c, const void *first, const void *second, size_t size)
+{
+    const size_t n = count(first, size), m = count(second, size);
+    char *joined = ln_alloc_array(n + m + 1, size);
+    ln_list *longer = joined ? ln_list_prepend(c->made, joined) : NULL;
+    if (!longer) {
+        ln_free(joined);
+        return NULL;
+    }
+    c->made = longer;
+    if (n)
+        memcpy(joined, first, n * size);
+    if (m)
+        memcpy(joined + n * size, second, m * size);
+    return joined;
+}
+
+/* Arrays of pointers, all alike in memory. What is added comes first where the order decides which
+ * rule is tried first: it is the more special one, and before the first stage's last rule, which
+ * lowers whatever is left. */
+typedef struct array_field {
+    size_t offset; // of the pointer to the array
+    int first;
+} array_field;
+
+static const array_field arch_arrays[] = {
+    {offsetof(ln_arch, reg_ops), 0},  {offsetof(ln_arch, rule_names), 0},
+    {offsetof(ln_arch, ep_funcs), 1}, {offsetof(ln_arch, cb_funcs), 1},
+    {offsetof(ln_arch, sg_funcs), 1}, {offsetof(ln_arch, sd_funcs), 1},
+};
+
+static const array_field stage_arrays[] = {
+    {offsetof(ln_arch_stage, ep_funcs), 1},
+    {offsetof(ln_arch_stage, cb_funcs), 1},
+    {offsetof(ln_arch_stage, sg_funcs), 1},
+};
+
+// Makes the arrays of `to`, a record that has such fields, longer by those of `more`.
+static int extend_arrays(change *c, void *to, const void *more, const array_field *fields, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        void *old, *added;
+        memcpy(&old, (char *)to + fields[i].offset, sizeof(old));
+        memcpy(&added, (const char *)more + fields[i].offset, sizeof(added));
+        if (!count(added, sizeof(added)))
+            continue;
+        void *joined =
+            fields[i].first ? join(c, added, old, sizeof(old)) : join(c, old, added, sizeof(old));
+        if (!joined)
+            return -1;
+        memcpy((char *)to + fields[i].offset, &joined, sizeof(joined));
+    }
+    return 0;
+}
+
+static int extend_stages(change *c, const ln_arch_stage *more)
+{
+    const size_t size = sizeof(*more), n = count(c->arch->later_stages, size),
+                 m = count(more, size);
+    if (m == 0)
+        return 0;
+    ln_arch_stage *stages = join(c, c->arch->later_stages, m > n ? more + n : NULL, size);
+    if (!stages)
+        return -1;
+    c->arch->later_stages = stages;
+    for (size_t i = 0; i < n && i < m; i++) {
+        if (extend_arrays(c, &stages[i], &more[i], stage_arrays,
+                          sizeof(stage_arrays) / sizeof(*stage_arrays)))
+            return -1;
+    }
+    return 0;
+}
+
+int ln_arch_extend(const ln_arch *more)
+{
+    const int n = ln_arch_changes();
+    if (create_tables() || ln_arch_check_ops(more))
+        return -1;
+    ln_arch *arch = ln_hash_find(LN_ARCH.arch_table, more->arch_name);
+    if (!arch)
+        return ln_error_set(NULL, "there is no architecture '%s' to extend", more->arch_name);
+    if (check_names(more))
+        return -1;
+    change *c = begin_change(arch, more);
+    if (c && !enter_ops(more) &&
+        !extend_arrays(c, arch, more, arch_arrays, sizeof(arch_arrays) / sizeof(*arch_arrays)) &&
+        !extend_stages(c, more->later_stages))
+        return 0;
+    ln_arch_undo(n);
+    return -1;
 }
 
 const ln_list *ln_arch_list(void)
@@ -75,15 +342,8 @@ const ln_list *ln_arch_list(void)
 // After main, so that leak checkers see only real leaks.
 __attribute__((destructor)) static void free_tables(void)
 {
-    ln_arch *arch;
-    LN_LIST_FOREACH(arch, archs)
-    {
-        if (arch->cleanup_func)
-            arch->cleanup_func(&arch->priv);
-    }
-    ln_list_free(archs);
+    ln_arch_undo(0);
     ln_hash_free(LN_ARCH.arch_table);
     ln_hash_free(LN_ARCH.op_proto_table);
-    archs = NULL;
     LN_ARCH.arch_table = LN_ARCH.op_proto_table = NULL;
 }

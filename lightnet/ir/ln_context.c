@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/ln_filemap.h"
+#include "ir/ln_arch_tables.h"
 #include "ir/ln_bind.h"
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
@@ -122,9 +123,13 @@ static void free_tables(ln_context *ctx)
 
 ln_context *ln_context_create(void)
 {
-    ln_context *ctx = ln_alloc(sizeof(*ctx));
-    if (!ctx)
+    if (ln_arch_begin_use())
         return NULL;
+    ln_context *ctx = ln_alloc(sizeof(*ctx));
+    if (!ctx) {
+        ln_arch_end_use();
+        return NULL;
+    }
     memset(ctx, 0, sizeof(*ctx));
     ctx->threads = ctx->planned_threads = 1;
     ctx->isa = tl_isa_best();
@@ -157,6 +162,7 @@ void ln_context_free(ln_context *ctx)
         ln_free(ctx->error);
     }
     ln_free(ctx);
+    ln_arch_end_use();
 }
 
 // Whether the operator makes a tensor of zeros that is neither random nor read from a file: what

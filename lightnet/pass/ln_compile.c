@@ -67,13 +67,24 @@ static int is_stage(const ln_arch_stage *stage)
 }
 
 // All stages of an architecture, one after the other.
-static int rewrite_all(ln_context *ctx, const ln_arch *arch)
+static int rewrite_stages(ln_context *ctx, const ln_arch *arch)
 {
     const ln_arch_stage first = {arch->ep_funcs, arch->cb_funcs, arch->sg_funcs};
     if (rewrite_until_nothing_changes(ctx, arch, &first))
         return -1;
     for (const ln_arch_stage *stage = arch->later_stages; is_stage(stage); stage++) {
         if (rewrite_until_nothing_changes(ctx, arch, stage))
+            return -1;
+    }
+    return 0;
+}
+
+// What an architecture leaves is for the one that it builds on; that one was registered before it,
+// so this ends.
+static int rewrite_all(ln_context *ctx, const ln_arch *arch)
+{
+    for (; arch; arch = arch->base ? ln_hash_find(LN_ARCH.arch_table, arch->base) : NULL) {
+        if (rewrite_stages(ctx, arch))
             return -1;
     }
     return 0;

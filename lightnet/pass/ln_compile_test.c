@@ -369,5 +369,27 @@ START_TEST(every_allocation_may_fail)
 }
 END_TEST
 
+START_TEST(what_an_architecture_leaves_is_rewritten_for_the_one_it_builds_on)
+{
+    static ln_arch upper = {.arch_name = "upper", .base = "test"};
+    ln_test_model m;
+    float y[4];
+    use_rewrites();
+    ln_test_register();
+    ck_assert_int_eq(ln_arch_register(&upper), 0);
+    ln_test_begin(&m, "\"outputs\": [\"y\"],");
+    ln_test_op(&m, "ox", "create_test", "", "x", "len 4 value 3");
+    ln_test_op(&m, "oy", "twice", "x", "y", "");
+    ln_context *ctx = ln_test_end(&m);
+    ck_assert_msg(!ln_context_compile(ctx, "upper"), "%s", ln_context_error(ctx));
+    ck_assert_str_eq(ctx->target, "upper");
+    ck_assert_msg(!ln_test_load(ctx) && !ln_context_run(ctx), "%s", ln_context_error(ctx));
+    ck_assert_ptr_nonnull(ln_context_get_data(ctx, "y", y));
+    ck_assert_double_eq(y[0], 6);
+    ln_context_free(ctx);
+}
+END_TEST
+
 LN_TEST_MAIN("compile", random_models_compute_the_same_however_they_are_compiled,
-             every_allocation_may_fail)
+             every_allocation_may_fail,
+             what_an_architecture_leaves_is_rewritten_for_the_one_it_builds_on)

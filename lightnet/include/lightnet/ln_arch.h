@@ -55,6 +55,8 @@ typedef struct ln_arch {
                                           ln_context_disable_rule; or NULL */
     const ln_arch_stage *later_stages; /* what follows, each in its turn, when the functions above
                                           no longer apply; or NULL */
+    const char *base; /* the architecture, registered before, whose rules take what these leave, and
+                         whose operators run beside these; or NULL */
 } ln_arch;
 
 typedef struct ln_arch_info {
@@ -62,14 +64,22 @@ typedef struct ln_arch_info {
     ln_hash *op_proto_table; /* optype -> ln_op * */
 } ln_arch_info;
 
-/** All architectures and operator prototypes; filled before main, constant afterwards. */
+/** All architectures and operator prototypes; filled before main and by plug-ins (ln_plugin.h),
+ * constant while there is a context. */
 LN_API extern ln_arch_info ln_global_arch_info;
 
 #define LN_ARCH ln_global_arch_info
 
-/** Enters an architecture (keeps it) and its operators into the tables. -1 with the thread's last
- * error: a name is taken. */
+/** Enters an architecture (keeps it) and its operators into the tables, before any thread has a
+ * context. -1 with the thread's last error, the tables as before: a name is taken, of the
+ * architecture, an operator or a rule; there is no `base`. */
 LN_API int ln_arch_register(ln_arch *arch);
+
+/** Adds operators and rules to the architecture of the name `more->arch_name`, before any thread
+ * has a context: all arrays of `more`, which it keeps. Added rules are tried before those that are
+ * there. -1 with the thread's last error, the tables as before: no such architecture, a name is
+ * taken, an operator's `arch` is another one. */
+LN_API int ln_arch_extend(const ln_arch *more);
 
 /** All architectures (ln_arch *) in the order of registration. Returns borrowed. */
 LN_API const ln_list *ln_arch_list(void);

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of architectures, for whoever changes them after main has begun: contexts use them
+// meanwhile, or they change, never both; and what was entered can be taken out again.
+
+#ifndef LN_ARCH_TABLES_H
+#define LN_ARCH_TABLES_H
+
+#include "lightnet/ln_arch.h"
+
+/** A context begins to use the tables. -1 with the thread's last error: they are changing. */
+int ln_arch_begin_use(void);
+void ln_arch_end_use(void);
+
+/** The tables begin to change. -1 with the thread's last error: contexts use them, or they are
+ *  changing already. */
+int ln_arch_begin_change(void);
+void ln_arch_end_change(void);
+
+/** How often the tables have changed: what ln_arch_undo takes. */
+int ln_arch_changes(void);
+
+/** Takes back all changes but the first `n`, the newest first. */
+void ln_arch_undo(int n);
+
+/** 0 when the architecture has a name, and each of its operators a type and that name as its
+ *  `arch`; else -1 with the thread's last error. */
+int ln_arch_check_ops(const ln_arch *arch);
+
+#endif
