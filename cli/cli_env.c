@@ -12,6 +12,7 @@ static const struct variable {
 } variables[] = {
     {"LIGHTNET_NUM_THREADS", "threads for runs, 0 for all cores; overrides --threads"},
     {"LIGHTNET_MAX_ISA", "highest instruction set: c, avx2, avx512 or neon"},
+    {"LIGHTNET_PLUGIN_PATH", "folders of plug-ins, *.so, which ':' separates"},
 };
 
 int cli_env(const cli_options *opt)

@@ -11,11 +11,23 @@ static const char *doc_of(const ln_op *op)
     return op->op_arg->info && op->op_arg->info->doc ? op->op_arg->info->doc : "";
 }
 
+// Says where an operator or an architecture comes from, if not from LightNet.
+static void print_origin(const char *before, const ln_plugin_loaded *from, const char *behind)
+{
+    if (from)
+        printf("%splug-in %s, %s%s", before, from->plugin->name, from->file, behind);
+}
+
 static void list_ops(const ln_arch *arch)
 {
-    printf("operators of arch %s:\n", arch->arch_name);
-    for (ln_op **op = arch->reg_ops; op && *op; op++)
-        printf("  %-24s %s\n", (*op)->op_arg->optype, doc_of(*op));
+    printf("operators of arch %s", arch->arch_name);
+    print_origin(" (", ln_plugin_of_arch(arch), ")");
+    printf(":\n");
+    for (ln_op **op = arch->reg_ops; op && *op; op++) {
+        printf("  %-24s %s", (*op)->op_arg->optype, doc_of(*op));
+        print_origin(" (", ln_plugin_of_op(*op), ")");
+        printf("\n");
+    }
 }
 
 static void list_rules(const ln_arch *arch)
@@ -61,6 +73,7 @@ static void print_one(const ln_op *op)
     print_args("param", info->params);
     if (info->source)
         printf("  from     %s\n", info->source);
+    print_origin("  of       ", ln_plugin_of_op(op), "\n");
 }
 
 int cli_ops(const cli_options *opt)

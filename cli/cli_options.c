@@ -89,6 +89,8 @@ static const row rows[] = {
     {"seed", 0, COUNT, FIELD(seed), RUN_COMMANDS, "N", "seed of random data (default 0)"},
     {"disable-rule", 0, TEXTS, FIELD(disabled), MODEL_COMMANDS, "NAME",
      "leave out a rule (lightnet ops --rules)"},
+    {"plugin", 0, TEXTS, FIELD(plugins), CLI_ALL, "FILE",
+     "load a plug-in: operators, rules and targets of others"},
     {"tune", 0, FLAG, FIELD(tune), MODEL_COMMANDS, NULL,
      "measure which algorithms are the fastest, instead of estimating it"},
     {"debug", 'd', FLAG, FIELD(debug), MODEL_COMMANDS, NULL, "say which rewrites were applied"},
@@ -264,6 +266,7 @@ void cli_options_free(cli_options *opt)
     free(opt->fetch.items);
     free(opt->shapes.items);
     free(opt->disabled.items);
+    free(opt->plugins.items);
 }
 
 void cli_options_help(cli_command command)

@@ -36,6 +36,7 @@ typedef struct cli_options {
     cli_strings fetch;       /* --fetch */
     cli_strings shapes;      /* --shape */
     cli_strings disabled;    /* --disable-rule */
+    cli_strings plugins;     /* --plugin */
     int threads;             /* --threads */
     int seed;                /* --seed */
     int top;                 /* --top */

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "lightnet/ln_msg.h"
+#include "lightnet/ln_plugin.h"
 #include "lightnet/ln_version.h"
 
 typedef struct command {
@@ -113,6 +115,15 @@ static int fail_args(const command *cmd, const cli_options *opt)
                      opt->args[0], surplus, name);
 }
 
+// Those of LIGHTNET_PLUGIN_PATH, then those of --plugin.
+static int load_plugins(const cli_options *opt)
+{
+    int failed = ln_plugin_load_path(NULL);
+    for (int i = 0; i < opt->plugins.n && !failed; i++)
+        failed = ln_plugin_load(opt->plugins.items[i]);
+    return failed ? cli_fail("%s", ln_last_error()) : CLI_OK;
+}
+
 static int run_command(const command *cmd, const cli_options *opt)
 {
     if (opt->help) {
@@ -125,7 +136,8 @@ static int run_command(const command *cmd, const cli_options *opt)
     }
     if (opt->n_args < cmd->min_args || (cmd->max_args >= 0 && opt->n_args > cmd->max_args))
         return fail_args(cmd, opt);
-    return cmd->run(opt);
+    const int status = load_plugins(opt);
+    return status ? status : cmd->run(opt);
 }
 
 // Keeps files that are opened later from becoming standard streams that were closed. What is

@@ -118,6 +118,27 @@ def targets_work(prefix, folder):
     return [] if status == 0 and tested else [f"exit status {status}", *output.splitlines()[-30:]]
 
 
+def plugin_works(prefix, folder):
+    """examples/plugin, built in an empty folder, passes its own tests and serves the command line and a program."""
+    place = os.path.join(folder, "plugin")
+    shutil.copytree(os.path.join(ROOT, "examples/plugin"), place)
+    env = pkg_config_env(prefix)
+    env["CFLAGS"] = "-std=c11 -O2 -Wall -Wextra -Werror"
+    env.pop("LIGHTNET_PLUGIN_PATH", None)
+    lightnet = os.path.join(prefix, "bin/lightnet")
+    for command, wanted in [
+        ("make", None),
+        ("make check", r"^ok 12 - squareplus[^#]*^ok 3 - relu_of_squareplus"),
+        (f"{lightnet} run squareplus.json --plugin squareplus.so --print-all", r"^\[0.303 0.500 1.000 2.000 3.303\]$"),
+        (f"LIGHTNET_PLUGIN_PATH=. {lightnet} ops", r"^  squareplus_cpu .*\(plug-in squareplus, /.*/squareplus.so\)$"),
+        (f"! {lightnet} run squareplus.json", r"unknown optype 'squareplus'"),
+        ("make program && ./program", r"^0.3028\n0.5000\n1.0000\n2.0000\n3.3028$"),
+    ]:
+        status, output = run(["sh", "-c", command], env=env, cwd=place)
+        if status != 0 or (wanted and not re.search(wanted, output, re.M | re.S)):
+            yield "\n".join([f"{command}: exit status {status}", *output.splitlines()[-30:]])
+
+
 def without_manual(prefix):
     for program in sorted(os.listdir(os.path.join(prefix, "bin"))):
         if not os.path.exists(os.path.join(prefix, f"share/man/man1/{program}.1")):
@@ -161,6 +182,7 @@ def main():
         tap.check("an_operator_of_ones_own_passes_its_examples", descriptions_work(prefix, folder))
         tap.check("descriptions_can_inherit_from_ours", inherited_descriptions_work(prefix, folder))
         tap.check("a_target_with_rules_can_be_built_and_tested", targets_work(prefix, folder))
+        tap.check("a_plugin_built_elsewhere_works", plugin_works(prefix, folder))
         outside_checks(tap, prefix)
         moved = os.path.join(folder, "second")
         shutil.move(prefix, moved)

@@ -155,7 +155,7 @@ def own_header_first():
 
 
 def repeated_names():
-    repeatable = {"meson.build", "README.md"}
+    repeatable = {"meson.build", "README.md", "Makefile"}
     places = collections.defaultdict(list)
     for path in tracked():
         if os.path.basename(path) not in repeatable and TEST_DATA not in path:

@@ -16,6 +16,7 @@
 
 #include "lightnet/ln_arch.h"
 #include "lightnet/ln_context.h"
+#include "lightnet/ln_plugin.h"
 #include "lightnet/ln_util.h"
 
 /** What an output must be. */
@@ -180,10 +181,15 @@ static inline int ln_example_run(const ln_example *example, const ln_example_way
     return failed;
 }
 
-/** Runs `n` examples; returns the exit status. A run that tested nothing fails. */
+/** Runs `n` examples, with the plug-ins of LIGHTNET_PLUGIN_PATH; returns the exit status. A run
+ * that tested nothing fails. */
 static inline int ln_example_main(const ln_example *examples, size_t n)
 {
     int number = 0, nfailed = 0;
+    if (ln_plugin_load_path(NULL)) {
+        fprintf(stderr, "%s\n", ln_last_error());
+        return EXIT_FAILURE;
+    }
     for (size_t i = 0; i < n; i++) {
         const ln_list *archs = ln_arch_list();
         const ln_arch *arch;

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "lightnet/ln_context.h"
+#include "lightnet/ln_plugin.h"
 #include "lightnet/ln_tensor.h"
 
 /** A case being tested. */
@@ -285,6 +286,10 @@ int ln_rule_check(int argc, char **argv, const char *target, const char *create,
 {
     const char *stamp = argc > 1 ? argv[1] : NULL;
     int n = 0, model = 0, failures = 0;
+    if (ln_plugin_load_path(NULL)) {
+        fprintf(stderr, "%s\n", ln_last_error());
+        return EXIT_FAILURE;
+    }
     for (; cases[n].rule; n++) {
         model = n > 0 && ln_streq(cases[n].rule, cases[n - 1].rule) ? model + 1 : 0;
         testing t = {.rule_case = &cases[n], .target = target, .create = create};

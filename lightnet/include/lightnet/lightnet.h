@@ -21,6 +21,7 @@
 #include "lightnet/ln_outfile.h"
 #include "lightnet/ln_param.h"
 #include "lightnet/ln_pass.h"
+#include "lightnet/ln_plugin.h"
 #include "lightnet/ln_queue.h"
 #include "lightnet/ln_stack.h"
 #include "lightnet/ln_tensor.h"

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plug-ins: operators, rules and architectures from shared objects that were built elsewhere.
+//
+// A plug-in is a shared object with one constant descriptor, which says what it brings and for
+// which LightNet it was built. In its source (docs/plugins.md):
+//
+//     static const ln_arch none = {.arch_name = "none", .reg_ops = ops_none};
+//     static const ln_arch cpu = {.arch_name = "cpu", .reg_ops = ops_cpu};
+//     static const ln_arch *const additions[] = {&none, &cpu, NULL};
+//     LN_PLUGIN(.name = "squareplus", .additions = additions);
+//
+// In a program, before it creates its first context:
+//
+//     if (ln_plugin_load("./squareplus.so"))
+//         fprintf(stderr, "%s\n", ln_last_error());
+//
+// Loading is for one thread, while none has a context: contexts use the tables that it changes.
+// What is loaded stays until the process ends.
+
+#ifndef LN_PLUGIN_H
+#define LN_PLUGIN_H
+
+#include <stdint.h>
+
+#include "lightnet/ln_api.h"
+#include "lightnet/ln_arch.h"
+#include "lightnet/ln_context.h"
+#include "lightnet/ln_list.h"
+#include "lightnet/ln_op.h"
+#include "lightnet/ln_param.h"
+#include "lightnet/ln_tensor.h"
+#include "tensorlight/tl_exec.h"
+#include "tensorlight/tl_tensor.h"
+
+LN_BEGIN_DECLS
+
+/** The number of the binary interface between LightNet and plug-ins. It grows whenever a struct of
+ * a public header changes, or a function changes its meaning (tests/structure/abi.py). */
+#define LN_PLUGIN_ABI 1
+
+/** The first word of a descriptor: "LNPI", which no other object has there by chance. */
+#define LN_PLUGIN_MAGIC UINT32_C(0x49504e4c)
+
+/** The structs that generated operators and rules look into: X(TYPE) for each. */
+#define LN_PLUGIN_STRUCTS(X) \
+    X(ln_arch)               \
+    X(ln_arch_stage)         \
+    X(ln_arg_info)           \
+    X(ln_context)            \
+    X(ln_list)               \
+    X(ln_op)                 \
+    X(ln_op_arg)             \
+    X(ln_op_info)            \
+    X(ln_param_entry)        \
+    X(ln_tensor_entry)       \
+    X(ln_tensor_list_entry)  \
+    X(tl_exec)               \
+    X(tl_tensor)
+
+#define LN_PLUGIN_ONE(type)  +1
+#define LN_PLUGIN_SIZE(type) (uint32_t)sizeof(type),
+
+/** What a plug-in says of itself: a constant, written with LN_PLUGIN. */
+typedef struct ln_plugin {
+    uint32_t magic;                                     /* LN_PLUGIN_MAGIC */
+    uint32_t abi;                                       /* LN_PLUGIN_ABI, of the headers it was
+                                                           compiled with, as all below */
+    uint32_t sizes[0 LN_PLUGIN_STRUCTS(LN_PLUGIN_ONE)]; /* of LN_PLUGIN_STRUCTS, in bytes */
+    const ln_arch_info *library;                        /* &LN_ARCH as the plug-in sees it */
+
+    const char *name;                /* what people call it */
+    ln_arch *const *archs;           /* architectures that are new; NULL terminated, or NULL */
+    const ln_arch *const *additions; /* operators and rules for architectures that are there, each
+                                        as ln_arch_extend takes it; NULL terminated, or NULL */
+} ln_plugin;
+
+/** The name of a plug-in's descriptor, the only symbol that is looked up in it. */
+#define LN_PLUGIN_SYMBOL "ln_plugin_descriptor"
+
+/** Defines the descriptor of a plug-in, once in it: LN_PLUGIN(.name = "mine", .archs = archs); */
+#define LN_PLUGIN(...)                                  \
+    LN_API extern const ln_plugin ln_plugin_descriptor; \
+    const ln_plugin ln_plugin_descriptor = {            \
+        .magic = LN_PLUGIN_MAGIC,                       \
+        .abi = LN_PLUGIN_ABI,                           \
+        .sizes = {LN_PLUGIN_STRUCTS(LN_PLUGIN_SIZE)},   \
+        .library = &LN_ARCH,                            \
+        __VA_ARGS__,                                    \
+    }
+
+/** A plug-in that is loaded. */
+typedef struct ln_plugin_loaded {
+    const char *file; /* its path, absolute */
+    const ln_plugin *plugin;
+    void *handle; /* of the dynamic loader */
+} ln_plugin_loaded;
+
+/** Loads a plug-in; a file that is loaded already is no error and changes nothing. -1 with the
+ * thread's last error, which names the file, and nothing registered: there is a context, or another
+ * thread loads one; it is no shared object, or not whole; a symbol is missing; it was built for
+ * another binary interface or uses another copy of LightNet; a name is taken. */
+LN_API int ln_plugin_load(const char *file);
+
+/** Loads all files *.so of each of the `folders`, which ':' separates, in the order of their names;
+ * an empty folder name is none. NULL: those of LIGHTNET_PLUGIN_PATH, if it is set. -1 with the
+ * thread's last error, those before the failing one being loaded: a folder cannot be read, a
+ * plug-in not be loaded. */
+LN_API int ln_plugin_load_path(const char *folders);
+
+/** The plug-ins (ln_plugin_loaded *) in the order of loading. Returns borrowed. */
+LN_API const ln_list *ln_plugin_list(void);
+
+/** The plug-in that has brought the operator type or architecture to the tables; NULL: LightNet, or
+ * the program itself. Returns borrowed. */
+LN_API const ln_plugin_loaded *ln_plugin_of_op(const ln_op *proto);
+LN_API const ln_plugin_loaded *ln_plugin_of_arch(const ln_arch *arch);
+
+LN_END_DECLS
+
+#endif

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a file can be given to the dynamic loader, which trusts it.
+
+#include "plugin/ln_elf.h"
+
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+
+#include "base/ln_filemap.h"
+#include "lightnet/ln_util.h"
+
+typedef ElfW(Ehdr) elf_header;
+typedef ElfW(Phdr) elf_segment;
+
+// What the loader itself is: what it loads must be the same.
+static const unsigned char this_class = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
+static const unsigned char this_order =
+    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
+
+static int is_shared_object(const ln_filemap *map, elf_header *header)
+{
+    if (map->size < sizeof(*header))
+        return 0;
+    memcpy(header, map->data, sizeof(*header));
+    return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
+           header->e_ident[EI_CLASS] == this_class && header->e_ident[EI_DATA] == this_order &&
+           header->e_type == ET_DYN && header->e_phentsize == sizeof(elf_segment);
+}
+
+// Whether `size` bytes at `offset` are in the file.
+static int is_within(const ln_filemap *map, size_t offset, size_t size)
+{
+    size_t end;
+    return !ln_size_add(offset, size, &end) && end <= map->size;
+}
+
+static int is_whole(const ln_filemap *map, const elf_header *header)
+{
+    if (!is_within(map, header->e_phoff, (size_t)header->e_phnum * sizeof(elf_segment)))
+        return 0;
+    for (size_t i = 0; i < header->e_phnum; i++) {
+        elf_segment segment;
+        memcpy(&segment, map->data + header->e_phoff + i * sizeof(segment), sizeof(segment));
+        if (segment.p_type != PT_NULL && segment.p_filesz &&
+            !is_within(map, segment.p_offset, segment.p_filesz))
+            return 0;
+    }
+    return 1;
+}
+
+int ln_elf_check(const char *file, ln_error *err)
+{
+    ln_filemap map;
+    elf_header header;
+    int status = 0;
+    if (ln_filemap_open(&map, file, err))
+        return -1;
+    if (!is_shared_object(&map, &header))
+        status = ln_error_set(err, "%s: is no shared object of this kind of machine", file);
+    else if (!is_whole(&map, &header))
+        status = ln_error_set(err, "%s: is cut off: it has %zu bytes, less than its segments need",
+                              file, map.size);
+    ln_filemap_close(&map);
+    return status;
+}

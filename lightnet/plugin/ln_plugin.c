@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plug-ins: operators, rules and architectures from shared objects that were built elsewhere.
+
+#include "lightnet/ln_plugin.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/ln_arch_tables.h"
+#include "plugin/ln_elf.h"
+#include "lightnet/ln_msg.h"
+#include "lightnet/ln_util.h"
+
+static ln_list *plugins; // ln_plugin_loaded *, in the order of loading
+
+/* ---- the descriptor ---- */
+
+/* What both sides have to agree on. */
+static const struct {
+    const char *name;
+    uint32_t size;
+} structs[] = {
+#define ROW(type) {#type, LN_PLUGIN_SIZE(type)},
+    LN_PLUGIN_STRUCTS(ROW)
+#undef ROW
+};
+
+// In this order: a field means something only where those before it are as expected.
+static int check_descriptor(const ln_plugin *plugin)
+{
+    static const char again[] = "build it anew with the headers of this LightNet";
+    if (!plugin)
+        return ln_error_set(NULL, "is no plug-in: it has no symbol '%s'", LN_PLUGIN_SYMBOL);
+    if (plugin->magic != LN_PLUGIN_MAGIC)
+        return ln_error_set(NULL, "is no plug-in: its '%s' is something else", LN_PLUGIN_SYMBOL);
+    if (plugin->abi != LN_PLUGIN_ABI)
+        return ln_error_set(NULL, "is built for binary interface %u of plug-ins, expected %u; %s",
+                            (unsigned)plugin->abi, (unsigned)LN_PLUGIN_ABI, again);
+    for (size_t i = 0; i < sizeof(structs) / sizeof(*structs); i++) {
+        if (plugin->sizes[i] != structs[i].size)
+            return ln_error_set(NULL, "is built with %u bytes of '%s', expected %u; %s",
+                                (unsigned)plugin->sizes[i], structs[i].name,
+                                (unsigned)structs[i].size, again);
+    }
+    if (plugin->library != &LN_ARCH)
+        return ln_error_set(NULL, "uses another copy of LightNet than this program does, expected "
+                                  "the same shared library");
+    if (!plugin->name || !*plugin->name)
+        return ln_error_set(NULL, "is a plug-in without a name");
+    return 0;
+}
+
+/* ---- loading ---- */
+
+static int register_all(const ln_plugin *plugin)
+{
+    for (ln_arch *const *arch = plugin->archs; arch && *arch; arch++) {
+        if (ln_arch_check_ops(*arch) || ln_arch_register(*arch))
+            return -1;
+    }
+    for (const ln_arch *const *more = plugin->additions; more && *more; more++) {
+        if (ln_arch_extend(*more))
+            return -1;
+    }
+    return 0;
+}
+
+static int is_loaded(const void *handle)
+{
+    const ln_plugin_loaded *loaded;
+    LN_LIST_FOREACH(loaded, plugins)
+    {
+        if (loaded->handle == handle)
+            return 1;
+    }
+    return 0;
+}
+
+// Takes the handle and `path`; on failure they are still the caller's.
+static int remember(void *handle, const ln_plugin *plugin, char *path)
+{
+    ln_plugin_loaded *loaded = ln_alloc(sizeof(*loaded));
+    ln_list *longer = loaded ? ln_list_append(plugins, loaded) : NULL;
+    if (!longer) {
+        ln_free(loaded);
+        return -1;
+    }
+    *loaded = (ln_plugin_loaded){.file = path, .plugin = plugin, .handle = handle};
+    plugins = longer;
+    return 0;
+}
+
+// What the loader said, without the path, with which most of its messages begin.
+static const char *loader_error(const char *path)
+{
+    const char *text = dlerror();
+    const size_t len = strlen(path);
+    if (!text)
+        return "for no known reason";
+    return strncmp(text, path, len) == 0 && strncmp(text + len, ": ", 2) == 0 ? text + len + 2
+                                                                              : text;
+}
+
+// What the object itself registered when it was mapped, without any check, must not stay.
+static int check_untouched(int before)
+{
+    if (ln_arch_changes() == before)
+        return 0;
+    return ln_error_set(NULL, "registers architectures by itself, expected them in its '%s'",
+                        LN_PLUGIN_SYMBOL);
+}
+
+// Takes `path` if it succeeds; the thread's last error lacks the file.
+static int load(char *path)
+{
+    const int before = ln_arch_changes();
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+        return ln_error_set(NULL, "cannot be loaded: %s", loader_error(path));
+    const ln_plugin *plugin = dlsym(handle, LN_PLUGIN_SYMBOL);
+    if (is_loaded(handle)) {
+        dlclose(handle); // once less than it was opened
+        ln_free(path);
+        return 0;
+    }
+    if (check_untouched(before) || check_descriptor(plugin) || register_all(plugin) ||
+        remember(handle, plugin, path)) {
+        ln_arch_undo(before);
+        dlclose(handle);
+        return -1;
+    }
+    return 0;
+}
+
+// Returns new (ln_free) absolute path of a file. NULL with a reason, which names it.
+static char *absolute_path(const char *file)
+{
+    char *real = realpath(file, NULL);
+    char *path = real ? ln_strdup(real) : NULL;
+    if (!real)
+        ln_error_set(NULL, "%s: %s", file, strerror(errno));
+    free(real);
+    return path;
+}
+
+// While nobody else uses the tables.
+static int load_alone(char *path)
+{
+    if (ln_arch_begin_change())
+        return -1;
+    const int status = load(path);
+    ln_arch_end_change();
+    return status;
+}
+
+int ln_plugin_load(const char *file)
+{
+    char *path = absolute_path(file);
+    if (!path || ln_elf_check(file, NULL)) {
+        ln_free(path);
+        return -1;
+    }
+    if (!load_alone(path))
+        return 0;
+    ln_free(path);
+    return ln_error_prefix(NULL, "%s", file);
+}
+
+/* ---- folders ---- */
+
+static int is_plugin_name(const struct dirent *entry)
+{
+    const size_t len = strlen(entry->d_name);
+    return entry->d_name[0] != '.' && len > 3 && strcmp(entry->d_name + len - 3, ".so") == 0;
+}
+
+// By bytes, whatever the locale.
+static int compare_names(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int load_from(const char *folder, const char *name)
+{
+    char *file = NULL;
+    if (asprintf(&file, "%s/%s", folder, name) < 0)
+        return ln_error_set(NULL, "%s: out of memory", folder);
+    const int status = ln_plugin_load(file);
+    free(file);
+    return status;
+}
+
+static int load_folder(const char *folder)
+{
+    struct dirent **entries;
+    int status = 0;
+    const int n = scandir(folder, &entries, is_plugin_name, compare_names);
+    if (n < 0)
+        return ln_error_set(NULL, "%s: cannot read the folder of plug-ins: %s", folder,
+                            strerror(errno));
+    for (int i = 0; i < n; i++) {
+        if (!status)
+            status = load_from(folder, entries[i]->d_name);
+        free(entries[i]);
+    }
+    free(entries);
+    return status;
+}
+
+int ln_plugin_load_path(const char *folders)
+{
+    const char *path = folders ? folders : secure_getenv("LIGHTNET_PLUGIN_PATH");
+    char *copy = ln_strdup(path ? path : ""), *rest = copy;
+    int status = copy ? 0 : -1;
+    for (const char *folder; !status && (folder = strsep(&rest, ":"));) {
+        if (*folder)
+            status = load_folder(folder);
+    }
+    ln_free(copy);
+    return status;
+}
+
+/* ---- what is loaded ---- */
+
+const ln_list *ln_plugin_list(void)
+{
+    return plugins;
+}
+
+static int has_op(const ln_arch *arch, const ln_op *proto)
+{
+    for (ln_op **op = arch->reg_ops; op && *op; op++)
+        if (*op == proto)
+            return 1;
+    return 0;
+}
+
+static int adds_op(const ln_plugin *plugin, const ln_op *proto)
+{
+    for (const ln_arch *const *more = plugin->additions; more && *more; more++)
+        if (has_op(*more, proto))
+            return 1;
+    return 0;
+}
+
+static int has_arch_with_op(const ln_plugin *plugin, const ln_op *proto)
+{
+    for (ln_arch *const *arch = plugin->archs; arch && *arch; arch++)
+        if (has_op(*arch, proto))
+            return 1;
+    return 0;
+}
+
+// What a plug-in adds to the architecture of another one is its own, though it stands there, too.
+const ln_plugin_loaded *ln_plugin_of_op(const ln_op *proto)
+{
+    const ln_plugin_loaded *loaded;
+    LN_LIST_FOREACH(loaded, plugins)
+    {
+        if (adds_op(loaded->plugin, proto))
+            return loaded;
+    }
+    LN_LIST_FOREACH(loaded, plugins)
+    {
+        if (has_arch_with_op(loaded->plugin, proto))
+            return loaded;
+    }
+    return NULL;
+}
+
+const ln_plugin_loaded *ln_plugin_of_arch(const ln_arch *arch)
+{
+    const ln_plugin_loaded *loaded;
+    LN_LIST_FOREACH(loaded, plugins)
+    {
+        for (ln_arch *const *own = loaded->plugin->archs; own && *own; own++)
+            if (*own == arch)
+                return loaded;
+    }
+    return NULL;
+}
+
+static void free_loaded(void *data)
+{
+    ln_plugin_loaded *loaded = data;
+    ln_free((char *)loaded->file);
+    ln_free(loaded);
+}
+
+// After main, so that leak checkers see only real leaks. The objects stay mapped: what they have
+// registered is used until the tables are freed.
+__attribute__((destructor)) static void free_list(void)
+{
+    ln_list_free_deep(plugins, free_loaded);
+    plugins = NULL;
+}
