@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: abi.py BUILD. The structs of the public headers lie in memory as abi.txt says for this LN_PLUGIN_ABI.
+
+Plug-ins are built against them. Whoever changes one increases LN_PLUGIN_ABI in ln_plugin.h, then LN_UPDATE=1 abi.py BUILD
+writes abi.txt anew; without a new number it does not. Layouts are those of machines with pointers of 64 bits.
+"""
+import os
+import re
+import sys
+import tempfile
+
+from headers import include_options, public_headers
+from tap import ROOT, Tap, faults_of, run, text_of
+
+GOLDEN = "tests/structure/abi.txt"
+
+
+def without_nested(body):
+    """A struct's body without what stands in inner braces."""
+    while "{" in body:
+        body = re.sub(r"\{[^{}]*\}", " ", body)
+    return body
+
+
+def name_of_field(declarator):
+    """name, *name, name[2], (*name)(int, int), or None for nothing."""
+    found = re.search(r"\(\s*\*\s*(\w+)\s*\)", declarator) or re.search(r"(\w+)\s*(?:\[[^\]]*\]\s*)*$", declarator.strip())
+    return found and found[1]
+
+
+def fields(body):
+    names = []
+    for declaration in without_nested(body).split(";"):
+        # Commas within parentheses separate parameters, others declarators.
+        outer = re.sub(r"\)\s*\([^()]*\)", ")", declaration)
+        names += [name for name in map(name_of_field, outer.split(",")) if name]
+    return names
+
+
+def structs(build):
+    """{type: its fields} of all structs that public headers define."""
+    includes = "".join(f"#include <{header}>\n" for header in public_headers())
+    with tempfile.TemporaryDirectory(prefix="lightnet-abi-") as folder:
+        unit = os.path.join(folder, "unit.c")
+        with open(unit, "w", encoding="utf-8") as file:
+            file.write(includes)
+        status, text = run(["gcc", "-E", "-std=c11", *include_options(build), unit])
+    assert status == 0, text
+    found, ours = {}, ""
+    for piece in re.split(r"^# \d+ ", text, flags=re.M)[1:]:
+        place, _, lines = piece.partition("\n")
+        if re.search(r"/include/(lightnet|tensorlight)/", place):
+            ours += lines
+    for match in re.finditer(r"\bstruct\s+(\w+)\s*\{", ours):
+        depth, end = 1, match.end()
+        while depth:
+            depth += {"{": 1, "}": -1}.get(ours[end], 0)
+            end += 1
+        found[match[1]] = fields(ours[match.end():end - 1])
+    return includes, found
+
+
+def layouts(build):
+    """The lines of abi.txt, as the compiler lays the structs out; or what it said."""
+    includes, found = structs(build)
+    prints = ['    printf("LN_PLUGIN_ABI %d\\n", LN_PLUGIN_ABI);']
+    for name in sorted(found):
+        prints.append(f'    printf("\\n{name} %zu\\n", sizeof(struct {name}));')
+        prints += [f'    printf("    %zu %zu {field}\\n", offsetof(struct {name}, {field}), sizeof(((struct {name} *)0)->{field}));'
+                   for field in found[name]]
+    source = "#include <stdio.h>\n#include <stddef.h>\n" + includes + "int main(void)\n{\n" + "\n".join(prints) + "\n}\n"
+    with tempfile.TemporaryDirectory(prefix="lightnet-abi-") as folder:
+        unit, program = os.path.join(folder, "unit.c"), os.path.join(folder, "program")
+        with open(unit, "w", encoding="utf-8") as file:
+            file.write(source)
+        faults = faults_of(["gcc", "-std=c11", *include_options(build), unit, "-o", program])
+        return (None, faults) if faults else (run([program])[1], [])
+
+
+def by_struct(text):
+    return {part.split()[0]: part for part in text.strip().split("\n\n")}
+
+
+def number_of(text):
+    return text.splitlines()[0]
+
+
+def differences(golden, now):
+    old, new = by_struct(golden), by_struct(now)
+    return [f"struct {name} is not as {GOLDEN} has it" for name in sorted(old.keys() | new.keys())
+            if name != "LN_PLUGIN_ABI" and old.get(name) != new.get(name)]
+
+
+def faults(golden, now):
+    changed, same_number = differences(golden, now), number_of(golden) == number_of(now)
+    if changed and same_number:
+        return changed + ["increase LN_PLUGIN_ABI in lightnet/include/lightnet/ln_plugin.h: plug-ins must be built anew"]
+    if not same_number:
+        return changed + [f"{GOLDEN} is for {number_of(golden)}: LN_UPDATE=1 tests/structure/abi.py BUILD writes it anew"]
+    return []
+
+
+def main():
+    tap = Tap()
+    now, failed = layouts(os.path.abspath(sys.argv[1]))
+    tap.check("layouts_of_public_structs_are_known", failed or ([] if len(by_struct(now)) > 40 else [now]))
+    if now and os.environ.get("LN_UPDATE") and (not os.path.exists(os.path.join(ROOT, GOLDEN)) or
+                                                number_of(now) != number_of(text_of(GOLDEN))):
+        with open(os.path.join(ROOT, GOLDEN), "w", encoding="utf-8") as file:
+            file.write(now)
+    if now:
+        tap.check("what_plugins_are_built_against_changes_with_its_number_only", faults(text_of(GOLDEN), now))
+        moved = re.sub(r"\n    \d+ (\d+) ndim\n", r"\n    4 \1 ndim\n", now, count=1)
+        tap.check("a_field_that_has_moved_is_noticed", [] if moved != now and faults(now, moved) else ["it is not"])
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
