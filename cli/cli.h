@@ -25,6 +25,7 @@ int cli_flush(void);
 int cli_short(const cli_options *opt);
 int cli_run(const cli_options *opt);
 int cli_compile(const cli_options *opt);
+int cli_convert(const cli_options *opt);
 int cli_show(const cli_options *opt);
 int cli_verify(const cli_options *opt);
 int cli_bench(const cli_options *opt);

@@ -226,7 +226,7 @@ int cli_model_load(ln_context *ctx, const cli_options *opt)
 
 /* Writing */
 
-static int ends_with(const char *text, const char *end)
+int cli_ends_with(const char *text, const char *end)
 {
     const size_t len = strlen(text), end_len = strlen(end);
     return len > end_len && !strcmp(text + len - end_len, end);
@@ -235,8 +235,11 @@ static int ends_with(const char *text, const char *end)
 // Puts the name of the weights beside the model `file` into `name`, LN_MAXLINE bytes.
 static int name_weights(char *name, const char *file)
 {
-    static const char ending[] = ".json";
-    const int stem = (int)(strlen(file) - (ends_with(file, ending) ? strlen(ending) : 0));
+    static const char *const endings[] = {".json", ".net", ".il"};
+    int stem = (int)strlen(file);
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+        if (cli_ends_with(file, endings[i]))
+            stem = (int)(strlen(file) - strlen(endings[i]));
     return snprintf(name, LN_MAXLINE, "%.*s.safetensors", stem, file) < LN_MAXLINE
                ? 0
                : cli_fail("%.64s...: the file name is too long", file);
@@ -264,15 +267,19 @@ static int is_file(const char *name)
 
 int cli_writes_one_file(const cli_options *opt)
 {
-    return opt->outfile && ends_with(opt->outfile, ".safetensors");
+    return opt->outfile && cli_ends_with(opt->outfile, ".safetensors");
 }
 
 int cli_model_write(ln_context *ctx, const cli_options *opt)
 {
     if (cli_writes_one_file(opt))
         return ln_context_save(ctx, opt->datafile, opt->outfile) ? cli_model_fail(ctx, opt) : 0;
-    if (ln_context_print(ctx, opt->outfile))
-        return cli_model_fail(ctx, opt);
+    return ln_context_print(ctx, opt->outfile) ? cli_model_fail(ctx, opt)
+                                               : cli_model_write_weights(ctx, opt);
+}
+
+int cli_model_write_weights(const ln_context *ctx, const cli_options *opt)
+{
     const int n = ln_data_num_own(ctx);
     if (n && is_file(opt->outfile))
         return write_weights(ctx, opt);

@@ -28,6 +28,9 @@ int cli_model_compile(ln_context *ctx, const cli_options *opt);
 /** Compiles as cli_model_compile, and loads it. Returns 0, or the exit status after a message. */
 int cli_model_load(ln_context *ctx, const cli_options *opt);
 
+/** Whether the text ends with `end`, and more stands before it. */
+int cli_ends_with(const char *text, const char *end);
+
 /** Whether opt->outfile is called as one file for the model and its weights, .safetensors. */
 int cli_writes_one_file(const cli_options *opt);
 
@@ -36,6 +39,11 @@ int cli_writes_one_file(const cli_options *opt);
  * beside it, which a line on standard error says. Returns 0, or CLI_FAILED after a
  * message. */
 int cli_model_write(ln_context *ctx, const cli_options *opt);
+
+/** Writes weights that the model's own file brought to a file beside opt->outfile,
+ * FILE.safetensors, which a line on standard error says; warns where there is no place for it.
+ * Returns 0, or CLI_FAILED after a message. */
+int cli_model_write_weights(const ln_context *ctx, const cli_options *opt);
 
 /** Gives the inputs their data from the files that -i names. Inputs without a file: an error, or
  * random data if `random`. */

@@ -46,10 +46,13 @@ enum {
 #define FIELD(name) offsetof(cli_options, name)
 
 static const row rows[] = {
-    {"outfile", 'o', TEXT, FIELD(outfile), CLI_SHORT | CLI_COMPILE, "FILE",
-     "write the compiled model to FILE (- standard output)"},
+    {"outfile", 'o', TEXT, FIELD(outfile), CLI_SHORT | CLI_COMPILE | CLI_CONVERT, "FILE",
+     "write the model to FILE (- standard output)"},
+    {"to", 0, TEXT, FIELD(format), CLI_CONVERT, "FORMAT",
+     "write ir, il or nnvm (default: as the name of FILE says)"},
     {"target", 't', TEXT, FIELD(target), MODEL_COMMANDS, "NAME", "compile for NAME (default cpu)"},
-    {"datafile", 'f', TEXT, FIELD(datafile), MODEL_COMMANDS, "FILE", "weights: safetensors or wts"},
+    {"datafile", 'f', TEXT, FIELD(datafile), MODEL_COMMANDS | CLI_CONVERT, "FILE",
+     "weights: safetensors or wts"},
     {"compile", 'c', FLAG, FIELD(compile_only), CLI_SHORT, NULL, "compile only"},
     {"run", 'r', FLAG, FIELD(run_only), CLI_SHORT | CLI_RUN, NULL,
      "run only: refuse a MODEL that is not compiled"},
@@ -61,7 +64,7 @@ static const row rows[] = {
      "print the K best indices of each output row"},
     {"labels", 0, TEXT, FIELD(labels), CLI_RUN, "FILE", "names for --top, one a line"},
     {"print-all", 0, FLAG, FIELD(print_all), CLI_RUN, NULL, "print outputs in full, however large"},
-    {"shape", 0, TEXTS, FIELD(shapes), MODEL_COMMANDS, "NAME=1x3x224x224",
+    {"shape", 0, TEXTS, FIELD(shapes), MODEL_COMMANDS | CLI_CONVERT, "NAME=1x3x224x224",
      "the shape of input NAME, or the size of an open dimension NAME"},
     {"fetch", 0, TEXTS, FIELD(fetch), CLI_RUN, "NAME", "treat tensor NAME as one more output"},
     {"mean", 0, CHANNELS, FIELD(mean), INPUT_COMMANDS, "M[,M,M]",
@@ -94,7 +97,8 @@ static const row rows[] = {
     {"tune", 0, FLAG, FIELD(tune), MODEL_COMMANDS, NULL,
      "measure which algorithms are the fastest, instead of estimating it"},
     {"debug", 'd', FLAG, FIELD(debug), MODEL_COMMANDS, NULL, "say which rewrites were applied"},
-    {"no-warnings", 'w', FLAG, FIELD(quiet), MODEL_COMMANDS, NULL, "print no warnings"},
+    {"no-warnings", 'w', FLAG, FIELD(quiet), MODEL_COMMANDS | CLI_CONVERT, NULL,
+     "print no warnings"},
     {"help", 'h', FLAG, FIELD(help), CLI_ALL, NULL, "print this help"},
     {"version", 'v', FLAG, FIELD(version), CLI_SHORT, NULL, "print the version"},
 };

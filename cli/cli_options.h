@@ -16,7 +16,8 @@ typedef enum cli_command {
     CLI_BENCH = 1 << 5,
     CLI_OPS = 1 << 6,
     CLI_ENV = 1 << 7,
-    CLI_ALL = (1 << 8) - 1
+    CLI_CONVERT = 1 << 8,
+    CLI_ALL = (1 << 9) - 1
 } cli_command;
 
 /** Several values of an option that may be repeated. */
@@ -32,6 +33,7 @@ typedef struct cli_options {
     const char *datafile;    /* -f */
     const char *labels;      /* --labels */
     const char *trace;       /* --trace */
+    const char *format;      /* --to */
     cli_strings inputs;      /* -i */
     cli_strings fetch;       /* --fetch */
     cli_strings shapes;      /* --shape */

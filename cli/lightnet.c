@@ -26,6 +26,8 @@ static const command commands[] = {
     {NULL, CLI_SHORT, cli_short, "MODEL", 1, 1, "compile for the default target and run"},
     {"run", CLI_RUN, cli_run, "MODEL", 1, 1, "compile and run, with inputs and outputs"},
     {"compile", CLI_COMPILE, cli_compile, "MODEL -o FILE", 1, 1, "write the compiled model"},
+    {"convert", CLI_CONVERT, cli_convert, "MODEL -o FILE", 1, 1,
+     "write the model, not compiled, in another format"},
     {"show", CLI_SHOW, cli_show, "MODEL", 1, 1, "what the model is made of, and its memory plan"},
     {"verify", CLI_VERIFY, cli_verify, "MODEL [DIR...]", 1, -1,
      "compare outputs with stored ones, or with the reference program"},

@@ -3,8 +3,6 @@
 
 #include "ir/ln_front.h"
 
-#include "lightnet/ln_list.h"
-
 static ln_list *fronts;
 
 int ln_front_register(const ln_front *front)
@@ -14,6 +12,11 @@ int ln_front_register(const ln_front *front)
         return -1;
     fronts = longer;
     return 0;
+}
+
+const ln_list *ln_front_list(void)
+{
+    return fronts;
 }
 
 const ln_front *ln_front_for(const unsigned char *data, size_t size)

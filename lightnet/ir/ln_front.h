@@ -9,6 +9,7 @@
 
 #include "base/ln_filemap.h"
 #include "lightnet/ln_context.h"
+#include "lightnet/ln_list.h"
 
 typedef struct ln_front {
     const char *format; /* its name for messages */
@@ -19,10 +20,17 @@ typedef struct ln_front {
     /** Fills the empty context with abstract operators, inputs and outputs. `map` may be taken
      * (then it is left all zero). -1 with the reason in the context, which the caller cleans up. */
     int (*read)(ln_context *ctx, const char *name, ln_filemap *map);
+
+    /** Writes the context in this format to `file` ("-": standard output), which is replaced only
+     * when all is written. -1 with the reason in the context. NULL: the format is only read. */
+    int (*write)(const ln_context *ctx, const char *file);
 } ln_front;
 
 /** Enters a front end (keeps it). -1: no memory. */
 int ln_front_register(const ln_front *front);
+
+/** All front ends (ln_front *) in the order of registration. Returns borrowed. */
+const ln_list *ln_front_list(void);
 
 /** The front end for the bytes, or NULL: none knows them. */
 const ln_front *ln_front_for(const unsigned char *data, size_t size);

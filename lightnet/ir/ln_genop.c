@@ -26,13 +26,13 @@ static int is_empty(const ln_param_entry *entry)
 }
 
 /** 1 when the operator needs the default: it has no such parameter, or an empty one, now removed.
- */
-static int needs_default(ln_op_arg *op_arg, const char *arg_name, ln_param_type type)
+ * `stays`: an empty one is the default, and keeps its place. */
+static int needs_default(ln_op_arg *op_arg, const char *arg_name, ln_param_type type, int stays)
 {
     ln_param_entry *entry = ln_param_list_find(op_arg->params, arg_name);
     if (!entry)
         return 1;
-    if (entry->type != type || !is_empty(entry))
+    if (entry->type != type || !is_empty(entry) || stays)
         return 0;
     op_arg->params = ln_list_remove(op_arg->params, entry);
     ln_param_entry_free(entry);
@@ -50,21 +50,21 @@ static int set_params(ln_op_arg *op_arg, ln_list *params)
 
 int ln_op_default_number(ln_op_arg *op_arg, const char *arg_name, double value)
 {
-    if (!needs_default(op_arg, arg_name, LN_PARAM_NUMBER))
+    if (!needs_default(op_arg, arg_name, LN_PARAM_NUMBER, 0))
         return 0;
     return set_params(op_arg, ln_param_list_append_number(op_arg->params, arg_name, value));
 }
 
 int ln_op_default_string(ln_op_arg *op_arg, const char *arg_name, const char *value)
 {
-    if (!needs_default(op_arg, arg_name, LN_PARAM_STRING))
+    if (!needs_default(op_arg, arg_name, LN_PARAM_STRING, 0))
         return 0;
     return set_params(op_arg, ln_param_list_append_string(op_arg->params, arg_name, value));
 }
 
 int ln_op_default_bool(ln_op_arg *op_arg, const char *arg_name, ln_bool value)
 {
-    if (!needs_default(op_arg, arg_name, LN_PARAM_BOOL))
+    if (!needs_default(op_arg, arg_name, LN_PARAM_BOOL, 0))
         return 0;
     return set_params(op_arg, ln_param_list_append_bool(op_arg->params, arg_name, value));
 }
@@ -72,7 +72,7 @@ int ln_op_default_bool(ln_op_arg *op_arg, const char *arg_name, ln_bool value)
 int ln_op_default_array_number(ln_op_arg *op_arg, const char *arg_name, int array_len,
                                const double *values)
 {
-    if (!needs_default(op_arg, arg_name, LN_PARAM_ARRAY_NUMBER))
+    if (!needs_default(op_arg, arg_name, LN_PARAM_ARRAY_NUMBER, array_len == 0))
         return 0;
     return set_params(
         op_arg, ln_param_list_append_array_number(op_arg->params, arg_name, array_len, values));
@@ -81,7 +81,7 @@ int ln_op_default_array_number(ln_op_arg *op_arg, const char *arg_name, int arra
 int ln_op_default_array_string(ln_op_arg *op_arg, const char *arg_name, int array_len,
                                const char *const *values)
 {
-    if (!needs_default(op_arg, arg_name, LN_PARAM_ARRAY_STRING))
+    if (!needs_default(op_arg, arg_name, LN_PARAM_ARRAY_STRING, array_len == 0))
         return 0;
     return set_params(
         op_arg, ln_param_list_append_array_string(op_arg->params, arg_name, array_len, values));
@@ -90,7 +90,7 @@ int ln_op_default_array_string(ln_op_arg *op_arg, const char *arg_name, int arra
 int ln_op_default_array_bool(ln_op_arg *op_arg, const char *arg_name, int array_len,
                              const ln_bool *values)
 {
-    if (!needs_default(op_arg, arg_name, LN_PARAM_ARRAY_BOOL))
+    if (!needs_default(op_arg, arg_name, LN_PARAM_ARRAY_BOOL, array_len == 0))
         return 0;
     return set_params(op_arg,
                       ln_param_list_append_array_bool(op_arg->params, arg_name, array_len, values));

@@ -163,6 +163,14 @@ LN_API int ln_context_compile(ln_context *ctx, const char *target);
  * compiled model with its memory plan. On failure no file is left behind. */
 LN_API int ln_context_print(const ln_context *ctx, const char *outfile);
 
+/** Writes the model as it was read, not compiled, to `file` ("-": standard output): in `format`
+ * "ir", as ln_context_print does, or another that the library writes, whose names the message for
+ * an unknown one lists. `datafile`: weights as for ln_context_load, or NULL, for formats that have
+ * them in files of their own; others leave out even those of the model's own file, which
+ * ln_data_save writes. On failure no file is left behind. */
+LN_API int ln_context_write(ln_context *ctx, const char *datafile, const char *format,
+                            const char *file);
+
 /** Writes the compiled model as one safetensors file, which ln_context_init recognises: with its
  * weights, in the form in which runs read them, so that reading it neither compiles nor packs.
  * `datafile` as for ln_context_load; inputs need no data. The context is not loaded. Afterwards it

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing a model as it was read, in any format that can be written.
+
+#include <stdio.h>
+#include <strings.h>
+
+#include "data/ln_data_give.h"
+#include "ir/ln_context_ops.h"
+#include "ir/ln_front.h"
+#include "lightnet/ln_context.h"
+#include "lightnet/ln_util.h"
+
+// LightNet's own form, which is no front end's.
+static const char ir_name[] = "ir";
+
+// The front end that writes the format, NULL: none.
+static const ln_front *find_writer(const char *format)
+{
+    const ln_front *front;
+    LN_LIST_FOREACH(front, ln_front_list())
+    {
+        if (front->write && !strcasecmp(front->format, format))
+            return front;
+    }
+    return NULL;
+}
+
+static int fail_format(const ln_context *ctx, const char *format)
+{
+    char known[LN_MAXLINE];
+    const ln_front *front;
+    size_t len = (size_t)snprintf(known, sizeof(known), "'%s'", ir_name);
+    LN_LIST_FOREACH(front, ln_front_list())
+    {
+        if (front->write && len < sizeof(known))
+            len += (size_t)snprintf(known + len, sizeof(known) - len, ", '%s'", front->format);
+    }
+    return ln_fail(ctx, "the format '%.64s' cannot be written, expected one of %s", format, known);
+}
+
+int ln_context_write(ln_context *ctx, const char *datafile, const char *format, const char *file)
+{
+    ln_context_clear_error(ctx);
+    const int is_ir = !strcasecmp(format, ir_name);
+    const ln_front *front = is_ir ? NULL : find_writer(format);
+    if (!is_ir && !front)
+        return fail_format(ctx, format);
+    if (!ctx->source)
+        return ln_fail(ctx, "there is no model to write");
+    if (ctx->target)
+        return ln_fail(ctx, "the model is compiled already, for '%s': it is not as it was written",
+                       ctx->target);
+    if (datafile && ln_data_give(ctx, datafile))
+        return -1;
+    return is_ir ? ln_context_print(ctx, file) : front->write(ctx, file);
+}
