@@ -1,35 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a translator of an ONNX operator is written with.
 //
-// A translator reads its node (inputs, attributes) and emits LightNet operators. It is written as
-// if nothing could fail: the first failure is recorded, with the node's place, and from then on
-// every function here does nothing and returns a harmless value.
+// A translator reads its node (inputs, attributes) and emits LightNet operators with the node's
+// emitter (ln_emit.h), as if nothing could fail.
 //
 //     static void translate_leaky_relu(ln_onnx_node *n)
 //     {
-//         ln_onnx_begin(n, "lrelu");
-//         ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
-//         ln_onnx_set_number(n, "negslope", ln_onnx_float(n, "alpha", 0.01));
-//         ln_onnx_end(n, "dst", 0); // what comes out is the node's output 0
+//         ln_emit_begin(&n->emit, "lrelu");
+//         ln_emit_arg(&n->emit, "src", ln_onnx_in(n, 0));
+//         ln_emit_set_number(&n->emit, "negslope", ln_onnx_float(n, "alpha", 0.01));
+//         ln_emit_end(&n->emit, "dst", 0); // what comes out is the node's output 0
 //     }
 //
 //     const ln_onnx_row ln_onnx_rows_example[] = {
 //         {"LeakyRelu", 1, translate_leaky_relu},
 //         {NULL},
 //     };
-//
-// Tensors are LightNet's, by name (const char *). The operators stand in the context as soon as
-// they are emitted, so types and shapes are known of every tensor at once.
 
 #ifndef LN_ONNX_H
 #define LN_ONNX_H
 
 #include <stdint.h>
 
+#include "front/ln_emit.h"
 #include "ln_onnx.pb-c.h"
-#include "lightnet/ln_context.h"
-#include "lightnet/ln_util.h"
-#include "tensorlight/tl_tensor.h"
 
 typedef struct ln_onnx_model ln_onnx_model; /* the model that is being translated */
 typedef struct ln_onnx_scope ln_onnx_scope; /* the names that a graph's nodes see */
@@ -38,15 +32,12 @@ struct ln_onnx_row;
 
 /* The node that is being translated. */
 typedef struct ln_onnx_node {
+    ln_emit emit; /* what its operators are written with; failures name the node */
     ln_onnx_model *model;
     ln_onnx_scope *scope;
     const LnOnnx__Node *proto;
     const struct ln_onnx_row *row; /* how it is translated */
     int opset;                     /* the version of the operator set that it is written in */
-
-    /* The operator that is being emitted, between ln_onnx_begin and ln_onnx_end. */
-    const char *optype;
-    ln_list *ins, *outs, *params;
 } ln_onnx_node;
 
 typedef void (*ln_onnx_translate)(ln_onnx_node *n);
@@ -60,13 +51,7 @@ typedef struct ln_onnx_row {
     const char *with; /* what tells it from other rows of the same function; or that reason */
 } ln_onnx_row;
 
-/* The result of an operator that is only a step of the node's translation. */
-enum { LN_ONNX_TEMP = -1 };
-
 /* Failing */
-
-/** Records "FILE: node 'NAME' (OP, opset V): REASON", unless something failed before. */
-void ln_onnx_fail(ln_onnx_node *n, const char *fmt, ...) LN_PRINTF(2, 3);
 
 /** Whether something failed. */
 int ln_onnx_failed(const ln_onnx_node *n);
@@ -167,69 +152,6 @@ const char *ln_onnx_attr_tensor(ln_onnx_node *n, const char *name);
 
 /** NULL without the attribute. */
 const LnOnnx__Graph *ln_onnx_graph(ln_onnx_node *n, const char *name);
-
-/* Emitting an operator */
-
-void ln_onnx_begin(ln_onnx_node *n, const char *optype);
-
-/** Its input `arg`; NULL: it goes without. */
-void ln_onnx_arg(ln_onnx_node *n, const char *arg, const char *tensor);
-
-/** Its input number `i` of the variadic `arg`. */
-void ln_onnx_arg_at(ln_onnx_node *n, const char *arg, int i, const char *tensor);
-
-void ln_onnx_set_int(ln_onnx_node *n, const char *param, int64_t value);
-void ln_onnx_set_number(ln_onnx_node *n, const char *param, double value);
-void ln_onnx_set_bool(ln_onnx_node *n, const char *param, int value);
-void ln_onnx_set_string(ln_onnx_node *n, const char *param, const char *value);
-void ln_onnx_set_ints(ln_onnx_node *n, const char *param, int len, const int *values);
-void ln_onnx_set_numbers(ln_onnx_node *n, const char *param, int len, const double *values);
-void ln_onnx_set_bools(ln_onnx_node *n, const char *param, int len, const int *values);
-void ln_onnx_set_strings(ln_onnx_node *n, const char *param, int len, const char *const *values);
-void ln_onnx_set_dtype(ln_onnx_node *n, const char *param, tl_dtype dtype);
-
-/** One of its outputs: the node's output `i`, or LN_ONNX_TEMP. Returns the tensor's name. */
-const char *ln_onnx_out(ln_onnx_node *n, const char *arg, int i);
-
-/** Its last or only output; the operator then stands in the program. Returns the tensor's name. */
-const char *ln_onnx_end(ln_onnx_node *n, const char *arg, int i);
-
-/* Constants */
-
-/** A constant with these elements (copied). */
-const char *ln_onnx_constant(ln_onnx_node *n, tl_dtype dtype, int ndim, const int *dims,
-                             const void *data);
-
-/** A constant scalar of any dtype. */
-const char *ln_onnx_scalar(ln_onnx_node *n, tl_dtype dtype, double value);
-
-/** A constant [len] of TL_INT64. */
-const char *ln_onnx_int64s(ln_onnx_node *n, int len, const int64_t *values);
-
-/* What many translators need. `i`: the node's output, or LN_ONNX_TEMP. */
-
-/** The same elements in another shape: a view. */
-const char *ln_onnx_reshape(ln_onnx_node *n, const char *src, int ndim, const int *dims, int i);
-
-/** The same with parts that follow from `src`, also where its size is known only at run time: -1 in
- *  `dims` is what is left, -2 the length in src at that place. */
-const char *ln_onnx_view(ln_onnx_node *n, const char *src, int ndim, const int *dims, int i);
-
-/** An operator of one input `src` and one output `dst` without parameters. */
-const char *ln_onnx_simple(ln_onnx_node *n, const char *optype, const char *src, int i);
-
-/** The elements in another type; the tensor itself when it has that type already. */
-const char *ln_onnx_cast(ln_onnx_node *n, const char *src, tl_dtype dtype, int i);
-
-/** The function `func`, a name of tl_unary_func, of each element. */
-const char *ln_onnx_unary(ln_onnx_node *n, const char *func, const char *src, int i);
-
-/** src1 op src2, broadcast, with a name of tl_binary_op. */
-const char *ln_onnx_binary(ln_onnx_node *n, const char *op, const char *src1, const char *src2,
-                           int i);
-
-/** The permuted dimensions: dims'[k] = dims[axes[k]]. */
-const char *ln_onnx_transpose(ln_onnx_node *n, const char *src, const int *axes, int i);
 
 /* Graphs within nodes, and functions */
 

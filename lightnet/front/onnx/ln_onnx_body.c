@@ -11,18 +11,18 @@
 
 void ln_onnx_body_begin(ln_onnx_node *n, ln_onnx_body *body, int max_inputs)
 {
-    *body = (ln_onnx_body){.before = n->model->ctx->last};
-    body->inputs = ln_onnx_alloc(n->model, ((size_t)max_inputs + 1) * sizeof(char *));
+    *body = (ln_onnx_body){.before = n->model->base.ctx->last};
+    body->inputs = ln_translation_alloc(&n->model->base, ((size_t)max_inputs + 1) * sizeof(char *));
 }
 
 const char *ln_onnx_body_input(ln_onnx_node *n, ln_onnx_body *body, tl_dtype dtype, int ndim,
                                const int *dims)
 {
-    const char *name = ln_onnx_tensor_name(n->model, "given");
+    const char *name = ln_translation_name(&n->model->base, "given");
     tl_tensor *like = name ? tl_tensor_create(NULL, ndim, dims, dtype) : NULL;
     if (!like)
-        ln_onnx_fail(n, "out of memory");
-    else if (ln_onnx_add_source(n->model, name, like, 0))
+        ln_emit_fail(&n->emit, "out of memory");
+    else if (ln_translation_source(&n->model->base, name, like, 0))
         ln_onnx_set_variation(n->model, name, LN_ONNX_UNKNOWN);
     tl_tensor_free(like);
     if (ln_onnx_failed(n))
@@ -48,7 +48,7 @@ static int has(const ln_hash *set, const char *tensor)
 static void enter(finding *f, ln_hash *set, const char *tensor)
 {
     if (ln_hash_insert(set, tensor, NULL) < 0)
-        ln_onnx_fail(f->n, "out of memory");
+        ln_emit_fail(&f->n->emit, "out of memory");
 }
 
 static int reads_inside(const finding *f, const ln_op *op)
@@ -94,14 +94,15 @@ static void take_in(finding *f, ln_op *op)
     {
         if (has(f->inside, tle->name) || has(f->captured, tle->name))
             continue;
-        body->captures[body->n_captures++] = ln_onnx_print(f->n->model, "%s", tle->name);
+        body->captures[body->n_captures++] =
+            ln_translation_print(&f->n->model->base, "%s", tle->name);
         enter(f, f->captured, tle->name);
     }
 }
 
 static const ln_list *first_of(const ln_onnx_node *n, const ln_onnx_body *body)
 {
-    return body->before ? body->before->next : n->model->ctx->ops;
+    return body->before ? body->before->next : n->model->base.ctx->ops;
 }
 
 // Room for all that there may be, the outputs' own operators included.
@@ -114,9 +115,9 @@ static void make_room(finding *f, int n_outputs)
         n_read += (size_t)ln_tensor_list_length(op->op_arg->tensors_in);
     }
     ln_onnx_model *m = f->n->model;
-    f->body->ops = ln_onnx_alloc(m, (n_ops + 1) * sizeof(ln_op *));
-    f->body->captures = ln_onnx_alloc(m, (n_read + 1) * sizeof(char *));
-    f->body->outputs = ln_onnx_alloc(m, ((size_t)n_outputs + 1) * sizeof(char *));
+    f->body->ops = ln_translation_alloc(&m->base, (n_ops + 1) * sizeof(ln_op *));
+    f->body->captures = ln_translation_alloc(&m->base, (n_read + 1) * sizeof(char *));
+    f->body->outputs = ln_translation_alloc(&m->base, ((size_t)n_outputs + 1) * sizeof(char *));
 }
 
 static void find_ops(finding *f)
@@ -133,17 +134,18 @@ static void find_outputs(finding *f, int n_outputs, const char *const *outputs)
 {
     ln_hash *taken = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     if (!taken)
-        ln_onnx_fail(f->n, "out of memory");
+        ln_emit_fail(&f->n->emit, "out of memory");
     for (int i = 0; i < n_outputs && !ln_onnx_failed(f->n); i++) {
         const char *tensor = outputs[i];
         if (!has(f->inside, tensor) || has(taken, tensor)) {
-            tensor = ln_onnx_simple(f->n, "forward", tensor, LN_ONNX_TEMP);
+            tensor = ln_emit_simple(&f->n->emit, "forward", tensor, LN_EMIT_TEMP);
             if (tensor)
-                take_in(f, ln_context_creater(f->n->model->ctx, tensor));
+                take_in(f, ln_context_creater(f->n->model->base.ctx, tensor));
         }
         if (tensor)
             enter(f, taken, tensor);
-        f->body->outputs[f->body->n_outputs++] = ln_onnx_print(f->n->model, "%s", tensor);
+        f->body->outputs[f->body->n_outputs++] =
+            ln_translation_print(&f->n->model->base, "%s", tensor);
     }
     ln_hash_free(taken);
 }
@@ -156,7 +158,7 @@ void ln_onnx_body_end(ln_onnx_node *n, ln_onnx_body *body, int n_outputs,
                  .inside = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL),
                  .captured = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL)};
     if (!f.inside || !f.captured)
-        ln_onnx_fail(n, "out of memory");
+        ln_emit_fail(&n->emit, "out of memory");
     make_room(&f, n_outputs);
     if (!ln_onnx_failed(n)) {
         find_ops(&f);
@@ -182,10 +184,10 @@ static int name_tensor(ln_list **names, const char *name)
 
 static int enter_inputs(const ln_onnx_node *n, ln_context *made, int len, const char *const *names)
 {
-    ln_onnx_model inner = {.ctx = made, .file = n->model->file};
+    ln_translation inner = {.ctx = made, .file = n->model->base.file};
     for (int i = 0; i < len; i++)
         if (name_tensor(&made->inputs, names[i]) ||
-            !ln_onnx_add_source(&inner, names[i], ln_onnx_tensor_of(n, names[i]), 0))
+            !ln_translation_source(&inner, names[i], ln_onnx_tensor_of(n, names[i]), 0))
             return -1;
     return ln_context_index_names(made);
 }
@@ -213,8 +215,8 @@ static void remove_op(ln_onnx_node *n, ln_op *op)
         ln_hash_remove(n->model->varying, tle->name);
         ln_hash_remove(n->model->values, tle->name);
     }
-    if (ln_context_remove_op(n->model->ctx, &position))
-        ln_onnx_fail(n, "out of memory");
+    if (ln_context_remove_op(n->model->base.ctx, &position))
+        ln_emit_fail(&n->emit, "out of memory");
 }
 
 // Readers leave before makers.
@@ -227,21 +229,22 @@ static void remove_ops(ln_onnx_node *n, const ln_onnx_body *body)
 static const char *body_name(ln_onnx_node *n)
 {
     const LnOnnx__Node *p = n->proto;
-    return ln_onnx_print(n->model, "%.200s_%d", p->name && *p->name ? p->name : p->op_type,
-                         ln_list_length(n->model->ctx->bodies));
+    return ln_translation_print(&n->model->base, "%.200s_%d",
+                                p->name && *p->name ? p->name : p->op_type,
+                                ln_list_length(n->model->base.ctx->bodies));
 }
 
 const char *ln_onnx_body_make(ln_onnx_node *n, ln_onnx_body *body, int n_captures,
                               const char *const *captures)
 {
     const char *name = ln_onnx_failed(n) ? NULL : body_name(n);
-    ln_context *made = name ? ln_body_create(n->model->ctx, name) : NULL;
+    ln_context *made = name ? ln_body_create(n->model->base.ctx, name) : NULL;
     if (!made || enter_inputs(n, made, body->n_inputs, body->inputs) ||
         enter_inputs(n, made, n_captures, captures) || enter_ops(made, body))
-        ln_onnx_fail(n, "out of memory");
+        ln_emit_fail(&n->emit, "out of memory");
     remove_ops(n, body);
     for (int i = body->n_inputs; i-- > 0 && !ln_onnx_failed(n);)
-        remove_op(n, ln_context_creater(n->model->ctx, body->inputs[i]));
+        remove_op(n, ln_context_creater(n->model->base.ctx, body->inputs[i]));
     return ln_onnx_failed(n) ? NULL : name;
 }
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Translating graphs: constants, nodes in order, functions and graphs within nodes.
 
-#include <stdio.h>
 #include <string.h>
 
 #include "front/onnx/ln_onnx_model.h"
-#include "lightnet/ln_arch.h"
 #include "tensorlight/tl_util.h"
 
 // Functions that call functions, and graphs within nodes of graphs.
@@ -15,80 +13,22 @@ enum { MAX_DEPTH = 64 };
 // other twice would unfold to any number.
 enum { MAX_NODES = 1000000 };
 
-/* Sources */
-
-static ln_list *source_params(const tl_tensor *like, int from_file)
-{
-    ln_list *params = ln_param_list_append_string(NULL, "dtype", tl_dtype_name(like->dtype));
-    ln_list *longer =
-        params ? ln_param_list_append_array_int(params, "dims", like->ndim, like->dims) : NULL;
-    params = longer ? longer : params;
-    longer = longer ? ln_param_list_append_bool(params, "from_file", from_file ? LN_TRUE : LN_FALSE)
-                    : NULL;
-    if (!longer)
-        ln_param_list_free(params);
-    return longer;
-}
-
-static ln_op *create_source(ln_context *ctx, const char *name, const tl_tensor *like, int from_file)
-{
-    char op_name[LN_MAX_NAME_LEN];
-    const ln_op *proto = ln_hash_find(LN_ARCH.op_proto_table, "source");
-    if (!ln_op_table_find(ctx->op_table, name))
-        snprintf(op_name, sizeof(op_name), "%s", name);
-    else if (ln_context_unique_name(ctx, op_name, "source"))
-        return NULL;
-    ln_list *params = source_params(like, from_file);
-    ln_list *outs = params ? ln_tensor_list_append(NULL, "dst", name) : NULL;
-    ln_op *op = outs && proto
-                    ? ln_op_create_from_proto(proto, op_name, NULL, outs, params, ctx->tensor_table)
-                    : NULL;
-    if (!op) {
-        ln_tensor_list_free(outs);
-        ln_param_list_free(params);
-    }
-    return op;
-}
-
-const char *ln_onnx_add_source(ln_onnx_model *m, const char *name, const tl_tensor *like,
-                               int from_file)
-{
-    ln_list *end = NULL;
-    ln_op *op = m->failed ? NULL : create_source(m->ctx, name, like, from_file);
-    if (!op)
-        ln_onnx_model_fail(m, "out of memory for tensor '%s'", name);
-    else if (ln_context_add_op(m->ctx, &end, op))
-        ln_onnx_model_fail(m, "tensor '%s' cannot be made", name);
-    return m->failed ? NULL : name;
-}
-
-static const char *add_weight(ln_onnx_model *m, tl_tensor *tensor, int owned, const char *wanted)
-{
-    const char *name = ln_onnx_tensor_name(m, wanted);
-    if (name && !ln_weights_add(m->ctx->weights, name, tensor, owned))
-        return ln_onnx_add_source(m, name, tensor, 1);
-    if (owned)
-        tl_tensor_free_data_too(tensor);
-    else
-        tl_tensor_free(tensor);
-    ln_onnx_model_fail(m, "out of memory for tensor '%s'", wanted);
-    return NULL;
-}
+/* Constants */
 
 const char *ln_onnx_add_tensor(ln_onnx_model *m, const LnOnnx__Tensor *proto, const char *name)
 {
     int owned = 0;
-    const char *made = m->failed ? NULL : ln_hash_find(m->constants, proto);
-    if (made || m->failed)
+    const char *made = m->base.failed ? NULL : ln_hash_find(m->constants, proto);
+    if (made || m->base.failed)
         return made;
-    tl_tensor *tensor = ln_onnx_tensor(proto, &m->source, &owned, m->ctx->error);
+    tl_tensor *tensor = ln_onnx_tensor(proto, &m->source, &owned, m->base.ctx->error);
     if (!tensor) {
-        ln_onnx_model_fail(m, "a tensor cannot be read");
+        ln_translation_fail(&m->base, "a tensor cannot be read");
         return NULL;
     }
-    made = add_weight(m, tensor, owned, name);
+    made = ln_translation_weight(&m->base, tensor, owned, name);
     if (made && ln_hash_insert(m->constants, proto, (void *)made) < 0)
-        ln_onnx_model_fail(m, "out of memory");
+        ln_translation_fail(&m->base, "out of memory");
     return made;
 }
 
@@ -97,22 +37,22 @@ static void enter_sparse(ln_onnx_scope *scope, const LnOnnx__SparseTensor *spars
 {
     char *name = sparse->values && sparse->values->name ? sparse->values->name : "";
     const LnOnnx__Node proto = {.op_type = "sparse initializer", .output = &name, .n_output = 1};
-    ln_onnx_node n = {.model = scope->model, .scope = scope, .proto = &proto};
+    ln_onnx_node n = ln_onnx_node_init(scope, &proto);
     ln_onnx_sparse(&n, sparse, 0);
-    ln_onnx_begin(&n, NULL); // drops what a failure left unfinished
+    ln_emit_begin(&n.emit, NULL); // drops what a failure left unfinished
 }
 
 static void enter_initializers(ln_onnx_scope *scope, const LnOnnx__Graph *graph)
 {
     ln_onnx_model *m = scope->model;
-    for (size_t i = 0; i < graph->n_initializer && !m->failed; i++) {
+    for (size_t i = 0; i < graph->n_initializer && !m->base.failed; i++) {
         const LnOnnx__Tensor *tensor = graph->initializer[i];
         const char *name = tensor->name ? tensor->name : "";
         // An input that is bound by its name takes the place of its default.
         if (!ln_hash_find(scope->names, name))
             ln_onnx_scope_set(scope, name, ln_onnx_add_tensor(m, tensor, name));
     }
-    for (size_t i = 0; i < graph->n_sparse_initializer && !m->failed; i++)
+    for (size_t i = 0; i < graph->n_sparse_initializer && !m->base.failed; i++)
         enter_sparse(scope, graph->sparse_initializer[i]);
 }
 
@@ -135,7 +75,7 @@ static void check_outputs(ln_onnx_node *n)
 {
     for (size_t i = 0; i < n->proto->n_output; i++)
         if (ln_onnx_wants(n, (int)i) && !ln_hash_find(n->scope->names, n->proto->output[i]))
-            ln_onnx_fail(n, "output %zu, '%s', is not supported", i, n->proto->output[i]);
+            ln_emit_fail(&n->emit, "output %zu, '%s', is not supported", i, n->proto->output[i]);
 }
 
 static void translate_nodes(ln_onnx_scope *scope, LnOnnx__Node *const *nodes, size_t n_nodes);
@@ -143,10 +83,10 @@ static void translate_nodes(ln_onnx_scope *scope, LnOnnx__Node *const *nodes, si
 static void check_call(ln_onnx_node *n, const LnOnnx__Function *f)
 {
     if (n->proto->n_input > f->n_input)
-        ln_onnx_fail(n, "the call has %zu inputs, expected at most %zu", n->proto->n_input,
+        ln_emit_fail(&n->emit, "the call has %zu inputs, expected at most %zu", n->proto->n_input,
                      f->n_input);
     if (n->proto->n_output > f->n_output)
-        ln_onnx_fail(n, "the call has %zu outputs, expected at most %zu", n->proto->n_output,
+        ln_emit_fail(&n->emit, "the call has %zu outputs, expected at most %zu", n->proto->n_output,
                      f->n_output);
 }
 
@@ -154,7 +94,7 @@ static void call_function(ln_onnx_node *n, const LnOnnx__Function *f)
 {
     ln_onnx_scope inner;
     check_call(n, f);
-    if (n->model->failed || ln_onnx_scope_init(&inner, n->model, NULL))
+    if (n->model->base.failed || ln_onnx_scope_init(&inner, n->model, NULL))
         return;
     inner.call = n->proto;
     inner.function = f;
@@ -173,10 +113,8 @@ static void translate_node(ln_onnx_scope *scope, const LnOnnx__Node *proto)
 {
     ln_onnx_model *m = scope->model;
     const LnOnnx__Function *function = ln_onnx_find_function(m, proto);
-    ln_onnx_node n = {.model = m,
-                      .scope = scope,
-                      .proto = proto,
-                      .opset = ln_onnx_scope_opset(scope, proto->domain)};
+    ln_onnx_node n = ln_onnx_node_init(scope, proto);
+    n.opset = ln_onnx_scope_opset(scope, proto->domain);
     if (function) {
         call_function(&n, function);
     } else {
@@ -186,8 +124,8 @@ static void translate_node(ln_onnx_scope *scope, const LnOnnx__Node *proto)
         if (n.row && n.row->translate)
             n.row->translate(&n);
         else
-            ln_onnx_fail(&n, "the operator is not supported");
-        ln_onnx_begin(&n, NULL); // drops what a translator left unfinished
+            ln_emit_fail(&n.emit, "the operator is not supported");
+        ln_emit_begin(&n.emit, NULL); // drops what a translator left unfinished
     }
     check_outputs(&n);
 }
@@ -196,17 +134,17 @@ static void translate_nodes(ln_onnx_scope *scope, LnOnnx__Node *const *nodes, si
 {
     ln_onnx_model *m = scope->model;
     if (m->depth >= MAX_DEPTH) {
-        ln_onnx_model_fail(m, "functions and graphs are more than %d deep within each other",
-                           MAX_DEPTH);
+        ln_translation_fail(
+            &m->base, "functions and graphs are more than %d deep within each other", MAX_DEPTH);
         return;
     }
     if (n_nodes > MAX_NODES - m->n_nodes) {
-        ln_onnx_model_fail(m, "the model unfolds to more than %d nodes", MAX_NODES);
+        ln_translation_fail(&m->base, "the model unfolds to more than %d nodes", MAX_NODES);
         return;
     }
     m->n_nodes += n_nodes;
     m->depth++;
-    for (size_t i = 0; i < n_nodes && !m->failed; i++)
+    for (size_t i = 0; i < n_nodes && !m->base.failed; i++)
         translate_node(scope, nodes[i]);
     m->depth--;
 }
@@ -230,7 +168,7 @@ static void take_outputs(ln_onnx_node *n, const ln_onnx_scope *inner, const LnOn
         const char *name = graph->output[i]->name ? graph->output[i]->name : "";
         outs[i] = ln_onnx_scope_get(inner, name);
         if (!outs[i])
-            ln_onnx_fail(n, "output '%s' of its graph is not made by any node", name);
+            ln_emit_fail(&n->emit, "output '%s' of its graph is not made by any node", name);
     }
 }
 
@@ -238,10 +176,10 @@ void ln_onnx_inline(ln_onnx_node *n, const LnOnnx__Graph *graph, int n_ins, cons
                     int n_outs, const char **outs)
 {
     ln_onnx_scope inner;
-    if (n->model->failed)
+    if (n->model->base.failed)
         return;
     if ((size_t)n_ins != graph->n_input || (size_t)n_outs != graph->n_output) {
-        ln_onnx_fail(n, "its graph has %zu inputs and %zu outputs, expected %d and %d",
+        ln_emit_fail(&n->emit, "its graph has %zu inputs and %zu outputs, expected %d and %d",
                      graph->n_input, graph->n_output, n_ins, n_outs);
         return;
     }

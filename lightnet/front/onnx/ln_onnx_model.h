@@ -9,18 +9,15 @@
 #include "ir/ln_weights.h"
 
 struct ln_onnx_model {
-    ln_context *ctx;
-    const char *file;
+    ln_translation base;
     LnOnnx__Model *proto;
     ln_onnx_source source; /* the bytes that lean tensors point into */
-    int failed;
 
     ln_hash *varying;   /* name -> ln_onnx_variation of tensors that differ from run to run */
     ln_hash *values;    /* name -> tl_tensor: the values that were computed */
     ln_hash *opened;    /* path -> ln_filemap: files with external data */
     ln_hash *constants; /* tensor message -> name of the constant that was made of it */
     ln_hash *rolled;    /* node messages of loops that are too long to be unrolled */
-    ln_list *memory;    /* what lives until the translation ends */
     int depth;          /* of graphs and functions within each other */
     size_t n_nodes;     /* nodes that were met, those of functions at every call */
 };
@@ -49,13 +46,6 @@ struct ln_onnx_scope {
     size_t n_opsets;
 };
 
-/** Records "FILE: REASON"; the model has failed. */
-void ln_onnx_model_fail(ln_onnx_model *m, const char *fmt, ...) LN_PRINTF(2, 3);
-
-/** Memory that lives until the translation ends; NULL after a failure. */
-void *ln_onnx_alloc(ln_onnx_model *m, size_t size);
-char *ln_onnx_print(ln_onnx_model *m, const char *fmt, ...) LN_PRINTF(2, 3);
-
 /* Scopes: ln_onnx_scope.c */
 
 /** -1: no memory, the model has failed. Clear it also then. */
@@ -78,6 +68,11 @@ int ln_onnx_is_default_domain(const char *domain);
 const LnOnnx__Attribute *ln_onnx_find_attr(const ln_onnx_scope *scope, const LnOnnx__Node *node,
                                            const char *name);
 
+/* Nodes: ln_onnx_emit.c */
+
+/** The node of a scope, to be translated. */
+ln_onnx_node ln_onnx_node_init(ln_onnx_scope *scope, const LnOnnx__Node *proto);
+
 /* Graphs: ln_onnx_graph.c */
 
 /** The function of the model that a node calls, or NULL. */
@@ -90,16 +85,8 @@ void ln_onnx_translate_graph(ln_onnx_scope *scope, const LnOnnx__Graph *graph);
  * after a failure. */
 const char *ln_onnx_add_tensor(ln_onnx_model *m, const LnOnnx__Tensor *proto, const char *name);
 
-/** A sparse tensor, emitted as operators that put its elements among zeros; `i` as in ln_onnx_out.
+/** A sparse tensor, emitted as operators that put its elements among zeros; `i` as in ln_emit_out.
  * Returns its name; NULL after a failure. */
 const char *ln_onnx_sparse(ln_onnx_node *n, const LnOnnx__SparseTensor *sparse, int i);
-
-/** A name for a tensor of the program: `wanted` if it can be one and is free, else one made from
- * it. */
-const char *ln_onnx_tensor_name(ln_onnx_model *m, const char *wanted);
-
-/** Enters a new operator `source`. Returns the tensor's name; NULL after a failure. */
-const char *ln_onnx_add_source(ln_onnx_model *m, const char *name, const tl_tensor *like,
-                               int from_file);
 
 #endif

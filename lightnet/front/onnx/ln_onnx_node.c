@@ -38,18 +38,19 @@ int ln_onnx_wants(const ln_onnx_node *n, int i)
 
 const char *ln_onnx_optional(ln_onnx_node *n, int i)
 {
-    if (n->model->failed || !ln_onnx_has_input(n, i))
+    if (n->model->base.failed || !ln_onnx_has_input(n, i))
         return NULL;
     const char *tensor = ln_onnx_scope_get(n->scope, n->proto->input[i]);
     if (!tensor)
-        ln_onnx_fail(n, "input %d, '%s', is not made by any node before", i, n->proto->input[i]);
+        ln_emit_fail(&n->emit, "input %d, '%s', is not made by any node before", i,
+                     n->proto->input[i]);
     return tensor;
 }
 
 const char *ln_onnx_in(ln_onnx_node *n, int i)
 {
     if (!ln_onnx_has_input(n, i))
-        ln_onnx_fail(n, "input %d is missing", i);
+        ln_emit_fail(&n->emit, "input %d is missing", i);
     return ln_onnx_optional(n, i);
 }
 
@@ -61,18 +62,13 @@ void ln_onnx_alias(ln_onnx_node *n, int i, const char *tensor)
 
 const tl_tensor *ln_onnx_tensor_of(const ln_onnx_node *n, const char *tensor)
 {
-    static int ones[LN_MAXDIM] = {1, 1, 1, 1, 1, 1, 1, 1};
-    static const tl_tensor harmless = {.ndim = 0, .dims = ones, .len = 1, .dtype = TL_FLOAT};
-    const ln_tensor_entry *te = tensor && !n->model->failed
-                                    ? ln_tensor_table_find(n->model->ctx->tensor_table, tensor)
-                                    : NULL;
-    return te ? te->tensor : &harmless;
+    return ln_translation_tensor(&n->model->base, tensor);
 }
 
 int ln_onnx_is_dynamic(const ln_onnx_node *n, const char *tensor)
 {
-    const ln_tensor_entry *te = tensor && !n->model->failed
-                                    ? ln_tensor_table_find(n->model->ctx->tensor_table, tensor)
+    const ln_tensor_entry *te = tensor && !n->model->base.failed
+                                    ? ln_tensor_table_find(n->model->base.ctx->tensor_table, tensor)
                                     : NULL;
     return te && te->isdynamic;
 }
@@ -81,8 +77,8 @@ int ln_onnx_axis(ln_onnx_node *n, int64_t axis, int ndim)
 {
     if (axis >= -(int64_t)ndim && axis < ndim)
         return (int)(axis < 0 ? axis + ndim : axis);
-    ln_onnx_fail(n, "axis %" PRId64 " of a tensor with %d dimensions, expected %d to %d", axis,
-                 ndim, -ndim, ndim - 1);
+    ln_emit_fail(&n->emit, "axis %" PRId64 " of a tensor with %d dimensions, expected %d to %d",
+                 axis, ndim, -ndim, ndim - 1);
     return 0;
 }
 
@@ -90,11 +86,11 @@ void ln_onnx_axes(ln_onnx_node *n, const int64_t *given, int len, int ndim, int 
 {
     unsigned seen = 0;
     if (len > ndim)
-        ln_onnx_fail(n, "%d axes, expected at most %d", len, ndim);
+        ln_emit_fail(&n->emit, "%d axes, expected at most %d", len, ndim);
     for (int i = 0; i < len && !ln_onnx_failed(n); i++) {
         axes[i] = ln_onnx_axis(n, given[i], ndim);
         if (seen & 1u << axes[i])
-            ln_onnx_fail(n, "axis %d is given twice, expected different axes", axes[i]);
+            ln_emit_fail(&n->emit, "axis %d is given twice, expected different axes", axes[i]);
         seen |= 1u << axes[i];
     }
 }
@@ -132,7 +128,7 @@ static int guess_type(const LnOnnx__Attribute *a)
 static const LnOnnx__Attribute *attr(ln_onnx_node *n, const char *name, int type)
 {
     char buf[32];
-    if (n->model->failed)
+    if (n->model->base.failed)
         return NULL;
     const LnOnnx__Attribute *a = ln_onnx_find_attr(n->scope, n->proto, name);
     if (!a)
@@ -140,7 +136,7 @@ static const LnOnnx__Attribute *attr(ln_onnx_node *n, const char *name, int type
     const int there = a->type ? a->type : guess_type(a);
     if (there == type || !there) // an empty list has no sign of its type
         return a;
-    ln_onnx_fail(n, "attribute '%s' is of type %s, expected %s", name, type_name(there, buf),
+    ln_emit_fail(&n->emit, "attribute '%s' is of type %s, expected %s", name, type_name(there, buf),
                  type_names[type]);
     return NULL;
 }
@@ -164,7 +160,7 @@ tl_dtype ln_onnx_attr_dtype(ln_onnx_node *n, const char *name, tl_dtype deflt)
     const int type = a->i > 0 && a->i <= INT32_MAX ? (int)a->i : 0;
     if (ln_onnx_dtype(type) == TL_DTYPE_INVALID) {
         char text[32];
-        ln_onnx_fail(n, "attribute '%s' is %s, which LightNet does not have", name,
+        ln_emit_fail(&n->emit, "attribute '%s' is %s, which LightNet does not have", name,
                      ln_onnx_dtype_name(type, text));
         return deflt;
     }
@@ -180,7 +176,7 @@ double ln_onnx_float(ln_onnx_node *n, const char *name, double deflt)
 // Strings are bytes: a copy ends with NUL.
 static const char *text_of(ln_onnx_node *n, const ProtobufCBinaryData *s)
 {
-    char *text = ln_onnx_alloc(n->model, s->len + 1);
+    char *text = ln_translation_alloc(&n->model->base, s->len + 1);
     if (!text)
         return "";
     if (s->len)
@@ -203,7 +199,7 @@ static void fail_choice(ln_onnx_node *n, const char *attr, const char *value,
         if (n->opset >= c->since)
             snprintf(expected + len, sizeof(expected) - len, "%s\"%s\"", len ? ", " : "", c->name);
     }
-    ln_onnx_fail(n, "attribute '%s' is \"%s\", expected one of %s", attr, value, expected);
+    ln_emit_fail(&n->emit, "attribute '%s' is \"%s\", expected one of %s", attr, value, expected);
 }
 
 const char *ln_onnx_choose(ln_onnx_node *n, const char *attr, const char *deflt,

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,46 +19,6 @@
 // The newest version of the default operator set that is known.
 enum { NEWEST_OPSET = 26 };
 
-/* The model's own memory */
-
-void ln_onnx_model_fail(ln_onnx_model *m, const char *fmt, ...)
-{
-    char reason[LN_MAXLINE];
-    va_list ap;
-    if (m->failed)
-        return;
-    m->failed = 1;
-    va_start(ap, fmt);
-    vsnprintf(reason, sizeof(reason), fmt, ap);
-    va_end(ap);
-    ln_fail(m->ctx, "%s", reason); // unless the context knows better
-    ln_fail_at(m->ctx, "%s", m->file);
-}
-
-void *ln_onnx_alloc(ln_onnx_model *m, size_t size)
-{
-    void *data = m->failed ? NULL : ln_alloc(size);
-    ln_list *longer = data ? ln_list_prepend(m->memory, data) : NULL;
-    if (!longer) {
-        ln_free(data);
-        ln_onnx_model_fail(m, "out of memory");
-        return NULL;
-    }
-    m->memory = longer;
-    return data;
-}
-
-char *ln_onnx_print(ln_onnx_model *m, const char *fmt, ...)
-{
-    char text[LN_MAXLINE];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof(text), fmt, ap);
-    va_end(ap);
-    char *copy = ln_onnx_alloc(m, strlen(text) + 1);
-    return copy ? strcpy(copy, text) : NULL;
-}
-
 /* The file */
 
 static const ln_filemap *open_external(void *owner, const char *path, ln_error *err)
@@ -71,7 +30,7 @@ static const ln_filemap *open_external(void *owner, const char *path, ln_error *
     ln_filemap map;
     if (ln_filemap_open(&map, path, err))
         return NULL;
-    known = ln_weights_keep(m->ctx->weights, &map);
+    known = ln_weights_keep(m->base.ctx->weights, &map);
     char *key = known ? ln_strdup(path) : NULL;
     if (!known)
         ln_filemap_close(&map);
@@ -95,10 +54,10 @@ static int create_tables(ln_onnx_model *m)
     m->opened = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
     m->constants = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
     m->rolled = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
-    m->ctx->weights = ln_weights_create();
-    return m->varying && m->values && m->opened && m->constants && m->rolled && m->ctx->weights
+    m->base.ctx->weights = ln_weights_create();
+    return m->varying && m->values && m->opened && m->constants && m->rolled && m->base.ctx->weights
                ? 0
-               : ln_fail(m->ctx, "out of memory");
+               : ln_fail(m->base.ctx, "out of memory");
 }
 
 static void free_model(ln_onnx_model *m)
@@ -110,19 +69,20 @@ static void free_model(ln_onnx_model *m)
     ln_hash_free(m->opened);
     ln_hash_free(m->constants);
     ln_hash_free(m->rolled);
-    ln_list_free_deep(m->memory, ln_free);
+    ln_translation_clear(&m->base);
 }
 
 static int unpack(ln_onnx_model *m, const ln_filemap *map)
 {
     size_t size;
-    unsigned char *lean = ln_onnx_lean(LN_ONNX_MODEL, map->data, map->size, &size, m->ctx->error);
+    unsigned char *lean =
+        ln_onnx_lean(LN_ONNX_MODEL, map->data, map->size, &size, m->base.ctx->error);
     if (!lean)
-        return ln_fail_at(m->ctx, "%s", m->file);
+        return ln_fail_at(m->base.ctx, "%s", m->base.file);
     m->proto = ln_onnx__model__unpack(NULL, size, lean);
     ln_free(lean);
     if (!m->proto || !m->proto->graph)
-        return ln_fail(m->ctx, "%s: %s", m->file,
+        return ln_fail(m->base.ctx, "%s: %s", m->base.file,
                        m->proto ? "the model has no graph" : "not a sound ONNX message");
     return 0;
 }
@@ -130,11 +90,11 @@ static int unpack(ln_onnx_model *m, const ln_filemap *map)
 // The weights stay where they are in the file.
 static int open_model(ln_onnx_model *m, ln_filemap *map)
 {
-    const ln_filemap *kept = ln_weights_keep(m->ctx->weights, map);
+    const ln_filemap *kept = ln_weights_keep(m->base.ctx->weights, map);
     if (!kept)
-        return ln_fail(m->ctx, "%s: out of memory", m->file);
+        return ln_fail(m->base.ctx, "%s: out of memory", m->base.file);
     *map = (ln_filemap){0};
-    m->source = (ln_onnx_source){kept->data, kept->size, m->file, open_external, m};
+    m->source = (ln_onnx_source){kept->data, kept->size, m->base.file, open_external, m};
     return unpack(m, kept);
 }
 
@@ -160,7 +120,7 @@ static const char *shape_text(ln_onnx_model *m, const LnOnnx__Shape *shape)
                            d->dim_param && *d->dim_param ? d->dim_param : "?");
         len += (size_t)n;
     }
-    const char *copy = ln_onnx_print(m, "%s]", text);
+    const char *copy = ln_translation_print(&m->base, "%s]", text);
     return copy ? copy : "";
 }
 
@@ -169,8 +129,8 @@ static int64_t known_dim(const ln_onnx_model *m, const LnOnnx__Dimension *d)
 {
     if (d->has_dim_value)
         return d->dim_value;
-    const tl_tensor *bound = d->dim_param && *d->dim_param && ln_bind_has(m->ctx, d->dim_param)
-                                 ? ln_bind_find(m->ctx, d->dim_param, 0)
+    const tl_tensor *bound = d->dim_param && *d->dim_param && ln_bind_has(m->base.ctx, d->dim_param)
+                                 ? ln_bind_find(m->base.ctx, d->dim_param, 0)
                                  : NULL;
     return bound && bound->ndim == 1 ? bound->dims[0] : -1;
 }
@@ -205,9 +165,9 @@ static const tl_tensor *usable(ln_onnx_model *m, const char *name, const LnOnnx_
     if (!bound || !shape || agrees(m, shape, bound))
         return bound;
     if (!is_closed(m, shape) || !bound->data)
-        ln_onnx_model_fail(m, "input '%s' is given with shape %s, expected %s", name,
-                           ln_sprint_shape(text, sizeof(text), bound->ndim, bound->dims),
-                           shape_text(m, shape));
+        ln_translation_fail(&m->base, "input '%s' is given with shape %s, expected %s", name,
+                            ln_sprint_shape(text, sizeof(text), bound->ndim, bound->dims),
+                            shape_text(m, shape));
     return NULL;
 }
 
@@ -221,7 +181,7 @@ static const char *example_shape(ln_onnx_model *m, const LnOnnx__Shape *shape)
         len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%" PRId64, i ? "x" : "",
                                 dim < 0 ? 1 : dim);
     }
-    const char *copy = ln_onnx_print(m, "%s", text);
+    const char *copy = ln_translation_print(&m->base, "%s", text);
     return copy ? copy : "";
 }
 
@@ -231,8 +191,8 @@ static void own_dims(ln_onnx_model *m, const char *name, const LnOnnx__Shape *sh
     for (size_t i = 0; i < shape->n_dim; i++) {
         const int64_t dim = known_dim(m, shape->dim[i]);
         if (dim < 0 || dim > INT_MAX) {
-            ln_onnx_model_fail(
-                m,
+            ln_translation_fail(
+                &m->base,
                 "input '%s' has shape %s, with sizes that are open; give them, as by "
                 "--shape '%s=%s'",
                 name, shape_text(m, shape), name, example_shape(m, shape));
@@ -251,27 +211,28 @@ static tl_tensor *input_record(ln_onnx_model *m, const LnOnnx__ValueInfo *input,
     int dims[LN_MAXDIM] = {0};
     const LnOnnx__TensorType *type = input->type ? input->type->tensor_type : NULL;
     if (!type || ln_onnx_dtype(type->elem_type) == TL_DTYPE_INVALID) {
-        ln_onnx_model_fail(m, "input '%s' is %s, expected a tensor of a type that LightNet has",
-                           name_of(input),
-                           type ? ln_onnx_dtype_name(type->elem_type, buf) : "not a tensor");
+        ln_translation_fail(
+            &m->base, "input '%s' is %s, expected a tensor of a type that LightNet has",
+            name_of(input), type ? ln_onnx_dtype_name(type->elem_type, buf) : "not a tensor");
         return NULL;
     }
     if (type->shape && type->shape->n_dim > LN_MAXDIM)
-        ln_onnx_model_fail(m, "input '%s' has %zu dimensions, expected at most %d", name_of(input),
-                           type->shape->n_dim, LN_MAXDIM);
-    *bound = m->failed ? NULL : usable(m, name_of(input), type->shape, *bound);
-    if (!m->failed && type->shape && !*bound)
+        ln_translation_fail(&m->base, "input '%s' has %zu dimensions, expected at most %d",
+                            name_of(input), type->shape->n_dim, LN_MAXDIM);
+    *bound = m->base.failed ? NULL : usable(m, name_of(input), type->shape, *bound);
+    if (!m->base.failed && type->shape && !*bound)
         own_dims(m, name_of(input), type->shape, dims);
-    else if (!m->failed && !*bound)
-        ln_onnx_model_fail(m, "input '%s' has no shape; give it, as by --shape '%s=1x3x224x224'",
-                           name_of(input), name_of(input));
-    if (m->failed)
+    else if (!m->base.failed && !*bound)
+        ln_translation_fail(&m->base,
+                            "input '%s' has no shape; give it, as by --shape '%s=1x3x224x224'",
+                            name_of(input), name_of(input));
+    if (m->base.failed)
         return NULL;
     tl_tensor *record =
         tl_tensor_create(NULL, *bound ? (*bound)->ndim : (int)type->shape->n_dim,
                          *bound ? (*bound)->dims : dims, ln_onnx_dtype(type->elem_type));
     if (!record)
-        ln_onnx_model_fail(m, "input '%s': %s", name_of(input), tl_last_error());
+        ln_translation_fail(&m->base, "input '%s': %s", name_of(input), tl_last_error());
     return record;
 }
 
@@ -279,39 +240,25 @@ static tl_tensor *input_record(ln_onnx_model *m, const LnOnnx__ValueInfo *input,
 static void keep_bound_value(ln_onnx_model *m, const char *name, const tl_tensor *bound)
 {
     tl_tensor *copy = tl_tensor_clone(bound);
-    if (!copy || ln_weights_add(m->ctx->weights, name, copy, 1)) {
+    if (!copy || ln_weights_add(m->base.ctx->weights, name, copy, 1)) {
         tl_tensor_free_data_too(copy);
-        ln_onnx_model_fail(m, "out of memory");
+        ln_translation_fail(&m->base, "out of memory");
     }
-}
-
-static void name_input(ln_onnx_model *m, const char *name)
-{
-    char *copy = ln_strdup(name);
-    ln_list *longer = copy ? ln_list_append(m->ctx->inputs, copy) : NULL;
-    if (!longer) {
-        ln_free(copy);
-        ln_onnx_model_fail(m, "out of memory");
-        return;
-    }
-    m->ctx->inputs = longer;
-    if (ln_context_index_names(m->ctx))
-        m->failed = 1;
 }
 
 static void add_input(ln_onnx_scope *scope, const LnOnnx__ValueInfo *input, int index)
 {
     ln_onnx_model *m = scope->model;
-    const tl_tensor *bound = ln_bind_find(m->ctx, name_of(input), index);
+    const tl_tensor *bound = ln_bind_find(m->base.ctx, name_of(input), index);
     tl_tensor *record = input_record(m, input, &bound);
-    const char *name = record ? ln_onnx_tensor_name(m, name_of(input)) : NULL;
+    const char *name = record ? ln_translation_name(&m->base, name_of(input)) : NULL;
     if (name) {
         const int known = bound && bound->data && bound->dtype == record->dtype;
-        name_input(m, name);
-        ln_onnx_scope_set(scope, name_of(input), ln_onnx_add_source(m, name, record, 0));
-        if (!m->failed && known)
+        ln_translation_input(&m->base, name);
+        ln_onnx_scope_set(scope, name_of(input), ln_translation_source(&m->base, name, record, 0));
+        if (!m->base.failed && known)
             keep_bound_value(m, name, bound);
-        if (!m->failed)
+        if (!m->base.failed)
             ln_onnx_set_variation(m, name, known ? LN_ONNX_BOUND : LN_ONNX_UNKNOWN);
     }
     tl_tensor_free(record);
@@ -330,7 +277,7 @@ static ln_hash *initializer_names(ln_onnx_model *m)
         }
     }
     if (!names)
-        ln_onnx_model_fail(m, "out of memory");
+        ln_translation_fail(&m->base, "out of memory");
     return names;
 }
 
@@ -342,9 +289,9 @@ static void add_inputs(ln_onnx_scope *scope)
     const LnOnnx__Graph *graph = m->proto->graph;
     ln_hash *defaults = initializer_names(m);
     int index = 0;
-    for (size_t i = 0; i < graph->n_input && !m->failed; i++) {
+    for (size_t i = 0; i < graph->n_input && !m->base.failed; i++) {
         const char *name = name_of(graph->input[i]);
-        const int named = ln_bind_has(m->ctx, name);
+        const int named = ln_bind_has(m->base.ctx, name);
         if (!named && ln_hash_find_extended(defaults, name, NULL, NULL))
             continue;
         add_input(scope, graph->input[i], index);
@@ -355,12 +302,6 @@ static void add_inputs(ln_onnx_scope *scope)
 
 /* Outputs */
 
-static int can_be_output(const ln_onnx_model *m, const char *tensor, const char *name)
-{
-    const ln_op *maker = ln_context_creater(m->ctx, tensor);
-    return ln_streq(tensor, name) && maker->op_arg->tensors_in;
-}
-
 // The output has the model's name for it and memory of its own: what stands for it may be an input,
 // a constant, or another output.
 static void add_output(ln_onnx_scope *scope, const char *name)
@@ -368,28 +309,22 @@ static void add_output(ln_onnx_scope *scope, const char *name)
     ln_onnx_model *m = scope->model;
     char *names[] = {(char *)name};
     const LnOnnx__Node proto = {.op_type = "output", .output = names, .n_output = 1};
-    ln_onnx_node n = {.model = m, .scope = scope, .proto = &proto};
+    ln_onnx_node n = ln_onnx_node_init(scope, &proto);
     const char *tensor = ln_onnx_scope_get(scope, name);
     if (!tensor) {
-        ln_onnx_model_fail(m, "output '%s' is not made by any node", name);
+        ln_translation_fail(&m->base, "output '%s' is not made by any node", name);
         return;
     }
-    if (!can_be_output(m, tensor, name))
-        tensor = ln_onnx_simple(&n, "forward", tensor, 0);
-    char *copy = tensor ? ln_strdup(tensor) : NULL;
-    ln_list *longer = copy ? ln_list_append(m->ctx->outputs, copy) : NULL;
-    if (!longer) {
-        ln_free(copy);
-        ln_onnx_model_fail(m, "out of memory");
-        return;
-    }
-    m->ctx->outputs = longer;
+    if (!ln_translation_can_output(&m->base, tensor, name))
+        tensor = ln_emit_simple(&n.emit, "forward", tensor, 0);
+    if (tensor)
+        ln_translation_output(&m->base, tensor);
 }
 
 static void add_outputs(ln_onnx_scope *scope)
 {
     const LnOnnx__Graph *graph = scope->model->proto->graph;
-    for (size_t i = 0; i < graph->n_output && !scope->model->failed; i++)
+    for (size_t i = 0; i < graph->n_output && !scope->model->base.failed; i++)
         add_output(scope, name_of(graph->output[i]));
 }
 
@@ -406,9 +341,9 @@ static void choose_opsets(ln_onnx_scope *scope)
     scope->n_opsets = proto->n_opset_import ? proto->n_opset_import : 1;
     const int opset = ln_onnx_scope_opset(scope, "");
     if (opset > NEWEST_OPSET)
-        ln_onnx_model_fail(scope->model,
-                           "the model is written in operator set %d, expected at most %d", opset,
-                           NEWEST_OPSET);
+        ln_translation_fail(&scope->model->base,
+                            "the model is written in operator set %d, expected at most %d", opset,
+                            NEWEST_OPSET);
 }
 
 static void translate(ln_onnx_model *m)
@@ -417,10 +352,10 @@ static void translate(ln_onnx_model *m)
     if (ln_onnx_scope_init(&scope, m, NULL))
         return;
     choose_opsets(&scope);
-    if (!m->failed)
+    if (!m->base.failed)
         ln_onnx_check_support(&scope);
     add_inputs(&scope);
-    if (!m->failed)
+    if (!m->base.failed)
         ln_onnx_translate_graph(&scope, m->proto->graph);
     add_outputs(&scope);
     ln_onnx_scope_clear(&scope);
@@ -428,12 +363,12 @@ static void translate(ln_onnx_model *m)
 
 static int read_onnx(ln_context *ctx, const char *name, ln_filemap *map)
 {
-    ln_onnx_model m = {.ctx = ctx, .file = name};
+    ln_onnx_model m = {.base = {.ctx = ctx, .file = name}};
     ctx->declared = LN_DECLARES_INPUTS | LN_DECLARES_OUTPUTS;
     int status = create_tables(&m) || open_model(&m, map) ? -1 : 0;
     if (!status) {
         translate(&m);
-        status = m.failed || ln_context_index_names(ctx) || ln_cleanup_dead(ctx) ? -1 : 0;
+        status = m.base.failed || ln_context_index_names(ctx) || ln_cleanup_dead(ctx) ? -1 : 0;
         ln_bodies_prune(ctx);
     }
     free_model(&m);

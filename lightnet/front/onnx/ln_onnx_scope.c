@@ -17,7 +17,7 @@ int ln_onnx_scope_init(ln_onnx_scope *scope, ln_onnx_model *m, const ln_onnx_sco
     }
     scope->names = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     if (!scope->names)
-        ln_onnx_model_fail(m, "out of memory");
+        ln_translation_fail(&m->base, "out of memory");
     return scope->names ? 0 : -1;
 }
 
@@ -31,10 +31,10 @@ void ln_onnx_scope_clear(ln_onnx_scope *scope)
 // the translation ends.
 void ln_onnx_scope_set(ln_onnx_scope *scope, const char *name, const char *tensor)
 {
-    if (!tensor || scope->model->failed)
+    if (!tensor || scope->model->base.failed)
         return;
     if (ln_hash_insert(scope->names, name, (void *)tensor) < 0)
-        ln_onnx_model_fail(scope->model, "out of memory");
+        ln_translation_fail(&scope->model->base, "out of memory");
 }
 
 const char *ln_onnx_scope_get(const ln_onnx_scope *scope, const char *name)

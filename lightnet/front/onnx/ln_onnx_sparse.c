@@ -8,42 +8,43 @@
 
 static const char *zeros(ln_onnx_node *n, tl_dtype dtype, int ndim, const int *dims)
 {
-    const char *const zero = ln_onnx_scalar(n, dtype, 0);
-    ln_onnx_begin(n, "expand");
-    ln_onnx_arg(n, "src", zero);
-    ln_onnx_set_ints(n, "dims", ndim, dims);
-    return ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    const char *const zero = ln_emit_scalar(&n->emit, dtype, 0);
+    ln_emit_begin(&n->emit, "expand");
+    ln_emit_arg(&n->emit, "src", zero);
+    ln_emit_set_ints(&n->emit, "dims", ndim, dims);
+    return ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
 }
 
 /** Emits an operator that puts `values` to where `index` says. */
 static const char *put(ln_onnx_node *n, const char *optype, const char *src, const char *index,
                        const char *values, int i)
 {
-    ln_onnx_begin(n, optype);
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_arg(n, "index", index);
-    ln_onnx_arg(n, "update", values);
+    ln_emit_begin(&n->emit, optype);
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_arg(&n->emit, "index", index);
+    ln_emit_arg(&n->emit, "update", values);
     if (ln_streq(optype, "put_along"))
-        ln_onnx_set_int(n, "axis", 0);
-    return ln_onnx_end(n, "dst", i);
+        ln_emit_set_int(&n->emit, "axis", 0);
+    return ln_emit_end(&n->emit, "dst", i);
 }
 
 // -1 after a failure.
 static int read_dims(ln_onnx_node *n, const LnOnnx__SparseTensor *sparse, int dims[LN_MAXDIM])
 {
     if (!sparse->values || !sparse->indices || sparse->n_dims > LN_MAXDIM) {
-        ln_onnx_fail(n, "a sparse tensor has no values, no indices, or more than %d dimensions",
+        ln_emit_fail(&n->emit,
+                     "a sparse tensor has no values, no indices, or more than %d dimensions",
                      LN_MAXDIM);
         return -1;
     }
     for (size_t i = 0; i < sparse->n_dims; i++) {
         dims[i] = (int)sparse->dims[i];
         if (sparse->dims[i] != dims[i] || dims[i] < 0)
-            ln_onnx_fail(n, "a sparse tensor has a dimension of %lld, expected 0 to %d",
+            ln_emit_fail(&n->emit, "a sparse tensor has a dimension of %lld, expected 0 to %d",
                          (long long)sparse->dims[i], INT_MAX);
     }
     if (!ln_onnx_failed(n) && tl_compute_length((int)sparse->n_dims, dims) < 0)
-        ln_onnx_fail(n, "a sparse tensor: %s", tl_last_error());
+        ln_emit_fail(&n->emit, "a sparse tensor: %s", tl_last_error());
     return ln_onnx_failed(n) ? -1 : 0;
 }
 
@@ -60,6 +61,6 @@ const char *ln_onnx_sparse(ln_onnx_node *n, const LnOnnx__SparseTensor *sparse, 
     if (ln_onnx_tensor_of(n, index)->ndim == 2)
         return put(n, "put_nd", zeros(n, dtype, ndim, dims), index, values, i);
     const char *const line =
-        put(n, "put_along", zeros(n, dtype, 1, &len), index, values, LN_ONNX_TEMP);
-    return ln_onnx_reshape(n, line, ndim, dims, i);
+        put(n, "put_along", zeros(n, dtype, 1, &len), index, values, LN_EMIT_TEMP);
+    return ln_emit_reshape(&n->emit, line, ndim, dims, i);
 }

@@ -46,7 +46,7 @@ static void note(survey *s, const LnOnnx__Node *node, const char *why)
     ln_list *longer = u ? ln_list_append(s->found, u) : NULL;
     if (!longer) {
         ln_free(u);
-        ln_onnx_model_fail(s->model, "out of memory");
+        ln_translation_fail(&s->model->base, "out of memory");
         return;
     }
     s->found = longer;
@@ -60,7 +60,7 @@ static void look_at_function(survey *s, const LnOnnx__Function *f)
 {
     const int is_new = ln_hash_insert(s->looked, f, NULL);
     if (is_new < 0)
-        ln_onnx_model_fail(s->model, "out of memory");
+        ln_translation_fail(&s->model->base, "out of memory");
     if (is_new <= 0)
         return;
     const ln_onnx_scope scope = {.model = s->model,
@@ -111,7 +111,7 @@ static void report(const survey *s)
                                     u->count, u->count == 1 ? "" : "s", u->why ? "; " : "",
                                     u->why ? u->why : "");
     }
-    ln_onnx_model_fail(s->model, "operators that are not supported: %s", text);
+    ln_translation_fail(&s->model->base, "operators that are not supported: %s", text);
 }
 
 void ln_onnx_check_support(const ln_onnx_scope *scope)
@@ -122,7 +122,7 @@ void ln_onnx_check_support(const ln_onnx_scope *scope)
     if (s.looked)
         look_at_nodes(&s, scope, graph->node, graph->n_node);
     else
-        ln_onnx_model_fail(s.model, "out of memory");
+        ln_translation_fail(&s.model->base, "out of memory");
     if (s.found)
         report(&s);
     ln_hash_free(s.looked);

@@ -19,10 +19,10 @@ enum { KEPT_SIZE = 4096 };
 // Takes the value.
 static void keep_value(ln_onnx_model *m, const char *tensor, tl_tensor *value)
 {
-    const ln_tensor_entry *te = ln_tensor_table_find(m->ctx->tensor_table, tensor);
+    const ln_tensor_entry *te = ln_tensor_table_find(m->base.ctx->tensor_table, tensor);
     if (!value || ln_hash_insert(m->values, te->name, value) < 0) {
         tl_tensor_free_data_too(value);
-        ln_onnx_model_fail(m, "out of memory");
+        ln_translation_fail(&m->base, "out of memory");
     }
 }
 
@@ -30,7 +30,7 @@ static void keep_value(ln_onnx_model *m, const char *tensor, tl_tensor *value)
 // can be.
 static const tl_tensor *largest_shape(ln_onnx_model *m, const char *tensor)
 {
-    const ln_op *maker = ln_context_creater(m->ctx, tensor);
+    const ln_op *maker = ln_context_creater(m->base.ctx, tensor);
     if (ln_onnx_variation_of(m, tensor) != LN_ONNX_SIZED ||
         !ln_streq(maker->op_arg->optype, "shape"))
         return NULL;
@@ -49,14 +49,14 @@ static const tl_tensor *largest_shape(ln_onnx_model *m, const char *tensor)
 static const tl_tensor *known_value(ln_onnx_model *m, const char *tensor)
 {
     const tl_tensor *value = ln_hash_find(m->values, tensor);
-    const tl_tensor *weight = value ? NULL : ln_context_weight(m->ctx, tensor);
+    const tl_tensor *weight = value ? NULL : ln_context_weight(m->base.ctx, tensor);
     if (!weight)
         return value ? value : largest_shape(m, tensor);
     // Shapes will be decided on it.
-    if (ln_fixed_note(m->ctx->fixed, tensor, NULL,
+    if (ln_fixed_note(m->base.ctx->fixed, tensor, NULL,
                       ln_fixed_hash(weight->data, tl_tensor_size(weight)))) {
-        ln_fail_last(m->ctx);
-        m->failed = 1;
+        ln_fail_last(m->base.ctx);
+        m->base.failed = 1;
         return NULL;
     }
     keep_value(m, tensor, tl_tensor_clone(weight));
@@ -85,13 +85,13 @@ static int add_copy(part *p, const ln_op *op)
 // A value that is known becomes a `source` with these bytes.
 static int add_known(part *p, const char *tensor, const tl_tensor *value)
 {
-    ln_onnx_model inner = {.ctx = p->ctx, .file = p->model->file};
+    ln_translation inner = {.ctx = p->ctx, .file = p->model->base.file};
     tl_tensor *record = tl_tensor_create(value->data, value->ndim, value->dims, value->dtype);
     if (!record || ln_weights_add(p->ctx->weights, tensor, record, 0)) {
         tl_tensor_free(record);
         return -1;
     }
-    return ln_onnx_add_source(&inner, tensor, record, 1) ? 0 : -1;
+    return ln_translation_source(&inner, tensor, record, 1) ? 0 : -1;
 }
 
 // Enters what makes the tensor, deepest first; the stack holds what is still to be entered, so that
@@ -119,8 +119,8 @@ static int enter_top(part *p, ln_list **stack)
     int ready = 1;
     if (!has_entered(p, tensor)) {
         const tl_tensor *value = known_value(p->model, tensor);
-        const ln_op *maker = ln_context_creater(p->model->ctx, tensor);
-        if (p->model->failed || (value && add_known(p, tensor, value)))
+        const ln_op *maker = ln_context_creater(p->model->base.ctx, tensor);
+        if (p->model->base.failed || (value && add_known(p, tensor, value)))
             return -1;
         if (!value)
             ready = push_inputs(p, maker, stack);
@@ -155,7 +155,7 @@ static void keep_all(part *p, const char *wanted)
             const ln_tensor_entry *te = ln_tensor_table_find(p->ctx->tensor_table, tle->name);
             const int asked = ln_streq(tle->name, wanted);
             if (!ln_hash_find(p->model->values, tle->name) &&
-                ln_tensor_table_find(p->model->ctx->tensor_table, tle->name) &&
+                ln_tensor_table_find(p->model->base.ctx->tensor_table, tle->name) &&
                 (asked || tl_tensor_size(te->tensor) <= KEPT_SIZE))
                 keep_value(p->model, tle->name, tl_tensor_clone(te->tensor));
         }
@@ -180,7 +180,7 @@ static void compute(ln_onnx_node *n, const char *tensor)
 {
     part p = {.model = n->model, .ctx = ln_context_create()};
     if (!p.ctx || run_part(&p, tensor))
-        ln_onnx_fail(n, "the value of '%s' cannot be computed: %s", tensor,
+        ln_emit_fail(&n->emit, "the value of '%s' cannot be computed: %s", tensor,
                      p.ctx ? ln_context_error(p.ctx) : "out of memory");
     else
         keep_all(&p, tensor);
@@ -190,12 +190,12 @@ static void compute(ln_onnx_node *n, const char *tensor)
 // The value of a tensor that varies no worse than that.
 static const tl_tensor *value_up_to(ln_onnx_node *n, const char *tensor, ln_onnx_variation worst)
 {
-    if (!tensor || n->model->failed || ln_onnx_variation_of(n->model, tensor) > worst)
+    if (!tensor || n->model->base.failed || ln_onnx_variation_of(n->model, tensor) > worst)
         return NULL;
     const tl_tensor *value = known_value(n->model, tensor);
-    if (!value && !n->model->failed) {
+    if (!value && !n->model->base.failed) {
         compute(n, tensor);
-        value = n->model->failed ? NULL : ln_hash_find(n->model->values, tensor);
+        value = n->model->base.failed ? NULL : ln_hash_find(n->model->values, tensor);
     }
     return value;
 }
@@ -228,8 +228,8 @@ static const tl_tensor *decisive(ln_onnx_node *n, int i, ln_onnx_variation worst
     const char *tensor = ln_onnx_optional(n, i);
     const tl_tensor *value = value_up_to(n, tensor, worst);
     if (tensor && !value)
-        ln_onnx_fail(
-            n,
+        ln_emit_fail(
+            &n->emit,
             "input %d, '%s', decides shapes and depends on what is given at run time; give "
             "the inputs that it depends on before the model is compiled",
             i, n->proto->input[i]);
@@ -239,7 +239,7 @@ static const tl_tensor *decisive(ln_onnx_node *n, int i, ln_onnx_variation worst
 // The elements in another type; NULL after a failure.
 static const void *converted(ln_onnx_node *n, const tl_tensor *value, tl_dtype dtype)
 {
-    void *data = ln_onnx_alloc(n->model, (size_t)value->len * tl_size_of(dtype) + 1);
+    void *data = ln_translation_alloc(&n->model->base, (size_t)value->len * tl_size_of(dtype) + 1);
     if (data)
         tl_convert_array(data, dtype, value->data, value->dtype, (size_t)value->len);
     return data;
@@ -252,9 +252,9 @@ static const int64_t *ints_up_to(ln_onnx_node *n, int i, int *len, ln_onnx_varia
     if (!value)
         return NULL;
     if (value->dtype != TL_INT64 && value->dtype != TL_INT32)
-        ln_onnx_fail(n, "input %d is %s, expected TL_INT64 or TL_INT32", i,
+        ln_emit_fail(&n->emit, "input %d is %s, expected TL_INT64 or TL_INT32", i,
                      tl_dtype_name(value->dtype));
-    const void *data = n->model->failed ? NULL : converted(n, value, TL_INT64);
+    const void *data = n->model->base.failed ? NULL : converted(n, value, TL_INT64);
     *len = data ? value->len : 0;
     return data;
 }
@@ -274,7 +274,7 @@ int64_t ln_onnx_int_in(ln_onnx_node *n, int i, int64_t deflt)
     int len;
     const int64_t *values = ln_onnx_ints_in(n, i, &len);
     if (values && len != 1)
-        ln_onnx_fail(n, "input %d has %d elements, expected 1", i, len);
+        ln_emit_fail(&n->emit, "input %d has %d elements, expected 1", i, len);
     return values && len == 1 ? *values : deflt;
 }
 
@@ -291,44 +291,6 @@ double ln_onnx_number_in(ln_onnx_node *n, int i, double deflt)
     int len;
     const double *values = ln_onnx_numbers_in(n, i, &len);
     if (values && len != 1)
-        ln_onnx_fail(n, "input %d has %d elements, expected 1", i, len);
+        ln_emit_fail(&n->emit, "input %d has %d elements, expected 1", i, len);
     return values && len == 1 ? *values : deflt;
-}
-
-/* Constants */
-
-const char *ln_onnx_constant(ln_onnx_node *n, tl_dtype dtype, int ndim, const int *dims,
-                             const void *data)
-{
-    if (n->model->failed)
-        return NULL;
-    tl_tensor *tensor = tl_tensor_zeros(ndim, dims, dtype);
-    const char *wanted = n->proto->n_output && *n->proto->output[0] ? n->proto->output[0] : "";
-    const char *name =
-        ln_onnx_tensor_name(n->model, ln_onnx_print(n->model, "%.400s_const", wanted));
-    if (!tensor || !name) {
-        tl_tensor_free_data_too(tensor);
-        ln_onnx_fail(n, "out of memory");
-        return NULL;
-    }
-    if (tensor->len)
-        memcpy(tensor->data, data, tl_tensor_size(tensor));
-    if (ln_weights_add(n->model->ctx->weights, name, tensor, 1)) {
-        tl_tensor_free_data_too(tensor);
-        ln_onnx_fail(n, "out of memory");
-        return NULL;
-    }
-    return ln_onnx_add_source(n->model, name, tensor, 1);
-}
-
-const char *ln_onnx_scalar(ln_onnx_node *n, tl_dtype dtype, double value)
-{
-    char data[TL_DTYPE_MAX_SIZE];
-    tl_convert(data, dtype, &value, TL_DOUBLE);
-    return ln_onnx_constant(n, dtype, 0, NULL, data);
-}
-
-const char *ln_onnx_int64s(ln_onnx_node *n, int len, const int64_t *values)
-{
-    return ln_onnx_constant(n, TL_INT64, 1, &len, values);
 }

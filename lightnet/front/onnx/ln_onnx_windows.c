@@ -18,13 +18,13 @@ void ln_onnx_window_ints(ln_onnx_node *n, const char *name, int len, int deflt, 
     if (given_len == 0)
         return;
     if (given_len != len) {
-        ln_onnx_fail(n, "attribute '%s' has %d numbers, expected %d", name, given_len, len);
+        ln_emit_fail(&n->emit, "attribute '%s' has %d numbers, expected %d", name, given_len, len);
         return;
     }
     for (int i = 0; i < len; i++) {
         if (given[i] < least || given[i] > INT_MAX) {
-            ln_onnx_fail(n, "attribute '%s' has %lld, expected %d to %d", name, (long long)given[i],
-                         least, INT_MAX);
+            ln_emit_fail(&n->emit, "attribute '%s' has %lld, expected %d to %d", name,
+                         (long long)given[i], least, INT_MAX);
             return;
         }
         values[i] = (int)given[i];
@@ -38,11 +38,12 @@ tl_windows ln_onnx_windows(ln_onnx_node *n, const char *src, const char *weight)
     const tl_tensor *const like = ln_onnx_tensor_of(n, weight);
     tl_windows w = {.n = ndim - 2};
     if (w.n < 1 || w.n > TL_MAX_SPATIAL)
-        ln_onnx_fail(n, "its input has %d dimensions, expected 3 to %d", ndim, TL_MAXDIM);
+        ln_emit_fail(&n->emit, "its input has %d dimensions, expected 3 to %d", ndim, TL_MAXDIM);
     else if (weight && like->ndim != ndim)
-        ln_onnx_fail(n, "its weight has %d dimensions, expected %d as its input", like->ndim, ndim);
+        ln_emit_fail(&n->emit, "its weight has %d dimensions, expected %d as its input", like->ndim,
+                     ndim);
     else if (!weight && !ln_onnx_has_attr(n, "kernel_shape"))
-        ln_onnx_fail(n, "attribute 'kernel_shape' is missing");
+        ln_emit_fail(&n->emit, "attribute 'kernel_shape' is missing");
     if (ln_onnx_failed(n))
         return nothing;
     ln_onnx_window_ints(n, "kernel_shape", w.n, 1, 1, w.size);
@@ -61,7 +62,7 @@ void ln_onnx_auto_pad(ln_onnx_node *n, const char *src, tl_windows *windows)
         return;
     if (ln_autopadding_conv(windows->padding, ln_onnx_tensor_of(n, src)->dims + 2, windows->size,
                             windows->stride, windows->dilation, windows->n, mode) < 0)
-        ln_onnx_fail(n, "attribute 'auto_pad' is \"%s\": %s", mode, ln_last_error());
+        ln_emit_fail(&n->emit, "attribute 'auto_pad' is \"%s\": %s", mode, ln_last_error());
 }
 
 int ln_onnx_is_image(const ln_onnx_node *n, const char *src, const tl_windows *windows,
@@ -81,7 +82,7 @@ const char *ln_onnx_as_image(ln_onnx_node *n, const char *src)
     if (t->ndim != 3)
         return src;
     const int dims[] = {t->dims[0], t->dims[1], 1, t->dims[2]};
-    return ln_onnx_reshape(n, src, 4, dims, LN_ONNX_TEMP);
+    return ln_emit_reshape(&n->emit, src, 4, dims, LN_EMIT_TEMP);
 }
 
 void ln_onnx_set_image_ints(ln_onnx_node *n, const char *param, const tl_windows *windows,
@@ -94,15 +95,15 @@ void ln_onnx_set_image_ints(ln_onnx_node *n, const char *param, const tl_windows
         for (int i = 0; i < windows->n; i++)
             all[len++] = values[g * windows->n + i];
     }
-    ln_onnx_set_ints(n, param, len, all);
+    ln_emit_set_ints(&n->emit, param, len, all);
 }
 
 void ln_onnx_end_image(ln_onnx_node *n, const tl_windows *windows, int i)
 {
-    const char *const image = ln_onnx_end(n, "dst", windows->n == 2 ? i : LN_ONNX_TEMP);
+    const char *const image = ln_emit_end(&n->emit, "dst", windows->n == 2 ? i : LN_EMIT_TEMP);
     if (windows->n == 2)
         return;
     const tl_tensor *const t = ln_onnx_tensor_of(n, image);
     const int dims[] = {t->dims[0], t->dims[1], t->dims[3]};
-    ln_onnx_reshape(n, image, 3, dims, i);
+    ln_emit_reshape(&n->emit, image, 3, dims, i);
 }

@@ -18,34 +18,34 @@
 
 static const char *emit_compare(ln_onnx_node *n, const char *op, const char *src1, const char *src2)
 {
-    ln_onnx_begin(n, "compare");
-    ln_onnx_arg(n, "src1", src1);
-    ln_onnx_arg(n, "src2", src2);
-    ln_onnx_set_string(n, "op", op);
-    return ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    ln_emit_begin(&n->emit, "compare");
+    ln_emit_arg(&n->emit, "src1", src1);
+    ln_emit_arg(&n->emit, "src2", src2);
+    ln_emit_set_string(&n->emit, "op", op);
+    return ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
 }
 
 static const char *emit_join(ln_onnx_node *n, const char *first, const char *second, int axis,
                              int i)
 {
-    ln_onnx_begin(n, "join");
-    ln_onnx_arg_at(n, "src", 0, first);
-    ln_onnx_arg_at(n, "src", 1, second);
-    ln_onnx_set_int(n, "axis", axis);
-    return ln_onnx_end(n, "dst", i);
+    ln_emit_begin(&n->emit, "join");
+    ln_emit_arg_at(&n->emit, "src", 0, first);
+    ln_emit_arg_at(&n->emit, "src", 1, second);
+    ln_emit_set_int(&n->emit, "axis", axis);
+    return ln_emit_end(&n->emit, "dst", i);
 }
 
 /** Indices start, start + step, .. before `end` along the last axis of `src`. */
 static const char *emit_part(ln_onnx_node *n, const char *src, int start, int end, int step)
 {
     const int axis = ln_onnx_tensor_of(n, src)->ndim - 1;
-    ln_onnx_begin(n, "stride_slice");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_set_ints(n, "axes", 1, &axis);
-    ln_onnx_set_ints(n, "starts", 1, &start);
-    ln_onnx_set_ints(n, "ends", 1, &end);
-    ln_onnx_set_ints(n, "steps", 1, &step);
-    return ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    ln_emit_begin(&n->emit, "stride_slice");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_set_ints(&n->emit, "axes", 1, &axis);
+    ln_emit_set_ints(&n->emit, "starts", 1, &start);
+    ln_emit_set_ints(&n->emit, "ends", 1, &end);
+    ln_emit_set_ints(&n->emit, "steps", 1, &step);
+    return ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
 }
 
 /** The number of heads in attribute `name`, which divides the last axis of `src` [B, S, H * D]. */
@@ -55,8 +55,8 @@ static int heads_of(ln_onnx_node *n, const char *name, const char *src)
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     if (t->ndim == 3 && heads > 0 && t->dims[2] % heads == 0)
         return (int)heads;
-    ln_onnx_fail(n, "attribute '%s' is %" PRId64 ", expected a divisor of the last axis, %d", name,
-                 heads, t->ndim ? t->dims[t->ndim - 1] : 1);
+    ln_emit_fail(&n->emit, "attribute '%s' is %" PRId64 ", expected a divisor of the last axis, %d",
+                 name, heads, t->ndim ? t->dims[t->ndim - 1] : 1);
     return 1;
 }
 
@@ -67,7 +67,7 @@ static const char *split_heads(ln_onnx_node *n, const char *src, int heads)
     if (t->ndim != 3)
         return src;
     const int dims[] = {t->dims[0], t->dims[1], heads, t->dims[2] / heads};
-    return ln_onnx_reshape(n, src, 4, dims, LN_ONNX_TEMP);
+    return ln_emit_reshape(&n->emit, src, 4, dims, LN_EMIT_TEMP);
 }
 
 static const int swap_heads[] = {0, 2, 1, 3};
@@ -79,9 +79,9 @@ static const char *heads_first(ln_onnx_node *n, const char *src, const char *nam
     if (ndim == 4)
         return src;
     if (ndim != 3)
-        ln_onnx_fail(n, "an input has %d dimensions, expected 3 or 4", ndim);
+        ln_emit_fail(&n->emit, "an input has %d dimensions, expected 3 or 4", ndim);
     const char *const split = split_heads(n, src, heads_of(n, name, src));
-    return ln_onnx_transpose(n, split, swap_heads, LN_ONNX_TEMP);
+    return ln_emit_transpose(&n->emit, split, swap_heads, LN_EMIT_TEMP);
 }
 
 /* ---- attention ---- */
@@ -96,7 +96,7 @@ typedef struct attention {
 static const char *with_past(ln_onnx_node *n, const char *past, const char *now, int i)
 {
     if (past)
-        return emit_join(n, past, now, 2, ln_onnx_wants(n, i) ? i : LN_ONNX_TEMP);
+        return emit_join(n, past, now, 2, ln_onnx_wants(n, i) ? i : LN_EMIT_TEMP);
     ln_onnx_alias(n, i, now);
     return now;
 }
@@ -121,8 +121,8 @@ static void read_attention(ln_onnx_node *n, attention *a)
     a->kv_len = k->dims[2];
     a->past_len = past_key ? ln_onnx_tensor_of(n, past_key)->dims[2] : 0;
     if (a->kv_heads == 0 || a->q_heads % a->kv_heads != 0)
-        ln_onnx_fail(n, "%d heads of queries, expected a multiple of those of keys, %d", a->q_heads,
-                     a->kv_heads);
+        ln_emit_fail(&n->emit, "%d heads of queries, expected a multiple of those of keys, %d",
+                     a->q_heads, a->kv_heads);
 }
 
 /** The indices first, first + 1, .. as a column [len, 1] or a row [len]. */
@@ -131,19 +131,19 @@ static const char *indices_from(ln_onnx_node *n, int64_t first, int len, int is_
     int64_t *const indices = tl_alloc((size_t)len * sizeof(*indices));
     const int dims[] = {len, 1};
     if (!indices) {
-        ln_onnx_fail(n, "out of memory");
+        ln_emit_fail(&n->emit, "out of memory");
         return NULL;
     }
     for (int i = 0; i < len; i++)
         indices[i] = first + i;
-    const char *const name = ln_onnx_constant(n, TL_INT64, is_column ? 2 : 1, dims, indices);
+    const char *const name = ln_emit_constant(&n->emit, TL_INT64, is_column ? 2 : 1, dims, indices);
     tl_free(indices);
     return name;
 }
 
 static const char *emit_and(ln_onnx_node *n, const char *a, const char *b)
 {
-    return a && b ? ln_onnx_binary(n, "TL_BINARY_AND", a, b, LN_ONNX_TEMP) : a ? a : b;
+    return a && b ? ln_emit_binary(&n->emit, "TL_BINARY_AND", a, b, LN_EMIT_TEMP) : a ? a : b;
 }
 
 /** Key j is before the end of its sequence, and with is_causal not after query i. NULL: no
@@ -156,14 +156,14 @@ static const char *allowed_by_place(ln_onnx_node *n, const attention *a)
         return NULL;
     const char *const keys = indices_from(n, 0, a->kv_len, 0);
     if (lens)
-        lens = ln_onnx_reshape(n, lens, 4, (int[]){a->batch, 1, 1, 1}, LN_ONNX_TEMP);
+        lens = ln_emit_reshape(&n->emit, lens, 4, (int[]){a->batch, 1, 1, 1}, LN_EMIT_TEMP);
     if (lens)
         in_sequence = emit_compare(n, "TL_COMPARE_LESS", keys, lens);
     if (is_causal) {
         const int is_by_end = lens && a->past_len == 0; // the queries are the last of each sequence
         const char *last = indices_from(n, is_by_end ? -a->q_len : a->past_len, a->q_len, 1);
         if (is_by_end)
-            last = ln_onnx_binary(n, "TL_BINARY_ADD", last, lens, LN_ONNX_TEMP);
+            last = ln_emit_binary(&n->emit, "TL_BINARY_ADD", last, lens, LN_EMIT_TEMP);
         in_time = emit_compare(n, "TL_COMPARE_LESS_EQUAL", keys, last);
     }
     return emit_and(n, in_time, in_sequence);
@@ -182,13 +182,13 @@ static const char *complete_mask(ln_onnx_node *n, const attention *a, const char
     for (int i = 0; i < ndim; i++)
         dims[i] = t->dims[i];
     dims[ndim - 1] = a->kv_len - dims[ndim - 1];
-    ln_onnx_begin(n, "zeros");
-    ln_onnx_set_dtype(n, "dtype", dtype);
-    ln_onnx_set_ints(n, "dims", ndim, dims);
-    const char *rest = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    ln_emit_begin(&n->emit, "zeros");
+    ln_emit_set_dtype(&n->emit, "dtype", dtype);
+    ln_emit_set_ints(&n->emit, "dims", ndim, dims);
+    const char *rest = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
     if (dtype != TL_BOOL)
-        rest = ln_onnx_unary(n, "TL_UNARY_LOG", rest, LN_ONNX_TEMP);
-    return emit_join(n, mask, rest, ndim - 1, LN_ONNX_TEMP);
+        rest = ln_emit_unary(&n->emit, "TL_UNARY_LOG", rest, LN_EMIT_TEMP);
+    return emit_join(n, mask, rest, ndim - 1, LN_EMIT_TEMP);
 }
 
 /** What is added to the scores; NULL: nothing. */
@@ -197,7 +197,7 @@ static const char *emit_bias(ln_onnx_node *n, const attention *a)
     const char *mask = ln_onnx_optional(n, 3);
     const char *allowed = allowed_by_place(n, a);
     if (ln_onnx_tensor_of(n, mask)->ndim > 4)
-        ln_onnx_fail(n, "input 3, 'attn_mask', has %d dimensions, expected at most 4",
+        ln_emit_fail(&n->emit, "input 3, 'attn_mask', has %d dimensions, expected at most 4",
                      ln_onnx_tensor_of(n, mask)->ndim);
     if (mask)
         mask = complete_mask(n, a, mask);
@@ -206,13 +206,13 @@ static const char *emit_bias(ln_onnx_node *n, const attention *a)
         mask = NULL;
     }
     if (allowed) {
-        allowed = ln_onnx_cast(n, allowed, a->dtype, LN_ONNX_TEMP);
-        allowed = ln_onnx_unary(n, "TL_UNARY_LOG", allowed, LN_ONNX_TEMP);
+        allowed = ln_emit_cast(&n->emit, allowed, a->dtype, LN_EMIT_TEMP);
+        allowed = ln_emit_unary(&n->emit, "TL_UNARY_LOG", allowed, LN_EMIT_TEMP);
     }
     if (mask)
-        mask = ln_onnx_cast(n, mask, a->dtype, LN_ONNX_TEMP);
+        mask = ln_emit_cast(&n->emit, mask, a->dtype, LN_EMIT_TEMP);
     if (mask && allowed)
-        return ln_onnx_binary(n, "TL_BINARY_ADD", mask, allowed, LN_ONNX_TEMP);
+        return ln_emit_binary(&n->emit, "TL_BINARY_ADD", mask, allowed, LN_EMIT_TEMP);
     return mask ? mask : allowed;
 }
 
@@ -224,52 +224,53 @@ static const char *multiply_heads(ln_onnx_node *n, const attention *a, const cha
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     const int rows = a->q_heads / a->kv_heads * a->q_len;
     const int dims[] = {a->batch, a->kv_heads, rows, t->dims[t->ndim - 1]};
-    const char *const grouped = ln_onnx_reshape(n, src, 4, dims, LN_ONNX_TEMP);
-    ln_onnx_begin(n, "matmul");
-    ln_onnx_arg(n, "src1", grouped);
-    ln_onnx_arg(n, "src2", matrix);
-    ln_onnx_set_bool(n, "trans2", is_transposed);
-    ln_onnx_set_number(n, "alpha", factor);
-    const char *const product = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    const char *const grouped = ln_emit_reshape(&n->emit, src, 4, dims, LN_EMIT_TEMP);
+    ln_emit_begin(&n->emit, "matmul");
+    ln_emit_arg(&n->emit, "src1", grouped);
+    ln_emit_arg(&n->emit, "src2", matrix);
+    ln_emit_set_bool(&n->emit, "trans2", is_transposed);
+    ln_emit_set_number(&n->emit, "alpha", factor);
+    const char *const product = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
     const tl_tensor *const p = ln_onnx_tensor_of(n, product);
     const int out[] = {a->batch, a->q_heads, a->q_len, p->ndim ? p->dims[p->ndim - 1] : 1};
-    return ln_onnx_reshape(n, product, 4, out, LN_ONNX_TEMP);
+    return ln_emit_reshape(&n->emit, product, 4, out, LN_EMIT_TEMP);
 }
 
 /** softcap * tanh(x / softcap). */
 static const char *emit_softcap(ln_onnx_node *n, const attention *a, const char *scores,
                                 double softcap)
 {
-    const char *const cap = ln_onnx_scalar(n, a->dtype, softcap);
-    const char *x = ln_onnx_binary(n, "TL_BINARY_DIV", scores, cap, LN_ONNX_TEMP);
-    x = ln_onnx_unary(n, "TL_UNARY_TANH", x, LN_ONNX_TEMP);
-    return ln_onnx_binary(n, "TL_BINARY_MUL", x, cap, LN_ONNX_TEMP);
+    const char *const cap = ln_emit_scalar(&n->emit, a->dtype, softcap);
+    const char *x = ln_emit_binary(&n->emit, "TL_BINARY_DIV", scores, cap, LN_EMIT_TEMP);
+    x = ln_emit_unary(&n->emit, "TL_UNARY_TANH", x, LN_EMIT_TEMP);
+    return ln_emit_binary(&n->emit, "TL_BINARY_MUL", x, cap, LN_EMIT_TEMP);
 }
 
 /** Softmax of the rows; 0 where the bias, unless NULL, leaves nothing of a row. */
 static const char *emit_probabilities(ln_onnx_node *n, const attention *a, const char *scores,
                                       const char *bias)
 {
-    ln_onnx_begin(n, "softmax");
-    ln_onnx_arg(n, "src", scores);
-    ln_onnx_set_int(n, "axis", 3);
-    const char *const probabilities = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    ln_emit_begin(&n->emit, "softmax");
+    ln_emit_arg(&n->emit, "src", scores);
+    ln_emit_set_int(&n->emit, "axis", 3);
+    const char *const probabilities = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
     if (!bias)
         return probabilities;
     const int last = ln_onnx_tensor_of(n, bias)->ndim - 1;
-    ln_onnx_begin(n, "reduce");
-    ln_onnx_arg(n, "src", bias);
-    ln_onnx_set_string(n, "op", "TL_REDUCE_MAX");
-    ln_onnx_set_ints(n, "axes", last >= 0, &last);
-    const char *const best = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
-    const char *const lowest = ln_onnx_scalar(n, a->dtype, -HUGE_VAL); // of the finite numbers
+    ln_emit_begin(&n->emit, "reduce");
+    ln_emit_arg(&n->emit, "src", bias);
+    ln_emit_set_string(&n->emit, "op", "TL_REDUCE_MAX");
+    ln_emit_set_ints(&n->emit, "axes", last >= 0, &last);
+    const char *const best = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    const char *const lowest =
+        ln_emit_scalar(&n->emit, a->dtype, -HUGE_VAL); // of the finite numbers
     const char *const is_empty = emit_compare(n, "TL_COMPARE_LESS", best, lowest);
-    const char *const zero = ln_onnx_scalar(n, a->dtype, 0);
-    ln_onnx_begin(n, "where");
-    ln_onnx_arg(n, "cond", is_empty);
-    ln_onnx_arg(n, "src1", zero);
-    ln_onnx_arg(n, "src2", probabilities);
-    return ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    const char *const zero = ln_emit_scalar(&n->emit, a->dtype, 0);
+    ln_emit_begin(&n->emit, "where");
+    ln_emit_arg(&n->emit, "cond", is_empty);
+    ln_emit_arg(&n->emit, "src1", zero);
+    ln_emit_arg(&n->emit, "src2", probabilities);
+    return ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
 }
 
 /** The scores, of which a node may want one stage as its output 3, and their products with the
@@ -281,11 +282,12 @@ static const char *emit_stages(ln_onnx_node *n, const attention *a, const char *
     stages[0] = multiply_heads(n, a, a->query, a->key, 1, scale);
     stages[1] = softcap > 0 ? emit_softcap(n, a, stages[0], softcap) : stages[0];
     stages[2] =
-        bias ? ln_onnx_binary(n, "TL_BINARY_ADD", stages[1], bias, LN_ONNX_TEMP) : stages[1];
+        bias ? ln_emit_binary(&n->emit, "TL_BINARY_ADD", stages[1], bias, LN_EMIT_TEMP) : stages[1];
     stages[3] = emit_probabilities(n, a, stages[2], bias);
     const int64_t mode = ln_onnx_int(n, "qk_matmul_output_mode", 0);
     if (mode < 0 || mode > 3)
-        ln_onnx_fail(n, "attribute 'qk_matmul_output_mode' is %" PRId64 ", expected 0 to 3", mode);
+        ln_emit_fail(&n->emit, "attribute 'qk_matmul_output_mode' is %" PRId64 ", expected 0 to 3",
+                     mode);
     else
         ln_onnx_alias(n, 3, stages[mode]);
     return multiply_heads(n, a, stages[3], a->value, 0, 1);
@@ -295,15 +297,15 @@ static const char *emit_stages(ln_onnx_node *n, const attention *a, const char *
 static const char *emit_attention(ln_onnx_node *n, const attention *a, const char *bias,
                                   double scale)
 {
-    ln_onnx_begin(n, "attention");
-    ln_onnx_arg(n, "q", a->query);
-    ln_onnx_arg(n, "k", a->key);
-    ln_onnx_arg(n, "v", a->value);
+    ln_emit_begin(&n->emit, "attention");
+    ln_emit_arg(&n->emit, "q", a->query);
+    ln_emit_arg(&n->emit, "k", a->key);
+    ln_emit_arg(&n->emit, "v", a->value);
     if (bias)
-        ln_onnx_arg(n, "mask", bias);
-    ln_onnx_set_number(n, "scale", scale);
-    ln_onnx_set_bool(n, "zero_empty", bias != NULL);
-    return ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+        ln_emit_arg(&n->emit, "mask", bias);
+    ln_emit_set_number(&n->emit, "scale", scale);
+    ln_emit_set_bool(&n->emit, "zero_empty", bias != NULL);
+    return ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
 }
 
 static void translate_attention(ln_onnx_node *n)
@@ -325,7 +327,8 @@ static void translate_attention(ln_onnx_node *n)
     }
     const int width = a.q_heads * ln_onnx_tensor_of(n, dst)->dims[3];
     const int dims[] = {a.batch, a.q_len, width};
-    ln_onnx_reshape(n, ln_onnx_transpose(n, dst, swap_heads, LN_ONNX_TEMP), 3, dims, 0);
+    ln_emit_reshape(&n->emit, ln_emit_transpose(&n->emit, dst, swap_heads, LN_EMIT_TEMP), 3, dims,
+                    0);
 }
 
 /* ---- rotary embedding ---- */
@@ -336,29 +339,30 @@ static const char *angles_of(ln_onnx_node *n, int input, int axis)
     const char *cache = ln_onnx_in(n, input);
     const char *const positions = ln_onnx_optional(n, 3);
     if (positions) {
-        ln_onnx_begin(n, "take");
-        ln_onnx_arg(n, "src", cache);
-        ln_onnx_arg(n, "index", positions);
-        ln_onnx_set_int(n, "axis", 0);
-        cache = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+        ln_emit_begin(&n->emit, "take");
+        ln_emit_arg(&n->emit, "src", cache);
+        ln_emit_arg(&n->emit, "index", positions);
+        ln_emit_set_int(&n->emit, "axis", 0);
+        cache = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
     }
     const tl_tensor *const t = ln_onnx_tensor_of(n, cache);
     if (t->ndim != 3) {
-        ln_onnx_fail(n, "input %d has %d dimensions for the positions, expected 3", input, t->ndim);
+        ln_emit_fail(&n->emit, "input %d has %d dimensions for the positions, expected 3", input,
+                     t->ndim);
         return cache;
     }
     const int first[] = {t->dims[0], 1, t->dims[1], t->dims[2]};
     const int second[] = {t->dims[0], t->dims[1], 1, t->dims[2]};
-    return ln_onnx_reshape(n, cache, 4, axis == 1 ? first : second, LN_ONNX_TEMP);
+    return ln_emit_reshape(&n->emit, cache, 4, axis == 1 ? first : second, LN_EMIT_TEMP);
 }
 
 /** a * b + sign * c * d. */
 static const char *emit_rotated(ln_onnx_node *n, const char *op, const char *a, const char *b,
                                 const char *c, const char *d)
 {
-    const char *const first = ln_onnx_binary(n, "TL_BINARY_MUL", a, b, LN_ONNX_TEMP);
-    const char *const second = ln_onnx_binary(n, "TL_BINARY_MUL", c, d, LN_ONNX_TEMP);
-    return ln_onnx_binary(n, op, first, second, LN_ONNX_TEMP);
+    const char *const first = ln_emit_binary(&n->emit, "TL_BINARY_MUL", a, b, LN_EMIT_TEMP);
+    const char *const second = ln_emit_binary(&n->emit, "TL_BINARY_MUL", c, d, LN_EMIT_TEMP);
+    return ln_emit_binary(&n->emit, op, first, second, LN_EMIT_TEMP);
 }
 
 /** `tensor` [.., d] as [.., d, 1]. */
@@ -370,7 +374,7 @@ static const char *with_last_axis(ln_onnx_node *n, const char *tensor)
     for (int i = 0; i < ndim; i++)
         dims[i] = t->dims[i];
     dims[ndim] = 1;
-    return ln_onnx_reshape(n, tensor, ndim + 1, dims, LN_ONNX_TEMP);
+    return ln_emit_reshape(&n->emit, tensor, ndim + 1, dims, LN_EMIT_TEMP);
 }
 
 /** Rotates pairs of elements: neighbours, or elements of the two halves. */
@@ -389,10 +393,10 @@ static const char *emit_rotation(ln_onnx_node *n, const char *src, const char *c
     const char *const real = emit_rotated(n, "TL_BINARY_SUB", cosines, x, sines, y);
     const char *const imaginary = emit_rotated(n, "TL_BINARY_ADD", sines, x, cosines, y);
     if (!is_paired)
-        return emit_join(n, real, imaginary, 3, LN_ONNX_TEMP);
+        return emit_join(n, real, imaginary, 3, LN_EMIT_TEMP);
     const char *const pairs =
-        emit_join(n, with_last_axis(n, real), with_last_axis(n, imaginary), 4, LN_ONNX_TEMP);
-    return ln_onnx_reshape(n, pairs, 4, dims, LN_ONNX_TEMP);
+        emit_join(n, with_last_axis(n, real), with_last_axis(n, imaginary), 4, LN_EMIT_TEMP);
+    return ln_emit_reshape(&n->emit, pairs, 4, dims, LN_EMIT_TEMP);
 }
 
 /** How many of the `size` elements of a head are rotated, in pairs. */
@@ -402,7 +406,8 @@ static int rotated_size(ln_onnx_node *n, int size)
     const int64_t rotated = given ? given : size;
     if (rotated >= 0 && rotated <= size && rotated % 2 == 0)
         return (int)rotated;
-    ln_onnx_fail(n, "%" PRId64 " elements of a head are rotated, expected an even number up to %d",
+    ln_emit_fail(&n->emit,
+                 "%" PRId64 " elements of a head are rotated, expected an even number up to %d",
                  rotated, size);
     return 0;
 }
@@ -414,7 +419,7 @@ static void translate_rotary(ln_onnx_node *n)
     const int is_flat = t->ndim == 3; // [B, S, H * D], otherwise [B, H, S, D]
     const char *x = is_flat ? split_heads(n, src, heads_of(n, "num_heads", src)) : src;
     if (!is_flat && t->ndim != 4)
-        ln_onnx_fail(n, "input 0 has %d dimensions, expected 3 or 4", t->ndim);
+        ln_emit_fail(&n->emit, "input 0 has %d dimensions, expected 3 or 4", t->ndim);
     if (ln_onnx_failed(n))
         return;
     const int dims[] = {t->dims[0], t->dims[1], t->dims[2]};
@@ -427,9 +432,9 @@ static void translate_rotary(ln_onnx_node *n)
         x = emit_part(n, x, 0, rotated, 1);
     x = emit_rotation(n, x, cosines, sines);
     if (rest)
-        x = emit_join(n, x, rest, 3, LN_ONNX_TEMP);
+        x = emit_join(n, x, rest, 3, LN_EMIT_TEMP);
     if (is_flat)
-        ln_onnx_reshape(n, x, 3, dims, 0);
+        ln_emit_reshape(&n->emit, x, 3, dims, 0);
     else
         ln_onnx_alias(n, 0, x);
 }

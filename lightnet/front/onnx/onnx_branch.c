@@ -11,7 +11,7 @@ static void inline_outputs(ln_onnx_node *n, const char *attr, const LnOnnx__Grap
                            const char **outs)
 {
     if (n->proto->n_output > graph->n_output)
-        ln_onnx_fail(n, "'%s' has %zu outputs, expected %zu", attr, graph->n_output,
+        ln_emit_fail(&n->emit, "'%s' has %zu outputs, expected %zu", attr, graph->n_output,
                      n->proto->n_output);
     ln_onnx_inline(n, graph, 0, NULL, (int)graph->n_output, outs);
 }
@@ -62,13 +62,13 @@ static const char **join_captures(ln_onnx_node *n, const ln_onnx_body *a, const 
     ln_hash *seen = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     const char **all = ln_onnx_new_names(n, (size_t)a->n_captures + (size_t)b->n_captures);
     if (!seen)
-        ln_onnx_fail(n, "out of memory");
+        ln_emit_fail(&n->emit, "out of memory");
     *len = 0;
     for (int i = 0; i < a->n_captures + b->n_captures && !ln_onnx_failed(n); i++) {
         const char *name = i < a->n_captures ? a->captures[i] : b->captures[i - a->n_captures];
         const int is_new = ln_hash_insert(seen, name, NULL);
         if (is_new < 0)
-            ln_onnx_fail(n, "out of memory");
+            ln_emit_fail(&n->emit, "out of memory");
         else if (is_new)
             all[(*len)++] = name;
     }
@@ -84,12 +84,12 @@ static void emit_branch(ln_onnx_node *n, const char *optype, const char *cond,
     const int n_outs = then_body->n_outputs;
     const char *then_name = ln_onnx_body_make(n, then_body, n_captures, captures);
     const char *else_name = ln_onnx_body_make(n, else_body, n_captures, captures);
-    ln_onnx_begin(n, optype);
-    ln_onnx_arg(n, "cond", cond);
+    ln_emit_begin(&n->emit, optype);
+    ln_emit_arg(&n->emit, "cond", cond);
     for (int i = 0; i < n_captures; i++)
-        ln_onnx_arg_at(n, "src", i, captures[i]);
-    ln_onnx_set_string(n, "then_body", then_name);
-    ln_onnx_set_string(n, "else_body", else_name);
+        ln_emit_arg_at(&n->emit, "src", i, captures[i]);
+    ln_emit_set_string(&n->emit, "then_body", then_name);
+    ln_emit_set_string(&n->emit, "else_body", else_name);
     const char **outs = ln_onnx_new_names(n, (size_t)n_outs);
     if (outs)
         ln_onnx_emit_outs(n, "dst", n_outs, 0, 1, outs);
@@ -126,7 +126,7 @@ static void translate_if(ln_onnx_node *n)
     if (value)
         inline_branch(n, ln_onnx_is_true(value) ? "then_branch" : "else_branch");
     else
-        ln_onnx_fail(n,
+        ln_emit_fail(&n->emit,
                      "the branches give different types or numbers of dimensions, and the "
                      "condition shows at "
                      "run time; give the inputs that it depends on before the model is compiled");

@@ -12,27 +12,27 @@ static void constant_of_tensor(ln_onnx_node *n)
 static void constant_of_float(ln_onnx_node *n)
 {
     const float value = (float)ln_onnx_float(n, "value_float", 0);
-    ln_onnx_alias(n, 0, ln_onnx_constant(n, TL_FLOAT, 0, NULL, &value));
+    ln_onnx_alias(n, 0, ln_emit_constant(&n->emit, TL_FLOAT, 0, NULL, &value));
 }
 
 static void constant_of_floats(ln_onnx_node *n)
 {
     int len;
     const float *const values = ln_onnx_floats(n, "value_floats", &len);
-    ln_onnx_alias(n, 0, ln_onnx_constant(n, TL_FLOAT, 1, &len, values));
+    ln_onnx_alias(n, 0, ln_emit_constant(&n->emit, TL_FLOAT, 1, &len, values));
 }
 
 static void constant_of_int(ln_onnx_node *n)
 {
     const int64_t value = ln_onnx_int(n, "value_int", 0);
-    ln_onnx_alias(n, 0, ln_onnx_constant(n, TL_INT64, 0, NULL, &value));
+    ln_onnx_alias(n, 0, ln_emit_constant(&n->emit, TL_INT64, 0, NULL, &value));
 }
 
 static void constant_of_ints(ln_onnx_node *n)
 {
     int len;
     const int64_t *const values = ln_onnx_ints(n, "value_ints", &len);
-    ln_onnx_alias(n, 0, ln_onnx_int64s(n, len, values));
+    ln_onnx_alias(n, 0, ln_emit_int64s(&n->emit, len, values));
 }
 
 static void constant_of_sparse(ln_onnx_node *n)
@@ -41,7 +41,7 @@ static void constant_of_sparse(ln_onnx_node *n)
     if (a->sparse_tensor)
         ln_onnx_sparse(n, a->sparse_tensor, 0);
     else
-        ln_onnx_fail(n, "attribute 'sparse_value' has no tensor");
+        ln_emit_fail(&n->emit, "attribute 'sparse_value' has no tensor");
 }
 
 /** Exactly one of these attributes says what the constant is. */
@@ -60,7 +60,7 @@ static void translate_constant(ln_onnx_node *n)
             forms[i].translate(n);
             return;
         }
-    ln_onnx_fail(n, "there is no attribute with a number or a tensor of them");
+    ln_emit_fail(&n->emit, "there is no attribute with a number or a tensor of them");
 }
 
 const ln_onnx_row ln_onnx_rows_constant[] = {

@@ -32,7 +32,7 @@ static const char *move_axis(ln_onnx_node *n, const char *src, int from, int to,
         next += next == from;
         axes[k] = k == to ? from : next++;
     }
-    return ln_onnx_transpose(n, src, axes, i);
+    return ln_emit_transpose(&n->emit, src, axes, i);
 }
 
 // The tensors in a row along a new axis; when there are none, as many dimensions as `like` tells.
@@ -42,21 +42,21 @@ static const char *stack(ln_onnx_node *n, const char *const *parts, int len, con
     const tl_tensor *part = ln_onnx_tensor_of(n, like);
     const char *stacked;
     if (part->ndim >= LN_MAXDIM) {
-        ln_onnx_fail(n, "tensors with %d dimensions are stacked, expected at most %d", part->ndim,
-                     LN_MAXDIM - 1);
+        ln_emit_fail(&n->emit, "tensors with %d dimensions are stacked, expected at most %d",
+                     part->ndim, LN_MAXDIM - 1);
         return NULL;
     }
     if (len) {
-        ln_onnx_begin(n, "gather");
+        ln_emit_begin(&n->emit, "gather");
         for (int k = 0; k < len; k++)
-            ln_onnx_arg_at(n, "src", k, parts[k]);
-        stacked = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+            ln_emit_arg_at(&n->emit, "src", k, parts[k]);
+        stacked = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
     } else {
         int dims[LN_MAXDIM] = {0};
         memcpy(dims + 1, part->dims, (size_t)part->ndim * sizeof(int));
-        stacked = ln_onnx_constant(n, part->dtype, part->ndim + 1, dims, NULL);
+        stacked = ln_emit_constant(&n->emit, part->dtype, part->ndim + 1, dims, NULL);
     }
-    return axis ? move_axis(n, stacked, 0, axis, LN_ONNX_TEMP) : stacked;
+    return axis ? move_axis(n, stacked, 0, axis, LN_EMIT_TEMP) : stacked;
 }
 
 // The parts of `src` along an axis, `*len` of them; NULL after a failure.
@@ -68,18 +68,18 @@ static const char **unstack(ln_onnx_node *n, const char *src, int axis, int *len
     const char **parts = ln_onnx_new_names(n, (size_t)*len);
     if (!parts || !*len)
         return parts;
-    const char *rows = axis      ? move_axis(n, src, axis, 0, LN_ONNX_TEMP)
-                       : is_line ? ln_onnx_reshape(n, src, 2, (int[]){*len, 1}, LN_ONNX_TEMP)
+    const char *rows = axis      ? move_axis(n, src, axis, 0, LN_EMIT_TEMP)
+                       : is_line ? ln_emit_reshape(&n->emit, src, 2, (int[]){*len, 1}, LN_EMIT_TEMP)
                                  : src;
-    ln_onnx_begin(n, "scatter");
-    ln_onnx_arg(n, "src", rows);
+    ln_emit_begin(&n->emit, "scatter");
+    ln_emit_arg(&n->emit, "src", rows);
     for (int k = 0; k < *len; k++) {
         char arg[LN_MAX_NAME_LEN];
         snprintf(arg, sizeof(arg), "dst%d", k);
-        parts[k] = (k < *len - 1 ? ln_onnx_out : ln_onnx_end)(n, arg, LN_ONNX_TEMP);
+        parts[k] = (k < *len - 1 ? ln_emit_out : ln_emit_end)(&n->emit, arg, LN_EMIT_TEMP);
     }
     for (int k = 0; is_line && k < *len; k++)
-        parts[k] = ln_onnx_reshape(n, parts[k], 0, NULL, LN_ONNX_TEMP);
+        parts[k] = ln_emit_reshape(&n->emit, parts[k], 0, NULL, LN_EMIT_TEMP);
     return ln_onnx_failed(n) ? NULL : parts;
 }
 
@@ -118,11 +118,12 @@ static void check_body(ln_onnx_node *n, const loop *l)
     const size_t n_ins = (size_t)l->n_states + (size_t)l->n_rows + (l->is_scan ? 0 : 2);
     const size_t n_fixed = (size_t)l->n_states + (l->is_scan ? 0 : 1);
     if (l->body->n_input != n_ins || l->body->n_output < n_fixed)
-        ln_onnx_fail(n, "its graph has %zu inputs and %zu outputs, expected %zu, and %zu at least",
+        ln_emit_fail(&n->emit,
+                     "its graph has %zu inputs and %zu outputs, expected %zu, and %zu at least",
                      l->body->n_input, l->body->n_output, n_ins, n_fixed);
     else if (n->proto->n_output > l->body->n_output - (l->is_scan ? 0 : 1))
-        ln_onnx_fail(n, "%zu outputs, expected at most the %zu of its graph", n->proto->n_output,
-                     l->body->n_output - (l->is_scan ? 0 : 1));
+        ln_emit_fail(&n->emit, "%zu outputs, expected at most the %zu of its graph",
+                     n->proto->n_output, l->body->n_output - (l->is_scan ? 0 : 1));
 }
 
 // Room for what goes in and out of the body; the numbers are set. -1 after a failure.
@@ -136,8 +137,9 @@ static int prepare_loop(ln_onnx_node *n, loop *l)
     l->n_stacked = (int)l->body->n_output - l->n_states - (l->is_scan ? 0 : 1);
     l->ins = ln_onnx_new_names(n, l->body->n_input);
     l->outs = ln_onnx_new_names(n, l->body->n_output);
-    l->rows = ln_onnx_alloc(n->model, ((size_t)l->n_rows + 1) * sizeof(*l->rows));
-    l->stacked = ln_onnx_alloc(n->model, ((size_t)l->n_stacked + 1) * sizeof(*l->stacked));
+    l->rows = ln_translation_alloc(&n->model->base, ((size_t)l->n_rows + 1) * sizeof(*l->rows));
+    l->stacked =
+        ln_translation_alloc(&n->model->base, ((size_t)l->n_stacked + 1) * sizeof(*l->stacked));
     return ln_onnx_failed(n) ? -1 : 0;
 }
 
@@ -163,7 +165,7 @@ static const char *single(ln_onnx_node *n, const loop *l, int i, tl_dtype dtype,
     const LnOnnx__Type *type = l->body->input[i]->type;
     const LnOnnx__Shape *shape = type && type->tensor_type ? type->tensor_type->shape : NULL;
     tl_convert(data, dtype, &value, TL_DOUBLE);
-    return ln_onnx_constant(n, dtype, shape && shape->n_dim == 1, one, data);
+    return ln_emit_constant(&n->emit, dtype, shape && shape->n_dim == 1, one, data);
 }
 
 // One iteration: afterwards the states are those of the next.
@@ -205,7 +207,7 @@ static int truth(ln_onnx_node *n, const loop *l)
 
 static int num_ops(const ln_onnx_node *n)
 {
-    return ln_hash_size(n->model->ctx->op_table);
+    return ln_hash_size(n->model->base.ctx->op_table);
 }
 
 // Whether the operators of the iterations, `n_ops` so far, are more than there may be. As long as
@@ -222,7 +224,7 @@ static int is_too_long(const loop *l, const char *cond_before, int n_ops)
 static int give_up(ln_onnx_node *n)
 {
     if (ln_hash_insert(n->model->rolled, n->proto, NULL) < 0)
-        ln_onnx_fail(n, "out of memory");
+        ln_emit_fail(&n->emit, "out of memory");
     return 0;
 }
 
@@ -305,8 +307,8 @@ static void give_inputs(ln_onnx_node *n, loop *l, ln_onnx_body *body)
     }
     if (l->is_scan || ln_onnx_failed(n))
         return;
-    l->ins[0] =
-        shape && shape->n_dim == 1 ? ln_onnx_reshape(n, number, 1, one, LN_ONNX_TEMP) : number;
+    l->ins[0] = shape && shape->n_dim == 1 ? ln_emit_reshape(&n->emit, number, 1, one, LN_EMIT_TEMP)
+                                           : number;
     l->ins[1] = single(n, l, 1, TL_BOOL, 1);
 }
 
@@ -319,7 +321,7 @@ static const char *next_condition(ln_onnx_node *n, const loop *l)
         ln_onnx_check_single(n, "the condition", cond);
     if (!cond || ln_onnx_failed(n) || (value && ln_onnx_is_true(value)))
         return NULL;
-    return ln_onnx_tensor_of(n, cond)->ndim ? ln_onnx_reshape(n, cond, 0, NULL, LN_ONNX_TEMP)
+    return ln_onnx_tensor_of(n, cond)->ndim ? ln_emit_reshape(&n->emit, cond, 0, NULL, LN_EMIT_TEMP)
                                             : cond;
 }
 
@@ -378,12 +380,12 @@ static void set_flags(ln_onnx_node *n, const char *param, const char *attr, int 
                       int (*wanted)(const ln_onnx_node *, const loop *, int), const loop *l)
 {
     int n_flags = 0;
-    int *flags = ln_onnx_alloc(n->model, ((size_t)len + 1) * sizeof(*flags));
+    int *flags = ln_translation_alloc(&n->model->base, ((size_t)len + 1) * sizeof(*flags));
     for (int k = 0; k < len && flags; k++)
         if (!wanted || wanted(n, l, k))
             flags[n_flags++] = int_at(n, attr, k) != 0;
     if (flags)
-        ln_onnx_set_ints(n, param, n_flags, flags);
+        ln_emit_set_ints(&n->emit, param, n_flags, flags);
 }
 
 static int part_axis(ln_onnx_node *n, const loop *l, int k, int ndim)
@@ -401,7 +403,7 @@ static void emit_parts(ln_onnx_node *n, const loop *l, const char *const *made)
         const char *part = made[i++];
         const int axis = part_axis(n, l, k, ln_onnx_tensor_of(n, part)->ndim);
         ln_onnx_body_hide(n, part);
-        ln_onnx_alias(n, l->n_states + k, axis ? move_axis(n, part, 0, axis, LN_ONNX_TEMP) : part);
+        ln_onnx_alias(n, l->n_states + k, axis ? move_axis(n, part, 0, axis, LN_EMIT_TEMP) : part);
     }
 }
 
@@ -411,17 +413,17 @@ static void emit_loop(ln_onnx_node *n, const loop *l, rolled *r, const char *con
     const char *name = ln_onnx_body_make(n, &r->body, b->n_captures, b->captures);
     const char **last = ln_onnx_new_names(n, (size_t)l->n_states),
                **parts = ln_onnx_new_names(n, (size_t)r->n_parts);
-    ln_onnx_begin(n, r->n_parts && (r->conditional || r->cond) ? "loop_dynamic" : "loop");
-    ln_onnx_arg(n, "trips", r->trips);
-    ln_onnx_arg(n, "cond", r->cond);
+    ln_emit_begin(&n->emit, r->n_parts && (r->conditional || r->cond) ? "loop_dynamic" : "loop");
+    ln_emit_arg(&n->emit, "trips", r->trips);
+    ln_emit_arg(&n->emit, "cond", r->cond);
     for (int k = 0; k < l->n_states + l->n_rows; k++)
-        ln_onnx_arg_at(n, k < l->n_states ? "state" : "row", k < l->n_states ? k : k - l->n_states,
-                       states[k]);
+        ln_emit_arg_at(&n->emit, k < l->n_states ? "state" : "row",
+                       k < l->n_states ? k : k - l->n_states, states[k]);
     for (int k = 0; k < b->n_captures; k++)
-        ln_onnx_arg_at(n, "src", k, b->captures[k]);
-    ln_onnx_set_string(n, "body", name);
-    ln_onnx_set_bool(n, "conditional", r->conditional);
-    ln_onnx_set_int(n, "most", r->most);
+        ln_emit_arg_at(&n->emit, "src", k, b->captures[k]);
+    ln_emit_set_string(&n->emit, "body", name);
+    ln_emit_set_bool(&n->emit, "conditional", r->conditional);
+    ln_emit_set_int(&n->emit, "most", r->most);
     if (l->is_scan) {
         set_flags(n, "backward_rows", "scan_input_directions", l->n_rows, NULL, l);
         set_flags(n, "backward_parts", "scan_output_directions", l->n_stacked, wants_part, l);
@@ -529,7 +531,7 @@ static void translate_loop(ln_onnx_node *n)
     if (unroll(n, &l))
         finish_loop(n, &l);
     else
-        ln_onnx_fail(n,
+        ln_emit_fail(&n->emit,
                      "%s, and it shows at run time only, or is too large to be written out; give "
                      "the inputs that it depends on before the model is compiled",
                      reason);
@@ -555,7 +557,7 @@ static void enter_rows(ln_onnx_node *n, loop *l, int k, const char *src, int axi
     if (ln_onnx_failed(n))
         return;
     if (k && len != l->trips)
-        ln_onnx_fail(n, "scanned input %d has %d parts, expected %d as the first", k, len,
+        ln_emit_fail(&n->emit, "scanned input %d has %d parts, expected %d as the first", k, len,
                      (int)l->trips);
     l->trips = len;
     if (int_at(n, directions, k))
@@ -590,7 +592,7 @@ static int begin_scan(ln_onnx_node *n, loop *l, int first)
     const int64_t n_rows = ln_onnx_int(n, "num_scan_inputs", 0);
     const int n_ins = (int)n->proto->n_input - first;
     if (n_rows < 1 || n_rows > n_ins) {
-        ln_onnx_fail(n, "attribute 'num_scan_inputs' is %lld, expected 1 to the %d inputs",
+        ln_emit_fail(&n->emit, "attribute 'num_scan_inputs' is %lld, expected 1 to the %d inputs",
                      (long long)n_rows, n_ins);
         return -1;
     }
@@ -620,7 +622,7 @@ static void roll_scan(ln_onnx_node *n)
     for (int k = 0; k < l.n_rows && !ln_onnx_failed(n); k++) {
         const char *src = ln_onnx_in(n, l.n_states + k);
         const int axis = scan_axis(n, "scan_input_axes", k, src);
-        l.ins[l.n_states + k] = axis ? move_axis(n, src, axis, 0, LN_ONNX_TEMP) : src;
+        l.ins[l.n_states + k] = axis ? move_axis(n, src, axis, 0, LN_EMIT_TEMP) : src;
     }
     const char **states = ln_onnx_new_names(n, l.body->n_input);
     if (!states)
@@ -629,7 +631,7 @@ static void roll_scan(ln_onnx_node *n)
     try_rolled(n, &l, &r);
     const char *reason = ln_onnx_failed(n) ? NULL : obstacle(n, &l, &r);
     if (reason)
-        ln_onnx_fail(n, "%s, and there are too many to be written out", reason);
+        ln_emit_fail(&n->emit, "%s, and there are too many to be written out", reason);
     else if (!ln_onnx_failed(n))
         emit_loop(n, &l, &r, states);
 }
@@ -676,17 +678,18 @@ typedef struct batch {
 
 static const char ***enter_batch(ln_onnx_node *n, int first, int n_tensors, int *size)
 {
-    const char ***parts = ln_onnx_alloc(n->model, ((size_t)n_tensors + 1) * sizeof(*parts));
+    const char ***parts =
+        ln_translation_alloc(&n->model->base, ((size_t)n_tensors + 1) * sizeof(*parts));
     for (int k = 0; k < n_tensors && parts && !ln_onnx_failed(n); k++) {
         int len;
         const char *src = ln_onnx_in(n, first + k);
         if (ln_onnx_tensor_of(n, src)->ndim < 1)
-            ln_onnx_fail(n, "input %d is a scalar, expected a batch", first + k);
+            ln_emit_fail(&n->emit, "input %d is a scalar, expected a batch", first + k);
         else
             parts[k] = unstack(n, src, 0, &len);
         if (!ln_onnx_failed(n) && *size >= 0 && len != *size)
-            ln_onnx_fail(n, "input %d is a batch of %d, expected %d as the first", first + k, len,
-                         *size);
+            ln_emit_fail(&n->emit, "input %d is a batch of %d, expected %d as the first", first + k,
+                         len, *size);
         else if (!ln_onnx_failed(n))
             *size = len;
     }
@@ -698,12 +701,13 @@ static void enter_lens(ln_onnx_node *n, batch *b)
     int len;
     b->lens = ln_onnx_ints_in(n, 0, &len);
     if (b->lens && len != b->size)
-        ln_onnx_fail(n, "input 0 has %d lengths of sequences, expected %d", len, b->size);
+        ln_emit_fail(&n->emit, "input 0 has %d lengths of sequences, expected %d", len, b->size);
 }
 
 static const char ***new_outs(ln_onnx_node *n, int n_outs, int size)
 {
-    const char ***outs = ln_onnx_alloc(n->model, ((size_t)n_outs + 1) * sizeof(*outs));
+    const char ***outs =
+        ln_translation_alloc(&n->model->base, ((size_t)n_outs + 1) * sizeof(*outs));
     for (int k = 0; k < n_outs && outs; k++)
         outs[k] = ln_onnx_new_names(n, (size_t)size);
     return outs;
@@ -718,9 +722,10 @@ static void pad_parts(ln_onnx_node *n, loop *l, int64_t len)
         reserve(n, l);
         for (int k = 0; k < l->n_stacked && !ln_onnx_failed(n); k++) {
             const tl_tensor *part = ln_onnx_tensor_of(n, l->stacked[k][0]);
-            void *zeros = ln_onnx_alloc(n->model, tl_tensor_size(part) + 1);
+            void *zeros = ln_translation_alloc(&n->model->base, tl_tensor_size(part) + 1);
             l->stacked[k][l->n_done] =
-                zeros ? ln_onnx_constant(n, part->dtype, part->ndim, part->dims, zeros) : NULL;
+                zeros ? ln_emit_constant(&n->emit, part->dtype, part->ndim, part->dims, zeros)
+                      : NULL;
         }
     }
 }
@@ -735,11 +740,11 @@ static void scan_element(ln_onnx_node *n, loop *l, const batch *b, int i)
     const int64_t whole = l->trips;
     l->n_done = 0;
     if (b->lens && (b->lens[i] < 0 || b->lens[i] > whole))
-        ln_onnx_fail(n, "the length of sequence %d is %lld, expected 0 to %lld", i,
+        ln_emit_fail(&n->emit, "the length of sequence %d is %lld, expected 0 to %lld", i,
                      (long long)b->lens[i], (long long)whole);
     l->trips = b->lens ? b->lens[i] : whole;
     if (!ln_onnx_failed(n) && !unroll(n, l))
-        ln_onnx_fail(n, "more than %d operators", MAX_UNROLLED);
+        ln_emit_fail(&n->emit, "more than %d operators", MAX_UNROLLED);
     pad_parts(n, l, whole);
     for (int k = 0; k < l->n_states && !ln_onnx_failed(n); k++)
         b->outs[k][i] = l->ins[k];
@@ -760,7 +765,7 @@ static void translate_scan_8(ln_onnx_node *n)
     enter_lens(n, &b);
     b.outs = new_outs(n, l.n_states + l.n_stacked, b.size);
     if (!ln_onnx_failed(n) && !b.size)
-        ln_onnx_fail(n, "the batch is empty");
+        ln_emit_fail(&n->emit, "the batch is empty");
     for (int i = 0; i < b.size && !ln_onnx_failed(n); i++)
         scan_element(n, &l, &b, i);
     for (int k = 0; k < l.n_states + l.n_stacked && !ln_onnx_failed(n); k++)

@@ -23,7 +23,8 @@ static convolution read_convolution(ln_onnx_node *n, int bias)
     const int64_t group = ln_onnx_int(n, "group", 1);
     const int is_group = group >= 1 && group <= INT_MAX;
     if (!is_group)
-        ln_onnx_fail(n, "attribute 'group' is %lld, expected 1 to %d", (long long)group, INT_MAX);
+        ln_emit_fail(&n->emit, "attribute 'group' is %lld, expected 1 to %d", (long long)group,
+                     INT_MAX);
     c.group = is_group ? (int)group : 1; // what is divided by
     c.windows = ln_onnx_windows(n, c.src, c.weight);
     return c;
@@ -35,10 +36,10 @@ static const char *zeros(ln_onnx_node *n, tl_dtype dtype, int len)
     const size_t size = (size_t)len * tl_size_of(dtype);
     void *const data = len > 0 ? calloc(1, size) : NULL;
     if (!data) {
-        ln_onnx_fail(n, "no memory for %d zeros", len);
+        ln_emit_fail(&n->emit, "no memory for %d zeros", len);
         return NULL;
     }
-    const char *const name = ln_onnx_constant(n, dtype, 1, &len, data);
+    const char *const name = ln_emit_constant(&n->emit, dtype, 1, &len, data);
     free(data);
     return name;
 }
@@ -51,31 +52,31 @@ static void begin_image(ln_onnx_node *n, const char *optype, const convolution *
     const char *const weight = ln_onnx_as_image(n, c->weight);
     const char *const bias =
         c->bias ? c->bias : zeros(n, ln_onnx_tensor_of(n, c->src)->dtype, channels);
-    ln_onnx_begin(n, optype);
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_arg(n, "weight", weight);
-    ln_onnx_arg(n, "bias", bias);
-    ln_onnx_set_int(n, "group", c->group);
+    ln_emit_begin(&n->emit, optype);
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_arg(&n->emit, "weight", weight);
+    ln_emit_arg(&n->emit, "bias", bias);
+    ln_emit_set_int(&n->emit, "group", c->group);
     ln_onnx_set_image_ints(n, "size", w, 1, w->size, 1);
     ln_onnx_set_image_ints(n, "stride", w, 1, w->stride, 1);
     ln_onnx_set_image_ints(n, "dilation", w, 1, w->dilation, 1);
     ln_onnx_set_image_ints(n, "padding", w, 2, w->padding, 0);
-    ln_onnx_set_string(n, "autopad", "NOTSET");
+    ln_emit_set_string(&n->emit, "autopad", "NOTSET");
 }
 
 /** A convolution over any number of axes, up to its own parameters. */
 static void begin_nd(ln_onnx_node *n, const char *optype, const convolution *c)
 {
     const tl_windows *const w = &c->windows;
-    ln_onnx_begin(n, optype);
-    ln_onnx_arg(n, "src", c->src);
-    ln_onnx_arg(n, "weight", c->weight);
-    ln_onnx_arg(n, "bias", c->bias);
-    ln_onnx_set_int(n, "group", c->group);
-    ln_onnx_set_ints(n, "size", w->n, w->size);
-    ln_onnx_set_ints(n, "stride", w->n, w->stride);
-    ln_onnx_set_ints(n, "dilation", w->n, w->dilation);
-    ln_onnx_set_ints(n, "padding", 2 * w->n, w->padding);
+    ln_emit_begin(&n->emit, optype);
+    ln_emit_arg(&n->emit, "src", c->src);
+    ln_emit_arg(&n->emit, "weight", c->weight);
+    ln_emit_arg(&n->emit, "bias", c->bias);
+    ln_emit_set_int(&n->emit, "group", c->group);
+    ln_emit_set_ints(&n->emit, "size", w->n, w->size);
+    ln_emit_set_ints(&n->emit, "stride", w->n, w->stride);
+    ln_emit_set_ints(&n->emit, "dilation", w->n, w->dilation);
+    ln_emit_set_ints(&n->emit, "padding", 2 * w->n, w->padding);
 }
 
 /* ---- Conv ---- */
@@ -90,7 +91,7 @@ static void translate_conv(ln_onnx_node *n)
         ln_onnx_end_image(n, &c.windows, 0);
     } else {
         begin_nd(n, "convnd", &c);
-        ln_onnx_end(n, "dst", 0);
+        ln_emit_end(&n->emit, "dst", 0);
     }
 }
 
@@ -112,7 +113,7 @@ static void pad_transposed(ln_onnx_node *n, const convolution *c, tl_windows *w,
     const int is_upper = ln_streq(mode, "SAME_UPPER"),
               is_same = is_upper || ln_streq(mode, "SAME_LOWER");
     if (!is_same && !ln_streq(mode, "NOTSET") && !ln_streq(mode, "VALID") && !ln_streq(mode, ""))
-        ln_onnx_fail(n,
+        ln_emit_fail(&n->emit,
                      "attribute 'auto_pad' is \"%s\", expected NOTSET, VALID, SAME_UPPER or "
                      "SAME_LOWER",
                      mode);
@@ -123,7 +124,7 @@ static void pad_transposed(ln_onnx_node *n, const convolution *c, tl_windows *w,
         len = w->n;
     }
     if (len > 0 && len != w->n)
-        ln_onnx_fail(n, "attribute 'output_shape' has %d numbers, expected %d", len, w->n);
+        ln_emit_fail(&n->emit, "attribute 'output_shape' has %d numbers, expected %d", len, w->n);
     if (ln_onnx_failed(n))
         return;
     const int *const in = ln_onnx_tensor_of(n, c->src)->dims + 2;
@@ -133,7 +134,8 @@ static void pad_transposed(ln_onnx_node *n, const convolution *c, tl_windows *w,
         const int64_t wanted = len > 0 ? shape[i] : (int64_t)in[i] * w->stride[i];
         if (wanted < 1 || wanted > INT64_MAX / 2 || whole - wanted > INT_MAX ||
             whole - wanted < -INT_MAX)
-            ln_onnx_fail(n, "the result has length %lld along spatial axis %d, expected 1 to %d",
+            ln_emit_fail(&n->emit,
+                         "the result has length %lld along spatial axis %d, expected 1 to %d",
                          (long long)wanted, i, INT_MAX);
         else if (len > 0 || is_same)
             cut(w, i, len > 0 || whole > wanted ? whole - wanted : 0, is_upper);
@@ -153,12 +155,12 @@ static void translate_conv_transpose(ln_onnx_node *n)
         ln_onnx_is_image(n, c.src, &c.windows, 1)) {
         begin_image(n, "deconv2d", &c, weight->dims[1] * c.group);
         ln_onnx_set_image_ints(n, "output_padding", &c.windows, 1, output_padding, 0);
-        ln_onnx_set_ints(n, "output_dims", 4, (int[]){0, 0, 0, 0});
+        ln_emit_set_ints(&n->emit, "output_dims", 4, (int[]){0, 0, 0, 0});
         ln_onnx_end_image(n, &c.windows, 0);
     } else {
         begin_nd(n, "deconvnd", &c);
-        ln_onnx_set_ints(n, "output_padding", c.windows.n, output_padding);
-        ln_onnx_end(n, "dst", 0);
+        ln_emit_set_ints(&n->emit, "output_padding", c.windows.n, output_padding);
+        ln_emit_end(&n->emit, "dst", 0);
     }
 }
 
@@ -171,9 +173,9 @@ static void translate_conv_integer(ln_onnx_node *n)
     const char *const src_zero = ln_onnx_optional(n, 2), *const weight_zero =
                                                              ln_onnx_optional(n, 3);
     begin_nd(n, "conv_int", &c);
-    ln_onnx_arg(n, "src_zero", src_zero);
-    ln_onnx_arg(n, "weight_zero", weight_zero);
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_arg(&n->emit, "src_zero", src_zero);
+    ln_emit_arg(&n->emit, "weight_zero", weight_zero);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 const ln_onnx_row ln_onnx_rows_conv[] = {

@@ -50,7 +50,7 @@ static void add_label(ln_onnx_node *n, labels *l, int label)
     if (l->n < TL_MAXDIM)
         l->at[l->n++] = label;
     else
-        ln_onnx_fail(n, "more than %d axes in attribute 'equation'", TL_MAXDIM);
+        ln_emit_fail(&n->emit, "more than %d axes in attribute 'equation'", TL_MAXDIM);
 }
 
 /* ---- the equation ---- */
@@ -73,7 +73,8 @@ static const char *read_labels(ln_onnx_node *n, const char *text, int n_dots, la
         } else if (letter(*text) >= 0) {
             add_label(n, l, letter(*text));
         } else if (*text != ' ') {
-            ln_onnx_fail(n, "attribute 'equation' has '%c', expected letters, '...', ',' and '->'",
+            ln_emit_fail(&n->emit,
+                         "attribute 'equation' has '%c', expected letters, '...', ',' and '->'",
                          *text);
             return "";
         }
@@ -90,8 +91,8 @@ static int dots_of(ln_onnx_node *n, const char *text, int ndim)
         has_dots |= *text == '.';
     }
     if (letters > ndim || (!has_dots && letters != ndim))
-        ln_onnx_fail(n, "attribute 'equation' has %d labels for an input of %d dimensions", letters,
-                     ndim);
+        ln_emit_fail(&n->emit, "attribute 'equation' has %d labels for an input of %d dimensions",
+                     letters, ndim);
     return has_dots && letters < ndim ? ndim - letters : 0;
 }
 
@@ -108,7 +109,7 @@ static void transpose_term(ln_onnx_node *n, term *t, const labels *order)
         is_moved |= axes[i] != i;
     }
     if (is_moved)
-        t->tensor = ln_onnx_transpose(n, t->tensor, axes, LN_ONNX_TEMP);
+        t->tensor = ln_emit_transpose(&n->emit, t->tensor, axes, LN_EMIT_TEMP);
     t->labels = *order;
 }
 
@@ -126,23 +127,23 @@ static void take_diagonal(ln_onnx_node *n, term *t, int i, int j)
         }
     order[ndim] = i;
     order[ndim + 1] = j;
-    const char *moved = ln_onnx_transpose(n, t->tensor, order, LN_ONNX_TEMP);
+    const char *moved = ln_emit_transpose(&n->emit, t->tensor, order, LN_EMIT_TEMP);
     const tl_tensor *const m = ln_onnx_tensor_of(n, moved);
     memcpy(dims, m->dims, (size_t)m->ndim * sizeof(int));
     if (dims[ndim] != dims[ndim + 1])
-        ln_onnx_fail(n, "axes with the same label have lengths %d and %d", dims[ndim],
+        ln_emit_fail(&n->emit, "axes with the same label have lengths %d and %d", dims[ndim],
                      dims[ndim + 1]);
     const int64_t len = (int64_t)dims[ndim] * dims[ndim];
     const int d = dims[ndim], step = d + 1;
     dims[ndim] = (int)len;
-    moved = ln_onnx_reshape(n, moved, ndim + 1, dims, LN_ONNX_TEMP);
-    ln_onnx_begin(n, "stride_slice");
-    ln_onnx_arg(n, "src", moved);
-    ln_onnx_set_ints(n, "axes", 1, &ndim);
-    ln_onnx_set_ints(n, "starts", 1, (int[]){0});
-    ln_onnx_set_ints(n, "ends", 1, (int[]){(int)len});
-    ln_onnx_set_ints(n, "steps", 1, &step);
-    t->tensor = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    moved = ln_emit_reshape(&n->emit, moved, ndim + 1, dims, LN_EMIT_TEMP);
+    ln_emit_begin(&n->emit, "stride_slice");
+    ln_emit_arg(&n->emit, "src", moved);
+    ln_emit_set_ints(&n->emit, "axes", 1, &ndim);
+    ln_emit_set_ints(&n->emit, "starts", 1, (int[]){0});
+    ln_emit_set_ints(&n->emit, "ends", 1, (int[]){(int)len});
+    ln_emit_set_ints(&n->emit, "steps", 1, &step);
+    t->tensor = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
     rest.at[rest.n++] = label;
     t->labels = rest;
 }
@@ -167,14 +168,15 @@ static void drop_ones(ln_onnx_node *n, term *t, const int *lens)
     for (int i = 0; i < t->labels.n && i < src->ndim; i++) {
         const int len = lens[t->labels.at[i]];
         if (src->dims[i] != len && src->dims[i] != 1)
-            ln_onnx_fail(n, "axes with the same label have lengths %d and %d", src->dims[i], len);
+            ln_emit_fail(&n->emit, "axes with the same label have lengths %d and %d", src->dims[i],
+                         len);
         if (src->dims[i] != len)
             continue;
         dims[rest.n] = len;
         rest.at[rest.n++] = t->labels.at[i];
     }
     if (rest.n < t->labels.n)
-        t->tensor = ln_onnx_reshape(n, t->tensor, rest.n, dims, LN_ONNX_TEMP);
+        t->tensor = ln_emit_reshape(&n->emit, t->tensor, rest.n, dims, LN_EMIT_TEMP);
     t->labels = rest;
 }
 
@@ -191,12 +193,12 @@ static void sum_up(ln_onnx_node *n, term *t, label_set needed)
             axes[n_axes++] = i;
     if (n_axes == 0)
         return;
-    ln_onnx_begin(n, "reduce");
-    ln_onnx_arg(n, "src", t->tensor);
-    ln_onnx_set_string(n, "op", "TL_REDUCE_SUM");
-    ln_onnx_set_ints(n, "axes", n_axes, axes);
-    ln_onnx_set_bool(n, "keepdims", 0);
-    t->tensor = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    ln_emit_begin(&n->emit, "reduce");
+    ln_emit_arg(&n->emit, "src", t->tensor);
+    ln_emit_set_string(&n->emit, "op", "TL_REDUCE_SUM");
+    ln_emit_set_ints(&n->emit, "axes", n_axes, axes);
+    ln_emit_set_bool(&n->emit, "keepdims", 0);
+    t->tensor = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
     t->labels = rest;
 }
 
@@ -235,7 +237,7 @@ static int make_matrices(ln_onnx_node *n, term *t, const labels *batch, const la
         transpose_term(n, t, &order);
     const int r = len_of(lens, rows), c = len_of(lens, cols);
     const int dims[] = {len_of(lens, batch), is_swapped ? c : r, is_swapped ? r : c};
-    t->tensor = ln_onnx_reshape(n, t->tensor, 3, dims, LN_ONNX_TEMP);
+    t->tensor = ln_emit_reshape(&n->emit, t->tensor, 3, dims, LN_EMIT_TEMP);
     return is_swapped;
 }
 
@@ -252,19 +254,19 @@ static void multiply(ln_onnx_node *n, term *first, term *second, label_set neede
     append(n, &cols, &second->labels, ~set1);
     const int trans1 = make_matrices(n, first, &batch, &rows, &sums, lens);
     const int trans2 = make_matrices(n, second, &batch, &sums, &cols, lens);
-    ln_onnx_begin(n, "matmul");
-    ln_onnx_arg(n, "src1", first->tensor);
-    ln_onnx_arg(n, "src2", second->tensor);
-    ln_onnx_set_bool(n, "trans1", trans1);
-    ln_onnx_set_bool(n, "trans2", trans2);
-    const char *const product = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    ln_emit_begin(&n->emit, "matmul");
+    ln_emit_arg(&n->emit, "src1", first->tensor);
+    ln_emit_arg(&n->emit, "src2", second->tensor);
+    ln_emit_set_bool(&n->emit, "trans1", trans1);
+    ln_emit_set_bool(&n->emit, "trans2", trans2);
+    const char *const product = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
     first->labels = batch;
     append(n, &first->labels, &rows, ~(label_set)0);
     append(n, &first->labels, &cols, ~(label_set)0);
     int dims[TL_MAXDIM];
     for (int i = 0; i < first->labels.n; i++)
         dims[i] = lens[first->labels.at[i]];
-    first->tensor = ln_onnx_reshape(n, product, first->labels.n, dims, LN_ONNX_TEMP);
+    first->tensor = ln_emit_reshape(&n->emit, product, first->labels.n, dims, LN_EMIT_TEMP);
 }
 
 /* ---- the node ---- */
@@ -285,7 +287,8 @@ static const char *read_terms(ln_onnx_node *n, const char *text, sum *s)
 {
     for (s->n = 0;; text++) {
         if (s->n == ln_onnx_num_inputs(n) || s->n == MAX_TERMS) {
-            ln_onnx_fail(n, "attribute 'equation' is not for %d inputs", ln_onnx_num_inputs(n));
+            ln_emit_fail(&n->emit, "attribute 'equation' is not for %d inputs",
+                         ln_onnx_num_inputs(n));
             return "";
         }
         term *const t = &s->terms[s->n];
@@ -295,7 +298,8 @@ static const char *read_terms(ln_onnx_node *n, const char *text, sum *s)
         s->n_dots = dots > s->n_dots ? dots : s->n_dots;
         text = read_labels(n, text, dots, &t->labels);
         if (t->labels.n != src->ndim) // "..." twice
-            ln_onnx_fail(n, "attribute 'equation' has %d labels for an input of %d dimensions",
+            ln_emit_fail(&n->emit,
+                         "attribute 'equation' has %d labels for an input of %d dimensions",
                          t->labels.n, src->ndim);
         for (int i = 0; i < t->labels.n && i < src->ndim; i++) {
             int *const len = &s->lens[t->labels.at[i]];
@@ -311,7 +315,7 @@ static void read_result(ln_onnx_node *n, const char *text, sum *s)
 {
     if (*text) {
         if (*read_labels(n, text + 2, s->n_dots, &s->out))
-            ln_onnx_fail(n, "attribute 'equation' has more than one result");
+            ln_emit_fail(&n->emit, "attribute 'equation' has more than one result");
     } else {
         for (int i = ELLIPSIS_END - s->n_dots; i < ELLIPSIS_END; i++)
             add_label(n, &s->out, i);
@@ -321,9 +325,9 @@ static void read_result(ln_onnx_node *n, const char *text, sum *s)
     }
     for (int i = 0; i < s->out.n; i++)
         if (s->counts[s->out.at[i]] == 0)
-            ln_onnx_fail(n, "attribute 'equation' has a label in its result only");
+            ln_emit_fail(&n->emit, "attribute 'equation' has a label in its result only");
     if (__builtin_popcountll(set_of(&s->out)) != s->out.n)
-        ln_onnx_fail(n, "attribute 'equation' has a label twice in its result");
+        ln_emit_fail(&n->emit, "attribute 'equation' has a label twice in its result");
 }
 
 static void translate_einsum(ln_onnx_node *n)
@@ -332,7 +336,7 @@ static void translate_einsum(ln_onnx_node *n)
     const char *const equation = ln_onnx_string(n, "equation", "");
     read_result(n, read_terms(n, equation ? equation : "", &s), &s);
     if (s.n != ln_onnx_num_inputs(n))
-        ln_onnx_fail(n, "attribute 'equation' is for %d inputs, the node has %d", s.n,
+        ln_emit_fail(&n->emit, "attribute 'equation' is for %d inputs, the node has %d", s.n,
                      ln_onnx_num_inputs(n));
     for (int i = 0; i < s.n && !ln_onnx_failed(n); i++) {
         take_diagonals(n, &s.terms[i]);

@@ -18,21 +18,21 @@ static const char *second_operand(ln_onnx_node *n)
     const int ndim = ln_onnx_tensor_of(n, src1)->ndim;
     const int axis = ln_onnx_axis(n, ln_onnx_int(n, "axis", 0), ndim);
     if (t->ndim > ndim - axis)
-        ln_onnx_fail(n, "input 1 has %d dimensions, expected at most %d from axis %d on", t->ndim,
-                     ndim - axis, axis);
+        ln_emit_fail(&n->emit, "input 1 has %d dimensions, expected at most %d from axis %d on",
+                     t->ndim, ndim - axis, axis);
     if (ln_onnx_failed(n) || t->ndim == ndim - axis)
         return src2;
     int dims[TL_MAXDIM];
     for (int i = 0; i < ndim - axis; i++)
         dims[i] = i < t->ndim ? t->dims[i] : 1;
-    return ln_onnx_reshape(n, src2, ndim - axis, dims, LN_ONNX_TEMP);
+    return ln_emit_reshape(&n->emit, src2, ndim - axis, dims, LN_EMIT_TEMP);
 }
 
 static void expect_bool(ln_onnx_node *n, int i)
 {
     const tl_dtype dtype = ln_onnx_tensor_of(n, ln_onnx_in(n, i))->dtype;
     if (dtype != TL_BOOL)
-        ln_onnx_fail(n, "input %d has type %s, expected TL_BOOL", i, tl_dtype_name(dtype));
+        ln_emit_fail(&n->emit, "input %d has type %s, expected TL_BOOL", i, tl_dtype_name(dtype));
 }
 
 /* ---- two operands: `with` is the operation ---- */
@@ -40,7 +40,7 @@ static void expect_bool(ln_onnx_node *n, int i)
 static void translate_binary(ln_onnx_node *n)
 {
     const char *const src2 = second_operand(n);
-    ln_onnx_binary(n, n->row->with, ln_onnx_in(n, 0), src2, 0);
+    ln_emit_binary(&n->emit, n->row->with, ln_onnx_in(n, 0), src2, 0);
 }
 
 static void translate_logic(ln_onnx_node *n)
@@ -53,18 +53,19 @@ static void translate_logic(ln_onnx_node *n)
 static void translate_mod(ln_onnx_node *n)
 {
     const int is_c = ln_onnx_int(n, "fmod", 0) != 0;
-    ln_onnx_binary(n, is_c ? "TL_BINARY_FMOD" : "TL_BINARY_MOD", ln_onnx_in(n, 0), ln_onnx_in(n, 1),
-                   0);
+    ln_emit_binary(&n->emit, is_c ? "TL_BINARY_FMOD" : "TL_BINARY_MOD", ln_onnx_in(n, 0),
+                   ln_onnx_in(n, 1), 0);
 }
 
 static void translate_bit_shift(ln_onnx_node *n)
 {
     const char *const direction = ln_onnx_string(n, "direction", "");
     if (!ln_streq(direction, "LEFT") && !ln_streq(direction, "RIGHT"))
-        ln_onnx_fail(n, "attribute 'direction' is '%s', expected 'LEFT' or 'RIGHT'", direction);
+        ln_emit_fail(&n->emit, "attribute 'direction' is '%s', expected 'LEFT' or 'RIGHT'",
+                     direction);
     const char *const op =
         ln_streq(direction, "LEFT") ? "TL_BINARY_SHIFT_LEFT" : "TL_BINARY_SHIFT_RIGHT";
-    ln_onnx_binary(n, op, ln_onnx_in(n, 0), ln_onnx_in(n, 1), 0);
+    ln_emit_binary(&n->emit, op, ln_onnx_in(n, 0), ln_onnx_in(n, 1), 0);
 }
 
 /** The type that computes a power of these. */
@@ -83,13 +84,13 @@ static void translate_pow(ln_onnx_node *n)
     const char *const src1 = ln_onnx_in(n, 0), *const src2 = second_operand(n);
     const tl_dtype dtype = ln_onnx_tensor_of(n, src1)->dtype;
     const tl_dtype wide = power_dtype(dtype, ln_onnx_tensor_of(n, src2)->dtype);
-    const char *const base = ln_onnx_cast(n, src1, wide, LN_ONNX_TEMP);
-    const char *const exponent = ln_onnx_cast(n, src2, wide, LN_ONNX_TEMP);
+    const char *const base = ln_emit_cast(&n->emit, src1, wide, LN_EMIT_TEMP);
+    const char *const exponent = ln_emit_cast(&n->emit, src2, wide, LN_EMIT_TEMP);
     const int is_last = wide == dtype;
     const char *const power =
-        ln_onnx_binary(n, "TL_BINARY_POW", base, exponent, is_last ? 0 : LN_ONNX_TEMP);
+        ln_emit_binary(&n->emit, "TL_BINARY_POW", base, exponent, is_last ? 0 : LN_EMIT_TEMP);
     if (!is_last)
-        ln_onnx_cast(n, power, dtype, 0);
+        ln_emit_cast(&n->emit, power, dtype, 0);
 }
 
 /** Up to opset 6 a slope for each channel stands at axis 1. */
@@ -101,29 +102,29 @@ static const char *slope_of(ln_onnx_node *n)
     if (n->opset >= 7 || t->ndim != 1 || t->len == 1 || ndim < 3)
         return slope;
     int dims[TL_MAXDIM] = {t->dims[0], 1, 1, 1, 1, 1, 1, 1};
-    return ln_onnx_reshape(n, slope, ndim - 1, dims, LN_ONNX_TEMP);
+    return ln_emit_reshape(&n->emit, slope, ndim - 1, dims, LN_EMIT_TEMP);
 }
 
 static void translate_prelu(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0), *const slope = slope_of(n);
-    const char *const dst = ln_onnx_binary(n, "TL_BINARY_PRELU", src, slope, 0);
+    const char *const dst = ln_emit_binary(&n->emit, "TL_BINARY_PRELU", src, slope, 0);
     char text[TL_SHAPE_TEXT_SIZE], slope_text[TL_SHAPE_TEXT_SIZE];
     const tl_tensor *const t = ln_onnx_tensor_of(n, src), *const s = ln_onnx_tensor_of(n, slope);
     if (dst && !tl_tensor_issameshape(ln_onnx_tensor_of(n, dst), t))
-        ln_onnx_fail(n, "the slope has shape %s, expected one that broadcasts to that of X, %s",
-                     tl_shape_text(slope_text, s->ndim, s->dims),
-                     tl_shape_text(text, t->ndim, t->dims));
+        ln_emit_fail(
+            &n->emit, "the slope has shape %s, expected one that broadcasts to that of X, %s",
+            tl_shape_text(slope_text, s->ndim, s->dims), tl_shape_text(text, t->ndim, t->dims));
 }
 
 static void translate_compare(ln_onnx_node *n)
 {
     const char *const src2 = second_operand(n);
-    ln_onnx_begin(n, "compare");
-    ln_onnx_arg(n, "src1", ln_onnx_in(n, 0));
-    ln_onnx_arg(n, "src2", src2);
-    ln_onnx_set_string(n, "op", n->row->with);
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_begin(&n->emit, "compare");
+    ln_emit_arg(&n->emit, "src1", ln_onnx_in(n, 0));
+    ln_emit_arg(&n->emit, "src2", src2);
+    ln_emit_set_string(&n->emit, "op", n->row->with);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 /* ---- any number of operands ---- */
@@ -134,7 +135,8 @@ static const char *join(ln_onnx_node *n, const char *op, int i)
     const int last = ln_onnx_num_inputs(n) - 1;
     const char *joined = ln_onnx_in(n, 0);
     for (int k = 1; k <= last && !ln_onnx_failed(n); k++)
-        joined = ln_onnx_binary(n, op, joined, ln_onnx_in(n, k), k == last ? i : LN_ONNX_TEMP);
+        joined =
+            ln_emit_binary(&n->emit, op, joined, ln_onnx_in(n, k), k == last ? i : LN_EMIT_TEMP);
     ln_onnx_alias(n, i, joined);
     return joined;
 }
@@ -151,18 +153,18 @@ static void translate_mean(ln_onnx_node *n)
         translate_join(n);
         return;
     }
-    const char *const sum = join(n, n->row->with, LN_ONNX_TEMP);
+    const char *const sum = join(n, n->row->with, LN_EMIT_TEMP);
     const tl_dtype dtype = ln_onnx_tensor_of(n, sum)->dtype;
-    ln_onnx_binary(n, "TL_BINARY_DIV", sum, ln_onnx_scalar(n, dtype, inputs), 0);
+    ln_emit_binary(&n->emit, "TL_BINARY_DIV", sum, ln_emit_scalar(&n->emit, dtype, inputs), 0);
 }
 
 static void translate_where(ln_onnx_node *n)
 {
-    ln_onnx_begin(n, "where");
-    ln_onnx_arg(n, "cond", ln_onnx_in(n, 0));
-    ln_onnx_arg(n, "src1", ln_onnx_in(n, 1));
-    ln_onnx_arg(n, "src2", ln_onnx_in(n, 2));
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_begin(&n->emit, "where");
+    ln_emit_arg(&n->emit, "cond", ln_onnx_in(n, 0));
+    ln_emit_arg(&n->emit, "src1", ln_onnx_in(n, 1));
+    ln_emit_arg(&n->emit, "src2", ln_onnx_in(n, 2));
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 const ln_onnx_row ln_onnx_rows_elementwise[] = {

@@ -13,21 +13,21 @@ static void translate_take(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
     const char *const index = ln_onnx_in(n, 1);
-    ln_onnx_begin(n, n->row->with);
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_arg(n, "index", index);
-    ln_onnx_set_int(n, "axis",
+    ln_emit_begin(&n->emit, n->row->with);
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_arg(&n->emit, "index", index);
+    ln_emit_set_int(&n->emit, "axis",
                     ln_onnx_axis(n, ln_onnx_int(n, "axis", 0), ln_onnx_tensor_of(n, src)->ndim));
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 static void translate_gather_nd(ln_onnx_node *n)
 {
-    ln_onnx_begin(n, "take_nd");
-    ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
-    ln_onnx_arg(n, "index", ln_onnx_in(n, 1));
-    ln_onnx_set_int(n, "batch", ln_onnx_int(n, "batch_dims", 0));
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_begin(&n->emit, "take_nd");
+    ln_emit_arg(&n->emit, "src", ln_onnx_in(n, 0));
+    ln_emit_arg(&n->emit, "index", ln_onnx_in(n, 1));
+    ln_emit_set_int(&n->emit, "batch", ln_onnx_int(n, "batch_dims", 0));
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 /* ---- placed ---- */
@@ -41,25 +41,25 @@ static const ln_onnx_choice put_ops[] = {
 static void begin_put(ln_onnx_node *n, const char *optype)
 {
     const char *const op = ln_onnx_choose(n, "reduction", "none", put_ops);
-    ln_onnx_begin(n, optype);
-    ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
-    ln_onnx_arg(n, "index", ln_onnx_in(n, 1));
-    ln_onnx_arg(n, "update", ln_onnx_in(n, 2));
-    ln_onnx_set_string(n, "op", op);
+    ln_emit_begin(&n->emit, optype);
+    ln_emit_arg(&n->emit, "src", ln_onnx_in(n, 0));
+    ln_emit_arg(&n->emit, "index", ln_onnx_in(n, 1));
+    ln_emit_arg(&n->emit, "update", ln_onnx_in(n, 2));
+    ln_emit_set_string(&n->emit, "op", op);
 }
 
 static void translate_scatter_elements(ln_onnx_node *n)
 {
     const int ndim = ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->ndim;
     begin_put(n, "put_along");
-    ln_onnx_set_int(n, "axis", ln_onnx_axis(n, ln_onnx_int(n, "axis", 0), ndim));
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_set_int(&n->emit, "axis", ln_onnx_axis(n, ln_onnx_int(n, "axis", 0), ndim));
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 static void translate_scatter_nd(ln_onnx_node *n)
 {
     begin_put(n, "put_nd");
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 static void translate_tensor_scatter(ln_onnx_node *n)
@@ -67,15 +67,16 @@ static void translate_tensor_scatter(ln_onnx_node *n)
     const char *const src = ln_onnx_in(n, 0);
     const char *const mode = ln_onnx_string(n, "mode", "linear");
     if (!ln_streq(mode, "linear") && !ln_streq(mode, "circular"))
-        ln_onnx_fail(n, "attribute 'mode' is \"%s\", expected \"linear\" or \"circular\"", mode);
-    ln_onnx_begin(n, "put_range");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_arg(n, "update", ln_onnx_in(n, 1));
-    ln_onnx_arg(n, "first", ln_onnx_optional(n, 2));
-    ln_onnx_set_int(n, "axis",
+        ln_emit_fail(&n->emit, "attribute 'mode' is \"%s\", expected \"linear\" or \"circular\"",
+                     mode);
+    ln_emit_begin(&n->emit, "put_range");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_arg(&n->emit, "update", ln_onnx_in(n, 1));
+    ln_emit_arg(&n->emit, "first", ln_onnx_optional(n, 2));
+    ln_emit_set_int(&n->emit, "axis",
                     ln_onnx_axis(n, ln_onnx_int(n, "axis", -2), ln_onnx_tensor_of(n, src)->ndim));
-    ln_onnx_set_bool(n, "circular", ln_streq(mode, "circular"));
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_set_bool(&n->emit, "circular", ln_streq(mode, "circular"));
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 static void translate_onehot(ln_onnx_node *n)
@@ -83,15 +84,15 @@ static void translate_onehot(ln_onnx_node *n)
     const char *const src = ln_onnx_in(n, 0);
     const double depth = ln_onnx_number_in(n, 1, 0);
     if (!(depth >= 0 && depth <= INT_MAX))
-        ln_onnx_fail(n, "a depth of %g, expected 0 to %d", depth, INT_MAX);
-    ln_onnx_begin(n, "onehot");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_arg(n, "values", ln_onnx_in(n, 2));
-    ln_onnx_set_int(n, "depth", ln_onnx_failed(n) ? 0 : (int)depth);
-    ln_onnx_set_int(
-        n, "axis",
+        ln_emit_fail(&n->emit, "a depth of %g, expected 0 to %d", depth, INT_MAX);
+    ln_emit_begin(&n->emit, "onehot");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_arg(&n->emit, "values", ln_onnx_in(n, 2));
+    ln_emit_set_int(&n->emit, "depth", ln_onnx_failed(n) ? 0 : (int)depth);
+    ln_emit_set_int(
+        &n->emit, "axis",
         ln_onnx_axis(n, ln_onnx_int(n, "axis", -1), ln_onnx_tensor_of(n, src)->ndim + 1));
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 /* ---- counting ---- */
@@ -110,7 +111,7 @@ static int range_length(ln_onnx_node *n)
         int len = 0;
         const int64_t *const value = is_integer ? ln_onnx_largest_ints_in(n, i, &len) : NULL;
         if (is_integer && len != 1)
-            ln_onnx_fail(n, "input %d has %d elements, expected 1", i, len);
+            ln_emit_fail(&n->emit, "input %d has %d elements, expected 1", i, len);
         if (is_integer)
             integers[i] = len == 1 ? *value : 0;
         else
@@ -121,7 +122,7 @@ static int range_length(ln_onnx_node *n)
     }
     const int len = ln_onnx_failed(n) ? 0 : tl_range_length(&t[0], &t[1], &t[2]);
     if (len < 0)
-        ln_onnx_fail(n, "%s", tl_last_error());
+        ln_emit_fail(&n->emit, "%s", tl_last_error());
     return len < 0 ? 0 : len;
 }
 
@@ -129,12 +130,12 @@ static void translate_range(ln_onnx_node *n)
 {
     const int len = range_length(n);
     const int varies = ln_onnx_varies(n, 0) || ln_onnx_varies(n, 1) || ln_onnx_varies(n, 2);
-    ln_onnx_begin(n, varies ? "range_to" : "range");
-    ln_onnx_arg(n, "start", ln_onnx_in(n, 0));
-    ln_onnx_arg(n, "limit", varies ? ln_onnx_in(n, 1) : NULL);
-    ln_onnx_arg(n, "delta", ln_onnx_in(n, 2));
-    ln_onnx_set_int(n, "len", len);
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_begin(&n->emit, varies ? "range_to" : "range");
+    ln_emit_arg(&n->emit, "start", ln_onnx_in(n, 0));
+    ln_emit_arg(&n->emit, "limit", varies ? ln_onnx_in(n, 1) : NULL);
+    ln_emit_arg(&n->emit, "delta", ln_onnx_in(n, 2));
+    ln_emit_set_int(&n->emit, "len", len);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 static void translate_eye_like(ln_onnx_node *n)
@@ -144,16 +145,17 @@ static void translate_eye_like(ln_onnx_node *n)
     const int64_t k = ln_onnx_int(n, "k", 0);
     const tl_dtype dtype = ln_onnx_attr_dtype(n, "dtype", like->dtype);
     if (ln_onnx_is_dynamic(n, src))
-        ln_onnx_fail(n, "input 0 has a size that is known only at run time, expected a fixed one");
+        ln_emit_fail(&n->emit,
+                     "input 0 has a size that is known only at run time, expected a fixed one");
     if (like->ndim != 2)
-        ln_onnx_fail(n, "input 0 has %d dimensions, expected 2", like->ndim);
+        ln_emit_fail(&n->emit, "input 0 has %d dimensions, expected 2", like->ndim);
     if (ln_onnx_failed(n))
         return;
-    ln_onnx_begin(n, "eye");
-    ln_onnx_set_dtype(n, "dtype", dtype);
-    ln_onnx_set_ints(n, "dims", 2, like->dims);
-    ln_onnx_set_int(n, "k", k < -INT_MAX ? -INT_MAX : k > INT_MAX ? INT_MAX : k);
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_begin(&n->emit, "eye");
+    ln_emit_set_dtype(&n->emit, "dtype", dtype);
+    ln_emit_set_ints(&n->emit, "dims", 2, like->dims);
+    ln_emit_set_int(&n->emit, "k", k < -INT_MAX ? -INT_MAX : k > INT_MAX ? INT_MAX : k);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 const ln_onnx_row ln_onnx_rows_index[] = {

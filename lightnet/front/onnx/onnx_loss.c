@@ -12,16 +12,16 @@ static const ln_onnx_choice reductions[] = {
 
 static void emit_nllloss(ln_onnx_node *n, const char *log_prob)
 {
-    ln_onnx_begin(n, "nllloss");
-    ln_onnx_arg(n, "src", log_prob);
-    ln_onnx_arg(n, "target", ln_onnx_in(n, 1));
-    ln_onnx_arg(n, "weight", ln_onnx_optional(n, 2));
-    ln_onnx_set_string(n, "reduction", ln_onnx_choose(n, "reduction", "mean", reductions));
+    ln_emit_begin(&n->emit, "nllloss");
+    ln_emit_arg(&n->emit, "src", log_prob);
+    ln_emit_arg(&n->emit, "target", ln_onnx_in(n, 1));
+    ln_emit_arg(&n->emit, "weight", ln_onnx_optional(n, 2));
+    ln_emit_set_string(&n->emit, "reduction", ln_onnx_choose(n, "reduction", "mean", reductions));
     if (ln_onnx_has_attr(n, "ignore_index")) {
-        ln_onnx_set_bool(n, "is_ignoring", 1);
-        ln_onnx_set_int(n, "ignored", ln_onnx_int(n, "ignore_index", 0));
+        ln_emit_set_bool(&n->emit, "is_ignoring", 1);
+        ln_emit_set_int(&n->emit, "ignored", ln_onnx_int(n, "ignore_index", 0));
     }
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 static void translate_nll(ln_onnx_node *n)
@@ -31,10 +31,10 @@ static void translate_nll(ln_onnx_node *n)
 
 static void translate_softmax_cross_entropy(ln_onnx_node *n)
 {
-    ln_onnx_begin(n, "logsoftmax");
-    ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
-    ln_onnx_set_int(n, "axis", 1);
-    emit_nllloss(n, ln_onnx_end(n, "dst", ln_onnx_wants(n, 1) ? 1 : LN_ONNX_TEMP));
+    ln_emit_begin(&n->emit, "logsoftmax");
+    ln_emit_arg(&n->emit, "src", ln_onnx_in(n, 0));
+    ln_emit_set_int(&n->emit, "axis", 1);
+    emit_nllloss(n, ln_emit_end(&n->emit, "dst", ln_onnx_wants(n, 1) ? 1 : LN_EMIT_TEMP));
 }
 
 const ln_onnx_row ln_onnx_rows_loss[] = {

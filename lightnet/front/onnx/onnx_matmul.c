@@ -12,7 +12,7 @@ static const char *as_matrix(ln_onnx_node *n, const char *tensor, int is_column)
     if (t->ndim != 1)
         return tensor;
     const int row[] = {1, t->dims[0]}, column[] = {t->dims[0], 1};
-    return ln_onnx_reshape(n, tensor, 2, is_column ? column : row, LN_ONNX_TEMP);
+    return ln_emit_reshape(&n->emit, tensor, 2, is_column ? column : row, LN_EMIT_TEMP);
 }
 
 /** `dst` without the axes that as_matrix added, as the node's output. */
@@ -27,7 +27,7 @@ static void drop_axes(ln_onnx_node *n, const char *dst, int has_row, int has_col
     for (int i = 0; i < t->ndim; i++)
         if (!(i == t->ndim - 2 && !has_row) && !(i == t->ndim - 1 && !has_col))
             dims[ndim++] = t->dims[i];
-    ln_onnx_reshape(n, dst, ndim, dims, 0);
+    ln_emit_reshape(&n->emit, dst, ndim, dims, 0);
 }
 
 /** A product of the operators `optype`, with zero points where they are given. */
@@ -37,14 +37,15 @@ static void emit_product(ln_onnx_node *n, const char *optype, const char *zero1,
     const int has_row = ln_onnx_tensor_of(n, src1)->ndim != 1;
     const int has_col = ln_onnx_tensor_of(n, src2)->ndim != 1;
     const char *const rows = as_matrix(n, src1, 0), *const cols = as_matrix(n, src2, 1);
-    ln_onnx_begin(n, optype);
-    ln_onnx_arg(n, "src1", rows);
-    ln_onnx_arg(n, "src2", cols);
+    ln_emit_begin(&n->emit, optype);
+    ln_emit_arg(&n->emit, "src1", rows);
+    ln_emit_arg(&n->emit, "src2", cols);
     if (zero1)
-        ln_onnx_arg(n, "zero1", zero1);
+        ln_emit_arg(&n->emit, "zero1", zero1);
     if (zero2)
-        ln_onnx_arg(n, "zero2", zero2);
-    drop_axes(n, ln_onnx_end(n, "dst", has_row && has_col ? 0 : LN_ONNX_TEMP), has_row, has_col);
+        ln_emit_arg(&n->emit, "zero2", zero2);
+    drop_axes(n, ln_emit_end(&n->emit, "dst", has_row && has_col ? 0 : LN_EMIT_TEMP), has_row,
+              has_col);
 }
 
 static void translate_matmul(ln_onnx_node *n)
@@ -65,21 +66,21 @@ static void translate_matmul_integer(ln_onnx_node *n)
 static void translate_gemm(ln_onnx_node *n)
 {
     const double beta = ln_onnx_float(n, "beta", 1);
-    ln_onnx_begin(n, "matmul");
-    ln_onnx_arg(n, "src1", ln_onnx_in(n, 0));
-    ln_onnx_arg(n, "src2", ln_onnx_in(n, 1));
+    ln_emit_begin(&n->emit, "matmul");
+    ln_emit_arg(&n->emit, "src1", ln_onnx_in(n, 0));
+    ln_emit_arg(&n->emit, "src2", ln_onnx_in(n, 1));
     if (beta != 0)
-        ln_onnx_arg(n, "bias", ln_onnx_optional(n, 2));
-    ln_onnx_set_bool(n, "trans1", ln_onnx_int(n, "transA", 0) != 0);
-    ln_onnx_set_bool(n, "trans2", ln_onnx_int(n, "transB", 0) != 0);
-    ln_onnx_set_number(n, "alpha", ln_onnx_float(n, "alpha", 1));
-    ln_onnx_set_number(n, "beta", beta);
-    ln_onnx_end(n, "dst", 0);
+        ln_emit_arg(&n->emit, "bias", ln_onnx_optional(n, 2));
+    ln_emit_set_bool(&n->emit, "trans1", ln_onnx_int(n, "transA", 0) != 0);
+    ln_emit_set_bool(&n->emit, "trans2", ln_onnx_int(n, "transB", 0) != 0);
+    ln_emit_set_number(&n->emit, "alpha", ln_onnx_float(n, "alpha", 1));
+    ln_emit_set_number(&n->emit, "beta", beta);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 static void translate_det(ln_onnx_node *n)
 {
-    ln_onnx_simple(n, "det", ln_onnx_in(n, 0), 0);
+    ln_emit_simple(&n->emit, "det", ln_onnx_in(n, 0), 0);
 }
 
 const ln_onnx_row ln_onnx_rows_matmul[] = {

@@ -13,11 +13,11 @@
 static const char *emit_reduce(ln_onnx_node *n, const char *op, const char *src, int n_axes,
                                const int *axes)
 {
-    ln_onnx_begin(n, "reduce");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_set_string(n, "op", op);
-    ln_onnx_set_ints(n, "axes", n_axes, axes);
-    return ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    ln_emit_begin(&n->emit, "reduce");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_set_string(&n->emit, "op", op);
+    ln_emit_set_ints(&n->emit, "axes", n_axes, axes);
+    return ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
 }
 
 /* ---- softmax, logsoftmax, hardmax ---- */
@@ -29,30 +29,30 @@ static const char *emit_hardmax(ln_onnx_node *n, const char *src, int axis, int 
     const int depth = t->ndim ? t->dims[axis] : 1, two = 2;
     const tl_dtype dtype = t->dtype;
     const double choice[] = {0, 1};
-    ln_onnx_begin(n, "argreduce");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_set_int(n, "axis", axis);
-    ln_onnx_set_bool(n, "keepdims", 0);
-    const char *const best = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    ln_emit_begin(&n->emit, "argreduce");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_set_int(&n->emit, "axis", axis);
+    ln_emit_set_bool(&n->emit, "keepdims", 0);
+    const char *const best = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
     uint64_t values[2];
     tl_convert_array(values, dtype, choice, TL_DOUBLE, 2);
-    const char *const off_on = ln_onnx_constant(n, dtype, 1, &two, values);
-    ln_onnx_begin(n, "onehot");
-    ln_onnx_arg(n, "src", best);
-    ln_onnx_arg(n, "values", off_on);
-    ln_onnx_set_int(n, "depth", depth);
-    ln_onnx_set_int(n, "axis", axis);
-    return ln_onnx_end(n, "dst", i);
+    const char *const off_on = ln_emit_constant(&n->emit, dtype, 1, &two, values);
+    ln_emit_begin(&n->emit, "onehot");
+    ln_emit_arg(&n->emit, "src", best);
+    ln_emit_arg(&n->emit, "values", off_on);
+    ln_emit_set_int(&n->emit, "depth", depth);
+    ln_emit_set_int(&n->emit, "axis", axis);
+    return ln_emit_end(&n->emit, "dst", i);
 }
 
 static const char *emit_along(ln_onnx_node *n, const char *src, int axis, int i)
 {
     if (strcmp(n->row->with, "hardmax") == 0)
         return emit_hardmax(n, src, axis, i);
-    ln_onnx_begin(n, n->row->with);
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_set_int(n, "axis", axis);
-    return ln_onnx_end(n, "dst", i);
+    ln_emit_begin(&n->emit, n->row->with);
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_set_int(&n->emit, "axis", axis);
+    return ln_emit_end(&n->emit, "dst", i);
 }
 
 static void translate_along_axis(ln_onnx_node *n)
@@ -74,8 +74,8 @@ static void translate_along_rest(ln_onnx_node *n)
         dims[i] = t->dims[i];
         flat[i >= axis] *= dims[i];
     }
-    const char *const rows = ln_onnx_reshape(n, src, 2, flat, LN_ONNX_TEMP);
-    ln_onnx_reshape(n, emit_along(n, rows, 1, LN_ONNX_TEMP), ndim, dims, 0);
+    const char *const rows = ln_emit_reshape(&n->emit, src, 2, flat, LN_EMIT_TEMP);
+    ln_emit_reshape(&n->emit, emit_along(n, rows, 1, LN_EMIT_TEMP), ndim, dims, 0);
 }
 
 /* ---- batch normalization ---- */
@@ -85,7 +85,7 @@ static double read_epsilon(ln_onnx_node *n)
 {
     const double epsilon = ln_onnx_float(n, "epsilon", 1e-5);
     if (!(epsilon >= 0))
-        ln_onnx_fail(n, "attribute 'epsilon' is %g, expected at least 0", epsilon);
+        ln_emit_fail(&n->emit, "attribute 'epsilon' is %g, expected at least 0", epsilon);
     return epsilon > 0 ? epsilon : 1e-37;
 }
 
@@ -105,28 +105,31 @@ static const char *emit_by_channel(ln_onnx_node *n, const batch_stats *s)
         dims[k] = t->dims[k];
         images[k < 2 ? k : 3] *= dims[k];
     }
-    const char *const flat = ln_onnx_reshape(n, s->src, 4, ndim == 4 ? dims : images, LN_ONNX_TEMP);
-    ln_onnx_begin(n, "batchnorm");
-    ln_onnx_arg(n, "src", flat);
-    ln_onnx_arg(n, "scale", s->scale);
-    ln_onnx_arg(n, "offset", s->offset);
-    ln_onnx_arg(n, "mean", s->mean);
-    ln_onnx_arg(n, "var", s->var);
-    ln_onnx_set_number(n, "epsilon", read_epsilon(n));
-    return ln_onnx_reshape(n, ln_onnx_end(n, "dst", LN_ONNX_TEMP), ndim, dims, LN_ONNX_TEMP);
+    const char *const flat =
+        ln_emit_reshape(&n->emit, s->src, 4, ndim == 4 ? dims : images, LN_EMIT_TEMP);
+    ln_emit_begin(&n->emit, "batchnorm");
+    ln_emit_arg(&n->emit, "src", flat);
+    ln_emit_arg(&n->emit, "scale", s->scale);
+    ln_emit_arg(&n->emit, "offset", s->offset);
+    ln_emit_arg(&n->emit, "mean", s->mean);
+    ln_emit_arg(&n->emit, "var", s->var);
+    ln_emit_set_number(&n->emit, "epsilon", read_epsilon(n));
+    return ln_emit_reshape(&n->emit, ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP), ndim, dims,
+                           LN_EMIT_TEMP);
 }
 
 /** With one number for each element of an image: spatial 0, before opset 9. */
 static const char *emit_by_place(ln_onnx_node *n, const batch_stats *s)
 {
     const tl_dtype dtype = ln_onnx_tensor_of(n, s->src)->dtype;
-    const char *const epsilon = ln_onnx_scalar(n, dtype, ln_onnx_float(n, "epsilon", 1e-5));
-    const char *const var = ln_onnx_binary(n, "TL_BINARY_ADD", s->var, epsilon, LN_ONNX_TEMP);
-    const char *const deviation = ln_onnx_unary(n, "TL_UNARY_SQRT", var, LN_ONNX_TEMP);
-    const char *x = ln_onnx_binary(n, "TL_BINARY_SUB", s->src, s->mean, LN_ONNX_TEMP);
-    x = ln_onnx_binary(n, "TL_BINARY_DIV", x, deviation, LN_ONNX_TEMP);
-    x = ln_onnx_binary(n, "TL_BINARY_MUL", x, s->scale, LN_ONNX_TEMP);
-    return ln_onnx_binary(n, "TL_BINARY_ADD", x, s->offset, LN_ONNX_TEMP);
+    const char *const epsilon = ln_emit_scalar(&n->emit, dtype, ln_onnx_float(n, "epsilon", 1e-5));
+    const char *const var =
+        ln_emit_binary(&n->emit, "TL_BINARY_ADD", s->var, epsilon, LN_EMIT_TEMP);
+    const char *const deviation = ln_emit_unary(&n->emit, "TL_UNARY_SQRT", var, LN_EMIT_TEMP);
+    const char *x = ln_emit_binary(&n->emit, "TL_BINARY_SUB", s->src, s->mean, LN_EMIT_TEMP);
+    x = ln_emit_binary(&n->emit, "TL_BINARY_DIV", x, deviation, LN_EMIT_TEMP);
+    x = ln_emit_binary(&n->emit, "TL_BINARY_MUL", x, s->scale, LN_EMIT_TEMP);
+    return ln_emit_binary(&n->emit, "TL_BINARY_ADD", x, s->offset, LN_EMIT_TEMP);
 }
 
 /** The dtype to compute in: that of src, or the wider one of the other operands. */
@@ -148,11 +151,11 @@ static batch_stats batch_in(ln_onnx_node *n, tl_dtype *src_dtype)
                      ln_onnx_in(n, 4)};
     *src_dtype = ln_onnx_tensor_of(n, s.src)->dtype;
     const tl_dtype dtype = batch_dtype(n, &s);
-    s.src = ln_onnx_cast(n, s.src, dtype, LN_ONNX_TEMP);
-    s.scale = ln_onnx_cast(n, s.scale, dtype, LN_ONNX_TEMP);
-    s.offset = ln_onnx_cast(n, s.offset, dtype, LN_ONNX_TEMP);
-    s.mean = ln_onnx_cast(n, s.mean, dtype, LN_ONNX_TEMP);
-    s.var = ln_onnx_cast(n, s.var, dtype, LN_ONNX_TEMP);
+    s.src = ln_emit_cast(&n->emit, s.src, dtype, LN_EMIT_TEMP);
+    s.scale = ln_emit_cast(&n->emit, s.scale, dtype, LN_EMIT_TEMP);
+    s.offset = ln_emit_cast(&n->emit, s.offset, dtype, LN_EMIT_TEMP);
+    s.mean = ln_emit_cast(&n->emit, s.mean, dtype, LN_EMIT_TEMP);
+    s.var = ln_emit_cast(&n->emit, s.var, dtype, LN_EMIT_TEMP);
     return s;
 }
 
@@ -164,12 +167,13 @@ static void emit_running(ln_onnx_node *n, const char *old, const char *new, int 
     const double momentum = ln_onnx_float(n, "momentum", 0.9);
     const tl_dtype dtype = ln_onnx_tensor_of(n, old)->dtype;
     const tl_dtype out = ln_onnx_tensor_of(n, ln_onnx_in(n, in))->dtype;
-    const char *const part =
-        ln_onnx_binary(n, "TL_BINARY_MUL", old, ln_onnx_scalar(n, dtype, momentum), LN_ONNX_TEMP);
-    const char *const rest = ln_onnx_binary(n, "TL_BINARY_MUL", new,
-                                            ln_onnx_scalar(n, dtype, 1 - momentum), LN_ONNX_TEMP);
-    const char *const sum = ln_onnx_binary(n, "TL_BINARY_ADD", part, rest, LN_ONNX_TEMP);
-    ln_onnx_cast(n, sum, out, i);
+    const char *const part = ln_emit_binary(
+        &n->emit, "TL_BINARY_MUL", old, ln_emit_scalar(&n->emit, dtype, momentum), LN_EMIT_TEMP);
+    const char *const rest =
+        ln_emit_binary(&n->emit, "TL_BINARY_MUL", new,
+                       ln_emit_scalar(&n->emit, dtype, 1 - momentum), LN_EMIT_TEMP);
+    const char *const sum = ln_emit_binary(&n->emit, "TL_BINARY_ADD", part, rest, LN_EMIT_TEMP);
+    ln_emit_cast(&n->emit, sum, out, i);
 }
 
 /** The mean and the variance of the batch itself, which the running ones then approach. */
@@ -182,12 +186,12 @@ static void take_batch_stats(ln_onnx_node *n, batch_stats *s)
         if (i != 1)
             axes[n_axes++] = i;
     const char *const mean = emit_reduce(n, "TL_REDUCE_MEAN", s->src, n_axes, axes);
-    const char *const rest = ln_onnx_binary(n, "TL_BINARY_SUB", s->src, mean, LN_ONNX_TEMP);
-    const char *const square = ln_onnx_binary(n, "TL_BINARY_MUL", rest, rest, LN_ONNX_TEMP);
+    const char *const rest = ln_emit_binary(&n->emit, "TL_BINARY_SUB", s->src, mean, LN_EMIT_TEMP);
+    const char *const square = ln_emit_binary(&n->emit, "TL_BINARY_MUL", rest, rest, LN_EMIT_TEMP);
     const char *const var = emit_reduce(n, "TL_REDUCE_MEAN", square, n_axes, axes);
     const char *const old_mean = s->mean, *const old_var = s->var;
-    s->mean = ln_onnx_reshape(n, mean, 1, &channels, LN_ONNX_TEMP);
-    s->var = ln_onnx_reshape(n, var, 1, &channels, LN_ONNX_TEMP);
+    s->mean = ln_emit_reshape(&n->emit, mean, 1, &channels, LN_EMIT_TEMP);
+    s->var = ln_emit_reshape(&n->emit, var, 1, &channels, LN_EMIT_TEMP);
     emit_running(n, old_mean, s->mean, 3, 1);
     emit_running(n, old_var, s->var, 4, 2);
 }
@@ -199,13 +203,13 @@ static void translate_batchnorm(ln_onnx_node *n)
     const int is_by_place = n->opset < 9 && ln_onnx_int(n, "spatial", 1) == 0;
     batch_stats s = batch_in(n, &dtype);
     if (!is_training && ln_onnx_num_outputs(n) > 1) {
-        ln_onnx_fail(n, "has %d outputs, expected 1: training before opset 14",
+        ln_emit_fail(&n->emit, "has %d outputs, expected 1: training before opset 14",
                      ln_onnx_num_outputs(n));
         return;
     }
     if (is_training)
         take_batch_stats(n, &s);
-    ln_onnx_cast(n, is_by_place ? emit_by_place(n, &s) : emit_by_channel(n, &s), dtype, 0);
+    ln_emit_cast(&n->emit, is_by_place ? emit_by_place(n, &s) : emit_by_channel(n, &s), dtype, 0);
 }
 
 /* ---- layers, groups ---- */
@@ -229,39 +233,39 @@ static const char *factor_of_layer(ln_onnx_node *n, const char *factor, const ch
     for (int i = 0; i < extra; i++)
         if (f->dims[i] != 1)
             return NULL;
-    factor = ln_onnx_reshape(n, factor, ndim, flat, LN_ONNX_TEMP);
+    factor = ln_emit_reshape(&n->emit, factor, ndim, flat, LN_EMIT_TEMP);
     if (is_same)
         return factor;
-    ln_onnx_begin(n, "expand");
-    ln_onnx_arg(n, "src", factor);
-    ln_onnx_set_ints(n, "dims", ndim, dims);
-    return ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    ln_emit_begin(&n->emit, "expand");
+    ln_emit_arg(&n->emit, "src", factor);
+    ln_emit_set_ints(&n->emit, "dims", ndim, dims);
+    return ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
 }
 
 /** Mean or inverse deviation, in the type that stash_type names. */
 static void emit_stats(ln_onnx_node *n, const char *stats, int i)
 {
     const tl_dtype dtype = ln_onnx_int(n, "stash_type", 1) == 16 ? TL_BFLOAT16 : TL_FLOAT;
-    ln_onnx_cast(n, stats, dtype, i);
+    ln_emit_cast(&n->emit, stats, dtype, i);
 }
 
 static const char *emit_layernorm(ln_onnx_node *n, const char *optype, const char *src,
                                   const char *scale, const char *bias, int axis, int i)
 {
     const char *mean = NULL, *inv_std = NULL;
-    ln_onnx_begin(n, optype);
-    ln_onnx_arg(n, "src", src);
+    ln_emit_begin(&n->emit, optype);
+    ln_emit_arg(&n->emit, "src", src);
     if (scale)
-        ln_onnx_arg(n, "scale", scale);
+        ln_emit_arg(&n->emit, "scale", scale);
     if (bias)
-        ln_onnx_arg(n, "bias", bias);
-    ln_onnx_set_int(n, "axis", axis);
-    ln_onnx_set_number(n, "epsilon", ln_onnx_float(n, "epsilon", 1e-5));
+        ln_emit_arg(&n->emit, "bias", bias);
+    ln_emit_set_int(&n->emit, "axis", axis);
+    ln_emit_set_number(&n->emit, "epsilon", ln_onnx_float(n, "epsilon", 1e-5));
     if (ln_onnx_wants(n, 1))
-        mean = ln_onnx_out(n, "mean", LN_ONNX_TEMP);
+        mean = ln_emit_out(&n->emit, "mean", LN_EMIT_TEMP);
     if (ln_onnx_wants(n, 2))
-        inv_std = ln_onnx_out(n, "inv_std", LN_ONNX_TEMP);
-    const char *const dst = ln_onnx_end(n, "dst", i);
+        inv_std = ln_emit_out(&n->emit, "inv_std", LN_EMIT_TEMP);
+    const char *const dst = ln_emit_end(&n->emit, "dst", i);
     if (mean)
         emit_stats(n, mean, 1);
     if (inv_std)
@@ -276,42 +280,42 @@ static void translate_layernorm(ln_onnx_node *n)
     const char *const src = ln_onnx_in(n, 0);
     const int axis = ln_onnx_axis(n, ln_onnx_int(n, "axis", -1), ln_onnx_tensor_of(n, src)->ndim);
     const tl_dtype dtype = ln_onnx_tensor_of(n, src)->dtype;
-    const char *const scale = ln_onnx_cast(n, ln_onnx_in(n, 1), dtype, LN_ONNX_TEMP);
+    const char *const scale = ln_emit_cast(&n->emit, ln_onnx_in(n, 1), dtype, LN_EMIT_TEMP);
     const char *bias = ln_onnx_optional(n, 2);
     if (bias)
-        bias = ln_onnx_cast(n, bias, dtype, LN_ONNX_TEMP);
+        bias = ln_emit_cast(&n->emit, bias, dtype, LN_EMIT_TEMP);
     const char *const layer_scale = factor_of_layer(n, scale, src, axis);
     const char *const layer_bias = bias ? factor_of_layer(n, bias, src, axis) : NULL;
     if (layer_scale && (layer_bias || !bias)) {
         emit_layernorm(n, n->row->with, src, layer_scale, layer_bias, axis, 0);
         return;
     }
-    const char *const plain = emit_layernorm(n, n->row->with, src, NULL, NULL, axis, LN_ONNX_TEMP);
+    const char *const plain = emit_layernorm(n, n->row->with, src, NULL, NULL, axis, LN_EMIT_TEMP);
     const char *const scaled =
-        ln_onnx_binary(n, "TL_BINARY_MUL", plain, scale, bias ? LN_ONNX_TEMP : 0);
+        ln_emit_binary(&n->emit, "TL_BINARY_MUL", plain, scale, bias ? LN_EMIT_TEMP : 0);
     if (bias)
-        ln_onnx_binary(n, "TL_BINARY_ADD", scaled, bias, 0);
+        ln_emit_binary(&n->emit, "TL_BINARY_ADD", scaled, bias, 0);
 }
 
 static void emit_groupnorm(ln_onnx_node *n, int64_t groups)
 {
     const char *const src = ln_onnx_in(n, 0);
     const tl_dtype dtype = ln_onnx_tensor_of(n, src)->dtype;
-    const char *const scale = ln_onnx_cast(n, ln_onnx_in(n, 1), dtype, LN_ONNX_TEMP);
-    const char *const bias = ln_onnx_cast(n, ln_onnx_in(n, 2), dtype, LN_ONNX_TEMP);
-    ln_onnx_begin(n, "groupnorm");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_arg(n, "scale", scale);
-    ln_onnx_arg(n, "bias", bias);
-    ln_onnx_set_int(n, "groups", groups);
-    ln_onnx_set_number(n, "epsilon", ln_onnx_float(n, "epsilon", 1e-5));
-    ln_onnx_end(n, "dst", 0);
+    const char *const scale = ln_emit_cast(&n->emit, ln_onnx_in(n, 1), dtype, LN_EMIT_TEMP);
+    const char *const bias = ln_emit_cast(&n->emit, ln_onnx_in(n, 2), dtype, LN_EMIT_TEMP);
+    ln_emit_begin(&n->emit, "groupnorm");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_arg(&n->emit, "scale", scale);
+    ln_emit_arg(&n->emit, "bias", bias);
+    ln_emit_set_int(&n->emit, "groups", groups);
+    ln_emit_set_number(&n->emit, "epsilon", ln_onnx_float(n, "epsilon", 1e-5));
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 static void translate_groupnorm(ln_onnx_node *n)
 {
     if (!ln_onnx_has_attr(n, "num_groups"))
-        ln_onnx_fail(n, "has no attribute 'num_groups'");
+        ln_emit_fail(&n->emit, "has no attribute 'num_groups'");
     emit_groupnorm(n, ln_onnx_int(n, "num_groups", 1));
 }
 
@@ -321,8 +325,9 @@ static void translate_instancenorm(ln_onnx_node *n)
     const tl_tensor *const t = ln_onnx_tensor_of(n, ln_onnx_in(n, 0));
     const int len = ln_onnx_tensor_of(n, ln_onnx_in(n, 1))->len;
     if (t->ndim >= 2 && len != t->dims[1])
-        ln_onnx_fail(n, "input 1, 'scale', has %d elements, expected one for each of %d channels",
-                     len, t->dims[1]);
+        ln_emit_fail(&n->emit,
+                     "input 1, 'scale', has %d elements, expected one for each of %d channels", len,
+                     t->dims[1]);
     emit_groupnorm(n, len);
 }
 
@@ -352,12 +357,12 @@ static void translate_mvn(ln_onnx_node *n)
     int axis = 0;
     while (axis < ndim && !goes[order[axis]])
         axis++;
-    const char *const moved = ln_onnx_transpose(n, src, order, LN_ONNX_TEMP);
-    ln_onnx_begin(n, "layernorm");
-    ln_onnx_arg(n, "src", moved);
-    ln_onnx_set_int(n, "axis", axis);
-    ln_onnx_set_number(n, "epsilon", 1e-18); // the square of 1e-9
-    ln_onnx_transpose(n, ln_onnx_end(n, "dst", LN_ONNX_TEMP), back, 0);
+    const char *const moved = ln_emit_transpose(&n->emit, src, order, LN_EMIT_TEMP);
+    ln_emit_begin(&n->emit, "layernorm");
+    ln_emit_arg(&n->emit, "src", moved);
+    ln_emit_set_int(&n->emit, "axis", axis);
+    ln_emit_set_number(&n->emit, "epsilon", 1e-18); // the square of 1e-9
+    ln_emit_transpose(&n->emit, ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP), back, 0);
 }
 
 /** x / norm, and 0 where the norm is: there it is replaced by the least number above 0. */
@@ -373,25 +378,26 @@ static void translate_lp_norm(ln_onnx_node *n)
     const int axis = ln_onnx_axis(n, ln_onnx_int(n, "axis", -1), t->ndim);
     const int64_t p = ln_onnx_int(n, "p", 2);
     if (p != 1 && p != 2)
-        ln_onnx_fail(n, "attribute 'p' is %" PRId64 ", expected 1 or 2", p);
+        ln_emit_fail(&n->emit, "attribute 'p' is %" PRId64 ", expected 1 or 2", p);
     const char *const norm =
         emit_reduce(n, p == 1 ? "TL_REDUCE_L1" : "TL_REDUCE_L2", src, 1, &axis);
-    const char *const above = ln_onnx_binary(n, "TL_BINARY_MAX", norm,
-                                             ln_onnx_scalar(n, dtype, least[dtype]), LN_ONNX_TEMP);
-    ln_onnx_binary(n, "TL_BINARY_DIV", src, above, 0);
+    const char *const above =
+        ln_emit_binary(&n->emit, "TL_BINARY_MAX", norm,
+                       ln_emit_scalar(&n->emit, dtype, least[dtype]), LN_EMIT_TEMP);
+    ln_emit_binary(&n->emit, "TL_BINARY_DIV", src, above, 0);
 }
 
 static void translate_lrn(ln_onnx_node *n)
 {
     if (!ln_onnx_has_attr(n, "size"))
-        ln_onnx_fail(n, "has no attribute 'size'");
-    ln_onnx_begin(n, "lrn");
-    ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
-    ln_onnx_set_int(n, "size", ln_onnx_int(n, "size", 1));
-    ln_onnx_set_number(n, "alpha", ln_onnx_float(n, "alpha", 1e-4));
-    ln_onnx_set_number(n, "beta", ln_onnx_float(n, "beta", 0.75));
-    ln_onnx_set_number(n, "bias", ln_onnx_float(n, "bias", 1));
-    ln_onnx_end(n, "dst", 0);
+        ln_emit_fail(&n->emit, "has no attribute 'size'");
+    ln_emit_begin(&n->emit, "lrn");
+    ln_emit_arg(&n->emit, "src", ln_onnx_in(n, 0));
+    ln_emit_set_int(&n->emit, "size", ln_onnx_int(n, "size", 1));
+    ln_emit_set_number(&n->emit, "alpha", ln_onnx_float(n, "alpha", 1e-4));
+    ln_emit_set_number(&n->emit, "beta", ln_onnx_float(n, "beta", 0.75));
+    ln_emit_set_number(&n->emit, "bias", ln_onnx_float(n, "bias", 1));
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 const ln_onnx_row ln_onnx_rows_norm[] = {

@@ -45,26 +45,26 @@ static void emit_pool(ln_onnx_node *n, const pooling *p)
     tl_windows w;
     if (as_image(n, p, &w)) {
         const char *const src = ln_onnx_as_image(n, p->src);
-        ln_onnx_begin(n, ln_streq(p->kind, "TL_POOL_MAX") ? "maxpool2d" : "avgpool2d");
-        ln_onnx_arg(n, "src", src);
+        ln_emit_begin(&n->emit, ln_streq(p->kind, "TL_POOL_MAX") ? "maxpool2d" : "avgpool2d");
+        ln_emit_arg(&n->emit, "src", src);
         ln_onnx_set_image_ints(n, "size", &w, 1, w.size, 1);
         ln_onnx_set_image_ints(n, "stride", &w, 1, w.stride, 1);
         ln_onnx_set_image_ints(n, "padding", &w, 2, w.padding, 0);
-        ln_onnx_set_string(n, "autopad", "NOTSET");
+        ln_emit_set_string(&n->emit, "autopad", "NOTSET");
         ln_onnx_end_image(n, &w, 0);
         return;
     }
-    ln_onnx_begin(n, "poolnd");
-    ln_onnx_arg(n, "src", p->src);
-    ln_onnx_set_string(n, "kind", p->kind);
-    ln_onnx_set_ints(n, "size", p->windows.n, p->windows.size);
-    ln_onnx_set_ints(n, "stride", p->windows.n, p->windows.stride);
-    ln_onnx_set_ints(n, "dilation", p->windows.n, p->windows.dilation);
-    ln_onnx_set_ints(n, "padding", 2 * p->windows.n, p->windows.padding);
-    ln_onnx_set_bool(n, "ceil", p->is_ceil);
-    ln_onnx_set_bool(n, "count_padding", p->counts_padding);
-    ln_onnx_set_number(n, "p", p->p);
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_begin(&n->emit, "poolnd");
+    ln_emit_arg(&n->emit, "src", p->src);
+    ln_emit_set_string(&n->emit, "kind", p->kind);
+    ln_emit_set_ints(&n->emit, "size", p->windows.n, p->windows.size);
+    ln_emit_set_ints(&n->emit, "stride", p->windows.n, p->windows.stride);
+    ln_emit_set_ints(&n->emit, "dilation", p->windows.n, p->windows.dilation);
+    ln_emit_set_ints(&n->emit, "padding", 2 * p->windows.n, p->windows.padding);
+    ln_emit_set_bool(&n->emit, "ceil", p->is_ceil);
+    ln_emit_set_bool(&n->emit, "count_padding", p->counts_padding);
+    ln_emit_set_number(&n->emit, "p", p->p);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 /** The exponent: a float in opset 1, an integer since. */
@@ -85,16 +85,16 @@ static pooling read_pooling(ln_onnx_node *n)
 /** The maxima, and where they are. */
 static void emit_max_pool_with_indices(ln_onnx_node *n, const pooling *p)
 {
-    ln_onnx_begin(n, "maxpoolnd_arg");
-    ln_onnx_arg(n, "src", p->src);
-    ln_onnx_set_ints(n, "size", p->windows.n, p->windows.size);
-    ln_onnx_set_ints(n, "stride", p->windows.n, p->windows.stride);
-    ln_onnx_set_ints(n, "dilation", p->windows.n, p->windows.dilation);
-    ln_onnx_set_ints(n, "padding", 2 * p->windows.n, p->windows.padding);
-    ln_onnx_set_bool(n, "ceil", p->is_ceil);
-    ln_onnx_set_bool(n, "column_major", ln_onnx_int(n, "storage_order", 0) != 0);
-    ln_onnx_out(n, "dst", 0);
-    ln_onnx_end(n, "arg", 1);
+    ln_emit_begin(&n->emit, "maxpoolnd_arg");
+    ln_emit_arg(&n->emit, "src", p->src);
+    ln_emit_set_ints(&n->emit, "size", p->windows.n, p->windows.size);
+    ln_emit_set_ints(&n->emit, "stride", p->windows.n, p->windows.stride);
+    ln_emit_set_ints(&n->emit, "dilation", p->windows.n, p->windows.dilation);
+    ln_emit_set_ints(&n->emit, "padding", 2 * p->windows.n, p->windows.padding);
+    ln_emit_set_bool(&n->emit, "ceil", p->is_ceil);
+    ln_emit_set_bool(&n->emit, "column_major", ln_onnx_int(n, "storage_order", 0) != 0);
+    ln_emit_out(&n->emit, "dst", 0);
+    ln_emit_end(&n->emit, "arg", 1);
 }
 
 static void translate_max_pool(ln_onnx_node *n)
@@ -127,7 +127,7 @@ static void translate_global_pool(ln_onnx_node *n)
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     pooling p = {.src = src, .kind = n->row->with, .p = 2, .windows = {.n = t->ndim - 2}};
     if (p.windows.n < 1)
-        ln_onnx_fail(n, "its input has %d dimensions, expected at least 3", t->ndim);
+        ln_emit_fail(&n->emit, "its input has %d dimensions, expected at least 3", t->ndim);
     for (int i = 0; i < p.windows.n; i++) {
         p.windows.size[i] = t->dims[2 + i];
         p.windows.stride[i] = p.windows.dilation[i] = 1;
@@ -148,7 +148,7 @@ static void unpooled_shape(ln_onnx_node *n, const tl_tensor *src, const tl_windo
     for (int i = 0; i < w->n; i++)
         if ((dims[2 + i] = tl_deconv2d_length(src->dims[2 + i], w->size[i], w->stride[i], 1,
                                               w->padding[i], w->padding[w->n + i], 0)) < 0)
-            ln_onnx_fail(n, "%s", tl_last_error());
+            ln_emit_fail(&n->emit, "%s", tl_last_error());
 }
 
 /** `tensor` [dims] with zeros behind it along each axis, as the optional input 2 says: output 0. */
@@ -157,24 +157,24 @@ static void enlarge(ln_onnx_node *n, const char *tensor, int ndim, const int *di
     int len, before[TL_MAXDIM] = {0}, after[TL_MAXDIM] = {0}, more = 0;
     const int64_t *const given = ln_onnx_ints_in(n, 2, &len);
     if (len > 0 && len != ndim)
-        ln_onnx_fail(n, "input 'output_shape' has %d numbers, expected %d", len, ndim);
+        ln_emit_fail(&n->emit, "input 'output_shape' has %d numbers, expected %d", len, ndim);
     for (int i = 0; i < len && !ln_onnx_failed(n); i++) {
         if (given[i] < dims[i] || given[i] > INT_MAX)
-            ln_onnx_fail(n, "input 'output_shape' has %lld at index %d, expected %d to %d",
+            ln_emit_fail(&n->emit, "input 'output_shape' has %lld at index %d, expected %d to %d",
                          (long long)given[i], i, dims[i], INT_MAX);
         more += given[i] > dims[i];
         after[i] = (int)(given[i] - dims[i]);
     }
     if (more == 0) {
-        ln_onnx_reshape(n, tensor, ndim, dims, 0);
+        ln_emit_reshape(&n->emit, tensor, ndim, dims, 0);
         return;
     }
-    const char *const shaped = ln_onnx_reshape(n, tensor, ndim, dims, LN_ONNX_TEMP);
-    ln_onnx_begin(n, "pad");
-    ln_onnx_arg(n, "src", shaped);
-    ln_onnx_set_ints(n, "before", ndim, before);
-    ln_onnx_set_ints(n, "after", ndim, after);
-    ln_onnx_end(n, "dst", 0);
+    const char *const shaped = ln_emit_reshape(&n->emit, tensor, ndim, dims, LN_EMIT_TEMP);
+    ln_emit_begin(&n->emit, "pad");
+    ln_emit_arg(&n->emit, "src", shaped);
+    ln_emit_set_ints(&n->emit, "before", ndim, before);
+    ln_emit_set_ints(&n->emit, "after", ndim, after);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 /** Puts the elements at their indices in zeros. */
@@ -189,21 +189,21 @@ static void translate_max_unpool(ln_onnx_node *n)
     if (ln_onnx_failed(n))
         return;
     if ((len = tl_compute_length(t->ndim, dims)) < 0) {
-        ln_onnx_fail(n, "%s", tl_last_error());
+        ln_emit_fail(&n->emit, "%s", tl_last_error());
         return;
     }
-    ln_onnx_begin(n, "zeros");
-    ln_onnx_set_dtype(n, "dtype", t->dtype);
-    ln_onnx_set_ints(n, "dims", 1, &len);
-    const char *const zeros = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
-    const char *const line = ln_onnx_reshape(n, src, 1, &t->len, LN_ONNX_TEMP);
-    const char *const indices = ln_onnx_reshape(n, index, 1, &t->len, LN_ONNX_TEMP);
-    ln_onnx_begin(n, "put_along");
-    ln_onnx_arg(n, "src", zeros);
-    ln_onnx_arg(n, "index", indices);
-    ln_onnx_arg(n, "update", line);
-    ln_onnx_set_int(n, "axis", 0);
-    enlarge(n, ln_onnx_end(n, "dst", LN_ONNX_TEMP), t->ndim, dims);
+    ln_emit_begin(&n->emit, "zeros");
+    ln_emit_set_dtype(&n->emit, "dtype", t->dtype);
+    ln_emit_set_ints(&n->emit, "dims", 1, &len);
+    const char *const zeros = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    const char *const line = ln_emit_reshape(&n->emit, src, 1, &t->len, LN_EMIT_TEMP);
+    const char *const indices = ln_emit_reshape(&n->emit, index, 1, &t->len, LN_EMIT_TEMP);
+    ln_emit_begin(&n->emit, "put_along");
+    ln_emit_arg(&n->emit, "src", zeros);
+    ln_emit_arg(&n->emit, "index", indices);
+    ln_emit_arg(&n->emit, "update", line);
+    ln_emit_set_int(&n->emit, "axis", 0);
+    enlarge(n, ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP), t->ndim, dims);
 }
 
 const ln_onnx_row ln_onnx_rows_pool[] = {

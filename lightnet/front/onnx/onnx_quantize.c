@@ -10,33 +10,34 @@
 static const char *scale_ratio(ln_onnx_node *n, const char *scale1, const char *scale2,
                                const char *dst_scale)
 {
-    const char *const product = ln_onnx_binary(n, "TL_BINARY_MUL", scale1, scale2, LN_ONNX_TEMP);
-    return ln_onnx_binary(n, "TL_BINARY_DIV", product, dst_scale, LN_ONNX_TEMP);
+    const char *const product =
+        ln_emit_binary(&n->emit, "TL_BINARY_MUL", scale1, scale2, LN_EMIT_TEMP);
+    return ln_emit_binary(&n->emit, "TL_BINARY_DIV", product, dst_scale, LN_EMIT_TEMP);
 }
 
 static void emit_quantize(ln_onnx_node *n, const char *src, const char *scale, const char *zero,
                           tl_dtype dtype, int axis, int block)
 {
-    ln_onnx_begin(n, "quantize");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_arg(n, "scale", scale);
-    ln_onnx_arg(n, "zero", zero);
-    ln_onnx_set_dtype(n, "dtype", dtype);
-    ln_onnx_set_int(n, "axis", axis);
-    ln_onnx_set_int(n, "block", block);
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_begin(&n->emit, "quantize");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_arg(&n->emit, "scale", scale);
+    ln_emit_arg(&n->emit, "zero", zero);
+    ln_emit_set_dtype(&n->emit, "dtype", dtype);
+    ln_emit_set_int(&n->emit, "axis", axis);
+    ln_emit_set_int(&n->emit, "block", block);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 static const char *emit_dequantize(ln_onnx_node *n, const char *src, const char *scale,
                                    const char *zero, int axis, int block, int i)
 {
-    ln_onnx_begin(n, "dequantize");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_arg(n, "scale", scale);
-    ln_onnx_arg(n, "zero", zero);
-    ln_onnx_set_int(n, "axis", axis);
-    ln_onnx_set_int(n, "block", block);
-    return ln_onnx_end(n, "dst", i);
+    ln_emit_begin(&n->emit, "dequantize");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_arg(&n->emit, "scale", scale);
+    ln_emit_arg(&n->emit, "zero", zero);
+    ln_emit_set_int(&n->emit, "axis", axis);
+    ln_emit_set_int(&n->emit, "block", block);
+    return ln_emit_end(&n->emit, "dst", i);
 }
 
 /* ---- QuantizeLinear, DequantizeLinear ---- */
@@ -54,7 +55,8 @@ static int read_block(ln_onnx_node *n)
     const int64_t block = ln_onnx_int(n, "block_size", 0);
     if (block >= 0 && block <= INT_MAX)
         return (int)block;
-    ln_onnx_fail(n, "attribute 'block_size' is %lld, expected 0 to %d", (long long)block, INT_MAX);
+    ln_emit_fail(&n->emit, "attribute 'block_size' is %lld, expected 0 to %d", (long long)block,
+                 INT_MAX);
     return 0;
 }
 
@@ -81,18 +83,19 @@ static void translate_dequantize(ln_onnx_node *n)
     const tl_dtype dtype = read_dtype(n, own);
     const char *const result =
         emit_dequantize(n, src, scale, ln_onnx_optional(n, 2), read_axis(n, src, scale, block),
-                        block, dtype == own ? 0 : LN_ONNX_TEMP);
+                        block, dtype == own ? 0 : LN_EMIT_TEMP);
     if (dtype != own)
-        ln_onnx_cast(n, result, dtype, 0);
+        ln_emit_cast(&n->emit, result, dtype, 0);
 }
 
 static void translate_dynamic_quantize(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
-    ln_onnx_begin(n, "quantize_range");
-    ln_onnx_arg(n, "src", src);
-    const char *const scale = ln_onnx_out(n, "scale", ln_onnx_wants(n, 1) ? 1 : LN_ONNX_TEMP);
-    const char *const zero = ln_onnx_end(n, "zero", ln_onnx_wants(n, 2) ? 2 : LN_ONNX_TEMP);
+    ln_emit_begin(&n->emit, "quantize_range");
+    ln_emit_arg(&n->emit, "src", src);
+    const char *const scale =
+        ln_emit_out(&n->emit, "scale", ln_onnx_wants(n, 1) ? 1 : LN_EMIT_TEMP);
+    const char *const zero = ln_emit_end(&n->emit, "zero", ln_onnx_wants(n, 2) ? 2 : LN_EMIT_TEMP);
     emit_quantize(n, src, scale, zero, TL_UINT8, 0, 0);
 }
 
@@ -105,11 +108,11 @@ static void requantize(ln_onnx_node *n, const char *sums, int axis, const char *
 {
     const tl_tensor *const f = ln_onnx_tensor_of(n, factor);
     const int is_vector = f->ndim <= 1;
-    const char *const one = ln_onnx_scalar(n, f->dtype, 1);
+    const char *const one = ln_emit_scalar(&n->emit, f->dtype, 1);
     const char *numbers =
-        emit_dequantize(n, sums, is_vector ? factor : one, NULL, axis, 0, LN_ONNX_TEMP);
+        emit_dequantize(n, sums, is_vector ? factor : one, NULL, axis, 0, LN_EMIT_TEMP);
     if (!is_vector)
-        numbers = ln_onnx_binary(n, "TL_BINARY_MUL", numbers, factor, LN_ONNX_TEMP);
+        numbers = ln_emit_binary(&n->emit, "TL_BINARY_MUL", numbers, factor, LN_EMIT_TEMP);
     emit_quantize(n, numbers, one, zero, ln_onnx_tensor_of(n, zero)->dtype, 0, 0);
 }
 
@@ -117,14 +120,15 @@ static void requantize(ln_onnx_node *n, const char *sums, int axis, const char *
 static const char *as_scalar(ln_onnx_node *n, const char *tensor)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, tensor);
-    return t->len == 1 && t->ndim > 0 ? ln_onnx_reshape(n, tensor, 0, NULL, LN_ONNX_TEMP) : tensor;
+    return t->len == 1 && t->ndim > 0 ? ln_emit_reshape(&n->emit, tensor, 0, NULL, LN_EMIT_TEMP)
+                                      : tensor;
 }
 
 static const char *as_column(ln_onnx_node *n, const char *tensor)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, tensor);
     const int dims[] = {t->len, 1};
-    return t->ndim == 1 ? ln_onnx_reshape(n, tensor, 2, dims, LN_ONNX_TEMP) : tensor;
+    return t->ndim == 1 ? ln_emit_reshape(&n->emit, tensor, 2, dims, LN_EMIT_TEMP) : tensor;
 }
 
 static void translate_qlinear_conv(ln_onnx_node *n)
@@ -137,18 +141,18 @@ static void translate_qlinear_conv(ln_onnx_node *n)
     const int64_t group = ln_onnx_int(n, "group", 1);
     tl_windows w = ln_onnx_windows(n, src, weight);
     ln_onnx_auto_pad(n, src, &w);
-    ln_onnx_begin(n, "conv_int");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_arg(n, "weight", weight);
-    ln_onnx_arg(n, "bias", bias);
-    ln_onnx_arg(n, "src_zero", ln_onnx_in(n, 2));
-    ln_onnx_arg(n, "weight_zero", ln_onnx_in(n, 5));
-    ln_onnx_set_int(n, "group", group);
-    ln_onnx_set_ints(n, "size", w.n, w.size);
-    ln_onnx_set_ints(n, "stride", w.n, w.stride);
-    ln_onnx_set_ints(n, "dilation", w.n, w.dilation);
-    ln_onnx_set_ints(n, "padding", 2 * w.n, w.padding);
-    const char *const sums = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    ln_emit_begin(&n->emit, "conv_int");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_arg(&n->emit, "weight", weight);
+    ln_emit_arg(&n->emit, "bias", bias);
+    ln_emit_arg(&n->emit, "src_zero", ln_onnx_in(n, 2));
+    ln_emit_arg(&n->emit, "weight_zero", ln_onnx_in(n, 5));
+    ln_emit_set_int(&n->emit, "group", group);
+    ln_emit_set_ints(&n->emit, "size", w.n, w.size);
+    ln_emit_set_ints(&n->emit, "stride", w.n, w.stride);
+    ln_emit_set_ints(&n->emit, "dilation", w.n, w.dilation);
+    ln_emit_set_ints(&n->emit, "padding", 2 * w.n, w.padding);
+    const char *const sums = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
     const char *const factor = scale_ratio(n, src_scale, weight_scale, dst_scale);
     requantize(n, sums, 1, factor, ln_onnx_in(n, 7));
 }
@@ -161,12 +165,12 @@ static void translate_qlinear_matmul(ln_onnx_node *n)
     const char *const dst_scale = as_scalar(n, ln_onnx_in(n, 6));
     scale1 = as_column(n, scale1);
     zero1 = as_column(n, zero1);
-    ln_onnx_begin(n, "matmul_int");
-    ln_onnx_arg(n, "src1", ln_onnx_in(n, 0));
-    ln_onnx_arg(n, "src2", ln_onnx_in(n, 3));
-    ln_onnx_arg(n, "zero1", zero1);
-    ln_onnx_arg(n, "zero2", zero2);
-    const char *const sums = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    ln_emit_begin(&n->emit, "matmul_int");
+    ln_emit_arg(&n->emit, "src1", ln_onnx_in(n, 0));
+    ln_emit_arg(&n->emit, "src2", ln_onnx_in(n, 3));
+    ln_emit_arg(&n->emit, "zero1", zero1);
+    ln_emit_arg(&n->emit, "zero2", zero2);
+    const char *const sums = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
     const char *const factor = scale_ratio(n, scale1, scale2, dst_scale);
     const int last = ln_onnx_tensor_of(n, sums)->ndim - 1;
     requantize(n, sums, last > 0 ? last : 0, factor, ln_onnx_in(n, 7));

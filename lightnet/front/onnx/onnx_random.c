@@ -24,21 +24,21 @@ static double seed_of(ln_onnx_node *n)
 static const char *emit_random(ln_onnx_node *n, tl_dtype dtype, int ndim, const int *dims,
                                const char *distribution, double a, double b, int i)
 {
-    ln_onnx_begin(n, "random");
-    ln_onnx_set_dtype(n, "dtype", dtype);
-    ln_onnx_set_ints(n, "dims", ndim, dims);
-    ln_onnx_set_string(n, "distribution", distribution);
-    ln_onnx_set_number(n, "a", a);
-    ln_onnx_set_number(n, "b", b);
-    ln_onnx_set_number(n, "seed", seed_of(n));
-    return ln_onnx_end(n, "dst", i);
+    ln_emit_begin(&n->emit, "random");
+    ln_emit_set_dtype(&n->emit, "dtype", dtype);
+    ln_emit_set_ints(&n->emit, "dims", ndim, dims);
+    ln_emit_set_string(&n->emit, "distribution", distribution);
+    ln_emit_set_number(&n->emit, "a", a);
+    ln_emit_set_number(&n->emit, "b", b);
+    ln_emit_set_number(&n->emit, "seed", seed_of(n));
+    return ln_emit_end(&n->emit, "dst", i);
 }
 
 /** A tensor as the node's attributes describe it. */
 static void put_random(ln_onnx_node *n, tl_dtype dtype, int ndim, const int *dims)
 {
     if (!tl_dtype_is_float(dtype))
-        ln_onnx_fail(n, "random numbers of %s, expected a floating-point type",
+        ln_emit_fail(&n->emit, "random numbers of %s, expected a floating-point type",
                      tl_dtype_name(dtype));
     const int is_normal = ln_streq(n->row->with, "TL_NORMAL");
     const double a = is_normal ? ln_onnx_float(n, "mean", 0) : ln_onnx_float(n, "low", 0);
@@ -51,11 +51,12 @@ static void translate_random(ln_onnx_node *n)
     int len, dims[TL_MAXDIM];
     const int64_t *const shape = ln_onnx_ints(n, "shape", &len);
     if (len > TL_MAXDIM)
-        ln_onnx_fail(n, "attribute 'shape' has %d dimensions, expected at most %d", len, TL_MAXDIM);
+        ln_emit_fail(&n->emit, "attribute 'shape' has %d dimensions, expected at most %d", len,
+                     TL_MAXDIM);
     for (int i = 0; !ln_onnx_failed(n) && i < len; i++) {
         if (shape[i] < 0 || shape[i] > INT32_MAX)
-            ln_onnx_fail(n, "attribute 'shape' has %lld, expected 0 to %d", (long long)shape[i],
-                         INT32_MAX);
+            ln_emit_fail(&n->emit, "attribute 'shape' has %lld, expected 0 to %d",
+                         (long long)shape[i], INT32_MAX);
         dims[i] = (int)shape[i];
     }
     const tl_dtype dtype = ln_onnx_attr_dtype(n, "dtype", TL_FLOAT);
@@ -78,25 +79,25 @@ static void translate_bernoulli(ln_onnx_node *n)
     const tl_tensor given = *ln_onnx_tensor_of(n, src);
     // Even numbers of 16 bits would be too few.
     const tl_dtype work = given.dtype == TL_DOUBLE ? TL_DOUBLE : TL_FLOAT;
-    const char *const chances = ln_onnx_cast(n, src, work, LN_ONNX_TEMP);
+    const char *const chances = ln_emit_cast(&n->emit, src, work, LN_EMIT_TEMP);
     const char *const numbers =
-        emit_random(n, work, given.ndim, given.dims, "TL_UNIFORM", 0, 1, LN_ONNX_TEMP);
-    ln_onnx_begin(n, "compare");
-    ln_onnx_arg(n, "src1", numbers);
-    ln_onnx_arg(n, "src2", chances);
-    ln_onnx_set_string(n, "op", "TL_COMPARE_LESS");
-    const char *const chosen = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
-    ln_onnx_cast(n, chosen, ln_onnx_attr_dtype(n, "dtype", given.dtype), 0);
+        emit_random(n, work, given.ndim, given.dims, "TL_UNIFORM", 0, 1, LN_EMIT_TEMP);
+    ln_emit_begin(&n->emit, "compare");
+    ln_emit_arg(&n->emit, "src1", numbers);
+    ln_emit_arg(&n->emit, "src2", chances);
+    ln_emit_set_string(&n->emit, "op", "TL_COMPARE_LESS");
+    const char *const chosen = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    ln_emit_cast(&n->emit, chosen, ln_onnx_attr_dtype(n, "dtype", given.dtype), 0);
 }
 
 /** -log(-log(u)) of even numbers u, which is the Gumbel distribution: the class whose logarithmic
  *  probability plus such a number is greatest comes up with just that probability. */
 static const char *gumbel(ln_onnx_node *n, const int *dims)
 {
-    const char *x = emit_random(n, TL_DOUBLE, 3, dims, "TL_UNIFORM", 0, 1, LN_ONNX_TEMP);
+    const char *x = emit_random(n, TL_DOUBLE, 3, dims, "TL_UNIFORM", 0, 1, LN_EMIT_TEMP);
     for (int i = 0; i < 2; i++) {
-        x = ln_onnx_unary(n, "TL_UNARY_LOG", x, LN_ONNX_TEMP);
-        x = ln_onnx_unary(n, "TL_UNARY_NEG", x, LN_ONNX_TEMP);
+        x = ln_emit_unary(&n->emit, "TL_UNARY_LOG", x, LN_EMIT_TEMP);
+        x = ln_emit_unary(&n->emit, "TL_UNARY_NEG", x, LN_EMIT_TEMP);
     }
     return x;
 }
@@ -108,26 +109,27 @@ static void translate_multinomial(ln_onnx_node *n)
     const tl_tensor *const given = ln_onnx_tensor_of(n, src);
     const int64_t samples = ln_onnx_int(n, "sample_size", 1);
     if (!ln_onnx_failed(n) && (given->ndim != 2 || given->dims[1] < 1))
-        ln_onnx_fail(n, "the input has %d dimensions, expected 2, the second at least 1",
+        ln_emit_fail(&n->emit, "the input has %d dimensions, expected 2, the second at least 1",
                      given->ndim);
     if (samples < 1 || samples > INT32_MAX)
-        ln_onnx_fail(n, "attribute 'sample_size' is %lld, expected 1 to %d", (long long)samples,
-                     INT32_MAX);
+        ln_emit_fail(&n->emit, "attribute 'sample_size' is %lld, expected 1 to %d",
+                     (long long)samples, INT32_MAX);
     if (ln_onnx_failed(n))
         return;
     const int batch = given->dims[0], classes = given->dims[1];
-    const char *const logs = ln_onnx_cast(n, src, TL_DOUBLE, LN_ONNX_TEMP);
-    const char *const rows = ln_onnx_reshape(n, logs, 3, (int[]){batch, 1, classes}, LN_ONNX_TEMP);
+    const char *const logs = ln_emit_cast(&n->emit, src, TL_DOUBLE, LN_EMIT_TEMP);
+    const char *const rows =
+        ln_emit_reshape(&n->emit, logs, 3, (int[]){batch, 1, classes}, LN_EMIT_TEMP);
     const char *const noise = gumbel(n, (int[]){batch, (int)samples, classes});
-    const char *const sums = ln_onnx_binary(n, "TL_BINARY_ADD", noise, rows, LN_ONNX_TEMP);
-    ln_onnx_begin(n, "argreduce");
-    ln_onnx_arg(n, "src", sums);
-    ln_onnx_set_int(n, "axis", 2);
-    ln_onnx_set_bool(n, "is_min", 0);
-    ln_onnx_set_bool(n, "is_last", 0);
-    ln_onnx_set_bool(n, "keepdims", 0);
-    const char *const chosen = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
-    ln_onnx_cast(n, chosen, ln_onnx_attr_dtype(n, "dtype", TL_INT32), 0);
+    const char *const sums = ln_emit_binary(&n->emit, "TL_BINARY_ADD", noise, rows, LN_EMIT_TEMP);
+    ln_emit_begin(&n->emit, "argreduce");
+    ln_emit_arg(&n->emit, "src", sums);
+    ln_emit_set_int(&n->emit, "axis", 2);
+    ln_emit_set_bool(&n->emit, "is_min", 0);
+    ln_emit_set_bool(&n->emit, "is_last", 0);
+    ln_emit_set_bool(&n->emit, "keepdims", 0);
+    const char *const chosen = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    ln_emit_cast(&n->emit, chosen, ln_onnx_attr_dtype(n, "dtype", TL_INT32), 0);
 }
 
 /* ---- dropout, which passes everything on when it does not train ---- */
@@ -136,11 +138,11 @@ static void translate_multinomial(ln_onnx_node *n)
 static void emit_mask(ln_onnx_node *n, const char *src, tl_dtype dtype)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
-    const char *const one = ln_onnx_scalar(n, dtype, 1);
-    ln_onnx_begin(n, "expand");
-    ln_onnx_arg(n, "src", one);
-    ln_onnx_set_ints(n, "dims", t->ndim, t->dims);
-    ln_onnx_end(n, "dst", 1);
+    const char *const one = ln_emit_scalar(&n->emit, dtype, 1);
+    ln_emit_begin(&n->emit, "expand");
+    ln_emit_arg(&n->emit, "src", one);
+    ln_emit_set_ints(&n->emit, "dims", t->ndim, t->dims);
+    ln_emit_end(&n->emit, "dst", 1);
 }
 
 /** The attributes of training, `is_test` and `seed`, make no difference to a model that is run. */
@@ -158,21 +160,21 @@ static void emit_training(ln_onnx_node *n, double ratio)
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor given = *ln_onnx_tensor_of(n, src);
     const char *const numbers =
-        emit_random(n, TL_FLOAT, given.ndim, given.dims, "TL_UNIFORM", 0, 1, LN_ONNX_TEMP);
-    const char *const limit = ln_onnx_scalar(n, TL_FLOAT, ratio);
-    ln_onnx_begin(n, "compare");
-    ln_onnx_arg(n, "src1", numbers);
-    ln_onnx_arg(n, "src2", limit);
-    ln_onnx_set_string(n, "op", "TL_COMPARE_GREATER_EQUAL");
-    const char *const kept = ln_onnx_end(n, "dst", ln_onnx_wants(n, 1) ? 1 : LN_ONNX_TEMP);
-    const char *const factor = ln_onnx_scalar(n, given.dtype, 1 / (1 - ratio));
-    const char *const grown = ln_onnx_binary(n, "TL_BINARY_MUL", src, factor, LN_ONNX_TEMP);
-    const char *const zero = ln_onnx_scalar(n, given.dtype, 0);
-    ln_onnx_begin(n, "where");
-    ln_onnx_arg(n, "cond", kept);
-    ln_onnx_arg(n, "src1", grown);
-    ln_onnx_arg(n, "src2", zero);
-    ln_onnx_end(n, "dst", 0);
+        emit_random(n, TL_FLOAT, given.ndim, given.dims, "TL_UNIFORM", 0, 1, LN_EMIT_TEMP);
+    const char *const limit = ln_emit_scalar(&n->emit, TL_FLOAT, ratio);
+    ln_emit_begin(&n->emit, "compare");
+    ln_emit_arg(&n->emit, "src1", numbers);
+    ln_emit_arg(&n->emit, "src2", limit);
+    ln_emit_set_string(&n->emit, "op", "TL_COMPARE_GREATER_EQUAL");
+    const char *const kept = ln_emit_end(&n->emit, "dst", ln_onnx_wants(n, 1) ? 1 : LN_EMIT_TEMP);
+    const char *const factor = ln_emit_scalar(&n->emit, given.dtype, 1 / (1 - ratio));
+    const char *const grown = ln_emit_binary(&n->emit, "TL_BINARY_MUL", src, factor, LN_EMIT_TEMP);
+    const char *const zero = ln_emit_scalar(&n->emit, given.dtype, 0);
+    ln_emit_begin(&n->emit, "where");
+    ln_emit_arg(&n->emit, "cond", kept);
+    ln_emit_arg(&n->emit, "src1", grown);
+    ln_emit_arg(&n->emit, "src2", zero);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 /** Since opset 12 the ratio and the mode are inputs; by a ratio of 0 nothing is dropped. */
@@ -181,7 +183,7 @@ static void translate_dropout_by_inputs(ln_onnx_node *n)
     const int is_training = ln_onnx_number_in(n, 2, 0) != 0;
     const double ratio = is_training ? ln_onnx_number_in(n, 1, 0.5) : 0;
     if (!(ratio >= 0 && ratio < 1))
-        ln_onnx_fail(n, "input 1, ratio, is %g, expected 0 or more and less than 1", ratio);
+        ln_emit_fail(&n->emit, "input 1, ratio, is %g, expected 0 or more and less than 1", ratio);
     if (ratio > 0)
         emit_training(n, ratio);
     else

@@ -45,7 +45,7 @@ static const activation *find_activation(ln_onnx_node *n, const char *name)
     for (size_t i = 0; name && i < len; i++)
         if (strcasecmp(activations[i].name, name) == 0)
             return &activations[i];
-    ln_onnx_fail(n, "activation '%s' is unknown", name ? name : "");
+    ln_emit_fail(&n->emit, "activation '%s' is unknown", name ? name : "");
     return &activations[0];
 }
 
@@ -78,9 +78,9 @@ static void set_activations(ln_onnx_node *n, const network *net)
         alpha[k] = next(alphas, n_alphas, &alpha_at, act->has_alpha, act->alpha);
         beta[k] = next(betas, n_betas, &beta_at, act->has_beta, act->beta);
     }
-    ln_onnx_set_strings(n, "acts", len, funcs);
-    ln_onnx_set_numbers(n, "alpha", len, alpha);
-    ln_onnx_set_numbers(n, "beta", len, beta);
+    ln_emit_set_strings(&n->emit, "acts", len, funcs);
+    ln_emit_set_numbers(&n->emit, "alpha", len, alpha);
+    ln_emit_set_numbers(&n->emit, "beta", len, beta);
 }
 
 /* ---- shapes ---- */
@@ -91,7 +91,7 @@ static void check_dims(ln_onnx_node *n, int i, const char *name, const int *dims
     const tl_tensor *const t = ln_onnx_tensor_of(n, ln_onnx_in(n, i));
     char text[TL_SHAPE_TEXT_SIZE], expected[TL_SHAPE_TEXT_SIZE];
     if (!ln_onnx_failed(n) && (t->ndim != 3 || memcmp(t->dims, dims, 3 * sizeof(*dims)) != 0))
-        ln_onnx_fail(n, "'%s' has shape %s, expected %s", name,
+        ln_emit_fail(&n->emit, "'%s' has shape %s, expected %s", name,
                      tl_shape_text(text, t->ndim, t->dims), tl_shape_text(expected, 3, dims));
 }
 
@@ -106,7 +106,7 @@ static int find_shape(ln_onnx_node *n, network *net)
     const tl_tensor *const x = ln_onnx_tensor_of(n, ln_onnx_in(n, 0));
     const tl_tensor *const r = ln_onnx_tensor_of(n, ln_onnx_in(n, 2));
     if (!ln_onnx_failed(n) && (x->ndim != 3 || r->ndim != 3))
-        ln_onnx_fail(n, "'X' has %d dimensions and 'R' %d, expected 3", x->ndim, r->ndim);
+        ln_emit_fail(&n->emit, "'X' has %d dimensions and 'R' %d, expected 3", x->ndim, r->ndim);
     if (ln_onnx_failed(n))
         return -1;
     net->n_gates = tl_cell_gates(net->cell);
@@ -120,10 +120,10 @@ static int find_shape(ln_onnx_node *n, network *net)
     net->hidden = r->dims[2];
     const int64_t hidden = ln_onnx_int(n, "hidden_size", net->hidden);
     if (hidden != net->hidden)
-        ln_onnx_fail(n, "attribute 'hidden_size' is %lld, expected that of 'R', %d",
+        ln_emit_fail(&n->emit, "attribute 'hidden_size' is %lld, expected that of 'R', %d",
                      (long long)hidden, net->hidden);
     if (net->hidden > INT32_MAX / 8)
-        ln_onnx_fail(n, "'R' is for a state of %d numbers, expected at most %d", net->hidden,
+        ln_emit_fail(&n->emit, "'R' is for a state of %d numbers, expected at most %d", net->hidden,
                      INT32_MAX / 8);
     const int gates = ln_onnx_failed(n) ? 0 : net->n_gates * net->hidden;
     check_dims(n, 1, "W", (int[]){net->directions, gates, net->inputs});
@@ -137,7 +137,7 @@ static int find_shape(ln_onnx_node *n, network *net)
 static const char *input(ln_onnx_node *n, const network *net, int i)
 {
     const char *const src = ln_onnx_optional(n, i);
-    return src ? ln_onnx_cast(n, src, net->work, LN_ONNX_TEMP) : NULL;
+    return src ? ln_emit_cast(&n->emit, src, net->work, LN_EMIT_TEMP) : NULL;
 }
 
 /** X or a state, with its first two axes as LightNet wants them. */
@@ -146,24 +146,24 @@ static const char *sequences(ln_onnx_node *n, const network *net, int i)
     const char *const src = input(n, net, i);
     if (!src || !net->is_batch_first || ln_onnx_tensor_of(n, src)->ndim != 3)
         return src;
-    return ln_onnx_transpose(n, src, (int[]){1, 0, 2}, LN_ONNX_TEMP);
+    return ln_emit_transpose(&n->emit, src, (int[]){1, 0, 2}, LN_EMIT_TEMP);
 }
 
 /** What the input adds to the gates: [1, T * B, I] x [D, I, G * H] as [D, T, B, G * H]. */
 static const char *project(ln_onnx_node *n, const network *net)
 {
     const int lines = net->steps * net->rows, gates = net->n_gates * net->hidden;
-    const char *const x =
-        ln_onnx_reshape(n, sequences(n, net, 0), 3, (int[]){1, lines, net->inputs}, LN_ONNX_TEMP);
+    const char *const x = ln_emit_reshape(&n->emit, sequences(n, net, 0), 3,
+                                          (int[]){1, lines, net->inputs}, LN_EMIT_TEMP);
     // Constant weights are transposed once, when the model is loaded.
     const char *const weights =
-        ln_onnx_transpose(n, input(n, net, 1), (int[]){0, 2, 1}, LN_ONNX_TEMP);
-    ln_onnx_begin(n, "matmul");
-    ln_onnx_arg(n, "src1", x);
-    ln_onnx_arg(n, "src2", weights);
-    const char *const dst = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
-    return ln_onnx_reshape(n, dst, 4, (int[]){net->directions, net->steps, net->rows, gates},
-                           LN_ONNX_TEMP);
+        ln_emit_transpose(&n->emit, input(n, net, 1), (int[]){0, 2, 1}, LN_EMIT_TEMP);
+    ln_emit_begin(&n->emit, "matmul");
+    ln_emit_arg(&n->emit, "src1", x);
+    ln_emit_arg(&n->emit, "src2", weights);
+    const char *const dst = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    return ln_emit_reshape(&n->emit, dst, 4, (int[]){net->directions, net->steps, net->rows, gates},
+                           LN_EMIT_TEMP);
 }
 
 /** R [D, G * H, H] as [D, G, H, H], from the state to the gates. */
@@ -171,9 +171,9 @@ static const char *recurrence(ln_onnx_node *n, const network *net)
 {
     const int hidden = net->hidden;
     const char *const gates =
-        ln_onnx_reshape(n, input(n, net, 2), 4,
-                        (int[]){net->directions, net->n_gates, hidden, hidden}, LN_ONNX_TEMP);
-    return ln_onnx_transpose(n, gates, (int[]){0, 1, 3, 2}, LN_ONNX_TEMP);
+        ln_emit_reshape(&n->emit, input(n, net, 2), 4,
+                        (int[]){net->directions, net->n_gates, hidden, hidden}, LN_EMIT_TEMP);
+    return ln_emit_transpose(&n->emit, gates, (int[]){0, 1, 3, 2}, LN_EMIT_TEMP);
 }
 
 /** Output `i` in the layout and the type of the node. */
@@ -181,11 +181,11 @@ static void put_output(ln_onnx_node *n, const network *net, const char *src, int
 {
     if (net->is_batch_first) {
         const int states[] = {1, 0, 2}, all[] = {2, 0, 1, 3};
-        src = ln_onnx_transpose(n, src, i == 0 ? all : states,
-                                net->work == net->dtype ? i : LN_ONNX_TEMP);
+        src = ln_emit_transpose(&n->emit, src, i == 0 ? all : states,
+                                net->work == net->dtype ? i : LN_EMIT_TEMP);
     }
     if (net->work != net->dtype)
-        ln_onnx_cast(n, src, net->dtype, i);
+        ln_emit_cast(&n->emit, src, net->dtype, i);
 }
 
 /** The outputs that the node wants; the operator stands in the program then. */
@@ -200,8 +200,8 @@ static void put_outputs(ln_onnx_node *n, const network *net)
             last = i;
     for (int i = 0; i < last; i++)
         if (ln_onnx_wants(n, i))
-            outs[i] = ln_onnx_out(n, names[i], is_final ? i : LN_ONNX_TEMP);
-    outs[last] = ln_onnx_end(n, names[last], is_final ? last : LN_ONNX_TEMP);
+            outs[i] = ln_emit_out(&n->emit, names[i], is_final ? i : LN_EMIT_TEMP);
+    outs[last] = ln_emit_end(&n->emit, names[last], is_final ? last : LN_EMIT_TEMP);
     for (int i = 0; i < 3 && !is_final; i++)
         if (outs[i])
             put_output(n, net, outs[i], i);
@@ -214,9 +214,10 @@ static void set_directions(ln_onnx_node *n, const network *net)
     const char *const direction = ln_onnx_string(n, "direction", "forward");
     const int is_reverse = strcasecmp(direction, "reverse") == 0;
     if (net->directions == 1 && !is_reverse && strcasecmp(direction, "forward") != 0)
-        ln_onnx_fail(n, "attribute 'direction' is '%s', expected forward, reverse or bidirectional",
+        ln_emit_fail(&n->emit,
+                     "attribute 'direction' is '%s', expected forward, reverse or bidirectional",
                      direction);
-    ln_onnx_set_bools(n, "reverse", net->directions, (int[]){is_reverse, 1});
+    ln_emit_set_bools(&n->emit, "reverse", net->directions, (int[]){is_reverse, 1});
 }
 
 static void emit_recurrent(ln_onnx_node *n, tl_cell cell)
@@ -229,20 +230,20 @@ static void emit_recurrent(ln_onnx_node *n, tl_cell cell)
     const char *const initial_h = sequences(n, &net, 5);
     const char *const initial_c = cell == TL_CELL_LSTM ? sequences(n, &net, 6) : NULL;
     const char *const peephole = cell == TL_CELL_LSTM ? input(n, &net, 7) : NULL;
-    ln_onnx_begin(n, "recurrent");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_arg(n, "recurrence", states);
-    ln_onnx_arg(n, "bias", bias);
-    ln_onnx_arg(n, "lens", lens);
-    ln_onnx_arg(n, "initial_h", initial_h);
-    ln_onnx_arg(n, "initial_c", initial_c);
-    ln_onnx_arg(n, "peephole", peephole);
-    ln_onnx_set_string(n, "cell", tl_cell_name(cell));
+    ln_emit_begin(&n->emit, "recurrent");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_arg(&n->emit, "recurrence", states);
+    ln_emit_arg(&n->emit, "bias", bias);
+    ln_emit_arg(&n->emit, "lens", lens);
+    ln_emit_arg(&n->emit, "initial_h", initial_h);
+    ln_emit_arg(&n->emit, "initial_c", initial_c);
+    ln_emit_arg(&n->emit, "peephole", peephole);
+    ln_emit_set_string(&n->emit, "cell", tl_cell_name(cell));
     set_directions(n, &net);
     set_activations(n, &net);
-    ln_onnx_set_number(n, "clip", ln_onnx_float(n, "clip", 0));
-    ln_onnx_set_bool(n, "reset_after", ln_onnx_int(n, "linear_before_reset", 0) != 0);
-    ln_onnx_set_bool(n, "coupled", ln_onnx_int(n, "input_forget", 0) != 0);
+    ln_emit_set_number(&n->emit, "clip", ln_onnx_float(n, "clip", 0));
+    ln_emit_set_bool(&n->emit, "reset_after", ln_onnx_int(n, "linear_before_reset", 0) != 0);
+    ln_emit_set_bool(&n->emit, "coupled", ln_onnx_int(n, "input_forget", 0) != 0);
     put_outputs(n, &net);
 }
 

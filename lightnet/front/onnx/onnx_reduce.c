@@ -28,12 +28,12 @@ static void emit_reduce(ln_onnx_node *n, const int64_t *given, int len)
     int n_axes = sorted_axes(n, given, len, ndim, axes);
     for (int i = 0; is_all && i < ndim; i++)
         axes[n_axes++] = i;
-    ln_onnx_begin(n, "reduce");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_set_string(n, "op", n->row->with);
-    ln_onnx_set_ints(n, "axes", n_axes, axes);
-    ln_onnx_set_bool(n, "keepdims", ln_onnx_int(n, "keepdims", 1) != 0);
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_begin(&n->emit, "reduce");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_set_string(&n->emit, "op", n->row->with);
+    ln_emit_set_ints(&n->emit, "axes", n_axes, axes);
+    ln_emit_set_bool(&n->emit, "keepdims", ln_onnx_int(n, "keepdims", 1) != 0);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 static void translate_reduce(ln_onnx_node *n)
@@ -54,14 +54,14 @@ static void translate_reduce_by_input(ln_onnx_node *n)
 static void emit_arg_reduce(ln_onnx_node *n, int is_min)
 {
     const char *const src = ln_onnx_in(n, 0);
-    ln_onnx_begin(n, "argreduce");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_set_int(n, "axis",
+    ln_emit_begin(&n->emit, "argreduce");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_set_int(&n->emit, "axis",
                     ln_onnx_axis(n, ln_onnx_int(n, "axis", 0), ln_onnx_tensor_of(n, src)->ndim));
-    ln_onnx_set_bool(n, "is_min", is_min);
-    ln_onnx_set_bool(n, "is_last", ln_onnx_int(n, "select_last_index", 0) != 0);
-    ln_onnx_set_bool(n, "keepdims", ln_onnx_int(n, "keepdims", 1) != 0);
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_set_bool(&n->emit, "is_min", is_min);
+    ln_emit_set_bool(&n->emit, "is_last", ln_onnx_int(n, "select_last_index", 0) != 0);
+    ln_emit_set_bool(&n->emit, "keepdims", ln_onnx_int(n, "keepdims", 1) != 0);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 static void translate_arg_max(ln_onnx_node *n)
@@ -79,14 +79,14 @@ static void translate_arg_min(ln_onnx_node *n)
 static void emit_cumulate(ln_onnx_node *n, int is_product)
 {
     const char *const src = ln_onnx_in(n, 0);
-    ln_onnx_begin(n, "cumulate");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_set_int(n, "axis",
+    ln_emit_begin(&n->emit, "cumulate");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_set_int(&n->emit, "axis",
                     ln_onnx_axis(n, ln_onnx_int_in(n, 1, 0), ln_onnx_tensor_of(n, src)->ndim));
-    ln_onnx_set_bool(n, "is_product", is_product);
-    ln_onnx_set_bool(n, "is_exclusive", ln_onnx_int(n, "exclusive", 0) != 0);
-    ln_onnx_set_bool(n, "is_reverse", ln_onnx_int(n, "reverse", 0) != 0);
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_set_bool(&n->emit, "is_product", is_product);
+    ln_emit_set_bool(&n->emit, "is_exclusive", ln_onnx_int(n, "exclusive", 0) != 0);
+    ln_emit_set_bool(&n->emit, "is_reverse", ln_onnx_int(n, "reverse", 0) != 0);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 static void translate_cum_sum(ln_onnx_node *n)
@@ -112,14 +112,14 @@ static void translate_topk(ln_onnx_node *n)
     const int64_t k = k_now           ? t->dims[axis]
                       : n->opset < 10 ? ln_onnx_int(n, "k", 1)
                                       : ln_onnx_int_in(n, 1, 1);
-    ln_onnx_begin(n, "topk");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_arg(n, "k_now", k_now);
-    ln_onnx_set_int(n, "k", k);
-    ln_onnx_set_int(n, "axis", axis);
-    ln_onnx_set_bool(n, "is_smallest", ln_onnx_int(n, "largest", 1) == 0);
-    ln_onnx_out(n, "values", ln_onnx_wants(n, 0) ? 0 : LN_ONNX_TEMP);
-    ln_onnx_end(n, "indices", ln_onnx_wants(n, 1) ? 1 : LN_ONNX_TEMP);
+    ln_emit_begin(&n->emit, "topk");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_arg(&n->emit, "k_now", k_now);
+    ln_emit_set_int(&n->emit, "k", k);
+    ln_emit_set_int(&n->emit, "axis", axis);
+    ln_emit_set_bool(&n->emit, "is_smallest", ln_onnx_int(n, "largest", 1) == 0);
+    ln_emit_out(&n->emit, "values", ln_onnx_wants(n, 0) ? 0 : LN_EMIT_TEMP);
+    ln_emit_end(&n->emit, "indices", ln_onnx_wants(n, 1) ? 1 : LN_EMIT_TEMP);
 }
 
 #define REDUCTION(op_type, by_input, op)                 \

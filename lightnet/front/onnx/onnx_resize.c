@@ -103,8 +103,8 @@ static map_func *find_map(ln_onnx_node *n, const char *name)
     for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
         if (ln_streq(maps[i].name, name))
             return maps[i].func;
-    ln_onnx_fail(n, "attribute 'coordinate_transformation_mode' is \"%s\", which it cannot be",
-                 name);
+    ln_emit_fail(&n->emit,
+                 "attribute 'coordinate_transformation_mode' is \"%s\", which it cannot be", name);
     return half_pixel;
 }
 
@@ -139,8 +139,9 @@ static void set_scale(ln_onnx_node *n, axis *a, double scale)
 {
     const double out = floorf((float)a->in * (float)scale);
     if (!(scale > 0) || !(out <= INT_MAX)) {
-        ln_onnx_fail(n, "scale %g of length %d, expected more than 0 and at most %d elements",
-                     scale, a->in, INT_MAX);
+        ln_emit_fail(&n->emit,
+                     "scale %g of length %d, expected more than 0 and at most %d elements", scale,
+                     a->in, INT_MAX);
         return;
     }
     a->out = (int)out;
@@ -165,21 +166,21 @@ static const char *emit(ln_onnx_node *n, const resizing *r, int output)
         start[i] = m.start;
         stretch[i] = r->antialias && a->scale < 1 ? fmin(1 / a->scale, a->in) : 1;
     }
-    ln_onnx_begin(n, "resample");
-    ln_onnx_arg(n, "src", r->src);
-    ln_onnx_set_string(n, "mode", r->mode);
-    ln_onnx_set_string(n, "rounding", r->rounding);
-    ln_onnx_set_ints(n, "dims", r->ndim, dims);
-    ln_onnx_set_numbers(n, "shift", r->ndim, shift);
-    ln_onnx_set_numbers(n, "span", r->ndim, span);
-    ln_onnx_set_numbers(n, "steps", r->ndim, steps);
-    ln_onnx_set_numbers(n, "start", r->ndim, start);
-    ln_onnx_set_numbers(n, "stretch", r->ndim, stretch);
-    ln_onnx_set_number(n, "cubic_a", r->cubic_a);
-    ln_onnx_set_bool(n, "exclude_outside", r->excludes_outside);
-    ln_onnx_set_bool(n, "fill_outside", crops);
-    ln_onnx_set_number(n, "fill", r->fill);
-    return ln_onnx_end(n, "dst", output);
+    ln_emit_begin(&n->emit, "resample");
+    ln_emit_arg(&n->emit, "src", r->src);
+    ln_emit_set_string(&n->emit, "mode", r->mode);
+    ln_emit_set_string(&n->emit, "rounding", r->rounding);
+    ln_emit_set_ints(&n->emit, "dims", r->ndim, dims);
+    ln_emit_set_numbers(&n->emit, "shift", r->ndim, shift);
+    ln_emit_set_numbers(&n->emit, "span", r->ndim, span);
+    ln_emit_set_numbers(&n->emit, "steps", r->ndim, steps);
+    ln_emit_set_numbers(&n->emit, "start", r->ndim, start);
+    ln_emit_set_numbers(&n->emit, "stretch", r->ndim, stretch);
+    ln_emit_set_number(&n->emit, "cubic_a", r->cubic_a);
+    ln_emit_set_bool(&n->emit, "exclude_outside", r->excludes_outside);
+    ln_emit_set_bool(&n->emit, "fill_outside", crops);
+    ln_emit_set_number(&n->emit, "fill", r->fill);
+    return ln_emit_end(&n->emit, "dst", output);
 }
 
 /* ---- Upsample, and Resize of opset 10 ---- */
@@ -198,7 +199,7 @@ static void shrink(ln_onnx_node *n, resizing *r)
         }
     shrinking.rounding = "TL_ROUND_UP";
     if (shrinks)
-        r->src = emit(n, &shrinking, LN_ONNX_TEMP);
+        r->src = emit(n, &shrinking, LN_EMIT_TEMP);
 }
 
 static void emit_scaled(ln_onnx_node *n, const double *scales, int len)
@@ -207,7 +208,7 @@ static void emit_scaled(ln_onnx_node *n, const double *scales, int len)
     r.map = asymmetric;
     r.rounding = "TL_ROUND_DOWN";
     if (len != r.ndim)
-        ln_onnx_fail(n, "%d scales, expected one for each of %d dimensions", len, r.ndim);
+        ln_emit_fail(&n->emit, "%d scales, expected one for each of %d dimensions", len, r.ndim);
     for (int i = 0; i < r.ndim && !ln_onnx_failed(n); i++)
         set_scale(n, &r.axes[i], scales[i]);
     if (ln_streq(r.mode, "TL_RESAMPLE_NEAREST"))
@@ -248,7 +249,8 @@ static int read_axes(ln_onnx_node *n, const resizing *r, int *axes)
     int len;
     const int64_t *const given = ln_onnx_ints(n, "axes", &len);
     if (len > r->ndim) {
-        ln_onnx_fail(n, "attribute 'axes' has %d numbers, expected at most %d", len, r->ndim);
+        ln_emit_fail(&n->emit, "attribute 'axes' has %d numbers, expected at most %d", len,
+                     r->ndim);
         return 0;
     }
     if (len == 0)
@@ -266,14 +268,14 @@ static void set_sizes(ln_onnx_node *n, resizing *r, const int *axes, int len, co
     const int is_larger = ln_streq(policy, "not_smaller");
     const int is_free = ln_streq(policy, "stretch");
     if (!is_free && !is_larger && !ln_streq(policy, "not_larger"))
-        ln_onnx_fail(n, "attribute 'keep_aspect_ratio_policy' is \"%s\", which it cannot be",
+        ln_emit_fail(&n->emit, "attribute 'keep_aspect_ratio_policy' is \"%s\", which it cannot be",
                      policy);
     double scale = is_larger ? 0 : INFINITY;
     for (int i = 0; i < len && !ln_onnx_failed(n); i++) {
         axis *const a = &r->axes[axes[i]];
         if (sizes[i] < 0 || sizes[i] > INT_MAX || (a->in == 0 && sizes[i] > 0)) {
-            ln_onnx_fail(n, "size %lld of length %d along axis %d", (long long)sizes[i], a->in,
-                         axes[i]);
+            ln_emit_fail(&n->emit, "size %lld of length %d along axis %d", (long long)sizes[i],
+                         a->in, axes[i]);
             return;
         }
         a->out = (int)sizes[i];
@@ -284,7 +286,8 @@ static void set_sizes(ln_onnx_node *n, resizing *r, const int *axes, int len, co
         axis *const a = &r->axes[axes[i]];
         const double out = floor(scale * a->in + 0.5);
         if (out > INT_MAX) {
-            ln_onnx_fail(n, "size %g along axis %d, expected at most %d", out, axes[i], INT_MAX);
+            ln_emit_fail(&n->emit, "size %g along axis %d, expected at most %d", out, axes[i],
+                         INT_MAX);
             return;
         }
         *a = (axis){.in = a->in, .out = (int)out, .scale = scale, .end = 1};
@@ -299,7 +302,7 @@ static void set_roi(ln_onnx_node *n, resizing *r, const int *axes, int len, int 
     if (n_roi == 0)
         return;
     if (n_roi != 2 * len) {
-        ln_onnx_fail(n, "'roi' has %d numbers, expected %d", n_roi, 2 * len);
+        ln_emit_fail(&n->emit, "'roi' has %d numbers, expected %d", n_roi, 2 * len);
         return;
     }
     for (int i = 0; i < len; i++) {
@@ -328,7 +331,7 @@ static void translate_resize(ln_onnx_node *n)
     const double *const scales = ln_onnx_numbers_in(n, 2, &n_scales);
     const int64_t *const sizes = ln_onnx_ints_in(n, 3, &n_sizes);
     if (n_scales + n_sizes != len)
-        ln_onnx_fail(n, "%d scales and %d sizes, expected one of them for each of %d axes",
+        ln_emit_fail(&n->emit, "%d scales and %d sizes, expected one of them for each of %d axes",
                      n_scales, n_sizes, len);
     if (ln_onnx_failed(n))
         return;

@@ -12,7 +12,8 @@ static const tl_tensor *of_ndim(ln_onnx_node *n, const char *tensor, int ndim)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, tensor);
     if (t->ndim != ndim)
-        ln_onnx_fail(n, "'%s' has %d dimensions, expected %d", tensor ? tensor : "", t->ndim, ndim);
+        ln_emit_fail(&n->emit, "'%s' has %d dimensions, expected %d", tensor ? tensor : "", t->ndim,
+                     ndim);
     return t;
 }
 
@@ -34,13 +35,13 @@ static void translate_grid_sample(ln_onnx_node *n)
 {
     const char *const mode = ln_onnx_choose(n, "mode", "linear", grid_modes);
     const char *const outside = ln_onnx_choose(n, "padding_mode", "zeros", paddings);
-    ln_onnx_begin(n, "grid_sample");
-    ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
-    ln_onnx_arg(n, "grid", ln_onnx_in(n, 1));
-    ln_onnx_set_string(n, "mode", mode);
-    ln_onnx_set_string(n, "outside", outside);
-    ln_onnx_set_bool(n, "align_corners", ln_onnx_int(n, "align_corners", 0) != 0);
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_begin(&n->emit, "grid_sample");
+    ln_emit_arg(&n->emit, "src", ln_onnx_in(n, 0));
+    ln_emit_arg(&n->emit, "grid", ln_onnx_in(n, 1));
+    ln_emit_set_string(&n->emit, "mode", mode);
+    ln_emit_set_string(&n->emit, "outside", outside);
+    ln_emit_set_bool(&n->emit, "align_corners", ln_onnx_int(n, "align_corners", 0) != 0);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 /** Coordinate -1 .. 1 of index `i` of `len`. */
@@ -60,7 +61,7 @@ static const char *base_grid(ln_onnx_node *n, tl_dtype dtype, const int *extents
     const size_t len = elements > 0 ? (size_t)elements * (size_t)(axes + 1) : 0;
     double *const numbers = len ? malloc(len * sizeof(double)) : NULL;
     if (!numbers) {
-        ln_onnx_fail(n, "no memory for a grid of this size");
+        ln_emit_fail(&n->emit, "no memory for a grid of this size");
         return NULL;
     }
     for (int e = 0; e < elements; e++) {
@@ -70,7 +71,7 @@ static const char *base_grid(ln_onnx_node *n, tl_dtype dtype, const int *extents
         row[axes] = 1;
     }
     tl_convert_array(numbers, dtype, numbers, TL_DOUBLE, len);
-    const char *const name = ln_onnx_constant(n, dtype, 3, dims, numbers);
+    const char *const name = ln_emit_constant(&n->emit, dtype, 3, dims, numbers);
     free(numbers);
     return name;
 }
@@ -84,19 +85,20 @@ static void translate_affine_grid(ln_onnx_node *n)
     const int64_t *const size = ln_onnx_ints_in(n, 1, &len);
     const int axes = len - 2;
     if (axes != 2 && axes != 3)
-        ln_onnx_fail(n, "input 'size' has %d numbers, expected 4 or 5", len);
+        ln_emit_fail(&n->emit, "input 'size' has %d numbers, expected 4 or 5", len);
     if (ln_onnx_failed(n))
         return;
     if (t->dims[1] != axes || t->dims[2] != axes + 1 || !tl_dtype_is_float(t->dtype))
-        ln_onnx_fail(n, "input 'theta' has matrices of %d x %d of type %s, expected %d x %d floats",
+        ln_emit_fail(&n->emit,
+                     "input 'theta' has matrices of %d x %d of type %s, expected %d x %d floats",
                      t->dims[1], t->dims[2], tl_dtype_name(t->dtype), axes, axes + 1);
     else if (size[0] != t->dims[0])
-        ln_onnx_fail(n, "input 'size' is for %lld images, expected as many as matrices, %d",
+        ln_emit_fail(&n->emit, "input 'size' is for %lld images, expected as many as matrices, %d",
                      (long long)size[0], t->dims[0]);
     for (int i = 0; i < axes; i++) {
         if (size[2 + i] < 1 || size[2 + i] > INT_MAX)
-            ln_onnx_fail(n, "input 'size' has %lld, expected 1 to %d", (long long)size[2 + i],
-                         INT_MAX);
+            ln_emit_fail(&n->emit, "input 'size' has %lld, expected 1 to %d",
+                         (long long)size[2 + i], INT_MAX);
         dims[1 + i] = (int)size[2 + i];
     }
     if (ln_onnx_failed(n))
@@ -105,11 +107,11 @@ static void translate_affine_grid(ln_onnx_node *n)
     dims[axes + 1] = axes;
     const char *const base =
         base_grid(n, t->dtype, dims + 1, axes, ln_onnx_int(n, "align_corners", 0) != 0);
-    ln_onnx_begin(n, "matmul");
-    ln_onnx_arg(n, "src1", base);
-    ln_onnx_arg(n, "src2", theta);
-    ln_onnx_set_bool(n, "trans2", 1);
-    ln_onnx_reshape(n, ln_onnx_end(n, "dst", LN_ONNX_TEMP), axes + 2, dims, 0);
+    ln_emit_begin(&n->emit, "matmul");
+    ln_emit_arg(&n->emit, "src1", base);
+    ln_emit_arg(&n->emit, "src2", theta);
+    ln_emit_set_bool(&n->emit, "trans2", 1);
+    ln_emit_reshape(&n->emit, ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP), axes + 2, dims, 0);
 }
 
 /* ---- regions ---- */
@@ -119,7 +121,8 @@ static int read_extent(ln_onnx_node *n, const char *attr, int64_t deflt)
     const int64_t value = ln_onnx_int(n, attr, deflt);
     if (value >= 0 && value <= INT_MAX)
         return (int)value;
-    ln_onnx_fail(n, "attribute '%s' is %lld, expected 0 to %d", attr, (long long)value, INT_MAX);
+    ln_emit_fail(&n->emit, "attribute '%s' is %lld, expected 0 to %d", attr, (long long)value,
+                 INT_MAX);
     return 1;
 }
 
@@ -134,30 +137,30 @@ static void translate_roi_align(ln_onnx_node *n)
     const int is_half = n->opset >= 16 && *ln_onnx_choose(n, "coordinate_transformation_mode",
                                                           "half_pixel", roi_coordinates) != 0;
     const int size[] = {read_extent(n, "output_height", 1), read_extent(n, "output_width", 1)};
-    ln_onnx_begin(n, "roi_align");
-    ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
-    ln_onnx_arg(n, "rois", ln_onnx_in(n, 1));
-    ln_onnx_arg(n, "batch", ln_onnx_in(n, 2));
-    ln_onnx_set_ints(n, "size", 2, size);
-    ln_onnx_set_number(n, "scale", ln_onnx_float(n, "spatial_scale", 1));
-    ln_onnx_set_int(n, "samples", read_extent(n, "sampling_ratio", 0));
-    ln_onnx_set_bool(n, "is_max", is_max);
-    ln_onnx_set_bool(n, "half_pixel", is_half);
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_begin(&n->emit, "roi_align");
+    ln_emit_arg(&n->emit, "src", ln_onnx_in(n, 0));
+    ln_emit_arg(&n->emit, "rois", ln_onnx_in(n, 1));
+    ln_emit_arg(&n->emit, "batch", ln_onnx_in(n, 2));
+    ln_emit_set_ints(&n->emit, "size", 2, size);
+    ln_emit_set_number(&n->emit, "scale", ln_onnx_float(n, "spatial_scale", 1));
+    ln_emit_set_int(&n->emit, "samples", read_extent(n, "sampling_ratio", 0));
+    ln_emit_set_bool(&n->emit, "is_max", is_max);
+    ln_emit_set_bool(&n->emit, "half_pixel", is_half);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 static void translate_max_roi_pool(ln_onnx_node *n)
 {
     int size[2];
     if (!ln_onnx_has_attr(n, "pooled_shape"))
-        ln_onnx_fail(n, "attribute 'pooled_shape' is missing");
+        ln_emit_fail(&n->emit, "attribute 'pooled_shape' is missing");
     ln_onnx_window_ints(n, "pooled_shape", 2, 1, 1, size);
-    ln_onnx_begin(n, "roi_maxpool");
-    ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
-    ln_onnx_arg(n, "rois", ln_onnx_in(n, 1));
-    ln_onnx_set_ints(n, "size", 2, size);
-    ln_onnx_set_number(n, "scale", ln_onnx_float(n, "spatial_scale", 1));
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_begin(&n->emit, "roi_maxpool");
+    ln_emit_arg(&n->emit, "src", ln_onnx_in(n, 0));
+    ln_emit_arg(&n->emit, "rois", ln_onnx_in(n, 1));
+    ln_emit_set_ints(&n->emit, "size", 2, size);
+    ln_emit_set_number(&n->emit, "scale", ln_onnx_float(n, "spatial_scale", 1));
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 /* ---- DeformConv, Col2Im ---- */
@@ -170,17 +173,17 @@ static void multiply_columns(ln_onnx_node *n, const char *columns, const char *w
     const tl_tensor *const c = ln_onnx_tensor_of(n, columns);
     const tl_tensor *const w = ln_onnx_tensor_of(n, weight);
     const int rows = c->dims[1] / group, channels = w->dims[0] / group;
-    const char *const src2 =
-        ln_onnx_reshape(n, columns, 4, (int[]){c->dims[0], group, rows, c->dims[2]}, LN_ONNX_TEMP);
+    const char *const src2 = ln_emit_reshape(
+        &n->emit, columns, 4, (int[]){c->dims[0], group, rows, c->dims[2]}, LN_EMIT_TEMP);
     const char *const src1 =
-        ln_onnx_reshape(n, weight, 4, (int[]){1, group, channels, rows}, LN_ONNX_TEMP);
+        ln_emit_reshape(&n->emit, weight, 4, (int[]){1, group, channels, rows}, LN_EMIT_TEMP);
     const char *const added =
-        bias ? ln_onnx_reshape(n, bias, 3, (int[]){group, channels, 1}, LN_ONNX_TEMP) : NULL;
-    ln_onnx_begin(n, "matmul");
-    ln_onnx_arg(n, "src1", src1);
-    ln_onnx_arg(n, "src2", src2);
-    ln_onnx_arg(n, "bias", added);
-    ln_onnx_reshape(n, ln_onnx_end(n, "dst", LN_ONNX_TEMP), 4, dst_dims, 0);
+        bias ? ln_emit_reshape(&n->emit, bias, 3, (int[]){group, channels, 1}, LN_EMIT_TEMP) : NULL;
+    ln_emit_begin(&n->emit, "matmul");
+    ln_emit_arg(&n->emit, "src1", src1);
+    ln_emit_arg(&n->emit, "src2", src2);
+    ln_emit_arg(&n->emit, "bias", added);
+    ln_emit_reshape(&n->emit, ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP), 4, dst_dims, 0);
 }
 
 static void translate_deform_conv(ln_onnx_node *n)
@@ -196,18 +199,18 @@ static void translate_deform_conv(ln_onnx_node *n)
         return;
     if (group < 1 || w->dims[0] % group != 0 || (int64_t)w->dims[1] * group != s->dims[1] ||
         w->dims[2] != windows.size[0] || w->dims[3] != windows.size[1])
-        ln_onnx_fail(n, "weights [%d, %d, %d, %d] in %d groups do not fit to %d channels",
+        ln_emit_fail(&n->emit, "weights [%d, %d, %d, %d] in %d groups do not fit to %d channels",
                      w->dims[0], w->dims[1], w->dims[2], w->dims[3], group, s->dims[1]);
-    ln_onnx_begin(n, "deform_columns");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_arg(n, "offset", offset);
-    ln_onnx_arg(n, "mask", mask);
-    ln_onnx_set_int(n, "group", read_extent(n, "offset_group", 1));
-    ln_onnx_set_ints(n, "size", 2, windows.size);
-    ln_onnx_set_ints(n, "stride", 2, windows.stride);
-    ln_onnx_set_ints(n, "dilation", 2, windows.dilation);
-    ln_onnx_set_ints(n, "padding", 4, windows.padding);
-    const char *const columns = ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    ln_emit_begin(&n->emit, "deform_columns");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_arg(&n->emit, "offset", offset);
+    ln_emit_arg(&n->emit, "mask", mask);
+    ln_emit_set_int(&n->emit, "group", read_extent(n, "offset_group", 1));
+    ln_emit_set_ints(&n->emit, "size", 2, windows.size);
+    ln_emit_set_ints(&n->emit, "stride", 2, windows.stride);
+    ln_emit_set_ints(&n->emit, "dilation", 2, windows.dilation);
+    ln_emit_set_ints(&n->emit, "padding", 4, windows.padding);
+    const char *const columns = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
     if (!ln_onnx_failed(n))
         multiply_columns(n, columns, weight, bias, group,
                          (int[]){s->dims[0], w->dims[0], o->dims[2], o->dims[3]});
@@ -219,13 +222,14 @@ static int read_extents(ln_onnx_node *n, int input, int *extents)
     int len;
     const int64_t *const given = ln_onnx_ints_in(n, input, &len);
     if (len < 1 || len > TL_MAX_SPATIAL) {
-        ln_onnx_fail(n, "input %d has %d numbers, expected 1 to %d", input, len, TL_MAX_SPATIAL);
+        ln_emit_fail(&n->emit, "input %d has %d numbers, expected 1 to %d", input, len,
+                     TL_MAX_SPATIAL);
         return 1;
     }
     for (int i = 0; i < len; i++) {
         if (given[i] < 1 || given[i] > INT_MAX)
-            ln_onnx_fail(n, "input %d has %lld, expected 1 to %d", input, (long long)given[i],
-                         INT_MAX);
+            ln_emit_fail(&n->emit, "input %d has %lld, expected 1 to %d", input,
+                         (long long)given[i], INT_MAX);
         extents[i] = (int)given[i];
     }
     return len;
@@ -238,18 +242,19 @@ static void translate_col2im(ln_onnx_node *n)
     const int len = read_extents(n, 1, extents);
     const int n_size = read_extents(n, 2, size);
     if (n_size != len)
-        ln_onnx_fail(n, "an image of %d axes and blocks of %d, expected the same", len, n_size);
+        ln_emit_fail(&n->emit, "an image of %d axes and blocks of %d, expected the same", len,
+                     n_size);
     ln_onnx_window_ints(n, "strides", len, 1, 1, stride);
     ln_onnx_window_ints(n, "dilations", len, 1, 1, dilation);
     ln_onnx_window_ints(n, "pads", 2 * len, 0, -INT_MAX, padding);
-    ln_onnx_begin(n, "col2im");
-    ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
-    ln_onnx_set_ints(n, "extents", len, extents);
-    ln_onnx_set_ints(n, "size", len, size);
-    ln_onnx_set_ints(n, "stride", len, stride);
-    ln_onnx_set_ints(n, "dilation", len, dilation);
-    ln_onnx_set_ints(n, "padding", 2 * len, padding);
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_begin(&n->emit, "col2im");
+    ln_emit_arg(&n->emit, "src", ln_onnx_in(n, 0));
+    ln_emit_set_ints(&n->emit, "extents", len, extents);
+    ln_emit_set_ints(&n->emit, "size", len, size);
+    ln_emit_set_ints(&n->emit, "stride", len, stride);
+    ln_emit_set_ints(&n->emit, "dilation", len, dilation);
+    ln_emit_set_ints(&n->emit, "padding", 2 * len, padding);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 /* ---- blocks of elements between channels and space ---- */
@@ -261,7 +266,7 @@ static int read_block(ln_onnx_node *n, const tl_tensor *src, int is_to_space)
     const int fits = b > 0 && (is_to_space ? src->dims[1] % ((int64_t)b * b) == 0
                                            : src->dims[2] % b == 0 && src->dims[3] % b == 0);
     if (!fits)
-        ln_onnx_fail(n, "blocks of %d x %d do not fit to %d channels of %d x %d", b, b,
+        ln_emit_fail(&n->emit, "blocks of %d x %d do not fit to %d channels of %d x %d", b, b,
                      src->dims[1], src->dims[2], src->dims[3]);
     return fits ? b : 1;
 }
@@ -278,12 +283,14 @@ static void translate_depth_to_space(ln_onnx_node *n)
     const int b = read_block(n, t, 1), c = t->dims[1] / b / b, h = t->dims[2], w = t->dims[3];
     const int64_t height = (int64_t)h * b, width = (int64_t)w * b;
     if (height > INT_MAX || width > INT_MAX)
-        ln_onnx_fail(n, "the result has %lld x %lld elements", (long long)height, (long long)width);
+        ln_emit_fail(&n->emit, "the result has %lld x %lld elements", (long long)height,
+                     (long long)width);
     const int parts[2][6] = {{t->dims[0], b, b, c, h, w}, {t->dims[0], c, b, b, h, w}};
     static const int axes[2][6] = {{0, 3, 4, 1, 5, 2}, {0, 1, 4, 2, 5, 3}};
     const int dims[] = {t->dims[0], c, (int)height, (int)width};
-    const char *const apart = ln_onnx_reshape(n, src, 6, parts[is_crd], LN_ONNX_TEMP);
-    ln_onnx_reshape(n, ln_onnx_transpose(n, apart, axes[is_crd], LN_ONNX_TEMP), 4, dims, 0);
+    const char *const apart = ln_emit_reshape(&n->emit, src, 6, parts[is_crd], LN_EMIT_TEMP);
+    ln_emit_reshape(&n->emit, ln_emit_transpose(&n->emit, apart, axes[is_crd], LN_EMIT_TEMP), 4,
+                    dims, 0);
 }
 
 static void translate_space_to_depth(ln_onnx_node *n)
@@ -295,12 +302,12 @@ static void translate_space_to_depth(ln_onnx_node *n)
     const int b = read_block(n, t, 0), h = t->dims[2] / b, w = t->dims[3] / b;
     const int64_t channels = b <= 32768 ? (int64_t)t->dims[1] * b * b : INT64_MAX;
     if (channels > INT_MAX)
-        ln_onnx_fail(n, "the result has more than %d channels", INT_MAX);
+        ln_emit_fail(&n->emit, "the result has more than %d channels", INT_MAX);
     const int parts[] = {t->dims[0], t->dims[1], h, b, w, b};
     static const int axes[] = {0, 3, 5, 1, 2, 4};
     const int dims[] = {t->dims[0], (int)channels, h, w};
-    const char *const apart = ln_onnx_reshape(n, src, 6, parts, LN_ONNX_TEMP);
-    ln_onnx_reshape(n, ln_onnx_transpose(n, apart, axes, LN_ONNX_TEMP), 4, dims, 0);
+    const char *const apart = ln_emit_reshape(&n->emit, src, 6, parts, LN_EMIT_TEMP);
+    ln_emit_reshape(&n->emit, ln_emit_transpose(&n->emit, apart, axes, LN_EMIT_TEMP), 4, dims, 0);
 }
 
 const ln_onnx_row ln_onnx_rows_sample[] = {

@@ -10,7 +10,7 @@ static const char *along_axis(ln_onnx_node *n, const char *src, int *axis)
 {
     *axis = 0;
     if (!ln_onnx_has_attr(n, "axis"))
-        return ln_onnx_view(n, src, 1, (int[]){-1}, LN_ONNX_TEMP);
+        return ln_emit_view(&n->emit, src, 1, (int[]){-1}, LN_EMIT_TEMP);
     *axis = ln_onnx_axis(n, ln_onnx_int(n, "axis", 0), ln_onnx_tensor_of(n, src)->ndim);
     return src;
 }
@@ -20,19 +20,19 @@ static void translate_nonzero(ln_onnx_node *n)
 {
     const char *src = ln_onnx_in(n, 0);
     if (ln_onnx_tensor_of(n, src)->ndim == 0)
-        src = ln_onnx_view(n, src, 1, (int[]){1}, LN_ONNX_TEMP);
-    ln_onnx_simple(n, "nonzero", src, 0);
+        src = ln_emit_view(&n->emit, src, 1, (int[]){1}, LN_EMIT_TEMP);
+    ln_emit_simple(&n->emit, "nonzero", src, 0);
 }
 
 static void translate_compress(ln_onnx_node *n)
 {
     int axis;
     const char *const src = along_axis(n, ln_onnx_in(n, 0), &axis);
-    ln_onnx_begin(n, "compress");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_arg(n, "condition", ln_onnx_in(n, 1));
-    ln_onnx_set_int(n, "axis", axis);
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_begin(&n->emit, "compress");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_arg(&n->emit, "condition", ln_onnx_in(n, 1));
+    ln_emit_set_int(&n->emit, "axis", axis);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 static void translate_unique(ln_onnx_node *n)
@@ -40,14 +40,14 @@ static void translate_unique(ln_onnx_node *n)
     static const char *const outs[] = {"dst", "first", "inverse", "counts"};
     int axis;
     const char *const src = along_axis(n, ln_onnx_in(n, 0), &axis);
-    ln_onnx_begin(n, "unique");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_set_int(n, "axis", axis);
-    ln_onnx_set_bool(n, "sorted", ln_onnx_int(n, "sorted", 1) != 0);
+    ln_emit_begin(&n->emit, "unique");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_set_int(&n->emit, "axis", axis);
+    ln_emit_set_bool(&n->emit, "sorted", ln_onnx_int(n, "sorted", 1) != 0);
     for (int i = 1; i < 4; i++)
         if (ln_onnx_wants(n, i))
-            ln_onnx_out(n, outs[i], i);
-    ln_onnx_end(n, outs[0], 0);
+            ln_emit_out(&n->emit, outs[i], i);
+    ln_emit_end(&n->emit, outs[0], 0);
 }
 
 /** For how many boxes there is to be room: the number that is asked for, where it is known; without
@@ -67,15 +67,15 @@ static void translate_nms(ln_onnx_node *n)
 {
     const char *const most = ln_onnx_optional(n, 2);
     const int limit = limit_of_boxes(n, most);
-    ln_onnx_begin(n, "nms");
-    ln_onnx_arg(n, "boxes", ln_onnx_in(n, 0));
-    ln_onnx_arg(n, "scores", ln_onnx_in(n, 1));
-    ln_onnx_arg(n, "most", most);
-    ln_onnx_arg(n, "overlap", ln_onnx_optional(n, 3));
-    ln_onnx_arg(n, "score", ln_onnx_optional(n, 4));
-    ln_onnx_set_int(n, "limit", limit);
-    ln_onnx_set_bool(n, "center", ln_onnx_int(n, "center_point_box", 0) != 0);
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_begin(&n->emit, "nms");
+    ln_emit_arg(&n->emit, "boxes", ln_onnx_in(n, 0));
+    ln_emit_arg(&n->emit, "scores", ln_onnx_in(n, 1));
+    ln_emit_arg(&n->emit, "most", most);
+    ln_emit_arg(&n->emit, "overlap", ln_onnx_optional(n, 3));
+    ln_emit_arg(&n->emit, "score", ln_onnx_optional(n, 4));
+    ln_emit_set_int(&n->emit, "limit", limit);
+    ln_emit_set_bool(&n->emit, "center", ln_onnx_int(n, "center_point_box", 0) != 0);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 const ln_onnx_row ln_onnx_rows_select[] = {

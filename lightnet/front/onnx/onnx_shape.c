@@ -19,7 +19,7 @@ static int clamp_to_int(int64_t value)
 static int to_ints(ln_onnx_node *n, const char *what, const int64_t *values, int len, int *ints)
 {
     if (len > LN_MAXDIM) {
-        ln_onnx_fail(n, "%d %s, expected at most %d", len, what, LN_MAXDIM);
+        ln_emit_fail(&n->emit, "%d %s, expected at most %d", len, what, LN_MAXDIM);
         return 0;
     }
     for (int i = 0; i < len; i++)
@@ -38,10 +38,10 @@ static const char *as_int64(ln_onnx_node *n, const char *src)
 {
     if (ln_onnx_tensor_of(n, src)->dtype == TL_INT64)
         return src;
-    ln_onnx_begin(n, "cast");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_set_dtype(n, "dtype", TL_INT64);
-    return ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    ln_emit_begin(&n->emit, "cast");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_set_dtype(&n->emit, "dtype", TL_INT64);
+    return ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
 }
 
 /* ---- views ---- */
@@ -54,7 +54,7 @@ static int wanted_dims(ln_onnx_node *n, const int64_t *given, int len, int *dims
     const int ndim = to_ints(n, "dimensions", given, len, dims);
     for (int i = 0; i < ndim; i++) {
         if (dims[i] < -1)
-            ln_onnx_fail(n, "%d at %d of the new shape, expected at least -1", dims[i], i);
+            ln_emit_fail(&n->emit, "%d at %d of the new shape, expected at least -1", dims[i], i);
         if (dims[i] == 0 && !allowzero)
             dims[i] = -2;
     }
@@ -67,12 +67,12 @@ static void emit_reshape(ln_onnx_node *n, const int64_t *given, int len)
     int dims[LN_MAXDIM];
     const int ndim = wanted_dims(n, given, len, dims);
     if (ln_onnx_is_dynamic(n, src)) {
-        ln_onnx_view(n, src, ndim, dims, 0);
+        ln_emit_view(&n->emit, src, ndim, dims, 0);
         return;
     }
     if (!ln_onnx_failed(n) && tl_reshape_dims(ln_onnx_tensor_of(n, src), ndim, dims, 0, dims))
-        ln_onnx_fail(n, "%s", tl_last_error());
-    ln_onnx_reshape(n, src, ndim, dims, 0);
+        ln_emit_fail(&n->emit, "%s", tl_last_error());
+    ln_emit_reshape(&n->emit, src, ndim, dims, 0);
 }
 
 static void translate_reshape_1(ln_onnx_node *n)
@@ -96,15 +96,15 @@ static void reshape_to(ln_onnx_node *n)
         return;
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     if (tl_reshape_dims(t, ndim, dims, 1, dims) < 0)
-        ln_onnx_fail(n, "%s", tl_last_error());
+        ln_emit_fail(&n->emit, "%s", tl_last_error());
     else if (rest >= 0 && tl_compute_length(ndim, dims) < t->len)
         dims[rest]++; // room for all elements where the other axes turn out to be shorter
-    ln_onnx_begin(n, "reshape_to");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_arg(n, "shape", as_int64(n, ln_onnx_in(n, 1)));
-    ln_onnx_set_ints(n, "dims", ndim, dims);
-    ln_onnx_set_bool(n, "zero_is_a_length", ln_onnx_int(n, "allowzero", 0) != 0);
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_begin(&n->emit, "reshape_to");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_arg(&n->emit, "shape", as_int64(n, ln_onnx_in(n, 1)));
+    ln_emit_set_ints(&n->emit, "dims", ndim, dims);
+    ln_emit_set_bool(&n->emit, "zero_is_a_length", ln_onnx_int(n, "allowzero", 0) != 0);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 static void translate_reshape(ln_onnx_node *n)
@@ -122,11 +122,11 @@ static void translate_reshape(ln_onnx_node *n)
 /** The axes start .. end-1 as one, whatever their lengths will be. */
 static const char *flatten(ln_onnx_node *n, const char *src, int start, int end, int i)
 {
-    ln_onnx_begin(n, "flatten");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_set_int(n, "start", start);
-    ln_onnx_set_int(n, "end", end);
-    return ln_onnx_end(n, "dst", i);
+    ln_emit_begin(&n->emit, "flatten");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_set_int(&n->emit, "start", start);
+    ln_emit_set_int(&n->emit, "end", end);
+    return ln_emit_end(&n->emit, "dst", i);
 }
 
 static int product(const int *dims, int begin, int end)
@@ -145,9 +145,9 @@ static void translate_flatten(ln_onnx_node *n)
     const int axis = given == t->ndim ? t->ndim : ln_onnx_axis(n, given, t->ndim);
     const int dims[] = {product(t->dims, 0, axis), product(t->dims, axis, t->ndim)};
     if (!ln_onnx_is_dynamic(n, src))
-        ln_onnx_reshape(n, src, 2, dims, 0);
+        ln_emit_reshape(&n->emit, src, 2, dims, 0);
     else
-        flatten(n, flatten(n, src, axis, t->ndim, LN_ONNX_TEMP), 0, axis, 0);
+        flatten(n, flatten(n, src, axis, t->ndim, LN_EMIT_TEMP), 0, axis, 0);
 }
 
 /** Emits `squeeze` or `unsqueeze`, or where all lengths are known, the view that it is. */
@@ -155,13 +155,13 @@ static void emit_axes(ln_onnx_node *n, const char *optype, const char *src, int 
                       const int *axes, int ndim, const int *dims)
 {
     if (!ln_onnx_is_dynamic(n, src)) {
-        ln_onnx_reshape(n, src, ndim, dims, 0);
+        ln_emit_reshape(&n->emit, src, ndim, dims, 0);
         return;
     }
-    ln_onnx_begin(n, optype);
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_set_ints(n, "axes", n_axes, axes);
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_begin(&n->emit, optype);
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_set_ints(&n->emit, "axes", n_axes, axes);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 static void translate_squeeze(ln_onnx_node *n)
@@ -177,7 +177,7 @@ static void translate_squeeze(ln_onnx_node *n)
         goes[axes[k]] = 1;
     for (int i = 0; i < t->ndim; i++) {
         if (goes[i] && t->dims[i] != 1)
-            ln_onnx_fail(n, "axis %d has length %d, expected 1", i, t->dims[i]);
+            ln_emit_fail(&n->emit, "axis %d has length %d, expected 1", i, t->dims[i]);
         if (goes[i] || (!given && t->dims[i] == 1))
             axes[n_axes++] = i;
         else
@@ -193,8 +193,8 @@ static void translate_unsqueeze(ln_onnx_node *n)
     int len, axes[LN_MAXDIM] = {0}, dims[LN_MAXDIM] = {0};
     const int64_t *const given = given_axes(n, 13, 1, &len);
     if (len > LN_MAXDIM - t->ndim) {
-        ln_onnx_fail(n, "the result would have %d dimensions, expected at most %d", t->ndim + len,
-                     LN_MAXDIM);
+        ln_emit_fail(&n->emit, "the result would have %d dimensions, expected at most %d",
+                     t->ndim + len, LN_MAXDIM);
         return;
     }
     const int ndim = t->ndim + len;
@@ -213,13 +213,13 @@ static void translate_transpose(ln_onnx_node *n)
     int len, axes[LN_MAXDIM] = {0};
     const int64_t *const perm = ln_onnx_ints(n, "perm", &len);
     if (perm && len != ndim)
-        ln_onnx_fail(n, "attribute 'perm' has %d axes, expected %d", len, ndim);
+        ln_emit_fail(&n->emit, "attribute 'perm' has %d axes, expected %d", len, ndim);
     if (perm)
         ln_onnx_axes(n, perm, len, ndim, axes);
     else
         for (int i = 0; i < ndim; i++)
             axes[i] = ndim - 1 - i;
-    ln_onnx_transpose(n, src, axes, 0);
+    ln_emit_transpose(&n->emit, src, axes, 0);
 }
 
 /* ---- shapes as numbers ---- */
@@ -238,12 +238,12 @@ static const char *shape_of(ln_onnx_node *n, const char *src, int begin, int end
     for (int i = begin; i < end; i++)
         dims[i - begin] = t->dims[i];
     if (!ln_onnx_is_dynamic(n, src))
-        return ln_onnx_int64s(n, end - begin, dims);
-    ln_onnx_begin(n, "shape");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_set_int(n, "start", begin);
-    ln_onnx_set_int(n, "end", end);
-    return ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+        return ln_emit_int64s(&n->emit, end - begin, dims);
+    ln_emit_begin(&n->emit, "shape");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_set_int(&n->emit, "start", begin);
+    ln_emit_set_int(&n->emit, "end", end);
+    return ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
 }
 
 static void translate_shape(ln_onnx_node *n)
@@ -261,11 +261,11 @@ static void translate_size(ln_onnx_node *n)
     const char *src = ln_onnx_in(n, 0);
     const int64_t len = ln_onnx_tensor_of(n, src)->len;
     if (!ln_onnx_is_dynamic(n, src)) {
-        ln_onnx_alias(n, 0, ln_onnx_constant(n, TL_INT64, 0, NULL, &len));
+        ln_onnx_alias(n, 0, ln_emit_constant(&n->emit, TL_INT64, 0, NULL, &len));
         return;
     }
-    src = ln_onnx_view(n, src, 1, (int[]){-1}, LN_ONNX_TEMP);
-    ln_onnx_view(n, shape_of(n, src, 0, 1), 0, NULL, 0);
+    src = ln_emit_view(&n->emit, src, 1, (int[]){-1}, LN_EMIT_TEMP);
+    ln_emit_view(&n->emit, shape_of(n, src, 0, 1), 0, NULL, 0);
 }
 
 /* ---- parts and wholes ---- */
@@ -275,17 +275,17 @@ static void translate_concat(ln_onnx_node *n)
     const char *const first = ln_onnx_in(n, 0);
     const int n_inputs = ln_onnx_num_inputs(n);
     if (n->opset >= 4 && !ln_onnx_has_attr(n, "axis"))
-        ln_onnx_fail(n, "attribute 'axis' is missing");
+        ln_emit_fail(&n->emit, "attribute 'axis' is missing");
     const int axis = ln_onnx_axis(n, ln_onnx_int(n, "axis", 1), ln_onnx_tensor_of(n, first)->ndim);
     if (n_inputs == 1) {
         ln_onnx_alias(n, 0, first);
         return;
     }
-    ln_onnx_begin(n, "join");
+    ln_emit_begin(&n->emit, "join");
     for (int i = 0; i < n_inputs; i++)
-        ln_onnx_arg_at(n, "src", i, ln_onnx_in(n, i));
-    ln_onnx_set_int(n, "axis", axis);
-    ln_onnx_end(n, "dst", 0);
+        ln_emit_arg_at(&n->emit, "src", i, ln_onnx_in(n, i));
+    ln_emit_set_int(&n->emit, "axis", axis);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 /** The lengths of `parts` parts of `dim`, as even as ONNX wants them: all ceil(dim / parts) but for
@@ -294,8 +294,8 @@ static void even_lens(ln_onnx_node *n, int dim, int parts, int may_differ, int *
 {
     const int most = parts > 0 ? (int)(((int64_t)dim + parts - 1) / parts) : 0;
     if (parts < 1 || (!may_differ && dim % parts != 0) || (int64_t)most * (parts - 1) > dim) {
-        ln_onnx_fail(n, "an axis of length %d in %d parts, expected equal parts%s", dim, parts,
-                     may_differ ? " but for a shorter last one" : "");
+        ln_emit_fail(&n->emit, "an axis of length %d in %d parts, expected equal parts%s", dim,
+                     parts, may_differ ? " but for a shorter last one" : "");
         return;
     }
     for (int i = 0; i < parts; i++)
@@ -304,18 +304,18 @@ static void even_lens(ln_onnx_node *n, int dim, int parts, int may_differ, int *
 
 static void emit_split(ln_onnx_node *n, const char *lens_now, int axis, int parts, const int *lens)
 {
-    ln_onnx_begin(n, "split");
-    ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
-    ln_onnx_arg(n, "lens_now", lens_now);
-    ln_onnx_set_int(n, "axis", axis);
-    ln_onnx_set_ints(n, "lens", parts, lens);
+    ln_emit_begin(&n->emit, "split");
+    ln_emit_arg(&n->emit, "src", ln_onnx_in(n, 0));
+    ln_emit_arg(&n->emit, "lens_now", lens_now);
+    ln_emit_set_int(&n->emit, "axis", axis);
+    ln_emit_set_ints(&n->emit, "lens", parts, lens);
     for (int i = 0; i < parts; i++) {
         char arg[16];
         snprintf(arg, sizeof(arg), "dst%d", i);
         if (i < parts - 1)
-            ln_onnx_out(n, arg, i);
+            ln_emit_out(&n->emit, arg, i);
         else
-            ln_onnx_end(n, arg, i);
+            ln_emit_end(&n->emit, arg, i);
     }
 }
 
@@ -326,7 +326,7 @@ static void split_lens(ln_onnx_node *n, const char *lens_now, const int64_t *giv
 {
     const int64_t wanted = given || lens_now ? len : ln_onnx_int(n, "num_outputs", parts);
     if (wanted != parts || ln_onnx_int(n, "num_outputs", parts) != parts)
-        ln_onnx_fail(n, "%d outputs, expected %lld", parts, (long long)wanted);
+        ln_emit_fail(&n->emit, "%d outputs, expected %lld", parts, (long long)wanted);
     else if (!given && !lens_now)
         even_lens(n, dim, parts, n->opset >= 18, lens);
     else
@@ -379,15 +379,15 @@ static void emit_slice(ln_onnx_node *n, const char *src, const slice *s)
         ln_onnx_alias(n, 0, src);
         return;
     }
-    ln_onnx_begin(n, "stride_slice");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_arg(n, "starts_now", s->starts_now);
-    ln_onnx_arg(n, "ends_now", s->ends_now);
-    ln_onnx_set_ints(n, "axes", s->len, s->axes);
-    ln_onnx_set_ints(n, "starts", s->len, s->starts);
-    ln_onnx_set_ints(n, "ends", s->len, s->ends);
-    ln_onnx_set_ints(n, "steps", s->len, s->steps);
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_begin(&n->emit, "stride_slice");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_arg(&n->emit, "starts_now", s->starts_now);
+    ln_emit_arg(&n->emit, "ends_now", s->ends_now);
+    ln_emit_set_ints(&n->emit, "axes", s->len, s->axes);
+    ln_emit_set_ints(&n->emit, "starts", s->len, s->starts);
+    ln_emit_set_ints(&n->emit, "ends", s->len, s->ends);
+    ln_emit_set_ints(&n->emit, "steps", s->len, s->steps);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 /** One of Slice's lists: an attribute, or since opset 10 an input. NULL: not given. */
@@ -427,13 +427,13 @@ static void translate_slice(ln_onnx_node *n)
         s.axes[i] = i;
         s.steps[i] = i < n_steps ? clamp_to_int(steps[i]) : 1;
         if (s.steps[i] == 0)
-            ln_onnx_fail(n, "a step of 0, expected another");
+            ln_emit_fail(&n->emit, "a step of 0, expected another");
     }
     s.len = slice_bounds(n, "starts", 1, s.steps, s.starts, &s.starts_now);
     const int n_ends = slice_bounds(n, "ends", 2, s.steps, s.ends, &s.ends_now);
     if (s.len < 0 || n_ends != s.len || (axes && n_axes != s.len) || (steps && n_steps != s.len) ||
         s.len > t->ndim) {
-        ln_onnx_fail(n, "%d starts, %d ends, %d axes and %d steps, expected as many of each",
+        ln_emit_fail(&n->emit, "%d starts, %d ends, %d axes and %d steps, expected as many of each",
                      s.len < 0 ? 0 : s.len, n_ends < 0 ? 0 : n_ends, n_axes, n_steps);
         return;
     }
@@ -457,13 +457,13 @@ static void emit_pad(ln_onnx_node *n, const char *src, const int *before, const 
                      const char *mode, const char *value)
 {
     const int ndim = ln_onnx_tensor_of(n, src)->ndim;
-    ln_onnx_begin(n, "pad");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_arg(n, "value", value);
-    ln_onnx_set_ints(n, "before", ndim, before);
-    ln_onnx_set_ints(n, "after", ndim, after);
-    ln_onnx_set_string(n, "mode", mode);
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_begin(&n->emit, "pad");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_arg(&n->emit, "value", value);
+    ln_emit_set_ints(&n->emit, "before", ndim, before);
+    ln_emit_set_ints(&n->emit, "after", ndim, after);
+    ln_emit_set_string(&n->emit, "mode", mode);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 /** Pads are all those before the axes, then all those behind them. */
@@ -475,7 +475,7 @@ static void emit_pads(ln_onnx_node *n, const int64_t *pads, int n_pads, const in
     const int n_axes = given ? n_given : ndim;
     int axes[LN_MAXDIM], before[LN_MAXDIM] = {0}, after[LN_MAXDIM] = {0};
     if (n_pads != 2 * n_axes)
-        ln_onnx_fail(n, "%d pads, expected two for each of %d axes", n_pads, n_axes);
+        ln_emit_fail(&n->emit, "%d pads, expected two for each of %d axes", n_pads, n_axes);
     for (int i = 0; i < ndim; i++)
         axes[i] = i;
     if (given)
@@ -495,7 +495,8 @@ static void translate_pad_1(ln_onnx_node *n)
     int n_pads;
     const int64_t *const pads = ln_onnx_ints(n, n->row->with, &n_pads);
     const tl_dtype dtype = ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dtype;
-    emit_pads(n, pads, n_pads, NULL, 0, ln_onnx_scalar(n, dtype, ln_onnx_float(n, "value", 0)));
+    emit_pads(n, pads, n_pads, NULL, 0,
+              ln_emit_scalar(&n->emit, dtype, ln_onnx_float(n, "value", 0)));
 }
 
 static void translate_pad(ln_onnx_node *n)
@@ -515,17 +516,18 @@ static void translate_center_crop_pad(ln_onnx_node *n)
     const int64_t *const wanted = ln_onnx_ints_in(n, 1, &n_wanted);
     const int64_t *const given = ln_onnx_ints(n, "axes", &n_axes);
     if (ln_onnx_is_dynamic(n, src))
-        ln_onnx_fail(n, "input 0 has a size that is known only at run time, expected a fixed one");
+        ln_emit_fail(&n->emit,
+                     "input 0 has a size that is known only at run time, expected a fixed one");
     for (int i = 0; i < t->ndim; i++)
         axes[i] = i;
     if (n_wanted != (given ? n_axes : t->ndim))
-        ln_onnx_fail(n, "%d lengths, expected one for each of %d axes", n_wanted,
+        ln_emit_fail(&n->emit, "%d lengths, expected one for each of %d axes", n_wanted,
                      given ? n_axes : t->ndim);
     if (given)
         ln_onnx_axes(n, given, n_axes, t->ndim, axes);
     for (int i = 0; i < n_wanted && !ln_onnx_failed(n); i++) {
         if (wanted[i] < 0)
-            ln_onnx_fail(n, "a length of %lld, expected at least 0", (long long)wanted[i]);
+            ln_emit_fail(&n->emit, "a length of %lld, expected at least 0", (long long)wanted[i]);
         const int more = (wanted[i] < 0 ? 0 : clamp_to_int(wanted[i])) - t->dims[axes[i]];
         before[axes[i]] = more / 2;
         after[axes[i]] = more - more / 2;
@@ -541,11 +543,11 @@ static void emit_expand(ln_onnx_node *n, const char *src, int i)
     ln_onnx_in(n, i);
     const int64_t *const largest = ln_onnx_largest_ints_in(n, i, &len);
     const int ndim = to_ints(n, "dimensions", largest, len, dims);
-    ln_onnx_begin(n, "expand");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_arg(n, "dims_now", ln_onnx_setter(n, i));
-    ln_onnx_set_ints(n, "dims", ndim, dims);
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_begin(&n->emit, "expand");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_arg(&n->emit, "dims_now", ln_onnx_setter(n, i));
+    ln_emit_set_ints(&n->emit, "dims", ndim, dims);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 static void translate_expand(ln_onnx_node *n)
@@ -557,20 +559,20 @@ static void translate_constant_of_shape(ln_onnx_node *n)
 {
     const char *const value = ln_onnx_attr_tensor(n, "value");
     if (ln_onnx_tensor_of(n, value)->len != 1)
-        ln_onnx_fail(n, "attribute 'value' has %d elements, expected 1",
+        ln_emit_fail(&n->emit, "attribute 'value' has %d elements, expected 1",
                      ln_onnx_tensor_of(n, value)->len);
     emit_expand(n,
-                value ? ln_onnx_reshape(n, value, 0, NULL, LN_ONNX_TEMP)
-                      : ln_onnx_scalar(n, TL_FLOAT, 0),
+                value ? ln_emit_reshape(&n->emit, value, 0, NULL, LN_EMIT_TEMP)
+                      : ln_emit_scalar(&n->emit, TL_FLOAT, 0),
                 0);
 }
 
 static void emit_tile(ln_onnx_node *n, const char *src, const int *repeats)
 {
-    ln_onnx_begin(n, "tile");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_set_ints(n, "repeats", ln_onnx_tensor_of(n, src)->ndim, repeats);
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_begin(&n->emit, "tile");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_set_ints(&n->emit, "repeats", ln_onnx_tensor_of(n, src)->ndim, repeats);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 /** Copies along one axis, both numbers being inputs of the type of the tensor. */
@@ -583,7 +585,7 @@ static void translate_tile_1(ln_onnx_node *n)
         ln_onnx_axis(n, fabs(given) < far ? (int64_t)given : far, ln_onnx_tensor_of(n, src)->ndim);
     int repeats[LN_MAXDIM] = {1, 1, 1, 1, 1, 1, 1, 1};
     if (!(copies >= 0 && copies <= INT_MAX))
-        ln_onnx_fail(n, "%g copies, expected 0 to %d", copies, INT_MAX);
+        ln_emit_fail(&n->emit, "%g copies, expected 0 to %d", copies, INT_MAX);
     else
         repeats[axis] = (int)copies;
     emit_tile(n, src, repeats);
@@ -595,7 +597,7 @@ static void translate_tile(ln_onnx_node *n)
     int len, repeats[LN_MAXDIM];
     const int64_t *const given = ln_onnx_ints_in(n, 1, &len);
     if (len != ln_onnx_tensor_of(n, src)->ndim)
-        ln_onnx_fail(n, "%d repeats, expected one for each of %d axes", len,
+        ln_emit_fail(&n->emit, "%d repeats, expected one for each of %d axes", len,
                      ln_onnx_tensor_of(n, src)->ndim);
     to_ints(n, "repeats", given, len, repeats);
     emit_tile(n, src, repeats);
@@ -607,21 +609,21 @@ static void translate_reverse_sequence(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
     const int ndim = ln_onnx_tensor_of(n, src)->ndim;
-    ln_onnx_begin(n, "reverse_sequence");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_arg(n, "lens", ln_onnx_in(n, 1));
-    ln_onnx_set_int(n, "time_axis", ln_onnx_axis(n, ln_onnx_int(n, "time_axis", 0), ndim));
-    ln_onnx_set_int(n, "batch_axis", ln_onnx_axis(n, ln_onnx_int(n, "batch_axis", 1), ndim));
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_begin(&n->emit, "reverse_sequence");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_arg(&n->emit, "lens", ln_onnx_in(n, 1));
+    ln_emit_set_int(&n->emit, "time_axis", ln_onnx_axis(n, ln_onnx_int(n, "time_axis", 0), ndim));
+    ln_emit_set_int(&n->emit, "batch_axis", ln_onnx_axis(n, ln_onnx_int(n, "batch_axis", 1), ndim));
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 static void translate_trilu(ln_onnx_node *n)
 {
-    ln_onnx_begin(n, "trilu");
-    ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
-    ln_onnx_arg(n, "k", ln_onnx_optional(n, 1));
-    ln_onnx_set_bool(n, "upper", ln_onnx_int(n, "upper", 1) != 0);
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_begin(&n->emit, "trilu");
+    ln_emit_arg(&n->emit, "src", ln_onnx_in(n, 0));
+    ln_emit_arg(&n->emit, "k", ln_onnx_optional(n, 1));
+    ln_emit_set_bool(&n->emit, "upper", ln_onnx_int(n, "upper", 1) != 0);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 const ln_onnx_row ln_onnx_rows_shape[] = {

@@ -13,21 +13,21 @@ static int length_in(ln_onnx_node *n, int i, const char *name)
 {
     const int64_t len = ln_onnx_int_in(n, i, 1);
     if (len < 1 || len > INT32_MAX)
-        ln_onnx_fail(n, "'%s' is %lld, expected 1 to %d", name, (long long)len, INT32_MAX);
+        ln_emit_fail(&n->emit, "'%s' is %lld, expected 1 to %d", name, (long long)len, INT32_MAX);
     return (int)len;
 }
 
 static void emit_dft(ln_onnx_node *n, int64_t axis)
 {
     const char *const src = ln_onnx_in(n, 0);
-    ln_onnx_begin(n, "dft");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_set_int(n, "axis", ln_onnx_axis(n, axis, ln_onnx_tensor_of(n, src)->ndim));
+    ln_emit_begin(&n->emit, "dft");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_set_int(&n->emit, "axis", ln_onnx_axis(n, axis, ln_onnx_tensor_of(n, src)->ndim));
     if (ln_onnx_has_input(n, 1))
-        ln_onnx_set_int(n, "len", length_in(n, 1, "dft_length"));
-    ln_onnx_set_bool(n, "inverse", ln_onnx_int(n, "inverse", 0) != 0);
-    ln_onnx_set_bool(n, "onesided", ln_onnx_int(n, "onesided", 0) != 0);
-    ln_onnx_end(n, "dst", 0);
+        ln_emit_set_int(&n->emit, "len", length_in(n, 1, "dft_length"));
+    ln_emit_set_bool(&n->emit, "inverse", ln_onnx_int(n, "inverse", 0) != 0);
+    ln_emit_set_bool(&n->emit, "onesided", ln_onnx_int(n, "onesided", 0) != 0);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 static void translate_dft(ln_onnx_node *n)
@@ -47,7 +47,8 @@ static int frame_length(ln_onnx_node *n, const char *window)
     if (ln_onnx_has_input(n, 3))
         return length_in(n, 3, "frame_length");
     if (!window)
-        ln_onnx_fail(n, "neither 'window' nor 'frame_length' is given, expected one of them");
+        ln_emit_fail(&n->emit,
+                     "neither 'window' nor 'frame_length' is given, expected one of them");
     return ln_onnx_tensor_of(n, window)->len;
 }
 
@@ -55,13 +56,13 @@ static void translate_stft(ln_onnx_node *n)
 {
     const char *const window = ln_onnx_optional(n, 2);
     const char *const src = ln_onnx_in(n, 0);
-    ln_onnx_begin(n, "stft");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_arg(n, "window", window);
-    ln_onnx_set_int(n, "step", length_in(n, 1, "frame_step"));
-    ln_onnx_set_int(n, "len", frame_length(n, window));
-    ln_onnx_set_bool(n, "onesided", ln_onnx_int(n, "onesided", 1) != 0);
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_begin(&n->emit, "stft");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_arg(&n->emit, "window", window);
+    ln_emit_set_int(&n->emit, "step", length_in(n, 1, "frame_step"));
+    ln_emit_set_int(&n->emit, "len", frame_length(n, window));
+    ln_emit_set_bool(&n->emit, "onesided", ln_onnx_int(n, "onesided", 1) != 0);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 /* ---- constants ---- */
@@ -72,11 +73,13 @@ static void put_constant(ln_onnx_node *n, int ndim, const int *dims, const doubl
     const tl_dtype dtype = ln_onnx_attr_dtype(n, "output_datatype", TL_FLOAT);
     const int len = tl_compute_length(ndim, dims);
     void *const data =
-        ln_onnx_failed(n) ? NULL : ln_onnx_alloc(n->model, (size_t)len * tl_size_of(dtype) + 1);
+        ln_onnx_failed(n)
+            ? NULL
+            : ln_translation_alloc(&n->model->base, (size_t)len * tl_size_of(dtype) + 1);
     if (!data)
         return;
     tl_convert_array(data, dtype, values, TL_DOUBLE, (size_t)len);
-    ln_onnx_alias(n, 0, ln_onnx_constant(n, dtype, ndim, dims, data));
+    ln_onnx_alias(n, 0, ln_emit_constant(&n->emit, dtype, ndim, dims, data));
 }
 
 /** The zeros of a tensor; NULL after a failure. */
@@ -84,9 +87,11 @@ static double *zeros(ln_onnx_node *n, int ndim, const int *dims)
 {
     const int len = tl_compute_length(ndim, dims);
     if (len < 0)
-        ln_onnx_fail(n, "%s", tl_last_error());
+        ln_emit_fail(&n->emit, "%s", tl_last_error());
     double *const values =
-        ln_onnx_failed(n) ? NULL : ln_onnx_alloc(n->model, ((size_t)len + 1) * sizeof(*values));
+        ln_onnx_failed(n)
+            ? NULL
+            : ln_translation_alloc(&n->model->base, ((size_t)len + 1) * sizeof(*values));
     for (int i = 0; values && i < len; i++)
         values[i] = 0;
     return values;
@@ -102,7 +107,7 @@ static void put_window(ln_onnx_node *n, double a0, double a1, double a2)
 {
     const int64_t size = ln_onnx_int_in(n, 0, 1);
     if (size < 0 || size > MAX_NUMBERS)
-        ln_onnx_fail(n, "'size' is %lld, expected 0 to %d", (long long)size, MAX_NUMBERS);
+        ln_emit_fail(&n->emit, "'size' is %lld, expected 0 to %d", (long long)size, MAX_NUMBERS);
     const int len = ln_onnx_failed(n) ? 0 : (int)size;
     const int period = ln_onnx_int(n, "periodic", 1) ? len : len - 1;
     double *const values = zeros(n, 1, &len);
@@ -163,10 +168,10 @@ static void translate_mel_weights(ln_onnx_node *n)
     const int rate = length_in(n, 2, "sample_rate");
     const double low = ln_onnx_number_in(n, 3, 0), high = ln_onnx_number_in(n, 4, 0);
     if (!(low >= 0 && low <= high && isfinite(high)))
-        ln_onnx_fail(n, "frequencies from %g to %g, expected a range above 0", low, high);
+        ln_emit_fail(&n->emit, "frequencies from %g to %g, expected a range above 0", low, high);
     const int dims[] = {len / 2 + 1, bins};
     if ((int64_t)dims[0] * bins > MAX_NUMBERS)
-        ln_onnx_fail(n, "a matrix of %d x %d, expected at most %d weights", dims[0], bins,
+        ln_emit_fail(&n->emit, "a matrix of %d x %d, expected at most %d weights", dims[0], bins,
                      MAX_NUMBERS);
     double *const weights = zeros(n, 2, dims);
     const double step = (mel_of(high) - mel_of(low)) / (bins + 2.0);

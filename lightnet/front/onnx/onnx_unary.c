@@ -10,23 +10,23 @@
 /** `with` is the operator. */
 static void translate_simple(ln_onnx_node *n)
 {
-    ln_onnx_simple(n, n->row->with, ln_onnx_in(n, 0), 0);
+    ln_emit_simple(&n->emit, n->row->with, ln_onnx_in(n, 0), 0);
 }
 
 /** `with` is the function, here and below. */
 static void translate_unary(ln_onnx_node *n)
 {
-    ln_onnx_unary(n, n->row->with, ln_onnx_in(n, 0), 0);
+    ln_emit_unary(&n->emit, n->row->with, ln_onnx_in(n, 0), 0);
 }
 
 static const char *unary_with(ln_onnx_node *n, const char *src, double alpha, double beta, int i)
 {
-    ln_onnx_begin(n, "unary");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_set_string(n, "func", n->row->with);
-    ln_onnx_set_number(n, "alpha", alpha);
-    ln_onnx_set_number(n, "beta", beta);
-    return ln_onnx_end(n, "dst", i);
+    ln_emit_begin(&n->emit, "unary");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_set_string(&n->emit, "func", n->row->with);
+    ln_emit_set_number(&n->emit, "alpha", alpha);
+    ln_emit_set_number(&n->emit, "beta", beta);
+    return ln_emit_end(&n->emit, "dst", i);
 }
 
 static void emit_with(ln_onnx_node *n, double alpha, double beta)
@@ -43,8 +43,8 @@ static void emit_of_numbers(ln_onnx_node *n, double alpha, double beta)
         unary_with(n, src, alpha, beta, 0);
         return;
     }
-    const char *const wide = ln_onnx_cast(n, src, TL_DOUBLE, LN_ONNX_TEMP);
-    ln_onnx_cast(n, unary_with(n, wide, alpha, beta, LN_ONNX_TEMP), dtype, 0);
+    const char *const wide = ln_emit_cast(&n->emit, src, TL_DOUBLE, LN_EMIT_TEMP);
+    ln_emit_cast(&n->emit, unary_with(n, wide, alpha, beta, LN_EMIT_TEMP), dtype, 0);
 }
 
 static void translate_erf(ln_onnx_node *n)
@@ -81,18 +81,19 @@ static void translate_hardswish(ln_onnx_node *n)
 
 static void translate_leaky_relu(ln_onnx_node *n)
 {
-    ln_onnx_begin(n, "lrelu");
-    ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
-    ln_onnx_set_number(n, "negslope", ln_onnx_float(n, "alpha", 0.01));
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_begin(&n->emit, "lrelu");
+    ln_emit_arg(&n->emit, "src", ln_onnx_in(n, 0));
+    ln_emit_set_number(&n->emit, "negslope", ln_onnx_float(n, "alpha", 0.01));
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 static void translate_gelu(ln_onnx_node *n)
 {
     const char *const approximate = ln_onnx_string(n, "approximate", "none");
     if (!ln_streq(approximate, "none") && !ln_streq(approximate, "tanh"))
-        ln_onnx_fail(n, "attribute 'approximate' is '%s', expected 'none' or 'tanh'", approximate);
-    ln_onnx_unary(n, ln_streq(approximate, "tanh") ? "TL_UNARY_GELU_TANH" : "TL_UNARY_GELU",
+        ln_emit_fail(&n->emit, "attribute 'approximate' is '%s', expected 'none' or 'tanh'",
+                     approximate);
+    ln_emit_unary(&n->emit, ln_streq(approximate, "tanh") ? "TL_UNARY_GELU_TANH" : "TL_UNARY_GELU",
                   ln_onnx_in(n, 0), 0);
 }
 
@@ -101,8 +102,8 @@ static void translate_not(ln_onnx_node *n)
     const char *const src = ln_onnx_in(n, 0);
     const tl_dtype dtype = ln_onnx_tensor_of(n, src)->dtype;
     if (dtype != TL_BOOL)
-        ln_onnx_fail(n, "input 0 has type %s, expected TL_BOOL", tl_dtype_name(dtype));
-    ln_onnx_unary(n, "TL_UNARY_NOT", src, 0);
+        ln_emit_fail(&n->emit, "input 0 has type %s, expected TL_BOOL", tl_dtype_name(dtype));
+    ln_emit_unary(&n->emit, "TL_UNARY_NOT", src, 0);
 }
 
 /* ---- bounds ---- */
@@ -125,7 +126,7 @@ static int clip_at_once(ln_onnx_node *n, const char *src, const char *low, const
 static const char *as_scalar(ln_onnx_node *n, const char *bound)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, bound);
-    return !bound || t->ndim == 0 ? bound : ln_onnx_reshape(n, bound, 0, NULL, LN_ONNX_TEMP);
+    return !bound || t->ndim == 0 ? bound : ln_emit_reshape(&n->emit, bound, 0, NULL, LN_EMIT_TEMP);
 }
 
 static void emit_clip(ln_onnx_node *n, const char *low, const char *high)
@@ -134,16 +135,18 @@ static void emit_clip(ln_onnx_node *n, const char *low, const char *high)
     if (clip_at_once(n, src, low, high))
         return;
     if (low)
-        src = ln_onnx_binary(n, "TL_BINARY_MAX", src, as_scalar(n, low), high ? LN_ONNX_TEMP : 0);
+        src = ln_emit_binary(&n->emit, "TL_BINARY_MAX", src, as_scalar(n, low),
+                             high ? LN_EMIT_TEMP : 0);
     if (high)
-        src = ln_onnx_binary(n, "TL_BINARY_MIN", src, as_scalar(n, high), 0);
+        src = ln_emit_binary(&n->emit, "TL_BINARY_MIN", src, as_scalar(n, high), 0);
     ln_onnx_alias(n, 0, src);
 }
 
 static const char *bound_of_attr(ln_onnx_node *n, const char *name)
 {
     const tl_dtype dtype = ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dtype;
-    return ln_onnx_has_attr(n, name) ? ln_onnx_scalar(n, dtype, ln_onnx_float(n, name, 0)) : NULL;
+    return ln_onnx_has_attr(n, name) ? ln_emit_scalar(&n->emit, dtype, ln_onnx_float(n, name, 0))
+                                     : NULL;
 }
 
 static void translate_clip_by_attrs(ln_onnx_node *n)
@@ -162,19 +165,19 @@ static void translate_clip(ln_onnx_node *n)
 
 static void translate_is_inf(ln_onnx_node *n)
 {
-    ln_onnx_begin(n, "classify");
-    ln_onnx_arg(n, "src", ln_onnx_in(n, 0));
-    ln_onnx_set_bool(n, "positive_inf", ln_onnx_int(n, "detect_positive", 1) != 0);
-    ln_onnx_set_bool(n, "negative_inf", ln_onnx_int(n, "detect_negative", 1) != 0);
-    ln_onnx_end(n, "dst", 0);
+    ln_emit_begin(&n->emit, "classify");
+    ln_emit_arg(&n->emit, "src", ln_onnx_in(n, 0));
+    ln_emit_set_bool(&n->emit, "positive_inf", ln_onnx_int(n, "detect_positive", 1) != 0);
+    ln_emit_set_bool(&n->emit, "negative_inf", ln_onnx_int(n, "detect_negative", 1) != 0);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 static const char *is_nan(ln_onnx_node *n, const char *src, int i)
 {
-    ln_onnx_begin(n, "classify");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_set_bool(n, "nan", 1);
-    return ln_onnx_end(n, "dst", i);
+    ln_emit_begin(&n->emit, "classify");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_set_bool(&n->emit, "nan", 1);
+    return ln_emit_end(&n->emit, "dst", i);
 }
 
 static void translate_is_nan(ln_onnx_node *n)
@@ -186,16 +189,16 @@ static void translate_is_nan(ln_onnx_node *n)
 static tl_dtype read_to(ln_onnx_node *n)
 {
     if (!ln_onnx_has_attr(n, "to"))
-        ln_onnx_fail(n, "attribute 'to' is missing");
+        ln_emit_fail(&n->emit, "attribute 'to' is missing");
     return ln_onnx_attr_dtype(n, "to", TL_FLOAT);
 }
 
 static const char *bit_cast(ln_onnx_node *n, const char *src, tl_dtype dtype, int i)
 {
-    ln_onnx_begin(n, "bitcast");
-    ln_onnx_arg(n, "src", src);
-    ln_onnx_set_dtype(n, "dtype", dtype);
-    return ln_onnx_end(n, "dst", i);
+    ln_emit_begin(&n->emit, "bitcast");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_set_dtype(&n->emit, "dtype", dtype);
+    return ln_emit_end(&n->emit, "dst", i);
 }
 
 static void translate_bit_cast(ln_onnx_node *n)
@@ -208,16 +211,17 @@ static void translate_bit_cast(ln_onnx_node *n)
  *  upper half alone may be infinity. */
 static const char *upper_half(ln_onnx_node *n, const char *src)
 {
-    const char *const bits = bit_cast(n, src, TL_UINT32, LN_ONNX_TEMP);
-    const char *const mask = ln_onnx_scalar(n, TL_UINT32, 0xffff0000);
-    const char *const upper_bits = ln_onnx_binary(n, "TL_BINARY_AND", bits, mask, LN_ONNX_TEMP);
-    const char *const upper = bit_cast(n, upper_bits, TL_FLOAT, LN_ONNX_TEMP);
-    const char *const nan = is_nan(n, src, LN_ONNX_TEMP);
-    ln_onnx_begin(n, "where");
-    ln_onnx_arg(n, "cond", nan);
-    ln_onnx_arg(n, "src1", src);
-    ln_onnx_arg(n, "src2", upper);
-    return ln_onnx_end(n, "dst", LN_ONNX_TEMP);
+    const char *const bits = bit_cast(n, src, TL_UINT32, LN_EMIT_TEMP);
+    const char *const mask = ln_emit_scalar(&n->emit, TL_UINT32, 0xffff0000);
+    const char *const upper_bits =
+        ln_emit_binary(&n->emit, "TL_BINARY_AND", bits, mask, LN_EMIT_TEMP);
+    const char *const upper = bit_cast(n, upper_bits, TL_FLOAT, LN_EMIT_TEMP);
+    const char *const nan = is_nan(n, src, LN_EMIT_TEMP);
+    ln_emit_begin(&n->emit, "where");
+    ln_emit_arg(&n->emit, "cond", nan);
+    ln_emit_arg(&n->emit, "src1", src);
+    ln_emit_arg(&n->emit, "src2", upper);
+    return ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
 }
 
 /** Input 0 as `dtype`. By a row with "cut", what TL_BFLOAT16 cannot hold of a float is cut off. */
@@ -227,8 +231,8 @@ static void emit_cast(ln_onnx_node *n, tl_dtype dtype)
     const tl_dtype from = ln_onnx_tensor_of(n, src)->dtype;
     const int is_exact = from == TL_BFLOAT16 || tl_size_of(from) == 1;
     if (n->row->with && dtype == TL_BFLOAT16 && !is_exact)
-        src = upper_half(n, ln_onnx_cast(n, src, TL_FLOAT, LN_ONNX_TEMP));
-    ln_onnx_cast(n, src, dtype, 0);
+        src = upper_half(n, ln_emit_cast(&n->emit, src, TL_FLOAT, LN_EMIT_TEMP));
+    ln_emit_cast(&n->emit, src, dtype, 0);
 }
 
 static void translate_cast(ln_onnx_node *n)
@@ -246,7 +250,7 @@ static void translate_cast_by_name(ln_onnx_node *n)
     while (type < FIRST_UNKNOWN && !ln_streq(ln_onnx_dtype_name(type, text), name))
         type++;
     if (ln_onnx_dtype(type) == TL_DTYPE_INVALID)
-        ln_onnx_fail(n, "attribute 'to' is '%s', which LightNet does not have", name);
+        ln_emit_fail(&n->emit, "attribute 'to' is '%s', which LightNet does not have", name);
     emit_cast(n, ln_onnx_failed(n) ? TL_FLOAT : ln_onnx_dtype(type));
 }
 

@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: Apache-2.0
+// Emitting LightNet operators.
+
+#include "front/ln_emit.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ir/ln_context_ops.h"
+#include "ir/ln_weights.h"
+#include "lightnet/ln_arch.h"
+#include "tensorlight/tl_type.h"
+
+/* The translation */
+
+void ln_translation_fail(ln_translation *t, const char *fmt, ...)
+{
+    char reason[LN_MAXLINE];
+    va_list ap;
+    if (t->failed)
+        return;
+    t->failed = 1;
+    va_start(ap, fmt);
+    vsnprintf(reason, sizeof(reason), fmt, ap);
+    va_end(ap);
+    ln_fail(t->ctx, "%s", reason); // unless the context knows better
+    ln_fail_at(t->ctx, "%s", t->file);
+}
+
+void ln_translation_clear(ln_translation *t)
+{
+    ln_list_free_deep(t->memory, ln_free);
+    t->memory = NULL;
+}
+
+void *ln_translation_alloc(ln_translation *t, size_t size)
+{
+    void *data = t->failed ? NULL : ln_alloc(size);
+    ln_list *longer = data ? ln_list_prepend(t->memory, data) : NULL;
+    if (!longer) {
+        ln_free(data);
+        ln_translation_fail(t, "out of memory");
+        return NULL;
+    }
+    t->memory = longer;
+    return data;
+}
+
+char *ln_translation_print(ln_translation *t, const char *fmt, ...)
+{
+    char text[LN_MAXLINE];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    char *copy = ln_translation_alloc(t, strlen(text) + 1);
+    return copy ? strcpy(copy, text) : NULL;
+}
+
+const char *ln_translation_name(ln_translation *t, const char *wanted)
+{
+    char name[LN_MAX_NAME_LEN];
+    if (t->failed)
+        return NULL;
+    // Room for a number behind it.
+    if (!*wanted || strlen(wanted) > LN_MAX_NAME_LEN - 32 ||
+        ln_tensor_table_find(t->ctx->tensor_table, wanted)) {
+        char base[LN_MAX_NAME_LEN - 31];
+        snprintf(base, sizeof(base), "%s", *wanted ? wanted : "tensor");
+        if (ln_context_unique_name(t->ctx, name, base)) {
+            t->failed = 1;
+            return NULL;
+        }
+        wanted = name;
+    }
+    return ln_translation_print(t, "%s", wanted);
+}
+
+/* Sources */
+
+static ln_list *source_params(const tl_tensor *like, int from_file)
+{
+    ln_list *params = ln_param_list_append_string(NULL, "dtype", tl_dtype_name(like->dtype));
+    ln_list *longer =
+        params ? ln_param_list_append_array_int(params, "dims", like->ndim, like->dims) : NULL;
+    params = longer ? longer : params;
+    longer = longer ? ln_param_list_append_bool(params, "from_file", from_file ? LN_TRUE : LN_FALSE)
+                    : NULL;
+    if (!longer)
+        ln_param_list_free(params);
+    return longer;
+}
+
+static ln_op *create_source(ln_context *ctx, const char *name, const tl_tensor *like, int from_file)
+{
+    char op_name[LN_MAX_NAME_LEN];
+    const ln_op *proto = ln_hash_find(LN_ARCH.op_proto_table, "source");
+    if (!ln_op_table_find(ctx->op_table, name))
+        snprintf(op_name, sizeof(op_name), "%s", name);
+    else if (ln_context_unique_name(ctx, op_name, "source"))
+        return NULL;
+    ln_list *params = source_params(like, from_file);
+    ln_list *outs = params ? ln_tensor_list_append(NULL, "dst", name) : NULL;
+    ln_op *op = outs && proto
+                    ? ln_op_create_from_proto(proto, op_name, NULL, outs, params, ctx->tensor_table)
+                    : NULL;
+    if (!op) {
+        ln_tensor_list_free(outs);
+        ln_param_list_free(params);
+    }
+    return op;
+}
+
+const char *ln_translation_source(ln_translation *t, const char *name, const tl_tensor *like,
+                                  int from_file)
+{
+    ln_list *end = NULL;
+    ln_op *op = t->failed ? NULL : create_source(t->ctx, name, like, from_file);
+    if (!op)
+        ln_translation_fail(t, "out of memory for tensor '%s'", name);
+    else if (ln_context_add_op(t->ctx, &end, op))
+        ln_translation_fail(t, "tensor '%s' cannot be made", name);
+    return t->failed ? NULL : name;
+}
+
+const char *ln_translation_weight(ln_translation *t, tl_tensor *tensor, int owned,
+                                  const char *wanted)
+{
+    const char *name = ln_translation_name(t, wanted);
+    if (name && !ln_weights_add(t->ctx->weights, name, tensor, owned))
+        return ln_translation_source(t, name, tensor, 1);
+    if (owned)
+        tl_tensor_free_data_too(tensor);
+    else
+        tl_tensor_free(tensor);
+    ln_translation_fail(t, "out of memory for tensor '%s'", wanted);
+    return NULL;
+}
+
+/* Inputs and outputs of the model */
+
+static int add_name(ln_translation *t, ln_list **list, const char *name)
+{
+    char *copy = t->failed ? NULL : ln_strdup(name);
+    ln_list *longer = copy ? ln_list_append(*list, copy) : NULL;
+    if (!longer) {
+        ln_free(copy);
+        ln_translation_fail(t, "out of memory");
+        return -1;
+    }
+    *list = longer;
+    return 0;
+}
+
+void ln_translation_input(ln_translation *t, const char *name)
+{
+    if (!add_name(t, &t->ctx->inputs, name) && ln_context_index_names(t->ctx))
+        t->failed = 1;
+}
+
+void ln_translation_output(ln_translation *t, const char *name)
+{
+    add_name(t, &t->ctx->outputs, name);
+}
+
+int ln_translation_can_output(const ln_translation *t, const char *tensor, const char *name)
+{
+    const ln_op *maker = ln_context_creater(t->ctx, tensor);
+    return ln_streq(tensor, name) && maker->op_arg->tensors_in;
+}
+
+const tl_tensor *ln_translation_tensor(const ln_translation *t, const char *tensor)
+{
+    static int ones[LN_MAXDIM] = {1, 1, 1, 1, 1, 1, 1, 1};
+    static const tl_tensor harmless = {.ndim = 0, .dims = ones, .len = 1, .dtype = TL_FLOAT};
+    const ln_tensor_entry *te =
+        tensor && !t->failed ? ln_tensor_table_find(t->ctx->tensor_table, tensor) : NULL;
+    return te ? te->tensor : &harmless;
+}
+
+/* Failing */
+
+// Puts the place before the reason that the context has.
+static void add_place(ln_emit *e)
+{
+    char place[LN_MAXLINE];
+    e->translation->failed = 1;
+    e->front->place(e, place, sizeof(place));
+    ln_fail_at(e->translation->ctx, "%s: %s", e->translation->file, place);
+}
+
+void ln_emit_fail(ln_emit *e, const char *fmt, ...)
+{
+    char reason[LN_MAXLINE];
+    va_list ap;
+    if (e->translation->failed)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(reason, sizeof(reason), fmt, ap);
+    va_end(ap);
+    ln_fail(e->translation->ctx, "%s", reason);
+    add_place(e);
+}
+
+/* The parts of an operator */
+
+static void drop_parts(ln_emit *e)
+{
+    ln_tensor_list_free(e->ins);
+    ln_tensor_list_free(e->outs);
+    ln_param_list_free(e->params);
+    e->ins = e->outs = e->params = NULL;
+    e->optype = NULL;
+}
+
+void ln_emit_begin(ln_emit *e, const char *optype)
+{
+    drop_parts(e);
+    e->optype = optype;
+}
+
+// Makes `longer`, a list of the operator or NULL, that list.
+static void extend(ln_emit *e, ln_list **list, ln_list *longer)
+{
+    if (!longer)
+        ln_emit_fail(e, "out of memory");
+    else
+        *list = longer;
+}
+
+void ln_emit_arg(ln_emit *e, const char *arg, const char *tensor)
+{
+    if (tensor && !e->translation->failed)
+        extend(e, &e->ins, ln_tensor_list_append(e->ins, arg, tensor));
+}
+
+void ln_emit_arg_at(ln_emit *e, const char *arg, int i, const char *tensor)
+{
+    char name[LN_MAX_NAME_LEN];
+    snprintf(name, sizeof(name), "%s%d", arg, i);
+    ln_emit_arg(e, name, tensor);
+}
+
+void ln_emit_set_int(ln_emit *e, const char *param, int64_t value)
+{
+    ln_emit_set_number(e, param, (double)value);
+}
+
+void ln_emit_set_number(ln_emit *e, const char *param, double value)
+{
+    if (!e->translation->failed)
+        extend(e, &e->params, ln_param_list_append_number(e->params, param, value));
+}
+
+void ln_emit_set_bool(ln_emit *e, const char *param, int value)
+{
+    if (!e->translation->failed)
+        extend(e, &e->params,
+               ln_param_list_append_bool(e->params, param, value ? LN_TRUE : LN_FALSE));
+}
+
+void ln_emit_set_string(ln_emit *e, const char *param, const char *value)
+{
+    if (!e->translation->failed)
+        extend(e, &e->params, ln_param_list_append_string(e->params, param, value));
+}
+
+void ln_emit_set_ints(ln_emit *e, const char *param, int len, const int *values)
+{
+    if (!e->translation->failed)
+        extend(e, &e->params, ln_param_list_append_array_int(e->params, param, len, values));
+}
+
+void ln_emit_set_numbers(ln_emit *e, const char *param, int len, const double *values)
+{
+    if (!e->translation->failed)
+        extend(e, &e->params, ln_param_list_append_array_double(e->params, param, len, values));
+}
+
+void ln_emit_set_bools(ln_emit *e, const char *param, int len, const int *values)
+{
+    ln_bool *bools = ln_translation_alloc(e->translation, ((size_t)len + 1) * sizeof(*bools));
+    if (!bools)
+        return;
+    for (int i = 0; i < len; i++)
+        bools[i] = values[i] ? LN_TRUE : LN_FALSE;
+    extend(e, &e->params, ln_param_list_append_array_bool(e->params, param, len, bools));
+}
+
+void ln_emit_set_strings(ln_emit *e, const char *param, int len, const char *const *values)
+{
+    if (!e->translation->failed)
+        extend(e, &e->params, ln_param_list_append_array_string(e->params, param, len, values));
+}
+
+void ln_emit_set_dtype(ln_emit *e, const char *param, tl_dtype dtype)
+{
+    ln_emit_set_string(e, param, tl_dtype_name(dtype));
+}
+
+/* Outputs and names */
+
+static const char *wanted_output(const ln_emit *e, int i)
+{
+    return i >= 0 ? e->front->output(e, i) : NULL;
+}
+
+static void say_made(ln_emit *e, int i, const char *tensor)
+{
+    if (wanted_output(e, i))
+        e->front->made(e, i, tensor);
+}
+
+static int op_name(ln_emit *e, char name[LN_MAX_NAME_LEN])
+{
+    const ln_context *ctx = e->translation->ctx;
+    const char *own = e->front->name(e);
+    char base[LN_MAX_NAME_LEN - 31];
+    const int len = snprintf(base, sizeof(base), "%s", *own ? own : e->front->type(e));
+    const int fits = len >= 0 && (size_t)len < sizeof(base);
+    if (fits && *own && !ln_op_table_find(ctx->op_table, base)) {
+        strcpy(name, base);
+        return 0;
+    }
+    return ln_context_unique_name(ctx, name, base);
+}
+
+// What a tensor is named after that is no output of the node.
+static const char *label(const ln_emit *e)
+{
+    const char *own = e->front->name(e), *first = e->front->output(e, 0);
+    return *own || !first ? own : first;
+}
+
+const char *ln_emit_out(ln_emit *e, const char *arg, int i)
+{
+    if (e->translation->failed)
+        return NULL;
+    const char *wanted = wanted_output(e, i);
+    char temp[LN_MAX_NAME_LEN];
+    snprintf(temp, sizeof(temp), "%.*s_%s", LN_MAX_NAME_LEN - 64, label(e), arg);
+    const char *name = ln_translation_name(e->translation, wanted ? wanted : temp);
+    if (!name)
+        return NULL;
+    extend(e, &e->outs, ln_tensor_list_append(e->outs, arg, name));
+    say_made(e, i, name);
+    return name;
+}
+
+/* Operators */
+
+static void add_op(ln_emit *e)
+{
+    char name[LN_MAX_NAME_LEN];
+    ln_context *ctx = e->translation->ctx;
+    const ln_op *proto = ln_hash_find(LN_ARCH.op_proto_table, e->optype);
+    if (!proto) {
+        ln_emit_fail(e, "there is no operator '%s'", e->optype);
+        return;
+    }
+    ln_op *op = op_name(e, name) ? NULL
+                                 : ln_op_create_from_proto(proto, name, e->ins, e->outs, e->params,
+                                                           ctx->tensor_table);
+    if (!op) {
+        ln_emit_fail(e, "out of memory");
+        return;
+    }
+    e->ins = e->outs = e->params = NULL;
+    ln_list *end = NULL;
+    if (ln_context_add_op(ctx, &end, op))
+        add_place(e);
+    else if (e->front->added)
+        e->front->added(e, op);
+}
+
+const char *ln_emit_end(ln_emit *e, const char *arg, int i)
+{
+    const char *name = ln_emit_out(e, arg, i);
+    if (!e->translation->failed)
+        add_op(e);
+    drop_parts(e);
+    return e->translation->failed ? NULL : name;
+}
+
+/* Constants */
+
+static const char *add_constant(ln_emit *e, tl_tensor *tensor)
+{
+    const char *wanted = e->front->output(e, 0);
+    const char *name = ln_translation_print(e->translation, "%.400s_const", wanted ? wanted : "");
+    if (tensor && name)
+        return ln_translation_weight(e->translation, tensor, 1, name);
+    tl_tensor_free_data_too(tensor);
+    ln_emit_fail(e, "out of memory");
+    return NULL;
+}
+
+const char *ln_emit_constant(ln_emit *e, tl_dtype dtype, int ndim, const int *dims,
+                             const void *data)
+{
+    if (e->translation->failed)
+        return NULL;
+    tl_tensor *tensor = tl_tensor_zeros(ndim, dims, dtype);
+    if (tensor && tensor->len)
+        memcpy(tensor->data, data, tl_tensor_size(tensor));
+    return add_constant(e, tensor);
+}
+
+const char *ln_emit_scalar(ln_emit *e, tl_dtype dtype, double value)
+{
+    char data[TL_DTYPE_MAX_SIZE];
+    tl_convert(data, dtype, &value, TL_DOUBLE);
+    return ln_emit_constant(e, dtype, 0, NULL, data);
+}
+
+const char *ln_emit_int64s(ln_emit *e, int len, const int64_t *values)
+{
+    return ln_emit_constant(e, TL_INT64, 1, &len, values);
+}
+
+const char *ln_emit_filled(ln_emit *e, tl_dtype dtype, int ndim, const int *dims, double value)
+{
+    if (e->translation->failed)
+        return NULL;
+    tl_tensor *tensor = tl_tensor_zeros(ndim, dims, dtype);
+    const size_t size = tl_size_of(dtype);
+    for (int i = 0; tensor && i < tensor->len; i++)
+        tl_convert((char *)tensor->data + (size_t)i * size, dtype, &value, TL_DOUBLE);
+    return add_constant(e, tensor);
+}
+
+/* Compositions */
+
+const char *ln_emit_simple(ln_emit *e, const char *optype, const char *src, int i)
+{
+    ln_emit_begin(e, optype);
+    ln_emit_arg(e, "src", src);
+    return ln_emit_end(e, "dst", i);
+}
+
+static const char *emit_view(ln_emit *e, const char *optype, const char *src, int ndim,
+                             const int *dims, int i)
+{
+    ln_emit_begin(e, optype);
+    ln_emit_arg(e, "src", src);
+    ln_emit_set_ints(e, "dims", ndim, dims);
+    return ln_emit_end(e, "dst", i);
+}
+
+const char *ln_emit_view(ln_emit *e, const char *src, int ndim, const int *dims, int i)
+{
+    return emit_view(e, "view", src, ndim, dims, i);
+}
+
+const char *ln_emit_reshape(ln_emit *e, const char *src, int ndim, const int *dims, int i)
+{
+    int plain = ndim > 0; // what the catalogue's reshape takes
+    for (int k = 0; k < ndim; k++)
+        plain &= dims[k] > 0;
+    return emit_view(e, plain ? "reshape" : "view", src, ndim, dims, i);
+}
+
+const char *ln_emit_cast(ln_emit *e, const char *src, tl_dtype dtype, int i)
+{
+    if (ln_translation_tensor(e->translation, src)->dtype == dtype) {
+        say_made(e, i, src);
+        return src;
+    }
+    ln_emit_begin(e, "cast");
+    ln_emit_arg(e, "src", src);
+    ln_emit_set_dtype(e, "dtype", dtype);
+    return ln_emit_end(e, "dst", i);
+}
+
+const char *ln_emit_unary(ln_emit *e, const char *func, const char *src, int i)
+{
+    ln_emit_begin(e, "unary");
+    ln_emit_arg(e, "src", src);
+    ln_emit_set_string(e, "func", func);
+    return ln_emit_end(e, "dst", i);
+}
+
+const char *ln_emit_binary(ln_emit *e, const char *op, const char *src1, const char *src2, int i)
+{
+    ln_emit_begin(e, "binary");
+    ln_emit_arg(e, "src1", src1);
+    ln_emit_arg(e, "src2", src2);
+    ln_emit_set_string(e, "op", op);
+    return ln_emit_end(e, "dst", i);
+}
+
+const char *ln_emit_transpose(ln_emit *e, const char *src, const int *axes, int i)
+{
+    ln_emit_begin(e, "transpose");
+    ln_emit_arg(e, "src", src);
+    ln_emit_set_ints(e, "axes", ln_translation_tensor(e->translation, src)->ndim, axes);
+    return ln_emit_end(e, "dst", i);
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// What front ends write operators with.
+//
+// A translation fills a context from a model of some format; an emitter stands for the node that is
+// being translated. Everything is written as if nothing could fail: the first failure is recorded,
+// with the node's place, and from then on every function here does nothing and returns a harmless
+// value.
+//
+//     ln_emit_begin(e, "lrelu");
+//     ln_emit_arg(e, "src", src);
+//     ln_emit_set_number(e, "negslope", 0.01);
+//     const char *dst = ln_emit_end(e, "dst", 0); // what comes out is the node's output 0
+//
+// Tensors are LightNet's, by name (const char *, which lives as long as the translation). The
+// operators stand in the context as soon as they are emitted, so types and shapes are known of
+// every tensor at once.
+
+#ifndef LN_EMIT_H
+#define LN_EMIT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lightnet/ln_context.h"
+#include "lightnet/ln_util.h"
+#include "tensorlight/tl_tensor.h"
+
+/* A model that is being translated. */
+typedef struct ln_translation {
+    ln_context *ctx;
+    const char *file; /* for messages */
+    int failed;
+    ln_list *memory; /* what lives until the translation ends */
+} ln_translation;
+
+/** Records "FILE: REASON"; the translation has failed. */
+void ln_translation_fail(ln_translation *t, const char *fmt, ...) LN_PRINTF(2, 3);
+
+/** Frees the translation's memory. */
+void ln_translation_clear(ln_translation *t);
+
+/** Memory that lives until the translation ends; NULL after a failure. */
+void *ln_translation_alloc(ln_translation *t, size_t size);
+char *ln_translation_print(ln_translation *t, const char *fmt, ...) LN_PRINTF(2, 3);
+
+/** A name for a tensor of the program: `wanted` if it can be one and is free, else one made from
+ * it. */
+const char *ln_translation_name(ln_translation *t, const char *wanted);
+
+/** Enters a new operator `source`. Returns the tensor's name; NULL after a failure. */
+const char *ln_translation_source(ln_translation *t, const char *name, const tl_tensor *like,
+                                  int from_file);
+
+/** A new constant, named after `wanted`. Takes the tensor, and its data too when `owned`, also on
+ *  failure. Returns its name; NULL after a failure. */
+const char *ln_translation_weight(ln_translation *t, tl_tensor *tensor, int owned,
+                                  const char *wanted);
+
+/** Enters the name (copied) at the end of the model's inputs, or outputs. */
+void ln_translation_input(ln_translation *t, const char *name);
+void ln_translation_output(ln_translation *t, const char *name);
+
+/** Whether `tensor` can be an output of the model by that name: as it has the name, and memory of
+ *  its own, being neither an input nor a constant. */
+int ln_translation_can_output(const ln_translation *t, const char *tensor, const char *name);
+
+/** The tensor's dtype, ndim, dims and len; after a failure, or for NULL, a scalar of TL_FLOAT.
+ *  Returns borrowed. */
+const tl_tensor *ln_translation_tensor(const ln_translation *t, const char *tensor);
+
+typedef struct ln_emit ln_emit;
+
+/* What a front end knows of a node that is being translated. */
+typedef struct ln_emit_front {
+    /** Prints where the node is, for messages: node 'NAME' (OP). */
+    void (*place)(const ln_emit *e, char *buf, size_t size);
+
+    /** What its operators are named after: its name ("": it has none) and its type. */
+    const char *(*name)(const ln_emit *e);
+    const char *(*type)(const ln_emit *e);
+
+    /** The name that its output `i` should have; NULL: nobody wants it. */
+    const char *(*output)(const ln_emit *e, int i);
+
+    /** Takes note that its output `i` is `tensor`. */
+    void (*made)(ln_emit *e, int i, const char *tensor);
+
+    /** Takes note that the operator stands in the program; may be NULL. */
+    void (*added)(ln_emit *e, const ln_op *op);
+} ln_emit_front;
+
+/* A node that is being translated: the first member of the front end's record of it. */
+struct ln_emit {
+    ln_translation *translation;
+    const ln_emit_front *front;
+
+    /* The operator that is being emitted, between ln_emit_begin and ln_emit_end. */
+    const char *optype;
+    ln_list *ins, *outs, *params;
+};
+
+/* The result of an operator that is only a step of the node's translation. */
+enum { LN_EMIT_TEMP = -1 };
+
+/** Records "FILE: PLACE: REASON", unless something failed before. */
+void ln_emit_fail(ln_emit *e, const char *fmt, ...) LN_PRINTF(2, 3);
+
+/** Begins an operator, without the parts of one that was left unfinished; `optype` NULL: only drops
+ *  these. */
+void ln_emit_begin(ln_emit *e, const char *optype);
+
+/** Its input `arg`; NULL: it goes without. */
+void ln_emit_arg(ln_emit *e, const char *arg, const char *tensor);
+
+/** Its input number `i` of the variadic `arg`. */
+void ln_emit_arg_at(ln_emit *e, const char *arg, int i, const char *tensor);
+
+void ln_emit_set_int(ln_emit *e, const char *param, int64_t value);
+void ln_emit_set_number(ln_emit *e, const char *param, double value);
+void ln_emit_set_bool(ln_emit *e, const char *param, int value);
+void ln_emit_set_string(ln_emit *e, const char *param, const char *value);
+void ln_emit_set_ints(ln_emit *e, const char *param, int len, const int *values);
+void ln_emit_set_numbers(ln_emit *e, const char *param, int len, const double *values);
+void ln_emit_set_bools(ln_emit *e, const char *param, int len, const int *values);
+void ln_emit_set_strings(ln_emit *e, const char *param, int len, const char *const *values);
+void ln_emit_set_dtype(ln_emit *e, const char *param, tl_dtype dtype);
+
+/** One of its outputs: the node's output `i`, or LN_EMIT_TEMP. Returns the tensor's name. */
+const char *ln_emit_out(ln_emit *e, const char *arg, int i);
+
+/** Its last or only output; the operator then stands in the program. Returns the tensor's name. */
+const char *ln_emit_end(ln_emit *e, const char *arg, int i);
+
+/** A constant with these elements (copied). */
+const char *ln_emit_constant(ln_emit *e, tl_dtype dtype, int ndim, const int *dims,
+                             const void *data);
+
+/** A constant scalar of any dtype. */
+const char *ln_emit_scalar(ln_emit *e, tl_dtype dtype, double value);
+
+/** A constant [len] of TL_INT64. */
+const char *ln_emit_int64s(ln_emit *e, int len, const int64_t *values);
+
+/** A constant of equal elements. */
+const char *ln_emit_filled(ln_emit *e, tl_dtype dtype, int ndim, const int *dims, double value);
+
+/* What many translators need. `i`: the node's output, or LN_EMIT_TEMP. */
+
+/** An operator of one input `src` and one output `dst` without parameters. */
+const char *ln_emit_simple(ln_emit *e, const char *optype, const char *src, int i);
+
+/** The same elements in another shape: a view. */
+const char *ln_emit_reshape(ln_emit *e, const char *src, int ndim, const int *dims, int i);
+
+/** The same with parts that follow from `src`, also where its size is known only at run time: -1 in
+ *  `dims` is what is left, -2 the length in src at that place. */
+const char *ln_emit_view(ln_emit *e, const char *src, int ndim, const int *dims, int i);
+
+/** The elements in another type; the tensor itself when it has that type already. */
+const char *ln_emit_cast(ln_emit *e, const char *src, tl_dtype dtype, int i);
+
+/** The function `func`, a name of tl_unary_func, of each element. */
+const char *ln_emit_unary(ln_emit *e, const char *func, const char *src, int i);
+
+/** src1 op src2, broadcast, with a name of tl_binary_op. */
+const char *ln_emit_binary(ln_emit *e, const char *op, const char *src1, const char *src2, int i);
+
+/** The permuted dimensions: dims'[k] = dims[axes[k]]. */
+const char *ln_emit_transpose(ln_emit *e, const char *src, const int *axes, int i);
+
+#endif
