@@ -10,6 +10,9 @@ static const ln_front *const fronts[] = {
 #ifdef LN_HAVE_ONNX
     &ln_front_onnx,
 #endif
+#ifdef LN_HAVE_IL
+    &ln_front_il, // the last one: it knows its models by what they are not
+#endif
     NULL,
 };
 

@@ -8,5 +8,6 @@
 
 extern const ln_front ln_front_compiled;
 extern const ln_front ln_front_onnx;
+extern const ln_front ln_front_il;
 
 #endif

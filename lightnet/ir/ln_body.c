@@ -252,7 +252,7 @@ int ln_body_is_given(const ln_context *ctx, const ln_tensor_entry *te)
 static int init_body(ln_context *body)
 {
     return ln_context_index_names(body) || ln_context_init_ops(body)
-               ? ln_fail_at(body, "%s: body '%s'", body->outer->source, body->body->name)
+               ? ln_fail_at(body, "body '%s'", body->body->name)
                : 0;
 }
 

@@ -17,6 +17,7 @@
 #include "ir/ln_from_file.h"
 #include "ir/ln_front.h"
 #include "ir/ln_ir_json.h"
+#include "ir/ln_ir_tree.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_arch.h"
 #include "lightnet/ln_util.h"
@@ -243,17 +244,20 @@ static int infer_outputs(ln_context *ctx)
     return ln_context_index_names(ctx);
 }
 
+int ln_context_enter_read(ln_context *ctx)
+{
+    if (!(ctx->declared & LN_DECLARES_INPUTS) && infer_inputs(ctx))
+        return -1;
+    if (ln_bodies_init(ctx) || ln_context_init_ops(ctx))
+        return -1;
+    return ctx->declared & LN_DECLARES_OUTPUTS ? 0 : infer_outputs(ctx);
+}
+
 int ln_context_read_ir(ln_context *ctx, const char *name, const char *text, size_t len)
 {
     if (ln_ir_read(ctx, name, text, len, &ctx->ops))
         return -1;
-    if (!(ctx->declared & LN_DECLARES_INPUTS) && infer_inputs(ctx))
-        return -1;
-    if (ln_bodies_init(ctx))
-        return -1;
-    if (ln_context_init_ops(ctx))
-        return ln_fail_at(ctx, "%s", name);
-    return ctx->declared & LN_DECLARES_OUTPUTS ? 0 : infer_outputs(ctx);
+    return ln_context_enter_read(ctx) ? ln_fail_at(ctx, "%s", name) : 0;
 }
 
 static int read_map(ln_context *ctx, const char *name, ln_filemap *map)

@@ -17,6 +17,7 @@
 #include "ir/ln_fixed.h"
 #include "ir/ln_from_file.h"
 #include "ir/ln_ir_reader.h"
+#include "ir/ln_ir_tree.h"
 #include "lightnet/ln_util.h"
 
 /* What the reader makes, before it is handed to the context. */
@@ -48,7 +49,7 @@ static int check_interface_name(const ln_ir_reader *r, const json_t *array, size
 }
 
 // The names that "inputs" or "outputs" lists, if the key is there.
-static int read_interface(const ln_ir_reader *r, const ln_ir_element *top, int is_input, model *m)
+static int read_interface(ln_ir_reader *r, const ln_ir_element *top, int is_input, model *m)
 {
     const char *key = is_input ? "inputs" : "outputs";
     ln_list **names = is_input ? &m->inputs : &m->outputs;
@@ -57,6 +58,7 @@ static int read_interface(const ln_ir_reader *r, const ln_ir_element *top, int i
     const json_t *array = ln_ir_get(r, top, key, LN_IR_ARRAY);
     if (!array)
         return -1;
+    ln_ir_at(r, array);
     m->declared |= is_input ? LN_DECLARES_INPUTS : LN_DECLARES_OUTPUTS;
     for (size_t i = 0; i < json_array_size(array); i++) {
         if (check_interface_name(r, array, i, is_input))
@@ -68,6 +70,7 @@ static int read_interface(const ln_ir_reader *r, const ln_ir_element *top, int i
         }
     }
     *names = ln_list_reverse(*names);
+    ln_ir_at(r, NULL);
     return 0;
 }
 
@@ -193,21 +196,21 @@ static int read_program(ln_ir_reader *r, const ln_ir_element *e, model *m)
 }
 
 // NULL after a failure. Integers are read as doubles, which all numbers become.
-static json_t *parse(const ln_ir_reader *r, const char *text, size_t len)
+static json_t *parse(const ln_context *ctx, const char *name, const char *text, size_t len)
 {
     json_error_t error;
     if (!len) {
-        ln_ir_fail(r, "the model is empty, expected JSON text");
+        ln_fail(ctx, "%s: the model is empty, expected JSON text", name);
         return NULL;
     }
     const char *nul = memchr(text, '\0', len);
     if (nul) {
-        ln_ir_fail(r, "NUL byte at offset %td, expected JSON text", nul - text);
+        ln_fail(ctx, "%s: NUL byte at offset %td, expected JSON text", name, nul - text);
         return NULL;
     }
     json_t *json = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
     if (!json)
-        ln_fail(r->ctx, "%s:%d:%d: JSON: %s", r->file, error.line, error.column, error.text);
+        ln_fail(ctx, "%s:%d:%d: JSON: %s", name, error.line, error.column, error.text);
     return json;
 }
 
@@ -285,7 +288,8 @@ static int read_body(const ln_ir_reader *outer, const char *name, const json_t *
     char label[LN_MAXLINE];
     model m = {0};
     ln_context *body = ln_body_create(outer->ctx, name);
-    ln_ir_reader r = {.ctx = body, .file = label, .compiled = outer->compiled};
+    ln_ir_reader r = {
+        .ctx = body, .file = label, .places = outer->places, .compiled = outer->compiled};
     const ln_ir_element e = {.json = json};
     if (!body)
         return -1;
@@ -323,12 +327,12 @@ static int read_bodies(const ln_ir_reader *r, const ln_ir_element *top, const mo
     return 0;
 }
 
-int ln_ir_read(ln_context *ctx, const char *name, const char *text, size_t len, ln_list **ops)
+int ln_ir_read_tree(ln_context *ctx, const char *name, const json_t *tree, const ln_hash *places,
+                    ln_list **ops)
 {
-    ln_ir_reader r = {.ctx = ctx, .file = name};
+    ln_ir_reader r = {.ctx = ctx, .file = name, .places = places};
     model m = {0};
-    json_t *json = parse(&r, text, len);
-    const int rc = !json || create_tables(&r) || read_top(&r, json, &m) ? -1 : 0;
+    const int rc = create_tables(&r) || read_top(&r, tree, &m) ? -1 : 0;
     if (rc) {
         free_model(&m);
         ln_bodies_free(ctx);
@@ -337,6 +341,13 @@ int ln_ir_read(ln_context *ctx, const char *name, const char *text, size_t len, 
         hand_over(ctx, &m, ops);
     }
     free_tables(&r);
-    json_decref(json);
+    return rc;
+}
+
+int ln_ir_read(ln_context *ctx, const char *name, const char *text, size_t len, ln_list **ops)
+{
+    json_t *tree = parse(ctx, name, text, len);
+    const int rc = tree ? ln_ir_read_tree(ctx, name, tree, NULL, ops) : -1;
+    json_decref(tree);
     return rc;
 }

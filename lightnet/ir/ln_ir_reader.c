@@ -13,17 +13,19 @@
 /* The largest integer up to which a double holds every one. */
 #define MAX_EXACT 9007199254740992.0
 
-// "FILE", "FILE: ops[2]", "FILE: operator 'conv1'" or "FILE: operator 'conv1' (conv2d)".
+// "FILE", "FILE: ops[2]", "FILE: operator 'conv1'" or "FILE: operator 'conv1' (conv2d)"; where the
+// place is known, it stands for the file.
 static void print_place(const ln_ir_reader *r, char *buf, size_t size)
 {
+    const char *file = r->place ? r->place : r->file;
     if (!r->in_op)
-        snprintf(buf, size, "%s", r->file);
+        snprintf(buf, size, "%s", file);
     else if (!r->opname)
-        snprintf(buf, size, "%s: ops[%zu]", r->file, r->index);
+        snprintf(buf, size, "%s: ops[%zu]", file, r->index);
     else if (!r->optype)
-        snprintf(buf, size, "%s: operator '%s'", r->file, r->opname);
+        snprintf(buf, size, "%s: operator '%s'", file, r->opname);
     else
-        snprintf(buf, size, "%s: operator '%s' (%s)", r->file, r->opname, r->optype);
+        snprintf(buf, size, "%s: operator '%s' (%s)", file, r->opname, r->optype);
 }
 
 int ln_ir_fail(const ln_ir_reader *r, const char *fmt, ...)
@@ -40,6 +42,11 @@ int ln_ir_fail(const ln_ir_reader *r, const char *fmt, ...)
 int ln_ir_fail_last(const ln_ir_reader *r)
 {
     return ln_ir_fail(r, "%s", ln_last_error());
+}
+
+void ln_ir_at(ln_ir_reader *r, const json_t *element)
+{
+    r->place = r->places ? ln_hash_find(r->places, element) : NULL;
 }
 
 /* How messages call what a key may hold. */

@@ -13,16 +13,19 @@
 
 typedef struct ln_ir_reader {
     ln_context *ctx;
-    const char *file;   /* its name in messages */
-    size_t index;       /* of the operator being read */
-    const char *opname; /* its name, NULL: not known yet */
-    const char *optype; /* its type, NULL: not known yet */
-    int in_op;          /* an operator is being read */
-    int compiled;       /* the model has a memory plan */
-    ln_hash *opnames;   /* operator names so far */
-    ln_hash *scopes;    /* name -> the latest scope, an element of the tree, that has taken it */
-    ln_hash *tensors;   /* tensor name -> the type of the operator that defines it */
-    ln_hash *unknown;   /* keys that a warning was given for */
+    const char *file;      /* its name in messages */
+    const ln_hash *places; /* element of the tree -> where it stands in the text that the tree was
+                              made from ("FILE:LINE"); NULL: nobody knows */
+    const char *place;     /* of the element being read; NULL: not known */
+    size_t index;          /* of the operator being read */
+    const char *opname;    /* its name, NULL: not known yet */
+    const char *optype;    /* its type, NULL: not known yet */
+    int in_op;             /* an operator is being read */
+    int compiled;          /* the model has a memory plan */
+    ln_hash *opnames;      /* operator names so far */
+    ln_hash *scopes;       /* name -> the latest scope, an element of the tree, that has taken it */
+    ln_hash *tensors;      /* tensor name -> the type of the operator that defines it */
+    ln_hash *unknown;      /* keys that a warning was given for */
 } ln_ir_reader;
 
 /* What a key may hold. */
@@ -39,6 +42,9 @@ int ln_ir_fail(const ln_ir_reader *r, const char *fmt, ...) LN_PRINTF(2, 3);
 
 /** As ln_ir_fail, with the thread's last error as the reason. */
 int ln_ir_fail_last(const ln_ir_reader *r);
+
+/** Says which element of the tree is being read, for messages; NULL: none that has a place. */
+void ln_ir_at(ln_ir_reader *r, const json_t *element);
 
 int ln_ir_is_kind(const json_t *json, ln_ir_kind wanted);
 

@@ -7,10 +7,6 @@
 #include "ir/ln_ir_json.h"
 
 #include <inttypes.h>
-#include <locale.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "ir/ln_fixed.h"
 #include "ir/ln_json.h"
@@ -21,44 +17,13 @@
 
 /* ---- values ---- */
 
-// JSON knows only the point, whatever the locale of the process.
-static void use_point(char *text)
-{
-    char *found = strstr(text, localeconv()->decimal_point);
-    if (found)
-        *found = '.';
-}
-
-// The fewest digits that read back as the same double. Integers that fit are written as such; most
-// other numbers of models need 15 digits, or 17 when they come from floats; subnormal ones have
-// fewer.
-static void write_number(FILE *fp, double number)
-{
-    char text[32];
-    if (isnan(number) || isinf(number)) {
-        fputs(isnan(number) ? "\"nan\"" : number > 0 ? "\"inf\"" : "\"-inf\"", fp);
-        return;
-    }
-    if (fabs(number) < 1e15 && number == floor(number)) {
-        fprintf(fp, "%.0f", number);
-        return;
-    }
-    for (int digits = isnormal(number) ? 15 : 1; digits <= 17; digits++) {
-        snprintf(text, sizeof(text), "%.*g", digits, number);
-        if (strtod(text, NULL) == number)
-            break;
-    }
-    use_point(text);
-    fputs(text, fp);
-}
-
 static int write_array_element(FILE *fp, const ln_param_entry *pe, int i, ln_error *err)
 {
     switch (pe->type) {
     case LN_PARAM_ARRAY_STRING:
         return ln_json_write_string(fp, pe->value_array_string[i], err);
     case LN_PARAM_ARRAY_NUMBER:
-        write_number(fp, pe->value_array_double[i]);
+        ln_json_write_number(fp, pe->value_array_double[i]);
         return 0;
     default:
         fputs(pe->value_array_bool[i] ? "true" : "false", fp);
@@ -88,7 +53,7 @@ static int write_value(FILE *fp, const ln_param_entry *pe, ln_error *err)
             return ln_json_write_string(fp, pe->value_string, err);
         break;
     case LN_PARAM_NUMBER:
-        write_number(fp, pe->value_double);
+        ln_json_write_number(fp, pe->value_double);
         return 0;
     case LN_PARAM_BOOL:
         fputs(pe->value_bool ? "true" : "false", fp);

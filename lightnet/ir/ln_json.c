@@ -3,6 +3,11 @@
 
 #include "ir/ln_json.h"
 
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 const char *ln_json_describe(const json_t *json)
 {
     static const char *const names[] = {
@@ -24,4 +29,38 @@ int ln_json_write_string(FILE *fp, const char *str, ln_error *err)
     const int failed = json_dumpf(json, fp, JSON_ENCODE_ANY) && !ferror(fp);
     json_decref(json);
     return failed ? ln_error_set(err, "out of memory") : 0;
+}
+
+// JSON knows only the point, whatever the locale of the process.
+static void use_point(char *text)
+{
+    char *found = strstr(text, localeconv()->decimal_point);
+    if (found)
+        *found = '.';
+}
+
+// Most numbers of models that are no integers need 15 digits, or 17 when they come from floats;
+// subnormal ones have fewer.
+char *ln_json_sprint_number(char *buf, size_t size, double number)
+{
+    if (fabs(number) < 1e15 && number == floor(number)) {
+        snprintf(buf, size, "%.0f", number);
+        return buf;
+    }
+    for (int digits = isnormal(number) ? 15 : 1; digits <= 17; digits++) {
+        snprintf(buf, size, "%.*g", digits, number);
+        if (strtod(buf, NULL) == number)
+            break;
+    }
+    use_point(buf);
+    return buf;
+}
+
+void ln_json_write_number(FILE *fp, double number)
+{
+    char text[LN_JSON_NUMBER_SIZE];
+    if (isnan(number) || isinf(number))
+        fputs(isnan(number) ? "\"nan\"" : number > 0 ? "\"inf\"" : "\"-inf\"", fp);
+    else
+        fputs(ln_json_sprint_number(text, sizeof(text), number), fp);
 }

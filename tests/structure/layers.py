@@ -15,6 +15,7 @@ from tap import ROOT, Tap, text_of, tracked
 LIBRARIES = {
     "the thread pool library": {"pthreadpool.h"},
     "the JSON library": {"jansson.h"},
+    "the preprocessor library": {"mcpp_lib.h"},
     "the image libraries": {"png.h", "jpeglib.h", "jerror.h"},
     "Check": {"check.h"},
 }

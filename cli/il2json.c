@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// il2json: translates models in the intermediate language to JSON.
+
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "lightnet/ln_context.h"
+
+enum { STATUS_OK = 0, STATUS_FAILED = 1, STATUS_USAGE = 2 };
+
+static const char help[] =
+    "Usage: il2json [-o OUT] FILE\n"
+    "\n"
+    "Writes the model in FILE, in the intermediate language, as the JSON that it stands for.\n"
+    "\n"
+    "  -o, --outfile OUT  the file to write; without it, or with -, standard output\n"
+    "  -h, --help         print this help\n"
+    "\n"
+    "Exit status: 0 success, 1 the model is wrong or cannot be written, 2 wrong usage.\n";
+
+__attribute__((format(printf, 1, 2))) static int wrong_usage(const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    fprintf(stderr, "il2json: error: ");
+    vfprintf(stderr, fmt, args);
+    fprintf(stderr, "; see il2json --help\n");
+    va_end(args);
+    return STATUS_USAGE;
+}
+
+// What getopt_long did not like: c is ':' for a missing value, '?' for anything else.
+static int wrong_option(int c, const char *given)
+{
+    const char letter[] = {'-', (char)optopt, '\0'};
+    const char *option = optopt ? letter : given;
+    return c == ':' ? wrong_usage("option '%s' needs a value", option)
+                    : wrong_usage("unknown option '%s'", option);
+}
+
+static int print_help(void)
+{
+    return fputs(help, stdout) < 0 || fflush(stdout) ? STATUS_FAILED : STATUS_OK;
+}
+
+static void print_warning(void *data, ln_msg_level level, const char *text)
+{
+    (void)data;
+    if (level != LN_MSG_DEBUG)
+        fprintf(stderr, "il2json: %s: %s\n", ln_msg_level_name(level), text);
+}
+
+static int translate(const char *file, const char *outfile)
+{
+    ln_context *ctx = ln_context_create();
+    if (ctx)
+        ctx->msg_func = print_warning;
+    const int failed = !ctx || ln_context_init(ctx, file) || ln_context_print(ctx, outfile);
+    if (failed)
+        fprintf(stderr, "il2json: error: %s\n", ln_context_error(ctx));
+    ln_context_free(ctx);
+    return failed ? STATUS_FAILED : STATUS_OK;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"outfile", required_argument, NULL, 'o'},
+        {"help", no_argument, NULL, 'h'},
+        {0},
+    };
+    const char *outfile = "-";
+    int option;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":o:h", options, NULL)) != -1) {
+        switch (option) {
+        case 'o':
+            outfile = optarg;
+            break;
+        case 'h':
+            return print_help();
+        default:
+            return wrong_option(option, argv[optind - 1]);
+        }
+    }
+    if (argc - optind != 1)
+        return wrong_usage("%d models given, expected one", argc - optind);
+    return translate(argv[optind], outfile);
+}

@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Runs il2json (the first argument) with right and wrong arguments, and with the example of the intermediate representation,
+# in JSON and in IL (the other two); speaks TAP.
+
+il2json=$(realpath "$1") json=$(realpath "$2") il=$(realpath "$3")
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+printf 'relu(src=\n  none | dst=x);\n' > bad.net
+n=0
+
+# check NAME STATUS TEXT COMMAND...: the command ends with STATUS and prints a first line with TEXT.
+check() {
+    name=$1 status=$2 text=$3
+    shift 3
+    n=$((n + 1))
+    "$@" > printed 2>&1
+    got=$?
+    if [ $got -eq "$status" ] && { [ -z "$text" ] || head -n 1 printed | grep -qF -- "$text"; }; then
+        echo "ok $n - $name"
+    else
+        echo "not ok $n - $name: status $got, expected $status; printed: $(cat printed)"
+    fi
+}
+
+# Operators of JSON have names of their own; those of IL begin to count at 0.
+sed -n 's/"name": "\(create\|slice\|print\)1"/"name": "\10"/; p' "$json" > named.json
+
+check json_becomes_a_file 0 '' "$il2json" -o expected.json named.json
+check il_becomes_a_file 0 '' "$il2json" --outfile out.json "$il"
+check il_gives_the_bytes_of_the_json 0 '' cmp expected.json out.json
+check standard_output_is_the_default 0 '{' "$il2json" "$il"
+check help_goes_to_standard_output 0 'Usage: il2json' "$il2json" --help
+check model_is_needed 2 'error: 0 models given, expected one' "$il2json"
+check one_model_is_enough 2 'error: 2 models given' "$il2json" a b
+check unknown_option_is_refused 2 "error: unknown option '-x'; see il2json --help" "$il2json" -x
+check option_needs_its_value 2 "error: option '-o' needs a value; see" "$il2json" -o
+check missing_file_is_named 1 "error: none.net: cannot read: No such file" "$il2json" none.net
+check error_names_the_line 1 "error: bad.net:1: operator 'relu0' (relu): tensor" "$il2json" bad.net
+echo "1..$n"

@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arithmetic of ${eval EXPR} in IL: a recursive descent of limited depth.
+
+#include "front/il/ln_il_eval.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/ln_json.h"
+
+/* Parentheses, signs and so on within each other. */
+enum { MAX_DEPTH = 100 };
+
+/* The first double beyond all of int64_t. */
+#define INT_LIMIT 9223372036854775808.0
+
+typedef struct number {
+    int is_int;
+    int64_t i;
+    double d; /* unless is_int */
+} number;
+
+/* After a failure everything returns what it has, and nothing is read any more. */
+typedef struct evaluator {
+    const char *at, *end;
+    int depth;
+    int skipped; /* > 0: on the side of a ?: that does not count; what it computes is not looked at
+                  */
+    int failed;
+    ln_error *err;
+} evaluator;
+
+static const number zero = {.is_int = 1};
+
+LN_PRINTF(2, 3) static number fail(evaluator *e, const char *fmt, ...)
+{
+    va_list args;
+    if (!e->failed) {
+        va_start(args, fmt);
+        ln_error_vset(e->err, fmt, args);
+        va_end(args);
+    }
+    e->failed = 1;
+    e->at = e->end;
+    return zero;
+}
+
+/* Numbers */
+
+static number integer(int64_t i)
+{
+    return (number){.is_int = 1, .i = i};
+}
+
+static double as_double(number x)
+{
+    return x.is_int ? (double)x.i : x.d;
+}
+
+// An unfinished side may well divide by zero.
+static number real(evaluator *e, double d, const char *what)
+{
+    if (!isfinite(d))
+        return e->skipped ? zero : fail(e, "%s is no finite number", what);
+    return (number){.d = d};
+}
+
+static number overflow(evaluator *e, const char *what)
+{
+    return e->skipped ? zero : fail(e, "%s is beyond the integers of 64 bits", what);
+}
+
+// A double that is an integer as one, where it fits.
+static int to_integer(number x, int64_t *i)
+{
+    if (!x.is_int && !(x.d == floor(x.d) && x.d >= -INT_LIMIT && x.d < INT_LIMIT))
+        return 0;
+    *i = x.is_int ? x.i : (int64_t)x.d;
+    return 1;
+}
+
+static int compare(number a, number b)
+{
+    if (a.is_int && b.is_int)
+        return (a.i > b.i) - (a.i < b.i);
+    return (as_double(a) > as_double(b)) - (as_double(a) < as_double(b));
+}
+
+/* Operations on two numbers */
+
+static number add(evaluator *e, number a, number b)
+{
+    int64_t sum;
+    if (!a.is_int || !b.is_int)
+        return real(e, as_double(a) + as_double(b), "a sum");
+    return __builtin_add_overflow(a.i, b.i, &sum) ? overflow(e, "a sum") : integer(sum);
+}
+
+static number subtract(evaluator *e, number a, number b)
+{
+    int64_t difference;
+    if (!a.is_int || !b.is_int)
+        return real(e, as_double(a) - as_double(b), "a difference");
+    return __builtin_sub_overflow(a.i, b.i, &difference) ? overflow(e, "a difference")
+                                                         : integer(difference);
+}
+
+static number multiply(evaluator *e, number a, number b)
+{
+    int64_t product;
+    if (!a.is_int || !b.is_int)
+        return real(e, as_double(a) * as_double(b), "a product");
+    return __builtin_mul_overflow(a.i, b.i, &product) ? overflow(e, "a product") : integer(product);
+}
+
+static number divide(evaluator *e, number a, number b)
+{
+    if (as_double(b) == 0)
+        return e->skipped ? zero : fail(e, "division by zero");
+    if (!a.is_int || !b.is_int)
+        return real(e, as_double(a) / as_double(b), "a quotient");
+    if (b.i == -1)
+        return subtract(e, zero, a);
+    return a.i % b.i ? real(e, (double)a.i / (double)b.i, "a quotient") : integer(a.i / b.i);
+}
+
+static number modulo(evaluator *e, number a, number b)
+{
+    int64_t x, y;
+    if (!to_integer(a, &x) || !to_integer(b, &y))
+        return e->skipped ? zero : fail(e, "'%%' has a fraction, expected integers");
+    if (y == 0)
+        return e->skipped ? zero : fail(e, "division by zero");
+    if (y == -1)
+        return zero;
+    const int64_t rest = x % y;
+    return integer(rest && (rest < 0) != (y < 0) ? rest + y : rest);
+}
+
+// By squaring, so that the exponent may be large.
+static number integer_power(evaluator *e, int64_t base, int64_t exponent)
+{
+    int64_t result = 1;
+    while (exponent) {
+        if (exponent % 2 && __builtin_mul_overflow(result, base, &result))
+            return overflow(e, "a power");
+        exponent /= 2;
+        if (exponent && __builtin_mul_overflow(base, base, &base))
+            return overflow(e, "a power");
+    }
+    return integer(result);
+}
+
+static number power(evaluator *e, number a, number b)
+{
+    if (a.is_int && b.is_int && b.i >= 0)
+        return integer_power(e, a.i, b.i);
+    return real(e, pow(as_double(a), as_double(b)), "a power");
+}
+
+static number less(evaluator *e, number a, number b)
+{
+    (void)e;
+    return integer(compare(a, b) < 0);
+}
+
+static number less_equal(evaluator *e, number a, number b)
+{
+    (void)e;
+    return integer(compare(a, b) <= 0);
+}
+
+static number greater(evaluator *e, number a, number b)
+{
+    (void)e;
+    return integer(compare(a, b) > 0);
+}
+
+static number greater_equal(evaluator *e, number a, number b)
+{
+    (void)e;
+    return integer(compare(a, b) >= 0);
+}
+
+static number equal(evaluator *e, number a, number b)
+{
+    (void)e;
+    return integer(compare(a, b) == 0);
+}
+
+static number unequal(evaluator *e, number a, number b)
+{
+    (void)e;
+    return integer(compare(a, b) != 0);
+}
+
+/* Operators that are read from the left, by how tightly they bind; of one level the longer ones
+ * first. */
+static const struct {
+    const char *text;
+    int level;
+    number (*compute)(evaluator *e, number a, number b);
+} binaries[] = {
+    {"==", 0, equal},   {"!=", 0, unequal}, {"<=", 1, less_equal}, {">=", 1, greater_equal},
+    {"<", 1, less},     {">", 1, greater},  {"+", 2, add},         {"-", 2, subtract},
+    {"*", 3, multiply}, {"/", 3, divide},   {"%", 3, modulo},
+};
+
+enum { N_BINARIES = sizeof(binaries) / sizeof(binaries[0]), TIGHTEST = 3 };
+
+/* Functions */
+
+static number truncated(evaluator *e, number x, double (*round)(double), const char *what)
+{
+    if (x.is_int)
+        return x;
+    const number rounded = {.d = round(x.d)};
+    int64_t i;
+    return to_integer(rounded, &i) ? integer(i) : overflow(e, what);
+}
+
+static number call_int(evaluator *e, number a, number b)
+{
+    (void)b;
+    return truncated(e, a, trunc, "int()");
+}
+
+static number call_ceil(evaluator *e, number a, number b)
+{
+    (void)b;
+    return truncated(e, a, ceil, "ceil()");
+}
+
+static number call_floor(evaluator *e, number a, number b)
+{
+    (void)b;
+    return truncated(e, a, floor, "floor()");
+}
+
+static number call_sqrt(evaluator *e, number a, number b)
+{
+    (void)b;
+    return real(e, sqrt(as_double(a)), "sqrt()");
+}
+
+static number call_min(evaluator *e, number a, number b)
+{
+    (void)e;
+    return compare(b, a) < 0 ? b : a;
+}
+
+static number call_max(evaluator *e, number a, number b)
+{
+    (void)e;
+    return compare(b, a) > 0 ? b : a;
+}
+
+/* Of those with several arguments, the result and the next argument are the next two. */
+static const struct {
+    const char *name;
+    int several;
+    number (*compute)(evaluator *e, number a, number b);
+} functions[] = {
+    {"int", 0, call_int},   {"ceil", 0, call_ceil}, {"floor", 0, call_floor},
+    {"sqrt", 0, call_sqrt}, {"min", 1, call_min},   {"max", 1, call_max},
+};
+
+enum { N_FUNCTIONS = sizeof(functions) / sizeof(functions[0]) };
+
+/* Reading */
+
+static void skip_blanks(evaluator *e)
+{
+    while (e->at < e->end && isspace((unsigned char)*e->at))
+        e->at++;
+}
+
+static int is_next(evaluator *e, const char *text)
+{
+    const size_t len = strlen(text);
+    skip_blanks(e);
+    return (size_t)(e->end - e->at) >= len && !memcmp(e->at, text, len);
+}
+
+static int take(evaluator *e, const char *text)
+{
+    if (!is_next(e, text))
+        return 0;
+    e->at += strlen(text);
+    return 1;
+}
+
+static void expect(evaluator *e, const char *text)
+{
+    if (take(e, text) || e->failed)
+        return;
+    if (e->at == e->end)
+        fail(e, "the expression ends, expected '%s'", text);
+    else
+        fail(e, "'%c' is unexpected, expected '%s'", *e->at, text);
+}
+
+static number read_ternary(evaluator *e);
+
+static int is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '.';
+}
+
+// The word at hand: letters, digits and points, and the sign of an exponent.
+static size_t word_length(const evaluator *e)
+{
+    const int is_hex = e->end - e->at > 1 && e->at[0] == '0' && tolower(e->at[1]) == 'x';
+    const char *p = e->at;
+    while (p < e->end && (is_word(*p) || ((*p == '+' || *p == '-') && !is_hex && p > e->at &&
+                                          tolower(p[-1]) == 'e' && isdigit((unsigned char)*e->at))))
+        p++;
+    return (size_t)(p - e->at);
+}
+
+static double to_double(const char *text, char **end)
+{
+    *end = (char *)text;
+    locale_t locale = newlocale(LC_ALL_MASK, "C", NULL);
+    if (!locale)
+        return NAN;
+    const double d = strtod_l(text, end, locale);
+    freelocale(locale);
+    return d;
+}
+
+static number to_number(evaluator *e, const char *text)
+{
+    const int is_hex = text[0] == '0' && tolower(text[1]) == 'x';
+    char *end;
+    if (is_hex || !text[strspn(text, "0123456789")]) {
+        errno = 0;
+        const intmax_t i = strtoimax(text, &end, is_hex ? 16 : 10);
+        if (errno || i > INT64_MAX)
+            return fail(e, "'%.40s' is beyond the integers of 64 bits", text);
+        return *end ? fail(e, "'%.40s' is not a number", text) : integer(i);
+    }
+    const double d = to_double(text, &end);
+    return *end ? fail(e, "'%.40s' is not a number", text) : real(e, d, text);
+}
+
+static number read_number(evaluator *e)
+{
+    char text[400];
+    const size_t len = word_length(e);
+    if (len >= sizeof(text))
+        return fail(e, "a number has %zu characters, expected less than %zu", len, sizeof(text));
+    memcpy(text, e->at, len);
+    text[len] = '\0';
+    e->at += len;
+    return to_number(e, text);
+}
+
+static number read_call(evaluator *e)
+{
+    const size_t len = word_length(e);
+    size_t f = 0;
+    while (f < N_FUNCTIONS &&
+           (strlen(functions[f].name) != len || memcmp(functions[f].name, e->at, len) != 0))
+        f++;
+    if (f == N_FUNCTIONS)
+        return fail(e, "'%.*s' is unknown, expected int, ceil, floor, sqrt, min or max",
+                    (int)(len < 40 ? len : 40), e->at);
+    e->at += len;
+    expect(e, "(");
+    number x = read_ternary(e);
+    if (!functions[f].several)
+        x = functions[f].compute(e, x, zero);
+    while (functions[f].several && take(e, ","))
+        x = functions[f].compute(e, x, read_ternary(e));
+    expect(e, ")");
+    return x;
+}
+
+static number read_primary(evaluator *e)
+{
+    if (take(e, "(")) {
+        const number x = read_ternary(e);
+        expect(e, ")");
+        return x;
+    }
+    skip_blanks(e);
+    if (e->at == e->end)
+        return e->failed ? zero : fail(e, "the expression ends, expected a number");
+    if (isdigit((unsigned char)*e->at) || *e->at == '.')
+        return read_number(e);
+    if (isalpha((unsigned char)*e->at) || *e->at == '_')
+        return read_call(e);
+    return fail(e, "'%c' is unexpected, expected a number", *e->at);
+}
+
+// What every way into itself passes.
+static int is_too_deep(evaluator *e)
+{
+    if (e->depth < MAX_DEPTH)
+        return 0;
+    fail(e, "the expression is nested too deeply, expected at most %d levels", MAX_DEPTH);
+    return 1;
+}
+
+static number read_sign(evaluator *e);
+
+// From the right; its exponent may have a sign.
+static number read_power(evaluator *e)
+{
+    const number base = read_primary(e);
+    return take(e, "**") ? power(e, base, read_sign(e)) : base;
+}
+
+static number read_sign(evaluator *e)
+{
+    if (is_too_deep(e))
+        return zero;
+    number x;
+    e->depth++;
+    if (take(e, "-"))
+        x = subtract(e, zero, read_sign(e));
+    else
+        x = take(e, "+") ? read_sign(e) : read_power(e);
+    e->depth--;
+    return x;
+}
+
+// The operator of that level that is next; N_BINARIES: none is.
+static size_t next_binary(evaluator *e, int level)
+{
+    size_t b = 0;
+    while (b < N_BINARIES && (binaries[b].level != level || !is_next(e, binaries[b].text)))
+        b++;
+    return b;
+}
+
+static number read_binary(evaluator *e, int level)
+{
+    if (level > TIGHTEST)
+        return read_sign(e);
+    number x = read_binary(e, level + 1);
+    size_t b;
+    while ((b = next_binary(e, level)) < N_BINARIES) {
+        e->at += strlen(binaries[b].text);
+        x = binaries[b].compute(e, x, read_binary(e, level + 1));
+    }
+    return x;
+}
+
+static number read_side(evaluator *e, int counts)
+{
+    e->skipped += !counts;
+    const number x = read_ternary(e);
+    e->skipped -= !counts;
+    return x;
+}
+
+static number read_ternary(evaluator *e)
+{
+    if (is_too_deep(e))
+        return zero;
+    e->depth++;
+    number x = read_binary(e, 0);
+    if (take(e, "?")) {
+        const int is_true = as_double(x) != 0;
+        const number first = read_side(e, is_true);
+        expect(e, ":");
+        const number second = read_side(e, !is_true);
+        x = is_true ? first : second;
+    }
+    e->depth--;
+    return x;
+}
+
+int ln_il_eval(const char *text, size_t len, char *value, ln_error *err)
+{
+    evaluator e = {.at = text, .end = text + len, .err = err};
+    const number x = read_ternary(&e);
+    int64_t i;
+    skip_blanks(&e);
+    if (e.at < e.end)
+        fail(&e, "'%c' is unexpected, expected an operator", *e.at);
+    if (e.failed)
+        return -1;
+    if (to_integer(x, &i))
+        snprintf(value, LN_IL_VALUE_SIZE, "%" PRId64, i);
+    else
+        ln_json_sprint_number(value, LN_IL_VALUE_SIZE, x.d);
+    return 0;
+}

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the tokens of preprocessed IL.
+
+#include "front/il/ln_il_lex.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "front/il/ln_il_pre.h"
+#include "lightnet/ln_util.h"
+
+int ln_il_fail(ln_error *err, ln_il_place place, const char *fmt, ...)
+{
+    char reason[LN_MAXLINE];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(reason, sizeof(reason), fmt, args);
+    va_end(args);
+    return ln_error_set(err, "%s:%d: %s", place.file, place.line, reason);
+}
+
+/* ---- characters ---- */
+
+static int out_of_memory(const ln_il_lexer *l)
+{
+    return ln_il_fail(l->err, l->next, "out of memory");
+}
+
+// The file of a mark, of which each is kept once. NULL: no memory.
+static const char *keep_file(ln_il_lexer *l, const char *mark, size_t len)
+{
+    char name[LN_MAXLINE];
+    const char *known;
+    ln_il_file_name(l->name, mark, len, name, sizeof(name));
+    if (!strcmp(name, l->name))
+        return l->name;
+    LN_LIST_FOREACH(known, l->files)
+    {
+        if (!strcmp(known, name))
+            return known;
+    }
+    char *copy = ln_strdup(name);
+    ln_list *longer = copy ? ln_list_prepend(l->files, copy) : NULL;
+    if (!longer) {
+        ln_free(copy);
+        return NULL;
+    }
+    l->files = longer;
+    return copy;
+}
+
+static const char *end_of_line(const ln_il_lexer *l)
+{
+    const char *end = memchr(l->at, '\n', (size_t)(l->end - l->at));
+    return end ? end : l->end;
+}
+
+// `#line 7 "net.net"` or `# 7 "net.net"`: the next line is that one. What is said to compilers,
+// `#pragma`, is nothing to us.
+static int read_mark(ln_il_lexer *l)
+{
+    const char *end = end_of_line(l), *p = l->at + 1;
+    while (p < end && *p == ' ')
+        p++;
+    if (end - p > 5 && !memcmp(p, "line ", 5))
+        p += 5;
+    int line = 0;
+    const int is_mark = p < end && isdigit((unsigned char)*p);
+    for (; p < end && isdigit((unsigned char)*p) && line < 100000000; p++)
+        line = 10 * line + (*p - '0');
+    const char *open = memchr(p, '"', (size_t)(end - p));
+    const char *close = open ? memrchr(open, '"', (size_t)(end - open)) : NULL;
+    if (!is_mark && (end - p < 6 || memcmp(p, "pragma", 6) != 0))
+        return ln_il_fail(l->err, l->next, "'#' is unexpected, expected an operator");
+    if (is_mark && close > open) {
+        l->next.file = keep_file(l, open + 1, (size_t)(close - open - 1));
+        if (!l->next.file) {
+            l->next.file = l->name;
+            return out_of_memory(l);
+        }
+    }
+    if (is_mark)
+        l->next.line = line - 1;
+    l->at = end;
+    l->begins_line = 0;
+    return 0;
+}
+
+static int is_eval(const ln_il_lexer *l)
+{
+    return l->end - l->at > 6 && !memcmp(l->at, "${eval", 6) &&
+           (isspace((unsigned char)l->at[6]) || l->at[6] == '(');
+}
+
+// Its value is read next.
+static int read_eval(ln_il_lexer *l)
+{
+    const char *expr = l->at + 6;
+    const char *close = memchr(expr, '}', (size_t)(l->end - expr));
+    if (!close)
+        return ln_il_fail(l->err, l->next, "'${eval' without '}'");
+    l->value_at = 0;
+    if (ln_il_eval(expr, (size_t)(close - expr), l->value, l->err))
+        return ln_error_prefix(l->err, "%s:%d: ${eval}", l->next.file, l->next.line);
+    for (const char *p = expr; p < close; p++)
+        l->next.line += *p == '\n';
+    l->at = close + 1;
+    return 0;
+}
+
+// The next character, which advance() takes; -1: there is none; -2 after a failure.
+static int peek(ln_il_lexer *l)
+{
+    while (!l->value[l->value_at]) {
+        if (l->at == l->end)
+            return -1;
+        if (*l->at == '#' && l->begins_line) {
+            if (read_mark(l))
+                return -2;
+        } else if (*l->at == '$' && is_eval(l)) {
+            if (read_eval(l))
+                return -2;
+        } else {
+            return (unsigned char)*l->at;
+        }
+    }
+    return (unsigned char)l->value[l->value_at];
+}
+
+static void advance(ln_il_lexer *l)
+{
+    if (l->value[l->value_at]) {
+        l->value_at++;
+        return;
+    }
+    l->begins_line = *l->at == '\n' || (l->begins_line && *l->at == ' ');
+    l->next.line += *l->at == '\n';
+    l->at++;
+}
+
+/* ---- tokens ---- */
+
+static int append(ln_il_lexer *l, int c)
+{
+    if (l->len + 1 >= l->room) {
+        const size_t room = 2 * l->room;
+        char *text = ln_realloc(l->text, room);
+        if (!text)
+            return out_of_memory(l);
+        l->text = text;
+        l->room = room;
+    }
+    l->text[l->len++] = (char)c;
+    l->text[l->len] = '\0';
+    return 0;
+}
+
+static int take(ln_il_lexer *l, int c)
+{
+    advance(l);
+    return append(l, c);
+}
+
+static int append_utf8(ln_il_lexer *l, unsigned code)
+{
+    if (code < 0x80)
+        return append(l, (int)code);
+    if (code < 0x800)
+        return append(l, (int)(0xc0 | code >> 6)) || append(l, (int)(0x80 | (code & 0x3f)));
+    if (code < 0x10000)
+        return append(l, (int)(0xe0 | code >> 12)) || append(l, (int)(0x80 | (code >> 6 & 0x3f))) ||
+               append(l, (int)(0x80 | (code & 0x3f)));
+    return append(l, (int)(0xf0 | code >> 18)) || append(l, (int)(0x80 | (code >> 12 & 0x3f))) ||
+           append(l, (int)(0x80 | (code >> 6 & 0x3f))) || append(l, (int)(0x80 | (code & 0x3f)));
+}
+
+// The hexadecimal digits after \u or \x.
+static int read_digits(ln_il_lexer *l, int n, unsigned *unit)
+{
+    *unit = 0;
+    for (int i = 0; i < n; i++) {
+        const int c = peek(l);
+        if (c == -2)
+            return -1;
+        if (c < 0 || !isxdigit(c))
+            return ln_il_fail(l->err, l->next, "an escape sequence without %d hexadecimal digits",
+                              n);
+        *unit = 16 * *unit + (unsigned)(isdigit(c) ? c - '0' : tolower(c) - 'a' + 10);
+        advance(l);
+    }
+    return 0;
+}
+
+static int take_char(ln_il_lexer *l, int wanted)
+{
+    if (peek(l) != wanted)
+        return 0;
+    advance(l);
+    return 1;
+}
+
+static int append_code(ln_il_lexer *l, unsigned code)
+{
+    if (code == 0 || (code >= 0xd800 && code < 0xe000))
+        return ln_il_fail(l->err, l->next, "'\\u%04x' is no character of a string", code);
+    return append_utf8(l, code);
+}
+
+// What follows \u; of characters beyond 16 bits two such (RFC 8259, 7).
+static int read_unicode(ln_il_lexer *l)
+{
+    unsigned code, low;
+    if (read_digits(l, 4, &code))
+        return -1;
+    if (code >= 0xd800 && code < 0xdc00 && take_char(l, '\\') && take_char(l, 'u')) {
+        if (read_digits(l, 4, &low))
+            return -1;
+        if (low >= 0xdc00 && low < 0xe000)
+            code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+    }
+    return append_code(l, code);
+}
+
+static int read_hexadecimal(ln_il_lexer *l)
+{
+    unsigned code;
+    return read_digits(l, 2, &code) ? -1 : append_code(l, code);
+}
+
+static int read_escape(ln_il_lexer *l)
+{
+    static const char letters[] = "bfnrt\"\\/'?$";
+    static const char meanings[] = "\b\f\n\r\t\"\\/'?$";
+    const int c = peek(l);
+    if (c == -2)
+        return -1;
+    if (c == 'u' || c == 'x') {
+        advance(l);
+        return c == 'u' ? read_unicode(l) : read_hexadecimal(l);
+    }
+    const char *letter = c > 0 ? strchr(letters, c) : NULL;
+    if (!letter)
+        return ln_il_fail(l->err, l->next, "a string has an unknown escape sequence after '\\'");
+    advance(l);
+    return append(l, meanings[letter - letters]);
+}
+
+static int read_string(ln_il_lexer *l)
+{
+    int c;
+    advance(l);
+    while ((c = peek(l)) >= 0 && c != '"' && c != '\n') {
+        advance(l);
+        if (c == '\\' ? read_escape(l) : append(l, c))
+            return -1;
+    }
+    if (c == -2)
+        return -1;
+    if (c != '"')
+        return ln_il_fail(l->err, l->place, "a string without its closing '\"'");
+    advance(l);
+    return 0;
+}
+
+static int skip_blanks(ln_il_lexer *l)
+{
+    int c;
+    while ((c = peek(l)) >= 0 && isspace(c))
+        advance(l);
+    return c == -2 ? -1 : 0;
+}
+
+// Strings beside each other are one, as in C.
+static int read_strings(ln_il_lexer *l)
+{
+    l->kind = LN_IL_STRING;
+    do {
+        if (read_string(l) || skip_blanks(l))
+            return -1;
+    } while (peek(l) == '"');
+    return peek(l) == -2 ? -1 : 0;
+}
+
+static int read_name(ln_il_lexer *l)
+{
+    int c;
+    l->kind = LN_IL_NAME;
+    while ((c = peek(l)) >= 0 && (isalnum(c) || c == '_'))
+        if (take(l, c))
+            return -1;
+    return c == -2 ? -1 : 0;
+}
+
+// Whether a character continues the number read so far.
+static int continues_number(const ln_il_lexer *l, int c)
+{
+    if (c != '+' && c != '-')
+        return isalnum(c) || c == '.';
+    const int is_hex = l->len > 1 && tolower(l->text[1]) == 'x';
+    return !is_hex && l->len && tolower(l->text[l->len - 1]) == 'e';
+}
+
+static int read_number(ln_il_lexer *l)
+{
+    int c;
+    l->kind = LN_IL_NUMBER;
+    while ((c = peek(l)) >= 0 && continues_number(l, c))
+        if (take(l, c))
+            return -1;
+    if (c == -2)
+        return -1;
+    char *end;
+    l->number = strtod_l(l->text, &end, l->locale);
+    if (*end)
+        return ln_il_fail(l->err, l->place, "'%.40s' is not a number", l->text);
+    return isfinite(l->number) ? 0 : ln_il_fail(l->err, l->place, "'%.40s' is too large", l->text);
+}
+
+// A sign, blanks that a macro may leave, and a number, or the word inf, which JSON has as a string.
+static int read_negative(ln_il_lexer *l)
+{
+    advance(l);
+    if (skip_blanks(l))
+        return -1;
+    const int c = peek(l);
+    if (c >= 0 && (isdigit(c) || c == '.')) {
+        if (read_number(l))
+            return -1;
+        l->number = -l->number;
+        return 0;
+    }
+    if (c != 'i' || append(l, '-') || read_name(l) || strcmp(l->text, "-inf") != 0)
+        return ln_il_fail(l->err, l->place, "'-' is unexpected before what is no number");
+    l->kind = LN_IL_STRING;
+    return 0;
+}
+
+int ln_il_lex_next(ln_il_lexer *l)
+{
+    l->len = 0;
+    l->text[0] = '\0';
+    if (skip_blanks(l))
+        return -1;
+    const int c = peek(l);
+    l->place = l->next;
+    if (c < 0) {
+        l->kind = LN_IL_END;
+        return c == -2 ? -1 : 0;
+    }
+    if (c == '"')
+        return read_strings(l);
+    if (isalpha(c) || c == '_')
+        return read_name(l);
+    if (isdigit(c) || c == '.')
+        return read_number(l);
+    if (c == '-')
+        return read_negative(l);
+    l->kind = c;
+    advance(l);
+    return 0;
+}
+
+const char *ln_il_lex_describe(const ln_il_lexer *l, char *buf, size_t size)
+{
+    if (l->kind == LN_IL_END)
+        snprintf(buf, size, "the end");
+    else if (l->kind == LN_IL_NAME || l->kind == LN_IL_NUMBER)
+        snprintf(buf, size, "'%s%.60s'", l->kind == LN_IL_NUMBER && l->number < 0 ? "-" : "",
+                 l->text);
+    else if (l->kind == LN_IL_STRING)
+        snprintf(buf, size, "\"%.60s\"", l->text);
+    else
+        snprintf(buf, size, isprint(l->kind) ? "'%c'" : "byte 0x%02x", l->kind);
+    return buf;
+}
+
+int ln_il_lex_begin(ln_il_lexer *l, const char *name, const char *text, size_t len, ln_error *err)
+{
+    *l = (ln_il_lexer){
+        .at = text,
+        .end = text + len,
+        .name = name,
+        .next = {.file = name, .line = 1},
+        .begins_line = 1,
+        .err = err,
+    };
+    l->room = 256;
+    l->text = ln_alloc(l->room);
+    l->locale = newlocale(LC_ALL_MASK, "C", NULL);
+    return l->text && l->locale ? 0 : out_of_memory(l);
+}
+
+void ln_il_lex_end(ln_il_lexer *l)
+{
+    ln_free(l->text);
+    ln_list_free_deep(l->files, ln_free);
+    if (l->locale)
+        freelocale(l->locale);
+}

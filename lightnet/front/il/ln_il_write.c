@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a context as IL: another spelling of the tree that its JSON IR is.
+//
+// Stream errors are looked at once, at the end.
+
+#include "front/il/ln_il_write.h"
+
+#include <ctype.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/ln_ir_json.h"
+#include "ir/ln_json.h"
+#include "lightnet/ln_outfile.h"
+#include "lightnet/ln_util.h"
+
+/* Lines are broken where they come to this column; the preprocessor takes lines of 64 KiB. */
+enum { WIDTH = 100, MAX_STRING_LINE = 1000 };
+
+typedef struct writer {
+    FILE *fp;
+    int indent;
+    int column;
+} writer;
+
+static void begin_line(writer *w)
+{
+    fprintf(w->fp, "\n%*s", w->indent, "");
+    w->column = w->indent;
+}
+
+static void put(writer *w, const char *text)
+{
+    fputs(text, w->fp);
+    w->column += (int)strlen(text);
+}
+
+// After a comma, and between groups.
+static void put_blank(writer *w)
+{
+    if (w->column > WIDTH - 20)
+        begin_line(w);
+    else
+        put(w, " ");
+}
+
+/* ---- names and values ---- */
+
+// What may stand without quotes, whatever the preprocessor defines.
+static int is_identifier(const char *text)
+{
+    static const char *const words[] = {"true", "false", "null", "body", "defined"};
+    if (!isalpha((unsigned char)*text))
+        return 0;
+    for (const char *p = text; *p; p++)
+        if (!isalnum((unsigned char)*p) && *p != '_')
+            return 0;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (!strcmp(words[i], text))
+            return 0;
+    return 1;
+}
+
+static void put_char(writer *w, const char *at)
+{
+    static const char plain[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+    char text[8] = {*at};
+    const char *special = strchr(plain, *at);
+    if (special)
+        snprintf(text, sizeof(text), "\\%c", letters[special - plain]);
+    else if (iscntrl((unsigned char)*at))
+        snprintf(text, sizeof(text), "\\x%02x", (unsigned char)*at);
+    else if ((at[0] == '$' && at[1] == '{') || (at[0] == '?' && at[1] == '?'))
+        snprintf(text, sizeof(text), "\\%c", *at);
+    put(w, text);
+}
+
+static int continues_character(char c)
+{
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+// Long ones are in several parts.
+static void put_string(writer *w, const char *text)
+{
+    put(w, "\"");
+    for (const char *p = text; *p; p++) {
+        if (w->column > MAX_STRING_LINE && !continues_character(*p)) {
+            put(w, "\"");
+            begin_line(w);
+            put(w, "\"");
+        }
+        put_char(w, p);
+    }
+    put(w, "\"");
+}
+
+static void put_name(writer *w, const char *name)
+{
+    if (is_identifier(name))
+        put(w, name);
+    else
+        put_string(w, name);
+}
+
+static void put_number(writer *w, double number)
+{
+    char text[LN_JSON_NUMBER_SIZE];
+    put(w, ln_json_sprint_number(text, sizeof(text), number));
+}
+
+static void put_separator(writer *w, int is_first)
+{
+    if (is_first)
+        return;
+    put(w, ",");
+    put_blank(w);
+}
+
+static void put_value(writer *w, const json_t *value);
+
+static void put_array(writer *w, const json_t *array)
+{
+    size_t i;
+    const json_t *element;
+    put(w, "[");
+    json_array_foreach(array, i, element)
+    {
+        put_separator(w, i == 0);
+        put_value(w, element);
+    }
+    put(w, "]");
+}
+
+// The members with the sign that stands between a key and its value.
+static void put_members(writer *w, const json_t *object, const char *sign)
+{
+    int is_first = 1;
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)object, key, value)
+    {
+        put_separator(w, is_first);
+        put_name(w, key);
+        put(w, sign);
+        put_value(w, value);
+        is_first = 0;
+    }
+}
+
+static void put_value(writer *w, const json_t *value)
+{
+    if (json_is_array(value)) {
+        put_array(w, value);
+    } else if (json_is_object(value)) {
+        put(w, "{");
+        put_members(w, value, ": ");
+        put(w, "}");
+    } else if (json_is_string(value)) {
+        put_name(w, json_string_value(value));
+    } else if (json_is_number(value)) {
+        put_number(w, json_number_value(value));
+    } else {
+        put(w, json_is_true(value) ? "true" : json_is_false(value) ? "false" : "null");
+    }
+}
+
+/* ---- operators ---- */
+
+static void put_tensor(writer *w, const json_t *tensor)
+{
+    const json_t *offset = json_object_get(tensor, "offset");
+    put_name(w, json_string_value(json_object_get(tensor, "name")));
+    if (offset) {
+        put(w, "@");
+        put_number(w, json_number_value(offset));
+    }
+}
+
+// Tensors or parameters.
+static void put_arguments(writer *w, const json_t *list)
+{
+    size_t i;
+    const json_t *element;
+    json_array_foreach(list, i, element)
+    {
+        put_separator(w, i == 0);
+        put_name(w, json_string_value(json_object_get(element, "arg_name")));
+        put(w, "=");
+        if (json_object_get(element, "name"))
+            put_tensor(w, element);
+        else
+            put_value(w, json_object_get(element, "value"));
+    }
+}
+
+static void put_group(writer *w, const json_t *list, const json_t *before)
+{
+    if (json_array_size(before))
+        put_blank(w);
+    put(w, json_array_size(list) ? "| " : "|");
+    put_arguments(w, list);
+}
+
+// The name that it would have without one is left out.
+static int put_op_name(writer *w, const json_t *op, json_t *counts)
+{
+    char numbered[LN_MAX_NAME_LEN + 32];
+    const char *optype = json_string_value(json_object_get(op, "optype"));
+    const char *name = json_string_value(json_object_get(op, "name"));
+    const json_int_t n = json_integer_value(json_object_get(counts, optype));
+    snprintf(numbered, sizeof(numbered), "%s%lld", optype, (long long)n);
+    if (strcmp(name, numbered) != 0) {
+        put_name(w, name);
+        put(w, ": ");
+    }
+    return json_object_set_new(counts, optype, json_integer(n + 1));
+}
+
+static int put_op(writer *w, const json_t *op, json_t *counts)
+{
+    const json_t *ins = json_object_get(op, "tensors_in");
+    const json_t *outs = json_object_get(op, "tensors_out");
+    const json_t *scratch = json_object_get(op, "scratch");
+    begin_line(w);
+    w->indent += 4;
+    const int rc = put_op_name(w, op, counts);
+    put_name(w, json_string_value(json_object_get(op, "optype")));
+    put(w, "(");
+    put_arguments(w, ins);
+    put_group(w, outs, ins);
+    put_group(w, json_object_get(op, "params"), outs);
+    if (scratch) {
+        put(w, " | ");
+        put_members(w, scratch, "=");
+    }
+    put(w, ");");
+    w->indent -= 4;
+    return rc;
+}
+
+/* ---- programs ---- */
+
+static void put_key(writer *w, const char *key, const json_t *value)
+{
+    begin_line(w);
+    w->indent += 4;
+    put(w, key);
+    put(w, " = ");
+    put_value(w, value);
+    put(w, ";");
+    w->indent -= 4;
+}
+
+static int put_program(writer *w, const json_t *program);
+
+static int put_bodies(writer *w, const json_t *bodies)
+{
+    const char *name;
+    json_t *body;
+    json_object_foreach((json_t *)bodies, name, body)
+    {
+        begin_line(w);
+        put(w, "body ");
+        put_name(w, name);
+        put(w, " {");
+        w->indent += 4;
+        if (put_program(w, body))
+            return -1;
+        w->indent -= 4;
+        begin_line(w);
+        put(w, "}");
+    }
+    return 0;
+}
+
+static int put_ops(writer *w, const json_t *ops)
+{
+    json_t *counts = json_object();
+    size_t i;
+    const json_t *op;
+    int rc = counts ? 0 : -1;
+    json_array_foreach(ops, i, op)
+    {
+        if (!rc)
+            rc = put_op(w, op, counts);
+    }
+    json_decref(counts);
+    return rc;
+}
+
+static int put_program(writer *w, const json_t *program)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)program, key, value)
+    {
+        if (!strcmp(key, "bodies")) {
+            if (put_bodies(w, value))
+                return -1;
+        } else if (strcmp(key, "ops") != 0) {
+            put_key(w, key, value);
+        }
+    }
+    return put_ops(w, json_object_get(program, "ops"));
+}
+
+static int write_tree(FILE *fp, const void *arg, ln_error *err)
+{
+    writer w = {.fp = fp};
+    fputs("// LightNet IL", fp);
+    if (put_program(&w, arg))
+        return ln_error_set(err, "out of memory");
+    fputs("\n", fp);
+    return 0;
+}
+
+// The JSON IR as a tree; NULL with the reason in the context.
+static json_t *tree_of(const ln_context *ctx)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *fp = open_memstream(&text, &len);
+    int rc = fp ? ln_ir_write(ctx, fp) : -1;
+    if (fp && fclose(fp))
+        rc = -1;
+    json_t *tree = rc ? NULL : json_loadb(text, len, JSON_DECODE_INT_AS_REAL, NULL);
+    if (!tree)
+        ln_fail(ctx, "out of memory"); // unless the context knows better
+    free(text);
+    return tree;
+}
+
+int ln_il_write(const ln_context *ctx, const char *file)
+{
+    json_t *tree = tree_of(ctx);
+    if (!tree)
+        return -1;
+    const int rc = ln_streq(file, "-")
+                       ? ln_outfile_print(stdout, "standard output", write_tree, tree, ctx->error)
+                       : ln_outfile_write(file, write_tree, tree, ctx->error);
+    json_decref(tree);
+    return rc;
+}
