@@ -57,6 +57,8 @@ typedef struct cli_options {
     int nhwc;                /* --layout */
     int rules;               /* --rules */
     int dot;                 /* --dot */
+    int svg;                 /* --svg */
+    int svg_memory;          /* --svg-memory */
     int reference;           /* --reference */
     int per_op;              /* --per-op */
     int json;                /* --json */

@@ -7,6 +7,8 @@
 
 #include "cli.h"
 #include "cli_model.h"
+#include "cli_show_ops.h"
+#include "cli_svg.h"
 
 static void print_interface(const ln_context *ctx, const char *title, const ln_list *names)
 {
@@ -132,19 +134,25 @@ static int print_table(const ln_context *ctx, const cli_options *opt)
     printf("%-10s %s, compiled for %s\n", "model", ctx->source, ctx->target);
     print_interface(ctx, "input", ctx->inputs);
     print_interface(ctx, "output", ctx->outputs);
-    return print_stats(ctx, opt) ? CLI_FAILED : CLI_OK;
+    return print_stats(ctx, opt) || cli_show_ops(ctx) ? CLI_FAILED : CLI_OK;
 }
 
 int cli_show(const cli_options *opt)
 {
+    if (opt->dot + opt->svg + opt->svg_memory > 1)
+        return cli_usage("--dot, --svg and --svg-memory exclude each other");
     ln_context *ctx = cli_model_read(opt);
     int status = CLI_OK;
     if (!ctx)
         return CLI_FAILED;
     if (opt->dot)
         print_dot(ctx);
+    else if (opt->svg)
+        status = cli_svg_graph(ctx);
+    else if (cli_model_compile(ctx, opt))
+        status = CLI_FAILED;
     else
-        status = cli_model_compile(ctx, opt) || print_table(ctx, opt) ? CLI_FAILED : CLI_OK;
+        status = opt->svg_memory ? cli_svg_memory(ctx) : print_table(ctx, opt);
     ln_context_free(ctx);
     return status;
 }

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// What pictures in SVG have in common: the frame, and text that is XML whatever it was.
+
+#include "cli_svg.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+void cli_svg_begin(double width, double height, const char *style)
+{
+    printf("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+           "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
+           "viewBox=\"0 0 %.0f %.0f\" font-family=\"sans-serif\" font-size=\"11\">\n"
+           "<style>%s</style>\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
+           width, height, width, height, style);
+}
+
+void cli_svg_end(void)
+{
+    printf("</svg>\n");
+}
+
+// The bytes of the UTF-8 character at `text`, and the character; 1 and 0 for what is none.
+static int decode(const unsigned char *text, uint32_t *c)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const int n = *text < 0x80 ? 1 : *text < 0xc2 ? 0 : *text < 0xe0 ? 2 : *text < 0xf0 ? 3 : 4;
+    *c = n == 1 ? *text : n ? *text & (0x7fu >> n) : 0;
+    for (int i = 1; i < n; i++) {
+        if ((text[i] & 0xc0) != 0x80) {
+            *c = 0;
+            return 1;
+        }
+        *c = *c << 6 | (text[i] & 0x3f);
+    }
+    if (n == 0 || *c < least[n] || *c > 0x10ffff)
+        *c = 0;
+    return *c ? n : 1;
+}
+
+// Source: XML 1.0, production 2.
+static int is_char(uint32_t c)
+{
+    return c == '\t' || c == '\n' || (c >= 0x20 && c < 0x7f) || (c >= 0xa0 && c < 0xd800) ||
+           (c >= 0xe000 && c < 0xfffe) || c >= 0x10000;
+}
+
+static const char *entity_of(uint32_t c)
+{
+    switch (c) {
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '&':
+        return "&amp;";
+    case '"':
+        return "&quot;";
+    default:
+        return NULL;
+    }
+}
+
+void cli_svg_text(const char *text, int most)
+{
+    for (int i = 0, n; *text && i < most; text += n, i++) {
+        uint32_t c;
+        n = decode((const unsigned char *)text, &c);
+        if (!is_char(c))
+            putchar('?');
+        else if (entity_of(c))
+            fputs(entity_of(c), stdout);
+        else
+            fwrite(text, 1, (size_t)n, stdout);
+    }
+    if (*text)
+        fputs("...", stdout);
+}
+
+void cli_svg_tensor(const ln_tensor_entry *te)
+{
+    char shape[LN_MAX_SHAPE];
+    cli_svg_text(te->name, LN_MAX_NAME_LEN);
+    printf(": %s %s%s, %zu bytes", tl_dtype_name(te->tensor->dtype),
+           ln_sprint_shape(shape, sizeof(shape), te->tensor->ndim, te->tensor->dims),
+           te->isdynamic ? " at most" : "", ln_tensor_entry_capacity(te));
+}

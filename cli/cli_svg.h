@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pictures of a model in SVG, on standard output.
+
+#ifndef CLI_SVG_H
+#define CLI_SVG_H
+
+#include "lightnet/lightnet.h"
+
+/** Prints the graph of operators, in layers from top to bottom, without the constants. Returns 0,
+ * or CLI_FAILED after a message. */
+int cli_svg_graph(const ln_context *ctx);
+
+/** Prints the memory plan of a compiled model: each piece of memory a box, time across, address up.
+ * Returns 0, or CLI_FAILED after a message. */
+int cli_svg_memory(const ln_context *ctx);
+
+/** Begins a picture of that size with the style that it says, CSS. */
+void cli_svg_begin(double width, double height, const char *style);
+
+void cli_svg_end(void);
+
+/** Prints text between tags or quotes: at most `most` characters of it, whatever bytes it has. */
+void cli_svg_text(const char *text, int most);
+
+/** Prints dtype, shape and size of the tensor, and its name. */
+void cli_svg_tensor(const ln_tensor_entry *te);
+
+#endif
