@@ -382,13 +382,19 @@ static number read_call(evaluator *e)
     return x;
 }
 
+static number read_enclosed(evaluator *e, const char *close)
+{
+    const number x = read_ternary(e);
+    expect(e, close);
+    return x;
+}
+
 static number read_primary(evaluator *e)
 {
-    if (take(e, "(")) {
-        const number x = read_ternary(e);
-        expect(e, ")");
-        return x;
-    }
+    if (take(e, "("))
+        return read_enclosed(e, ")");
+    if (take(e, "${eval"))
+        return read_enclosed(e, "}");
     skip_blanks(e);
     if (e->at == e->end)
         return e->failed ? zero : fail(e, "the expression ends, expected a number");

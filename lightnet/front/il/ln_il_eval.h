@@ -15,8 +15,9 @@
 enum { LN_IL_VALUE_SIZE = 32 };
 
 /** Evaluates `len` bytes of text: decimal and hexadecimal numbers, and from the loosest to the
- * tightest `?:`, `== !=`, `< <= > >=`, `+ -`, `* / %`, signs, `**`; parentheses; int, ceil, floor,
- * sqrt, min, max. Integers are exact (64 bits), and stay so in `+ - * % **`, in min and max, and in
+ * tightest `?:`, `== !=`, `< <= > >=`, `+ -`, `* / %`, signs, `**`; parentheses, and as such ${eval
+ * EXPR}, which arguments of macros may bring; int, ceil, floor, sqrt, min, max. Integers are exact
+ * (64 bits), and stay so in `+ - * % **`, in min and max, and in
  * `/` where nothing is left over; a number with a point or exponent is a double. `a % b`, of
  * integers, has the sign of b, as in Perl, whose expressions stood here once; comparisons give 1 or
  * 0; of `?:` one side is computed.

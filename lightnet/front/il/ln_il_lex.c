@@ -94,11 +94,24 @@ static int is_eval(const ln_il_lexer *l)
            (isspace((unsigned char)l->at[6]) || l->at[6] == '(');
 }
 
+// The `}` that ends an expression, in which others may stand; NULL: there is none.
+static const char *find_close(const char *expr, const char *end)
+{
+    int depth = 1;
+    for (const char *p = expr; p < end; p++) {
+        depth += *p == '{';
+        depth -= *p == '}';
+        if (!depth)
+            return p;
+    }
+    return NULL;
+}
+
 // Its value is read next.
 static int read_eval(ln_il_lexer *l)
 {
     const char *expr = l->at + 6;
-    const char *close = memchr(expr, '}', (size_t)(l->end - expr));
+    const char *close = find_close(expr, l->end);
     if (!close)
         return ln_il_fail(l->err, l->next, "'${eval' without '}'");
     l->value_at = 0;
