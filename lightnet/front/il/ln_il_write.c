@@ -222,6 +222,7 @@ static int put_op(writer *w, const json_t *op, json_t *counts)
 {
     const json_t *ins = json_object_get(op, "tensors_in");
     const json_t *outs = json_object_get(op, "tensors_out");
+    const json_t *params = json_object_get(op, "params");
     const json_t *scratch = json_object_get(op, "scratch");
     begin_line(w);
     w->indent += 4;
@@ -230,7 +231,8 @@ static int put_op(writer *w, const json_t *op, json_t *counts)
     put(w, "(");
     put_arguments(w, ins);
     put_group(w, outs, ins);
-    put_group(w, json_object_get(op, "params"), outs);
+    if (json_array_size(params) || scratch)
+        put_group(w, params, outs);
     if (scratch) {
         put(w, " | ");
         put_members(w, scratch, "=");
