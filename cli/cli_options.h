@@ -31,6 +31,7 @@ typedef struct cli_options {
     const char *outdir;      /* -O */
     const char *target;      /* -t, NULL: not given */
     const char *datafile;    /* -f */
+    const char *against;     /* --against */
     const char *labels;      /* --labels */
     const char *trace;       /* --trace */
     const char *format;      /* --to */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lightnet verify: compare a model's outputs with stored ones, or its optimized program with the
-// reference program.
+// reference program or with that for another target.
 
 #include <math.h>
 #include <stdio.h>
@@ -265,24 +265,26 @@ static int verify_sets(const cli_options *opt)
 /* The reference program */
 
 // Returns 0 after the run, or CLI_FAILED after a message.
-static int run_kept(ln_context *ctx, const cli_options *opt, int reference)
+static int run_uncompiled(ln_context *ctx, const cli_options *opt)
 {
     if (ctx->target)
-        return cli_fail("%s: --reference needs the model as it was before it was compiled",
-                        ctx->source);
-    ln_context_keep_all(ctx);
-    if (reference)
-        ln_context_set_reference(ctx);
+        return cli_fail("%s: %s needs the model as it was before it was compiled", ctx->source,
+                        opt->reference ? "--reference" : "--against");
     if (cli_model_load(ctx, opt) || cli_model_set_inputs(ctx, opt, 1))
         return CLI_FAILED;
-    return ln_context_run(ctx) ? cli_model_fail(ctx, opt) : 0;
+    return run(ctx, opt);
 }
 
 // Returns new: a context that has run, with all its tensors to be read; NULL after a message.
 static ln_context *open_kept(const cli_options *opt, int reference)
 {
     ln_context *ctx = cli_model_read(opt);
-    if (!ctx || !run_kept(ctx, opt, reference))
+    if (!ctx)
+        return NULL;
+    ln_context_keep_all(ctx);
+    if (reference)
+        ln_context_set_reference(ctx);
+    if (!run_uncompiled(ctx, opt))
         return ctx;
     ln_context_free(ctx);
     return NULL;
@@ -353,17 +355,83 @@ static int verify_reference(const cli_options *opt)
     return status;
 }
 
+/* Another target */
+
+// Returns new: a context that has run on `target`; NULL after a message.
+static ln_context *open_for(const cli_options *opt, const char *target)
+{
+    cli_options with = *opt;
+    with.target = target;
+    ln_context *ctx = cli_model_read(&with);
+    if (!ctx || !run_uncompiled(ctx, &with))
+        return ctx;
+    ln_context_free(ctx);
+    return NULL;
+}
+
+// Only outputs have the same meaning in both, as each program has tensors of its own. Returns 0
+// when this one agrees.
+static int compare_with_target(ln_context *ctx, ln_context *other, const cli_options *opt,
+                               const char *name, double *worst)
+{
+    const tl_tensor *got = cli_model_tensor(ctx, opt, name);
+    const tl_tensor *expected = got ? cli_model_tensor(other, opt, name) : NULL;
+    difference diff;
+    if (!expected)
+        return CLI_FAILED;
+    if (got->dtype != expected->dtype || !tl_tensor_issameshape(got, expected))
+        return fail_type(opt->against, name, got, expected);
+    const tolerance tol = reference_tolerance(opt, expected);
+    compare(got, expected, &tol, &diff);
+    *worst = fmax(*worst, diff.rel);
+    if (diff.index < 0)
+        return 0;
+    printf("DIFFERS: output '%s'[%d] is %.9g for %s, %.9g for %s\n", name, diff.index, diff.got,
+           cli_target(opt), diff.expected, opt->against);
+    return CLI_FAILED;
+}
+
+static int compare_targets(ln_context *ctx, ln_context *other, const cli_options *opt)
+{
+    const char *name;
+    double worst = 0;
+    LN_LIST_FOREACH(name, ctx->outputs)
+    {
+        if (compare_with_target(ctx, other, opt, name, &worst))
+            return CLI_FAILED;
+    }
+    const int n = ln_list_length(ctx->outputs);
+    printf("%s agrees with %s (%d output%s, largest difference %.3g of the largest element)\n",
+           cli_target(opt), opt->against, n, n == 1 ? "" : "s", worst);
+    return CLI_OK;
+}
+
+static int verify_against(const cli_options *opt)
+{
+    ln_context *ctx = open_for(opt, opt->target);
+    ln_context *other = ctx ? open_for(opt, opt->against) : NULL;
+    const int status = other ? compare_targets(ctx, other, opt) : CLI_FAILED;
+    ln_context_free(ctx);
+    ln_context_free(other);
+    return status;
+}
+
 int cli_verify(const cli_options *opt)
 {
-    if (opt->reference && opt->n_args > 1)
-        return cli_usage("--reference compares two programs and takes no folder: '%s' is one "
-                         "argument too many",
-                         opt->args[1]);
-    if (opt->reference)
-        return verify_reference(opt);
+    const char *two_programs = opt->reference ? "--reference" : opt->against ? "--against" : NULL;
+    if (opt->reference && opt->against)
+        return cli_usage("--reference and --against name two things to compare with, expected one");
+    if (two_programs && opt->n_args > 1)
+        return cli_usage("%s compares two programs and takes no folder: '%s' is one argument too "
+                         "many",
+                         two_programs, opt->args[1]);
+    if (two_programs)
+        return opt->reference ? verify_reference(opt) : verify_against(opt);
     if (opt->n_args < 2)
-        return cli_usage("verify needs a folder with input_K.npy and output_K.npy, or --reference");
+        return cli_usage("verify needs a folder with input_K.npy and output_K.npy, --reference or "
+                         "--against");
     if (opt->inputs.n)
-        return cli_usage("-i goes with --reference; without it, each folder holds the inputs");
+        return cli_usage("-i goes with --reference or --against; without them, each folder holds "
+                         "the inputs");
     return verify_sets(opt);
 }
