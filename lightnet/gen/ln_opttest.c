@@ -468,9 +468,7 @@ static int write_row(writer *w)
 /** How the operators of the pattern spell `create`: with the suffix of the architecture's own. */
 static const char *create_of(const ln_optdesc *desc)
 {
-    const int is_abstract = strcmp(desc->arch, "none") == 0;
-    return ln_arena_printf(desc->arena, "create%s%s", is_abstract ? "" : "_",
-                           is_abstract ? "" : desc->arch);
+    return ln_arena_printf(desc->arena, "create%s", desc->lower ? desc->lower->text : "");
 }
 
 int ln_optcode_tests(const ln_optdesc *desc, ln_cgen *out, ln_error *err)
