@@ -117,12 +117,15 @@ static int fail_args(const command *cmd, const cli_options *opt)
                      opt->args[0], surplus, name);
 }
 
-// Those of LIGHTNET_PLUGIN_PATH, then those of --plugin.
+// Those of LIGHTNET_PLUGIN_PATH, those of --plugin, and those of targets that are asked for.
 static int load_plugins(const cli_options *opt)
 {
+    const char *const targets[] = {opt->target, opt->against};
     int failed = ln_plugin_load_path(NULL);
     for (int i = 0; i < opt->plugins.n && !failed; i++)
         failed = ln_plugin_load(opt->plugins.items[i]);
+    for (int i = 0; i < 2 && !failed; i++)
+        failed = targets[i] && ln_plugin_load_target(targets[i]);
     return failed ? cli_fail("%s", ln_last_error()) : CLI_OK;
 }
 

@@ -6,9 +6,11 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ir/ln_arch_tables.h"
 #include "plugin/ln_elf.h"
@@ -222,6 +224,39 @@ int ln_plugin_load_path(const char *folders)
     }
     ln_free(copy);
     return status;
+}
+
+/* ---- targets that come with LightNet ---- */
+
+static int is_word(const char *name)
+{
+    return *name && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(name);
+}
+
+// Finds the file of a target's plug-in, from the folder of the library: where it is installed, or
+// where it is built. Returns whether there is one.
+static int find_target(char file[PATH_MAX], const char *target)
+{
+    Dl_info library;
+    if (!is_word(target) || !dladdr(&plugins, &library) || !library.dli_fname)
+        return 0;
+    const char *path = library.dli_fname, *slash = strrchr(path, '/');
+    const int len = slash ? (int)(slash - path) : 1;
+    if (!slash)
+        path = ".";
+    if (snprintf(file, PATH_MAX, "%.*s/lightnet/%s.so", len, path, target) < PATH_MAX &&
+        !access(file, F_OK))
+        return 1;
+    return snprintf(file, PATH_MAX, "%.*s/arch/%s/%s.so", len, path, target, target) < PATH_MAX &&
+           !access(file, F_OK);
+}
+
+int ln_plugin_load_target(const char *target)
+{
+    char file[PATH_MAX];
+    if (ln_hash_find(LN_ARCH.arch_table, target) || !find_target(file, target))
+        return 0;
+    return ln_plugin_load(file);
 }
 
 /* ---- what is loaded ---- */

@@ -107,6 +107,11 @@ LN_API int ln_plugin_load(const char *file);
  * plug-in not be loaded. */
 LN_API int ln_plugin_load_path(const char *folders);
 
+/** Loads the plug-in that comes with LightNet for `target`: TARGET.so in the folder `lightnet`
+ * beside its library. Does nothing where the target is known already, or there is no such file, so
+ * that it stays unknown. -1 as ln_plugin_load. */
+LN_API int ln_plugin_load_target(const char *target);
+
 /** The plug-ins (ln_plugin_loaded *) in the order of loading. Returns borrowed. */
 LN_API const ln_list *ln_plugin_list(void);
 

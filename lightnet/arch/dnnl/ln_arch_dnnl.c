@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The architecture "dnnl": what oneDNN can compute it computes, the rest the CPU's operators do. It
+// is a plug-in, which only those load who ask for it, so that nobody else needs oneDNN.
+
+#include "lightnet/ln_plugin.h"
+#include "ln_ops_dnnl.h"
+#include "ln_rules_dnnl.h"
+
+static ln_arch dnnl = {
+    .reg_ops = ops_dnnl,
+    .ep_funcs = ln_ep_funcs_dnnl,
+    .cb_funcs = ln_cb_funcs_dnnl,
+    .sg_funcs = ln_sg_funcs_dnnl,
+    .arch_name = "dnnl",
+    .rule_names = ln_rule_names_dnnl,
+    .later_stages = ln_later_stages_dnnl,
+    .base = "cpu",
+};
+
+static ln_arch *const archs[] = {&dnnl, NULL};
+
+LN_PLUGIN(.name = "dnnl", .archs = archs);
