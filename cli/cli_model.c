@@ -130,7 +130,9 @@ static int bind_input(ln_context *ctx, const char *arg)
 
 static int bind_inputs(ln_context *ctx, const cli_options *opt)
 {
-    int status = 0;
+    int status = opt->datafile && ln_context_bind_file(ctx, opt->datafile)
+                     ? cli_fail("%s", ln_context_error(ctx))
+                     : 0;
     for (int i = 0; i < opt->shapes.n && !status; i++)
         status = bind_shape(ctx, opt->shapes.items[i]);
     for (int i = 0; i < opt->inputs.n && !status; i++)

@@ -9,8 +9,10 @@
 #include "base/ln_filemap.h"
 #include "data/ln_bundle.h"
 #include "data/ln_data_give.h"
+#include "data/ln_params.h"
 #include "data/ln_safetensors.h"
 #include "data/ln_wts.h"
+#include "ir/ln_bind.h"
 #include "ir/ln_constants.h"
 #include "ir/ln_fixed.h"
 #include "ir/ln_from_file.h"
@@ -25,12 +27,16 @@ typedef struct weights {
     const ln_bundle *bundle; /* the tensors, in one of the following */
     ln_safetensors *safetensors;
     ln_bundle wts;
+    ln_bundle params;
+    ln_filemap map; /* that params points into */
 } weights;
 
 static void close_weights(weights *w)
 {
     ln_safetensors_close(w->safetensors);
     ln_bundle_clear(&w->wts);
+    ln_bundle_clear(&w->params);
+    ln_filemap_close(&w->map);
 }
 
 static int read_safetensors(weights *w, ln_filemap *map, const char *file, ln_error *err)
@@ -50,6 +56,13 @@ static int read_wts(weights *w, ln_filemap *map, const char *file, ln_error *err
     return rc;
 }
 
+static int read_params(weights *w, ln_filemap *map, const char *file, ln_error *err)
+{
+    w->map = *map;
+    w->bundle = &w->params;
+    return ln_params_parse(&w->params, map, file, err);
+}
+
 // Close it also after a failure.
 static int open_weights(weights *w, const char *file, ln_error *err)
 {
@@ -57,12 +70,14 @@ static int open_weights(weights *w, const char *file, ln_error *err)
     *w = (weights){0};
     if (ln_filemap_open(&map, file, err))
         return -1;
+    if (ln_params_is(&map))
+        return read_params(w, &map, file, err);
     if (ln_safetensors_is(&map))
         return read_safetensors(w, &map, file, err);
     if (ln_wts_is(&map))
         return read_wts(w, &map, file, err);
     ln_filemap_close(&map);
-    return ln_error_set(err, "%s: neither a safetensors nor a wts file", file);
+    return ln_error_set(err, "%s: neither a safetensors, a params nor a wts file", file);
 }
 
 /* ---- tensors of the file and of the model ---- */
@@ -256,6 +271,8 @@ static int keep_open(const ln_context *ctx, ln_weights **to, weights *w, const c
     }
     if (w->bundle == &w->wts)
         kept->bundle = &kept->wts;
+    if (w->bundle == &w->params)
+        kept->bundle = &kept->params;
     return give_to_model(ctx, *to, kept, file);
 }
 
@@ -267,6 +284,18 @@ static int give(const ln_context *ctx, ln_weights **to, weights *w, const char *
         return -1;
     }
     return keep_open(ctx, to, w, file);
+}
+
+int ln_data_look(ln_context *ctx)
+{
+    weights w;
+    int status = ctx->datafile ? open_weights(&w, ctx->datafile, ctx->error) : 0;
+    if (!ctx->datafile)
+        return 0;
+    for (int i = 0; !status && i < w.bundle->len && w.bundle->shaped; i++)
+        status = ln_bind_add_param(ctx, w.bundle->entries[i].name, w.bundle->entries[i].tensor);
+    close_weights(&w);
+    return status;
 }
 
 int ln_data_give(ln_context *ctx, const char *file)

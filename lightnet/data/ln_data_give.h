@@ -15,4 +15,8 @@ int ln_data_give(ln_context *ctx, const char *file);
  * ctx->weights. `file` is its name for messages. */
 int ln_data_give_own(ln_context *ctx, ln_safetensors *st, const char *file);
 
+/** Says of the file that ln_context_bind_file named which tensors it has (ln_bind_param). -1 with a
+ *  reason in the context. */
+int ln_data_look(ln_context *ctx);
+
 #endif

@@ -156,7 +156,7 @@ START_TEST(what_does_not_fit_is_refused_and_changes_nothing)
     enter_new_folder(folder);
     check_refused("a: cannot read: No such file or directory");
     make_text("a", "hello");
-    check_refused("a: neither a safetensors nor a wts file");
+    check_refused("a: neither a safetensors, a params nor a wts file");
     make_text("a", "1\nw 0 2 3f800000 40000000\n");
     check_refused("a: no tensor 'b', expected TL_FLOAT [1]");
     make_text("a", "2\nw 0 2 3f800000 40000000\nb 0 2 0 0\n");

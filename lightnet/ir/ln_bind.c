@@ -3,6 +3,7 @@
 
 #include "ir/ln_bind.h"
 
+#include "ir/ln_weights.h"
 #include "lightnet/ln_util.h"
 
 typedef struct binding {
@@ -97,8 +98,40 @@ void ln_bind_warn(const ln_context *ctx)
     }
 }
 
+int ln_context_bind_file(ln_context *ctx, const char *datafile)
+{
+    ln_context_clear_error(ctx);
+    char *copy = ln_strdup(datafile);
+    if (!copy)
+        return ln_fail(ctx, "out of memory");
+    ln_free(ctx->datafile);
+    ctx->datafile = copy;
+    return 0;
+}
+
+int ln_bind_add_param(ln_context *ctx, const char *name, const tl_tensor *like)
+{
+    if (!ctx->params)
+        ctx->params = ln_weights_create();
+    tl_tensor *record =
+        ctx->params ? tl_tensor_create(NULL, like->ndim, like->dims, like->dtype) : NULL;
+    if (record && !ln_weights_add(ctx->params, name, record, 0))
+        return 0;
+    tl_tensor_free(record);
+    return ln_fail(ctx, "out of memory");
+}
+
+const tl_tensor *ln_bind_param(const ln_context *ctx, const char *name)
+{
+    return ln_weights_find(ctx->params, name);
+}
+
 void ln_bind_free(ln_context *ctx)
 {
     ln_list_free_deep(ctx->bound, free_binding);
     ctx->bound = NULL;
+    ln_free(ctx->datafile);
+    ctx->datafile = NULL;
+    ln_weights_free(ctx->params);
+    ctx->params = NULL;
 }

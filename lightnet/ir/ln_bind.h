@@ -18,6 +18,14 @@ int ln_bind_has(const ln_context *ctx, const char *name);
 /** Warns of shapes that were said of names which the model, read by now, did not ask for. */
 void ln_bind_warn(const ln_context *ctx);
 
+/** Says that a file of parameters, which will be loaded, has a tensor of that name, type and shape.
+ *  -1 with a reason. */
+int ln_bind_add_param(ln_context *ctx, const char *name, const tl_tensor *like);
+
+/** The record, without data, of the parameter of that name; NULL: nothing was said. Returns
+ * borrowed. */
+const tl_tensor *ln_bind_param(const ln_context *ctx, const char *name);
+
 /** Forgets everything that was said. */
 void ln_bind_free(ln_context *ctx);
 

@@ -76,15 +76,17 @@ typedef struct ln_context {
     int keep;              /* every tensor keeps its memory, so that any can be read after a run */
     int stale;             /* a constant was set after load */
     struct ln_weights *weights; /* data that the model's own file brings; NULL: none */
-    struct ln_weights *given; /* data that another file or the caller has brought since the context
-                                 was loaded, in place of it; NULL: none */
-    ln_list *bound;           /* what ln_context_bind_* said of inputs */
-    struct ln_fixed *fixed;   /* values that the program was made for */
-    ln_list *seen;            /* ln_fixed_value: what the rule at work has seen */
-    struct ln_context *outer; /* of a body (ln_body.h): the context whose operators run it */
-    ln_list *bodies;          /* ln_context of the bodies, in order */
-    ln_hash *body_names;      /* their names -> ln_context */
-    struct ln_body *body;     /* of a body: what it is beside a context */
+    struct ln_weights *given;  /* data that another file or the caller has brought since the context
+                                  was loaded, in place of it; NULL: none */
+    ln_list *bound;            /* what ln_context_bind_* said of inputs */
+    char *datafile;            /* the file of weights that was named before the model is read */
+    struct ln_weights *params; /* its tensors, without data, where the format asks for them */
+    struct ln_fixed *fixed;    /* values that the program was made for */
+    ln_list *seen;             /* ln_fixed_value: what the rule at work has seen */
+    struct ln_context *outer;  /* of a body (ln_body.h): the context whose operators run it */
+    ln_list *bodies;           /* ln_context of the bodies, in order */
+    ln_hash *body_names;       /* their names -> ln_context */
+    struct ln_body *body;      /* of a body: what it is beside a context */
 } ln_context;
 
 /** How often a rule fired while compiling. */
@@ -153,6 +155,10 @@ LN_API int ln_context_bind_shape(ln_context *ctx, const char *name, int ndim, co
  * then says nothing of it. The run still needs the input's data; where shapes were decided on it,
  * no other data is accepted. */
 LN_API int ln_context_bind_input(ln_context *ctx, const char *name, const tl_tensor *value);
+
+/** Says which file of weights will be loaded (ln_context_load): formats whose graphs do not tell
+ * parameters from inputs, and no shapes, as NNVM, look there when the model is read. */
+LN_API int ln_context_bind_file(ln_context *ctx, const char *datafile);
 
 /** Rewrites the model for `target` ("cpu"), plans its memory. Unknown target: the message lists the
  * known ones. When a rewrite or the plan fails the context is empty, as after ln_context_cleanup: a

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+// params: reading.
+
+#include "data/ln_params.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "data/ln_raw.h"
+#include "lightnet/ln_util.h"
+#include "tensorlight/tl_type.h"
+#include "tensorlight/tl_util.h"
+
+static const uint64_t nnvm_list = 0xF7E58D4F05049CB7;
+static const uint64_t nnvm_array = 0xDD5E40F096B4A13F;
+static const uint64_t mxnet_list = 0x112;
+
+/* Versions of MXNet's arrays; before them the first number is that of the dimensions. */
+enum { MXNET_V1 = 0xC8, MXNET_V2, MXNET_V3 };
+static const uint32_t mxnet_array = 0xF993FA00; /* the upper bytes of a version */
+
+/* No array of either format has more dimensions. */
+enum { MAX_NDIM = 32 };
+
+/* Where the reader is in the file. */
+typedef struct cursor {
+    const unsigned char *start, *at, *end;
+    const char *file;
+    ln_error *err;
+} cursor;
+
+static int LN_PRINTF(2, 3) fail(const cursor *c, const char *fmt, ...)
+{
+    char reason[LN_MAXLINE];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(reason, sizeof(reason), fmt, args);
+    va_end(args);
+    return ln_error_set(c->err, "%s: offset %td: %s", c->file, c->at - c->start, reason);
+}
+
+static uint64_t little_endian(const unsigned char *bytes, size_t size)
+{
+    uint64_t value = 0;
+    for (size_t i = size; i-- > 0;)
+        value = value << 8 | bytes[i];
+    return value;
+}
+
+// A number of `size` bytes, without sign.
+static int take(cursor *c, const char *field, size_t size, uint64_t *value)
+{
+    if ((size_t)(c->end - c->at) < size)
+        return fail(c, "the file ends in %s", field);
+    *value = little_endian(c->at, size);
+    c->at += size;
+    return 0;
+}
+
+static int expect(cursor *c, const char *field, size_t size, uint64_t wanted)
+{
+    uint64_t value;
+    if (take(c, field, size, &value))
+        return -1;
+    if (value == wanted)
+        return 0;
+    c->at -= size;
+    return fail(c, "%s is %" PRIu64 ", expected %" PRIu64, field, value, wanted);
+}
+
+// A count of things that take `least` bytes each.
+static int take_count(cursor *c, const char *field, size_t least, uint64_t *count)
+{
+    if (take(c, field, 8, count))
+        return -1;
+    if (*count <= (uint64_t)(c->end - c->at) / least && *count < INT_MAX)
+        return 0;
+    c->at -= 8;
+    return fail(c, "%s is %" PRIu64 ", more than the rest of the file can hold", field, *count);
+}
+
+/* Names */
+
+typedef struct names {
+    const unsigned char **texts;
+    uint64_t *lens;
+    uint64_t n;
+} names;
+
+static void free_names(names *list)
+{
+    ln_free(list->texts);
+    ln_free(list->lens);
+}
+
+static int take_names(cursor *c, names *list)
+{
+    if (take_count(c, "the number of names", 8, &list->n))
+        return -1;
+    list->texts = ln_alloc_array((size_t)list->n + 1, sizeof(*list->texts));
+    list->lens = ln_alloc_array((size_t)list->n + 1, sizeof(*list->lens));
+    if (!list->texts || !list->lens)
+        return ln_error_set(c->err, "%s: out of memory", c->file);
+    for (uint64_t i = 0; i < list->n; i++) {
+        if (take_count(c, "the length of a name", 1, &list->lens[i]))
+            return -1;
+        list->texts[i] = c->at;
+        c->at += list->lens[i];
+    }
+    return 0;
+}
+
+static int name_of(const cursor *c, const names *list, uint64_t i, char name[LN_MAX_NAME_LEN])
+{
+    const unsigned char *text = list->texts[i];
+    uint64_t len = list->lens[i];
+    if (len >= 4 && (!memcmp(text, "arg:", 4) || !memcmp(text, "aux:", 4))) {
+        text += 4;
+        len -= 4;
+    }
+    if (len >= LN_MAX_NAME_LEN || memchr(text, '\0', (size_t)len))
+        return ln_error_set(
+            c->err, "%s: name %" PRIu64 " has %" PRIu64 " bytes, expected at most %d and no NUL",
+            c->file, i, len, LN_MAX_NAME_LEN - 1);
+    memcpy(name, text, (size_t)len);
+    name[len] = '\0';
+    return 0;
+}
+
+/* Arrays */
+
+typedef struct array {
+    tl_dtype dtype;
+    int ndim;
+    int dims[MAX_NDIM];
+} array;
+
+static int check_ndim(const cursor *c, int64_t ndim)
+{
+    if (ndim > TL_MAXDIM || ndim < 0)
+        return fail(c, "the array has %" PRId64 " dimensions, expected 0 to %d", ndim, TL_MAXDIM);
+    return 0;
+}
+
+static int take_dims(cursor *c, array *a, size_t size)
+{
+    for (int i = 0; i < a->ndim; i++) {
+        uint64_t dim;
+        if (take(c, "the shape", size, &dim))
+            return -1;
+        if (dim > INT_MAX) {
+            c->at -= size;
+            return fail(c, "dimension %d is %" PRId64 ", expected 0 to %d", i, (int64_t)dim,
+                        INT_MAX);
+        }
+        a->dims[i] = (int)dim;
+    }
+    return 0;
+}
+
+// Takes the elements and puts them into a record.
+static tl_tensor *take_data(cursor *c, const array *a)
+{
+    const int len = tl_compute_length(a->ndim, a->dims);
+    size_t size = 0;
+    char where[LN_MAXLINE];
+    if (len < 0 || ln_size_mul((size_t)len, tl_size_of(a->dtype), &size)) {
+        fail(c, "the array has too many elements");
+        return NULL;
+    }
+    if (size > (size_t)(c->end - c->at)) {
+        fail(c, "the array has %zu bytes, the rest of the file %td", size, c->end - c->at);
+        return NULL;
+    }
+    snprintf(where, sizeof(where), "%s: offset %td", c->file, c->at - c->start);
+    if (ln_raw_check(c->at, size, a->dtype, a->ndim, a->dims, where, c->err))
+        return NULL;
+    tl_tensor *tensor = tl_tensor_create((void *)c->at, a->ndim, a->dims, a->dtype);
+    if (!tensor)
+        fail(c, "%s", tl_last_error());
+    c->at += size;
+    return tensor;
+}
+
+// `named`: the name that it gets, or NULL: it is only read over.
+static int take_named_data(cursor *c, const array *a, ln_bundle *bundle, const char *named)
+{
+    tl_tensor *tensor = take_data(c, a);
+    if (!tensor)
+        return -1;
+    if (!ln_bundle_add(bundle, named, tensor))
+        return 0;
+    tl_tensor_free(tensor);
+    return fail(c, "array '%s': %s", named, ln_last_error());
+}
+
+/* NNVM */
+
+// DLPack's type: what it is, its bits, and how many lanes a vector has.
+static int take_dltype(cursor *c, tl_dtype *dtype)
+{
+    static const struct {
+        uint64_t code, bits;
+        tl_dtype dtype;
+    } types[] = {{0, 8, TL_INT8},     {0, 16, TL_INT16},  {0, 32, TL_INT32},  {0, 64, TL_INT64},
+                 {1, 8, TL_UINT8},    {1, 16, TL_UINT16}, {1, 32, TL_UINT32}, {1, 64, TL_UINT64},
+                 {2, 16, TL_FLOAT16}, {2, 32, TL_FLOAT},  {2, 64, TL_DOUBLE}};
+    uint64_t code, bits, lanes;
+    if (take(c, "the type", 1, &code) || take(c, "the bits of an element", 1, &bits) ||
+        take(c, "the lanes", 2, &lanes))
+        return -1;
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        if (types[i].code == code && types[i].bits == bits && lanes == 1) {
+            *dtype = types[i].dtype;
+            return 0;
+        }
+    c->at -= 4;
+    return fail(c,
+                "data type of code %" PRIu64 ", %" PRIu64 " bits and %" PRIu64
+                " lanes, expected an integer or a float",
+                code, bits, lanes);
+}
+
+static int take_nnvm_array(cursor *c, ln_bundle *bundle, const char *name)
+{
+    array a = {0};
+    uint64_t ndim, size;
+    if (expect(c, "the magic number of an array", 8, nnvm_array) ||
+        expect(c, "the reserved number", 8, 0) || expect(c, "the device type", 4, 1) ||
+        expect(c, "the device id", 4, 0) || take(c, "the number of dimensions", 4, &ndim) ||
+        check_ndim(c, (int32_t)ndim))
+        return -1;
+    a.ndim = (int)ndim;
+    if (take_dltype(c, &a.dtype) || take_dims(c, &a, 8) || take(c, "the byte size", 8, &size))
+        return -1;
+    const int len = tl_compute_length(a.ndim, a.dims);
+    if (len < 0 || size != (uint64_t)len * tl_size_of(a.dtype)) {
+        c->at -= 8;
+        return fail(c, "the byte size is %" PRIu64 ", which does not match type and shape", size);
+    }
+    return take_named_data(c, &a, bundle, name);
+}
+
+static int parse_nnvm(cursor *c, ln_bundle *bundle, names *list)
+{
+    uint64_t n;
+    char name[LN_MAX_NAME_LEN];
+    if (take_names(c, list) || take(c, "the number of arrays", 8, &n))
+        return -1;
+    if (n != list->n) {
+        c->at -= 8;
+        return fail(c, "%" PRIu64 " arrays and %" PRIu64 " names, expected as many", n, list->n);
+    }
+    for (uint64_t i = 0; i < n; i++)
+        if (name_of(c, list, i, name) || take_nnvm_array(c, bundle, name))
+            return -1;
+    return 0;
+}
+
+/* MXNet */
+
+// What has a shape of its own before that of the array is sparse.
+static int take_version(cursor *c, uint64_t *version, array *a)
+{
+    uint64_t ndim, storage = 0;
+    if (take(c, "the version of an array", 4, version))
+        return -1;
+    if ((*version & ~(uint64_t)0xff) != mxnet_array)
+        ndim = *version;
+    else if ((*version &= 0xff) < MXNET_V1 || *version > MXNET_V3)
+        return fail(c, "version %" PRIu64 " of an array is not known", *version);
+    else if ((*version != MXNET_V1 && take(c, "the storage type", 4, &storage)) ||
+             take(c, "the number of dimensions", 4, &ndim))
+        return -1;
+    if (storage)
+        return fail(c, "the array is sparse (storage type %d), expected a dense one", (int)storage);
+    const int is_unknown = *version == MXNET_V3 && (int32_t)ndim == -1;
+    if (!is_unknown && check_ndim(c, (int32_t)ndim))
+        return -1;
+    a->ndim = is_unknown ? -1 : (int)ndim;
+    return 0;
+}
+
+static int take_mxnet_dtype(cursor *c, tl_dtype *dtype)
+{
+    static const tl_dtype codes[] = {TL_FLOAT,  TL_DOUBLE, TL_FLOAT16, TL_UINT8, TL_INT32,
+                                     TL_INT8,   TL_INT64,  TL_BOOL,    TL_INT16, TL_UINT16,
+                                     TL_UINT32, TL_UINT64, TL_BFLOAT16};
+    uint64_t code;
+    if (take(c, "the data type", 4, &code))
+        return -1;
+    if (code >= sizeof(codes) / sizeof(codes[0])) {
+        c->at -= 4;
+        return fail(c, "data type %d is not known", (int)(int32_t)code);
+    }
+    *dtype = codes[code];
+    return 0;
+}
+
+// An array without a shape has no further fields, and no elements: nobody can use it.
+static int take_mxnet_array(cursor *c, tl_tensor **tensor)
+{
+    array a = {0};
+    uint64_t version, device;
+    if (take_version(c, &version, &a))
+        return -1;
+    if (a.ndim < 0 || (a.ndim == 0 && version != MXNET_V3))
+        return 0;
+    const int is_old = version < MXNET_V1;
+    if (take_dims(c, &a, is_old ? 4 : 8) || take(c, "the device type", 4, &device) ||
+        take(c, "the device id", 4, &device) || take_mxnet_dtype(c, &a.dtype))
+        return -1;
+    *tensor = take_data(c, &a);
+    return *tensor ? 0 : -1;
+}
+
+static int add_mxnet_arrays(cursor *c, ln_bundle *bundle, const names *list, tl_tensor **tensors,
+                            uint64_t n)
+{
+    char name[LN_MAX_NAME_LEN];
+    if (list->n != n && list->n)
+        return fail(c, "%" PRIu64 " arrays and %" PRIu64 " names, expected as many", n, list->n);
+    for (uint64_t i = 0; i < n; i++) {
+        if (list->n ? name_of(c, list, i, name) : snprintf(name, sizeof(name), "%" PRIu64, i) < 0)
+            return -1;
+        if (tensors[i] && ln_bundle_add(bundle, name, tensors[i]))
+            return fail(c, "array '%s': %s", name, ln_last_error());
+        tensors[i] = NULL;
+    }
+    return 0;
+}
+
+// An unnamed list cannot be bound by name: its arrays are called by their numbers.
+static int parse_mxnet(cursor *c, ln_bundle *bundle, names *list)
+{
+    uint64_t n;
+    int status = 0;
+    if (take_count(c, "the number of arrays", 4, &n))
+        return -1;
+    tl_tensor **tensors = ln_alloc_array((size_t)n + 1, sizeof(*tensors));
+    if (!tensors)
+        return ln_error_set(c->err, "%s: out of memory", c->file);
+    for (uint64_t i = 0; i < n && !status; i++)
+        status = take_mxnet_array(c, &tensors[i]);
+    if (!status)
+        status = take_names(c, list) || add_mxnet_arrays(c, bundle, list, tensors, n) ? -1 : 0;
+    for (uint64_t i = 0; i < n; i++)
+        tl_tensor_free(tensors[i]);
+    ln_free(tensors);
+    return status;
+}
+
+/* The file */
+
+int ln_params_is(const ln_filemap *map)
+{
+    const uint64_t magic = map->size >= 8 ? little_endian(map->data, 8) : 0;
+    return magic == nnvm_list || magic == mxnet_list;
+}
+
+int ln_params_parse(ln_bundle *bundle, const ln_filemap *map, const char *file, ln_error *err)
+{
+    cursor c = {map->data, map->data, map->data + map->size, file, err};
+    names list = {0};
+    uint64_t magic;
+    bundle->shaped = 1;
+    int status =
+        take(&c, "the magic number", 8, &magic) || expect(&c, "the reserved number", 8, 0) ? -1 : 0;
+    if (!status)
+        status =
+            magic == nnvm_list ? parse_nnvm(&c, bundle, &list) : parse_mxnet(&c, bundle, &list);
+    if (!status && c.at != c.end)
+        status = fail(&c, "%td bytes follow the last field", c.end - c.at);
+    free_names(&list);
+    return status;
+}
