@@ -10,6 +10,7 @@ static const ln_front *const fronts[] = {
 #ifdef LN_HAVE_ONNX
     &ln_front_onnx,
 #endif
+    &ln_front_nnvm,
 #ifdef LN_HAVE_IL
     &ln_front_il, // the last one: it knows its models by what they are not
 #endif

@@ -7,6 +7,7 @@
 #include "ir/ln_front.h"
 
 extern const ln_front ln_front_compiled;
+extern const ln_front ln_front_nnvm;
 extern const ln_front ln_front_onnx;
 extern const ln_front ln_front_il;
 

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a translator of an NNVM or MXNet operator is written with.
+//
+// A translator reads its node (inputs, attributes) and emits LightNet operators with the node's
+// emitter (ln_emit.h), as if nothing could fail.
+//
+//     static void translate_leaky_relu(ln_nnvm_node *n)
+//     {
+//         ln_emit_begin(&n->emit, "lrelu");
+//         ln_emit_arg(&n->emit, "src", ln_nnvm_in(n, 0));
+//         ln_emit_set_number(&n->emit, "negslope", ln_nnvm_float(n, "alpha", 0.25));
+//         ln_emit_end(&n->emit, "dst", 0); // what comes out is the node's output 0
+//     }
+//
+//     const ln_nnvm_row ln_nnvm_rows_example[] = {
+//         {"leaky_relu", LN_NNVM_IN_CORE, translate_leaky_relu, .least = 1, .most = 1},
+//         {NULL},
+//     };
+//
+// An attribute that no translator asks for and that is not known to be harmless is an error.
+
+#ifndef LN_NNVM_H
+#define LN_NNVM_H
+
+#include <stdint.h>
+
+#include "front/ln_emit.h"
+#include "front/nnvm/ln_nnvm_graph.h"
+
+/* Which dialects have an operator of that name and meaning. */
+enum { LN_NNVM_IN_CORE = 1, LN_NNVM_IN_MXNET = 2, LN_NNVM_IN_BOTH = 3 };
+
+/* The most numbers that an attribute is read with. */
+enum { LN_NNVM_MAX_TUPLE = 64 };
+
+/* An element None of a tuple. */
+#define LN_NNVM_NONE INT64_MIN
+
+typedef struct ln_nnvm_model {
+    ln_translation base;
+    ln_nnvm_graph graph;
+    int n_unbound; /* inputs that were met and not bound by name */
+} ln_nnvm_model;
+
+/* The node that is being translated. */
+typedef struct ln_nnvm_node {
+    ln_emit emit;
+    ln_nnvm_model *model;
+    ln_nnvm_vertex *vertex;
+    const struct ln_nnvm_row *row;
+} ln_nnvm_node;
+
+typedef void (*ln_nnvm_translate)(ln_nnvm_node *n);
+
+/* How an operator is translated. A table of these ends with an op of NULL. */
+typedef struct ln_nnvm_row {
+    const char *op;
+    int dialects;
+    ln_nnvm_translate translate; /* NULL: it cannot be, because of */
+    const char *with;    /* what tells it from other rows of the same function; or that reason */
+    int least, most;     /* how many inputs it may have; most 0: any number */
+    unsigned weights;    /* bit i: input i is a parameter, whose shape the others tell */
+    unsigned unread;     /* bit i: input i is not looked at: labels */
+    int keeps_shape;     /* of one input: the output has its shape, so one tells the other */
+    const char *ignored; /* attributes without effect, each between blanks */
+} ln_nnvm_row;
+
+/** The row for an operator; NULL: not known. */
+const ln_nnvm_row *ln_nnvm_find_row(const char *op, ln_nnvm_dialect dialect);
+
+/** Whether the name is an operator of MXNet alone. */
+int ln_nnvm_is_mxnet_only(const char *op);
+
+int ln_nnvm_failed(const ln_nnvm_node *n);
+int ln_nnvm_is_mxnet(const ln_nnvm_node *n);
+
+/* Inputs */
+
+int ln_nnvm_num_inputs(const ln_nnvm_node *n);
+
+/** Input `i`, which must be there. */
+const char *ln_nnvm_in(ln_nnvm_node *n, int i);
+
+/** Input `i`, a parameter called `arg`: if its shape is not known yet it is this one. A file of
+ *  MXNet 0.8 leaves it out if it is the last. */
+const char *ln_nnvm_weight(ln_nnvm_node *n, int i, const char *arg, int ndim, const int *dims);
+
+/** Whether the shape of input `i` is known. */
+int ln_nnvm_is_shaped(const ln_nnvm_node *n, int i);
+
+/** The tensor's record; see ln_translation_tensor. */
+const tl_tensor *ln_nnvm_tensor_of(const ln_nnvm_node *n, const char *tensor);
+
+/** Says that output `i` is a tensor that exists already. */
+void ln_nnvm_alias(ln_nnvm_node *n, int i, const char *tensor);
+
+/** 0 <= axis < ndim for -ndim <= axis < ndim, everything else is a failure. */
+int ln_nnvm_axis(ln_nnvm_node *n, int64_t axis, int ndim);
+
+/** Elements of any numeric type, moved between the limits; `i` as in ln_emit_out. */
+const char *ln_nnvm_clip(ln_nnvm_node *n, const char *src, double least, double most, int i);
+
+/* Attributes: the default when the node does not have it, or has None; what cannot be read is a
+ * failure. */
+
+int ln_nnvm_has(ln_nnvm_node *n, const char *key);
+int64_t ln_nnvm_int(ln_nnvm_node *n, const char *key, int64_t deflt);
+double ln_nnvm_float(ln_nnvm_node *n, const char *key, double deflt);
+int ln_nnvm_bool(ln_nnvm_node *n, const char *key, int deflt);
+const char *ln_nnvm_text(ln_nnvm_node *n, const char *key, const char *deflt);
+tl_dtype ln_nnvm_dtype(ln_nnvm_node *n, const char *key, tl_dtype deflt);
+
+/** The numbers of a tuple, also of tuples within it; a number alone is a tuple of one. Returns how
+ * many; -1: the node does not have it. */
+int ln_nnvm_ints(ln_nnvm_node *n, const char *key, int64_t values[LN_NNVM_MAX_TUPLE]);
+int ln_nnvm_floats(ln_nnvm_node *n, const char *key, double values[LN_NNVM_MAX_TUPLE]);
+
+/** As ln_nnvm_ints, `len` of them that fit an int and are at least `least`; all `deflt` for a tuple
+ * of none. */
+void ln_nnvm_ints_of(ln_nnvm_node *n, const char *key, int len, int deflt, int least, int *values);
+
+/** Fails when the node does not have the attribute. */
+void ln_nnvm_require(ln_nnvm_node *n, const char *key);
+
+/** An int in a range; what is not is a failure. */
+int ln_nnvm_int_in(ln_nnvm_node *n, const char *key, int64_t deflt, int least, int most);
+
+/* Syntax: 0, or -1 when the text is no such value */
+
+int ln_nnvm_parse_int(const char *text, int64_t *value);
+int ln_nnvm_parse_float(const char *text, double *value);
+int ln_nnvm_parse_bool(const char *text, int *value);
+/** Returns how many numbers there are, or -1; exactly one of the arrays is not NULL. */
+int ln_nnvm_parse_tuple(const char *text, int64_t *ints, double *floats);
+tl_dtype ln_nnvm_parse_dtype(const char *text);
+
+#endif

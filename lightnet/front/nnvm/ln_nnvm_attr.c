@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attributes: the syntax of their values, and reading those of a node.
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "front/nnvm/ln_nnvm.h"
+
+/* Syntax */
+
+static const char *skip_blanks(const char *at)
+{
+    return at + strspn(at, " \t\r\n");
+}
+
+// The text behind an integer, or NULL: there is none.
+static const char *take_int(const char *at, int64_t *value)
+{
+    char *end;
+    errno = 0;
+    const long long number = strtoll(at, &end, 10);
+    if (end == at || errno)
+        return NULL;
+    *value = number;
+    return end + (*end == 'L'); // as Python 2 wrote long integers
+}
+
+static const char *take_float(const char *at, double *value)
+{
+    char *end;
+    *value = strtod(at, &end);
+    return end == at ? NULL : end;
+}
+
+int ln_nnvm_parse_int(const char *text, int64_t *value)
+{
+    const char *end = take_int(text, value);
+    return end && !*skip_blanks(end) ? 0 : -1;
+}
+
+int ln_nnvm_parse_float(const char *text, double *value)
+{
+    const char *end = take_float(text, value);
+    return end && !*skip_blanks(end) ? 0 : -1;
+}
+
+int ln_nnvm_parse_bool(const char *text, int *value)
+{
+    static const char *const words[] = {"false", "true"};
+    char word[8] = "";
+    size_t len = 0;
+    for (; text[len] && len + 1 < sizeof(word); len++)
+        word[len] = (char)(text[len] >= 'A' && text[len] <= 'Z' ? text[len] + 32 : text[len]);
+    for (int i = 0; i < 2; i++)
+        if (!text[len] && (!strcmp(word, words[i]) || (len == 1 && word[0] == '0' + i))) {
+            *value = i;
+            return 0;
+        }
+    return -1;
+}
+
+static const char *take_element(const char *at, int64_t *ints, double *floats)
+{
+    if (ints && !strncmp(at, "None", 4)) {
+        *ints = LN_NNVM_NONE;
+        return at + 4;
+    }
+    return ints ? take_int(at, ints) : take_float(at, floats);
+}
+
+int ln_nnvm_parse_tuple(const char *text, int64_t *ints, double *floats)
+{
+    int depth = 0, len = 0, expected = 1; // a number or a bracket may stand here
+    const char *at = skip_blanks(text);
+    for (; *at; at = skip_blanks(at)) {
+        if (*at == '(' || *at == '[') {
+            if (!expected || depth++ == 2)
+                return -1;
+            at++;
+        } else if (*at == ')' || *at == ']') {
+            if (depth-- == 0)
+                return -1;
+            expected = 0;
+            at++;
+        } else if (*at == ',') {
+            if (expected || !depth)
+                return -1;
+            expected = 1;
+            at++;
+        } else {
+            if (!expected || len == LN_NNVM_MAX_TUPLE)
+                return -1;
+            at = take_element(at, ints ? ints + len : NULL, floats ? floats + len : NULL);
+            if (!at)
+                return -1;
+            len++;
+            expected = 0;
+        }
+    }
+    return depth == 0 && (len || strpbrk(text, "([")) ? len : -1;
+}
+
+tl_dtype ln_nnvm_parse_dtype(const char *text)
+{
+    static const struct {
+        const char *name;
+        tl_dtype dtype;
+    } names[] = {
+        {"float32", TL_FLOAT},     {"float64", TL_DOUBLE}, {"float16", TL_FLOAT16},
+        {"uint8", TL_UINT8},       {"int32", TL_INT32},    {"int8", TL_INT8},
+        {"int64", TL_INT64},       {"bool", TL_BOOL},      {"int16", TL_INT16},
+        {"uint16", TL_UINT16},     {"uint32", TL_UINT32},  {"uint64", TL_UINT64},
+        {"bfloat16", TL_BFLOAT16},
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (!strcmp(names[i].name, text))
+            return names[i].dtype;
+    return TL_DTYPE_INVALID;
+}
+
+/* Those of a node */
+
+static const char *find(ln_nnvm_node *n, const char *key)
+{
+    const char *text = ln_nnvm_graph_attr(n->vertex, key);
+    return text && strcmp(text, "None") != 0 ? text : NULL;
+}
+
+static void fail_value(ln_nnvm_node *n, const char *key, const char *text, const char *expected)
+{
+    ln_emit_fail(&n->emit, "attribute '%s' is \"%.200s\", expected %s", key, text, expected);
+}
+
+int ln_nnvm_has(ln_nnvm_node *n, const char *key)
+{
+    return find(n, key) != NULL;
+}
+
+void ln_nnvm_require(ln_nnvm_node *n, const char *key)
+{
+    if (!find(n, key))
+        ln_emit_fail(&n->emit, "attribute '%s' is missing", key);
+}
+
+int64_t ln_nnvm_int(ln_nnvm_node *n, const char *key, int64_t deflt)
+{
+    const char *text = find(n, key);
+    int64_t value = deflt;
+    if (text && ln_nnvm_parse_int(text, &value))
+        fail_value(n, key, text, "an integer");
+    return value;
+}
+
+int ln_nnvm_int_in(ln_nnvm_node *n, const char *key, int64_t deflt, int least, int most)
+{
+    const int64_t value = ln_nnvm_int(n, key, deflt);
+    if (value >= least && value <= most)
+        return (int)value;
+    ln_emit_fail(&n->emit, "attribute '%s' is %" PRId64 ", expected %d to %d", key, value, least,
+                 most);
+    return least;
+}
+
+double ln_nnvm_float(ln_nnvm_node *n, const char *key, double deflt)
+{
+    const char *text = find(n, key);
+    double value = deflt;
+    if (text && ln_nnvm_parse_float(text, &value))
+        fail_value(n, key, text, "a number");
+    return value;
+}
+
+int ln_nnvm_bool(ln_nnvm_node *n, const char *key, int deflt)
+{
+    const char *text = find(n, key);
+    int value = deflt;
+    if (text && ln_nnvm_parse_bool(text, &value))
+        fail_value(n, key, text, "True or False");
+    return value;
+}
+
+const char *ln_nnvm_text(ln_nnvm_node *n, const char *key, const char *deflt)
+{
+    const char *text = find(n, key);
+    return text ? text : deflt;
+}
+
+tl_dtype ln_nnvm_dtype(ln_nnvm_node *n, const char *key, tl_dtype deflt)
+{
+    const char *text = find(n, key);
+    const tl_dtype dtype = text ? ln_nnvm_parse_dtype(text) : deflt;
+    if (dtype == TL_DTYPE_INVALID)
+        fail_value(n, key, text, "a data type, such as float32");
+    return dtype == TL_DTYPE_INVALID ? TL_FLOAT : dtype;
+}
+
+int ln_nnvm_ints(ln_nnvm_node *n, const char *key, int64_t values[LN_NNVM_MAX_TUPLE])
+{
+    const char *text = find(n, key);
+    const int len = text ? ln_nnvm_parse_tuple(text, values, NULL) : -1;
+    if (text && len < 0)
+        fail_value(n, key, text, "a tuple of integers");
+    return len;
+}
+
+int ln_nnvm_floats(ln_nnvm_node *n, const char *key, double values[LN_NNVM_MAX_TUPLE])
+{
+    const char *text = find(n, key);
+    const int len = text ? ln_nnvm_parse_tuple(text, NULL, values) : -1;
+    if (text && len < 0)
+        fail_value(n, key, text, "a tuple of numbers");
+    return len;
+}
+
+void ln_nnvm_ints_of(ln_nnvm_node *n, const char *key, int len, int deflt, int least, int *values)
+{
+    int64_t given[LN_NNVM_MAX_TUPLE];
+    const int n_given = ln_nnvm_ints(n, key, given);
+    for (int i = 0; i < len; i++)
+        values[i] = deflt;
+    if (n_given > 0 && n_given != len) {
+        ln_emit_fail(&n->emit, "attribute '%s' has %d numbers, expected %d", key, n_given, len);
+        return;
+    }
+    for (int i = 0; i < n_given && i < len; i++) {
+        if (given[i] < least || given[i] > INT_MAX)
+            ln_emit_fail(&n->emit, "attribute '%s' has %" PRId64 ", expected %d to %d", key,
+                         given[i], least, INT_MAX);
+        else
+            values[i] = (int)given[i];
+    }
+}

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading and checking the JSON of a graph.
+
+#include "front/nnvm/ln_nnvm_graph.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ir/ln_json.h"
+#include "lightnet/ln_hash.h"
+
+// The newest MXNet whose files are known: 2.0.
+enum { NEWEST_MXNET = 20000 };
+
+/* What is being checked. */
+typedef struct reader {
+    ln_translation *t;
+    ln_nnvm_graph *g;
+} reader;
+
+/* Keys and their types */
+
+static const char *article(json_type type)
+{
+    return type == JSON_ARRAY ? "array" : type == JSON_OBJECT ? "object" : "string";
+}
+
+// The member of that type, or NULL: absent, which fails where it is needed, or of another type.
+static json_t *member(reader *r, const json_t *object, const char *where, const char *key,
+                      json_type type, int is_needed)
+{
+    json_t *value = json_object_get(object, key);
+    if (value && json_typeof(value) == type)
+        return value;
+    if (value)
+        ln_translation_fail(r->t, "%s%s%s: expected %s, found %s", where, *where ? "." : "", key,
+                            article(type), ln_json_describe(value));
+    else if (is_needed)
+        ln_translation_fail(r->t, "%s%smissing %s\"%s\"", where, *where ? ": " : "",
+                            *where ? "" : "key ", key);
+    return NULL;
+}
+
+// A number that an index may be.
+static int read_index(const json_t *json, uint32_t *value)
+{
+    if (!json_is_integer(json) || json_integer_value(json) < 0 ||
+        json_integer_value(json) > UINT32_MAX)
+        return -1;
+    *value = (uint32_t)json_integer_value(json);
+    return 0;
+}
+
+/* Entries */
+
+static void read_entry(reader *r, const json_t *json, const char *where, ln_nnvm_entry *entry)
+{
+    uint32_t version = 0;
+    const size_t len = json_array_size(json); // 0 of what is no array
+    if ((len != 2 && len != 3) || read_index(json_array_get(json, 0), &entry->node) ||
+        read_index(json_array_get(json, 1), &entry->index) ||
+        (len == 3 && read_index(json_array_get(json, 2), &version)))
+        ln_translation_fail(r->t, "%s: bad entry, expected [node, index] or [node, index, version]",
+                            where);
+    else if (entry->node >= r->g->n_nodes)
+        ln_translation_fail(r->t, "%s refers to node %" PRIu32 " of %zu", where, entry->node,
+                            r->g->n_nodes);
+}
+
+// The entries of an array.
+static ln_nnvm_entry *read_entries(reader *r, const json_t *array, const char *where, size_t *len)
+{
+    *len = json_array_size(array);
+    ln_nnvm_entry *entries = ln_translation_alloc(r->t, (*len + 1) * sizeof(*entries));
+    for (size_t i = 0; i < *len && !r->t->failed; i++) {
+        char place[LN_MAXLINE];
+        snprintf(place, sizeof(place), "%s[%zu]", where, i);
+        read_entry(r, json_array_get(array, i), place, &entries[i]);
+    }
+    return entries;
+}
+
+/* Nodes */
+
+static void read_attrs_of(reader *r, const json_t *object, const char *where, ln_nnvm_vertex *v)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)object, key, value)
+    {
+        const char *text = json_string_value(value);
+        char number[64];
+        if (json_is_boolean(value))
+            text = json_is_true(value) ? "True" : "False";
+        else if (json_is_integer(value))
+            snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        else if (json_is_real(value))
+            snprintf(number, sizeof(number), "%.17g", json_real_value(value));
+        else if (!text)
+            ln_translation_fail(r->t, "%s.%s: expected string, found %s", where, key,
+                                ln_json_describe(value));
+        if (json_is_number(value))
+            text = ln_translation_print(r->t, "%s", number);
+        v->attrs[v->n_attrs++] = (ln_nnvm_attr){key, text ? text : "", 0};
+    }
+}
+
+static void read_attrs(reader *r, const json_t *json, const char *where, ln_nnvm_vertex *v)
+{
+    static const char *const keys[] = {"attrs", "attr", "param"};
+    const json_t *objects[3];
+    size_t len = 0;
+    for (int i = 0; i < 3; i++) {
+        objects[i] = member(r, json, where, keys[i], JSON_OBJECT, 0);
+        len += json_object_size(objects[i]);
+    }
+    if (objects[2])
+        objects[1] = NULL; // beside `param` it has only annotations of users
+    v->attrs = ln_translation_alloc(r->t, (len + 1) * sizeof(*v->attrs));
+    for (int i = 0; i < 3 && !r->t->failed; i++) {
+        char place[LN_MAXLINE];
+        snprintf(place, sizeof(place), "%.1000s.%s", where, keys[i]);
+        read_attrs_of(r, objects[i], place, v);
+    }
+}
+
+static void check_order(reader *r, const ln_nnvm_vertex *v, size_t i, const ln_nnvm_entry *e)
+{
+    if (e->node == i)
+        ln_translation_fail(r->t, "nodes[%zu] \"%s\" uses itself", i, v->name);
+    else if (e->node > i)
+        ln_translation_fail(r->t, "nodes[%zu] \"%s\" uses later node %" PRIu32, i, v->name,
+                            e->node);
+    else if (r->g->nodes[e->node].is_variable && e->index)
+        ln_translation_fail(
+            r->t, "nodes[%zu] \"%s\": \"%s\" has 1 usable output, index %" PRIu32 " requested", i,
+            v->name, r->g->nodes[e->node].name, e->index);
+}
+
+static void check_control_deps(reader *r, const json_t *json, const char *where)
+{
+    const json_t *deps = member(r, json, where, "control_deps", JSON_ARRAY, 0);
+    for (size_t i = 0; i < json_array_size(deps) && !r->t->failed; i++) {
+        uint32_t node;
+        if (read_index(json_array_get(deps, i), &node) || node >= r->g->n_nodes)
+            ln_translation_fail(r->t, "%s.control_deps[%zu]: expected a node, of %zu", where, i,
+                                r->g->n_nodes);
+    }
+}
+
+static void read_node(reader *r, const json_t *json, size_t i)
+{
+    ln_nnvm_vertex *v = &r->g->nodes[i];
+    char where[LN_MAXLINE];
+    snprintf(where, sizeof(where), "nodes[%zu]", i);
+    if (!json_is_object(json)) {
+        ln_translation_fail(r->t, "%s: expected object, found %s", where, ln_json_describe(json));
+        return;
+    }
+    const json_t *name = member(r, json, where, "name", JSON_STRING, 1);
+    v->name = name ? json_string_value(name) : "";
+    if (name)
+        snprintf(where, sizeof(where), "nodes[%zu] \"%.256s\"", i, v->name);
+    v->op = json_string_value(member(r, json, where, "op", JSON_STRING, 1));
+    const json_t *inputs = member(r, json, where, "inputs", JSON_ARRAY, 1);
+    if (r->t->failed)
+        return;
+    v->is_variable = ln_streq(v->op, "null");
+    strncat(where, ".inputs", sizeof(where) - strlen(where) - 1);
+    v->inputs = read_entries(r, inputs, where, &v->n_inputs);
+    where[strlen(where) - strlen(".inputs")] = '\0';
+    if (v->is_variable && v->n_inputs)
+        ln_translation_fail(r->t, "%s: a variable with %zu inputs, expected none", where,
+                            v->n_inputs);
+    read_attrs(r, json, where, v);
+    check_control_deps(r, json, where);
+    for (size_t k = 0; k < v->n_inputs && !r->t->failed; k++)
+        check_order(r, v, i, &v->inputs[k]);
+}
+
+static void check_names(reader *r)
+{
+    ln_hash *names = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    if (!names)
+        ln_translation_fail(r->t, "out of memory");
+    for (size_t i = 0; i < r->g->n_nodes && !r->t->failed; i++) {
+        ln_nnvm_vertex *v = &r->g->nodes[i];
+        const ln_nnvm_vertex *other = v->is_variable ? ln_hash_find(names, v->name) : NULL;
+        if (other)
+            ln_translation_fail(r->t,
+                                "nodes[%zu] \"%s\": nodes[%td] has the same name, expected "
+                                "different names of variables",
+                                i, v->name, other - r->g->nodes);
+        else if (v->is_variable && ln_hash_insert(names, v->name, v) < 0)
+            ln_translation_fail(r->t, "out of memory");
+    }
+    ln_hash_free(names);
+}
+
+/* The top level */
+
+static void check_arg_nodes(reader *r)
+{
+    const json_t *args = member(r, r->g->json, "", "arg_nodes", JSON_ARRAY, 1);
+    for (size_t i = 0; i < json_array_size(args) && !r->t->failed; i++) {
+        uint32_t node = 0;
+        if (read_index(json_array_get(args, i), &node))
+            ln_translation_fail(r->t, "arg_nodes[%zu]: expected the index of a node", i);
+        else if (node >= r->g->n_nodes)
+            ln_translation_fail(r->t, "arg_nodes[%zu] refers to node %" PRIu32 " of %zu", i, node,
+                                r->g->n_nodes);
+        else if (!r->g->nodes[node].is_variable)
+            ln_translation_fail(r->t,
+                                "arg_nodes[%zu]: nodes[%" PRIu32 "] \"%s\" is an operator (%s), "
+                                "expected a variable",
+                                i, node, r->g->nodes[node].name, r->g->nodes[node].op);
+    }
+}
+
+static void check_row_ptr(reader *r)
+{
+    const json_t *rows = member(r, r->g->json, "", "node_row_ptr", JSON_ARRAY, 0);
+    uint32_t last = 0, row;
+    r->g->row_ptr = rows;
+    if (rows && json_array_size(rows) != r->g->n_nodes + 1)
+        ln_translation_fail(r->t, "node_row_ptr has %zu numbers, expected %zu",
+                            json_array_size(rows), r->g->n_nodes + 1);
+    for (size_t i = 0; i < json_array_size(rows) && !r->t->failed; i++) {
+        if (read_index(json_array_get(rows, i), &row) || row < last || (i == 0 && row != 0))
+            ln_translation_fail(r->t, "node_row_ptr[%zu]: expected %s", i,
+                                i ? "a number no less than the one before" : "0");
+        last = row;
+    }
+}
+
+static void check_graph_attrs(reader *r)
+{
+    const char *key;
+    json_t *value;
+    r->g->attrs = member(r, r->g->json, "", "attrs", JSON_OBJECT, 0);
+    json_object_foreach((json_t *)r->g->attrs, key, value)
+    {
+        if (json_array_size(value) != 2 || !json_is_string(json_array_get(value, 0)))
+            ln_translation_fail(r->t, "attrs.%s: expected [type, value]", key);
+    }
+    const json_t *version = json_array_get(json_object_get(r->g->attrs, "mxnet_version"), 1);
+    if (version && !json_is_integer(version))
+        ln_translation_fail(r->t, "attrs.mxnet_version: expected [\"int\", number]");
+    r->g->version = json_integer_value(version);
+    if (r->g->version > NEWEST_MXNET)
+        ln_warn(r->t->ctx, "%s: written by MXNet %" PRId64 ", newer than what is known", r->t->file,
+                r->g->version);
+}
+
+static void read_nodes(reader *r)
+{
+    const json_t *nodes = member(r, r->g->json, "", "nodes", JSON_ARRAY, 1);
+    r->g->n_nodes = json_array_size(nodes);
+    r->g->nodes = ln_translation_alloc(r->t, (r->g->n_nodes + 1) * sizeof(*r->g->nodes));
+    for (size_t i = 0; i < r->g->n_nodes && !r->t->failed; i++) {
+        const json_t *json = json_array_get(nodes, i);
+        read_node(r, json, i);
+        r->g->is_oldest |=
+            json_object_get(json, "param") || json_object_get(json, "backward_source_id");
+    }
+}
+
+static void read_heads(reader *r)
+{
+    const json_t *heads = member(r, r->g->json, "", "heads", JSON_ARRAY, 1);
+    if (heads && !json_array_size(heads))
+        ln_translation_fail(r->t, "\"heads\" is empty, expected the outputs of the graph");
+    if (!r->t->failed)
+        r->g->heads = read_entries(r, heads, "heads", &r->g->n_heads);
+}
+
+void ln_nnvm_graph_read(ln_nnvm_graph *g, ln_translation *t, const unsigned char *data, size_t size)
+{
+    reader r = {t, g};
+    json_error_t error;
+    g->json = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, &error);
+    if (!g->json)
+        ln_translation_fail(t, "line %d, column %d: %s", error.line, error.column, error.text);
+    else if (!json_is_object(g->json))
+        ln_translation_fail(t, "expected object, found %s", ln_json_describe(g->json));
+    if (!t->failed)
+        read_nodes(&r);
+    if (!t->failed)
+        check_arg_nodes(&r);
+    if (!t->failed)
+        read_heads(&r);
+    if (!t->failed)
+        check_row_ptr(&r);
+    if (!t->failed)
+        check_graph_attrs(&r);
+    if (!t->failed)
+        check_names(&r);
+    g->is_oldest &= !g->version;
+}
+
+void ln_nnvm_graph_clear(ln_nnvm_graph *g)
+{
+    json_decref(g->json);
+    g->json = NULL;
+}
+
+/* What a checked graph is asked */
+
+const char *ln_nnvm_graph_attr(ln_nnvm_vertex *v, const char *key)
+{
+    const char *value = NULL;
+    for (size_t i = 0; i < v->n_attrs; i++)
+        if (!strcmp(v->attrs[i].key, key)) {
+            v->attrs[i].is_read = 1;
+            value = value ? value : v->attrs[i].value;
+        }
+    return value;
+}
+
+int ln_nnvm_graph_shape(const ln_nnvm_graph *g, size_t i, int dims[LN_MAXDIM])
+{
+    const json_t *shapes = json_array_get(json_object_get(g->attrs, "shape"), 1);
+    const json_int_t entry =
+        g->row_ptr ? json_integer_value(json_array_get(g->row_ptr, i)) : (json_int_t)i;
+    const json_t *shape = json_array_get(shapes, (size_t)entry);
+    const size_t ndim = json_array_size(shape);
+    if (!ndim || ndim > LN_MAXDIM)
+        return -1;
+    for (size_t k = 0; k < ndim; k++) {
+        const json_t *dim = json_array_get(shape, k);
+        if (!json_is_integer(dim) || json_integer_value(dim) < 1 ||
+            json_integer_value(dim) > INT_MAX)
+            return -1;
+        dims[k] = (int)json_integer_value(dim);
+    }
+    return (int)ndim;
+}
+
+/* Recognising */
+
+// The end of the string that begins at data[i], a quote.
+static size_t skip_string(const unsigned char *data, size_t size, size_t i)
+{
+    for (i++; i < size && data[i] != '"'; i++)
+        i += data[i] == '\\';
+    return i;
+}
+
+static int is_word(const unsigned char *data, size_t len, const char *word)
+{
+    return len == strlen(word) && !memcmp(data, word, len);
+}
+
+int ln_nnvm_is(const unsigned char *data, size_t size)
+{
+    static const char *const keys[] = {"nodes", "arg_nodes", "heads", "node_row_ptr"};
+    size_t depth = 0;
+    for (size_t i = 0; i < size; i++) {
+        const unsigned char c = data[i];
+        if (!depth && c != '{' && (!c || !strchr(" \t\r\n", c)))
+            return 0;
+        depth += c == '{' || c == '[';
+        depth -= depth && (c == '}' || c == ']');
+        if (c != '"')
+            continue;
+        const size_t end = skip_string(data, size, i);
+        for (size_t k = 0; depth == 1 && k < sizeof(keys) / sizeof(keys[0]); k++)
+            if (end < size && is_word(data + i + 1, end - i - 1, keys[k]))
+                return 1;
+        if (depth == 1 && end < size && is_word(data + i + 1, end - i - 1, "ops"))
+            return 0; // the IR's own
+        i = end;
+    }
+    return 0;
+}

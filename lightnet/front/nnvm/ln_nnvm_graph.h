@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The graph of an NNVM file, checked: nodes, entries and attributes, before anything is translated.
+//
+// An entry names output `index` of a node. Every entry names a node before the one that reads it,
+// so a walk in order meets makers before users. The JSON tree lives as long as the graph; names and
+// values are borrowed from it.
+
+#ifndef LN_NNVM_GRAPH_H
+#define LN_NNVM_GRAPH_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "front/ln_emit.h"
+
+typedef struct ln_nnvm_entry {
+    uint32_t node, index;
+} ln_nnvm_entry;
+
+/* An attribute of a node. */
+typedef struct ln_nnvm_attr {
+    const char *key, *value;
+    int is_read; /* something asked for it */
+} ln_nnvm_attr;
+
+typedef struct ln_nnvm_vertex {
+    const char *op, *name; /* op "null": a variable */
+    ln_nnvm_entry *inputs;
+    size_t n_inputs;
+    ln_nnvm_attr *attrs; /* those of `attrs`, `attr` and `param`; the first of a key counts */
+    size_t n_attrs;
+    int is_variable;
+    int is_live;                   /* the heads need it */
+    int is_weight;                 /* of a variable: some node reads it as a parameter */
+    const struct ln_nnvm_row *row; /* how it is translated; of an operator */
+    const char **outs;             /* the tensors that it gave when translated */
+    uint32_t n_outs;
+} ln_nnvm_vertex;
+
+/* Which operators the names in a file mean. */
+typedef enum ln_nnvm_dialect { LN_NNVM_CORE, LN_NNVM_MXNET, LN_NNVM_COMPILED } ln_nnvm_dialect;
+
+typedef struct ln_nnvm_graph {
+    json_t *json;
+    ln_nnvm_vertex *nodes;
+    size_t n_nodes;
+    ln_nnvm_entry *heads;
+    size_t n_heads;
+    const json_t *row_ptr, *attrs; /* as they are in the file, or NULL */
+    ln_nnvm_dialect dialect;
+    int64_t version; /* of MXNet, 10000 for each major one; 0: not told, as before 0.9 */
+    int is_oldest;   /* as MXNet up to 0.8 wrote it: some variables are left out */
+} ln_nnvm_graph;
+
+/** Reads and checks the file's bytes. The graph's arrays are the translation's memory; the tree is
+ * freed by ln_nnvm_graph_clear, also after a failure. */
+void ln_nnvm_graph_read(ln_nnvm_graph *g, ln_translation *t, const unsigned char *data,
+                        size_t size);
+void ln_nnvm_graph_clear(ln_nnvm_graph *g);
+
+/** The value of the node's attribute, or NULL; it counts as read. */
+const char *ln_nnvm_graph_attr(ln_nnvm_vertex *v, const char *key);
+
+/** The shape that graph attributes tell of output 0 of node `i`: the number of dimensions, or -1:
+ *  none. */
+int ln_nnvm_graph_shape(const ln_nnvm_graph *g, size_t i, int dims[LN_MAXDIM]);
+
+/** Whether the bytes are such a file: JSON whose top level has a key of a graph. */
+int ln_nnvm_is(const unsigned char *data, size_t size);
+
+#endif

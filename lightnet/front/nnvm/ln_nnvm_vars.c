@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// Variables of a graph, and which rows its operators have.
+
+#include "front/nnvm/ln_nnvm_vars.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ir/ln_bind.h"
+#include "lightnet/ln_hash.h"
+#include "tensorlight/tl_util.h"
+
+/* Dialect, rows, what is needed */
+
+static ln_nnvm_dialect dialect_of(const ln_nnvm_graph *g)
+{
+    int is_mxnet = g->version || g->is_oldest;
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        if (!strcmp(g->nodes[i].op, "tvm_op"))
+            return LN_NNVM_COMPILED;
+        is_mxnet |= ln_nnvm_is_mxnet_only(g->nodes[i].op);
+    }
+    return is_mxnet ? LN_NNVM_MXNET : LN_NNVM_CORE;
+}
+
+static void look_up_rows(ln_nnvm_graph *g)
+{
+    for (size_t i = 0; i < g->n_nodes; i++)
+        if (!g->nodes[i].is_variable)
+            g->nodes[i].row = ln_nnvm_find_row(g->nodes[i].op, g->dialect);
+}
+
+// What the heads do not need is never looked at again, nor what is only a label.
+static void mark_live(ln_nnvm_graph *g)
+{
+    for (size_t i = 0; i < g->n_heads; i++)
+        g->nodes[g->heads[i].node].is_live = 1;
+    for (size_t i = g->n_nodes; i-- > 0;) {
+        const ln_nnvm_vertex *v = &g->nodes[i];
+        for (size_t k = 0; v->is_live && k < v->n_inputs; k++)
+            if (!v->row || k > 31 || !(v->row->unread >> k & 1))
+                g->nodes[v->inputs[k].node].is_live = 1;
+    }
+}
+
+static int is_unsupported(const ln_nnvm_vertex *v)
+{
+    return v->is_live && !v->is_variable && (!v->row || !v->row->translate);
+}
+
+// How many nodes of that operator there are from `i` on; 0 when one stands before.
+static size_t count_first(const ln_nnvm_graph *g, ln_hash *seen, size_t i)
+{
+    size_t count = 0;
+    if (ln_hash_find(seen, g->nodes[i].op))
+        return 0;
+    for (size_t k = i; k < g->n_nodes; k++)
+        count += !strcmp(g->nodes[k].op, g->nodes[i].op);
+    return count;
+}
+
+// Names all operators that are not supported, each with its first node.
+static void check_support(ln_nnvm_model *m)
+{
+    const ln_nnvm_graph *g = &m->graph;
+    char text[LN_MAXLINE - 256] = "";
+    size_t len = 0;
+    ln_hash *seen = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    if (!seen)
+        ln_translation_fail(&m->base, "out of memory");
+    for (size_t i = 0; seen && i < g->n_nodes && len < sizeof(text); i++) {
+        const ln_nnvm_vertex *v = &g->nodes[i];
+        const size_t count = is_unsupported(v) ? count_first(g, seen, i) : 0;
+        if (!count)
+            continue;
+        if (ln_hash_insert(seen, v->op, (void *)v->op) < 0)
+            ln_translation_fail(&m->base, "out of memory");
+        len += (size_t)snprintf(text + len, sizeof(text) - len,
+                                "%snodes[%zu] \"%.128s\": operator \"%.128s\" is not supported "
+                                "(%zu node%s%s%s)",
+                                len ? ", " : "", i, v->name, v->op, count, count == 1 ? "" : "s",
+                                v->row ? "; " : "", v->row ? v->row->with : "");
+    }
+    ln_hash_free(seen);
+    if (len)
+        ln_translation_fail(&m->base, "%s", text);
+}
+
+static void refuse_compiled(ln_nnvm_model *m)
+{
+    const ln_nnvm_graph *g = &m->graph;
+    char text[LN_MAXLINE - 512] = "";
+    size_t len = 0, count = 0;
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        ln_nnvm_vertex *v = &g->nodes[i];
+        const char *func = strcmp(v->op, "tvm_op") ? NULL : ln_nnvm_graph_attr(v, "func_name");
+        count += func != NULL;
+        if (func && len < sizeof(text))
+            len +=
+                (size_t)snprintf(text + len, sizeof(text) - len, "%snodes[%zu] \"%.128s\" %.128s",
+                                 len ? ", " : "", i, v->name, func);
+    }
+    ln_translation_fail(&m->base,
+                        "compiled graph (tvm_op), whose %zu operators live in a separate library: "
+                        "%s",
+                        count, text);
+}
+
+// A variable is a parameter if a node reads it as such, itself or through nodes that keep shapes.
+static void mark_weights(ln_nnvm_model *m)
+{
+    ln_nnvm_graph *g = &m->graph;
+    ln_nnvm_vertex **root = ln_translation_alloc(&m->base, (g->n_nodes + 1) * sizeof(*root));
+    for (size_t i = 0; root && i < g->n_nodes; i++) {
+        ln_nnvm_vertex *v = &g->nodes[i];
+        root[i] = v->is_variable                                      ? v
+                  : v->row && v->row->keeps_shape && v->n_inputs == 1 ? root[v->inputs[0].node]
+                                                                      : NULL;
+        for (size_t k = 0; v->row && v->is_live && k < v->n_inputs && k < 32; k++)
+            if (root[v->inputs[k].node] && (v->row->weights >> k & 1))
+                root[v->inputs[k].node]->is_weight = 1;
+    }
+}
+
+void ln_nnvm_choose_rows(ln_nnvm_model *m)
+{
+    m->graph.dialect = dialect_of(&m->graph);
+    if (m->graph.dialect == LN_NNVM_COMPILED) {
+        refuse_compiled(m);
+        return;
+    }
+    look_up_rows(&m->graph);
+    mark_live(&m->graph);
+    check_support(m);
+    mark_weights(m);
+}
+
+/* Shapes of variables */
+
+// A shape attribute without unknown lengths: the number of dimensions, or -1.
+static int attr_shape(ln_nnvm_model *m, ln_nnvm_vertex *v, const char *key, int dims[LN_MAXDIM])
+{
+    int64_t given[LN_NNVM_MAX_TUPLE];
+    const char *text = ln_nnvm_graph_attr(v, key);
+    const int len = text && strcmp(text, "None") ? ln_nnvm_parse_tuple(text, given, NULL) : 0;
+    if (len < 0 || len > LN_MAXDIM) {
+        ln_nnvm_node n = ln_nnvm_node_init(m, v);
+        ln_emit_fail(&n.emit, "attribute '%s' is \"%.200s\", expected a shape", key, text);
+    }
+    for (int i = 0; i < len && len <= LN_MAXDIM; i++) {
+        if (given[i] < 1 || given[i] > INT_MAX)
+            return -1;
+        dims[i] = (int)given[i];
+    }
+    return len > 0 ? len : -1;
+}
+
+static int own_shape(ln_nnvm_model *m, ln_nnvm_vertex *v, int dims[LN_MAXDIM])
+{
+    int ndim = attr_shape(m, v, "shape", dims);
+    if (ndim < 0)
+        ndim = attr_shape(m, v, "__shape__", dims);
+    return ndim < 0 ? ln_nnvm_graph_shape(&m->graph, (size_t)(v - m->graph.nodes), dims) : ndim;
+}
+
+// The type by its code or its name; codes from 7 on changed their meaning in 2019, so those count
+// for nothing here.
+static tl_dtype own_dtype(ln_nnvm_model *m, ln_nnvm_vertex *v)
+{
+    static const tl_dtype codes[] = {TL_FLOAT, TL_DOUBLE, TL_FLOAT16, TL_UINT8,
+                                     TL_INT32, TL_INT8,   TL_INT64};
+    const char *text = ln_nnvm_graph_attr(v, "dtype");
+    int64_t code;
+    text = text ? text : ln_nnvm_graph_attr(v, "__dtype__");
+    if (!text || !strcmp(text, "None") || !strcmp(text, "-1"))
+        return TL_FLOAT;
+    const int is_code = !ln_nnvm_parse_int(text, &code);
+    const tl_dtype dtype = !is_code                ? ln_nnvm_parse_dtype(text)
+                           : code >= 0 && code < 7 ? codes[code]
+                                                   : TL_DTYPE_INVALID;
+    if (dtype == TL_DTYPE_INVALID) {
+        ln_nnvm_node n = ln_nnvm_node_init(m, v);
+        ln_emit_fail(&n.emit, "data type \"%.64s\" is not known", text);
+        return TL_FLOAT;
+    }
+    return dtype;
+}
+
+/* Their tensors */
+
+static const char *add_source(ln_nnvm_model *m, const char *wanted, tl_dtype dtype, int ndim,
+                              const int *dims, int is_param)
+{
+    const char *name = ln_translation_name(&m->base, wanted);
+    tl_tensor *like = name ? tl_tensor_create(NULL, ndim, dims, dtype) : NULL;
+    if (name && !like)
+        ln_translation_fail(&m->base, "variable \"%.256s\": %s", wanted, tl_last_error());
+    if (like && !is_param)
+        ln_translation_input(&m->base, name);
+    if (like)
+        name = ln_translation_source(&m->base, name, like, is_param);
+    tl_tensor_free(like);
+    return m->base.failed ? NULL : name;
+}
+
+const char *ln_nnvm_add_param(ln_nnvm_model *m, const char *name, tl_dtype dtype, int ndim,
+                              const int *dims)
+{
+    return add_source(m, name, dtype, ndim, dims, 1);
+}
+
+static void give(ln_nnvm_model *m, ln_nnvm_vertex *v, const char *tensor)
+{
+    ln_nnvm_node n = ln_nnvm_node_init(m, v);
+    ln_nnvm_alias(&n, 0, tensor);
+}
+
+void ln_nnvm_add_variable(ln_nnvm_model *m, ln_nnvm_vertex *v, int ndim, const int *dims)
+{
+    give(m, v, add_source(m, v->name, own_dtype(m, v), ndim, dims, 1));
+}
+
+static void add_known(ln_nnvm_model *m, ln_nnvm_vertex *v)
+{
+    int own[LN_MAXDIM];
+    const int is_named = ln_bind_has(m->base.ctx, v->name);
+    const tl_tensor *told = is_named ? NULL : ln_bind_param(m->base.ctx, v->name);
+    const int is_param = !is_named && (told || v->is_weight);
+    const tl_tensor *bound = is_param ? NULL : ln_bind_find(m->base.ctx, v->name, m->n_unbound);
+    m->n_unbound += !is_param && !is_named;
+    const tl_tensor *like = told ? told : bound;
+    const int ndim = like ? like->ndim : own_shape(m, v, own);
+    if (ndim >= 0 && !m->base.failed)
+        give(m, v,
+             add_source(m, v->name, told ? told->dtype : own_dtype(m, v), ndim,
+                        like ? like->dims : own, is_param));
+}
+
+void ln_nnvm_add_known(ln_nnvm_model *m)
+{
+    for (size_t i = 0; i < m->graph.n_nodes && !m->base.failed; i++)
+        if (m->graph.nodes[i].is_variable && m->graph.nodes[i].is_live)
+            add_known(m, &m->graph.nodes[i]);
+}

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions and products with weights.
+
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+
+#include "front/nnvm/ln_nnvm_rows.h"
+#include "front/nnvm/ln_nnvm_layout.h"
+
+/* What the dialects call the attributes. */
+typedef struct conv_names {
+    const char *channels, *kernel, *stride, *padding, *dilation, *groups, *adj;
+} conv_names;
+
+static const conv_names core_names = {"channels", "kernel_size", "strides",       "padding",
+                                      "dilation", "groups",      "output_padding"};
+static const conv_names mxnet_names = {"num_filter", "kernel",    "stride", "pad",
+                                       "dilate",     "num_group", "adj"};
+
+/* What a convolution is emitted of. */
+typedef struct conv {
+    int axes; /* 1 to 3 spatial ones */
+    int channels, groups, has_bias;
+    int size[3], stride[3], padding[3], dilation[3], adj[3];
+    const char *layout, *weight_layout; /* of the file */
+} conv;
+
+static const conv_names *names_of(const ln_nnvm_node *n)
+{
+    return ln_nnvm_is_mxnet(n) ? &mxnet_names : &core_names;
+}
+
+static int count_axes(ln_nnvm_node *n, const char *kernel)
+{
+    int64_t given[LN_NNVM_MAX_TUPLE];
+    ln_nnvm_require(n, kernel);
+    const int axes = ln_nnvm_ints(n, kernel, given);
+    if (axes >= 1 && axes <= 3)
+        return axes;
+    ln_emit_fail(&n->emit, "attribute '%s' has %d numbers, expected 1 to 3", kernel, axes);
+    return 1;
+}
+
+static int has_bias(ln_nnvm_node *n, int without)
+{
+    return ln_nnvm_is_mxnet(n) ? !ln_nnvm_bool(n, "no_bias", without)
+                               : ln_nnvm_bool(n, "use_bias", 1);
+}
+
+static const char *plain_layout(int axes)
+{
+    static const char *const layouts[] = {"NCW", "NCHW", "NCDHW"};
+    return layouts[axes - 1];
+}
+
+// The layout of weights: of MXNet, that of the data with the filters in place of the batch.
+static const char *weight_layout_of(ln_nnvm_node *n, const conv *c, const char *plain)
+{
+    static const char *const by_channel_last[] = {"OWI", "OHWI", "ODHWI"};
+    if (!ln_nnvm_is_mxnet(n))
+        return ln_nnvm_text(n, "kernel_layout", plain);
+    return c->layout[1] == 'C' ? plain : by_channel_last[c->axes - 1];
+}
+
+static conv read_conv(ln_nnvm_node *n, int without_bias)
+{
+    static const char *const plain[] = {"OIW", "OIHW", "OIDHW"};
+    const conv_names *const names = names_of(n);
+    conv c = {.axes = count_axes(n, names->kernel)};
+    ln_nnvm_require(n, names->channels);
+    c.channels = ln_nnvm_int_in(n, names->channels, 1, 1, INT_MAX);
+    c.groups = ln_nnvm_int_in(n, names->groups, 1, 1, INT_MAX);
+    c.has_bias = has_bias(n, without_bias);
+    ln_nnvm_ints_of(n, names->kernel, c.axes, 1, 1, c.size);
+    ln_nnvm_ints_of(n, names->stride, c.axes, 1, 1, c.stride);
+    ln_nnvm_ints_of(n, names->padding, c.axes, 0, 0, c.padding);
+    ln_nnvm_ints_of(n, names->dilation, c.axes, 1, 1, c.dilation);
+    c.layout = ln_nnvm_text(n, "layout", plain_layout(c.axes));
+    c.weight_layout = weight_layout_of(n, &c, plain[c.axes - 1]);
+    if (c.channels % c.groups)
+        ln_emit_fail(&n->emit, "%d channels, expected a multiple of the %d groups", c.channels,
+                     c.groups);
+    return c;
+}
+
+/** The weights [first, second, kernel], which the file may have in another order. */
+static const char *read_weight(ln_nnvm_node *n, const conv *c, const char *plain, int first,
+                               int second)
+{
+    int dims[5] = {first, second}, there[5], order[5];
+    memcpy(dims + 2, c->size, (size_t)c->axes * sizeof(int));
+    if (ln_nnvm_layout_order(n, c->weight_layout, plain, order))
+        return NULL;
+    for (int i = 0; i < c->axes + 2; i++) // order[i]: where axis i of ours is in the file
+        there[order[i]] = dims[i];
+    const char *const weight = ln_nnvm_weight(n, 1, "weight", c->axes + 2, there);
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, weight);
+    char text[LN_MAX_SHAPE], wanted[LN_MAX_SHAPE];
+    if (!ln_nnvm_failed(n) &&
+        (t->ndim != c->axes + 2 || memcmp(t->dims, there, (size_t)t->ndim * sizeof(int)) != 0))
+        ln_emit_fail(&n->emit, "the weight has shape %s, expected %s",
+                     ln_sprint_shape(text, sizeof(text), t->ndim, t->dims),
+                     ln_sprint_shape(wanted, sizeof(wanted), c->axes + 2, there));
+    return ln_nnvm_is_permuted(order, c->axes + 2)
+               ? ln_emit_transpose(&n->emit, weight, order, LN_EMIT_TEMP)
+               : weight;
+}
+
+static int is_integer(tl_dtype dtype)
+{
+    return dtype != TL_FLOAT && dtype != TL_DOUBLE && dtype != TL_FLOAT16 && dtype != TL_BFLOAT16;
+}
+
+/** The type to compute in. Sums of products of integers of 8 or 16 bits are exact in double, and
+ *  then wrap as integers of 32 bits do. */
+static tl_dtype compute_dtype(tl_dtype src, tl_dtype out)
+{
+    return is_integer(src) || is_integer(out) ? TL_DOUBLE : out;
+}
+
+static void set_windows(ln_nnvm_node *n, const conv *c)
+{
+    int padding[6];
+    for (int i = 0; i < c->axes; i++)
+        padding[i] = padding[c->axes + i] = c->padding[i];
+    ln_emit_set_int(&n->emit, "group", c->groups);
+    ln_emit_set_ints(&n->emit, "size", c->axes, c->size);
+    ln_emit_set_ints(&n->emit, "stride", c->axes, c->stride);
+    ln_emit_set_ints(&n->emit, "dilation", c->axes, c->dilation);
+    ln_emit_set_ints(&n->emit, "padding", 2 * c->axes, padding);
+}
+
+/** The operator, up to its own parameters. Images have the fast one. */
+static void begin_conv(ln_nnvm_node *n, const conv *c, const char *image, const char *any,
+                       const char *src, const char *weight, const char *bias)
+{
+    const tl_dtype dtype = ln_nnvm_tensor_of(n, src)->dtype;
+    if (c->axes == 2 && !bias)
+        bias = ln_emit_filled(&n->emit, dtype, 1, &c->channels, 0);
+    ln_emit_begin(&n->emit, c->axes == 2 ? image : any);
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_arg(&n->emit, "weight", weight);
+    ln_emit_arg(&n->emit, "bias", bias);
+    set_windows(n, c);
+    if (c->axes == 2)
+        ln_emit_set_string(&n->emit, "autopad", "NOTSET");
+}
+
+/** The source in the plain layout. */
+static const char *plain_source(ln_nnvm_node *n, const conv *c, int order[5])
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    const int ndim = ln_nnvm_tensor_of(n, src)->ndim;
+    if (ndim != c->axes + 2) {
+        ln_emit_fail(&n->emit, "its data has %d dimensions, expected %d", ndim, c->axes + 2);
+        return NULL;
+    }
+    return ln_nnvm_to_plain(n, src, c->layout, plain_layout(c->axes), order);
+}
+
+static tl_dtype out_dtype_of(ln_nnvm_node *n, tl_dtype src)
+{
+    const char *const text = ln_nnvm_text(n, "out_dtype", "same");
+    return strcmp(text, "same") ? ln_nnvm_dtype(n, "out_dtype", src) : src;
+}
+
+static void check_out_layout(ln_nnvm_node *n, const conv *c)
+{
+    const char *const out = ln_nnvm_text(n, "out_layout", c->layout);
+    if (strcmp(out, "__undef__") && strcmp(out, "") && strcmp(out, c->layout))
+        ln_emit_fail(&n->emit, "attribute 'out_layout' is \"%.32s\", expected that of the data, %s",
+                     out, c->layout);
+}
+
+static void translate_conv(ln_nnvm_node *n)
+{
+    static const char *const plain[] = {"OIW", "OIHW", "OIDHW"};
+    conv c = read_conv(n, 0);
+    int order[5];
+    if (!ln_nnvm_is_mxnet(n))
+        check_out_layout(n, &c);
+    const char *src = plain_source(n, &c, order);
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    const tl_dtype own = t->dtype, out = out_dtype_of(n, own), dtype = compute_dtype(own, out);
+    if (ln_nnvm_failed(n))
+        return;
+    if (t->dims[1] % c.groups)
+        ln_emit_fail(&n->emit, "its data has %d channels, expected a multiple of the %d groups",
+                     t->dims[1], c.groups);
+    const char *weight = read_weight(n, &c, plain[c.axes - 1], c.channels, t->dims[1] / c.groups);
+    const char *bias = c.has_bias ? ln_nnvm_weight(n, 2, "bias", 1, &c.channels) : NULL;
+    src = ln_emit_cast(&n->emit, src, dtype, LN_EMIT_TEMP);
+    weight = ln_emit_cast(&n->emit, weight, dtype, LN_EMIT_TEMP);
+    bias = bias ? ln_emit_cast(&n->emit, bias, dtype, LN_EMIT_TEMP) : NULL;
+    const int is_last = dtype == out && !ln_nnvm_is_permuted(order, c.axes + 2);
+    begin_conv(n, &c, "conv2d", "convnd", src, weight, bias);
+    const char *dst = ln_emit_end(&n->emit, "dst", is_last ? 0 : LN_EMIT_TEMP);
+    if (is_last)
+        return;
+    dst = ln_nnvm_from_plain(n, dst, order, c.axes + 2, dtype == out ? 0 : LN_EMIT_TEMP);
+    if (dtype == out)
+        return;
+    if (is_integer(out)) // wraps
+        dst = ln_emit_cast(&n->emit, dst, TL_INT64, LN_EMIT_TEMP);
+    ln_emit_cast(&n->emit, dst, out, 0);
+}
+
+/** MXNet's target_shape decides the padding. */
+static void apply_target(ln_nnvm_node *n, conv *c, const tl_tensor *src)
+{
+    int target[3];
+    ln_nnvm_ints_of(n, "target_shape", c->axes, 0, 0, target);
+    for (int i = 0; i < c->axes && !ln_nnvm_failed(n); i++) {
+        if (!target[i])
+            continue;
+        const int64_t total = (int64_t)c->stride[i] * (src->dims[2 + i] - 1) +
+                              (int64_t)c->dilation[i] * (c->size[i] - 1) + 1 - target[i];
+        if (total < 0 || total > INT_MAX - 1) {
+            ln_emit_fail(&n->emit, "attribute 'target_shape' has %d, more than there is",
+                         target[i]);
+            return;
+        }
+        c->adj[i] = (int)(total % 2);
+        c->padding[i] = (int)((total + 1) / 2);
+    }
+}
+
+/** Core's further rows and columns are zeros, behind the bias; MXNet's are computed. */
+static void end_deconv(ln_nnvm_node *n, const conv *c, const int order[5])
+{
+    const int computed = ln_nnvm_is_mxnet(n), none[5] = {0};
+    int after[5] = {0}, pads = 0;
+    ln_emit_set_ints(&n->emit, "output_padding", c->axes, computed ? c->adj : none);
+    if (c->axes == 2)
+        ln_emit_set_ints(&n->emit, "output_dims", 4, none);
+    for (int i = 0; i < c->axes; i++)
+        pads |= (after[2 + i] = computed ? 0 : c->adj[i]) != 0;
+    const int is_permuted = ln_nnvm_is_permuted(order, c->axes + 2);
+    const char *dst = ln_emit_end(&n->emit, "dst", pads || is_permuted ? LN_EMIT_TEMP : 0);
+    if (pads) {
+        ln_emit_begin(&n->emit, "pad");
+        ln_emit_arg(&n->emit, "src", dst);
+        ln_emit_set_ints(&n->emit, "before", c->axes + 2, none);
+        ln_emit_set_ints(&n->emit, "after", c->axes + 2, after);
+        dst = ln_emit_end(&n->emit, "dst", is_permuted ? LN_EMIT_TEMP : 0);
+    }
+    if (is_permuted)
+        ln_nnvm_from_plain(n, dst, order, c->axes + 2, 0);
+}
+
+static void translate_deconv(ln_nnvm_node *n)
+{
+    static const char *const plain[] = {"OIW", "OIHW", "OIDHW"};
+    conv c = read_conv(n, 1);
+    int order[5];
+    ln_nnvm_ints_of(n, names_of(n)->adj, c.axes, 0, 0, c.adj);
+    const char *const src = plain_source(n, &c, order);
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    if (ln_nnvm_failed(n))
+        return;
+    if (ln_nnvm_is_mxnet(n))
+        apply_target(n, &c, t);
+    const tl_dtype out = ln_nnvm_is_mxnet(n) ? t->dtype : out_dtype_of(n, t->dtype);
+    if (out != t->dtype)
+        ln_emit_fail(&n->emit, "attribute 'out_dtype' is %s, expected the data's type",
+                     tl_dtype_name(out));
+    const char *const weight =
+        read_weight(n, &c, plain[c.axes - 1], t->dims[1], c.channels / c.groups);
+    const char *const bias = c.has_bias ? ln_nnvm_weight(n, 2, "bias", 1, &c.channels) : NULL;
+    begin_conv(n, &c, "deconv2d", "deconvnd", src, weight, bias);
+    end_deconv(n, &c, order);
+}
+
+/* ---- products with weights ---- */
+
+/** data . weight^T + bias over the last axis. */
+static void emit_dense(ln_nnvm_node *n, const char *src, int units, int with_bias)
+{
+    const tl_tensor *t = ln_nnvm_tensor_of(n, src);
+    const tl_dtype own = t->dtype, dtype = is_integer(own) ? TL_DOUBLE : own;
+    const int ndim = t->ndim;
+    int dims[LN_MAXDIM];
+    if (ln_nnvm_failed(n))
+        return;
+    if (!ndim) {
+        ln_emit_fail(&n->emit, "its data is a scalar, expected at least 1 dimension");
+        return;
+    }
+    memcpy(dims, t->dims, (size_t)ndim * sizeof(int));
+    const int rest = dims[ndim - 1] ? t->len / dims[ndim - 1] : 0;
+    const int weight_dims[] = {units, dims[ndim - 1]}, flat[] = {rest, dims[ndim - 1]};
+    const char *weight = ln_nnvm_weight(n, 1, "weight", 2, weight_dims);
+    const char *bias = with_bias ? ln_nnvm_weight(n, 2, "bias", 1, &units) : NULL;
+    const int needs_shape = ndim != 2, needs_cast = dtype != own;
+    src = needs_shape ? ln_emit_reshape(&n->emit, src, 2, flat, LN_EMIT_TEMP) : src;
+    src = ln_emit_cast(&n->emit, src, dtype, LN_EMIT_TEMP);
+    weight = ln_emit_cast(&n->emit, weight, dtype, LN_EMIT_TEMP);
+    bias = bias ? ln_emit_cast(&n->emit, bias, dtype, LN_EMIT_TEMP) : NULL;
+    ln_emit_begin(&n->emit, "matmul");
+    ln_emit_arg(&n->emit, "src1", src);
+    ln_emit_arg(&n->emit, "src2", weight);
+    ln_emit_arg(&n->emit, "bias", bias);
+    ln_emit_set_bool(&n->emit, "trans2", 1);
+    const char *dst = ln_emit_end(&n->emit, "dst", needs_shape || needs_cast ? LN_EMIT_TEMP : 0);
+    dims[ndim - 1] = units;
+    if (needs_cast) {
+        dst = ln_emit_cast(&n->emit, dst, TL_INT64, LN_EMIT_TEMP); // wraps
+        dst = ln_emit_cast(&n->emit, dst, own, needs_shape ? LN_EMIT_TEMP : 0);
+    }
+    if (needs_shape)
+        ln_emit_reshape(&n->emit, dst, ndim, dims, 0);
+}
+
+static void translate_dense(ln_nnvm_node *n)
+{
+    ln_nnvm_require(n, "units");
+    emit_dense(n, ln_nnvm_in(n, 0), ln_nnvm_int_in(n, "units", 1, 1, INT_MAX), has_bias(n, 0));
+}
+
+/** A vector counts as one number in each row. */
+static void translate_fully_connected(ln_nnvm_node *n)
+{
+    const int is_flat = ln_nnvm_bool(n, "flatten", 1);
+    const char *src = ln_nnvm_in(n, 0);
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    ln_nnvm_require(n, "num_hidden");
+    if (t->ndim && (is_flat ? t->ndim != 2 : 0)) {
+        const int rows = t->dims[0], flat[] = {rows, rows ? t->len / rows : 0};
+        src = ln_emit_reshape(&n->emit, src, 2, flat, LN_EMIT_TEMP);
+    }
+    emit_dense(n, src, ln_nnvm_int_in(n, "num_hidden", 1, 1, INT_MAX), has_bias(n, 0));
+}
+
+static void translate_matmul(ln_nnvm_node *n)
+{
+    const char *const a = ln_nnvm_in(n, 0), *const b = ln_nnvm_in(n, 1);
+    const int ndim = !strcmp(n->row->with, "batch") ? 3 : 2;
+    if (ln_nnvm_tensor_of(n, a)->ndim != ndim || ln_nnvm_tensor_of(n, b)->ndim != ndim)
+        ln_emit_fail(&n->emit, "operands of %d and %d dimensions, expected %d",
+                     ln_nnvm_tensor_of(n, a)->ndim, ln_nnvm_tensor_of(n, b)->ndim, ndim);
+    ln_emit_begin(&n->emit, "matmul");
+    ln_emit_arg(&n->emit, "src1", a);
+    ln_emit_arg(&n->emit, "src2", b);
+    ln_emit_set_bool(&n->emit, "trans1", ln_nnvm_bool(n, "transpose_a", 0));
+    ln_emit_set_bool(&n->emit, "trans2", ln_nnvm_bool(n, "transpose_b", 0));
+    ln_emit_end(&n->emit, "dst", 0);
+}
+
+#define HARMLESS " workspace cudnn_tune cudnn_off "
+
+const ln_nnvm_row ln_nnvm_rows_conv[] = {
+    {"conv2d", LN_NNVM_IN_CORE, translate_conv, NULL, 2, 3, .weights = 6},
+    {"Convolution", LN_NNVM_IN_MXNET, translate_conv, NULL, 2, 3, .weights = 6,
+     .ignored = HARMLESS},
+    {"Convolution_v1", LN_NNVM_IN_MXNET, translate_conv, NULL, 2, 3, .weights = 6,
+     .ignored = HARMLESS},
+    {"conv2d_transpose", LN_NNVM_IN_CORE, translate_deconv, NULL, 2, 3, .weights = 6},
+    {"Deconvolution", LN_NNVM_IN_MXNET, translate_deconv, NULL, 2, 3, .weights = 6,
+     .ignored = HARMLESS},
+    {"dense", LN_NNVM_IN_CORE, translate_dense, NULL, 2, 3, .weights = 6},
+    {"FullyConnected", LN_NNVM_IN_MXNET, translate_fully_connected, NULL, 2, 3, .weights = 6},
+    {"matmul", LN_NNVM_IN_CORE, translate_matmul, "", 2, 2},
+    {"dot", LN_NNVM_IN_MXNET, translate_matmul, "", 2, 2},
+    {"batch_dot", LN_NNVM_IN_MXNET, translate_matmul, "batch", 2, 2},
+    {NULL},
+};

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that make few elements of many: reductions, and where the greatest is.
+
+#include <string.h>
+
+#include "front/nnvm/ln_nnvm_rows.h"
+
+/** The axes that attribute 'axis' names, in order: all without it, the others with 'exclude'. */
+static int read_axes(ln_nnvm_node *n, int ndim, int axes[LN_MAXDIM])
+{
+    int64_t given[LN_NNVM_MAX_TUPLE];
+    const int len = ln_nnvm_ints(n, "axis", given), excludes = ln_nnvm_bool(n, "exclude", 0);
+    int named[LN_MAXDIM] = {0}, n_axes = 0;
+    for (int i = 0; i < len && !ln_nnvm_failed(n); i++)
+        named[ln_nnvm_axis(n, given[i], ndim)] = 1;
+    for (int i = 0; i < ndim; i++)
+        if (len <= 0 || named[i] != excludes)
+            axes[n_axes++] = i;
+    return n_axes;
+}
+
+static const char *emit_reduce(ln_nnvm_node *n, const char *op, const char *src)
+{
+    int axes[LN_MAXDIM];
+    const int ndim = ln_nnvm_tensor_of(n, src)->ndim, n_axes = read_axes(n, ndim, axes);
+    const int keeps = ln_nnvm_bool(n, "keepdims", 0), is_all = !keeps && n_axes == ndim;
+    static const int one = 1;
+    ln_emit_begin(&n->emit, "reduce");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_set_string(&n->emit, "op", op);
+    ln_emit_set_ints(&n->emit, "axes", n_axes, axes);
+    ln_emit_set_bool(&n->emit, "keepdims", keeps);
+    const char *const dst = ln_emit_end(&n->emit, "dst", is_all ? LN_EMIT_TEMP : 0);
+    return is_all ? ln_emit_reshape(&n->emit, dst, 1, &one, 0) : dst;
+}
+
+static void translate_reduce(ln_nnvm_node *n)
+{
+    emit_reduce(n, n->row->with, ln_nnvm_in(n, 0));
+}
+
+static void translate_norm(ln_nnvm_node *n)
+{
+    const int ord = ln_nnvm_int_in(n, "ord", 2, 1, 2);
+    emit_reduce(n, ord == 1 ? "TL_REDUCE_L1" : "TL_REDUCE_L2", ln_nnvm_in(n, 0));
+}
+
+/** `with`: max or min. The first of equal ones counts. Without an axis, of all elements. */
+static void translate_arg(ln_nnvm_node *n)
+{
+    const int mxnet = ln_nnvm_is_mxnet(n), is_channel = !strcmp(n->vertex->op, "argmax_channel");
+    const char *src = ln_nnvm_in(n, 0);
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    const tl_dtype dtype = mxnet ? TL_FLOAT : ln_nnvm_dtype(n, "dtype", TL_INT32);
+    const int keeps = !is_channel && ln_nnvm_bool(n, "keepdims", 0), ndim = t->ndim;
+    int64_t given[LN_NNVM_MAX_TUPLE] = {1};
+    int len = is_channel ? 1 : ln_nnvm_ints(n, "axis", given);
+    // Up to 0.9.4, -1 is how an axis that is not given is written.
+    if (mxnet && n->model->graph.version < 905 && len == 1 && given[0] == -1)
+        len = 0;
+    if (!mxnet && ln_nnvm_bool(n, "exclude", 0))
+        ln_emit_fail(&n->emit, "attribute 'exclude' is True, expected False");
+    if (len > 1)
+        ln_emit_fail(&n->emit, "%d axes, expected at most 1", len);
+    if (len <= 0)
+        src = ln_emit_reshape(&n->emit, src, 1, &t->len, LN_EMIT_TEMP);
+    const int axis = len > 0 ? ln_nnvm_axis(n, given[0], ndim) : 0;
+    ln_emit_begin(&n->emit, "argreduce");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_set_int(&n->emit, "axis", axis);
+    ln_emit_set_bool(&n->emit, "is_min", !strcmp(n->row->with, "min"));
+    ln_emit_set_bool(&n->emit, "keepdims", keeps || len <= 0 || ndim == 1);
+    const char *const dst = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    if (len <= 0 && keeps) {
+        static const int ones[LN_MAXDIM] = {1, 1, 1, 1, 1, 1, 1, 1};
+        ln_emit_cast(&n->emit, ln_emit_reshape(&n->emit, dst, ndim, ones, LN_EMIT_TEMP), dtype, 0);
+    } else {
+        ln_emit_cast(&n->emit, dst, dtype, 0);
+    }
+}
+
+/** Sums down to the shape of the second input: along the axes that it lacks or has length 1 in. */
+static void translate_collapse_sum(ln_nnvm_node *n)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    const tl_tensor *const like = ln_nnvm_tensor_of(n, ln_nnvm_in(n, 1));
+    const int more = t->ndim - like->ndim;
+    int axes[LN_MAXDIM], n_axes = 0, dims[LN_MAXDIM];
+    memcpy(dims, like->dims, (size_t)like->ndim * sizeof(int));
+    for (int i = 0; i < t->ndim; i++) {
+        if (i < more || (more >= 0 && like->dims[i - more] == 1 && t->dims[i] != 1))
+            axes[n_axes++] = i;
+        else if (more < 0 || like->dims[i - more] != t->dims[i])
+            ln_emit_fail(&n->emit, "axis %d has length %d, which does not collapse", i, t->dims[i]);
+    }
+    ln_emit_begin(&n->emit, "reduce");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_set_string(&n->emit, "op", "TL_REDUCE_SUM");
+    ln_emit_set_ints(&n->emit, "axes", n_axes, axes);
+    const char *const sum = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    if (!ln_nnvm_failed(n))
+        ln_emit_reshape(&n->emit, sum, like->ndim, dims, 0);
+}
+
+#define REDUCE(op, dialects, with)                 \
+    {                                              \
+        op, dialects, translate_reduce, with, 1, 1 \
+    }
+
+const ln_nnvm_row ln_nnvm_rows_reduce[] = {
+    REDUCE("sum", LN_NNVM_IN_BOTH, "TL_REDUCE_SUM"),
+    REDUCE("mean", LN_NNVM_IN_BOTH, "TL_REDUCE_MEAN"),
+    REDUCE("prod", LN_NNVM_IN_BOTH, "TL_REDUCE_PROD"),
+    REDUCE("max", LN_NNVM_IN_BOTH, "TL_REDUCE_MAX"),
+    REDUCE("min", LN_NNVM_IN_BOTH, "TL_REDUCE_MIN"),
+    REDUCE("sum_axis", LN_NNVM_IN_MXNET, "TL_REDUCE_SUM"),
+    REDUCE("max_axis", LN_NNVM_IN_MXNET, "TL_REDUCE_MAX"),
+    REDUCE("min_axis", LN_NNVM_IN_MXNET, "TL_REDUCE_MIN"),
+    {"norm", LN_NNVM_IN_MXNET, translate_norm, NULL, 1, 1},
+    {"argmax", LN_NNVM_IN_BOTH, translate_arg, "max", 1, 1},
+    {"argmin", LN_NNVM_IN_BOTH, translate_arg, "min", 1, 1},
+    {"argmax_channel", LN_NNVM_IN_MXNET, translate_arg, "max", 1, 1},
+    {"collapse_sum", LN_NNVM_IN_CORE, translate_collapse_sum, NULL, 2, 2},
+    {NULL},
+};

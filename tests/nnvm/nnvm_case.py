@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes graphs of NNVM and MXNet, runs them, and compares what comes out."""
+import json
+import os
+import struct
+import subprocess
+import tempfile
+
+import numpy as np
+
+
+def call(command):
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
+                          check=False, timeout=60)
+
+
+def graph(op, inputs, attrs, mxnet, outputs=1):
+    """A graph of one operator on variables of these names."""
+    nodes = [{"op": "null", "name": name, "inputs": []} for name in inputs]
+    nodes.append({"op": op, "name": "y", "attrs": {key: str(value) for key, value in attrs.items()},
+                  "inputs": [[i, 0, 0] for i in range(len(inputs))]})
+    whole = {"nodes": nodes, "arg_nodes": list(range(len(inputs))), "heads": [[len(inputs), k, 0] for k in range(outputs)]}
+    if mxnet:
+        whole["attrs"] = {"mxnet_version": ["int", 10500]}
+    return whole
+
+
+def params(arrays):
+    """The bytes of a list as NNVM writes it."""
+    kinds = {"i": 0, "u": 1, "f": 2}
+    data = struct.pack("<QQQ", 0xF7E58D4F05049CB7, 0, len(arrays))
+    for name in arrays:
+        data += struct.pack("<Q", len(name)) + name.encode()
+    data += struct.pack("<Q", len(arrays))
+    for array in arrays.values():
+        data += struct.pack("<QQiiiBBH", 0xDD5E40F096B4A13F, 0, 1, 0, array.ndim, kinds[array.dtype.kind], array.itemsize * 8, 1)
+        data += struct.pack(f"<{array.ndim}q", *array.shape) + struct.pack("<q", array.nbytes) + array.tobytes()
+    return data
+
+
+def write(folder, whole, inputs, weights):
+    path = os.path.join(folder, "graph.json")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(whole if isinstance(whole, str) else json.dumps(whole))
+    arguments = [path]
+    for name, array in inputs.items():
+        data = os.path.join(folder, f"{name}.npy")
+        np.save(data, array)
+        arguments += ["-i", f"{name}={data}"]
+    if weights:
+        data = os.path.join(folder, "graph.params")
+        with open(data, "wb") as file:
+            file.write(params(weights))
+        arguments += ["-f", data]
+    return arguments
+
+
+def faults_of(lightnet, whole, inputs, weights, expected, tolerance=1e-5):
+    """Lines that say what is wrong with the outputs, arrays in order."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "out")
+        done = call([lightnet, "run", *write(folder, whole, inputs, weights), "-O", out])
+        if done.returncode:
+            return [f"exit status {done.returncode}", *(done.stdout + done.stderr).splitlines()[-3:]]
+        return [fault for k, want in enumerate(expected)
+                for fault in differences(np.load(os.path.join(out, f"output_{k}.npy")), np.asarray(want), k, tolerance)]
+
+
+def differences(got, want, k, tolerance):
+    if got.shape != want.shape or got.dtype != want.dtype:
+        return [f"output {k} is {got.dtype} {list(got.shape)}, expected {want.dtype} {list(want.shape)}"]
+    if np.allclose(got.astype(float), want.astype(float), rtol=tolerance, atol=tolerance, equal_nan=True):
+        return []
+    return [f"output {k} is {got.tolist()}, expected {want.tolist()}"]
+
+
+def error_of(lightnet, whole, *arguments):
+    """The message with which the graph is refused; "" when it is read. None: it ended in another way."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = call([lightnet, "show", *write(folder, whole, {}, {}), *arguments])
+        return {0: "", 1: done.stderr}.get(done.returncode)

@@ -1,0 +1,137 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: nnvm_graphs.py LIGHTNET. What holds for graphs whatever their operators: what is refused, and with which words; files of
+other programs, where they are at hand."""
+import copy
+import os
+import sys
+import tempfile
+
+try:
+    import numpy as np
+except ImportError:
+    print("1..0 # SKIP numpy is missing")
+    sys.exit(0)
+
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
+from nnvm_case import call, error_of, faults_of
+from tap import ROOT, Tap
+
+DATA = os.path.join(os.path.dirname(ROOT), "shared", "data", "nnvm")
+SOUND = {"nodes": [{"op": "null", "name": "x", "inputs": [], "attrs": {"shape": "(2, 3)"}},
+                   {"op": "relu", "name": "a", "inputs": [[0, 0, 0]]},
+                   {"op": "elemwise_add", "name": "b", "inputs": [[0, 0, 0], [1, 0, 0]]}],
+         "arg_nodes": [0], "heads": [[2, 0, 0]], "node_row_ptr": [0, 1, 2, 3]}
+X = np.array([[-1, 0, 1], [2, -3, 4]], np.float32)
+
+
+def changed(*path_and_value):
+    """The sound graph with another value at a path; None: without it."""
+    whole = copy.deepcopy(SOUND)
+    *path, last, value = path_and_value
+    place = whole
+    for key in path:
+        place = place[key]
+    if value is None:
+        del place[last]
+    else:
+        place[last] = value
+    return whole
+
+
+# A graph, and words of its message.
+REFUSED = [
+    ('{"nodes": [', "line 1"),
+    (changed("nodes", None), 'missing key "nodes"'),
+    (changed("arg_nodes", None), 'missing key "arg_nodes"'),
+    (changed("heads", None), 'missing key "heads"'),
+    (changed("heads", []), '"heads" is empty'),
+    (changed("nodes", {}), "nodes: expected array, found an object"),
+    (changed("nodes", 1, 7), "nodes[1]: expected object, found a number"),
+    (changed("nodes", 1, "op", None), 'nodes[1] "a": missing "op"'),
+    (changed("nodes", 1, "name", None), 'nodes[1]: missing "name"'),
+    (changed("nodes", 1, "inputs", None), 'nodes[1] "a": missing "inputs"'),
+    (changed("nodes", 1, "inputs", "x"), 'nodes[1] "a".inputs: expected array'),
+    (changed("nodes", 1, "attrs", {"k": []}), 'nodes[1] "a".attrs.k: expected string, found an array'),
+    (changed("nodes", 1, "inputs", [[0]]), 'nodes[1] "a".inputs[0]: bad entry'),
+    (changed("nodes", 1, "inputs", [[0, -1, 0]]), 'nodes[1] "a".inputs[0]: bad entry'),
+    (changed("nodes", 1, "inputs", [[0.5, 0, 0]]), 'nodes[1] "a".inputs[0]: bad entry'),
+    (changed("nodes", 1, "inputs", [[99, 0, 0]]), 'nodes[1] "a".inputs[0] refers to node 99 of 3'),
+    (changed("nodes", 1, "inputs", [[1, 0, 0]]), 'nodes[1] "a" uses itself'),
+    (changed("nodes", 1, "inputs", [[2, 0, 0]]), 'nodes[1] "a" uses later node 2'),
+    (changed("nodes", 1, "inputs", [[0, 1, 0]]), '"x" has 1 usable output, index 1 requested'),
+    (changed("nodes", 2, "inputs", 1, [1, 2, 0]), '"a" has 1 usable output, index 2 requested'),
+    (changed("nodes", 0, "inputs", [[0, 0, 0]]), 'nodes[0] "x": a variable with 1 inputs'),
+    (changed("nodes", 1, {"op": "null", "name": "x", "inputs": []}), 'nodes[1] "x": nodes[0] has the same name'),
+    (changed("heads", [[9, 0, 0]]), "heads[0] refers to node 9 of 3"),
+    (changed("arg_nodes", [1]), 'nodes[1] "a" is an operator (relu), expected a variable'),
+    (changed("arg_nodes", [5]), "arg_nodes[0] refers to node 5 of 3"),
+    (changed("node_row_ptr", [0, 1]), "node_row_ptr has 2 numbers, expected 4"),
+    (changed("node_row_ptr", [0, 2, 1, 3]), "node_row_ptr[2]"),
+    (changed("attrs", {"shape": 3}), "attrs.shape: expected [type, value]"),
+    (changed("nodes", 1, "control_deps", [9]), "control_deps[0]"),
+    (changed("nodes", 1, "op", "conjure"), 'nodes[1] "a": operator "conjure" is not supported'),
+    (changed("nodes", 1, "op", "_assign"), "it is for training"),
+    (changed("nodes", 1, "op", "tvm_op"), "compiled graph"),
+    (changed("nodes", 1, "inputs", []), 'nodes[1] "a" (relu): 0 inputs, expected 1'),
+    (changed("nodes", 1, "attrs", {"colour": "red"}), "attribute 'colour' (\"red\") is not known"),
+    (changed("nodes", 1, {"op": "clip", "name": "a", "inputs": [[0, 0, 0]]}), "nodes[1] \"a\" (clip): attribute 'a_min' is missing"),
+    (changed("nodes", 1, {"op": "softmax", "name": "a", "inputs": [[0, 0, 0]], "attrs": {"axis": "1.5"}}),
+     "attribute 'axis' is \"1.5\", expected an integer"),
+    (changed("nodes", 1, {"op": "softmax", "name": "a", "inputs": [[0, 0, 0]], "attrs": {"axis": "2"}}), "axis 2 of a tensor with 2"),
+    (changed("nodes", 1, {"op": "flatten", "name": "a", "inputs": [[0, 0, 0]], "attrs": {"__note__": "x"}}), ""),
+    (changed("nodes", 1, {"op": "reshape", "name": "a", "inputs": [[0, 0, 0]], "attrs": {"shape": "(4,)"}}), "4 elements, expected the data's 6"),
+    (changed("nodes", 1, {"op": "transpose", "name": "a", "inputs": [[0, 0, 0]]}), "[2, 3] and [3, 2], expected the same"),
+    (changed("nodes", 0, "attrs", {}), 'the shape of variable "x" is not known'),
+    (changed("nodes", 0, "attrs", {"shape": "(2,"}), "expected a shape"),
+]
+
+
+def check_files(tap, lightnet):
+    files = [("vta_resnet18_qt8.json", "1x3x224x224"), ("mxnet_save_000800.json", "4x100"), ("squeezenet_v1.1-symbol.json", "1x3x224x224"),
+             ("mlp_mxnet_1.4-symbol.json", "2x784"), ("go_test-symbol.json", "1")]
+    for name, shape in files:
+        path = os.path.join(DATA, name)
+        if not os.path.exists(path):
+            tap.skip(f"{name}_is_read", "it is missing")
+            continue
+        done = call([lightnet, "show", path, "--shape", f"data={shape}"])
+        tap.check(f"{name}_is_read", [done.stderr] if done.returncode else [])
+    for name, weights, inputs, outputs in [
+            ("cifar_resnet20_v1-symbol.json", "cifar_resnet20_v1-0000.params", "cifar_resnet20_v1_input.npy", ["cifar_resnet20_v1_expected.npy"]),
+            ("synthetic_multi_output.json", "synthetic_multi_output.params", "synthetic_multi_output_input.npy",
+             ["synthetic_multi_output_expected_0.npy", "synthetic_multi_output_expected_1.npy"])]:
+        path = os.path.join(DATA, name)
+        if not os.path.exists(path):
+            tap.skip(f"{name}_gives_what_is_expected", "it is missing")
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            done = call([lightnet, "run", path, "-f", os.path.join(DATA, weights), "-i", os.path.join(DATA, inputs), "-O", folder])
+            faults = [done.stderr] if done.returncode else []
+            for k, output in enumerate([] if faults else outputs):
+                got, want = np.load(os.path.join(folder, f"output_{k}.npy")), np.load(os.path.join(DATA, output))
+                if got.shape != want.shape or np.abs(got - want).max() > 1e-4 * np.abs(want).max():
+                    faults.append(f"output {k} differs by {np.abs(got - want).max()}")
+            tap.check(f"{name}_gives_what_is_expected", faults)
+
+
+def main():
+    lightnet, tap = sys.argv[1], Tap()
+    tap.check("a_sound_graph_runs", faults_of(lightnet, SOUND, {"x": X}, {}, [X + np.maximum(X, 0)]))
+    tap.check("heads_may_name_variables_and_a_node_twice",
+              faults_of(lightnet, changed("heads", [[0, 0, 0], [1, 0, 0], [1, 0, 0]]), {"x": X}, {}, [X, np.maximum(X, 0), np.maximum(X, 0)]))
+    tap.check("entries_of_two_numbers_are_read", faults_of(lightnet, changed("heads", [[2, 0]]), {"x": X}, {}, [X + np.maximum(X, 0)]))
+    for whole, words in REFUSED:
+        said = error_of(lightnet, whole)
+        tap.check(f"refused: {words}", [] if said is not None and words in said and bool(said) == bool(words) else [f"said {said!r}"])
+    chain = copy.deepcopy(SOUND)
+    chain["nodes"] = SOUND["nodes"][:1] + [{"op": "negative", "name": f"n{i}", "inputs": [[i, 0, 0]]} for i in range(2001)]
+    chain["heads"], chain["node_row_ptr"] = [[2001, 0, 0]], None
+    del chain["node_row_ptr"]
+    tap.check("a_long_chain_is_read", faults_of(lightnet, chain, {"x": X}, {}, [-X]))
+    check_files(tap, lightnet)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,359 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: nnvm_operators.py LIGHTNET. Operators of NNVM's core and of MXNet against NumPy."""
+import math
+import os
+import sys
+
+try:
+    import numpy as np
+except ImportError:
+    print("1..0 # SKIP numpy is missing")
+    sys.exit(0)
+
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
+from nnvm_case import faults_of, graph
+from tap import ROOT, Tap
+
+CORE, MXNET = False, True
+RANDOM = np.random.default_rng(7)
+
+
+def floats(*dims):
+    return RANDOM.uniform(-2, 2, dims).astype(np.float32)
+
+
+X, Z, IMAGE = floats(2, 3, 4), floats(2, 3, 4), floats(2, 4, 7, 6)
+ROW, POSITIVE = floats(1, 3, 1), np.abs(floats(2, 3, 4)) + np.float32(0.1)
+HALVES = np.array([-2.5, -1.5, -0.5, -0.49999997, 0, 0.49999997, 0.5, 1.5, 2.5, 8388609], np.float32)
+F = np.float32
+
+
+def away(x):
+    return np.sign(x) * np.floor(np.abs(x.astype(float)) + 0.5)
+
+
+def softmax(x, axis):
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+def conv(x, w, b=None, stride=(1, 1), pad=(0, 0), dilate=(1, 1), groups=1):
+    x = np.pad(x.astype(float), ((0, 0), (0, 0), (pad[0],) * 2, (pad[1],) * 2))
+    o, c, kh, kw = w.shape
+    h = (x.shape[2] - dilate[0] * (kh - 1) - 1) // stride[0] + 1
+    v = (x.shape[3] - dilate[1] * (kw - 1) - 1) // stride[1] + 1
+    y = np.zeros((x.shape[0], o, h, v))
+    for k in range(o):
+        g = k // (o // groups)
+        for i in range(kh):
+            for j in range(kw):
+                part = x[:, g * c:(g + 1) * c, i * dilate[0]:, j * dilate[1]:][:, :, ::stride[0], ::stride[1]][:, :, :h, :v]
+                y[:, k] += np.tensordot(part, w[k, :, i, j].astype(float), ([1], [0]))
+    return (y if b is None else y + b.reshape(1, -1, 1, 1)).astype(F)
+
+
+def deconv(x, w, stride, pad, adj=(0, 0)):
+    n, c, h, v = x.shape
+    _, o, kh, kw = w.shape
+    y = np.zeros((n, o, stride[0] * (h - 1) + kh + adj[0], stride[1] * (v - 1) + kw + adj[1]))
+    for i in range(h):
+        for j in range(v):
+            y[:, :, i * stride[0]:i * stride[0] + kh, j * stride[1]:j * stride[1] + kw] += np.einsum("nc,cokl->nokl", x[:, :, i, j], w)
+    return y[:, :, pad[0]:y.shape[2] - pad[0], pad[1]:y.shape[3] - pad[1]].astype(F)
+
+
+def pool(x, kind, size, stride, pad, up=False, divisor="inside"):
+    """Windows over [N, C, H, W]; divisor: inside, window, or padded, as MXNet counts."""
+    n, c, *extents = x.shape
+    lens = [(math.ceil if up else math.floor)((e + 2 * p - k) / s) + 1 for e, k, s, p in zip(extents, size, stride, pad)]
+    y = np.zeros((n, c, *lens))
+    for i in range(lens[0]):
+        for j in range(lens[1]):
+            starts = [a * s - p for a, s, p in zip((i, j), stride, pad)]
+            ends = [a + k for a, k in zip(starts, size)]
+            inside = x[:, :, max(starts[0], 0):min(ends[0], extents[0]), max(starts[1], 0):min(ends[1], extents[1])].astype(float)
+            cells = inside.shape[2] * inside.shape[3]
+            padded = math.prod(min(b, e + p) - a for a, b, e, p in zip(starts, ends, extents, pad))
+            by = {"inside": max(cells, 1), "window": size[0] * size[1], "padded": padded}[divisor]
+            y[:, :, i, j] = inside.max((2, 3)) if kind == "max" else inside.sum((2, 3)) / (1 if kind == "sum" else by)
+    return y.astype(F)
+
+
+def batchnorm(x, g, b, m, v, eps, axis=1):
+    dims = [-1 if i == axis else 1 for i in range(x.ndim)]
+    g, b, m, v = (a.reshape(dims) for a in (g, b, m, v))
+    return ((x - m) / np.sqrt(v + eps) * g + b).astype(F)
+
+
+def lrn(x, size, alpha, beta, bias):
+    squares = np.pad(x.astype(float) ** 2, ((0, 0), (size // 2,) * 2, (0, 0), (0, 0)))
+    total = sum(squares[:, i:i + x.shape[1]] for i in range(size))
+    return (x / (bias + alpha / size * total) ** beta).astype(F)
+
+
+# An operator, its dialect, inputs, weights, attributes, what comes out.
+CASES = []
+
+
+def case(op, mxnet, inputs, attrs, *expected, weights=()):
+    CASES.append((op, mxnet, inputs, weights, attrs, expected))
+
+
+def functions():
+    both = {"exp": np.exp, "floor": np.floor, "ceil": np.ceil, "abs": np.abs, "negative": np.negative, "tanh": np.tanh,
+            "relu": lambda x: np.maximum(x, 0), "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "trunc": np.trunc,
+            "logical_not": lambda x: (x == 0).astype(F)}
+    mxnet = {"cos": np.cos, "sin": np.sin, "tan": np.tan, "erf": np.vectorize(math.erf, otypes=[F]), "expm1": np.expm1,
+             "fix": np.trunc, "rint": np.rint, "sign": np.sign, "softsign": lambda x: x / (1 + np.abs(x)), "square": np.square,
+             "reciprocal": lambda x: 1 / x, "cbrt": np.cbrt, "rcbrt": lambda x: 1 / np.cbrt(x)}
+    positive = {"log": np.log, "sqrt": np.sqrt}
+    positive_mxnet = {"log10": np.log10, "log1p": np.log1p, "log2": np.log2, "rsqrt": lambda x: 1 / np.sqrt(x)}
+    for table, x, dialects in ((both, X, (CORE, MXNET)), (mxnet, X, (MXNET,)), (positive, POSITIVE, (CORE, MXNET)),
+                               (positive_mxnet, POSITIVE, (MXNET,))):
+        for op, function in table.items():
+            for dialect in dialects:
+                case(op, dialect, [x], {}, function(x).astype(F))
+    for dialect in (CORE, MXNET):
+        case("round", dialect, [HALVES], {}, away(HALVES).astype(F))
+        case("clip", dialect, [X], {"a_min": "-1", "a_max": "0.5"}, np.clip(X, -1, 0.5))
+        case("cast", dialect, [X], {"dtype": "int32"}, X.astype(np.int32))
+    for op in ("copy", "block_grad", "dropout"):
+        case(op, CORE, [X], {}, X)
+    case("Dropout", MXNET, [X], {"p": "0.3"}, X)
+    case("leaky_relu", CORE, [X], {"alpha": "0.1"}, np.where(X > 0, X, X * F(0.1)))
+    case("prelu", CORE, [X], {}, np.where(X > 0, X, X * np.array([1, 2, 3], F).reshape(1, 3, 1)), weights=[np.array([1, 2, 3], F)])
+    case("hard_sigmoid", MXNET, [X], {}, np.clip(F(0.2) * X + F(0.5), 0, 1))
+    for kind, function in {"relu": lambda x: np.maximum(x, 0), "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "tanh": np.tanh,
+                           "softrelu": lambda x: np.log1p(np.exp(x)), "softsign": lambda x: x / (1 + np.abs(x))}.items():
+        case("Activation", MXNET, [X], {"act_type": kind}, function(X).astype(F))
+    gelu = np.vectorize(lambda x: x * 0.5 * (1 + math.erf(x / math.sqrt(2))), otypes=[F])
+    for kind, want in {"leaky": np.where(X > 0, X, X / 4), "elu": np.where(X > 0, X, np.expm1(X) / 4), "gelu": gelu(X),
+                       "selu": 1.0507009873554805 * np.where(X > 0, X, 1.6732632423543772 * np.expm1(X)),
+                       "rrelu": np.where(X > 0, X, X * F(0.2295))}.items():
+        case("LeakyReLU", MXNET, [X], {"act_type": kind}, want.astype(F))
+    case("LeakyReLU", MXNET, [X], {"act_type": "prelu"}, np.where(X > 0, X, X * np.array([1, 2, 3], F).reshape(1, 3, 1)),
+         weights=[np.array([1, 2, 3], F)])
+
+
+def pairs():
+    operations = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide}
+    for op, function in operations.items():
+        case("elemwise_" + op, CORE, [X, Z], {}, function(X, Z))
+        case("elemwise_" + op, MXNET, [X, Z], {}, function(X, Z))
+        case("broadcast_" + op, CORE, [X, ROW], {}, function(X, ROW))
+        case(f"__{op}_symbol__", CORE, [ROW, X], {}, function(ROW, X))
+        case("broadcast_" + op, MXNET, [X, ROW], {}, function(X, ROW))
+        case(f"__{op}_scalar__", CORE, [X], {"scalar": "1.5"}, function(X, F(1.5)))
+    for op, function in {"elemwise_mod": np.fmod, "elemwise_pow": np.power, "broadcast_mod": np.fmod, "broadcast_max": np.maximum,
+                         "broadcast_min": np.minimum, "broadcast_pow": np.power}.items():
+        case(op, CORE, [POSITIVE, np.abs(Z)], {}, function(POSITIVE, np.abs(Z)))
+    for op, function in {"_maximum": np.maximum, "_minimum": np.minimum, "_power": np.power, "_mod": np.mod, "_hypot": np.hypot,
+                         "broadcast_maximum": np.maximum, "broadcast_power": np.power, "broadcast_mod": np.mod}.items():
+        case(op, MXNET, [POSITIVE, np.abs(Z)], {}, function(POSITIVE, np.abs(Z)))
+    for op, function in {"plus": np.add, "minus": np.subtract, "mul": np.multiply, "div": np.divide, "maximum": np.maximum,
+                         "minimum": np.minimum, "mod": np.mod}.items():
+        case(f"_{op}_scalar", MXNET, [X], {"scalar": "1.5"}, function(X, F(1.5)))
+    for op, function in {"_rminus_scalar": np.subtract, "_rdiv_scalar": np.divide, "_RPowerScalar": np.power}.items():
+        case(op, MXNET, [X], {"scalar": "1.5"}, function(F(1.5), X))
+    for op, function in {"__rsub_scalar__": np.subtract, "__rdiv_scalar__": np.divide, "__rpow_scalar__": np.power}.items():
+        case(op, CORE, [X], {"scalar": "1.5"}, function(F(1.5), X))
+    small = X.round()
+    for op, function in {"greater": np.greater, "less": np.less, "equal": np.equal, "not_equal": np.not_equal,
+                         "greater_equal": np.greater_equal, "less_equal": np.less_equal}.items():
+        case("broadcast_" + op, CORE, [small, ROW.round()], {}, function(small, ROW.round()).astype(F))
+        case("broadcast_" + op.replace("less", "lesser"), MXNET, [small, ROW.round()], {}, function(small, ROW.round()).astype(F))
+        case(f"_{op.replace('less', 'lesser')}_scalar", MXNET, [small], {"scalar": "1"}, function(small, 1).astype(F))
+    case("greater", CORE, [X, Z], {}, (X > Z).astype(F))
+    case("logical_and", CORE, [small, Z.round()], {}, ((small != 0) & (Z.round() != 0)).astype(F))
+    case("broadcast_logical_xor", MXNET, [small, Z.round()], {}, ((small != 0) ^ (Z.round() != 0)).astype(F))
+    case("elemwise_sum", CORE, [X, Z, X], {"num_args": 3}, X + Z + X)
+    case("add_n", MXNET, [X, Z], {"num_args": 2}, X + Z)
+    case("where", CORE, [small, X, Z], {}, np.where(small != 0, X, Z))
+    case("where", MXNET, [np.array([0, 1], F), X, Z], {}, np.where(np.array([0, 1]).reshape(2, 1, 1), X, Z))
+
+
+def weighted():
+    w, b = floats(6, 4, 3, 3), floats(6)
+    case("conv2d", CORE, [IMAGE], {"channels": 6, "kernel_size": "(3, 3)", "padding": "(1, 1)", "strides": "(2, 1)"},
+         conv(IMAGE, w, b, (2, 1), (1, 1)), weights=[w, b])
+    grouped = floats(6, 2, 3, 3)
+    case("conv2d", CORE, [IMAGE.transpose(0, 2, 3, 1).copy()], {"channels": 6, "kernel_size": "[3, 3]", "groups": 2, "use_bias": "False",
+         "layout": "NHWC", "kernel_layout": "HWIO"}, conv(IMAGE, grouped, groups=2).transpose(0, 2, 3, 1),
+         weights=[grouped.transpose(2, 3, 1, 0).copy()])
+    case("Convolution", MXNET, [IMAGE], {"num_filter": 6, "kernel": "(3, 3)", "dilate": "(2L, 1L)", "workspace": "1024"},
+         conv(IMAGE, w, b, dilate=(2, 1)), weights=[w, b])
+    back = floats(4, 5, 3, 3)
+    case("Deconvolution", MXNET, [IMAGE], {"num_filter": 5, "kernel": "(3, 3)", "stride": "(2, 2)", "pad": "(1, 1)", "adj": "(1, 1)"},
+         deconv(IMAGE, back, (2, 2), (1, 1), (1, 1)), weights=[back])
+    plain = deconv(IMAGE, back, (2, 2), (1, 1))
+    case("conv2d_transpose", CORE, [IMAGE], {"channels": 5, "kernel_size": "(3, 3)", "strides": "(2, 2)", "padding": "(1, 1)",
+         "output_padding": "(1, 1)", "use_bias": "0"}, np.pad(plain, ((0, 0), (0, 0), (0, 1), (0, 1))), weights=[back])
+    dense, bias = floats(5, 4), floats(5)
+    case("dense", CORE, [X], {"units": 5}, X @ dense.T + bias, weights=[dense, bias])
+    full = floats(5, 12)
+    case("FullyConnected", MXNET, [X], {"num_hidden": 5}, X.reshape(2, 12) @ full.T + bias, weights=[full, bias])
+    case("FullyConnected", MXNET, [X], {"num_hidden": 5, "flatten": "False", "no_bias": "True"}, X @ dense.T, weights=[dense])
+    a, c = floats(3, 4), floats(5, 4)
+    case("matmul", CORE, [a, c], {"transpose_b": "True"}, a @ c.T)
+    case("dot", MXNET, [a, a], {"transpose_a": "1"}, a.T @ a)
+    case("batch_dot", MXNET, [X, Z], {"transpose_b": "True"}, X @ Z.transpose(0, 2, 1))
+    table = floats(7, 3)
+    case("Embedding", MXNET, [np.array([[0, 6], [9, 2]], F)], {"input_dim": 7, "output_dim": 3}, table[[[0, 6], [6, 2]]], weights=[table])
+
+
+def pools():
+    core = {"pool_size": "(3, 2)", "strides": "(2, 2)", "padding": "(1, 0)"}
+    mxnet = {"kernel": "(3, 2)", "stride": "(2, 2)", "pad": "(1, 0)"}
+    geometry = ((3, 2), (2, 2), (1, 0))
+    case("max_pool2d", CORE, [IMAGE], core, pool(IMAGE, "max", *geometry))
+    case("max_pool2d", CORE, [IMAGE], {**core, "ceil_mode": "True"}, pool(IMAGE, "max", *geometry, up=True))
+    case("avg_pool2d", CORE, [IMAGE], core, pool(IMAGE, "avg", *geometry))
+    case("avg_pool2d", CORE, [IMAGE], {**core, "count_include_pad": "True"}, pool(IMAGE, "avg", *geometry, divisor="window"))
+    case("global_avg_pool2d", CORE, [IMAGE], {}, IMAGE.mean((2, 3), keepdims=True))
+    case("global_max_pool2d", CORE, [IMAGE], {}, IMAGE.max((2, 3), keepdims=True))
+    wide = {"kernel": "(4, 4)", "stride": "(3, 3)", "pad": "(1, 1)", "pooling_convention": "full"}
+    for kind in ("max", "avg"):
+        case("Pooling", MXNET, [IMAGE], {**mxnet, "pool_type": kind}, pool(IMAGE, kind, *geometry, divisor="padded"))
+        case("Pooling", MXNET, [IMAGE], {**wide, "pool_type": kind}, pool(IMAGE, kind, (4, 4), (3, 3), (1, 1), True, "padded"))
+    case("Pooling", MXNET, [IMAGE], {**mxnet, "pool_type": "avg", "count_include_pad": "False"}, pool(IMAGE, "avg", *geometry))
+    case("Pooling", MXNET, [IMAGE], {**mxnet, "pool_type": "sum"}, pool(IMAGE, "sum", *geometry))
+    case("Pooling", MXNET, [IMAGE], {"kernel": "(2, 2)", "global_pool": "True", "pool_type": "avg"}, IMAGE.mean((2, 3), keepdims=True))
+    zeros = np.pad(IMAGE, ((0, 0), (0, 0), (1, 1), (0, 0)))
+    case("Pooling_v1", MXNET, [IMAGE - F(3)], mxnet, pool(np.pad(IMAGE - F(3), ((0, 0), (0, 0), (1, 1), (0, 0))), "max", (3, 2), (2, 2), (0, 0)))
+    case("Pooling_v1", MXNET, [IMAGE], {**mxnet, "pool_type": "avg"}, pool(zeros, "avg", (3, 2), (2, 2), (0, 0)))
+
+
+def norms():
+    for axis, channels in ((1, 4), (3, 6)):
+        stats = [floats(channels), floats(channels), floats(channels), np.abs(floats(channels)) + F(0.5)]
+        case("batch_norm", CORE, [IMAGE], {"axis": axis, "epsilon": "0.001"}, batchnorm(IMAGE, *stats, 0.001, axis), weights=stats)
+        fixed = [np.ones(channels, F), *stats[1:]]
+        case("BatchNorm", MXNET, [IMAGE], {"axis": axis, "momentum": "0.9"}, batchnorm(IMAGE, *fixed, 0.001, axis), weights=stats)
+    gamma, beta = floats(4), floats(4)
+    mean, var = IMAGE.mean((2, 3), keepdims=True), IMAGE.var((2, 3), keepdims=True)
+    shape = (1, 4, 1, 1)
+    case("InstanceNorm", MXNET, [IMAGE], {}, ((IMAGE - mean) / np.sqrt(var + 1e-3) * gamma.reshape(shape) + beta.reshape(shape)).astype(F),
+         weights=[gamma, beta])
+    for axis in (-1, 1):
+        mean, var = IMAGE.mean(axis, keepdims=True), IMAGE.var(axis, keepdims=True)
+        dims = [-1 if i == axis % 4 else 1 for i in range(4)]
+        g, b = floats(IMAGE.shape[axis]), floats(IMAGE.shape[axis])
+        case("LayerNorm", MXNET, [IMAGE], {"axis": axis}, ((IMAGE - mean) / np.sqrt(var + 1e-5) * g.reshape(dims) + b.reshape(dims)).astype(F),
+             weights=[g, b])
+    case("lrn", CORE, [IMAGE], {"size": 3, "axis": 1, "alpha": "0.1", "beta": "0.75", "bias": "2"}, lrn(IMAGE, 3, 0.1, 0.75, 2))
+    case("LRN", MXNET, [IMAGE], {"nsize": 3}, lrn(IMAGE, 3, 1e-4, 0.75, 2))
+    case("l2_normalize", CORE, [IMAGE], {"eps": "1e-5", "axis": "(1,)"}, IMAGE / np.sqrt((IMAGE ** 2).sum(1, keepdims=True)))
+    for mode, axes in {"instance": (1, 2, 3), "channel": 1, "spatial": (2, 3)}.items():
+        case("L2Normalization", MXNET, [IMAGE], {"mode": mode}, IMAGE / np.sqrt((IMAGE ** 2).sum(axes, keepdims=True)))
+    case("softmax", CORE, [X], {"axis": 1}, softmax(X, 1))
+    case("log_softmax", CORE, [X[0]], {}, np.log(softmax(X[0], -1)))
+    case("softmax", MXNET, [X], {"temperature": "2"}, softmax(X / 2, -1))
+    case("softmin", MXNET, [X], {}, softmax(-X, -1))
+    case("SoftmaxActivation", MXNET, [X], {"mode": "channel"}, softmax(X, 1))
+    case("SoftmaxOutput", MXNET, [X], {}, softmax(X.reshape(2, 12), 1).reshape(2, 3, 4))
+    case("SoftmaxOutput", MXNET, [X], {"multi_output": "True", "grad_scale": "1"}, softmax(X, 1))
+    case("LogisticRegressionOutput", MXNET, [X], {}, (1 / (1 + np.exp(-X))).astype(F))
+    case("LinearRegressionOutput", MXNET, [X], {}, X)
+
+
+def shapes():
+    for op, dialect in (("reshape", CORE), ("Reshape", MXNET)):
+        for codes, dims in {"(0, -1)": (2, 12), "(-2,)": (2, 3, 4), "(-3, 0)": (6, 4), "(0, 0, -4, 2, -1)": (2, 3, 2, 2), "(4, 6)": (4, 6)}.items():
+            case(op, dialect, [X], {"shape": codes}, X.reshape(dims))
+    case("Reshape", MXNET, [X], {"shape": "(-1, 0)", "reverse": "True"}, X.reshape(6, 4))
+    case("Reshape", MXNET, [X], {"target_shape": "(2, 0)"}, X.reshape(2, 12))
+    case("reshape_like", CORE, [X, floats(4, 6)], {}, X.reshape(4, 6))
+    case("flatten", CORE, [X], {}, X.reshape(2, 12))
+    case("expand_dims", CORE, [X], {"axis": -1, "num_newaxis": 2}, X[..., None, None])
+    case("squeeze", CORE, [ROW], {}, ROW.reshape(3))
+    case("squeeze", CORE, [ROW], {"axis": "(0,)"}, ROW.reshape(3, 1))
+    case("transpose", CORE, [X], {}, X.transpose())
+    case("transpose", MXNET, [X], {"axes": "(1, 0, 2)"}, X.transpose(1, 0, 2))
+    case("SwapAxis", MXNET, [X], {"dim1": 0, "dim2": 2}, X.swapaxes(0, 2))
+    case("flip", CORE, [X], {"axis": 2}, X[:, :, ::-1])
+    case("reverse", MXNET, [X], {"axis": "(0, 2)"}, X[::-1, :, ::-1])
+    case("strided_slice", CORE, [X], {"begin": "(0, 1)", "end": "(2, 3)"}, X[0:2, 1:3])
+    case("strided_slice", CORE, [X], {"begin": "(0, 2, 3)", "end": "(2, 0, 0)", "stride": "(1, -1, -2)"}, X[0:2, 2:0:-1, 3:0:-2])
+    case("slice", MXNET, [X], {"begin": "(None, 1)", "end": "(None, None)"}, X[:, 1:])
+    case("slice_axis", MXNET, [X], {"axis": -1, "begin": 1, "end": "None"}, X[..., 1:])
+    case("slice_like", CORE, [X, floats(1, 2, 9)], {"axis": "(0, 1)"}, X[:1, :2])
+    case("concatenate", CORE, [X, Z], {"axis": 2}, np.concatenate([X, Z], 2))
+    case("Concat", MXNET, [X, Z], {"num_args": 2}, np.concatenate([X, Z], 1))
+    case("split", CORE, [X], {"indices_or_sections": "2", "axis": 2}, X[..., :2], X[..., 2:])
+    case("split", CORE, [X], {"indices_or_sections": "(1,)"}, X[:, :1], X[:, 1:])
+    case("SliceChannel", MXNET, [X], {"num_outputs": 3, "squeeze_axis": "True"}, X[:, 0], X[:, 1], X[:, 2])
+    case("_split_v2", MXNET, [X], {"sections": 3, "axis": 2}, X[..., :2], X[..., 2:3], X[..., 3:])
+    case("stack", MXNET, [X, Z], {"axis": 1, "num_args": 2}, np.stack([X, Z], 1))
+    case("pad", CORE, [X], {"pad_width": "((0, 0), (1, 2), (0, 1))", "pad_value": "7"}, np.pad(X, ((0, 0), (1, 2), (0, 1)), constant_values=7))
+    case("pad", MXNET, [IMAGE], {"mode": "reflect", "pad_width": "(0,0,0,0,1,2,3,0)"}, np.pad(IMAGE, ((0, 0), (0, 0), (1, 2), (3, 0)), "reflect"))
+    case("Pad", MXNET, [IMAGE], {"mode": "edge", "pad_width": "(0,0,0,0,1,2,3,0)"}, np.pad(IMAGE, ((0, 0), (0, 0), (1, 2), (3, 0)), "edge"))
+    case("broadcast_to", CORE, [ROW], {"shape": "(2, 0, 4)"}, np.broadcast_to(ROW, (2, 3, 4)))
+    case("broadcast_axis", MXNET, [ROW], {"axis": "(0, 2)", "size": "(2, 5)"}, np.broadcast_to(ROW, (2, 3, 5)))
+    case("broadcast_like", MXNET, [ROW, X], {}, np.broadcast_to(ROW, X.shape))
+    case("tile", MXNET, [X], {"reps": "(2, 1, 1, 3)"}, np.tile(X, (2, 1, 1, 3)))
+    case("take", CORE, [X, np.array([0, 99, 5], np.int32)], {}, X.reshape(-1)[[0, 23, 5]])
+    case("take", MXNET, [X, np.array([[2, 0]], F)], {"axis": 1}, X[:, [[2, 0]]])
+    case("gather_nd", CORE, [X, np.array([[0, 1], [2, 0]], np.int32)], {}, X[[0, 1], [2, 0]])
+    case("full_like", CORE, [X], {"fill_value": "3"}, np.full_like(X, 3))
+    case("zeros_like", MXNET, [X], {}, np.zeros_like(X))
+
+
+def reductions():
+    for op, function in {"sum": np.sum, "mean": np.mean, "prod": np.prod, "max": np.max, "min": np.min}.items():
+        for dialect in (CORE, MXNET):
+            case(op, dialect, [X], {}, function(X).reshape(1))
+            case(op, dialect, [X], {"axis": "(1,)"}, function(X, 1))
+            case(op, dialect, [X], {"axis": "1", "exclude": "True", "keepdims": "1"}, function(X, (0, 2), keepdims=True))
+    case("norm", MXNET, [X], {"axis": "2"}, np.sqrt((X ** 2).sum(2)))
+    case("argmax", CORE, [X], {"axis": 1}, X.argmax(1).astype(np.int32))
+    case("argmin", MXNET, [X], {"axis": 2}, X.argmin(2).astype(F))
+    case("argmax", MXNET, [X], {}, np.array([X.argmax()], F))
+    case("collapse_sum", CORE, [X, ROW], {}, X.sum((0, 2), keepdims=True))
+
+
+def sizes():
+    rows = [np.floor(np.arange(n) * s / n).astype(int) for n, s in ((14, 7), (9, 6))]
+    case("resize", CORE, [IMAGE], {"size": "(14, 9)", "method": "NEAREST_NEIGHBOR"}, IMAGE[:, :, rows[0]][..., rows[1]])
+    case("UpSampling", MXNET, [IMAGE], {"scale": 2, "sample_type": "nearest", "num_args": 1}, IMAGE.repeat(2, 2).repeat(2, 3))
+    case("upsampling", CORE, [IMAGE], {"scale": 3}, IMAGE.repeat(3, 2).repeat(3, 3))
+    at = np.arange(13) * 6 / 12
+    low = np.minimum(at.astype(int), 6)
+    high, part = np.minimum(low + 1, 6), (at - low).reshape(1, 1, -1, 1)
+    tall = IMAGE[:, :, low] * (1 - part) + IMAGE[:, :, high] * part
+    case("resize", CORE, [IMAGE], {"size": "(13, 6)", "align_corners": "True"}, tall.astype(F))
+    case("_contrib_BilinearResize2D", MXNET, [IMAGE], {"height": 13, "width": 6}, tall.astype(F))
+
+
+PAGE = os.path.join(ROOT, "docs", "nnvm.md")
+
+
+def page():
+    """The documentation's page with the lists of operators that are compared here."""
+    with open(PAGE, encoding="utf-8") as file:
+        head = file.read().split("\nCore:")[0]
+    lists = ["`" + "`, `".join(sorted({op for op, mxnet, *_ in CASES if mxnet == dialect})) + "`" for dialect in (CORE, MXNET)]
+    return head + "\n" + "\n\n".join(["Core: " + lists[0] + ".", "MXNet: " + lists[1] + "."]) + "\n"
+
+
+def main():
+    tap = Tap()
+    for make in (functions, pairs, weighted, pools, norms, shapes, reductions, sizes):
+        make()
+    if "--update" in sys.argv:
+        text = page()
+        with open(PAGE, "w", encoding="utf-8") as file:
+            file.write(text)
+    with open(PAGE, encoding="utf-8") as file:
+        tap.check("the_page_lists_what_is_compared", [] if file.read() == page() else [f"{PAGE}: write it anew with --update"])
+    for op, mxnet, inputs, weights, attrs, expected in CASES:
+        names = [f"x{i}" for i in range(len(inputs))] + [f"w{i}" for i in range(len(weights))]
+        whole = graph(op, names, attrs, mxnet, len(expected))
+        title = f"{op} of {'MXNet' if mxnet else 'core'} {attrs}"
+        tap.check(title, faults_of(sys.argv[1], whole, dict(zip(names, inputs)), dict(zip(names[len(inputs):], weights)),
+                                   [np.ascontiguousarray(want) for want in expected], 1e-4))
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
