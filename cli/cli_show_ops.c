@@ -27,8 +27,11 @@ static const char *number(char text[16], double x)
         return text;
     }
     const char *prefix = prefixes;
-    for (x /= 1000; x >= 999.95 && prefix[1]; x /= 1000)
+    x /= 1000;
+    while (x >= 999.95 && prefix[1]) {
+        x /= 1000;
         prefix++;
+    }
     snprintf(text, 16, "%.1f %c", x, *prefix);
     return text;
 }

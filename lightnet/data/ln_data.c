@@ -264,7 +264,8 @@ static int keep_open(const ln_context *ctx, ln_weights **to, weights *w, const c
     weights *kept = ln_clone(w, sizeof(*w));
     ln_weights_free(*to);
     *to = ln_weights_create();
-    if (!kept || !*to || ln_weights_adopt(*to, kept, free_weights)) {
+    const ln_filemap *map = w->safetensors ? ln_safetensors_map(w->safetensors) : NULL;
+    if (!kept || !*to || ln_weights_adopt(*to, kept, free_weights, map)) {
         close_weights(w);
         ln_free(kept);
         return ln_error_set(ctx->error, "%s: out of memory", file);

@@ -237,6 +237,11 @@ ln_safetensors *ln_safetensors_from_map(ln_filemap *map, const char *file, ln_er
     return st;
 }
 
+const ln_filemap *ln_safetensors_map(const ln_safetensors *st)
+{
+    return &st->map;
+}
+
 const ln_bundle *ln_safetensors_bundle(const ln_safetensors *st)
 {
     return &st->bundle;

@@ -11,6 +11,9 @@
 /** Whether the bytes begin like safetensors: with a size and a brace. */
 int ln_safetensors_is(const ln_filemap *map);
 
+/** The open file. Returns borrowed (until closing). */
+const ln_filemap *ln_safetensors_map(const ln_safetensors *st);
+
 /** As ln_safetensors_open; takes the open file `map`, called `file` in messages. */
 ln_safetensors *ln_safetensors_from_map(ln_filemap *map, const char *file, ln_error *err);
 

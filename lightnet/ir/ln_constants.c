@@ -21,6 +21,7 @@ typedef struct loading {
 static void rest(loading *load)
 {
     ln_weights_rest(load->ctx->weights);
+    ln_weights_rest(load->ctx->given);
     load->copied = 0;
 }
 

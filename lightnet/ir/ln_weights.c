@@ -16,6 +16,7 @@ struct ln_weights {
 typedef struct adopted {
     void *thing;
     void (*close)(void *thing);
+    const ln_filemap *map; /* of the thing, or NULL */
 } adopted;
 
 typedef struct weight {
@@ -120,7 +121,8 @@ const ln_filemap *ln_weights_keep(ln_weights *weights, const ln_filemap *map)
     return kept;
 }
 
-int ln_weights_adopt(ln_weights *weights, void *thing, void (*close)(void *thing))
+int ln_weights_adopt(ln_weights *weights, void *thing, void (*close)(void *thing),
+                     const ln_filemap *map)
 {
     adopted *a = ln_alloc(sizeof(*a));
     ln_list *longer = a ? ln_list_prepend(weights->things, a) : NULL;
@@ -128,7 +130,7 @@ int ln_weights_adopt(ln_weights *weights, void *thing, void (*close)(void *thing
         ln_free(a);
         return -1;
     }
-    *a = (adopted){thing, close};
+    *a = (adopted){thing, close, map};
     weights->things = longer;
     return 0;
 }
@@ -139,5 +141,11 @@ void ln_weights_rest(const ln_weights *weights)
     LN_LIST_FOREACH(map, weights ? weights->maps : NULL)
     {
         ln_filemap_rest(map);
+    }
+    const adopted *a;
+    LN_LIST_FOREACH(a, weights ? weights->things : NULL)
+    {
+        if (a->map)
+            ln_filemap_rest(a->map);
     }
 }

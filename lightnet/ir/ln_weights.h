@@ -40,9 +40,10 @@ const tl_tensor *ln_weights_of(const ln_context *ctx, const char *name);
  * map is still the caller's. */
 const ln_filemap *ln_weights_keep(ln_weights *weights, const ln_filemap *map);
 
-/** The same for data that lies in `thing`: close(thing) when the weights are freed. -1: no memory.
- */
-int ln_weights_adopt(ln_weights *weights, void *thing, void (*close)(void *thing));
+/** The same for data that lies in `thing`: close(thing) when the weights are freed. `map`: what
+ * `thing` has mapped, or NULL. -1: no memory. */
+int ln_weights_adopt(ln_weights *weights, void *thing, void (*close)(void *thing),
+                     const ln_filemap *map);
 
 /** Tells the system that the mapped bytes have been copied and need no memory any more. */
 void ln_weights_rest(const ln_weights *weights);
