@@ -2,9 +2,9 @@
 // The C preprocessor, before IL is read.
 //
 // mcpp's library does it, in a process of its own: the library has one state for all its callers,
-// changes the locale, leaks, and on some input writes where it should not. There it can do no harm
-// whatever it is given: the process ends when it runs too long or writes too much, and then the
-// model is refused.
+// changes the locale, leaks, and on some input reads freed memory (its bug 14). There it can do no
+// harm whatever it is given: the process ends when it runs too long or writes too much, and then
+// the model is refused.
 
 #ifndef LN_IL_PRE_H
 #define LN_IL_PRE_H

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/ln_alloc_fail.h"
 #include "front/il/ln_il_parse.h"
 #include "front/il/ln_il_write.h"
 #include "front/ln_fronts.h"
@@ -367,10 +368,28 @@ START_TEST(every_truncation_and_changed_byte_is_survived)
 }
 END_TEST
 
+START_TEST(failed_allocations_are_told_or_do_not_matter)
+{
+    ln_bool failed = LN_TRUE;
+    for (int n = 0; failed; n++) {
+        ln_context *ctx = ln_context_create();
+        ck_assert_ptr_nonnull(ctx);
+        ln_alloc_fail_after(n);
+        const int rc = ln_context_init_text(ctx, "m.net", constant, strlen(constant));
+        failed = ln_alloc_fail_stop();
+        ck_assert(!rc || failed); // a hash table that cannot grow is only slower
+        ck_assert_int_eq(*ln_context_error(ctx) != '\0', rc != 0);
+        ck_assert_int_eq(ctx->ops == NULL, rc != 0);
+        ln_context_free(ctx);
+    }
+}
+END_TEST
+
 LN_TEST_MAIN("il", il_is_what_the_json_says, macros_and_expressions_are_replaced,
              errors_point_at_the_lines_that_were_written,
              errors_of_operators_point_at_the_line_of_a_macro_call, included_files_are_named,
              two_threads_read_at_the_same_time, a_file_that_includes_itself_is_refused,
              what_is_written_reads_back_the_same, a_compiled_model_with_bodies_reads_back_the_same,
              a_file_that_cannot_be_written_is_named, what_begins_like_json_or_is_no_text_is_no_il,
-             every_truncation_and_changed_byte_is_survived)
+             every_truncation_and_changed_byte_is_survived,
+             failed_allocations_are_told_or_do_not_matter)
