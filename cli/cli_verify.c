@@ -395,6 +395,9 @@ static int compare_targets(ln_context *ctx, ln_context *other, const cli_options
 {
     const char *name;
     double worst = 0;
+    if (!ctx->outputs)
+        return cli_fail("%s: the model has no outputs, so there is nothing to compare",
+                        ctx->source);
     LN_LIST_FOREACH(name, ctx->outputs)
     {
         if (compare_with_target(ctx, other, opt, name, &worst))
