@@ -33,7 +33,8 @@ ROOT = os.path.dirname(TESTS)
 CASES = os.path.join(TESTS, "cases")
 BAD = {"bad": ["lightnet"], "bad_plan": ["lightnet", "-r"]}
 # What a work folder begins with; what is not there is left out.
-START = ["tests/cases/sum.json", "tests/cases/bodies.json", "examples/example.json", "examples/example.net", "examples/digits", "../shared/models/mnist"]
+START = ["tests/cases/sum.json", "tests/cases/bodies.json", "examples/example.json", "examples/example.net", "examples/digits", "examples/networks",
+         "../shared/models/mnist"]
 TIMEOUT = 60
 
 
