@@ -31,7 +31,7 @@ CHECKS = [
 
 # Findings show five calls of where memory came from; a program that is run by hand shows them all.
 SANITIZERS = {
-    "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:malloc_context_size=5",
+    "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:malloc_context_size=5:suppressions=" + os.path.join(ROOT, "tests", "asan.supp"),
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
 }
 
