@@ -234,24 +234,11 @@ int cli_ends_with(const char *text, const char *end)
     return len > end_len && !strcmp(text + len - end_len, end);
 }
 
-// Puts the name of the weights beside the model `file` into `name`, LN_MAXLINE bytes.
-static int name_weights(char *name, const char *file)
-{
-    static const char *const endings[] = {".json", ".net", ".il"};
-    int stem = (int)strlen(file);
-    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
-        if (cli_ends_with(file, endings[i]))
-            stem = (int)(strlen(file) - strlen(endings[i]));
-    return snprintf(name, LN_MAXLINE, "%.*s.safetensors", stem, file) < LN_MAXLINE
-               ? 0
-               : cli_fail("%.64s...: the file name is too long", file);
-}
-
 static int write_weights(const ln_context *ctx, const cli_options *opt)
 {
     char file[LN_MAXLINE];
-    if (name_weights(file, opt->outfile))
-        return CLI_FAILED;
+    if (ln_data_name_beside(file, sizeof(file), opt->outfile, ".safetensors"))
+        return cli_fail("%s", ln_last_error());
     if (ln_data_save(ctx, file)) {
         unlink(opt->outfile); // a model without its weights is of no use
         return cli_fail("%s", ln_context_error(ctx));

@@ -3,7 +3,8 @@
 
 #include "data/ln_data_save.h"
 
-#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "ir/ln_from_file.h"
 #include "ir/ln_weights.h"
@@ -59,4 +60,19 @@ int ln_data_save(const ln_context *ctx, const char *file)
 {
     ln_context_clear_error(ctx);
     return ln_data_save_with(ctx, NULL, file);
+}
+
+int ln_data_name_beside(char *buf, size_t size, const char *file, const char *ending)
+{
+    static const char *const endings[] = {".json", ".net", ".il"};
+    size_t stem = strlen(file);
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        const size_t len = strlen(endings[i]);
+        if (strlen(file) > len && !strcmp(file + strlen(file) - len, endings[i]))
+            stem = strlen(file) - len;
+    }
+    const int len = snprintf(buf, size, "%.*s%s", (int)stem, file, ending);
+    return len >= 0 && (size_t)len < size
+               ? 0
+               : ln_error_set(NULL, "%.64s...: the file name is too long", file);
 }

@@ -14,8 +14,6 @@
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
 
-static const uint64_t nnvm_list = 0xF7E58D4F05049CB7;
-static const uint64_t nnvm_array = 0xDD5E40F096B4A13F;
 static const uint64_t mxnet_list = 0x112;
 
 /* Versions of MXNet's arrays; before them the first number is that of the dimensions. */
@@ -199,22 +197,22 @@ static int take_named_data(cursor *c, const array *a, ln_bundle *bundle, const c
 
 /* NNVM */
 
+const ln_params_type ln_params_types[LN_PARAMS_NUM_TYPES] = {
+    {0, 8, TL_INT8},     {0, 16, TL_INT16},  {0, 32, TL_INT32},  {0, 64, TL_INT64},
+    {1, 8, TL_UINT8},    {1, 16, TL_UINT16}, {1, 32, TL_UINT32}, {1, 64, TL_UINT64},
+    {2, 16, TL_FLOAT16}, {2, 32, TL_FLOAT},  {2, 64, TL_DOUBLE},
+};
+
 // DLPack's type: what it is, its bits, and how many lanes a vector has.
 static int take_dltype(cursor *c, tl_dtype *dtype)
 {
-    static const struct {
-        uint64_t code, bits;
-        tl_dtype dtype;
-    } types[] = {{0, 8, TL_INT8},     {0, 16, TL_INT16},  {0, 32, TL_INT32},  {0, 64, TL_INT64},
-                 {1, 8, TL_UINT8},    {1, 16, TL_UINT16}, {1, 32, TL_UINT32}, {1, 64, TL_UINT64},
-                 {2, 16, TL_FLOAT16}, {2, 32, TL_FLOAT},  {2, 64, TL_DOUBLE}};
     uint64_t code, bits, lanes;
     if (take(c, "the type", 1, &code) || take(c, "the bits of an element", 1, &bits) ||
         take(c, "the lanes", 2, &lanes))
         return -1;
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-        if (types[i].code == code && types[i].bits == bits && lanes == 1) {
-            *dtype = types[i].dtype;
+    for (const ln_params_type *t = ln_params_types; t < ln_params_types + LN_PARAMS_NUM_TYPES; t++)
+        if (t->code == code && t->bits == bits && lanes == 1) {
+            *dtype = t->dtype;
             return 0;
         }
     c->at -= 4;
@@ -228,7 +226,7 @@ static int take_nnvm_array(cursor *c, ln_bundle *bundle, const char *name)
 {
     array a = {0};
     uint64_t ndim, size;
-    if (expect(c, "the magic number of an array", 8, nnvm_array) ||
+    if (expect(c, "the magic number of an array", 8, LN_PARAMS_ARRAY) ||
         expect(c, "the reserved number", 8, 0) || expect(c, "the device type", 4, 1) ||
         expect(c, "the device id", 4, 0) || take(c, "the number of dimensions", 4, &ndim) ||
         check_ndim(c, (int32_t)ndim))
@@ -358,7 +356,7 @@ static int parse_mxnet(cursor *c, ln_bundle *bundle, names *list)
 int ln_params_is(const ln_filemap *map)
 {
     const uint64_t magic = map->size >= 8 ? little_endian(map->data, 8) : 0;
-    return magic == nnvm_list || magic == mxnet_list;
+    return magic == LN_PARAMS_LIST || magic == mxnet_list;
 }
 
 int ln_params_parse(ln_bundle *bundle, const ln_filemap *map, const char *file, ln_error *err)
@@ -370,8 +368,8 @@ int ln_params_parse(ln_bundle *bundle, const ln_filemap *map, const char *file, 
     int status =
         take(&c, "the magic number", 8, &magic) || expect(&c, "the reserved number", 8, 0) ? -1 : 0;
     if (!status)
-        status =
-            magic == nnvm_list ? parse_nnvm(&c, bundle, &list) : parse_mxnet(&c, bundle, &list);
+        status = magic == LN_PARAMS_LIST ? parse_nnvm(&c, bundle, &list)
+                                         : parse_mxnet(&c, bundle, &list);
     if (!status && c.at != c.end)
         status = fail(&c, "%td bytes follow the last field", c.end - c.at);
     free_names(&list);

@@ -217,7 +217,63 @@ START_TEST(any_bytes_are_survived)
 }
 END_TEST
 
+/* ---- writing ---- */
+
+static void read_back(const char *file, int n, const char *const *names,
+                      const tl_tensor *const *tensors)
+{
+    ln_filemap map;
+    ln_bundle bundle = {0};
+    ck_assert_int_eq(ln_filemap_open(&map, file, NULL), 0);
+    ck_assert_int_eq(ln_params_parse(&bundle, &map, file, NULL), 0);
+    ck_assert_int_eq(bundle.len, n);
+    for (int i = 0; i < n; i++) {
+        const tl_tensor *there = ln_bundle_find(&bundle, names[i]);
+        ck_assert_ptr_nonnull(there);
+        ck_assert_int_eq(there->dtype, tensors[i]->dtype);
+        ck_assert(tl_tensor_issameshape(there, tensors[i]));
+        ck_assert_int_eq(memcmp(there->data, tensors[i]->data, tl_tensor_size(there)), 0);
+    }
+    ln_bundle_clear(&bundle);
+    ln_filemap_close(&map);
+}
+
+START_TEST(every_type_is_read_as_it_was_written)
+{
+    static const char *const names[LN_PARAMS_NUM_TYPES] = {"a", "b", "c", "d",     "e",    "f",
+                                                           "g", "h", "i", "arg:x", "aux:x"};
+    char folder[32];
+    tl_tensor *tensors[LN_PARAMS_NUM_TYPES];
+    for (int i = 0; i < LN_PARAMS_NUM_TYPES; i++) {
+        tensors[i] = tl_tensor_zeros(i % 4, (int[]){2, 3, i}, ln_params_types[i].dtype);
+        ck_assert_ptr_nonnull(tensors[i]);
+        memset(tensors[i]->data, i + 1, tl_tensor_size(tensors[i]));
+    }
+    enter_new_folder(folder);
+    const tl_tensor *const *written = (const tl_tensor *const *)tensors;
+    ck_assert_int_eq(ln_params_write("p", LN_PARAMS_NUM_TYPES, names, written, NULL), 0);
+    read_back("p", LN_PARAMS_NUM_TYPES, names, written);
+    leave_folder(folder);
+    for (int i = 0; i < LN_PARAMS_NUM_TYPES; i++)
+        tl_tensor_free_data_too(tensors[i]);
+}
+END_TEST
+
+START_TEST(a_type_that_the_format_lacks_is_refused)
+{
+    static const char *const name = "flag";
+    ln_error err = {0};
+    tl_tensor *flag = tl_tensor_zeros(0, NULL, TL_BOOL);
+    const tl_tensor *const tensors[] = {flag};
+    ck_assert_int_eq(ln_params_write("/nowhere", 1, &name, tensors, &err), -1);
+    ck_assert_str_eq(ln_error_text(&err),
+                     "/nowhere: parameter 'flag' is TL_BOOL, which the format lacks");
+    tl_tensor_free_data_too(flag);
+}
+END_TEST
+
 LN_TEST_MAIN("params", nnvm_has_names_before_arrays,
              mxnet_has_four_versions_of_arrays_and_prefixes_of_names,
              what_is_wrong_is_told_with_its_offset, sparse_arrays_and_trailing_bytes_are_refused,
-             any_bytes_are_survived)
+             any_bytes_are_survived, every_type_is_read_as_it_was_written,
+             a_type_that_the_format_lacks_is_refused)

@@ -23,7 +23,7 @@ typedef struct ln_front {
 
     /** Writes the context in this format to `file` ("-": standard output), which is replaced only
      * when all is written. -1 with the reason in the context. NULL: the format is only read. */
-    int (*write)(const ln_context *ctx, const char *file);
+    int (*write)(ln_context *ctx, const char *file);
 } ln_front;
 
 /** Enters a front end (keeps it). -1: no memory. */

@@ -334,7 +334,7 @@ static json_t *tree_of(const ln_context *ctx)
     return tree;
 }
 
-int ln_il_write(const ln_context *ctx, const char *file)
+int ln_il_write(ln_context *ctx, const char *file)
 {
     json_t *tree = tree_of(ctx);
     if (!tree)

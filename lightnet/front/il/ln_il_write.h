@@ -8,6 +8,6 @@
 
 /** Writes what ln_context_print writes as IL to `file` ("-": standard output), without macros;
  *  reading it gives the same again. -1 with the reason in the context: the file is as before. */
-int ln_il_write(const ln_context *ctx, const char *file);
+int ln_il_write(ln_context *ctx, const char *file);
 
 #endif

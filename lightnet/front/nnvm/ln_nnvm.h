@@ -134,4 +134,7 @@ int ln_nnvm_parse_bool(const char *text, int *value);
 int ln_nnvm_parse_tuple(const char *text, int64_t *ints, double *floats);
 tl_dtype ln_nnvm_parse_dtype(const char *text);
 
+/** The name of a type in attributes; NULL: it has none. */
+const char *ln_nnvm_dtype_name(tl_dtype dtype);
+
 #endif

@@ -103,22 +103,31 @@ int ln_nnvm_parse_tuple(const char *text, int64_t *ints, double *floats)
     return depth == 0 && (len || strpbrk(text, "([")) ? len : -1;
 }
 
+static const struct {
+    const char *name;
+    tl_dtype dtype;
+} dtypes[] = {
+    {"float32", TL_FLOAT},     {"float64", TL_DOUBLE}, {"float16", TL_FLOAT16},
+    {"uint8", TL_UINT8},       {"int32", TL_INT32},    {"int8", TL_INT8},
+    {"int64", TL_INT64},       {"bool", TL_BOOL},      {"int16", TL_INT16},
+    {"uint16", TL_UINT16},     {"uint32", TL_UINT32},  {"uint64", TL_UINT64},
+    {"bfloat16", TL_BFLOAT16},
+};
+
 tl_dtype ln_nnvm_parse_dtype(const char *text)
 {
-    static const struct {
-        const char *name;
-        tl_dtype dtype;
-    } names[] = {
-        {"float32", TL_FLOAT},     {"float64", TL_DOUBLE}, {"float16", TL_FLOAT16},
-        {"uint8", TL_UINT8},       {"int32", TL_INT32},    {"int8", TL_INT8},
-        {"int64", TL_INT64},       {"bool", TL_BOOL},      {"int16", TL_INT16},
-        {"uint16", TL_UINT16},     {"uint32", TL_UINT32},  {"uint64", TL_UINT64},
-        {"bfloat16", TL_BFLOAT16},
-    };
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (!strcmp(names[i].name, text))
-            return names[i].dtype;
+    for (size_t i = 0; i < sizeof(dtypes) / sizeof(dtypes[0]); i++)
+        if (!strcmp(dtypes[i].name, text))
+            return dtypes[i].dtype;
     return TL_DTYPE_INVALID;
+}
+
+const char *ln_nnvm_dtype_name(tl_dtype dtype)
+{
+    for (size_t i = 0; i < sizeof(dtypes) / sizeof(dtypes[0]); i++)
+        if (dtypes[i].dtype == dtype)
+            return dtypes[i].name;
+    return NULL;
 }
 
 /* Those of a node */

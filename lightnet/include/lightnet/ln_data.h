@@ -40,6 +40,11 @@ LN_API int ln_data_num_own(const ln_context *ctx);
  *  ln_context_print writes. -1 with the reason in the context: no file is left behind. */
 LN_API int ln_data_save(const ln_context *ctx, const char *file);
 
+/** The name of a file of weights beside the model `file`: with `ending` in place of ".json", ".net"
+ *  or ".il", behind any other name. -1 with the thread's last error: `size` bytes do not hold it.
+ */
+LN_API int ln_data_name_beside(char *buf, size_t size, const char *file, const char *ending);
+
 /* safetensors: named tensors and text, in a read-only memory map */
 
 typedef struct ln_safetensors ln_safetensors;

@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs of core operators: putting them together, and writing them as JSON with their parameters.
+
+#include "front/nnvm/ln_nnvm_draft.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "data/ln_params.h"
+#include "front/nnvm/ln_nnvm.h"
+#include "ir/ln_context_ops.h"
+#include "ir/ln_json.h"
+#include "lightnet/ln_data.h"
+#include "lightnet/ln_hash.h"
+#include "lightnet/ln_outfile.h"
+
+typedef struct attr {
+    const char *key, *value;
+} attr;
+
+typedef struct ln_nnvm_draft_node {
+    const char *op, *name; /* op "null": a variable */
+    attr *attrs;
+    size_t n_attrs;
+    ln_nnvm_entry *inputs;
+    size_t n_inputs;
+    uint32_t n_outs;
+    const tl_tensor *data; /* of a parameter */
+} node;
+
+static const ln_nnvm_entry no_entry = {0, 0};
+
+void ln_nnvm_draft_init(ln_nnvm_draft *d, ln_context *ctx, const char *file)
+{
+    *d = (ln_nnvm_draft){.base = {.ctx = ctx, .file = file}};
+    d->variables = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    if (!d->variables)
+        ln_translation_fail(&d->base, "out of memory");
+}
+
+void ln_nnvm_draft_clear(ln_nnvm_draft *d)
+{
+    for (size_t i = 0; i < d->n_nodes; i++) {
+        ln_free(d->nodes[i].attrs);
+        ln_free(d->nodes[i].inputs);
+    }
+    ln_free(d->nodes);
+    ln_free(d->heads);
+    ln_hash_free(d->variables);
+    ln_translation_clear(&d->base);
+}
+
+/* ---- arrays that grow ---- */
+
+// Room for one more element in an array of `len`, whose capacity is the next power of two. NULL
+// after a failure, the array is then as before.
+static void *grow(ln_nnvm_draft *d, void *array, size_t len, size_t size)
+{
+    size_t bytes;
+    if (d->base.failed)
+        return NULL;
+    if (len & (len - 1))
+        return array;
+    void *larger = ln_size_mul(len ? 2 * len : 1, size, &bytes) ? NULL : ln_realloc(array, bytes);
+    if (!larger)
+        ln_translation_fail(&d->base, "out of memory");
+    return larger;
+}
+
+static const char *copy(ln_nnvm_draft *d, const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    char *own = ln_translation_alloc(&d->base, size);
+    return own ? memcpy(own, text, size) : NULL;
+}
+
+static void add_node(ln_nnvm_draft *d, const char *op, const char *name)
+{
+    node *nodes = grow(d, d->nodes, d->n_nodes, sizeof(*nodes));
+    const char *own_op = copy(d, op), *own_name = copy(d, name);
+    if (!nodes)
+        return;
+    d->nodes = nodes;
+    if (own_op && own_name)
+        nodes[d->n_nodes++] = (node){.op = own_op, .name = own_name, .n_outs = 1};
+}
+
+// The node that was begun last, whose parts come now; NULL after a failure.
+static node *last_node(ln_nnvm_draft *d)
+{
+    return d->base.failed ? NULL : &d->nodes[d->n_nodes - 1];
+}
+
+/* ---- variables ---- */
+
+static void take_name(ln_nnvm_draft *d, const char *name)
+{
+    const int added = d->base.failed ? 1 : ln_hash_insert(d->variables, name, (void *)name);
+    if (added < 0)
+        ln_translation_fail(&d->base, "out of memory");
+    else if (!added)
+        ln_translation_fail(&d->base, "two variables are called \"%.256s\"", name);
+}
+
+// The types that have had one code ever since are told by it, the others by their name.
+static void set_variable_dtype(ln_nnvm_draft *d, tl_dtype dtype)
+{
+    static const tl_dtype codes[] = {TL_FLOAT, TL_DOUBLE, TL_FLOAT16, TL_UINT8,
+                                     TL_INT32, TL_INT8,   TL_INT64};
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+        if (codes[i] == dtype) {
+            ln_nnvm_draft_set_int(d, "dtype", (int64_t)i);
+            return;
+        }
+    ln_nnvm_draft_set_dtype(d, "dtype", dtype);
+}
+
+ln_nnvm_entry ln_nnvm_draft_variable(ln_nnvm_draft *d, const char *name, const tl_tensor *like,
+                                     const tl_tensor *data)
+{
+    add_node(d, "null", name);
+    node *v = last_node(d);
+    if (!v)
+        return no_entry;
+    take_name(d, v->name);
+    v->data = data;
+    if (like) {
+        set_variable_dtype(d, like->dtype);
+        ln_nnvm_draft_set_ints(d, "shape", like->ndim, like->dims);
+    }
+    return ln_nnvm_draft_end(d, 1);
+}
+
+// A name that no variable has.
+static const char *free_name(ln_nnvm_draft *d, const char *wanted)
+{
+    const char *name = *wanted ? wanted : "constant";
+    for (int i = 1; name && ln_hash_find(d->variables, name); i++)
+        name = ln_translation_print(&d->base, "%.400s_%d", wanted, i);
+    return name;
+}
+
+// A record in the translation's memory, with the data behind it.
+static const tl_tensor *copy_tensor(ln_nnvm_draft *d, const tl_tensor *t)
+{
+    const size_t size = tl_tensor_size(t);
+    tl_tensor *own = ln_translation_alloc(&d->base, sizeof(*own));
+    void *data = own ? ln_translation_alloc(&d->base, size) : NULL;
+    if (!data)
+        return NULL;
+    *own = *t;
+    own->data = memcpy(data, t->data, size);
+    return own;
+}
+
+ln_nnvm_entry ln_nnvm_draft_constant(ln_nnvm_draft *d, const char *wanted, tl_dtype dtype, int ndim,
+                                     const int *dims, const void *data)
+{
+    const char *name = d->base.failed ? NULL : free_name(d, wanted);
+    tl_tensor *t = name ? tl_tensor_create((void *)data, ndim, dims, dtype) : NULL;
+    if (name && !t)
+        ln_translation_fail(&d->base, "constant \"%.256s\": %s", name, tl_last_error());
+    const tl_tensor *own = t ? copy_tensor(d, t) : NULL;
+    tl_tensor_free(t);
+    return own ? ln_nnvm_draft_variable(d, name, own, own) : no_entry;
+}
+
+/* ---- operators ---- */
+
+void ln_nnvm_draft_begin(ln_nnvm_draft *d, const char *op, const char *name)
+{
+    add_node(d, op, name);
+}
+
+void ln_nnvm_draft_arg(ln_nnvm_draft *d, ln_nnvm_entry entry)
+{
+    node *n = last_node(d);
+    ln_nnvm_entry *inputs = n ? grow(d, n->inputs, n->n_inputs, sizeof(*inputs)) : NULL;
+    if (!inputs)
+        return;
+    n->inputs = inputs;
+    inputs[n->n_inputs++] = entry;
+}
+
+ln_nnvm_entry ln_nnvm_draft_end(ln_nnvm_draft *d, uint32_t n_outs)
+{
+    node *n = last_node(d);
+    if (!n)
+        return no_entry;
+    n->n_outs = n_outs;
+    return (ln_nnvm_entry){(uint32_t)(d->n_nodes - 1), 0};
+}
+
+void ln_nnvm_draft_head(ln_nnvm_draft *d, ln_nnvm_entry entry)
+{
+    ln_nnvm_entry *heads = grow(d, d->heads, d->n_heads, sizeof(*heads));
+    if (!heads)
+        return;
+    d->heads = heads;
+    heads[d->n_heads++] = entry;
+}
+
+/* ---- attributes ---- */
+
+void ln_nnvm_draft_set(ln_nnvm_draft *d, const char *key, const char *value)
+{
+    const char *own_key = copy(d, key), *own_value = copy(d, value);
+    node *n = last_node(d);
+    attr *attrs = n ? grow(d, n->attrs, n->n_attrs, sizeof(*attrs)) : NULL;
+    if (!attrs)
+        return;
+    n->attrs = attrs;
+    attrs[n->n_attrs++] = (attr){own_key, own_value};
+}
+
+void ln_nnvm_draft_set_int(ln_nnvm_draft *d, const char *key, int64_t value)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%" PRId64, value);
+    ln_nnvm_draft_set(d, key, text);
+}
+
+void ln_nnvm_draft_set_number(ln_nnvm_draft *d, const char *key, double value)
+{
+    char text[LN_JSON_NUMBER_SIZE];
+    if (isfinite(value))
+        ln_json_sprint_number(text, sizeof(text), value);
+    else
+        snprintf(text, sizeof(text), "%s", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+    ln_nnvm_draft_set(d, key, text);
+}
+
+void ln_nnvm_draft_set_bool(ln_nnvm_draft *d, const char *key, int value)
+{
+    ln_nnvm_draft_set(d, key, value ? "True" : "False");
+}
+
+/* A tuple's text: of up to LN_NNVM_MAX_TUPLE pairs of integers. */
+typedef struct tuple {
+    char text[LN_NNVM_MAX_TUPLE * 32];
+    size_t len;
+} tuple;
+
+static void LN_PRINTF(2, 3) append(tuple *t, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    const int len = vsnprintf(t->text + t->len, sizeof(t->text) - t->len, fmt, ap);
+    va_end(ap);
+    if (len > 0)
+        t->len += (size_t)len;
+}
+
+// `second` NULL: of numbers, not of pairs.
+static void set_tuple(ln_nnvm_draft *d, const char *key, int len, const int *first,
+                      const int *second)
+{
+    tuple t = {.len = 0};
+    if (len > LN_NNVM_MAX_TUPLE) {
+        ln_translation_fail(&d->base, "attribute '%s' of %d numbers, expected at most %d", key, len,
+                            LN_NNVM_MAX_TUPLE);
+        return;
+    }
+    append(&t, "(");
+    for (int i = 0; i < len; i++) {
+        if (second)
+            append(&t, "(%d, %d)", first[i], second[i]);
+        else
+            append(&t, "%d", first[i]);
+        append(&t, "%s", i + 1 < len ? ", " : len == 1 ? "," : "");
+    }
+    append(&t, ")");
+    ln_nnvm_draft_set(d, key, t.text);
+}
+
+void ln_nnvm_draft_set_ints(ln_nnvm_draft *d, const char *key, int len, const int *values)
+{
+    set_tuple(d, key, len, values, NULL);
+}
+
+void ln_nnvm_draft_set_pairs(ln_nnvm_draft *d, const char *key, int len, const int *first,
+                             const int *second)
+{
+    set_tuple(d, key, len, first, second);
+}
+
+void ln_nnvm_draft_set_dtype(ln_nnvm_draft *d, const char *key, tl_dtype dtype)
+{
+    const char *name = ln_nnvm_dtype_name(dtype);
+    if (!name)
+        ln_translation_fail(&d->base, "NNVM has no data type %s", tl_dtype_name(dtype));
+    else
+        ln_nnvm_draft_set(d, key, name);
+}
+
+/* ---- the order of the nodes ---- */
+
+/* What the heads need: inputs before their users, as a walk from the heads leaves them. */
+typedef struct order {
+    const ln_nnvm_draft *draft;
+    size_t *nodes; /* the node at each place */
+    size_t len;
+    size_t *places; /* 1 + the place of each node; 0: none yet */
+    size_t *path;   /* the nodes of the walk that are not left yet */
+    size_t *next;   /* of each node: its input that comes next */
+} order;
+
+// From one node; a list instead of recursion, as graphs may be deep.
+static void walk(order *o, size_t start)
+{
+    size_t depth = 0;
+    if (!o->places[start])
+        o->path[depth++] = start;
+    while (depth) {
+        const size_t at = o->path[depth - 1];
+        const node *n = &o->draft->nodes[at];
+        while (o->next[at] < n->n_inputs && o->places[n->inputs[o->next[at]].node])
+            o->next[at]++;
+        if (o->next[at] < n->n_inputs) {
+            o->path[depth++] = n->inputs[o->next[at]].node;
+        } else {
+            depth--;
+            o->nodes[o->len++] = at;
+            o->places[at] = o->len;
+        }
+    }
+}
+
+static int make_order(order *o, ln_nnvm_draft *d)
+{
+    size_t **arrays[] = {&o->nodes, &o->places, &o->path, &o->next};
+    o->draft = d;
+    for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
+        *arrays[i] = ln_translation_alloc(&d->base, (d->n_nodes + 1) * sizeof(**arrays[i]));
+        if (!*arrays[i])
+            return -1;
+    }
+    for (size_t i = 0; i < d->n_heads; i++)
+        walk(o, d->heads[i].node);
+    return 0;
+}
+
+static int is_variable(const node *n)
+{
+    return !strcmp(n->op, "null");
+}
+
+/* ---- JSON ---- */
+
+static int compare_keys(const void *a, const void *b)
+{
+    return strcmp(((const attr *)a)->key, ((const attr *)b)->key);
+}
+
+static int write_attrs(FILE *fp, const node *n, ln_error *err)
+{
+    qsort(n->attrs, n->n_attrs, sizeof(*n->attrs), compare_keys);
+    fputs(", \"attrs\": {", fp);
+    for (size_t i = 0; i < n->n_attrs; i++) {
+        fputs(i ? ", " : "", fp);
+        if (ln_json_write_string(fp, n->attrs[i].key, err))
+            return -1;
+        fputs(": ", fp);
+        if (ln_json_write_string(fp, n->attrs[i].value, err))
+            return -1;
+    }
+    fputs("}", fp);
+    return 0;
+}
+
+static void write_entries(FILE *fp, const order *o, const ln_nnvm_entry *entries, size_t len)
+{
+    fputs("[", fp);
+    for (size_t i = 0; i < len; i++)
+        fprintf(fp, "%s[%zu, %" PRIu32 ", 0]", i ? ", " : "", o->places[entries[i].node] - 1,
+                entries[i].index);
+    fputs("]", fp);
+}
+
+static int write_node(FILE *fp, const order *o, const node *n, ln_error *err)
+{
+    fputs("{\"op\": ", fp);
+    if (ln_json_write_string(fp, n->op, err))
+        return -1;
+    fputs(", \"name\": ", fp);
+    if (ln_json_write_string(fp, n->name, err) || (n->n_attrs && write_attrs(fp, n, err)))
+        return -1;
+    fputs(", \"inputs\": ", fp);
+    write_entries(fp, o, n->inputs, n->n_inputs);
+    fputs("}", fp);
+    return 0;
+}
+
+// In the order in which the variables were made: that of the inputs.
+static void write_arg_nodes(FILE *fp, const order *o)
+{
+    int is_first = 1;
+    fputs("[", fp);
+    for (size_t i = 0; i < o->draft->n_nodes; i++)
+        if (o->places[i] && is_variable(&o->draft->nodes[i])) {
+            fprintf(fp, "%s%zu", is_first ? "" : ", ", o->places[i] - 1);
+            is_first = 0;
+        }
+    fputs("]", fp);
+}
+
+static void write_row_ptr(FILE *fp, const order *o)
+{
+    uint64_t sum = 0;
+    fputs("[0", fp);
+    for (size_t i = 0; i < o->len; i++) {
+        sum += o->draft->nodes[o->nodes[i]].n_outs;
+        fprintf(fp, ", %" PRIu64, sum);
+    }
+    fputs("]", fp);
+}
+
+static int write_graph(FILE *fp, const void *arg, ln_error *err)
+{
+    const order *o = arg;
+    fputs("{\n  \"nodes\": [", fp);
+    for (size_t i = 0; i < o->len; i++) {
+        fputs(i ? ",\n    " : "\n    ", fp);
+        if (write_node(fp, o, &o->draft->nodes[o->nodes[i]], err))
+            return -1;
+    }
+    fputs("\n  ],\n  \"arg_nodes\": ", fp);
+    write_arg_nodes(fp, o);
+    fputs(",\n  \"node_row_ptr\": ", fp);
+    write_row_ptr(fp, o);
+    fputs(",\n  \"heads\": ", fp);
+    write_entries(fp, o, o->draft->heads, o->draft->n_heads);
+    fputs("\n}\n", fp);
+    return 0;
+}
+
+/* ---- files ---- */
+
+/* What goes into the file of parameters. */
+typedef struct params {
+    int n;
+    const char **names;
+    const tl_tensor **tensors;
+} params;
+
+static int find_params(params *p, ln_nnvm_draft *d, const order *o)
+{
+    p->names = ln_translation_alloc(&d->base, (o->len + 1) * sizeof(*p->names));
+    p->tensors = ln_translation_alloc(&d->base, (o->len + 1) * sizeof(*p->tensors));
+    if (!p->names || !p->tensors)
+        return -1;
+    for (size_t i = 0; i < o->len; i++) {
+        const node *n = &d->nodes[o->nodes[i]];
+        p->tensors[p->n] = n->data;
+        p->names[p->n] = n->name;
+        p->n += n->data != NULL;
+    }
+    return 0;
+}
+
+static int write_params(const ln_nnvm_draft *d, const params *p, char file[LN_MAXLINE])
+{
+    return ln_data_name_beside(file, LN_MAXLINE, d->base.file, ".params") ||
+                   ln_params_write(file, p->n, p->names, p->tensors, d->base.ctx->error)
+               ? -1
+               : 0;
+}
+
+static int write_files(const ln_nnvm_draft *d, const order *o, const params *p)
+{
+    char file[LN_MAXLINE];
+    if (!strcmp(d->base.file, "-")) {
+        if (p->n)
+            ln_warn(d->base.ctx,
+                    "%s: %d parameters are not written; only a file has a file beside "
+                    "it for them",
+                    d->base.ctx->source, p->n);
+        return ln_outfile_print(stdout, "standard output", write_graph, o, d->base.ctx->error);
+    }
+    if (p->n && write_params(d, p, file))
+        return -1;
+    if (!ln_outfile_write(d->base.file, write_graph, o, d->base.ctx->error))
+        return 0;
+    if (p->n)
+        unlink(file); // of no use without the graph
+    return -1;
+}
+
+int ln_nnvm_draft_write(ln_nnvm_draft *d)
+{
+    order o = {0};
+    params p = {0};
+    if (!d->base.failed && !d->n_heads)
+        ln_translation_fail(&d->base, "a graph without outputs");
+    if (d->base.failed || make_order(&o, d) || find_params(&p, d, &o))
+        return -1;
+    return write_files(d, &o, &p);
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph of NNVM's core operators that is being put together, and then written.
+//
+// As with ln_emit.h, everything is written as if nothing could fail: the first failure is recorded
+// in the translation, and from then on every function does nothing.
+//
+//     ln_nnvm_draft_begin(d, "leaky_relu", "act1");
+//     ln_nnvm_draft_arg(d, src);
+//     ln_nnvm_draft_set_number(d, "alpha", 0.01);
+//     const ln_nnvm_entry dst = ln_nnvm_draft_end(d, 1);
+//
+// Nodes may be begun while others are unfinished only after ln_nnvm_draft_end; an entry that was
+// returned stays valid.
+
+#ifndef LN_NNVM_DRAFT_H
+#define LN_NNVM_DRAFT_H
+
+#include "front/ln_emit.h"
+#include "front/nnvm/ln_nnvm_graph.h"
+
+struct ln_nnvm_draft_node;
+
+typedef struct ln_nnvm_draft {
+    ln_translation base; /* `file`: that of the graph, "-" for standard output */
+    struct ln_nnvm_draft_node *nodes;
+    size_t n_nodes;
+    ln_nnvm_entry *heads;
+    size_t n_heads;
+    ln_hash *variables; /* their names */
+} ln_nnvm_draft;
+
+/** An empty graph that will be written to `file`. Clear it also after a failure. */
+void ln_nnvm_draft_init(ln_nnvm_draft *d, ln_context *ctx, const char *file);
+void ln_nnvm_draft_clear(ln_nnvm_draft *d);
+
+/** A variable: an input, or a parameter if it has data. `like` has its type and shape, NULL: they
+ *  are not known. `data`, which must live until the graph is written, goes to the file of
+ *  parameters; NULL: none. Inputs are in the order of these calls. */
+ln_nnvm_entry ln_nnvm_draft_variable(ln_nnvm_draft *d, const char *name, const tl_tensor *like,
+                                     const tl_tensor *data);
+
+/** A variable with these elements (copied), under a name like `wanted` that none has. */
+ln_nnvm_entry ln_nnvm_draft_constant(ln_nnvm_draft *d, const char *wanted, tl_dtype dtype, int ndim,
+                                     const int *dims, const void *data);
+
+/** Begins an operator's node; the texts are copied. */
+void ln_nnvm_draft_begin(ln_nnvm_draft *d, const char *op, const char *name);
+
+/** Its next input. */
+void ln_nnvm_draft_arg(ln_nnvm_draft *d, ln_nnvm_entry entry);
+
+/** Its attributes; a tuple of one is (3,). */
+void ln_nnvm_draft_set(ln_nnvm_draft *d, const char *key, const char *value);
+void ln_nnvm_draft_set_int(ln_nnvm_draft *d, const char *key, int64_t value);
+void ln_nnvm_draft_set_number(ln_nnvm_draft *d, const char *key, double value);
+void ln_nnvm_draft_set_bool(ln_nnvm_draft *d, const char *key, int value);
+void ln_nnvm_draft_set_ints(ln_nnvm_draft *d, const char *key, int len, const int *values);
+/** ((first, second), ..). */
+void ln_nnvm_draft_set_pairs(ln_nnvm_draft *d, const char *key, int len, const int *first,
+                             const int *second);
+/** By the name that attributes have for it; a failure if they have none. */
+void ln_nnvm_draft_set_dtype(ln_nnvm_draft *d, const char *key, tl_dtype dtype);
+
+/** Ends the node, which has `n_outs` outputs, hidden ones included. Returns output 0. */
+ln_nnvm_entry ln_nnvm_draft_end(ln_nnvm_draft *d, uint32_t n_outs);
+
+/** The next output of the graph. */
+void ln_nnvm_draft_head(ln_nnvm_draft *d, ln_nnvm_entry entry);
+
+/** Writes what the heads need, inputs before users, and the parameters that have data to the file
+ *  beside (ln_data_file_beside, .params). -1 with the reason in the context: neither file is
+ *  there. */
+int ln_nnvm_draft_write(ln_nnvm_draft *d);
+
+#endif
