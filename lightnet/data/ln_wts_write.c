@@ -3,12 +3,11 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <locale.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/ln_number.h"
 #include "data/ln_bundle.h"
 #include "data/ln_wts.h"
 #include "lightnet/ln_data.h"
@@ -96,12 +95,11 @@ int ln_wts_write(const char *file, int n, const char *const *names, const tl_ten
 
 /* ---- texts of numbers ---- */
 
-/* A text being read; numbers are those of the C locale. */
+/* A text being read. */
 typedef struct text {
     const char *file;
     const char *at;
     int line;
-    locale_t locale;
     ln_error *err;
 } text;
 
@@ -133,7 +131,7 @@ static int skip_separators(text *t)
 static int take_number(text *t, double *number)
 {
     char *end;
-    *number = strtod_l(t->at, &end, t->locale);
+    *number = ln_number_read(t->at, &end);
     if (isalpha((unsigned char)*end) || memchr(t->at, 'x', (size_t)(end - t->at)) ||
         memchr(t->at, 'X', (size_t)(end - t->at)))
         return ln_error_set(t->err, "%s:%d: '%.*s' is not a decimal number", t->file, t->line,
@@ -200,7 +198,7 @@ static tl_tensor *parse_text(const text *t, tl_dtype dtype)
 }
 
 // Returns new (tl_tensor_free_data_too); NULL with a reason.
-static tl_tensor *read_text(const char *file, tl_dtype dtype, locale_t locale, ln_error *err)
+static tl_tensor *read_text(const char *file, tl_dtype dtype, ln_error *err)
 {
     char *numbers = ln_read_text(file);
     if (!numbers) {
@@ -208,7 +206,7 @@ static tl_tensor *read_text(const char *file, tl_dtype dtype, locale_t locale, l
             ln_error_set(err, "%s", ln_last_error());
         return NULL;
     }
-    const text t = {.file = file, .at = numbers, .line = 1, .locale = locale, .err = err};
+    const text t = {.file = file, .at = numbers, .line = 1, .err = err};
     tl_tensor *tensor = parse_text(&t, dtype);
     ln_free(numbers);
     return tensor;
@@ -229,13 +227,12 @@ static int name_of(const char *file, char *name, ln_error *err)
     return 0;
 }
 
-static int add_text(ln_bundle *bundle, const char *file, tl_dtype dtype, locale_t locale,
-                    ln_error *err)
+static int add_text(ln_bundle *bundle, const char *file, tl_dtype dtype, ln_error *err)
 {
     char name[LN_MAX_NAME_LEN];
     if (name_of(file, name, err))
         return -1;
-    tl_tensor *tensor = read_text(file, dtype, locale, err);
+    tl_tensor *tensor = read_text(file, dtype, err);
     if (!tensor)
         return -1;
     if (ln_bundle_add(bundle, name, tensor)) {
@@ -274,13 +271,9 @@ int ln_wts_write_from_texts(const char *file, tl_dtype dtype, int n, const char 
                             "%s: no wts type for dtype %d, expected TL_FLOAT, TL_FLOAT16 or "
                             "TL_INT8",
                             file, (int)dtype);
-    locale_t locale = newlocale(LC_ALL_MASK, "C", NULL);
-    if (!locale)
-        return ln_error_set(err, "%s: out of memory", file);
     int rc = 0;
     for (int i = 0; !rc && i < n; i++)
-        rc = add_text(&bundle, texts[i], dtype, locale, err);
-    freelocale(locale);
+        rc = add_text(&bundle, texts[i], dtype, err);
     if (!rc)
         rc = write_bundle(file, &bundle, err);
     ln_bundle_clear(&bundle);

@@ -6,11 +6,10 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <locale.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/ln_number.h"
 #include "ir/ln_json.h"
 
 /* Parentheses, signs and so on within each other. */
@@ -323,17 +322,6 @@ static size_t word_length(const evaluator *e)
     return (size_t)(p - e->at);
 }
 
-static double to_double(const char *text, char **end)
-{
-    *end = (char *)text;
-    locale_t locale = newlocale(LC_ALL_MASK, "C", NULL);
-    if (!locale)
-        return NAN;
-    const double d = strtod_l(text, end, locale);
-    freelocale(locale);
-    return d;
-}
-
 static number to_number(evaluator *e, const char *text)
 {
     const int is_hex = text[0] == '0' && tolower(text[1]) == 'x';
@@ -345,7 +333,7 @@ static number to_number(evaluator *e, const char *text)
             return fail(e, "'%.40s' is beyond the integers of 64 bits", text);
         return *end ? fail(e, "'%.40s' is not a number", text) : integer(i);
     }
-    const double d = to_double(text, &end);
+    const double d = ln_number_read(text, &end);
     return *end ? fail(e, "'%.40s' is not a number", text) : real(e, d, text);
 }
 

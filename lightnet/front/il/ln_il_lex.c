@@ -5,9 +5,9 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/ln_number.h"
 #include "front/il/ln_il_pre.h"
 #include "lightnet/ln_util.h"
 
@@ -325,7 +325,7 @@ static int read_number(ln_il_lexer *l)
     if (c == -2)
         return -1;
     char *end;
-    l->number = strtod_l(l->text, &end, l->locale);
+    l->number = ln_number_read(l->text, &end);
     if (*end)
         return ln_il_fail(l->err, l->place, "'%.40s' is not a number", l->text);
     return isfinite(l->number) ? 0 : ln_il_fail(l->err, l->place, "'%.40s' is too large", l->text);
@@ -401,14 +401,11 @@ int ln_il_lex_begin(ln_il_lexer *l, const char *name, const char *text, size_t l
     };
     l->room = 256;
     l->text = ln_alloc(l->room);
-    l->locale = newlocale(LC_ALL_MASK, "C", NULL);
-    return l->text && l->locale ? 0 : out_of_memory(l);
+    return l->text ? 0 : out_of_memory(l);
 }
 
 void ln_il_lex_end(ln_il_lexer *l)
 {
     ln_free(l->text);
     ln_list_free_deep(l->files, ln_free);
-    if (l->locale)
-        freelocale(l->locale);
 }

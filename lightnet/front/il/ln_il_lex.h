@@ -7,7 +7,6 @@
 #ifndef LN_IL_LEX_H
 #define LN_IL_LEX_H
 
-#include <locale.h>
 #include <stddef.h>
 
 #include "front/il/ln_il_eval.h"
@@ -41,7 +40,6 @@ typedef struct ln_il_lexer {
     size_t room;
     const char *name; /* of the model */
     ln_list *files;   /* names of files (char *) */
-    locale_t locale;
     ln_error *err;
 } ln_il_lexer;
 

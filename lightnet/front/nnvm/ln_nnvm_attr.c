@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ln_number.h"
 #include "front/nnvm/ln_nnvm.h"
 
 /* Syntax */
@@ -31,7 +32,7 @@ static const char *take_int(const char *at, int64_t *value)
 static const char *take_float(const char *at, double *value)
 {
     char *end;
-    *value = strtod(at, &end);
+    *value = ln_number_read(at, &end);
     return end == at ? NULL : end;
 }
 

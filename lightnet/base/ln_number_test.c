@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of numbers in files.
+
+#include "base/ln_number.h"
+
+#include <locale.h>
+#include <stdio.h>
+
+#include "ln_check.h"
+
+static void check_number(const char *text, double number, const char *rest)
+{
+    char *end;
+    ck_assert_double_eq(ln_number_read(text, &end), number);
+    ck_assert_str_eq(end, rest);
+}
+
+START_TEST(a_number_ends_where_no_digit_follows)
+{
+    check_number("1.5, 2", 1.5, ", 2");
+    check_number(" -1e-05)", -1e-05, ")");
+    check_number("7", 7, "");
+}
+END_TEST
+
+START_TEST(what_is_no_number_is_left)
+{
+    check_number("", 0, "");
+    check_number("x1", 0, "x1");
+}
+END_TEST
+
+START_TEST(the_point_is_read_in_a_locale_with_a_comma)
+{
+    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "fr_FR.utf8"};
+    const char *name = NULL;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !name; i++)
+        name = setlocale(LC_ALL, names[i]);
+    if (!name) {
+        ln_check_skip("no locale with a decimal comma");
+        return;
+    }
+    check_number("1.5", 1.5, "");
+    check_number("1,5", 1, ",5");
+    setlocale(LC_ALL, "C");
+}
+END_TEST
+
+LN_TEST_MAIN("number", a_number_ends_where_no_digit_follows, what_is_no_number_is_left,
+             the_point_is_read_in_a_locale_with_a_comma)
