@@ -25,12 +25,14 @@ def floats(*dims):
 
 X, Z, IMAGE = floats(2, 3, 4), floats(2, 3, 4), floats(2, 4, 7, 6)
 ROW, POSITIVE = floats(1, 3, 1), np.abs(floats(2, 3, 4)) + np.float32(0.1)
-HALVES = np.array([-2.5, -1.5, -0.5, -0.49999997, 0, 0.49999997, 0.5, 1.5, 2.5, 8388609], np.float32)
+HALVES = np.array([-2.5, -1.5, -0.5, -0.49999997, 0, 0.49999997, 0.5, 1.4999999, 1.5, 2.5, 4194303.5, 8388609, np.inf, -np.inf, np.nan], np.float32)
 F = np.float32
 
 
 def away(x):
-    return np.sign(x) * np.floor(np.abs(x.astype(float)) + 0.5)
+    whole = np.trunc(x)
+    with np.errstate(invalid="ignore"):
+        return whole + np.sign(x) * (np.abs(x - whole) >= 0.5)
 
 
 def softmax(x, axis):
@@ -115,9 +117,12 @@ def functions():
             for dialect in dialects:
                 case(op, dialect, [x], {}, function(x).astype(F))
     for dialect in (CORE, MXNET):
-        case("round", dialect, [HALVES], {}, away(HALVES).astype(F))
+        case("round", dialect, [HALVES], {}, away(HALVES))
         case("clip", dialect, [X], {"a_min": "-1", "a_max": "0.5"}, np.clip(X, -1, 0.5))
         case("cast", dialect, [X], {"dtype": "int32"}, X.astype(np.int32))
+    for dtype, below in ((np.float64, 0.49999999999999994), (np.float16, 0.49975586)):
+        x = np.append(HALVES[[0, 1, 2, 4, 6, 8, 9]], [below, -below, 1 - below, np.inf]).astype(dtype)
+        case("round", CORE, [x], {}, away(x))
     for op in ("copy", "block_grad", "dropout"):
         case(op, CORE, [X], {}, X)
     case("Dropout", MXNET, [X], {"p": "0.3"}, X)
@@ -349,6 +354,8 @@ def main():
     for op, mxnet, inputs, weights, attrs, expected in CASES:
         names = [f"x{i}" for i in range(len(inputs))] + [f"w{i}" for i in range(len(weights))]
         whole = graph(op, names, attrs, mxnet, len(expected))
+        for node, array in zip(whole["nodes"], inputs):
+            node["attrs"] = {"dtype": str(array.dtype)}
         title = f"{op} of {'MXNet' if mxnet else 'core'} {attrs}"
         tap.check(title, faults_of(sys.argv[1], whole, dict(zip(names, inputs)), dict(zip(names[len(inputs):], weights)),
                                    [np.ascontiguousarray(want) for want in expected], 1e-4))

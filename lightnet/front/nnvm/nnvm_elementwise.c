@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators on each element: functions, operations of two tensors or of one and a number.
 
-#include <math.h>
+#include <float.h>
 #include <string.h>
 
 #include "front/nnvm/ln_nnvm_rows.h"
@@ -54,20 +54,31 @@ static int is_float(tl_dtype dtype)
     return dtype == TL_FLOAT || dtype == TL_DOUBLE || dtype == TL_FLOAT16 || dtype == TL_BFLOAT16;
 }
 
-/** sign(x) (floor(2 |x|) - floor(|x|)): halves go away from zero, and no sum is rounded. */
+// The greatest number below 1/2.
+static double below_half(tl_dtype dtype)
+{
+    const double steps[] = {[TL_FLOAT] = FLT_EPSILON,
+                            [TL_DOUBLE] = DBL_EPSILON,
+                            [TL_FLOAT16] = 0x1p-10,
+                            [TL_BFLOAT16] = 0x1p-7}; // from 1 to the next one
+    return 0.5 - steps[dtype] / 4;
+}
+
+/** sign(x) floor(|x| + h): halves go away from zero. With 1/2 itself as h, sums just below a whole
+ *  number would be rounded up to it; with the number below it, they stay, and those of halves are
+ *  rounded to the whole number, being halfway to it or closer. */
 static void translate_round(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
-    if (!is_float(ln_nnvm_tensor_of(n, src)->dtype)) {
+    const tl_dtype dtype = ln_nnvm_tensor_of(n, src)->dtype;
+    if (!is_float(dtype)) {
         ln_nnvm_alias(n, 0, src);
         return;
     }
     const char *const size = ln_emit_unary(&n->emit, "TL_UNARY_ABS", src, LN_EMIT_TEMP);
-    const char *const twice = ln_emit_binary(&n->emit, "TL_BINARY_ADD", size, size, LN_EMIT_TEMP);
-    const char *const halves = ln_emit_unary(&n->emit, "TL_UNARY_FLOOR", twice, LN_EMIT_TEMP);
-    const char *const wholes = ln_emit_unary(&n->emit, "TL_UNARY_FLOOR", size, LN_EMIT_TEMP);
-    const char *const rounded =
-        ln_emit_binary(&n->emit, "TL_BINARY_SUB", halves, wholes, LN_EMIT_TEMP);
+    const char *const sum = ln_emit_binary(&n->emit, "TL_BINARY_ADD", size,
+                                           scalar_of(n, size, below_half(dtype)), LN_EMIT_TEMP);
+    const char *const rounded = ln_emit_unary(&n->emit, "TL_UNARY_FLOOR", sum, LN_EMIT_TEMP);
     ln_emit_binary(&n->emit, "TL_BINARY_MUL",
                    ln_emit_unary(&n->emit, "TL_UNARY_SIGN", src, LN_EMIT_TEMP), rounded, 0);
 }
