@@ -97,9 +97,6 @@ void ln_nnvm_alias(ln_nnvm_node *n, int i, const char *tensor);
 /** 0 <= axis < ndim for -ndim <= axis < ndim, everything else is a failure. */
 int ln_nnvm_axis(ln_nnvm_node *n, int64_t axis, int ndim);
 
-/** Elements of any numeric type, moved between the limits; `i` as in ln_emit_out. */
-const char *ln_nnvm_clip(ln_nnvm_node *n, const char *src, double least, double most, int i);
-
 /* Attributes: the default when the node does not have it, or has None; what cannot be read is a
  * failure. */
 

@@ -8,12 +8,15 @@
 
 extern const ln_nnvm_row ln_nnvm_rows_conv[];
 extern const ln_nnvm_row ln_nnvm_rows_create[];
-extern const ln_nnvm_row ln_nnvm_rows_elementwise[];
+extern const ln_nnvm_row ln_nnvm_rows_function[];
 extern const ln_nnvm_row ln_nnvm_rows_index[];
 extern const ln_nnvm_row ln_nnvm_rows_norm[];
+extern const ln_nnvm_row ln_nnvm_rows_pair[];
+extern const ln_nnvm_row ln_nnvm_rows_part[];
 extern const ln_nnvm_row ln_nnvm_rows_pool[];
 extern const ln_nnvm_row ln_nnvm_rows_reduce[];
 extern const ln_nnvm_row ln_nnvm_rows_refused[];
+extern const ln_nnvm_row ln_nnvm_rows_repeat[];
 extern const ln_nnvm_row ln_nnvm_rows_resize[];
 extern const ln_nnvm_row ln_nnvm_rows_shape[];
 

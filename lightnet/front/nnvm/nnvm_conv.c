@@ -5,8 +5,9 @@
 #include <limits.h>
 #include <string.h>
 
-#include "front/nnvm/ln_nnvm_rows.h"
 #include "front/nnvm/ln_nnvm_layout.h"
+#include "front/nnvm/ln_nnvm_rows.h"
+#include "front/nnvm/ln_nnvm_steps.h"
 
 /* What the dialects call the attributes. */
 typedef struct conv_names {
@@ -107,16 +108,11 @@ static const char *read_weight(ln_nnvm_node *n, const conv *c, const char *plain
                : weight;
 }
 
-static int is_integer(tl_dtype dtype)
-{
-    return dtype != TL_FLOAT && dtype != TL_DOUBLE && dtype != TL_FLOAT16 && dtype != TL_BFLOAT16;
-}
-
 /** The type to compute in. Sums of products of integers of 8 or 16 bits are exact in double, and
  *  then wrap as integers of 32 bits do. */
 static tl_dtype compute_dtype(tl_dtype src, tl_dtype out)
 {
-    return is_integer(src) || is_integer(out) ? TL_DOUBLE : out;
+    return !ln_nnvm_is_float(src) || !ln_nnvm_is_float(out) ? TL_DOUBLE : out;
 }
 
 static void set_windows(ln_nnvm_node *n, const conv *c)
@@ -201,7 +197,7 @@ static void translate_conv(ln_nnvm_node *n)
     dst = ln_nnvm_from_plain(n, dst, order, c.axes + 2, dtype == out ? 0 : LN_EMIT_TEMP);
     if (dtype == out)
         return;
-    if (is_integer(out)) // wraps
+    if (!ln_nnvm_is_float(out)) // wraps
         dst = ln_emit_cast(&n->emit, dst, TL_INT64, LN_EMIT_TEMP);
     ln_emit_cast(&n->emit, dst, out, 0);
 }
@@ -278,7 +274,7 @@ static void translate_deconv(ln_nnvm_node *n)
 static void emit_dense(ln_nnvm_node *n, const char *src, int units, int with_bias)
 {
     const tl_tensor *t = ln_nnvm_tensor_of(n, src);
-    const tl_dtype own = t->dtype, dtype = is_integer(own) ? TL_DOUBLE : own;
+    const tl_dtype own = t->dtype, dtype = !ln_nnvm_is_float(own) ? TL_DOUBLE : own;
     const int ndim = t->ndim;
     int dims[LN_MAXDIM];
     if (ln_nnvm_failed(n))

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "front/nnvm/ln_nnvm_rows.h"
+#include "front/nnvm/ln_nnvm_steps.h"
 
 /** Indices of any numeric type as integers; out of range they are moved to the nearest. */
 static const char *clamped(ln_nnvm_node *n, const char *index, int len)

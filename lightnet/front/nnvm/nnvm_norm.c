@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "front/nnvm/ln_nnvm_rows.h"
+#include "front/nnvm/ln_nnvm_steps.h"
 
 /* ---- batches ---- */
 
@@ -165,11 +166,8 @@ static void emit_l2(ln_nnvm_node *n, int n_axes, const int *axes, const char *op
 {
     const char *const src = ln_nnvm_in(n, 0);
     const tl_dtype dtype = ln_nnvm_tensor_of(n, src)->dtype;
-    ln_emit_begin(&n->emit, "reduce");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_string(&n->emit, "op", "TL_REDUCE_SUM_SQUARE");
-    ln_emit_set_ints(&n->emit, "axes", n_axes, axes);
-    const char *const sum = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    const char *const sum =
+        ln_nnvm_reduce(n, "TL_REDUCE_SUM_SQUARE", src, n_axes, axes, 1, LN_EMIT_TEMP);
     const char *const bound =
         ln_emit_binary(&n->emit, op, sum, ln_emit_scalar(&n->emit, dtype, epsilon), LN_EMIT_TEMP);
     const char *const root = ln_emit_unary(&n->emit, "TL_UNARY_SQRT", bound, LN_EMIT_TEMP);

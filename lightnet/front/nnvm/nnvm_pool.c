@@ -7,6 +7,7 @@
 
 #include "front/nnvm/ln_nnvm_layout.h"
 #include "front/nnvm/ln_nnvm_rows.h"
+#include "front/nnvm/ln_nnvm_steps.h"
 
 /* By what a sum is divided: the elements of the window that lie in the source (at least 1), all of
  * the window, or those that lie in the source and the padding that the node has. */
@@ -24,11 +25,6 @@ typedef struct pool {
     int size[3], stride[3], before[3], after[3];
     int len[3], end[3]; /* the number of windows; how far the last one reaches behind the source */
 } pool;
-
-static int is_float(tl_dtype dtype)
-{
-    return dtype == TL_FLOAT || dtype == TL_DOUBLE || dtype == TL_FLOAT16 || dtype == TL_BFLOAT16;
-}
 
 // Of windows over `extent` elements along axis i.
 static void count_windows(ln_nnvm_node *n, pool *p, int i, int extent)
@@ -134,7 +130,7 @@ static const char *emit_pool(ln_nnvm_node *n, pool *p, const char *src)
         ln_emit_set_ints(&n->emit, "after", p->axes + 2, after);
         src = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
     }
-    const int computes = p->kind != POOL_MAX && !is_float(own);
+    const int computes = p->kind != POOL_MAX && !ln_nnvm_is_float(own);
     if (computes)
         src = ln_emit_cast(&n->emit, src, TL_DOUBLE, LN_EMIT_TEMP);
     const char *dst = emit_windows(n, p, src, LN_EMIT_TEMP);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "front/nnvm/ln_nnvm_rows.h"
+#include "front/nnvm/ln_nnvm_steps.h"
 
 /** The axes that attribute 'axis' names, in order: all without it, the others with 'exclude'. */
 static int read_axes(ln_nnvm_node *n, int ndim, int axes[LN_MAXDIM])
@@ -25,12 +26,8 @@ static const char *emit_reduce(ln_nnvm_node *n, const char *op, const char *src)
     const int ndim = ln_nnvm_tensor_of(n, src)->ndim, n_axes = read_axes(n, ndim, axes);
     const int keeps = ln_nnvm_bool(n, "keepdims", 0), is_all = !keeps && n_axes == ndim;
     static const int one = 1;
-    ln_emit_begin(&n->emit, "reduce");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_string(&n->emit, "op", op);
-    ln_emit_set_ints(&n->emit, "axes", n_axes, axes);
-    ln_emit_set_bool(&n->emit, "keepdims", keeps);
-    const char *const dst = ln_emit_end(&n->emit, "dst", is_all ? LN_EMIT_TEMP : 0);
+    const char *const dst =
+        ln_nnvm_reduce(n, op, src, n_axes, axes, keeps, is_all ? LN_EMIT_TEMP : 0);
     return is_all ? ln_emit_reshape(&n->emit, dst, 1, &one, 0) : dst;
 }
 
@@ -94,11 +91,7 @@ static void translate_collapse_sum(ln_nnvm_node *n)
         else if (more < 0 || like->dims[i - more] != t->dims[i])
             ln_emit_fail(&n->emit, "axis %d has length %d, which does not collapse", i, t->dims[i]);
     }
-    ln_emit_begin(&n->emit, "reduce");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_string(&n->emit, "op", "TL_REDUCE_SUM");
-    ln_emit_set_ints(&n->emit, "axes", n_axes, axes);
-    const char *const sum = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    const char *const sum = ln_nnvm_reduce(n, "TL_REDUCE_SUM", src, n_axes, axes, 1, LN_EMIT_TEMP);
     if (!ln_nnvm_failed(n))
         ln_emit_reshape(&n->emit, sum, like->ndim, dims, 0);
 }

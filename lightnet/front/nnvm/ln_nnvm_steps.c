@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps that many translators are made of.
+
+#include "front/nnvm/ln_nnvm_steps.h"
+
+#include <string.h>
+
+int ln_nnvm_is_float(tl_dtype dtype)
+{
+    return dtype == TL_FLOAT || dtype == TL_DOUBLE || dtype == TL_FLOAT16 || dtype == TL_BFLOAT16;
+}
+
+int ln_nnvm_copy_dims(const ln_nnvm_node *n, const char *tensor, int dims[LN_MAXDIM])
+{
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, tensor);
+    memcpy(dims, t->dims, (size_t)t->ndim * sizeof(int));
+    return t->ndim;
+}
+
+const char *ln_nnvm_scalar_like(ln_nnvm_node *n, const char *like, double value)
+{
+    return ln_emit_scalar(&n->emit, ln_nnvm_tensor_of(n, like)->dtype, value);
+}
+
+const char *ln_nnvm_unary_of(ln_nnvm_node *n, const char *func, const char *src, double alpha,
+                             double beta, int i)
+{
+    ln_emit_begin(&n->emit, "unary");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_set_string(&n->emit, "func", func);
+    ln_emit_set_number(&n->emit, "alpha", alpha);
+    ln_emit_set_number(&n->emit, "beta", beta);
+    return ln_emit_end(&n->emit, "dst", i);
+}
+
+const char *ln_nnvm_compare(ln_nnvm_node *n, const char *op, const char *a, const char *b)
+{
+    ln_emit_begin(&n->emit, "compare");
+    ln_emit_arg(&n->emit, "src1", a);
+    ln_emit_arg(&n->emit, "src2", b);
+    ln_emit_set_string(&n->emit, "op", op);
+    return ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+}
+
+const char *ln_nnvm_is_set(ln_nnvm_node *n, const char *src)
+{
+    return ln_nnvm_compare(n, "TL_COMPARE_NOT_EQUAL", src, ln_nnvm_scalar_like(n, src, 0));
+}
+
+// `unary` clips floats only.
+const char *ln_nnvm_clip(ln_nnvm_node *n, const char *src, double least, double most, int i)
+{
+    if (ln_nnvm_is_float(ln_nnvm_tensor_of(n, src)->dtype))
+        return ln_nnvm_unary_of(n, "TL_UNARY_CLIP", src, least, most, i);
+    src = ln_emit_binary(&n->emit, "TL_BINARY_MAX", src, ln_nnvm_scalar_like(n, src, least),
+                         LN_EMIT_TEMP);
+    return ln_emit_binary(&n->emit, "TL_BINARY_MIN", src, ln_nnvm_scalar_like(n, src, most), i);
+}
+
+const char *ln_nnvm_where(ln_nnvm_node *n, const char *cond, const char *a, const char *b, int i)
+{
+    ln_emit_begin(&n->emit, "where");
+    ln_emit_arg(&n->emit, "cond", cond);
+    ln_emit_arg(&n->emit, "src1", a);
+    ln_emit_arg(&n->emit, "src2", b);
+    return ln_emit_end(&n->emit, "dst", i);
+}
+
+const char *ln_nnvm_reduce(ln_nnvm_node *n, const char *op, const char *src, int n_axes,
+                           const int *axes, int keeps, int i)
+{
+    ln_emit_begin(&n->emit, "reduce");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_set_string(&n->emit, "op", op);
+    ln_emit_set_ints(&n->emit, "axes", n_axes, axes);
+    ln_emit_set_bool(&n->emit, "keepdims", keeps);
+    return ln_emit_end(&n->emit, "dst", i);
+}
+
+const char *ln_nnvm_slice(ln_nnvm_node *n, const char *src, int len, const int *axes,
+                          const int *starts, const int *ends, const int *steps, int i)
+{
+    ln_emit_begin(&n->emit, "stride_slice");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_set_ints(&n->emit, "axes", len, axes);
+    ln_emit_set_ints(&n->emit, "starts", len, starts);
+    ln_emit_set_ints(&n->emit, "ends", len, ends);
+    ln_emit_set_ints(&n->emit, "steps", len, steps);
+    const char *const dst = ln_emit_end(&n->emit, "dst", i);
+    if (!ln_nnvm_failed(n) && !ln_nnvm_tensor_of(n, dst)->len)
+        ln_emit_fail(&n->emit, "the slice is empty");
+    return dst;
+}
+
+const char *ln_nnvm_expand(ln_nnvm_node *n, const char *src, int ndim, const int *dims, int i)
+{
+    ln_emit_begin(&n->emit, "expand");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_set_ints(&n->emit, "dims", ndim, dims);
+    return ln_emit_end(&n->emit, "dst", i);
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps that many translators are made of. `i`: the node's output, or LN_EMIT_TEMP.
+
+#ifndef LN_NNVM_STEPS_H
+#define LN_NNVM_STEPS_H
+
+#include "front/nnvm/ln_nnvm.h"
+
+int ln_nnvm_is_float(tl_dtype dtype);
+
+/** The tensor's shape; returns the number of dimensions. */
+int ln_nnvm_copy_dims(const ln_nnvm_node *n, const char *tensor, int dims[LN_MAXDIM]);
+
+/** A constant scalar of the type of `like`. */
+const char *ln_nnvm_scalar_like(ln_nnvm_node *n, const char *like, double value);
+
+/** A function of tl_unary_func with its two numbers. */
+const char *ln_nnvm_unary_of(ln_nnvm_node *n, const char *func, const char *src, double alpha,
+                             double beta, int i);
+
+/** a op b, with a name of tl_compare_op: TL_BOOL, broadcast. */
+const char *ln_nnvm_compare(ln_nnvm_node *n, const char *op, const char *a, const char *b);
+
+/** Whether elements are not 0: TL_BOOL. */
+const char *ln_nnvm_is_set(ln_nnvm_node *n, const char *src);
+
+/** Elements of any numeric type, moved between the limits. */
+const char *ln_nnvm_clip(ln_nnvm_node *n, const char *src, double least, double most, int i);
+
+/** cond ? a : b, broadcast. */
+const char *ln_nnvm_where(ln_nnvm_node *n, const char *cond, const char *a, const char *b, int i);
+
+/** One number for all elements along axes, which stay, with length 1, if `keeps`; `op` is a name of
+ *  tl_reduce_op. */
+const char *ln_nnvm_reduce(ln_nnvm_node *n, const char *op, const char *src, int n_axes,
+                           const int *axes, int keeps, int i);
+
+/** Parts of `len` axes, as Python counts them; an empty one is a failure. */
+const char *ln_nnvm_slice(ln_nnvm_node *n, const char *src, int len, const int *axes,
+                          const int *starts, const int *ends, const int *steps, int i);
+
+/** Axes of length 1 repeated, up to this shape. */
+const char *ln_nnvm_expand(ln_nnvm_node *n, const char *src, int ndim, const int *dims, int i);
+
+#endif

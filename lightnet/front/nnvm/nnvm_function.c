@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that are a function of each element.
+
+#include <float.h>
+#include <string.h>
+
+#include "front/nnvm/ln_nnvm_rows.h"
+#include "front/nnvm/ln_nnvm_steps.h"
+
+/* ---- functions ---- */
+
+/** `with`: a name of tl_unary_func. */
+static void translate_unary(ln_nnvm_node *n)
+{
+    ln_emit_unary(&n->emit, n->row->with, ln_nnvm_in(n, 0), 0);
+}
+
+/** `with`: an operator of one input without parameters. */
+static void translate_simple(ln_nnvm_node *n)
+{
+    ln_emit_simple(&n->emit, n->row->with, ln_nnvm_in(n, 0), 0);
+}
+
+static void translate_identity(ln_nnvm_node *n)
+{
+    ln_nnvm_alias(n, 0, ln_nnvm_in(n, 0));
+}
+
+static void translate_dropout(ln_nnvm_node *n)
+{
+    if (ln_nnvm_is_mxnet(n) && !strcmp(ln_nnvm_text(n, "mode", "training"), "always"))
+        ln_emit_fail(&n->emit, "attribute 'mode' is \"always\": random numbers at inference");
+    translate_identity(n);
+}
+
+// The greatest number below 1/2.
+static double below_half(tl_dtype dtype)
+{
+    const double steps[] = {[TL_FLOAT] = FLT_EPSILON,
+                            [TL_DOUBLE] = DBL_EPSILON,
+                            [TL_FLOAT16] = 0x1p-10,
+                            [TL_BFLOAT16] = 0x1p-7}; // from 1 to the next one
+    return 0.5 - steps[dtype] / 4;
+}
+
+/** sign(x) floor(|x| + h): halves go away from zero. With 1/2 itself as h, sums just below a whole
+ *  number would be rounded up to it; with the number below it, they stay, and those of halves are
+ *  rounded to the whole number, being halfway to it or closer. */
+static void translate_round(ln_nnvm_node *n)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    const tl_dtype dtype = ln_nnvm_tensor_of(n, src)->dtype;
+    if (!ln_nnvm_is_float(dtype)) {
+        ln_nnvm_alias(n, 0, src);
+        return;
+    }
+    const char *const size = ln_emit_unary(&n->emit, "TL_UNARY_ABS", src, LN_EMIT_TEMP);
+    const char *const sum =
+        ln_emit_binary(&n->emit, "TL_BINARY_ADD", size,
+                       ln_nnvm_scalar_like(n, size, below_half(dtype)), LN_EMIT_TEMP);
+    const char *const rounded = ln_emit_unary(&n->emit, "TL_UNARY_FLOOR", sum, LN_EMIT_TEMP);
+    ln_emit_binary(&n->emit, "TL_BINARY_MUL",
+                   ln_emit_unary(&n->emit, "TL_UNARY_SIGN", src, LN_EMIT_TEMP), rounded, 0);
+}
+
+/** Toward zero: the sign times the floor of the size. */
+static void translate_trunc(ln_nnvm_node *n)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    const char *const size = ln_emit_unary(&n->emit, "TL_UNARY_ABS", src, LN_EMIT_TEMP);
+    const char *const floor = ln_emit_unary(&n->emit, "TL_UNARY_FLOOR", size, LN_EMIT_TEMP);
+    ln_emit_binary(&n->emit, "TL_BINARY_MUL",
+                   ln_emit_unary(&n->emit, "TL_UNARY_SIGN", src, LN_EMIT_TEMP), floor, 0);
+}
+
+static void translate_square(ln_nnvm_node *n)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    ln_emit_binary(&n->emit, "TL_BINARY_MUL", src, src, 0);
+}
+
+/* Functions that are a known one with a number before or behind. */
+static const struct composition {
+    const char *op;
+    const char *first;  /* a function, or NULL */
+    const char *binary; /* then this operation with the number on the right, or NULL */
+    double number;
+    const char *last; /* then this function, or NULL */
+} compositions[] = {
+    {"expm1", "TL_UNARY_EXP", "TL_BINARY_SUB", 1, NULL},
+    {"log1p", NULL, "TL_BINARY_ADD", 1, "TL_UNARY_LOG"},
+    {"log10", "TL_UNARY_LOG", "TL_BINARY_MUL", 0.43429448190325182765, NULL},
+    {"log2", "TL_UNARY_LOG", "TL_BINARY_MUL", 1.44269504088896340736, NULL},
+    {"rsqrt", "TL_UNARY_SQRT", NULL, 0, "TL_UNARY_RECIPROCAL"},
+    {NULL},
+};
+
+static void translate_composition(ln_nnvm_node *n)
+{
+    const char *x = ln_nnvm_in(n, 0);
+    const struct composition *c = compositions;
+    while (c->op && strcmp(c->op, n->vertex->op) != 0)
+        c++;
+    const int is_last = c->binary || c->last;
+    if (c->first)
+        x = ln_emit_unary(&n->emit, c->first, x, is_last ? LN_EMIT_TEMP : 0);
+    if (c->binary)
+        x = ln_emit_binary(&n->emit, c->binary, x, ln_nnvm_scalar_like(n, x, c->number),
+                           c->last ? LN_EMIT_TEMP : 0);
+    if (c->last)
+        ln_emit_unary(&n->emit, c->last, x, 0);
+}
+
+/** The cube root keeps the sign: sign(x) |x|^(1/3). */
+static void translate_cbrt(ln_nnvm_node *n)
+{
+    const int is_inverse = !strcmp(n->row->with, "inverse");
+    const char *const src = ln_nnvm_in(n, 0);
+    const char *const size = ln_emit_unary(&n->emit, "TL_UNARY_ABS", src, LN_EMIT_TEMP);
+    const char *const root = ln_emit_binary(&n->emit, "TL_BINARY_POW", size,
+                                            ln_nnvm_scalar_like(n, size, 1.0 / 3), LN_EMIT_TEMP);
+    const char *const sign = ln_emit_unary(&n->emit, "TL_UNARY_SIGN", src, LN_EMIT_TEMP);
+    const char *const x =
+        ln_emit_binary(&n->emit, "TL_BINARY_MUL", sign, root, is_inverse ? LN_EMIT_TEMP : 0);
+    if (is_inverse)
+        ln_emit_unary(&n->emit, "TL_UNARY_RECIPROCAL", x, 0);
+}
+
+static void translate_not(ln_nnvm_node *n)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    const char *const truth =
+        ln_nnvm_compare(n, "TL_COMPARE_EQUAL", src, ln_nnvm_scalar_like(n, src, 0));
+    ln_emit_cast(&n->emit, truth, ln_nnvm_tensor_of(n, src)->dtype, 0);
+}
+
+/* ---- activations ---- */
+
+static void translate_leaky_relu(ln_nnvm_node *n)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    ln_emit_begin(&n->emit, "lrelu");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_set_number(&n->emit, "negslope", ln_nnvm_float(n, "alpha", 0.25));
+    ln_emit_end(&n->emit, "dst", 0);
+}
+
+/** x > 0 ? x : slope x, with a slope for each index along an axis, or one for all. */
+static void emit_prelu(ln_nnvm_node *n, const char *arg, int64_t given_axis)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    const int axis = ln_nnvm_axis(n, given_axis, t->ndim), ndim = t->ndim;
+    int dims[LN_MAXDIM], channels = t->ndim ? t->dims[axis] : 1;
+    const char *slope = ln_nnvm_weight(n, 1, arg, 1, &channels);
+    const int len = ln_nnvm_tensor_of(n, slope)->len;
+    if (len != 1 && len != channels)
+        ln_emit_fail(&n->emit, "%d slopes, expected 1 or %d", len, channels);
+    for (int i = 0; i < ndim; i++)
+        dims[i] = i == axis ? len : 1;
+    slope = ln_emit_reshape(&n->emit, slope, ndim, dims, LN_EMIT_TEMP);
+    ln_emit_binary(&n->emit, "TL_BINARY_PRELU", src, slope, 0);
+}
+
+static void translate_prelu(ln_nnvm_node *n)
+{
+    emit_prelu(n, "alpha", ln_nnvm_int(n, "axis", 1));
+}
+
+/** What an enumerated attribute names, or NULL after a failure. */
+static const char *choose(ln_nnvm_node *n, const char *key, const char *value,
+                          const char *const (*choices)[2])
+{
+    for (; (*choices)[0]; choices++)
+        if (!strcmp((*choices)[0], value))
+            return (*choices)[1];
+    ln_emit_fail(&n->emit, "attribute '%s' is \"%.64s\", which is not known", key, value);
+    return NULL;
+}
+
+static void translate_activation(ln_nnvm_node *n)
+{
+    static const char *const choices[][2] = {
+        {"relu", "TL_UNARY_RELU"},         {"sigmoid", "TL_UNARY_SIGMOID"},
+        {"tanh", "TL_UNARY_TANH"},         {"softrelu", "TL_UNARY_SOFTPLUS"},
+        {"softsign", "TL_UNARY_SOFTSIGN"}, {NULL, NULL}};
+    ln_nnvm_require(n, "act_type");
+    const char *const func = choose(n, "act_type", ln_nnvm_text(n, "act_type", "relu"), choices);
+    const char *const src = ln_nnvm_in(n, 0);
+    if (!func)
+        return;
+    if (!strcmp(func, "TL_UNARY_RELU"))
+        ln_emit_simple(&n->emit, "relu", src, 0);
+    else if (!strcmp(func, "TL_UNARY_SIGMOID"))
+        ln_emit_simple(&n->emit, "sigmoid", src, 0);
+    else
+        ln_emit_unary(&n->emit, func, src, 0);
+}
+
+static void translate_mxnet_leaky_relu(ln_nnvm_node *n)
+{
+    static const char *const choices[][2] = {{"leaky", "leaky"},
+                                             {"prelu", "prelu"},
+                                             {"elu", "TL_UNARY_ELU"},
+                                             {"selu", "TL_UNARY_SELU"},
+                                             {"gelu", "TL_UNARY_GELU"},
+                                             {"rrelu", "rrelu"},
+                                             {NULL, NULL}};
+    const char *const kind = choose(n, "act_type", ln_nnvm_text(n, "act_type", "leaky"), choices);
+    const double slope = ln_nnvm_float(n, "slope", 0.25);
+    const double lower = ln_nnvm_float(n, "lower_bound", 0.125);
+    const double upper = ln_nnvm_float(n, "upper_bound", 0.334);
+    if (!kind)
+        return;
+    if (!strcmp(kind, "prelu")) {
+        emit_prelu(n, "gamma", ln_nnvm_tensor_of(n, ln_nnvm_in(n, 0))->ndim > 1);
+        return;
+    }
+    const char *const src = ln_nnvm_in(n, 0);
+    if (!strcmp(kind, "TL_UNARY_ELU"))
+        ln_nnvm_unary_of(n, kind, src, slope, 0, 0);
+    else if (!strcmp(kind, "TL_UNARY_SELU")) // Klambauer et al. 2017, "Self-Normalizing Neural
+                                             // Networks"
+        ln_nnvm_unary_of(n, kind, src, 1.6732632423543772, 1.0507009873554805, 0);
+    else if (!strcmp(kind, "TL_UNARY_GELU"))
+        ln_emit_unary(&n->emit, kind, src, 0);
+    else {
+        ln_emit_begin(&n->emit, "lrelu");
+        ln_emit_arg(&n->emit, "src", src);
+        ln_emit_set_number(&n->emit, "negslope",
+                           !strcmp(kind, "rrelu") ? (lower + upper) / 2 : slope);
+        ln_emit_end(&n->emit, "dst", 0);
+    }
+}
+
+static void translate_hard_sigmoid(ln_nnvm_node *n)
+{
+    ln_nnvm_unary_of(n, "TL_UNARY_HARDSIGMOID", ln_nnvm_in(n, 0), ln_nnvm_float(n, "alpha", 0.2),
+                     ln_nnvm_float(n, "beta", 0.5), 0);
+}
+
+static void translate_clip(ln_nnvm_node *n)
+{
+    ln_nnvm_require(n, "a_min");
+    ln_nnvm_require(n, "a_max");
+    const double least = ln_nnvm_float(n, "a_min", 0), most = ln_nnvm_float(n, "a_max", 0);
+    ln_nnvm_clip(n, ln_nnvm_in(n, 0), least, most, 0);
+}
+
+static void translate_cast(ln_nnvm_node *n)
+{
+    ln_nnvm_require(n, "dtype");
+    ln_emit_cast(&n->emit, ln_nnvm_in(n, 0), ln_nnvm_dtype(n, "dtype", TL_FLOAT), 0);
+}
+
+#define CORE  LN_NNVM_IN_CORE
+#define MXNET LN_NNVM_IN_MXNET
+#define BOTH  LN_NNVM_IN_BOTH
+
+#define FUNCTION(op, dialects, translate, with)               \
+    {                                                         \
+        op, dialects, translate, with, 1, 1, .keeps_shape = 1 \
+    }
+
+const ln_nnvm_row ln_nnvm_rows_function[] = {
+    FUNCTION("abs", BOTH, translate_unary, "TL_UNARY_ABS"),
+    FUNCTION("ceil", BOTH, translate_unary, "TL_UNARY_CEIL"),
+    FUNCTION("cos", MXNET, translate_unary, "TL_UNARY_COS"),
+    FUNCTION("erf", MXNET, translate_unary, "TL_UNARY_ERF"),
+    FUNCTION("exp", BOTH, translate_unary, "TL_UNARY_EXP"),
+    FUNCTION("floor", BOTH, translate_unary, "TL_UNARY_FLOOR"),
+    FUNCTION("log", BOTH, translate_unary, "TL_UNARY_LOG"),
+    FUNCTION("negative", BOTH, translate_unary, "TL_UNARY_NEG"),
+    FUNCTION("reciprocal", MXNET, translate_unary, "TL_UNARY_RECIPROCAL"),
+    FUNCTION("rint", MXNET, translate_unary, "TL_UNARY_ROUND"),
+    FUNCTION("sign", MXNET, translate_unary, "TL_UNARY_SIGN"),
+    FUNCTION("sin", MXNET, translate_unary, "TL_UNARY_SIN"),
+    FUNCTION("softsign", MXNET, translate_unary, "TL_UNARY_SOFTSIGN"),
+    FUNCTION("sqrt", BOTH, translate_unary, "TL_UNARY_SQRT"),
+    FUNCTION("tan", MXNET, translate_unary, "TL_UNARY_TAN"),
+    FUNCTION("tanh", BOTH, translate_unary, "TL_UNARY_TANH"),
+    FUNCTION("relu", BOTH, translate_simple, "relu"),
+    FUNCTION("sigmoid", BOTH, translate_simple, "sigmoid"),
+    FUNCTION("round", BOTH, translate_round, NULL),
+    FUNCTION("trunc", BOTH, translate_trunc, NULL),
+    FUNCTION("fix", MXNET, translate_trunc, NULL),
+    FUNCTION("square", MXNET, translate_square, NULL),
+    FUNCTION("expm1", MXNET, translate_composition, NULL),
+    FUNCTION("log1p", MXNET, translate_composition, NULL),
+    FUNCTION("log10", MXNET, translate_composition, NULL),
+    FUNCTION("log2", MXNET, translate_composition, NULL),
+    FUNCTION("rsqrt", MXNET, translate_composition, NULL),
+    FUNCTION("cbrt", MXNET, translate_cbrt, ""),
+    FUNCTION("rcbrt", MXNET, translate_cbrt, "inverse"),
+    FUNCTION("logical_not", BOTH, translate_not, NULL),
+    FUNCTION("copy", CORE, translate_identity, NULL),
+    FUNCTION("block_grad", CORE, translate_identity, NULL),
+    FUNCTION("BlockGrad", MXNET, translate_identity, NULL),
+    FUNCTION("_copy", MXNET, translate_identity, NULL),
+    FUNCTION("identity", MXNET, translate_identity, NULL),
+    {"MakeLoss", MXNET, translate_identity, NULL, 1, 1,
+     .ignored = " grad_scale valid_thresh normalization "},
+    {"make_loss", MXNET, translate_identity, NULL, 1, 1},
+    {"IdentityAttachKLSparseReg", MXNET, translate_identity, NULL, 1, 1,
+     .ignored = " sparseness_target penalty momentum "},
+    {"dropout", CORE, translate_dropout, NULL, 1, 1, .keeps_shape = 1, .ignored = " rate "},
+    {"Dropout", MXNET, translate_dropout, NULL, 1, 1, .keeps_shape = 1,
+     .ignored = " p axes cudnn_off "},
+    {"leaky_relu", CORE, translate_leaky_relu, NULL, 1, 1, .keeps_shape = 1},
+    {"prelu", CORE, translate_prelu, NULL, 2, 2, .weights = 2},
+    {"Activation", MXNET, translate_activation, NULL, 1, 1, .keeps_shape = 1},
+    {"LeakyReLU", MXNET, translate_mxnet_leaky_relu, NULL, 1, 2, .weights = 2},
+    {"hard_sigmoid", MXNET, translate_hard_sigmoid, NULL, 1, 1, .keeps_shape = 1},
+    FUNCTION("clip", BOTH, translate_clip, NULL),
+    FUNCTION("cast", BOTH, translate_cast, NULL),
+    FUNCTION("Cast", MXNET, translate_cast, NULL),
+    FUNCTION("amp_cast", MXNET, translate_cast, NULL),
+    {NULL},
+};

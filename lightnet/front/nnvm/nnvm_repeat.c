@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that give more elements: padding, and what is repeated.
+
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+
+#include "front/nnvm/ln_nnvm_rows.h"
+#include "front/nnvm/ln_nnvm_steps.h"
+
+static void emit_pad(ln_nnvm_node *n, const int64_t *given, int len, const char *mode, double value)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    const int ndim = t->ndim;
+    int before[LN_MAXDIM], after[LN_MAXDIM];
+    if (len != 2 * ndim)
+        ln_emit_fail(&n->emit, "attribute 'pad_width' has %d numbers, expected %d", len, 2 * ndim);
+    for (int i = 0; i < ndim && !ln_nnvm_failed(n); i++) {
+        if (given[2 * i] < 0 || given[2 * i] > INT_MAX || given[2 * i + 1] < 0 ||
+            given[2 * i + 1] > INT_MAX)
+            ln_emit_fail(&n->emit, "attribute 'pad_width' has numbers beyond 0 to %d", INT_MAX);
+        before[i] = (int)given[2 * i];
+        after[i] = (int)given[2 * i + 1];
+    }
+    const char *const number = value != 0 ? ln_emit_scalar(&n->emit, t->dtype, value) : NULL;
+    if (ln_nnvm_failed(n))
+        return;
+    ln_emit_begin(&n->emit, "pad");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_arg(&n->emit, "value", number);
+    ln_emit_set_ints(&n->emit, "before", ndim, before);
+    ln_emit_set_ints(&n->emit, "after", ndim, after);
+    ln_emit_set_string(&n->emit, "mode", mode);
+    ln_emit_end(&n->emit, "dst", 0);
+}
+
+static void translate_core_pad(ln_nnvm_node *n)
+{
+    int64_t given[LN_NNVM_MAX_TUPLE];
+    ln_nnvm_require(n, "pad_width");
+    const int len = ln_nnvm_ints(n, "pad_width", given);
+    emit_pad(n, given, len, "TL_PAD_CONSTANT", ln_nnvm_float(n, "pad_value", 0));
+}
+
+static void translate_mxnet_pad(ln_nnvm_node *n)
+{
+    static const char *const modes[][2] = {
+        {"constant", "TL_PAD_CONSTANT"}, {"edge", "TL_PAD_EDGE"}, {"reflect", "TL_PAD_REFLECT"}};
+    int64_t given[LN_NNVM_MAX_TUPLE];
+    ln_nnvm_require(n, "mode");
+    ln_nnvm_require(n, "pad_width");
+    const char *const mode = ln_nnvm_text(n, "mode", "");
+    const int len = ln_nnvm_ints(n, "pad_width", given);
+    const double value = ln_nnvm_float(n, "constant_value", 0);
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(mode, modes[i][0])) {
+            emit_pad(n, given, len, modes[i][1], value);
+            return;
+        }
+    ln_emit_fail(&n->emit, "attribute 'mode' is \"%.32s\", expected constant, edge or reflect",
+                 mode);
+}
+
+/** The same number of dimensions; 0 keeps one. */
+static void translate_broadcast_to(ln_nnvm_node *n)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    int64_t given[LN_NNVM_MAX_TUPLE];
+    int dims[LN_MAXDIM];
+    const int ndim = ln_nnvm_copy_dims(n, src, dims), len = ln_nnvm_ints(n, "shape", given);
+    if (len != ndim)
+        ln_emit_fail(&n->emit, "attribute 'shape' has %d numbers, expected %d", len, ndim);
+    for (int i = 0; i < ndim && !ln_nnvm_failed(n); i++) {
+        if (given[i] < 0 || given[i] > INT_MAX || (given[i] && dims[i] != 1 && given[i] != dims[i]))
+            ln_emit_fail(&n->emit, "attribute 'shape' has %" PRId64 " for a length of %d", given[i],
+                         dims[i]);
+        dims[i] = given[i] ? (int)given[i] : dims[i];
+    }
+    if (!ln_nnvm_failed(n))
+        ln_nnvm_expand(n, src, ndim, dims, 0);
+}
+
+static void translate_broadcast_like(ln_nnvm_node *n)
+{
+    int dims[LN_MAXDIM];
+    const char *const src = ln_nnvm_in(n, 0);
+    const int ndim = ln_nnvm_copy_dims(n, ln_nnvm_in(n, 1), dims);
+    ln_nnvm_expand(n, src, ndim, dims, 0);
+}
+
+static void translate_broadcast_axis(ln_nnvm_node *n)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    int64_t axes[LN_NNVM_MAX_TUPLE], sizes[LN_NNVM_MAX_TUPLE];
+    int dims[LN_MAXDIM];
+    const int ndim = ln_nnvm_copy_dims(n, src, dims);
+    const int len = ln_nnvm_ints(n, "axis", axes), n_sizes = ln_nnvm_ints(n, "size", sizes);
+    if (len != n_sizes)
+        ln_emit_fail(&n->emit, "%d axes and %d sizes, expected as many", len, n_sizes);
+    for (int i = 0; i < len && !ln_nnvm_failed(n); i++) {
+        const int axis = ln_nnvm_axis(n, axes[i], ndim);
+        if (sizes[i] < 1 || sizes[i] > INT_MAX || dims[axis] != 1)
+            ln_emit_fail(&n->emit, "axis %d of length %d to %" PRId64 ", expected 1 to a number",
+                         axis, dims[axis], sizes[i]);
+        else
+            dims[axis] = (int)sizes[i];
+    }
+    if (!ln_nnvm_failed(n))
+        ln_nnvm_expand(n, src, ndim, dims, 0);
+}
+
+static void translate_tile(ln_nnvm_node *n)
+{
+    const char *src = ln_nnvm_in(n, 0);
+    int64_t given[LN_NNVM_MAX_TUPLE];
+    int dims[LN_MAXDIM], own[LN_MAXDIM], reps[LN_MAXDIM];
+    const int n_own = ln_nnvm_copy_dims(n, src, own);
+    ln_nnvm_require(n, "reps");
+    const int len = ln_nnvm_ints(n, "reps", given), ndim = len > n_own ? len : n_own;
+    if (ndim > LN_MAXDIM)
+        ln_emit_fail(&n->emit, "attribute 'reps' has %d numbers, expected at most %d", len,
+                     LN_MAXDIM);
+    for (int i = 0; i < ndim && !ln_nnvm_failed(n); i++) {
+        const int64_t rep = i < ndim - len ? 1 : given[i - (ndim - len)];
+        if (rep < 1 || rep > INT_MAX)
+            ln_emit_fail(&n->emit, "attribute 'reps' has %" PRId64 ", expected at least 1", rep);
+        dims[i] = i < ndim - n_own ? 1 : own[i - (ndim - n_own)];
+        reps[i] = (int)rep;
+    }
+    if (ln_nnvm_failed(n))
+        return;
+    if (ndim > n_own)
+        src = ln_emit_reshape(&n->emit, src, ndim, dims, LN_EMIT_TEMP);
+    ln_emit_begin(&n->emit, "tile");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_set_ints(&n->emit, "repeats", ndim, reps);
+    ln_emit_end(&n->emit, "dst", 0);
+}
+
+#define CORE  LN_NNVM_IN_CORE
+#define MXNET LN_NNVM_IN_MXNET
+#define BOTH  LN_NNVM_IN_BOTH
+
+const ln_nnvm_row ln_nnvm_rows_repeat[] = {
+    {"pad", CORE, translate_core_pad, NULL, 1, 1},
+    {"pad", MXNET, translate_mxnet_pad, NULL, 1, 1},
+    {"Pad", MXNET, translate_mxnet_pad, NULL, 1, 1},
+    {"broadcast_to", BOTH, translate_broadcast_to, NULL, 1, 1},
+    {"broadcast_like", MXNET, translate_broadcast_like, NULL, 2, 2},
+    {"broadcast_axis", MXNET, translate_broadcast_axis, NULL, 1, 1},
+    {"broadcast_axes", MXNET, translate_broadcast_axis, NULL, 1, 1},
+    {"tile", MXNET, translate_tile, NULL, 1, 1},
+    {NULL},
+};
