@@ -39,6 +39,11 @@ def changed(*path_and_value):
     return whole
 
 
+def node(op, **attrs):
+    """A node that reads the input."""
+    return {"op": op, "name": "a", "inputs": [[0, 0, 0]], "attrs": attrs}
+
+
 # A graph, and words of its message.
 REFUSED = [
     ('{"nodes": [', "line 1"),
@@ -82,6 +87,9 @@ REFUSED = [
     (changed("nodes", 1, {"op": "flatten", "name": "a", "inputs": [[0, 0, 0]], "attrs": {"__note__": "x"}}), ""),
     (changed("nodes", 1, {"op": "reshape", "name": "a", "inputs": [[0, 0, 0]], "attrs": {"shape": "(4,)"}}), "4 elements, expected the data's 6"),
     (changed("nodes", 1, {"op": "transpose", "name": "a", "inputs": [[0, 0, 0]]}), "[2, 3] and [3, 2], expected the same"),
+    (changed("nodes", 1, node("__layout_transform__", src_layout="AB", dst_layout="AB2b")), "axis B has length 3, expected a multiple of its inner part, 2"),
+    (changed("nodes", 1, node("__layout_transform__", src_layout="AB2b", dst_layout="AB")), "its data has 2 dimensions, expected 3"),
+    (changed("nodes", 1, node("__layout_transform__", src_layout="AB", dst_layout="AC")), 'layout "AC", expected an order of AB'),
     (changed("nodes", 0, "attrs", {}), 'the shape of variable "x" is not known'),
     (changed("nodes", 0, "attrs", {"shape": "(2,"}), "expected a shape"),
 ]

@@ -156,6 +156,11 @@ def pairs():
     for op, function in {"_maximum": np.maximum, "_minimum": np.minimum, "_power": np.power, "_mod": np.mod, "_hypot": np.hypot,
                          "broadcast_maximum": np.maximum, "broadcast_power": np.power, "broadcast_mod": np.mod}.items():
         case(op, MXNET, [POSITIVE, np.abs(Z)], {}, function(POSITIVE, np.abs(Z)))
+    whole = np.array([[1, -7, 100], [-128, 2, 3]], np.int32)
+    for op, function in {"left_shift": np.left_shift, "right_shift": np.right_shift}.items():
+        case(f"broadcast_{op}", CORE, [whole, np.array([1, 3, 0], np.int32)], {}, function(whole, np.array([1, 3, 0], np.int32)))
+        case(f"__{op}_symbol__", CORE, [whole, whole[:1] & 7], {}, function(whole, whole[:1] & 7))
+        case(f"__{op[0]}shift_scalar__", CORE, [whole], {"scalar": "2"}, function(whole, 2))
     for op, function in {"plus": np.add, "minus": np.subtract, "mul": np.multiply, "div": np.divide, "maximum": np.maximum,
                          "minimum": np.minimum, "mod": np.mod}.items():
         case(f"_{op}_scalar", MXNET, [X], {"scalar": "1.5"}, function(X, F(1.5)))
@@ -170,6 +175,8 @@ def pairs():
         case("broadcast_" + op.replace("less", "lesser"), MXNET, [small, ROW.round()], {}, function(small, ROW.round()).astype(F))
         case(f"_{op.replace('less', 'lesser')}_scalar", MXNET, [small], {"scalar": "1"}, function(small, 1).astype(F))
     case("greater", CORE, [X, Z], {}, (X > Z).astype(F))
+    case("less", CORE, [small.astype(np.int32), Z.round().astype(np.int32)], {}, (small < Z.round()).astype(F))
+    case("logical_or", CORE, [small, Z.round()], {}, ((small != 0) | (Z.round() != 0)).astype(F))
     case("logical_and", CORE, [small, Z.round()], {}, ((small != 0) & (Z.round() != 0)).astype(F))
     case("broadcast_logical_xor", MXNET, [small, Z.round()], {}, ((small != 0) ^ (Z.round() != 0)).astype(F))
     case("elemwise_sum", CORE, [X, Z, X], {"num_args": 3}, X + Z + X)
@@ -186,6 +193,10 @@ def weighted():
     case("conv2d", CORE, [IMAGE.transpose(0, 2, 3, 1).copy()], {"channels": 6, "kernel_size": "[3, 3]", "groups": 2, "use_bias": "False",
          "layout": "NHWC", "kernel_layout": "HWIO"}, conv(IMAGE, grouped, groups=2).transpose(0, 2, 3, 1),
          weights=[grouped.transpose(2, 3, 1, 0).copy()])
+    split = IMAGE.reshape(2, 2, 2, 7, 6).transpose(0, 1, 3, 4, 2).copy()
+    parts = w.reshape(2, 3, 2, 2, 3, 3).transpose(0, 2, 4, 5, 3, 1).copy()
+    case("conv2d", CORE, [split], {"channels": 6, "kernel_size": "(3, 3)", "layout": "NCHW2c", "kernel_layout": "OIHW2i3o", "out_layout": "NCHW3c"},
+         conv(IMAGE, w, b).reshape(2, 2, 3, 5, 4).transpose(0, 1, 3, 4, 2), weights=[parts, b])
     case("Convolution", MXNET, [IMAGE], {"num_filter": 6, "kernel": "(3, 3)", "dilate": "(2L, 1L)", "workspace": "1024"},
          conv(IMAGE, w, b, dilate=(2, 1)), weights=[w, b])
     back = floats(4, 5, 3, 3)
@@ -215,6 +226,9 @@ def pools():
     case("max_pool2d", CORE, [IMAGE], {**core, "ceil_mode": "True"}, pool(IMAGE, "max", *geometry, up=True))
     case("avg_pool2d", CORE, [IMAGE], core, pool(IMAGE, "avg", *geometry))
     case("avg_pool2d", CORE, [IMAGE], {**core, "count_include_pad": "True"}, pool(IMAGE, "avg", *geometry, divisor="window"))
+    split = IMAGE.reshape(2, 2, 2, 7, 6).transpose(0, 1, 3, 4, 2).copy()
+    case("max_pool2d", CORE, [split], {**core, "layout": "NCHW2c"}, pool(IMAGE, "max", *geometry).reshape(2, 2, 2, 4, 3).transpose(0, 1, 3, 4, 2))
+    case("global_avg_pool2d", CORE, [split], {"layout": "NCHW2c"}, split.mean((2, 3), keepdims=True))
     case("global_avg_pool2d", CORE, [IMAGE], {}, IMAGE.mean((2, 3), keepdims=True))
     case("global_max_pool2d", CORE, [IMAGE], {}, IMAGE.max((2, 3), keepdims=True))
     wide = {"kernel": "(4, 4)", "stride": "(3, 3)", "pad": "(1, 1)", "pooling_convention": "full"}
@@ -275,6 +289,10 @@ def shapes():
     case("squeeze", CORE, [ROW], {"axis": "(0,)"}, ROW.reshape(3, 1))
     case("transpose", CORE, [X], {}, X.transpose())
     case("transpose", MXNET, [X], {"axes": "(1, 0, 2)"}, X.transpose(1, 0, 2))
+    blocked = IMAGE.reshape(2, 2, 2, 7, 6).transpose(0, 1, 3, 4, 2).copy()
+    case("__layout_transform__", CORE, [IMAGE], {"src_layout": "NCHW", "dst_layout": "NCHW2c"}, blocked)
+    case("__layout_transform__", CORE, [blocked], {"src_layout": "NCHW2c", "dst_layout": "NHWC"}, IMAGE.transpose(0, 2, 3, 1))
+    case("__layout_transform__", CORE, [blocked], {"src_layout": "NCHW2c", "dst_layout": "NCHW4c"}, IMAGE[:, None].transpose(0, 1, 3, 4, 2))
     case("SwapAxis", MXNET, [X], {"dim1": 0, "dim2": 2}, X.swapaxes(0, 2))
     case("flip", CORE, [X], {"axis": 2}, X[:, :, ::-1])
     case("reverse", MXNET, [X], {"axis": "(0, 2)"}, X[::-1, :, ::-1])
@@ -283,6 +301,8 @@ def shapes():
     case("slice", MXNET, [X], {"begin": "(None, 1)", "end": "(None, None)"}, X[:, 1:])
     case("slice_axis", MXNET, [X], {"axis": -1, "begin": 1, "end": "None"}, X[..., 1:])
     case("slice_like", CORE, [X, floats(1, 2, 9)], {"axis": "(0, 1)"}, X[:1, :2])
+    case("Crop", MXNET, [IMAGE], {"num_args": 1, "h_w": "(4, 3)", "offset": "(2, 1)"}, IMAGE[:, :, 2:6, 1:4])
+    case("Crop", MXNET, [IMAGE, floats(1, 1, 4, 3)], {"num_args": 2, "center_crop": "True"}, IMAGE[:, :, 1:5, 1:4])
     case("concatenate", CORE, [X, Z], {"axis": 2}, np.concatenate([X, Z], 2))
     case("Concat", MXNET, [X, Z], {"num_args": 2}, np.concatenate([X, Z], 1))
     case("split", CORE, [X], {"indices_or_sections": "2", "axis": 2}, X[..., :2], X[..., 2:])
@@ -294,6 +314,9 @@ def shapes():
     case("pad", MXNET, [IMAGE], {"mode": "reflect", "pad_width": "(0,0,0,0,1,2,3,0)"}, np.pad(IMAGE, ((0, 0), (0, 0), (1, 2), (3, 0)), "reflect"))
     case("Pad", MXNET, [IMAGE], {"mode": "edge", "pad_width": "(0,0,0,0,1,2,3,0)"}, np.pad(IMAGE, ((0, 0), (0, 0), (1, 2), (3, 0)), "edge"))
     case("broadcast_to", CORE, [ROW], {"shape": "(2, 0, 4)"}, np.broadcast_to(ROW, (2, 3, 4)))
+    case("expand_like", CORE, [ROW[0, :, 0], X], {"axis": "(0, -1)"}, np.broadcast_to(ROW, (2, 3, 4)))
+    case("expand_like", CORE, [X[:, 0], X], {"axis": "(0, 2)", "exclude": "True"}, np.broadcast_to(X[:, :1], X.shape))
+    case("expand_like", CORE, [ROW, X], {}, np.broadcast_to(ROW, (2, 3, 4)))
     case("broadcast_axis", MXNET, [ROW], {"axis": "(0, 2)", "size": "(2, 5)"}, np.broadcast_to(ROW, (2, 3, 5)))
     case("broadcast_like", MXNET, [ROW, X], {}, np.broadcast_to(ROW, X.shape))
     case("tile", MXNET, [X], {"reps": "(2, 1, 1, 3)"}, np.tile(X, (2, 1, 1, 3)))

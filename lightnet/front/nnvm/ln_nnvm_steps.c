@@ -17,6 +17,19 @@ int ln_nnvm_copy_dims(const ln_nnvm_node *n, const char *tensor, int dims[LN_MAX
     return t->ndim;
 }
 
+int ln_nnvm_axes(ln_nnvm_node *n, const char *key, int ndim, int excludes, int axes[LN_MAXDIM])
+{
+    int64_t given[LN_NNVM_MAX_TUPLE];
+    int named[LN_MAXDIM] = {0}, n_axes = 0;
+    const int len = ln_nnvm_ints(n, key, given);
+    for (int i = 0; i < len && !ln_nnvm_failed(n); i++)
+        named[ln_nnvm_axis(n, given[i], ndim)] = 1;
+    for (int i = 0; i < ndim; i++)
+        if (named[i] != excludes)
+            axes[n_axes++] = i;
+    return n_axes;
+}
+
 const char *ln_nnvm_scalar_like(ln_nnvm_node *n, const char *like, double value)
 {
     return ln_emit_scalar(&n->emit, ln_nnvm_tensor_of(n, like)->dtype, value);

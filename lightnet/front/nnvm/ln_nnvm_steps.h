@@ -11,6 +11,10 @@ int ln_nnvm_is_float(tl_dtype dtype);
 /** The tensor's shape; returns the number of dimensions. */
 int ln_nnvm_copy_dims(const ln_nnvm_node *n, const char *tensor, int dims[LN_MAXDIM]);
 
+/** The axes of `ndim` that a tuple names, in order, or those that it does not, if `excludes`.
+ *  Returns how many. */
+int ln_nnvm_axes(ln_nnvm_node *n, const char *key, int ndim, int excludes, int axes[LN_MAXDIM]);
+
 /** A constant scalar of the type of `like`. */
 const char *ln_nnvm_scalar_like(ln_nnvm_node *n, const char *like, double value);
 

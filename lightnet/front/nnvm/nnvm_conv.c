@@ -24,7 +24,7 @@ typedef struct conv {
     int axes; /* 1 to 3 spatial ones */
     int channels, groups, has_bias;
     int size[3], stride[3], padding[3], dilation[3], adj[3];
-    const char *layout, *weight_layout; /* of the file */
+    ln_nnvm_layout layout, weight_layout; /* of the file */
 } conv;
 
 static const conv_names *names_of(const ln_nnvm_node *n)
@@ -56,17 +56,33 @@ static const char *plain_layout(int axes)
 }
 
 // The layout of weights: of MXNet, that of the data with the filters in place of the batch.
-static const char *weight_layout_of(ln_nnvm_node *n, const conv *c, const char *plain)
+static const char *weight_layout_text(ln_nnvm_node *n, const conv *c, const char *data)
 {
+    static const char *const plain[] = {"OIW", "OIHW", "OIDHW"};
     static const char *const by_channel_last[] = {"OWI", "OHWI", "ODHWI"};
     if (!ln_nnvm_is_mxnet(n))
-        return ln_nnvm_text(n, "kernel_layout", plain);
-    return c->layout[1] == 'C' ? plain : by_channel_last[c->axes - 1];
+        return ln_nnvm_text(n, "kernel_layout", plain[c->axes - 1]);
+    return data[0] && data[1] == 'C' ? plain[c->axes - 1] : by_channel_last[c->axes - 1];
+}
+
+static void read_layouts(ln_nnvm_node *n, conv *c)
+{
+    static const char *const plain[] = {"OIW", "OIHW", "OIDHW"};
+    const char *const data = ln_nnvm_text(n, "layout", plain_layout(c->axes));
+    c->layout = ln_nnvm_layout_of(n, data, plain_layout(c->axes));
+    c->weight_layout = ln_nnvm_layout_of(n, weight_layout_text(n, c, data), plain[c->axes - 1]);
+}
+
+// Of core's conv2d, the result may have a layout of its own.
+static ln_nnvm_layout out_layout_of(ln_nnvm_node *n, const conv *c)
+{
+    const char *const text = ln_nnvm_is_mxnet(n) ? "" : ln_nnvm_text(n, "out_layout", "__undef__");
+    return !*text || !strcmp(text, "__undef__") ? c->layout
+                                                : ln_nnvm_layout_of(n, text, plain_layout(c->axes));
 }
 
 static conv read_conv(ln_nnvm_node *n, int without_bias)
 {
-    static const char *const plain[] = {"OIW", "OIHW", "OIDHW"};
     const conv_names *const names = names_of(n);
     conv c = {.axes = count_axes(n, names->kernel)};
     ln_nnvm_require(n, names->channels);
@@ -77,8 +93,7 @@ static conv read_conv(ln_nnvm_node *n, int without_bias)
     ln_nnvm_ints_of(n, names->stride, c.axes, 1, 1, c.stride);
     ln_nnvm_ints_of(n, names->padding, c.axes, 0, 0, c.padding);
     ln_nnvm_ints_of(n, names->dilation, c.axes, 1, 1, c.dilation);
-    c.layout = ln_nnvm_text(n, "layout", plain_layout(c.axes));
-    c.weight_layout = weight_layout_of(n, &c, plain[c.axes - 1]);
+    read_layouts(n, &c);
     if (c.channels % c.groups)
         ln_emit_fail(&n->emit, "%d channels, expected a multiple of the %d groups", c.channels,
                      c.groups);
@@ -86,26 +101,21 @@ static conv read_conv(ln_nnvm_node *n, int without_bias)
 }
 
 /** The weights [first, second, kernel], which the file may have in another order. */
-static const char *read_weight(ln_nnvm_node *n, const conv *c, const char *plain, int first,
-                               int second)
+static const char *read_weight(ln_nnvm_node *n, const conv *c, int first, int second)
 {
-    int dims[5] = {first, second}, there[5], order[5];
+    int dims[5] = {first, second}, there[LN_MAXDIM];
+    const int ndim = c->weight_layout.ndim;
     memcpy(dims + 2, c->size, (size_t)c->axes * sizeof(int));
-    if (ln_nnvm_layout_order(n, c->weight_layout, plain, order))
-        return NULL;
-    for (int i = 0; i < c->axes + 2; i++) // order[i]: where axis i of ours is in the file
-        there[order[i]] = dims[i];
-    const char *const weight = ln_nnvm_weight(n, 1, "weight", c->axes + 2, there);
+    ln_nnvm_layout_dims(n, &c->weight_layout, dims, there);
+    const char *const weight = ln_nnvm_weight(n, 1, "weight", ndim, there);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, weight);
     char text[LN_MAX_SHAPE], wanted[LN_MAX_SHAPE];
     if (!ln_nnvm_failed(n) &&
-        (t->ndim != c->axes + 2 || memcmp(t->dims, there, (size_t)t->ndim * sizeof(int)) != 0))
+        (t->ndim != ndim || memcmp(t->dims, there, (size_t)t->ndim * sizeof(int)) != 0))
         ln_emit_fail(&n->emit, "the weight has shape %s, expected %s",
                      ln_sprint_shape(text, sizeof(text), t->ndim, t->dims),
-                     ln_sprint_shape(wanted, sizeof(wanted), c->axes + 2, there));
-    return ln_nnvm_is_permuted(order, c->axes + 2)
-               ? ln_emit_transpose(&n->emit, weight, order, LN_EMIT_TEMP)
-               : weight;
+                     ln_sprint_shape(wanted, sizeof(wanted), ndim, there));
+    return ln_nnvm_to_plain(n, weight, &c->weight_layout);
 }
 
 /** The type to compute in. Sums of products of integers of 8 or 16 bits are exact in double, and
@@ -143,40 +153,17 @@ static void begin_conv(ln_nnvm_node *n, const conv *c, const char *image, const 
         ln_emit_set_string(&n->emit, "autopad", "NOTSET");
 }
 
-/** The source in the plain layout. */
-static const char *plain_source(ln_nnvm_node *n, const conv *c, int order[5])
-{
-    const char *const src = ln_nnvm_in(n, 0);
-    const int ndim = ln_nnvm_tensor_of(n, src)->ndim;
-    if (ndim != c->axes + 2) {
-        ln_emit_fail(&n->emit, "its data has %d dimensions, expected %d", ndim, c->axes + 2);
-        return NULL;
-    }
-    return ln_nnvm_to_plain(n, src, c->layout, plain_layout(c->axes), order);
-}
-
 static tl_dtype out_dtype_of(ln_nnvm_node *n, tl_dtype src)
 {
     const char *const text = ln_nnvm_text(n, "out_dtype", "same");
     return strcmp(text, "same") ? ln_nnvm_dtype(n, "out_dtype", src) : src;
 }
 
-static void check_out_layout(ln_nnvm_node *n, const conv *c)
-{
-    const char *const out = ln_nnvm_text(n, "out_layout", c->layout);
-    if (strcmp(out, "__undef__") && strcmp(out, "") && strcmp(out, c->layout))
-        ln_emit_fail(&n->emit, "attribute 'out_layout' is \"%.32s\", expected that of the data, %s",
-                     out, c->layout);
-}
-
 static void translate_conv(ln_nnvm_node *n)
 {
-    static const char *const plain[] = {"OIW", "OIHW", "OIDHW"};
-    conv c = read_conv(n, 0);
-    int order[5];
-    if (!ln_nnvm_is_mxnet(n))
-        check_out_layout(n, &c);
-    const char *src = plain_source(n, &c, order);
+    const conv c = read_conv(n, 0);
+    const ln_nnvm_layout out_layout = out_layout_of(n, &c);
+    const char *src = ln_nnvm_to_plain(n, ln_nnvm_in(n, 0), &c.layout);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
     const tl_dtype own = t->dtype, out = out_dtype_of(n, own), dtype = compute_dtype(own, out);
     if (ln_nnvm_failed(n))
@@ -184,17 +171,17 @@ static void translate_conv(ln_nnvm_node *n)
     if (t->dims[1] % c.groups)
         ln_emit_fail(&n->emit, "its data has %d channels, expected a multiple of the %d groups",
                      t->dims[1], c.groups);
-    const char *weight = read_weight(n, &c, plain[c.axes - 1], c.channels, t->dims[1] / c.groups);
+    const char *weight = read_weight(n, &c, c.channels, t->dims[1] / c.groups);
     const char *bias = c.has_bias ? ln_nnvm_weight(n, 2, "bias", 1, &c.channels) : NULL;
     src = ln_emit_cast(&n->emit, src, dtype, LN_EMIT_TEMP);
     weight = ln_emit_cast(&n->emit, weight, dtype, LN_EMIT_TEMP);
     bias = bias ? ln_emit_cast(&n->emit, bias, dtype, LN_EMIT_TEMP) : NULL;
-    const int is_last = dtype == out && !ln_nnvm_is_permuted(order, c.axes + 2);
+    const int is_last = dtype == out && ln_nnvm_is_plain(&out_layout);
     begin_conv(n, &c, "conv2d", "convnd", src, weight, bias);
     const char *dst = ln_emit_end(&n->emit, "dst", is_last ? 0 : LN_EMIT_TEMP);
     if (is_last)
         return;
-    dst = ln_nnvm_from_plain(n, dst, order, c.axes + 2, dtype == out ? 0 : LN_EMIT_TEMP);
+    dst = ln_nnvm_from_plain(n, dst, &out_layout, dtype == out ? 0 : LN_EMIT_TEMP);
     if (dtype == out)
         return;
     if (!ln_nnvm_is_float(out)) // wraps
@@ -223,7 +210,7 @@ static void apply_target(ln_nnvm_node *n, conv *c, const tl_tensor *src)
 }
 
 /** Core's further rows and columns are zeros, behind the bias; MXNet's are computed. */
-static void end_deconv(ln_nnvm_node *n, const conv *c, const int order[5])
+static void end_deconv(ln_nnvm_node *n, const conv *c)
 {
     const int computed = ln_nnvm_is_mxnet(n), none[5] = {0};
     int after[5] = {0}, pads = 0;
@@ -232,26 +219,24 @@ static void end_deconv(ln_nnvm_node *n, const conv *c, const int order[5])
         ln_emit_set_ints(&n->emit, "output_dims", 4, none);
     for (int i = 0; i < c->axes; i++)
         pads |= (after[2 + i] = computed ? 0 : c->adj[i]) != 0;
-    const int is_permuted = ln_nnvm_is_permuted(order, c->axes + 2);
-    const char *dst = ln_emit_end(&n->emit, "dst", pads || is_permuted ? LN_EMIT_TEMP : 0);
+    const int is_last = ln_nnvm_is_plain(&c->layout);
+    const char *dst = ln_emit_end(&n->emit, "dst", pads || !is_last ? LN_EMIT_TEMP : 0);
     if (pads) {
         ln_emit_begin(&n->emit, "pad");
         ln_emit_arg(&n->emit, "src", dst);
         ln_emit_set_ints(&n->emit, "before", c->axes + 2, none);
         ln_emit_set_ints(&n->emit, "after", c->axes + 2, after);
-        dst = ln_emit_end(&n->emit, "dst", is_permuted ? LN_EMIT_TEMP : 0);
+        dst = ln_emit_end(&n->emit, "dst", is_last ? 0 : LN_EMIT_TEMP);
     }
-    if (is_permuted)
-        ln_nnvm_from_plain(n, dst, order, c->axes + 2, 0);
+    if (!is_last)
+        ln_nnvm_from_plain(n, dst, &c->layout, 0);
 }
 
 static void translate_deconv(ln_nnvm_node *n)
 {
-    static const char *const plain[] = {"OIW", "OIHW", "OIDHW"};
     conv c = read_conv(n, 1);
-    int order[5];
     ln_nnvm_ints_of(n, names_of(n)->adj, c.axes, 0, 0, c.adj);
-    const char *const src = plain_source(n, &c, order);
+    const char *const src = ln_nnvm_to_plain(n, ln_nnvm_in(n, 0), &c.layout);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
     if (ln_nnvm_failed(n))
         return;
@@ -261,11 +246,10 @@ static void translate_deconv(ln_nnvm_node *n)
     if (out != t->dtype)
         ln_emit_fail(&n->emit, "attribute 'out_dtype' is %s, expected the data's type",
                      tl_dtype_name(out));
-    const char *const weight =
-        read_weight(n, &c, plain[c.axes - 1], t->dims[1], c.channels / c.groups);
+    const char *const weight = read_weight(n, &c, t->dims[1], c.channels / c.groups);
     const char *const bias = c.has_bias ? ln_nnvm_weight(n, 2, "bias", 1, &c.channels) : NULL;
     begin_conv(n, &c, "deconv2d", "deconvnd", src, weight, bias);
-    end_deconv(n, &c, order);
+    end_deconv(n, &c);
 }
 
 /* ---- products with weights ---- */

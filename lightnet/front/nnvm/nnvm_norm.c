@@ -176,16 +176,11 @@ static void emit_l2(ln_nnvm_node *n, int n_axes, const int *axes, const char *op
 
 static void translate_l2_normalize(ln_nnvm_node *n)
 {
-    int64_t given[LN_NNVM_MAX_TUPLE];
-    int axes[LN_NNVM_MAX_TUPLE];
+    int axes[LN_MAXDIM];
     const int ndim = ln_nnvm_tensor_of(n, ln_nnvm_in(n, 0))->ndim;
     ln_nnvm_require(n, "eps");
     ln_nnvm_require(n, "axis");
-    const int len = ln_nnvm_ints(n, "axis", given);
-    if (len > ndim)
-        ln_emit_fail(&n->emit, "%d axes, expected at most %d", len, ndim);
-    for (int i = 0; i < len && !ln_nnvm_failed(n); i++)
-        axes[i] = ln_nnvm_axis(n, given[i], ndim);
+    const int len = ln_nnvm_axes(n, "axis", ndim, 0, axes);
     if (!ln_nnvm_failed(n))
         emit_l2(n, len, axes, "TL_BINARY_MAX", ln_nnvm_float(n, "eps", 0));
 }

@@ -105,6 +105,38 @@ static void translate_slice_like(ln_nnvm_node *n)
         ln_nnvm_slice(n, src, len, axes, starts, ends, steps, 0);
 }
 
+/** Rows and columns of images: as many as the second input has, or 'h_w', from 'offset' on or in
+ * the middle. */
+static void translate_crop(ln_nnvm_node *n)
+{
+    static const int axes[] = {2, 3}, ones[] = {1, 1};
+    const char *const src = ln_nnvm_in(n, 0);
+    const int has_like = ln_nnvm_num_inputs(n) == 2;
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    const tl_tensor *const like = has_like ? ln_nnvm_tensor_of(n, ln_nnvm_in(n, 1)) : t;
+    int size[2], starts[2], ends[2];
+    ln_nnvm_ints_of(n, "h_w", 2, 0, 0, size);
+    ln_nnvm_ints_of(n, "offset", 2, 0, 0, starts);
+    const int is_central = ln_nnvm_bool(n, "center_crop", 0);
+    ln_nnvm_require(n, "num_args");
+    if (ln_nnvm_int(n, "num_args", 1) != ln_nnvm_num_inputs(n))
+        ln_emit_fail(&n->emit, "%d inputs, expected as many as 'num_args'", ln_nnvm_num_inputs(n));
+    if (t->ndim != 4 || like->ndim != 4)
+        ln_emit_fail(&n->emit, "its data has %d dimensions, expected 4",
+                     t->ndim != 4 ? t->ndim : like->ndim);
+    for (int i = 0; i < 2 && !ln_nnvm_failed(n); i++) {
+        const int there = t->dims[2 + i], wanted = has_like ? like->dims[2 + i] : size[i];
+        starts[i] = is_central && wanted <= there ? (there - wanted) / 2 : starts[i];
+        if (wanted < 1 || wanted > there - starts[i])
+            ln_emit_fail(&n->emit, "%d of %d %s from %d on", wanted, there, i ? "columns" : "rows",
+                         starts[i]);
+        else
+            ends[i] = starts[i] + wanted;
+    }
+    if (!ln_nnvm_failed(n))
+        ln_nnvm_slice(n, src, 2, axes, starts, ends, ones, 0);
+}
+
 /* ---- joins and parts ---- */
 
 static void translate_concat(ln_nnvm_node *n)
@@ -266,6 +298,7 @@ const ln_nnvm_row ln_nnvm_rows_part[] = {
     {"strided_slice", CORE, translate_slice, NULL, 1, 1},
     {"slice", MXNET, translate_slice, NULL, 1, 1},
     {"crop", MXNET, translate_slice, NULL, 1, 1},
+    {"Crop", MXNET, translate_crop, NULL, 1, 2},
     {"slice_axis", MXNET, translate_slice_axis, NULL, 1, 1},
     {"slice_like", BOTH, translate_slice_like, NULL, 2, 2},
     {"concatenate", CORE, translate_concat, NULL, 1},

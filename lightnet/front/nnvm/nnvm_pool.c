@@ -166,16 +166,15 @@ static const char *plain_layout(int axes)
 /** Reads the source in its layout, pools, and gives the result in the same layout. */
 static void translate_in_layout(ln_nnvm_node *n, pool *p, int is_global)
 {
-    int order[5];
-    const char *const layout = ln_nnvm_text(n, "layout", plain_layout(p->axes));
-    const char *const src =
-        ln_nnvm_to_plain(n, ln_nnvm_in(n, 0), layout, plain_layout(p->axes), order);
+    const char *const plain = plain_layout(p->axes);
+    const ln_nnvm_layout layout = ln_nnvm_layout_of(n, ln_nnvm_text(n, "layout", plain), plain);
+    const char *const src = ln_nnvm_to_plain(n, ln_nnvm_in(n, 0), &layout);
     if (ln_nnvm_failed(n))
         return;
     if (is_global)
         take_all(p, ln_nnvm_tensor_of(n, src));
     const char *const dst = emit_pool(n, p, src);
-    ln_nnvm_from_plain(n, dst, order, p->axes + 2, 0);
+    ln_nnvm_from_plain(n, dst, &layout, 0);
 }
 
 /* ---- core ---- */

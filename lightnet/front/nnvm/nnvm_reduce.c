@@ -10,14 +10,9 @@
 static int read_axes(ln_nnvm_node *n, int ndim, int axes[LN_MAXDIM])
 {
     int64_t given[LN_NNVM_MAX_TUPLE];
-    const int len = ln_nnvm_ints(n, "axis", given), excludes = ln_nnvm_bool(n, "exclude", 0);
-    int named[LN_MAXDIM] = {0}, n_axes = 0;
-    for (int i = 0; i < len && !ln_nnvm_failed(n); i++)
-        named[ln_nnvm_axis(n, given[i], ndim)] = 1;
-    for (int i = 0; i < ndim; i++)
-        if (len <= 0 || named[i] != excludes)
-            axes[n_axes++] = i;
-    return n_axes;
+    const int excludes = ln_nnvm_bool(n, "exclude", 0),
+              is_all = ln_nnvm_ints(n, "axis", given) <= 0;
+    return ln_nnvm_axes(n, "axis", ndim, is_all || excludes, axes);
 }
 
 static const char *emit_reduce(ln_nnvm_node *n, const char *op, const char *src)

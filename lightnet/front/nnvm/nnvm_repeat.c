@@ -89,6 +89,31 @@ static void translate_broadcast_like(ln_nnvm_node *n)
     ln_nnvm_expand(n, src, ndim, dims, 0);
 }
 
+/** New axes at `axis`, or at all others, then as large as the second input. */
+static void translate_expand_like(ln_nnvm_node *n)
+{
+    const char *src = ln_nnvm_in(n, 0);
+    int own[LN_MAXDIM], like[LN_MAXDIM], dims[LN_MAXDIM], axes[LN_MAXDIM], from = 0;
+    const int n_own = ln_nnvm_copy_dims(n, src, own);
+    const int ndim = ln_nnvm_copy_dims(n, ln_nnvm_in(n, 1), like);
+    const int n_new = ln_nnvm_axes(n, "axis", ndim, ln_nnvm_bool(n, "exclude", 0), axes);
+    if (n_own + n_new != ndim)
+        ln_emit_fail(&n->emit, "%d dimensions and %d new ones, expected %d together", n_own, n_new,
+                     ndim);
+    for (int i = 0, k = 0; i < ndim && !ln_nnvm_failed(n); i++) {
+        const int is_new = k < n_new && axes[k] == i;
+        k += is_new;
+        dims[i] = is_new ? 1 : own[from++];
+        if (dims[i] != 1 && dims[i] != like[i])
+            ln_emit_fail(&n->emit, "axis %d has length %d, expected 1 or %d", i, dims[i], like[i]);
+    }
+    if (ln_nnvm_failed(n))
+        return;
+    if (n_new)
+        src = ln_emit_reshape(&n->emit, src, ndim, dims, LN_EMIT_TEMP);
+    ln_nnvm_expand(n, src, ndim, like, 0);
+}
+
 static void translate_broadcast_axis(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
@@ -148,6 +173,7 @@ const ln_nnvm_row ln_nnvm_rows_repeat[] = {
     {"Pad", MXNET, translate_mxnet_pad, NULL, 1, 1},
     {"broadcast_to", BOTH, translate_broadcast_to, NULL, 1, 1},
     {"broadcast_like", MXNET, translate_broadcast_like, NULL, 2, 2},
+    {"expand_like", CORE, translate_expand_like, NULL, 2, 2},
     {"broadcast_axis", MXNET, translate_broadcast_axis, NULL, 1, 1},
     {"broadcast_axes", MXNET, translate_broadcast_axis, NULL, 1, 1},
     {"tile", MXNET, translate_tile, NULL, 1, 1},

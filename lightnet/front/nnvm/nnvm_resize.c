@@ -49,9 +49,9 @@ static void translate_core_resize(ln_nnvm_node *n)
     const int scales = !strcmp(n->row->with, "scale");
     const int is_linear = reads_linear(n, scales ? "NEAREST_NEIGHBOR" : "BILINEAR");
     const int is_aligned = !scales && ln_nnvm_bool(n, "align_corners", 0);
-    int order[4], size[2];
-    const char *const layout = ln_nnvm_text(n, "layout", "NCHW");
-    const char *const src = ln_nnvm_to_plain(n, ln_nnvm_in(n, 0), layout, "NCHW", order);
+    int size[2];
+    const ln_nnvm_layout layout = ln_nnvm_layout_of(n, ln_nnvm_text(n, "layout", "NCHW"), "NCHW");
+    const char *const src = ln_nnvm_to_plain(n, ln_nnvm_in(n, 0), &layout);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
     ln_nnvm_require(n, n->row->with);
     if (scales) {
@@ -66,7 +66,7 @@ static void translate_core_resize(ln_nnvm_node *n)
         ln_nnvm_ints_of(n, "size", 2, 1, 1, size);
     }
     if (!ln_nnvm_failed(n))
-        ln_nnvm_from_plain(n, emit_resize(n, src, size, is_linear, is_aligned), order, 4, 0);
+        ln_nnvm_from_plain(n, emit_resize(n, src, size, is_linear, is_aligned), &layout, 0);
 }
 
 /** Nearest: one input, whose rows and columns repeat. */

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "front/nnvm/ln_nnvm_layout.h"
 #include "front/nnvm/ln_nnvm_rows.h"
 #include "front/nnvm/ln_nnvm_steps.h"
 
@@ -236,6 +237,23 @@ static void translate_swap_axis(ln_nnvm_node *n)
     ln_emit_transpose(&n->emit, src, axes, 0);
 }
 
+/* The axes of one layout in the order of another, split and merged as these say. */
+static void translate_layout(ln_nnvm_node *n)
+{
+    char plain[LN_MAXDIM + 1] = "";
+    int len = 0;
+    ln_nnvm_require(n, "src_layout");
+    ln_nnvm_require(n, "dst_layout");
+    const char *const from = ln_nnvm_text(n, "src_layout", "");
+    for (const char *at = from; *at && len < LN_MAXDIM; at++)
+        if (*at >= 'A' && *at <= 'Z')
+            plain[len++] = *at;
+    const ln_nnvm_layout src = ln_nnvm_layout_of(n, from, plain);
+    const ln_nnvm_layout dst = ln_nnvm_layout_of(n, ln_nnvm_text(n, "dst_layout", ""), plain);
+    if (!ln_nnvm_failed(n))
+        ln_nnvm_from_plain(n, ln_nnvm_to_plain(n, ln_nnvm_in(n, 0), &src), &dst, 0);
+}
+
 #define CORE  LN_NNVM_IN_CORE
 #define MXNET LN_NNVM_IN_MXNET
 #define BOTH  LN_NNVM_IN_BOTH
@@ -249,6 +267,7 @@ const ln_nnvm_row ln_nnvm_rows_shape[] = {
     {"expand_dims", BOTH, translate_expand_dims, NULL, 1, 1},
     {"squeeze", BOTH, translate_squeeze, NULL, 1, 1},
     {"transpose", BOTH, translate_transpose, NULL, 1, 1},
+    {"__layout_transform__", CORE, translate_layout, NULL, 1, 1},
     {"SwapAxis", MXNET, translate_swap_axis, NULL, 1, 1},
     {NULL},
 };
