@@ -11,9 +11,7 @@ except ImportError:
     sys.exit(0)
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
-from elementwise import FLOATS, INTEGERS, KIND
-from onnx_case import error_of, faults_of
-from onnx_writer import graph, model, node, tensor, value
+from onnx_case import FLOATS, INTEGERS, check_kinds, check_refused, one_node as case
 from tap import Tap
 
 # Sums of a few dozen numbers around 1, whose roundings add up, of functions of the C library.
@@ -29,21 +27,6 @@ def real(*dims, kind="float", low=-2.0, high=2.0):
 
 def ints(*values):
     return np.array(values, np.int64)
-
-
-def case(sentence, op_type, arrays, expected, opset=18, const=(), **attributes):
-    """One node: `arrays` are its inputs (None: left out), those in `const` constants; `expected` its outputs, likewise."""
-    arrays = [None if array is None else np.asarray(array) for array in arrays]
-    names = [f"x{i}" if array is not None else "" for i, array in enumerate(arrays)]
-    given = {f"x{i}": a for i, a in enumerate(arrays) if a is not None and i not in const}
-    fixed = [tensor(f"x{i}", KIND[arrays[i].dtype], arrays[i].shape, arrays[i].ravel().tolist()) for i in const]
-    expected = expected if isinstance(expected, list) else [expected]
-    outputs = [f"y{k}" if array is not None else "" for k, array in enumerate(expected)]
-    wanted = {name: np.asarray(array) for name, array in zip(outputs, expected) if name}
-    whole = graph([node(op_type, names, outputs, **attributes)],
-                  [value(name, KIND[a.dtype], a.shape) for name, a in given.items()],
-                  [value(name, KIND[a.dtype]) for name, a in wanted.items()], fixed)
-    return f"{op_type} {opset}: {sentence}", model(whole, opset=opset), given, list(wanted.values())
 
 
 REDUCTIONS = {
@@ -274,16 +257,10 @@ WRONG = [
 def main():
     lightnet = sys.argv[1]
     tap = Tap()
-    for kind in (reductions, along_an_axis, products, normalizations, losses, attention):
-        faults = []
-        for sentence, whole, given, expected in kind():
-            bound = max(TOLERANCE.get(KIND[array.dtype], 0) for array in expected)
-            faults += [f"{sentence}: {fault}" for fault in faults_of(lightnet, whole, given, expected, bound, bound)]
-        tap.check(f"{kind.__name__.replace('_', ' ')}: as numpy has it", faults)
+    check_kinds(tap, lightnet, [reductions, along_an_axis, products, normalizations, losses, attention], TOLERANCE)
     for op_type, arrays, opset, attributes, message in WRONG:
-        _, whole, given, _ = case("", op_type, arrays, X, opset, **attributes)
-        got = error_of(lightnet, whole, given)
-        tap.check(f"{op_type} is refused: {message}", [] if got and message in got else [f"message: {got!r}"])
+        check_refused(tap, lightnet, case("", op_type, arrays, X, opset, **attributes), f"{op_type} is refused: {message}",
+                      message)
     tap.end()
 
 

@@ -11,31 +11,15 @@ except ImportError:
     sys.exit(0)
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
-from onnx_case import error_of, faults_of
-from onnx_writer import DTYPES, graph, model, node, tensor, value
+from onnx_case import FLOATS, INTEGERS, NUMPY as ALL, Part, check_kinds, check_refused, elements, one_node as case
+from onnx_writer import DTYPES, node
 from tap import Tap
 
-FLOATS = {"float": np.float32, "double": np.float64, "float16": np.float16}
-INTEGERS = {name: np.dtype(name) for name in DTYPES if "int" in name}
 NUMBERS = {**FLOATS, **INTEGERS}
-ALL = {**NUMBERS, "bool": np.bool_}
 RTOL = {"float": 2e-6, "double": 1e-14, "float16": 2e-3}  # a function of the C library, and a rounding
-KIND = {np.dtype(t): name for name, t in ALL.items()}
 F32 = np.float32
 X = np.array([[-2, -0.5, 0], [1, 2.5, 3]], F32)
 NAN, INF = float("nan"), float("inf")
-
-
-def case(sentence, op_type, arrays, expected, opset=18, **attributes):
-    """One node: `arrays` are its inputs (None: left out), `expected` its outputs."""
-    names = [f"x{i}" if array is not None else "" for i, array in enumerate(arrays)]
-    given = {name: np.asarray(array) for name, array in zip(names, arrays) if name}
-    expected = [np.asarray(array) for array in (expected if isinstance(expected, list) else [expected])]
-    outputs = [f"y{k}" for k in range(len(expected))]
-    whole = graph([node(op_type, names, outputs, **attributes)],
-                  [value(name, KIND[a.dtype], a.shape) for name, a in given.items()],
-                  [value(name, KIND[a.dtype]) for name, a in zip(outputs, expected)])
-    return f"{op_type} {opset}: {sentence}", model(whole, opset=opset), given, expected
 
 
 def typed(kind, values):
@@ -163,12 +147,12 @@ ROUNDED = NARROWED[:, 2].astype(np.uint16)
 
 def to_bfloat16(sentence, x, expected, opset):
     """`expected`: 16 bits for each element, as numpy has no such type."""
-    inputs, like = [value("x", KIND[x.dtype], x.shape)], tensor("like", "bfloat16", [1], [0])
-    cast = graph([node("Cast", ["x"], ["y"], to=DTYPES["bfloat16"][0])], inputs, [value("y", "bfloat16")])
-    cast_like = graph([node("CastLike", ["x", "like"], ["y"])], inputs, [value("y", "bfloat16")], [like])
-    yield f"Cast {opset}: {sentence}", model(cast, opset=opset), {"x": x}, [expected]
+    given, wanted = {"x": x}, {"y": expected}
+    yield Part(f"Cast {opset}: {sentence}", opset, [node("Cast", ["x"], ["y"], to=DTYPES["bfloat16"][0])], given, wanted,
+               kind="bfloat16")
     if opset >= 15:
-        yield f"CastLike {opset}: {sentence}", model(cast_like, opset=opset), {"x": x}, [expected]
+        yield Part(f"CastLike {opset}: {sentence}", opset, [node("CastLike", ["x", "like"], ["y"])], given, wanted,
+                   {"like": ("bfloat16", [1], [0])}, "bfloat16")
 
 
 def conversions_to_bfloat16():
@@ -187,9 +171,8 @@ def conversions_to_bfloat16():
     for opset, shape in ((18, (2, 3)), (19, (3, 2))):  # 2.9999 is cut to 2.98, a length of 2, or rounded to 3
         lengths = [node("Cast", ["w"], ["n"], to=DTYPES["bfloat16"][0]), node("Cast", ["n"], ["s"], to=DTYPES["int64"][0]),
                    node("Reshape", ["x", "s"], ["y"])]
-        whole = graph(lengths, [value("x", "float", X.shape)], [value("y", "float")],
-                      [tensor("w", "float", [2], [2.9999, -1])])
-        yield f"Cast {opset}: a constant that decides a shape", model(whole, opset=opset), {"x": X}, [X.reshape(shape)]
+        yield Part(f"Cast {opset}: a constant that decides a shape", opset, lengths, {"x": X}, {"y": X.reshape(shape)},
+                   {"w": elements(F32([2.9999, -1]))})
 
 
 def old_opsets():
@@ -232,17 +215,9 @@ WRONG = [
 def main():
     lightnet = sys.argv[1]
     tap = Tap()
-    for kind in (arithmetic, powers, logic, functions, conversions, conversions_to_bfloat16,
-                 old_opsets):
-        faults = []
-        for sentence, whole, given, expected in kind():
-            rtol = RTOL.get(KIND[expected[0].dtype], 0)
-            faults += [f"{sentence}: {fault}" for fault in faults_of(lightnet, whole, given, expected, rtol, rtol)]
-        tap.check(f"{kind.__name__.replace('_', ' ')}: as numpy has it", faults)
+    check_kinds(tap, lightnet, [arithmetic, powers, logic, functions, conversions, conversions_to_bfloat16, old_opsets], RTOL)
     for op_type, arrays, attributes, message in WRONG:
-        _, whole, given, _ = case("", op_type, arrays, X, 20, **attributes)
-        got = error_of(lightnet, whole, given)
-        tap.check(f"{op_type} is refused: {message}", [] if got and message in got else [f"message: {got!r}"])
+        check_refused(tap, lightnet, case("", op_type, arrays, X, 20, **attributes), f"{op_type} is refused: {message}", message)
     tap.end()
 
 

@@ -7,6 +7,58 @@ import tempfile
 
 import numpy as np
 
+from onnx_writer import graph, model, node, renamed, tensor, value
+
+FLOATS = {"float": np.float32, "double": np.float64, "float16": np.float16}
+INTEGERS = {np.dtype(t).name: t for t in (np.uint8, np.int8, np.uint16, np.int16, np.int32, np.int64, np.uint32, np.uint64)}
+NUMPY = {**FLOATS, **INTEGERS, "bool": np.bool_}  # ONNX's names, as onnx_writer has them
+
+
+def name_of(array):
+    return next(name for name, kind in NUMPY.items() if kind == array.dtype)
+
+
+def elements(array):
+    """What tensor() is told of an array, besides the name."""
+    array = np.asarray(array)
+    return name_of(array), list(array.shape), array.ravel().tolist()
+
+
+class Part:
+    """Some nodes, what they are given and what they make: a model, or a part of a larger one."""
+
+    def __init__(self, sentence, opset, nodes, given, wanted, constants=None, kind=None):
+        """given, wanted: arrays by name; constants: elements by name; kind: of outputs whose type numpy does not have."""
+        self.sentence, self.opset, self.nodes = sentence, opset, nodes
+        self.given, self.wanted, self.constants, self.kind = given, wanted, constants or {}, kind
+
+
+def one_node(sentence, op_type, arrays, expected, opset=18, const=(), **attributes):
+    """`arrays` are its inputs (None: left out), those in `const` constants; `expected` its outputs, likewise."""
+    names = ["" if array is None else f"x{i}" for i, array in enumerate(arrays)]
+    inputs = {name: np.asarray(array) for name, array in zip(names, arrays) if name}
+    expected = expected if isinstance(expected, list) else [expected]
+    outputs = ["" if array is None else f"y{k}" for k, array in enumerate(expected)]
+    fixed = {names[i] for i in const}
+    return Part(f"{op_type} {opset}: {sentence}", opset, [node(op_type, names, outputs, **attributes)],
+                {name: array for name, array in inputs.items() if name not in fixed},
+                {name: np.asarray(array) for name, array in zip(outputs, expected) if name},
+                {name: elements(inputs[name]) for name in fixed})
+
+
+def joined(parts):
+    """The model of parts of one opset, and what it is given. Names of several have the number of the part before them."""
+    nodes, inputs, outputs, initializers, given = [], [], [], [], {}
+    for k, part in enumerate(parts):
+        def own(name, before=f"{k}_" if len(parts) > 1 else ""):
+            return before + name if name else ""
+        nodes += [renamed(each, own) for each in part.nodes]
+        inputs += [value(own(name), name_of(array), array.shape) for name, array in part.given.items()]
+        outputs += [value(own(name), part.kind or name_of(array)) for name, array in part.wanted.items()]
+        initializers += [tensor(own(name), *what) for name, what in part.constants.items()]
+        given |= {own(name): array for name, array in part.given.items()}
+    return model(graph(nodes, inputs, outputs, initializers), opset=parts[0].opset), given
+
 
 def call(command):
     return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
@@ -35,6 +87,50 @@ def faults_of(lightnet, model, inputs, expected, rtol=0, atol=0):
         faults = failure(done) or [fault for k, want in enumerate(expected)
                                    for fault in differences(os.path.join(out, f"output_{k}.npy"), want, rtol, atol)]
         return faults + failure(call([lightnet, "verify", "--reference", *arguments]))
+
+
+def faults_of_parts(lightnet, parts, tolerance=lambda part: 0):
+    """For each part, in order, what is wrong with it: parts of one opset are one model. Where that fails as a whole, each part
+    is a model, which tells whose fault it is."""
+    faults = {}
+    for opset in {part.opset for part in parts}:
+        same = [part for part in parts if part.opset == opset]
+        whole, each = faults_together(lightnet, same, tolerance)
+        if whole:
+            alone = [faults_together(lightnet, [part], tolerance) for part in same]
+            each = [of_whole + of_part for of_whole, (of_part,) in alone]
+            each[0] += [] if any(each) else ["all of this opset in one model:", *whole]
+        faults |= dict(zip(map(id, same), each))
+    return [faults[id(part)] for part in parts]
+
+
+def faults_together(lightnet, parts, tolerance):
+    """Of one model: lines on the whole, and a list of lines for each part."""
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = write(folder, *joined(parts))
+        out = os.path.join(folder, "out")
+        whole = failure(call([lightnet, "run", *arguments, "-O", out]))
+        paths = iter([] if whole else [os.path.join(out, f"output_{k}.npy") for k in range(len(os.listdir(out)))])
+        each = [[fault for want, path in zip(part.wanted.values(), paths)
+                 for fault in differences(path, want, tolerance(part), tolerance(part))] for part in parts]
+        return whole or failure(call([lightnet, "verify", "--reference", *arguments])), each
+
+
+def check_kinds(tap, lightnet, kinds, tolerances):
+    """A test for each function that makes parts; `tolerances`: by the type of the output."""
+    def tolerance(part):
+        return max(tolerances.get(name_of(array), 0) for array in part.wanted.values())
+    for kind in kinds:
+        parts = list(kind())
+        tap.check(f"{kind.__name__.replace('_', ' ')}: as numpy has it",
+                  [f"{part.sentence}: {fault}" for part, found in zip(parts, faults_of_parts(lightnet, parts, tolerance))
+                   for fault in found])
+
+
+def check_refused(tap, lightnet, part, sentence, words):
+    """A test that the message with which the part is refused has these words."""
+    message = error_of(lightnet, *joined([part]))
+    tap.check(sentence, [] if message and words in message else [f"expected {words!r} in: {message!r}"])
 
 
 def compiled_faults_of(lightnet, model, cases):

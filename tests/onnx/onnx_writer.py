@@ -32,6 +32,10 @@ class Graph(bytes):
     """A GraphProto."""
 
 
+class Node(bytes):
+    """A NodeProto, and what it is made of."""
+
+
 class Ref(tuple):
     """The name and the kind of a function's attribute."""
 
@@ -98,9 +102,18 @@ def ref(name, kind):
 
 
 def node(op_type, inputs, outputs, *, name="", domain="", overload="", **attributes):
-    return (repeated(1, inputs) + repeated(2, outputs) + field(3, name) + field(4, op_type) +
-            repeated(5, [attribute(key, given) for key, given in attributes.items()]) + field(7, domain) +
-            field(8, overload))
+    made = Node(repeated(1, inputs) + repeated(2, outputs) + field(3, name) + field(4, op_type) +
+                repeated(5, [attribute(key, given) for key, given in attributes.items()]) + field(7, domain) +
+                field(8, overload))
+    made.op_type, made.inputs, made.outputs = op_type, inputs, outputs
+    made.options = dict(name=name, domain=domain, overload=overload, **attributes)
+    return made
+
+
+def renamed(given, new_name):
+    """The node with other inputs and outputs, but for what graphs in its attributes name."""
+    return node(given.op_type, [new_name(name) for name in given.inputs], [new_name(name) for name in given.outputs],
+                **given.options)
 
 
 def graph(nodes, inputs, outputs, initializers=(), name="graph"):
