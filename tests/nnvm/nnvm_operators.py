@@ -320,8 +320,19 @@ def shapes():
     case("broadcast_axis", MXNET, [ROW], {"axis": "(0, 2)", "size": "(2, 5)"}, np.broadcast_to(ROW, (2, 3, 5)))
     case("broadcast_like", MXNET, [ROW, X], {}, np.broadcast_to(ROW, X.shape))
     case("tile", MXNET, [X], {"reps": "(2, 1, 1, 3)"}, np.tile(X, (2, 1, 1, 3)))
+    case("repeat", MXNET, [X], {"repeats": 3, "axis": -2}, X.repeat(3, 1))
+    case("repeat", MXNET, [X], {"repeats": 2}, X.repeat(2))
     case("take", CORE, [X, np.array([0, 99, 5], np.int32)], {}, X.reshape(-1)[[0, 23, 5]])
     case("take", MXNET, [X, np.array([[2, 0]], F)], {"axis": 1}, X[:, [[2, 0]]])
+    odd = np.array([[2, -1], [-9, 5]], np.int32)
+    case("take", MXNET, [X, odd], {"axis": -1, "mode": "wrap"}, X.take(odd, -1, mode="wrap"))
+    case("take", MXNET, [X, np.array([1, 0], F)], {"mode": "raise"}, X[[1, 0]])
+    case("pick", MXNET, [X, odd[:, :1] * np.ones((1, 4), np.int32)], {"axis": 1, "keepdims": "True"},
+         X[[0, 1], [2, 0]][:, None])
+    case("pick", MXNET, [X, np.array([[0, 3, 9], [1, -1, 2]], F)], {}, np.array([[X[0, 0, 0], X[0, 1, 3], X[0, 2, 3]], [X[1, 0, 1], X[1, 1, 0], X[1, 2, 2]]]))
+    case("pick", MXNET, [X, np.array([-1], np.int64)], {"axis": "None", "mode": "wrap"}, X.reshape(-1)[-1:])
+    case("one_hot", MXNET, [odd], {"depth": 3, "on_value": "7", "off_value": "-1", "dtype": "int32"},
+         np.where(odd[..., None] == np.arange(3), 7, -1).astype(np.int32))
     case("gather_nd", CORE, [X, np.array([[0, 1], [2, 0]], np.int32)], {}, X[[0, 1], [2, 0]])
     case("full_like", CORE, [X], {"fill_value": "3"}, np.full_like(X, 3))
     case("zeros_like", MXNET, [X], {}, np.zeros_like(X))
@@ -338,6 +349,18 @@ def reductions():
     case("argmin", MXNET, [X], {"axis": 2}, X.argmin(2).astype(F))
     case("argmax", MXNET, [X], {}, np.array([X.argmax()], F))
     case("collapse_sum", CORE, [X, ROW], {}, X.sum((0, 2), keepdims=True))
+
+
+def orders():
+    down = np.argsort(-X, -1, kind="stable")
+    case("topk", MXNET, [X], {"k": 2}, down[..., :2].astype(F))
+    case("topk", MXNET, [X], {"k": 2, "axis": 1, "ret_typ": "both", "is_ascend": "True", "dtype": "int32"},
+         np.sort(X, 1)[:, :2], np.argsort(X, 1, kind="stable")[:, :2].astype(np.int32))
+    case("topk", MXNET, [X], {"k": 5, "axis": "None", "ret_typ": "value"}, np.sort(X, None)[::-1][:5])
+    case("topk", MXNET, [X], {"k": 5, "axis": "None", "ret_typ": "mask"}, (X >= np.sort(X, None)[-5]).astype(F))
+    case("topk", MXNET, [X], {"k": 0, "axis": 0, "ret_typ": "value"}, np.sort(X, 0)[::-1])
+    case("sort", MXNET, [X], {"axis": 0}, np.sort(X, 0))
+    case("argsort", MXNET, [X], {"is_ascend": "0"}, down.astype(F))
 
 
 def sizes():
@@ -366,7 +389,7 @@ def page():
 
 def main():
     tap = Tap()
-    for make in (functions, pairs, weighted, pools, norms, shapes, reductions, sizes):
+    for make in (functions, pairs, weighted, pools, norms, shapes, reductions, orders, sizes):
         make()
     if "--update" in sys.argv:
         text = page()

@@ -101,10 +101,16 @@ int ln_nnvm_axis(ln_nnvm_node *n, int64_t axis, int ndim);
  * failure. */
 
 int ln_nnvm_has(ln_nnvm_node *n, const char *key);
+/** Whether it says None, where that is not the default. */
+int ln_nnvm_has_none(ln_nnvm_node *n, const char *key);
 int64_t ln_nnvm_int(ln_nnvm_node *n, const char *key, int64_t deflt);
 double ln_nnvm_float(ln_nnvm_node *n, const char *key, double deflt);
 int ln_nnvm_bool(ln_nnvm_node *n, const char *key, int deflt);
 const char *ln_nnvm_text(ln_nnvm_node *n, const char *key, const char *deflt);
+/** What a word stands for: the second of the pair whose first it is, of a table that ends with
+ *  NULL. A word that is not there is a failure, NULL. */
+const char *ln_nnvm_choose(ln_nnvm_node *n, const char *key, const char *deflt,
+                           const char *const (*choices)[2]);
 tl_dtype ln_nnvm_dtype(ln_nnvm_node *n, const char *key, tl_dtype deflt);
 
 /** The numbers of a tuple, also of tuples within it; a number alone is a tuple of one. Returns how

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,6 +150,11 @@ int ln_nnvm_has(ln_nnvm_node *n, const char *key)
     return find(n, key) != NULL;
 }
 
+int ln_nnvm_has_none(ln_nnvm_node *n, const char *key)
+{
+    return ln_nnvm_graph_attr(n->vertex, key) && !find(n, key);
+}
+
 void ln_nnvm_require(ln_nnvm_node *n, const char *key)
 {
     if (!find(n, key))
@@ -196,6 +202,23 @@ const char *ln_nnvm_text(ln_nnvm_node *n, const char *key, const char *deflt)
 {
     const char *text = find(n, key);
     return text ? text : deflt;
+}
+
+const char *ln_nnvm_choose(ln_nnvm_node *n, const char *key, const char *deflt,
+                           const char *const (*choices)[2])
+{
+    const char *const text = ln_nnvm_text(n, key, deflt);
+    char words[256] = "";
+    size_t len = 0;
+    for (int i = 0; choices[i][0]; i++) {
+        if (!strcmp(choices[i][0], text))
+            return choices[i][1];
+        if (len < sizeof(words))
+            len += (size_t)snprintf(words + len, sizeof(words) - len, i ? ", %s" : "%s",
+                                    choices[i][0]);
+    }
+    ln_emit_fail(&n->emit, "attribute '%s' is \"%.64s\", expected one of %s", key, text, words);
+    return NULL;
 }
 
 tl_dtype ln_nnvm_dtype(ln_nnvm_node *n, const char *key, tl_dtype deflt)

@@ -11,6 +11,7 @@ extern const ln_nnvm_row ln_nnvm_rows_create[];
 extern const ln_nnvm_row ln_nnvm_rows_function[];
 extern const ln_nnvm_row ln_nnvm_rows_index[];
 extern const ln_nnvm_row ln_nnvm_rows_norm[];
+extern const ln_nnvm_row ln_nnvm_rows_order[];
 extern const ln_nnvm_row ln_nnvm_rows_pair[];
 extern const ln_nnvm_row ln_nnvm_rows_part[];
 extern const ln_nnvm_row ln_nnvm_rows_pool[];

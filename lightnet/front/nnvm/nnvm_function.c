@@ -167,17 +167,6 @@ static void translate_prelu(ln_nnvm_node *n)
     emit_prelu(n, "alpha", ln_nnvm_int(n, "axis", 1));
 }
 
-/** What an enumerated attribute names, or NULL after a failure. */
-static const char *choose(ln_nnvm_node *n, const char *key, const char *value,
-                          const char *const (*choices)[2])
-{
-    for (; (*choices)[0]; choices++)
-        if (!strcmp((*choices)[0], value))
-            return (*choices)[1];
-    ln_emit_fail(&n->emit, "attribute '%s' is \"%.64s\", which is not known", key, value);
-    return NULL;
-}
-
 static void translate_activation(ln_nnvm_node *n)
 {
     static const char *const choices[][2] = {
@@ -185,7 +174,7 @@ static void translate_activation(ln_nnvm_node *n)
         {"tanh", "TL_UNARY_TANH"},         {"softrelu", "TL_UNARY_SOFTPLUS"},
         {"softsign", "TL_UNARY_SOFTSIGN"}, {NULL, NULL}};
     ln_nnvm_require(n, "act_type");
-    const char *const func = choose(n, "act_type", ln_nnvm_text(n, "act_type", "relu"), choices);
+    const char *const func = ln_nnvm_choose(n, "act_type", "relu", choices);
     const char *const src = ln_nnvm_in(n, 0);
     if (!func)
         return;
@@ -206,7 +195,7 @@ static void translate_mxnet_leaky_relu(ln_nnvm_node *n)
                                              {"gelu", "TL_UNARY_GELU"},
                                              {"rrelu", "rrelu"},
                                              {NULL, NULL}};
-    const char *const kind = choose(n, "act_type", ln_nnvm_text(n, "act_type", "leaky"), choices);
+    const char *const kind = ln_nnvm_choose(n, "act_type", "leaky", choices);
     const double slope = ln_nnvm_float(n, "slope", 0.25);
     const double lower = ln_nnvm_float(n, "lower_bound", 0.125);
     const double upper = ln_nnvm_float(n, "upper_bound", 0.334);

@@ -6,17 +6,29 @@
 
 #include "front/nnvm/ln_nnvm_rows.h"
 #include "front/nnvm/ln_nnvm_steps.h"
+#include "tensorlight/tl_util.h"
 
-/** Indices of any numeric type as integers; out of range they are moved to the nearest. */
-static const char *clamped(ln_nnvm_node *n, const char *index, int len)
+/** Indices of any numeric type as those of an axis of length `len`; out of range they are moved to
+ *  the nearest, or count modulo the length, or stay, so that the operator refuses them, as
+ * attribute 'mode' says. */
+static const char *indices(ln_nnvm_node *n, const char *index, int len)
 {
+    static const char *const modes[][2] = {
+        {"clip", "clip"}, {"wrap", "wrap"}, {"raise", "raise"}, {NULL, NULL}};
+    const char *const mode =
+        ln_nnvm_is_mxnet(n) ? ln_nnvm_choose(n, "mode", "clip", modes) : "clip";
     index = ln_emit_cast(&n->emit, index, TL_INT64, LN_EMIT_TEMP);
-    return ln_nnvm_clip(n, index, 0, len - 1, LN_EMIT_TEMP);
+    if (!mode || !strcmp(mode, "raise"))
+        return index;
+    return strcmp(mode, "wrap") || !len
+               ? ln_nnvm_clip(n, index, 0, len - 1, LN_EMIT_TEMP)
+               : ln_emit_binary(&n->emit, "TL_BINARY_MOD", index,
+                                ln_emit_scalar(&n->emit, TL_INT64, len), LN_EMIT_TEMP);
 }
 
 static void emit_take(ln_nnvm_node *n, const char *src, const char *index, int axis)
 {
-    const char *const inside = clamped(n, index, ln_nnvm_tensor_of(n, src)->dims[axis]);
+    const char *const inside = indices(n, index, ln_nnvm_tensor_of(n, src)->dims[axis]);
     ln_emit_begin(&n->emit, "take");
     ln_emit_arg(&n->emit, "src", src);
     ln_emit_arg(&n->emit, "index", inside);
@@ -28,15 +40,70 @@ static void translate_take(ln_nnvm_node *n)
 {
     const char *src = ln_nnvm_in(n, 0), *const index = ln_nnvm_in(n, 1);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
-    const int mxnet = ln_nnvm_is_mxnet(n), is_flat = !mxnet && !ln_nnvm_has(n, "axis");
+    const int is_flat = !ln_nnvm_is_mxnet(n) && !ln_nnvm_has(n, "axis");
     const int axis = is_flat ? 0 : ln_nnvm_axis(n, ln_nnvm_int(n, "axis", 0), t->ndim);
-    const char *const mode = mxnet ? ln_nnvm_text(n, "mode", "clip") : "clip";
-    if (strcmp(mode, "clip"))
-        ln_emit_fail(&n->emit, "attribute 'mode' is \"%.32s\", expected clip", mode);
     if (is_flat)
         src = ln_emit_reshape(&n->emit, src, 1, &t->len, LN_EMIT_TEMP);
     if (!ln_nnvm_failed(n))
         emit_take(n, src, index, axis);
+}
+
+/** For each place the element with the index there along an axis, which goes, or stays with length
+ *  1. */
+static void translate_pick(ln_nnvm_node *n)
+{
+    const char *src = ln_nnvm_in(n, 0), *index = ln_nnvm_in(n, 1);
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    const int is_flat = ln_nnvm_has_none(n, "axis"), keeps = ln_nnvm_bool(n, "keepdims", 0);
+    if (is_flat)
+        src = ln_emit_reshape(&n->emit, src, 1, &t->len, LN_EMIT_TEMP);
+    int dims[LN_MAXDIM];
+    const int ndim = ln_nnvm_copy_dims(n, src, dims);
+    const int axis = is_flat ? 0 : ln_nnvm_axis(n, ln_nnvm_int(n, "axis", -1), ndim);
+    const int len = ndim ? dims[axis] : 1, n_index = ln_nnvm_tensor_of(n, index)->len;
+    if (ln_nnvm_failed(n))
+        return;
+    dims[axis] = 1;
+    const int n_lines = tl_compute_length(ndim, dims);
+    if (n_index != n_lines) {
+        ln_emit_fail(&n->emit, "%d indices, expected %d", n_index, n_lines);
+        return;
+    }
+    index = indices(n, index, len);
+    index = ln_emit_reshape(&n->emit, index, ndim, dims, LN_EMIT_TEMP);
+    ln_emit_begin(&n->emit, "take_along");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_arg(&n->emit, "index", index);
+    ln_emit_set_int(&n->emit, "axis", axis);
+    const int stays = keeps || ndim == 1;
+    const char *const dst = ln_emit_end(&n->emit, "dst", stays ? 0 : LN_EMIT_TEMP);
+    memmove(dims + axis, dims + axis + 1, (size_t)(ndim - axis - 1) * sizeof(int));
+    if (!stays)
+        ln_emit_reshape(&n->emit, dst, ndim - 1, dims, 0);
+}
+
+/** `onehot` counts negative indices from the end; here they are out of range. */
+static void translate_one_hot(ln_nnvm_node *n)
+{
+    static const int two = 2;
+    ln_nnvm_require(n, "depth");
+    const int depth = ln_nnvm_int_in(n, "depth", 1, 1, INT_MAX);
+    const double values[] = {ln_nnvm_float(n, "off_value", 0), ln_nnvm_float(n, "on_value", 1)};
+    const tl_dtype dtype = ln_nnvm_dtype(n, "dtype", TL_FLOAT);
+    const char *index = ln_emit_cast(&n->emit, ln_nnvm_in(n, 0), TL_INT64, LN_EMIT_TEMP);
+    const int ndim = ln_nnvm_tensor_of(n, index)->ndim;
+    const char *const beyond = ln_emit_scalar(&n->emit, TL_INT64, depth);
+    const char *const is_negative =
+        ln_nnvm_compare(n, "TL_COMPARE_LESS", index, ln_emit_scalar(&n->emit, TL_INT64, 0));
+    index = ln_nnvm_where(n, is_negative, beyond, index, LN_EMIT_TEMP);
+    const char *const both = ln_emit_cast(
+        &n->emit, ln_emit_constant(&n->emit, TL_DOUBLE, 1, &two, values), dtype, LN_EMIT_TEMP);
+    ln_emit_begin(&n->emit, "onehot");
+    ln_emit_arg(&n->emit, "src", index);
+    ln_emit_arg(&n->emit, "values", both);
+    ln_emit_set_int(&n->emit, "depth", depth);
+    ln_emit_set_int(&n->emit, "axis", ndim);
+    ln_emit_end(&n->emit, "dst", 0);
 }
 
 static void translate_embedding(ln_nnvm_node *n)
@@ -76,6 +143,9 @@ static void translate_gather_nd(ln_nnvm_node *n)
 
 const ln_nnvm_row ln_nnvm_rows_index[] = {
     {"take", LN_NNVM_IN_BOTH, translate_take, NULL, 2, 2},
+    {"pick", LN_NNVM_IN_MXNET, translate_pick, NULL, 2, 2},
+    {"choose_element_0index", LN_NNVM_IN_MXNET, translate_pick, NULL, 2, 2},
+    {"one_hot", LN_NNVM_IN_MXNET, translate_one_hot, NULL, 1, 1},
     {"Embedding", LN_NNVM_IN_MXNET, translate_embedding, NULL, 2, 2, .weights = 2,
      .ignored = " sparse_grad "},
     {"gather_nd", LN_NNVM_IN_BOTH, translate_gather_nd, NULL, 2, 2},

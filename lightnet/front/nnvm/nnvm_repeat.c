@@ -45,21 +45,16 @@ static void translate_core_pad(ln_nnvm_node *n)
 
 static void translate_mxnet_pad(ln_nnvm_node *n)
 {
-    static const char *const modes[][2] = {
-        {"constant", "TL_PAD_CONSTANT"}, {"edge", "TL_PAD_EDGE"}, {"reflect", "TL_PAD_REFLECT"}};
+    static const char *const modes[][2] = {{"constant", "TL_PAD_CONSTANT"},
+                                           {"edge", "TL_PAD_EDGE"},
+                                           {"reflect", "TL_PAD_REFLECT"},
+                                           {NULL, NULL}};
     int64_t given[LN_NNVM_MAX_TUPLE];
     ln_nnvm_require(n, "mode");
     ln_nnvm_require(n, "pad_width");
-    const char *const mode = ln_nnvm_text(n, "mode", "");
+    const char *const mode = ln_nnvm_choose(n, "mode", "constant", modes);
     const int len = ln_nnvm_ints(n, "pad_width", given);
-    const double value = ln_nnvm_float(n, "constant_value", 0);
-    for (int i = 0; i < 3; i++)
-        if (!strcmp(mode, modes[i][0])) {
-            emit_pad(n, given, len, modes[i][1], value);
-            return;
-        }
-    ln_emit_fail(&n->emit, "attribute 'mode' is \"%.32s\", expected constant, edge or reflect",
-                 mode);
+    emit_pad(n, given, len, mode, ln_nnvm_float(n, "constant_value", 0));
 }
 
 /** The same number of dimensions; 0 keeps one. */
@@ -163,6 +158,37 @@ static void translate_tile(ln_nnvm_node *n)
     ln_emit_end(&n->emit, "dst", 0);
 }
 
+/** Each index of an axis several times, one behind the other; without 'axis', of all elements in
+ *  order. */
+static void translate_repeat(ln_nnvm_node *n)
+{
+    const char *src = ln_nnvm_in(n, 0);
+    int dims[LN_MAXDIM + 1];
+    int ndim = ln_nnvm_copy_dims(n, src, dims);
+    const int is_flat = !ln_nnvm_has(n, "axis");
+    const int axis = is_flat ? 0 : ln_nnvm_axis(n, ln_nnvm_int(n, "axis", 0), ndim);
+    ln_nnvm_require(n, "repeats");
+    const int repeats = ln_nnvm_int_in(n, "repeats", 1, 1, INT_MAX);
+    if (is_flat) {
+        dims[0] = ln_nnvm_tensor_of(n, src)->len;
+        ndim = 1;
+    }
+    if (ndim == LN_MAXDIM || dims[axis] > INT_MAX / repeats) {
+        ln_emit_fail(&n->emit, "axis %d of %d, of length %d, %d times", axis, ndim, dims[axis],
+                     repeats);
+        return;
+    }
+    const int len = dims[axis] * repeats;
+    memmove(dims + axis + 1, dims + axis, (size_t)(ndim - axis) * sizeof(int));
+    dims[axis + 1] = 1; // [.., D, 1, ..] to [.., D, repeats, ..] to [.., D repeats, ..]
+    src = ln_emit_reshape(&n->emit, src, ndim + 1, dims, LN_EMIT_TEMP);
+    dims[axis + 1] = repeats;
+    src = ln_nnvm_expand(n, src, ndim + 1, dims, LN_EMIT_TEMP);
+    memmove(dims + axis, dims + axis + 1, (size_t)(ndim - axis) * sizeof(int));
+    dims[axis] = len;
+    ln_emit_reshape(&n->emit, src, ndim, dims, 0);
+}
+
 #define CORE  LN_NNVM_IN_CORE
 #define MXNET LN_NNVM_IN_MXNET
 #define BOTH  LN_NNVM_IN_BOTH
@@ -177,5 +203,6 @@ const ln_nnvm_row ln_nnvm_rows_repeat[] = {
     {"broadcast_axis", MXNET, translate_broadcast_axis, NULL, 1, 1},
     {"broadcast_axes", MXNET, translate_broadcast_axis, NULL, 1, 1},
     {"tile", MXNET, translate_tile, NULL, 1, 1},
+    {"repeat", MXNET, translate_repeat, NULL, 1, 1},
     {NULL},
 };
