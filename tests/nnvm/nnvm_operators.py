@@ -238,6 +238,10 @@ def pools():
     case("Pooling", MXNET, [IMAGE], {**mxnet, "pool_type": "avg", "count_include_pad": "False"}, pool(IMAGE, "avg", *geometry))
     case("Pooling", MXNET, [IMAGE], {**mxnet, "pool_type": "sum"}, pool(IMAGE, "sum", *geometry))
     case("Pooling", MXNET, [IMAGE], {"kernel": "(2, 2)", "global_pool": "True", "pool_type": "avg"}, IMAGE.mean((2, 3), keepdims=True))
+    for size, text in (((1, 1), "()"), ((7, 3), "(7, 3)"), ((3, 4), "(3, 4)"), ((5, 5), "5")):
+        bounds = [[(i * e // s, -(-(i + 1) * e // s)) for i in range(s)] for e, s in zip((7, 6), size)]
+        want = np.array([[IMAGE[:, :, a:b, c:d].mean((2, 3)) for c, d in bounds[1]] for a, b in bounds[0]])
+        case("_contrib_AdaptiveAvgPooling2D", MXNET, [IMAGE], {"output_size": text}, want.transpose(2, 3, 0, 1))
     zeros = np.pad(IMAGE, ((0, 0), (0, 0), (1, 1), (0, 0)))
     case("Pooling_v1", MXNET, [IMAGE - F(3)], mxnet, pool(np.pad(IMAGE - F(3), ((0, 0), (0, 0), (1, 1), (0, 0))), "max", (3, 2), (2, 2), (0, 0)))
     case("Pooling_v1", MXNET, [IMAGE], {**mxnet, "pool_type": "avg"}, pool(zeros, "avg", (3, 2), (2, 2), (0, 0)))
@@ -368,12 +372,28 @@ def sizes():
     case("resize", CORE, [IMAGE], {"size": "(14, 9)", "method": "NEAREST_NEIGHBOR"}, IMAGE[:, :, rows[0]][..., rows[1]])
     case("UpSampling", MXNET, [IMAGE], {"scale": 2, "sample_type": "nearest", "num_args": 1}, IMAGE.repeat(2, 2).repeat(2, 3))
     case("upsampling", CORE, [IMAGE], {"scale": 3}, IMAGE.repeat(3, 2).repeat(3, 3))
+    small = floats(2, 3, 7, 2)
+    same = floats(2, 4, 7, 2)
+    case("UpSampling", MXNET, [IMAGE, small], {"scale": 1, "sample_type": "nearest", "num_args": 2},
+         np.concatenate([IMAGE, small.repeat(3, 3)], 1))
+    case("UpSampling", MXNET, [IMAGE, same], {"scale": 2, "sample_type": "nearest", "num_args": 2, "multi_input_mode": "sum"},
+         IMAGE.repeat(2, 2).repeat(2, 3) + same.repeat(2, 2).repeat(6, 3))
+    for scale in (2, 3):
+        kernel = floats(4, 1, 2 * scale - scale % 2, 2 * scale - scale % 2)
+        want = np.concatenate([deconv(IMAGE[:, c:c + 1], kernel[c:c + 1], (scale, scale), (scale // 2, scale // 2)) for c in range(4)], 1)
+        case("UpSampling", MXNET, [IMAGE], {"scale": scale, "sample_type": "bilinear", "num_args": 2, "num_filter": 4}, want, weights=[kernel])
     at = np.arange(13) * 6 / 12
     low = np.minimum(at.astype(int), 6)
     high, part = np.minimum(low + 1, 6), (at - low).reshape(1, 1, -1, 1)
     tall = IMAGE[:, :, low] * (1 - part) + IMAGE[:, :, high] * part
     case("resize", CORE, [IMAGE], {"size": "(13, 6)", "align_corners": "True"}, tall.astype(F))
     case("_contrib_BilinearResize2D", MXNET, [IMAGE], {"height": 13, "width": 6}, tall.astype(F))
+    case("_contrib_BilinearResize2D", MXNET, [IMAGE, floats(1, 1, 13, 6)], {"mode": "like"}, tall.astype(F))
+    at = np.clip((np.arange(13) + 0.5) * 7 / 13 - 0.5, 0, 6)
+    low, high = np.floor(at).astype(int), np.ceil(at).astype(int)
+    part = (at - low).reshape(1, 1, -1, 1)
+    case("_contrib_BilinearResize2D", MXNET, [IMAGE], {"scale_height": "1.9", "scale_width": "1", "align_corners": "False"},
+         (IMAGE[:, :, low] * (1 - part) + IMAGE[:, :, high] * part).astype(F))
 
 
 PAGE = os.path.join(ROOT, "docs", "nnvm.md")

@@ -105,6 +105,15 @@ const char *ln_nnvm_slice(ln_nnvm_node *n, const char *src, int len, const int *
     return dst;
 }
 
+const char *ln_nnvm_join(ln_nnvm_node *n, int len, const char *const *src, int axis, int i)
+{
+    ln_emit_begin(&n->emit, "join");
+    for (int k = 0; k < len; k++)
+        ln_emit_arg_at(&n->emit, "src", k, src[k]);
+    ln_emit_set_int(&n->emit, "axis", axis);
+    return ln_emit_end(&n->emit, "dst", i);
+}
+
 const char *ln_nnvm_expand(ln_nnvm_node *n, const char *src, int ndim, const int *dims, int i)
 {
     ln_emit_begin(&n->emit, "expand");

@@ -43,6 +43,9 @@ const char *ln_nnvm_reduce(ln_nnvm_node *n, const char *op, const char *src, int
 const char *ln_nnvm_slice(ln_nnvm_node *n, const char *src, int len, const int *axes,
                           const int *starts, const int *ends, const int *steps, int i);
 
+/** Tensors one behind the other along an axis; also of one alone. */
+const char *ln_nnvm_join(ln_nnvm_node *n, int len, const char *const *src, int axis, int i);
+
 /** Axes of length 1 repeated, up to this shape. */
 const char *ln_nnvm_expand(ln_nnvm_node *n, const char *src, int ndim, const int *dims, int i);
 

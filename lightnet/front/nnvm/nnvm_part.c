@@ -151,11 +151,11 @@ static void translate_concat(ln_nnvm_node *n)
         ln_nnvm_alias(n, 0, ln_nnvm_in(n, 0));
         return;
     }
-    ln_emit_begin(&n->emit, "join");
-    for (int i = 0; i < len && !ln_nnvm_failed(n); i++)
-        ln_emit_arg_at(&n->emit, "src", i, ln_nnvm_in(n, i));
-    ln_emit_set_int(&n->emit, "axis", axis);
-    ln_emit_end(&n->emit, "dst", 0);
+    const char **parts = ln_translation_alloc(&n->model->base, ((size_t)len + 1) * sizeof(*parts));
+    for (int i = 0; parts && i < len; i++)
+        parts[i] = ln_nnvm_in(n, i);
+    if (parts && !ln_nnvm_failed(n))
+        ln_nnvm_join(n, len, parts, axis, 0);
 }
 
 /** Parts of the lengths `lens`, of which the axis goes where they are 1 and `squeezes`. */
@@ -281,11 +281,8 @@ static void translate_stack(ln_nnvm_node *n)
         ln_emit_set_ints(&n->emit, "axes", 1, &axis);
         parts[i] = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
     }
-    ln_emit_begin(&n->emit, "join");
-    for (int i = 0; parts && i < len; i++)
-        ln_emit_arg_at(&n->emit, "src", i, parts[i]);
-    ln_emit_set_int(&n->emit, "axis", axis);
-    ln_emit_end(&n->emit, "dst", 0);
+    if (parts && !ln_nnvm_failed(n))
+        ln_nnvm_join(n, len, parts, axis, 0);
 }
 
 #define CORE  LN_NNVM_IN_CORE

@@ -13,6 +13,9 @@
  * the window, or those that lie in the source and the padding that the node has. */
 typedef enum divisor { INSIDE, WINDOW, PADDED } divisor;
 
+/* The most weights of a mean over windows of unequal sizes. */
+enum { MOST_WEIGHTS = 1 << 26 };
+
 typedef enum pool_kind { POOL_MAX, POOL_MEAN, POOL_SUM, POOL_NORM } pool_kind;
 
 typedef struct pool {
@@ -276,12 +279,82 @@ static void translate_mxnet_pool(ln_nnvm_node *n)
     translate_in_layout(n, &p, is_global);
 }
 
+/* ---- windows of different sizes ---- */
+
+/** [out, in]: row i has equal weights from i in / out, rounded down, to (i + 1) in / out, rounded
+ * up: what means over these windows are a product with. */
+static const char *mean_matrix(ln_nnvm_node *n, int out, int in, tl_dtype dtype)
+{
+    const int dims[] = {out, in};
+    if ((int64_t)out * in > MOST_WEIGHTS) {
+        ln_emit_fail(&n->emit, "%d windows of unequal sizes over %d elements", out, in);
+        return NULL;
+    }
+    double *weights =
+        ln_translation_alloc(&n->model->base, (size_t)out * (size_t)in * sizeof(*weights));
+    for (int64_t i = 0; weights && i < out; i++) {
+        const int first = (int)(i * in / out), end = (int)(((i + 1) * in + out - 1) / out);
+        for (int k = first; k < end; k++)
+            weights[i * in + k] = 1.0 / (end - first);
+    }
+    return weights ? ln_emit_cast(&n->emit, ln_emit_constant(&n->emit, TL_DOUBLE, 2, dims, weights),
+                                  dtype, LN_EMIT_TEMP)
+                   : NULL;
+}
+
+static const char *emit_product(ln_nnvm_node *n, const char *a, const char *b, int trans2, int i)
+{
+    ln_emit_begin(&n->emit, "matmul");
+    ln_emit_arg(&n->emit, "src1", a);
+    ln_emit_arg(&n->emit, "src2", b);
+    ln_emit_set_bool(&n->emit, "trans2", trans2);
+    return ln_emit_end(&n->emit, "dst", i);
+}
+
+/** Means over as many windows as are asked for, as equal as they can be: pooling where they are. */
+static void translate_adaptive_pool(ln_nnvm_node *n)
+{
+    int64_t given[LN_NNVM_MAX_TUPLE];
+    const char *const src = ln_nnvm_in(n, 0);
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    const tl_dtype dtype = t->dtype;
+    const int len = ln_nnvm_ints(n, "output_size", given);
+    pool p = {.kind = POOL_MEAN, .axes = 2, .divisor = INSIDE};
+    int out[2], is_even = 1;
+    if (t->ndim != 4 || !ln_nnvm_is_float(dtype) || !t->len)
+        ln_emit_fail(&n->emit, "its data is no image [N, C, H, W] of floats");
+    if (len > 2)
+        ln_emit_fail(&n->emit, "attribute 'output_size' has %d numbers, expected 1 or 2", len);
+    for (int i = 0; i < 2 && !ln_nnvm_failed(n); i++) {
+        const int64_t wanted = len <= 0 ? 1 : given[len == 1 ? 0 : i];
+        if (wanted < 1 || wanted > INT_MAX)
+            ln_emit_fail(&n->emit, "attribute 'output_size' has %lld, expected 1 to %d",
+                         (long long)wanted, INT_MAX);
+        out[i] = (int)wanted;
+    }
+    if (ln_nnvm_failed(n))
+        return;
+    for (int i = 0; i < 2; i++) {
+        is_even &= t->dims[2 + i] % out[i] == 0;
+        p.size[i] = p.stride[i] = t->dims[2 + i] / out[i];
+    }
+    if (is_even) {
+        ln_nnvm_alias(n, 0, emit_pool(n, &p, src));
+        return;
+    }
+    const char *const rows = mean_matrix(n, out[0], t->dims[2], dtype);
+    const char *const columns = mean_matrix(n, out[1], t->dims[3], dtype);
+    if (!ln_nnvm_failed(n))
+        emit_product(n, rows, emit_product(n, src, columns, 1, LN_EMIT_TEMP), 0, 0);
+}
+
 const ln_nnvm_row ln_nnvm_rows_pool[] = {
     {"max_pool2d", LN_NNVM_IN_CORE, translate_core_pool, "max", 1, 1},
     {"avg_pool2d", LN_NNVM_IN_CORE, translate_core_pool, "mean", 1, 1},
     {"global_max_pool2d", LN_NNVM_IN_CORE, translate_core_global, "max", 1, 1},
     {"global_avg_pool2d", LN_NNVM_IN_CORE, translate_core_global, "mean", 1, 1},
     {"Pooling", LN_NNVM_IN_MXNET, translate_mxnet_pool, "", 1, 1, .ignored = " cudnn_off "},
+    {"_contrib_AdaptiveAvgPooling2D", LN_NNVM_IN_MXNET, translate_adaptive_pool, NULL, 1, 1},
     {"Pooling_v1", LN_NNVM_IN_MXNET, translate_mxnet_pool, "v1", 1, 1},
     {NULL},
 };

@@ -6,31 +6,51 @@
 
 #include "front/nnvm/ln_nnvm_layout.h"
 #include "front/nnvm/ln_nnvm_rows.h"
+#include "front/nnvm/ln_nnvm_steps.h"
 
-/** Rows and columns of [N, C, H, W] to `size`: source positions i in / out, or, with the corners
- *  aligned, i (in - 1) / (out - 1); the nearest one rounds down. */
+/* Which position of the source an index looks at: i in / out, (i + 1/2) in / out - 1/2, or
+ * i (in - 1) / (out - 1). */
+typedef enum alignment { BY_EDGE, BY_CENTER, BY_CORNER } alignment;
+
+/** Rows and columns of [N, C, H, W] to `size`; the nearest position rounds down. */
 static const char *emit_resize(ln_nnvm_node *n, const char *src, const int size[2], int is_linear,
-                               int is_aligned)
+                               alignment by)
 {
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
     int dims[4] = {t->dims[0], t->dims[1], size[0], size[1]};
-    double none[4] = {0}, ones[4] = {1, 1, 1, 1}, span[4], steps[4];
+    double shift[4], ones[4] = {1, 1, 1, 1}, span[4], steps[4], start[4];
     for (int i = 0; i < 4; i++) {
-        const int aligns = is_linear && is_aligned && dims[i] > 1;
+        const int aligns = is_linear && by == BY_CORNER && dims[i] > 1;
         span[i] = t->dims[i] - aligns;
         steps[i] = dims[i] - aligns;
+        shift[i] = by == BY_CENTER && i >= 2 ? 0.5 : 0;
+        start[i] = -shift[i];
     }
     ln_emit_begin(&n->emit, "resample");
     ln_emit_arg(&n->emit, "src", src);
     ln_emit_set_string(&n->emit, "mode", is_linear ? "TL_RESAMPLE_LINEAR" : "TL_RESAMPLE_NEAREST");
     ln_emit_set_ints(&n->emit, "dims", 4, dims);
-    ln_emit_set_numbers(&n->emit, "shift", 4, none);
+    ln_emit_set_numbers(&n->emit, "shift", 4, shift);
     ln_emit_set_numbers(&n->emit, "span", 4, span);
     ln_emit_set_numbers(&n->emit, "steps", 4, steps);
-    ln_emit_set_numbers(&n->emit, "start", 4, none);
+    ln_emit_set_numbers(&n->emit, "start", 4, start);
     ln_emit_set_numbers(&n->emit, "stretch", 4, ones);
     ln_emit_set_string(&n->emit, "rounding", "TL_ROUND_DOWN");
     return ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+}
+
+/** The sizes of images [N, C, H, W], `scale` times as large. */
+static void scale_size(ln_nnvm_node *n, const char *src, int scale, int size[2])
+{
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    if (t->ndim != 4)
+        ln_emit_fail(&n->emit, "its data has %d dimensions, expected 4", t->ndim);
+    for (int i = 0; i < 2 && !ln_nnvm_failed(n); i++) {
+        if (t->dims[2 + i] > INT_MAX / scale)
+            ln_emit_fail(&n->emit, "an image of %d times %d", t->dims[2 + i], scale);
+        else
+            size[i] = t->dims[2 + i] * scale;
+    }
 }
 
 static int reads_linear(ln_nnvm_node *n, const char *deflt)
@@ -48,69 +68,140 @@ static void translate_core_resize(ln_nnvm_node *n)
 {
     const int scales = !strcmp(n->row->with, "scale");
     const int is_linear = reads_linear(n, scales ? "NEAREST_NEIGHBOR" : "BILINEAR");
-    const int is_aligned = !scales && ln_nnvm_bool(n, "align_corners", 0);
+    const alignment by = !scales && ln_nnvm_bool(n, "align_corners", 0) ? BY_CORNER : BY_EDGE;
     int size[2];
     const ln_nnvm_layout layout = ln_nnvm_layout_of(n, ln_nnvm_text(n, "layout", "NCHW"), "NCHW");
     const char *const src = ln_nnvm_to_plain(n, ln_nnvm_in(n, 0), &layout);
-    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
     ln_nnvm_require(n, n->row->with);
-    if (scales) {
-        const int scale = ln_nnvm_int_in(n, "scale", 1, 1, 1 << 10);
-        for (int i = 0; i < 2 && !ln_nnvm_failed(n); i++) {
-            if (t->dims[2 + i] > INT_MAX / scale)
-                ln_emit_fail(&n->emit, "an image of %d times %d", t->dims[2 + i], scale);
-            else
-                size[i] = t->dims[2 + i] * scale;
-        }
-    } else {
+    if (scales)
+        scale_size(n, src, ln_nnvm_int_in(n, "scale", 1, 1, 1 << 10), size);
+    else
         ln_nnvm_ints_of(n, "size", 2, 1, 1, size);
-    }
     if (!ln_nnvm_failed(n))
-        ln_nnvm_from_plain(n, emit_resize(n, src, size, is_linear, is_aligned), &layout, 0);
+        ln_nnvm_from_plain(n, emit_resize(n, src, size, is_linear, by), &layout, 0);
 }
 
-/** Nearest: one input, whose rows and columns repeat. */
+/* ---- MXNet ---- */
+
+/** Each input as large as `scale` times the first; all of them as channels of one, or their sum. */
+static void emit_nearest(ln_nnvm_node *n, int scale, int sums)
+{
+    const int len = ln_nnvm_num_inputs(n);
+    const char **all = ln_translation_alloc(&n->model->base, ((size_t)len + 1) * sizeof(*all));
+    int size[2];
+    scale_size(n, ln_nnvm_in(n, 0), scale, size);
+    for (int i = 0; all && i < len && !ln_nnvm_failed(n); i++) {
+        const char *const src = ln_nnvm_in(n, i);
+        const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+        if (t->ndim != 4 || !t->dims[2] || !t->dims[3] || size[0] % t->dims[2] ||
+            size[1] % t->dims[3])
+            ln_emit_fail(&n->emit, "input %d is no image that repeats to %d x %d", i, size[0],
+                         size[1]);
+        else
+            all[i] = emit_resize(n, src, size, 0, BY_EDGE);
+    }
+    if (!all || ln_nnvm_failed(n))
+        return;
+    const char *dst = all[0];
+    for (int i = 1; sums && i < len; i++)
+        dst = ln_emit_binary(&n->emit, "TL_BINARY_ADD", dst, all[i], LN_EMIT_TEMP);
+    ln_nnvm_alias(n, 0, sums || len == 1 ? dst : ln_nnvm_join(n, len, all, 1, LN_EMIT_TEMP));
+}
+
+/** A transposed convolution of each channel by itself, with weights that the file has. */
+static void emit_bilinear(ln_nnvm_node *n, int scale)
+{
+    static const int ones[] = {1, 1}, none[4] = {0};
+    const char *const src = ln_nnvm_in(n, 0);
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    const int k = 2 * scale - scale % 2, channels = t->ndim == 4 ? t->dims[1] : 0;
+    const int dims[] = {channels, 1, k, k}, pad = scale / 2;
+    const int size[] = {k, k}, stride[] = {scale, scale}, padding[] = {pad, pad, pad, pad};
+    if (t->ndim != 4)
+        ln_emit_fail(&n->emit, "its data has %d dimensions, expected 4", t->ndim);
+    if (ln_nnvm_int(n, "num_filter", channels) != channels)
+        ln_emit_fail(&n->emit, "its data has %d channels, expected 'num_filter'", channels);
+    const char *const weight = ln_nnvm_weight(n, 1, "weight", 4, dims);
+    const char *const bias =
+        ln_emit_filled(&n->emit, ln_nnvm_tensor_of(n, src)->dtype, 1, &channels, 0);
+    ln_emit_begin(&n->emit, "deconv2d");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_arg(&n->emit, "weight", weight);
+    ln_emit_arg(&n->emit, "bias", bias);
+    ln_emit_set_int(&n->emit, "group", channels);
+    ln_emit_set_ints(&n->emit, "size", 2, size);
+    ln_emit_set_ints(&n->emit, "stride", 2, stride);
+    ln_emit_set_ints(&n->emit, "dilation", 2, ones);
+    ln_emit_set_ints(&n->emit, "padding", 4, padding);
+    ln_emit_set_ints(&n->emit, "output_padding", 2, none);
+    ln_emit_set_ints(&n->emit, "output_dims", 4, none);
+    ln_emit_set_string(&n->emit, "autopad", "NOTSET");
+    ln_emit_end(&n->emit, "dst", 0);
+}
+
 static void translate_upsampling(ln_nnvm_node *n)
 {
+    static const char *const types[][2] = {
+        {"nearest", "nearest"}, {"bilinear", "bilinear"}, {NULL, NULL}};
+    static const char *const modes[][2] = {{"concat", "join"}, {"sum", "sum"}, {NULL, NULL}};
     ln_nnvm_require(n, "scale");
     ln_nnvm_require(n, "sample_type");
     const int scale = ln_nnvm_int_in(n, "scale", 1, 1, 1 << 10);
-    const char *const type = ln_nnvm_text(n, "sample_type", ""), *const src = ln_nnvm_in(n, 0);
-    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
-    if (strcmp(type, "nearest") || ln_nnvm_int(n, "num_args", 1) != 1 || ln_nnvm_num_inputs(n) != 1)
-        ln_emit_fail(&n->emit, "of UpSampling, one input with sample_type nearest is supported");
-    if (t->ndim != 4 || t->dims[2] > INT_MAX / scale || t->dims[3] > INT_MAX / scale)
-        ln_emit_fail(&n->emit, "its data is no image that can be %d times as large", scale);
+    const char *const type = ln_nnvm_choose(n, "sample_type", "nearest", types);
+    const char *const mode = ln_nnvm_choose(n, "multi_input_mode", "concat", modes);
+    const int is_linear = type && !strcmp(type, "bilinear"), len = ln_nnvm_num_inputs(n);
+    const int64_t n_args = ln_nnvm_int(n, "num_args", len);
+    if (n_args != len && !(is_linear && n_args == 1))
+        ln_emit_fail(&n->emit, "%d inputs, expected as many as 'num_args'", len);
+    if (is_linear && len != 2)
+        ln_emit_fail(&n->emit, "%d inputs, expected data and a weight", len);
     if (ln_nnvm_failed(n))
         return;
-    const int size[] = {t->dims[2] * scale, t->dims[3] * scale};
-    ln_nnvm_alias(n, 0, emit_resize(n, src, size, 0, 0));
+    if (is_linear) {
+        emit_bilinear(n, scale);
+        return;
+    }
+    ln_nnvm_has(n, "num_filter"); // of no meaning here
+    emit_nearest(n, scale, !strcmp(mode, "sum"));
 }
 
-static void translate_bilinear_resize(ln_nnvm_node *n)
+/** The size that attributes name, or by which factor; in mode like, that of the second input. */
+static void read_bilinear_size(ln_nnvm_node *n, const tl_tensor *t, int size[2])
 {
-    const char *const src = ln_nnvm_in(n, 0), *const mode = ln_nnvm_text(n, "mode", "size");
-    const int is_aligned = ln_nnvm_bool(n, "align_corners", 1);
-    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
     static const char *const keys[][2] = {{"height", "scale_height"}, {"width", "scale_width"}};
-    int size[2];
-    if (strcmp(mode, "size") || !is_aligned || t->ndim != 4)
-        ln_emit_fail(&n->emit, "of images, mode size with align_corners is supported");
+    static const char *const modes[][2] = {{"size", "size"}, {"like", "like"}, {NULL, NULL}};
+    const char *const mode = ln_nnvm_choose(n, "mode", "size", modes);
+    const int is_like = mode && !strcmp(mode, "like");
+    const tl_tensor *const like = is_like ? ln_nnvm_tensor_of(n, ln_nnvm_in(n, 1)) : t;
+    if (like->ndim != 4 || t->ndim != 4)
+        ln_emit_fail(&n->emit, "its data has %d dimensions, expected 4",
+                     t->ndim != 4 ? t->ndim : like->ndim);
     for (int i = 0; i < 2 && !ln_nnvm_failed(n); i++) {
         const double scale = ln_nnvm_float(n, keys[i][1], 0);
         const double scaled = scale * t->dims[2 + i];
         size[i] = ln_nnvm_int_in(n, keys[i][0], 1, 1, INT_MAX);
-        if (scale > 0 && scaled >= 1 && scaled < INT_MAX)
+        if (is_like)
+            size[i] = like->dims[2 + i];
+        else if (scale > 0 && scaled >= 1 && scaled < INT_MAX)
             size[i] = (int)scaled;
     }
+}
+
+static void translate_bilinear_resize(ln_nnvm_node *n)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    const alignment by = ln_nnvm_bool(n, "align_corners", 1) ? BY_CORNER : BY_CENTER;
+    int size[2];
+    read_bilinear_size(n, ln_nnvm_tensor_of(n, src), size);
     if (!ln_nnvm_failed(n))
-        ln_nnvm_alias(n, 0, emit_resize(n, src, size, 1, 1));
+        ln_nnvm_alias(n, 0, emit_resize(n, src, size, 1, by));
 }
 
 const ln_nnvm_row ln_nnvm_rows_resize[] = {
     {"upsampling", LN_NNVM_IN_CORE, translate_core_resize, "scale", 1, 1},
     {"resize", LN_NNVM_IN_CORE, translate_core_resize, "size", 1, 1},
-    {"UpSampling", LN_NNVM_IN_MXNET, translate_upsampling, NULL, 1, .ignored = " workspace "},
-    {"_contrib_BilinearResize2D", LN_NNVM_IN_MXNET, translate_bilinear_resize, NULL, 1, 1},
+    {"UpSampling", LN_NNVM_IN_MXNET, translate_upsampling, NULL, 1, .weights = 2,
+     .ignored = " workspace "},
+    {"_contrib_BilinearResize2D", LN_NNVM_IN_MXNET, translate_bilinear_resize, NULL, 1, 2},
     {NULL},
 };
