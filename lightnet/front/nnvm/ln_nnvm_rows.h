@@ -15,6 +15,7 @@ extern const ln_nnvm_row ln_nnvm_rows_order[];
 extern const ln_nnvm_row ln_nnvm_rows_pair[];
 extern const ln_nnvm_row ln_nnvm_rows_part[];
 extern const ln_nnvm_row ln_nnvm_rows_pool[];
+extern const ln_nnvm_row ln_nnvm_rows_product[];
 extern const ln_nnvm_row ln_nnvm_rows_reduce[];
 extern const ln_nnvm_row ln_nnvm_rows_refused[];
 extern const ln_nnvm_row ln_nnvm_rows_repeat[];

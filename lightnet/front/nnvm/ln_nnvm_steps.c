@@ -30,6 +30,12 @@ int ln_nnvm_axes(ln_nnvm_node *n, const char *key, int ndim, int excludes, int a
     return n_axes;
 }
 
+int ln_nnvm_has_bias(ln_nnvm_node *n, int without)
+{
+    return ln_nnvm_is_mxnet(n) ? !ln_nnvm_bool(n, "no_bias", without)
+                               : ln_nnvm_bool(n, "use_bias", 1);
+}
+
 const char *ln_nnvm_scalar_like(ln_nnvm_node *n, const char *like, double value)
 {
     return ln_emit_scalar(&n->emit, ln_nnvm_tensor_of(n, like)->dtype, value);
@@ -87,6 +93,17 @@ const char *ln_nnvm_reduce(ln_nnvm_node *n, const char *op, const char *src, int
     ln_emit_set_string(&n->emit, "op", op);
     ln_emit_set_ints(&n->emit, "axes", n_axes, axes);
     ln_emit_set_bool(&n->emit, "keepdims", keeps);
+    return ln_emit_end(&n->emit, "dst", i);
+}
+
+const char *ln_nnvm_matmul(ln_nnvm_node *n, const char *a, const char *b, int trans1, int trans2,
+                           int i)
+{
+    ln_emit_begin(&n->emit, "matmul");
+    ln_emit_arg(&n->emit, "src1", a);
+    ln_emit_arg(&n->emit, "src2", b);
+    ln_emit_set_bool(&n->emit, "trans1", trans1);
+    ln_emit_set_bool(&n->emit, "trans2", trans2);
     return ln_emit_end(&n->emit, "dst", i);
 }
 

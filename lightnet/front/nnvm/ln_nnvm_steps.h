@@ -15,6 +15,9 @@ int ln_nnvm_copy_dims(const ln_nnvm_node *n, const char *tensor, int dims[LN_MAX
  *  Returns how many. */
 int ln_nnvm_axes(ln_nnvm_node *n, const char *key, int ndim, int excludes, int axes[LN_MAXDIM]);
 
+/** Whether the node has a bias; `without`: what MXNet's operator has without the attribute. */
+int ln_nnvm_has_bias(ln_nnvm_node *n, int without);
+
 /** A constant scalar of the type of `like`. */
 const char *ln_nnvm_scalar_like(ln_nnvm_node *n, const char *like, double value);
 
@@ -38,6 +41,10 @@ const char *ln_nnvm_where(ln_nnvm_node *n, const char *cond, const char *a, cons
  *  tl_reduce_op. */
 const char *ln_nnvm_reduce(ln_nnvm_node *n, const char *op, const char *src, int n_axes,
                            const int *axes, int keeps, int i);
+
+/** A product of matrices, swapped where the flags say so. */
+const char *ln_nnvm_matmul(ln_nnvm_node *n, const char *a, const char *b, int trans1, int trans2,
+                           int i);
 
 /** Parts of `len` axes, as Python counts them; an empty one is a failure. */
 const char *ln_nnvm_slice(ln_nnvm_node *n, const char *src, int len, const int *axes,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions and products with weights.
+// Convolutions.
 
 #include <inttypes.h>
 #include <limits.h>
@@ -43,12 +43,6 @@ static int count_axes(ln_nnvm_node *n, const char *kernel)
     return 1;
 }
 
-static int has_bias(ln_nnvm_node *n, int without)
-{
-    return ln_nnvm_is_mxnet(n) ? !ln_nnvm_bool(n, "no_bias", without)
-                               : ln_nnvm_bool(n, "use_bias", 1);
-}
-
 static const char *plain_layout(int axes)
 {
     static const char *const layouts[] = {"NCW", "NCHW", "NCDHW"};
@@ -88,7 +82,7 @@ static conv read_conv(ln_nnvm_node *n, int without_bias)
     ln_nnvm_require(n, names->channels);
     c.channels = ln_nnvm_int_in(n, names->channels, 1, 1, INT_MAX);
     c.groups = ln_nnvm_int_in(n, names->groups, 1, 1, INT_MAX);
-    c.has_bias = has_bias(n, without_bias);
+    c.has_bias = ln_nnvm_has_bias(n, without_bias);
     ln_nnvm_ints_of(n, names->kernel, c.axes, 1, 1, c.size);
     ln_nnvm_ints_of(n, names->stride, c.axes, 1, 1, c.stride);
     ln_nnvm_ints_of(n, names->padding, c.axes, 0, 0, c.padding);
@@ -252,81 +246,6 @@ static void translate_deconv(ln_nnvm_node *n)
     end_deconv(n, &c);
 }
 
-/* ---- products with weights ---- */
-
-/** data . weight^T + bias over the last axis. */
-static void emit_dense(ln_nnvm_node *n, const char *src, int units, int with_bias)
-{
-    const tl_tensor *t = ln_nnvm_tensor_of(n, src);
-    const tl_dtype own = t->dtype, dtype = !ln_nnvm_is_float(own) ? TL_DOUBLE : own;
-    const int ndim = t->ndim;
-    int dims[LN_MAXDIM];
-    if (ln_nnvm_failed(n))
-        return;
-    if (!ndim) {
-        ln_emit_fail(&n->emit, "its data is a scalar, expected at least 1 dimension");
-        return;
-    }
-    memcpy(dims, t->dims, (size_t)ndim * sizeof(int));
-    const int rest = dims[ndim - 1] ? t->len / dims[ndim - 1] : 0;
-    const int weight_dims[] = {units, dims[ndim - 1]}, flat[] = {rest, dims[ndim - 1]};
-    const char *weight = ln_nnvm_weight(n, 1, "weight", 2, weight_dims);
-    const char *bias = with_bias ? ln_nnvm_weight(n, 2, "bias", 1, &units) : NULL;
-    const int needs_shape = ndim != 2, needs_cast = dtype != own;
-    src = needs_shape ? ln_emit_reshape(&n->emit, src, 2, flat, LN_EMIT_TEMP) : src;
-    src = ln_emit_cast(&n->emit, src, dtype, LN_EMIT_TEMP);
-    weight = ln_emit_cast(&n->emit, weight, dtype, LN_EMIT_TEMP);
-    bias = bias ? ln_emit_cast(&n->emit, bias, dtype, LN_EMIT_TEMP) : NULL;
-    ln_emit_begin(&n->emit, "matmul");
-    ln_emit_arg(&n->emit, "src1", src);
-    ln_emit_arg(&n->emit, "src2", weight);
-    ln_emit_arg(&n->emit, "bias", bias);
-    ln_emit_set_bool(&n->emit, "trans2", 1);
-    const char *dst = ln_emit_end(&n->emit, "dst", needs_shape || needs_cast ? LN_EMIT_TEMP : 0);
-    dims[ndim - 1] = units;
-    if (needs_cast) {
-        dst = ln_emit_cast(&n->emit, dst, TL_INT64, LN_EMIT_TEMP); // wraps
-        dst = ln_emit_cast(&n->emit, dst, own, needs_shape ? LN_EMIT_TEMP : 0);
-    }
-    if (needs_shape)
-        ln_emit_reshape(&n->emit, dst, ndim, dims, 0);
-}
-
-static void translate_dense(ln_nnvm_node *n)
-{
-    ln_nnvm_require(n, "units");
-    emit_dense(n, ln_nnvm_in(n, 0), ln_nnvm_int_in(n, "units", 1, 1, INT_MAX), has_bias(n, 0));
-}
-
-/** A vector counts as one number in each row. */
-static void translate_fully_connected(ln_nnvm_node *n)
-{
-    const int is_flat = ln_nnvm_bool(n, "flatten", 1);
-    const char *src = ln_nnvm_in(n, 0);
-    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
-    ln_nnvm_require(n, "num_hidden");
-    if (t->ndim && (is_flat ? t->ndim != 2 : 0)) {
-        const int rows = t->dims[0], flat[] = {rows, rows ? t->len / rows : 0};
-        src = ln_emit_reshape(&n->emit, src, 2, flat, LN_EMIT_TEMP);
-    }
-    emit_dense(n, src, ln_nnvm_int_in(n, "num_hidden", 1, 1, INT_MAX), has_bias(n, 0));
-}
-
-static void translate_matmul(ln_nnvm_node *n)
-{
-    const char *const a = ln_nnvm_in(n, 0), *const b = ln_nnvm_in(n, 1);
-    const int ndim = !strcmp(n->row->with, "batch") ? 3 : 2;
-    if (ln_nnvm_tensor_of(n, a)->ndim != ndim || ln_nnvm_tensor_of(n, b)->ndim != ndim)
-        ln_emit_fail(&n->emit, "operands of %d and %d dimensions, expected %d",
-                     ln_nnvm_tensor_of(n, a)->ndim, ln_nnvm_tensor_of(n, b)->ndim, ndim);
-    ln_emit_begin(&n->emit, "matmul");
-    ln_emit_arg(&n->emit, "src1", a);
-    ln_emit_arg(&n->emit, "src2", b);
-    ln_emit_set_bool(&n->emit, "trans1", ln_nnvm_bool(n, "transpose_a", 0));
-    ln_emit_set_bool(&n->emit, "trans2", ln_nnvm_bool(n, "transpose_b", 0));
-    ln_emit_end(&n->emit, "dst", 0);
-}
-
 #define HARMLESS " workspace cudnn_tune cudnn_off "
 
 const ln_nnvm_row ln_nnvm_rows_conv[] = {
@@ -338,10 +257,5 @@ const ln_nnvm_row ln_nnvm_rows_conv[] = {
     {"conv2d_transpose", LN_NNVM_IN_CORE, translate_deconv, NULL, 2, 3, .weights = 6},
     {"Deconvolution", LN_NNVM_IN_MXNET, translate_deconv, NULL, 2, 3, .weights = 6,
      .ignored = HARMLESS},
-    {"dense", LN_NNVM_IN_CORE, translate_dense, NULL, 2, 3, .weights = 6},
-    {"FullyConnected", LN_NNVM_IN_MXNET, translate_fully_connected, NULL, 2, 3, .weights = 6},
-    {"matmul", LN_NNVM_IN_CORE, translate_matmul, "", 2, 2},
-    {"dot", LN_NNVM_IN_MXNET, translate_matmul, "", 2, 2},
-    {"batch_dot", LN_NNVM_IN_MXNET, translate_matmul, "batch", 2, 2},
     {NULL},
 };

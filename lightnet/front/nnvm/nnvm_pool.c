@@ -302,15 +302,6 @@ static const char *mean_matrix(ln_nnvm_node *n, int out, int in, tl_dtype dtype)
                    : NULL;
 }
 
-static const char *emit_product(ln_nnvm_node *n, const char *a, const char *b, int trans2, int i)
-{
-    ln_emit_begin(&n->emit, "matmul");
-    ln_emit_arg(&n->emit, "src1", a);
-    ln_emit_arg(&n->emit, "src2", b);
-    ln_emit_set_bool(&n->emit, "trans2", trans2);
-    return ln_emit_end(&n->emit, "dst", i);
-}
-
 /** Means over as many windows as are asked for, as equal as they can be: pooling where they are. */
 static void translate_adaptive_pool(ln_nnvm_node *n)
 {
@@ -345,7 +336,7 @@ static void translate_adaptive_pool(ln_nnvm_node *n)
     const char *const rows = mean_matrix(n, out[0], t->dims[2], dtype);
     const char *const columns = mean_matrix(n, out[1], t->dims[3], dtype);
     if (!ln_nnvm_failed(n))
-        emit_product(n, rows, emit_product(n, src, columns, 1, LN_EMIT_TEMP), 0, 0);
+        ln_nnvm_matmul(n, rows, ln_nnvm_matmul(n, src, columns, 0, 1, LN_EMIT_TEMP), 0, 0, 0);
 }
 
 const ln_nnvm_row ln_nnvm_rows_pool[] = {

@@ -15,7 +15,7 @@ static int read_axes(ln_nnvm_node *n, int ndim, int axes[LN_MAXDIM])
     return ln_nnvm_axes(n, "axis", ndim, is_all || excludes, axes);
 }
 
-static const char *emit_reduce(ln_nnvm_node *n, const char *op, const char *src)
+static void emit_reduce(ln_nnvm_node *n, const char *op, const char *src)
 {
     int axes[LN_MAXDIM];
     const int ndim = ln_nnvm_tensor_of(n, src)->ndim, n_axes = read_axes(n, ndim, axes);
@@ -23,12 +23,24 @@ static const char *emit_reduce(ln_nnvm_node *n, const char *op, const char *src)
     static const int one = 1;
     const char *const dst =
         ln_nnvm_reduce(n, op, src, n_axes, axes, keeps, is_all ? LN_EMIT_TEMP : 0);
-    return is_all ? ln_emit_reshape(&n->emit, dst, 1, &one, 0) : dst;
+    if (is_all)
+        ln_emit_reshape(&n->emit, dst, 1, &one, 0);
 }
 
 static void translate_reduce(ln_nnvm_node *n)
 {
     emit_reduce(n, n->row->with, ln_nnvm_in(n, 0));
+}
+
+/** `with` names the operation; what is no number counts as its neutral element. */
+static void translate_nan_reduce(ln_nnvm_node *n)
+{
+    const char *src = ln_nnvm_in(n, 0);
+    const int is_sum = !strcmp(n->row->with, "TL_REDUCE_SUM");
+    const char *const neutral = ln_nnvm_scalar_like(n, src, is_sum ? 0 : 1);
+    const char *const is_number = ln_nnvm_compare(n, "TL_COMPARE_EQUAL", src, src);
+    src = ln_nnvm_where(n, is_number, src, neutral, LN_EMIT_TEMP);
+    emit_reduce(n, n->row->with, src);
 }
 
 static void translate_norm(ln_nnvm_node *n)
@@ -37,38 +49,91 @@ static void translate_norm(ln_nnvm_node *n)
     emit_reduce(n, ord == 1 ? "TL_REDUCE_L1" : "TL_REDUCE_L2", ln_nnvm_in(n, 0));
 }
 
-/** `with`: max or min. The first of equal ones counts. Without an axis, of all elements. */
-static void translate_arg(ln_nnvm_node *n)
+/* Among which elements the greatest is looked for. */
+typedef struct search {
+    int axes[LN_MAXDIM];
+    int n_axes, keeps;
+    tl_dtype dtype; /* of the index */
+} search;
+
+static search read_core_search(ln_nnvm_node *n, int ndim)
 {
-    const int mxnet = ln_nnvm_is_mxnet(n), is_channel = !strcmp(n->vertex->op, "argmax_channel");
-    const char *src = ln_nnvm_in(n, 0);
-    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
-    const tl_dtype dtype = mxnet ? TL_FLOAT : ln_nnvm_dtype(n, "dtype", TL_INT32);
-    const int keeps = !is_channel && ln_nnvm_bool(n, "keepdims", 0), ndim = t->ndim;
+    search s = {.keeps = ln_nnvm_bool(n, "keepdims", 0)};
+    s.dtype = ln_nnvm_dtype(n, "dtype", TL_INT32);
+    s.n_axes = read_axes(n, ndim, s.axes);
+    return s;
+}
+
+/** One axis, or none, which means all of them. */
+static search read_mxnet_search(ln_nnvm_node *n, int ndim)
+{
+    const int is_channel = !strcmp(n->vertex->op, "argmax_channel");
+    search s = {.keeps = !is_channel && ln_nnvm_bool(n, "keepdims", 0), .dtype = TL_FLOAT};
     int64_t given[LN_NNVM_MAX_TUPLE] = {1};
     int len = is_channel ? 1 : ln_nnvm_ints(n, "axis", given);
     // Up to 0.9.4, -1 is how an axis that is not given is written.
-    if (mxnet && n->model->graph.version < 905 && len == 1 && given[0] == -1)
+    if (n->model->graph.version < 905 && len == 1 && given[0] == -1)
         len = 0;
-    if (!mxnet && ln_nnvm_bool(n, "exclude", 0))
-        ln_emit_fail(&n->emit, "attribute 'exclude' is True, expected False");
     if (len > 1)
         ln_emit_fail(&n->emit, "%d axes, expected at most 1", len);
-    if (len <= 0)
-        src = ln_emit_reshape(&n->emit, src, 1, &t->len, LN_EMIT_TEMP);
-    const int axis = len > 0 ? ln_nnvm_axis(n, given[0], ndim) : 0;
+    s.n_axes = len == 1 ? 1 : ndim;
+    for (int i = 0; i < s.n_axes; i++)
+        s.axes[i] = len == 1 ? ln_nnvm_axis(n, given[0], ndim) : i;
+    return s;
+}
+
+/** Several axes as one, the last: the others come before them. */
+static const char *merge_axes(ln_nnvm_node *n, const char *src, const search *s)
+{
+    int dims[LN_MAXDIM], order[LN_MAXDIM], merged[LN_MAXDIM], n_stay = 0, len = 1;
+    const int ndim = ln_nnvm_copy_dims(n, src, dims);
+    for (int i = 0, k = 0; i < ndim; i++) {
+        const int goes = k < s->n_axes && s->axes[k] == i;
+        order[goes ? ndim - s->n_axes + k : n_stay] = i;
+        if (goes)
+            len *= dims[i];
+        else
+            merged[n_stay++] = dims[i];
+        k += goes;
+    }
+    merged[n_stay] = len; // no more than the tensor has
+    if (s->n_axes < ndim)
+        src = ln_emit_transpose(&n->emit, src, order, LN_EMIT_TEMP);
+    return ln_emit_reshape(&n->emit, src, n_stay + 1, merged, LN_EMIT_TEMP);
+}
+
+/** `with`: max or min. The first of equal ones counts, in the order of the elements. */
+static void translate_arg(ln_nnvm_node *n)
+{
+    const char *src = ln_nnvm_in(n, 0);
+    int dims[LN_MAXDIM], n_left = 0, axis;
+    const int ndim = ln_nnvm_copy_dims(n, src, dims);
+    const search s = ln_nnvm_is_mxnet(n) ? read_mxnet_search(n, ndim) : read_core_search(n, ndim);
+    if (!s.n_axes || ln_nnvm_failed(n)) {
+        ln_emit_fail(&n->emit, "attribute 'axis' leaves no axis to search along");
+        return;
+    }
+    axis = s.axes[0];
+    if (s.n_axes > 1) {
+        src = merge_axes(n, src, &s);
+        axis = ndim - s.n_axes;
+    }
+    for (int i = 0, k = 0; i < ndim; i++) {
+        const int goes = k < s.n_axes && s.axes[k] == i;
+        if (!goes || s.keeps)
+            dims[n_left++] = goes ? 1 : dims[i];
+        k += goes;
+    }
+    if (!n_left) // a number is a tensor of one dimension
+        dims[n_left++] = 1;
     ln_emit_begin(&n->emit, "argreduce");
     ln_emit_arg(&n->emit, "src", src);
     ln_emit_set_int(&n->emit, "axis", axis);
     ln_emit_set_bool(&n->emit, "is_min", !strcmp(n->row->with, "min"));
-    ln_emit_set_bool(&n->emit, "keepdims", keeps || len <= 0 || ndim == 1);
-    const char *const dst = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
-    if (len <= 0 && keeps) {
-        static const int ones[LN_MAXDIM] = {1, 1, 1, 1, 1, 1, 1, 1};
-        ln_emit_cast(&n->emit, ln_emit_reshape(&n->emit, dst, ndim, ones, LN_EMIT_TEMP), dtype, 0);
-    } else {
-        ln_emit_cast(&n->emit, dst, dtype, 0);
-    }
+    ln_emit_set_bool(&n->emit, "keepdims", 1);
+    const char *const index = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    ln_emit_cast(&n->emit, ln_emit_reshape(&n->emit, index, n_left, dims, LN_EMIT_TEMP), s.dtype,
+                 0);
 }
 
 /** Sums down to the shape of the second input: along the axes that it lacks or has length 1 in. */
@@ -105,6 +170,8 @@ const ln_nnvm_row ln_nnvm_rows_reduce[] = {
     REDUCE("sum_axis", LN_NNVM_IN_MXNET, "TL_REDUCE_SUM"),
     REDUCE("max_axis", LN_NNVM_IN_MXNET, "TL_REDUCE_MAX"),
     REDUCE("min_axis", LN_NNVM_IN_MXNET, "TL_REDUCE_MIN"),
+    {"nansum", LN_NNVM_IN_MXNET, translate_nan_reduce, "TL_REDUCE_SUM", 1, 1},
+    {"nanprod", LN_NNVM_IN_MXNET, translate_nan_reduce, "TL_REDUCE_PROD", 1, 1},
     {"norm", LN_NNVM_IN_MXNET, translate_norm, NULL, 1, 1},
     {"argmax", LN_NNVM_IN_BOTH, translate_arg, "max", 1, 1},
     {"argmin", LN_NNVM_IN_BOTH, translate_arg, "min", 1, 1},
