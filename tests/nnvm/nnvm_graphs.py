@@ -90,6 +90,8 @@ REFUSED = [
     (changed("nodes", 1, node("__layout_transform__", src_layout="AB", dst_layout="AB2b")), "axis B has length 3, expected a multiple of its inner part, 2"),
     (changed("nodes", 1, node("__layout_transform__", src_layout="AB2b", dst_layout="AB")), "its data has 2 dimensions, expected 3"),
     (changed("nodes", 1, node("__layout_transform__", src_layout="AB", dst_layout="AC")), 'layout "AC", expected an order of AB'),
+    (changed("nodes", 1, {"op": "zeros", "name": "a", "inputs": [], "attrs": {"shape": "(0, 3)"}}), "attribute 'shape' has 0, expected 1"),
+    (changed("nodes", 1, {"op": "_arange", "name": "a", "inputs": [], "attrs": {"start": "3", "step": "0"}}), "from 0 to 3 in steps of 0"),
     (changed("nodes", 0, "attrs", {}), 'the shape of variable "x" is not known'),
     (changed("nodes", 0, "attrs", {"shape": "(2,"}), "expected a shape"),
 ]
@@ -123,8 +125,16 @@ def check_files(tap, lightnet):
             tap.check(f"{name}_gives_what_is_expected", faults)
 
 
+def with_state(**attrs):
+    """The input of a step of a cell and its state of zeros."""
+    return {"nodes": [{"op": "null", "name": "x", "inputs": []}, {"op": "_zeros", "name": "state", "inputs": [], "attrs": {"shape": "(0, 3)", **attrs}},
+                      {"op": "Concat", "name": "y", "inputs": [[0, 0], [1, 0]]}],
+            "arg_nodes": [0], "heads": [[2, 0]], "attrs": {"mxnet_version": ["int", 10500]}}
+
+
 def main():
     lightnet, tap = sys.argv[1], Tap()
+    tap.check("a_state_of_zeros_has_the_size_of_the_batch", faults_of(lightnet, with_state(), {"x": X}, {}, [np.pad(X, ((0, 0), (0, 3)))]))
     tap.check("a_sound_graph_runs", faults_of(lightnet, SOUND, {"x": X}, {}, [X + np.maximum(X, 0)]))
     tap.check("heads_may_name_variables_and_a_node_twice",
               faults_of(lightnet, changed("heads", [[0, 0, 0], [1, 0, 0], [1, 0, 0]]), {"x": X}, {}, [X, np.maximum(X, 0), np.maximum(X, 0)]))

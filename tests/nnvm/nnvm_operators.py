@@ -108,10 +108,12 @@ def functions():
             "logical_not": lambda x: (x == 0).astype(F)}
     mxnet = {"cos": np.cos, "sin": np.sin, "tan": np.tan, "erf": np.vectorize(math.erf, otypes=[F]), "expm1": np.expm1,
              "fix": np.trunc, "rint": np.rint, "sign": np.sign, "softsign": lambda x: x / (1 + np.abs(x)), "square": np.square,
+             "arctan": np.arctan, "arcsinh": np.arcsinh, "sinh": np.sinh, "cosh": np.cosh, "degrees": np.degrees, "radians": np.radians,
              "reciprocal": lambda x: 1 / x, "cbrt": np.cbrt, "rcbrt": lambda x: 1 / np.cbrt(x)}
     positive = {"log": np.log, "sqrt": np.sqrt}
     positive_mxnet = {"log10": np.log10, "log1p": np.log1p, "log2": np.log2, "rsqrt": lambda x: 1 / np.sqrt(x)}
-    for table, x, dialects in ((both, X, (CORE, MXNET)), (mxnet, X, (MXNET,)), (positive, POSITIVE, (CORE, MXNET)),
+    small = {"arcsin": np.arcsin, "arccos": np.arccos, "arctanh": np.arctanh}
+    for table, x, dialects in ((small, X / 2.1, (MXNET,)), (both, X, (CORE, MXNET)), (mxnet, X, (MXNET,)), (positive, POSITIVE, (CORE, MXNET)),
                                (positive_mxnet, POSITIVE, (MXNET,))):
         for op, function in table.items():
             for dialect in dialects:
@@ -174,11 +176,16 @@ def pairs():
         case("broadcast_" + op, CORE, [small, ROW.round()], {}, function(small, ROW.round()).astype(F))
         case("broadcast_" + op.replace("less", "lesser"), MXNET, [small, ROW.round()], {}, function(small, ROW.round()).astype(F))
         case(f"_{op.replace('less', 'lesser')}_scalar", MXNET, [small], {"scalar": "1"}, function(small, 1).astype(F))
+    true = small != 0
+    for op, function in {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}.items():
+        case("broadcast_logical_" + op, MXNET, [small, ROW.round()], {}, function(true, ROW.round()).astype(F))
+        case("_logical_" + op, MXNET, [small, Z.round()], {}, function(true, Z.round()).astype(F))
+        case(f"_logical_{op}_scalar", MXNET, [small], {"scalar": "2"}, function(true, 2).astype(F))
+    case("_hypot_scalar", MXNET, [X], {"scalar": "1.5"}, np.hypot(X, F(1.5)))
     case("greater", CORE, [X, Z], {}, (X > Z).astype(F))
     case("less", CORE, [small.astype(np.int32), Z.round().astype(np.int32)], {}, (small < Z.round()).astype(F))
     case("logical_or", CORE, [small, Z.round()], {}, ((small != 0) | (Z.round() != 0)).astype(F))
     case("logical_and", CORE, [small, Z.round()], {}, ((small != 0) & (Z.round() != 0)).astype(F))
-    case("broadcast_logical_xor", MXNET, [small, Z.round()], {}, ((small != 0) ^ (Z.round() != 0)).astype(F))
     case("elemwise_sum", CORE, [X, Z, X], {"num_args": 3}, X + Z + X)
     case("add_n", MXNET, [X, Z], {"num_args": 2}, X + Z)
     case("where", CORE, [small, X, Z], {}, np.where(small != 0, X, Z))
@@ -302,6 +309,9 @@ def shapes():
     case("__layout_transform__", CORE, [IMAGE], {"src_layout": "NCHW", "dst_layout": "NCHW2c"}, blocked)
     case("__layout_transform__", CORE, [blocked], {"src_layout": "NCHW2c", "dst_layout": "NHWC"}, IMAGE.transpose(0, 2, 3, 1))
     case("__layout_transform__", CORE, [blocked], {"src_layout": "NCHW2c", "dst_layout": "NCHW4c"}, IMAGE[:, None].transpose(0, 1, 3, 4, 2))
+    deep = IMAGE[:, :, :6].reshape(2, 4, 3, 2, 3, 2).transpose(0, 3, 5, 1, 2, 4).reshape(2, 16, 3, 3)
+    case("space_to_depth", MXNET, [IMAGE[:, :, :6].copy()], {"block_size": 2}, deep)
+    case("depth_to_space", MXNET, [deep], {"block_size": 2}, IMAGE[:, :, :6])
     case("SwapAxis", MXNET, [X], {"dim1": 0, "dim2": 2}, X.swapaxes(0, 2))
     case("flip", CORE, [X], {"axis": 2}, X[:, :, ::-1])
     case("reverse", MXNET, [X], {"axis": "(0, 2)"}, X[::-1, :, ::-1])
@@ -344,6 +354,14 @@ def shapes():
          np.where(odd[..., None] == np.arange(3), 7, -1).astype(np.int32))
     case("gather_nd", CORE, [X, np.array([[0, 1], [2, 0]], np.int32)], {}, X[[0, 1], [2, 0]])
     case("full_like", CORE, [X], {"fill_value": "3"}, np.full_like(X, 3))
+    for op, dialect, attrs, value in (("zeros", CORE, {}, 0), ("ones", CORE, {"dtype": "int8"}, 1), ("full", CORE, {"fill_value": "-2.5"}, -2.5),
+                                      ("_zeros", MXNET, {"ctx": "cpu(0)"}, 0), ("_ones", MXNET, {"dtype": "uint8"}, 1), ("_full", MXNET, {"value": "3"}, 3)):
+        case(op, dialect, [], {"shape": "(2, 3)", **attrs}, np.full((2, 3), value, attrs.get("dtype", "float32")))
+    case("_arange", MXNET, [], {"start": "5", "stop": "-1.5", "step": "-2"}, np.arange(5, -1.5, -2, F))
+    case("_arange", MXNET, [], {"start": "3", "repeat": "2", "dtype": "int32"}, np.arange(3, dtype=np.int32).repeat(2))
+    case("ones_like", CORE, [X], {}, np.ones_like(X))
+    case("shape_array", MXNET, [X], {}, np.array(X.shape))
+    case("size_array", MXNET, [X], {}, np.array([X.size]))
     case("zeros_like", MXNET, [X], {}, np.zeros_like(X))
 
 

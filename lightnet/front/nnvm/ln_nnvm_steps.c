@@ -3,6 +3,7 @@
 
 #include "front/nnvm/ln_nnvm_steps.h"
 
+#include <limits.h>
 #include <string.h>
 
 int ln_nnvm_is_float(tl_dtype dtype)
@@ -137,4 +138,26 @@ const char *ln_nnvm_expand(ln_nnvm_node *n, const char *src, int ndim, const int
     ln_emit_arg(&n->emit, "src", src);
     ln_emit_set_ints(&n->emit, "dims", ndim, dims);
     return ln_emit_end(&n->emit, "dst", i);
+}
+
+const char *ln_nnvm_repeat(ln_nnvm_node *n, const char *src, int axis, int repeats, int i)
+{
+    int dims[LN_MAXDIM + 1];
+    const int ndim = ln_nnvm_copy_dims(n, src, dims);
+    if (ln_nnvm_failed(n))
+        return NULL;
+    if (ndim == LN_MAXDIM || dims[axis] > INT_MAX / repeats) {
+        ln_emit_fail(&n->emit, "axis %d of %d, of length %d, %d times", axis, ndim, dims[axis],
+                     repeats);
+        return NULL;
+    }
+    const int len = dims[axis] * repeats;
+    memmove(dims + axis + 1, dims + axis, (size_t)(ndim - axis) * sizeof(int));
+    dims[axis + 1] = 1; // [.., D, 1, ..] to [.., D, repeats, ..] to [.., D repeats, ..]
+    src = ln_emit_reshape(&n->emit, src, ndim + 1, dims, LN_EMIT_TEMP);
+    dims[axis + 1] = repeats;
+    src = ln_nnvm_expand(n, src, ndim + 1, dims, LN_EMIT_TEMP);
+    memmove(dims + axis, dims + axis + 1, (size_t)(ndim - axis) * sizeof(int));
+    dims[axis] = len;
+    return ln_emit_reshape(&n->emit, src, ndim, dims, i);
 }

@@ -56,4 +56,7 @@ const char *ln_nnvm_join(ln_nnvm_node *n, int len, const char *const *src, int a
 /** Axes of length 1 repeated, up to this shape. */
 const char *ln_nnvm_expand(ln_nnvm_node *n, const char *src, int ndim, const int *dims, int i);
 
+/** Each index of an axis `repeats` times, at least 1, one behind the other. */
+const char *ln_nnvm_repeat(ln_nnvm_node *n, const char *src, int axis, int repeats, int i);
+
 #endif

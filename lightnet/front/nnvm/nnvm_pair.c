@@ -201,10 +201,15 @@ static void translate_where(ln_nnvm_node *n)
     PAIR("broadcast_" name, CORE, translate_broadcast, with), \
         PAIR("__" symbol "_symbol__", CORE, translate_broadcast, with)
 
-#define COMPARE(name, op)                                        \
-    PAIR("_" name, MXNET, translate_elemwise, op),               \
-        PAIR("broadcast_" name, MXNET, translate_broadcast, op), \
-        SCALAR("_" name "_scalar", MXNET, op)
+/* What MXNet spells in two ways. */
+#define MXNET_PAIR(name, old, with) \
+    PAIR(name, MXNET, translate_elemwise, with), PAIR(old, MXNET, translate_elemwise, with)
+
+/* A comparison, or an operation on truth values, of MXNet: of equal shapes, broadcast, and with a
+ * number; and how old files spell the first and the last. */
+#define TRUTH(name, old, old_scalar, with)                                                      \
+    MXNET_PAIR("_" name, old, with), PAIR("broadcast_" name, MXNET, translate_broadcast, with), \
+        MXNET_SCALAR(name, old_scalar, with)
 
 const ln_nnvm_row ln_nnvm_rows_pair[] = {
     PAIR("elemwise_add", BOTH, translate_elemwise, "TL_BINARY_ADD"),
@@ -217,21 +222,17 @@ const ln_nnvm_row ln_nnvm_rows_pair[] = {
     PAIR("logical_or", CORE, translate_elemwise, "logical TL_BINARY_OR"),
     PAIR("greater", CORE, translate_float_compare, "TL_COMPARE_GREATER"),
     PAIR("less", CORE, translate_float_compare, "TL_COMPARE_LESS"),
-    PAIR("_Plus", MXNET, translate_elemwise, "TL_BINARY_ADD"),
-    PAIR("_plus", MXNET, translate_elemwise, "TL_BINARY_ADD"),
+    MXNET_PAIR("_plus", "_Plus", "TL_BINARY_ADD"),
+    MXNET_PAIR("_minus", "_Minus", "TL_BINARY_SUB"),
+    MXNET_PAIR("_mul", "_Mul", "TL_BINARY_MUL"),
+    MXNET_PAIR("_div", "_Div", "TL_BINARY_DIV"),
+    MXNET_PAIR("_mod", "_Mod", "TL_BINARY_MOD"),
+    MXNET_PAIR("_power", "_Power", "TL_BINARY_POW"),
+    MXNET_PAIR("_maximum", "_Maximum", "TL_BINARY_MAX"),
+    MXNET_PAIR("_minimum", "_Minimum", "TL_BINARY_MIN"),
+    MXNET_PAIR("_hypot", "_Hypot", "hypot"),
     PAIR("_add", MXNET, translate_elemwise, "TL_BINARY_ADD"),
-    PAIR("_Minus", MXNET, translate_elemwise, "TL_BINARY_SUB"),
-    PAIR("_minus", MXNET, translate_elemwise, "TL_BINARY_SUB"),
     PAIR("_sub", MXNET, translate_elemwise, "TL_BINARY_SUB"),
-    PAIR("_Mul", MXNET, translate_elemwise, "TL_BINARY_MUL"),
-    PAIR("_mul", MXNET, translate_elemwise, "TL_BINARY_MUL"),
-    PAIR("_Div", MXNET, translate_elemwise, "TL_BINARY_DIV"),
-    PAIR("_div", MXNET, translate_elemwise, "TL_BINARY_DIV"),
-    PAIR("_maximum", MXNET, translate_elemwise, "TL_BINARY_MAX"),
-    PAIR("_minimum", MXNET, translate_elemwise, "TL_BINARY_MIN"),
-    PAIR("_power", MXNET, translate_elemwise, "TL_BINARY_POW"),
-    PAIR("_mod", MXNET, translate_elemwise, "TL_BINARY_MOD"),
-    PAIR("_hypot", MXNET, translate_elemwise, "hypot"),
 
     CORE_BROADCAST("add", "add", "TL_BINARY_ADD"),
     CORE_BROADCAST("sub", "sub", "TL_BINARY_SUB"),
@@ -260,15 +261,15 @@ const ln_nnvm_row ln_nnvm_rows_pair[] = {
     PAIR("broadcast_maximum", MXNET, translate_broadcast, "TL_BINARY_MAX"),
     PAIR("broadcast_minimum", MXNET, translate_broadcast, "TL_BINARY_MIN"),
     PAIR("broadcast_hypot", MXNET, translate_broadcast, "hypot"),
-    PAIR("broadcast_logical_and", MXNET, translate_broadcast, "logical TL_BINARY_AND"),
-    PAIR("broadcast_logical_or", MXNET, translate_broadcast, "logical TL_BINARY_OR"),
-    PAIR("broadcast_logical_xor", MXNET, translate_broadcast, "logical TL_BINARY_XOR"),
-    COMPARE("equal", "TL_COMPARE_EQUAL"),
-    COMPARE("not_equal", "TL_COMPARE_NOT_EQUAL"),
-    COMPARE("greater", "TL_COMPARE_GREATER"),
-    COMPARE("greater_equal", "TL_COMPARE_GREATER_EQUAL"),
-    COMPARE("lesser", "TL_COMPARE_LESS"),
-    COMPARE("lesser_equal", "TL_COMPARE_LESS_EQUAL"),
+    TRUTH("equal", "_Equal", "_EqualScalar", "TL_COMPARE_EQUAL"),
+    TRUTH("not_equal", "_Not_Equal", "_NotEqualScalar", "TL_COMPARE_NOT_EQUAL"),
+    TRUTH("greater", "_Greater", "_GreaterScalar", "TL_COMPARE_GREATER"),
+    TRUTH("greater_equal", "_Greater_Equal", "_GreaterEqualScalar", "TL_COMPARE_GREATER_EQUAL"),
+    TRUTH("lesser", "_Lesser", "_LesserScalar", "TL_COMPARE_LESS"),
+    TRUTH("lesser_equal", "_Lesser_Equal", "_LesserEqualScalar", "TL_COMPARE_LESS_EQUAL"),
+    TRUTH("logical_and", "_Logical_And", "_LogicalAndScalar", "logical TL_BINARY_AND"),
+    TRUTH("logical_or", "_Logical_Or", "_LogicalOrScalar", "logical TL_BINARY_OR"),
+    TRUTH("logical_xor", "_Logical_Xor", "_LogicalXorScalar", "logical TL_BINARY_XOR"),
 
     SCALAR("__add_scalar__", CORE, "TL_BINARY_ADD"),
     SCALAR("__sub_scalar__", CORE, "TL_BINARY_SUB"),
@@ -288,6 +289,7 @@ const ln_nnvm_row ln_nnvm_rows_pair[] = {
     MXNET_SCALAR("mod", "_ModScalar", "TL_BINARY_MOD"),
     MXNET_SCALAR("maximum", "_MaximumScalar", "TL_BINARY_MAX"),
     MXNET_SCALAR("minimum", "_MinimumScalar", "TL_BINARY_MIN"),
+    MXNET_SCALAR("hypot", "_HypotScalar", "hypot"),
     MXNET_SCALAR_LEFT("rminus", "_RMinusScalar", "TL_BINARY_SUB"),
     MXNET_SCALAR_LEFT("rdiv", "_RDivScalar", "TL_BINARY_DIV"),
     MXNET_SCALAR_LEFT("rpower", "_RPowerScalar", "TL_BINARY_POW"),

@@ -158,35 +158,18 @@ static void translate_tile(ln_nnvm_node *n)
     ln_emit_end(&n->emit, "dst", 0);
 }
 
-/** Each index of an axis several times, one behind the other; without 'axis', of all elements in
- *  order. */
+/** Without 'axis', of all elements in order. */
 static void translate_repeat(ln_nnvm_node *n)
 {
     const char *src = ln_nnvm_in(n, 0);
-    int dims[LN_MAXDIM + 1];
-    int ndim = ln_nnvm_copy_dims(n, src, dims);
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
     const int is_flat = !ln_nnvm_has(n, "axis");
-    const int axis = is_flat ? 0 : ln_nnvm_axis(n, ln_nnvm_int(n, "axis", 0), ndim);
+    const int axis = is_flat ? 0 : ln_nnvm_axis(n, ln_nnvm_int(n, "axis", 0), t->ndim);
     ln_nnvm_require(n, "repeats");
     const int repeats = ln_nnvm_int_in(n, "repeats", 1, 1, INT_MAX);
-    if (is_flat) {
-        dims[0] = ln_nnvm_tensor_of(n, src)->len;
-        ndim = 1;
-    }
-    if (ndim == LN_MAXDIM || dims[axis] > INT_MAX / repeats) {
-        ln_emit_fail(&n->emit, "axis %d of %d, of length %d, %d times", axis, ndim, dims[axis],
-                     repeats);
-        return;
-    }
-    const int len = dims[axis] * repeats;
-    memmove(dims + axis + 1, dims + axis, (size_t)(ndim - axis) * sizeof(int));
-    dims[axis + 1] = 1; // [.., D, 1, ..] to [.., D, repeats, ..] to [.., D repeats, ..]
-    src = ln_emit_reshape(&n->emit, src, ndim + 1, dims, LN_EMIT_TEMP);
-    dims[axis + 1] = repeats;
-    src = ln_nnvm_expand(n, src, ndim + 1, dims, LN_EMIT_TEMP);
-    memmove(dims + axis, dims + axis + 1, (size_t)(ndim - axis) * sizeof(int));
-    dims[axis] = len;
-    ln_emit_reshape(&n->emit, src, ndim, dims, 0);
+    if (is_flat)
+        src = ln_emit_reshape(&n->emit, src, 1, &t->len, LN_EMIT_TEMP);
+    ln_nnvm_repeat(n, src, axis, repeats, 0);
 }
 
 #define CORE  LN_NNVM_IN_CORE
