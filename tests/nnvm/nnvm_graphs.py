@@ -78,6 +78,9 @@ REFUSED = [
     (changed("nodes", 1, "op", "conjure"), 'nodes[1] "a": operator "conjure" is not supported'),
     (changed("nodes", 1, "op", "_assign"), "it is for training"),
     (changed("nodes", 1, "op", "tvm_op"), "compiled graph"),
+    ({**changed("nodes", 1, {"op": "tvm_op", "name": "a", "inputs": [[0, 0, 0]], "attrs": {"func_name": "fused", "num_outputs": "1"}}),
+      "attrs": {"dltype": ["list_str", ["float32"] * 3], "shape": ["list_shape", [[2, 3], [4], [2, 3]]]}},
+     'Variables: "x" float32 [2, 3]. Operators: nodes[1] "a" fused -> float32 [4], nodes[2] "b"'),
     (changed("nodes", 1, "inputs", []), 'nodes[1] "a" (relu): 0 inputs, expected 1'),
     (changed("nodes", 1, "attrs", {"colour": "red"}), "attribute 'colour' (\"red\") is not known"),
     (changed("nodes", 1, {"op": "clip", "name": "a", "inputs": [[0, 0, 0]]}), "nodes[1] \"a\" (clip): attribute 'a_min' is missing"),
@@ -92,6 +95,8 @@ REFUSED = [
     (changed("nodes", 1, node("__layout_transform__", src_layout="AB", dst_layout="AC")), 'layout "AC", expected an order of AB'),
     (changed("nodes", 1, {"op": "zeros", "name": "a", "inputs": [], "attrs": {"shape": "(0, 3)"}}), "attribute 'shape' has 0, expected 1"),
     (changed("nodes", 1, {"op": "_arange", "name": "a", "inputs": [], "attrs": {"start": "3", "step": "0"}}), "from 0 to 3 in steps of 0"),
+    (changed("nodes", 0, "attrs", {"shape": "(2, 3)", "dtype": "8"}), 'data type 8 of variable "x" has meant different types'),
+    (changed("nodes", 0, "attrs", {"shape": "(2, 3)", "dtype": "int9"}), 'data type "int9" is not known'),
     (changed("nodes", 0, "attrs", {}), 'the shape of variable "x" is not known'),
     (changed("nodes", 0, "attrs", {"shape": "(2,"}), "expected a shape"),
 ]
@@ -139,6 +144,14 @@ def main():
     tap.check("heads_may_name_variables_and_a_node_twice",
               faults_of(lightnet, changed("heads", [[0, 0, 0], [1, 0, 0], [1, 0, 0]]), {"x": X}, {}, [X, np.maximum(X, 0), np.maximum(X, 0)]))
     tap.check("entries_of_two_numbers_are_read", faults_of(lightnet, changed("heads", [[2, 0]]), {"x": X}, {}, [X + np.maximum(X, 0)]))
+    # A type by its code, which means other types in old files of core, or by its name; also of the graph's attributes.
+    for title, attrs, own, dtype in [("the_new_codes_of_mxnet", {"mxnet_version": ["int", 10500]}, {"__dtype__": "8"}, np.int16),
+                                     ("a_name_beside_a_code_of_core", {"dltype": ["list_str", ["int16"] * 3], "dtype": ["list_int", [8] * 3]}, {}, np.int16),
+                                     ("a_code_of_the_graph", {"dtype": ["list_int", [4, 0, 0]]}, {}, np.int32),
+                                     ("a_name_of_the_variable", {"dtype": ["list_int", [4, 0, 0]]}, {"dtype": "int8"}, np.int8),
+                                     ("no_type", {"dtype": ["list_int", [-1, -1, -1]]}, {"dtype": "-1"}, np.float32)]:
+        whole = changed("nodes", 0, "attrs", {"shape": "(2, 3)", **own})
+        tap.check(f"variables_have_{title}", faults_of(lightnet, {**whole, "attrs": attrs}, {"x": X.astype(dtype)}, {}, [(X + np.maximum(X, 0)).astype(dtype)]))
     for whole, words in REFUSED:
         said = error_of(lightnet, whole)
         tap.check(f"refused: {words}", [] if said is not None and words in said and bool(said) == bool(words) else [f"said {said!r}"])

@@ -319,12 +319,17 @@ const char *ln_nnvm_graph_attr(ln_nnvm_vertex *v, const char *key)
     return value;
 }
 
-int ln_nnvm_graph_shape(const ln_nnvm_graph *g, size_t i, int dims[LN_MAXDIM])
+const json_t *ln_nnvm_graph_value(const ln_nnvm_graph *g, const char *key, size_t i)
 {
-    const json_t *shapes = json_array_get(json_object_get(g->attrs, "shape"), 1);
+    const json_t *values = json_array_get(json_object_get(g->attrs, key), 1);
     const json_int_t entry =
         g->row_ptr ? json_integer_value(json_array_get(g->row_ptr, i)) : (json_int_t)i;
-    const json_t *shape = json_array_get(shapes, (size_t)entry);
+    return json_array_get(values, (size_t)entry);
+}
+
+int ln_nnvm_graph_shape(const ln_nnvm_graph *g, size_t i, int dims[LN_MAXDIM])
+{
+    const json_t *shape = ln_nnvm_graph_value(g, "shape", i);
     const size_t ndim = json_array_size(shape);
     if (!ndim || ndim > LN_MAXDIM)
         return -1;

@@ -61,6 +61,9 @@ void ln_nnvm_graph_clear(ln_nnvm_graph *g);
 /** The value of the node's attribute, or NULL; it counts as read. */
 const char *ln_nnvm_graph_attr(ln_nnvm_vertex *v, const char *key);
 
+/** What a list among the graph's attributes has for output 0 of node `i`, or NULL. */
+const json_t *ln_nnvm_graph_value(const ln_nnvm_graph *g, const char *key, size_t i);
+
 /** The shape that graph attributes tell of output 0 of node `i`: the number of dimensions, or -1:
  *  none. */
 int ln_nnvm_graph_shape(const ln_nnvm_graph *g, size_t i, int dims[LN_MAXDIM]);

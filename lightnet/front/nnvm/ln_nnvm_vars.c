@@ -3,6 +3,7 @@
 
 #include "front/nnvm/ln_nnvm_vars.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -87,26 +88,6 @@ static void check_support(ln_nnvm_model *m)
         ln_translation_fail(&m->base, "%s", text);
 }
 
-static void refuse_compiled(ln_nnvm_model *m)
-{
-    const ln_nnvm_graph *g = &m->graph;
-    char text[LN_MAXLINE - 512] = "";
-    size_t len = 0, count = 0;
-    for (size_t i = 0; i < g->n_nodes; i++) {
-        ln_nnvm_vertex *v = &g->nodes[i];
-        const char *func = strcmp(v->op, "tvm_op") ? NULL : ln_nnvm_graph_attr(v, "func_name");
-        count += func != NULL;
-        if (func && len < sizeof(text))
-            len +=
-                (size_t)snprintf(text + len, sizeof(text) - len, "%snodes[%zu] \"%.128s\" %.128s",
-                                 len ? ", " : "", i, v->name, func);
-    }
-    ln_translation_fail(&m->base,
-                        "compiled graph (tvm_op), whose %zu operators live in a separate library: "
-                        "%s",
-                        count, text);
-}
-
 // A variable is a parameter if a node reads it as such, itself or through nodes that keep shapes.
 static void mark_weights(ln_nnvm_model *m)
 {
@@ -127,7 +108,7 @@ void ln_nnvm_choose_rows(ln_nnvm_model *m)
 {
     m->graph.dialect = dialect_of(&m->graph);
     if (m->graph.dialect == LN_NNVM_COMPILED) {
-        refuse_compiled(m);
+        ln_nnvm_refuse_compiled(m);
         return;
     }
     look_up_rows(&m->graph);
@@ -164,27 +145,62 @@ static int own_shape(ln_nnvm_model *m, ln_nnvm_vertex *v, int dims[LN_MAXDIM])
     return ndim < 0 ? ln_nnvm_graph_shape(&m->graph, (size_t)(v - m->graph.nodes), dims) : ndim;
 }
 
-// The type by its code or its name; codes from 7 on changed their meaning in 2019, so those count
-// for nothing here.
+/* Types of variables */
+
+enum { UNSET = -1 };
+
+// What a code stands for. From 7 on, core's files of before 2019 have others than later ones.
+static tl_dtype dtype_of_code(const ln_nnvm_graph *g, int64_t code)
+{
+    static const tl_dtype codes[] = {
+        TL_FLOAT, TL_DOUBLE, TL_FLOAT16, TL_UINT8,  TL_INT32,  TL_INT8,     TL_INT64,
+        TL_BOOL,  TL_INT16,  TL_UINT16,  TL_UINT32, TL_UINT64, TL_BFLOAT16,
+    };
+    const int64_t n_sure = 7, n_all = sizeof(codes) / sizeof(codes[0]);
+    return code >= 0 && code < (g->dialect == LN_NNVM_MXNET ? n_all : n_sure) ? codes[code]
+                                                                              : TL_DTYPE_INVALID;
+}
+
+// The code that the variable, or else the graph, has for it; UNSET: none. Where the variable has a
+// name instead, that is `*name`.
+static int64_t own_code(const ln_nnvm_graph *g, ln_nnvm_vertex *v, const char **name)
+{
+    const char *text = ln_nnvm_graph_attr(v, "dtype");
+    int64_t code = UNSET;
+    text = text ? text : ln_nnvm_graph_attr(v, "__dtype__");
+    if (text && !strcmp(text, "None"))
+        text = NULL;
+    if (text && ln_nnvm_parse_int(text, &code))
+        *name = text;
+    const json_t *const told = ln_nnvm_graph_value(g, "dtype", (size_t)(v - g->nodes));
+    return !*name && code == UNSET && json_is_integer(told) ? json_integer_value(told) : code;
+}
+
+// By name or by code, whose name may stand beside in the graph's attributes.
 static tl_dtype own_dtype(ln_nnvm_model *m, ln_nnvm_vertex *v)
 {
-    static const tl_dtype codes[] = {TL_FLOAT, TL_DOUBLE, TL_FLOAT16, TL_UINT8,
-                                     TL_INT32, TL_INT8,   TL_INT64};
-    const char *text = ln_nnvm_graph_attr(v, "dtype");
-    int64_t code;
-    text = text ? text : ln_nnvm_graph_attr(v, "__dtype__");
-    if (!text || !strcmp(text, "None") || !strcmp(text, "-1"))
-        return TL_FLOAT;
-    const int is_code = !ln_nnvm_parse_int(text, &code);
-    const tl_dtype dtype = !is_code                ? ln_nnvm_parse_dtype(text)
-                           : code >= 0 && code < 7 ? codes[code]
-                                                   : TL_DTYPE_INVALID;
-    if (dtype == TL_DTYPE_INVALID) {
-        ln_nnvm_node n = ln_nnvm_node_init(m, v);
-        ln_emit_fail(&n.emit, "data type \"%.64s\" is not known", text);
-        return TL_FLOAT;
-    }
-    return dtype;
+    const ln_nnvm_graph *const g = &m->graph;
+    const char *name = NULL;
+    const int64_t code = own_code(g, v, &name);
+    tl_dtype dtype = name ? TL_DTYPE_INVALID : dtype_of_code(g, code);
+    if (dtype == TL_DTYPE_INVALID && !name)
+        name = json_string_value(ln_nnvm_graph_value(g, "dltype", (size_t)(v - g->nodes)));
+    if (dtype == TL_DTYPE_INVALID && name)
+        dtype = ln_nnvm_parse_dtype(name);
+    if (dtype == TL_DTYPE_INVALID && !name && code == UNSET)
+        dtype = TL_FLOAT;
+    if (dtype != TL_DTYPE_INVALID)
+        return dtype;
+    ln_nnvm_node n = ln_nnvm_node_init(m, v);
+    if (name)
+        ln_emit_fail(&n.emit, "data type \"%.64s\" is not known", name);
+    else
+        ln_emit_fail(&n.emit,
+                     "data type %" PRId64 " of variable \"%.256s\" has meant different types, or "
+                     "none; give its name, such as int16, as attribute 'dtype', or in 'dltype' of "
+                     "the graph",
+                     code, v->name);
+    return TL_FLOAT;
 }
 
 /* Their tensors */

@@ -13,6 +13,10 @@ ln_nnvm_node ln_nnvm_node_init(ln_nnvm_model *m, ln_nnvm_vertex *v);
  *  an operator that is needed has none, naming all of them. */
 void ln_nnvm_choose_rows(ln_nnvm_model *m);
 
+/** The failure that a compiled graph is, with its variables and operators, their types and shapes.
+ */
+void ln_nnvm_refuse_compiled(ln_nnvm_model *m);
+
 /** Makes the tensors of all variables whose shape is known: told of before the model was read, or
  *  by attributes. Inputs are declared, in the order of the file. */
 void ln_nnvm_add_known(ln_nnvm_model *m);
