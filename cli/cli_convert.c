@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // lightnet convert: write a model as it was read in another format.
 
+#include <stdio.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #include "cli.h"
 #include "cli_model.h"
@@ -17,9 +19,6 @@ static const ending endings[] = {
     {".il", "il"},
 };
 
-// Formats with files of their own for the weights.
-static const char *const with_weights[] = {"nnvm"};
-
 static const char *format_of_name(const char *file)
 {
     for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
@@ -28,19 +27,33 @@ static const char *format_of_name(const char *file)
     return NULL;
 }
 
-static int has_weights(const char *format)
+// NNVM's parameters are in a file beside the graph, which the library writes.
+static int find_params(const cli_options *opt, char file[LN_MAXLINE], struct stat *st)
 {
-    for (size_t i = 0; i < sizeof(with_weights) / sizeof(with_weights[0]); i++)
-        if (!strcasecmp(format, with_weights[i]))
-            return 1;
-    return 0;
+    return ln_data_name_beside(file, LN_MAXLINE, opt->outfile, ".params") ? -1 : stat(file, st);
+}
+
+// Files are written anew, so a file that was there before is another one.
+static void tell_params(const cli_options *opt, int was_there, const struct stat *before)
+{
+    char file[LN_MAXLINE];
+    struct stat now;
+    if (!find_params(opt, file, &now) && !(was_there && now.st_ino == before->st_ino))
+        fprintf(stderr, "info: parameters written to %s; run %s with -f %s\n", file, opt->outfile,
+                file);
 }
 
 static int convert(ln_context *ctx, const cli_options *opt, const char *format)
 {
-    if (ln_context_write(ctx, opt->datafile, format, opt->outfile))
-        return cli_model_fail(ctx, opt);
-    return has_weights(format) ? CLI_OK : cli_model_write_weights(ctx, opt);
+    char file[LN_MAXLINE];
+    struct stat before;
+    const int is_nnvm = !strcasecmp(format, "nnvm");
+    const int was_there = is_nnvm && !find_params(opt, file, &before);
+    if (cli_model_convert(ctx, opt, format))
+        return CLI_FAILED;
+    if (is_nnvm)
+        tell_params(opt, was_there, &before);
+    return is_nnvm ? CLI_OK : cli_model_write_weights(ctx, opt);
 }
 
 int cli_convert(const cli_options *opt)
@@ -51,7 +64,7 @@ int cli_convert(const cli_options *opt)
     if (!format)
         return cli_usage("%s: the name says no format; give one with --to ir, il or nnvm",
                          opt->outfile);
-    ln_context *ctx = cli_model_read(opt);
+    ln_context *ctx = cli_model_create(opt);
     if (!ctx)
         return CLI_FAILED;
     const int status = convert(ctx, opt, format);

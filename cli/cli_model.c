@@ -45,15 +45,36 @@ static int is_standard_input(const char *file)
     return !strcmp(file, "-");
 }
 
+static const char standard_input[] = "standard input";
+
+// Returns new (ln_free): the model on standard input.
+static char *read_standard_input(const ln_context *ctx, size_t *len)
+{
+    char *text = ln_read_stream(stdin, standard_input, len);
+    if (!text)
+        ln_fail_last(ctx);
+    return text;
+}
+
 static int read_source(ln_context *ctx, const char *source)
 {
+    size_t len;
     if (!is_standard_input(source))
         return ln_context_init(ctx, source);
+    char *text = read_standard_input(ctx, &len);
+    const int status = text ? ln_context_init_text(ctx, standard_input, text, len) : -1;
+    ln_free(text);
+    return status;
+}
+
+static int convert_source(ln_context *ctx, const char *source, const char *format, const char *file)
+{
     size_t len;
-    char *text = ln_read_stream(stdin, "standard input", &len);
-    if (!text)
-        return ln_fail_last(ctx);
-    const int status = ln_context_init_text(ctx, "standard input", text, len);
+    if (!is_standard_input(source))
+        return ln_context_convert(ctx, source, format, file);
+    char *text = read_standard_input(ctx, &len);
+    const int status =
+        text ? ln_context_convert_text(ctx, standard_input, text, len, format, file) : -1;
     ln_free(text);
     return status;
 }
@@ -161,8 +182,7 @@ static int read_model(ln_context *ctx, const cli_options *opt)
     return failed;
 }
 
-// Returns new: a context with everything that the options say; NULL after a message.
-static ln_context *create(const cli_options *opt)
+ln_context *cli_model_create(const cli_options *opt)
 {
     ln_context *ctx = ln_context_create();
     if (!ctx) {
@@ -179,7 +199,7 @@ static ln_context *create(const cli_options *opt)
 
 ln_context *cli_model_read(const cli_options *opt)
 {
-    ln_context *ctx = create(opt);
+    ln_context *ctx = cli_model_create(opt);
     if (!ctx || !read_model(ctx, opt))
         return ctx;
     cli_model_fail(ctx, opt);
@@ -189,7 +209,7 @@ ln_context *cli_model_read(const cli_options *opt)
 
 ln_context *cli_model_try(const cli_options *opt)
 {
-    ln_context *ctx = create(opt);
+    ln_context *ctx = cli_model_create(opt);
     if (!ctx || !read_model(ctx, opt))
         return ctx;
     ln_context_free(ctx);
@@ -227,6 +247,11 @@ int cli_model_load(ln_context *ctx, const cli_options *opt)
 }
 
 /* Writing */
+
+int cli_model_convert(ln_context *ctx, const cli_options *opt, const char *format)
+{
+    return convert_source(ctx, opt->args[0], format, opt->outfile) ? cli_model_fail(ctx, opt) : 0;
+}
 
 int cli_ends_with(const char *text, const char *end)
 {

@@ -15,6 +15,14 @@
  * tensors to its outputs. Returns the context (ln_context_free), or NULL after a message. */
 ln_context *cli_model_read(const cli_options *opt);
 
+/** A new context (ln_context_free) without a model, with everything that the options say; NULL
+ * after a message. */
+ln_context *cli_model_create(const cli_options *opt);
+
+/** Writes the model opt->args[0] in `format` to opt->outfile. Returns 0, or CLI_FAILED after a
+ * message. */
+int cli_model_convert(ln_context *ctx, const cli_options *opt, const char *format);
+
 /** As cli_model_read, without a message when the model cannot be read: its sizes may be open. */
 ln_context *cli_model_try(const cli_options *opt);
 

@@ -287,16 +287,26 @@ static int give(const ln_context *ctx, ln_weights **to, weights *w, const char *
     return keep_open(ctx, to, w, file);
 }
 
-int ln_data_look(ln_context *ctx)
+int ln_data_with(const ln_context *ctx, const char *file,
+                 int (*func)(const ln_bundle *bundle, void *arg), void *arg)
 {
     weights w;
-    int status = ctx->datafile ? open_weights(&w, ctx->datafile, ctx->error) : 0;
-    if (!ctx->datafile)
-        return 0;
-    for (int i = 0; !status && i < w.bundle->len && w.bundle->shaped; i++)
-        status = ln_bind_add_param(ctx, w.bundle->entries[i].name, w.bundle->entries[i].tensor);
+    const int status = open_weights(&w, file, ctx->error) ? -1 : func(w.bundle, arg);
     close_weights(&w);
     return status;
+}
+
+static int add_params(const ln_bundle *bundle, void *arg)
+{
+    int status = 0;
+    for (int i = 0; !status && i < bundle->len && bundle->shaped; i++)
+        status = ln_bind_add_param(arg, bundle->entries[i].name, bundle->entries[i].tensor);
+    return status;
+}
+
+int ln_data_look(ln_context *ctx)
+{
+    return ctx->datafile ? ln_data_with(ctx, ctx->datafile, add_params, ctx) : 0;
 }
 
 int ln_data_give(ln_context *ctx, const char *file)

@@ -4,6 +4,7 @@
 #ifndef LN_DATA_GIVE_H
 #define LN_DATA_GIVE_H
 
+#include "data/ln_bundle.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_data.h"
 
@@ -14,6 +15,11 @@ int ln_data_give(ln_context *ctx, const char *file);
 /** The same for the model's own file, which is open: takes it, also after a failure, for
  * ctx->weights. `file` is its name for messages. */
 int ln_data_give_own(ln_context *ctx, ln_safetensors *st, const char *file);
+
+/** Opens a file of weights and hands its tensors to `func` while they are there. Returns what that
+ *  returned; -1 with a reason in the context: the file cannot be read. */
+int ln_data_with(const ln_context *ctx, const char *file,
+                 int (*func)(const ln_bundle *bundle, void *arg), void *arg);
 
 /** Says of the file that ln_context_bind_file named which tensors it has (ln_bind_param). -1 with a
  *  reason in the context. */

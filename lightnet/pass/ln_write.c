@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <strings.h>
 
+#include "base/ln_filemap.h"
 #include "data/ln_data_give.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_front.h"
@@ -53,4 +54,50 @@ int ln_context_write(ln_context *ctx, const char *datafile, const char *format, 
     if (datafile && ln_data_give(ctx, datafile))
         return -1;
     return is_ir ? ln_context_print(ctx, file) : front->write(ctx, file);
+}
+
+/* ---- from one file to another ---- */
+
+// 1: the model must be read.
+static int rewrite(ln_context *ctx, const char *name, const ln_filemap *map, const char *format,
+                   const char *file)
+{
+    const ln_front *front = ln_front_for(map->data, map->size);
+    ln_context_clear_error(ctx);
+    return front && front->rewrite && !ctx->source && !strcasecmp(front->format, format)
+               ? front->rewrite(ctx, name, map, file)
+               : 1;
+}
+
+// What was read into the context.
+static int write_read(ln_context *ctx, const char *format, const char *file)
+{
+    return ln_context_write(ctx, ctx->datafile, format, file);
+}
+
+int ln_context_convert_text(ln_context *ctx, const char *name, const char *text, size_t len,
+                            const char *format, const char *file)
+{
+    const ln_filemap map = {.data = (const unsigned char *)text, .size = len};
+    const int status = rewrite(ctx, name, &map, format, file);
+    if (status < 1)
+        return status;
+    return ln_context_init_text(ctx, name, text, len) ? -1 : write_read(ctx, format, file);
+}
+
+int ln_context_convert(ln_context *ctx, const char *source, const char *format, const char *file)
+{
+    ln_filemap map = {0};
+    if (ln_filemap_open(&map, source, ctx->error))
+        return -1;
+    int status = rewrite(ctx, source, &map, format, file);
+    if (status == 1 && map.copy) // a pipe is read once
+        status = ln_context_init_text(ctx, source, (const char *)map.data, map.size) ||
+                         write_read(ctx, format, file)
+                     ? -1
+                     : 0;
+    ln_filemap_close(&map);
+    if (status < 1)
+        return status;
+    return ln_context_init(ctx, source) ? -1 : write_read(ctx, format, file);
 }

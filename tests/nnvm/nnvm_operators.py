@@ -430,6 +430,11 @@ def sizes():
          (IMAGE[:, :, low] * (1 - part) + IMAGE[:, :, high] * part).astype(F))
 
 
+def make_cases():
+    for make in (functions, pairs, weighted, pools, norms, shapes, reductions, orders, sizes):
+        make()
+
+
 PAGE = os.path.join(ROOT, "docs", "nnvm.md")
 
 
@@ -443,8 +448,7 @@ def page():
 
 def main():
     tap = Tap()
-    for make in (functions, pairs, weighted, pools, norms, shapes, reductions, orders, sizes):
-        make()
+    make_cases()
     if "--update" in sys.argv:
         text = page()
         with open(PAGE, "w", encoding="utf-8") as file:

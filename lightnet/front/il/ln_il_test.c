@@ -260,7 +260,7 @@ END_TEST
 /* Writing */
 
 // What is read from IL is what is read from JSON.
-static void check_written(const ln_context *ctx)
+static void check_written(ln_context *ctx)
 {
     char file[] = "/tmp/ln_il_XXXXXX";
     const int fd = mkstemp(file);

@@ -107,7 +107,7 @@ static void take_name(ln_nnvm_draft *d, const char *name)
 }
 
 // The types that have had one code ever since are told by it, the others by their name.
-static void set_variable_dtype(ln_nnvm_draft *d, tl_dtype dtype)
+void ln_nnvm_draft_set_variable_dtype(ln_nnvm_draft *d, tl_dtype dtype)
 {
     static const tl_dtype codes[] = {TL_FLOAT, TL_DOUBLE, TL_FLOAT16, TL_UINT8,
                                      TL_INT32, TL_INT8,   TL_INT64};
@@ -129,7 +129,7 @@ ln_nnvm_entry ln_nnvm_draft_variable(ln_nnvm_draft *d, const char *name, const t
     take_name(d, v->name);
     v->data = data;
     if (like) {
-        set_variable_dtype(d, like->dtype);
+        ln_nnvm_draft_set_variable_dtype(d, like->dtype);
         ln_nnvm_draft_set_ints(d, "shape", like->ndim, like->dims);
     }
     return ln_nnvm_draft_end(d, 1);
@@ -193,6 +193,24 @@ ln_nnvm_entry ln_nnvm_draft_end(ln_nnvm_draft *d, uint32_t n_outs)
         return no_entry;
     n->n_outs = n_outs;
     return (ln_nnvm_entry){(uint32_t)(d->n_nodes - 1), 0};
+}
+
+void ln_nnvm_draft_rename(ln_nnvm_draft *d, ln_nnvm_entry entry, const char *name)
+{
+    const char *own = copy(d, name);
+    if (own)
+        d->nodes[entry.node].name = own;
+}
+
+const char *ln_nnvm_draft_op(const ln_nnvm_draft *d, ln_nnvm_entry entry)
+{
+    return d->base.failed ? "null" : d->nodes[entry.node].op;
+}
+
+ln_nnvm_entry ln_nnvm_draft_input(const ln_nnvm_draft *d, ln_nnvm_entry entry, size_t i)
+{
+    return d->base.failed || i >= d->nodes[entry.node].n_inputs ? no_entry
+                                                                : d->nodes[entry.node].inputs[i];
 }
 
 void ln_nnvm_draft_head(ln_nnvm_draft *d, ln_nnvm_entry entry)

@@ -39,6 +39,9 @@ void ln_nnvm_draft_clear(ln_nnvm_draft *d);
 ln_nnvm_entry ln_nnvm_draft_variable(ln_nnvm_draft *d, const char *name, const tl_tensor *like,
                                      const tl_tensor *data);
 
+/** The data type of the variable that was made last, when its shape is not known. */
+void ln_nnvm_draft_set_variable_dtype(ln_nnvm_draft *d, tl_dtype dtype);
+
 /** A variable with these elements (copied), under a name like `wanted` that none has. */
 ln_nnvm_entry ln_nnvm_draft_constant(ln_nnvm_draft *d, const char *wanted, tl_dtype dtype, int ndim,
                                      const int *dims, const void *data);
@@ -63,6 +66,13 @@ void ln_nnvm_draft_set_dtype(ln_nnvm_draft *d, const char *key, tl_dtype dtype);
 
 /** Ends the node, which has `n_outs` outputs, hidden ones included. Returns output 0. */
 ln_nnvm_entry ln_nnvm_draft_end(ln_nnvm_draft *d, uint32_t n_outs);
+
+/** Gives the node that makes `entry` another name (copied). */
+void ln_nnvm_draft_rename(ln_nnvm_draft *d, ln_nnvm_entry entry, const char *name);
+
+/** The operator that makes `entry` ("null": a variable), and its input `i`. */
+const char *ln_nnvm_draft_op(const ln_nnvm_draft *d, ln_nnvm_entry entry);
+ln_nnvm_entry ln_nnvm_draft_input(const ln_nnvm_draft *d, ln_nnvm_entry entry, size_t i);
 
 /** The next output of the graph. */
 void ln_nnvm_draft_head(ln_nnvm_draft *d, ln_nnvm_entry entry);

@@ -201,7 +201,14 @@ static void check_names(reader *r)
 
 /* The top level */
 
-static void check_arg_nodes(reader *r)
+static void list_variable(ln_nnvm_graph *g, ln_nnvm_vertex *v)
+{
+    if (!v->is_listed)
+        g->variables[g->n_variables++] = v;
+    v->is_listed = 1;
+}
+
+static void read_arg_nodes(reader *r)
 {
     const json_t *args = member(r, r->g->json, "", "arg_nodes", JSON_ARRAY, 1);
     for (size_t i = 0; i < json_array_size(args) && !r->t->failed; i++) {
@@ -216,7 +223,20 @@ static void check_arg_nodes(reader *r)
                                 "arg_nodes[%zu]: nodes[%" PRIu32 "] \"%s\" is an operator (%s), "
                                 "expected a variable",
                                 i, node, r->g->nodes[node].name, r->g->nodes[node].op);
+        else
+            list_variable(r->g, &r->g->nodes[node]);
     }
+}
+
+static void list_variables(reader *r)
+{
+    r->g->variables = ln_translation_alloc(r->t, (r->g->n_nodes + 1) * sizeof(*r->g->variables));
+    if (r->t->failed)
+        return;
+    read_arg_nodes(r);
+    for (size_t i = 0; i < r->g->n_nodes; i++)
+        if (r->g->nodes[i].is_variable)
+            list_variable(r->g, &r->g->nodes[i]);
 }
 
 static void check_row_ptr(reader *r)
@@ -288,7 +308,7 @@ void ln_nnvm_graph_read(ln_nnvm_graph *g, ln_translation *t, const unsigned char
     if (!t->failed)
         read_nodes(&r);
     if (!t->failed)
-        check_arg_nodes(&r);
+        list_variables(&r);
     if (!t->failed)
         read_heads(&r);
     if (!t->failed)

@@ -31,6 +31,7 @@ typedef struct ln_nnvm_vertex {
     size_t n_attrs;
     int is_variable;
     int is_live;                   /* the heads need it */
+    int is_listed;                 /* of a variable: it is among the graph's `variables` */
     int is_weight;                 /* of a variable: some node reads it as a parameter */
     const struct ln_nnvm_row *row; /* how it is translated; of an operator */
     const char **outs;             /* the tensors that it gave when translated */
@@ -44,6 +45,8 @@ typedef struct ln_nnvm_graph {
     json_t *json;
     ln_nnvm_vertex *nodes;
     size_t n_nodes;
+    ln_nnvm_vertex **variables; /* in the order of `arg_nodes`, the others behind */
+    size_t n_variables;
     ln_nnvm_entry *heads;
     size_t n_heads;
     const json_t *row_ptr, *attrs; /* as they are in the file, or NULL */

@@ -11,6 +11,7 @@
 
 #include "data/ln_data_give.h"
 #include "front/ln_fronts.h"
+#include "front/nnvm/ln_nnvm_core.h"
 #include "front/nnvm/ln_nnvm_vars.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_weights.h"
@@ -105,7 +106,7 @@ int ln_nnvm_axis(ln_nnvm_node *n, int64_t axis, int ndim)
 
 /* Nodes */
 
-static int is_harmless(const ln_nnvm_node *n, const char *key)
+int ln_nnvm_is_harmless(const ln_nnvm_node *n, const char *key)
 {
     static const char *const annotations[] = {"ctx_group", "lr_mult", "wd_mult", "force_mirroring",
                                               "mirror_stage"};
@@ -123,17 +124,17 @@ static int is_harmless(const ln_nnvm_node *n, const char *key)
            snprintf(word, sizeof(word), " %s ", key) > 0 && strstr(n->row->ignored, word);
 }
 
-static void check_attrs(ln_nnvm_node *n)
+void ln_nnvm_check_attrs(ln_nnvm_node *n)
 {
     for (size_t i = 0; i < n->vertex->n_attrs; i++) {
         const ln_nnvm_attr *a = &n->vertex->attrs[i];
-        if (!a->is_read && !is_harmless(n, a->key))
+        if (!a->is_read && !ln_nnvm_is_harmless(n, a->key))
             ln_emit_fail(&n->emit, "attribute '%.128s' (\"%.128s\") is not known", a->key,
                          a->value);
     }
 }
 
-static void check_inputs(ln_nnvm_node *n)
+void ln_nnvm_check_inputs(ln_nnvm_node *n)
 {
     const ln_nnvm_row *row = n->row;
     const int len = ln_nnvm_num_inputs(n);
@@ -147,12 +148,12 @@ static void check_inputs(ln_nnvm_node *n)
 static void translate_node(ln_nnvm_model *m, ln_nnvm_vertex *v)
 {
     ln_nnvm_node n = ln_nnvm_node_init(m, v);
-    check_inputs(&n);
+    ln_nnvm_check_inputs(&n);
     if (!m->base.failed)
         v->row->translate(&n);
     ln_emit_begin(&n.emit, NULL); // drops what a failure left unfinished
     if (!m->base.failed)
-        check_attrs(&n);
+        ln_nnvm_check_attrs(&n);
 }
 
 /* Variables and nodes that wait */
@@ -190,13 +191,18 @@ static void translate_up_to(ln_nnvm_model *m, ln_nnvm_vertex *v)
     ln_list_free(path);
 }
 
+void ln_nnvm_fail_output(ln_nnvm_node *n, const ln_nnvm_entry *e, uint32_t n_outs)
+{
+    ln_emit_fail(&n->emit,
+                 "\"%.256s\" has %" PRIu32 " usable output%s, index %" PRIu32 " requested",
+                 n->model->graph.nodes[e->node].name, n_outs, n_outs == 1 ? "" : "s", e->index);
+}
+
 static const char *entry_tensor(ln_nnvm_node *n, const ln_nnvm_entry *e)
 {
-    ln_nnvm_vertex *v = &n->model->graph.nodes[e->node];
-    if (e->index >= v->n_outs && !ln_nnvm_failed(n))
-        ln_emit_fail(&n->emit,
-                     "\"%.256s\" has %" PRIu32 " usable output%s, index %" PRIu32 " requested",
-                     v->name, v->n_outs, v->n_outs == 1 ? "" : "s", e->index);
+    const ln_nnvm_vertex *v = &n->model->graph.nodes[e->node];
+    if (e->index >= v->n_outs)
+        ln_nnvm_fail_output(n, e, v->n_outs);
     return ln_nnvm_failed(n) ? NULL : v->outs[e->index];
 }
 
@@ -232,10 +238,14 @@ const char *ln_nnvm_in(ln_nnvm_node *n, int i)
     return entry_tensor(n, e);
 }
 
-// A parameter that the file leaves out, called after the node and what it is to it.
+const char *ln_nnvm_left_out_name(ln_nnvm_node *n, const char *arg)
+{
+    return ln_translation_print(&n->model->base, "%.256s_%s", n->vertex->name, arg);
+}
+
 static const char *left_out(ln_nnvm_node *n, const char *arg, int ndim, const int *dims)
 {
-    const char *own = ln_translation_print(&n->model->base, "%.256s_%s", n->vertex->name, arg);
+    const char *own = ln_nnvm_left_out_name(n, arg);
     return own ? ln_nnvm_add_param(n->model, own, TL_FLOAT, ndim, dims) : NULL;
 }
 
@@ -339,4 +349,5 @@ static int read_nnvm(ln_context *ctx, const char *file, ln_filemap *map)
     return status;
 }
 
-const ln_front ln_front_nnvm = {.format = "NNVM", .is = ln_nnvm_is, .read = read_nnvm};
+const ln_front ln_front_nnvm = {
+    .format = "NNVM", .is = ln_nnvm_is, .read = read_nnvm, .rewrite = ln_nnvm_rewrite};

@@ -177,7 +177,7 @@ static int64_t own_code(const ln_nnvm_graph *g, ln_nnvm_vertex *v, const char **
 }
 
 // By name or by code, whose name may stand beside in the graph's attributes.
-static tl_dtype own_dtype(ln_nnvm_model *m, ln_nnvm_vertex *v)
+tl_dtype ln_nnvm_variable_dtype(ln_nnvm_model *m, ln_nnvm_vertex *v)
 {
     const ln_nnvm_graph *const g = &m->graph;
     const char *name = NULL;
@@ -201,6 +201,17 @@ static tl_dtype own_dtype(ln_nnvm_model *m, ln_nnvm_vertex *v)
                      "the graph",
                      code, v->name);
     return TL_FLOAT;
+}
+
+tl_tensor *ln_nnvm_variable_like(ln_nnvm_model *m, ln_nnvm_vertex *v)
+{
+    int own[LN_MAXDIM];
+    const tl_tensor *bound =
+        ln_bind_has(m->base.ctx, v->name) ? ln_bind_find(m->base.ctx, v->name, 0) : NULL;
+    const int ndim = bound ? bound->ndim : own_shape(m, v, own);
+    return ndim < 0 || m->base.failed ? NULL
+                                      : tl_tensor_create(NULL, ndim, bound ? bound->dims : own,
+                                                         ln_nnvm_variable_dtype(m, v));
 }
 
 /* Their tensors */
@@ -234,7 +245,7 @@ static void give(ln_nnvm_model *m, ln_nnvm_vertex *v, const char *tensor)
 
 void ln_nnvm_add_variable(ln_nnvm_model *m, ln_nnvm_vertex *v, int ndim, const int *dims)
 {
-    give(m, v, add_source(m, v->name, own_dtype(m, v), ndim, dims, 1));
+    give(m, v, add_source(m, v->name, ln_nnvm_variable_dtype(m, v), ndim, dims, 1));
 }
 
 static void add_known(ln_nnvm_model *m, ln_nnvm_vertex *v)
@@ -249,13 +260,13 @@ static void add_known(ln_nnvm_model *m, ln_nnvm_vertex *v)
     const int ndim = like ? like->ndim : own_shape(m, v, own);
     if (ndim >= 0 && !m->base.failed)
         give(m, v,
-             add_source(m, v->name, told ? told->dtype : own_dtype(m, v), ndim,
+             add_source(m, v->name, told ? told->dtype : ln_nnvm_variable_dtype(m, v), ndim,
                         like ? like->dims : own, is_param));
 }
 
 void ln_nnvm_add_known(ln_nnvm_model *m)
 {
-    for (size_t i = 0; i < m->graph.n_nodes && !m->base.failed; i++)
-        if (m->graph.nodes[i].is_variable && m->graph.nodes[i].is_live)
-            add_known(m, &m->graph.nodes[i]);
+    for (size_t i = 0; i < m->graph.n_variables && !m->base.failed; i++)
+        if (m->graph.variables[i]->is_live)
+            add_known(m, m->graph.variables[i]);
 }

@@ -16,6 +16,23 @@ void ln_nnvm_choose_rows(ln_nnvm_model *m);
 /** The failure that a compiled graph is, with its variables and operators, their types and shapes.
  */
 void ln_nnvm_refuse_compiled(ln_nnvm_model *m);
+/** The type and shape of a variable that were told before the model was read, or by attributes:
+ *  new (tl_tensor_free), without data; NULL: nobody tells the shape. */
+tl_tensor *ln_nnvm_variable_like(ln_nnvm_model *m, ln_nnvm_vertex *v);
+tl_dtype ln_nnvm_variable_dtype(ln_nnvm_model *m, ln_nnvm_vertex *v);
+
+/* Checks of a node; what is wrong is a failure. */
+
+/** Whether an attribute has no effect. */
+int ln_nnvm_is_harmless(const ln_nnvm_node *n, const char *key);
+/** That all attributes were read, or are harmless. */
+void ln_nnvm_check_attrs(ln_nnvm_node *n);
+/** The number of inputs. */
+void ln_nnvm_check_inputs(ln_nnvm_node *n);
+/** Fails: the entry names an output that its node, which has `n_outs`, lacks. */
+void ln_nnvm_fail_output(ln_nnvm_node *n, const ln_nnvm_entry *e, uint32_t n_outs);
+/** What a parameter is called that a file of MXNet 0.8 leaves out; NULL after a failure. */
+const char *ln_nnvm_left_out_name(ln_nnvm_node *n, const char *arg);
 
 /** Makes the tensors of all variables whose shape is known: told of before the model was read, or
  *  by attributes. Inputs are declared, in the order of the file. */

@@ -30,6 +30,8 @@ static void translate_dropout(ln_nnvm_node *n)
 {
     if (ln_nnvm_is_mxnet(n) && !strcmp(ln_nnvm_text(n, "mode", "training"), "always"))
         ln_emit_fail(&n->emit, "attribute 'mode' is \"always\": random numbers at inference");
+    if (!ln_nnvm_is_mxnet(n))
+        ln_nnvm_float(n, "rate", 0.5); // without effect
     translate_identity(n);
 }
 
@@ -304,7 +306,7 @@ const ln_nnvm_row ln_nnvm_rows_function[] = {
     {"make_loss", MXNET, translate_identity, NULL, 1, 1},
     {"IdentityAttachKLSparseReg", MXNET, translate_identity, NULL, 1, 1,
      .ignored = " sparseness_target penalty momentum "},
-    {"dropout", CORE, translate_dropout, NULL, 1, 1, .keeps_shape = 1, .ignored = " rate "},
+    {"dropout", CORE, translate_dropout, NULL, 1, 1, .keeps_shape = 1},
     {"Dropout", MXNET, translate_dropout, NULL, 1, 1, .keeps_shape = 1,
      .ignored = " p axes cudnn_off "},
     {"leaky_relu", CORE, translate_leaky_relu, NULL, 1, 1, .keeps_shape = 1},

@@ -177,6 +177,17 @@ LN_API int ln_context_print(const ln_context *ctx, const char *outfile);
 LN_API int ln_context_write(ln_context *ctx, const char *datafile, const char *format,
                             const char *file);
 
+/** Reads the model in the file `source` and writes it in `format` to `file`, as ln_context_init and
+ * ln_context_write do. A graph that stays in its format, as NNVM's, is not read for that where it
+ * can do without, so that the shapes of its inputs need not be known; the context is empty then.
+ * Weights are those of ln_context_bind_file. */
+LN_API int ln_context_convert(ln_context *ctx, const char *source, const char *format,
+                              const char *file);
+
+/** As ln_context_convert, from `len` bytes; `name` stands for the file in messages. */
+LN_API int ln_context_convert_text(ln_context *ctx, const char *name, const char *text, size_t len,
+                                   const char *format, const char *file);
+
 /** Writes the compiled model as one safetensors file, which ln_context_init recognises: with its
  * weights, in the form in which runs read them, so that reading it neither compiles nor packs.
  * `datafile` as for ln_context_load; inputs need no data. The context is not loaded. Afterwards it

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rewriting a graph in core's operators.
+
+#include "front/nnvm/ln_nnvm_core.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "data/ln_data_give.h"
+#include "front/nnvm/ln_nnvm_vars.h"
+#include "ir/ln_bind.h"
+
+/* The entries that stand for a node's outputs, those that may be used. */
+typedef struct outputs {
+    ln_nnvm_entry *entries;
+    uint32_t n;
+} outputs;
+
+/* A graph that is being rewritten. */
+typedef struct ln_nnvm_core {
+    ln_nnvm_model model;
+    ln_nnvm_draft draft;
+    const ln_bundle *params; /* what the file of parameters has; NULL: there is none */
+    outputs *outs;           /* of each node */
+} ln_nnvm_core;
+
+static ln_nnvm_recast recast_init(ln_nnvm_core *c, ln_nnvm_vertex *v)
+{
+    return (ln_nnvm_recast){.node = ln_nnvm_node_init(&c->model, v),
+                            .core = c,
+                            .draft = &c->draft,
+                            .first = c->draft.n_nodes};
+}
+
+static const ln_nnvm_entry no_entry = {0, 0};
+
+/* Variables */
+
+static ln_nnvm_entry add_variable(ln_nnvm_core *c, const char *name, const tl_tensor *like)
+{
+    const tl_tensor *data = c->params ? ln_bundle_find(c->params, name) : NULL;
+    return ln_nnvm_draft_variable(&c->draft, name, data ? data : like, data);
+}
+
+static void rewrite_variable(ln_nnvm_core *c, ln_nnvm_vertex *v)
+{
+    ln_nnvm_recast r = recast_init(c, v);
+    tl_tensor *like = ln_nnvm_variable_like(&c->model, v);
+    const tl_dtype dtype = ln_nnvm_variable_dtype(&c->model, v);
+    const ln_nnvm_entry entry = add_variable(c, v->name, like);
+    if (!like && dtype != TL_FLOAT)
+        ln_nnvm_draft_set_variable_dtype(&c->draft, dtype);
+    tl_tensor_free(like);
+    ln_nnvm_recast_out(&r, 0, entry);
+}
+
+/* What rewriters are written with */
+
+ln_nnvm_entry ln_nnvm_recast_in(ln_nnvm_recast *r, int i)
+{
+    const ln_nnvm_core *c = r->core;
+    ln_nnvm_vertex *v = r->node.vertex;
+    if (i >= ln_nnvm_num_inputs(&r->node))
+        ln_emit_fail(&r->node.emit, "input %d is missing", i);
+    if (ln_nnvm_failed(&r->node))
+        return no_entry;
+    const ln_nnvm_entry *e = &v->inputs[i];
+    const outputs *from = &c->outs[e->node];
+    if (e->index < from->n)
+        return from->entries[e->index];
+    ln_nnvm_fail_output(&r->node, e, from->n);
+    return no_entry;
+}
+
+ln_nnvm_entry ln_nnvm_recast_weight(ln_nnvm_recast *r, int i, const char *arg)
+{
+    if (i < ln_nnvm_num_inputs(&r->node) || !r->node.model->graph.is_oldest)
+        return ln_nnvm_recast_in(r, i);
+    const char *name = ln_nnvm_left_out_name(&r->node, arg);
+    return name ? add_variable(r->core, name, NULL) : no_entry;
+}
+
+// Room for one more; the array has room for a power of two. NULL after a failure.
+static ln_nnvm_entry *grow(ln_nnvm_recast *r, const outputs *outs)
+{
+    if (outs->n & (outs->n - 1))
+        return ln_nnvm_failed(&r->node) ? NULL : outs->entries;
+    ln_nnvm_entry *larger = ln_translation_alloc(
+        &r->node.model->base, (outs->n ? 2 * (size_t)outs->n : 1) * sizeof(*larger));
+    if (larger && outs->n)
+        memcpy(larger, outs->entries, outs->n * sizeof(*larger));
+    return larger;
+}
+
+void ln_nnvm_recast_out(ln_nnvm_recast *r, uint32_t i, ln_nnvm_entry entry)
+{
+    const ln_nnvm_vertex *v = r->node.vertex;
+    outputs *outs = &r->core->outs[v - r->node.model->graph.nodes];
+    ln_nnvm_entry *entries = i == outs->n ? grow(r, outs) : NULL;
+    if (!entries)
+        return;
+    outs->entries = entries;
+    outs->entries[outs->n++] = entry;
+    if (entry.node >= r->first && !i)
+        ln_nnvm_draft_rename(r->draft, entry, v->name);
+}
+
+void ln_nnvm_recast_begin(ln_nnvm_recast *r, const char *op, int len, const ln_nnvm_entry *inputs)
+{
+    const char *name = ln_translation_print(&r->draft->base, "%.256s_%s", r->node.vertex->name, op);
+    if (!name)
+        return;
+    ln_nnvm_draft_begin(r->draft, op, name);
+    for (int i = 0; i < len; i++)
+        ln_nnvm_draft_arg(r->draft, inputs[i]);
+}
+
+ln_nnvm_entry ln_nnvm_recast_end(ln_nnvm_recast *r)
+{
+    return ln_nnvm_draft_end(r->draft, 1);
+}
+
+ln_nnvm_entry ln_nnvm_recast_unary(ln_nnvm_recast *r, const char *op, ln_nnvm_entry x)
+{
+    ln_nnvm_recast_begin(r, op, 1, &x);
+    return ln_nnvm_recast_end(r);
+}
+
+ln_nnvm_entry ln_nnvm_recast_binary(ln_nnvm_recast *r, const char *op, ln_nnvm_entry a,
+                                    ln_nnvm_entry b)
+{
+    ln_nnvm_recast_begin(r, op, 2, (ln_nnvm_entry[]){a, b});
+    return ln_nnvm_recast_end(r);
+}
+
+ln_nnvm_entry ln_nnvm_recast_scalar(ln_nnvm_recast *r, const char *op, ln_nnvm_entry x,
+                                    double number)
+{
+    ln_nnvm_recast_begin(r, op, 1, &x);
+    ln_nnvm_draft_set_number(r->draft, "scalar", number);
+    return ln_nnvm_recast_end(r);
+}
+
+/* Attributes */
+
+static int is_bracket(char c, const char *kinds)
+{
+    return c && strchr(kinds, c);
+}
+
+// The tuple in `text` as Python prints it, in `to`, which has room for three times the text.
+static void print_tuple(char *to, const char *text)
+{
+    int lens[LN_NNVM_MAX_TUPLE] = {0}, depth = 0;
+    for (const char *at = text; *at;) {
+        const size_t len = strcspn(at, "()[], \t\r\n");
+        if (len) { // Python 2 wrote long integers with an L
+            to += sprintf(to, "%.*s", (int)(len - (len > 1 && at[len - 1] == 'L')), at);
+        } else if (is_bracket(*at, "([")) {
+            lens[++depth] = 1;
+            *to++ = '(';
+        } else if (is_bracket(*at, ")]")) {
+            const int is_one = lens[depth--] == 1 && to[-1] != '(';
+            to += sprintf(to, is_one ? ",)" : ")");
+        } else if (*at == ',' && !is_bracket(at[1 + strspn(at + 1, " \t\r\n")], ")]")) {
+            lens[depth]++;
+            to += sprintf(to, ", ");
+        }
+        at += len ? len : 1;
+    }
+    *to = '\0';
+}
+
+// A value as core writes it: tuples and truth values as Python does.
+static const char *canonical(ln_nnvm_recast *r, const char *text)
+{
+    int64_t numbers[LN_NNVM_MAX_TUPLE];
+    double floats[LN_NNVM_MAX_TUPLE];
+    const char *at = text + strspn(text, " \t\r\n");
+    if (!strcasecmp(at, "true") || !strcasecmp(at, "false"))
+        return strcasecmp(at, "true") ? "False" : "True";
+    if (!is_bracket(*at, "([") ||
+        (ln_nnvm_parse_tuple(at, numbers, NULL) < 0 && ln_nnvm_parse_tuple(at, NULL, floats) < 0))
+        return text;
+    char *tuple = ln_translation_alloc(&r->draft->base, 3 * strlen(at) + 1);
+    if (!tuple)
+        return "";
+    print_tuple(tuple, at);
+    return tuple;
+}
+
+void ln_nnvm_recast_attr(ln_nnvm_recast *r, const char *key, const char *core_key)
+{
+    const char *text = ln_nnvm_text(&r->node, key, NULL);
+    if (text)
+        ln_nnvm_draft_set(r->draft, core_key, canonical(r, text));
+}
+
+void ln_nnvm_recast_attrs(ln_nnvm_recast *r)
+{
+    char key[64], core_key[64];
+    int len = 0;
+    for (const char *at = r->row->attrs; at && sscanf(at, " %63[^= ]%n", key, &len) == 1;) {
+        at += len;
+        strcpy(core_key, key);
+        if (*at == '=' && sscanf(at + 1, "%63s%n", core_key, &len) == 1)
+            at += 1 + len;
+        ln_nnvm_recast_attr(r, key, core_key);
+    }
+}
+
+void ln_nnvm_recast_same(ln_nnvm_recast *r)
+{
+    const int len = ln_nnvm_num_inputs(&r->node);
+    ln_nnvm_recast_begin(r, r->row->with ? r->row->with : r->row->op, 0, NULL);
+    for (int i = 0; i < len; i++)
+        ln_nnvm_draft_arg(r->draft, ln_nnvm_recast_in(r, i));
+    ln_nnvm_recast_attrs(r);
+    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
+}
+
+void ln_nnvm_recast_alias(ln_nnvm_recast *r)
+{
+    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_in(r, 0));
+}
+
+/* Core's own operators stay as they are */
+
+// Operators of several outputs: all of them, and those that may be used.
+static const struct {
+    const char *op;
+    uint32_t all, usable;
+} several_outputs[] = {
+    {"batch_norm", 3, 1}, {"dropout", 2, 1}, {"multibox_transform_loc", 2, 2}, {NULL, 1, 1}};
+
+// The parts that `split` makes; see the operator's documentation.
+static uint32_t count_parts(ln_nnvm_recast *r)
+{
+    int64_t points[LN_NNVM_MAX_TUPLE];
+    const char *key = "indices_or_sections", *text = ln_nnvm_text(&r->node, key, "");
+    ln_nnvm_require(&r->node, key);
+    if (*text >= '0' && *text <= '9')
+        return (uint32_t)ln_nnvm_int_in(&r->node, key, 1, 1, 1 << 16);
+    return (uint32_t)ln_nnvm_ints(&r->node, key, points) + 1;
+}
+
+static void keep_attrs(ln_nnvm_recast *r)
+{
+    const ln_nnvm_vertex *v = r->node.vertex;
+    for (size_t i = 0; i < v->n_attrs; i++)
+        if (!ln_nnvm_is_harmless(&r->node, v->attrs[i].key))
+            ln_nnvm_recast_attr(r, v->attrs[i].key, v->attrs[i].key);
+}
+
+static void keep_node(ln_nnvm_recast *r)
+{
+    const int len = ln_nnvm_num_inputs(&r->node);
+    const char *op = r->node.vertex->op;
+    size_t k = 0;
+    while (several_outputs[k].op && strcmp(several_outputs[k].op, op))
+        k++;
+    const int splits = !strcmp(op, "split");
+    const uint32_t parts = splits ? count_parts(r) : 0;
+    ln_nnvm_recast_begin(r, op, 0, NULL);
+    for (int i = 0; i < len; i++)
+        ln_nnvm_draft_arg(r->draft, ln_nnvm_recast_in(r, i));
+    keep_attrs(r);
+    ln_nnvm_entry entry = ln_nnvm_draft_end(r->draft, splits ? parts : several_outputs[k].all);
+    for (uint32_t i = 0; i < (splits ? parts : several_outputs[k].usable); i++, entry.index++)
+        ln_nnvm_recast_out(r, i, entry);
+}
+
+/* Nodes */
+
+static const ln_nnvm_core_row *find_row(const char *op)
+{
+    static const ln_nnvm_core_row *const tables[] = {
+        ln_nnvm_core_rows_layers, ln_nnvm_core_rows_elementwise, ln_nnvm_core_rows_shape};
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+        for (const ln_nnvm_core_row *row = tables[i]; row->op; row++)
+            if (!strcmp(row->op, op))
+                return row;
+    return NULL;
+}
+
+static void rewrite_node(ln_nnvm_core *c, ln_nnvm_vertex *v)
+{
+    ln_nnvm_recast r = recast_init(c, v);
+    ln_nnvm_check_inputs(&r.node);
+    if (c->model.graph.dialect == LN_NNVM_CORE) {
+        keep_node(&r);
+        return;
+    }
+    r.row = find_row(v->op);
+    if (r.row)
+        r.row->rewrite(&r);
+    else
+        ln_emit_fail(&r.node.emit, "it is none of core's operators");
+    ln_nnvm_check_attrs(&r.node);
+}
+
+static void rewrite_head(ln_nnvm_core *c, const ln_nnvm_entry *e)
+{
+    ln_nnvm_recast r = recast_init(c, &c->model.graph.nodes[e->node]);
+    const outputs *from = &c->outs[e->node];
+    if (e->index < from->n)
+        ln_nnvm_draft_head(&c->draft, from->entries[e->index]);
+    else
+        ln_nnvm_fail_output(&r.node, e, from->n);
+}
+
+static int failed(const ln_nnvm_core *c)
+{
+    return c->model.base.failed || c->draft.base.failed;
+}
+
+static void rewrite_graph(ln_nnvm_core *c)
+{
+    ln_nnvm_graph *g = &c->model.graph;
+    c->outs = ln_translation_alloc(&c->model.base, (g->n_nodes + 1) * sizeof(*c->outs));
+    for (size_t i = 0; i < g->n_variables && !failed(c); i++)
+        if (g->variables[i]->is_live)
+            rewrite_variable(c, g->variables[i]);
+    for (size_t i = 0; i < g->n_nodes && !failed(c); i++)
+        if (g->nodes[i].is_live && !g->nodes[i].is_variable)
+            rewrite_node(c, &g->nodes[i]);
+    for (size_t i = 0; i < g->n_heads && !failed(c); i++)
+        rewrite_head(c, &g->heads[i]);
+}
+
+/* The whole */
+
+static int rewrite(ln_nnvm_core *c)
+{
+    ln_nnvm_choose_rows(&c->model);
+    if (c->model.base.failed)
+        return -1;
+    rewrite_graph(c);
+    return failed(c) ? 1 : ln_nnvm_draft_write(&c->draft);
+}
+
+static int rewrite_with(const ln_bundle *params, void *core)
+{
+    ln_nnvm_core *c = core;
+    c->params = params;
+    return params->shaped ? rewrite(c) : 1;
+}
+
+int ln_nnvm_rewrite(ln_context *ctx, const char *name, const ln_filemap *map, const char *file)
+{
+    ln_nnvm_core c = {.model = {.base = {.ctx = ctx, .file = name}}};
+    ln_nnvm_draft_init(&c.draft, ctx, file);
+    ln_nnvm_graph_read(&c.model.graph, &c.model.base, map->data, map->size);
+    const int status = failed(&c)      ? -1
+                       : ctx->datafile ? ln_data_with(ctx, ctx->datafile, rewrite_with, &c)
+                                       : rewrite(&c);
+    ln_nnvm_draft_clear(&c.draft);
+    ln_nnvm_graph_clear(&c.model.graph);
+    ln_translation_clear(&c.model.base);
+    if (status == 1)
+        ln_context_clear_error(ctx);
+    if (!status)
+        ln_bind_warn(ctx);
+    return status;
+}

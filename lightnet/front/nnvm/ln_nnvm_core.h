@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph said in NNVM's core operators, as it is: without shapes, which nobody needs to know.
+//
+// A rewriter says what a node of MXNet is in core's operators: it reads the node as a translator
+// does (ln_nnvm.h), and drafts nodes. What it cannot say without shapes is a failure.
+//
+//     static void rewrite_leaky(ln_nnvm_recast *r)
+//     {
+//         ln_nnvm_recast_begin(r, "leaky_relu", 1, (ln_nnvm_entry[]){ln_nnvm_recast_in(r, 0)});
+//         ln_nnvm_draft_set_number(r->draft, "alpha", ln_nnvm_float(&r->node, "slope", 0.25));
+//         ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
+//     }
+
+#ifndef LN_NNVM_CORE_H
+#define LN_NNVM_CORE_H
+
+#include "base/ln_filemap.h"
+#include "front/nnvm/ln_nnvm.h"
+#include "front/nnvm/ln_nnvm_draft.h"
+
+struct ln_nnvm_core;
+
+/* A node that is being rewritten. */
+typedef struct ln_nnvm_recast {
+    ln_nnvm_node node;
+    struct ln_nnvm_core *core;
+    ln_nnvm_draft *draft;
+    size_t first; /* the nodes that are drafted for it begin here */
+    const struct ln_nnvm_core_row *row;
+} ln_nnvm_recast;
+
+/* What an operator of MXNet is in core. A table of these ends with an op of NULL. */
+typedef struct ln_nnvm_core_row {
+    const char *op;
+    void (*rewrite)(ln_nnvm_recast *r);
+    const char *with;  /* what tells it from other rows of the same function */
+    const char *attrs; /* attributes that only change their names: "old=new same" */
+} ln_nnvm_core_row;
+
+extern const ln_nnvm_core_row ln_nnvm_core_rows_layers[];
+extern const ln_nnvm_core_row ln_nnvm_core_rows_elementwise[];
+extern const ln_nnvm_core_row ln_nnvm_core_rows_shape[];
+
+/** Input `i`, which must be there. */
+ln_nnvm_entry ln_nnvm_recast_in(ln_nnvm_recast *r, int i);
+
+/** Input `i`, a parameter called `arg`, which a file of MXNet 0.8 leaves out. */
+ln_nnvm_entry ln_nnvm_recast_weight(ln_nnvm_recast *r, int i, const char *arg);
+
+/** Says that output `i`, the next one, is this; the node that makes it gets the name of this one
+ *  if it was drafted for it. */
+void ln_nnvm_recast_out(ln_nnvm_recast *r, uint32_t i, ln_nnvm_entry entry);
+
+/** Begins a node with these inputs. */
+void ln_nnvm_recast_begin(ln_nnvm_recast *r, const char *op, int len, const ln_nnvm_entry *inputs);
+
+/** Ends it; one output. */
+ln_nnvm_entry ln_nnvm_recast_end(ln_nnvm_recast *r);
+
+/** Gives it the attribute under another name, with its value as core writes it, unless the node
+ * lacks it. */
+void ln_nnvm_recast_attr(ln_nnvm_recast *r, const char *key, const char *core_key);
+
+/** The same for all that the row lists. */
+void ln_nnvm_recast_attrs(ln_nnvm_recast *r);
+
+/** Operators of one or two inputs without attributes, and of a number on the right. */
+ln_nnvm_entry ln_nnvm_recast_unary(ln_nnvm_recast *r, const char *op, ln_nnvm_entry x);
+ln_nnvm_entry ln_nnvm_recast_binary(ln_nnvm_recast *r, const char *op, ln_nnvm_entry a,
+                                    ln_nnvm_entry b);
+ln_nnvm_entry ln_nnvm_recast_scalar(ln_nnvm_recast *r, const char *op, ln_nnvm_entry x,
+                                    double number);
+
+/** `rewrite` of an operator that core has: one output, `with` its name, `attrs` what they are
+ * called there. */
+void ln_nnvm_recast_same(ln_nnvm_recast *r);
+
+/** The same tensor. */
+void ln_nnvm_recast_alias(ln_nnvm_recast *r);
+
+/** Writes the graph of NNVM or MXNet in the map to `file` in core's operators, and its parameters,
+ *  from the file that ln_context_bind_file named, beside it. 1: some operator needs shapes for
+ *  that, or is none of core's. -1 with a reason in the context: the graph is not sound, or a file
+ *  cannot be read or written. */
+int ln_nnvm_rewrite(ln_context *ctx, const char *name, const ln_filemap *map, const char *file);
+
+#endif

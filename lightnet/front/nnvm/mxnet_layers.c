@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers of MXNet in core's operators. Source: the format's description, sections 9.2 to 9.4.
+
+#include <limits.h>
+#include <string.h>
+
+#include "front/nnvm/ln_nnvm_core.h"
+
+/* ---- with weights ---- */
+
+static void fail_unless_images(ln_nnvm_recast *r, const char *kernel)
+{
+    int64_t given[LN_NNVM_MAX_TUPLE];
+    const int axes = ln_nnvm_ints(&r->node, kernel, given);
+    if (axes != 2)
+        ln_emit_fail(&r->node.emit, "core's are over 2 axes, this one over %d", axes);
+}
+
+/** That attribute `key` has zeros, or is not there. */
+static void fail_unless_zeros(ln_nnvm_recast *r, const char *key)
+{
+    int64_t given[LN_NNVM_MAX_TUPLE];
+    const int len = ln_nnvm_ints(&r->node, key, given);
+    for (int i = 0; i < len; i++)
+        if (given[i])
+            ln_emit_fail(&r->node.emit, "core has no '%s'", key);
+}
+
+/** Weight and, unless attribute no_bias says otherwise, bias. */
+static void begin_weighted(ln_nnvm_recast *r, const char *op, ln_nnvm_entry src, int without_bias)
+{
+    const int with_bias = !ln_nnvm_bool(&r->node, "no_bias", without_bias);
+    ln_nnvm_entry inputs[3] = {src, ln_nnvm_recast_weight(r, 1, "weight")};
+    if (with_bias)
+        inputs[2] = ln_nnvm_recast_weight(r, 2, "bias");
+    ln_nnvm_recast_begin(r, op, 2 + with_bias, inputs);
+    ln_nnvm_draft_set_bool(r->draft, "use_bias", with_bias);
+    ln_nnvm_recast_attrs(r);
+}
+
+/** `with`: what core calls it. */
+static void rewrite_conv(ln_nnvm_recast *r)
+{
+    const int is_transposed = !strcmp(r->row->with, "conv2d_transpose");
+    const char *layout = ln_nnvm_text(&r->node, "layout", "NCHW");
+    fail_unless_images(r, "kernel");
+    if (is_transposed) {
+        fail_unless_zeros(r, "adj"); // core's are zeros, not computed
+        fail_unless_zeros(r, "target_shape");
+    }
+    begin_weighted(r, r->row->with, ln_nnvm_recast_in(r, 0), is_transposed);
+    if (!strcmp(layout, "NHWC"))
+        ln_nnvm_draft_set(r->draft, "kernel_layout", "OHWI");
+    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
+}
+
+/** Whether it is known to be a matrix: what flattens makes one, and what computes on one keeps it.
+ */
+static int is_matrix(const ln_nnvm_recast *r, ln_nnvm_entry entry)
+{
+    const char *op = ln_nnvm_draft_op(r->draft, entry);
+    while (!strcmp(op, "dense") || !strcmp(op, "relu") || !strcmp(op, "batch_norm") ||
+           !strcmp(op, "dropout")) {
+        entry = ln_nnvm_draft_input(r->draft, entry, 0);
+        op = ln_nnvm_draft_op(r->draft, entry);
+    }
+    return !strcmp(op, "flatten");
+}
+
+static ln_nnvm_entry flattened(ln_nnvm_recast *r, ln_nnvm_entry src)
+{
+    return is_matrix(r, src) ? src : ln_nnvm_recast_unary(r, "flatten", src);
+}
+
+static void rewrite_fully_connected(ln_nnvm_recast *r)
+{
+    ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
+    ln_nnvm_require(&r->node, "num_hidden");
+    if (ln_nnvm_bool(&r->node, "flatten", 1))
+        src = flattened(r, src);
+    begin_weighted(r, "dense", src, 0);
+    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
+}
+
+static void rewrite_embedding(ln_nnvm_recast *r)
+{
+    const ln_nnvm_entry index = ln_nnvm_recast_in(r, 0);
+    const ln_nnvm_entry weight = ln_nnvm_recast_weight(r, 1, "weight");
+    ln_nnvm_require(&r->node, "input_dim");
+    ln_nnvm_require(&r->node, "output_dim");
+    ln_nnvm_dtype(&r->node, "dtype", TL_FLOAT);
+    ln_nnvm_recast_begin(r, "cast", 1, &index);
+    ln_nnvm_draft_set_dtype(r->draft, "dtype", TL_INT32);
+    const ln_nnvm_entry inputs[] = {weight, ln_nnvm_recast_end(r)};
+    ln_nnvm_recast_begin(r, "take", 2, inputs);
+    ln_nnvm_draft_set_int(r->draft, "axis", 0);
+    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
+}
+
+/* ---- normalization ---- */
+
+static void rewrite_batchnorm(ln_nnvm_recast *r)
+{
+    static const char *const args[] = {"gamma", "beta", "moving_mean", "moving_var"};
+    ln_nnvm_entry inputs[5] = {ln_nnvm_recast_in(r, 0)};
+    for (int i = 0; i < 4; i++)
+        inputs[1 + i] = ln_nnvm_recast_weight(r, 1 + i, args[i]);
+    if (ln_nnvm_bool(&r->node, "output_mean_var", 0))
+        ln_emit_fail(&r->node.emit, "attribute 'output_mean_var' is True, expected False");
+    ln_nnvm_recast_begin(r, "batch_norm", 5, inputs);
+    ln_nnvm_draft_set_number(r->draft, "epsilon", ln_nnvm_float(&r->node, "eps", 1e-3));
+    ln_nnvm_draft_set_bool(r->draft, "scale", !ln_nnvm_bool(&r->node, "fix_gamma", 1));
+    ln_nnvm_recast_attrs(r);
+    ln_nnvm_recast_out(r, 0, ln_nnvm_draft_end(r->draft, 3));
+}
+
+/** The mean along the last axis, which stays, of length 1. */
+static ln_nnvm_entry mean_of_rows(ln_nnvm_recast *r, ln_nnvm_entry x)
+{
+    static const int last = -1;
+    ln_nnvm_recast_begin(r, "mean", 1, &x);
+    ln_nnvm_draft_set_ints(r->draft, "axis", 1, &last);
+    ln_nnvm_draft_set_bool(r->draft, "keepdims", 1);
+    return ln_nnvm_recast_end(r);
+}
+
+/** (x - mean) / sqrt(variance + epsilon) * gamma + beta. */
+static void rewrite_layernorm(ln_nnvm_recast *r)
+{
+    const double epsilon = ln_nnvm_float(&r->node, "eps", 1e-5);
+    const ln_nnvm_entry gamma = ln_nnvm_recast_weight(r, 1, "gamma");
+    const ln_nnvm_entry beta = ln_nnvm_recast_weight(r, 2, "beta");
+    ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
+    if (ln_nnvm_int(&r->node, "axis", -1) != -1 || ln_nnvm_bool(&r->node, "output_mean_var", 0))
+        ln_emit_fail(&r->node.emit, "core has it along the last axis only");
+    x = ln_nnvm_recast_binary(r, "broadcast_sub", x, mean_of_rows(r, x));
+    ln_nnvm_entry size = mean_of_rows(r, ln_nnvm_recast_binary(r, "elemwise_mul", x, x));
+    size = ln_nnvm_recast_scalar(r, "__add_scalar__", size, epsilon);
+    x = ln_nnvm_recast_binary(r, "broadcast_div", x, ln_nnvm_recast_unary(r, "sqrt", size));
+    x = ln_nnvm_recast_binary(r, "broadcast_mul", x, gamma);
+    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_binary(r, "broadcast_add", x, beta));
+}
+
+static void rewrite_lrn(ln_nnvm_recast *r)
+{
+    const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
+    ln_nnvm_require(&r->node, "nsize");
+    ln_nnvm_recast_begin(r, "lrn", 1, &src);
+    ln_nnvm_recast_attrs(r);
+    ln_nnvm_draft_set_int(r->draft, "axis", 1);
+    ln_nnvm_draft_set_number(r->draft, "alpha", ln_nnvm_float(&r->node, "alpha", 1e-4));
+    ln_nnvm_draft_set_number(r->draft, "beta", ln_nnvm_float(&r->node, "beta", 0.75));
+    ln_nnvm_draft_set_number(r->draft, "bias", ln_nnvm_float(&r->node, "knorm", 2));
+    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
+}
+
+/** The sum of squares along axes, or along all but those; the axes stay, of length 1. */
+static ln_nnvm_entry sum_of_squares(ln_nnvm_recast *r, ln_nnvm_entry src, int n_axes,
+                                    int is_excluded)
+{
+    static const int axes[] = {0, 1};
+    const ln_nnvm_entry squares = ln_nnvm_recast_binary(r, "elemwise_mul", src, src);
+    ln_nnvm_recast_begin(r, "sum", 1, &squares);
+    ln_nnvm_draft_set_ints(r->draft, "axis", n_axes, n_axes == 1 && !is_excluded ? axes + 1 : axes);
+    ln_nnvm_draft_set_bool(r->draft, "exclude", is_excluded);
+    ln_nnvm_draft_set_bool(r->draft, "keepdims", 1);
+    return ln_nnvm_recast_end(r);
+}
+
+/** Core's l2_normalize takes the maximum of the sum and epsilon, MXNet's adds them. */
+static void rewrite_l2(ln_nnvm_recast *r)
+{
+    static const struct {
+        const char *mode;
+        int n_axes, is_excluded;
+    } modes[] = {{"instance", 1, 1}, {"channel", 1, 0}, {"spatial", 2, 1}};
+    const char *mode = ln_nnvm_text(&r->node, "mode", "instance");
+    const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(modes[i].mode, mode))
+            continue;
+        ln_nnvm_entry x = sum_of_squares(r, src, modes[i].n_axes, modes[i].is_excluded);
+        x = ln_nnvm_recast_scalar(r, "__add_scalar__", x, ln_nnvm_float(&r->node, "eps", 1e-10));
+        x = ln_nnvm_recast_unary(r, "sqrt", x);
+        ln_nnvm_recast_out(r, 0, ln_nnvm_recast_binary(r, "broadcast_div", src, x));
+        return;
+    }
+    ln_emit_fail(&r->node.emit, "attribute 'mode' is \"%.32s\"", mode);
+}
+
+/* ---- pooling ---- */
+
+static int is_old_pooling(const ln_nnvm_recast *r)
+{
+    const ln_nnvm_graph *g = &r->node.model->graph;
+    return r->row->with || g->is_oldest || (g->version && g->version < 905);
+}
+
+/** Zeros around images, which old maxima take part in. */
+static ln_nnvm_entry with_zeros(ln_nnvm_recast *r, ln_nnvm_entry src, const int padding[2])
+{
+    const int around[] = {0, 0, padding[0], padding[1]};
+    if (!padding[0] && !padding[1])
+        return src;
+    ln_nnvm_recast_begin(r, "pad", 1, &src);
+    ln_nnvm_draft_set_pairs(r->draft, "pad_width", 4, around, around);
+    return ln_nnvm_recast_end(r);
+}
+
+static void rewrite_global_pool(ln_nnvm_recast *r, int is_max)
+{
+    const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
+    static const char *const unread[] = {"kernel", "stride", "pad", "pooling_convention",
+                                         "count_include_pad"};
+    for (size_t i = 0; i < sizeof(unread) / sizeof(unread[0]); i++)
+        ln_nnvm_has(&r->node, unread[i]); // whatever they are, they do not count
+    ln_nnvm_recast_begin(r, is_max ? "global_max_pool2d" : "global_avg_pool2d", 1, &src);
+    ln_nnvm_recast_attr(r, "layout", "layout");
+    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
+}
+
+/** `with`: set for the one that is always as it was in old versions. */
+static void rewrite_windows(ln_nnvm_recast *r, int is_max)
+{
+    const int is_full = !strcmp(ln_nnvm_text(&r->node, "pooling_convention", "valid"), "full");
+    const int counts = ln_nnvm_bool(&r->node, "count_include_pad", 1), is_old = is_old_pooling(r);
+    ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
+    int padding[2];
+    fail_unless_images(r, "kernel");
+    ln_nnvm_ints_of(&r->node, "pad", 2, 0, 0, padding);
+    if (!is_max && counts && is_full && !is_old)
+        ln_emit_fail(&r->node.emit, "where core's windows reach over the end, their means are "
+                                    "others");
+    if (is_max && is_old) {
+        src = with_zeros(r, src, padding);
+        padding[0] = padding[1] = 0;
+    }
+    ln_nnvm_recast_begin(r, is_max ? "max_pool2d" : "avg_pool2d", 1, &src);
+    ln_nnvm_recast_attrs(r);
+    ln_nnvm_draft_set_ints(r->draft, "padding", 2, padding);
+    ln_nnvm_draft_set_bool(r->draft, "ceil_mode", is_full);
+    if (!is_max)
+        ln_nnvm_draft_set_bool(r->draft, "count_include_pad", counts);
+    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
+}
+
+static void rewrite_pool(ln_nnvm_recast *r)
+{
+    const char *type = ln_nnvm_text(&r->node, "pool_type", "max");
+    const int is_max = !strcmp(type, "max");
+    ln_nnvm_has(&r->node, "p_value");
+    if (!is_max && strcmp(type, "avg"))
+        ln_emit_fail(&r->node.emit, "core has no pooling of type \"%.32s\"", type);
+    if (ln_nnvm_bool(&r->node, "global_pool", 0))
+        rewrite_global_pool(r, is_max);
+    else
+        rewrite_windows(r, is_max);
+}
+
+static void rewrite_adaptive_pool(ln_nnvm_recast *r)
+{
+    int size[2];
+    ln_nnvm_ints_of(&r->node, "output_size", 2, 1, 1, size);
+    if (size[0] != 1 || size[1] != 1)
+        ln_emit_fail(&r->node.emit, "core has it for an output size of 1 only");
+    ln_nnvm_recast_same(r);
+}
+
+/* ---- resizing ---- */
+
+static void rewrite_upsampling(ln_nnvm_recast *r)
+{
+    const char *type = ln_nnvm_text(&r->node, "sample_type", "");
+    ln_nnvm_require(&r->node, "scale");
+    if (strcmp(type, "nearest") || ln_nnvm_num_inputs(&r->node) != 1)
+        ln_emit_fail(&r->node.emit, "core has it for one input and the nearest sample only");
+    ln_nnvm_int(&r->node, "num_args", 1);
+    ln_nnvm_text(&r->node, "multi_input_mode", "concat");
+    ln_nnvm_int(&r->node, "num_filter", 0);
+    ln_nnvm_recast_same(r);
+}
+
+static void rewrite_bilinear_resize(ln_nnvm_recast *r)
+{
+    const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
+    const int size[] = {ln_nnvm_int_in(&r->node, "height", 1, 1, INT_MAX),
+                        ln_nnvm_int_in(&r->node, "width", 1, 1, INT_MAX)};
+    if (ln_nnvm_has(&r->node, "scale_height") || ln_nnvm_has(&r->node, "scale_width") ||
+        strcmp(ln_nnvm_text(&r->node, "mode", "size"), "size"))
+        ln_emit_fail(&r->node.emit, "core resizes to given sizes only");
+    ln_nnvm_recast_begin(r, "resize", 1, &src);
+    ln_nnvm_draft_set_ints(r->draft, "size", 2, size);
+    ln_nnvm_draft_set(r->draft, "method", "BILINEAR");
+    ln_nnvm_draft_set_bool(r->draft, "align_corners", ln_nnvm_bool(&r->node, "align_corners", 1));
+    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
+}
+
+/* ---- softmax, and the outputs of losses ---- */
+
+static ln_nnvm_entry softmax(ln_nnvm_recast *r, const char *op, ln_nnvm_entry src, int axis)
+{
+    ln_nnvm_recast_begin(r, op, 1, &src);
+    ln_nnvm_draft_set_int(r->draft, "axis", axis);
+    return ln_nnvm_recast_end(r);
+}
+
+/** `with`: what core calls it; NULL: softmax of what is negated. */
+static void rewrite_softmax(ln_nnvm_recast *r)
+{
+    const double heat = ln_nnvm_float(&r->node, "temperature", 1);
+    const int axis = ln_nnvm_int_in(&r->node, "axis", -1, -LN_MAXDIM, LN_MAXDIM - 1);
+    ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
+    if (ln_nnvm_bool(&r->node, "use_length", 0))
+        ln_emit_fail(&r->node.emit, "attribute 'use_length' is True, expected False");
+    if (heat != 1)
+        x = ln_nnvm_recast_scalar(r, "__div_scalar__", x, heat);
+    if (!r->row->with)
+        x = ln_nnvm_recast_unary(r, "negative", x);
+    x = softmax(r, r->row->with ? r->row->with : "softmax", x, axis);
+    if (ln_nnvm_has(&r->node, "dtype")) {
+        ln_nnvm_recast_begin(r, "cast", 1, &x);
+        ln_nnvm_recast_attr(r, "dtype", "dtype");
+        x = ln_nnvm_recast_end(r);
+    }
+    ln_nnvm_recast_out(r, 0, x);
+}
+
+/** Over all but the first axis as one. */
+static void rewrite_softmax_of_rest(ln_nnvm_recast *r, ln_nnvm_entry src)
+{
+    const ln_nnvm_entry rows = flattened(r, src), x = softmax(r, "softmax", rows, 1);
+    const int is_same = rows.node == src.node && rows.index == src.index;
+    ln_nnvm_recast_out(r, 0, is_same ? x : ln_nnvm_recast_binary(r, "reshape_like", x, src));
+}
+
+static void rewrite_softmax_activation(ln_nnvm_recast *r)
+{
+    const char *mode = ln_nnvm_text(&r->node, "mode", "instance");
+    const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
+    if (!strcmp(mode, "channel"))
+        ln_nnvm_recast_out(r, 0, softmax(r, "softmax", src, 1));
+    else if (!strcmp(mode, "instance"))
+        rewrite_softmax_of_rest(r, src);
+    else
+        ln_emit_fail(&r->node.emit, "attribute 'mode' is \"%.32s\"", mode);
+}
+
+static void rewrite_softmax_output(ln_nnvm_recast *r)
+{
+    const int many = ln_nnvm_bool(&r->node, "multi_output", 0);
+    const int keeps = ln_nnvm_bool(&r->node, "preserve_shape", 0);
+    const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
+    if (many || keeps)
+        ln_nnvm_recast_out(r, 0, softmax(r, "softmax", src, many ? 1 : -1));
+    else
+        rewrite_softmax_of_rest(r, src);
+}
+
+static void rewrite_logistic_output(ln_nnvm_recast *r)
+{
+    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_unary(r, "sigmoid", ln_nnvm_recast_in(r, 0)));
+}
+
+#define CONV                                                                             \
+    "num_filter=channels kernel=kernel_size stride=strides pad=padding dilate=dilation " \
+    "num_group=groups layout"
+
+const ln_nnvm_core_row ln_nnvm_core_rows_layers[] = {
+    {"Convolution", rewrite_conv, "conv2d", CONV},
+    {"Convolution_v1", rewrite_conv, "conv2d", CONV},
+    {"Deconvolution", rewrite_conv, "conv2d_transpose", CONV},
+    {"FullyConnected", rewrite_fully_connected, NULL, "num_hidden=units"},
+    {"Embedding", rewrite_embedding, NULL, NULL},
+    {"BatchNorm", rewrite_batchnorm, NULL, "axis"},
+    {"BatchNorm_v1", rewrite_batchnorm, NULL, "axis"},
+    {"CuDNNBatchNorm", rewrite_batchnorm, NULL, "axis"},
+    {"LayerNorm", rewrite_layernorm, NULL, NULL},
+    {"LRN", rewrite_lrn, NULL, "nsize=size"},
+    {"L2Normalization", rewrite_l2, NULL, NULL},
+    {"Pooling", rewrite_pool, NULL, "kernel=pool_size stride=strides layout"},
+    {"Pooling_v1", rewrite_pool, "v1", "kernel=pool_size stride=strides layout"},
+    {"_contrib_AdaptiveAvgPooling2D", rewrite_adaptive_pool, "global_avg_pool2d", NULL},
+    {"UpSampling", rewrite_upsampling, "upsampling", "scale"},
+    {"_contrib_BilinearResize2D", rewrite_bilinear_resize, NULL, NULL},
+    {"softmax", rewrite_softmax, "softmax", NULL},
+    {"log_softmax", rewrite_softmax, "log_softmax", NULL},
+    {"softmin", rewrite_softmax, NULL, NULL},
+    {"SoftmaxActivation", rewrite_softmax_activation, NULL, NULL},
+    {"SoftmaxOutput", rewrite_softmax_output, NULL, NULL},
+    {"Softmax", rewrite_softmax_output, NULL, NULL},
+    {"LogisticRegressionOutput", rewrite_logistic_output, NULL, NULL},
+    {"LinearRegressionOutput", ln_nnvm_recast_alias, NULL, NULL},
+    {"MAERegressionOutput", ln_nnvm_recast_alias, NULL, NULL},
+    {"SVMOutput", ln_nnvm_recast_alias, NULL, NULL},
+    {"_contrib_MultiBoxPrior", ln_nnvm_recast_same, "multibox_prior",
+     "sizes ratios steps offsets clip"},
+    {NULL, NULL, NULL, NULL},
+};

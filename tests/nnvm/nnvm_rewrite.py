@@ -1,0 +1,139 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: nnvm_rewrite.py LIGHTNET. Graphs that nobody tells the shapes of, converted to NNVM: all operators that core can say compute
+the same then, and what is converted again gives the same bytes."""
+import json
+import os
+import re
+import sys
+import tempfile
+
+try:
+    import numpy as np
+except ImportError:
+    print("1..0 # SKIP numpy is missing")
+    sys.exit(0)
+
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
+import nnvm_operators
+from nnvm_case import call, differences, graph, params
+from tap import ROOT, Tap
+
+DATA = os.path.join(os.path.dirname(ROOT), "shared", "data", "nnvm")
+
+# Those of MXNet's that core lacks, or has only where shapes are known: always, or with these attributes.
+ALWAYS = {"SwapAxis", "InstanceNorm", "GroupNorm", "_hypot", "_mod", "_mod_scalar", "batch_dot", "broadcast_axis", "broadcast_like", "broadcast_mod",
+          "cbrt", "cos", "erf", "expm1", "log1p", "rcbrt", "rint", "sin", "tan", "tile"}
+SOMETIMES = {
+    "Deconvolution": lambda attrs: "adj" in attrs or "target_shape" in attrs or len(attrs["kernel"].split(",")) != 2,
+    "Convolution": lambda attrs: len(attrs["kernel"].split(",")) != 2,
+    "LeakyReLU": lambda attrs: attrs.get("act_type") in ("elu", "selu", "gelu"),
+    "Pooling": lambda attrs: attrs.get("pool_type") in ("sum", "lp") or (attrs.get("pool_type") == "avg" and attrs.get("pooling_convention") == "full"
+                                                                         and "count_include_pad" not in attrs),
+    "Reshape": lambda attrs: "reverse" in attrs,
+    "slice_axis": lambda attrs: int(attrs["axis"]) < 0,
+    "LayerNorm": lambda attrs: int(attrs.get("axis", -1)) != -1,
+    "Crop": lambda attrs: "center_crop" in attrs or attrs.get("num_args") == 2 and "offset" in attrs,
+    "_split_v2": lambda attrs: "sections" in attrs,
+    "pad": lambda attrs: attrs["mode"] != "constant",
+    "Pad": lambda attrs: attrs["mode"] != "constant",
+}
+
+
+def needs_shapes(case):
+    op, mxnet, attrs = case[0], case[1], case[4]
+    return mxnet and (op in ALWAYS or op in SOMETIMES and SOMETIMES[op](attrs))
+
+
+def join(cases):
+    """One graph of all the cases' operators, and the arrays of their variables."""
+    nodes, heads, arrays = [], [], {}
+    for i, (op, mxnet, inputs, weights, attrs, expected) in enumerate(cases):
+        names = [f"v{i}_{k}" for k in range(len(inputs) + len(weights))]
+        part = graph(op, names, attrs, mxnet, len(expected))
+        first = len(nodes)
+        for node in part["nodes"]:
+            node["inputs"] = [[first + at, k, 0] for at, k, _ in node["inputs"]]
+            node["name"] = f"y{i}" if node["name"] == "y" else node["name"]
+        nodes += part["nodes"]
+        heads += [[first + at, k, 0] for at, k, _ in part["heads"]]
+        arrays.update(zip(names, [*inputs, *weights]))
+    whole = {"nodes": nodes, "arg_nodes": [i for i, node in enumerate(nodes) if node["op"] == "null"], "heads": heads}
+    if cases[0][1]:
+        whole["attrs"] = {"mxnet_version": ["int", 10500]}
+    return whole, arrays
+
+
+def convert(lightnet, source, to, *arguments):
+    done = call([lightnet, "convert", source, "-o", to, "--to", "nnvm", *arguments])
+    return [f"exit status {done.returncode}: {done.stderr}"] if done.returncode else []
+
+
+def same_again(lightnet, folder, source, *arguments):
+    """Faults: what is converted differs from what is converted once more."""
+    one, two = os.path.join(folder, "one.json"), os.path.join(folder, "two.json")
+    faults = convert(lightnet, source, one, *arguments) or convert(lightnet, one, two)
+    if faults:
+        return faults
+    with open(one, "rb") as a, open(two, "rb") as b:
+        return [] if a.read() == b.read() else ["the graph is another one when it is converted again"]
+
+
+def faults_of_all(lightnet, cases):
+    whole, arrays = join(cases)
+    with tempfile.TemporaryDirectory() as folder:
+        source, weights, out = (os.path.join(folder, name) for name in ("graph.json", "graph.params", "out"))
+        with open(source, "w", encoding="utf-8") as file:
+            json.dump(whole, file)
+        with open(weights, "wb") as file:
+            file.write(params({name: np.ascontiguousarray(array) for name, array in arrays.items()}))
+        faults = same_again(lightnet, folder, source)
+        if faults:
+            return faults
+        done = call([lightnet, "run", os.path.join(folder, "one.json"), "-f", weights, "-O", out])
+        if done.returncode:
+            return [done.stderr]
+        wanted = [(case, want) for case in cases for want in case[5]]
+        return [f"{case[0]} {case[4]}: {fault}" for k, (case, want) in enumerate(wanted)
+                for fault in differences(np.load(os.path.join(out, f"output_{k}.npy")), np.ascontiguousarray(want), k, 1e-4)]
+
+
+def check_refused(tap, lightnet, cases):
+    """What is listed as missing in core is refused, with a message that asks for shapes."""
+    firsts = {case[0]: case for case in reversed(cases) if needs_shapes(case)}
+    for op, case in firsts.items():
+        whole, _ = join([case])
+        with tempfile.TemporaryDirectory() as folder:
+            source = os.path.join(folder, "graph.json")
+            with open(source, "w", encoding="utf-8") as file:
+                json.dump(whole, file)
+            said = convert(lightnet, source, os.path.join(folder, "to.json"))
+            refused = any(re.search("shape .*is not known", line) for line in said)
+            tap.check(f"{op}_needs_shapes", [] if refused else [f"said {said}"])
+
+
+def check_files(tap, lightnet):
+    for name, weights in [("cifar_resnet20_v1-symbol", "cifar_resnet20_v1-0000"), ("synthetic_multi_output",) * 2, ("go_test-symbol", "go_test-0001"),
+                          ("mxnet_save_000800", None), ("squeezenet_v1.1-symbol", None), ("mlp_mxnet_1.4-symbol", None), ("vta_resnet18_qt8", None)]:
+        path = os.path.join(DATA, name + ".json")
+        if not os.path.exists(path):
+            tap.skip(f"{name}_survives", "it is missing")
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            tap.check(f"{name}_survives", same_again(lightnet, folder, path, *(["-f", os.path.join(DATA, weights + ".params")] if weights else [])))
+
+
+def main():
+    lightnet, tap = sys.argv[1], Tap()
+    nnvm_operators.make_cases()
+    for mxnet in (False, True):
+        cases = [case for case in nnvm_operators.CASES if case[1] == mxnet]
+        inside = [case for case in cases if not needs_shapes(case)]
+        tap.check(f"operators_of_{'MXNet' if mxnet else 'core'}_compute_the_same", faults_of_all(lightnet, inside))
+    check_refused(tap, lightnet, [case for case in nnvm_operators.CASES if case[1]])
+    check_files(tap, lightnet)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
