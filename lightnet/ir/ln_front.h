@@ -25,9 +25,9 @@ typedef struct ln_front {
      * when all is written. -1 with the reason in the context. NULL: the format is only read. */
     int (*write)(ln_context *ctx, const char *file);
 
-    /** Writes the model in `map` in this format, which it has, to `file`, without the context, which
-     * stays empty: as far as that goes without the shapes of its inputs. 1: it does not go. -1 with
-     * the reason in the context. NULL: a model is only written from a context. */
+    /** Writes the model in `map` in this format, which it has, to `file`, without the context,
+     * which stays empty: as far as that goes without the shapes of its inputs. 1: it does not go.
+     * -1 with the reason in the context. NULL: a model is only written from a context. */
     int (*rewrite)(ln_context *ctx, const char *name, const ln_filemap *map, const char *file);
 } ln_front;
 

@@ -298,8 +298,11 @@ const ln_nnvm_core_row ln_nnvm_core_rows_elementwise[] = {
     COMPARE("lesser", "broadcast_less"),
     COMPARE("lesser_equal", "broadcast_less_equal"),
     {"broadcast_logical_and", rewrite_logical, "broadcast_mul", NULL},
+    {"_logical_and", rewrite_logical, "broadcast_mul", NULL},
     {"broadcast_logical_or", rewrite_logical, "broadcast_max", NULL},
+    {"_logical_or", rewrite_logical, "broadcast_max", NULL},
     {"broadcast_logical_xor", rewrite_logical, "broadcast_not_equal", NULL},
+    {"_logical_xor", rewrite_logical, "broadcast_not_equal", NULL},
 
     SCALAR("_plus_scalar", "__add_scalar__"),
     SCALAR("_PlusScalar", "__add_scalar__"),

@@ -283,6 +283,15 @@ static void rewrite_take(ln_nnvm_recast *r)
     ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
 }
 
+/** Core reverses all axes to transpose, MXNet does not: without shapes only what is not transposed
+ * is the same in both. */
+static void rewrite_dot(ln_nnvm_recast *r)
+{
+    if (ln_nnvm_bool(&r->node, "transpose_a", 0) || ln_nnvm_bool(&r->node, "transpose_b", 0))
+        ln_emit_fail(&r->node.emit, "core transposes in another way");
+    ln_nnvm_recast_same(r);
+}
+
 /** A constant; the place where it was made says nothing. */
 static void rewrite_full(ln_nnvm_recast *r)
 {
@@ -322,7 +331,7 @@ const ln_nnvm_core_row ln_nnvm_core_rows_shape[] = {
     {"broadcast_to", ln_nnvm_recast_same, NULL, "shape"},
     {"take", rewrite_take, NULL, NULL},
     {"gather_nd", ln_nnvm_recast_same, NULL, NULL},
-    {"dot", ln_nnvm_recast_same, "matmul", "transpose_a transpose_b"},
+    {"dot", rewrite_dot, "matmul", NULL},
     REDUCE("sum", NULL),
     REDUCE("mean", NULL),
     REDUCE("prod", NULL),
