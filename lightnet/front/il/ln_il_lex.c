@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/ln_number.h"
-#include "front/il/ln_il_pre.h"
 #include "lightnet/ln_util.h"
 
 int ln_il_fail(ln_error *err, ln_il_place place, const char *fmt, ...)
@@ -26,29 +25,6 @@ int ln_il_fail(ln_error *err, ln_il_place place, const char *fmt, ...)
 static int out_of_memory(const ln_il_lexer *l)
 {
     return ln_il_fail(l->err, l->next, "out of memory");
-}
-
-// The file of a mark, of which each is kept once. NULL: no memory.
-static const char *keep_file(ln_il_lexer *l, const char *mark, size_t len)
-{
-    char name[LN_MAXLINE];
-    const char *known;
-    ln_il_file_name(l->name, mark, len, name, sizeof(name));
-    if (!strcmp(name, l->name))
-        return l->name;
-    LN_LIST_FOREACH(known, l->files)
-    {
-        if (!strcmp(known, name))
-            return known;
-    }
-    char *copy = ln_strdup(name);
-    ln_list *longer = copy ? ln_list_prepend(l->files, copy) : NULL;
-    if (!longer) {
-        ln_free(copy);
-        return NULL;
-    }
-    l->files = longer;
-    return copy;
 }
 
 static const char *end_of_line(const ln_il_lexer *l)
@@ -75,11 +51,10 @@ static int read_mark(ln_il_lexer *l)
     if (!is_mark && (end - p < 6 || memcmp(p, "pragma", 6) != 0))
         return ln_il_fail(l->err, l->next, "'#' is unexpected, expected an operator");
     if (is_mark && close > open) {
-        l->next.file = keep_file(l, open + 1, (size_t)(close - open - 1));
-        if (!l->next.file) {
-            l->next.file = l->name;
+        const char *file = ln_il_files_at(&l->files, line, open + 1, (size_t)(close - open - 1));
+        if (!file)
             return out_of_memory(l);
-        }
+        l->next.file = file;
     }
     if (is_mark)
         l->next.line = line - 1;
@@ -394,18 +369,17 @@ int ln_il_lex_begin(ln_il_lexer *l, const char *name, const char *text, size_t l
     *l = (ln_il_lexer){
         .at = text,
         .end = text + len,
-        .name = name,
         .next = {.file = name, .line = 1},
         .begins_line = 1,
         .err = err,
     };
     l->room = 256;
     l->text = ln_alloc(l->room);
-    return l->text ? 0 : out_of_memory(l);
+    return !ln_il_files_begin(&l->files, name) && l->text ? 0 : out_of_memory(l);
 }
 
 void ln_il_lex_end(ln_il_lexer *l)
 {
     ln_free(l->text);
-    ln_list_free_deep(l->files, ln_free);
+    ln_il_files_end(&l->files);
 }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #include "front/il/ln_il_eval.h"
-#include "lightnet/ln_list.h"
+#include "front/il/ln_il_files.h"
 #include "lightnet/ln_msg.h"
 
 /* Where something stands. */
@@ -38,8 +38,7 @@ typedef struct ln_il_lexer {
     size_t value_at;
 
     size_t room;
-    const char *name; /* of the model */
-    ln_list *files;   /* names of files (char *) */
+    ln_il_files files;
     ln_error *err;
 } ln_il_lexer;
 

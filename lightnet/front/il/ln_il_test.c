@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/ln_alloc_fail.h"
@@ -188,38 +189,51 @@ START_TEST(errors_of_operators_point_at_the_line_of_a_macro_call)
 }
 END_TEST
 
-/* A folder with one file. */
+/* A folder, in which another one is: "parts". */
 typedef struct shelf {
-    char folder[32], file[64];
+    char folder[32];
 } shelf;
 
-static shelf make_shelf(const char *name, const char *content)
+static const char *path_in(const shelf *s, const char *name)
 {
-    shelf s = {.folder = "/tmp/ln_il_XXXXXX"};
-    ck_assert_ptr_nonnull(mkdtemp(s.folder));
-    snprintf(s.file, sizeof(s.file), "%s/%s", s.folder, name);
-    FILE *fp = fopen(s.file, "w");
+    static char path[100];
+    snprintf(path, sizeof(path), "%s/%s", s->folder, name);
+    return path;
+}
+
+static void put_file(const shelf *s, const char *name, const char *content)
+{
+    FILE *fp = fopen(path_in(s, name), "w");
     ck_assert_ptr_nonnull(fp);
     fputs(content, fp);
     ck_assert_int_eq(fclose(fp), 0);
+}
+
+static shelf make_shelf(void)
+{
+    shelf s = {.folder = "/tmp/ln_il_XXXXXX"};
+    ck_assert_ptr_nonnull(mkdtemp(s.folder));
+    ck_assert_int_eq(mkdir(path_in(&s, "parts"), 0700), 0);
     return s;
 }
 
 static void remove_shelf(const shelf *s)
 {
-    ck_assert_int_eq(unlink(s->file), 0);
-    ck_assert_int_eq(rmdir(s->folder), 0);
+    static const char *const names[] = {"parts/b.inc", "parts/c.inc", "a.inc", "parts"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        remove(path_in(s, names[i]));
+    rmdir(s->folder);
+    ck_assert_int_eq(access(s->folder, F_OK), -1);
 }
 
-// A model beside the file, which includes it.
-static void check_refused_beside(const shelf *s, const char *message)
+// A model on the shelf, refused for what `message` says of the file `name` there.
+static void check_refused_on(const shelf *s, const char *text, const char *name,
+                             const char *message)
 {
-    char name[64], text[64], expected[200];
-    snprintf(name, sizeof(name), "%s/m.net", s->folder);
-    snprintf(text, sizeof(text), "#include \"%s\"\n", strrchr(s->file, '/') + 1);
-    snprintf(expected, sizeof(expected), "%s%s", s->file, message);
+    char expected[200];
+    snprintf(expected, sizeof(expected), "%s%s", path_in(s, name), message);
     ln_context *ctx = ln_context_create();
-    ck_assert_int_eq(ln_context_init_text(ctx, name, text, strlen(text)), -1);
+    ck_assert_int_eq(ln_context_init_text(ctx, path_in(s, "m.net"), text, strlen(text)), -1);
     ck_assert_msg(!strncmp(ln_context_error(ctx), expected, strlen(expected)), "%s, expected %s",
                   ln_context_error(ctx), expected);
     ln_context_free(ctx);
@@ -227,16 +241,42 @@ static void check_refused_beside(const shelf *s, const char *message)
 
 START_TEST(included_files_are_named)
 {
-    const shelf s = make_shelf("part.inc", "\nrelu(src=none | dst=x);\n");
-    check_refused_beside(&s, ":2: operator 'relu0' (relu): tensors_in[0]");
+    const shelf s = make_shelf();
+    put_file(&s, "a.inc", "\nrelu(src=none | dst=x);\n");
+    check_refused_on(&s, "#include \"a.inc\"\n", "a.inc",
+                     ":2: operator 'relu0' (relu): tensors_in");
     remove_shelf(&s);
+}
+END_TEST
+
+START_TEST(files_are_named_from_the_folder_of_what_includes_them)
+{
+    static const struct {
+        const char *b, *c, *text, *name, *message;
+    } cases[] = {
+        {"#include \"c.inc\"\n", "!", "#include \"parts/b.inc\"\n", "parts/c.inc", ":1: '!'"},
+        {"#include \"c.inc\"\n!", "", "#include \"parts/b.inc\"\n", "parts/b.inc", ":2: '!'"},
+        {"\n#include \"c.inc\"\n", "", "\n#include \"parts/b.inc\"\n\n!", "m.net", ":4: '!'"},
+        {"#include \"../a.inc\"\n", "", "#include \"parts/b.inc\"\n", "parts/../a.inc", ":1: ')'"},
+        {"#include \"c.inc\"\n", "#line 7 \"x.c\"\n;", "#include \"parts/b.inc\"\n!", "m.net",
+         ":2: '!'"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const shelf s = make_shelf();
+        put_file(&s, "a.inc", ")");
+        put_file(&s, "parts/b.inc", cases[i].b);
+        put_file(&s, "parts/c.inc", cases[i].c);
+        check_refused_on(&s, cases[i].text, cases[i].name, cases[i].message);
+        remove_shelf(&s);
+    }
 }
 END_TEST
 
 START_TEST(a_file_that_includes_itself_is_refused)
 {
-    const shelf s = make_shelf("self.inc", "#include \"self.inc\"\n");
-    check_refused_beside(&s, ":1: preprocessor: More than");
+    const shelf s = make_shelf();
+    put_file(&s, "a.inc", "#include \"a.inc\"\n");
+    check_refused_on(&s, "#include \"a.inc\"\n", "a.inc", ":1: preprocessor: More than");
     remove_shelf(&s);
 }
 END_TEST
@@ -388,6 +428,7 @@ END_TEST
 LN_TEST_MAIN("il", il_is_what_the_json_says, macros_and_expressions_are_replaced,
              errors_point_at_the_lines_that_were_written,
              errors_of_operators_point_at_the_line_of_a_macro_call, included_files_are_named,
+             files_are_named_from_the_folder_of_what_includes_them,
              two_threads_read_at_the_same_time, a_file_that_includes_itself_is_refused,
              what_is_written_reads_back_the_same, a_compiled_model_with_bodies_reads_back_the_same,
              a_file_that_cannot_be_written_is_named, what_begins_like_json_or_is_no_text_is_no_il,
