@@ -217,10 +217,21 @@ static int read_hexadecimal(ln_il_lexer *l)
     return read_digits(l, 2, &code) ? -1 : append_code(l, code);
 }
 
+// After `\`, a `$` begins no ${eval}.
+static int take_dollar(ln_il_lexer *l)
+{
+    if (l->value[l->value_at] || l->at == l->end || *l->at != '$')
+        return 0;
+    advance(l);
+    return 1;
+}
+
 static int read_escape(ln_il_lexer *l)
 {
-    static const char letters[] = "bfnrt\"\\/'?$";
-    static const char meanings[] = "\b\f\n\r\t\"\\/'?$";
+    static const char letters[] = "bfnrt\"\\/'?";
+    static const char meanings[] = "\b\f\n\r\t\"\\/'?";
+    if (take_dollar(l))
+        return append(l, '$');
     const int c = peek(l);
     if (c == -2)
         return -1;

@@ -98,11 +98,11 @@ START_TEST(macros_and_expressions_are_replaced)
         "#else\n"
         "nonsense\n"
         "#endif\n"
-        "print(src=x | | msg=\"${eval 1 + 1} x${eval (3)}\");",
+        "print(src=x | | msg=\"${eval 1 + 1} x${eval (3)} \\${eval 4}\");",
         "create(| dst=x_c | dtype=TL_FLOAT, dims=[2, 6], data=[-1], ran=[0, 0], "
         "from_file=false);\n"
         "relu(src=x_c | dst=x);"
-        "print(src=x | | msg=\"2 x3\");");
+        "print(src=x | | msg=\"2 x3 $\" \"{eval 4}\");");
 }
 END_TEST
 
@@ -333,6 +333,7 @@ START_TEST(what_is_written_reads_back_the_same)
                        "%srelu(src=c | dst=true_);"
                        "\"a b: 1\": relu(src=c | dst=\"true\");"
                        "relu1: relu(src=c | dst=\"\\\"\\\\\\n\\x01\\$ ${eval 3}?\?/ \\u6f22\");"
+                       "relu(src=c | dst=\"\\${eval 1} \\${eval\");"
                        "relu7: relu(src=c | dst=_x);"
                        "create(| dst=n | dtype=TL_DOUBLE, dims=[4], data=[nan, -inf, inf, 1e-310], "
                        "ran=[0, 0], from_file=false);"
