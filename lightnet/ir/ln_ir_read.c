@@ -115,8 +115,7 @@ static int read_plan(ln_ir_reader *r, const ln_ir_element *top, model *m)
     if (!mem_sizes || read_mem_sizes(r, mem_sizes, m->mem_sizes) ||
         read_threads(r, top, &m->threads))
         return -1;
-    r->compiled = 1;
-    m->target = ln_strdup(arch);
+    r->target = m->target = ln_strdup(arch);
     return m->target ? 0 : ln_ir_fail_last(r);
 }
 
@@ -276,7 +275,7 @@ static int read_body_keys(ln_ir_reader *r, const ln_ir_element *e, model *m)
     if (ln_ir_warn_of_unknown(r, e, keys) || !ln_ir_get(r, e, "inputs", LN_IR_ARRAY) ||
         !ln_ir_get(r, e, "outputs", LN_IR_ARRAY) || read_program(r, e, m))
         return -1;
-    if (!r->compiled)
+    if (!r->target)
         return 0;
     const json_t *mem_sizes = ln_ir_get(r, e, "mem_sizes", LN_IR_OBJECT);
     return mem_sizes ? read_mem_sizes(r, mem_sizes, m->mem_sizes) : -1;
@@ -288,8 +287,7 @@ static int read_body(const ln_ir_reader *outer, const char *name, const json_t *
     char label[LN_MAXLINE];
     model m = {0};
     ln_context *body = ln_body_create(outer->ctx, name);
-    ln_ir_reader r = {
-        .ctx = body, .file = label, .places = outer->places, .compiled = outer->compiled};
+    ln_ir_reader r = {.ctx = body, .file = label, .places = outer->places, .target = outer->target};
     const ln_ir_element e = {.json = json};
     if (!body)
         return -1;

@@ -37,7 +37,7 @@ static int read_tensor(const ln_ir_reader *r, const json_t *op, const ln_ir_elem
     size_t offset = 0;
     if (!name || ln_ir_take_arg_name(r, e, op, arg_name) || ln_ir_warn_of_unknown(r, e, keys))
         return -1;
-    if (r->compiled && ln_ir_get_size(r, e, "offset", &offset))
+    if (r->target && ln_ir_get_size(r, e, "offset", &offset))
         return -1;
     // An operator's own outputs are not there for its inputs: those were read before.
     if (is_output ? define_tensor(r, e, name) : use_tensor(r, e, name))
@@ -111,6 +111,11 @@ static const char *closest_optype(const char *optype)
     return closest;
 }
 
+static int is_known_target(const char *target)
+{
+    return LN_ARCH.arch_table && ln_hash_find(LN_ARCH.arch_table, target);
+}
+
 // NULL after a failure.
 static const ln_op *find_proto(ln_ir_reader *r, const char *optype)
 {
@@ -120,7 +125,11 @@ static const ln_op *find_proto(ln_ir_reader *r, const char *optype)
     if (proto)
         return proto;
     const char *closest = closest_optype(optype);
-    if (closest)
+    if (r->target && !is_known_target(r->target))
+        ln_ir_fail(
+            r, "unknown optype '%s'; the model is compiled for '%s', a target that is not known",
+            optype, r->target);
+    else if (closest)
         ln_ir_fail(r, "unknown optype '%s', did you mean '%s'?", optype, closest);
     else
         ln_ir_fail(r, "unknown optype '%s'", optype);
@@ -145,7 +154,7 @@ static int read_scratch(const ln_ir_reader *r, const ln_ir_element *e, ln_op_arg
 {
     static const char *const keys[] = {"size", "offset", NULL};
     ln_ir_element scratch = {.json = json_object_get(e->json, "scratch"), .label = "scratch: "};
-    if (!r->compiled || !scratch.json)
+    if (!r->target || !scratch.json)
         return 0;
     if (!ln_ir_get(r, e, "scratch", LN_IR_OBJECT) || ln_ir_warn_of_unknown(r, &scratch, keys))
         return -1;

@@ -21,7 +21,7 @@ typedef struct ln_ir_reader {
     const char *opname;    /* its name, NULL: not known yet */
     const char *optype;    /* its type, NULL: not known yet */
     int in_op;             /* an operator is being read */
-    int compiled;          /* the model has a memory plan */
+    const char *target;    /* for which the model is compiled and planned; NULL: it is not */
     ln_hash *opnames;      /* operator names so far */
     ln_hash *scopes;       /* name -> the latest scope, an element of the tree, that has taken it */
     ln_hash *tensors;      /* tensor name -> the type of the operator that defines it */
