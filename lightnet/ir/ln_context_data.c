@@ -73,6 +73,20 @@ static int check_tensor_place(const ln_context *ctx, const ln_tensor_entry *te)
     return 0;
 }
 
+static int check_scratch_place(const ln_context *ctx, const ln_op_arg *op_arg)
+{
+    const size_t align = ln_mem_type_info(LN_MEM_CPU).align_size;
+    if (check_place(ctx, "scratch memory of operator", op_arg->name, LN_MEM_CPU,
+                    op_arg->scratch_offset, op_arg->scratch_size))
+        return -1;
+    if (op_arg->scratch_offset % align)
+        return ln_fail(ctx,
+                       "scratch memory of operator '%s' is planned at offset %zu, expected a "
+                       "multiple of %zu",
+                       op_arg->name, op_arg->scratch_offset, align);
+    return 0;
+}
+
 static int check_op_places(const ln_context *ctx, const ln_op_arg *op_arg)
 {
     const ln_tensor_list_entry *tle;
@@ -81,10 +95,7 @@ static int check_op_places(const ln_context *ctx, const ln_op_arg *op_arg)
         if (check_tensor_place(ctx, ln_tensor_table_find(ctx->tensor_table, tle->name)))
             return -1;
     }
-    if (!op_arg->scratch_size)
-        return 0;
-    return check_place(ctx, "scratch memory of operator", op_arg->name, LN_MEM_CPU,
-                       op_arg->scratch_offset, op_arg->scratch_size);
+    return op_arg->scratch_size ? check_scratch_place(ctx, op_arg) : 0;
 }
 
 // No tensor and no scratch memory may reach outside of its memory.
