@@ -175,15 +175,22 @@ static int read_fixed(const ln_ir_reader *r, const ln_ir_element *top)
     return 0;
 }
 
-static int read_version(const ln_ir_reader *r, const ln_ir_element *top)
+static int check_version(const ln_ir_reader *r, const ln_ir_element *top)
 {
-    if (!json_object_get(top->json, "version"))
-        return 0;
     const json_t *value = ln_ir_get(r, top, "version", LN_IR_NUMBER);
     if (value && json_number_value(value) != LN_IR_VERSION)
         return ln_ir_fail(r, "'version' is %.17g, expected %d", json_number_value(value),
                           LN_IR_VERSION);
     return value ? 0 : -1;
+}
+
+static int read_version(ln_ir_reader *r, const ln_ir_element *top)
+{
+    const json_t *value = json_object_get(top->json, "version");
+    ln_ir_at(r, value);
+    const int rc = value ? check_version(r, top) : 0;
+    ln_ir_at(r, NULL);
+    return rc;
 }
 
 // What a model and a body have alike.
@@ -291,7 +298,8 @@ static int read_body(const ln_ir_reader *outer, const char *name, const json_t *
     const ln_ir_element e = {.json = json};
     if (!body)
         return -1;
-    snprintf(label, sizeof(label), "%s: body '%s'", outer->file, name);
+    const char *place = ln_ir_place_of(outer, json);
+    snprintf(label, sizeof(label), "%s: body '%s'", place ? place : outer->file, name);
     if (!ln_ir_is_kind(json, LN_IR_OBJECT))
         return ln_ir_fail(&r, "it is %s, expected an object", ln_json_describe(json));
     int status = create_tables(&r) || read_body_keys(&r, &e, &m) ? -1 : 0;

@@ -44,9 +44,14 @@ int ln_ir_fail_last(const ln_ir_reader *r)
     return ln_ir_fail(r, "%s", ln_last_error());
 }
 
+const char *ln_ir_place_of(const ln_ir_reader *r, const json_t *element)
+{
+    return r->places ? ln_hash_find(r->places, element) : NULL;
+}
+
 void ln_ir_at(ln_ir_reader *r, const json_t *element)
 {
-    r->place = r->places ? ln_hash_find(r->places, element) : NULL;
+    r->place = ln_ir_place_of(r, element);
 }
 
 /* How messages call what a key may hold. */

@@ -43,6 +43,9 @@ int ln_ir_fail(const ln_ir_reader *r, const char *fmt, ...) LN_PRINTF(2, 3);
 /** As ln_ir_fail, with the thread's last error as the reason. */
 int ln_ir_fail_last(const ln_ir_reader *r);
 
+/** Where an element of the tree stands in the text; NULL: nobody knows. */
+const char *ln_ir_place_of(const ln_ir_reader *r, const json_t *element);
+
 /** Says which element of the tree is being read, for messages; NULL: none that has a place. */
 void ln_ir_at(ln_ir_reader *r, const json_t *element);
 

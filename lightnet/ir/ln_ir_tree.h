@@ -12,8 +12,8 @@
 #include "lightnet/ln_list.h"
 
 /** As ln_ir_read (ln_ir_json.h), from a tree, in which every number is a JSON_REAL. `places`: maps
- * elements of the tree (objects that are operators, lists of inputs and outputs) to the places,
- * "FILE:LINE", that messages about them begin with; NULL: they begin with `name`. */
+ * elements of the tree (operators, bodies, values of keys at the top) to the places, "FILE:LINE",
+ * that messages about them begin with; NULL: they begin with `name`. */
 int ln_ir_read_tree(ln_context *ctx, const char *name, const json_t *tree, const ln_hash *places,
                     ln_list **ops);
 

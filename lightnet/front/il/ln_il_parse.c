@@ -394,8 +394,8 @@ static int read_body(parser *p, json_t *bodies)
     if (rc)
         json_decref(body);
     else
-        rc = put(p, bodies, json_string_value(name), body) || expect(p, '{') ||
-                     read_program(p, body, '}', NULL) || expect(p, '}')
+        rc = put(p, bodies, json_string_value(name), body) || keep_place(p, body, place) ||
+                     expect(p, '{') || read_program(p, body, '}', NULL) || expect(p, '}')
                  ? -1
                  : 0;
     json_decref(name);

@@ -13,7 +13,7 @@
 /* A model. All zero: none. */
 typedef struct ln_il_model {
     json_t *tree;
-    ln_hash *places; /* operators, and lists of inputs and outputs -> "FILE:LINE" */
+    ln_hash *places; /* operators, bodies, and values of keys at the top -> "FILE:LINE" */
 } ln_il_model;
 
 /** Reads `len` bytes; `name` stands for the text itself in messages. -1 with a reason, which names

@@ -165,6 +165,8 @@ START_TEST(errors_point_at_the_lines_that_were_written)
         {"\ninputs =\n [a];", "m.net:2: inputs[0] 'a' is not a tensor of the model"},
         {"eye1: eye(|dst=a|dtype=TL_FLOAT, dims=[1, 1]);\n\neye();",
          "m.net:3: ops[1]: 'name' 'eye1' is taken"},
+        {"\nversion =\n 7;", "m.net:2: 'version' is 7, expected 1"},
+        {"\nbody b {\n inputs = [];\n}", "m.net:2: body 'b': 'outputs' is missing"},
         {"body b { \n inputs = []; outputs = [];\n relu(src=x | dst=y); }",
          "m.net:3: operator 'relu0' (relu): tensors_in[0]"},
     };
