@@ -28,8 +28,8 @@ endian = 'little'
 needs_exe_wrapper = true
 """
 
-# What generated code ends in.
-LIBRARIES = ["lightnet/arch/libln_arch_none.a", "lightnet/arch/libln_arch_cpu.a"]
+# What generated code ends in; that of other architectures is made in the same way.
+LIBRARY = "lightnet/arch/libln_arch_none.a"
 
 
 def main():
@@ -41,7 +41,7 @@ def main():
         build = os.path.join(folder, "build")
         tap.check("a_build_for_another_machine_is_configured",
                   faults_of(["meson", "setup", build, "--cross-file", cross_file, "-Doptimization=0"], cwd=ROOT))
-        tap.check("its_operators_and_rules_are_generated_here", faults_of(["ninja", "-C", build, *LIBRARIES]))
+        tap.check("its_operators_and_rules_are_generated_here", faults_of(["ninja", "-C", build, LIBRARY]))
         tap.check("the_generators_for_the_other_machine_are_built_too",
                   faults_of(["ninja", "-C", build, "lightnet/gen/ln-opgen", "lightnet/gen/ln-optgen"]))
     tap.end()
