@@ -195,10 +195,6 @@ LATE = [
      lambda c, m: [X, -X] if m % 2 == 0 else [-X, X]),
     ("loops within loops, and a branch in them", late([loop(["m", "", "x"], ["y"], OUTER)], ["y"]),
      lambda c, m: [nested(m, c)]),
-    ("a loop too long to be written out, with its parts",
-     late([loop(["many", "yes", "x"], ["y", "z"], body(
-         [node("MatMul", ["s", "w"], ["t"]), node("Identity", ["i"], ["number"])], ["s"], ["t", "number"]))], ["y", "z"],
-          [number("many", "int64", LONG)]), lambda c, m: [moved(LONG), np.arange(LONG)]),
 ]
 
 GREW = [value("x", "float", X.shape), value("c", "bool", []), value("most", "float", [])]
@@ -226,17 +222,24 @@ SIZES = [
            [number("m", "int64", 5)], inputs=GREW), doubled),
 ]
 
-LONG_SCANS = [
-    ("a scan too long to be written out", {}, np.cumsum(TALL, axis=0, dtype=np.float32)),
-    ("from the last to the first", {"scan_input_directions": [1]}, np.cumsum(TALL[::-1], axis=0, dtype=np.float32)),
-    ("stacked from the last to the first, along another axis", {"scan_output_directions": [1], "scan_output_axes": [1]},
-     np.cumsum(TALL, axis=0, dtype=np.float32)[::-1].T),
-]
-
-
 def long_scan(attributes):
     return whole([scan(["zero", "rows"], ["s", "y"], 1, ["a"], ["r"], SUMS, ["b", "p"], **attributes)], ["s", "y"],
                  [tensor("zero", "float", [2], [0.0, 0.0])], inputs=[value("rows", "float", TALL.shape)])
+
+
+# What is too long to be written out: a sentence, the model, its input, and what comes out.
+TOO_LONG = [
+    ("a long loop, with its parts",
+     whole([loop(["many", "yes", "x"], ["y", "z"], body(
+         [node("MatMul", ["s", "w"], ["t"]), node("Identity", ["i"], ["number"])], ["s"], ["t", "number"]))], ["y", "z"],
+           [number("many", "int64", LONG)]), {"x": X}, [moved(LONG), np.arange(LONG)]),
+    *((sentence, long_scan(attributes), {"rows": TALL}, [TALL.sum(axis=0), expected]) for sentence, attributes, expected in [
+        ("a long scan", {}, np.cumsum(TALL, axis=0, dtype=np.float32)),
+        ("from the last to the first", {"scan_input_directions": [1]}, np.cumsum(TALL[::-1], axis=0, dtype=np.float32)),
+        ("stacked from the last to the first, along another axis", {"scan_output_directions": [1], "scan_output_axes": [1]},
+         np.cumsum(TALL, axis=0, dtype=np.float32)[::-1].T),
+    ]),
+]
 
 
 M3 = [number("m", "int64", 3)]
@@ -305,8 +308,8 @@ def main():
         cases = [({"x": X, "c": np.array(c), "most": np.array(most, np.float32)}, expected(c, most))
                  for c, most in ((True, 20), (False, 20), (True, 1000), (True, 0))]
         tap.check(sentence, compiled_faults_of(lightnet, it, cases))
-    for sentence, attributes, expected in LONG_SCANS:
-        tap.check(sentence, faults_of(lightnet, long_scan(attributes), {"rows": TALL}, [TALL.sum(axis=0), expected]))
+    for sentence, it, inputs, expected in TOO_LONG:
+        tap.check(sentence, faults_of(lightnet, it, inputs, expected))
     for sentence, it, words in WRONG:
         message = error_of(lightnet, it, {"x": X})
         tap.check(sentence + " is refused",
