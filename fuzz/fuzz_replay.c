@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a fuzz target on saved inputs, as a normal test: fuzz_NAME [--broken] FILE... Speaks TAP.
 //
-// --broken: not on the file as it is, but cut off at every 97th byte, and with single bits flipped.
-// The structure of a large file stands at its begin, and the rest is mostly weights: behind the
-// first 500 places it is cut off in 500 more, and one of four flips is there. What it looks for
-// ends the program: a crash, what a sanitizer reports, a case that takes too long.
+// --broken: not on the file as it is, but cut off at every 97th byte, and changed in one place: a
+// bit flipped, bytes removed, repeated, or overwritten with what readers of numbers dislike. The
+// structure of a large file stands at its begin, and the rest is mostly weights: behind the first
+// 500 places it is cut off in 500 more, and one of four changes is there; there are fewer of them,
+// as each takes long. What it looks for ends the program: a crash, what a sanitizer reports, a case
+// that takes too long.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +33,8 @@ static uint8_t *read_file(const char *file, size_t *size)
     return data;
 }
 
-enum { STEP = 97, CUTS = 500, HEAD = CUTS * STEP, FLIPS = 500, MAX_SECONDS = 60 };
+enum { STEP = 97, CUTS = 500, HEAD = CUTS * STEP, CHANGES = 500, LARGE_CHANGES = 100 };
+enum { MOST_BYTES = 24, MAX_SECONDS = 60 };
 
 // Knuth's MMIX generator; the high bits are the good ones.
 static size_t next_random(uint64_t *state)
@@ -54,20 +57,87 @@ static void try(const uint8_t *data, size_t size)
     free(copy);
 }
 
-static void try_broken(uint8_t *data, size_t size)
+/* Changes at a place of `size` bytes, behind which there is room for MOST_BYTES more; the new size
+ */
+
+static size_t at_most(size_t n, size_t most)
 {
-    uint64_t state = 5;
+    return n < most ? n : most;
+}
+
+static size_t flip_bit(uint8_t *data, size_t size, size_t at, uint64_t *state)
+{
+    data[at] ^= (uint8_t)(1u << next_random(state) % 8);
+    return size;
+}
+
+static size_t remove_bytes(uint8_t *data, size_t size, size_t at, uint64_t *state)
+{
+    const size_t n = at_most(1 + next_random(state) % MOST_BYTES, size - at);
+    memmove(data + at, data + at + n, size - at - n);
+    return size - n;
+}
+
+static size_t repeat_bytes(uint8_t *data, size_t size, size_t at, uint64_t *state)
+{
+    const size_t n = at_most(1 + next_random(state) % MOST_BYTES, size - at);
+    memmove(data + at + n, data + at, size - at);
+    return size + n;
+}
+
+// In place of the next digit, or of what is there.
+static size_t put_number(uint8_t *data, size_t size, size_t at, uint64_t *state)
+{
+    static const char *const numbers[] = {
+        "0",     "-1", "99999999999",      "2147483648",
+        "1e999", "\"", "\x7f\xff\xff\xff", "\xff\xff\xff\xff\xff\xff\xff\xff",
+    };
+    const char *number = numbers[next_random(state) % (sizeof(numbers) / sizeof(numbers[0]))];
+    const size_t len = strlen(number), end = at + at_most(100, size - at);
+    for (size_t i = at; i < end; i++) {
+        if (data[i] < '0' || data[i] > '9')
+            continue;
+        memmove(data + i + len, data + i + 1, size - i - 1);
+        memcpy(data + i, number, len);
+        return size + len - 1;
+    }
+    memcpy(data + at, number, at_most(len, size - at));
+    return size;
+}
+
+static size_t (*const changes[])(uint8_t *data, size_t size, size_t at, uint64_t *state) = {
+    flip_bit, flip_bit, flip_bit, remove_bytes, repeat_bytes, put_number};
+enum { N_WAYS = sizeof(changes) / sizeof(changes[0]) };
+
+static void try_cut(const uint8_t *data, size_t size)
+{
     const size_t coarse = size / CUTS > STEP ? size / CUTS : STEP;
     for (size_t cut = 0; cut < size; cut += cut < HEAD ? STEP : coarse)
         try(data, cut);
-    const int is_large = size > HEAD, flips = is_large ? FLIPS / 2 : FLIPS;
-    for (int i = 0; i < flips && size; i++) {
+}
+
+static int try_changed(const uint8_t *data, size_t size)
+{
+    uint64_t state = 5;
+    const int is_large = size > HEAD, n = is_large ? LARGE_CHANGES : CHANGES;
+    uint8_t *changed = malloc(size + MOST_BYTES);
+    for (int i = 0; i < n && size && changed; i++) {
         const size_t at = next_random(&state) % (is_large && i % 4 ? HEAD : size);
-        const uint8_t bit = (uint8_t)(1u << next_random(&state) % 8);
-        data[at] ^= bit;
-        try(data, size);
-        data[at] ^= bit;
+        memcpy(changed, data, size);
+        try(changed, changes[i % N_WAYS](changed, size, at, &state));
     }
+    free(changed);
+    return changed ? 0 : -1;
+}
+
+static int replay(const uint8_t *data, size_t size, int broken)
+{
+    if (!broken) {
+        try(data, size);
+        return 0;
+    }
+    try_cut(data, size);
+    return try_changed(data, size);
 }
 
 int main(int argc, char **argv)
@@ -78,13 +148,10 @@ int main(int argc, char **argv)
     for (int i = first; i < argc; i++) {
         size_t size = 0;
         uint8_t *data = read_file(argv[i], &size);
-        if (data && broken)
-            try_broken(data, size);
-        else if (data)
-            try(data, size);
-        printf("%s %d - %s\n", data ? "ok" : "not ok", i - first + 1, argv[i]);
+        const int status = data ? replay(data, size, broken) : -1;
+        printf("%s %d - %s\n", status ? "not ok" : "ok", i - first + 1, argv[i]);
         fflush(stdout);
-        failed |= !data;
+        failed |= status != 0;
         free(data);
     }
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
