@@ -34,8 +34,8 @@
 
 LN_BEGIN_DECLS
 
-/** The number of the binary interface between LightNet and plug-ins. It grows whenever a struct of
- * a public header changes, or a function changes its meaning (tests/structure/abi.py). */
+/** The number of the binary interface between LightNet and plug-ins. It grows whenever a struct or
+ * constant of a public header changes, or a function its meaning (tests/structure/abi.py). */
 #define LN_PLUGIN_ABI 2
 
 /** The first word of a descriptor: "LNPI", which no other object has there by chance. */
