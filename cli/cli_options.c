@@ -52,7 +52,7 @@ static const row rows[] = {
      "write ir, il or nnvm (default: as the name of FILE says)"},
     {"target", 't', TEXT, FIELD(target), MODEL_COMMANDS, "NAME", "compile for NAME (default cpu)"},
     {"datafile", 'f', TEXT, FIELD(datafile), MODEL_COMMANDS | CLI_CONVERT, "FILE",
-     "weights: safetensors or wts"},
+     "weights: safetensors, wts or params"},
     {"compile", 'c', FLAG, FIELD(compile_only), CLI_SHORT, NULL, "compile only"},
     {"run", 'r', FLAG, FIELD(run_only), CLI_SHORT | CLI_RUN, NULL,
      "run only: refuse a MODEL that is not compiled"},
