@@ -36,7 +36,7 @@ LN_BEGIN_DECLS
 
 /** The number of the binary interface between LightNet and plug-ins. It grows whenever a struct or
  * constant of a public header changes, or a function its meaning (tests/structure/abi.py). */
-#define LN_PLUGIN_ABI 2
+#define LN_PLUGIN_ABI 3
 
 /** The first word of a descriptor: "LNPI", which no other object has there by chance. */
 #define LN_PLUGIN_MAGIC UINT32_C(0x49504e4c)

@@ -205,6 +205,29 @@ TL_API size_t tl_nms_scratch(const tl_tensor *boxes);
 TL_API int tl_exec_nms(const tl_exec *exec, const tl_tensor *boxes, const tl_tensor *scores,
                        const tl_nms *how, tl_tensor *dst, int *n);
 
+/** How tl_exec_nms_rows reads rows of numbers, and chooses among them. */
+typedef struct tl_nms_rows {
+    int box;       /* where in a row left, top, right and bottom begin */
+    int score;     /* where the score is; a row with none above 0 is no box */
+    int label;     /* where the class is, -1: nowhere; a row with one below 0 is no box */
+    float overlap; /* of two boxes with no smaller intersection over union one goes; 0: none does,
+                      and rows are not sorted */
+    int most_compared; /* of so many rows, the best; 0: of all */
+    int most;          /* so many boxes may remain; 0: all */
+    int across_labels; /* boxes of different classes are compared, too */
+    int packs;         /* what remains comes first; else it stays where it was sorted to */
+} tl_nms_rows;
+
+/** The bytes of exec->scratch that tl_exec_nms_rows needs: with less it fails. */
+TL_API size_t tl_nms_rows_scratch(const tl_tensor *src);
+
+/** Greedy non-maximum suppression of rows, the best first: src TL_FLOAT [B, N, K], of which the
+ *  first count (TL_INT32 [B], or NULL: all) are meant -> dst as src, -1 in what has gone; index
+ *  TL_INT32 [B, N], or NULL: which row of src each is, -1 of one that has gone. What is no box
+ *  stays, and is compared with nothing. Source: NNVM's non_max_suppression. */
+TL_API int tl_exec_nms_rows(const tl_exec *exec, const tl_tensor *src, const tl_tensor *count,
+                            const tl_nms_rows *how, tl_tensor *dst, tl_tensor *index);
+
 TL_END_DECLS
 
 #endif
