@@ -389,6 +389,97 @@ def reductions():
     case("collapse_sum", CORE, [X, ROW], {}, X.sum((0, 2), keepdims=True))
 
 
+def prior(h, w, sizes, ratios, steps, offsets, clip):
+    boxes = []
+    for i in range(h):
+        for j in range(w):
+            y, x = (i + offsets[0]) * steps[0], (j + offsets[1]) * steps[1]
+            halves = [(s * h / w / 2, s / 2) for s in sizes] + [(sizes[0] * h / w * r ** 0.5 / 2, sizes[0] / r ** 0.5 / 2) for r in ratios[1:]]
+            boxes += [(x - a, y - b, x + a, y + b) for a, b in halves]
+    return np.clip([boxes], 0, 1).astype(F) if clip else np.array([boxes], F)
+
+
+def transformed(scores, moves, anchors, threshold, variances, clip):
+    """Rows (class, score, box) of what is found, first; -1 behind them; how many there are."""
+    rows = np.full((scores.shape[0], scores.shape[2], 6), -1, F)
+    counts = np.zeros(scores.shape[0], np.int32)
+    for b, (of_batch, moved) in enumerate(zip(scores, moves.reshape(len(moves), -1, 4))):
+        for probabilities, move, anchor in zip(of_batch.T, moved * np.array(variances, F), anchors[0]):
+            best = probabilities[1:].argmax()
+            if probabilities[1 + best] < threshold:
+                continue
+            size, middle = anchor[2:] - anchor[:2], (anchor[2:] + anchor[:2]) / 2
+            center, reach = middle + move[:2] * size, np.exp(move[2:]) * size / 2
+            box = np.concatenate([center - reach, center + reach])
+            rows[b, counts[b]] = [best, probabilities[1 + best], *(np.clip(box, 0, 1) if clip else box)]
+            counts[b] += 1
+    return rows, counts
+
+
+def suppressed(data, counts, overlap, force=False, compared=-1, most=-1, box=2, score=1, label=0, packs=False):
+    """The rows that remain, in order, and where they were."""
+    rows, index = np.full_like(data, -1), np.full(data.shape[:2], -1, np.int32)
+    for b, batch in enumerate(data):
+        order = np.argsort(-batch[:counts[b], score], kind="stable")
+        order = list(order[:compared] if compared > 0 else order)
+        gone, kept = set(), 0
+        for i, k in enumerate(order):
+            if k in gone or (kept == most):
+                gone.add(k)
+                continue
+            kept += 1
+            for other in order[i + 1:]:
+                p, q = batch[k, box:box + 4], batch[other, box:box + 4]
+                both = np.prod(np.maximum(0, np.minimum(p[2:], q[2:]) - np.maximum(p[:2], q[:2])))
+                union = np.prod(p[2:] - p[:2]) + np.prod(q[2:] - q[:2]) - both
+                same = force or label < 0 or batch[k, label] == batch[other, label]
+                gone.update([other] if same and both / union >= overlap else [])
+        stay = [k for k in order if k not in gone] if packs else order
+        for i, k in enumerate(stay):
+            if k not in gone:
+                rows[b, i], index[b, i] = batch[k], k
+    return rows, index
+
+
+def reorg(x, s):
+    c, h, w = x.shape
+    k, j, i = np.indices(x.shape)
+    inner, place = k % (c // s ** 2), k // (c // s ** 2)
+    return x.reshape(-1)[i * s + place % s + w * s * (j * s + place // s + h * s * inner)].reshape(c * s * s, h // s, w // s)
+
+
+def detection():
+    image = floats(1, 3, 3, 4)
+    several = {"sizes": "(0.5, 0.25)", "ratios": "(1, 2, 0.5)"}
+    case("multibox_prior", CORE, [image], {}, prior(3, 4, [1], [1], (1 / 3, 1 / 4), (0.5, 0.5), False))
+    case("multibox_prior", CORE, [image], {**several, "clip": "True"}, prior(3, 4, [0.5, 0.25], [1, 2, 0.5], (1 / 3, 1 / 4), (0.5, 0.5), True))
+    case("_contrib_MultiBoxPrior", MXNET, [image], {**several, "steps": "(0.3, 0.2)", "offsets": "(0.25, 0.75)"},
+         prior(3, 4, [0.5, 0.25], [1, 2, 0.5], (0.3, 0.2), (0.25, 0.75), False))
+    anchors = prior(3, 4, [0.5, 0.25], [1, 2], (1 / 3, 1 / 4), (0.5, 0.5), False)
+    count = anchors.shape[1]
+    scores = RANDOM.dirichlet(np.ones(4), (2, count)).transpose(0, 2, 1).astype(F).copy()
+    moves = floats(2, 4 * count)
+    rows, counts = transformed(scores, moves, anchors, 0.01, (0.1, 0.1, 0.2, 0.2), True)
+    case("multibox_transform_loc", CORE, [scores, moves, anchors], {}, rows, counts)
+    case("multibox_transform_loc", CORE, [scores, moves, anchors], {"clip": "False", "threshold": "0.4", "variances": "(0.3, 0.2, 0.1, 0.4)"},
+         *transformed(scores, moves, anchors, 0.4, (0.3, 0.2, 0.1, 0.4), False))
+    for attrs, how in (({}, {"overlap": 0.5}), ({"nms_threshold": "0.3", "force_suppress": "True"}, {"overlap": 0.3, "force": True}),
+                       ({"nms_topk": "9"}, {"overlap": 0.5, "compared": 9})):
+        found = transformed(scores, moves, anchors, 0.4, (0.1, 0.1, 0.2, 0.2), True)
+        case("_contrib_MultiBoxDetection", MXNET, [scores, moves, anchors], {"threshold": "0.4", **attrs}, suppressed(*found, **how)[0])
+        counts = np.array([count, count // 2], np.int32)
+        case("nms", CORE, [rows, counts], attrs, suppressed(rows, counts, **how)[0])
+    case("non_max_suppression", CORE, [rows, counts], {"return_indices": "False", "max_output_size": 7, "top_k": 15, "invalid_to_bottom": "1"},
+         suppressed(rows, counts, 0.5, most=7, compared=15, packs=True)[0])
+    case("non_max_suppression", CORE, [rows, counts], {"iou_threshold": "0.4"}, suppressed(rows, counts, 0.4)[1])
+    turned = np.roll(rows, 4, axis=2)
+    case("non_max_suppression", CORE, [turned, counts], {"return_indices": "0", "coord_start": 0, "score_index": 5, "id_index": -1},
+         suppressed(turned, counts, 0.5, box=0, score=5, label=-1)[0])
+    wide = floats(2, 8, 4, 6)
+    for op in ("yolo_reorg", "yolo2_reorg"):
+        case(op, CORE, [wide], {"stride": 2}, np.array([reorg(one, 2) for one in wide]))
+
+
 def orders():
     down = np.argsort(-X, -1, kind="stable")
     case("topk", MXNET, [X], {"k": 2}, down[..., :2].astype(F))
@@ -431,7 +522,7 @@ def sizes():
 
 
 def make_cases():
-    for make in (functions, pairs, weighted, pools, norms, shapes, reductions, orders, sizes):
+    for make in (functions, pairs, weighted, pools, norms, shapes, reductions, orders, sizes, detection):
         make()
 
 

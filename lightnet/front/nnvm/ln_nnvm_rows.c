@@ -6,10 +6,10 @@
 #include <string.h>
 
 static const ln_nnvm_row *const tables[] = {
-    ln_nnvm_rows_conv,   ln_nnvm_rows_create,  ln_nnvm_rows_function, ln_nnvm_rows_index,
-    ln_nnvm_rows_norm,   ln_nnvm_rows_order,   ln_nnvm_rows_pair,     ln_nnvm_rows_part,
-    ln_nnvm_rows_pool,   ln_nnvm_rows_product, ln_nnvm_rows_reduce,   ln_nnvm_rows_refused,
-    ln_nnvm_rows_repeat, ln_nnvm_rows_resize,  ln_nnvm_rows_shape,
+    ln_nnvm_rows_conv,    ln_nnvm_rows_create, ln_nnvm_rows_detect,  ln_nnvm_rows_function,
+    ln_nnvm_rows_index,   ln_nnvm_rows_norm,   ln_nnvm_rows_order,   ln_nnvm_rows_pair,
+    ln_nnvm_rows_part,    ln_nnvm_rows_pool,   ln_nnvm_rows_product, ln_nnvm_rows_reduce,
+    ln_nnvm_rows_refused, ln_nnvm_rows_repeat, ln_nnvm_rows_resize,  ln_nnvm_rows_shape,
 };
 
 // The first row of that name in one of the dialects, or NULL.

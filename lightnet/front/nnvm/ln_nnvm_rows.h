@@ -8,6 +8,7 @@
 
 extern const ln_nnvm_row ln_nnvm_rows_conv[];
 extern const ln_nnvm_row ln_nnvm_rows_create[];
+extern const ln_nnvm_row ln_nnvm_rows_detect[];
 extern const ln_nnvm_row ln_nnvm_rows_function[];
 extern const ln_nnvm_row ln_nnvm_rows_index[];
 extern const ln_nnvm_row ln_nnvm_rows_norm[];

@@ -6,6 +6,7 @@
 static const char packed[] = "its weights are packed for one target";
 static const char control[] = "it runs graphs of its own";
 static const char training[] = "it is for training";
+static const char unmade[] = "nobody has translated it yet";
 
 const ln_nnvm_row ln_nnvm_rows_refused[] = {
     {"_contrib_conv2d_NCHWc", LN_NNVM_IN_CORE, NULL, packed},
@@ -16,6 +17,10 @@ const ln_nnvm_row ln_nnvm_rows_refused[] = {
     {"_assign", LN_NNVM_IN_CORE, NULL, training},
     {"_max_mask", LN_NNVM_IN_CORE, NULL, training},
     {"_min_mask", LN_NNVM_IN_CORE, NULL, training},
+    {"yolo_region", LN_NNVM_IN_CORE, NULL, unmade},
+    {"yolo2_region", LN_NNVM_IN_CORE, NULL, unmade},
+    {"ROIPooling", LN_NNVM_IN_MXNET, NULL, unmade},
+    {"_contrib_Proposal", LN_NNVM_IN_MXNET, NULL, unmade},
     {"RNN", LN_NNVM_IN_MXNET, NULL, "its weights are one packed vector"},
     {"Custom", LN_NNVM_IN_MXNET, NULL, "it is a program of its own"},
     {"_foreach", LN_NNVM_IN_MXNET, NULL, control},
