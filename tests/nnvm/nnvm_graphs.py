@@ -97,6 +97,7 @@ REFUSED = [
     (changed("nodes", 1, {"op": "_arange", "name": "a", "inputs": [], "attrs": {"start": "3", "step": "0"}}), "from 0 to 3 in steps of 0"),
     (changed("nodes", 0, "attrs", {"shape": "(2, 3)", "dtype": "8"}), 'data type 8 of variable "x" has meant different types'),
     (changed("nodes", 0, "attrs", {"shape": "(2, 3)", "dtype": "int9"}), 'data type "int9" is not known'),
+    (changed("nodes", 1, {"op": "LayerNorm", "name": "a", "inputs": [[0, 0, 0]] * 3, "attrs": {"axis": "0"}}), "'scale' has"),
     (changed("nodes", 0, "attrs", {}), 'the shape of variable "x" is not known'),
     (changed("nodes", 0, "attrs", {"shape": "(2,"}), "expected a shape"),
 ]

@@ -119,6 +119,12 @@ void ln_nnvm_draft_set_variable_dtype(ln_nnvm_draft *d, tl_dtype dtype)
     ln_nnvm_draft_set_dtype(d, "dtype", dtype);
 }
 
+// A shape without dimensions, or with a length of 0, is one that nobody knows.
+static int has_shape(const tl_tensor *like)
+{
+    return like->ndim && like->len;
+}
+
 ln_nnvm_entry ln_nnvm_draft_variable(ln_nnvm_draft *d, const char *name, const tl_tensor *like,
                                      const tl_tensor *data)
 {
@@ -128,10 +134,10 @@ ln_nnvm_entry ln_nnvm_draft_variable(ln_nnvm_draft *d, const char *name, const t
         return no_entry;
     take_name(d, v->name);
     v->data = data;
-    if (like) {
+    if (like && (has_shape(like) || like->dtype != TL_FLOAT))
         ln_nnvm_draft_set_variable_dtype(d, like->dtype);
+    if (like && has_shape(like))
         ln_nnvm_draft_set_ints(d, "shape", like->ndim, like->dims);
-    }
     return ln_nnvm_draft_end(d, 1);
 }
 
@@ -204,13 +210,14 @@ void ln_nnvm_draft_rename(ln_nnvm_draft *d, ln_nnvm_entry entry, const char *nam
 
 const char *ln_nnvm_draft_op(const ln_nnvm_draft *d, ln_nnvm_entry entry)
 {
-    return d->base.failed ? "null" : d->nodes[entry.node].op;
+    return entry.node < d->n_nodes ? d->nodes[entry.node].op : "null";
 }
 
 ln_nnvm_entry ln_nnvm_draft_input(const ln_nnvm_draft *d, ln_nnvm_entry entry, size_t i)
 {
-    return d->base.failed || i >= d->nodes[entry.node].n_inputs ? no_entry
-                                                                : d->nodes[entry.node].inputs[i];
+    return entry.node < d->n_nodes && i < d->nodes[entry.node].n_inputs
+               ? d->nodes[entry.node].inputs[i]
+               : no_entry;
 }
 
 void ln_nnvm_draft_head(ln_nnvm_draft *d, ln_nnvm_entry entry)

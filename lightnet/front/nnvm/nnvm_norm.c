@@ -95,7 +95,7 @@ static const char *swap_last(ln_nnvm_node *n, const char *src, int axis, int i)
     int axes[LN_MAXDIM];
     for (int k = 0; k < ndim; k++)
         axes[k] = k;
-    if (axis == ndim - 1)
+    if (axis == ndim - 1 || ln_nnvm_failed(n))
         return src;
     axes[axis] = ndim - 1;
     axes[ndim - 1] = axis;
