@@ -259,7 +259,7 @@ int cli_ends_with(const char *text, const char *end)
     return len > end_len && !strcmp(text + len - end_len, end);
 }
 
-static int write_weights(const ln_context *ctx, const cli_options *opt)
+static int write_weights(ln_context *ctx, const cli_options *opt)
 {
     char file[LN_MAXLINE];
     if (ln_data_name_beside(file, sizeof(file), opt->outfile, ".safetensors"))
@@ -292,7 +292,7 @@ int cli_model_write(ln_context *ctx, const cli_options *opt)
                                                : cli_model_write_weights(ctx, opt);
 }
 
-int cli_model_write_weights(const ln_context *ctx, const cli_options *opt)
+int cli_model_write_weights(ln_context *ctx, const cli_options *opt)
 {
     const int n = ln_data_num_own(ctx);
     if (n && is_file(opt->outfile))

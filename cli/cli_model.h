@@ -51,7 +51,7 @@ int cli_model_write(ln_context *ctx, const cli_options *opt);
 /** Writes weights that the model's own file brought to a file beside opt->outfile,
  * FILE.safetensors, which a line on standard error says; warns where there is no place for it.
  * Returns 0, or CLI_FAILED after a message. */
-int cli_model_write_weights(const ln_context *ctx, const cli_options *opt);
+int cli_model_write_weights(ln_context *ctx, const cli_options *opt);
 
 /** Gives the inputs their data from the files that -i names. Inputs without a file: an error, or
  * random data if `random`. */

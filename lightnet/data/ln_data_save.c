@@ -1,64 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing the weights that a model's own file brought, for the model that is written without them.
+// Writing the weights of a model that is written without them.
 
 #include "data/ln_data_save.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "data/ln_data_give.h"
 #include "ir/ln_from_file.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_data.h"
+#include "lightnet/ln_tensor.h"
 #include "lightnet/ln_util.h"
-
-// The weight that the operator makes and the model's own file brought, its name in `name`; NULL:
-// none.
-static const tl_tensor *own_weight(const ln_context *ctx, const ln_op *op, const char **name)
-{
-    *name = ln_from_file_name(op);
-    return *name ? ln_weights_find(ctx->weights, *name) : NULL;
-}
+#include "tensorlight/tl_util.h"
 
 int ln_data_num_own(const ln_context *ctx)
 {
     int n = 0;
-    const char *name;
     const ln_op *op;
     LN_LIST_FOREACH(op, ctx->weights ? ctx->ops : NULL)
     {
-        if (own_weight(ctx, op, &name))
-            n++;
+        const char *name = ln_from_file_name(op);
+        n += name && ln_weights_find(ctx->weights, name);
     }
     return n;
 }
 
+// The data that the operator takes from a file, as a record (new, tl_tensor_free) with the shape
+// that it has in the model, since not every format knows shapes. NULL with `*name` NULL: it takes
+// none.
+static tl_tensor *taken_weight(const ln_context *ctx, const ln_op *op, const char **name)
+{
+    *name = ln_from_file_name(op);
+    const tl_tensor *there = *name ? ln_weights_of(ctx, *name) : NULL;
+    const ln_tensor_entry *te = there ? ln_tensor_table_find(ctx->tensor_table, *name) : NULL;
+    *name = te ? *name : NULL;
+    return te ? tl_tensor_create(there->data, te->tensor->ndim, te->tensor->dims, there->dtype)
+              : NULL;
+}
+
+/* What goes into the file. */
+typedef struct content {
+    const char **names;
+    tl_tensor **tensors;
+    int n, capacity;
+} content;
+
+static int collect(const ln_context *ctx, content *c)
+{
+    const ln_op *op;
+    c->capacity = ln_list_length(ctx->ops);
+    c->names = ln_alloc_array((size_t)c->capacity + 1, sizeof(*c->names));
+    c->tensors = ln_alloc_array((size_t)c->capacity + 1, sizeof(*c->tensors));
+    if (!c->names || !c->tensors)
+        return ln_fail(ctx, "out of memory");
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        c->tensors[c->n] = taken_weight(ctx, op, &c->names[c->n]);
+        if (c->names[c->n] && !c->tensors[c->n])
+            return ln_fail(ctx, "%s", tl_last_error());
+        c->n += c->names[c->n] != NULL;
+    }
+    return 0;
+}
+
+static void clear(content *c)
+{
+    for (int i = 0; i < c->n; i++)
+        tl_tensor_free(c->tensors[i]);
+    ln_free(c->names);
+    ln_free(c->tensors);
+}
+
 int ln_data_save_with(const ln_context *ctx, const char *const *metadata, const char *file)
 {
-    const int capacity = ln_data_num_own(ctx);
-    const char **names = ln_alloc_array((size_t)capacity, sizeof(*names));
-    const tl_tensor **tensors = ln_alloc_array((size_t)capacity, sizeof(*tensors));
-    int status = -1;
-    if (!names || !tensors) {
-        ln_fail(ctx, "%s: out of memory", file);
-    } else {
-        int n = 0;
-        const ln_op *op;
-        LN_LIST_FOREACH(op, capacity ? ctx->ops : NULL)
-        {
-            tensors[n] = own_weight(ctx, op, &names[n]);
-            if (tensors[n] && ++n == capacity)
-                break;
-        }
-        status = ln_safetensors_write(file, n, names, tensors, metadata, ctx->error);
-    }
-    ln_free(names);
-    ln_free(tensors);
+    content c = {0};
+    const int status = collect(ctx, &c) ? ln_fail_at(ctx, "%s", file)
+                                        : ln_safetensors_write(file, c.n, c.names,
+                                                               (const tl_tensor *const *)c.tensors,
+                                                               metadata, ctx->error);
+    clear(&c);
     return status;
 }
 
-int ln_data_save(const ln_context *ctx, const char *file)
+int ln_data_save(ln_context *ctx, const char *file)
 {
     ln_context_clear_error(ctx);
+    if (ctx->datafile && ln_data_give(ctx, ctx->datafile))
+        return -1;
     return ln_data_save_with(ctx, NULL, file);
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing the weights that a model's own file brought, beside what else is to stand in their file.
+// Writing the weights of a model, beside what else is to stand in their file.
 
 #ifndef LN_DATA_SAVE_H
 #define LN_DATA_SAVE_H
 
 #include "lightnet/ln_context.h"
 
-/** As ln_data_save, with `metadata` as ln_safetensors_write takes it. */
+/** Writes the data that operators take from files, as far as it was given or the model's own file
+ *  brought it, with `metadata` as ln_safetensors_write takes it. -1 as ln_data_save. */
 int ln_data_save_with(const ln_context *ctx, const char *const *metadata, const char *file);
 
 #endif

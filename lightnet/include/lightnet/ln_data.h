@@ -36,9 +36,10 @@ LN_API int ln_data_load(ln_context *ctx, const char *file);
  *  operators take. ln_context_print leaves them out. */
 LN_API int ln_data_num_own(const ln_context *ctx);
 
-/** Writes these weights as safetensors to `file`, for ln_data_load with the model that
- *  ln_context_print writes. -1 with the reason in the context: no file is left behind. */
-LN_API int ln_data_save(const ln_context *ctx, const char *file);
+/** Writes these weights, and those in the file that ln_context_bind_file named, as safetensors to
+ *  `file`, for ln_data_load with the model that ln_context_print writes. -1 with the reason in the
+ *  context: no file is left behind. */
+LN_API int ln_data_save(ln_context *ctx, const char *file);
 
 /** The name of a file of weights beside the model `file`: with `ending` in place of ".json", ".net"
  *  or ".il", behind any other name. -1 with the thread's last error: `size` bytes do not hold it.
