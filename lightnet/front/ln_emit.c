@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ir/ln_context_ops.h"
+#include "ir/ln_from_file.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_arch.h"
 #include "tensorlight/tl_type.h"
@@ -79,37 +80,15 @@ const char *ln_translation_name(ln_translation *t, const char *wanted)
 
 /* Sources */
 
-static ln_list *source_params(const tl_tensor *like, int from_file)
+// Named after its tensor, where that is free.
+static ln_op *create_source(const ln_context *ctx, const char *tname, const tl_tensor *like,
+                            int from_file)
 {
-    ln_list *params = ln_param_list_append_string(NULL, "dtype", tl_dtype_name(like->dtype));
-    ln_list *longer =
-        params ? ln_param_list_append_array_int(params, "dims", like->ndim, like->dims) : NULL;
-    params = longer ? longer : params;
-    longer = longer ? ln_param_list_append_bool(params, "from_file", from_file ? LN_TRUE : LN_FALSE)
-                    : NULL;
-    if (!longer)
-        ln_param_list_free(params);
-    return longer;
-}
-
-static ln_op *create_source(ln_context *ctx, const char *name, const tl_tensor *like, int from_file)
-{
-    char op_name[LN_MAX_NAME_LEN];
-    const ln_op *proto = ln_hash_find(LN_ARCH.op_proto_table, "source");
-    if (!ln_op_table_find(ctx->op_table, name))
-        snprintf(op_name, sizeof(op_name), "%s", name);
-    else if (ln_context_unique_name(ctx, op_name, "source"))
+    char name[LN_MAX_NAME_LEN];
+    const int is_free = !ln_op_table_find(ctx->op_table, tname);
+    if (!is_free && ln_context_unique_name(ctx, name, "source"))
         return NULL;
-    ln_list *params = source_params(like, from_file);
-    ln_list *outs = params ? ln_tensor_list_append(NULL, "dst", name) : NULL;
-    ln_op *op = outs && proto
-                    ? ln_op_create_from_proto(proto, op_name, NULL, outs, params, ctx->tensor_table)
-                    : NULL;
-    if (!op) {
-        ln_tensor_list_free(outs);
-        ln_param_list_free(params);
-    }
-    return op;
+    return ln_source_create(ctx, "source", is_free ? tname : name, tname, like, from_file);
 }
 
 const char *ln_translation_source(ln_translation *t, const char *name, const tl_tensor *like,
@@ -117,9 +96,7 @@ const char *ln_translation_source(ln_translation *t, const char *name, const tl_
 {
     ln_list *end = NULL;
     ln_op *op = t->failed ? NULL : create_source(t->ctx, name, like, from_file);
-    if (!op)
-        ln_translation_fail(t, "out of memory for tensor '%s'", name);
-    else if (ln_context_add_op(t->ctx, &end, op))
+    if (!op || ln_context_add_op(t->ctx, &end, op))
         ln_translation_fail(t, "tensor '%s' cannot be made", name);
     return t->failed ? NULL : name;
 }

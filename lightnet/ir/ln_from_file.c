@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "ir/ln_context_ops.h"
+#include "lightnet/ln_arch.h"
 #include "lightnet/ln_param.h"
 #include "lightnet/ln_tensor.h"
 
@@ -48,4 +50,38 @@ const char *ln_empty_source(const ln_op *op)
     return is_form_of(op->op_arg->optype, "source") && (!data || data->array_len == 0)
                ? first_output(op)
                : NULL;
+}
+
+// NULL: no memory.
+static ln_list *source_params(const tl_tensor *like, int from_file)
+{
+    const ln_bool is_from_file = from_file ? LN_TRUE : LN_FALSE;
+    ln_list *type = ln_param_list_append_string(NULL, "dtype", tl_dtype_name(like->dtype));
+    ln_list *shaped =
+        type ? ln_param_list_append_array_int(type, "dims", like->ndim, like->dims) : NULL;
+    ln_list *params = shaped ? ln_param_list_append_bool(shaped, "from_file", is_from_file) : NULL;
+    if (!params)
+        ln_param_list_free(type);
+    return params;
+}
+
+ln_op *ln_source_create(const ln_context *ctx, const char *optype, const char *name,
+                        const char *tname, const tl_tensor *like, int from_file)
+{
+    const ln_op *proto = ln_hash_find(LN_ARCH.op_proto_table, optype);
+    if (!proto) {
+        ln_fail(ctx, "there is no operator '%s'", optype);
+        return NULL;
+    }
+    ln_list *outs = ln_tensor_list_append(NULL, "dst", tname);
+    ln_list *params = source_params(like, from_file);
+    ln_op *op = outs && params
+                    ? ln_op_create_from_proto(proto, name, NULL, outs, params, ctx->tensor_table)
+                    : NULL;
+    if (op)
+        return op;
+    ln_tensor_list_free(outs);
+    ln_param_list_free(params);
+    ln_fail_memory(ctx);
+    return NULL;
 }

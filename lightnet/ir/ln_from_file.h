@@ -4,6 +4,7 @@
 #ifndef LN_FROM_FILE_H
 #define LN_FROM_FILE_H
 
+#include "lightnet/ln_context.h"
 #include "lightnet/ln_op.h"
 
 /** The tensor whose data the operator wants from a file, as its parameter `from_file` says; NULL:
@@ -20,5 +21,11 @@ int ln_makes_random(const ln_op *op);
 /** The tensor that the operator, a source, makes without data; NULL: it is another one. Returns
  * borrowed. */
 const char *ln_empty_source(const ln_op *op);
+
+/** Returns new (ln_op_free_lists_too): an operator `name` of `optype`, "source" in some target's
+ * form, that has tensor `tname` of like's type and shape: from a file, or as an input. NULL with
+ * the reason in the context: there is no such type, no memory. */
+ln_op *ln_source_create(const ln_context *ctx, const char *optype, const char *name,
+                        const char *tname, const tl_tensor *like, int from_file);
 
 #endif

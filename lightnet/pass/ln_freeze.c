@@ -8,8 +8,6 @@
 #include "ir/ln_fixed.h"
 #include "ir/ln_from_file.h"
 #include "ir/ln_weights.h"
-#include "lightnet/ln_arch.h"
-#include "lightnet/ln_param.h"
 #include "lightnet/ln_util.h"
 #include "pass/ln_cleanup.h"
 #include "pass/ln_compile.h"
@@ -199,40 +197,15 @@ static int see(const ln_context *ctx, const ln_op *op, void *data)
 
 /* The frozen program */
 
-// NULL: no memory.
-static ln_list *source_params(const tl_tensor *t)
-{
-    ln_list *type = ln_param_list_append_string(NULL, "dtype", tl_dtype_name(t->dtype));
-    ln_list *shaped = type ? ln_param_list_append_array_int(type, "dims", t->ndim, t->dims) : NULL;
-    ln_list *params = shaped ? ln_param_list_append_bool(shaped, "from_file", LN_TRUE) : NULL;
-    if (!params)
-        ln_param_list_free(type);
-    return params;
-}
-
 // Returns new: an operator that has tensor `tname` from the file; NULL with a reason.
 static ln_op *create_source(const ln_context *ctx, const char *tname)
 {
     static const char optype[] = "source_cpu"; // for all that lies in this memory
     char name[LN_MAX_NAME_LEN];
-    const ln_op *proto = ln_hash_find(LN_ARCH.op_proto_table, optype);
-    if (!proto) {
-        ln_fail(ctx, "there is no operator '%s'", optype);
-        return NULL;
-    }
     if (ln_context_unique_name(ctx, name, "source"))
         return NULL;
-    ln_list *outs = ln_tensor_list_append(NULL, "dst", tname);
-    ln_list *params = source_params(ln_tensor_table_find(ctx->tensor_table, tname)->tensor);
-    ln_op *op = outs && params
-                    ? ln_op_create_from_proto(proto, name, NULL, outs, params, ctx->tensor_table)
-                    : NULL;
-    if (op)
-        return op;
-    ln_tensor_list_free(outs);
-    ln_param_list_free(params);
-    ln_fail_memory(ctx);
-    return NULL;
+    const tl_tensor *like = ln_tensor_table_find(ctx->tensor_table, tname)->tensor;
+    return ln_source_create(ctx, optype, name, tname, like, 1);
 }
 
 // Returns new (ln_op_list_free_lists_too): sources of all that the operator makes; NULL with a
