@@ -38,6 +38,7 @@ typedef struct graph {
     node *nodes;
     edge *edges;
     int n, n_edges, n_layers;
+    double width; // of the picture
     int *order;   // nodes by layer, then by place
     int *layers;  // where each layer begins in it, and its end
     double *sums; // of the places of each node's neighbours, and their number
@@ -206,25 +207,20 @@ static void sweep(const graph *g, int down)
         sort_layer(g, l);
 }
 
-static int most_in_layer(const graph *g)
+static double find_width(const graph *g)
 {
-    int most = 1;
+    int most = 1; // nodes in a layer
     for (int l = 0; l < g->n_layers; l++)
         if (g->layers[l + 1] - g->layers[l] > most)
             most = g->layers[l + 1] - g->layers[l];
-    return most;
+    return most * (WIDTH + GAP_X) + 2.0 * MARGIN + WIDTH;
 }
 
 /* Drawing */
 
-static double width_of(const graph *g)
-{
-    return most_in_layer(g) * (WIDTH + GAP_X) + 2.0 * MARGIN + WIDTH;
-}
-
 static double x_of(const graph *g, const node *v)
 {
-    return width_of(g) / 2 + v->place * (WIDTH + GAP_X);
+    return g->width / 2 + v->place * (WIDTH + GAP_X);
 }
 
 static double y_of(const node *v)
@@ -301,7 +297,7 @@ static void draw_node(const graph *g, const node *v)
 
 static void draw(const graph *g)
 {
-    cli_svg_begin(width_of(g), 2.0 * MARGIN + g->n_layers * (double)(HEIGHT + GAP_Y),
+    cli_svg_begin(g->width, 2.0 * MARGIN + g->n_layers * (double)(HEIGHT + GAP_Y),
                   "text{text-anchor:middle}.s{fill:#555;font-size:10px}.e{fill:none;stroke:#888}"
                   ".n rect{fill:#eef3fb;stroke:#4a6fa5}.i rect{fill:#e8f5e9;stroke:#388e3c}"
                   ".o rect{fill:#fff3e0;stroke:#ef6c00}");
@@ -320,6 +316,7 @@ int cli_svg_graph(const ln_context *ctx)
         fill_layers(&g);
         for (int i = 0; i < SWEEPS; i++)
             sweep(&g, i % 2 == 0);
+        g.width = find_width(&g);
         draw(&g);
     }
     free_graph(&g);
