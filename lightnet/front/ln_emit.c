@@ -362,15 +362,20 @@ const char *ln_emit_end(ln_emit *e, const char *arg, int i)
 
 /* Constants */
 
-static const char *add_constant(ln_emit *e, tl_tensor *tensor)
+static const char *add_constant(ln_emit *e, tl_tensor *tensor, int i)
 {
-    const char *wanted = e->front->output(e, 0);
-    const char *name = ln_translation_print(e->translation, "%.400s_const", wanted ? wanted : "");
-    if (tensor && name)
-        return ln_translation_weight(e->translation, tensor, 1, name);
-    tl_tensor_free_data_too(tensor);
-    ln_emit_fail(e, "out of memory");
-    return NULL;
+    const char *own = wanted_output(e, i), *first = e->front->output(e, 0);
+    const char *name =
+        own ? own : ln_translation_print(e->translation, "%.400s_const", first ? first : "");
+    if (!tensor || !name) {
+        tl_tensor_free_data_too(tensor);
+        ln_emit_fail(e, "out of memory");
+        return NULL;
+    }
+    name = ln_translation_weight(e->translation, tensor, 1, name);
+    if (name)
+        say_made(e, i, name);
+    return name;
 }
 
 const char *ln_emit_constant(ln_emit *e, tl_dtype dtype, int ndim, const int *dims,
@@ -381,7 +386,7 @@ const char *ln_emit_constant(ln_emit *e, tl_dtype dtype, int ndim, const int *di
     tl_tensor *tensor = tl_tensor_zeros(ndim, dims, dtype);
     if (tensor && tensor->len)
         memcpy(tensor->data, data, tl_tensor_size(tensor));
-    return add_constant(e, tensor);
+    return add_constant(e, tensor, LN_EMIT_TEMP);
 }
 
 const char *ln_emit_scalar(ln_emit *e, tl_dtype dtype, double value)
@@ -396,15 +401,20 @@ const char *ln_emit_int64s(ln_emit *e, int len, const int64_t *values)
     return ln_emit_constant(e, TL_INT64, 1, &len, values);
 }
 
-const char *ln_emit_filled(ln_emit *e, tl_dtype dtype, int ndim, const int *dims, double value)
+const char *ln_emit_full(ln_emit *e, tl_dtype dtype, int ndim, const int *dims, double value, int i)
 {
     if (e->translation->failed)
         return NULL;
     tl_tensor *tensor = tl_tensor_zeros(ndim, dims, dtype);
     const size_t size = tl_size_of(dtype);
-    for (int i = 0; tensor && i < tensor->len; i++)
-        tl_convert((char *)tensor->data + (size_t)i * size, dtype, &value, TL_DOUBLE);
-    return add_constant(e, tensor);
+    for (int k = 0; tensor && k < tensor->len; k++)
+        tl_convert((char *)tensor->data + (size_t)k * size, dtype, &value, TL_DOUBLE);
+    return add_constant(e, tensor, i);
+}
+
+const char *ln_emit_filled(ln_emit *e, tl_dtype dtype, int ndim, const int *dims, double value)
+{
+    return ln_emit_full(e, dtype, ndim, dims, value, LN_EMIT_TEMP);
 }
 
 /* Compositions */

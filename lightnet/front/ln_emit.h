@@ -144,6 +144,10 @@ const char *ln_emit_int64s(ln_emit *e, int len, const int64_t *values);
 /** A constant of equal elements. */
 const char *ln_emit_filled(ln_emit *e, tl_dtype dtype, int ndim, const int *dims, double value);
 
+/** The same as the node's output `i`, or LN_EMIT_TEMP. */
+const char *ln_emit_full(ln_emit *e, tl_dtype dtype, int ndim, const int *dims, double value,
+                         int i);
+
 /* What many translators need. `i`: the node's output, or LN_EMIT_TEMP. */
 
 /** An operator of one input `src` and one output `dst` without parameters. */

@@ -70,7 +70,7 @@ static void translate_full(ln_nnvm_node *n)
     const tl_dtype dtype = ln_nnvm_dtype(n, "dtype", TL_FLOAT);
     const double value = value_of(n, ln_nnvm_is_mxnet(n) ? "value" : "fill_value");
     if (!ln_nnvm_failed(n))
-        ln_nnvm_alias(n, 0, ln_emit_filled(&n->emit, dtype, ndim, dims, value));
+        ln_emit_full(&n->emit, dtype, ndim, dims, value, 0);
 }
 
 static void translate_full_like(ln_nnvm_node *n)
@@ -80,7 +80,7 @@ static void translate_full_like(ln_nnvm_node *n)
     const int ndim = ln_nnvm_copy_dims(n, ln_nnvm_in(n, 0), dims);
     const double value = value_of(n, "fill_value");
     if (!ln_nnvm_failed(n))
-        ln_nnvm_alias(n, 0, ln_emit_filled(&n->emit, t->dtype, ndim, dims, value));
+        ln_emit_full(&n->emit, t->dtype, ndim, dims, value, 0);
 }
 
 /** From 'start' to before 'stop', or from 0 to before 'start', each number 'repeat' times. */

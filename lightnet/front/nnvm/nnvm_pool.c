@@ -107,25 +107,34 @@ static const char *padded_factors(ln_nnvm_node *n, const pool *p, int i, int ext
     return ln_emit_cast(&n->emit, all, dtype, LN_EMIT_TEMP);
 }
 
-static const char *emit_pool(ln_nnvm_node *n, pool *p, const char *src)
+/** Whether the mean of the last windows along the axis is over what is padded alone. */
+static int overhangs(const pool *p, int i)
+{
+    return p->kind == POOL_MEAN && p->divisor == PADDED && p->end[i] > p->after[i];
+}
+
+/** `i` as in ln_emit_out. */
+static const char *emit_pool(ln_nnvm_node *n, pool *p, const char *src, int i)
 {
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
     const tl_dtype own = t->dtype;
     int extents[3];
     double window = 1;
-    for (int i = 0; i < p->axes; i++) {
-        extents[i] = t->dims[2 + i];
-        count_windows(n, p, i, extents[i]);
-        window *= p->size[i];
+    int n_steps = p->kind == POOL_SUM; // behind the windows
+    for (int k = 0; k < p->axes; k++) {
+        extents[k] = t->dims[2 + k];
+        count_windows(n, p, k, extents[k]);
+        window *= p->size[k];
+        n_steps += overhangs(p, k);
     }
     if (ln_nnvm_failed(n))
         return NULL;
     if (p->pads_zeros && p->kind == POOL_MAX) {
         int before[5] = {0}, after[5] = {0};
-        for (int i = 0; i < p->axes; i++) {
-            before[2 + i] = p->before[i];
-            after[2 + i] = p->end[i];
-            p->before[i] = p->end[i] = 0;
+        for (int k = 0; k < p->axes; k++) {
+            before[2 + k] = p->before[k];
+            after[2 + k] = p->end[k];
+            p->before[k] = p->end[k] = 0;
         }
         ln_emit_begin(&n->emit, "pad");
         ln_emit_arg(&n->emit, "src", src);
@@ -134,18 +143,20 @@ static const char *emit_pool(ln_nnvm_node *n, pool *p, const char *src)
         src = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
     }
     const int computes = p->kind != POOL_MAX && !ln_nnvm_is_float(own);
+    n_steps += computes;
     if (computes)
         src = ln_emit_cast(&n->emit, src, TL_DOUBLE, LN_EMIT_TEMP);
-    const char *dst = emit_windows(n, p, src, LN_EMIT_TEMP);
+    const char *dst = emit_windows(n, p, src, n_steps ? LN_EMIT_TEMP : i);
     const tl_dtype dtype = computes ? TL_DOUBLE : own;
-    for (int i = 0; p->kind == POOL_MEAN && p->divisor == PADDED && i < p->axes; i++)
-        if (p->end[i] > p->after[i])
+    for (int k = 0; k < p->axes; k++)
+        if (overhangs(p, k))
             dst = ln_emit_binary(&n->emit, "TL_BINARY_MUL", dst,
-                                 padded_factors(n, p, i, extents[i], dtype), LN_EMIT_TEMP);
+                                 padded_factors(n, p, k, extents[k], dtype),
+                                 --n_steps ? LN_EMIT_TEMP : i);
     if (p->kind == POOL_SUM)
         dst = ln_emit_binary(&n->emit, "TL_BINARY_MUL", dst,
-                             ln_emit_scalar(&n->emit, dtype, window), LN_EMIT_TEMP);
-    return computes ? ln_emit_cast(&n->emit, dst, own, LN_EMIT_TEMP) : dst;
+                             ln_emit_scalar(&n->emit, dtype, window), --n_steps ? LN_EMIT_TEMP : i);
+    return computes ? ln_emit_cast(&n->emit, dst, own, i) : dst;
 }
 
 /** The windows are those of the whole image. */
@@ -176,8 +187,10 @@ static void translate_in_layout(ln_nnvm_node *n, pool *p, int is_global)
         return;
     if (is_global)
         take_all(p, ln_nnvm_tensor_of(n, src));
-    const char *const dst = emit_pool(n, p, src);
-    ln_nnvm_from_plain(n, dst, &layout, 0);
+    const int is_plain = ln_nnvm_is_plain(&layout);
+    const char *const dst = emit_pool(n, p, src, is_plain ? 0 : LN_EMIT_TEMP);
+    if (!is_plain)
+        ln_nnvm_from_plain(n, dst, &layout, 0);
 }
 
 /* ---- core ---- */
@@ -330,7 +343,7 @@ static void translate_adaptive_pool(ln_nnvm_node *n)
         p.size[i] = p.stride[i] = t->dims[2 + i] / out[i];
     }
     if (is_even) {
-        ln_nnvm_alias(n, 0, emit_pool(n, &p, src));
+        emit_pool(n, &p, src, 0);
         return;
     }
     const char *const rows = mean_matrix(n, out[0], t->dims[2], dtype);

@@ -12,19 +12,20 @@
  * i (in - 1) / (out - 1). */
 typedef enum alignment { BY_EDGE, BY_CENTER, BY_CORNER } alignment;
 
-/** Rows and columns of [N, C, H, W] to `size`; the nearest position rounds down. */
+/** Rows and columns of [N, C, H, W] to `size`; the nearest position rounds down. `i` as in
+ *  ln_emit_out. */
 static const char *emit_resize(ln_nnvm_node *n, const char *src, const int size[2], int is_linear,
-                               alignment by)
+                               alignment by, int i)
 {
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
     int dims[4] = {t->dims[0], t->dims[1], size[0], size[1]};
     double shift[4], ones[4] = {1, 1, 1, 1}, span[4], steps[4], start[4];
-    for (int i = 0; i < 4; i++) {
-        const int aligns = is_linear && by == BY_CORNER && dims[i] > 1;
-        span[i] = t->dims[i] - aligns;
-        steps[i] = dims[i] - aligns;
-        shift[i] = by == BY_CENTER && i >= 2 ? 0.5 : 0;
-        start[i] = -shift[i];
+    for (int k = 0; k < 4; k++) {
+        const int aligns = is_linear && by == BY_CORNER && dims[k] > 1;
+        span[k] = t->dims[k] - aligns;
+        steps[k] = dims[k] - aligns;
+        shift[k] = by == BY_CENTER && k >= 2 ? 0.5 : 0;
+        start[k] = -shift[k];
     }
     ln_emit_begin(&n->emit, "resample");
     ln_emit_arg(&n->emit, "src", src);
@@ -36,7 +37,7 @@ static const char *emit_resize(ln_nnvm_node *n, const char *src, const int size[
     ln_emit_set_numbers(&n->emit, "start", 4, start);
     ln_emit_set_numbers(&n->emit, "stretch", 4, ones);
     ln_emit_set_string(&n->emit, "rounding", "TL_ROUND_DOWN");
-    return ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    return ln_emit_end(&n->emit, "dst", i);
 }
 
 /** The sizes of images [N, C, H, W], `scale` times as large. */
@@ -77,8 +78,12 @@ static void translate_core_resize(ln_nnvm_node *n)
         scale_size(n, src, ln_nnvm_int_in(n, "scale", 1, 1, 1 << 10), size);
     else
         ln_nnvm_ints_of(n, "size", 2, 1, 1, size);
-    if (!ln_nnvm_failed(n))
-        ln_nnvm_from_plain(n, emit_resize(n, src, size, is_linear, by), &layout, 0);
+    if (ln_nnvm_failed(n))
+        return;
+    const int is_plain = ln_nnvm_is_plain(&layout);
+    const char *const dst = emit_resize(n, src, size, is_linear, by, is_plain ? 0 : LN_EMIT_TEMP);
+    if (!is_plain)
+        ln_nnvm_from_plain(n, dst, &layout, 0);
 }
 
 /* ---- MXNet ---- */
@@ -98,14 +103,16 @@ static void emit_nearest(ln_nnvm_node *n, int scale, int sums)
             ln_emit_fail(&n->emit, "input %d is no image that repeats to %d x %d", i, size[0],
                          size[1]);
         else
-            all[i] = emit_resize(n, src, size, 0, BY_EDGE);
+            all[i] = emit_resize(n, src, size, 0, BY_EDGE, len > 1 ? LN_EMIT_TEMP : 0);
     }
     if (!all || ln_nnvm_failed(n))
         return;
     const char *dst = all[0];
     for (int i = 1; sums && i < len; i++)
-        dst = ln_emit_binary(&n->emit, "TL_BINARY_ADD", dst, all[i], LN_EMIT_TEMP);
-    ln_nnvm_alias(n, 0, sums || len == 1 ? dst : ln_nnvm_join(n, len, all, 1, LN_EMIT_TEMP));
+        dst =
+            ln_emit_binary(&n->emit, "TL_BINARY_ADD", dst, all[i], i + 1 < len ? LN_EMIT_TEMP : 0);
+    if (!sums && len > 1)
+        ln_nnvm_join(n, len, all, 1, 0);
 }
 
 /** A transposed convolution of each channel by itself, with weights that the file has. */
@@ -194,7 +201,7 @@ static void translate_bilinear_resize(ln_nnvm_node *n)
     int size[2];
     read_bilinear_size(n, ln_nnvm_tensor_of(n, src), size);
     if (!ln_nnvm_failed(n))
-        ln_nnvm_alias(n, 0, emit_resize(n, src, size, 1, by));
+        emit_resize(n, src, size, 1, by, 0);
 }
 
 const ln_nnvm_row ln_nnvm_rows_resize[] = {
