@@ -30,9 +30,15 @@ typedef struct ln_nnvm_draft_node {
     size_t n_inputs;
     uint32_t n_outs;
     const tl_tensor *data; /* of a parameter */
+    int is_parameter;      /* its place among the variables is that of the node */
 } node;
 
 static const ln_nnvm_entry no_entry = {0, 0};
+
+static int is_variable(const node *n)
+{
+    return !strcmp(n->op, "null");
+}
 
 void ln_nnvm_draft_init(ln_nnvm_draft *d, ln_context *ctx, const char *file)
 {
@@ -141,6 +147,15 @@ ln_nnvm_entry ln_nnvm_draft_variable(ln_nnvm_draft *d, const char *name, const t
     return ln_nnvm_draft_end(d, 1);
 }
 
+ln_nnvm_entry ln_nnvm_draft_parameter(ln_nnvm_draft *d, const char *name, const tl_tensor *like,
+                                      const tl_tensor *data)
+{
+    const ln_nnvm_entry entry = ln_nnvm_draft_variable(d, name, like, data);
+    if (!d->base.failed)
+        d->nodes[entry.node].is_parameter = 1;
+    return entry;
+}
+
 // A name that no variable has.
 static const char *free_name(ln_nnvm_draft *d, const char *wanted)
 {
@@ -150,15 +165,17 @@ static const char *free_name(ln_nnvm_draft *d, const char *wanted)
     return name;
 }
 
-// A record in the translation's memory, with the data behind it.
+// A record in the translation's memory, with its shape and its data.
 static const tl_tensor *copy_tensor(ln_nnvm_draft *d, const tl_tensor *t)
 {
     const size_t size = tl_tensor_size(t);
     tl_tensor *own = ln_translation_alloc(&d->base, sizeof(*own));
-    void *data = own ? ln_translation_alloc(&d->base, size) : NULL;
-    if (!data)
+    int *dims = ln_translation_alloc(&d->base, ((size_t)t->ndim + 1) * sizeof(*dims));
+    void *data = ln_translation_alloc(&d->base, size + 1);
+    if (!own || !dims || !data)
         return NULL;
     *own = *t;
+    own->dims = memcpy(dims, t->dims, (size_t)t->ndim * sizeof(*dims));
     own->data = memcpy(data, t->data, size);
     return own;
 }
@@ -172,7 +189,7 @@ ln_nnvm_entry ln_nnvm_draft_constant(ln_nnvm_draft *d, const char *wanted, tl_dt
         ln_translation_fail(&d->base, "constant \"%.256s\": %s", name, tl_last_error());
     const tl_tensor *own = t ? copy_tensor(d, t) : NULL;
     tl_tensor_free(t);
-    return own ? ln_nnvm_draft_variable(d, name, own, own) : no_entry;
+    return own ? ln_nnvm_draft_parameter(d, name, own, own) : no_entry;
 }
 
 /* ---- operators ---- */
@@ -199,6 +216,11 @@ ln_nnvm_entry ln_nnvm_draft_end(ln_nnvm_draft *d, uint32_t n_outs)
         return no_entry;
     n->n_outs = n_outs;
     return (ln_nnvm_entry){(uint32_t)(d->n_nodes - 1), 0};
+}
+
+const char *ln_nnvm_draft_name(const ln_nnvm_draft *d, ln_nnvm_entry entry)
+{
+    return d->base.failed ? "" : d->nodes[entry.node].name;
 }
 
 void ln_nnvm_draft_rename(ln_nnvm_draft *d, ln_nnvm_entry entry, const char *name)
@@ -369,11 +391,6 @@ static int make_order(order *o, ln_nnvm_draft *d)
     return 0;
 }
 
-static int is_variable(const node *n)
-{
-    return !strcmp(n->op, "null");
-}
-
 /* ---- JSON ---- */
 
 static int compare_keys(const void *a, const void *b)
@@ -420,16 +437,24 @@ static int write_node(FILE *fp, const order *o, const node *n, ln_error *err)
     return 0;
 }
 
-// In the order in which the variables were made: that of the inputs.
+static void write_index(FILE *fp, size_t index, int *is_first)
+{
+    fprintf(fp, "%s%zu", *is_first ? "" : ", ", index);
+    *is_first = 0;
+}
+
+// Variables in the order in which they were made, which is that of the inputs; then parameters.
 static void write_arg_nodes(FILE *fp, const order *o)
 {
+    const node *nodes = o->draft->nodes;
     int is_first = 1;
     fputs("[", fp);
     for (size_t i = 0; i < o->draft->n_nodes; i++)
-        if (o->places[i] && is_variable(&o->draft->nodes[i])) {
-            fprintf(fp, "%s%zu", is_first ? "" : ", ", o->places[i] - 1);
-            is_first = 0;
-        }
+        if (o->places[i] && is_variable(&nodes[i]) && !nodes[i].is_parameter)
+            write_index(fp, o->places[i] - 1, &is_first);
+    for (size_t i = 0; i < o->len; i++)
+        if (is_variable(&nodes[o->nodes[i]]) && nodes[o->nodes[i]].is_parameter)
+            write_index(fp, i, &is_first);
     fputs("]", fp);
 }
 

@@ -42,7 +42,12 @@ ln_nnvm_entry ln_nnvm_draft_variable(ln_nnvm_draft *d, const char *name, const t
 /** The data type of the variable that was made last, when its shape is not known. */
 void ln_nnvm_draft_set_variable_dtype(ln_nnvm_draft *d, tl_dtype dtype);
 
-/** A variable with these elements (copied), under a name like `wanted` that none has. */
+/** The same, among the variables behind all of those, in the order of the nodes: whoever writes a
+ *  graph that was read does not meet parameters in the order in which he met them before. */
+ln_nnvm_entry ln_nnvm_draft_parameter(ln_nnvm_draft *d, const char *name, const tl_tensor *like,
+                                      const tl_tensor *data);
+
+/** A parameter with these elements (copied), under a name like `wanted` that none has. */
 ln_nnvm_entry ln_nnvm_draft_constant(ln_nnvm_draft *d, const char *wanted, tl_dtype dtype, int ndim,
                                      const int *dims, const void *data);
 
@@ -70,7 +75,9 @@ ln_nnvm_entry ln_nnvm_draft_end(ln_nnvm_draft *d, uint32_t n_outs);
 /** Gives the node that makes `entry` another name (copied). */
 void ln_nnvm_draft_rename(ln_nnvm_draft *d, ln_nnvm_entry entry, const char *name);
 
-/** The operator that makes `entry` ("null": a variable), and its input `i`. */
+/** The node that makes `entry`: its name (borrowed until it gets another one; "" after a failure),
+ *  its operator ("null": a variable), and its input `i`. */
+const char *ln_nnvm_draft_name(const ln_nnvm_draft *d, ln_nnvm_entry entry);
 const char *ln_nnvm_draft_op(const ln_nnvm_draft *d, ln_nnvm_entry entry);
 ln_nnvm_entry ln_nnvm_draft_input(const ln_nnvm_draft *d, ln_nnvm_entry entry, size_t i);
 

@@ -13,6 +13,7 @@
 #include "front/ln_fronts.h"
 #include "front/nnvm/ln_nnvm_core.h"
 #include "front/nnvm/ln_nnvm_vars.h"
+#include "front/nnvm/ln_nnvm_write.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_weights.h"
 #include "pass/ln_cleanup.h"
@@ -350,4 +351,9 @@ static int read_nnvm(ln_context *ctx, const char *file, ln_filemap *map)
 }
 
 const ln_front ln_front_nnvm = {
-    .format = "NNVM", .is = ln_nnvm_is, .read = read_nnvm, .rewrite = ln_nnvm_rewrite};
+    .format = "NNVM",
+    .is = ln_nnvm_is,
+    .read = read_nnvm,
+    .write = ln_nnvm_write,
+    .rewrite = ln_nnvm_rewrite,
+};

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes of NNVM's core operators, with the types and shapes of what they give.
+
+#include "front/nnvm/ln_nnvm_put.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "front/nnvm/ln_nnvm_steps.h"
+#include "ir/ln_json.h"
+#include "lightnet/ln_hash.h"
+#include "tensorlight/tl_shape.h"
+
+static ln_nnvm_draft *draft_of(ln_nnvm_op *n)
+{
+    return &n->writer->draft;
+}
+
+int ln_nnvm_same_shape(ln_nnvm_value a, ln_nnvm_value b)
+{
+    return a.ndim == b.ndim && !memcmp(a.dims, b.dims, (size_t)a.ndim * sizeof(int));
+}
+
+int ln_nnvm_value_len(ln_nnvm_value v)
+{
+    int len = 1;
+    for (int i = 0; i < v.ndim; i++)
+        len *= v.dims[i];
+    return len;
+}
+
+// Counts how often a step has been called so.
+static int next_number(ln_nnvm_op *n, const char *prefix)
+{
+    ln_nnvm_writer *const w = n->writer;
+    int *count = ln_hash_find(w->steps, prefix);
+    if (count)
+        return ++*count;
+    count = ln_translation_alloc(&w->draft.base, sizeof(*count));
+    const char *const key = count ? ln_translation_print(&w->draft.base, "%s", prefix) : NULL;
+    if (!key)
+        return 0;
+    *count = 0;
+    if (ln_hash_insert(w->steps, key, count) < 0)
+        ln_translation_fail(&w->draft.base, "out of memory");
+    return 0;
+}
+
+// A name that nothing has yet, after what is being made and `what` it is for that.
+static const char *step_name(ln_nnvm_op *n, const char *what)
+{
+    char prefix[LN_MAX_NAME_LEN], name[LN_MAX_NAME_LEN + 16];
+    snprintf(prefix, sizeof(prefix), "%.400s_%.64s", n->label, what);
+    do {
+        const int number = next_number(n, prefix);
+        snprintf(name, sizeof(name), number ? "%s_%d" : "%s", prefix, number);
+    } while (!ln_nnvm_op_failed(n) && ln_hash_find(n->writer->names, name));
+    const char *const own = ln_translation_print(&draft_of(n)->base, "%s", name);
+    if (own && ln_hash_insert(n->writer->names, own, (void *)own) < 0)
+        ln_translation_fail(&draft_of(n)->base, "out of memory");
+    return own;
+}
+
+/* ---- nodes ---- */
+
+void ln_put_begin(ln_nnvm_op *n, const char *op)
+{
+    const char *const name = ln_nnvm_op_failed(n) ? NULL : step_name(n, op);
+    if (name)
+        ln_nnvm_draft_begin(draft_of(n), op, name);
+}
+
+void ln_put_arg(ln_nnvm_op *n, ln_nnvm_value src)
+{
+    ln_nnvm_draft_arg(draft_of(n), src.entry);
+}
+
+ln_nnvm_value ln_put_end(ln_nnvm_op *n, tl_dtype dtype, int ndim, const int *dims, uint32_t n_outs)
+{
+    ln_nnvm_value v = {
+        .entry = ln_nnvm_draft_end(draft_of(n), n_outs), .dtype = dtype, .ndim = ndim};
+    memcpy(v.dims, dims, (size_t)ndim * sizeof(int));
+    return v;
+}
+
+static ln_nnvm_value end_like(ln_nnvm_op *n, ln_nnvm_value src)
+{
+    return ln_put_end(n, src.dtype, src.ndim, src.dims, 1);
+}
+
+ln_nnvm_value ln_put(ln_nnvm_op *n, const char *op, ln_nnvm_value src)
+{
+    ln_put_begin(n, op);
+    ln_put_arg(n, src);
+    return end_like(n, src);
+}
+
+ln_nnvm_value ln_put_number(ln_nnvm_op *n, const char *op, ln_nnvm_value src, const char *key,
+                            double value)
+{
+    ln_put_begin(n, op);
+    ln_put_arg(n, src);
+    ln_nnvm_draft_set_number(draft_of(n), key, value);
+    return end_like(n, src);
+}
+
+// The number with the fewest digits that becomes the same one in the type, as it does when the
+// operator computes.
+static double shortest(tl_dtype dtype, double number)
+{
+    char wanted[TL_DTYPE_MAX_SIZE], there[TL_DTYPE_MAX_SIZE], text[LN_JSON_NUMBER_SIZE];
+    tl_convert(wanted, dtype, &number, TL_DOUBLE);
+    tl_convert(&number, TL_DOUBLE, wanted, dtype);
+    for (int digits = 1; digits < 17 && isfinite(number); digits++) {
+        snprintf(text, sizeof(text), "%.*g", digits, number);
+        const double few = strtod(text, NULL); // of the same locale
+        tl_convert(there, dtype, &few, TL_DOUBLE);
+        if (!memcmp(wanted, there, tl_size_of(dtype)))
+            return few;
+    }
+    return number;
+}
+
+ln_nnvm_value ln_put_scalar(ln_nnvm_op *n, const char *op, ln_nnvm_value src, double number)
+{
+    char name[64];
+    snprintf(name, sizeof(name), "__%s_scalar__", op);
+    return ln_put_number(n, name, src, "scalar", shortest(src.dtype, number));
+}
+
+/* The operations with a number on the right or the left, and of equal shapes, that core has beside
+ * those that are broadcast. */
+static const struct operation {
+    const char *op, *right, *left;
+    int has_elemwise;
+} operations[] = {
+    {"add", "add", "add", 1},          {"sub", "sub", "rsub", 1},          {"mul", "mul", "mul", 1},
+    {"div", "div", "rdiv", 1},         {"pow", "pow", "rpow", 1},          {"mod", NULL, NULL, 1},
+    {"left_shift", "lshift", NULL, 0}, {"right_shift", "rshift", NULL, 0},
+};
+
+static const struct operation *find_operation(const char *op)
+{
+    static const struct operation none = {NULL};
+    for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
+        if (!strcmp(operations[i].op, op))
+            return &operations[i];
+    return &none;
+}
+
+// Whether `b` is a number that leaves the shape of `a` as it is.
+static int is_number_for(ln_nnvm_value b, ln_nnvm_value a)
+{
+    return b.is_number && b.ndim <= (a.ndim ? a.ndim : 1);
+}
+
+ln_nnvm_value ln_put_binary(ln_nnvm_op *n, const char *op, ln_nnvm_value a, ln_nnvm_value b)
+{
+    const struct operation *const o = find_operation(op);
+    const int is_plain = o->has_elemwise && ln_nnvm_same_shape(a, b);
+    char name[64];
+    if (o->right && is_number_for(b, a))
+        return ln_put_scalar(n, o->right, a, b.number);
+    if (o->left && is_number_for(a, b))
+        return ln_put_scalar(n, o->left, b, a.number);
+    ln_nnvm_value dst = a;
+    dst.ndim = a.ndim > b.ndim ? a.ndim : b.ndim;
+    for (int i = 0; i < dst.ndim; i++) {
+        const int of_a = i < dst.ndim - a.ndim ? 1 : a.dims[i - (dst.ndim - a.ndim)];
+        const int of_b = i < dst.ndim - b.ndim ? 1 : b.dims[i - (dst.ndim - b.ndim)];
+        dst.dims[i] = of_a == 1 ? of_b : of_a;
+    }
+    snprintf(name, sizeof(name), "%s_%s", is_plain ? "elemwise" : "broadcast", op);
+    ln_put_begin(n, name);
+    ln_put_arg(n, a);
+    ln_put_arg(n, b);
+    return end_like(n, dst);
+}
+
+ln_nnvm_value ln_put_bound(ln_nnvm_op *n, const char *op, ln_nnvm_value a, ln_nnvm_value b)
+{
+    const int is_min = !strcmp(op, "min");
+    if (is_number_for(a, b) && !is_number_for(b, a))
+        return ln_put_bound(n, op, b, a);
+    if (!is_number_for(b, a) || isnan(b.number) || !ln_nnvm_is_float(a.dtype))
+        return ln_put_binary(n, op, a, b);
+    return is_min ? ln_put_clip(n, a, -INFINITY, b.number) : ln_put_clip(n, a, b.number, INFINITY);
+}
+
+ln_nnvm_value ln_put_clip(ln_nnvm_op *n, ln_nnvm_value src, double least, double most)
+{
+    ln_put_begin(n, "clip");
+    ln_put_arg(n, src);
+    ln_nnvm_draft_set_number(draft_of(n), "a_min", shortest(src.dtype, least));
+    ln_nnvm_draft_set_number(draft_of(n), "a_max", shortest(src.dtype, most));
+    return end_like(n, src);
+}
+
+ln_nnvm_value ln_put_cast(ln_nnvm_op *n, ln_nnvm_value src, tl_dtype dtype)
+{
+    if (src.dtype == dtype)
+        return src;
+    ln_put_begin(n, "cast");
+    ln_put_arg(n, src);
+    ln_nnvm_draft_set_dtype(draft_of(n), "dtype", dtype);
+    return ln_put_end(n, dtype, src.ndim, src.dims, 1);
+}
+
+/* ---- shapes ---- */
+
+ln_nnvm_value ln_put_reshape(ln_nnvm_op *n, ln_nnvm_value src, int ndim, const int *dims)
+{
+    if (ndim == src.ndim && !memcmp(dims, src.dims, (size_t)ndim * sizeof(int)))
+        return src;
+    ln_put_begin(n, "reshape");
+    ln_put_arg(n, src);
+    ln_nnvm_draft_set_ints(draft_of(n), "shape", ndim, dims);
+    return ln_put_end(n, src.dtype, ndim, dims, 1);
+}
+
+ln_nnvm_value ln_put_transpose(ln_nnvm_op *n, ln_nnvm_value src, const int *axes)
+{
+    int dims[LN_MAXDIM];
+    for (int i = 0; i < src.ndim; i++)
+        dims[i] = src.dims[axes[i]];
+    ln_put_begin(n, "transpose");
+    ln_put_arg(n, src);
+    ln_nnvm_draft_set_ints(draft_of(n), "axes", src.ndim, axes);
+    return ln_put_end(n, src.dtype, src.ndim, dims, 1);
+}
+
+ln_nnvm_value ln_put_slice(ln_nnvm_op *n, ln_nnvm_value src, const int *begin, const int *end,
+                           const int *step)
+{
+    int dims[LN_MAXDIM], ends[LN_MAXDIM], is_all = 1;
+    for (int i = 0; i < src.ndim; i++) {
+        const int way = step[i] > 0 ? end[i] - begin[i] : begin[i] - end[i];
+        const int size = step[i] > 0 ? step[i] : -step[i];
+        dims[i] = way > 0 ? (way - 1) / size + 1 : 0;
+        // What is negative counts from the end.
+        ends[i] = end[i] < 0 ? end[i] - src.dims[i] : end[i];
+        is_all &= step[i] == 1 && dims[i] == src.dims[i];
+        if (!dims[i])
+            ln_nnvm_op_fail(n, "axis %d has no elements left", i);
+    }
+    if (is_all)
+        return src;
+    ln_put_begin(n, "strided_slice");
+    ln_put_arg(n, src);
+    ln_nnvm_draft_set_ints(draft_of(n), "begin", src.ndim, begin);
+    ln_nnvm_draft_set_ints(draft_of(n), "end", src.ndim, ends);
+    ln_nnvm_draft_set_ints(draft_of(n), "stride", src.ndim, step);
+    return ln_put_end(n, src.dtype, src.ndim, dims, 1);
+}
+
+ln_nnvm_value ln_put_join(ln_nnvm_op *n, int len, const ln_nnvm_value *srcs, int axis)
+{
+    ln_nnvm_value dst = srcs[0];
+    if (len == 1)
+        return dst;
+    dst.dims[axis] = 0;
+    ln_put_begin(n, "concatenate");
+    for (int i = 0; i < len; i++) {
+        ln_put_arg(n, srcs[i]);
+        dst.dims[axis] += srcs[i].dims[axis];
+    }
+    ln_nnvm_draft_set_int(draft_of(n), "axis", axis);
+    return end_like(n, dst);
+}
+
+ln_nnvm_value ln_put_pad(ln_nnvm_op *n, ln_nnvm_value src, const int *before, const int *after,
+                         double value)
+{
+    ln_nnvm_value dst = src;
+    int pads = 0;
+    for (int i = 0; i < src.ndim; i++) {
+        pads |= before[i] || after[i];
+        dst.dims[i] += before[i] + after[i];
+    }
+    if (!pads)
+        return src;
+    ln_put_begin(n, "pad");
+    ln_put_arg(n, src);
+    ln_nnvm_draft_set_pairs(draft_of(n), "pad_width", src.ndim, before, after);
+    if (value != 0)
+        ln_nnvm_draft_set_number(draft_of(n), "pad_value", value);
+    return end_like(n, dst);
+}
+
+ln_nnvm_value ln_put_expand(ln_nnvm_op *n, ln_nnvm_value src, int ndim, const int *dims)
+{
+    int own[LN_MAXDIM];
+    for (int i = 0; i < ndim; i++)
+        own[i] = i < ndim - src.ndim ? 1 : src.dims[i - (ndim - src.ndim)];
+    src = ln_put_reshape(n, src, ndim, own);
+    if (!memcmp(own, dims, (size_t)ndim * sizeof(int)))
+        return src;
+    ln_put_begin(n, "broadcast_to");
+    ln_put_arg(n, src);
+    ln_nnvm_draft_set_ints(draft_of(n), "shape", ndim, dims);
+    return ln_put_end(n, src.dtype, ndim, dims, 1);
+}
+
+/* ---- fewer elements ---- */
+
+ln_nnvm_value ln_put_reduce(ln_nnvm_op *n, const char *op, ln_nnvm_value src, int n_axes,
+                            const int *axes, int keeps)
+{
+    int goes[LN_MAXDIM] = {0}, dims[LN_MAXDIM] = {1}, named[LN_MAXDIM], ndim = 0, n_named = 0;
+    for (int i = 0; i < n_axes; i++)
+        goes[axes[i]] = 1;
+    for (int i = 0; i < src.ndim; i++) {
+        if (goes[i])
+            named[n_named++] = i;
+        if (keeps || !goes[i])
+            dims[ndim++] = goes[i] ? 1 : src.dims[i];
+    }
+    ln_put_begin(n, op);
+    ln_put_arg(n, src);
+    ln_nnvm_draft_set_ints(draft_of(n), "axis", n_named, named);
+    if (keeps)
+        ln_nnvm_draft_set_bool(draft_of(n), "keepdims", 1);
+    return ln_put_end(n, src.dtype, ndim ? ndim : 1, dims, 1);
+}
+
+/* ---- constants and compositions ---- */
+
+ln_nnvm_value ln_put_constant(ln_nnvm_op *n, tl_dtype dtype, int ndim, const int *dims,
+                              const void *data)
+{
+    ln_nnvm_value v = {.dtype = dtype, .ndim = ndim};
+    const char *const name = ln_nnvm_op_failed(n) ? NULL : step_name(n, "constant");
+    memcpy(v.dims, dims, (size_t)ndim * sizeof(int));
+    if (name)
+        v.entry = ln_nnvm_draft_constant(draft_of(n), name, dtype, ndim, dims, data);
+    return v;
+}
+
+ln_nnvm_value ln_put_full(ln_nnvm_op *n, const char *tensor, tl_dtype dtype, int ndim,
+                          const int *dims, double value)
+{
+    if (tensor)
+        ln_nnvm_draft_begin(draft_of(n), "full", tensor);
+    else
+        ln_put_begin(n, "full");
+    ln_nnvm_draft_set_ints(draft_of(n), "shape", ndim, dims);
+    ln_nnvm_draft_set_dtype(draft_of(n), "dtype", dtype);
+    ln_nnvm_draft_set_number(draft_of(n), "fill_value", shortest(dtype, value));
+    ln_nnvm_value v = ln_put_end(n, dtype, ndim, dims, 1);
+    v.number = value;
+    v.is_number = ln_nnvm_value_len(v) == 1;
+    return v;
+}
+
+ln_nnvm_value ln_put_truth(ln_nnvm_op *n, ln_nnvm_value src)
+{
+    return ln_put(n, "logical_not", ln_put(n, "logical_not", src));
+}
+
+// x / |x| with a divisor that is 1 for 0, of numbers that are neither large nor infinite.
+ln_nnvm_value ln_put_sign(ln_nnvm_op *n, ln_nnvm_value src)
+{
+    const ln_nnvm_value x = ln_put_clip(n, src, -1, 1);
+    const ln_nnvm_value size =
+        ln_put_binary(n, "add", ln_put(n, "abs", x), ln_put(n, "logical_not", x));
+    return ln_put_binary(n, "div", x, size);
+}

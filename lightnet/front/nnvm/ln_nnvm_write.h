@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a LightNet operator is written to an NNVM graph with, in core operators.
+//
+// The opposite of ln_nnvm.h: a writer reads its operator (inputs, parameters) and puts nodes into
+// the graph, as if nothing could fail. It returns what stands for the operator's first output.
+//
+//     static ln_nnvm_value write_swish(ln_nnvm_op *n)
+//     {
+//         const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
+//         return ln_put_binary(n, "mul", x, ln_put(n, "sigmoid", x));
+//     }
+//
+// The node that is returned gets the tensor's name, those before it names like it. What was read
+// from a graph and is written again must give the same graph: a writer puts what the translator of
+// that core operator makes the same operators of, or looks back for what it makes
+// (ln_nnvm_op_maker). Nodes that nobody needs in the end are left out.
+
+#ifndef LN_NNVM_WRITE_H
+#define LN_NNVM_WRITE_H
+
+#include "front/nnvm/ln_nnvm_draft.h"
+
+/* What stands for a tensor, or for a step towards one. Core has no operators that give scalars or
+ * truth values: the value of such a tensor may have the shape [1], or another type, in which
+ * numbers that are not 0 are true, until somebody needs it as it is (ln_nnvm_op_in). */
+typedef struct ln_nnvm_value {
+    ln_nnvm_entry entry;
+    tl_dtype dtype;
+    int ndim;
+    int dims[LN_MAXDIM];
+    int is_number; /* it is one element, this one */
+    double number;
+} ln_nnvm_value;
+
+typedef struct ln_nnvm_writer {
+    ln_nnvm_draft draft;
+    ln_hash *values;    /* tensor -> ln_nnvm_value */
+    ln_hash *constants; /* tensor -> tl_tensor: those that were filled */
+    ln_hash *names;     /* those that tensors and nodes have */
+    ln_hash *steps;     /* what steps are called after -> int: how often */
+} ln_nnvm_writer;
+
+/* The operator that is being written. */
+typedef struct ln_nnvm_op {
+    ln_nnvm_writer *writer;
+    const ln_op *op;
+    const char *label;   /* its first output, after which its nodes are called */
+    uint32_t first_node; /* the nodes from here on are its own */
+    int keeps_name;      /* the node that it ends with is not called after the output */
+} ln_nnvm_op;
+
+typedef ln_nnvm_value (*ln_nnvm_write_func)(ln_nnvm_op *n);
+
+/* How an operator is written. A table of these ends with an optype of NULL. */
+typedef struct ln_nnvm_op_row {
+    const char *optype;
+    ln_nnvm_write_func write;
+    const char *param;             /* the parameter that says what it does, or NULL */
+    int (*has)(const char *value); /* whether core has something for that */
+} ln_nnvm_op_row;
+
+extern const ln_nnvm_op_row ln_nnvm_write_rows_conv[];
+extern const ln_nnvm_op_row ln_nnvm_write_rows_create[];
+extern const ln_nnvm_op_row ln_nnvm_write_rows_elementwise[];
+extern const ln_nnvm_op_row ln_nnvm_write_rows_index[];
+extern const ln_nnvm_op_row ln_nnvm_write_rows_norm[];
+extern const ln_nnvm_op_row ln_nnvm_write_rows_pool[];
+extern const ln_nnvm_op_row ln_nnvm_write_rows_reduce[];
+extern const ln_nnvm_op_row ln_nnvm_write_rows_resize[];
+extern const ln_nnvm_op_row ln_nnvm_write_rows_shape[];
+
+/** Writes the model, of abstract operators, as a graph of core operators, and its parameters beside
+ *  it (ln_nnvm_draft_write). -1 with the reason in the context, which names all operators that core
+ *  has nothing for. */
+int ln_nnvm_write(ln_context *ctx, const char *file);
+
+/** Records "FILE: operator 'NAME' (OPTYPE): REASON", unless something failed before. */
+void ln_nnvm_op_fail(ln_nnvm_op *n, const char *fmt, ...) LN_PRINTF(2, 3);
+int ln_nnvm_op_failed(const ln_nnvm_op *n);
+
+/* Tensors, by the role that they have in the operator */
+
+/** What stands for an input, with its type and shape. */
+ln_nnvm_value ln_nnvm_op_in(ln_nnvm_op *n, const char *arg);
+
+/** The same, but it may have the shape [1] for a scalar, and numbers for truth values. */
+ln_nnvm_value ln_nnvm_op_raw(ln_nnvm_op *n, const char *arg);
+
+/** A tensor, by its name, as it is at hand. */
+ln_nnvm_value ln_nnvm_op_tensor(ln_nnvm_op *n, const char *tensor);
+
+/** Whether the operator has that input or output. */
+int ln_nnvm_op_has_in(const ln_nnvm_op *n, const char *arg);
+int ln_nnvm_op_has_out(const ln_nnvm_op *n, const char *arg);
+
+/** The record of an input or output; of TL_FLOAT and no dimensions when it is missing. */
+const tl_tensor *ln_nnvm_op_tensor_of(const ln_nnvm_op *n, const char *arg);
+
+/** Says what stands for an output that is not the first. */
+void ln_nnvm_op_give(ln_nnvm_op *n, const char *tensor, ln_nnvm_value value);
+
+/** The operator that makes the tensor (a name; NULL: none is asked for) when it is of this type
+ *  and, unless `with` is NULL, has that text as its parameter `param`; else NULL. */
+const ln_op *ln_nnvm_maker(const ln_nnvm_op *n, const char *tensor, const char *optype,
+                           const char *param, const char *with);
+
+/** The name of the operator's input, or NULL. */
+const char *ln_nnvm_src_of(const ln_op *op, const char *arg);
+
+/** The elements of a constant that the model itself brings, as the operator that makes it fills
+ *  them; NULL: it is none, or a file beside may bring other ones. */
+const tl_tensor *ln_nnvm_own_constant(ln_nnvm_op *n, const char *tensor);
+
+/** Whether it is such a constant of one element, which a double holds. */
+int ln_nnvm_own_scalar(ln_nnvm_op *n, const char *tensor, double *value);
+
+/* Parameters */
+
+int ln_nnvm_op_int(const ln_nnvm_op *n, const char *param, int deflt);
+double ln_nnvm_op_number(const ln_nnvm_op *n, const char *param, double deflt);
+int ln_nnvm_op_bool(const ln_nnvm_op *n, const char *param, int deflt);
+const char *ln_nnvm_op_text(const ln_nnvm_op *n, const char *param, const char *deflt);
+
+/** An array of integers. Returns borrowed, at least one element; NULL with *len 0: there is none.
+ */
+const int *ln_nnvm_op_ints(const ln_nnvm_op *n, const char *param, int *len);
+const double *ln_nnvm_op_doubles(const ln_nnvm_op *n, const char *param, int *len);
+
+/** The axis, from the front. */
+int ln_nnvm_op_axis(const ln_nnvm_op *n, int ndim, int deflt);
+
+#endif
