@@ -156,6 +156,12 @@ def main():
     for whole, words in REFUSED:
         said = error_of(lightnet, whole)
         tap.check(f"refused: {words}", [] if said is not None and words in said and bool(said) == bool(words) else [f"said {said!r}"])
+    for op, function in {"expm1": np.expm1, "log1p": np.log1p}.items():
+        tiny = {"nodes": [{"op": "null", "name": "x", "inputs": []}, {"op": op, "name": "y", "inputs": [[0, 0, 0]]},
+                          {"op": "elemwise_div", "name": "z", "inputs": [[1, 0, 0], [0, 0, 0]]}],
+                "arg_nodes": [0], "heads": [[2, 0, 0]], "attrs": {"mxnet_version": ["int", 10500]}}
+        x = np.array([-0.9, -0.51, -0.49, -1e-3, -1e-7, -1e-30, 1e-30, 1e-7, 1e-3, 0.4, 0.6, 20], np.float32)
+        tap.check(f"{op}_keeps_small_numbers", faults_of(lightnet, tiny, {"x": x}, {}, [function(x) / x], 1e-6))
     chain = copy.deepcopy(SOUND)
     chain["nodes"] = SOUND["nodes"][:1] + [{"op": "negative", "name": f"n{i}", "inputs": [[i, 0, 0]]} for i in range(2001)]
     chain["heads"], chain["node_row_ptr"] = [[2001, 0, 0]], None

@@ -89,8 +89,6 @@ static const struct composition {
     double number;
     const char *last; /* then this function, or NULL */
 } compositions[] = {
-    {"expm1", "TL_UNARY_EXP", "TL_BINARY_SUB", 1, NULL},
-    {"log1p", NULL, "TL_BINARY_ADD", 1, "TL_UNARY_LOG"},
     {"log10", "TL_UNARY_LOG", "TL_BINARY_MUL", 0.43429448190325182765, NULL},
     {"log2", "TL_UNARY_LOG", "TL_BINARY_MUL", 1.44269504088896340736, NULL},
     {"degrees", NULL, "TL_BINARY_MUL", 57.2957795130823209, NULL},
@@ -113,6 +111,46 @@ static void translate_composition(ln_nnvm_node *n)
                            c->last ? LN_EMIT_TEMP : 0);
     if (c->last)
         ln_emit_unary(&n->emit, c->last, x, 0);
+}
+
+/** ELU, which keeps small numbers, of what is not positive. */
+static const char *emit_expm1_below(ln_nnvm_node *n, const char *minus)
+{
+    const char *const below =
+        ln_emit_unary(&n->emit, "TL_UNARY_NEG",
+                      ln_emit_simple(&n->emit, "relu", minus, LN_EMIT_TEMP), LN_EMIT_TEMP);
+    return ln_nnvm_unary_of(n, "TL_UNARY_ELU", below, 1, 0, LN_EMIT_TEMP);
+}
+
+/** e^x - 1 without cancellation: where x is positive, (1 - e^-x) e^x. */
+static void translate_expm1(ln_nnvm_node *n)
+{
+    const char *const x = ln_nnvm_in(n, 0);
+    const char *const minus = ln_emit_unary(&n->emit, "TL_UNARY_NEG", x, LN_EMIT_TEMP);
+    const char *const below = emit_expm1_below(n, minus), *const above = emit_expm1_below(n, x);
+    const char *const factor = ln_emit_unary(
+        &n->emit, "TL_UNARY_EXP", ln_emit_simple(&n->emit, "relu", x, LN_EMIT_TEMP), LN_EMIT_TEMP);
+    ln_emit_binary(&n->emit, "TL_BINARY_SUB", below,
+                   ln_emit_binary(&n->emit, "TL_BINARY_MUL", above, factor, LN_EMIT_TEMP), 0);
+}
+
+/** log(1 + x) without cancellation: 2 artanh(x / (2 + x)) where x is small. */
+static void translate_log1p(ln_nnvm_node *n)
+{
+    ln_emit *const e = &n->emit;
+    const char *const x = ln_nnvm_in(n, 0);
+    const char *const sum =
+        ln_emit_binary(e, "TL_BINARY_ADD", x, ln_nnvm_scalar_like(n, x, 2), LN_EMIT_TEMP);
+    const char *const ratio = ln_emit_binary(e, "TL_BINARY_DIV", x, sum, LN_EMIT_TEMP);
+    const char *const half = ln_emit_unary(e, "TL_UNARY_ATANH", ratio, LN_EMIT_TEMP);
+    const char *const near = ln_emit_binary(e, "TL_BINARY_ADD", half, half, LN_EMIT_TEMP);
+    const char *const more =
+        ln_emit_binary(e, "TL_BINARY_ADD", x, ln_nnvm_scalar_like(n, x, 1), LN_EMIT_TEMP);
+    const char *const far = ln_emit_unary(e, "TL_UNARY_LOG", more, LN_EMIT_TEMP);
+    const char *const size = ln_emit_unary(e, "TL_UNARY_ABS", x, LN_EMIT_TEMP);
+    const char *const is_small =
+        ln_nnvm_compare(n, "TL_COMPARE_LESS", size, ln_nnvm_scalar_like(n, x, 0.5));
+    ln_nnvm_where(n, is_small, near, far, 0);
 }
 
 /** The cube root keeps the sign: sign(x) |x|^(1/3). */
@@ -286,8 +324,8 @@ const ln_nnvm_row ln_nnvm_rows_function[] = {
     FUNCTION("trunc", BOTH, translate_trunc, NULL),
     FUNCTION("fix", MXNET, translate_trunc, NULL),
     FUNCTION("square", MXNET, translate_square, NULL),
-    FUNCTION("expm1", MXNET, translate_composition, NULL),
-    FUNCTION("log1p", MXNET, translate_composition, NULL),
+    FUNCTION("expm1", MXNET, translate_expm1, NULL),
+    FUNCTION("log1p", MXNET, translate_log1p, NULL),
     FUNCTION("log10", MXNET, translate_composition, NULL),
     FUNCTION("log2", MXNET, translate_composition, NULL),
     FUNCTION("degrees", MXNET, translate_composition, NULL),
