@@ -282,19 +282,21 @@ static int take_version(cursor *c, uint64_t *version, array *a)
     return 0;
 }
 
+const tl_dtype ln_params_codes[LN_PARAMS_NUM_CODES] = {
+    TL_FLOAT, TL_DOUBLE, TL_FLOAT16, TL_UINT8,  TL_INT32,  TL_INT8,     TL_INT64,
+    TL_BOOL,  TL_INT16,  TL_UINT16,  TL_UINT32, TL_UINT64, TL_BFLOAT16,
+};
+
 static int take_mxnet_dtype(cursor *c, tl_dtype *dtype)
 {
-    static const tl_dtype codes[] = {TL_FLOAT,  TL_DOUBLE, TL_FLOAT16, TL_UINT8, TL_INT32,
-                                     TL_INT8,   TL_INT64,  TL_BOOL,    TL_INT16, TL_UINT16,
-                                     TL_UINT32, TL_UINT64, TL_BFLOAT16};
     uint64_t code;
     if (take(c, "the data type", 4, &code))
         return -1;
-    if (code >= sizeof(codes) / sizeof(codes[0])) {
+    if (code >= LN_PARAMS_NUM_CODES) {
         c->at -= 4;
         return fail(c, "data type %d is not known", (int)(int32_t)code);
     }
-    *dtype = codes[code];
+    *dtype = ln_params_codes[code];
     return 0;
 }
 

@@ -28,6 +28,12 @@ enum { LN_PARAMS_NUM_TYPES = 11 };
 
 extern const ln_params_type ln_params_types[LN_PARAMS_NUM_TYPES];
 
+/* Types by the codes that MXNet has for them in its lists, and graphs in attributes; core's graphs
+ * of before 2019 have other types from LN_PARAMS_SURE_CODES on. */
+enum { LN_PARAMS_SURE_CODES = 7, LN_PARAMS_NUM_CODES = 13 };
+
+extern const tl_dtype ln_params_codes[LN_PARAMS_NUM_CODES];
+
 /** Whether the file is such a list, by its first bytes. */
 int ln_params_is(const ln_filemap *map);
 

@@ -115,11 +115,9 @@ static void take_name(ln_nnvm_draft *d, const char *name)
 // The types that have had one code ever since are told by it, the others by their name.
 void ln_nnvm_draft_set_variable_dtype(ln_nnvm_draft *d, tl_dtype dtype)
 {
-    static const tl_dtype codes[] = {TL_FLOAT, TL_DOUBLE, TL_FLOAT16, TL_UINT8,
-                                     TL_INT32, TL_INT8,   TL_INT64};
-    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
-        if (codes[i] == dtype) {
-            ln_nnvm_draft_set_int(d, "dtype", (int64_t)i);
+    for (int i = 0; i < LN_PARAMS_SURE_CODES; i++)
+        if (ln_params_codes[i] == dtype) {
+            ln_nnvm_draft_set_int(d, "dtype", i);
             return;
         }
     ln_nnvm_draft_set_dtype(d, "dtype", dtype);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/ln_params.h"
 #include "ir/ln_bind.h"
 #include "lightnet/ln_hash.h"
 #include "tensorlight/tl_util.h"
@@ -152,13 +153,8 @@ enum { UNSET = -1 };
 // What a code stands for. From 7 on, core's files of before 2019 have others than later ones.
 static tl_dtype dtype_of_code(const ln_nnvm_graph *g, int64_t code)
 {
-    static const tl_dtype codes[] = {
-        TL_FLOAT, TL_DOUBLE, TL_FLOAT16, TL_UINT8,  TL_INT32,  TL_INT8,     TL_INT64,
-        TL_BOOL,  TL_INT16,  TL_UINT16,  TL_UINT32, TL_UINT64, TL_BFLOAT16,
-    };
-    const int64_t n_sure = 7, n_all = sizeof(codes) / sizeof(codes[0]);
-    return code >= 0 && code < (g->dialect == LN_NNVM_MXNET ? n_all : n_sure) ? codes[code]
-                                                                              : TL_DTYPE_INVALID;
+    const int64_t n = g->dialect == LN_NNVM_MXNET ? LN_PARAMS_NUM_CODES : LN_PARAMS_SURE_CODES;
+    return code >= 0 && code < n ? ln_params_codes[code] : TL_DTYPE_INVALID;
 }
 
 // The code that the variable, or else the graph, has for it; UNSET: none. Where the variable has a
