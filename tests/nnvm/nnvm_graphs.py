@@ -87,6 +87,7 @@ REFUSED = [
     (changed("nodes", 1, {"op": "softmax", "name": "a", "inputs": [[0, 0, 0]], "attrs": {"axis": "1.5"}}),
      "attribute 'axis' is \"1.5\", expected an integer"),
     (changed("nodes", 1, {"op": "softmax", "name": "a", "inputs": [[0, 0, 0]], "attrs": {"axis": "2"}}), "axis 2 of a tensor with 2"),
+    (changed("nodes", 1, node("flatten", cut="None")), ""),
     (changed("nodes", 1, {"op": "flatten", "name": "a", "inputs": [[0, 0, 0]], "attrs": {"__note__": "x"}}), ""),
     (changed("nodes", 1, {"op": "reshape", "name": "a", "inputs": [[0, 0, 0]], "attrs": {"shape": "(4,)"}}), "4 elements, expected the data's 6"),
     (changed("nodes", 1, {"op": "transpose", "name": "a", "inputs": [[0, 0, 0]]}), "[2, 3] and [3, 2], expected the same"),

@@ -129,7 +129,8 @@ void ln_nnvm_check_attrs(ln_nnvm_node *n)
 {
     for (size_t i = 0; i < n->vertex->n_attrs; i++) {
         const ln_nnvm_attr *a = &n->vertex->attrs[i];
-        if (!a->is_read && !ln_nnvm_is_harmless(n, a->key))
+        const int is_given = strcmp(a->value, "None") != 0;
+        if (is_given && !a->is_read && !ln_nnvm_is_harmless(n, a->key))
             ln_emit_fail(&n->emit, "attribute '%.128s' (\"%.128s\") is not known", a->key,
                          a->value);
     }

@@ -181,13 +181,14 @@ static void translate_where(ln_nnvm_node *n)
     {                                       \
         op, dialects, translate, with, 2, 2 \
     }
-#define SCALAR(op, dialects, with)                                   \
-    {                                                                \
-        op, dialects, translate_scalar, with, 1, 1, .keeps_shape = 1 \
+/* Whether the number was an integer is said by MXNet since 1.7, and counts for nothing. */
+#define SCALAR(op, dialects, with)                                                          \
+    {                                                                                       \
+        op, dialects, translate_scalar, with, 1, 1, .keeps_shape = 1, .ignored = " is_int " \
     }
-#define SCALAR_LEFT(op, dialects, with)                                   \
-    {                                                                     \
-        op, dialects, translate_scalar_left, with, 1, 1, .keeps_shape = 1 \
+#define SCALAR_LEFT(op, dialects, with)                                                          \
+    {                                                                                            \
+        op, dialects, translate_scalar_left, with, 1, 1, .keeps_shape = 1, .ignored = " is_int " \
     }
 
 /* The two ways in which MXNet spells an operation with a number. */

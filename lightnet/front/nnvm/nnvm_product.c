@@ -136,7 +136,7 @@ const ln_nnvm_row ln_nnvm_rows_product[] = {
     {"dense", LN_NNVM_IN_CORE, translate_dense, NULL, 2, 3, .weights = 6},
     {"FullyConnected", LN_NNVM_IN_MXNET, translate_fully_connected, NULL, 2, 3, .weights = 6},
     {"matmul", LN_NNVM_IN_CORE, translate_dot, NULL, 2, 2},
-    {"dot", LN_NNVM_IN_MXNET, translate_dot, NULL, 2, 2},
-    {"batch_dot", LN_NNVM_IN_MXNET, translate_batch_dot, NULL, 2, 2},
+    {"dot", LN_NNVM_IN_MXNET, translate_dot, NULL, 2, 2, .ignored = " forward_stype "},
+    {"batch_dot", LN_NNVM_IN_MXNET, translate_batch_dot, NULL, 2, 2, .ignored = " forward_stype "},
     {NULL},
 };
