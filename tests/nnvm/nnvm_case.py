@@ -55,15 +55,53 @@ def write(folder, whole, inputs, weights):
     return arguments
 
 
-def faults_of(lightnet, whole, inputs, weights, expected, tolerance=1e-5):
-    """Lines that say what is wrong with the outputs, arrays in order."""
+def outputs_of(lightnet, whole, inputs, weights, count):
+    """The arrays of a run, or None and lines that say why there are none."""
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "out")
         done = call([lightnet, "run", *write(folder, whole, inputs, weights), "-O", out])
         if done.returncode:
-            return [f"exit status {done.returncode}", *(done.stdout + done.stderr).splitlines()[-3:]]
-        return [fault for k, want in enumerate(expected)
-                for fault in differences(np.load(os.path.join(out, f"output_{k}.npy")), np.asarray(want), k, tolerance)]
+            return None, [f"exit status {done.returncode}", *(done.stdout + done.stderr).splitlines()[-3:]]
+        return [np.load(os.path.join(out, f"output_{k}.npy")) for k in range(count)], []
+
+
+def faults_of(lightnet, whole, inputs, weights, expected, tolerance=1e-5):
+    """Lines that say what is wrong with the outputs, arrays in order."""
+    got, faults = outputs_of(lightnet, whole, inputs, weights, len(expected))
+    return faults or [fault for k, want in enumerate(expected) for fault in differences(got[k], np.asarray(want), k, tolerance)]
+
+
+def join(cases, typed=False):
+    """One graph of all the cases' operators (op, dialect, inputs, weights, attributes, outputs), and the arrays of its inputs and of its
+    weights. `typed`: inputs have the types of their arrays."""
+    nodes, heads, arrays = [], [], ({}, {})
+    for i, (op, mxnet, inputs, weights, attrs, expected) in enumerate(cases):
+        names = [f"v{i}_{k}" for k in range(len(inputs) + len(weights))]
+        part = graph(op, names, attrs, mxnet, len(expected))
+        first = len(nodes)
+        for node in part["nodes"]:
+            node["inputs"] = [[first + at, k, 0] for at, k, _ in node["inputs"]]
+            node["name"] = f"y{i}" if node["name"] == "y" else node["name"]
+        for node, array in zip(part["nodes"], inputs if typed else []):
+            node["attrs"] = {"dtype": str(array.dtype)}
+        nodes += part["nodes"]
+        heads += [[first + at, k, 0] for at, k, _ in part["heads"]]
+        for to, own in zip(arrays, (zip(names, inputs), zip(names[len(inputs):], weights))):
+            to.update(own)
+    whole = {"nodes": nodes, "arg_nodes": [i for i, node in enumerate(nodes) if node["op"] == "null"], "heads": heads}
+    if cases[0][1]:
+        whole["attrs"] = {"mxnet_version": ["int", 10500]}
+    return whole, *arrays
+
+
+def faults_of_each(lightnet, cases, tolerance):
+    """Of each case the lines of faults_of. All are run as one graph, and one by one if that fails."""
+    got, faults = outputs_of(lightnet, *join(cases, True), sum(len(case[5]) for case in cases))
+    if faults:
+        return [faults] if len(cases) == 1 else [each for case in cases for each in faults_of_each(lightnet, [case], tolerance)]
+    rest = iter(got)
+    return [[fault for k, want in enumerate(case[5]) for fault in differences(next(rest), np.ascontiguousarray(want), k, tolerance)]
+            for case in cases]
 
 
 def differences(got, want, k, tolerance):

@@ -16,30 +16,11 @@ except ImportError:
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
 import nnvm_operators
-from nnvm_case import call, differences, graph, params
+from nnvm_case import call, differences, join, params
 from tap import ROOT, Tap
 
 PAGE = os.path.join(ROOT, "docs", "nnvm.md")
 DATA = os.path.join(os.path.dirname(ROOT), "shared", "data", "nnvm")
-
-def join(cases):
-    """One graph of all the cases' operators, and the arrays of their variables."""
-    nodes, heads, arrays = [], [], {}
-    for i, (op, mxnet, inputs, weights, attrs, expected) in enumerate(cases):
-        names = [f"v{i}_{k}" for k in range(len(inputs) + len(weights))]
-        part = graph(op, names, attrs, mxnet, len(expected))
-        first = len(nodes)
-        for node in part["nodes"]:
-            node["inputs"] = [[first + at, k, 0] for at, k, _ in node["inputs"]]
-            node["name"] = f"y{i}" if node["name"] == "y" else node["name"]
-        nodes += part["nodes"]
-        heads += [[first + at, k, 0] for at, k, _ in part["heads"]]
-        arrays.update(zip(names, [*inputs, *weights]))
-    whole = {"nodes": nodes, "arg_nodes": [i for i, node in enumerate(nodes) if node["op"] == "null"], "heads": heads}
-    if cases[0][1]:
-        whole["attrs"] = {"mxnet_version": ["int", 10500]}
-    return whole, arrays
-
 
 def convert(lightnet, source, to, *arguments):
     done = call([lightnet, "convert", source, "-o", to, "--to", "nnvm", *arguments])
@@ -57,17 +38,18 @@ def same_again(lightnet, folder, source, *arguments):
 
 
 def faults_of_all(lightnet, cases):
-    whole, arrays = join(cases)
+    whole, inputs, weights = join(cases)
+    arrays = {**inputs, **weights}
     with tempfile.TemporaryDirectory() as folder:
-        source, weights, out = (os.path.join(folder, name) for name in ("graph.json", "graph.params", "out"))
+        source, file_of_weights, out = (os.path.join(folder, name) for name in ("graph.json", "graph.params", "out"))
         with open(source, "w", encoding="utf-8") as file:
             json.dump(whole, file)
-        with open(weights, "wb") as file:
+        with open(file_of_weights, "wb") as file:
             file.write(params({name: np.ascontiguousarray(array) for name, array in arrays.items()}))
         faults = same_again(lightnet, folder, source)
         if faults:
             return faults
-        done = call([lightnet, "run", os.path.join(folder, "one.json"), "-f", weights, "-O", out])
+        done = call([lightnet, "run", os.path.join(folder, "one.json"), "-f", file_of_weights, "-O", out])
         if done.returncode:
             return [done.stderr]
         wanted = [(case, want) for case in cases for want in case[5]]
@@ -77,7 +59,7 @@ def faults_of_all(lightnet, cases):
 
 def is_converted(tap, lightnet, case):
     """Whether core can say the operator, beside one of an input without shape; if not, the message asks for the shape."""
-    whole, _ = join([case, ("identity", True, [nnvm_operators.X], [], {}, [nnvm_operators.X])])
+    whole, *_ = join([case, ("identity", True, [nnvm_operators.X], [], {}, [nnvm_operators.X])])
     with tempfile.TemporaryDirectory() as folder:
         source = os.path.join(folder, "graph.json")
         with open(source, "w", encoding="utf-8") as file:
