@@ -123,6 +123,7 @@ def functions():
         case("round", dialect, [HALVES], {}, away(HALVES))
         case("clip", dialect, [X], {"a_min": "-1", "a_max": "0.5"}, np.clip(X, -1, 0.5))
         case("cast", dialect, [X], {"dtype": "int32"}, X.astype(np.int32))
+    case("arccosh", MXNET, [POSITIVE + 1], {}, np.arccosh(POSITIVE + 1))
     for dtype, below in ((np.float64, 0.49999999999999994), (np.float16, 0.49975586)):
         x = np.append(HALVES[[0, 1, 2, 4, 6, 8, 9]], [below, -below, 1 - below, np.inf]).astype(dtype)
         case("round", CORE, [x], {}, away(x))
@@ -167,6 +168,11 @@ def pairs():
     for op, function in {"plus": np.add, "minus": np.subtract, "mul": np.multiply, "div": np.divide, "maximum": np.maximum,
                          "minimum": np.minimum, "mod": np.mod}.items():
         case(f"_{op}_scalar", MXNET, [X], {"scalar": "1.5"}, function(X, F(1.5)))
+    case("_power_scalar", MXNET, [POSITIVE], {"scalar": "1.5"}, POSITIVE ** F(1.5))
+    case("_rmod_scalar", MXNET, [POSITIVE], {"scalar": "1.5"}, np.mod(F(1.5), POSITIVE))
+    case("_RModScalar", MXNET, [X], {"scalar": "-7.5"}, np.mod(F(-7.5), X))
+    case("__pow_scalar__", CORE, [POSITIVE], {"scalar": "0.5"}, POSITIVE ** F(0.5))
+    case("broadcast_minimum", MXNET, [X, ROW], {}, np.minimum(X, ROW))
     for op, function in {"_rminus_scalar": np.subtract, "_rdiv_scalar": np.divide, "_RPowerScalar": np.power}.items():
         case(op, MXNET, [X], {"scalar": "1.5"}, function(F(1.5), X))
     for op, function in {"__rsub_scalar__": np.subtract, "__rdiv_scalar__": np.divide, "__rpow_scalar__": np.power}.items():
@@ -176,6 +182,9 @@ def pairs():
                          "greater_equal": np.greater_equal, "less_equal": np.less_equal}.items():
         case("broadcast_" + op, CORE, [small, ROW.round()], {}, function(small, ROW.round()).astype(F))
         case("broadcast_" + op.replace("less", "lesser"), MXNET, [small, ROW.round()], {}, function(small, ROW.round()).astype(F))
+        other = Z.round()
+        for name in (f"_{op.replace('less', 'lesser')}", "_" + op.replace("less", "lesser").title()):
+            case(name, MXNET, [small, other], {}, function(small, other).astype(F))
         case(f"_{op.replace('less', 'lesser')}_scalar", MXNET, [small], {"scalar": "1"}, function(small, 1).astype(F))
     true = small != 0
     for op, function in {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}.items():
@@ -271,6 +280,10 @@ def norms():
     shape = (1, 4, 1, 1)
     case("InstanceNorm", MXNET, [IMAGE], {}, ((IMAGE - mean) / np.sqrt(var + 1e-3) * gamma.reshape(shape) + beta.reshape(shape)).astype(F),
          weights=[gamma, beta])
+    parts = IMAGE.reshape(2, 2, 2, 7, 6)
+    apart = (parts - parts.mean((2, 3, 4), keepdims=True)) / np.sqrt(parts.var((2, 3, 4), keepdims=True) + 1e-5)
+    case("GroupNorm", MXNET, [IMAGE], {"num_groups": 2}, (apart.reshape(IMAGE.shape) * gamma.reshape(shape) + beta.reshape(shape)).astype(F),
+         weights=[gamma, beta])
     for axis in (-1, 1):
         mean, var = IMAGE.mean(axis, keepdims=True), IMAGE.var(axis, keepdims=True)
         dims = [-1 if i == axis % 4 else 1 for i in range(4)]
@@ -302,6 +315,7 @@ def shapes():
     case("reshape_like", CORE, [X, floats(4, 6)], {}, X.reshape(4, 6))
     case("flatten", CORE, [X], {}, X.reshape(2, 12))
     case("expand_dims", CORE, [X], {"axis": -1, "num_newaxis": 2}, X[..., None, None])
+    case("expand_dims", MXNET, [X], {"axis": -2}, X[:, :, None])
     case("squeeze", CORE, [ROW], {}, ROW.reshape(3))
     case("squeeze", CORE, [ROW], {"axis": "(0,)"}, ROW.reshape(3, 1))
     case("transpose", CORE, [X], {}, X.transpose())
@@ -323,6 +337,7 @@ def shapes():
     case("slice_like", CORE, [X, floats(1, 2, 9)], {"axis": "(0, 1)"}, X[:1, :2])
     case("Crop", MXNET, [IMAGE], {"num_args": 1, "h_w": "(4, 3)", "offset": "(2, 1)"}, IMAGE[:, :, 2:6, 1:4])
     case("Crop", MXNET, [IMAGE, floats(1, 1, 4, 3)], {"num_args": 2, "center_crop": "True"}, IMAGE[:, :, 1:5, 1:4])
+    case("slice_like", MXNET, [X, floats(1, 2, 9)], {"axes": "(0, -2)"}, X[:1, :2])
     case("concatenate", CORE, [X, Z], {"axis": 2}, np.concatenate([X, Z], 2))
     case("Concat", MXNET, [X, Z], {"num_args": 2}, np.concatenate([X, Z], 1))
     case("split", CORE, [X], {"indices_or_sections": "2", "axis": 2}, X[..., :2], X[..., 2:])
@@ -349,6 +364,7 @@ def shapes():
     case("take", MXNET, [X, np.array([1, 0], F)], {"mode": "raise"}, X[[1, 0]])
     case("pick", MXNET, [X, odd[:, :1] * np.ones((1, 4), np.int32)], {"axis": 1, "keepdims": "True"},
          X[[0, 1], [2, 0]][:, None])
+    case("choose_element_0index", MXNET, [X[0], np.array([3, 0, 1], F)], {}, X[0][[0, 1, 2], [3, 0, 1]])
     case("pick", MXNET, [X, np.array([[0, 3, 9], [1, -1, 2]], F)], {}, np.array([[X[0, 0, 0], X[0, 1, 3], X[0, 2, 3]], [X[1, 0, 1], X[1, 1, 0], X[1, 2, 2]]]))
     case("pick", MXNET, [X, np.array([-1], np.int64)], {"axis": "None", "mode": "wrap"}, X.reshape(-1)[-1:])
     case("one_hot", MXNET, [odd], {"depth": 3, "on_value": "7", "off_value": "-1", "dtype": "int32"},
@@ -363,6 +379,7 @@ def shapes():
     case("ones_like", CORE, [X], {}, np.ones_like(X))
     case("shape_array", MXNET, [X], {}, np.array(X.shape))
     case("size_array", MXNET, [X], {}, np.array([X.size]))
+    case("zeros_like", CORE, [X], {}, np.zeros_like(X))
     case("zeros_like", MXNET, [X], {}, np.zeros_like(X))
 
 
@@ -522,8 +539,40 @@ def sizes():
          (IMAGE[:, :, low] * (1 - part) + IMAGE[:, :, high] * part).astype(F))
 
 
+# Other names of operators: the dialect and name of one that is compared above, then theirs, in MXNet or in the same dialect.
+IN_BOTH = "broadcast_to flatten flip gather_nd log_softmax ones_like reshape reshape_like squeeze"
+OLD_PAIRS = {"elemwise_add": "_plus _Plus _add", "elemwise_sub": "_minus _Minus _sub", "elemwise_mul": "_mul _Mul", "elemwise_div": "_div _Div",
+             "_maximum": "_Maximum", "_minimum": "_Minimum", "_mod": "_Mod", "_power": "_Power", "_hypot": "_Hypot broadcast_hypot",
+             "_logical_and": "_Logical_And", "_logical_or": "_Logical_Or", "_logical_xor": "_Logical_Xor", "broadcast_add": "broadcast_plus",
+             "broadcast_sub": "broadcast_minus"}
+SPELLINGS = {
+    CORE: {**{f"broadcast_{op}": f"__{op}_symbol__" for op in
+              "equal not_equal greater greater_equal less less_equal max min mod pow".split()}},
+    MXNET: {**OLD_PAIRS,
+            **{f"_{op}_scalar": f"_{op.title().replace('_', '')}Scalar" for op in
+               "plus minus mul div maximum minimum mod hypot equal not_equal greater greater_equal lesser lesser_equal logical_and logical_or logical_xor".split()},
+            "_rminus_scalar": "_RMinusScalar", "_rdiv_scalar": "_RDivScalar", "_RPowerScalar": "_rpower_scalar", "_power_scalar": "_PowerScalar",
+            "BatchNorm": "BatchNorm_v1 CuDNNBatchNorm", "Convolution": "Convolution_v1", "SoftmaxOutput": "Softmax", "Reshape": "reshape",
+            "LinearRegressionOutput": "MAERegressionOutput SVMOutput BlockGrad MakeLoss make_loss IdentityAttachKLSparseReg _copy identity",
+            "cast": "Cast amp_cast", "add_n": "ElementWiseSum", "SwapAxis": "swapaxes", "Concat": "concat", "slice": "crop", "SliceChannel": "split",
+            "broadcast_axis": "broadcast_axes", "flatten": "Flatten"},
+}
+
+
+def spellings():
+    first = {}
+    for op, dialect, *rest in CASES:
+        first.setdefault((dialect, op), rest)
+    for op in IN_BOTH.split():
+        first.setdefault((MXNET, op), first[CORE, op])
+        CASES.append((op, MXNET, *first[CORE, op]))
+    for dialect, names in SPELLINGS.items():
+        for op, others in names.items():
+            CASES.extend((other, dialect, *first[dialect, op]) for other in others.split())
+
+
 def make_cases():
-    for make in (functions, pairs, weighted, pools, norms, shapes, reductions, orders, sizes, detection):
+    for make in (functions, pairs, weighted, pools, norms, shapes, reductions, orders, sizes, detection, spellings):
         make()
 
 
