@@ -76,6 +76,8 @@ static inline void nn_close(nn_room *room)
 static inline double nn_at(const tl_tensor *t, size_t i)
 {
     double value;
+    if (t->dtype == TL_FLOAT) // the most frequent one, in loops of loops
+        return ((const float *)t->data)[i];
     tl_convert(&value, TL_DOUBLE, tl_pointer_add(t->data, (ptrdiff_t)i, t->dtype), t->dtype);
     return value;
 }

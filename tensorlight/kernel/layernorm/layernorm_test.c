@@ -71,6 +71,16 @@ START_TEST(a_large_mean_does_no_harm)
 }
 END_TEST
 
+static void mean_and_variance(const tl_tensor *t, int first, int len, double *mean,
+                              double *variance)
+{
+    *mean = *variance = 0;
+    for (int i = first; i < first + len; i++)
+        *mean += nn_at(t, (size_t)i) / len;
+    for (int i = first; i < first + len; i++)
+        *variance += pow(nn_at(t, (size_t)i) - *mean, 2) / len;
+}
+
 /** Groups of random numbers against a straight double computation; layers are one group. */
 static void check_random(const tl_exec *exec, tl_dtype dtype, const int *dims, int groups,
                          int is_layer)
@@ -86,13 +96,10 @@ static void check_random(const tl_exec *exec, tl_dtype dtype, const int *dims, i
     else
         tl_exec_groupnorm(exec, src, scale, bias, dst, groups, 0.01);
     const int len = dims[1] / groups * dims[2];
+    double mean = 0, variance = 0;
     for (int i = 0; i < src->len; i++) {
-        const int first = i / len * len;
-        double mean = 0, variance = 0;
-        for (int j = first; j < first + len; j++)
-            mean += nn_at(src, (size_t)j) / len;
-        for (int j = first; j < first + len; j++)
-            variance += pow(nn_at(src, (size_t)j) - mean, 2) / len;
+        if (i % len == 0)
+            mean_and_variance(src, i, len, &mean, &variance);
         const size_t s = (size_t)(is_layer ? i % scales : i / dims[2] % dims[1]);
         const double value = (nn_at(src, (size_t)i) - mean) / sqrt(variance + 0.01);
         const double expected = value * nn_at(scale, s) + nn_at(bias, s);

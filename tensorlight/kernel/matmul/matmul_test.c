@@ -32,10 +32,10 @@ END_TEST
 
 /* ---- against loops ---- */
 
-/** Element `at` [ndim of dst] of `t`, which is broadcast to it; its last two coordinates are given.
- */
-static double value_at(const tl_tensor *t, const tl_tensor *dst, const int *at, int row, int col,
-                       int is_swapped)
+/** The index of element `at` [ndim of dst] of `t`, which is broadcast to it; its last two
+ * coordinates are given. */
+static int index_at(const tl_tensor *t, const tl_tensor *dst, const int *at, int row, int col,
+                    int is_swapped)
 {
     int coords[TL_MAXDIM];
     for (int i = 0; i < t->ndim; i++) {
@@ -45,7 +45,12 @@ static double value_at(const tl_tensor *t, const tl_tensor *dst, const int *at, 
             c = (from_end == 0) != is_swapped ? col : row;
         coords[i] = t->dims[i] == 1 ? 0 : c;
     }
-    return nn_at(t, (size_t)tl_tensor_index(t, coords));
+    return tl_tensor_index(t, coords);
+}
+
+static double value_at(const tl_tensor *t, const tl_tensor *dst, const int *at, int row, int col)
+{
+    return t ? nn_at(t, (size_t)index_at(t, dst, at, row, col, 0)) : 0;
 }
 
 typedef struct product {
@@ -53,27 +58,52 @@ typedef struct product {
     tl_matmul_param param;
 } product;
 
+/** Elements that are multiplied with those of another line. */
+typedef struct line {
+    const tl_tensor *t;
+    int first, step;
+    double zero;
+} line;
+
+static double nth(const line *l, int j)
+{
+    return nn_at(l->t, (size_t)(l->first + j * l->step)) - l->zero;
+}
+
+// A row of the first source, or a column of the second.
+static line row_of(const product *p, const tl_tensor *dst, const int *at)
+{
+    const int row = at[dst->ndim - 2], swap = p->param.trans1;
+    const int first = index_at(p->src1, dst, at, row, 0, swap);
+    return (line){p->src1, first, index_at(p->src1, dst, at, row, 1, swap) - first,
+                  value_at(p->zero1, dst, at, row, 0)};
+}
+
+static line column_of(const product *p, const tl_tensor *dst, const int *at)
+{
+    const int col = at[dst->ndim - 1], swap = p->param.trans2;
+    const int first = index_at(p->src2, dst, at, 0, col, swap);
+    return (line){p->src2, first, index_at(p->src2, dst, at, 1, col, swap) - first,
+                  value_at(p->zero2, dst, at, 0, col)};
+}
+
 static void check_product(const product *p, const tl_tensor *dst)
 {
     const int k = p->src1->dims[p->src1->ndim - (p->param.trans1 ? 2 : 1)];
     for (int i = 0; i < dst->len; i++) {
         int at[TL_MAXDIM];
         tl_tensor_coords(dst, i, at);
-        const int row = at[dst->ndim - 2], col = at[dst->ndim - 1];
+        const line a = k ? row_of(p, dst, at) : (line){0},
+                   b = k ? column_of(p, dst, at) : (line){0};
         double sum = 0, magnitude = 0;
         for (int j = 0; j < k; j++) {
-            double a = value_at(p->src1, dst, at, row, j, p->param.trans1);
-            double b = value_at(p->src2, dst, at, j, col, p->param.trans2);
-            if (p->zero1)
-                a -= value_at(p->zero1, dst, at, row, 0, 0);
-            if (p->zero2)
-                b -= value_at(p->zero2, dst, at, 0, col, 0);
-            sum += a * b;
-            magnitude += fabs(a * b);
+            const double term = nth(&a, j) * nth(&b, j);
+            sum += term;
+            magnitude += fabs(term);
         }
         sum *= p->param.alpha;
         if (p->bias)
-            sum += p->param.beta * value_at(p->bias, dst, at, row, col, 0);
+            sum += p->param.beta * value_at(p->bias, dst, at, at[dst->ndim - 2], at[dst->ndim - 1]);
         magnitude = fabs(p->param.alpha) * magnitude + fabs(sum);
         nn_check_near(
             dst, (size_t)i, sum,
