@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: every_level.py LIGHTNET [MODEL.onnx...]. Networks compute the same in every way there is to compute them.
+"""usage: every_level.py LIGHTNET [light | MODEL.onnx...]. Networks compute the same in every way there is to compute them.
 
 Each network at each level of kernels (LIGHTNET_MAX_ISA) and with 1, 2 and 3 threads: `verify --reference` finds no tensor that
 differs from the unoptimized program on plain C kernels, and the outputs are the same to the last bit for any number of
 threads, those for which it was compiled or others. The networks are those of small_networks.py, the digit network of examples/, and those of ../shared/models where that
-is; or the MODELs instead, such as large ones.
+is, without the large one if `light`; or the MODELs instead, such as large ones.
 """
 import os
 import subprocess
@@ -35,11 +35,16 @@ AT_HAND = {
 }
 
 
+LARGE = ["RFB-320"]
+
+
 def networks(folder, models):
     """Pairs of a name and arguments for each network, written to `folder` where it is a small one."""
-    if models:
+    light = models == ["light"]
+    if models and not light:
         return [(os.path.basename(path), [path]) for path in models]
-    found = [(name, args) for name, args in AT_HAND.items() if os.path.exists(os.path.join(ROOT, args[0]))]
+    found = [(name, args) for name, args in AT_HAND.items()
+             if os.path.exists(os.path.join(ROOT, args[0])) and not (light and name in LARGE)]
     for name, function in NETWORKS.items():
         path = os.path.join(folder, f"{name}.onnx")
         with open(path, "wb") as file:
