@@ -158,6 +158,8 @@ def main():
     with tempfile.TemporaryDirectory() as bin_folder:
         for program in programs:
             os.symlink(program, os.path.join(bin_folder, os.path.basename(program)))
+        # For the programs of cases/bin: what comes first in PATH may be a script that looks for the interpreter at every start.
+        os.symlink(os.path.realpath(sys.executable), os.path.join(bin_folder, "python3"))
         env = dict(os.environ, PATH=os.pathsep.join([bin_folder, os.path.join(CASES, "bin"), os.environ["PATH"]]),
                    LC_ALL="C", PYTHON=sys.executable)
         for name in ("LIGHTNET_NUM_THREADS", "LIGHTNET_MAX_ISA"):
