@@ -493,6 +493,11 @@ def detection():
     turned = np.roll(rows, 4, axis=2)
     case("non_max_suppression", CORE, [turned, counts], {"return_indices": "0", "coord_start": 0, "score_index": 5, "id_index": -1},
          suppressed(turned, counts, 0.5, box=0, score=5, label=-1)[0])
+    sure = np.where(rows[..., 1:2] > 0.3, rows, -1)
+    many = (sure[..., 1] > 0).sum(1)
+    sure = np.array([batch[np.argsort(batch[:, 1] <= 0, kind="stable")] for batch in sure])
+    case("_contrib_box_nms", MXNET, [rows[None]], {"valid_thresh": "0.3", "id_index": 0}, suppressed(sure, many, 0.5, packs=True)[0][None])
+    case("_contrib_box_nms", MXNET, [rows[0]], {"overlap_thresh": "0.4", "topk": 20}, suppressed(rows[:1], [count], 0.4, label=-1, compared=20, packs=True)[0][0])
     wide = floats(2, 8, 4, 6)
     for op in ("yolo_reorg", "yolo2_reorg"):
         case(op, CORE, [wide], {"stride": 2}, np.array([reorg(one, 2) for one in wide]))

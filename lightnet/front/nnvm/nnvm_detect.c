@@ -326,6 +326,64 @@ static void translate_detection(ln_nnvm_node *n)
     ln_emit_end(&n->emit, "dst", 0);
 }
 
+/** Rows [.., N, K] as [B, N, K]. */
+static const char *as_batches(ln_nnvm_node *n, const char *rows)
+{
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, rows);
+    if (t->ndim < 2 || t->dtype != TL_FLOAT || !t->len) {
+        ln_emit_fail(&n->emit, "its data is no list of rows of float32");
+        return NULL;
+    }
+    const int height = t->dims[t->ndim - 2], width = t->dims[t->ndim - 1];
+    const int dims[] = {t->len / height / width, height, width};
+    return t->ndim == 3 ? rows : ln_emit_reshape(&n->emit, rows, 3, dims, LN_EMIT_TEMP);
+}
+
+/** -1 in rows [B, N, K] whose number at `column` fails a comparison. */
+static const char *only_where(ln_nnvm_node *n, const char *rows, int column, const char *compare,
+                              double number)
+{
+    const char *const column_of = part(n, rows, 2, column, column + 1);
+    const char *const stays =
+        ln_nnvm_compare(n, compare, column_of, ln_nnvm_scalar_like(n, rows, number));
+    return ln_nnvm_where(n, stays, rows, ln_nnvm_scalar_like(n, rows, -1), LN_EMIT_TEMP);
+}
+
+/** MXNet's, for any rows: boxes go that overlap by more than 'overlap_thresh', and so do rows that
+ *  score no more than 'valid_thresh' or are background. What remains comes first. */
+static void translate_box_nms(ln_nnvm_node *n)
+{
+    static const char *const formats[][2] = {{"corner", "corner"}, {NULL, NULL}};
+    const suppression s = {.box = ln_nnvm_int_in(n, "coord_start", 2, 0, INT_MAX),
+                           .score = ln_nnvm_int_in(n, "score_index", 1, 0, INT_MAX - 1),
+                           .label = ln_nnvm_int_in(n, "id_index", -1, -1, INT_MAX - 1),
+                           .overlap = nextafterf((float)ln_nnvm_float(n, "overlap_thresh", 0.5), 2),
+                           .across_labels = ln_nnvm_bool(n, "force_suppress", 0),
+                           .most_compared = read_most(n, "topk"),
+                           .packs = 1};
+    const double least = ln_nnvm_float(n, "valid_thresh", 0);
+    const int background = ln_nnvm_int_in(n, "background_id", -1, -1, INT_MAX);
+    ln_nnvm_choose(n, "in_format", "corner", formats);
+    ln_nnvm_choose(n, "out_format", "corner", formats);
+    if (!(least >= 0 && s.overlap > 0))
+        ln_emit_fail(&n->emit, "a threshold below 0, expected at least 0");
+    int dims[LN_MAXDIM];
+    const int ndim = ln_nnvm_copy_dims(n, ln_nnvm_in(n, 0), dims);
+    const char *rows = as_batches(n, ln_nnvm_in(n, 0));
+    if (!ln_nnvm_failed(n) && (s.score >= dims[ndim - 1] || s.label >= dims[ndim - 1]))
+        ln_emit_fail(&n->emit, "a row has %d numbers, none at %d", dims[ndim - 1],
+                     s.score > s.label ? s.score : s.label);
+    if (ln_nnvm_failed(n))
+        return;
+    rows = only_where(n, rows, s.score, "TL_COMPARE_GREATER", least);
+    if (s.label >= 0 && background >= 0)
+        rows = only_where(n, rows, s.label, "TL_COMPARE_NOT_EQUAL", background);
+    begin_suppression(n, &s, rows, NULL);
+    const char *const dst = ln_emit_end(&n->emit, "dst", ndim == 3 ? 0 : LN_EMIT_TEMP);
+    if (ndim != 3)
+        ln_emit_reshape(&n->emit, dst, ndim, dims, 0);
+}
+
 /* ---- YOLO ---- */
 
 /** The data count as [N, C / s^2, H, s, W, s]; places in a block become the outermost channels. The
@@ -359,6 +417,7 @@ const ln_nnvm_row ln_nnvm_rows_detect[] = {
     {"multibox_transform_loc", CORE, translate_transform, NULL, 3, 3},
     {"_contrib_MultiBoxDetection", MXNET, translate_detection, NULL, 3, 3},
     {"non_max_suppression", CORE, translate_nms, NULL, 2, 2},
+    {"_contrib_box_nms", MXNET, translate_box_nms, NULL, 1, 1},
     {"nms", CORE, translate_old_nms, NULL, 2, 2},
     {"yolo_reorg", CORE, translate_reorg, NULL, 1, 1},
     {"yolo2_reorg", CORE, translate_reorg, NULL, 1, 1},
