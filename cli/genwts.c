@@ -2,13 +2,13 @@
 // genwts: makes a weight file in the TensorRT text format from text files of numbers.
 
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lightnet/ln_data.h"
+#include "tool_options.h"
 
-enum { STATUS_OK = 0, STATUS_FAILED = 1, STATUS_USAGE = 2 };
+static const char tool[] = "genwts";
 
 /* What -t takes: the format's own numbers, and their names. */
 static const struct {
@@ -41,48 +41,23 @@ static tl_dtype dtype_of(const char *type)
     return TL_DTYPE_INVALID;
 }
 
-__attribute__((format(printf, 1, 2))) static int wrong_usage(const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    fprintf(stderr, "genwts: error: ");
-    vfprintf(stderr, fmt, args);
-    fprintf(stderr, "; see genwts --help\n");
-    va_end(args);
-    return STATUS_USAGE;
-}
-
-// What getopt_long did not like: c is ':' for a missing value, '?' for anything else. A letter may
-// share its argument with others; a long option stands whole in it.
-static int wrong_option(int c, const char *given)
-{
-    const char letter[] = {'-', (char)optopt, '\0'};
-    const char *option = optopt ? letter : given;
-    return c == ':' ? wrong_usage("option '%s' needs a value", option)
-                    : wrong_usage("unknown option '%s'", option);
-}
-
-static int print_help(void)
-{
-    return fputs(help, stdout) < 0 || fflush(stdout) ? STATUS_FAILED : STATUS_OK;
-}
-
 static int generate(const char *type, const char *outfile, int n, const char *const *files)
 {
     ln_error err = {0};
     const tl_dtype dtype = type ? dtype_of(type) : TL_DTYPE_INVALID;
     if (!type)
-        return wrong_usage("no type given, expected -t TYPE");
+        return tool_wrong_usage(tool, "no type given, expected -t TYPE");
     if (dtype == TL_DTYPE_INVALID)
-        return wrong_usage("unknown type '%s', expected 0, 1, 2, float32, float16 or int8", type);
+        return tool_wrong_usage(
+            tool, "unknown type '%s', expected 0, 1, 2, float32, float16 or int8", type);
     if (!outfile)
-        return wrong_usage("no output file given, expected -o OUT");
+        return tool_wrong_usage(tool, "no output file given, expected -o OUT");
     if (!n)
-        return wrong_usage("no files of numbers given");
+        return tool_wrong_usage(tool, "no files of numbers given");
     if (!ln_wts_write_from_texts(outfile, dtype, n, files, &err))
-        return STATUS_OK;
+        return TOOL_OK;
     fprintf(stderr, "genwts: error: %s\n", ln_error_text(&err));
-    return STATUS_FAILED;
+    return TOOL_FAILED;
 }
 
 int main(int argc, char **argv)
@@ -105,9 +80,9 @@ int main(int argc, char **argv)
             outfile = optarg;
             break;
         case 'h':
-            return print_help();
+            return tool_print_help(help);
         default:
-            return wrong_option(option, argv[optind - 1]);
+            return tool_wrong_option(tool, option, argv[optind - 1]);
         }
     }
     return generate(type, outfile, argc - optind, (const char *const *)argv + optind);

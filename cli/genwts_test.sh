@@ -3,26 +3,9 @@
 # Runs genwts (the first argument) with right and wrong arguments; speaks TAP.
 
 genwts=$(realpath "$1")
-folder=$(mktemp -d) || exit 1
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
+. "$(dirname "$0")/tool_check.sh"
 echo '1, -2.5' > conv1_bias.0.txt
 echo 'one' > word.txt
-n=0
-
-# check NAME STATUS TEXT COMMAND...: the command ends with STATUS and prints a first line with TEXT.
-check() {
-    name=$1 status=$2 text=$3
-    shift 3
-    n=$((n + 1))
-    "$@" > printed 2>&1
-    got=$?
-    if [ $got -eq "$status" ] && { [ -z "$text" ] || head -n 1 printed | grep -qF -- "$text"; }; then
-        echo "ok $n - $name"
-    else
-        echo "not ok $n - $name: status $got, expected $status; printed: $(cat printed)"
-    fi
-}
 
 check texts_become_a_file 0 '' "$genwts" -t 0 -o out.wts conv1_bias.0.txt
 check array_has_the_name_and_the_bits 0 'conv1_bias 0 2 3f800000 c0200000' tail -n 1 out.wts

@@ -2,12 +2,12 @@
 // il2json: translates models in the intermediate language to JSON.
 
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "lightnet/ln_context.h"
+#include "tool_options.h"
 
-enum { STATUS_OK = 0, STATUS_FAILED = 1, STATUS_USAGE = 2 };
+static const char tool[] = "il2json";
 
 static const char help[] =
     "Usage: il2json [-o OUT] FILE\n"
@@ -18,31 +18,6 @@ static const char help[] =
     "  -h, --help         print this help\n"
     "\n"
     "Exit status: 0 success, 1 the model is wrong or cannot be written, 2 wrong usage.\n";
-
-__attribute__((format(printf, 1, 2))) static int wrong_usage(const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    fprintf(stderr, "il2json: error: ");
-    vfprintf(stderr, fmt, args);
-    fprintf(stderr, "; see il2json --help\n");
-    va_end(args);
-    return STATUS_USAGE;
-}
-
-// What getopt_long did not like: c is ':' for a missing value, '?' for anything else.
-static int wrong_option(int c, const char *given)
-{
-    const char letter[] = {'-', (char)optopt, '\0'};
-    const char *option = optopt ? letter : given;
-    return c == ':' ? wrong_usage("option '%s' needs a value", option)
-                    : wrong_usage("unknown option '%s'", option);
-}
-
-static int print_help(void)
-{
-    return fputs(help, stdout) < 0 || fflush(stdout) ? STATUS_FAILED : STATUS_OK;
-}
 
 static void print_warning(void *data, ln_msg_level level, const char *text)
 {
@@ -60,7 +35,7 @@ static int translate(const char *file, const char *outfile)
     if (failed)
         fprintf(stderr, "il2json: error: %s\n", ln_context_error(ctx));
     ln_context_free(ctx);
-    return failed ? STATUS_FAILED : STATUS_OK;
+    return failed ? TOOL_FAILED : TOOL_OK;
 }
 
 int main(int argc, char **argv)
@@ -79,12 +54,12 @@ int main(int argc, char **argv)
             outfile = optarg;
             break;
         case 'h':
-            return print_help();
+            return tool_print_help(help);
         default:
-            return wrong_option(option, argv[optind - 1]);
+            return tool_wrong_option(tool, option, argv[optind - 1]);
         }
     }
     if (argc - optind != 1)
-        return wrong_usage("%d models given, expected one", argc - optind);
+        return tool_wrong_usage(tool, "%d models given, expected one", argc - optind);
     return translate(argv[optind], outfile);
 }

@@ -4,25 +4,8 @@
 # in JSON and in IL (the other two); speaks TAP.
 
 il2json=$(realpath "$1") json=$(realpath "$2") il=$(realpath "$3")
-folder=$(mktemp -d) || exit 1
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
+. "$(dirname "$0")/tool_check.sh"
 printf 'relu(src=\n  none | dst=x);\n' > bad.net
-n=0
-
-# check NAME STATUS TEXT COMMAND...: the command ends with STATUS and prints a first line with TEXT.
-check() {
-    name=$1 status=$2 text=$3
-    shift 3
-    n=$((n + 1))
-    "$@" > printed 2>&1
-    got=$?
-    if [ $got -eq "$status" ] && { [ -z "$text" ] || head -n 1 printed | grep -qF -- "$text"; }; then
-        echo "ok $n - $name"
-    else
-        echo "not ok $n - $name: status $got, expected $status; printed: $(cat printed)"
-    fi
-}
 
 # Operators of JSON have names of their own; those of IL begin to count at 0.
 sed -n 's/"name": "\(create\|slice\|print\)1"/"name": "\10"/; p' "$json" > named.json

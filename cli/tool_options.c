@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the small tools beside lightnet answer their options.
+
+#include "tool_options.h"
+
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+int tool_wrong_usage(const char *tool, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    fprintf(stderr, "%s: error: ", tool);
+    vfprintf(stderr, fmt, args);
+    fprintf(stderr, "; see %s --help\n", tool);
+    va_end(args);
+    return TOOL_WRONG_USAGE;
+}
+
+int tool_wrong_option(const char *tool, int c, const char *given)
+{
+    // A letter may share its argument with others; a long option stands whole in it.
+    const char letter[] = {'-', (char)optopt, '\0'};
+    const char *option = optopt ? letter : given;
+    return c == ':' ? tool_wrong_usage(tool, "option '%s' needs a value", option)
+                    : tool_wrong_usage(tool, "unknown option '%s'", option);
+}
+
+int tool_print_help(const char *help)
+{
+    return fputs(help, stdout) < 0 || fflush(stdout) ? TOOL_FAILED : TOOL_OK;
+}

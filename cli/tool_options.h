@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the small tools beside lightnet answer their options: each has one command.
+//
+// What they print to standard error begins with the name of the tool.
+
+#ifndef TOOL_OPTIONS_H
+#define TOOL_OPTIONS_H
+
+enum { TOOL_OK = 0, TOOL_FAILED = 1, TOOL_WRONG_USAGE = 2 };
+
+/** Prints "TOOL: error: ...; see TOOL --help". Returns TOOL_WRONG_USAGE. */
+__attribute__((format(printf, 2, 3))) int tool_wrong_usage(const char *tool, const char *fmt, ...);
+
+/** Says what getopt_long did not like: `c`, what it returned, is ':' for a missing value, '?' for
+ *  anything else; `given` is the argument it read last. Returns TOOL_WRONG_USAGE. */
+int tool_wrong_option(const char *tool, int c, const char *given);
+
+/** Prints to standard output. Returns TOOL_OK, or TOOL_FAILED if that cannot be written. */
+int tool_print_help(const char *help);
+
+#endif
