@@ -10,7 +10,7 @@ import re
 import sys
 import tempfile
 
-from reader import GUIDE, Reader, blocks, copy_tree
+from reader import GUIDE, Reader, blocks, copy_tree, is_typed
 from tap import ROOT, Tap, pkg_config_env, run, text_of, tracked
 
 
@@ -24,7 +24,7 @@ def broken_links(documents):
 
 
 def is_followed(document):
-    return document != GUIDE and any(info == "console" or " file=" in info
+    return document != GUIDE and any(is_typed(info, None) or " file=" in info
                                      for _, info, _ in blocks(text_of(document)))
 
 
@@ -41,7 +41,7 @@ def main():
         for i, document in enumerate(filter(is_followed, documents)):
             tree = os.path.join(folder, str(i), "lightnet")
             copy_tree(tree)
-            tap.check(f"{document} shows what happens", Reader(tree, env).follow(document))
+            tap.check(f"{document} shows what happens", Reader(tree, env, prefix).follow(document))
     tap.check("links_between_documents_lead_somewhere", broken_links(documents))
     tap.end()
 

@@ -4,6 +4,7 @@
     ```console           runs each line that begins with `$ ` and compares what it prints with the lines below it;
                          a line `...` stands for any lines, `...` at the end of a line for any rest, and times
                          are not compared
+    ```console needs=PATH   the same, where LightNet was installed with that file
     ```c file=PATH       writes the block to PATH, as a reader would (any language)
     ```c file=PATH after=LINE   puts the block into PATH after the first line that reads LINE
 
@@ -58,15 +59,21 @@ def agrees(shown, printed):
     return re.fullmatch("".join(map(pattern_of, "\n".join(shown).rstrip().splitlines())), text) is not None
 
 
+def is_typed(info, installed):
+    """Whether the block is commands that can be typed with what is installed in that folder (None: with anything)."""
+    kind, _, needed = info.partition(" needs=")
+    return kind == "console" and (not needed or not installed or os.path.exists(os.path.join(installed, needed)))
+
+
 class Reader:
     """Somebody who types what a document says."""
 
-    def __init__(self, folder, env):
-        self.folder, self.env = folder, env
+    def __init__(self, folder, env, installed=None):
+        self.folder, self.env, self.installed = folder, env, installed
 
     def follow(self, document):
         for line, info, lines in blocks(text_of(document)):
-            if info == "console":
+            if is_typed(info, self.installed):
                 for offset, command, shown in commands(lines):
                     yield from self.type(f"{document}:{line + 1 + offset}", command, shown)
             elif " file=" in info:
