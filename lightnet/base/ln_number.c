@@ -14,10 +14,27 @@ static void make_c_locale(void)
     c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-double ln_number_read(const char *text, char **end)
+// 0: no memory.
+static locale_t find_c_locale(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, make_c_locale);
+    return c_locale;
+}
+
+double ln_number_read(const char *text, char **end)
+{
+    const locale_t c = find_c_locale();
     *end = (char *)text;
-    return c_locale ? strtod_l(text, end, c_locale) : 0;
+    return c ? strtod_l(text, end, c) : 0;
+}
+
+locale_t ln_number_begin(void)
+{
+    return uselocale(find_c_locale());
+}
+
+void ln_number_end(locale_t before)
+{
+    uselocale(before);
 }

@@ -4,8 +4,16 @@
 #ifndef LN_NUMBER_H
 #define LN_NUMBER_H
 
+#include <locale.h>
+
 /** As strtod in the locale "C": the number at the beginning of `text`; `*end` (not NULL) is what
  *  follows, `text` itself where there is none, or no memory for that locale. */
 double ln_number_read(const char *text, char **end);
+
+/** From now on, whatever the calling thread reads and prints has a decimal point. Returns what
+ *  ln_number_end takes to make it as before. Without memory for the locale "C" nothing changes. */
+locale_t ln_number_begin(void);
+
+void ln_number_end(locale_t before);
 
 #endif

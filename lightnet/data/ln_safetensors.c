@@ -59,7 +59,7 @@ static int parse_header(ln_safetensors *st, const char *file, ln_error *err)
                             file, length, room);
     json_error_t error;
     const char *text = (const char *)st->map.data + LENGTH_SIZE;
-    st->header = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+    st->header = ln_json_load(text, length, JSON_REJECT_DUPLICATES, &error);
     if (!st->header)
         return ln_error_set(err, "%s:%d:%d: header: %s", file, error.line, error.column,
                             error.text);

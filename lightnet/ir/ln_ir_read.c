@@ -214,7 +214,8 @@ static json_t *parse(const ln_context *ctx, const char *name, const char *text, 
         ln_fail(ctx, "%s: NUL byte at offset %td, expected JSON text", name, nul - text);
         return NULL;
     }
-    json_t *json = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
+    json_t *json =
+        ln_json_load(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
     if (!json)
         ln_fail(ctx, "%s:%d:%d: JSON: %s", name, error.line, error.column, error.text);
     return json;

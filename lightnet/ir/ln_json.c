@@ -3,10 +3,10 @@
 
 #include "ir/ln_json.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "base/ln_number.h"
 
 const char *ln_json_describe(const json_t *json)
 {
@@ -16,6 +16,14 @@ const char *ln_json_describe(const json_t *json)
         [JSON_FALSE] = "a bool",     [JSON_NULL] = "null",
     };
     return names[json_typeof(json)];
+}
+
+json_t *ln_json_load(const char *text, size_t len, size_t flags, json_error_t *error)
+{
+    const locale_t before = ln_number_begin();
+    json_t *json = json_loadb(text, len, flags, error);
+    ln_number_end(before);
+    return json;
 }
 
 int ln_json_write_string(FILE *fp, const char *str, ln_error *err)
@@ -31,14 +39,6 @@ int ln_json_write_string(FILE *fp, const char *str, ln_error *err)
     return failed ? ln_error_set(err, "out of memory") : 0;
 }
 
-// JSON knows only the point, whatever the locale of the process.
-static void use_point(char *text)
-{
-    char *found = strstr(text, localeconv()->decimal_point);
-    if (found)
-        *found = '.';
-}
-
 // Most numbers of models that are no integers need 15 digits, or 17 when they come from floats;
 // subnormal ones have fewer.
 char *ln_json_sprint_number(char *buf, size_t size, double number)
@@ -47,12 +47,13 @@ char *ln_json_sprint_number(char *buf, size_t size, double number)
         snprintf(buf, size, "%.0f", number);
         return buf;
     }
+    const locale_t before = ln_number_begin();
     for (int digits = isnormal(number) ? 15 : 1; digits <= 17; digits++) {
         snprintf(buf, size, "%.*g", digits, number);
         if (strtod(buf, NULL) == number)
             break;
     }
-    use_point(buf);
+    ln_number_end(before);
     return buf;
 }
 

@@ -327,7 +327,7 @@ static json_t *tree_of(const ln_context *ctx)
     int rc = fp ? ln_ir_write(ctx, fp) : -1;
     if (fp && fclose(fp))
         rc = -1;
-    json_t *tree = rc ? NULL : json_loadb(text, len, JSON_DECODE_INT_AS_REAL, NULL);
+    json_t *tree = rc ? NULL : ln_json_load(text, len, JSON_DECODE_INT_AS_REAL, NULL);
     if (!tree)
         ln_fail(ctx, "out of memory"); // unless the context knows better
     free(text);
