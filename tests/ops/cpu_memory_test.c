@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of the CPU's operators in small models: side effects, and operators on the memory of
+// others.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cpu_model.h"
+#include "lightnet/ln_context.h"
+#include "ln_check.h"
+
+/* Side effects */
+
+static void assert_file(const char *file, const char *expected)
+{
+    char text[256] = "";
+    FILE *stream = fopen(file, "r");
+    ck_assert_ptr_nonnull(stream);
+    text[fread(text, 1, sizeof(text) - 1, stream)] = '\0';
+    fclose(stream);
+    ck_assert_str_eq(text, expected);
+}
+
+#define MATRIX_TEXT "[[1.000 2.000]\n [3.000 4.000]]\n"
+
+START_TEST(fprint_replaces_the_file_at_every_run)
+{
+    char file[] = "/tmp/cpu_memory_test_XXXXXX", model[2048];
+    close(mkstemp(file));
+    snprintf(model, sizeof(model),
+             MODEL("", "",
+                   MATRIX "," OP("p", "fprint", TENSOR("src", "x"), "",
+                                 PARAM("msg", "'x is'") "," PARAM("file", "'%s'"))),
+             file);
+    ln_context *ctx = load(model);
+    run(ctx);
+    run(ctx);
+    assert_file(file, "x is\n" MATRIX_TEXT);
+    ln_context_free(ctx);
+    unlink(file);
+}
+END_TEST
+
+static void keep_message(void *data, ln_msg_level level, const char *text)
+{
+    if (level == LN_MSG_WARN)
+        snprintf(data, LN_MAXLINE, "%s", text);
+}
+
+START_TEST(fprint_warns_of_a_file_that_cannot_be_opened_and_goes_on)
+{
+    char warning[LN_MAXLINE] = "";
+    ln_context *ctx =
+        load(MODEL("", "",
+                   MATRIX "," OP("p", "fprint", TENSOR("src", "x"), "",
+                                 PARAM("msg", "'x'") "," PARAM("file", "'/dev/null/a'"))));
+    ctx->msg_func = keep_message;
+    ctx->msg_data = warning;
+    run(ctx);
+    ck_assert_msg(strstr(warning, "'p'") && strstr(warning, "'/dev/null/a'") &&
+                      strstr(warning, "'x'"),
+                  "'%s'", warning);
+    ln_context_free(ctx);
+}
+END_TEST
+
+START_TEST(print_writes_to_standard_output_in_the_order_of_the_list)
+{
+    char file[] = "/tmp/cpu_memory_test_XXXXXX";
+    ln_context *ctx = load(
+        MODEL("", "",
+              MATRIX "," OP("p", "print", TENSOR("src", "x"), "", PARAM("msg", "'first'")) "," OP(
+                  "q", "print", TENSOR("src", "x"), "", PARAM("msg", "'second'"))));
+    fflush(stdout);
+    const int fd = mkstemp(file), saved = dup(1);
+    dup2(fd, 1);
+    run(ctx);
+    fflush(stdout);
+    dup2(saved, 1);
+    close(fd);
+    close(saved);
+    assert_file(file, "first\n" MATRIX_TEXT "second\n" MATRIX_TEXT);
+    ln_context_free(ctx);
+    unlink(file);
+}
+END_TEST
+
+/* Shared memory */
+
+#define TWO_RELUS                                            \
+    CREATE("create_cpu", "a", "TL_FLOAT", "[3]", "[1,-2,3]") \
+    "," CREATE("create_cpu", "b", "TL_FLOAT", "[3]",         \
+               "[-4,5,-6]") "," RELU_CPU("r", "a", "x") "," RELU_CPU("s", "b", "y") ","
+
+START_TEST(nocopy_gather_lets_producers_write_into_its_output)
+{
+    ln_context *ctx = load(
+        MODEL("'a','b'", "'g'",
+              TWO_RELUS OP("g", "gather_nocopy_cpu", TENSOR("src1", "x") "," TENSOR("src2", "y"),
+                           TENSOR("dst", "g"), "")));
+    const ln_tensor_entry *x = ln_tensor_table_find(ctx->tensor_table, "x");
+    const ln_tensor_entry *y = ln_tensor_table_find(ctx->tensor_table, "y");
+    const ln_tensor_entry *g = ln_tensor_table_find(ctx->tensor_table, "g");
+    ck_assert_uint_eq(x->offset, g->offset);
+    ck_assert_uint_eq(y->offset, g->offset + 3 * sizeof(float));
+    run(ctx);
+    ASSERT_FLOATS(ctx, "g", 1, 0, 3, 0, 5, 0);
+    ln_context_free(ctx);
+}
+END_TEST
+
+START_TEST(nocopy_gather_refuses_inputs_that_cannot_be_parts)
+{
+    assert_refused(
+        MODEL("'a','b'", "'g'",
+              TWO_RELUS OP("g", "gather_nocopy_cpu", TENSOR("src1", "x") "," TENSOR("src2", "x"),
+                           TENSOR("dst", "g"), "")),
+        "tensor 'x' is an input twice");
+    assert_refused(
+        MODEL("'a','b'", "'g'",
+              TWO_RELUS OP("f", "forward_cpu", TENSOR("src", "x"), TENSOR("dst", "v"), "") "," OP(
+                  "g", "gather_nocopy_cpu", TENSOR("src1", "v"), TENSOR("dst", "g"), "")),
+        "tensor 'v' lies in the memory of 'x'");
+    assert_refused(
+        MODEL("'a','b'", "'g','h'",
+              TWO_RELUS OP("g", "gather_nocopy_cpu", TENSOR("src1", "x"), TENSOR("dst", "g"),
+                           "") "," OP("h", "gather_nocopy_cpu",
+                                      TENSOR("src1", "y") "," TENSOR("src2", "x"),
+                                      TENSOR("dst", "h"), "")),
+        "tensor 'x' lies in the memory of 'g'");
+}
+END_TEST
+
+START_TEST(nocopy_scatter_gives_views_of_rows)
+{
+    ln_context *ctx = load(MODEL(
+        "'a'", "'sum'",
+        CREATE("create_cpu", "a", "TL_FLOAT", "[2,3]", "[1,-2,3,-4,5,-6]") "," RELU_CPU(
+            "r", "a", "x") "," OP("rows", "scatter_nocopy_cpu", TENSOR("src", "x"),
+                                  TENSOR("dst1", "first") "," TENSOR("dst2", "second"),
+                                  "") "," OP("sum", "elew_cpu",
+                                             TENSOR("src1", "first") "," TENSOR("src2", "second"),
+                                             TENSOR("dst", "sum"), PARAM("elew_op", "'TL_SUM'"))));
+    const ln_tensor_entry *x = ln_tensor_table_find(ctx->tensor_table, "x");
+    const ln_tensor_entry *second = ln_tensor_table_find(ctx->tensor_table, "second");
+    ck_assert_uint_eq(second->offset, x->offset + 3 * sizeof(float));
+    run(ctx);
+    ASSERT_FLOATS(ctx, "sum", 1, 5, 3);
+    ln_context_free(ctx);
+}
+END_TEST
+
+START_TEST(keys_and_values_of_one_memory_are_not_sorted)
+{
+    assert_refused(MODEL("'k'", "'a','b'",
+                         CREATE("create", "k", "TL_INT32", "[2]", "[1]") "," OP(
+                             "v", "forward", TENSOR("src", "k"), TENSOR("dst", "v"),
+                             "") "," OP("s", "sort1d_by_key",
+                                        TENSOR("src_key", "k") "," TENSOR("src_val", "v"),
+                                        TENSOR("dst_key", "a") "," TENSOR("dst_val", "b"),
+                                        PARAM("dir", "'TL_SORT_DIR_ASCENDING'"))),
+                   "'src_val' and 'src_key' lie in the memory of one tensor");
+}
+END_TEST
+
+LN_TEST_MAIN("cpu memory", fprint_replaces_the_file_at_every_run,
+             fprint_warns_of_a_file_that_cannot_be_opened_and_goes_on,
+             print_writes_to_standard_output_in_the_order_of_the_list,
+             nocopy_gather_lets_producers_write_into_its_output,
+             nocopy_gather_refuses_inputs_that_cannot_be_parts, nocopy_scatter_gives_views_of_rows,
+             keys_and_values_of_one_memory_are_not_sorted)
