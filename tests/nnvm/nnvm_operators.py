@@ -222,6 +222,14 @@ def weighted():
     plain = deconv(IMAGE, back, (2, 2), (1, 1))
     case("conv2d_transpose", CORE, [IMAGE], {"channels": 5, "kernel_size": "(3, 3)", "strides": "(2, 2)", "padding": "(1, 1)",
          "output_padding": "(1, 1)", "use_bias": "0"}, np.pad(plain, ((0, 0), (0, 0), (0, 1), (0, 1))), weights=[back])
+    tiny, taps = RANDOM.integers(-128, 128, (1, 3, 5, 4), dtype=np.int8), RANDOM.integers(-128, 128, (3, 2, 3, 3), dtype=np.int8)
+    case("conv2d_transpose", CORE, [tiny], {"channels": 2, "kernel_size": "(3, 3)", "strides": "(2, 1)", "use_bias": "False", "out_dtype": "int32"},
+         deconv(tiny.astype(float), taps.astype(float), (2, 1), (0, 0)).astype(np.int32), weights=[taps])
+    wide = RANDOM.integers(-128, 128, (4, 3, 3, 3), dtype=np.int8)
+    case("conv2d", CORE, [tiny], {"channels": 4, "kernel_size": "(3, 3)", "use_bias": "False", "out_dtype": "int32"},
+         conv(tiny, wide).astype(np.int32), weights=[wide])
+    case("conv2d", CORE, [tiny], {"channels": 4, "kernel_size": "(3, 3)", "use_bias": "False", "layout": "NCHW", "out_layout": "NHWC"},
+         conv(tiny, wide).astype(np.int32).astype(np.int8).transpose(0, 2, 3, 1), weights=[wide])
     dense, bias = floats(5, 4), floats(5)
     case("dense", CORE, [X], {"units": 5}, X @ dense.T + bias, weights=[dense, bias])
     full = floats(5, 12)

@@ -24,7 +24,8 @@ typedef struct conv {
     int axes; /* 1 to 3 spatial ones */
     int channels, groups, has_bias;
     int size[3], stride[3], padding[3], dilation[3], adj[3];
-    ln_nnvm_layout layout, weight_layout; /* of the file */
+    ln_nnvm_layout layout, weight_layout, out_layout; /* of the file */
+    tl_dtype dtype, out_dtype;                        /* to compute in, and of the result */
 } conv;
 
 static const conv_names *names_of(const ln_nnvm_node *n)
@@ -119,6 +120,14 @@ static tl_dtype compute_dtype(tl_dtype src, tl_dtype out)
     return !ln_nnvm_is_float(src) || !ln_nnvm_is_float(out) ? TL_DOUBLE : out;
 }
 
+/** The result of core's may have another type than the data, `own`. */
+static void read_types(ln_nnvm_node *n, conv *c, tl_dtype own)
+{
+    const char *const text = ln_nnvm_is_mxnet(n) ? "same" : ln_nnvm_text(n, "out_dtype", "same");
+    c->out_dtype = strcmp(text, "same") ? ln_nnvm_dtype(n, "out_dtype", own) : own;
+    c->dtype = compute_dtype(own, c->out_dtype);
+}
+
 static void set_windows(ln_nnvm_node *n, const conv *c)
 {
     int padding[6];
@@ -133,11 +142,15 @@ static void set_windows(ln_nnvm_node *n, const conv *c)
 
 /** The operator, up to its own parameters. Images have the fast one. */
 static void begin_conv(ln_nnvm_node *n, const conv *c, const char *image, const char *any,
-                       const char *src, const char *weight, const char *bias)
+                       const char *src, const char *weight)
 {
-    const tl_dtype dtype = ln_nnvm_tensor_of(n, src)->dtype;
-    if (c->axes == 2 && !bias)
-        bias = ln_emit_filled(&n->emit, dtype, 1, &c->channels, 0);
+    const char *bias = c->has_bias ? ln_nnvm_weight(n, 2, "bias", 1, &c->channels) : NULL;
+    src = ln_emit_cast(&n->emit, src, c->dtype, LN_EMIT_TEMP);
+    weight = ln_emit_cast(&n->emit, weight, c->dtype, LN_EMIT_TEMP);
+    if (bias)
+        bias = ln_emit_cast(&n->emit, bias, c->dtype, LN_EMIT_TEMP);
+    else if (c->axes == 2)
+        bias = ln_emit_filled(&n->emit, c->dtype, 1, &c->channels, 0);
     ln_emit_begin(&n->emit, c->axes == 2 ? image : any);
     ln_emit_arg(&n->emit, "src", src);
     ln_emit_arg(&n->emit, "weight", weight);
@@ -147,40 +160,40 @@ static void begin_conv(ln_nnvm_node *n, const conv *c, const char *image, const 
         ln_emit_set_string(&n->emit, "autopad", "NOTSET");
 }
 
-static tl_dtype out_dtype_of(ln_nnvm_node *n, tl_dtype src)
+/** Whether what is computed is the result already. */
+static int ends_plain(const conv *c)
 {
-    const char *const text = ln_nnvm_text(n, "out_dtype", "same");
-    return strcmp(text, "same") ? ln_nnvm_dtype(n, "out_dtype", src) : src;
+    return c->dtype == c->out_dtype && ln_nnvm_is_plain(&c->out_layout);
+}
+
+/** Output 0: `dst` in the layout and the type of the result, unless it is that already. */
+static void end_conv(ln_nnvm_node *n, const conv *c, const char *dst)
+{
+    const int casts = c->dtype != c->out_dtype;
+    if (ends_plain(c))
+        return;
+    dst = ln_nnvm_from_plain(n, dst, &c->out_layout, casts ? LN_EMIT_TEMP : 0);
+    if (casts && !ln_nnvm_is_float(c->out_dtype)) // wraps
+        dst = ln_emit_cast(&n->emit, dst, TL_INT64, LN_EMIT_TEMP);
+    if (casts)
+        ln_emit_cast(&n->emit, dst, c->out_dtype, 0);
 }
 
 static void translate_conv(ln_nnvm_node *n)
 {
-    const conv c = read_conv(n, 0);
-    const ln_nnvm_layout out_layout = out_layout_of(n, &c);
-    const char *src = ln_nnvm_to_plain(n, ln_nnvm_in(n, 0), &c.layout);
+    conv c = read_conv(n, 0);
+    c.out_layout = out_layout_of(n, &c);
+    const char *const src = ln_nnvm_to_plain(n, ln_nnvm_in(n, 0), &c.layout);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
-    const tl_dtype own = t->dtype, out = out_dtype_of(n, own), dtype = compute_dtype(own, out);
+    read_types(n, &c, t->dtype);
     if (ln_nnvm_failed(n))
         return;
     if (t->dims[1] % c.groups)
         ln_emit_fail(&n->emit, "its data has %d channels, expected a multiple of the %d groups",
                      t->dims[1], c.groups);
-    const char *weight = read_weight(n, &c, c.channels, t->dims[1] / c.groups);
-    const char *bias = c.has_bias ? ln_nnvm_weight(n, 2, "bias", 1, &c.channels) : NULL;
-    src = ln_emit_cast(&n->emit, src, dtype, LN_EMIT_TEMP);
-    weight = ln_emit_cast(&n->emit, weight, dtype, LN_EMIT_TEMP);
-    bias = bias ? ln_emit_cast(&n->emit, bias, dtype, LN_EMIT_TEMP) : NULL;
-    const int is_last = dtype == out && ln_nnvm_is_plain(&out_layout);
-    begin_conv(n, &c, "conv2d", "convnd", src, weight, bias);
-    const char *dst = ln_emit_end(&n->emit, "dst", is_last ? 0 : LN_EMIT_TEMP);
-    if (is_last)
-        return;
-    dst = ln_nnvm_from_plain(n, dst, &out_layout, dtype == out ? 0 : LN_EMIT_TEMP);
-    if (dtype == out)
-        return;
-    if (!ln_nnvm_is_float(out)) // wraps
-        dst = ln_emit_cast(&n->emit, dst, TL_INT64, LN_EMIT_TEMP);
-    ln_emit_cast(&n->emit, dst, out, 0);
+    const char *const weight = read_weight(n, &c, c.channels, t->dims[1] / c.groups);
+    begin_conv(n, &c, "conv2d", "convnd", src, weight);
+    end_conv(n, &c, ln_emit_end(&n->emit, "dst", ends_plain(&c) ? 0 : LN_EMIT_TEMP));
 }
 
 /** MXNet's target_shape decides the padding. */
@@ -213,7 +226,7 @@ static void end_deconv(ln_nnvm_node *n, const conv *c)
         ln_emit_set_ints(&n->emit, "output_dims", 4, none);
     for (int i = 0; i < c->axes; i++)
         pads |= (after[2 + i] = computed ? 0 : c->adj[i]) != 0;
-    const int is_last = ln_nnvm_is_plain(&c->layout);
+    const int is_last = ends_plain(c);
     const char *dst = ln_emit_end(&n->emit, "dst", pads || !is_last ? LN_EMIT_TEMP : 0);
     if (pads) {
         ln_emit_begin(&n->emit, "pad");
@@ -222,8 +235,7 @@ static void end_deconv(ln_nnvm_node *n, const conv *c)
         ln_emit_set_ints(&n->emit, "after", c->axes + 2, after);
         dst = ln_emit_end(&n->emit, "dst", is_last ? 0 : LN_EMIT_TEMP);
     }
-    if (!is_last)
-        ln_nnvm_from_plain(n, dst, &c->layout, 0);
+    end_conv(n, c, dst);
 }
 
 static void translate_deconv(ln_nnvm_node *n)
@@ -236,13 +248,10 @@ static void translate_deconv(ln_nnvm_node *n)
         return;
     if (ln_nnvm_is_mxnet(n))
         apply_target(n, &c, t);
-    const tl_dtype out = ln_nnvm_is_mxnet(n) ? t->dtype : out_dtype_of(n, t->dtype);
-    if (out != t->dtype)
-        ln_emit_fail(&n->emit, "attribute 'out_dtype' is %s, expected the data's type",
-                     tl_dtype_name(out));
+    read_types(n, &c, t->dtype);
+    c.out_layout = c.layout;
     const char *const weight = read_weight(n, &c, t->dims[1], c.channels / c.groups);
-    const char *const bias = c.has_bias ? ln_nnvm_weight(n, 2, "bias", 1, &c.channels) : NULL;
-    begin_conv(n, &c, "deconv2d", "deconvnd", src, weight, bias);
+    begin_conv(n, &c, "deconv2d", "deconvnd", src, weight);
     end_deconv(n, &c);
 }
 
