@@ -6,6 +6,7 @@
 #include <elf.h>
 #include <link.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/ln_filemap.h"
 #include "lightnet/ln_util.h"
@@ -49,11 +50,20 @@ static int is_whole(const ln_filemap *map, const elf_header *header)
     return 1;
 }
 
+// A pipe would be waited for, and is not mapped by the loader.
+static int is_stream(const char *file)
+{
+    struct stat about;
+    return !stat(file, &about) && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
+}
+
 int ln_elf_check(const char *file, ln_error *err)
 {
     ln_filemap map;
     elf_header header;
     int status = 0;
+    if (is_stream(file))
+        return ln_error_set(err, "%s: is no regular file", file);
     if (ln_filemap_open(&map, file, err))
         return -1;
     if (!is_shared_object(&map, &header))

@@ -143,6 +143,20 @@ START_TEST(a_folder_and_other_files_are_no_plugins)
 }
 END_TEST
 
+START_TEST(a_pipe_is_not_waited_for)
+{
+    char folder[] = "/tmp/ln_plugin_XXXXXX", pipe[64], expected[100];
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(pipe, sizeof(pipe), "%s/pipe.so", folder);
+    snprintf(expected, sizeof(expected), "%s: is no regular file", pipe);
+    ck_assert_int_eq(mkfifo(pipe, 0600), 0);
+    ck_assert_int_eq(ln_plugin_load_path(folder), -1);
+    ck_assert_str_eq(ln_last_error(), expected);
+    unlink(pipe);
+    rmdir(folder);
+}
+END_TEST
+
 static const char model[] =
     "{\"ops\": [{\"name\": \"x\", \"optype\": \"create\", \"tensors_in\": [],"
     "\"tensors_out\": [{\"arg_name\": \"dst\", \"name\": \"x\"}],"
@@ -298,7 +312,7 @@ END_TEST
 
 LN_TEST_MAIN("plugin", what_is_wrong_is_told_with_the_file_and_leaves_nothing,
              a_plugin_that_is_cut_off_anywhere_is_refused, a_folder_and_other_files_are_no_plugins,
-             operators_and_rules_of_a_plugin_are_like_those_of_lightnet,
+             a_pipe_is_not_waited_for, operators_and_rules_of_a_plugin_are_like_those_of_lightnet,
              an_architecture_of_a_plugin_is_a_target, what_a_plugin_has_brought_is_known_to_be_its,
              a_plugin_is_loaded_once, a_context_forbids_loading_while_it_is_there,
              folders_are_loaded_in_the_order_of_names, a_folder_that_is_not_there_is_told)
