@@ -23,7 +23,7 @@ from tap import ROOT, Tap
 LIGHTNET, AGAIN = sys.argv[1:3]
 # What core has no operator for, and nothing to say it with.
 NOTHING = {"sin", "cos", "tan", "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "sinh", "cosh", "erf", "topk", "sort", "argsort",
-           "pick", "one_hot", "_arange", "multibox_transform_loc"}
+           "multibox_transform_loc"}
 
 
 def is_written(op, attrs):
@@ -303,6 +303,11 @@ def shapes(m):
     m.add("take", {"src": X, "index": np.int64(1)}, {"axis": 0})
     m.add("take", {"src": X, "index": m.add("argreduce", {"src": X}, {"axis": 1, "keepdims": False})}, {"axis": 2})
     m.add("take_nd", {"src": X, "index": np.array([[[0, 1], [1, 2]]], np.int64)})
+    m.add("take_along", {"src": X, "index": np.array([[[2, -1, 0]], [[1, 0, -3]]], np.int64)}, {"axis": 1})
+    m.add("onehot", {"src": np.array([[0.5, 2], [-1, 7], [-3, -4]], np.float32), "values": np.array([-5, 3], np.float32)}, {"depth": 3, "axis": 1})
+    m.add("onehot", {"src": np.array([1, 0], np.int64), "values": np.array([0, 1], np.int8)}, {"depth": 2, "axis": 1})
+    m.add("range", {"start": np.float32(1), "delta": np.float32(-0.3)}, {"len": 4})
+    m.add("eye", {}, {"dtype": "TL_FLOAT", "dims": [3, 4], "k": 1})
     m.add("arange", {}, {"dtype": "TL_FLOAT", "start": 0, "stop": 3, "step": 0.7})
     m.add("zeros", {}, {"dtype": "TL_INT32", "dims": [2, 3]})
 

@@ -110,6 +110,74 @@ static ln_nnvm_value write_take_nd(ln_nnvm_op *n)
     return ln_put_end(n, src.dtype, dst->ndim, dst->dims, 1);
 }
 
+/* ---- one of a line ---- */
+
+/** 0, 1, .. along one of `ndim` axes, repeated along the others. */
+static ln_nnvm_value put_counting(ln_nnvm_op *n, int ndim, const int *dims, int axis)
+{
+    const int len = dims[axis];
+    int own[LN_MAXDIM] = {1, 1, 1, 1, 1, 1, 1, 1};
+    int64_t *const numbers =
+        ln_translation_alloc(&n->writer->draft.base, ((size_t)len + 1) * sizeof(*numbers));
+    own[axis] = len;
+    for (int i = 0; numbers && i < len; i++)
+        numbers[i] = i;
+    const ln_nnvm_value v = ln_put_constant(n, TL_INT64, ndim, own, numbers);
+    return ln_put_expand(n, v, ndim, dims);
+}
+
+/** Whole coordinates of each element, along a new first axis, of which one is the index. */
+static ln_nnvm_value write_take_along(ln_nnvm_op *n)
+{
+    const ln_nnvm_value src = ln_nnvm_op_in(n, "src"), given = ln_nnvm_op_in(n, "index");
+    const int ndim = src.ndim, axis = ln_nnvm_op_axis(n, ndim, 0);
+    ln_nnvm_value rows[LN_MAXDIM];
+    int dims[LN_MAXDIM] = {1};
+    if (ndim >= LN_MAXDIM)
+        ln_nnvm_op_fail(n, "it has %d dimensions, expected at most %d", ndim, LN_MAXDIM - 1);
+    if (ln_nnvm_op_failed(n))
+        return src;
+    memcpy(dims + 1, given.dims, (size_t)ndim * sizeof(int));
+    const ln_nnvm_value index = from_front(n, ln_put_cast(n, given, TL_INT64), src.dims[axis]);
+    for (int i = 0; i < ndim; i++)
+        rows[i] = i == axis ? ln_put_reshape(n, index, ndim + 1, dims)
+                            : put_counting(n, ndim + 1, dims, i + 1);
+    const ln_nnvm_value coordinates = ln_put_join(n, ndim, rows, 0);
+    ln_put_begin(n, "gather_nd");
+    ln_put_arg(n, src);
+    ln_put_arg(n, coordinates);
+    return ln_put_end(n, src.dtype, ndim, given.dims, 1);
+}
+
+/** Where the index is that of a place along the new axis, the second value stands, else the first.
+ */
+static ln_nnvm_value write_onehot(ln_nnvm_op *n)
+{
+    static const int step = 1;
+    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
+    const ln_nnvm_value src = ln_nnvm_op_in(n, "src"), values = ln_nnvm_op_in(n, "values");
+    const int axis = ln_nnvm_op_axis(n, dst->ndim, 0);
+    int dims[LN_MAXDIM], places[LN_MAXDIM] = {1, 1, 1, 1, 1, 1, 1, 1};
+    ln_nnvm_value srcs[3];
+    if (ln_nnvm_op_failed(n))
+        return src;
+    memcpy(dims, dst->dims, (size_t)dst->ndim * sizeof(int));
+    dims[axis] = 1;
+    places[axis] = dst->dims[axis];
+    const ln_nnvm_value index = from_front(n, ln_put_cast(n, src, TL_INT64), places[axis]);
+    srcs[0] = ln_put_binary(n, "equal", ln_put_reshape(n, index, dst->ndim, dims),
+                            put_counting(n, dst->ndim, places, axis));
+    for (int i = 0; i < 2; i++) {
+        const int begin = 1 - i, end = 2 - i; // the one for true comes first
+        const ln_nnvm_value value = ln_put_slice(n, values, &begin, &end, &step);
+        srcs[1 + i] = ln_put_expand(n, value, dst->ndim, dst->dims);
+    }
+    ln_put_begin(n, "where");
+    for (int i = 0; i < 3; i++)
+        ln_put_arg(n, srcs[i]);
+    return ln_put_end(n, values.dtype, dst->ndim, dst->dims, 1);
+}
+
 /* ---- the best of boxes that overlap ---- */
 
 // Core counts from -1 what LightNet counts from 0: all of them.
@@ -157,8 +225,6 @@ static ln_nnvm_value write_nms_rows(ln_nnvm_op *n)
 }
 
 const ln_nnvm_op_row ln_nnvm_write_rows_index[] = {
-    {"take", write_take},
-    {"take_nd", write_take_nd},
-    {"nms_rows", write_nms_rows},
-    {NULL},
+    {"take", write_take},     {"take_nd", write_take_nd},   {"take_along", write_take_along},
+    {"onehot", write_onehot}, {"nms_rows", write_nms_rows}, {NULL},
 };
