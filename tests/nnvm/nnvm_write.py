@@ -27,8 +27,7 @@ NOTHING = {"sin", "cos", "tan", "arcsin", "arccos", "arctan", "arcsinh", "arccos
 
 
 def is_written(op, attrs):
-    return op not in NOTHING and attrs.get("act_type") != "gelu" and not (
-        op == "_contrib_BilinearResize2D" and attrs.get("align_corners") == "False")
+    return op not in NOTHING and attrs.get("act_type") != "gelu"
 
 
 # ---- round trips ----
@@ -245,8 +244,22 @@ def pools(m):
         m.add("poolnd", {"src": IMAGE}, {"size": [3, 2], "stride": [2, 3], "dilation": [1, 1], "padding": [1, 0, 1, 1], "kind": "TL_POOL_" + kind,
                                          "count_padding": counts, "ceil": ceil, "p": 3})
     m.add("poolnd", {"src": LINES}, {"size": [3], "stride": [2], "dilation": [1], "padding": [1, 1], "kind": "TL_POOL_MEAN"})
-    m.add("resize", {"src": IMAGE}, {"mode": "TL_NEAREST", "dims": [2, 4, 14, 18]})
-    m.add("upsample", {"src": IMAGE}, {"mode": "TL_NEAREST", "scales": [1, 1, 2, 2]})
+
+
+def sizes(m):
+    for mode in ("TL_NEAREST", "TL_LINEAR"):
+        for dims in ([2, 4, 14, 18], [2, 4, 5, 4], [3, 4, 7, 9], [2, 4, 7, 6]):
+            m.add("resize", {"src": IMAGE}, {"mode": mode, "dims": dims})
+        m.add("upsample", {"src": IMAGE}, {"mode": mode, "scales": [1, 1, 2, 2]})
+    m.add("resize", {"src": INTS}, {"mode": "TL_NEAREST", "dims": [3, 4]})
+    axis = lambda shift: {"shift": [0, shift, shift], "span": [2, 3, 4], "steps": [2, 5, 7], "start": [0, -shift, -shift], "stretch": [1, 1, 1]}
+    for mode in ("NEAREST", "LINEAR", "CUBIC"):
+        for rounding in ("HALF_DOWN", "HALF_UP", "DOWN", "UP") if mode == "NEAREST" else ("DOWN",):
+            m.add("resample", {"src": X}, {"mode": "TL_RESAMPLE_" + mode, "dims": [2, 5, 7], "rounding": "TL_ROUND_" + rounding, **axis(0.5)})
+    images = {"dims": [2, 4, 13, 6], "shift": [0] * 4, "start": [0] * 4, "stretch": [1] * 4}
+    for span, steps in (([2, 4, 7, 6], [2, 4, 13, 6]), ([2, 4, 6, 5], [2, 4, 12, 5])):
+        for mode in ("NEAREST", "LINEAR", "CUBIC"):
+            m.add("resample", {"src": IMAGE}, {"mode": "TL_RESAMPLE_" + mode, "rounding": "TL_ROUND_DOWN", "span": span, "steps": steps, **images})
 
 
 def norms(m):
@@ -385,7 +398,7 @@ def refused(tap):
             ("convolutions_of_volumes", "convnd", {"src": floats(1, 2, 3, 3, 3), "weight": floats(2, 2, 2, 2, 2)},
              {"group": 1, "size": [2] * 3, "stride": [1] * 3, "dilation": [1] * 3, "padding": [0] * 6}, ["op2", "3 axes"]),
             ("the_last_of_equal_ones", "argreduce", {"src": X}, {"axis": 1, "is_last": True}, ["op1", "'is_last'"]),
-            ("middles_of_pixels", "resize", {"src": IMAGE}, {"mode": "TL_LINEAR", "dims": [2, 4, 9, 9]}, ["op1", "TL_LINEAR"]),
+            ("middles_of_integers", "resize", {"src": INTS}, {"mode": "TL_LINEAR", "dims": [2, 4]}, ["op1", "TL_INT32"]),
             ("bits_of_integers", "binary", {"src1": INTS, "src2": INTS}, {"op": "TL_BINARY_AND"}, ["bits"])):
         m = Model()
         m.add(optype, ins, values)
@@ -420,7 +433,7 @@ def main():
     nnvm_operators.make_cases()
     for mxnet in (False, True):
         check_operators(tap, mxnet)
-    for make in (functions, pairs, truths, layers, pools, norms, reductions, shapes):
+    for make in (functions, pairs, truths, layers, pools, sizes, norms, reductions, shapes):
         check_model(tap, make)
     check_inputs(tap)
     check_weights(tap)

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing operators that change the size of images.
+// Writing operators that change the size of images, or of any axes.
 
 #include <string.h>
 
 #include "front/nnvm/ln_nnvm_put.h"
+#include "front/nnvm/ln_nnvm_steps.h"
+#include "tensorlight/tl_nn.h"
+#include "tensorlight/tl_shape.h"
+#include "tensorlight/tl_util.h"
+#include "tensorlight/tl_vision.h"
 
 /* ---- what core's resize does ---- */
 
@@ -64,41 +69,165 @@ static positions positions_of(const ln_nnvm_op *n, const tl_tensor *src, const t
     return OTHER;
 }
 
-/** The nearest element below, or one between two. */
+/* ---- what it does not: each axis by itself ---- */
+
+/* The most elements of a matrix that resamples an axis. */
+enum { MOST_ELEMENTS = 1 << 24 };
+
+static int is_nearest(const ln_nnvm_op *n)
+{
+    const char *const mode = ln_nnvm_op_text(n, "mode", "");
+    return !strcmp(mode, "TL_RESAMPLE_NEAREST") || !strcmp(mode, "TL_NEAREST");
+}
+
+/** The axis of the operator as axis 0 of rows [in, width], whose columns stay. */
+static tl_resample_param axis_param(const ln_nnvm_op *n, int axis, int in, int out, int width)
+{
+    const tl_resample_axis stays = {0, width, width, 0, 1};
+    const tl_resample_axis own = {at_axis(n, "shift", axis, 0), at_axis(n, "span", axis, in),
+                                  at_axis(n, "steps", axis, out), at_axis(n, "start", axis, 0),
+                                  at_axis(n, "stretch", axis, 1)};
+    return (tl_resample_param){
+        .mode = tl_resample_mode_from_str(ln_nnvm_op_text(n, "mode", "")),
+        .rounding = tl_rounding_from_str(ln_nnvm_op_text(n, "rounding", "TL_ROUND_HALF_DOWN")),
+        .cubic_a = ln_nnvm_op_number(n, "cubic_a", -0.75),
+        .excludes_outside = ln_nnvm_op_bool(n, "exclude_outside", 0),
+        .axes = {own, stays}};
+}
+
+/** Rows [in, width] as the operator resamples the axis: by the kernel itself, so that there is one
+ *  rule. Returns new (tl_tensor_free_data_too). */
+static tl_tensor *resample_rows(const ln_nnvm_op *n, const tl_tensor *rows, int axis, int out)
+{
+    const int dims[] = {out, rows->dims[1]};
+    const char *const mode = ln_nnvm_op_text(n, "mode", "");
+    const tl_resample_param param = axis_param(n, axis, rows->dims[0], out, rows->dims[1]);
+    if (strcmp(n->op->op_arg->optype, "resample") != 0)
+        return tl_tensor_resize(rows, NULL, dims, tl_resize_type_from_str(mode));
+    return tl_tensor_resample(rows, NULL, dims, &param);
+}
+
+// 0, 1, .. as a column. Returns new (tl_tensor_free_data_too).
+static tl_tensor *counting(int len)
+{
+    const int dims[] = {len, 1};
+    tl_tensor *t = tl_tensor_zeros(2, dims, TL_INT64);
+    for (int i = 0; t && i < len; i++)
+        ((int64_t *)t->data)[i] = i;
+    return t;
+}
+
+static tl_tensor *identity(int len, tl_dtype dtype)
+{
+    const int dims[] = {len, len};
+    tl_tensor *t = tl_tensor_zeros(2, dims, dtype);
+    if (t && tl_exec_eye(NULL, t, 0)) {
+        tl_tensor_free_data_too(t);
+        return NULL;
+    }
+    return t;
+}
+
+/** The elements that the kernel picks, by their indices. */
+static ln_nnvm_value put_picks(ln_nnvm_op *n, ln_nnvm_value v, int axis, const tl_tensor *picks)
+{
+    const ln_nnvm_value index = ln_put_constant(n, TL_INT64, 1, picks->dims, picks->data);
+    ln_put_begin(n, "take");
+    ln_put_arg(n, v);
+    ln_put_arg(n, index);
+    ln_nnvm_draft_set_int(&n->writer->draft, "axis", axis);
+    v.dims[axis] = picks->dims[0];
+    return ln_put_end(n, v.dtype, v.ndim, v.dims, 1);
+}
+
+/** What a matrix [out, in] makes of each line along the axis. */
+static ln_nnvm_value put_products(ln_nnvm_op *n, ln_nnvm_value v, int axis, const tl_tensor *matrix)
+{
+    int axes[LN_MAXDIM], dims[LN_MAXDIM], last = v.ndim - 1;
+    for (int i = 0; i < v.ndim; i++)
+        axes[i] = i;
+    axes[axis] = last;
+    axes[last] = axis;
+    v = axis == last ? v : ln_put_transpose(n, v, axes);
+    const int in = v.dims[last], rows[] = {ln_nnvm_value_len(v) / in, in};
+    const int products[] = {rows[0], matrix->dims[0]};
+    memcpy(dims, v.dims, sizeof(dims));
+    dims[last] = matrix->dims[0];
+    const ln_nnvm_value lines = ln_put_reshape(n, v, 2, rows);
+    const ln_nnvm_value weight = ln_put_constant(n, v.dtype, 2, matrix->dims, matrix->data);
+    ln_put_begin(n, "dense");
+    ln_put_arg(n, lines);
+    ln_put_arg(n, weight);
+    ln_nnvm_draft_set_int(&n->writer->draft, "units", matrix->dims[0]);
+    ln_nnvm_draft_set_bool(&n->writer->draft, "use_bias", 0);
+    v = ln_put_reshape(n, ln_put_end(n, v.dtype, 2, products, 1), v.ndim, dims);
+    return axis == last ? v : ln_put_transpose(n, v, axes);
+}
+
+// Whether the axis stays as it is.
+static int is_same(const tl_tensor *a, const tl_tensor *b)
+{
+    return a->len == b->len && !memcmp(a->data, b->data, tl_tensor_size(a));
+}
+
+static ln_nnvm_value put_axis(ln_nnvm_op *n, ln_nnvm_value v, int axis, int out)
+{
+    const int picks = is_nearest(n), in = v.dims[axis];
+    if (!picks && (int64_t)in * (in > out ? in : out) > MOST_ELEMENTS)
+        ln_nnvm_op_fail(n, "axis %d of length %d becomes one of %d, which needs too large a matrix",
+                        axis, in, out);
+    if (ln_nnvm_op_failed(n))
+        return v;
+    tl_tensor *const before = picks ? counting(in) : identity(in, v.dtype);
+    tl_tensor *const after = before ? resample_rows(n, before, axis, out) : NULL;
+    if (!after)
+        ln_nnvm_op_fail(n, "%s", tl_last_error());
+    else if (!is_same(before, after))
+        v = picks ? put_picks(n, v, axis, after) : put_products(n, v, axis, after);
+    tl_tensor_free_data_too(before);
+    tl_tensor_free_data_too(after);
+    return v;
+}
+
+/** Elements that are picked, or matrices that mix them, of one axis after the other. */
+static ln_nnvm_value put_axes(ln_nnvm_op *n)
+{
+    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
+    ln_nnvm_value v = ln_nnvm_op_in(n, "src");
+    if (ln_nnvm_op_bool(n, "fill_outside", 0))
+        ln_nnvm_op_fail(n, "parameter 'fill_outside' is true, expected false");
+    if (!is_nearest(n) && !ln_nnvm_is_float(v.dtype))
+        ln_nnvm_op_fail(n,
+                        "its elements have type %s, expected floats, as products are rounded "
+                        "in another way",
+                        tl_dtype_name(v.dtype));
+    for (int i = 0; i < v.ndim && !ln_nnvm_op_failed(n); i++)
+        v = put_axis(n, v, i, dst->dims[i]);
+    return v;
+}
+
+/** Core rounds positions of the nearest elements down, and takes elements that lie side by side. */
 static ln_nnvm_value write_resample(ln_nnvm_op *n)
 {
     const tl_tensor *const src = ln_nnvm_op_tensor_of(n, "src");
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
-    const char *const mode = ln_nnvm_op_text(n, "mode", "");
-    const int is_linear = !strcmp(mode, "TL_RESAMPLE_LINEAR");
+    const int is_linear = !strcmp(ln_nnvm_op_text(n, "mode", ""), "TL_RESAMPLE_LINEAR");
     const int rounds_down = !strcmp(ln_nnvm_op_text(n, "rounding", ""), "TL_ROUND_DOWN");
     const positions at = is_of_images(src, dst) ? positions_of(n, src, dst) : OTHER;
-    if (at == OTHER)
-        ln_nnvm_op_fail(n, "its parameters 'shift', 'span', 'steps', 'start' and 'stretch' are "
-                           "not those of an image whose pixels, or whose corners, meet");
-    else if (strcmp(mode, "TL_RESAMPLE_CUBIC") == 0)
-        ln_nnvm_op_fail(n, "parameter 'mode' is %s, expected TL_RESAMPLE_LINEAR or _NEAREST", mode);
-    else if (!is_linear && (!rounds_down || at != PLAIN))
-        ln_nnvm_op_fail(n, "parameter 'rounding' is %s, expected TL_ROUND_DOWN of pixels that meet",
-                        ln_nnvm_op_text(n, "rounding", "TL_ROUND_HALF_DOWN"));
+    if (ln_nnvm_op_bool(n, "fill_outside", 0) ||
+        !((is_linear && at != OTHER) || (is_nearest(n) && rounds_down && at == PLAIN)))
+        return put_axes(n);
     return put_resize(n, ln_nnvm_op_in(n, "src"), is_linear, at);
 }
 
-/* ---- resize and upsample ---- */
-
-/** The middles of pixels meet, which core does only for whole multiples of the nearest ones. */
+/** The middles of pixels meet, as core has them only for whole multiples of the nearest ones. */
 static ln_nnvm_value write_resize(ln_nnvm_op *n)
 {
     const tl_tensor *const src = ln_nnvm_op_tensor_of(n, "src");
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
-    const char *const mode = ln_nnvm_op_text(n, "mode", "");
-    if (strcmp(mode, "TL_NEAREST") != 0)
-        ln_nnvm_op_fail(n,
-                        "parameter 'mode' is %s, expected TL_NEAREST, as NNVM knows no middles "
-                        "of pixels",
-                        mode);
-    else if (!is_of_images(src, dst) || dst->dims[2] % src->dims[2] || dst->dims[3] % src->dims[3])
-        ln_nnvm_op_fail(n, "an image, or what it becomes, is not a whole multiple of the other");
+    if (!is_nearest(n) || !is_of_images(src, dst) || dst->dims[2] % src->dims[2] ||
+        dst->dims[3] % src->dims[3])
+        return put_axes(n);
     return put_resize(n, ln_nnvm_op_in(n, "src"), 0, PLAIN);
 }
 
