@@ -238,6 +238,7 @@ def pools(m):
     for op in ("maxpool2d", "avgpool2d"):
         for autopad, padding in (("NOTSET", [1, 0, 2, 1]), ("VALID", [0] * 4), ("SAME_UPPER", [0] * 4), ("SAME_LOWER", [0] * 4)):
             m.add(op, {"src": IMAGE}, {"size": [3, 2], "stride": [2, 2], "padding": padding, "autopad": autopad})
+        m.add(op, {"src": IMAGE}, {"size": [2147483647, 2], "stride": [2, 1], "padding": [0] * 4, "autopad": "SAME_UPPER"})
         m.add(op, {"src": IMAGE}, {"size": [7, 6], "stride": [2, 2], "padding": [0] * 4, "autopad": "NOTSET"})
     for kind, counts, ceil in (("MAX", False, False), ("MAX", False, True), ("MEAN", False, False), ("MEAN", False, True), ("MEAN", True, False),
                                ("NORM", False, False)):

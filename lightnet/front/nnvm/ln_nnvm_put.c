@@ -3,6 +3,7 @@
 
 #include "front/nnvm/ln_nnvm_put.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "ir/ln_json.h"
 #include "lightnet/ln_hash.h"
 #include "tensorlight/tl_shape.h"
+#include "tensorlight/tl_util.h"
 
 static ln_nnvm_draft *draft_of(ln_nnvm_op *n)
 {
@@ -77,8 +79,11 @@ void ln_put_arg(ln_nnvm_op *n, ln_nnvm_value src)
     ln_nnvm_draft_arg(draft_of(n), src.entry);
 }
 
+// What a step gives has a size, too, which may be larger than that of what comes out in the end.
 ln_nnvm_value ln_put_end(ln_nnvm_op *n, tl_dtype dtype, int ndim, const int *dims, uint32_t n_outs)
 {
+    if (!ln_nnvm_op_failed(n) && tl_compute_length(ndim, dims) < 0)
+        ln_nnvm_op_fail(n, "a step towards it: %s", tl_last_error());
     ln_nnvm_value v = {
         .entry = ln_nnvm_draft_end(draft_of(n), n_outs), .dtype = dtype, .ndim = ndim};
     memcpy(v.dims, dims, (size_t)ndim * sizeof(int));
@@ -237,8 +242,8 @@ ln_nnvm_value ln_put_slice(ln_nnvm_op *n, ln_nnvm_value src, const int *begin, c
     int dims[LN_MAXDIM], ends[LN_MAXDIM], is_all = 1;
     for (int i = 0; i < src.ndim; i++) {
         const int way = step[i] > 0 ? end[i] - begin[i] : begin[i] - end[i];
-        const int size = step[i] > 0 ? step[i] : -step[i];
-        dims[i] = way > 0 ? (way - 1) / size + 1 : 0;
+        const int64_t size = step[i] > 0 ? step[i] : -(int64_t)step[i];
+        dims[i] = way > 0 ? (int)((way - 1) / size) + 1 : 0;
         // What is negative counts from the end.
         ends[i] = end[i] < 0 ? end[i] - src.dims[i] : end[i];
         is_all &= step[i] == 1 && dims[i] == src.dims[i];
@@ -276,8 +281,11 @@ ln_nnvm_value ln_put_pad(ln_nnvm_op *n, ln_nnvm_value src, const int *before, co
     ln_nnvm_value dst = src;
     int pads = 0;
     for (int i = 0; i < src.ndim; i++) {
+        const int64_t len = (int64_t)src.dims[i] + before[i] + after[i];
         pads |= before[i] || after[i];
-        dst.dims[i] += before[i] + after[i];
+        dst.dims[i] = len > INT_MAX ? INT_MAX : (int)len;
+        if (len > INT_MAX)
+            ln_nnvm_op_fail(n, "axis %d becomes longer than %d with its padding", i, INT_MAX);
     }
     if (!pads)
         return src;

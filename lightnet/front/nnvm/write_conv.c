@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writing convolutions and products with weights.
 
+#include <limits.h>
 #include <string.h>
 
 #include "front/nnvm/ln_nnvm_put.h"
@@ -35,14 +36,17 @@ static void read_axes(const ln_nnvm_op *n, const char *param, int at, int deflt,
 
 // What `autopad` makes of the padding: the total by the sizes, the odd one at the end or the
 // beginning.
-static void apply_autopad(const ln_nnvm_op *n, conv *c, const int total[2])
+static void apply_autopad(ln_nnvm_op *n, conv *c, const int64_t total[2])
 {
     const char *const autopad = ln_nnvm_op_text(n, "autopad", "NOTSET");
     if (!strcmp(autopad, "NOTSET"))
         return;
     const int is_upper = !strcmp(autopad, "SAME_UPPER"), is_none = !strcmp(autopad, "VALID");
     for (int i = 0; i < 2; i++) {
-        const int sum = is_none || total[i] < 0 ? 0 : total[i];
+        const int sum = is_none || total[i] < 0 ? 0 : total[i] > INT_MAX / 2 ? -1 : (int)total[i];
+        if (sum < 0)
+            ln_nnvm_op_fail(n, "a padding of %lld, expected at most %d", (long long)total[i],
+                            INT_MAX / 2);
         c->before[i] = (sum + !is_upper) / 2;
         c->after[i] = sum - c->before[i];
     }
@@ -54,7 +58,7 @@ static conv read_conv(ln_nnvm_op *n, int is_transposed)
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
     const tl_tensor *const few = is_transposed ? src : dst, *const many = is_transposed ? dst : src;
     conv c = {.axes = src->ndim - 2};
-    int total[2] = {0, 0};
+    int64_t total[2] = {0, 0};
     if (c.axes > 2) {
         ln_nnvm_op_fail(n, "it has %d axes, expected at most 2: NNVM's core convolves images",
                         c.axes);
@@ -68,10 +72,13 @@ static conv read_conv(ln_nnvm_op *n, int is_transposed)
     read_axes(n, "output_padding", 0, 0, &c, c.more);
     for (int i = 2 - c.axes; i < 2 && !ln_nnvm_op_failed(n); i++) {
         const int axis = i + c.axes;
-        total[i] = (few->dims[axis] - 1) * c.stride[i] + (c.size[i] - 1) * c.dilation[i] + 1 +
-                   c.more[i] - many->dims[axis];
+        total[i] = (few->dims[axis] - 1) * (int64_t)c.stride[i] +
+                   (c.size[i] - 1) * (int64_t)c.dilation[i] + 1 + c.more[i] - many->dims[axis];
     }
     apply_autopad(n, &c, total);
+    for (int i = 0; i < 2; i++)
+        if (c.before[i] < 0 || c.after[i] < 0)
+            ln_nnvm_op_fail(n, "parameter 'padding' has a negative number");
     return c;
 }
 
@@ -143,11 +150,8 @@ static ln_nnvm_value write_conv(ln_nnvm_op *n)
     int before[4] = {0}, after[4] = {0}, padding[2];
     for (int i = 0; i < 2; i++) {
         padding[i] = c.before[i] < c.after[i] ? c.before[i] : c.after[i];
-        padding[i] = padding[i] < 0 ? 0 : padding[i];
         before[2 + i] = c.before[i] - padding[i];
         after[2 + i] = c.after[i] - padding[i];
-        if (before[2 + i] < 0 || after[2 + i] < 0)
-            ln_nnvm_op_fail(n, "parameter 'padding' has a negative number");
     }
     if (ln_nnvm_op_failed(n))
         return ln_nnvm_op_raw(n, "src");
@@ -157,36 +161,51 @@ static ln_nnvm_value write_conv(ln_nnvm_op *n)
     return from_image(n, put_conv(n, "conv2d", &c, src, dims[1], padding, has_bias(n), dims));
 }
 
-/** Core cuts the same off both ends of the result. What is to go at one end alone goes afterwards;
- *  rows beyond the end have nothing but the bias, which therefore comes last. */
-static ln_nnvm_value write_deconv(ln_nnvm_op *n)
+/* What is cut off the result of a transposed convolution. Core cuts the same off both ends; what is
+ * to go at one end alone goes afterwards. */
+typedef struct cuts {
+    int padding[2];       /* at both ends */
+    int dims[4];          /* of what is left then */
+    int begin[4], end[4]; /* the part of it that stays */
+    int more[4];          /* rows beyond the end, which have nothing but the bias */
+    int grows;            /* there are such */
+} cuts;
+
+static cuts read_cuts(ln_nnvm_op *n, const conv *c, ln_nnvm_value src)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
-    conv c = read_conv(n, 1);
-    int begin[4] = {0}, end[4], step[4] = {1, 1, 1, 1}, none[4] = {0}, more[4] = {0};
-    int padding[2], dims[4], grows = 0;
+    cuts k = {.dims = {dst->dims[0], dst->dims[1]}, .end = {dst->dims[0], dst->dims[1]}};
+    for (int i = 0; i < 2; i++) {
+        const int64_t all = (src.dims[2 + i] - 1) * (int64_t)c->stride[i] +
+                            (c->size[i] - 1) * (int64_t)c->dilation[i] + 1;
+        const int last = c->after[i] - c->more[i], cut = last > 0 ? last : 0;
+        if (all > INT_MAX)
+            ln_nnvm_op_fail(n, "an axis of %lld elements, expected at most %d", (long long)all,
+                            INT_MAX);
+        k.padding[i] = c->before[i] < cut ? c->before[i] : cut;
+        k.dims[2 + i] = (int)(all - 2 * (int64_t)k.padding[i]);
+        k.begin[2 + i] = c->before[i] - k.padding[i];
+        k.end[2 + i] = k.dims[2 + i] - (cut - k.padding[i]);
+        k.more[2 + i] = last < 0 ? -last : 0;
+        k.grows |= last < 0;
+    }
+    return k;
+}
+
+/** Where rows come behind the end, the bias comes last. */
+static ln_nnvm_value write_deconv(ln_nnvm_op *n)
+{
+    static const int step[] = {1, 1, 1, 1}, none[4] = {0};
+    const conv c = read_conv(n, 1);
     if (ln_nnvm_op_failed(n))
         return ln_nnvm_op_raw(n, "src");
     const ln_nnvm_value src = as_image(n, ln_nnvm_op_in(n, "src"));
-    end[0] = dims[0] = dst->dims[0];
-    end[1] = dims[1] = dst->dims[1];
-    for (int i = 0; i < 2; i++) {
-        const int all = (src.dims[2 + i] - 1) * c.stride[i] + (c.size[i] - 1) * c.dilation[i] + 1;
-        const int last = c.after[i] - c.more[i], cut = last > 0 ? last : 0;
-        padding[i] = c.before[i] < cut ? c.before[i] : cut;
-        dims[2 + i] = all - 2 * padding[i];
-        begin[2 + i] = c.before[i] - padding[i];
-        end[2 + i] = dims[2 + i] - (cut - padding[i]);
-        more[2 + i] = last < 0 ? -last : 0;
-        grows |= more[2 + i];
-        if (c.before[i] < 0)
-            ln_nnvm_op_fail(n, "parameter 'padding' has a negative number");
-    }
-    const int with_bias = has_bias(n), bias_dims[] = {dims[1], 1, 1};
-    ln_nnvm_value v =
-        put_conv(n, "conv2d_transpose", &c, src, dims[1], padding, with_bias && !grows, dims);
-    v = ln_put_pad(n, ln_put_slice(n, v, begin, end, step), none, more, 0);
-    if (with_bias && grows)
+    const cuts k = read_cuts(n, &c, src);
+    const int with_bias = has_bias(n), bias_dims[] = {k.dims[1], 1, 1};
+    ln_nnvm_value v = put_conv(n, "conv2d_transpose", &c, src, k.dims[1], k.padding,
+                               with_bias && !k.grows, k.dims);
+    v = ln_put_pad(n, ln_put_slice(n, v, k.begin, k.end, step), none, k.more, 0);
+    if (with_bias && k.grows)
         v = ln_put_binary(n, "add", v, ln_put_reshape(n, bias_of(n, 1), 3, bias_dims));
     return from_image(n, v);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writing pools. As where they are read, padding at the end reaches just as far as the last window.
 
+#include <limits.h>
 #include <string.h>
 
 #include "front/nnvm/ln_nnvm_put.h"
@@ -21,7 +22,7 @@ static int param_at(const ln_nnvm_op *n, const char *param, int i, int deflt)
 }
 
 // What `autopad` puts before an axis, of `total` at both ends.
-static int padding_before(const ln_nnvm_op *n, int given, int total)
+static int64_t padding_before(const ln_nnvm_op *n, int given, int64_t total)
 {
     const char *const autopad = ln_nnvm_op_text(n, "autopad", "NOTSET");
     if (!strcmp(autopad, "NOTSET"))
@@ -37,9 +38,14 @@ static void read_axis(ln_nnvm_op *n, pool *p, int i, int at)
     const int len = p->dims[2 + i], extent = p->src.dims[2 + i];
     p->size[i] = at < 0 ? 1 : param_at(n, "size", at, 1);
     p->stride[i] = at < 0 ? 1 : param_at(n, "stride", at, 1);
-    const int reach = (len - 1) * p->stride[i] + p->size[i];
-    p->before[i] = at < 0 ? 0 : padding_before(n, param_at(n, "padding", at, 0), reach - extent);
-    p->end[i] = reach - p->before[i] > extent ? reach - p->before[i] - extent : 0;
+    const int64_t reach = (int64_t)(len - 1) * p->stride[i] + p->size[i];
+    const int64_t before =
+        at < 0 ? 0 : padding_before(n, param_at(n, "padding", at, 0), reach - extent);
+    const int64_t end = reach - before - extent;
+    if (before > INT_MAX || end > INT_MAX)
+        ln_nnvm_op_fail(n, "windows that reach further than %d elements behind an axis", INT_MAX);
+    p->before[i] = (int)before;
+    p->end[i] = end > 0 ? (int)end : 0;
     if (at >= 0 && param_at(n, "dilation", at, 1) != 1)
         ln_nnvm_op_fail(n, "parameter 'dilation' has %d, expected 1: NNVM's windows have no gaps",
                         param_at(n, "dilation", at, 1));
