@@ -45,6 +45,55 @@ static ln_nnvm_value write_affine_function(ln_nnvm_op *n, args a)
     return ln_put_scalar(n, "add", ln_put_scalar(n, "mul", a.x, a.alpha), a.beta);
 }
 
+/* Subtracting 1 from a power near 1, or adding a small number to 1, loses its last digits. Kahan's
+ * formulas have them back from what the rounded sum is off by. Source: Higham, Accuracy and
+ * Stability of Numerical Algorithms, 2002, section 1.14. */
+
+// cond ? a : b, of one shape.
+static ln_nnvm_value put_where(ln_nnvm_op *n, ln_nnvm_value cond, ln_nnvm_value a, ln_nnvm_value b)
+{
+    ln_put_begin(n, "where");
+    ln_put_arg(n, cond);
+    ln_put_arg(n, a);
+    ln_put_arg(n, b);
+    return ln_put_end(n, a.dtype, a.ndim, a.dims, 1);
+}
+
+// More than 0 where |x| < limit.
+static ln_nnvm_value put_within(ln_nnvm_op *n, ln_nnvm_value x, double limit)
+{
+    return ln_put(n, "relu", ln_put_scalar(n, "rsub", ln_put(n, "abs", x), limit));
+}
+
+/** e^x - 1: with u = e^x, rounded, it is (u - 1) x / log(u) near 0. */
+static ln_nnvm_value put_expm1(ln_nnvm_op *n, ln_nnvm_value x)
+{
+    const ln_nnvm_value u = ln_put(n, "exp", x), rest = ln_put_scalar(n, "sub", u, 1);
+    const ln_nnvm_value exact =
+        ln_put_binary(n, "mul", rest, ln_put_binary(n, "div", x, ln_put(n, "log", u)));
+    return put_where(n, put_within(n, x, 1), put_where(n, rest, exact, x), rest);
+}
+
+/** log(1 + x) for x near 0: with u = 1 + x, rounded, it is log(u) x / (u - 1). */
+static ln_nnvm_value put_log1p(ln_nnvm_op *n, ln_nnvm_value x)
+{
+    const ln_nnvm_value u = ln_put_scalar(n, "add", x, 1), rest = ln_put_scalar(n, "sub", u, 1);
+    const ln_nnvm_value exact =
+        ln_put_binary(n, "mul", ln_put(n, "log", u), ln_put_binary(n, "div", x, rest));
+    return put_where(n, rest, exact, x);
+}
+
+/** log((1 + x) / (1 - x)) / 2, near 0 as log(1 + 2 x / (1 - x)) / 2. */
+static ln_nnvm_value write_atanh(ln_nnvm_op *n, args a)
+{
+    const ln_nnvm_value below = ln_put_scalar(n, "rsub", a.x, 1);
+    const ln_nnvm_value twice = ln_put_binary(n, "div", ln_put_scalar(n, "mul", a.x, 2), below);
+    const ln_nnvm_value ratio = ln_put_binary(n, "div", ln_put_scalar(n, "add", a.x, 1), below);
+    const ln_nnvm_value log =
+        put_where(n, put_within(n, a.x, 0.5), put_log1p(n, twice), ln_put(n, "log", ratio));
+    return ln_put_scalar(n, "mul", log, 0.5);
+}
+
 static ln_nnvm_value write_sign(ln_nnvm_op *n, args a)
 {
     return ln_put_sign(n, a.x);
@@ -87,8 +136,7 @@ static ln_nnvm_value write_hard_swish(ln_nnvm_op *n, args a)
 static ln_nnvm_value write_softplus(ln_nnvm_op *n, args a)
 {
     const ln_nnvm_value small = ln_put(n, "exp", ln_put(n, "negative", ln_put(n, "abs", a.x)));
-    const ln_nnvm_value rest = ln_put(n, "log", ln_put_scalar(n, "add", small, 1));
-    return ln_put_binary(n, "add", ln_put(n, "relu", a.x), rest);
+    return ln_put_binary(n, "add", ln_put(n, "relu", a.x), put_log1p(n, small));
 }
 
 static ln_nnvm_value write_softsign(ln_nnvm_op *n, args a)
@@ -138,7 +186,7 @@ static ln_nnvm_value elu(ln_nnvm_op *n, ln_nnvm_value x, double a, double b)
 {
     ln_nnvm_value below = ln_put_clip(n, x, -INFINITY, 0);
     below = b == 1 ? below : ln_put_scalar(n, "div", below, b);
-    below = ln_put_scalar(n, "sub", ln_put(n, "exp", below), 1);
+    below = put_expm1(n, below);
     below = a == 1 ? below : ln_put_scalar(n, "mul", below, a);
     return ln_put_binary(n, "add", ln_put(n, "relu", x), below);
 }
@@ -163,8 +211,8 @@ static ln_nnvm_value write_clip_function(ln_nnvm_op *n, args a)
     return ln_put_clip(n, a.x, a.alpha, a.beta);
 }
 
-/* Functions of core's, or what they are written of. Sines, inverses of functions, and the error
- * function have nothing there. */
+/* Functions of core's, or what they are written of. Sines, their inverses, most of the hyperbolic
+ * functions, and the error function have nothing there. */
 static const struct function {
     const char *func;
     const char *op;
@@ -183,6 +231,7 @@ static const struct function {
     {"TL_UNARY_FLOOR", "floor", NULL},
     {"TL_UNARY_ROUND", NULL, write_round},
     {"TL_UNARY_TANH", "tanh", NULL},
+    {"TL_UNARY_ATANH", NULL, write_atanh},
     {"TL_UNARY_SCALEDTANH", NULL, write_scaled_tanh},
     {"TL_UNARY_SIGMOID", "sigmoid", NULL},
     {"TL_UNARY_HARDSIGMOID", NULL, write_hard_sigmoid},
@@ -347,10 +396,7 @@ static ln_nnvm_value write_where(ln_nnvm_op *n)
     const ln_nnvm_value srcs[] = {ln_put_expand(n, cond, dst->ndim, dst->dims),
                                   ln_put_expand(n, a, dst->ndim, dst->dims),
                                   ln_put_expand(n, b, dst->ndim, dst->dims)};
-    ln_put_begin(n, "where");
-    for (int i = 0; i < 3; i++)
-        ln_put_arg(n, srcs[i]);
-    return ln_put_end(n, a.dtype, dst->ndim, dst->dims, 1);
+    return put_where(n, srcs[0], srcs[1], srcs[2]);
 }
 
 /* ---- slopes ---- */
