@@ -82,7 +82,7 @@ static void write_unknown_string(const generator *g, const ln_argdesc *arg, int 
     const char *p = arg->name;
     char name_at[LN_MAX_NAME_LEN] = "NULL";
     if (arg->fields[LN_ARGDESC_NAME_FUNC])
-        snprintf(name_at, sizeof(name_at), "%s_%s_name", g->op->optype, p);
+        snprintf(name_at, sizeof(name_at), "name_of_%s_%s", g->op->optype, p);
     ln_cgen_line(g->out, indent, "if ((int)%s%s == -1) {", p, index);
     ln_cgen_line(g->out, indent + 4,
                  "ln_op_fail_name(op_arg, \"%s\", %s_entry->value_%sstring%s, %s);", p, p,
@@ -137,12 +137,13 @@ static void write_param_value(const generator *g, const ln_argdesc *arg)
     }
 }
 
+// Its name is none that a kernel's own function is likely to have, as blend_mode_name for 'blend'.
 void ln_opgen_write_name_func(const generator *g, const ln_argdesc *arg)
 {
     const ln_rjson *func = arg->fields[LN_ARGDESC_NAME_FUNC];
     if (!func)
         return;
-    ln_cgen_print(g->out, "static const char *%s_%s_name(int i)\n{\n", g->op->optype, arg->name);
+    ln_cgen_print(g->out, "static const char *name_of_%s_%s(int i)\n{\n", g->op->optype, arg->name);
     ln_cgen_line_of(g->out, 4, func, "return %s((%s)i);", func->text,
                     ln_argdesc_text(arg, LN_ARGDESC_REALTYPE));
     ln_cgen_print(g->out, "}\n\n");

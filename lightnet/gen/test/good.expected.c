@@ -15,7 +15,7 @@ struct blur_priv {
     const tl_dtype *dtypes;
 };
 
-static const char *blur_dtype_name(int i)
+static const char *name_of_blur_dtype(int i)
 {
 #line 69 "good.op"
     return tl_dtype_name((tl_dtype)i);
@@ -127,7 +127,7 @@ static void blur_pre_run(ln_op_arg *op_arg)
     const tl_dtype dtype = tl_dtype_from_str(dtype_entry->value_string);
 #line 129 "good.c"
     if ((int)dtype == -1) {
-        ln_op_fail_name(op_arg, "dtype", dtype_entry->value_string, blur_dtype_name);
+        ln_op_fail_name(op_arg, "dtype", dtype_entry->value_string, name_of_blur_dtype);
         return;
     }
 #line 71 "good.op"
