@@ -367,6 +367,28 @@ ln_nnvm_value ln_put_truth(ln_nnvm_op *n, ln_nnvm_value src)
     return ln_put(n, "logical_not", ln_put(n, "logical_not", src));
 }
 
+ln_nnvm_value ln_put_numbers(ln_nnvm_op *n, ln_nnvm_value src)
+{
+    return src.dtype == TL_BOOL ? ln_put_cast(n, src, TL_UINT8) : src;
+}
+
+ln_nnvm_value ln_put_where(ln_nnvm_op *n, ln_nnvm_value cond, ln_nnvm_value a, ln_nnvm_value b)
+{
+    ln_put_begin(n, "where");
+    ln_put_arg(n, cond);
+    ln_put_arg(n, a);
+    ln_put_arg(n, b);
+    return ln_put_end(n, a.dtype, a.ndim, a.dims, 1);
+}
+
+ln_nnvm_value ln_put_leaky(ln_nnvm_op *n, ln_nnvm_value x, double slope)
+{
+    if (slope >= 0)
+        return ln_put_number(n, "leaky_relu", x, "alpha", slope);
+    const ln_nnvm_value below = ln_put(n, "relu", ln_put(n, "negative", x));
+    return ln_put_binary(n, "sub", ln_put(n, "relu", x), ln_put_scalar(n, "mul", below, slope));
+}
+
 // x / |x| with a divisor that is 1 for 0, of numbers that are neither large nor infinite.
 ln_nnvm_value ln_put_sign(ln_nnvm_op *n, ln_nnvm_value src)
 {

@@ -73,6 +73,16 @@ ln_nnvm_value ln_put_full(ln_nnvm_op *n, const char *tensor, tl_dtype dtype, int
 /** 1 where an element is not 0, else 0: two nodes. */
 ln_nnvm_value ln_put_truth(ln_nnvm_op *n, ln_nnvm_value src);
 
+/** Truth values as numbers: core's logic gives the type that it takes. No node for others. */
+ln_nnvm_value ln_put_numbers(ln_nnvm_op *n, ln_nnvm_value src);
+
+/** cond ? a : b, of one shape; what is not 0 is true. */
+ln_nnvm_value ln_put_where(ln_nnvm_op *n, ln_nnvm_value cond, ln_nnvm_value a, ln_nnvm_value b);
+
+/** x < 0 ? slope x : x; core's operator takes slopes that are not negative, others are several
+ *  nodes. */
+ln_nnvm_value ln_put_leaky(ln_nnvm_op *n, ln_nnvm_value x, double slope);
+
 /** -1, 0, or 1, without a constant: several nodes. */
 ln_nnvm_value ln_put_sign(ln_nnvm_op *n, ln_nnvm_value src);
 

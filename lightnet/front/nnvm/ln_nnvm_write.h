@@ -61,9 +61,10 @@ typedef struct ln_nnvm_op_row {
 
 extern const ln_nnvm_op_row ln_nnvm_write_rows_conv[];
 extern const ln_nnvm_op_row ln_nnvm_write_rows_create[];
-extern const ln_nnvm_op_row ln_nnvm_write_rows_elementwise[];
+extern const ln_nnvm_op_row ln_nnvm_write_rows_function[];
 extern const ln_nnvm_op_row ln_nnvm_write_rows_index[];
 extern const ln_nnvm_op_row ln_nnvm_write_rows_norm[];
+extern const ln_nnvm_op_row ln_nnvm_write_rows_pair[];
 extern const ln_nnvm_op_row ln_nnvm_write_rows_pool[];
 extern const ln_nnvm_op_row ln_nnvm_write_rows_reduce[];
 extern const ln_nnvm_op_row ln_nnvm_write_rows_resize[];
@@ -73,6 +74,9 @@ extern const ln_nnvm_op_row ln_nnvm_write_rows_shape[];
  *  it (ln_nnvm_draft_write). -1 with the reason in the context, which names all operators that core
  *  has nothing for. */
 int ln_nnvm_write(ln_context *ctx, const char *file);
+
+/** Makes a variable of an input of the model. */
+void ln_nnvm_writer_input(ln_nnvm_writer *w, const char *name);
 
 /** Records "FILE: operator 'NAME' (OPTYPE): REASON", unless something failed before. */
 void ln_nnvm_op_fail(ln_nnvm_op *n, const char *fmt, ...) LN_PRINTF(2, 3);
@@ -86,12 +90,12 @@ ln_nnvm_value ln_nnvm_op_in(ln_nnvm_op *n, const char *arg);
 /** The same, but it may have the shape [1] for a scalar, and numbers for truth values. */
 ln_nnvm_value ln_nnvm_op_raw(ln_nnvm_op *n, const char *arg);
 
-/** A tensor, by its name, as it is at hand. */
+/** A tensor, by its name, as it is at hand; and with its type and shape. */
 ln_nnvm_value ln_nnvm_op_tensor(ln_nnvm_op *n, const char *tensor);
+ln_nnvm_value ln_nnvm_op_whole(ln_nnvm_op *n, const char *tensor);
 
-/** Whether the operator has that input or output. */
+/** Whether the operator has that input. */
 int ln_nnvm_op_has_in(const ln_nnvm_op *n, const char *arg);
-int ln_nnvm_op_has_out(const ln_nnvm_op *n, const char *arg);
 
 /** The record of an input or output; of TL_FLOAT and no dimensions when it is missing. */
 const tl_tensor *ln_nnvm_op_tensor_of(const ln_nnvm_op *n, const char *arg);

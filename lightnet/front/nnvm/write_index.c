@@ -172,10 +172,7 @@ static ln_nnvm_value write_onehot(ln_nnvm_op *n)
         const ln_nnvm_value value = ln_put_slice(n, values, &begin, &end, &step);
         srcs[1 + i] = ln_put_expand(n, value, dst->ndim, dst->dims);
     }
-    ln_put_begin(n, "where");
-    for (int i = 0; i < 3; i++)
-        ln_put_arg(n, srcs[i]);
-    return ln_put_end(n, values.dtype, dst->ndim, dst->dims, 1);
+    return ln_put_where(n, srcs[0], srcs[1], srcs[2]);
 }
 
 /* ---- the best of boxes that overlap ---- */

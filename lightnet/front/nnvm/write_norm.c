@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writing normalizations, softmax and its kin.
 
-#include <string.h>
-
 #include "front/nnvm/ln_nnvm_put.h"
 
 static ln_nnvm_value write_batchnorm(ln_nnvm_op *n)
