@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writing a model as it was read, in any format that can be written.
 
+#include <ctype.h>
 #include <stdio.h>
 #include <strings.h>
 
@@ -36,6 +37,8 @@ static int fail_format(const ln_context *ctx, const char *format)
         if (front->write && len < sizeof(known))
             len += (size_t)snprintf(known + len, sizeof(known) - len, ", '%s'", front->format);
     }
+    for (char *p = known; *p; p++) // as they are usually given
+        *p = (char)tolower((unsigned char)*p);
     return ln_fail(ctx, "the format '%.64s' cannot be written, expected one of %s", format, known);
 }
 

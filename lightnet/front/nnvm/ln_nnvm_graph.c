@@ -91,13 +91,13 @@ static void read_attrs_of(reader *r, const json_t *object, const char *where, ln
     json_object_foreach((json_t *)object, key, value)
     {
         const char *text = json_string_value(value);
-        char number[64];
+        char number[LN_JSON_NUMBER_SIZE];
         if (json_is_boolean(value))
             text = json_is_true(value) ? "True" : "False";
         else if (json_is_integer(value))
             snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT, json_integer_value(value));
         else if (json_is_real(value))
-            snprintf(number, sizeof(number), "%.17g", json_real_value(value));
+            ln_json_sprint_number(number, sizeof(number), json_real_value(value));
         else if (!text)
             ln_translation_fail(r->t, "%s.%s: expected string, found %s", where, key,
                                 ln_json_describe(value));
@@ -300,7 +300,7 @@ void ln_nnvm_graph_read(ln_nnvm_graph *g, ln_translation *t, const unsigned char
 {
     reader r = {t, g};
     json_error_t error;
-    g->json = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, &error);
+    g->json = ln_json_load((const char *)data, size, JSON_REJECT_DUPLICATES, &error);
     if (!g->json)
         ln_translation_fail(t, "line %d, column %d: %s", error.line, error.column, error.text);
     else if (!json_is_object(g->json))
