@@ -310,6 +310,18 @@ static const char *label(const ln_emit *e)
     return *own || !first ? own : first;
 }
 
+// A name like `wanted` for a step, which no tensor of the model itself is waiting for.
+static const char *step_name(ln_translation *t, const char *wanted)
+{
+    char longer[LN_MAX_NAME_LEN];
+    const char *name = ln_translation_name(t, wanted);
+    while (name && t->reserved && ln_hash_find(t->reserved, name)) {
+        snprintf(longer, sizeof(longer), "%.*s_", LN_MAX_NAME_LEN - 2, name);
+        name = ln_translation_name(t, longer);
+    }
+    return name;
+}
+
 const char *ln_emit_out(ln_emit *e, const char *arg, int i)
 {
     if (e->translation->failed)
@@ -317,7 +329,8 @@ const char *ln_emit_out(ln_emit *e, const char *arg, int i)
     const char *wanted = wanted_output(e, i);
     char temp[LN_MAX_NAME_LEN];
     snprintf(temp, sizeof(temp), "%.*s_%s", LN_MAX_NAME_LEN - 64, label(e), arg);
-    const char *name = ln_translation_name(e->translation, wanted ? wanted : temp);
+    const char *name =
+        wanted ? ln_translation_name(e->translation, wanted) : step_name(e->translation, temp);
     if (!name)
         return NULL;
     extend(e, &e->outs, ln_tensor_list_append(e->outs, arg, name));
@@ -365,8 +378,9 @@ const char *ln_emit_end(ln_emit *e, const char *arg, int i)
 static const char *add_constant(ln_emit *e, tl_tensor *tensor, int i)
 {
     const char *own = wanted_output(e, i), *first = e->front->output(e, 0);
-    const char *name =
-        own ? own : ln_translation_print(e->translation, "%.400s_const", first ? first : "");
+    char step[LN_MAX_NAME_LEN];
+    snprintf(step, sizeof(step), "%.400s_const", first ? first : "");
+    const char *name = own ? own : step_name(e->translation, step);
     if (!tensor || !name) {
         tl_tensor_free_data_too(tensor);
         ln_emit_fail(e, "out of memory");

@@ -30,7 +30,8 @@ typedef struct ln_translation {
     ln_context *ctx;
     const char *file; /* for messages */
     int failed;
-    ln_list *memory; /* what lives until the translation ends */
+    ln_list *memory;   /* what lives until the translation ends */
+    ln_hash *reserved; /* names that only tensors of the model itself may have, or NULL */
 } ln_translation;
 
 /** Records "FILE: REASON"; the translation has failed. */

@@ -375,6 +375,26 @@ def check_inputs(tap):
               [] if heads == m.outputs and arguments[:2] == m.inputs else [f"heads {heads}, variables {arguments}"])
 
 
+def check_names(tap):
+    """Tensors that are called as translators would call theirs."""
+    m = Model()
+    m.op("unary", {"src": m.source(floats(2, 1, 4))}, {"func": "TL_UNARY_EXP"}, ["a_1"])
+    m.op("split", {"src": m.source(Z)}, {"axis": 1, "lens": [1, 2]}, ["a", "b"])
+    m.op("binary", {"src1": "a", "src2": "b"}, {"op": "TL_BINARY_ADD"}, ["a_relu"])
+    m.op("unary", {"src": "a_relu"}, {"func": "TL_UNARY_SOFTPLUS"}, ["a_split"])
+    m.op("compare", {"src1": "a_1", "src2": "a_split"}, {"op": "TL_COMPARE_LESS"}, ["truth"])
+    m.op("cast", {"src": "truth"}, {"dtype": "TL_FLOAT"}, ["less"])
+    m.op("unary", {"src": "less"}, {"func": "TL_UNARY_EXP"}, ["less_dst"])
+    m.op("binary", {"src1": "less_dst", "src2": m.source(np.float32(3))}, {"op": "TL_BINARY_ADD"}, ["more"])
+    m.op("binary", {"src1": "more", "src2": "less_dst"}, {"op": "TL_BINARY_MUL"}, ["more_const"])
+    m.op("binary", {"src1": "a_relu", "src2": "more_const"}, {"op": "TL_BINARY_MAX"}, ['\u00e9 "\\\n/'])
+    m.outputs, m.names = [m.ops[-1]["tensors_out"][0]["name"], "b"], ["joined", "b"]
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(folder, "model.json")
+        m.write(source)
+        check(tap, "names_do_not_collide", folder, source, what=lambda k: m.names[k])
+
+
 def check_weights(tap):
     """Without its weights a model is written without parameters; nothing is left of a graph that cannot be written."""
     digits, weights = (os.path.join(ROOT, "examples", "digits", name) for name in ("digits.json", "digits.safetensors"))
@@ -451,6 +471,7 @@ def main():
     for make in (functions, pairs, truths, layers, pools, sizes, norms, reductions, shapes):
         check_model(tap, make)
     check_inputs(tap)
+    check_names(tap)
     check_weights(tap)
     refused(tap)
     check_files(tap)

@@ -321,9 +321,23 @@ static void add_heads(ln_nnvm_model *m)
 
 /* The whole */
 
+// What nodes make has their names, whatever steps towards other nodes come before.
+static void reserve_names(ln_nnvm_model *m)
+{
+    m->base.reserved = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    for (size_t i = 0; m->base.reserved && i < m->graph.n_nodes; i++)
+        if (ln_hash_insert(m->base.reserved, m->graph.nodes[i].name,
+                           (void *)m->graph.nodes[i].name) < 0)
+            ln_translation_fail(&m->base, "out of memory");
+    if (!m->base.reserved)
+        ln_translation_fail(&m->base, "out of memory");
+}
+
 static void translate(ln_nnvm_model *m)
 {
-    ln_nnvm_choose_rows(m);
+    reserve_names(m);
+    if (!m->base.failed)
+        ln_nnvm_choose_rows(m);
     if (!m->base.failed)
         ln_nnvm_add_known(m);
     if (!m->base.failed)
@@ -346,6 +360,7 @@ static int read_nnvm(ln_context *ctx, const char *file, ln_filemap *map)
         translate(&m);
     const int status =
         m.base.failed || ln_context_index_names(ctx) || ln_cleanup_dead(ctx) ? -1 : 0;
+    ln_hash_free(m.base.reserved);
     ln_nnvm_graph_clear(&m.graph);
     ln_translation_clear(&m.base);
     return status;
