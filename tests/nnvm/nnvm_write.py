@@ -22,7 +22,7 @@ from tap import ROOT, Tap
 
 LIGHTNET, AGAIN = sys.argv[1:3]
 # What core has no operator for, and nothing to say it with.
-NOTHING = {"sin", "cos", "tan", "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "sinh", "cosh", "erf", "topk", "sort", "argsort",
+NOTHING = {"sin", "cos", "tan", "arcsin", "arccos", "arctan", "erf", "topk", "sort", "argsort",
            "multibox_transform_loc"}
 
 
@@ -172,10 +172,15 @@ def functions(m):
     for func in "ABS NEG SIGN RECIPROCAL SQRT EXP LOG CEIL FLOOR ROUND TANH SIGMOID SOFTPLUS SOFTSIGN MISH GELU_TANH RELU".split():
         m.add("unary", {"src": FINITE if func in ("SIGN", "ROUND", "ABS", "FLOOR") else np.abs(X) if func in ("SQRT", "LOG") else X},
               {"func": "TL_UNARY_" + func})
-    for func in ("ATANH", "ELU", "SOFTPLUS"):  # one by one, as a tolerance is of the largest one of a tensor
+    for func in ("ATANH", "ELU", "SOFTPLUS", "SINH", "COSH", "ASINH"):  # one by one, as a tolerance is of the largest one of a tensor
         for x in (1e-30, -1e-9, 1e-4, -0.3, 0.7, -20):
             m.add("unary", {"src": np.full((2, 3), x, np.float32)}, {"func": "TL_UNARY_" + func, "alpha": 1})
     m.add("unary", {"src": np.array([-1, 1, 0, np.float32(0.999)], np.float32)}, {"func": "TL_UNARY_ATANH"})
+    for x in (1, 1.0000001, 1.5, 2, 40, 1e30, 0.5):
+        m.add("unary", {"src": np.array([x, x], np.float32)}, {"func": "TL_UNARY_ACOSH"})
+    for x in (1e30, -1e30, 88.5, 89, -89.2):
+        for func in ("ASINH", "SINH", "COSH"):
+            m.add("unary", {"src": np.array([x, x], np.float32)}, {"func": "TL_UNARY_" + func})
     for func in "ABS NEG SIGN NOT".split():
         m.add("unary", {"src": INTS}, {"func": "TL_UNARY_" + func})
     m.add("unary", {"src": X > 0}, {"func": "TL_UNARY_NOT"})

@@ -75,6 +75,60 @@ static ln_nnvm_value write_atanh(ln_nnvm_op *n, args a)
     return ln_put_scalar(n, "mul", log, 0.5);
 }
 
+/** h^2 / 2 + sign / (2 h^2) with h = e^(x / 2), whose square is the last to overflow. */
+static ln_nnvm_value put_halves(ln_nnvm_op *n, ln_nnvm_value x, const char *sign)
+{
+    const ln_nnvm_value h = ln_put(n, "exp", ln_put_scalar(n, "mul", x, 0.5));
+    const ln_nnvm_value rising = ln_put_binary(n, "mul", ln_put_scalar(n, "mul", h, 0.5), h);
+    const ln_nnvm_value falling = ln_put_binary(n, "div", ln_put_scalar(n, "rdiv", h, 0.5), h);
+    return ln_put_binary(n, sign, rising, falling);
+}
+
+static ln_nnvm_value write_cosh(ln_nnvm_op *n, args a)
+{
+    return put_halves(n, a.x, "add");
+}
+
+/** Near 0 (t + t / (t + 1)) / 2 with t = e^x - 1. */
+static ln_nnvm_value write_sinh(ln_nnvm_op *n, args a)
+{
+    const ln_nnvm_value t = put_expm1(n, a.x);
+    const ln_nnvm_value other = ln_put_binary(n, "div", t, ln_put_scalar(n, "add", t, 1));
+    const ln_nnvm_value near = ln_put_scalar(n, "mul", ln_put_binary(n, "add", t, other), 0.5);
+    return ln_put_where(n, put_within(n, a.x, 1), near, put_halves(n, a.x, "sub"));
+}
+
+/** log(x) + log(1 + sqrt(1 + sign / x^2)), where x^2 itself would overflow. */
+static ln_nnvm_value put_far_inverse(ln_nnvm_op *n, ln_nnvm_value x, int sign)
+{
+    const ln_nnvm_value inverse = ln_put_scalar(n, "rdiv", x, 1);
+    const ln_nnvm_value square = ln_put_binary(n, "mul", inverse, inverse);
+    const ln_nnvm_value sum = ln_put_scalar(n, sign > 0 ? "add" : "rsub", square, 1);
+    const ln_nnvm_value root = ln_put_scalar(n, "add", ln_put(n, "sqrt", sum), 1);
+    return ln_put_binary(n, "add", ln_put(n, "log", x), ln_put(n, "log", root));
+}
+
+/** Of |x|, with the sign of x: near 0 log(1 + x + x^2 / (1 + sqrt(1 + x^2))). */
+static ln_nnvm_value write_asinh(ln_nnvm_op *n, args a)
+{
+    const ln_nnvm_value size = ln_put(n, "abs", a.x), square = ln_put_binary(n, "mul", size, size);
+    const ln_nnvm_value root = ln_put(n, "sqrt", ln_put_scalar(n, "add", square, 1));
+    const ln_nnvm_value rest = ln_put_binary(n, "div", square, ln_put_scalar(n, "add", root, 1));
+    const ln_nnvm_value near = put_log1p(n, ln_put_binary(n, "add", size, rest));
+    const ln_nnvm_value far = put_far_inverse(n, size, 1);
+    return ln_put_binary(n, "mul", ln_put_where(n, put_within(n, a.x, 1), near, far),
+                         ln_put_sign(n, a.x));
+}
+
+/** Near 1 log(1 + d + sqrt(2 d + d^2)) with d = x - 1. */
+static ln_nnvm_value write_acosh(ln_nnvm_op *n, args a)
+{
+    const ln_nnvm_value d = ln_put_scalar(n, "sub", a.x, 1);
+    const ln_nnvm_value sum = ln_put_binary(n, "mul", d, ln_put_scalar(n, "add", d, 2));
+    const ln_nnvm_value near = put_log1p(n, ln_put_binary(n, "add", d, ln_put(n, "sqrt", sum)));
+    return ln_put_where(n, put_within(n, d, 1), near, put_far_inverse(n, a.x, -1));
+}
+
 static ln_nnvm_value write_sign(ln_nnvm_op *n, args a)
 {
     return ln_put_sign(n, a.x);
@@ -183,8 +237,8 @@ static ln_nnvm_value write_clip_function(ln_nnvm_op *n, args a)
     return ln_put_clip(n, a.x, a.alpha, a.beta);
 }
 
-/* Functions of core's, or what they are written of. Sines, their inverses, most of the hyperbolic
- * functions, and the error function have nothing there. */
+/* Functions of core's, or what they are written of. Sines, their inverses, and the error function
+ * have nothing there. */
 static const struct function {
     const char *func;
     const char *op;
@@ -203,6 +257,10 @@ static const struct function {
     {"TL_UNARY_FLOOR", "floor", NULL},
     {"TL_UNARY_ROUND", NULL, write_round},
     {"TL_UNARY_TANH", "tanh", NULL},
+    {"TL_UNARY_SINH", NULL, write_sinh},
+    {"TL_UNARY_COSH", NULL, write_cosh},
+    {"TL_UNARY_ASINH", NULL, write_asinh},
+    {"TL_UNARY_ACOSH", NULL, write_acosh},
     {"TL_UNARY_ATANH", NULL, write_atanh},
     {"TL_UNARY_SCALEDTANH", NULL, write_scaled_tanh},
     {"TL_UNARY_SIGMOID", "sigmoid", NULL},
