@@ -21,13 +21,26 @@ static ln_nnvm_entry clipped(ln_nnvm_recast *r, ln_nnvm_entry x, double least, d
     return ln_nnvm_recast_end(r);
 }
 
+/** log(1 + x) for x from 0 to 1: with u = 1 + x, rounded, it is log(u) x / (u - 1). Source: Higham,
+ *  Accuracy and Stability of Numerical Algorithms, 2002, section 1.14. */
+static ln_nnvm_entry log1p_of(ln_nnvm_recast *r, ln_nnvm_entry x)
+{
+    const ln_nnvm_entry u = ln_nnvm_recast_scalar(r, "__add_scalar__", x, 1);
+    const ln_nnvm_entry rest = ln_nnvm_recast_scalar(r, "__sub_scalar__", u, 1);
+    const ln_nnvm_entry ratio = ln_nnvm_recast_binary(r, "elemwise_div", x, rest);
+    const ln_nnvm_entry log = ln_nnvm_recast_unary(r, "log", u);
+    const ln_nnvm_entry product = ln_nnvm_recast_binary(r, "elemwise_mul", log, ratio);
+    ln_nnvm_recast_begin(r, "where", 3, (ln_nnvm_entry[]){rest, product, x});
+    return ln_nnvm_recast_end(r);
+}
+
 /** log(1 + e^x) = max(x, 0) + log(1 + e^-|x|), which does not overflow. */
 static ln_nnvm_entry softplus(ln_nnvm_recast *r, ln_nnvm_entry x)
 {
     ln_nnvm_entry y = ln_nnvm_recast_unary(r, "abs", x);
     y = ln_nnvm_recast_unary(r, "exp", ln_nnvm_recast_unary(r, "negative", y));
-    y = ln_nnvm_recast_unary(r, "log", ln_nnvm_recast_scalar(r, "__add_scalar__", y, 1));
-    return ln_nnvm_recast_binary(r, "elemwise_add", ln_nnvm_recast_unary(r, "relu", x), y);
+    return ln_nnvm_recast_binary(r, "elemwise_add", ln_nnvm_recast_unary(r, "relu", x),
+                                 log1p_of(r, y));
 }
 
 static ln_nnvm_entry softsign(ln_nnvm_recast *r, ln_nnvm_entry x)
