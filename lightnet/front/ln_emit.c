@@ -13,6 +13,9 @@
 #include "lightnet/ln_arch.h"
 #include "tensorlight/tl_type.h"
 
+/* Longer names are cut: there is room for a number behind them. */
+enum { LONGEST_NAME = LN_MAX_NAME_LEN - 32 };
+
 /* The translation */
 
 void ln_translation_fail(ln_translation *t, const char *fmt, ...)
@@ -59,16 +62,27 @@ char *ln_translation_print(ln_translation *t, const char *fmt, ...)
     return copy ? strcpy(copy, text) : NULL;
 }
 
+int ln_name_stem(const char *name)
+{
+    size_t len = strnlen(name, LN_NAME_STEM + 1);
+    if (len <= LN_NAME_STEM)
+        return (int)len;
+    for (len = LN_NAME_STEM; len && ((unsigned char)name[len] & 0xc0) == 0x80;)
+        len--; // to the first byte of a character
+    return (int)len;
+}
+
 const char *ln_translation_name(ln_translation *t, const char *wanted)
 {
     char name[LN_MAX_NAME_LEN];
     if (t->failed)
         return NULL;
-    // Room for a number behind it.
-    if (!*wanted || strlen(wanted) > LN_MAX_NAME_LEN - 32 ||
+    if (!*wanted || strlen(wanted) > LONGEST_NAME ||
         ln_tensor_table_find(t->ctx->tensor_table, wanted)) {
-        char base[LN_MAX_NAME_LEN - 31];
-        snprintf(base, sizeof(base), "%s", *wanted ? wanted : "tensor");
+        char base[LN_NAME_STEM + 1];
+        snprintf(base, sizeof(base), "%.*s", ln_name_stem(wanted), wanted);
+        if (!*base)
+            strcpy(base, "tensor");
         if (ln_context_unique_name(t->ctx, name, base)) {
             t->failed = 1;
             return NULL;
@@ -292,14 +306,13 @@ static void say_made(ln_emit *e, int i, const char *tensor)
 static int op_name(ln_emit *e, char name[LN_MAX_NAME_LEN])
 {
     const ln_context *ctx = e->translation->ctx;
-    const char *own = e->front->name(e);
-    char base[LN_MAX_NAME_LEN - 31];
-    const int len = snprintf(base, sizeof(base), "%s", *own ? own : e->front->type(e));
-    const int fits = len >= 0 && (size_t)len < sizeof(base);
-    if (fits && *own && !ln_op_table_find(ctx->op_table, base)) {
-        strcpy(name, base);
+    const char *own = e->front->name(e), *like = *own ? own : e->front->type(e);
+    char base[LN_NAME_STEM + 1];
+    if (*own && strlen(own) <= LONGEST_NAME && !ln_op_table_find(ctx->op_table, own)) {
+        strcpy(name, own);
         return 0;
     }
+    snprintf(base, sizeof(base), "%.*s", ln_name_stem(like), like);
     return ln_context_unique_name(ctx, name, base);
 }
 
@@ -328,7 +341,7 @@ const char *ln_emit_out(ln_emit *e, const char *arg, int i)
         return NULL;
     const char *wanted = wanted_output(e, i);
     char temp[LN_MAX_NAME_LEN];
-    snprintf(temp, sizeof(temp), "%.*s_%s", LN_MAX_NAME_LEN - 64, label(e), arg);
+    snprintf(temp, sizeof(temp), "%.*s_%s", ln_name_stem(label(e)), label(e), arg);
     const char *name =
         wanted ? ln_translation_name(e->translation, wanted) : step_name(e->translation, temp);
     if (!name)
@@ -379,7 +392,7 @@ static const char *add_constant(ln_emit *e, tl_tensor *tensor, int i)
 {
     const char *own = wanted_output(e, i), *first = e->front->output(e, 0);
     char step[LN_MAX_NAME_LEN];
-    snprintf(step, sizeof(step), "%.400s_const", first ? first : "");
+    snprintf(step, sizeof(step), "%.*s_const", first ? ln_name_stem(first) : 0, first);
     const char *name = own ? own : step_name(e->translation, step);
     if (!tensor || !name) {
         tl_tensor_free_data_too(tensor);

@@ -44,6 +44,12 @@ void ln_translation_clear(ln_translation *t);
 void *ln_translation_alloc(ln_translation *t, size_t size);
 char *ln_translation_print(ln_translation *t, const char *fmt, ...) LN_PRINTF(2, 3);
 
+/* Most bytes of a name that something is put behind. */
+enum { LN_NAME_STEM = 400 };
+
+/** How many bytes of a name, at most LN_NAME_STEM, are whole characters of UTF-8: for "%.*s". */
+int ln_name_stem(const char *name);
+
 /** A name for a tensor of the program: `wanted` if it can be one and is free, else one made from
  * it. */
 const char *ln_translation_name(ln_translation *t, const char *wanted);

@@ -14,7 +14,7 @@ except ImportError:
     sys.exit(0)
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
-from nnvm_case import call, error_of, faults_of
+from nnvm_case import call, error_of, faults_of, write
 from tap import ROOT, Tap
 
 DATA = os.path.join(os.path.dirname(ROOT), "shared", "data", "nnvm")
@@ -139,6 +139,18 @@ def with_state(**attrs):
             "arg_nodes": [0], "heads": [[2, 0]], "attrs": {"mxnet_version": ["int", 10500]}}
 
 
+def check_long_names(tap, lightnet):
+    """Names that are cut end with a whole character, else what was read could not be written."""
+    for length in range(395, 403):
+        name = "a" * length + "\u00e9" * 60
+        whole = {"nodes": [{"op": "null", "name": "x", "inputs": [], "attrs": {"shape": "(2, 4)"}},
+                           {"op": "split", "name": name, "inputs": [[0, 0, 0]], "attrs": {"indices_or_sections": "2"}},
+                           {"op": "round", "name": name, "inputs": [[1, 1, 0]]}], "arg_nodes": [0], "heads": [[2, 0, 0]]}
+        with tempfile.TemporaryDirectory() as folder:
+            done = call([lightnet, "convert", *write(folder, whole, {}, {}), "-o", os.path.join(folder, "ir.json")])
+        tap.check(f"a_name_of_{len(name.encode())}_bytes_can_be_written", [done.stderr] if done.returncode else [])
+
+
 def main():
     lightnet, tap = sys.argv[1], Tap()
     tap.check("a_state_of_zeros_has_the_size_of_the_batch", faults_of(lightnet, with_state(), {"x": X}, {}, [np.pad(X, ((0, 0), (0, 3)))]))
@@ -163,6 +175,7 @@ def main():
                 "arg_nodes": [0], "heads": [[2, 0, 0]], "attrs": {"mxnet_version": ["int", 10500]}}
         x = np.array([-0.9, -0.51, -0.49, -1e-3, -1e-7, -1e-30, 1e-30, 1e-7, 1e-3, 0.4, 0.6, 20], np.float32)
         tap.check(f"{op}_keeps_small_numbers", faults_of(lightnet, tiny, {"x": x}, {}, [function(x) / x], 1e-6))
+    check_long_names(tap, lightnet)
     chain = copy.deepcopy(SOUND)
     chain["nodes"] = SOUND["nodes"][:1] + [{"op": "negative", "name": f"n{i}", "inputs": [[i, 0, 0]]} for i in range(2001)]
     chain["heads"], chain["node_row_ptr"] = [[2001, 0, 0]], None

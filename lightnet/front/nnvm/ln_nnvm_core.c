@@ -108,7 +108,8 @@ void ln_nnvm_recast_out(ln_nnvm_recast *r, uint32_t i, ln_nnvm_entry entry)
 
 void ln_nnvm_recast_begin(ln_nnvm_recast *r, const char *op, int len, const ln_nnvm_entry *inputs)
 {
-    const char *name = ln_translation_print(&r->draft->base, "%.256s_%s", r->node.vertex->name, op);
+    const char *own = r->node.vertex->name;
+    const char *name = ln_translation_print(&r->draft->base, "%.*s_%s", ln_name_stem(own), own, op);
     if (!name)
         return;
     ln_nnvm_draft_begin(r->draft, op, name);

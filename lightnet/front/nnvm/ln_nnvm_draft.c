@@ -159,7 +159,7 @@ static const char *free_name(ln_nnvm_draft *d, const char *wanted)
 {
     const char *name = *wanted ? wanted : "constant";
     for (int i = 1; name && ln_hash_find(d->variables, name); i++)
-        name = ln_translation_print(&d->base, "%.400s_%d", wanted, i);
+        name = ln_translation_print(&d->base, "%.*s_%d", ln_name_stem(wanted), wanted, i);
     return name;
 }
 

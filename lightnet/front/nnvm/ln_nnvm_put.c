@@ -54,7 +54,7 @@ static int next_number(ln_nnvm_op *n, const char *prefix)
 static const char *step_name(ln_nnvm_op *n, const char *what)
 {
     char prefix[LN_MAX_NAME_LEN], name[LN_MAX_NAME_LEN + 16];
-    snprintf(prefix, sizeof(prefix), "%.400s_%.64s", n->label, what);
+    snprintf(prefix, sizeof(prefix), "%.*s_%.64s", ln_name_stem(n->label), n->label, what);
     do {
         const int number = next_number(n, prefix);
         snprintf(name, sizeof(name), number ? "%s_%d" : "%s", prefix, number);

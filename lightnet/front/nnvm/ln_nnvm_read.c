@@ -46,7 +46,8 @@ static const char *type(const ln_emit *e)
 static const char *output(const ln_emit *e, int i)
 {
     const char *own = name(e);
-    return i == 0 ? own : ln_translation_print(e->translation, "%.400s_%d", own, i);
+    return i == 0 ? own
+                  : ln_translation_print(e->translation, "%.*s_%d", ln_name_stem(own), own, i);
 }
 
 // Outputs are made in order.
@@ -242,7 +243,8 @@ const char *ln_nnvm_in(ln_nnvm_node *n, int i)
 
 const char *ln_nnvm_left_out_name(ln_nnvm_node *n, const char *arg)
 {
-    return ln_translation_print(&n->model->base, "%.256s_%s", n->vertex->name, arg);
+    return ln_translation_print(&n->model->base, "%.*s_%s", ln_name_stem(n->vertex->name),
+                                n->vertex->name, arg);
 }
 
 static const char *left_out(ln_nnvm_node *n, const char *arg, int ndim, const int *dims)

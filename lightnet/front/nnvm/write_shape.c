@@ -130,7 +130,8 @@ static void take_output_names(ln_nnvm_op *n, int len)
     const ln_list *out = n->op->op_arg->tensors_out;
     for (int i = 1; i < len && out && out->next; i++) {
         out = out->next;
-        const char *const name = ln_translation_print(&w->draft.base, "%.400s_%d", n->label, i);
+        const char *const name =
+            ln_translation_print(&w->draft.base, "%.*s_%d", ln_name_stem(n->label), n->label, i);
         const int is_own = name && !strcmp(((const ln_tensor_list_entry *)out->data)->name, name);
         if (name && !is_own && ln_hash_find(w->names, name))
             n->keeps_name = 1;
