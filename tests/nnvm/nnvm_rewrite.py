@@ -16,7 +16,7 @@ except ImportError:
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
 import nnvm_operators
-from nnvm_case import call, differences, join, params
+from nnvm_case import call, differences, join, params, write
 from tap import ROOT, Tap
 
 PAGE = os.path.join(ROOT, "docs", "nnvm.md")
@@ -97,6 +97,25 @@ def check_files(tap, lightnet):
             tap.check(f"{name}_survives", same_again(lightnet, folder, path, *(["-f", os.path.join(DATA, weights + ".params")] if weights else [])))
 
 
+def small_graph(**attrs):
+    """The sum of bytes and a weight of these attributes, without shapes."""
+    return {"nodes": [{"op": "null", "name": "x", "inputs": [], "attrs": {"dtype": "int8"}}, {"op": "null", "name": "w", "inputs": [], "attrs": attrs},
+                      {"op": "broadcast_add", "name": "y", "inputs": [[0, 0, 0], [1, 0, 0]]}], "arg_nodes": [0, 1], "heads": [[2, 0, 0]]}
+
+
+def check_variables(tap, lightnet):
+    for attrs in ({}, {"dtype": "int8"}, {"dtype": "5"}, {"dtype": "5", "shape": "(3,)"}):
+        with tempfile.TemporaryDirectory() as folder:
+            source, *_, weights = write(folder, small_graph(**attrs), {}, {"w": np.array([1, -2, 3], np.int8)})
+            one, out = os.path.join(folder, "one.json"), os.path.join(folder, "out")
+            faults = same_again(lightnet, folder, source, "-f", weights)
+            x = np.array([[4, 5, -6]], np.int8)
+            np.save(os.path.join(folder, "x.npy"), x)
+            done = call([lightnet, "run", one, "-f", one.replace(".json", ".params"), "-i", os.path.join(folder, "x.npy"), "-O", out])
+            faults += [done.stderr] if done.returncode else differences(np.load(os.path.join(out, "output_0.npy")), x + np.array([1, -2, 3], np.int8), 0, 0)
+            tap.check(f"a_weight_of_bytes_keeps_its_type {attrs}", faults)
+
+
 def main():
     lightnet, tap = sys.argv[1], Tap()
     nnvm_operators.make_cases()
@@ -104,6 +123,7 @@ def main():
         cases = [case for case in nnvm_operators.CASES if case[1] == mxnet and (not mxnet or is_converted(tap, lightnet, case))]
         tap.check(f"operators_of_{'MXNet' if mxnet else 'core'}_compute_the_same", faults_of_all(lightnet, cases))
     check_page(tap, {case[0] for case in cases})
+    check_variables(tap, lightnet)
     check_files(tap, lightnet)
     tap.end()
 

@@ -37,9 +37,15 @@ static const ln_nnvm_entry no_entry = {0, 0};
 
 /* Variables */
 
+// The tensor that the file of parameters has for it, or NULL.
+static const tl_tensor *find_param(const ln_nnvm_core *c, const char *name)
+{
+    return c->params ? ln_bundle_find(c->params, name) : NULL;
+}
+
 static ln_nnvm_entry add_variable(ln_nnvm_core *c, const char *name, const tl_tensor *like)
 {
-    const tl_tensor *data = c->params ? ln_bundle_find(c->params, name) : NULL;
+    const tl_tensor *data = find_param(c, name);
     return ln_nnvm_draft_variable(&c->draft, name, data ? data : like, data);
 }
 
@@ -49,7 +55,7 @@ static void rewrite_variable(ln_nnvm_core *c, ln_nnvm_vertex *v)
     tl_tensor *like = ln_nnvm_variable_like(&c->model, v);
     const tl_dtype dtype = ln_nnvm_variable_dtype(&c->model, v);
     const ln_nnvm_entry entry = add_variable(c, v->name, like);
-    if (!like && dtype != TL_FLOAT)
+    if (!like && dtype != TL_FLOAT && !find_param(c, v->name))
         ln_nnvm_draft_set_variable_dtype(&c->draft, dtype);
     tl_tensor_free(like);
     ln_nnvm_recast_out(&r, 0, entry);
