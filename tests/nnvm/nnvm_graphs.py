@@ -44,6 +44,13 @@ def node(op, **attrs):
     return {"op": op, "name": "a", "inputs": [[0, 0, 0]], "attrs": attrs}
 
 
+def with_state(**attrs):
+    """The input of a step of a cell and its state of zeros."""
+    return {"nodes": [{"op": "null", "name": "x", "inputs": []}, {"op": "_zeros", "name": "state", "inputs": [], "attrs": {"shape": "(0, 3)", **attrs}},
+                      {"op": "Concat", "name": "y", "inputs": [[0, 0], [1, 0]]}],
+            "arg_nodes": [0], "heads": [[2, 0]], "attrs": {"mxnet_version": ["int", 10500]}}
+
+
 # A graph, and words of its message.
 REFUSED = [
     ('{"nodes": [', "line 1"),
@@ -101,6 +108,7 @@ REFUSED = [
     (changed("nodes", 1, {"op": "LayerNorm", "name": "a", "inputs": [[0, 0, 0]] * 3, "attrs": {"axis": "0"}}), "'scale' has"),
     (changed("nodes", 0, "attrs", {}), 'the shape of variable "x" is not known'),
     (changed("nodes", 0, "attrs", {"shape": "(2,"}), "expected a shape"),
+    (with_state(), 'nodes[1] "state" (_zeros): attribute \'shape\' begins with 0: the shape of the inputs, which all begin with that length, is not known'),
 ]
 
 
@@ -130,13 +138,6 @@ def check_files(tap, lightnet):
                 if got.shape != want.shape or np.abs(got - want).max() > 1e-4 * np.abs(want).max():
                     faults.append(f"output {k} differs by {np.abs(got - want).max()}")
             tap.check(f"{name}_gives_what_is_expected", faults)
-
-
-def with_state(**attrs):
-    """The input of a step of a cell and its state of zeros."""
-    return {"nodes": [{"op": "null", "name": "x", "inputs": []}, {"op": "_zeros", "name": "state", "inputs": [], "attrs": {"shape": "(0, 3)", **attrs}},
-                      {"op": "Concat", "name": "y", "inputs": [[0, 0], [1, 0]]}],
-            "arg_nodes": [0], "heads": [[2, 0]], "attrs": {"mxnet_version": ["int", 10500]}}
 
 
 def check_long_names(tap, lightnet):

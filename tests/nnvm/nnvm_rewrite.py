@@ -16,6 +16,7 @@ except ImportError:
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
 import nnvm_operators
+from nnvm_graphs import with_state
 from nnvm_case import call, differences, join, params, write
 from tap import ROOT, Tap
 
@@ -114,6 +115,11 @@ def check_variables(tap, lightnet):
             done = call([lightnet, "run", one, "-f", one.replace(".json", ".params"), "-i", os.path.join(folder, "x.npy"), "-O", out])
             faults += [done.stderr] if done.returncode else differences(np.load(os.path.join(out, "output_0.npy")), x + np.array([1, -2, 3], np.int8), 0, 0)
             tap.check(f"a_weight_of_bytes_keeps_its_type {attrs}", faults)
+    with tempfile.TemporaryDirectory() as folder:
+        source = write(folder, with_state(), {}, {})[0]
+        said = "".join(convert(lightnet, source, os.path.join(folder, "to.json")))
+        tap.check("a_batch_that_is_not_told_is_asked_for", [] if "the shape of the inputs" in said else [f"said {said!r}"])
+        tap.check("a_batch_that_is_told_is_written", same_again(lightnet, folder, source, "--shape", "x=2x3"))
 
 
 def main():

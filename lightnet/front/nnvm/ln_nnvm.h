@@ -39,7 +39,8 @@ enum { LN_NNVM_MAX_TUPLE = 64 };
 typedef struct ln_nnvm_model {
     ln_translation base;
     ln_nnvm_graph graph;
-    int n_unbound; /* inputs that were met and not bound by name */
+    int n_unbound;  /* inputs that were met and not bound by name */
+    int batch_size; /* the first length of all inputs; 0: they differ, or nobody tells it */
 } ln_nnvm_model;
 
 /* The node that is being translated. */

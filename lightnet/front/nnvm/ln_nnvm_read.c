@@ -14,6 +14,7 @@
 #include "front/nnvm/ln_nnvm_core.h"
 #include "front/nnvm/ln_nnvm_vars.h"
 #include "front/nnvm/ln_nnvm_write.h"
+#include "ir/ln_bind.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_weights.h"
 #include "pass/ln_cleanup.h"
@@ -335,6 +336,21 @@ static void reserve_names(ln_nnvm_model *m)
         ln_translation_fail(&m->base, "out of memory");
 }
 
+static int batch_size(const ln_nnvm_model *m)
+{
+    int batch = 0;
+    for (size_t i = 0; i < m->graph.n_variables; i++) {
+        const ln_nnvm_vertex *const v = m->graph.variables[i];
+        if (!v->n_outs || v->is_weight || ln_bind_param(m->base.ctx, v->name))
+            continue;
+        const tl_tensor *const t = ln_translation_tensor(&m->base, v->outs[0]);
+        if (!t->ndim || (batch && t->dims[0] != batch))
+            return 0;
+        batch = t->dims[0];
+    }
+    return batch;
+}
+
 static void translate(ln_nnvm_model *m)
 {
     reserve_names(m);
@@ -342,6 +358,8 @@ static void translate(ln_nnvm_model *m)
         ln_nnvm_choose_rows(m);
     if (!m->base.failed)
         ln_nnvm_add_known(m);
+    if (!m->base.failed)
+        m->batch_size = batch_size(m);
     if (!m->base.failed)
         translate_nodes(m);
     if (!m->base.failed)

@@ -292,9 +292,14 @@ static void rewrite_dot(ln_nnvm_recast *r)
     ln_nnvm_recast_same(r);
 }
 
-/** A constant; the place where it was made says nothing. */
+/** A constant; the place where it was made says nothing. Core has no length that is open. */
 static void rewrite_full(ln_nnvm_recast *r)
 {
+    int64_t dims[LN_NNVM_MAX_TUPLE];
+    const int len = ln_nnvm_ints(&r->node, "shape", dims);
+    for (int i = 0; i < len; i++)
+        if (dims[i] < 1)
+            ln_emit_fail(&r->node.emit, "core has no lengths that are not told");
     ln_nnvm_has(&r->node, "ctx");
     ln_nnvm_recast_same(r);
 }

@@ -8,7 +8,6 @@
 
 #include "front/nnvm/ln_nnvm_rows.h"
 #include "front/nnvm/ln_nnvm_steps.h"
-#include "ir/ln_bind.h"
 #include "tensorlight/tl_util.h"
 
 /** `with`: the value, or NULL: an attribute says it. */
@@ -18,24 +17,6 @@ static double value_of(ln_nnvm_node *n, const char *key)
         return *n->row->with - '0';
     ln_nnvm_require(n, key);
     return ln_nnvm_float(n, key, 0);
-}
-
-/** The first length of all inputs; 0: they differ, or there is none. */
-static int batch_size(const ln_nnvm_node *n)
-{
-    const ln_nnvm_graph *const g = &n->model->graph;
-    int batch = 0;
-    for (size_t i = 0; i < g->n_nodes; i++) {
-        const ln_nnvm_vertex *const v = &g->nodes[i];
-        if (!v->is_variable || !v->n_outs || v->is_weight ||
-            ln_bind_param(n->model->base.ctx, v->name))
-            continue;
-        const tl_tensor *const t = ln_nnvm_tensor_of(n, v->outs[0]);
-        if (!t->ndim || (batch && t->dims[0] != batch))
-            return 0;
-        batch = t->dims[0];
-    }
-    return batch;
 }
 
 /** The shape that is asked for. MXNet's may have a 0 for the size of the batch, as states of cells
@@ -49,11 +30,12 @@ static int read_shape(ln_nnvm_node *n, int dims[LN_MAXDIM])
         ln_emit_fail(&n->emit, "a shape of %d dimensions, expected at most %d", len, LN_MAXDIM);
     for (int i = 0; i < len && !ln_nnvm_failed(n); i++) {
         const int is_open = ln_nnvm_is_mxnet(n) && i == 0 && given[i] == 0;
-        const int64_t dim = is_open ? batch_size(n) : given[i];
+        const int64_t dim = is_open ? n->model->batch_size : given[i];
         if (dim < 1 || dim > INT_MAX)
             ln_emit_fail(&n->emit,
                          is_open ? "attribute 'shape' begins with %" PRId64
-                                   ", and the inputs do not all begin with the same length"
+                                   ": the shape of the inputs, which all begin with that length, "
+                                   "is not known; give it, as by --shape"
                                  : "attribute 'shape' has %" PRId64 ", expected 1 to %d",
                          given[i], INT_MAX);
         dims[i] = (int)dim;
