@@ -182,6 +182,11 @@ def main():
     chain["heads"], chain["node_row_ptr"] = [[2001, 0, 0]], None
     del chain["node_row_ptr"]
     tap.check("a_long_chain_is_read", faults_of(lightnet, chain, {"x": X}, {}, [-X]))
+    many = 100000
+    waiting = {"nodes": [{"op": "null", "name": "x", "inputs": []}] + [{"op": "negative", "name": f"n{i}", "inputs": [[i, 0, 0]]} for i in range(many)],
+               "arg_nodes": [0], "heads": [[many, 0, 0]]}
+    said = error_of(lightnet, waiting)  # after a minute if each node walked along the chain
+    tap.check("a_very_long_chain_that_waits_for_a_shape_is_refused_soon", [] if "shape is not known" in (said or "") else [f"said {said!r}"])
     check_files(tap, lightnet)
     tap.end()
 

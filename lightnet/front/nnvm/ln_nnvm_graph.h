@@ -36,6 +36,7 @@ typedef struct ln_nnvm_vertex {
     const struct ln_nnvm_row *row; /* how it is translated; of an operator */
     const char **outs;             /* the tensors that it gave when translated */
     uint32_t n_outs;
+    struct ln_nnvm_vertex *root; /* what it waited for when it was last looked for; or NULL */
 } ln_nnvm_vertex;
 
 /* Which operators the names in a file mean. */

@@ -167,12 +167,22 @@ static int waits(const ln_nnvm_vertex *v)
     return !v->n_outs;
 }
 
-// The variable whose shape decides that of `v`, itself or through nodes that keep shapes.
+static int is_step(const ln_nnvm_vertex *v)
+{
+    return !v->is_variable && v->row->keeps_shape && v->n_inputs && waits(v);
+}
+
+// The variable whose shape decides that of `v`, itself or through nodes that keep shapes. Where
+// that still waits so does all behind it, as nodes are translated from there on: chains may be
+// long, and are not walked along again.
 static ln_nnvm_vertex *root_of(const ln_nnvm_model *m, ln_nnvm_vertex *v)
 {
-    while (!v->is_variable && v->row->keeps_shape && v->n_inputs && waits(v))
-        v = &m->graph.nodes[v->inputs[0].node];
-    return v;
+    ln_nnvm_vertex *root = v;
+    while (is_step(root))
+        root = root->root && waits(root->root) ? root->root : &m->graph.nodes[root->inputs[0].node];
+    if (root != v)
+        v->root = root;
+    return root;
 }
 
 // Translates the nodes behind one that is there, up to `v`; a list of them instead of recursion, as
