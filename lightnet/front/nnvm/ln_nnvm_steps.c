@@ -33,8 +33,13 @@ int ln_nnvm_axes(ln_nnvm_node *n, const char *key, int ndim, int excludes, int a
 
 int ln_nnvm_has_bias(ln_nnvm_node *n, int without)
 {
-    return ln_nnvm_is_mxnet(n) ? !ln_nnvm_bool(n, "no_bias", without)
-                               : ln_nnvm_bool(n, "use_bias", 1);
+    const char *const key = ln_nnvm_is_mxnet(n) ? "no_bias" : "use_bias";
+    const int has_bias =
+        ln_nnvm_is_mxnet(n) ? !ln_nnvm_bool(n, key, without) : ln_nnvm_bool(n, key, 1);
+    if (!has_bias && ln_nnvm_num_inputs(n) > 2)
+        ln_emit_fail(&n->emit, "%d inputs, expected 2, as attribute '%s' says that it has no bias",
+                     ln_nnvm_num_inputs(n), key);
+    return has_bias;
 }
 
 const char *ln_nnvm_scalar_like(ln_nnvm_node *n, const char *like, double value)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "front/nnvm/ln_nnvm_core.h"
+#include "front/nnvm/ln_nnvm_steps.h"
 
 /* ---- with weights ---- */
 
@@ -29,7 +30,7 @@ static void fail_unless_zeros(ln_nnvm_recast *r, const char *key)
 /** Weight and, unless attribute no_bias says otherwise, bias. */
 static void begin_weighted(ln_nnvm_recast *r, const char *op, ln_nnvm_entry src, int without_bias)
 {
-    const int with_bias = !ln_nnvm_bool(&r->node, "no_bias", without_bias);
+    const int with_bias = ln_nnvm_has_bias(&r->node, without_bias);
     ln_nnvm_entry inputs[3] = {src, ln_nnvm_recast_weight(r, 1, "weight")};
     if (with_bias)
         inputs[2] = ln_nnvm_recast_weight(r, 2, "bias");
