@@ -306,8 +306,11 @@ static void add_head(ln_nnvm_model *m, ln_hash *taken, size_t k)
     ln_nnvm_node n = ln_nnvm_node_init(m, v);
     ln_nnvm_vertex *root = root_of(m, v);
     if (waits(root))
-        ln_emit_fail(&n.emit, "heads[%zu] needs variable \"%.256s\", whose shape is not known", k,
-                     root->name);
+        ln_emit_fail(
+            &n.emit,
+            "heads[%zu] needs variable \"%.256s\", whose shape is not known; give it, as by "
+            "--shape '%.256s=1x3x224x224'",
+            k, root->name, root->name);
     else
         translate_up_to(m, v);
     const char *tensor = entry_tensor(&n, e);
