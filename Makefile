@@ -5,8 +5,10 @@ PREFIX ?= /usr/local
 BUILD  ?= build
 JOBS   ?= $(shell nproc)
 # make run BUILD=DIR JOBS=N: another folder to build in, and how much at once.
+# make run PACKAGES=no: install no distribution packages, only list those that are missing.
+export DESTDIR PACKAGES
 
-.PHONY: all run test test-all quick-test install clean help packages test-packages
+.PHONY: all run test test-all quick-test install uninstall clean help packages test-packages
 
 all: $(BUILD)/build.ninja ## build everything, optimized, in $(BUILD)/
 	@ninja -C $(BUILD) -j$(JOBS)
@@ -26,14 +28,17 @@ quick-test: test-packages $(BUILD)/build.ninja ## the tests of one build only
 	@ninja -C $(BUILD) -j$(JOBS)
 	@meson test -C $(BUILD) --print-errorlogs --num-processes $(JOBS)
 
-install: $(BUILD)/build.ninja ## install to PREFIX, /usr/local if it is not given
+install: $(BUILD)/build.ninja ## install to PREFIX, /usr/local if it is not given, below DESTDIR if that is given
 	@ninja -C $(BUILD) -j$(JOBS) installed
 	@tools/install $(BUILD) $(PREFIX)
+
+uninstall: ## remove what was installed to PREFIX
+	@tools/uninstall $(PREFIX)
 
 clean: ## remove what was built
 	rm -rf build build-*
 
-packages: ## install the distribution packages that building needs and that are missing
+packages: ## install the packages that building needs and that are missing, where apt-get exists
 	@tools/packages
 
 test-packages: packages ## those that tests need

@@ -155,6 +155,43 @@ def paths_of_the_build(prefix, build):
                     yield f"{os.path.relpath(path, prefix)} names a fixed folder"
 
 
+def replaces_files(build, prefix):
+    """Installing again gives each file a new inode, so that programs that run from the old one are left alone, and removes what
+    an older version had installed and this one has not."""
+    library = os.path.realpath(os.path.join(prefix, "lib/liblightnet.so"))
+    before = os.stat(library).st_ino
+    obsolete = write(os.path.join(prefix, "lib"), "libobsolete.so", "")
+    with open(os.path.join(prefix, "share/lightnet/installed-files"), "a", encoding="utf-8") as file:
+        file.write("lib/libobsolete.so\n")
+    kept = os.open(library, os.O_RDONLY)  # so that the inode is not given to the new file
+    yield from faults_of(["tools/install", build, prefix], cwd=ROOT)
+    os.close(kept)
+    if os.stat(library).st_ino == before:
+        yield "lib/liblightnet.so was written over"
+    if os.path.exists(obsolete):
+        yield "a file that is no longer part of LightNet is still there"
+
+
+def respects_destdir(build, folder):
+    """DESTDIR stands before the prefix, and `uninstall` leaves nothing but what others have."""
+    stage = os.path.join(folder, "stage")
+    env = dict(os.environ, DESTDIR=stage)
+    yield from faults_of(["tools/install", build, "/opt/lightnet"], cwd=ROOT, env=env)
+    prefix = os.path.join(stage, "opt/lightnet")
+    if not os.path.exists(os.path.join(prefix, "bin/lightnet")) or os.path.exists("/opt/lightnet"):
+        yield "the files are not below DESTDIR"
+    write(os.path.join(prefix, "bin"), "other", "")
+    yield from faults_of(["tools/uninstall", "/opt/lightnet"], cwd=ROOT, env=env)
+    left = [os.path.relpath(os.path.join(place, name), prefix) for place, _, names in os.walk(prefix) for name in names]
+    if left != ["bin/other"]:
+        yield f"after uninstalling there are: {left}"
+    own = [name for _, names, _ in os.walk(prefix) for name in names if "lightnet" in name or "tensorlight" in name]
+    if own:
+        yield f"after uninstalling there are folders: {own}"
+    if not faults_of(["tools/uninstall", "/opt/lightnet"], cwd=ROOT, env=env):
+        yield "uninstalling what is not installed succeeds"
+
+
 def outside_checks(tap, prefix):
     checks = [
         ("example", ["check/example", prefix]),
@@ -183,6 +220,8 @@ def main():
         tap.check("descriptions_can_inherit_from_ours", inherited_descriptions_work(prefix, folder))
         tap.check("a_target_with_rules_can_be_built_and_tested", targets_work(prefix, folder))
         tap.check("a_plugin_built_elsewhere_works", plugin_works(prefix, folder))
+        tap.check("an_installation_replaces_files_and_removes_obsolete_ones", replaces_files(build, prefix))
+        tap.check("destdir_is_respected_and_uninstall_leaves_nothing", respects_destdir(build, folder))
         outside_checks(tap, prefix)
         moved = os.path.join(folder, "second")
         shutil.move(prefix, moved)
