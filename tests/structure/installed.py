@@ -155,6 +155,42 @@ def paths_of_the_build(prefix, build):
                     yield f"{os.path.relpath(path, prefix)} names a fixed folder"
 
 
+def elf_files(prefix):
+    """The programs, libraries and plug-ins, links aside."""
+    for folder, _, names in os.walk(prefix):
+        for path in (os.path.join(folder, name) for name in sorted(names)):
+            if not os.path.islink(path) and open(path, "rb").read(4) == b"\x7fELF":
+                yield path
+
+
+# What `readelf -W --dynamic --program-headers --notes --dyn-syms` prints for an object that is protected so.
+HARDENING = [
+    ("a stack protector", r"__stack_chk_fail"),
+    ("read-only relocations", r"GNU_RELRO"),
+    ("immediate binding", r"BIND_NOW"),
+    ("a stack that is not executable", r"GNU_STACK .* RW "),
+]
+if os.uname().machine == "x86_64":
+    HARDENING.append(("a mark for shadow stacks", r"SHSTK"))
+
+
+def weaknesses(prefix):
+    """Objects that lack a protection, and functions that copy unchecked where a checked one is known to be used."""
+    objects = list(elf_files(prefix))
+    if len(objects) < 6:
+        yield f"{len(objects)} objects are installed, expected at least 6"
+    for path in objects:
+        status, output = run(["readelf", "-W", "--dynamic", "--program-headers", "--notes", "--dyn-syms", path])
+        if status:
+            yield f"readelf {path}: exit status {status}"
+        for name, pattern in HARDENING:
+            if not re.search(pattern, output):
+                yield f"{os.path.relpath(path, prefix)} has no {name}"
+    _, symbols = run(["readelf", "-W", "--dyn-syms", os.path.join(prefix, "lib/liblightnet.so")])
+    if "__snprintf_chk" not in symbols:
+        yield "lib/liblightnet.so calls no checked function of _FORTIFY_SOURCE"
+
+
 def replaces_files(build, prefix):
     """Installing again gives each file a new inode, so that programs that run from the old one are left alone, and removes what
     an older version had installed and this one has not."""
@@ -220,6 +256,7 @@ def main():
         tap.check("descriptions_can_inherit_from_ours", inherited_descriptions_work(prefix, folder))
         tap.check("a_target_with_rules_can_be_built_and_tested", targets_work(prefix, folder))
         tap.check("a_plugin_built_elsewhere_works", plugin_works(prefix, folder))
+        tap.check("installed_objects_are_hardened", weaknesses(prefix))
         tap.check("an_installation_replaces_files_and_removes_obsolete_ones", replaces_files(build, prefix))
         tap.check("destdir_is_respected_and_uninstall_leaves_nothing", respects_destdir(build, folder))
         outside_checks(tap, prefix)
