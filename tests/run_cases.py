@@ -8,8 +8,13 @@ FEATURES: what LightNet is built with, such as onnx,png,jpeg. NAME: of a folder 
 
 Two kinds of cases, in tests/cases:
 
-    bad/NAME.json, bad/NAME.txt      a model, and the message that `lightnet NAME.json` refuses it with, status 1
-    bad_plan/...                     the same for compiled models, `lightnet -r NAME.json`
+    NAME.cases                       models that are rejected with status 1, by the command that the line `runs:` names:
+
+        ==== bias_of_wrong_length                a case begins; the command's argument is bias_of_wrong_length.json
+        {"ops": ...                              the model
+        ----
+        bias_of_wrong_length.json: ...           the message
+
     NAME.test                        tests that share a work folder, each a sentence and what is typed and seen:
 
         # labels name the best digits            a test begins
@@ -31,7 +36,6 @@ import tempfile
 TESTS = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(TESTS)
 CASES = os.path.join(TESTS, "cases")
-BAD = {"bad": ["lightnet"], "bad_plan": ["lightnet", "-r"]}
 # What a work folder begins with; what is not there is left out.
 START = ["tests/cases/sum.json", "tests/cases/bodies.json", "examples/example.json", "examples/example.net", "examples/digits", "examples/networks",
          "../shared/models/mnist"]
@@ -94,16 +98,19 @@ def read_tests(path):
     return needs, tests
 
 
-def read_bad(folder):
-    """A test for each model of the folder."""
-    for model in sorted(os.listdir(os.path.join(CASES, folder))):
-        name, extension = os.path.splitext(model)
-        if extension != ".json":
-            continue
-        step = Step(" ".join([*BAD[folder], model]))
+def read_rejected(path, folder):
+    """A test for each model of the table, which is written to the folder."""
+    with open(path, encoding="utf-8") as file:
+        head, *cases = re.split(r"^==== ", file.read(), flags=re.M)
+    command = re.search(r"^runs: (.*)$", head, re.M).group(1)
+    for case in cases:
+        name, text = case.split("\n", 1)
+        model, message = text.split("\n----\n")
+        with open(os.path.join(folder, name + ".json"), "w", encoding="utf-8") as file:
+            file.write(model + "\n")
+        step = Step(f"{command} {name}.json")
         step.status = 1
-        with open(os.path.join(CASES, folder, name + ".txt"), encoding="utf-8") as file:
-            step.err = file.read().splitlines()
+        step.err = ["lightnet: error: " + line for line in message.split("\n") if line]
         yield name.replace("_", " "), [step]
 
 
@@ -169,11 +176,12 @@ def main():
         ops = subprocess.run([programs[0], "ops"], env=env, capture_output=True, text=True, check=True).stdout
         there = features + [line.split()[0] for line in ops.splitlines()]
         for name in sorted(os.listdir(CASES)):
-            if wanted and name not in wanted and name.removesuffix(".test") not in wanted:
+            if wanted and name not in wanted and os.path.splitext(name)[0] not in wanted:
                 continue
-            if name in BAD:
-                for sentence, steps in read_bad(name):
-                    report.run(f"{name}: {sentence}", steps, os.path.join(CASES, name))
+            if name.endswith(".cases"):
+                with tempfile.TemporaryDirectory() as folder:
+                    for sentence, steps in read_rejected(os.path.join(CASES, name), folder):
+                        report.run(f"{name.removesuffix('.cases')}: {sentence}", steps, folder)
             elif name.endswith(".test"):
                 run_file(report, name, there)
         print(f"1..{report.count}")

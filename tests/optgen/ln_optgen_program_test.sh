@@ -16,7 +16,14 @@ check() {
     echo "$result $n - $1"
 }
 
-cp "$test/small.opt" "$test/bad_opt/no_semicolon.opt" "$test/bad_opt/unknown_size.opt" .
+# rejected NAME: that description of bad_opt.cases.
+rejected() {
+    sed -n "/^==== $1\$/,/^----\$/{//!p}" "$test/bad_opt.cases" > "$1.opt"
+}
+
+cp "$test/small.opt" .
+rejected no_semicolon
+rejected unknown_size
 "$optgen" -o small.c --header small.h --tests small_test.c small.opt &&
     cmp -s small.c "$test/golden/small.c" && cmp -s small.h "$test/golden/small.h" &&
     cmp -s small_test.c "$test/golden/small_test.c"
