@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: abi.py BUILD. The structs and constants of the public headers are as abi.txt has them for this LN_PLUGIN_ABI.
 
-Plug-ins are built against them. Whoever changes one increases LN_PLUGIN_ABI in ln_plugin.h, then LN_UPDATE=1 abi.py BUILD
-writes abi.txt anew; without a new number it only adds constants that are new. Layouts are those of machines with pointers of
-64 bits.
+Plug-ins are built against them. To change one, increase LN_PLUGIN_ABI in ln_plugin.h; LN_UPDATE=1 abi.py BUILD then writes
+abi.txt anew. New structs and constants break no plug-in: they keep the number, and the same command adds them. Layouts are
+those of machines with 64-bit pointers.
 """
 import os
 import re
@@ -108,13 +108,23 @@ def constants_of(text):
     return {name: value for value, name in map(str.split, by_struct(text).get(CONSTANTS, "").splitlines()[1:])}
 
 
+def layouts_of(text):
+    """{struct: its lines}"""
+    return {name: part for name, part in by_struct(text).items() if name not in ("LN_PLUGIN_ABI", CONSTANTS)}
+
+
 def differences(golden, now):
-    old, new = by_struct(golden), by_struct(now)
-    structs_now = [f"struct {name} is not as {GOLDEN} has it" for name in sorted(old.keys() | new.keys())
-                   if name not in ("LN_PLUGIN_ABI", CONSTANTS) and old.get(name) != new.get(name)]
-    values = constants_of(now)
-    return structs_now + [f"{name} is {values.get(name, 'gone')}, {GOLDEN} has {value}"
-                          for name, value in constants_of(golden).items() if values.get(name) != value]
+    """What breaks plug-ins: structs and constants that changed or are gone."""
+    new, values = layouts_of(now), constants_of(now)
+    changed = [f"struct {name} differs from {GOLDEN}" if name in new else f"struct {name} is gone"
+               for name, part in sorted(layouts_of(golden).items()) if new.get(name) != part]
+    return changed + [f"{name} is {values.get(name, 'gone')}, {GOLDEN} has {value}"
+                      for name, value in constants_of(golden).items() if values.get(name) != value]
+
+
+def additions(golden, now):
+    """What plug-ins can do without: names that are new."""
+    return sorted({**layouts_of(now), **constants_of(now)}.keys() - {**layouts_of(golden), **constants_of(golden)}.keys())
 
 
 def faults(golden, now):
@@ -124,7 +134,7 @@ def faults(golden, now):
         return changed + ["increase LN_PLUGIN_ABI in lightnet/include/lightnet/ln_plugin.h: plug-ins must be built anew"]
     if not same_number:
         return changed + [f"{GOLDEN} is for {number_of(golden)}: {anew}"]
-    return [f"{GOLDEN} lacks {name}: {anew}" for name in constants_of(now).keys() - constants_of(golden).keys()]
+    return [f"{GOLDEN} lacks {name}: {anew}" for name in additions(golden, now)]
 
 
 def may_update(now):
@@ -137,6 +147,11 @@ def may_update(now):
 def is_noticed(now, pattern, replacement):
     changed = re.sub(pattern, replacement, now, count=1)
     return [] if changed != now and faults(now, changed) else ["it is not"]
+
+
+def keeps_number(now, old, new):
+    changed = now.replace(old, new, 1)
+    return differences(now, changed) if changed != now and additions(now, changed) else ["it is not an addition"]
 
 
 def main():
@@ -153,6 +168,8 @@ def main():
         tap.check("a_constant_of_another_value_is_noticed", is_noticed(now, r"\n    \d+ TL_INT8\n", r"\n    99 TL_INT8\n"))
         tap.check("a_constant_that_is_gone_is_noticed", is_noticed(now, r"\n    \d+ TL_INT8\n", r"\n"))
         tap.check("a_constant_that_is_new_is_noticed", is_noticed(now, r"\n    0 TL_DOUBLE\n", r"\n    0 TL_DOUBLE\n    77 TL_NEW\n"))
+        tap.check("a_struct_that_is_gone_is_noticed", is_noticed(now, r"\nln_arch \d+\n(    .*\n)+", ""))
+        tap.check("a_new_struct_keeps_the_number", keeps_number(now, "\nln_arch ", "\naa_new 8\n    0 8 field\n\nln_arch "))
     tap.end()
 
 

@@ -191,6 +191,15 @@ def weaknesses(prefix):
         yield "lib/liblightnet.so calls no checked function of _FORTIFY_SOURCE"
 
 
+def wrong_sonames(prefix):
+    """The number in a library's SONAME is LN_PLUGIN_ABI."""
+    abi = re.search(r"#define LN_PLUGIN_ABI (\d+)", text_of("lightnet/include/lightnet/ln_plugin.h"))[1]
+    for name in "liblightnet.so", "libtensorlight.so":
+        _, output = run(["readelf", "-W", "--dynamic", os.path.join(prefix, "lib", name)])
+        if f"[{name}.{abi}]" not in output:
+            yield f"{name}: the SONAME is not {name}.{abi}"
+
+
 def replaces_files(build, prefix):
     """Installing again gives each file a new inode, so that programs that run from the old one are left alone, and removes what
     an older version had installed and this one has not."""
@@ -257,6 +266,7 @@ def main():
         tap.check("a_target_with_rules_can_be_built_and_tested", targets_work(prefix, folder))
         tap.check("a_plugin_built_elsewhere_works", plugin_works(prefix, folder))
         tap.check("installed_objects_are_hardened", weaknesses(prefix))
+        tap.check("sonames_have_the_number_of_the_binary_interface", wrong_sonames(prefix))
         tap.check("an_installation_replaces_files_and_removes_obsolete_ones", replaces_files(build, prefix))
         tap.check("destdir_is_respected_and_uninstall_leaves_nothing", respects_destdir(build, folder))
         outside_checks(tap, prefix)

@@ -34,8 +34,9 @@
 
 LN_BEGIN_DECLS
 
-/** The number of the binary interface between LightNet and plug-ins. It grows whenever a struct or
- * constant of a public header changes, or a function its meaning (tests/structure/abi.py). */
+/** The number of the binary interface between LightNet and plug-ins, and in the SONAME of its
+ * libraries. It grows when a struct, constant or function of a public header changes or is removed;
+ * additions keep it (tests/structure/abi.py). */
 #define LN_PLUGIN_ABI 3
 
 /** The first word of a descriptor: "LNPI", which no other object has there by chance. */
