@@ -12,6 +12,7 @@ except ImportError:
     sys.exit(0)
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
+import nnvm_lists
 from nnvm_case import faults_of_each
 from tap import ROOT, Tap
 
@@ -589,26 +590,11 @@ def make_cases():
         make()
 
 
-PAGE = os.path.join(ROOT, "docs", "nnvm.md")
-
-
-def page():
-    """The documentation's page with the lists of operators that are compared here."""
-    with open(PAGE, encoding="utf-8") as file:
-        head = file.read().split("\nCore:")[0]
-    lists = ["`" + "`, `".join(sorted({op for op, mxnet, *_ in CASES if mxnet == dialect})) + "`" for dialect in (CORE, MXNET)]
-    return head + "\n" + "\n\n".join(["Core: " + lists[0] + ".", "MXNet: " + lists[1] + "."]) + "\n"
-
-
 def main():
     tap = Tap()
     make_cases()
-    if "--update" in sys.argv:
-        text = page()
-        with open(PAGE, "w", encoding="utf-8") as file:
-            file.write(text)
-    with open(PAGE, encoding="utf-8") as file:
-        tap.check("the_page_lists_what_is_compared", [] if file.read() == page() else [f"{PAGE}: write it anew with --update"])
+    for title, dialect in (("NNVM core", CORE), ("MXNet", MXNET)):
+        nnvm_lists.check(tap, title, {op for op, mxnet, *_ in CASES if mxnet == dialect})
     for dialect in (CORE, MXNET):
         cases = [case for case in CASES if case[1] == dialect]
         for first in range(0, len(cases), AT_ONCE):

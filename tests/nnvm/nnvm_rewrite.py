@@ -15,12 +15,12 @@ except ImportError:
     sys.exit(0)
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
+import nnvm_lists
 import nnvm_operators
 from nnvm_graphs import with_state
 from nnvm_case import call, differences, join, params, write
 from tap import ROOT, Tap
 
-PAGE = os.path.join(ROOT, "docs", "nnvm.md")
 DATA = os.path.join(os.path.dirname(ROOT), "shared", "data", "nnvm")
 
 def convert(lightnet, source, to, *arguments):
@@ -71,22 +71,6 @@ def is_converted(tap, lightnet, case):
     return not said
 
 
-def page(ops):
-    """The documentation's page with the list of MXNet's operators that are converted so."""
-    with open(PAGE, encoding="utf-8") as file:
-        head, rest = file.read().split("\nWithout shapes:")
-    return head + "\nWithout shapes: `" + "`, `".join(sorted(ops)) + "`." + rest[rest.index("\n"):]
-
-
-def check_page(tap, ops):
-    text = page(ops)
-    if "--update" in sys.argv:
-        with open(PAGE, "w", encoding="utf-8") as file:
-            file.write(text)
-    with open(PAGE, encoding="utf-8") as file:
-        tap.check("the_page_lists_what_is_converted_without_shapes", [] if file.read() == text else [f"{PAGE}: write it anew with --update"])
-
-
 def check_files(tap, lightnet):
     for name, weights in [("cifar_resnet20_v1-symbol", "cifar_resnet20_v1-0000"), ("synthetic_multi_output",) * 2, ("go_test-symbol", "go_test-0001"),
                           ("mxnet_save_000800", None), ("squeezenet_v1.1-symbol", None), ("mlp_mxnet_1.4-symbol", None), ("vta_resnet18_qt8", None)]:
@@ -128,7 +112,7 @@ def main():
     for mxnet in (False, True):
         cases = [case for case in nnvm_operators.CASES if case[1] == mxnet and (not mxnet or is_converted(tap, lightnet, case))]
         tap.check(f"operators_of_{'MXNet' if mxnet else 'core'}_compute_the_same", faults_of_all(lightnet, cases))
-    check_page(tap, {case[0] for case in cases})
+    nnvm_lists.check(tap, "MXNet, converted without shapes", {case[0] for case in cases})
     check_variables(tap, lightnet)
     check_files(tap, lightnet)
     tap.end()
