@@ -11,9 +11,6 @@
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
 
-// Pixels of one image, times channels: more is taken for a damaged header.
-static const size_t max_samples = (size_t)1 << 28;
-
 static const struct kind {
     const char *magic;
     size_t len;
@@ -38,18 +35,6 @@ static ln_image_decoder find_decoder(const void *data, size_t size)
 int ln_image_is_image(const void *data, size_t size)
 {
     return find_decoder(data, size) != NULL;
-}
-
-int ln_image_alloc(ln_image *image, size_t height, size_t width, int channels, ln_error *err)
-{
-    if (!height || !width || height > max_samples ||
-        width > max_samples / height / (size_t)channels)
-        return ln_error_set(err, "%zu x %zu pixels: the image is empty or too large", width,
-                            height);
-    *image = (ln_image){.height = (int)height, .width = (int)width, .channels = channels};
-    image->pixels = ln_alloc_array(height * width, (size_t)channels);
-    return image->pixels ? 0
-                         : ln_error_set(err, "out of memory for %zu x %zu pixels", width, height);
 }
 
 void ln_image_free(ln_image *image)

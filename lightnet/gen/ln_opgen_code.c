@@ -254,3 +254,16 @@ void ln_opgen_write_line(const generator *g, int indent, const ln_rjson *node, c
     if (len >= 0)
         free(text);
 }
+
+void ln_opgen_write_variadic_locals(const generator *g, const ln_argdesc *arg)
+{
+    const char *const_in = arg->kind == LN_ARGDESC_IN ? "const " : "";
+    const int count = ln_opgen_names_in_pre(g, arg, VAR_COUNT);
+    if (ln_opgen_names_in_pre(g, arg, VAR_VALUE))
+        ln_cgen_line(g->out, 4, "%stl_tensor **%s = priv->%s;", const_in, arg->name, arg->name);
+    if (ln_opgen_names_in_pre(g, arg, VAR_ENTRY))
+        ln_cgen_line(g->out, 4, "ln_tensor_entry **%s_entry = priv->%s_entry;", arg->name,
+                     arg->name);
+    if (count)
+        ln_cgen_line(g->out, 4, "const int %s_n = priv->%s_n;", arg->name, arg->name);
+}

@@ -103,4 +103,7 @@ int ln_opgen_is_plain(const generator *g, const ln_rjson *node);
 void ln_opgen_write_line(const generator *g, int indent, const ln_rjson *node, const char *fmt, ...)
     LN_PRINTF(4, 5);
 
+/** Declares the variables of a variadic argument that code in pre_run names. */
+void ln_opgen_write_variadic_locals(const generator *g, const ln_argdesc *arg);
+
 #endif

@@ -3,7 +3,6 @@
 
 #include "gen/ln_optdesc.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,19 +25,6 @@ typedef struct field {
     int required;
     int (*read)(const reading *to, const ln_rjson *node);
 } field;
-
-int ln_optrule_fail(const ln_optrule *rule, const ln_rjson *node, ln_error *err, const char *fmt,
-                    ...)
-{
-    char reason[LN_MAXLINE];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(reason, sizeof(reason), fmt, args);
-    va_end(args);
-    if (rule && rule->name)
-        return ln_rjson_fail(node, err, "rule '%s': %s", rule->name, reason);
-    return ln_rjson_fail(node, err, "%s", reason);
-}
 
 ln_optop *ln_optop_find(ln_optop *ops, const char *name)
 {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the functions of an operator use: failing, its arguments, its outputs, its means to run.
+// What the functions of an operator use: its arguments, its outputs, its means to run.
 
 #include "lightnet/ln_op.h"
 
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,55 +11,6 @@
 #include "ir/ln_name.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_util.h"
-
-/* Failing */
-
-static const char *known(const char *str)
-{
-    return str ? str : "";
-}
-
-static int fail_with(ln_op_arg *op_arg, const char *reason)
-{
-    op_arg->failed = 1;
-    return ln_error_set(op_arg->ctx ? op_arg->ctx->error : NULL, "operator '%s' (%s): %s",
-                        known(op_arg->name), known(op_arg->optype), reason);
-}
-
-int ln_op_fail(ln_op_arg *op_arg, const char *fmt, ...)
-{
-    char reason[LN_MAXLINE];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(reason, sizeof reason, fmt, args);
-    va_end(args);
-    return fail_with(op_arg, reason);
-}
-
-int ln_op_fail_last(ln_op_arg *op_arg)
-{
-    return ln_op_fail(op_arg, "%s", ln_last_error());
-}
-
-int ln_op_fail_tl(ln_op_arg *op_arg)
-{
-    return ln_op_fail(op_arg, "%s", tl_last_error());
-}
-
-int ln_op_report(ln_op_arg *op_arg, ln_msg_level level, const char *fmt, ...)
-{
-    char text[LN_MAXLINE];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    if (level >= LN_MSG_ERROR)
-        return fail_with(op_arg, text);
-    if (op_arg->ctx)
-        ln_msg_send(op_arg->ctx->msg_func, op_arg->ctx->msg_data, level, "operator '%s' (%s): %s",
-                    known(op_arg->name), known(op_arg->optype), text);
-    return 0;
-}
 
 /* Means to run */
 
@@ -174,7 +124,8 @@ static int check_undeclared(ln_op_arg *op_arg, const struct args *args)
         char expected[LN_MAX_NAME_LEN];
         if (!is_declared(arg_name, args))
             return ln_op_fail(op_arg, "there is an unknown %s '%s', expected %s", args->kind,
-                              known(arg_name), declared_text(expected, sizeof expected, args));
+                              arg_name ? arg_name : "",
+                              declared_text(expected, sizeof expected, args));
     }
     return 0;
 }

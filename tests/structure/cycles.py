@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: cycles.py BUILD. Files of the libraries that call each other in a circle are those that cycles.txt explains.
+
+What a file calls is what its object leaves undefined and another one defines.
+"""
+import fnmatch
+import os
+import sys
+
+from tap import Tap, run, text_of, tracked
+
+EXPLAINED = "tests/structure/cycles.txt"
+
+
+def objects(build):
+    """Paths of the objects of all static libraries."""
+    for folder, _, names in os.walk(build):
+        if folder.endswith(".a.p"):
+            yield from (os.path.join(folder, name) for name in sorted(names) if name.endswith(".c.o"))
+
+
+def sources():
+    """{file name: path}; no two files have one name."""
+    return {os.path.basename(path): path for path in tracked("*.c") if not path.endswith("_test.c")}
+
+
+def source_of(path, known):
+    """Meson names an object after the path of its source, with underscores."""
+    words = os.path.basename(path)[:-len(".o")].split("_")
+    return next((known[name] for name in ("_".join(words[i:]) for i in range(len(words))) if name in known), None)
+
+
+def symbols(path):
+    """What an object defines, and what it needs."""
+    status, output = run(["nm", "-P", "-g", path])
+    assert status == 0, output
+    rows = [line.split() for line in output.splitlines()]
+    return {row[0] for row in rows if row[1] != "U"}, {row[0] for row in rows if row[1] == "U"}
+
+
+def calls(build):
+    """{source: sources that it calls}"""
+    known = sources()
+    tables = {}
+    for path in objects(build):
+        source = source_of(path, known)
+        if source:
+            defined, needed = tables.setdefault(source, (set(), set()))
+            for old, new in zip((defined, needed), symbols(path)):
+                old |= new
+    makers = {name: source for source, (defined, _) in tables.items() for name in defined}
+    return {source: {makers[name] for name in needed if name in makers} - {source} for source, (_, needed) in tables.items()}
+
+
+def reach(graph, start):
+    """All that can be reached from `start`."""
+    seen, todo = set(), [start]
+    while todo:
+        for called in graph[todo.pop()] - seen:
+            seen.add(called)
+            todo.append(called)
+    return seen
+
+
+def circles(graph):
+    """Groups of sources each of which reaches all others of its group."""
+    ahead = {source: reach(graph, source) for source in graph}
+    groups = {frozenset(other for other in ahead[source] if source in ahead[other]) for source in graph if source in ahead[source]}
+    return sorted(sorted(group) for group in groups)
+
+
+def explained():
+    """The patterns of each line."""
+    return [line.split(":")[0].split() for line in text_of(EXPLAINED).splitlines() if line and not line.startswith("#")]
+
+
+def matches(group, patterns):
+    return all(any(fnmatch.fnmatch(path, pattern) for pattern in patterns) for path in group)
+
+
+def faults(groups, lines):
+    unexplained = [" ".join(group) for group in groups if not any(matches(group, patterns) for patterns in lines)]
+    stale = [f"{EXPLAINED}: nothing is like this any more: {' '.join(patterns)}"
+             for patterns in lines if not any(matches(group, patterns) for group in groups)]
+    return unexplained + stale
+
+
+def main():
+    tap = Tap()
+    graph = calls(os.path.abspath(sys.argv[1]))
+    tap.check("the_objects_of_the_libraries_are_found", [] if len(graph) > 300 else [f"{len(graph)} sources"])
+    tap.check("files_that_call_each_other_in_a_circle_are_explained", faults(circles(graph), explained()))
+    graph["a.c"], graph["b.c"] = {"b.c"}, {"a.c"}
+    tap.check("a_new_circle_is_noticed", [] if faults(circles(graph), explained()) == ["a.c b.c"] else ["it is not"])
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
