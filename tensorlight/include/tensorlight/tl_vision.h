@@ -158,9 +158,10 @@ typedef struct tl_resample_param {
 } tl_resample_param;
 
 /** src -> dst of shape `dims` [src.ndim]: each axis by itself, those that shrink most first.
- *  Computes in float, in double for TL_DOUBLE and integers of 32 and 64 bits; integers are cut
- *  toward zero and saturate. dst and src may be empty only together. Source: ONNX Resize-19; Keys:
- *  Cubic convolution interpolation, 1981. D. */
+ *  Computes in float, in double for TL_DOUBLE and integers of more than 8 bits. Integers are
+ * truncated toward zero and saturate; a sum that only rounding keeps from a whole number is that
+ * number. dst and src may be empty only together. Source: ONNX Resize-19; Keys: Cubic convolution
+ * interpolation, 1981. D. */
 TL_API int tl_resample_check(const tl_tensor *src, const int *dims, const tl_resample_param *param);
 TL_API tl_tensor *tl_tensor_resample(const tl_tensor *src, tl_tensor *dst, const int *dims,
                                      const tl_resample_param *param);
@@ -191,9 +192,10 @@ TL_API tl_outside tl_outside_from_str(const char *str);
 
 /** src [N, C, in..] at the positions grid [N, out.., n] -> dst [N, C, out..], over n = 1 .. 3 axes;
  *  a position lists the last axis first. -1 and 1 are the outer edges of the first and the last
- *  element, or, with `aligns_corners`, their centers. TL_RESAMPLE_CUBIC has a = -0.75. The nearest
- *  of two is the even one, of three axes the one away from 0. NaN and infinities count as far
- *  outside. src and grid FLT. Source: ONNX GridSample-22. D. */
+ *  element, or, with `aligns_corners`, their centers. TL_RESAMPLE_CUBIC has a = -0.75. Ties of
+ *  TL_RESAMPLE_NEAREST round to even along each axis; positions are doubles where the grid is
+ *  TL_DOUBLE, floats elsewhere. NaN and infinities count as far outside. src and grid FLT. Source:
+ *  ONNX GridSample-22. D. */
 TL_API int tl_grid_sample_shape(const tl_tensor *src, const tl_tensor *grid, int *dims);
 TL_API tl_tensor *tl_tensor_grid_sample(const tl_tensor *src, const tl_tensor *grid, tl_tensor *dst,
                                         tl_resample_mode mode, tl_outside outside,

@@ -8,11 +8,14 @@
 
 /* ---- positions on a grid ---- */
 
-/** The coordinate -1 .. 1 as a position. */
+/** The coordinate -1 .. 1 as a position. Each step rounds to the type of the grid, which decides
+ *  whether a position that no float expresses counts as a tie. */
 static double denormalized(const tl_grid_job *job, double x, int in)
 {
-    const double position = job->aligns_corners ? (x + 1) / 2 * (in - 1) : ((x + 1) * in - 1) / 2;
-    return (float)position; // as it decides ties
+    if (job->grid->dtype == TL_DOUBLE)
+        return job->aligns_corners ? (x + 1) / 2 * (in - 1) : ((x + 1) * in - 1) / 2;
+    const float f = (float)x + 1;
+    return (double)(job->aligns_corners ? f / 2 * (float)(in - 1) : (f * (float)in - 1) / 2);
 }
 
 /** Mirrors at low and high as often as it takes. */
@@ -70,8 +73,8 @@ typedef struct axis_taps {
 static axis_taps taps_at(const tl_grid_job *job, double coordinate, int in)
 {
     double x = denormalized(job, coordinate, in);
-    if (job->mode == TL_RESAMPLE_NEAREST) {
-        x = brought_inside(job, job->n == 3 ? round(x) : rint(x), in);
+    if (job->mode == TL_RESAMPLE_NEAREST) { // ties to even, for any number of axes
+        x = brought_inside(job, rint(x), in);
         return (axis_taps){1, {index_inside(job, (int)x, in)}, {1}};
     }
     x = brought_inside(job, x, in);

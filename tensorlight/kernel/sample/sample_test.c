@@ -55,6 +55,60 @@ START_TEST(what_lies_outside_is_0_the_border_or_a_mirror)
 }
 END_TEST
 
+/** What index `i` of 3, at most one element outside, stands for: 1 more than the index, 0: none. */
+static int stands_for(int i, tl_outside outside, int aligns_corners)
+{
+    static const int mirrored[2][5] = {{1, 1, 2, 3, 3}, {2, 1, 2, 3, 2}};
+    static const int rows[][5] = {{0, 1, 2, 3, 0}, {1, 1, 2, 3, 3}};
+    return (outside == TL_OUTSIDE_REFLECT ? mirrored[aligns_corners] : rows[outside])[i + 1];
+}
+
+START_TEST(positions_at_halves_round_to_even_over_any_number_of_axes)
+{
+    // Positions -1, -0.5, .., 3 and what they round to. As coordinates of 3 elements, in double,
+    // they come back exactly.
+    static const int nearest[] = {-1, 0, 0, 0, 1, 2, 2, 2, 3};
+    enum { N = 9, IN = 3 };
+    for (int mode = 0; mode < 2 * TL_OUTSIDE_SIZE; mode++)
+        for (int n = 1; n <= 3; n++)
+            for (size_t k = 0; k < NN_LEN(nn_floats); k++) {
+                const int aligns_corners = mode % 2;
+                const tl_outside outside = mode / 2;
+                const int in[] = {1, 1, IN, IN, IN};
+                int shape[] = {1, N, n, n, n}, len = N;
+                for (int i = 1; i < n; i++, len *= N)
+                    shape[1 + i] = N;
+                shape[n + 1] = n;
+                double numbers[IN * IN * IN];
+                for (int i = 0; i < IN * IN * IN; i++)
+                    numbers[i] = i + 1;
+                nn_room room = {0};
+                tl_tensor *const src = nn_given(&room, nn_floats[k], n + 2, in, numbers);
+                tl_tensor *const grid = nn_blank(&room, TL_DOUBLE, n + 2, shape);
+                for (int p = 0; p < len; p++)
+                    for (int axis = 0, rest = p; axis < n; axis++, rest /= N) {
+                        const double x = rest % N * 0.5 - 1;
+                        ((double *)grid->data)[p * n + axis] =
+                            aligns_corners ? x - 1 : (2 * x + 1) / IN - 1;
+                    }
+                tl_tensor *const dst = tl_tensor_grid_sample(src, grid, NULL, TL_RESAMPLE_NEAREST,
+                                                             outside, aligns_corners);
+                ck_assert_msg(dst != NULL, "%s", tl_last_error());
+                for (int p = 0; p < len; p++) {
+                    int index = 0, step = 1, is_inside = 1;
+                    for (int axis = 0, rest = p; axis < n; axis++, rest /= N, step *= IN) {
+                        const int at = stands_for(nearest[rest % N], outside, aligns_corners);
+                        is_inside &= at > 0;
+                        index += (at - 1) * step;
+                    }
+                    nn_check_near(dst, (size_t)p, is_inside ? index + 1 : 0, 0);
+                }
+                tl_tensor_free_data_too(dst);
+                nn_close(&room);
+            }
+}
+END_TEST
+
 START_TEST(a_mirror_repeats_and_what_is_no_number_stays_inside)
 {
     nn_room room = {0};
@@ -227,6 +281,7 @@ END_TEST
 
 LN_TEST_MAIN("sample", positions_of_elements_give_the_elements,
              what_lies_outside_is_0_the_border_or_a_mirror,
+             positions_at_halves_round_to_even_over_any_number_of_axes,
              a_mirror_repeats_and_what_is_no_number_stays_inside, threads_do_not_change_the_result,
              regions_that_are_not_there_are_refused, a_region_of_a_ramp_is_a_ramp,
              whole_bins_of_a_region_take_one_sample_each,
