@@ -59,12 +59,11 @@ tl_rounding tl_rounding_from_str(const char *str)
 
 /* ---- scratch memory: buffers, then a table per axis ---- */
 
-/** The type to compute in. */
+/** The type to compute in: for integers one that leaves enough digits to tell whole sums. */
 static tl_dtype work_dtype(tl_dtype dtype)
 {
-    return !tl_dtype_is_float(dtype) && tl_size_of(dtype) >= 4 ? TL_DOUBLE
-           : dtype == TL_DOUBLE                                ? TL_DOUBLE
-                                                               : TL_FLOAT;
+    const int is_narrow = tl_dtype_is_float(dtype) ? dtype != TL_DOUBLE : tl_size_of(dtype) == 1;
+    return is_narrow ? TL_FLOAT : TL_DOUBLE;
 }
 
 /** The axes to resample, those that shrink most first. */
@@ -168,12 +167,30 @@ static void run_nearest(const tl_exec *exec, const layout *l, const tl_tensor *s
                 pick_nearest(exec, src->dtype), &job);
 }
 
-/** Stores numbers of the work dtype; a number that is too large for a float becomes infinite. */
-static void store(const void *from, tl_dtype work, tl_tensor *dst)
+/** Stores sums of the work dtype as integers, a piece after the other, which stays in the cache. */
+static void store_integers(char *from, tl_dtype work, tl_tensor *dst)
+{
+    enum { PIECE = 2048 };
+    for (int at = 0; at < dst->len; at += PIECE) {
+        const size_t n = (size_t)(dst->len - at < PIECE ? dst->len - at : PIECE);
+        char *const sums = from + (size_t)at * tl_size_of(work);
+        if (work == TL_FLOAT)
+            tl_resample_away_from_0_f32_c((float *)sums, n);
+        else
+            tl_resample_away_from_0_f64_c((double *)sums, n);
+        tl_convert_array(tl_pointer_add(dst->data, at, dst->dtype), dst->dtype, sums, work, n);
+    }
+}
+
+/** Stores numbers of the work dtype, which may change; a number that is too large for a float
+ *  becomes infinite. */
+static void store(void *from, tl_dtype work, tl_tensor *dst)
 {
     const float *const floats = from;
     uint16_t *const halves = dst->data;
-    if (dst->dtype == TL_FLOAT16)
+    if (!tl_dtype_is_float(dst->dtype))
+        store_integers(from, work, dst);
+    else if (dst->dtype == TL_FLOAT16)
         for (int i = 0; i < dst->len; i++)
             halves[i] = tl_half_from_float(floats[i]);
     else if (dst->dtype == TL_BFLOAT16)
@@ -212,7 +229,7 @@ static void run_filter(const tl_exec *exec, const layout *l, const tl_tensor *sr
         dims[axis] = dst->dims[axis];
     }
     if (!is_direct)
-        store(from, work, dst);
+        store(scratch + l->buffers[(l->n - 1) % 2], work, dst);
 }
 
 /** Overwrites what looks outside src. */

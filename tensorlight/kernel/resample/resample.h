@@ -52,6 +52,11 @@ typedef struct tl_filter_job {
  *  but the last), of a tl_filter_job the lines [inner] of dst, or [out] where inner is 1. */
 typedef void tl_resample_func(void *arg, size_t begin, size_t end);
 
+/** Moves sums of integers away from 0 by a little more than they can have been rounded by. They are
+ *  truncated next, and an image of 100s has to stay one of 100s. */
+void tl_resample_away_from_0_f32_c(float *sums, size_t n);
+void tl_resample_away_from_0_f64_c(double *sums, size_t n);
+
 #define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_resample_func, name, dtype, isa)
 #include "kernel/resample/resample_filter.def"
 #include "kernel/resample/resample_nearest.def"

@@ -2,6 +2,8 @@
 // Resampling in plain C: the definition. To the nearest, all axes at once; by weights, one axis
 // after the other, which then is the middle one of [outer, in, inner].
 
+#include <math.h>
+
 #include "kernel/resample/resample.h"
 
 /** The row of src that `row` of dst takes its elements from, or -1 for the fill. */
@@ -34,8 +36,10 @@ static ptrdiff_t nearest_src_row(const tl_nearest_job *job, size_t row)
 #undef TL_TEMPLATE
 #undef TL_TUNED_ALL
 
-#define TL_TEMPLATE "kernel/resample/resample_filter_c.inc.h"
-#define TL_TAG      f64
+// Integers of more than 8 bits are computed in double.
+#define TL_TUNED_f64 1
+#define TL_TEMPLATE  "kernel/resample/resample_filter_c.inc.h"
+#define TL_TAG       f64
 #include "tensor/tl_one_type.inc.h"
 #define TL_TAG f32
 #include "tensor/tl_one_type.inc.h"

@@ -54,3 +54,12 @@ void NAME(tl_resample_filter, c)(void *arg, size_t begin, size_t end)
          job->inner, job->table.indices + at, job->table.weights + at, n);
     }
 }
+
+void NAME(tl_resample_away_from_0, c)(T *sums, size_t n)
+{
+    // More than rounding takes: of 8 bits in float, of up to 32 in double. Beyond, it is no more
+    // than the last digit.
+    const double more = sizeof(T) == sizeof(float) ? 0x1p-10 : 0x1p-18;
+    for (size_t i = 0; i < n; i++)
+        sums[i] += (T)copysign(more, (double)sums[i]);
+}

@@ -121,11 +121,11 @@ static void check_case(const resample_case *c, tl_resample_mode mode, tl_dtype d
             nn_check_near(
                 dst, (size_t)k, expected,
                 mode == TL_RESAMPLE_NEAREST ? 0 : nn_tolerance(dtype, 60, magnitude, expected));
-        else { // cut toward zero: one more or less where the sum is about whole
+        else { // truncated toward zero, unless whole but for rounding
             const double limited =
                 fmin(fmax(expected, tl_dtype_min_double(dtype)), tl_dtype_max_double(dtype));
-            ck_assert_double_le(fabs(nn_at(dst, (size_t)k) - trunc(limited)),
-                                fabs(limited - round(limited)) < 1e-3 ? 1 : 0);
+            const int is_whole = fabs(limited - round(limited)) < 1e-6;
+            nn_check_near(dst, (size_t)k, is_whole ? round(limited) : trunc(limited), 0);
         }
     }
     nn_close(&room);
@@ -138,6 +138,66 @@ START_TEST(each_element_is_the_weighted_sum_over_all_of_src)
             for (int mode = 0; mode < TL_RESAMPLE_MODE_SIZE; mode++)
                 if (mode == TL_RESAMPLE_NEAREST || nn_types[k] != TL_BOOL)
                     check_case(&cases[i], mode, nn_types[k]);
+}
+END_TEST
+
+START_TEST(an_integer_image_of_one_color_keeps_it)
+{
+    static const double scales[] = {1.5, 2, 3, 0.6, 0.7, 1 / 3.0, 2.3, (double)0.6F};
+    static const tl_dtype dtypes[] = {TL_UINT8, TL_INT8, TL_UINT16, TL_INT16, TL_INT32, TL_INT64};
+    for (size_t i = 0; i < NN_LEN(scales) * NN_LEN(dtypes); i++)
+        for (int mode = TL_RESAMPLE_LINEAR; mode < TL_RESAMPLE_MODE_SIZE; mode++) {
+            const double scale = scales[i / NN_LEN(dtypes)];
+            const tl_dtype dtype = dtypes[i % NN_LEN(dtypes)];
+            const tl_resample_axis axis = {0.5, 1, scale, -0.5, fmax(1, 1 / scale)};
+            const tl_resample_param param = {.mode = mode, .cubic_a = -0.75, .axes = {axis, axis}};
+            const int out = (int)floor(7 * scale);
+            nn_room room = {0};
+            tl_tensor *const src = nn_blank(&room, dtype, 2, (int[]){7, 7});
+            tl_tensor *const dst = nn_blank(&room, dtype, 2, (int[]){out, out});
+            for (int color = 93; color <= 127; color += 34) {
+                for (int k = 0; k < src->len; k++)
+                    tl_convert(tl_pointer_add(src->data, k, dtype), dtype, &(double){color},
+                               TL_DOUBLE);
+                ck_assert_ptr_eq(tl_tensor_resample(src, dst, dst->dims, &param), dst);
+                for (int k = 0; k < dst->len; k++)
+                    nn_check_near(dst, (size_t)k, color, 0);
+            }
+            nn_close(&room);
+        }
+}
+END_TEST
+
+START_TEST(positions_at_exact_halves_round_as_told_along_each_axis)
+{
+    // Positions -0.5, 0.5, 1.5, 2.5 of three elements, as of 0, 1, 2 or 3 axes.
+    static const int expected[TL_ROUNDING_SIZE][4] = {
+        {0, 0, 1, 2}, {0, 1, 2, 2}, {0, 0, 1, 2}, {0, 1, 2, 2}};
+    for (int rounding = 0; rounding < TL_ROUNDING_SIZE; rounding++)
+        for (int ndim = 1; ndim <= 3; ndim++)
+            for (size_t k = 0; k < NN_LEN(nn_types); k++) {
+                if (nn_types[k] == TL_BOOL)
+                    continue;
+                tl_resample_param param = {.rounding = rounding};
+                const int in[] = {3, 3, 3}, out[] = {4, 4, 4};
+                double numbers[27];
+                for (int i = 0; i < 27; i++)
+                    numbers[i] = i;
+                for (int i = 0; i < ndim; i++)
+                    param.axes[i] = (tl_resample_axis){0, 1, 1, -0.5, 1};
+                nn_room room = {0};
+                tl_tensor *const src = nn_given(&room, nn_types[k], ndim, in, numbers);
+                tl_tensor *const dst = nn_blank(&room, nn_types[k], ndim, out);
+                ck_assert_ptr_eq(tl_tensor_resample(src, dst, out, &param), dst);
+                for (int i = 0; i < dst->len; i++) {
+                    int at[TL_MAXDIM], index = 0;
+                    tl_tensor_coords(dst, i, at);
+                    for (int axis = 0; axis < ndim; axis++)
+                        index = 3 * index + expected[rounding][at[axis]];
+                    nn_check_near(dst, (size_t)i, index, 0);
+                }
+                nn_close(&room);
+            }
 }
 END_TEST
 
@@ -211,5 +271,7 @@ START_TEST(without_scratch_memory_it_is_refused)
 END_TEST
 
 LN_TEST_MAIN("resample", each_element_is_the_weighted_sum_over_all_of_src,
+             an_integer_image_of_one_color_keeps_it,
+             positions_at_exact_halves_round_as_told_along_each_axis,
              what_has_no_weight_does_not_count, scalars_and_empty_tensors_stay,
              threads_do_not_change_the_result, without_scratch_memory_it_is_refused)
