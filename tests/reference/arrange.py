@@ -49,8 +49,8 @@ def stride_slice(t):
             starts, ends = (t.rng.integers(-9, 10, n).tolist() for _ in range(2))
             steps = t.rng.choice([-3, -2, -1, 1, 2, 3], n).tolist()
             where = [slice(None)] * len(shape)
-            for axis, *bounds in zip(axes, starts, ends, steps):
-                where[axis] = slice(*bounds)
+            for axis, start, end, step in zip(axes, starts, ends, steps):  # unlike Python, a start before the first is the first
+                where[axis] = slice(max(start, -shape[axis]) if step < 0 else start, end, step)
             t.add(dtype, [("src", src)], [("dst", dtype, np.ascontiguousarray(src[tuple(where)]), None)], axes=axes,
                   starts=starts, ends=ends, steps=steps)
 

@@ -197,7 +197,8 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high)
 int tl_slice_length(int dim, int start, int end, int step, int *first)
 {
     const int64_t low = step < 0 ? -1 : 0, high = step < 0 ? (int64_t)dim - 1 : dim;
-    const int64_t from = clamp(start < 0 ? (int64_t)start + dim : start, low, high);
+    const int64_t lowest_start = high < 0 ? high : 0;
+    const int64_t from = clamp(start < 0 ? (int64_t)start + dim : start, lowest_start, high);
     const int64_t to = clamp(end < 0 ? (int64_t)end + dim : end, low, high);
     const int64_t span = step < 0 ? from - to : to - from;
     const int64_t width = step < 0 ? -(int64_t)step : step;

@@ -67,7 +67,7 @@ START_TEST(of_the_largest_size_elements_may_be_left_over)
 }
 END_TEST
 
-START_TEST(a_slice_is_counted_as_python_does)
+START_TEST(a_slice_is_counted_after_its_bounds_are_clamped)
 {
     static const struct {
         int dim, start, end, step, len, first;
@@ -83,6 +83,11 @@ START_TEST(a_slice_is_counted_as_python_does)
         {0, 0, INT_MAX, 1, 0, 0},
         {0, INT_MAX, INT_MIN, -1, 0, -1},
         {3, INT_MIN, 2, 1, 2, 0},
+        {10, -11, INT_MIN, -1, 1, 0}, // the start clamps to the first element
+        {10, INT_MIN, -11, -3, 1, 0},
+        {10, INT_MIN, INT_MIN, 1, 0, 0},
+        {10, 9, INT_MAX, -1, 0, 9}, // the end clamps to the last one, which it excludes
+        {0, INT_MIN, INT_MIN, -1, 0, -1},
     };
     for (size_t i = 0; i < NN_LEN(rows); i++) {
         int first = -99;
@@ -258,7 +263,8 @@ END_TEST
 
 LN_TEST_MAIN("stride", a_new_shape_follows_from_what_is_wanted,
              new_shapes_that_mean_nothing_are_refused,
-             of_the_largest_size_elements_may_be_left_over, a_slice_is_counted_as_python_does,
+             of_the_largest_size_elements_may_be_left_over,
+             a_slice_is_counted_after_its_bounds_are_clamped,
              slices_step_and_turn_round_in_every_type, empty_slices_and_scalars_are_nothing_special,
              shapes_broadcast, expansion_repeats_axes_of_one, tiles_lie_side_by_side,
              threads_give_what_the_definition_says, every_kernel_copies_lines_of_every_stride)
