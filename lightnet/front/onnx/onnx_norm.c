@@ -29,6 +29,8 @@ static const char *emit_hardmax(ln_onnx_node *n, const char *src, int axis, int 
     const int depth = t->ndim ? t->dims[axis] : 1, two = 2;
     const tl_dtype dtype = t->dtype;
     const double choice[] = {0, 1};
+    if (t->len == 0)
+        return ln_emit_simple(&n->emit, "forward", src, i); // without elements, without a maximum
     ln_emit_begin(&n->emit, "argreduce");
     ln_emit_arg(&n->emit, "src", src);
     ln_emit_set_int(&n->emit, "axis", axis);
