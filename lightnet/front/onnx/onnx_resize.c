@@ -22,6 +22,13 @@ typedef struct map {
 
 typedef map map_func(const axis *a);
 
+/** The length that a scale asks for, with its fraction. A product of floats, as everywhere: 5 times
+ *  the float 0.6 is 3, not a little more. */
+static double scaled_length(const axis *a)
+{
+    return (double)((float)a->in * (float)a->scale);
+}
+
 static map half_pixel(const axis *a)
 {
     // A ratio of sizes is exact, a scale in between has been rounded.
@@ -31,7 +38,7 @@ static map half_pixel(const axis *a)
 static map half_pixel_symmetric(const axis *a)
 {
     map m = half_pixel(a);
-    m.start += a->in / 2.0 * (1 - a->out / (a->scale * a->in));
+    m.start += a->in / 2.0 * (1 - a->out / scaled_length(a));
     return m;
 }
 
@@ -56,7 +63,7 @@ static map asymmetric(const axis *a)
 
 static map align_corners(const axis *a)
 {
-    const double out = a->is_by_size ? a->out : a->scale * a->in;
+    const double out = a->is_by_size ? a->out : scaled_length(a);
     return out == 1 ? (map){0, 0, 1, 0} : (map){0, a->in - 1, out - 1, 0};
 }
 
@@ -134,10 +141,11 @@ static resizing begin_resizing(ln_onnx_node *n)
     return r;
 }
 
-/** Lets axis `i` be scaled; the product is one of floats, as everywhere. */
+/** Lets the axis be scaled. */
 static void set_scale(ln_onnx_node *n, axis *a, double scale)
 {
-    const double out = floorf((float)a->in * (float)scale);
+    a->scale = scale;
+    const double out = floor(scaled_length(a));
     if (!(scale > 0) || !(out <= INT_MAX)) {
         ln_emit_fail(&n->emit,
                      "scale %g of length %d, expected more than 0 and at most %d elements", scale,
@@ -145,7 +153,6 @@ static void set_scale(ln_onnx_node *n, axis *a, double scale)
         return;
     }
     a->out = (int)out;
-    a->scale = scale;
     a->is_by_size = 0;
 }
 
