@@ -3,49 +3,21 @@
 
 #include <string.h>
 
+#include "front/onnx/ln_onnx_product.h"
 #include "front/onnx/ln_onnx_rows.h"
-
-/** A vector as a matrix: [k] -> [1, k], or as a column [k, 1]; anything else as it is. */
-static const char *as_matrix(ln_onnx_node *n, const char *tensor, int is_column)
-{
-    const tl_tensor *const t = ln_onnx_tensor_of(n, tensor);
-    if (t->ndim != 1)
-        return tensor;
-    const int row[] = {1, t->dims[0]}, column[] = {t->dims[0], 1};
-    return ln_emit_reshape(&n->emit, tensor, 2, is_column ? column : row, LN_EMIT_TEMP);
-}
-
-/** `dst` without the axes that as_matrix added, as the node's output. */
-static void drop_axes(ln_onnx_node *n, const char *dst, int has_row, int has_col)
-{
-    const tl_tensor *const t = ln_onnx_tensor_of(n, dst);
-    if (has_row && has_col) {
-        ln_onnx_alias(n, 0, dst);
-        return;
-    }
-    int dims[TL_MAXDIM], ndim = 0;
-    for (int i = 0; i < t->ndim; i++)
-        if (!(i == t->ndim - 2 && !has_row) && !(i == t->ndim - 1 && !has_col))
-            dims[ndim++] = t->dims[i];
-    ln_emit_reshape(&n->emit, dst, ndim, dims, 0);
-}
 
 /** A product of the operators `optype`, with zero points where they are given. */
 static void emit_product(ln_onnx_node *n, const char *optype, const char *zero1, const char *zero2)
 {
-    const char *const src1 = ln_onnx_in(n, 0), *const src2 = ln_onnx_in(n, 1);
-    const int has_row = ln_onnx_tensor_of(n, src1)->ndim != 1;
-    const int has_col = ln_onnx_tensor_of(n, src2)->ndim != 1;
-    const char *const rows = as_matrix(n, src1, 0), *const cols = as_matrix(n, src2, 1);
+    const ln_onnx_operands m = ln_onnx_operands_of(n, 0, 1);
     ln_emit_begin(&n->emit, optype);
-    ln_emit_arg(&n->emit, "src1", rows);
-    ln_emit_arg(&n->emit, "src2", cols);
+    ln_emit_arg(&n->emit, "src1", m.rows);
+    ln_emit_arg(&n->emit, "src2", m.cols);
     if (zero1)
         ln_emit_arg(&n->emit, "zero1", zero1);
     if (zero2)
         ln_emit_arg(&n->emit, "zero2", zero2);
-    drop_axes(n, ln_emit_end(&n->emit, "dst", has_row && has_col ? 0 : LN_EMIT_TEMP), has_row,
-              has_col);
+    ln_onnx_drop_axes(n, ln_emit_end(&n->emit, "dst", ln_onnx_product_output(&m)), &m);
 }
 
 static void translate_matmul(ln_onnx_node *n)
@@ -59,7 +31,7 @@ static void translate_matmul_integer(ln_onnx_node *n)
     const char *zero1 = ln_onnx_optional(n, 2);
     const char *const zero2 = ln_onnx_optional(n, 3);
     if (zero1 && ln_onnx_tensor_of(n, zero1)->len != 1)
-        zero1 = as_matrix(n, zero1, 1);
+        zero1 = ln_onnx_as_matrix(n, zero1, 1);
     emit_product(n, "matmul_int", zero1, zero2);
 }
 

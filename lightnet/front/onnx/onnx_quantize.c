@@ -3,6 +3,7 @@
 
 #include <limits.h>
 
+#include "front/onnx/ln_onnx_product.h"
 #include "front/onnx/ln_onnx_rows.h"
 #include "front/onnx/ln_onnx_windows.h"
 
@@ -15,8 +16,8 @@ static const char *scale_ratio(ln_onnx_node *n, const char *scale1, const char *
     return ln_emit_binary(&n->emit, "TL_BINARY_DIV", product, dst_scale, LN_EMIT_TEMP);
 }
 
-static void emit_quantize(ln_onnx_node *n, const char *src, const char *scale, const char *zero,
-                          tl_dtype dtype, int axis, int block)
+static const char *emit_quantize(ln_onnx_node *n, const char *src, const char *scale,
+                                 const char *zero, tl_dtype dtype, int axis, int block, int i)
 {
     ln_emit_begin(&n->emit, "quantize");
     ln_emit_arg(&n->emit, "src", src);
@@ -25,7 +26,7 @@ static void emit_quantize(ln_onnx_node *n, const char *src, const char *scale, c
     ln_emit_set_dtype(&n->emit, "dtype", dtype);
     ln_emit_set_int(&n->emit, "axis", axis);
     ln_emit_set_int(&n->emit, "block", block);
-    ln_emit_end(&n->emit, "dst", 0);
+    return ln_emit_end(&n->emit, "dst", i);
 }
 
 static const char *emit_dequantize(ln_onnx_node *n, const char *src, const char *scale,
@@ -72,7 +73,7 @@ static void translate_quantize(ln_onnx_node *n)
     const char *const zero = ln_onnx_optional(n, 2);
     const tl_dtype dtype = zero ? ln_onnx_tensor_of(n, zero)->dtype : read_dtype(n, TL_UINT8);
     const int block = read_block(n);
-    emit_quantize(n, src, scale, zero, dtype, read_axis(n, src, scale, block), block);
+    emit_quantize(n, src, scale, zero, dtype, read_axis(n, src, scale, block), block, 0);
 }
 
 static void translate_dequantize(ln_onnx_node *n)
@@ -96,15 +97,15 @@ static void translate_dynamic_quantize(ln_onnx_node *n)
     const char *const scale =
         ln_emit_out(&n->emit, "scale", ln_onnx_wants(n, 1) ? 1 : LN_EMIT_TEMP);
     const char *const zero = ln_emit_end(&n->emit, "zero", ln_onnx_wants(n, 2) ? 2 : LN_EMIT_TEMP);
-    emit_quantize(n, src, scale, zero, TL_UINT8, 0, 0);
+    emit_quantize(n, src, scale, zero, TL_UINT8, 0, 0, 0);
 }
 
 /* ---- products ---- */
 
-/** The sums as quantized numbers: output 0. What they are multiplied by is one number, or one for
+/** The sums as quantized numbers: output `i`. What they are multiplied by is one number, or one for
  *  each index along an axis, or anything that broadcasts. */
-static void requantize(ln_onnx_node *n, const char *sums, int axis, const char *factor,
-                       const char *zero)
+static const char *requantize(ln_onnx_node *n, const char *sums, int axis, const char *factor,
+                              const char *zero, int i)
 {
     const tl_tensor *const f = ln_onnx_tensor_of(n, factor);
     const int is_vector = f->ndim <= 1;
@@ -113,7 +114,7 @@ static void requantize(ln_onnx_node *n, const char *sums, int axis, const char *
         emit_dequantize(n, sums, is_vector ? factor : one, NULL, axis, 0, LN_EMIT_TEMP);
     if (!is_vector)
         numbers = ln_emit_binary(&n->emit, "TL_BINARY_MUL", numbers, factor, LN_EMIT_TEMP);
-    emit_quantize(n, numbers, one, zero, ln_onnx_tensor_of(n, zero)->dtype, 0, 0);
+    return emit_quantize(n, numbers, one, zero, ln_onnx_tensor_of(n, zero)->dtype, 0, 0, i);
 }
 
 /** A scale or zero point of one element as a scalar, which broadcasts without an axis more. */
@@ -122,13 +123,6 @@ static const char *as_scalar(ln_onnx_node *n, const char *tensor)
     const tl_tensor *const t = ln_onnx_tensor_of(n, tensor);
     return t->len == 1 && t->ndim > 0 ? ln_emit_reshape(&n->emit, tensor, 0, NULL, LN_EMIT_TEMP)
                                       : tensor;
-}
-
-static const char *as_column(ln_onnx_node *n, const char *tensor)
-{
-    const tl_tensor *const t = ln_onnx_tensor_of(n, tensor);
-    const int dims[] = {t->len, 1};
-    return t->ndim == 1 ? ln_emit_reshape(&n->emit, tensor, 2, dims, LN_EMIT_TEMP) : tensor;
 }
 
 static void translate_qlinear_conv(ln_onnx_node *n)
@@ -154,26 +148,29 @@ static void translate_qlinear_conv(ln_onnx_node *n)
     ln_emit_set_ints(&n->emit, "padding", 2 * w.n, w.padding);
     const char *const sums = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
     const char *const factor = scale_ratio(n, src_scale, weight_scale, dst_scale);
-    requantize(n, sums, 1, factor, ln_onnx_in(n, 7));
+    requantize(n, sums, 1, factor, ln_onnx_in(n, 7), 0);
 }
 
+/** Of vectors: of matrices with one row, or one column, which the result then loses. */
 static void translate_qlinear_matmul(ln_onnx_node *n)
 {
-    const char *scale1 = as_scalar(n, ln_onnx_in(n, 1)), *zero1 = as_scalar(n, ln_onnx_in(n, 2));
+    const ln_onnx_operands m = ln_onnx_operands_of(n, 0, 3);
+    const char *const scale1 = ln_onnx_as_matrix(n, as_scalar(n, ln_onnx_in(n, 1)), 1);
+    const char *const zero1 = ln_onnx_as_matrix(n, as_scalar(n, ln_onnx_in(n, 2)), 1);
     const char *const scale2 = as_scalar(n, ln_onnx_in(n, 4));
     const char *const zero2 = as_scalar(n, ln_onnx_in(n, 5));
     const char *const dst_scale = as_scalar(n, ln_onnx_in(n, 6));
-    scale1 = as_column(n, scale1);
-    zero1 = as_column(n, zero1);
     ln_emit_begin(&n->emit, "matmul_int");
-    ln_emit_arg(&n->emit, "src1", ln_onnx_in(n, 0));
-    ln_emit_arg(&n->emit, "src2", ln_onnx_in(n, 3));
+    ln_emit_arg(&n->emit, "src1", m.rows);
+    ln_emit_arg(&n->emit, "src2", m.cols);
     ln_emit_arg(&n->emit, "zero1", zero1);
     ln_emit_arg(&n->emit, "zero2", zero2);
     const char *const sums = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
     const char *const factor = scale_ratio(n, scale1, scale2, dst_scale);
     const int last = ln_onnx_tensor_of(n, sums)->ndim - 1;
-    requantize(n, sums, last > 0 ? last : 0, factor, ln_onnx_in(n, 7));
+    const char *const dst =
+        requantize(n, sums, last, factor, ln_onnx_in(n, 7), ln_onnx_product_output(&m));
+    ln_onnx_drop_axes(n, dst, &m);
 }
 
 const ln_onnx_row ln_onnx_rows_quantize[] = {
