@@ -39,7 +39,7 @@ def one_node(sentence, op_type, arrays, expected, opset=18, const=(), **attribut
     inputs = {name: np.asarray(array) for name, array in zip(names, arrays) if name}
     expected = expected if isinstance(expected, list) else [expected]
     outputs = ["" if array is None else f"y{k}" for k, array in enumerate(expected)]
-    fixed = {names[i] for i in const}
+    fixed = {name for i, name in enumerate(names) if name and i in const}
     return Part(f"{op_type} {opset}: {sentence}", opset, [node(op_type, names, outputs, **attributes)],
                 {name: array for name, array in inputs.items() if name not in fixed},
                 {name: np.asarray(array) for name, array in zip(outputs, expected) if name},
