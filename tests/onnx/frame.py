@@ -144,6 +144,21 @@ def check_sizes(tap, lightnet):
     tap.check("a --shape that is none is refused", command_faults(lightnet, opened, ["show", "MODEL", "--shape", "x=4xx3"], "expected NAME=1x3x224x224"))
 
 
+# The names of TensorProto.DataType's values; those that docs/onnx.md says LightNet has.
+TYPES = ("UNDEFINED FLOAT UINT8 INT8 UINT16 INT16 INT32 INT64 STRING BOOL FLOAT16 DOUBLE UINT32 UINT64 COMPLEX64 COMPLEX128 BFLOAT16 "
+         "FLOAT8E4M3FN FLOAT8E4M3FNUZ FLOAT8E5M2 FLOAT8E5M2FNUZ UINT4 INT4 FLOAT4E2M1 FLOAT8E8M0 UINT2 INT2").split()
+SUPPORTED = {"BOOL", "FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16", *(f"{sign}INT{bits}" for sign in ("U", "") for bits in (8, 16, 32, 64))}
+
+
+def check_types(tap, lightnet):
+    for code, name in enumerate(TYPES):
+        kind = field(1, field(1, code) + field(2, field(1, field(1, 2))))  # a tensor of 2 elements
+        copy = model(graph([node("Identity", ["x"], ["y"])], [field(1, "x") + field(2, kind)], [field(1, "y") + field(2, kind)]))
+        message = f"input 'x' is {name}, expected a tensor of a type that LightNet has"
+        faults = command_faults(lightnet, copy, ["show", "MODEL"], "compiled for cpu" if name in SUPPORTED else message)
+        tap.check(f"the page about ONNX tells the truth about type {name}", faults)
+
+
 def main():
     lightnet, tap = sys.argv[1], Tap()
     for sentence, model_bytes, inputs, expected in RIGHT:
@@ -153,6 +168,7 @@ def main():
         tap.check(sentence, [] if message and part in message else [f"says {message!r}, expected {part!r}"])
     check_external(tap, lightnet)
     check_sizes(tap, lightnet)
+    check_types(tap, lightnet)
     tap.end()
 
 
