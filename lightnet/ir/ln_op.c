@@ -6,11 +6,6 @@
 #include "ir/ln_name.h"
 #include "lightnet/ln_util.h"
 
-static void free_op(void *op)
-{
-    ln_op_free(op);
-}
-
 static void free_op_lists_too(void *op)
 {
     ln_op_free_lists_too(op);
@@ -348,7 +343,7 @@ ln_list *ln_op_list_create_from_array(ln_op **op_array)
 
 void ln_op_list_free(ln_list *ops)
 {
-    ln_list_free_deep(ops, free_op);
+    ln_list_free(ops);
 }
 
 void ln_op_list_free_lists_too(ln_list *ops)

@@ -464,6 +464,18 @@ START_TEST(operators_are_found_in_lists_and_arrays)
 }
 END_TEST
 
+// As those of an architecture, which no list owns.
+START_TEST(freeing_a_list_leaves_its_operators)
+{
+    static ln_op_arg op_arg = {.name = "a", .optype = "twice_cpu"};
+    static ln_op fixed = {.op_arg = &op_arg};
+    ln_op *array[] = {&fixed, NULL};
+    ln_op_list_free(ln_op_list_create_from_array(array));
+    ln_op_list_free(NULL);
+    ck_assert_str_eq(fixed.op_arg->name, "a");
+}
+END_TEST
+
 START_TEST(table_owns_its_operators)
 {
     ln_hash *table = ln_op_table_create(), *tensors = ln_tensor_table_create();
@@ -557,6 +569,6 @@ LN_TEST_MAIN("operators", operator_has_the_functions_and_names_of_its_prototype,
              operator_with_names_has_one_of_each_variadic_and_no_optional_argument,
              operator_with_opname_avoids_the_names_in_the_table,
              copy_has_own_lists_and_is_in_the_init_state, copy_to_optype_changes_the_functions,
-             operators_are_found_in_lists_and_arrays, table_owns_its_operators,
-             parameters_are_set_through_the_table, double_arguments_are_not_valid,
-             every_failing_allocation_is_survived)
+             operators_are_found_in_lists_and_arrays, freeing_a_list_leaves_its_operators,
+             table_owns_its_operators, parameters_are_set_through_the_table,
+             double_arguments_are_not_valid, every_failing_allocation_is_survived)

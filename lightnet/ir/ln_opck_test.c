@@ -157,6 +157,8 @@ static ln_tensor_entry *const nothing = NULL;
         "the number of parameters is 2, expected < 2")                                            \
     ROW(params_len_le, ln_opck_params_len_le(2, 2), ln_opck_params_len_le(2, 1),                  \
         "the number of parameters is 2, expected <= 1")                                           \
+    ROW(params_len_ne, ln_opck_params_len_ne(2, 3), ln_opck_params_len_ne(2, 2),                  \
+        "the number of parameters is 2, expected != 2")                                           \
     ROW(tensors_in_len_eq, ln_opck_tensors_in_len_eq(2, 2), ln_opck_tensors_in_len_eq(2, 3),      \
         "the number of inputs is 2, expected 3")                                                  \
     ROW(tensors_in_len_gt, ln_opck_tensors_in_len_gt(2, 1), ln_opck_tensors_in_len_gt(2, 2),      \
@@ -167,6 +169,8 @@ static ln_tensor_entry *const nothing = NULL;
         "the number of inputs is 2, expected < 2")                                                \
     ROW(tensors_in_len_le, ln_opck_tensors_in_len_le(2, 2), ln_opck_tensors_in_len_le(2, 1),      \
         "the number of inputs is 2, expected <= 1")                                               \
+    ROW(tensors_in_len_ne, ln_opck_tensors_in_len_ne(2, 3), ln_opck_tensors_in_len_ne(2, 2),      \
+        "the number of inputs is 2, expected != 2")                                               \
     ROW(tensors_out_len_eq, ln_opck_tensors_out_len_eq(2, 2), ln_opck_tensors_out_len_eq(2, 3),   \
         "the number of outputs is 2, expected 3")                                                 \
     ROW(tensors_out_len_gt, ln_opck_tensors_out_len_gt(2, 1), ln_opck_tensors_out_len_gt(2, 2),   \
@@ -177,6 +181,8 @@ static ln_tensor_entry *const nothing = NULL;
         "the number of outputs is 2, expected < 2")                                               \
     ROW(tensors_out_len_le, ln_opck_tensors_out_len_le(2, 2), ln_opck_tensors_out_len_le(2, 1),   \
         "the number of outputs is 2, expected <= 1")                                              \
+    ROW(tensors_out_len_ne, ln_opck_tensors_out_len_ne(2, 3), ln_opck_tensors_out_len_ne(2, 2),   \
+        "the number of outputs is 2, expected != 2")                                              \
     ROW(tensor_in_exist, ln_opck_tensor_in_exist(src, "src"),                                     \
         ln_opck_tensor_in_exist(nothing, "bias"), "input 'bias' is missing")                      \
     ROW(tensor_out_exist, ln_opck_tensor_out_exist(src, "dst"),                                   \

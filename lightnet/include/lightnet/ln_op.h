@@ -228,7 +228,7 @@ LN_API int ln_op_call(ln_op *op, ln_op_func func);
  * reason: no memory. */
 LN_API ln_list *ln_op_list_create_from_array(ln_op **op_array);
 
-/** Frees the list and its operators, not their lists. Takes NULL. */
+/** Frees the list, not its operators. Takes NULL. */
 LN_API void ln_op_list_free(ln_list *ops);
 
 /** Frees the list, its operators and their lists. Takes NULL. */

@@ -209,6 +209,8 @@ LN_END_DECLS
     LN_OPCK_RETURN(ln_opck_list_len(op_arg, "parameter", list_len, LN_OPCK_LT, expect_len))
 #define ln_opck_params_len_le(list_len, expect_len) \
     LN_OPCK_RETURN(ln_opck_list_len(op_arg, "parameter", list_len, LN_OPCK_LE, expect_len))
+#define ln_opck_params_len_ne(list_len, expect_len) \
+    LN_OPCK_RETURN(ln_opck_list_len(op_arg, "parameter", list_len, LN_OPCK_NE, expect_len))
 
 /* Inputs */
 
@@ -224,6 +226,8 @@ LN_END_DECLS
     LN_OPCK_RETURN(ln_opck_list_len(op_arg, "input", list_len, LN_OPCK_LT, expect_len))
 #define ln_opck_tensors_in_len_le(list_len, expect_len) \
     LN_OPCK_RETURN(ln_opck_list_len(op_arg, "input", list_len, LN_OPCK_LE, expect_len))
+#define ln_opck_tensors_in_len_ne(list_len, expect_len) \
+    LN_OPCK_RETURN(ln_opck_list_len(op_arg, "input", list_len, LN_OPCK_NE, expect_len))
 
 /* Outputs */
 
@@ -239,6 +243,8 @@ LN_END_DECLS
     LN_OPCK_RETURN(ln_opck_list_len(op_arg, "output", list_len, LN_OPCK_LT, expect_len))
 #define ln_opck_tensors_out_len_le(list_len, expect_len) \
     LN_OPCK_RETURN(ln_opck_list_len(op_arg, "output", list_len, LN_OPCK_LE, expect_len))
+#define ln_opck_tensors_out_len_ne(list_len, expect_len) \
+    LN_OPCK_RETURN(ln_opck_list_len(op_arg, "output", list_len, LN_OPCK_NE, expect_len))
 
 /* Tensors */
 
