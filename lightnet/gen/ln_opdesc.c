@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "gen/ln_cgen.h"
+#include "gen/ln_oldnote.h"
 #include "gen/ln_opdesc_fields.h"
 #include "lightnet/ln_util.h"
 
@@ -32,7 +33,8 @@ static int is_blank(const ln_rjson *node)
     return node->type == LN_RJSON_STRING && !node->text[strspn(node->text, " \t\r\n")];
 }
 
-/** Sorts the members of `object` into `fields` by their keys; null takes an inherited field away.
+/** Sorts the members of `object` into `fields` by their keys; null, or code without a statement,
+ * takes an inherited field away.
  * `kinds` 0: the specs are of operators. */
 static int read_fields(const ln_opdesc *op, const ln_rjson *object, const field_spec *specs,
                        size_t nspecs, int kinds, const ln_rjson **fields, ln_error *err)
@@ -46,7 +48,7 @@ static int read_fields(const ln_opdesc *op, const ln_rjson *object, const field_
             f++;
         if (f == nspecs)
             return ln_opdesc_fail_key(op, member, err, "unknown key \"%s\"", member->key);
-        if (member->type == LN_RJSON_NULL) {
+        if (member->type == LN_RJSON_NULL || (specs[f].is_body && is_blank(member))) {
             fields[f] = NULL;
             continue;
         }
@@ -214,6 +216,22 @@ void ln_opdescs_free(ln_opdescs *descs)
     ln_free(descs);
 }
 
+/** Adds to the reason why a file is no relaxed JSON. */
+static void explain_notation(const char *file, ln_error *err)
+{
+    char reason[LN_MAXLINE];
+    snprintf(reason, sizeof(reason), "%s", ln_error_text(err));
+    char *text = ln_read_text(file);
+    if (text && ln_oldnote_is_op(text)) {
+        ln_error_clear(err);
+        ln_error_set(err,
+                     "%s; this is the old notation of operator descriptions, the new one is in "
+                     "docs/operator-descriptions.md",
+                     reason);
+    }
+    ln_free(text);
+}
+
 int ln_opdescs_read(ln_opdescs *descs, const char *file, int own, ln_error *err)
 {
     ln_rjson **files = grow(descs->files, descs->nfiles, sizeof(*files));
@@ -221,8 +239,10 @@ int ln_opdescs_read(ln_opdescs *descs, const char *file, int own, ln_error *err)
         return no_memory(err);
     descs->files = files;
     ln_rjson *root = ln_rjson_read(file, err);
-    if (!root)
+    if (!root) {
+        explain_notation(file, err);
         return -1;
+    }
     descs->files[descs->nfiles++] = root;
     return read_root(descs, root, own, err);
 }

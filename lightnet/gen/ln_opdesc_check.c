@@ -456,6 +456,26 @@ static int apply_inplace_writer(ln_opdesc *op, ln_error *err)
     return 0;
 }
 
+static int has_output(const ln_opdesc *op)
+{
+    for (size_t i = 0; i < op->nargs; i++) {
+        if (op->args[i].kind == LN_ARGDESC_OUT)
+            return 1;
+    }
+    return 0;
+}
+
+/** Whether it has no effect but its outputs: without any, it can only be there for an effect. */
+static int apply_pure(ln_opdesc *op, ln_error *err)
+{
+    const ln_rjson *pure = op->fields[LN_OPDESC_PURE];
+    if (pure && pure->boolean && !has_output(op))
+        return ln_opdesc_fail_key(op, pure, err,
+                                  "\"pure\" without an output: it would always be removed");
+    op->pure = pure ? pure->boolean : has_output(op);
+    return 0;
+}
+
 static int check_arg(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
 {
     if (check_name(op, arg, err) || check_checks(op, arg, err))
@@ -471,7 +491,8 @@ int ln_opdesc_check(ln_opdesc *op, ln_error *err)
 {
     if (check_required(op, err) ||
         check_word(op, NULL, op->fields[LN_OPDESC_MTYPE], &mtypes, err) ||
-        check_extra_privs(op, err) || apply_inplace(op, err) || apply_inplace_writer(op, err))
+        check_extra_privs(op, err) || apply_inplace(op, err) || apply_inplace_writer(op, err) ||
+        apply_pure(op, err))
         return -1;
     for (size_t i = 0; i < op->nargs; i++) {
         if (check_arg(op, &op->args[i], err))
@@ -479,6 +500,5 @@ int ln_opdesc_check(ln_opdesc *op, ln_error *err)
     }
     op->arch = ln_opdesc_text(op, LN_OPDESC_ARCH);
     op->autogen = !op->fields[LN_OPDESC_AUTOGEN] || op->fields[LN_OPDESC_AUTOGEN]->boolean;
-    op->pure = !op->fields[LN_OPDESC_PURE] || op->fields[LN_OPDESC_PURE]->boolean;
     return 0;
 }

@@ -21,17 +21,17 @@ const field_spec ln_opdesc_op_fields[LN_OPDESC_FIELDS] = {
     [LN_OPDESC_TENSORS_IN] = {"tensors_in", ARRAY, .is_required = 1},
     [LN_OPDESC_TENSORS_OUT] = {"tensors_out", ARRAY, .is_required = 1},
     [LN_OPDESC_PARAMS] = {"params", ARRAY, .is_required = 1},
-    [LN_OPDESC_CUSTOM] = {"custom", STRING},
+    [LN_OPDESC_CUSTOM] = {"custom", STRING, .is_body = 1},
     [LN_OPDESC_SCRATCH] = {"scratch", CODE},
     [LN_OPDESC_MACS] = {"macs", CODE},
     [LN_OPDESC_ALGORITHM] = {"algorithm", STRING},
     [LN_OPDESC_LAYOUT] = {"layout", STRING},
-    [LN_OPDESC_STATIC_RUN] = {"static_run", STRING},
+    [LN_OPDESC_STATIC_RUN] = {"static_run", STRING, .is_body = 1},
     [LN_OPDESC_STATIC_CALL] = {"static_call", STRING},
-    [LN_OPDESC_RUN] = {"run", STRING},
+    [LN_OPDESC_RUN] = {"run", STRING, .is_body = 1},
     [LN_OPDESC_CALL] = {"call", STRING},
-    [LN_OPDESC_POST_RUN] = {"post_run", STRING},
-    [LN_OPDESC_CALC_OFFSET] = {"calc_offset", STRING},
+    [LN_OPDESC_POST_RUN] = {"post_run", STRING, .is_body = 1},
+    [LN_OPDESC_CALC_OFFSET] = {"calc_offset", STRING, .is_body = 1},
     [LN_OPDESC_EXAMPLES] = {"examples", ARRAY, .is_own = 1},
 };
 
@@ -70,8 +70,8 @@ const field_spec ln_opdesc_arg_fields[LN_ARGDESC_FIELDS] = {
     [LN_ARGDESC_NE] = {"ne", CODE, PARAM},
     [LN_ARGDESC_CHECK] = {"check", STRING, IN | PARAM},
     [LN_ARGDESC_CHECKS] = {"checks", ARRAY, IN | PARAM},
-    [LN_ARGDESC_CUSTOM] = {"custom", STRING, ALL},
-    [LN_ARGDESC_CLEANUP] = {"cleanup", STRING, OUT},
+    [LN_ARGDESC_CUSTOM] = {"custom", STRING, ALL, .is_body = 1},
+    [LN_ARGDESC_CLEANUP] = {"cleanup", STRING, OUT, .is_body = 1},
 };
 const ln_opdesc_field ln_opdesc_kind_fields[] = {
     [LN_ARGDESC_IN] = LN_OPDESC_TENSORS_IN,

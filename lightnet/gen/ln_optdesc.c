@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gen/ln_oldnote.h"
 #include "gen/ln_optpat.h"
 
 enum { MAX_STAGE = 9 };
@@ -409,6 +410,10 @@ int ln_optdesc_read(ln_optdesc *desc, const ln_rjson *root, ln_error *err)
     longer[desc->nfiles++] = root->file;
     desc->files = longer;
     desc->stage = 1;
+    if (ln_oldnote_is_opt(root))
+        return ln_rjson_fail(root, err,
+                             "this is the old notation of optimizer descriptions, the new one is "
+                             "in docs/optimizer-descriptions.md");
     if (read_object(&to, file_fields, N_FIELDS(file_fields), root, "the description"))
         return -1;
     end_stage(desc);

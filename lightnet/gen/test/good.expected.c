@@ -875,3 +875,57 @@ ln_op ln_opimpl_rows_alone_cpu = {
     .run = rows_alone_cpu_run,
     .post_run = rows_alone_cpu_post_run,
 };
+
+// watch: Somebody looks at it.
+
+static void watch_pre_run(ln_op_arg *op_arg)
+{
+    if (ln_op_check_args(op_arg))
+        return;
+
+    // inputs
+    const char *src_name = ln_tensor_list_find_name(op_arg->tensors_in, "src");
+    ln_tensor_entry *src_entry = ln_tensor_table_find(op_arg->tensor_table, src_name);
+    ln_opck_tensor_defined(src_entry, src_name);
+}
+
+static const ln_arg_info watch_tensors_in[] = {
+    {.arg_name = "src", .doc = "[..]", .type = "any"},
+    {.arg_name = NULL},
+};
+static const char *watch_in_arg_names[] = {"src", NULL};
+static const ln_arg_info watch_tensors_out[] = {
+    {.arg_name = NULL},
+};
+static const char *watch_out_arg_names[] = {NULL};
+static const ln_arg_info watch_params[] = {
+    {.arg_name = NULL},
+};
+static const char *watch_param_arg_names[] = {NULL};
+static const ln_param_type watch_param_ptypes[] = {LN_PARAM_INVALID};
+
+static const ln_op_info watch_info = {
+    .doc = "Somebody looks at it.",
+    .author = "The LightNet authors",
+    .source = "good.op",
+    .pure = 0,
+    .inplace_writer = 0,
+    .tensors_in = watch_tensors_in,
+    .tensors_out = watch_tensors_out,
+    .params = watch_params,
+};
+
+static ln_op_arg watch_op_arg = {
+    .optype = "watch",
+    .arch = "none",
+    .in_arg_names = watch_in_arg_names,
+    .out_arg_names = watch_out_arg_names,
+    .param_arg_names = watch_param_arg_names,
+    .param_ptypes = watch_param_ptypes,
+    .info = &watch_info,
+};
+
+ln_op ln_opimpl_watch = {
+    .op_arg = &watch_op_arg,
+    .pre_run = watch_pre_run,
+};
