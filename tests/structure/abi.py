@@ -75,7 +75,7 @@ def constants(ours):
     return [name for name in names if not name.endswith("_SIZE")]
 
 
-def layouts(build):
+def layouts(build, *options):
     """The lines of abi.txt, as the compiler has the structs and constants; or what it said."""
     includes, ours = preprocessed(build)
     found = structs(ours)
@@ -91,7 +91,7 @@ def layouts(build):
         unit, program = os.path.join(folder, "unit.c"), os.path.join(folder, "program")
         with open(unit, "w", encoding="utf-8") as file:
             file.write(source)
-        faults = faults_of(["gcc", "-std=c11", *include_options(build), unit, "-o", program])
+        faults = faults_of(["gcc", "-std=c11", *options, *include_options(build), unit, "-o", program])
         return (None, faults) if faults else (run([program])[1], [])
 
 
@@ -164,6 +164,7 @@ def main():
             file.write(now)
     if now:
         tap.check("what_plugins_are_built_against_changes_with_its_number_only", faults(text_of(GOLDEN), now))
+        tap.check("a_program_changes_no_layout", differences(now, layouts(os.path.abspath(sys.argv[1]), "-DLN_CUDA")[0]))
         tap.check("a_field_that_has_moved_is_noticed", is_noticed(now, r"\n    \d+ (\d+) ndim\n", r"\n    4 \1 ndim\n"))
         tap.check("a_constant_of_another_value_is_noticed", is_noticed(now, r"\n    \d+ TL_INT8\n", r"\n    99 TL_INT8\n"))
         tap.check("a_constant_that_is_gone_is_noticed", is_noticed(now, r"\n    \d+ TL_INT8\n", r"\n"))

@@ -23,6 +23,7 @@ LIBRARIES = {
 # Public headers that have no .c of their own.
 PUBLIC_WITHOUT_SOURCE = {
     "ln_api.h": "lightnet/base",  # marks of declarations
+    "ln_config.h": "lightnet/base",  # made by Meson
     "ln_version.h": "lightnet/base",  # made by Meson
     "ln_opck.h": "lightnet/ir",  # macros over ln_op.h
 }

@@ -19,6 +19,7 @@
 #include <stdio.h>
 
 #include "lightnet/ln_api.h"
+#include "lightnet/ln_config.h"
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_util.h"
 
@@ -27,7 +28,7 @@ LN_BEGIN_DECLS
 typedef enum ln_mem_type {
     LN_MEM_NONE = 0, /* nowhere: of abstract tensors, which no program can hold */
     LN_MEM_CPU = 1,
-#ifdef LN_CUDA
+#ifdef LN_CUDA /* by ln_config.h; the value is kept for it */
     LN_MEM_CUDA = 2,
 #endif
     LN_MEM_TYPE_SIZE
