@@ -18,10 +18,15 @@ typedef struct loading {
     size_t copied; // bytes, since the maps were told to rest
 } loading;
 
+void ln_constants_rest(const ln_context *ctx)
+{
+    ln_weights_rest(ctx->weights);
+    ln_weights_rest(ctx->given);
+}
+
 static void rest(loading *load)
 {
-    ln_weights_rest(load->ctx->weights);
-    ln_weights_rest(load->ctx->given);
+    ln_constants_rest(load->ctx);
     load->copied = 0;
 }
 
@@ -41,6 +46,12 @@ static void fetch(loading *load, ln_tensor_entry *te)
             rest(load);
     }
     te->isfetched = 1;
+}
+
+void ln_constants_fetch_tensor(const ln_context *ctx, ln_tensor_entry *te)
+{
+    loading load = {.ctx = ctx};
+    fetch(&load, te);
 }
 
 // Data of files that is wanted now; what lives on is fetched once only.

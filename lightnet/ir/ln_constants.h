@@ -22,6 +22,13 @@ int ln_constants_compute(const ln_context *ctx, int again, const ln_constants_wa
 /** Copies what files have for constants that runs read, or that may be set, to their memory. */
 void ln_constants_fetch(const ln_context *ctx);
 
+/** Copies what files or callers have given for the tensor to its memory; 0 where there is nothing.
+ */
+void ln_constants_fetch_tensor(const ln_context *ctx, ln_tensor_entry *te);
+
+/** Lets the system have the memory of files that have been copied. */
+void ln_constants_rest(const ln_context *ctx);
+
 /** Lets the system have the memory that only loading needed. */
 void ln_constants_release(const ln_context *ctx);
 

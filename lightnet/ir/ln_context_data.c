@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "ir/ln_bodies.h"
-#include "ir/ln_constants.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_dynamic.h"
 #include "ir/ln_fixed.h"
 #include "ir/ln_lifetime.h"
+#include "ir/ln_update.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_util.h"
 
@@ -149,7 +149,7 @@ int ln_context_forget_runs(ln_context *ctx)
     LN_LIST_FOREACH(op, ctx->ops)
     {
         if (op->op_arg->isdynamic)
-            return ln_context_rebind(ctx);
+            return ln_context_recheck(ctx);
     }
     return 0;
 }
@@ -163,7 +163,8 @@ int ln_context_alloc_mem(ln_context *ctx)
         return -1;
     for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE; m++) {
         const ln_mem_info info = ln_mem_type_info(m);
-        if (!ctx->mem_sizes[m])
+        // A model that computes nothing has memory all the same: that is what being loaded means.
+        if (!ctx->mem_sizes[m] && m != LN_MEM_CPU)
             continue;
         ctx->mem_starts[m] = info.alloc_func(ctx->mem_sizes[m]);
         if (!ctx->mem_starts[m]) {
@@ -177,6 +178,7 @@ int ln_context_alloc_mem(ln_context *ctx)
 
 void ln_context_dealloc_mem(ln_context *ctx)
 {
+    ln_update_forget(ctx);
     for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE; m++) {
         if (ctx->mem_starts[m])
             ln_mem_type_info(m).free_func(ctx->mem_starts[m]);
@@ -234,7 +236,7 @@ static int give(ln_context *ctx, const ln_tensor_entry *te, const void *data)
 
 int ln_context_set_data(ln_context *ctx, const char *tname, const void *data)
 {
-    const ln_tensor_entry *te = find_loaded(ctx, tname);
+    ln_tensor_entry *te = find_loaded(ctx, tname);
     if (!te)
         return -1;
     if (!data)
@@ -253,7 +255,7 @@ int ln_context_set_data(ln_context *ctx, const char *tname, const void *data)
     else if (give(ctx, te, data))
         return ln_fail_last(ctx);
     if (te->isconst)
-        ctx->stale = 1;
+        ln_update_mark(ctx, te);
     ctx->missing = ln_list_remove_custom_deep(ctx->missing, tname, ln_str_cmp, ln_free);
     return 0;
 }
@@ -403,17 +405,46 @@ static int compare_shape(const ln_context *ctx, const ln_tensor_entry *te, shape
 static int check_anew(ln_context *ctx)
 {
     if (!ctx->target)
-        return ln_context_rebind(ctx);
+        return ln_context_recheck(ctx);
     shape *shapes = ln_alloc_array((size_t)ln_hash_size(ctx->tensor_table), sizeof(*shapes));
     if (!shapes)
         return ln_fail_last(ctx);
     visit_shapes(ctx, shapes, note_shape);
-    const int status = ln_context_rebind(ctx) || visit_shapes(ctx, shapes, compare_shape) ||
+    const int status = ln_context_recheck(ctx) || visit_shapes(ctx, shapes, compare_shape) ||
                                ln_context_check_plan(ctx)
                            ? -1
                            : 0;
     ln_free(shapes);
     return status;
+}
+
+// Checks the operators of a compiled context as they were before.
+static int check_unchanged(ln_context *ctx)
+{
+    return ln_context_recheck(ctx) || (ctx->target && ln_context_check_plan(ctx)) ? -1 : 0;
+}
+
+// After the operators were checked again with this status: tensors have new entries, and operators
+// have prepared nothing yet. On failure the context is empty.
+static int bind_again(ln_context *ctx, int status)
+{
+    if (status) {
+        ln_context_cleanup(ctx);
+        return -1;
+    }
+    for_each_tensor(ctx, bind_data);
+    if (ln_context_is_loaded(ctx))
+        ctx->stale = LN_STALE_ALL;
+    return 0;
+}
+
+int ln_context_rebind(ln_context *ctx)
+{
+    if (!ln_context_is_loaded(ctx))
+        return ln_context_recheck(ctx);
+    ln_context_clear_error(ctx);
+    ln_update_forget(ctx);
+    return bind_again(ctx, check_unchanged(ctx));
 }
 
 // After a parameter changed: on failure the old value comes back.
@@ -426,6 +457,7 @@ static int apply_param(ln_context *ctx, ln_param_entry *entry, va_list ap)
         ln_param_entry_free(old);
         return ln_fail_last(ctx);
     }
+    ln_update_forget(ctx);
     const int status = check_anew(ctx) || ln_fixed_check_params(ctx) ? -1 : 0;
     if (status) {
         const ln_param_entry changed = *entry;
@@ -433,11 +465,7 @@ static int apply_param(ln_context *ctx, ln_param_entry *entry, va_list ap)
         *old = changed;
     }
     ln_param_entry_free(old);
-    if (status && (ln_context_rebind(ctx) || (ctx->target && ln_context_check_plan(ctx))))
-        ln_context_cleanup(ctx);
-    else
-        for_each_tensor(ctx, bind_data);
-    return status;
+    return bind_again(ctx, status ? check_unchanged(ctx) : 0) ? -1 : status;
 }
 
 static int prepare_op(const ln_op *op)
@@ -461,7 +489,6 @@ int ln_context_set_param(ln_context *ctx, const char *opname, const char *pname,
     va_end(ap);
     if (status || !ln_context_is_loaded(ctx))
         return status;
-    ctx->stale = 1;
     return op->op_arg->tensors_in ? 0 : prepare_op(op);
 }
 
@@ -485,10 +512,7 @@ static int prepare_run(const ln_context *ctx)
             ctx,
             "tensor '%s' takes its data from a file: give one when loading (-f FILE), or set it",
             missing);
-    if (ctx->stale && ln_constants_compute(ctx, 1, NULL))
-        return -1;
-    ((ln_context *)ctx)->stale = 0;
-    return 0;
+    return ctx->stale ? ln_update_run((ln_context *)ctx) : 0;
 }
 
 int ln_context_run(const ln_context *ctx)

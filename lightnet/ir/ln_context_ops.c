@@ -293,8 +293,18 @@ static void leave_op(ln_context *ctx, ln_op *op)
     ln_op_table_remove(ctx->op_table, op->op_arg->name);
 }
 
+// New tensors have no memory.
+static int fail_if_loaded(const ln_context *ctx)
+{
+    return ln_context_is_loaded(ctx)
+               ? ln_fail(ctx, "the context is loaded; unload it to change its operators")
+               : 0;
+}
+
 int ln_context_init_ops(ln_context *ctx)
 {
+    if (fail_if_loaded(ctx))
+        return -1;
     ln_context_set_order(ctx, ctx->ops);
     if (ln_context_index_names(ctx))
         return -1;
@@ -308,6 +318,7 @@ int ln_context_init_ops(ln_context *ctx)
 // the operators leave backwards, readers before makers.
 void ln_context_cleanup_ops(ln_context *ctx)
 {
+    ln_context_unload(ctx);
     ln_list *ops = ctx->ops;
     for (const ln_list *node = ops; node; node = node->next)
         if (is_entered(ctx, node->data))
@@ -371,6 +382,10 @@ static const ln_op *find_follow(const ln_list *old_ops)
 
 int ln_context_substitute(ln_context *ctx, ln_list *old_ops, ln_list *new_ops, ln_list **next)
 {
+    if (fail_if_loaded(ctx)) {
+        ln_op_list_free_lists_too(new_ops);
+        return -1;
+    }
     const ln_op *first = new_ops ? new_ops->data : NULL;
     const ln_op *follow = find_follow(old_ops);
     leave_all(ctx, old_ops);
@@ -414,8 +429,8 @@ int ln_context_remove_op(ln_context *ctx, ln_list **position)
 
 int ln_context_add_op(ln_context *ctx, ln_list **position, ln_op *new_op)
 {
-    const int status = *position ? insert_before(ctx, *position, new_op) : append(ctx, new_op);
-    if (status) {
+    if (fail_if_loaded(ctx) ||
+        (*position ? insert_before(ctx, *position, new_op) : append(ctx, new_op))) {
         ln_op_free_lists_too(new_op);
         return -1;
     }
@@ -450,12 +465,14 @@ int ln_context_redirect(ln_context *ctx, ln_op *op, const ln_hash *instead)
 {
     if (!reads_any(op, instead))
         return 0;
+    if (fail_if_loaded(ctx))
+        return -1;
     ln_dfg_remove(ctx->dfg, op);
     uncheck_op(ctx, op);
     return rename_entries(ctx, op->op_arg->tensors_in, instead) ? -1 : connect_op(ctx, op);
 }
 
-int ln_context_rebind(ln_context *ctx)
+int ln_context_recheck(ln_context *ctx)
 {
     const ln_list *node;
     if (ln_context_find_mutated(ctx))

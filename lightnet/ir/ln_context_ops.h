@@ -44,6 +44,9 @@ int ln_context_check_plan(const ln_context *ctx);
 /** Whether it has memory. */
 int ln_context_is_loaded(const ln_context *ctx);
 
+/** ln_context_rebind of a context that is not loaded. */
+int ln_context_recheck(ln_context *ctx);
+
 /** Gives dynamic tensors their largest shapes again, for which the plan is: earlier runs have left
  * theirs. */
 int ln_context_forget_runs(ln_context *ctx);

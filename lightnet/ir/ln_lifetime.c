@@ -343,7 +343,7 @@ int ln_lifetime_find(const ln_context *ctx, ln_lifetime *life)
     life->by_name = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     if (!life->by_name)
         return ln_fail_memory(ctx);
-    if (find_uses(ctx, life)) {
+    if (grow(ctx, life) || find_uses(ctx, life)) { // also without operators there is an array
         ln_lifetime_free(life);
         return -1;
     }

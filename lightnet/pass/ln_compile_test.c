@@ -390,6 +390,58 @@ START_TEST(what_an_architecture_leaves_is_rewritten_for_the_one_it_builds_on)
 }
 END_TEST
 
+static void assert_runs_nothing(ln_context *ctx)
+{
+    ck_assert_msg(!ln_test_load(ctx), "%s", ln_context_error(ctx));
+    ck_assert_int_eq(ln_test_load(ctx), -1);
+    ck_assert_str_eq(ln_context_error(ctx), "the context is loaded already; unload it first");
+    ck_assert_int_eq(ln_context_run(ctx), 0);
+    ln_context_unload(ctx);
+    ck_assert_int_eq(ln_context_run(ctx), -1);
+    ck_assert_str_eq(ln_context_error(ctx), "the context is not loaded");
+    ln_context_free(ctx);
+}
+
+START_TEST(a_model_without_operators_runs_and_does_nothing)
+{
+    ln_test_model m;
+    ln_test_begin(&m, "");
+    ln_context *ctx = ln_test_end(&m);
+    ck_assert_msg(!ln_context_compile(ctx, "test"), "%s", ln_context_error(ctx));
+    assert_runs_nothing(ctx);
+    assert_runs_nothing(ln_context_create());
+}
+END_TEST
+
+START_TEST(the_operators_of_a_loaded_context_stay)
+{
+    static const char refused[] = "the context is loaded; unload it to change its operators";
+    size_t len;
+    char *text = all_kinds(&len);
+    use_rewrites();
+    ln_context *ctx = ln_context_create();
+    ck_assert(!ln_context_init_text(ctx, "model", text, len) && !ln_context_compile(ctx, "test") &&
+              !ln_test_load(ctx));
+    ln_list *position = ctx->ops;
+    ck_assert_int_eq(ln_context_remove_op(ctx, &position), -1);
+    ck_assert_str_eq(ln_context_error(ctx), refused);
+    ln_context_clear_error(ctx);
+    ln_op *new_op = ln_test_new_op("new", "create_test", "", "new", "len 4 value 1");
+    ck_assert_int_eq(ln_context_add_op(ctx, &position, new_op), -1);
+    ck_assert_str_eq(ln_context_error(ctx), refused);
+    ck_assert_int_eq(ln_context_init_ops(ctx), -1);
+    ck_assert_ptr_eq(position, ctx->ops);
+    ck_assert_int_eq(ln_context_run(ctx), 0);
+    ln_context_cleanup_ops(ctx);
+    ck_assert_int_eq(ln_context_run(ctx), -1);
+    ln_context_free(ctx);
+    free(text);
+    ck_assert_int_eq(ln_test_alive, 0);
+}
+END_TEST
+
 LN_TEST_MAIN("compile", random_models_compute_the_same_however_they_are_compiled,
              every_allocation_may_fail,
-             what_an_architecture_leaves_is_rewritten_for_the_one_it_builds_on)
+             what_an_architecture_leaves_is_rewritten_for_the_one_it_builds_on,
+             a_model_without_operators_runs_and_does_nothing,
+             the_operators_of_a_loaded_context_stay)

@@ -74,10 +74,11 @@ typedef struct ln_context {
     ln_hash *mutated;      /* names of the tensors whose memory an operator writes in place */
     ln_list *missing;      /* names (char *) of tensors that still wait for data from outside */
     int keep;              /* every tensor keeps its memory, so that any can be read after a run */
-    int stale;             /* a constant was set after load */
+    int stale; /* a constant or a parameter was set after load: bits of ir/ln_update.h */
     struct ln_weights *weights; /* data that the model's own file brings; NULL: none */
     struct ln_weights *given;  /* data that another file or the caller has brought since the context
                                   was loaded, in place of it; NULL: none */
+    ln_hash *kept;             /* results of loading that what callers set needs again and again */
     ln_list *bound;            /* what ln_context_bind_* said of inputs */
     char *datafile;            /* the file of weights that was named before the model is read */
     struct ln_weights *params; /* its tensors, without data, where the format asks for them */
@@ -200,11 +201,10 @@ LN_API int ln_context_save(ln_context *ctx, const char *datafile, const char *fi
  * is constant. A constant that a rule has made part of an operator must have its value still. */
 LN_API int ln_context_load(ln_context *ctx, const char *datafile);
 
-/** Copies ln_context_data_size() bytes from `data` to the tensor. The context is loaded. What was
- * computed at load from a constant is computed anew by the next run; such a result itself cannot be
- * set, nor another value of a constant that a rule has made part of an operator. `data` is not
- * NULL.
- */
+/** Copies ln_context_data_size() bytes from `data` to the tensor. The context is loaded. A constant
+ * that is set counts as an input: what was computed from it at load, and nothing else, is computed
+ * anew by the next run. Such a result itself cannot be set, nor another value of a constant that a
+ * rule has made part of an operator. `data` is not NULL. */
 LN_API int ln_context_set_data(ln_context *ctx, const char *tname, const void *data);
 
 /** Copies the tensor's bytes to `data`; NULL: to new memory that the caller frees. NULL on failure.
@@ -285,13 +285,14 @@ LN_API int ln_context_set_tuning(ln_context *ctx);
 LN_API int ln_context_add_output(ln_context *ctx, const char *tname);
 
 /* For passes: the operators and everything that must follow them. New operators are taken even when
- * the call fails; after a failure the context can only be cleaned up. */
+ * the call fails; after a failure the context can only be cleaned up. The operators of a loaded
+ * context cannot be changed: that fails, and leaves it as it is. */
 
 /** Runs the pre_run of every operator of ctx->ops, and enters operators, tensors and graph into the
  * context. */
 LN_API int ln_context_init_ops(ln_context *ctx);
 
-/** The opposite of ln_context_init_ops; the list is empty then. */
+/** The opposite of ln_context_init_ops; the list is empty then, and a loaded context unloaded. */
 LN_API void ln_context_cleanup_ops(ln_context *ctx);
 
 /** Replaces the `len` operators from `*position` in ctx->ops by `new_ops` (takes them); `*position`
@@ -318,7 +319,9 @@ LN_API int ln_context_check(const ln_context *ctx);
  * those it reads. Where that changes something, the operator is checked anew, once. */
 LN_API int ln_context_redirect(ln_context *ctx, ln_op *op, const ln_hash *instead);
 
-/** Undoes and repeats every pre_run, so that all private data is fresh; keeps planned offsets. */
+/** Undoes and repeats every pre_run, so that all private data is fresh; keeps planned offsets. A
+ * loaded context stays loaded, with its data. On failure, which is for want of memory, such a
+ * context is empty. */
 LN_API int ln_context_rebind(ln_context *ctx);
 
 /** Allocates zeroed memory of ctx->mem_sizes and gives every tensor its address. After planning. */
