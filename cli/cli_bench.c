@@ -50,6 +50,7 @@ static int load_and_run(timing *t, ln_context *ctx, const cli_options *opt, uint
     if (cli_model_load(ctx, opt))
         return CLI_FAILED;
     end_phase(t, PHASE_LOAD, since);
+    cli_model_warn_constant(ctx);
     if (cli_model_set_inputs(ctx, opt, 1))
         return CLI_FAILED;
     end_phase(t, PHASE_INPUTS, since);

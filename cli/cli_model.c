@@ -446,6 +446,28 @@ static int set_unnamed(ln_context *ctx, const cli_options *opt, int random)
                    : 0;
 }
 
+int cli_model_is_constant(const ln_context *ctx)
+{
+    const ln_op *op;
+    int n_at_load = 0;
+    LN_LIST_FOREACH(op, ctx->inputs ? NULL : ctx->ops)
+    {
+        if (op->run && op->op_arg->tensors_in && !op->op_arg->at_load)
+            return 0;
+        n_at_load += op->run && op->op_arg->at_load;
+    }
+    return n_at_load > 0;
+}
+
+void cli_model_warn_constant(const ln_context *ctx)
+{
+    if (cli_model_is_constant(ctx))
+        ln_warn(ctx,
+                "%s: the model names no inputs: all of it is computed when it is loaded, and runs "
+                "compute nothing",
+                ctx->source);
+}
+
 int cli_model_set_inputs(ln_context *ctx, const cli_options *opt, int random)
 {
     return set_named(ctx, opt) || set_unnamed(ctx, opt, random) ? CLI_FAILED : 0;

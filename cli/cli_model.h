@@ -68,6 +68,12 @@ int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *nam
  * CLI_FAILED. */
 int cli_model_fail(const ln_context *ctx, const cli_options *opt);
 
+/** Whether the compiled model has no inputs, and no run has anything left to compute. */
+int cli_model_is_constant(const ln_context *ctx);
+
+/** Warns of such a model. */
+void cli_model_warn_constant(const ln_context *ctx);
+
 /** Prints the name DIR/WHAT_K.ENDING into `file`, LN_MAXLINE bytes. Returns 0, or CLI_FAILED after
  * a message: it is too long. */
 int cli_data_file(char *file, const char *dir, const char *what, int k, const char *ending);

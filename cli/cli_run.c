@@ -17,6 +17,8 @@ enum { LARGE = 256 };
 
 static int run_once(ln_context *ctx, const cli_options *opt)
 {
+    if (!opt->inputs.n)
+        cli_model_warn_constant(ctx);
     const uint64_t start = tl_clock();
     if (ln_context_run(ctx))
         return cli_model_fail(ctx, opt);

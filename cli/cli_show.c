@@ -81,8 +81,11 @@ static int print_stats(const ln_context *ctx, const cli_options *opt)
     printf("%-10s %zu bytes, %.3f times the lower bound of %zu\n", "memory", stats.memory,
            stats.memory_bound ? (double)stats.memory / (double)stats.memory_bound : 1.0,
            stats.memory_bound);
-    printf("%-10s %d: %d at load only, %d views\n", "operators", stats.ops, stats.ops_at_load,
-           stats.views);
+    if (!stats.ops)
+        printf("%-10s 0: the model computes nothing\n", "operators");
+    else
+        printf("%-10s %d: %d at load only, %d views\n", "operators", stats.ops, stats.ops_at_load,
+               stats.views);
     return print_types(ctx, (size_t)stats.ops);
 }
 
@@ -133,6 +136,9 @@ static int print_table(const ln_context *ctx, const cli_options *opt)
 {
     printf("%-10s %s, compiled for %s\n", "model", ctx->source, ctx->target);
     print_interface(ctx, "input", ctx->inputs);
+    if (cli_model_is_constant(ctx))
+        printf("%-10s none: all is computed when the model is loaded, and runs compute nothing\n",
+               "input");
     print_interface(ctx, "output", ctx->outputs);
     return print_stats(ctx, opt) || cli_show_ops(ctx) ? CLI_FAILED : CLI_OK;
 }
