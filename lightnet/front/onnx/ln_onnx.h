@@ -125,8 +125,12 @@ void ln_onnx_axes(ln_onnx_node *n, const int64_t *given, int len, int ndim, int 
 
 int ln_onnx_has_attr(const ln_onnx_node *n, const char *name);
 int64_t ln_onnx_int(ln_onnx_node *n, const char *name, int64_t deflt);
+int ln_onnx_flag(ln_onnx_node *n, const char *name, int deflt); /* 0 or 1, else a failure */
 double ln_onnx_float(ln_onnx_node *n, const char *name, double deflt);
 const char *ln_onnx_string(ln_onnx_node *n, const char *name, const char *deflt);
+
+/** The flag that is `value`; a failure unless it is 0 or 1. */
+int ln_onnx_to_flag(ln_onnx_node *n, const char *name, int64_t value);
 
 /** NULL and `*len` 0 by default. */
 const int64_t *ln_onnx_ints(ln_onnx_node *n, const char *name, int *len);

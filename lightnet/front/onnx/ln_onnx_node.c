@@ -152,6 +152,18 @@ int64_t ln_onnx_int(ln_onnx_node *n, const char *name, int64_t deflt)
     return a ? a->i : deflt;
 }
 
+int ln_onnx_to_flag(ln_onnx_node *n, const char *name, int64_t value)
+{
+    if (value != 0 && value != 1)
+        ln_emit_fail(&n->emit, "attribute '%s' is %" PRId64 ", expected 0 or 1", name, value);
+    return value != 0;
+}
+
+int ln_onnx_flag(ln_onnx_node *n, const char *name, int deflt)
+{
+    return ln_onnx_to_flag(n, name, ln_onnx_int(n, name, deflt));
+}
+
 tl_dtype ln_onnx_attr_dtype(ln_onnx_node *n, const char *name, tl_dtype deflt)
 {
     const LnOnnx__Attribute *a = attr(n, name, INT);

@@ -150,7 +150,7 @@ static const char *emit_and(ln_onnx_node *n, const char *a, const char *b)
  *  condition. */
 static const char *allowed_by_place(ln_onnx_node *n, const attention *a)
 {
-    const int is_causal = ln_onnx_int(n, "is_causal", 0) != 0;
+    const int is_causal = ln_onnx_flag(n, "is_causal", 0);
     const char *lens = ln_onnx_optional(n, 6), *in_time = NULL, *in_sequence = NULL;
     if (!is_causal && !lens)
         return NULL;
@@ -385,7 +385,7 @@ static const char *emit_rotation(ln_onnx_node *n, const char *src, const char *c
     if (ln_onnx_failed(n))
         return src;
     const int dims[] = {t->dims[0], t->dims[1], t->dims[2], t->dims[3]};
-    const int len = dims[3], is_paired = ln_onnx_int(n, "interleaved", 0) != 0;
+    const int len = dims[3], is_paired = ln_onnx_flag(n, "interleaved", 0);
     const char *const x =
         is_paired ? emit_part(n, src, 0, len, 2) : emit_part(n, src, 0, len / 2, 1);
     const char *const y =

@@ -383,7 +383,7 @@ static void set_flags(ln_onnx_node *n, const char *param, const char *attr, int 
     int *flags = ln_translation_alloc(&n->model->base, ((size_t)len + 1) * sizeof(*flags));
     for (int k = 0; k < len && flags; k++)
         if (!wanted || wanted(n, l, k))
-            flags[n_flags++] = int_at(n, attr, k) != 0;
+            flags[n_flags++] = ln_onnx_to_flag(n, attr, int_at(n, attr, k));
     if (flags)
         ln_emit_set_ints(&n->emit, param, n_flags, flags);
 }
@@ -560,7 +560,7 @@ static void enter_rows(ln_onnx_node *n, loop *l, int k, const char *src, int axi
         ln_emit_fail(&n->emit, "scanned input %d has %d parts, expected %d as the first", k, len,
                      (int)l->trips);
     l->trips = len;
-    if (int_at(n, directions, k))
+    if (ln_onnx_to_flag(n, directions, int_at(n, directions, k)))
         reverse(l->rows[k], len);
 }
 

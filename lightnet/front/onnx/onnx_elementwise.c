@@ -52,7 +52,7 @@ static void translate_logic(ln_onnx_node *n)
 
 static void translate_mod(ln_onnx_node *n)
 {
-    const int is_c = ln_onnx_int(n, "fmod", 0) != 0;
+    const int is_c = ln_onnx_flag(n, "fmod", 0);
     ln_emit_binary(&n->emit, is_c ? "TL_BINARY_FMOD" : "TL_BINARY_MOD", ln_onnx_in(n, 0),
                    ln_onnx_in(n, 1), 0);
 }

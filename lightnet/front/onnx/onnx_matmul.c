@@ -43,8 +43,8 @@ static void translate_gemm(ln_onnx_node *n)
     ln_emit_arg(&n->emit, "src2", ln_onnx_in(n, 1));
     if (beta != 0)
         ln_emit_arg(&n->emit, "bias", ln_onnx_optional(n, 2));
-    ln_emit_set_bool(&n->emit, "trans1", ln_onnx_int(n, "transA", 0) != 0);
-    ln_emit_set_bool(&n->emit, "trans2", ln_onnx_int(n, "transB", 0) != 0);
+    ln_emit_set_bool(&n->emit, "trans1", ln_onnx_flag(n, "transA", 0));
+    ln_emit_set_bool(&n->emit, "trans2", ln_onnx_flag(n, "transB", 0));
     ln_emit_set_number(&n->emit, "alpha", ln_onnx_float(n, "alpha", 1));
     ln_emit_set_number(&n->emit, "beta", beta);
     ln_emit_end(&n->emit, "dst", 0);

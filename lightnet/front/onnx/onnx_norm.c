@@ -201,8 +201,8 @@ static void take_batch_stats(ln_onnx_node *n, batch_stats *s)
 static void translate_batchnorm(ln_onnx_node *n)
 {
     tl_dtype dtype;
-    const int is_training = n->opset >= 14 && ln_onnx_int(n, "training_mode", 0) != 0;
-    const int is_by_place = n->opset < 9 && ln_onnx_int(n, "spatial", 1) == 0;
+    const int is_training = n->opset >= 14 && ln_onnx_flag(n, "training_mode", 0);
+    const int is_by_place = n->opset < 9 && !ln_onnx_flag(n, "spatial", 1);
     batch_stats s = batch_in(n, &dtype);
     if (!is_training && ln_onnx_num_outputs(n) > 1) {
         ln_emit_fail(&n->emit, "has %d outputs, expected 1: training before opset 14",

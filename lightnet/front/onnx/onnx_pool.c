@@ -78,7 +78,7 @@ static pooling read_pooling(ln_onnx_node *n)
     pooling p = {.src = ln_onnx_in(n, 0), .kind = n->row->with, .p = 2};
     p.windows = ln_onnx_windows(n, p.src, NULL);
     ln_onnx_auto_pad(n, p.src, &p.windows);
-    p.is_ceil = ln_onnx_int(n, "ceil_mode", 0) != 0;
+    p.is_ceil = ln_onnx_flag(n, "ceil_mode", 0);
     return p;
 }
 
@@ -92,7 +92,7 @@ static void emit_max_pool_with_indices(ln_onnx_node *n, const pooling *p)
     ln_emit_set_ints(&n->emit, "dilation", p->windows.n, p->windows.dilation);
     ln_emit_set_ints(&n->emit, "padding", 2 * p->windows.n, p->windows.padding);
     ln_emit_set_bool(&n->emit, "ceil", p->is_ceil);
-    ln_emit_set_bool(&n->emit, "column_major", ln_onnx_int(n, "storage_order", 0) != 0);
+    ln_emit_set_bool(&n->emit, "column_major", ln_onnx_flag(n, "storage_order", 0));
     ln_emit_out(&n->emit, "dst", 0);
     ln_emit_end(&n->emit, "arg", 1);
 }
@@ -109,7 +109,7 @@ static void translate_max_pool(ln_onnx_node *n)
 static void translate_average_pool(ln_onnx_node *n)
 {
     pooling p = read_pooling(n);
-    p.counts_padding = ln_onnx_int(n, "count_include_pad", 0) != 0;
+    p.counts_padding = ln_onnx_flag(n, "count_include_pad", 0);
     emit_pool(n, &p);
 }
 

@@ -110,7 +110,7 @@ static int find_shape(ln_onnx_node *n, network *net)
     if (ln_onnx_failed(n))
         return -1;
     net->n_gates = tl_cell_gates(net->cell);
-    net->is_batch_first = ln_onnx_int(n, "layout", 0) != 0;
+    net->is_batch_first = ln_onnx_flag(n, "layout", 0);
     net->dtype = x->dtype;
     net->work = tl_size_of(x->dtype) == 2 ? TL_FLOAT : x->dtype;
     net->directions = direction_count(n);
@@ -242,8 +242,8 @@ static void emit_recurrent(ln_onnx_node *n, tl_cell cell)
     set_directions(n, &net);
     set_activations(n, &net);
     ln_emit_set_number(&n->emit, "clip", ln_onnx_float(n, "clip", 0));
-    ln_emit_set_bool(&n->emit, "reset_after", ln_onnx_int(n, "linear_before_reset", 0) != 0);
-    ln_emit_set_bool(&n->emit, "coupled", ln_onnx_int(n, "input_forget", 0) != 0);
+    ln_emit_set_bool(&n->emit, "reset_after", ln_onnx_flag(n, "linear_before_reset", 0));
+    ln_emit_set_bool(&n->emit, "coupled", ln_onnx_flag(n, "input_forget", 0));
     put_outputs(n, &net);
 }
 

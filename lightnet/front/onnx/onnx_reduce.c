@@ -23,7 +23,7 @@ static void emit_reduce(ln_onnx_node *n, const int64_t *given, int len)
 {
     const char *const src = ln_onnx_in(n, 0);
     const int ndim = ln_onnx_tensor_of(n, src)->ndim;
-    const int is_all = len == 0 && !ln_onnx_int(n, "noop_with_empty_axes", 0);
+    const int is_all = len == 0 && !ln_onnx_flag(n, "noop_with_empty_axes", 0);
     int axes[TL_MAXDIM];
     int n_axes = sorted_axes(n, given, len, ndim, axes);
     for (int i = 0; is_all && i < ndim; i++)
@@ -32,7 +32,7 @@ static void emit_reduce(ln_onnx_node *n, const int64_t *given, int len)
     ln_emit_arg(&n->emit, "src", src);
     ln_emit_set_string(&n->emit, "op", n->row->with);
     ln_emit_set_ints(&n->emit, "axes", n_axes, axes);
-    ln_emit_set_bool(&n->emit, "keepdims", ln_onnx_int(n, "keepdims", 1) != 0);
+    ln_emit_set_bool(&n->emit, "keepdims", ln_onnx_flag(n, "keepdims", 1));
     ln_emit_end(&n->emit, "dst", 0);
 }
 
@@ -59,8 +59,8 @@ static void emit_arg_reduce(ln_onnx_node *n, int is_min)
     ln_emit_set_int(&n->emit, "axis",
                     ln_onnx_axis(n, ln_onnx_int(n, "axis", 0), ln_onnx_tensor_of(n, src)->ndim));
     ln_emit_set_bool(&n->emit, "is_min", is_min);
-    ln_emit_set_bool(&n->emit, "is_last", ln_onnx_int(n, "select_last_index", 0) != 0);
-    ln_emit_set_bool(&n->emit, "keepdims", ln_onnx_int(n, "keepdims", 1) != 0);
+    ln_emit_set_bool(&n->emit, "is_last", ln_onnx_flag(n, "select_last_index", 0));
+    ln_emit_set_bool(&n->emit, "keepdims", ln_onnx_flag(n, "keepdims", 1));
     ln_emit_end(&n->emit, "dst", 0);
 }
 
@@ -84,8 +84,8 @@ static void emit_cumulate(ln_onnx_node *n, int is_product)
     ln_emit_set_int(&n->emit, "axis",
                     ln_onnx_axis(n, ln_onnx_int_in(n, 1, 0), ln_onnx_tensor_of(n, src)->ndim));
     ln_emit_set_bool(&n->emit, "is_product", is_product);
-    ln_emit_set_bool(&n->emit, "is_exclusive", ln_onnx_int(n, "exclusive", 0) != 0);
-    ln_emit_set_bool(&n->emit, "is_reverse", ln_onnx_int(n, "reverse", 0) != 0);
+    ln_emit_set_bool(&n->emit, "is_exclusive", ln_onnx_flag(n, "exclusive", 0));
+    ln_emit_set_bool(&n->emit, "is_reverse", ln_onnx_flag(n, "reverse", 0));
     ln_emit_end(&n->emit, "dst", 0);
 }
 
@@ -106,6 +106,7 @@ static void translate_topk(ln_onnx_node *n)
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     const int axis = ln_onnx_axis(n, ln_onnx_int(n, "axis", -1), t->ndim);
+    ln_onnx_flag(n, "sorted", 1); // without it any order will do, also the sorted one
     if (ln_onnx_failed(n))
         return;
     const char *const k_now = n->opset < 10 ? NULL : ln_onnx_setter(n, 1);
@@ -117,7 +118,7 @@ static void translate_topk(ln_onnx_node *n)
     ln_emit_arg(&n->emit, "k_now", k_now);
     ln_emit_set_int(&n->emit, "k", k);
     ln_emit_set_int(&n->emit, "axis", axis);
-    ln_emit_set_bool(&n->emit, "is_smallest", ln_onnx_int(n, "largest", 1) == 0);
+    ln_emit_set_bool(&n->emit, "is_smallest", !ln_onnx_flag(n, "largest", 1));
     ln_emit_out(&n->emit, "values", ln_onnx_wants(n, 0) ? 0 : LN_EMIT_TEMP);
     ln_emit_end(&n->emit, "indices", ln_onnx_wants(n, 1) ? 1 : LN_EMIT_TEMP);
 }

@@ -330,8 +330,8 @@ static void translate_resize(ln_onnx_node *n)
     r.map = find_map(n, ln_onnx_string(n, "coordinate_transformation_mode", "half_pixel"));
     r.rounding = ln_onnx_choose(n, "nearest_mode", "round_prefer_floor", roundings);
     r.cubic_a = ln_onnx_float(n, "cubic_coeff_a", -0.75);
-    r.excludes_outside = ln_onnx_int(n, "exclude_outside", 0) != 0;
-    r.antialias = ln_onnx_int(n, "antialias", 0) != 0;
+    r.excludes_outside = ln_onnx_flag(n, "exclude_outside", 0);
+    r.antialias = ln_onnx_flag(n, "antialias", 0);
     r.fill = ln_onnx_float(n, "extrapolation_value", 0);
     int axes[TL_MAXDIM], n_scales = 0, n_sizes = 0;
     const int len = read_axes(n, &r, axes);

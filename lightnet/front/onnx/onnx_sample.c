@@ -40,7 +40,7 @@ static void translate_grid_sample(ln_onnx_node *n)
     ln_emit_arg(&n->emit, "grid", ln_onnx_in(n, 1));
     ln_emit_set_string(&n->emit, "mode", mode);
     ln_emit_set_string(&n->emit, "outside", outside);
-    ln_emit_set_bool(&n->emit, "align_corners", ln_onnx_int(n, "align_corners", 0) != 0);
+    ln_emit_set_bool(&n->emit, "align_corners", ln_onnx_flag(n, "align_corners", 0));
     ln_emit_end(&n->emit, "dst", 0);
 }
 
@@ -106,7 +106,7 @@ static void translate_affine_grid(ln_onnx_node *n)
     dims[0] = t->dims[0];
     dims[axes + 1] = axes;
     const char *const base =
-        base_grid(n, t->dtype, dims + 1, axes, ln_onnx_int(n, "align_corners", 0) != 0);
+        base_grid(n, t->dtype, dims + 1, axes, ln_onnx_flag(n, "align_corners", 0));
     ln_emit_begin(&n->emit, "matmul");
     ln_emit_arg(&n->emit, "src1", base);
     ln_emit_arg(&n->emit, "src2", theta);

@@ -43,7 +43,7 @@ static void translate_unique(ln_onnx_node *n)
     ln_emit_begin(&n->emit, "unique");
     ln_emit_arg(&n->emit, "src", src);
     ln_emit_set_int(&n->emit, "axis", axis);
-    ln_emit_set_bool(&n->emit, "sorted", ln_onnx_int(n, "sorted", 1) != 0);
+    ln_emit_set_bool(&n->emit, "sorted", ln_onnx_flag(n, "sorted", 1));
     for (int i = 1; i < 4; i++)
         if (ln_onnx_wants(n, i))
             ln_emit_out(&n->emit, outs[i], i);
@@ -74,7 +74,7 @@ static void translate_nms(ln_onnx_node *n)
     ln_emit_arg(&n->emit, "overlap", ln_onnx_optional(n, 3));
     ln_emit_arg(&n->emit, "score", ln_onnx_optional(n, 4));
     ln_emit_set_int(&n->emit, "limit", limit);
-    ln_emit_set_bool(&n->emit, "center", ln_onnx_int(n, "center_point_box", 0) != 0);
+    ln_emit_set_bool(&n->emit, "center", ln_onnx_flag(n, "center_point_box", 0));
     ln_emit_end(&n->emit, "dst", 0);
 }
 

@@ -50,7 +50,7 @@ static const char *as_int64(ln_onnx_node *n, const char *src)
  */
 static int wanted_dims(ln_onnx_node *n, const int64_t *given, int len, int *dims)
 {
-    const int allowzero = ln_onnx_int(n, "allowzero", 0) != 0;
+    const int allowzero = ln_onnx_flag(n, "allowzero", 0);
     const int ndim = to_ints(n, "dimensions", given, len, dims);
     for (int i = 0; i < ndim; i++) {
         if (dims[i] < -1)
@@ -103,7 +103,7 @@ static void reshape_to(ln_onnx_node *n)
     ln_emit_arg(&n->emit, "src", src);
     ln_emit_arg(&n->emit, "shape", as_int64(n, ln_onnx_in(n, 1)));
     ln_emit_set_ints(&n->emit, "dims", ndim, dims);
-    ln_emit_set_bool(&n->emit, "zero_is_a_length", ln_onnx_int(n, "allowzero", 0) != 0);
+    ln_emit_set_bool(&n->emit, "zero_is_a_length", ln_onnx_flag(n, "allowzero", 0));
     ln_emit_end(&n->emit, "dst", 0);
 }
 
@@ -622,7 +622,7 @@ static void translate_trilu(ln_onnx_node *n)
     ln_emit_begin(&n->emit, "trilu");
     ln_emit_arg(&n->emit, "src", ln_onnx_in(n, 0));
     ln_emit_arg(&n->emit, "k", ln_onnx_optional(n, 1));
-    ln_emit_set_bool(&n->emit, "upper", ln_onnx_int(n, "upper", 1) != 0);
+    ln_emit_set_bool(&n->emit, "upper", ln_onnx_flag(n, "upper", 1));
     ln_emit_end(&n->emit, "dst", 0);
 }
 

@@ -25,8 +25,8 @@ static void emit_dft(ln_onnx_node *n, int64_t axis)
     ln_emit_set_int(&n->emit, "axis", ln_onnx_axis(n, axis, ln_onnx_tensor_of(n, src)->ndim));
     if (ln_onnx_has_input(n, 1))
         ln_emit_set_int(&n->emit, "len", length_in(n, 1, "dft_length"));
-    ln_emit_set_bool(&n->emit, "inverse", ln_onnx_int(n, "inverse", 0) != 0);
-    ln_emit_set_bool(&n->emit, "onesided", ln_onnx_int(n, "onesided", 0) != 0);
+    ln_emit_set_bool(&n->emit, "inverse", ln_onnx_flag(n, "inverse", 0));
+    ln_emit_set_bool(&n->emit, "onesided", ln_onnx_flag(n, "onesided", 0));
     ln_emit_end(&n->emit, "dst", 0);
 }
 
@@ -61,7 +61,7 @@ static void translate_stft(ln_onnx_node *n)
     ln_emit_arg(&n->emit, "window", window);
     ln_emit_set_int(&n->emit, "step", length_in(n, 1, "frame_step"));
     ln_emit_set_int(&n->emit, "len", frame_length(n, window));
-    ln_emit_set_bool(&n->emit, "onesided", ln_onnx_int(n, "onesided", 1) != 0);
+    ln_emit_set_bool(&n->emit, "onesided", ln_onnx_flag(n, "onesided", 1));
     ln_emit_end(&n->emit, "dst", 0);
 }
 
@@ -109,7 +109,7 @@ static void put_window(ln_onnx_node *n, double a0, double a1, double a2)
     if (size < 0 || size > MAX_NUMBERS)
         ln_emit_fail(&n->emit, "'size' is %lld, expected 0 to %d", (long long)size, MAX_NUMBERS);
     const int len = ln_onnx_failed(n) ? 0 : (int)size;
-    const int period = ln_onnx_int(n, "periodic", 1) ? len : len - 1;
+    const int period = ln_onnx_flag(n, "periodic", 1) ? len : len - 1;
     double *const values = zeros(n, 1, &len);
     for (int i = 0; values && i < len; i++) {
         const double angle = period ? 2 * pi * i / period : pi; // a single number is the peak

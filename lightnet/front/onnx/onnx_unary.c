@@ -167,8 +167,8 @@ static void translate_is_inf(ln_onnx_node *n)
 {
     ln_emit_begin(&n->emit, "classify");
     ln_emit_arg(&n->emit, "src", ln_onnx_in(n, 0));
-    ln_emit_set_bool(&n->emit, "positive_inf", ln_onnx_int(n, "detect_positive", 1) != 0);
-    ln_emit_set_bool(&n->emit, "negative_inf", ln_onnx_int(n, "detect_negative", 1) != 0);
+    ln_emit_set_bool(&n->emit, "positive_inf", ln_onnx_flag(n, "detect_positive", 1));
+    ln_emit_set_bool(&n->emit, "negative_inf", ln_onnx_flag(n, "detect_negative", 1));
     ln_emit_end(&n->emit, "dst", 0);
 }
 
