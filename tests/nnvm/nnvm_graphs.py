@@ -78,10 +78,13 @@ REFUSED = [
     (changed("heads", [[9, 0, 0]]), "heads[0] refers to node 9 of 3"),
     (changed("arg_nodes", [1]), 'nodes[1] "a" is an operator (relu), expected a variable'),
     (changed("arg_nodes", [5]), "arg_nodes[0] refers to node 5 of 3"),
+    (changed("arg_nodes", []), '"arg_nodes" lacks nodes[0] "x", expected all variables'),
     (changed("node_row_ptr", [0, 1]), "node_row_ptr has 2 numbers, expected 4"),
     (changed("node_row_ptr", [0, 2, 1, 3]), "node_row_ptr[2]"),
     (changed("attrs", {"shape": 3}), "attrs.shape: expected [type, value]"),
-    (changed("nodes", 1, "control_deps", [9]), "control_deps[0]"),
+    (changed("nodes", 1, "control_deps", [9]), "control_deps[0]: expected a node, of 3"),
+    (changed("nodes", 1, "control_deps", [0, 1]), 'nodes[1] "a".control_deps[1]: 1, expected a node before'),
+    (changed("attr", {"shape": 3}), "attr.shape: expected [type, value]"),
     (changed("nodes", 1, "op", "conjure"), 'nodes[1] "a": operator "conjure" is not supported'),
     (changed("nodes", 1, "op", "_assign"), "it is for training"),
     (changed("nodes", 1, "op", "tvm_op"), "compiled graph"),
@@ -144,6 +147,13 @@ def check_files(tap, lightnet):
             tap.check(f"{name}_gives_what_is_expected", faults)
 
 
+def check_unknown_keys(tap, lightnet):
+    with tempfile.TemporaryDirectory() as folder:
+        source, out = write(folder, {**SOUND, "metadata": {}, "attr": {}}, {}, {})[0], os.path.join(folder, "ir.json")
+        said = call([lightnet, "convert", source, "--to", "ir", "-o", out]).stderr
+    tap.check("an_unknown_key_is_a_warning", [] if said == f"warning: {source}: unknown key 'metadata'\n" else [said])
+
+
 def check_long_names(tap, lightnet):
     """Names that are cut end with a whole character, else what was read could not be written."""
     for length in range(395, 403):
@@ -181,6 +191,7 @@ def main():
         x = np.array([-0.9, -0.51, -0.49, -1e-3, -1e-7, -1e-30, 1e-30, 1e-7, 1e-3, 0.4, 0.6, 20], np.float32)
         tap.check(f"{op}_keeps_small_numbers", faults_of(lightnet, tiny, {"x": x}, {}, [function(x) / x], 1e-6))
     check_long_names(tap, lightnet)
+    check_unknown_keys(tap, lightnet)
     chain = copy.deepcopy(SOUND)
     chain["nodes"] = SOUND["nodes"][:1] + [{"op": "negative", "name": f"n{i}", "inputs": [[i, 0, 0]]} for i in range(2001)]
     chain["heads"], chain["node_row_ptr"] = [[2001, 0, 0]], None

@@ -82,6 +82,45 @@ def check_files(tap, lightnet):
             tap.check(f"{name}_survives", same_again(lightnet, folder, path, *(["-f", os.path.join(DATA, weights + ".params")] if weights else [])))
 
 
+def ordered_graph(row_ptr=True):
+    """c must run after a, which nobody reads, and after b. The entries of the written graph are in the order x a b c."""
+    nodes = [{"op": "null", "name": "x", "inputs": [], "attrs": {"shape": "(2, 3)"}},
+             {"op": "relu", "name": "unused", "inputs": [[0, 0, 0]]},
+             {"op": "flatten", "name": "b", "inputs": [[0, 0, 0]]},
+             {"op": "relu", "name": "a", "inputs": [[0, 0, 0]]},
+             {"op": "dropout", "name": "c", "inputs": [[2, 0, 0]], "control_deps": [3, 2]}]
+    sizes = {"shape": ["list_shape", [[2, 3]] * 6], "storage_id": ["list_int", [10, 11, 12, 13, 14, 15]], "dltype": ["list_str", ["float32"] * 6],
+             "version": ["str", "0.8"], "order": ["dict_str_int", {"x": 1}]}
+    return {"nodes": nodes, "arg_nodes": [0], "heads": [[4, 0, 0]], "attrs": sizes, **({"node_row_ptr": [0, 1, 2, 3, 4, 6]} if row_ptr else {})}
+
+
+def check_order(tap, lightnet):
+    """Nodes that run first, and attributes of the graph, survive; those of entries follow their nodes."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = write(folder, ordered_graph(), {}, {})[0]
+        faults = same_again(lightnet, folder, source)
+        with open(os.path.join(folder, "one.json"), encoding="utf-8") as file:
+            graph = json.load(file)
+        names = [node["name"] for node in graph["nodes"]]
+        deps = [node.get("control_deps") for node in graph["nodes"]]
+        expected = {**ordered_graph()["attrs"], "shape": ["list_shape", [[2, 3]] * 5], "dltype": ["list_str", ["float32"] * 5],
+                    "storage_id": ["list_int", [10, 12, 13, 14, 15]]}
+        if names != ["x", "b", "a", "c"] or deps != [None, None, None, [2, 1]] or graph.get("attrs") != expected:
+            faults.append(f"nodes {names}, control_deps {deps}, attrs {graph.get('attrs')}")
+        tap.check("control_deps_and_graph_attributes_survive", faults)
+
+        # Without node_row_ptr the second output of c has no value.
+        one = os.path.join(folder, "one.json")
+        whole = ordered_graph(row_ptr=False)
+        whole["attrs"] = {"storage_id": ["list_int", [0] * 5], "version": ["str", "0.8"]}
+        source = write(folder, whole, {}, {})[0]
+        said = call([lightnet, "convert", source, "-o", one, "--to", "nnvm"]).stderr
+        with open(one, encoding="utf-8") as file:
+            attrs = json.load(file).get("attrs")
+        wanted = f"warning: {one}: graph attribute 'storage_id' is not written: its entries are not those of the operators\n"
+        tap.check("entries_that_do_not_fit_are_left_out_with_a_warning", [] if said == wanted and attrs == {"version": ["str", "0.8"]} else [said, str(attrs)])
+
+
 def small_graph(**attrs):
     """The sum of bytes and a weight of these attributes, without shapes."""
     return {"nodes": [{"op": "null", "name": "x", "inputs": [], "attrs": {"dtype": "int8"}}, {"op": "null", "name": "w", "inputs": [], "attrs": attrs},
@@ -100,6 +139,11 @@ def check_variables(tap, lightnet):
             faults += [done.stderr] if done.returncode else differences(np.load(os.path.join(out, "output_0.npy")), x + np.array([1, -2, 3], np.int8), 0, 0)
             tap.check(f"a_weight_of_bytes_keeps_its_type {attrs}", faults)
     with tempfile.TemporaryDirectory() as folder:
+        source, *_, weights = write(folder, small_graph(), {}, {"w": np.array([1, -2, 3], np.int8)})
+        said = call([lightnet, "convert", source, "-o", "-", "--to", "nnvm", "-f", weights]).stderr
+        wanted = "warning: standard output: 1 parameters are not written; only a file has a file beside it for them\n"
+        tap.check("parameters_have_no_place_beside_standard_output", [] if said == wanted else [said])
+    with tempfile.TemporaryDirectory() as folder:
         source = write(folder, with_state(), {}, {})[0]
         said = "".join(convert(lightnet, source, os.path.join(folder, "to.json")))
         tap.check("a_batch_that_is_not_told_is_asked_for", [] if "the shape of the inputs" in said else [f"said {said!r}"])
@@ -114,6 +158,7 @@ def main():
         tap.check(f"operators_of_{'MXNet' if mxnet else 'core'}_compute_the_same", faults_of_all(lightnet, cases))
     nnvm_lists.check(tap, "MXNet, converted without shapes", {case[0] for case in cases})
     check_variables(tap, lightnet)
+    check_order(tap, lightnet)
     check_files(tap, lightnet)
     tap.end()
 

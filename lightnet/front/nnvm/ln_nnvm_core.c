@@ -58,6 +58,7 @@ static void rewrite_variable(ln_nnvm_core *c, ln_nnvm_vertex *v)
     if (!like && dtype != TL_FLOAT && !find_param(c, v->name))
         ln_nnvm_draft_set_variable_dtype(&c->draft, dtype);
     tl_tensor_free(like);
+    ln_nnvm_draft_set_origin(&c->draft, (size_t)(v - c->model.graph.nodes));
     ln_nnvm_recast_out(&r, 0, entry);
 }
 
@@ -263,7 +264,8 @@ static void keep_attrs(ln_nnvm_recast *r)
 static void keep_node(ln_nnvm_recast *r)
 {
     const int len = ln_nnvm_num_inputs(&r->node);
-    const char *op = r->node.vertex->op;
+    const ln_nnvm_vertex *v = r->node.vertex;
+    const char *op = v->op;
     size_t k = 0;
     while (several_outputs[k].op && strcmp(several_outputs[k].op, op))
         k++;
@@ -272,6 +274,9 @@ static void keep_node(ln_nnvm_recast *r)
     ln_nnvm_recast_begin(r, op, 0, NULL);
     for (int i = 0; i < len; i++)
         ln_nnvm_draft_arg(r->draft, ln_nnvm_recast_in(r, i));
+    for (size_t i = 0; i < v->n_deps; i++)
+        ln_nnvm_draft_dep(r->draft, r->core->outs[v->deps[i]].entries[0]);
+    ln_nnvm_draft_set_origin(r->draft, (size_t)(v - r->node.model->graph.nodes));
     keep_attrs(r);
     ln_nnvm_entry entry = ln_nnvm_draft_end(r->draft, splits ? parts : several_outputs[k].all);
     for (uint32_t i = 0; i < (splits ? parts : several_outputs[k].usable); i++, entry.index++)
@@ -340,9 +345,12 @@ static void rewrite_graph(ln_nnvm_core *c)
 
 static int rewrite(ln_nnvm_core *c)
 {
+    c->model.graph.keeps_deps = 1;
     ln_nnvm_choose_rows(&c->model);
     if (c->model.base.failed)
         return -1;
+    if (c->model.graph.dialect == LN_NNVM_CORE)
+        ln_nnvm_draft_keep_attrs(&c->draft, &c->model.graph);
     rewrite_graph(c);
     return failed(c) ? 1 : ln_nnvm_draft_write(&c->draft);
 }

@@ -28,7 +28,10 @@ typedef struct ln_nnvm_draft_node {
     size_t n_attrs;
     ln_nnvm_entry *inputs;
     size_t n_inputs;
+    uint32_t *deps;
+    size_t n_deps;
     uint32_t n_outs;
+    size_t origin;         /* 1 + the node that it was; 0: none */
     const tl_tensor *data; /* of a parameter */
     int is_parameter;      /* its place among the variables is that of the node */
 } node;
@@ -53,7 +56,9 @@ void ln_nnvm_draft_clear(ln_nnvm_draft *d)
     for (size_t i = 0; i < d->n_nodes; i++) {
         ln_free(d->nodes[i].attrs);
         ln_free(d->nodes[i].inputs);
+        ln_free(d->nodes[i].deps);
     }
+    json_decref(d->attrs);
     ln_free(d->nodes);
     ln_free(d->heads);
     ln_hash_free(d->variables);
@@ -207,6 +212,23 @@ void ln_nnvm_draft_arg(ln_nnvm_draft *d, ln_nnvm_entry entry)
     inputs[n->n_inputs++] = entry;
 }
 
+void ln_nnvm_draft_dep(ln_nnvm_draft *d, ln_nnvm_entry entry)
+{
+    node *n = last_node(d);
+    uint32_t *deps = n ? grow(d, n->deps, n->n_deps, sizeof(*deps)) : NULL;
+    if (!deps)
+        return;
+    n->deps = deps;
+    deps[n->n_deps++] = entry.node;
+}
+
+void ln_nnvm_draft_set_origin(ln_nnvm_draft *d, size_t i)
+{
+    node *n = last_node(d);
+    if (n)
+        n->origin = i + 1;
+}
+
 ln_nnvm_entry ln_nnvm_draft_end(ln_nnvm_draft *d, uint32_t n_outs)
 {
     node *n = last_node(d);
@@ -238,6 +260,11 @@ ln_nnvm_entry ln_nnvm_draft_input(const ln_nnvm_draft *d, ln_nnvm_entry entry, s
     return entry.node < d->n_nodes && i < d->nodes[entry.node].n_inputs
                ? d->nodes[entry.node].inputs[i]
                : no_entry;
+}
+
+void ln_nnvm_draft_keep_attrs(ln_nnvm_draft *d, const ln_nnvm_graph *g)
+{
+    d->graph = g;
 }
 
 void ln_nnvm_draft_head(ln_nnvm_draft *d, ln_nnvm_entry entry)
@@ -351,8 +378,14 @@ typedef struct order {
     size_t len;
     size_t *places; /* 1 + the place of each node; 0: none yet */
     size_t *path;   /* the nodes of the walk that are not left yet */
-    size_t *next;   /* of each node: its input that comes next */
+    size_t *next;   /* of each node: its input, or node to run before, that comes next */
 } order;
+
+// The nodes that must stand before it, inputs first.
+static size_t before(const node *n, size_t i)
+{
+    return i < n->n_inputs ? n->inputs[i].node : n->deps[i - n->n_inputs];
+}
 
 // From one node; a list instead of recursion, as graphs may be deep.
 static void walk(order *o, size_t start)
@@ -363,10 +396,11 @@ static void walk(order *o, size_t start)
     while (depth) {
         const size_t at = o->path[depth - 1];
         const node *n = &o->draft->nodes[at];
-        while (o->next[at] < n->n_inputs && o->places[n->inputs[o->next[at]].node])
+        const size_t len = n->n_inputs + n->n_deps;
+        while (o->next[at] < len && o->places[before(n, o->next[at])])
             o->next[at]++;
-        if (o->next[at] < n->n_inputs) {
-            o->path[depth++] = n->inputs[o->next[at]].node;
+        if (o->next[at] < len) {
+            o->path[depth++] = before(n, o->next[at]);
         } else {
             depth--;
             o->nodes[o->len++] = at;
@@ -421,6 +455,21 @@ static void write_entries(FILE *fp, const order *o, const ln_nnvm_entry *entries
     fputs("]", fp);
 }
 
+static void write_index(FILE *fp, size_t index, int *is_first)
+{
+    fprintf(fp, "%s%zu", *is_first ? "" : ", ", index);
+    *is_first = 0;
+}
+
+static void write_deps(FILE *fp, const order *o, const node *n)
+{
+    int is_first = 1;
+    fputs(", \"control_deps\": [", fp);
+    for (size_t i = 0; i < n->n_deps; i++)
+        write_index(fp, o->places[n->deps[i]] - 1, &is_first);
+    fputs("]", fp);
+}
+
 static int write_node(FILE *fp, const order *o, const node *n, ln_error *err)
 {
     fputs("{\"op\": ", fp);
@@ -431,14 +480,10 @@ static int write_node(FILE *fp, const order *o, const node *n, ln_error *err)
         return -1;
     fputs(", \"inputs\": ", fp);
     write_entries(fp, o, n->inputs, n->n_inputs);
+    if (n->n_deps)
+        write_deps(fp, o, n);
     fputs("}", fp);
     return 0;
-}
-
-static void write_index(FILE *fp, size_t index, int *is_first)
-{
-    fprintf(fp, "%s%zu", *is_first ? "" : ", ", index);
-    *is_first = 0;
 }
 
 // Variables in the order in which they were made, which is that of the inputs; then parameters.
@@ -467,6 +512,85 @@ static void write_row_ptr(FILE *fp, const order *o)
     fputs("]", fp);
 }
 
+/* ---- attributes of the graph ---- */
+
+// The entries of node `i`, as the graph counts them.
+static size_t count_entries(const ln_nnvm_graph *g, size_t i)
+{
+    return g->row_ptr ? ln_nnvm_graph_entry(g, i + 1) - ln_nnvm_graph_entry(g, i) : 1;
+}
+
+// Whether the attribute has a value for each entry.
+static int is_per_entry(const ln_nnvm_graph *g, const json_t *value)
+{
+    const size_t n = g->row_ptr ? ln_nnvm_graph_entry(g, g->n_nodes) : g->n_nodes;
+    return json_is_array(value) && json_array_size(value) == n;
+}
+
+// Whether the node has as many entries as the one that it was.
+static int keeps_entries(const ln_nnvm_graph *g, const node *n)
+{
+    return n->origin && count_entries(g, n->origin - 1) == n->n_outs;
+}
+
+// Returns new: the values in the order of the entries that are written; NULL: they do not say all.
+static json_t *reorder(const order *o, const json_t *values)
+{
+    const ln_nnvm_graph *g = o->draft->graph;
+    json_t *list = json_array();
+    for (size_t i = 0; i < o->len; i++) {
+        const node *n = &o->draft->nodes[o->nodes[i]];
+        const size_t first = n->origin ? ln_nnvm_graph_entry(g, n->origin - 1) : 0;
+        int failed = !keeps_entries(g, n);
+        for (uint32_t k = 0; k < n->n_outs && !failed; k++)
+            failed = json_array_append(list, json_array_get(values, first + k));
+        if (failed) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static int keep_attr(ln_nnvm_draft *d, const order *o, const char *key, json_t *pair)
+{
+    const json_t *value = json_array_get(pair, 1);
+    if (!is_per_entry(d->graph, value))
+        return json_object_set(d->attrs, key, pair);
+    json_t *list = reorder(o, value);
+    if (list)
+        return json_object_set_new(d->attrs, key,
+                                   json_pack("[O, o]", json_array_get(pair, 0), list));
+    ln_warn(d->base.ctx,
+            "%s: graph attribute '%s' is not written: its entries are not those of the "
+            "operators",
+            d->base.file, key);
+    return 0;
+}
+
+static int keep_graph_attrs(ln_nnvm_draft *d, const order *o)
+{
+    const char *key;
+    json_t *pair;
+    if (!d->graph || !json_object_size(d->graph->attrs))
+        return 0;
+    d->attrs = json_object();
+    json_object_foreach((json_t *)d->graph->attrs, key, pair)
+    {
+        if (!d->attrs || keep_attr(d, o, key, pair))
+            return ln_fail_memory(d->base.ctx);
+    }
+    return 0;
+}
+
+static int write_graph_attrs(FILE *fp, const json_t *attrs)
+{
+    if (!json_object_size(attrs))
+        return 0;
+    fputs(",\n  \"attrs\": ", fp);
+    return json_dumpf(attrs, fp, JSON_ENSURE_ASCII);
+}
+
 static int write_graph(FILE *fp, const void *arg, ln_error *err)
 {
     const order *o = arg;
@@ -482,6 +606,8 @@ static int write_graph(FILE *fp, const void *arg, ln_error *err)
     write_row_ptr(fp, o);
     fputs(",\n  \"heads\": ", fp);
     write_entries(fp, o, o->draft->heads, o->draft->n_heads);
+    if (write_graph_attrs(fp, o->draft->attrs))
+        return ln_error_set(err, "out of memory");
     fputs("\n}\n", fp);
     return 0;
 }
@@ -524,9 +650,9 @@ static int write_files(const ln_nnvm_draft *d, const order *o, const params *p)
     if (!strcmp(d->base.file, "-")) {
         if (p->n)
             ln_warn(d->base.ctx,
-                    "%s: %d parameters are not written; only a file has a file beside "
+                    "standard output: %d parameters are not written; only a file has a file beside "
                     "it for them",
-                    d->base.ctx->source, p->n);
+                    p->n);
         return ln_outfile_print(stdout, "standard output", write_graph, o, d->base.ctx->error);
     }
     if (p->n && write_params(d, p, file))
@@ -544,7 +670,7 @@ int ln_nnvm_draft_write(ln_nnvm_draft *d)
     params p = {0};
     if (!d->base.failed && !d->n_heads)
         ln_translation_fail(&d->base, "a graph without outputs");
-    if (d->base.failed || make_order(&o, d) || find_params(&p, d, &o))
+    if (d->base.failed || make_order(&o, d) || keep_graph_attrs(d, &o) || find_params(&p, d, &o))
         return -1;
     return write_files(d, &o, &p);
 }

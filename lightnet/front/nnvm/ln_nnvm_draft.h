@@ -26,7 +26,9 @@ typedef struct ln_nnvm_draft {
     size_t n_nodes;
     ln_nnvm_entry *heads;
     size_t n_heads;
-    ln_hash *variables; /* their names */
+    ln_hash *variables;         /* their names */
+    const ln_nnvm_graph *graph; /* whose attributes it has; NULL: it has none */
+    json_t *attrs;              /* they, once the order of the nodes is known */
 } ln_nnvm_draft;
 
 /** An empty graph that will be written to `file`. Clear it also after a failure. */
@@ -57,6 +59,12 @@ void ln_nnvm_draft_begin(ln_nnvm_draft *d, const char *op, const char *name);
 /** Its next input. */
 void ln_nnvm_draft_arg(ln_nnvm_draft *d, ln_nnvm_entry entry);
 
+/** A node that must run before it, though it reads nothing of it. */
+void ln_nnvm_draft_dep(ln_nnvm_draft *d, ln_nnvm_entry entry);
+
+/** Node `i` of the graph ln_nnvm_draft_keep_attrs is given is the one that was begun last. */
+void ln_nnvm_draft_set_origin(ln_nnvm_draft *d, size_t i);
+
 /** Its attributes; a tuple of one is (3,). */
 void ln_nnvm_draft_set(ln_nnvm_draft *d, const char *key, const char *value);
 void ln_nnvm_draft_set_int(ln_nnvm_draft *d, const char *key, int64_t value);
@@ -83,6 +91,10 @@ ln_nnvm_entry ln_nnvm_draft_input(const ln_nnvm_draft *d, ln_nnvm_entry entry, s
 
 /** The next output of the graph. */
 void ln_nnvm_draft_head(ln_nnvm_draft *d, ln_nnvm_entry entry);
+
+/** Lets the graph have the attributes of `g` (kept until it is written), whose core operators it
+ * has; those with a value for each entry in its own order of entries. */
+void ln_nnvm_draft_keep_attrs(ln_nnvm_draft *d, const ln_nnvm_graph *g);
 
 /** Writes what the heads need, inputs before users, and the parameters that have data to the file
  *  beside (ln_data_file_beside, .params). -1 with the reason in the context: neither file is

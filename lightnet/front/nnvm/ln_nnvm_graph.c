@@ -139,14 +139,19 @@ static void check_order(reader *r, const ln_nnvm_vertex *v, size_t i, const ln_n
             v->name, r->g->nodes[e->node].name, e->index);
 }
 
-static void check_control_deps(reader *r, const json_t *json, const char *where)
+static void read_control_deps(reader *r, const json_t *json, const char *where, size_t at)
 {
+    ln_nnvm_vertex *v = &r->g->nodes[at];
     const json_t *deps = member(r, json, where, "control_deps", JSON_ARRAY, 0);
-    for (size_t i = 0; i < json_array_size(deps) && !r->t->failed; i++) {
-        uint32_t node;
-        if (read_index(json_array_get(deps, i), &node) || node >= r->g->n_nodes)
+    v->n_deps = json_array_size(deps);
+    v->deps = ln_translation_alloc(r->t, (v->n_deps + 1) * sizeof(*v->deps));
+    for (size_t i = 0; i < v->n_deps && !r->t->failed; i++) {
+        if (read_index(json_array_get(deps, i), &v->deps[i]) || v->deps[i] >= r->g->n_nodes)
             ln_translation_fail(r->t, "%s.control_deps[%zu]: expected a node, of %zu", where, i,
                                 r->g->n_nodes);
+        else if (v->deps[i] >= at)
+            ln_translation_fail(r->t, "%s.control_deps[%zu]: %" PRIu32 ", expected a node before",
+                                where, i, v->deps[i]);
     }
 }
 
@@ -175,7 +180,7 @@ static void read_node(reader *r, const json_t *json, size_t i)
         ln_translation_fail(r->t, "%s: a variable with %zu inputs, expected none", where,
                             v->n_inputs);
     read_attrs(r, json, where, v);
-    check_control_deps(r, json, where);
+    read_control_deps(r, json, where, i);
     for (size_t k = 0; k < v->n_inputs && !r->t->failed; k++)
         check_order(r, v, i, &v->inputs[k]);
 }
@@ -234,9 +239,27 @@ static void list_variables(reader *r)
     if (r->t->failed)
         return;
     read_arg_nodes(r);
-    for (size_t i = 0; i < r->g->n_nodes; i++)
-        if (r->g->nodes[i].is_variable)
-            list_variable(r->g, &r->g->nodes[i]);
+    for (size_t i = 0; i < r->g->n_nodes && !r->t->failed; i++)
+        if (r->g->nodes[i].is_variable && !r->g->nodes[i].is_listed)
+            ln_translation_fail(r->t,
+                                "\"arg_nodes\" lacks nodes[%zu] \"%s\", expected all variables", i,
+                                r->g->nodes[i].name);
+}
+
+static void warn_unknown_keys(reader *r)
+{
+    static const char *const known[] = {"nodes",        "arg_nodes", "heads",
+                                        "node_row_ptr", "attrs",     "attr"};
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)r->g->json, key, value)
+    {
+        size_t i = 0;
+        while (i < sizeof(known) / sizeof(known[0]) && strcmp(known[i], key))
+            i++;
+        if (i == sizeof(known) / sizeof(known[0]))
+            ln_warn(r->t->ctx, "%s: unknown key '%s'", r->t->file, key);
+    }
 }
 
 static void check_row_ptr(reader *r)
@@ -259,11 +282,12 @@ static void check_graph_attrs(reader *r)
 {
     const char *key;
     json_t *value;
-    r->g->attrs = member(r, r->g->json, "", "attrs", JSON_OBJECT, 0);
+    const char *const name = json_object_get(r->g->json, "attrs") ? "attrs" : "attr";
+    r->g->attrs = member(r, r->g->json, "", name, JSON_OBJECT, 0);
     json_object_foreach((json_t *)r->g->attrs, key, value)
     {
         if (json_array_size(value) != 2 || !json_is_string(json_array_get(value, 0)))
-            ln_translation_fail(r->t, "attrs.%s: expected [type, value]", key);
+            ln_translation_fail(r->t, "%s.%s: expected [type, value]", name, key);
     }
     const json_t *version = json_array_get(json_object_get(r->g->attrs, "mxnet_version"), 1);
     if (version && !json_is_integer(version))
@@ -308,6 +332,8 @@ void ln_nnvm_graph_read(ln_nnvm_graph *g, ln_translation *t, const unsigned char
     if (!t->failed)
         read_nodes(&r);
     if (!t->failed)
+        check_names(&r);
+    if (!t->failed)
         list_variables(&r);
     if (!t->failed)
         read_heads(&r);
@@ -316,7 +342,7 @@ void ln_nnvm_graph_read(ln_nnvm_graph *g, ln_translation *t, const unsigned char
     if (!t->failed)
         check_graph_attrs(&r);
     if (!t->failed)
-        check_names(&r);
+        warn_unknown_keys(&r);
     g->is_oldest &= !g->version;
 }
 
@@ -339,12 +365,15 @@ const char *ln_nnvm_graph_attr(ln_nnvm_vertex *v, const char *key)
     return value;
 }
 
+size_t ln_nnvm_graph_entry(const ln_nnvm_graph *g, size_t i)
+{
+    return g->row_ptr ? (size_t)json_integer_value(json_array_get(g->row_ptr, i)) : i;
+}
+
 const json_t *ln_nnvm_graph_value(const ln_nnvm_graph *g, const char *key, size_t i)
 {
     const json_t *values = json_array_get(json_object_get(g->attrs, key), 1);
-    const json_int_t entry =
-        g->row_ptr ? json_integer_value(json_array_get(g->row_ptr, i)) : (json_int_t)i;
-    return json_array_get(values, (size_t)entry);
+    return json_array_get(values, ln_nnvm_graph_entry(g, i));
 }
 
 int ln_nnvm_graph_shape(const ln_nnvm_graph *g, size_t i, int dims[LN_MAXDIM])

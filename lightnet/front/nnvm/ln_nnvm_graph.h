@@ -27,6 +27,8 @@ typedef struct ln_nnvm_vertex {
     const char *op, *name; /* op "null": a variable */
     ln_nnvm_entry *inputs;
     size_t n_inputs;
+    uint32_t *deps; /* the nodes before it that must run first, though it reads nothing of them */
+    size_t n_deps;
     ln_nnvm_attr *attrs; /* those of `attrs`, `attr` and `param`; the first of a key counts */
     size_t n_attrs;
     int is_variable;
@@ -46,11 +48,12 @@ typedef struct ln_nnvm_graph {
     json_t *json;
     ln_nnvm_vertex *nodes;
     size_t n_nodes;
-    ln_nnvm_vertex **variables; /* in the order of `arg_nodes`, the others behind */
+    ln_nnvm_vertex **variables; /* in the order of `arg_nodes` */
     size_t n_variables;
     ln_nnvm_entry *heads;
     size_t n_heads;
     const json_t *row_ptr, *attrs; /* as they are in the file, or NULL */
+    int keeps_deps;                /* a node is needed by those that it must run before, too */
     ln_nnvm_dialect dialect;
     int64_t version; /* of MXNet, 10000 for each major one; 0: not told, as before 0.9 */
     int is_oldest;   /* as MXNet up to 0.8 wrote it: some variables are left out */
@@ -64,6 +67,9 @@ void ln_nnvm_graph_clear(ln_nnvm_graph *g);
 
 /** The value of the node's attribute, or NULL; it counts as read. */
 const char *ln_nnvm_graph_attr(ln_nnvm_vertex *v, const char *key);
+
+/** The graph's first entry of node `i`, as it counts them: `i` where it does not say. */
+size_t ln_nnvm_graph_entry(const ln_nnvm_graph *g, size_t i);
 
 /** What a list among the graph's attributes has for output 0 of node `i`, or NULL. */
 const json_t *ln_nnvm_graph_value(const ln_nnvm_graph *g, const char *key, size_t i);

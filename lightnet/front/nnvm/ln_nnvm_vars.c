@@ -43,6 +43,8 @@ static void mark_live(ln_nnvm_graph *g)
         for (size_t k = 0; v->is_live && k < v->n_inputs; k++)
             if (!v->row || k > 31 || !(v->row->unread >> k & 1))
                 g->nodes[v->inputs[k].node].is_live = 1;
+        for (size_t k = 0; v->is_live && g->keeps_deps && k < v->n_deps; k++)
+            g->nodes[v->deps[k]].is_live = 1;
     }
 }
 
@@ -112,6 +114,8 @@ void ln_nnvm_choose_rows(ln_nnvm_model *m)
         ln_nnvm_refuse_compiled(m);
         return;
     }
+    // The nodes of other dialects are rewritten, and none stands for them.
+    m->graph.keeps_deps &= m->graph.dialect == LN_NNVM_CORE;
     look_up_rows(&m->graph);
     mark_live(&m->graph);
     check_support(m);
