@@ -499,11 +499,3 @@ int cli_data_file(char *file, const char *dir, const char *what, int k, const ch
     const int len = snprintf(file, LN_MAXLINE, "%s/%s_%d.%s", dir, what, k, ending);
     return len < LN_MAXLINE ? 0 : cli_fail("%.64s...: the name of the folder is too long", dir);
 }
-
-double cli_element(const tl_tensor *t, int i)
-{
-    double value;
-    tl_convert(&value, TL_DOUBLE, (const char *)t->data + (size_t)i * tl_size_of(t->dtype),
-               t->dtype);
-    return value;
-}

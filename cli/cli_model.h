@@ -82,7 +82,4 @@ int cli_data_file(char *file, const char *dir, const char *what, int k, const ch
  * context is unloaded), or NULL after a message. */
 const tl_tensor *cli_model_tensor(ln_context *ctx, const cli_options *opt, const char *name);
 
-/** Element `i` of the tensor, whatever its dtype. */
-double cli_element(const tl_tensor *t, int i);
-
 #endif

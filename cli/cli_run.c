@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "cli_compare.h"
 #include "cli_model.h"
 
 // Outputs with more elements than this are summed up in a line instead of printed.

@@ -543,3 +543,16 @@ int ln_context_run_timed(const ln_context *ctx, uint64_t *ns)
     }
     return 0;
 }
+
+int ln_context_run_each(const ln_context *ctx, int (*seen)(void *data, const ln_op *op), void *data)
+{
+    const ln_op *op;
+    if (prepare_run(ctx))
+        return -1;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        if ((!op->op_arg->at_load && run_op(op)) || seen(data, op))
+            return -1;
+    }
+    return 0;
+}

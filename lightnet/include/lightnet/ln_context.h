@@ -231,6 +231,13 @@ LN_API int ln_context_run(const ln_context *ctx);
 /** As ln_context_run, adding to ns[i] the nanoseconds that the i-th operator of ctx->ops took. */
 LN_API int ln_context_run_timed(const ln_context *ctx, uint64_t *ns);
 
+/** As ln_context_run, calling seen(data, op) after each operator of ctx->ops, in order; those that
+ * ran at load are seen in their turn, and do not run again. `seen` may read the outputs that the
+ * operator has made, and change them for the operators that run behind it. -1: also when `seen`
+ * returns another value than 0, which ends the run. */
+LN_API int ln_context_run_each(const ln_context *ctx, int (*seen)(void *data, const ln_op *op),
+                               void *data);
+
 /** What a model is made of and what a run costs. */
 typedef struct ln_stats {
     int ops;             /* operators, those of bodies too */
