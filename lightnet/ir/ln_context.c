@@ -283,7 +283,7 @@ static int init_map(ln_context *ctx, const char *name, ln_filemap *map)
 static int fail_if_taken(const ln_context *ctx)
 {
     ln_context_clear_error(ctx);
-    return ctx->ops || ctx->source
+    return ctx->ops || ctx->source || ln_context_is_loaded(ctx)
                ? ln_fail(ctx, "the context holds a model already; clean it up first")
                : 0;
 }
