@@ -16,10 +16,14 @@
 // Outputs with more elements than this are summed up in a line instead of printed.
 enum { LARGE = 256 };
 
+// A model that has the key "inputs", be it empty, means what it says. Compiling writes it too.
+static int names_inputs(const ln_context *ctx)
+{
+    return ctx->declared & LN_DECLARES_INPUTS;
+}
+
 static int run_once(ln_context *ctx, const cli_options *opt)
 {
-    if (!opt->inputs.n)
-        cli_model_warn_constant(ctx);
     const uint64_t start = tl_clock();
     if (ln_context_run(ctx))
         return cli_model_fail(ctx, opt);
@@ -190,12 +194,20 @@ static int prepare_outdir(const char *dir, int *made)
     return access(dir, W_OK | X_OK) ? cli_fail("%s: cannot write: %s", dir, strerror(errno)) : 0;
 }
 
+static int load_and_run(ln_context *ctx, const cli_options *opt)
+{
+    const int is_meant = names_inputs(ctx) || opt->inputs.n;
+    if (cli_model_load(ctx, opt) || cli_model_set_inputs(ctx, opt, 0))
+        return CLI_FAILED;
+    if (!is_meant)
+        cli_model_warn_constant(ctx);
+    return run_once(ctx, opt);
+}
+
 static int run_and_hand_out(const cli_options *opt, const labels *names)
 {
-    ln_context *ctx = cli_model_open(opt, 0);
-    if (!ctx)
-        return CLI_FAILED;
-    int status = run_once(ctx, opt);
+    ln_context *ctx = cli_model_read(opt);
+    int status = ctx ? load_and_run(ctx, opt) : CLI_FAILED;
     if (!status)
         status = hand_out_all(ctx, opt, names);
     ln_context_free(ctx);
@@ -222,6 +234,7 @@ int cli_run(const cli_options *opt)
 // The short form runs with the data that the model itself makes, and prints what the model prints.
 static int compile_and_run(ln_context *ctx, const cli_options *opt)
 {
+    const int is_meant = names_inputs(ctx);
     if (cli_model_compile(ctx, opt))
         return CLI_FAILED;
     if (opt->outfile && cli_model_write(ctx, opt))
@@ -231,6 +244,8 @@ static int compile_and_run(ln_context *ctx, const cli_options *opt)
     // A model that was written with its weights has them.
     if (ln_context_load(ctx, cli_writes_one_file(opt) ? NULL : opt->datafile))
         return cli_model_fail(ctx, opt);
+    if (!is_meant)
+        cli_model_warn_constant(ctx);
     return run_once(ctx, opt);
 }
 

@@ -165,9 +165,67 @@ START_TEST(keys_and_values_of_one_memory_are_not_sorted)
 }
 END_TEST
 
+/* Constants from a file, of which loading needs the memory for others: y = relu(relu(x w + b) v +
+ * b), with weights that are packed and a bias that is read as it is. */
+
+#define FROM_FILE(name, dims)                                                                    \
+    OP("create_" name, "create", "", TENSOR("dst", name),                                        \
+       PARAM("dtype", "'TL_FLOAT'") "," PARAM("dims", dims) "," PARAM("ran", "[0,0]") "," PARAM( \
+           "data", "[0]") "," PARAM("from_file", "true"))
+#define LAYER(n, src, weight, dst)                                                              \
+    OP("m" n, "matmul", TENSOR("src1", src) "," TENSOR("src2", weight) "," TENSOR("bias", "b"), \
+       TENSOR("dst", "p" n), "")                                                                \
+    "," OP("r" n, "relu", TENSOR("src", "p" n), TENSOR("dst", dst), "")
+#define LAYERS(inputs)                                                                           \
+    MODEL(inputs, "'y'",                                                                         \
+          FROM_FILE("x", "[3,40]") "," FROM_FILE("w", "[40,40]") "," FROM_FILE(                  \
+              "v", "[40,40]") "," FROM_FILE("b", "[40]") "," LAYER("1", "x", "w",                \
+                                                                   "h") "," LAYER("2", "h", "v", \
+                                                                                  "y"))
+
+static void set_numbers(ln_context *ctx, const char *name, int len, int step)
+{
+    float numbers[40 * 40];
+    for (int i = 0; i < len; i++)
+        numbers[i] = (float)((i * step) % 7 - 3);
+    ck_assert_msg(!ln_context_set_data(ctx, name, numbers), "%s", ln_context_error(ctx));
+}
+
+static ln_context *load_layers(const char *model)
+{
+    ln_context *ctx = load(model);
+    set_numbers(ctx, "w", 40 * 40, 3);
+    set_numbers(ctx, "v", 40 * 40, 5);
+    set_numbers(ctx, "b", 40, 2);
+    return ctx;
+}
+
+START_TEST(what_comes_from_a_file_serves_every_update)
+{
+    ln_context *constant = load_layers(LAYERS("")), *declared = load_layers(LAYERS("'x'"));
+    for (int step = 1; step < 7; step++) {
+        float is[3 * 40], should[3 * 40];
+        set_numbers(constant, "x", 3 * 40, step);
+        set_numbers(declared, "x", 3 * 40, step);
+        if (step == 4) { // a weight, in between
+            set_numbers(constant, "v", 40 * 40, 4);
+            set_numbers(declared, "v", 40 * 40, 4);
+        }
+        run(constant);
+        run(declared);
+        ck_assert_ptr_nonnull(ln_context_get_data(constant, "y", is));
+        ck_assert_ptr_nonnull(ln_context_get_data(declared, "y", should));
+        ck_assert_mem_eq(is, should, sizeof(is));
+    }
+    ln_context_free(constant);
+    ln_context_free(declared);
+}
+END_TEST
+
 LN_TEST_MAIN("cpu memory", fprint_replaces_the_file_at_every_run,
              fprint_warns_of_a_file_that_cannot_be_opened_and_goes_on,
              print_writes_to_standard_output_in_the_order_of_the_list,
              nocopy_gather_lets_producers_write_into_its_output,
              nocopy_gather_refuses_inputs_that_cannot_be_parts, nocopy_scatter_gives_views_of_rows,
-             keys_and_values_of_one_memory_are_not_sorted)
+             keys_and_values_of_one_memory_are_not_sorted,
+             what_comes_from_a_file_serves_every_update)
