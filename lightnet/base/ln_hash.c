@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A hash table with separate chaining: a power of two of buckets, each a chain of pairs.
+//
+// The pairs stand in one array, in the order in which they came, and are named by their numbers
+// there, from 1; 0 ends a chain. So what was inserted together lies together, which is how models
+// ask for it, and a pair costs no allocation of its own.
 
 #include "lightnet/ln_hash.h"
 
@@ -11,12 +15,15 @@ typedef struct pair {
     const void *key;
     void *value;
     uint32_t hash; // spread, see spread()
-    struct pair *next;
+    uint32_t next; // in the chain, or of the pairs that were removed
 } pair;
 
 struct ln_hash {
-    pair **buckets;
+    uint32_t *buckets; // the first pair of each chain
     size_t n_buckets;
+    pair *pairs;
+    uint32_t n_pairs, capacity; // of the array: used so far, and room
+    uint32_t removed;           // the first pair that can be used again
     int size;
     float load_factor;
     ln_hash_func hash_func;
@@ -25,7 +32,7 @@ struct ln_hash {
     ln_free_func free_v_func;
 };
 
-enum { DEFAULT_CAPACITY = 16, MAX_CAPACITY = 1 << 30 };
+enum { DEFAULT_CAPACITY = 16, MAX_CAPACITY = 1 << 30, FIRST_PAIRS = 8 };
 
 static const float default_load_factor = 0.75f;
 
@@ -43,18 +50,34 @@ static uint32_t hash_of(const ln_hash *hash, const void *key)
     return spread(hash->hash_func(key));
 }
 
-static pair **bucket_of(const ln_hash *hash, uint32_t h)
+static pair *pair_at(const ln_hash *hash, uint32_t number)
+{
+    return &hash->pairs[number - 1];
+}
+
+static uint32_t *bucket_of(const ln_hash *hash, uint32_t h)
 {
     return &hash->buckets[h & (hash->n_buckets - 1)];
 }
 
 // The link to the pair with this key, or the last link of its chain.
-static pair **find_link(const ln_hash *hash, uint32_t h, const void *key)
+static uint32_t *find_link(const ln_hash *hash, uint32_t h, const void *key)
 {
-    pair **link = bucket_of(hash, h);
-    while (*link && ((*link)->hash != h || hash->cmp_func((*link)->key, key)))
-        link = &(*link)->next;
+    uint32_t *link = bucket_of(hash, h);
+    while (*link) {
+        pair *p = pair_at(hash, *link);
+        if (p->hash == h && !hash->cmp_func(p->key, key))
+            break;
+        link = &p->next;
+    }
     return link;
+}
+
+// The pair with this key, or NULL.
+static pair *find_pair(const ln_hash *hash, const void *key)
+{
+    const uint32_t number = *find_link(hash, hash_of(hash, key), key);
+    return number ? pair_at(hash, number) : NULL;
 }
 
 static size_t power_of_two(int capacity)
@@ -86,7 +109,7 @@ ln_hash *ln_hash_create_full(ln_hash_func hash_func, ln_cmp_func cmp_func, ln_fr
         .free_k_func = free_k_func,
         .free_v_func = free_v_func,
     };
-    hash->buckets = ln_alloc_array(hash->n_buckets, sizeof(pair *));
+    hash->buckets = ln_alloc_array(hash->n_buckets, sizeof(*hash->buckets));
     if (!hash->buckets) {
         ln_free(hash);
         return NULL;
@@ -112,13 +135,11 @@ static void free_content(const ln_hash *hash, const pair *p)
 void ln_hash_clear(ln_hash *hash)
 {
     for (size_t i = 0; i < hash->n_buckets; i++) {
-        for (pair *p = hash->buckets[i], *next; p; p = next) {
-            next = p->next;
-            free_content(hash, p);
-            ln_free(p);
-        }
-        hash->buckets[i] = NULL;
+        for (uint32_t number = hash->buckets[i]; number; number = pair_at(hash, number)->next)
+            free_content(hash, pair_at(hash, number));
+        hash->buckets[i] = 0;
     }
+    hash->n_pairs = hash->removed = 0;
     hash->size = 0;
 }
 
@@ -128,6 +149,7 @@ void ln_hash_free(ln_hash *hash)
         return;
     ln_hash_clear(hash);
     ln_free(hash->buckets);
+    ln_free(hash->pairs);
     ln_free(hash);
 }
 
@@ -154,37 +176,62 @@ static void replace(const ln_hash *hash, pair *p, const void *key, void *value)
 static void grow(ln_hash *hash)
 {
     const size_t n_old = hash->n_buckets;
-    pair **old = hash->buckets;
-    pair **buckets = n_old < MAX_CAPACITY ? ln_alloc_array(2 * n_old, sizeof(pair *)) : NULL;
+    uint32_t *old = hash->buckets;
+    uint32_t *buckets = n_old < MAX_CAPACITY ? ln_alloc_array(2 * n_old, sizeof(*buckets)) : NULL;
     if (!buckets)
         return;
     hash->buckets = buckets;
     hash->n_buckets = 2 * n_old;
     for (size_t i = 0; i < n_old; i++) {
-        for (pair *p = old[i], *next; p; p = next) {
-            pair **bucket = bucket_of(hash, p->hash);
+        for (uint32_t number = old[i], next; number; number = next) {
+            pair *p = pair_at(hash, number);
+            uint32_t *bucket = bucket_of(hash, p->hash);
             next = p->next;
             p->next = *bucket;
-            *bucket = p;
+            *bucket = number;
         }
     }
     ln_free(old);
 }
 
+static int make_room(ln_hash *hash)
+{
+    const uint32_t more = hash->capacity ? 2 * hash->capacity : FIRST_PAIRS;
+    pair *pairs = ln_realloc(hash->pairs, (size_t)more * sizeof(*pairs));
+    if (!pairs)
+        return -1;
+    hash->pairs = pairs;
+    hash->capacity = more;
+    return 0;
+}
+
+// The number of a pair that is not used; 0: no memory.
+static uint32_t take_pair(ln_hash *hash)
+{
+    const uint32_t number = hash->removed;
+    if (number) {
+        hash->removed = pair_at(hash, number)->next;
+        return number;
+    }
+    return hash->n_pairs < hash->capacity || !make_room(hash) ? ++hash->n_pairs : 0;
+}
+
 int ln_hash_insert(ln_hash *hash, const void *key, void *value)
 {
     const uint32_t h = hash_of(hash, key);
-    pair **link = find_link(hash, h, key);
-    if (*link) {
-        replace(hash, *link, key, value);
+    const uint32_t there = *find_link(hash, h, key);
+    if (there) {
+        replace(hash, pair_at(hash, there), key, value);
         return 0;
     }
     if (hash->size == INT_MAX)
         return ln_error_set(NULL, "a hash table cannot have more than %d pairs", INT_MAX);
-    *link = ln_alloc(sizeof(**link));
-    if (!*link)
+    const uint32_t number = take_pair(hash);
+    if (!number)
         return -1;
-    **link = (pair){.key = key, .value = value, .hash = h};
+    uint32_t *bucket = bucket_of(hash, h);
+    *pair_at(hash, number) = (pair){.key = key, .value = value, .hash = h, .next = *bucket};
+    *bucket = number;
     hash->size++;
     if ((float)hash->size > hash->load_factor * (float)hash->n_buckets)
         grow(hash);
@@ -193,14 +240,14 @@ int ln_hash_insert(ln_hash *hash, const void *key, void *value)
 
 void *ln_hash_find(const ln_hash *hash, const void *key)
 {
-    const pair *p = *find_link(hash, hash_of(hash, key), key);
+    const pair *p = find_pair(hash, key);
     return p ? p->value : NULL;
 }
 
 int ln_hash_find_extended(const ln_hash *hash, const void *key, void **found_key,
                           void **found_value)
 {
-    const pair *p = *find_link(hash, hash_of(hash, key), key);
+    const pair *p = find_pair(hash, key);
     if (!p)
         return 0;
     if (found_key)
@@ -212,14 +259,17 @@ int ln_hash_find_extended(const ln_hash *hash, const void *key, void **found_key
 
 int ln_hash_remove(ln_hash *hash, const void *key)
 {
-    pair **link = find_link(hash, hash_of(hash, key), key);
-    pair *p = *link;
-    if (!p)
+    uint32_t *link = find_link(hash, hash_of(hash, key), key);
+    const uint32_t number = *link;
+    if (!number)
         return 0;
-    *link = p->next;
+    pair *p = pair_at(hash, number);
+    const pair old = *p;
+    *link = old.next;
+    p->next = hash->removed;
+    hash->removed = number;
     hash->size--;
-    free_content(hash, p);
-    ln_free(p);
+    free_content(hash, &old);
     return 1;
 }
 
@@ -230,10 +280,13 @@ int ln_hash_size(const ln_hash *hash)
 
 static int chain_is_valid(const ln_hash *hash, size_t bucket, int *n)
 {
-    for (const pair *p = hash->buckets[bucket]; p; p = p->next, ++*n)
+    for (uint32_t number = hash->buckets[bucket]; number; ++*n) {
+        const pair *p = pair_at(hash, number);
         if (p->hash != hash_of(hash, p->key) || (p->hash & (hash->n_buckets - 1)) != bucket ||
-            *find_link(hash, p->hash, p->key) != p)
+            *find_link(hash, p->hash, p->key) != number)
             return 0;
+        number = p->next;
+    }
     return 1;
 }
 
