@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ln_list_end.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_from_file.h"
 #include "ir/ln_weights.h"
@@ -131,28 +132,16 @@ const char *ln_translation_weight(ln_translation *t, tl_tensor *tensor, int owne
 
 /* Inputs and outputs of the model */
 
-static int add_name(ln_translation *t, ln_list **list, const char *name)
-{
-    char *copy = t->failed ? NULL : ln_strdup(name);
-    ln_list *longer = copy ? ln_list_append(*list, copy) : NULL;
-    if (!longer) {
-        ln_free(copy);
-        ln_translation_fail(t, "out of memory");
-        return -1;
-    }
-    *list = longer;
-    return 0;
-}
-
 void ln_translation_input(ln_translation *t, const char *name)
 {
-    if (!add_name(t, &t->ctx->inputs, name) && ln_context_index_names(t->ctx))
-        t->failed = 1;
+    if (!t->failed && ln_context_push_input(t->ctx, name))
+        ln_translation_fail(t, "out of memory");
 }
 
 void ln_translation_output(ln_translation *t, const char *name)
 {
-    add_name(t, &t->ctx->outputs, name);
+    if (!t->failed && ln_context_push_output(t->ctx, name))
+        ln_translation_fail(t, "out of memory");
 }
 
 int ln_translation_can_output(const ln_translation *t, const char *tensor, const char *name)
@@ -202,6 +191,7 @@ static void drop_parts(ln_emit *e)
     ln_tensor_list_free(e->outs);
     ln_param_list_free(e->params);
     e->ins = e->outs = e->params = NULL;
+    e->last_in = e->last_out = NULL;
     e->optype = NULL;
 }
 
@@ -209,6 +199,16 @@ void ln_emit_begin(ln_emit *e, const char *optype)
 {
     drop_parts(e);
     e->optype = optype;
+}
+
+// Appends a tensor to the operator's inputs, or outputs.
+static void add_tensor(ln_emit *e, ln_list **list, ln_list **end, const char *arg, const char *name)
+{
+    ln_list *more = ln_tensor_list_append(NULL, arg, name);
+    if (more)
+        ln_list_extend(list, end, more);
+    else
+        ln_emit_fail(e, "out of memory");
 }
 
 // Makes `longer`, a list of the operator or NULL, that list.
@@ -223,7 +223,7 @@ static void extend(ln_emit *e, ln_list **list, ln_list *longer)
 void ln_emit_arg(ln_emit *e, const char *arg, const char *tensor)
 {
     if (tensor && !e->translation->failed)
-        extend(e, &e->ins, ln_tensor_list_append(e->ins, arg, tensor));
+        add_tensor(e, &e->ins, &e->last_in, arg, tensor);
 }
 
 void ln_emit_arg_at(ln_emit *e, const char *arg, int i, const char *tensor)
@@ -346,7 +346,7 @@ const char *ln_emit_out(ln_emit *e, const char *arg, int i)
         wanted ? ln_translation_name(e->translation, wanted) : step_name(e->translation, temp);
     if (!name)
         return NULL;
-    extend(e, &e->outs, ln_tensor_list_append(e->outs, arg, name));
+    add_tensor(e, &e->outs, &e->last_out, arg, name);
     say_made(e, i, name);
     return name;
 }
@@ -370,6 +370,7 @@ static void add_op(ln_emit *e)
         return;
     }
     e->ins = e->outs = e->params = NULL;
+    e->last_in = e->last_out = NULL;
     ln_list *end = NULL;
     if (ln_context_add_op(ctx, &end, op))
         add_place(e);

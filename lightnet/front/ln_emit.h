@@ -104,6 +104,7 @@ struct ln_emit {
     /* The operator that is being emitted, between ln_emit_begin and ln_emit_end. */
     const char *optype;
     ln_list *ins, *outs, *params;
+    ln_list *last_in, *last_out; /* their last nodes */
 };
 
 /* The result of an operator that is only a step of the node's translation. */

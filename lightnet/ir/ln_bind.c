@@ -3,14 +3,24 @@
 
 #include "ir/ln_bind.h"
 
+#include "base/ln_list_end.h"
 #include "ir/ln_weights.h"
+#include "lightnet/ln_hash.h"
 #include "lightnet/ln_util.h"
 
 typedef struct binding {
     char *name; /* NULL: of the next input in order */
     tl_tensor *tensor;
-    int is_used;
+    int is_used; /* of the last of its name: the model has asked for it */
 } binding;
+
+/* All that was said. */
+struct ln_bindings {
+    ln_list *all, *last; /* in order */
+    ln_hash *named;      /* name -> the last binding of it */
+    binding **unnamed;   /* in order */
+    size_t n_unnamed, capacity;
+};
 
 static void free_binding(void *data)
 {
@@ -20,21 +30,66 @@ static void free_binding(void *data)
     ln_free(b);
 }
 
+static void free_bindings(struct ln_bindings *all)
+{
+    if (!all)
+        return;
+    ln_hash_free(all->named);
+    ln_free(all->unnamed);
+    ln_list_free_deep(all->all, free_binding);
+    ln_free(all);
+}
+
+// NULL: no memory.
+static struct ln_bindings *bindings_of(ln_context *ctx)
+{
+    if (ctx->bound)
+        return ctx->bound;
+    struct ln_bindings *made = ln_alloc(sizeof(*made));
+    if (made)
+        made->named = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    if (made && made->named)
+        return ctx->bound = made;
+    ln_free(made);
+    return NULL;
+}
+
+static int enter_unnamed(struct ln_bindings *all, binding *b)
+{
+    if (all->n_unnamed == all->capacity) {
+        const size_t more = all->capacity ? 2 * all->capacity : 8;
+        binding **grown = ln_realloc(all->unnamed, more * sizeof(binding *));
+        if (!grown)
+            return -1;
+        all->unnamed = grown;
+        all->capacity = more;
+    }
+    all->unnamed[all->n_unnamed++] = b;
+    return 0;
+}
+
+static int enter_named(struct ln_bindings *all, binding *b)
+{
+    return ln_hash_insert(all->named, b->name, b) < 0 ? -1 : 0;
+}
+
 // Takes the tensor.
 static int bind(ln_context *ctx, const char *name, tl_tensor *tensor)
 {
-    binding *b = ln_alloc(sizeof(*b));
+    struct ln_bindings *all = bindings_of(ctx);
+    binding *b = all ? ln_alloc(sizeof(*b)) : NULL;
     if (!b) {
         tl_tensor_free_data_too(tensor);
         return ln_fail_last(ctx);
     }
     *b = (binding){.name = ln_strdup(name), .tensor = tensor};
-    ln_list *longer = name && !b->name ? NULL : ln_list_append(ctx->bound, b);
-    if (!longer) {
+    ln_list *node = name && !b->name ? NULL : ln_list_prepend(NULL, b);
+    if (!node || (name ? enter_named(all, b) : enter_unnamed(all, b))) {
+        ln_list_free(node);
         free_binding(b);
         return ln_fail_last(ctx);
     }
-    ctx->bound = longer;
+    ln_list_extend(&all->all, &all->last, node);
     return 0;
 }
 
@@ -54,16 +109,10 @@ int ln_context_bind_input(ln_context *ctx, const char *name, const tl_tensor *va
 
 static const tl_tensor *find_named(const ln_context *ctx, const char *name)
 {
-    binding *b;
-    const tl_tensor *found = NULL;
-    LN_LIST_FOREACH(b, ctx->bound)
-    {
-        if (!b->name || !ln_streq(b->name, name))
-            continue;
+    binding *b = ctx->bound ? ln_hash_find(ctx->bound->named, name) : NULL;
+    if (b)
         b->is_used = 1;
-        found = b->tensor;
-    }
-    return found;
+    return b ? b->tensor : NULL;
 }
 
 int ln_bind_has(const ln_context *ctx, const char *name)
@@ -73,24 +122,25 @@ int ln_bind_has(const ln_context *ctx, const char *name)
 
 const tl_tensor *ln_bind_find(const ln_context *ctx, const char *name, int index)
 {
-    const binding *b;
+    const struct ln_bindings *all = ctx->bound;
     const tl_tensor *named = find_named(ctx, name);
     if (named)
         return named;
-    LN_LIST_FOREACH(b, ctx->bound)
-    {
-        if (!b->name && index-- == 0)
-            return b->tensor;
-    }
-    return NULL;
+    return all && index >= 0 && (size_t)index < all->n_unnamed ? all->unnamed[index]->tensor : NULL;
+}
+
+// Whether the model has asked for the name, of which the last binding knows.
+static int is_used(const ln_context *ctx, const binding *b)
+{
+    return ((const binding *)ln_hash_find(ctx->bound->named, b->name))->is_used;
 }
 
 void ln_bind_warn(const ln_context *ctx)
 {
     const binding *b;
-    LN_LIST_FOREACH(b, ctx->bound)
+    LN_LIST_FOREACH(b, ctx->bound ? ctx->bound->all : NULL)
     {
-        if (b->name && b->tensor && !b->tensor->data && !b->is_used)
+        if (b->name && b->tensor && !b->tensor->data && !is_used(ctx, b))
             ln_warn(ctx,
                     "%s: the shape given for '%s' does nothing: no input and no size of that name "
                     "is open",
@@ -128,7 +178,7 @@ const tl_tensor *ln_bind_param(const ln_context *ctx, const char *name)
 
 void ln_bind_free(ln_context *ctx)
 {
-    ln_list_free_deep(ctx->bound, free_binding);
+    free_bindings(ctx->bound);
     ctx->bound = NULL;
     ln_free(ctx->datafile);
     ctx->datafile = NULL;

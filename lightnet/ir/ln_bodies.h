@@ -16,6 +16,9 @@ int ln_body_is_given(const ln_context *ctx, const ln_tensor_entry *te);
 /** Enters the operators that the bodies of `ctx` were read with, in order. -1 with the reason. */
 int ln_bodies_init(ln_context *ctx);
 
+/** How many there are, in constant time. */
+int ln_bodies_count(const ln_context *ctx);
+
 /** Lets the bodies have the settings of `ctx`. */
 void ln_bodies_share_settings(ln_context *ctx);
 

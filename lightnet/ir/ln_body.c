@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/ln_list_end.h"
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_dynamic.h"
@@ -17,12 +18,20 @@ typedef struct place {
     size_t offset; /* there */
 } place;
 
+/* The names in a list, to be found by their numbers. */
+typedef struct names {
+    const ln_list *list; /* whose names they are */
+    const char **at;
+    int n;
+} names;
+
 struct ln_body {
     char *name;
     int number; /* its place in the order of bodies */
     int used;   /* an operator names it */
     place *places;
     size_t n_places;
+    names inputs, outputs; /* of the context's lists, once asked for */
 };
 
 static ln_context *outermost(ln_context *ctx)
@@ -35,14 +44,14 @@ static int enter(ln_context *root, ln_context *ctx, struct ln_body *body, char *
 {
     if (!root->body_names)
         root->body_names = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-    ln_list *longer = root->body_names ? ln_list_append(root->bodies, ctx) : NULL;
-    if (!longer)
+    ln_list *node = root->body_names ? ln_list_prepend(NULL, ctx) : NULL;
+    if (!node)
         return -1;
     if (ln_hash_insert(root->body_names, name, ctx) < 0) {
-        root->bodies = ln_list_remove(longer, ctx);
+        ln_list_free(node);
         return -1;
     }
-    root->bodies = longer;
+    ln_list_extend(&root->bodies, &root->last_body, node);
     *body = (struct ln_body){.name = name, .number = ln_hash_size(root->body_names)};
     ln_free(ctx->error);
     ctx->error = root->error;
@@ -97,29 +106,81 @@ ln_context *ln_body_find(ln_op_arg *op_arg, const char *name)
 
 /* Interface */
 
+static void forget_names(names *known)
+{
+    ln_free(known->at);
+    *known = (names){0};
+}
+
+// The interface of a body that operators run stays as it is, so an array of its names is made once.
+// Without memory for that they are looked for in the list.
+static void learn_names(names *known, const ln_list *list)
+{
+    const char *name;
+    forget_names(known);
+    known->n = ln_list_length(list);
+    known->at = ln_alloc_array((size_t)known->n, sizeof(*known->at));
+    if (!known->at)
+        return;
+    int i = 0;
+    LN_LIST_FOREACH(name, list)
+    {
+        known->at[i++] = name;
+    }
+    known->list = list;
+}
+
+static const names *inputs_of(const ln_context *body)
+{
+    names *known = &body->body->inputs;
+    if (!known->list || known->list != body->inputs)
+        learn_names(known, body->inputs);
+    return known;
+}
+
+static const names *outputs_of(const ln_context *body)
+{
+    names *known = &body->body->outputs;
+    if (!known->list || known->list != body->outputs)
+        learn_names(known, body->outputs);
+    return known;
+}
+
 int ln_body_num_inputs(const ln_context *body)
 {
-    return ln_list_length(body->inputs);
+    return inputs_of(body)->n;
 }
 
 int ln_body_num_outputs(const ln_context *body)
 {
-    return ln_list_length(body->outputs);
+    return outputs_of(body)->n;
 }
 
-static const ln_tensor_entry *entry_at(const ln_context *body, const ln_list *names, int i)
+static const char *input_name(const ln_context *body, int i)
 {
-    return ln_tensor_table_find(body->tensor_table, ln_list_nth_data(names, i));
+    const names *known = inputs_of(body);
+    return known->at ? known->at[i] : ln_list_nth_data(body->inputs, i);
+}
+
+static const char *output_name(const ln_context *body, int i)
+{
+    const names *known = outputs_of(body);
+    return known->at ? known->at[i] : ln_list_nth_data(body->outputs, i);
+}
+
+static const ln_tensor_entry *output_entry(const ln_context *body, int i)
+{
+    return ln_tensor_table_find(body->tensor_table, output_name(body, i));
 }
 
 const tl_tensor *ln_body_input(const ln_context *body, int i)
 {
-    return entry_at(body, body->inputs, i)->tensor;
+    return ln_tensor_table_find(body->tensor_table, input_name(body, i))->tensor;
 }
 
 const tl_tensor *ln_body_output(const ln_context *body, int i)
 {
-    return entry_at(body, body->outputs, i)->tensor;
+    return output_entry(body, i)->tensor;
 }
 
 const tl_tensor *ln_body_find_output(ln_op_arg *op_arg, const char *name, int i)
@@ -168,16 +229,15 @@ static int check_input(ln_op_arg *op_arg, const ln_context *body, const char *na
 int ln_body_check_input(ln_op_arg *op_arg, const ln_context *body, int i, int ndim, const int *dims,
                         tl_dtype dtype)
 {
-    return check_input(op_arg, body, ln_list_nth_data(body->inputs, i), ndim, dims, dtype);
+    return check_input(op_arg, body, input_name(body, i), ndim, dims, dtype);
 }
 
 int ln_body_check_inputs(ln_op_arg *op_arg, const ln_context *body, int first, int n,
                          const tl_tensor *const *tensors)
 {
-    const ln_list *node = ln_list_nth(body->inputs, first);
-    for (int i = 0; i < n; i++, node = node->next)
-        if (check_input(op_arg, body, node->data, tensors[i]->ndim, tensors[i]->dims,
-                        tensors[i]->dtype))
+    for (int i = 0; i < n; i++)
+        if (check_input(op_arg, body, input_name(body, first + i), tensors[i]->ndim,
+                        tensors[i]->dims, tensors[i]->dtype))
             return -1;
     return 0;
 }
@@ -185,7 +245,7 @@ int ln_body_check_inputs(ln_op_arg *op_arg, const ln_context *body, int first, i
 int ln_body_check_output(ln_op_arg *op_arg, const ln_context *body, int i, int ndim,
                          const int *dims, tl_dtype dtype)
 {
-    const char *name = ln_list_nth_data(body->outputs, i);
+    const char *name = output_name(body, i);
     if (ln_tensor_table_find(body->tensor_table, name)->isdynamic)
         return ln_op_fail(
             op_arg,
@@ -198,7 +258,7 @@ int ln_body_check_output(ln_op_arg *op_arg, const ln_context *body, int i, int n
 int ln_body_check_bound(ln_op_arg *op_arg, const ln_context *body, int i, int ndim, const int *dims,
                         tl_dtype dtype)
 {
-    const char *name = ln_list_nth_data(body->outputs, i);
+    const char *name = output_name(body, i);
     const tl_tensor *there = ln_tensor_table_find(body->tensor_table, name)->tensor;
     for (int k = 0; k < ndim && k < there->ndim; k++)
         if (there->dims[k] > dims[k])
@@ -210,20 +270,12 @@ int ln_body_check_bound(ln_op_arg *op_arg, const ln_context *body, int i, int nd
 static int given_number(const ln_context *body, const ln_tensor_entry *te)
 {
     const ln_tensor_entry *root = ln_tensor_table_root(body->tensor_table, te);
-    const char *name;
-    int i = 0;
-    LN_LIST_FOREACH(name, ln_body_is_given(body, root) ? body->inputs : NULL)
-    {
-        if (ln_streq(name, root->name))
-            return i;
-        i++;
-    }
-    return -1;
+    return (int)(intptr_t)ln_hash_find(body->input_names, root->name) - 1;
 }
 
 int ln_body_output_source(const ln_context *body, int i)
 {
-    return given_number(body, entry_at(body, body->outputs, i));
+    return given_number(body, output_entry(body, i));
 }
 
 size_t ln_body_memory(const ln_context *body)
@@ -267,6 +319,11 @@ int ln_bodies_init(ln_context *ctx)
     return 0;
 }
 
+int ln_bodies_count(const ln_context *ctx)
+{
+    return ctx->body_names ? ln_hash_size(ctx->body_names) : 0;
+}
+
 void ln_bodies_share_settings(ln_context *ctx)
 {
     ln_context *body;
@@ -303,6 +360,8 @@ static void free_body(ln_context *body)
 {
     struct ln_body *own = body->body;
     forget_places(body);
+    forget_names(&own->inputs);
+    forget_names(&own->outputs);
     ln_context_free(body);
     ln_free(own->name);
     ln_free(own);
@@ -348,6 +407,7 @@ void ln_bodies_prune(ln_context *ctx)
         ln_hash_remove(ctx->body_names, body->body->name);
         free_body(body);
     }
+    ctx->last_body = ln_list_end(ctx->bodies);
 }
 
 void ln_bodies_free(ln_context *ctx)
@@ -359,7 +419,7 @@ void ln_bodies_free(ln_context *ctx)
     }
     ln_list_free(ctx->bodies);
     ln_hash_free(ctx->body_names);
-    ctx->bodies = NULL;
+    ctx->bodies = ctx->last_body = NULL;
     ctx->body_names = NULL;
 }
 

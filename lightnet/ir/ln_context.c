@@ -341,6 +341,7 @@ void ln_context_cleanup(ln_context *ctx)
     ln_list_free_deep(ctx->outputs, ln_free);
     ln_list_free_deep(ctx->rules, ln_free);
     ctx->inputs = ctx->outputs = ctx->rules = NULL;
+    ctx->last_input = ctx->last_output = NULL;
     ln_free(ctx->source);
     ln_free(ctx->target);
     ctx->source = ctx->target = NULL;
@@ -450,14 +451,7 @@ int ln_context_add_output(ln_context *ctx, const char *tname)
                        ctx->target, tname);
     if (ln_context_is_output(ctx, tname))
         return 0;
-    char *copy = ln_strdup(tname);
-    ln_list *longer = copy ? ln_list_append(ctx->outputs, copy) : NULL;
-    if (!longer) {
-        ln_free(copy);
-        return ln_fail_memory(ctx);
-    }
-    ctx->outputs = longer;
-    return ln_context_index_names(ctx);
+    return ln_context_push_output(ctx, tname);
 }
 
 int ln_context_is_output(const ln_context *ctx, const char *tname)

@@ -8,6 +8,7 @@
 
 #include "ir/ln_context_ops.h"
 
+#include "base/ln_list_end.h"
 #include "ir/ln_context_const.h"
 #include "ir/ln_dynamic.h"
 #include "lightnet/ln_util.h"
@@ -85,11 +86,12 @@ void ln_context_set_order(ln_context *ctx, ln_list *ops)
 
 static int index_list(ln_hash *names, const ln_list *list)
 {
-    char *name;
+    const char *name;
+    intptr_t number = 0;
     ln_hash_clear(names);
     LN_LIST_FOREACH(name, list)
     {
-        if (ln_hash_insert(names, name, name) < 0)
+        if (ln_hash_insert(names, name, (void *)++number) < 0)
             return -1;
     }
     return 0;
@@ -97,9 +99,36 @@ static int index_list(ln_hash *names, const ln_list *list)
 
 int ln_context_index_names(ln_context *ctx)
 {
+    ctx->last_input = ln_list_end(ctx->inputs);
+    ctx->last_output = ln_list_end(ctx->outputs);
     if (index_list(ctx->input_names, ctx->inputs) || index_list(ctx->output_names, ctx->outputs))
         return ln_fail_memory(ctx);
     return 0;
+}
+
+static int push_name(const ln_context *ctx, ln_list **list, ln_list **end, ln_hash *names,
+                     const char *name)
+{
+    char *copy = ln_strdup(name);
+    ln_list *node = copy ? ln_list_prepend(NULL, copy) : NULL;
+    const intptr_t number = ln_hash_size(names) + 1;
+    if (!node || ln_hash_insert(names, copy, (void *)number) < 0) {
+        ln_list_free(node);
+        ln_free(copy);
+        return ln_fail_memory(ctx);
+    }
+    ln_list_extend(list, end, node);
+    return 0;
+}
+
+int ln_context_push_input(ln_context *ctx, const char *name)
+{
+    return push_name(ctx, &ctx->inputs, &ctx->last_input, ctx->input_names, name);
+}
+
+int ln_context_push_output(ln_context *ctx, const char *name)
+{
+    return push_name(ctx, &ctx->outputs, &ctx->last_output, ctx->output_names, name);
 }
 
 int ln_context_readers(const ln_context *ctx, const char *tname, ln_list **readers)

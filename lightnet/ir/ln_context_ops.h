@@ -55,8 +55,14 @@ int ln_context_forget_runs(ln_context *ctx);
  * with a reason: the caller cleans it up. */
 int ln_context_read_ir(ln_context *ctx, const char *name, const char *text, size_t len);
 
-/** Brings ctx->input_names and ctx->output_names in line with the lists. */
+/** Brings what is kept beside ctx->inputs and ctx->outputs, their names and last nodes, in line
+ * with the lists. */
 int ln_context_index_names(ln_context *ctx);
+
+/** Appends a copy of the name to ctx->inputs, or ctx->outputs, in constant time. -1 with a reason:
+ * no memory, all is as before. */
+int ln_context_push_input(ln_context *ctx, const char *name);
+int ln_context_push_output(ln_context *ctx, const char *name);
 
 /** *readers: returns new (ln_list_free): the operators that read tensor `tname`, each once, in the
  * order in which they came; NULL when there are none. -1: no memory. */

@@ -170,26 +170,14 @@ void ln_onnx_body_end(ln_onnx_node *n, ln_onnx_body *body, int n_outputs,
 
 /* Into the body */
 
-static int name_tensor(ln_list **names, const char *name)
-{
-    char *copy = ln_strdup(name);
-    ln_list *longer = copy ? ln_list_append(*names, copy) : NULL;
-    if (!longer) {
-        ln_free(copy);
-        return -1;
-    }
-    *names = longer;
-    return 0;
-}
-
 static int enter_inputs(const ln_onnx_node *n, ln_context *made, int len, const char *const *names)
 {
     ln_translation inner = {.ctx = made, .file = n->model->base.file};
     for (int i = 0; i < len; i++)
-        if (name_tensor(&made->inputs, names[i]) ||
+        if (ln_context_push_input(made, names[i]) ||
             !ln_translation_source(&inner, names[i], ln_onnx_tensor_of(n, names[i]), 0))
             return -1;
-    return ln_context_index_names(made);
+    return 0;
 }
 
 static int enter_ops(ln_context *made, const ln_onnx_body *body)
@@ -201,9 +189,9 @@ static int enter_ops(ln_context *made, const ln_onnx_body *body)
             return -1;
     }
     for (int i = 0; i < body->n_outputs; i++)
-        if (name_tensor(&made->outputs, body->outputs[i]))
+        if (ln_context_push_output(made, body->outputs[i]))
             return -1;
-    return ln_context_index_names(made);
+    return 0;
 }
 
 static void remove_op(ln_onnx_node *n, ln_op *op)
@@ -231,7 +219,7 @@ static const char *body_name(ln_onnx_node *n)
     const LnOnnx__Node *p = n->proto;
     return ln_translation_print(&n->model->base, "%.200s_%d",
                                 p->name && *p->name ? p->name : p->op_type,
-                                ln_list_length(n->model->base.ctx->bodies));
+                                ln_bodies_count(n->model->base.ctx));
 }
 
 const char *ln_onnx_body_make(ln_onnx_node *n, ln_onnx_body *body, int n_captures,

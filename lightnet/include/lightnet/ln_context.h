@@ -67,8 +67,10 @@ typedef struct ln_context {
     ln_hash *unique;       /* the next number for each prefix of new names */
     ln_hash *warned;       /* "RULE OPERATOR" of the warnings that rules have given */
     ln_list *last;         /* the last node of ops */
-    ln_hash *input_names;  /* the names in inputs, to find them fast */
-    ln_hash *output_names; /* the names in outputs */
+    ln_list *last_input;   /* the last node of inputs */
+    ln_list *last_output;  /* the last node of outputs */
+    ln_hash *input_names;  /* the names in inputs -> their numbers, from 1 */
+    ln_hash *output_names; /* the names in outputs -> their numbers, from 1 */
     const ln_op *anchor;   /* where a subgraph rule is to match; NULL: anywhere */
     const char *fired;     /* the rule that matched last (a constant string), or NULL */
     ln_hash *mutated;      /* names of the tensors whose memory an operator writes in place */
@@ -79,13 +81,14 @@ typedef struct ln_context {
     struct ln_weights *given;  /* data that another file or the caller has brought since the context
                                   was loaded, in place of it; NULL: none */
     ln_hash *kept;             /* results of loading that what callers set needs again and again */
-    ln_list *bound;            /* what ln_context_bind_* said of inputs */
+    struct ln_bindings *bound; /* what ln_context_bind_* said of inputs */
     char *datafile;            /* the file of weights that was named before the model is read */
     struct ln_weights *params; /* its tensors, without data, where the format asks for them */
     struct ln_fixed *fixed;    /* values that the program was made for */
     ln_list *seen;             /* ln_fixed_value: what the rule at work has seen */
     struct ln_context *outer;  /* of a body (ln_body.h): the context whose operators run it */
     ln_list *bodies;           /* ln_context of the bodies, in order */
+    ln_list *last_body;        /* the last node of bodies */
     ln_hash *body_names;       /* their names -> ln_context */
     struct ln_body *body;      /* of a body: what it is beside a context */
 } ln_context;

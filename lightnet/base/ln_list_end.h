@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Appending to a list in constant time, for whoever keeps its last node.
+
+#ifndef LN_LIST_END_H
+#define LN_LIST_END_H
+
+#include "lightnet/ln_list.h"
+
+/** The last node, found by walking; NULL for the empty list. */
+static inline ln_list *ln_list_end(ln_list *list)
+{
+    while (list && list->next)
+        list = list->next;
+    return list;
+}
+
+/** Appends a list of one node, or of more, behind `*end`, the last node of `*list` (NULL: the list
+ * is empty). Afterwards `*end` is the new last node. Takes `more`. */
+static inline void ln_list_extend(ln_list **list, ln_list **end, ln_list *more)
+{
+    *(*end ? &(*end)->next : list) = more;
+    *end = ln_list_end(more ? more : *end);
+}
+
+/** As ln_list_append, in constant time. -1 with the thread's last error: no memory, the list is as
+ * before. */
+static inline int ln_list_add(ln_list **list, ln_list **end, void *data)
+{
+    ln_list *node = ln_list_prepend(NULL, data);
+    if (!node)
+        return -1;
+    ln_list_extend(list, end, node);
+    return 0;
+}
+
+#endif
