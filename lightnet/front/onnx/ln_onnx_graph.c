@@ -58,19 +58,6 @@ static void enter_initializers(ln_onnx_scope *scope, const LnOnnx__Graph *graph)
 
 /* Nodes */
 
-const LnOnnx__Function *ln_onnx_find_function(const ln_onnx_model *m, const LnOnnx__Node *node)
-{
-    for (size_t i = 0; i < m->proto->n_functions; i++) {
-        const LnOnnx__Function *f = m->proto->functions[i];
-        const char *domain = f->domain ? f->domain : "";
-        if (ln_streq(f->name, node->op_type) &&
-            ln_streq(domain, node->domain ? node->domain : "") &&
-            ln_streq(f->overload ? f->overload : "", node->overload ? node->overload : ""))
-            return f;
-    }
-    return NULL;
-}
-
 static void check_outputs(ln_onnx_node *n)
 {
     for (size_t i = 0; i < n->proto->n_output; i++)

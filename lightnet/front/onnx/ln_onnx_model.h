@@ -18,6 +18,8 @@ struct ln_onnx_model {
     ln_hash *opened;    /* path -> ln_filemap: files with external data */
     ln_hash *constants; /* tensor message -> name of the constant that was made of it */
     ln_hash *rolled;    /* node messages of loops that are too long to be unrolled */
+    ln_hash *functions; /* the model's functions, themselves the keys */
+    ln_hash *indexes;   /* long lists of messages -> ln_hash of names -> messages */
     int depth;          /* of graphs and functions within each other */
     size_t n_nodes;     /* nodes that were met, those of functions at every call */
 };
@@ -58,15 +60,23 @@ void ln_onnx_scope_set(ln_onnx_scope *scope, const char *name, const char *tenso
 /** The tensor that the name stands for, here or further out; NULL: nothing. */
 const char *ln_onnx_scope_get(const ln_onnx_scope *scope, const char *name);
 
-/** The version of the operator set of a domain; 0: not imported. */
-int ln_onnx_scope_opset(const ln_onnx_scope *scope, const char *domain);
+/* What messages list: ln_onnx_find.c */
 
 /** Whether a domain is ONNX's own. */
 int ln_onnx_is_default_domain(const char *domain);
 
+/** The version of the operator set of a domain; 0: not imported. */
+int ln_onnx_scope_opset(const ln_onnx_scope *scope, const char *domain);
+
 /** The attribute of the node, or the one of the function's call that it refers to; NULL: none. */
 const LnOnnx__Attribute *ln_onnx_find_attr(const ln_onnx_scope *scope, const LnOnnx__Node *node,
                                            const char *name);
+
+/** Enters the functions of the model. -1 with a reason: no memory. */
+int ln_onnx_index_functions(ln_onnx_model *m);
+
+/** The function of the model that a node calls, or NULL. */
+const LnOnnx__Function *ln_onnx_find_function(const ln_onnx_model *m, const LnOnnx__Node *node);
 
 /* Nodes: ln_onnx_emit.c */
 
@@ -74,9 +84,6 @@ const LnOnnx__Attribute *ln_onnx_find_attr(const ln_onnx_scope *scope, const LnO
 ln_onnx_node ln_onnx_node_init(ln_onnx_scope *scope, const LnOnnx__Node *proto);
 
 /* Graphs: ln_onnx_graph.c */
-
-/** The function of the model that a node calls, or NULL. */
-const LnOnnx__Function *ln_onnx_find_function(const ln_onnx_model *m, const LnOnnx__Node *node);
 
 /** Enters the graph's initializers as constants, then translates its nodes in order. */
 void ln_onnx_translate_graph(ln_onnx_scope *scope, const LnOnnx__Graph *graph);

@@ -47,6 +47,11 @@ static void free_value(void *tensor)
     tl_tensor_free_data_too(tensor);
 }
 
+static void free_index(void *index)
+{
+    ln_hash_free(index);
+}
+
 static int create_tables(ln_onnx_model *m)
 {
     m->varying = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
@@ -54,8 +59,10 @@ static int create_tables(ln_onnx_model *m)
     m->opened = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
     m->constants = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
     m->rolled = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
+    m->indexes = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, free_index);
     m->base.ctx->weights = ln_weights_create();
-    return m->varying && m->values && m->opened && m->constants && m->rolled && m->base.ctx->weights
+    return m->varying && m->values && m->opened && m->constants && m->rolled && m->indexes &&
+                   m->base.ctx->weights
                ? 0
                : ln_fail(m->base.ctx, "out of memory");
 }
@@ -69,6 +76,8 @@ static void free_model(ln_onnx_model *m)
     ln_hash_free(m->opened);
     ln_hash_free(m->constants);
     ln_hash_free(m->rolled);
+    ln_hash_free(m->functions);
+    ln_hash_free(m->indexes);
     ln_translation_clear(&m->base);
 }
 
@@ -84,7 +93,7 @@ static int unpack(ln_onnx_model *m, const ln_filemap *map)
     if (!m->proto || !m->proto->graph)
         return ln_fail(m->base.ctx, "%s: %s", m->base.file,
                        m->proto ? "the model has no graph" : "not a sound ONNX message");
-    return 0;
+    return ln_onnx_index_functions(m);
 }
 
 // The weights stay where they are in the file.

@@ -5,7 +5,8 @@
 
 #include <stdio.h>
 
-#include "lightnet/ln_list.h"
+#include "base/ln_list_end.h"
+#include "lightnet/ln_hash.h"
 
 enum { MAX_DEPTH = 64 };
 
@@ -18,39 +19,43 @@ typedef struct unsupported {
 typedef struct survey {
     ln_onnx_model *model;
     ln_list *found;  /* unsupported, in order */
+    ln_list *last;   /* its last node */
+    ln_hash *kinds;  /* the same, themselves the keys */
     ln_hash *looked; /* functions that were looked at */
     int depth;
 } survey;
 
-static unsupported *find(const survey *s, const char *domain, const char *op_type)
+static uint32_t hash_kind(const void *key)
 {
-    unsupported *u;
-    LN_LIST_FOREACH(u, s->found)
-    {
-        if (ln_streq(u->domain, domain) && ln_streq(u->op_type, op_type))
-            return u;
-    }
-    return NULL;
+    const unsupported *u = key;
+    return ln_str_hash(u->domain) ^ 31 * ln_str_hash(u->op_type);
+}
+
+static int compare_kinds(const void *a, const void *b)
+{
+    const unsupported *u = a, *v = b;
+    return !(ln_streq(u->domain, v->domain) && ln_streq(u->op_type, v->op_type));
+}
+
+// Takes `u`, also on failure.
+static void enter(survey *s, unsupported *u)
+{
+    if (u && !ln_list_add(&s->found, &s->last, u) && ln_hash_insert(s->kinds, u, u) >= 0)
+        return;
+    if (!u || !s->last || s->last->data != u)
+        ln_free(u);
+    ln_translation_fail(&s->model->base, "out of memory");
 }
 
 static void note(survey *s, const LnOnnx__Node *node, const char *why)
 {
-    const char *domain = ln_onnx_is_default_domain(node->domain) ? "" : node->domain;
-    const char *op_type = node->op_type ? node->op_type : "";
-    unsupported *u = find(s, domain, op_type);
-    if (u) {
+    const unsupported kind = {ln_onnx_is_default_domain(node->domain) ? "" : node->domain,
+                              node->op_type ? node->op_type : "", why, 1};
+    unsupported *u = ln_hash_find(s->kinds, &kind);
+    if (u)
         u->count++;
-        return;
-    }
-    u = ln_alloc(sizeof(*u));
-    ln_list *longer = u ? ln_list_append(s->found, u) : NULL;
-    if (!longer) {
-        ln_free(u);
-        ln_translation_fail(&s->model->base, "out of memory");
-        return;
-    }
-    s->found = longer;
-    *u = (unsupported){domain, op_type, why, 1};
+    else
+        enter(s, ln_clone(&kind, sizeof(kind)));
 }
 
 static void look_at_nodes(survey *s, const ln_onnx_scope *scope, LnOnnx__Node *const *nodes,
@@ -117,14 +122,16 @@ static void report(const survey *s)
 void ln_onnx_check_support(const ln_onnx_scope *scope)
 {
     survey s = {.model = scope->model,
+                .kinds = ln_hash_create(hash_kind, compare_kinds, NULL, NULL),
                 .looked = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL)};
     const LnOnnx__Graph *graph = s.model->proto->graph;
-    if (s.looked)
+    if (s.looked && s.kinds)
         look_at_nodes(&s, scope, graph->node, graph->n_node);
     else
         ln_translation_fail(&s.model->base, "out of memory");
     if (s.found)
         report(&s);
     ln_hash_free(s.looked);
+    ln_hash_free(s.kinds);
     ln_list_free_deep(s.found, ln_free);
 }

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finding what a message lists by its name: functions, operator sets, attributes.
+//
+// Lists of more than a few elements get an index when something is looked for in them first, so
+// that finding each of n costs n steps, not the square.
+
+#include "front/onnx/ln_onnx_model.h"
+
+/* Up to so many elements, looking at each is faster than an index. */
+enum { SHORT = 16 };
+
+/* ---- lists of messages ---- */
+
+/* The name by which an element is found; NULL: it is not. */
+typedef const char *(*name_func)(const void *element);
+
+static ln_hash *make_index(const void *const *list, size_t n, name_func name_of)
+{
+    ln_hash *index = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    for (size_t i = 0; index && i < n; i++) {
+        const char *name = name_of(list[i]);
+        if (!name || ln_hash_find(index, name)) // the first of a name counts
+            continue;
+        if (ln_hash_insert(index, name, (void *)list[i]) < 0) {
+            ln_hash_free(index);
+            return NULL;
+        }
+    }
+    return index;
+}
+
+// NULL: the list is short, or there is no memory.
+static const ln_hash *index_of(const ln_onnx_model *m, const void *const *list, size_t n,
+                               name_func name_of)
+{
+    ln_hash *index = n > SHORT ? ln_hash_find(m->indexes, list) : NULL;
+    if (index || n <= SHORT)
+        return index;
+    index = make_index(list, n, name_of);
+    if (index && ln_hash_insert(m->indexes, list, index) < 0) {
+        ln_hash_free(index);
+        return NULL;
+    }
+    return index;
+}
+
+// The first element of that name, or NULL.
+static const void *find(const ln_onnx_model *m, const void *const *list, size_t n,
+                        name_func name_of, const char *name)
+{
+    const ln_hash *index = index_of(m, list, n, name_of);
+    if (index)
+        return ln_hash_find(index, name);
+    for (size_t i = 0; i < n; i++)
+        if (ln_streq(name_of(list[i]), name))
+            return list[i];
+    return NULL;
+}
+
+/* ---- operator sets ---- */
+
+int ln_onnx_is_default_domain(const char *domain)
+{
+    return !domain || !*domain || ln_streq(domain, "ai.onnx");
+}
+
+static const char *domain_of(const void *element)
+{
+    const LnOnnx__OperatorSet *set = element;
+    if (set->version <= 0 || set->version > INT32_MAX)
+        return NULL;
+    return ln_onnx_is_default_domain(set->domain) ? "" : set->domain;
+}
+
+int ln_onnx_scope_opset(const ln_onnx_scope *scope, const char *domain)
+{
+    const LnOnnx__OperatorSet *set =
+        find(scope->model, (const void *const *)scope->opsets, scope->n_opsets, domain_of,
+             ln_onnx_is_default_domain(domain) ? "" : domain);
+    return set ? (int)set->version : 0;
+}
+
+/* ---- attributes ---- */
+
+static const char *attr_name(const void *element)
+{
+    return ((const LnOnnx__Attribute *)element)->name;
+}
+
+static const LnOnnx__Attribute *find_attr(const ln_onnx_model *m, LnOnnx__Attribute *const *attrs,
+                                          size_t n, const char *name)
+{
+    return find(m, (const void *const *)attrs, n, attr_name, name);
+}
+
+const LnOnnx__Attribute *ln_onnx_find_attr(const ln_onnx_scope *scope, const LnOnnx__Node *node,
+                                           const char *name)
+{
+    const LnOnnx__Attribute *attr =
+        find_attr(scope->model, node->attribute, node->n_attribute, name);
+    if (!attr || !attr->ref_attr_name || !*attr->ref_attr_name || !scope->function)
+        return attr;
+    // Of a function's body: what the call gives, or else the function's default.
+    const LnOnnx__Attribute *given =
+        ln_onnx_find_attr(scope->caller, scope->call, attr->ref_attr_name);
+    return given ? given
+                 : find_attr(scope->model, scope->function->attribute_proto,
+                             scope->function->n_attribute_proto, attr->ref_attr_name);
+}
+
+/* ---- functions: by their name, domain and overload ---- */
+
+static const char *text_of(const char *text)
+{
+    return text ? text : "";
+}
+
+static uint32_t hash_function(const void *key)
+{
+    const LnOnnx__Function *f = key;
+    return ln_str_hash(f->name) ^ 31 * ln_str_hash(text_of(f->domain)) ^
+           37 * ln_str_hash(text_of(f->overload));
+}
+
+static int compare_functions(const void *a, const void *b)
+{
+    const LnOnnx__Function *f = a, *g = b;
+    return !(ln_streq(f->name, g->name) && ln_streq(text_of(f->domain), text_of(g->domain)) &&
+             ln_streq(text_of(f->overload), text_of(g->overload)));
+}
+
+int ln_onnx_index_functions(ln_onnx_model *m)
+{
+    m->functions = ln_hash_create(hash_function, compare_functions, NULL, NULL);
+    for (size_t i = 0; m->functions && i < m->proto->n_functions; i++) {
+        LnOnnx__Function *f = m->proto->functions[i];
+        if (!f->name || ln_hash_find(m->functions, f)) // the first of a name counts
+            continue;
+        if (ln_hash_insert(m->functions, f, f) < 0)
+            return ln_fail(m->base.ctx, "out of memory");
+    }
+    return m->functions ? 0 : ln_fail(m->base.ctx, "out of memory");
+}
+
+const LnOnnx__Function *ln_onnx_find_function(const ln_onnx_model *m, const LnOnnx__Node *node)
+{
+    const LnOnnx__Function wanted = {
+        .name = node->op_type, .domain = node->domain, .overload = node->overload};
+    return node->op_type && m->proto->n_functions ? ln_hash_find(m->functions, &wanted) : NULL;
+}
