@@ -200,14 +200,13 @@ static void write_variadic_output(const generator *g, const ln_argdesc *arg)
     ln_cgen_line(g->out, 4, "if (priv->%s_n < 0)", x);
     ln_cgen_line(g->out, 8, "return;");
     ln_opgen_write_variadic_locals(g, arg);
+    ln_cgen_line(g->out, 4, "const ln_list *%s_at = op_arg->tensors_out;", x);
     ln_cgen_line(g->out, 4, "for (int i = 0; i < priv->%s_n; i++) {", x);
     write_shape(g, arg, 8, &shape);
     snprintf(entry, sizeof(entry), "priv->%s_entry[i]", x);
     ln_opgen_write_line(
-        g, 8, shape.node,
-        "%s = ln_op_define_output(op_arg, ln_op_variadic_name(op_arg->tensors_out, \"%s\", "
-        "i), %s, %s, %s, %s);",
-        entry, x, shape.ndim, shape.dims, shape.dtype, ln_argdesc_text(arg, LN_ARGDESC_MTYPE));
+        g, 8, shape.node, "%s = ln_op_define_variadic(op_arg, &%s_at, \"%s\", %s, %s, %s, %s);",
+        entry, x, x, shape.ndim, shape.dims, shape.dtype, ln_argdesc_text(arg, LN_ARGDESC_MTYPE));
     if (arg->fields[LN_ARGDESC_CLEANUP])
         ln_cgen_snippet(g->out, 8, arg->fields[LN_ARGDESC_CLEANUP]);
     ln_cgen_line(g->out, 8, "if (!%s)", entry);

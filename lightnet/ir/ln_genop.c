@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ir/ln_name.h"
+#include "ir/ln_op_define.h"
 
 /* ---- defaults ---- */
 
@@ -118,6 +119,19 @@ static int is_variadic(const ln_tensor_list_entry *item, const char *arg_name)
     return ln_name_number(item->arg_name, arg_name) >= 0;
 }
 
+// The variadic tensor at `*at` or the first one behind it, `*at` then being the node behind that;
+// NULL: there is none.
+static const ln_tensor_list_entry *next_variadic(const ln_list **at, const char *arg_name)
+{
+    while (*at) {
+        const ln_tensor_list_entry *item = (*at)->data;
+        *at = (*at)->next;
+        if (is_variadic(item, arg_name))
+            return item;
+    }
+    return NULL;
+}
+
 const char *ln_op_variadic_name(const ln_list *list, const char *arg_name, int index)
 {
     ln_tensor_list_entry *item;
@@ -176,6 +190,15 @@ int ln_op_alloc_variadic(ln_op_arg *op_arg, const char *arg_name, ln_tensor_entr
     return n;
 }
 
+ln_tensor_entry *ln_op_define_variadic(ln_op_arg *op_arg, const ln_list **at, const char *arg_name,
+                                       int ndim, const int *dims, tl_dtype dtype, ln_mem_type mtype)
+{
+    const ln_tensor_list_entry *item = next_variadic(at, arg_name);
+    if (ln_opck_exist(op_arg, item, "output", arg_name))
+        return NULL;
+    return ln_op_define_listed(op_arg, item, ndim, dims, dtype, mtype);
+}
+
 /* ---- inputs that become parts of an output ---- */
 
 static int is_among(const ln_tensor_entry *te, ln_tensor_entry *const *entries, int n)
@@ -186,10 +209,11 @@ static int is_among(const ln_tensor_entry *te, ln_tensor_entry *const *entries, 
     return 0;
 }
 
+// An entry without an owner has not been taken before.
 static int take(ln_op_arg *op_arg, ln_tensor_entry *const *entries, int k, const char *dst_name)
 {
     ln_tensor_entry *const te = entries[k];
-    if (is_among(te, entries, k))
+    if (te->owner && is_among(te, entries, k))
         return ln_op_fail(op_arg, "tensor '%s' is an input twice, expected different ones",
                           te->name);
     if (te->isstatic)
@@ -207,27 +231,29 @@ static int take(ln_op_arg *op_arg, ln_tensor_entry *const *entries, int k, const
 int ln_op_take_inputs(ln_op_arg *op_arg, ln_tensor_entry *const *entries, int n,
                       const char *dst_name)
 {
-    for (int k = 0; k < n; k++)
+    size_t offset = 0;
+    for (int k = 0; k < n; k++) {
         if (take(op_arg, entries, k, dst_name))
             return k;
+        entries[k]->part_offset = offset;
+        offset += tl_tensor_size(entries[k]->tensor);
+    }
     return n;
 }
 
 void ln_op_give_inputs_back(const ln_op_arg *op_arg, const char *arg_name, int n)
 {
+    const ln_list *at = op_arg->tensors_in;
     for (int k = 0; k < n; k++) {
-        const char *numbered = ln_op_variadic_name(op_arg->tensors_in, arg_name, k);
-        const char *name = ln_tensor_list_find_name(op_arg->tensors_in, numbered);
-        ln_tensor_entry *given = ln_tensor_table_find(op_arg->tensor_table, name);
+        const ln_tensor_list_entry *item = next_variadic(&at, arg_name);
+        ln_tensor_entry *given =
+            item ? ln_tensor_table_find(op_arg->tensor_table, item->name) : NULL;
         if (given) // not undefined before this operator
             ln_tensor_entry_set_owner(given, op_arg->tensor_table, NULL);
     }
 }
 
-size_t ln_op_taken_offset(const ln_tensor_entry *te, ln_tensor_entry *const *entries, int n,
-                          size_t offset)
+size_t ln_op_taken_offset(const ln_tensor_entry *te, size_t offset)
 {
-    for (int k = 0; k < n && entries[k] != te; k++)
-        offset += tl_tensor_size(entries[k]->tensor);
-    return offset;
+    return offset + te->part_offset;
 }

@@ -9,6 +9,7 @@
 
 #include "ir/ln_context_ops.h"
 #include "ir/ln_name.h"
+#include "ir/ln_op_define.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_util.h"
 
@@ -352,13 +353,10 @@ static ln_tensor_entry *redefine_output(ln_op_arg *op_arg, const char *arg_name,
     return entry;
 }
 
-ln_tensor_entry *ln_op_define_output(ln_op_arg *op_arg, const char *arg_name, int ndim,
+ln_tensor_entry *ln_op_define_listed(ln_op_arg *op_arg, const ln_tensor_list_entry *tle, int ndim,
                                      const int *dims, tl_dtype dtype, ln_mem_type mtype)
 {
-    const ln_tensor_list_entry *tle =
-        ln_tensor_list_find_by_arg_name(op_arg->tensors_out, arg_name);
-    if (ln_opck_exist(op_arg, tle, "output", arg_name))
-        return NULL;
+    const char *arg_name = tle->arg_name;
     ln_tensor_entry *before = ln_tensor_table_find(op_arg->tensor_table, tle->name);
     if (ln_opck_defined(op_arg, before, tle->name, op_arg->infers))
         return NULL;
@@ -373,6 +371,16 @@ ln_tensor_entry *ln_op_define_output(ln_op_arg *op_arg, const char *arg_name, in
         return NULL;
     }
     return entry;
+}
+
+ln_tensor_entry *ln_op_define_output(ln_op_arg *op_arg, const char *arg_name, int ndim,
+                                     const int *dims, tl_dtype dtype, ln_mem_type mtype)
+{
+    const ln_tensor_list_entry *tle =
+        ln_tensor_list_find_by_arg_name(op_arg->tensors_out, arg_name);
+    if (ln_opck_exist(op_arg, tle, "output", arg_name))
+        return NULL;
+    return ln_op_define_listed(op_arg, tle, ndim, dims, dtype, mtype);
 }
 
 ln_list *ln_op_params(const ln_op_arg *op_arg)

@@ -132,13 +132,13 @@ int ln_opck_number(ln_op_arg *op_arg, const ln_param_entry *entry, ln_opck_view 
     if (ln_opck_type(op_arg, entry, LN_PARAM_NUMBER))
         return -1;
     char value[NUMBER_SIZE], bound[NUMBER_SIZE];
-    number_text(value, entry->value_double);
     if (view == LN_OPCK_INT && !ln_param_is_integral(entry, 0))
-        return fail_not_int(op_arg, entry, value);
+        return fail_not_int(op_arg, entry, number_text(value, entry->value_double));
     if (holds(seen(entry->value_double, view), cmp, seen(expect, view)))
         return 0;
-    return ln_op_fail(op_arg, "parameter '%s' is %s, expected %s%s%s", entry->arg_name, value,
-                      single_symbol(cmp), single_space(cmp), number_text(bound, expect));
+    return ln_op_fail(op_arg, "parameter '%s' is %s, expected %s%s%s", entry->arg_name,
+                      number_text(value, entry->value_double), single_symbol(cmp),
+                      single_space(cmp), number_text(bound, expect));
 }
 
 int ln_opck_array_number(ln_op_arg *op_arg, const ln_param_entry *entry, ln_opck_view view,
@@ -173,13 +173,12 @@ int ln_opck_array_len(ln_op_arg *op_arg, const ln_param_entry *entry, ln_opck_cm
 
 int ln_opck_defined(ln_op_arg *op_arg, const ln_tensor_entry *entry, const char *name, int expect)
 {
-    const char *role = role_of(op_arg, name);
     if (!entry && expect)
-        return ln_op_fail(op_arg, "'%s' is tensor '%s', expected one that is defined before", role,
-                          name);
+        return ln_op_fail(op_arg, "'%s' is tensor '%s', expected one that is defined before",
+                          role_of(op_arg, name), name);
     if (entry && !expect)
-        return ln_op_fail(op_arg, "'%s' is tensor '%s', which operator '%s' defines already", role,
-                          name, entry->creater ? entry->creater : "");
+        return ln_op_fail(op_arg, "'%s' is tensor '%s', which operator '%s' defines already",
+                          role_of(op_arg, name), name, entry->creater ? entry->creater : "");
     return 0;
 }
 

@@ -631,10 +631,11 @@ static void rows_cpu_pre_run(ln_op_arg *op_arg)
     if (priv->dst_n < 0)
         return;
     const int dst_n = priv->dst_n;
+    const ln_list *dst_at = op_arg->tensors_out;
     for (int i = 0; i < priv->dst_n; i++) {
         const int dst_dims[] = {src->dims[1]};
-        priv->dst_entry[i] = ln_op_define_output(op_arg, ln_op_variadic_name(op_arg->tensors_out,
-                                                 "dst", i), 1, dst_dims, src->dtype, LN_MEM_CPU);
+        priv->dst_entry[i] = ln_op_define_variadic(op_arg, &dst_at, "dst", 1, dst_dims, src->dtype,
+            LN_MEM_CPU);
         if (!priv->dst_entry[i])
             return;
         priv->dst[i] = priv->dst_entry[i]->tensor;
@@ -647,7 +648,7 @@ static void rows_cpu_pre_run(ln_op_arg *op_arg)
         return;
 #line 210 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
-#line 651 "good.c"
+#line 652 "good.c"
 
     // for the other functions
     priv->src = src;
@@ -662,7 +663,7 @@ static void rows_cpu_static_run(ln_op_arg *op_arg)
 
 #line 215 "good.op"
     if (tl_exec_zeros(&exec, total))
-#line 666 "good.c"
+#line 667 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -676,7 +677,7 @@ static void rows_cpu_run(ln_op_arg *op_arg)
 
 #line 216 "good.op"
     if (tl_exec_scatter(&exec, src, dst, dst_n))
-#line 680 "good.c"
+#line 681 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -782,10 +783,11 @@ static void rows_alone_cpu_pre_run(ln_op_arg *op_arg)
     if (priv->dst_n < 0)
         return;
     const int dst_n = priv->dst_n;
+    const ln_list *dst_at = op_arg->tensors_out;
     for (int i = 0; i < priv->dst_n; i++) {
         const int dst_dims[] = {src->dims[1]};
-        priv->dst_entry[i] = ln_op_define_output(op_arg, ln_op_variadic_name(op_arg->tensors_out,
-                                                 "dst", i), 1, dst_dims, src->dtype, LN_MEM_CPU);
+        priv->dst_entry[i] = ln_op_define_variadic(op_arg, &dst_at, "dst", 1, dst_dims, src->dtype,
+            LN_MEM_CPU);
         if (!priv->dst_entry[i])
             return;
         priv->dst[i] = priv->dst_entry[i]->tensor;
@@ -798,7 +800,7 @@ static void rows_alone_cpu_pre_run(ln_op_arg *op_arg)
         return;
 #line 210 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
-#line 802 "good.c"
+#line 804 "good.c"
 
     // for the other functions
     priv->src = src;
@@ -813,7 +815,7 @@ static void rows_alone_cpu_run(ln_op_arg *op_arg)
 
 #line 226 "good.op"
     tl_exec_scatter(NULL, src, dst, dst_n);
-#line 817 "good.c"
+#line 819 "good.c"
 }
 
 static void rows_alone_cpu_post_run(ln_op_arg *op_arg)

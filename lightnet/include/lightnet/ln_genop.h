@@ -53,6 +53,13 @@ LN_API int ln_op_find_variadic(ln_op_arg *op_arg, const char *arg_name, ln_tenso
 LN_API int ln_op_alloc_variadic(ln_op_arg *op_arg, const char *arg_name, ln_tensor_entry ***entries,
                                 tl_tensor ***tensors);
 
+/** Defines the next of the variadic outputs `arg_name` as ln_op_define_output does: the first one
+ * from the list node `*at` on, which is op_arg->tensors_out to begin with and then the node behind
+ * it. */
+LN_API ln_tensor_entry *ln_op_define_variadic(ln_op_arg *op_arg, const ln_list **at,
+                                              const char *arg_name, int ndim, const int *dims,
+                                              tl_dtype dtype, ln_mem_type mtype);
+
 /* An operator that puts its inputs together need not copy them, if whoever makes them writes them
  * straight into its output: */
 
@@ -66,9 +73,9 @@ LN_API int ln_op_take_inputs(ln_op_arg *op_arg, ln_tensor_entry *const *entries,
  * still there. */
 LN_API void ln_op_give_inputs_back(const ln_op_arg *op_arg, const char *arg_name, int n);
 
-/** Where `te`, one of the entries, lies in memory if their output begins at `offset`. */
-LN_API size_t ln_op_taken_offset(const ln_tensor_entry *te, ln_tensor_entry *const *entries, int n,
-                                 size_t offset);
+/** Where `te`, which ln_op_take_inputs has made a part of an output, lies in memory if that begins
+ * at `offset`. */
+LN_API size_t ln_op_taken_offset(const ln_tensor_entry *te, size_t offset);
 
 LN_END_DECLS
 

@@ -40,6 +40,8 @@ typedef struct ln_tensor_entry {
     size_t capacity; /* of a dynamic one: bytes of the largest shape, for which it is planned */
     int bound[LN_MAXDIM]; /* of a dynamic one: the largest shape for what its maker reads now */
     int has_views;        /* others have named it their owner, since it was made */
+    size_t part_offset;   /* of an input that is a part of its reader's output (a no-copy gather):
+                             its offset there */
     int isload;    /* only what runs at load reads it: its memory is others' in runs; set by the
                       planner */
     int isfetched; /* of such a one, while loading: it has its data from the model's own file */
