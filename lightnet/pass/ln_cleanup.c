@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "ir/ln_context_ops.h"
 #include "lightnet/ln_pass.h"
@@ -159,11 +160,33 @@ static int skip_identity(const cleanup *c, const ln_op *op)
 
 /* Equal operators */
 
-/* Operators as keys: equal keys, equal results. Only names and types count for the hash. */
+/* Operators as keys: equal keys, equal results. All that tells operators apart counts for the hash:
+ * thousands may differ in a single number, or in the name of a body. */
 
 static uint32_t mix(uint32_t hash, const char *name)
 {
     return hash * 31u + ln_str_hash(name);
+}
+
+static uint32_t mix_number(uint32_t hash, double number)
+{
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof(bits));
+    return (hash * 31u + (uint32_t)(bits >> 32)) * 31u + (uint32_t)bits;
+}
+
+static uint32_t mix_param(uint32_t hash, const ln_param_entry *param)
+{
+    hash = mix(hash, param->arg_name) + (uint32_t)param->array_len;
+    if (param->type == LN_PARAM_NUMBER)
+        return mix_number(hash, param->value_double);
+    if (param->type == LN_PARAM_STRING)
+        return mix(hash, param->value_string);
+    for (int i = 0; i < param->array_len && param->type == LN_PARAM_ARRAY_NUMBER; i++)
+        hash = mix_number(hash, param->value_array_double[i]);
+    for (int i = 0; i < param->array_len && param->type == LN_PARAM_ARRAY_STRING; i++)
+        hash = mix(hash, param->value_array_string[i]);
+    return hash;
 }
 
 static uint32_t hash_op(const void *key)
@@ -178,9 +201,7 @@ static uint32_t hash_op(const void *key)
     }
     LN_LIST_FOREACH(param, op_arg->params)
     {
-        hash = mix(hash, param->arg_name) + (uint32_t)(param->value_int + param->array_len);
-        for (int i = 0; i < param->array_len && param->type == LN_PARAM_ARRAY_NUMBER; i++)
-            hash = hash * 31u + (uint32_t)param->value_array_int[i];
+        hash = mix_param(hash, param);
     }
     return hash;
 }
@@ -238,12 +259,23 @@ static int may_merge(const ln_context *ctx, const ln_op *op)
     return 1;
 }
 
+// The output of that name, most likely the one at `*at`, which moves on to the next.
+static const char *output_at(const ln_op *op, const ln_list **at, const char *arg_name)
+{
+    const ln_tensor_list_entry *tle = *at ? (*at)->data : NULL;
+    *at = *at ? (*at)->next : NULL;
+    if (tle && ln_streq(tle->arg_name, arg_name))
+        return tle->name;
+    return ln_tensor_list_find_name(op->op_arg->tensors_out, arg_name);
+}
+
 static int merge(const cleanup *c, const ln_op *op, const ln_op *earlier)
 {
     const ln_tensor_list_entry *tle;
+    const ln_list *at = earlier->op_arg->tensors_out;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        const char *same = ln_tensor_list_find_name(earlier->op_arg->tensors_out, tle->arg_name);
+        const char *same = output_at(earlier, &at, tle->arg_name);
         if (same && may_replace(c->ctx, tle->name, same) && replace(c, tle->name, same))
             return -1;
     }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ln_list_end.h"
 #include "ir/ln_fixed.h"
 #include "lightnet/ln_arch.h"
 #include "lightnet/ln_pass.h"
@@ -270,12 +271,34 @@ void ln_rule_output(ln_rule_made *made, const char *arg_name, const char *tname)
         set_tensor(made, &made->op->op_arg->tensors_out, arg_name, tname);
 }
 
+/** The entry of that arg_name among the nodes up to `last`; NULL: there is none. */
+static ln_tensor_list_entry *find_up_to(const ln_list *list, const ln_list *last,
+                                        const char *arg_name)
+{
+    for (; last && list; list = list == last ? NULL : list->next) {
+        ln_tensor_list_entry *tle = list->data;
+        if (ln_streq(tle->arg_name, arg_name))
+            return tle;
+    }
+    return NULL;
+}
+
+// The inputs of `from` have different names, so each is looked for among those alone that the
+// operator had before.
 void ln_rule_all_inputs(ln_rule_made *made, const ln_op *from)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, from->op_arg->tensors_in)
+    ln_list **list = made->failed ? NULL : &made->op->op_arg->tensors_in;
+    ln_list *end = list ? ln_list_end(*list) : NULL;
+    const ln_list *const last = end;
+    LN_LIST_FOREACH(tle, list ? from->op_arg->tensors_in : NULL)
     {
-        ln_rule_input(made, tle->arg_name, tle->name);
+        ln_tensor_list_entry *old = find_up_to(*list, last, tle->arg_name);
+        ln_list *more = old ? NULL : ln_tensor_list_append(NULL, tle->arg_name, tle->name);
+        if (more)
+            ln_list_extend(list, &end, more);
+        else if (!old || ln_tensor_list_entry_set_name(old, tle->name))
+            fail_last(made);
     }
 }
 

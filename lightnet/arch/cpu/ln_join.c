@@ -3,6 +3,7 @@
 
 #include "arch/cpu/ln_join.h"
 
+#include "lightnet/ln_hash.h"
 #include "lightnet/ln_pass.h"
 #include "lightnet/ln_rule.h"
 #include "lightnet/ln_util.h"
@@ -28,13 +29,21 @@ static int is_one_row(const tl_tensor *dst, int axis)
     return 1;
 }
 
-static int is_read_twice(const ln_op *op, const ln_list *node)
+/** Whether no tensor is read twice; 0 also when there is no memory to tell. */
+static int are_different(const ln_list *tensors)
 {
-    const ln_tensor_list_entry *const tle = node->data;
-    for (const ln_list *other = op->op_arg->tensors_in; other != node; other = other->next)
-        if (ln_streq(((const ln_tensor_list_entry *)other->data)->name, tle->name))
-            return 1;
-    return 0;
+    const ln_tensor_list_entry *tle;
+    ln_hash *const names = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    int differ = names != NULL;
+    LN_LIST_FOREACH(tle, names ? tensors : NULL)
+    {
+        if (ln_hash_insert(names, tle->name, NULL) != 1) {
+            differ = 0;
+            break;
+        }
+    }
+    ln_hash_free(names);
+    return differ;
 }
 
 static int can_take(const ln_context *ctx, const ln_op *op)
@@ -46,11 +55,10 @@ static int can_take(const ln_context *ctx, const ln_op *op)
         return 0;
     for (const ln_list *node = op->op_arg->tensors_in; node; node = node->next) {
         const ln_tensor_list_entry *const tle = node->data;
-        if (!may_be_taken(ctx, ln_tensor_table_find(op->op_arg->tensor_table, tle->name)) ||
-            is_read_twice(op, node))
+        if (!may_be_taken(ctx, ln_tensor_table_find(op->op_arg->tensor_table, tle->name)))
             return 0;
     }
-    return 1;
+    return are_different(op->op_arg->tensors_in);
 }
 
 ln_list *ln_join_without_copy(const ln_context *ctx, ln_list **old_ops)
