@@ -196,7 +196,7 @@ static int all_inputs(ln_nnvm_op *n, ln_nnvm_value **srcs)
         return 0;
     LN_LIST_FOREACH(in, n->op->op_arg->tensors_in)
     {
-        (*srcs)[i++] = ln_nnvm_op_in(n, in->arg_name);
+        (*srcs)[i++] = ln_nnvm_op_whole(n, in->name);
     }
     return ln_nnvm_op_failed(n) ? 0 : len;
 }
