@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: axes.py LIGHTNET [sanitized]. Reading, converting and compiling stays far from the square along the axes that models grow.
+
+Each command handles a model and one of 16 times its size. Linear work takes 16 to 25 times as long, quadratic work 256 times: more
+than 64 times fails, if three tries in a row say so, each the best of what was measured so far. `bench/growth` measures exactly.
+"""
+import os
+import sys
+import tempfile
+
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", *folder)
+                for folder in (("structure",), ("..", "bench", "growth"))]
+from growth import command_of, seconds, write
+from growth_axes import AXES
+from tap import Tap
+
+FACTOR, MOST = 16, 64
+TRIES = 3
+LEAST = 0.01  # seconds: what is faster is not measured well
+
+# Of each axis a command that takes little time; most have been quadratic.
+WATCHED = {
+    "nodes: one behind the other": "convert",
+    "inputs: unused": "convert",
+    "inputs: shapes given by --shape": "convert",
+    "outputs: constants": "convert",
+    "initializers": "convert",
+    "operator sets imported: each with a function": "show",
+    "functions: each called once": "show",
+    "functions: attributes of one": "show",
+    "one node: outputs of a Split": "convert",
+    "one node: a Concat of constants": "show",
+    "one node: one tensor concatenated n times": "convert",
+    "one node: Split and Concat": "show",
+    "bodies: If in a row": "convert",
+    "bodies: If beside each other": "show",
+    "bodies: If within If, a tree of them": "convert",
+    "bodies: outputs of an If": "convert",
+    "bodies: tensors captured by an If": "convert",
+    "bodies: states of a Loop": "convert",
+    "graph: variables and heads": "show",
+    "graph: outputs of a SliceChannel": "show",
+}
+
+
+def least(lightnet, axis, step, n, limit):
+    """The processor time of the command for size n, and its error; of fast commands the best of three runs."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = command_of(lightnet, folder, axis, step, n, write(folder, axis, n))
+        runs = [seconds(command, limit)]
+        while not runs[0][1] and runs[0][0] < 0.1 and len(runs) < 3:
+            runs.append(seconds(command, limit))
+    return min(runs)
+
+
+def faults_of(lightnet, axis, step, small, start):
+    """Lines that say why the axis fails."""
+    few = many = float("inf")
+    for _ in range(TRIES):
+        spent, error = least(lightnet, axis, step, small, None)
+        few = min(few, max(spent - start, LEAST))
+        if not error:
+            # More processor time than this is the square whatever else the machine does.
+            spent, error = least(lightnet, axis, step, small * FACTOR, int(4 * MOST * few) + 2)
+            many = min(many, spent - start)
+        if not error and many <= MOST * few:
+            return []
+    return [f"{small} parts take {few:.3f} s, {small * FACTOR} take {many:.3f} s" + (f": {error}" if error else "")]
+
+
+def main(lightnet, sanitized=None):
+    small = 250 if sanitized else 1000
+    start = min(seconds([lightnet, "--version"])[0] for _ in range(5))
+    tap = Tap()
+    for axis in AXES:
+        if axis.name in WATCHED:
+            tap.check(axis.name, faults_of(lightnet, axis, WATCHED[axis.name], small, start))
+    tap.check("every axis that is watched exists", sorted(set(WATCHED) - {axis.name for axis in AXES}))
+    tap.end()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
