@@ -13,6 +13,7 @@
 #define TL_EXEC_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "tensorlight/tl_api.h"
 
@@ -60,11 +61,34 @@ TL_API void tl_pool_free(tl_pool *pool);
 /** Number of threads, 1 for NULL. */
 TL_API int tl_pool_size(const tl_pool *pool);
 
+/** A request to stop a computation. Any thread may make and clear it, also while others compute. */
+typedef struct tl_stop tl_stop;
+
+/** Returns new (tl_stop_free): nothing is requested. NULL with a reason without memory. */
+TL_API tl_stop *tl_stop_create(void);
+
+/** Takes NULL. No computation may still use it. */
+TL_API void tl_stop_free(tl_stop *stop);
+
+/** Requests the stop; holds until tl_stop_clear. Safe in a signal handler. */
+TL_API void tl_stop_request(tl_stop *stop);
+
+/** Requests the stop once tl_clock() reaches `ns`; 0: no deadline. Replaces the deadline before. */
+TL_API void tl_stop_set_deadline(tl_stop *stop, uint64_t ns);
+
+/** Takes back the request and the deadline. */
+TL_API void tl_stop_clear(tl_stop *stop);
+
+/** Whether the stop was requested or its deadline has passed; 0 for NULL. Cheap: some nanoseconds,
+ *  or some tens with a deadline. */
+TL_API int tl_stop_is_requested(const tl_stop *stop);
+
 typedef struct tl_exec {
     tl_pool *pool;       /* NULL: the calling thread alone */
     void *scratch;       /* memory for the kernel's own use, aligned to 64 bytes, or NULL */
     size_t scratch_size; /* its bytes */
     tl_isa isa;          /* the kernel level */
+    const tl_stop *stop; /* NULL: nothing stops the computation */
 } tl_exec;
 
 /** Work on the units begin .. end-1 of a computation described by `arg`. */
