@@ -67,9 +67,6 @@ tl_isa tl_isa_best(void)
 /** More parts than threads, so that a late thread leaves its share to others. */
 enum { PARTS_PER_THREAD = 4 };
 
-/** This thread works on a unit: what it splits further runs inline. */
-static _Thread_local int is_inside;
-
 typedef struct split {
     tl_range_func func;
     void *arg;
@@ -86,9 +83,7 @@ static size_t part_begin(const split *s, size_t i)
 static void run_part(void *context, size_t i)
 {
     const split *const s = context;
-    is_inside = 1;
     s->func(s->arg, part_begin(s, i), part_begin(s, i + 1));
-    is_inside = 0;
 }
 
 void tl_parallel(const tl_exec *exec, size_t n, size_t grain, tl_range_func func, void *arg)
@@ -98,7 +93,7 @@ void tl_parallel(const tl_exec *exec, size_t n, size_t grain, tl_range_func func
     const size_t most = (size_t)tl_pool_size(exec ? exec->pool : NULL) * PARTS_PER_THREAD;
     const size_t fit = n / (grain ? grain : 1);
     split s = {func, arg, n, fit < most ? fit : most};
-    if (most == PARTS_PER_THREAD || s.parts <= 1 || is_inside)
+    if (most == PARTS_PER_THREAD || s.parts <= 1 || tl_pool_is_inside())
         func(arg, 0, n);
     else
         tl_pool_run(exec->pool, s.parts, run_part, &s);
@@ -127,10 +122,8 @@ static void run_share(shares *all, size_t slot, share *s)
 static void run_slot(void *context, size_t slot)
 {
     shares *const all = context;
-    is_inside = 1;
     for (size_t k = 0; k < all->slots; k++)
         run_share(all, slot, &all->of[(slot + k) % all->slots]);
-    is_inside = 0;
 }
 
 void tl_parallel_slots(const tl_exec *exec, size_t n, size_t n_slots, tl_slot_func func, void *arg)
@@ -139,7 +132,7 @@ void tl_parallel_slots(const tl_exec *exec, size_t n, size_t n_slots, tl_slot_fu
     shares all = {.func = func, .arg = arg, .slots = n_slots < threads ? n_slots : threads};
     all.slots = all.slots < n ? all.slots : n;
     all.slots = all.slots < TL_MOST_SLOTS ? all.slots : TL_MOST_SLOTS;
-    if (all.slots <= 1 || is_inside) {
+    if (all.slots <= 1 || tl_pool_is_inside()) {
         if (n > 0)
             func(arg, 0, 0, n);
         return;

@@ -4,8 +4,6 @@
 #include "tensorlight/tl_exec.h"
 
 #include <ftw.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -171,106 +169,6 @@ START_TEST(without_an_exec_the_caller_works_alone)
 }
 END_TEST
 
-/* ---- threads that are late ---- */
-
-enum { WORKS = 60 };
-
-/** Works of two units, which are seen from a thread other than the caller, the worker. */
-typedef struct works {
-    pthread_t caller, worker;
-    atomic_int has_worker; /* it began a unit of this work */
-    atomic_int done;
-    int is_uneven; /* the worker ends its unit long after the caller */
-} works;
-
-/** At most some seconds: what is waited for never comes where the test fails. */
-static void wait_for(atomic_int *flag)
-{
-    for (int i = 0; i < 20000 && !*flag; i++)
-        usleep(100);
-}
-
-/** A unit each for the caller and the worker. */
-static void meet(void *arg, size_t begin, size_t end)
-{
-    works *const w = arg;
-    const int is_caller = pthread_equal(pthread_self(), w->caller);
-    if (is_caller) {
-        wait_for(&w->has_worker);
-    } else {
-        w->worker = pthread_self();
-        w->has_worker = 1;
-        if (w->is_uneven)
-            usleep(20000);
-    }
-    w->done += (int)(end - begin);
-}
-
-static atomic_int is_held, is_released;
-
-/** What another process does that has the worker's core: it is away until all work is done, and
- *  some milliseconds more. */
-static void hold(int signal)
-{
-    (void)signal;
-    is_held = 1;
-    wait_for(&is_released);
-    usleep(3000);
-    is_held = 0;
-}
-
-static void count_done(void *arg, size_t begin, size_t end)
-{
-    works *const w = arg;
-    w->done += (int)(end - begin);
-    if (w->done == 2)
-        is_released = 1;
-}
-
-START_TEST(the_caller_does_not_wait_for_those_who_never_come_in_time)
-{
-    if (tl_cpu_count() < 2)
-        return; // there is no worker
-    tl_pool *const pool = tl_pool_create(2);
-    const tl_exec exec = {.pool = pool};
-    works w = {.caller = pthread_self()};
-    tl_parallel(&exec, 2, 1, meet, &w);
-    ck_assert_int_eq(w.has_worker, 1);
-    const struct sigaction action = {.sa_handler = hold};
-    sigaction(SIGUSR1, &action, NULL);
-    int awaited = 0;
-    for (int i = 0; i < WORKS; i++) {
-        w.done = is_released = 0;
-        pthread_kill(w.worker, SIGUSR1);
-        wait_for(&is_held);
-        tl_parallel(&exec, 2, 1, count_done, &w);
-        ck_assert_int_eq(w.done, 2);
-        awaited += !is_held;
-        while (is_held)
-            usleep(100);
-    }
-    ck_assert_int_le(awaited, 10); // two, one of 32 later, and where the caller was interrupted
-    tl_pool_free(pool);
-}
-END_TEST
-
-START_TEST(who_works_long_is_not_late)
-{
-    if (tl_cpu_count() < 2)
-        return; // there is no worker
-    tl_pool *const pool = tl_pool_create(2);
-    const tl_exec exec = {.pool = pool};
-    works w = {.caller = pthread_self(), .is_uneven = 1};
-    for (int i = 0; i < 20; i++) {
-        w.has_worker = w.done = 0;
-        tl_parallel(&exec, 2, 1, meet, &w);
-        ck_assert_int_eq(w.has_worker, 1);
-        ck_assert_int_eq(w.done, 2);
-    }
-    tl_pool_free(pool);
-}
-END_TEST
-
 typedef struct nest {
     const tl_exec *exec;
     atomic_int inner;
@@ -366,6 +264,4 @@ LN_TEST_MAIN("tl_exec", every_unit_is_done_once_and_slots_are_never_shared,
              there_is_at_least_one_core, quotas_of_control_groups_are_read,
              impossible_pools_are_refused, a_pool_of_0_has_all_cores,
              every_unit_is_done_once_in_ranges_of_the_grain, without_an_exec_the_caller_works_alone,
-             work_inside_a_unit_runs_inline,
-             the_caller_does_not_wait_for_those_who_never_come_in_time, who_works_long_is_not_late,
-             idle_threads_sleep)
+             work_inside_a_unit_runs_inline, idle_threads_sleep)

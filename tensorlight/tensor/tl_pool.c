@@ -1,65 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread pool: pthreadpool, with workers that wait awake for a while before they sleep.
+// The thread pool: a fixed number of workers that help the threads that call it.
 //
-// The library waits for every worker, also for one that has not begun since another process has
-// its core, and whose work others have done: each layer of a network then takes a time slice of the
-// system. So such waiting is noticed, and some work that follows is done by the calling thread
-// alone. Nor does a pool begin more threads than there are cores: the work of the others is done by
-// those there are.
+// A call takes one of the pool's jobs, divides its items into a range for each thread, and opens
+// the job. Workers enter open jobs, do the items of their own range first, then those that others
+// have not begun, and leave. The caller works like them, closes the job, and waits for the workers
+// that are inside. So it never waits for a worker that has not begun, because another process has
+// its core or because there is no such thread: all it can wait for is the rest of an item.
+//
+//     state of a job     0 -> TAKEN -> TAKEN | OPEN + workers inside -> TAKEN + workers inside -> 0
+//
+// A worker that loses its core to another process inside an item makes its caller wait for a time
+// slice of the system. Where little work is shared between two such waits, callers work alone for a
+// time, and for twice as long the next time.
+//
+// Workers look for jobs when `news` changes, first awake, after a while asleep. A caller that finds
+// all jobs taken works alone. No lock is held while items are done.
+//
+// fork() copies no threads. In the child all pools have no worker and no job; the first call there
+// begins new workers.
 
 #include "tensor/tl_pool.h"
 
-#include <pthreadpool.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 
+#include "tensor/tl_futex.h"
 #include "tensorlight/tl_util.h"
 
 enum {
-    LATE = 1000000,    /* nanoseconds for which nothing but threads must be missing */
-    LATE_TIMES = 2,    /* and how many times what the work took */
-    PATIENCE = 2,      /* works in a row that may be late */
-    LEAST_ALONE = 32,  /* works that the caller then does alone; twice as many each next time, */
-    MOST_ALONE = 1024, /* at most */
+    JOBS = 8,             /* calls at a time that workers help; more run on their thread alone */
+    AWAKE = 1000000,      /* nanoseconds that a worker waits awake for the next job */
+    PATIENCE = 50000,     /* nanoseconds that a caller waits awake for workers inside */
+    LOOKS = 32,           /* at a word, before one at the clock */
+    LATE = 1000000,       /* nanoseconds of waiting for workers that may be a lost core */
+    WORTH = 4,            /* times such a wait, the shared work that outweighs it */
+    ALONE = 4,            /* times such a wait, the least time that callers then work alone */
+    MOST_ALONE = 1 << 30, /* nanoseconds */
+    STACK_SIZE = 1 << 20, /* Kernels need up to 96 KB, with sanitizers several times that. The
+                             system's 8 MB each would fail where address space is limited. */
 };
+
+enum {
+    COUNT = 0xffff, /* workers inside a job */
+    OPEN = 1 << 16, /* workers may enter */
+    AWAITED = 1 << 17,
+    TAKEN = 1 << 18,
+};
+
+/** Items that one thread begins with. */
+typedef struct range {
+    _Alignas(64) atomic_size_t next;
+    size_t end;
+} range;
+
+typedef struct job {
+    _Alignas(64) atomic_uint state;
+    void (*func)(void *arg, size_t i);
+    void *arg;
+    range *ranges; /* one for each thread */
+} job;
+
+typedef struct worker {
+    tl_pool *pool;
+    size_t index; /* its range; the caller has range 0 */
+    pthread_t thread;
+} worker;
 
 struct tl_pool {
-    pthreadpool_t threads;
     int size;
-    atomic_int late;  /* works in a row that were late */
-    atomic_int alone; /* works that are still to be done alone */
-    atomic_int next;  /* how many the next time */
+    size_t wanted;          /* threads to begin, the caller among them */
+    atomic_int threads;     /* those there are; 0: they were not begun in this process */
+    worker *workers;        /* wanted - 1 */
+    range *ranges;          /* wanted of each job */
+    tl_pool *next, *before; /* in the list of all pools */
+    atomic_int is_ended;    /* the workers return */
+    _Alignas(64) atomic_uint news;
+    atomic_int sleepers;
+    _Alignas(64) _Atomic uint64_t shared; /* nanoseconds of shared work since a worker was late */
+    _Atomic uint64_t alone_until;         /* callers work alone, on tl_clock() */
+    _Atomic uint64_t alone_time;          /* the last time, for so many nanoseconds */
+    job jobs[JOBS];
 };
 
-tl_pool *tl_pool_create(int n)
-{
-    if (n < 0 || n > TL_MOST_THREADS) {
-        tl_fail("%d threads, expected 0 to %d", n, TL_MOST_THREADS);
-        return NULL;
-    }
-    tl_pool *const pool = tl_alloc(sizeof(*pool));
-    if (!pool)
-        return NULL;
-    const int cores = tl_cpu_count();
-    pool->size = n ? n : cores;
-    pool->late = 0;
-    pool->alone = 0;
-    pool->next = LEAST_ALONE;
-    const int begun = pool->size < cores ? pool->size : cores;
-    pool->threads = pthreadpool_create((size_t)begun);
-    if (!pool->threads) {
-        tl_fail("cannot start %d threads", begun);
-        tl_free(pool);
-        return NULL;
-    }
-    return pool;
-}
+/** This thread does an item. */
+static _Thread_local int is_inside;
 
-void tl_pool_free(tl_pool *pool)
+int tl_pool_is_inside(void)
 {
-    if (!pool)
-        return;
-    pthreadpool_destroy(pool->threads);
-    tl_free(pool);
+    return is_inside;
 }
 
 int tl_pool_size(const tl_pool *pool)
@@ -67,51 +97,400 @@ int tl_pool_size(const tl_pool *pool)
     return pool ? pool->size : 1;
 }
 
-typedef struct work {
-    void (*func)(void *arg, size_t i);
-    void *arg;
-    _Alignas(64) _Atomic uint64_t ended; /* when the last item was done, whoever did it */
-} work;
-
-static void run_item(void *context, size_t i)
+int tl_pool_threads(const tl_pool *pool)
 {
-    work *const w = context;
-    w->func(w->arg, i);
-    w->ended = tl_clock();
+    const int threads = pool ? atomic_load(&pool->threads) : 1;
+    return threads ? threads : 1;
 }
 
-/** Whether all was done long before all threads had come: a thread that works long is not late. */
-static int is_late(work *w, uint64_t began)
+/* ---- jobs ---- */
+
+static inline void pause_briefly(void)
 {
-    const uint64_t ended = w->ended, waited = tl_clock() - ended;
-    return waited > LATE && waited > LATE_TIMES * (ended - began);
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
 }
 
-static void learn(tl_pool *pool, int late)
+/** Does the items of `r` that nobody has begun; returns how many. */
+static size_t do_range(const job *j, range *r)
 {
-    if (!late && !pool->late)
-        return;
-    if (!late) {
-        pool->late = 0;
-        pool->next = LEAST_ALONE;
-    } else if (++pool->late >= PATIENCE) {
-        pool->late = PATIENCE - 1; // the next try decides
-        pool->alone = pool->next;
-        pool->next = pool->next < MOST_ALONE ? 2 * pool->next : MOST_ALONE;
+    size_t n = 0;
+    while (atomic_load_explicit(&r->next, memory_order_relaxed) < r->end) {
+        const size_t i = atomic_fetch_add_explicit(&r->next, 1, memory_order_relaxed);
+        if (i >= r->end)
+            break;
+        j->func(j->arg, i);
+        n++;
     }
+    return n;
+}
+
+static size_t do_items(const job *j, size_t first, size_t threads)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < threads; k++)
+        n += do_range(j, &j->ranges[(first + k) % threads]);
+    return n;
+}
+
+/** A job that nobody has taken, or NULL. */
+static job *take_job(tl_pool *pool)
+{
+    for (size_t i = 0; i < JOBS; i++) {
+        unsigned none = 0;
+        if (atomic_compare_exchange_strong(&pool->jobs[i].state, &none, TAKEN))
+            return &pool->jobs[i];
+    }
+    return NULL;
+}
+
+static void divide(job *j, size_t n, size_t threads)
+{
+    for (size_t i = 0; i < threads; i++) {
+        atomic_store_explicit(&j->ranges[i].next, n * i / threads, memory_order_relaxed);
+        j->ranges[i].end = n * (i + 1) / threads;
+    }
+}
+
+static void tell_workers(tl_pool *pool, int n)
+{
+    atomic_fetch_add(&pool->news, 1);
+    if (atomic_load(&pool->sleepers) > 0)
+        tl_futex_wake(&pool->news, n);
+}
+
+/** Looks at `word` until its bits `mask` are `value` (or, with `is_other`, are not), for `time`
+ *  nanoseconds at most; returns whether they came to be so. */
+static int watch(const atomic_uint *word, unsigned mask, unsigned value, int is_other,
+                 uint64_t time)
+{
+    const uint64_t began = tl_clock();
+    do {
+        for (int i = 0; i < LOOKS; i++) {
+            const unsigned now = atomic_load_explicit(word, memory_order_acquire);
+            if (((now & mask) != value) == is_other)
+                return 1;
+            pause_briefly();
+        }
+    } while (tl_clock() - began < time);
+    return 0;
+}
+
+/** Lets no more workers in, and returns when those inside have left. */
+static void close_job(job *j)
+{
+    unsigned state = atomic_fetch_and(&j->state, ~(unsigned)OPEN) & ~(unsigned)OPEN;
+    if ((state & COUNT) && !watch(&j->state, COUNT, 0, 0, PATIENCE)) {
+        state = atomic_fetch_or(&j->state, AWAITED) | AWAITED;
+        for (; state & COUNT; state = atomic_load(&j->state))
+            tl_futex_wait(&j->state, state);
+    }
+    atomic_store(&j->state, 0);
+}
+
+static void run_alone(size_t n, void (*func)(void *arg, size_t i), void *arg)
+{
+    const int before = is_inside;
+    is_inside = 1;
+    for (size_t i = 0; i < n; i++)
+        func(arg, i);
+    is_inside = before;
+}
+
+static void set(_Atomic uint64_t *to, uint64_t value)
+{
+    atomic_store_explicit(to, value, memory_order_relaxed);
+}
+
+static uint64_t get(const _Atomic uint64_t *from)
+{
+    return atomic_load_explicit(from, memory_order_relaxed);
+}
+
+/** Whether the caller would have needed less than half the time without the workers, which had lost
+ *  their cores: if `n` items take what each of those took that it did in `worked` nanoseconds,
+ *  before it waited for `waited`. */
+static int is_late(size_t n, size_t done, uint64_t worked, uint64_t waited)
+{
+    return waited > LATE && done > 0 && 2 * (worked / done) * n < worked + waited;
+}
+
+static void learn(tl_pool *pool, int late, uint64_t worked, uint64_t waited)
+{
+    const uint64_t shared = get(&pool->shared) + worked;
+    set(&pool->shared, late ? 0 : shared);
+    if (!late)
+        return;
+    const uint64_t twice = 2 * get(&pool->alone_time), least = ALONE * waited;
+    const uint64_t time = shared >= WORTH * waited ? 0 : twice > least ? twice : least;
+    set(&pool->alone_time, time < MOST_ALONE ? time : MOST_ALONE);
+    set(&pool->alone_until, tl_clock() + get(&pool->alone_time));
+}
+
+static int begin_workers(tl_pool *pool);
+
+/** A job to share the items with workers, or NULL: the caller works alone. */
+static job *job_for(tl_pool *pool, size_t n, uint64_t now)
+{
+    if (n < 2 || is_inside || now < get(&pool->alone_until))
+        return NULL;
+    const int threads = atomic_load_explicit(&pool->threads, memory_order_acquire);
+    return (threads ? threads : begin_workers(pool)) > 1 ? take_job(pool) : NULL;
 }
 
 void tl_pool_run(tl_pool *pool, size_t n, void (*func)(void *arg, size_t i), void *arg)
 {
-    if (pool->alone > 0) {
-        pool->alone--;
-        for (size_t i = 0; i < n; i++)
-            func(arg, i);
+    const uint64_t began = tl_clock();
+    job *const j = job_for(pool, n, began);
+    if (!j) {
+        run_alone(n, func, arg);
         return;
     }
-    const uint64_t began = tl_clock();
-    work w = {func, arg, began};
-    // With PTHREADPOOL_FLAG_YIELD_WORKERS they would sleep at once, and each layer wake them anew.
-    pthreadpool_parallelize_1d(pool->threads, run_item, &w, n, 0);
-    learn(pool, is_late(&w, began));
+    j->func = func;
+    j->arg = arg;
+    divide(j, n, pool->wanted);
+    atomic_store(&j->state, TAKEN | OPEN);
+    tell_workers(pool, (int)(n < pool->wanted ? n : pool->wanted) - 1);
+    is_inside = 1;
+    const size_t done = do_items(j, 0, pool->wanted);
+    is_inside = 0;
+    const uint64_t worked = tl_clock() - began;
+    close_job(j);
+    const uint64_t waited = tl_clock() - began - worked;
+    learn(pool, is_late(n, done, worked, waited), worked, waited);
+}
+
+/* ---- workers ---- */
+
+static int enter(job *j)
+{
+    unsigned state = atomic_load_explicit(&j->state, memory_order_relaxed);
+    while (state & OPEN)
+        if (atomic_compare_exchange_weak_explicit(&j->state, &state, state + 1,
+                                                  memory_order_acquire, memory_order_relaxed))
+            return 1;
+    return 0;
+}
+
+static void leave(job *j)
+{
+    const unsigned before = atomic_fetch_sub_explicit(&j->state, 1, memory_order_release);
+    if ((before & AWAITED) && (before & COUNT) == 1)
+        tl_futex_wake(&j->state, 1);
+}
+
+/** Works on each job that is open, beginning with `first`, and returns the one after the last. */
+static size_t help(tl_pool *pool, size_t first, size_t index)
+{
+    size_t next = first;
+    for (size_t k = 0; k < JOBS; k++) {
+        job *const j = &pool->jobs[(first + k) % JOBS];
+        if (!enter(j))
+            continue;
+        do_items(j, index, pool->wanted);
+        leave(j);
+        next = (first + k + 1) % JOBS;
+    }
+    return next;
+}
+
+static void await_news(tl_pool *pool, unsigned seen)
+{
+    if (watch(&pool->news, UINT_MAX, seen, 1, AWAKE))
+        return;
+    atomic_fetch_add(&pool->sleepers, 1);
+    while (atomic_load(&pool->news) == seen)
+        tl_futex_wait(&pool->news, seen);
+    atomic_fetch_sub(&pool->sleepers, 1);
+}
+
+static void *work(void *arg)
+{
+    const worker *const self = arg;
+    tl_pool *const pool = self->pool;
+    is_inside = 1;
+    size_t next = 0;
+    for (;;) {
+        const unsigned seen = atomic_load(&pool->news);
+        if (atomic_load(&pool->is_ended))
+            return NULL;
+        next = help(pool, next, self->index);
+        await_news(pool, seen);
+    }
+}
+
+/** Signals are the business of the host's threads, but for those that tell of a fault of this one.
+ */
+static void block_signals(sigset_t *before)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+    sigset_t set;
+    sigfillset(&set);
+    for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
+        sigdelset(&set, faults[i]);
+    pthread_sigmask(SIG_SETMASK, &set, before);
+}
+
+/** Begins workers until the system refuses one; returns their number. */
+static int begin_threads(tl_pool *pool)
+{
+    size_t n = 0;
+    sigset_t before;
+    pthread_attr_t attr;
+    if (pthread_attr_init(&attr) != 0)
+        return 0;
+    block_signals(&before);
+    if (pthread_attr_setstacksize(&attr, STACK_SIZE) == 0)
+        while (n + 1 < pool->wanted &&
+               pthread_create(&pool->workers[n].thread, &attr, work, &pool->workers[n]) == 0)
+            n++;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attr);
+    return (int)n;
+}
+
+/* ---- all pools, and fork() ---- */
+
+/** Guards the list, and the beginning of workers. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static tl_pool *pools;
+static int is_fork_noticed;
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+/** Nothing of what other threads did goes on in the child. */
+static void forget_workers(tl_pool *pool)
+{
+    atomic_store(&pool->threads, 0);
+    atomic_store(&pool->sleepers, 0);
+    set(&pool->alone_until, 0);
+    for (size_t i = 0; i < JOBS; i++)
+        atomic_store(&pool->jobs[i].state, 0);
+}
+
+static void after_fork_in_child(void)
+{
+    for (tl_pool *pool = pools; pool; pool = pool->next)
+        forget_workers(pool);
+    pthread_mutex_unlock(&lock);
+}
+
+static void notice_forks(void)
+{
+    is_fork_noticed = pthread_atfork(before_fork, after_fork, after_fork_in_child) == 0;
+}
+
+static void add_to_list(tl_pool *pool)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, notice_forks);
+    pthread_mutex_lock(&lock);
+    pool->next = pools;
+    if (pools)
+        pools->before = pool;
+    pools = pool;
+    pthread_mutex_unlock(&lock);
+}
+
+static void remove_from_list(tl_pool *pool)
+{
+    pthread_mutex_lock(&lock);
+    *(pool->before ? &pool->before->next : &pools) = pool->next;
+    if (pool->next)
+        pool->next->before = pool->before;
+    pthread_mutex_unlock(&lock);
+}
+
+/** Begins the workers once in each process; returns the number of threads, at least 1. */
+static int begin_workers(tl_pool *pool)
+{
+    pthread_mutex_lock(&lock);
+    int threads = atomic_load(&pool->threads);
+    if (threads == 0) {
+        // Where forks go unnoticed, a child would wait for workers to end that it does not have.
+        threads = 1 + (is_fork_noticed ? begin_threads(pool) : 0);
+        atomic_store_explicit(&pool->threads, threads, memory_order_release);
+    }
+    pthread_mutex_unlock(&lock);
+    return threads;
+}
+
+/* ---- pools ---- */
+
+static void free_memory(tl_pool *pool)
+{
+    tl_free(pool->workers);
+    free(pool->ranges);
+    free(pool);
+}
+
+/** Returns new (free): `n` * `size` bytes, zero, in cache lines of their own; NULL with a reason.
+ */
+static void *alloc_lines(size_t n, size_t size)
+{
+    void *const p = aligned_alloc(64, n * size);
+    if (!p) {
+        tl_fail("no memory for %zu bytes", n * size);
+        return NULL;
+    }
+    return memset(p, 0, n * size);
+}
+
+/** A pool of `size` threads without workers, or NULL with a reason. */
+static tl_pool *make_pool(int size)
+{
+    tl_pool *const pool = alloc_lines(1, sizeof(*pool));
+    if (!pool)
+        return NULL;
+    const int cores = tl_cpu_count();
+    pool->size = size ? size : cores;
+    pool->wanted = (size_t)(pool->size < cores ? pool->size : cores);
+    pool->workers = tl_alloc(pool->wanted * sizeof(*pool->workers));
+    pool->ranges = pool->workers ? alloc_lines(JOBS * pool->wanted, sizeof(*pool->ranges)) : NULL;
+    if (!pool->ranges) {
+        free_memory(pool);
+        return NULL;
+    }
+    for (size_t i = 0; i + 1 < pool->wanted; i++)
+        pool->workers[i] = (worker){.pool = pool, .index = i + 1};
+    for (size_t i = 0; i < JOBS; i++)
+        pool->jobs[i].ranges = pool->ranges + i * pool->wanted;
+    return pool;
+}
+
+tl_pool *tl_pool_create(int n)
+{
+    if (n < 0 || n > TL_MOST_THREADS) {
+        tl_fail("%d threads, expected 0 to %d", n, TL_MOST_THREADS);
+        return NULL;
+    }
+    tl_pool *const pool = make_pool(n);
+    if (!pool)
+        return NULL;
+    add_to_list(pool);
+    begin_workers(pool);
+    return pool;
+}
+
+void tl_pool_free(tl_pool *pool)
+{
+    if (!pool)
+        return;
+    remove_from_list(pool);
+    atomic_store(&pool->is_ended, 1);
+    tell_workers(pool, INT_MAX);
+    for (int i = 0; i + 1 < atomic_load(&pool->threads); i++)
+        pthread_join(pool->workers[i].thread, NULL);
+    free_memory(pool);
 }

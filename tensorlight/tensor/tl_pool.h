@@ -6,10 +6,17 @@
 
 #include "tensorlight/tl_exec.h"
 
-/** Calls func(arg, 0 .. n-1) on the threads of `pool`, the caller among them; returns when all are
- *  done. Not from inside such a call. Calls from different threads wait for each other. Where all
- *  is done long before the others come, as when other processes have their cores, the caller works
- *  alone for a while. */
+/** Calls func(arg, 0 .. n-1) on the calling thread and the workers of `pool` that are free; returns
+ *  when all calls have returned. Any number of threads may call it at a time: the workers divide
+ *  themselves among the calls, and the caller does what they leave. Each thread begins with the
+ *  same share of the items each time. A call from inside `func` runs on its thread alone. */
 void tl_pool_run(tl_pool *pool, size_t n, void (*func)(void *arg, size_t i), void *arg);
+
+/** Whether the calling thread is inside tl_pool_run. */
+int tl_pool_is_inside(void);
+
+/** The number of threads that there are, the caller among them: fewer than tl_pool_size where there
+ *  are fewer cores, where the system refused threads, and in a child before its first call. */
+int tl_pool_threads(const tl_pool *pool);
 
 #endif

@@ -13,7 +13,6 @@ from tap import ROOT, Tap, text_of, tracked
 
 # What the table calls the libraries that a part may use, and the headers that each of them stands for.
 LIBRARIES = {
-    "the thread pool library": {"pthreadpool.h"},
     "the JSON library": {"jansson.h"},
     "the preprocessor library": {"mcpp_lib.h"},
     "the image libraries": {"png.h", "jpeglib.h", "jerror.h"},

@@ -12,8 +12,9 @@
 //     ln_context_cleanup(ctx);
 //     ln_context_free(ctx);
 //
-// Two threads may use two contexts at the same time, not one. Functions that return int give 0, or
-// -1 with the reason in the context; functions that return a pointer give NULL then.
+// Two threads may use two contexts at the same time, not one. After fork(), the child may use and
+// free the contexts of its parent that no other thread used at that moment. Functions that return
+// int give 0, or -1 with the reason in the context; functions that return a pointer give NULL then.
 
 #ifndef LN_CONTEXT_H
 #define LN_CONTEXT_H
@@ -266,8 +267,8 @@ LN_API void ln_context_cleanup(ln_context *ctx);
 
 /** Threads for runs; 0: all cores available. LIGHTNET_NUM_THREADS overrides. Default: 1. A model
  * that was compiled for another number gets a new memory plan when it is loaded. Threads beyond the
- * cores are not begun: their work is done by the others. A loaded context must be unloaded first.
- */
+ * cores, and those that the system refuses, are not begun: their work is done by the others. A
+ * loaded context must be unloaded first. */
 LN_API int ln_context_set_threads(ln_context *ctx, int n);
 
 /** Seed of random tensors (default 0). */

@@ -42,20 +42,26 @@ TL_API tl_isa tl_isa_from_str(const char *str);
 /** Cores that this process may use: the affinity mask and the cgroup quota, at least 1. */
 TL_API int tl_cpu_count(void);
 
-/** Threads that share work. They wait awake for some milliseconds after it, since more may follow,
- *  then they sleep. fork() copies none of them: the first work of a child process on a pool of its
- *  parent never ends, so the child creates its own pools (and contexts, which have one). */
+/** Threads that share work: the caller and the pool's workers. Workers wait awake for a millisecond
+ *  after work, since more may follow, then they sleep. They block all signals but those of faults,
+ *  so that handlers run in the host's own threads.
+ *
+ *  Any number of threads may use a pool at a time: its workers divide themselves among them. Work
+ *  inside other work runs on its thread alone. Nothing waits for a worker that has not begun.
+ *
+ *  fork() copies no workers. A child may use and free every pool of its parent, also one that was
+ *  in use: its first work there begins new workers. */
 typedef struct tl_pool tl_pool;
 
 /** The most threads of a pool: far more than help, few enough to be had. */
 enum { TL_MOST_THREADS = 1024 };
 
 /** Returns new (tl_pool_free); `n` threads including the caller, 0 = tl_cpu_count(). Work is
- * divided for all of them; those beyond tl_cpu_count() are not begun, and their work is done by the
- * others. NULL with a reason on failure. */
+ *  divided for all of them. Threads beyond tl_cpu_count(), and those that the system refuses, are
+ *  not begun: the others do their work. NULL with a reason: `n` out of range, no memory. */
 TL_API tl_pool *tl_pool_create(int n);
 
-/** Takes NULL. */
+/** Takes NULL. Nobody may use `pool` any more. */
 TL_API void tl_pool_free(tl_pool *pool);
 
 /** Number of threads, 1 for NULL. */
