@@ -67,10 +67,15 @@ tl_isa tl_isa_best(void)
 /** More parts than threads, so that a late thread leaves its share to others. */
 enum { PARTS_PER_THREAD = 4 };
 
+/** Grains between two looks at a request to stop: some tenths of a millisecond of most kernels. */
+enum { GRAINS_PER_LOOK = 64 };
+
 typedef struct split {
     tl_range_func func;
     void *arg;
     size_t n, parts;
+    const tl_stop *stop;
+    size_t piece; /* units between two looks at it */
 } split;
 
 /** The first unit of part `i`: the parts differ by one unit at most. */
@@ -80,21 +85,29 @@ static size_t part_begin(const split *s, size_t i)
     return s->n / s->parts * i + (i < rest ? i : rest);
 }
 
+static void run_pieces(const split *s, size_t begin, size_t end)
+{
+    for (size_t next; begin < end && !tl_stop_is_requested(s->stop); begin = next) {
+        next = end - begin > s->piece ? begin + s->piece : end;
+        s->func(s->arg, begin, next);
+    }
+}
+
 static void run_part(void *context, size_t i)
 {
     const split *const s = context;
-    s->func(s->arg, part_begin(s, i), part_begin(s, i + 1));
+    run_pieces(s, part_begin(s, i), part_begin(s, i + 1));
 }
 
 void tl_parallel(const tl_exec *exec, size_t n, size_t grain, tl_range_func func, void *arg)
 {
-    if (n == 0)
-        return;
     const size_t most = (size_t)tl_pool_size(exec ? exec->pool : NULL) * PARTS_PER_THREAD;
-    const size_t fit = n / (grain ? grain : 1);
-    split s = {func, arg, n, fit < most ? fit : most};
+    const size_t least = grain ? grain : 1, fit = n / least;
+    split s = {func, arg, n, fit < most ? fit : most, exec ? exec->stop : NULL, n};
+    if (s.stop && least < n / GRAINS_PER_LOOK)
+        s.piece = least * GRAINS_PER_LOOK;
     if (most == PARTS_PER_THREAD || s.parts <= 1 || tl_pool_is_inside())
-        func(arg, 0, n);
+        run_pieces(&s, 0, n);
     else
         tl_pool_run(exec->pool, s.parts, run_part, &s);
 }
@@ -109,13 +122,17 @@ typedef struct shares {
     tl_slot_func func;
     void *arg;
     size_t slots;
+    const tl_stop *stop;
     share of[TL_MOST_SLOTS];
 } shares;
 
 static void run_share(shares *all, size_t slot, share *s)
 {
-    for (size_t i; (i = atomic_fetch_add(&s->next, 1)) < s->end;)
-        all->func(all->arg, slot, i, i + 1);
+    while (atomic_load(&s->next) < s->end && !tl_stop_is_requested(all->stop)) {
+        const size_t i = atomic_fetch_add(&s->next, 1);
+        if (i < s->end)
+            all->func(all->arg, slot, i, i + 1);
+    }
 }
 
 /** First the slot's own units, then those that others have not begun. */
@@ -126,15 +143,26 @@ static void run_slot(void *context, size_t slot)
         run_share(all, slot, &all->of[(slot + k) % all->slots]);
 }
 
+/** Without a stop, all at once: a kernel may keep something from unit to unit. */
+static void run_alone(const shares *all, size_t n)
+{
+    if (!all->stop && n > 0)
+        all->func(all->arg, 0, 0, n);
+    for (size_t i = 0; all->stop && i < n && !tl_stop_is_requested(all->stop); i++)
+        all->func(all->arg, 0, i, i + 1);
+}
+
 void tl_parallel_slots(const tl_exec *exec, size_t n, size_t n_slots, tl_slot_func func, void *arg)
 {
     const size_t threads = (size_t)tl_pool_size(exec ? exec->pool : NULL);
-    shares all = {.func = func, .arg = arg, .slots = n_slots < threads ? n_slots : threads};
+    shares all = {.func = func,
+                  .arg = arg,
+                  .slots = n_slots < threads ? n_slots : threads,
+                  .stop = exec ? exec->stop : NULL};
     all.slots = all.slots < n ? all.slots : n;
     all.slots = all.slots < TL_MOST_SLOTS ? all.slots : TL_MOST_SLOTS;
     if (all.slots <= 1 || tl_pool_is_inside()) {
-        if (n > 0)
-            func(arg, 0, 0, n);
+        run_alone(&all, n);
         return;
     }
     const split s = {.n = n, .parts = all.slots};

@@ -12,6 +12,7 @@
 
 #include "ln_check.h"
 #include "tensor/tl_cpu.h"
+#include "tensor/tl_stop.h"
 #include "tensorlight/tl_util.h"
 
 START_TEST(level_names_are_read_back)
@@ -199,6 +200,77 @@ START_TEST(work_inside_a_unit_runs_inline)
 }
 END_TEST
 
+/* ---- stops ---- */
+
+static void count_slots(void *arg, size_t slot, size_t begin, size_t end)
+{
+    (void)slot;
+    count_units(arg, begin, end);
+}
+
+static void run_units(const tl_exec *exec, size_t n, int by_slots, counts *c)
+{
+    memset(c, 0, sizeof(*c));
+    c->smallest = SIZE_MAX;
+    if (by_slots)
+        tl_parallel_slots(exec, n, 8, count_slots, c);
+    else
+        tl_parallel(exec, n, 1, count_units, c);
+}
+
+static int units_done(const counts *c)
+{
+    int done = 0;
+    for (size_t i = 0; i < 1000; i++) {
+        ck_assert_int_le(c->units[i], 1);
+        done += c->units[i];
+    }
+    return done;
+}
+
+START_TEST(a_requested_stop_leaves_the_rest_undone)
+{
+    for (int k = 0; k < 8; k++) {
+        tl_pool *const pool = k & 4 ? tl_pool_create(4) : NULL;
+        tl_stop *const stop = tl_stop_create();
+        const tl_exec exec = {.pool = pool, .stop = stop};
+        const size_t n = k & 2 ? 1000 : 30;
+        counts c;
+        tl_stop_request_at(stop, 0);
+        run_units(&exec, n, k & 1, &c);
+        ck_assert_int_eq(units_done(&c), (int)n);
+        const size_t checks = tl_stop_checks(stop);
+        ck_assert_uint_ge(checks, n == 1000 ? 15 : 1); // 64 units at a time
+        for (size_t at = 1; at <= n / 64; at++) {
+            tl_stop_request_at(stop, at);
+            run_units(&exec, n, k & 1, &c);
+            ck_assert_int_lt(units_done(&c), (int)n);
+            ck_assert_int_le(c.calls, (int)at - 1);
+        }
+        tl_stop_free(stop);
+        tl_pool_free(pool);
+    }
+}
+END_TEST
+
+START_TEST(a_stop_that_nobody_requests_leaves_small_work_in_one_piece)
+{
+    tl_stop *const stop = tl_stop_create();
+    const tl_exec exec = {.stop = stop};
+    static const struct {
+        size_t n, grain;
+        int calls;
+    } rows[] = {{1000, 1000, 1}, {1000, 16, 1}, {1000, 7, 3}, {64, 1, 1}, {129, 1, 3}, {0, 1, 0}};
+    for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++) {
+        counts c = {.smallest = SIZE_MAX};
+        tl_parallel(&exec, rows[k].n, rows[k].grain, count_units, &c);
+        ck_assert_int_eq(c.calls, rows[k].calls);
+        ck_assert_int_eq(units_done(&c), (int)rows[k].n);
+    }
+    tl_stop_free(stop);
+}
+END_TEST
+
 static double cpu_seconds(void)
 {
     struct timespec time;
@@ -264,4 +336,5 @@ LN_TEST_MAIN("tl_exec", every_unit_is_done_once_and_slots_are_never_shared,
              there_is_at_least_one_core, quotas_of_control_groups_are_read,
              impossible_pools_are_refused, a_pool_of_0_has_all_cores,
              every_unit_is_done_once_in_ranges_of_the_grain, without_an_exec_the_caller_works_alone,
-             work_inside_a_unit_runs_inline, idle_threads_sleep)
+             work_inside_a_unit_runs_inline, a_requested_stop_leaves_the_rest_undone,
+             a_stop_that_nobody_requests_leaves_small_work_in_one_piece, idle_threads_sleep)

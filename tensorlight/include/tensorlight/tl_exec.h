@@ -67,7 +67,18 @@ TL_API void tl_pool_free(tl_pool *pool);
 /** Number of threads, 1 for NULL. */
 TL_API int tl_pool_size(const tl_pool *pool);
 
-/** A request to stop a computation. Any thread may make and clear it, also while others compute. */
+/** A request to stop computations, which any thread may make at any time.
+ *
+ *  tl_parallel and tl_parallel_slots look at it between pieces of the work, and leave the rest
+ *  undone: what they should have written then has any value. So a function whose `exec` has a stop
+ *  may return 0 with outputs that are garbage: the caller looks at the stop afterwards, and uses no
+ *  output where it is requested. Its memory is safe all the same:
+ *
+ *  - A kernel that reads what an earlier call of tl_parallel wrote as an index, a count, a size or
+ *    a condition of a loop looks at the stop in between, and returns if it is requested. One that
+ *    only computes with such numbers need not.
+ *  - A loop of many calls, or one without any that can take longer than some ten milliseconds,
+ *    looks at the stop in each turn. */
 typedef struct tl_stop tl_stop;
 
 /** Returns new (tl_stop_free): nothing is requested. NULL with a reason without memory. */
@@ -82,7 +93,8 @@ TL_API void tl_stop_request(tl_stop *stop);
 /** Requests the stop once tl_clock() reaches `ns`; 0: no deadline. Replaces the deadline before. */
 TL_API void tl_stop_set_deadline(tl_stop *stop, uint64_t ns);
 
-/** Takes back the request and the deadline. */
+/** Takes back the request and the deadline. Not while a computation uses the stop: nothing would
+ *  tell that its outputs are garbage. A deadline is not set to a later time then, either. */
 TL_API void tl_stop_clear(tl_stop *stop);
 
 /** Whether the stop was requested or its deadline has passed; 0 for NULL. Cheap: some nanoseconds,
@@ -101,7 +113,8 @@ typedef struct tl_exec {
 typedef void (*tl_range_func)(void *arg, size_t begin, size_t end);
 
 /** Runs `func` over the units 0 .. n-1, split into ranges of at least `grain` units among the
- *  threads of `exec`; returns when all are done. The split must not influence the result. */
+ *  threads of `exec`; returns when all are done, or those that were begun when exec->stop was
+ *  requested. The split must not influence the result. `grain` units take some microseconds. */
 TL_API void tl_parallel(const tl_exec *exec, size_t n, size_t grain, tl_range_func func, void *arg);
 
 /** The most slots that tl_parallel_slots uses, however many threads there are. */
@@ -113,8 +126,8 @@ typedef void (*tl_slot_func)(void *arg, size_t slot, size_t begin, size_t end);
 
 /** Runs `func` over the units 0 .. n-1, on at most `n_slots` (>= 1) and TL_MOST_SLOTS threads of
  *  `exec`, unit by unit: slot i of k begins with the i-th k-th of them, so that computations
- * divided alike find what they read in their core's cache, and then helps the others. Returns when
- * all are done. Which slot takes a unit must not influence the result. */
+ *  divided alike find what they read in their core's cache, and then helps the others. Returns as
+ *  tl_parallel does. Which slot takes a unit must not influence the result. */
 TL_API void tl_parallel_slots(const tl_exec *exec, size_t n, size_t n_slots, tl_slot_func func,
                               void *arg);
 

@@ -88,7 +88,8 @@ static void run(const tl_exec *exec, tl_conv2d_func *func, const tl_tensor *src,
                          .oc = dst->dims[1] / param->group,
                          .oh = dst->dims[2],
                          .ow = dst->dims[3],
-                         .param = *param};
+                         .param = *param,
+                         .stop = exec ? exec->stop : NULL};
     if (is_pointwise(&job)) {
         job.iw = job.ow = job.oh * job.ow;
         job.ih = job.oh = 1;

@@ -16,6 +16,7 @@ typedef struct tl_conv2d_job {
     int ic, ih, iw; /* channels of a group */
     int oc, oh, ow; /* channels of a group */
     tl_conv2d_param param;
+    const tl_stop *stop; /* looked at before each tile */
 } tl_conv2d_job;
 
 /** Computes the planes (image and channel) begin .. end-1 of dst for the tl_conv2d_job at `arg`,

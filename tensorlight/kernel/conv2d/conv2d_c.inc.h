@@ -98,7 +98,7 @@ static void NAME(sum_planes, c)(const tl_conv2d_job *job, int is_transposed, siz
     C acc[TILE_SIZE];
     for (size_t p = begin; p < end; p++)
         for (int y = 0; y < job->oh; y += height)
-            for (int x = 0; x < job->ow; x += width) {
+            for (int x = 0; x < job->ow && !tl_stop_is_requested(job->stop); x += width) {
                 const rectangle tile = {y, x, tl_smaller(height, job->oh - y),
                                         tl_smaller(width, job->ow - x)};
                 NAME(sum_tile, c)(job, is_transposed, p / oc, (int)(p % oc), tile, acc);

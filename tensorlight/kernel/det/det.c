@@ -28,10 +28,10 @@ static void swap_rows(double *a, size_t n, size_t r1, size_t r2)
 }
 
 /** Overwrites `a` [n, n]. Source: Golub, Van Loan: Matrix computations, 3.4. */
-static double determinant(double *a, size_t n)
+static double determinant(double *a, size_t n, const tl_stop *stop)
 {
     double det = 1;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && !tl_stop_is_requested(stop); i++) {
         const size_t pivot = pivot_of(a, n, i);
         if (pivot != i) {
             swap_rows(a, n, pivot, i);
@@ -63,11 +63,11 @@ int tl_exec_det(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
     const size_t n = (size_t)src->dims[src->ndim - 1];
     if (dst->len > 0 && tl_check_scratch(exec, tl_det_scratch(src), "for determinants") < 0)
         return -1;
-    for (int i = 0; i < dst->len; i++) {
+    for (int i = 0; i < dst->len && !tl_stop_is_requested(exec->stop); i++) {
         tl_convert_array(exec->scratch, TL_DOUBLE,
                          tl_pointer_add(src->data, (ptrdiff_t)(n * n) * i, src->dtype), src->dtype,
                          n * n);
-        const double det = determinant(exec->scratch, n);
+        const double det = determinant(exec->scratch, n, exec->stop);
         tl_convert_array(tl_pointer_add(dst->data, i, dst->dtype), dst->dtype, &det, TL_DOUBLE, 1);
     }
     return 0;

@@ -53,6 +53,7 @@ typedef struct nms_job {
     const tl_nms *how;
     int64_t batch, class;
     int64_t (*to)[3]; /* the rows that are chosen */
+    const tl_stop *stop;
 } nms_job;
 
 static int is_suppressed(const nms_job *job, int n, int32_t candidate)
@@ -71,7 +72,7 @@ static int is_suppressed(const nms_job *job, int n, int32_t candidate)
 static int choose(const nms_job *job, const int32_t *order, int len)
 {
     int n = 0;
-    for (int i = 0; i < len && n < job->how->most; i++) {
+    for (int i = 0; i < len && n < job->how->most && !tl_stop_is_requested(job->stop); i++) {
         if (job->how->has_score && !(job->scores[order[i]] > job->how->score))
             break; // all that follow score less, or are NaN
         if (is_suppressed(job, n, order[i]))
@@ -108,8 +109,10 @@ int tl_exec_nms(const tl_exec *exec, const tl_tensor *boxes, const tl_tensor *sc
                                  .how = how,
                                  .batch = b,
                                  .class = c,
-                                 .to = (int64_t(*)[3])dst->data + *n};
-            tl_sort1d_f32_c(job.scores, (size_t)len, TL_SORT_DIR_DESCENDING, order, order + len);
+                                 .to = (int64_t(*)[3])dst->data + *n,
+                                 .stop = exec->stop};
+            tl_sort1d_f32_c(job.scores, (size_t)len, TL_SORT_DIR_DESCENDING, order, order + len,
+                            exec->stop);
             *n += choose(&job, order, len);
         }
     }

@@ -15,6 +15,7 @@ typedef struct rows_job {
     const tl_nms_rows *how;
     int32_t *order; /* which rows there are, the best first; -1: it has gone */
     int len;
+    const tl_stop *stop;
 } rows_job;
 
 static const float *row_at(const rows_job *job, int i)
@@ -50,7 +51,7 @@ static int suppresses(const rows_job *job, int i, int k)
 
 static void suppress(const rows_job *job)
 {
-    for (int i = 0; i < job->len; i++)
+    for (int i = 0; i < job->len && !tl_stop_is_requested(job->stop); i++)
         for (int k = i + 1; is_box(job, i) && k < job->len; k++)
             if (is_box(job, k) && suppresses(job, i, k))
                 job->order[k] = -1;
@@ -70,7 +71,7 @@ static void sort_rows(rows_job *job, float *keys, int32_t *other)
 {
     for (int i = 0; i < job->len; i++)
         keys[i] = job->rows[(size_t)i * (size_t)job->width + (size_t)job->how->score];
-    tl_sort1d_f32_c(keys, (size_t)job->len, TL_SORT_DIR_DESCENDING, job->order, other);
+    tl_sort1d_f32_c(keys, (size_t)job->len, TL_SORT_DIR_DESCENDING, job->order, other, job->stop);
     if (job->how->most_compared > 0 && job->how->most_compared < job->len)
         job->len = job->how->most_compared;
 }
@@ -133,7 +134,8 @@ int tl_exec_nms_rows(const tl_exec *exec, const tl_tensor *src, const tl_tensor 
                         .order = order,
                         .len = asked < 0      ? 0
                                : asked < room ? asked
-                                              : room};
+                                              : room,
+                        .stop = exec->stop};
         choose(&job, (float *)(order + 2 * (size_t)room), order + room);
         write_rows(&job, room, (float *)dst->data + at * (size_t)width,
                    index ? (int32_t *)index->data + at : NULL);

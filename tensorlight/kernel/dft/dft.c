@@ -58,6 +58,7 @@ static int transform_lines(const tl_exec *exec, tl_dft_job *job, size_t n_lines,
     tl_fft fft;
     tl_fft_init(&fft, n, plan, work);
     job->fft = &fft;
+    job->stop = exec->stop;
     lanes a = {job, pick(exec, dtype), n_lines, work};
     tl_parallel(exec, LANES, tl_axis_grain(n_lines / LANES * n * 16), transform_lanes, &a);
     return 0;

@@ -22,6 +22,7 @@ typedef struct tl_dft_job {
     size_t n_inner;                    /* of the lines of both */
     int inverse, mirrored;             /* or, mirrored, conjugates of those on the other side */
     const tl_fft *fft;
+    const tl_stop *stop; /* looked at before each line */
 } tl_dft_job;
 
 /** Transforms the lines begin .. end-1; `work` [2 * fft->n + tl_fft_work_len(fft->n)]. */

@@ -35,7 +35,7 @@ static void NAME(write_line, c)(const tl_dft_job *job, const double *re, const d
 void NAME(tl_dft, c)(const tl_dft_job *job, size_t begin, size_t end, double *work)
 {
     double *const re = work, *const im = work + job->fft->n, *const rest = im + job->fft->n;
-    for (size_t i = begin; i < end; i++) {
+    for (size_t i = begin; i < end && !tl_stop_is_requested(job->stop); i++) {
         const size_t outer = i / job->n_inner, inner = i % job->n_inner;
         const tl_dft_lines *const s = &job->src_lines, *const d = &job->dst_lines;
         const T *const src = (const T *)job->src + outer * s->outer + inner * s->inner;

@@ -30,6 +30,7 @@ typedef struct job {
     const float *packed; /* then: all of src2 */
     tl_gemm_block_func *block;
     tl_gemm_few_func *few; /* instead of it, or NULL */
+    const tl_stop *stop;
     int is_few;
     size_t part_len;
     size_t row_units;         /* of a matrix */
@@ -91,6 +92,7 @@ enum {
     MOST_PANELS = 32,     /* of a unit: they stay in the third cache for all of its rows */
     LEAST_PANELS = 4,     /* of a unit that could have fewer rows instead */
     LEAST_ROWS = 56,      /* of a unit: few enough to share, enough to pay for packing */
+    MOST_ROWS = 4096,     /* of a unit: a part of its sums takes some tenths of a second */
 };
 
 /** Decides what a unit is. The result does not depend on it. */
@@ -117,6 +119,8 @@ static void divide(job *j, int threads)
     } else if (missing > 1) {
         j->col_units = tl_smaller_size(each, j->panels);
     }
+    if (!j->is_few && j->row_units < p->m / MOST_ROWS)
+        j->row_units = p->m / MOST_ROWS;
     j->slots = tl_smaller_size((size_t)fmin(most, TL_MOST_SLOTS), (size_t)threads);
 }
 
@@ -213,6 +217,8 @@ static void run_blocks(const job *j, const tl_gemm *g, tl_gemm_part *part)
 {
     part->panel_step = g->k * TL_GEMM_PANEL;
     for (size_t begin = 0; begin == 0 || begin < g->k; begin += part->len) {
+        if (begin > 0 && tl_stop_is_requested(j->stop))
+            return;
         part->begin = begin;
         part->len = tl_smaller_size(j->part_len, g->k - begin);
         part->panels = j->packed ? j->packed + part->col * g->k + begin * TL_GEMM_PANEL : NULL;
@@ -266,6 +272,7 @@ void tl_gemm_run(const tl_exec *exec, const tl_matmul_plan *plan, const float *p
     if (exec && needed && exec->scratch_size >= needed)
         j.scratch = exec->scratch;
     j.packed = packed;
+    j.stop = exec ? exec->stop : NULL;
     j.gemm = (tl_gemm){.m = p->m,
                        .n = p->n,
                        .k = p->k,

@@ -33,7 +33,8 @@ static int run(const tl_exec *exec, tl_pool2d_func *func, const tl_tensor *src, 
                          .iw = src->dims[3],
                          .oh = dst->dims[2],
                          .ow = dst->dims[3],
-                         .param = *param};
+                         .param = *param,
+                         .stop = exec ? exec->stop : NULL};
     const size_t planes = (size_t)dst->dims[0] * dst->dims[1];
     tl_parallel(exec, planes, tl_axis_grain((size_t)src->len / planes * 4), func, &job);
     return 0;

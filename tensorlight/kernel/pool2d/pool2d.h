@@ -13,6 +13,7 @@ typedef struct tl_pool2d_job {
     void *dst;
     int ih, iw, oh, ow;
     tl_pool2d_param param;
+    const tl_stop *stop; /* looked at in each line: windows may be large */
 } tl_pool2d_job;
 
 /** Computes the planes begin .. end-1 for the tl_pool2d_job at `arg`. */

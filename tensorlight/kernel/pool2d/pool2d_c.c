@@ -26,6 +26,8 @@ static range window_at(const tl_pool2d_job *job, int axis, int at)
             const T *const plane = (const T *)job->src + p * job->ih * job->iw;           \
             T *dst = (T *)job->dst + p * job->oh * job->ow;                               \
             for (int y = 0; y < job->oh; y++) {                                           \
+                if (tl_stop_is_requested(job->stop))                                      \
+                    return;                                                               \
                 const range rows = window_at(job, 0, y);                                  \
                 for (int x = 0; x < job->ow; x++)                                         \
                     *dst++ = NAME(reduce, c)(plane, job->iw, rows, window_at(job, 1, x)); \

@@ -51,7 +51,8 @@ int tl_exec_poolnd(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl
                          .arg = arg ? arg->data : NULL,
                          .in_plane = 1,
                          .out_plane = 1,
-                         .param = *param};
+                         .param = *param,
+                         .stop = exec ? exec->stop : NULL};
     tl_dtype_min(src->dtype, &job.lowest);
     for (int i = n - 1; i >= 0; i--) {
         job.in[i] = src->dims[2 + i];

@@ -19,6 +19,7 @@ typedef struct tl_poolnd_job {
     size_t in_plane, out_plane;     /* elements of a plane */
     uint64_t lowest;                /* the bytes of the smallest value, of a window with nothing */
     tl_poolnd_param param;
+    const tl_stop *stop; /* looked at now and then in a plane: windows may be large */
 } tl_poolnd_job;
 
 /** Computes the planes begin .. end-1 for the tl_poolnd_job at `arg`. */

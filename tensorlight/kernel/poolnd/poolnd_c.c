@@ -57,6 +57,12 @@ static double count_taps(const tl_poolnd_job *job, const window *at)
     return count;
 }
 
+/** Whether to stop before result `k` of a plane. */
+static int is_stopped(const tl_poolnd_job *job, size_t k)
+{
+    return k % 64 == 0 && tl_stop_is_requested(job->stop);
+}
+
 /** An index in a plane, counted first axis first. */
 static size_t column_major(const tl_poolnd_job *job, size_t index)
 {

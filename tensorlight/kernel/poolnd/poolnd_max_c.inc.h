@@ -29,7 +29,7 @@ void NAME(tl_poolnd_max, c)(void *arg, size_t begin, size_t end)
         const T *const plane = (const T *)job->src + p * job->in_plane;
         T *const dst = (T *)job->dst + p * job->out_plane;
         int64_t *const args = job->arg ? job->arg + p * job->out_plane : NULL;
-        for (size_t k = 0; k < job->out_plane; k++) {
+        for (size_t k = 0; k < job->out_plane && !is_stopped(job, k); k++) {
             const window at = window_at(job, k);
             const size_t index = at.is_empty ? 0 : NAME(argmax, c)(job, plane, &at);
             memcpy(&dst[k], at.is_empty ? (const void *)&job->lowest : &plane[index], sizeof(T));

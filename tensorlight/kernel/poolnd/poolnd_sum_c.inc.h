@@ -24,7 +24,7 @@ void NAME(tl_poolnd_sum, c)(void *arg, size_t begin, size_t end)
     for (size_t p = begin; p < end; p++) {
         const T *const plane = (const T *)job->src + p * job->in_plane;
         T *const dst = (T *)job->dst + p * job->out_plane;
-        for (size_t k = 0; k < job->out_plane; k++) {
+        for (size_t k = 0; k < job->out_plane && !is_stopped(job, k); k++) {
             const window at = window_at(job, k);
             const double sum = at.is_empty ? 0 : NAME(sum_of, c)(job, plane, &at);
             dst[k] = STORE((C)(job->param.kind == TL_POOL_NORM ? root(sum, job->param.p)

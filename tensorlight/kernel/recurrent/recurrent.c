@@ -197,7 +197,7 @@ static void multiply(const tl_exec *exec, const tl_recurrent_job *job, const tl_
     const tl_tensor src2 = record(at(recurrence, weights), (int[]){n, hidden, hidden}, dtype);
     const size_t begin = (size_t)first * job->rows * job->hidden * tl_size_of(dtype);
     tl_tensor dst = record((char *)job->products + begin, (int[]){n, rows, hidden}, dtype);
-    const tl_exec own = {exec->pool, exec->scratch, job->room, exec->isa};
+    const tl_exec own = {exec->pool, exec->scratch, job->room, exec->isa, exec->stop};
     tl_exec_matmul(&own, &src1, &src2, NULL, &dst, &plain_product);
 }
 
@@ -311,7 +311,7 @@ static void run_direction(const tl_exec *exec, const tl_recurrent_tensors *t,
     set_state(job.h, t->initial_h, d, states, dtype);
     set_state(job.c, t->initial_c, d, states, dtype);
     tl_recurrent_func *const func = pick(exec, dtype);
-    for (; job.step < job.steps; job.step++)
+    for (; job.step < job.steps && !tl_stop_is_requested(exec->stop); job.step++)
         run_step(exec, &job, func, t->recurrence, d);
     get_state(job.h, t->last_h, d, states);
     get_state(job.c, t->last_c, d, states);

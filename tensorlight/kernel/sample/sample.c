@@ -198,7 +198,8 @@ static int run_roi(const tl_exec *exec, tl_sample_func *func, const tl_tensor *s
                       .batch = batch,
                       .channels = src->dims[1],
                       .in = {src->dims[2], src->dims[3]},
-                      .param = *param};
+                      .param = *param,
+                      .stop = exec ? exec->stop : NULL};
     tl_parallel(exec, (size_t)dst->dims[0] * (size_t)dst->dims[1],
                 tl_axis_grain(product(param->size, 2) * 64), func, &job);
     return 0;

@@ -30,6 +30,7 @@ typedef struct tl_roi_job {
     const tl_tensor *batch; /* of roi_align */
     int channels, in[2];
     tl_roi_param param;
+    const tl_stop *stop; /* looked at now and then: regions decide how many samples there are */
 } tl_roi_job;
 
 /** src [images, channels, in..] -> dst [images, channels * taps, out..]. */

@@ -44,6 +44,8 @@ static double NAME(roi_bin, c)(const tl_roi_job *job, const T *plane, extent row
     double result = job->param.is_max ? -INFINITY : 0;
     for (int v = 0; v < rows.samples; v++) {
         const double y = rows.start + (i + (v + 0.5) / rows.samples) * rows.bin;
+        if (v % 64 == 63 && tl_stop_is_requested(job->stop))
+            break;
         for (int u = 0; u < columns.samples; u++) {
             const double x = columns.start + (j + (u + 0.5) / columns.samples) * columns.bin;
             const double value = NAME(roi_sample, c)(job, plane, y, x);

@@ -33,6 +33,7 @@ typedef struct unique {
     int32_t *other;  /* [n] room to sort; then the first slice of each group, by sorted group */
     int32_t *group;  /* [n] of each slice, by sorted group */
     int32_t *number; /* [n] of each sorted group in the result */
+    const tl_stop *stop;
 } unique;
 
 static int compare(const unique *u, int32_t i, int32_t k)
@@ -51,14 +52,25 @@ static void merge(const unique *u, const int32_t *from, size_t middle, size_t n,
     }
 }
 
+/** Merges neighbours of `width` sorted slices each to u->other; -1: stopped. */
+static int merge_all(const unique *u, size_t width)
+{
+    for (size_t i = 0; i < u->n; i += 2 * width) {
+        if (tl_stop_is_requested(u->stop))
+            return -1;
+        merge(u, u->order + i, tl_smaller_size(width, u->n - i),
+              tl_smaller_size(2 * width, u->n - i), u->other + i);
+    }
+    return 0;
+}
+
 static void sort(unique *u)
 {
     for (size_t i = 0; i < u->n; i++)
         u->order[i] = (int32_t)i;
     for (size_t width = 1; width < u->n; width *= 2) {
-        for (size_t i = 0; i < u->n; i += 2 * width)
-            merge(u, u->order + i, tl_smaller_size(width, u->n - i),
-                  tl_smaller_size(2 * width, u->n - i), u->other + i);
+        if (merge_all(u, width) < 0)
+            return; // u->order has all slices
         int32_t *const merged = u->other;
         u->other = u->order;
         u->order = merged;
@@ -137,8 +149,11 @@ int tl_exec_unique(const tl_exec *exec, const tl_tensor *src, const tl_unique *t
                 .order = scratch,
                 .other = scratch + a.len,
                 .group = scratch + 2 * a.len,
-                .number = scratch + 3 * a.len};
+                .number = scratch + 3 * a.len,
+                .stop = exec->stop};
     sort(&u);
+    if (tl_stop_is_requested(u.stop))
+        return 0; // equal slices need not be neighbours: there could be more groups than slices
     const size_t n_groups = find_groups(&u);
     number_groups(&u, n_groups, sorted);
     write_slices(&u, to->dst, size, n_groups);

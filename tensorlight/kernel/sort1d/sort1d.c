@@ -46,7 +46,7 @@ int tl_exec_sort1d_by_key(const tl_exec *exec, tl_tensor *key, tl_tensor *val, t
     int32_t *const order = exec->scratch;
     int32_t *const other = order + len;
     char *const elements = (char *)(other + len);
-    pick(exec, key->dtype)(key->data, len, dir, order, other);
+    pick(exec, key->dtype)(key->data, len, dir, order, other, exec->stop);
     reorder(key, order, elements);
     if (val)
         reorder(val, order, elements);

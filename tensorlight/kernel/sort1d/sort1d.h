@@ -7,9 +7,10 @@
 #include "kernel/tl_kernel.h"
 
 /** Writes the indices 0 .. len-1 to `order` [len], so that key[order[0]], key[order[1]], .. is
- *  sorted, equal keys by their index and NaN last. `other` [len] is scratch memory. */
+ *  sorted, equal keys by their index and NaN last. `other` [len] is scratch memory. Where `stop` is
+ *  requested, they are in some other order. */
 typedef void tl_sort1d_func(const void *key, size_t len, tl_sort_dir dir, int32_t *order,
-                            int32_t *other);
+                            int32_t *other, const tl_stop *stop);
 
 #define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_sort1d_func, name, dtype, isa)
 #include "kernel/sort1d/sort1d.def"

@@ -34,8 +34,22 @@ static void NAME(merge, c)(const T *key, tl_sort_dir dir, const int32_t *from, s
     }
 }
 
+/** Merges neighbours of `width` sorted indices each; -1: stopped. */
+static int NAME(merge_all, c)(const T *key, size_t len, tl_sort_dir dir, const int32_t *from,
+                              size_t width, int32_t *to, const tl_stop *stop)
+{
+    for (size_t i = 0; i < len; i += 2 * width) {
+        if (tl_stop_is_requested(stop))
+            return -1;
+        NAME(merge, c)
+        (key, dir, from + i, tl_smaller_size(width, len - i), tl_smaller_size(2 * width, len - i),
+         to + i);
+    }
+    return 0;
+}
+
 void NAME(tl_sort1d, c)(const void *arg, size_t len, tl_sort_dir dir, int32_t *order,
-                        int32_t *other)
+                        int32_t *other, const tl_stop *stop)
 {
     const T *const key = arg;
     for (size_t i = 0; i < len; i++)
@@ -44,11 +58,8 @@ void NAME(tl_sort1d, c)(const void *arg, size_t len, tl_sort_dir dir, int32_t *o
         NAME(sort_run, c)(key, dir, order + i, tl_smaller_size(RUN, len - i));
     int32_t *from = order, *to = other;
     for (size_t width = RUN; width < len; width *= 2) {
-        for (size_t i = 0; i < len; i += 2 * width) {
-            const size_t middle = tl_smaller_size(width, len - i),
-                         n = tl_smaller_size(2 * width, len - i);
-            NAME(merge, c)(key, dir, from + i, middle, n, to + i);
-        }
+        if (NAME(merge_all, c)(key, len, dir, from, width, to, stop) < 0)
+            break; // `from` has all indices
         int32_t *const merged = to;
         to = from;
         from = merged;
