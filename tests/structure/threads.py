@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: threads.py LIGHTNET NO_THREADS FORKS. Where the system refuses threads or memory, runs end soon: with the result, or
+with a message; and children of fork() use the contexts of their parent."""
+import os
+import resource
+import subprocess
+import sys
+
+from tap import ROOT, Tap, run
+
+MODEL = os.path.join(ROOT, "examples/digits/digits.onnx")
+IMAGE = os.path.join(ROOT, "examples/digits/two.pgm")
+MB = 1 << 20
+EXPECTED_FORKS = """a child runs and frees: good
+a child only frees: good
+a child loads anew: good
+the parent runs: good
+"""
+
+
+def run_digits(lightnet, threads, **options):
+    """Status and output, without how long it took."""
+    command = [lightnet, "run", MODEL, "-i", IMAGE, "--threads", str(threads)]
+    try:
+        status, output = run(command, timeout=10, **options)
+    except subprocess.TimeoutExpired:
+        return None, "still running after 10 s"
+    return status, "".join(line for line in output.splitlines(True) if "run time" not in line)
+
+
+def limited(megabytes):
+    return lambda: resource.setrlimit(resource.RLIMIT_AS, (megabytes * MB, megabytes * MB))
+
+
+def faults_of_limit(lightnet, megabytes, expected):
+    status, output = run_digits(lightnet, 2, preexec_fn=limited(megabytes))
+    # Below some 12 MB, the dynamic loader ends the program, with status 127 and its own message.
+    is_right = (status, output) == expected if status == 0 else status in (1, 127) and output.strip()
+    return [] if is_right else [f"{megabytes} MB: status {status}: {output}"]
+
+
+def main():
+    lightnet, no_threads, forks = map(os.path.abspath, sys.argv[1:])
+    tap = Tap()
+    expected = run_digits(lightnet, 1)
+    tap.check("the_model_runs", [] if expected[0] == 0 and "1.000" in expected[1] else [str(expected)])
+    preloaded = run_digits(lightnet, 2, env={**os.environ, "LD_PRELOAD": no_threads})
+    tap.check("where_no_thread_can_be_created_one_does_the_work", [] if preloaded == expected else [str(preloaded)])
+    tap.check("where_address_space_is_short_runs_end",
+              [fault for megabytes in range(8, 201, 16) for fault in faults_of_limit(lightnet, megabytes, expected)])
+    status, output = run([forks, MODEL])
+    tap.check("children_use_the_contexts_of_their_parent", [] if (status, output) == (0, EXPECTED_FORKS) else [f"{status}: {output}"])
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
