@@ -6,12 +6,21 @@ import os
 import resource
 import subprocess
 import sys
+import tempfile
 
 from tap import ROOT, Tap, run
 
 MODEL = os.path.join(ROOT, "examples/digits/digits.onnx")
 IMAGE = os.path.join(ROOT, "examples/digits/two.pgm")
 MB = 1 << 20
+# Large enough to be divided among threads.
+LARGE = """{"inputs": ["x"], "outputs": ["y"], "ops": [
+ {"name": "make", "optype": "create", "tensors_in": [], "tensors_out": [{"arg_name": "dst", "name": "x"}], "params": [
+  {"arg_name": "dtype", "value": "TL_FLOAT"}, {"arg_name": "dims", "value": [100, 1000]}, {"arg_name": "data", "value": [0]},
+  {"arg_name": "ran", "value": [0, 0]}, {"arg_name": "from_file", "value": false}]},
+ {"name": "bend", "optype": "sigmoid", "tensors_in": [{"arg_name": "src", "name": "x"}],
+  "tensors_out": [{"arg_name": "dst", "name": "y"}], "params": []}]}
+"""
 EXPECTED_FORKS = """a child runs and frees: good
 a child only frees: good
 a child loads anew: good
@@ -49,7 +58,10 @@ def main():
     tap.check("where_no_thread_can_be_created_one_does_the_work", [] if preloaded == expected else [str(preloaded)])
     tap.check("where_address_space_is_short_runs_end",
               [fault for megabytes in range(8, 201, 16) for fault in faults_of_limit(lightnet, megabytes, expected)])
-    status, output = run([forks, MODEL])
+    with tempfile.NamedTemporaryFile("w", suffix=".json", prefix="lightnet-threads-") as model:
+        model.write(LARGE)
+        model.flush()
+        status, output = run([forks, model.name])
     tap.check("children_use_the_contexts_of_their_parent", [] if (status, output) == (0, EXPECTED_FORKS) else [f"{status}: {output}"])
     tap.end()
 
