@@ -57,7 +57,7 @@ def main():
     preloaded = run_digits(lightnet, 2, env={**os.environ, "LD_PRELOAD": no_threads})
     tap.check("where_no_thread_can_be_created_one_does_the_work", [] if preloaded == expected else [str(preloaded)])
     tap.check("where_address_space_is_short_runs_end",
-              [fault for megabytes in range(8, 201, 16) for fault in faults_of_limit(lightnet, megabytes, expected)])
+              [fault for megabytes in [*range(8, 32), *range(32, 201, 24)] for fault in faults_of_limit(lightnet, megabytes, expected)])
     with tempfile.NamedTemporaryFile("w", suffix=".json", prefix="lightnet-threads-") as model:
         model.write(LARGE)
         model.flush()
