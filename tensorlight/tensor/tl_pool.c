@@ -31,8 +31,8 @@
 
 enum {
     JOBS = 8,             /* calls at a time that workers help; more run on their thread alone */
-    AWAKE = 1000000,      /* nanoseconds that a worker waits awake for the next job */
-    PATIENCE = 50000,     /* nanoseconds that a caller waits awake for workers inside */
+    AWAKE = 2000000,      /* nanoseconds that a worker waits awake for the next job */
+    PATIENCE = 1000000,   /* nanoseconds that a caller waits awake for workers inside */
     LOOKS = 32,           /* at a word, before one at the clock */
     LATE = 1000000,       /* nanoseconds of waiting for workers that may be a lost core */
     WORTH = 4,            /* times such a wait, the shared work that outweighs it */

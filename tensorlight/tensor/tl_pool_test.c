@@ -322,7 +322,7 @@ START_TEST(idle_workers_use_no_time)
 {
     tl_pool *const fresh = tl_pool_create(THREADS), *const used = tl_pool_create(THREADS);
     ck_assert(runs_all(used, MANY));
-    usleep(100000); // they stay awake for a millisecond
+    usleep(100000); // they stay awake for some milliseconds
     const double before = cpu_seconds();
     usleep(300000);
     ck_assert_double_lt(cpu_seconds() - before, 0.01);

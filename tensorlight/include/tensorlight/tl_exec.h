@@ -42,7 +42,7 @@ TL_API tl_isa tl_isa_from_str(const char *str);
 /** Cores that this process may use: the affinity mask and the cgroup quota, at least 1. */
 TL_API int tl_cpu_count(void);
 
-/** Threads that share work: the caller and the pool's workers. Workers wait awake for a millisecond
+/** Threads that share work: the caller and the pool's workers. Workers wait awake for 2 ms
  *  after work, since more may follow, then they sleep. They block all signals but those of faults,
  *  so that handlers run in the host's own threads.
  *
