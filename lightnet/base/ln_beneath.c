@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that a model names, opened beneath its folder only.
+//
+// A path is first opened with O_PATH, which follows links but neither waits nor reads. Then the
+// kernel says in /proc/self/fd where that open file lies, free of links, and the same of each
+// folder. Only a file beneath one of them is opened again, through the descriptor: no change of
+// the folders in the meantime can put another file in its place. openat2(RESOLVE_BENEATH) would
+// refuse links between allowed folders, and older kernels lack it.
+
+#include "base/ln_beneath.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lightnet/ln_util.h"
+
+/* ---- names ---- */
+
+size_t ln_beneath_folder_len(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    return slash ? (size_t)(slash - file) + 1 : 0;
+}
+
+static int is_parent(const char *part)
+{
+    return part[0] == '.' && part[1] == '.' && (part[2] == '/' || !part[2]);
+}
+
+int ln_beneath_is_inner(const char *path)
+{
+    if (*path == '/' || !*path)
+        return 0;
+    for (const char *part = path; part; part = strchr(part, '/')) {
+        part += *part == '/';
+        if (is_parent(part))
+            return 0;
+    }
+    return 1;
+}
+
+/* ---- places of open files ---- */
+
+typedef struct place {
+    char path[PATH_MAX];
+} place;
+
+static void name_descriptor(int fd, char *name, size_t size)
+{
+    snprintf(name, size, "/proc/self/fd/%d", fd);
+}
+
+static int find_place(int fd, place *where)
+{
+    char name[64];
+    name_descriptor(fd, name, sizeof(name));
+    const ssize_t len = readlink(name, where->path, sizeof(where->path) - 1);
+    if (len < 0)
+        return -1;
+    where->path[len] = '\0';
+    return 0;
+}
+
+// A folder that is not there has nothing beneath it.
+static int find_folder(const char *folder, place *where)
+{
+    const int fd = open(*folder ? folder : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    const int status = fd < 0 ? -1 : find_place(fd, where);
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
+static int lies_beneath(const char *folder, const place *file)
+{
+    place where;
+    if (find_folder(folder, &where))
+        return 0;
+    const size_t len = strcmp(where.path, "/") ? strlen(where.path) : 0;
+    return !strncmp(file->path, where.path, len) && file->path[len] == '/';
+}
+
+static int lies_in_any(const ln_beneath *folders, const place *file)
+{
+    const char *allowed;
+    if (lies_beneath(folders->folder, file))
+        return 1;
+    LN_LIST_FOREACH(allowed, folders->allowed)
+    {
+        if (lies_beneath(allowed, file))
+            return 1;
+    }
+    return 0;
+}
+
+/* ---- opening ---- */
+
+static int cannot_read(const char *path, ln_error *err)
+{
+    return ln_error_set(err, "%s: cannot read: %s", path, strerror(errno));
+}
+
+// O_PATH; -1 with errno.
+static int find_in(const char *folder, const char *path)
+{
+    char whole[PATH_MAX];
+    const char *const slash = *folder && folder[strlen(folder) - 1] != '/' ? "/" : "";
+    if (snprintf(whole, sizeof(whole), "%s%s%s", folder, slash, path) < (int)sizeof(whole))
+        return open(whole, O_PATH | O_CLOEXEC);
+    errno = ENAMETOOLONG;
+    return -1;
+}
+
+static int find_in_any(const ln_beneath *folders, const char *path)
+{
+    const char *allowed;
+    int fd = find_in(folders->folder, path);
+    LN_LIST_FOREACH(allowed, folders->allowed)
+    {
+        if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+            fd = find_in(allowed, path);
+    }
+    return fd;
+}
+
+static int check_file(const ln_beneath *folders, int fd, const char *path, ln_error *err)
+{
+    struct stat about;
+    place where;
+    if (fstat(fd, &about))
+        return cannot_read(path, err);
+    if (find_place(fd, &where))
+        return ln_error_set(
+            err, "%s: cannot find out in which folder it is, as /proc cannot be read: %s", path,
+            strerror(errno));
+    if (!lies_in_any(folders, &where))
+        return ln_error_set(err,
+                            "%s: links lead to %s, outside of the model's folder; if that is "
+                            "meant, allow the folder there (--include, ln_context_allow_folder)",
+                            path, where.path);
+    if (!S_ISREG(about.st_mode))
+        return ln_error_set(err, "%s: not a regular file", path);
+    return 0;
+}
+
+static int open_again(int fd, const char *path, ln_error *err)
+{
+    char name[64];
+    name_descriptor(fd, name, sizeof(name));
+    const int again = open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    return again < 0 ? cannot_read(path, err) : again;
+}
+
+int ln_beneath_open(const ln_beneath *folders, const char *path, ln_error *err)
+{
+    if (!ln_beneath_is_inner(path))
+        return ln_error_set(err, "%s: expected a relative path without '..'", path);
+    const int found = find_in_any(folders, path);
+    if (found < 0)
+        return cannot_read(path, err);
+    const int fd = check_file(folders, found, path, err) ? -1 : open_again(found, path, err);
+    close(found);
+    return fd;
+}

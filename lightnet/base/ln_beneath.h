@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that a model names, opened beneath its folder only.
+//
+//     const ln_beneath folders = {.folder = "models/", .allowed = ctx->folders};
+//     const int fd = ln_beneath_open(&folders, "weights.bin", err);
+//
+// A model comes from elsewhere: it may name neither files outside of its folder nor what is not a
+// regular file. The user can allow further folders: links may lead into them, and a file that the
+// model's folder lacks is looked for there.
+
+#ifndef LN_BENEATH_H
+#define LN_BENEATH_H
+
+#include "lightnet/ln_list.h"
+#include "lightnet/ln_msg.h"
+
+typedef struct ln_beneath {
+    const char *folder;     /* of the model; "": the current one */
+    const ln_list *allowed; /* further folders (char *), in the order of the search */
+} ln_beneath;
+
+/** The length of the folder part of `file`, with its slash; 0: the current folder. */
+size_t ln_beneath_folder_len(const char *file);
+
+/** Whether `path` is a name that a model may use: relative, not empty, without `..`. */
+int ln_beneath_is_inner(const char *path);
+
+/** Opens the regular file `path`, relative to the model's folder or an allowed one, for reading.
+ *  What is checked is the open file: where it really lies, behind all links, and its type; nothing
+ *  that is refused is opened for reading, so a FIFO does not block. Returns a new descriptor
+ *  (close); -1 with a reason that begins with the path: not an inner name, no such file, not
+ *  a regular file, a link out of all folders, /proc is not there to ask. */
+int ln_beneath_open(const ln_beneath *folders, const char *path, ln_error *err);
+
+#endif
