@@ -156,6 +156,15 @@ static int open_again(int fd, const char *path, ln_error *err)
     return again < 0 ? cannot_read(path, err) : again;
 }
 
+int ln_beneath_check_folder(const char *folder, ln_error *err)
+{
+    const int fd = open(*folder ? folder : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return ln_error_set(err, "%s: not a folder that can be used: %s", folder, strerror(errno));
+    close(fd);
+    return 0;
+}
+
 int ln_beneath_open(const ln_beneath *folders, const char *path, ln_error *err)
 {
     if (!ln_beneath_is_inner(path))

@@ -25,6 +25,9 @@ size_t ln_beneath_folder_len(const char *file);
 /** Whether `path` is a name that a model may use: relative, not empty, without `..`. */
 int ln_beneath_is_inner(const char *path);
 
+/** Whether `folder` is one and can be opened. -1 with a reason that begins with its name. */
+int ln_beneath_check_folder(const char *folder, ln_error *err);
+
 /** Opens the regular file `path`, relative to the model's folder or an allowed one, for reading.
  *  What is checked is the open file: where it really lies, behind all links, and its type; nothing
  *  that is refused is opened for reading, so a FIFO does not block. Returns a new descriptor

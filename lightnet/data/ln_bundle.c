@@ -5,6 +5,7 @@
 
 #include <limits.h>
 
+#include "ir/ln_weights.h"
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_util.h"
 
@@ -28,7 +29,7 @@ static int make_room(ln_bundle *bundle)
     return 0;
 }
 
-int ln_bundle_add(ln_bundle *bundle, const char *name, tl_tensor *tensor)
+int ln_bundle_add(ln_bundle *bundle, const char *name, tl_tensor *tensor, size_t offset)
 {
     if (ln_bundle_find(bundle, name))
         return ln_error_set(NULL, "the name is taken, expected one that is unique in the file");
@@ -39,24 +40,36 @@ int ln_bundle_add(ln_bundle *bundle, const char *name, tl_tensor *tensor)
         ln_free(copy);
         return -1;
     }
-    bundle->entries[bundle->len++] = (ln_bundle_entry){.name = copy, .tensor = tensor};
+    bundle->entries[bundle->len++] = (ln_bundle_entry){copy, tensor, offset};
     return 0;
+}
+
+const ln_bundle_entry *ln_bundle_entry_of(const ln_bundle *bundle, const char *name)
+{
+    const size_t position = bundle->positions ? (size_t)ln_hash_find(bundle->positions, name) : 0;
+    return position ? &bundle->entries[position - 1] : NULL;
 }
 
 const tl_tensor *ln_bundle_find(const ln_bundle *bundle, const char *name)
 {
-    const size_t position = bundle->positions ? (size_t)ln_hash_find(bundle->positions, name) : 0;
-    return position ? bundle->entries[position - 1].tensor : NULL;
+    const ln_bundle_entry *entry = ln_bundle_entry_of(bundle, name);
+    return entry ? entry->tensor : NULL;
+}
+
+const tl_tensor *ln_bundle_read(const ln_bundle *bundle, const char *name, ln_error *err)
+{
+    const ln_bundle_entry *entry = ln_bundle_entry_of(bundle, name);
+    if (!entry || entry->tensor->data)
+        return entry ? entry->tensor : NULL;
+    const ln_weight weight = {name, entry->tensor, bundle->file, entry->offset};
+    return ln_weight_tensor(&weight, err);
 }
 
 void ln_bundle_clear(ln_bundle *bundle)
 {
     for (int i = 0; i < bundle->len; i++) {
         ln_free(bundle->entries[i].name);
-        if (bundle->owns_data)
-            tl_tensor_free_data_too(bundle->entries[i].tensor);
-        else
-            tl_tensor_free(bundle->entries[i].tensor);
+        tl_tensor_free_data_too(bundle->entries[i].tensor);
     }
     ln_free(bundle->entries);
     ln_hash_free(bundle->positions);

@@ -6,7 +6,7 @@
 
 #include "lightnet/ln_data.h"
 
-#include "base/ln_filemap.h"
+#include "base/ln_infile.h"
 #include "data/ln_bundle.h"
 #include "data/ln_data_give.h"
 #include "data/ln_params.h"
@@ -28,7 +28,7 @@ typedef struct weights {
     ln_safetensors *safetensors;
     ln_bundle wts;
     ln_bundle params;
-    ln_filemap map; /* that params points into */
+    ln_infile map; /* that has the data of params */
 } weights;
 
 static void close_weights(weights *w)
@@ -36,10 +36,10 @@ static void close_weights(weights *w)
     ln_safetensors_close(w->safetensors);
     ln_bundle_clear(&w->wts);
     ln_bundle_clear(&w->params);
-    ln_filemap_close(&w->map);
+    ln_infile_close(&w->map);
 }
 
-static int read_safetensors(weights *w, ln_filemap *map, const char *file, ln_error *err)
+static int read_safetensors(weights *w, ln_infile *map, const char *file, ln_error *err)
 {
     w->safetensors = ln_safetensors_from_map(map, file, err);
     if (!w->safetensors)
@@ -48,27 +48,27 @@ static int read_safetensors(weights *w, ln_filemap *map, const char *file, ln_er
     return 0;
 }
 
-static int read_wts(weights *w, ln_filemap *map, const char *file, ln_error *err)
+static int read_wts(weights *w, ln_infile *map, const char *file, ln_error *err)
 {
     const int rc = ln_wts_parse(&w->wts, map, file, err);
-    ln_filemap_close(map);
+    ln_infile_close(map);
     w->bundle = &w->wts;
     return rc;
 }
 
-static int read_params(weights *w, ln_filemap *map, const char *file, ln_error *err)
+static int read_params(weights *w, ln_infile *map, const char *file, ln_error *err)
 {
     w->map = *map;
     w->bundle = &w->params;
-    return ln_params_parse(&w->params, map, file, err);
+    return ln_params_parse(&w->params, &w->map, file, err);
 }
 
 // Close it also after a failure.
 static int open_weights(weights *w, const char *file, ln_error *err)
 {
-    ln_filemap map;
+    ln_infile map;
     *w = (weights){0};
-    if (ln_filemap_open(&map, file, err))
+    if (ln_infile_open(&map, file, err))
         return -1;
     if (ln_params_is(&map))
         return read_params(w, &map, file, err);
@@ -76,7 +76,7 @@ static int open_weights(weights *w, const char *file, ln_error *err)
         return read_safetensors(w, &map, file, err);
     if (ln_wts_is(&map))
         return read_wts(w, &map, file, err);
-    ln_filemap_close(&map);
+    ln_infile_close(&map);
     return ln_error_set(err, "%s: neither a safetensors, a params nor a wts file", file);
 }
 
@@ -102,6 +102,11 @@ static int check_tensor(const ln_bundle *bundle, const tl_tensor *there, const l
                         tl_dtype_name(there->dtype), tl_shape_text(shape, there->ndim, there->dims),
                         tl_dtype_name(wanted->dtype),
                         tl_shape_text(wanted_shape, wanted->ndim, wanted->dims));
+}
+
+static ln_weight weight_of(const ln_bundle *bundle, const ln_bundle_entry *entry)
+{
+    return (ln_weight){entry->name, entry->tensor, bundle->file, entry->offset};
 }
 
 static int copy_tensor(const tl_tensor *there, ln_hash *table, const char *name, const char *file,
@@ -139,9 +144,9 @@ static int copy_to_table(const weights *w, ln_hash *table, const char *file)
 
 int ln_tensor_table_load_trt_weight_file(ln_hash *table, const char *file)
 {
-    ln_filemap map;
+    ln_infile map;
     weights w = {0};
-    if (ln_filemap_open(&map, file, NULL))
+    if (ln_infile_open(&map, file, NULL))
         return -1;
     const int rc = read_wts(&w, &map, file, NULL) || check_for_table(&w, table, file) ||
                    copy_to_table(&w, table, file);
@@ -172,15 +177,25 @@ static int check_wanted(const ln_context *ctx, const weights *w, const ln_tensor
     return check_tensor(w->bundle, there, te, file, ctx->error);
 }
 
+static int check_value(const ln_context *ctx, const ln_bundle *bundle, const ln_bundle_entry *entry,
+                       const char *file)
+{
+    const ln_weight weight = weight_of(bundle, entry);
+    uint64_t hash;
+    if (ln_weight_hash(&weight, &hash, ctx->error))
+        return -1;
+    return ln_fixed_check_hash(ctx, entry->name, hash) ? ln_fail_at(ctx, "%s", file) : 0;
+}
+
 // The file may have values that the program was made for, even such as it does not want any more.
 static int check_fixed(const ln_context *ctx, const weights *w, const char *file)
 {
     const ln_fixed_value *value;
     LN_LIST_FOREACH(value, ln_fixed_values(ctx->fixed))
     {
-        const tl_tensor *there = ln_bundle_find(w->bundle, value->tensor);
-        if (there && ln_fixed_check(ctx, value->tensor, there->data, tl_tensor_size(there)))
-            return ln_fail_at(ctx, "%s", file);
+        const ln_bundle_entry *there = ln_bundle_entry_of(w->bundle, value->tensor);
+        if (there && check_value(ctx, w->bundle, there, file))
+            return -1;
     }
     return 0;
 }
@@ -197,6 +212,19 @@ static int check_for_model(const ln_context *ctx, const weights *w, const char *
     return check_fixed(ctx, w, file);
 }
 
+// A record of its own over data that the bundle has in memory, or its file.
+static int add_weight(ln_weights *to, const ln_bundle *bundle, const ln_bundle_entry *entry)
+{
+    const tl_tensor *t = entry->tensor;
+    tl_tensor *record = tl_tensor_create(t->data, t->ndim, t->dims, t->dtype);
+    if (record &&
+        !(t->data ? ln_weights_add(to, entry->name, record, 0)
+                  : ln_weights_add_from(to, entry->name, record, bundle->file, entry->offset)))
+        return 0;
+    tl_tensor_free(record);
+    return -1;
+}
+
 // Where the model finds its data when it is computed with: the file stays open as long.
 static int give_to_model(const ln_context *ctx, ln_weights *to, const weights *w, const char *file)
 {
@@ -204,13 +232,9 @@ static int give_to_model(const ln_context *ctx, ln_weights *to, const weights *w
     LN_LIST_FOREACH(op, ctx->ops)
     {
         const ln_tensor_entry *te = wanted_by(ctx, op);
-        const tl_tensor *there = te ? ln_bundle_find(w->bundle, te->name) : NULL;
-        tl_tensor *record =
-            there ? tl_tensor_create(there->data, there->ndim, there->dims, there->dtype) : NULL;
-        if (there && (!record || ln_weights_add(to, te->name, record, 0))) {
-            tl_tensor_free(record);
+        const ln_bundle_entry *there = te ? ln_bundle_entry_of(w->bundle, te->name) : NULL;
+        if (there && add_weight(to, w->bundle, there))
             return ln_error_set(ctx->error, "%s: out of memory", file);
-        }
     }
     return 0;
 }
@@ -264,16 +288,17 @@ static int keep_open(const ln_context *ctx, ln_weights **to, weights *w, const c
     weights *kept = ln_clone(w, sizeof(*w));
     ln_weights_free(*to);
     *to = ln_weights_create();
-    const ln_filemap *map = w->safetensors ? ln_safetensors_map(w->safetensors) : NULL;
-    if (!kept || !*to || ln_weights_adopt(*to, kept, free_weights, map)) {
+    if (!kept || !*to || ln_weights_adopt(*to, kept, free_weights)) {
         close_weights(w);
         ln_free(kept);
         return ln_error_set(ctx->error, "%s: out of memory", file);
     }
     if (w->bundle == &w->wts)
         kept->bundle = &kept->wts;
-    if (w->bundle == &w->params)
+    if (w->bundle == &w->params) {
         kept->bundle = &kept->params;
+        kept->params.file = &kept->map;
+    }
     return give_to_model(ctx, *to, kept, file);
 }
 
@@ -329,7 +354,6 @@ int ln_data_load(ln_context *ctx, const char *file)
     ln_context_clear_error(ctx);
     if (ln_data_give(ctx, file))
         return -1;
-    ln_constants_fetch(ctx);
     ctx->stale = 1;
-    return 0;
+    return ln_constants_fetch(ctx);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "data/ln_data_give.h"
+#include "data/ln_safetensors.h"
 #include "ir/ln_from_file.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_data.h"
@@ -26,40 +27,45 @@ int ln_data_num_own(const ln_context *ctx)
     return n;
 }
 
-// The data that the operator takes from a file, as a record (new, tl_tensor_free) with the shape
-// that it has in the model, since not every format knows shapes. NULL with `*name` NULL: it takes
-// none.
-static tl_tensor *taken_weight(const ln_context *ctx, const ln_op *op, const char **name)
+// The data that the operator takes from a file, and its shape in the model (new, tl_tensor_free),
+// since not every format knows shapes; NULL after a failure. Returns NULL: it takes none.
+static const ln_weight *taken_weight(const ln_context *ctx, const ln_op *op, tl_tensor **shape)
 {
-    *name = ln_from_file_name(op);
-    const tl_tensor *there = *name ? ln_weights_of(ctx, *name) : NULL;
-    const ln_tensor_entry *te = there ? ln_tensor_table_find(ctx->tensor_table, *name) : NULL;
-    *name = te ? *name : NULL;
-    return te ? tl_tensor_create(there->data, te->tensor->ndim, te->tensor->dims, there->dtype)
-              : NULL;
+    const char *name = ln_from_file_name(op);
+    const ln_weight *weight = name ? ln_weights_of(ctx, name) : NULL;
+    const ln_tensor_entry *te = weight ? ln_tensor_table_find(ctx->tensor_table, name) : NULL;
+    if (te)
+        *shape = tl_tensor_create(weight->tensor->data, te->tensor->ndim, te->tensor->dims,
+                                  weight->tensor->dtype);
+    return te ? weight : NULL;
 }
 
 /* What goes into the file. */
 typedef struct content {
     const char **names;
     tl_tensor **tensors;
-    int n, capacity;
+    const ln_weight **weights;
+    int n;
 } content;
 
 static int collect(const ln_context *ctx, content *c)
 {
     const ln_op *op;
-    c->capacity = ln_list_length(ctx->ops);
-    c->names = ln_alloc_array((size_t)c->capacity + 1, sizeof(*c->names));
-    c->tensors = ln_alloc_array((size_t)c->capacity + 1, sizeof(*c->tensors));
-    if (!c->names || !c->tensors)
+    const size_t most = (size_t)ln_list_length(ctx->ops) + 1;
+    c->names = ln_alloc_array(most, sizeof(*c->names));
+    c->tensors = ln_alloc_array(most, sizeof(*c->tensors));
+    c->weights = ln_alloc_array(most, sizeof(*c->weights));
+    if (!c->names || !c->tensors || !c->weights)
         return ln_fail(ctx, "out of memory");
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        c->tensors[c->n] = taken_weight(ctx, op, &c->names[c->n]);
-        if (c->names[c->n] && !c->tensors[c->n])
+        const ln_weight *weight = taken_weight(ctx, op, &c->tensors[c->n]);
+        if (!weight)
+            continue;
+        if (!c->tensors[c->n])
             return ln_fail(ctx, "%s", tl_last_error());
-        c->n += c->names[c->n] != NULL;
+        c->names[c->n] = weight->name;
+        c->weights[c->n++] = weight;
     }
     return 0;
 }
@@ -70,15 +76,17 @@ static void clear(content *c)
         tl_tensor_free(c->tensors[i]);
     ln_free(c->names);
     ln_free(c->tensors);
+    ln_free(c->weights);
 }
 
 int ln_data_save_with(const ln_context *ctx, const char *const *metadata, const char *file)
 {
     content c = {0};
-    const int status = collect(ctx, &c) ? ln_fail_at(ctx, "%s", file)
-                                        : ln_safetensors_write(file, c.n, c.names,
-                                                               (const tl_tensor *const *)c.tensors,
-                                                               metadata, ctx->error);
+    const int status =
+        collect(ctx, &c)
+            ? ln_fail_at(ctx, "%s", file)
+            : ln_safetensors_write_weights(file, c.n, c.names, (const tl_tensor *const *)c.tensors,
+                                           c.weights, metadata, ctx->error);
     clear(&c);
     return status;
 }

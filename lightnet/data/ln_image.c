@@ -43,7 +43,7 @@ void ln_image_free(ln_image *image)
     image->pixels = NULL;
 }
 
-static int decode_map(const ln_filemap *map, const char *file, ln_image *image, ln_error *err)
+static int decode_map(const ln_infile *map, const char *file, ln_image *image, ln_error *err)
 {
     const ln_image_decoder decode = find_decoder(map->data, map->size);
     *image = (ln_image){0};
@@ -57,12 +57,12 @@ static int decode_map(const ln_filemap *map, const char *file, ln_image *image, 
 
 int ln_image_decode(const char *file, ln_image *image, ln_error *err)
 {
-    ln_filemap map;
+    ln_infile map;
     *image = (ln_image){0};
-    if (ln_filemap_open(&map, file, err))
+    if (ln_infile_open_whole(&map, file, err))
         return -1;
     const int status = decode_map(&map, file, image, err);
-    ln_filemap_close(&map);
+    ln_infile_close(&map);
     return status;
 }
 
@@ -161,7 +161,7 @@ static void fit(const ln_image *image, const layout *to, const ln_image_format *
     }
 }
 
-tl_tensor *ln_image_from_map(const ln_filemap *map, const char *file, const tl_tensor *like,
+tl_tensor *ln_image_from_map(const ln_infile *map, const char *file, const tl_tensor *like,
                              const ln_image_format *format, ln_error *err)
 {
     ln_image image;
@@ -184,10 +184,10 @@ tl_tensor *ln_image_from_map(const ln_filemap *map, const char *file, const tl_t
 tl_tensor *ln_image_read(const char *file, const tl_tensor *like, const ln_image_format *format,
                          ln_error *err)
 {
-    ln_filemap map;
-    if (ln_filemap_open(&map, file, err))
+    ln_infile map;
+    if (ln_infile_open_whole(&map, file, err))
         return NULL;
     tl_tensor *tensor = ln_image_from_map(&map, file, like, format, err);
-    ln_filemap_close(&map);
+    ln_infile_close(&map);
     return tensor;
 }

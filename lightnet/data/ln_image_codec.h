@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/ln_filemap.h"
+#include "base/ln_infile.h"
 #include "lightnet/ln_image.h"
 
 /** A decoder reads `size` bytes at `data` into `image`. Returns 0, or -1 with a reason (which does
@@ -23,7 +23,7 @@ int ln_image_decode_pnm(const uint8_t *data, size_t size, ln_image *image, ln_er
 int ln_image_alloc(ln_image *image, size_t height, size_t width, int channels, ln_error *err);
 
 /** As ln_image_read, from the open file `map`, called `file` in messages. */
-tl_tensor *ln_image_from_map(const ln_filemap *map, const char *file, const tl_tensor *like,
+tl_tensor *ln_image_from_map(const ln_infile *map, const char *file, const tl_tensor *like,
                              const ln_image_format *format, ln_error *err);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/ln_filemap.h"
+#include "base/ln_infile.h"
 #include "data/ln_image_codec.h"
 #include "data/ln_npy.h"
 #include "data/ln_onnx_file.h"
@@ -83,7 +83,7 @@ static int ends_in_bin(const char *file)
     return len >= 4 && !strcmp(file + len - 4, ".bin");
 }
 
-static tl_tensor *read_map(const ln_filemap *map, const char *file, const tl_tensor *like,
+static tl_tensor *read_map(const ln_infile *map, const char *file, const tl_tensor *like,
                            const ln_image_format *format, ln_error *err)
 {
     if (ln_npy_is(map)) {
@@ -108,16 +108,16 @@ static tl_tensor *read_map(const ln_filemap *map, const char *file, const tl_ten
 tl_tensor *ln_input_read(const char *file, const tl_tensor *like, const ln_image_format *format,
                          ln_error *err)
 {
-    ln_filemap map;
-    if (ln_filemap_open(&map, file, err))
+    ln_infile map;
+    if (ln_infile_open_whole(&map, file, err))
         return NULL;
     tl_tensor *tensor = read_map(&map, file, like, format, err);
-    ln_filemap_close(&map);
+    ln_infile_close(&map);
     return tensor;
 }
 
 // What says its own shape.
-static tl_tensor *read_whole(const ln_filemap *map, const char *file, ln_error *err)
+static tl_tensor *read_whole(const ln_infile *map, const char *file, ln_error *err)
 {
     if (ln_npy_is(map))
         return ln_npy_from_map(map, file, err);
@@ -129,10 +129,10 @@ static tl_tensor *read_whole(const ln_filemap *map, const char *file, ln_error *
 
 tl_tensor *ln_input_read_whole(const char *file, ln_error *err)
 {
-    ln_filemap map;
-    if (ln_filemap_open(&map, file, err))
+    ln_infile map;
+    if (ln_infile_open_whole(&map, file, err))
         return NULL;
     tl_tensor *tensor = read_whole(&map, file, err);
-    ln_filemap_close(&map);
+    ln_infile_close(&map);
     return tensor;
 }

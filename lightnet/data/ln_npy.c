@@ -221,7 +221,7 @@ static int take_dictionary(cursor *c, header *h)
 
 /* ---- reading ---- */
 
-static int parse(const ln_filemap *map, const char *file, header *h, ln_error *err)
+static int parse(const ln_infile *map, const char *file, header *h, ln_error *err)
 {
     const unsigned char *p = map->data;
     if (map->size < MAGIC_SIZE + 4 || !ln_npy_is(map))
@@ -264,12 +264,12 @@ static tl_tensor *copy_fortran(const header *h, const char *file, ln_error *err)
     return tensor;
 }
 
-int ln_npy_is(const ln_filemap *map)
+int ln_npy_is(const ln_infile *map)
 {
     return map->size >= MAGIC_SIZE && !memcmp(map->data, magic, MAGIC_SIZE);
 }
 
-tl_tensor *ln_npy_from_map(const ln_filemap *map, const char *file, ln_error *err)
+tl_tensor *ln_npy_from_map(const ln_infile *map, const char *file, ln_error *err)
 {
     header h = {0};
     if (parse(map, file, &h, err) ||
@@ -282,11 +282,11 @@ tl_tensor *ln_npy_from_map(const ln_filemap *map, const char *file, ln_error *er
 
 tl_tensor *ln_npy_read(const char *file, ln_error *err)
 {
-    ln_filemap map;
-    if (ln_filemap_open(&map, file, err))
+    ln_infile map;
+    if (ln_infile_open_whole(&map, file, err))
         return NULL;
     tl_tensor *tensor = ln_npy_from_map(&map, file, err);
-    ln_filemap_close(&map);
+    ln_infile_close(&map);
     return tensor;
 }
 

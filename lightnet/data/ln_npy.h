@@ -4,13 +4,13 @@
 #ifndef LN_NPY_H
 #define LN_NPY_H
 
-#include "base/ln_filemap.h"
+#include "base/ln_infile.h"
 #include "lightnet/ln_data.h"
 
 /** Whether the bytes begin like an npy file. */
-int ln_npy_is(const ln_filemap *map);
+int ln_npy_is(const ln_infile *map);
 
 /** As ln_npy_read, from the open file `map`, called `file` in messages. */
-tl_tensor *ln_npy_from_map(const ln_filemap *map, const char *file, ln_error *err);
+tl_tensor *ln_npy_from_map(const ln_infile *map, const char *file, ln_error *err);
 
 #endif

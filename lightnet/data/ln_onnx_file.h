@@ -4,15 +4,15 @@
 #ifndef LN_ONNX_FILE_H
 #define LN_ONNX_FILE_H
 
-#include "base/ln_filemap.h"
+#include "base/ln_infile.h"
 #include "lightnet/ln_msg.h"
 #include "tensorlight/tl_tensor.h"
 
 /** Whether the bytes are a TensorProto. */
-int ln_onnx_tensor_is(const ln_filemap *map);
+int ln_onnx_tensor_is(const ln_infile *map);
 
 /** Returns new (tl_tensor_free_data_too): the tensor of a file that holds one TensorProto. NULL
  * with a reason that names the file. */
-tl_tensor *ln_onnx_tensor_from_map(const ln_filemap *map, const char *file, ln_error *err);
+tl_tensor *ln_onnx_tensor_from_map(const ln_infile *map, const char *file, ln_error *err);
 
 #endif

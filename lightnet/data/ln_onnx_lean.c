@@ -63,26 +63,38 @@ static int is_data(message within, uint32_t number)
 
 /* Reading */
 
-/* A part of the file that is read from front to back. */
+/* A part of the file that is read from front to back, by offsets. */
 typedef struct cursor {
-    const unsigned char *p, *end;
+    size_t at, end;
 } cursor;
+
+/* What is read: only the bytes around structure, so data costs nothing. */
+typedef struct reader {
+    ln_view view;
+    ln_error *err; /* a failing file is told here, a damaged message by who reads */
+    int is_broken;
+} reader;
 
 /* A field: its tag, and for BYTES its value. */
 typedef struct field {
-    const unsigned char *begin; /* of the tag */
+    size_t begin; /* of the tag */
     uint32_t number;
     int type;
     cursor value; /* BYTES: the value; other types: the value's own bytes */
 } field;
 
-static int read_varint(cursor *c, uint64_t *value)
+enum { LONGEST_VARINT = 10 };
+
+static int read_varint(reader *r, cursor *c, uint64_t *value)
 {
+    const size_t rest = c->end - c->at, size = rest < LONGEST_VARINT ? rest : LONGEST_VARINT;
+    const unsigned char *bytes = ln_view_at(&r->view, c->at, size, r->err);
+    r->is_broken |= !bytes;
     *value = 0;
-    for (int shift = 0; shift < 64 && c->p < c->end; shift += 7) {
-        const unsigned char byte = *c->p++;
-        *value |= (uint64_t)(byte & 0x7f) << shift;
-        if (!(byte & 0x80))
+    for (size_t i = 0; bytes && i < size; i++) {
+        c->at++;
+        *value |= (uint64_t)(bytes[i] & 0x7f) << 7 * i;
+        if (!(bytes[i] & 0x80))
             return 0;
     }
     return -1;
@@ -90,39 +102,39 @@ static int read_varint(cursor *c, uint64_t *value)
 
 static int take(cursor *c, uint64_t size, cursor *taken)
 {
-    if (size > (uint64_t)(c->end - c->p))
+    if (size > c->end - c->at)
         return -1;
-    *taken = (cursor){c->p, c->p + size};
-    c->p += size;
+    *taken = (cursor){c->at, c->at + (size_t)size};
+    c->at += (size_t)size;
     return 0;
 }
 
-static int read_value(cursor *c, field *f)
+static int read_value(reader *r, cursor *c, field *f)
 {
     uint64_t number;
-    const unsigned char *begin = c->p;
+    const size_t begin = c->at;
     switch (f->type) {
     case VARINT:
-        if (read_varint(c, &number))
+        if (read_varint(r, c, &number))
             return -1;
-        f->value = (cursor){begin, c->p};
+        f->value = (cursor){begin, c->at};
         return 0;
     case FIXED64:
         return take(c, 8, &f->value);
     case FIXED32:
         return take(c, 4, &f->value);
     case BYTES:
-        return read_varint(c, &number) ? -1 : take(c, number, &f->value);
+        return read_varint(r, c, &number) ? -1 : take(c, number, &f->value);
     default:
         return -1;
     }
 }
 
-static int read_tag(cursor *c, field *f)
+static int read_tag(reader *r, cursor *c, field *f)
 {
     uint64_t tag;
-    f->begin = c->p;
-    if (read_varint(c, &tag) || tag >> 3 == 0 || tag >> 3 > UINT32_MAX >> 3)
+    f->begin = c->at;
+    if (read_varint(r, c, &tag) || tag >> 3 == 0 || tag >> 3 > UINT32_MAX >> 3)
         return -1;
     f->number = (uint32_t)(tag >> 3);
     f->type = (int)(tag & 7);
@@ -159,13 +171,15 @@ static int is_known(const known_field *known, const field *f)
 int ln_onnx_is(ln_onnx_kind kind, const unsigned char *data, size_t size)
 {
     const known_field *known = kind == LN_ONNX_MODEL ? model_fields : tensor_fields;
-    cursor c = {data, data + size};
+    const ln_infile bytes = {.data = data, .size = size};
+    reader r = {.view.file = &bytes};
+    cursor c = {0, size};
     int n = 0;
-    for (; c.p < c.end; n++) {
+    for (; c.at < c.end; n++) {
         field f;
-        if (read_tag(&c, &f) || !is_known(known, &f))
+        if (read_tag(&r, &c, &f) || !is_known(known, &f))
             return 0;
-        if (read_value(&c, &f)) // cut off: still what it began as
+        if (read_value(&r, &c, &f)) // cut off: still what it began as
             return n > 0;
     }
     return n > 0;
@@ -174,7 +188,7 @@ int ln_onnx_is(ln_onnx_kind kind, const unsigned char *data, size_t size)
 /* Writing */
 
 typedef struct writer {
-    const unsigned char *file; /* where offsets count from */
+    reader *reader;
     unsigned char *data;
     size_t size, capacity;
     ln_error *err;
@@ -204,6 +218,20 @@ static int put(writer *w, const void *data, size_t size)
     return 0;
 }
 
+// Bytes of the file as they are.
+static int put_copy(writer *w, size_t begin, size_t end)
+{
+    if (end - begin <= LN_VIEW_SIZE) {
+        const unsigned char *bytes = ln_view_at(&w->reader->view, begin, end - begin, w->err);
+        return bytes ? put(w, bytes, end - begin) : -1;
+    }
+    if (grow(w, end - begin) ||
+        ln_infile_read(w->reader->view.file, begin, w->data + w->size, end - begin, w->err))
+        return -1;
+    w->size += end - begin;
+    return 0;
+}
+
 static int put_varint(writer *w, uint64_t value)
 {
     unsigned char bytes[10];
@@ -221,8 +249,8 @@ static int put_number(writer *w, uint32_t number, uint64_t value)
 
 static int put_place(writer *w, const field *f)
 {
-    return put_number(w, LEAN_OFFSET, (uint64_t)(f->value.p - w->file)) ||
-                   put_number(w, LEAN_SIZE, (uint64_t)(f->value.end - f->value.p))
+    return put_number(w, LEAN_OFFSET, f->value.at) ||
+                   put_number(w, LEAN_SIZE, f->value.end - f->value.at)
                ? -1
                : 0;
 }
@@ -256,7 +284,7 @@ static int put_nested(writer *w, const field *f, message kind, int depth)
 
 static int put_field(writer *w, message within, const field *f, int depth)
 {
-    const size_t size = (size_t)(f->value.end - f->value.p);
+    const size_t size = f->value.end - f->value.at;
     const message kind = f->type == BYTES ? nested_kind(within, f->number) : NO_MESSAGE;
     if (within == TENSOR && (f->number == LEAN_OFFSET || f->number == LEAN_SIZE))
         return 0; // a file cannot say this
@@ -264,30 +292,34 @@ static int put_field(writer *w, message within, const field *f, int depth)
         return put_nested(w, f, kind, depth);
     if (f->type == BYTES && size > SMALL && is_data(within, f->number))
         return put_place(w, f);
-    return put(w, f->begin, (size_t)(f->value.end - f->begin));
+    return put_copy(w, f->begin, f->value.end);
 }
 
 static int put_message(writer *w, message kind, cursor c, int depth)
 {
     if (depth > MAX_DEPTH)
         return ln_error_set(w->err, "graphs are nested more than %d deep", MAX_DEPTH / 3);
-    while (c.p < c.end) {
+    while (c.at < c.end) {
         field f;
-        const size_t at = (size_t)(c.p - w->file);
-        if (read_tag(&c, &f) || read_value(&c, &f))
-            return ln_error_set(w->err, "the message is broken off or damaged at byte %zu", at);
+        const size_t at = c.at;
+        if (read_tag(w->reader, &c, &f) || read_value(w->reader, &c, &f))
+            return w->reader->is_broken
+                       ? -1
+                       : ln_error_set(w->err, "the message is broken off or damaged at byte %zu",
+                                      at);
         if (put_field(w, kind, &f, depth))
             return -1;
     }
     return 0;
 }
 
-unsigned char *ln_onnx_lean(ln_onnx_kind kind, const unsigned char *data, size_t size,
-                            size_t *lean_size, ln_error *err)
+unsigned char *ln_onnx_lean(ln_onnx_kind kind, const ln_infile *file, size_t *lean_size,
+                            ln_error *err)
 {
-    writer w = {.file = data, .err = err};
+    reader r = {.view.file = file, .err = err};
+    writer w = {.reader = &r, .err = err};
     if (grow(&w, 1) ||
-        put_message(&w, kind == LN_ONNX_MODEL ? MODEL : TENSOR, (cursor){data, data + size}, 0)) {
+        put_message(&w, kind == LN_ONNX_MODEL ? MODEL : TENSOR, (cursor){0, file->size}, 0)) {
         ln_free(w.data);
         return NULL;
     }

@@ -3,14 +3,15 @@
 //
 // protobuf-c copies every byte of a message. A lean message is the same one in which the data of
 // tensors (raw_data, packed float_data and double_data) is replaced by where it stands in the file:
-// unpacking it costs no memory for weights, which stay in the mapped file. Making it also bounds
-// how deep messages nest, so that unpacking cannot exhaust the stack.
+// unpacking it costs no memory for weights, which stay in the file: it is not even read there.
+// Making it also bounds how deep messages nest, so that unpacking cannot exhaust the stack.
 
 #ifndef LN_ONNX_LEAN_H
 #define LN_ONNX_LEAN_H
 
 #include <stddef.h>
 
+#include "base/ln_infile.h"
 #include "lightnet/ln_msg.h"
 
 /* What a message holds. */
@@ -21,8 +22,8 @@ typedef enum ln_onnx_kind { LN_ONNX_MODEL, LN_ONNX_TENSOR } ln_onnx_kind;
 int ln_onnx_is(ln_onnx_kind kind, const unsigned char *data, size_t size);
 
 /** Returns new (ln_free) lean message of `*lean_size` bytes; NULL with a reason: a field reaches
- * past the end of its message, messages nest too deep, no memory. */
-unsigned char *ln_onnx_lean(ln_onnx_kind kind, const unsigned char *data, size_t size,
-                            size_t *lean_size, ln_error *err);
+ * past the end of its message, messages nest too deep, the file cannot be read, no memory. */
+unsigned char *ln_onnx_lean(ln_onnx_kind kind, const ln_infile *file, size_t *lean_size,
+                            ln_error *err);
 
 #endif

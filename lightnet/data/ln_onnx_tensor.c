@@ -70,18 +70,23 @@ const char *ln_onnx_dtype_name(int data_type, char buf[32])
 /* Data that stands somewhere as bytes */
 
 typedef struct span {
-    const unsigned char *data; /* NULL: the elements are in a typed field */
-    size_t size;
-    int passing; /* the bytes are the message's, which goes before the tensor does */
+    const unsigned char *data; /* in the message, which goes before the tensor does; or NULL */
+    const ln_infile *file;     /* data NULL: where it is; NULL: the elements are in a typed field */
+    size_t offset, size;
 } span;
+
+static int is_somewhere(const span *s)
+{
+    return s->data || s->file;
+}
 
 static int lean_span(const LnOnnx__Tensor *proto, const ln_onnx_source *source, span *s,
                      ln_error *err)
 {
-    const uint64_t offset = proto->lean_offset, size = proto->lean_size;
-    if (offset > source->size || size > source->size - offset)
+    const uint64_t offset = proto->lean_offset, size = proto->lean_size, all = source->file->size;
+    if (offset > all || size > all - offset)
         return ln_error_set(err, "its data lies outside of the file");
-    *s = (span){source->data + offset, (size_t)size, 0};
+    *s = (span){.file = source->file, .offset = (size_t)offset, .size = (size_t)size};
     return 0;
 }
 
@@ -110,48 +115,30 @@ static int external_size(const LnOnnx__Tensor *proto, const char *key, size_t de
     return 0;
 }
 
-// A model may not reach outside of its own folder.
-static int is_inside(const char *location)
-{
-    if (*location == '/' || !*location)
-        return 0;
-    for (const char *part = location; part; part = strchr(part, '/')) {
-        part += *part == '/';
-        if (!strncmp(part, "..", 2) && (part[2] == '/' || !part[2]))
-            return 0;
-    }
-    return 1;
-}
-
 static int external_span(const LnOnnx__Tensor *proto, const ln_onnx_source *source, span *s,
                          ln_error *err)
 {
     const char *location = external_value(proto, "location");
-    char path[LN_MAXLINE];
-    if (!location || !is_inside(location))
+    if (!location || !ln_beneath_is_inner(location))
         return ln_error_set(err,
                             "the location of its external data is '%s', expected a file in the "
                             "folder of the model",
                             location ? location : "");
     if (!source->open)
         return ln_error_set(err, "its data is in another file, '%s'", location);
-    const char *slash = source->file ? strrchr(source->file, '/') : NULL;
-    const int folder = slash ? (int)(slash - source->file + 1) : 0;
-    if (snprintf(path, sizeof(path), "%.*s%s", folder, source->file, location) >= (int)sizeof(path))
-        return ln_error_set(err, "the path of its external data is longer than %zu bytes",
-                            sizeof(path) - 1);
-    const ln_filemap *map = source->open(source->owner, path, err);
-    if (!map)
-        return -1;
+    const ln_infile *file = source->open(source->owner, location, err);
+    if (!file)
+        return ln_error_prefix(err, "its external data");
+    const size_t all = file->size;
     size_t offset, size;
     if (external_size(proto, "offset", 0, &offset, err) ||
-        external_size(proto, "length", offset < map->size ? map->size - offset : 0, &size, err))
+        external_size(proto, "length", offset < all ? all - offset : 0, &size, err))
         return -1;
-    if (offset > map->size || size > map->size - offset)
+    if (offset > all || size > all - offset)
         return ln_error_set(err,
                             "its external data is %zu bytes at %zu, outside of the %zu bytes of %s",
-                            size, offset, map->size, path);
-    *s = (span){map->data + offset, size, 0};
+                            size, offset, all, location);
+    *s = (span){.file = file, .offset = offset, .size = size};
     return 0;
 }
 
@@ -166,8 +153,10 @@ static int find_span(const LnOnnx__Tensor *proto, const ln_onnx_source *source, 
     if (proto->has_lean_size)
         return lean_span(proto, source, s, err);
     if (proto->has_raw_data)
-        *s = (span){proto->raw_data.data ? proto->raw_data.data : (const unsigned char *)"",
-                    proto->raw_data.len, 1};
+        *s = (span){
+            .data = proto->raw_data.data ? proto->raw_data.data : (const unsigned char *)"",
+            .size = proto->raw_data.len,
+        };
     return 0;
 }
 
@@ -228,21 +217,36 @@ static int check_size(const span *s, const LnOnnx__Tensor *proto, const tl_tenso
 {
     char shape[LN_MAX_SHAPE];
     ln_sprint_shape(shape, sizeof(shape), t->ndim, t->dims);
-    if (s->data && s->size != tl_tensor_size(t))
+    if (is_somewhere(s) && s->size != tl_tensor_size(t))
         return ln_error_set(err, "%s %s has %zu bytes of data, expected %zu",
                             types[proto->data_type].name, shape, s->size, tl_tensor_size(t));
-    if (!s->data && held(proto, where) != (size_t)t->len)
+    if (!is_somewhere(s) && held(proto, where) != (size_t)t->len)
         return ln_error_set(err, "%s %s has %zu elements of data, expected %d",
                             types[proto->data_type].name, shape, held(proto, where), t->len);
     return 0;
 }
 
-static int are_bools(const tl_tensor *t)
+// Data of up to this many bytes is read at once: shapes and the like, which are looked at.
+enum { SMALL_DATA = 4096 };
+
+static int check_bools(const unsigned char *data, size_t size, ln_error *err)
 {
-    for (int i = 0; i < t->len; i++)
-        if (((const unsigned char *)t->data)[i] > 1)
-            return 0;
-    return 1;
+    for (size_t i = 0; i < size; i++)
+        if (data[i] > 1)
+            return ln_error_set(err, "it is BOOL and has bytes beside 0 and 1");
+    return 0;
+}
+
+static int check_bools_in(const span *s, ln_error *err)
+{
+    ln_view view = {.file = s->file};
+    for (size_t at = 0, n; at < s->size; at += n) {
+        n = s->size - at < LN_VIEW_SIZE ? s->size - at : LN_VIEW_SIZE;
+        const unsigned char *data = ln_view_at(&view, s->offset + at, n, err);
+        if (!data || check_bools(data, n, err))
+            return -1;
+    }
+    return 0;
 }
 
 static int own_data(tl_tensor *t, const LnOnnx__Tensor *proto, const span *s, ln_error *err)
@@ -250,25 +254,27 @@ static int own_data(tl_tensor *t, const LnOnnx__Tensor *proto, const span *s, ln
     t->data = s->data ? ln_clone(s->data, s->size) : ln_alloc(tl_tensor_size(t));
     if (!t->data)
         return ln_error_set(err, "out of memory");
-    if (!s->data)
+    if (s->file && ln_infile_read(s->file, s->offset, t->data, s->size, err))
+        return -1;
+    if (!is_somewhere(s))
         copy_held(t, proto, types[proto->data_type].holder);
-    return 0;
+    return t->dtype == TL_BOOL ? check_bools(t->data, tl_tensor_size(t), err) : 0;
 }
 
-static int give_data(tl_tensor *t, const LnOnnx__Tensor *proto, const span *s, int *owned,
+static int give_data(tl_tensor *t, const LnOnnx__Tensor *proto, const span *s, ln_onnx_place *place,
                      ln_error *err)
 {
     if (check_size(s, proto, t, types[proto->data_type].holder, err))
         return -1;
-    *owned = !s->data || s->passing;
-    t->data = (void *)s->data;
-    if (s->data && t->dtype == TL_BOOL && !are_bools(t))
-        return ln_error_set(err, "it is BOOL and has bytes beside 0 and 1");
-    return *owned ? own_data(t, proto, s, err) : 0;
+    *place = (ln_onnx_place){NULL, 0};
+    if (!s->file || s->size <= SMALL_DATA)
+        return own_data(t, proto, s, err);
+    *place = (ln_onnx_place){s->file, s->offset};
+    return t->dtype == TL_BOOL ? check_bools_in(s, err) : 0;
 }
 
-static tl_tensor *make(const LnOnnx__Tensor *proto, const ln_onnx_source *source, int *owned,
-                       ln_error *err)
+static tl_tensor *make(const LnOnnx__Tensor *proto, const ln_onnx_source *source,
+                       ln_onnx_place *place, ln_error *err)
 {
     char buf[32];
     int dims[LN_MAXDIM] = {0};
@@ -286,16 +292,16 @@ static tl_tensor *make(const LnOnnx__Tensor *proto, const ln_onnx_source *source
         ln_error_set(err, "%s", tl_last_error());
         return NULL;
     }
-    if (!give_data(t, proto, &s, owned, err))
+    if (!give_data(t, proto, &s, place, err))
         return t;
-    tl_tensor_free(t);
+    tl_tensor_free_data_too(t);
     return NULL;
 }
 
-tl_tensor *ln_onnx_tensor(const LnOnnx__Tensor *proto, const ln_onnx_source *source, int *owned,
-                          ln_error *err)
+tl_tensor *ln_onnx_tensor(const LnOnnx__Tensor *proto, const ln_onnx_source *source,
+                          ln_onnx_place *place, ln_error *err)
 {
-    tl_tensor *t = make(proto, source, owned, err);
+    tl_tensor *t = make(proto, source, place, err);
     if (!t)
         ln_error_prefix(err, "tensor '%s'", proto->name ? proto->name : "");
     return t;
@@ -303,10 +309,10 @@ tl_tensor *ln_onnx_tensor(const LnOnnx__Tensor *proto, const ln_onnx_source *sou
 
 /* A file of one tensor */
 
-static LnOnnx__Tensor *unpack(const ln_filemap *map, ln_error *err)
+static LnOnnx__Tensor *unpack(const ln_infile *map, ln_error *err)
 {
     size_t size;
-    unsigned char *lean = ln_onnx_lean(LN_ONNX_TENSOR, map->data, map->size, &size, err);
+    unsigned char *lean = ln_onnx_lean(LN_ONNX_TENSOR, map, &size, err);
     if (!lean)
         return NULL;
     LnOnnx__Tensor *proto = ln_onnx__tensor__unpack(NULL, size, lean);
@@ -316,32 +322,41 @@ static LnOnnx__Tensor *unpack(const ln_filemap *map, ln_error *err)
     return proto;
 }
 
-static tl_tensor *read_message(const ln_filemap *map, const char *file, ln_error *err)
+// The data of a tensor that has left it in its file.
+static int fetch(tl_tensor *t, const ln_onnx_place *place, ln_error *err)
+{
+    if (!place->file)
+        return 0;
+    t->data = ln_alloc(tl_tensor_size(t));
+    if (!t->data)
+        return ln_error_set(err, "out of memory");
+    return ln_infile_read(place->file, place->offset, t->data, tl_tensor_size(t), err);
+}
+
+static tl_tensor *read_message(const ln_infile *map, ln_error *err)
 {
     LnOnnx__Tensor *proto = unpack(map, err);
     if (!proto)
         return NULL;
-    const ln_onnx_source source = {.data = map->data, .size = map->size, .file = file};
-    int owned = 0;
-    tl_tensor *t = ln_onnx_tensor(proto, &source, &owned, err), *copy = t;
-    if (t && !owned) {
-        copy = tl_tensor_clone(t);
-        tl_tensor_free(t);
-        if (!copy)
-            ln_error_set(err, "%s", tl_last_error());
+    const ln_onnx_source source = {.file = map};
+    ln_onnx_place place;
+    tl_tensor *t = ln_onnx_tensor(proto, &source, &place, err);
+    if (t && fetch(t, &place, err)) {
+        tl_tensor_free_data_too(t);
+        t = NULL;
     }
     ln_onnx__tensor__free_unpacked(proto, NULL);
-    return copy;
+    return t;
 }
 
-int ln_onnx_tensor_is(const ln_filemap *map)
+int ln_onnx_tensor_is(const ln_infile *map)
 {
     return ln_onnx_is(LN_ONNX_TENSOR, map->data, map->size);
 }
 
-tl_tensor *ln_onnx_tensor_from_map(const ln_filemap *map, const char *file, ln_error *err)
+tl_tensor *ln_onnx_tensor_from_map(const ln_infile *map, const char *file, ln_error *err)
 {
-    tl_tensor *t = read_message(map, file, err);
+    tl_tensor *t = read_message(map, err);
     if (!t)
         ln_error_prefix(err, "%s", file);
     return t;

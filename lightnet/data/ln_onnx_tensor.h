@@ -9,16 +9,20 @@
 #include "lightnet/ln_msg.h"
 #include "tensorlight/tl_tensor.h"
 
-/* Bytes that lean tensors point into, and where their data may be beside it. */
+/* The file that lean tensors have their data in, and where it may be beside it. */
 typedef struct ln_onnx_source {
-    const unsigned char *data; /* of the file that the message comes from */
-    size_t size;
-    const char *file; /* its name: external data is looked for in its folder */
-    /* Gives the bytes of the external file `path`, mapped as long as the tensors live; NULL with a
-     * reason in `err`. A source without this function refuses external data. */
-    const ln_filemap *(*open)(void *owner, const char *path, ln_error *err);
+    const ln_infile *file; /* that the message comes from */
+    /* Opens the external file `location`, beneath the folder of the model, as long as the tensors
+     * live; NULL with a reason in `err`. A source without this function refuses external data. */
+    const ln_infile *(*open)(void *owner, const char *location, ln_error *err);
     void *owner;
 } ln_onnx_source;
+
+/* Data that stays in a file. */
+typedef struct ln_onnx_place {
+    const ln_infile *file; /* NULL: the tensor has its data itself */
+    size_t offset;
+} ln_onnx_place;
 
 /** The dtype of an ONNX data type (TensorProto.DataType); TL_DTYPE_INVALID: LightNet has no such
  * type. */
@@ -28,11 +32,11 @@ tl_dtype ln_onnx_dtype(int data_type);
  * unknown one. */
 const char *ln_onnx_dtype_name(int data_type, char buf[32]);
 
-/** Returns new: the tensor. `*owned` 1: its data is its own (tl_tensor_free_data_too); 0: its data
- * lies in the source's bytes, perhaps at an odd address (tl_tensor_free). NULL with a reason that
- * begins with the tensor's name: a type that LightNet does not have, dims and data that do not fit
- * each other, data that lies outside of its file. */
-tl_tensor *ln_onnx_tensor(const LnOnnx__Tensor *proto, const ln_onnx_source *source, int *owned,
-                          ln_error *err);
+/** Returns new (tl_tensor_free_data_too): the tensor, with its data, or without where there is much
+ * of it in a file: at `*place`. NULL with a reason that begins with the tensor's name: a type that
+ * LightNet does not have, dims and data that do not fit each other, data that lies outside of its
+ * file, or cannot be read. */
+tl_tensor *ln_onnx_tensor(const LnOnnx__Tensor *proto, const ln_onnx_source *source,
+                          ln_onnx_place *place, ln_error *err);
 
 #endif

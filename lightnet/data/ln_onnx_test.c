@@ -35,7 +35,7 @@ static tl_tensor *read_tensor(const LnOnnx__Tensor *t, ln_error *err)
 {
     packed p;
     pack_tensor(t, &p);
-    const ln_filemap map = {.data = p.data, .size = p.size};
+    const ln_infile map = {.data = p.data, .size = p.size};
     ln_error_clear(err);
     ck_assert_int_eq(ln_onnx_tensor_is(&map), 1);
     return ln_onnx_tensor_from_map(&map, "t.pb", err);
@@ -176,14 +176,14 @@ START_TEST(every_truncation_and_every_changed_byte_is_survived)
     t.raw_data = (ProtobufCBinaryData){80, bytes};
     pack_tensor(&t, &p);
     for (size_t size = 1; size < p.size; size++) {
-        const ln_filemap map = {.data = p.data, .size = size};
+        const ln_infile map = {.data = p.data, .size = size};
         ln_error err = {0};
         tl_tensor_free_data_too(ln_onnx_tensor_from_map(&map, "t.pb", &err));
     }
     for (size_t i = 0; i < p.size; i++)
         for (int bit = 0; bit < 8; bit++) {
             ln_error err = {0};
-            const ln_filemap map = {.data = p.data, .size = p.size};
+            const ln_infile map = {.data = p.data, .size = p.size};
             p.data[i] ^= (unsigned char)(1 << bit);
             tl_tensor_free_data_too(ln_onnx_tensor_from_map(&map, "t.pb", &err));
             p.data[i] ^= (unsigned char)(1 << bit);
@@ -206,8 +206,9 @@ START_TEST(graphs_nested_without_end_are_refused)
     }
     size_t lean_size;
     ln_error err = {0};
-    ck_assert_ptr_null(
-        ln_onnx_lean(LN_ONNX_MODEL, bytes + at, sizeof(bytes) - at, &lean_size, &err));
+    ck_assert_ptr_null(ln_onnx_lean(LN_ONNX_MODEL,
+                                    &(ln_infile){.data = bytes + at, .size = sizeof(bytes) - at},
+                                    &lean_size, &err));
     ck_assert_str_eq(ln_error_text(&err), "graphs are nested more than 66 deep");
 }
 END_TEST
@@ -224,7 +225,8 @@ START_TEST(a_lean_message_says_where_the_data_stands)
     t.has_raw_data = 1;
     t.raw_data = (ProtobufCBinaryData){1000, bytes};
     pack_tensor(&t, &p);
-    unsigned char *lean = ln_onnx_lean(LN_ONNX_TENSOR, p.data, p.size, &size, &err);
+    unsigned char *lean =
+        ln_onnx_lean(LN_ONNX_TENSOR, &(ln_infile){.data = p.data, .size = p.size}, &size, &err);
     ck_assert_ptr_nonnull(lean);
     ck_assert_uint_lt(size, 50);
     LnOnnx__Tensor *read = ln_onnx__tensor__unpack(NULL, size, lean);

@@ -25,9 +25,10 @@ enum { MAX_NDIM = 32 };
 
 /* Where the reader is in the file. */
 typedef struct cursor {
-    const unsigned char *start, *at, *end;
+    size_t at, end; /* offsets */
     const char *file;
     ln_error *err;
+    ln_view view;
 } cursor;
 
 static int LN_PRINTF(2, 3) fail(const cursor *c, const char *fmt, ...)
@@ -37,7 +38,7 @@ static int LN_PRINTF(2, 3) fail(const cursor *c, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(reason, sizeof(reason), fmt, args);
     va_end(args);
-    return ln_error_set(c->err, "%s: offset %td: %s", c->file, c->at - c->start, reason);
+    return ln_error_set(c->err, "%s: offset %zu: %s", c->file, c->at, reason);
 }
 
 static uint64_t little_endian(const unsigned char *bytes, size_t size)
@@ -51,9 +52,12 @@ static uint64_t little_endian(const unsigned char *bytes, size_t size)
 // A number of `size` bytes, without sign.
 static int take(cursor *c, const char *field, size_t size, uint64_t *value)
 {
-    if ((size_t)(c->end - c->at) < size)
+    if (c->end - c->at < size)
         return fail(c, "the file ends in %s", field);
-    *value = little_endian(c->at, size);
+    const unsigned char *bytes = ln_view_at(&c->view, c->at, size, c->err);
+    if (!bytes)
+        return ln_error_prefix(c->err, "%s", c->file);
+    *value = little_endian(bytes, size);
     c->at += size;
     return 0;
 }
@@ -74,7 +78,7 @@ static int take_count(cursor *c, const char *field, size_t least, uint64_t *coun
 {
     if (take(c, field, 8, count))
         return -1;
-    if (*count <= (uint64_t)(c->end - c->at) / least && *count < INT_MAX)
+    if (*count <= (c->end - c->at) / least && *count < INT_MAX)
         return 0;
     c->at -= 8;
     return fail(c, "%s is %" PRIu64 ", more than the rest of the file can hold", field, *count);
@@ -82,48 +86,52 @@ static int take_count(cursor *c, const char *field, size_t least, uint64_t *coun
 
 /* Names */
 
+/* Where a name is in the file. */
+typedef struct name_place {
+    size_t at, len;
+} name_place;
+
 typedef struct names {
-    const unsigned char **texts;
-    uint64_t *lens;
+    name_place *places;
     uint64_t n;
 } names;
-
-static void free_names(names *list)
-{
-    ln_free(list->texts);
-    ln_free(list->lens);
-}
 
 static int take_names(cursor *c, names *list)
 {
     if (take_count(c, "the number of names", 8, &list->n))
         return -1;
-    list->texts = ln_alloc_array((size_t)list->n + 1, sizeof(*list->texts));
-    list->lens = ln_alloc_array((size_t)list->n + 1, sizeof(*list->lens));
-    if (!list->texts || !list->lens)
+    list->places = ln_alloc_array((size_t)list->n + 1, sizeof(*list->places));
+    if (!list->places)
         return ln_error_set(c->err, "%s: out of memory", c->file);
     for (uint64_t i = 0; i < list->n; i++) {
-        if (take_count(c, "the length of a name", 1, &list->lens[i]))
+        uint64_t len;
+        if (take_count(c, "the length of a name", 1, &len))
             return -1;
-        list->texts[i] = c->at;
-        c->at += list->lens[i];
+        list->places[i] = (name_place){c->at, (size_t)len};
+        c->at += (size_t)len;
     }
     return 0;
 }
 
-static int name_of(const cursor *c, const names *list, uint64_t i, char name[LN_MAX_NAME_LEN])
+enum { PREFIX_LEN = 4 }; /* "arg:" or "aux:" */
+
+static int name_of(cursor *c, const names *list, uint64_t i, char name[LN_MAX_NAME_LEN])
 {
-    const unsigned char *text = list->texts[i];
-    uint64_t len = list->lens[i];
-    if (len >= 4 && (!memcmp(text, "arg:", 4) || !memcmp(text, "aux:", 4))) {
-        text += 4;
-        len -= 4;
+    size_t len = list->places[i].len;
+    const size_t seen = len < LN_MAX_NAME_LEN + PREFIX_LEN ? len : LN_MAX_NAME_LEN + PREFIX_LEN;
+    const unsigned char *text = ln_view_at(&c->view, list->places[i].at, seen, c->err);
+    if (!text)
+        return ln_error_prefix(c->err, "%s", c->file);
+    if (len >= PREFIX_LEN &&
+        (!memcmp(text, "arg:", PREFIX_LEN) || !memcmp(text, "aux:", PREFIX_LEN))) {
+        text += PREFIX_LEN;
+        len -= PREFIX_LEN;
     }
-    if (len >= LN_MAX_NAME_LEN || memchr(text, '\0', (size_t)len))
-        return ln_error_set(
-            c->err, "%s: name %" PRIu64 " has %" PRIu64 " bytes, expected at most %d and no NUL",
-            c->file, i, len, LN_MAX_NAME_LEN - 1);
-    memcpy(name, text, (size_t)len);
+    if (len >= LN_MAX_NAME_LEN || memchr(text, '\0', len))
+        return ln_error_set(c->err,
+                            "%s: name %" PRIu64 " has %zu bytes, expected at most %d and no NUL",
+                            c->file, i, len, LN_MAX_NAME_LEN - 1);
+    memcpy(name, text, len);
     name[len] = '\0';
     return 0;
 }
@@ -159,7 +167,7 @@ static int take_dims(cursor *c, array *a, size_t size)
     return 0;
 }
 
-// Takes the elements and puts them into a record.
+// Takes the elements; the record says their type and shape.
 static tl_tensor *take_data(cursor *c, const array *a)
 {
     const int len = tl_compute_length(a->ndim, a->dims);
@@ -169,14 +177,14 @@ static tl_tensor *take_data(cursor *c, const array *a)
         fail(c, "the array has too many elements");
         return NULL;
     }
-    if (size > (size_t)(c->end - c->at)) {
-        fail(c, "the array has %zu bytes, the rest of the file %td", size, c->end - c->at);
+    if (size > c->end - c->at) {
+        fail(c, "the array has %zu bytes, the rest of the file %zu", size, c->end - c->at);
         return NULL;
     }
-    snprintf(where, sizeof(where), "%s: offset %td", c->file, c->at - c->start);
-    if (ln_raw_check(c->at, size, a->dtype, a->ndim, a->dims, where, c->err))
+    snprintf(where, sizeof(where), "%s: offset %zu", c->file, c->at);
+    if (ln_raw_check_in(c->view.file, c->at, size, a->dtype, a->ndim, a->dims, where, c->err))
         return NULL;
-    tl_tensor *tensor = tl_tensor_create((void *)c->at, a->ndim, a->dims, a->dtype);
+    tl_tensor *tensor = tl_tensor_create(NULL, a->ndim, a->dims, a->dtype);
     if (!tensor)
         fail(c, "%s", tl_last_error());
     c->at += size;
@@ -186,10 +194,11 @@ static tl_tensor *take_data(cursor *c, const array *a)
 // `named`: the name that it gets, or NULL: it is only read over.
 static int take_named_data(cursor *c, const array *a, ln_bundle *bundle, const char *named)
 {
+    const size_t offset = c->at;
     tl_tensor *tensor = take_data(c, a);
     if (!tensor)
         return -1;
-    if (!ln_bundle_add(bundle, named, tensor))
+    if (!ln_bundle_add(bundle, named, tensor, offset))
         return 0;
     tl_tensor_free(tensor);
     return fail(c, "array '%s': %s", named, ln_last_error());
@@ -300,8 +309,14 @@ static int take_mxnet_dtype(cursor *c, tl_dtype *dtype)
     return 0;
 }
 
+/* An array before the names are known. */
+typedef struct found {
+    tl_tensor *tensor;
+    size_t offset;
+} found;
+
 // An array without a shape has no further fields, and no elements: nobody can use it.
-static int take_mxnet_array(cursor *c, tl_tensor **tensor)
+static int take_mxnet_array(cursor *c, found *there)
 {
     array a = {0};
     uint64_t version, device;
@@ -313,11 +328,12 @@ static int take_mxnet_array(cursor *c, tl_tensor **tensor)
     if (take_dims(c, &a, is_old ? 4 : 8) || take(c, "the device type", 4, &device) ||
         take(c, "the device id", 4, &device) || take_mxnet_dtype(c, &a.dtype))
         return -1;
-    *tensor = take_data(c, &a);
-    return *tensor ? 0 : -1;
+    there->offset = c->at;
+    there->tensor = take_data(c, &a);
+    return there->tensor ? 0 : -1;
 }
 
-static int add_mxnet_arrays(cursor *c, ln_bundle *bundle, const names *list, tl_tensor **tensors,
+static int add_mxnet_arrays(cursor *c, ln_bundle *bundle, const names *list, found *arrays,
                             uint64_t n)
 {
     char name[LN_MAX_NAME_LEN];
@@ -326,9 +342,9 @@ static int add_mxnet_arrays(cursor *c, ln_bundle *bundle, const names *list, tl_
     for (uint64_t i = 0; i < n; i++) {
         if (list->n ? name_of(c, list, i, name) : snprintf(name, sizeof(name), "%" PRIu64, i) < 0)
             return -1;
-        if (tensors[i] && ln_bundle_add(bundle, name, tensors[i]))
+        if (arrays[i].tensor && ln_bundle_add(bundle, name, arrays[i].tensor, arrays[i].offset))
             return fail(c, "array '%s': %s", name, ln_last_error());
-        tensors[i] = NULL;
+        arrays[i].tensor = NULL;
     }
     return 0;
 }
@@ -340,40 +356,43 @@ static int parse_mxnet(cursor *c, ln_bundle *bundle, names *list)
     int status = 0;
     if (take_count(c, "the number of arrays", 4, &n))
         return -1;
-    tl_tensor **tensors = ln_alloc_array((size_t)n + 1, sizeof(*tensors));
-    if (!tensors)
+    found *arrays = ln_alloc_array((size_t)n + 1, sizeof(*arrays));
+    if (!arrays)
         return ln_error_set(c->err, "%s: out of memory", c->file);
     for (uint64_t i = 0; i < n && !status; i++)
-        status = take_mxnet_array(c, &tensors[i]);
+        status = take_mxnet_array(c, &arrays[i]);
     if (!status)
-        status = take_names(c, list) || add_mxnet_arrays(c, bundle, list, tensors, n) ? -1 : 0;
+        status = take_names(c, list) || add_mxnet_arrays(c, bundle, list, arrays, n) ? -1 : 0;
     for (uint64_t i = 0; i < n; i++)
-        tl_tensor_free(tensors[i]);
-    ln_free(tensors);
+        tl_tensor_free(arrays[i].tensor);
+    ln_free(arrays);
     return status;
 }
 
 /* The file */
 
-int ln_params_is(const ln_filemap *map)
+int ln_params_is(const ln_infile *map)
 {
-    const uint64_t magic = map->size >= 8 ? little_endian(map->data, 8) : 0;
+    size_t size;
+    const unsigned char *head = ln_infile_head(map, &size);
+    const uint64_t magic = size >= 8 ? little_endian(head, 8) : 0;
     return magic == LN_PARAMS_LIST || magic == mxnet_list;
 }
 
-int ln_params_parse(ln_bundle *bundle, const ln_filemap *map, const char *file, ln_error *err)
+int ln_params_parse(ln_bundle *bundle, const ln_infile *map, const char *file, ln_error *err)
 {
-    cursor c = {map->data, map->data, map->data + map->size, file, err};
+    cursor c = {.end = map->size, .file = file, .err = err, .view.file = map};
     names list = {0};
     uint64_t magic;
     bundle->shaped = 1;
+    bundle->file = map;
     int status =
         take(&c, "the magic number", 8, &magic) || expect(&c, "the reserved number", 8, 0) ? -1 : 0;
     if (!status)
         status = magic == LN_PARAMS_LIST ? parse_nnvm(&c, bundle, &list)
                                          : parse_mxnet(&c, bundle, &list);
     if (!status && c.at != c.end)
-        status = fail(&c, "%td bytes follow the last field", c.end - c.at);
-    free_names(&list);
+        status = fail(&c, "%zu bytes follow the last field", c.end - c.at);
+    ln_free(list.places);
     return status;
 }

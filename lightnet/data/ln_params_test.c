@@ -86,9 +86,11 @@ static void make_mxnet(void)
     put_text("arg:arg:v3");
 }
 
+static ln_infile map = {.data = bytes};
+
 static ln_bundle parse(ln_error *err, int *status)
 {
-    const ln_filemap map = {.data = bytes, .size = size};
+    map.size = size;
     ln_bundle bundle = {0};
     ck_assert_int_eq(ln_params_is(&map), 1);
     *status = ln_params_parse(&bundle, &map, "f", err);
@@ -97,7 +99,7 @@ static ln_bundle parse(ln_error *err, int *status)
 
 static void check_floats(const ln_bundle *bundle, const char *name, int ndim, int len)
 {
-    const tl_tensor *t = ln_bundle_find(bundle, name);
+    const tl_tensor *t = ln_bundle_read(bundle, name, NULL);
     ck_assert_ptr_nonnull(t);
     ck_assert_int_eq(t->ndim, ndim);
     ck_assert_int_eq(t->len, len);
@@ -195,13 +197,13 @@ END_TEST
 
 static int try(const char *file, ln_error *err)
 {
-    ln_filemap map;
+    ln_infile on_disk;
     ln_bundle bundle = {0};
-    if (ln_filemap_open(&map, file, err))
+    if (ln_infile_open(&on_disk, file, err))
         return -1;
-    const int status = ln_params_parse(&bundle, &map, file, err);
+    const int status = ln_params_parse(&bundle, &on_disk, file, err);
     ln_bundle_clear(&bundle);
-    ln_filemap_close(&map);
+    ln_infile_close(&on_disk);
     return status;
 }
 
@@ -222,20 +224,20 @@ END_TEST
 static void read_back(const char *file, int n, const char *const *names,
                       const tl_tensor *const *tensors)
 {
-    ln_filemap map;
+    ln_infile on_disk;
     ln_bundle bundle = {0};
-    ck_assert_int_eq(ln_filemap_open(&map, file, NULL), 0);
-    ck_assert_int_eq(ln_params_parse(&bundle, &map, file, NULL), 0);
+    ck_assert_int_eq(ln_infile_open(&on_disk, file, NULL), 0);
+    ck_assert_int_eq(ln_params_parse(&bundle, &on_disk, file, NULL), 0);
     ck_assert_int_eq(bundle.len, n);
     for (int i = 0; i < n; i++) {
-        const tl_tensor *there = ln_bundle_find(&bundle, names[i]);
+        const tl_tensor *there = ln_bundle_read(&bundle, names[i], NULL);
         ck_assert_ptr_nonnull(there);
         ck_assert_int_eq(there->dtype, tensors[i]->dtype);
         ck_assert(tl_tensor_issameshape(there, tensors[i]));
         ck_assert_int_eq(memcmp(there->data, tensors[i]->data, tl_tensor_size(there)), 0);
     }
     ln_bundle_clear(&bundle);
-    ln_filemap_close(&map);
+    ln_infile_close(&on_disk);
 }
 
 START_TEST(every_type_is_read_as_it_was_written)

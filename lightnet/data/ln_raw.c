@@ -12,17 +12,19 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "raw files are copied as they are");
 
-static int check_bools(const unsigned char *data, size_t size, const char *where, ln_error *err)
+// The first of them is element `first`.
+static int check_bools(const unsigned char *data, size_t size, size_t first, const char *where,
+                       ln_error *err)
 {
     for (size_t i = 0; i < size; i++)
         if (data[i] > 1)
             return ln_error_set(err, "%s: element %zu is the byte %d, expected a bool: 0 or 1",
-                                where, i, data[i]);
+                                where, first + i, data[i]);
     return 0;
 }
 
-int ln_raw_check(const void *data, size_t size, tl_dtype dtype, int ndim, const int *dims,
-                 const char *where, ln_error *err)
+static int check_size(size_t size, tl_dtype dtype, int ndim, const int *dims, const char *where,
+                      ln_error *err)
 {
     char shape[TL_SHAPE_TEXT_SIZE];
     const int len = tl_compute_length(ndim, dims);
@@ -32,7 +34,37 @@ int ln_raw_check(const void *data, size_t size, tl_dtype dtype, int ndim, const 
     if (size != expected)
         return ln_error_set(err, "%s: %zu bytes of data, expected %zu for %s %s", where, size,
                             expected, tl_dtype_name(dtype), tl_shape_text(shape, ndim, dims));
-    return dtype == TL_BOOL ? check_bools(data, size, where, err) : 0;
+    return 0;
+}
+
+int ln_raw_check(const void *data, size_t size, tl_dtype dtype, int ndim, const int *dims,
+                 const char *where, ln_error *err)
+{
+    return ln_raw_check_in(&(ln_infile){.data = data, .size = size}, 0, size, dtype, ndim, dims,
+                           where, err);
+}
+
+static int check_bools_in(const ln_infile *map, size_t offset, size_t size, const char *where,
+                          ln_error *err)
+{
+    ln_view view = {.file = map};
+    for (size_t at = 0, n; at < size; at += n) {
+        n = size - at < LN_VIEW_SIZE ? size - at : LN_VIEW_SIZE;
+        const unsigned char *data = ln_view_at(&view, offset + at, n, err);
+        if (!data)
+            return ln_error_prefix(err, "%s", where);
+        if (check_bools(data, n, at, where, err))
+            return -1;
+    }
+    return 0;
+}
+
+int ln_raw_check_in(const ln_infile *map, size_t offset, size_t size, tl_dtype dtype, int ndim,
+                    const int *dims, const char *where, ln_error *err)
+{
+    if (check_size(size, dtype, ndim, dims, where, err))
+        return -1;
+    return dtype == TL_BOOL ? check_bools_in(map, offset, size, where, err) : 0;
 }
 
 static void swap_bytes(unsigned char *data, size_t len, size_t size)
@@ -60,7 +92,7 @@ tl_tensor *ln_raw_copy(const void *data, tl_dtype dtype, int ndim, const int *di
     return tensor;
 }
 
-tl_tensor *ln_bin_from_map(const ln_filemap *map, const char *file, tl_dtype dtype, int ndim,
+tl_tensor *ln_bin_from_map(const ln_infile *map, const char *file, tl_dtype dtype, int ndim,
                            const int *dims, ln_error *err)
 {
     if (ln_raw_check(map->data, map->size, dtype, ndim, dims, file, err))
@@ -70,15 +102,15 @@ tl_tensor *ln_bin_from_map(const ln_filemap *map, const char *file, tl_dtype dty
 
 tl_tensor *ln_bin_read(const char *file, tl_dtype dtype, int ndim, const int *dims, ln_error *err)
 {
-    ln_filemap map;
+    ln_infile map;
     if (!tl_dtype_is_valid(dtype)) {
         ln_error_set(err, "%s: dtype %d does not exist", file, (int)dtype);
         return NULL;
     }
-    if (ln_filemap_open(&map, file, err))
+    if (ln_infile_open_whole(&map, file, err))
         return NULL;
     tl_tensor *tensor = ln_bin_from_map(&map, file, dtype, ndim, dims, err);
-    ln_filemap_close(&map);
+    ln_infile_close(&map);
     return tensor;
 }
 

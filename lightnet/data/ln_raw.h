@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "base/ln_filemap.h"
+#include "base/ln_infile.h"
 #include "lightnet/ln_msg.h"
 #include "tensorlight/tl_tensor.h"
 
@@ -15,13 +15,17 @@
 int ln_raw_check(const void *data, size_t size, tl_dtype dtype, int ndim, const int *dims,
                  const char *where, ln_error *err);
 
+/** The same of `size` bytes of `map` at `offset`, which are in it. */
+int ln_raw_check_in(const ln_infile *map, size_t offset, size_t size, tl_dtype dtype, int ndim,
+                    const int *dims, const char *where, ln_error *err);
+
 /** Returns new (tl_tensor_free_data_too): the bytes, which ln_raw_check accepts, as a tensor;
  * `swap`: their order is not the machine's. NULL with a reason. */
 tl_tensor *ln_raw_copy(const void *data, tl_dtype dtype, int ndim, const int *dims, int swap,
                        const char *where, ln_error *err);
 
 /** As ln_bin_read with a valid dtype, from the open file `map`, called `file` in messages. */
-tl_tensor *ln_bin_from_map(const ln_filemap *map, const char *file, tl_dtype dtype, int ndim,
+tl_tensor *ln_bin_from_map(const ln_infile *map, const char *file, tl_dtype dtype, int ndim,
                            const int *dims, ln_error *err);
 
 #endif

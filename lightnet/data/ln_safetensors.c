@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// safetensors: reading, in place in a read-only map.
+// safetensors: reading the header; data is read when somebody wants it.
 //
 //     length of the header (8 bytes, little-endian), header (JSON), data
 //
@@ -27,9 +27,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 #define METADATA    "__metadata__"
 
 struct ln_safetensors {
-    ln_filemap map;
-    const unsigned char *data;
-    size_t data_size;
+    ln_infile map;
+    size_t data_begin, data_size;
     json_t *header;
     ln_bundle bundle;
 };
@@ -40,12 +39,32 @@ typedef struct range {
     size_t begin, end;
 } range;
 
-static size_t read_length(const ln_filemap *map)
+static size_t read_length(const ln_infile *map)
 {
+    size_t size;
     uint64_t length = 0;
+    const unsigned char *head = ln_infile_head(map, &size);
     for (int i = 0; i < LENGTH_SIZE; i++)
-        length |= (uint64_t)map->data[i] << 8 * i;
+        length |= (uint64_t)head[i] << 8 * i;
     return length;
+}
+
+// The header, as it is now: it is never looked at again.
+static int load_header(ln_safetensors *st, size_t length, const char *file, ln_error *err)
+{
+    json_error_t error;
+    char *text = ln_alloc(length);
+    if (!text)
+        return ln_error_set(err, "%s: %s", file, ln_last_error());
+    if (ln_infile_read(&st->map, LENGTH_SIZE, text, length, err)) {
+        ln_free(text);
+        return ln_error_prefix(err, "%s", file);
+    }
+    st->header = ln_json_load(text, length, JSON_REJECT_DUPLICATES, &error);
+    ln_free(text);
+    return st->header ? 0
+                      : ln_error_set(err, "%s:%d:%d: header: %s", file, error.line, error.column,
+                                     error.text);
 }
 
 static int parse_header(ln_safetensors *st, const char *file, ln_error *err)
@@ -57,13 +76,9 @@ static int parse_header(ln_safetensors *st, const char *file, ln_error *err)
     if (length > room)
         return ln_error_set(err, "%s: the header has %zu bytes, the file has %zu behind its start",
                             file, length, room);
-    json_error_t error;
-    const char *text = (const char *)st->map.data + LENGTH_SIZE;
-    st->header = ln_json_load(text, length, JSON_REJECT_DUPLICATES, &error);
-    if (!st->header)
-        return ln_error_set(err, "%s:%d:%d: header: %s", file, error.line, error.column,
-                            error.text);
-    st->data = st->map.data + LENGTH_SIZE + length;
+    if (load_header(st, length, file, err))
+        return -1;
+    st->data_begin = LENGTH_SIZE + length;
     st->data_size = room - length;
     return 0;
 }
@@ -149,14 +164,14 @@ static int add_tensor(ln_safetensors *st, const char *name, const json_t *json, 
     if (get_dtype(json, &dtype, where, err) || get_shape(json, &ndim, dims, where, err) ||
         get_range(st, json, r, where, err))
         return -1;
-    const unsigned char *data = st->data + r->begin;
-    if (ln_raw_check(data, r->end - r->begin, dtype, ndim, dims, where, err))
+    const size_t offset = st->data_begin + r->begin;
+    if (ln_raw_check_in(&st->map, offset, r->end - r->begin, dtype, ndim, dims, where, err))
         return -1;
     r->name = name;
-    tl_tensor *tensor = tl_tensor_create((void *)data, ndim, dims, dtype);
+    tl_tensor *tensor = tl_tensor_create(NULL, ndim, dims, dtype);
     if (!tensor)
         return ln_error_set(err, "%s: %s", where, tl_last_error());
-    if (ln_bundle_add(&st->bundle, name, tensor)) {
+    if (ln_bundle_add(&st->bundle, name, tensor, offset)) {
         tl_tensor_free(tensor);
         return ln_error_set(err, "%s: %s", where, ln_last_error());
     }
@@ -213,33 +228,31 @@ static int parse_tensors(ln_safetensors *st, const char *file, ln_error *err)
     return rc ? -1 : 0;
 }
 
-int ln_safetensors_is(const ln_filemap *map)
+int ln_safetensors_is(const ln_infile *map)
 {
-    return map->size > LENGTH_SIZE && map->data[LENGTH_SIZE] == '{';
+    size_t size;
+    const unsigned char *head = ln_infile_head(map, &size);
+    return size > LENGTH_SIZE && head[LENGTH_SIZE] == '{';
 }
 
-ln_safetensors *ln_safetensors_from_map(ln_filemap *map, const char *file, ln_error *err)
+ln_safetensors *ln_safetensors_from_map(ln_infile *map, const char *file, ln_error *err)
 {
     ln_safetensors *st = ln_alloc(sizeof(*st));
     if (!st) {
         ln_error_set(err, "%s: %s", file, ln_last_error());
-        ln_filemap_close(map);
+        ln_infile_close(map);
         return NULL;
     }
     st->map = *map;
     st->bundle.shaped = 1;
-    *map = (ln_filemap){0};
+    st->bundle.file = &st->map;
+    *map = (ln_infile){0};
     if (parse_header(st, file, err) || check_metadata(st, file, err) ||
         parse_tensors(st, file, err)) {
         ln_safetensors_close(st);
         return NULL;
     }
     return st;
-}
-
-const ln_filemap *ln_safetensors_map(const ln_safetensors *st)
-{
-    return &st->map;
 }
 
 const ln_bundle *ln_safetensors_bundle(const ln_safetensors *st)
@@ -249,8 +262,8 @@ const ln_bundle *ln_safetensors_bundle(const ln_safetensors *st)
 
 ln_safetensors *ln_safetensors_open(const char *file, ln_error *err)
 {
-    ln_filemap map;
-    if (ln_filemap_open(&map, file, err))
+    ln_infile map;
+    if (ln_infile_open(&map, file, err))
         return NULL;
     return ln_safetensors_from_map(&map, file, err);
 }
@@ -261,7 +274,7 @@ void ln_safetensors_close(ln_safetensors *st)
         return;
     ln_bundle_clear(&st->bundle);
     json_decref(st->header);
-    ln_filemap_close(&st->map);
+    ln_infile_close(&st->map);
     ln_free(st);
 }
 
@@ -277,7 +290,7 @@ const char *ln_safetensors_name(const ln_safetensors *st, int i)
 
 const tl_tensor *ln_safetensors_find(const ln_safetensors *st, const char *name)
 {
-    return ln_bundle_find(&st->bundle, name);
+    return ln_bundle_read(&st->bundle, name, NULL);
 }
 
 const char *ln_safetensors_metadata(const ln_safetensors *st, const char *key)

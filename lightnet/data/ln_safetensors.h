@@ -5,17 +5,21 @@
 #define LN_SAFETENSORS_H
 
 #include "data/ln_bundle.h"
-#include "base/ln_filemap.h"
+#include "base/ln_infile.h"
+#include "ir/ln_weights.h"
 #include "lightnet/ln_data.h"
 
 /** Whether the bytes begin like safetensors: with a size and a brace. */
-int ln_safetensors_is(const ln_filemap *map);
-
-/** The open file. Returns borrowed (until closing). */
-const ln_filemap *ln_safetensors_map(const ln_safetensors *st);
+int ln_safetensors_is(const ln_infile *map);
 
 /** As ln_safetensors_open; takes the open file `map`, called `file` in messages. */
-ln_safetensors *ln_safetensors_from_map(ln_filemap *map, const char *file, ln_error *err);
+ln_safetensors *ln_safetensors_from_map(ln_infile *map, const char *file, ln_error *err);
+
+/** As ln_safetensors_write, for tensors that have their data as weights[i]: what is in another file
+ *  is read there in parts. */
+int ln_safetensors_write_weights(const char *file, int n, const char *const *names,
+                                 const tl_tensor *const *tensors, const ln_weight *const *weights,
+                                 const char *const *metadata, ln_error *err);
 
 /** The tensors. Returns borrowed (until closing). */
 const ln_bundle *ln_safetensors_bundle(const ln_safetensors *st);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/ln_safetensors.h"
 #include "data/ln_safetensors_dtype.h"
 #include "ir/ln_json.h"
 #include "lightnet/ln_data.h"
@@ -12,7 +13,7 @@
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
 
-/* Where the data begins: what is mapped and used in place lies well for every kernel. */
+/* Where the data begins, for readers that map files and use the data in place. */
 #define ALIGNMENT   64
 #define LENGTH_SIZE 8
 
@@ -21,6 +22,7 @@ typedef struct content {
     int n;
     const char *const *names;
     const tl_tensor *const *tensors;
+    const ln_weight *const *weights; /* that have the data; NULL: the tensors do */
     const char *const *metadata;
 } content;
 
@@ -100,6 +102,27 @@ static void write_length(FILE *stream, size_t length)
         fputc((int)((uint64_t)length >> 8 * i & 0xff), stream);
 }
 
+static int write_weight(FILE *stream, const ln_weight *weight, ln_error *err)
+{
+    unsigned char part[LN_VIEW_SIZE];
+    const size_t size = tl_tensor_size(weight->tensor);
+    for (size_t at = 0, n; at < size; at += n) {
+        n = size - at < sizeof(part) ? size - at : sizeof(part);
+        if (ln_weight_read(weight, at, part, n, err))
+            return -1;
+        fwrite(part, 1, n, stream);
+    }
+    return 0;
+}
+
+static int write_data(FILE *stream, const content *c, int i, ln_error *err)
+{
+    if (c->weights)
+        return write_weight(stream, c->weights[i], err);
+    fwrite(c->tensors[i]->data, 1, tl_tensor_size(c->tensors[i]), stream);
+    return 0;
+}
+
 static int write_safetensors(FILE *stream, const void *arg, ln_error *err)
 {
     const content *c = arg;
@@ -113,8 +136,9 @@ static int write_safetensors(FILE *stream, const void *arg, ln_error *err)
     free(header);
     for (size_t s = 0; s < NUM_ELEMENT_SIZES; s++)
         for (int i = 0; i < c->n; i++)
-            if (tl_size_of(c->tensors[i]->dtype) == element_sizes[s])
-                fwrite(c->tensors[i]->data, 1, tl_tensor_size(c->tensors[i]), stream);
+            if (tl_size_of(c->tensors[i]->dtype) == element_sizes[s] &&
+                write_data(stream, c, i, err))
+                return -1;
     return 0;
 }
 
@@ -151,7 +175,14 @@ int ln_safetensors_write(const char *file, int n, const char *const *names,
                          const tl_tensor *const *tensors, const char *const *metadata,
                          ln_error *err)
 {
-    const content c = {.n = n, .names = names, .tensors = tensors, .metadata = metadata};
+    return ln_safetensors_write_weights(file, n, names, tensors, NULL, metadata, err);
+}
+
+int ln_safetensors_write_weights(const char *file, int n, const char *const *names,
+                                 const tl_tensor *const *tensors, const ln_weight *const *weights,
+                                 const char *const *metadata, ln_error *err)
+{
+    const content c = {n, names, tensors, weights, metadata};
     int num_metadata = 0;
     while (metadata && metadata[num_metadata])
         num_metadata += 2;

@@ -37,18 +37,57 @@ size_t ln_wts_identifier(const char *text, size_t len)
     return i;
 }
 
-/* Where the reader is in the text. */
+/* Where the reader is in the text, of which it sees a window. */
 typedef struct cursor {
     const char *at, *end;
+    size_t next; /* the offset in the file of what follows the window */
     size_t line;
     const char *file;
     ln_error *err;
+    int is_broken; /* the file cannot be read; the reason is there */
+    ln_view view;
 } cursor;
+
+/* No word of a file that is accepted is longer: a name. */
+enum { LONGEST_WORD = LN_MAX_NAME_LEN };
+
+static size_t rest(const cursor *c)
+{
+    return (size_t)(c->end - c->at) + (c->view.file->size - c->next);
+}
+
+// Moves the window on where the next word might not be in it as a whole.
+static void refill(cursor *c)
+{
+    const size_t seen = (size_t)(c->end - c->at), all = rest(c);
+    if (seen > LONGEST_WORD || seen == all)
+        return;
+    const size_t begin = c->next - seen, size = all < LN_VIEW_SIZE ? all : LN_VIEW_SIZE;
+    const unsigned char *text = ln_view_at(&c->view, begin, size, c->err);
+    if (!text) {
+        ln_error_prefix(c->err, "%s", c->file);
+        c->is_broken = 1;
+        c->at = c->end;
+        c->next = c->view.file->size;
+        return;
+    }
+    c->at = (const char *)text;
+    c->end = c->at + size;
+    c->next = begin + size;
+}
+
+static int is_end(cursor *c)
+{
+    refill(c);
+    return c->at == c->end;
+}
 
 static int LN_PRINTF(2, 3) fail(const cursor *c, const char *fmt, ...)
 {
     char reason[LN_MAXLINE];
     va_list args;
+    if (c->is_broken)
+        return -1;
     va_start(args, fmt);
     vsnprintf(reason, sizeof(reason), fmt, args);
     va_end(args);
@@ -62,7 +101,7 @@ static int is_blank(char ch)
 
 static void skip_blanks(cursor *c)
 {
-    while (c->at < c->end && is_blank(*c->at))
+    while (!is_end(c) && is_blank(*c->at))
         c->at++;
 }
 
@@ -167,7 +206,7 @@ static int take_array(cursor *c, ln_bundle *bundle)
         take_number(c, "the count", INT_MAX, &count))
         return -1;
     // A word takes two characters at least: no memory is asked for that the file cannot fill.
-    if ((size_t)count > (size_t)(c->end - c->at) / 2)
+    if ((size_t)count > rest(c) / 2)
         return fail(c, "array '%s' has %d elements, more than the rest of the file can hold", name,
                     count);
     tl_tensor *tensor = tl_tensor_zeros(1, &count, ln_wts_types[type].dtype);
@@ -177,7 +216,7 @@ static int take_array(cursor *c, ln_bundle *bundle)
         tl_tensor_free_data_too(tensor);
         return -1;
     }
-    if (ln_bundle_add(bundle, name, tensor)) {
+    if (ln_bundle_add(bundle, name, tensor, 0)) {
         tl_tensor_free_data_too(tensor);
         c->line--; // the array's own
         return fail(c, "array '%s': %s", name, ln_last_error());
@@ -185,28 +224,28 @@ static int take_array(cursor *c, ln_bundle *bundle)
     return 0;
 }
 
-int ln_wts_is(const ln_filemap *map)
+int ln_wts_is(const ln_infile *map)
 {
-    return map->size && is_digit((char)map->data[0]);
+    size_t size;
+    const unsigned char *head = ln_infile_head(map, &size);
+    return size && is_digit((char)head[0]);
 }
 
-int ln_wts_parse(ln_bundle *bundle, const ln_filemap *map, const char *file, ln_error *err)
+int ln_wts_parse(ln_bundle *bundle, const ln_infile *map, const char *file, ln_error *err)
 {
-    const char *text = (const char *)map->data;
-    cursor c = {.at = text, .end = text + map->size, .line = 1, .file = file, .err = err};
+    cursor c = {.line = 1, .file = file, .err = err, .view.file = map};
     int n;
-    bundle->owns_data = 1;
     if (take_number(&c, "the number of arrays", INT_MAX, &n) || end_line(&c))
         return -1;
     for (int i = 0; i < n; i++) {
-        if (c.at == c.end)
+        if (is_end(&c) && !c.is_broken)
             return ln_error_set(err, "%s: the file ends after %d of %d arrays", file, i, n);
         if (take_array(&c, bundle))
             return -1;
     }
-    while (c.at < c.end)
+    while (!is_end(&c))
         if (end_line(&c))
             return ln_error_set(err, "%s:%zu: more than the %d arrays that line 1 states", file,
                                 c.line, n);
-    return 0;
+    return c.is_broken ? -1 : 0;
 }

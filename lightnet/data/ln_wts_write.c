@@ -235,7 +235,7 @@ static int add_text(ln_bundle *bundle, const char *file, tl_dtype dtype, ln_erro
     tl_tensor *tensor = read_text(file, dtype, err);
     if (!tensor)
         return -1;
-    if (ln_bundle_add(bundle, name, tensor)) {
+    if (ln_bundle_add(bundle, name, tensor, 0)) {
         tl_tensor_free_data_too(tensor);
         return ln_error_set(err, "%s: array '%s': %s", file, name, ln_last_error());
     }
@@ -265,7 +265,7 @@ static int write_bundle(const char *file, const ln_bundle *bundle, ln_error *err
 int ln_wts_write_from_texts(const char *file, tl_dtype dtype, int n, const char *const *texts,
                             ln_error *err)
 {
-    ln_bundle bundle = {.owns_data = 1};
+    ln_bundle bundle = {0};
     if (type_of(dtype) < 0)
         return ln_error_set(err,
                             "%s: no wts type for dtype %d, expected TL_FLOAT, TL_FLOAT16 or "

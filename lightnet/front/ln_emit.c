@@ -116,16 +116,13 @@ const char *ln_translation_source(ln_translation *t, const char *name, const tl_
     return t->failed ? NULL : name;
 }
 
-const char *ln_translation_weight(ln_translation *t, tl_tensor *tensor, int owned,
-                                  const char *wanted)
+const char *ln_translation_weight(ln_translation *t, tl_tensor *tensor, const ln_infile *file,
+                                  size_t offset, const char *wanted)
 {
     const char *name = ln_translation_name(t, wanted);
-    if (name && !ln_weights_add(t->ctx->weights, name, tensor, owned))
+    if (name && !ln_weights_add_from(t->ctx->weights, name, tensor, file, offset))
         return ln_translation_source(t, name, tensor, 1);
-    if (owned)
-        tl_tensor_free_data_too(tensor);
-    else
-        tl_tensor_free(tensor);
+    tl_tensor_free_data_too(tensor);
     ln_translation_fail(t, "out of memory for tensor '%s'", wanted);
     return NULL;
 }
@@ -400,7 +397,7 @@ static const char *add_constant(ln_emit *e, tl_tensor *tensor, int i)
         ln_emit_fail(e, "out of memory");
         return NULL;
     }
-    name = ln_translation_weight(e->translation, tensor, 1, name);
+    name = ln_translation_weight(e->translation, tensor, NULL, 0, name);
     if (name)
         say_made(e, i, name);
     return name;

@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/ln_infile.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_tensor.h"
@@ -58,10 +59,10 @@ const char *ln_translation_name(ln_translation *t, const char *wanted);
 const char *ln_translation_source(ln_translation *t, const char *name, const tl_tensor *like,
                                   int from_file);
 
-/** A new constant, named after `wanted`. Takes the tensor, and its data too when `owned`, also on
- *  failure. Returns its name; NULL after a failure. */
-const char *ln_translation_weight(ln_translation *t, tl_tensor *tensor, int owned,
-                                  const char *wanted);
+/** A new constant, named after `wanted`. Takes the tensor with its data, also on failure; without
+ *  data, that is in `file` at `offset`. Returns its name; NULL after a failure. */
+const char *ln_translation_weight(ln_translation *t, tl_tensor *tensor, const ln_infile *file,
+                                  size_t offset, const char *wanted);
 
 /** Enters the name (copied) at the end of the model's inputs, or outputs. */
 void ln_translation_input(ln_translation *t, const char *name);

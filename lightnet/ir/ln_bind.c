@@ -4,6 +4,7 @@
 #include "ir/ln_bind.h"
 
 #include "base/ln_list_end.h"
+#include "ir/ln_context_ops.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_util.h"
@@ -159,6 +160,21 @@ int ln_context_bind_file(ln_context *ctx, const char *datafile)
     return 0;
 }
 
+int ln_context_allow_folder(ln_context *ctx, const char *folder)
+{
+    ln_context_clear_error(ctx);
+    if (ln_beneath_check_folder(folder, ctx->error))
+        return -1;
+    char *copy = ln_strdup(folder);
+    ln_list *longer = copy ? ln_list_append(ctx->folders, copy) : NULL;
+    if (!longer) {
+        ln_free(copy);
+        return ln_fail_memory(ctx);
+    }
+    ctx->folders = longer;
+    return 0;
+}
+
 int ln_bind_add_param(ln_context *ctx, const char *name, const tl_tensor *like)
 {
     if (!ctx->params)
@@ -173,7 +189,8 @@ int ln_bind_add_param(ln_context *ctx, const char *name, const tl_tensor *like)
 
 const tl_tensor *ln_bind_param(const ln_context *ctx, const char *name)
 {
-    return ln_weights_find(ctx->params, name);
+    const ln_weight *param = ln_weights_find(ctx->params, name);
+    return param ? param->tensor : NULL;
 }
 
 void ln_bind_free(ln_context *ctx)
@@ -184,4 +201,6 @@ void ln_bind_free(ln_context *ctx)
     ctx->datafile = NULL;
     ln_weights_free(ctx->params);
     ctx->params = NULL;
+    ln_list_free_deep(ctx->folders, ln_free);
+    ctx->folders = NULL;
 }

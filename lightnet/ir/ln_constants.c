@@ -8,83 +8,84 @@
 #include "ir/ln_from_file.h"
 #include "ir/ln_weights.h"
 
-// Weights that have been copied leave the memory again after this many bytes, so that the process
-// never holds much of them twice.
-enum { REST_SIZE = 256 << 10 };
-
 typedef struct loading {
     const ln_context *ctx;
     int again;
-    size_t copied; // bytes, since the maps were told to rest
 } loading;
 
-void ln_constants_rest(const ln_context *ctx)
+// To memory that the CPU does not see: in parts.
+static int copy_over(const ln_context *ctx, const ln_weight *weight, const ln_tensor_entry *te)
 {
-    ln_weights_rest(ctx->weights);
-    ln_weights_rest(ctx->given);
-}
-
-static void rest(loading *load)
-{
-    ln_constants_rest(load->ctx);
-    load->copied = 0;
-}
-
-// Copies piece by piece. What is still missing counts as 0.
-static void fetch(loading *load, ln_tensor_entry *te)
-{
-    const tl_tensor *weight = ln_weights_of(load->ctx, te->name);
+    unsigned char part[LN_VIEW_SIZE];
     const ln_copy_func copy = ln_mem_type_copy_func(te->mtype, LN_MEM_CPU);
-    const size_t size = weight ? tl_tensor_size(weight) : 0;
+    const size_t size = tl_tensor_size(weight->tensor);
+    for (size_t at = 0, n; at < size; at += n) {
+        n = size - at < sizeof(part) ? size - at : sizeof(part);
+        if (ln_weight_read(weight, at, part, n, ctx->error))
+            return -1;
+        copy((char *)te->tensor->data + at, part, n);
+    }
+    return 0;
+}
+
+// Straight from the file to where it is needed, so that weights are held once. What is still
+// missing counts as 0.
+static int fetch(const loading *load, ln_tensor_entry *te)
+{
+    const ln_weight *weight = ln_weights_of(load->ctx, te->name);
+    int status = 0;
     if (!weight)
         ln_mem_type_info(te->mtype).memset_func(te->tensor->data, 0, tl_tensor_size(te->tensor));
-    for (size_t at = 0, n; at < size; at += n) {
-        n = size - at < REST_SIZE - load->copied ? size - at : REST_SIZE - load->copied;
-        copy((char *)te->tensor->data + at, (const char *)weight->data + at, n);
-        load->copied += n;
-        if (load->copied == REST_SIZE)
-            rest(load);
-    }
-    te->isfetched = 1;
+    else if (te->mtype == LN_MEM_CPU)
+        status = ln_weight_read(weight, 0, te->tensor->data, tl_tensor_size(weight->tensor),
+                                load->ctx->error);
+    else
+        status = copy_over(load->ctx, weight, te);
+    if (!status)
+        te->isfetched = 1;
+    return status;
 }
 
-void ln_constants_fetch_tensor(const ln_context *ctx, ln_tensor_entry *te)
+int ln_constants_fetch_tensor(const ln_context *ctx, ln_tensor_entry *te)
 {
-    loading load = {.ctx = ctx};
-    fetch(&load, te);
+    const loading load = {.ctx = ctx};
+    return fetch(&load, te);
 }
 
 // Data of files that is wanted now; what lives on is fetched once only.
-static void fetch_inputs(loading *load, const ln_op *op)
+static int fetch_inputs(const loading *load, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
         ln_tensor_entry *te = ln_tensor_table_find(load->ctx->tensor_table, tle->name);
         const ln_op *maker = te->isload ? ln_context_creater(load->ctx, te->name) : NULL;
-        if (maker && !te->isfetched && ln_from_file_name(maker))
-            fetch(load, te);
+        if (maker && !te->isfetched && ln_from_file_name(maker) && fetch(load, te))
+            return -1;
     }
+    return 0;
 }
 
-static void fetch_lasting(loading *load, const ln_op *op)
+static int fetch_lasting(const loading *load, const ln_op *op)
 {
     const char *name = ln_from_file_name(op);
     ln_tensor_entry *te = name ? ln_tensor_table_find(load->ctx->tensor_table, name) : NULL;
     if (te && te->isload)
         te->isfetched = 0;
     else if (te && !load->again && ln_weights_of(load->ctx, name))
-        fetch(load, te);
+        return fetch(load, te);
+    return 0;
 }
 
-static int compute(loading *load, ln_op *op)
+static int compute(const loading *load, ln_op *op)
 {
     const ln_op_arg *op_arg = op->op_arg;
-    fetch_lasting(load, op);
+    if (fetch_lasting(load, op))
+        return -1;
     if (load->again && !op_arg->tensors_in && !op->run)
         return 0;
-    if (op_arg->at_load)
-        fetch_inputs(load, op);
+    if (op_arg->at_load && fetch_inputs(load, op))
+        return -1;
     if (ln_op_call(op, op->static_run))
         return -1;
     return op_arg->at_load ? ln_dynamic_run(op) : 0;
@@ -93,25 +94,25 @@ static int compute(loading *load, ln_op *op)
 int ln_constants_compute(const ln_context *ctx, int again, const ln_constants_watch *watch)
 {
     ln_op *op;
-    loading load = {.ctx = ctx, .again = again};
+    const loading load = {.ctx = ctx, .again = again};
     LN_LIST_FOREACH(op, ctx->ops)
     {
         if (compute(&load, op) || (watch && watch->func(ctx, op, watch->data)))
             return -1;
     }
-    rest(&load);
     return 0;
 }
 
-void ln_constants_fetch(const ln_context *ctx)
+int ln_constants_fetch(const ln_context *ctx)
 {
     const ln_op *op;
-    loading load = {.ctx = ctx};
+    const loading load = {.ctx = ctx};
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        fetch_lasting(&load, op);
+        if (fetch_lasting(&load, op))
+            return -1;
     }
-    rest(&load);
+    return 0;
 }
 
 // The end of what runs need of the memory.

@@ -19,15 +19,13 @@ typedef struct ln_constants_watch {
  *  `watch` NULL: nobody is told. -1 with a reason in the context. */
 int ln_constants_compute(const ln_context *ctx, int again, const ln_constants_watch *watch);
 
-/** Copies what files have for constants that runs read, or that may be set, to their memory. */
-void ln_constants_fetch(const ln_context *ctx);
+/** Reads what files have for constants that runs read, or that may be set, to their memory. -1 with
+ *  a reason in the context: a file cannot be read. */
+int ln_constants_fetch(const ln_context *ctx);
 
-/** Copies what files or callers have given for the tensor to its memory; 0 where there is nothing.
- */
-void ln_constants_fetch_tensor(const ln_context *ctx, ln_tensor_entry *te);
-
-/** Lets the system have the memory of files that have been copied. */
-void ln_constants_rest(const ln_context *ctx);
+/** Reads what files or callers have given for the tensor to its memory; 0 where there is nothing. -1
+ *  with a reason in the context: a file cannot be read. */
+int ln_constants_fetch_tensor(const ln_context *ctx, ln_tensor_entry *te);
 
 /** Lets the system have the memory that only loading needed. */
 void ln_constants_release(const ln_context *ctx);

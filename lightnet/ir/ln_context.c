@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ln_filemap.h"
+#include "base/ln_infile.h"
 #include "ir/ln_arch_tables.h"
 #include "ir/ln_bind.h"
 #include "ir/ln_bodies.h"
@@ -260,9 +260,11 @@ int ln_context_read_ir(ln_context *ctx, const char *name, const char *text, size
     return ln_context_enter_read(ctx) ? ln_fail_at(ctx, "%s", name) : 0;
 }
 
-static int read_map(ln_context *ctx, const char *name, ln_filemap *map)
+static int read_map(ln_context *ctx, const char *name, ln_infile *map)
 {
-    const ln_front *front = ln_front_for(map->data, map->size);
+    const ln_front *front;
+    if (ln_front_of(map, &front, ctx->error))
+        return -1;
     ctx->source = ln_strdup(name);
     if (!ctx->source)
         return ln_fail_memory(ctx);
@@ -270,7 +272,7 @@ static int read_map(ln_context *ctx, const char *name, ln_filemap *map)
                  : ln_context_read_ir(ctx, name, (const char *)map->data, map->size);
 }
 
-static int init_map(ln_context *ctx, const char *name, ln_filemap *map)
+static int init_map(ln_context *ctx, const char *name, ln_infile *map)
 {
     if (read_map(ctx, name, map)) {
         ln_context_cleanup(ctx);
@@ -293,23 +295,29 @@ int ln_context_init_text(ln_context *ctx, const char *name, const char *text, si
 {
     if (fail_if_taken(ctx))
         return -1;
-    ln_filemap map = {.data = (const unsigned char *)text, .size = len};
+    ln_infile map = {.data = (const unsigned char *)text, .size = len};
     if (!ln_front_for(map.data, len))
         return init_map(ctx, name, &map);
     map.copy = ln_clone(text, len);
+    map.name = ln_strdup(name);
     map.data = map.copy;
-    const int status = map.copy ? init_map(ctx, name, &map) : ln_fail_last(ctx);
-    ln_filemap_close(&map);
+    const int status = map.copy && map.name ? init_map(ctx, name, &map) : ln_fail_last(ctx);
+    ln_infile_close(&map);
     return status;
+}
+
+int ln_context_init_file(ln_context *ctx, const char *name, ln_infile *file)
+{
+    return fail_if_taken(ctx) ? -1 : init_map(ctx, name, file);
 }
 
 int ln_context_init(ln_context *ctx, const char *source)
 {
-    ln_filemap map = {0};
-    if (fail_if_taken(ctx) || ln_filemap_open(&map, source, ctx->error))
+    ln_infile map = {0};
+    if (fail_if_taken(ctx) || ln_infile_open(&map, source, ctx->error))
         return -1;
     const int status = init_map(ctx, source, &map);
-    ln_filemap_close(&map);
+    ln_infile_close(&map);
     return status;
 }
 
@@ -466,7 +474,8 @@ int ln_context_num_uses(const ln_context *ctx, const char *tname)
 
 const tl_tensor *ln_context_weight(const ln_context *ctx, const char *tname)
 {
-    return ln_weights_find(ctx->weights, tname);
+    const ln_weight *weight = ln_weights_find(ctx->weights, tname);
+    return weight ? ln_weight_tensor(weight, ctx->error) : NULL;
 }
 
 ln_op *ln_context_creater(const ln_context *ctx, const char *tname)

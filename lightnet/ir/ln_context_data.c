@@ -312,20 +312,26 @@ void *ln_context_get_data(ln_context *ctx, const char *tname, void *data)
     const ln_tensor_entry *te = find_loaded(ctx, tname);
     if (!te)
         return NULL;
-    const tl_tensor *weight = te->isload ? ln_weights_of(ctx, tname) : NULL;
+    const ln_weight *weight = te->isload ? ln_weights_of(ctx, tname) : NULL;
     if (!weight && !survives(ctx, te)) {
         ln_fail(ctx, "tensor '%s' does not outlive the run: make it an output before compiling",
                 tname);
         return NULL;
     }
     const size_t size = tl_tensor_size(te->tensor);
-    if (!data && !(data = ln_alloc(size))) {
+    void *const got = data ? data : ln_alloc(size);
+    if (!got) {
         ln_fail(ctx, "cannot allocate %zu bytes for tensor '%s'", size, tname);
         return NULL;
     }
-    ln_mem_type_copy_func(LN_MEM_CPU, te->mtype)(data, weight ? weight->data : te->tensor->data,
-                                                 size);
-    return data;
+    if (weight && ln_weight_read(weight, 0, got, size, ctx->error)) {
+        if (!data)
+            ln_free(got);
+        return NULL;
+    }
+    if (!weight)
+        ln_mem_type_copy_func(LN_MEM_CPU, te->mtype)(got, te->tensor->data, size);
+    return got;
 }
 
 size_t ln_context_data_size(ln_context *ctx, const char *tname)

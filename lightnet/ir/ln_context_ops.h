@@ -5,6 +5,7 @@
 #ifndef LN_CONTEXT_OPS_H
 #define LN_CONTEXT_OPS_H
 
+#include "base/ln_infile.h"
 #include "lightnet/ln_context.h"
 
 /** Records that there is no memory. Returns -1. */
@@ -50,6 +51,10 @@ int ln_context_recheck(ln_context *ctx);
 /** Gives dynamic tensors their largest shapes again, for which the plan is: earlier runs have left
  * theirs. */
 int ln_context_forget_runs(ln_context *ctx);
+
+/** As ln_context_init, from an open file, called `name` in messages, which may be taken: it is left
+ * all zero then. */
+int ln_context_init_file(ln_context *ctx, const char *name, ln_infile *file);
 
 /** Reads JSON IR, called `name` in messages, into a context that has nothing but a source yet. -1
  * with a reason: the caller cleans it up. */

@@ -19,8 +19,12 @@ struct ln_fixed {
 
 uint64_t ln_fixed_hash(const void *data, size_t size)
 {
+    return ln_fixed_hash_more(0xcbf29ce484222325, data, size);
+}
+
+uint64_t ln_fixed_hash_more(uint64_t hash, const void *data, size_t size)
+{
     const unsigned char *const bytes = data;
-    uint64_t hash = 0xcbf29ce484222325;
     for (size_t i = 0; i < size; i++)
         hash = (hash ^ bytes[i]) * 0x100000001b3;
     return hash;
@@ -116,8 +120,15 @@ const ln_fixed_value *ln_fixed_find(const ln_fixed *fixed, const char *tname)
 
 int ln_fixed_check(const ln_context *ctx, const char *tname, const void *data, size_t size)
 {
+    return ln_fixed_find(ctx->fixed, tname)
+               ? ln_fixed_check_hash(ctx, tname, ln_fixed_hash(data, size))
+               : 0;
+}
+
+int ln_fixed_check_hash(const ln_context *ctx, const char *tname, uint64_t hash)
+{
     const ln_fixed_value *const value = ln_fixed_find(ctx->fixed, tname);
-    if (!value || ln_fixed_hash(data, size) == value->hash)
+    if (!value || hash == value->hash)
         return 0;
     if (value->rule)
         return ln_fail(ctx,
@@ -169,14 +180,15 @@ static const double *number_of(const ln_op *op)
 int ln_constant_element(const ln_context *ctx, const ln_tensor_entry *te,
                         char element[TL_DTYPE_MAX_SIZE])
 {
-    const tl_tensor *const t = te->tensor, *const weight = ln_weights_find(ctx->weights, te->name);
+    const tl_tensor *const t = te->tensor;
+    const ln_weight *const weight = ln_weights_find(ctx->weights, te->name);
     if (!te->isconst || t->len != 1)
         return -1;
-    if (weight) { // its data may be at an odd address
-        if (weight->len != 1 || weight->dtype != t->dtype)
-            return -1;
-        memcpy(element, weight->data, tl_size_of(weight->dtype));
-        return 0;
+    if (weight) {
+        ln_error err = {0}; // what cannot be read is not known
+        return weight->tensor->len == 1 && weight->tensor->dtype == t->dtype
+                   ? ln_weight_read(weight, 0, element, tl_size_of(t->dtype), &err)
+                   : -1;
     }
     const ln_op *const maker = ln_context_creater(ctx, te->name);
     const double *const number = maker ? number_of(maker) : NULL;

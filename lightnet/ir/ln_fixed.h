@@ -28,6 +28,9 @@ typedef struct ln_fixed ln_fixed;
 /** 64-bit FNV-1a of the bytes. Source: RFC 9923. */
 uint64_t ln_fixed_hash(const void *data, size_t size);
 
+/** The same of bytes whose beginning has `hash`, and the `size` bytes of `data` that follow. */
+uint64_t ln_fixed_hash_more(uint64_t hash, const void *data, size_t size);
+
 /** Returns new (ln_fixed_value_free), with copies of the names; NULL: no memory. */
 ln_fixed_value *ln_fixed_value_create(const char *tensor, const char *rule, uint64_t hash);
 
@@ -60,6 +63,9 @@ const ln_fixed_value *ln_fixed_find(const ln_fixed *fixed, const char *tname);
 /** 0, or -1 with a reason that names the rule: `data` of `size` bytes is not the value that
  * tensor `tname` must have. */
 int ln_fixed_check(const ln_context *ctx, const char *tname, const void *data, size_t size);
+
+/** The same of a value that has `hash`. */
+int ln_fixed_check_hash(const ln_context *ctx, const char *tname, uint64_t hash);
 
 /** The same of all constants that operators make of their parameters, which may have changed. */
 int ln_fixed_check_params(const ln_context *ctx);

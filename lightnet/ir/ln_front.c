@@ -30,6 +30,30 @@ const ln_front *ln_front_for(const unsigned char *data, size_t size)
     return NULL;
 }
 
+static const ln_front *find_reader_of_parts(const ln_infile *file)
+{
+    size_t size;
+    const unsigned char *head = ln_infile_head(file, &size);
+    const ln_front *front;
+    LN_LIST_FOREACH(front, fronts)
+    {
+        if (front->reads_parts && front->is(head, size))
+            return front;
+    }
+    return NULL;
+}
+
+int ln_front_of(ln_infile *file, const ln_front **front, ln_error *err)
+{
+    *front = file->data ? NULL : find_reader_of_parts(file);
+    if (*front)
+        return 0;
+    if (ln_infile_load(file, err))
+        return -1;
+    *front = ln_front_for(file->data, file->size);
+    return 0;
+}
+
 // After main, so that leak checkers see only real leaks.
 __attribute__((destructor)) static void free_fronts(void)
 {

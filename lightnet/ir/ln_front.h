@@ -7,7 +7,7 @@
 #ifndef LN_FRONT_H
 #define LN_FRONT_H
 
-#include "base/ln_filemap.h"
+#include "base/ln_infile.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_list.h"
 
@@ -17,9 +17,13 @@ typedef struct ln_front {
     /** Whether the bytes are a model of this format. */
     int (*is)(const unsigned char *data, size_t size);
 
+    /* The first bytes tell whether it is, and large files are read in parts; others are in memory
+     * as a whole when `is` and `read` see them. */
+    int reads_parts;
+
     /** Fills the empty context with abstract operators, inputs and outputs. `map` may be taken
      * (then it is left all zero). -1 with the reason in the context, which the caller cleans up. */
-    int (*read)(ln_context *ctx, const char *name, ln_filemap *map);
+    int (*read)(ln_context *ctx, const char *name, ln_infile *map);
 
     /** Writes the context in this format to `file` ("-": standard output), which is replaced only
      * when all is written. -1 with the reason in the context. NULL: the format is only read. */
@@ -28,7 +32,7 @@ typedef struct ln_front {
     /** Writes the model in `map` in this format, which it has, to `file`, without the context,
      * which stays empty: as far as that goes without the shapes of its inputs. 1: it does not go.
      * -1 with the reason in the context. NULL: a model is only written from a context. */
-    int (*rewrite)(ln_context *ctx, const char *name, const ln_filemap *map, const char *file);
+    int (*rewrite)(ln_context *ctx, const char *name, const ln_infile *map, const char *file);
 } ln_front;
 
 /** Enters a front end (keeps it). -1: no memory. */
@@ -39,5 +43,9 @@ const ln_list *ln_front_list(void);
 
 /** The front end for the bytes, or NULL: none knows them. */
 const ln_front *ln_front_for(const unsigned char *data, size_t size);
+
+/** The same for an open file, which is then in memory unless the front end reads parts; *front is
+ * NULL where none knows it. -1 with a reason: the file cannot be read. */
+int ln_front_of(ln_infile *file, const ln_front **front, ln_error *err);
 
 #endif

@@ -69,8 +69,8 @@ void ln_update_forget(ln_context *ctx)
     ctx->kept = NULL;
 }
 
-// Lets `data` (which may be at an odd address) be the tensor's, in memory of its own.
-static int keep(ln_context *ctx, ln_tensor_entry *te, const void *data)
+// Lets the tensor have memory of its own, without data yet.
+static int give_memory(ln_context *ctx, ln_tensor_entry *te)
 {
     const size_t size = tl_tensor_size(te->tensor);
     if (!ctx->kept)
@@ -85,9 +85,29 @@ static int keep(ln_context *ctx, ln_tensor_entry *te, const void *data)
         free_kept(k);
         return -1;
     }
-    ln_mem_type_copy_func(te->mtype, te->mtype)(k->data, data, size);
     te->tensor->data = k->data;
     return 0;
+}
+
+// Keeps what the tensor holds.
+static int keep(ln_context *ctx, ln_tensor_entry *te)
+{
+    const void *data = te->tensor->data;
+    if (give_memory(ctx, te))
+        return -1;
+    ln_mem_type_copy_func(te->mtype, te->mtype)(te->tensor->data, data, tl_tensor_size(te->tensor));
+    return 0;
+}
+
+// The same of what a file has for it.
+static int keep_weight(ln_context *ctx, ln_tensor_entry *te)
+{
+    if (give_memory(ctx, te))
+        return -1;
+    if (!ln_constants_fetch_tensor(ctx, te))
+        return 0;
+    drop(ctx, te);
+    return -1;
 }
 
 /* ---- marking ---- */
@@ -196,10 +216,10 @@ static int makes_views(const ln_context *ctx, const ln_op *op)
 // Data of a file goes to its planned place when it is new or needed once, else it is kept.
 static int fetch_input(ln_context *ctx, const ln_op *op, ln_tensor_entry *te)
 {
-    const tl_tensor *weight = ln_weights_of(ctx, te->name);
-    if (te->isfetched == EARLIER && op->op_arg->at_load == OUTDATED && weight)
-        return keep(ctx, te, weight->data);
-    ln_constants_fetch_tensor(ctx, te);
+    if (te->isfetched == EARLIER && op->op_arg->at_load == OUTDATED && ln_weights_of(ctx, te->name))
+        return keep_weight(ctx, te);
+    if (ln_constants_fetch_tensor(ctx, te))
+        return -1;
     te->isfetched = NOW;
     return 0;
 }
@@ -238,7 +258,7 @@ static int keep_results(ln_context *ctx, const ln_op *op)
     {
         ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
         const int wanted = te->isload ? is_read_by_outdated(ctx, te) : 0;
-        if (wanted < 0 || (wanted && keep(ctx, te, te->tensor->data)))
+        if (wanted < 0 || (wanted && keep(ctx, te)))
             return -1;
     }
     return 0;
@@ -294,7 +314,6 @@ static void settle(const ln_context *ctx, int failed)
         if (op_arg->at_load == PULLED || (op_arg->at_load == OUTDATED && !failed))
             op_arg->at_load = 1;
     }
-    ln_constants_rest(ctx);
 }
 
 int ln_update_run(ln_context *ctx)

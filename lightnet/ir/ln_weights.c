@@ -1,43 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data that a model's own file brings.
+// The data that files bring: named tensors, in memory or at an offset of an open file.
 
 #include "ir/ln_weights.h"
 
+#include <string.h>
+
+#include "ir/ln_fixed.h"
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_list.h"
 #include "lightnet/ln_util.h"
+#include "tensorlight/tl_util.h"
 
 struct ln_weights {
-    ln_hash *tensors; /* name -> weight */
-    ln_list *maps;    /* ln_filemap */
+    ln_hash *tensors; /* name -> entry */
+    ln_list *files;   /* ln_infile */
     ln_list *things;  /* adopted */
 };
 
 typedef struct adopted {
     void *thing;
     void (*close)(void *thing);
-    const ln_filemap *map; /* of the thing, or NULL */
 } adopted;
 
-typedef struct weight {
+/* The weight is the first member. */
+typedef struct entry {
+    ln_weight weight;
     char *name;
-    tl_tensor *tensor;
-    int owned;
-} weight;
+    int owned; /* the data is freed with it */
+} entry;
 
-static void free_weight(void *data)
+static void free_entry(void *data)
 {
-    weight *w = data;
-    if (w->owned)
-        ln_free(w->tensor->data);
-    tl_tensor_free(w->tensor);
-    ln_free(w->name);
-    ln_free(w);
+    entry *e = data;
+    if (e->owned)
+        ln_free(e->weight.tensor->data);
+    tl_tensor_free(e->weight.tensor);
+    ln_free(e->name);
+    ln_free(e);
 }
 
-static void free_map(void *data)
+static void free_file(void *data)
 {
-    ln_filemap_close(data);
+    ln_infile_close(data);
     ln_free(data);
 }
 
@@ -53,7 +57,7 @@ ln_weights *ln_weights_create(void)
     ln_weights *weights = ln_alloc(sizeof(*weights));
     if (!weights)
         return NULL;
-    weights->tensors = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, free_weight);
+    weights->tensors = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, free_entry);
     if (weights->tensors)
         return weights;
     ln_free(weights);
@@ -65,23 +69,34 @@ void ln_weights_free(ln_weights *weights)
     if (!weights)
         return;
     ln_hash_free(weights->tensors);
-    ln_list_free_deep(weights->maps, free_map);
+    ln_list_free_deep(weights->files, free_file);
     ln_list_free_deep(weights->things, free_adopted);
     ln_free(weights);
 }
 
+static int enter(ln_weights *weights, const char *name, const ln_weight *weight, int owned)
+{
+    entry *e = ln_alloc(sizeof(*e));
+    if (!e)
+        return -1;
+    *e = (entry){.weight = *weight, .name = ln_strdup(name), .owned = owned};
+    e->weight.name = e->name;
+    if (e->name && ln_hash_insert(weights->tensors, e->name, e) >= 0)
+        return 0;
+    ln_free(e->name);
+    ln_free(e);
+    return -1;
+}
+
 int ln_weights_add(ln_weights *weights, const char *name, tl_tensor *tensor, int owned)
 {
-    weight *w = ln_alloc(sizeof(*w));
-    if (w)
-        *w = (weight){.name = ln_strdup(name), .tensor = tensor, .owned = owned};
-    if (!w || !w->name || ln_hash_insert(weights->tensors, w->name, w) < 0) {
-        if (w)
-            ln_free(w->name);
-        ln_free(w);
-        return -1;
-    }
-    return 0;
+    return enter(weights, name, &(ln_weight){.tensor = tensor}, owned);
+}
+
+int ln_weights_add_from(ln_weights *weights, const char *name, tl_tensor *tensor,
+                        const ln_infile *file, size_t offset)
+{
+    return enter(weights, name, &(ln_weight){.tensor = tensor, .file = file, .offset = offset}, 1);
 }
 
 int ln_weights_copy(ln_weights *weights, const char *name, const tl_tensor *tensor,
@@ -97,32 +112,106 @@ int ln_weights_copy(ln_weights *weights, const char *name, const tl_tensor *tens
     return -1;
 }
 
-const tl_tensor *ln_weights_of(const ln_context *ctx, const char *name)
+const ln_weight *ln_weights_of(const ln_context *ctx, const char *name)
 {
-    const tl_tensor *given = ln_weights_find(ctx->given, name);
+    const ln_weight *given = ln_weights_find(ctx->given, name);
     return given ? given : ln_weights_find(ctx->weights, name);
 }
 
-const tl_tensor *ln_weights_find(const ln_weights *weights, const char *name)
+const ln_weight *ln_weights_find(const ln_weights *weights, const char *name)
 {
-    const weight *w = weights ? ln_hash_find(weights->tensors, name) : NULL;
-    return w ? w->tensor : NULL;
+    const entry *e = weights ? ln_hash_find(weights->tensors, name) : NULL;
+    return e ? &e->weight : NULL;
 }
 
-const ln_filemap *ln_weights_keep(ln_weights *weights, const ln_filemap *map)
+/* ---- data ---- */
+
+static int check_bools(const ln_weight *w, const unsigned char *data, size_t size, ln_error *err)
 {
-    ln_filemap *kept = ln_clone(map, sizeof(*map));
-    ln_list *longer = kept ? ln_list_prepend(weights->maps, kept) : NULL;
+    for (size_t i = 0; i < size; i++)
+        if (data[i] > 1)
+            return ln_error_set(err, "%s: tensor '%s' is BOOL and has bytes beside 0 and 1",
+                                w->file->name, w->name);
+    return 0;
+}
+
+// What was checked when the file was opened may be something else by now.
+static int read_file(const ln_weight *w, size_t at, void *dst, size_t size, ln_error *err)
+{
+    if (ln_infile_read(w->file, w->offset + at, dst, size, err))
+        return ln_error_prefix(err, "%s: tensor '%s'", w->file->name, w->name);
+    return w->tensor->dtype == TL_BOOL ? check_bools(w, dst, size, err) : 0;
+}
+
+int ln_weight_read(const ln_weight *w, size_t at, void *dst, size_t size, ln_error *err)
+{
+    if (!w->tensor->data)
+        return read_file(w, at, dst, size, err);
+    if (size)
+        memcpy(dst, (const char *)w->tensor->data + at, size);
+    return 0;
+}
+
+int ln_weight_hash(const ln_weight *w, uint64_t *hash, ln_error *err)
+{
+    unsigned char part[LN_VIEW_SIZE];
+    const size_t size = tl_tensor_size(w->tensor);
+    *hash = ln_fixed_hash(NULL, 0);
+    for (size_t at = 0, n; at < size; at += n) {
+        n = size - at < sizeof(part) ? size - at : sizeof(part);
+        if (ln_weight_read(w, at, part, n, err))
+            return -1;
+        *hash = ln_fixed_hash_more(*hash, part, n);
+    }
+    return 0;
+}
+
+static void *copy_data(const ln_weight *w, ln_error *err)
+{
+    const size_t size = tl_tensor_size(w->tensor);
+    void *data = ln_alloc(size);
+    if (!data)
+        ln_error_set(err, "out of memory for the %zu bytes of tensor '%s'", size, w->name);
+    if (!data || !ln_weight_read(w, 0, data, size, err))
+        return data;
+    ln_free(data);
+    return NULL;
+}
+
+tl_tensor *ln_weight_clone(const ln_weight *w, ln_error *err)
+{
+    const tl_tensor *t = w->tensor;
+    void *data = copy_data(w, err);
+    tl_tensor *clone = data ? tl_tensor_create(data, t->ndim, t->dims, t->dtype) : NULL;
+    if (data && !clone) {
+        ln_error_set(err, "%s", tl_last_error());
+        ln_free(data);
+    }
+    return clone;
+}
+
+const tl_tensor *ln_weight_tensor(const ln_weight *w, ln_error *err)
+{
+    if (!w->tensor->data)
+        w->tensor->data = copy_data(w, err);
+    return w->tensor->data ? w->tensor : NULL;
+}
+
+/* ---- what the data lies in ---- */
+
+const ln_infile *ln_weights_keep(ln_weights *weights, const ln_infile *file)
+{
+    ln_infile *kept = ln_clone(file, sizeof(*file));
+    ln_list *longer = kept ? ln_list_prepend(weights->files, kept) : NULL;
     if (!longer) {
         ln_free(kept);
         return NULL;
     }
-    weights->maps = longer;
+    weights->files = longer;
     return kept;
 }
 
-int ln_weights_adopt(ln_weights *weights, void *thing, void (*close)(void *thing),
-                     const ln_filemap *map)
+int ln_weights_adopt(ln_weights *weights, void *thing, void (*close)(void *thing))
 {
     adopted *a = ln_alloc(sizeof(*a));
     ln_list *longer = a ? ln_list_prepend(weights->things, a) : NULL;
@@ -130,22 +219,7 @@ int ln_weights_adopt(ln_weights *weights, void *thing, void (*close)(void *thing
         ln_free(a);
         return -1;
     }
-    *a = (adopted){thing, close, map};
+    *a = (adopted){thing, close};
     weights->things = longer;
     return 0;
-}
-
-void ln_weights_rest(const ln_weights *weights)
-{
-    const ln_filemap *map;
-    LN_LIST_FOREACH(map, weights ? weights->maps : NULL)
-    {
-        ln_filemap_rest(map);
-    }
-    const adopted *a;
-    LN_LIST_FOREACH(a, weights ? weights->things : NULL)
-    {
-        if (a->map)
-            ln_filemap_rest(a->map);
-    }
 }

@@ -1,32 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data that a model's own file brings: named tensors over bytes that stay where they are.
+// The data that files bring: named tensors, in memory or at an offset of an open file.
 //
-// A model file with weights (ONNX) is mapped, not copied: the tensors point into the maps, and
-// loading copies them to the planned memory. Data that the file holds in another form, or that the
-// front end has computed, lies in blocks of memory.
+// Large weights are not copied when a model is read: a weight has its type and shape, its file, and
+// where it begins there. Whoever needs the data reads it: loading, straight to the planned memory.
+// Data that the file has in another form, or that the front end has computed, is in memory.
 
 #ifndef LN_WEIGHTS_H
 #define LN_WEIGHTS_H
 
-#include "base/ln_filemap.h"
+#include "base/ln_infile.h"
 #include "lightnet/ln_context.h"
 #include "tensorlight/tl_tensor.h"
 
 typedef struct ln_weights ln_weights;
 
+typedef struct ln_weight {
+    const char *name;
+    tl_tensor *tensor;     /* data NULL: it is in the file */
+    const ln_infile *file; /* open as long as the weights live, or NULL */
+    size_t offset;         /* in the file */
+} ln_weight;
+
 /** Returns new (ln_weights_free), empty; NULL: no memory. */
 ln_weights *ln_weights_create(void);
 
-/** Frees the tensors, the maps and the blocks. Takes NULL. */
+/** Frees the tensors and their data, closes the files. Takes NULL. */
 void ln_weights_free(ln_weights *weights);
 
 /** Enters a tensor under a name (copied), in place of one that had it. Takes the record, and its
  * data too when `owned`. -1: no memory, nothing is taken. */
 int ln_weights_add(ln_weights *weights, const char *name, tl_tensor *tensor, int owned);
 
-/** The tensor of that name, or NULL; its data may be at an odd address. Returns borrowed. Takes
- * NULL for weights. */
-const tl_tensor *ln_weights_find(const ln_weights *weights, const char *name);
+/** The same for a tensor without data (takes it) whose bytes are in `file` at `offset`. */
+int ln_weights_add_from(ln_weights *weights, const char *name, tl_tensor *tensor,
+                        const ln_infile *file, size_t offset);
+
+/** The weight of that name, or NULL. Returns borrowed. Takes NULL for weights. */
+const ln_weight *ln_weights_find(const ln_weights *weights, const char *name);
 
 /** As ln_weights_add, with a copy of `tensor` that has a copy of `data`. -1: no memory. */
 int ln_weights_copy(ln_weights *weights, const char *name, const tl_tensor *tensor,
@@ -34,18 +44,29 @@ int ln_weights_copy(ln_weights *weights, const char *name, const tl_tensor *tens
 
 /** Data from a file for tensor `name` of the model: what was given, else what the model's own file
  *  has; NULL: neither. Returns borrowed. */
-const tl_tensor *ln_weights_of(const ln_context *ctx, const char *name);
+const ln_weight *ln_weights_of(const ln_context *ctx, const char *name);
 
-/** Keeps a map (takes it) open as long as the tensors live. Returns borrowed; NULL: no memory, the
- * map is still the caller's. */
-const ln_filemap *ln_weights_keep(ln_weights *weights, const ln_filemap *map);
+/** Copies `size` bytes of the weight's data, from byte `at` on, to `dst`. -1 with a reason that
+ *  names file and tensor. */
+int ln_weight_read(const ln_weight *w, size_t at, void *dst, size_t size, ln_error *err);
 
-/** The same for data that lies in `thing`: close(thing) when the weights are freed. `map`: what
- * `thing` has mapped, or NULL. -1: no memory. */
-int ln_weights_adopt(ln_weights *weights, void *thing, void (*close)(void *thing),
-                     const ln_filemap *map);
+/** The hash of the weight's data, as ln_fixed_hash. -1 as above. */
+int ln_weight_hash(const ln_weight *w, uint64_t *hash, ln_error *err);
 
-/** Tells the system that the mapped bytes have been copied and need no memory any more. */
-void ln_weights_rest(const ln_weights *weights);
+/** Returns new (tl_tensor_free_data_too): the tensor with a copy of its data; NULL as above, or no
+ *  memory. */
+tl_tensor *ln_weight_clone(const ln_weight *w, ln_error *err);
+
+/** The tensor with its data in memory, where it stays with the weight. Returns borrowed; NULL with
+ *  a reason, as above. */
+const tl_tensor *ln_weight_tensor(const ln_weight *w, ln_error *err);
+
+/** Keeps an open file (takes it) as long as the tensors live. Returns borrowed; NULL: no memory,
+ *  the file is still the caller's. */
+const ln_infile *ln_weights_keep(ln_weights *weights, const ln_infile *file);
+
+/** The same for files and data that lie in `thing`: close(thing) when the weights are freed. -1: no
+ *  memory. */
+int ln_weights_adopt(ln_weights *weights, void *thing, void (*close)(void *thing));
 
 #endif

@@ -153,10 +153,9 @@ static int keep_results(const freezing *f, const ln_op *op)
     return 0;
 }
 
-static int note_gone(freezing *f, const ln_tensor_entry *te, const void *data)
+static int note_gone(freezing *f, const ln_tensor_entry *te, uint64_t hash)
 {
-    ln_fixed_value *value =
-        ln_fixed_value_create(te->name, NULL, ln_fixed_hash(data, tl_tensor_size(te->tensor)));
+    ln_fixed_value *value = ln_fixed_value_create(te->name, NULL, hash);
     ln_list *longer = value ? ln_list_prepend(f->gone, value) : NULL;
     if (!longer) {
         ln_fixed_value_free(value);
@@ -167,20 +166,40 @@ static int note_gone(freezing *f, const ln_tensor_entry *te, const void *data)
     return 0;
 }
 
+// Takes the copy of the weight.
+static int keep_copy(const freezing *f, const char *name, tl_tensor *copy)
+{
+    if (!copy)
+        return -1;
+    if (!ln_weights_add(f->results, name, copy, 1))
+        return 0;
+    tl_tensor_free_data_too(copy);
+    return ln_fail_memory(f->ctx);
+}
+
+static int see_weight(freezing *f, const ln_tensor_entry *te)
+{
+    const ln_weight *weight = ln_weights_of(f->ctx, te->name);
+    uint64_t hash;
+    if (!weight)
+        return ln_fail(f->ctx,
+                       "tensor '%s' takes its data from a file: give one when compiling (-f FILE)",
+                       te->name);
+    if (ln_hash_find(f->needed, te->name))
+        return keep_copy(f, te->name, ln_weight_clone(weight, f->ctx->error));
+    return ln_weight_hash(weight, &hash, f->ctx->error) || note_gone(f, te, hash) ? -1 : 0;
+}
+
 // A constant that no operator makes of others.
 static int see_constant(freezing *f, const ln_op *op)
 {
     const ln_tensor_list_entry *tle = op->op_arg->tensors_out->data;
     const ln_tensor_entry *te = ln_tensor_table_find(f->ctx->tensor_table, tle->name);
-    const int is_from_file = ln_from_file_name(op) != NULL;
-    const tl_tensor *weight = is_from_file ? ln_weights_of(f->ctx, te->name) : te->tensor;
-    if (!weight)
-        return ln_fail(f->ctx,
-                       "tensor '%s' takes its data from a file: give one when compiling (-f FILE)",
-                       te->name);
-    if (!ln_hash_find(f->needed, te->name))
-        return note_gone(f, te, weight->data);
-    return is_from_file ? keep(f, te, weight->data) : 0;
+    if (ln_from_file_name(op))
+        return see_weight(f, te);
+    return ln_hash_find(f->needed, te->name)
+               ? 0
+               : note_gone(f, te, ln_fixed_hash(te->tensor->data, tl_tensor_size(te->tensor)));
 }
 
 static int see(const ln_context *ctx, const ln_op *op, void *data)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <strings.h>
 
-#include "base/ln_filemap.h"
+#include "base/ln_infile.h"
 #include "data/ln_data_give.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_front.h"
@@ -62,11 +62,13 @@ int ln_context_write(ln_context *ctx, const char *datafile, const char *format, 
 /* ---- from one file to another ---- */
 
 // 1: the model must be read.
-static int rewrite(ln_context *ctx, const char *name, const ln_filemap *map, const char *format,
+static int rewrite(ln_context *ctx, const char *name, ln_infile *map, const char *format,
                    const char *file)
 {
-    const ln_front *front = ln_front_for(map->data, map->size);
+    const ln_front *front;
     ln_context_clear_error(ctx);
+    if (ln_front_of(map, &front, ctx->error))
+        return -1;
     return front && front->rewrite && !ctx->source && !strcasecmp(front->format, format)
                ? front->rewrite(ctx, name, map, file)
                : 1;
@@ -81,7 +83,7 @@ static int write_read(ln_context *ctx, const char *format, const char *file)
 int ln_context_convert_text(ln_context *ctx, const char *name, const char *text, size_t len,
                             const char *format, const char *file)
 {
-    const ln_filemap map = {.data = (const unsigned char *)text, .size = len};
+    ln_infile map = {.data = (const unsigned char *)text, .size = len};
     const int status = rewrite(ctx, name, &map, format, file);
     if (status < 1)
         return status;
@@ -90,17 +92,12 @@ int ln_context_convert_text(ln_context *ctx, const char *name, const char *text,
 
 int ln_context_convert(ln_context *ctx, const char *source, const char *format, const char *file)
 {
-    ln_filemap map = {0};
-    if (ln_filemap_open(&map, source, ctx->error))
+    ln_infile map = {0};
+    if (ln_infile_open(&map, source, ctx->error))
         return -1;
     int status = rewrite(ctx, source, &map, format, file);
-    if (status == 1 && map.copy) // a pipe is read once
-        status = ln_context_init_text(ctx, source, (const char *)map.data, map.size) ||
-                         write_read(ctx, format, file)
-                     ? -1
-                     : 0;
-    ln_filemap_close(&map);
-    if (status < 1)
-        return status;
-    return ln_context_init(ctx, source) ? -1 : write_read(ctx, format, file);
+    if (status == 1)
+        status = ln_context_init_file(ctx, source, &map) || write_read(ctx, format, file) ? -1 : 0;
+    ln_infile_close(&map);
+    return status;
 }

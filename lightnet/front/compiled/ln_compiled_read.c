@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a compiled model that stands in one file with its weights: both from the same memory map.
+// Reads a compiled model that stands in one file with its weights: the header at once, the weights
+// when it is loaded.
 //
 // The form of the weights depends on the version of the format alone, not on the CPU: a model that
 // was compiled for other features than this CPU has runs with the kernels that it has, which a
@@ -19,7 +20,7 @@
 // A header of 2^40 bytes and more is text that happens to have a brace there.
 static int is_compiled(const unsigned char *data, size_t size)
 {
-    const ln_filemap map = {.data = data, .size = size};
+    const ln_infile map = {.data = data, .size = size};
     return ln_safetensors_is(&map) && !data[5] && !data[6] && !data[7];
 }
 
@@ -86,7 +87,7 @@ static int read_ir(ln_context *ctx, const ln_safetensors *st, const char *name)
     return ln_context_read_ir(ctx, name, ir, strlen(ir)) || check_target(ctx, name) ? -1 : 0;
 }
 
-static int read_compiled(ln_context *ctx, const char *name, ln_filemap *map)
+static int read_compiled(ln_context *ctx, const char *name, ln_infile *map)
 {
     ln_safetensors *st = ln_safetensors_from_map(map, name, ctx->error);
     if (!st)
@@ -98,4 +99,4 @@ static int read_compiled(ln_context *ctx, const char *name, ln_filemap *map)
 }
 
 const ln_front ln_front_compiled = {
-    .format = "compiled model", .is = is_compiled, .read = read_compiled};
+    .format = "compiled model", .is = is_compiled, .reads_parts = 1, .read = read_compiled};

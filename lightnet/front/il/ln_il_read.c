@@ -71,7 +71,7 @@ static int enter(ln_context *ctx, const char *name, const ln_il_model *m)
     return ln_fail_at(ctx, "%s", place ? place : name);
 }
 
-static int read_il(ln_context *ctx, const char *name, ln_filemap *map)
+static int read_il(ln_context *ctx, const char *name, ln_infile *map)
 {
     ln_il_model m = {0};
     char *text = NULL;

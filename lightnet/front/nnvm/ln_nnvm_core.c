@@ -45,7 +45,10 @@ static const tl_tensor *find_param(const ln_nnvm_core *c, const char *name)
 
 static ln_nnvm_entry add_variable(ln_nnvm_core *c, const char *name, const tl_tensor *like)
 {
-    const tl_tensor *data = find_param(c, name);
+    const tl_tensor *data =
+        c->params ? ln_bundle_read(c->params, name, c->model.base.ctx->error) : NULL;
+    if (!data && find_param(c, name))
+        c->model.base.failed = 1;
     return ln_nnvm_draft_variable(&c->draft, name, data ? data : like, data);
 }
 
@@ -362,7 +365,7 @@ static int rewrite_with(const ln_bundle *params, void *core)
     return params->shaped ? rewrite(c) : 1;
 }
 
-int ln_nnvm_rewrite(ln_context *ctx, const char *name, const ln_filemap *map, const char *file)
+int ln_nnvm_rewrite(ln_context *ctx, const char *name, const ln_infile *map, const char *file)
 {
     ln_nnvm_core c = {.model = {.base = {.ctx = ctx, .file = name}}};
     ln_nnvm_draft_init(&c.draft, ctx, file);

@@ -14,7 +14,7 @@
 #ifndef LN_NNVM_CORE_H
 #define LN_NNVM_CORE_H
 
-#include "base/ln_filemap.h"
+#include "base/ln_infile.h"
 #include "front/nnvm/ln_nnvm.h"
 #include "front/nnvm/ln_nnvm_draft.h"
 
@@ -82,6 +82,6 @@ void ln_nnvm_recast_alias(ln_nnvm_recast *r);
  *  from the file that ln_context_bind_file named, beside it. 1: some operator needs shapes for
  *  that, or is none of core's. -1 with a reason in the context: the graph is not sound, or a file
  *  cannot be read or written. */
-int ln_nnvm_rewrite(ln_context *ctx, const char *name, const ln_filemap *map, const char *file);
+int ln_nnvm_rewrite(ln_context *ctx, const char *name, const ln_infile *map, const char *file);
 
 #endif

@@ -138,12 +138,22 @@ static int is_input(const ln_context *ctx, const char *tensor)
     return ln_hash_find(ctx->input_names, tensor) != NULL;
 }
 
+// NULL: nobody has brought it, or after a failure.
+static const tl_tensor *data_of(ln_nnvm_writer *w, const ln_weight *weight)
+{
+    const ln_context *const ctx = w->draft.base.ctx;
+    const tl_tensor *const t = weight ? ln_weight_tensor(weight, ctx->error) : NULL;
+    if (weight && !t)
+        w->draft.base.failed = 1;
+    return t;
+}
+
 // What a source or a create of a constant makes; NULL: nobody has brought it, or after a failure.
 static const tl_tensor *constant_of(ln_nnvm_writer *w, const ln_op *op, const char *tensor)
 {
     ln_context *const ctx = w->draft.base.ctx;
     if (ln_from_file_name(op))
-        return ln_weights_of(ctx, tensor);
+        return data_of(w, ln_weights_of(ctx, tensor));
     return filled(w, op, tensor);
 }
 
@@ -155,7 +165,9 @@ const tl_tensor *ln_nnvm_own_constant(ln_nnvm_op *n, const char *tensor)
         is_input(ctx, tensor) || ln_makes_random(maker))
         return NULL;
     if (ln_from_file_name(maker))
-        return ln_weights_find(ctx->given, tensor) ? NULL : ln_weights_find(ctx->weights, tensor);
+        return ln_weights_find(ctx->given, tensor)
+                   ? NULL
+                   : data_of(n->writer, ln_weights_find(ctx->weights, tensor));
     return filled(n->writer, maker, tensor);
 }
 

@@ -379,7 +379,7 @@ static void translate(ln_nnvm_model *m)
         add_heads(m);
 }
 
-static int read_nnvm(ln_context *ctx, const char *file, ln_filemap *map)
+static int read_nnvm(ln_context *ctx, const char *file, ln_infile *map)
 {
     ln_nnvm_model m = {.base = {.ctx = ctx, .file = file}};
     ctx->declared = LN_DECLARES_INPUTS | LN_DECLARES_OUTPUTS;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/ln_alloc_fail.h"
-#include "base/ln_filemap.h"
+#include "base/ln_infile.h"
 #include "lightnet/ln_context.h"
 #include "ln_check.h"
 

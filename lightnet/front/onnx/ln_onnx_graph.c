@@ -17,16 +17,16 @@ enum { MAX_NODES = 1000000 };
 
 const char *ln_onnx_add_tensor(ln_onnx_model *m, const LnOnnx__Tensor *proto, const char *name)
 {
-    int owned = 0;
+    ln_onnx_place place;
     const char *made = m->base.failed ? NULL : ln_hash_find(m->constants, proto);
     if (made || m->base.failed)
         return made;
-    tl_tensor *tensor = ln_onnx_tensor(proto, &m->source, &owned, m->base.ctx->error);
+    tl_tensor *tensor = ln_onnx_tensor(proto, &m->source, &place, m->base.ctx->error);
     if (!tensor) {
         ln_translation_fail(&m->base, "a tensor cannot be read");
         return NULL;
     }
-    made = ln_translation_weight(&m->base, tensor, owned, name);
+    made = ln_translation_weight(&m->base, tensor, place.file, place.offset, name);
     if (made && ln_hash_insert(m->constants, proto, (void *)made) < 0)
         ln_translation_fail(&m->base, "out of memory");
     return made;

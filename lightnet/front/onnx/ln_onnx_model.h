@@ -11,11 +11,11 @@
 struct ln_onnx_model {
     ln_translation base;
     LnOnnx__Model *proto;
-    ln_onnx_source source; /* the bytes that lean tensors point into */
+    ln_onnx_source source; /* the file that lean tensors have their data in */
 
     ln_hash *varying;   /* name -> ln_onnx_variation of tensors that differ from run to run */
     ln_hash *values;    /* name -> tl_tensor: the values that were computed */
-    ln_hash *opened;    /* path -> ln_filemap: files with external data */
+    ln_hash *opened;    /* location -> ln_infile: files with external data */
     ln_hash *constants; /* tensor message -> name of the constant that was made of it */
     ln_hash *rolled;    /* node messages of loops that are too long to be unrolled */
     ln_hash *functions; /* the model's functions, themselves the keys */

@@ -21,19 +21,40 @@ enum { NEWEST_OPSET = 26 };
 
 /* The file */
 
-static const ln_filemap *open_external(void *owner, const char *path, ln_error *err)
+// Returns new (ln_free): the folder of the model. NULL: no memory.
+static char *folder_of(const ln_onnx_model *m)
+{
+    char *folder = ln_strdup(m->base.file);
+    if (folder)
+        folder[ln_beneath_folder_len(folder)] = '\0';
+    return folder;
+}
+
+static int open_beneath(const ln_onnx_model *m, ln_infile *file, const char *location,
+                        ln_error *err)
+{
+    char *folder = folder_of(m);
+    if (!folder)
+        return ln_error_set(err, "out of memory");
+    const ln_beneath folders = {folder, m->base.ctx->folders};
+    const int status = ln_infile_open_beneath(file, &folders, location, err);
+    ln_free(folder);
+    return status;
+}
+
+static const ln_infile *open_external(void *owner, const char *location, ln_error *err)
 {
     ln_onnx_model *m = owner;
-    const ln_filemap *known = ln_hash_find(m->opened, path);
+    const ln_infile *known = ln_hash_find(m->opened, location);
     if (known)
         return known;
-    ln_filemap map;
-    if (ln_filemap_open(&map, path, err))
+    ln_infile file;
+    if (open_beneath(m, &file, location, err))
         return NULL;
-    known = ln_weights_keep(m->base.ctx->weights, &map);
-    char *key = known ? ln_strdup(path) : NULL;
+    known = ln_weights_keep(m->base.ctx->weights, &file);
+    char *key = known ? ln_strdup(location) : NULL;
     if (!known)
-        ln_filemap_close(&map);
+        ln_infile_close(&file);
     if (!key || ln_hash_insert(m->opened, key, (void *)known) < 0) {
         ln_free(key);
         ln_error_set(err, "out of memory");
@@ -81,11 +102,10 @@ static void free_model(ln_onnx_model *m)
     ln_translation_clear(&m->base);
 }
 
-static int unpack(ln_onnx_model *m, const ln_filemap *map)
+static int unpack(ln_onnx_model *m, const ln_infile *map)
 {
     size_t size;
-    unsigned char *lean =
-        ln_onnx_lean(LN_ONNX_MODEL, map->data, map->size, &size, m->base.ctx->error);
+    unsigned char *lean = ln_onnx_lean(LN_ONNX_MODEL, map, &size, m->base.ctx->error);
     if (!lean)
         return ln_fail_at(m->base.ctx, "%s", m->base.file);
     m->proto = ln_onnx__model__unpack(NULL, size, lean);
@@ -97,13 +117,13 @@ static int unpack(ln_onnx_model *m, const ln_filemap *map)
 }
 
 // The weights stay where they are in the file.
-static int open_model(ln_onnx_model *m, ln_filemap *map)
+static int open_model(ln_onnx_model *m, ln_infile *map)
 {
-    const ln_filemap *kept = ln_weights_keep(m->base.ctx->weights, map);
+    const ln_infile *kept = ln_weights_keep(m->base.ctx->weights, map);
     if (!kept)
         return ln_fail(m->base.ctx, "%s: out of memory", m->base.file);
-    *map = (ln_filemap){0};
-    m->source = (ln_onnx_source){kept->data, kept->size, m->base.file, open_external, m};
+    *map = (ln_infile){0};
+    m->source = (ln_onnx_source){kept, open_external, m};
     return unpack(m, kept);
 }
 
@@ -370,7 +390,7 @@ static void translate(ln_onnx_model *m)
     ln_onnx_scope_clear(&scope);
 }
 
-static int read_onnx(ln_context *ctx, const char *name, ln_filemap *map)
+static int read_onnx(ln_context *ctx, const char *name, ln_infile *map)
 {
     ln_onnx_model m = {.base = {.ctx = ctx, .file = name}};
     ctx->declared = LN_DECLARES_INPUTS | LN_DECLARES_OUTPUTS;
@@ -389,4 +409,5 @@ static int is_onnx(const unsigned char *data, size_t size)
     return ln_onnx_is(LN_ONNX_MODEL, data, size);
 }
 
-const ln_front ln_front_onnx = {.format = "ONNX", .is = is_onnx, .read = read_onnx};
+const ln_front ln_front_onnx = {
+    .format = "ONNX", .is = is_onnx, .reads_parts = 1, .read = read_onnx};

@@ -44,22 +44,27 @@ static const tl_tensor *largest_shape(ln_onnx_model *m, const char *tensor)
     return ln_hash_find(m->values, tensor);
 }
 
-// The value without computing anything; NULL: that takes more. Weights may lie at odd addresses, so
-// a copy is handed out.
+// The value without computing anything; NULL: that takes more, or after a failure.
 static const tl_tensor *known_value(ln_onnx_model *m, const char *tensor)
 {
     const tl_tensor *value = ln_hash_find(m->values, tensor);
-    const tl_tensor *weight = value ? NULL : ln_context_weight(m->base.ctx, tensor);
+    const ln_weight *weight = value ? NULL : ln_weights_find(m->base.ctx->weights, tensor);
     if (!weight)
         return value ? value : largest_shape(m, tensor);
+    tl_tensor *copy = ln_weight_clone(weight, m->base.ctx->error);
+    if (!copy) {
+        m->base.failed = 1;
+        return NULL;
+    }
     // Shapes will be decided on it.
     if (ln_fixed_note(m->base.ctx->fixed, tensor, NULL,
-                      ln_fixed_hash(weight->data, tl_tensor_size(weight)))) {
+                      ln_fixed_hash(copy->data, tl_tensor_size(copy)))) {
+        tl_tensor_free_data_too(copy);
         ln_fail_last(m->base.ctx);
         m->base.failed = 1;
         return NULL;
     }
-    keep_value(m, tensor, tl_tensor_clone(weight));
+    keep_value(m, tensor, copy);
     return ln_hash_find(m->values, tensor);
 }
 

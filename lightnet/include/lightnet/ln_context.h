@@ -92,6 +92,7 @@ typedef struct ln_context {
     ln_list *last_body;        /* the last node of bodies */
     ln_hash *body_names;       /* their names -> ln_context */
     struct ln_body *body;      /* of a body: what it is beside a context */
+    ln_list *folders;          /* names (char *) of those that ln_context_allow_folder allows */
 } ln_context;
 
 /** How often a rule fired while compiling. */
@@ -164,6 +165,12 @@ LN_API int ln_context_bind_input(ln_context *ctx, const char *name, const tl_ten
 /** Says which file of weights will be loaded (ln_context_load): formats whose graphs do not tell
  * parameters from inputs, and no shapes, as NNVM, look there when the model is read. */
 LN_API int ln_context_bind_file(ln_context *ctx, const char *datafile);
+
+/** Lets the model use files in `folder` and below, too: beside files that a model names, such as an
+ * ONNX model's external data, must be in the folder of the model, also behind links. A file that is
+ * not there is looked for in the allowed folders, in the order of the calls. -1: `folder` cannot be
+ * opened as a folder. */
+LN_API int ln_context_allow_folder(ln_context *ctx, const char *folder);
 
 /** Rewrites the model for `target` ("cpu"), plans its memory. Unknown target: the message lists the
  * known ones. When a rewrite or the plan fails the context is empty, as after ln_context_cleanup: a

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Input files, read through an open descriptor.
+
+#include "base/ln_infile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lightnet/ln_util.h"
+
+// Of a file that stays open: enough to tell any format from any other.
+enum { HEAD_SIZE = 4096 };
+
+static int cannot_read(ln_error *err, const char *name, int reason)
+{
+    return ln_error_set(err, "%s: cannot read: %s", name, strerror(reason));
+}
+
+static int fail_last(ln_error *err)
+{
+    return err ? ln_error_set(err, "%s", ln_last_error()) : -1;
+}
+
+/* ---- reading ---- */
+
+static int ended(const ln_infile *file, ln_error *err)
+{
+    struct stat about;
+    const int status = fstat(file->handle - 1, &about);
+    return status ? ln_error_set(err, "cannot read: %s", strerror(errno))
+                  : ln_error_set(err,
+                                 "the file ended at byte %lld, expected %zu; it changed while it "
+                                 "was in use",
+                                 (long long)about.st_size, file->size);
+}
+
+static int read_part(const ln_infile *file, size_t offset, unsigned char *data, size_t size,
+                     ln_error *err)
+{
+    while (size) {
+        const ssize_t n = pread(file->handle - 1, data, size, (off_t)offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return ln_error_set(err, "cannot read: %s", strerror(errno));
+        if (!n)
+            return ended(file, err);
+        data += n;
+        offset += (size_t)n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+int ln_infile_read(const ln_infile *file, size_t offset, void *data, size_t size, ln_error *err)
+{
+    if (offset > file->size || size > file->size - offset)
+        return ln_error_set(err, "%zu bytes at %zu are outside of the %zu bytes of the file", size,
+                            offset, file->size);
+    if (!file->data)
+        return read_part(file, offset, data, size, err);
+    if (size)
+        memcpy(data, file->data + offset, size);
+    return 0;
+}
+
+const unsigned char *ln_infile_head(const ln_infile *file, size_t *size)
+{
+    *size = file->data || file->size < HEAD_SIZE ? file->size : HEAD_SIZE;
+    return file->data ? file->data : file->copy;
+}
+
+const unsigned char *ln_view_at(ln_view *view, size_t offset, size_t size, ln_error *err)
+{
+    const ln_infile *const file = view->file;
+    if (file->data)
+        return file->data + offset;
+    if (offset >= view->begin && offset - view->begin <= view->size &&
+        size <= view->size - (offset - view->begin))
+        return view->bytes + (offset - view->begin);
+    const size_t rest = file->size - offset, n = rest < LN_VIEW_SIZE ? rest : LN_VIEW_SIZE;
+    view->begin = offset;
+    view->size = 0;
+    if (ln_infile_read(file, offset, view->bytes, n, err))
+        return NULL;
+    view->size = n;
+    return view->bytes;
+}
+
+/* ---- opening ---- */
+
+static void close_descriptor(ln_infile *file)
+{
+    if (file->handle)
+        close(file->handle - 1);
+    file->handle = 0;
+}
+
+// The first `size` bytes into memory of the file's own.
+static int read_copy(ln_infile *file, size_t size, ln_error *err)
+{
+    unsigned char *const copy = ln_alloc(size);
+    if (!copy)
+        return fail_last(err);
+    if (read_part(file, 0, copy, size, err)) {
+        ln_free(copy);
+        return ln_error_prefix(err, "%s", file->name);
+    }
+    ln_free(file->copy);
+    file->copy = copy;
+    return 0;
+}
+
+int ln_infile_load(ln_infile *file, ln_error *err)
+{
+    if (file->data)
+        return 0;
+    if (read_copy(file, file->size, err))
+        return -1;
+    file->data = file->copy;
+    close_descriptor(file);
+    return 0;
+}
+
+static int open_regular(ln_infile *file, size_t size, ln_error *err)
+{
+    file->size = size;
+    return size <= LN_INFILE_SMALL ? ln_infile_load(file, err) : read_copy(file, HEAD_SIZE, err);
+}
+
+// Takes the descriptor.
+static int copy_stream(ln_infile *file, ln_error *err)
+{
+    FILE *stream = fdopen(file->handle - 1, "rb");
+    if (!stream)
+        return cannot_read(err, file->name, errno);
+    file->handle = 0;
+    file->copy = ln_read_stream(stream, file->name, &file->size);
+    file->data = file->copy;
+    fclose(stream);
+    if (!file->copy)
+        return fail_last(err);
+    return file->size ? 0 : ln_error_set(err, "%s: the file is empty", file->name);
+}
+
+// Files of /proc and the like are regular and of 0 bytes, whatever they have.
+static int open_descriptor(ln_infile *file, ln_error *err)
+{
+    struct stat about;
+    if (fstat(file->handle - 1, &about))
+        return cannot_read(err, file->name, errno);
+    if (S_ISDIR(about.st_mode))
+        return cannot_read(err, file->name, EISDIR);
+    return S_ISREG(about.st_mode) && about.st_size > 0
+               ? open_regular(file, (size_t)about.st_size, err)
+               : copy_stream(file, err);
+}
+
+// Takes the descriptor.
+static int begin(ln_infile *file, const char *name, int fd, ln_error *err)
+{
+    *file = (ln_infile){.name = ln_strdup(name), .handle = fd + 1};
+    if (file->name ? !open_descriptor(file, err) : !fail_last(err))
+        return 0;
+    ln_infile_close(file);
+    return -1;
+}
+
+int ln_infile_open(ln_infile *file, const char *name, ln_error *err)
+{
+    *file = (ln_infile){0};
+    const int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    return fd < 0 ? cannot_read(err, name, errno) : begin(file, name, fd, err);
+}
+
+int ln_infile_open_whole(ln_infile *file, const char *name, ln_error *err)
+{
+    if (ln_infile_open(file, name, err))
+        return -1;
+    if (!ln_infile_load(file, err))
+        return 0;
+    ln_infile_close(file);
+    return -1;
+}
+
+int ln_infile_open_beneath(ln_infile *file, const ln_beneath *folders, const char *path,
+                           ln_error *err)
+{
+    *file = (ln_infile){0};
+    const int fd = ln_beneath_open(folders, path, err);
+    return fd < 0 ? -1 : begin(file, path, fd, err);
+}
+
+void ln_infile_close(ln_infile *file)
+{
+    close_descriptor(file);
+    ln_free(file->copy);
+    ln_free(file->name);
+    *file = (ln_infile){0};
+}
