@@ -171,6 +171,9 @@ static int apply_settings(ln_context *ctx, const cli_options *opt)
     for (int i = 0; i < opt->disabled.n; i++)
         if (ln_context_disable_rule(ctx, opt->disabled.items[i]))
             return cli_fail("%s; 'lightnet ops --rules' lists them", ln_context_error(ctx));
+    for (int i = 0; i < opt->includes.n; i++)
+        if (ln_context_allow_folder(ctx, opt->includes.items[i]))
+            return cli_fail("--include %s", ln_context_error(ctx));
     return 0;
 }
 

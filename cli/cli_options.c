@@ -53,6 +53,8 @@ static const row rows[] = {
     {"target", 't', TEXT, FIELD(target), MODEL_COMMANDS, "NAME", "compile for NAME (default cpu)"},
     {"datafile", 'f', TEXT, FIELD(datafile), MODEL_COMMANDS | CLI_CONVERT, "FILE",
      "weights: safetensors, wts or params"},
+    {"include", 0, TEXTS, FIELD(includes), MODEL_COMMANDS | CLI_CONVERT, "DIR",
+     "let MODEL use files in DIR, too, beside those in its own folder"},
     {"compile", 'c', FLAG, FIELD(compile_only), CLI_SHORT, NULL, "compile only"},
     {"run", 'r', FLAG, FIELD(run_only), CLI_SHORT | CLI_RUN, NULL,
      "run only: refuse a MODEL that is not compiled"},
@@ -277,6 +279,7 @@ void cli_options_free(cli_options *opt)
     free(opt->shapes.items);
     free(opt->disabled.items);
     free(opt->plugins.items);
+    free(opt->includes.items);
 }
 
 void cli_options_help(cli_command command)

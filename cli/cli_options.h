@@ -40,6 +40,7 @@ typedef struct cli_options {
     cli_strings shapes;      /* --shape */
     cli_strings disabled;    /* --disable-rule */
     cli_strings plugins;     /* --plugin */
+    cli_strings includes;    /* --include */
     int threads;             /* --threads */
     int seed;                /* --seed */
     int top;                 /* --top */

@@ -145,6 +145,51 @@ def check_external(tap, lightnet):
         tap.check(sentence, external_faults(lightnet, *arguments, message=message))
 
 
+def link_faults(lightnet, location, options=(), message=None):
+    """Runs m.onnx in the folder `model`, beside `blobs` and `secret`, all with the same 17 bytes; external data is at `location`."""
+    with tempfile.TemporaryDirectory() as folder:
+        there = {name: os.path.join(folder, name) for name in ("model", "blobs", "secret")}
+        for path in there.values():
+            os.mkdir(path)
+            with open(os.path.join(path, "w.bin"), "wb") as file:
+                file.write(bytes(5) + np.array([-1, 2, 3], np.float32).tobytes())
+        for name, target in [("link.bin", "../secret/w.bin"), ("folder", "../secret"), ("near.bin", "w.bin"), ("blob.bin", "../blobs/w.bin"),
+                             ("zero.bin", "/dev/zero")]:
+            os.symlink(target, os.path.join(there["model"], name))
+        os.rename(os.path.join(there["blobs"], "w.bin"), os.path.join(there["blobs"], "b.bin"))
+        os.symlink("b.bin", os.path.join(there["blobs"], "w.bin"))
+        os.mkfifo(os.path.join(there["model"], "fifo.bin"))
+        path, out = os.path.join(there["blobs"], "model"), os.path.join(folder, "out")
+        with open(path, "wb") as file:
+            file.write(simple([node("Relu", ["c"], ["y"])], initializers=[external(location, 5, 12)], inputs=[]))
+        named = os.path.join(there["model"], "m.onnx")
+        os.symlink("../blobs/model", named)  # a link that the user names
+        done = call([lightnet, "run", named, "-O", out, *(option.format(**there) for option in options)])
+        if message:
+            expected = message.format(**{name: os.path.realpath(path) for name, path in there.items()})
+            return [] if done.returncode == 1 and expected in done.stderr else [f"says {done.stderr!r}, expected {expected!r}"]
+        return failure(done) or ([] if np.array_equal(np.load(os.path.join(out, "output_0.npy")), [0, 2, 3]) else ["wrong data"])
+
+
+def check_links(tap, lightnet):
+    def outside(name, folder, file="w.bin"):
+        return (f"m.onnx: tensor 'c': its external data: {name}: links lead to {{{folder}}}/{file}, outside of the model's folder; "
+                "if that is meant, allow the folder there (--include, ln_context_allow_folder)")
+    tap.check("external data may be a link within the folder", link_faults(lightnet, "near.bin"))
+    tap.check("an allowed folder may be linked to", link_faults(lightnet, "blob.bin", ["--include", "{blobs}"]))
+    tap.check("external data is looked for in allowed folders", link_faults(lightnet, "b.bin", ["--include", "{secret}", "--include={blobs}"]))
+    for sentence, location, options, message in [
+            ("a link out of the folder is refused", "link.bin", [], outside("link.bin", "secret")),
+            ("a link to a folder is refused", "folder/w.bin", [], outside("folder/w.bin", "secret")),
+            ("other folders stay closed", "link.bin", ["--include", "{blobs}"], outside("link.bin", "secret")),
+            ("a link to a device is refused", "zero.bin", [], "zero.bin: links lead to /dev/zero, outside of the model's folder"),
+            ("a pipe is refused at once", "fifo.bin", [], "m.onnx: tensor 'c': its external data: fifo.bin: not a regular file"),
+            ("a device in an allowed folder is refused", "zero", ["--include", "/dev"], "its external data: zero: not a regular file"),
+            ("a folder that is missing is not allowed", "w.bin", ["--include", "{model}/none"],
+             "none: not a folder that can be used: No such file or directory")]:
+        tap.check(sentence, link_faults(lightnet, location, options, message))
+
+
 def check_sizes(tap, lightnet):
     opened = simple([node("Relu", ["x"], ["y"])], inputs=[("x", ("n", 3))])
     tap.check("sizes that stay open are named", command_faults(lightnet, opened, ["show", "MODEL"],
@@ -177,6 +222,7 @@ def main():
         message = error_of(lightnet, model_bytes, inputs)
         tap.check(sentence, [] if message and part in message else [f"says {message!r}, expected {part!r}"])
     check_external(tap, lightnet)
+    check_links(tap, lightnet)
     check_sizes(tap, lightnet)
     check_types(tap, lightnet)
     tap.end()

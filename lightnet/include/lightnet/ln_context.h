@@ -367,8 +367,9 @@ LN_API int ln_context_num_uses(const ln_context *ctx, const char *tname);
  */
 LN_API int ln_context_is_output(const ln_context *ctx, const char *tname);
 
-/** The data of a constant tensor that the model's own file brings, known before loading; NULL:
- * none. Returns borrowed (until the context is cleaned up); the data may be at an odd address. */
+/** The data of a constant tensor that the model's own file brings, known before loading: it is read
+ * to memory, where it stays. Returns borrowed (until the context is cleaned up); NULL: none, or the
+ * file cannot be read, with the reason in the context. */
 LN_API const tl_tensor *ln_context_weight(const ln_context *ctx, const char *tname);
 
 LN_END_DECLS

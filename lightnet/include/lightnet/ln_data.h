@@ -29,7 +29,8 @@ LN_BEGIN_DECLS
 /** Reads the data of every tensor that a `create` with `from_file` makes from a wts or safetensors
  *  file, recognised by content. The tensors have memory (ln_context_alloc_mem). Names, dtypes and
  *  shapes (wts has none: lengths) must match; what the model does not use gives one warning. -1
- * with the reason in the context: no data is changed then. */
+ * with the reason in the context: no data is changed then, unless the file fails while it is read.
+ */
 LN_API int ln_data_load(ln_context *ctx, const char *file);
 
 /** The number of weights that the model's own file brought, as an ONNX file does, and that its
@@ -46,13 +47,13 @@ LN_API int ln_data_save(ln_context *ctx, const char *file);
  */
 LN_API int ln_data_name_beside(char *buf, size_t size, const char *file, const char *ending);
 
-/* safetensors: named tensors and text, in a read-only memory map */
+/* safetensors: named tensors and text */
 
 typedef struct ln_safetensors ln_safetensors;
 
 /** Returns new (ln_safetensors_close). The header is checked completely: the tensors fill the data
- *  without overlap or hole, and each has the bytes of its dtype and shape. The file must not change
- *  while it is open. */
+ *  without overlap or hole, and each has the bytes of its dtype and shape. Data of large files is
+ *  read when it is asked for. */
 LN_API ln_safetensors *ln_safetensors_open(const char *file, ln_error *err);
 
 /** Closes the file; its tensors and texts are gone then. Takes NULL. */
@@ -65,9 +66,9 @@ LN_API int ln_safetensors_count(const ln_safetensors *st);
  */
 LN_API const char *ln_safetensors_name(const ln_safetensors *st, int i);
 
-/** The tensor of that name, or NULL. Returns borrowed (until closing): a record over the file's own
- *  bytes, which are read-only and may be at an odd address: memcpy them out, unless the writer
- *  aligned them as ln_safetensors_write does. */
+/** The tensor of that name, with its data, which the first call reads. Returns borrowed (until
+ *  closing); NULL: there is none, or it cannot be read, for which the thread's last error has the
+ *  reason. One thread at a time. */
 LN_API const tl_tensor *ln_safetensors_find(const ln_safetensors *st, const char *name);
 
 /** The text of that key in the metadata, or NULL. Returns borrowed (until closing). */
