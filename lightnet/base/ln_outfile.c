@@ -5,33 +5,31 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/ln_beneath.h"
 #include "lightnet/ln_util.h"
 
-#define MAX_ATTEMPTS 100
+/* Where the file goes: messages have the caller's name of it, whatever links lead to. */
+typedef struct target {
+    const char *file;
+    int folder;             /* descriptor */
+    const char *base;       /* its name in there */
+    const struct stat *old; /* the file to replace, or NULL */
+    ln_outfile_func func;
+    const void *arg;
+    ln_error *err;
+} target;
 
 static int cannot_write(ln_error *err, const char *file)
 {
     return ln_error_set(err, "%s: cannot write: %s", file,
                         errno ? strerror(errno) : "unknown reason");
-}
-
-// Tries names until one is new, so that no file and no link of others is written through. The mode
-// is what the process gives to any new file.
-static int create_beside(char *temporary, size_t size, const char *file)
-{
-    int fd = -1;
-    for (int i = 0; fd < 0 && i < MAX_ATTEMPTS; i++) {
-        snprintf(temporary, size, "%s.%ld-%d.tmp", file, (long)getpid(), i);
-        fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd < 0 && errno != EEXIST)
-            break;
-    }
-    return fd;
 }
 
 static int close_stream(FILE *stream, const char *file, int rc, ln_error *err)
@@ -50,40 +48,238 @@ static int write_in_place(const char *file, ln_outfile_func func, const void *ar
     return close_stream(stream, file, ln_outfile_print(stream, file, func, arg, err), err);
 }
 
-// `old` is the file to replace, or NULL: the new one keeps its permissions, so that what was
-// private stays private. Messages have the caller's name of it, whatever links lead to.
-static int write_then_rename(const char *file, const struct stat *old, ln_outfile_func func,
-                             const void *arg, ln_error *err)
+/* ---- temporary names ---- */
+
+// A name for the moment in which a file replaces another, short for any name of the target. The
+// same target has the same names, so the next writer meets what a writer that was killed has left.
+typedef char temporary_name[48];
+
+// Writers of one target at a time, and for how many of them is looked that may have been killed.
+enum { MOST_WRITERS = 100, MOST_KILLED = 4 };
+
+static void print_temporary(temporary_name name, const char *base, int k)
 {
-    int rc = -1;
-    char *resolved = old ? realpath(file, NULL) : NULL;
-    if (old && !resolved)
-        return cannot_write(err, file);
-    const char *target = old ? resolved : file;
-    const size_t size = strlen(target) + 64;
-    char *temporary = ln_alloc(size);
-    if (!temporary) {
-        free(resolved);
-        return ln_error_set(err, "%s", ln_last_error());
+    uint64_t hash = 0xcbf29ce484222325; // FNV-1a
+    for (const char *c = base; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 0x100000001b3;
+    snprintf(name, sizeof(temporary_name), ".lightnet-%016llx-%d.tmp", (unsigned long long)hash, k);
+}
+
+static int is_same_file(int fd, int folder, const char *name)
+{
+    struct stat open_one, named_one;
+    return !fstat(fd, &open_one) && !fstatat(folder, name, &named_one, AT_SYMLINK_NOFOLLOW) &&
+           open_one.st_dev == named_one.st_dev && open_one.st_ino == named_one.st_ino;
+}
+
+// A writer holds a lock on its file as long as it lives: one that can be locked is nobody's.
+static void remove_dead(int folder, const char *name)
+{
+    struct stat about;
+    const int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (!fstat(fd, &about) && S_ISREG(about.st_mode) && about.st_uid == geteuid() &&
+        !flock(fd, LOCK_EX | LOCK_NB) && is_same_file(fd, folder, name))
+        unlinkat(folder, name, 0);
+    close(fd);
+}
+
+static void remove_all_dead(const target *t)
+{
+    for (int k = 0; k < MOST_KILLED; k++) {
+        temporary_name name;
+        print_temporary(name, t->base, k);
+        remove_dead(t->folder, name);
     }
-    const int fd = create_beside(temporary, size, target);
-    const int is_ready = fd >= 0 && (!old || !fchmod(fd, old->st_mode & 0777));
-    FILE *stream = is_ready ? fdopen(fd, "w") : NULL;
+}
+
+/* ---- the content ---- */
+
+// What is on the disk before the name leads to it: after a power failure there is the old file or
+// the new one. Where the new one is after that is the folder's matter, and left to the system.
+static int sync_file(const target *t, int fd)
+{
+    if (!fsync(fd) || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP)
+        return 0; // no file system of the kind that could lose it
+    return cannot_write(t->err, t->file);
+}
+
+// Takes the descriptor. Returns the stream with everything written; NULL with a reason. The new
+// file keeps the permissions of the old one, so that what was private stays private.
+static FILE *fill(const target *t, int fd)
+{
+    errno = 0;
+    FILE *stream = t->old && fchmod(fd, t->old->st_mode & 0777) ? NULL : fdopen(fd, "w");
     if (!stream) {
-        cannot_write(err, file);
-        if (fd >= 0)
-            close(fd);
-    } else {
-        rc = ln_outfile_print(stream, file, func, arg, err);
-        rc = close_stream(stream, file, rc, err);
+        cannot_write(t->err, t->file);
+        close(fd);
+        return NULL;
     }
-    if (!rc && rename(temporary, target))
-        rc = cannot_write(err, file);
-    if (rc && fd >= 0)
-        unlink(temporary);
-    ln_free(temporary);
+    if (!ln_outfile_print(stream, t->file, t->func, t->arg, t->err) && !sync_file(t, fd))
+        return stream;
+    fclose(stream);
+    return NULL;
+}
+
+/* ---- a file without a name, which vanishes with its writer ---- */
+
+/* What became of it; FAILED with a reason. */
+typedef enum outcome { DONE, FAILED, IMPOSSIBLE } outcome;
+
+static int link_as(int fd, int folder, const char *name)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, path, folder, name, AT_SYMLINK_FOLLOW);
+}
+
+static outcome replace(const target *t, const char *temporary)
+{
+    if (!renameat(t->folder, temporary, t->folder, t->base))
+        return DONE;
+    cannot_write(t->err, t->file);
+    unlinkat(t->folder, temporary, 0);
+    return FAILED;
+}
+
+// A link cannot replace a file, so the name is one for a moment.
+static outcome link_and_replace(const target *t, int fd)
+{
+    (void)flock(fd, LOCK_EX | LOCK_NB); // without locks nobody is taken for dead
+    for (int k = 0; k < MOST_WRITERS; k++) {
+        temporary_name name;
+        print_temporary(name, t->base, k);
+        if (!link_as(fd, t->folder, name))
+            return replace(t, name);
+        if (errno != EEXIST)
+            return IMPOSSIBLE;
+    }
+    return IMPOSSIBLE;
+}
+
+static outcome give_name(const target *t, int fd)
+{
+    if (t->old)
+        return link_and_replace(t, fd);
+    if (!link_as(fd, t->folder, t->base))
+        return DONE;
+    return errno == EEXIST ? link_and_replace(t, fd) : IMPOSSIBLE;
+}
+
+static outcome write_nameless(const target *t)
+{
+    const int fd = openat(t->folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return IMPOSSIBLE;
+    FILE *stream = fill(t, fd);
+    const outcome end = stream ? give_name(t, fd) : FAILED;
+    if (stream)
+        fclose(stream);
+    return end;
+}
+
+/* ---- a file with a temporary name, where file systems have no others ---- */
+
+// -1 where the name was taken, or away again before the lock was there.
+static int create_locked(int folder, const char *name)
+{
+    const int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return -1;
+    (void)flock(fd, LOCK_EX);
+    if (is_same_file(fd, folder, name))
+        return fd;
+    close(fd);
+    errno = EEXIST;
+    return -1;
+}
+
+static int create_temporary(const target *t, temporary_name name)
+{
+    int fd = -1;
+    errno = EEXIST;
+    for (int k = 0; fd < 0 && errno == EEXIST && k < MOST_WRITERS; k++) {
+        print_temporary(name, t->base, k);
+        fd = create_locked(t->folder, name);
+    }
+    return fd;
+}
+
+static outcome write_named(const target *t)
+{
+    temporary_name name;
+    const int fd = create_temporary(t, name);
+    if (fd < 0) {
+        cannot_write(t->err, t->file);
+        return FAILED;
+    }
+    FILE *stream = fill(t, fd);
+    if (!stream) {
+        unlinkat(t->folder, name, 0);
+        return FAILED;
+    }
+    const outcome end = replace(t, name);
+    fclose(stream);
+    return end;
+}
+
+/* ---- the file ---- */
+
+static int open_folder(const char *path)
+{
+    const size_t len = ln_beneath_folder_len(path);
+    char *folder = len ? ln_strdup(path) : ln_strdup(".");
+    if (!folder) {
+        errno = ENOMEM;
+        return -1;
+    }
+    if (len)
+        folder[len] = '\0';
+    const int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    ln_free(folder);
+    return fd;
+}
+
+static int write_at(const target *t)
+{
+    remove_all_dead(t);
+    outcome end = write_nameless(t);
+    if (end == IMPOSSIBLE)
+        end = write_named(t);
+    return end == DONE ? 0 : -1;
+}
+
+// `path` is free of links where there is an old file.
+static int write_then_rename(const char *path, const target *like)
+{
+    target t = *like;
+    t.folder = open_folder(path);
+    t.base = path + ln_beneath_folder_len(path);
+    if (t.folder < 0)
+        return cannot_write(t.err, t.file);
+    errno = ENOENT;
+    const int rc = *t.base ? write_at(&t) : cannot_write(t.err, t.file);
+    close(t.folder);
+    return rc;
+}
+
+static int write_resolved(const target *t)
+{
+    char *resolved = realpath(t->file, NULL);
+    if (!resolved)
+        return cannot_write(t->err, t->file);
+    const int rc = write_then_rename(resolved, t);
     free(resolved);
     return rc;
+}
+
+// "/dev/stdout" and the like: another file in its place would not be what it is open on.
+static int is_standard_output(const struct stat *about)
+{
+    struct stat out;
+    return !fstat(STDOUT_FILENO, &out) && out.st_dev == about->st_dev &&
+           out.st_ino == about->st_ino;
 }
 
 int ln_outfile_print(FILE *stream, const char *name, ln_outfile_func func, const void *arg,
@@ -100,14 +296,17 @@ int ln_outfile_print(FILE *stream, const char *name, ln_outfile_func func, const
 int ln_outfile_write(const char *file, ln_outfile_func func, const void *arg, ln_error *err)
 {
     struct stat st;
-    const int exists = !stat(file, &st);
-    if (!exists)
-        return write_then_rename(file, NULL, func, arg, err);
+    target t = {.file = file, .func = func, .arg = arg, .err = err};
+    if (stat(file, &st))
+        return write_then_rename(file, &t);
     if (S_ISDIR(st.st_mode)) {
         errno = EISDIR;
         return cannot_write(err, file);
     }
     if (!S_ISREG(st.st_mode))
         return write_in_place(file, func, arg, err);
-    return write_then_rename(file, &st, func, arg, err);
+    if (is_standard_output(&st))
+        return ln_outfile_print(stdout, file, func, arg, err);
+    t.old = &st;
+    return write_resolved(&t);
 }

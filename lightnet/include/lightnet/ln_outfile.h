@@ -4,8 +4,11 @@
 //     static int write_greeting(FILE *stream, const void *name, ln_error *err) { ... }
 //     ln_outfile_write("greeting.txt", write_greeting, "world", err);
 //
-// The content goes to a new file beside the wanted one, which is renamed to it when everything is
-// on it: a reader never sees half a file, and a failure leaves what was there before.
+// The content goes to a file without a name in the folder of the wanted one, and gets its name when
+// everything is on the disk: a reader never sees half a file, and a failure, a crash or a power
+// failure leaves what was there before. File systems that lack such files, and the moment in which
+// a file replaces another, take a name `.lightnet-*.tmp`; what a crash leaves of that is removed
+// when the same file is written again.
 
 #ifndef LN_OUTFILE_H
 #define LN_OUTFILE_H
@@ -22,7 +25,9 @@ LN_BEGIN_DECLS
 typedef int (*ln_outfile_func)(FILE *stream, const void *arg, ln_error *err);
 
 /** Replaces `file` by what `func` writes (`arg` is handed to it); its permissions stay. What is not
- * a regular file, such as a pipe or /dev/null, is written in place; a symbolic link is followed.
+ * a regular file, such as a pipe or /dev/null, is written in place, and so is the file on which
+ * standard output is open; a symbolic link is followed. `func` is called once more where the first
+ * file cannot get a name.
  * Returns 0; -1 with the reason, which names the file unless it is `func`'s. */
 LN_API int ln_outfile_write(const char *file, ln_outfile_func func, const void *arg, ln_error *err);
 
