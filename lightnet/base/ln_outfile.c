@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/ln_beneath.h"
+#include "base/ln_outresult.h"
 #include "lightnet/ln_util.h"
 
 /* Where the file goes: messages have the caller's name of it, whatever links lead to. */
@@ -21,6 +22,7 @@ typedef struct target {
     int folder;             /* descriptor */
     const char *base;       /* its name in there */
     const struct stat *old; /* the file to replace, or NULL */
+    int is_result;          /* not synced where nothing is replaced */
     ln_outfile_func func;
     const void *arg;
     ln_error *err;
@@ -100,7 +102,8 @@ static void remove_all_dead(const target *t)
 // the new one. Where the new one is after that is the folder's matter, and left to the system.
 static int sync_file(const target *t, int fd)
 {
-    if (!fsync(fd) || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP)
+    if ((t->is_result && !t->old) || !fsync(fd) || errno == EINVAL || errno == ENOSYS ||
+        errno == EOPNOTSUPP)
         return 0; // no file system of the kind that could lose it
     return cannot_write(t->err, t->file);
 }
@@ -293,20 +296,30 @@ int ln_outfile_print(FILE *stream, const char *name, ln_outfile_func func, const
     return 0;
 }
 
-int ln_outfile_write(const char *file, ln_outfile_func func, const void *arg, ln_error *err)
+static int write_file(target *t)
 {
     struct stat st;
-    target t = {.file = file, .func = func, .arg = arg, .err = err};
-    if (stat(file, &st))
-        return write_then_rename(file, &t);
+    if (stat(t->file, &st))
+        return write_then_rename(t->file, t);
     if (S_ISDIR(st.st_mode)) {
         errno = EISDIR;
-        return cannot_write(err, file);
+        return cannot_write(t->err, t->file);
     }
     if (!S_ISREG(st.st_mode))
-        return write_in_place(file, func, arg, err);
+        return write_in_place(t->file, t->func, t->arg, t->err);
     if (is_standard_output(&st))
-        return ln_outfile_print(stdout, file, func, arg, err);
-    t.old = &st;
-    return write_resolved(&t);
+        return ln_outfile_print(stdout, t->file, t->func, t->arg, t->err);
+    t->old = &st;
+    return write_resolved(t);
+}
+
+int ln_outfile_write(const char *file, ln_outfile_func func, const void *arg, ln_error *err)
+{
+    return write_file(&(target){.file = file, .func = func, .arg = arg, .err = err});
+}
+
+int ln_outfile_write_result(const char *file, ln_outfile_func func, const void *arg, ln_error *err)
+{
+    return write_file(
+        &(target){.file = file, .is_result = 1, .func = func, .arg = arg, .err = err});
 }

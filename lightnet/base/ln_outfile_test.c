@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/ln_alloc_fail.h"
+#include "base/ln_outresult.h"
 #include "ln_check.h"
 
 /* In place of libc's: file systems that lack files without names, and disks that fail. */
@@ -201,6 +202,19 @@ START_TEST(every_file_is_on_the_disk_before_it_has_its_name)
         check_content("a", "two");
         leave_folder();
     }
+}
+END_TEST
+
+START_TEST(results_wait_for_the_disk_where_they_replace_a_file)
+{
+    enter_new_folder();
+    n_syncs = 0;
+    ck_assert_int_eq(ln_outfile_write_result("a", write_text, "one", NULL), 0);
+    ck_assert_int_eq(n_syncs, 0);
+    ck_assert_int_eq(ln_outfile_write_result("a", write_text, "two", NULL), 0);
+    ck_assert_int_eq(n_syncs, 1);
+    check_content("a", "two");
+    leave_folder();
 }
 END_TEST
 
@@ -437,6 +451,7 @@ LN_TEST_MAIN("outfile", file_is_made_and_replaced, failure_leaves_the_old_file_a
              a_replaced_file_keeps_its_permissions, link_is_followed_and_stays,
              device_is_written_in_place, messages_name_the_file_and_the_reason,
              every_file_is_on_the_disk_before_it_has_its_name,
+             results_wait_for_the_disk_where_they_replace_a_file,
              any_legal_name_is_written_and_replaced, a_killed_writer_leaves_nothing_for_long,
              writers_of_the_same_file_do_not_disturb_each_other,
              temporary_names_of_others_are_left_alone, what_finds_no_room_leaves_nothing,

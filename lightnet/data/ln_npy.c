@@ -13,8 +13,8 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/ln_outresult.h"
 #include "data/ln_raw.h"
-#include "lightnet/ln_outfile.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
@@ -328,5 +328,5 @@ static int write_npy(FILE *stream, const void *arg, ln_error *err)
 
 int ln_npy_write(const char *file, const tl_tensor *t, ln_error *err)
 {
-    return ln_outfile_write(file, write_npy, t, err);
+    return ln_outfile_write_result(file, write_npy, t, err);
 }

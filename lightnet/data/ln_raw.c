@@ -5,8 +5,8 @@
 
 #include <string.h>
 
+#include "base/ln_outresult.h"
 #include "lightnet/ln_data.h"
-#include "lightnet/ln_outfile.h"
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
 
@@ -124,5 +124,5 @@ static int write_elements(FILE *stream, const void *arg, ln_error *err)
 
 int ln_bin_write(const char *file, const tl_tensor *t, ln_error *err)
 {
-    return ln_outfile_write(file, write_elements, t, err);
+    return ln_outfile_write_result(file, write_elements, t, err);
 }

@@ -8,6 +8,10 @@ import tempfile
 
 import numpy as np
 
+# Graphs and parameters are synced when they are written: that costs nothing in memory.
+if os.access("/dev/shm", os.W_OK):
+    tempfile.tempdir = "/dev/shm"
+
 
 def call(command):
     return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
