@@ -11,10 +11,11 @@
 #include "lightnet/ln_msg.h"
 #include "ln_check.h"
 
-/** Makes a new folder the current one; messages then have short names. */
+/** Makes a new folder the current one; messages then have short names. In memory, where that can
+ * be: models and weights are synced when they are written. */
 static inline void enter_new_folder(char *folder)
 {
-    strcpy(folder, "/tmp/ln_data_XXXXXX");
+    strcpy(folder, access("/dev/shm", W_OK) ? "/tmp/ln_data_XXXXXX" : "/dev/shm/ln_data_XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     ck_assert_int_eq(chdir(folder), 0);
 }
