@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,12 +26,61 @@ static int fail_last(ln_error *err)
     return err ? ln_error_set(err, "%s", ln_last_error()) : -1;
 }
 
-/* ---- reading ---- */
+static void close_descriptor(ln_infile *file)
+{
+    if (file->handle)
+        close(file->handle - 1);
+    file->handle = 0;
+}
 
-static int ended(const ln_infile *file, ln_error *err)
+/* ---- files that are opened again ---- */
+
+typedef struct ln_parked {
+    dev_t device;
+    ino_t number;
+    char path[]; /* free of links */
+} ln_parked;
+
+// A descriptor; -1 with a reason.
+static int open_parked(const ln_parked *parked, ln_error *err)
 {
     struct stat about;
-    const int status = fstat(file->handle - 1, &about);
+    const int fd = open(parked->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return ln_error_set(err, "cannot read: %s", strerror(errno));
+    if (!fstat(fd, &about) && about.st_dev == parked->device && about.st_ino == parked->number)
+        return fd;
+    close(fd);
+    return ln_error_set(err, "another file has its name; it changed while it was in use");
+}
+
+int ln_infile_park(ln_infile *file, ln_error *err)
+{
+    char name[64], path[PATH_MAX];
+    struct stat about;
+    if (!file->handle)
+        return 0;
+    snprintf(name, sizeof(name), "/proc/self/fd/%d", file->handle - 1);
+    const ssize_t len = readlink(name, path, sizeof(path));
+    if (len < 0 || len == sizeof(path) || fstat(file->handle - 1, &about))
+        return cannot_read(err, file->name, len < 0 ? errno : ENAMETOOLONG);
+    ln_parked *parked = ln_alloc(sizeof(*parked) + (size_t)len + 1);
+    if (!parked)
+        return fail_last(err);
+    parked->device = about.st_dev;
+    parked->number = about.st_ino;
+    memcpy(parked->path, path, (size_t)len);
+    file->parked = parked;
+    close_descriptor(file);
+    return 0;
+}
+
+/* ---- reading ---- */
+
+static int ended(const ln_infile *file, int fd, ln_error *err)
+{
+    struct stat about;
+    const int status = fstat(fd, &about);
     return status ? ln_error_set(err, "cannot read: %s", strerror(errno))
                   : ln_error_set(err,
                                  "the file ended at byte %lld, expected %zu; it changed while it "
@@ -38,22 +88,34 @@ static int ended(const ln_infile *file, ln_error *err)
                                  (long long)about.st_size, file->size);
 }
 
-static int read_part(const ln_infile *file, size_t offset, unsigned char *data, size_t size,
+static int read_from(const ln_infile *file, int fd, size_t offset, unsigned char *data, size_t size,
                      ln_error *err)
 {
     while (size) {
-        const ssize_t n = pread(file->handle - 1, data, size, (off_t)offset);
+        const ssize_t n = pread(fd, data, size, (off_t)offset);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
             return ln_error_set(err, "cannot read: %s", strerror(errno));
         if (!n)
-            return ended(file, err);
+            return ended(file, fd, err);
         data += n;
         offset += (size_t)n;
         size -= (size_t)n;
     }
     return 0;
+}
+
+static int read_part(const ln_infile *file, size_t offset, unsigned char *data, size_t size,
+                     ln_error *err)
+{
+    if (!file->parked)
+        return read_from(file, file->handle - 1, offset, data, size, err);
+    const int fd = open_parked(file->parked, err);
+    const int status = fd < 0 ? -1 : read_from(file, fd, offset, data, size, err);
+    if (fd >= 0)
+        close(fd);
+    return status;
 }
 
 int ln_infile_read(const ln_infile *file, size_t offset, void *data, size_t size, ln_error *err)
@@ -92,13 +154,6 @@ const unsigned char *ln_view_at(ln_view *view, size_t offset, size_t size, ln_er
 }
 
 /* ---- opening ---- */
-
-static void close_descriptor(ln_infile *file)
-{
-    if (file->handle)
-        close(file->handle - 1);
-    file->handle = 0;
-}
 
 // The first `size` bytes into memory of the file's own.
 static int read_copy(ln_infile *file, size_t size, ln_error *err)
@@ -200,5 +255,6 @@ void ln_infile_close(ln_infile *file)
     close_descriptor(file);
     ln_free(file->copy);
     ln_free(file->name);
+    ln_free(file->parked);
     *file = (ln_infile){0};
 }

@@ -25,9 +25,10 @@
 typedef struct ln_infile {
     const unsigned char *data; /* the whole content; NULL: it is read in parts */
     size_t size;
-    void *copy; /* owned memory: of data, or of the first bytes */
-    char *name; /* for messages */
-    int handle; /* 1 + the descriptor; 0: none */
+    void *copy;               /* owned memory: of data, or of the first bytes */
+    char *name;               /* for messages */
+    int handle;               /* 1 + the descriptor; 0: none */
+    struct ln_parked *parked; /* where a file is that was open, and which one; or NULL */
 } ln_infile;
 
 /** The largest file that is read whole when it is opened. */
@@ -69,6 +70,11 @@ typedef struct ln_view {
  *  the view is ready. Returns borrowed, until the next call; NULL with a reason, as
  *  ln_infile_read. */
 const unsigned char *ln_view_at(ln_view *view, size_t offset, size_t size, ln_error *err);
+
+/** Gives the descriptor back: each read opens the file again then, and fails if another one is in
+ *  its place. For models of more files than a process may have open. -1 with a reason that names
+ *  the file, which stays open. */
+int ln_infile_park(ln_infile *file, ln_error *err);
 
 /** Takes what is not open, too. */
 void ln_infile_close(ln_infile *file);

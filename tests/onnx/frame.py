@@ -190,6 +190,24 @@ def check_links(tap, lightnet):
         tap.check(sentence, link_faults(lightnet, location, options, message))
 
 
+def many_faults(lightnet, n):
+    """A model whose constants are in a file each, of more than is read at once; the process may have 40 files open."""
+    with tempfile.TemporaryDirectory() as folder:
+        length = 300000
+        names = [f"c{i}" for i in range(n)]
+        constants = [field(1, length) + field(2, 1) + field(8, name) + repeated(13, [field(1, "location") + field(2, name + ".bin")]) + field(14, 1)
+                     for name in names]
+        for i, name in enumerate(names):
+            with open(os.path.join(folder, name + ".bin"), "wb") as file:
+                file.truncate(4 * length)
+                file.write(np.float32(i).tobytes())
+        path, out = os.path.join(folder, "m.onnx"), os.path.join(folder, "out")
+        with open(path, "wb") as file:
+            file.write(simple([node("Sum", names, ["s"]), node("ReduceSum", ["s"], ["y"])], initializers=constants, inputs=[]))
+        done = call(["prlimit", "--nofile=40", lightnet, "run", path, "-O", out])
+        return failure(done) or ([] if np.load(os.path.join(out, "output_0.npy")).ravel() == [n * (n - 1) / 2] else ["wrong data"])
+
+
 def check_sizes(tap, lightnet):
     opened = simple([node("Relu", ["x"], ["y"])], inputs=[("x", ("n", 3))])
     tap.check("sizes that stay open are named", command_faults(lightnet, opened, ["show", "MODEL"],
@@ -223,6 +241,7 @@ def main():
         tap.check(sentence, [] if message and part in message else [f"says {message!r}, expected {part!r}"])
     check_external(tap, lightnet)
     check_links(tap, lightnet)
+    tap.check("a model may have more external files than a process may have open", many_faults(lightnet, 60))
     check_sizes(tap, lightnet)
     check_types(tap, lightnet)
     tap.end()

@@ -16,6 +16,7 @@ struct ln_onnx_model {
     ln_hash *varying;   /* name -> ln_onnx_variation of tensors that differ from run to run */
     ln_hash *values;    /* name -> tl_tensor: the values that were computed */
     ln_hash *opened;    /* location -> ln_infile: files with external data */
+    int n_opened;       /* how many of them */
     ln_hash *constants; /* tensor message -> name of the constant that was made of it */
     ln_hash *rolled;    /* node messages of loops that are too long to be unrolled */
     ln_hash *functions; /* the model's functions, themselves the keys */

@@ -42,6 +42,9 @@ static int open_beneath(const ln_onnx_model *m, ln_infile *file, const char *loc
     return status;
 }
 
+// Some exporters write a file for each tensor: a process may not have them all open.
+enum { MOST_OPEN = 16 };
+
 static const ln_infile *open_external(void *owner, const char *location, ln_error *err)
 {
     ln_onnx_model *m = owner;
@@ -51,6 +54,10 @@ static const ln_infile *open_external(void *owner, const char *location, ln_erro
     ln_infile file;
     if (open_beneath(m, &file, location, err))
         return NULL;
+    if (m->n_opened++ >= MOST_OPEN && ln_infile_park(&file, err)) {
+        ln_infile_close(&file);
+        return NULL;
+    }
     known = ln_weights_keep(m->base.ctx->weights, &file);
     char *key = known ? ln_strdup(location) : NULL;
     if (!known)
