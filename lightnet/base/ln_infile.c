@@ -184,7 +184,8 @@ int ln_infile_load(ln_infile *file, ln_error *err)
 static int open_regular(ln_infile *file, size_t size, ln_error *err)
 {
     file->size = size;
-    return size <= LN_INFILE_SMALL ? ln_infile_load(file, err) : read_copy(file, HEAD_SIZE, err);
+    return size <= LN_INFILE_SMALL ? ln_infile_load(file, err)
+                                   : read_copy(file, size < HEAD_SIZE ? size : HEAD_SIZE, err);
 }
 
 // Takes the descriptor.
