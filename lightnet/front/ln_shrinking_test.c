@@ -357,6 +357,29 @@ START_TEST(what_is_computed_once_more_needs_its_file_again)
 }
 END_TEST
 
+START_TEST(what_is_computed_often_needs_its_file_once)
+{
+    for (int i = 0; i < N_FORMS; i++) {
+        const form *f = &forms[i];
+        if (!strcmp(f->file, "compiled"))
+            continue;
+        enter(f);
+        ln_context *ctx = compile(f);
+        load(f, ctx);
+        for (int turn = 1; turn <= 3; turn++) {
+            for (int k = 0; k < LEN; k++)
+                v[k] += 2;
+            ck_assert_int_eq(ln_context_set_data(ctx, "v", v), 0);
+            check_run(f, ctx, 2 * (float)turn);
+            if (turn == 2)
+                cut_off(f->cut);
+        }
+        ln_context_free(ctx);
+        leave_folder(folder);
+    }
+}
+END_TEST
+
 START_TEST(saving_what_is_cut_off_leaves_no_file)
 {
     const form *f = &forms[N_FORMS - 1];
@@ -428,5 +451,6 @@ END_TEST
 
 LN_TEST_MAIN("shrinking", a_file_that_is_cut_off_before_loading_is_an_error,
              a_file_that_is_cut_off_after_loading_is_not_missed,
-             what_is_computed_once_more_needs_its_file_again, saving_what_is_cut_off_leaves_no_file,
+             what_is_computed_once_more_needs_its_file_again,
+             what_is_computed_often_needs_its_file_once, saving_what_is_cut_off_leaves_no_file,
              tensors_of_a_file_are_read_when_they_are_asked_for, every_allocation_may_fail)
