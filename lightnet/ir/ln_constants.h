@@ -23,8 +23,8 @@ int ln_constants_compute(const ln_context *ctx, int again, const ln_constants_wa
  *  a reason in the context: a file cannot be read. */
 int ln_constants_fetch(const ln_context *ctx);
 
-/** Reads what files or callers have given for the tensor to its memory; 0 where there is nothing. -1
- *  with a reason in the context: a file cannot be read. */
+/** Reads what files or callers have given for the tensor to its memory; 0 where there is nothing.
+ * -1 with a reason in the context: a file cannot be read. */
 int ln_constants_fetch_tensor(const ln_context *ctx, ln_tensor_entry *te);
 
 /** Lets the system have the memory that only loading needed. */
