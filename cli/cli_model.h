@@ -7,7 +7,8 @@
 
 #include <stdint.h>
 
-#include "cli.h"
+#include "cli_msg.h"
+#include "cli_options.h"
 #include "lightnet/lightnet.h"
 #include "tensorlight/tensorlight.h"
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "cli_msg.h"
 #include "tensorlight/tl_exec.h"
 
 typedef enum kind {

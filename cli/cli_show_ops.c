@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "cli.h"
+#include "cli_msg.h"
 
 enum { NAME_WIDTH = 28 };
 

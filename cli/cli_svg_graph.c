@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "cli_msg.h"
 #include "cli_svg.h"
 
 enum { WIDTH = 150, HEIGHT = 34, GAP_X = 30, GAP_Y = 30, MARGIN = 20, SWEEPS = 8, LABEL = 24 };

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli.h"
+#include "cli_msg.h"
 #include "cli_svg.h"
 
 enum { LEFT = 90, TOP = 40, PLOT_WIDTH = 1100, PLOT_HEIGHT = 640, WIDEST = 60, LABEL_WIDTH = 7 };

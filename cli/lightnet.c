@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lightnet: compiles and runs neural-network models. Finds the command and hands over to it.
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,32 +35,6 @@ static const command commands[] = {
 };
 
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]), CALL_SIZE = 32 };
-
-static void say(const char *what, const char *fmt, va_list ap)
-{
-    fflush(stdout);
-    fprintf(stderr, "lightnet: %s: ", what);
-    vfprintf(stderr, fmt, ap);
-    fputc('\n', stderr);
-}
-
-int cli_fail(const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    say("error", fmt, ap);
-    va_end(ap);
-    return CLI_FAILED;
-}
-
-int cli_usage(const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    say("error", fmt, ap);
-    va_end(ap);
-    return CLI_WRONG_USAGE;
-}
 
 static const command *find_command(const char *name)
 {
@@ -155,15 +127,6 @@ static void fill_closed_streams(void)
     while (fd >= 0 && fd <= STDERR_FILENO);
     if (fd >= 0)
         close(fd);
-}
-
-int cli_flush(void)
-{
-    errno = 0;
-    if (!fflush(stdout) && !ferror(stdout))
-        return CLI_OK;
-    return errno ? cli_fail("standard output: cannot write: %s", strerror(errno))
-                 : cli_fail("standard output: cannot write");
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the command line talks to the user: messages on standard error.
+
+#include "cli_msg.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void say(const char *what, const char *fmt, va_list ap)
+{
+    fflush(stdout);
+    fprintf(stderr, "lightnet: %s: ", what);
+    vfprintf(stderr, fmt, ap);
+    fputc('\n', stderr);
+}
+
+int cli_fail(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    say("error", fmt, ap);
+    va_end(ap);
+    return CLI_FAILED;
+}
+
+int cli_usage(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    say("error", fmt, ap);
+    va_end(ap);
+    return CLI_WRONG_USAGE;
+}
+
+int cli_flush(void)
+{
+    errno = 0;
+    if (!fflush(stdout) && !ferror(stdout))
+        return CLI_OK;
+    return errno ? cli_fail("standard output: cannot write: %s", strerror(errno))
+                 : cli_fail("standard output: cannot write");
+}

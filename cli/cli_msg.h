@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the command line talks to the user: exit statuses and messages, one line each on standard
+// error.
+
+#ifndef CLI_MSG_H
+#define CLI_MSG_H
+
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_WRONG_USAGE = 2 };
+
+/** Prints "lightnet: error: ..." to standard error. Returns CLI_FAILED. */
+__attribute__((format(printf, 1, 2))) int cli_fail(const char *fmt, ...);
+
+/** As cli_fail, for wrong usage. Returns CLI_WRONG_USAGE. */
+__attribute__((format(printf, 1, 2))) int cli_usage(const char *fmt, ...);
+
+/** Flushes what was printed to standard output. Returns 0, or CLI_FAILED after a message. */
+int cli_flush(void);
+
+#endif
