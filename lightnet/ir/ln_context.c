@@ -400,14 +400,18 @@ void ln_context_set_seed(ln_context *ctx, uint64_t seed)
     ctx->seed = seed;
 }
 
-static int is_known_rule(const char *rule)
+// Returns 1 for a rule that there is; else 0 and in *closest one that it may be meant for, or NULL.
+static int is_known_rule(const char *rule, const char **closest)
 {
     const ln_arch *arch;
+    *closest = NULL;
     LN_LIST_FOREACH(arch, ln_arch_list())
     {
-        for (const char **name = arch->rule_names; name && *name; name++)
+        for (const char **name = arch->rule_names; name && *name; name++) {
             if (ln_streq(*name, rule))
                 return 1;
+            *closest = ln_closer_name(rule, *closest, *name);
+        }
     }
     return 0;
 }
@@ -423,8 +427,10 @@ int ln_context_disable_rule(ln_context *ctx, const char *rule)
     ln_context_clear_error(ctx);
     if (check_uncompiled(ctx))
         return -1;
-    if (!is_known_rule(rule))
-        return ln_fail(ctx, "there is no rule '%s'", rule);
+    const char *closest;
+    if (!is_known_rule(rule, &closest))
+        return closest ? ln_fail(ctx, "there is no rule '%s'; did you mean '%s'?", rule, closest)
+                       : ln_fail(ctx, "there is no rule '%s'", rule);
     return push_name(ctx, &ctx->disabled, rule);
 }
 

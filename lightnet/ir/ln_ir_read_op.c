@@ -69,44 +69,15 @@ static int read_tensors(const ln_ir_reader *r, const json_t *op, const json_t *a
 
 /* ---- operators ---- */
 
-// How many letters have to be changed, added or left out to make one name of the other; at most
-// `limit` + 1. Source: Wagner, Fischer: The string-to-string correction problem, 1974.
-static size_t edit_distance(const char *a, const char *b, size_t limit)
-{
-    size_t row[LN_MAX_NAME_LEN];
-    const size_t n = strlen(b);
-    if (n >= LN_MAX_NAME_LEN)
-        return limit + 1;
-    for (size_t j = 0; j <= n; j++)
-        row[j] = j;
-    for (size_t i = 1; *a; a++, i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= n; j++) {
-            const size_t change = diagonal + (*a != b[j - 1]);
-            const size_t shift = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            diagonal = row[j];
-            row[j] = change < shift ? change : shift;
-        }
-    }
-    return row[n] <= limit ? row[n] : limit + 1;
-}
-
-// The known operator type that is most like the given one; NULL when none is like it.
+// The known operator type that is closest to the given one; NULL when none is close.
 static const char *closest_optype(const char *optype)
 {
     const char *closest = NULL;
-    size_t limit = strlen(optype) / 3 + 1;
     const ln_arch *arch;
     LN_LIST_FOREACH(arch, (ln_list *)ln_arch_list())
     {
-        for (ln_op **op = arch->reg_ops; op && *op; op++) {
-            const size_t distance = edit_distance(optype, (*op)->op_arg->optype, limit);
-            if (distance < limit || (distance == limit && !closest)) {
-                closest = (*op)->op_arg->optype;
-                limit = distance;
-            }
-        }
+        for (ln_op **op = arch->reg_ops; op && *op; op++)
+            closest = ln_closer_name(optype, closest, (*op)->op_arg->optype);
     }
     return closest;
 }

@@ -51,6 +51,10 @@ LN_API int ln_str_cmp(const void *a, const void *b);
 LN_API uint32_t ln_str_hash(const void *str);
 /** Whether two strings are equal; NULL is equal to NULL only. */
 LN_API ln_bool ln_streq(const char *a, const char *b);
+/** For "did you mean": whichever of `best` (NULL: none so far) and `known` is closer to the
+ * misspelled `name`, counted in letters to change, insert, delete or swap; case does not count.
+ * `best` where `known` is not closer, or differs in more than a third of the letters. */
+LN_API const char *ln_closer_name(const char *name, const char *best, const char *known);
 
 /** Returns new zeroed memory of `size` bytes (ln_free), a distinct object also for size 0; NULL
  * with a reason. */
