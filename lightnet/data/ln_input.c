@@ -11,6 +11,7 @@
 #include "data/ln_npy.h"
 #include "data/ln_onnx_file.h"
 #include "data/ln_raw.h"
+#include "lightnet/ln_content.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_tensor.h"
 #include "tensorlight/tl_type.h"
@@ -83,6 +84,21 @@ static int ends_in_bin(const char *file)
     return len >= 4 && !strcmp(file + len - 4, ".bin");
 }
 
+static void fail_kind(const ln_infile *map, const char *file, const ln_image_format *format,
+                      ln_error *err)
+{
+    const char *images = format ? "png, jpg, pgm, ppm, " : "", *what;
+    if (ln_content_of(map->data, map->size, &what))
+        ln_error_set(
+            err, "%s: this is %s, expected npy, ONNX tensor, %sor raw with a name ending in .bin",
+            file, what, images);
+    else
+        ln_error_set(err,
+                     "%s: not a data file that is understood: npy, ONNX tensor, %sor raw with a "
+                     "name ending in .bin",
+                     file, images);
+}
+
 static tl_tensor *read_map(const ln_infile *map, const char *file, const tl_tensor *like,
                            const ln_image_format *format, ln_error *err)
 {
@@ -98,10 +114,7 @@ static tl_tensor *read_map(const ln_infile *map, const char *file, const tl_tens
         tl_tensor *src = ln_onnx_tensor_from_map(map, file, err);
         return src ? fit(file, src, like, err) : NULL;
     }
-    ln_error_set(err,
-                 "%s: not a data file that is understood: npy, ONNX tensor, %sor raw with a name "
-                 "ending in .bin",
-                 file, format ? "png, jpg, pgm, ppm, " : "");
+    fail_kind(map, file, format, err);
     return NULL;
 }
 

@@ -263,11 +263,15 @@ int ln_context_read_ir(ln_context *ctx, const char *name, const char *text, size
 static int read_map(ln_context *ctx, const char *name, ln_infile *map)
 {
     const ln_front *front;
+    size_t size;
     if (ln_front_of(map, &front, ctx->error))
         return -1;
     ctx->source = ln_strdup(name);
     if (!ctx->source)
         return ln_fail_memory(ctx);
+    const unsigned char *head = ln_infile_head(map, &size);
+    if (ln_front_check(ctx, name, front, head, size))
+        return -1;
     return front ? front->read(ctx, name, map)
                  : ln_context_read_ir(ctx, name, (const char *)map->data, map->size);
 }

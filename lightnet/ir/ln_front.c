@@ -3,6 +3,18 @@
 
 #include "ir/ln_front.h"
 
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/ln_protobuf.h"
+#include "lightnet/ln_content.h"
+#include "lightnet/ln_context.h"
+#include "lightnet/ln_util.h"
+
+// The IR's own format, which is no front end's.
+static const char ir_format[] = "JSON IR";
+
 static ln_list *fronts;
 
 int ln_front_register(const ln_front *front)
@@ -52,6 +64,72 @@ int ln_front_of(ln_infile *file, const ln_front **front, ln_error *err)
         return -1;
     *front = ln_front_for(file->data, file->size);
     return 0;
+}
+
+/* ---- what is no model ---- */
+
+static const char *const advice[] = {
+    [LN_CONTENT_UNKNOWN] = "",
+    [LN_CONTENT_INPUT] = ", expected a model",
+    [LN_CONTENT_WEIGHTS] = ", expected a model",
+    [LN_CONTENT_MODEL] = ", which LightNet does not read; convert it to ONNX first",
+    [LN_CONTENT_ARCHIVE] = ", expected a model; unpack it first",
+    [LN_CONTENT_OTHER] = ", expected a model",
+};
+
+char *ln_sprint_formats(char *buf, size_t size)
+{
+    size_t len = (size_t)snprintf(buf, size, "%s", ir_format);
+    const ln_front *front;
+    LN_LIST_FOREACH(front, fronts)
+    {
+        if (len < size)
+            len += (size_t)snprintf(buf + len, size - len, ", %s", front->format);
+    }
+    return buf;
+}
+
+static int is_built_with(const char *format)
+{
+    const ln_front *front;
+    LN_LIST_FOREACH(front, fronts)
+    {
+        if (ln_streq(front->format, format))
+            return 1;
+    }
+    return 0;
+}
+
+// Text that only white space is in counts, too: the parser says that it is empty.
+static int begins_like_json(const unsigned char *data, size_t size)
+{
+    size_t i = 0;
+    while (i < size && isspace(data[i]))
+        i++;
+    return i == size || isdigit(data[i]) || (data[i] && strchr("{[\"-", data[i]));
+}
+
+static int fail_unrecognised(const ln_context *ctx, const char *name, const unsigned char *data,
+                             size_t size)
+{
+    char formats[LN_MAXLINE];
+    if (ln_protobuf_is_onnx(data, size) && !is_built_with("ONNX"))
+        return ln_fail(ctx, "%s: this is an ONNX model, and this build of LightNet is without ONNX",
+                       name);
+    const char *what =
+        ln_protobuf_is_message(data, size) ? "a Protocol Buffers message, but no ONNX model; " : "";
+    return ln_fail(ctx, "%s: %sno model format recognised; tried %s", name, what,
+                   ln_sprint_formats(formats, sizeof(formats)));
+}
+
+int ln_front_check(const ln_context *ctx, const char *name, const ln_front *front,
+                   const unsigned char *data, size_t size)
+{
+    const char *what;
+    const ln_content content = ln_content_of(data, size, &what);
+    if (content)
+        return ln_fail(ctx, "%s: this is %s%s", name, what, advice[content]);
+    return front || begins_like_json(data, size) ? 0 : fail_unrecognised(ctx, name, data, size);
 }
 
 // After main, so that leak checkers see only real leaks.

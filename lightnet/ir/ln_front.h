@@ -48,4 +48,9 @@ const ln_front *ln_front_for(const unsigned char *data, size_t size);
  * NULL where none knows it. -1 with a reason: the file cannot be read. */
 int ln_front_of(ln_infile *file, const ln_front **front, ln_error *err);
 
+/** Fails for bytes that are no model: another kind of file, or nothing that begins like JSON and
+ * that `front`, their front end or NULL, knows. */
+int ln_front_check(const ln_context *ctx, const char *name, const ln_front *front,
+                   const unsigned char *data, size_t size);
+
 #endif

@@ -18,17 +18,63 @@ enum { MAX_SIZE = 64 << 20 };
 /* How far is looked for what begins a model. */
 enum { MAX_LOOK = 4096 };
 
+static int is_word_char(unsigned char c)
+{
+    return isalnum(c) || c == '_';
+}
+
+static size_t skip_while(int (*is)(unsigned char), const unsigned char *data, size_t size, size_t i)
+{
+    while (i < size && is(data[i]))
+        i++;
+    return i;
+}
+
+static int is_blank(unsigned char c)
+{
+    return isspace(c);
+}
+
+static int begins_with_word(const unsigned char *data, size_t size, const char *word)
+{
+    const size_t len = strlen(word);
+    return size >= len && !memcmp(data, word, len) && (size == len || !is_word_char(data[len]));
+}
+
+// Behind '#', unlike what is behind that of a heading.
+static int is_directive(const unsigned char *data, size_t size)
+{
+    static const char *const words[] = {"define",  "error", "if",     "ifdef", "ifndef",
+                                        "include", "line",  "pragma", "undef"};
+    const size_t begin = skip_while(is_blank, data, size, 0);
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (begins_with_word(data + begin, size - begin, words[i]))
+            return 1;
+    return 0;
+}
+
+// A word with what may follow the type or name of an operator, or "body".
+static int is_statement(const unsigned char *data, size_t size)
+{
+    const size_t end = skip_while(is_word_char, data, size, 0);
+    const size_t next = skip_while(is_blank, data, size, end);
+    return begins_with_word(data, size, "body") || (next < size && strchr("(:=$/", data[next]));
+}
+
 // No other format known begins with what begins an operator, a directive or a comment. JSON, also
-// broken JSON, begins with a bracket, a quote, a digit or a sign.
+// broken JSON, begins with a bracket, a quote, a digit or a sign; prose with two words.
 static int is_il(const unsigned char *data, size_t size)
 {
     const size_t look = size < MAX_LOOK ? size : MAX_LOOK;
-    size_t i = 0;
     if (memchr(data, '\0', look))
         return 0;
-    while (i < look && isspace(data[i]))
-        i++;
-    return i < look && (isalpha(data[i]) || strchr("_#/", data[i]));
+    const size_t i = skip_while(is_blank, data, look, 0);
+    if (i == look)
+        return 0;
+    if (data[i] == '#')
+        return is_directive(data + i + 1, look - i - 1);
+    return data[i] == '/' ||
+           ((isalpha(data[i]) || data[i] == '_') && is_statement(data + i, look - i));
 }
 
 // The place of the operator of the context that refused to be entered; NULL: it was none.

@@ -147,7 +147,7 @@ START_TEST(errors_point_at_the_lines_that_were_written)
         {"print(||n=${eval 1", "m.net:1: '${eval' without '}'"},
         {"print(||n=${HOME});", "m.net:1: '$' is unexpected, expected a value"},
         // of the grammar
-        {"relu", "m.net:2: the end is unexpected, expected '(', ':' or '='"},
+        {"relu(src=a | dst=b);\nrelu", "m.net:3: the end is unexpected, expected '(', ':' or '='"},
         {"relu(src=a | dst=b)\n", "m.net:2: the end is unexpected, expected ';'"},
         {"relu(src=a, dst)", "m.net:1: ')' is unexpected, expected '='"},
         {"relu(||||)", "m.net:1: '|' is unexpected, expected ')'"},

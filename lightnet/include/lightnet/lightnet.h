@@ -8,6 +8,7 @@
 #include "lightnet/ln_arch.h"
 #include "lightnet/ln_body.h"
 #include "lightnet/ln_config.h"
+#include "lightnet/ln_content.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_data.h"
 #include "lightnet/ln_dfg.h"

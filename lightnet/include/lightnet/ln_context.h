@@ -148,6 +148,15 @@ LN_API int ln_context_init(ln_context *ctx, const char *source);
 /** As ln_context_init, from `len` bytes; `name` stands for the file in messages. */
 LN_API int ln_context_init_text(ln_context *ctx, const char *name, const char *text, size_t len);
 
+/** Writes the names of the model formats that this build reads, "JSON IR, ONNX", into `buf` of
+ * `size` bytes, cut where it is too small. Returns buf. */
+LN_API char *ln_sprint_formats(char *buf, size_t size);
+
+/** What a file holds, as its content tells: "an ONNX model", "an NNVM graph", "an IL model", "a
+ * compiled model", "weights", or a name of ln_content_of (a constant). NULL: JSON IR, anything that
+ * is not recognised, or that cannot be read. */
+LN_API const char *ln_file_kind(const char *file);
+
 /* Before ln_context_init, of a model whose inputs leave sizes open: */
 
 /** Says that input `name` has this shape: dimensions that the model leaves open take it, others

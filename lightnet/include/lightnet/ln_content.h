@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kind of file some bytes are, for messages about a file that stands in the wrong place.
+//
+//     const char *name;
+//     if (ln_content_of(data, size, &name) == LN_CONTENT_INPUT)
+//         printf("%s can be an input\n", name); // "a JPEG image can be an input"
+
+#ifndef LN_CONTENT_H
+#define LN_CONTENT_H
+
+#include <stddef.h>
+
+#include "lightnet/ln_api.h"
+
+LN_BEGIN_DECLS
+
+/** What a file is good for. */
+typedef enum ln_content {
+    LN_CONTENT_UNKNOWN, /* not recognised; models that LightNet reads are not recognised here */
+    LN_CONTENT_INPUT,   /* an array or image that an input of a model can be read from */
+    LN_CONTENT_WEIGHTS, /* weights without a model */
+    LN_CONTENT_MODEL,   /* a model in a format that LightNet does not read */
+    LN_CONTENT_ARCHIVE, /* compressed, or several files in one */
+    LN_CONTENT_OTHER    /* anything else that has a name */
+} ln_content;
+
+/** Recognises `size` bytes, those that a file begins with, or all of it, which is needed for some
+ * formats. *name becomes its name with an article, "a JPEG image" (a constant), or NULL. */
+LN_API ln_content ln_content_of(const void *data, size_t size, const char **name);
+
+LN_END_DECLS
+
+#endif
