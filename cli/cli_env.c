@@ -10,9 +10,10 @@ static const struct variable {
     const char *name;
     const char *help;
 } variables[] = {
-    {"LIGHTNET_NUM_THREADS", "threads for runs, 0 for all cores; overrides --threads"},
+    {"LIGHTNET_NUM_THREADS", "threads for runs without --threads, 0 for all cores (default 1)"},
     {"LIGHTNET_MAX_ISA", "highest instruction set: c, avx2, avx512 or neon"},
-    {"LIGHTNET_PLUGIN_PATH", "folders of plug-ins, *.so, which ':' separates"},
+    {"LIGHTNET_PLUGIN_PATH",
+     "folders of plug-ins, *.so, which ':' separates; --plugin adds others"},
 };
 
 int cli_env(const cli_options *opt)

@@ -164,7 +164,7 @@ static int bind_inputs(ln_context *ctx, const cli_options *opt)
 static int apply_settings(ln_context *ctx, const cli_options *opt)
 {
     ln_context_set_seed(ctx, (uint64_t)opt->seed);
-    if (ln_context_set_threads(ctx, opt->threads))
+    if (opt->threads >= 0 && ln_context_set_threads(ctx, opt->threads))
         return cli_model_fail(ctx, opt);
     if (opt->tune && ln_context_set_tuning(ctx))
         return cli_model_fail(ctx, opt);

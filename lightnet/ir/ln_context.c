@@ -23,6 +23,9 @@
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
 
+// Of ctx->threads: the environment decides.
+enum { NOT_SET = -1 };
+
 int ln_fail(const ln_context *ctx, const char *fmt, ...)
 {
     va_list ap;
@@ -132,7 +135,8 @@ ln_context *ln_context_create(void)
         return NULL;
     }
     memset(ctx, 0, sizeof(*ctx));
-    ctx->threads = ctx->planned_threads = 1;
+    ctx->threads = NOT_SET;
+    ctx->planned_threads = 1;
     ctx->isa = tl_isa_best();
     ctx->optimize = 1;
     ctx->error = ln_alloc(sizeof(*ctx->error));
@@ -286,18 +290,28 @@ static int init_map(ln_context *ctx, const char *name, ln_infile *map)
     return 0;
 }
 
-static int fail_if_taken(const ln_context *ctx)
+int ln_context_check_environment(const ln_context *ctx)
+{
+    const char *isa = getenv("LIGHTNET_MAX_ISA");
+    int n;
+    if (isa && *isa && tl_isa_from_str(isa) == TL_ISA_INVALID)
+        return ln_fail(ctx, "LIGHTNET_MAX_ISA is '%s', expected c, avx2, avx512 or neon", isa);
+    return ln_context_threads(ctx, &n);
+}
+
+// What is wrong with the environment is said before a model could be blamed for it.
+static int check_before_reading(const ln_context *ctx)
 {
     ln_context_clear_error(ctx);
-    return ctx->ops || ctx->source || ln_context_is_loaded(ctx)
-               ? ln_fail(ctx, "the context holds a model already; clean it up first")
-               : 0;
+    if (ctx->ops || ctx->source || ln_context_is_loaded(ctx))
+        return ln_fail(ctx, "the context holds a model already; clean it up first");
+    return ln_context_check_environment(ctx);
 }
 
 // A front end may keep the bytes, so they are copied for it.
 int ln_context_init_text(ln_context *ctx, const char *name, const char *text, size_t len)
 {
-    if (fail_if_taken(ctx))
+    if (check_before_reading(ctx))
         return -1;
     ln_infile map = {.data = (const unsigned char *)text, .size = len};
     if (!ln_front_for(map.data, len))
@@ -312,13 +326,13 @@ int ln_context_init_text(ln_context *ctx, const char *name, const char *text, si
 
 int ln_context_init_file(ln_context *ctx, const char *name, ln_infile *file)
 {
-    return fail_if_taken(ctx) ? -1 : init_map(ctx, name, file);
+    return check_before_reading(ctx) ? -1 : init_map(ctx, name, file);
 }
 
 int ln_context_init(ln_context *ctx, const char *source)
 {
     ln_infile map = {0};
-    if (fail_if_taken(ctx) || ln_infile_open(&map, source, ctx->error))
+    if (check_before_reading(ctx) || ln_infile_open(&map, source, ctx->error))
         return -1;
     const int status = init_map(ctx, source, &map);
     ln_infile_close(&map);
@@ -373,17 +387,25 @@ int ln_context_set_threads(ln_context *ctx, int n)
     return 0;
 }
 
-int ln_context_threads(const ln_context *ctx, int *n)
+// The number of threads where none was set: -1 with a reason.
+static int threads_of_environment(const ln_context *ctx)
 {
     const char *env = getenv("LIGHTNET_NUM_THREADS");
     char *end;
-    long value = ctx->threads;
-    if (env && *env) {
-        value = strtol(env, &end, 10);
-        if (end == env || *end || value < 0 || value > INT_MAX)
-            return ln_fail(ctx, "LIGHTNET_NUM_THREADS is '%s', expected a number of threads", env);
-    }
-    *n = value ? (int)value : tl_cpu_count();
+    if (!env || !*env)
+        return 1;
+    const long n = strtol(env, &end, 10);
+    if (end == env || *end || n < 0 || n > INT_MAX)
+        return ln_fail(ctx, "LIGHTNET_NUM_THREADS is '%s', expected a number of threads", env);
+    return (int)n;
+}
+
+int ln_context_threads(const ln_context *ctx, int *n)
+{
+    const int wanted = ctx->threads == NOT_SET ? threads_of_environment(ctx) : ctx->threads;
+    if (wanted < 0)
+        return -1;
+    *n = wanted ? wanted : tl_cpu_count();
     return 0;
 }
 

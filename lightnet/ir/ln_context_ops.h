@@ -73,8 +73,11 @@ int ln_context_push_output(ln_context *ctx, const char *name);
  * order in which they came; NULL when there are none. -1: no memory. */
 int ln_context_readers(const ln_context *ctx, const char *tname, ln_list **readers);
 
-/** The number of threads: as LIGHTNET_NUM_THREADS says, or ln_context_set_threads. -1: the variable
- *  is no number. */
+/** Whether the environment's variables can be used; else -1 with a reason that names one. */
+int ln_context_check_environment(const ln_context *ctx);
+
+/** The number of threads: as ln_context_set_threads says, else LIGHTNET_NUM_THREADS, else 1. -1:
+ * the variable is no number. */
 int ln_context_threads(const ln_context *ctx, int *n);
 
 /** Lets ctx->pool be what ln_context_threads says. */

@@ -3,8 +3,6 @@
 
 #include "pass/ln_load.h"
 
-#include <stdlib.h>
-
 #include "ir/ln_from_file.h"
 #include "data/ln_data_give.h"
 #include "ir/ln_context_ops.h"
@@ -54,16 +52,6 @@ static int note_all_missing(ln_context *ctx, int has_file)
     return 0;
 }
 
-// The kernel level is chosen when it is first asked for, where nobody could be told of a wrong
-// name.
-static int check_isa(const ln_context *ctx)
-{
-    const char *env = getenv("LIGHTNET_MAX_ISA");
-    if (!env || !*env || tl_isa_from_str(env) != TL_ISA_INVALID)
-        return 0;
-    return ln_fail(ctx, "LIGHTNET_MAX_ISA is '%s', expected c, avx2, avx512 or neon", env);
-}
-
 // A plan has the scratch memory of a number of threads.
 static int plan_for_threads(ln_context *ctx)
 {
@@ -92,9 +80,9 @@ int ln_load(ln_context *ctx, const char *datafile, const ln_constants_watch *wat
     if (plan_for_threads(ctx) || ln_context_alloc_mem(ctx))
         return -1;
     ctx->random = ctx->seed;
-    if (check_isa(ctx) || ln_context_start_threads(ctx) || ln_fixed_check_params(ctx) ||
-        (datafile && ln_data_give(ctx, datafile)) || note_all_missing(ctx, datafile != NULL) ||
-        ln_constants_compute(ctx, 0, watch)) {
+    if (ln_context_check_environment(ctx) || ln_context_start_threads(ctx) ||
+        ln_fixed_check_params(ctx) || (datafile && ln_data_give(ctx, datafile)) ||
+        note_all_missing(ctx, datafile != NULL) || ln_constants_compute(ctx, 0, watch)) {
         ln_context_unload(ctx);
         return -1;
     }

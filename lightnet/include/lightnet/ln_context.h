@@ -56,7 +56,7 @@ typedef struct ln_context {
     ln_list *outputs;      /* names (char *) of the model's outputs, in order */
     int declared;          /* LN_DECLARES_*: what the model itself names */
     tl_pool *pool;         /* threads; NULL: one */
-    int threads;           /* what ln_context_set_threads asked for */
+    int threads;           /* what ln_context_set_threads asked for; -1: not set */
     int planned_threads;   /* those that the memory plan has scratch memory for; 0: no plan fits */
     tl_isa isa;            /* the kernel level */
     uint64_t seed;         /* of random tensors */
@@ -281,7 +281,7 @@ LN_API void ln_context_cleanup(ln_context *ctx);
 
 /* Settings, before compiling or loading */
 
-/** Threads for runs; 0: all cores available. LIGHTNET_NUM_THREADS overrides. Default: 1. A model
+/** Threads for runs; 0: all cores available. Default: LIGHTNET_NUM_THREADS, else 1. A model
  * that was compiled for another number gets a new memory plan when it is loaded. Threads beyond the
  * cores, and those that the system refuses, are not begun: their work is done by the others. A
  * loaded context must be unloaded first. */
