@@ -9,6 +9,7 @@
 #include "lightnet/ln_arch.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "ir/ln_arch_tables.h"
@@ -337,6 +338,51 @@ int ln_arch_extend(const ln_arch *more)
 const ln_list *ln_arch_list(void)
 {
     return archs;
+}
+
+/* ---- targets ---- */
+
+static ln_targets_func list_loadable;
+
+void ln_arch_set_loadable(ln_targets_func func)
+{
+    list_loadable = func;
+}
+
+typedef struct text {
+    char *buf;
+    size_t size, len;
+} text;
+
+static int add_target(void *arg, const char *name)
+{
+    text *t = arg;
+    if (t->len < t->size)
+        t->len +=
+            (size_t)snprintf(t->buf + t->len, t->size - t->len, "%s%s", t->len ? ", " : "", name);
+    return t->len < t->size ? 0 : -1;
+}
+
+static int add_new_target(void *arg, const char *name)
+{
+    return ln_hash_find(LN_ARCH.arch_table, name) ? 0 : add_target(arg, name);
+}
+
+// All but the one of operators that do not run.
+char *ln_sprint_targets(char *buf, size_t size)
+{
+    text t = {.buf = buf, .size = size};
+    const ln_arch *arch;
+    if (size)
+        *buf = '\0';
+    LN_LIST_FOREACH(arch, archs)
+    {
+        if (!ln_streq(arch->arch_name, "none"))
+            add_target(&t, arch->arch_name);
+    }
+    if (list_loadable)
+        list_loadable(add_new_target, &t);
+    return buf;
 }
 
 // After main, so that leak checkers see only real leaks.

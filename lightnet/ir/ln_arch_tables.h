@@ -26,4 +26,10 @@ void ln_arch_undo(int n);
  *  `arch`; else -1 with the thread's last error. */
 int ln_arch_check_ops(const ln_arch *arch);
 
+/** Calls `add` with the name of each target that could be loaded, until that fails (not 0). */
+typedef void (*ln_targets_func)(int (*add)(void *arg, const char *name), void *arg);
+
+/** What finds the targets that could be loaded; before main. */
+void ln_arch_set_loadable(ln_targets_func func);
+
 #endif

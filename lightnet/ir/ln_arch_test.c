@@ -217,10 +217,35 @@ START_TEST(a_context_without_memory_does_not_count)
 }
 END_TEST
 
+static ln_op *no_ops[] = {NULL};
+static ln_arch abstract_arch = {.arch_name = "none", .reg_ops = no_ops};
+static ln_arch there_arch = {.arch_name = "there", .reg_ops = no_ops};
+
+static void list_two(int (*add)(void *arg, const char *name), void *arg)
+{
+    if (!add(arg, "there") && !add(arg, "loadable"))
+        add(arg, "more");
+}
+
+START_TEST(targets_that_could_be_loaded_are_listed_with_those_that_are_there)
+{
+    char text[64], small[10];
+    const int before = ln_arch_changes();
+    ck_assert(!ln_arch_register(&abstract_arch) && !ln_arch_register(&there_arch));
+    ck_assert_str_eq(ln_sprint_targets(text, sizeof(text)), "there");
+    ln_arch_set_loadable(list_two);
+    ck_assert_str_eq(ln_sprint_targets(text, sizeof(text)), "there, loadable, more");
+    ck_assert_str_eq(ln_sprint_targets(small, sizeof(small)), "there, lo");
+    ln_arch_set_loadable(NULL);
+    ln_arch_undo(before);
+}
+END_TEST
+
 LN_TEST_MAIN("arch", added_rules_are_tried_before_those_that_are_there,
              added_operators_and_names_are_listed_behind_those_that_are_there,
              what_is_undone_is_as_it_was_before, an_extension_without_memory_leaves_all_as_it_was,
              an_architecture_without_memory_is_not_there,
              what_cannot_be_added_is_refused_and_leaves_all_as_it_was,
              an_architecture_builds_only_on_one_that_is_there,
-             tables_change_only_while_there_is_no_context, a_context_without_memory_does_not_count)
+             tables_change_only_while_there_is_no_context, a_context_without_memory_does_not_count,
+             targets_that_could_be_loaded_are_listed_with_those_that_are_there)

@@ -23,15 +23,9 @@ static ln_arch *find_target(const ln_context *ctx, const char *target)
     ln_arch *arch = ln_hash_find(LN_ARCH.arch_table, target);
     if (arch && !ln_streq(target, none_name))
         return arch;
-    char known[LN_MAXLINE] = "";
-    size_t len = 0;
-    LN_LIST_FOREACH(arch, ln_arch_list())
-    {
-        if (!ln_streq(arch->arch_name, none_name) && len < sizeof(known))
-            len += (size_t)snprintf(known + len, sizeof(known) - len, "%s'%s'", len ? ", " : "",
-                                    arch->arch_name);
-    }
-    ln_fail(ctx, "there is no target '%s'; known targets: %s", target, known);
+    char known[LN_MAXLINE];
+    ln_fail(ctx, "there is no target '%s'; known targets: %s", target,
+            ln_sprint_targets(known, sizeof(known)));
     return NULL;
 }
 

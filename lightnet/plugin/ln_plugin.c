@@ -233,22 +233,66 @@ static int is_word(const char *name)
     return *name && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(name);
 }
 
-// Finds the file of a target's plug-in, from the folder of the library: where it is installed, or
-// where it is built. Returns whether there is one.
-static int find_target(char file[PATH_MAX], const char *target)
+// The two places of a target's plug-in, from the folder of the library.
+static const char *const places[] = {"lightnet", "arch"};
+
+// The name of the folder of the library with `place` behind it. -1: it is not known, or too long.
+static int find_folder(char folder[PATH_MAX], const char *place)
 {
     Dl_info library;
-    if (!is_word(target) || !dladdr(&plugins, &library) || !library.dli_fname)
-        return 0;
+    if (!dladdr(&plugins, &library) || !library.dli_fname)
+        return -1;
     const char *path = library.dli_fname, *slash = strrchr(path, '/');
     const int len = slash ? (int)(slash - path) : 1;
-    if (!slash)
-        path = ".";
-    if (snprintf(file, PATH_MAX, "%.*s/lightnet/%s.so", len, path, target) < PATH_MAX &&
-        !access(file, F_OK))
+    return snprintf(folder, PATH_MAX, "%.*s/%s", len, slash ? path : ".", place) < PATH_MAX ? 0
+                                                                                            : -1;
+}
+
+// Finds the file of a target's plug-in: where it is installed, lightnet/TARGET.so, or where it is
+// built, arch/TARGET/TARGET.so. Returns whether there is one.
+static int find_target(char file[PATH_MAX], const char *target)
+{
+    char folder[PATH_MAX];
+    if (!is_word(target))
+        return 0;
+    if (!find_folder(folder, places[0]) &&
+        snprintf(file, PATH_MAX, "%s/%s.so", folder, target) < PATH_MAX && !access(file, F_OK))
         return 1;
-    return snprintf(file, PATH_MAX, "%.*s/arch/%s/%s.so", len, path, target, target) < PATH_MAX &&
+    return !find_folder(folder, places[1]) &&
+           snprintf(file, PATH_MAX, "%s/%s/%s.so", folder, target, target) < PATH_MAX &&
            !access(file, F_OK);
+}
+
+// Adds what an entry of one of the two folders is called, if a target's plug-in is there.
+static int add_entry(const char *entry, int (*add)(void *arg, const char *name), void *arg)
+{
+    char target[PATH_MAX], file[PATH_MAX];
+    const size_t len = strlen(entry);
+    const int is_file = len > 3 && !strcmp(entry + len - 3, ".so");
+    snprintf(target, sizeof(target), "%.*s", (int)(is_file ? len - 3 : len), entry);
+    return find_target(file, target) ? add(arg, target) : 0;
+}
+
+static void list_targets(int (*add)(void *arg, const char *name), void *arg)
+{
+    char folder[PATH_MAX];
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        struct dirent **entries;
+        const int n =
+            find_folder(folder, places[i]) ? -1 : scandir(folder, &entries, NULL, compare_names);
+        int full = 0;
+        for (int k = 0; k < n; k++) {
+            full = full || add_entry(entries[k]->d_name, add, arg);
+            free(entries[k]);
+        }
+        if (n >= 0)
+            free(entries);
+    }
+}
+
+__attribute__((constructor)) static void register_lister(void)
+{
+    ln_arch_set_loadable(list_targets);
 }
 
 int ln_plugin_load_target(const char *target)

@@ -84,6 +84,11 @@ LN_API int ln_arch_extend(const ln_arch *more);
 /** All architectures (ln_arch *) in the order of registration. Returns borrowed. */
 LN_API const ln_list *ln_arch_list(void);
 
+/** Writes the names of the targets that models can be compiled for, "cpu, dnnl", those that are
+ * there and those that ln_plugin_load_target finds, into `buf` of `size` bytes, cut where it is too
+ * small. Returns buf. */
+LN_API char *ln_sprint_targets(char *buf, size_t size);
+
 LN_END_DECLS
 
 #endif
