@@ -20,5 +20,6 @@ int cli_verify(const cli_options *opt);
 int cli_bench(const cli_options *opt);
 int cli_ops(const cli_options *opt);
 int cli_env(const cli_options *opt);
+int cli_version(const cli_options *opt);
 
 #endif

@@ -13,12 +13,15 @@
 #include <string.h>
 
 #include "cli_msg.h"
+#include "cli_shape.h"
+#include "lightnet/ln_util.h"
 #include "tensorlight/tl_exec.h"
 
 typedef enum kind {
     FLAG,
     TEXT,
     TEXTS,
+    SHAPES,
     COUNT,
     COUNT_FROM_1,
     THREADS,
@@ -66,7 +69,7 @@ static const row rows[] = {
      "print the K best indices of each output row"},
     {"labels", 0, TEXT, FIELD(labels), CLI_RUN, "FILE", "names for --top, one a line"},
     {"print-all", 0, FLAG, FIELD(print_all), CLI_RUN, NULL, "print outputs in full, however large"},
-    {"shape", 0, TEXTS, FIELD(shapes), MODEL_COMMANDS | CLI_CONVERT, "NAME=1x3x224x224",
+    {"shape", 0, SHAPES, FIELD(shapes), MODEL_COMMANDS | CLI_CONVERT, "NAME=1x3x224x224",
      "the shape of input NAME, or the size of an open dimension NAME"},
     {"fetch", 0, TEXTS, FIELD(fetch), CLI_RUN, "NAME", "treat tensor NAME as one more output"},
     {"mean", 0, CHANNELS, FIELD(mean), INPUT_COMMANDS, "M[,M,M]",
@@ -95,8 +98,10 @@ static const row rows[] = {
      "print the memory plan as a picture, SVG"},
     {"rules", 0, FLAG, FIELD(rules), CLI_OPS, NULL,
      "list the rules, which --disable-rule leaves out"},
+    {"force", 0, FLAG, FIELD(force), CLI_SHORT | CLI_COMPILE | CLI_CONVERT | CLI_BENCH, NULL,
+     "replace files of other kinds, and files of weights beside FILE"},
     {"threads", 0, THREADS, FIELD(threads), MODEL_COMMANDS, "N",
-     "threads, 0 for all cores (default 1)"},
+     "threads, 0 for all cores (default LIGHTNET_NUM_THREADS, or 1)"},
     {"seed", 0, COUNT, FIELD(seed), RUN_COMMANDS, "N", "seed of random data (default 0)"},
     {"disable-rule", 0, TEXTS, FIELD(disabled), MODEL_COMMANDS, "NAME",
      "leave out a rule (lightnet ops --rules)"},
@@ -107,8 +112,9 @@ static const row rows[] = {
     {"debug", 'd', FLAG, FIELD(debug), MODEL_COMMANDS, NULL, "say which rewrites were applied"},
     {"no-warnings", 'w', FLAG, FIELD(quiet), MODEL_COMMANDS | CLI_CONVERT, NULL,
      "print no warnings"},
-    {"help", 'h', FLAG, FIELD(help), CLI_ALL, NULL, "print this help"},
-    {"version", 'v', FLAG, FIELD(version), CLI_SHORT, NULL, "print the version"},
+    {"help", 'h', FLAG, FIELD(help), CLI_ANY, NULL, "print this help"},
+    {"version", 'v', FLAG, FIELD(version), CLI_ANY, NULL,
+     "print the version, and what it supports"},
 };
 
 enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
@@ -121,6 +127,14 @@ static int set_texts(cli_strings *strings, const char *text)
     items[strings->n++] = text;
     strings->items = items;
     return 0;
+}
+
+static int set_shape(cli_strings *strings, const row *r, const char *text)
+{
+    cli_shape shape;
+    return cli_shape_read(&shape, text)
+               ? cli_usage("--%s is '%s', expected %s", r->name, text, r->arg)
+               : set_texts(strings, text);
 }
 
 static int set_count(int *count, const row *r, const char *text, int min, int max)
@@ -186,6 +200,8 @@ static int set_option(cli_options *opt, const row *r, const char *text)
         return 0;
     case TEXTS:
         return set_texts(field, text);
+    case SHAPES:
+        return set_shape(field, r, text);
     case COUNT:
         return set_count(field, r, text, 0, INT_MAX);
     case COUNT_FROM_1:
@@ -206,7 +222,7 @@ static void set_defaults(cli_options *opt)
 {
     memset(opt, 0, sizeof(*opt));
     opt->scale[0] = opt->scale[1] = opt->scale[2] = 1;
-    opt->threads = 1;
+    opt->threads = -1; // as the environment says
     opt->seconds = 2;
     opt->rtol = -1; // by type
     opt->atol = -1; // by what is compared
@@ -215,6 +231,7 @@ static void set_defaults(cli_options *opt)
 // Fills getopt's two forms of the command's options. The long options' `val` is 256 and the row.
 static void fill_getopt(unsigned command, struct option *longs, char *letters)
 {
+    *letters++ = '-'; // arguments in the order in which they stand
     *letters++ = ':';
     for (int i = 0; i < N_ROWS; i++) {
         if (!(rows[i].commands & command))
@@ -238,8 +255,30 @@ static const row *row_of(int c)
     return NULL;
 }
 
-// What getopt_long did not like: c is ':' for a missing value, '?' for anything else.
-static int fail_option(int c, const char *given, const char *name)
+/* ---- what getopt does not understand ---- */
+
+// The option of the command with the longest common spelling, NULL: none is like `given`, which
+// begins with two dashes.
+static const char *closest_option(unsigned command, const char *given)
+{
+    char name[LN_MAX_NAME_LEN];
+    const char *closest = NULL;
+    snprintf(name, sizeof(name), "%.*s", (int)strcspn(given + 2, "="), given + 2);
+    for (int i = 0; i < N_ROWS; i++)
+        if (rows[i].commands & command)
+            closest = ln_closer_name(name, closest, rows[i].name);
+    return closest;
+}
+
+static int fail_unknown(unsigned command, const char *option, const char *name)
+{
+    const char *closest = strncmp(option, "--", 2) ? NULL : closest_option(command, option);
+    return closest ? cli_usage("unknown option '%s'; did you mean '--%s'?", option, closest)
+                   : cli_usage("unknown option '%s'; see %s --help", option, name);
+}
+
+// c is ':' for a missing value, '?' for anything else.
+static int fail_option(int c, unsigned command, const char *given, const char *name)
 {
     const char letter[] = {'-', (char)optopt, '\0'};
     const row *r = optopt ? row_of(optopt) : NULL;
@@ -249,26 +288,109 @@ static int fail_option(int c, const char *given, const char *name)
         return cli_usage("option '%s' needs a value; see %s --help", option, name);
     if (r && optopt >= 256)
         return cli_usage("option '%s' takes no value; see %s --help", option, name);
-    return cli_usage("unknown option '%s'; see %s --help", option, name);
+    return fail_unknown(command, option, name);
+}
+
+/* ---- old spellings ---- */
+
+/* Options of another form, for MODEL_COMMANDS and convert: they set `quiet`, or nothing (-1). */
+static const struct old_warning {
+    const char *text;
+    int quiet;
+} old_warnings[] = {
+    {"-Wwarn", 0},
+    {"-Wno-warn", 1},
+    {"-Winter", -1},
+    {"-Wno-inter", -1},
+};
+
+static int read_old_warning(cli_options *opt, unsigned command, const char *arg)
+{
+    if (!(command & (MODEL_COMMANDS | CLI_CONVERT)))
+        return 0;
+    for (size_t i = 0; i < sizeof(old_warnings) / sizeof(old_warnings[0]); i++) {
+        if (!strcmp(arg, old_warnings[i].text)) {
+            opt->quiet = old_warnings[i].quiet < 0 ? opt->quiet : old_warnings[i].quiet;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+// The row of a long option with one dash, as "-outfile" or "-outfile=FILE", or NULL.
+static const row *row_of_one_dash(unsigned command, const char *arg)
+{
+    const size_t len = strcspn(arg + 1, "=");
+    for (int i = 0; i < N_ROWS; i++)
+        if (rows[i].commands & command && strlen(rows[i].name) == len &&
+            !strncmp(rows[i].name, arg + 1, len))
+            return &rows[i];
+    return NULL;
+}
+
+static int read_one_dash(cli_options *opt, const row *r, const char *name, int argc, char **argv)
+{
+    const char *arg = argv[optind++], *value = strchr(arg, '=');
+    if (r->kind == FLAG && value)
+        return cli_usage("option '%s' takes no value; see %s --help", arg, name);
+    if (r->kind != FLAG && !value && optind == argc)
+        return cli_usage("option '%s' needs a value; see %s --help", arg, name);
+    if (r->kind == FLAG)
+        return set_option(opt, r, NULL);
+    return set_option(opt, r, value ? value + 1 : argv[optind++]);
+}
+
+// Reads the next argument if it has an old spelling; returns whether it has.
+static int read_old(cli_options *opt, unsigned command, const char *name, int argc, char **argv,
+                    int *status)
+{
+    const char *arg = optind < argc ? argv[optind] : "";
+    if (arg[0] != '-' || !arg[1] || arg[1] == '-')
+        return 0;
+    if (read_old_warning(opt, command, arg)) {
+        optind++;
+        return 1;
+    }
+    const row *r = row_of_one_dash(command, arg);
+    if (r)
+        *status = read_one_dash(opt, r, name, argc, argv);
+    return r != NULL;
+}
+
+// "-o !" writes nothing.
+static void read_outfile(cli_options *opt, unsigned command)
+{
+    if (opt->outfile && !strcmp(opt->outfile, "!"))
+        opt->outfile = command == CLI_SHORT ? NULL : "/dev/null";
 }
 
 int cli_options_read(cli_options *opt, cli_command command, const char *name, int argc, char **argv)
 {
     struct option longs[N_ROWS + 1];
-    char letters[2 * N_ROWS + 2];
-    int c, status = 0;
+    char letters[2 * N_ROWS + 3];
+    int c, status = 0, n = 1; // arguments up to argv[n] are none that will be read
     set_defaults(opt);
     fill_getopt(command, longs, letters);
     optind = 1;
     opterr = 0;
-    while (!status && (c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
-        if (c == ':' || c == '?')
-            status = fail_option(c, argv[optind - 1], name);
+    while (!status) {
+        if (read_old(opt, command, name, argc, argv, &status))
+            continue;
+        c = getopt_long(argc, argv, letters, longs, NULL);
+        if (c == -1)
+            break;
+        if (c == 1)
+            argv[n++] = optarg;
+        else if (c == ':' || c == '?')
+            status = fail_option(c, command, argv[optind - 1], name);
         else
             status = set_option(opt, row_of(c), optarg);
     }
-    opt->args = (const char *const *)argv + optind;
-    opt->n_args = argc - optind;
+    while (!status && optind < argc)
+        argv[n++] = argv[optind++];
+    read_outfile(opt, command);
+    opt->args = (const char *const *)argv + 1;
+    opt->n_args = n - 1;
     return status;
 }
 

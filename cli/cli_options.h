@@ -17,7 +17,10 @@ typedef enum cli_command {
     CLI_OPS = 1 << 6,
     CLI_ENV = 1 << 7,
     CLI_CONVERT = 1 << 8,
-    CLI_ALL = (1 << 9) - 1
+    CLI_ALL = (1 << 9) - 1, /* those above, which work */
+    CLI_HELP = 1 << 9,
+    CLI_VERSION = 1 << 10,
+    CLI_ANY = (1 << 11) - 1
 } cli_command;
 
 /** Several values of an option that may be repeated. */
@@ -41,7 +44,7 @@ typedef struct cli_options {
     cli_strings disabled;    /* --disable-rule */
     cli_strings plugins;     /* --plugin */
     cli_strings includes;    /* --include */
-    int threads;             /* --threads */
+    int threads;             /* --threads, -1: not given */
     int seed;                /* --seed */
     int top;                 /* --top */
     double seconds;          /* --seconds */
@@ -54,6 +57,7 @@ typedef struct cli_options {
     int tune;                /* --tune */
     int debug;               /* -d */
     int quiet;               /* -w */
+    int force;               /* --force */
     int print_all;           /* --print-all */
     int bgr;                 /* --bgr */
     int nhwc;                /* --layout */
@@ -70,8 +74,9 @@ typedef struct cli_options {
     int n_args;
 } cli_options;
 
-/** Reads the arguments of `command` (argv[0] is skipped) into `opt`; `name` is how the command is
- * called. Returns 0, or the exit status after a message. Free with cli_options_free. */
+/** Reads the arguments of `command` (argv[0] is skipped) into `opt`, and moves those that are no
+ * options to the beginning of argv; `name` is how the command is called. Returns 0, or the exit
+ * status after a message. Free with cli_options_free. */
 int cli_options_read(cli_options *opt, cli_command command, const char *name, int argc,
                      char **argv);
 

@@ -9,7 +9,7 @@
 #include "cli.h"
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_plugin.h"
-#include "lightnet/ln_version.h"
+#include "lightnet/ln_util.h"
 
 typedef struct command {
     const char *name; // NULL: the short form
@@ -19,6 +19,8 @@ typedef struct command {
     int min_args, max_args; // max_args -1: any number
     const char *help;
 } command;
+
+static int show_help(const cli_options *opt);
 
 static const command commands[] = {
     {NULL, CLI_SHORT, cli_short, "MODEL", 1, 1, "compile for the default target and run"},
@@ -32,6 +34,8 @@ static const command commands[] = {
     {"bench", CLI_BENCH, cli_bench, "MODEL", 1, 1, "time runs"},
     {"ops", CLI_OPS, cli_ops, "[OPTYPE]", 0, 1, "the operators and their documentation; the rules"},
     {"env", CLI_ENV, cli_env, "", 0, 0, "the environment variables"},
+    {"help", CLI_HELP, show_help, "[COMMAND]", 0, 1, "the options of a command"},
+    {"version", CLI_VERSION, cli_version, "", 0, 0, "the version, and what it supports"},
 };
 
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]), CALL_SIZE = 32 };
@@ -42,6 +46,15 @@ static const command *find_command(const char *name)
         if (!strcmp(commands[i].name, name))
             return &commands[i];
     return &commands[0];
+}
+
+static int fail_unknown(const char *name)
+{
+    const char *closest = NULL;
+    for (int i = 1; i < N_COMMANDS; i++)
+        closest = ln_closer_name(name, closest, commands[i].name);
+    return closest ? cli_usage("unknown command '%s'; did you mean '%s'?", name, closest)
+                   : cli_usage("unknown command '%s'; see lightnet --help", name);
 }
 
 // How the command is called, in `name`.
@@ -84,9 +97,20 @@ static int fail_args(const command *cmd, const cli_options *opt)
     if (find_command(opt->args[0])->name)
         return cli_usage("the command '%s' comes first, its options behind it; see %s %s --help",
                          opt->args[0], name, opt->args[0]);
-    return cli_usage("'%s' is no command, and '%s' one argument too many for the short form; see "
-                     "%s --help",
-                     opt->args[0], surplus, name);
+    // A model, or what cannot be one.
+    return access(opt->args[0], F_OK)
+               ? fail_unknown(opt->args[0])
+               : cli_usage("'%s' is one argument too many; see %s --help", surplus, name);
+}
+
+static int show_help(const cli_options *opt)
+{
+    const char *name = opt->n_args ? opt->args[0] : NULL;
+    const command *cmd = find_command(name);
+    if (name && !cmd->name)
+        return fail_unknown(name);
+    print_help(cmd);
+    return CLI_OK;
 }
 
 // Those of LIGHTNET_PLUGIN_PATH, those of --plugin, and those of targets that are asked for.
@@ -107,12 +131,13 @@ static int run_command(const command *cmd, const cli_options *opt)
         print_help(cmd);
         return CLI_OK;
     }
-    if (opt->version) {
-        printf("lightnet %s\n", LN_VERSION);
-        return CLI_OK;
-    }
+    if (opt->version)
+        return cli_version(opt);
     if (opt->n_args < cmd->min_args || (cmd->max_args >= 0 && opt->n_args > cmd->max_args))
         return fail_args(cmd, opt);
+    // A name that cannot be a file's is meant as a command.
+    if (!cmd->name && !strpbrk(opt->args[0], "./-") && access(opt->args[0], F_OK))
+        return fail_unknown(opt->args[0]);
     const int status = load_plugins(opt);
     return status ? status : cmd->run(opt);
 }

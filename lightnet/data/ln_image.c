@@ -4,6 +4,7 @@
 #include "lightnet/ln_image.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "data/ln_image_codec.h"
@@ -35,6 +36,25 @@ static ln_image_decoder find_decoder(const void *data, size_t size)
 int ln_image_is_image(const void *data, size_t size)
 {
     return find_decoder(data, size) != NULL;
+}
+
+static const char *const formats[] = {
+#ifdef LN_HAVE_PNG
+    "PNG",
+#endif
+#ifdef LN_HAVE_JPEG
+    "JPEG",
+#endif
+    "PGM",
+    "PPM",
+};
+
+char *ln_sprint_image_formats(char *buf, size_t size)
+{
+    size_t len = 0;
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]) && len < size; i++)
+        len += (size_t)snprintf(buf + len, size - len, "%s%s", i ? ", " : "", formats[i]);
+    return buf;
 }
 
 void ln_image_free(ln_image *image)

@@ -35,6 +35,10 @@ typedef struct ln_image {
 /** Whether `size` bytes at `data` begin like an image file that is understood. */
 LN_API int ln_image_is_image(const void *data, size_t size);
 
+/** Writes the names of the image formats that this build reads, "PNG, JPEG, PGM, PPM", into `buf`
+ * of `size` bytes, cut where it is too small. Returns buf. */
+LN_API char *ln_sprint_image_formats(char *buf, size_t size);
+
 /** Decodes an image file, recognised by its content. 16-bit samples are rounded to 8, what is
  * transparent is drawn on black. Returns 0, or -1 with a reason that names the file. Free with
  * ln_image_free. */
