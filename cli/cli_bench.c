@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "cli_guard.h"
 #include "cli_model.h"
 #include "cli_op_times.h"
 
@@ -227,8 +228,11 @@ int cli_bench(const cli_options *opt)
 {
     timing t = {.n = 0};
     cli_op_times times = {.n = 0};
+    int status = opt->trace ? cli_guard_output(opt, opt->trace, NULL) : CLI_OK;
+    if (status)
+        return status;
     ln_context *ctx = measure(&t, &times, opt);
-    const int status = ctx ? report(ctx, opt, &t, &times) : CLI_FAILED;
+    status = ctx ? report(ctx, opt, &t, &times) : CLI_FAILED;
     cli_op_times_free(&times);
     free(t.ms);
     ln_context_free(ctx);

@@ -6,24 +6,30 @@
 #include <sys/stat.h>
 
 #include "cli.h"
+#include "cli_guard.h"
 #include "cli_model.h"
 
-typedef struct ending {
-    const char *ending, *format;
-} ending;
-
-// What a name says of the format; other formats share an ending with one of these.
-static const ending endings[] = {
-    {".json", "ir"},
-    {".net", "il"},
-    {".il", "il"},
+// What a name says of the format; NNVM shares its suffix with the first.
+static const cli_form forms[] = {
+    {".json", "ir", NULL},
+    {".net", "il", "an IL model"},
+    {".il", "il", "an IL model"},
+    {NULL, NULL, NULL},
 };
 
-static const char *format_of_name(const char *file)
+/* What --to may say. */
+static const cli_form formats[] = {
+    {NULL, "ir", NULL},
+    {NULL, "il", "an IL model"},
+    {NULL, "nnvm", "an NNVM graph"},
+};
+
+static const cli_form *form_of_option(const char *format)
 {
-    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
-        if (cli_ends_with(file, endings[i].ending))
-            return endings[i].format;
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+        if (!strcasecmp(format, formats[i].format))
+            return &formats[i];
+    cli_usage("--to is '%s', expected ir, il or nnvm", format);
     return NULL;
 }
 
@@ -43,31 +49,39 @@ static void tell_params(const cli_options *opt, int was_there, const struct stat
                 file);
 }
 
-static int convert(ln_context *ctx, const cli_options *opt, const char *format)
+// The parameters may be those of another graph.
+static int convert_to_nnvm(ln_context *ctx, const cli_options *opt)
 {
     char file[LN_MAXLINE];
     struct stat before;
-    const int is_nnvm = !strcasecmp(format, "nnvm");
-    const int was_there = is_nnvm && !find_params(opt, file, &before);
-    if (cli_model_convert(ctx, opt, format))
+    const int was_there = !find_params(opt, file, &before);
+    if (was_there && cli_guard_is_file(opt->outfile) && cli_guard_beside(opt, file))
         return CLI_FAILED;
-    if (is_nnvm)
-        tell_params(opt, was_there, &before);
-    return is_nnvm ? CLI_OK : cli_model_write_weights(ctx, opt);
+    if (cli_model_convert(ctx, opt, "nnvm"))
+        return CLI_FAILED;
+    tell_params(opt, was_there, &before);
+    return CLI_OK;
+}
+
+static int convert(ln_context *ctx, const cli_options *opt, const char *format)
+{
+    return strcasecmp(format, "nnvm") ? cli_model_write_as(ctx, opt, format)
+                                      : convert_to_nnvm(ctx, opt);
 }
 
 int cli_convert(const cli_options *opt)
 {
     if (!opt->outfile)
         return cli_usage("convert needs -o FILE");
-    const char *format = opt->format ? opt->format : format_of_name(opt->outfile);
-    if (!format)
-        return cli_usage("%s: the name says no format; give one with --to ir, il or nnvm",
-                         opt->outfile);
+    const cli_form *form =
+        opt->format
+            ? form_of_option(opt->format)
+            : cli_guard_form(opt->outfile, forms, "; or give the format with --to ir, il or nnvm");
+    int status = form ? cli_guard_output(opt, opt->outfile, form->kind) : CLI_WRONG_USAGE;
+    if (status)
+        return status;
     ln_context *ctx = cli_model_create(opt);
-    if (!ctx)
-        return CLI_FAILED;
-    const int status = convert(ctx, opt, format);
+    status = ctx ? convert(ctx, opt, form->format) : CLI_FAILED;
     ln_context_free(ctx);
     return status;
 }

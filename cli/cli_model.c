@@ -4,13 +4,14 @@
 
 #include "cli_model.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "cli_guard.h"
+#include "cli_shape.h"
 
 const char *cli_target(const cli_options *opt)
 {
@@ -103,33 +104,13 @@ static const char *split_name(const char *arg, char name[LN_MAX_NAME_LEN])
 
 /* What the options say of inputs before the model is read */
 
-static int bad_shape(const char *arg)
-{
-    return cli_usage("--shape '%s', expected NAME=1x3x224x224", arg);
-}
-
-// One --shape: the dimensions behind the last '='.
 static int bind_shape(ln_context *ctx, const char *arg)
 {
-    char name[LN_MAX_NAME_LEN];
-    int dims[LN_MAXDIM], ndim = 0;
-    const char *text = strrchr(arg, '=');
-    if (!text || text == arg || text - arg >= LN_MAX_NAME_LEN)
-        return bad_shape(arg);
-    memcpy(name, arg, (size_t)(text - arg));
-    name[text - arg] = '\0';
-    while (*text && ndim < LN_MAXDIM) {
-        char *end;
-        errno = 0;
-        const long dim = strtol(++text, &end, 10);
-        if (end == text || errno || dim < 0 || dim > INT_MAX || (*end && *end != 'x'))
-            return bad_shape(arg);
-        dims[ndim++] = (int)dim;
-        text = end;
-    }
-    if (*text)
-        return bad_shape(arg);
-    return ln_context_bind_shape(ctx, name, ndim, dims) ? cli_fail("%s", ln_context_error(ctx)) : 0;
+    cli_shape shape;
+    if (cli_shape_read(&shape, arg) ||
+        ln_context_bind_shape(ctx, shape.name, shape.ndim, shape.dims))
+        return cli_fail("%s", ln_context_error(ctx));
+    return 0;
 }
 
 // A file that can be read twice and says its own shape gives the input's shape, and its value where
@@ -161,6 +142,12 @@ static int bind_inputs(ln_context *ctx, const cli_options *opt)
     return status;
 }
 
+// Unless another rule is suggested.
+static const char *rules_hint(const ln_context *ctx)
+{
+    return cli_ends_with(ln_context_error(ctx), "?") ? "" : "; 'lightnet ops --rules' lists them";
+}
+
 static int apply_settings(ln_context *ctx, const cli_options *opt)
 {
     ln_context_set_seed(ctx, (uint64_t)opt->seed);
@@ -170,7 +157,7 @@ static int apply_settings(ln_context *ctx, const cli_options *opt)
         return cli_model_fail(ctx, opt);
     for (int i = 0; i < opt->disabled.n; i++)
         if (ln_context_disable_rule(ctx, opt->disabled.items[i]))
-            return cli_fail("%s; 'lightnet ops --rules' lists them", ln_context_error(ctx));
+            return cli_fail("%s%s", ln_context_error(ctx), rules_hint(ctx));
     for (int i = 0; i < opt->includes.n; i++)
         if (ln_context_allow_folder(ctx, opt->includes.items[i]))
             return cli_fail("--include %s", ln_context_error(ctx));
@@ -200,12 +187,38 @@ ln_context *cli_model_create(const cli_options *opt)
     return NULL;
 }
 
+// What the file holds, by its beginning.
+static ln_content content_of_file(const char *file)
+{
+    char begin[512];
+    const char *name;
+    FILE *stream = is_standard_input(file) ? NULL : fopen(file, "rb");
+    const size_t size = stream ? fread(begin, 1, sizeof(begin), stream) : 0;
+    if (stream)
+        fclose(stream);
+    return ln_content_of(begin, size, &name);
+}
+
+// A file that belongs into another argument is a frequent mistake.
+static int fail_reading(const ln_context *ctx, const cli_options *opt)
+{
+    const char *file = opt->args[0], *reason = ln_context_error(ctx);
+    switch (content_of_file(file)) {
+    case LN_CONTENT_INPUT:
+        return cli_fail("%s; did you mean 'lightnet run MODEL -i %s'?", reason, file);
+    case LN_CONTENT_WEIGHTS:
+        return cli_fail("%s; did you mean 'lightnet run MODEL -f %s'?", reason, file);
+    default:
+        return cli_model_fail(ctx, opt);
+    }
+}
+
 ln_context *cli_model_read(const cli_options *opt)
 {
     ln_context *ctx = cli_model_create(opt);
     if (!ctx || !read_model(ctx, opt))
         return ctx;
-    cli_model_fail(ctx, opt);
+    fail_reading(ctx, opt);
     ln_context_free(ctx);
     return NULL;
 }
@@ -253,7 +266,7 @@ int cli_model_load(ln_context *ctx, const cli_options *opt)
 
 int cli_model_convert(ln_context *ctx, const cli_options *opt, const char *format)
 {
-    return convert_source(ctx, opt->args[0], format, opt->outfile) ? cli_model_fail(ctx, opt) : 0;
+    return convert_source(ctx, opt->args[0], format, opt->outfile) ? fail_reading(ctx, opt) : 0;
 }
 
 int cli_ends_with(const char *text, const char *end)
@@ -262,11 +275,28 @@ int cli_ends_with(const char *text, const char *end)
     return len > end_len && !strcmp(text + len - end_len, end);
 }
 
+// The name of the file of weights beside opt->outfile. -1 after a message.
+static int name_weights(const cli_options *opt, char file[LN_MAXLINE])
+{
+    return ln_data_name_beside(file, LN_MAXLINE, opt->outfile, ".safetensors")
+               ? cli_fail("%s", ln_last_error())
+               : 0;
+}
+
+// Before anything is written, whether weights may be written beside it.
+static int check_weights(ln_context *ctx, const cli_options *opt)
+{
+    char file[LN_MAXLINE];
+    if (!ln_data_num_own(ctx) || !cli_guard_is_file(opt->outfile))
+        return 0;
+    return name_weights(opt, file) || cli_guard_beside(opt, file) ? CLI_FAILED : 0;
+}
+
 static int write_weights(ln_context *ctx, const cli_options *opt)
 {
     char file[LN_MAXLINE];
-    if (ln_data_name_beside(file, sizeof(file), opt->outfile, ".safetensors"))
-        return cli_fail("%s", ln_last_error());
+    if (name_weights(opt, file))
+        return CLI_FAILED;
     if (ln_data_save(ctx, file)) {
         unlink(opt->outfile); // a model without its weights is of no use
         return cli_fail("%s", ln_context_error(ctx));
@@ -275,30 +305,10 @@ static int write_weights(ln_context *ctx, const cli_options *opt)
     return 0;
 }
 
-// Only a file has a place beside it, a pipe or a device has none.
-static int is_file(const char *name)
-{
-    struct stat st;
-    return strcmp(name, "-") && !stat(name, &st) && S_ISREG(st.st_mode);
-}
-
-int cli_writes_one_file(const cli_options *opt)
-{
-    return opt->outfile && cli_ends_with(opt->outfile, ".safetensors");
-}
-
-int cli_model_write(ln_context *ctx, const cli_options *opt)
-{
-    if (cli_writes_one_file(opt))
-        return ln_context_save(ctx, opt->datafile, opt->outfile) ? cli_model_fail(ctx, opt) : 0;
-    return ln_context_print(ctx, opt->outfile) ? cli_model_fail(ctx, opt)
-                                               : cli_model_write_weights(ctx, opt);
-}
-
-int cli_model_write_weights(ln_context *ctx, const cli_options *opt)
+static int write_own_weights(ln_context *ctx, const cli_options *opt)
 {
     const int n = ln_data_num_own(ctx);
-    if (n && is_file(opt->outfile))
+    if (n && cli_guard_is_file(opt->outfile))
         return write_weights(ctx, opt);
     if (n)
         ln_warn(ctx,
@@ -306,6 +316,46 @@ int cli_model_write_weights(ln_context *ctx, const cli_options *opt)
                 "FILE.safetensors",
                 ctx->source, n);
     return 0;
+}
+
+// What a name says of the form of a compiled model.
+static const cli_form compiled_forms[] = {
+    {".json", "JSON", NULL},
+    {".safetensors", "one file", "a compiled model"},
+    {"", "JSON", NULL},
+    {NULL, NULL, NULL},
+};
+
+int cli_writes_one_file(const cli_options *opt)
+{
+    return opt->outfile && cli_ends_with(opt->outfile, compiled_forms[1].suffix) &&
+           cli_guard_is_file(opt->outfile);
+}
+
+int cli_model_check_outfile(const cli_options *opt)
+{
+    const cli_form *form = cli_guard_form(opt->outfile, compiled_forms, "");
+    return form ? cli_guard_output(opt, opt->outfile, form->kind) : CLI_WRONG_USAGE;
+}
+
+int cli_model_write(ln_context *ctx, const cli_options *opt)
+{
+    if (cli_writes_one_file(opt))
+        return ln_context_save(ctx, opt->datafile, opt->outfile) ? cli_model_fail(ctx, opt) : 0;
+    if (check_weights(ctx, opt))
+        return CLI_FAILED;
+    return ln_context_print(ctx, opt->outfile) ? cli_model_fail(ctx, opt)
+                                               : write_own_weights(ctx, opt);
+}
+
+int cli_model_write_as(ln_context *ctx, const cli_options *opt, const char *format)
+{
+    if (read_source(ctx, opt->args[0]))
+        return fail_reading(ctx, opt);
+    if (check_weights(ctx, opt))
+        return CLI_FAILED;
+    return ln_context_write(ctx, opt->datafile, format, opt->outfile) ? cli_model_fail(ctx, opt)
+                                                                      : write_own_weights(ctx, opt);
 }
 
 /* Inputs */
@@ -347,15 +397,16 @@ static int set_random(ln_context *ctx, const cli_options *opt, const char *name,
     return status ? cli_model_fail(ctx, opt) : 0;
 }
 
-static int fail_missing(const ln_context *ctx, const char *name)
+int cli_model_fail_missing(const ln_context *ctx, const char *name, const char *call)
 {
     const tl_tensor *t = record(ctx, name);
     char shape[LN_MAX_SHAPE];
     // Names of ONNX models may have what a shell takes for something else.
     const char *quote = strpbrk(name, " \t;&|<>()$`\"*?[]#~!{}\\") ? "'" : "";
-    return cli_fail("%s: input '%s' (%s %s) is not given; use -i %s%s=FILE%s", ctx->source, name,
+    return cli_fail("%s: input '%s' (%s %s) is not given; use %s-i %s%s=FILE%s", ctx->source, name,
                     tl_dtype_name(t->dtype),
-                    ln_sprint_shape(shape, sizeof(shape), t->ndim, t->dims), quote, name, quote);
+                    ln_sprint_shape(shape, sizeof(shape), t->ndim, t->dims), call, quote, name,
+                    quote);
 }
 
 // Beside the inputs, other tensors that the model makes from nothing can be given by name.
@@ -438,7 +489,7 @@ static int set_unnamed(ln_context *ctx, const cli_options *opt, int random)
         const char *file = next_unnamed(opt, &i);
         const int status = file     ? cli_model_set_input(ctx, opt, input, file)
                            : random ? set_random(ctx, opt, input, &state)
-                                    : fail_missing(ctx, input);
+                                    : cli_model_fail_missing(ctx, input, "");
         if (status)
             return status;
     }

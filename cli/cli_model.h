@@ -49,14 +49,21 @@ int cli_writes_one_file(const cli_options *opt);
  * message. */
 int cli_model_write(ln_context *ctx, const cli_options *opt);
 
-/** Writes weights that the model's own file brought to a file beside opt->outfile,
- * FILE.safetensors, which a line on standard error says; warns where there is no place for it.
- * Returns 0, or CLI_FAILED after a message. */
-int cli_model_write_weights(ln_context *ctx, const cli_options *opt);
+/** Whether opt->outfile may be written, and has a suffix of a compiled model's form. Returns 0, or
+ * the exit status after a message. */
+int cli_model_check_outfile(const cli_options *opt);
+
+/** Reads the model opt->args[0] and writes it to opt->outfile in `format`, not NNVM, and its
+ * weights as cli_model_write. Returns 0, or CLI_FAILED after a message. */
+int cli_model_write_as(ln_context *ctx, const cli_options *opt, const char *format);
 
 /** Gives the inputs their data from the files that -i names. Inputs without a file: an error, or
  * random data if `random`. */
 int cli_model_set_inputs(ln_context *ctx, const cli_options *opt, int random);
+
+/** Says that input `name` is not given, and to use `call`, such as "" or "lightnet run MODEL ",
+ * with -i. Returns CLI_FAILED. */
+int cli_model_fail_missing(const ln_context *ctx, const char *name, const char *call);
 
 /** cli_model_read, cli_model_load and cli_model_set_inputs. NULL after a message. */
 ln_context *cli_model_open(const cli_options *opt, int random);

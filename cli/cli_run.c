@@ -11,6 +11,7 @@
 
 #include "cli.h"
 #include "cli_compare.h"
+#include "cli_guard.h"
 #include "cli_model.h"
 
 // Outputs with more elements than this are summed up in a line instead of printed.
@@ -194,6 +195,17 @@ static int prepare_outdir(const char *dir, int *made)
     return access(dir, W_OK | X_OK) ? cli_fail("%s: cannot write: %s", dir, strerror(errno)) : 0;
 }
 
+// Before the run, whether one of the files to be written is an input.
+static int check_outputs(const ln_context *ctx, const cli_options *opt)
+{
+    char file[LN_MAXLINE];
+    int status = CLI_OK;
+    for (int k = 0; opt->outdir && k < ln_list_length(ctx->outputs) && !status; k++)
+        status = cli_data_file(file, opt->outdir, "output", k, "npy") ? CLI_FAILED
+                                                                      : cli_guard_inputs(opt, file);
+    return status;
+}
+
 static int load_and_run(ln_context *ctx, const cli_options *opt)
 {
     const int is_meant = names_inputs(ctx) || opt->inputs.n;
@@ -201,7 +213,8 @@ static int load_and_run(ln_context *ctx, const cli_options *opt)
         return CLI_FAILED;
     if (!is_meant)
         cli_model_warn_constant(ctx);
-    return run_once(ctx, opt);
+    const int status = check_outputs(ctx, opt);
+    return status ? status : run_once(ctx, opt);
 }
 
 static int run_and_hand_out(const cli_options *opt, const labels *names)
@@ -231,6 +244,21 @@ int cli_run(const cli_options *opt)
     return status;
 }
 
+// The short form has no option for inputs.
+static int check_inputs(const ln_context *ctx, const cli_options *opt)
+{
+    char call[LN_MAXLINE];
+    const char *name;
+    LN_LIST_FOREACH(name, ctx->missing)
+    {
+        if (!ln_list_find_custom(ctx->inputs, name, ln_str_cmp))
+            continue;
+        snprintf(call, sizeof(call), "lightnet run %.256s ", opt->args[0]);
+        return cli_model_fail_missing(ctx, name, call);
+    }
+    return 0;
+}
+
 // The short form runs with the data that the model itself makes, and prints what the model prints.
 static int compile_and_run(ln_context *ctx, const cli_options *opt)
 {
@@ -246,18 +274,18 @@ static int compile_and_run(ln_context *ctx, const cli_options *opt)
         return cli_model_fail(ctx, opt);
     if (!is_meant)
         cli_model_warn_constant(ctx);
-    return run_once(ctx, opt);
+    return check_inputs(ctx, opt) ? CLI_FAILED : run_once(ctx, opt);
 }
 
 int cli_short(const cli_options *opt)
 {
-    const char *model = opt->args[0];
     if (opt->compile_only && opt->run_only)
         return cli_usage("-c and -r exclude each other");
-    if (!strpbrk(model, "./-") && access(model, F_OK))
-        return cli_usage("'%s' is neither a command nor a file; see lightnet --help", model);
+    int status = opt->outfile ? cli_model_check_outfile(opt) : CLI_OK;
+    if (status)
+        return status;
     ln_context *ctx = cli_model_read(opt);
-    const int status = ctx ? compile_and_run(ctx, opt) : CLI_FAILED;
+    status = ctx ? compile_and_run(ctx, opt) : CLI_FAILED;
     ln_context_free(ctx);
     return status;
 }

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// What keeps commands from overwriting files of the user's: inputs always, other files unless
+// --force is given.
+
+#include "cli_guard.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli_msg.h"
+#include "lightnet/lightnet.h"
+
+int cli_guard_is_file(const char *file)
+{
+    struct stat st;
+    return strcmp(file, "-") && (stat(file, &st) || S_ISREG(st.st_mode));
+}
+
+static int is_same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return !stat(a, &x) && !stat(b, &y) && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
+static int fail_if_same(const char *output, const char *input)
+{
+    return input && is_same_file(output, input)
+               ? cli_usage("%s: the output would overwrite the input '%s'", output, input)
+               : CLI_OK;
+}
+
+// "NAME=FILE" or "FILE", each of which may have '=' in it.
+static int fail_if_input(const char *output, const char *arg)
+{
+    int status = fail_if_same(output, arg);
+    while (!status && (arg = strchr(arg, '=')))
+        status = fail_if_same(output, ++arg);
+    return status;
+}
+
+int cli_guard_inputs(const cli_options *opt, const char *file)
+{
+    int status = fail_if_same(file, opt->datafile);
+    for (int i = 0; i < opt->n_args && !status; i++)
+        status = fail_if_same(file, opt->args[i]);
+    for (int i = 0; i < opt->inputs.n && !status; i++)
+        status = fail_if_input(file, opt->inputs.items[i]);
+    for (int i = 0; i < opt->plugins.n && !status; i++)
+        status = fail_if_same(file, opt->plugins.items[i]);
+    return status ? status : fail_if_same(file, opt->labels);
+}
+
+int cli_guard_output(const cli_options *opt, const char *file, const char *kind)
+{
+    if (!cli_guard_is_file(file))
+        return CLI_OK;
+    const int status = cli_guard_inputs(opt, file);
+    const char *there = status || opt->force ? NULL : ln_file_kind(file);
+    if (there && (!kind || strcmp(there, kind)))
+        return cli_fail("%s: the file exists and holds %s; --force replaces it", file, there);
+    return status;
+}
+
+int cli_guard_beside(const cli_options *opt, const char *file)
+{
+    struct stat st;
+    const int status = cli_guard_inputs(opt, file);
+    if (!status && !opt->force && !lstat(file, &st) && !S_ISDIR(st.st_mode))
+        return cli_fail("%s: the file exists; --force replaces it", file);
+    return status;
+}
+
+// From the last dot of the file's name, "" without one.
+static const char *suffix_of(const char *file)
+{
+    const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+    const char *dot = strrchr(name, '.');
+    return dot && dot > name ? dot : "";
+}
+
+// ".json, .net or .il"
+static void list_suffixes(const cli_form *forms, char *text, size_t size)
+{
+    size_t len = 0;
+    for (int i = 0; forms[i].suffix && len < size; i++) {
+        const int is_last = !forms[i + 1].suffix || !*forms[i + 1].suffix;
+        const char *before = !i ? "" : is_last ? " or " : ", ";
+        if (*forms[i].suffix)
+            len += (size_t)snprintf(text + len, size - len, "%s%s", before, forms[i].suffix);
+    }
+}
+
+const cli_form *cli_guard_form(const char *file, const cli_form *forms, const char *or_else)
+{
+    const char *suffix = suffix_of(file);
+    char known[256];
+    if (!cli_guard_is_file(file))
+        return &forms[0];
+    for (int i = 0; forms[i].suffix; i++)
+        if (!strcmp(suffix, forms[i].suffix))
+            return &forms[i];
+    list_suffixes(forms, known, sizeof(known));
+    if (*suffix)
+        cli_usage("%s: unknown suffix '%s', expected %s%s", file, suffix, known, or_else);
+    else
+        cli_usage("%s: the name has no suffix, expected %s%s", file, known, or_else);
+    return NULL;
+}
