@@ -2,6 +2,7 @@
 // JPEG images, by libjpeg. Its errors come back through a jump; a file that is cut off or damaged
 // is an error, not a grey area.
 
+#include "data/ln_exif.h"
 #include "data/ln_image_codec.h"
 
 #ifdef LN_HAVE_JPEG
@@ -40,6 +41,18 @@ static void read_rows(struct jpeg_decompress_struct *info, ln_image *image)
     }
 }
 
+// Cameras write segments of this kind; the longest that there can be.
+enum { APP1 = JPEG_APP0 + 1, LONGEST = 0xffff };
+
+// The first one that is told.
+static int find_orientation(const struct jpeg_decompress_struct *info)
+{
+    int orientation = 0;
+    for (jpeg_saved_marker_ptr m = info->marker_list; m && !orientation; m = m->next)
+        orientation = m->marker == APP1 ? ln_exif_orientation(m->data, m->data_length) : 0;
+    return orientation;
+}
+
 int ln_image_decode_jpeg(const uint8_t *data, size_t size, ln_image *image, ln_error *err)
 {
     struct jpeg_decompress_struct info;
@@ -53,6 +66,7 @@ int ln_image_decode_jpeg(const uint8_t *data, size_t size, ln_image *image, ln_e
     }
     jpeg_create_decompress(&info);
     jpeg_mem_src(&info, data, size);
+    jpeg_save_markers(&info, APP1, LONGEST);
     jpeg_read_header(&info, TRUE);
     info.out_color_space = info.jpeg_color_space == JCS_GRAYSCALE ? JCS_GRAYSCALE : JCS_RGB;
     const int channels = info.out_color_space == JCS_RGB ? 3 : 1;
@@ -62,9 +76,10 @@ int ln_image_decode_jpeg(const uint8_t *data, size_t size, ln_image *image, ln_e
     }
     jpeg_start_decompress(&info);
     read_rows(&info, image);
+    const int orientation = find_orientation(&info); // before what was saved is freed
     jpeg_finish_decompress(&info);
     jpeg_destroy_decompress(&info);
-    return 0;
+    return ln_exif_orient(image, orientation, err);
 }
 
 #else

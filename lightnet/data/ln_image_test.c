@@ -246,14 +246,17 @@ END_TEST
 #ifdef LN_HAVE_JPEG
 #include <jpeglib.h>
 
-static size_t write_jpeg(unsigned char **data)
+// The brightness of four blocks of 8 x 8 pixels.
+static const uint8_t quarters[] = {40, 100, 160, 220};
+
+// Those blocks, two beside two, and an Exif segment of `size` bytes, if it is not 0.
+static size_t write_jpeg(unsigned char **data, const char *exif, size_t exif_size)
 {
     struct jpeg_compress_struct info;
     struct jpeg_error_mgr manager;
     unsigned long size = 0;
     uint8_t row[16];
     JSAMPROW rows[] = {row};
-    memset(row, 200, sizeof(row));
     info.err = jpeg_std_error(&manager);
     jpeg_create_compress(&info);
     jpeg_mem_dest(&info, data, &size);
@@ -262,8 +265,13 @@ static size_t write_jpeg(unsigned char **data)
     info.in_color_space = JCS_GRAYSCALE;
     jpeg_set_defaults(&info);
     jpeg_start_compress(&info, TRUE);
-    for (int i = 0; i < 16; i++)
+    if (exif_size)
+        jpeg_write_marker(&info, JPEG_APP0 + 1, (const JOCTET *)exif, (unsigned)exif_size);
+    for (int i = 0; i < 16; i++) {
+        memset(row, quarters[i / 8 * 2], 8);
+        memset(row + 8, quarters[i / 8 * 2 + 1], 8);
         jpeg_write_scanlines(&info, rows, 1);
+    }
     jpeg_finish_compress(&info);
     jpeg_destroy_compress(&info);
     return size;
@@ -272,7 +280,7 @@ static size_t write_jpeg(unsigned char **data)
 START_TEST(jpeg_decodes_and_every_truncation_is_an_error)
 {
     unsigned char *data = NULL;
-    const size_t size = write_jpeg(&data);
+    const size_t size = write_jpeg(&data, NULL, 0);
     for (size_t len = 0; len <= size; len++) {
         ln_error err = {0};
         ln_image image;
@@ -283,14 +291,40 @@ START_TEST(jpeg_decodes_and_every_truncation_is_an_error)
         if (!status) {
             ck_assert_int_eq(image.channels, 1);
             ck_assert_int_eq(image.height, 16);
-            ck_assert_uint_eq(image.pixels[100], 200);
+            ck_assert_uint_eq(image.pixels[100], quarters[0]);
             ln_image_free(&image);
         }
     }
     free(data);
 }
 END_TEST
-#define JPEG_TESTS jpeg_decodes_and_every_truncation_is_an_error,
+
+START_TEST(jpeg_is_turned_as_its_exif_data_say)
+{
+    // Which block stands where, by orientation; the last is none.
+    static const char *const turned[] = {"abcd", "abcd", "badc", "dcba", "cdab",
+                                         "acbd", "cadb", "dbca", "bdac", "abcd"};
+    enum { VALUE = 24 };
+    char exif[] = "Exif\0\0II*\0\x08\0\0\0\1\0\x12\1\3\0\1\0\0\0?\0\0\0\0\0\0";
+    for (int orientation = 0; orientation < 10; orientation++) {
+        unsigned char *data = NULL;
+        ln_error err = {0};
+        ln_image image;
+        exif[VALUE] = (char)orientation;
+        const size_t size = write_jpeg(&data, exif, sizeof(exif));
+        const char *file = write_file(".jpg", data, size);
+        ck_assert_msg(!ln_image_decode(file, &image, &err), "%s", ln_error_text(&err));
+        unlink(file);
+        for (int i = 0; i < 4; i++)
+            ck_assert_uint_eq(image.pixels[(i / 2 * 8 + 4) * 16 + i % 2 * 8 + 4],
+                              quarters[turned[orientation][i] - 'a']);
+        ln_image_free(&image);
+        free(data);
+    }
+}
+END_TEST
+#define JPEG_TESTS \
+    jpeg_decodes_and_every_truncation_is_an_error, jpeg_is_turned_as_its_exif_data_say,
 #else
 #define JPEG_TESTS
 #endif

@@ -39,7 +39,8 @@ LN_API int ln_image_is_image(const void *data, size_t size);
  * of `size` bytes, cut where it is too small. Returns buf. */
 LN_API char *ln_sprint_image_formats(char *buf, size_t size);
 
-/** Decodes an image file, recognised by its content. 16-bit samples are rounded to 8, what is
+/** Decodes an image file, recognised by its content. A JPEG image is turned as its Exif data say it
+ * is to be seen. 16-bit samples are rounded to 8, what is
  * transparent is drawn on black. Returns 0, or -1 with a reason that names the file. Free with
  * ln_image_free. */
 LN_API int ln_image_decode(const char *file, ln_image *image, ln_error *err);
