@@ -14,8 +14,9 @@
 #include "cli_guard.h"
 #include "cli_model.h"
 
-// Outputs with more elements than this are summed up in a line instead of printed.
-enum { LARGE = 256 };
+// Outputs with more elements than this are summed up in a line instead of printed; of outputs with
+// more rows than this, the best of the first ones are printed.
+enum { LARGE = 256, MOST_ROWS = 16 };
 
 // A model that has the key "inputs", be it empty, means what it says. Compiling writes it too.
 static int names_inputs(const ln_context *ctx)
@@ -38,17 +39,37 @@ static int run_once(ln_context *ctx, const cli_options *opt)
 
 /* Ways to hand out an output */
 
-static void print_summary(const tl_tensor *t)
+/* Of the elements that are not NaN. */
+typedef struct summary {
+    double min, max, sum;
+    int n_nan;
+} summary;
+
+static summary sum_up(const tl_tensor *t)
 {
-    double min = INFINITY, max = -INFINITY, sum = 0;
+    summary s = {.min = INFINITY, .max = -INFINITY};
     for (int i = 0; i < t->len; i++) {
         const double v = cli_element(t, i);
-        min = fmin(min, v);
-        max = fmax(max, v);
-        sum += v;
+        s.n_nan += isnan(v);
+        s.min = fmin(s.min, v);
+        s.max = fmax(s.max, v);
+        s.sum += isnan(v) ? 0 : v;
     }
-    printf("%d elements, min %g, max %g, mean %g (--print-all prints them, --top K the best)\n",
-           t->len, min, max, sum / t->len);
+    return s;
+}
+
+static void print_summary(const tl_tensor *t)
+{
+    const summary s = sum_up(t);
+    const int n = t->len - s.n_nan;
+    if (!n)
+        printf("all %d elements are NaN", t->len);
+    else if (s.n_nan)
+        printf("%d of %d elements are NaN, the others: min %g, max %g, mean %g", s.n_nan, t->len,
+               s.min, s.max, s.sum / n);
+    else
+        printf("%d elements, min %g, max %g, mean %g", n, s.min, s.max, s.sum / n);
+    printf(" (--print-all prints them, --top K the best)\n");
 }
 
 static void print_tensor(const char *name, const tl_tensor *t, int whole)
@@ -130,19 +151,33 @@ static void print_ranks(const ranked *ranks, int k, const labels *names)
     }
 }
 
-static int print_top(const char *name, const tl_tensor *t, int k, const labels *names)
+// A file of labels for other classes is a mistake that the ranks alone would not show.
+static void warn_of_labels(const char *name, int len, const labels *names, const cli_options *opt)
 {
-    const int len = t->ndim ? t->dims[t->ndim - 1] : 1;
+    if (opt->labels && names->n != len && !opt->quiet)
+        fprintf(stderr, "warning: %s: %d label%s for the %d classes of output '%s'\n", opt->labels,
+                names->n, names->n == 1 ? "" : "s", len, name);
+}
+
+static int print_top(const char *name, const tl_tensor *t, const cli_options *opt,
+                     const labels *names)
+{
+    const int len = t->ndim ? t->dims[t->ndim - 1] : 1, k = opt->top < len ? opt->top : len;
+    const int n_rows = len ? t->len / len : 0;
+    const int n_printed = n_rows <= MOST_ROWS || opt->print_all ? n_rows : MOST_ROWS;
     ranked *ranks = malloc((size_t)len * sizeof(*ranks) + 1);
     if (!ranks)
         return cli_fail("out of memory");
-    for (int row = 0; len && row < t->len / len; row++) {
+    warn_of_labels(name, len, names, opt);
+    for (int row = 0; row < n_printed; row++) {
         for (int i = 0; i < len; i++)
             ranks[i] = (ranked){.value = cli_element(t, row * len + i), .index = i};
         qsort(ranks, (size_t)len, sizeof(*ranks), by_rank);
         printf("%s[%d]:\n", name, row);
-        print_ranks(ranks, k < len ? k : len, names);
+        print_ranks(ranks, k, names);
     }
+    if (n_printed < n_rows)
+        printf("%s: %d more rows (--print-all prints them)\n", name, n_rows - n_printed);
     free(ranks);
     return 0;
 }
@@ -160,7 +195,7 @@ static int write_output(const char *dir, const char *name, int k, const tl_tenso
 static int hand_out(const cli_options *opt, const char *name, int k, const tl_tensor *t,
                     const labels *names)
 {
-    if (opt->top && print_top(name, t, opt->top, names))
+    if (opt->top && print_top(name, t, opt, names))
         return CLI_FAILED;
     if (opt->outdir)
         return write_output(opt->outdir, name, k, t);
