@@ -4,12 +4,14 @@
 
 #include "cli_model.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli_compare.h"
 #include "cli_guard.h"
 #include "cli_shape.h"
 
@@ -365,7 +367,21 @@ static const tl_tensor *record(const ln_context *ctx, const char *name)
     return ln_tensor_table_find(ctx->tensor_table, name)->tensor;
 }
 
-int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *name, const char *arg)
+// Numbers of this kind spread to all outputs, mostly unintended.
+static void warn_of_nan(const ln_context *ctx, const char *name, const char *file,
+                        const tl_tensor *t)
+{
+    int n = 0;
+    for (int i = 0; i < t->len && tl_dtype_is_float(t->dtype); i++)
+        n += isnan(cli_element(t, i));
+    if (n == t->len && n)
+        ln_warn(ctx, "%s: all %d elements of input '%s' are NaN", file, n, name);
+    else if (n)
+        ln_warn(ctx, "%s: %d of %d elements of input '%s' are NaN", file, n, t->len, name);
+}
+
+int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *name, const char *arg,
+                        int warns)
 {
     const char *file = is_standard_input(arg) ? "/dev/stdin" : arg;
     ln_image_format format = {.bgr = opt->bgr, .nhwc = opt->nhwc};
@@ -379,6 +395,8 @@ int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *nam
     tl_tensor *tensor = ln_input_read(file, record(ctx, name), &format, &err);
     if (!tensor)
         return cli_fail("%s: input '%s': %s", ctx->source, name, ln_error_text(&err));
+    if (warns)
+        warn_of_nan(ctx, name, arg, tensor);
     const int status = ln_context_set_data(ctx, name, tensor->data);
     tl_tensor_free_data_too(tensor);
     return status ? cli_model_fail(ctx, opt) : 0;
@@ -459,7 +477,7 @@ static int set_named(ln_context *ctx, const cli_options *opt)
         if (file && is_named(opt, i, name))
             return cli_fail("%s: '-i %s': input '%s' is given twice", ctx->source,
                             opt->inputs.items[i], name);
-        if (file && cli_model_set_input(ctx, opt, name, file))
+        if (file && cli_model_set_input(ctx, opt, name, file, 1))
             return CLI_FAILED;
     }
     return 0;
@@ -487,7 +505,7 @@ static int set_unnamed(ln_context *ctx, const cli_options *opt, int random)
         if (is_named(opt, opt->inputs.n, input))
             continue;
         const char *file = next_unnamed(opt, &i);
-        const int status = file     ? cli_model_set_input(ctx, opt, input, file)
+        const int status = file     ? cli_model_set_input(ctx, opt, input, file, 1)
                            : random ? set_random(ctx, opt, input, &state)
                                     : cli_model_fail_missing(ctx, input, "");
         if (status)

@@ -69,8 +69,9 @@ int cli_model_fail_missing(const ln_context *ctx, const char *name, const char *
 ln_context *cli_model_open(const cli_options *opt, int random);
 
 /** Gives input `name` its data from file `arg`, "-" for standard input, as --mean, --scale, --bgr
- * and --layout say. */
-int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *name, const char *arg);
+ * and --layout say. With `warns`, a warning counts elements that are NaN. */
+int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *name, const char *arg,
+                        int warns);
 
 /** Prints the context's error, after the model's name unless it names a file already. Returns
  * CLI_FAILED. */

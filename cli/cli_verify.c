@@ -40,7 +40,8 @@ static int set_stored_inputs(ln_context *ctx, const cli_options *opt, const char
     int k = 0;
     LN_LIST_FOREACH(name, ctx->inputs)
     {
-        if (find_stored(file, dir, "input", k++, name) || cli_model_set_input(ctx, opt, name, file))
+        if (find_stored(file, dir, "input", k++, name) ||
+            cli_model_set_input(ctx, opt, name, file, 0))
             return CLI_FAILED;
     }
     return 0;
