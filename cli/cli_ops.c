@@ -2,6 +2,7 @@
 // lightnet ops: the operators and their documentation, from the descriptions, and the rules.
 
 #include <stdio.h>
+#include <string.h>
 
 #include "cli.h"
 #include "lightnet/lightnet.h"
@@ -76,6 +77,56 @@ static void print_one(const ln_op *op)
     print_origin("  of       ", ln_plugin_of_op(op), "\n");
 }
 
+/* ---- names that are not those of operators ---- */
+
+static const struct onnx_op {
+    const char *name, *ops;
+} onnx_ops[] = {
+#define X(name, ops) {name, ops},
+#include "cli_onnx_ops.def"
+#undef X
+};
+
+enum { N_ONNX_OPS = sizeof(onnx_ops) / sizeof(onnx_ops[0]) };
+
+static const struct onnx_op *find_onnx(const char *name)
+{
+    for (int i = 0; i < N_ONNX_OPS; i++)
+        if (!strcmp(onnx_ops[i].name, name))
+            return &onnx_ops[i];
+    return NULL;
+}
+
+static void print_onnx(const struct onnx_op *onnx)
+{
+    char optype[LN_MAX_NAME_LEN];
+    const char *rest = onnx->ops;
+    printf("%s (ONNX)\n", onnx->name);
+    printf("  %s\n", *rest ? "is translated to" : "is computed when the model is read");
+    while (*rest) {
+        const int len = (int)strcspn(rest, " ");
+        snprintf(optype, sizeof(optype), "%.*s", len, rest);
+        const ln_op *op = ln_hash_find(LN_ARCH.op_proto_table, optype);
+        printf("  %-24s %s\n", optype, op ? doc_of(op) : "");
+        rest += len + (rest[len] == ' ');
+    }
+}
+
+static int fail_unknown(const char *optype)
+{
+    const char *closest = NULL;
+    const ln_arch *arch;
+    LN_LIST_FOREACH(arch, ln_arch_list())
+    {
+        for (ln_op **op = arch->reg_ops; op && *op; op++)
+            closest = ln_closer_name(optype, closest, (*op)->op_arg->optype);
+    }
+    for (int i = 0; i < N_ONNX_OPS; i++)
+        closest = ln_closer_name(optype, closest, onnx_ops[i].name);
+    return closest ? cli_fail("unknown operator '%s'; did you mean '%s'?", optype, closest)
+                   : cli_fail("unknown operator '%s'; 'lightnet ops' lists them", optype);
+}
+
 int cli_ops(const cli_options *opt)
 {
     if (opt->rules && opt->n_args)
@@ -85,8 +136,12 @@ int cli_ops(const cli_options *opt)
         return CLI_OK;
     }
     const ln_op *op = ln_hash_find(LN_ARCH.op_proto_table, opt->args[0]);
-    if (!op)
-        return cli_fail("there is no operator '%s'; 'lightnet ops' lists them", opt->args[0]);
-    print_one(op);
+    const struct onnx_op *onnx = op ? NULL : find_onnx(opt->args[0]);
+    if (!op && !onnx)
+        return fail_unknown(opt->args[0]);
+    if (op)
+        print_one(op);
+    else
+        print_onnx(onnx);
     return CLI_OK;
 }

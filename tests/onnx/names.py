@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`lightnet ops NAME` lists the operators that ONNX's operator NAME is translated to.
+
+usage: names.py LIGHTNET [--data DIR]
+
+The list is that of cli/cli_onnx_ops.def. Models of ONNX's own test data with one node show what it must be; those that need
+the value of an input to be read show nothing. Each translator has a row there.
+"""
+import argparse
+import collections
+import concurrent.futures
+import glob
+import os
+import re
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "structure"))
+import onnx_reader
+from suite import DATA, SETS
+from tap import ROOT, Tap
+
+# A node of a graph for Graphviz, whose label is the type; edges have other labels.
+NODE = re.compile(r'^    "(?:[^"\\\\]|\\\\.)*" \[label="(\w+)"\];$', re.M)
+# A row of a translator: its name, an opset, and a function.
+ROW = re.compile(r'\{"(\w+)",\s*\d+,\s*(\w+)')
+# What weights and inputs are made by.
+SOURCE = "source"
+
+
+def run(*command):
+    return subprocess.run(command, capture_output=True, text=True, errors="replace")
+
+
+def translate(lightnet, model):
+    """The operator of a model with one node, and what it becomes; None."""
+    _, nodes = onnx_reader.survey(model)
+    if len(nodes) != 1:
+        return None
+    shown = run(lightnet, "show", "--dot", model)
+    return None if shown.returncode else (nodes[0][0], set(NODE.findall(shown.stdout)) - {SOURCE})
+
+
+def observe(lightnet, data):
+    """What each operator becomes in all models that show it."""
+    models = [path for kind in SETS for path in sorted(glob.glob(f"{data}/{kind}/test_*/model.onnx"))]
+    seen = collections.defaultdict(set)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for found in pool.map(lambda model: translate(lightnet, model), models):
+            if found:
+                seen[found[0]] |= found[1]
+    return seen
+
+
+def listed(lightnet, name):
+    """What `lightnet ops` lists, each with its documentation, or None."""
+    shown = run(lightnet, "ops", name)
+    lines = shown.stdout.splitlines()
+    if shown.returncode or lines[:1] != [f"{name} (ONNX)"]:
+        return None
+    return dict((line.split(None, 1) + [""])[:2] for line in lines[2:])
+
+
+def translators():
+    """The names of all operators with a translator."""
+    for path in glob.glob(os.path.join(ROOT, "lightnet/front/onnx/onnx_*.c")):
+        with open(path, encoding="utf-8") as file:
+            yield from (name for name, function in ROW.findall(file.read()) if function != "NULL")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("lightnet", type=os.path.abspath)
+    parser.add_argument("--data", default=DATA)
+    args = parser.parse_args()
+    tap = Tap()
+    seen = observe(args.lightnet, args.data)
+    if not seen:
+        tap.skip("operators become what is listed", f"there is no {args.data}")
+    for name in sorted(set(translators())):
+        ops = listed(args.lightnet, name)
+        problems = ["cli/cli_onnx_ops.def has no row"] if ops is None else []
+        problems += [f"'{op}' is no operator with documentation" for op, doc in (ops or {}).items() if not doc]
+        if ops is not None and name in seen and set(ops) != seen[name]:
+            problems.append(f"listed: {' '.join(ops)}; in ONNX's test data: {' '.join(sorted(seen[name]))}")
+        tap.check(f"{name} is listed with what it becomes", problems)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
