@@ -567,6 +567,38 @@ START_TEST(variables_that_cannot_be_understood_are_named_alone)
 }
 END_TEST
 
+// As in a build without front ends, which this program is.
+START_TEST(what_is_no_model_is_named)
+{
+    static const struct {
+        const char *bytes;
+        size_t size;
+        const char *message;
+    } rows[] = {
+#define ROW(bytes, message) {bytes, sizeof(bytes) - 1, message}
+        ROW("\x08\x07\x12\x01x\x3a\x02\x12\0\x42\x02\x10\x0d",
+            "m: this is an ONNX model, and this build of LightNet is without ONNX"),
+        ROW("\x0a\x02\x08\x01",
+            "m: a Protocol Buffers message, but no ONNX model; no model format recognised; tried "
+            "JSON IR"),
+        ROW("hello world\n", "m: no model format recognised; tried JSON IR"),
+        ROW("\0\0\0\0", "m: no model format recognised; tried JSON IR"),
+        ROW("\xff\xd8\xff\xe0", "m: this is a JPEG image, expected a model"),
+        ROW("\x1f\x8b\x08", "m: this is a gzip archive, expected a model; unpack it first"),
+        ROW("GGUF\3\0\0\0",
+            "m: this is a GGUF model, which LightNet does not read; convert it to ONNX first"),
+        ROW("", "m: the model is empty, expected JSON text"),
+        ROW("{", "m:1:1: JSON: string or '}' expected near end of file"),
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        ln_context *ctx = ln_context_create();
+        ck_assert_int_eq(ln_context_init_text(ctx, "m", rows[i].bytes, rows[i].size), -1);
+        ck_assert_str_eq(ln_context_error(ctx), rows[i].message);
+        ln_context_free(ctx);
+    }
+}
+END_TEST
+
 LN_TEST_MAIN(
     "context", a_model_is_read_and_what_nothing_reads_is_its_output,
     a_failed_operator_is_named_once_and_leaves_the_context_empty_and_usable,
@@ -582,4 +614,4 @@ LN_TEST_MAIN(
     a_parameter_may_change_shapes_before_compiling, what_is_not_compiled_has_no_memory,
     an_architecture_is_registered_whole_or_not_at_all, a_rule_to_leave_out_must_be_known,
     threads_that_are_set_beat_those_of_the_environment,
-    variables_that_cannot_be_understood_are_named_alone)
+    variables_that_cannot_be_understood_are_named_alone, what_is_no_model_is_named)
