@@ -10,18 +10,12 @@
 
 #include "cli_msg.h"
 #include "lightnet/lightnet.h"
+#include "same_file.h"
 
 int cli_guard_is_file(const char *file)
 {
     struct stat st;
     return strcmp(file, "-") && (stat(file, &st) || S_ISREG(st.st_mode));
-}
-
-static int is_same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-    return !stat(a, &x) && !stat(b, &y) && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
-           x.st_ino == y.st_ino;
 }
 
 static int fail_if_same(const char *output, const char *input)

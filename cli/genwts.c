@@ -54,6 +54,8 @@ static int generate(const char *type, const char *outfile, int n, const char *co
         return tool_wrong_usage(tool, "no output file given, expected -o OUT");
     if (!n)
         return tool_wrong_usage(tool, "no files of numbers given");
+    if (tool_check_output(tool, outfile, n, files))
+        return TOOL_WRONG_USAGE;
     if (!ln_wts_write_from_texts(outfile, dtype, n, files, &err))
         return TOOL_OK;
     fprintf(stderr, "genwts: error: %s\n", ln_error_text(&err));

@@ -61,5 +61,7 @@ int main(int argc, char **argv)
     }
     if (argc - optind != 1)
         return tool_wrong_usage(tool, "%d models given, expected one", argc - optind);
+    if (tool_check_output(tool, outfile, 1, (const char *const *)argv + optind))
+        return TOOL_WRONG_USAGE;
     return translate(argv[optind], outfile);
 }

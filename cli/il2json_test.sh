@@ -21,4 +21,7 @@ check unknown_option_is_refused 2 "error: unknown option '-x'; see il2json --hel
 check option_needs_its_value 2 "error: option '-o' needs a value; see" "$il2json" -o
 check missing_file_is_named 1 "error: none.net: cannot read: No such file" "$il2json" none.net
 check error_names_the_line 1 "error: bad.net:1: operator 'relu0' (relu): tensor" "$il2json" bad.net
+cp "$il" own.net
+check output_that_is_the_input_is_refused 2 "error: own.net: the output would overwrite the input 'own.net'" "$il2json" -o own.net own.net
+check input_is_still_there 0 '' cmp "$il" own.net
 echo "1..$n"

@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "same_file.h"
+
 int tool_wrong_usage(const char *tool, const char *fmt, ...)
 {
     va_list args;
@@ -25,6 +27,15 @@ int tool_wrong_option(const char *tool, int c, const char *given)
     const char *option = optopt ? letter : given;
     return c == ':' ? tool_wrong_usage(tool, "option '%s' needs a value", option)
                     : tool_wrong_usage(tool, "unknown option '%s'", option);
+}
+
+int tool_check_output(const char *tool, const char *outfile, int n, const char *const *inputs)
+{
+    for (int i = 0; i < n; i++)
+        if (is_same_file(outfile, inputs[i]))
+            return tool_wrong_usage(tool, "%s: the output would overwrite the input '%s'", outfile,
+                                    inputs[i]);
+    return TOOL_OK;
 }
 
 int tool_print_help(const char *help)

@@ -15,6 +15,9 @@ __attribute__((format(printf, 2, 3))) int tool_wrong_usage(const char *tool, con
  *  anything else; `given` is the argument it read last. Returns TOOL_WRONG_USAGE. */
 int tool_wrong_option(const char *tool, int c, const char *given);
 
+/** TOOL_OK unless `outfile` is the same file as one of the `n` inputs; then as tool_wrong_usage. */
+int tool_check_output(const char *tool, const char *outfile, int n, const char *const *inputs);
+
 /** Prints to standard output. Returns TOOL_OK, or TOOL_FAILED if that cannot be written. */
 int tool_print_help(const char *help);
 
