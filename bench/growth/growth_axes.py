@@ -20,9 +20,9 @@ STEPS = {
     "compile": ["compile", "{model}", "-o", "{compiled}"],
     "run": ["bench", "{compiled}", "--seconds", "0"],
     "given": ["run", "{model}"],
-    "convert": ["convert", "{model}", "-o", "{ir}"],
+    "convert": ["convert", "{model}", "-o", "{ir}", "--force"],
     "again": ["compile", "{ir}", "-o", "{again}"],
-    "graph": ["convert", "{ir}", "-o", "{graph}", "--to", "nnvm"],
+    "graph": ["convert", "{ir}", "-o", "{graph}", "--to", "nnvm", "--force"],
     "back": ["show", "{graph}"],
 }
 ALL = ("show", "compile", "run", "convert", "again")
