@@ -150,8 +150,33 @@ static const char *rules_hint(const ln_context *ctx)
     return cli_ends_with(ln_context_error(ctx), "?") ? "" : "; 'lightnet ops --rules' lists them";
 }
 
+static int set_limit(ln_context *ctx, ln_limit limit, uint64_t value)
+{
+    return value && ln_context_set_limit(ctx, limit, value) ? cli_fail("%s", ln_context_error(ctx))
+                                                            : 0;
+}
+
+// Milliseconds until --max-seconds are over, at least 1; 0: no limit.
+static uint64_t time_left(const cli_options *opt)
+{
+    const double ms = opt->max_seconds * 1e3 - (double)(tl_clock() - opt->started) * 1e-6;
+    if (opt->max_seconds <= 0)
+        return 0;
+    return ms < 1 ? 1 : ms < 1e15 ? (uint64_t)ms : (uint64_t)1e15;
+}
+
+static int apply_limits(ln_context *ctx, const cli_options *opt)
+{
+    const int status = set_limit(ctx, LN_LIMIT_MEMORY, opt->max_memory) ||
+                       set_limit(ctx, LN_LIMIT_TIME, time_left(opt)) ||
+                       set_limit(ctx, LN_LIMIT_OPS, (uint64_t)opt->max_operators);
+    return status ? -1 : 0;
+}
+
 static int apply_settings(ln_context *ctx, const cli_options *opt)
 {
+    if (apply_limits(ctx, opt))
+        return -1;
     ln_context_set_seed(ctx, (uint64_t)opt->seed);
     if (opt->threads >= 0 && ln_context_set_threads(ctx, opt->threads))
         return cli_model_fail(ctx, opt);

@@ -16,6 +16,7 @@
 #include "cli_shape.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_exec.h"
+#include "tensorlight/tl_util.h"
 
 typedef enum kind {
     FLAG,
@@ -26,6 +27,7 @@ typedef enum kind {
     COUNT_FROM_1,
     THREADS,
     NOT_NEGATIVE,
+    SIZE,
     CHANNELS,
     LAYOUT
 } kind;
@@ -79,6 +81,12 @@ static const row rows[] = {
     {"bgr", 0, FLAG, FIELD(bgr), INPUT_COMMANDS, NULL, "images: blue first"},
     {"layout", 0, LAYOUT, FIELD(nhwc), INPUT_COMMANDS, "nchw|nhwc",
      "images: order of the input's axes (default nchw)"},
+    {"max-memory", 0, SIZE, FIELD(max_memory), MODEL_COMMANDS | CLI_CONVERT, "SIZE",
+     "refuse a model that takes more than SIZE bytes of memory, as 256M or 1G"},
+    {"max-seconds", 0, NOT_NEGATIVE, FIELD(max_seconds), MODEL_COMMANDS | CLI_CONVERT, "S",
+     "stop S seconds after the start"},
+    {"max-operators", 0, COUNT_FROM_1, FIELD(max_operators), MODEL_COMMANDS | CLI_CONVERT, "N",
+     "refuse a model of more than N operators (default 250000)"},
     {"reference", 0, FLAG, FIELD(reference), CLI_VERIFY, NULL,
      "compare with the unoptimized program, tensor by tensor"},
     {"against", 0, TEXT, FIELD(against), CLI_VERIFY, "NAME",
@@ -160,6 +168,26 @@ static int set_not_negative(double *value, const row *r, const char *text)
     return 0;
 }
 
+static uint64_t unit_of(char letter)
+{
+    static const char letters[] = "KMGT";
+    const char *at = letter ? strchr(letters, toupper((unsigned char)letter)) : NULL;
+    return at ? (uint64_t)1 << 10 * (at - letters + 1) : 0;
+}
+
+// A number of bytes, or of KiB, MiB, GiB, TiB with a letter behind it.
+static int set_size(uint64_t *size, const row *r, const char *text)
+{
+    char *end;
+    errno = 0;
+    const unsigned long long n = isdigit((unsigned char)*text) ? strtoull(text, &end, 10) : 0;
+    const uint64_t unit = n && *end && !end[1] ? unit_of(*end) : n && !*end;
+    if (errno || !unit || n > UINT64_MAX / unit)
+        return cli_usage("--%s is '%s', expected bytes, as 1000000, 256M or 1G", r->name, text);
+    *size = n * unit;
+    return 0;
+}
+
 // "127" for all channels, or "123.7,116.8,103.9", one for each.
 static int set_channels(double values[3], const row *r, const char *text)
 {
@@ -211,6 +239,8 @@ static int set_option(cli_options *opt, const row *r, const char *text)
         return set_count(field, r, text, 0, TL_MOST_THREADS);
     case NOT_NEGATIVE:
         return set_not_negative(field, r, text);
+    case SIZE:
+        return set_size(field, r, text);
     case CHANNELS:
         return set_channels(field, r, text);
     case LAYOUT:
@@ -224,6 +254,7 @@ static void set_defaults(cli_options *opt)
     memset(opt, 0, sizeof(*opt));
     opt->scale[0] = opt->scale[1] = opt->scale[2] = 1;
     opt->threads = -1; // as the environment says
+    opt->started = tl_clock();
     opt->seconds = 2;
     opt->rtol = -1; // by type
     opt->atol = -1; // by what is compared

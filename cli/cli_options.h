@@ -5,6 +5,7 @@
 #define CLI_OPTIONS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /** Commands, as bits, so that an option can belong to several. */
 typedef enum cli_command {
@@ -48,6 +49,10 @@ typedef struct cli_options {
     int seed;                /* --seed */
     int top;                 /* --top */
     double seconds;          /* --seconds */
+    uint64_t max_memory;     /* --max-memory, in bytes; 0: no limit */
+    double max_seconds;      /* --max-seconds; 0: no limit */
+    int max_operators;       /* --max-operators; 0: the library's limit */
+    uint64_t started;        /* when the command began, on tl_clock() */
     double mean[3];          /* --mean, of each channel */
     double scale[3];         /* --scale, of each channel */
     double rtol;             /* --rtol, below 0: not given */

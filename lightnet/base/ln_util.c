@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/ln_alloc_fail.h"
+#include "base/ln_budget.h"
 #include "lightnet/ln_msg.h"
 
 int ln_direct_cmp(const void *a, const void *b)
@@ -49,10 +50,15 @@ static void *out_of_memory(size_t size)
     return NULL;
 }
 
+static int may_allocate(size_t size)
+{
+    return !ln_alloc_fail_now() && ln_budget_allows(size);
+}
+
 void *ln_alloc(size_t size)
 {
-    void *ptr = ln_alloc_fail_now() ? NULL : calloc(1, size ? size : 1);
-    return ptr ? ptr : out_of_memory(size);
+    void *ptr = may_allocate(size) ? calloc(1, size ? size : 1) : NULL;
+    return ptr ? ln_budget_count(ptr) : out_of_memory(size);
 }
 
 void *ln_alloc_array(size_t len, size_t size)
@@ -67,12 +73,17 @@ void *ln_alloc_array(size_t len, size_t size)
 
 void *ln_realloc(void *ptr, size_t size)
 {
-    void *resized = ln_alloc_fail_now() ? NULL : realloc(ptr, size ? size : 1);
+    if (!may_allocate(size))
+        return out_of_memory(size);
+    ln_budget_uncount(ptr);
+    void *resized = realloc(ptr, size ? size : 1);
+    ln_budget_count(resized ? resized : ptr);
     return resized ? resized : out_of_memory(size);
 }
 
 void ln_free(void *ptr)
 {
+    ln_budget_uncount(ptr);
     free(ptr);
 }
 

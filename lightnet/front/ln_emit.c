@@ -10,6 +10,7 @@
 #include "base/ln_list_end.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_from_file.h"
+#include "ir/ln_limits.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_arch.h"
 #include "tensorlight/tl_type.h"
@@ -30,6 +31,14 @@ void ln_translation_fail(ln_translation *t, const char *fmt, ...)
     vsnprintf(reason, sizeof(reason), fmt, ap);
     va_end(ap);
     ln_fail(t->ctx, "%s", reason); // unless the context knows better
+    ln_fail_at(t->ctx, "%s", t->file);
+}
+
+void ln_translation_check(ln_translation *t)
+{
+    if (t->failed || !ln_limits_check(t->ctx))
+        return;
+    t->failed = 1;
     ln_fail_at(t->ctx, "%s", t->file);
 }
 

@@ -38,6 +38,9 @@ typedef struct ln_translation {
 /** Records "FILE: REASON"; the translation has failed. */
 void ln_translation_fail(ln_translation *t, const char *fmt, ...) LN_PRINTF(2, 3);
 
+/** Fails if the context's work is to stop. */
+void ln_translation_check(ln_translation *t);
+
 /** Frees the translation's memory. */
 void ln_translation_clear(ln_translation *t);
 

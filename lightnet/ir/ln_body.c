@@ -9,6 +9,7 @@
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_dynamic.h"
+#include "ir/ln_limits.h"
 #include "lightnet/ln_util.h"
 
 /* Where a tensor of the body lies in a run. */
@@ -54,7 +55,9 @@ static int enter(ln_context *root, ln_context *ctx, struct ln_body *body, char *
     ln_list_extend(&root->bodies, &root->last_body, node);
     *body = (struct ln_body){.name = name, .number = ln_hash_size(root->body_names)};
     ln_free(ctx->error);
+    ln_limits_free(ctx->limits);
     ctx->error = root->error;
+    ctx->limits = root->limits;
     ctx->outer = root;
     ctx->body = body;
     ctx->declared = LN_DECLARES_INPUTS | LN_DECLARES_OUTPUTS;
@@ -514,9 +517,9 @@ static void bind(ln_context *body, void *memory, const void *const *given)
 int ln_body_run(ln_op_arg *op_arg, ln_context *body, void *memory, const void *const *given)
 {
     ln_op *op;
-    int status = 0;
+    int status = ln_limits_check(body);
     bind(body, memory, given);
-    LN_LIST_FOREACH(op, body->ops)
+    LN_LIST_FOREACH(op, status ? NULL : body->ops)
     {
         if ((status = ln_dynamic_run(op)))
             break;

@@ -6,6 +6,7 @@
 #include "ir/ln_context_ops.h"
 #include "ir/ln_dynamic.h"
 #include "ir/ln_from_file.h"
+#include "ir/ln_limits.h"
 #include "ir/ln_weights.h"
 
 typedef struct loading {
@@ -80,13 +81,13 @@ static int fetch_lasting(const loading *load, const ln_op *op)
 static int compute(const loading *load, ln_op *op)
 {
     const ln_op_arg *op_arg = op->op_arg;
-    if (fetch_lasting(load, op))
+    if (ln_limits_check(load->ctx) || fetch_lasting(load, op))
         return -1;
     if (load->again && !op_arg->tensors_in && !op->run)
         return 0;
     if (op_arg->at_load && fetch_inputs(load, op))
         return -1;
-    if (ln_op_call(op, op->static_run))
+    if (ln_op_call(op, op->static_run) || ln_limits_check_op(op->op_arg))
         return -1;
     return op_arg->at_load ? ln_dynamic_run(op) : 0;
 }

@@ -18,6 +18,7 @@
 #include "ir/ln_front.h"
 #include "ir/ln_ir_json.h"
 #include "ir/ln_ir_tree.h"
+#include "ir/ln_limits.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_arch.h"
 #include "lightnet/ln_util.h"
@@ -143,7 +144,8 @@ ln_context *ln_context_create(void)
     if (!ctx->error)
         goto fail;
     ln_error_clear(ctx->error);
-    if (create_tables(ctx))
+    ctx->limits = ln_limits_create();
+    if (!ctx->limits || create_tables(ctx))
         goto fail;
     return ctx;
 fail:
@@ -164,6 +166,7 @@ void ln_context_free(ln_context *ctx)
         ln_list_free_deep(ctx->disabled, ln_free);
         ln_hash_free(ctx->tuned);
         tl_pool_free(ctx->pool);
+        ln_limits_free(ctx->limits);
         ln_free(ctx->error);
     }
     ln_free(ctx);
@@ -280,9 +283,17 @@ static int read_map(ln_context *ctx, const char *name, ln_infile *map)
                  : ln_context_read_ir(ctx, name, (const char *)map->data, map->size);
 }
 
+static int check_size(const ln_context *ctx, const char *name, size_t size)
+{
+    if (!ln_limits_forbid(ctx, size))
+        return 0;
+    return ln_fail(ctx, "%s: the model has %zu bytes, above the limit of %zu bytes of memory", name,
+                   size, ln_limits_memory(ctx));
+}
+
 static int init_map(ln_context *ctx, const char *name, ln_infile *map)
 {
-    if (read_map(ctx, name, map)) {
+    if (check_size(ctx, name, map->size) || read_map(ctx, name, map)) {
         ln_context_cleanup(ctx);
         return -1;
     }
@@ -309,10 +320,8 @@ static int check_before_reading(const ln_context *ctx)
 }
 
 // A front end may keep the bytes, so they are copied for it.
-int ln_context_init_text(ln_context *ctx, const char *name, const char *text, size_t len)
+static int init_text(ln_context *ctx, const char *name, const char *text, size_t len)
 {
-    if (check_before_reading(ctx))
-        return -1;
     ln_infile map = {.data = (const unsigned char *)text, .size = len};
     if (!ln_front_for(map.data, len))
         return init_map(ctx, name, &map);
@@ -324,19 +333,38 @@ int ln_context_init_text(ln_context *ctx, const char *name, const char *text, si
     return status;
 }
 
-int ln_context_init_file(ln_context *ctx, const char *name, ln_infile *file)
+int ln_context_init_text(ln_context *ctx, const char *name, const char *text, size_t len)
 {
-    return check_before_reading(ctx) ? -1 : init_map(ctx, name, file);
+    if (check_before_reading(ctx))
+        return -1;
+    ln_budget *const before = ln_limits_enter(ctx);
+    return ln_limits_leave(ctx, before, init_text(ctx, name, text, len));
 }
 
-int ln_context_init(ln_context *ctx, const char *source)
+int ln_context_init_file(ln_context *ctx, const char *name, ln_infile *file)
+{
+    if (check_before_reading(ctx))
+        return -1;
+    ln_budget *const before = ln_limits_enter(ctx);
+    return ln_limits_leave(ctx, before, init_map(ctx, name, file));
+}
+
+static int init_file(ln_context *ctx, const char *source)
 {
     ln_infile map = {0};
-    if (check_before_reading(ctx) || ln_infile_open(&map, source, ctx->error))
+    if (ln_infile_open(&map, source, ctx->error))
         return -1;
     const int status = init_map(ctx, source, &map);
     ln_infile_close(&map);
     return status;
+}
+
+int ln_context_init(ln_context *ctx, const char *source)
+{
+    if (check_before_reading(ctx))
+        return -1;
+    ln_budget *const before = ln_limits_enter(ctx);
+    return ln_limits_leave(ctx, before, init_file(ctx, source));
 }
 
 int ln_context_print(const ln_context *ctx, const char *outfile)
@@ -373,6 +401,7 @@ void ln_context_cleanup(ln_context *ctx)
     ctx->source = ctx->target = NULL;
     ctx->declared = 0;
     memset(ctx->mem_sizes, 0, sizeof(ctx->mem_sizes));
+    ln_limits_reset(ctx);
 }
 
 int ln_context_set_threads(ln_context *ctx, int n)

@@ -12,6 +12,7 @@
 #include "ir/ln_dynamic.h"
 #include "ir/ln_fixed.h"
 #include "ir/ln_lifetime.h"
+#include "ir/ln_limits.h"
 #include "ir/ln_update.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_util.h"
@@ -154,12 +155,65 @@ int ln_context_forget_runs(ln_context *ctx)
     return 0;
 }
 
+/* What takes the most memory of a plan: a tensor, or an operator's scratch memory. */
+typedef struct largest {
+    const ln_op *op;
+    const ln_tensor_entry *te; /* NULL: scratch memory */
+    size_t size;
+} largest;
+
+static void find_largest_of(const ln_context *ctx, const ln_op *op, largest *l)
+{
+    const ln_tensor_list_entry *tle;
+    if (op->op_arg->scratch_size > l->size)
+        *l = (largest){op, NULL, op->op_arg->scratch_size};
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        if (!te->owner && ln_tensor_entry_capacity(te) > l->size)
+            *l = (largest){op, te, ln_tensor_entry_capacity(te)};
+    }
+}
+
+static int fail_memory_limit(const ln_context *ctx, size_t total)
+{
+    largest l = {0};
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        find_largest_of(ctx, op, &l);
+    }
+    if (!l.op)
+        return ln_fail(ctx, "%zu bytes of memory exceed the limit of %zu bytes", total,
+                       ln_limits_memory(ctx));
+    return ln_fail(ctx,
+                   "operator '%s' (%s): %s%s%s takes %zu of the %zu bytes of memory planned, which "
+                   "exceed the limit of %zu bytes",
+                   l.op->op_arg->name, l.op->op_arg->optype, l.te ? "tensor '" : "scratch memory",
+                   l.te ? l.te->name : "", l.te ? "'" : "", l.size, total, ln_limits_memory(ctx));
+}
+
+static size_t planned_memory(const ln_context *ctx)
+{
+    size_t total = 0;
+    for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE; m++)
+        if (ln_size_add(total, ctx->mem_sizes[m], &total))
+            return SIZE_MAX;
+    return total;
+}
+
+static int check_memory_limit(const ln_context *ctx)
+{
+    const size_t total = planned_memory(ctx);
+    return ln_limits_forbid(ctx, total) ? fail_memory_limit(ctx, total) : 0;
+}
+
 int ln_context_alloc_mem(ln_context *ctx)
 {
     ln_context_clear_error(ctx);
     if (ln_context_is_loaded(ctx))
         return ln_fail(ctx, "the context is loaded already; unload it first");
-    if (ln_context_forget_runs(ctx) || ln_context_check_plan(ctx))
+    if (ln_context_forget_runs(ctx) || ln_context_check_plan(ctx) || check_memory_limit(ctx))
         return -1;
     for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE; m++) {
         const ln_mem_info info = ln_mem_type_info(m);
@@ -171,6 +225,7 @@ int ln_context_alloc_mem(ln_context *ctx)
             ln_context_dealloc_mem(ctx);
             return ln_fail(ctx, "cannot allocate %zu bytes of %s", ctx->mem_sizes[m], info.name);
         }
+        ln_limits_take(ctx, ctx->mem_sizes[m]);
     }
     for_each_tensor(ctx, bind_data);
     return 0;
@@ -180,15 +235,18 @@ void ln_context_dealloc_mem(ln_context *ctx)
 {
     ln_update_forget(ctx);
     for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE; m++) {
-        if (ctx->mem_starts[m])
-            ln_mem_type_info(m).free_func(ctx->mem_starts[m]);
+        if (!ctx->mem_starts[m])
+            continue;
+        ln_mem_type_info(m).free_func(ctx->mem_starts[m]);
         ctx->mem_starts[m] = NULL;
+        ln_limits_give(ctx, ctx->mem_sizes[m]);
     }
     for_each_tensor(ctx, bind_data);
 }
 
 void ln_context_unload(ln_context *ctx)
 {
+    ln_budget *const before = ln_limits_enter(ctx);
     if (ln_context_is_loaded(ctx))
         ln_context_dealloc_mem(ctx);
     ln_bodies_unload(ctx);
@@ -197,6 +255,7 @@ void ln_context_unload(ln_context *ctx)
     ln_list_free_deep(ctx->missing, ln_free);
     ctx->missing = NULL;
     ctx->stale = 0;
+    ln_limits_leave(ctx, before, 0);
 }
 
 static ln_tensor_entry *find_loaded(ln_context *ctx, const char *tname)
@@ -234,7 +293,7 @@ static int give(ln_context *ctx, const ln_tensor_entry *te, const void *data)
     return ctx->given ? ln_weights_copy(ctx->given, te->name, te->tensor, data) : -1;
 }
 
-int ln_context_set_data(ln_context *ctx, const char *tname, const void *data)
+static int set_data(ln_context *ctx, const char *tname, const void *data)
 {
     ln_tensor_entry *te = find_loaded(ctx, tname);
     if (!te)
@@ -258,6 +317,12 @@ int ln_context_set_data(ln_context *ctx, const char *tname, const void *data)
         ln_update_mark(ctx, te);
     ctx->missing = ln_list_remove_custom_deep(ctx->missing, tname, ln_str_cmp, ln_free);
     return 0;
+}
+
+int ln_context_set_data(ln_context *ctx, const char *tname, const void *data)
+{
+    ln_budget *const before = ln_limits_enter(ctx);
+    return ln_limits_leave(ctx, before, set_data(ctx, tname, data));
 }
 
 // A piece of the memory that the tensor `root` roots.
@@ -518,6 +583,8 @@ static int prepare_run(const ln_context *ctx)
             ctx,
             "tensor '%s' takes its data from a file: give one when loading (-f FILE), or set it",
             missing);
+    if (ln_limits_check(ctx))
+        return -1;
     return ctx->stale ? ln_update_run((ln_context *)ctx) : 0;
 }
 

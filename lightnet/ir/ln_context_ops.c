@@ -11,6 +11,7 @@
 #include "base/ln_list_end.h"
 #include "ir/ln_context_const.h"
 #include "ir/ln_dynamic.h"
+#include "ir/ln_limits.h"
 #include "lightnet/ln_util.h"
 
 static void place(ln_list *node, ln_list *before, ln_op *op)
@@ -300,8 +301,11 @@ static int enter_op(ln_context *ctx, ln_op *op)
     if (ln_op_table_find(ctx->op_table, op_arg->name))
         return ln_fail(ctx, "operator '%s' (%s): another operator has this name", op_arg->name,
                        op_arg->optype);
+    if (ln_limits_check_entry(ctx, op))
+        return -1;
     if (ln_op_table_insert(ctx->op_table, op) < 0)
         return ln_fail_last(ctx);
+    ln_limits_count_ops(ctx, 1);
     return connect_op(ctx, op);
 }
 
@@ -320,6 +324,7 @@ static void leave_op(ln_context *ctx, ln_op *op)
     ln_dfg_remove(ctx->dfg, op);
     uncheck_op(ctx, op);
     ln_op_table_remove(ctx->op_table, op->op_arg->name);
+    ln_limits_count_ops(ctx, -1);
 }
 
 // New tensors have no memory.

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "ir/ln_lifetime.h"
+#include "ir/ln_limits.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_type.h"
@@ -282,5 +283,6 @@ int ln_dynamic_run(ln_op *op)
 {
     if (op->op_arg->isdynamic && prepare(op))
         return -1;
-    return ln_op_call(op, op->run);
+    const int status = ln_op_call(op, op->run);
+    return ln_limits_check_op(op->op_arg) ? -1 : status;
 }

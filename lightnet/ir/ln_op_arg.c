@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "ir/ln_context_ops.h"
+#include "ir/ln_limits.h"
 #include "ir/ln_name.h"
 #include "ir/ln_op_define.h"
 #include "lightnet/ln_context.h"
@@ -20,7 +21,7 @@ tl_exec ln_op_exec(const ln_op_arg *op_arg)
     const ln_context *ctx = op_arg->ctx;
     if (!ctx)
         return (tl_exec){.isa = tl_isa_best()};
-    tl_exec exec = {.pool = ctx->pool, .isa = ctx->isa};
+    tl_exec exec = {.pool = ctx->pool, .isa = ctx->isa, .stop = ln_limits_stop(ctx)};
     char *memory = ctx->mem_starts[LN_MEM_CPU];
     if (memory && op_arg->scratch_size) {
         exec.scratch = memory + op_arg->scratch_offset;

@@ -8,6 +8,7 @@
 
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
+#include "ir/ln_limits.h"
 #include "lightnet/ln_arch.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_pass.h"
@@ -96,7 +97,10 @@ static void report_rules(const ln_context *ctx)
 // The program as it will run: every operator checked from scratch, everything given its place.
 static int plan(ln_context *ctx)
 {
-    return ln_context_rebind(ctx) || ln_pass_mem_plan(ctx) || ln_context_check(ctx) ? -1 : 0;
+    return ln_limits_check(ctx) || ln_context_rebind(ctx) || ln_limits_check(ctx) ||
+                   ln_pass_mem_plan(ctx) || ln_context_check(ctx)
+               ? -1
+               : 0;
 }
 
 int ln_context_plan_anew(ln_context *ctx)
@@ -141,6 +145,15 @@ static int compile(ln_context *ctx, const ln_arch *arch)
     return 0;
 }
 
+static int compile_model(ln_context *ctx, const ln_arch *arch)
+{
+    return ln_context_threads(ctx, &ctx->planned_threads) ||
+                   // What is measured is measured with the threads of the runs.
+                   (ctx->tuned && ln_context_start_threads(ctx)) || compile(ctx, arch)
+               ? -1
+               : 0;
+}
+
 int ln_context_compile(ln_context *ctx, const char *target)
 {
     ln_context_clear_error(ctx);
@@ -151,12 +164,12 @@ int ln_context_compile(ln_context *ctx, const char *target)
         return ln_fail(ctx, "there is no model to compile");
     if (ctx->target)
         return ln_fail(ctx, "the model is compiled already, for '%s'", ctx->target);
-    if (!ln_context_threads(ctx, &ctx->planned_threads) &&
-        // What is measured is measured with the threads of the runs.
-        !(ctx->tuned && ln_context_start_threads(ctx)) && !compile(ctx, arch))
-        return 0;
-    if (ctx->source)
+    ln_budget *const before = ln_limits_enter(ctx);
+    int status = compile_model(ctx, arch);
+    if (status && ctx->source)
         ln_fail_at(ctx, "%s", ctx->source);
-    ln_context_cleanup(ctx);
-    return -1;
+    status = ln_limits_leave(ctx, before, status);
+    if (status)
+        ln_context_cleanup(ctx);
+    return status;
 }

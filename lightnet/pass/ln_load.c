@@ -7,6 +7,7 @@
 #include "data/ln_data_give.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_fixed.h"
+#include "ir/ln_limits.h"
 #include "ir/ln_weights.h"
 #include "pass/ln_compile.h"
 #include "lightnet/ln_arch.h"
@@ -67,9 +68,8 @@ static int plan_for_threads(ln_context *ctx)
     return -1;
 }
 
-int ln_load(ln_context *ctx, const char *datafile, const ln_constants_watch *watch)
+static int load(ln_context *ctx, const char *datafile, const ln_constants_watch *watch)
 {
-    ln_context_clear_error(ctx);
     if (ctx->ops && !ctx->target)
         return ln_fail(ctx, "the model is not compiled");
     if (ctx->target && !ln_hash_find(LN_ARCH.arch_table, ctx->target))
@@ -88,6 +88,13 @@ int ln_load(ln_context *ctx, const char *datafile, const ln_constants_watch *wat
     }
     ln_constants_release(ctx);
     return 0;
+}
+
+int ln_load(ln_context *ctx, const char *datafile, const ln_constants_watch *watch)
+{
+    ln_context_clear_error(ctx);
+    ln_budget *const before = ln_limits_enter(ctx);
+    return ln_limits_leave(ctx, before, load(ctx, datafile, watch));
 }
 
 int ln_context_load(ln_context *ctx, const char *datafile)

@@ -5,6 +5,7 @@
 
 #include "ir/ln_context_ops.h"
 #include "ir/ln_fixed.h"
+#include "ir/ln_limits.h"
 #include "lightnet/ln_util.h"
 #include "pass/ln_pass_walk.h"
 
@@ -179,7 +180,7 @@ int ln_pass_walk(ln_context *ctx, const ln_pass_rewriter *with)
     const int most = budget(ctx);
     for (ln_list *node = ctx->ops; node;) {
         ln_list *next = NULL;
-        const int status = with->offer(ctx, node, with, &next);
+        const int status = ln_limits_check(ctx) ? -1 : with->offer(ctx, node, with, &next);
         if (status < 0)
             return -1;
         n += status;

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Translating graphs: constants, nodes in order, functions and graphs within nodes.
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "front/onnx/ln_onnx_model.h"
+#include "ir/ln_limits.h"
 #include "tensorlight/tl_util.h"
 
 // Functions that call functions, and graphs within nodes of graphs.
 enum { MAX_DEPTH = 64 };
-
-// Nodes that are translated, those of a function at every call: small functions that call each
-// other twice would unfold to any number.
-enum { MAX_NODES = 1000000 };
 
 /* Constants */
 
@@ -125,14 +123,19 @@ static void translate_nodes(ln_onnx_scope *scope, LnOnnx__Node *const *nodes, si
             &m->base, "functions and graphs are more than %d deep within each other", MAX_DEPTH);
         return;
     }
-    if (n_nodes > MAX_NODES - m->n_nodes) {
-        ln_translation_fail(&m->base, "the model unfolds to more than %d nodes", MAX_NODES);
+    const uint64_t most = ln_limits_max(m->base.ctx, LN_LIMIT_OPS);
+    m->n_nodes += n_nodes;
+    if (most && m->n_nodes > most) { // a loop translates its graph several times
+        ln_translation_fail(
+            &m->base, "the model unfolds to more nodes than the limit of %" PRIu64 " operators",
+            most);
         return;
     }
-    m->n_nodes += n_nodes;
     m->depth++;
-    for (size_t i = 0; i < n_nodes && !m->base.failed; i++)
+    for (size_t i = 0; i < n_nodes && !m->base.failed; i++) {
         translate_node(scope, nodes[i]);
+        ln_translation_check(&m->base);
+    }
     m->depth--;
 }
 

@@ -21,6 +21,8 @@ struct ln_onnx_model {
     ln_hash *rolled;    /* node messages of loops that are too long to be unrolled */
     ln_hash *functions; /* the model's functions, themselves the keys */
     ln_hash *indexes;   /* long lists of messages -> ln_hash of names -> messages */
+    ln_hash *unfolded;  /* name -> why its value, a constant, is left to run time */
+    size_t values_size; /* bytes of the data in `values` */
     int depth;          /* of graphs and functions within each other */
     size_t n_nodes;     /* nodes that were met, those of functions at every call */
 };

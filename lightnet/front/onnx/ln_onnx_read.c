@@ -7,12 +7,14 @@
 #include <string.h>
 
 #include "data/ln_onnx_lean.h"
+#include "front/onnx/ln_onnx_count.h"
 #include "front/onnx/ln_onnx_model.h"
 #include "front/onnx/ln_onnx_support.h"
 #include "front/ln_fronts.h"
 #include "ir/ln_bind.h"
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
+#include "ir/ln_limits.h"
 #include "pass/ln_cleanup.h"
 #include "tensorlight/tl_util.h"
 
@@ -88,9 +90,10 @@ static int create_tables(ln_onnx_model *m)
     m->constants = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
     m->rolled = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
     m->indexes = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, free_index);
+    m->unfolded = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     m->base.ctx->weights = ln_weights_create();
     return m->varying && m->values && m->opened && m->constants && m->rolled && m->indexes &&
-                   m->base.ctx->weights
+                   m->unfolded && m->base.ctx->weights
                ? 0
                : ln_fail(m->base.ctx, "out of memory");
 }
@@ -106,6 +109,8 @@ static void free_model(ln_onnx_model *m)
     ln_hash_free(m->rolled);
     ln_hash_free(m->functions);
     ln_hash_free(m->indexes);
+    ln_hash_free(m->unfolded);
+    ln_limits_give(m->base.ctx, m->values_size);
     ln_translation_clear(&m->base);
 }
 
@@ -388,6 +393,8 @@ static void translate(ln_onnx_model *m)
     if (ln_onnx_scope_init(&scope, m, NULL))
         return;
     choose_opsets(&scope);
+    if (!m->base.failed)
+        ln_onnx_check_count(m);
     if (!m->base.failed)
         ln_onnx_check_support(&scope);
     add_inputs(&scope);

@@ -4,11 +4,13 @@
 // A value is computed by running the operators that make the tensor, in a context of their own,
 // back to constants and to values that are known already.
 
+#include <inttypes.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "front/onnx/ln_onnx_model.h"
 #include "ir/ln_fixed.h"
+#include "ir/ln_limits.h"
 #include "lightnet/ln_data.h"
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
@@ -23,7 +25,53 @@ static void keep_value(ln_onnx_model *m, const char *tensor, tl_tensor *value)
     if (!value || ln_hash_insert(m->values, te->name, value) < 0) {
         tl_tensor_free_data_too(value);
         ln_translation_fail(&m->base, "out of memory");
+        return;
     }
+    m->values_size += tl_tensor_size(value);
+    ln_limits_take(m->base.ctx, tl_tensor_size(value));
+}
+
+static int may_copy(ln_onnx_model *m, const char *tensor, size_t size)
+{
+    if (ln_limits_forbid(m->base.ctx, size))
+        ln_translation_fail(
+            &m->base, "the value of '%s', %zu bytes, exceeds the limit of %zu bytes of memory",
+            tensor, size, ln_limits_memory(m->base.ctx));
+    return !m->base.failed;
+}
+
+static void keep_copy(ln_onnx_model *m, const char *tensor, const tl_tensor *value)
+{
+    if (may_copy(m, tensor, tl_tensor_size(value)))
+        keep_value(m, tensor, tl_tensor_clone(value));
+}
+
+// The value of the tensor counts as one that is given at run time, from now on.
+static void leave_to_run_time(ln_onnx_model *m, const char *tensor, const char *reason)
+{
+    const ln_tensor_entry *te = ln_tensor_table_find(m->base.ctx->tensor_table, tensor);
+    char *text = ln_translation_print(&m->base, "%s", reason);
+    if (text && ln_hash_insert(m->unfolded, te->name, text) < 0)
+        ln_translation_fail(&m->base, "out of memory");
+    if (!m->base.failed)
+        ln_onnx_set_variation(m, tensor, LN_ONNX_UNKNOWN);
+    ln_debug(m->base.ctx, "'%s' is computed when the model is loaded: %s", tensor, reason);
+}
+
+// Of such a tensor no value is computed or copied.
+static int is_too_large(const ln_onnx_model *m, const char *tensor)
+{
+    const uint64_t most = ln_limits_max(m->base.ctx, LN_LIMIT_FOLD_MEMORY);
+    return most && tl_tensor_size(ln_translation_tensor(&m->base, tensor)) > most;
+}
+
+static const char *print_too_large(ln_onnx_model *m, const char *tensor)
+{
+    const char *text = ln_translation_print(
+        &m->base, "tensor '%s' has %zu bytes, above the limit of %" PRIu64 " bytes for a constant",
+        tensor, tl_tensor_size(ln_translation_tensor(&m->base, tensor)),
+        ln_limits_max(m->base.ctx, LN_LIMIT_FOLD_MEMORY));
+    return text ? text : "";
 }
 
 // What a tensor of LN_ONNX_SIZED is made from: the lengths of a tensor's axes, the largest there
@@ -51,7 +99,9 @@ static const tl_tensor *known_value(ln_onnx_model *m, const char *tensor)
     const ln_weight *weight = value ? NULL : ln_weights_find(m->base.ctx->weights, tensor);
     if (!weight)
         return value ? value : largest_shape(m, tensor);
-    tl_tensor *copy = ln_weight_clone(weight, m->base.ctx->error);
+    const size_t size = tl_tensor_size(ln_translation_tensor(&m->base, tensor));
+    tl_tensor *copy =
+        may_copy(m, tensor, size) ? ln_weight_clone(weight, m->base.ctx->error) : NULL;
     if (!copy) {
         m->base.failed = 1;
         return NULL;
@@ -72,7 +122,8 @@ static const tl_tensor *known_value(ln_onnx_model *m, const char *tensor)
 
 typedef struct part {
     ln_onnx_model *model;
-    ln_context *ctx; /* of its own */
+    ln_context *ctx;  /* of its own */
+    int is_too_large; /* it has met a limit on folding */
 } part;
 
 static int has_entered(const part *p, const char *tensor)
@@ -122,7 +173,13 @@ static int enter_top(part *p, ln_list **stack)
 {
     const char *tensor = (*stack)->data;
     int ready = 1;
+    if (ln_limits_check(p->ctx))
+        return -1;
     if (!has_entered(p, tensor)) {
+        if (is_too_large(p->model, tensor)) {
+            p->is_too_large = 1;
+            return ln_fail(p->ctx, "%s", print_too_large(p->model, tensor));
+        }
         const tl_tensor *value = known_value(p->model, tensor);
         const ln_op *maker = ln_context_creater(p->model->base.ctx, tensor);
         if (p->model->base.failed || (value && add_known(p, tensor, value)))
@@ -162,9 +219,15 @@ static void keep_all(part *p, const char *wanted)
             if (!ln_hash_find(p->model->values, tle->name) &&
                 ln_tensor_table_find(p->model->base.ctx->tensor_table, tle->name) &&
                 (asked || tl_tensor_size(te->tensor) <= KEPT_SIZE))
-                keep_value(p->model, tle->name, tl_tensor_clone(te->tensor));
+                keep_copy(p->model, tle->name, te->tensor);
         }
     }
+}
+
+static int check_macs(const ln_context *ctx)
+{
+    ln_stats stats;
+    return ln_context_stats(ctx, &stats) || ln_limits_check_macs(ctx, stats.macs) ? -1 : 0;
 }
 
 static int run_part(part *p, const char *tensor)
@@ -175,20 +238,30 @@ static int run_part(part *p, const char *tensor)
         return -1;
     ln_context_set_reference(p->ctx);
     ln_context_keep_all(p->ctx);
-    return ln_context_compile(p->ctx, "cpu") || ln_context_load(p->ctx, NULL) ||
-                   ln_context_run(p->ctx)
+    return ln_context_compile(p->ctx, "cpu") || check_macs(p->ctx) ||
+                   ln_context_load(p->ctx, NULL) || ln_context_run(p->ctx)
                ? -1
                : 0;
 }
 
 static void compute(ln_onnx_node *n, const char *tensor)
 {
-    part p = {.model = n->model, .ctx = ln_context_create()};
-    if (!p.ctx || run_part(&p, tensor))
-        ln_emit_fail(&n->emit, "the value of '%s' cannot be computed: %s", tensor,
-                     p.ctx ? ln_context_error(p.ctx) : "out of memory");
-    else
+    ln_onnx_model *m = n->model;
+    part p = {.model = m, .ctx = ln_context_create()};
+    if (!p.ctx) {
+        ln_emit_fail(&n->emit, "out of memory");
+        return;
+    }
+    ln_limits_begin_fold(p.ctx, m->base.ctx);
+    const int status = run_part(&p, tensor);
+    ln_limits_end_fold(p.ctx);
+    if (!status)
         keep_all(&p, tensor);
+    else if (p.is_too_large || ln_limits_fold_is_over(p.ctx))
+        leave_to_run_time(m, tensor, ln_context_error(p.ctx));
+    else
+        ln_emit_fail(&n->emit, "the value of '%s' cannot be computed: %s", tensor,
+                     ln_context_error(p.ctx));
     ln_context_free(p.ctx);
 }
 
@@ -197,6 +270,10 @@ static const tl_tensor *value_up_to(ln_onnx_node *n, const char *tensor, ln_onnx
 {
     if (!tensor || n->model->base.failed || ln_onnx_variation_of(n->model, tensor) > worst)
         return NULL;
+    if (is_too_large(n->model, tensor)) {
+        leave_to_run_time(n->model, tensor, print_too_large(n->model, tensor));
+        return NULL;
+    }
     const tl_tensor *value = known_value(n->model, tensor);
     if (!value && !n->model->base.failed) {
         compute(n, tensor);
@@ -232,7 +309,11 @@ static const tl_tensor *decisive(ln_onnx_node *n, int i, ln_onnx_variation worst
 {
     const char *tensor = ln_onnx_optional(n, i);
     const tl_tensor *value = value_up_to(n, tensor, worst);
-    if (tensor && !value)
+    const char *why = tensor && !value ? ln_hash_find(n->model->unfolded, tensor) : NULL;
+    if (why)
+        ln_emit_fail(&n->emit, "input %d, '%s', decides shapes, but is not computed before: %s", i,
+                     n->proto->input[i], why);
+    else if (tensor && !value)
         ln_emit_fail(
             &n->emit,
             "input %d, '%s', decides shapes and depends on what is given at run time; give "
@@ -244,7 +325,14 @@ static const tl_tensor *decisive(ln_onnx_node *n, int i, ln_onnx_variation worst
 // The elements in another type; NULL after a failure.
 static const void *converted(ln_onnx_node *n, const tl_tensor *value, tl_dtype dtype)
 {
-    void *data = ln_translation_alloc(&n->model->base, (size_t)value->len * tl_size_of(dtype) + 1);
+    const size_t size = (size_t)value->len * tl_size_of(dtype);
+    const uint64_t most = ln_limits_max(n->model->base.ctx, LN_LIMIT_FOLD_MEMORY);
+    if (most && size > most)
+        ln_emit_fail(&n->emit,
+                     "an input of %d elements decides shapes; they exceed the limit of %" PRIu64
+                     " bytes for a constant",
+                     value->len, most);
+    void *data = ln_translation_alloc(&n->model->base, size + 1);
     if (data)
         tl_convert_array(data, dtype, value->data, value->dtype, (size_t)value->len);
     return data;

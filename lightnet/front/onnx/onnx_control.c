@@ -8,6 +8,7 @@
 // Otherwise the graph becomes the body of the operator `loop`, if its sizes allow it; and at last,
 // what is known of inputs that were given before compiling decides.
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include "front/onnx/ln_onnx_body.h"
 #include "front/onnx/ln_onnx_control.h"
 #include "front/onnx/ln_onnx_rows.h"
+#include "ir/ln_limits.h"
 #include "tensorlight/tl_type.h"
 
 // The operators that the iterations of one loop may become.
@@ -65,6 +67,9 @@ static const char **unstack(ln_onnx_node *n, const char *src, int axis, int *len
     const tl_tensor *whole = ln_onnx_tensor_of(n, src);
     *len = whole->dims[axis];
     const int is_line = whole->ndim == 1;
+    const uint64_t most = ln_limits_max(n->model->base.ctx, LN_LIMIT_OPS);
+    if (most && (uint64_t)*len > most)
+        ln_emit_fail(&n->emit, "%d parts exceed the limit of %" PRIu64 " operators", *len, most);
     const char **parts = ln_onnx_new_names(n, (size_t)*len);
     if (!parts || !*len)
         return parts;

@@ -93,6 +93,7 @@ typedef struct ln_context {
     ln_hash *body_names;       /* their names -> ln_context */
     struct ln_body *body;      /* of a body: what it is beside a context */
     ln_list *folders;          /* names (char *) of those that ln_context_allow_folder allows */
+    struct ln_limits *limits;  /* what it may take; of a body: those of the outer context */
 } ln_context;
 
 /** How often a rule fired while compiling. */
@@ -310,6 +311,42 @@ LN_API int ln_context_set_tuning(ln_context *ctx);
 
 /** Adds tensor `tname` to the outputs (it then survives the run). An error once compiled. */
 LN_API int ln_context_add_output(ln_context *ctx, const char *tname);
+
+/* Limits: what reading, compiling, loading and running may take. A call that meets one fails with a
+ * message that names the limit, and leaves the context as its documentation says of failures. */
+
+typedef enum ln_limit {
+    /** Bytes of memory that the context may hold: operators, constants, and the memory of runs.
+     * What the model alone decides the size of is refused before it is allocated. Files that are
+     * mapped count once they are copied. Default 0: no limit. */
+    LN_LIMIT_MEMORY,
+    /** Milliseconds from the call of ln_context_set_limit on, after which whatever the context does
+     * ends; for a limit of each run, set it before each. Default 0: no limit. */
+    LN_LIMIT_TIME,
+    /** Operators, those of bodies too, and what functions of a model unfold to. Default 250000. */
+    LN_LIMIT_OPS,
+    /** Bytes of memory in which the value of a constant is computed while a model is read; one that
+     * takes more is left to ln_context_load. Default 64 MiB. */
+    LN_LIMIT_FOLD_MEMORY,
+    /** Milliseconds of processor time for that. Default 100. */
+    LN_LIMIT_FOLD_TIME
+} ln_limit;
+
+/** Sets a limit, before or between calls; 0: no limit. -1: there is no such limit. */
+LN_API int ln_context_set_limit(ln_context *ctx, ln_limit limit, uint64_t value);
+
+/** The limit; 0: none. */
+LN_API uint64_t ln_context_limit(const ln_context *ctx, ln_limit limit);
+
+/** Ends what the context does, and keeps it from beginning anything that takes long, until
+ * ln_context_resume: the call under way fails with "cancelled". Any thread may call it, at any time
+ * before ln_context_free. It is looked at between operators, between the iterations of a loop,
+ * between the steps of compiling, and within long kernels. A run that ended leaves what it computes
+ * undefined, and what its operators write in place; the next one is right. */
+LN_API void ln_context_cancel(ln_context *ctx);
+
+/** Takes ln_context_cancel back. Any thread may call it. */
+LN_API void ln_context_resume(ln_context *ctx);
 
 /* For passes: the operators and everything that must follow them. New operators are taken even when
  * the call fails; after a failure the context can only be cleaned up. The operators of a loaded

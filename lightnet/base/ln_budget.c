@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// A budget of memory: what the calling thread allocates counts against one, while it is in use.
+//
+// The allocator knows the sizes. Where it cannot be asked, only what is taken explicitly counts.
+
+#include "base/ln_budget.h"
+
+#include <stdlib.h>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#define USABLE_SIZE(ptr) malloc_usable_size(ptr)
+#else
+#define USABLE_SIZE(ptr) ((size_t)0)
+#endif
+
+static _Thread_local ln_budget *in_use;
+
+ln_budget *ln_budget_use(ln_budget *budget)
+{
+    ln_budget *const before = in_use;
+    in_use = budget;
+    return before;
+}
+
+static int fits(const ln_budget *budget, size_t size)
+{
+    return !budget->limit ||
+           (budget->held <= budget->limit && size <= budget->limit - budget->held);
+}
+
+static int refuse(ln_budget *budget, size_t size)
+{
+    if (!budget->refused)
+        budget->refused = size;
+    return -1;
+}
+
+// Memory from before the budget may be freed under it.
+void ln_budget_give(ln_budget *budget, size_t size)
+{
+    budget->held -= size < budget->held ? size : budget->held;
+}
+
+int ln_budget_allows(size_t size)
+{
+    return !in_use || fits(in_use, size) || !refuse(in_use, size);
+}
+
+void *ln_budget_count(void *ptr)
+{
+    if (in_use && ptr)
+        in_use->held += USABLE_SIZE(ptr);
+    return ptr;
+}
+
+void ln_budget_uncount(void *ptr)
+{
+    if (in_use && ptr)
+        ln_budget_give(in_use, USABLE_SIZE(ptr));
+}

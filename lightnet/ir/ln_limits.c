@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a context may take, and whether its work is to stop.
+
+#include "ir/ln_limits.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "ir/ln_context_ops.h"
+#include "lightnet/ln_util.h"
+#include "tensorlight/tl_util.h"
+
+enum { N_LIMITS = LN_LIMIT_FOLD_TIME + 1, NS_PER_MS = 1000000 };
+
+/* Real models have below 100,000 operators. */
+static const uint64_t defaults[N_LIMITS] = {
+    [LN_LIMIT_OPS] = 250000,
+    [LN_LIMIT_FOLD_MEMORY] = 64 << 20,
+    [LN_LIMIT_FOLD_TIME] = 100,
+};
+
+// Folding counts time of the processor, so that what is folded does not depend on what else the
+// machine does. Within a kernel only the clock is looked at: so many times as far.
+enum { FOLD_SLACK = 20 };
+
+// Plain C kernels do at least so many multiplications a millisecond.
+static const double macs_per_ms = 1e6;
+
+struct ln_limits {
+    uint64_t max[N_LIMITS];
+    uint64_t deadline; /* on tl_clock(), 0: none */
+    uint64_t cpu_end;  /* of folding, on the thread's clock of processor time; 0: none */
+    int is_over;       /* of folding: it met one of its own limits */
+    ln_limits *around; /* of folding: those of the context around it, which `stop` belongs to */
+    atomic_int is_cancelled;
+    tl_stop *stop;
+    ln_budget budget;
+    size_t n_ops;
+};
+
+ln_limits *ln_limits_create(void)
+{
+    ln_limits *limits = ln_alloc(sizeof(*limits));
+    if (!limits)
+        return NULL;
+    *limits = (ln_limits){.stop = tl_stop_create()};
+    if (!limits->stop) {
+        ln_error_set(NULL, "%s", tl_last_error());
+        ln_free(limits);
+        return NULL;
+    }
+    for (int i = 0; i < N_LIMITS; i++)
+        limits->max[i] = defaults[i];
+    atomic_init(&limits->is_cancelled, 0);
+    return limits;
+}
+
+void ln_limits_free(ln_limits *limits)
+{
+    if (limits && !limits->around)
+        tl_stop_free(limits->stop);
+    ln_free(limits);
+}
+
+/* Settings */
+
+static uint64_t milliseconds_from_now(uint64_t ms)
+{
+    const uint64_t now = tl_clock();
+    return ms > (UINT64_MAX - now) / NS_PER_MS ? UINT64_MAX : now + ms * NS_PER_MS;
+}
+
+static void apply(ln_limits *limits, ln_limit limit)
+{
+    const uint64_t value = limits->max[limit];
+    if (limit == LN_LIMIT_TIME) {
+        limits->deadline = value ? milliseconds_from_now(value) : 0;
+        tl_stop_set_deadline(limits->stop, limits->deadline);
+    } else if (limit == LN_LIMIT_MEMORY) {
+        limits->budget.limit = value < SIZE_MAX ? (size_t)value : SIZE_MAX;
+    }
+}
+
+int ln_context_set_limit(ln_context *ctx, ln_limit limit, uint64_t value)
+{
+    ln_context_clear_error(ctx);
+    if ((unsigned)limit >= N_LIMITS)
+        return ln_fail(ctx, "there is no limit with number %d", (int)limit);
+    ctx->limits->max[limit] = value;
+    apply(ctx->limits, limit);
+    return 0;
+}
+
+uint64_t ln_context_limit(const ln_context *ctx, ln_limit limit)
+{
+    return (unsigned)limit < N_LIMITS ? ctx->limits->max[limit] : 0;
+}
+
+void ln_context_cancel(ln_context *ctx)
+{
+    atomic_store(&ctx->limits->is_cancelled, 1);
+    tl_stop_request(ctx->limits->stop);
+}
+
+void ln_context_resume(ln_context *ctx)
+{
+    ln_limits *const limits = ctx->limits;
+    atomic_store(&limits->is_cancelled, 0);
+    tl_stop_clear(limits->stop);
+    tl_stop_set_deadline(limits->stop, limits->deadline);
+}
+
+/* Calls */
+
+// What folding allocates for operators counts for the context around it.
+ln_budget *ln_limits_enter(const ln_context *ctx)
+{
+    ln_limits *const limits = ctx->limits->around ? ctx->limits->around : ctx->limits;
+    return ln_budget_use(limits->budget.limit ? &limits->budget : NULL);
+}
+
+int ln_limits_leave(const ln_context *ctx, ln_budget *before, int status)
+{
+    ln_budget *const budget = &ctx->limits->budget;
+    ln_budget_use(before);
+    const size_t refused = budget->refused;
+    if (before == budget || !refused)
+        return status;
+    budget->refused = 0;
+    if (status && !strstr(ln_context_error(ctx), "the limit of ")) {
+        const ln_error error = *ctx->error;
+        ln_context_clear_error(ctx);
+        ln_fail(ctx, "%s: %zu bytes more exceed the limit of %zu bytes of memory",
+                ln_error_text(&error), refused, budget->limit);
+    }
+    return status;
+}
+
+void ln_limits_reset(const ln_context *ctx)
+{
+    if (!ctx->outer)
+        ctx->limits->budget.held = 0;
+}
+
+/* Stopping */
+
+const tl_stop *ln_limits_stop(const ln_context *ctx)
+{
+    return ctx->limits->stop;
+}
+
+static uint64_t cpu_clock(void)
+{
+    struct timespec now;
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now))
+        return 0;
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static int is_late(const ln_limits *limits)
+{
+    return limits->deadline && tl_clock() >= limits->deadline;
+}
+
+// Why the work stops.
+static void print_reason(ln_limits *limits, char *buf, size_t size)
+{
+    const ln_limits *root = limits->around ? limits->around : limits;
+    if (atomic_load(&root->is_cancelled)) {
+        snprintf(buf, size, "cancelled");
+    } else if (is_late(root) || root == limits) {
+        snprintf(buf, size, "stopped at the time limit of %" PRIu64 " ms",
+                 root->max[LN_LIMIT_TIME]);
+    } else {
+        limits->is_over = 1;
+        snprintf(buf, size, "stopped at the limit of %" PRIu64 " ms for a constant",
+                 limits->max[LN_LIMIT_FOLD_TIME]);
+    }
+}
+
+static int has_to_stop(const ln_limits *limits)
+{
+    return tl_stop_is_requested(limits->stop) ||
+           (limits->cpu_end && cpu_clock() >= limits->cpu_end);
+}
+
+int ln_limits_check(const ln_context *ctx)
+{
+    char reason[LN_MAXLINE];
+    if (!has_to_stop(ctx->limits))
+        return 0;
+    print_reason(ctx->limits, reason, sizeof(reason));
+    ln_context_clear_error(ctx);
+    return ln_fail(ctx, "%s", reason);
+}
+
+int ln_limits_check_op(ln_op_arg *op_arg)
+{
+    char reason[LN_MAXLINE];
+    const ln_context *ctx = op_arg->ctx;
+    if (!ctx || !has_to_stop(ctx->limits))
+        return 0;
+    print_reason(ctx->limits, reason, sizeof(reason));
+    ln_context_clear_error(ctx);
+    return ln_op_fail(op_arg, "%s", reason);
+}
+
+/* Sizes */
+
+uint64_t ln_limits_max(const ln_context *ctx, ln_limit limit)
+{
+    return ctx->limits->max[limit];
+}
+
+int ln_limits_forbid(const ln_context *ctx, size_t size)
+{
+    ln_limits *const limits = ctx->limits;
+    const ln_budget *budget = &limits->budget;
+    if (!budget->limit || (budget->held <= budget->limit && size <= budget->limit - budget->held))
+        return 0;
+    limits->is_over = 1;
+    return 1;
+}
+
+void ln_limits_take(const ln_context *ctx, size_t size)
+{
+    ctx->limits->budget.held += size;
+}
+
+void ln_limits_give(const ln_context *ctx, size_t size)
+{
+    ln_budget_give(&ctx->limits->budget, size);
+}
+
+size_t ln_limits_memory(const ln_context *ctx)
+{
+    return ctx->limits->budget.limit;
+}
+
+int ln_limits_check_entry(const ln_context *ctx, const ln_op *op)
+{
+    const ln_limits *limits = ctx->limits;
+    const uint64_t most = limits->max[LN_LIMIT_OPS];
+    if (most && limits->n_ops >= most)
+        return ln_fail(ctx,
+                       "operator '%s' (%s): the model exceeds the limit of %" PRIu64 " operators",
+                       op->op_arg->name, op->op_arg->optype, most);
+    return ln_limits_check(ctx);
+}
+
+void ln_limits_count_ops(const ln_context *ctx, int n)
+{
+    ctx->limits->n_ops += (size_t)n;
+}
+
+/* Folding */
+
+// No more than the context around it has left, and not 0.
+static size_t fold_memory(const ln_budget *around, uint64_t most)
+{
+    const size_t limit = most < SIZE_MAX ? (size_t)most : SIZE_MAX;
+    const size_t left = around->limit > around->held ? around->limit - around->held : 1;
+    return around->limit && (!limit || left < limit) ? left : limit;
+}
+
+void ln_limits_begin_fold(ln_context *fold, const ln_context *ctx)
+{
+    ln_limits *const limits = fold->limits, *const around = ctx->limits;
+    const uint64_t ms = around->max[LN_LIMIT_FOLD_TIME];
+    for (int i = 0; i < N_LIMITS; i++)
+        limits->max[i] = around->max[i];
+    limits->budget.limit = fold_memory(&around->budget, limits->max[LN_LIMIT_FOLD_MEMORY]);
+    tl_stop_free(limits->stop);
+    limits->stop = around->stop;
+    limits->around = around;
+    if (!ms)
+        return;
+    limits->cpu_end = cpu_clock() + ms * NS_PER_MS;
+    const uint64_t end = milliseconds_from_now(ms * FOLD_SLACK);
+    if (!around->deadline || end < around->deadline)
+        tl_stop_set_deadline(limits->stop, end);
+}
+
+void ln_limits_end_fold(ln_context *fold)
+{
+    const ln_limits *around = fold->limits->around;
+    if (around)
+        tl_stop_set_deadline(around->stop, around->deadline);
+}
+
+int ln_limits_fold_is_over(const ln_context *fold)
+{
+    return fold->limits->is_over;
+}
+
+int ln_limits_check_macs(const ln_context *fold, double macs)
+{
+    ln_limits *const limits = fold->limits;
+    const uint64_t ms = limits->max[LN_LIMIT_FOLD_TIME];
+    if (!ms || macs <= macs_per_ms * (double)ms)
+        return 0;
+    limits->is_over = 1;
+    return ln_fail(fold,
+                   "%.0f multiplications, above the %.0f that the limit of %" PRIu64
+                   " ms for a constant allows",
+                   macs, macs_per_ms * (double)ms, ms);
+}
