@@ -101,6 +101,7 @@ typedef struct loop {
     int64_t trips;         /* at most so many iterations; -1: not known when compiling */
     int given;             /* what was given before compiling may decide */
     const char *cond;      /* NULL: true */
+    int keeps_cond;        /* the body gives the condition that it is given */
     const char **ins;      /* of the body */
     const char **outs;     /* of the body */
     const char ***rows;    /* the parts of each scanned input */
@@ -131,6 +132,26 @@ static void check_body(ln_onnx_node *n, const loop *l)
                      n->proto->n_output, l->body->n_output - (l->is_scan ? 0 : 1));
 }
 
+static int is_named(const char *name, const char *other)
+{
+    return name && *name && ln_streq(name, other);
+}
+
+// Whether the condition goes from the body's input to its output, by way of Identity at most. The
+// nodes stand in order.
+static int keeps_condition(const LnOnnx__Graph *body)
+{
+    const char *name = body->output[0]->name;
+    for (size_t i = body->n_node; i-- > 0;) {
+        const LnOnnx__Node *node = body->node[i];
+        const int makes_it = node->n_output == 1 && is_named(node->output[0], name);
+        if (makes_it && (!ln_streq(node->op_type, "Identity") || node->n_input != 1))
+            return 0;
+        name = makes_it ? node->input[0] : name;
+    }
+    return is_named(name, body->input[1]->name);
+}
+
 // Room for what goes in and out of the body; the numbers are set. -1 after a failure.
 static int prepare_loop(ln_onnx_node *n, loop *l)
 {
@@ -139,6 +160,7 @@ static int prepare_loop(ln_onnx_node *n, loop *l)
     check_body(n, l);
     if (ln_onnx_failed(n))
         return -1;
+    l->keeps_cond = !l->is_scan && keeps_condition(l->body);
     l->n_stacked = (int)l->body->n_output - l->n_states - (l->is_scan ? 0 : 1);
     l->ins = ln_onnx_new_names(n, l->body->n_input);
     l->outs = ln_onnx_new_names(n, l->body->n_output);
@@ -219,7 +241,7 @@ static int num_ops(const ln_onnx_node *n)
 // the condition stays what it is, the next ones will be as many.
 static int is_too_long(const loop *l, const char *cond_before, int n_ops)
 {
-    const int is_steady = l->is_scan || ln_streq(cond_before, l->cond);
+    const int is_steady = l->is_scan || l->keeps_cond || ln_streq(cond_before, l->cond);
     if (n_ops > MAX_UNROLLED)
         return 1;
     return is_steady && l->n_done && l->trips / l->n_done > MAX_UNROLLED / (n_ops ? n_ops : 1);
