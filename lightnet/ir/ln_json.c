@@ -5,7 +5,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/ln_budget.h"
 #include "base/ln_number.h"
 
 const char *ln_json_describe(const json_t *json)
@@ -18,8 +20,30 @@ const char *ln_json_describe(const json_t *json)
     return names[json_typeof(json)];
 }
 
+// Bytes that the library, which has an allocator of its own, takes for the text, about: before
+// each element stands one of these characters, two before a member of an object.
+static size_t memory_of(const char *text, size_t len)
+{
+    enum { ELEMENT_SIZE = 56 };
+    size_t n = 0;
+    for (size_t i = 0; i < len; i++)
+        n += text[i] == ',' || text[i] == ':' || text[i] == '[' || text[i] == '{';
+    return n < (SIZE_MAX - len) / ELEMENT_SIZE ? n * ELEMENT_SIZE + len : SIZE_MAX;
+}
+
+static json_t *fail_memory(json_error_t *error)
+{
+    if (error) {
+        *error = (json_error_t){.line = 1, .column = 1};
+        strcpy(error->text, "out of memory");
+    }
+    return NULL;
+}
+
 json_t *ln_json_load(const char *text, size_t len, size_t flags, json_error_t *error)
 {
+    if (ln_budget_is_set() && !ln_budget_allows(memory_of(text, len)))
+        return fail_memory(error);
     const locale_t before = ln_number_begin();
     json_t *json = json_loadb(text, len, flags, error);
     ln_number_end(before);

@@ -9,6 +9,7 @@
 #include "data/ln_data_give.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_front.h"
+#include "ir/ln_limits.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_util.h"
 
@@ -80,8 +81,8 @@ static int write_read(ln_context *ctx, const char *format, const char *file)
     return ln_context_write(ctx, ctx->datafile, format, file);
 }
 
-int ln_context_convert_text(ln_context *ctx, const char *name, const char *text, size_t len,
-                            const char *format, const char *file)
+static int convert_text(ln_context *ctx, const char *name, const char *text, size_t len,
+                        const char *format, const char *file)
 {
     ln_infile map = {.data = (const unsigned char *)text, .size = len};
     const int status = rewrite(ctx, name, &map, format, file);
@@ -90,7 +91,14 @@ int ln_context_convert_text(ln_context *ctx, const char *name, const char *text,
     return ln_context_init_text(ctx, name, text, len) ? -1 : write_read(ctx, format, file);
 }
 
-int ln_context_convert(ln_context *ctx, const char *source, const char *format, const char *file)
+int ln_context_convert_text(ln_context *ctx, const char *name, const char *text, size_t len,
+                            const char *format, const char *file)
+{
+    ln_budget *const before = ln_limits_enter(ctx);
+    return ln_limits_leave(ctx, before, convert_text(ctx, name, text, len, format, file));
+}
+
+static int convert(ln_context *ctx, const char *source, const char *format, const char *file)
 {
     ln_infile map = {0};
     if (ln_infile_open(&map, source, ctx->error))
@@ -100,4 +108,10 @@ int ln_context_convert(ln_context *ctx, const char *source, const char *format, 
         status = ln_context_init_file(ctx, source, &map) || write_read(ctx, format, file) ? -1 : 0;
     ln_infile_close(&map);
     return status;
+}
+
+int ln_context_convert(ln_context *ctx, const char *source, const char *format, const char *file)
+{
+    ln_budget *const before = ln_limits_enter(ctx);
+    return ln_limits_leave(ctx, before, convert(ctx, source, format, file));
 }

@@ -98,10 +98,26 @@ static int create_tables(ln_onnx_model *m)
                : ln_fail(m->base.ctx, "out of memory");
 }
 
+/* What is unpacked counts as memory of the context. */
+
+static void *allocate(void *data, size_t size)
+{
+    (void)data;
+    return ln_alloc(size);
+}
+
+static void release(void *data, void *ptr)
+{
+    (void)data;
+    ln_free(ptr);
+}
+
+static ProtobufCAllocator allocator = {allocate, release, NULL};
+
 static void free_model(ln_onnx_model *m)
 {
     if (m->proto)
-        ln_onnx__model__free_unpacked(m->proto, NULL);
+        ln_onnx__model__free_unpacked(m->proto, &allocator);
     ln_hash_free(m->varying);
     ln_hash_free(m->values);
     ln_hash_free(m->opened);
@@ -120,7 +136,7 @@ static int unpack(ln_onnx_model *m, const ln_infile *map)
     unsigned char *lean = ln_onnx_lean(LN_ONNX_MODEL, map, &size, m->base.ctx->error);
     if (!lean)
         return ln_fail_at(m->base.ctx, "%s", m->base.file);
-    m->proto = ln_onnx__model__unpack(NULL, size, lean);
+    m->proto = ln_onnx__model__unpack(&allocator, size, lean);
     ln_free(lean);
     if (!m->proto || !m->proto->graph)
         return ln_fail(m->base.ctx, "%s: %s", m->base.file,
