@@ -24,7 +24,7 @@ static const uint64_t defaults[N_LIMITS] = {
 
 // Folding counts time of the processor, so that what is folded does not depend on what else the
 // machine does. Within a kernel only the clock is looked at: so many times as far.
-enum { FOLD_SLACK = 20 };
+enum { FOLD_SLACK = 10 };
 
 // Plain C kernels do at least so many multiplications a millisecond.
 static const double macs_per_ms = 1e6;

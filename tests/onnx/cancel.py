@@ -1,0 +1,83 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: cancel.py LIBLIGHTNET. A loop without end is cancelled by another thread, or by a deadline, and runs right afterwards."""
+import ctypes
+import os
+import sys
+import tempfile
+import threading
+import time
+
+try:
+    import numpy as np
+except ImportError:
+    print("1..0 # SKIP numpy is missing")
+    sys.exit(0)
+
+from onnx_writer import graph, model, node, tensor, value
+from sizes import open_library, open_model
+from tap import Tap
+
+LIMIT_TIME = 1  # LN_LIMIT_TIME
+
+
+def counting():
+    """y counts the x[0] turns of a loop; each turn runs a loop of one turn."""
+    inner = graph([node("Identity", ["go2"], ["on2"]), node("Add", ["s2", "one"], ["t2"])],
+                  [value("i2", "int64", []), value("go2", "bool", []), value("s2", "float", [1])],
+                  [value("on2", "bool", []), value("t2", "float", [1])])
+    outer = graph([node("Identity", ["go"], ["on"]), node("ReduceSum", ["o"], ["turns"], keepdims=0),
+                   node("Loop", ["turns", "go", "s"], ["t"], body=inner)],
+                  [value("i", "int64", []), value("go", "bool", []), value("s", "float", [1])],
+                  [value("on", "bool", []), value("t", "float", [1])])
+    nodes = [node("ReduceMax", ["x"], ["n"], keepdims=0), node("Sub", ["x", "x"], ["z"]), node("Add", ["z", "unit"], ["o"]),
+             node("Loop", ["n", "", "zero"], ["y"], body=outer)]
+    constants = [tensor("zero", "float", [1], [0]), tensor("one", "float", [1], [1]), tensor("unit", "int64", [1], [1])]
+    return model(graph(nodes, [value("x", "int64", [1])], [value("y", "float", [1])], constants), opset=17)
+
+
+def turns(context, n):
+    return context.run(np.array([n], np.int64), np.dtype(np.float32))
+
+
+def ended(context, n, words):
+    """What is wrong with a run of `n` turns, which is to end with these words."""
+    begin = time.monotonic()
+    got = turns(context, n)
+    lasted = time.monotonic() - begin
+    if got is not None or words not in context.error():
+        yield f"{got}, '{context.error()}', expected '{words}'"
+    if lasted > 10:
+        yield f"it took {lasted} s to end"
+
+
+def counted(context, n):
+    got = turns(context, n)
+    return [] if got is not None and got.tolist() == [n] else [f"{got}, '{context.error()}', expected {n}"]
+
+
+def main():
+    library = open_library(os.path.abspath(sys.argv[1]))
+    tap = Tap()
+    for name in ("ln_context_cancel", "ln_context_resume"):
+        getattr(library, name).restype = None
+    with tempfile.TemporaryDirectory(prefix="lightnet-") as folder:
+        context = open_model(library, folder, counting())
+    tap.check("a loop counts its turns", [context.error()] if context.failed else counted(context, 5))
+    canceller = threading.Timer(0.2, library.ln_context_cancel, [context.this])
+    canceller.start()
+    tap.check("another thread cancels 2^62 turns", ended(context, 2**62, "(loop_cpu): cancelled"))
+    canceller.join()
+    tap.check("until it is resumed nothing runs", ended(context, 3, "cancelled"))
+    library.ln_context_resume(context.this)
+    tap.check("then the count is right", counted(context, 7))
+    library.ln_context_set_limit(context.this, LIMIT_TIME, ctypes.c_uint64(200))
+    tap.check("a deadline ends 2^62 turns", ended(context, 2**62, "(loop_cpu): stopped at the time limit of 200 ms"))
+    library.ln_context_set_limit(context.this, LIMIT_TIME, ctypes.c_uint64(0))
+    tap.check("without one the count is right", counted(context, 6))
+    library.ln_context_free(context.this)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
