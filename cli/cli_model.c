@@ -169,6 +169,7 @@ static int apply_limits(ln_context *ctx, const cli_options *opt)
 {
     const int status = set_limit(ctx, LN_LIMIT_MEMORY, opt->max_memory) ||
                        set_limit(ctx, LN_LIMIT_TIME, time_left(opt)) ||
+                       set_limit(ctx, LN_LIMIT_FOLD_MEMORY, opt->max_constant) ||
                        set_limit(ctx, LN_LIMIT_OPS, (uint64_t)opt->max_operators);
     return status ? -1 : 0;
 }

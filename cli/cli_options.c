@@ -87,6 +87,8 @@ static const row rows[] = {
      "stop S seconds after the start"},
     {"max-operators", 0, COUNT_FROM_1, FIELD(max_operators), MODEL_COMMANDS | CLI_CONVERT, "N",
      "refuse a model of more than N operators (default 250000)"},
+    {"max-constant", 0, SIZE, FIELD(max_constant), MODEL_COMMANDS | CLI_CONVERT, "SIZE",
+     "compute constants that the model needs to be read in SIZE bytes of memory (default 64M)"},
     {"reference", 0, FLAG, FIELD(reference), CLI_VERIFY, NULL,
      "compare with the unoptimized program, tensor by tensor"},
     {"against", 0, TEXT, FIELD(against), CLI_VERIFY, "NAME",

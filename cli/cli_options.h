@@ -51,6 +51,7 @@ typedef struct cli_options {
     double seconds;          /* --seconds */
     uint64_t max_memory;     /* --max-memory, in bytes; 0: no limit */
     double max_seconds;      /* --max-seconds; 0: no limit */
+    uint64_t max_constant;   /* --max-constant, in bytes; 0: the library's limit */
     int max_operators;       /* --max-operators; 0: the library's limit */
     uint64_t started;        /* when the command began, on tl_clock() */
     double mean[3];          /* --mean, of each channel */

@@ -3,6 +3,7 @@
 
 #include "front/ln_emit.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -406,16 +407,46 @@ static const char *add_constant(ln_emit *e, tl_tensor *tensor, int i)
         ln_emit_fail(e, "out of memory");
         return NULL;
     }
+    ln_limits_take(e->translation->ctx, tl_tensor_size(tensor));
     name = ln_translation_weight(e->translation, tensor, NULL, 0, name);
     if (name)
         say_made(e, i, name);
     return name;
 }
 
+static int is_too_large(const ln_emit *e, size_t len, size_t size)
+{
+    const uint64_t most = ln_limits_max(e->translation->ctx, LN_LIMIT_FOLD_MEMORY);
+    return most && len > most / size;
+}
+
+int ln_emit_allows(ln_emit *e, size_t len, size_t size)
+{
+    if (e->translation->failed)
+        return 0;
+    if (is_too_large(e, len, size))
+        ln_emit_fail(
+            e, "%zu elements of %zu bytes exceed the limit of %" PRIu64 " bytes for a constant",
+            len, size, ln_limits_max(e->translation->ctx, LN_LIMIT_FOLD_MEMORY));
+    else if (ln_limits_forbid(e->translation->ctx, len * size))
+        ln_emit_fail(e, "%zu elements of %zu bytes exceed the limit of %zu bytes of memory", len,
+                     size, ln_limits_memory(e->translation->ctx));
+    return !e->translation->failed;
+}
+
+// What ln_emit_allows of such a tensor; -1 after a failure, also of its shape.
+static int check_constant(ln_emit *e, tl_dtype dtype, int ndim, const int *dims)
+{
+    const int len = tl_compute_length(ndim, dims);
+    if (len < 0)
+        ln_emit_fail(e, "%s", tl_last_error());
+    return len >= 0 && ln_emit_allows(e, (size_t)len, tl_size_of(dtype)) ? 0 : -1;
+}
+
 const char *ln_emit_constant(ln_emit *e, tl_dtype dtype, int ndim, const int *dims,
                              const void *data)
 {
-    if (e->translation->failed)
+    if (e->translation->failed || check_constant(e, dtype, ndim, dims))
         return NULL;
     tl_tensor *tensor = tl_tensor_zeros(ndim, dims, dtype);
     if (tensor && tensor->len)
@@ -435,9 +466,23 @@ const char *ln_emit_int64s(ln_emit *e, int len, const int64_t *values)
     return ln_emit_constant(e, TL_INT64, 1, &len, values);
 }
 
+// A scalar that is repeated when the model is loaded.
+static const char *emit_repeated(ln_emit *e, tl_dtype dtype, int ndim, const int *dims,
+                                 double value, int i)
+{
+    const char *scalar = ln_emit_scalar(e, dtype, value);
+    ln_emit_begin(e, "expand");
+    ln_emit_arg(e, "src", scalar);
+    ln_emit_set_ints(e, "dims", ndim, dims);
+    return ln_emit_end(e, "dst", i);
+}
+
 const char *ln_emit_full(ln_emit *e, tl_dtype dtype, int ndim, const int *dims, double value, int i)
 {
-    if (e->translation->failed)
+    const int len = tl_compute_length(ndim, dims);
+    if (len > 0 && is_too_large(e, (size_t)len, tl_size_of(dtype)))
+        return emit_repeated(e, dtype, ndim, dims, value, i);
+    if (e->translation->failed || check_constant(e, dtype, ndim, dims))
         return NULL;
     tl_tensor *tensor = tl_tensor_zeros(ndim, dims, dtype);
     const size_t size = tl_size_of(dtype);

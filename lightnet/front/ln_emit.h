@@ -143,7 +143,11 @@ const char *ln_emit_out(ln_emit *e, const char *arg, int i);
 /** Its last or only output; the operator then stands in the program. Returns the tensor's name. */
 const char *ln_emit_end(ln_emit *e, const char *arg, int i);
 
-/** A constant with these elements (copied). */
+/** Whether a translation may make `len` elements of `size` bytes, LN_LIMIT_FOLD_MEMORY at most, that
+ * the model does not bring; otherwise that is a failure. */
+int ln_emit_allows(ln_emit *e, size_t len, size_t size);
+
+/** A constant with these elements (copied), as many as ln_emit_allows. */
 const char *ln_emit_constant(ln_emit *e, tl_dtype dtype, int ndim, const int *dims,
                              const void *data);
 

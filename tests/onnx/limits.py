@@ -58,6 +58,12 @@ def doubling(depth, times=1):
     return whole(calls, [], [value("x", "float", [1])], opset={"": 17, "my": 1}, functions=functions)
 
 
+def grid(n):
+    """The positions of n x n pixels, which are computed while the model is read."""
+    return whole([node("AffineGrid", ["theta", "size"], ["y"])],
+                 [tensor("theta", "float", [1, 2, 3], [1, 0, 0, 0, 1, 0]), ints("size", 1, 1, n, n)], opset=20)
+
+
 def nested(depth, times):
     """If in If, `times` beside each other in each of both branches."""
     def branch(level):
@@ -134,6 +140,10 @@ SHOW = [
     ("to more than can be counted", doubling(62, 5), [], ["18446744073709551615 nodes", "the limit of 250000 operators"]),
     ("graphs within nodes of which there are many", nested(2, 8), ["--max-operators", "500"],
      ["node 'top' (If)", "the limit of 500 operators"]),
+    ("positions of 1.6 billion pixels", grid(40_000), [],
+     ["(AffineGrid, opset 20): 4800000000 elements of 8 bytes exceed the limit of 67108864 bytes for a constant"]),
+    ("a smaller limit for a constant", shape_from_filled(100), ["--max-constant", "399"],
+     ["has 400 bytes, above the limit of 399 bytes for a constant"]),
     ("a shape computed from 8 GB", shape_from_filled(2_000_000_000), [],
      ["(Expand, opset 17): input 1, 'ns', decides shapes", "has 8000000000 bytes",
       "the limit of 67108864 bytes for a constant"]),

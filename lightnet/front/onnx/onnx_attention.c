@@ -128,6 +128,8 @@ static void read_attention(ln_onnx_node *n, attention *a)
 /** The indices first, first + 1, .. as a column [len, 1] or a row [len]. */
 static const char *indices_from(ln_onnx_node *n, int64_t first, int len, int is_column)
 {
+    if (!ln_emit_allows(&n->emit, (size_t)len, sizeof(int64_t)))
+        return NULL;
     int64_t *const indices = tl_alloc((size_t)len * sizeof(*indices));
     const int dims[] = {len, 1};
     if (!indices) {

@@ -749,10 +749,8 @@ static void pad_parts(ln_onnx_node *n, loop *l, int64_t len)
         reserve(n, l);
         for (int k = 0; k < l->n_stacked && !ln_onnx_failed(n); k++) {
             const tl_tensor *part = ln_onnx_tensor_of(n, l->stacked[k][0]);
-            void *zeros = ln_translation_alloc(&n->model->base, tl_tensor_size(part) + 1);
             l->stacked[k][l->n_done] =
-                zeros ? ln_emit_constant(&n->emit, part->dtype, part->ndim, part->dims, zeros)
-                      : NULL;
+                ln_emit_filled(&n->emit, part->dtype, part->ndim, part->dims, 0);
         }
     }
 }

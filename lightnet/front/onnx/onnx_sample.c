@@ -59,6 +59,8 @@ static const char *base_grid(ln_onnx_node *n, tl_dtype dtype, const int *extents
     const int elements = tl_compute_length(axes, extents);
     const int dims[] = {1, elements, axes + 1};
     const size_t len = elements > 0 ? (size_t)elements * (size_t)(axes + 1) : 0;
+    if (!ln_emit_allows(&n->emit, len, sizeof(double)))
+        return NULL;
     double *const numbers = len ? malloc(len * sizeof(double)) : NULL;
     if (!numbers) {
         ln_emit_fail(&n->emit, "no memory for a grid of this size");
