@@ -202,6 +202,7 @@ static void remove_op(ln_onnx_node *n, ln_op *op)
     {
         ln_hash_remove(n->model->varying, tle->name);
         ln_hash_remove(n->model->values, tle->name);
+        ln_hash_remove(n->model->unfolded, tle->name);
     }
     if (ln_context_remove_op(n->model->base.ctx, &position))
         ln_emit_fail(&n->emit, "out of memory");
