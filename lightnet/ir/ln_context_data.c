@@ -541,7 +541,7 @@ static int apply_param(ln_context *ctx, ln_param_entry *entry, va_list ap)
 
 static int prepare_op(const ln_op *op)
 {
-    return ln_op_call((ln_op *)op, op->static_run);
+    return ln_op_call((ln_op *)op, op->static_run) || ln_limits_check_op(op->op_arg) ? -1 : 0;
 }
 
 int ln_context_set_param(ln_context *ctx, const char *opname, const char *pname, ...)
@@ -554,6 +554,8 @@ int ln_context_set_param(ln_context *ctx, const char *opname, const char *pname,
     if (!entry)
         return ln_fail(ctx, "operator '%s' (%s) has no parameter '%s'", opname, op->op_arg->optype,
                        pname);
+    if (ln_limits_check(ctx))
+        return -1;
     va_list ap;
     va_start(ap, pname);
     const int status = apply_param(ctx, entry, ap);

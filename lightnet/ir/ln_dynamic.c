@@ -284,5 +284,8 @@ int ln_dynamic_run(ln_op *op)
     if (op->op_arg->isdynamic && prepare(op))
         return -1;
     const int status = ln_op_call(op, op->run);
-    return ln_limits_check_op(op->op_arg) ? -1 : status;
+    if (!ln_limits_check_op(op->op_arg))
+        return status;
+    forget_shapes(op->op_arg); // what was prepared for them may be unfinished
+    return -1;
 }

@@ -7,6 +7,7 @@
 #include "ir/ln_context_ops.h"
 #include "ir/ln_dynamic.h"
 #include "ir/ln_from_file.h"
+#include "ir/ln_limits.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_util.h"
 
@@ -25,7 +26,9 @@ enum {
 
 /* A result of loading in memory of its own. */
 typedef struct kept {
+    const ln_context *ctx; /* which its memory counts for */
     char *name;
+    size_t size;
     ln_mem_type mtype;
     void *data;
     void *place; /* where the plan has it */
@@ -34,6 +37,8 @@ typedef struct kept {
 static void free_kept(void *p)
 {
     kept *k = p;
+    if (k->data)
+        ln_limits_give(k->ctx, k->size);
     ln_mem_type_info(k->mtype).free_func(k->data);
     ln_free(k->name);
     ln_free(k);
@@ -73,13 +78,23 @@ void ln_update_forget(ln_context *ctx)
 static int give_memory(ln_context *ctx, ln_tensor_entry *te)
 {
     const size_t size = tl_tensor_size(te->tensor);
+    if (ln_limits_forbid(ctx, size))
+        return ln_fail(ctx,
+                       "keeping tensor '%s', %zu bytes, exceeds the limit of %zu bytes of memory",
+                       te->name, size, ln_limits_memory(ctx));
     if (!ctx->kept)
         ctx->kept = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, free_kept);
     kept *k = ctx->kept ? ln_alloc(sizeof(*k)) : NULL;
     if (!k)
         return ln_fail_last(ctx);
-    *k = (kept){ln_strdup(te->name), te->mtype, ln_mem_type_info(te->mtype).alloc_func(size),
-                te->tensor->data};
+    *k = (kept){.ctx = ctx,
+                .name = ln_strdup(te->name),
+                .size = size,
+                .mtype = te->mtype,
+                .data = ln_mem_type_info(te->mtype).alloc_func(size),
+                .place = te->tensor->data};
+    if (k->data)
+        ln_limits_take(ctx, size);
     if (!k->name || !k->data || ln_hash_insert(ctx->kept, k->name, k) < 0) {
         ln_fail(ctx, "cannot allocate %zu bytes to keep tensor '%s'", size, te->name);
         free_kept(k);
@@ -284,7 +299,7 @@ static int prepare_again(const ln_context *ctx, ln_op *op)
     LN_LIST_FOREACH(tle, op->static_run && !op->op_arg->at_load ? op->op_arg->tensors_in : NULL)
     {
         if (ln_tensor_table_find(ctx->tensor_table, tle->name)->isconst)
-            return ln_op_call(op, op->static_run);
+            return ln_op_call(op, op->static_run) || ln_limits_check_op(op->op_arg) ? -1 : 0;
     }
     return 0;
 }

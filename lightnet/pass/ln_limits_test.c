@@ -169,12 +169,15 @@ START_TEST(constants_whose_computation_was_cancelled_are_computed_by_the_next_ru
 }
 END_TEST
 
-START_TEST(a_parameter_may_be_set_while_the_context_is_cancelled)
+START_TEST(no_parameter_is_set_while_the_context_is_cancelled)
 {
     ln_context *ctx = loaded_model();
     ln_context_cancel(ctx);
-    ck_assert_int_eq(ln_context_set_param(ctx, "ox", "value", 1.0), 0); // loses nothing
+    ck_assert_int_eq(ln_context_set_param(ctx, "ox", "value", 3.0), -1);
+    ck_assert_str_eq(ln_context_error(ctx), "cancelled");
     ln_context_resume(ctx);
+    check_result(ctx, 5); // nothing is lost
+    ck_assert_int_eq(ln_context_set_param(ctx, "ox", "value", 1.0), 0);
     check_result(ctx, 5);
     ln_context_free(ctx);
 }
@@ -356,7 +359,7 @@ END_TEST
 LN_TEST_MAIN("limits", a_run_that_another_thread_cancels_ends_behind_its_operator,
              a_cancelled_context_begins_nothing, a_cancelled_load_leaves_the_context_unloaded,
              constants_whose_computation_was_cancelled_are_computed_by_the_next_run,
-             a_parameter_may_be_set_while_the_context_is_cancelled, a_run_ends_at_the_time_limit,
+             no_parameter_is_set_while_the_context_is_cancelled, a_run_ends_at_the_time_limit,
              operators_are_counted_while_they_are_there, there_are_no_other_limits,
              planned_memory_is_refused_before_it_is_allocated,
              scratch_memory_is_named_where_it_is_the_largest,

@@ -346,7 +346,7 @@ LN_API uint64_t ln_context_limit(const ln_context *ctx, ln_limit limit);
  * undefined, and what its operators write in place; the next one is right. */
 LN_API void ln_context_cancel(ln_context *ctx);
 
-/** Takes ln_context_cancel back. Any thread may call it. */
+/** Takes ln_context_cancel back: between calls, in the thread that makes them. */
 LN_API void ln_context_resume(ln_context *ctx);
 
 /* For passes: the operators and everything that must follow them. New operators are taken even when
