@@ -143,8 +143,8 @@ const char *ln_emit_out(ln_emit *e, const char *arg, int i);
 /** Its last or only output; the operator then stands in the program. Returns the tensor's name. */
 const char *ln_emit_end(ln_emit *e, const char *arg, int i);
 
-/** Whether a translation may make `len` elements of `size` bytes, LN_LIMIT_FOLD_MEMORY at most, that
- * the model does not bring; otherwise that is a failure. */
+/** Whether a translation may make `len` elements of `size` bytes, LN_LIMIT_FOLD_MEMORY at most,
+ * that the model does not bring; otherwise that is a failure. */
 int ln_emit_allows(ln_emit *e, size_t len, size_t size);
 
 /** A constant with these elements (copied), as many as ln_emit_allows. */
