@@ -4,6 +4,7 @@
 import os
 import sys
 import tempfile
+import time
 
 try:
     import numpy as np
@@ -17,6 +18,7 @@ from onnx_writer import function, graph, model, node, tensor, value
 from tap import Tap
 
 MOST_MEMORY = 300_000_000  # bytes that a process may take, whatever the model asks for
+MOST_SECONDS = 10  # on a machine with other work
 LIMITED = ["--max-memory", "256M", "--max-seconds", "1"]
 X = np.array([1, 5, 2, 4], np.float32)
 
@@ -44,6 +46,12 @@ def expand(*shape):
 
 def matmul(n):
     return whole([node("MatMul", ["a", "b"], ["y"])], [], [value("a", "float", [n, n]), value("b", "float", [n, n])])
+
+
+def convolution():
+    """8e11 multiplications of one operator, on 80 MB."""
+    return whole([filled("xs", "x", number=1), filled("ws", "w", number=1), node("Conv", ["x", "w"], ["y"])],
+                 [ints("xs", 1, 64, 512, 512), ints("ws", 64, 64, 31, 31)])
 
 
 def doubling(depth, times=1):
@@ -130,6 +138,7 @@ RUN = [
      ["(expand_cpu): tensor 'y' takes 8000000000 of", "exceed the limit of 268435456 bytes"]),
     ("a product of matrices of 1.6 GB", matmul(20_000), LIMITED, ["takes 1600000000 of", "the limit of 268435456 bytes"]),
     ("an endless loop", endless(), LIMITED, ["(loop_cpu): stopped at the time limit of "]),
+    ("an operator that takes long", convolution(), ["--max-seconds", "1"], ["operator '", "stopped at the time limit of "]),
     ("operators beyond a limit", doubling(3), ["--max-operators", "7"], ["exceed the limit of 7 operators"]),
     ("a model that is larger than the memory", fill(1), ["--max-memory", "50"], ["above the limit of 50 bytes of memory"]),
     ("operators that take more than the memory", doubling(15), ["--max-memory", "1M"], ["the limit of 1048576 bytes of memory"]),
@@ -171,7 +180,11 @@ def run(command):
 
 def refusal(command, words):
     """What is wrong with how the command ends."""
+    begin = time.monotonic()
     status, printed, memory = run(command)
+    lasted = time.monotonic() - begin
+    if lasted > MOST_SECONDS:
+        yield f"it took {lasted} s, expected at most {MOST_SECONDS}"
     if status != 1:
         yield f"exit status {status}, expected 1"
     if printed.count("\n") != 1:
