@@ -4,7 +4,9 @@
 #include "base/ln_number.h"
 
 #include <locale.h>
+#include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static locale_t c_locale = (locale_t)0;
@@ -37,4 +39,22 @@ locale_t ln_number_begin(void)
 void ln_number_end(locale_t before)
 {
     uselocale(before);
+}
+
+// Most numbers of models that are no integers need 15 digits, or 17 when they come from floats;
+// subnormal ones have fewer.
+char *ln_number_print(char *buf, size_t size, double number)
+{
+    if (fabs(number) < 1e15 && number == floor(number)) {
+        snprintf(buf, size, "%.0f", number);
+        return buf;
+    }
+    const locale_t before = ln_number_begin();
+    for (int digits = isnormal(number) ? 15 : 1; digits <= 17; digits++) {
+        snprintf(buf, size, "%.*g", digits, number);
+        if (strtod(buf, NULL) == number)
+            break;
+    }
+    ln_number_end(before);
+    return buf;
 }

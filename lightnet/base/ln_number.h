@@ -5,6 +5,7 @@
 #define LN_NUMBER_H
 
 #include <locale.h>
+#include <stddef.h>
 
 /** As strtod in the locale "C": the number at the beginning of `text`; `*end` (not NULL) is what
  *  follows, `text` itself where there is none, or no memory for that locale. */
@@ -15,5 +16,13 @@ double ln_number_read(const char *text, char **end);
 locale_t ln_number_begin(void);
 
 void ln_number_end(locale_t before);
+
+/* Size of a buffer for a number as text, with its NUL. */
+enum { LN_NUMBER_SIZE = 32 };
+
+/** Prints a finite number to `buf` of `size` bytes, LN_NUMBER_SIZE or more, with the fewest
+ * digits that read back as the same double; an integer of up to 15 digits without a point. Returns
+ * buf. */
+char *ln_number_print(char *buf, size_t size, double number);
 
 #endif

@@ -46,5 +46,28 @@ START_TEST(the_point_is_read_in_a_locale_with_a_comma)
 }
 END_TEST
 
-LN_TEST_MAIN("number", a_number_ends_where_no_digit_follows, what_is_no_number_is_left,
+START_TEST(a_number_is_printed_with_the_fewest_digits_that_read_back)
+{
+    static const struct {
+        double number;
+        const char *text;
+    } cases[] = {
+        {0, "0"},
+        {-3, "-3"},
+        {123456789012345, "123456789012345"},
+        {0.1, "0.1"},
+        {1e15, "1e+15"},
+        {5e-324, "5e-324"},
+        {0.1f, "0.10000000149011612"},
+        {-2.5e-7, "-2.5e-07"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[LN_NUMBER_SIZE];
+        ck_assert_str_eq(ln_number_print(text, sizeof(text), cases[i].number), cases[i].text);
+    }
+}
+END_TEST
+
+LN_TEST_MAIN("number", a_number_is_printed_with_the_fewest_digits_that_read_back,
+             a_number_ends_where_no_digit_follows, what_is_no_number_is_left,
              the_point_is_read_in_a_locale_with_a_comma)

@@ -4,7 +4,6 @@
 #include "ir/ln_json.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/ln_budget.h"
@@ -63,29 +62,11 @@ int ln_json_write_string(FILE *fp, const char *str, ln_error *err)
     return failed ? ln_error_set(err, "out of memory") : 0;
 }
 
-// Most numbers of models that are no integers need 15 digits, or 17 when they come from floats;
-// subnormal ones have fewer.
-char *ln_json_sprint_number(char *buf, size_t size, double number)
-{
-    if (fabs(number) < 1e15 && number == floor(number)) {
-        snprintf(buf, size, "%.0f", number);
-        return buf;
-    }
-    const locale_t before = ln_number_begin();
-    for (int digits = isnormal(number) ? 15 : 1; digits <= 17; digits++) {
-        snprintf(buf, size, "%.*g", digits, number);
-        if (strtod(buf, NULL) == number)
-            break;
-    }
-    ln_number_end(before);
-    return buf;
-}
-
 void ln_json_write_number(FILE *fp, double number)
 {
-    char text[LN_JSON_NUMBER_SIZE];
+    char text[LN_NUMBER_SIZE];
     if (isnan(number) || isinf(number))
         fputs(isnan(number) ? "\"nan\"" : number > 0 ? "\"inf\"" : "\"-inf\"", fp);
     else
-        fputs(ln_json_sprint_number(text, sizeof(text), number), fp);
+        fputs(ln_number_print(text, sizeof(text), number), fp);
 }

@@ -21,14 +21,6 @@ json_t *ln_json_load(const char *text, size_t len, size_t flags, json_error_t *e
  *  or there is no memory. The stream's errors are found by the caller. */
 int ln_json_write_string(FILE *fp, const char *str, ln_error *err);
 
-/* Size of a buffer for a number as text, with its NUL. */
-enum { LN_JSON_NUMBER_SIZE = 32 };
-
-/** Prints a finite number to `buf` of `size` bytes, LN_JSON_NUMBER_SIZE or more, with the fewest
- * digits that read back as the same double; an integer of up to 15 digits without a point. Returns
- * buf. */
-char *ln_json_sprint_number(char *buf, size_t size, double number);
-
 /** Writes a number; the three that JSON lacks as strings. The stream's errors are found by the
  * caller. */
 void ln_json_write_number(FILE *fp, double number);

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/ln_number.h"
-#include "ir/ln_json.h"
 
 /* Parentheses, signs and so on within each other. */
 enum { MAX_DEPTH = 100 };
@@ -485,6 +484,6 @@ int ln_il_eval(const char *text, size_t len, char *value, ln_error *err)
     if (to_integer(x, &i))
         snprintf(value, LN_IL_VALUE_SIZE, "%" PRId64, i);
     else
-        ln_json_sprint_number(value, LN_IL_VALUE_SIZE, x.d);
+        ln_number_print(value, LN_IL_VALUE_SIZE, x.d);
     return 0;
 }

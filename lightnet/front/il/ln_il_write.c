@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ln_number.h"
 #include "ir/ln_ir_json.h"
 #include "ir/ln_json.h"
 #include "lightnet/ln_outfile.h"
@@ -106,8 +107,8 @@ static void put_name(writer *w, const char *name)
 
 static void put_number(writer *w, double number)
 {
-    char text[LN_JSON_NUMBER_SIZE];
-    put(w, ln_json_sprint_number(text, sizeof(text), number));
+    char text[LN_NUMBER_SIZE];
+    put(w, ln_number_print(text, sizeof(text), number));
 }
 
 static void put_separator(writer *w, int is_first)

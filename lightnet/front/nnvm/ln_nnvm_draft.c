@@ -13,6 +13,7 @@
 #include "data/ln_params.h"
 #include "front/nnvm/ln_nnvm.h"
 #include "ir/ln_context_ops.h"
+#include "base/ln_number.h"
 #include "ir/ln_json.h"
 #include "lightnet/ln_data.h"
 #include "lightnet/ln_hash.h"
@@ -298,9 +299,9 @@ void ln_nnvm_draft_set_int(ln_nnvm_draft *d, const char *key, int64_t value)
 
 void ln_nnvm_draft_set_number(ln_nnvm_draft *d, const char *key, double value)
 {
-    char text[LN_JSON_NUMBER_SIZE];
+    char text[LN_NUMBER_SIZE];
     if (isfinite(value))
-        ln_json_sprint_number(text, sizeof(text), value);
+        ln_number_print(text, sizeof(text), value);
     else
         snprintf(text, sizeof(text), "%s", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
     ln_nnvm_draft_set(d, key, text);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ln_number.h"
 #include "ir/ln_json.h"
 #include "lightnet/ln_hash.h"
 
@@ -91,13 +92,13 @@ static void read_attrs_of(reader *r, const json_t *object, const char *where, ln
     json_object_foreach((json_t *)object, key, value)
     {
         const char *text = json_string_value(value);
-        char number[LN_JSON_NUMBER_SIZE];
+        char number[LN_NUMBER_SIZE];
         if (json_is_boolean(value))
             text = json_is_true(value) ? "True" : "False";
         else if (json_is_integer(value))
             snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT, json_integer_value(value));
         else if (json_is_real(value))
-            ln_json_sprint_number(number, sizeof(number), json_real_value(value));
+            ln_number_print(number, sizeof(number), json_real_value(value));
         else if (!text)
             ln_translation_fail(r->t, "%s.%s: expected string, found %s", where, key,
                                 ln_json_describe(value));

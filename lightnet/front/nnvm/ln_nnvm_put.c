@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "front/nnvm/ln_nnvm_steps.h"
-#include "ir/ln_json.h"
+#include "base/ln_number.h"
 #include "lightnet/ln_hash.h"
 #include "tensorlight/tl_shape.h"
 #include "tensorlight/tl_util.h"
@@ -115,7 +115,7 @@ ln_nnvm_value ln_put_number(ln_nnvm_op *n, const char *op, ln_nnvm_value src, co
 // operator computes.
 static double shortest(tl_dtype dtype, double number)
 {
-    char wanted[TL_DTYPE_MAX_SIZE], there[TL_DTYPE_MAX_SIZE], text[LN_JSON_NUMBER_SIZE];
+    char wanted[TL_DTYPE_MAX_SIZE], there[TL_DTYPE_MAX_SIZE], text[LN_NUMBER_SIZE];
     tl_convert(wanted, dtype, &number, TL_DOUBLE);
     tl_convert(&number, TL_DOUBLE, wanted, dtype);
     for (int digits = 1; digits < 17 && isfinite(number); digits++) {
