@@ -13,6 +13,7 @@
 
 #include "cli_compare.h"
 #include "cli_guard.h"
+#include "cli_il.h"
 #include "cli_shape.h"
 
 const char *cli_target(const cli_options *opt)
@@ -48,36 +49,90 @@ static int is_standard_input(const char *file)
     return !strcmp(file, "-");
 }
 
-static const char standard_input[] = "standard input";
-
-// Returns new (ln_free): the model on standard input.
-static char *read_standard_input(const ln_context *ctx, size_t *len)
+// What is read once: standard input, a pipe.
+static int is_stream(const char *source)
 {
-    char *text = ln_read_stream(stdin, standard_input, len);
+    struct stat st;
+    return is_standard_input(source) ||
+           (!stat(source, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
+}
+
+static const char *name_of(const char *source)
+{
+    return is_standard_input(source) ? "standard input" : source;
+}
+
+// Returns new (ln_free): all of a file or stream.
+static char *read_rest(const ln_context *ctx, const char *source, size_t *len)
+{
+    FILE *stream = is_standard_input(source) ? stdin : fopen(source, "rbe");
+    if (!stream) {
+        ln_fail(ctx, "%s: cannot read: %s", source, strerror(errno));
+        return NULL;
+    }
+    char *text = ln_read_stream(stream, name_of(source), len);
     if (!text)
         ln_fail_last(ctx);
+    if (stream != stdin)
+        fclose(stream);
     return text;
+}
+
+// Returns new (ln_free). Standard input that is empty is an empty model.
+static char *read_stream(const ln_context *ctx, const char *source, size_t *len)
+{
+    char *text = read_rest(ctx, source, len);
+    if (!text || *len || is_standard_input(source))
+        return text;
+    ln_free(text);
+    ln_fail(ctx, "%s: the file is empty", source);
+    return NULL;
+}
+
+static int read_text(ln_context *ctx, const char *name, const char *text, size_t len)
+{
+    const int status = cli_il_read_text(ctx, name, text, len);
+    return status > 0 ? ln_context_init_text(ctx, name, text, len) : status;
 }
 
 static int read_source(ln_context *ctx, const char *source)
 {
     size_t len;
-    if (!is_standard_input(source))
-        return ln_context_init(ctx, source);
-    char *text = read_standard_input(ctx, &len);
-    const int status = text ? ln_context_init_text(ctx, standard_input, text, len) : -1;
+    int status;
+    if (!is_stream(source)) {
+        status = cli_il_read_file(ctx, source);
+        return status > 0 ? ln_context_init(ctx, source) : status;
+    }
+    char *text = read_stream(ctx, source, &len);
+    status = text ? read_text(ctx, name_of(source), text, len) : -1;
     ln_free(text);
     return status;
+}
+
+static int convert_text(ln_context *ctx, const char *name, const char *text, size_t len,
+                        const char *format, const char *file)
+{
+    const int status = cli_il_read_text(ctx, name, text, len);
+    return status > 0    ? ln_context_convert_text(ctx, name, text, len, format, file)
+           : status == 0 ? ln_context_write(ctx, ctx->datafile, format, file)
+                         : status;
+}
+
+static int convert_file(ln_context *ctx, const char *source, const char *format, const char *file)
+{
+    const int status = cli_il_read_file(ctx, source);
+    return status > 0    ? ln_context_convert(ctx, source, format, file)
+           : status == 0 ? ln_context_write(ctx, ctx->datafile, format, file)
+                         : status;
 }
 
 static int convert_source(ln_context *ctx, const char *source, const char *format, const char *file)
 {
     size_t len;
-    if (!is_standard_input(source))
-        return ln_context_convert(ctx, source, format, file);
-    char *text = read_standard_input(ctx, &len);
-    const int status =
-        text ? ln_context_convert_text(ctx, standard_input, text, len, format, file) : -1;
+    if (!is_stream(source))
+        return convert_file(ctx, source, format, file);
+    char *text = read_stream(ctx, source, &len);
+    const int status = text ? convert_text(ctx, name_of(source), text, len, format, file) : -1;
     ln_free(text);
     return status;
 }
@@ -376,14 +431,20 @@ int cli_model_write(ln_context *ctx, const cli_options *opt)
                                                : write_own_weights(ctx, opt);
 }
 
+// The library does not write IL.
+static int write_as(ln_context *ctx, const cli_options *opt, const char *format)
+{
+    return cli_il_is_format(format) ? cli_il_write(ctx, opt->outfile)
+                                    : ln_context_write(ctx, opt->datafile, format, opt->outfile);
+}
+
 int cli_model_write_as(ln_context *ctx, const cli_options *opt, const char *format)
 {
     if (read_source(ctx, opt->args[0]))
         return fail_reading(ctx, opt);
     if (check_weights(ctx, opt))
         return CLI_FAILED;
-    return ln_context_write(ctx, opt->datafile, format, opt->outfile) ? cli_model_fail(ctx, opt)
-                                                                      : write_own_weights(ctx, opt);
+    return write_as(ctx, opt, format) ? cli_model_fail(ctx, opt) : write_own_weights(ctx, opt);
 }
 
 /* Inputs */

@@ -1,67 +1,146 @@
 // SPDX-License-Identifier: Apache-2.0
 // il2json: translates models in the intermediate language to JSON.
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "lightnet/ln_context.h"
+#include "il/ln_il.h"
+#include "lightnet/ln_util.h"
+#include "lightnet/ln_version.h"
 #include "tool_options.h"
 
 static const char tool[] = "il2json";
 
 static const char help[] =
-    "Usage: il2json [-o OUT] FILE\n"
+    "Usage: il2json [OPTION...] FILE\n"
     "\n"
     "Writes the model in FILE, in the intermediate language, as the JSON that it stands for.\n"
+    "FILE - is standard input. Operators are not checked: lightnet show does that.\n"
     "\n"
     "  -o, --outfile OUT  the file to write; without it, or with -, standard output\n"
+    "      --include DIR  let the model include files in DIR and below, too\n"
     "  -h, --help         print this help\n"
+    "  -v, --version      print the version\n"
     "\n"
     "Exit status: 0 success, 1 the model is wrong or cannot be written, 2 wrong usage.\n";
 
-static void print_warning(void *data, ln_msg_level level, const char *text)
+typedef struct options {
+    const char *outfile;
+    ln_list *allowed;
+    int is_done; /* help or version was printed */
+} options;
+
+static int fail(const char *reason)
 {
-    (void)data;
-    if (level != LN_MSG_DEBUG)
-        fprintf(stderr, "il2json: %s: %s\n", ln_msg_level_name(level), text);
+    fprintf(stderr, "%s: error: %s\n", tool, reason);
+    return TOOL_FAILED;
 }
 
-static int translate(const char *file, const char *outfile)
+// Returns new (ln_free), NULL with the thread's reason.
+static char *read_file(const char *file, const char *name, size_t *len)
 {
-    ln_context *ctx = ln_context_create();
-    if (ctx)
-        ctx->msg_func = print_warning;
-    const int failed = !ctx || ln_context_init(ctx, file) || ln_context_print(ctx, outfile);
-    if (failed)
-        fprintf(stderr, "il2json: error: %s\n", ln_context_error(ctx));
-    ln_context_free(ctx);
-    return failed ? TOOL_FAILED : TOOL_OK;
+    FILE *stream = ln_streq(file, "-") ? stdin : fopen(file, "rbe");
+    if (!stream) {
+        ln_error_set(NULL, "%s: cannot read: %s", name, strerror(errno));
+        return NULL;
+    }
+    char *text = ln_read_stream(stream, name, len);
+    if (stream != stdin)
+        fclose(stream);
+    return text;
+}
+
+static int translate_text(const char *name, const char *text, size_t len,
+                          const ln_il_folders *folders, const char *outfile)
+{
+    static ln_error err;
+    ln_il_model m = {0};
+    int failed;
+    if (!ln_il_is(name, text, len))
+        failed = ln_error_set(&err,
+                              "%s: not LightNet IL; lightnet convert "
+                              "translates other formats",
+                              name);
+    else
+        failed = ln_il_read(&m, name, text, len, folders, &err) || ln_il_print(&m, outfile, &err);
+    ln_il_model_free(&m);
+    return failed ? fail(err.text) : TOOL_OK;
+}
+
+static int translate(const char *file, const options *opt)
+{
+    size_t len;
+    const int is_stdin = ln_streq(file, "-");
+    const char *name = is_stdin ? "standard input" : file;
+    char *text = read_file(file, name, &len);
+    if (!text)
+        return fail(ln_last_error());
+    char *folder = ln_il_folder_of(name);
+    const ln_il_folders folders = {.model = is_stdin ? NULL : folder, .allowed = opt->allowed};
+    const int status =
+        folder ? translate_text(name, text, len, &folders, opt->outfile) : fail(ln_last_error());
+    ln_free(folder);
+    ln_free(text);
+    return status;
+}
+
+static int allow_folder(options *opt, const char *folder)
+{
+    ln_list *longer = ln_list_append(opt->allowed, (void *)folder);
+    if (!longer)
+        return fail(ln_last_error());
+    opt->allowed = longer;
+    return TOOL_OK;
+}
+
+static int set_option(options *opt, int option, char **argv)
+{
+    switch (option) {
+    case 'o':
+        opt->outfile = optarg;
+        return TOOL_OK;
+    case 'I':
+        return allow_folder(opt, optarg);
+    case 'h':
+        opt->is_done = 1;
+        return tool_print_help(help);
+    case 'v':
+        opt->is_done = 1;
+        return tool_print_help("il2json " LN_VERSION "\n");
+    default:
+        return tool_wrong_option(tool, option, argv[optind - 1]);
+    }
+}
+
+static int run(options *opt, int argc, char **argv)
+{
+    static const struct option longs[] = {
+        {"outfile", required_argument, NULL, 'o'},
+        {"include", required_argument, NULL, 'I'},
+        {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'v'},
+        {0},
+    };
+    int option;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":o:hv", longs, NULL)) != -1) {
+        const int status = set_option(opt, option, argv);
+        if (status || opt->is_done)
+            return status;
+    }
+    if (argc - optind != 1)
+        return tool_wrong_usage(tool, "%d models given, expected one", argc - optind);
+    if (tool_check_output(tool, opt->outfile, 1, (const char *const *)argv + optind))
+        return TOOL_WRONG_USAGE;
+    return translate(argv[optind], opt);
 }
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"outfile", required_argument, NULL, 'o'},
-        {"help", no_argument, NULL, 'h'},
-        {0},
-    };
-    const char *outfile = "-";
-    int option;
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":o:h", options, NULL)) != -1) {
-        switch (option) {
-        case 'o':
-            outfile = optarg;
-            break;
-        case 'h':
-            return tool_print_help(help);
-        default:
-            return tool_wrong_option(tool, option, argv[optind - 1]);
-        }
-    }
-    if (argc - optind != 1)
-        return tool_wrong_usage(tool, "%d models given, expected one", argc - optind);
-    if (tool_check_output(tool, outfile, 1, (const char *const *)argv + optind))
-        return TOOL_WRONG_USAGE;
-    return translate(argv[optind], outfile);
+    options opt = {.outfile = "-"};
+    const int status = run(&opt, argc, argv);
+    ln_list_free(opt.allowed);
+    return status;
 }

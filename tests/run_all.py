@@ -32,7 +32,7 @@ CHECKS = [
 # Findings show two calls of where memory came from; a program that is run by hand shows them all. Each place of an allocation that
 # is told from others takes memory, which is what starting a program costs.
 SANITIZERS = {
-    "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:malloc_context_size=2:suppressions=" + os.path.join(ROOT, "tests", "asan.supp"),
+    "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:malloc_context_size=2",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
 }
 

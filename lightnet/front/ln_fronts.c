@@ -11,9 +11,7 @@ static const ln_front *const fronts[] = {
     &ln_front_onnx,
 #endif
     &ln_front_nnvm,
-#ifdef LN_HAVE_IL
-    &ln_front_il, // the last one: it knows its models by what they are not
-#endif
+    &ln_front_il, // the last one: a text that may be anything
     NULL,
 };
 

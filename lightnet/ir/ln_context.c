@@ -17,7 +17,6 @@
 #include "ir/ln_from_file.h"
 #include "ir/ln_front.h"
 #include "ir/ln_ir_json.h"
-#include "ir/ln_ir_tree.h"
 #include "ir/ln_limits.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_arch.h"
@@ -251,7 +250,9 @@ static int infer_outputs(ln_context *ctx)
     return ln_context_index_names(ctx);
 }
 
-int ln_context_enter_read(ln_context *ctx)
+// Enters the operators that the context and its bodies were read with, and infers the inputs and
+// outputs that the model leaves open. -1 with the reason in the context, without the model's name.
+static int enter_read(ln_context *ctx)
 {
     if (!(ctx->declared & LN_DECLARES_INPUTS) && infer_inputs(ctx))
         return -1;
@@ -260,11 +261,46 @@ int ln_context_enter_read(ln_context *ctx)
     return ctx->declared & LN_DECLARES_OUTPUTS ? 0 : infer_outputs(ctx);
 }
 
+// The place of the operator of the context that refused to be entered; NULL: it was none, or nobody
+// knows.
+static const char *place_of_refused(const ln_context *ctx, const ln_ir_places *places)
+{
+    const ln_op *op;
+    size_t i = 0;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        if (op->op_arg->failed)
+            return ln_ir_place(places, ctx->outer ? ln_body_name(ctx) : NULL, "ops", i);
+        i++;
+    }
+    return NULL;
+}
+
+static const char *place_in_all(const ln_context *ctx, const ln_ir_places *places)
+{
+    const char *place = place_of_refused(ctx, places);
+    const ln_context *body;
+    LN_LIST_FOREACH(body, ctx->bodies)
+    {
+        place = place ? place : place_of_refused(body, places);
+    }
+    return place;
+}
+
+static int read_ir(ln_context *ctx, const char *name, const char *text, size_t len,
+                   const ln_ir_places *places)
+{
+    if (ln_ir_read(ctx, name, text, len, places, &ctx->ops))
+        return -1;
+    if (!enter_read(ctx))
+        return 0;
+    const char *place = places ? place_in_all(ctx, places) : NULL;
+    return ln_fail_at(ctx, "%s", place ? place : name);
+}
+
 int ln_context_read_ir(ln_context *ctx, const char *name, const char *text, size_t len)
 {
-    if (ln_ir_read(ctx, name, text, len, &ctx->ops))
-        return -1;
-    return ln_context_enter_read(ctx) ? ln_fail_at(ctx, "%s", name) : 0;
+    return read_ir(ctx, name, text, len, NULL);
 }
 
 static int read_map(ln_context *ctx, const char *name, ln_infile *map)
@@ -347,6 +383,30 @@ int ln_context_init_file(ln_context *ctx, const char *name, ln_infile *file)
         return -1;
     ln_budget *const before = ln_limits_enter(ctx);
     return ln_limits_leave(ctx, before, init_map(ctx, name, file));
+}
+
+static int init_ir(ln_context *ctx, const char *name, const char *json, size_t len,
+                   const ln_ir_places *places)
+{
+    ctx->source = ln_strdup(name);
+    if (!ctx->source)
+        return ln_fail_memory(ctx);
+    if (check_size(ctx, name, len) || read_ir(ctx, name, json, len, places)) {
+        ln_context_cleanup(ctx);
+        return -1;
+    }
+    ln_bind_warn(ctx);
+    return 0;
+}
+
+int ln_context_init_ir(ln_context *ctx, const char *name, const char *json, size_t len,
+                       ln_place_func place, const void *data)
+{
+    const ln_ir_places places = {.find = place, .data = data};
+    if (check_before_reading(ctx))
+        return -1;
+    ln_budget *const before = ln_limits_enter(ctx);
+    return ln_limits_leave(ctx, before, init_ir(ctx, name, json, len, place ? &places : NULL));
 }
 
 static int init_file(ln_context *ctx, const char *source)

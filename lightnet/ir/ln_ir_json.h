@@ -36,14 +36,24 @@
 /** The format's version: what is written, and the only one that is read. */
 #define LN_IR_VERSION 1
 
-/** Reads `len` bytes of `text`, called `name` in messages. *ops: returns new
- *  (ln_op_list_free_lists_too) operators in order, made from the prototypes in LN_ARCH, in the init
- *  state. Sets the context's inputs, outputs, declared, and for a compiled model target and
- * mem_sizes, the offsets of the tensor list entries and the operators' scratch memory. Names are
- * unique, tensors defined once and before their use, parameters of the type their prototype says;
- * which arguments there must be, and what else they must fulfil, is left to pre_run. Unknown keys
- * give a warning. -1 with the reason in the context: *ops and the context are as before. */
-int ln_ir_read(ln_context *ctx, const char *name, const char *text, size_t len, ln_list **ops);
+/* Where a text that was made from another has its things from. */
+typedef struct ln_ir_places {
+    ln_place_func find;
+    const void *data;
+} ln_ir_places;
+
+/** What `places` says (NULL: nothing); NULL: unknown. */
+const char *ln_ir_place(const ln_ir_places *places, const char *body, const char *key, size_t i);
+
+/** Reads `len` bytes of `text`, called `name` in messages, or by `places` (may be NULL). *ops:
+ * returns new (ln_op_list_free_lists_too) operators in order, made from the prototypes in LN_ARCH,
+ * in the init state. Sets the context's inputs, outputs, declared, and for a compiled model target
+ * and mem_sizes, the offsets of the tensor list entries and the operators' scratch memory. Names
+ * are unique, tensors defined once and before their use, parameters of the type their prototype
+ * says; which arguments there must be, and what else they must fulfil, is left to pre_run. Unknown
+ * keys give a warning. -1 with the reason in the context: *ops and the context are as before. */
+int ln_ir_read(ln_context *ctx, const char *name, const char *text, size_t len,
+               const ln_ir_places *places, ln_list **ops);
 
 /** Writes ctx->ops, inputs and outputs, and when ctx->target is set the compiled form; reading it
  *  gives the same again, every number exactly. -1 with the reason in the context: a stream error,

@@ -84,7 +84,7 @@ static char *quoted(const char *text)
 static int read_text(ln_context *ctx, const char *text)
 {
     char *json = quoted(text);
-    const int rc = ln_ir_read(ctx, "m.json", json, strlen(json), &ctx->ops);
+    const int rc = ln_ir_read(ctx, "m.json", json, strlen(json), NULL, &ctx->ops);
     free(json);
     return rc;
 }
@@ -104,7 +104,7 @@ static void check_round_trip(const char *text)
 {
     ln_context *ctx = new_context();
     char *expected = quoted(text);
-    if (ln_ir_read(ctx, "m.json", expected, strlen(expected), &ctx->ops))
+    if (ln_ir_read(ctx, "m.json", expected, strlen(expected), NULL, &ctx->ops))
         ck_abort_msg("%s", ln_context_error(ctx));
     char *back = written(ctx);
     ck_assert_str_eq(back, expected);
@@ -437,7 +437,7 @@ START_TEST(every_truncation_of_a_model_is_refused)
     char *json = quoted(plain_model);
     for (size_t len = 0; len < strlen(json) - 2; len++) {
         ln_context *ctx = new_context();
-        ck_assert_int_eq(ln_ir_read(ctx, "m.json", json, len, &ctx->ops), -1);
+        ck_assert_int_eq(ln_ir_read(ctx, "m.json", json, len, NULL, &ctx->ops), -1);
         ck_assert_ptr_null(ctx->ops);
         free_context(ctx);
     }
@@ -455,7 +455,7 @@ START_TEST(every_changed_byte_of_a_model_is_survived)
         for (size_t k = 0; k < sizeof(replacements); k++) {
             json[i] = replacements[k];
             ln_context *ctx = new_context();
-            if (ln_ir_read(ctx, "m.json", json, len, &ctx->ops))
+            if (ln_ir_read(ctx, "m.json", json, len, NULL, &ctx->ops))
                 ck_assert_str_ne(ln_context_error(ctx), "");
             free_context(ctx);
         }
@@ -468,14 +468,14 @@ END_TEST
 START_TEST(nul_byte_and_deep_nesting_are_refused)
 {
     ln_context *ctx = new_context();
-    ck_assert_int_eq(ln_ir_read(ctx, "m.json", "{\"ops\"\0: []}", 13, &ctx->ops), -1);
+    ck_assert_int_eq(ln_ir_read(ctx, "m.json", "{\"ops\"\0: []}", 13, NULL, &ctx->ops), -1);
     ck_assert_str_eq(ln_context_error(ctx), "m.json: NUL byte at offset 6, expected JSON text");
     free_context(ctx);
 
     static char nest[10000];
     memset(nest, '[', sizeof(nest));
     ctx = new_context();
-    ck_assert_int_eq(ln_ir_read(ctx, "m.json", nest, sizeof(nest), &ctx->ops), -1);
+    ck_assert_int_eq(ln_ir_read(ctx, "m.json", nest, sizeof(nest), NULL, &ctx->ops), -1);
     ck_assert_str_eq(ln_context_error(ctx),
                      "m.json:1:2049: JSON: maximum parsing depth reached near '['");
     free_context(ctx);
@@ -513,7 +513,7 @@ START_TEST(many_elements_take_time_in_proportion)
     fputs("]}", fp);
     fclose(fp);
     ln_context *ctx = new_context();
-    ck_assert_int_eq(ln_ir_read(ctx, "m.json", text, size, &ctx->ops), 0);
+    ck_assert_int_eq(ln_ir_read(ctx, "m.json", text, size, NULL, &ctx->ops), 0);
     ck_assert_int_eq(ln_list_length(ctx->outputs), n);
     free_context(ctx);
     free(text);
@@ -527,7 +527,7 @@ static void check_failed_allocations(const char *model)
     for (int n = 0; failed; n++) {
         ln_context *ctx = new_context();
         ln_alloc_fail_after(n);
-        const int rc = ln_ir_read(ctx, "m.json", json, strlen(json), &ctx->ops);
+        const int rc = ln_ir_read(ctx, "m.json", json, strlen(json), NULL, &ctx->ops);
         failed = ln_alloc_fail_stop();
         ck_assert(!rc || failed); // a hash table that cannot grow is only slower
         ck_assert_int_eq(*ln_context_error(ctx) != '\0', rc != 0);

@@ -17,7 +17,6 @@
 #include "ir/ln_fixed.h"
 #include "ir/ln_from_file.h"
 #include "ir/ln_ir_reader.h"
-#include "ir/ln_ir_tree.h"
 #include "lightnet/ln_util.h"
 
 /* What the reader makes, before it is handed to the context. */
@@ -58,7 +57,7 @@ static int read_interface(ln_ir_reader *r, const ln_ir_element *top, int is_inpu
     const json_t *array = ln_ir_get(r, top, key, LN_IR_ARRAY);
     if (!array)
         return -1;
-    ln_ir_at(r, array);
+    r->at = key;
     m->declared |= is_input ? LN_DECLARES_INPUTS : LN_DECLARES_OUTPUTS;
     for (size_t i = 0; i < json_array_size(array); i++) {
         if (check_interface_name(r, array, i, is_input))
@@ -70,7 +69,7 @@ static int read_interface(ln_ir_reader *r, const ln_ir_element *top, int is_inpu
         }
     }
     *names = ln_list_reverse(*names);
-    ln_ir_at(r, NULL);
+    r->at = NULL;
     return 0;
 }
 
@@ -187,9 +186,9 @@ static int check_version(const ln_ir_reader *r, const ln_ir_element *top)
 static int read_version(ln_ir_reader *r, const ln_ir_element *top)
 {
     const json_t *value = json_object_get(top->json, "version");
-    ln_ir_at(r, value);
+    r->at = value ? "version" : NULL;
     const int rc = value ? check_version(r, top) : 0;
-    ln_ir_at(r, NULL);
+    r->at = NULL;
     return rc;
 }
 
@@ -295,11 +294,12 @@ static int read_body(const ln_ir_reader *outer, const char *name, const json_t *
     char label[LN_MAXLINE];
     model m = {0};
     ln_context *body = ln_body_create(outer->ctx, name);
-    ln_ir_reader r = {.ctx = body, .file = label, .places = outer->places, .target = outer->target};
+    ln_ir_reader r = {
+        .ctx = body, .file = label, .places = outer->places, .body = name, .target = outer->target};
     const ln_ir_element e = {.json = json};
     if (!body)
         return -1;
-    const char *place = ln_ir_place_of(outer, json);
+    const char *place = ln_ir_place(outer->places, name, NULL, 0);
     snprintf(label, sizeof(label), "%s: body '%s'", place ? place : outer->file, name);
     if (!ln_ir_is_kind(json, LN_IR_OBJECT))
         return ln_ir_fail(&r, "it is %s, expected an object", ln_json_describe(json));
@@ -334,8 +334,8 @@ static int read_bodies(const ln_ir_reader *r, const ln_ir_element *top, const mo
     return 0;
 }
 
-int ln_ir_read_tree(ln_context *ctx, const char *name, const json_t *tree, const ln_hash *places,
-                    ln_list **ops)
+static int read_tree(ln_context *ctx, const char *name, const json_t *tree,
+                     const ln_ir_places *places, ln_list **ops)
 {
     ln_ir_reader r = {.ctx = ctx, .file = name, .places = places};
     model m = {0};
@@ -351,10 +351,11 @@ int ln_ir_read_tree(ln_context *ctx, const char *name, const json_t *tree, const
     return rc;
 }
 
-int ln_ir_read(ln_context *ctx, const char *name, const char *text, size_t len, ln_list **ops)
+int ln_ir_read(ln_context *ctx, const char *name, const char *text, size_t len,
+               const ln_ir_places *places, ln_list **ops)
 {
     json_t *tree = parse(ctx, name, text, len);
-    const int rc = tree ? ln_ir_read_tree(ctx, name, tree, NULL, ops) : -1;
+    const int rc = tree ? read_tree(ctx, name, tree, places, ops) : -1;
     json_decref(tree);
     return rc;
 }

@@ -190,7 +190,7 @@ int ln_ir_read_ops(ln_ir_reader *r, const ln_ir_element *top, ln_list **ops)
         if (ln_ir_get_element(r, &e, array, "ops", r->index))
             return -1;
         e.label[0] = '\0'; // the place in a message says it
-        ln_ir_at(r, e.json);
+        r->at = "ops";
         r->in_op = 1;
         r->opname = r->optype = NULL;
         ln_op *op = read_op(r, &e);
@@ -201,8 +201,8 @@ int ln_ir_read_ops(ln_ir_reader *r, const ln_ir_element *top, ln_list **ops)
             return -1;
         }
         r->in_op = 0;
+        r->at = NULL;
     }
-    ln_ir_at(r, NULL);
     *ops = ln_list_reverse(*ops);
     return 0;
 }

@@ -17,7 +17,8 @@
 // place is known, it stands for the file.
 static void print_place(const ln_ir_reader *r, char *buf, size_t size)
 {
-    const char *file = r->place ? r->place : r->file;
+    const char *place = r->at ? ln_ir_place(r->places, r->body, r->at, r->index) : NULL;
+    const char *file = place ? place : r->file;
     if (!r->in_op)
         snprintf(buf, size, "%s", file);
     else if (!r->opname)
@@ -44,14 +45,9 @@ int ln_ir_fail_last(const ln_ir_reader *r)
     return ln_ir_fail(r, "%s", ln_last_error());
 }
 
-const char *ln_ir_place_of(const ln_ir_reader *r, const json_t *element)
+const char *ln_ir_place(const ln_ir_places *places, const char *body, const char *key, size_t i)
 {
-    return r->places ? ln_hash_find(r->places, element) : NULL;
-}
-
-void ln_ir_at(ln_ir_reader *r, const json_t *element)
-{
-    r->place = ln_ir_place_of(r, element);
+    return places ? places->find(places->data, body, key, i) : NULL;
 }
 
 /* How messages call what a key may hold. */

@@ -6,6 +6,7 @@
 #ifndef LN_IR_READER_H
 #define LN_IR_READER_H
 
+#include "ir/ln_ir_json.h"
 #include "ir/ln_json.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_hash.h"
@@ -13,19 +14,19 @@
 
 typedef struct ln_ir_reader {
     ln_context *ctx;
-    const char *file;      /* its name in messages */
-    const ln_hash *places; /* element of the tree -> where it stands in the text that the tree was
-                              made from ("FILE:LINE"); NULL: nobody knows */
-    const char *place;     /* of the element being read; NULL: not known */
-    size_t index;          /* of the operator being read */
-    const char *opname;    /* its name, NULL: not known yet */
-    const char *optype;    /* its type, NULL: not known yet */
-    int in_op;             /* an operator is being read */
-    const char *target;    /* for which the model is compiled and planned; NULL: it is not */
-    ln_hash *opnames;      /* operator names so far */
-    ln_hash *scopes;       /* name -> the latest scope, an element of the tree, that has taken it */
-    ln_hash *tensors;      /* tensor name -> the type of the operator that defines it */
-    ln_hash *unknown;      /* keys that a warning was given for */
+    const char *file;           /* its name in messages */
+    const ln_ir_places *places; /* NULL: the text was not made from another */
+    const char *body;           /* the body that is read, NULL: the top */
+    const char *at;             /* the key that is read, of those that have a place; NULL: none */
+    size_t index;               /* of the operator being read */
+    const char *opname;         /* its name, NULL: not known yet */
+    const char *optype;         /* its type, NULL: not known yet */
+    int in_op;                  /* an operator is being read */
+    const char *target;         /* for which the model is compiled and planned; NULL: it is not */
+    ln_hash *opnames;           /* operator names so far */
+    ln_hash *scopes;  /* name -> the latest scope, an element of the tree, that has taken it */
+    ln_hash *tensors; /* tensor name -> the type of the operator that defines it */
+    ln_hash *unknown; /* keys that a warning was given for */
 } ln_ir_reader;
 
 /* What a key may hold. */
@@ -42,12 +43,6 @@ int ln_ir_fail(const ln_ir_reader *r, const char *fmt, ...) LN_PRINTF(2, 3);
 
 /** As ln_ir_fail, with the thread's last error as the reason. */
 int ln_ir_fail_last(const ln_ir_reader *r);
-
-/** Where an element of the tree stands in the text; NULL: nobody knows. */
-const char *ln_ir_place_of(const ln_ir_reader *r, const json_t *element);
-
-/** Says which element of the tree is being read, for messages; NULL: none that has a place. */
-void ln_ir_at(ln_ir_reader *r, const json_t *element);
 
 int ln_ir_is_kind(const json_t *json, ln_ir_kind wanted);
 

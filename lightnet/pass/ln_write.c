@@ -9,6 +9,7 @@
 #include "data/ln_data_give.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_front.h"
+#include "ir/ln_ir_json.h"
 #include "ir/ln_limits.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_util.h"
@@ -43,6 +44,23 @@ static int fail_format(const ln_context *ctx, const char *format)
     return ln_fail(ctx, "the format '%.64s' cannot be written, expected one of %s", format, known);
 }
 
+// What is written is a model as it was read, with the weights that are given.
+static int prepare(ln_context *ctx, const char *datafile)
+{
+    if (!ctx->source)
+        return ln_fail(ctx, "there is no model to write");
+    if (ctx->target)
+        return ln_fail(ctx, "the model is compiled already, for '%s': it is not as it was written",
+                       ctx->target);
+    return datafile ? ln_data_give(ctx, datafile) : 0;
+}
+
+int ln_context_write_ir(ln_context *ctx, const char *datafile, FILE *stream)
+{
+    ln_context_clear_error(ctx);
+    return prepare(ctx, datafile) || ln_ir_write(ctx, stream) ? -1 : 0;
+}
+
 int ln_context_write(ln_context *ctx, const char *datafile, const char *format, const char *file)
 {
     ln_context_clear_error(ctx);
@@ -50,12 +68,7 @@ int ln_context_write(ln_context *ctx, const char *datafile, const char *format, 
     const ln_front *front = is_ir ? NULL : find_writer(format);
     if (!is_ir && !front)
         return fail_format(ctx, format);
-    if (!ctx->source)
-        return ln_fail(ctx, "there is no model to write");
-    if (ctx->target)
-        return ln_fail(ctx, "the model is compiled already, for '%s': it is not as it was written",
-                       ctx->target);
-    if (datafile && ln_data_give(ctx, datafile))
+    if (prepare(ctx, datafile))
         return -1;
     return is_ir ? ln_context_print(ctx, file) : front->write(ctx, file);
 }

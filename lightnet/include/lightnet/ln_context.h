@@ -158,6 +158,16 @@ LN_API char *ln_sprint_formats(char *buf, size_t size);
  * is not recognised, or that cannot be read. */
 LN_API const char *ln_file_kind(const char *file);
 
+/** Says where a part of JSON IR comes from that a program has made from another text, as
+ * "FILE:LINE"; NULL: unknown. `body`: the body that has the part (ln_body.h), NULL: the top. `key`:
+ * "ops" for the `i`-th operator, or another key there; NULL: the whole body. */
+typedef const char *(*ln_place_func)(const void *data, const char *body, const char *key, size_t i);
+
+/** As ln_context_init_text, from JSON IR that the program has made from another text: messages
+ * begin with the place there, as `place` (NULL: it is unknown) says, and else with `name`. */
+LN_API int ln_context_init_ir(ln_context *ctx, const char *name, const char *json, size_t len,
+                              ln_place_func place, const void *data);
+
 /* Before ln_context_init, of a model whose inputs leave sizes open: */
 
 /** Says that input `name` has this shape: dimensions that the model leaves open take it, others
@@ -198,6 +208,9 @@ LN_API int ln_context_print(const ln_context *ctx, const char *outfile);
  * ln_data_save writes. On failure no file is left behind. */
 LN_API int ln_context_write(ln_context *ctx, const char *datafile, const char *format,
                             const char *file);
+
+/** As ln_context_write in format "ir", to a stream. */
+LN_API int ln_context_write_ir(ln_context *ctx, const char *datafile, FILE *stream);
 
 /** Reads the model in the file `source` and writes it in `format` to `file`, as ln_context_init and
  * ln_context_write do. A graph that stays in its format, as NNVM's, is not read for that where it

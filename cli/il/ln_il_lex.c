@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the tokens of preprocessed IL.
 
-#include "front/il/ln_il_lex.h"
+#include "il/ln_il_lex.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -10,16 +10,6 @@
 #include "base/ln_number.h"
 #include "lightnet/ln_util.h"
 
-int ln_il_fail(ln_error *err, ln_il_place place, const char *fmt, ...)
-{
-    char reason[LN_MAXLINE];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(reason, sizeof(reason), fmt, args);
-    va_end(args);
-    return ln_error_set(err, "%s:%d: %s", place.file, place.line, reason);
-}
-
 /* ---- characters ---- */
 
 static int out_of_memory(const ln_il_lexer *l)
@@ -27,40 +17,11 @@ static int out_of_memory(const ln_il_lexer *l)
     return ln_il_fail(l->err, l->next, "out of memory");
 }
 
-static const char *end_of_line(const ln_il_lexer *l)
+// A newline goes by.
+static void begin_line(ln_il_lexer *l)
 {
-    const char *end = memchr(l->at, '\n', (size_t)(l->end - l->at));
-    return end ? end : l->end;
-}
-
-// `#line 7 "net.net"` or `# 7 "net.net"`: the next line is that one. What is said to compilers,
-// `#pragma`, is nothing to us.
-static int read_mark(ln_il_lexer *l)
-{
-    const char *end = end_of_line(l), *p = l->at + 1;
-    while (p < end && *p == ' ')
-        p++;
-    if (end - p > 5 && !memcmp(p, "line ", 5))
-        p += 5;
-    int line = 0;
-    const int is_mark = p < end && isdigit((unsigned char)*p);
-    for (; p < end && isdigit((unsigned char)*p) && line < 100000000; p++)
-        line = 10 * line + (*p - '0');
-    const char *open = memchr(p, '"', (size_t)(end - p));
-    const char *close = open ? memrchr(open, '"', (size_t)(end - open)) : NULL;
-    if (!is_mark && (end - p < 6 || memcmp(p, "pragma", 6) != 0))
-        return ln_il_fail(l->err, l->next, "'#' is unexpected, expected an operator");
-    if (is_mark && close > open) {
-        const char *file = ln_il_files_at(&l->files, line, open + 1, (size_t)(close - open - 1));
-        if (!file)
-            return out_of_memory(l);
-        l->next.file = file;
-    }
-    if (is_mark)
-        l->next.line = line - 1;
-    l->at = end;
-    l->begins_line = 0;
-    return 0;
+    l->n_lines++;
+    l->next = l->source->lines[l->n_lines];
 }
 
 static int is_eval(const ln_il_lexer *l)
@@ -93,7 +54,8 @@ static int read_eval(ln_il_lexer *l)
     if (ln_il_eval(expr, (size_t)(close - expr), l->value, l->err))
         return ln_error_prefix(l->err, "%s:%d: ${eval}", l->next.file, l->next.line);
     for (const char *p = expr; p < close; p++)
-        l->next.line += *p == '\n';
+        if (*p == '\n')
+            begin_line(l);
     l->at = close + 1;
     return 0;
 }
@@ -104,15 +66,10 @@ static int peek(ln_il_lexer *l)
     while (!l->value[l->value_at]) {
         if (l->at == l->end)
             return -1;
-        if (*l->at == '#' && l->begins_line) {
-            if (read_mark(l))
-                return -2;
-        } else if (*l->at == '$' && is_eval(l)) {
-            if (read_eval(l))
-                return -2;
-        } else {
+        if (*l->at != '$' || !is_eval(l))
             return (unsigned char)*l->at;
-        }
+        if (read_eval(l))
+            return -2;
     }
     return (unsigned char)l->value[l->value_at];
 }
@@ -123,9 +80,8 @@ static void advance(ln_il_lexer *l)
         l->value_at++;
         return;
     }
-    l->begins_line = *l->at == '\n' || (l->begins_line && *l->at == ' ');
-    l->next.line += *l->at == '\n';
-    l->at++;
+    if (*l->at++ == '\n')
+        begin_line(l);
 }
 
 /* ---- tokens ---- */
@@ -375,22 +331,21 @@ const char *ln_il_lex_describe(const ln_il_lexer *l, char *buf, size_t size)
     return buf;
 }
 
-int ln_il_lex_begin(ln_il_lexer *l, const char *name, const char *text, size_t len, ln_error *err)
+int ln_il_lex_begin(ln_il_lexer *l, const char *name, const ln_il_text *source, ln_error *err)
 {
     *l = (ln_il_lexer){
-        .at = text,
-        .end = text + len,
-        .next = {.file = name, .line = 1},
-        .begins_line = 1,
+        .at = source->text,
+        .end = source->len ? source->text + source->len : source->text,
+        .source = source,
+        .next = source->n_lines ? source->lines[0] : (ln_il_place){.file = name, .line = 1},
         .err = err,
     };
     l->room = 256;
     l->text = ln_alloc(l->room);
-    return !ln_il_files_begin(&l->files, name) && l->text ? 0 : out_of_memory(l);
+    return l->text ? 0 : out_of_memory(l);
 }
 
 void ln_il_lex_end(ln_il_lexer *l)
 {
     ln_free(l->text);
-    ln_il_files_end(&l->files);
 }

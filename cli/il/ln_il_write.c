@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a context as IL: another spelling of the tree that its JSON IR is.
+// Writes JSON IR as IL: another spelling of the same tree.
 //
 // Stream errors are looked at once, at the end.
 
-#include "front/il/ln_il_write.h"
+#include "il/ln_il_write.h"
 
 #include <ctype.h>
 #include <jansson.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/ln_number.h"
-#include "ir/ln_ir_json.h"
-#include "ir/ln_json.h"
 #include "lightnet/ln_outfile.h"
 #include "lightnet/ln_util.h"
 
@@ -319,30 +317,23 @@ static int write_tree(FILE *fp, const void *arg, ln_error *err)
     return 0;
 }
 
-// The JSON IR as a tree; NULL with the reason in the context.
-static json_t *tree_of(const ln_context *ctx)
+// NULL: no memory, as the text is the library's.
+static json_t *read_tree(const char *json, size_t len)
 {
-    char *text = NULL;
-    size_t len = 0;
-    FILE *fp = open_memstream(&text, &len);
-    int rc = fp ? ln_ir_write(ctx, fp) : -1;
-    if (fp && fclose(fp))
-        rc = -1;
-    json_t *tree = rc ? NULL : ln_json_load(text, len, JSON_DECODE_INT_AS_REAL, NULL);
-    if (!tree)
-        ln_fail(ctx, "out of memory"); // unless the context knows better
-    free(text);
+    const locale_t before = ln_number_begin();
+    json_t *tree = json_loadb(json, len, JSON_DECODE_INT_AS_REAL, NULL);
+    ln_number_end(before);
     return tree;
 }
 
-int ln_il_write(ln_context *ctx, const char *file)
+int ln_il_write(const char *json, size_t len, const char *file, ln_error *err)
 {
-    json_t *tree = tree_of(ctx);
+    json_t *tree = read_tree(json, len);
     if (!tree)
-        return -1;
+        return ln_error_set(err, "%s: out of memory", file);
     const int rc = ln_streq(file, "-")
-                       ? ln_outfile_print(stdout, "standard output", write_tree, tree, ctx->error)
-                       : ln_outfile_write(file, write_tree, tree, ctx->error);
+                       ? ln_outfile_print(stdout, "standard output", write_tree, tree, err)
+                       : ln_outfile_write(file, write_tree, tree, err);
     json_decref(tree);
     return rc;
 }

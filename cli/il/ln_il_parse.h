@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preprocessed IL as the tree that the JSON IR is, see ir/ln_ir_tree.h.
+// Preprocessed IL as the tree that the text of the JSON IR stands for.
 
 #ifndef LN_IL_PARSE_H
 #define LN_IL_PARSE_H
@@ -7,6 +7,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
+#include "il/ln_il_text.h"
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_msg.h"
 
@@ -16,9 +17,9 @@ typedef struct ln_il_model {
     ln_hash *places; /* operators, bodies, and values of keys at the top -> "FILE:LINE" */
 } ln_il_model;
 
-/** Reads `len` bytes; `name` stands for the text itself in messages. -1 with a reason, which names
+/** Reads preprocessed text; `name` stands for the model in messages. -1 with a reason, which names
  * file and line. */
-int ln_il_parse(ln_il_model *m, const char *name, const char *text, size_t len, ln_error *err);
+int ln_il_parse(ln_il_model *m, const char *name, const ln_il_text *text, ln_error *err);
 
 /** Takes what was not filled, too. */
 void ln_il_model_free(ln_il_model *m);

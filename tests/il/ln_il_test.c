@@ -8,21 +8,41 @@
 #include <unistd.h>
 
 #include "base/ln_alloc_fail.h"
-#include "front/il/ln_il_parse.h"
-#include "front/il/ln_il_write.h"
-#include "front/ln_fronts.h"
+#include "il/ln_il.h"
+#include "il/ln_il_write.h"
 #include "ir/ln_ir_json.h"
+#include "lightnet/ln_context.h"
 #include "ln_check.h"
 
 static const char constant[] =
     "create(| dst=c | dtype=TL_FLOAT, dims=[2, 4], data=[1], ran=[0, 0], "
     "from_file=false);\n";
 
+static int init_il(ln_context *ctx, const char *name, const char *text, const ln_list *allowed)
+{
+    ln_il_model m = {0};
+    size_t len;
+    char *folder = ln_il_folder_of(name);
+    const ln_il_folders folders = {.model = folder, .allowed = allowed};
+    char *json = folder && !ln_il_read(&m, name, text, strlen(text), &folders, ctx->error)
+                     ? ln_il_json(&m, &len, ctx->error)
+                     : NULL;
+    const int rc = json     ? ln_context_init_ir(ctx, name, json, len, ln_il_place_of, &m)
+                   : folder ? -1
+                            : ln_fail_last(ctx);
+    free(json);
+    ln_il_model_free(&m);
+    ln_free(folder);
+    return rc;
+}
+
+// IL, or JSON.
 static ln_context *read_model(const char *text)
 {
     ln_context *ctx = ln_context_create();
     ck_assert_ptr_nonnull(ctx);
-    if (ln_context_init_text(ctx, "m.net", text, strlen(text)))
+    if (*text == '{' ? ln_context_init_text(ctx, "m.json", text, strlen(text))
+                     : init_il(ctx, "m.net", text, NULL))
         ck_abort_msg("%s", ln_context_error(ctx));
     return ctx;
 }
@@ -110,8 +130,7 @@ static void check_refused(const char *text, const char *message)
 {
     ln_context *ctx = ln_context_create();
     ck_assert_ptr_nonnull(ctx);
-    ck_assert_msg(ln_context_init_text(ctx, "m.net", text, strlen(text)) == -1,
-                  "no failure, expected %s", message);
+    ck_assert_msg(init_il(ctx, "m.net", text, NULL) == -1, "no failure, expected %s", message);
     ck_assert_msg(!strncmp(ln_context_error(ctx), message, strlen(message)), "%s, expected %s",
                   ln_context_error(ctx), message);
     ln_context_free(ctx);
@@ -124,12 +143,32 @@ START_TEST(errors_point_at_the_lines_that_were_written)
     } cases[] = {
         // of the preprocessor
         {"relu(src=c);\n#include \"no_such.inc\"\n",
-         "m.net:2: preprocessor: Can't open include file"},
-        {"\n\n#if\n#endif\n", "m.net:3: preprocessor: No argument"},
-        {"#define TWO(a, b) a\n\n\nTWO(1, 2, 3)\n", "m.net:4: preprocessor: More than necessary"},
-        {"\n#error no\n", "m.net:2: preprocessor: #error no"},
-        {"relu(\n/* on\n and on", "m.net:3: preprocessor: End of input with unterminated comment"},
-        {"\nprint(msg=\"a);\n", "m.net:2: preprocessor: Unterminated string literal"},
+         "m.net:2: #include: no_such.inc: cannot read: No such file or directory"},
+        {"\n\n#if\n#endif\n", "m.net:3: #if: the expression ends, expected a number"},
+        {"#define TWO(a, b) a\n\n\nTWO(1, 2, 3)\n",
+         "m.net:4: macro 'TWO': too many arguments, expected 2"},
+        {"#define TWO(a, b) a\nTWO(1)\n", "m.net:2: macro 'TWO': too few arguments, expected 2"},
+        {"\n#error no\n", "m.net:2: #error no"},
+        {"relu(\n/* on\n and on", "m.net:2: unterminated comment"},
+        {"\nprint(msg=\"a);\n", "m.net:2: a string without its closing '\"'"},
+        {"\n#ifdef A\n", "m.net:2: #if without #endif"},
+        {"\n#endif\n", "m.net:2: #endif without #if"},
+        {"#if 1\n#else\n#elif 1\n#endif", "m.net:3: #elif after #else"},
+        {"\n#include <stdio.h>\n", "m.net:2: #include: expected a file name in quotes"},
+        {"\n#warn\n", "m.net:2: unknown directive '#warn'"},
+        {"#define A(x) x\n\nA(1\n#define B\n)",
+         "m.net:4: #define inside the arguments of a macro call"},
+        {"#define A(x) x\n\nA(1", "m.net:3: macro 'A': missing ')' after its arguments"},
+        {"#define A 1\n#define A 2\n", "m.net:2: #define A: redefined differently"},
+        {"#define A(x) #y\n", "m.net:1: #define A: '#' is not followed by a parameter"},
+        {"#define A x ##\n", "m.net:1: #define A: '##' at the beginning or end of the replacement"},
+        {"#define P(a, b) a##b\n\nP(., x)\n", "m.net:3: '##' produces '.x', which is not a token"},
+        {"#undef __LINE__", "m.net:1: #undef: '__LINE__' is reserved"},
+        {"\nprint(|| msg=__DATE__);",
+         "m.net:2: __DATE__: not supported: the same file must always give the same model"},
+        {"print(|| msg=__TIME__);",
+         "m.net:1: __TIME__: not supported: the same file must always give the same model"},
+        {"#if 1 / 0\n", "m.net:1: #if: division by zero"},
         // of tokens
         {"relu(src=a\n  !);", "m.net:2: '!' is unexpected, expected ',', '|' or ')'"},
         {"print(||\n\n n=1x);", "m.net:3: '1x' is not a number"},
@@ -147,8 +186,8 @@ START_TEST(errors_point_at_the_lines_that_were_written)
         {"print(||n=${eval 1", "m.net:1: '${eval' without '}'"},
         {"print(||n=${HOME});", "m.net:1: '$' is unexpected, expected a value"},
         // of the grammar
-        {"relu(src=a | dst=b);\nrelu", "m.net:3: the end is unexpected, expected '(', ':' or '='"},
-        {"relu(src=a | dst=b)\n", "m.net:2: the end is unexpected, expected ';'"},
+        {"relu", "m.net:1: the end is unexpected, expected '(', ':' or '='"},
+        {"relu(src=a | dst=b)\n", "m.net:1: the end is unexpected, expected ';'"},
         {"relu(src=a, dst)", "m.net:1: ')' is unexpected, expected '='"},
         {"relu(||||)", "m.net:1: '|' is unexpected, expected ')'"},
         {"relu(src=[a])", "m.net:1: '[' is unexpected, expected the name of a tensor"},
@@ -221,7 +260,8 @@ static shelf make_shelf(void)
 
 static void remove_shelf(const shelf *s)
 {
-    static const char *const names[] = {"parts/b.inc", "parts/c.inc", "a.inc", "parts"};
+    static const char *const names[] = {"parts/a.inc", "parts/b.inc", "parts/c.inc", "a.inc",
+                                        "parts"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         remove(path_in(s, names[i]));
     rmdir(s->folder);
@@ -235,7 +275,9 @@ static void check_refused_on(const shelf *s, const char *text, const char *name,
     char expected[200];
     snprintf(expected, sizeof(expected), "%s%s", path_in(s, name), message);
     ln_context *ctx = ln_context_create();
-    ck_assert_int_eq(ln_context_init_text(ctx, path_in(s, "m.net"), text, strlen(text)), -1);
+    char model[100];
+    snprintf(model, sizeof(model), "%s", path_in(s, "m.net"));
+    ck_assert_int_eq(init_il(ctx, model, text, NULL), -1);
     ck_assert_msg(!strncmp(ln_context_error(ctx), expected, strlen(expected)), "%s, expected %s",
                   ln_context_error(ctx), expected);
     ln_context_free(ctx);
@@ -259,7 +301,9 @@ START_TEST(files_are_named_from_the_folder_of_what_includes_them)
         {"#include \"c.inc\"\n", "!", "#include \"parts/b.inc\"\n", "parts/c.inc", ":1: '!'"},
         {"#include \"c.inc\"\n!", "", "#include \"parts/b.inc\"\n", "parts/b.inc", ":2: '!'"},
         {"\n#include \"c.inc\"\n", "", "\n#include \"parts/b.inc\"\n\n!", "m.net", ":4: '!'"},
-        {"#include \"../a.inc\"\n", "", "#include \"parts/b.inc\"\n", "parts/../a.inc", ":1: ')'"},
+        {"\n#include \"a.inc\"\n", "", "#include \"parts/b.inc\"\n", "a.inc", ":1: ')'"},
+        {"\n#include \"../a.inc\"\n", "", "#include \"parts/b.inc\"\n", "parts/b.inc",
+         ":2: #include: ../a.inc: expected a relative path without '..'"},
         {"#include \"c.inc\"\n", "#line 7 \"x.c\"\n;", "#include \"parts/b.inc\"\n!", "m.net",
          ":2: '!'"},
     };
@@ -278,7 +322,8 @@ START_TEST(a_file_that_includes_itself_is_refused)
 {
     const shelf s = make_shelf();
     put_file(&s, "a.inc", "#include \"a.inc\"\n");
-    check_refused_on(&s, "#include \"a.inc\"\n", "a.inc", ":1: preprocessor: More than");
+    check_refused_on(&s, "#include \"a.inc\"\n", "a.inc",
+                     ":1: #include: files include each other more than 64 deep");
     remove_shelf(&s);
 }
 END_TEST
@@ -289,6 +334,199 @@ static void *read_in_a_thread(void *text)
         ln_context_free(read_model(text));
     return NULL;
 }
+
+START_TEST(once_a_file_is_read_once)
+{
+    const shelf s = make_shelf();
+    put_file(&s, "a.inc", "#pragma once\n#include \"a.inc\"\n#include \"parts/b.inc\"\n");
+    put_file(&s, "parts/b.inc", "#include \"c.inc\"\n#include \"a.inc\"\n");
+    put_file(&s, "parts/c.inc", "relu(");
+    check_refused_on(&s, "#include \"a.inc\"\n)", "m.net",
+                     ":2: the end is unexpected, expected ';'");
+    remove_shelf(&s);
+}
+END_TEST
+
+START_TEST(allowed_folders_come_after_that_of_the_model)
+{
+    const shelf s = make_shelf();
+    char folder[100], name[100];
+    ln_context *ctx = ln_context_create();
+    ln_list *allowed = ln_list_append(NULL, strcpy(folder, path_in(&s, "parts")));
+    strcpy(name, path_in(&s, "m.net"));
+    put_file(&s, "a.inc", "#include \"c.inc\"\n");
+    put_file(&s, "parts/a.inc", "nothing");
+    put_file(&s, "parts/c.inc", "\n!");
+    ck_assert_int_eq(init_il(ctx, name, "#include \"a.inc\"\n", allowed), -1);
+    strcat(folder, "/c.inc:2: '!' is unexpected, expected an operator");
+    ck_assert_str_eq(ln_context_error(ctx), folder);
+    ln_list_free(allowed);
+    ln_context_free(ctx);
+    remove_shelf(&s);
+}
+END_TEST
+
+/* What is nested as deeply as it may be, and too deeply. */
+
+static char *nested(const char *begin, const char *open, int n, const char *inner,
+                    const char *close, const char *end)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *fp = open_memstream(&text, &len);
+    ck_assert_ptr_nonnull(fp);
+    fputs(begin, fp);
+    for (int i = 0; i < n; i++)
+        fputs(open, fp);
+    fputs(inner, fp);
+    for (int i = 0; i < n; i++)
+        fputs(close, fp);
+    fputs(end, fp);
+    ck_assert_int_eq(fclose(fp), 0);
+    return text;
+}
+
+static const struct {
+    const char *begin, *open;
+    int most, beyond;
+    const char *inner, *close, *end, *message;
+} nests[] = {
+    {"#define F(x) x\nthreads = ", "F(", 64, 10000, "1", ")", ";",
+     "m.net:2: macro calls in macro arguments are nested more than 64 deep"},
+    {"#if ", "(", 60, 100000, "1", ")", "\nthreads = 1;\n#endif",
+     "m.net:1: #if: the expression is nested too deeply, expected at most 200 levels"},
+    {"#if ", "!", 190, 100000, "0", "", "\n#endif\nthreads = 1;",
+     "m.net:1: #if: the expression is nested too deeply, expected at most 200 levels"},
+    {"#if ", "1 ? ", 60, 100000, "1", " : 0", "\nthreads = 1;\n#endif",
+     "m.net:1: #if: the expression is nested too deeply, expected at most 200 levels"},
+    {"threads = ${eval ", "(", 40, 100000, "1", ")", "};",
+     "m.net:1: ${eval}: the expression is nested too deeply, expected at most 100 levels"},
+    {"threads = 1; x = ", "[", 16, 100000, "1", "]", ";",
+     "m.net:1: brackets are nested too deeply, expected at most 16"},
+    {"", "#if 1\n", 256, 100000, "threads = 1;\n", "#endif\n", "",
+     "m.net:257: conditions are nested too deeply, expected at most 256"},
+    {"#if 0\n", "#if 1\n", 100000, 0, "#else\n", "#endif\n", "#endif\nthreads = 1;", NULL},
+    {"#define f f (\n", "f ", 100000, 0, "", "", "\n#undef f\n", "m.net:2: '(' is unexpected"},
+};
+
+static void read_nested(size_t i, int n, ln_error *err)
+{
+    const ln_il_folders folders = {.model = NULL};
+    ln_il_model m = {0};
+    char *text =
+        nested(nests[i].begin, nests[i].open, n, nests[i].inner, nests[i].close, nests[i].end);
+    ln_il_read(&m, "m.net", text, strlen(text), &folders, err);
+    ln_il_model_free(&m);
+    free(text);
+}
+
+/* A stack that is smaller than most; sanitizers take several times as much. */
+#if defined(__SANITIZE_ADDRESS__)
+enum { STACK = 1 << 20 };
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+enum { STACK = 1 << 20 };
+#else
+enum { STACK = 128 << 10 };
+#endif
+#else
+enum { STACK = 128 << 10 };
+#endif
+
+static void run_on_a_small_stack(void *(*func)(void *), void *arg)
+{
+    pthread_attr_t attr;
+    pthread_t thread;
+    ck_assert_int_eq(pthread_attr_init(&attr), 0);
+    ck_assert_int_eq(pthread_attr_setstacksize(&attr, STACK), 0);
+    ck_assert_int_eq(pthread_create(&thread, &attr, func, arg), 0);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    pthread_attr_destroy(&attr);
+}
+
+static void *read_all_nested(void *arg)
+{
+    ln_error *errors = arg;
+    for (size_t i = 0; i < sizeof(nests) / sizeof(nests[0]); i++) {
+        read_nested(i, nests[i].most, &errors[2 * i]);
+        if (nests[i].beyond)
+            read_nested(i, nests[i].beyond, &errors[2 * i + 1]);
+    }
+    return NULL;
+}
+
+START_TEST(nesting_is_bounded_and_fits_a_small_stack)
+{
+    static ln_error errors[2 * sizeof(nests) / sizeof(nests[0])];
+    run_on_a_small_stack(read_all_nested, errors);
+    for (size_t i = 0; i < sizeof(nests) / sizeof(nests[0]); i++) {
+        const char *expected = nests[i].message ? nests[i].message : "";
+        if (nests[i].beyond) {
+            ck_assert_str_eq(errors[2 * i].text, "");
+            ck_assert_str_eq(errors[2 * i + 1].text, expected);
+        } else {
+            ck_assert_msg(!strncmp(errors[2 * i].text, expected, strlen(expected)) &&
+                              !*errors[2 * i].text == !*expected,
+                          "%s, expected %s", errors[2 * i].text, expected);
+        }
+    }
+}
+END_TEST
+
+static void *read_networks(void *arg)
+{
+    static const char *const names[] = {"shuffledet", "squeezenet", "yolov3"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        ln_error err = {0};
+        ln_il_model m = {0};
+        char file[600], folder[500];
+        snprintf(folder, sizeof(folder), "%s/", (const char *)arg);
+        snprintf(file, sizeof(file), "%s%s.net", folder, names[i]);
+        const ln_il_folders folders = {.model = folder};
+        char *text = ln_read_text(file);
+        if (!text || ln_il_read(&m, file, text, strlen(text), &folders, &err))
+            ck_abort_msg("%s", err.text);
+        ck_assert_uint_gt(json_array_size(json_object_get(m.tree, "ops")), 50);
+        ln_il_model_free(&m);
+        ln_free(text);
+    }
+    return NULL;
+}
+
+START_TEST(networks_are_read_on_a_small_stack)
+{
+    char *folder = getenv("LN_TEST_NETWORKS");
+    ck_assert_ptr_nonnull(folder);
+    run_on_a_small_stack(read_networks, folder);
+}
+END_TEST
+
+// 40 macros, each of which calls the next one, down to `last`.
+static char *doubling(const char *params, const char *args, const char *last, const char *call)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *fp = open_memstream(&text, &len);
+    ck_assert_ptr_nonnull(fp);
+    for (int i = 1; i <= 40; i++)
+        fprintf(fp, "#define A%d%s A%d%s\n", i, params, i - 1, args);
+    fprintf(fp, "#define A0%s %s\nA%s;", params, last, call);
+    ck_assert_int_eq(fclose(fp), 0);
+    return text;
+}
+
+START_TEST(what_macros_become_is_bounded)
+{
+    char call[3000];
+    snprintf(call, sizeof(call), "16(\"%02500d\")", 0);
+    char *tokens = doubling("(x)", "(x x)", "x", "40(1)");
+    char *bytes = doubling("(x)", "(x x)", "#x", call);
+    check_refused(tokens, "m.net:42: macro expansion exceeds 16777216 tokens");
+    check_refused(bytes, "m.net:42: # and ## produce more than 67108864 bytes");
+    free(tokens);
+    free(bytes);
+}
+END_TEST
 
 START_TEST(two_threads_read_at_the_same_time)
 {
@@ -308,10 +546,12 @@ static void check_written(ln_context *ctx)
     const int fd = mkstemp(file);
     ck_assert_int_ge(fd, 0);
     close(fd);
-    ck_assert_int_eq(ln_il_write(ctx, file), 0);
-    ln_context *back = ln_context_create();
-    if (ln_context_init(back, file))
-        ck_abort_msg("%s", ln_context_error(back));
+    char *text = json_of(ctx);
+    ck_assert_int_eq(ln_il_write(text, strlen(text), file, ctx->error), 0);
+    free(text);
+    text = ln_read_text(file);
+    ln_context *back = read_model(text);
+    ln_free(text);
     char *same_in_json = json_of(ctx);
     ln_context *from_json = read_model(same_in_json);
     char *expected = json_of(from_json), *json = json_of(back);
@@ -369,33 +609,77 @@ END_TEST
 START_TEST(a_file_that_cannot_be_written_is_named)
 {
     ln_context *ctx = read_model(constant);
-    ck_assert_int_eq(ln_front_il.write(ctx, "/none/m.net"), -1);
+    char *json = json_of(ctx);
+    ck_assert_int_eq(ln_il_write(json, strlen(json), "/none/m.net", ctx->error), -1);
+    free(json);
     ck_assert_str_eq(ln_context_error(ctx), "/none/m.net: cannot write: No such file or directory");
     ln_context_free(ctx);
 }
 END_TEST
 
-START_TEST(what_begins_like_json_or_is_no_text_is_no_il)
+START_TEST(models_are_recognised_by_how_they_begin)
 {
-    static const char *const texts[] = {"{\"ops\": []}", " [1]", "", " \n", "\"a\"", "12",
-                                        "\xef\xbb\xbf{}"};
-    static const char *const models[] = {"relu()", " # define", "/* */", "_x: relu()"};
+    static const char *const texts[] = {"{\"ops\": []}",
+                                        " [1]",
+                                        "",
+                                        " \n",
+                                        "\"a\"",
+                                        "12",
+                                        "\xef\xbb\xbf{}",
+                                        "relu",
+                                        "a b c",
+                                        "1(2)",
+                                        "# Title\n(a)",
+                                        "#include <stdio.h>\nint main(void)"};
+    static const char *const models[] = {"relu()",
+                                         " # define A",
+                                         "/* */",
+                                         "_x: relu()",
+                                         "\xef\xbb\xbfrelu()",
+                                         "x\n=1;",
+                                         "body b { }",
+                                         "#define A \\\n {\nA(1)",
+                                         "// a\nrelu /* b */ ("};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-        ck_assert_msg(!ln_front_il.is((const unsigned char *)texts[i], strlen(texts[i])), "%s",
-                      texts[i]);
+        ck_assert_msg(!ln_il_is("m", texts[i], strlen(texts[i])), "%s", texts[i]);
     for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++)
-        ck_assert_msg(ln_front_il.is((const unsigned char *)models[i], strlen(models[i])), "%s",
-                      models[i]);
-    ck_assert(!ln_front_il.is((const unsigned char *)"relu\0()", 7));
+        ck_assert_msg(ln_il_is("m", models[i], strlen(models[i])), "%s", models[i]);
+    ck_assert(!ln_il_is("m", "relu\0()", 7));
+    ck_assert(ln_il_is("m.net", "relu", 4) && ln_il_is("m.il", "", 0));
+    ck_assert(!ln_il_is("m.net", "{}", 2) && !ln_il_is("m.net", "\x08\x01", 2));
+}
+END_TEST
+
+START_TEST(the_library_says_who_reads_it)
+{
+    ln_context *ctx = ln_context_create();
+    ck_assert_int_eq(ln_context_init_text(ctx, "m.net", constant, strlen(constant)), -1);
+    ck_assert_str_eq(ln_context_error(ctx),
+                     "m.net: the model is LightNet IL text, which the library does not "
+                     "read; convert it with il2json");
+    ck_assert_ptr_null(ctx->ops);
+    ln_context_free(ctx);
+}
+END_TEST
+
+START_TEST(a_byte_order_mark_and_ends_of_lines_of_windows_are_accepted)
+{
+    check_same(
+        "\xef\xbb\xbf#define C(n) \\\r\n eye(| dst=n | dtype=TL_FLOAT, dims=[1, 1])\r\nC(a);\r\n",
+        "eye(| dst=a | dtype=TL_FLOAT, dims=[1, 1]);");
 }
 END_TEST
 
 START_TEST(every_truncation_and_changed_byte_is_survived)
 {
-    static const char text[] = "#line 3 \"x.net\"\n"
+    static const char text[] = "#define A(x, y) [x, #y, y##2] // no\n"
+                               "#if defined(A) && 1 + 2 < 7\n"
+                               "#line 3 \"x.net\"\n"
                                "in: create(| dst=c@0 | dims=[2, -4], ran=\"\\u00e4\" \"b\",);\n"
                                "body b { inputs = [c]; } mem_sizes = {a: ${eval 2**3}};\n"
+                               "#endif\nthreads = A(1, a /* b */);\n"
                                "print(src=c | | msg=null, n=true | size=1, offset=2);\n";
+    const ln_il_folders folders = {.model = NULL};
     char changed[sizeof(text)];
     for (size_t i = 0; i < sizeof(text); i++) {
         for (int bit = 0; bit < 8; bit++) {
@@ -403,7 +687,7 @@ START_TEST(every_truncation_and_changed_byte_is_survived)
             ln_error err = {0};
             memcpy(changed, text, sizeof(text));
             changed[i] ^= (char)(1 << bit);
-            if (ln_il_parse(&m, "m.net", changed, bit ? sizeof(text) - 1 : i, &err))
+            if (ln_il_read(&m, "m.net", changed, bit ? sizeof(text) - 1 : i, &folders, &err))
                 ck_assert_str_ne(err.text, "");
             ln_il_model_free(&m);
         }
@@ -413,12 +697,18 @@ END_TEST
 
 START_TEST(failed_allocations_are_told_or_do_not_matter)
 {
+    static const char macros[] =
+        "#define EYE(n, ...) eye(| dst=n##_e | __VA_ARGS__, dims=[1, E(1)])\n"
+        "#define E(x) ${eval x + __LINE__}\n"
+        "#if defined(EYE) || 1\n"
+        "EYE(a, dtype=TL_FLOAT);\n"
+        "#endif\n";
     ln_bool failed = LN_TRUE;
     for (int n = 0; failed; n++) {
         ln_context *ctx = ln_context_create();
         ck_assert_ptr_nonnull(ctx);
         ln_alloc_fail_after(n);
-        const int rc = ln_context_init_text(ctx, "m.net", constant, strlen(constant));
+        const int rc = init_il(ctx, "m.net", macros, NULL);
         failed = ln_alloc_fail_stop();
         ck_assert(!rc || failed); // a hash table that cannot grow is only slower
         ck_assert_int_eq(*ln_context_error(ctx) != '\0', rc != 0);
@@ -431,9 +721,14 @@ END_TEST
 LN_TEST_MAIN("il", il_is_what_the_json_says, macros_and_expressions_are_replaced,
              errors_point_at_the_lines_that_were_written,
              errors_of_operators_point_at_the_line_of_a_macro_call, included_files_are_named,
-             files_are_named_from_the_folder_of_what_includes_them,
-             two_threads_read_at_the_same_time, a_file_that_includes_itself_is_refused,
-             what_is_written_reads_back_the_same, a_compiled_model_with_bodies_reads_back_the_same,
-             a_file_that_cannot_be_written_is_named, what_begins_like_json_or_is_no_text_is_no_il,
+             files_are_named_from_the_folder_of_what_includes_them, once_a_file_is_read_once,
+             allowed_folders_come_after_that_of_the_model,
+             nesting_is_bounded_and_fits_a_small_stack, networks_are_read_on_a_small_stack,
+             what_macros_become_is_bounded, two_threads_read_at_the_same_time,
+             a_file_that_includes_itself_is_refused, what_is_written_reads_back_the_same,
+             a_compiled_model_with_bodies_reads_back_the_same,
+             a_file_that_cannot_be_written_is_named, models_are_recognised_by_how_they_begin,
+             the_library_says_who_reads_it,
+             a_byte_order_mark_and_ends_of_lines_of_windows_are_accepted,
              every_truncation_and_changed_byte_is_survived,
              failed_allocations_are_told_or_do_not_matter)

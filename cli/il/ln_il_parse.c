@@ -14,12 +14,12 @@
 // Names are identifiers or strings. Offsets, scratch memory and braces are those of compiled
 // models.
 
-#include "front/il/ln_il_parse.h"
+#include "il/ln_il_parse.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "front/il/ln_il_lex.h"
+#include "il/ln_il_lex.h"
 #include "lightnet/ln_util.h"
 
 /* Values within each other; those of the IR are arrays of objects at most. */
@@ -443,12 +443,12 @@ static int read_top(parser *p)
     return rc;
 }
 
-int ln_il_parse(ln_il_model *m, const char *name, const char *text, size_t len, ln_error *err)
+int ln_il_parse(ln_il_model *m, const char *name, const ln_il_text *text, ln_error *err)
 {
     parser p = {.model = m, .err = err};
     m->tree = json_object();
     m->places = ln_hash_create(NULL, NULL, NULL, ln_free);
-    const int rc = ln_il_lex_begin(&p.lexer, name, text, len, err) ||
+    const int rc = ln_il_lex_begin(&p.lexer, name, text, err) ||
                            (m->tree && m->places ? 0 : out_of_memory(&p)) || read_top(&p)
                        ? -1
                        : 0;

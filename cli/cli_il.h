@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models in the intermediate language: what the library does not read.
+
+#ifndef CLI_IL_H
+#define CLI_IL_H
+
+#include "lightnet/ln_context.h"
+
+/** Reads the model in the file `source`, which is no stream, into an empty context, if it is in IL.
+ *  Returns 0; 1: it is not, or the file cannot be read; -1 with the reason in the context. */
+int cli_il_read_file(ln_context *ctx, const char *source);
+
+/** The same with `len` bytes of a model that messages call `name`, which is no file. */
+int cli_il_read_text(ln_context *ctx, const char *name, const char *text, size_t len);
+
+/** Whether `format` is the name of this one. */
+int cli_il_is_format(const char *format);
+
+/** Writes the context's model, not compiled, to `file`, as ln_context_write does. -1 with the
+ * reason in the context. */
+int cli_il_write(ln_context *ctx, const char *file);
+
+#endif

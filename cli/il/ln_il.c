@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The intermediate language: reading it as a whole.
+
+#include "il/ln_il.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/ln_beneath.h"
+#include "base/ln_il_look.h"
+#include "lightnet/ln_util.h"
+
+static int ends_with(const char *name, const char *ending)
+{
+    const size_t len = strlen(name), ending_len = strlen(ending);
+    return len > ending_len && !strcmp(name + len - ending_len, ending);
+}
+
+// What begins as text does, and not as JSON does.
+static int may_be_il(const unsigned char *data, size_t size)
+{
+    size_t i = size >= 3 && !memcmp(data, "\xef\xbb\xbf", 3) ? 3 : 0;
+    while (i < size && isspace(data[i]))
+        i++;
+    return i == size || (isprint(data[i]) && !strchr("{[", data[i]));
+}
+
+int ln_il_is(const char *name, const void *data, size_t size)
+{
+    const int is_named = ends_with(name, ".net") || ends_with(name, ".il");
+    return ln_il_look(data, size) || (is_named && may_be_il(data, size));
+}
+
+char *ln_il_folder_of(const char *name)
+{
+    const size_t len = ln_beneath_folder_len(name);
+    char *folder = ln_alloc(len + 1);
+    return folder ? memcpy(folder, name, len) : NULL;
+}
+
+int ln_il_read(ln_il_model *m, const char *name, const void *data, size_t size,
+               const ln_il_folders *folders, ln_error *err)
+{
+    ln_il_text text = {0};
+    ln_list *names = NULL;
+    const int rc = ln_il_preprocess(name, data, size, folders, &text, &names, err) ||
+                           ln_il_parse(m, name, &text, err)
+                       ? -1
+                       : 0;
+    ln_il_text_free(&text);
+    ln_il_names_free(names);
+    return rc;
+}
+
+const char *ln_il_place_of(const void *model, const char *body, const char *key, size_t i)
+{
+    const ln_il_model *m = model;
+    const json_t *program =
+        body ? json_object_get(json_object_get(m->tree, "bodies"), body) : m->tree;
+    const json_t *value = key ? json_object_get(program, key) : program;
+    if (key && !strcmp(key, "ops"))
+        value = json_array_get(value, i);
+    return ln_hash_find(m->places, value);
+}

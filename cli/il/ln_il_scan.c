@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tokens of the preprocessor.
+
+#include "il/ln_il_scan.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "lightnet/ln_util.h"
+
+/* ---- lines ---- */
+
+// How many bytes end a line there: 0, 1, or 2 for "\r\n".
+static size_t newline_at(const char *p, const char *end)
+{
+    if (p < end && *p == '\n')
+        return 1;
+    return end - p > 1 && p[0] == '\r' && p[1] == '\n' ? 2 : 0;
+}
+
+size_t ln_il_join_lines(char *text, size_t len)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    const char *from = text, *const end = text + len;
+    char *to = text;
+    size_t joined = 0, newline;
+    if (len >= 3 && !memcmp(text, mark, 3))
+        from += 3;
+    while (from < end) {
+        if (*from == '\\' && (newline = newline_at(from + 1, end))) {
+            from += 1 + newline;
+            joined++;
+        } else if ((newline = newline_at(from, end))) {
+            from += newline;
+            *to++ = '\n';
+            for (; joined; joined--)
+                *to++ = '\n';
+        } else {
+            *to++ = *from++;
+        }
+    }
+    return (size_t)(to - text);
+}
+
+/* ---- characters ---- */
+
+static int is_name_char(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+static int is_digit(char c)
+{
+    return isdigit((unsigned char)c) != 0;
+}
+
+/* ---- blanks ---- */
+
+static int starts(const ln_il_scanner *s, const char *text)
+{
+    const size_t len = strlen(text);
+    return (size_t)(s->end - s->at) >= len && !memcmp(s->at, text, len);
+}
+
+static void skip_to_newline(ln_il_scanner *s)
+{
+    const char *newline = memchr(s->at, '\n', (size_t)(s->end - s->at));
+    s->at = newline ? newline : s->end;
+}
+
+static int skip_comment(ln_il_scanner *s)
+{
+    const ln_il_place begin = s->place;
+    for (s->at += 2; !starts(s, "*/"); s->at++) {
+        if (s->at == s->end)
+            return ln_il_fail(s->err, begin, "unterminated comment");
+        s->place.line += *s->at == '\n';
+    }
+    s->at += 2;
+    return 0;
+}
+
+static void skip_newline(ln_il_scanner *s, ln_il_token *t)
+{
+    s->at++;
+    s->place.line++;
+    t->flags |= LN_IL_FIRST_OF_LINE | LN_IL_AFTER_BLANK;
+}
+
+// Returns 1 at a token, 0 at the end, -1 with a reason.
+static int skip_blanks(ln_il_scanner *s, int within_line, ln_il_token *t)
+{
+    while (s->at < s->end) {
+        if (*s->at == '\n' && within_line)
+            return 0;
+        if (*s->at == '\n') {
+            skip_newline(s, t);
+            continue;
+        }
+        if (isspace((unsigned char)*s->at))
+            s->at++;
+        else if (starts(s, "//"))
+            skip_to_newline(s);
+        else if (!starts(s, "/*"))
+            return 1;
+        else if (skip_comment(s))
+            return -1;
+        t->flags |= LN_IL_AFTER_BLANK;
+    }
+    return 0;
+}
+
+/* ---- tokens ---- */
+
+static void scan_name(ln_il_scanner *s, ln_il_token *t)
+{
+    t->kind = LN_IL_TOKEN_NAME;
+    while (s->at < s->end && is_name_char(*s->at))
+        s->at++;
+}
+
+static void scan_number(ln_il_scanner *s, ln_il_token *t)
+{
+    t->kind = LN_IL_TOKEN_NUMBER;
+    while (s->at < s->end) {
+        const int is_exponent = strchr("eEpP", *s->at) != NULL;
+        if (!is_name_char(*s->at) && *s->at != '.')
+            break;
+        s->at++;
+        if (is_exponent && s->at < s->end && (*s->at == '+' || *s->at == '-'))
+            s->at++;
+    }
+}
+
+// The end of what is quoted, behind the closing quote; NULL: it has none on its line.
+static const char *find_quote(const ln_il_scanner *s)
+{
+    const char quote = *s->at;
+    for (const char *p = s->at + 1; p < s->end && *p != '\n'; p++) {
+        if (*p == quote)
+            return p + 1;
+        p += *p == '\\' && p + 1 < s->end && p[1] != '\n';
+    }
+    return NULL;
+}
+
+static void scan_other(ln_il_scanner *s, ln_il_token *t)
+{
+    static const char *const several[] = {
+        "...", "##", "&&", "||", "==", "!=", "<=", ">=", "<<", ">>", NULL};
+    t->kind = LN_IL_TOKEN_OTHER;
+    for (int i = 0; several[i]; i++)
+        if (starts(s, several[i])) {
+            s->at += strlen(several[i]);
+            return;
+        }
+    s->at++;
+}
+
+// A single apostrophe means nothing in IL, it is a character that the parser refuses.
+static int scan_quoted(ln_il_scanner *s, ln_il_token *t)
+{
+    const int is_string = *s->at == '"';
+    const char *end = find_quote(s);
+    if (!end && is_string && !s->skips)
+        return ln_il_fail(s->err, s->place, "a string without its closing '\"'");
+    t->kind = !end ? LN_IL_TOKEN_OTHER : is_string ? LN_IL_TOKEN_STRING : LN_IL_TOKEN_CHAR;
+    s->at = end ? end : s->at + 1;
+    return 0;
+}
+
+static int scan_token(ln_il_scanner *s, ln_il_token *t)
+{
+    const char c = *s->at;
+    if (c == '"' || c == '\'')
+        return scan_quoted(s, t);
+    if (is_digit(c) || (c == '.' && s->end - s->at > 1 && is_digit(s->at[1])))
+        scan_number(s, t);
+    else if (is_name_char(c))
+        scan_name(s, t);
+    else
+        scan_other(s, t);
+    return 0;
+}
+
+int ln_il_scan(ln_il_scanner *s, int within_line, ln_il_token *t)
+{
+    *t = (ln_il_token){
+        .kind = LN_IL_TOKEN_END,
+        .flags = s->begins_line ? LN_IL_FIRST_OF_LINE | LN_IL_AFTER_BLANK : 0,
+    };
+    const int found = skip_blanks(s, within_line, t);
+    t->text = s->at;
+    if (found <= 0)
+        return found;
+    s->begins_line = 0;
+    if (scan_token(s, t))
+        return -1;
+    t->len = (uint32_t)(s->at - t->text);
+    return 0;
+}
+
+int ln_il_token_is(const ln_il_token *t, const char *text)
+{
+    return t->len == strlen(text) && !memcmp(t->text, text, t->len);
+}
+
+static int is_word(const ln_il_token *t)
+{
+    return t->kind == LN_IL_TOKEN_NAME || t->kind == LN_IL_TOKEN_NUMBER;
+}
+
+int ln_il_tokens_stick(const ln_il_token *left, const ln_il_token *right)
+{
+    if (is_word(left) && is_word(right))
+        return 1;
+    if (left->kind == LN_IL_TOKEN_NUMBER)
+        return strchr(".+-", *right->text) != NULL;
+    return right->kind == LN_IL_TOKEN_NUMBER && *left->text == '.';
+}
+
+int ln_il_tokens_push(ln_il_tokens *list, ln_il_token t)
+{
+    if (list->n == list->room) {
+        const size_t room = 2 * list->room + 8;
+        ln_il_token *at = ln_realloc(list->at, room * sizeof(*at));
+        if (!at)
+            return -1;
+        list->at = at;
+        list->room = room;
+    }
+    list->at[list->n++] = t;
+    return 0;
+}
+
+const ln_il_token *ln_il_tokens_from(const ln_il_tokens *list, size_t i)
+{
+    return i ? list->at + i : list->at; // of no tokens, too
+}
+
+void ln_il_tokens_free(ln_il_tokens *list)
+{
+    ln_free(list->at);
+    *list = (ln_il_tokens){0};
+}

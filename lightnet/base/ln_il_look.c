@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a text is IL.
+
+#include "base/ln_il_look.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* How far is looked for what begins a model. */
+enum { MAX_LOOK = 64 << 10 };
+
+typedef struct looker {
+    const char *at, *end;
+} looker;
+
+static int starts(const looker *l, const char *text)
+{
+    const size_t len = strlen(text);
+    return (size_t)(l->end - l->at) >= len && !memcmp(l->at, text, len);
+}
+
+static int take(looker *l, const char *text)
+{
+    const int taken = starts(l, text);
+    l->at += taken ? strlen(text) : 0;
+    return taken;
+}
+
+static void skip_to(looker *l, const char *text)
+{
+    while (l->at < l->end && !starts(l, text))
+        l->at++;
+    take(l, text);
+}
+
+// A directive goes on where its line ends in '\'.
+static void skip_line(looker *l)
+{
+    char last = '\0';
+    for (; l->at < l->end && (*l->at != '\n' || last == '\\'); l->at++)
+        if (*l->at != '\r')
+            last = *l->at;
+}
+
+static int is_name_char(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+// The length of the name there.
+static size_t name_length(const looker *l, const char *begin)
+{
+    const char *p = begin;
+    while (p < l->end && is_name_char(*p) && !isdigit((unsigned char)*begin))
+        p++;
+    return (size_t)(p - begin);
+}
+
+// What follows # distinguishes a directive from the heading of a page.
+static int is_directive(const looker *l)
+{
+    static const char *const words[] = {"define",  "error", "if",     "ifdef", "ifndef",
+                                        "include", "line",  "pragma", "undef", NULL};
+    const char *name = l->at + 1;
+    if (l->at == l->end || *l->at != '#')
+        return 0;
+    while (name < l->end && (*name == ' ' || *name == '\t'))
+        name++;
+    const size_t len = name_length(l, name);
+    for (int i = 0; words[i]; i++)
+        if (strlen(words[i]) == len && !memcmp(words[i], name, len))
+            return 1;
+    return 0;
+}
+
+// Blanks, comments, directives. Returns whether there was a comment or directive.
+static int skip_between(looker *l)
+{
+    int found = 0;
+    while (l->at < l->end) {
+        if (isspace((unsigned char)*l->at)) {
+            l->at++;
+        } else if (take(l, "/*")) {
+            skip_to(l, "*/");
+            found = 1;
+        } else if (is_directive(l) || starts(l, "//")) {
+            skip_line(l);
+            found = 1;
+        } else {
+            break;
+        }
+    }
+    return found;
+}
+
+static size_t take_name(looker *l)
+{
+    const size_t len = name_length(l, l->at);
+    l->at += len;
+    return len;
+}
+
+static int is_statement(looker *l)
+{
+    const char *name = l->at;
+    const size_t len = take_name(l);
+    skip_between(l);
+    if (!len || l->at == l->end)
+        return 0;
+    if (strchr("(:=$", *l->at))
+        return 1;
+    return len == 4 && !memcmp(name, "body", 4) && (*l->at == '"' || take_name(l));
+}
+
+int ln_il_look(const void *data, size_t size)
+{
+    const size_t looked_at = size < MAX_LOOK ? size : MAX_LOOK;
+    looker l = {.at = data, .end = (const char *)data + looked_at};
+    if (!size || memchr(data, '\0', looked_at))
+        return 0;
+    take(&l, "\xef\xbb\xbf");
+    const int found = skip_between(&l);
+    return l.at == l.end ? found : is_statement(&l);
+}

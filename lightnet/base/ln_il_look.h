@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a text is IL. Tools read it; the library only says so.
+
+#ifndef LN_IL_LOOK_H
+#define LN_IL_LOOK_H
+
+#include <stddef.h>
+
+/** Whether the bytes begin like a model in IL: behind comments and directives of the preprocessor
+ * with a name that '(', ':', '=' or '$' follows, or that follows `body`. Looks at the first 64 KiB
+ * only; where these have nothing but comments and directives, it is. */
+int ln_il_look(const void *data, size_t size);
+
+#endif
