@@ -191,6 +191,23 @@ def weaknesses(prefix):
         yield "lib/liblightnet.so calls no checked function of _FORTIFY_SOURCE"
 
 
+# Functions that start or wait for processes.
+PROCESSES = r"\b(v?fork|clone3?|execv\w*|execl\w*|posix_spawnp?|system|popen|wait|waitpid|waitid|wait3|wait4)\b"
+
+
+def processes(prefix):
+    """Libraries that need the preprocessor's library, or call what starts processes."""
+    for name in "liblightnet.so", "libtensorlight.so":
+        path = os.path.join(prefix, "lib", name)
+        _, dynamic = run(["readelf", "-W", "--dynamic", path])
+        _, symbols = run(["nm", "-D", "--undefined-only", path])
+        if "NEEDED" not in dynamic or "malloc" not in symbols:
+            yield f"{name}: nothing can be read of it"
+        if "libmcpp" in dynamic:
+            yield f"{name} needs libmcpp"
+        yield from (f"{name} calls {found[0]}" for found in re.finditer(PROCESSES, re.sub(r"@\S*", "", symbols)))
+
+
 def wrong_sonames(prefix):
     """The number in a library's SONAME is LN_PLUGIN_ABI."""
     abi = re.search(r"#define LN_PLUGIN_ABI (\d+)", text_of("lightnet/include/lightnet/ln_plugin.h"))[1]
@@ -266,6 +283,7 @@ def main():
         tap.check("a_target_with_rules_can_be_built_and_tested", targets_work(prefix, folder))
         tap.check("a_plugin_built_elsewhere_works", plugin_works(prefix, folder))
         tap.check("installed_objects_are_hardened", weaknesses(prefix))
+        tap.check("the_libraries_start_no_process", processes(prefix))
         tap.check("sonames_have_the_number_of_the_binary_interface", wrong_sonames(prefix))
         tap.check("an_installation_replaces_files_and_removes_obsolete_ones", replaces_files(build, prefix))
         tap.check("destdir_is_respected_and_uninstall_leaves_nothing", respects_destdir(build, folder))
