@@ -4,6 +4,7 @@
 
 #include "cli_model.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
