@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/ln_infile.h"
 #include "ir/ln_arch_tables.h"
@@ -329,7 +330,7 @@ static int check_size(const ln_context *ctx, const char *name, size_t size)
 
 static int init_map(ln_context *ctx, const char *name, ln_infile *map)
 {
-    if (check_size(ctx, name, map->size) || read_map(ctx, name, map)) {
+    if (read_map(ctx, name, map)) {
         ln_context_cleanup(ctx);
         return -1;
     }
@@ -358,6 +359,8 @@ static int check_before_reading(const ln_context *ctx)
 // A front end may keep the bytes, so they are copied for it.
 static int init_text(ln_context *ctx, const char *name, const char *text, size_t len)
 {
+    if (check_size(ctx, name, len))
+        return -1;
     ln_infile map = {.data = (const unsigned char *)text, .size = len};
     if (!ln_front_for(map.data, len))
         return init_map(ctx, name, &map);
@@ -409,10 +412,19 @@ int ln_context_init_ir(ln_context *ctx, const char *name, const char *json, size
     return ln_limits_leave(ctx, before, init_ir(ctx, name, json, len, place ? &places : NULL));
 }
 
+// Before it is opened, which reads small files.
+static int check_file(const ln_context *ctx, const char *source)
+{
+    struct stat about;
+    return !stat(source, &about) && S_ISREG(about.st_mode)
+               ? check_size(ctx, source, (size_t)about.st_size)
+               : 0;
+}
+
 static int init_file(ln_context *ctx, const char *source)
 {
     ln_infile map = {0};
-    if (ln_infile_open(&map, source, ctx->error))
+    if (check_file(ctx, source) || ln_infile_open(&map, source, ctx->error))
         return -1;
     const int status = init_map(ctx, source, &map);
     ln_infile_close(&map);

@@ -149,7 +149,7 @@ void ln_limits_reset(const ln_context *ctx)
 
 const tl_stop *ln_limits_stop(const ln_context *ctx)
 {
-    return ctx->limits->stop;
+    return ctx->limits ? ctx->limits->stop : NULL;
 }
 
 static uint64_t cpu_clock(void)
