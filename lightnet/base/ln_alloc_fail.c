@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: makes a chosen allocation of the calling thread fail.
+// Failed allocations of the calling thread: how many there were, and, for tests, a chosen one.
 
 #include "base/ln_alloc_fail.h"
 
@@ -29,4 +29,16 @@ ln_bool ln_alloc_fail_now(void)
         return LN_FALSE;
     plan.state = FAILED;
     return LN_TRUE;
+}
+
+static _Thread_local unsigned long failures;
+
+unsigned long ln_alloc_failures(void)
+{
+    return failures;
+}
+
+void ln_alloc_note_failure(void)
+{
+    failures++;
 }

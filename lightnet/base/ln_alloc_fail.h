@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: makes a chosen allocation of the calling thread fail, to see that its failure is
-// handled.
+// Failed allocations of the calling thread: how many there were, and, for tests, a chosen one.
 //
 //     for (int n = 0; n == 0 || failed; n++) {
 //         ln_alloc_fail_after(n);
@@ -22,5 +21,13 @@ ln_bool ln_alloc_fail_stop(void);
 
 /** For the allocator: counts an allocation; whether it is the one that has to fail. */
 ln_bool ln_alloc_fail_now(void);
+
+/** How many allocations of this thread have failed so far. Where a library reports a failed
+ *  allocation as another error, or as none, a greater number than before the call tells the two
+ *  apart. */
+unsigned long ln_alloc_failures(void);
+
+/** For allocators: counts a failure. */
+void ln_alloc_note_failure(void);
 
 #endif

@@ -46,6 +46,7 @@ ln_bool ln_streq(const char *a, const char *b)
 /* The reason is the same for all allocations; returns NULL for them. */
 static void *out_of_memory(size_t size)
 {
+    ln_alloc_note_failure();
     ln_error_set(NULL, "out of memory: cannot get %zu bytes", size);
     return NULL;
 }

@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ln_alloc_fail.h"
 #include "data/ln_onnx_lean.h"
+#include "data/ln_onnx_memory.h"
 #include "data/ln_raw.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
@@ -315,10 +317,11 @@ static LnOnnx__Tensor *unpack(const ln_infile *map, ln_error *err)
     unsigned char *lean = ln_onnx_lean(LN_ONNX_TENSOR, map, &size, err);
     if (!lean)
         return NULL;
-    LnOnnx__Tensor *proto = ln_onnx__tensor__unpack(NULL, size, lean);
+    const unsigned long failures = ln_alloc_failures();
+    LnOnnx__Tensor *proto = ln_onnx__tensor__unpack(ln_onnx_allocator(), size, lean);
     ln_free(lean);
     if (!proto)
-        ln_error_set(err, "not an ONNX tensor");
+        ln_onnx_unpack_fail(err, failures, "not an ONNX tensor");
     return proto;
 }
 
@@ -345,7 +348,7 @@ static tl_tensor *read_message(const ln_infile *map, ln_error *err)
         tl_tensor_free_data_too(t);
         t = NULL;
     }
-    ln_onnx__tensor__free_unpacked(proto, NULL);
+    ln_onnx__tensor__free_unpacked(proto, ln_onnx_allocator());
     return t;
 }
 

@@ -62,9 +62,7 @@ static int load_header(ln_safetensors *st, size_t length, const char *file, ln_e
     }
     st->header = ln_json_load(text, length, JSON_REJECT_DUPLICATES, &error);
     ln_free(text);
-    return st->header ? 0
-                      : ln_error_set(err, "%s:%d:%d: header: %s", file, error.line, error.column,
-                                     error.text);
+    return st->header ? 0 : ln_json_load_fail(err, file, "header", &error);
 }
 
 static int parse_header(ln_safetensors *st, const char *file, ln_error *err)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ln_outtext.h"
 #include "data/ln_safetensors.h"
 #include "data/ln_safetensors_dtype.h"
 #include "ir/ln_json.h"
@@ -58,8 +59,9 @@ static int print_tensor(FILE *fp, const char *name, const tl_tensor *t, size_t b
     return 0;
 }
 
-static int print_header(FILE *fp, const content *c, ln_error *err)
+static int print_header(FILE *fp, const void *arg, ln_error *err)
 {
+    const content *c = arg;
     size_t begin = 0;
     int first = !c->metadata;
     fputc('{', fp);
@@ -79,21 +81,6 @@ static int print_header(FILE *fp, const content *c, ln_error *err)
     }
     fputc('}', fp);
     return 0;
-}
-
-// Returns new text (free); NULL with a reason.
-static char *format_header(const content *c, size_t *size, ln_error *err)
-{
-    char *text = NULL;
-    FILE *fp = open_memstream(&text, size);
-    const int rc = fp ? print_header(fp, c, err) : 0;
-    if (!fp || fclose(fp) || rc) {
-        free(text);
-        if (!rc)
-            ln_error_set(err, "out of memory for the header of a safetensors file");
-        return NULL;
-    }
-    return text;
 }
 
 static void write_length(FILE *stream, size_t length)
@@ -127,7 +114,7 @@ static int write_safetensors(FILE *stream, const void *arg, ln_error *err)
 {
     const content *c = arg;
     size_t size;
-    char *header = format_header(c, &size, err);
+    char *header = ln_outtext(print_header, c, &size, err);
     if (!header)
         return -1;
     const size_t padding = (ALIGNMENT - (LENGTH_SIZE + size) % ALIGNMENT) % ALIGNMENT;

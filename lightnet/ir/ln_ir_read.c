@@ -216,7 +216,7 @@ static json_t *parse(const ln_context *ctx, const char *name, const char *text, 
     json_t *json =
         ln_json_load(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
     if (!json)
-        ln_fail(ctx, "%s:%d:%d: JSON: %s", name, error.line, error.column, error.text);
+        ln_json_load_fail(ctx->error, name, "JSON", &error);
     return json;
 }
 

@@ -4,8 +4,8 @@
 #include "ir/ln_json.h"
 
 #include <math.h>
-#include <string.h>
 
+#include "base/ln_alloc_fail.h"
 #include "base/ln_budget.h"
 #include "base/ln_number.h"
 
@@ -30,32 +30,70 @@ static size_t memory_of(const char *text, size_t len)
     return n < (SIZE_MAX - len) / ELEMENT_SIZE ? n * ELEMENT_SIZE + len : SIZE_MAX;
 }
 
-static json_t *fail_memory(json_error_t *error)
+/* The JSON library reports a failed allocation as an error of the text, or as none. Its allocation
+ * functions, of which a process has one pair, therefore count failures on their way to those that
+ * were there before. */
+
+static json_malloc_t allocate;
+static json_free_t release;
+
+static void *allocate_and_count(size_t size)
 {
-    if (error) {
-        *error = (json_error_t){.line = 1, .column = 1};
-        strcpy(error->text, "out of memory");
-    }
-    return NULL;
+    void *ptr = ln_alloc_fail_now() ? NULL : allocate(size);
+    if (!ptr)
+        ln_alloc_note_failure();
+    return ptr;
+}
+
+__attribute__((constructor)) static void count_allocations(void)
+{
+    json_get_alloc_funcs(&allocate, &release);
+    json_set_alloc_funcs(allocate_and_count, release);
+}
+
+__attribute__((destructor)) static void leave_allocations(void)
+{
+    json_malloc_t now;
+    json_free_t free_now;
+    json_get_alloc_funcs(&now, &free_now);
+    if (now == allocate_and_count)
+        json_set_alloc_funcs(allocate, free_now);
 }
 
 json_t *ln_json_load(const char *text, size_t len, size_t flags, json_error_t *error)
 {
-    if (ln_budget_is_set() && !ln_budget_allows(memory_of(text, len)))
-        return fail_memory(error);
+    if (ln_budget_is_set() && !ln_budget_allows(memory_of(text, len))) {
+        if (error)
+            error->line = LN_JSON_NO_MEMORY;
+        return NULL;
+    }
     const locale_t before = ln_number_begin();
+    const unsigned long failures = ln_alloc_failures();
     json_t *json = json_loadb(text, len, flags, error);
+    if (!json && error && ln_alloc_failures() > failures)
+        error->line = LN_JSON_NO_MEMORY;
     ln_number_end(before);
     return json;
+}
+
+int ln_json_load_fail(ln_error *err, const char *file, const char *what, const json_error_t *error)
+{
+    if (error->line == LN_JSON_NO_MEMORY)
+        return ln_error_set(err, "%s: out of memory", file);
+    return ln_error_set(err, "%s:%d:%d: %s: %s", file, error->line, error->column, what,
+                        error->text);
 }
 
 int ln_json_write_string(FILE *fp, const char *str, ln_error *err)
 {
     if (!str)
         return ln_error_set(err, "a string that was never set cannot be written");
+    const unsigned long failures = ln_alloc_failures();
     json_t *json = json_string(str);
     if (!json)
-        return ln_error_set(err, "'%s' cannot be written: it is not UTF-8", str);
+        return ln_alloc_failures() > failures
+                   ? ln_error_set(err, "out of memory")
+                   : ln_error_set(err, "'%s' cannot be written: it is not UTF-8", str);
     // A stream error is the caller's to find; without one, there was no memory.
     const int failed = json_dumpf(json, fp, JSON_ENCODE_ANY) && !ferror(fp);
     json_decref(json);

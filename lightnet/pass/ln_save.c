@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/ln_outtext.h"
 #include "data/ln_compiled_file.h"
 #include "data/ln_data_save.h"
 #include "ir/ln_context_ops.h"
@@ -12,25 +13,17 @@
 #include "lightnet/ln_version.h"
 #include "pass/ln_freeze.h"
 
-// Returns new text (free); NULL with a reason.
-static char *format_ir(const ln_context *ctx)
+static int write_ir(FILE *stream, const void *ctx, ln_error *err)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *fp = open_memstream(&text, &size);
-    const int status = fp ? ln_ir_write(ctx, fp) : 0;
-    if (fp && !fclose(fp) && !status)
-        return text;
-    free(text);
-    if (!status)
-        ln_fail_memory(ctx);
-    return NULL;
+    (void)err; // the reason is in the context
+    return ln_ir_write(ctx, stream);
 }
 
 static int write_file(const ln_context *ctx, const char *file)
 {
     char version[16];
-    char *ir = format_ir(ctx);
+    size_t len;
+    char *ir = ln_outtext(write_ir, ctx, &len, ctx->error);
     snprintf(version, sizeof(version), "%d", LN_COMPILED_VERSION);
     const char *const metadata[] = {LN_COMPILED_KEY_VERSION,
                                     version,

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/ln_alloc_fail.h"
 #include "data/ln_data_give.h"
 #include "front/nnvm/ln_nnvm_vars.h"
 #include "ir/ln_bind.h"
@@ -346,8 +347,10 @@ static void rewrite_graph(ln_nnvm_core *c)
 
 /* The whole */
 
+// 1: what the graph alone does not say has to be known.
 static int rewrite(ln_nnvm_core *c)
 {
+    const unsigned long failures = ln_alloc_failures();
     c->model.graph.keeps_deps = 1;
     ln_nnvm_choose_rows(&c->model);
     if (c->model.base.failed)
@@ -355,7 +358,9 @@ static int rewrite(ln_nnvm_core *c)
     if (c->model.graph.dialect == LN_NNVM_CORE)
         ln_nnvm_draft_keep_attrs(&c->draft, &c->model.graph);
     rewrite_graph(c);
-    return failed(c) ? 1 : ln_nnvm_draft_write(&c->draft);
+    if (failed(c))
+        return ln_alloc_failures() > failures ? -1 : 1;
+    return ln_nnvm_draft_write(&c->draft);
 }
 
 static int rewrite_with(const ln_bundle *params, void *core)

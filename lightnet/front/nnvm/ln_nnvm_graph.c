@@ -326,7 +326,9 @@ void ln_nnvm_graph_read(ln_nnvm_graph *g, ln_translation *t, const unsigned char
     reader r = {t, g};
     json_error_t error;
     g->json = ln_json_load((const char *)data, size, JSON_REJECT_DUPLICATES, &error);
-    if (!g->json)
+    if (!g->json && error.line == LN_JSON_NO_MEMORY)
+        ln_translation_fail(t, "out of memory");
+    else if (!g->json)
         ln_translation_fail(t, "line %d, column %d: %s", error.line, error.column, error.text);
     else if (!json_is_object(g->json))
         ln_translation_fail(t, "expected object, found %s", ln_json_describe(g->json));

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ln_alloc_fail.h"
 #include "data/ln_onnx_lean.h"
+#include "data/ln_onnx_memory.h"
 #include "front/onnx/ln_onnx_count.h"
 #include "front/onnx/ln_onnx_model.h"
 #include "front/onnx/ln_onnx_support.h"
@@ -98,26 +100,10 @@ static int create_tables(ln_onnx_model *m)
                : ln_fail(m->base.ctx, "out of memory");
 }
 
-/* What is unpacked counts as memory of the context. */
-
-static void *allocate(void *data, size_t size)
-{
-    (void)data;
-    return ln_alloc(size);
-}
-
-static void release(void *data, void *ptr)
-{
-    (void)data;
-    ln_free(ptr);
-}
-
-static ProtobufCAllocator allocator = {allocate, release, NULL};
-
 static void free_model(ln_onnx_model *m)
 {
     if (m->proto)
-        ln_onnx__model__free_unpacked(m->proto, &allocator);
+        ln_onnx__model__free_unpacked(m->proto, ln_onnx_allocator());
     ln_hash_free(m->varying);
     ln_hash_free(m->values);
     ln_hash_free(m->opened);
@@ -136,11 +122,15 @@ static int unpack(ln_onnx_model *m, const ln_infile *map)
     unsigned char *lean = ln_onnx_lean(LN_ONNX_MODEL, map, &size, m->base.ctx->error);
     if (!lean)
         return ln_fail_at(m->base.ctx, "%s", m->base.file);
-    m->proto = ln_onnx__model__unpack(&allocator, size, lean);
+    const unsigned long failures = ln_alloc_failures();
+    m->proto = ln_onnx__model__unpack(ln_onnx_allocator(), size, lean);
     ln_free(lean);
-    if (!m->proto || !m->proto->graph)
-        return ln_fail(m->base.ctx, "%s: %s", m->base.file,
-                       m->proto ? "the model has no graph" : "not a sound ONNX message");
+    if (!m->proto) {
+        ln_onnx_unpack_fail(m->base.ctx->error, failures, "not a sound ONNX message");
+        return ln_fail_at(m->base.ctx, "%s", m->base.file);
+    }
+    if (!m->proto->graph)
+        return ln_fail(m->base.ctx, "%s: the model has no graph", m->base.file);
     return ln_onnx_index_functions(m);
 }
 
