@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each allocation of a scenario fails once, whoever makes it: LightNet, the libraries it calls, the
+// C library. The scenario then ends with a message that speaks of memory, or succeeds without that
+// memory; nothing leaks, no file is left behind.
+//
+// usage: every_allocation_test SOURCE_FOLDER [all | SCENARIO [N]]
+// all: of large models, too, each allocation fails, which takes minutes; else every 61st.
+// N: the only allocation that fails, for a debugger.
+//
+// The functions of malloc are replaced here, in the program, which the dynamic linker prefers to
+// those of the C library.
+
+#include <dirent.h>
+#include <errno.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lightnet/lightnet.h"
+#include "lightnet/ln_data.h"
+#include "lightnet/ln_input.h"
+
+/* The allocator */
+
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t len, size_t size);
+extern void *__libc_realloc(void *ptr, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
+extern void __libc_free(void *ptr);
+
+static _Thread_local int counting; // allocations of this thread count
+static long made;                  // so many of them
+static long failing;               // this one fails, counted from 1; 0: none
+static long alive;                 // allocations that are not freed yet, of all threads
+
+static int fails(void)
+{
+    if (!counting || ++made != failing)
+        return 0;
+    errno = ENOMEM;
+    return 1;
+}
+
+static void *count(void *ptr)
+{
+    if (ptr)
+        __atomic_add_fetch(&alive, 1, __ATOMIC_RELAXED);
+    return ptr;
+}
+
+// Libraries see them only if they are visible.
+#pragma GCC visibility push(default)
+
+void *malloc(size_t size)
+{
+    return fails() ? NULL : count(__libc_malloc(size));
+}
+
+void *calloc(size_t len, size_t size)
+{
+    return fails() ? NULL : count(__libc_calloc(len, size));
+}
+
+void *realloc(void *ptr, size_t size)
+{
+    if (fails())
+        return NULL;
+    void *resized = __libc_realloc(ptr, size);
+    return ptr ? resized : count(resized);
+}
+
+void *memalign(size_t alignment, size_t size)
+{
+    return fails() ? NULL : count(__libc_memalign(alignment, size));
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    return memalign(alignment, size);
+}
+
+int posix_memalign(void **ptr, size_t alignment, size_t size)
+{
+    *ptr = memalign(alignment, size);
+    return *ptr ? 0 : ENOMEM;
+}
+
+void free(void *ptr)
+{
+    if (ptr)
+        __atomic_sub_fetch(&alive, 1, __ATOMIC_RELAXED);
+    __libc_free(ptr);
+}
+
+#pragma GCC visibility pop
+
+/* Scenarios: 0, or -1 with a reason */
+
+static char reason[4096];
+static char sources[512]; // the folder of the sources
+static char *folder;      // for what scenarios write
+
+static int keep_reason(const char *text)
+{
+    snprintf(reason, sizeof(reason), "%s", text);
+    return -1;
+}
+
+// A path below the sources; of the last few only, as they share memory.
+static const char *source(const char *name)
+{
+    static char paths[4][1024];
+    static int next;
+    char *const path = paths[next++ % 4];
+    snprintf(path, sizeof(paths[0]), "%s/%s", sources, name);
+    return path;
+}
+
+static const char *output(const char *name)
+{
+    static char paths[4][1024];
+    static int next;
+    char *const path = paths[next++ % 4];
+    snprintf(path, sizeof(paths[0]), "%s/%s", folder, name);
+    return path;
+}
+
+static int set_inputs(ln_context *ctx)
+{
+    static const char zeros[1 << 16];
+    const char *name;
+    LN_LIST_FOREACH(name, ctx->inputs)
+    {
+        if (ln_context_data_size(ctx, name) > sizeof(zeros) ||
+            ln_context_set_data(ctx, name, zeros))
+            return -1;
+    }
+    return 0;
+}
+
+static int get_outputs(ln_context *ctx)
+{
+    const char *name;
+    LN_LIST_FOREACH(name, ctx->outputs)
+    {
+        void *data = ln_context_get_data(ctx, name, NULL);
+        if (!data)
+            return -1;
+        free(data);
+    }
+    return 0;
+}
+
+typedef struct job {
+    const char *model, *weights; // below the sources, or NULL
+    const char *shape;           // the input that is bound to [1, 1, 28, 28], or NULL
+    int threads;
+    int (*work)(ln_context *ctx, const char *weights);
+} job;
+
+static int read_model(ln_context *ctx, const job *j, const char *model, const char *weights)
+{
+    return (j->threads && ln_context_set_threads(ctx, j->threads)) ||
+                   (weights && ln_context_bind_file(ctx, weights)) ||
+                   (j->shape &&
+                    ln_context_bind_shape(ctx, j->shape, 4, (const int[]){1, 1, 28, 28})) ||
+                   ln_context_init(ctx, model)
+               ? -1
+               : 0;
+}
+
+static int do_job(const job *j)
+{
+    char model[1024], weights[1024];
+    snprintf(model, sizeof(model), "%s", j->model[0] == '/' ? j->model : source(j->model));
+    if (j->weights)
+        snprintf(weights, sizeof(weights), "%s", source(j->weights));
+    const char *const file = j->weights ? weights : NULL;
+    ln_context *ctx = ln_context_create();
+    if (!ctx)
+        return keep_reason(ln_last_error());
+    int status = read_model(ctx, j, model, file) || j->work(ctx, file) ? -1 : 0;
+    if (status)
+        keep_reason(ln_context_error(ctx));
+    ln_context_free(ctx);
+    return status;
+}
+
+static int run(ln_context *ctx, const char *weights)
+{
+    return (!ctx->target && ln_context_compile(ctx, "cpu")) || ln_context_load(ctx, weights) ||
+                   set_inputs(ctx) || ln_context_run(ctx) || get_outputs(ctx) || ln_context_run(ctx)
+               ? -1
+               : 0;
+}
+
+static int save(ln_context *ctx, const char *weights)
+{
+    return ln_context_compile(ctx, "cpu") || ln_context_save(ctx, weights, output("m.safetensors"))
+               ? -1
+               : 0;
+}
+
+static int print(ln_context *ctx, const char *weights)
+{
+    (void)weights;
+    return ln_context_print(ctx, output("m.json")) ||
+                   (ln_data_num_own(ctx) && ln_data_save(ctx, output("w.safetensors"))) ||
+                   ln_context_compile(ctx, "cpu") || ln_context_print(ctx, output("c.json"))
+               ? -1
+               : 0;
+}
+
+static int write_nnvm(ln_context *ctx, const char *weights)
+{
+    return ln_context_write(ctx, weights, "nnvm", output("n.json"));
+}
+
+static int convert_nnvm(void)
+{
+    ln_context *ctx = ln_context_create();
+    if (!ctx)
+        return keep_reason(ln_last_error());
+    int status = ln_context_bind_file(ctx, source("examples/digits/digits.safetensors")) ||
+                         ln_context_convert(ctx, source("examples/digits/digits-symbol.json"),
+                                            "nnvm", output("n.json"))
+                     ? -1
+                     : 0;
+    if (status)
+        keep_reason(ln_context_error(ctx));
+    ln_context_free(ctx);
+    return status;
+}
+
+// A file that brings a tensor, and what writes one.
+static int keep_tensor(tl_tensor *t, const ln_error *err)
+{
+    if (!t)
+        return keep_reason(ln_error_text(err));
+    tl_tensor_free_data_too(t);
+    return 0;
+}
+
+static int read_image(const char *name, int channels)
+{
+    int dims[] = {1, channels, 14, 14};
+    const tl_tensor like = {.dtype = TL_FLOAT, .ndim = 4, .dims = dims, .len = channels * 14 * 14};
+    const ln_image_format format = {.scale = {1, 1, 1}};
+    ln_error err = {0};
+    return keep_tensor(ln_input_read(source(name), &like, &format, &err), &err);
+}
+
+static int read_arrays(void)
+{
+    ln_error err = {0};
+    tl_tensor *t = ln_npy_read(source("fuzz/seeds/npy/fortran.npy"), &err);
+    if (!t)
+        return keep_reason(ln_error_text(&err));
+    const tl_tensor *const tensors[] = {t, t};
+    const char *const names[] = {"a", "b"};
+    const char *const text[] = {"key", "value", NULL};
+    int status =
+        ln_npy_write(output("a.npy"), t, &err) || ln_bin_write(output("a.bin"), t, &err) ||
+                ln_safetensors_write(output("a.safetensors"), 2, names, tensors, text, &err)
+            ? keep_reason(ln_error_text(&err))
+            : 0;
+    tl_tensor_free_data_too(t);
+    ln_safetensors *st = status ? NULL : ln_safetensors_open(output("a.safetensors"), &err);
+    if (!status && !st)
+        status = keep_reason(ln_error_text(&err));
+    ln_safetensors_close(st);
+    return status;
+}
+
+static int read_png(void)
+{
+    return read_image("examples/digits/seven.png", 1);
+}
+
+static int read_jpeg(void)
+{
+    return read_image("fuzz/seeds/image/small.jpg", 3);
+}
+
+static int read_pnm(void)
+{
+    return read_image("fuzz/seeds/image/grey.pgm", 1);
+}
+
+#define DIGITS "examples/digits/digits"
+#define JOB(name, ...)                            \
+    static int name(void)                         \
+    {                                             \
+        return do_job(&(const job){__VA_ARGS__}); \
+    }
+
+JOB(run_ir, "tests/cases/bodies.json", .work = run)
+JOB(run_network, DIGITS ".json", DIGITS ".safetensors", .work = run)
+JOB(run_onnx, "fuzz/seeds/onnx/conv.onnx", .work = run)
+JOB(run_onnx_bodies, "fuzz/seeds/onnx/bodies.onnx", .work = run)
+JOB(run_onnx_in_threads, DIGITS ".onnx", .threads = 2, .work = run)
+JOB(run_nnvm, DIGITS "-symbol.json", DIGITS ".safetensors", "image", .work = run)
+JOB(save_onnx, "fuzz/seeds/onnx/conv.onnx", .work = save)
+JOB(save_network, DIGITS ".onnx", .work = save)
+JOB(print_onnx, "fuzz/seeds/onnx/conv.onnx", .work = print)
+JOB(print_network, DIGITS ".onnx", .work = print)
+JOB(convert_ir, "tests/cases/sum.json", .work = write_nnvm)
+JOB(convert_network, DIGITS ".json", DIGITS ".safetensors", .work = write_nnvm)
+
+static int run_compiled(void)
+{
+    return do_job(&(const job){output("compiled.safetensors"), .work = run});
+}
+
+typedef struct scenario {
+    const char *name;
+    int (*work)(void);
+    int is_large;
+} scenario;
+
+/* Of the allocations of large models, one of so many fails. */
+enum { STEP = 61 };
+
+static const scenario scenarios[] = {
+    {"run_ir", run_ir, 0},
+    {"run_network", run_network, 1},
+    {"run_onnx", run_onnx, 0},
+    {"run_onnx_bodies", run_onnx_bodies, 1},
+    {"run_onnx_in_threads", run_onnx_in_threads, 1},
+    {"run_nnvm", run_nnvm, 1},
+    {"run_compiled", run_compiled, 0},
+    {"save_onnx", save_onnx, 0},
+    {"save_network", save_network, 1},
+    {"print_onnx", print_onnx, 0},
+    {"print_network", print_network, 1},
+    {"convert_ir", convert_ir, 0},
+    {"convert_network", convert_network, 1},
+    {"convert_nnvm", convert_nnvm, 0},
+    {"read_arrays", read_arrays, 0},
+    {"read_png", read_png, 0},
+    {"read_jpeg", read_jpeg, 0},
+    {"read_pnm", read_pnm, 0},
+};
+
+enum { N_SCENARIOS = sizeof(scenarios) / sizeof(scenarios[0]) };
+
+/* Failing */
+
+static int call(const scenario *s, long n)
+{
+    reason[0] = '\0';
+    made = 0;
+    failing = n;
+    counting = 1;
+    const int status = s->work();
+    counting = 0;
+    return status;
+}
+
+static int speaks_of_memory(const char *text)
+{
+    return strcasestr(text, "memory") || strcasestr(text, "allocate");
+}
+
+// What is wrong with the end of a scenario whose n-th allocation failed, or NULL.
+static const char *fault_of(int status, long before)
+{
+    static char text[128];
+    if (status && !speaks_of_memory(reason))
+        return "the message does not speak of memory";
+    if (alive == before)
+        return NULL;
+    snprintf(text, sizeof(text), "%ld allocations are not freed", alive - before);
+    return text;
+}
+
+/** Lets the allocations `from`, from + step, .. fail, each in a run of its own; `to` 0: up to the
+ * last one. Returns the number of faults. */
+static long try_scenario(const scenario *s, long from, long to, long step)
+{
+    long faults = 0, failed = 0, n = from;
+    for (; !to || n <= to; n += step) {
+        const long before = alive;
+        const int status = call(s, n);
+        if (made < n)
+            break;
+        failed += status != 0;
+        const char *fault = fault_of(status, before);
+        if (fault && ++faults <= 5)
+            printf("# %s %ld: %s: %s\n", s->name, n, fault, reason);
+    }
+    printf("# %s: %ld allocations, %ld failures, %ld faults\n", s->name, made, failed, faults);
+    return faults + (failed == 0);
+}
+
+// The files that scenarios left half-written: those under names that nobody gave.
+static int left_behind(void)
+{
+    int n = 0;
+    DIR *const dir = opendir(folder);
+    for (const struct dirent *entry; dir && (entry = readdir(dir));)
+        n += strstr(entry->d_name, "tmp") != NULL;
+    closedir(dir);
+    return n;
+}
+
+static int prepare(void)
+{
+    const job j = {DIGITS ".onnx", .work = save};
+    return do_job(&j) || rename(output("m.safetensors"), output("compiled.safetensors")) ? -1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+    char template[] = "/tmp/lightnet-memory-XXXXXX";
+    int failed = 0, n = 0;
+    snprintf(sources, sizeof(sources), "%s", argv[1]);
+    folder = mkdtemp(template);
+    if (prepare()) {
+        printf("Bail out! %s\n", reason);
+        return 1;
+    }
+    const int all = argc > 2 && !strcmp(argv[2], "all");
+    const long only = argc > 3 ? atol(argv[3]) : 0;
+    for (const scenario *s = scenarios; s < scenarios + N_SCENARIOS; s++) {
+        if (argc > 2 && !all && strcmp(argv[2], s->name) != 0)
+            continue;
+        // Tables that are made once are there after the first call.
+        const int works = !call(s, 0) && !call(s, 0);
+        if (!works)
+            printf("# %s\n", reason);
+        const int ok =
+            works && !try_scenario(s, only ? only : 1, only, s->is_large && argc < 3 ? STEP : 1) &&
+            !left_behind();
+        printf("%s %d - %s\n", ok ? "ok" : "not ok", ++n, s->name);
+        fflush(stdout);
+        failed += !ok;
+    }
+    printf("1..%d\n", n);
+    return failed > 0;
+}
