@@ -311,8 +311,9 @@ START_TEST(reading_ends_at_each_limit_of_memory_until_it_is_enough)
         ln_context_cleanup(ctx);
         ck_assert_msg(read_with(ctx, LN_LIMIT_MEMORY, limit) == 0, "%s", ln_context_error(ctx));
     }
+    ck_assert_int_eq(ln_context_set_limit(ctx, LN_LIMIT_MEMORY, 100), 0);
     ck_assert_int_eq(ln_context_compile(ctx, "test"), -1);
-    ck_assert_ptr_nonnull(strstr(ln_context_error(ctx), "the limit of "));
+    ck_assert_ptr_nonnull(strstr(ln_context_error(ctx), "the limit of 100 bytes"));
     ln_context_free(ctx);
 }
 END_TEST
