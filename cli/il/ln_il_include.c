@@ -44,7 +44,7 @@ static char *join(const char *a, size_t len, const char *b)
     char *whole = ln_alloc(len + strlen(b) + 1);
     if (whole) {
         memcpy(whole, a, len);
-        memcpy(whole + len, b, strlen(b));
+        strcpy(whole + len, b);
     }
     return whole;
 }
