@@ -26,7 +26,8 @@ from tap import Tap
 F32, I64 = np.float32, np.int64
 LIMIT = {t: np.iinfo(t) for t in INTEGERS.values()}
 HALVES = np.arange(-37, 38) / 2  # 75 elements: whole vectors of every width, and a rest
-ISAS = ["c", "avx2", "best"]  # the most that kernels may use, where the CPU has it
+# The most that kernels may use, where the CPU has it. Under sanitizers, one.
+ISAS = os.environ.get("LN_TEST_ISAS", "c avx2 best").split()
 
 
 def ints(*values):

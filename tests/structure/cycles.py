@@ -31,23 +31,25 @@ def source_of(path, known):
     return next((known[name] for name in ("_".join(words[i:]) for i in range(len(words))) if name in known), None)
 
 
-def symbols(path):
-    """What an object defines, and what it needs."""
-    status, output = run(["nm", "-P", "-g", path])
+def symbols(paths):
+    """{path: (what the object defines, what it needs)}"""
+    status, output = run(["nm", "-A", "-P", "-g", *paths])
     assert status == 0, output
-    rows = [line.split() for line in output.splitlines()]
-    return {row[0] for row in rows if row[1] != "U"}, {row[0] for row in rows if row[1] == "U"}
+    found = {path: (set(), set()) for path in paths}
+    for line in output.splitlines():
+        path, name, kind = line.split()[:3]
+        found[path.rstrip(":")][kind == "U"].add(name)
+    return found
 
 
 def calls(build):
     """{source: sources that it calls}"""
     known = sources()
     tables = {}
-    for path in objects(build):
+    for path, found in symbols(list(objects(build))).items():
         source = source_of(path, known)
         if source:
-            defined, needed = tables.setdefault(source, (set(), set()))
-            for old, new in zip((defined, needed), symbols(path)):
+            for old, new in zip(tables.setdefault(source, (set(), set())), found):
                 old |= new
     makers = {name: source for source, (defined, _) in tables.items() for name in defined}
     return {source: {makers[name] for name in needed if name in makers} - {source} for source, (_, needed) in tables.items()}
