@@ -114,6 +114,7 @@ int ln_context_convert_text(ln_context *ctx, const char *name, const char *text,
 static int convert(ln_context *ctx, const char *source, const char *format, const char *file)
 {
     ln_infile map = {0};
+    ln_context_clear_error(ctx);
     if (ln_infile_open(&map, source, ctx->error))
         return -1;
     int status = rewrite(ctx, source, &map, format, file);
