@@ -67,17 +67,16 @@ void ln_limits_free(ln_limits *limits)
 
 /* Settings */
 
-static uint64_t milliseconds_from_now(uint64_t ms)
+static uint64_t add_milliseconds(uint64_t ns, uint64_t ms)
 {
-    const uint64_t now = tl_clock();
-    return ms > (UINT64_MAX - now) / NS_PER_MS ? UINT64_MAX : now + ms * NS_PER_MS;
+    return ms > (UINT64_MAX - ns) / NS_PER_MS ? UINT64_MAX : ns + ms * NS_PER_MS;
 }
 
 static void apply(ln_limits *limits, ln_limit limit)
 {
     const uint64_t value = limits->max[limit];
     if (limit == LN_LIMIT_TIME) {
-        limits->deadline = value ? milliseconds_from_now(value) : 0;
+        limits->deadline = value ? add_milliseconds(tl_clock(), value) : 0;
         tl_stop_set_deadline(limits->stop, limits->deadline);
     } else if (limit == LN_LIMIT_MEMORY) {
         limits->budget.limit = value < SIZE_MAX ? (size_t)value : SIZE_MAX;
@@ -278,8 +277,9 @@ void ln_limits_begin_fold(ln_context *fold, const ln_context *ctx)
     limits->around = around;
     if (!ms)
         return;
-    limits->cpu_end = cpu_clock() + ms * NS_PER_MS;
-    const uint64_t end = milliseconds_from_now(ms * FOLD_SLACK);
+    limits->cpu_end = add_milliseconds(cpu_clock(), ms);
+    const uint64_t far = ms < UINT64_MAX / FOLD_SLACK ? ms * FOLD_SLACK : UINT64_MAX;
+    const uint64_t end = add_milliseconds(tl_clock(), far);
     if (!around->deadline || end < around->deadline)
         tl_stop_set_deadline(limits->stop, end);
 }

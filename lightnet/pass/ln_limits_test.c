@@ -247,6 +247,22 @@ START_TEST(there_are_no_other_limits)
 }
 END_TEST
 
+START_TEST(time_for_folding_may_be_any_number)
+{
+    static const uint64_t rows[] = {0, 100000, (uint64_t)1 << 58, UINT64_MAX};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        ln_context *ctx = ln_context_create(), *fold = ln_context_create();
+        ck_assert_int_eq(ln_context_set_limit(ctx, LN_LIMIT_FOLD_TIME, rows[i]), 0);
+        ln_limits_begin_fold(fold, ctx);
+        ck_assert_msg(ln_limits_check(fold) == 0, "%" PRIu64 " ms: %s", rows[i],
+                      ln_context_error(fold));
+        ln_limits_end_fold(fold);
+        ln_context_free(fold);
+        ln_context_free(ctx);
+    }
+}
+END_TEST
+
 /* Memory */
 
 START_TEST(planned_memory_is_refused_before_it_is_allocated)
@@ -362,7 +378,7 @@ LN_TEST_MAIN("limits", a_run_that_another_thread_cancels_ends_behind_its_operato
              constants_whose_computation_was_cancelled_are_computed_by_the_next_run,
              no_parameter_is_set_while_the_context_is_cancelled, a_run_ends_at_the_time_limit,
              operators_are_counted_while_they_are_there, there_are_no_other_limits,
-             planned_memory_is_refused_before_it_is_allocated,
+             time_for_folding_may_be_any_number, planned_memory_is_refused_before_it_is_allocated,
              scratch_memory_is_named_where_it_is_the_largest,
              IN_GLIBC(reading_ends_at_each_limit_of_memory_until_it_is_enough)
                  a_budget_counts_for_its_thread_alone)
