@@ -16,6 +16,8 @@
 #include "ir/ln_constants.h"
 #include "ir/ln_fixed.h"
 #include "ir/ln_from_file.h"
+#include "ir/ln_limits.h"
+#include "ir/ln_update.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_tensor.h"
 #include "lightnet/ln_util.h"
@@ -349,11 +351,17 @@ int ln_data_give_own(ln_context *ctx, ln_safetensors *st, const char *file)
     return give(ctx, &ctx->weights, &w, file);
 }
 
+static int load(ln_context *ctx, const char *file)
+{
+    if (ln_data_give(ctx, file))
+        return -1;
+    ctx->stale = LN_STALE_ALL;
+    return ln_constants_fetch(ctx);
+}
+
 int ln_data_load(ln_context *ctx, const char *file)
 {
     ln_context_clear_error(ctx);
-    if (ln_data_give(ctx, file))
-        return -1;
-    ctx->stale = 1;
-    return ln_constants_fetch(ctx);
+    ln_budget *const before = ln_limits_enter(ctx);
+    return ln_limits_leave(ctx, before, load(ctx, file));
 }

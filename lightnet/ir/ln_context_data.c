@@ -558,7 +558,8 @@ int ln_context_set_param(ln_context *ctx, const char *opname, const char *pname,
         return -1;
     va_list ap;
     va_start(ap, pname);
-    const int status = apply_param(ctx, entry, ap);
+    ln_budget *const before = ln_limits_enter(ctx);
+    const int status = ln_limits_leave(ctx, before, apply_param(ctx, entry, ap));
     va_end(ap);
     if (status || !ln_context_is_loaded(ctx))
         return status;

@@ -9,6 +9,7 @@
 #include "data/ln_data_save.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_ir_json.h"
+#include "ir/ln_limits.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_version.h"
 #include "pass/ln_freeze.h"
@@ -46,5 +47,7 @@ int ln_context_save(ln_context *ctx, const char *datafile, const char *file)
         return ln_fail(ctx, "the model is not compiled");
     if (ln_context_is_loaded(ctx))
         return ln_fail(ctx, "the context is loaded; unload it to save the model");
-    return ln_freeze(ctx, datafile) || write_file(ctx, file) ? -1 : 0;
+    ln_budget *const before = ln_limits_enter(ctx);
+    const int status = ln_freeze(ctx, datafile) || write_file(ctx, file) ? -1 : 0;
+    return ln_limits_leave(ctx, before, status);
 }
