@@ -69,7 +69,8 @@ void ln_bundle_clear(ln_bundle *bundle)
 {
     for (int i = 0; i < bundle->len; i++) {
         ln_free(bundle->entries[i].name);
-        tl_tensor_free_data_too(bundle->entries[i].tensor);
+        ln_free(bundle->entries[i].tensor->data);
+        tl_tensor_free(bundle->entries[i].tensor);
     }
     ln_free(bundle->entries);
     ln_hash_free(bundle->positions);

@@ -198,6 +198,24 @@ static int take_elements(cursor *c, const char *name, const ln_wts_type *type, t
     return end_line(c);
 }
 
+// Memory of ln_alloc, which counts against a limit: the file decides the size. NULL with a reason.
+static tl_tensor *make_array(const cursor *c, const char *name, int count, tl_dtype dtype)
+{
+    void *data = ln_alloc_array((size_t)count, tl_size_of(dtype));
+    tl_tensor *tensor = data ? tl_tensor_create(data, 1, &count, dtype) : NULL;
+    if (!tensor) {
+        fail(c, "array '%s': %s", name, data ? tl_last_error() : ln_last_error());
+        ln_free(data);
+    }
+    return tensor;
+}
+
+static void free_array(tl_tensor *tensor)
+{
+    ln_free(tensor->data);
+    tl_tensor_free(tensor);
+}
+
 static int take_array(cursor *c, ln_bundle *bundle)
 {
     char name[LN_MAX_NAME_LEN];
@@ -209,15 +227,15 @@ static int take_array(cursor *c, ln_bundle *bundle)
     if ((size_t)count > rest(c) / 2)
         return fail(c, "array '%s' has %d elements, more than the rest of the file can hold", name,
                     count);
-    tl_tensor *tensor = tl_tensor_zeros(1, &count, ln_wts_types[type].dtype);
+    tl_tensor *tensor = make_array(c, name, count, ln_wts_types[type].dtype);
     if (!tensor)
-        return fail(c, "array '%s': %s", name, tl_last_error());
+        return -1;
     if (take_elements(c, name, &ln_wts_types[type], tensor)) {
-        tl_tensor_free_data_too(tensor);
+        free_array(tensor);
         return -1;
     }
     if (ln_bundle_add(bundle, name, tensor, 0)) {
-        tl_tensor_free_data_too(tensor);
+        free_array(tensor);
         c->line--; // the array's own
         return fail(c, "array '%s': %s", name, ln_last_error());
     }
