@@ -55,17 +55,6 @@ static const ln_front *find_reader_of_parts(const ln_infile *file)
     return NULL;
 }
 
-int ln_front_of(ln_infile *file, const ln_front **front, ln_error *err)
-{
-    *front = file->data ? NULL : find_reader_of_parts(file);
-    if (*front)
-        return 0;
-    if (ln_infile_load(file, err))
-        return -1;
-    *front = ln_front_for(file->data, file->size);
-    return 0;
-}
-
 /* ---- what is no model ---- */
 
 static const char *const advice[] = {
@@ -130,6 +119,45 @@ int ln_front_check(const ln_context *ctx, const char *name, const ln_front *fron
     if (content)
         return ln_fail(ctx, "%s: this is %s%s", name, what, advice[content]);
     return front || begins_like_json(data, size) ? 0 : fail_unrecognised(ctx, name, data, size);
+}
+
+/* ---- opening ---- */
+
+// Bytes of a file in no known format that is read whole, to say what it is, unless it is text.
+static const size_t most_binary = (size_t)64 << 20;
+
+// What is read whole is text: a larger file that is none is no model, whatever follows.
+static int is_large_binary(const ln_infile *file)
+{
+    size_t size;
+    const unsigned char *head = ln_infile_head(file, &size);
+    return !file->data && file->size > most_binary && memchr(head, '\0', size);
+}
+
+static int fail_large_binary(const ln_infile *file, ln_error *err)
+{
+    char formats[LN_MAXLINE];
+    const char *what;
+    size_t size;
+    const unsigned char *head = ln_infile_head(file, &size);
+    const ln_content content = ln_content_of(head, size, &what);
+    if (content)
+        return ln_error_set(err, "%s: this is %s%s", file->name, what, advice[content]);
+    return ln_error_set(err, "%s: no model format recognised; tried %s", file->name,
+                        ln_sprint_formats(formats, sizeof(formats)));
+}
+
+int ln_front_of(ln_infile *file, const ln_front **front, ln_error *err)
+{
+    *front = file->data ? NULL : find_reader_of_parts(file);
+    if (*front)
+        return 0;
+    if (is_large_binary(file))
+        return fail_large_binary(file, err);
+    if (ln_infile_load(file, err))
+        return -1;
+    *front = ln_front_for(file->data, file->size);
+    return 0;
 }
 
 // After main, so that leak checkers see only real leaks.

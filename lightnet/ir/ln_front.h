@@ -45,7 +45,8 @@ const ln_list *ln_front_list(void);
 const ln_front *ln_front_for(const unsigned char *data, size_t size);
 
 /** The same for an open file, which is then in memory unless the front end reads parts; *front is
- * NULL where none knows it. -1 with a reason: the file cannot be read. */
+ * NULL where none knows it. -1 with a reason: the file cannot be read, or none knows it and it is
+ * large and no text. */
 int ln_front_of(ln_infile *file, const ln_front **front, ln_error *err);
 
 /** Fails for bytes that are no model: another kind of file, or nothing that begins like JSON and
