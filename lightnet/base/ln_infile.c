@@ -159,8 +159,10 @@ const unsigned char *ln_view_at(ln_view *view, size_t offset, size_t size, ln_er
 static int read_copy(ln_infile *file, size_t size, ln_error *err)
 {
     unsigned char *const copy = ln_alloc(size);
-    if (!copy)
-        return fail_last(err);
+    if (!copy) {
+        fail_last(err);
+        return ln_error_prefix(err, "%s", file->name);
+    }
     if (read_part(file, 0, copy, size, err)) {
         ln_free(copy);
         return ln_error_prefix(err, "%s", file->name);
