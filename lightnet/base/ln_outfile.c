@@ -170,16 +170,23 @@ static outcome give_name(const target *t, int fd)
     return errno == EEXIST ? link_and_replace(t, fd) : IMPOSSIBLE;
 }
 
+// What was not synced may still fail, such as on a network's file system.
+static outcome close_named(const target *t, FILE *stream, outcome end)
+{
+    errno = 0;
+    if (!fclose(stream) || end != DONE)
+        return end;
+    cannot_write(t->err, t->file);
+    return FAILED;
+}
+
 static outcome write_nameless(const target *t)
 {
     const int fd = openat(t->folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
     if (fd < 0)
         return IMPOSSIBLE;
     FILE *stream = fill(t, fd);
-    const outcome end = stream ? give_name(t, fd) : FAILED;
-    if (stream)
-        fclose(stream);
-    return end;
+    return stream ? close_named(t, stream, give_name(t, fd)) : FAILED;
 }
 
 /* ---- a file with a temporary name, where file systems have no others ---- */
@@ -222,9 +229,7 @@ static outcome write_named(const target *t)
         unlinkat(t->folder, name, 0);
         return FAILED;
     }
-    const outcome end = replace(t, name);
-    fclose(stream);
-    return end;
+    return close_named(t, stream, replace(t, name));
 }
 
 /* ---- the file ---- */
