@@ -26,8 +26,8 @@ typedef int (*ln_outfile_func)(FILE *stream, const void *arg, ln_error *err);
 
 /** Replaces `file` by what `func` writes (`arg` is handed to it); its permissions stay. What is not
  * a regular file, such as a pipe or /dev/null, is written in place, and so is the file on which
- * standard output is open; a symbolic link is followed. `func` is called once more where the first
- * file cannot get a name.
+ * standard output is open; a symbolic link to a file is followed, one that leads nowhere replaced.
+ * `func` is called once more where the first file cannot get a name.
  * Returns 0; -1 with the reason, which names the file unless it is `func`'s. */
 LN_API int ln_outfile_write(const char *file, ln_outfile_func func, const void *arg, ln_error *err);
 
