@@ -331,8 +331,8 @@ LN_API int ln_context_add_output(ln_context *ctx, const char *tname);
 typedef enum ln_limit {
     /** Bytes of memory that the context may hold: operators, constants, and the memory of runs.
      * What the model alone decides the size of is refused before it is allocated. Set it before the
-     * model is read: what was allocated without a limit does not count. Files that are mapped count
-     * once they are copied. Default 0: no limit. */
+     * model is read: what was allocated without a limit does not count. Of large files only what is
+     * read counts. Default 0: no limit. */
     LN_LIMIT_MEMORY,
     /** Milliseconds from the call of ln_context_set_limit on, after which whatever the context does
      * ends; for a limit of each run, set it before each. Default 0: no limit. */
