@@ -304,20 +304,20 @@ int ln_context_read_ir(ln_context *ctx, const char *name, const char *text, size
     return read_ir(ctx, name, text, len, NULL);
 }
 
-static int read_map(ln_context *ctx, const char *name, ln_infile *map)
+static int read_model(ln_context *ctx, const char *name, ln_infile *file)
 {
     const ln_front *front;
     size_t size;
-    if (ln_front_of(map, &front, ctx->error))
+    if (ln_front_of(file, &front, ctx->error))
         return -1;
     ctx->source = ln_strdup(name);
     if (!ctx->source)
         return ln_fail_memory(ctx);
-    const unsigned char *head = ln_infile_head(map, &size);
+    const unsigned char *head = ln_infile_head(file, &size);
     if (ln_front_check(ctx, name, front, head, size))
         return -1;
-    return front ? front->read(ctx, name, map)
-                 : ln_context_read_ir(ctx, name, (const char *)map->data, map->size);
+    return front ? front->read(ctx, name, file)
+                 : ln_context_read_ir(ctx, name, (const char *)file->data, file->size);
 }
 
 static int check_size(const ln_context *ctx, const char *name, size_t size)
@@ -328,9 +328,9 @@ static int check_size(const ln_context *ctx, const char *name, size_t size)
                    size, ln_limits_memory(ctx));
 }
 
-static int init_map(ln_context *ctx, const char *name, ln_infile *map)
+static int init_model(ln_context *ctx, const char *name, ln_infile *file)
 {
-    if (read_map(ctx, name, map)) {
+    if (read_model(ctx, name, file)) {
         ln_context_cleanup(ctx);
         return -1;
     }
@@ -361,14 +361,14 @@ static int init_text(ln_context *ctx, const char *name, const char *text, size_t
 {
     if (check_size(ctx, name, len))
         return -1;
-    ln_infile map = {.data = (const unsigned char *)text, .size = len};
-    if (!ln_front_for(map.data, len))
-        return init_map(ctx, name, &map);
-    map.copy = ln_clone(text, len);
-    map.name = ln_strdup(name);
-    map.data = map.copy;
-    const int status = map.copy && map.name ? init_map(ctx, name, &map) : ln_fail_last(ctx);
-    ln_infile_close(&map);
+    ln_infile file = {.data = (const unsigned char *)text, .size = len};
+    if (!ln_front_for(file.data, len))
+        return init_model(ctx, name, &file);
+    file.copy = ln_clone(text, len);
+    file.name = ln_strdup(name);
+    file.data = file.copy;
+    const int status = file.copy && file.name ? init_model(ctx, name, &file) : ln_fail_last(ctx);
+    ln_infile_close(&file);
     return status;
 }
 
@@ -385,7 +385,7 @@ int ln_context_init_file(ln_context *ctx, const char *name, ln_infile *file)
     if (check_before_reading(ctx))
         return -1;
     ln_budget *const before = ln_limits_enter(ctx);
-    return ln_limits_leave(ctx, before, init_map(ctx, name, file));
+    return ln_limits_leave(ctx, before, init_model(ctx, name, file));
 }
 
 static int init_ir(ln_context *ctx, const char *name, const char *json, size_t len,
@@ -423,11 +423,11 @@ static int check_file(const ln_context *ctx, const char *source)
 
 static int init_file(ln_context *ctx, const char *source)
 {
-    ln_infile map = {0};
-    if (check_file(ctx, source) || ln_infile_open(&map, source, ctx->error))
+    ln_infile file = {0};
+    if (check_file(ctx, source) || ln_infile_open(&file, source, ctx->error))
         return -1;
-    const int status = init_map(ctx, source, &map);
-    ln_infile_close(&map);
+    const int status = init_model(ctx, source, &file);
+    ln_infile_close(&file);
     return status;
 }
 
