@@ -97,7 +97,7 @@ def build_and_test(name, compiler, options, jobs, count):
 def build_and_emulate(jobs, count):
     """TensorLight for arm64, whose kernels of NEON run nowhere else, by qemu, which is slow."""
     root = "build-arm64-root"
-    env = dict(os.environ, CK_TIMEOUT_MULTIPLIER="20")
+    env = dict(os.environ, CK_TIMEOUT_MULTIPLIER="20", LN_TEST_EMULATED="1")
     if os.uname().machine == "aarch64":
         print("   skipped: the other builds are for arm64 already")
     elif not (run_quietly(["tools/packages", "arm64"]) and run_quietly(["tools/sysroot", root])):
