@@ -381,10 +381,8 @@ static int write_weights(ln_context *ctx, const cli_options *opt)
     char file[LN_MAXLINE];
     if (name_weights(opt, file))
         return CLI_FAILED;
-    if (ln_data_save(ctx, file)) {
-        unlink(opt->outfile); // a model without its weights is of no use
+    if (ln_data_save(ctx, file))
         return cli_fail("%s", ln_context_error(ctx));
-    }
     fprintf(stderr, "info: weights written to %s; run %s with -f %s\n", file, opt->outfile, file);
     return 0;
 }
@@ -422,30 +420,33 @@ int cli_model_check_outfile(const cli_options *opt)
     return form ? cli_guard_output(opt, opt->outfile, form->kind) : CLI_WRONG_USAGE;
 }
 
-int cli_model_write(ln_context *ctx, const cli_options *opt)
+// The library does not write IL. `format` NULL: the operators as they are.
+static int write_model(ln_context *ctx, const cli_options *opt, const char *format)
 {
-    if (cli_writes_one_file(opt))
-        return ln_context_save(ctx, opt->datafile, opt->outfile) ? cli_model_fail(ctx, opt) : 0;
-    if (check_weights(ctx, opt))
-        return CLI_FAILED;
-    return ln_context_print(ctx, opt->outfile) ? cli_model_fail(ctx, opt)
-                                               : write_own_weights(ctx, opt);
-}
-
-// The library does not write IL.
-static int write_as(ln_context *ctx, const cli_options *opt, const char *format)
-{
+    if (!format)
+        return ln_context_print(ctx, opt->outfile);
     return cli_il_is_format(format) ? cli_il_write(ctx, opt->outfile)
                                     : ln_context_write(ctx, opt->datafile, format, opt->outfile);
 }
 
+// The weights first: where they cannot be written, the file that was there stays.
+static int write_both(ln_context *ctx, const cli_options *opt, const char *format)
+{
+    if (check_weights(ctx, opt) || write_own_weights(ctx, opt))
+        return CLI_FAILED;
+    return write_model(ctx, opt, format) ? cli_model_fail(ctx, opt) : 0;
+}
+
+int cli_model_write(ln_context *ctx, const cli_options *opt)
+{
+    if (cli_writes_one_file(opt))
+        return ln_context_save(ctx, opt->datafile, opt->outfile) ? cli_model_fail(ctx, opt) : 0;
+    return write_both(ctx, opt, NULL);
+}
+
 int cli_model_write_as(ln_context *ctx, const cli_options *opt, const char *format)
 {
-    if (read_source(ctx, opt->args[0]))
-        return fail_reading(ctx, opt);
-    if (check_weights(ctx, opt))
-        return CLI_FAILED;
-    return write_as(ctx, opt, format) ? cli_model_fail(ctx, opt) : write_own_weights(ctx, opt);
+    return read_source(ctx, opt->args[0]) ? fail_reading(ctx, opt) : write_both(ctx, opt, format);
 }
 
 /* Inputs */
