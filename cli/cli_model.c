@@ -216,7 +216,7 @@ static int set_limit(ln_context *ctx, ln_limit limit, uint64_t value)
 static uint64_t time_left(const cli_options *opt)
 {
     const double ms = opt->max_seconds * 1e3 - (double)(tl_clock() - opt->started) * 1e-6;
-    if (opt->max_seconds <= 0)
+    if (opt->max_seconds < 0)
         return 0;
     return ms < 1 ? 1 : ms < 1e15 ? (uint64_t)ms : (uint64_t)1e15;
 }

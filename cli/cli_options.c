@@ -258,6 +258,7 @@ static void set_defaults(cli_options *opt)
     opt->threads = -1; // as the environment says
     opt->started = tl_clock();
     opt->seconds = 2;
+    opt->max_seconds = -1;
     opt->rtol = -1; // by type
     opt->atol = -1; // by what is compared
 }

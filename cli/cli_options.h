@@ -50,7 +50,7 @@ typedef struct cli_options {
     int top;                 /* --top */
     double seconds;          /* --seconds */
     uint64_t max_memory;     /* --max-memory, in bytes; 0: no limit */
-    double max_seconds;      /* --max-seconds; 0: no limit */
+    double max_seconds;      /* --max-seconds, below 0: not given */
     uint64_t max_constant;   /* --max-constant, in bytes; 0: the library's limit */
     int max_operators;       /* --max-operators; 0: the library's limit */
     uint64_t started;        /* when the command began, on tl_clock() */
