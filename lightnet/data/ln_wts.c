@@ -112,6 +112,11 @@ static size_t take_word(cursor *c, const char **word)
     *word = c->at;
     while (c->at < c->end && !is_blank(*c->at) && *c->at != '\n')
         c->at++;
+    if (c->at == c->end && rest(c)) {
+        fail(c, "a word has more than %d bytes", LONGEST_WORD);
+        c->is_broken = 1;
+        return 0;
+    }
     return (size_t)(c->at - *word);
 }
 

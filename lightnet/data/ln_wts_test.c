@@ -107,6 +107,21 @@ START_TEST(bad_files_are_refused)
 }
 END_TEST
 
+// The reader sees 8 KB at a time: where a window ended, two words came of one.
+START_TEST(long_words_are_refused)
+{
+    enum { BLANKS = 8192 - 513 - 6 };
+    char text[8300];
+    ln_error err = {0};
+    snprintf(text, sizeof(text), "1\na 0 %*s%0513d0000001\n", BLANKS, "", 1);
+    enter_new_folder(folder);
+    make_text("a", text);
+    ck_assert_int_eq(try_wts("a", &err), -1);
+    ck_assert_str_eq(ln_error_text(&err), "a:2: a word has more than 512 bytes");
+    leave_folder(folder);
+}
+END_TEST
+
 START_TEST(damaged_files_are_survived)
 {
     // The last line has one digit: every truncation lacks something.
@@ -243,6 +258,7 @@ START_TEST(weight_file_fills_the_tensor_table)
 }
 END_TEST
 
-LN_TEST_MAIN("wts", arrays_of_all_types_are_read, bad_files_are_refused, damaged_files_are_survived,
-             what_is_written_reads_back_the_same, texts_of_numbers_become_arrays,
-             bad_texts_are_refused, weight_file_fills_the_tensor_table)
+LN_TEST_MAIN("wts", arrays_of_all_types_are_read, bad_files_are_refused, long_words_are_refused,
+             damaged_files_are_survived, what_is_written_reads_back_the_same,
+             texts_of_numbers_become_arrays, bad_texts_are_refused,
+             weight_file_fills_the_tensor_table)
