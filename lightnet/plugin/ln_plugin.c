@@ -263,14 +263,18 @@ static int find_target(char file[PATH_MAX], const char *target)
            !access(file, F_OK);
 }
 
-// Adds what an entry of one of the two folders is called, if a target's plug-in is there.
-static int add_entry(const char *entry, int (*add)(void *arg, const char *name), void *arg)
+// Adds what an entry of one of the two folders is called, if a target's plug-in is there, and is
+// not found in the other folder.
+static int add_entry(const char *folder, const char *entry,
+                     int (*add)(void *arg, const char *name), void *arg)
 {
     char target[PATH_MAX], file[PATH_MAX];
-    const size_t len = strlen(entry);
+    const size_t len = strlen(entry), folder_len = strlen(folder);
     const int is_file = len > 3 && !strcmp(entry + len - 3, ".so");
     snprintf(target, sizeof(target), "%.*s", (int)(is_file ? len - 3 : len), entry);
-    return find_target(file, target) ? add(arg, target) : 0;
+    if (!find_target(file, target) || strncmp(file, folder, folder_len) || file[folder_len] != '/')
+        return 0;
+    return add(arg, target);
 }
 
 static void list_targets(int (*add)(void *arg, const char *name), void *arg)
@@ -282,7 +286,7 @@ static void list_targets(int (*add)(void *arg, const char *name), void *arg)
             find_folder(folder, places[i]) ? -1 : scandir(folder, &entries, NULL, compare_names);
         int full = 0;
         for (int k = 0; k < n; k++) {
-            full = full || add_entry(entries[k]->d_name, add, arg);
+            full = full || add_entry(folder, entries[k]->d_name, add, arg);
             free(entries[k]);
         }
         if (n >= 0)
