@@ -112,10 +112,10 @@ static int is_statement(looker *l)
     return len == 4 && !memcmp(name, "body", 4) && (*l->at == '"' || take_name(l));
 }
 
-int ln_il_look(const void *data, size_t size)
+int ln_il_look(const unsigned char *data, size_t size)
 {
     const size_t looked_at = size < MAX_LOOK ? size : MAX_LOOK;
-    looker l = {.at = data, .end = (const char *)data + looked_at};
+    looker l = {.at = (const char *)data, .end = (const char *)data + looked_at};
     if (!size || memchr(data, '\0', looked_at))
         return 0;
     take(&l, "\xef\xbb\xbf");

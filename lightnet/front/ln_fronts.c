@@ -11,7 +11,9 @@ static const ln_front *const fronts[] = {
     &ln_front_onnx,
 #endif
     &ln_front_nnvm,
+#ifdef LN_HAVE_IL
     &ln_front_il, // the last one: a text that may be anything
+#endif
     NULL,
 };
 

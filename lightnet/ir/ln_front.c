@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ln_il_look.h"
 #include "base/ln_protobuf.h"
 #include "lightnet/ln_content.h"
 #include "lightnet/ln_context.h"
@@ -98,13 +99,24 @@ static int begins_like_json(const unsigned char *data, size_t size)
     return i == size || isdigit(data[i]) || (data[i] && strchr("{[\"-", data[i]));
 }
 
+/* Formats that a build may be without. */
+static const struct {
+    const char *format, *what;
+    int (*is)(const unsigned char *data, size_t size);
+} optional[] = {
+    {"ONNX", "an ONNX model", ln_protobuf_is_onnx},
+    {"IL", "a model in LightNet's intermediate language", ln_il_look},
+};
+
 static int fail_unrecognised(const ln_context *ctx, const char *name, const unsigned char *data,
                              size_t size)
 {
     char formats[LN_MAXLINE];
-    if (ln_protobuf_is_onnx(data, size) && !is_built_with("ONNX"))
-        return ln_fail(ctx, "%s: this is an ONNX model, and this build of LightNet is without ONNX",
-                       name);
+    for (size_t i = 0; i < sizeof(optional) / sizeof(optional[0]); i++) {
+        if (optional[i].is(data, size) && !is_built_with(optional[i].format))
+            return ln_fail(ctx, "%s: this is %s, and this build of LightNet is without %s", name,
+                           optional[i].what, optional[i].format);
+    }
     const char *what =
         ln_protobuf_is_message(data, size) ? "a Protocol Buffers message, but no ONNX model; " : "";
     return ln_fail(ctx, "%s: %sno model format recognised; tried %s", name, what,
@@ -154,6 +166,9 @@ int ln_front_of(ln_infile *file, const ln_front **front, ln_error *err)
         return 0;
     if (is_large_binary(file))
         return fail_large_binary(file, err);
+    if (!file->data && file->size > LN_MAX_TEXT)
+        return ln_error_set(err, "%s: the text has %zu bytes, expected at most %zu", file->name,
+                            file->size, LN_MAX_TEXT);
     if (ln_infile_load(file, err))
         return -1;
     *front = ln_front_for(file->data, file->size);
