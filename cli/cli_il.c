@@ -16,6 +16,15 @@ enum { LOOK_SIZE = 64 << 10 };
 
 /* ---- reading ---- */
 
+/* Text to be read, and where from. */
+typedef struct il_source {
+    const ln_context *ctx;
+    const char *name, *text;
+    size_t len;
+    const char *folder; /* NULL: it is no file */
+    FILE *stream;       /* the file, before it is read */
+} il_source;
+
 static int give_to_context(ln_context *ctx, const char *name, const ln_il_model *m)
 {
     size_t len;
@@ -25,28 +34,44 @@ static int give_to_context(ln_context *ctx, const char *name, const ln_il_model 
     return status;
 }
 
-static int read_il(ln_context *ctx, const char *name, const ln_il_folders *folders,
-                   const char *text, size_t len)
+static int check(const void *data)
 {
+    const il_source *in = data;
+    if (!ln_context_check_limits(in->ctx))
+        return 0;
+    const ln_error error = *in->ctx->error;
+    ln_context_clear_error(in->ctx);
+    return ln_fail(in->ctx, "%s: %s", in->name, ln_error_text(&error));
+}
+
+static int read_il(ln_context *ctx, void *data)
+{
+    const il_source *in = data;
+    const ln_il_host host = {
+        .model = in->folder, .allowed = ctx->folders, .check = check, .data = in};
     ln_il_model m = {0};
     ln_context_clear_error(ctx);
-    const int failed =
-        ln_il_read(&m, name, text, len, folders, ctx->error) || give_to_context(ctx, name, &m);
+    const int failed = ln_il_read(&m, in->name, in->text, in->len, &host, ctx->error) ||
+                       give_to_context(ctx, in->name, &m);
     ln_il_model_free(&m);
     return failed ? -1 : 0;
 }
 
 int cli_il_read_text(ln_context *ctx, const char *name, const char *text, size_t len)
 {
-    const ln_il_folders folders = {.model = NULL, .allowed = ctx->folders};
-    return ln_il_is(name, text, len) ? read_il(ctx, name, &folders, text, len) : 1;
+    il_source in = {.ctx = ctx, .name = name, .text = text, .len = len};
+    return ln_il_is(name, text, len) ? ln_context_do(ctx, read_il, &in) : 1;
 }
 
-static int read_bytes(ln_context *ctx, const char *source, const char *text, size_t len)
+static int read_file(ln_context *ctx, void *data)
 {
-    char *folder = ln_il_folder_of(source);
-    const ln_il_folders folders = {.model = folder, .allowed = ctx->folders};
-    const int status = folder ? read_il(ctx, source, &folders, text, len) : ln_fail_last(ctx);
+    il_source *in = data;
+    char *folder = ln_il_folder_of(in->name);
+    char *text = folder ? ln_read_stream(in->stream, in->name, &in->len) : NULL;
+    in->folder = folder;
+    in->text = text;
+    const int status = text ? read_il(ctx, in) : ln_fail_last(ctx);
+    ln_free(text);
     ln_free(folder);
     return status;
 }
@@ -64,17 +89,12 @@ static int looks_like_il(const char *source, FILE *stream)
 
 int cli_il_read_file(ln_context *ctx, const char *source)
 {
-    size_t len;
-    FILE *stream = fopen(source, "rbe");
-    if (!stream)
+    il_source in = {.ctx = ctx, .name = source, .stream = fopen(source, "rbe")};
+    if (!in.stream)
         return 1;
-    int status = 1;
-    if (looks_like_il(source, stream)) {
-        char *text = ln_read_stream(stream, source, &len);
-        status = text ? read_bytes(ctx, source, text, len) : ln_fail_last(ctx);
-        ln_free(text);
-    }
-    fclose(stream);
+    const int is_il = looks_like_il(source, in.stream);
+    const int status = is_il ? ln_context_do(ctx, read_file, &in) : 1;
+    fclose(in.stream);
     return status;
 }
 

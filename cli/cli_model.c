@@ -63,29 +63,36 @@ static const char *name_of(const char *source)
     return is_standard_input(source) ? "standard input" : source;
 }
 
-// Returns new (ln_free): all of a file or stream.
-static char *read_rest(const ln_context *ctx, const char *source, size_t *len)
+/* All of a stream. */
+typedef struct stream_text {
+    const char *source;
+    char *text;
+    size_t len;
+} stream_text;
+
+static int read_rest(ln_context *ctx, void *data)
 {
-    FILE *stream = is_standard_input(source) ? stdin : fopen(source, "rbe");
-    if (!stream) {
-        ln_fail(ctx, "%s: cannot read: %s", source, strerror(errno));
-        return NULL;
-    }
-    char *text = ln_read_stream(stream, name_of(source), len);
-    if (!text)
-        ln_fail_last(ctx);
+    stream_text *in = data;
+    FILE *stream = is_standard_input(in->source) ? stdin : fopen(in->source, "rbe");
+    if (!stream)
+        return ln_fail(ctx, "%s: cannot read: %s", in->source, strerror(errno));
+    in->text = ln_read_stream(stream, name_of(in->source), &in->len);
     if (stream != stdin)
         fclose(stream);
-    return text;
+    return in->text ? 0 : ln_fail_last(ctx);
 }
 
 // Returns new (ln_free). Standard input that is empty is an empty model.
-static char *read_stream(const ln_context *ctx, const char *source, size_t *len)
+static char *read_stream(ln_context *ctx, const char *source, size_t *len)
 {
-    char *text = read_rest(ctx, source, len);
-    if (!text || *len || is_standard_input(source))
-        return text;
-    ln_free(text);
+    stream_text in = {.source = source};
+    ln_context_clear_error(ctx);
+    if (ln_context_do(ctx, read_rest, &in))
+        return NULL;
+    *len = in.len;
+    if (*len || is_standard_input(source))
+        return in.text;
+    ln_free(in.text);
     ln_fail(ctx, "%s: the file is empty", source);
     return NULL;
 }

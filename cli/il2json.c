@@ -53,7 +53,7 @@ static char *read_file(const char *file, const char *name, size_t *len)
 }
 
 static int translate_text(const char *name, const char *text, size_t len,
-                          const ln_il_folders *folders, const char *outfile)
+                          const ln_il_host *host, const char *outfile)
 {
     static ln_error err;
     ln_il_model m = {0};
@@ -64,7 +64,7 @@ static int translate_text(const char *name, const char *text, size_t len,
                               "translates other formats",
                               name);
     else
-        failed = ln_il_read(&m, name, text, len, folders, &err) || ln_il_print(&m, outfile, &err);
+        failed = ln_il_read(&m, name, text, len, host, &err) || ln_il_print(&m, outfile, &err);
     ln_il_model_free(&m);
     return failed ? fail(err.text) : TOOL_OK;
 }
@@ -78,9 +78,9 @@ static int translate(const char *file, const options *opt)
     if (!text)
         return fail(ln_last_error());
     char *folder = ln_il_folder_of(name);
-    const ln_il_folders folders = {.model = is_stdin ? NULL : folder, .allowed = opt->allowed};
+    const ln_il_host host = {.model = is_stdin ? NULL : folder, .allowed = opt->allowed};
     const int status =
-        folder ? translate_text(name, text, len, &folders, opt->outfile) : fail(ln_last_error());
+        folder ? translate_text(name, text, len, &host, opt->outfile) : fail(ln_last_error());
     ln_free(folder);
     ln_free(text);
     return status;

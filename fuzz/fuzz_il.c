@@ -33,10 +33,10 @@ static void check(const ln_il_model *m)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const ln_il_folders folders = {.model = NULL};
+    const ln_il_host host = {.model = NULL};
     ln_il_model m = {0};
     ln_error err = {0};
-    if (!ln_il_read(&m, "fuzz.net", data, size, &folders, &err))
+    if (!ln_il_read(&m, "fuzz.net", data, size, &host, &err))
         check(&m);
     ln_il_model_free(&m);
     return 0;

@@ -39,12 +39,12 @@ char *ln_il_folder_of(const char *name)
 }
 
 int ln_il_read(ln_il_model *m, const char *name, const void *data, size_t size,
-               const ln_il_folders *folders, ln_error *err)
+               const ln_il_host *host, ln_error *err)
 {
     ln_il_text text = {0};
     ln_list *names = NULL;
-    const int rc = ln_il_preprocess(name, data, size, folders, &text, &names, err) ||
-                           ln_il_parse(m, name, &text, err)
+    const int rc = ln_il_preprocess(name, data, size, host, &text, &names, err) ||
+                           ln_il_parse(m, name, &text, host, err)
                        ? -1
                        : 0;
     ln_il_text_free(&text);

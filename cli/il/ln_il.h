@@ -2,8 +2,8 @@
 // The intermediate language: text that becomes the JSON IR, and JSON IR that becomes text.
 //
 //     ln_il_model m = {0};
-//     const ln_il_folders folders = {.model = "nets/"};
-//     if (!ln_il_read(&m, "nets/tiny.net", bytes, size, &folders, &err))
+//     const ln_il_host host = {.model = "nets/"};
+//     if (!ln_il_read(&m, "nets/tiny.net", bytes, size, &host, &err))
 //         ln_il_print(&m, "tiny.json", &err);
 //     ln_il_model_free(&m);
 //
@@ -25,7 +25,7 @@ char *ln_il_folder_of(const char *name);
 /** Translates `size` bytes of IL, which messages call `name`. -1 with a reason that names file and
  * line; the model is to be freed (ln_il_model_free) in any case. */
 int ln_il_read(ln_il_model *m, const char *name, const void *data, size_t size,
-               const ln_il_folders *folders, ln_error *err);
+               const ln_il_host *host, ln_error *err);
 
 /** Returns new (ln_free): the model as the text of the JSON IR, as ln_context_print would write it;
  * NULL with a reason. */

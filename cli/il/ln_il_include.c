@@ -70,9 +70,9 @@ static int is_there(const char *name, const identity *wanted)
 // What the user calls the file: with the folder in which it was found.
 static char *full_name(const ln_il_includer *in, const char *path, const identity *id)
 {
-    const char *model = in->folders->model;
+    const char *model = in->host->model;
     char *name = join(model ? model : "", model ? strlen(model) : 0, path);
-    for (const ln_list *at = in->folders->allowed; at && name && !is_there(name, id);
+    for (const ln_list *at = in->host->allowed; at && name && !is_there(name, id);
          at = at->next) {
         ln_free(name);
         char *folder = join(at->data, strlen(at->data), "/");
@@ -85,10 +85,10 @@ static char *full_name(const ln_il_includer *in, const char *path, const identit
 /* ---- opening ---- */
 
 // A model without a folder has the first one that is allowed.
-static ln_beneath search_folders(const ln_il_folders *folders)
+static ln_beneath search_folders(const ln_il_host *host)
 {
-    const ln_list *allowed = folders->allowed;
-    return folders->model ? (ln_beneath){.folder = folders->model, .allowed = allowed}
+    const ln_list *allowed = host->allowed;
+    return host->model ? (ln_beneath){.folder = host->model, .allowed = allowed}
                           : (ln_beneath){.folder = allowed->data, .allowed = allowed->next};
 }
 
@@ -97,7 +97,7 @@ static ln_beneath search_folders(const ln_il_folders *folders)
 static int open_file(const ln_il_includer *in, const char *folder, const char *path, char **found,
                      ln_error *reason)
 {
-    const ln_beneath folders = search_folders(in->folders);
+    const ln_beneath folders = search_folders(in->host);
     ln_error other = {0};
     *found = join(folder, strlen(folder), path);
     if (!*found)
@@ -113,7 +113,7 @@ static int open_file(const ln_il_includer *in, const char *folder, const char *p
 
 static int check_bounds(const ln_il_includer *in, ln_il_place place, ln_error *err)
 {
-    if (!in->folders->model && !in->folders->allowed)
+    if (!in->host->model && !in->host->allowed)
         return ln_il_fail(err, place,
                           "#include: a model without a file has no folder to search; add one with "
                           "--include");

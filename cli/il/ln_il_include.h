@@ -17,7 +17,7 @@ typedef struct ln_il_included {
 
 /* All zero but for the first two: nothing is included yet. */
 typedef struct ln_il_includer {
-    const ln_il_folders *folders;
+    const ln_il_host *host;
     ln_list **names; /* keeps the names of files */
     ln_list *open;   /* files that are being read, the innermost first */
     ln_list *once;   /* files that say `#pragma once` */

@@ -53,9 +53,9 @@ static int fail_memory(const ln_il_macros *m)
 
 static int step(ln_il_macros *m)
 {
-    return ++m->steps > MAX_STEPS
-               ? ln_il_fail(m->err, m->place, "macro expansion exceeds %d tokens", MAX_STEPS)
-               : 0;
+    if (m->steps >= MAX_STEPS)
+        return ln_il_fail(m->err, m->place, "macro expansion exceeds %d tokens", MAX_STEPS);
+    return ln_il_host_step(m->host, &m->steps);
 }
 
 static int push(ln_il_macros *m, ln_il_tokens *list, ln_il_token t)
@@ -380,9 +380,10 @@ static int predefine(ln_il_macros *m, size_t i)
 }
 
 int ln_il_macros_begin(ln_il_macros *m, ln_il_place place, ln_il_source_func read, void *data,
-                       ln_error *err)
+                       const ln_il_host *host, ln_error *err)
 {
-    *m = (ln_il_macros){.read = read, .data = data, .place = place, .err = err};
+    *m = (ln_il_macros){
+        .read = read, .data = data, .host = host, .place = place, .err = err};
     m->table = ln_hash_create(hash_token, compare_tokens, NULL, free_macro);
     if (!m->table)
         return fail_memory(m);
@@ -781,7 +782,7 @@ static int next_replaced(ln_il_macros *m, ln_il_token *t)
 
 int ln_il_macros_next(ln_il_macros *m, ln_il_token *t)
 {
-    return next_replaced(m, t);
+    return ln_il_host_step(m->host, &m->tokens) ? -1 : next_replaced(m, t);
 }
 
 /* ---- directives ---- */

@@ -8,6 +8,7 @@
 #ifndef LN_IL_MACRO_H
 #define LN_IL_MACRO_H
 
+#include "il/ln_il_host.h"
 #include "il/ln_il_scan.h"
 #include "lightnet/ln_hash.h"
 
@@ -19,12 +20,14 @@ typedef struct ln_il_macros {
     struct replacement *top; /* what is read before the source; NULL: nothing */
     ln_il_source_func read;
     void *data;
+    const ln_il_host *host;
     ln_il_token back; /* of the source, to be read again; LN_IL_TOKEN_END: none */
     ln_il_place back_place;
     ln_il_place place;   /* of the latest token of the source, or of the call around it */
     int calls;           /* calls whose arguments are being read */
     int peeks;           /* a name is looked behind for its arguments: no directive is passed */
     int depth;           /* arguments within arguments */
+    size_t tokens;       /* that were read with macros replaced */
     size_t steps;        /* tokens that replacing has moved */
     int was_blank;       /* a blank stood before what became nothing */
     struct piece *texts; /* of tokens that ## and # made */
@@ -35,7 +38,7 @@ typedef struct ln_il_macros {
 /** Begins before the source, at `place`, with what C predefines (ln_il_macros_end). -1 with a
  * reason. */
 int ln_il_macros_begin(ln_il_macros *m, ln_il_place place, ln_il_source_func read, void *data,
-                       ln_error *err);
+                       const ln_il_host *host, ln_error *err);
 
 /** Takes what was not begun, too: all zero. */
 void ln_il_macros_end(ln_il_macros *m);

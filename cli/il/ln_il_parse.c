@@ -28,6 +28,8 @@ enum { MAX_DEPTH = 16 };
 typedef struct parser {
     ln_il_lexer lexer;
     ln_il_model *model;
+    const ln_il_host *host;
+    size_t tokens; /* that were read */
     ln_error *err;
 } parser;
 
@@ -47,7 +49,7 @@ static int unexpected(const parser *p, const char *expected)
 
 static int next(parser *p)
 {
-    return ln_il_lex_next(&p->lexer);
+    return ln_il_host_step(p->host, &p->tokens) ? -1 : ln_il_lex_next(&p->lexer);
 }
 
 static int is_next(const parser *p, int kind)
@@ -443,9 +445,10 @@ static int read_top(parser *p)
     return rc;
 }
 
-int ln_il_parse(ln_il_model *m, const char *name, const ln_il_text *text, ln_error *err)
+int ln_il_parse(ln_il_model *m, const char *name, const ln_il_text *text, const ln_il_host *host,
+                ln_error *err)
 {
-    parser p = {.model = m, .err = err};
+    parser p = {.model = m, .host = host, .err = err};
     m->tree = json_object();
     m->places = ln_hash_create(NULL, NULL, NULL, ln_free);
     const int rc = ln_il_lex_begin(&p.lexer, name, text, err) ||

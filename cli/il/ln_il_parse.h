@@ -7,6 +7,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
+#include "il/ln_il_host.h"
 #include "il/ln_il_text.h"
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_msg.h"
@@ -19,7 +20,8 @@ typedef struct ln_il_model {
 
 /** Reads preprocessed text; `name` stands for the model in messages. -1 with a reason, which names
  * file and line. */
-int ln_il_parse(ln_il_model *m, const char *name, const ln_il_text *text, ln_error *err);
+int ln_il_parse(ln_il_model *m, const char *name, const ln_il_text *text, const ln_il_host *host,
+                ln_error *err);
 
 /** Takes what was not filled, too. */
 void ln_il_model_free(ln_il_model *m);

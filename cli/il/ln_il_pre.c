@@ -518,7 +518,7 @@ static int begin(preprocessor *p, const void *bytes, size_t size)
         return fail_memory(p);
     memcpy(text, bytes, size);
     return open_source(p, text, size, p->name, "") ||
-                   ln_il_macros_begin(&p->macros, here(p), read_token, p, p->err)
+                   ln_il_macros_begin(&p->macros, here(p), read_token, p, p->includer.host, p->err)
                ? -1
                : 0;
 }
@@ -533,13 +533,13 @@ static void end(preprocessor *p)
     ln_free(p);
 }
 
-int ln_il_preprocess(const char *name, const void *bytes, size_t size, const ln_il_folders *folders,
+int ln_il_preprocess(const char *name, const void *bytes, size_t size, const ln_il_host *host,
                      ln_il_text *out, ln_list **names, ln_error *err)
 {
     preprocessor *p = ln_alloc(sizeof(*p));
     if (!p)
         return ln_error_set(err, "%s: out of memory", name);
-    p->includer.folders = folders;
+    p->includer.host = host;
     p->includer.names = names;
     p->out = out;
     p->names = names;

@@ -7,20 +7,14 @@
 #ifndef LN_IL_PRE_H
 #define LN_IL_PRE_H
 
+#include "il/ln_il_host.h"
 #include "il/ln_il_text.h"
 #include "lightnet/ln_list.h"
-
-/* Where included files are looked for: beneath the folder of the model, then of those that the user
- * allows, and nowhere else. */
-typedef struct ln_il_folders {
-    const char *model;      /* "": the current one; NULL: the model is no file, and has none */
-    const ln_list *allowed; /* further folders (char *), in order */
-} ln_il_folders;
 
 /** Preprocesses `size` bytes, a model that messages call `name`, and appends to `out`. *names: what
  * the places of `out` borrow (ln_il_names_free), also after a failure. -1 with a reason, with file
  * and line where the text is at fault. */
-int ln_il_preprocess(const char *name, const void *bytes, size_t size, const ln_il_folders *folders,
+int ln_il_preprocess(const char *name, const void *bytes, size_t size, const ln_il_host *host,
                      ln_il_text *out, ln_list **names, ln_error *err);
 
 void ln_il_names_free(ln_list *names);

@@ -42,11 +42,6 @@ void ln_budget_give(ln_budget *budget, size_t size)
     budget->held -= size < budget->held ? size : budget->held;
 }
 
-int ln_budget_is_set(void)
-{
-    return in_use != NULL;
-}
-
 int ln_budget_allows(size_t size)
 {
     return !in_use || fits(in_use, size) || !refuse(in_use, size);

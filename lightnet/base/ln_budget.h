@@ -25,9 +25,6 @@ void ln_budget_give(ln_budget *budget, size_t size);
 
 /* For ln_alloc and its kin: the budget in use. */
 
-/** Whether there is one. */
-int ln_budget_is_set(void);
-
 /** Whether `size` bytes more fit. */
 int ln_budget_allows(size_t size);
 

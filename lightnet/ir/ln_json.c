@@ -4,6 +4,7 @@
 #include "ir/ln_json.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/ln_alloc_fail.h"
 #include "base/ln_budget.h"
@@ -19,36 +20,37 @@ const char *ln_json_describe(const json_t *json)
     return names[json_typeof(json)];
 }
 
-// Bytes that the library, which has an allocator of its own, takes for the text, about: before
-// each element stands one of these characters, two before a member of an object.
-static size_t memory_of(const char *text, size_t len)
-{
-    enum { ELEMENT_SIZE = 56 };
-    size_t n = 0;
-    for (size_t i = 0; i < len; i++)
-        n += text[i] == ',' || text[i] == ':' || text[i] == '[' || text[i] == '{';
-    return n < (SIZE_MAX - len) / ELEMENT_SIZE ? n * ELEMENT_SIZE + len : SIZE_MAX;
-}
-
 /* The JSON library reports a failed allocation as an error of the text, or as none. Its allocation
  * functions, of which a process has one pair, therefore count failures on their way to those that
- * were there before. */
+ * were there before, and memory, where that comes from malloc, for the budget in use. */
 
 static json_malloc_t allocate;
 static json_free_t release;
 
+static int is_malloc(void)
+{
+    return allocate == malloc && release == free;
+}
+
 static void *allocate_and_count(size_t size)
 {
-    void *ptr = ln_alloc_fail_now() ? NULL : allocate(size);
+    void *ptr = ln_alloc_fail_now() || !ln_budget_allows(size) ? NULL : allocate(size);
     if (!ptr)
         ln_alloc_note_failure();
-    return ptr;
+    return is_malloc() ? ln_budget_count(ptr) : ptr;
+}
+
+static void uncount_and_release(void *ptr)
+{
+    if (is_malloc())
+        ln_budget_uncount(ptr);
+    release(ptr);
 }
 
 __attribute__((constructor)) static void count_allocations(void)
 {
     json_get_alloc_funcs(&allocate, &release);
-    json_set_alloc_funcs(allocate_and_count, release);
+    json_set_alloc_funcs(allocate_and_count, uncount_and_release);
 }
 
 __attribute__((destructor)) static void leave_allocations(void)
@@ -56,17 +58,12 @@ __attribute__((destructor)) static void leave_allocations(void)
     json_malloc_t now;
     json_free_t free_now;
     json_get_alloc_funcs(&now, &free_now);
-    if (now == allocate_and_count)
-        json_set_alloc_funcs(allocate, free_now);
+    if (now == allocate_and_count && free_now == uncount_and_release)
+        json_set_alloc_funcs(allocate, release);
 }
 
 json_t *ln_json_load(const char *text, size_t len, size_t flags, json_error_t *error)
 {
-    if (ln_budget_is_set() && !ln_budget_allows(memory_of(text, len))) {
-        if (error)
-            error->line = LN_JSON_NO_MEMORY;
-        return NULL;
-    }
     const locale_t before = ln_number_begin();
     const unsigned long failures = ln_alloc_failures();
     json_t *json = json_loadb(text, len, flags, error);

@@ -138,6 +138,12 @@ int ln_limits_leave(const ln_context *ctx, ln_budget *before, int status)
     return status;
 }
 
+int ln_context_do(ln_context *ctx, int (*work)(ln_context *ctx, void *data), void *data)
+{
+    ln_budget *const before = ln_limits_enter(ctx);
+    return ln_limits_leave(ctx, before, work(ctx, data));
+}
+
 void ln_limits_reset(const ln_context *ctx)
 {
     if (!ctx->outer)
@@ -194,6 +200,11 @@ int ln_limits_check(const ln_context *ctx)
     print_reason(ctx->limits, reason, sizeof(reason));
     ln_context_clear_error(ctx);
     return ln_fail(ctx, "%s", reason);
+}
+
+int ln_context_check_limits(const ln_context *ctx)
+{
+    return ln_limits_check(ctx);
 }
 
 int ln_limits_check_op(ln_op_arg *op_arg)

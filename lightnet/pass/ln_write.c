@@ -55,13 +55,19 @@ static int prepare(ln_context *ctx, const char *datafile)
     return datafile ? ln_data_give(ctx, datafile) : 0;
 }
 
-int ln_context_write_ir(ln_context *ctx, const char *datafile, FILE *stream)
+static int write_ir(ln_context *ctx, const char *datafile, FILE *stream)
 {
-    ln_context_clear_error(ctx);
     return prepare(ctx, datafile) || ln_ir_write(ctx, stream) ? -1 : 0;
 }
 
-int ln_context_write(ln_context *ctx, const char *datafile, const char *format, const char *file)
+int ln_context_write_ir(ln_context *ctx, const char *datafile, FILE *stream)
+{
+    ln_context_clear_error(ctx);
+    ln_budget *const before = ln_limits_enter(ctx);
+    return ln_limits_leave(ctx, before, write_ir(ctx, datafile, stream));
+}
+
+static int write_format(ln_context *ctx, const char *datafile, const char *format, const char *file)
 {
     ln_context_clear_error(ctx);
     const int is_ir = !strcasecmp(format, ir_name);
@@ -71,6 +77,12 @@ int ln_context_write(ln_context *ctx, const char *datafile, const char *format, 
     if (prepare(ctx, datafile))
         return -1;
     return is_ir ? ln_context_print(ctx, file) : front->write(ctx, file);
+}
+
+int ln_context_write(ln_context *ctx, const char *datafile, const char *format, const char *file)
+{
+    ln_budget *const before = ln_limits_enter(ctx);
+    return ln_limits_leave(ctx, before, write_format(ctx, datafile, format, file));
 }
 
 /* ---- from one file to another ---- */
@@ -91,7 +103,7 @@ static int rewrite(ln_context *ctx, const char *name, ln_infile *map, const char
 // What was read into the context.
 static int write_read(ln_context *ctx, const char *format, const char *file)
 {
-    return ln_context_write(ctx, ctx->datafile, format, file);
+    return write_format(ctx, ctx->datafile, format, file);
 }
 
 static int convert_text(ln_context *ctx, const char *name, const char *text, size_t len,

@@ -9,10 +9,10 @@
 static int preprocess(const char *file, const char *text, size_t len)
 {
     static ln_error err;
-    const ln_il_folders folders = {.model = ""};
+    const ln_il_host host = {.model = ""};
     ln_il_text out = {0};
     ln_list *names = NULL;
-    const int failed = ln_il_preprocess(file, text, len, &folders, &out, &names, &err);
+    const int failed = ln_il_preprocess(file, text, len, &host, &out, &names, &err);
     if (failed)
         printf("error: %s\n", err.text);
     else if (out.text)

@@ -23,8 +23,8 @@ static int init_il(ln_context *ctx, const char *name, const char *text, const ln
     ln_il_model m = {0};
     size_t len;
     char *folder = ln_il_folder_of(name);
-    const ln_il_folders folders = {.model = folder, .allowed = allowed};
-    char *json = folder && !ln_il_read(&m, name, text, strlen(text), &folders, ctx->error)
+    const ln_il_host host = {.model = folder, .allowed = allowed};
+    char *json = folder && !ln_il_read(&m, name, text, strlen(text), &host, ctx->error)
                      ? ln_il_json(&m, &len, ctx->error)
                      : NULL;
     const int rc = json     ? ln_context_init_ir(ctx, name, json, len, ln_il_place_of, &m)
@@ -411,11 +411,11 @@ static const struct {
 
 static void read_nested(size_t i, int n, ln_error *err)
 {
-    const ln_il_folders folders = {.model = NULL};
+    const ln_il_host host = {.model = NULL};
     ln_il_model m = {0};
     char *text =
         nested(nests[i].begin, nests[i].open, n, nests[i].inner, nests[i].close, nests[i].end);
-    ln_il_read(&m, "m.net", text, strlen(text), &folders, err);
+    ln_il_read(&m, "m.net", text, strlen(text), &host, err);
     ln_il_model_free(&m);
     free(text);
 }
@@ -482,9 +482,9 @@ static void *read_networks(void *arg)
         char file[600], folder[500];
         snprintf(folder, sizeof(folder), "%s/", (const char *)arg);
         snprintf(file, sizeof(file), "%s%s.net", folder, names[i]);
-        const ln_il_folders folders = {.model = folder};
+        const ln_il_host host = {.model = folder};
         char *text = ln_read_text(file);
-        if (!text || ln_il_read(&m, file, text, strlen(text), &folders, &err))
+        if (!text || ln_il_read(&m, file, text, strlen(text), &host, &err))
             ck_abort_msg("%s", err.text);
         ck_assert_uint_gt(json_array_size(json_object_get(m.tree, "ops")), 50);
         ln_il_model_free(&m);
@@ -679,7 +679,7 @@ START_TEST(every_truncation_and_changed_byte_is_survived)
                                "body b { inputs = [c]; } mem_sizes = {a: ${eval 2**3}};\n"
                                "#endif\nthreads = A(1, a /* b */);\n"
                                "print(src=c | | msg=null, n=true | size=1, offset=2);\n";
-    const ln_il_folders folders = {.model = NULL};
+    const ln_il_host host = {.model = NULL};
     char changed[sizeof(text)];
     for (size_t i = 0; i < sizeof(text); i++) {
         for (int bit = 0; bit < 8; bit++) {
@@ -687,7 +687,7 @@ START_TEST(every_truncation_and_changed_byte_is_survived)
             ln_error err = {0};
             memcpy(changed, text, sizeof(text));
             changed[i] ^= (char)(1 << bit);
-            if (ln_il_read(&m, "m.net", changed, bit ? sizeof(text) - 1 : i, &folders, &err))
+            if (ln_il_read(&m, "m.net", changed, bit ? sizeof(text) - 1 : i, &host, &err))
                 ck_assert_str_ne(err.text, "");
             ln_il_model_free(&m);
         }
