@@ -265,8 +265,8 @@ static int find_target(char file[PATH_MAX], const char *target)
 
 // Adds what an entry of one of the two folders is called, if a target's plug-in is there, and is
 // not found in the other folder.
-static int add_entry(const char *folder, const char *entry,
-                     int (*add)(void *arg, const char *name), void *arg)
+static int add_entry(const char *folder, const char *entry, int (*add)(void *arg, const char *name),
+                     void *arg)
 {
     char target[PATH_MAX], file[PATH_MAX];
     const size_t len = strlen(entry), folder_len = strlen(folder);
