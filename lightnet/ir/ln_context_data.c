@@ -578,7 +578,7 @@ static int prepare_run(const ln_context *ctx)
     if (!ln_context_is_loaded(ctx))
         return ln_fail(ctx, "the context is not loaded");
     const char *missing = ctx->missing ? ctx->missing->data : NULL;
-    if (missing && ln_list_find_custom(ctx->inputs, missing, ln_str_cmp))
+    if (missing && ln_hash_find(ctx->input_names, missing))
         return ln_fail(ctx, "input '%s' is not given; its data must be set before the first run",
                        missing);
     if (missing)

@@ -34,7 +34,7 @@ static const char *wanted_of(const ln_context *ctx, const ln_op *op, int has_fil
     if (from_file)
         return has_file ? NULL : from_file;
     const char *made = ln_empty_source(op);
-    if (!made || !ln_list_find_custom(ctx->inputs, made, ln_str_cmp))
+    if (!made || !ln_hash_find(ctx->input_names, made))
         return NULL;
     const tl_tensor *t = ln_tensor_table_find(ctx->tensor_table, made)->tensor;
     return t->len > 0 && ln_context_num_uses(ctx, made) > 0 ? made : NULL;
