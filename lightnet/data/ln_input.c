@@ -13,6 +13,7 @@
 #include "data/ln_raw.h"
 #include "lightnet/ln_content.h"
 #include "lightnet/ln_util.h"
+#include "tensorlight/tl_elementwise.h"
 #include "tensorlight/tl_tensor.h"
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
@@ -40,7 +41,8 @@ static int check_exact(const char *file, const tl_tensor *dst, const tl_tensor *
     return 0;
 }
 
-// Returns new: floating types are rounded, integers are exact. NULL with a reason.
+// Returns new: floating types are rounded, also to infinity; integers are exact. NULL with a
+// reason.
 static tl_tensor *convert(const char *file, const tl_tensor *src, tl_dtype dtype, ln_error *err)
 {
     if (tl_dtype_is_float(src->dtype) && !tl_dtype_is_float(dtype)) {
@@ -48,7 +50,8 @@ static tl_tensor *convert(const char *file, const tl_tensor *src, tl_dtype dtype
                      tl_dtype_name(dtype));
         return NULL;
     }
-    tl_tensor *dst = tl_tensor_convert(src, NULL, dtype);
+    tl_tensor *dst = tl_dtype_is_float(src->dtype) ? tl_tensor_cast(src, NULL, dtype)
+                                                   : tl_tensor_convert(src, NULL, dtype);
     if (!dst) {
         ln_error_set(err, "%s: %s", file, tl_last_error());
     } else if (!tl_dtype_is_float(src->dtype) && check_exact(file, dst, src, err)) {
