@@ -29,6 +29,20 @@ static int copy_over(const ln_context *ctx, const ln_weight *weight, const ln_te
     return 0;
 }
 
+// In pieces: a file may be slow, and the work may be told to stop.
+static int read_over(const ln_context *ctx, const ln_weight *weight, const ln_tensor_entry *te)
+{
+    enum { PIECE_SIZE = 16 << 20 };
+    const size_t size = tl_tensor_size(weight->tensor);
+    for (size_t at = 0, n; at < size; at += n) {
+        n = size - at < PIECE_SIZE ? size - at : PIECE_SIZE;
+        if (ln_limits_check(ctx) ||
+            ln_weight_read(weight, at, (char *)te->tensor->data + at, n, ctx->error))
+            return -1;
+    }
+    return 0;
+}
+
 // Straight from the file to where it is needed, so that weights are held once. What is still
 // missing counts as 0.
 static int fetch(const loading *load, ln_tensor_entry *te)
@@ -37,11 +51,8 @@ static int fetch(const loading *load, ln_tensor_entry *te)
     int status = 0;
     if (!weight)
         ln_mem_type_info(te->mtype).memset_func(te->tensor->data, 0, tl_tensor_size(te->tensor));
-    else if (te->mtype == LN_MEM_CPU)
-        status = ln_weight_read(weight, 0, te->tensor->data, tl_tensor_size(weight->tensor),
-                                load->ctx->error);
     else
-        status = copy_over(load->ctx, weight, te);
+        status = (te->mtype == LN_MEM_CPU ? read_over : copy_over)(load->ctx, weight, te);
     if (!status)
         te->isfetched = 1;
     return status;

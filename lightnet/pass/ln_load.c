@@ -70,6 +70,8 @@ static int plan_for_threads(ln_context *ctx)
 
 static int load(ln_context *ctx, const char *datafile, const ln_constants_watch *watch)
 {
+    if (!ctx->ops && !ctx->source)
+        return ln_fail(ctx, "there is no model to load");
     if (ctx->ops && !ctx->target)
         return ln_fail(ctx, "the model is not compiled");
     if (ctx->target && !ln_hash_find(LN_ARCH.arch_table, ctx->target))

@@ -477,6 +477,8 @@ START_TEST(what_cannot_be_compiled_says_why)
     ck_assert_ptr_null(ctx->ops);
     ck_assert_int_eq(ln_context_compile(ctx, "test"), -1);
     ck_assert_str_eq(ln_context_error(ctx), "there is no model to compile");
+    ck_assert_int_eq(ln_context_load(ctx, NULL), -1);
+    ck_assert_str_eq(ln_context_error(ctx), "there is no model to load");
     end_test(ctx);
 }
 END_TEST
