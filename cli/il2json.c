@@ -52,8 +52,8 @@ static char *read_file(const char *file, const char *name, size_t *len)
     return text;
 }
 
-static int translate_text(const char *name, const char *text, size_t len,
-                          const ln_il_host *host, const char *outfile)
+static int translate_text(const char *name, const char *text, size_t len, const ln_il_host *host,
+                          const char *outfile)
 {
     static ln_error err;
     ln_il_model m = {0};

@@ -264,6 +264,15 @@ def initializers_external(n):
     return {"model.onnx": onnx(nodes, [last], weights=weights), "w.bin": struct.pack("<4f", 1, 2, 3, 4) * n}
 
 
+@axis("initializers: each in an external file", per=8, why="64,000 files")
+def initializers_files(n):
+    weights = [field(1, 4) + field(2, 1) + field(8, f"c{i}") +
+               field(13, field(1, "location") + field(2, f"w{i}.bin")) + field(14, 1) for i in range(n // 8)]
+    nodes = [node("Sub", [f"t{i - 1}" if i else "x", f"c{i}"], [f"t{i}"]) for i in range(n // 8)]
+    files = {f"w{i}.bin": struct.pack("<4f", 1, 2, 3, 4) for i in range(n // 8)}
+    return {"model.onnx": onnx(nodes, [f"t{n // 8 - 1}"], weights=weights), **files}
+
+
 @axis("operator sets imported", "show", "compile")
 def opset_imports(n):
     return onnx(relus(1), ["y0"], opset={**{f"d{i}": 1 for i in range(n)}, "": 17})
@@ -537,10 +546,10 @@ def loop_states(n):
     return model(graph(nodes, [value("x", "float", [4]), value("m", "int64", [])], [value(f"y{i}", "float", [4]) for i in range(count)]))
 
 
-@axis("bodies: iterations of a Loop that is unrolled", per=4, why="no more than 20,000 nodes are unrolled")
+@axis("bodies: iterations of a Loop that is unrolled", per=8, why="no more than 20,000 nodes are unrolled")
 def loop_unrolled(n):
     nodes = [node("Loop", ["m", "", "x"], ["y"], body=loop_body(0))]
-    return onnx(nodes, ["y"], weights=[tensor("m", "int64", [], [n // 4])])
+    return onnx(nodes, ["y"], weights=[tensor("m", "int64", [], [n // 8])])
 
 
 @axis("bodies: scanned tensors of a Scan")
@@ -595,6 +604,33 @@ def ir_bodies(n):
     bodies = {f"b{i}": {"inputs": [f"x{i}"], "outputs": [f"y{i}"],
                         "ops": [create(f"x{i}", [4]), op("forward", f"f{i}", [("src", f"x{i}")], [("dst", f"y{i}")])]} for i in range(n // 4)}
     return ir([create("x", [4]), op("forward", "f", [("src", "x")], [("dst", "y")])], bodies=bodies)
+
+
+# ---- the intermediate language ----
+
+IL = ("show", "compile", "convert")
+IL_INPUT = "create(| dst=x | dtype=TL_FLOAT, dims=[4], data=[0], ran=[0, 0], from_file=false);\n"
+
+
+@axis("IL: operators", *IL, suffix="net")
+def il_operators(n):
+    return (IL_INPUT + "".join(f"relu(src=x | dst=y{i});\n" for i in range(n))).encode()
+
+
+@axis("IL: calls of a macro", *IL, suffix="net")
+def il_calls(n):
+    return (IL_INPUT + "#define R(i) relu(src=x | dst=y##i);\n" + "".join(f"R({i})\n" for i in range(n))).encode()
+
+
+@axis("IL: macros", *IL, suffix="net")
+def il_macros(n):
+    return (IL_INPUT + "".join(f"#define R{i} relu(src=x | dst=y{i});\nR{i}\n" for i in range(n))).encode()
+
+
+@axis("IL: included files", *IL, suffix="net", per=8, why="no more than 10,000 are read")
+def il_includes(n):
+    parts = {f"part{i}": f"relu(src=x | dst=y{i});\n".encode() for i in range(n // 8)}
+    return {"model.net": (IL_INPUT + "".join(f'#include "{name}"\n' for name in parts)).encode(), **parts}
 
 
 # ---- graphs of NNVM and MXNet ----

@@ -72,8 +72,7 @@ static char *full_name(const ln_il_includer *in, const char *path, const identit
 {
     const char *model = in->host->model;
     char *name = join(model ? model : "", model ? strlen(model) : 0, path);
-    for (const ln_list *at = in->host->allowed; at && name && !is_there(name, id);
-         at = at->next) {
+    for (const ln_list *at = in->host->allowed; at && name && !is_there(name, id); at = at->next) {
         ln_free(name);
         char *folder = join(at->data, strlen(at->data), "/");
         name = folder ? join(folder, strlen(folder), path) : NULL;
@@ -89,7 +88,7 @@ static ln_beneath search_folders(const ln_il_host *host)
 {
     const ln_list *allowed = host->allowed;
     return host->model ? (ln_beneath){.folder = host->model, .allowed = allowed}
-                          : (ln_beneath){.folder = allowed->data, .allowed = allowed->next};
+                       : (ln_beneath){.folder = allowed->data, .allowed = allowed->next};
 }
 
 // Beside the file that includes it, else from the folders themselves. Sets *found, which is new

@@ -382,8 +382,7 @@ static int predefine(ln_il_macros *m, size_t i)
 int ln_il_macros_begin(ln_il_macros *m, ln_il_place place, ln_il_source_func read, void *data,
                        const ln_il_host *host, ln_error *err)
 {
-    *m = (ln_il_macros){
-        .read = read, .data = data, .host = host, .place = place, .err = err};
+    *m = (ln_il_macros){.read = read, .data = data, .host = host, .place = place, .err = err};
     m->table = ln_hash_create(hash_token, compare_tokens, NULL, free_macro);
     if (!m->table)
         return fail_memory(m);

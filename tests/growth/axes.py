@@ -22,7 +22,7 @@ LEAST = 0.01  # seconds: what is faster is not measured well
 # Of each axis a command that takes little time; most have been quadratic.
 WATCHED = {
     "nodes: one behind the other": "convert",
-    "inputs: unused": "convert",
+    "inputs: unused": "compile",
     "inputs: shapes given by --shape": "convert",
     "outputs: constants": "convert",
     "initializers": "convert",
@@ -39,6 +39,7 @@ WATCHED = {
     "bodies: outputs of an If": "convert",
     "bodies: tensors captured by an If": "convert",
     "bodies: states of a Loop": "convert",
+    "IL: calls of a macro": "show",
     "graph: variables and heads": "show",
     "graph: outputs of a SliceChannel": "show",
 }

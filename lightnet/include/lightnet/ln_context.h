@@ -359,13 +359,14 @@ LN_API uint64_t ln_context_limit(const ln_context *ctx, ln_limit limit);
  * undefined, and what its operators write in place; the next one is right. */
 LN_API void ln_context_cancel(ln_context *ctx);
 
-/** Whether work for the context may go on: 0, or -1 with the reason in the context: its time is over,
- * or it was cancelled. */
+/** Whether work for the context may go on: 0, or -1 with the reason in the context: its time is
+ * over, or it was cancelled. */
 LN_API int ln_context_check_limits(const ln_context *ctx);
 
-/** Calls work(ctx, data) as one call on the context, for programs that prepare what they give to it:
- * what `work` allocates by ln_alloc and its kin counts for the limit on memory, and a failure for
- * lack of it names the limit. `work` returns 0, or -1 with a reason in the context; so does this. */
+/** Calls work(ctx, data) as one call on the context, for programs that prepare what they give to
+ * it: what `work` allocates by ln_alloc and its kin counts for the limit on memory, and a failure
+ * for lack of it names the limit. `work` returns 0, or -1 with a reason in the context; so does
+ * this. */
 LN_API int ln_context_do(ln_context *ctx, int (*work)(ln_context *ctx, void *data), void *data);
 
 /** Takes ln_context_cancel back: between calls, in the thread that makes them. */
