@@ -554,11 +554,11 @@ def loop_unrolled(n):
 
 @axis("bodies: scanned tensors of a Scan")
 def scan(n):
-    count = n // 8
+    count = n // 8  # 64 iterations: more nodes than are unrolled, whatever n is
     ins = [value(f"a{k}", "float", [4]) for k in range(count)]
     body = graph([node("Neg", [f"a{k}"], [f"b{k}"]) for k in range(count)], ins, [value(f"b{k}", "float", [4]) for k in range(count)], name="g")
     nodes = [node("Scan", ["x"] * count, names("y", count), body=body, num_scan_inputs=count)]
-    return onnx(nodes, [value(name, "float", [3, 4]) for name in names("y", count)], inputs=[("x", [3, 4])])
+    return onnx(nodes, [value(name, "float", [64, 4]) for name in names("y", count)], inputs=[("x", [64, 4])])
 
 
 # ---- LightNet's IR ----
