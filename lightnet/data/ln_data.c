@@ -30,7 +30,7 @@ typedef struct weights {
     ln_safetensors *safetensors;
     ln_bundle wts;
     ln_bundle params;
-    ln_infile map; /* that has the data of params */
+    ln_infile file; /* that has the data of params */
 } weights;
 
 static void close_weights(weights *w)
@@ -38,47 +38,47 @@ static void close_weights(weights *w)
     ln_safetensors_close(w->safetensors);
     ln_bundle_clear(&w->wts);
     ln_bundle_clear(&w->params);
-    ln_infile_close(&w->map);
+    ln_infile_close(&w->file);
 }
 
-static int read_safetensors(weights *w, ln_infile *map, const char *file, ln_error *err)
+static int read_safetensors(weights *w, ln_infile *in, const char *file, ln_error *err)
 {
-    w->safetensors = ln_safetensors_from_map(map, file, err);
+    w->safetensors = ln_safetensors_from_file(in, file, err);
     if (!w->safetensors)
         return -1;
     w->bundle = ln_safetensors_bundle(w->safetensors);
     return 0;
 }
 
-static int read_wts(weights *w, ln_infile *map, const char *file, ln_error *err)
+static int read_wts(weights *w, ln_infile *in, const char *file, ln_error *err)
 {
-    const int rc = ln_wts_parse(&w->wts, map, file, err);
-    ln_infile_close(map);
+    const int rc = ln_wts_parse(&w->wts, in, file, err);
+    ln_infile_close(in);
     w->bundle = &w->wts;
     return rc;
 }
 
-static int read_params(weights *w, ln_infile *map, const char *file, ln_error *err)
+static int read_params(weights *w, ln_infile *in, const char *file, ln_error *err)
 {
-    w->map = *map;
+    w->file = *in;
     w->bundle = &w->params;
-    return ln_params_parse(&w->params, &w->map, file, err);
+    return ln_params_parse(&w->params, &w->file, file, err);
 }
 
 // Close it also after a failure.
 static int open_weights(weights *w, const char *file, ln_error *err)
 {
-    ln_infile map;
+    ln_infile in;
     *w = (weights){0};
-    if (ln_infile_open(&map, file, err))
+    if (ln_infile_open(&in, file, err))
         return -1;
-    if (ln_params_is(&map))
-        return read_params(w, &map, file, err);
-    if (ln_safetensors_is(&map))
-        return read_safetensors(w, &map, file, err);
-    if (ln_wts_is(&map))
-        return read_wts(w, &map, file, err);
-    ln_infile_close(&map);
+    if (ln_params_is(&in))
+        return read_params(w, &in, file, err);
+    if (ln_safetensors_is(&in))
+        return read_safetensors(w, &in, file, err);
+    if (ln_wts_is(&in))
+        return read_wts(w, &in, file, err);
+    ln_infile_close(&in);
     return ln_error_set(err, "%s: neither a safetensors, a params nor a wts file", file);
 }
 
@@ -146,11 +146,11 @@ static int copy_to_table(const weights *w, ln_hash *table, const char *file)
 
 int ln_tensor_table_load_trt_weight_file(ln_hash *table, const char *file)
 {
-    ln_infile map;
+    ln_infile in;
     weights w = {0};
-    if (ln_infile_open(&map, file, NULL))
+    if (ln_infile_open(&in, file, NULL))
         return -1;
-    const int rc = read_wts(&w, &map, file, NULL) || check_for_table(&w, table, file) ||
+    const int rc = read_wts(&w, &in, file, NULL) || check_for_table(&w, table, file) ||
                    copy_to_table(&w, table, file);
     close_weights(&w);
     return rc ? -1 : 0;
@@ -299,7 +299,7 @@ static int keep_open(const ln_context *ctx, ln_weights **to, weights *w, const c
         kept->bundle = &kept->wts;
     if (w->bundle == &w->params) {
         kept->bundle = &kept->params;
-        kept->params.file = &kept->map;
+        kept->params.file = &kept->file;
     }
     return give_to_model(ctx, *to, kept, file);
 }

@@ -63,13 +63,13 @@ void ln_image_free(ln_image *image)
     image->pixels = NULL;
 }
 
-static int decode_map(const ln_infile *map, const char *file, ln_image *image, ln_error *err)
+static int decode_file(const ln_infile *in, const char *file, ln_image *image, ln_error *err)
 {
-    const ln_image_decoder decode = find_decoder(map->data, map->size);
+    const ln_image_decoder decode = find_decoder(in->data, in->size);
     *image = (ln_image){0};
     if (!decode)
         return ln_error_set(err, "%s: not a png, jpg, pgm or ppm image", file);
-    if (!decode(map->data, map->size, image, err))
+    if (!decode(in->data, in->size, image, err))
         return 0;
     ln_image_free(image);
     return ln_error_prefix(err, "%s", file);
@@ -77,12 +77,12 @@ static int decode_map(const ln_infile *map, const char *file, ln_image *image, l
 
 int ln_image_decode(const char *file, ln_image *image, ln_error *err)
 {
-    ln_infile map;
+    ln_infile in;
     *image = (ln_image){0};
-    if (ln_infile_open_whole(&map, file, err))
+    if (ln_infile_open_whole(&in, file, err))
         return -1;
-    const int status = decode_map(&map, file, image, err);
-    ln_infile_close(&map);
+    const int status = decode_file(&in, file, image, err);
+    ln_infile_close(&in);
     return status;
 }
 
@@ -181,8 +181,8 @@ static void fit(const ln_image *image, const layout *to, const ln_image_format *
     }
 }
 
-tl_tensor *ln_image_from_map(const ln_infile *map, const char *file, const tl_tensor *like,
-                             const ln_image_format *format, ln_error *err)
+tl_tensor *ln_image_from_file(const ln_infile *in, const char *file, const tl_tensor *like,
+                              const ln_image_format *format, ln_error *err)
 {
     ln_image image;
     layout to = {0};
@@ -190,7 +190,7 @@ tl_tensor *ln_image_from_map(const ln_infile *map, const char *file, const tl_te
         ln_error_prefix(err, "%s", file);
         return NULL;
     }
-    if (decode_map(map, file, &image, err))
+    if (decode_file(in, file, &image, err))
         return NULL;
     tl_tensor *dst = tl_tensor_zeros(like->ndim, like->dims, like->dtype);
     if (dst)
@@ -204,10 +204,10 @@ tl_tensor *ln_image_from_map(const ln_infile *map, const char *file, const tl_te
 tl_tensor *ln_image_read(const char *file, const tl_tensor *like, const ln_image_format *format,
                          ln_error *err)
 {
-    ln_infile map;
-    if (ln_infile_open_whole(&map, file, err))
+    ln_infile in;
+    if (ln_infile_open_whole(&in, file, err))
         return NULL;
-    tl_tensor *tensor = ln_image_from_map(&map, file, like, format, err);
-    ln_infile_close(&map);
+    tl_tensor *tensor = ln_image_from_file(&in, file, like, format, err);
+    ln_infile_close(&in);
     return tensor;
 }

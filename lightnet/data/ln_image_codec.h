@@ -22,8 +22,8 @@ int ln_image_decode_pnm(const uint8_t *data, size_t size, ln_image *image, ln_er
  * than 2^28 samples. */
 int ln_image_alloc(ln_image *image, size_t height, size_t width, int channels, ln_error *err);
 
-/** As ln_image_read, from the open file `map`, called `file` in messages. */
-tl_tensor *ln_image_from_map(const ln_infile *map, const char *file, const tl_tensor *like,
-                             const ln_image_format *format, ln_error *err);
+/** As ln_image_read, from the open file `in`, called `file` in messages. */
+tl_tensor *ln_image_from_file(const ln_infile *in, const char *file, const tl_tensor *like,
+                              const ln_image_format *format, ln_error *err);
 
 #endif

@@ -87,11 +87,11 @@ static int ends_in_bin(const char *file)
     return len >= 4 && !strcmp(file + len - 4, ".bin");
 }
 
-static void fail_kind(const ln_infile *map, const char *file, const ln_image_format *format,
+static void fail_kind(const ln_infile *in, const char *file, const ln_image_format *format,
                       ln_error *err)
 {
     const char *images = format ? "png, jpg, pgm, ppm, " : "", *what;
-    if (ln_content_of(map->data, map->size, &what))
+    if (ln_content_of(in->data, in->size, &what))
         ln_error_set(
             err, "%s: this is %s, expected npy, ONNX tensor, %sor raw with a name ending in .bin",
             file, what, images);
@@ -102,53 +102,53 @@ static void fail_kind(const ln_infile *map, const char *file, const ln_image_for
                      file, images);
 }
 
-static tl_tensor *read_map(const ln_infile *map, const char *file, const tl_tensor *like,
-                           const ln_image_format *format, ln_error *err)
+static tl_tensor *read_file(const ln_infile *in, const char *file, const tl_tensor *like,
+                            const ln_image_format *format, ln_error *err)
 {
-    if (ln_npy_is(map)) {
-        tl_tensor *src = ln_npy_from_map(map, file, err);
+    if (ln_npy_is(in)) {
+        tl_tensor *src = ln_npy_from_file(in, file, err);
         return src ? fit(file, src, like, err) : NULL;
     }
-    if (format && ln_image_is_image(map->data, map->size))
-        return ln_image_from_map(map, file, like, format, err);
+    if (format && ln_image_is_image(in->data, in->size))
+        return ln_image_from_file(in, file, like, format, err);
     if (ends_in_bin(file))
-        return ln_bin_from_map(map, file, like->dtype, like->ndim, like->dims, err);
-    if (ln_onnx_tensor_is(map)) {
-        tl_tensor *src = ln_onnx_tensor_from_map(map, file, err);
+        return ln_bin_from_file(in, file, like->dtype, like->ndim, like->dims, err);
+    if (ln_onnx_tensor_is(in)) {
+        tl_tensor *src = ln_onnx_tensor_from_file(in, file, err);
         return src ? fit(file, src, like, err) : NULL;
     }
-    fail_kind(map, file, format, err);
+    fail_kind(in, file, format, err);
     return NULL;
 }
 
 tl_tensor *ln_input_read(const char *file, const tl_tensor *like, const ln_image_format *format,
                          ln_error *err)
 {
-    ln_infile map;
-    if (ln_infile_open_whole(&map, file, err))
+    ln_infile in;
+    if (ln_infile_open_whole(&in, file, err))
         return NULL;
-    tl_tensor *tensor = read_map(&map, file, like, format, err);
-    ln_infile_close(&map);
+    tl_tensor *tensor = read_file(&in, file, like, format, err);
+    ln_infile_close(&in);
     return tensor;
 }
 
 // What says its own shape.
-static tl_tensor *read_whole(const ln_infile *map, const char *file, ln_error *err)
+static tl_tensor *read_whole(const ln_infile *in, const char *file, ln_error *err)
 {
-    if (ln_npy_is(map))
-        return ln_npy_from_map(map, file, err);
-    if (!ends_in_bin(file) && ln_onnx_tensor_is(map))
-        return ln_onnx_tensor_from_map(map, file, err);
+    if (ln_npy_is(in))
+        return ln_npy_from_file(in, file, err);
+    if (!ends_in_bin(file) && ln_onnx_tensor_is(in))
+        return ln_onnx_tensor_from_file(in, file, err);
     ln_error_set(err, "%s: not a file that says its shape: npy or ONNX tensor", file);
     return NULL;
 }
 
 tl_tensor *ln_input_read_whole(const char *file, ln_error *err)
 {
-    ln_infile map;
-    if (ln_infile_open_whole(&map, file, err))
+    ln_infile in;
+    if (ln_infile_open_whole(&in, file, err))
         return NULL;
-    tl_tensor *tensor = read_whole(&map, file, err);
-    ln_infile_close(&map);
+    tl_tensor *tensor = read_whole(&in, file, err);
+    ln_infile_close(&in);
     return tensor;
 }

@@ -221,28 +221,28 @@ static int take_dictionary(cursor *c, header *h)
 
 /* ---- reading ---- */
 
-static int parse(const ln_infile *map, const char *file, header *h, ln_error *err)
+static int parse(const ln_infile *in, const char *file, header *h, ln_error *err)
 {
-    const unsigned char *p = map->data;
-    if (map->size < MAGIC_SIZE + 4 || !ln_npy_is(map))
+    const unsigned char *p = in->data;
+    if (in->size < MAGIC_SIZE + 4 || !ln_npy_is(in))
         return ln_error_set(err, "%s: not an npy file", file);
     if (p[MAGIC_SIZE] != 1 && p[MAGIC_SIZE] != 2)
         return ln_error_set(err, "%s: npy version %d.%d, expected 1 or 2", file, p[MAGIC_SIZE],
                             p[MAGIC_SIZE + 1]);
     const size_t length_size = p[MAGIC_SIZE] == 1 ? 2 : 4;
     const size_t start = MAGIC_SIZE + 2 + length_size;
-    if (map->size < start)
+    if (in->size < start)
         return ln_error_set(err, "%s: the file ends in the npy header", file);
     size_t length = 0;
     for (size_t i = 0; i < length_size; i++)
         length |= (size_t)p[MAGIC_SIZE + 2 + i] << 8 * i;
-    if (length > map->size - start)
+    if (length > in->size - start)
         return ln_error_set(err, "%s: the header has %zu bytes, the file has %zu behind its start",
-                            file, length, map->size - start);
+                            file, length, in->size - start);
     const char *text = (const char *)p + start;
     cursor c = {.at = text, .end = text + length, .file = file, .err = err};
     h->elements = p + start + length;
-    h->size = map->size - start - length;
+    h->size = in->size - start - length;
     return take_dictionary(&c, h);
 }
 
@@ -264,15 +264,15 @@ static tl_tensor *copy_fortran(const header *h, const char *file, ln_error *err)
     return tensor;
 }
 
-int ln_npy_is(const ln_infile *map)
+int ln_npy_is(const ln_infile *in)
 {
-    return map->size >= MAGIC_SIZE && !memcmp(map->data, magic, MAGIC_SIZE);
+    return in->size >= MAGIC_SIZE && !memcmp(in->data, magic, MAGIC_SIZE);
 }
 
-tl_tensor *ln_npy_from_map(const ln_infile *map, const char *file, ln_error *err)
+tl_tensor *ln_npy_from_file(const ln_infile *in, const char *file, ln_error *err)
 {
     header h = {0};
-    if (parse(map, file, &h, err) ||
+    if (parse(in, file, &h, err) ||
         ln_raw_check(h.elements, h.size, h.dtype, h.ndim, h.dims, file, err))
         return NULL;
     if (h.fortran && h.ndim > 1 && h.size)
@@ -282,11 +282,11 @@ tl_tensor *ln_npy_from_map(const ln_infile *map, const char *file, ln_error *err
 
 tl_tensor *ln_npy_read(const char *file, ln_error *err)
 {
-    ln_infile map;
-    if (ln_infile_open_whole(&map, file, err))
+    ln_infile in;
+    if (ln_infile_open_whole(&in, file, err))
         return NULL;
-    tl_tensor *tensor = ln_npy_from_map(&map, file, err);
-    ln_infile_close(&map);
+    tl_tensor *tensor = ln_npy_from_file(&in, file, err);
+    ln_infile_close(&in);
     return tensor;
 }
 

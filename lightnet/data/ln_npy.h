@@ -8,9 +8,9 @@
 #include "lightnet/ln_data.h"
 
 /** Whether the bytes begin like an npy file. */
-int ln_npy_is(const ln_infile *map);
+int ln_npy_is(const ln_infile *in);
 
-/** As ln_npy_read, from the open file `map`, called `file` in messages. */
-tl_tensor *ln_npy_from_map(const ln_infile *map, const char *file, ln_error *err);
+/** As ln_npy_read, from the open file `in`, called `file` in messages. */
+tl_tensor *ln_npy_from_file(const ln_infile *in, const char *file, ln_error *err);
 
 #endif

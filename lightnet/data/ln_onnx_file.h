@@ -9,10 +9,10 @@
 #include "tensorlight/tl_tensor.h"
 
 /** Whether the bytes are a TensorProto. */
-int ln_onnx_tensor_is(const ln_infile *map);
+int ln_onnx_tensor_is(const ln_infile *in);
 
 /** Returns new (tl_tensor_free_data_too): the tensor of a file that holds one TensorProto. NULL
  * with a reason that names the file. */
-tl_tensor *ln_onnx_tensor_from_map(const ln_infile *map, const char *file, ln_error *err);
+tl_tensor *ln_onnx_tensor_from_file(const ln_infile *in, const char *file, ln_error *err);
 
 #endif

@@ -3,15 +3,15 @@
 
 #include "data/ln_onnx_file.h"
 
-int ln_onnx_tensor_is(const ln_infile *map)
+int ln_onnx_tensor_is(const ln_infile *in)
 {
-    (void)map;
+    (void)in;
     return 0;
 }
 
-tl_tensor *ln_onnx_tensor_from_map(const ln_infile *map, const char *file, ln_error *err)
+tl_tensor *ln_onnx_tensor_from_file(const ln_infile *in, const char *file, ln_error *err)
 {
-    (void)map;
+    (void)in;
     ln_error_set(err, "%s: this build of LightNet reads no ONNX", file);
     return NULL;
 }

@@ -311,10 +311,10 @@ tl_tensor *ln_onnx_tensor(const LnOnnx__Tensor *proto, const ln_onnx_source *sou
 
 /* A file of one tensor */
 
-static LnOnnx__Tensor *unpack(const ln_infile *map, ln_error *err)
+static LnOnnx__Tensor *unpack(const ln_infile *in, ln_error *err)
 {
     size_t size;
-    unsigned char *lean = ln_onnx_lean(LN_ONNX_TENSOR, map, &size, err);
+    unsigned char *lean = ln_onnx_lean(LN_ONNX_TENSOR, in, &size, err);
     if (!lean)
         return NULL;
     const unsigned long failures = ln_alloc_failures();
@@ -336,12 +336,12 @@ static int fetch(tl_tensor *t, const ln_onnx_place *place, ln_error *err)
     return ln_infile_read(place->file, place->offset, t->data, tl_tensor_size(t), err);
 }
 
-static tl_tensor *read_message(const ln_infile *map, ln_error *err)
+static tl_tensor *read_message(const ln_infile *in, ln_error *err)
 {
-    LnOnnx__Tensor *proto = unpack(map, err);
+    LnOnnx__Tensor *proto = unpack(in, err);
     if (!proto)
         return NULL;
-    const ln_onnx_source source = {.file = map};
+    const ln_onnx_source source = {.file = in};
     ln_onnx_place place;
     tl_tensor *t = ln_onnx_tensor(proto, &source, &place, err);
     if (t && fetch(t, &place, err)) {
@@ -352,14 +352,14 @@ static tl_tensor *read_message(const ln_infile *map, ln_error *err)
     return t;
 }
 
-int ln_onnx_tensor_is(const ln_infile *map)
+int ln_onnx_tensor_is(const ln_infile *in)
 {
-    return ln_onnx_is(LN_ONNX_TENSOR, map->data, map->size);
+    return ln_onnx_is(LN_ONNX_TENSOR, in->data, in->size);
 }
 
-tl_tensor *ln_onnx_tensor_from_map(const ln_infile *map, const char *file, ln_error *err)
+tl_tensor *ln_onnx_tensor_from_file(const ln_infile *in, const char *file, ln_error *err)
 {
-    tl_tensor *t = read_message(map, err);
+    tl_tensor *t = read_message(in, err);
     if (!t)
         ln_error_prefix(err, "%s", file);
     return t;

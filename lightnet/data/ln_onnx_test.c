@@ -35,10 +35,10 @@ static tl_tensor *read_tensor(const LnOnnx__Tensor *t, ln_error *err)
 {
     packed p;
     pack_tensor(t, &p);
-    const ln_infile map = {.data = p.data, .size = p.size};
+    const ln_infile in = {.data = p.data, .size = p.size};
     ln_error_clear(err);
-    ck_assert_int_eq(ln_onnx_tensor_is(&map), 1);
-    return ln_onnx_tensor_from_map(&map, "t.pb", err);
+    ck_assert_int_eq(ln_onnx_tensor_is(&in), 1);
+    return ln_onnx_tensor_from_file(&in, "t.pb", err);
 }
 
 static void check_refused(const LnOnnx__Tensor *t, const char *expected)
@@ -176,16 +176,16 @@ START_TEST(every_truncation_and_every_changed_byte_is_survived)
     t.raw_data = (ProtobufCBinaryData){80, bytes};
     pack_tensor(&t, &p);
     for (size_t size = 1; size < p.size; size++) {
-        const ln_infile map = {.data = p.data, .size = size};
+        const ln_infile in = {.data = p.data, .size = size};
         ln_error err = {0};
-        tl_tensor_free_data_too(ln_onnx_tensor_from_map(&map, "t.pb", &err));
+        tl_tensor_free_data_too(ln_onnx_tensor_from_file(&in, "t.pb", &err));
     }
     for (size_t i = 0; i < p.size; i++)
         for (int bit = 0; bit < 8; bit++) {
             ln_error err = {0};
-            const ln_infile map = {.data = p.data, .size = p.size};
+            const ln_infile in = {.data = p.data, .size = p.size};
             p.data[i] ^= (unsigned char)(1 << bit);
-            tl_tensor_free_data_too(ln_onnx_tensor_from_map(&map, "t.pb", &err));
+            tl_tensor_free_data_too(ln_onnx_tensor_from_file(&in, "t.pb", &err));
             p.data[i] ^= (unsigned char)(1 << bit);
         }
 }

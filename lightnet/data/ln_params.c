@@ -371,21 +371,21 @@ static int parse_mxnet(cursor *c, ln_bundle *bundle, names *list)
 
 /* The file */
 
-int ln_params_is(const ln_infile *map)
+int ln_params_is(const ln_infile *in)
 {
     size_t size;
-    const unsigned char *head = ln_infile_head(map, &size);
+    const unsigned char *head = ln_infile_head(in, &size);
     const uint64_t magic = size >= 8 ? little_endian(head, 8) : 0;
     return magic == LN_PARAMS_LIST || magic == mxnet_list;
 }
 
-int ln_params_parse(ln_bundle *bundle, const ln_infile *map, const char *file, ln_error *err)
+int ln_params_parse(ln_bundle *bundle, const ln_infile *in, const char *file, ln_error *err)
 {
-    cursor c = {.end = map->size, .file = file, .err = err, .view.file = map};
+    cursor c = {.end = in->size, .file = file, .err = err, .view.file = in};
     names list = {0};
     uint64_t magic;
     bundle->shaped = 1;
-    bundle->file = map;
+    bundle->file = in;
     int status =
         take(&c, "the magic number", 8, &magic) || expect(&c, "the reserved number", 8, 0) ? -1 : 0;
     if (!status)

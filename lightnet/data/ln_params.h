@@ -35,12 +35,12 @@ enum { LN_PARAMS_SURE_CODES = 7, LN_PARAMS_NUM_CODES = 13 };
 extern const tl_dtype ln_params_codes[LN_PARAMS_NUM_CODES];
 
 /** Whether the file is such a list, by its first bytes. */
-int ln_params_is(const ln_infile *map);
+int ln_params_is(const ln_infile *in);
 
 /** Reads the list into the bundle, which is cleared by the caller also after a failure. The tensors
- *  have their data in `map`, which outlives them. A name loses one leading "arg:" or "aux:". -1
+ *  have their data in `in`, which outlives them. A name loses one leading "arg:" or "aux:". -1
  * with a reason that names the file, the offset and the field. */
-int ln_params_parse(ln_bundle *bundle, const ln_infile *map, const char *file, ln_error *err);
+int ln_params_parse(ln_bundle *bundle, const ln_infile *in, const char *file, ln_error *err);
 
 /** Writes `n` tensors with data as NNVM's list to `file`, which a failure leaves as it was. -1 with
  *  a reason: a type that the format lacks, or the file cannot be written. */

@@ -86,14 +86,14 @@ static void make_mxnet(void)
     put_text("arg:arg:v3");
 }
 
-static ln_infile map = {.data = bytes};
+static ln_infile in = {.data = bytes};
 
 static ln_bundle parse(ln_error *err, int *status)
 {
-    map.size = size;
+    in.size = size;
     ln_bundle bundle = {0};
-    ck_assert_int_eq(ln_params_is(&map), 1);
-    *status = ln_params_parse(&bundle, &map, "f", err);
+    ck_assert_int_eq(ln_params_is(&in), 1);
+    *status = ln_params_parse(&bundle, &in, "f", err);
     return bundle;
 }
 

@@ -44,10 +44,10 @@ int ln_raw_check(const void *data, size_t size, tl_dtype dtype, int ndim, const 
                            where, err);
 }
 
-static int check_bools_in(const ln_infile *map, size_t offset, size_t size, const char *where,
+static int check_bools_in(const ln_infile *in, size_t offset, size_t size, const char *where,
                           ln_error *err)
 {
-    ln_view view = {.file = map};
+    ln_view view = {.file = in};
     for (size_t at = 0, n; at < size; at += n) {
         n = size - at < LN_VIEW_SIZE ? size - at : LN_VIEW_SIZE;
         const unsigned char *data = ln_view_at(&view, offset + at, n, err);
@@ -59,12 +59,12 @@ static int check_bools_in(const ln_infile *map, size_t offset, size_t size, cons
     return 0;
 }
 
-int ln_raw_check_in(const ln_infile *map, size_t offset, size_t size, tl_dtype dtype, int ndim,
+int ln_raw_check_in(const ln_infile *in, size_t offset, size_t size, tl_dtype dtype, int ndim,
                     const int *dims, const char *where, ln_error *err)
 {
     if (check_size(size, dtype, ndim, dims, where, err))
         return -1;
-    return dtype == TL_BOOL ? check_bools_in(map, offset, size, where, err) : 0;
+    return dtype == TL_BOOL ? check_bools_in(in, offset, size, where, err) : 0;
 }
 
 static void swap_bytes(unsigned char *data, size_t len, size_t size)
@@ -92,25 +92,25 @@ tl_tensor *ln_raw_copy(const void *data, tl_dtype dtype, int ndim, const int *di
     return tensor;
 }
 
-tl_tensor *ln_bin_from_map(const ln_infile *map, const char *file, tl_dtype dtype, int ndim,
-                           const int *dims, ln_error *err)
+tl_tensor *ln_bin_from_file(const ln_infile *in, const char *file, tl_dtype dtype, int ndim,
+                            const int *dims, ln_error *err)
 {
-    if (ln_raw_check(map->data, map->size, dtype, ndim, dims, file, err))
+    if (ln_raw_check(in->data, in->size, dtype, ndim, dims, file, err))
         return NULL;
-    return ln_raw_copy(map->data, dtype, ndim, dims, 0, file, err);
+    return ln_raw_copy(in->data, dtype, ndim, dims, 0, file, err);
 }
 
 tl_tensor *ln_bin_read(const char *file, tl_dtype dtype, int ndim, const int *dims, ln_error *err)
 {
-    ln_infile map;
+    ln_infile in;
     if (!tl_dtype_is_valid(dtype)) {
         ln_error_set(err, "%s: dtype %d does not exist", file, (int)dtype);
         return NULL;
     }
-    if (ln_infile_open_whole(&map, file, err))
+    if (ln_infile_open_whole(&in, file, err))
         return NULL;
-    tl_tensor *tensor = ln_bin_from_map(&map, file, dtype, ndim, dims, err);
-    ln_infile_close(&map);
+    tl_tensor *tensor = ln_bin_from_file(&in, file, dtype, ndim, dims, err);
+    ln_infile_close(&in);
     return tensor;
 }
 

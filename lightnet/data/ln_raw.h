@@ -15,8 +15,8 @@
 int ln_raw_check(const void *data, size_t size, tl_dtype dtype, int ndim, const int *dims,
                  const char *where, ln_error *err);
 
-/** The same of `size` bytes of `map` at `offset`, which are in it. */
-int ln_raw_check_in(const ln_infile *map, size_t offset, size_t size, tl_dtype dtype, int ndim,
+/** The same of `size` bytes of `in` at `offset`, which are in it. */
+int ln_raw_check_in(const ln_infile *in, size_t offset, size_t size, tl_dtype dtype, int ndim,
                     const int *dims, const char *where, ln_error *err);
 
 /** Returns new (tl_tensor_free_data_too): the bytes, which ln_raw_check accepts, as a tensor;
@@ -24,8 +24,8 @@ int ln_raw_check_in(const ln_infile *map, size_t offset, size_t size, tl_dtype d
 tl_tensor *ln_raw_copy(const void *data, tl_dtype dtype, int ndim, const int *dims, int swap,
                        const char *where, ln_error *err);
 
-/** As ln_bin_read with a valid dtype, from the open file `map`, called `file` in messages. */
-tl_tensor *ln_bin_from_map(const ln_infile *map, const char *file, tl_dtype dtype, int ndim,
-                           const int *dims, ln_error *err);
+/** As ln_bin_read with a valid dtype, from the open file `in`, called `file` in messages. */
+tl_tensor *ln_bin_from_file(const ln_infile *in, const char *file, tl_dtype dtype, int ndim,
+                            const int *dims, ln_error *err);
 
 #endif

@@ -27,7 +27,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 #define METADATA    "__metadata__"
 
 struct ln_safetensors {
-    ln_infile map;
+    ln_infile file;
     size_t data_begin, data_size;
     json_t *header;
     ln_bundle bundle;
@@ -39,11 +39,11 @@ typedef struct range {
     size_t begin, end;
 } range;
 
-static size_t read_length(const ln_infile *map)
+static size_t read_length(const ln_infile *in)
 {
     size_t size;
     uint64_t length = 0;
-    const unsigned char *head = ln_infile_head(map, &size);
+    const unsigned char *head = ln_infile_head(in, &size);
     for (int i = 0; i < LENGTH_SIZE; i++)
         length |= (uint64_t)head[i] << 8 * i;
     return length;
@@ -56,7 +56,7 @@ static int load_header(ln_safetensors *st, size_t length, const char *file, ln_e
     char *text = ln_alloc(length);
     if (!text)
         return ln_error_set(err, "%s: %s", file, ln_last_error());
-    if (ln_infile_read(&st->map, LENGTH_SIZE, text, length, err)) {
+    if (ln_infile_read(&st->file, LENGTH_SIZE, text, length, err)) {
         ln_free(text);
         return ln_error_prefix(err, "%s", file);
     }
@@ -67,10 +67,10 @@ static int load_header(ln_safetensors *st, size_t length, const char *file, ln_e
 
 static int parse_header(ln_safetensors *st, const char *file, ln_error *err)
 {
-    if (!ln_safetensors_is(&st->map))
+    if (!ln_safetensors_is(&st->file))
         return ln_error_set(err, "%s: not a safetensors file", file);
-    const size_t room = st->map.size - LENGTH_SIZE;
-    const size_t length = read_length(&st->map);
+    const size_t room = st->file.size - LENGTH_SIZE;
+    const size_t length = read_length(&st->file);
     if (length > room)
         return ln_error_set(err, "%s: the header has %zu bytes, the file has %zu behind its start",
                             file, length, room);
@@ -163,7 +163,7 @@ static int add_tensor(ln_safetensors *st, const char *name, const json_t *json, 
         get_range(st, json, r, where, err))
         return -1;
     const size_t offset = st->data_begin + r->begin;
-    if (ln_raw_check_in(&st->map, offset, r->end - r->begin, dtype, ndim, dims, where, err))
+    if (ln_raw_check_in(&st->file, offset, r->end - r->begin, dtype, ndim, dims, where, err))
         return -1;
     r->name = name;
     tl_tensor *tensor = tl_tensor_create(NULL, ndim, dims, dtype);
@@ -226,25 +226,25 @@ static int parse_tensors(ln_safetensors *st, const char *file, ln_error *err)
     return rc ? -1 : 0;
 }
 
-int ln_safetensors_is(const ln_infile *map)
+int ln_safetensors_is(const ln_infile *in)
 {
     size_t size;
-    const unsigned char *head = ln_infile_head(map, &size);
+    const unsigned char *head = ln_infile_head(in, &size);
     return size > LENGTH_SIZE && head[LENGTH_SIZE] == '{';
 }
 
-ln_safetensors *ln_safetensors_from_map(ln_infile *map, const char *file, ln_error *err)
+ln_safetensors *ln_safetensors_from_file(ln_infile *in, const char *file, ln_error *err)
 {
     ln_safetensors *st = ln_alloc(sizeof(*st));
     if (!st) {
         ln_error_set(err, "%s: %s", file, ln_last_error());
-        ln_infile_close(map);
+        ln_infile_close(in);
         return NULL;
     }
-    st->map = *map;
+    st->file = *in;
     st->bundle.shaped = 1;
-    st->bundle.file = &st->map;
-    *map = (ln_infile){0};
+    st->bundle.file = &st->file;
+    *in = (ln_infile){0};
     if (parse_header(st, file, err) || check_metadata(st, file, err) ||
         parse_tensors(st, file, err)) {
         ln_safetensors_close(st);
@@ -260,10 +260,10 @@ const ln_bundle *ln_safetensors_bundle(const ln_safetensors *st)
 
 ln_safetensors *ln_safetensors_open(const char *file, ln_error *err)
 {
-    ln_infile map;
-    if (ln_infile_open(&map, file, err))
+    ln_infile in;
+    if (ln_infile_open(&in, file, err))
         return NULL;
-    return ln_safetensors_from_map(&map, file, err);
+    return ln_safetensors_from_file(&in, file, err);
 }
 
 void ln_safetensors_close(ln_safetensors *st)
@@ -272,7 +272,7 @@ void ln_safetensors_close(ln_safetensors *st)
         return;
     ln_bundle_clear(&st->bundle);
     json_decref(st->header);
-    ln_infile_close(&st->map);
+    ln_infile_close(&st->file);
     ln_free(st);
 }
 

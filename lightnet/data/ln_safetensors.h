@@ -10,10 +10,10 @@
 #include "lightnet/ln_data.h"
 
 /** Whether the bytes begin like safetensors: with a size and a brace. */
-int ln_safetensors_is(const ln_infile *map);
+int ln_safetensors_is(const ln_infile *in);
 
-/** As ln_safetensors_open; takes the open file `map`, called `file` in messages. */
-ln_safetensors *ln_safetensors_from_map(ln_infile *map, const char *file, ln_error *err);
+/** As ln_safetensors_open; takes the open file `in`, called `file` in messages. */
+ln_safetensors *ln_safetensors_from_file(ln_infile *in, const char *file, ln_error *err);
 
 /** As ln_safetensors_write, for tensors that have their data as weights[i]: what is in another file
  *  is read there in parts. */

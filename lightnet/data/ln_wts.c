@@ -247,16 +247,16 @@ static int take_array(cursor *c, ln_bundle *bundle)
     return 0;
 }
 
-int ln_wts_is(const ln_infile *map)
+int ln_wts_is(const ln_infile *in)
 {
     size_t size;
-    const unsigned char *head = ln_infile_head(map, &size);
+    const unsigned char *head = ln_infile_head(in, &size);
     return size && is_digit((char)head[0]);
 }
 
-int ln_wts_parse(ln_bundle *bundle, const ln_infile *map, const char *file, ln_error *err)
+int ln_wts_parse(ln_bundle *bundle, const ln_infile *in, const char *file, ln_error *err)
 {
-    cursor c = {.line = 1, .file = file, .err = err, .view.file = map};
+    cursor c = {.line = 1, .file = file, .err = err, .view.file = in};
     int n;
     if (take_number(&c, "the number of arrays", INT_MAX, &n) || end_line(&c))
         return -1;

@@ -16,11 +16,11 @@
 #include "lightnet/ln_msg.h"
 
 /** Whether the bytes begin like a wts file: with a digit. */
-int ln_wts_is(const ln_infile *map);
+int ln_wts_is(const ln_infile *in);
 
 /** Adds the arrays to the empty `bundle`, as 1-D tensors with data of their own. `file` is the name
  *  in messages. -1 with a reason; the bundle is to be cleared then, too. */
-int ln_wts_parse(ln_bundle *bundle, const ln_infile *map, const char *file, ln_error *err);
+int ln_wts_parse(ln_bundle *bundle, const ln_infile *in, const char *file, ln_error *err);
 
 /** The length of the C identifier that `text`, of `len` characters, begins with; 0: with none.
  * Names of arrays are such identifiers of fewer than LN_MAX_NAME_LEN characters. */

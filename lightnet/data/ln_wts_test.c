@@ -27,12 +27,12 @@ static void check_text(const char *file, const char *expected)
 
 static int parse(ln_bundle *bundle, const char *file, ln_error *err)
 {
-    ln_infile map;
+    ln_infile in;
     *bundle = (ln_bundle){0};
-    if (ln_infile_open(&map, file, err))
+    if (ln_infile_open(&in, file, err))
         return -1;
-    const int rc = ln_wts_parse(bundle, &map, file, err);
-    ln_infile_close(&map);
+    const int rc = ln_wts_parse(bundle, &in, file, err);
+    ln_infile_close(&in);
     return rc;
 }
 

@@ -21,18 +21,18 @@ typedef struct ln_front {
      * as a whole when `is` and `read` see them. */
     int reads_parts;
 
-    /** Fills the empty context with abstract operators, inputs and outputs. `map` may be taken
+    /** Fills the empty context with abstract operators, inputs and outputs. `file` may be taken
      * (then it is left all zero). -1 with the reason in the context, which the caller cleans up. */
-    int (*read)(ln_context *ctx, const char *name, ln_infile *map);
+    int (*read)(ln_context *ctx, const char *name, ln_infile *file);
 
     /** Writes the context in this format to `file` ("-": standard output), which is replaced only
      * when all is written. -1 with the reason in the context. NULL: the format is only read. */
     int (*write)(ln_context *ctx, const char *file);
 
-    /** Writes the model in `map` in this format, which it has, to `file`, without the context,
+    /** Writes the model in `in` in this format, which it has, to `file`, without the context,
      * which stays empty: as far as that goes without the shapes of its inputs. 1: it does not go.
      * -1 with the reason in the context. NULL: a model is only written from a context. */
-    int (*rewrite)(ln_context *ctx, const char *name, const ln_infile *map, const char *file);
+    int (*rewrite)(ln_context *ctx, const char *name, const ln_infile *in, const char *file);
 } ln_front;
 
 /** Enters a front end (keeps it). -1: no memory. */

@@ -34,7 +34,7 @@ static const char *kind_of_safetensors(ln_infile *in, const char *file)
 {
     ln_error err;
     ln_error_clear(&err);
-    ln_safetensors *st = ln_safetensors_from_map(in, file, &err);
+    ln_safetensors *st = ln_safetensors_from_file(in, file, &err);
     const char *kind = "weights";
     *in = (ln_infile){0};
     if (!st)

@@ -88,15 +88,15 @@ int ln_context_write(ln_context *ctx, const char *datafile, const char *format, 
 /* ---- from one file to another ---- */
 
 // 1: the model must be read.
-static int rewrite(ln_context *ctx, const char *name, ln_infile *map, const char *format,
+static int rewrite(ln_context *ctx, const char *name, ln_infile *in, const char *format,
                    const char *file)
 {
     const ln_front *front;
     ln_context_clear_error(ctx);
-    if (ln_front_of(map, &front, ctx->error))
+    if (ln_front_of(in, &front, ctx->error))
         return -1;
     return front && front->rewrite && !ctx->source && !strcasecmp(front->format, format)
-               ? front->rewrite(ctx, name, map, file)
+               ? front->rewrite(ctx, name, in, file)
                : 1;
 }
 
@@ -109,8 +109,8 @@ static int write_read(ln_context *ctx, const char *format, const char *file)
 static int convert_text(ln_context *ctx, const char *name, const char *text, size_t len,
                         const char *format, const char *file)
 {
-    ln_infile map = {.data = (const unsigned char *)text, .size = len};
-    const int status = rewrite(ctx, name, &map, format, file);
+    ln_infile in = {.data = (const unsigned char *)text, .size = len};
+    const int status = rewrite(ctx, name, &in, format, file);
     if (status < 1)
         return status;
     return ln_context_init_text(ctx, name, text, len) ? -1 : write_read(ctx, format, file);
@@ -125,14 +125,14 @@ int ln_context_convert_text(ln_context *ctx, const char *name, const char *text,
 
 static int convert(ln_context *ctx, const char *source, const char *format, const char *file)
 {
-    ln_infile map = {0};
+    ln_infile in = {0};
     ln_context_clear_error(ctx);
-    if (ln_infile_open(&map, source, ctx->error))
+    if (ln_infile_open(&in, source, ctx->error))
         return -1;
-    int status = rewrite(ctx, source, &map, format, file);
+    int status = rewrite(ctx, source, &in, format, file);
     if (status == 1)
-        status = ln_context_init_file(ctx, source, &map) || write_read(ctx, format, file) ? -1 : 0;
-    ln_infile_close(&map);
+        status = ln_context_init_file(ctx, source, &in) || write_read(ctx, format, file) ? -1 : 0;
+    ln_infile_close(&in);
     return status;
 }
 

@@ -20,8 +20,8 @@
 // A header of 2^40 bytes and more is text that happens to have a brace there.
 static int is_compiled(const unsigned char *data, size_t size)
 {
-    const ln_infile map = {.data = data, .size = size};
-    return ln_safetensors_is(&map) && !data[5] && !data[6] && !data[7];
+    const ln_infile in = {.data = data, .size = size};
+    return ln_safetensors_is(&in) && !data[5] && !data[6] && !data[7];
 }
 
 static int check_version(const ln_context *ctx, const ln_safetensors *st, const char *name)
@@ -87,9 +87,9 @@ static int read_ir(ln_context *ctx, const ln_safetensors *st, const char *name)
     return ln_context_read_ir(ctx, name, ir, strlen(ir)) || check_target(ctx, name) ? -1 : 0;
 }
 
-static int read_compiled(ln_context *ctx, const char *name, ln_infile *map)
+static int read_compiled(ln_context *ctx, const char *name, ln_infile *file)
 {
-    ln_safetensors *st = ln_safetensors_from_map(map, name, ctx->error);
+    ln_safetensors *st = ln_safetensors_from_file(file, name, ctx->error);
     if (!st)
         return -1;
     if (!check_version(ctx, st, name) && !check_level(ctx, st, name) && !read_ir(ctx, st, name))

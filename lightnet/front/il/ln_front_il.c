@@ -10,9 +10,9 @@ static int is_il(const unsigned char *data, size_t size)
     return ln_il_look(data, size);
 }
 
-static int refuse(ln_context *ctx, const char *name, ln_infile *map)
+static int refuse(ln_context *ctx, const char *name, ln_infile *file)
 {
-    (void)map;
+    (void)file;
     return ln_fail(ctx,
                    "%s: the model is LightNet IL text, which the library does not read; convert it "
                    "with il2json",

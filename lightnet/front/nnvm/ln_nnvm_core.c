@@ -370,11 +370,11 @@ static int rewrite_with(const ln_bundle *params, void *core)
     return params->shaped ? rewrite(c) : 1;
 }
 
-int ln_nnvm_rewrite(ln_context *ctx, const char *name, const ln_infile *map, const char *file)
+int ln_nnvm_rewrite(ln_context *ctx, const char *name, const ln_infile *in, const char *file)
 {
     ln_nnvm_core c = {.model = {.base = {.ctx = ctx, .file = name}}};
     ln_nnvm_draft_init(&c.draft, ctx, file);
-    ln_nnvm_graph_read(&c.model.graph, &c.model.base, map->data, map->size);
+    ln_nnvm_graph_read(&c.model.graph, &c.model.base, in->data, in->size);
     const int status = failed(&c)      ? -1
                        : ctx->datafile ? ln_data_with(ctx, ctx->datafile, rewrite_with, &c)
                                        : rewrite(&c);

@@ -78,10 +78,10 @@ void ln_nnvm_recast_same(ln_nnvm_recast *r);
 /** The same tensor. */
 void ln_nnvm_recast_alias(ln_nnvm_recast *r);
 
-/** Writes the graph of NNVM or MXNet in the map to `file` in core's operators, and its parameters,
+/** Writes the graph of NNVM or MXNet in `in` to `file` in core's operators, and its parameters,
  *  from the file that ln_context_bind_file named, beside it. 1: some operator needs shapes for
  *  that, or is none of core's. -1 with a reason in the context: the graph is not sound, or a file
  *  cannot be read or written. */
-int ln_nnvm_rewrite(ln_context *ctx, const char *name, const ln_infile *map, const char *file);
+int ln_nnvm_rewrite(ln_context *ctx, const char *name, const ln_infile *in, const char *file);
 
 #endif

@@ -379,16 +379,16 @@ static void translate(ln_nnvm_model *m)
         add_heads(m);
 }
 
-static int read_nnvm(ln_context *ctx, const char *file, ln_infile *map)
+static int read_nnvm(ln_context *ctx, const char *name, ln_infile *file)
 {
-    ln_nnvm_model m = {.base = {.ctx = ctx, .file = file}};
+    ln_nnvm_model m = {.base = {.ctx = ctx, .file = name}};
     ctx->declared = LN_DECLARES_INPUTS | LN_DECLARES_OUTPUTS;
     ctx->weights = ln_weights_create();
     if (!ctx->weights)
         return ln_fail(ctx, "out of memory");
     if (ln_data_look(ctx))
-        return ln_fail_at(ctx, "%s", file);
-    ln_nnvm_graph_read(&m.graph, &m.base, map->data, map->size);
+        return ln_fail_at(ctx, "%s", name);
+    ln_nnvm_graph_read(&m.graph, &m.base, file->data, file->size);
     if (!m.base.failed)
         translate(&m);
     const int status =

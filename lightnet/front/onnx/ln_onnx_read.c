@@ -116,10 +116,10 @@ static void free_model(ln_onnx_model *m)
     ln_translation_clear(&m->base);
 }
 
-static int unpack(ln_onnx_model *m, const ln_infile *map)
+static int unpack(ln_onnx_model *m, const ln_infile *file)
 {
     size_t size;
-    unsigned char *lean = ln_onnx_lean(LN_ONNX_MODEL, map, &size, m->base.ctx->error);
+    unsigned char *lean = ln_onnx_lean(LN_ONNX_MODEL, file, &size, m->base.ctx->error);
     if (!lean)
         return ln_fail_at(m->base.ctx, "%s", m->base.file);
     const unsigned long failures = ln_alloc_failures();
@@ -135,12 +135,12 @@ static int unpack(ln_onnx_model *m, const ln_infile *map)
 }
 
 // The weights stay where they are in the file.
-static int open_model(ln_onnx_model *m, ln_infile *map)
+static int open_model(ln_onnx_model *m, ln_infile *file)
 {
-    const ln_infile *kept = ln_weights_keep(m->base.ctx->weights, map);
+    const ln_infile *kept = ln_weights_keep(m->base.ctx->weights, file);
     if (!kept)
         return ln_fail(m->base.ctx, "%s: out of memory", m->base.file);
-    *map = (ln_infile){0};
+    *file = (ln_infile){0};
     m->source = (ln_onnx_source){kept, open_external, m};
     return unpack(m, kept);
 }
@@ -410,11 +410,11 @@ static void translate(ln_onnx_model *m)
     ln_onnx_scope_clear(&scope);
 }
 
-static int read_onnx(ln_context *ctx, const char *name, ln_infile *map)
+static int read_onnx(ln_context *ctx, const char *name, ln_infile *file)
 {
     ln_onnx_model m = {.base = {.ctx = ctx, .file = name}};
     ctx->declared = LN_DECLARES_INPUTS | LN_DECLARES_OUTPUTS;
-    int status = create_tables(&m) || open_model(&m, map) ? -1 : 0;
+    int status = create_tables(&m) || open_model(&m, file) ? -1 : 0;
     if (!status) {
         translate(&m);
         status = m.base.failed || ln_context_index_names(ctx) || ln_cleanup_dead(ctx) ? -1 : 0;
