@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/ln_protobuf.h"
+#include "base/ln_protobuf_kind.h"
 #include "lightnet/ln_util.h"
 
 #include "ln_check.h"
@@ -114,7 +114,8 @@ START_TEST(nothing_is_read_behind_the_end)
             void *bytes = ln_clone(rows[i].bytes, size);
             ck_assert_ptr_nonnull(bytes);
             ck_assert_int_ge((int)ln_content_of(bytes, size, &name), 0);
-            ck_assert_int_ge(ln_protobuf_is_onnx(bytes, size), 0);
+            ck_assert_int_ge(ln_protobuf_is_onnx_model(bytes, size), 0);
+            ck_assert_int_ge(ln_protobuf_is_onnx_tensor(bytes, size), 0);
             ln_free(bytes);
         }
     }
@@ -124,14 +125,18 @@ END_TEST
 START_TEST(fields_of_a_message_tell_onnx)
 {
 #define BYTES(text) (const unsigned char *)text, sizeof(text) - 1
-    ck_assert(ln_protobuf_is_onnx(BYTES("\x08\x07\x12\x01x\x3a\x02\x12\0\x42\x02\x10\x0d")));
-    ck_assert(ln_protobuf_is_onnx(BYTES("\x3a\x02\x12\0\x08\x07"))); // in any order
-    ck_assert(!ln_protobuf_is_onnx(BYTES("\x08\x07\x12\x01x")));     // no graph
-    ck_assert(!ln_protobuf_is_onnx(BYTES("\x08\x07\x3a\x7f\x12")));  // cut off
-    ck_assert(!ln_protobuf_is_onnx(BYTES("\x0a\x01x\x3a\x02\x12\0")));
+    ck_assert(ln_protobuf_is_onnx_model(BYTES("\x08\x07\x12\x01x\x3a\x02\x12\0\x42\x02\x10\x0d")));
+    ck_assert(ln_protobuf_is_onnx_model(BYTES("\x3a\x02\x12\0\x08\x07"))); // in any order
+    ck_assert(ln_protobuf_is_onnx_model(BYTES("\x08\x07\x12\x01x")));      // no graph
+    ck_assert(ln_protobuf_is_onnx_model(BYTES("\x08\x07\x3a\x7f\x12")));   // cut off
+    ck_assert(!ln_protobuf_is_onnx_model(BYTES("\x08\x07\x80\x7f\x12")));  // an unknown number
+    ck_assert(!ln_protobuf_is_onnx_model(BYTES("\x3a\x7f\x12")));          // not one whole field
+    ck_assert(!ln_protobuf_is_onnx_model(BYTES("\x0a\x01x\x3a\x02\x12\0")));
     ck_assert(ln_protobuf_is_message(BYTES("\x0a\x01x\x3a\x02\x12\0")));
     ck_assert(!ln_protobuf_is_message(BYTES("hello world")));
     ck_assert(!ln_protobuf_is_message(BYTES("")));
+    ck_assert(ln_protobuf_is_message(BYTES("\xf8\xff\xff\xff\x0f\0")));  // the largest number
+    ck_assert(!ln_protobuf_is_message(BYTES("\x80\x80\x80\x80\x10\0"))); // one more
 }
 END_TEST
 

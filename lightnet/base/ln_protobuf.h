@@ -1,5 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which program's message some bytes are, by the numbers and types of its fields.
+// The wire format of Protocol Buffers, read field by field.
+//
+//     ln_protobuf in = {.view.file = file, .err = err};
+//     ln_protobuf_part part = {0, file->size};
+//     while (part.at < part.end) {
+//         ln_protobuf_field f;
+//         if (ln_protobuf_read(&in, &part, &f))
+//             ...
+//     }
+//
+// Source: Protocol Buffers, "Encoding". A message is a sequence of fields: a tag (number * 8 +
+// type) as a varint, and a value as the type says: a varint, 4 or 8 bytes, or a length as a varint
+// with as many bytes behind it.
 
 #ifndef LN_PROTOBUF_H
 #define LN_PROTOBUF_H
@@ -7,13 +19,39 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Whether the bytes are a whole message of any type. */
-int ln_protobuf_is_message(const unsigned char *data, size_t size);
+#include "base/ln_infile.h"
+#include "lightnet/ln_msg.h"
 
-/** Whether the bytes are a message with the fields of an ONNX model. */
-int ln_protobuf_is_onnx(const unsigned char *data, size_t size);
+/* The types of fields. */
+enum {
+    LN_PROTOBUF_VARINT = 0,
+    LN_PROTOBUF_FIXED64 = 1,
+    LN_PROTOBUF_BYTES = 2,
+    LN_PROTOBUF_FIXED32 = 5
+};
 
-/** The name of the message with an article, if it is a model of another program, else NULL. */
-const char *ln_protobuf_foreign(const unsigned char *data, size_t size);
+/* What is read: only the bytes around structure, so large values cost nothing. */
+typedef struct ln_protobuf {
+    ln_view view;
+    ln_error *err; /* the reason where the file cannot be read; a damaged message sets none */
+    int is_broken; /* the file cannot be read */
+} ln_protobuf;
+
+/* A part of the file that is read from front to back, by offsets. */
+typedef struct ln_protobuf_part {
+    size_t at, end;
+} ln_protobuf_part;
+
+typedef struct ln_protobuf_field {
+    size_t begin; /* of the tag */
+    uint32_t number;
+    int type;
+    ln_protobuf_part value; /* the value's bytes, without the length of LN_PROTOBUF_BYTES */
+} ln_protobuf_field;
+
+/** Reads the next field of a part that has bytes left. -1: the field is damaged or reaches past the
+ *  end of the part, or the file cannot be read; its number and type are set if they are sound, else
+ *  the number is 0. */
+int ln_protobuf_read(ln_protobuf *in, ln_protobuf_part *part, ln_protobuf_field *field);
 
 #endif

@@ -17,10 +17,6 @@
 /* What a message holds. */
 typedef enum ln_onnx_kind { LN_ONNX_MODEL, LN_ONNX_TENSOR } ln_onnx_kind;
 
-/** Whether the bytes begin like a message of that kind and not like text: every field up to the end
- * or to where the file is cut off has a number and a type that the kind knows. */
-int ln_onnx_is(ln_onnx_kind kind, const unsigned char *data, size_t size);
-
 /** Returns new (ln_free) lean message of `*lean_size` bytes; NULL with a reason: a field reaches
  * past the end of its message, messages nest too deep, the file cannot be read, no memory. */
 unsigned char *ln_onnx_lean(ln_onnx_kind kind, const ln_infile *file, size_t *lean_size,

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/ln_alloc_fail.h"
+#include "base/ln_protobuf_kind.h"
 #include "data/ln_onnx_lean.h"
 #include "data/ln_onnx_memory.h"
 #include "data/ln_raw.h"
@@ -354,7 +355,7 @@ static tl_tensor *read_message(const ln_infile *in, ln_error *err)
 
 int ln_onnx_tensor_is(const ln_infile *in)
 {
-    return ln_onnx_is(LN_ONNX_TENSOR, in->data, in->size);
+    return ln_protobuf_is_onnx_tensor(in->data, in->size);
 }
 
 tl_tensor *ln_onnx_tensor_from_file(const ln_infile *in, const char *file, ln_error *err)

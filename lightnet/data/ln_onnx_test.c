@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of ONNX messages: lean ones, and tensors.
 
+#include "base/ln_protobuf_kind.h"
 #include "data/ln_data_check.h"
 #include "data/ln_onnx_lean.h"
 #include "data/ln_onnx_tensor.h"
@@ -244,7 +245,7 @@ START_TEST(text_is_no_onnx)
     static const char *const texts[] = {"{\"ops\": []}", " {",      "\n", "\t",
                                         "# net",         "name: x", ":a", "B = conv2d()"};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-        ck_assert_msg(!ln_onnx_is(LN_ONNX_MODEL, (const unsigned char *)texts[i], strlen(texts[i])),
+        ck_assert_msg(!ln_protobuf_is_onnx_model((const unsigned char *)texts[i], strlen(texts[i])),
                       "%s", texts[i]);
 }
 END_TEST

@@ -578,6 +578,8 @@ START_TEST(what_is_no_model_is_named)
 #define ROW(bytes, message) {bytes, sizeof(bytes) - 1, message}
         ROW("\x08\x07\x12\x01x\x3a\x02\x12\0\x42\x02\x10\x0d",
             "m: this is an ONNX model, and this build of LightNet is without ONNX"),
+        ROW("\x08\x07\x12\x01x\x3a\x02\x12", // cut off
+            "m: this is an ONNX model, and this build of LightNet is without ONNX"),
         ROW("relu(src=x | dst=y);",
             "m: this is a model in LightNet's intermediate language, and this build of LightNet is "
             "without IL"),

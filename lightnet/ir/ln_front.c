@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/ln_il_look.h"
-#include "base/ln_protobuf.h"
+#include "base/ln_protobuf_kind.h"
 #include "lightnet/ln_content.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_util.h"
@@ -79,17 +79,6 @@ char *ln_sprint_formats(char *buf, size_t size)
     return buf;
 }
 
-static int is_built_with(const char *format)
-{
-    const ln_front *front;
-    LN_LIST_FOREACH(front, fronts)
-    {
-        if (ln_streq(front->format, format))
-            return 1;
-    }
-    return 0;
-}
-
 // Text that only white space is in counts, too: the parser says that it is empty.
 static int begins_like_json(const unsigned char *data, size_t size)
 {
@@ -104,7 +93,7 @@ static const struct {
     const char *format, *what;
     int (*is)(const unsigned char *data, size_t size);
 } optional[] = {
-    {"ONNX", "an ONNX model", ln_protobuf_is_onnx},
+    {"ONNX", "an ONNX model", ln_protobuf_is_onnx_model},
     {"IL", "a model in LightNet's intermediate language", ln_il_look},
 };
 
@@ -113,7 +102,7 @@ static int fail_unrecognised(const ln_context *ctx, const char *name, const unsi
 {
     char formats[LN_MAXLINE];
     for (size_t i = 0; i < sizeof(optional) / sizeof(optional[0]); i++) {
-        if (optional[i].is(data, size) && !is_built_with(optional[i].format))
+        if (optional[i].is(data, size)) // its front end would have taken the bytes
             return ln_fail(ctx, "%s: this is %s, and this build of LightNet is without %s", name,
                            optional[i].what, optional[i].format);
     }

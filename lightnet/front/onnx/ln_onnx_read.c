@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/ln_alloc_fail.h"
+#include "base/ln_protobuf_kind.h"
 #include "data/ln_onnx_lean.h"
 #include "data/ln_onnx_memory.h"
 #include "front/onnx/ln_onnx_count.h"
@@ -424,10 +425,5 @@ static int read_onnx(ln_context *ctx, const char *name, ln_infile *file)
     return status;
 }
 
-static int is_onnx(const unsigned char *data, size_t size)
-{
-    return ln_onnx_is(LN_ONNX_MODEL, data, size);
-}
-
 const ln_front ln_front_onnx = {
-    .format = "ONNX", .is = is_onnx, .reads_parts = 1, .read = read_onnx};
+    .format = "ONNX", .is = ln_protobuf_is_onnx_model, .reads_parts = 1, .read = read_onnx};
