@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/ln_beneath.h"
+#include "base/ln_fnv.h"
 #include "base/ln_outresult.h"
 #include "lightnet/ln_util.h"
 
@@ -61,10 +62,8 @@ enum { MOST_WRITERS = 100, MOST_KILLED = 4 };
 
 static void print_temporary(temporary_name name, const char *base, int k)
 {
-    uint64_t hash = 0xcbf29ce484222325; // FNV-1a
-    for (const char *c = base; *c; c++)
-        hash = (hash ^ (unsigned char)*c) * 0x100000001b3;
-    snprintf(name, sizeof(temporary_name), ".lightnet-%016llx-%d.tmp", (unsigned long long)hash, k);
+    snprintf(name, sizeof(temporary_name), ".lightnet-%016llx-%d.tmp",
+             (unsigned long long)ln_fnv64(base, strlen(base)), k);
 }
 
 static int is_same_file(int fd, int folder, const char *name)

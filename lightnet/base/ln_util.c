@@ -9,6 +9,7 @@
 
 #include "base/ln_alloc_fail.h"
 #include "base/ln_budget.h"
+#include "base/ln_fnv.h"
 #include "lightnet/ln_msg.h"
 
 int ln_direct_cmp(const void *a, const void *b)
@@ -32,10 +33,7 @@ int ln_str_cmp(const void *a, const void *b)
 
 uint32_t ln_str_hash(const void *str)
 {
-    uint32_t hash = 2166136261u;
-    for (const unsigned char *c = str; c && *c; c++)
-        hash = (hash ^ *c) * 16777619u;
-    return hash;
+    return ln_fnv32(str, str ? strlen(str) : 0);
 }
 
 ln_bool ln_streq(const char *a, const char *b)

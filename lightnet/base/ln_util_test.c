@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of comparing, hashing, memory, checked sizes and text files.
 
+#include "base/ln_fnv.h"
 #include "lightnet/ln_util.h"
 
 #include <errno.h>
@@ -43,12 +44,15 @@ START_TEST(strings_compare_by_content_and_null_is_least)
 }
 END_TEST
 
-START_TEST(string_hash_is_fnv_1a)
+START_TEST(hashes_are_fnv_1a)
 {
     ck_assert_uint_eq(ln_str_hash(""), 0x811C9DC5u);
     ck_assert_uint_eq(ln_str_hash("a"), 0xE40C292Cu);
     ck_assert_uint_eq(ln_str_hash("foobar"), 0xBF9CF968u);
     ck_assert_uint_eq(ln_str_hash(NULL), ln_str_hash(""));
+    ck_assert_uint_eq(ln_fnv64("", 0), 0xCBF29CE484222325u);
+    ck_assert_uint_eq(ln_fnv64("foobar", 6), 0x85944171F73967E8u);
+    ck_assert_uint_eq(ln_fnv64_more(ln_fnv64("foo", 3), "bar", 3), ln_fnv64("foobar", 6));
 }
 END_TEST
 
@@ -219,9 +223,8 @@ START_TEST(what_is_no_text_file_is_refused_by_name)
 END_TEST
 
 LN_TEST_MAIN("util", pointers_compare_by_address, strings_compare_by_content_and_null_is_least,
-             string_hash_is_fnv_1a, memory_is_zeroed_copied_and_resized,
-             memory_of_size_0_is_an_object, string_is_duplicated_and_null_stays_null,
-             memory_that_cannot_be_had_is_a_reason, chosen_allocation_fails_once,
-             sizes_beyond_the_range_are_refused, stream_is_read_to_its_end,
-             stream_survives_every_failing_allocation, text_file_is_read_whole,
-             what_is_no_text_file_is_refused_by_name)
+             hashes_are_fnv_1a, memory_is_zeroed_copied_and_resized, memory_of_size_0_is_an_object,
+             string_is_duplicated_and_null_stays_null, memory_that_cannot_be_had_is_a_reason,
+             chosen_allocation_fails_once, sizes_beyond_the_range_are_refused,
+             stream_is_read_to_its_end, stream_survives_every_failing_allocation,
+             text_file_is_read_whole, what_is_no_text_file_is_refused_by_name)

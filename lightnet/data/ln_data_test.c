@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of reading and writing the data of a model.
 
+#include "base/ln_fnv.h"
 #include "lightnet/ln_data.h"
 
 #include "base/ln_alloc_fail.h"
@@ -177,10 +178,8 @@ START_TEST(values_that_the_program_was_made_for_are_the_only_ones_taken)
     enter_new_folder(folder);
     model m;
     make_model(&m);
-    ck_assert_int_eq(ln_fixed_note(m.ctx->fixed, "b", "ours", ln_fixed_hash(&three, sizeof(three))),
-                     0);
-    ck_assert_int_eq(ln_fixed_note(m.ctx->fixed, "gone", NULL, ln_fixed_hash(&four, sizeof(four))),
-                     0);
+    ck_assert_int_eq(ln_fixed_note(m.ctx->fixed, "b", "ours", ln_fnv64(&three, sizeof(three))), 0);
+    ck_assert_int_eq(ln_fixed_note(m.ctx->fixed, "gone", NULL, ln_fnv64(&four, sizeof(four))), 0);
     make_text("a", "3\nb 0 1 40400000\nw 0 2 3f800000 40000000\ngone 0 1 40800000\n");
     ck_assert_msg(!ln_data_load(m.ctx, "a"), "%s", ln_context_error(m.ctx));
     make_text("a", "2\nb 0 1 40800000\nw 0 2 3f800000 40000000\n");

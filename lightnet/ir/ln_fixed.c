@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/ln_fnv.h"
 #include "ir/ln_from_file.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_hash.h"
@@ -16,19 +17,6 @@ struct ln_fixed {
     ln_hash *of_tensor; /* name -> ln_fixed_value */
     ln_list *values, *last;
 };
-
-uint64_t ln_fixed_hash(const void *data, size_t size)
-{
-    return ln_fixed_hash_more(0xcbf29ce484222325, data, size);
-}
-
-uint64_t ln_fixed_hash_more(uint64_t hash, const void *data, size_t size)
-{
-    const unsigned char *const bytes = data;
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ bytes[i]) * 0x100000001b3;
-    return hash;
-}
 
 ln_fixed_value *ln_fixed_value_create(const char *tensor, const char *rule, uint64_t hash)
 {
@@ -120,9 +108,8 @@ const ln_fixed_value *ln_fixed_find(const ln_fixed *fixed, const char *tname)
 
 int ln_fixed_check(const ln_context *ctx, const char *tname, const void *data, size_t size)
 {
-    return ln_fixed_find(ctx->fixed, tname)
-               ? ln_fixed_check_hash(ctx, tname, ln_fixed_hash(data, size))
-               : 0;
+    return ln_fixed_find(ctx->fixed, tname) ? ln_fixed_check_hash(ctx, tname, ln_fnv64(data, size))
+                                            : 0;
 }
 
 int ln_fixed_check_hash(const ln_context *ctx, const char *tname, uint64_t hash)

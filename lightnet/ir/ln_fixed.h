@@ -19,17 +19,11 @@ typedef struct ln_fixed_value {
     char *tensor;  /* its name; the program may do without it by now */
     char *rule;    /* that has seen the value; NULL: shapes were decided on it, or it is frozen */
     int frozen;    /* the model has instead what was computed from it (ln_freeze.h) */
-    uint64_t hash; /* of the value's bytes */
+    uint64_t hash; /* of the value's bytes, ln_fnv64 */
 } ln_fixed_value;
 
 /* The values of a context, in the order of the decisions. */
 typedef struct ln_fixed ln_fixed;
-
-/** 64-bit FNV-1a of the bytes. Source: RFC 9923. */
-uint64_t ln_fixed_hash(const void *data, size_t size);
-
-/** The same of bytes whose beginning has `hash`, and the `size` bytes of `data` that follow. */
-uint64_t ln_fixed_hash_more(uint64_t hash, const void *data, size_t size);
 
 /** Returns new (ln_fixed_value_free), with copies of the names; NULL: no memory. */
 ln_fixed_value *ln_fixed_value_create(const char *tensor, const char *rule, uint64_t hash);

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/ln_fnv.h"
 #include "ir/ln_fixed.h"
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_list.h"
@@ -156,12 +157,12 @@ int ln_weight_hash(const ln_weight *w, uint64_t *hash, ln_error *err)
 {
     unsigned char part[LN_VIEW_SIZE];
     const size_t size = tl_tensor_size(w->tensor);
-    *hash = ln_fixed_hash(NULL, 0);
+    *hash = ln_fnv64(NULL, 0);
     for (size_t at = 0, n; at < size; at += n) {
         n = size - at < sizeof(part) ? size - at : sizeof(part);
         if (ln_weight_read(w, at, part, n, err))
             return -1;
-        *hash = ln_fixed_hash_more(*hash, part, n);
+        *hash = ln_fnv64_more(*hash, part, n);
     }
     return 0;
 }

@@ -50,7 +50,7 @@ const ln_weight *ln_weights_of(const ln_context *ctx, const char *name);
  *  names file and tensor. */
 int ln_weight_read(const ln_weight *w, size_t at, void *dst, size_t size, ln_error *err);
 
-/** The hash of the weight's data, as ln_fixed_hash. -1 as above. */
+/** The hash of the weight's data, as ln_fnv64. -1 as above. */
 int ln_weight_hash(const ln_weight *w, uint64_t *hash, ln_error *err);
 
 /** Returns new (tl_tensor_free_data_too): the tensor with a copy of its data; NULL as above, or no

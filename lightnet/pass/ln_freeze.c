@@ -3,6 +3,7 @@
 
 #include "pass/ln_freeze.h"
 
+#include "base/ln_fnv.h"
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_fixed.h"
@@ -199,7 +200,7 @@ static int see_constant(freezing *f, const ln_op *op)
         return see_weight(f, te);
     return ln_hash_find(f->needed, te->name)
                ? 0
-               : note_gone(f, te, ln_fixed_hash(te->tensor->data, tl_tensor_size(te->tensor)));
+               : note_gone(f, te, ln_fnv64(te->tensor->data, tl_tensor_size(te->tensor)));
 }
 
 static int see(const ln_context *ctx, const ln_op *op, void *data)

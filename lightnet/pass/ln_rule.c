@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ln_fnv.h"
 #include "base/ln_list_end.h"
 #include "ir/ln_fixed.h"
 #include "lightnet/ln_arch.h"
@@ -169,7 +170,7 @@ const char *ln_rule_get_string(const ln_op *op, const char *arg_name)
 /** Remembers the value of `te` that the rule at work has seen. */
 static int remember_seen(const ln_context *ctx, const ln_tensor_entry *te, const char *element)
 {
-    const uint64_t hash = ln_fixed_hash(element, tl_size_of(te->tensor->dtype));
+    const uint64_t hash = ln_fnv64(element, tl_size_of(te->tensor->dtype));
     ln_fixed_value *const value = ln_fixed_value_create(te->name, NULL, hash);
     ln_list *const longer = value ? ln_list_prepend(ctx->seen, value) : NULL;
     if (longer)

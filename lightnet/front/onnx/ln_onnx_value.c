@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/ln_fnv.h"
 #include "front/onnx/ln_onnx_model.h"
 #include "ir/ln_fixed.h"
 #include "ir/ln_limits.h"
@@ -108,7 +109,7 @@ static const tl_tensor *known_value(ln_onnx_model *m, const char *tensor)
     }
     // Shapes will be decided on it.
     if (ln_fixed_note(m->base.ctx->fixed, tensor, NULL,
-                      ln_fixed_hash(copy->data, tl_tensor_size(copy)))) {
+                      ln_fnv64(copy->data, tl_tensor_size(copy)))) {
         tl_tensor_free_data_too(copy);
         ln_fail_last(m->base.ctx);
         m->base.failed = 1;
