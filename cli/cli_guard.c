@@ -66,8 +66,7 @@ int cli_guard_beside(const cli_options *opt, const char *file)
     return status;
 }
 
-// From the last dot of the file's name, "" without one.
-static const char *suffix_of(const char *file)
+const char *cli_guard_suffix(const char *file)
 {
     const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
     const char *dot = strrchr(name, '.');
@@ -88,7 +87,7 @@ static void list_suffixes(const cli_form *forms, char *text, size_t size)
 
 const cli_form *cli_guard_form(const char *file, const cli_form *forms, const char *or_else)
 {
-    const char *suffix = suffix_of(file);
+    const char *suffix = cli_guard_suffix(file);
     char known[256];
     if (!cli_guard_is_file(file))
         return &forms[0];

@@ -23,6 +23,10 @@ int cli_guard_output(const cli_options *opt, const char *file, const char *kind)
  * inputs, and does not exist, or there is --force. Else the exit status after a message. */
 int cli_guard_beside(const cli_options *opt, const char *file);
 
+/** The suffix of the file's name, from its last dot on; "" if it has none, as a hidden file without
+ * another dot. Returns borrowed: a part of `file`. */
+const char *cli_guard_suffix(const char *file);
+
 /** A suffix of an output's name and the form that it asks for. Of several the last one is all NULL,
  * and the one before may be "", for a name without a suffix. */
 typedef struct cli_form {

@@ -210,7 +210,8 @@ static int bind_inputs(ln_context *ctx, const cli_options *opt)
 // Unless another rule is suggested.
 static const char *rules_hint(const ln_context *ctx)
 {
-    return cli_ends_with(ln_context_error(ctx), "?") ? "" : "; 'lightnet ops --rules' lists them";
+    const char *error = ln_context_error(ctx), *mark = strrchr(error, '?');
+    return mark && !mark[1] ? "" : "; 'lightnet ops --rules' lists them";
 }
 
 static int set_limit(ln_context *ctx, ln_limit limit, uint64_t value)
@@ -360,12 +361,6 @@ int cli_model_convert(ln_context *ctx, const cli_options *opt, const char *forma
     return convert_source(ctx, opt->args[0], format, opt->outfile) ? fail_reading(ctx, opt) : 0;
 }
 
-int cli_ends_with(const char *text, const char *end)
-{
-    const size_t len = strlen(text), end_len = strlen(end);
-    return len > end_len && !strcmp(text + len - end_len, end);
-}
-
 // The name of the file of weights beside opt->outfile. -1 after a message.
 static int name_weights(const cli_options *opt, char file[LN_MAXLINE])
 {
@@ -417,7 +412,7 @@ static const cli_form compiled_forms[] = {
 
 int cli_writes_one_file(const cli_options *opt)
 {
-    return opt->outfile && cli_ends_with(opt->outfile, compiled_forms[1].suffix) &&
+    return opt->outfile && !strcmp(cli_guard_suffix(opt->outfile), compiled_forms[1].suffix) &&
            cli_guard_is_file(opt->outfile);
 }
 

@@ -37,9 +37,6 @@ int cli_model_compile(ln_context *ctx, const cli_options *opt);
 /** Compiles as cli_model_compile, and loads it. Returns 0, or the exit status after a message. */
 int cli_model_load(ln_context *ctx, const cli_options *opt);
 
-/** Whether the text ends with `end`, and more stands before it. */
-int cli_ends_with(const char *text, const char *end);
-
 /** Whether opt->outfile is called as one file for the model and its weights, .safetensors. */
 int cli_writes_one_file(const cli_options *opt);
 

@@ -10,6 +10,7 @@
 
 #include "cli.h"
 #include "cli_compare.h"
+#include "cli_guard.h"
 #include "cli_model.h"
 #include "cli_ties.h"
 
@@ -53,9 +54,8 @@ static tl_tensor *read_stored(const char *file, const tl_tensor *like)
 {
     ln_error err;
     ln_error_clear(&err);
-    const size_t len = strlen(file);
-    tl_tensor *t = !strcmp(file + len - 4, ".bin") ? ln_input_read(file, like, NULL, &err)
-                                                   : ln_input_read_whole(file, &err);
+    tl_tensor *t = !strcmp(cli_guard_suffix(file), ".bin") ? ln_input_read(file, like, NULL, &err)
+                                                           : ln_input_read_whole(file, &err);
     if (!t)
         cli_fail("%s", ln_error_text(&err));
     else if (t->dtype == TL_UINT16 && like->dtype == TL_BFLOAT16)

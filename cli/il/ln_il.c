@@ -8,13 +8,8 @@
 
 #include "base/ln_beneath.h"
 #include "base/ln_il_look.h"
+#include "base/ln_suffix.h"
 #include "lightnet/ln_util.h"
-
-static int ends_with(const char *name, const char *ending)
-{
-    const size_t len = strlen(name), ending_len = strlen(ending);
-    return len > ending_len && !strcmp(name + len - ending_len, ending);
-}
 
 // What begins as text does, and not as JSON does.
 static int may_be_il(const unsigned char *data, size_t size)
@@ -27,7 +22,7 @@ static int may_be_il(const unsigned char *data, size_t size)
 
 int ln_il_is(const char *name, const void *data, size_t size)
 {
-    const int is_named = ends_with(name, ".net") || ends_with(name, ".il");
+    const int is_named = ln_has_suffix(name, ".net") || ln_has_suffix(name, ".il");
     return ln_il_look(data, size) || (is_named && may_be_il(data, size));
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/ln_protobuf_kind.h"
+#include "base/ln_suffix.h"
 
 /* ---- magic numbers ---- */
 
@@ -104,12 +105,6 @@ static ln_content content_of_bmp(const unsigned char *data, size_t size, const c
 
 enum { ZIP_NAME_LENGTH = 26, ZIP_NAME = 30 };
 
-static int ends_with(const char *text, size_t len, const char *end)
-{
-    const size_t end_len = strlen(end);
-    return len >= end_len && !memcmp(text + len - end_len, end, end_len);
-}
-
 // The first file of an archive tells which program wrote it.
 static ln_content content_of_zip(const unsigned char *data, size_t size, const char **name)
 {
@@ -118,15 +113,15 @@ static ln_content content_of_zip(const unsigned char *data, size_t size, const c
     const char *first = (const char *)data + ZIP_NAME;
     const size_t wanted = data[ZIP_NAME_LENGTH] + 256u * data[ZIP_NAME_LENGTH + 1];
     const size_t len = wanted < size - ZIP_NAME ? wanted : size - ZIP_NAME;
-    if (ends_with(first, len, ".npy")) {
+    if (ln_ends_with(first, len, ".npy")) {
         *name = "an npz archive";
         return LN_CONTENT_ARCHIVE;
     }
-    if (ends_with(first, len, "data.pkl")) {
+    if (ln_ends_with(first, len, "data.pkl")) {
         *name = "a PyTorch file";
         return LN_CONTENT_MODEL;
     }
-    if (ends_with(first, len, "metadata.json") || ends_with(first, len, "config.json")) {
+    if (ln_ends_with(first, len, "metadata.json") || ln_ends_with(first, len, "config.json")) {
         *name = "a Keras file";
         return LN_CONTENT_MODEL;
     }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ln_suffix.h"
 #include "data/ln_data_give.h"
 #include "data/ln_safetensors.h"
 #include "ir/ln_from_file.h"
@@ -103,11 +104,9 @@ int ln_data_name_beside(char *buf, size_t size, const char *file, const char *en
 {
     static const char *const endings[] = {".json", ".net", ".il"};
     size_t stem = strlen(file);
-    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-        const size_t len = strlen(endings[i]);
-        if (strlen(file) > len && !strcmp(file + strlen(file) - len, endings[i]))
-            stem = strlen(file) - len;
-    }
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+        if (ln_has_suffix(file, endings[i]))
+            stem = strlen(file) - strlen(endings[i]);
     const int len = snprintf(buf, size, "%.*s%s", (int)stem, file, ending);
     return len >= 0 && (size_t)len < size
                ? 0

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/ln_infile.h"
+#include "base/ln_suffix.h"
 #include "data/ln_image_codec.h"
 #include "data/ln_npy.h"
 #include "data/ln_onnx_file.h"
@@ -81,12 +82,6 @@ static tl_tensor *fit(const char *file, tl_tensor *src, const tl_tensor *like, l
     return dst;
 }
 
-static int ends_in_bin(const char *file)
-{
-    const size_t len = strlen(file);
-    return len >= 4 && !strcmp(file + len - 4, ".bin");
-}
-
 static void fail_kind(const ln_infile *in, const char *file, const ln_image_format *format,
                       ln_error *err)
 {
@@ -111,7 +106,7 @@ static tl_tensor *read_file(const ln_infile *in, const char *file, const tl_tens
     }
     if (format && ln_image_is_image(in->data, in->size))
         return ln_image_from_file(in, file, like, format, err);
-    if (ends_in_bin(file))
+    if (ln_has_suffix(file, ".bin"))
         return ln_bin_from_file(in, file, like->dtype, like->ndim, like->dims, err);
     if (ln_onnx_tensor_is(in)) {
         tl_tensor *src = ln_onnx_tensor_from_file(in, file, err);
@@ -137,7 +132,7 @@ static tl_tensor *read_whole(const ln_infile *in, const char *file, ln_error *er
 {
     if (ln_npy_is(in))
         return ln_npy_from_file(in, file, err);
-    if (!ends_in_bin(file) && ln_onnx_tensor_is(in))
+    if (!ln_has_suffix(file, ".bin") && ln_onnx_tensor_is(in))
         return ln_onnx_tensor_from_file(in, file, err);
     ln_error_set(err, "%s: not a file that says its shape: npy or ONNX tensor", file);
     return NULL;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ln_suffix.h"
 #include "gen/ln_opgen_c.h"
 #include "gen/ln_opgen_doc.h"
 #include "gen/ln_opgen_example.h"
@@ -151,8 +152,7 @@ static int is_output_an_input(const options *opts)
 
 static int is_description(const struct dirent *entry)
 {
-    const size_t len = strlen(entry->d_name);
-    return len > 3 && strcmp(entry->d_name + len - 3, ".op") == 0;
+    return ln_has_suffix(entry->d_name, ".op");
 }
 
 static int read_inherited(ln_opdescs *descs, const char *file, ln_error *err)

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/ln_suffix.h"
 #include "ir/ln_arch_tables.h"
 #include "plugin/ln_elf.h"
 #include "lightnet/ln_msg.h"
@@ -176,8 +177,7 @@ int ln_plugin_load(const char *file)
 
 static int is_plugin_name(const struct dirent *entry)
 {
-    const size_t len = strlen(entry->d_name);
-    return entry->d_name[0] != '.' && len > 3 && strcmp(entry->d_name + len - 3, ".so") == 0;
+    return entry->d_name[0] != '.' && ln_has_suffix(entry->d_name, ".so");
 }
 
 // By bytes, whatever the locale.
@@ -270,8 +270,8 @@ static int add_entry(const char *folder, const char *entry, int (*add)(void *arg
 {
     char target[PATH_MAX], file[PATH_MAX];
     const size_t len = strlen(entry), folder_len = strlen(folder);
-    const int is_file = len > 3 && !strcmp(entry + len - 3, ".so");
-    snprintf(target, sizeof(target), "%.*s", (int)(is_file ? len - 3 : len), entry);
+    const size_t stem = ln_has_suffix(entry, ".so") ? len - strlen(".so") : len;
+    snprintf(target, sizeof(target), "%.*s", (int)stem, entry);
     if (!find_target(file, target) || strncmp(file, folder, folder_len) || file[folder_len] != '/')
         return 0;
     return add(arg, target);

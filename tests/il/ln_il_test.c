@@ -646,6 +646,7 @@ START_TEST(models_are_recognised_by_how_they_begin)
         ck_assert_msg(ln_il_is("m", models[i], strlen(models[i])), "%s", models[i]);
     ck_assert(!ln_il_is("m", "relu\0()", 7));
     ck_assert(ln_il_is("m.net", "relu", 4) && ln_il_is("m.il", "", 0));
+    ck_assert(!ln_il_is(".net", "relu", 4) && !ln_il_is("models/.il", "relu", 4)); // hidden files
     ck_assert(!ln_il_is("m.net", "{}", 2) && !ln_il_is("m.net", "\x08\x01", 2));
 }
 END_TEST

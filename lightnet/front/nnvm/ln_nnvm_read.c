@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ln_suffix.h"
 #include "data/ln_data_give.h"
 #include "front/ln_fronts.h"
 #include "front/nnvm/ln_nnvm_core.h"
@@ -115,12 +116,11 @@ int ln_nnvm_is_harmless(const ln_nnvm_node *n, const char *key)
                                               "mirror_stage"};
     const size_t len = strlen(key);
     char word[64];
-    if (len >= 4 && !strncmp(key, "__", 2) && !strcmp(key + len - 2, "__"))
+    if (len >= 4 && !strncmp(key, "__", 2) && ln_ends_with(key, len, "__"))
         return 1;
     for (size_t i = 0; i < sizeof(annotations) / sizeof(annotations[0]); i++) {
         const size_t tail = strlen(annotations[i]);
-        if (len >= tail && !strcmp(key + len - tail, annotations[i]) &&
-            (len == tail || key[len - tail - 1] == '_'))
+        if (ln_ends_with(key, len, annotations[i]) && (len == tail || key[len - tail - 1] == '_'))
             return 1;
     }
     return n->row->ignored && len < sizeof(word) - 3 &&
