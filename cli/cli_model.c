@@ -183,13 +183,11 @@ static int bind_shape(ln_context *ctx, const char *arg)
 static int bind_input(ln_context *ctx, const char *arg)
 {
     char name[LN_MAX_NAME_LEN];
-    struct stat st;
     ln_error err;
     const char *named = split_name(arg, name);
     const char *file = named ? named : arg;
     ln_error_clear(&err);
-    tl_tensor *value =
-        !stat(file, &st) && S_ISREG(st.st_mode) ? ln_input_read_whole(file, &err) : NULL;
+    tl_tensor *value = is_stream(file) ? NULL : ln_input_read_whole(file, &err);
     const int status = value || !named ? ln_context_bind_input(ctx, named ? name : NULL, value) : 0;
     tl_tensor_free_data_too(value);
     return status ? cli_fail("%s", ln_context_error(ctx)) : 0;
