@@ -15,6 +15,7 @@
 #include "data/ln_onnx_lean.h"
 #include "data/ln_onnx_memory.h"
 #include "data/ln_raw.h"
+#include "ir/ln_bools.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
 
@@ -232,26 +233,6 @@ static int check_size(const span *s, const LnOnnx__Tensor *proto, const tl_tenso
 // Data of up to this many bytes is read at once: shapes and the like, which are looked at.
 enum { SMALL_DATA = 4096 };
 
-static int check_bools(const unsigned char *data, size_t size, ln_error *err)
-{
-    for (size_t i = 0; i < size; i++)
-        if (data[i] > 1)
-            return ln_error_set(err, "it is BOOL and has bytes beside 0 and 1");
-    return 0;
-}
-
-static int check_bools_in(const span *s, ln_error *err)
-{
-    ln_view view = {.file = s->file};
-    for (size_t at = 0, n; at < s->size; at += n) {
-        n = s->size - at < LN_VIEW_SIZE ? s->size - at : LN_VIEW_SIZE;
-        const unsigned char *data = ln_view_at(&view, s->offset + at, n, err);
-        if (!data || check_bools(data, n, err))
-            return -1;
-    }
-    return 0;
-}
-
 static int own_data(tl_tensor *t, const LnOnnx__Tensor *proto, const span *s, ln_error *err)
 {
     t->data = s->data ? ln_clone(s->data, s->size) : ln_alloc(tl_tensor_size(t));
@@ -261,7 +242,7 @@ static int own_data(tl_tensor *t, const LnOnnx__Tensor *proto, const span *s, ln
         return -1;
     if (!is_somewhere(s))
         copy_held(t, proto, types[proto->data_type].holder);
-    return t->dtype == TL_BOOL ? check_bools(t->data, tl_tensor_size(t), err) : 0;
+    return t->dtype == TL_BOOL ? ln_bools_check(t->data, tl_tensor_size(t), 0, err) : 0;
 }
 
 static int give_data(tl_tensor *t, const LnOnnx__Tensor *proto, const span *s, ln_onnx_place *place,
@@ -273,7 +254,7 @@ static int give_data(tl_tensor *t, const LnOnnx__Tensor *proto, const span *s, l
     if (!s->file || s->size <= SMALL_DATA)
         return own_data(t, proto, s, err);
     *place = (ln_onnx_place){s->file, s->offset};
-    return t->dtype == TL_BOOL ? check_bools_in(s, err) : 0;
+    return t->dtype == TL_BOOL ? ln_bools_check_in(s->file, s->offset, s->size, err) : 0;
 }
 
 static tl_tensor *make(const LnOnnx__Tensor *proto, const ln_onnx_source *source,

@@ -133,7 +133,7 @@ START_TEST(what_does_not_fit_is_refused_with_the_reason)
     init_tensor(&t, 9, 1, (int64_t[]){2});
     t.has_raw_data = 1;
     t.raw_data = (ProtobufCBinaryData){2, bools};
-    check_refused(&t, "t.pb: tensor 't': it is BOOL and has bytes beside 0 and 1");
+    check_refused(&t, "t.pb: tensor 't': element 1 is the byte 2, expected a bool: 0 or 1");
     init_tensor(&t, 8, 1, dims);
     check_refused(&t, "t.pb: tensor 't': its type is STRING, which LightNet does not have");
     init_tensor(&t, 1, 1, negative);

@@ -6,22 +6,12 @@
 #include <string.h>
 
 #include "base/ln_outresult.h"
+#include "ir/ln_bools.h"
 #include "lightnet/ln_data.h"
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "raw files are copied as they are");
-
-// The first of them is element `first`.
-static int check_bools(const unsigned char *data, size_t size, size_t first, const char *where,
-                       ln_error *err)
-{
-    for (size_t i = 0; i < size; i++)
-        if (data[i] > 1)
-            return ln_error_set(err, "%s: element %zu is the byte %d, expected a bool: 0 or 1",
-                                where, first + i, data[i]);
-    return 0;
-}
 
 static int check_size(size_t size, tl_dtype dtype, int ndim, const int *dims, const char *where,
                       ln_error *err)
@@ -44,27 +34,14 @@ int ln_raw_check(const void *data, size_t size, tl_dtype dtype, int ndim, const 
                            where, err);
 }
 
-static int check_bools_in(const ln_infile *in, size_t offset, size_t size, const char *where,
-                          ln_error *err)
-{
-    ln_view view = {.file = in};
-    for (size_t at = 0, n; at < size; at += n) {
-        n = size - at < LN_VIEW_SIZE ? size - at : LN_VIEW_SIZE;
-        const unsigned char *data = ln_view_at(&view, offset + at, n, err);
-        if (!data)
-            return ln_error_prefix(err, "%s", where);
-        if (check_bools(data, n, at, where, err))
-            return -1;
-    }
-    return 0;
-}
-
 int ln_raw_check_in(const ln_infile *in, size_t offset, size_t size, tl_dtype dtype, int ndim,
                     const int *dims, const char *where, ln_error *err)
 {
     if (check_size(size, dtype, ndim, dims, where, err))
         return -1;
-    return dtype == TL_BOOL ? check_bools_in(in, offset, size, where, err) : 0;
+    return dtype == TL_BOOL && ln_bools_check_in(in, offset, size, err)
+               ? ln_error_prefix(err, "%s", where)
+               : 0;
 }
 
 static void swap_bytes(unsigned char *data, size_t len, size_t size)

@@ -417,6 +417,30 @@ START_TEST(tensors_of_a_file_are_read_when_they_are_asked_for)
 }
 END_TEST
 
+// Checked when it is opened, a byte may be something else when it is read.
+START_TEST(a_bool_that_has_changed_is_an_error)
+{
+    enum { FLAGS = 2 << 20 };
+    static unsigned char flags[FLAGS];
+    const char *const name = "flags";
+    tl_tensor *const tensor = tl_tensor_create(flags, 1, (int[]){FLAGS}, TL_BOOL);
+    ln_error err = {0};
+    enter_new_folder(folder);
+    ck_assert(tensor && !write_safetensors("m.safetensors", 1, &name,
+                                           (const tl_tensor *const *)&tensor, &err));
+    ln_safetensors *st = ln_safetensors_open("m.safetensors", &err);
+    ck_assert_ptr_nonnull(st);
+    const int fd = open("m.safetensors", O_WRONLY);
+    ck_assert(lseek(fd, -2, SEEK_END) > 0 && write(fd, "\7", 1) == 1 && !close(fd));
+    ck_assert_ptr_null(ln_safetensors_find(st, name));
+    ck_assert_str_eq(ln_last_error(), "m.safetensors: tensor 'flags': element 2097150 is the byte "
+                                      "7, expected a bool: 0 or 1");
+    ln_safetensors_close(st);
+    tl_tensor_free(tensor);
+    leave_folder(folder);
+}
+END_TEST
+
 static int try_all(const form *f)
 {
     ln_context *ctx = ln_context_create();
@@ -453,4 +477,5 @@ LN_TEST_MAIN("shrinking", a_file_that_is_cut_off_before_loading_is_an_error,
              a_file_that_is_cut_off_after_loading_is_not_missed,
              what_is_computed_once_more_needs_its_file_again,
              what_is_computed_often_needs_its_file_once, saving_what_is_cut_off_leaves_no_file,
-             tensors_of_a_file_are_read_when_they_are_asked_for, every_allocation_may_fail)
+             tensors_of_a_file_are_read_when_they_are_asked_for,
+             a_bool_that_has_changed_is_an_error, every_allocation_may_fail)

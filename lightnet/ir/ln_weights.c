@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/ln_fnv.h"
-#include "ir/ln_fixed.h"
+#include "ir/ln_bools.h"
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_list.h"
 #include "lightnet/ln_util.h"
@@ -127,21 +127,13 @@ const ln_weight *ln_weights_find(const ln_weights *weights, const char *name)
 
 /* ---- data ---- */
 
-static int check_bools(const ln_weight *w, const unsigned char *data, size_t size, ln_error *err)
-{
-    for (size_t i = 0; i < size; i++)
-        if (data[i] > 1)
-            return ln_error_set(err, "%s: tensor '%s' is BOOL and has bytes beside 0 and 1",
-                                w->file->name, w->name);
-    return 0;
-}
-
 // What was checked when the file was opened may be something else by now.
 static int read_file(const ln_weight *w, size_t at, void *dst, size_t size, ln_error *err)
 {
-    if (ln_infile_read(w->file, w->offset + at, dst, size, err))
-        return ln_error_prefix(err, "%s: tensor '%s'", w->file->name, w->name);
-    return w->tensor->dtype == TL_BOOL ? check_bools(w, dst, size, err) : 0;
+    int status = ln_infile_read(w->file, w->offset + at, dst, size, err);
+    if (!status && w->tensor->dtype == TL_BOOL)
+        status = ln_bools_check(dst, size, at, err);
+    return status ? ln_error_prefix(err, "%s: tensor '%s'", w->file->name, w->name) : 0;
 }
 
 int ln_weight_read(const ln_weight *w, size_t at, void *dst, size_t size, ln_error *err)
