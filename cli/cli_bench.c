@@ -89,7 +89,7 @@ static int add_time(timing *t, double ms)
         const int capacity = t->capacity ? 2 * t->capacity : 256;
         double *longer = realloc(t->ms, (size_t)capacity * sizeof(*longer));
         if (!longer)
-            return cli_fail("out of memory");
+            return cli_fail_memory();
         t->ms = longer;
         t->capacity = capacity;
     }

@@ -25,6 +25,11 @@ int cli_fail(const char *fmt, ...)
     return CLI_FAILED;
 }
 
+int cli_fail_memory(void)
+{
+    return cli_fail("out of memory");
+}
+
 int cli_usage(const char *fmt, ...)
 {
     va_list ap;

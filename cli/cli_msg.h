@@ -10,6 +10,9 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_WRONG_USAGE = 2 };
 /** Prints "lightnet: error: ..." to standard error. Returns CLI_FAILED. */
 __attribute__((format(printf, 1, 2))) int cli_fail(const char *fmt, ...);
 
+/** The same where there is no memory. */
+int cli_fail_memory(void);
+
 /** As cli_fail, for wrong usage. Returns CLI_WRONG_USAGE. */
 __attribute__((format(printf, 1, 2))) int cli_usage(const char *fmt, ...);
 

@@ -41,7 +41,7 @@ static int time_ops(const ln_context *ctx, const cli_options *opt, uint64_t *lea
 {
     const size_t n = (size_t)ln_list_length(ctx->ops);
     uint64_t *ns = calloc(n + 1, sizeof(*ns));
-    int status = ns ? 0 : cli_fail("out of memory");
+    int status = ns ? 0 : cli_fail_memory();
     memset(least, 0xff, n * sizeof(*least));
     for (int i = 0; i < runs && !status; i++)
         if (time_once(ctx, ns, least, n))
@@ -130,7 +130,7 @@ int cli_op_times_measure(cli_op_times *times, const ln_context *ctx, const cli_o
         .bandwidth = tl_peak_bandwidth(&exec),
     };
     const int status = !ns || !times->items || times->bandwidth <= 0
-                           ? cli_fail("out of memory")
+                           ? cli_fail_memory()
                            : fill_items(times, ctx, opt, ns, runs);
     free(ns);
     return status;

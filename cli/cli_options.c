@@ -134,7 +134,7 @@ static int set_texts(cli_strings *strings, const char *text)
 {
     const char **items = realloc(strings->items, (size_t)(strings->n + 1) * sizeof(*items));
     if (!items)
-        return cli_fail("out of memory");
+        return cli_fail_memory();
     items[strings->n++] = text;
     strings->items = items;
     return 0;

@@ -93,7 +93,7 @@ static int add_label(labels *names, char *line)
 {
     char **lines = realloc(names->lines, (size_t)(names->n + 1) * sizeof(*lines));
     if (!lines)
-        return cli_fail("out of memory");
+        return cli_fail_memory();
     line[strcspn(line, "\r")] = '\0';
     names->lines = lines;
     names->lines[names->n++] = line;
@@ -167,7 +167,7 @@ static int print_top(const char *name, const tl_tensor *t, const cli_options *op
     const int n_printed = n_rows <= MOST_ROWS || opt->print_all ? n_rows : MOST_ROWS;
     ranked *ranks = malloc((size_t)len * sizeof(*ranks) + 1);
     if (!ranks)
-        return cli_fail("out of memory");
+        return cli_fail_memory();
     warn_of_labels(name, len, names, opt);
     for (int row = 0; row < n_printed; row++) {
         for (int i = 0; i < len; i++)

@@ -51,7 +51,7 @@ static int print_types(const ln_context *ctx, size_t total)
     size_t n_types = 0;
     type_count *counts = calloc(total + 1, sizeof(*counts));
     if (!counts)
-        return cli_fail("out of memory");
+        return cli_fail_memory();
     size_t n = list_types(ctx, counts);
     LN_LIST_FOREACH(body, ctx->bodies)
     {

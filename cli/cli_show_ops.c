@@ -49,7 +49,7 @@ static int push_makers(const table *t, const ln_op *op, ln_list **todo)
             continue;
         ln_list *longer = ln_list_prepend(*todo, (void *)maker);
         if (!longer || ln_hash_insert(t->seen, maker->op_arg->name, (void *)maker) < 0)
-            return cli_fail("out of memory");
+            return cli_fail_memory();
         *todo = longer;
     }
     return 0;
@@ -130,7 +130,7 @@ int cli_show_ops(const ln_context *ctx)
 {
     const ln_op *op;
     table t = {.ctx = ctx, .seen = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL)};
-    int status = t.seen ? 0 : cli_fail("out of memory");
+    int status = t.seen ? 0 : cli_fail_memory();
     printf("\n%-*s  %-24s  %-20s %9s %9s %9s\n", NAME_WIDTH, "operator", "type", "output", "params",
            "MACs", "bytes");
     LN_LIST_FOREACH(op, ctx->ops)

@@ -90,7 +90,7 @@ static int allocate(graph *g)
     return g->nodes && g->edges && g->order && g->layers && g->sums && g->counts && g->keys &&
                    g->index
                ? 0
-               : cli_fail("out of memory");
+               : cli_fail_memory();
 }
 
 static void free_graph(graph *g)
@@ -123,9 +123,8 @@ static int add_node(graph *g, const ln_op *op)
     if (v->layer >= g->n_layers)
         g->n_layers = v->layer + 1;
     g->n++;
-    return ln_hash_insert(g->index, op->op_arg->name, (void *)(size_t)g->n) < 0
-               ? cli_fail("out of memory")
-               : 0;
+    return ln_hash_insert(g->index, op->op_arg->name, (void *)(size_t)g->n) < 0 ? cli_fail_memory()
+                                                                                : 0;
 }
 
 static int build(graph *g)

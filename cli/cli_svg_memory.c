@@ -73,9 +73,7 @@ static int add_box(plan *p, const char *tname, int time)
                              .op = ln_context_creater(p->ctx, root->name),
                              .first = time,
                              .last = is_kept ? p->n_times - 1 : time};
-    return ln_hash_insert(p->index, root->name, (void *)(size_t)p->n) < 0
-               ? cli_fail("out of memory")
-               : 0;
+    return ln_hash_insert(p->index, root->name, (void *)(size_t)p->n) < 0 ? cli_fail_memory() : 0;
 }
 
 static void extend_box(const plan *p, const char *tname, int time)
@@ -248,7 +246,7 @@ int cli_svg_memory(const ln_context *ctx)
     p.n_times = n_ops ? n_ops : 1;
     p.boxes = calloc((size_t)count_boxes(ctx), sizeof(*p.boxes));
     p.index = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-    const int status = p.boxes && p.index ? fill(&p) : cli_fail("out of memory");
+    const int status = p.boxes && p.index ? fill(&p) : cli_fail_memory();
     if (!status)
         draw(&p);
     free(p.boxes);

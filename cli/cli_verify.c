@@ -139,7 +139,7 @@ static int list_files(const char *dir, cli_strings *files)
             files->items = longer;
         if (!longer || !copy) {
             ln_free(copy);
-            return cli_fail("out of memory");
+            return cli_fail_memory();
         }
         files->items[files->n++] = copy;
     }
@@ -243,10 +243,10 @@ static int find_writers(programs *p)
             const ln_tensor_entry *te = ln_tensor_table_find(table, tle->name);
             const char *root = ln_tensor_table_root(table, te)->name;
             if (te->owner && ln_hash_insert(p->writers, root, (void *)op) < 0)
-                return cli_fail("out of memory");
+                return cli_fail_memory();
         }
     }
-    return p->writers ? 0 : cli_fail("out of memory");
+    return p->writers ? 0 : cli_fail_memory();
 }
 
 // The operator that leaves what the memory of the tensor holds in the end; NULL: its maker.

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/ln_beneath.h"
+#include "base/ln_error_memory.h"
 #include "lightnet/ln_util.h"
 
 /* Files within each other, files in all, and bytes of one. */
@@ -100,7 +101,7 @@ static int open_file(const ln_il_includer *in, const char *folder, const char *p
     ln_error other = {0};
     *found = join(folder, strlen(folder), path);
     if (!*found)
-        return ln_error_set(reason, "out of memory");
+        return ln_error_memory(reason);
     // The name itself is looked at, which a folder before it would hide.
     if (!ln_beneath_is_inner(path))
         return ln_beneath_open(&folders, path, reason);
@@ -180,7 +181,7 @@ static int read_opened(ln_il_includer *in, int fd, const char *path, ln_il_inclu
         return -1;
     if (enter(in, path, &id, &read)) {
         ln_free(read.text);
-        return ln_error_set(reason, "out of memory");
+        return ln_error_memory(reason);
     }
     *file = read;
     return 0;
@@ -211,7 +212,7 @@ int ln_il_include_once(ln_il_includer *in, ln_error *err)
     ln_list *longer = copy ? ln_list_prepend(in->once, copy) : NULL;
     if (in->open && !longer) {
         ln_free(copy);
-        return ln_error_set(err, "out of memory");
+        return ln_error_memory(err);
     }
     in->once = in->open ? longer : in->once;
     return 0;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ln_error_memory.h"
 #include "base/ln_number.h"
 #include "il/ln_il.h"
 #include "lightnet/ln_outfile.h"
@@ -197,7 +198,7 @@ static int put_model(FILE *fp, const void *arg, ln_error *err)
     if (!version)
         fprintf(fp, "    \"version\": %d,\n", VERSION);
     if ((version && put_key(fp, "version", version)) || put_program(fp, m->tree))
-        return ln_error_set(err, "out of memory");
+        return ln_error_memory(err);
     fputs("\n}\n", fp);
     return 0;
 }
@@ -212,7 +213,7 @@ char *ln_il_json(const ln_il_model *m, size_t *len, ln_error *err)
     if (!rc)
         return text;
     free(text);
-    ln_error_set(err, "out of memory"); // unless it is known already
+    ln_error_memory(err); // unless it is known already
     return NULL;
 }
 

@@ -12,9 +12,9 @@
 
 /* ---- characters ---- */
 
-static int out_of_memory(const ln_il_lexer *l)
+static int fail_memory(const ln_il_lexer *l)
 {
-    return ln_il_fail(l->err, l->next, "out of memory");
+    return ln_il_fail_memory(l->err, l->next);
 }
 
 // A newline goes by.
@@ -92,7 +92,7 @@ static int append(ln_il_lexer *l, int c)
         const size_t room = 2 * l->room;
         char *text = ln_realloc(l->text, room);
         if (!text)
-            return out_of_memory(l);
+            return fail_memory(l);
         l->text = text;
         l->room = room;
     }
@@ -342,7 +342,7 @@ int ln_il_lex_begin(ln_il_lexer *l, const char *name, const ln_il_text *source, 
     };
     l->room = 256;
     l->text = ln_alloc(l->room);
-    return l->text ? 0 : out_of_memory(l);
+    return l->text ? 0 : fail_memory(l);
 }
 
 void ln_il_lex_end(ln_il_lexer *l)

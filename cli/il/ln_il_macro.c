@@ -49,7 +49,7 @@ typedef struct piece {
 
 static int fail_memory(const ln_il_macros *m)
 {
-    return ln_il_fail(m->err, m->place, "out of memory");
+    return ln_il_fail_memory(m->err, m->place);
 }
 
 static int step(ln_il_macros *m)

@@ -35,9 +35,9 @@ typedef struct parser {
 
 /* Every function returns 0, or -1 with a reason; one that makes something returns NULL then. */
 
-static int out_of_memory(const parser *p)
+static int fail_memory(const parser *p)
 {
-    return ln_il_fail(p->err, p->lexer.place, "out of memory");
+    return ln_il_fail_memory(p->err, p->lexer.place);
 }
 
 static int unexpected(const parser *p, const char *expected)
@@ -76,12 +76,12 @@ static int expect(parser *p, int kind)
 // Takes the value, also NULL: there was no memory for it.
 static int put(const parser *p, json_t *object, const char *key, json_t *value)
 {
-    return json_object_set_new(object, key, value) ? out_of_memory(p) : 0;
+    return json_object_set_new(object, key, value) ? fail_memory(p) : 0;
 }
 
 static int push(const parser *p, json_t *array, json_t *value)
 {
-    return json_array_append_new(array, value) ? out_of_memory(p) : 0;
+    return json_array_append_new(array, value) ? fail_memory(p) : 0;
 }
 
 /* Values */
@@ -150,7 +150,7 @@ static json_t *read_brackets(parser *p, int depth)
     const int is_array = is_next(p, '[');
     json_t *list = is_array ? json_array() : json_object();
     if (!list) {
-        out_of_memory(p);
+        fail_memory(p);
         return NULL;
     }
     if (next(p) || read_list(p, is_array ? ']' : '}', list, depth + 1,
@@ -181,7 +181,7 @@ static json_t *read_value(parser *p, int depth)
         return read_brackets(p, depth);
     json_t *value = NULL;
     if (is_next(p, LN_IL_NUMBER) && !(value = json_real(p->lexer.number)))
-        out_of_memory(p);
+        fail_memory(p);
     else if (is_next(p, LN_IL_STRING))
         value = string(p);
     else if (is_next(p, LN_IL_NAME))
@@ -300,7 +300,7 @@ static int keep_place(parser *p, const json_t *element, ln_il_place place)
     if (copy && ln_hash_insert(p->model->places, element, copy) >= 0)
         return 0;
     ln_free(copy);
-    return out_of_memory(p);
+    return fail_memory(p);
 }
 
 // "conv2d3" for the fourth conv2d of its program, whatever the others are called.
@@ -374,7 +374,7 @@ static int read_statements(parser *p, const program *into, int close, json_t *bo
 static int read_program(parser *p, json_t *json, int close, json_t *bodies)
 {
     program into = {.json = json, .ops = json_array(), .counts = json_object()};
-    const int rc = put(p, json, "ops", into.ops) || (into.counts ? 0 : out_of_memory(p)) ||
+    const int rc = put(p, json, "ops", into.ops) || (into.counts ? 0 : fail_memory(p)) ||
                            read_statements(p, &into, close, bodies)
                        ? -1
                        : 0;
@@ -437,7 +437,7 @@ static int read_top(parser *p)
 {
     json_t *bodies = json_object();
     if (!bodies)
-        return out_of_memory(p);
+        return fail_memory(p);
     int rc = next(p) || read_program(p, p->model->tree, LN_IL_END, bodies) ? -1 : 0;
     if (!rc && json_object_size(bodies))
         rc = put(p, p->model->tree, "bodies", json_incref(bodies));
@@ -452,7 +452,7 @@ int ln_il_parse(ln_il_model *m, const char *name, const ln_il_text *text, const 
     m->tree = json_object();
     m->places = ln_hash_create(NULL, NULL, NULL, ln_free);
     const int rc = ln_il_lex_begin(&p.lexer, name, text, err) ||
-                           (m->tree && m->places ? 0 : out_of_memory(&p)) || read_top(&p)
+                           (m->tree && m->places ? 0 : fail_memory(&p)) || read_top(&p)
                        ? -1
                        : 0;
     ln_il_lex_end(&p.lexer);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ln_error_memory.h"
 #include "il/ln_il_if.h"
 #include "il/ln_il_include.h"
 #include "il/ln_il_macro.h"
@@ -55,7 +56,7 @@ static ln_il_place here(const preprocessor *p)
 
 static int fail_memory(const preprocessor *p)
 {
-    return ln_il_fail(p->err, here(p), "out of memory");
+    return ln_il_fail_memory(p->err, here(p));
 }
 
 /* ---- sources ---- */
@@ -538,7 +539,7 @@ int ln_il_preprocess(const char *name, const void *bytes, size_t size, const ln_
 {
     preprocessor *p = ln_alloc(sizeof(*p));
     if (!p)
-        return ln_error_set(err, "%s: out of memory", name);
+        return ln_error_memory_at(err, name);
     p->includer.host = host;
     p->includer.names = names;
     p->out = out;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ln_error_memory.h"
 #include "lightnet/ln_util.h"
 
 int ln_il_fail(ln_error *err, ln_il_place place, const char *fmt, ...)
@@ -16,6 +17,11 @@ int ln_il_fail(ln_error *err, ln_il_place place, const char *fmt, ...)
     vsnprintf(reason, sizeof(reason), fmt, args);
     va_end(args);
     return ln_error_set(err, "%s:%d: %s", place.file, place.line, reason);
+}
+
+int ln_il_fail_memory(ln_error *err, ln_il_place place)
+{
+    return ln_il_fail(err, place, LN_OUT_OF_MEMORY);
 }
 
 int ln_il_text_append(ln_il_text *t, const char *bytes, size_t len)

@@ -25,6 +25,9 @@ typedef struct ln_il_text {
 /** Records "FILE:LINE: reason". Returns -1. */
 int ln_il_fail(ln_error *err, ln_il_place place, const char *fmt, ...) LN_PRINTF(3, 4);
 
+/** The same where there is no memory. */
+int ln_il_fail_memory(ln_error *err, ln_il_place place);
+
 /** Appends `len` bytes without newlines to the last line, of which there is one. -1: no memory. */
 int ln_il_text_append(ln_il_text *t, const char *bytes, size_t len);
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ln_error_memory.h"
 #include "base/ln_number.h"
 #include "lightnet/ln_outfile.h"
 #include "lightnet/ln_util.h"
@@ -312,7 +313,7 @@ static int write_tree(FILE *fp, const void *arg, ln_error *err)
     writer w = {.fp = fp};
     fputs("// LightNet IL", fp);
     if (put_program(&w, arg))
-        return ln_error_set(err, "out of memory");
+        return ln_error_memory(err);
     fputs("\n", fp);
     return 0;
 }
@@ -330,7 +331,7 @@ int ln_il_write(const char *json, size_t len, const char *file, ln_error *err)
 {
     json_t *tree = read_tree(json, len);
     if (!tree)
-        return ln_error_set(err, "%s: out of memory", file);
+        return ln_error_memory_at(err, file);
     const int rc = ln_streq(file, "-")
                        ? ln_outfile_print(stdout, "standard output", write_tree, tree, err)
                        : ln_outfile_write(file, write_tree, tree, err);

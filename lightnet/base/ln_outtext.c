@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "base/ln_error_memory.h"
+
 char *ln_outtext(ln_outfile_func func, const void *arg, size_t *len, ln_error *err)
 {
     char *text = NULL;
@@ -15,6 +17,6 @@ char *ln_outtext(ln_outfile_func func, const void *arg, size_t *len, ln_error *e
         return text;
     free(text);
     if (!status)
-        ln_error_set(err, "out of memory");
+        ln_error_memory(err);
     return NULL;
 }

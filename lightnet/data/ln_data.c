@@ -6,6 +6,7 @@
 
 #include "lightnet/ln_data.h"
 
+#include "base/ln_error_memory.h"
 #include "base/ln_infile.h"
 #include "data/ln_bundle.h"
 #include "data/ln_data_give.h"
@@ -236,7 +237,7 @@ static int give_to_model(const ln_context *ctx, ln_weights *to, const weights *w
         const ln_tensor_entry *te = wanted_by(ctx, op);
         const ln_bundle_entry *there = te ? ln_bundle_entry_of(w->bundle, te->name) : NULL;
         if (there && add_weight(to, w->bundle, there))
-            return ln_error_set(ctx->error, "%s: out of memory", file);
+            return ln_error_memory_at(ctx->error, file);
     }
     return 0;
 }
@@ -293,7 +294,7 @@ static int keep_open(const ln_context *ctx, ln_weights **to, weights *w, const c
     if (!kept || !*to || ln_weights_adopt(*to, kept, free_weights)) {
         close_weights(w);
         ln_free(kept);
-        return ln_error_set(ctx->error, "%s: out of memory", file);
+        return ln_error_memory_at(ctx->error, file);
     }
     if (w->bundle == &w->wts)
         kept->bundle = &kept->wts;

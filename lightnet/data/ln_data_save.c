@@ -9,6 +9,7 @@
 #include "base/ln_suffix.h"
 #include "data/ln_data_give.h"
 #include "data/ln_safetensors.h"
+#include "ir/ln_context_ops.h"
 #include "ir/ln_from_file.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_data.h"
@@ -57,7 +58,7 @@ static int collect(const ln_context *ctx, content *c)
     c->tensors = ln_alloc_array(most, sizeof(*c->tensors));
     c->weights = ln_alloc_array(most, sizeof(*c->weights));
     if (!c->names || !c->tensors || !c->weights)
-        return ln_fail(ctx, "out of memory");
+        return ln_fail_memory(ctx);
     LN_LIST_FOREACH(op, ctx->ops)
     {
         const ln_weight *weight = taken_weight(ctx, op, &c->tensors[c->n]);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/ln_error_memory.h"
 #include "base/ln_protobuf.h"
 #include "lightnet/ln_util.h"
 
@@ -69,12 +70,12 @@ static int grow(writer *w, size_t size)
 {
     size_t needed;
     if (ln_size_add(w->size, size, &needed) || needed > SIZE_MAX / 2)
-        return ln_error_set(w->err, "out of memory");
+        return ln_error_memory(w->err);
     if (needed <= w->capacity)
         return 0;
     unsigned char *larger = ln_realloc(w->data, needed * 2);
     if (!larger)
-        return ln_error_set(w->err, "out of memory");
+        return ln_error_memory(w->err);
     w->data = larger;
     w->capacity = needed * 2;
     return 0;

@@ -4,6 +4,7 @@
 #include "data/ln_onnx_memory.h"
 
 #include "base/ln_alloc_fail.h"
+#include "base/ln_error_memory.h"
 #include "lightnet/ln_util.h"
 
 static void *allocate(void *data, size_t size)
@@ -26,5 +27,5 @@ ProtobufCAllocator *ln_onnx_allocator(void)
 
 int ln_onnx_unpack_fail(ln_error *err, unsigned long failures, const char *what)
 {
-    return ln_error_set(err, "%s", ln_alloc_failures() > failures ? "out of memory" : what);
+    return ln_error_set(err, "%s", ln_alloc_failures() > failures ? LN_OUT_OF_MEMORY : what);
 }

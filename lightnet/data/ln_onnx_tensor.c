@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/ln_alloc_fail.h"
+#include "base/ln_error_memory.h"
 #include "base/ln_protobuf_kind.h"
 #include "data/ln_onnx_lean.h"
 #include "data/ln_onnx_memory.h"
@@ -237,7 +238,7 @@ static int own_data(tl_tensor *t, const LnOnnx__Tensor *proto, const span *s, ln
 {
     t->data = s->data ? ln_clone(s->data, s->size) : ln_alloc(tl_tensor_size(t));
     if (!t->data)
-        return ln_error_set(err, "out of memory");
+        return ln_error_memory(err);
     if (s->file && ln_infile_read(s->file, s->offset, t->data, s->size, err))
         return -1;
     if (!is_somewhere(s))
@@ -314,7 +315,7 @@ static int fetch(tl_tensor *t, const ln_onnx_place *place, ln_error *err)
         return 0;
     t->data = ln_alloc(tl_tensor_size(t));
     if (!t->data)
-        return ln_error_set(err, "out of memory");
+        return ln_error_memory(err);
     return ln_infile_read(place->file, place->offset, t->data, tl_tensor_size(t), err);
 }
 

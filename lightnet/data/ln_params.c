@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ln_error_memory.h"
 #include "data/ln_raw.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_type.h"
@@ -102,7 +103,7 @@ static int take_names(cursor *c, names *list)
         return -1;
     list->places = ln_alloc_array((size_t)list->n + 1, sizeof(*list->places));
     if (!list->places)
-        return ln_error_set(c->err, "%s: out of memory", c->file);
+        return ln_error_memory_at(c->err, c->file);
     for (uint64_t i = 0; i < list->n; i++) {
         uint64_t len;
         if (take_count(c, "the length of a name", 1, &len))
@@ -358,7 +359,7 @@ static int parse_mxnet(cursor *c, ln_bundle *bundle, names *list)
         return -1;
     found *arrays = ln_alloc_array((size_t)n + 1, sizeof(*arrays));
     if (!arrays)
-        return ln_error_set(c->err, "%s: out of memory", c->file);
+        return ln_error_memory_at(c->err, c->file);
     for (uint64_t i = 0; i < n && !status; i++)
         status = take_mxnet_array(c, &arrays[i]);
     if (!status)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ln_error_memory.h"
 #include "base/ln_list_end.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_from_file.h"
@@ -35,6 +36,11 @@ void ln_translation_fail(ln_translation *t, const char *fmt, ...)
     ln_fail_at(t->ctx, "%s", t->file);
 }
 
+void ln_translation_fail_memory(ln_translation *t)
+{
+    ln_translation_fail(t, LN_OUT_OF_MEMORY);
+}
+
 void ln_translation_check(ln_translation *t)
 {
     if (t->failed || !ln_limits_check(t->ctx))
@@ -55,7 +61,7 @@ void *ln_translation_alloc(ln_translation *t, size_t size)
     ln_list *longer = data ? ln_list_prepend(t->memory, data) : NULL;
     if (!longer) {
         ln_free(data);
-        ln_translation_fail(t, "out of memory");
+        ln_translation_fail_memory(t);
         return NULL;
     }
     t->memory = longer;
@@ -142,13 +148,13 @@ const char *ln_translation_weight(ln_translation *t, tl_tensor *tensor, const ln
 void ln_translation_input(ln_translation *t, const char *name)
 {
     if (!t->failed && ln_context_push_input(t->ctx, name))
-        ln_translation_fail(t, "out of memory");
+        ln_translation_fail_memory(t);
 }
 
 void ln_translation_output(ln_translation *t, const char *name)
 {
     if (!t->failed && ln_context_push_output(t->ctx, name))
-        ln_translation_fail(t, "out of memory");
+        ln_translation_fail_memory(t);
 }
 
 int ln_translation_can_output(const ln_translation *t, const char *tensor, const char *name)
@@ -190,6 +196,11 @@ void ln_emit_fail(ln_emit *e, const char *fmt, ...)
     add_place(e);
 }
 
+void ln_emit_fail_memory(ln_emit *e)
+{
+    ln_emit_fail(e, LN_OUT_OF_MEMORY);
+}
+
 /* The parts of an operator */
 
 static void drop_parts(ln_emit *e)
@@ -215,14 +226,14 @@ static void add_tensor(ln_emit *e, ln_list **list, ln_list **end, const char *ar
     if (more)
         ln_list_extend(list, end, more);
     else
-        ln_emit_fail(e, "out of memory");
+        ln_emit_fail_memory(e);
 }
 
 // Makes `longer`, a list of the operator or NULL, that list.
 static void extend(ln_emit *e, ln_list **list, ln_list *longer)
 {
     if (!longer)
-        ln_emit_fail(e, "out of memory");
+        ln_emit_fail_memory(e);
     else
         *list = longer;
 }
@@ -373,7 +384,7 @@ static void add_op(ln_emit *e)
                                  : ln_op_create_from_proto(proto, name, e->ins, e->outs, e->params,
                                                            ctx->tensor_table);
     if (!op) {
-        ln_emit_fail(e, "out of memory");
+        ln_emit_fail_memory(e);
         return;
     }
     e->ins = e->outs = e->params = NULL;
@@ -404,7 +415,7 @@ static const char *add_constant(ln_emit *e, tl_tensor *tensor, int i)
     const char *name = own ? own : step_name(e->translation, step);
     if (!tensor || !name) {
         tl_tensor_free_data_too(tensor);
-        ln_emit_fail(e, "out of memory");
+        ln_emit_fail_memory(e);
         return NULL;
     }
     ln_limits_take(e->translation->ctx, tl_tensor_size(tensor));

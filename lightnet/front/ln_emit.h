@@ -38,6 +38,9 @@ typedef struct ln_translation {
 /** Records "FILE: REASON"; the translation has failed. */
 void ln_translation_fail(ln_translation *t, const char *fmt, ...) LN_PRINTF(2, 3);
 
+/** The same where there is no memory. */
+void ln_translation_fail_memory(ln_translation *t);
+
 /** Fails if the context's work is to stop. */
 void ln_translation_check(ln_translation *t);
 
@@ -116,6 +119,9 @@ enum { LN_EMIT_TEMP = -1 };
 
 /** Records "FILE: PLACE: REASON", unless something failed before. */
 void ln_emit_fail(ln_emit *e, const char *fmt, ...) LN_PRINTF(2, 3);
+
+/** The same where there is no memory. */
+void ln_emit_fail_memory(ln_emit *e);
 
 /** Begins an operator, without the parts of one that was left unfinished; `optype` NULL: only drops
  *  these. */

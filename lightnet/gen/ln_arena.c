@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ln_error_memory.h"
+
 struct ln_arena_block {
     struct ln_arena_block *next;
     max_align_t data[];
@@ -17,7 +19,7 @@ void *ln_arena_alloc(ln_arena *arena, size_t size)
 {
     struct ln_arena_block *block = calloc(1, sizeof(*block) + size);
     if (!block) {
-        fprintf(stderr, "out of memory\n");
+        fputs(LN_OUT_OF_MEMORY "\n", stderr);
         exit(EXIT_FAILURE);
     }
     block->next = arena->blocks;

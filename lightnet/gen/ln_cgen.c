@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/ln_error_memory.h"
 #include "lightnet/ln_util.h"
 
 /* ---- text ---- */
@@ -305,7 +306,7 @@ static int write_text(const ln_cgen *out, FILE *stream)
 int ln_cgen_save(const ln_cgen *out, ln_error *err)
 {
     if (out->failed)
-        return ln_error_set(err, "%s: out of memory", out->file);
+        return ln_error_memory_at(err, out->file);
     if (strcmp(out->file, "-") == 0)
         return write_text(out, stdout) ? ln_error_set(err, "cannot write: %s", strerror(errno)) : 0;
     FILE *stream = fopen(out->file, "wb");

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ln_error_memory.h"
 #include "base/ln_suffix.h"
 #include "gen/ln_opgen_c.h"
 #include "gen/ln_opgen_doc.h"
@@ -170,7 +171,7 @@ static int read_directory(ln_opdescs *descs, const char *dir, ln_error *err)
     for (int i = 0; i < n; i++) {
         char *path = NULL;
         if (!result && asprintf(&path, "%s/%s", dir, entries[i]->d_name) < 0)
-            result = ln_error_set(err, "%s: out of memory", dir);
+            result = ln_error_memory_at(err, dir);
         else if (!result)
             result = read_inherited(descs, path, err);
         free(path);

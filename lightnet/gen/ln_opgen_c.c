@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ln_error_memory.h"
 #include "gen/ln_opgen_pre.h"
 #include "gen/ln_opgen_table.h"
 #include "lightnet/ln_util.h"
@@ -201,7 +202,7 @@ static int generate_operator(ln_cgen *out, const ln_opdesc *op, ln_error *err)
     ln_opgen_collect_steps(&g);
     int result = write_operator(&g, err);
     if (g.failed && !result)
-        result = ln_error_set(err, "%s: out of memory", op->node->file);
+        result = ln_error_memory_at(err, op->node->file);
     ln_free(g.pre.nodes);
     ln_free(g.later.nodes);
     ln_free(g.steps);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Relaxed JSON: a recursive-descent parser with positions.
 
+#include "base/ln_error_memory.h"
 #include "gen/ln_rjson.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@ static ln_rjson *node_create(const ln_scan *ps, ln_rjson_type type)
 {
     ln_rjson *node = ln_alloc(sizeof(*node));
     if (!node) {
-        ln_scan_fail(ps, "out of memory");
+        ln_scan_fail_memory(ps);
         return NULL;
     }
     node->type = type;
@@ -45,7 +46,7 @@ static int node_append(const ln_scan *ps, ln_rjson *node, ln_rjson *item)
         const size_t capacity = node->len ? node->len * 2 : 1;
         ln_rjson **items = ln_realloc(node->items, capacity * sizeof(ln_rjson *));
         if (!items)
-            return ln_scan_fail(ps, "out of memory");
+            return ln_scan_fail_memory(ps);
         node->items = items;
     }
     node->items[node->len++] = item;
@@ -167,7 +168,7 @@ static int check_keys(const ln_scan *ps, const ln_rjson *object)
         return 0;
     ln_rjson **sorted = ln_clone(object->items, object->len * sizeof(ln_rjson *));
     if (!sorted)
-        return ln_scan_fail(ps, "out of memory");
+        return ln_scan_fail_memory(ps);
     qsort(sorted, object->len, sizeof(ln_rjson *), compare_members);
     int result = 0;
     for (size_t i = 1; i < object->len && !result; i++) {
@@ -289,7 +290,7 @@ ln_rjson *ln_rjson_parse(const char *name, const char *text, size_t len, ln_erro
     }
     char *file = ln_strdup(name);
     if (!file) {
-        ln_error_set(err, "%s: out of memory", name);
+        ln_error_memory_at(err, name);
         return NULL;
     }
     ln_scan ps = {.file = file, .p = text, .end = text + len, .line = 1, .column = 1, .err = err};

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ln_error_memory.h"
 #include "lightnet/ln_util.h"
 
 /* ---- places and mistakes ---- */
@@ -26,6 +27,11 @@ int ln_scan_fail(const ln_scan *ps, const char *fmt, ...)
     ln_scan_fail_at(ps->file, ps->line, ps->column, ps->err, fmt, args);
     va_end(args);
     return -1;
+}
+
+int ln_scan_fail_memory(const ln_scan *ps)
+{
+    return ln_scan_fail(ps, LN_OUT_OF_MEMORY);
 }
 
 int ln_scan_is_end(const ln_scan *ps)
@@ -106,7 +112,7 @@ static int buffer_add(const ln_scan *ps, buffer *buf, const char *bytes, size_t 
         const size_t capacity = (buf->len + len + 1) * 2;
         char *text = ln_realloc(buf->text, capacity);
         if (!text)
-            return ln_scan_fail(ps, "out of memory");
+            return ln_scan_fail_memory(ps);
         buf->text = text;
         buf->capacity = capacity;
     }

@@ -57,6 +57,9 @@ int ln_scan_fail_at(const char *file, int line, int column, ln_error *err, const
 /** Records a reason for this place; returns -1. */
 int ln_scan_fail(const ln_scan *ps, const char *fmt, ...) LN_PRINTF(2, 3);
 
+/** The same where there is no memory. */
+int ln_scan_fail_memory(const ln_scan *ps);
+
 /** Records what is here and what was expected; returns -1. */
 int ln_scan_expected(const ln_scan *ps, const char *what);
 

@@ -154,7 +154,7 @@ int ln_context_bind_file(ln_context *ctx, const char *datafile)
     ln_context_clear_error(ctx);
     char *copy = ln_strdup(datafile);
     if (!copy)
-        return ln_fail(ctx, "out of memory");
+        return ln_fail_memory(ctx);
     ln_free(ctx->datafile);
     ctx->datafile = copy;
     return 0;
@@ -184,7 +184,7 @@ int ln_bind_add_param(ln_context *ctx, const char *name, const tl_tensor *like)
     if (record && !ln_weights_add(ctx->params, name, record, 0))
         return 0;
     tl_tensor_free(record);
-    return ln_fail(ctx, "out of memory");
+    return ln_fail_memory(ctx);
 }
 
 const tl_tensor *ln_bind_param(const ln_context *ctx, const char *name)

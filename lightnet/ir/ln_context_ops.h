@@ -5,13 +5,14 @@
 #ifndef LN_CONTEXT_OPS_H
 #define LN_CONTEXT_OPS_H
 
+#include "base/ln_error_memory.h"
 #include "base/ln_infile.h"
 #include "lightnet/ln_context.h"
 
 /** Records that there is no memory. Returns -1. */
 static inline int ln_fail_memory(const ln_context *ctx)
 {
-    return ln_fail(ctx, "out of memory");
+    return ln_fail(ctx, LN_OUT_OF_MEMORY);
 }
 
 /** Whether running the operator does more than making its outputs: then it is never removed,

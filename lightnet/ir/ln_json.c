@@ -8,6 +8,7 @@
 
 #include "base/ln_alloc_fail.h"
 #include "base/ln_budget.h"
+#include "base/ln_error_memory.h"
 #include "base/ln_number.h"
 
 const char *ln_json_describe(const json_t *json)
@@ -76,7 +77,7 @@ json_t *ln_json_load(const char *text, size_t len, size_t flags, json_error_t *e
 int ln_json_load_fail(ln_error *err, const char *file, const char *what, const json_error_t *error)
 {
     if (error->line == LN_JSON_NO_MEMORY)
-        return ln_error_set(err, "%s: out of memory", file);
+        return ln_error_memory_at(err, file);
     return ln_error_set(err, "%s:%d:%d: %s: %s", file, error->line, error->column, what,
                         error->text);
 }
@@ -89,12 +90,12 @@ int ln_json_write_string(FILE *fp, const char *str, ln_error *err)
     json_t *json = json_string(str);
     if (!json)
         return ln_alloc_failures() > failures
-                   ? ln_error_set(err, "out of memory")
+                   ? ln_error_memory(err)
                    : ln_error_set(err, "'%s' cannot be written: it is not UTF-8", str);
     // A stream error is the caller's to find; without one, there was no memory.
     const int failed = json_dumpf(json, fp, JSON_ENCODE_ANY) && !ferror(fp);
     json_decref(json);
-    return failed ? ln_error_set(err, "out of memory") : 0;
+    return failed ? ln_error_memory(err) : 0;
 }
 
 void ln_json_write_number(FILE *fp, double number)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The driver of combiners: functions that rewrite operators that stand side by side in the list.
 
+#include "ir/ln_context_ops.h"
 #include "lightnet/ln_pass.h"
 #include "pass/ln_pass_walk.h"
 
@@ -22,7 +23,7 @@ static int offer_window(ln_context *ctx, ln_list *node, const ln_pass_rewriter *
                         ln_list **next)
 {
     ln_list *ops = window(node, with->win_size);
-    int status = ops ? 0 : ln_fail(ctx, "out of memory");
+    int status = ops ? 0 : ln_fail_memory(ctx);
     const int whole = (size_t)ln_list_length(ops) == with->win_size;
     for (const ln_combiner_func *func = with->cb_funcs; whole && *func && !status; func++) {
         int match = 0;

@@ -20,7 +20,7 @@ static int note_missing(ln_context *ctx, const char *tname)
     ln_list *longer = name ? ln_list_prepend(ctx->missing, name) : NULL;
     if (!longer) {
         ln_free(name);
-        return ln_fail(ctx, "out of memory");
+        return ln_fail_memory(ctx);
     }
     ctx->missing = longer;
     return 0;

@@ -86,7 +86,7 @@ static int count_fired(ln_context *ctx)
         ln_list *longer = rule ? ln_list_append(ctx->rules, rule) : NULL;
         if (!longer) {
             ln_free(rule);
-            return ln_fail(ctx, "out of memory");
+            return ln_fail_memory(ctx);
         }
         ctx->rules = longer;
         *rule = (ln_rule_count){.name = ctx->fired};
@@ -145,7 +145,7 @@ int ln_pass_apply(ln_context *ctx, ln_list *old_ops, ln_list *new_ops, ln_list *
 static int offer_op(ln_context *ctx, ln_list *node, const ln_pass_rewriter *with, ln_list **next)
 {
     ln_list *old_ops = ln_list_prepend(NULL, node->data);
-    int status = old_ops ? 0 : ln_fail(ctx, "out of memory");
+    int status = old_ops ? 0 : ln_fail_memory(ctx);
     for (const ln_expander_func *func = with->ep_funcs; *func && !status; func++) {
         int match = 0;
         ctx->fired = NULL;

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/ln_error_memory.h"
 #include "base/ln_suffix.h"
 #include "ir/ln_arch_tables.h"
 #include "plugin/ln_elf.h"
@@ -190,7 +191,7 @@ static int load_from(const char *folder, const char *name)
 {
     char *file = NULL;
     if (asprintf(&file, "%s/%s", folder, name) < 0)
-        return ln_error_set(NULL, "%s: out of memory", folder);
+        return ln_error_memory_at(NULL, folder);
     const int status = ln_plugin_load(file);
     free(file);
     return status;

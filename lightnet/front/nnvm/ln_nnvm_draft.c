@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/ln_error_memory.h"
 #include "data/ln_params.h"
 #include "front/nnvm/ln_nnvm.h"
 #include "ir/ln_context_ops.h"
@@ -49,7 +50,7 @@ void ln_nnvm_draft_init(ln_nnvm_draft *d, ln_context *ctx, const char *file)
     *d = (ln_nnvm_draft){.base = {.ctx = ctx, .file = file}};
     d->variables = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     if (!d->variables)
-        ln_translation_fail(&d->base, "out of memory");
+        ln_translation_fail_memory(&d->base);
 }
 
 void ln_nnvm_draft_clear(ln_nnvm_draft *d)
@@ -79,7 +80,7 @@ static void *grow(ln_nnvm_draft *d, void *array, size_t len, size_t size)
         return array;
     void *larger = ln_size_mul(len ? 2 * len : 1, size, &bytes) ? NULL : ln_realloc(array, bytes);
     if (!larger)
-        ln_translation_fail(&d->base, "out of memory");
+        ln_translation_fail_memory(&d->base);
     return larger;
 }
 
@@ -113,7 +114,7 @@ static void take_name(ln_nnvm_draft *d, const char *name)
 {
     const int added = d->base.failed ? 1 : ln_hash_insert(d->variables, name, (void *)name);
     if (added < 0)
-        ln_translation_fail(&d->base, "out of memory");
+        ln_translation_fail_memory(&d->base);
     else if (!added)
         ln_translation_fail(&d->base, "two variables are called \"%.256s\"", name);
 }
@@ -608,7 +609,7 @@ static int write_graph(FILE *fp, const void *arg, ln_error *err)
     fputs(",\n  \"heads\": ", fp);
     write_entries(fp, o, o->draft->heads, o->draft->n_heads);
     if (write_graph_attrs(fp, o->draft->attrs))
-        return ln_error_set(err, "out of memory");
+        return ln_error_memory(err);
     fputs("\n}\n", fp);
     return 0;
 }

@@ -190,7 +190,7 @@ static void check_names(reader *r)
 {
     ln_hash *names = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     if (!names)
-        ln_translation_fail(r->t, "out of memory");
+        ln_translation_fail_memory(r->t);
     for (size_t i = 0; i < r->g->n_nodes && !r->t->failed; i++) {
         ln_nnvm_vertex *v = &r->g->nodes[i];
         const ln_nnvm_vertex *other = v->is_variable ? ln_hash_find(names, v->name) : NULL;
@@ -200,7 +200,7 @@ static void check_names(reader *r)
                                 "different names of variables",
                                 i, v->name, other - r->g->nodes);
         else if (v->is_variable && ln_hash_insert(names, v->name, v) < 0)
-            ln_translation_fail(r->t, "out of memory");
+            ln_translation_fail_memory(r->t);
     }
     ln_hash_free(names);
 }
@@ -327,7 +327,7 @@ void ln_nnvm_graph_read(ln_nnvm_graph *g, ln_translation *t, const unsigned char
     json_error_t error;
     g->json = ln_json_load((const char *)data, size, JSON_REJECT_DUPLICATES, &error);
     if (!g->json && error.line == LN_JSON_NO_MEMORY)
-        ln_translation_fail(t, "out of memory");
+        ln_translation_fail_memory(t);
     else if (!g->json)
         ln_translation_fail(t, "line %d, column %d: %s", error.line, error.column, error.text);
     else if (!json_is_object(g->json))

@@ -55,7 +55,7 @@ static void keep_value(ln_nnvm_writer *w, const char *tensor, ln_nnvm_value v)
         return;
     *own = v;
     if (ln_hash_insert(w->values, tensor, own) < 0)
-        ln_translation_fail(&w->draft.base, "out of memory");
+        ln_translation_fail_memory(&w->draft.base);
 }
 
 // The value with the type and shape that the tensor has.
@@ -129,7 +129,7 @@ static const tl_tensor *filled(ln_nnvm_writer *w, const ln_op *op, const char *t
         return t;
     t = fill(w, op, record_of(w, tensor));
     if (t && ln_hash_insert(w->constants, tensor, (void *)t) < 0)
-        ln_translation_fail(&w->draft.base, "out of memory");
+        ln_translation_fail_memory(&w->draft.base);
     return t;
 }
 

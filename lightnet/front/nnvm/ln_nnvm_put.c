@@ -46,7 +46,7 @@ static int next_number(ln_nnvm_op *n, const char *prefix)
         return 0;
     *count = 0;
     if (ln_hash_insert(w->steps, key, count) < 0)
-        ln_translation_fail(&w->draft.base, "out of memory");
+        ln_translation_fail_memory(&w->draft.base);
     return 0;
 }
 
@@ -61,7 +61,7 @@ static const char *step_name(ln_nnvm_op *n, const char *what)
     } while (!ln_nnvm_op_failed(n) && ln_hash_find(n->writer->names, name));
     const char *const own = ln_translation_print(&draft_of(n)->base, "%s", name);
     if (own && ln_hash_insert(n->writer->names, own, (void *)own) < 0)
-        ln_translation_fail(&draft_of(n)->base, "out of memory");
+        ln_translation_fail_memory(&draft_of(n)->base);
     return own;
 }
 

@@ -193,7 +193,7 @@ static void translate_up_to(ln_nnvm_model *m, ln_nnvm_vertex *v)
     for (; waits(v) && !v->is_variable && !m->base.failed; v = &m->graph.nodes[v->inputs[0].node]) {
         ln_list *longer = ln_list_prepend(path, v);
         if (!longer)
-            ln_translation_fail(&m->base, "out of memory");
+            ln_translation_fail_memory(&m->base);
         else
             path = longer;
     }
@@ -320,7 +320,7 @@ static void add_head(ln_nnvm_model *m, ln_hash *taken, size_t k)
     if (!ln_translation_can_output(&m->base, tensor, tensor) || ln_hash_find(taken, tensor))
         tensor = ln_emit_simple(&own.emit, "forward", tensor, 0);
     if (tensor && ln_hash_insert(taken, tensor, (void *)tensor) < 0)
-        ln_translation_fail(&m->base, "out of memory");
+        ln_translation_fail_memory(&m->base);
     if (tensor)
         ln_translation_output(&m->base, tensor);
 }
@@ -329,7 +329,7 @@ static void add_heads(ln_nnvm_model *m)
 {
     ln_hash *taken = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     if (!taken)
-        ln_translation_fail(&m->base, "out of memory");
+        ln_translation_fail_memory(&m->base);
     for (size_t k = 0; k < m->graph.n_heads && !m->base.failed; k++)
         add_head(m, taken, k);
     ln_hash_free(taken);
@@ -344,9 +344,9 @@ static void reserve_names(ln_nnvm_model *m)
     for (size_t i = 0; m->base.reserved && i < m->graph.n_nodes; i++)
         if (ln_hash_insert(m->base.reserved, m->graph.nodes[i].name,
                            (void *)m->graph.nodes[i].name) < 0)
-            ln_translation_fail(&m->base, "out of memory");
+            ln_translation_fail_memory(&m->base);
     if (!m->base.reserved)
-        ln_translation_fail(&m->base, "out of memory");
+        ln_translation_fail_memory(&m->base);
 }
 
 static int batch_size(const ln_nnvm_model *m)
@@ -385,7 +385,7 @@ static int read_nnvm(ln_context *ctx, const char *name, ln_infile *file)
     ctx->declared = LN_DECLARES_INPUTS | LN_DECLARES_OUTPUTS;
     ctx->weights = ln_weights_create();
     if (!ctx->weights)
-        return ln_fail(ctx, "out of memory");
+        return ln_fail_memory(ctx);
     if (ln_data_look(ctx))
         return ln_fail_at(ctx, "%s", name);
     ln_nnvm_graph_read(&m.graph, &m.base, file->data, file->size);

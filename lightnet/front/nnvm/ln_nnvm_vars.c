@@ -72,14 +72,14 @@ static void check_support(ln_nnvm_model *m)
     size_t len = 0;
     ln_hash *seen = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     if (!seen)
-        ln_translation_fail(&m->base, "out of memory");
+        ln_translation_fail_memory(&m->base);
     for (size_t i = 0; seen && i < g->n_nodes && len < sizeof(text); i++) {
         const ln_nnvm_vertex *v = &g->nodes[i];
         const size_t count = is_unsupported(v) ? count_first(g, seen, i) : 0;
         if (!count)
             continue;
         if (ln_hash_insert(seen, v->op, (void *)v->op) < 0)
-            ln_translation_fail(&m->base, "out of memory");
+            ln_translation_fail_memory(&m->base);
         len += (size_t)snprintf(text + len, sizeof(text) - len,
                                 "%snodes[%zu] \"%.128s\": operator \"%.128s\" is not supported "
                                 "(%zu node%s%s%s)",

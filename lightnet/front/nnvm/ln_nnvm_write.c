@@ -31,7 +31,7 @@ static const ln_nnvm_op_row *find_row(const char *optype)
 static void take_name(ln_nnvm_writer *w, const char *name)
 {
     if (!w->draft.base.failed && ln_hash_insert(w->names, name, (void *)name) < 0)
-        ln_translation_fail(&w->draft.base, "out of memory");
+        ln_translation_fail_memory(&w->draft.base);
 }
 
 // The names of tensors are theirs, also where no node has them in the end.
@@ -128,7 +128,7 @@ static void check_support(ln_nnvm_writer *w)
     size_t len = 0;
     ln_hash *seen = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     if (!seen)
-        ln_translation_fail(&w->draft.base, "out of memory");
+        ln_translation_fail_memory(&w->draft.base);
     for (const ln_list *node = w->draft.base.ctx->ops; seen && node && len < sizeof(text);
          node = node->next) {
         const char *const what = missing(node->data);
@@ -136,7 +136,7 @@ static void check_support(ln_nnvm_writer *w)
         if (!count)
             continue;
         if (ln_hash_insert(seen, what, (void *)what) < 0)
-            ln_translation_fail(&w->draft.base, "out of memory");
+            ln_translation_fail_memory(&w->draft.base);
         len += (size_t)snprintf(text + len, sizeof(text) - len,
                                 "%s%.64s (operator '%.128s', %zu "
                                 "of them)",
@@ -190,7 +190,7 @@ int ln_nnvm_write(ln_context *ctx, const char *file)
     for (size_t i = 0; i < sizeof(hashes) / sizeof(hashes[0]); i++) {
         *hashes[i] = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
         if (!*hashes[i])
-            ln_translation_fail(&w.draft.base, "out of memory");
+            ln_translation_fail_memory(&w.draft.base);
     }
     if (!w.draft.base.failed)
         write_model(&w);

@@ -21,7 +21,7 @@ const char *ln_onnx_body_input(ln_onnx_node *n, ln_onnx_body *body, tl_dtype dty
     const char *name = ln_translation_name(&n->model->base, "given");
     tl_tensor *like = name ? tl_tensor_create(NULL, ndim, dims, dtype) : NULL;
     if (!like)
-        ln_emit_fail(&n->emit, "out of memory");
+        ln_emit_fail_memory(&n->emit);
     else if (ln_translation_source(&n->model->base, name, like, 0))
         ln_onnx_set_variation(n->model, name, LN_ONNX_UNKNOWN);
     tl_tensor_free(like);
@@ -48,7 +48,7 @@ static int has(const ln_hash *set, const char *tensor)
 static void enter(finding *f, ln_hash *set, const char *tensor)
 {
     if (ln_hash_insert(set, tensor, NULL) < 0)
-        ln_emit_fail(&f->n->emit, "out of memory");
+        ln_emit_fail_memory(&f->n->emit);
 }
 
 static int reads_inside(const finding *f, const ln_op *op)
@@ -134,7 +134,7 @@ static void find_outputs(finding *f, int n_outputs, const char *const *outputs)
 {
     ln_hash *taken = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     if (!taken)
-        ln_emit_fail(&f->n->emit, "out of memory");
+        ln_emit_fail_memory(&f->n->emit);
     for (int i = 0; i < n_outputs && !ln_onnx_failed(f->n); i++) {
         const char *tensor = outputs[i];
         if (!has(f->inside, tensor) || has(taken, tensor)) {
@@ -158,7 +158,7 @@ void ln_onnx_body_end(ln_onnx_node *n, ln_onnx_body *body, int n_outputs,
                  .inside = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL),
                  .captured = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL)};
     if (!f.inside || !f.captured)
-        ln_emit_fail(&n->emit, "out of memory");
+        ln_emit_fail_memory(&n->emit);
     make_room(&f, n_outputs);
     if (!ln_onnx_failed(n)) {
         find_ops(&f);
@@ -205,7 +205,7 @@ static void remove_op(ln_onnx_node *n, ln_op *op)
         ln_hash_remove(n->model->unfolded, tle->name);
     }
     if (ln_context_remove_op(n->model->base.ctx, &position))
-        ln_emit_fail(&n->emit, "out of memory");
+        ln_emit_fail_memory(&n->emit);
 }
 
 // Readers leave before makers.
@@ -230,7 +230,7 @@ const char *ln_onnx_body_make(ln_onnx_node *n, ln_onnx_body *body, int n_capture
     ln_context *made = name ? ln_body_create(n->model->base.ctx, name) : NULL;
     if (!made || enter_inputs(n, made, body->n_inputs, body->inputs) ||
         enter_inputs(n, made, n_captures, captures) || enter_ops(made, body))
-        ln_emit_fail(&n->emit, "out of memory");
+        ln_emit_fail_memory(&n->emit);
     remove_ops(n, body);
     for (int i = body->n_inputs; i-- > 0 && !ln_onnx_failed(n);)
         remove_op(n, ln_context_creater(n->model->base.ctx, body->inputs[i]));

@@ -40,7 +40,7 @@ static size_t count_nodes(census *c, LnOnnx__Node *const *nodes, size_t n)
 static void note_count(census *c, const LnOnnx__Function *f, size_t n)
 {
     if (ln_hash_insert(c->counts, f, (void *)n) < 0)
-        ln_translation_fail(&c->model->base, "out of memory");
+        ln_translation_fail_memory(&c->model->base);
 }
 
 // A function that calls itself, which is refused when it is translated, has no nodes meanwhile.
@@ -103,6 +103,6 @@ void ln_onnx_check_count(ln_onnx_model *m)
     if (c.counts)
         count_graph(&c, m->proto->graph);
     else
-        ln_translation_fail(&m->base, "out of memory");
+        ln_translation_fail_memory(&m->base);
     ln_hash_free(c.counts);
 }

@@ -23,7 +23,7 @@ void ln_onnx_set_variation(ln_onnx_model *m, const char *tensor, ln_onnx_variati
 {
     const ln_tensor_entry *te = ln_tensor_table_find(m->base.ctx->tensor_table, tensor);
     if (ln_hash_insert(m->varying, te->name, (void *)(uintptr_t)variation) < 0)
-        ln_translation_fail(&m->base, "out of memory");
+        ln_translation_fail_memory(&m->base);
 }
 
 /* The front end of an emitter. The emitter is the node's first member. */

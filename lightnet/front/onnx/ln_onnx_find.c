@@ -5,6 +5,7 @@
 // that finding each of n costs n steps, not the square.
 
 #include "front/onnx/ln_onnx_model.h"
+#include "ir/ln_context_ops.h"
 
 /* Up to so many elements, looking at each is faster than an index. */
 enum { SHORT = 16 };
@@ -137,9 +138,9 @@ int ln_onnx_index_functions(ln_onnx_model *m)
         if (!f->name || ln_hash_find(m->functions, f)) // the first of a name counts
             continue;
         if (ln_hash_insert(m->functions, f, f) < 0)
-            return ln_fail(m->base.ctx, "out of memory");
+            return ln_fail_memory(m->base.ctx);
     }
-    return m->functions ? 0 : ln_fail(m->base.ctx, "out of memory");
+    return m->functions ? 0 : ln_fail_memory(m->base.ctx);
 }
 
 const LnOnnx__Function *ln_onnx_find_function(const ln_onnx_model *m, const LnOnnx__Node *node)

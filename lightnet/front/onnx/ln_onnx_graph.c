@@ -26,7 +26,7 @@ const char *ln_onnx_add_tensor(ln_onnx_model *m, const LnOnnx__Tensor *proto, co
     }
     made = ln_translation_weight(&m->base, tensor, place.file, place.offset, name);
     if (made && ln_hash_insert(m->constants, proto, (void *)made) < 0)
-        ln_translation_fail(&m->base, "out of memory");
+        ln_translation_fail_memory(&m->base);
     return made;
 }
 

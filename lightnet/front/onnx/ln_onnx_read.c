@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/ln_alloc_fail.h"
+#include "base/ln_error_memory.h"
 #include "base/ln_protobuf_kind.h"
 #include "data/ln_onnx_lean.h"
 #include "data/ln_onnx_memory.h"
@@ -40,7 +41,7 @@ static int open_beneath(const ln_onnx_model *m, ln_infile *file, const char *loc
 {
     char *folder = folder_of(m);
     if (!folder)
-        return ln_error_set(err, "out of memory");
+        return ln_error_memory(err);
     const ln_beneath folders = {folder, m->base.ctx->folders};
     const int status = ln_infile_open_beneath(file, &folders, location, err);
     ln_free(folder);
@@ -69,7 +70,7 @@ static const ln_infile *open_external(void *owner, const char *location, ln_erro
         ln_infile_close(&file);
     if (!key || ln_hash_insert(m->opened, key, (void *)known) < 0) {
         ln_free(key);
-        ln_error_set(err, "out of memory");
+        ln_error_memory(err);
         return NULL;
     }
     return known;
@@ -98,7 +99,7 @@ static int create_tables(ln_onnx_model *m)
     return m->varying && m->values && m->opened && m->constants && m->rolled && m->indexes &&
                    m->unfolded && m->base.ctx->weights
                ? 0
-               : ln_fail(m->base.ctx, "out of memory");
+               : ln_fail_memory(m->base.ctx);
 }
 
 static void free_model(ln_onnx_model *m)
@@ -140,7 +141,7 @@ static int open_model(ln_onnx_model *m, ln_infile *file)
 {
     const ln_infile *kept = ln_weights_keep(m->base.ctx->weights, file);
     if (!kept)
-        return ln_fail(m->base.ctx, "%s: out of memory", m->base.file);
+        return ln_error_memory_at(m->base.ctx->error, m->base.file);
     *file = (ln_infile){0};
     m->source = (ln_onnx_source){kept, open_external, m};
     return unpack(m, kept);
@@ -290,7 +291,7 @@ static void keep_bound_value(ln_onnx_model *m, const char *name, const tl_tensor
     tl_tensor *copy = tl_tensor_clone(bound);
     if (!copy || ln_weights_add(m->base.ctx->weights, name, copy, 1)) {
         tl_tensor_free_data_too(copy);
-        ln_translation_fail(&m->base, "out of memory");
+        ln_translation_fail_memory(&m->base);
     }
 }
 
@@ -325,7 +326,7 @@ static ln_hash *initializer_names(ln_onnx_model *m)
         }
     }
     if (!names)
-        ln_translation_fail(&m->base, "out of memory");
+        ln_translation_fail_memory(&m->base);
     return names;
 }
 

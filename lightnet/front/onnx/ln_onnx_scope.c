@@ -17,7 +17,7 @@ int ln_onnx_scope_init(ln_onnx_scope *scope, ln_onnx_model *m, const ln_onnx_sco
     }
     scope->names = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     if (!scope->names)
-        ln_translation_fail(&m->base, "out of memory");
+        ln_translation_fail_memory(&m->base);
     return scope->names ? 0 : -1;
 }
 
@@ -34,7 +34,7 @@ void ln_onnx_scope_set(ln_onnx_scope *scope, const char *name, const char *tenso
     if (!tensor || scope->model->base.failed)
         return;
     if (ln_hash_insert(scope->names, name, (void *)tensor) < 0)
-        ln_translation_fail(&scope->model->base, "out of memory");
+        ln_translation_fail_memory(&scope->model->base);
 }
 
 const char *ln_onnx_scope_get(const ln_onnx_scope *scope, const char *name)

@@ -44,7 +44,7 @@ static void enter(survey *s, unsupported *u)
         return;
     if (!u || !s->last || s->last->data != u)
         ln_free(u);
-    ln_translation_fail(&s->model->base, "out of memory");
+    ln_translation_fail_memory(&s->model->base);
 }
 
 static void note(survey *s, const LnOnnx__Node *node, const char *why)
@@ -65,7 +65,7 @@ static void look_at_function(survey *s, const LnOnnx__Function *f)
 {
     const int is_new = ln_hash_insert(s->looked, f, NULL);
     if (is_new < 0)
-        ln_translation_fail(&s->model->base, "out of memory");
+        ln_translation_fail_memory(&s->model->base);
     if (is_new <= 0)
         return;
     const ln_onnx_scope scope = {.model = s->model,
@@ -128,7 +128,7 @@ void ln_onnx_check_support(const ln_onnx_scope *scope)
     if (s.looked && s.kinds)
         look_at_nodes(&s, scope, graph->node, graph->n_node);
     else
-        ln_translation_fail(&s.model->base, "out of memory");
+        ln_translation_fail_memory(&s.model->base);
     if (s.found)
         report(&s);
     ln_hash_free(s.looked);

@@ -25,7 +25,7 @@ static void keep_value(ln_onnx_model *m, const char *tensor, tl_tensor *value)
     const ln_tensor_entry *te = ln_tensor_table_find(m->base.ctx->tensor_table, tensor);
     if (!value || ln_hash_insert(m->values, te->name, value) < 0) {
         tl_tensor_free_data_too(value);
-        ln_translation_fail(&m->base, "out of memory");
+        ln_translation_fail_memory(&m->base);
         return;
     }
     m->values_size += tl_tensor_size(value);
@@ -53,7 +53,7 @@ static void leave_to_run_time(ln_onnx_model *m, const char *tensor, const char *
     const ln_tensor_entry *te = ln_tensor_table_find(m->base.ctx->tensor_table, tensor);
     char *text = ln_translation_print(&m->base, "%s", reason);
     if (text && ln_hash_insert(m->unfolded, te->name, text) < 0)
-        ln_translation_fail(&m->base, "out of memory");
+        ln_translation_fail_memory(&m->base);
     if (!m->base.failed)
         ln_onnx_set_variation(m, tensor, LN_ONNX_UNKNOWN);
     ln_debug(m->base.ctx, "'%s' is computed when the model is loaded: %s", tensor, reason);
@@ -255,7 +255,7 @@ static void compute(ln_onnx_node *n, const char *tensor)
     ln_onnx_model *m = n->model;
     part p = {.model = m, .ctx = ln_context_create()};
     if (!p.ctx) {
-        ln_emit_fail(&n->emit, "out of memory");
+        ln_emit_fail_memory(&n->emit);
         return;
     }
     ln_limits_begin_fold(p.ctx, m->base.ctx);

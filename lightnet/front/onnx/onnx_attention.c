@@ -133,7 +133,7 @@ static const char *indices_from(ln_onnx_node *n, int64_t first, int len, int is_
     int64_t *const indices = tl_alloc((size_t)len * sizeof(*indices));
     const int dims[] = {len, 1};
     if (!indices) {
-        ln_emit_fail(&n->emit, "out of memory");
+        ln_emit_fail_memory(&n->emit);
         return NULL;
     }
     for (int i = 0; i < len; i++)

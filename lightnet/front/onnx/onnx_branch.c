@@ -62,13 +62,13 @@ static const char **join_captures(ln_onnx_node *n, const ln_onnx_body *a, const 
     ln_hash *seen = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     const char **all = ln_onnx_new_names(n, (size_t)a->n_captures + (size_t)b->n_captures);
     if (!seen)
-        ln_emit_fail(&n->emit, "out of memory");
+        ln_emit_fail_memory(&n->emit);
     *len = 0;
     for (int i = 0; i < a->n_captures + b->n_captures && !ln_onnx_failed(n); i++) {
         const char *name = i < a->n_captures ? a->captures[i] : b->captures[i - a->n_captures];
         const int is_new = ln_hash_insert(seen, name, NULL);
         if (is_new < 0)
-            ln_emit_fail(&n->emit, "out of memory");
+            ln_emit_fail_memory(&n->emit);
         else if (is_new)
             all[(*len)++] = name;
     }

@@ -251,7 +251,7 @@ static int is_too_long(const loop *l, const char *cond_before, int n_ops)
 static int give_up(ln_onnx_node *n)
 {
     if (ln_hash_insert(n->model->rolled, n->proto, NULL) < 0)
-        ln_emit_fail(&n->emit, "out of memory");
+        ln_emit_fail_memory(&n->emit);
     return 0;
 }
 
