@@ -7,6 +7,7 @@
 #include "ir/ln_dynamic.h"
 #include "ir/ln_from_file.h"
 #include "ir/ln_limits.h"
+#include "ir/ln_update.h"
 #include "ir/ln_weights.h"
 
 typedef struct loading {
@@ -54,7 +55,7 @@ static int fetch(const loading *load, ln_tensor_entry *te)
     else
         status = (te->mtype == LN_MEM_CPU ? read_over : copy_over)(load->ctx, weight, te);
     if (!status)
-        te->isfetched = 1;
+        te->isfetched = LN_FETCHED_EARLIER;
     return status;
 }
 
@@ -72,7 +73,8 @@ static int fetch_inputs(const loading *load, const ln_op *op)
     {
         ln_tensor_entry *te = ln_tensor_table_find(load->ctx->tensor_table, tle->name);
         const ln_op *maker = te->isload ? ln_context_creater(load->ctx, te->name) : NULL;
-        if (maker && !te->isfetched && ln_from_file_name(maker) && fetch(load, te))
+        if (maker && te->isfetched == LN_FETCHED_NEVER && ln_from_file_name(maker) &&
+            fetch(load, te))
             return -1;
     }
     return 0;
@@ -83,7 +85,7 @@ static int fetch_lasting(const loading *load, const ln_op *op)
     const char *name = ln_from_file_name(op);
     ln_tensor_entry *te = name ? ln_tensor_table_find(load->ctx->tensor_table, name) : NULL;
     if (te && te->isload)
-        te->isfetched = 0;
+        te->isfetched = LN_FETCHED_NEVER;
     else if (te && !load->again && ln_weights_of(load->ctx, name))
         return fetch(load, te);
     return 0;

@@ -8,6 +8,7 @@
 #include "ir/ln_context_const.h"
 
 #include "ir/ln_context_ops.h"
+#include "ir/ln_update.h"
 #include "lightnet/ln_util.h"
 
 // Tensor `te` (NULL: not made yet) is not constant any more; what that means for others is still
@@ -27,7 +28,7 @@ static int revoke(const ln_context *ctx, ln_tensor_entry *te, ln_list **todo)
 static int revoke_outputs(const ln_context *ctx, const ln_op *op, ln_list **todo)
 {
     const ln_tensor_list_entry *tle;
-    op->op_arg->at_load = 0;
+    op->op_arg->at_load = LN_AT_LOAD_NOT;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
         if (revoke(ctx, ln_tensor_table_find(ctx->tensor_table, tle->name), todo))
@@ -216,7 +217,7 @@ static void mark_constants(const ln_context *ctx, ln_op *op)
 {
     const ln_tensor_list_entry *tle;
     const int constant = is_constant(ctx, op);
-    op->op_arg->at_load = constant && op->op_arg->tensors_in;
+    op->op_arg->at_load = constant && op->op_arg->tensors_in ? LN_AT_LOAD_DONE : LN_AT_LOAD_NOT;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
         ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);

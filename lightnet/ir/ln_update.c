@@ -11,19 +11,6 @@
 #include "ir/ln_weights.h"
 #include "lightnet/ln_util.h"
 
-/* Values of op_arg->at_load. */
-enum {
-    OUTDATED = 2, /* it depends on what has been set */
-    PULLED = 3,   /* an outdated operator needs its result, which has lost its memory */
-};
-
-/* Values of te->isfetched, of a tensor from a file. */
-enum {
-    NEVER = 0,   /* not yet, or other data has been given */
-    EARLIER = 1, /* its memory may be others' now */
-    NOW = 2,     /* since the update began */
-};
-
 /* A result of loading in memory of its own. */
 typedef struct kept {
     const ln_context *ctx; /* which its memory counts for */
@@ -64,7 +51,8 @@ void ln_update_forget(ln_context *ctx)
     LN_LIST_FOREACH(op, ctx->ops)
     {
         const ln_tensor_list_entry *tle;
-        op->op_arg->at_load = op->op_arg->at_load != 0;
+        if (op->op_arg->at_load)
+            op->op_arg->at_load = LN_AT_LOAD_DONE;
         LN_LIST_FOREACH(tle, ctx->kept ? op->op_arg->tensors_out : NULL)
         {
             drop(ctx, ln_tensor_table_find(ctx->tensor_table, tle->name));
@@ -141,9 +129,9 @@ static int outdate(ln_context *ctx, ln_tensor_entry *te, ln_list **todo)
 static int outdate_op(ln_context *ctx, const ln_op *op, ln_list **todo)
 {
     const ln_tensor_list_entry *tle;
-    if (!op->op_arg->at_load || op->op_arg->at_load == OUTDATED)
+    if (!op->op_arg->at_load || op->op_arg->at_load == LN_AT_LOAD_OUTDATED)
         return 0;
-    op->op_arg->at_load = OUTDATED;
+    op->op_arg->at_load = LN_AT_LOAD_OUTDATED;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
         if (outdate(ctx, ln_tensor_table_find(ctx->tensor_table, tle->name), todo))
@@ -177,7 +165,7 @@ static int outdate_owners(ln_context *ctx, ln_tensor_entry *te, ln_list **todo)
 void ln_update_mark(ln_context *ctx, ln_tensor_entry *te)
 {
     ln_list *todo = NULL;
-    te->isfetched = NEVER;
+    te->isfetched = LN_FETCHED_NEVER;
     if (ctx->stale & LN_STALE_ALL)
         return;
     int status = outdate_owners(ctx, te, &todo);
@@ -197,7 +185,7 @@ void ln_update_mark(ln_context *ctx, ln_tensor_entry *te)
 
 static int is_renewed(const ln_op *op)
 {
-    return op->op_arg->at_load == OUTDATED || op->op_arg->at_load == PULLED;
+    return op->op_arg->at_load == LN_AT_LOAD_OUTDATED || op->op_arg->at_load == LN_AT_LOAD_PULLED;
 }
 
 // Readers stand behind makers, so that backwards each operator is decided on before its makers.
@@ -211,8 +199,8 @@ static void pull(const ln_context *ctx)
             const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
             const ln_op *maker =
                 te->isload && !find_kept(ctx, te) ? ln_context_creater(ctx, te->name) : NULL;
-            if (maker && maker->op_arg->at_load == 1)
-                maker->op_arg->at_load = PULLED;
+            if (maker && maker->op_arg->at_load == LN_AT_LOAD_DONE)
+                maker->op_arg->at_load = LN_AT_LOAD_PULLED;
         }
     }
 }
@@ -231,11 +219,12 @@ static int makes_views(const ln_context *ctx, const ln_op *op)
 // Data of a file goes to its planned place when it is new or needed once, else it is kept.
 static int fetch_input(ln_context *ctx, const ln_op *op, ln_tensor_entry *te)
 {
-    if (te->isfetched == EARLIER && op->op_arg->at_load == OUTDATED && ln_weights_of(ctx, te->name))
+    if (te->isfetched == LN_FETCHED_EARLIER && op->op_arg->at_load == LN_AT_LOAD_OUTDATED &&
+        ln_weights_of(ctx, te->name))
         return keep_weight(ctx, te);
     if (ln_constants_fetch_tensor(ctx, te))
         return -1;
-    te->isfetched = NOW;
+    te->isfetched = LN_FETCHED_NOW;
     return 0;
 }
 
@@ -244,7 +233,7 @@ static int prepare_input(ln_context *ctx, const ln_op *op, ln_tensor_entry *te)
     const ln_op *maker = te->isload ? ln_context_creater(ctx, te->name) : NULL;
     if (!maker)
         return 0;
-    if (ln_from_file_name(maker) && te->isfetched != NOW && !find_kept(ctx, te) &&
+    if (ln_from_file_name(maker) && te->isfetched != LN_FETCHED_NOW && !find_kept(ctx, te) &&
         fetch_input(ctx, op, te))
         return -1;
     const kept *k = find_kept(ctx, te);
@@ -260,7 +249,7 @@ static int is_read_by_outdated(ln_context *ctx, const ln_tensor_entry *te)
     int found = ln_context_readers(ctx, te->name, &readers);
     LN_LIST_FOREACH(reader, readers)
     {
-        found = found || reader->op_arg->at_load == OUTDATED;
+        found = found || reader->op_arg->at_load == LN_AT_LOAD_OUTDATED;
     }
     ln_list_free(readers);
     return found;
@@ -289,7 +278,7 @@ static int renew(ln_context *ctx, ln_op *op)
     }
     if (ln_op_call(op, op->static_run) || ln_dynamic_run(op))
         return -1;
-    return op->op_arg->at_load == PULLED ? keep_results(ctx, op) : 0;
+    return op->op_arg->at_load == LN_AT_LOAD_PULLED ? keep_results(ctx, op) : 0;
 }
 
 // What an operator of the runs has prepared may depend on the constants that it reads.
@@ -324,10 +313,11 @@ static void settle(const ln_context *ctx, int failed)
         ln_op_arg *op_arg = op->op_arg;
         const char *name = ln_from_file_name(op);
         ln_tensor_entry *te = name ? ln_tensor_table_find(ctx->tensor_table, name) : NULL;
-        if (te && te->isfetched == NOW)
-            te->isfetched = failed ? NEVER : EARLIER;
-        if (op_arg->at_load == PULLED || (op_arg->at_load == OUTDATED && !failed))
-            op_arg->at_load = 1;
+        if (te && te->isfetched == LN_FETCHED_NOW)
+            te->isfetched = failed ? LN_FETCHED_NEVER : LN_FETCHED_EARLIER;
+        if (op_arg->at_load == LN_AT_LOAD_PULLED ||
+            (op_arg->at_load == LN_AT_LOAD_OUTDATED && !failed))
+            op_arg->at_load = LN_AT_LOAD_DONE;
     }
 }
 

@@ -15,6 +15,22 @@
 
 #include "lightnet/ln_context.h"
 
+/* Values of op_arg->at_load: whether an operator runs when the context is loaded, and what of that
+ * is to be done again. */
+enum {
+    LN_AT_LOAD_NOT = 0,      /* it runs per inference */
+    LN_AT_LOAD_DONE = 1,     /* its results are those of what it reads, once loading has run it */
+    LN_AT_LOAD_OUTDATED = 2, /* it depends on what has been set */
+    LN_AT_LOAD_PULLED = 3,   /* an outdated operator needs its result, which has lost its memory */
+};
+
+/* Values of te->isfetched, of a tensor from a file. */
+enum {
+    LN_FETCHED_NEVER = 0,   /* not yet, or other data has been given */
+    LN_FETCHED_EARLIER = 1, /* its memory may be others' now */
+    LN_FETCHED_NOW = 2,     /* since the update began */
+};
+
 /* Values of ctx->stale. */
 enum {
     LN_STALE_ALL = 1,    /* all that runs at load must be computed anew */
