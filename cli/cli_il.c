@@ -4,7 +4,6 @@
 #include "cli_il.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <strings.h>
 
 #include "il/ln_il.h"
@@ -105,18 +104,14 @@ int cli_il_is_format(const char *format)
     return !strcasecmp(format, "il");
 }
 
+static int write_ir(FILE *stream, const void *arg, ln_error *err)
+{
+    ln_context *const *ctx = arg;
+    (void)err; // the reason is in the context
+    return ln_context_write_ir(*ctx, (*ctx)->datafile, stream);
+}
+
 int cli_il_write(ln_context *ctx, const char *file)
 {
-    char *json = NULL;
-    size_t len;
-    FILE *stream = open_memstream(&json, &len);
-    if (!stream)
-        return ln_fail(ctx, "out of memory");
-    int status = ln_context_write_ir(ctx, ctx->datafile, stream);
-    if (fclose(stream) && !status)
-        status = ln_fail(ctx, "out of memory");
-    if (!status)
-        status = ln_il_write(json, len, file, ctx->error);
-    free(json);
-    return status;
+    return ln_il_write(write_ir, &ctx, file, ctx->error);
 }

@@ -56,10 +56,9 @@ static int generate(const char *type, const char *outfile, int n, const char *co
         return tool_wrong_usage(tool, "no files of numbers given");
     if (tool_check_output(tool, outfile, n, files))
         return TOOL_WRONG_USAGE;
-    if (!ln_wts_write_from_texts(outfile, dtype, n, files, &err))
-        return TOOL_OK;
-    fprintf(stderr, "genwts: error: %s\n", ln_error_text(&err));
-    return TOOL_FAILED;
+    return ln_wts_write_from_texts(outfile, dtype, n, files, &err)
+               ? tool_fail(tool, ln_error_text(&err))
+               : TOOL_OK;
 }
 
 int main(int argc, char **argv)

@@ -32,12 +32,6 @@ typedef struct options {
     int is_done; /* help or version was printed */
 } options;
 
-static int fail(const char *reason)
-{
-    fprintf(stderr, "%s: error: %s\n", tool, reason);
-    return TOOL_FAILED;
-}
-
 // Returns new (ln_free), NULL with the thread's reason.
 static char *read_file(const char *file, const char *name, size_t *len)
 {
@@ -66,7 +60,7 @@ static int translate_text(const char *name, const char *text, size_t len, const 
     else
         failed = ln_il_read(&m, name, text, len, host, &err) || ln_il_print(&m, outfile, &err);
     ln_il_model_free(&m);
-    return failed ? fail(err.text) : TOOL_OK;
+    return failed ? tool_fail(tool, err.text) : TOOL_OK;
 }
 
 static int translate(const char *file, const options *opt)
@@ -76,11 +70,11 @@ static int translate(const char *file, const options *opt)
     const char *name = is_stdin ? "standard input" : file;
     char *text = read_file(file, name, &len);
     if (!text)
-        return fail(ln_last_error());
+        return tool_fail(tool, ln_last_error());
     char *folder = ln_il_folder_of(name);
     const ln_il_host host = {.model = is_stdin ? NULL : folder, .allowed = opt->allowed};
-    const int status =
-        folder ? translate_text(name, text, len, &host, opt->outfile) : fail(ln_last_error());
+    const int status = folder ? translate_text(name, text, len, &host, opt->outfile)
+                              : tool_fail(tool, ln_last_error());
     ln_free(folder);
     ln_free(text);
     return status;
@@ -90,7 +84,7 @@ static int allow_folder(options *opt, const char *folder)
 {
     ln_list *longer = ln_list_append(opt->allowed, (void *)folder);
     if (!longer)
-        return fail(ln_last_error());
+        return tool_fail(tool, ln_last_error());
     opt->allowed = longer;
     return TOOL_OK;
 }

@@ -9,6 +9,12 @@
 
 #include "same_file.h"
 
+int tool_fail(const char *tool, const char *reason)
+{
+    fprintf(stderr, "%s: error: %s\n", tool, reason);
+    return TOOL_FAILED;
+}
+
 int tool_wrong_usage(const char *tool, const char *fmt, ...)
 {
     va_list args;

@@ -8,6 +8,9 @@
 
 enum { TOOL_OK = 0, TOOL_FAILED = 1, TOOL_WRONG_USAGE = 2 };
 
+/** Prints "TOOL: error: REASON". Returns TOOL_FAILED. */
+int tool_fail(const char *tool, const char *reason);
+
 /** Prints "TOOL: error: ...; see TOOL --help". Returns TOOL_WRONG_USAGE. */
 __attribute__((format(printf, 2, 3))) int tool_wrong_usage(const char *tool, const char *fmt, ...);
 

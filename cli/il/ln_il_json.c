@@ -4,14 +4,13 @@
 // Stream errors are looked at once, at the end.
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/ln_error_memory.h"
 #include "base/ln_number.h"
+#include "base/ln_outname.h"
+#include "base/ln_outtext.h"
 #include "il/ln_il.h"
-#include "lightnet/ln_outfile.h"
-#include "lightnet/ln_util.h"
 
 /* The format's version, where the model does not say it. */
 enum { VERSION = 1 };
@@ -205,20 +204,10 @@ static int put_model(FILE *fp, const void *arg, ln_error *err)
 
 char *ln_il_json(const ln_il_model *m, size_t *len, ln_error *err)
 {
-    char *text = NULL;
-    FILE *fp = open_memstream(&text, len);
-    int rc = fp ? put_model(fp, m, err) : -1;
-    if (fp && fclose(fp))
-        rc = -1;
-    if (!rc)
-        return text;
-    free(text);
-    ln_error_memory(err); // unless it is known already
-    return NULL;
+    return ln_outtext(put_model, m, len, err);
 }
 
 int ln_il_print(const ln_il_model *m, const char *file, ln_error *err)
 {
-    return ln_streq(file, "-") ? ln_outfile_print(stdout, "standard output", put_model, m, err)
-                               : ln_outfile_write(file, put_model, m, err);
+    return ln_outname_write(file, put_model, m, err);
 }

@@ -8,11 +8,13 @@
 #include <ctype.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/ln_error_memory.h"
 #include "base/ln_number.h"
-#include "lightnet/ln_outfile.h"
+#include "base/ln_outname.h"
+#include "base/ln_outtext.h"
 #include "lightnet/ln_util.h"
 
 /* Lines are broken where they come to this column; the preprocessor takes lines of 64 KiB. */
@@ -327,14 +329,17 @@ static json_t *read_tree(const char *json, size_t len)
     return tree;
 }
 
-int ln_il_write(const char *json, size_t len, const char *file, ln_error *err)
+int ln_il_write(ln_outfile_func print, const void *arg, const char *file, ln_error *err)
 {
+    size_t len;
+    char *json = ln_outtext(print, arg, &len, err);
+    if (!json)
+        return -1;
     json_t *tree = read_tree(json, len);
+    free(json);
     if (!tree)
         return ln_error_memory_at(err, file);
-    const int rc = ln_streq(file, "-")
-                       ? ln_outfile_print(stdout, "standard output", write_tree, tree, err)
-                       : ln_outfile_write(file, write_tree, tree, err);
+    const int rc = ln_outname_write(file, write_tree, tree, err);
     json_decref(tree);
     return rc;
 }

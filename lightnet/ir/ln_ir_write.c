@@ -4,6 +4,7 @@
 // Stream errors are looked at once, at the end; the writing functions fail only where a text cannot
 // be JSON.
 
+#include "base/ln_outname.h"
 #include "ir/ln_ir_json.h"
 
 #include <inttypes.h>
@@ -11,7 +12,6 @@
 #include "ir/ln_fixed.h"
 #include "ir/ln_json.h"
 #include "lightnet/ln_body.h"
-#include "lightnet/ln_outfile.h"
 #include "lightnet/ln_param.h"
 #include "lightnet/ln_tensor.h"
 
@@ -264,7 +264,5 @@ int ln_ir_write(const ln_context *ctx, FILE *fp)
 
 int ln_ir_write_file(const ln_context *ctx, const char *outfile)
 {
-    if (ln_streq(outfile, "-"))
-        return ln_outfile_print(stdout, "standard output", write_model, ctx, ctx->error);
-    return ln_outfile_write(outfile, write_model, ctx, ctx->error);
+    return ln_outname_write(outfile, write_model, ctx, ctx->error);
 }
