@@ -7,6 +7,7 @@
 
 #include "cli.h"
 #include "cli_guard.h"
+#include "cli_il.h"
 #include "cli_model.h"
 
 // What a name says of the format; NNVM shares its suffix with the first.
@@ -63,6 +64,14 @@ static int convert_to_nnvm(ln_context *ctx, const cli_options *opt)
     return CLI_OK;
 }
 
+// Before the model is read, and weights are written beside it.
+static int check_format(const cli_options *opt, const char *format)
+{
+    return cli_il_is_format(format) && !cli_il_can_write()
+               ? cli_fail("%s: this build cannot write the intermediate language", opt->outfile)
+               : CLI_OK;
+}
+
 static int convert(ln_context *ctx, const cli_options *opt, const char *format)
 {
     return strcasecmp(format, "nnvm") ? cli_model_write_as(ctx, opt, format)
@@ -78,6 +87,8 @@ int cli_convert(const cli_options *opt)
             ? form_of_option(opt->format)
             : cli_guard_form(opt->outfile, forms, "; or give the format with --to ir, il or nnvm");
     int status = form ? cli_guard_output(opt, opt->outfile, form->kind) : CLI_WRONG_USAGE;
+    if (!status)
+        status = check_format(opt, form->format);
     if (status)
         return status;
     ln_context *ctx = cli_model_create(opt);

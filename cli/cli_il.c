@@ -104,6 +104,11 @@ int cli_il_is_format(const char *format)
     return !strcasecmp(format, "il");
 }
 
+int cli_il_can_write(void)
+{
+    return 1;
+}
+
 static int write_ir(FILE *stream, const void *arg, ln_error *err)
 {
     ln_context *const *ctx = arg;

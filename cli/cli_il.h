@@ -16,6 +16,9 @@ int cli_il_read_text(ln_context *ctx, const char *name, const char *text, size_t
 /** Whether `format` is the name of this one. */
 int cli_il_is_format(const char *format);
 
+/** Whether this build writes models in it. */
+int cli_il_can_write(void);
+
 /** Writes the context's model, not compiled, to `file`, as ln_context_write does. -1 with the
  * reason in the context. */
 int cli_il_write(ln_context *ctx, const char *file);

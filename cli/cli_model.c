@@ -444,9 +444,20 @@ int cli_model_write(ln_context *ctx, const cli_options *opt)
     return write_both(ctx, opt, NULL);
 }
 
+// What the library would refuse only when the weights are written.
+static int check_uncompiled(const ln_context *ctx)
+{
+    if (!ctx->target)
+        return 0;
+    return cli_fail("%s: the model is compiled already, for '%s': it is not as it was written",
+                    ctx->source, ctx->target);
+}
+
 int cli_model_write_as(ln_context *ctx, const cli_options *opt, const char *format)
 {
-    return read_source(ctx, opt->args[0]) ? fail_reading(ctx, opt) : write_both(ctx, opt, format);
+    if (read_source(ctx, opt->args[0]))
+        return fail_reading(ctx, opt);
+    return check_uncompiled(ctx) ? CLI_FAILED : write_both(ctx, opt, format);
 }
 
 /* Inputs */

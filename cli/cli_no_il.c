@@ -26,6 +26,11 @@ int cli_il_is_format(const char *format)
     return !strcasecmp(format, "il");
 }
 
+int cli_il_can_write(void)
+{
+    return 0;
+}
+
 int cli_il_write(ln_context *ctx, const char *file)
 {
     return ln_fail(ctx, "%s: this build cannot write the intermediate language", file);
