@@ -4,6 +4,7 @@
 
 #include "cli_guard.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,6 +17,12 @@ int cli_guard_is_file(const char *file)
 {
     struct stat st;
     return strcmp(file, "-") && (stat(file, &st) || S_ISREG(st.st_mode));
+}
+
+static int is_folder(const char *file)
+{
+    struct stat st;
+    return strcmp(file, "-") && !stat(file, &st) && S_ISDIR(st.st_mode);
 }
 
 static int fail_if_same(const char *output, const char *input)
@@ -48,6 +55,8 @@ int cli_guard_inputs(const cli_options *opt, const char *file)
 
 int cli_guard_output(const cli_options *opt, const char *file, const char *kind)
 {
+    if (is_folder(file))
+        return cli_fail("%s: cannot write: %s", file, strerror(EISDIR));
     if (!cli_guard_is_file(file))
         return CLI_OK;
     const int status = cli_guard_inputs(opt, file);

@@ -14,9 +14,9 @@ int cli_guard_is_file(const char *file);
  * the exit status after a message. */
 int cli_guard_inputs(const cli_options *opt, const char *file);
 
-/** 0 if output `file`, which the user names, may be written: it is none of the inputs, and what it
- * holds, as ln_file_kind names it, is `kind` or not recognised, or there is --force. Else the exit
- * status after a message. */
+/** 0 if output `file`, which the user names, may be written: it is no folder and none of the
+ * inputs, and what it holds, as ln_file_kind names it, is `kind` or not recognised, or there is
+ * --force. Else the exit status after a message. */
 int cli_guard_output(const cli_options *opt, const char *file, const char *kind);
 
 /** 0 if `file`, whose name follows from that of an output, may be written: it is none of the
