@@ -305,8 +305,27 @@ static const char *closest_option(unsigned command, const char *given)
     return closest;
 }
 
+// Whether `lightnet run` has the option, "-i", "--input" or "--input=x".
+static int is_of_run(const char *option)
+{
+    const int is_long = option[1] == '-';
+    const size_t len = strcspn(option, "=");
+    for (int i = 0; i < N_ROWS; i++) {
+        const row *r = &rows[i];
+        const int is_it = is_long
+                              ? strlen(r->name) == len - 2 && !memcmp(r->name, option + 2, len - 2)
+                              : r->letter && r->letter == option[1];
+        if (is_it && r->commands & CLI_RUN)
+            return 1;
+    }
+    return 0;
+}
+
 static int fail_unknown(unsigned command, const char *option, const char *name)
 {
+    if (command == CLI_SHORT && is_of_run(option))
+        return cli_usage("unknown option '%s'; did you mean 'lightnet run MODEL %s'?", option,
+                         option);
     const char *closest = strncmp(option, "--", 2) ? NULL : closest_option(command, option);
     return closest ? cli_usage("unknown option '%s'; did you mean '--%s'?", option, closest)
                    : cli_usage("unknown option '%s'; see %s --help", option, name);

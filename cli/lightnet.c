@@ -125,6 +125,12 @@ static int load_plugins(const cli_options *opt)
     return failed ? cli_fail("%s", ln_last_error()) : CLI_OK;
 }
 
+// A name that cannot be a file's is meant as a command.
+static int is_meant_as_command(const char *name)
+{
+    return *name && !strpbrk(name, "./-") && access(name, F_OK);
+}
+
 static int run_command(const command *cmd, const cli_options *opt)
 {
     if (opt->help) {
@@ -135,8 +141,7 @@ static int run_command(const command *cmd, const cli_options *opt)
         return cli_version(opt);
     if (opt->n_args < cmd->min_args || (cmd->max_args >= 0 && opt->n_args > cmd->max_args))
         return fail_args(cmd, opt);
-    // A name that cannot be a file's is meant as a command.
-    if (!cmd->name && !strpbrk(opt->args[0], "./-") && access(opt->args[0], F_OK))
+    if (!cmd->name && is_meant_as_command(opt->args[0]))
         return fail_unknown(opt->args[0]);
     const int status = load_plugins(opt);
     return status ? status : cmd->run(opt);
@@ -157,8 +162,12 @@ static void fill_closed_streams(void)
 int main(int argc, char **argv)
 {
     fill_closed_streams();
-    const command *cmd = find_command(argc > 1 ? argv[1] : NULL);
+    const char *first = argc > 1 ? argv[1] : NULL;
+    const command *cmd = find_command(first);
     const int named = cmd->name != NULL;
+    // Its options are those of another command, too.
+    if (first && !named && is_meant_as_command(first))
+        return fail_unknown(first);
     char name[CALL_SIZE];
     cli_options opt;
     int status = cli_options_read(&opt, cmd->bit, call_of(cmd, name), argc - named, argv + named);
