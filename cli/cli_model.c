@@ -487,6 +487,8 @@ int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *nam
     ln_image_format format = {.bgr = opt->bgr, .nhwc = opt->nhwc};
     ln_error err;
     ln_error_clear(&err);
+    if (!*arg)
+        return cli_fail("%s: input '%s': the name of the file is empty", ctx->source, name);
     // What nothing reads may be of any shape.
     if (!ln_context_num_uses(ctx, name) && !access(file, R_OK))
         return 0;

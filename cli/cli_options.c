@@ -130,8 +130,21 @@ static const row rows[] = {
 
 enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
 
-static int set_texts(cli_strings *strings, const char *text)
+static int check_text(const row *r, const char *text)
 {
+    return *text ? 0 : cli_usage("--%s is empty, expected %s", r->name, r->arg);
+}
+
+static int set_text(const char **value, const row *r, const char *text)
+{
+    *value = text;
+    return check_text(r, text);
+}
+
+static int set_texts(cli_strings *strings, const row *r, const char *text)
+{
+    if (check_text(r, text))
+        return CLI_WRONG_USAGE;
     const char **items = realloc(strings->items, (size_t)(strings->n + 1) * sizeof(*items));
     if (!items)
         return cli_fail_memory();
@@ -145,7 +158,7 @@ static int set_shape(cli_strings *strings, const row *r, const char *text)
     cli_shape shape;
     return cli_shape_read(&shape, text)
                ? cli_usage("--%s is '%s', expected %s", r->name, text, r->arg)
-               : set_texts(strings, text);
+               : set_texts(strings, r, text);
 }
 
 static int set_count(int *count, const row *r, const char *text, int min, int max)
@@ -227,10 +240,9 @@ static int set_option(cli_options *opt, const row *r, const char *text)
         *(int *)field = 1;
         return 0;
     case TEXT:
-        *(const char **)field = text;
-        return 0;
+        return set_text(field, r, text);
     case TEXTS:
-        return set_texts(field, text);
+        return set_texts(field, r, text);
     case SHAPES:
         return set_shape(field, r, text);
     case COUNT:

@@ -84,13 +84,20 @@ static void print_help(const command *cmd)
     cli_options_help(cmd->bit);
 }
 
+// "MODEL is missing", for a command of "MODEL -o FILE".
+static int fail_first(const command *cmd, const char *what)
+{
+    char name[CALL_SIZE];
+    return cli_usage("%.*s is %s; see %s --help", (int)strcspn(cmd->args, " "), cmd->args, what,
+                     call_of(cmd, name));
+}
+
 static int fail_args(const command *cmd, const cli_options *opt)
 {
     char name[CALL_SIZE];
     call_of(cmd, name);
     if (opt->n_args < cmd->min_args)
-        return cli_usage("%.*s is missing; see %s --help", (int)strcspn(cmd->args, " "), cmd->args,
-                         name);
+        return fail_first(cmd, "missing");
     const char *surplus = opt->args[cmd->max_args];
     if (cmd->name)
         return cli_usage("'%s' is one argument too many; see %s --help", surplus, name);
@@ -141,6 +148,8 @@ static int run_command(const command *cmd, const cli_options *opt)
         return cli_version(opt);
     if (opt->n_args < cmd->min_args || (cmd->max_args >= 0 && opt->n_args > cmd->max_args))
         return fail_args(cmd, opt);
+    if (cmd->min_args && !*opt->args[0])
+        return fail_first(cmd, "empty");
     if (!cmd->name && is_meant_as_command(opt->args[0]))
         return fail_unknown(opt->args[0]);
     const int status = load_plugins(opt);
