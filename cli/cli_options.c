@@ -232,9 +232,17 @@ static int set_layout(int *nhwc, const row *r, const char *text)
     return 0;
 }
 
+static int is_for_images(const row *r)
+{
+    return r->field == FIELD(mean) || r->field == FIELD(scale) || r->field == FIELD(bgr) ||
+           r->field == FIELD(nhwc);
+}
+
 static int set_option(cli_options *opt, const row *r, const char *text)
 {
     void *field = (char *)opt + r->field;
+    if (!opt->for_images && is_for_images(r))
+        opt->for_images = r->name;
     switch (r->kind) {
     case FLAG:
         *(int *)field = 1;

@@ -76,6 +76,7 @@ typedef struct cli_options {
     int json;                /* --json */
     int help;                /* -h */
     int version;             /* -v */
+    const char *for_images;  /* the first of --mean, --scale, --bgr and --layout; NULL: none */
     const char *const *args; /* what is not an option */
     int n_args;
 } cli_options;

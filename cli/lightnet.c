@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "cli_images.h"
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_plugin.h"
 #include "lightnet/ln_util.h"
@@ -153,6 +154,8 @@ static int run_command(const command *cmd, const cli_options *opt)
     if (!cmd->name && is_meant_as_command(opt->args[0]))
         return fail_unknown(opt->args[0]);
     const int status = load_plugins(opt);
+    if (!status)
+        cli_images_warn(opt);
     return status ? status : cmd->run(opt);
 }
 

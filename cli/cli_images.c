@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options that say how an image becomes an input.
+
+#include "cli_images.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lightnet/lightnet.h"
+
+/* More than what images begin with. */
+enum { LOOK_SIZE = 64 };
+
+static int begins_like_image(const char *file)
+{
+    char begin[LOOK_SIZE];
+    FILE *stream = fopen(file, "rbe");
+    const size_t size = stream ? fread(begin, 1, sizeof(begin), stream) : 0;
+    if (stream)
+        fclose(stream);
+    return ln_image_is_image(begin, size);
+}
+
+static int may_be_image(const char *file)
+{
+    struct stat st;
+    return stat(file, &st) || !S_ISREG(st.st_mode) || begins_like_image(file);
+}
+
+// Of "NAME=FILE" or "FILE", each of which may have '=' in it; NULL: there is no such file.
+static const char *file_of(const char *arg)
+{
+    const char *file = arg;
+    while (access(file, F_OK)) {
+        const char *equals = strchr(file, '=');
+        if (!equals)
+            return NULL;
+        file = equals + 1;
+    }
+    return file;
+}
+
+void cli_images_warn(const cli_options *opt)
+{
+    for (int i = 0; i < opt->inputs.n; i++) {
+        const char *file = file_of(opt->inputs.items[i]);
+        if (!file || may_be_image(file))
+            return;
+    }
+    if (opt->for_images && !opt->quiet)
+        fprintf(stderr, "warning: --%s does nothing: no input is an image\n", opt->for_images);
+}
