@@ -2,10 +2,12 @@
 // lightnet verify: compare a model's outputs with stored ones, or its optimized program with the
 // reference program or with that for another target.
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -24,6 +26,14 @@ static int has_stored(char *file, const char *dir, const char *what, int k)
         if (!cli_data_file(file, dir, what, k, endings[i]) && !access(file, F_OK))
             return 1;
     return 0;
+}
+
+// Data of tensors that the model does not have may belong to another model.
+static void warn_of_surplus(ln_context *ctx, const char *dir, const char *what, int n)
+{
+    char file[LN_MAXLINE];
+    if (has_stored(file, dir, what, n))
+        ln_warn(ctx, "%s is not used: the model has %d %s%s", file, n, what, n == 1 ? "" : "s");
 }
 
 // Finds the data of tensor `name`. Returns 0, or CLI_FAILED after a message.
@@ -45,6 +55,7 @@ static int set_stored_inputs(ln_context *ctx, const cli_options *opt, const char
             cli_model_set_input(ctx, opt, name, file, 0))
             return CLI_FAILED;
     }
+    warn_of_surplus(ctx, dir, "input", k);
     return 0;
 }
 
@@ -110,6 +121,7 @@ static int compare_stored_outputs(ln_context *ctx, const cli_options *opt, const
         if (status)
             return status;
     }
+    warn_of_surplus(ctx, dir, "output", k);
     printf("%s: agrees (%d output%s, largest difference %.3g)\n", dir, k, k == 1 ? "" : "s", worst);
     return 0;
 }
@@ -165,6 +177,23 @@ static int verify_anew(const cli_options *opt, const char *dir)
     return status;
 }
 
+static int check_folder(const char *dir)
+{
+    struct stat st;
+    if (stat(dir, &st))
+        return cli_fail("%s: cannot read: %s", dir, strerror(errno));
+    return S_ISDIR(st.st_mode) ? 0 : cli_fail("%s: cannot read: %s", dir, strerror(ENOTDIR));
+}
+
+// `ctx` NULL: the model's sizes are open, or it cannot be read, which is said first.
+static int verify_folder(ln_context *ctx, const cli_options *opt, const char *dir)
+{
+    const int is_there = ctx || !access(opt->args[0], R_OK);
+    if (is_there && check_folder(dir))
+        return CLI_FAILED;
+    return ctx ? verify_set(ctx, opt, dir) : verify_anew(opt, dir);
+}
+
 static int verify_sets(const cli_options *opt)
 {
     int status = 0;
@@ -174,7 +203,7 @@ static int verify_sets(const cli_options *opt)
         return CLI_FAILED;
     }
     for (int i = 1; i < opt->n_args; i++)
-        status |= ctx ? verify_set(ctx, opt, opt->args[i]) : verify_anew(opt, opt->args[i]);
+        status |= verify_folder(ctx, opt, opt->args[i]);
     ln_context_free(ctx);
     return status;
 }
