@@ -70,6 +70,28 @@ CASES = [
 ]
 
 
+# A sentence, nodes that make the shape t from an input s, what is given for s, and the end of the message.
+X34, ASKED = DATA[0], "input 1, 't', decides shapes and depends on "
+NOT_GIVEN = ASKED + ("input 's', which is not given as TL_INT64 before the model is compiled; give it, as by lightnet run -i "
+                     "'s=FILE.npy'")
+UNKNOWN_SHAPES = [
+    ("is asked for", [node("Identity", ["s"], ["t"])], {}, NOT_GIVEN),
+    ("is asked for where others follow from it", [node("Cast", ["s"], ["f"], to=1), node("Abs", ["f"], ["a"]),
+                                                  node("Cast", ["a"], ["t"], to=7)], {}, NOT_GIVEN),
+    ("of another type is none", [node("Identity", ["s"], ["t"])], {"s": np.int32([4, 3])}, NOT_GIVEN),
+    ("by chance comes from no input", [node("RandomUniform", [], ["r"], shape=[2], seed=3.0), node("Cast", ["r"], ["t"], to=7)], {},
+     ASKED + "what is computed at run time"),
+]
+
+
+def faults_of_message(lightnet, nodes, given, end):
+    """Of a model that reshapes x to t."""
+    whole = model(graph([*nodes, node("Reshape", ["x", "t"], ["y"])], [value("x", "float", [3, 4]), value("s", "int64", [2])],
+                        [value("y", "float")]), opset=17)
+    message = error_of(lightnet, whole, {"x": X34, **given})
+    return [] if message and message.rstrip().endswith(end) else [f"expected at the end {end!r}: {message!r}"]
+
+
 def program(nodes, initializers=()):
     dtype = "float"  # of the output: not looked at
     nodes = PICKED + (nodes or [node("Identity", ["p"], ["y"])])
@@ -98,6 +120,8 @@ def main():
         whole = program(nodes, initializers)
         tap.check(f"a tensor of unknown size: {sentence}",
                   [fault for x in DATA for fault in faults_of(lightnet, whole, {"x": x}, [formula(x, picked(x))], rtol=1e-6)])
+    for sentence, nodes, given, end in UNKNOWN_SHAPES:
+        tap.check(f"an input that decides a shape {sentence}", faults_of_message(lightnet, nodes, given, end))
     of_scalar = model(graph([node("NonZero", ["x"], ["y"])], [value("x", "float", [])], [value("y", "int64")]), opset=17)
     tap.check("a scalar has one coordinate, or none",
               faults_of(lightnet, of_scalar, {"x": np.float32(3)}, [np.zeros((1, 1), np.int64)]) +

@@ -311,6 +311,43 @@ const char *ln_onnx_setter(ln_onnx_node *n, int i)
     return ln_onnx_varies(n, i) ? ln_onnx_in(n, i) : NULL;
 }
 
+// The first of the operator's inputs whose value is not known before a run; NULL: all are.
+static const char *unknown_input(const ln_onnx_model *m, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op ? op->op_arg->tensors_in : NULL)
+    {
+        if (ln_onnx_variation_of(m, tle->name) > LN_ONNX_BOUND)
+            return tle->name;
+    }
+    return NULL;
+}
+
+// An input of the model that the tensor depends on and whose value is not known; NULL: it depends
+// on something else, such as chance.
+static const char *find_cause(const ln_onnx_model *m, const char *tensor)
+{
+    while (tensor && !ln_hash_find(m->base.ctx->input_names, tensor))
+        tensor = unknown_input(m, ln_context_creater(m->base.ctx, tensor));
+    return tensor;
+}
+
+static void fail_unknown(ln_onnx_node *n, int i, const char *tensor)
+{
+    const char *cause = find_cause(n->model, tensor);
+    if (!cause) {
+        ln_emit_fail(&n->emit,
+                     "input %d, '%s', decides shapes and depends on what is computed at run time",
+                     i, n->proto->input[i]);
+        return;
+    }
+    const tl_tensor *input = ln_translation_tensor(&n->model->base, cause);
+    ln_emit_fail(&n->emit,
+                 "input %d, '%s', decides shapes and depends on input '%s', which is not given as "
+                 "%s before the model is compiled; give it, as by lightnet run -i '%s=FILE.npy'",
+                 i, n->proto->input[i], cause, tl_dtype_name(input->dtype), cause);
+}
+
 static const tl_tensor *decisive(ln_onnx_node *n, int i, ln_onnx_variation worst)
 {
     const char *tensor = ln_onnx_optional(n, i);
@@ -320,11 +357,7 @@ static const tl_tensor *decisive(ln_onnx_node *n, int i, ln_onnx_variation worst
         ln_emit_fail(&n->emit, "input %d, '%s', decides shapes, but is not computed before: %s", i,
                      n->proto->input[i], why);
     else if (tensor && !value)
-        ln_emit_fail(
-            &n->emit,
-            "input %d, '%s', decides shapes and depends on what is given at run time; give "
-            "the inputs that it depends on before the model is compiled",
-            i, n->proto->input[i]);
+        fail_unknown(n, i, tensor);
     return value;
 }
 
