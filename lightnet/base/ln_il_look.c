@@ -100,16 +100,33 @@ static size_t take_name(looker *l)
     return len;
 }
 
-static int is_statement(looker *l)
+// Whether one of the characters comes next, behind blanks and comments.
+static int is_next(looker *l, const char *characters)
+{
+    skip_between(l);
+    return l->at < l->end && strchr(characters, *l->at) != NULL;
+}
+
+// An operator behind its name and ':', which are in many texts that are not IL. A macro may stand
+// for any part of it, so one that is not called must have been defined.
+static int is_named_operator(looker *l, int may_be_macro)
+{
+    l->at++;
+    if (is_next(l, "\"$"))
+        return 1;
+    return take_name(l) && (is_next(l, "($") || may_be_macro);
+}
+
+// `found`: behind comments or directives.
+static int is_statement(looker *l, int found)
 {
     const char *name = l->at;
     const size_t len = take_name(l);
-    skip_between(l);
-    if (!len || l->at == l->end)
-        return 0;
-    if (strchr("(:=$", *l->at))
+    if (len && is_next(l, "(=$"))
         return 1;
-    return len == 4 && !memcmp(name, "body", 4) && (*l->at == '"' || take_name(l));
+    if (len && is_next(l, ":"))
+        return is_named_operator(l, found);
+    return len == 4 && !memcmp(name, "body", 4) && (is_next(l, "\"") || take_name(l));
 }
 
 int ln_il_look(const unsigned char *data, size_t size)
@@ -120,5 +137,5 @@ int ln_il_look(const unsigned char *data, size_t size)
         return 0;
     take(&l, "\xef\xbb\xbf");
     const int found = skip_between(&l);
-    return l.at == l.end ? found : is_statement(&l);
+    return l.at == l.end ? found : is_statement(&l, found);
 }

@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /** Whether the bytes begin like a model in IL: behind comments and directives of the preprocessor
- * with a name that '(', ':', '=' or '$' follows, or that follows `body`. Looks at the first 64 KiB
- * only; where these have nothing but comments and directives, it is. */
+ * with a name that '(', '=' or '$' follows, or ':' and an operator, or that follows `body`. Looks
+ * at the first 64 KiB only; where these have nothing but comments and directives, it is. */
 int ln_il_look(const unsigned char *data, size_t size);
 
 #endif
