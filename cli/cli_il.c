@@ -4,6 +4,7 @@
 #include "cli_il.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <strings.h>
 
 #include "il/ln_il.h"
@@ -43,6 +44,17 @@ static int check(const void *data)
     return ln_fail(in->ctx, "%s: %s", in->name, ln_error_text(&error));
 }
 
+// What only looks like IL may be another text. Of memory and limits the library says more.
+static int fail_text(const ln_context *ctx, const char *name)
+{
+    const ln_error error = *ctx->error;
+    if (ln_il_is_named(name) || strstr(ln_error_text(&error), "memory") ||
+        ln_context_check_limits(ctx))
+        return -1;
+    ln_context_clear_error(ctx);
+    return ln_fail(ctx, "%s; the text was read as IL", ln_error_text(&error));
+}
+
 static int read_il(ln_context *ctx, void *data)
 {
     const il_source *in = data;
@@ -50,10 +62,11 @@ static int read_il(ln_context *ctx, void *data)
         .model = in->folder, .allowed = ctx->folders, .check = check, .data = in};
     ln_il_model m = {0};
     ln_context_clear_error(ctx);
-    const int failed = ln_il_read(&m, in->name, in->text, in->len, &host, ctx->error) ||
-                       give_to_context(ctx, in->name, &m);
+    const int status = ln_il_read(&m, in->name, in->text, in->len, &host, ctx->error)
+                           ? fail_text(ctx, in->name)
+                           : give_to_context(ctx, in->name, &m);
     ln_il_model_free(&m);
-    return failed ? -1 : 0;
+    return status;
 }
 
 int cli_il_read_text(ln_context *ctx, const char *name, const char *text, size_t len)

@@ -20,10 +20,14 @@ static int may_be_il(const unsigned char *data, size_t size)
     return i == size || (isprint(data[i]) && !strchr("{[", data[i]));
 }
 
+int ln_il_is_named(const char *name)
+{
+    return ln_has_suffix(name, ".net") || ln_has_suffix(name, ".il");
+}
+
 int ln_il_is(const char *name, const void *data, size_t size)
 {
-    const int is_named = ln_has_suffix(name, ".net") || ln_has_suffix(name, ".il");
-    return ln_il_look(data, size) || (is_named && may_be_il(data, size));
+    return ln_il_look(data, size) || (ln_il_is_named(name) && may_be_il(data, size));
 }
 
 char *ln_il_folder_of(const char *name)

@@ -15,8 +15,11 @@
 #include "il/ln_il_parse.h"
 #include "il/ln_il_pre.h"
 
-/** Whether the tools read the bytes as IL: they look like it (base/ln_il_look.h), or the name ends
- * in .net or .il and they do not begin as JSON does. */
+/** Whether the name is that of IL: it ends in .net or .il. */
+int ln_il_is_named(const char *name);
+
+/** Whether the tools read the bytes as IL: they look like it (base/ln_il_look.h), or the name is
+ * that of IL and they do not begin as JSON does. */
 int ln_il_is(const char *name, const void *data, size_t size);
 
 /** The folder of a file, new (ln_free): "nets/" of "nets/tiny.net"; NULL: no memory. */
