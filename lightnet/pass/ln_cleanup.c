@@ -69,20 +69,24 @@ static int mark_needed(const ln_context *ctx, ln_op *const *ops, size_t n, char 
     return status;
 }
 
-// Readers leave before makers.
+// Readers leave before makers. Returns how many left, or -1.
 static int remove_unneeded(ln_context *ctx, ln_op *const *ops, size_t n, const char *is_needed)
 {
+    int removed = 0;
     for (size_t i = n; i-- > 0;) {
         ln_list *position = ops[i]->op_arg->node;
-        if (!is_needed[i] && ln_context_remove_op(ctx, &position))
+        if (is_needed[i])
+            continue;
+        if (ln_context_remove_op(ctx, &position))
             return -1;
+        removed++;
     }
-    return 0;
+    return removed;
 }
 
 int ln_cleanup_dead(ln_context *ctx)
 {
-    const size_t n = (size_t)ln_list_length(ctx->ops);
+    const size_t n = (size_t)ln_hash_size(ctx->op_table);
     ln_op **ops = ln_alloc_array(n, sizeof(*ops));
     char *is_needed = ln_alloc(n);
     size_t i = 0;
@@ -90,8 +94,8 @@ int ln_cleanup_dead(ln_context *ctx)
     for (const ln_list *node = status ? NULL : ctx->ops; node; node = node->next)
         ops[i++] = node->data;
     if (!status)
-        status =
-            mark_needed(ctx, ops, n, is_needed) || remove_unneeded(ctx, ops, n, is_needed) ? -1 : 0;
+        status = mark_needed(ctx, ops, n, is_needed) ? -1
+                                                     : remove_unneeded(ctx, ops, n, is_needed);
     ln_free(ops);
     ln_free(is_needed);
     return status;
@@ -305,15 +309,17 @@ static int walk(const cleanup *c, int (*look)(const cleanup *c, const ln_op *op)
     return 0;
 }
 
+// Returns how many tensors are read no longer, or -1.
 static int clean(ln_context *ctx, int (*look)(const cleanup *c, const ln_op *op))
 {
     const cleanup c = {.ctx = ctx,
                        .instead = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL),
                        .seen = ln_hash_create(hash_op, compare_ops, NULL, NULL)};
-    const int status = c.instead && c.seen ? walk(&c, look) : ln_fail_memory(ctx);
+    const int failed = c.instead && c.seen ? walk(&c, look) : ln_fail_memory(ctx);
+    const int n = failed ? -1 : ln_hash_size(c.instead);
     ln_hash_free(c.instead);
     ln_hash_free(c.seen);
-    return status;
+    return n;
 }
 
 int ln_cleanup_identity(ln_context *ctx)
@@ -326,11 +332,17 @@ int ln_cleanup_equal(ln_context *ctx)
     return clean(ctx, merge_equal);
 }
 
-int ln_pass_preprocess(ln_context *ctx)
+int ln_cleanup(ln_context *ctx)
 {
     if (!ctx->optimize)
         return 0;
-    if (ln_cleanup_identity(ctx) || ln_cleanup_equal(ctx) || ln_cleanup_dead(ctx))
-        return -1;
-    return 0;
+    const int views = ln_cleanup_identity(ctx);
+    const int equal = views < 0 ? -1 : ln_cleanup_equal(ctx);
+    const int dead = equal < 0 ? -1 : ln_cleanup_dead(ctx);
+    return dead < 0 ? -1 : views + equal + dead;
+}
+
+int ln_pass_preprocess(ln_context *ctx)
+{
+    return ln_cleanup(ctx) < 0 ? -1 : 0;
 }

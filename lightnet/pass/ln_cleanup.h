@@ -7,6 +7,11 @@
 
 #include "lightnet/ln_context.h"
 
+/* All return how much they changed, 0 for nothing, or -1 with a reason. */
+
+/** All of them, where the context is to be optimized. */
+int ln_cleanup(ln_context *ctx);
+
 /** Removes operators that no output, no effect and no input of the model needs. */
 int ln_cleanup_dead(ln_context *ctx);
 

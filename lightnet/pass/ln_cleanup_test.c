@@ -39,7 +39,8 @@ START_TEST(what_no_output_needs_goes)
     ln_test_op(&m, "oc", "add", "x w", "c", "");
     ln_test_op(&m, "od", "double", "c", "d", "");
     ln_context *ctx = end_model();
-    ck_assert_int_eq(ln_cleanup_dead(ctx), 0);
+    ck_assert_int_eq(ln_cleanup_dead(ctx), 3);
+    ck_assert_int_eq(ln_cleanup(ctx), 0);
     end_test(ctx, "create_test add1");
 }
 END_TEST

@@ -13,6 +13,7 @@
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_pass.h"
 #include "lightnet/ln_util.h"
+#include "pass/ln_cleanup.h"
 
 // Rounds over all rewrites before they are taken to go in circles.
 enum { MAX_ROUNDS = 100 };
@@ -42,12 +43,24 @@ static int rewrite(ln_context *ctx, const ln_arch_stage *stage)
     return n < 0 ? -1 : total + n;
 }
 
+// Clean-up is not repeated where there is nothing to clean up. `*is_clean`: it found nothing, and
+// nothing has changed since.
+static int clean_up(ln_context *ctx, int *is_clean)
+{
+    if (*is_clean)
+        return 0;
+    const int n = ln_cleanup(ctx);
+    *is_clean = n == 0;
+    return n < 0 ? -1 : 0;
+}
+
 static int rewrite_until_nothing_changes(ln_context *ctx, const ln_arch *arch,
-                                         const ln_arch_stage *stage)
+                                         const ln_arch_stage *stage, int *is_clean)
 {
     for (int round = 0; round < MAX_ROUNDS; round++) {
         const int n = rewrite(ctx, stage);
-        if (n < 0 || ln_pass_preprocess(ctx))
+        *is_clean = *is_clean && n == 0;
+        if (n < 0 || clean_up(ctx, is_clean))
             return -1;
         if (n == 0)
             return 0;
@@ -62,13 +75,13 @@ static int is_stage(const ln_arch_stage *stage)
 }
 
 // All stages of an architecture, one after the other.
-static int rewrite_stages(ln_context *ctx, const ln_arch *arch)
+static int rewrite_stages(ln_context *ctx, const ln_arch *arch, int *is_clean)
 {
     const ln_arch_stage first = {arch->ep_funcs, arch->cb_funcs, arch->sg_funcs};
-    if (rewrite_until_nothing_changes(ctx, arch, &first))
+    if (rewrite_until_nothing_changes(ctx, arch, &first, is_clean))
         return -1;
     for (const ln_arch_stage *stage = arch->later_stages; is_stage(stage); stage++) {
-        if (rewrite_until_nothing_changes(ctx, arch, stage))
+        if (rewrite_until_nothing_changes(ctx, arch, stage, is_clean))
             return -1;
     }
     return 0;
@@ -76,10 +89,10 @@ static int rewrite_stages(ln_context *ctx, const ln_arch *arch)
 
 // What an architecture leaves is for the one that it builds on; that one was registered before it,
 // so this ends.
-static int rewrite_all(ln_context *ctx, const ln_arch *arch)
+static int rewrite_all(ln_context *ctx, const ln_arch *arch, int *is_clean)
 {
     for (; arch; arch = arch->base ? ln_hash_find(LN_ARCH.arch_table, arch->base) : NULL) {
-        if (rewrite_stages(ctx, arch))
+        if (rewrite_stages(ctx, arch, is_clean))
             return -1;
     }
     return 0;
@@ -132,11 +145,12 @@ static int compile_bodies(ln_context *ctx, const ln_arch *arch)
 static int compile(ln_context *ctx, const ln_arch *arch)
 {
     const ln_arch *none = ln_hash_find(LN_ARCH.arch_table, none_name);
+    int is_clean = 0;
     ctx->target = ln_strdup(arch->arch_name);
     if (!ctx->target)
         return ln_fail_last(ctx);
-    if (compile_bodies(ctx, arch) || ln_pass_preprocess(ctx) || (none && rewrite_all(ctx, none)) ||
-        rewrite_all(ctx, arch) || ln_pass_schedule(ctx, ctx->optimize ? arch->sd_funcs : NULL) ||
+    if (compile_bodies(ctx, arch) || clean_up(ctx, &is_clean) ||
+        (none && rewrite_all(ctx, none, &is_clean)) || rewrite_all(ctx, arch, &is_clean) || ln_pass_schedule(ctx, ctx->optimize ? arch->sd_funcs : NULL) ||
         plan(ctx))
         return -1;
     // From the rewritten operators, another interface might be inferred.

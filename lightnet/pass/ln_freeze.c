@@ -281,7 +281,7 @@ static int rebuild(freezing *f)
     ln_weights_free(ctx->weights);
     ctx->weights = f->results;
     f->results = NULL;
-    if (hand_over_gone(f) || put_sources(f) || ln_cleanup_dead(ctx))
+    if (hand_over_gone(f) || put_sources(f) || ln_cleanup_dead(ctx) < 0)
         return -1;
     ln_bodies_prune(ctx);
     return ln_context_plan_anew(ctx);

@@ -13,7 +13,7 @@
 // needs.
 static int budget(const ln_context *ctx)
 {
-    return 1000 + 20 * ln_list_length(ctx->ops);
+    return 1000 + 20 * ln_hash_size(ctx->op_table);
 }
 
 static int endless(const ln_context *ctx)

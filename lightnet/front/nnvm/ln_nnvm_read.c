@@ -392,7 +392,7 @@ static int read_nnvm(ln_context *ctx, const char *name, ln_infile *file)
     if (!m.base.failed)
         translate(&m);
     const int status =
-        m.base.failed || ln_context_index_names(ctx) || ln_cleanup_dead(ctx) ? -1 : 0;
+        m.base.failed || ln_context_index_names(ctx) || ln_cleanup_dead(ctx) < 0 ? -1 : 0;
     ln_hash_free(m.base.reserved);
     ln_nnvm_graph_clear(&m.graph);
     ln_translation_clear(&m.base);

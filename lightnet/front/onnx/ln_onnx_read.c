@@ -419,7 +419,7 @@ static int read_onnx(ln_context *ctx, const char *name, ln_infile *file)
     int status = create_tables(&m) || open_model(&m, file) ? -1 : 0;
     if (!status) {
         translate(&m);
-        status = m.base.failed || ln_context_index_names(ctx) || ln_cleanup_dead(ctx) ? -1 : 0;
+        status = m.base.failed || ln_context_index_names(ctx) || ln_cleanup_dead(ctx) < 0 ? -1 : 0;
         ln_bodies_prune(ctx);
     }
     free_model(&m);
