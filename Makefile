@@ -8,14 +8,22 @@ JOBS   ?= $(shell nproc)
 # make run PACKAGES=no: install no distribution packages, only list those that are missing.
 export DESTDIR PACKAGES
 
+# PATH as one word of the shell. A leading ~/, which many shells leave alone in `make PREFIX=~/DIR`, is the home folder.
+shell_word = '$(subst ','\'',$(if $(filter ~/%,$(firstword $(1))),$(HOME)/$(subst //~/,,//$(1)),$(1)))'
+prefix_word := $(call shell_word,$(PREFIX))
+build_word  := $(call shell_word,$(BUILD))
+# The same as a target: blanks separate targets.
+empty :=
+ninja_file := $(subst $(empty) ,\ ,$(BUILD))/build.ninja
+
 .PHONY: all run test test-all quick-test install uninstall clean help packages test-packages
 
-all: $(BUILD)/build.ninja ## build everything, optimized, in $(BUILD)/
-	@ninja -C $(BUILD) -j$(JOBS)
+all: $(ninja_file) ## build everything, optimized, in BUILD, build/ if it is not given
+	@ninja -C $(build_word) -j$(JOBS)
 
-run: $(BUILD)/build.ninja ## build the program, then run the example of the IR document and the digit network
-	@ninja -C $(BUILD) -j$(JOBS) cli/lightnet
-	@tools/demo $(BUILD)
+run: $(ninja_file) ## build the program, then run the example of the IR document and the digit network
+	@ninja -C $(build_word) -j$(JOBS) cli/lightnet
+	@tools/demo $(build_word)
 
 test: test-packages ## build and run all tests: gcc, clang, sanitizers, formatting, clang-tidy
 	@/usr/bin/python3 tests/run_all.py --jobs $(JOBS)
@@ -23,17 +31,17 @@ test: test-packages ## build and run all tests: gcc, clang, sanitizers, formatti
 test-all: test-packages ## the same, and the kernels for arm64 by qemu, which takes some minutes more
 	@/usr/bin/python3 tests/run_all.py --jobs $(JOBS) --all
 
-quick-test: test-packages $(BUILD)/build.ninja ## the tests of one build only
-	@meson setup --reconfigure $(BUILD) >/dev/null
-	@ninja -C $(BUILD) -j$(JOBS)
-	@meson test -C $(BUILD) --print-errorlogs --num-processes $(JOBS)
+quick-test: test-packages $(ninja_file) ## the tests of one build only
+	@meson setup --reconfigure $(build_word) >/dev/null
+	@ninja -C $(build_word) -j$(JOBS)
+	@meson test -C $(build_word) --print-errorlogs --num-processes $(JOBS)
 
-install: $(BUILD)/build.ninja ## install to PREFIX, /usr/local if it is not given, below DESTDIR if that is given
-	@ninja -C $(BUILD) -j$(JOBS) installed
-	@tools/install $(BUILD) $(PREFIX)
+install: $(ninja_file) ## install to PREFIX, /usr/local if it is not given, below DESTDIR if that is given
+	@ninja -C $(build_word) -j$(JOBS) installed
+	@tools/install $(build_word) $(prefix_word)
 
 uninstall: ## remove what was installed to PREFIX
-	@tools/uninstall $(PREFIX)
+	@tools/uninstall $(prefix_word)
 
 clean: ## remove what was built
 	rm -rf build build-*
@@ -47,5 +55,5 @@ test-packages: packages ## those that tests need
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
 
-$(BUILD)/build.ninja: | packages
-	@meson setup $(BUILD) --buildtype=release
+$(ninja_file): | packages
+	@meson setup $(build_word) --buildtype=release

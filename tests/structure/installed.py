@@ -254,6 +254,39 @@ def respects_destdir(build, folder):
         yield "uninstalling what is not installed succeeds"
 
 
+def make(*arguments, **variables):
+    """(exit status, output) of `make` at the root, which neither looks for packages nor depends on the `make` that runs this test."""
+    env = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "DESTDIR")}
+    return run(["make", "--assume-old=packages", *arguments], cwd=ROOT, env=dict(env, **variables))
+
+
+def unusual_folders_work(build, folder):
+    """`make` passes on folders as they are given: each of PREFIX, BUILD and DESTDIR may have blanks and quotes."""
+    link, stage = os.path.join(folder, "a build's folder"), os.path.join(folder, "a  stage")
+    os.symlink(build, link)
+    home = os.path.join(folder, "my home")
+    for prefix, place, variables in [
+        (os.path.join(folder, "it's  here"), os.path.join(folder, "it's  here"), {}),
+        ("/opt/light net", os.path.join(stage, "opt/light net"), {"DESTDIR": stage}),
+        ("~/light net", os.path.join(home, "light net"), {"HOME": home}),
+    ]:
+        listed = os.path.join(place, "share/lightnet/installed-files")
+        for goal, expected, there in ("install", f"installed to {place}", True), ("uninstall", f"removed from {place}", False):
+            status, output = make(goal, f"PREFIX={prefix}", f"BUILD={link}", **variables)
+            if status or expected not in output.splitlines() or os.path.exists(listed) != there:
+                yield f"make {goal} PREFIX='{prefix}': exit status {status}, expected '{expected}':\n{output}"
+
+
+def empty_prefixes_are_errors(build):
+    for goal, expected in [
+        ("install", "install: PREFIX is empty; expected the folder to install to, such as /usr/local"),
+        ("uninstall", "uninstall: PREFIX is empty; expected the folder that LightNet is installed in, such as /usr/local"),
+    ]:
+        status, output = make(goal, "PREFIX=", f"BUILD={build}")
+        if status == 0 or expected not in output.splitlines():
+            yield f"make {goal} PREFIX=: exit status {status}, expected '{expected}':\n{output}"
+
+
 def outside_checks(tap, prefix):
     checks = [
         ("example", ["check/example", prefix]),
@@ -287,6 +320,8 @@ def main():
         tap.check("sonames_have_the_number_of_the_binary_interface", wrong_sonames(prefix))
         tap.check("an_installation_replaces_files_and_removes_obsolete_ones", replaces_files(build, prefix))
         tap.check("destdir_is_respected_and_uninstall_leaves_nothing", respects_destdir(build, folder))
+        tap.check("folders_may_have_blanks_and_quotes", unusual_folders_work(build, folder))
+        tap.check("an_empty_prefix_is_an_error", empty_prefixes_are_errors(build))
         outside_checks(tap, prefix)
         moved = os.path.join(folder, "second")
         shutil.move(prefix, moved)
