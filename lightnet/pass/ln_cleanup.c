@@ -94,8 +94,7 @@ int ln_cleanup_dead(ln_context *ctx)
     for (const ln_list *node = status ? NULL : ctx->ops; node; node = node->next)
         ops[i++] = node->data;
     if (!status)
-        status = mark_needed(ctx, ops, n, is_needed) ? -1
-                                                     : remove_unneeded(ctx, ops, n, is_needed);
+        status = mark_needed(ctx, ops, n, is_needed) ? -1 : remove_unneeded(ctx, ops, n, is_needed);
     ln_free(ops);
     ln_free(is_needed);
     return status;

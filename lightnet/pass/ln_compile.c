@@ -150,8 +150,8 @@ static int compile(ln_context *ctx, const ln_arch *arch)
     if (!ctx->target)
         return ln_fail_last(ctx);
     if (compile_bodies(ctx, arch) || clean_up(ctx, &is_clean) ||
-        (none && rewrite_all(ctx, none, &is_clean)) || rewrite_all(ctx, arch, &is_clean) || ln_pass_schedule(ctx, ctx->optimize ? arch->sd_funcs : NULL) ||
-        plan(ctx))
+        (none && rewrite_all(ctx, none, &is_clean)) || rewrite_all(ctx, arch, &is_clean) ||
+        ln_pass_schedule(ctx, ctx->optimize ? arch->sd_funcs : NULL) || plan(ctx))
         return -1;
     // From the rewritten operators, another interface might be inferred.
     ctx->declared = LN_DECLARES_INPUTS | LN_DECLARES_OUTPUTS;

@@ -1,21 +1,41 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: guide.py. Whoever follows docs/adding-an-operator.md in a fresh copy of the tree gets what it shows.
+"""usage: guide.py. Following docs/adding-an-operator.md in a fresh copy of the tree gives what it shows.
 
-The copy is configured as `make` does it, but without optimization, which builds many times faster, and without what the page
-does not need.
+The copy is configured as `make` does it before the packages of the tests are installed, but without optimization, which builds many
+times faster, and without what the page does not need.
 """
 import os
+import shutil
 import tempfile
 
 from reader import GUIDE, Reader, copy_tree
-from tap import ROOT, Tap, faults_of
+from tap import ROOT, Tap, faults_of, run
 
 
 # A file that the page adds.
 ADDED = "lightnet/arch/none/hardmish.op"
 
 OPTIONS = ["-Doptimization=0", "-Ddebug=false", *(f"-D{part}=disabled" for part in ("onnx", "il", "images", "dnnl"))]
+
+
+def without_check(env, folder):
+    """The environment of a machine where pkg-config finds all packages but `check`: it searches the folder, which gets links."""
+    paths = env.get("PKG_CONFIG_LIBDIR") or run(["pkg-config", "--variable=pc_path", "pkg-config"])[1].strip()
+    for path in filter(os.path.isdir, paths.split(":")):
+        for name in os.listdir(path):
+            if name != "check.pc" and not os.path.lexists(os.path.join(folder, name)):
+                os.symlink(os.path.join(path, name), os.path.join(folder, name))
+    return dict(env, PKG_CONFIG_LIBDIR=folder)
+
+
+def check_format(tap, folder, paths):
+    name = "the files that the page changes are formatted"
+    sources = sorted({path for path in paths if path.endswith((".c", ".h"))})
+    if shutil.which("clang-format"):
+        tap.check(name, faults_of(["clang-format", "--dry-run", "--Werror", *sources], cwd=folder))
+    else:
+        tap.skip(name, "there is no clang-format")
 
 
 def main():
@@ -25,12 +45,14 @@ def main():
         tap.end()
     env = dict(os.environ, LC_ALL="C.UTF-8")
     env.pop("LD_LIBRARY_PATH", None)  # leads to the libraries of the build that runs this test
-    with tempfile.TemporaryDirectory(prefix="lightnet-guide-") as folder:
+    with tempfile.TemporaryDirectory(prefix="lightnet-guide-") as folder, tempfile.TemporaryDirectory() as packages:
         copy_tree(folder)
         tap.check("a_fresh_copy_of_the_tree_is_a_repository", faults_of(["git", "init", "--quiet"], cwd=folder))
         tap.check("a_fresh_copy_of_the_tree_is_configured",
-                  faults_of(["meson", "setup", "build", *OPTIONS], cwd=folder, env=env))
-        tap.check(f"{GUIDE} shows what happens", Reader(folder, env).follow(GUIDE))
+                  faults_of(["meson", "setup", "build", *OPTIONS], cwd=folder, env=without_check(env, packages)))
+        reader = Reader(folder, env)
+        tap.check(f"{GUIDE} shows what happens", reader.follow(GUIDE))
+        check_format(tap, folder, reader.written)
     tap.end()
 
 

@@ -7,6 +7,7 @@
     ```console needs=PATH   the same, where LightNet was installed with that file
     ```c file=PATH       writes the block to PATH, as a reader would (any language)
     ```c file=PATH after=LINE   puts the block into PATH after the first line that reads LINE
+    ```c file=PATH instead-of=LINE   puts the block into PATH instead of that line
 
 Other blocks are for reading only.
 """
@@ -70,6 +71,7 @@ class Reader:
 
     def __init__(self, folder, env, installed=None):
         self.folder, self.env, self.installed = folder, env, installed
+        self.written = []  # paths of the files that the document has made or changed
 
     def follow(self, document):
         for line, info, lines in blocks(text_of(document)):
@@ -77,8 +79,8 @@ class Reader:
                 for offset, command, shown in commands(lines):
                     yield from self.type(f"{document}:{line + 1 + offset}", command, shown)
             elif " file=" in info:
-                path, _, after = info.split(" file=")[1].partition(" after=")
-                yield from self.insert(path, after, lines) if after else self.write(path, lines)
+                path, where, place = re.fullmatch(r".* file=(\S+)(?: (after|instead-of)=(.*))?", info).groups()
+                yield from self.insert(path, place, lines, where == "after") if where else self.write(path, lines)
 
     def type(self, where, command, shown):
         # Line by line, as on a terminal, so that both streams come in the order of writing.
@@ -86,15 +88,17 @@ class Reader:
         if not agrees(shown, printed):
             yield f"{where}: {command}\nexit status {status}, printed:\n{printed[-3000:]}"
 
-    def insert(self, path, after, lines):
+    def insert(self, path, place, lines, stays):
+        """Puts the lines into a file after the line `place`, or in its place when it does not stay."""
         with open(os.path.join(self.folder, path), encoding="utf-8") as file:
             old = file.read().splitlines()
-        places = [i for i, line in enumerate(old, 1) if line.strip() == after]
+        places = [i for i, line in enumerate(old) if line.strip() == place]
         if not places:
-            return [f"{path} has no line {after}"]
-        return self.write(path, old[:places[0]] + lines + old[places[0]:])
+            return [f"{path} has no line {place}"]
+        return self.write(path, old[:places[0] + stays] + lines + old[places[0] + 1:])
 
     def write(self, path, lines):
+        self.written.append(path)
         path = os.path.join(self.folder, path)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as file:
