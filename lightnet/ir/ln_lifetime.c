@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ln_rank_set.h"
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_from_file.h"
@@ -413,8 +414,11 @@ int ln_lifetime_bound(const ln_context *ctx, const ln_lifetime *life, ln_mem_typ
  * long as no two of the row meet, a new one can only meet its neighbours. */
 
 typedef struct row {
-    const ln_block **at;
+    const ln_block **at;  /* all blocks of a type, in order of address: their ranks */
+    const ln_block **due; /* the same in order of time */
+    size_t *ranks;        /* of the blocks by their place in the lifetime */
     size_t n;
+    ln_rank_set alive; /* the ranks of those in the row */
 } row;
 
 static int by_begin(const void *a, const void *b)
@@ -427,68 +431,67 @@ static int by_begin(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void remove_at(row *alive, size_t i)
+static int by_offset(const void *a, const void *b)
 {
-    alive->n--;
-    memmove(&alive->at[i], &alive->at[i + 1], (alive->n - i) * sizeof(*alive->at));
+    const ln_block *x = *(const ln_block *const *)a, *y = *(const ln_block *const *)b;
+    return x->offset != y->offset ? (x->offset < y->offset ? -1 : 1) : by_begin(a, b);
 }
 
-static void insert_at(row *alive, size_t i, const ln_block *block)
+// The neighbour on one side, without those whose time is over, which leave the row; or NULL.
+static const ln_block *neighbour(row *r, size_t rank, const ln_block *block,
+                                 size_t (*next)(const ln_rank_set *set, size_t rank))
 {
-    memmove(&alive->at[i + 1], &alive->at[i], (alive->n - i) * sizeof(*alive->at));
-    alive->at[i] = block;
-    alive->n++;
-}
-
-// The place of the first that lies behind `block`.
-static size_t place_of(const row *alive, const ln_block *block)
-{
-    size_t low = 0, high = alive->n;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (alive->at[middle]->offset <= block->offset)
-            low = middle + 1;
-        else
-            high = middle;
+    for (size_t at = next(&r->alive, rank); at != LN_RANK_NONE; at = next(&r->alive, rank)) {
+        if (r->at[at]->last >= block->first)
+            return r->at[at];
+        ln_rank_set_remove(&r->alive, at);
     }
-    return low;
+    return NULL;
 }
 
 // Puts the block into the row. Returns the one that it meets, or NULL.
-static const ln_block *enter_row(row *alive, const ln_block *block)
+static const ln_block *enter_row(row *r, size_t rank, const ln_block *block)
 {
-    size_t i = place_of(alive, block);
-    while (i > 0 && alive->at[i - 1]->last < block->first)
-        remove_at(alive, --i);
-    while (i < alive->n && alive->at[i]->last < block->first)
-        remove_at(alive, i);
-    const ln_block *below = i > 0 ? alive->at[i - 1] : NULL;
-    const ln_block *above = i < alive->n ? alive->at[i] : NULL;
+    const ln_block *below = neighbour(r, rank, block, ln_rank_set_below);
+    const ln_block *above = neighbour(r, rank, block, ln_rank_set_above);
     if (below && below->size > block->offset - below->offset)
         return below;
     if (above && block->size > above->offset - block->offset)
         return above;
-    insert_at(alive, i, block);
+    ln_rank_set_add(&r->alive, rank);
     return NULL;
 }
 
-static int check_type(const ln_context *ctx, const ln_lifetime *life, ln_mem_type mtype,
-                      const ln_block **sorted, row *alive)
+static void sort_blocks(const ln_lifetime *life, ln_mem_type mtype, row *r)
 {
-    size_t n = 0;
-    alive->n = 0;
+    r->n = 0;
     for (const ln_block *block = life->blocks; block < life->blocks + life->n; block++)
         if (!is_part(life, block) && block->mtype == mtype && block->size)
-            sorted[n++] = block;
-    qsort(sorted, n, sizeof(*sorted), by_begin);
-    for (size_t i = 0; i < n; i++) {
-        const ln_block *other = enter_row(alive, sorted[i]);
+            r->at[r->n++] = block;
+    if (r->n)
+        memcpy(r->due, r->at, r->n * sizeof(*r->due));
+    qsort(r->due, r->n, sizeof(*r->due), by_begin);
+    qsort(r->at, r->n, sizeof(*r->at), by_offset);
+    for (size_t i = 0; i < r->n; i++)
+        r->ranks[r->at[i] - life->blocks] = i;
+}
+
+static int check_type(const ln_context *ctx, const ln_lifetime *life, ln_mem_type mtype, row *r)
+{
+    int status = 0;
+    sort_blocks(life, mtype, r);
+    if (ln_rank_set_begin(&r->alive, r->n))
+        return ln_fail_last(ctx);
+    for (size_t i = 0; i < r->n && !status; i++) {
+        const ln_block *block = r->due[i];
+        const ln_block *other = enter_row(r, r->ranks[block - life->blocks], block);
         if (other)
-            return ln_fail(ctx,
-                           "the memory plan lets '%s' and '%s' share memory while both are in use",
-                           other->name, sorted[i]->name);
+            status = ln_fail(
+                ctx, "the memory plan lets '%s' and '%s' share memory while both are in use",
+                other->name, block->name);
     }
-    return 0;
+    ln_rank_set_end(&r->alive);
+    return status;
 }
 
 static int check_parts(const ln_context *ctx, const ln_lifetime *life)
@@ -521,12 +524,14 @@ static int check_load_scratch(const ln_context *ctx, const ln_lifetime *life)
 
 int ln_lifetime_check(const ln_context *ctx, const ln_lifetime *life)
 {
-    const ln_block **sorted = ln_alloc_array(life->n, sizeof(*sorted));
-    row alive = {.at = ln_alloc_array(life->n, sizeof(*alive.at))};
-    int status = sorted && alive.at ? 0 : ln_fail_last(ctx);
+    row r = {.at = ln_alloc_array(life->n, sizeof(*r.at)),
+             .due = ln_alloc_array(life->n, sizeof(*r.due)),
+             .ranks = ln_alloc_array(life->n, sizeof(*r.ranks))};
+    int status = r.at && r.due && r.ranks ? 0 : ln_fail_last(ctx);
     for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE && !status; m++)
-        status = check_type(ctx, life, m, sorted, &alive);
-    ln_free(sorted);
-    ln_free(alive.at);
+        status = check_type(ctx, life, m, &r);
+    ln_free(r.at);
+    ln_free(r.due);
+    ln_free(r.ranks);
     return status || check_parts(ctx, life) || check_load_scratch(ctx, life) ? -1 : 0;
 }
