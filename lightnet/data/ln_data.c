@@ -354,10 +354,7 @@ int ln_data_give_own(ln_context *ctx, ln_safetensors *st, const char *file)
 
 static int load(ln_context *ctx, const char *file)
 {
-    if (ln_data_give(ctx, file))
-        return -1;
-    ctx->stale = LN_STALE_ALL;
-    return ln_constants_fetch(ctx);
+    return ln_limits_check(ctx) || ln_data_give(ctx, file) || ln_update_fetch(ctx) ? -1 : 0;
 }
 
 int ln_data_load(ln_context *ctx, const char *file)

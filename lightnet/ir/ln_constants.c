@@ -33,7 +33,7 @@ static int copy_over(const ln_context *ctx, const ln_weight *weight, const ln_te
 // In pieces: a file may be slow, and the work may be told to stop.
 static int read_over(const ln_context *ctx, const ln_weight *weight, const ln_tensor_entry *te)
 {
-    enum { PIECE_SIZE = 16 << 20 };
+    enum { PIECE_SIZE = 4 << 20 };
     const size_t size = tl_tensor_size(weight->tensor);
     for (size_t at = 0, n; at < size; at += n) {
         n = size - at < PIECE_SIZE ? size - at : PIECE_SIZE;

@@ -505,7 +505,7 @@ static int bind_again(ln_context *ctx, int status)
     }
     for_each_tensor(ctx, bind_data);
     if (ln_context_is_loaded(ctx))
-        ctx->stale = LN_STALE_ALL;
+        ctx->stale |= LN_STALE_ALL;
     return 0;
 }
 

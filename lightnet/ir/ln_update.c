@@ -321,9 +321,20 @@ static void settle(const ln_context *ctx, int failed)
     }
 }
 
+int ln_update_fetch(ln_context *ctx)
+{
+    ctx->stale |= LN_STALE_ALL | LN_STALE_FILE;
+    if (ln_constants_fetch(ctx))
+        return -1;
+    ctx->stale &= ~LN_STALE_FILE;
+    return 0;
+}
+
 int ln_update_run(ln_context *ctx)
 {
-    int status = 0;
+    int status = ctx->stale & LN_STALE_FILE ? ln_update_fetch(ctx) : 0;
+    if (status)
+        return -1;
     if (ctx->stale & LN_STALE_ALL) {
         ln_update_forget(ctx);
         status = ln_constants_compute(ctx, 1, NULL);

@@ -35,10 +35,15 @@ enum {
 enum {
     LN_STALE_ALL = 1,    /* all that runs at load must be computed anew */
     LN_STALE_MARKED = 2, /* the outdated operators must be */
+    LN_STALE_FILE = 4,   /* data of a file that was given is not in its place yet */
 };
 
 /** Notes that the constant `te` has other data now. */
 void ln_update_mark(ln_context *ctx, ln_tensor_entry *te);
+
+/** After a file of data was given: fetches what lasts. -1 with a reason; the next run tries again.
+ */
+int ln_update_fetch(ln_context *ctx);
 
 /** Before a run: computes what is outdated. -1 with a reason; the next run tries again. */
 int ln_update_run(ln_context *ctx);

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: cancel.py LIBLIGHTNET. A loop without end is cancelled by another thread, or by a deadline, and runs right afterwards."""
 import ctypes
+import json
 import os
+import struct
 import sys
 import tempfile
 import threading
@@ -56,6 +58,46 @@ def counted(context, n):
     return [] if got is not None and got.tolist() == [n] else [f"{got}, '{context.error()}', expected {n}"]
 
 
+N = 2**21  # elements of each weight: a file of 16 MB, which takes some milliseconds to read
+
+
+def weighted():
+    """Two numbers, the least and the greatest of x + w + relu(v): w lasts, relu(v) is computed when the weights are loaded."""
+    nodes = [node("Relu", ["v"], ["r"]), node("Add", ["x", "w"], ["s"]), node("Add", ["s", "r"], ["sum"]),
+             node("ReduceMin", ["sum"], ["low"], keepdims=1), node("ReduceMax", ["sum"], ["high"], keepdims=1),
+             node("Concat", ["low", "high"], ["y"], axis=0)]
+    weights = [tensor(name, "float", [N], [1] * N) for name in "wv"]
+    return model(graph(nodes, [value("x", "float", [1])], [value("y", "float", [2])], weights), opset=17)
+
+
+def write_weights(path, number):
+    header = json.dumps({name: {"dtype": "F32", "shape": [N], "data_offsets": [4 * N * i, 4 * N * (i + 1)]}
+                         for i, name in enumerate("wv")}).encode()
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(header)) + header + np.full(2 * N, number, np.float32).tobytes())
+
+
+def mixed(library, context, folder):
+    """What is wrong with runs after ln_data_load was cancelled at some time: all weights are those of one file."""
+    library.ln_data_load.restype = ctypes.c_int
+    cancelled, before = 0, 1
+    for k in range(40):
+        path = os.path.join(folder, f"weights{k % 2}")
+        write_weights(path, k + 2)
+        canceller = threading.Timer(0.0005 * (k % 20), library.ln_context_cancel, [context.this])
+        canceller.start()
+        cancelled += library.ln_data_load(context.this, path.encode()) != 0
+        canceller.join()
+        library.ln_context_resume(context.this)
+        got = context.run(np.zeros(1, np.float32), np.dtype(np.float32))
+        if got is None or got.tolist() not in ([2 * before] * 2, [2 * (k + 2)] * 2):
+            yield f"file {k}: {got}, '{context.error()}', expected {2 * (k + 2)}, or {2 * before} as before"
+            return
+        before = got[0] / 2
+    if not cancelled:
+        yield "no call was cancelled"
+
+
 def main():
     library = open_library(os.path.abspath(sys.argv[1]))
     tap = Tap()
@@ -76,6 +118,11 @@ def main():
     library.ln_context_set_limit(context.this, LIMIT_TIME, ctypes.c_uint64(0))
     tap.check("without one the count is right", counted(context, 6))
     library.ln_context_free(context.this)
+    with tempfile.TemporaryDirectory(prefix="lightnet-") as folder:
+        context = open_model(library, folder, weighted())
+        tap.check("weights that were being read when they were cancelled are read whole, or not at all",
+                  [context.error()] if context.failed else mixed(library, context, folder))
+        library.ln_context_free(context.this)
     tap.end()
 
 

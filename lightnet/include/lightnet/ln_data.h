@@ -29,8 +29,8 @@ LN_BEGIN_DECLS
 /** Reads the data of every tensor that a `create` with `from_file` makes from a wts or safetensors
  *  file, recognised by content. The tensors have memory (ln_context_alloc_mem). Names, dtypes and
  *  shapes (wts has none: lengths) must match; what the model does not use gives one warning. -1
- * with the reason in the context: no data is changed then, unless the file fails while it is read.
- */
+ * with the reason in the context: no data is changed then, unless the file fails, or the call is
+ * stopped, while data is read; the next run reads it again. */
 LN_API int ln_data_load(ln_context *ctx, const char *file);
 
 /** The number of weights that the model's own file brought, as an ONNX file does, and that its
