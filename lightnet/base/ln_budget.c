@@ -10,8 +10,10 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #define USABLE_SIZE(ptr) malloc_usable_size(ptr)
+enum { KNOWS_SIZES = 1 };
 #else
 #define USABLE_SIZE(ptr) ((size_t)0)
+enum { KNOWS_SIZES = 0 };
 #endif
 
 static _Thread_local ln_budget *in_use;
@@ -40,6 +42,11 @@ static int refuse(ln_budget *budget, size_t size)
 void ln_budget_give(ln_budget *budget, size_t size)
 {
     budget->held -= size < budget->held ? size : budget->held;
+}
+
+int ln_budget_knows_sizes(void)
+{
+    return KNOWS_SIZES;
 }
 
 int ln_budget_allows(size_t size)

@@ -25,6 +25,9 @@ void ln_budget_give(ln_budget *budget, size_t size);
 
 /* For ln_alloc and its kin: the budget in use. */
 
+/** Whether memory counts that is not taken explicitly: the sizes of what malloc gave are known. */
+int ln_budget_knows_sizes(void);
+
 /** Whether `size` bytes more fit. */
 int ln_budget_allows(size_t size);
 

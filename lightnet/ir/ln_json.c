@@ -33,6 +33,28 @@ static int is_malloc(void)
     return allocate == malloc && release == free;
 }
 
+static void *allocate_and_count(size_t size);
+
+// Whether what the library allocates counts: a program may have given it functions of its own.
+static int is_counted(void)
+{
+    json_malloc_t now;
+    json_free_t free_now;
+    json_get_alloc_funcs(&now, &free_now);
+    return now == allocate_and_count && is_malloc() && ln_budget_knows_sizes();
+}
+
+// Bytes that the library takes for the text, about: before each element stands one of these
+// characters, two before a member of an object.
+static size_t memory_of(const char *text, size_t len)
+{
+    enum { ELEMENT_SIZE = 56 };
+    size_t n = 0;
+    for (size_t i = 0; i < len; i++)
+        n += text[i] == ',' || text[i] == ':' || text[i] == '[' || text[i] == '{';
+    return n < (SIZE_MAX - len) / ELEMENT_SIZE ? n * ELEMENT_SIZE + len : SIZE_MAX;
+}
+
 static void *allocate_and_count(size_t size)
 {
     void *ptr = ln_alloc_fail_now() || !ln_budget_allows(size) ? NULL : allocate(size);
@@ -65,6 +87,11 @@ __attribute__((destructor)) static void leave_allocations(void)
 
 json_t *ln_json_load(const char *text, size_t len, size_t flags, json_error_t *error)
 {
+    if (!is_counted() && !ln_budget_allows(memory_of(text, len))) {
+        if (error)
+            error->line = LN_JSON_NO_MEMORY;
+        return NULL;
+    }
     const locale_t before = ln_number_begin();
     const unsigned long failures = ln_alloc_failures();
     json_t *json = json_loadb(text, len, flags, error);

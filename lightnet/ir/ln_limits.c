@@ -245,6 +245,11 @@ void ln_limits_give(const ln_context *ctx, size_t size)
     ln_budget_give(&ctx->limits->budget, size);
 }
 
+size_t ln_limits_held(const ln_context *ctx)
+{
+    return ctx->limits->budget.held;
+}
+
 size_t ln_limits_memory(const ln_context *ctx)
 {
     return ctx->limits->budget.limit;

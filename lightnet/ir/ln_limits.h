@@ -53,6 +53,9 @@ int ln_limits_forbid(const ln_context *ctx, size_t size);
 void ln_limits_take(const ln_context *ctx, size_t size);
 void ln_limits_give(const ln_context *ctx, size_t size);
 
+/** The bytes that are counted now. */
+size_t ln_limits_held(const ln_context *ctx);
+
 /** The limit of memory in bytes; 0: none. */
 size_t ln_limits_memory(const ln_context *ctx);
 
