@@ -23,6 +23,7 @@ typedef struct il_source {
     size_t len;
     const char *folder; /* NULL: it is no file */
     FILE *stream;       /* the file, before it is read */
+    int is_stopped;     /* by a limit or a request */
 } il_source;
 
 static int give_to_context(ln_context *ctx, const char *name, const ln_il_model *m)
@@ -36,20 +37,27 @@ static int give_to_context(ln_context *ctx, const char *name, const ln_il_model 
 
 static int check(const void *data)
 {
-    const il_source *in = data;
+    il_source *in = (il_source *)data;
     if (!ln_context_check_limits(in->ctx))
         return 0;
+    in->is_stopped = 1;
     const ln_error error = *in->ctx->error;
     ln_context_clear_error(in->ctx);
     return ln_fail(in->ctx, "%s: %s", in->name, ln_error_text(&error));
 }
 
-// What only looks like IL may be another text. Of memory and limits the library says more.
-static int fail_text(const ln_context *ctx, const char *name)
+static int is_out_of_memory(const char *reason)
+{
+    static const char end[] = ": out of memory";
+    const size_t len = strlen(reason);
+    return len >= sizeof(end) - 1 && !strcmp(reason + len - (sizeof(end) - 1), end);
+}
+
+// What only looks like IL may be another text.
+static int fail_text(const ln_context *ctx, const il_source *in)
 {
     const ln_error error = *ctx->error;
-    if (ln_il_is_named(name) || strstr(ln_error_text(&error), "memory") ||
-        ln_context_check_limits(ctx))
+    if (ln_il_is_named(in->name) || in->is_stopped || is_out_of_memory(ln_error_text(&error)))
         return -1;
     ln_context_clear_error(ctx);
     return ln_fail(ctx, "%s; the text was read as IL", ln_error_text(&error));
@@ -63,7 +71,7 @@ static int read_il(ln_context *ctx, void *data)
     ln_il_model m = {0};
     ln_context_clear_error(ctx);
     const int status = ln_il_read(&m, in->name, in->text, in->len, &host, ctx->error)
-                           ? fail_text(ctx, in->name)
+                           ? fail_text(ctx, in)
                            : give_to_context(ctx, in->name, &m);
     ln_il_model_free(&m);
     return status;

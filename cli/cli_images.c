@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options that say how an image becomes an input.
+// Options for images as inputs.
 
 #include "cli_images.h"
 
@@ -17,9 +17,10 @@ static int begins_like_image(const char *file)
 {
     char begin[LOOK_SIZE];
     FILE *stream = fopen(file, "rbe");
-    const size_t size = stream ? fread(begin, 1, sizeof(begin), stream) : 0;
-    if (stream)
-        fclose(stream);
+    if (!stream)
+        return 1; // an error later
+    const size_t size = fread(begin, 1, sizeof(begin), stream);
+    fclose(stream);
     return ln_image_is_image(begin, size);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options that say how an image becomes an input.
+// Options for images as inputs.
 
 #ifndef CLI_IMAGES_H
 #define CLI_IMAGES_H

@@ -63,58 +63,10 @@ static const char *name_of(const char *source)
     return is_standard_input(source) ? "standard input" : source;
 }
 
-/* All of a stream. */
-typedef struct stream_text {
-    const char *source;
-    char *text;
-    size_t len;
-} stream_text;
-
-static int read_rest(ln_context *ctx, void *data)
-{
-    stream_text *in = data;
-    FILE *stream = is_standard_input(in->source) ? stdin : fopen(in->source, "rbe");
-    if (!stream)
-        return ln_fail(ctx, "%s: cannot read: %s", in->source, strerror(errno));
-    in->text = ln_read_stream(stream, name_of(in->source), &in->len);
-    if (stream != stdin)
-        fclose(stream);
-    return in->text ? 0 : ln_fail_last(ctx);
-}
-
-// Returns new (ln_free). Standard input that is empty is an empty model.
-static char *read_stream(ln_context *ctx, const char *source, size_t *len)
-{
-    stream_text in = {.source = source};
-    ln_context_clear_error(ctx);
-    if (ln_context_do(ctx, read_rest, &in))
-        return NULL;
-    *len = in.len;
-    if (*len || is_standard_input(source))
-        return in.text;
-    ln_free(in.text);
-    ln_fail(ctx, "%s: the file is empty", source);
-    return NULL;
-}
-
 static int read_text(ln_context *ctx, const char *name, const char *text, size_t len)
 {
     const int status = cli_il_read_text(ctx, name, text, len);
     return status > 0 ? ln_context_init_text(ctx, name, text, len) : status;
-}
-
-static int read_source(ln_context *ctx, const char *source)
-{
-    size_t len;
-    int status;
-    if (!is_stream(source)) {
-        status = cli_il_read_file(ctx, source);
-        return status > 0 ? ln_context_init(ctx, source) : status;
-    }
-    char *text = read_stream(ctx, source, &len);
-    status = text ? read_text(ctx, name_of(source), text, len) : -1;
-    ln_free(text);
-    return status;
 }
 
 static int convert_text(ln_context *ctx, const char *name, const char *text, size_t len,
@@ -124,6 +76,46 @@ static int convert_text(ln_context *ctx, const char *name, const char *text, siz
     return status > 0    ? ln_context_convert_text(ctx, name, text, len, format, file)
            : status == 0 ? ln_context_write(ctx, ctx->datafile, format, file)
                          : status;
+}
+
+/* What is to become of a model. */
+typedef struct reading {
+    const char *source;
+    const char *format, *file; /* to convert it to; NULL: it is read only */
+} reading;
+
+static int use_text(ln_context *ctx, const reading *in, const char *text, size_t len)
+{
+    const char *name = name_of(in->source);
+    if (!len && !is_standard_input(in->source)) // standard input that is empty is an empty model
+        return ln_fail(ctx, "%s: the file is empty", name);
+    return in->format ? convert_text(ctx, name, text, len, in->format, in->file)
+                      : read_text(ctx, name, text, len);
+}
+
+static int use_stream(ln_context *ctx, void *data)
+{
+    const reading *in = data;
+    size_t len;
+    FILE *stream = is_standard_input(in->source) ? stdin : fopen(in->source, "rbe");
+    if (!stream)
+        return ln_fail(ctx, "%s: cannot read: %s", in->source, strerror(errno));
+    char *text = ln_read_stream(stream, name_of(in->source), &len);
+    if (stream != stdin)
+        fclose(stream);
+    const int status = text ? use_text(ctx, in, text, len) : ln_fail_last(ctx);
+    ln_free(text);
+    return status;
+}
+
+static int read_source(ln_context *ctx, const char *source)
+{
+    reading in = {.source = source};
+    ln_context_clear_error(ctx);
+    if (is_stream(source))
+        return ln_context_do(ctx, use_stream, &in);
+    const int status = cli_il_read_file(ctx, source);
+    return status > 0 ? ln_context_init(ctx, source) : status;
 }
 
 static int convert_file(ln_context *ctx, const char *source, const char *format, const char *file)
@@ -136,13 +128,10 @@ static int convert_file(ln_context *ctx, const char *source, const char *format,
 
 static int convert_source(ln_context *ctx, const char *source, const char *format, const char *file)
 {
-    size_t len;
-    if (!is_stream(source))
-        return convert_file(ctx, source, format, file);
-    char *text = read_stream(ctx, source, &len);
-    const int status = text ? convert_text(ctx, name_of(source), text, len, format, file) : -1;
-    ln_free(text);
-    return status;
+    reading in = {.source = source, .format = format, .file = file};
+    ln_context_clear_error(ctx);
+    return is_stream(source) ? ln_context_do(ctx, use_stream, &in)
+                             : convert_file(ctx, source, format, file);
 }
 
 // The '=' of "NAME=FILE": the first one that a file stands behind, since a name may have one too;
@@ -449,7 +438,7 @@ static int check_uncompiled(const ln_context *ctx)
 {
     if (!ctx->target)
         return 0;
-    return cli_fail("%s: the model is compiled already, for '%s': it is not as it was written",
+    return cli_fail("%s: the model is compiled, for '%s'; convert the model that it was made of",
                     ctx->source, ctx->target);
 }
 

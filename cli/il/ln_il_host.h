@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reading IL needs beside the text.
+// Folders and callbacks of the IL reader.
 
 #ifndef LN_IL_HOST_H
 #define LN_IL_HOST_H

@@ -91,8 +91,12 @@ static json_t *string(const parser *p)
 {
     const ln_il_lexer *l = &p->lexer;
     json_t *value = json_stringn(l->text, l->len);
-    if (!value)
-        ln_il_fail(p->err, l->place, "a string is not UTF-8, or there is no memory for it");
+    json_t *unchecked = value ? NULL : json_stringn_nocheck(l->text, l->len);
+    if (unchecked)
+        ln_il_fail(p->err, l->place, "a string is not UTF-8");
+    else if (!value)
+        fail_memory(p);
+    json_decref(unchecked);
     return value;
 }
 
