@@ -44,7 +44,7 @@ typedef struct cursor {
     size_t line;
     const char *file;
     ln_error *err;
-    int is_broken; /* the file cannot be read; the reason is there */
+    int has_failed; /* the reason is there, and nothing more is read */
     ln_view view;
 } cursor;
 
@@ -66,7 +66,7 @@ static void refill(cursor *c)
     const unsigned char *text = ln_view_at(&c->view, begin, size, c->err);
     if (!text) {
         ln_error_prefix(c->err, "%s", c->file);
-        c->is_broken = 1;
+        c->has_failed = 1;
         c->at = c->end;
         c->next = c->view.file->size;
         return;
@@ -86,7 +86,7 @@ static int LN_PRINTF(2, 3) fail(const cursor *c, const char *fmt, ...)
 {
     char reason[LN_MAXLINE];
     va_list args;
-    if (c->is_broken)
+    if (c->has_failed)
         return -1;
     va_start(args, fmt);
     vsnprintf(reason, sizeof(reason), fmt, args);
@@ -114,7 +114,7 @@ static size_t take_word(cursor *c, const char **word)
         c->at++;
     if (c->at == c->end && rest(c)) {
         fail(c, "a word has more than %d bytes", LONGEST_WORD);
-        c->is_broken = 1;
+        c->has_failed = 1;
         return 0;
     }
     return (size_t)(c->at - *word);
@@ -261,7 +261,7 @@ int ln_wts_parse(ln_bundle *bundle, const ln_infile *in, const char *file, ln_er
     if (take_number(&c, "the number of arrays", INT_MAX, &n) || end_line(&c))
         return -1;
     for (int i = 0; i < n; i++) {
-        if (is_end(&c) && !c.is_broken)
+        if (is_end(&c) && !c.has_failed)
             return ln_error_set(err, "%s: the file ends after %d of %d arrays", file, i, n);
         if (take_array(&c, bundle))
             return -1;
@@ -270,5 +270,5 @@ int ln_wts_parse(ln_bundle *bundle, const ln_infile *in, const char *file, ln_er
         if (end_line(&c))
             return ln_error_set(err, "%s:%zu: more than the %d arrays that line 1 states", file,
                                 c.line, n);
-    return c.is_broken ? -1 : 0;
+    return c.has_failed ? -1 : 0;
 }

@@ -3,6 +3,7 @@
 
 #include "pass/ln_cleanup.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -93,6 +94,7 @@ int ln_cleanup_dead(ln_context *ctx)
     int status = ops && is_needed ? 0 : ln_fail_memory(ctx);
     for (const ln_list *node = status ? NULL : ctx->ops; node; node = node->next)
         ops[i++] = node->data;
+    assert(status || i == n);
     if (!status)
         status = mark_needed(ctx, ops, n, is_needed) ? -1 : remove_unneeded(ctx, ops, n, is_needed);
     ln_free(ops);

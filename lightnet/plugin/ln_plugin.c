@@ -275,7 +275,8 @@ static int add_entry(const char *folder, const char *entry, int (*add)(void *arg
     snprintf(target, sizeof(target), "%.*s", (int)stem, entry);
     if (!find_target(file, target) || strncmp(file, folder, folder_len) || file[folder_len] != '/')
         return 0;
-    return add(arg, target);
+    const char *found = file + folder_len + 1;
+    return strncmp(found, entry, len) || (found[len] && found[len] != '/') ? 0 : add(arg, target);
 }
 
 static void list_targets(int (*add)(void *arg, const char *name), void *arg)

@@ -332,7 +332,8 @@ typedef enum ln_limit {
     /** Bytes of memory that the context may hold: operators, constants, and the memory of runs.
      * What the model alone decides the size of is refused before it is allocated. Set it before the
      * model is read: what was allocated without a limit does not count. Of large files only what is
-     * read counts. Default 0: no limit. */
+     * read counts. Memory that the thread gets from Jansson within a call counts, too, also in
+     * functions that the library calls back. Default 0: no limit. */
     LN_LIMIT_MEMORY,
     /** Milliseconds from the call of ln_context_set_limit on, after which whatever the context does
      * ends; for a limit of each run, set it before each. Default 0: no limit. */
@@ -355,18 +356,18 @@ LN_API uint64_t ln_context_limit(const ln_context *ctx, ln_limit limit);
 /** Ends what the context does, and keeps it from beginning anything that takes long, until
  * ln_context_resume: the call under way fails with "cancelled". Any thread may call it, at any time
  * before ln_context_free. It is looked at between operators, between the iterations of a loop,
- * between the steps of compiling, and within long kernels. A run that ended leaves what it computes
- * undefined, and what its operators write in place; the next one is right. */
+ * between the steps of compiling, between pieces of large weights, and within long kernels. A run
+ * that ended leaves what it computes undefined, and what its operators write in place; the next one
+ * is right. */
 LN_API void ln_context_cancel(ln_context *ctx);
 
-/** Whether work for the context may go on: 0, or -1 with the reason in the context: its time is
- * over, or it was cancelled. */
+/** Whether work for the context may go on: 0, or -1 with the reason in the context: the time limit
+ * has passed, or it was cancelled. */
 LN_API int ln_context_check_limits(const ln_context *ctx);
 
-/** Calls work(ctx, data) as one call on the context, for programs that prepare what they give to
- * it: what `work` allocates by ln_alloc and its kin counts for the limit on memory, and a failure
- * for lack of it names the limit. `work` returns 0, or -1 with a reason in the context; so does
- * this. */
+/** Calls work(ctx, data) as one call on the context, for programs that build its input: what `work`
+ * allocates by ln_alloc and its kin counts for the limit on memory, and a failure for lack of it
+ * names the limit. `work` returns 0, or -1 with a reason in the context; so does this. */
 LN_API int ln_context_do(ln_context *ctx, int (*work)(ln_context *ctx, void *data), void *data);
 
 /** Takes ln_context_cancel back: between calls, in the thread that makes them. */

@@ -17,7 +17,7 @@
 LN_BEGIN_DECLS
 
 /** How pixels become numbers: (pixel - mean[c]) * scale[c], for channel c of the tensor. A scale
- * of 0, which a record has that does not set it, makes every number 0. */
+ * that is not set is 0, and makes every number 0. */
 typedef struct ln_image_format {
     int nhwc; /* the tensor is [1, H, W, C], not [1, C, H, W] */
     int bgr;  /* channel 0 is blue, not red */
