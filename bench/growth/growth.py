@@ -67,9 +67,9 @@ def command_of(lightnet, folder, axis, step, n, path):
 
 
 def least(runs, measure):
-    """The least time of several runs, of slow ones fewer, or the error of the first."""
+    """The least time of several runs, or the error of the first."""
     best, error = measure()
-    for _ in range(runs - 1 if best < 1 and not error else 0):
+    for _ in range(runs - 1 if not error else 0):
         best = min(best, measure()[0])
     return best, error
 
@@ -134,7 +134,7 @@ def main():
     parser.add_argument("--bound", type=float, default=1.2)
     parser.add_argument("--only", default="", help="rows whose name contains these words")
     parser.add_argument("--step", choices=STEPS, help="only this command, and those that it needs, of axes that have it")
-    parser.add_argument("--runs", type=int, default=3, help="of commands that take less than a second")
+    parser.add_argument("--runs", type=int, default=3, help="of each command, of which the fastest counts")
     parser.add_argument("--sizes", default=SIZES)
     parser.add_argument("lightnet")
     parser.add_argument("ln_growth", nargs="?")
