@@ -35,9 +35,9 @@ static int give_to_context(ln_context *ctx, const char *name, const ln_il_model 
     return status;
 }
 
-static int check(const void *data)
+static int check(void *data)
 {
-    il_source *in = (il_source *)data;
+    il_source *in = data;
     if (!ln_context_check_limits(in->ctx))
         return 0;
     in->is_stopped = 1;
@@ -65,7 +65,7 @@ static int fail_text(const ln_context *ctx, const il_source *in)
 
 static int read_il(ln_context *ctx, void *data)
 {
-    const il_source *in = data;
+    il_source *in = data;
     const ln_il_host host = {
         .model = in->folder, .allowed = ctx->folders, .check = check, .data = in};
     ln_il_model m = {0};

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "cli_model.h"
 #include "lightnet/lightnet.h"
 
 /* More than what images begin with. */
@@ -27,27 +27,13 @@ static int begins_like_image(const char *file)
 static int may_be_image(const char *file)
 {
     struct stat st;
-    return stat(file, &st) || !S_ISREG(st.st_mode) || begins_like_image(file);
-}
-
-// Of "NAME=FILE" or "FILE", each of which may have '=' in it; NULL: there is no such file.
-static const char *file_of(const char *arg)
-{
-    const char *file = arg;
-    while (access(file, F_OK)) {
-        const char *equals = strchr(file, '=');
-        if (!equals)
-            return NULL;
-        file = equals + 1;
-    }
-    return file;
+    return !strcmp(file, "-") || stat(file, &st) || !S_ISREG(st.st_mode) || begins_like_image(file);
 }
 
 void cli_images_warn(const cli_options *opt)
 {
     for (int i = 0; i < opt->inputs.n; i++) {
-        const char *file = file_of(opt->inputs.items[i]);
-        if (!file || may_be_image(file))
+        if (may_be_image(cli_model_input_file(opt->inputs.items[i])))
             return;
     }
     if (opt->for_images && !opt->quiet)

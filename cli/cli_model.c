@@ -156,6 +156,13 @@ static const char *split_name(const char *arg, char name[LN_MAX_NAME_LEN])
     return equals + 1;
 }
 
+const char *cli_model_input_file(const char *arg)
+{
+    char name[LN_MAX_NAME_LEN];
+    const char *file = split_name(arg, name);
+    return file ? file : arg;
+}
+
 /* What the options say of inputs before the model is read */
 
 static int bind_shape(ln_context *ctx, const char *arg)

@@ -15,8 +15,8 @@ typedef struct ln_il_host {
     const ln_list *allowed; /* further folders (char *), in order */
     /* Called now and then, unless NULL: -1 ends the reading, after it has recorded a reason in the
      * error that the reader was given. */
-    int (*check)(const void *data);
-    const void *data;
+    int (*check)(void *data);
+    void *data;
 } ln_il_host;
 
 /** Counts a step of the work, and calls host->check before each 4,096. 0, or -1 to end it. */
