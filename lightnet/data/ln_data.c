@@ -14,11 +14,8 @@
 #include "data/ln_safetensors.h"
 #include "data/ln_wts.h"
 #include "ir/ln_bind.h"
-#include "ir/ln_constants.h"
 #include "ir/ln_fixed.h"
 #include "ir/ln_from_file.h"
-#include "ir/ln_limits.h"
-#include "ir/ln_update.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_tensor.h"
 #include "lightnet/ln_util.h"
@@ -350,16 +347,4 @@ int ln_data_give_own(ln_context *ctx, ln_safetensors *st, const char *file)
 {
     weights w = {.bundle = ln_safetensors_bundle(st), .safetensors = st};
     return give(ctx, &ctx->weights, &w, file);
-}
-
-static int load(ln_context *ctx, const char *file)
-{
-    return ln_limits_check(ctx) || ln_data_give(ctx, file) || ln_update_fetch(ctx) ? -1 : 0;
-}
-
-int ln_data_load(ln_context *ctx, const char *file)
-{
-    ln_context_clear_error(ctx);
-    ln_budget *const before = ln_limits_enter(ctx);
-    return ln_limits_leave(ctx, before, load(ctx, file));
 }

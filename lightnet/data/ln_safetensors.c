@@ -16,7 +16,7 @@
 
 #include "data/ln_raw.h"
 #include "data/ln_safetensors_dtype.h"
-#include "ir/ln_json.h"
+#include "data/ln_json.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
 

@@ -7,7 +7,7 @@
 #include "base/ln_outtext.h"
 #include "data/ln_safetensors.h"
 #include "data/ln_safetensors_dtype.h"
-#include "ir/ln_json.h"
+#include "data/ln_json.h"
 #include "lightnet/ln_data.h"
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_outfile.h"

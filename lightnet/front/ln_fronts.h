@@ -4,7 +4,7 @@
 #ifndef LN_FRONTS_H
 #define LN_FRONTS_H
 
-#include "ir/ln_front.h"
+#include "front/ln_front.h"
 
 extern const ln_front ln_front_compiled;
 extern const ln_front ln_front_nnvm;

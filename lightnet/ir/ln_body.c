@@ -5,87 +5,18 @@
 
 #include <string.h>
 
-#include "base/ln_list_end.h"
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
-#include "ir/ln_dynamic.h"
-#include "ir/ln_limits.h"
 #include "lightnet/ln_util.h"
 
-/* Where a tensor of the body lies in a run. */
-typedef struct place {
-    tl_tensor *tensor;
-    int given;     /* number of the input whose memory it lies in; -1: in the body's own */
-    size_t offset; /* there */
-} place;
-
-/* The names in a list, to be found by their numbers. */
-typedef struct names {
-    const ln_list *list; /* whose names they are */
-    const char **at;
-    int n;
-} names;
-
-struct ln_body {
-    char *name;
-    int number; /* its place in the order of bodies */
-    int used;   /* an operator names it */
-    place *places;
-    size_t n_places;
-    names inputs, outputs; /* of the context's lists, once asked for */
-};
-
-static ln_context *outermost(ln_context *ctx)
+ln_context *ln_body_outermost(ln_context *ctx)
 {
     return ctx->outer ? ctx->outer : ctx;
 }
 
-// Takes the three, on success alone.
-static int enter(ln_context *root, ln_context *ctx, struct ln_body *body, char *name)
-{
-    if (!root->body_names)
-        root->body_names = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-    ln_list *node = root->body_names ? ln_list_prepend(NULL, ctx) : NULL;
-    if (!node)
-        return -1;
-    if (ln_hash_insert(root->body_names, name, ctx) < 0) {
-        ln_list_free(node);
-        return -1;
-    }
-    ln_list_extend(&root->bodies, &root->last_body, node);
-    *body = (struct ln_body){.name = name, .number = ln_hash_size(root->body_names)};
-    ln_free(ctx->error);
-    ln_limits_free(ctx->limits);
-    ctx->error = root->error;
-    ctx->limits = root->limits;
-    ctx->outer = root;
-    ctx->body = body;
-    ctx->declared = LN_DECLARES_INPUTS | LN_DECLARES_OUTPUTS;
-    return 0;
-}
-
-static ln_context *find(const ln_context *root, const char *name)
+ln_context *ln_body_named(const ln_context *root, const char *name)
 {
     return root->body_names ? ln_hash_find(root->body_names, name) : NULL;
-}
-
-ln_context *ln_body_create(ln_context *ctx, const char *name)
-{
-    ln_context *root = outermost(ctx);
-    if (find(root, name)) {
-        ln_fail(root, "there is a body '%s' already", name);
-        return NULL;
-    }
-    ln_context *made = ln_context_create();
-    struct ln_body *body = made ? ln_alloc(sizeof(*body)) : NULL;
-    char *copy = body ? ln_strdup(name) : NULL;
-    if (copy && !enter(root, made, body, copy))
-        return made;
-    ln_free(copy);
-    ln_free(body);
-    ln_context_free(made);
-    ln_fail_memory(root);
-    return NULL;
 }
 
 const char *ln_body_name(const ln_context *body)
@@ -96,7 +27,7 @@ const char *ln_body_name(const ln_context *body)
 ln_context *ln_body_find(ln_op_arg *op_arg, const char *name)
 {
     ln_context *ctx = op_arg->ctx;
-    ln_context *body = ctx ? find(outermost(ctx), name) : NULL;
+    ln_context *body = ctx ? ln_body_named(ln_body_outermost(ctx), name) : NULL;
     if (body && (!ctx->outer || body->body->number < ctx->body->number))
         return body;
     if (body)
@@ -109,15 +40,15 @@ ln_context *ln_body_find(ln_op_arg *op_arg, const char *name)
 
 /* Interface */
 
-static void forget_names(names *known)
+static void forget_names(ln_body_names *known)
 {
     ln_free(known->at);
-    *known = (names){0};
+    *known = (ln_body_names){0};
 }
 
 // The interface of a body that operators run stays as it is, so an array of its names is made once.
 // Without memory for that they are looked for in the list.
-static void learn_names(names *known, const ln_list *list)
+static void learn_names(ln_body_names *known, const ln_list *list)
 {
     const char *name;
     forget_names(known);
@@ -133,20 +64,26 @@ static void learn_names(names *known, const ln_list *list)
     known->list = list;
 }
 
-static const names *inputs_of(const ln_context *body)
+static const ln_body_names *inputs_of(const ln_context *body)
 {
-    names *known = &body->body->inputs;
+    ln_body_names *known = &body->body->inputs;
     if (!known->list || known->list != body->inputs)
         learn_names(known, body->inputs);
     return known;
 }
 
-static const names *outputs_of(const ln_context *body)
+static const ln_body_names *outputs_of(const ln_context *body)
 {
-    names *known = &body->body->outputs;
+    ln_body_names *known = &body->body->outputs;
     if (!known->list || known->list != body->outputs)
         learn_names(known, body->outputs);
     return known;
+}
+
+void ln_body_forget_names(ln_context *body)
+{
+    forget_names(&body->body->inputs);
+    forget_names(&body->body->outputs);
 }
 
 int ln_body_num_inputs(const ln_context *body)
@@ -161,13 +98,13 @@ int ln_body_num_outputs(const ln_context *body)
 
 static const char *input_name(const ln_context *body, int i)
 {
-    const names *known = inputs_of(body);
+    const ln_body_names *known = inputs_of(body);
     return known->at ? known->at[i] : ln_list_nth_data(body->inputs, i);
 }
 
 static const char *output_name(const ln_context *body, int i)
 {
-    const names *known = outputs_of(body);
+    const ln_body_names *known = outputs_of(body);
     return known->at ? known->at[i] : ln_list_nth_data(body->outputs, i);
 }
 
@@ -269,8 +206,7 @@ int ln_body_check_bound(ln_op_arg *op_arg, const ln_context *body, int i, int nd
     return check(op_arg, body, name, ndim, there->dims, dtype);
 }
 
-// The number of the input whose memory the tensor lies in; -1: none.
-static int given_number(const ln_context *body, const ln_tensor_entry *te)
+int ln_body_given_number(const ln_context *body, const ln_tensor_entry *te)
 {
     const ln_tensor_entry *root = ln_tensor_table_root(body->tensor_table, te);
     return (int)(intptr_t)ln_hash_find(body->input_names, root->name) - 1;
@@ -278,7 +214,7 @@ static int given_number(const ln_context *body, const ln_tensor_entry *te)
 
 int ln_body_output_source(const ln_context *body, int i)
 {
-    return given_number(body, output_entry(body, i));
+    return ln_body_given_number(body, output_entry(body, i));
 }
 
 size_t ln_body_memory(const ln_context *body)
@@ -302,130 +238,6 @@ int ln_body_is_given(const ln_context *ctx, const ln_tensor_entry *te)
     return ctx->outer && ln_hash_find(ctx->input_names, te->name);
 }
 
-/* Life */
-
-static int init_body(ln_context *body)
-{
-    return ln_context_index_names(body) || ln_context_init_ops(body)
-               ? ln_fail_at(body, "body '%s'", body->body->name)
-               : 0;
-}
-
-int ln_bodies_init(ln_context *ctx)
-{
-    ln_context *body;
-    LN_LIST_FOREACH(body, ctx->bodies)
-    {
-        if (init_body(body))
-            return -1;
-    }
-    return 0;
-}
-
-int ln_bodies_count(const ln_context *ctx)
-{
-    return ctx->body_names ? ln_hash_size(ctx->body_names) : 0;
-}
-
-void ln_bodies_share_settings(ln_context *ctx)
-{
-    ln_context *body;
-    LN_LIST_FOREACH(body, ctx->bodies)
-    {
-        body->msg_func = ctx->msg_func;
-        body->msg_data = ctx->msg_data;
-        body->isa = ctx->isa;
-        body->optimize = ctx->optimize;
-        body->disabled = ctx->disabled;
-        body->tuned = ctx->tuned;
-        body->pool = ctx->pool;
-        body->seed = ctx->seed;
-    }
-}
-
-static void forget_places(ln_context *body)
-{
-    ln_free(body->body->places);
-    body->body->places = NULL;
-    body->body->n_places = 0;
-}
-
-void ln_bodies_unload(ln_context *ctx)
-{
-    ln_context *body;
-    LN_LIST_FOREACH(body, ctx->bodies)
-    {
-        forget_places(body);
-    }
-}
-
-static void free_body(ln_context *body)
-{
-    struct ln_body *own = body->body;
-    forget_places(body);
-    forget_names(&own->inputs);
-    forget_names(&own->outputs);
-    ln_context_free(body);
-    ln_free(own->name);
-    ln_free(own);
-}
-
-static void mark_used(const ln_context *root, const ln_context *program)
-{
-    const ln_op *op;
-    LN_LIST_FOREACH(op, program->ops)
-    {
-        const ln_param_entry *param;
-        LN_LIST_FOREACH(param, op->op_arg->params)
-        {
-            const int is_text = param->type == LN_PARAM_STRING && param->value_string;
-            ln_context *body = is_text ? find(root, param->value_string) : NULL;
-            if (body)
-                body->body->used = 1;
-        }
-    }
-}
-
-void ln_bodies_prune(ln_context *ctx)
-{
-    ln_context *body;
-    mark_used(ctx, ctx);
-    ctx->bodies = ln_list_reverse(ctx->bodies);
-    LN_LIST_FOREACH(body, ctx->bodies)
-    {
-        if (body->body->used)
-            mark_used(ctx, body);
-    }
-    ctx->bodies = ln_list_reverse(ctx->bodies);
-    for (ln_list **link = &ctx->bodies; *link;) {
-        ln_list *node = *link;
-        body = node->data;
-        if (body->body->used) {
-            link = &node->next;
-            continue;
-        }
-        *link = node->next;
-        node->next = NULL;
-        ln_list_free(node);
-        ln_hash_remove(ctx->body_names, body->body->name);
-        free_body(body);
-    }
-    ctx->last_body = ln_list_end(ctx->bodies);
-}
-
-void ln_bodies_free(ln_context *ctx)
-{
-    ln_context *body;
-    LN_LIST_FOREACH(body, ctx->bodies)
-    {
-        free_body(body);
-    }
-    ln_list_free(ctx->bodies);
-    ln_hash_free(ctx->body_names);
-    ctx->bodies = ctx->last_body = NULL;
-    ctx->body_names = NULL;
-}
-
 /* Running */
 
 static int makes_input(const ln_context *body, const ln_op *op)
@@ -446,84 +258,4 @@ int ln_body_check_ops(const ln_context *body)
                            op->op_arg->name, op->op_arg->optype, body->body->name);
     }
     return 0;
-}
-
-static place place_of(const ln_context *body, const ln_tensor_entry *te)
-{
-    const int given = given_number(body, te);
-    const ln_tensor_entry *root = ln_tensor_table_root(body->tensor_table, te);
-    return (place){te->tensor, given, given < 0 ? te->offset : te->offset - root->offset};
-}
-
-static int find_places(ln_context *body)
-{
-    const ln_op *op;
-    place *at = ln_alloc_array((size_t)ln_hash_size(body->tensor_table), sizeof(*at));
-    if (!at)
-        return ln_fail_last(body);
-    forget_places(body);
-    body->body->places = at;
-    LN_LIST_FOREACH(op, body->ops)
-    {
-        const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-        {
-            at[body->body->n_places++] =
-                place_of(body, ln_tensor_table_find(body->tensor_table, tle->name));
-        }
-    }
-    return 0;
-}
-
-// Bodies within it, and whatever else needs it.
-static int prepare_ops(const ln_context *body)
-{
-    ln_op *op;
-    LN_LIST_FOREACH(op, body->ops)
-    {
-        if (op->run && ln_op_call(op, op->static_run))
-            return -1;
-    }
-    return 0;
-}
-
-static int fail_in(ln_op_arg *op_arg, const ln_context *body)
-{
-    ln_fail_at(body, "body '%s'", body->body->name);
-    return ln_op_fail(op_arg, "its body fails");
-}
-
-int ln_body_prepare(ln_op_arg *op_arg, ln_context *body)
-{
-    body->pool = body->outer->pool;
-    body->random = body->seed;
-    if (!body->target)
-        return ln_op_fail(op_arg, "body '%s' is not compiled", body->body->name);
-    return ln_body_check_ops(body) || ln_context_forget_runs(body) || ln_context_check_plan(body) ||
-                   find_places(body) || prepare_ops(body)
-               ? fail_in(op_arg, body)
-               : 0;
-}
-
-static void bind(ln_context *body, void *memory, const void *const *given)
-{
-    const struct ln_body *b = body->body;
-    body->mem_starts[LN_MEM_CPU] = memory;
-    for (const place *at = b->places; at < b->places + b->n_places; at++)
-        at->tensor->data =
-            at->given < 0 ? (char *)memory + at->offset : (char *)given[at->given] + at->offset;
-}
-
-int ln_body_run(ln_op_arg *op_arg, ln_context *body, void *memory, const void *const *given)
-{
-    ln_op *op;
-    int status = ln_limits_check(body);
-    bind(body, memory, given);
-    LN_LIST_FOREACH(op, status ? NULL : body->ops)
-    {
-        if ((status = ln_dynamic_run(op)))
-            break;
-    }
-    body->mem_starts[LN_MEM_CPU] = NULL; // it is not the body's
-    return status ? fail_in(op_arg, body) : 0;
 }

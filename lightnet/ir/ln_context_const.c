@@ -8,7 +8,6 @@
 #include "ir/ln_context_const.h"
 
 #include "ir/ln_context_ops.h"
-#include "ir/ln_update.h"
 #include "lightnet/ln_util.h"
 
 // Tensor `te` (NULL: not made yet) is not constant any more; what that means for others is still

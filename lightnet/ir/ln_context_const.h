@@ -7,6 +7,15 @@
 
 #include "lightnet/ln_context.h"
 
+/* Values of op_arg->at_load: whether an operator runs when the context is loaded, and what of that
+ * is to be done again. */
+enum {
+    LN_AT_LOAD_NOT = 0,      /* it runs per inference */
+    LN_AT_LOAD_DONE = 1,     /* its results are those of what it reads, once loading has run it */
+    LN_AT_LOAD_OUTDATED = 2, /* it depends on what has been set */
+    LN_AT_LOAD_PULLED = 3,   /* an outdated operator needs its result, which has lost its memory */
+};
+
 /** For an operator whose outputs have just been made: sets their isconst and isstatic and its
  *  at_load, and when it writes memory that others made, revokes what was constant there, and what
  *  was computed from that. -1: no memory. */

@@ -8,7 +8,6 @@
 
 #include "ir/ln_context_ops.h"
 
-#include "base/ln_list_end.h"
 #include "ir/ln_context_const.h"
 #include "ir/ln_dynamic.h"
 #include "ir/ln_limits.h"
@@ -83,72 +82,6 @@ void ln_context_set_order(ln_context *ctx, ln_list *ops)
         place(node, ctx->last, node->data);
         ctx->last = node;
     }
-}
-
-static int index_list(ln_hash *names, const ln_list *list)
-{
-    const char *name;
-    intptr_t number = 0;
-    ln_hash_clear(names);
-    LN_LIST_FOREACH(name, list)
-    {
-        if (ln_hash_insert(names, name, (void *)++number) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-int ln_context_index_names(ln_context *ctx)
-{
-    ctx->last_input = ln_list_end(ctx->inputs);
-    ctx->last_output = ln_list_end(ctx->outputs);
-    if (index_list(ctx->input_names, ctx->inputs) || index_list(ctx->output_names, ctx->outputs))
-        return ln_fail_memory(ctx);
-    return 0;
-}
-
-static int push_name(const ln_context *ctx, ln_list **list, ln_list **end, ln_hash *names,
-                     const char *name)
-{
-    char *copy = ln_strdup(name);
-    ln_list *node = copy ? ln_list_prepend(NULL, copy) : NULL;
-    const intptr_t number = ln_hash_size(names) + 1;
-    if (!node || ln_hash_insert(names, copy, (void *)number) < 0) {
-        ln_list_free(node);
-        ln_free(copy);
-        return ln_fail_memory(ctx);
-    }
-    ln_list_extend(list, end, node);
-    return 0;
-}
-
-int ln_context_push_input(ln_context *ctx, const char *name)
-{
-    return push_name(ctx, &ctx->inputs, &ctx->last_input, ctx->input_names, name);
-}
-
-int ln_context_push_output(ln_context *ctx, const char *name)
-{
-    return push_name(ctx, &ctx->outputs, &ctx->last_output, ctx->output_names, name);
-}
-
-int ln_context_readers(const ln_context *ctx, const char *tname, ln_list **readers)
-{
-    const ln_op *maker = ln_context_creater(ctx, tname);
-    *readers = NULL;
-    if (!maker || !ln_dfg_num_readers(ctx->dfg, tname))
-        return 0;
-    ln_error_clear(NULL);
-    *readers = ln_dfg_nexts(ctx->dfg, maker, tname);
-    return *readers || !*ln_last_error() ? 0 : ln_fail_last(ctx);
-}
-
-const ln_op *ln_context_taker(const ln_context *ctx, const ln_tensor_entry *te)
-{
-    const ln_op *maker = te->owner ? ln_context_creater(ctx, te->name) : NULL;
-    if (!maker || ln_tensor_list_find_by_name(maker->op_arg->tensors_in, te->owner))
-        return NULL;
-    return ln_context_creater(ctx, te->owner);
 }
 
 // An operator whose inputs have become parts of an output (a no-copy gather) must do that again
@@ -350,9 +283,8 @@ int ln_context_init_ops(ln_context *ctx)
 
 // The graph is taken apart forwards, since a tensor's oldest reader leaves it at the least cost;
 // the operators leave backwards, readers before makers.
-void ln_context_cleanup_ops(ln_context *ctx)
+void ln_context_leave_ops(ln_context *ctx)
 {
-    ln_context_unload(ctx);
     ln_list *ops = ctx->ops;
     for (const ln_list *node = ops; node; node = node->next)
         if (is_entered(ctx, node->data))

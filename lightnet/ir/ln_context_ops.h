@@ -6,7 +6,6 @@
 #define LN_CONTEXT_OPS_H
 
 #include "base/ln_error_memory.h"
-#include "base/ln_infile.h"
 #include "lightnet/ln_context.h"
 
 /** Records that there is no memory. Returns -1. */
@@ -39,27 +38,20 @@ int ln_context_substitute(ln_context *ctx, ln_list *old_ops, ln_list *new_ops, l
 /** Makes `ops` (takes it), the operators of the context in another order, its list. */
 void ln_context_set_order(ln_context *ctx, ln_list *ops);
 
-/** 0 when the planned offsets, which may come from a file, lie within their memory and agree with
- * what shares it; -1 with a reason. */
-int ln_context_check_plan(const ln_context *ctx);
-
 /** Whether it has memory. */
 int ln_context_is_loaded(const ln_context *ctx);
 
 /** ln_context_rebind of a context that is not loaded. */
 int ln_context_recheck(ln_context *ctx);
 
-/** Gives dynamic tensors their largest shapes again, for which the plan is: earlier runs have left
- * theirs. */
-int ln_context_forget_runs(ln_context *ctx);
+/** What of ln_context_cleanup_ops, ln_context_cleanup and ln_context_free is about the model: for a
+ * context that is not loaded. */
+void ln_context_leave_ops(ln_context *ctx);
+void ln_context_drop_model(ln_context *ctx);
+void ln_context_destroy(ln_context *ctx);
 
-/** As ln_context_init, from an open file, called `name` in messages, which may be taken: it is left
- * all zero then. */
-int ln_context_init_file(ln_context *ctx, const char *name, ln_infile *file);
-
-/** Reads JSON IR, called `name` in messages, into a context that has nothing but a source yet. -1
- * with a reason: the caller cleans it up. */
-int ln_context_read_ir(ln_context *ctx, const char *name, const char *text, size_t len);
+/** Puts a copy of the name in front of the list. -1 with a reason: no memory. */
+int ln_context_prepend_name(const ln_context *ctx, ln_list **names, const char *name);
 
 /** Brings what is kept beside ctx->inputs and ctx->outputs, their names and last nodes, in line
  * with the lists. */
@@ -73,15 +65,5 @@ int ln_context_push_output(ln_context *ctx, const char *name);
 /** *readers: returns new (ln_list_free): the operators that read tensor `tname`, each once, in the
  * order in which they came; NULL when there are none. -1: no memory. */
 int ln_context_readers(const ln_context *ctx, const char *tname, ln_list **readers);
-
-/** Whether the environment's variables can be used; else -1 with a reason that names one. */
-int ln_context_check_environment(const ln_context *ctx);
-
-/** The number of threads: as ln_context_set_threads says, else LIGHTNET_NUM_THREADS, else 1. -1:
- * the variable is no number. */
-int ln_context_threads(const ln_context *ctx, int *n);
-
-/** Lets ctx->pool be what ln_context_threads says. */
-int ln_context_start_threads(ln_context *ctx);
 
 #endif

@@ -525,48 +525,6 @@ START_TEST(a_rule_to_leave_out_must_be_known)
 }
 END_TEST
 
-START_TEST(threads_that_are_set_beat_those_of_the_environment)
-{
-    ln_context *ctx = ln_context_create();
-    int n = 0;
-    ck_assert(!ln_context_threads(ctx, &n) && n == 1);
-    setenv("LIGHTNET_NUM_THREADS", "3", 1);
-    ck_assert(!ln_context_threads(ctx, &n) && n == 3);
-    ck_assert_int_eq(ln_context_set_threads(ctx, 2), 0);
-    ck_assert(!ln_context_threads(ctx, &n) && n == 2);
-    setenv("LIGHTNET_NUM_THREADS", "many", 1);
-    ck_assert(!ln_context_threads(ctx, &n) && n == 2);
-    ln_context_free(ctx);
-    ctx = ln_context_create();
-    ck_assert_int_eq(ln_context_threads(ctx, &n), -1);
-    unsetenv("LIGHTNET_NUM_THREADS");
-    ln_context_free(ctx);
-}
-END_TEST
-
-// Before a model is read, so that no operator of it is blamed.
-START_TEST(variables_that_cannot_be_understood_are_named_alone)
-{
-    static const struct {
-        const char *name, *value, *message;
-    } rows[] = {
-        {"LIGHTNET_MAX_ISA", "foo", "LIGHTNET_MAX_ISA is 'foo', expected c, avx2, avx512 or neon"},
-        {"LIGHTNET_NUM_THREADS", "2x",
-         "LIGHTNET_NUM_THREADS is '2x', expected a number of threads"},
-        {"LIGHTNET_NUM_THREADS", "-1",
-         "LIGHTNET_NUM_THREADS is '-1', expected a number of threads"},
-    };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        ln_context *ctx = ln_context_create();
-        setenv(rows[i].name, rows[i].value, 1);
-        ck_assert_int_eq(ln_context_init_text(ctx, "m", "{}", 2), -1);
-        ck_assert_str_eq(ln_context_error(ctx), rows[i].message);
-        unsetenv(rows[i].name);
-        ln_context_free(ctx);
-    }
-}
-END_TEST
-
 // As in a build without front ends, which this program is.
 START_TEST(what_is_no_model_is_named)
 {
@@ -618,5 +576,5 @@ LN_TEST_MAIN(
     a_joined_input_that_is_made_anew_is_joined_again, outputs_are_added_until_the_model_is_compiled,
     a_parameter_may_change_shapes_before_compiling, what_is_not_compiled_has_no_memory,
     an_architecture_is_registered_whole_or_not_at_all, a_rule_to_leave_out_must_be_known,
-    threads_that_are_set_beat_those_of_the_environment,
-    variables_that_cannot_be_understood_are_named_alone, what_is_no_model_is_named)
+
+    what_is_no_model_is_named)

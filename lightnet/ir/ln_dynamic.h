@@ -18,8 +18,20 @@ int ln_dynamic_check(ln_op *op);
 /** The opposite of ln_dynamic_begin. */
 void ln_dynamic_end(ln_op *op);
 
-/** Runs the operator, after it has been given the shapes that its inputs have now. The context is
- * loaded. -1 after ln_op_fail. */
-int ln_dynamic_run(ln_op *op);
+/* For running them (run/ln_dynamic_run.h) */
+
+/* Numbers that hold the shape of one input in op_arg->shapes: ndim, then the dimensions. */
+enum { LN_SHAPE_LEN = 1 + LN_MAXDIM, LN_NO_SHAPE = -1 };
+
+/** The next run infers the operator's shapes anew. */
+void ln_dynamic_forget_shapes(ln_op_arg *op_arg);
+
+/** The name of the parameter that input `tle` sets; NULL: none. Returns borrowed. */
+const char *ln_dynamic_param(const ln_op_arg *op_arg, const ln_tensor_list_entry *tle);
+
+/** Whether input `arg_name`, which is tensor `te`, can set `param` (NULL: there is none): as
+ * ln_dynamic_check. */
+int ln_dynamic_check_setter(ln_op_arg *op_arg, const char *arg_name, const ln_tensor_entry *te,
+                            const ln_param_entry *param);
 
 #endif

@@ -27,7 +27,7 @@ static int offer_window(ln_context *ctx, ln_list *node, const ln_pass_rewriter *
     const int whole = (size_t)ln_list_length(ops) == with->win_size;
     for (const ln_combiner_func *func = with->cb_funcs; whole && *func && !status; func++) {
         int match = 0;
-        ctx->fired = NULL;
+        ctx->rewriting->fired = NULL;
         ln_list *new_ops = (*func)(ctx, ops, with->win_size, &match);
         if (match || ln_pass_has_failed(ctx))
             status = ln_pass_apply(ctx, ops, new_ops, next);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiling a context for a target: the passes in their order.
 
-#include "pass/ln_compile.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +12,9 @@
 #include "lightnet/ln_pass.h"
 #include "lightnet/ln_util.h"
 #include "pass/ln_cleanup.h"
+#include "pass/ln_pass_walk.h"
+#include "plan/ln_plan.h"
+#include "run/ln_threads.h"
 
 // Rounds over all rewrites before they are taken to go in circles.
 enum { MAX_ROUNDS = 100 };
@@ -107,26 +108,6 @@ static void report_rules(const ln_context *ctx)
     }
 }
 
-// The program as it will run: every operator checked from scratch, everything given its place.
-static int plan(ln_context *ctx)
-{
-    return ln_limits_check(ctx) || ln_context_rebind(ctx) || ln_limits_check(ctx) ||
-                   ln_pass_mem_plan(ctx) || ln_context_check(ctx)
-               ? -1
-               : 0;
-}
-
-int ln_context_plan_anew(ln_context *ctx)
-{
-    ln_context *body;
-    LN_LIST_FOREACH(body, ctx->bodies)
-    {
-        if (plan(body))
-            return ln_fail_at(ctx, "body '%s'", ln_body_name(body));
-    }
-    return plan(ctx);
-}
-
 static int compile(ln_context *ctx, const ln_arch *arch);
 
 // Before the operators that run them, whose memory they are planned in.
@@ -142,16 +123,26 @@ static int compile_bodies(ln_context *ctx, const ln_arch *arch)
     return 0;
 }
 
-static int compile(ln_context *ctx, const ln_arch *arch)
+// The operators of `ctx` become operators of the target.
+static int lower(ln_context *ctx, const ln_arch *arch)
 {
     const ln_arch *none = ln_hash_find(LN_ARCH.arch_table, none_name);
     int is_clean = 0;
+    if (ln_rewriting_begin(ctx))
+        return -1;
+    const int status = clean_up(ctx, &is_clean) || (none && rewrite_all(ctx, none, &is_clean)) ||
+                       rewrite_all(ctx, arch, &is_clean);
+    ln_rewriting_end(ctx);
+    return status ? -1 : 0;
+}
+
+static int compile(ln_context *ctx, const ln_arch *arch)
+{
     ctx->target = ln_strdup(arch->arch_name);
     if (!ctx->target)
         return ln_fail_last(ctx);
-    if (compile_bodies(ctx, arch) || clean_up(ctx, &is_clean) ||
-        (none && rewrite_all(ctx, none, &is_clean)) || rewrite_all(ctx, arch, &is_clean) ||
-        ln_pass_schedule(ctx, ctx->optimize ? arch->sd_funcs : NULL) || plan(ctx))
+    if (compile_bodies(ctx, arch) || lower(ctx, arch) ||
+        ln_pass_schedule(ctx, ctx->optimize ? arch->sd_funcs : NULL) || ln_plan(ctx))
         return -1;
     // From the rewritten operators, another interface might be inferred.
     ctx->declared = LN_DECLARES_INPUTS | LN_DECLARES_OUTPUTS;

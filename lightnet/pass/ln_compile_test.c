@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/ln_alloc_fail.h"
-#include "ir/ln_lifetime.h"
+#include "plan/ln_lifetime.h"
 #include "ln_check.h"
 #include "ln_test_ops.h"
 
@@ -78,7 +78,7 @@ static ln_list *add1_to_work(const ln_context *ctx, const ln_list *win_ops, size
 // A part of a part -> one part
 static ln_list *part_of_part(const ln_context *ctx, ln_list **old_ops)
 {
-    const ln_op *last = ctx->anchor;
+    const ln_op *last = ln_pass_anchor(ctx);
     const ln_op *first =
         is_type(last, "part") ? ln_dfg_prev(ctx->dfg, last, first_in(last)->name) : NULL;
     if (!first || !is_type(first, "part") || !ln_pass_rule_begins(ctx, "second_rule"))

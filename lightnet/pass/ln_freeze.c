@@ -11,8 +11,8 @@
 #include "ir/ln_weights.h"
 #include "lightnet/ln_util.h"
 #include "pass/ln_cleanup.h"
-#include "pass/ln_compile.h"
-#include "pass/ln_load.h"
+#include "plan/ln_plan.h"
+#include "run/ln_load.h"
 
 /* Results of up to SMALL_SIZE bytes, or MOST_GROWTH times what they are computed from, are kept. */
 enum { SMALL_SIZE = 4096, MOST_GROWTH = 2 };
@@ -284,7 +284,7 @@ static int rebuild(freezing *f)
     if (hand_over_gone(f) || put_sources(f) || ln_cleanup_dead(ctx) < 0)
         return -1;
     ln_bodies_prune(ctx);
-    return ln_context_plan_anew(ctx);
+    return ln_plan_all(ctx);
 }
 
 static int freeze(freezing *f, const char *datafile)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The drivers of expanders and subgraph functions, and the record of which rules fired.
+// The drivers of expanders and subgraph functions.
 
 #include "lightnet/ln_pass.h"
 
 #include "ir/ln_context_ops.h"
-#include "ir/ln_fixed.h"
 #include "ir/ln_limits.h"
 #include "lightnet/ln_util.h"
 #include "pass/ln_pass_walk.h"
+#include "plan/ln_plan.h"
 
 // What a driver may do before it is taken to go in circles: more than any sensible set of rules
 // needs.
@@ -19,80 +19,7 @@ static int budget(const ln_context *ctx)
 static int endless(const ln_context *ctx)
 {
     return ln_fail(ctx, "the rewrites do not come to an end; the last one was '%s'",
-                   ctx->fired ? ctx->fired : "of unknown name");
-}
-
-static int is_disabled(const ln_context *ctx, const char *name)
-{
-    return ln_list_find_custom(ctx->disabled, (void *)name, ln_str_cmp) != NULL;
-}
-
-int ln_pass_lowering_begins(const ln_context *ctx, const char *name)
-{
-    return !is_disabled(ctx, name);
-}
-
-int ln_pass_rule_begins(const ln_context *ctx, const char *name)
-{
-    ln_list_free_deep(ctx->seen, ln_fixed_value_free);
-    ((ln_context *)ctx)->seen = NULL;
-    return ctx->optimize && !is_disabled(ctx, name);
-}
-
-void ln_pass_rule_fires(const ln_context *ctx, const char *name, ln_list *new_ops)
-{
-    ln_op *op;
-    LN_LIST_FOREACH(op, new_ops)
-    {
-        op->op_arg->rule = name;
-    }
-    ((ln_context *)ctx)->fired = name;
-}
-
-static ln_rule_count *find_count(const ln_context *ctx, const char *name)
-{
-    ln_rule_count *rule;
-    LN_LIST_FOREACH(rule, ctx->rules)
-    {
-        if (ln_streq(rule->name, name))
-            return rule;
-    }
-    return NULL;
-}
-
-// The values that the rule has seen are part of the program from now on.
-static int fix_what_was_seen(ln_context *ctx)
-{
-    while (ctx->seen) {
-        ln_fixed_value *const value = ctx->seen->data;
-        if (!value->rule && !(value->rule = ln_strdup(ctx->fired)))
-            return ln_fail_last(ctx);
-        if (ln_fixed_add(ctx->fixed, value))
-            return ln_fail_last(ctx);
-        ctx->seen = ln_list_remove_nth(ctx->seen, 0);
-    }
-    return 0;
-}
-
-static int count_fired(ln_context *ctx)
-{
-    if (!ctx->fired)
-        return 0;
-    if (fix_what_was_seen(ctx))
-        return -1;
-    ln_rule_count *rule = find_count(ctx, ctx->fired);
-    if (!rule) {
-        rule = ln_alloc(sizeof(*rule));
-        ln_list *longer = rule ? ln_list_append(ctx->rules, rule) : NULL;
-        if (!longer) {
-            ln_free(rule);
-            return ln_fail_memory(ctx);
-        }
-        ctx->rules = longer;
-        *rule = (ln_rule_count){.name = ctx->fired};
-    }
-    rule->count++;
-    return 0;
+                   ctx->rewriting->fired ? ctx->rewriting->fired : "of unknown name");
 }
 
 static int touches_mutated(const ln_context *ctx, const ln_list *tensors)
@@ -133,13 +60,13 @@ int ln_pass_apply(ln_context *ctx, ln_list *old_ops, ln_list *new_ops, ln_list *
         ln_op_list_free_lists_too(new_ops);
         return ln_pass_has_failed(ctx) ? -1 : 0;
     }
-    if (count_fired(ctx)) {
+    if (ln_rewriting_count(ctx)) {
         ln_op_list_free_lists_too(new_ops);
         return -1;
     }
     if (!ln_context_substitute(ctx, old_ops, new_ops, next))
         return 1;
-    return ctx->fired ? ln_fail_at(ctx, "rule '%s'", ctx->fired) : -1;
+    return ctx->rewriting->fired ? ln_fail_at(ctx, "rule '%s'", ctx->rewriting->fired) : -1;
 }
 
 static int offer_op(ln_context *ctx, ln_list *node, const ln_pass_rewriter *with, ln_list **next)
@@ -148,7 +75,7 @@ static int offer_op(ln_context *ctx, ln_list *node, const ln_pass_rewriter *with
     int status = old_ops ? 0 : ln_fail_memory(ctx);
     for (const ln_expander_func *func = with->ep_funcs; *func && !status; func++) {
         int match = 0;
-        ctx->fired = NULL;
+        ctx->rewriting->fired = NULL;
         ln_list *new_ops = (*func)(ctx, node->data, &match);
         if (match || ln_pass_has_failed(ctx))
             status = ln_pass_apply(ctx, old_ops, new_ops, next);
@@ -161,20 +88,20 @@ static int offer_anchor(ln_context *ctx, ln_list *node, const ln_pass_rewriter *
                         ln_list **next)
 {
     int status = 0;
-    ctx->anchor = node->data;
+    ctx->rewriting->anchor = node->data;
     for (const ln_subgraph_func *func = with->sg_funcs; *func && !status; func++) {
         ln_list *old_ops = NULL;
-        ctx->fired = NULL;
+        ctx->rewriting->fired = NULL;
         ln_list *new_ops = (*func)(ctx, &old_ops);
         if (old_ops || ln_pass_has_failed(ctx))
             status = ln_pass_apply(ctx, old_ops, new_ops, next);
         ln_list_free(old_ops);
     }
-    ctx->anchor = NULL;
+    ctx->rewriting->anchor = NULL;
     return status;
 }
 
-int ln_pass_walk(ln_context *ctx, const ln_pass_rewriter *with)
+static int walk(ln_context *ctx, const ln_pass_rewriter *with)
 {
     int n = 0;
     const int most = budget(ctx);
@@ -189,6 +116,20 @@ int ln_pass_walk(ln_context *ctx, const ln_pass_rewriter *with)
         node = status ? next : node->next;
     }
     return n;
+}
+
+int ln_pass_walk(ln_context *ctx, const ln_pass_rewriter *with)
+{
+    if (ln_rewriting_begin(ctx))
+        return -1;
+    const int n = walk(ctx, with);
+    ln_rewriting_end(ctx);
+    return n;
+}
+
+int ln_pass_mem_plan(ln_context *ctx)
+{
+    return ln_plan_memory(ctx);
 }
 
 int ln_pass_expander(ln_context *ctx, const ln_expander_func *ep_funcs)

@@ -221,10 +221,9 @@ END_TEST
 
 /* Subgraphs */
 
-// (u -> add1 -> v), (v -> add1 -> w), v used only there: -> (u -> double -> w); by the anchor.
-static ln_list *anchored(const ln_context *ctx, ln_list **old_ops)
+// (u -> add1 -> v), (v -> add1 -> w), v used only there: -> (u -> double -> w).
+static ln_list *ending_with(const ln_context *ctx, const ln_op *last, ln_list **old_ops)
 {
-    const ln_op *last = ctx->anchor;
     if (!is_type(last, "add1"))
         return NULL;
     ln_op *first = ln_dfg_prev(ctx->dfg, last, in_of(last));
@@ -234,16 +233,17 @@ static ln_list *anchored(const ln_context *ctx, ln_list **old_ops)
     return one("double", first, last);
 }
 
+static ln_list *anchored(const ln_context *ctx, ln_list **old_ops)
+{
+    return ending_with(ctx, ln_pass_anchor(ctx), old_ops);
+}
+
 // The same for the first place in the whole model.
 static ln_list *anywhere(const ln_context *ctx, ln_list **old_ops)
 {
-    const ln_op *anchor = ctx->anchor;
     ln_list *new_ops = NULL;
-    for (const ln_list *node = ctx->ops; node && !*old_ops; node = node->next) {
-        ((ln_context *)ctx)->anchor = node->data;
-        new_ops = is_type(node->data, "add1") ? anchored(ctx, old_ops) : NULL;
-    }
-    ((ln_context *)ctx)->anchor = anchor;
+    for (const ln_list *node = ctx->ops; node && !*old_ops; node = node->next)
+        new_ops = ending_with(ctx, node->data, old_ops);
     return new_ops;
 }
 

@@ -1,10 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walk over the operators that the drivers of rewrites share.
+// The walk over the operators that the drivers of rewrites share, and what they and the rules keep.
 
 #ifndef LN_PASS_WALK_H
 #define LN_PASS_WALK_H
 
 #include "lightnet/ln_pass.h"
+
+/** What is kept while rewrites are at work, as ctx->rewriting; NULL at other times. */
+typedef struct ln_rewriting {
+    int depth;           /* how often it has begun and not ended */
+    const ln_op *anchor; /* where a subgraph rule is to match; NULL: anywhere */
+    const char *fired;   /* the rule that matched last (a constant string), or NULL */
+    ln_list *inspected;  /* ln_fixed_value: the constants that the rule at work has read */
+    ln_hash *warned;     /* "RULE OPERATOR" of the warnings that rules have given */
+} ln_rewriting;
+
+/** Creates ctx->rewriting, unless it has begun already. -1 with a reason: no memory. */
+int ln_rewriting_begin(ln_context *ctx);
+
+/** Frees it when all have ended that began. */
+void ln_rewriting_end(ln_context *ctx);
+
+/** Counts the rule that matched last, and notes the constants that it has read. -1 with a reason:
+ * no memory. */
+int ln_rewriting_count(ln_context *ctx);
 
 /** What a driver offers the operators to: one of the three kinds of functions, and how. `offer`
  *  returns 1 when a function rewrote (*next is where to continue), 0 when none applies, -1 on

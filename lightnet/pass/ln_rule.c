@@ -12,14 +12,16 @@
 #include "ir/ln_fixed.h"
 #include "lightnet/ln_arch.h"
 #include "lightnet/ln_pass.h"
+#include "pass/ln_pass_walk.h"
 
 /* ---- finding ---- */
 
 const ln_op *ln_rule_anchor(const ln_context *ctx, const ln_op *after)
 {
-    if (!after && ctx->anchor)
-        return ctx->anchor;
-    if (ctx->anchor)
+    const ln_op *const anchor = ln_pass_anchor(ctx);
+    if (!after && anchor)
+        return anchor;
+    if (anchor)
         return NULL;
     const ln_list *node = after ? after->op_arg->node->next : ctx->ops;
     return node ? node->data : NULL;
@@ -167,14 +169,17 @@ const char *ln_rule_get_string(const ln_op *op, const char *arg_name)
 
 /* ---- constants ---- */
 
-/** Remembers the value of `te` that the rule at work has seen. */
-static int remember_seen(const ln_context *ctx, const ln_tensor_entry *te, const char *element)
+/** Remembers the value of `te` that the rule at work has read. */
+static int note_inspected(const ln_context *ctx, const ln_tensor_entry *te, const char *element)
 {
+    ln_rewriting *const at_work = ctx->rewriting;
+    if (!at_work)
+        return 0;
     const uint64_t hash = ln_fnv64(element, tl_size_of(te->tensor->dtype));
     ln_fixed_value *const value = ln_fixed_value_create(te->name, NULL, hash);
-    ln_list *const longer = value ? ln_list_prepend(ctx->seen, value) : NULL;
+    ln_list *const longer = value ? ln_list_prepend(at_work->inspected, value) : NULL;
     if (longer)
-        ((ln_context *)ctx)->seen = longer;
+        at_work->inspected = longer;
     else
         ln_fixed_value_free(value);
     return longer ? 0 : -1;
@@ -184,7 +189,7 @@ double ln_rule_scalar(const ln_context *ctx, const ln_tensor_entry *te)
 {
     double value;
     char element[TL_DTYPE_MAX_SIZE];
-    if (ln_constant_element(ctx, te, element) || remember_seen(ctx, te, element))
+    if (ln_constant_element(ctx, te, element) || note_inspected(ctx, te, element))
         return NAN;
     tl_convert(&value, TL_DOUBLE, element, te->tensor->dtype);
     return value;
@@ -439,15 +444,18 @@ ln_list *ln_rule_end_subgraph(ln_rule_made *made, const ln_op *const *replaced, 
  * or there is no memory. */
 static int note_warning(const ln_context *ctx, const char *rule, const ln_op *op)
 {
+    ln_hash *const warned = ctx->rewriting ? ctx->rewriting->warned : NULL;
     const size_t size = strlen(rule) + strlen(op->op_arg->name) + 2;
+    if (!warned)
+        return 1;
     char *key = ln_alloc(size);
     if (!key) {
         ln_fail_last(ctx);
         return 0;
     }
     snprintf(key, size, "%s %s", rule, op->op_arg->name);
-    const int known = ln_hash_find_extended(ctx->warned, key, NULL, NULL);
-    if (!known && ln_hash_insert(ctx->warned, key, NULL) >= 0)
+    const int known = ln_hash_find_extended(warned, key, NULL, NULL);
+    if (!known && ln_hash_insert(warned, key, NULL) >= 0)
         return 1;
     if (!known)
         ln_fail_last(ctx);

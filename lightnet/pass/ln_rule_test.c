@@ -9,6 +9,7 @@
 #include "ir/ln_weights.h"
 #include "ln_check.h"
 #include "ln_test_ops.h"
+#include "pass/ln_pass_walk.h"
 
 /* x -> part -> y */
 static ln_context *part_model(void)
@@ -40,10 +41,12 @@ START_TEST(each_rule_warns_once_about_an_operator)
     ln_context *ctx = part_model();
     ctx->msg_func = count_message;
     ctx->msg_data = &n;
+    ck_assert_int_eq(ln_rewriting_begin(ctx), 0);
     for (int round = 0; round < 3; round++) {
         ln_rule_warn(ctx, "short", part_of(ctx), "it is short");
         ln_rule_warn(ctx, "late", part_of(ctx), "it is late");
     }
+    ln_rewriting_end(ctx);
     ck_assert_int_eq(n, 2);
     ck_assert_ptr_null(part_of(ctx)->op_arg->rule); // no rule has made it
     ln_context_free(ctx);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: cycles.py BUILD. Files of the libraries that call each other in a circle are those that cycles.txt explains.
+"""usage: cycles.py BUILD. Files of the libraries that call each other in a circle are those that cycles.txt explains, and no part
+calls one that it may not use (docs/dev/architecture.md).
 
 What a file calls is what its object leaves undefined and another one defines.
 """
@@ -8,6 +9,7 @@ import fnmatch
 import os
 import sys
 
+import layers
 from tap import Tap, run, text_of, tracked
 
 EXPLAINED = "tests/structure/cycles.txt"
@@ -88,11 +90,26 @@ def faults(groups, lines):
     return unexplained + stale
 
 
+def upward(graph):
+    """Calls from a part into one that its row does not name."""
+    table = layers.read_table()
+    below = {part: layers.reach(part, table) for part in table}
+    for source in sorted(graph):
+        part = layers.part_of(source, table)
+        for called in sorted(graph[source]):
+            target = layers.part_of(called, table)
+            if part and target and target not in below[part]:
+                yield f"{source} calls {called}: {part} may not use {target}"
+
+
 def main():
     tap = Tap()
     graph = calls(os.path.abspath(sys.argv[1]))
     tap.check("the_objects_of_the_libraries_are_found", [] if len(graph) > 300 else [f"{len(graph)} sources"])
     tap.check("files_that_call_each_other_in_a_circle_are_explained", faults(circles(graph), explained()))
+    tap.check("calls_point_down", upward(graph))
+    up = {"lightnet/ir/ln_op.c": {"lightnet/run/ln_run.c"}}
+    tap.check("a_call_upwards_is_noticed", [] if list(upward(up)) else ["it is not"])
     graph["a.c"], graph["b.c"] = {"b.c"}, {"a.c"}
     tap.check("a_new_circle_is_noticed", [] if faults(circles(graph), explained()) == ["a.c b.c"] else ["it is not"])
     tap.end()

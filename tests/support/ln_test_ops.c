@@ -8,8 +8,9 @@
 #include <string.h>
 
 #include "ir/ln_dynamic.h"
-#include "ir/ln_lifetime.h"
+#include "plan/ln_lifetime.h"
 #include "lightnet/ln_util.h"
+#include "run/ln_dynamic_run.h"
 
 double ln_test_seen;
 int ln_test_runs;

@@ -15,7 +15,7 @@
 #include "front/nnvm/ln_nnvm.h"
 #include "ir/ln_context_ops.h"
 #include "base/ln_number.h"
-#include "ir/ln_json.h"
+#include "data/ln_json.h"
 #include "lightnet/ln_data.h"
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_outfile.h"

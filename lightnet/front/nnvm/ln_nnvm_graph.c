@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/ln_number.h"
-#include "ir/ln_json.h"
+#include "data/ln_json.h"
 #include "lightnet/ln_hash.h"
 
 // The newest MXNet whose files are known: 2.0.

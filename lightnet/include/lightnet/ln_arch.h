@@ -24,8 +24,8 @@ typedef ln_list *(*ln_combiner_func)(const ln_context *ctx, const ln_list *win_o
                                      int *match);
 
 /** Substitutes the returned operators for those put into `*old_ops`, a new list in list order;
- * `*old_ops` NULL: does not apply. With ctx->anchor set, a match whose last operator is the anchor
- * is wanted. */
+ * `*old_ops` NULL: does not apply. Where there is an anchor (ln_pass_anchor), a match
+ * whose last operator is the anchor is wanted. */
 typedef ln_list *(*ln_subgraph_func)(const ln_context *ctx, ln_list **old_ops);
 
 /** Returns a new list of the operators of ctx->ops in a better order. */

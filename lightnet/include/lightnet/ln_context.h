@@ -66,18 +66,15 @@ typedef struct ln_context {
     ln_list *disabled;     /* names (char *) of rules to leave out */
     ln_hash *tuned;        /* what was measured -> what is fastest; NULL: nothing is measured */
     ln_hash *unique;       /* the next number for each prefix of new names */
-    ln_hash *warned;       /* "RULE OPERATOR" of the warnings that rules have given */
     ln_list *last;         /* the last node of ops */
     ln_list *last_input;   /* the last node of inputs */
     ln_list *last_output;  /* the last node of outputs */
     ln_hash *input_names;  /* the names in inputs -> their numbers, from 1 */
     ln_hash *output_names; /* the names in outputs -> their numbers, from 1 */
-    const ln_op *anchor;   /* where a subgraph rule is to match; NULL: anywhere */
-    const char *fired;     /* the rule that matched last (a constant string), or NULL */
     ln_hash *mutated;      /* names of the tensors whose memory an operator writes in place */
     ln_list *missing;      /* names (char *) of tensors that still wait for data from outside */
     int keep;              /* every tensor keeps its memory, so that any can be read after a run */
-    int stale; /* a constant or a parameter was set after load: bits of ir/ln_update.h */
+    int stale; /* a constant or a parameter was set after load: bits of run/ln_update.h */
     struct ln_weights *weights; /* data that the model's own file brings; NULL: none */
     struct ln_weights *given;  /* data that another file or the caller has brought since the context
                                   was loaded, in place of it; NULL: none */
@@ -86,14 +83,14 @@ typedef struct ln_context {
     char *datafile;            /* the file of weights that was named before the model is read */
     struct ln_weights *params; /* its tensors, without data, where the format asks for them */
     struct ln_fixed *fixed;    /* values that the program was made for */
-    ln_list *seen;             /* ln_fixed_value: what the rule at work has seen */
-    struct ln_context *outer;  /* of a body (ln_body.h): the context whose operators run it */
-    ln_list *bodies;           /* ln_context of the bodies, in order */
-    ln_list *last_body;        /* the last node of bodies */
-    ln_hash *body_names;       /* their names -> ln_context */
-    struct ln_body *body;      /* of a body: what it is beside a context */
-    ln_list *folders;          /* names (char *) of those that ln_context_allow_folder allows */
-    struct ln_limits *limits;  /* what it may take; of a body: those of the outer context */
+    struct ln_rewriting *rewriting; /* what passes keep while they are at work, or NULL */
+    struct ln_context *outer;       /* of a body (ln_body.h): the context whose operators run it */
+    ln_list *bodies;                /* ln_context of the bodies, in order */
+    ln_list *last_body;             /* the last node of bodies */
+    ln_hash *body_names;            /* their names -> ln_context */
+    struct ln_body *body;           /* of a body: what it is beside a context */
+    ln_list *folders;         /* names (char *) of those that ln_context_allow_folder allows */
+    struct ln_limits *limits; /* what it may take; of a body: those of the outer context */
 } ln_context;
 
 /** How often a rule fired while compiling. */

@@ -89,7 +89,7 @@ typedef struct ln_op_arg {
     int takes_inputs;       /* an output owns an input's memory (a no-copy gather) */
     int failed;             /* set by ln_op_fail */
     int at_load;            /* not 0: runs when the context is loaded, not per inference; values
-                               of ir/ln_update.h */
+                               of ir/ln_context_const.h */
     size_t scratch_size;    /* bytes of scratch memory that `run` needs; set by `pre_run` */
     size_t scratch_offset;  /* where the planner put it */
     double macs;            /* multiply-accumulates of a run, for statistics; set by `pre_run` */

@@ -46,6 +46,9 @@ LN_API int ln_pass_rule_begins(const ln_context *ctx, const char *name);
  */
 LN_API int ln_pass_lowering_begins(const ln_context *ctx, const char *name);
 
+/** The operator at which a subgraph function is to match; NULL: anywhere. Returns borrowed. */
+LN_API const ln_op *ln_pass_anchor(const ln_context *ctx);
+
 /** Says that rule `name` matched: counts it and marks the operators of `new_ops`. */
 LN_API void ln_pass_rule_fires(const ln_context *ctx, const char *name, ln_list *new_ops);
 

@@ -29,7 +29,7 @@ LN_BEGIN_DECLS
 /* ---- finding: all give 0 for `op` NULL ---- */
 
 /** The operators at which a subgraph rule is to be tried: first `after` NULL, then the one before;
- * ctx->anchor only where it is set, all operators otherwise. NULL: no more. */
+ * the anchor (ln_pass_anchor) alone where there is one, all operators otherwise. NULL: no more. */
 LN_API const ln_op *ln_rule_anchor(const ln_context *ctx, const ln_op *after);
 
 /** Whether the operator has this optype. */

@@ -45,7 +45,7 @@ typedef struct ln_tensor_entry {
     int isload;    /* only what runs at load reads it: its memory is others' in runs; set by the
                       planner */
     int isfetched; /* of such a one from a file: not 0 once loading has read its data to its place,
-                      where a run may overwrite it; values of ir/ln_update.h */
+                      where a run may overwrite it; values of run/ln_update.h */
 } ln_tensor_entry;
 
 /** Returns new (ln_tensor_entry_free, or ln_tensor_entry_free_tensor_too): takes `tensor`, copies

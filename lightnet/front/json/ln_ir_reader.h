@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading elements of the JSON intermediate representation: what the readers of parameters, of
+// operators and of the top share. Every function fails with a message that says where (file,
+// operator) and what; names are borrowed from the tree, which outlives the reader.
+
+#ifndef LN_IR_READER_H
+#define LN_IR_READER_H
+
+#include "front/json/ln_ir_json.h"
+#include "data/ln_json.h"
+#include "lightnet/ln_context.h"
+#include "lightnet/ln_hash.h"
+#include "lightnet/ln_param.h"
+
+typedef struct ln_ir_reader {
+    ln_context *ctx;
+    const char *file;           /* its name in messages */
+    const ln_ir_places *places; /* NULL: the text was not made from another */
+    const char *body;           /* the body that is read, NULL: the top */
+    const char *at;             /* the key that is read, of those that have a place; NULL: none */
+    size_t index;               /* of the operator being read */
+    const char *opname;         /* its name, NULL: not known yet */
+    const char *optype;         /* its type, NULL: not known yet */
+    int in_op;                  /* an operator is being read */
+    const char *target;         /* for which the model is compiled and planned; NULL: it is not */
+    ln_hash *opnames;           /* operator names so far */
+    ln_hash *scopes;  /* name -> the latest scope, an element of the tree, that has taken it */
+    ln_hash *tensors; /* tensor name -> the type of the operator that defines it */
+    ln_hash *unknown; /* keys that a warning was given for */
+} ln_ir_reader;
+
+/* What a key may hold. */
+typedef enum ln_ir_kind { LN_IR_STRING, LN_IR_NUMBER, LN_IR_ARRAY, LN_IR_OBJECT } ln_ir_kind;
+
+/* An object of the tree with what it is called in messages: "", or "tensors_in[1]: ". */
+typedef struct ln_ir_element {
+    const json_t *json;
+    char label[64];
+} ln_ir_element;
+
+/** Records "PLACE: reason" in the context. Returns -1. */
+int ln_ir_fail(const ln_ir_reader *r, const char *fmt, ...) LN_PRINTF(2, 3);
+
+/** As ln_ir_fail, with the thread's last error as the reason. */
+int ln_ir_fail_last(const ln_ir_reader *r);
+
+int ln_ir_is_kind(const json_t *json, ln_ir_kind wanted);
+
+/** Sets `*e` to element `i`, an object, of the array that `key` holds. */
+int ln_ir_get_element(const ln_ir_reader *r, ln_ir_element *e, const json_t *array, const char *key,
+                      size_t i);
+
+/** The value of a key, which must be there and be of that kind; NULL after a failure. */
+const json_t *ln_ir_get(const ln_ir_reader *r, const ln_ir_element *e, const char *key,
+                        ln_ir_kind wanted);
+
+/** A string that can name something: 1 to LN_MAX_NAME_LEN - 1 bytes; NULL after a failure. */
+const char *ln_ir_get_name(const ln_ir_reader *r, const ln_ir_element *e, const char *key);
+
+/** A number of bytes, that is a whole number that a double holds exactly. */
+int ln_ir_get_size(const ln_ir_reader *r, const ln_ir_element *e, const char *key, size_t *size);
+
+/** Warns of keys that are not in the NULL-terminated list, of each once per model. */
+int ln_ir_warn_of_unknown(const ln_ir_reader *r, const ln_ir_element *e, const char *const *known);
+
+/** Takes a name for a scope, an element of the tree: 1 when it is taken there already, -1 after a
+ *  failure. */
+int ln_ir_take_name(const ln_ir_reader *r, const json_t *scope, const char *name);
+
+/** Takes the name of an argument of `op`, which must be unique in it. */
+int ln_ir_take_arg_name(const ln_ir_reader *r, const ln_ir_element *e, const json_t *op,
+                        const char *arg_name);
+
+/** Puts `data` (NULL: that is the failure) before the list. Lists are built from the front, then
+ *  reversed, so that each element costs the same. */
+int ln_ir_push(const ln_ir_reader *r, ln_list **list, void *data);
+
+/** *list: returns new (ln_param_list_free): the parameters of `op`, of the types that its prototype
+ *  says. After a failure, it holds what has been read. */
+int ln_ir_read_params(const ln_ir_reader *r, const json_t *op, const json_t *array,
+                      const ln_op_arg *proto, ln_list **list);
+
+/** *ops: returns new (ln_op_list_free_lists_too): the operators of the key "ops". After a failure,
+ *  it holds what has been read. */
+int ln_ir_read_ops(ln_ir_reader *r, const ln_ir_element *top, ln_list **ops);
+
+#endif

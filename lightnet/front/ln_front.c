@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Front ends: what reads the model formats beside the IR's own.
+
+#include "front/ln_front.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/ln_il_look.h"
+#include "base/ln_protobuf_kind.h"
+#include "lightnet/ln_content.h"
+#include "lightnet/ln_context.h"
+#include "lightnet/ln_util.h"
+
+// The IR's own format, which is no front end's.
+static const char ir_format[] = "JSON IR";
+
+static ln_list *fronts;
+
+int ln_front_register(const ln_front *front)
+{
+    ln_list *longer = ln_list_append(fronts, (void *)front);
+    if (!longer)
+        return -1;
+    fronts = longer;
+    return 0;
+}
+
+const ln_list *ln_front_list(void)
+{
+    return fronts;
+}
+
+const ln_front *ln_front_for(const unsigned char *data, size_t size)
+{
+    const ln_front *front;
+    LN_LIST_FOREACH(front, fronts)
+    {
+        if (front->is(data, size))
+            return front;
+    }
+    return NULL;
+}
+
+static const ln_front *find_reader_of_parts(const ln_infile *file)
+{
+    size_t size;
+    const unsigned char *head = ln_infile_head(file, &size);
+    const ln_front *front;
+    LN_LIST_FOREACH(front, fronts)
+    {
+        if (front->reads_parts && front->is(head, size))
+            return front;
+    }
+    return NULL;
+}
+
+/* ---- what is no model ---- */
+
+static const char *const advice[] = {
+    [LN_CONTENT_UNKNOWN] = "",
+    [LN_CONTENT_INPUT] = ", expected a model",
+    [LN_CONTENT_WEIGHTS] = ", expected a model",
+    [LN_CONTENT_MODEL] = ", which LightNet does not read; convert it to ONNX first",
+    [LN_CONTENT_ARCHIVE] = ", expected a model; unpack it first",
+    [LN_CONTENT_OTHER] = ", expected a model",
+};
+
+char *ln_sprint_formats(char *buf, size_t size)
+{
+    size_t len = (size_t)snprintf(buf, size, "%s", ir_format);
+    const ln_front *front;
+    LN_LIST_FOREACH(front, fronts)
+    {
+        if (len < size)
+            len += (size_t)snprintf(buf + len, size - len, ", %s", front->format);
+    }
+    return buf;
+}
+
+// Text that only white space is in counts, too: the parser says that it is empty.
+static int begins_like_json(const unsigned char *data, size_t size)
+{
+    size_t i = 0;
+    while (i < size && isspace(data[i]))
+        i++;
+    return i == size || isdigit(data[i]) || (data[i] && strchr("{[\"-", data[i]));
+}
+
+/* Formats that a build may be without. */
+static const struct {
+    const char *format, *what;
+    int (*is)(const unsigned char *data, size_t size);
+} optional[] = {
+    {"ONNX", "an ONNX model", ln_protobuf_is_onnx_model},
+    {"IL", "a model in LightNet's intermediate language", ln_il_look},
+};
+
+static int fail_unrecognised(const ln_context *ctx, const char *name, const unsigned char *data,
+                             size_t size)
+{
+    char formats[LN_MAXLINE];
+    for (size_t i = 0; i < sizeof(optional) / sizeof(optional[0]); i++) {
+        if (optional[i].is(data, size)) // its front end would have taken the bytes
+            return ln_fail(ctx, "%s: this is %s, and this build of LightNet is without %s", name,
+                           optional[i].what, optional[i].format);
+    }
+    const char *what =
+        ln_protobuf_is_message(data, size) ? "a Protocol Buffers message, but no ONNX model; " : "";
+    return ln_fail(ctx, "%s: %sno model format recognised; tried %s", name, what,
+                   ln_sprint_formats(formats, sizeof(formats)));
+}
+
+int ln_front_check(const ln_context *ctx, const char *name, const ln_front *front,
+                   const unsigned char *data, size_t size)
+{
+    const char *what;
+    const ln_content content = ln_content_of(data, size, &what);
+    if (content)
+        return ln_fail(ctx, "%s: this is %s%s", name, what, advice[content]);
+    return front || begins_like_json(data, size) ? 0 : fail_unrecognised(ctx, name, data, size);
+}
+
+/* ---- opening ---- */
+
+// Bytes of a file in no known format that is read whole, to say what it is, unless it is text.
+static const size_t most_binary = (size_t)64 << 20;
+
+// What is read whole is text: a larger file that is none is no model, whatever follows.
+static int is_large_binary(const ln_infile *file)
+{
+    size_t size;
+    const unsigned char *head = ln_infile_head(file, &size);
+    return !file->data && file->size > most_binary && memchr(head, '\0', size);
+}
+
+static int fail_large_binary(const ln_infile *file, ln_error *err)
+{
+    char formats[LN_MAXLINE];
+    const char *what;
+    size_t size;
+    const unsigned char *head = ln_infile_head(file, &size);
+    const ln_content content = ln_content_of(head, size, &what);
+    if (content)
+        return ln_error_set(err, "%s: this is %s%s", file->name, what, advice[content]);
+    return ln_error_set(err, "%s: no model format recognised; tried %s", file->name,
+                        ln_sprint_formats(formats, sizeof(formats)));
+}
+
+int ln_front_of(ln_infile *file, const ln_front **front, ln_error *err)
+{
+    *front = file->data ? NULL : find_reader_of_parts(file);
+    if (*front)
+        return 0;
+    if (is_large_binary(file))
+        return fail_large_binary(file, err);
+    if (!file->data && file->size > LN_MAX_TEXT)
+        return ln_error_set(err, "%s: the text has %zu bytes, expected at most %zu", file->name,
+                            file->size, LN_MAX_TEXT);
+    if (ln_infile_load(file, err))
+        return -1;
+    *front = ln_front_for(file->data, file->size);
+    return 0;
+}
+
+// After main, so that leak checkers see only real leaks.
+__attribute__((destructor)) static void free_fronts(void)
+{
+    ln_list_free(fronts);
+    fronts = NULL;
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Failures, warnings and debug lines of a context.
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "lightnet/ln_context.h"
+#include "lightnet/ln_util.h"
+#include "tensorlight/tl_util.h"
+
+int ln_fail(const ln_context *ctx, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    ln_error_vset(ctx ? ctx->error : NULL, fmt, ap);
+    va_end(ap);
+    return -1;
+}
+
+int ln_fail_last(const ln_context *ctx)
+{
+    return ctx ? ln_error_set(ctx->error, "%s", ln_last_error()) : -1;
+}
+
+int ln_fail_tl(const ln_context *ctx)
+{
+    return ln_error_set(ctx ? ctx->error : NULL, "%s", tl_last_error());
+}
+
+int ln_fail_at(const ln_context *ctx, const char *fmt, ...)
+{
+    char where[LN_MAXLINE];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(where, sizeof(where), fmt, ap);
+    va_end(ap);
+    return ln_error_prefix(ctx ? ctx->error : NULL, "%s", where);
+}
+
+static void send(const ln_context *ctx, ln_msg_level level, const char *fmt, va_list ap)
+{
+    char text[LN_MAXLINE];
+    if (!ctx || !ctx->msg_func)
+        return;
+    vsnprintf(text, sizeof(text), fmt, ap);
+    ln_msg_send(ctx->msg_func, ctx->msg_data, level, "%s", text);
+}
+
+void ln_warn(const ln_context *ctx, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    send(ctx, LN_MSG_WARN, fmt, ap);
+    va_end(ap);
+}
+
+void ln_debug(const ln_context *ctx, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    send(ctx, LN_MSG_DEBUG, fmt, ap);
+    va_end(ap);
+}
+
+const char *ln_context_error(const ln_context *ctx)
+{
+    return ctx ? ln_error_text(ctx->error) : ln_last_error();
+}
+
+void ln_context_clear_error(const ln_context *ctx)
+{
+    if (ctx)
+        ln_error_clear(ctx->error);
+}

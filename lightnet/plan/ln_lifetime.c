@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which pieces of memory a program needs, and when each is alive.
+
+#include "plan/ln_lifetime.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ln_rank_set.h"
+#include "ir/ln_bodies.h"
+#include "ir/ln_context_ops.h"
+#include "ir/ln_from_file.h"
+#include "ir/ln_name.h"
+#include "lightnet/ln_util.h"
+
+static int grow(const ln_context *ctx, ln_lifetime *life)
+{
+    const size_t capacity = life->capacity ? 2 * life->capacity : 64;
+    ln_block *blocks = ln_realloc(life->blocks, capacity * sizeof(*blocks));
+    if (!blocks)
+        return ln_fail_memory(ctx);
+    life->blocks = blocks;
+    life->capacity = capacity;
+    return 0;
+}
+
+static ln_block *add_block(const ln_context *ctx, ln_lifetime *life, ln_block block)
+{
+    if (life->n == life->capacity && grow(ctx, life))
+        return NULL;
+    block.part_of = (int)life->n;
+    block.taken = -1;
+    life->blocks[life->n] = block;
+    return &life->blocks[life->n++];
+}
+
+// What a body is given lies in memory of others: it has no type, so that nothing is planned there
+// and nothing takes it over.
+static ln_block *add_root(const ln_context *ctx, ln_lifetime *life, const ln_tensor_entry *root)
+{
+    const int is_given = ln_body_is_given(ctx, root);
+    return add_block(
+        ctx, life,
+        (ln_block){
+            .name = root->name,
+            .mtype = is_given ? LN_MEM_NONE : root->mtype,
+            // Also an empty tensor has a place of its own.
+            .size = ln_tensor_entry_capacity(root) ? ln_tensor_entry_capacity(root) : 1,
+            .offset = is_given ? LN_BODY_GIVEN_OFFSET : root->offset,
+            .first = life->end,
+            .last = life->begin,
+        });
+}
+
+static size_t known_index(const ln_lifetime *life, const ln_tensor_entry *te)
+{
+    return (size_t)ln_hash_find(life->by_name, te->name);
+}
+
+// The block that tensor `te` is in. Every owner on the way to it is entered too, so that the time
+// for all tensors together grows with their number alone, however long the chains of owners are.
+static ln_block *find_or_add(const ln_context *ctx, ln_lifetime *life, const ln_tensor_entry *te)
+{
+    const ln_tensor_entry *at = te;
+    while (at->owner && !known_index(life, at))
+        at = ln_tensor_table_find(ctx->tensor_table, at->owner);
+    size_t index = known_index(life, at);
+    if (!index && !add_root(ctx, life, at))
+        return NULL;
+    if (!index && ln_hash_insert(life->by_name, at->name, (void *)(index = life->n)) < 0)
+        goto fail;
+    for (; te != at; te = ln_tensor_table_find(ctx->tensor_table, te->owner))
+        if (ln_hash_insert(life->by_name, te->name, (void *)index) < 0)
+            goto fail;
+    return &life->blocks[index - 1];
+fail:
+    ln_fail_memory(ctx);
+    return NULL;
+}
+
+static void live_at(ln_block *block, int time)
+{
+    if (time < block->first)
+        block->first = time;
+    if (time > block->last)
+        block->last = time;
+}
+
+static void live_always(const ln_lifetime *life, ln_block *block)
+{
+    live_at(block, life->begin);
+    live_at(block, life->end);
+}
+
+static int use(const ln_context *ctx, ln_lifetime *life, const char *tname, int time)
+{
+    const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tname);
+    ln_block *block = find_or_add(ctx, life, te);
+    if (!block)
+        return -1;
+    live_at(block, time);
+    // What a run reads of constants was there before, and must be there for the next one.
+    if (ctx->keep || (te->isconst ? time >= 0 : te->isstatic))
+        live_always(life, block);
+    return 0;
+}
+
+// A constant without inputs is there from the beginning, since callers may set it. What comes from
+// a file is fetched when it is read first, each time anew.
+static int begin_life(const ln_context *ctx, ln_lifetime *life, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        ln_block *block = te->isconst ? find_or_add(ctx, life, te) : NULL;
+        if (te->isconst && !block)
+            return -1;
+        if (te->isconst && !ln_from_file_name(op))
+            live_always(life, block);
+    }
+    return 0;
+}
+
+static int use_all(const ln_context *ctx, ln_lifetime *life, const ln_list *tensors, int time)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, tensors)
+    {
+        if (use(ctx, life, tle->name, time))
+            return -1;
+    }
+    return 0;
+}
+
+static int add_scratch(const ln_context *ctx, ln_lifetime *life, const ln_op *op, int time)
+{
+    const ln_op_arg *op_arg = op->op_arg;
+    if (!op_arg->scratch_size)
+        return 0;
+    if (op_arg->at_load && life->load_scratch >= 0) {
+        ln_block *shared = &life->blocks[life->load_scratch];
+        if (op_arg->scratch_size > shared->size)
+            shared->size = op_arg->scratch_size;
+        return 0;
+    }
+    const ln_block scratch = {
+        .name = op_arg->name,
+        .scratch = op,
+        .mtype = LN_MEM_CPU,
+        .size = op_arg->scratch_size,
+        .offset = op_arg->scratch_offset,
+        .first = op_arg->at_load ? life->begin : time,
+        .last = op_arg->at_load ? 0 : time,
+    };
+    if (op_arg->at_load)
+        life->load_scratch = (int)life->n;
+    return add_block(ctx, life, scratch) ? 0 : -1;
+}
+
+// Names of the model's interface; one that no operator makes (any more) is left alone.
+static int use_names(const ln_context *ctx, ln_lifetime *life, const ln_list *names, int time)
+{
+    const char *name;
+    LN_LIST_FOREACH(name, names)
+    {
+        if (ln_tensor_table_find(ctx->tensor_table, name) && use(ctx, life, name, time))
+            return -1;
+    }
+    return 0;
+}
+
+static int makes_constants(const ln_context *ctx, const ln_op *op)
+{
+    const ln_list *outs = op->op_arg->tensors_out;
+    return !op->op_arg->tensors_in && outs &&
+           ln_tensor_table_find(ctx->tensor_table, ((const ln_tensor_list_entry *)outs->data)->name)
+               ->isconst;
+}
+
+static int find_uses_of(const ln_context *ctx, ln_lifetime *life, const ln_op *op, int position)
+{
+    const int time = op->op_arg->at_load ? position - life->end : position;
+    if (makes_constants(ctx, op))
+        return begin_life(ctx, life, op);
+    return use_all(ctx, life, op->op_arg->tensors_out, time) ||
+                   use_all(ctx, life, op->op_arg->tensors_in, time) ||
+                   add_scratch(ctx, life, op, time)
+               ? -1
+               : 0;
+}
+
+static int find_uses(const ln_context *ctx, ln_lifetime *life)
+{
+    const ln_op *op;
+    int position = 0;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        if (find_uses_of(ctx, life, op, ++position))
+            return -1;
+    }
+    return use_names(ctx, life, ctx->inputs, 0) || use_names(ctx, life, ctx->outputs, life->end)
+               ? -1
+               : 0;
+}
+
+// Nothing reads it, but it has its place.
+static void place_unread(const ln_lifetime *life)
+{
+    for (ln_block *block = life->blocks; block < life->blocks + life->n; block++)
+        if (block->first > block->last)
+            block->first = block->last = life->begin;
+}
+
+// Says of each tensor whether it outlives loading.
+static void mark_short_lives(const ln_context *ctx, const ln_lifetime *life)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const ln_tensor_list_entry *tle;
+        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+        {
+            ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+            te->isload = ln_lifetime_block(ctx, life, te)->last < 0;
+        }
+    }
+}
+
+static int has_load(const ln_context *ctx)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        if (op->op_arg->at_load)
+            return 1;
+    }
+    return 0;
+}
+
+static int index_of(const ln_lifetime *life, const ln_block *block)
+{
+    return (int)(block - life->blocks);
+}
+
+// Inputs of `op` that lie in `block`, in whole or in part.
+static int count_inputs_in(const ln_context *ctx, const ln_lifetime *life, const ln_op *op,
+                           const ln_block *block)
+{
+    const ln_tensor_list_entry *tle;
+    int n = 0;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        n += ln_lifetime_block(ctx, life, te) == block;
+    }
+    return n;
+}
+
+// Whether output `dst`, a root of its own, may be computed over the memory of input `src`, which is
+// read for the last time.
+static int may_take_over(const ln_context *ctx, const ln_lifetime *life, const ln_op *op, int time,
+                         const ln_block *dst, const ln_block *src)
+{
+    return src != dst && src->first > 0 && dst->first == time && src->last == time &&
+           src->taken != time && src->size == dst->size && src->mtype == dst->mtype &&
+           !src->scratch && count_inputs_in(ctx, life, op, src) == 1;
+}
+
+static void take_over(ln_lifetime *life, ln_block *dst, ln_block *src, int time)
+{
+    dst->part_of = index_of(life, src);
+    src->taken = time;
+    if (dst->last > src->last)
+        src->last = dst->last;
+}
+
+// Whether the description of the operator calls the input `name`: by this name, or by it and a
+// number where it has any number of them.
+static int is_called(const ln_op *op, const char *arg_name, const char *name)
+{
+    for (const ln_arg_info *in = op->op_arg->info->tensors_in; in && in->arg_name; in++)
+        if (in->variadic && ln_streq(in->arg_name, name))
+            return ln_name_number(arg_name, name) >= 0;
+    return ln_streq(arg_name, name);
+}
+
+// Lets `dst` take over the first of the inputs of this name that it may. 0: there is none.
+static int take_over_one(const ln_context *ctx, ln_lifetime *life, const ln_op *op, int time,
+                         ln_block *dst, const char *name)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        ln_block *src =
+            is_called(op, tle->arg_name, name) ? ln_lifetime_block(ctx, life, te) : NULL;
+        // Of a block that is larger than the input, the input is only a part.
+        if (src && ln_tensor_entry_capacity(te) == src->size &&
+            may_take_over(ctx, life, op, time, dst, src)) {
+            take_over(life, dst, src, time);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void merge_output(const ln_context *ctx, ln_lifetime *life, const ln_op *op, int time,
+                         const ln_arg_info *info)
+{
+    const ln_tensor_entry *dst_te =
+        ln_tensor_list_find_entry(op->op_arg->tensors_out, ctx->tensor_table, info->arg_name);
+    // Of sizes that are equal at most, one input's may turn out to be smaller: then elements of it
+    // are read more than once, and must not be overwritten meanwhile.
+    const int is_sure =
+        dst_te && (!dst_te->isdynamic || ln_list_length(op->op_arg->tensors_in) == 1);
+    ln_block *dst = is_sure && !dst_te->owner ? ln_lifetime_block(ctx, life, dst_te) : NULL;
+    int is_done = 0;
+    for (const char *const *arg = info->inplace; dst && arg && *arg && !is_done; arg++)
+        is_done = take_over_one(ctx, life, op, time, dst, *arg);
+}
+
+// Lets outputs take over the memory of inputs that nothing reads any more, where the operator
+// allows it.
+static void merge_inplace(const ln_context *ctx, ln_lifetime *life)
+{
+    const ln_op *op;
+    int time = 0;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const ln_op_info *info = op->op_arg->info;
+        time++;
+        for (const ln_arg_info *arg = info ? info->tensors_out : NULL; arg && arg->arg_name; arg++)
+            merge_output(ctx, life, op, time, arg);
+    }
+}
+
+int ln_lifetime_find(const ln_context *ctx, ln_lifetime *life)
+{
+    memset(life, 0, sizeof(*life));
+    life->end = ln_list_length(ctx->ops) + 1;
+    life->begin = has_load(ctx) ? 1 - life->end : 0;
+    life->load_scratch = -1;
+    life->by_name = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    if (!life->by_name)
+        return ln_fail_memory(ctx);
+    if (grow(ctx, life) || find_uses(ctx, life)) { // also without operators there is an array
+        ln_lifetime_free(life);
+        return -1;
+    }
+    place_unread(life);
+    merge_inplace(ctx, life);
+    mark_short_lives(ctx, life);
+    return 0;
+}
+
+void ln_lifetime_free(ln_lifetime *life)
+{
+    ln_free(life->blocks);
+    ln_hash_free(life->by_name);
+    memset(life, 0, sizeof(*life));
+}
+
+ln_block *ln_lifetime_block(const ln_context *ctx, const ln_lifetime *life,
+                            const ln_tensor_entry *te)
+{
+    (void)ctx;
+    const size_t index = known_index(life, te);
+    return index ? &life->blocks[life->blocks[index - 1].part_of] : NULL;
+}
+
+// The operator that knows where a view lies in its owner is the one that made the view or, when the
+// tensor was only later given away to be part of another (a no-copy gather), the one that made
+// that.
+size_t ln_lifetime_view_offset(const ln_context *ctx, ln_tensor_entry *te)
+{
+    const ln_op *taker = ln_context_taker(ctx, te);
+    const ln_op *op = taker ? taker : ln_context_creater(ctx, te->name);
+    return op->calc_offset ? op->calc_offset(op->op_arg, te)
+                           : ln_tensor_table_find(ctx->tensor_table, te->owner)->offset;
+}
+
+static int is_part(const ln_lifetime *life, const ln_block *block)
+{
+    return block->part_of != index_of(life, block);
+}
+
+int ln_lifetime_bound(const ln_context *ctx, const ln_lifetime *life, ln_mem_type mtype,
+                      size_t *bound)
+{
+    const size_t n_times = (size_t)(life->end - life->begin) + 2;
+    size_t *begins = ln_alloc_array(2 * n_times, sizeof(*begins));
+    if (!begins)
+        return ln_fail_last(ctx);
+    size_t *ends = begins + n_times;
+    for (const ln_block *block = life->blocks; block < life->blocks + life->n; block++) {
+        if (is_part(life, block) || block->mtype != mtype)
+            continue;
+        begins[block->first - life->begin] += block->size;
+        ends[block->last - life->begin + 1] += block->size;
+    }
+    size_t alive = 0;
+    *bound = 0;
+    for (size_t time = 0; time < n_times; time++) {
+        alive += begins[time] - ends[time];
+        if (alive > *bound)
+            *bound = alive;
+    }
+    ln_free(begins);
+    return 0;
+}
+
+/* Checking: blocks come in order of time to a row of those that are alive, in order of address. As
+ * long as no two of the row meet, a new one can only meet its neighbours. */
+
+typedef struct row {
+    const ln_block **at;  /* all blocks of a type, in order of address: their ranks */
+    const ln_block **due; /* the same in order of time */
+    size_t *ranks;        /* of the blocks by their place in the lifetime */
+    size_t n;
+    ln_rank_set alive; /* the ranks of those in the row */
+} row;
+
+static int by_begin(const void *a, const void *b)
+{
+    const ln_block *x = *(const ln_block *const *)a, *y = *(const ln_block *const *)b;
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
+    if (x->offset != y->offset)
+        return x->offset < y->offset ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+    const ln_block *x = *(const ln_block *const *)a, *y = *(const ln_block *const *)b;
+    return x->offset != y->offset ? (x->offset < y->offset ? -1 : 1) : by_begin(a, b);
+}
+
+// The neighbour on one side, without those whose time is over, which leave the row; or NULL.
+static const ln_block *neighbour(row *r, size_t rank, const ln_block *block,
+                                 size_t (*next)(const ln_rank_set *set, size_t rank))
+{
+    for (size_t at = next(&r->alive, rank); at != LN_RANK_NONE; at = next(&r->alive, rank)) {
+        if (r->at[at]->last >= block->first)
+            return r->at[at];
+        ln_rank_set_remove(&r->alive, at);
+    }
+    return NULL;
+}
+
+// Puts the block into the row. Returns the one that it meets, or NULL.
+static const ln_block *enter_row(row *r, size_t rank, const ln_block *block)
+{
+    const ln_block *below = neighbour(r, rank, block, ln_rank_set_below);
+    const ln_block *above = neighbour(r, rank, block, ln_rank_set_above);
+    if (below && below->size > block->offset - below->offset)
+        return below;
+    if (above && block->size > above->offset - block->offset)
+        return above;
+    ln_rank_set_add(&r->alive, rank);
+    return NULL;
+}
+
+static void sort_blocks(const ln_lifetime *life, ln_mem_type mtype, row *r)
+{
+    r->n = 0;
+    for (const ln_block *block = life->blocks; block < life->blocks + life->n; block++)
+        if (!is_part(life, block) && block->mtype == mtype && block->size)
+            r->at[r->n++] = block;
+    if (r->n)
+        memcpy(r->due, r->at, r->n * sizeof(*r->due));
+    qsort(r->due, r->n, sizeof(*r->due), by_begin);
+    qsort(r->at, r->n, sizeof(*r->at), by_offset);
+    for (size_t i = 0; i < r->n; i++)
+        r->ranks[r->at[i] - life->blocks] = i;
+}
+
+static int check_type(const ln_context *ctx, const ln_lifetime *life, ln_mem_type mtype, row *r)
+{
+    int status = 0;
+    sort_blocks(life, mtype, r);
+    if (ln_rank_set_begin(&r->alive, r->n))
+        return ln_fail_last(ctx);
+    for (size_t i = 0; i < r->n && !status; i++) {
+        const ln_block *block = r->due[i];
+        const ln_block *other = enter_row(r, r->ranks[block - life->blocks], block);
+        if (other)
+            status = ln_fail(
+                ctx, "the memory plan lets '%s' and '%s' share memory while both are in use",
+                other->name, block->name);
+    }
+    ln_rank_set_end(&r->alive);
+    return status;
+}
+
+static int check_parts(const ln_context *ctx, const ln_lifetime *life)
+{
+    for (const ln_block *block = life->blocks; block < life->blocks + life->n; block++) {
+        const ln_block *whole = &life->blocks[block->part_of];
+        if (block->offset != whole->offset)
+            return ln_fail(ctx,
+                           "the memory plan has '%s' at offset %zu, expected that of '%s', %zu",
+                           block->name, block->offset, whole->name, whole->offset);
+    }
+    return 0;
+}
+
+static int check_load_scratch(const ln_context *ctx, const ln_lifetime *life)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, life->load_scratch < 0 ? NULL : ctx->ops)
+    {
+        const ln_op_arg *op_arg = op->op_arg;
+        const size_t expected = life->blocks[life->load_scratch].offset;
+        if (op_arg->at_load && op_arg->scratch_size && op_arg->scratch_offset != expected)
+            return ln_fail(ctx,
+                           "the memory plan has the scratch memory of '%s' at offset %zu, expected "
+                           "that of all that runs at load, %zu",
+                           op_arg->name, op_arg->scratch_offset, expected);
+    }
+    return 0;
+}
+
+int ln_lifetime_check(const ln_context *ctx, const ln_lifetime *life)
+{
+    row r = {.at = ln_alloc_array(life->n, sizeof(*r.at)),
+             .due = ln_alloc_array(life->n, sizeof(*r.due)),
+             .ranks = ln_alloc_array(life->n, sizeof(*r.ranks))};
+    int status = r.at && r.due && r.ranks ? 0 : ln_fail_last(ctx);
+    for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE && !status; m++)
+        status = check_type(ctx, life, m, &r);
+    ln_free(r.at);
+    ln_free(r.due);
+    ln_free(r.ranks);
+    return status || check_parts(ctx, life) || check_load_scratch(ctx, life) ? -1 : 0;
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory planner: gives every tensor and every piece of scratch memory its offset before
+// anything runs.
+
+#include "lightnet/ln_context.h"
+#include "lightnet/ln_util.h"
+#include "plan/ln_mem_blocks.h"
+#include "plan/ln_plan.h"
+
+static int check_runnable(const ln_context *ctx)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const ln_tensor_list_entry *tle;
+        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+        {
+            const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+            if (te->mtype == LN_MEM_NONE)
+                return ln_fail(ctx,
+                               "operator '%s' (%s) cannot run on target '%s': no rewrite gives its "
+                               "tensor '%s' a place",
+                               op->op_arg->name, op->op_arg->optype, ctx->target, te->name);
+        }
+    }
+    return 0;
+}
+
+static void set_list_offsets(ln_context *ctx, const ln_list *tensors)
+{
+    ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, tensors)
+    {
+        tle->offset = ln_tensor_table_find(ctx->tensor_table, tle->name)->offset;
+    }
+}
+
+static int is_resolved(const ln_tensor_entry *te)
+{
+    return te->offset != 0;
+}
+
+// Gives the tensor its offset, after those of its owners that have none yet: the chain of these is
+// walked up, and down again.
+static int resolve(const ln_context *ctx, const ln_lifetime *life, ln_tensor_entry *te)
+{
+    ln_list *chain = NULL;
+    while (te->owner && !is_resolved(te)) {
+        ln_list *longer = ln_list_prepend(chain, te);
+        if (!longer) {
+            ln_list_free(chain);
+            return ln_fail_last(ctx);
+        }
+        chain = longer;
+        te = ln_tensor_table_find(ctx->tensor_table, te->owner);
+    }
+    if (!is_resolved(te))
+        te->offset = ln_lifetime_block(ctx, life, te)->offset;
+    LN_LIST_FOREACH(te, chain)
+    {
+        te->offset = ln_lifetime_view_offset(ctx, te);
+    }
+    ln_list_free(chain);
+    return 0;
+}
+
+static void forget_offsets(ln_context *ctx)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const ln_tensor_list_entry *tle;
+        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+        {
+            ln_tensor_table_find(ctx->tensor_table, tle->name)->offset = 0;
+        }
+    }
+}
+
+static int set_tensor_offsets(ln_context *ctx, const ln_lifetime *life)
+{
+    const ln_op *op;
+    forget_offsets(ctx);
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const ln_tensor_list_entry *tle;
+        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+        {
+            if (resolve(ctx, life, ln_tensor_table_find(ctx->tensor_table, tle->name)))
+                return -1;
+        }
+    }
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        set_list_offsets(ctx, op->op_arg->tensors_in);
+        set_list_offsets(ctx, op->op_arg->tensors_out);
+    }
+    return 0;
+}
+
+static void set_scratch_offsets(const ln_context *ctx, const ln_lifetime *life)
+{
+    const ln_op *op;
+    for (const ln_block *block = life->blocks; block < life->blocks + life->n; block++)
+        if (block->scratch)
+            block->scratch->op_arg->scratch_offset = block->offset;
+    LN_LIST_FOREACH(op, life->load_scratch < 0 ? NULL : ctx->ops)
+    {
+        if (op->op_arg->at_load && op->op_arg->scratch_size)
+            op->op_arg->scratch_offset = life->blocks[life->load_scratch].offset;
+    }
+}
+
+static int write_offsets(ln_context *ctx, ln_lifetime *life)
+{
+    for (ln_block *block = life->blocks; block < life->blocks + life->n; block++)
+        block->offset = life->blocks[block->part_of].offset;
+    set_scratch_offsets(ctx, life);
+    return set_tensor_offsets(ctx, life);
+}
+
+int ln_plan_memory(ln_context *ctx)
+{
+    ln_lifetime life;
+    if (check_runnable(ctx) || ln_lifetime_find(ctx, &life))
+        return -1;
+    const int failed = ln_mem_blocks_place(ctx, &life) || write_offsets(ctx, &life) ||
+                       ln_lifetime_check(ctx, &life);
+    ln_lifetime_free(&life);
+    return failed ? -1 : 0;
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Planning the memory of a context, and checking a plan.
+
+#ifndef LN_PLAN_H
+#define LN_PLAN_H
+
+#include "lightnet/ln_context.h"
+
+/** As ln_pass_mem_plan. */
+int ln_plan_memory(ln_context *ctx);
+
+/** Checks every operator of a context that is not loaded anew, and plans its memory. -1 with the
+ * reason in the context, also to stop. */
+int ln_plan(ln_context *ctx);
+
+/** The same for it and its bodies. */
+int ln_plan_all(ln_context *ctx);
+
+/** 0 when the planned offsets, which may come from a file, lie within their memory and agree with
+ * what shares it; -1 with a reason. */
+int ln_context_check_plan(const ln_context *ctx);
+
+#endif

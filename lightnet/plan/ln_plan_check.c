@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a plan is sound: it may come from a file, or be older than a parameter.
+
+#include "ir/ln_bodies.h"
+#include "lightnet/ln_context.h"
+#include "plan/ln_lifetime.h"
+#include "plan/ln_plan.h"
+
+static int check_place(const ln_context *ctx, const char *what, const char *name, ln_mem_type mtype,
+                       size_t offset, size_t size)
+{
+    size_t end;
+    if (mtype == LN_MEM_NONE)
+        return ln_fail(ctx, "%s '%s' has no memory type: the model is not compiled", what, name);
+    if (offset && !ln_size_add(offset, size, &end) && end <= ctx->mem_sizes[mtype])
+        return 0;
+    return ln_fail(ctx,
+                   "%s '%s' of %zu bytes is planned at offset %zu, outside the %zu bytes of %s",
+                   what, name, size, offset, ctx->mem_sizes[mtype], ln_mem_type_name(mtype));
+}
+
+static int check_tensor_place(const ln_context *ctx, const ln_tensor_entry *te)
+{
+    const size_t element_size = tl_size_of(te->tensor->dtype);
+    const ln_tensor_entry *root = ln_tensor_table_root(ctx->tensor_table, te);
+    if (ln_body_is_given(ctx, root)) // elsewhere, and views lie within it
+        return 0;
+    if (check_place(ctx, "tensor", te->name, te->mtype, te->offset, ln_tensor_entry_capacity(te)))
+        return -1;
+    if (te->offset % element_size)
+        return ln_fail(ctx,
+                       "tensor '%s' is planned at offset %zu, expected a multiple of its element "
+                       "size, %zu",
+                       te->name, te->offset, element_size);
+    return 0;
+}
+
+static int check_scratch_place(const ln_context *ctx, const ln_op_arg *op_arg)
+{
+    const size_t align = ln_mem_type_info(LN_MEM_CPU).align_size;
+    if (check_place(ctx, "scratch memory of operator", op_arg->name, LN_MEM_CPU,
+                    op_arg->scratch_offset, op_arg->scratch_size))
+        return -1;
+    if (op_arg->scratch_offset % align)
+        return ln_fail(ctx,
+                       "scratch memory of operator '%s' is planned at offset %zu, expected a "
+                       "multiple of %zu",
+                       op_arg->name, op_arg->scratch_offset, align);
+    return 0;
+}
+
+static int check_op_places(const ln_context *ctx, const ln_op_arg *op_arg)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op_arg->tensors_out)
+    {
+        if (check_tensor_place(ctx, ln_tensor_table_find(ctx->tensor_table, tle->name)))
+            return -1;
+    }
+    return op_arg->scratch_size ? check_scratch_place(ctx, op_arg) : 0;
+}
+
+// No tensor and no scratch memory may reach outside of its memory.
+static int check_places(const ln_context *ctx)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        if (check_op_places(ctx, op->op_arg))
+            return -1;
+    }
+    return 0;
+}
+
+// A view lies where its owner puts it, and a result that takes over memory lies in that memory.
+static int check_sharing(const ln_context *ctx, const ln_lifetime *life)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const ln_tensor_list_entry *tle;
+        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+        {
+            ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+            const size_t expected = te->owner ? ln_lifetime_view_offset(ctx, te)
+                                              : ln_lifetime_block(ctx, life, te)->offset;
+            if (te->offset != expected)
+                return ln_fail(
+                    ctx,
+                    "tensor '%s' is planned at offset %zu, but the memory it shares puts it at %zu",
+                    te->name, te->offset, expected);
+        }
+    }
+    return 0;
+}
+
+// A plan may come from a file, or be older than a parameter.
+int ln_context_check_plan(const ln_context *ctx)
+{
+    ln_lifetime life;
+    if (check_places(ctx) || ln_lifetime_find(ctx, &life))
+        return -1;
+    const int status = check_sharing(ctx, &life) || ln_lifetime_check(ctx, &life) ? -1 : 0;
+    ln_lifetime_free(&life);
+    return status;
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Running bodies: programs that an operator of another program runs.
+
+#include "ir/ln_bodies.h"
+#include "ir/ln_context_ops.h"
+#include "ir/ln_limits.h"
+#include "lightnet/ln_util.h"
+#include "run/ln_dynamic_run.h"
+#include "plan/ln_plan.h"
+
+/* Where a tensor of the body lies in a run. */
+typedef struct ln_body_place {
+    tl_tensor *tensor;
+    int given;     /* number of the input whose memory it lies in; -1: in the body's own */
+    size_t offset; /* there */
+} ln_body_place;
+
+static void forget_places(ln_context *body)
+{
+    ln_free(body->body->places);
+    body->body->places = NULL;
+    body->body->n_places = 0;
+}
+
+void ln_bodies_unload(ln_context *ctx)
+{
+    ln_context *body;
+    LN_LIST_FOREACH(body, ctx->bodies)
+    {
+        forget_places(body);
+    }
+}
+
+static ln_body_place place_of(const ln_context *body, const ln_tensor_entry *te)
+{
+    const int given = ln_body_given_number(body, te);
+    const ln_tensor_entry *root = ln_tensor_table_root(body->tensor_table, te);
+    return (ln_body_place){te->tensor, given, given < 0 ? te->offset : te->offset - root->offset};
+}
+
+static int find_places(ln_context *body)
+{
+    const ln_op *op;
+    ln_body_place *at = ln_alloc_array((size_t)ln_hash_size(body->tensor_table), sizeof(*at));
+    if (!at)
+        return ln_fail_last(body);
+    forget_places(body);
+    body->body->places = at;
+    LN_LIST_FOREACH(op, body->ops)
+    {
+        const ln_tensor_list_entry *tle;
+        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+        {
+            at[body->body->n_places++] =
+                place_of(body, ln_tensor_table_find(body->tensor_table, tle->name));
+        }
+    }
+    return 0;
+}
+
+// Bodies within it, and whatever else needs it.
+static int prepare_ops(const ln_context *body)
+{
+    ln_op *op;
+    LN_LIST_FOREACH(op, body->ops)
+    {
+        if (op->run && ln_op_call(op, op->static_run))
+            return -1;
+    }
+    return 0;
+}
+
+static int fail_in(ln_op_arg *op_arg, const ln_context *body)
+{
+    ln_fail_at(body, "body '%s'", body->body->name);
+    return ln_op_fail(op_arg, "its body fails");
+}
+
+int ln_body_prepare(ln_op_arg *op_arg, ln_context *body)
+{
+    body->pool = body->outer->pool;
+    body->random = body->seed;
+    if (!body->target)
+        return ln_op_fail(op_arg, "body '%s' is not compiled", body->body->name);
+    return ln_body_check_ops(body) || ln_dynamic_forget_runs(body) || ln_context_check_plan(body) ||
+                   find_places(body) || prepare_ops(body)
+               ? fail_in(op_arg, body)
+               : 0;
+}
+
+static void bind(ln_context *body, void *memory, const void *const *given)
+{
+    const struct ln_body *b = body->body;
+    body->mem_starts[LN_MEM_CPU] = memory;
+    for (const ln_body_place *at = b->places; at < b->places + b->n_places; at++)
+        at->tensor->data =
+            at->given < 0 ? (char *)memory + at->offset : (char *)given[at->given] + at->offset;
+}
+
+int ln_body_run(ln_op_arg *op_arg, ln_context *body, void *memory, const void *const *given)
+{
+    ln_op *op;
+    int status = ln_limits_check(body);
+    bind(body, memory, given);
+    LN_LIST_FOREACH(op, status ? NULL : body->ops)
+    {
+        if ((status = ln_dynamic_run(op)))
+            break;
+    }
+    body->mem_starts[LN_MEM_CPU] = NULL; // it is not the body's
+    return status ? fail_in(op_arg, body) : 0;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loading a compiled context: memory, data from a file, and everything that is computed only once.
+
+#include "run/ln_load.h"
+
+#include "ir/ln_from_file.h"
+#include "data/ln_data_give.h"
+#include "ir/ln_context_ops.h"
+#include "ir/ln_fixed.h"
+#include "ir/ln_limits.h"
+#include "ir/ln_weights.h"
+#include "plan/ln_plan.h"
+#include "run/ln_threads.h"
+#include "run/ln_update.h"
+#include "lightnet/ln_arch.h"
+#include "lightnet/ln_util.h"
+
+// The caller has to set the data of this tensor before the first run.
+static int note_missing(ln_context *ctx, const char *tname)
+{
+    char *name = ln_strdup(tname);
+    ln_list *longer = name ? ln_list_prepend(ctx->missing, name) : NULL;
+    if (!longer) {
+        ln_free(name);
+        return ln_fail_memory(ctx);
+    }
+    ctx->missing = longer;
+    return 0;
+}
+
+// The tensor whose data a caller must set: one from a file, if there is none, or what the model
+// calls an input, reads, and has no data for. NULL: none.
+static const char *wanted_of(const ln_context *ctx, const ln_op *op, int has_file)
+{
+    const char *from_file = ln_from_file_name(op);
+    if (from_file)
+        return has_file ? NULL : from_file;
+    const char *made = ln_empty_source(op);
+    if (!made || !ln_hash_find(ctx->input_names, made))
+        return NULL;
+    const tl_tensor *t = ln_tensor_table_find(ctx->tensor_table, made)->tensor;
+    return t->len > 0 && ln_context_num_uses(ctx, made) > 0 ? made : NULL;
+}
+
+static int note_all_missing(ln_context *ctx, int has_file)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const char *wanted = wanted_of(ctx, op, has_file);
+        if (wanted && !ln_weights_find(ctx->weights, wanted) && note_missing(ctx, wanted))
+            return -1;
+    }
+    ctx->missing = ln_list_reverse(ctx->missing);
+    return 0;
+}
+
+// A plan has the scratch memory of a number of threads.
+static int plan_for_threads(ln_context *ctx)
+{
+    int n = 1;
+    if (ln_context_threads(ctx, &n))
+        return -1;
+    if (!ctx->target || n == ctx->planned_threads)
+        return 0;
+    ctx->planned_threads = n;
+    if (!ln_plan_all(ctx))
+        return 0;
+    ctx->planned_threads = 0;
+    return -1;
+}
+
+static int load(ln_context *ctx, const char *datafile, const ln_constants_watch *watch)
+{
+    if (!ctx->ops && !ctx->source)
+        return ln_fail(ctx, "there is no model to load");
+    if (ctx->ops && !ctx->target)
+        return ln_fail(ctx, "the model is not compiled");
+    if (ctx->target && !ln_hash_find(LN_ARCH.arch_table, ctx->target))
+        return ln_fail(ctx, "the model is compiled for '%s', a target that is not known",
+                       ctx->target);
+    if (ln_context_is_loaded(ctx))
+        return ln_fail(ctx, "the context is loaded already; unload it first");
+    if (plan_for_threads(ctx) || ln_context_alloc_mem(ctx))
+        return -1;
+    ctx->random = ctx->seed;
+    if (ln_context_check_environment(ctx) || ln_context_start_threads(ctx) ||
+        ln_fixed_check_params(ctx) || (datafile && ln_data_give(ctx, datafile)) ||
+        note_all_missing(ctx, datafile != NULL) || ln_constants_compute(ctx, 0, watch)) {
+        ln_context_unload(ctx);
+        return -1;
+    }
+    ln_constants_release(ctx);
+    return 0;
+}
+
+int ln_load(ln_context *ctx, const char *datafile, const ln_constants_watch *watch)
+{
+    ln_context_clear_error(ctx);
+    ln_budget *const before = ln_limits_enter(ctx);
+    return ln_limits_leave(ctx, before, load(ctx, datafile, watch));
+}
+
+int ln_context_load(ln_context *ctx, const char *datafile)
+{
+    return ln_load(ctx, datafile, NULL);
+}
+
+static int load_data(ln_context *ctx, const char *file)
+{
+    return ln_limits_check(ctx) || ln_data_give(ctx, file) || ln_update_fetch(ctx) ? -1 : 0;
+}
+
+int ln_data_load(ln_context *ctx, const char *file)
+{
+    ln_context_clear_error(ctx);
+    ln_budget *const before = ln_limits_enter(ctx);
+    return ln_limits_leave(ctx, before, load_data(ctx, file));
+}

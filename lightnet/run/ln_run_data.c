@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// The data of a loaded context: set and read by name.
+
+#include "ir/ln_context_ops.h"
+#include "ir/ln_fixed.h"
+#include "ir/ln_limits.h"
+#include "ir/ln_weights.h"
+#include "lightnet/ln_util.h"
+#include "run/ln_update.h"
+
+static ln_tensor_entry *find_loaded(ln_context *ctx, const char *tname)
+{
+    ln_context_clear_error(ctx);
+    ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tname);
+    const ln_fixed_value *value = te ? NULL : ln_fixed_find(ctx->fixed, tname);
+    if (value && value->frozen)
+        ln_fail(ctx,
+                "the model has what was computed from '%s' instead of it; to set it, compile the "
+                "model anew",
+                tname);
+    else if (!te)
+        ln_fail(ctx, "the model has no tensor '%s'", tname);
+    else if (!te->tensor->data)
+        ln_fail(ctx, "tensor '%s' has no memory: the context is not loaded", tname);
+    return te && te->tensor->data ? te : NULL;
+}
+
+// Data on whose values was decided cannot become other data, also through a view of it.
+static int check_fixed(const ln_context *ctx, const ln_tensor_entry *te, const void *data)
+{
+    const size_t size = tl_tensor_size(te->tensor);
+    for (; te; te = te->owner ? ln_tensor_table_find(ctx->tensor_table, te->owner) : NULL)
+        if (ln_fixed_check(ctx, te->name, data, size))
+            return -1;
+    return 0;
+}
+
+// Leaves a copy where the data is fetched again.
+static int give(ln_context *ctx, const ln_tensor_entry *te, const void *data)
+{
+    if (!ctx->given)
+        ctx->given = ln_weights_create();
+    return ctx->given ? ln_weights_copy(ctx->given, te->name, te->tensor, data) : -1;
+}
+
+static int set_data(ln_context *ctx, const char *tname, const void *data)
+{
+    ln_tensor_entry *te = find_loaded(ctx, tname);
+    if (!te)
+        return -1;
+    if (!data)
+        return ln_fail(ctx, "the data for tensor '%s' is NULL", tname);
+    const ln_op *maker = ln_context_creater(ctx, tname);
+    if (maker->op_arg->at_load && maker->run)
+        return ln_fail(ctx, "tensor '%s' is computed from others when the model is loaded", tname);
+    if (te->isload && te->owner)
+        return ln_fail(ctx, "tensor '%s' is another shape of constant '%s': set that", tname,
+                       ln_tensor_table_root(ctx->tensor_table, te)->name);
+    if (check_fixed(ctx, te, data))
+        return -1;
+    const ln_copy_func copy = ln_mem_type_copy_func(te->mtype, LN_MEM_CPU);
+    if (!te->isload)
+        copy(te->tensor->data, data, tl_tensor_size(te->tensor));
+    else if (give(ctx, te, data))
+        return ln_fail_last(ctx);
+    if (te->isconst)
+        ln_update_mark(ctx, te);
+    ctx->missing = ln_list_remove_custom_deep(ctx->missing, tname, ln_str_cmp, ln_free);
+    return 0;
+}
+
+int ln_context_set_data(ln_context *ctx, const char *tname, const void *data)
+{
+    ln_budget *const before = ln_limits_enter(ctx);
+    return ln_limits_leave(ctx, before, set_data(ctx, tname, data));
+}
+
+// A piece of the memory that the tensor `root` roots.
+typedef struct piece {
+    const ln_tensor_entry *root;
+    size_t begin, end;
+} piece;
+
+static int meets(const piece *p, size_t offset, size_t size)
+{
+    return offset < p->end && offset + size > p->begin;
+}
+
+// Whether the operator leaves data of others in the piece.
+static int overwrites(const ln_context *ctx, const ln_op *op, const piece *p)
+{
+    const ln_op_arg *op_arg = op->op_arg;
+    const ln_tensor_list_entry *tle;
+    if (op_arg->at_load || !op->run)
+        return 0;
+    LN_LIST_FOREACH(tle, op_arg->tensors_out)
+    {
+        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        if (te->mtype == p->root->mtype && meets(p, te->offset, ln_tensor_entry_capacity(te)) &&
+            ln_tensor_table_root(ctx->tensor_table, te) != p->root)
+            return 1;
+    }
+    return p->root->mtype == LN_MEM_CPU && op_arg->scratch_size &&
+           meets(p, op_arg->scratch_offset, op_arg->scratch_size);
+}
+
+// The plan keeps static tensors and outputs; of others, the operators behind the maker tell.
+static int survives(const ln_context *ctx, const ln_tensor_entry *te)
+{
+    const ln_tensor_entry *root = ln_tensor_table_root(ctx->tensor_table, te);
+    // Where a dynamic view lies in its root is not fixed.
+    const ln_tensor_entry *at = te->isdynamic ? root : te;
+    const piece p = {root, at->offset, at->offset + ln_tensor_entry_capacity(at)};
+    if (te->isload)
+        return 0;
+    if (root->isstatic || ctx->keep || ln_context_is_output(ctx, te->name))
+        return 1;
+    const ln_op *maker = ln_context_creater(ctx, te->name);
+    for (const ln_list *node = maker->op_arg->node->next; node; node = node->next)
+        if (overwrites(ctx, node->data, &p))
+            return 0;
+    return 1;
+}
+
+void *ln_context_get_data(ln_context *ctx, const char *tname, void *data)
+{
+    const ln_tensor_entry *te = find_loaded(ctx, tname);
+    if (!te)
+        return NULL;
+    const ln_weight *weight = te->isload ? ln_weights_of(ctx, tname) : NULL;
+    if (!weight && !survives(ctx, te)) {
+        ln_fail(ctx, "tensor '%s' does not outlive the run: make it an output before compiling",
+                tname);
+        return NULL;
+    }
+    const size_t size = tl_tensor_size(te->tensor);
+    void *const got = data ? data : ln_alloc(size);
+    if (!got) {
+        ln_fail(ctx, "cannot allocate %zu bytes for tensor '%s'", size, tname);
+        return NULL;
+    }
+    if (weight && ln_weight_read(weight, 0, got, size, ctx->error)) {
+        if (!data)
+            ln_free(got);
+        return NULL;
+    }
+    if (!weight)
+        ln_mem_type_copy_func(LN_MEM_CPU, te->mtype)(got, te->tensor->data, size);
+    return got;
+}
+
+size_t ln_context_data_size(ln_context *ctx, const char *tname)
+{
+    ln_context_clear_error(ctx);
+    const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tname);
+    if (!te)
+        ln_fail(ctx, "the model has no tensor '%s'", tname);
+    return te ? tl_tensor_size(te->tensor) : 0;
+}

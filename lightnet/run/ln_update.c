@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+// Constants that a caller sets: what depends on them is computed anew, and nothing else.
+
+#include "run/ln_update.h"
+
+#include "run/ln_constants.h"
+#include "ir/ln_context_ops.h"
+#include "ir/ln_dynamic.h"
+#include "ir/ln_from_file.h"
+#include "ir/ln_limits.h"
+#include "ir/ln_weights.h"
+#include "lightnet/ln_util.h"
+#include "run/ln_dynamic_run.h"
+#include "ir/ln_context_const.h"
+
+/* A result of loading in memory of its own. */
+typedef struct kept {
+    const ln_context *ctx; /* which its memory counts for */
+    char *name;
+    size_t size;
+    ln_mem_type mtype;
+    void *data;
+    void *place; /* where the plan has it */
+} kept;
+
+static void free_kept(void *p)
+{
+    kept *k = p;
+    if (k->data)
+        ln_limits_give(k->ctx, k->size);
+    ln_mem_type_info(k->mtype).free_func(k->data);
+    ln_free(k->name);
+    ln_free(k);
+}
+
+static kept *find_kept(const ln_context *ctx, const ln_tensor_entry *te)
+{
+    return ctx->kept ? ln_hash_find(ctx->kept, te->name) : NULL;
+}
+
+static void drop(ln_context *ctx, ln_tensor_entry *te)
+{
+    const kept *k = find_kept(ctx, te);
+    if (!k)
+        return;
+    te->tensor->data = k->place;
+    ln_hash_remove(ctx->kept, te->name);
+}
+
+void ln_update_forget(ln_context *ctx)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const ln_tensor_list_entry *tle;
+        if (op->op_arg->at_load)
+            op->op_arg->at_load = LN_AT_LOAD_DONE;
+        LN_LIST_FOREACH(tle, ctx->kept ? op->op_arg->tensors_out : NULL)
+        {
+            drop(ctx, ln_tensor_table_find(ctx->tensor_table, tle->name));
+        }
+    }
+    ln_hash_free(ctx->kept);
+    ctx->kept = NULL;
+}
+
+// Lets the tensor have memory of its own, without data yet.
+static int give_memory(ln_context *ctx, ln_tensor_entry *te)
+{
+    const size_t size = tl_tensor_size(te->tensor);
+    if (ln_limits_forbid(ctx, size))
+        return ln_fail(ctx,
+                       "keeping tensor '%s', %zu bytes, exceeds the limit of %zu bytes of memory",
+                       te->name, size, ln_limits_memory(ctx));
+    if (!ctx->kept)
+        ctx->kept = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, free_kept);
+    kept *k = ctx->kept ? ln_alloc(sizeof(*k)) : NULL;
+    if (!k)
+        return ln_fail_last(ctx);
+    *k = (kept){.ctx = ctx,
+                .name = ln_strdup(te->name),
+                .size = size,
+                .mtype = te->mtype,
+                .data = ln_mem_type_info(te->mtype).alloc_func(size),
+                .place = te->tensor->data};
+    if (k->data)
+        ln_limits_take(ctx, size);
+    if (!k->name || !k->data || ln_hash_insert(ctx->kept, k->name, k) < 0) {
+        ln_fail(ctx, "cannot allocate %zu bytes to keep tensor '%s'", size, te->name);
+        free_kept(k);
+        return -1;
+    }
+    te->tensor->data = k->data;
+    return 0;
+}
+
+// Keeps what the tensor holds.
+static int keep(ln_context *ctx, ln_tensor_entry *te)
+{
+    const void *data = te->tensor->data;
+    if (give_memory(ctx, te))
+        return -1;
+    ln_mem_type_copy_func(te->mtype, te->mtype)(te->tensor->data, data, tl_tensor_size(te->tensor));
+    return 0;
+}
+
+// The same of what a file has for it.
+static int keep_weight(ln_context *ctx, ln_tensor_entry *te)
+{
+    if (give_memory(ctx, te))
+        return -1;
+    if (!ln_constants_fetch_tensor(ctx, te))
+        return 0;
+    drop(ctx, te);
+    return -1;
+}
+
+/* ---- marking ---- */
+
+// Adds the tensor to those whose readers are still `todo`.
+static int outdate(ln_context *ctx, ln_tensor_entry *te, ln_list **todo)
+{
+    drop(ctx, te);
+    ln_list *longer = ln_list_prepend(*todo, te);
+    if (!longer)
+        return -1;
+    *todo = longer;
+    return 0;
+}
+
+static int outdate_op(ln_context *ctx, const ln_op *op, ln_list **todo)
+{
+    const ln_tensor_list_entry *tle;
+    if (!op->op_arg->at_load || op->op_arg->at_load == LN_AT_LOAD_OUTDATED)
+        return 0;
+    op->op_arg->at_load = LN_AT_LOAD_OUTDATED;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        if (outdate(ctx, ln_tensor_table_find(ctx->tensor_table, tle->name), todo))
+            return -1;
+    }
+    return 0;
+}
+
+static int outdate_readers(ln_context *ctx, const ln_tensor_entry *te, ln_list **todo)
+{
+    const ln_op *reader;
+    ln_list *readers;
+    int status = ln_context_readers(ctx, te->name, &readers);
+    LN_LIST_FOREACH(reader, readers)
+    {
+        status = status ? status : outdate_op(ctx, reader, todo);
+    }
+    ln_list_free(readers);
+    return status;
+}
+
+// The tensor, and what it is a part of.
+static int outdate_owners(ln_context *ctx, ln_tensor_entry *te, ln_list **todo)
+{
+    for (; te; te = ln_tensor_table_find(ctx->tensor_table, te->owner))
+        if (outdate(ctx, te, todo))
+            return -1;
+    return 0;
+}
+
+void ln_update_mark(ln_context *ctx, ln_tensor_entry *te)
+{
+    ln_list *todo = NULL;
+    te->isfetched = LN_FETCHED_NEVER;
+    if (ctx->stale & LN_STALE_ALL)
+        return;
+    int status = outdate_owners(ctx, te, &todo);
+    while (todo && !status) {
+        const ln_tensor_entry *next = todo->data;
+        todo = ln_list_remove_nth(todo, 0);
+        status = outdate_readers(ctx, next, &todo);
+    }
+    ln_list_free(todo);
+    // Without memory to find out what depends on it, everything does.
+    ctx->stale |= status ? LN_STALE_ALL : LN_STALE_MARKED;
+    if (status)
+        ln_context_clear_error(ctx);
+}
+
+/* ---- computing ---- */
+
+static int is_renewed(const ln_op *op)
+{
+    return op->op_arg->at_load == LN_AT_LOAD_OUTDATED || op->op_arg->at_load == LN_AT_LOAD_PULLED;
+}
+
+// Readers stand behind makers, so that backwards each operator is decided on before its makers.
+static void pull(const ln_context *ctx)
+{
+    for (const ln_list *node = ctx->last; node; node = ((ln_op *)node->data)->op_arg->before) {
+        const ln_op *op = node->data;
+        const ln_tensor_list_entry *tle;
+        LN_LIST_FOREACH(tle, is_renewed(op) ? op->op_arg->tensors_in : NULL)
+        {
+            const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+            const ln_op *maker =
+                te->isload && !find_kept(ctx, te) ? ln_context_creater(ctx, te->name) : NULL;
+            if (maker && maker->op_arg->at_load == LN_AT_LOAD_DONE)
+                maker->op_arg->at_load = LN_AT_LOAD_PULLED;
+        }
+    }
+}
+
+static int makes_views(const ln_context *ctx, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        if (ln_tensor_table_find(ctx->tensor_table, tle->name)->owner)
+            return 1;
+    }
+    return 0;
+}
+
+// Data of a file goes to its planned place when it is new or needed once, else it is kept.
+static int fetch_input(ln_context *ctx, const ln_op *op, ln_tensor_entry *te)
+{
+    if (te->isfetched == LN_FETCHED_EARLIER && op->op_arg->at_load == LN_AT_LOAD_OUTDATED &&
+        ln_weights_of(ctx, te->name))
+        return keep_weight(ctx, te);
+    if (ln_constants_fetch_tensor(ctx, te))
+        return -1;
+    te->isfetched = LN_FETCHED_NOW;
+    return 0;
+}
+
+static int prepare_input(ln_context *ctx, const ln_op *op, ln_tensor_entry *te)
+{
+    const ln_op *maker = te->isload ? ln_context_creater(ctx, te->name) : NULL;
+    if (!maker)
+        return 0;
+    if (ln_from_file_name(maker) && te->isfetched != LN_FETCHED_NOW && !find_kept(ctx, te) &&
+        fetch_input(ctx, op, te))
+        return -1;
+    const kept *k = find_kept(ctx, te);
+    if (k && makes_views(ctx, op))
+        ln_mem_type_copy_func(te->mtype, te->mtype)(k->place, k->data, tl_tensor_size(te->tensor));
+    return 0;
+}
+
+static int is_read_by_outdated(ln_context *ctx, const ln_tensor_entry *te)
+{
+    const ln_op *reader;
+    ln_list *readers;
+    int found = ln_context_readers(ctx, te->name, &readers);
+    LN_LIST_FOREACH(reader, readers)
+    {
+        found = found || reader->op_arg->at_load == LN_AT_LOAD_OUTDATED;
+    }
+    ln_list_free(readers);
+    return found;
+}
+
+static int keep_results(ln_context *ctx, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        const int wanted = te->isload ? is_read_by_outdated(ctx, te) : 0;
+        if (wanted < 0 || (wanted && keep(ctx, te)))
+            return -1;
+    }
+    return 0;
+}
+
+static int renew(ln_context *ctx, ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        if (prepare_input(ctx, op, ln_tensor_table_find(ctx->tensor_table, tle->name)))
+            return -1;
+    }
+    if (ln_op_call(op, op->static_run) || ln_dynamic_run(op))
+        return -1;
+    return op->op_arg->at_load == LN_AT_LOAD_PULLED ? keep_results(ctx, op) : 0;
+}
+
+// What an operator of the runs has prepared may depend on the constants that it reads.
+static int prepare_again(const ln_context *ctx, ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->static_run && !op->op_arg->at_load ? op->op_arg->tensors_in : NULL)
+    {
+        if (ln_tensor_table_find(ctx->tensor_table, tle->name)->isconst)
+            return ln_op_call(op, op->static_run) || ln_limits_check_op(op->op_arg) ? -1 : 0;
+    }
+    return 0;
+}
+
+static int renew_all(ln_context *ctx)
+{
+    ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        if (is_renewed(op) ? renew(ctx, op) : prepare_again(ctx, op))
+            return -1;
+    }
+    return 0;
+}
+
+// After the update, or before it is tried again: then the outdated operators still are.
+static void settle(const ln_context *ctx, int failed)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        ln_op_arg *op_arg = op->op_arg;
+        const char *name = ln_from_file_name(op);
+        ln_tensor_entry *te = name ? ln_tensor_table_find(ctx->tensor_table, name) : NULL;
+        if (te && te->isfetched == LN_FETCHED_NOW)
+            te->isfetched = failed ? LN_FETCHED_NEVER : LN_FETCHED_EARLIER;
+        if (op_arg->at_load == LN_AT_LOAD_PULLED ||
+            (op_arg->at_load == LN_AT_LOAD_OUTDATED && !failed))
+            op_arg->at_load = LN_AT_LOAD_DONE;
+    }
+}
+
+int ln_update_fetch(ln_context *ctx)
+{
+    ctx->stale |= LN_STALE_ALL | LN_STALE_FILE;
+    if (ln_constants_fetch(ctx))
+        return -1;
+    ctx->stale &= ~LN_STALE_FILE;
+    return 0;
+}
+
+int ln_update_run(ln_context *ctx)
+{
+    int status = ctx->stale & LN_STALE_FILE ? ln_update_fetch(ctx) : 0;
+    if (status)
+        return -1;
+    if (ctx->stale & LN_STALE_ALL) {
+        ln_update_forget(ctx);
+        status = ln_constants_compute(ctx, 1, NULL);
+        settle(ctx, status);
+    } else if (ctx->stale) {
+        pull(ctx);
+        status = renew_all(ctx);
+        settle(ctx, status);
+    }
+    if (!status)
+        ctx->stale = 0;
+    return status;
+}
