@@ -49,6 +49,7 @@ static ln_block *add_root(const ln_context *ctx, ln_lifetime *life, const ln_ten
             .offset = is_given ? LN_BODY_GIVEN_OFFSET : root->offset,
             .first = life->end,
             .last = life->begin,
+            .is_constant = root->isconst && !root->isdynamic,
         });
 }
 
@@ -367,6 +368,11 @@ ln_block *ln_lifetime_block(const ln_context *ctx, const ln_lifetime *life,
     (void)ctx;
     const size_t index = known_index(life, te);
     return index ? &life->blocks[life->blocks[index - 1].part_of] : NULL;
+}
+
+int ln_lifetime_is_always(const ln_lifetime *life, const ln_block *block)
+{
+    return block->first == life->begin && block->last == life->end;
 }
 
 // The operator that knows where a view lies in its owner is the one that made the view or, when the

@@ -25,12 +25,13 @@ typedef struct ln_block {
     const char *name;     /* borrowed: the root tensor's, or the operator's for scratch memory */
     const ln_op *scratch; /* the operator whose scratch memory this is, or NULL */
     ln_mem_type mtype;
-    size_t size;   /* bytes */
-    size_t offset; /* 0: not planned */
-    int first;     /* alive from this time */
-    int last;      /* to this time, inclusive */
-    int part_of;   /* index of the block whose memory it takes over; its own index: none */
-    int taken;     /* the time at which another block took its memory over; -1: never */
+    size_t size;     /* bytes */
+    size_t offset;   /* 0: not planned */
+    int first;       /* alive from this time */
+    int last;        /* to this time, inclusive */
+    int part_of;     /* index of the block whose memory it takes over; its own index: none */
+    int is_constant; /* its root is: what it holds is the same in all runs */
+    int taken;       /* the time at which another block took its memory over; -1: never */
 } ln_block;
 
 typedef struct ln_lifetime {
@@ -52,6 +53,9 @@ void ln_lifetime_free(ln_lifetime *life);
 /** The block (never one that is part of another) that holds tensor `te`. */
 ln_block *ln_lifetime_block(const ln_context *ctx, const ln_lifetime *life,
                             const ln_tensor_entry *te);
+
+/** Whether the block is in use at all times. */
+int ln_lifetime_is_always(const ln_lifetime *life, const ln_block *block);
 
 /** Where tensor `te`, which has an owner with an offset, lies in its memory. */
 size_t ln_lifetime_view_offset(const ln_context *ctx, ln_tensor_entry *te);

@@ -346,11 +346,6 @@ static int is_of_type(const ln_lifetime *life, const ln_block *block, ln_mem_typ
     return block->mtype == mtype && block == &life->blocks[block->part_of];
 }
 
-static int lives_always(const ln_lifetime *life, const ln_block *block)
-{
-    return block->first == life->begin && block->last == life->end;
-}
-
 // Afterwards sums of sizes and alignments cannot overflow.
 static int check_total(const ln_context *ctx, const ln_lifetime *life, ln_mem_type mtype,
                        size_t align)
@@ -364,21 +359,30 @@ static int check_total(const ln_context *ctx, const ln_lifetime *life, ln_mem_ty
     return 0;
 }
 
-// Places what lives always, and collects the rest. Returns where the rest may begin.
+static size_t put_at(plan *p, ln_block *block, size_t end)
+{
+    block->offset = align_up(end, p->align);
+    return block->offset + block->size;
+}
+
+// Places what lives always, constants first, which other programs may share. Returns where the rest
+// may begin.
 static size_t place_static(plan *p, ln_lifetime *life, ln_mem_type mtype)
 {
     size_t end = p->align;
-    for (ln_block *block = life->blocks; block < life->blocks + life->n; block++) {
-        if (!is_of_type(life, block, mtype))
-            continue;
-        if (lives_always(life, block)) {
-            block->offset = align_up(end, p->align);
-            end = block->offset + block->size;
-        } else {
-            p->items[p->n++] = (item){.block = block, .size = align_up(block->size, p->align)};
-        }
-    }
+    for (int is_constant = 1; is_constant >= 0; is_constant--)
+        for (ln_block *block = life->blocks; block < life->blocks + life->n; block++)
+            if (is_of_type(life, block, mtype) && ln_lifetime_is_always(life, block) &&
+                block->is_constant == is_constant)
+                end = put_at(p, block, end);
     return end;
+}
+
+static void collect_items(plan *p, const ln_lifetime *life, ln_mem_type mtype)
+{
+    for (ln_block *block = life->blocks; block < life->blocks + life->n; block++)
+        if (is_of_type(life, block, mtype) && !ln_lifetime_is_always(life, block))
+            p->items[p->n++] = (item){.block = block, .size = align_up(block->size, p->align)};
 }
 
 // Places the rest. Returns the height of the strip, 0 on failure.
@@ -409,6 +413,7 @@ static int plan_type(ln_context *ctx, ln_lifetime *life, ln_mem_type mtype)
         goto done;
     }
     size_t height = place_static(&p, life, mtype);
+    collect_items(&p, life, mtype);
     p.base = align_up(height, p.align);
     if (p.n && !(height = place_items(&p)))
         goto done;

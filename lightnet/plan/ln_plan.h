@@ -5,6 +5,7 @@
 #define LN_PLAN_H
 
 #include "lightnet/ln_context.h"
+#include "plan/ln_lifetime.h"
 
 /** As ln_pass_mem_plan. */
 int ln_plan_memory(ln_context *ctx);
@@ -19,5 +20,8 @@ int ln_plan_all(ln_context *ctx);
 /** 0 when the planned offsets, which may come from a file, lie within their memory and agree with
  * what shares it; -1 with a reason. */
 int ln_context_check_plan(const ln_context *ctx);
+
+/** The same; *life: the blocks of the plan (ln_lifetime_free). */
+int ln_plan_find_checked(const ln_context *ctx, ln_lifetime *life);
 
 #endif

@@ -95,12 +95,21 @@ static int check_sharing(const ln_context *ctx, const ln_lifetime *life)
 }
 
 // A plan may come from a file, or be older than a parameter.
+int ln_plan_find_checked(const ln_context *ctx, ln_lifetime *life)
+{
+    if (check_places(ctx) || ln_lifetime_find(ctx, life))
+        return -1;
+    if (!check_sharing(ctx, life) && !ln_lifetime_check(ctx, life))
+        return 0;
+    ln_lifetime_free(life);
+    return -1;
+}
+
 int ln_context_check_plan(const ln_context *ctx)
 {
     ln_lifetime life;
-    if (check_places(ctx) || ln_lifetime_find(ctx, &life))
+    if (ln_plan_find_checked(ctx, &life))
         return -1;
-    const int status = check_sharing(ctx, &life) || ln_lifetime_check(ctx, &life) ? -1 : 0;
     ln_lifetime_free(&life);
-    return status;
+    return 0;
 }

@@ -10,6 +10,7 @@
 #include "run/ln_update.h"
 #include "ir/ln_weights.h"
 #include "run/ln_dynamic_run.h"
+#include "run/ln_sharing.h"
 
 typedef struct loading {
     const ln_context *ctx;
@@ -95,7 +96,11 @@ static int fetch_lasting(const loading *load, const ln_op *op)
 static int compute(const loading *load, ln_op *op)
 {
     const ln_op_arg *op_arg = op->op_arg;
-    if (ln_limits_check(load->ctx) || fetch_lasting(load, op))
+    if (ln_limits_check(load->ctx))
+        return -1;
+    if (ln_sharing_has(load->ctx, op))
+        return 0;
+    if (fetch_lasting(load, op))
         return -1;
     if (load->again && !op_arg->tensors_in && !op->run)
         return 0;

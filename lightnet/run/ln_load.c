@@ -10,6 +10,7 @@
 #include "ir/ln_limits.h"
 #include "ir/ln_weights.h"
 #include "plan/ln_plan.h"
+#include "run/ln_sharing.h"
 #include "run/ln_threads.h"
 #include "run/ln_update.h"
 #include "lightnet/ln_arch.h"
@@ -86,7 +87,8 @@ static int load(ln_context *ctx, const char *datafile, const ln_constants_watch 
     ctx->random = ctx->seed;
     if (ln_context_check_environment(ctx) || ln_context_start_threads(ctx) ||
         ln_fixed_check_params(ctx) || (datafile && ln_data_give(ctx, datafile)) ||
-        note_all_missing(ctx, datafile != NULL) || ln_constants_compute(ctx, 0, watch)) {
+        note_all_missing(ctx, datafile != NULL) || ln_constants_compute(ctx, 0, watch) ||
+        (ctx->sharing && ln_sharing_publish(ctx))) {
         ln_context_unload(ctx);
         return -1;
     }

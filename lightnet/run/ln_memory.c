@@ -11,6 +11,7 @@
 #include "lightnet/ln_util.h"
 #include "plan/ln_plan.h"
 #include "run/ln_dynamic_run.h"
+#include "run/ln_sharing.h"
 #include "run/ln_update.h"
 
 // Calls `visit` for every tensor of the context, in the order in which the operators make them.
@@ -30,7 +31,10 @@ static void for_each_tensor(ln_context *ctx, void (*visit)(ln_context *, ln_tens
 static void bind_data(ln_context *ctx, ln_tensor_entry *te)
 {
     char *start = ctx->mem_starts[te->mtype];
-    te->tensor->data = start ? start + te->offset : NULL;
+    if (ctx->sharing && te->mtype == LN_MEM_CPU)
+        te->tensor->data = ln_sharing_address(ctx, te);
+    else
+        te->tensor->data = start ? start + te->offset : NULL;
 }
 
 void ln_memory_bind(ln_context *ctx)
@@ -38,57 +42,36 @@ void ln_memory_bind(ln_context *ctx)
     for_each_tensor(ctx, bind_data);
 }
 
-/* What takes the most memory of a plan: a tensor, or an operator's scratch memory. */
-typedef struct largest {
-    const ln_op *op;
-    const ln_tensor_entry *te; /* NULL: scratch memory */
-    size_t size;
-} largest;
-
-static void find_largest_of(const ln_context *ctx, const ln_op *op, largest *l)
+static int alloc_type(ln_context *ctx, ln_mem_type m)
 {
-    const ln_tensor_list_entry *tle;
-    if (op->op_arg->scratch_size > l->size)
-        *l = (largest){op, NULL, op->op_arg->scratch_size};
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
-        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
-        if (!te->owner && ln_tensor_entry_capacity(te) > l->size)
-            *l = (largest){op, te, ln_tensor_entry_capacity(te)};
+    const ln_mem_info info = ln_mem_type_info(m);
+    ctx->mem_starts[m] = info.alloc_func(ctx->mem_sizes[m]);
+    if (!ctx->mem_starts[m])
+        return ln_fail(ctx, "cannot allocate %zu bytes of %s", ctx->mem_sizes[m], info.name);
+    ln_limits_take(ctx, ctx->mem_sizes[m]);
+    return 0;
+}
+
+static int share(ln_context *ctx)
+{
+    ln_lifetime life;
+    if (ln_plan_find_checked(ctx, &life))
+        return -1;
+    const int status = ln_sharing_begin(ctx, &life);
+    ln_lifetime_free(&life);
+    return status;
+}
+
+static int alloc_all(ln_context *ctx)
+{
+    for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE; m++) {
+        // A model that computes nothing has memory all the same: that is what being loaded means.
+        const int is_there = ctx->mem_starts[m] || (!ctx->mem_sizes[m] && m != LN_MEM_CPU);
+        if (!is_there && alloc_type(ctx, m))
+            return -1;
     }
-}
-
-static int fail_memory_limit(const ln_context *ctx, size_t total)
-{
-    largest l = {0};
-    const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
-        find_largest_of(ctx, op, &l);
-    }
-    if (!l.op)
-        return ln_fail(ctx, "%zu bytes of memory exceed the limit of %zu bytes", total,
-                       ln_limits_memory(ctx));
-    return ln_fail(ctx,
-                   "operator '%s' (%s): %s%s%s takes %zu of the %zu bytes of memory planned, which "
-                   "exceed the limit of %zu bytes",
-                   l.op->op_arg->name, l.op->op_arg->optype, l.te ? "tensor '" : "scratch memory",
-                   l.te ? l.te->name : "", l.te ? "'" : "", l.size, total, ln_limits_memory(ctx));
-}
-
-static size_t planned_memory(const ln_context *ctx)
-{
-    size_t total = 0;
-    for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE; m++)
-        if (ln_size_add(total, ctx->mem_sizes[m], &total))
-            return SIZE_MAX;
-    return total;
-}
-
-static int check_memory_limit(const ln_context *ctx)
-{
-    const size_t total = planned_memory(ctx);
-    return ln_limits_forbid(ctx, total) ? fail_memory_limit(ctx, total) : 0;
+    ln_memory_bind(ctx);
+    return 0;
 }
 
 int ln_context_alloc_mem(ln_context *ctx)
@@ -96,27 +79,26 @@ int ln_context_alloc_mem(ln_context *ctx)
     ln_context_clear_error(ctx);
     if (ln_context_is_loaded(ctx))
         return ln_fail(ctx, "the context is loaded already; unload it first");
-    if (ln_dynamic_forget_runs(ctx) || ln_context_check_plan(ctx) || check_memory_limit(ctx))
+    if (ln_dynamic_forget_runs(ctx))
         return -1;
-    for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE; m++) {
-        const ln_mem_info info = ln_mem_type_info(m);
-        // A model that computes nothing has memory all the same: that is what being loaded means.
-        if (!ctx->mem_sizes[m] && m != LN_MEM_CPU)
-            continue;
-        ctx->mem_starts[m] = info.alloc_func(ctx->mem_sizes[m]);
-        if (!ctx->mem_starts[m]) {
-            ln_context_dealloc_mem(ctx);
-            return ln_fail(ctx, "cannot allocate %zu bytes of %s", ctx->mem_sizes[m], info.name);
-        }
-        ln_limits_take(ctx, ctx->mem_sizes[m]);
-    }
+    if (ctx->store ? share(ctx) : ln_context_check_plan(ctx) || ln_memory_check_limit(ctx))
+        return -1;
+    if (!alloc_all(ctx))
+        return 0;
+    ln_context_dealloc_mem(ctx);
+    return -1;
+}
+
+void ln_memory_move(ln_context *ctx, void *region)
+{
+    ln_sharing_move(ctx, region);
     ln_memory_bind(ctx);
-    return 0;
 }
 
 void ln_context_dealloc_mem(ln_context *ctx)
 {
     ln_update_forget(ctx);
+    ln_sharing_end(ctx);
     for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE; m++) {
         if (!ctx->mem_starts[m])
             continue;

@@ -89,8 +89,11 @@ typedef struct ln_context {
     ln_list *last_body;             /* the last node of bodies */
     ln_hash *body_names;            /* their names -> ln_context */
     struct ln_body *body;           /* of a body: what it is beside a context */
-    ln_list *folders;         /* names (char *) of those that ln_context_allow_folder allows */
-    struct ln_limits *limits; /* what it may take; of a body: those of the outer context */
+    ln_list *folders;       /* names (char *) of those that ln_context_allow_folder allows */
+    struct ln_store *store; /* constants that other contexts use, too (run/ln_store.h), set before
+                               loading; or NULL */
+    struct ln_sharing *sharing; /* what it has of them, and its own memory (run/ln_sharing.h) */
+    struct ln_limits *limits;   /* what it may take; of a body: those of the outer context */
 } ln_context;
 
 /** How often a rule fired while compiling. */

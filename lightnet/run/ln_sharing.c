@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory of a context whose constants others share.
+
+#include "run/ln_sharing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/ln_context_const.h"
+#include "ir/ln_context_ops.h"
+#include "ir/ln_from_file.h"
+#include "ir/ln_limits.h"
+#include "ir/ln_weights.h"
+#include "lightnet/ln_util.h"
+#include "run/ln_constant_keys.h"
+#include "run/ln_memory.h"
+#include "run/ln_store.h"
+
+/* A block of constants. */
+typedef struct constant {
+    const char *root;
+    size_t offset, size;
+    int is_shared; /* others may use it: it has a key */
+    int is_found;  /* the store had it */
+    ln_store_key key;
+    ln_stored *stored;
+} constant;
+
+struct ln_sharing {
+    constant *constants; /* in order of their offsets */
+    size_t n;
+    size_t constants_end, lasting_end; /* offsets */
+    void *lasting;
+    void *region;     /* NULL: it is lent */
+    size_t own_bytes; /* that count for the limit */
+};
+
+/* Blocks */
+
+static int by_offset(const void *a, const void *b)
+{
+    const constant *x = a, *y = b;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static int is_constant(const ln_lifetime *life, const ln_block *block)
+{
+    return block->mtype == LN_MEM_CPU && block == &life->blocks[block->part_of] &&
+           block->is_constant && ln_lifetime_is_always(life, block);
+}
+
+// The lowest offset of the blocks for which `is_there` says 0, at most `end`.
+static size_t end_of(const ln_lifetime *life, size_t end,
+                     int (*is_there)(const ln_lifetime *, const ln_block *))
+{
+    for (const ln_block *block = life->blocks; block < life->blocks + life->n; block++)
+        if (block->mtype == LN_MEM_CPU && block->offset < end && !is_there(life, block))
+            end = block->offset;
+    return end;
+}
+
+static int is_always(const ln_lifetime *life, const ln_block *block)
+{
+    return ln_lifetime_is_always(life, &life->blocks[block->part_of]);
+}
+
+// A plan from a file may have constants above other blocks: those are not shared.
+static int find_constants(ln_context *ctx, const ln_lifetime *life)
+{
+    ln_sharing *s = ctx->sharing;
+    s->constants = ln_alloc_array(life->n, sizeof(*s->constants));
+    if (!s->constants)
+        return ln_fail_last(ctx);
+    s->constants_end = end_of(life, ctx->mem_sizes[LN_MEM_CPU], is_constant);
+    s->lasting_end = end_of(life, ctx->mem_sizes[LN_MEM_CPU], is_always);
+    for (const ln_block *block = life->blocks; block < life->blocks + life->n; block++)
+        if (is_constant(life, block) && block->offset < s->constants_end)
+            s->constants[s->n++] =
+                (constant){.root = block->name, .offset = block->offset, .size = block->size};
+    if (s->n)
+        qsort(s->constants, s->n, sizeof(*s->constants), by_offset);
+    return 0;
+}
+
+// The block that the offset lies in; NULL: it is no constant's.
+static constant *constant_at(const ln_sharing *s, size_t offset)
+{
+    size_t low = 0, high = s->n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (s->constants[middle].offset <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    constant *c = low ? &s->constants[low - 1] : NULL;
+    return c && offset < c->offset + c->size ? c : NULL;
+}
+
+static constant *constant_of(const ln_sharing *s, const ln_tensor_entry *te)
+{
+    return te->mtype == LN_MEM_CPU ? constant_at(s, te->offset) : NULL;
+}
+
+/* What the store has */
+
+static int take_constants(ln_context *ctx)
+{
+    const ln_sharing *s = ctx->sharing;
+    ln_constant_keys *keys = ln_constant_keys_find(ctx);
+    if (!keys)
+        return -1;
+    for (constant *c = s->constants; c < s->constants + s->n; c++) {
+        c->is_shared = ln_constant_key(keys, c->root, &c->key);
+        c->stored = c->is_shared ? ln_store_take(ctx->store, c->key, c->size) : NULL;
+        c->is_found = c->stored != NULL;
+    }
+    ln_constant_keys_free(keys);
+    return 0;
+}
+
+static size_t missing_size(const ln_sharing *s, size_t align)
+{
+    size_t size = 0;
+    for (const constant *c = s->constants; c < s->constants + s->n; c++)
+        if (!c->is_found)
+            size += (c->size + align - 1) / align * align;
+    return size;
+}
+
+static int make_missing(ln_context *ctx)
+{
+    const ln_sharing *s = ctx->sharing;
+    const size_t align = ln_mem_type_info(LN_MEM_CPU).align_size;
+    const size_t size = missing_size(s, align);
+    ln_slab *slab = size ? ln_slab_create(size) : NULL;
+    int status = !size || slab ? 0 : ln_fail_last(ctx);
+    size_t offset = 0;
+    for (constant *c = s->constants; !status && c < s->constants + s->n; c++) {
+        if (c->is_found)
+            continue;
+        c->stored = ln_store_make(slab, offset, c->size);
+        status = c->stored ? 0 : ln_fail_last(ctx);
+        offset += (c->size + align - 1) / align * align;
+    }
+    ln_slab_release(slab);
+    return status;
+}
+
+/* What need not be computed: results that the store has, and what only their operators read. */
+
+static int is_wanted(const ln_context *ctx, const ln_hash *wanted, const char *tname)
+{
+    const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tname);
+    const constant *c = te->isload ? NULL : constant_of(ctx->sharing, te);
+    if (te->isload)
+        return ln_hash_find_extended(wanted, tname, NULL, NULL);
+    return !c || !c->is_found;
+}
+
+static int is_needed(const ln_context *ctx, const ln_hash *wanted, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    if (op->op_arg->isdynamic) // its shapes are found by running it
+        return 1;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        if (is_wanted(ctx, wanted, tle->name))
+            return 1;
+    }
+    return 0;
+}
+
+// Readers stand behind makers, so that backwards each operator is decided on before its makers.
+static int leave_out(ln_context *ctx)
+{
+    ln_hash *wanted = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    int status = wanted ? 0 : ln_fail_memory(ctx);
+    for (const ln_list *node = ctx->last; node && !status;
+         node = ((ln_op *)node->data)->op_arg->before) {
+        const ln_op *op = node->data;
+        const ln_tensor_list_entry *tle;
+        const int is_needed_here = op->op_arg->at_load && is_needed(ctx, wanted, op);
+        if (op->op_arg->at_load && !is_needed_here)
+            op->op_arg->at_load = LN_AT_LOAD_SHARED;
+        LN_LIST_FOREACH(tle, is_needed_here ? op->op_arg->tensors_in : NULL)
+        {
+            if (ln_hash_insert(wanted, tle->name, NULL) < 0)
+                status = ln_fail_memory(ctx);
+        }
+    }
+    ln_hash_free(wanted);
+    return status;
+}
+
+static int makes_found(const ln_context *ctx, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        const constant *c =
+            constant_of(ctx->sharing, ln_tensor_table_find(ctx->tensor_table, tle->name));
+        if (!c || !c->is_found)
+            return 0;
+    }
+    return op->op_arg->tensors_out != NULL;
+}
+
+int ln_sharing_has(const ln_context *ctx, const ln_op *op)
+{
+    return ctx->sharing && (op->op_arg->at_load == LN_AT_LOAD_SHARED ||
+                            (!op->op_arg->tensors_in && makes_found(ctx, op)));
+}
+
+/* Memory */
+
+static void *allocate(ln_context *ctx, size_t size)
+{
+    void *memory = ln_mem_type_info(LN_MEM_CPU).alloc_func(size);
+    if (!memory)
+        ln_fail_last(ctx);
+    return memory;
+}
+
+// Offsets stay those of the plan: so memory begins where its first byte would lie.
+static void set_region(ln_context *ctx, void *region)
+{
+    ctx->mem_starts[LN_MEM_CPU] = (void *)((uintptr_t)region - ctx->sharing->lasting_end);
+}
+
+size_t ln_sharing_run_size(const ln_context *ctx)
+{
+    return ctx->mem_sizes[LN_MEM_CPU] - ctx->sharing->lasting_end;
+}
+
+static int allocate_own(ln_context *ctx)
+{
+    ln_sharing *s = ctx->sharing;
+    const size_t lasting = s->lasting_end - s->constants_end;
+    const size_t region = ln_sharing_run_size(ctx);
+    s->own_bytes = missing_size(s, 1) + lasting + region;
+    if (ln_limits_forbid(ctx, s->own_bytes))
+        return ln_memory_fail_limit(ctx, s->own_bytes);
+    ln_limits_take(ctx, s->own_bytes);
+    s->lasting = allocate(ctx, lasting);
+    s->region = s->lasting ? allocate(ctx, region) : NULL;
+    if (!s->region || make_missing(ctx))
+        return -1;
+    set_region(ctx, s->region);
+    return 0;
+}
+
+int ln_sharing_begin(ln_context *ctx, const ln_lifetime *life)
+{
+    ctx->sharing = ln_alloc(sizeof(*ctx->sharing));
+    if (!ctx->sharing)
+        return ln_fail_last(ctx);
+    memset(ctx->sharing, 0, sizeof(*ctx->sharing));
+    if (!find_constants(ctx, life) && !take_constants(ctx) && !allocate_own(ctx) && !leave_out(ctx))
+        return 0;
+    ln_sharing_end(ctx);
+    return -1;
+}
+
+void ln_sharing_end(ln_context *ctx)
+{
+    ln_sharing *s = ctx->sharing;
+    if (!s)
+        return;
+    for (constant *c = s->constants; c < s->constants + s->n; c++)
+        ln_store_give_back(ctx->store, c->stored);
+    ln_mem_type_info(LN_MEM_CPU).free_func(s->lasting);
+    ln_mem_type_info(LN_MEM_CPU).free_func(s->region);
+    ln_limits_give(ctx, s->own_bytes);
+    ln_free(s->constants);
+    ln_free(s);
+    ctx->sharing = NULL;
+    ctx->mem_starts[LN_MEM_CPU] = NULL;
+}
+
+void *ln_sharing_address(const ln_context *ctx, const ln_tensor_entry *te)
+{
+    const ln_sharing *s = ctx->sharing;
+    const constant *c = constant_of(s, te);
+    if (c)
+        return (char *)ln_stored_place(c->stored) + (te->offset - c->offset);
+    if (te->offset >= s->constants_end && te->offset < s->lasting_end)
+        return (char *)s->lasting + (te->offset - s->constants_end);
+    return (void *)((uintptr_t)ctx->mem_starts[LN_MEM_CPU] + te->offset);
+}
+
+void ln_sharing_move(ln_context *ctx, void *region)
+{
+    ln_sharing *s = ctx->sharing;
+    if (s->region) {
+        ln_mem_type_info(LN_MEM_CPU).free_func(s->region);
+        s->own_bytes -= ln_sharing_run_size(ctx);
+        ln_limits_give(ctx, ln_sharing_run_size(ctx));
+    }
+    s->region = NULL;
+    set_region(ctx, region);
+}
+
+int ln_sharing_publish(ln_context *ctx)
+{
+    const ln_sharing *s = ctx->sharing;
+    ln_op *op;
+    for (constant *c = s->constants; c < s->constants + s->n; c++)
+        if (c->is_shared && !c->is_found && ln_store_publish(ctx->store, c->stored, c->key))
+            return ln_fail_memory(ctx);
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        if (op->op_arg->at_load)
+            op->op_arg->at_load = LN_AT_LOAD_DONE;
+    }
+    return 0;
+}

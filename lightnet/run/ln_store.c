@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// The constants that the programs of one model share.
+
+#include "run/ln_store.h"
+
+#include <pthread.h>
+
+#include "base/ln_fnv.h"
+#include "lightnet/ln_hash.h"
+#include "lightnet/ln_mem.h"
+#include "lightnet/ln_util.h"
+
+struct ln_store {
+    ln_hash *table; /* ln_store_key -> ln_stored */
+    size_t size;    /* of those in the table */
+};
+
+struct ln_slab {
+    void *memory;
+    int holders;
+};
+
+/* One lock for all stores: it is held for some instructions only, and a child of fork() gets it
+ * open. */
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void lock(void)
+{
+    pthread_mutex_lock(&mutex);
+}
+
+static void unlock(void)
+{
+    pthread_mutex_unlock(&mutex);
+}
+
+static void survive_forks(void)
+{
+    pthread_atfork(lock, unlock, unlock);
+}
+
+static uint32_t hash_key(const void *key)
+{
+    return (uint32_t)((const ln_store_key *)key)->a;
+}
+
+static int compare_keys(const void *x, const void *y)
+{
+    const ln_store_key *a = x, *b = y;
+    return a->a != b->a || a->b != b->b;
+}
+
+ln_store *ln_store_create(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, survive_forks);
+    ln_store *store = ln_alloc(sizeof(*store));
+    if (!store)
+        return NULL;
+    *store = (ln_store){.table = ln_hash_create(hash_key, compare_keys, NULL, NULL)};
+    if (store->table)
+        return store;
+    ln_free(store);
+    return NULL;
+}
+
+void ln_store_free(ln_store *store)
+{
+    if (!store)
+        return;
+    ln_hash_free(store->table);
+    ln_free(store);
+}
+
+ln_store_key ln_store_key_begin(void)
+{
+    return (ln_store_key){ln_fnv64("", 0), ln_fnv64("constant", 8)};
+}
+
+ln_store_key ln_store_key_more(ln_store_key key, const void *data, size_t size)
+{
+    key.a = ln_fnv64_more(key.a, data, size);
+    key.b = ln_fnv64_more(key.b, &size, sizeof(size));
+    key.b = ln_fnv64_more(key.b, data, size);
+    return key;
+}
+
+ln_stored *ln_store_take(ln_store *store, ln_store_key key, size_t size)
+{
+    lock();
+    ln_stored *found = ln_hash_find(store->table, &key);
+    if (found && found->size != size)
+        found = NULL;
+    if (found)
+        found->holders++;
+    unlock();
+    return found;
+}
+
+ln_slab *ln_slab_create(size_t size)
+{
+    ln_slab *slab = ln_alloc(sizeof(*slab));
+    if (!slab)
+        return NULL;
+    *slab = (ln_slab){.memory = ln_mem_type_info(LN_MEM_CPU).alloc_func(size), .holders = 1};
+    if (slab->memory)
+        return slab;
+    ln_free(slab);
+    return NULL;
+}
+
+static void free_slab(ln_slab *slab)
+{
+    ln_mem_type_info(LN_MEM_CPU).free_func(slab->memory);
+    ln_free(slab);
+}
+
+void ln_slab_release(ln_slab *slab)
+{
+    if (!slab)
+        return;
+    lock();
+    const int is_last = --slab->holders == 0;
+    unlock();
+    if (is_last)
+        free_slab(slab);
+}
+
+ln_stored *ln_store_make(ln_slab *slab, size_t offset, size_t size)
+{
+    ln_stored *made = ln_alloc(sizeof(*made));
+    if (!made)
+        return NULL;
+    *made = (ln_stored){
+        .data = (char *)slab->memory + offset, .size = size, .holders = 1, .slab = slab};
+    lock();
+    slab->holders++;
+    unlock();
+    return made;
+}
+
+void *ln_stored_place(const ln_stored *made)
+{
+    return (void *)made->data;
+}
+
+int ln_store_publish(ln_store *store, ln_stored *made, ln_store_key key)
+{
+    int status = 0;
+    lock();
+    made->key = key;
+    if (!ln_hash_find(store->table, &key))
+        status = ln_hash_insert(store->table, &made->key, made);
+    if (status > 0) {
+        made->is_published = 1;
+        store->size += made->size;
+    }
+    unlock();
+    return status < 0 ? -1 : 0;
+}
+
+void ln_store_give_back(ln_store *store, ln_stored *stored)
+{
+    if (!stored)
+        return;
+    lock();
+    const int is_last = --stored->holders == 0;
+    if (is_last && stored->is_published) {
+        ln_hash_remove(store->table, &stored->key);
+        store->size -= stored->size;
+    }
+    unlock();
+    if (!is_last)
+        return;
+    ln_slab_release(stored->slab);
+    ln_free(stored);
+}
+
+size_t ln_store_size(const ln_store *store)
+{
+    lock();
+    const size_t size = store->size;
+    unlock();
+    return size;
+}
