@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/ln_errno.h"
 #include "lightnet/ln_util.h"
 
 /* ---- names ---- */
@@ -102,7 +103,8 @@ static int lies_in_any(const ln_beneath *folders, const place *file)
 
 static int cannot_read(const char *path, ln_error *err)
 {
-    return ln_error_set(err, "%s: cannot read: %s", path, strerror(errno));
+    return ln_error_set_as(err, ln_status_of_errno(errno), "%s: cannot read: %s", path,
+                           strerror(errno));
 }
 
 // O_PATH; -1 with errno.
@@ -160,7 +162,8 @@ int ln_beneath_check_folder(const char *folder, ln_error *err)
 {
     const int fd = open(*folder ? folder : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
-        return ln_error_set(err, "%s: not a folder that can be used: %s", folder, strerror(errno));
+        return ln_error_set_as(err, ln_status_of_errno(errno),
+                               "%s: not a folder that can be used: %s", folder, strerror(errno));
     close(fd);
     return 0;
 }

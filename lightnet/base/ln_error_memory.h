@@ -6,18 +6,18 @@
 
 #include "lightnet/ln_msg.h"
 
-#define LN_OUT_OF_MEMORY "out of memory"
+#define LN_MEMORY_REASON "out of memory"
 
 /** Records it, as ln_error_set. Returns -1. */
 static inline int ln_error_memory(ln_error *err)
 {
-    return ln_error_set(err, LN_OUT_OF_MEMORY);
+    return ln_error_set_as(err, LN_OUT_OF_MEMORY, LN_MEMORY_REASON);
 }
 
 /** The same behind the name of a file. */
 static inline int ln_error_memory_at(ln_error *err, const char *file)
 {
-    return ln_error_set(err, "%s: " LN_OUT_OF_MEMORY, file);
+    return ln_error_set_as(err, LN_OUT_OF_MEMORY, "%s: " LN_MEMORY_REASON, file);
 }
 
 #endif

@@ -55,14 +55,20 @@ void ln_msg_send(ln_msg_func func, void *data, ln_msg_level level, const char *f
     func(data, level, line);
 }
 
-int ln_error_vset(ln_error *err, const char *fmt, va_list args)
+int ln_error_vset_as(ln_error *err, ln_status status, const char *fmt, va_list args)
 {
     char line[LN_MAXLINE];
     if (err && *err->text)
         return -1;
     format_line(line, fmt, args);
     strcpy(record(err)->text, *line ? line : "unknown reason");
+    record(err)->status = status;
     return -1;
+}
+
+int ln_error_vset(ln_error *err, const char *fmt, va_list args)
+{
+    return ln_error_vset_as(err, LN_OK, fmt, args);
 }
 
 int ln_error_set(ln_error *err, const char *fmt, ...)
@@ -72,6 +78,20 @@ int ln_error_set(ln_error *err, const char *fmt, ...)
     ln_error_vset(err, fmt, args);
     va_end(args);
     return -1;
+}
+
+int ln_error_set_as(ln_error *err, ln_status status, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    ln_error_vset_as(err, status, fmt, args);
+    va_end(args);
+    return -1;
+}
+
+int ln_error_set_last(ln_error *err)
+{
+    return err ? ln_error_set_as(err, thread_error.status, "%s", thread_error.text) : -1;
 }
 
 // "PREFIX: TEXT", cut like every reason.
@@ -99,11 +119,17 @@ int ln_error_prefix(ln_error *err, const char *fmt, ...)
 void ln_error_clear(ln_error *err)
 {
     *record(err)->text = '\0';
+    record(err)->status = LN_OK;
 }
 
 const char *ln_error_text(const ln_error *err)
 {
     return err ? err->text : thread_error.text;
+}
+
+ln_status ln_error_status(const ln_error *err)
+{
+    return err ? err->status : thread_error.status;
 }
 
 const char *ln_last_error(void)

@@ -33,6 +33,37 @@ START_TEST(newest_reason_wins_in_the_threads_record)
 }
 END_TEST
 
+START_TEST(a_reason_keeps_its_status)
+{
+    ln_error err = {0};
+    ck_assert_int_eq(ln_error_status(&err), LN_OK);
+    ck_assert_int_eq(ln_error_set_as(&err, LN_IO_ERROR, "disk %d", 3), -1);
+    ln_error_set_as(&err, LN_CANCELLED, "later");
+    ln_error_prefix(&err, "a.json");
+    ck_assert_str_eq(ln_error_text(&err), "a.json: disk 3");
+    ck_assert_int_eq(ln_error_status(&err), LN_IO_ERROR);
+    ln_error_clear(&err);
+    ck_assert_int_eq(ln_error_status(&err), LN_OK);
+    ln_error_set(&err, "of unknown status");
+    ln_error_set_as(&err, LN_IO_ERROR, "later");
+    ck_assert_int_eq(ln_error_status(&err), LN_OK);
+}
+END_TEST
+
+START_TEST(the_threads_reason_is_taken_over_with_its_status)
+{
+    ln_error err = {0};
+    ln_error_set_as(NULL, LN_LIMIT_REACHED, "too much");
+    ck_assert_int_eq(ln_error_status(NULL), LN_LIMIT_REACHED);
+    ck_assert_int_eq(ln_error_set_last(NULL), -1);
+    ck_assert_int_eq(ln_error_set_last(&err), -1);
+    ck_assert_str_eq(ln_error_text(&err), "too much");
+    ck_assert_int_eq(ln_error_status(&err), LN_LIMIT_REACHED);
+    ln_error_set(NULL, "newer");
+    ck_assert_int_eq(ln_error_status(NULL), LN_OK);
+}
+END_TEST
+
 START_TEST(prefix_says_where)
 {
     ln_error err = {0};
@@ -145,6 +176,7 @@ START_TEST(levels_have_names)
 END_TEST
 
 LN_TEST_MAIN("msg", first_reason_wins_in_an_own_record, newest_reason_wins_in_the_threads_record,
+             a_reason_keeps_its_status, the_threads_reason_is_taken_over_with_its_status,
              prefix_says_where, arguments_may_point_into_the_record,
              reason_is_one_line_and_never_empty, long_reason_is_cut_between_characters,
              prefix_on_a_full_record_stays_in_bounds, each_thread_has_its_own_record,

@@ -31,8 +31,8 @@ typedef struct target {
 
 static int cannot_write(ln_error *err, const char *file)
 {
-    return ln_error_set(err, "%s: cannot write: %s", file,
-                        errno ? strerror(errno) : "unknown reason");
+    return ln_error_set_as(err, LN_IO_ERROR, "%s: cannot write: %s", file,
+                           errno ? strerror(errno) : "unknown reason");
 }
 
 static int close_stream(FILE *stream, const char *file, int rc, ln_error *err)

@@ -9,6 +9,7 @@
 
 #include "base/ln_alloc_fail.h"
 #include "base/ln_budget.h"
+#include "base/ln_errno.h"
 #include "base/ln_fnv.h"
 #include "lightnet/ln_msg.h"
 
@@ -45,7 +46,7 @@ ln_bool ln_streq(const char *a, const char *b)
 static void *out_of_memory(size_t size)
 {
     ln_alloc_note_failure();
-    ln_error_set(NULL, "out of memory: cannot get %zu bytes", size);
+    ln_error_set_as(NULL, LN_OUT_OF_MEMORY, "out of memory: cannot get %zu bytes", size);
     return NULL;
 }
 
@@ -64,7 +65,8 @@ void *ln_alloc_array(size_t len, size_t size)
 {
     size_t total;
     if (ln_size_mul(len, size, &total) < 0) {
-        ln_error_set(NULL, "out of memory: cannot get %zu elements of %zu bytes", len, size);
+        ln_error_set_as(NULL, LN_OUT_OF_MEMORY,
+                        "out of memory: cannot get %zu elements of %zu bytes", len, size);
         return NULL;
     }
     return ln_alloc(total);
@@ -147,7 +149,8 @@ static int read_all(struct text *text, FILE *stream, const char *name)
                                 LN_MAX_TEXT);
     } while (got);
     if (ferror(stream))
-        return ln_error_set(NULL, "%s: cannot read: %s", name, strerror(errno));
+        return ln_error_set_as(NULL, ln_status_of_errno(errno), "%s: cannot read: %s", name,
+                               strerror(errno));
     text->bytes[text->size] = '\0';
     return 0;
 }
@@ -168,7 +171,8 @@ char *ln_read_text(const char *file)
 {
     FILE *stream = fopen(file, "rb");
     if (!stream) {
-        ln_error_set(NULL, "%s: cannot read: %s", file, strerror(errno));
+        ln_error_set_as(NULL, ln_status_of_errno(errno), "%s: cannot read: %s", file,
+                        strerror(errno));
         return NULL;
     }
     size_t size = 0;

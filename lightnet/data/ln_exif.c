@@ -96,7 +96,8 @@ int ln_exif_orient(ln_image *image, int orientation, ln_error *err)
     turned.pixels =
         ln_alloc_array((size_t)turned.height * (size_t)turned.width, (size_t)turned.channels);
     if (!turned.pixels)
-        return ln_error_set(err, "out of memory for %d x %d pixels", turned.width, turned.height);
+        return ln_error_set_as(err, LN_OUT_OF_MEMORY, "out of memory for %d x %d pixels",
+                               turned.width, turned.height);
     copy_turned(&turned, image, turn);
     ln_free(image->pixels);
     *image = turned;

@@ -17,5 +17,6 @@ int ln_image_alloc(ln_image *image, size_t height, size_t width, int channels, l
     *image = (ln_image){.height = (int)height, .width = (int)width, .channels = channels};
     image->pixels = ln_alloc_array(height * width, (size_t)channels);
     return image->pixels ? 0
-                         : ln_error_set(err, "out of memory for %zu x %zu pixels", width, height);
+                         : ln_error_set_as(err, LN_OUT_OF_MEMORY,
+                                           "out of memory for %zu x %zu pixels", width, height);
 }

@@ -27,5 +27,5 @@ ProtobufCAllocator *ln_onnx_allocator(void)
 
 int ln_onnx_unpack_fail(ln_error *err, unsigned long failures, const char *what)
 {
-    return ln_error_set(err, "%s", ln_alloc_failures() > failures ? LN_OUT_OF_MEMORY : what);
+    return ln_alloc_failures() > failures ? ln_error_memory(err) : ln_error_set(err, "%s", what);
 }

@@ -22,23 +22,34 @@ enum { LONGEST_NAME = LN_MAX_NAME_LEN - 32 };
 
 /* The translation */
 
-void ln_translation_fail(ln_translation *t, const char *fmt, ...)
+static void fail_as(ln_translation *t, ln_status status, const char *fmt, va_list args)
 {
-    char reason[LN_MAXLINE];
-    va_list ap;
     if (t->failed)
         return;
     t->failed = 1;
-    va_start(ap, fmt);
-    vsnprintf(reason, sizeof(reason), fmt, ap);
-    va_end(ap);
-    ln_fail(t->ctx, "%s", reason); // unless the context knows better
+    ln_error_vset_as(t->ctx->error, status, fmt, args); // unless the context knows better
     ln_fail_at(t->ctx, "%s", t->file);
+}
+
+void ln_translation_fail(ln_translation *t, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    fail_as(t, LN_OK, fmt, args);
+    va_end(args);
+}
+
+void ln_translation_fail_as(ln_translation *t, ln_status status, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    fail_as(t, status, fmt, args);
+    va_end(args);
 }
 
 void ln_translation_fail_memory(ln_translation *t)
 {
-    ln_translation_fail(t, LN_OUT_OF_MEMORY);
+    ln_translation_fail_as(t, LN_OUT_OF_MEMORY, LN_MEMORY_REASON);
 }
 
 void ln_translation_check(ln_translation *t)
@@ -139,7 +150,7 @@ const char *ln_translation_weight(ln_translation *t, tl_tensor *tensor, const ln
     if (name && !ln_weights_add_from(t->ctx->weights, name, tensor, file, offset))
         return ln_translation_source(t, name, tensor, 1);
     tl_tensor_free_data_too(tensor);
-    ln_translation_fail(t, "out of memory for tensor '%s'", wanted);
+    ln_translation_fail_as(t, LN_OUT_OF_MEMORY, "out of memory for tensor '%s'", wanted);
     return NULL;
 }
 
@@ -183,22 +194,33 @@ static void add_place(ln_emit *e)
     ln_fail_at(e->translation->ctx, "%s: %s", e->translation->file, place);
 }
 
-void ln_emit_fail(ln_emit *e, const char *fmt, ...)
+static void fail_here(ln_emit *e, ln_status status, const char *fmt, va_list args)
 {
-    char reason[LN_MAXLINE];
-    va_list ap;
     if (e->translation->failed)
         return;
-    va_start(ap, fmt);
-    vsnprintf(reason, sizeof(reason), fmt, ap);
-    va_end(ap);
-    ln_fail(e->translation->ctx, "%s", reason);
+    ln_error_vset_as(e->translation->ctx->error, status, fmt, args);
     add_place(e);
+}
+
+void ln_emit_fail(ln_emit *e, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    fail_here(e, LN_OK, fmt, args);
+    va_end(args);
+}
+
+void ln_emit_fail_as(ln_emit *e, ln_status status, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    fail_here(e, status, fmt, args);
+    va_end(args);
 }
 
 void ln_emit_fail_memory(ln_emit *e)
 {
-    ln_emit_fail(e, LN_OUT_OF_MEMORY);
+    ln_emit_fail_as(e, LN_OUT_OF_MEMORY, LN_MEMORY_REASON);
 }
 
 /* The parts of an operator */
@@ -436,12 +458,14 @@ int ln_emit_allows(ln_emit *e, size_t len, size_t size)
     if (e->translation->failed)
         return 0;
     if (is_too_large(e, len, size))
-        ln_emit_fail(
-            e, "%zu elements of %zu bytes exceed the limit of %" PRIu64 " bytes for a constant",
-            len, size, ln_limits_max(e->translation->ctx, LN_LIMIT_FOLD_MEMORY));
+        ln_emit_fail_as(e, LN_LIMIT_REACHED,
+                        "%zu elements of %zu bytes exceed the limit of %" PRIu64
+                        " bytes for a constant",
+                        len, size, ln_limits_max(e->translation->ctx, LN_LIMIT_FOLD_MEMORY));
     else if (ln_limits_forbid(e->translation->ctx, len * size))
-        ln_emit_fail(e, "%zu elements of %zu bytes exceed the limit of %zu bytes of memory", len,
-                     size, ln_limits_memory(e->translation->ctx));
+        ln_emit_fail_as(e, LN_LIMIT_REACHED,
+                        "%zu elements of %zu bytes exceed the limit of %zu bytes of memory", len,
+                        size, ln_limits_memory(e->translation->ctx));
     return !e->translation->failed;
 }
 

@@ -38,6 +38,10 @@ typedef struct ln_translation {
 /** Records "FILE: REASON"; the translation has failed. */
 void ln_translation_fail(ln_translation *t, const char *fmt, ...) LN_PRINTF(2, 3);
 
+/** The same for a reason of a known status. */
+void ln_translation_fail_as(ln_translation *t, ln_status status, const char *fmt, ...)
+    LN_PRINTF(3, 4);
+
 /** The same where there is no memory. */
 void ln_translation_fail_memory(ln_translation *t);
 
@@ -119,6 +123,9 @@ enum { LN_EMIT_TEMP = -1 };
 
 /** Records "FILE: PLACE: REASON", unless something failed before. */
 void ln_emit_fail(ln_emit *e, const char *fmt, ...) LN_PRINTF(2, 3);
+
+/** The same for a reason of a known status. */
+void ln_emit_fail_as(ln_emit *e, ln_status status, const char *fmt, ...) LN_PRINTF(3, 4);
 
 /** The same where there is no memory. */
 void ln_emit_fail_memory(ln_emit *e);

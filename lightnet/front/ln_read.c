@@ -174,12 +174,14 @@ static int check_size(const ln_context *ctx, const char *name, size_t size)
     if (!ln_limits_forbid(ctx, size))
         return 0;
     if (size > ln_limits_memory(ctx))
-        return ln_fail(ctx, "%s: the model has %zu bytes, above the limit of %zu bytes of memory",
-                       name, size, ln_limits_memory(ctx));
-    return ln_fail(ctx,
-                   "%s: the model's %zu bytes and the %zu in use exceed the limit of %zu bytes of "
-                   "memory",
-                   name, size, ln_limits_held(ctx), ln_limits_memory(ctx));
+        return ln_fail_as(ctx, LN_LIMIT_REACHED,
+                          "%s: the model has %zu bytes, above the limit of %zu bytes of memory",
+                          name, size, ln_limits_memory(ctx));
+    return ln_fail_as(
+        ctx, LN_LIMIT_REACHED,
+        "%s: the model's %zu bytes and the %zu in use exceed the limit of %zu bytes of "
+        "memory",
+        name, size, ln_limits_held(ctx), ln_limits_memory(ctx));
 }
 
 static int init_model(ln_context *ctx, const char *name, ln_infile *file)

@@ -19,7 +19,7 @@ void *ln_arena_alloc(ln_arena *arena, size_t size)
 {
     struct ln_arena_block *block = calloc(1, sizeof(*block) + size);
     if (!block) {
-        fputs(LN_OUT_OF_MEMORY "\n", stderr);
+        fputs(LN_MEMORY_REASON "\n", stderr);
         exit(EXIT_FAILURE);
     }
     block->next = arena->blocks;

@@ -31,7 +31,7 @@ int ln_scan_fail(const ln_scan *ps, const char *fmt, ...)
 
 int ln_scan_fail_memory(const ln_scan *ps)
 {
-    return ln_scan_fail(ps, LN_OUT_OF_MEMORY);
+    return ln_scan_fail(ps, LN_MEMORY_REASON);
 }
 
 int ln_scan_is_end(const ln_scan *ps)

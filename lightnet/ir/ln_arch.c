@@ -76,7 +76,8 @@ static int create_tables(void)
         LN_ARCH.op_proto_table = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     return LN_ARCH.arch_table && LN_ARCH.op_proto_table
                ? 0
-               : ln_error_set(NULL, "out of memory for the architecture tables");
+               : ln_error_set_as(NULL, LN_OUT_OF_MEMORY,
+                                 "out of memory for the architecture tables");
 }
 
 static int has_rule(const ln_arch *arch, const char *rule)

@@ -33,7 +33,7 @@ static int create_tables(ln_context *ctx)
     ctx->input_names = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     ctx->output_names = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     ctx->fixed = ln_fixed_create();
-    return has_tables(ctx) ? 0 : ln_fail(ctx, "out of memory for a context");
+    return has_tables(ctx) ? 0 : ln_fail_as(ctx, LN_OUT_OF_MEMORY, "out of memory for a context");
 }
 
 static void free_tables(ln_context *ctx)
@@ -72,7 +72,7 @@ ln_context *ln_context_create(void)
     return ctx;
 fail:
     ln_context_destroy(ctx);
-    ln_error_set(NULL, "out of memory for a context");
+    ln_error_set_as(NULL, LN_OUT_OF_MEMORY, "out of memory for a context");
     return NULL;
 }
 
@@ -321,7 +321,7 @@ int ln_context_add_output(ln_context *ctx, const char *tname)
 {
     ln_context_clear_error(ctx);
     if (!ln_tensor_table_find(ctx->tensor_table, tname))
-        return ln_fail(ctx, "the model has no tensor '%s'", tname);
+        return ln_fail_as(ctx, LN_NOT_FOUND, "the model has no tensor '%s'", tname);
     if (ctx->target)
         return ln_fail(ctx, "the model is compiled already, for '%s': '%s' cannot become an output",
                        ctx->target, tname);

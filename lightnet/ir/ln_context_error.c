@@ -17,9 +17,18 @@ int ln_fail(const ln_context *ctx, const char *fmt, ...)
     return -1;
 }
 
+int ln_fail_as(const ln_context *ctx, ln_status status, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    ln_error_vset_as(ctx ? ctx->error : NULL, status, fmt, ap);
+    va_end(ap);
+    return -1;
+}
+
 int ln_fail_last(const ln_context *ctx)
 {
-    return ctx ? ln_error_set(ctx->error, "%s", ln_last_error()) : -1;
+    return ln_error_set_last(ctx ? ctx->error : NULL);
 }
 
 int ln_fail_tl(const ln_context *ctx)

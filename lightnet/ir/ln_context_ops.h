@@ -11,7 +11,7 @@
 /** Records that there is no memory. Returns -1. */
 static inline int ln_fail_memory(const ln_context *ctx)
 {
-    return ln_fail(ctx, LN_OUT_OF_MEMORY);
+    return ln_fail_as(ctx, LN_OUT_OF_MEMORY, LN_MEMORY_REASON);
 }
 
 /** Whether running the operator does more than making its outputs: then it is never removed,

@@ -129,11 +129,12 @@ int ln_limits_leave(const ln_context *ctx, ln_budget *before, int status)
     if (before == budget || !refused)
         return status;
     budget->refused = 0;
-    if (status && !strstr(ln_context_error(ctx), "the limit of ")) {
+    if (status && ln_error_status(ctx->error) != LN_LIMIT_REACHED) {
         const ln_error error = *ctx->error;
         ln_context_clear_error(ctx);
-        ln_fail(ctx, "%s: %zu bytes more exceed the limit of %zu bytes of memory",
-                ln_error_text(&error), refused, budget->limit);
+        ln_fail_as(ctx, LN_LIMIT_REACHED,
+                   "%s: %zu bytes more exceed the limit of %zu bytes of memory",
+                   ln_error_text(&error), refused, budget->limit);
     }
     return status;
 }
@@ -171,12 +172,14 @@ static int is_late(const ln_limits *limits)
 }
 
 // Why the work stops.
-static void print_reason(ln_limits *limits, char *buf, size_t size)
+static ln_status print_reason(ln_limits *limits, char *buf, size_t size)
 {
     const ln_limits *root = limits->around ? limits->around : limits;
     if (atomic_load(&root->is_cancelled)) {
         snprintf(buf, size, "cancelled");
-    } else if (is_late(root) || root == limits) {
+        return LN_CANCELLED;
+    }
+    if (is_late(root) || root == limits) {
         snprintf(buf, size, "stopped at the time limit of %" PRIu64 " ms",
                  root->max[LN_LIMIT_TIME]);
     } else {
@@ -184,6 +187,7 @@ static void print_reason(ln_limits *limits, char *buf, size_t size)
         snprintf(buf, size, "stopped at the limit of %" PRIu64 " ms for a constant",
                  limits->max[LN_LIMIT_FOLD_TIME]);
     }
+    return LN_LIMIT_REACHED;
 }
 
 static int has_to_stop(const ln_limits *limits)
@@ -197,9 +201,9 @@ int ln_limits_check(const ln_context *ctx)
     char reason[LN_MAXLINE];
     if (!has_to_stop(ctx->limits))
         return 0;
-    print_reason(ctx->limits, reason, sizeof(reason));
+    const ln_status status = print_reason(ctx->limits, reason, sizeof(reason));
     ln_context_clear_error(ctx);
-    return ln_fail(ctx, "%s", reason);
+    return ln_fail_as(ctx, status, "%s", reason);
 }
 
 int ln_context_check_limits(const ln_context *ctx)
@@ -213,9 +217,11 @@ int ln_limits_check_op(ln_op_arg *op_arg)
     const ln_context *ctx = op_arg->ctx;
     if (!ctx || !has_to_stop(ctx->limits))
         return 0;
-    print_reason(ctx->limits, reason, sizeof(reason));
+    const ln_status status = print_reason(ctx->limits, reason, sizeof(reason));
     ln_context_clear_error(ctx);
-    return ln_op_fail(op_arg, "%s", reason);
+    ln_op_fail(op_arg, "%s", reason);
+    ctx->error->status = status;
+    return -1;
 }
 
 /* Sizes */
@@ -260,9 +266,10 @@ int ln_limits_check_entry(const ln_context *ctx, const ln_op *op)
     const ln_limits *limits = ctx->limits;
     const uint64_t most = limits->max[LN_LIMIT_OPS];
     if (most && limits->n_ops >= most)
-        return ln_fail(ctx,
-                       "operator '%s' (%s): the model exceeds the limit of %" PRIu64 " operators",
-                       op->op_arg->name, op->op_arg->optype, most);
+        return ln_fail_as(ctx, LN_LIMIT_REACHED,
+                          "operator '%s' (%s): the model exceeds the limit of %" PRIu64
+                          " operators",
+                          op->op_arg->name, op->op_arg->optype, most);
     return ln_limits_check(ctx);
 }
 
@@ -319,8 +326,8 @@ int ln_limits_check_macs(const ln_context *fold, double macs)
     if (!ms || macs <= macs_per_ms * (double)ms)
         return 0;
     limits->is_over = 1;
-    return ln_fail(fold,
-                   "%.0f multiplications, above the %.0f that the limit of %" PRIu64
-                   " ms for a constant allows",
-                   macs, macs_per_ms * (double)ms, ms);
+    return ln_fail_as(fold, LN_LIMIT_REACHED,
+                      "%.0f multiplications, above the %.0f that the limit of %" PRIu64
+                      " ms for a constant allows",
+                      macs, macs_per_ms * (double)ms, ms);
 }

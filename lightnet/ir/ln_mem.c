@@ -28,7 +28,7 @@ static void *cpu_alloc(size_t n)
     if (n <= CPU_MAX && !ln_alloc_fail_now())
         whole = calloc(1, n + 2 * CPU_ALIGN);
     if (!whole) {
-        ln_error_set(NULL, "cannot allocate %zu bytes of CPU memory", n);
+        ln_error_set_as(NULL, LN_OUT_OF_MEMORY, "cannot allocate %zu bytes of CPU memory", n);
         return NULL;
     }
     tl_use_large_pages(whole, n);

@@ -164,7 +164,8 @@ static void *copy_data(const ln_weight *w, ln_error *err)
     const size_t size = tl_tensor_size(w->tensor);
     void *data = ln_alloc(size);
     if (!data)
-        ln_error_set(err, "out of memory for the %zu bytes of tensor '%s'", size, w->name);
+        ln_error_set_as(err, LN_OUT_OF_MEMORY, "out of memory for the %zu bytes of tensor '%s'",
+                        size, w->name);
     if (!data || !ln_weight_read(w, 0, data, size, err))
         return data;
     ln_free(data);

@@ -47,7 +47,8 @@ static int alloc_type(ln_context *ctx, ln_mem_type m)
     const ln_mem_info info = ln_mem_type_info(m);
     ctx->mem_starts[m] = info.alloc_func(ctx->mem_sizes[m]);
     if (!ctx->mem_starts[m])
-        return ln_fail(ctx, "cannot allocate %zu bytes of %s", ctx->mem_sizes[m], info.name);
+        return ln_fail_as(ctx, LN_OUT_OF_MEMORY, "cannot allocate %zu bytes of %s",
+                          ctx->mem_sizes[m], info.name);
     ln_limits_take(ctx, ctx->mem_sizes[m]);
     return 0;
 }

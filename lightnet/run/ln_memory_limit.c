@@ -34,13 +34,15 @@ int ln_memory_fail_limit(const ln_context *ctx, size_t total)
         find_largest_of(ctx, op, &l);
     }
     if (!l.op)
-        return ln_fail(ctx, "%zu bytes of memory exceed the limit of %zu bytes", total,
-                       ln_limits_memory(ctx));
-    return ln_fail(ctx,
-                   "operator '%s' (%s): %s%s%s takes %zu of the %zu bytes of memory planned, which "
-                   "exceed the limit of %zu bytes",
-                   l.op->op_arg->name, l.op->op_arg->optype, l.te ? "tensor '" : "scratch memory",
-                   l.te ? l.te->name : "", l.te ? "'" : "", l.size, total, ln_limits_memory(ctx));
+        return ln_fail_as(ctx, LN_LIMIT_REACHED,
+                          "%zu bytes of memory exceed the limit of %zu bytes", total,
+                          ln_limits_memory(ctx));
+    return ln_fail_as(
+        ctx, LN_LIMIT_REACHED,
+        "operator '%s' (%s): %s%s%s takes %zu of the %zu bytes of memory planned, which "
+        "exceed the limit of %zu bytes",
+        l.op->op_arg->name, l.op->op_arg->optype, l.te ? "tensor '" : "scratch memory",
+        l.te ? l.te->name : "", l.te ? "'" : "", l.size, total, ln_limits_memory(ctx));
 }
 
 static size_t planned_memory(const ln_context *ctx)

@@ -20,8 +20,9 @@ static int prepare_run(const ln_context *ctx)
         return ln_fail(ctx, "the context is not loaded");
     const char *missing = ctx->missing ? ctx->missing->data : NULL;
     if (missing && ln_hash_find(ctx->input_names, missing))
-        return ln_fail(ctx, "input '%s' is not given; its data must be set before the first run",
-                       missing);
+        return ln_fail_as(ctx, LN_BAD_ARGUMENT,
+                          "input '%s' is not given; its data must be set before the first run",
+                          missing);
     if (missing)
         return ln_fail(
             ctx,

@@ -19,7 +19,7 @@ static ln_tensor_entry *find_loaded(ln_context *ctx, const char *tname)
                 "model anew",
                 tname);
     else if (!te)
-        ln_fail(ctx, "the model has no tensor '%s'", tname);
+        ln_fail_as(ctx, LN_NOT_FOUND, "the model has no tensor '%s'", tname);
     else if (!te->tensor->data)
         ln_fail(ctx, "tensor '%s' has no memory: the context is not loaded", tname);
     return te && te->tensor->data ? te : NULL;
@@ -136,7 +136,7 @@ void *ln_context_get_data(ln_context *ctx, const char *tname, void *data)
     const size_t size = tl_tensor_size(te->tensor);
     void *const got = data ? data : ln_alloc(size);
     if (!got) {
-        ln_fail(ctx, "cannot allocate %zu bytes for tensor '%s'", size, tname);
+        ln_fail_as(ctx, LN_OUT_OF_MEMORY, "cannot allocate %zu bytes for tensor '%s'", size, tname);
         return NULL;
     }
     if (weight && ln_weight_read(weight, 0, got, size, ctx->error)) {
@@ -154,6 +154,6 @@ size_t ln_context_data_size(ln_context *ctx, const char *tname)
     ln_context_clear_error(ctx);
     const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tname);
     if (!te)
-        ln_fail(ctx, "the model has no tensor '%s'", tname);
+        ln_fail_as(ctx, LN_NOT_FOUND, "the model has no tensor '%s'", tname);
     return te ? tl_tensor_size(te->tensor) : 0;
 }

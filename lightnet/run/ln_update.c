@@ -69,9 +69,10 @@ static int give_memory(ln_context *ctx, ln_tensor_entry *te)
 {
     const size_t size = tl_tensor_size(te->tensor);
     if (ln_limits_forbid(ctx, size))
-        return ln_fail(ctx,
-                       "keeping tensor '%s', %zu bytes, exceeds the limit of %zu bytes of memory",
-                       te->name, size, ln_limits_memory(ctx));
+        return ln_fail_as(
+            ctx, LN_LIMIT_REACHED,
+            "keeping tensor '%s', %zu bytes, exceeds the limit of %zu bytes of memory", te->name,
+            size, ln_limits_memory(ctx));
     if (!ctx->kept)
         ctx->kept = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, free_kept);
     kept *k = ctx->kept ? ln_alloc(sizeof(*k)) : NULL;
@@ -86,7 +87,8 @@ static int give_memory(ln_context *ctx, ln_tensor_entry *te)
     if (k->data)
         ln_limits_take(ctx, size);
     if (!k->name || !k->data || ln_hash_insert(ctx->kept, k->name, k) < 0) {
-        ln_fail(ctx, "cannot allocate %zu bytes to keep tensor '%s'", size, te->name);
+        ln_fail_as(ctx, LN_OUT_OF_MEMORY, "cannot allocate %zu bytes to keep tensor '%s'", size,
+                   te->name);
         free_kept(k);
         return -1;
     }

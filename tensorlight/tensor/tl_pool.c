@@ -441,7 +441,7 @@ static void *alloc_lines(size_t n, size_t size)
 {
     void *const p = aligned_alloc(64, n * size);
     if (!p) {
-        tl_fail("no memory for %zu bytes", n * size);
+        tl_fail_memory(n * size);
         return NULL;
     }
     return memset(p, 0, n * size);

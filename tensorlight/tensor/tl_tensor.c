@@ -99,7 +99,7 @@ static tl_tensor *with_zeros(tl_tensor *t)
     t->owner = t;
     if (t->data)
         return t;
-    tl_fail("no memory for %zu bytes", size);
+    tl_fail_memory(size);
     tl_tensor_free(t);
     return NULL;
 }

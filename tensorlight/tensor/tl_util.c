@@ -15,6 +15,7 @@
 #include "tensor/tl_numeric.h"
 
 static _Thread_local char last_error[1024];
+static _Thread_local unsigned long alloc_failures;
 
 int tl_fail(const char *fmt, ...)
 {
@@ -25,6 +26,18 @@ int tl_fail(const char *fmt, ...)
     va_end(args);
     memcpy(last_error, text, sizeof(text));
     return -1;
+}
+
+int tl_fail_memory(size_t size)
+{
+    tl_fail("no memory for %zu bytes", size);
+    alloc_failures++;
+    return -1;
+}
+
+unsigned long tl_alloc_failures(void)
+{
+    return alloc_failures;
 }
 
 const char *tl_last_error(void)
@@ -41,7 +54,7 @@ void *tl_alloc(size_t size)
 {
     void *const p = malloc(size ? size : 1);
     if (!p)
-        tl_fail("no memory for %zu bytes", size);
+        tl_fail_memory(size);
     return p;
 }
 

@@ -88,7 +88,7 @@ static void check_support(ln_nnvm_model *m)
     }
     ln_hash_free(seen);
     if (len)
-        ln_translation_fail(&m->base, "%s", text);
+        ln_translation_fail_as(&m->base, LN_UNSUPPORTED, "%s", text);
 }
 
 // A variable is a parameter if a node reads it as such, itself or through nodes that keep shapes.

@@ -137,7 +137,7 @@ static void take_output_names(ln_nnvm_op *n, int len)
         if (name && !is_own && ln_hash_find(w->names, name))
             n->keeps_name = 1;
         else if (name && ln_hash_insert(w->names, name, (void *)name) < 0)
-            ln_nnvm_op_fail(n, LN_OUT_OF_MEMORY);
+            ln_nnvm_op_fail(n, LN_MEMORY_REASON);
     }
 }
 

@@ -73,11 +73,11 @@ static const char *text_of(const char *text)
 
 static void fail_count(ln_onnx_model *m, size_t total, const LnOnnx__Node *node, size_t n)
 {
-    ln_translation_fail(&m->base,
-                        "the model unfolds to %zu nodes, of which node '%s' (%s) has %zu; they "
-                        "exceed the limit of %" PRIu64 " operators",
-                        total, text_of(node->name), text_of(node->op_type), n,
-                        ln_limits_max(m->base.ctx, LN_LIMIT_OPS));
+    ln_translation_fail_as(&m->base, LN_LIMIT_REACHED,
+                           "the model unfolds to %zu nodes, of which node '%s' (%s) has %zu; they "
+                           "exceed the limit of %" PRIu64 " operators",
+                           total, text_of(node->name), text_of(node->op_type), n,
+                           ln_limits_max(m->base.ctx, LN_LIMIT_OPS));
 }
 
 static void count_graph(census *c, const LnOnnx__Graph *graph)

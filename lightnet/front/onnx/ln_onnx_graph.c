@@ -60,7 +60,8 @@ static void check_outputs(ln_onnx_node *n)
 {
     for (size_t i = 0; i < n->proto->n_output; i++)
         if (ln_onnx_wants(n, (int)i) && !ln_hash_find(n->scope->names, n->proto->output[i]))
-            ln_emit_fail(&n->emit, "output %zu, '%s', is not supported", i, n->proto->output[i]);
+            ln_emit_fail_as(&n->emit, LN_UNSUPPORTED, "output %zu, '%s', is not supported", i,
+                            n->proto->output[i]);
 }
 
 static void translate_nodes(ln_onnx_scope *scope, LnOnnx__Node *const *nodes, size_t n_nodes);
@@ -109,7 +110,7 @@ static void translate_node(ln_onnx_scope *scope, const LnOnnx__Node *proto)
         if (n.row && n.row->translate)
             n.row->translate(&n);
         else
-            ln_emit_fail(&n.emit, "the operator is not supported");
+            ln_emit_fail_as(&n.emit, LN_UNSUPPORTED, "the operator is not supported");
         ln_emit_begin(&n.emit, NULL); // drops what a translator left unfinished
     }
     check_outputs(&n);
@@ -126,9 +127,9 @@ static void translate_nodes(ln_onnx_scope *scope, LnOnnx__Node *const *nodes, si
     const uint64_t most = ln_limits_max(m->base.ctx, LN_LIMIT_OPS);
     m->n_nodes += n_nodes;
     if (most && m->n_nodes > most) { // a loop translates its graph several times
-        ln_translation_fail(
-            &m->base, "the model unfolds to more nodes than the limit of %" PRIu64 " operators",
-            most);
+        ln_translation_fail_as(
+            &m->base, LN_LIMIT_REACHED,
+            "the model unfolds to more nodes than the limit of %" PRIu64 " operators", most);
         return;
     }
     m->depth++;

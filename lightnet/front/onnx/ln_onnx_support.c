@@ -116,7 +116,8 @@ static void report(const survey *s)
                                     u->count, u->count == 1 ? "" : "s", u->why ? "; " : "",
                                     u->why ? u->why : "");
     }
-    ln_translation_fail(&s->model->base, "operators that are not supported: %s", text);
+    ln_translation_fail_as(&s->model->base, LN_UNSUPPORTED, "operators that are not supported: %s",
+                           text);
 }
 
 void ln_onnx_check_support(const ln_onnx_scope *scope)

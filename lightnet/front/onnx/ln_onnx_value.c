@@ -35,9 +35,10 @@ static void keep_value(ln_onnx_model *m, const char *tensor, tl_tensor *value)
 static int may_copy(ln_onnx_model *m, const char *tensor, size_t size)
 {
     if (ln_limits_forbid(m->base.ctx, size))
-        ln_translation_fail(
-            &m->base, "the value of '%s', %zu bytes, exceeds the limit of %zu bytes of memory",
-            tensor, size, ln_limits_memory(m->base.ctx));
+        ln_translation_fail_as(
+            &m->base, LN_LIMIT_REACHED,
+            "the value of '%s', %zu bytes, exceeds the limit of %zu bytes of memory", tensor, size,
+            ln_limits_memory(m->base.ctx));
     return !m->base.failed;
 }
 
@@ -367,10 +368,10 @@ static const void *converted(ln_onnx_node *n, const tl_tensor *value, tl_dtype d
     const size_t size = (size_t)value->len * tl_size_of(dtype);
     const uint64_t most = ln_limits_max(n->model->base.ctx, LN_LIMIT_FOLD_MEMORY);
     if (most && size > most)
-        ln_emit_fail(&n->emit,
-                     "an input of %d elements decides shapes; they exceed the limit of %" PRIu64
-                     " bytes for a constant",
-                     value->len, most);
+        ln_emit_fail_as(&n->emit, LN_LIMIT_REACHED,
+                        "an input of %d elements decides shapes; they exceed the limit of %" PRIu64
+                        " bytes for a constant",
+                        value->len, most);
     void *data = ln_translation_alloc(&n->model->base, size + 1);
     if (data)
         tl_convert_array(data, dtype, value->data, value->dtype, (size_t)value->len);

@@ -69,7 +69,8 @@ static const char **unstack(ln_onnx_node *n, const char *src, int axis, int *len
     const int is_line = whole->ndim == 1;
     const uint64_t most = ln_limits_max(n->model->base.ctx, LN_LIMIT_OPS);
     if (most && (uint64_t)*len > most)
-        ln_emit_fail(&n->emit, "%d parts exceed the limit of %" PRIu64 " operators", *len, most);
+        ln_emit_fail_as(&n->emit, LN_LIMIT_REACHED,
+                        "%d parts exceed the limit of %" PRIu64 " operators", *len, most);
     const char **parts = ln_onnx_new_names(n, (size_t)*len);
     if (!parts || !*len)
         return parts;
@@ -555,13 +556,14 @@ static void translate_loop(ln_onnx_node *n)
     }
     if (!reason || enter_loop(n, &l, 1))
         return;
-    if (unroll(n, &l))
+    if (unroll(n, &l)) {
         finish_loop(n, &l);
-    else
-        ln_emit_fail(&n->emit,
-                     "%s, and it shows at run time only, or is too large to be written out; give "
-                     "the inputs that it depends on before the model is compiled",
-                     reason);
+        return;
+    }
+    ln_emit_fail(&n->emit,
+                 "%s, and it shows at run time only, or is too large to be written out; give "
+                 "the inputs that it depends on before the model is compiled",
+                 reason);
 }
 
 /* Scan */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marks that public declarations carry: visibility, C linkage, printf checking.
+// What every public header needs: marks of declarations (visibility, C linkage, printf checking),
+// and the status of a call.
 
 #ifndef LN_API_H
 #define LN_API_H
@@ -22,5 +23,20 @@
 #define LN_API
 #define LN_PRINTF(fmt, args)
 #endif
+
+/** How a call ended. Failures have a message beside it, which says more. */
+typedef enum ln_status {
+    LN_OK = 0,
+    LN_BAD_ARGUMENT,   /* the call itself is wrong: a name, a type, a shape, a size, NULL */
+    LN_NOT_FOUND,      /* the file, or what the model is to have, does not exist */
+    LN_BAD_MODEL,      /* the file is not a model, is damaged, or contradicts itself */
+    LN_UNSUPPORTED,    /* the model is sound, but needs what this build does not have */
+    LN_OUT_OF_MEMORY,  /* the system has no memory */
+    LN_LIMIT_REACHED,  /* a limit of the caller: memory, time, operators */
+    LN_CANCELLED,      /* another thread has cancelled the call */
+    LN_IO_ERROR,       /* a file cannot be read or written */
+    LN_INTERNAL_ERROR, /* what no input should cause: an error of the library */
+    LN_STATUS_SIZE
+} ln_status;
 
 #endif

@@ -108,6 +108,10 @@ typedef struct ln_rule_count {
  * calling thread's record. */
 LN_API int ln_fail(const ln_context *ctx, const char *fmt, ...) LN_PRINTF(2, 3);
 
+/** As ln_fail, for a reason of a known status (ln_api.h). Returns -1. */
+LN_API int ln_fail_as(const ln_context *ctx, ln_status status, const char *fmt, ...)
+    LN_PRINTF(3, 4);
+
 /** As ln_fail, with the calling thread's last error as the reason. Returns -1. */
 LN_API int ln_fail_last(const ln_context *ctx);
 

@@ -46,6 +46,7 @@ LN_API void ln_msg_send(ln_msg_func func, void *data, ln_msg_level level, const 
  * and one that is too long is cut between characters and ends in "...". */
 typedef struct ln_error {
     char text[LN_MAXLINE];
+    ln_status status; /* of the reason; LN_OK: the place that recorded it did not say */
 } ln_error;
 
 /** Records a reason by the rule of its kind of record, see above. Arguments may point into the
@@ -53,6 +54,14 @@ typedef struct ln_error {
 LN_API int ln_error_set(ln_error *err, const char *fmt, ...) LN_PRINTF(2, 3);
 /** ln_error_set with a va_list. */
 LN_API int ln_error_vset(ln_error *err, const char *fmt, va_list args) LN_PRINTF(2, 0);
+/** As ln_error_set, for a reason of a known status, which the record keeps. Returns -1. */
+LN_API int ln_error_set_as(ln_error *err, ln_status status, const char *fmt, ...) LN_PRINTF(3, 4);
+/** ln_error_set_as with a va_list. */
+LN_API int ln_error_vset_as(ln_error *err, ln_status status, const char *fmt, va_list args)
+    LN_PRINTF(3, 0);
+/** As ln_error_set, with the calling thread's reason and its status; err NULL: changes nothing.
+ * Returns -1. */
+LN_API int ln_error_set_last(ln_error *err);
 /** Puts "TEXT: " in front of the recorded reason, to add where it happened (file, operator).
  * Without a reason, TEXT becomes the reason. Arguments may point into the record. Returns -1. */
 LN_API int ln_error_prefix(ln_error *err, const char *fmt, ...) LN_PRINTF(2, 3);
@@ -60,6 +69,9 @@ LN_API int ln_error_prefix(ln_error *err, const char *fmt, ...) LN_PRINTF(2, 3);
 LN_API void ln_error_clear(ln_error *err);
 /** The reason, "" when there is none. Returns borrowed, until the record changes. */
 LN_API const char *ln_error_text(const ln_error *err);
+/** The status of the reason; LN_OK: there is no reason, or it has none. NULL: the calling thread's.
+ */
+LN_API ln_status ln_error_status(const ln_error *err);
 /** The reason of the calling thread's latest failed call, "" when there is none:
  * ln_error_text(NULL). */
 LN_API const char *ln_last_error(void);

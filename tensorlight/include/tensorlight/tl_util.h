@@ -25,6 +25,13 @@ TL_BEGIN_DECLS
 /** Records the calling thread's last error, cut at 1023 characters; returns -1. */
 TL_API int tl_fail(const char *fmt, ...) TL_PRINTF(1, 2);
 
+/** As tl_fail: there is no memory for `size` bytes. Returns -1. */
+TL_API int tl_fail_memory(size_t size);
+
+/** How often there was no memory in the calling thread so far: a greater number than before a call
+ *  tells why it failed. */
+TL_API unsigned long tl_alloc_failures(void);
+
 /** Returns borrowed (until the thread's next tl_fail or tl_clear_error): the reason of the last
  *  failure in this thread, "" without one. */
 TL_API const char *tl_last_error(void);
