@@ -6,11 +6,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/ln_errno.h"
 #include "lightnet/ln_util.h"
 
 // Of a file that stays open: enough to tell any format from any other.
@@ -18,12 +20,13 @@ enum { HEAD_SIZE = 4096 };
 
 static int cannot_read(ln_error *err, const char *name, int reason)
 {
-    return ln_error_set(err, "%s: cannot read: %s", name, strerror(reason));
+    return ln_error_set_as(err, ln_status_of_errno(reason), "%s: cannot read: %s", name,
+                           strerror(reason));
 }
 
 static int fail_last(ln_error *err)
 {
-    return err ? ln_error_set(err, "%s", ln_last_error()) : -1;
+    return ln_error_set_last(err);
 }
 
 static void close_descriptor(ln_infile *file)
@@ -47,11 +50,12 @@ static int open_parked(const ln_parked *parked, ln_error *err)
     struct stat about;
     const int fd = open(parked->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
-        return ln_error_set(err, "cannot read: %s", strerror(errno));
+        return ln_error_set_as(err, ln_status_of_errno(errno), "cannot read: %s", strerror(errno));
     if (!fstat(fd, &about) && about.st_dev == parked->device && about.st_ino == parked->number)
         return fd;
     close(fd);
-    return ln_error_set(err, "another file has its name; it changed while it was in use");
+    return ln_error_set_as(err, LN_IO_ERROR,
+                           "another file has its name; it changed while it was in use");
 }
 
 int ln_infile_park(ln_infile *file, ln_error *err)
@@ -81,8 +85,9 @@ static int ended(const ln_infile *file, int fd, ln_error *err)
 {
     struct stat about;
     const int status = fstat(fd, &about);
-    return status ? ln_error_set(err, "cannot read: %s", strerror(errno))
-                  : ln_error_set(err,
+    return status
+               ? ln_error_set_as(err, ln_status_of_errno(errno), "cannot read: %s", strerror(errno))
+               : ln_error_set_as(err, LN_IO_ERROR,
                                  "the file ended at byte %lld, expected %zu; it changed while it "
                                  "was in use",
                                  (long long)about.st_size, file->size);
@@ -96,7 +101,8 @@ static int read_from(const ln_infile *file, int fd, size_t offset, unsigned char
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return ln_error_set(err, "cannot read: %s", strerror(errno));
+            return ln_error_set_as(err, ln_status_of_errno(errno), "cannot read: %s",
+                                   strerror(errno));
         if (!n)
             return ended(file, fd, err);
         data += n;
@@ -253,8 +259,49 @@ int ln_infile_open_beneath(ln_infile *file, const ln_beneath *folders, const cha
     return fd < 0 ? -1 : begin(file, path, fd, err);
 }
 
+/* ---- sharing ---- */
+
+typedef struct ln_sharing {
+    atomic_int n; /* copies that are open */
+} ln_sharing;
+
+static ln_sharing *begin_sharing(void)
+{
+    ln_sharing *sharing = ln_alloc(sizeof(*sharing));
+    if (sharing)
+        atomic_init(&sharing->n, 1);
+    return sharing;
+}
+
+int ln_infile_share(ln_infile *file, ln_infile *copy, ln_error *err)
+{
+    *copy = (ln_infile){0};
+    if (!file->sharing)
+        file->sharing = begin_sharing();
+    if (!file->sharing)
+        return fail_last(err);
+    atomic_fetch_add(&file->sharing->n, 1);
+    *copy = *file;
+    return 0;
+}
+
+// Whether others use the file on.
+static int leave_sharing(ln_infile *file)
+{
+    if (!file->sharing)
+        return 0;
+    if (atomic_fetch_sub(&file->sharing->n, 1) > 1)
+        return 1;
+    ln_free(file->sharing);
+    return 0;
+}
+
 void ln_infile_close(ln_infile *file)
 {
+    if (leave_sharing(file)) {
+        *file = (ln_infile){0};
+        return;
+    }
     close_descriptor(file);
     ln_free(file->copy);
     ln_free(file->name);

@@ -25,10 +25,11 @@
 typedef struct ln_infile {
     const unsigned char *data; /* the whole content; NULL: it is read in parts */
     size_t size;
-    void *copy;               /* owned memory: of data, or of the first bytes */
-    char *name;               /* for messages */
-    int handle;               /* 1 + the descriptor; 0: none */
-    struct ln_parked *parked; /* where a file is that was open, and which one; or NULL */
+    void *copy;                 /* owned memory: of data, or of the first bytes */
+    char *name;                 /* for messages */
+    int handle;                 /* 1 + the descriptor; 0: none */
+    struct ln_parked *parked;   /* where a file is that was open, and which one; or NULL */
+    struct ln_sharing *sharing; /* that all copies of a shared file have; or NULL */
 } ln_infile;
 
 /** The largest file that is read whole when it is opened. */
@@ -75,6 +76,12 @@ const unsigned char *ln_view_at(ln_view *view, size_t offset, size_t size, ln_er
  *  its place. For models of more files than a process may have open. -1 with a reason that names
  *  the file, which stays open. */
 int ln_infile_park(ln_infile *file, ln_error *err);
+
+/** *copy: the same file, to be closed for itself: content and descriptor stay until the last of
+ * them is closed. Any threads may use, share and close their copies at the same time, once `file`
+ * was shared for the first time. None of them may be loaded or parked after that. -1 with a reason:
+ * no memory. */
+int ln_infile_share(ln_infile *file, ln_infile *copy, ln_error *err);
 
 /** Takes what is not open, too. */
 void ln_infile_close(ln_infile *file);

@@ -3,6 +3,7 @@
 
 #include "base/ln_infile.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -187,6 +188,24 @@ START_TEST(every_allocation_may_fail)
 }
 END_TEST
 
+START_TEST(a_shared_file_is_open_until_its_last_copy_is_closed)
+{
+    ln_infile file, copy, other;
+    enter_new_folder();
+    ck_assert_int_eq(ln_infile_open(&file, "large", &err), 0);
+    ck_assert_int_eq(ln_infile_share(&file, &copy, &err), 0);
+    ck_assert_int_eq(ln_infile_share(&copy, &other, &err), 0);
+    ln_infile_close(&file);
+    ln_infile_close(&other);
+    check_parts(&copy);
+    const int fd = copy.handle - 1;
+    ck_assert_int_ne(fcntl(fd, F_GETFD), -1);
+    ln_infile_close(&copy);
+    ck_assert_int_eq(fcntl(fd, F_GETFD), -1);
+    leave_folder();
+}
+END_TEST
+
 LN_TEST_MAIN("infile", any_part_of_any_file_is_read, a_view_is_moved_as_it_is_read,
              what_cannot_be_opened_is_named, a_file_that_is_replaced_while_it_is_parked_is_noticed,
-             every_allocation_may_fail)
+             a_shared_file_is_open_until_its_last_copy_is_closed, every_allocation_may_fail)

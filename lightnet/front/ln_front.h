@@ -8,6 +8,7 @@
 #define LN_FRONT_H
 
 #include "base/ln_infile.h"
+#include "front/ln_interface.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_list.h"
 
@@ -24,6 +25,23 @@ typedef struct ln_front {
     /** Fills the empty context with abstract operators, inputs and outputs. `file` may be taken
      * (then it is left all zero). -1 with the reason in the context, which the caller cleans up. */
     int (*read)(ln_context *ctx, const char *name, ln_infile *file);
+
+    /* For formats of which several contexts are made: `read` in two steps. All NULL: the file is
+     * read again for each context. */
+
+    /** Parses the file (takes it), for `build`. Any threads may then use what it returns at the
+     * same time. NULL with the reason in the context, which stays empty. */
+    void *(*parse)(const ln_context *ctx, const char *name, ln_infile *file);
+
+    /** Fills the empty context, as `read` does. */
+    int (*build)(ln_context *ctx, const char *name, const void *parsed);
+
+    /** Fills the empty interface with what the file says. -1 with the reason in the context. */
+    int (*describe)(const ln_context *ctx, const char *name, const void *parsed,
+                    ln_interface *interface);
+
+    /** Frees it. Takes NULL. */
+    void (*drop)(void *parsed);
 
     /** Writes the context in this format to `file` ("-": standard output), which is replaced only
      * when all is written. -1 with the reason in the context. NULL: the format is only read. */

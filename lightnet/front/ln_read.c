@@ -235,6 +235,27 @@ int ln_context_init_file(ln_context *ctx, const char *name, ln_infile *file)
     return ln_limits_leave(ctx, before, init_model(ctx, name, file));
 }
 
+static int build_model(ln_context *ctx, const char *name, const ln_front *front, const void *parsed)
+{
+    ctx->source = ln_strdup(name);
+    if (!ctx->source)
+        return ln_fail_memory(ctx);
+    if (front->build(ctx, name, parsed)) {
+        ln_context_cleanup(ctx);
+        return -1;
+    }
+    return 0;
+}
+
+int ln_context_init_parsed(ln_context *ctx, const char *name, const ln_front *front,
+                           const void *parsed)
+{
+    if (check_before_reading(ctx))
+        return -1;
+    ln_budget *const before = ln_limits_enter(ctx);
+    return ln_limits_leave(ctx, before, build_model(ctx, name, front, parsed));
+}
+
 static int init_ir(ln_context *ctx, const char *name, const char *json, size_t len,
                    const ln_ir_places *places)
 {

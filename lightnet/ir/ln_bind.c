@@ -21,6 +21,7 @@ struct ln_bindings {
     ln_hash *named;      /* name -> the last binding of it */
     binding **unnamed;   /* in order */
     size_t n_unnamed, capacity;
+    int wants_values;
 };
 
 static void free_binding(void *data)
@@ -106,6 +107,19 @@ int ln_context_bind_input(ln_context *ctx, const char *name, const tl_tensor *va
     ln_context_clear_error(ctx);
     tl_tensor *copy = value ? tl_tensor_clone(value) : NULL;
     return value && !copy ? ln_fail_tl(ctx) : bind(ctx, name, copy);
+}
+
+// Without memory nobody learns of it: the message says what is missing.
+void ln_bind_want_values(ln_context *ctx)
+{
+    struct ln_bindings *all = bindings_of(ctx);
+    if (all)
+        all->wants_values = 1;
+}
+
+int ln_bind_wants_values(const ln_context *ctx)
+{
+    return ctx->bound && ctx->bound->wants_values;
 }
 
 static const tl_tensor *find_named(const ln_context *ctx, const char *name)

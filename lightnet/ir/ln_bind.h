@@ -15,6 +15,12 @@ const tl_tensor *ln_bind_find(const ln_context *ctx, const char *name, int index
 /** Whether something was said by that name. */
 int ln_bind_has(const ln_context *ctx, const char *name);
 
+/** Notes that the model cannot be read without the values of inputs, which were not said. */
+void ln_bind_want_values(ln_context *ctx);
+
+/** Whether that was noted. */
+int ln_bind_wants_values(const ln_context *ctx);
+
 /** Warns of shapes that were said of names which the model, read by now, did not ask for. */
 void ln_bind_warn(const ln_context *ctx);
 

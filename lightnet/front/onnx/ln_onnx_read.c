@@ -104,8 +104,6 @@ static int create_tables(ln_onnx_model *m)
 
 static void free_model(ln_onnx_model *m)
 {
-    if (m->proto)
-        ln_onnx__model__free_unpacked(m->proto, ln_onnx_allocator());
     ln_hash_free(m->varying);
     ln_hash_free(m->values);
     ln_hash_free(m->opened);
@@ -118,33 +116,75 @@ static void free_model(ln_onnx_model *m)
     ln_translation_clear(&m->base);
 }
 
-static int unpack(ln_onnx_model *m, const ln_infile *file)
+/* A model that was parsed: its message without the weights, which stay where they are in the file.
+ */
+typedef struct parsed {
+    ln_infile file;
+    LnOnnx__Model *proto;
+} parsed;
+
+static void drop(void *data)
 {
-    size_t size;
-    unsigned char *lean = ln_onnx_lean(LN_ONNX_MODEL, file, &size, m->base.ctx->error);
-    if (!lean)
-        return ln_fail_at(m->base.ctx, "%s", m->base.file);
-    const unsigned long failures = ln_alloc_failures();
-    m->proto = ln_onnx__model__unpack(ln_onnx_allocator(), size, lean);
-    ln_free(lean);
-    if (!m->proto) {
-        ln_onnx_unpack_fail(m->base.ctx->error, failures, "not a sound ONNX message");
-        return ln_fail_at(m->base.ctx, "%s", m->base.file);
-    }
-    if (!m->proto->graph)
-        return ln_fail(m->base.ctx, "%s: the model has no graph", m->base.file);
-    return ln_onnx_index_functions(m);
+    parsed *p = data;
+    if (!p)
+        return;
+    if (p->proto)
+        ln_onnx__model__free_unpacked(p->proto, ln_onnx_allocator());
+    ln_infile_close(&p->file);
+    ln_free(p);
 }
 
-// The weights stay where they are in the file.
-static int open_model(ln_onnx_model *m, ln_infile *file)
+static int unpack(parsed *p, const ln_context *ctx, const char *name)
 {
-    const ln_infile *kept = ln_weights_keep(m->base.ctx->weights, file);
-    if (!kept)
+    size_t size;
+    unsigned char *lean = ln_onnx_lean(LN_ONNX_MODEL, &p->file, &size, ctx->error);
+    if (!lean)
+        return ln_fail_at(ctx, "%s", name);
+    const unsigned long failures = ln_alloc_failures();
+    p->proto = ln_onnx__model__unpack(ln_onnx_allocator(), size, lean);
+    ln_free(lean);
+    if (!p->proto) {
+        ln_onnx_unpack_fail(ctx->error, failures, "not a sound ONNX message");
+        return ln_fail_at(ctx, "%s", name);
+    }
+    return p->proto->graph ? 0 : ln_fail(ctx, "%s: the model has no graph", name);
+}
+
+// The file can be shared from now on, by any threads.
+static int take_file(parsed *p, const ln_context *ctx, ln_infile *file)
+{
+    if (ln_infile_share(file, &p->file, ctx->error))
+        return -1;
+    ln_infile_close(file);
+    return 0;
+}
+
+static void *parse(const ln_context *ctx, const char *name, ln_infile *file)
+{
+    parsed *p = ln_alloc(sizeof(*p));
+    if (!p) {
+        ln_error_memory_at(ctx->error, name);
+        return NULL;
+    }
+    if (!take_file(p, ctx, file) && !unpack(p, ctx, name))
+        return p;
+    drop(p);
+    return NULL;
+}
+
+static int open_model(ln_onnx_model *m, const parsed *p)
+{
+    ln_infile file = p->file, copy;
+    if (ln_infile_share(&file, &copy, m->base.ctx->error))
+        return -1;
+    const ln_infile *kept = ln_weights_keep(m->base.ctx->weights, &copy);
+    if (!kept) {
+        ln_infile_close(&copy);
         return ln_error_memory_at(m->base.ctx->error, m->base.file);
-    *file = (ln_infile){0};
+    }
     m->source = (ln_onnx_source){kept, open_external, m};
-    return unpack(m, kept);
+    m->proto = p->proto;
+    return ln_onnx_index_functions(m);
 }
 
 /* Inputs */
@@ -313,10 +353,9 @@ static void add_input(ln_onnx_scope *scope, const LnOnnx__ValueInfo *input, int 
     tl_tensor_free(record);
 }
 
-// The names of the graph's initializers; NULL after a failure.
-static ln_hash *initializer_names(ln_onnx_model *m)
+// The names of the graph's initializers; NULL: no memory.
+static ln_hash *initializer_names(const LnOnnx__Graph *graph)
 {
-    const LnOnnx__Graph *graph = m->proto->graph;
     ln_hash *names = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     for (size_t i = 0; names && i < graph->n_initializer; i++) {
         const char *name = graph->initializer[i]->name;
@@ -325,8 +364,6 @@ static ln_hash *initializer_names(ln_onnx_model *m)
             names = NULL;
         }
     }
-    if (!names)
-        ln_translation_fail_memory(&m->base);
     return names;
 }
 
@@ -336,8 +373,10 @@ static void add_inputs(ln_onnx_scope *scope)
 {
     ln_onnx_model *m = scope->model;
     const LnOnnx__Graph *graph = m->proto->graph;
-    ln_hash *defaults = initializer_names(m);
+    ln_hash *defaults = initializer_names(graph);
     int index = 0;
+    if (!defaults)
+        ln_translation_fail_memory(&m->base);
     for (size_t i = 0; i < graph->n_input && !m->base.failed; i++) {
         const char *name = name_of(graph->input[i]);
         const int named = ln_bind_has(m->base.ctx, name);
@@ -390,9 +429,9 @@ static void choose_opsets(ln_onnx_scope *scope)
     scope->n_opsets = proto->n_opset_import ? proto->n_opset_import : 1;
     const int opset = ln_onnx_scope_opset(scope, "");
     if (opset > NEWEST_OPSET)
-        ln_translation_fail(&scope->model->base,
-                            "the model is written in operator set %d, expected at most %d", opset,
-                            NEWEST_OPSET);
+        ln_translation_fail_as(&scope->model->base, LN_UNSUPPORTED,
+                               "the model is written in operator set %d, expected at most %d",
+                               opset, NEWEST_OPSET);
 }
 
 static void translate(ln_onnx_model *m)
@@ -412,11 +451,11 @@ static void translate(ln_onnx_model *m)
     ln_onnx_scope_clear(&scope);
 }
 
-static int read_onnx(ln_context *ctx, const char *name, ln_infile *file)
+static int build(ln_context *ctx, const char *name, const void *data)
 {
     ln_onnx_model m = {.base = {.ctx = ctx, .file = name}};
     ctx->declared = LN_DECLARES_INPUTS | LN_DECLARES_OUTPUTS;
-    int status = create_tables(&m) || open_model(&m, file) ? -1 : 0;
+    int status = create_tables(&m) || open_model(&m, data) ? -1 : 0;
     if (!status) {
         translate(&m);
         status = m.base.failed || ln_context_index_names(ctx) || ln_cleanup_dead(ctx) < 0 ? -1 : 0;
@@ -426,5 +465,88 @@ static int read_onnx(ln_context *ctx, const char *name, ln_infile *file)
     return status;
 }
 
+static int read_onnx(ln_context *ctx, const char *name, ln_infile *file)
+{
+    parsed *p = parse(ctx, name, file);
+    const int status = p ? build(ctx, name, p) : -1;
+    drop(p);
+    return status;
+}
+
+/* The interface */
+
+static int add_dim(ln_port *port, int axis, const LnOnnx__Dimension *d)
+{
+    const char *name = d->dim_param && *d->dim_param ? d->dim_param : NULL;
+    const int is_fixed = d->has_dim_value && d->dim_value >= 0 && d->dim_value <= INT_MAX;
+    return ln_port_set_dim(port, axis, is_fixed ? (int)d->dim_value : LN_PORT_OPEN,
+                           is_fixed ? NULL : name);
+}
+
+// What cannot be an input or output is left to `build`, which says so.
+static int add_port(ln_interface *interface, ln_port_kind kind, const LnOnnx__ValueInfo *value)
+{
+    const LnOnnx__TensorType *type = value->type ? value->type->tensor_type : NULL;
+    const LnOnnx__Shape *shape = type ? type->shape : NULL;
+    const int has_shape = shape && shape->n_dim <= LN_MAXDIM;
+    ln_port *port =
+        ln_interface_add(interface, kind, name_of(value), type ? ln_onnx_dtype(type->elem_type) : 0,
+                         has_shape ? (int)shape->n_dim : LN_PORT_OPEN);
+    for (size_t i = 0; port && has_shape && i < shape->n_dim; i++)
+        if (add_dim(port, (int)i, shape->dim[i]))
+            return -1;
+    return port ? 0 : -1;
+}
+
+static int add_ports(ln_interface *interface, const LnOnnx__Graph *graph, const ln_hash *defaults)
+{
+    for (size_t i = 0; i < graph->n_input; i++) {
+        const char *name = name_of(graph->input[i]);
+        const int has_default = ln_hash_find_extended(defaults, name, NULL, NULL);
+        if (add_port(interface, has_default ? LN_PORT_DEFAULT : LN_PORT_INPUT, graph->input[i]))
+            return -1;
+    }
+    for (size_t i = 0; i < graph->n_output; i++)
+        if (add_port(interface, LN_PORT_OUTPUT, graph->output[i]))
+            return -1;
+    return 0;
+}
+
+// Fields that a file leaves out are empty.
+static int add_field(ln_interface *interface, const char *key, const char *value)
+{
+    return value && *value ? ln_interface_add_metadata(interface, key, value) : 0;
+}
+
+static int add_metadata(ln_interface *interface, const LnOnnx__Model *proto)
+{
+    int status = add_field(interface, "producer", proto->producer_name) ||
+                 add_field(interface, "graph", proto->graph->name);
+    for (size_t i = 0; !status && i < proto->n_metadata_props; i++) {
+        const LnOnnx__Entry *entry = proto->metadata_props[i];
+        status = ln_interface_add_metadata(interface, entry->key ? entry->key : "", entry->value);
+    }
+    return status;
+}
+
+static int describe(const ln_context *ctx, const char *name, const void *data,
+                    ln_interface *interface)
+{
+    const parsed *p = data;
+    ln_hash *defaults = initializer_names(p->proto->graph);
+    const int status = !defaults || add_ports(interface, p->proto->graph, defaults) ||
+                       add_metadata(interface, p->proto);
+    ln_hash_free(defaults);
+    return status ? ln_error_memory_at(ctx->error, name) : 0;
+}
+
 const ln_front ln_front_onnx = {
-    .format = "ONNX", .is = ln_protobuf_is_onnx_model, .reads_parts = 1, .read = read_onnx};
+    .format = "ONNX",
+    .is = ln_protobuf_is_onnx_model,
+    .reads_parts = 1,
+    .read = read_onnx,
+    .parse = parse,
+    .build = build,
+    .describe = describe,
+    .drop = drop,
+};

@@ -11,6 +11,7 @@
 #include "base/ln_fnv.h"
 #include "front/onnx/ln_onnx_model.h"
 #include "ir/ln_fixed.h"
+#include "ir/ln_bind.h"
 #include "ir/ln_limits.h"
 #include "lightnet/ln_data.h"
 #include "tensorlight/tl_type.h"
@@ -343,6 +344,7 @@ static void fail_unknown(ln_onnx_node *n, int i, const char *tensor)
         return;
     }
     const tl_tensor *input = ln_translation_tensor(&n->model->base, cause);
+    ln_bind_want_values(n->model->base.ctx);
     ln_emit_fail(&n->emit,
                  "input %d, '%s', decides shapes and depends on input '%s', which is not given as "
                  "%s before the model is compiled; give it, as by lightnet run -i '%s=FILE.npy'",

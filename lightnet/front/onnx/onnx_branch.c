@@ -5,6 +5,7 @@
 #include "front/onnx/ln_onnx_body.h"
 #include "front/onnx/ln_onnx_control.h"
 #include "front/onnx/ln_onnx_rows.h"
+#include "ir/ln_bind.h"
 
 // The nodes of a branch, whose outputs get the names `outs`.
 static void inline_outputs(ln_onnx_node *n, const char *attr, const LnOnnx__Graph *graph,
@@ -123,13 +124,15 @@ static void translate_if(ln_onnx_node *n)
         return;
     }
     value = ln_onnx_bound_value(n, cond);
-    if (value)
+    if (value) {
         inline_branch(n, ln_onnx_is_true(value) ? "then_branch" : "else_branch");
-    else
-        ln_emit_fail(&n->emit,
-                     "the branches give different types or numbers of dimensions, and the "
-                     "condition shows at "
-                     "run time; give the inputs that it depends on before the model is compiled");
+        return;
+    }
+    ln_bind_want_values(n->model->base.ctx);
+    ln_emit_fail(&n->emit,
+                 "the branches give different types or numbers of dimensions, and the "
+                 "condition shows at "
+                 "run time; give the inputs that it depends on before the model is compiled");
 }
 
 const ln_onnx_row ln_onnx_rows_branch[] = {

@@ -17,6 +17,7 @@
 #include "front/onnx/ln_onnx_body.h"
 #include "front/onnx/ln_onnx_control.h"
 #include "front/onnx/ln_onnx_rows.h"
+#include "ir/ln_bind.h"
 #include "ir/ln_limits.h"
 #include "tensorlight/tl_type.h"
 
@@ -560,6 +561,7 @@ static void translate_loop(ln_onnx_node *n)
         finish_loop(n, &l);
         return;
     }
+    ln_bind_want_values(n->model->base.ctx);
     ln_emit_fail(&n->emit,
                  "%s, and it shows at run time only, or is too large to be written out; give "
                  "the inputs that it depends on before the model is compiled",
