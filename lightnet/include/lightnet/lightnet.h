@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All of LightNet's public interface. A first program: see ln_context.h.
+// All of LightNet's public interface. A first program: see ln_session.h.
 
 #ifndef LIGHTNET_H
 #define LIGHTNET_H
@@ -25,6 +25,7 @@
 #include "lightnet/ln_pass.h"
 #include "lightnet/ln_plugin.h"
 #include "lightnet/ln_queue.h"
+#include "lightnet/ln_session.h"
 #include "lightnet/ln_stack.h"
 #include "lightnet/ln_tensor.h"
 #include "lightnet/ln_util.h"

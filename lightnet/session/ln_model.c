@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening models, and what their interface says.
+
+#include "session/ln_model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/ln_context_ops.h"
+#include "ir/ln_limits.h"
+#include "lightnet/ln_arch.h"
+#include "lightnet/ln_plugin.h"
+#include "run/ln_store.h"
+#include "session/ln_call.h"
+#include "session/ln_pool.h"
+#include "session/ln_program.h"
+#include "session/ln_session_lock.h"
+
+/* ---- life ---- */
+
+ln_model *ln_model_keep(ln_model *model)
+{
+    atomic_fetch_add(&model->refs, 1);
+    return model;
+}
+
+static void free_programs(ln_program *program)
+{
+    while (program) {
+        ln_program *const next = program->next;
+        ln_program_free(program);
+        program = next;
+    }
+}
+
+void ln_model_free(ln_model *model)
+{
+    if (!model || atomic_fetch_sub(&model->refs, 1) > 1)
+        return;
+    free_programs(model->kept);
+    if (model->parsed)
+        model->front->drop(model->parsed);
+    ln_store_free(model->store);
+    ln_infile_close(&model->file);
+    ln_interface_free(model->interface);
+    ln_free(model->required);
+    ln_pool_free(model->pool);
+    ln_options_free(model->options);
+    ln_free(model->name);
+    ln_free(model);
+}
+
+const char *ln_model_error(const ln_model *model)
+{
+    (void)model;
+    return ln_last_error();
+}
+
+/* ---- threads ---- */
+
+// As the option says, else the environment, else all.
+static int count_threads(const ln_options *options)
+{
+    const char *env = getenv("LIGHTNET_NUM_THREADS");
+    char *end;
+    if (options->threads != LN_THREADS_NOT_SET || !env || !*env)
+        return options->threads == LN_THREADS_NOT_SET ? 0 : options->threads;
+    const long n = strtol(env, &end, 10);
+    if (end != env && !*end && n >= 0 && n <= TL_MOST_THREADS)
+        return (int)n;
+    return ln_error_set_as(NULL, LN_BAD_ARGUMENT,
+                           "LIGHTNET_NUM_THREADS is '%s', expected 0 to %d threads", env,
+                           TL_MOST_THREADS);
+}
+
+static int choose_pool(ln_model *model)
+{
+    const int n = count_threads(model->options);
+    if (n < 0)
+        return -1;
+    model->pool = model->options->pool ? ln_pool_keep(model->options->pool)
+                                       : ln_pool_shared(n ? n : tl_cpu_count());
+    return model->pool ? 0 : -1;
+}
+
+// Targets that come as plug-ins are loaded when they are asked for.
+static int choose_target(const ln_model *model)
+{
+    char known[LN_MAXLINE];
+    const char *target = model->options->target;
+    if (!target || ln_hash_find(LN_ARCH.arch_table, target))
+        return 0;
+    if (ln_plugin_load_target(target))
+        return ln_error_set_as(NULL, LN_BAD_ARGUMENT, "%s", ln_last_error());
+    if (ln_hash_find(LN_ARCH.arch_table, target))
+        return 0;
+    return ln_error_set_as(NULL, LN_BAD_ARGUMENT, "there is no target '%s'; known targets: %s",
+                           target, ln_sprint_targets(known, sizeof(known)));
+}
+
+/* ---- opening ---- */
+
+// From now on it can be shared by any threads.
+static int share_file(ln_model *model, ln_error *err)
+{
+    ln_infile shared;
+    if (ln_infile_share(&model->file, &shared, err))
+        return -1;
+    ln_infile_close(&model->file);
+    model->file = shared;
+    return 0;
+}
+
+static int parse_and_describe(ln_model *model, const ln_context *ctx)
+{
+    model->parsed = model->front->parse(ctx, model->name, &model->file);
+    return !model->parsed ||
+                   model->front->describe(ctx, model->name, model->parsed, model->interface) ||
+                   ln_model_narrow(model, ctx)
+               ? -1
+               : 0;
+}
+
+// What was read is checked for what it is, as ln_context_init does. JSON and the like are parsed
+// for each program.
+static int parse(ln_model *model, const ln_context *ctx)
+{
+    size_t size;
+    if (ln_front_of(&model->file, &model->front, ctx->error))
+        return -1;
+    const unsigned char *head = ln_infile_head(&model->file, &size);
+    if (ln_front_check(ctx, model->name, model->front, head, size))
+        return -1;
+    model->interface = ln_interface_create();
+    if (!model->interface)
+        return ln_fail_memory(ctx);
+    return model->front && model->front->parse ? parse_and_describe(model, ctx)
+                                               : share_file(model, ctx->error);
+}
+
+/* Where the bytes of a model are. */
+typedef struct origin {
+    const char *name;  /* of the file, or for messages */
+    const void *bytes; /* NULL: in the file */
+    size_t size;
+} origin;
+
+static int open_file(ln_infile *file, const origin *o, ln_error *err)
+{
+    if (!o->bytes)
+        return ln_infile_open(file, o->name, err);
+    file->size = o->size;
+    file->copy = ln_clone(o->bytes, o->size);
+    file->data = file->copy;
+    file->name = ln_strdup(o->name);
+    return file->copy && file->name ? 0 : ln_error_set_last(err);
+}
+
+// The limits of a program hold for reading the file, too.
+static int read_file(ln_model *model, const ln_context *ctx, const origin *o)
+{
+    ln_budget *const before = ln_limits_enter(ctx);
+    return ln_limits_leave(ctx, before,
+                           open_file(&model->file, o, ctx->error) || parse(model, ctx) ? -1 : 0);
+}
+
+static int is_closed(const ln_model *model)
+{
+    for (int i = 0; i < model->n_required; i++)
+        if (!ln_port_is_closed(model->required[i]))
+            return 0;
+    return 1;
+}
+
+// The values, without data, of inputs whose sizes are all fixed.
+static ln_value *fixed_values(const ln_model *model)
+{
+    ln_value *values = ln_alloc_array(model->interface->n_inputs, sizeof(*values));
+    for (size_t i = 0; values && i < model->interface->n_inputs; i++) {
+        const ln_port *port = model->interface->inputs[i];
+        values[i].is_given = port->kind == LN_PORT_INPUT;
+        values[i].ndim = values[i].is_given ? port->info.ndim : 0;
+        memcpy(values[i].dims, port->dims, sizeof(port->dims));
+    }
+    return values;
+}
+
+// A model of fixed shapes has one program, which the first session finds. Where values of inputs
+// decide shapes it waits for them.
+static int make_fixed(ln_model *model, ln_program *program, int is_read)
+{
+    ln_value *values = fixed_values(model);
+    if (!values)
+        return ln_fail_memory(program->ctx);
+    int status = is_read ? ln_program_finish(program, model, values)
+                         : ln_program_make(program, model, values);
+    if (!status)
+        ln_model_complete(model, program->ctx);
+    ln_free(values);
+    return status;
+}
+
+// Takes the program as open_with does.
+static int open_fixed(ln_model *model, ln_program *program, int is_read)
+{
+    if (!make_fixed(model, program, is_read)) {
+        ln_program_give(model, program);
+        return 0;
+    }
+    if (!model->wants_values)
+        return -1;
+    ln_program_free(program);
+    return 0;
+}
+
+// Takes the program, but not after a failure, of which it has the reason.
+static int open_with(ln_model *model, ln_program *program, const origin *o)
+{
+    ln_context *ctx = program->ctx;
+    if (read_file(model, ctx, o))
+        return -1;
+    const int is_read = !model->parsed;
+    if (is_read && (ln_program_read(program, model, NULL) || ln_model_describe(model, ctx)))
+        return -1;
+    if (ln_model_index(model, ctx))
+        return -1;
+    if (is_closed(model))
+        return open_fixed(model, program, is_read);
+    ln_program_free(program);
+    return 0;
+}
+
+static int open_origin(ln_model *model, const origin *o)
+{
+    if (choose_target(model) || choose_pool(model))
+        return -1;
+    ln_program *program = ln_program_create(model, NULL);
+    if (!program)
+        return -1;
+    if (!open_with(model, program, o))
+        return 0;
+    ln_error_set_as(NULL, ln_error_status(program->ctx->error), "%s",
+                    ln_context_error(program->ctx));
+    ln_program_free(program);
+    return -1;
+}
+
+static ln_model *create(const char *name, const ln_options *options)
+{
+    ln_model *model = ln_alloc(sizeof(*model));
+    if (!model)
+        return NULL;
+    atomic_init(&model->refs, 1);
+    model->name = ln_strdup(name);
+    model->options = ln_options_copy(options);
+    model->store = ln_store_create();
+    if (model->name && model->options && model->store)
+        return model;
+    ln_model_free(model);
+    return NULL;
+}
+
+static ln_status open_model(const origin *o, const ln_options *options, ln_model **model)
+{
+    const unsigned long failures = ln_call_begin();
+    *model = create(o->name, options);
+    if (*model && !open_origin(*model, o))
+        return LN_OK;
+    const ln_status status = ln_call_status(NULL, failures, LN_BAD_MODEL);
+    ln_model_free(*model);
+    *model = NULL;
+    return status;
+}
+
+static ln_status fail_argument(const char *what)
+{
+    ln_error_set_as(NULL, LN_BAD_ARGUMENT, "%s is NULL", what);
+    return LN_BAD_ARGUMENT;
+}
+
+ln_status ln_model_open(const char *file, const ln_options *options, ln_model **model)
+{
+    if (!model)
+        return fail_argument("the place for the model");
+    *model = NULL;
+    return file ? open_model(&(origin){.name = file}, options, model)
+                : fail_argument("the name of the file");
+}
+
+ln_status ln_model_open_memory(const char *name, const void *bytes, size_t size,
+                               const ln_options *options, ln_model **model)
+{
+    if (!model)
+        return fail_argument("the place for the model");
+    *model = NULL;
+    if (!name || !bytes)
+        return fail_argument(name ? "the address of the bytes" : "the name of the model");
+    return open_model(&(origin){name, bytes, size}, options, model);
+}

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+// The interface of a model: where it comes from, sizes that options bind, and what callers ask of
+// it.
+
+#include "session/ln_model.h"
+
+#include <stdio.h>
+
+#include "ir/ln_context_ops.h"
+#include "lightnet/ln_tensor.h"
+
+// The metadata of models that have no front end.
+static const char ir_format[] = "JSON IR";
+
+/* ---- the interface of a context, for formats whose files leave no sizes open ---- */
+
+static ln_port *add_tensor(ln_interface *interface, ln_port_kind kind, const ln_context *ctx,
+                           const char *name)
+{
+    const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, name);
+    ln_port *port = ln_interface_add(interface, kind, name, te->tensor->dtype, te->tensor->ndim);
+    for (int i = 0; port && !te->isdynamic && i < te->tensor->ndim; i++)
+        port->dims[i] = te->tensor->dims[i];
+    return port;
+}
+
+int ln_model_describe(const ln_model *model, const ln_context *ctx)
+{
+    ln_interface *interface = model->interface;
+    const char *name;
+    LN_LIST_FOREACH(name, ctx->inputs)
+    {
+        if (!add_tensor(interface, LN_PORT_INPUT, ctx, name))
+            return ln_fail_memory(ctx);
+    }
+    LN_LIST_FOREACH(name, ctx->outputs)
+    {
+        if (!add_tensor(interface, LN_PORT_OUTPUT, ctx, name))
+            return ln_fail_memory(ctx);
+    }
+    return 0;
+}
+
+// What the file says of outputs may be less than what was inferred for them.
+void ln_model_complete(const ln_model *model, const ln_context *ctx)
+{
+    const ln_interface *interface = model->interface;
+    const ln_list *node = ctx->outputs;
+    for (size_t i = 0; i < interface->n_outputs; i++, node = node->next) {
+        ln_port *port = interface->outputs[i];
+        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, node->data);
+        port->info.dtype = te->tensor->dtype;
+        if (port->info.ndim != te->tensor->ndim)
+            ln_port_set_ndim(port, te->tensor->ndim);
+        for (int k = 0; k < te->tensor->ndim && !te->isdynamic; k++)
+            if (port->dims[k] < 0)
+                port->dims[k] = te->tensor->dims[k];
+    }
+}
+
+/* ---- sizes that options bind ---- */
+
+// -1: the size cannot be so. Otherwise whether the axis has changed.
+static int narrow(ln_port *port, int axis, int least, int most)
+{
+    int *dim = &port->dims[axis];
+    if (*dim >= 0)
+        return *dim >= least && *dim <= most ? 0 : -1;
+    port->least[axis] = least;
+    port->most[axis] = most;
+    if (least == most)
+        *dim = least;
+    return 1;
+}
+
+static int narrow_name(const ln_interface *interface, const char *name, int least, int most)
+{
+    int n = 0;
+    for (size_t i = 0; i < interface->n_inputs + interface->n_outputs; i++) {
+        ln_port *port = i < interface->n_inputs ? interface->inputs[i]
+                                                : interface->outputs[i - interface->n_inputs];
+        for (int k = 0; k < port->info.ndim; k++)
+            if (port->dims[k] < 0 && ln_streq(port->dim_names[k], name))
+                n += narrow(port, k, least, most);
+    }
+    return n;
+}
+
+static int fail_bound(const ln_context *ctx, const ln_port *port, const ln_shape_option *shape)
+{
+    char expected[LN_MAXLINE], given[LN_MAX_SHAPE];
+    return ln_fail_as(ctx, LN_BAD_ARGUMENT, "option 'shape' gives input '%s' up to %s, expected %s",
+                      port->name, ln_sprint_shape(given, sizeof(given), shape->ndim, shape->most),
+                      ln_port_sprint(port, expected, sizeof(expected)));
+}
+
+static int narrow_port(const ln_context *ctx, const ln_interface *interface, ln_port *port,
+                       const ln_shape_option *shape)
+{
+    if (port->info.ndim < 0)
+        ln_port_set_ndim(port, shape->ndim);
+    if (port->info.ndim != shape->ndim)
+        return fail_bound(ctx, port, shape);
+    for (int i = 0; i < shape->ndim; i++) {
+        const char *name = port->dims[i] < 0 ? port->dim_names[i] : NULL;
+        if (narrow(port, i, shape->least[i], shape->most[i]) < 0)
+            return fail_bound(ctx, port, shape);
+        if (name)
+            narrow_name(interface, name, shape->least[i], shape->most[i]);
+    }
+    return 0;
+}
+
+static int narrow_by(const ln_context *ctx, const ln_interface *interface,
+                     const ln_shape_option *shape)
+{
+    ln_port *port = ln_interface_input(interface, shape->name);
+    if (port)
+        return narrow_port(ctx, interface, port, shape);
+    if (shape->ndim == 1 && narrow_name(interface, shape->name, shape->least[0], shape->most[0]))
+        return 0;
+    return ln_fail_as(ctx, LN_NOT_FOUND,
+                      "option 'shape': the model has no input and no open size '%s'", shape->name);
+}
+
+int ln_model_narrow(const ln_model *model, const ln_context *ctx)
+{
+    const ln_shape_option *shape;
+    LN_LIST_FOREACH(shape, model->options->shapes)
+    {
+        if (narrow_by(ctx, model->interface, shape))
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- names of open sizes ---- */
+
+static int number_symbols(ln_model *model, ln_hash *symbols, ln_port *port)
+{
+    for (int i = 0; i < port->info.ndim; i++) {
+        if (port->dims[i] >= 0 || !port->dim_names[i])
+            continue;
+        size_t number = (size_t)ln_hash_find(symbols, port->dim_names[i]);
+        if (!number) {
+            number = (size_t)++model->n_symbols;
+            if (ln_hash_insert(symbols, port->dim_names[i], (void *)number) < 0)
+                return -1;
+        }
+        port->symbols[i] = (int)number;
+    }
+    return 0;
+}
+
+static int number_all_symbols(ln_model *model)
+{
+    ln_hash *symbols = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    int status = symbols ? 0 : -1;
+    for (size_t i = 0; !status && i < model->interface->n_inputs; i++)
+        status = number_symbols(model, symbols, model->interface->inputs[i]);
+    ln_hash_free(symbols);
+    return status;
+}
+
+static int list_required(ln_model *model)
+{
+    const ln_interface *interface = model->interface;
+    model->required = ln_alloc_array(interface->n_inputs, sizeof(const ln_port *));
+    for (size_t i = 0; model->required && i < interface->n_inputs; i++)
+        if (interface->inputs[i]->kind == LN_PORT_INPUT)
+            model->required[model->n_required++] = interface->inputs[i];
+    return model->required ? 0 : -1;
+}
+
+int ln_model_index(ln_model *model, const ln_context *ctx)
+{
+    return list_required(model) || number_all_symbols(model) ||
+                   ln_interface_add_metadata(model->interface, "format",
+                                             model->front ? model->front->format : ir_format)
+               ? ln_fail_memory(ctx)
+               : 0;
+}
+
+/* ---- names ---- */
+
+static int find(ln_port *const *ports, size_t n, const char *what, const char *name, ln_error *err)
+{
+    char known[LN_MAXLINE] = "none";
+    size_t len = 0;
+    for (size_t i = 0; i < n; i++)
+        if (ln_streq(ports[i]->name, name))
+            return (int)i;
+    for (size_t i = 0; i < n && len < sizeof(known); i++)
+        len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s", i ? ", " : "",
+                                ports[i]->name);
+    return ln_error_set_as(err, LN_NOT_FOUND, "the model has no %s '%s'; it has: %s", what, name,
+                           known);
+}
+
+int ln_model_find_input(const ln_model *model, const char *name, ln_error *err)
+{
+    return find(model->interface->inputs, model->interface->n_inputs, "input", name, err);
+}
+
+int ln_model_find_output(const ln_model *model, const char *name, ln_error *err)
+{
+    return find(model->interface->outputs, model->interface->n_outputs, "output", name, err);
+}
+
+/* ---- what callers ask ---- */
+
+static void *fail_index(const char *what, int i, int n)
+{
+    ln_error_set_as(NULL, LN_BAD_ARGUMENT, "the model has %d %ss, number %d is asked for", n, what,
+                    i);
+    return NULL;
+}
+
+static const ln_port *input_at(const ln_model *model, int i)
+{
+    const int n = ln_model_num_inputs(model);
+    return i >= 0 && i < n ? model->required[i] : fail_index("input", i, n);
+}
+
+static const ln_port *output_at(const ln_model *model, int i)
+{
+    const int n = ln_model_num_outputs(model);
+    return i >= 0 && i < n ? model->interface->outputs[i] : fail_index("output", i, n);
+}
+
+static const char *dim_name(const ln_port *port, int axis)
+{
+    return port && axis >= 0 && axis < port->info.ndim && port->dims[axis] < 0
+               ? port->dim_names[axis]
+               : NULL;
+}
+
+int ln_model_num_inputs(const ln_model *model)
+{
+    return model ? model->n_required : 0;
+}
+
+int ln_model_num_outputs(const ln_model *model)
+{
+    return model ? (int)model->interface->n_outputs : 0;
+}
+
+const char *ln_model_input_name(const ln_model *model, int i)
+{
+    const ln_port *port = input_at(model, i);
+    return port ? port->name : NULL;
+}
+
+const char *ln_model_output_name(const ln_model *model, int i)
+{
+    const ln_port *port = output_at(model, i);
+    return port ? port->name : NULL;
+}
+
+const tl_tensor *ln_model_input_info(const ln_model *model, int i)
+{
+    const ln_port *port = input_at(model, i);
+    return port ? &port->info : NULL;
+}
+
+const tl_tensor *ln_model_output_info(const ln_model *model, int i)
+{
+    const ln_port *port = output_at(model, i);
+    return port ? &port->info : NULL;
+}
+
+const char *ln_model_input_dim_name(const ln_model *model, int i, int axis)
+{
+    return dim_name(input_at(model, i), axis);
+}
+
+const char *ln_model_output_dim_name(const ln_model *model, int i, int axis)
+{
+    return dim_name(output_at(model, i), axis);
+}
+
+const char *ln_model_metadata(const ln_model *model, const char *key)
+{
+    for (size_t i = 0; model && i < model->interface->n_metadata; i++)
+        if (ln_streq(model->interface->metadata[i].key, key))
+            return model->interface->metadata[i].value;
+    return NULL;
+}
+
+const char *ln_model_metadata_key(const ln_model *model, int i)
+{
+    const size_t n = model ? model->interface->n_metadata : 0;
+    return i >= 0 && (size_t)i < n ? model->interface->metadata[i].key : NULL;
+}

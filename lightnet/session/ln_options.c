@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of a model: one row for each key, with what parses its value.
+
+#include "session/ln_options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lightnet/ln_context.h"
+#include "lightnet/ln_msg.h"
+#include "session/ln_pool.h"
+#include "tensorlight/tl_exec.h"
+
+/* ---- values ---- */
+
+typedef struct option option;
+
+/* A key: how its value is parsed into the field at `offset`. parse returns 0, or -1 with the
+ * thread's last error. */
+struct option {
+    const char *key;
+    int (*parse)(const option *o, void *field, const char *value);
+    size_t offset;
+    uint64_t most;        /* of a number */
+    const char *expected; /* for messages */
+};
+
+static int fail_value(const option *o, const char *value)
+{
+    return ln_error_set_as(NULL, LN_BAD_ARGUMENT, "option '%s' is '%s', expected %s", o->key, value,
+                           o->expected);
+}
+
+static int parse_uint64(const option *o, const char *value, uint64_t *number)
+{
+    char *end;
+    errno = 0;
+    const unsigned long long n = strtoull(value, &end, 10);
+    if (!isdigit((unsigned char)*value) || *end || errno || n > o->most)
+        return fail_value(o, value);
+    *number = n;
+    return 0;
+}
+
+static int parse_number(const option *o, void *field, const char *value)
+{
+    return parse_uint64(o, value, field);
+}
+
+static int parse_int(const option *o, void *field, const char *value)
+{
+    uint64_t n;
+    if (parse_uint64(o, value, &n))
+        return -1;
+    *(int *)field = (int)n;
+    return 0;
+}
+
+static int parse_yes(const option *o, void *field, const char *value)
+{
+    if (!ln_streq(value, "yes") && !ln_streq(value, "no"))
+        return fail_value(o, value);
+    *(int *)field = ln_streq(value, "yes");
+    return 0;
+}
+
+static int parse_text(const option *o, void *field, const char *value)
+{
+    (void)o;
+    char *copy = ln_strdup(value);
+    if (!copy)
+        return -1;
+    ln_free(*(char **)field);
+    *(char **)field = copy;
+    return 0;
+}
+
+static int append(ln_list **list, void *data, ln_free_func free_data)
+{
+    ln_list *longer = data ? ln_list_append(*list, data) : NULL;
+    if (!longer) {
+        free_data(data);
+        return -1;
+    }
+    *list = longer;
+    return 0;
+}
+
+static int parse_texts(const option *o, void *field, const char *value)
+{
+    (void)o;
+    return append(field, ln_strdup(value), ln_free);
+}
+
+/* ---- shapes ---- */
+
+static void free_shape(void *data)
+{
+    ln_shape_option *shape = data;
+    if (shape)
+        ln_free(shape->name);
+    ln_free(shape);
+}
+
+// A size at *p, which is moved behind it; -1: none.
+static int read_size(const char **p, int *size)
+{
+    char *end;
+    if (!isdigit((unsigned char)**p))
+        return -1;
+    errno = 0;
+    const long n = strtol(*p, &end, 10);
+    if (errno || n > INT_MAX)
+        return -1;
+    *p = end;
+    *size = (int)n;
+    return 0;
+}
+
+static int read_range(const char **p, int *least, int *most)
+{
+    if (read_size(p, least))
+        return -1;
+    *most = *least;
+    if (strncmp(*p, "..", 2))
+        return 0;
+    *p += 2;
+    return read_size(p, most) || *most < *least ? -1 : 0;
+}
+
+static int read_ranges(const char *text, ln_shape_option *shape)
+{
+    do {
+        const int i = shape->ndim++;
+        if (i == LN_MAXDIM || read_range(&text, &shape->least[i], &shape->most[i]))
+            return -1;
+    } while (*text++ == 'x');
+    return text[-1] ? -1 : 0;
+}
+
+static int parse_shape(const option *o, void *field, const char *value)
+{
+    const char *sizes = strrchr(value, '=');
+    if (!sizes || sizes == value)
+        return fail_value(o, value);
+    ln_shape_option *shape = ln_alloc(sizeof(*shape));
+    char *name = ln_strdup(value);
+    if (!shape || !name) {
+        ln_free(shape);
+        ln_free(name);
+        return -1;
+    }
+    name[sizes - value] = '\0';
+    shape->name = name;
+    if (!read_ranges(sizes + 1, shape))
+        return append(field, shape, free_shape);
+    free_shape(shape);
+    return fail_value(o, value);
+}
+
+/* ---- keys ---- */
+
+#define FIELD(name) offsetof(struct ln_options, name)
+#define YES         "yes or no"
+#define BYTES       "a number of bytes"
+
+static const option options_known[] = {
+    {"target", parse_text, FIELD(target), 0, NULL},
+    {"threads", parse_int, FIELD(threads), TL_MOST_THREADS, "1 to 1024, or 0 for all"},
+    {"shape", parse_shape, FIELD(shapes), 0, "NAME=1x3x224x224, with ranges such as 1..512"},
+    {"weights", parse_text, FIELD(weights), 0, NULL},
+    {"folder", parse_texts, FIELD(folders), 0, NULL},
+    {"seed", parse_number, FIELD(seed), UINT64_MAX, "a number from 0 on"},
+    {"reference", parse_yes, FIELD(is_reference), 0, YES},
+    {"tuning", parse_yes, FIELD(is_tuned), 0, YES},
+    {"disabled_rule", parse_texts, FIELD(disabled), 0, NULL},
+    {"memory_limit", parse_number, FIELD(memory_limit), UINT64_MAX, BYTES},
+    {"operators_limit", parse_number, FIELD(operators_limit), UINT64_MAX, "a number of operators"},
+    {"programs", parse_int, FIELD(programs), INT_MAX, "a number of programs"},
+};
+
+enum { N_OPTIONS = sizeof(options_known) / sizeof(options_known[0]), DEFAULT_PROGRAMS = 16 };
+
+static int fail_key(const char *key)
+{
+    char known[LN_MAXLINE] = "";
+    size_t len = 0;
+    for (size_t i = 0; i < N_OPTIONS && len < sizeof(known); i++)
+        len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s", i ? ", " : "",
+                                options_known[i].key);
+    return ln_error_set_as(NULL, LN_BAD_ARGUMENT, "there is no option '%s'; known options: %s", key,
+                           known);
+}
+
+static const option *find_option(const char *key)
+{
+    for (size_t i = 0; i < N_OPTIONS; i++)
+        if (ln_streq(options_known[i].key, key))
+            return &options_known[i];
+    fail_key(key);
+    return NULL;
+}
+
+/* A call of ln_options_set. */
+typedef struct setting {
+    const option *option;
+    char *value;
+} setting;
+
+static void free_setting(void *data)
+{
+    setting *s = data;
+    if (s)
+        ln_free(s->value);
+    ln_free(s);
+}
+
+// NULL: no memory.
+static setting *create_setting(const option *o, const char *value)
+{
+    setting *s = ln_alloc(sizeof(*s));
+    if (!s)
+        return NULL;
+    *s = (setting){o, ln_strdup(value)};
+    if (s->value)
+        return s;
+    free_setting(s);
+    return NULL;
+}
+
+static int set(ln_options *options, const option *o, const char *value)
+{
+    setting *s = create_setting(o, value);
+    if (append(&options->settings, s, free_setting))
+        return -1;
+    if (!o->parse(o, (char *)options + o->offset, value))
+        return 0;
+    options->settings = ln_list_remove(options->settings, s);
+    free_setting(s);
+    return -1;
+}
+
+ln_status ln_options_set(ln_options *options, const char *key, const char *value)
+{
+    if (!options || !key || !value) {
+        ln_error_set_as(NULL, LN_BAD_ARGUMENT, "the %s is NULL",
+                        !options ? "options"
+                        : !key   ? "option's key"
+                                 : "option's value");
+        return LN_BAD_ARGUMENT;
+    }
+    const option *o = find_option(key);
+    return !o || set(options, o, value) ? ln_error_status(NULL) : LN_OK;
+}
+
+/* ---- life ---- */
+
+ln_options *ln_options_create(void)
+{
+    ln_options *options = ln_alloc(sizeof(*options));
+    if (options)
+        *options = (ln_options){
+            .threads = LN_THREADS_NOT_SET, .programs = DEFAULT_PROGRAMS, .operators_limit = 250000};
+    return options;
+}
+
+void ln_options_free(ln_options *options)
+{
+    if (!options)
+        return;
+    ln_list_free_deep(options->settings, free_setting);
+    ln_list_free_deep(options->shapes, free_shape);
+    ln_list_free_deep(options->folders, ln_free);
+    ln_list_free_deep(options->disabled, ln_free);
+    ln_free(options->target);
+    ln_free(options->weights);
+    ln_pool_free(options->pool);
+    ln_free(options);
+}
+
+static int set_all(ln_options *options, const ln_list *settings)
+{
+    const setting *s;
+    LN_LIST_FOREACH(s, settings)
+    {
+        if (set(options, s->option, s->value))
+            return -1;
+    }
+    return 0;
+}
+
+ln_options *ln_options_copy(const ln_options *options)
+{
+    ln_options *copy = ln_options_create();
+    if (!copy || !options)
+        return copy;
+    if (set_all(copy, options->settings)) {
+        ln_options_free(copy);
+        return NULL;
+    }
+    copy->pool = ln_pool_keep(options->pool);
+    copy->message_func = options->message_func;
+    copy->message_data = options->message_data;
+    return copy;
+}
+
+static ln_status fail_null(void)
+{
+    ln_error_set_as(NULL, LN_BAD_ARGUMENT, "options is NULL");
+    return LN_BAD_ARGUMENT;
+}
+
+ln_status ln_options_set_pool(ln_options *options, ln_pool *pool)
+{
+    if (!options)
+        return fail_null();
+    ln_pool_keep(pool);
+    ln_pool_free(options->pool);
+    options->pool = pool;
+    return LN_OK;
+}
+
+ln_status ln_options_set_messages(ln_options *options, ln_message_func func, void *data)
+{
+    if (!options)
+        return fail_null();
+    options->message_func = func;
+    options->message_data = data;
+    return LN_OK;
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a model is read and run: what ln_options_set has parsed.
+
+#ifndef LN_OPTIONS_H
+#define LN_OPTIONS_H
+
+#include <stdint.h>
+
+#include "lightnet/ln_list.h"
+#include "lightnet/ln_session.h"
+#include "lightnet/ln_util.h"
+
+/* Of threads: neither option nor environment say a number. */
+enum { LN_THREADS_NOT_SET = -1 };
+
+/* Sizes that a caller allows, from least to most. */
+typedef struct ln_shape_option {
+    char *name; /* of an input, or of an open size: then ndim is 1 */
+    int ndim;
+    int least[LN_MAXDIM], most[LN_MAXDIM];
+} ln_shape_option;
+
+struct ln_options {
+    ln_list *settings; /* of each call, in order, by which options are copied */
+    char *target;      /* NULL: the default */
+    char *weights;     /* or NULL */
+    ln_list *shapes;   /* ln_shape_option */
+    ln_list *folders;  /* char * */
+    ln_list *disabled; /* char *: rules */
+    int threads;       /* 0: all; LN_THREADS_NOT_SET */
+    int is_reference, is_tuned;
+    int programs; /* kept while no session uses them */
+    uint64_t seed;
+    uint64_t memory_limit;
+    uint64_t operators_limit;
+    ln_pool *pool; /* or NULL */
+    ln_message_func message_func;
+    void *message_data;
+};
+
+/** Returns new (ln_options_free): a copy; of NULL: the defaults. NULL with the thread's last error.
+ */
+ln_options *ln_options_copy(const ln_options *options);
+
+#endif

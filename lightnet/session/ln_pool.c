@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pools of threads that models share.
+
+#include "session/ln_pool.h"
+
+#include "lightnet/ln_msg.h"
+#include "lightnet/ln_util.h"
+#include "session/ln_session_lock.h"
+#include "tensorlight/tl_util.h"
+
+struct ln_pool {
+    int refs;
+    int n;
+    tl_pool *threads; /* NULL: n is 1 */
+    ln_pool *next;    /* of the process: in the list below */
+    int is_shared;
+};
+
+// Those of the process: a few, one for each number of threads that is in use.
+static ln_pool *shared_pools;
+
+static ln_pool *create(int n, int is_shared)
+{
+    ln_pool *pool = ln_alloc(sizeof(*pool));
+    if (!pool)
+        return NULL;
+    *pool = (ln_pool){.refs = 1, .n = n, .is_shared = is_shared};
+    pool->threads = n == 1 ? NULL : tl_pool_create(n);
+    if (pool->threads || n == 1)
+        return pool;
+    ln_error_set_as(NULL, LN_OUT_OF_MEMORY, "%s", tl_last_error());
+    ln_free(pool);
+    return NULL;
+}
+
+ln_pool *ln_pool_create(int n)
+{
+    if (n >= 0 && n <= TL_MOST_THREADS)
+        return create(n ? n : tl_cpu_count(), 0);
+    ln_error_set_as(NULL, LN_BAD_ARGUMENT, "a pool of %d threads, expected 1 to %d, or 0", n,
+                    TL_MOST_THREADS);
+    return NULL;
+}
+
+ln_pool *ln_pool_keep(ln_pool *pool)
+{
+    ln_session_lock();
+    if (pool)
+        pool->refs++;
+    ln_session_unlock();
+    return pool;
+}
+
+static void unlink_shared(const ln_pool *pool)
+{
+    ln_pool **place = &shared_pools;
+    while (*place != pool)
+        place = &(*place)->next;
+    *place = pool->next;
+}
+
+void ln_pool_free(ln_pool *pool)
+{
+    if (!pool)
+        return;
+    ln_session_lock();
+    const int is_last = --pool->refs == 0;
+    if (is_last && pool->is_shared)
+        unlink_shared(pool);
+    ln_session_unlock();
+    if (!is_last)
+        return;
+    tl_pool_free(pool->threads);
+    ln_free(pool);
+}
+
+static ln_pool *find_shared(int n)
+{
+    ln_pool *pool = shared_pools;
+    while (pool && pool->n != n)
+        pool = pool->next;
+    if (pool)
+        pool->refs++;
+    return pool;
+}
+
+// One that another thread has made meanwhile wins; *made is what is too many then.
+static ln_pool *enter_shared(ln_pool **made)
+{
+    ln_session_lock();
+    ln_pool *pool = find_shared((*made)->n);
+    if (!pool) {
+        pool = *made;
+        pool->next = shared_pools;
+        shared_pools = pool;
+        *made = NULL;
+    }
+    ln_session_unlock();
+    return pool;
+}
+
+ln_pool *ln_pool_shared(int n)
+{
+    ln_session_lock();
+    ln_pool *pool = find_shared(n);
+    ln_session_unlock();
+    if (pool)
+        return pool;
+    ln_pool *made = create(n, 1);
+    if (!made)
+        return NULL;
+    pool = enter_shared(&made);
+    if (made)
+        made->is_shared = 0;
+    ln_pool_free(made);
+    return pool;
+}
+
+int ln_pool_size(const ln_pool *pool)
+{
+    return pool->n;
+}
+
+tl_pool *ln_pool_threads(const ln_pool *pool)
+{
+    return pool->threads;
+}

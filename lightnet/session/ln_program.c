@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs: a model, rewritten, planned and loaded for one set of input shapes.
+
+#include "session/ln_program.h"
+
+#include <string.h>
+
+#include "front/ln_read.h"
+#include "ir/ln_bind.h"
+#include "ir/ln_context_ops.h"
+#include "ir/ln_fixed.h"
+#include "lightnet/ln_tensor.h"
+#include "session/ln_pool.h"
+#include "session/ln_session_lock.h"
+#include "tensorlight/tl_util.h"
+
+static const char default_target[] = "cpu";
+
+/* ---- settings ---- */
+
+// Levels of messages are the same numbers.
+static void pass_message(void *data, ln_msg_level level, const char *text)
+{
+    const ln_options *options = data;
+    options->message_func(options->message_data, (int)level, text);
+}
+
+static int set_lists(ln_context *ctx, const ln_options *options)
+{
+    const char *name;
+    LN_LIST_FOREACH(name, options->folders)
+    {
+        if (ln_context_allow_folder(ctx, name))
+            return -1;
+    }
+    LN_LIST_FOREACH(name, options->disabled)
+    {
+        if (ln_context_disable_rule(ctx, name))
+            return -1;
+    }
+    return options->weights ? ln_context_bind_file(ctx, options->weights) : 0;
+}
+
+// Sizes that the interface does not know of, for formats that ask for them when they are read.
+static int set_shapes(ln_context *ctx, const ln_options *options)
+{
+    const ln_shape_option *shape;
+    LN_LIST_FOREACH(shape, options->shapes)
+    {
+        if (ln_context_bind_shape(ctx, shape->name, shape->ndim, shape->most))
+            return -1;
+    }
+    return 0;
+}
+
+static int set_options(ln_context *ctx, const ln_options *options)
+{
+    if (options->message_func) {
+        ctx->msg_func = pass_message;
+        ctx->msg_data = (void *)options;
+    }
+    ln_context_set_seed(ctx, options->seed);
+    if (options->is_reference)
+        ln_context_set_reference(ctx);
+    return ln_context_set_limit(ctx, LN_LIMIT_MEMORY, options->memory_limit) ||
+                   ln_context_set_limit(ctx, LN_LIMIT_OPS, options->operators_limit) ||
+                   set_lists(ctx, options) || (options->is_tuned && ln_context_set_tuning(ctx))
+               ? -1
+               : 0;
+}
+
+// The threads are the pool's, which the context would make for itself otherwise.
+static int set_pool(ln_context *ctx, const ln_pool *pool)
+{
+    ctx->pool = ln_pool_threads(pool);
+    return ln_context_set_threads(ctx, ln_pool_size(pool));
+}
+
+ln_program *ln_program_create(const ln_model *model, ln_error *err)
+{
+    ln_program *program = ln_alloc(sizeof(*program));
+    if (program)
+        program->ctx = ln_context_create();
+    if (!program || !program->ctx) {
+        ln_error_set_last(err);
+        ln_program_free(program);
+        return NULL;
+    }
+    program->ctx->store = model->store;
+    if (!set_options(program->ctx, model->options) && !set_pool(program->ctx, model->pool))
+        return program;
+    const ln_status status = ln_error_status(program->ctx->error);
+    ln_error_set_as(err, status == LN_OK ? LN_BAD_ARGUMENT : status, "%s",
+                    ln_context_error(program->ctx));
+    ln_program_free(program);
+    return NULL;
+}
+
+void ln_program_free(ln_program *program)
+{
+    if (!program)
+        return;
+    if (program->ctx)
+        program->ctx->pool = NULL; // it is the model's
+    ln_context_free(program->ctx);
+    ln_free(program->inputs);
+    ln_free(program->names);
+    ln_free(program->fixed);
+    ln_free(program->is_fixed);
+    ln_free(program->outputs);
+    ln_free(program);
+}
+
+/* ---- reading and compiling ---- */
+
+// Larger inputs are data, whatever a model does with them.
+enum { MOST_DECISIVE = 64 << 10 };
+
+static int bind_value(ln_context *ctx, const ln_port *port, const ln_value *value)
+{
+    if (!value->data || value->size > MOST_DECISIVE)
+        return ln_context_bind_shape(ctx, port->name, value->ndim, value->dims);
+    tl_tensor *record =
+        tl_tensor_create((void *)value->data, value->ndim, value->dims, port->info.dtype);
+    const int status = record ? ln_context_bind_input(ctx, port->name, record) : ln_fail_tl(ctx);
+    tl_tensor_free(record);
+    return status;
+}
+
+static int bind_inputs(ln_context *ctx, const ln_model *model, const ln_value *values,
+                       int with_data)
+{
+    for (size_t i = 0; i < model->interface->n_inputs; i++) {
+        const ln_port *port = model->interface->inputs[i];
+        if (!values[i].is_given)
+            continue;
+        if (with_data ? bind_value(ctx, port, &values[i])
+                      : ln_context_bind_shape(ctx, port->name, values[i].ndim, values[i].dims))
+            return -1;
+    }
+    return 0;
+}
+
+static int read_model(ln_context *ctx, const ln_model *model)
+{
+    if (model->parsed)
+        return ln_context_init_parsed(ctx, model->name, model->front, model->parsed);
+    ln_infile file = model->file, copy;
+    if (ln_infile_share(&file, &copy, ctx->error))
+        return -1;
+    const int status = ln_context_init_file(ctx, model->name, &copy);
+    ln_infile_close(&copy);
+    return status;
+}
+
+static void note_wanted(ln_model *model)
+{
+    ln_session_lock();
+    model->wants_values = 1;
+    ln_session_unlock();
+}
+
+static int wants_values(ln_model *model)
+{
+    ln_session_lock();
+    const int wants = model->wants_values;
+    ln_session_unlock();
+    return wants;
+}
+
+// Values decide as little as possible: a program then fits others, too. So they are given only to
+// models that cannot be read without.
+static int read_for(ln_context *ctx, ln_model *model, const ln_value *values)
+{
+    if (!wants_values(model)) {
+        if (bind_inputs(ctx, model, values, 0))
+            return -1;
+        if (!read_model(ctx, model))
+            return 0;
+        if (!ln_bind_wants_values(ctx))
+            return -1;
+        note_wanted(model);
+    }
+    return bind_inputs(ctx, model, values, 1) || read_model(ctx, model) ? -1 : 0;
+}
+
+// Inputs are given before each run; weights must be there by now.
+static int check_weights(const ln_context *ctx)
+{
+    const char *name;
+    LN_LIST_FOREACH(name, ctx->missing)
+    {
+        if (!ln_hash_find(ctx->input_names, name))
+            return ln_fail_as(ctx, LN_BAD_ARGUMENT,
+                              "%s: tensor '%s' takes its data from a file of weights, which option "
+                              "'weights' names",
+                              ctx->source, name);
+    }
+    return 0;
+}
+
+static int compile_and_load(ln_context *ctx, const ln_options *options)
+{
+    const char *target = options->target ? options->target : default_target;
+    if (!ctx->target && ln_context_compile(ctx, target))
+        return -1;
+    return ln_context_load(ctx, options->weights) || check_weights(ctx) ? -1 : 0;
+}
+
+/* ---- inputs and outputs ---- */
+
+// Inputs with a default that was not replaced are none of the program.
+static int is_input(const ln_port *port, const ln_value *value)
+{
+    return port->kind == LN_PORT_INPUT || value->is_given;
+}
+
+static const ln_tensor_entry *find_tensor(const ln_context *ctx, const char *name)
+{
+    return ln_tensor_table_find(ctx->tensor_table, name);
+}
+
+static void note_input(ln_program *program, size_t i, const char *name)
+{
+    const ln_tensor_entry *te = find_tensor(program->ctx, name);
+    const ln_fixed_value *fixed = ln_fixed_find(program->ctx->fixed, name);
+    program->names[i] = te && te->tensor->data ? name : NULL;
+    program->is_fixed[i] = fixed && !fixed->rule && !fixed->frozen;
+    program->fixed[i] = fixed ? fixed->hash : 0;
+}
+
+static int fail_interface(const ln_context *ctx, const char *what)
+{
+    return ln_fail_as(ctx, LN_INTERNAL_ERROR, "the program has not the model's %s", what);
+}
+
+static int note_inputs(ln_program *program, const ln_model *model, const ln_value *values)
+{
+    const ln_list *node = program->ctx->inputs;
+    for (size_t i = 0; i < program->n_inputs; i++) {
+        if (!is_input(model->interface->inputs[i], &values[i]))
+            continue;
+        if (!node)
+            return fail_interface(program->ctx, "inputs");
+        note_input(program, i, node->data);
+        node = node->next;
+    }
+    return node ? fail_interface(program->ctx, "inputs") : 0;
+}
+
+static int note_outputs(ln_program *program)
+{
+    const ln_list *node = program->ctx->outputs;
+    for (size_t i = 0; i < program->n_outputs; i++, node = node->next) {
+        const ln_tensor_entry *te = node ? find_tensor(program->ctx, node->data) : NULL;
+        if (!te)
+            return fail_interface(program->ctx, "outputs");
+        program->outputs[i] = te->tensor;
+    }
+    return node ? fail_interface(program->ctx, "outputs") : 0;
+}
+
+static void note_shapes(ln_program *program, const ln_value *values)
+{
+    for (size_t i = 0; i < program->n_inputs; i++) {
+        program->inputs[i] = values[i];
+        program->inputs[i].data = program->inputs[i].own = NULL;
+    }
+}
+
+static int note_ports(ln_program *program, const ln_model *model, const ln_value *values)
+{
+    const ln_interface *interface = model->interface;
+    program->n_inputs = interface->n_inputs;
+    program->n_outputs = interface->n_outputs;
+    program->inputs = ln_alloc_array(program->n_inputs, sizeof(*program->inputs));
+    program->names = ln_alloc_array(program->n_inputs, sizeof(*program->names));
+    program->fixed = ln_alloc_array(program->n_inputs, sizeof(*program->fixed));
+    program->is_fixed = ln_alloc_array(program->n_inputs, sizeof(*program->is_fixed));
+    program->outputs = ln_alloc_array(program->n_outputs, sizeof(*program->outputs));
+    if (!program->inputs || !program->names || !program->fixed || !program->is_fixed ||
+        !program->outputs)
+        return ln_fail_memory(program->ctx);
+    note_shapes(program, values);
+    return note_inputs(program, model, values) || note_outputs(program) ? -1 : 0;
+}
+
+int ln_program_read(ln_program *program, ln_model *model, const ln_value *values)
+{
+    if (model->front && model->front->describe)
+        return read_for(program->ctx, model, values);
+    return set_shapes(program->ctx, model->options) || read_model(program->ctx, model) ? -1 : 0;
+}
+
+int ln_program_finish(ln_program *program, const ln_model *model, const ln_value *values)
+{
+    return compile_and_load(program->ctx, model->options) || note_ports(program, model, values) ? -1
+                                                                                                : 0;
+}
+
+int ln_program_make(ln_program *program, ln_model *model, const ln_value *values)
+{
+    return ln_program_read(program, model, values) || ln_program_finish(program, model, values) ? -1
+                                                                                                : 0;
+}
+
+/* ---- use ---- */
+
+static int has_fixed(const ln_program *program, size_t i, const ln_value *value)
+{
+    return !program->is_fixed[i] || (value->data && ln_value_hash(value) == program->fixed[i]);
+}
+
+int ln_program_fits(const ln_program *program, const ln_value *values)
+{
+    for (size_t i = 0; i < program->n_inputs; i++)
+        if (!ln_value_is_like(&program->inputs[i], &values[i]) ||
+            !has_fixed(program, i, &values[i]))
+            return 0;
+    return 1;
+}
+
+int ln_program_fill(const ln_program *program, const ln_value *values)
+{
+    for (size_t i = 0; i < program->n_inputs; i++)
+        if (values[i].is_given && values[i].size && program->names[i] &&
+            ln_context_set_data(program->ctx, program->names[i], values[i].data))
+            return -1;
+    return 0;
+}
+
+/* ---- those that a model keeps ---- */
+
+ln_program *ln_program_take(ln_model *model, const ln_value *values)
+{
+    ln_session_lock();
+    ln_program **place = &model->kept, *program;
+    while ((program = *place) && !ln_program_fits(program, values))
+        place = &program->next;
+    if (program) {
+        *place = program->next;
+        program->next = NULL;
+        model->n_kept--;
+    }
+    ln_session_unlock();
+    return program;
+}
+
+// The last of the list, which is not empty.
+static ln_program *drop_oldest(ln_model *model)
+{
+    ln_program **place = &model->kept;
+    while ((*place)->next)
+        place = &(*place)->next;
+    ln_program *oldest = *place;
+    *place = NULL;
+    model->n_kept--;
+    return oldest;
+}
+
+void ln_program_give(ln_model *model, ln_program *program)
+{
+    if (!program)
+        return;
+    ln_session_lock();
+    program->next = model->kept;
+    model->kept = program;
+    model->n_kept++;
+    ln_program *oldest = model->n_kept > model->options->programs ? drop_oldest(model) : NULL;
+    ln_session_unlock();
+    ln_program_free(oldest);
+}

@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sessions: inputs, a program for their shapes, outputs.
+//
+// A session has one program at a time, of which it is the only user. Which one that is may only
+// change under the lock, as ln_session_cancel reaches for it from other threads.
+
+#include "lightnet/ln_session.h"
+
+#include <string.h>
+
+#include "ir/ln_context_ops.h"
+#include "lightnet/ln_hash.h"
+#include "session/ln_call.h"
+#include "session/ln_model.h"
+#include "session/ln_program.h"
+#include "session/ln_session_lock.h"
+#include "session/ln_value.h"
+
+/* Memory of the caller for an output. */
+typedef struct place {
+    void *data; /* NULL: none */
+    size_t size;
+} place;
+
+/* The size that a run has for a name, and the input that has it. */
+typedef struct symbol {
+    int dim;
+    const ln_port *port; /* NULL: none yet */
+} symbol;
+
+struct ln_session {
+    ln_model *model;
+    ln_value *values;    /* of each input of the interface */
+    place *places;       /* of each output */
+    symbol *symbols;     /* for checks */
+    ln_program *program; /* for the shapes of the last run, or NULL */
+    int has_outputs;
+    uint64_t timeout; /* ms */
+    ln_error error;
+
+    /* ln_session_lock */
+    ln_context *running; /* what works for the session: the program's, or one in the making */
+    int is_cancelled;
+};
+
+/* ---- errors ---- */
+
+static int take_error(ln_session *session, const ln_context *ctx)
+{
+    ln_error_clear(&session->error);
+    return ln_error_set_as(&session->error, ln_error_status(ctx->error), "%s",
+                           ln_context_error(ctx));
+}
+
+static ln_status fail_null(ln_session *session, const char *what)
+{
+    if (session)
+        ln_error_clear(&session->error);
+    ln_error_set_as(session ? &session->error : NULL, LN_BAD_ARGUMENT, "%s is NULL", what);
+    return LN_BAD_ARGUMENT;
+}
+
+static ln_status fail_session(void)
+{
+    return fail_null(NULL, "the session");
+}
+
+const char *ln_session_error(const ln_session *session)
+{
+    return session ? ln_error_text(&session->error) : ln_last_error();
+}
+
+/* ---- life ---- */
+
+ln_status ln_session_create(ln_model *model, ln_session **session)
+{
+    if (session)
+        *session = NULL;
+    if (!model || !session)
+        return fail_null(NULL, model ? "the place for the session" : "the model");
+    ln_session *made = ln_alloc(sizeof(*made));
+    if (!made)
+        return LN_OUT_OF_MEMORY;
+    made->model = ln_model_keep(model);
+    made->values = ln_alloc_array(model->interface->n_inputs, sizeof(*made->values));
+    made->places = ln_alloc_array(model->interface->n_outputs, sizeof(*made->places));
+    made->symbols = ln_alloc_array((size_t)model->n_symbols + 1, sizeof(*made->symbols));
+    if (!made->values || !made->places || !made->symbols) {
+        ln_session_free(made);
+        return LN_OUT_OF_MEMORY;
+    }
+    *session = made;
+    return LN_OK;
+}
+
+/* ---- cancelling ---- */
+
+// From now on ln_session_cancel reaches the context.
+static void attach(ln_session *session, ln_context *ctx)
+{
+    ln_session_lock();
+    session->running = ctx;
+    if (session->is_cancelled)
+        ln_context_cancel(ctx);
+    ln_session_unlock();
+}
+
+static void detach(ln_session *session)
+{
+    ln_session_lock();
+    ln_context *ctx = session->running;
+    session->running = NULL;
+    ln_session_unlock();
+    if (!ctx)
+        return;
+    ln_context_resume(ctx);
+    ln_context_set_limit(ctx, LN_LIMIT_TIME, 0);
+}
+
+void ln_session_cancel(ln_session *session)
+{
+    if (!session)
+        return;
+    ln_session_lock();
+    session->is_cancelled = 1;
+    if (session->running)
+        ln_context_cancel(session->running);
+    ln_session_unlock();
+}
+
+void ln_session_resume(ln_session *session)
+{
+    if (!session)
+        return;
+    ln_session_lock();
+    session->is_cancelled = 0;
+    if (session->running)
+        ln_context_resume(session->running);
+    ln_session_unlock();
+}
+
+ln_status ln_session_set_timeout(ln_session *session, uint64_t ms)
+{
+    if (!session)
+        return fail_session();
+    session->timeout = ms;
+    return LN_OK;
+}
+
+/* ---- programs ---- */
+
+static void drop_program(ln_session *session)
+{
+    session->has_outputs = 0;
+    detach(session);
+    ln_program_give(session->model, session->program);
+    session->program = NULL;
+}
+
+void ln_session_free(ln_session *session)
+{
+    if (!session)
+        return;
+    drop_program(session);
+    for (size_t i = 0; session->values && i < session->model->interface->n_inputs; i++)
+        ln_value_clear(&session->values[i]);
+    ln_free(session->values);
+    ln_free(session->places);
+    ln_free(session->symbols);
+    ln_model_free(session->model);
+    ln_free(session);
+}
+
+static int make_program(ln_session *session)
+{
+    ln_program *program = ln_program_create(session->model, &session->error);
+    if (!program)
+        return -1;
+    attach(session, program->ctx);
+    ln_context_set_limit(program->ctx, LN_LIMIT_TIME, session->timeout);
+    if (!ln_program_make(program, session->model, session->values)) {
+        session->program = program;
+        return 0;
+    }
+    take_error(session, program->ctx);
+    detach(session);
+    ln_program_free(program);
+    return -1;
+}
+
+// The time of a run is counted from here on.
+static int choose_program(ln_session *session)
+{
+    if (session->program && !ln_program_fits(session->program, session->values))
+        drop_program(session);
+    if (!session->program) {
+        session->program = ln_program_take(session->model, session->values);
+        if (!session->program)
+            return make_program(session);
+        attach(session, session->program->ctx);
+    }
+    ln_context_set_limit(session->program->ctx, LN_LIMIT_TIME, session->timeout);
+    return 0;
+}
+
+/* ---- inputs ---- */
+
+// Begins a call about an input: which one, or -1.
+static int find_input(ln_session *session, const char *name)
+{
+    ln_error_clear(&session->error);
+    if (name)
+        return ln_model_find_input(session->model, name, &session->error);
+    return ln_error_set_as(&session->error, LN_BAD_ARGUMENT, "the name of an input is NULL");
+}
+
+static ln_status fail_data(ln_session *session, const char *name)
+{
+    ln_error_set_as(&session->error, LN_BAD_ARGUMENT, "the data for input '%s' is NULL", name);
+    return LN_BAD_ARGUMENT;
+}
+
+ln_status ln_session_set_input(ln_session *session, const char *name, tl_dtype dtype, int ndim,
+                               const int *dims, const void *data)
+{
+    if (!session)
+        return fail_session();
+    const int i = find_input(session, name);
+    if (i < 0)
+        return session->error.status;
+    ln_value shaped = session->values[i];
+    if (ln_value_set_shape(&shaped, session->model->interface->inputs[i], dtype, ndim, dims,
+                           &session->error))
+        return session->error.status;
+    if (!data && shaped.size)
+        return fail_data(session, name);
+    const int status = ln_value_copy(&shaped, data);
+    session->values[i] = shaped;
+    return status ? ln_error_set_last(&session->error), LN_OUT_OF_MEMORY : LN_OK;
+}
+
+static int check_place(ln_session *session, const char *what, const char *name, tl_dtype dtype,
+                       const void *data, size_t needed, size_t size)
+{
+    const size_t element = tl_size_of(dtype);
+    if (size < needed)
+        return ln_error_set_as(&session->error, LN_BAD_ARGUMENT,
+                               "%s '%s' takes %zu bytes, the buffer given for it has %zu", what,
+                               name, needed, size);
+    if ((uintptr_t)data % element)
+        return ln_error_set_as(&session->error, LN_BAD_ARGUMENT,
+                               "the buffer given for %s '%s' is not aligned to its elements of %zu "
+                               "bytes",
+                               what, name, element);
+    return 0;
+}
+
+ln_status ln_session_bind_input(ln_session *session, const char *name, tl_dtype dtype, int ndim,
+                                const int *dims, const void *data, size_t size)
+{
+    if (!session)
+        return fail_session();
+    const int i = find_input(session, name);
+    if (i < 0)
+        return session->error.status;
+    ln_value shaped = session->values[i];
+    if (!data) {
+        ln_value_clear(&session->values[i]);
+        return LN_OK;
+    }
+    if (ln_value_set_shape(&shaped, session->model->interface->inputs[i], dtype, ndim, dims,
+                           &session->error) ||
+        check_place(session, "input", name, dtype, data, shaped.size, size))
+        return session->error.status;
+    shaped.data = data;
+    session->values[i] = shaped;
+    return LN_OK;
+}
+
+static int fail_missing(ln_session *session, const ln_port *port)
+{
+    char shape[LN_MAXLINE];
+    return ln_error_set_as(
+        &session->error, LN_BAD_ARGUMENT, "input '%s' is not given, expected %s %s", port->name,
+        tl_dtype_name(port->info.dtype), ln_port_sprint(port, shape, sizeof(shape)));
+}
+
+// A size that has a name is the same in all inputs.
+static int check_symbols(ln_session *session, const ln_port *port, const ln_value *value)
+{
+    for (int i = 0; i < port->info.ndim; i++) {
+        symbol *s = &session->symbols[port->symbols[i]];
+        if (!port->symbols[i])
+            continue;
+        if (s->port && s->dim != value->dims[i])
+            return ln_error_set_as(&session->error, LN_BAD_ARGUMENT,
+                                   "input '%s' has %d for '%s', but input '%s' has %d", port->name,
+                                   value->dims[i], port->dim_names[i], s->port->name, s->dim);
+        *s = (symbol){value->dims[i], port};
+    }
+    return 0;
+}
+
+static int check_inputs(ln_session *session)
+{
+    const ln_interface *interface = session->model->interface;
+    memset(session->symbols, 0, sizeof(symbol) * ((size_t)session->model->n_symbols + 1));
+    for (size_t i = 0; i < interface->n_inputs; i++) {
+        const ln_port *port = interface->inputs[i];
+        const ln_value *value = &session->values[i];
+        if (!value->is_given && port->kind == LN_PORT_INPUT)
+            return fail_missing(session, port);
+        if (value->is_given && check_symbols(session, port, value))
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- outputs ---- */
+
+ln_status ln_session_bind_output(ln_session *session, const char *name, void *data, size_t size)
+{
+    if (!session)
+        return fail_session();
+    if (!name)
+        return fail_null(session, "the name of an output");
+    ln_error_clear(&session->error);
+    const int i = ln_model_find_output(session->model, name, &session->error);
+    if (i < 0)
+        return session->error.status;
+    const tl_dtype dtype = session->model->interface->outputs[i]->info.dtype;
+    if (data && check_place(session, "output", name, dtype, data, 0, size))
+        return session->error.status;
+    session->places[i] = (place){data, size};
+    return LN_OK;
+}
+
+static int copy_out(ln_session *session, size_t i, const place *p)
+{
+    const tl_tensor *tensor = session->program->outputs[i];
+    const size_t size = tl_tensor_size(tensor);
+    if (size > p->size)
+        return check_place(session, "output", session->model->interface->outputs[i]->name,
+                           tensor->dtype, p->data, size, p->size);
+    if (size)
+        memcpy(p->data, tensor->data, size);
+    return 0;
+}
+
+static int deliver(ln_session *session)
+{
+    for (size_t i = 0; i < session->program->n_outputs; i++)
+        if (session->places[i].data && copy_out(session, i, &session->places[i]))
+            return -1;
+    session->has_outputs = 1;
+    return 0;
+}
+
+// Which output of the last run has that name, or -1.
+static int find_output(ln_session *session, const char *name)
+{
+    ln_error_clear(&session->error);
+    if (!name)
+        return ln_error_set_as(&session->error, LN_BAD_ARGUMENT, "the name of an output is NULL");
+    const int i = ln_model_find_output(session->model, name, &session->error);
+    if (i >= 0 && !session->has_outputs)
+        return ln_error_set_as(&session->error, LN_BAD_ARGUMENT,
+                               "output '%s' is not there: the last run failed, or there was none",
+                               name);
+    return i;
+}
+
+const tl_tensor *ln_session_output(ln_session *session, const char *name)
+{
+    if (!session) {
+        fail_session();
+        return NULL;
+    }
+    const int i = find_output(session, name);
+    return i < 0 ? NULL : session->program->outputs[i];
+}
+
+ln_status ln_session_copy_output(ln_session *session, const char *name, void *data, size_t size)
+{
+    if (!session)
+        return fail_session();
+    const int i = find_output(session, name);
+    if (i < 0)
+        return session->error.status;
+    const place p = {data, size};
+    if (!data && tl_tensor_size(session->program->outputs[i])) {
+        ln_error_set_as(&session->error, LN_BAD_ARGUMENT,
+                        "the buffer given for output '%s' is NULL", name);
+        return LN_BAD_ARGUMENT;
+    }
+    return copy_out(session, (size_t)i, &p) ? session->error.status : LN_OK;
+}
+
+/* ---- running ---- */
+
+/* Who wants the times of a run. */
+typedef struct watcher {
+    ln_time_func func;
+    void *data;
+} watcher;
+
+static void report(const ln_context *ctx, const uint64_t *ns, const watcher *w)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        if (!op->op_arg->at_load)
+            w->func(w->data, op->op_arg->name, op->op_arg->optype, *ns);
+        ns++;
+    }
+}
+
+static int run_timed(const ln_context *ctx, const watcher *w)
+{
+    uint64_t *ns = ln_alloc_array((size_t)ln_list_length(ctx->ops), sizeof(*ns));
+    if (!ns)
+        return ln_fail_last(ctx);
+    const int status = ln_context_run_timed(ctx, ns);
+    if (!status)
+        report(ctx, ns, w);
+    ln_free(ns);
+    return status;
+}
+
+static int compute(ln_session *session, const watcher *w)
+{
+    const ln_context *ctx = session->program->ctx;
+    if (!ln_program_fill(session->program, session->values) &&
+        !(w ? run_timed(ctx, w) : ln_context_run(ctx)))
+        return 0;
+    return take_error(session, ctx);
+}
+
+static ln_status run(ln_session *session, const watcher *w)
+{
+    const unsigned long failures = ln_call_begin();
+    session->has_outputs = 0;
+    ln_error_clear(&session->error);
+    if (check_inputs(session) || choose_program(session) || compute(session, w) || deliver(session))
+        return ln_call_status(&session->error, failures, LN_BAD_ARGUMENT);
+    return LN_OK;
+}
+
+ln_status ln_session_run(ln_session *session)
+{
+    return session ? run(session, NULL) : fail_session();
+}
+
+ln_status ln_session_run_timed(ln_session *session, ln_time_func func, void *data)
+{
+    if (!session)
+        return fail_session();
+    if (!func)
+        return fail_null(session, "the function for times");
+    return run(session, &(watcher){func, data});
+}

@@ -1,0 +1,1002 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of models and sessions: shapes, values, outputs, wrong calls, limits, cancelling, forks.
+
+#include "lightnet/ln_session.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ln_check.h"
+#include "session/ln_tiny_onnx.h"
+
+/* ---- models ---- */
+
+// y = a + b, of any batch.
+static tiny_bytes sum_model(void)
+{
+    tiny_model m = {.graph.size = 0};
+    tiny_input(&m, "a", TINY_FLOAT, "batch,3");
+    tiny_input(&m, "b", TINY_FLOAT, "batch,3");
+    tiny_node(&m, "Add", "a", "b", "y");
+    tiny_output(&m, "y", TINY_FLOAT, "batch,3");
+    tiny_note(&m, "task", "sum");
+    return tiny_end(&m);
+}
+
+// y = x * k, where k is 2 by default.
+static tiny_bytes default_model(void)
+{
+    tiny_model m = {.graph.size = 0};
+    const float k = 2;
+    tiny_input(&m, "x", TINY_FLOAT, "2");
+    tiny_input(&m, "k", TINY_FLOAT, "1");
+    tiny_constant(&m, "k", TINY_FLOAT, 1, &k, sizeof(k));
+    tiny_node(&m, "Mul", "x", "k", "y");
+    tiny_output(&m, "y", TINY_FLOAT, "2");
+    return tiny_end(&m);
+}
+
+// y = sum of x over the axes that an input names: the number of dimensions depends on it.
+static tiny_bytes axes_model(void)
+{
+    tiny_model m = {.graph.size = 0};
+    tiny_input(&m, "x", TINY_FLOAT, "2,n");
+    tiny_input(&m, "axes", TINY_INT64, "1");
+    tiny_node(&m, "ReduceSum", "x", "axes", "y");
+    tiny_output(&m, "y", TINY_FLOAT, NULL);
+    return tiny_end(&m);
+}
+
+// As many columns as x has elements that are not 0.
+static tiny_bytes nonzero_model(void)
+{
+    tiny_model m = {.graph.size = 0};
+    tiny_input(&m, "x", TINY_FLOAT, "n");
+    tiny_node(&m, "NonZero", "x", NULL, "y");
+    tiny_output(&m, "y", TINY_INT64, "1,found");
+    return tiny_end(&m);
+}
+
+// No inputs at all.
+static tiny_bytes constant_model(void)
+{
+    tiny_model m = {.graph.size = 0};
+    const float k[] = {-1, 5};
+    tiny_constant(&m, "k", TINY_FLOAT, 2, k, sizeof(k));
+    tiny_node(&m, "Relu", "k", NULL, "y");
+    tiny_output(&m, "y", TINY_FLOAT, "2");
+    return tiny_end(&m);
+}
+
+// Nothing is known of x.
+static tiny_bytes shapeless_model(void)
+{
+    tiny_model m = {.graph.size = 0};
+    tiny_input(&m, "x", TINY_FLOAT, NULL);
+    tiny_node(&m, "Relu", "x", NULL, "y");
+    tiny_output(&m, "y", TINY_FLOAT, NULL);
+    return tiny_end(&m);
+}
+
+static const char ir_model[] =
+    "{\"inputs\": [\"x\"], \"outputs\": [\"y\"], \"ops\": ["
+    "{\"name\": \"make_x\", \"optype\": \"create\", \"tensors_in\": [], \"tensors_out\": "
+    "[{\"arg_name\": \"dst\", \"name\": \"x\"}], \"params\": [{\"arg_name\": \"dtype\", "
+    "\"value\": \"TL_FLOAT\"}, {\"arg_name\": \"dims\", \"value\": [2]}, {\"arg_name\": "
+    "\"ran\", \"value\": [0, 0]}, {\"arg_name\": \"data\", \"value\": [0]}, {\"arg_name\": "
+    "\"from_file\", \"value\": false}]}, "
+    "{\"name\": \"make_y\", \"optype\": \"relu\", \"tensors_in\": [{\"arg_name\": \"src\", "
+    "\"name\": \"x\"}], \"tensors_out\": [{\"arg_name\": \"dst\", \"name\": \"y\"}], "
+    "\"params\": []}]}";
+
+static int has_onnx(void)
+{
+    return strstr(ln_build_info(), "ONNX") != NULL;
+}
+
+#define SKIP_WITHOUT_ONNX                             \
+    if (!has_onnx()) {                                \
+        ln_check_skip("a build without ONNX models"); \
+        return;                                       \
+    }
+
+static ln_model *open_model(tiny_bytes bytes, const ln_options *options)
+{
+    ln_model *model;
+    const ln_status status =
+        ln_model_open_memory("m.onnx", bytes.data, bytes.size, options, &model);
+    ck_assert_msg(status == LN_OK, "%s: %s", ln_status_name(status), ln_model_error(model));
+    return model;
+}
+
+static ln_session *open_session(tiny_bytes bytes, const ln_options *options)
+{
+    ln_session *session;
+    ln_model *model = open_model(bytes, options);
+    ck_assert_int_eq(ln_session_create(model, &session), LN_OK);
+    ln_model_free(model); // the session keeps it
+    return session;
+}
+
+#define CHECK_OK(session, call)                                            \
+    do {                                                                   \
+        const ln_status status_ = (call);                                  \
+        ck_assert_msg(status_ == LN_OK, "%s: %s", ln_status_name(status_), \
+                      ln_session_error(session));                          \
+    } while (0)
+
+#define CHECK_FAILS(session, status, call, message)           \
+    do {                                                      \
+        ck_assert_int_eq(call, status);                       \
+        ck_assert_str_eq(ln_session_error(session), message); \
+    } while (0)
+
+// Both inputs of sum_model: a is 1, 2, 3 .., b is 10 each.
+static void set_sum(ln_session *session, int batch)
+{
+    float a[3 * 64], b[3 * 64];
+    const int dims[] = {batch, 3};
+    ck_assert_int_le(batch, 64);
+    for (int i = 0; i < 3 * batch; i++) {
+        a[i] = (float)(i + 1);
+        b[i] = 10;
+    }
+    CHECK_OK(session, ln_session_set_input(session, "a", TL_FLOAT, 2, dims, a));
+    CHECK_OK(session, ln_session_set_input(session, "b", TL_FLOAT, 2, dims, b));
+}
+
+static void check_sum(ln_session *session, int batch)
+{
+    const tl_tensor *y = ln_session_output(session, "y");
+    ck_assert_msg(y != NULL, "%s", ln_session_error(session));
+    ck_assert_int_eq(y->ndim, 2);
+    ck_assert_int_eq(y->dims[0], batch);
+    ck_assert_int_eq(y->dims[1], 3);
+    for (int i = 0; i < 3 * batch; i++)
+        ck_assert_float_eq(((const float *)y->data)[i], (float)(i + 11));
+}
+
+static void run_sum(ln_session *session, int batch)
+{
+    set_sum(session, batch);
+    CHECK_OK(session, ln_session_run(session));
+    check_sum(session, batch);
+}
+
+/* ---- what works ---- */
+
+START_TEST(the_interface_has_open_sizes_with_their_names)
+{
+    SKIP_WITHOUT_ONNX
+    ln_model *model = open_model(sum_model(), NULL);
+    ck_assert_int_eq(ln_model_num_inputs(model), 2);
+    ck_assert_int_eq(ln_model_num_outputs(model), 1);
+    ck_assert_str_eq(ln_model_input_name(model, 1), "b");
+    ck_assert_str_eq(ln_model_output_name(model, 0), "y");
+    const tl_tensor *a = ln_model_input_info(model, 0), *y = ln_model_output_info(model, 0);
+    ck_assert_int_eq(a->dtype, TL_FLOAT);
+    ck_assert_int_eq(a->ndim, 2);
+    ck_assert_int_eq(a->dims[0], -1);
+    ck_assert_int_eq(a->dims[1], 3);
+    ck_assert_ptr_null(a->data);
+    ck_assert_int_eq(y->dims[0], -1);
+    ck_assert_str_eq(ln_model_input_dim_name(model, 0, 0), "batch");
+    ck_assert_str_eq(ln_model_output_dim_name(model, 0, 0), "batch");
+    ck_assert_ptr_null(ln_model_input_dim_name(model, 0, 1));
+    ck_assert_ptr_null(ln_model_input_dim_name(model, 0, 2));
+    ck_assert_str_eq(ln_model_metadata(model, "task"), "sum");
+    ck_assert_str_eq(ln_model_metadata(model, "format"), "ONNX");
+    ck_assert_ptr_null(ln_model_metadata(model, "unheard"));
+    ck_assert_str_eq(ln_model_metadata_key(model, 0), "task");
+    ck_assert_ptr_null(ln_model_metadata_key(model, 2));
+    ln_model_free(model);
+}
+END_TEST
+
+START_TEST(a_session_takes_any_shape_that_the_model_allows)
+{
+    SKIP_WITHOUT_ONNX
+    static const int batches[] = {1, 4, 1, 64, 2, 4, 1};
+    ln_session *session = open_session(sum_model(), NULL);
+    for (size_t i = 0; i < sizeof(batches) / sizeof(batches[0]); i++)
+        run_sum(session, batches[i]);
+    ln_session_free(session);
+}
+END_TEST
+
+START_TEST(an_empty_batch_has_empty_outputs)
+{
+    SKIP_WITHOUT_ONNX
+    ln_session *session = open_session(sum_model(), NULL);
+    const int dims[] = {0, 3};
+    CHECK_OK(session, ln_session_set_input(session, "a", TL_FLOAT, 2, dims, NULL));
+    CHECK_OK(session, ln_session_set_input(session, "b", TL_FLOAT, 2, dims, NULL));
+    CHECK_OK(session, ln_session_run(session));
+    const tl_tensor *y = ln_session_output(session, "y");
+    ck_assert_int_eq(y->len, 0);
+    CHECK_OK(session, ln_session_copy_output(session, "y", NULL, 0));
+    ln_session_free(session);
+}
+END_TEST
+
+START_TEST(models_keep_as_many_programs_as_they_are_told)
+{
+    SKIP_WITHOUT_ONNX
+    static const char *const kept[] = {"0", "1", "2"};
+    for (size_t i = 0; i < 3; i++) {
+        ln_options *options = ln_options_create();
+        ck_assert_int_eq(ln_options_set(options, "programs", kept[i]), LN_OK);
+        ln_session *session = open_session(sum_model(), options);
+        ln_options_free(options);
+        for (int batch = 1; batch < 5; batch++)
+            run_sum(session, batch);
+        run_sum(session, 3);
+        ln_session_free(session);
+    }
+}
+END_TEST
+
+START_TEST(inputs_stay_and_a_failed_call_changes_nothing)
+{
+    SKIP_WITHOUT_ONNX
+    ln_session *session = open_session(sum_model(), NULL);
+    run_sum(session, 2);
+    ck_assert_int_eq(ln_session_set_input(session, "a", TL_FLOAT, 1, (const int[]){6}, "x"),
+                     LN_BAD_ARGUMENT);
+    CHECK_OK(session, ln_session_run(session));
+    check_sum(session, 2);
+    ln_session_free(session);
+}
+END_TEST
+
+START_TEST(bound_buffers_are_read_and_written_by_each_run)
+{
+    SKIP_WITHOUT_ONNX
+    float a[3] = {1, 2, 3}, b[3] = {10, 10, 10}, y[4] = {0, 0, 0, -7};
+    const int dims[] = {1, 3};
+    ln_session *session = open_session(sum_model(), NULL);
+    CHECK_OK(session, ln_session_bind_input(session, "a", TL_FLOAT, 2, dims, a, sizeof(a)));
+    CHECK_OK(session, ln_session_bind_input(session, "b", TL_FLOAT, 2, dims, b, sizeof(b)));
+    CHECK_OK(session, ln_session_bind_output(session, "y", y, sizeof(float) * 3));
+    CHECK_OK(session, ln_session_run(session));
+    ck_assert_float_eq(y[2], 13);
+    a[2] = 4;
+    CHECK_OK(session, ln_session_run(session));
+    ck_assert_float_eq(y[2], 14);
+    ck_assert_float_eq(y[3], -7);
+    CHECK_OK(session, ln_session_bind_output(session, "y", NULL, 0));
+    a[2] = 5;
+    CHECK_OK(session, ln_session_run(session));
+    ck_assert_float_eq(y[2], 14);
+    ck_assert_float_eq(((const float *)ln_session_output(session, "y")->data)[2], 15);
+    CHECK_OK(session, ln_session_bind_input(session, "a", TL_FLOAT, 0, NULL, NULL, 0));
+    CHECK_FAILS(session, LN_BAD_ARGUMENT, ln_session_run(session),
+                "input 'a' is not given, expected TL_FLOAT [batch, 3]");
+    ln_session_free(session);
+}
+END_TEST
+
+START_TEST(an_input_with_a_default_need_not_be_given)
+{
+    SKIP_WITHOUT_ONNX
+    const float x[] = {3, 4}, k = 5;
+    float y[2];
+    ln_model *model = open_model(default_model(), NULL);
+    ln_session *session;
+    ck_assert_int_eq(ln_model_num_inputs(model), 1);
+    CHECK_OK(NULL, ln_session_create(model, &session));
+    CHECK_OK(session, ln_session_set_input(session, "x", TL_FLOAT, 1, (const int[]){2}, x));
+    CHECK_OK(session, ln_session_run(session));
+    CHECK_OK(session, ln_session_copy_output(session, "y", y, sizeof(y)));
+    ck_assert_float_eq(y[1], 8);
+    CHECK_OK(session, ln_session_set_input(session, "k", TL_FLOAT, 1, (const int[]){1}, &k));
+    CHECK_OK(session, ln_session_run(session));
+    CHECK_OK(session, ln_session_copy_output(session, "y", y, sizeof(y)));
+    ck_assert_float_eq(y[1], 20);
+    CHECK_OK(session, ln_session_bind_input(session, "k", TL_FLOAT, 0, NULL, NULL, 0));
+    CHECK_OK(session, ln_session_run(session));
+    CHECK_OK(session, ln_session_copy_output(session, "y", y, sizeof(y)));
+    ck_assert_float_eq(y[1], 8);
+    ln_session_free(session);
+    ln_model_free(model);
+}
+END_TEST
+
+// x is [2, 2]: 1 2, 3 4.
+static void check_reduced(ln_session *session, int64_t axis, float first, float second)
+{
+    const float x[] = {1, 2, 3, 4};
+    CHECK_OK(session, ln_session_set_input(session, "x", TL_FLOAT, 2, (const int[]){2, 2}, x));
+    CHECK_OK(session, ln_session_set_input(session, "axes", TL_INT64, 1, (const int[]){1}, &axis));
+    CHECK_OK(session, ln_session_run(session));
+    const tl_tensor *y = ln_session_output(session, "y");
+    ck_assert_int_eq(y->len, 2);
+    ck_assert_int_eq(y->dims[axis], 1);
+    ck_assert_float_eq(((const float *)y->data)[0], first);
+    ck_assert_float_eq(((const float *)y->data)[1], second);
+}
+
+START_TEST(values_of_inputs_may_decide_shapes)
+{
+    SKIP_WITHOUT_ONNX
+    ln_session *session = open_session(axes_model(), NULL);
+    check_reduced(session, 0, 4, 6);
+    check_reduced(session, 1, 3, 7);
+    check_reduced(session, 0, 4, 6);
+    ln_session_free(session);
+}
+END_TEST
+
+START_TEST(an_output_has_the_shape_of_the_last_run)
+{
+    SKIP_WITHOUT_ONNX
+    ln_session *session = open_session(nonzero_model(), NULL);
+    for (int n = 1; n < 4; n++) {
+        const float x[] = {1, n > 1, n > 2, 0};
+        CHECK_OK(session, ln_session_set_input(session, "x", TL_FLOAT, 1, (const int[]){4}, x));
+        CHECK_OK(session, ln_session_run(session));
+        ck_assert_int_eq(ln_session_output(session, "y")->dims[1], n);
+    }
+    ln_session_free(session);
+}
+END_TEST
+
+START_TEST(a_model_without_inputs_runs)
+{
+    SKIP_WITHOUT_ONNX
+    ln_session *session = open_session(constant_model(), NULL);
+    CHECK_OK(session, ln_session_run(session));
+    const float *y = ln_session_output(session, "y")->data;
+    ck_assert_float_eq(y[0], 0);
+    ck_assert_float_eq(y[1], 5);
+    ln_session_free(session);
+}
+END_TEST
+
+START_TEST(an_input_of_unknown_shape_takes_any)
+{
+    SKIP_WITHOUT_ONNX
+    ln_session *session = open_session(shapeless_model(), NULL);
+    const float x[] = {-1, 2, 3, 4};
+    static const int shapes[][2] = {{4, 0}, {2, 2}, {1, 4}};
+    for (int i = 0; i < 3; i++) {
+        const int ndim = shapes[i][1] ? 2 : 1;
+        CHECK_OK(session, ln_session_set_input(session, "x", TL_FLOAT, ndim, shapes[i], x));
+        CHECK_OK(session, ln_session_run(session));
+        ck_assert_int_eq(ln_session_output(session, "y")->ndim, ndim);
+    }
+    CHECK_OK(session, ln_session_set_input(session, "x", TL_FLOAT, 0, NULL, x));
+    CHECK_OK(session, ln_session_run(session));
+    ck_assert_int_eq(ln_session_output(session, "y")->ndim, 0);
+    ln_session_free(session);
+}
+END_TEST
+
+START_TEST(nothing_is_known_of_a_shape_that_the_file_does_not_have)
+{
+    SKIP_WITHOUT_ONNX
+    ln_model *model = open_model(shapeless_model(), NULL);
+    ck_assert_int_eq(ln_model_input_info(model, 0)->ndim, -1);
+    ck_assert_ptr_null(ln_model_input_info(model, 0)->dims);
+    ln_model_free(model);
+}
+END_TEST
+
+START_TEST(json_ir_is_a_model_too)
+{
+    ln_model *model;
+    ln_session *session;
+    const float x[] = {-1, 1};
+    ck_assert_int_eq(ln_model_open_memory("m", ir_model, strlen(ir_model), NULL, &model), LN_OK);
+    ck_assert_str_eq(ln_model_metadata(model, "format"), "JSON IR");
+    ck_assert_int_eq(ln_model_input_info(model, 0)->dims[0], 2);
+    CHECK_OK(NULL, ln_session_create(model, &session));
+    CHECK_FAILS(session, LN_BAD_ARGUMENT, ln_session_run(session),
+                "input 'x' is not given, expected TL_FLOAT [2]");
+    CHECK_OK(session, ln_session_set_input(session, "x", TL_FLOAT, 1, (const int[]){2}, x));
+    CHECK_OK(session, ln_session_run(session));
+    ck_assert_float_eq(((const float *)ln_session_output(session, "y")->data)[0], 0);
+    ln_session_free(session);
+    ln_model_free(model);
+}
+END_TEST
+
+static void note_time(void *data, const char *name, const char *type, uint64_t ns)
+{
+    (void)ns;
+    ck_assert_str_ne(name, "");
+    ck_assert_str_ne(type, "");
+    ++*(int *)data;
+}
+
+START_TEST(a_timed_run_reports_each_operator)
+{
+    SKIP_WITHOUT_ONNX
+    int n = 0;
+    ln_session *session = open_session(sum_model(), NULL);
+    set_sum(session, 2);
+    CHECK_OK(session, ln_session_run_timed(session, note_time, &n));
+    check_sum(session, 2);
+    ck_assert_int_gt(n, 0);
+    ln_session_free(session);
+}
+END_TEST
+
+/* ---- options ---- */
+
+START_TEST(wrong_options_are_refused)
+{
+    static const struct {
+        const char *key, *value, *message;
+    } wrong[] = {
+        {"thread", "2",
+         "there is no option 'thread'; known options: target, threads, shape, weights, folder, "
+         "seed, reference, tuning, disabled_rule, memory_limit, operators_limit, programs"},
+        {"threads", "many", "option 'threads' is 'many', expected 1 to 1024, or 0 for all"},
+        {"threads", "1025", "option 'threads' is '1025', expected 1 to 1024, or 0 for all"},
+        {"threads", "-1", "option 'threads' is '-1', expected 1 to 1024, or 0 for all"},
+        {"threads", "", "option 'threads' is '', expected 1 to 1024, or 0 for all"},
+        {"seed", "18446744073709551616",
+         "option 'seed' is '18446744073709551616', expected a number from 0 on"},
+        {"reference", "true", "option 'reference' is 'true', expected yes or no"},
+        {"memory_limit", "1M", "option 'memory_limit' is '1M', expected a number of bytes"},
+        {"programs", "2147483648",
+         "option 'programs' is '2147483648', expected a number of programs"},
+        {"shape", "1x3",
+         "option 'shape' is '1x3', expected NAME=1x3x224x224, with ranges such as 1..512"},
+        {"shape",
+         "a=", "option 'shape' is 'a=', expected NAME=1x3x224x224, with ranges such as 1..512"},
+        {"shape", "=1",
+         "option 'shape' is '=1', expected NAME=1x3x224x224, with ranges such as 1..512"},
+        {"shape", "a=2..1",
+         "option 'shape' is 'a=2..1', expected NAME=1x3x224x224, with ranges such as 1..512"},
+        {"shape", "a=1x",
+         "option 'shape' is 'a=1x', expected NAME=1x3x224x224, with ranges such as 1..512"},
+        {"shape", "a=1x1x1x1x1x1x1x1x1",
+         "option 'shape' is 'a=1x1x1x1x1x1x1x1x1', expected NAME=1x3x224x224, with ranges such as "
+         "1..512"},
+    };
+    ln_options *options = ln_options_create();
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        ck_assert_int_eq(ln_options_set(options, wrong[i].key, wrong[i].value), LN_BAD_ARGUMENT);
+        ck_assert_str_eq(ln_model_error(NULL), wrong[i].message);
+    }
+    ck_assert_int_eq(ln_options_set(NULL, "seed", "1"), LN_BAD_ARGUMENT);
+    ck_assert_str_eq(ln_model_error(NULL), "the options is NULL");
+    ck_assert_int_eq(ln_options_set(options, NULL, "1"), LN_BAD_ARGUMENT);
+    ck_assert_str_eq(ln_model_error(NULL), "the option's key is NULL");
+    ck_assert_int_eq(ln_options_set(options, "seed", NULL), LN_BAD_ARGUMENT);
+    ck_assert_str_eq(ln_model_error(NULL), "the option's value is NULL");
+    ln_options_free(options);
+    ln_options_free(NULL);
+}
+END_TEST
+
+static ln_options *options_with(const char *key, const char *value)
+{
+    ln_options *options = ln_options_create();
+    ck_assert_msg(!ln_options_set(options, key, value), "%s", ln_model_error(NULL));
+    return options;
+}
+
+START_TEST(a_bound_size_is_fixed_for_all_that_have_its_name)
+{
+    SKIP_WITHOUT_ONNX
+    static const char *const shapes[] = {"batch=2", "a=2x3"};
+    for (size_t i = 0; i < 2; i++) {
+        ln_options *options = options_with("shape", shapes[i]);
+        ln_session *session = open_session(sum_model(), options);
+        ln_model *model = open_model(sum_model(), options);
+        ck_assert_int_eq(ln_model_input_info(model, 1)->dims[0], 2);
+        ck_assert_int_eq(ln_model_output_info(model, 0)->dims[0], 2);
+        run_sum(session, 2);
+        CHECK_FAILS(session, LN_BAD_ARGUMENT,
+                    ln_session_set_input(session, "b", TL_FLOAT, 2, (const int[]){1, 3}, "x"),
+                    "input 'b' is given as TL_FLOAT [1, 3], expected TL_FLOAT [2, 3]");
+        ln_model_free(model);
+        ln_session_free(session);
+        ln_options_free(options);
+    }
+}
+END_TEST
+
+START_TEST(a_bounded_size_stays_open_within_its_range)
+{
+    SKIP_WITHOUT_ONNX
+    ln_options *options = options_with("shape", "batch=2..4");
+    ln_session *session = open_session(sum_model(), options);
+    run_sum(session, 2);
+    run_sum(session, 4);
+    CHECK_FAILS(session, LN_BAD_ARGUMENT,
+                ln_session_set_input(session, "a", TL_FLOAT, 2, (const int[]){5, 3}, "x"),
+                "input 'a' is given as TL_FLOAT [5, 3], expected TL_FLOAT [batch of 2..4, 3]");
+    ln_session_free(session);
+    ln_options_free(options);
+}
+END_TEST
+
+START_TEST(options_that_the_model_contradicts_are_refused)
+{
+    SKIP_WITHOUT_ONNX
+    static const struct {
+        const char *key, *value;
+        ln_status status;
+        const char *message;
+    } wrong[] = {
+        {"shape", "c=1", LN_NOT_FOUND,
+         "option 'shape': the model has no input and no open size 'c'"},
+        {"shape", "a=1", LN_BAD_ARGUMENT,
+         "option 'shape' gives input 'a' up to [1], expected [batch, 3]"},
+        {"shape", "a=1x4", LN_BAD_ARGUMENT,
+         "option 'shape' gives input 'a' up to [1, 4], expected [1, 3]"},
+        {"target", "abacus", LN_BAD_ARGUMENT, "there is no target 'abacus'; known targets: cpu"},
+        {"disabled_rule", "no_such_rule", LN_BAD_ARGUMENT, "there is no rule 'no_such_rule'"},
+        {"folder", "/no/such/folder", LN_NOT_FOUND,
+         "/no/such/folder: not a folder that can be used: No such file or directory"},
+        {"operators_limit", "1", LN_LIMIT_REACHED, NULL},
+        {"memory_limit", "100", LN_LIMIT_REACHED, NULL},
+    };
+    const tiny_bytes bytes = sum_model();
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        ln_options *options = options_with(wrong[i].key, wrong[i].value);
+        ln_model *model;
+        ln_status status = ln_model_open_memory("m.onnx", bytes.data, bytes.size, options, &model);
+        ln_session *session = NULL;
+        const char *message = ln_model_error(NULL);
+        if (!status) { // it shows with the first program
+            CHECK_OK(NULL, ln_session_create(model, &session));
+            set_sum(session, 1);
+            status = ln_session_run(session);
+            message = ln_session_error(session);
+        }
+        ck_assert_msg(status == wrong[i].status, "%s=%s: %s: %s", wrong[i].key, wrong[i].value,
+                      ln_status_name(status), message);
+        if (wrong[i].message)
+            ck_assert_str_eq(message, wrong[i].message);
+        ln_session_free(session);
+        ln_model_free(model);
+        ln_options_free(options);
+    }
+}
+END_TEST
+
+START_TEST(an_explicit_number_of_threads_beats_the_environment)
+{
+    SKIP_WITHOUT_ONNX
+    const tiny_bytes bytes = sum_model();
+    ln_model *model;
+    ck_assert_int_eq(setenv("LIGHTNET_NUM_THREADS", "many", 1), 0);
+    ck_assert_int_eq(ln_model_open_memory("m.onnx", bytes.data, bytes.size, NULL, &model),
+                     LN_BAD_ARGUMENT);
+    ck_assert_str_eq(ln_model_error(NULL),
+                     "LIGHTNET_NUM_THREADS is 'many', expected 0 to 1024 threads");
+    ck_assert_ptr_null(model);
+    ck_assert_int_eq(unsetenv("LIGHTNET_NUM_THREADS"), 0);
+}
+END_TEST
+
+START_TEST(pools_are_shared_and_may_be_freed_before_their_users)
+{
+    SKIP_WITHOUT_ONNX
+    ln_pool *pool = ln_pool_create(2);
+    ln_options *options = ln_options_create();
+    ck_assert_int_eq(ln_options_set_pool(options, pool), LN_OK);
+    ln_pool_free(pool);
+    ln_session *one = open_session(sum_model(), options), *two = open_session(sum_model(), options);
+    ln_options_free(options);
+    run_sum(one, 3);
+    run_sum(two, 64);
+    ln_session_free(one);
+    run_sum(two, 1);
+    ln_session_free(two);
+    ck_assert_ptr_null(ln_pool_create(-1));
+    ck_assert_str_eq(ln_model_error(NULL), "a pool of -1 threads, expected 1 to 1024, or 0");
+    ck_assert_ptr_null(ln_pool_create(1025));
+    ck_assert_int_eq(ln_options_set_pool(NULL, NULL), LN_BAD_ARGUMENT);
+    ln_pool_free(NULL);
+}
+END_TEST
+
+static void note_message(void *data, int level, const char *text)
+{
+    int *levels = data;
+    ck_assert_str_ne(text, "");
+    levels[level]++;
+}
+
+START_TEST(messages_reach_their_function)
+{
+    SKIP_WITHOUT_ONNX
+    int levels[5] = {0};
+    ln_options *options = ln_options_create();
+    ck_assert_int_eq(ln_options_set_messages(options, note_message, levels), LN_OK);
+    ln_session *session = open_session(sum_model(), options);
+    ln_options_free(options);
+    run_sum(session, 1);
+    ln_session_free(session);
+    ck_assert_int_gt(levels[0], 0); // the rules that fired
+    ck_assert_int_eq(ln_options_set_messages(NULL, note_message, NULL), LN_BAD_ARGUMENT);
+}
+END_TEST
+
+/* ---- wrong calls ---- */
+
+START_TEST(models_that_cannot_be_opened_say_why)
+{
+    static const struct {
+        const char *bytes;
+        ln_status status;
+        const char *message;
+    } wrong[] = {
+        {"", LN_BAD_MODEL, "m: "},
+        {"{", LN_BAD_MODEL, "m:1:1: "},
+        {"\x89PNG\r\n\x1a\n", LN_BAD_MODEL, "m: this is "},
+        {"\x08\x08:\x02\x0a\xff", LN_BAD_MODEL, "m: "},
+    };
+    ln_model *model = (ln_model *)&model;
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        const ln_status status =
+            ln_model_open_memory("m", wrong[i].bytes, strlen(wrong[i].bytes), NULL, &model);
+        const char *message = ln_model_error(NULL);
+        ck_assert_msg(status == wrong[i].status, "%s: %s", ln_status_name(status), message);
+        ck_assert_msg(!strncmp(message, wrong[i].message, strlen(wrong[i].message)), "%s", message);
+        ck_assert_ptr_null(model);
+    }
+    ck_assert_int_eq(ln_model_open("/no/such/model", NULL, &model), LN_NOT_FOUND);
+    ck_assert_str_eq(ln_model_error(NULL),
+                     "/no/such/model: cannot read: No such file or directory");
+    ck_assert_int_eq(ln_model_open("/", NULL, &model), LN_IO_ERROR);
+    ck_assert_str_eq(ln_model_error(NULL), "/: cannot read: Is a directory");
+    ck_assert_int_eq(ln_model_open(NULL, NULL, &model), LN_BAD_ARGUMENT);
+    ck_assert_str_eq(ln_model_error(NULL), "the name of the file is NULL");
+    ck_assert_int_eq(ln_model_open("m", NULL, NULL), LN_BAD_ARGUMENT);
+    ck_assert_str_eq(ln_model_error(NULL), "the place for the model is NULL");
+    ck_assert_int_eq(ln_model_open_memory(NULL, "x", 1, NULL, &model), LN_BAD_ARGUMENT);
+    ck_assert_str_eq(ln_model_error(NULL), "the name of the model is NULL");
+    ck_assert_int_eq(ln_model_open_memory("m", NULL, 1, NULL, &model), LN_BAD_ARGUMENT);
+    ck_assert_str_eq(ln_model_error(NULL), "the address of the bytes is NULL");
+    ck_assert_int_eq(ln_model_open_memory("m", "x", 1, NULL, NULL), LN_BAD_ARGUMENT);
+    ln_model_free(NULL);
+}
+END_TEST
+
+START_TEST(an_operator_that_there_is_not_is_unsupported)
+{
+    SKIP_WITHOUT_ONNX
+    tiny_model m = {.graph.size = 0};
+    ln_model *model;
+    tiny_input(&m, "x", TINY_FLOAT, "2");
+    tiny_node(&m, "Transmogrify", "x", NULL, "y");
+    tiny_output(&m, "y", TINY_FLOAT, "2");
+    const tiny_bytes bytes = tiny_end(&m);
+    ck_assert_int_eq(ln_model_open_memory("m.onnx", bytes.data, bytes.size, NULL, &model),
+                     LN_UNSUPPORTED);
+    ck_assert_msg(strstr(ln_model_error(NULL), "Transmogrify") != NULL, "%s", ln_model_error(NULL));
+}
+END_TEST
+
+START_TEST(a_model_without_its_weights_is_refused)
+{
+    static const char from_file[] = "\"from_file\", \"value\": ";
+    char text[sizeof(ir_model)], *p;
+    ln_model *model;
+    strcpy(text, ir_model);
+    memcpy(strstr(text, "[\"x\"]"), "[]   ", 5); // x is a weight then
+    p = strstr(text, from_file) + strlen(from_file);
+    memcpy(p, "true ", 5);
+    ck_assert_int_eq(ln_model_open_memory("m", text, strlen(text), NULL, &model), LN_BAD_ARGUMENT);
+    ck_assert_str_eq(ln_model_error(NULL), "m: tensor 'x' takes its data from a file of weights, "
+                                           "which option 'weights' names");
+}
+END_TEST
+
+START_TEST(questions_about_what_is_not_there_are_refused)
+{
+    SKIP_WITHOUT_ONNX
+    ln_model *model = open_model(sum_model(), NULL);
+    ck_assert_ptr_null(ln_model_input_name(model, 2));
+    ck_assert_str_eq(ln_model_error(model), "the model has 2 inputs, number 2 is asked for");
+    ck_assert_ptr_null(ln_model_input_name(model, -1));
+    ck_assert_ptr_null(ln_model_output_name(model, 1));
+    ck_assert_str_eq(ln_model_error(model), "the model has 1 outputs, number 1 is asked for");
+    ck_assert_ptr_null(ln_model_input_info(model, 2));
+    ck_assert_ptr_null(ln_model_output_info(model, -1));
+    ck_assert_ptr_null(ln_model_input_dim_name(model, 2, 0));
+    ck_assert_ptr_null(ln_model_input_dim_name(model, 0, -1));
+    ck_assert_ptr_null(ln_model_output_dim_name(model, 1, 0));
+    ck_assert_ptr_null(ln_model_metadata(model, NULL));
+    ck_assert_ptr_null(ln_model_metadata_key(model, -1));
+    ck_assert_int_eq(ln_model_num_inputs(NULL), 0);
+    ck_assert_int_eq(ln_model_num_outputs(NULL), 0);
+    ck_assert_ptr_null(ln_model_input_name(NULL, 0));
+    ck_assert_ptr_null(ln_model_output_info(NULL, 0));
+    ck_assert_ptr_null(ln_model_metadata(NULL, "format"));
+    ln_model_free(model);
+}
+END_TEST
+
+START_TEST(wrong_inputs_are_refused)
+{
+    SKIP_WITHOUT_ONNX
+    static const int good[] = {1, 3}, wide[] = {1, 4}, negative[] = {-1, 3},
+                     huge[] = {2147483647, 3};
+    static const struct {
+        const char *name;
+        tl_dtype dtype;
+        int ndim;
+        const int *dims;
+        const char *data;
+        ln_status status;
+        const char *message;
+    } wrong[] = {
+        {NULL, TL_FLOAT, 2, good, "x", LN_BAD_ARGUMENT, "the name of an input is NULL"},
+        {"c", TL_FLOAT, 2, good, "x", LN_NOT_FOUND, "the model has no input 'c'; it has: a, b"},
+        {"a", TL_INT32, 2, good, "x", LN_BAD_ARGUMENT,
+         "input 'a' is given as TL_INT32 [1, 3], expected TL_FLOAT [batch, 3]"},
+        {"a", TL_FLOAT, 1, good, "x", LN_BAD_ARGUMENT,
+         "input 'a' is given as TL_FLOAT [1], expected TL_FLOAT [batch, 3]"},
+        {"a", TL_FLOAT, 2, wide, "x", LN_BAD_ARGUMENT,
+         "input 'a' is given as TL_FLOAT [1, 4], expected TL_FLOAT [batch, 3]"},
+        {"a", TL_FLOAT, 2, negative, "x", LN_BAD_ARGUMENT,
+         "input 'a' is given with size -1 of axis 0, expected 0 or more"},
+        {"a", TL_FLOAT, 2, huge, "x", LN_BAD_ARGUMENT,
+         "input 'a' is given with more than 2147483647 elements"},
+        {"a", TL_FLOAT, 2, NULL, "x", LN_BAD_ARGUMENT,
+         "input 'a' is given with 2 dimensions, and dims is NULL"},
+        {"a", TL_FLOAT, -1, good, "x", LN_BAD_ARGUMENT,
+         "input 'a' is given with -1 dimensions, expected 0 to 8"},
+        {"a", TL_FLOAT, 9, good, "x", LN_BAD_ARGUMENT,
+         "input 'a' is given with 9 dimensions, expected 0 to 8"},
+        {"a", (tl_dtype)99, 2, good, "x", LN_BAD_ARGUMENT,
+         "input 'a' is given as type 99, expected TL_FLOAT"},
+        {"a", TL_FLOAT, 2, good, NULL, LN_BAD_ARGUMENT, "the data for input 'a' is NULL"},
+    };
+    ln_session *session = open_session(sum_model(), NULL);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        CHECK_FAILS(session, wrong[i].status,
+                    ln_session_set_input(session, wrong[i].name, wrong[i].dtype, wrong[i].ndim,
+                                         wrong[i].dims, wrong[i].data),
+                    wrong[i].message);
+        if (wrong[i].data)
+            CHECK_FAILS(session, wrong[i].status,
+                        ln_session_bind_input(session, wrong[i].name, wrong[i].dtype, wrong[i].ndim,
+                                              wrong[i].dims, wrong[i].data, 1000),
+                        wrong[i].message);
+    }
+    CHECK_FAILS(session, LN_BAD_ARGUMENT, ln_session_run(session),
+                "input 'a' is not given, expected TL_FLOAT [batch, 3]");
+    ln_session_free(session);
+}
+END_TEST
+
+START_TEST(buffers_that_do_not_fit_are_refused)
+{
+    SKIP_WITHOUT_ONNX
+    _Alignas(8) char buffer[64] = {0};
+    const int dims[] = {1, 3};
+    ln_session *session = open_session(sum_model(), NULL);
+    CHECK_FAILS(session, LN_BAD_ARGUMENT,
+                ln_session_bind_input(session, "a", TL_FLOAT, 2, dims, buffer, 11),
+                "input 'a' takes 12 bytes, the buffer given for it has 11");
+    CHECK_FAILS(session, LN_BAD_ARGUMENT,
+                ln_session_bind_input(session, "a", TL_FLOAT, 2, dims, buffer + 2, 12),
+                "the buffer given for input 'a' is not aligned to its elements of 4 bytes");
+    CHECK_FAILS(session, LN_BAD_ARGUMENT,
+                ln_session_bind_output(session, "y", buffer + 1, sizeof(buffer) - 1),
+                "the buffer given for output 'y' is not aligned to its elements of 4 bytes");
+    CHECK_FAILS(session, LN_NOT_FOUND, ln_session_bind_output(session, "z", buffer, 64),
+                "the model has no output 'z'; it has: y");
+    CHECK_FAILS(session, LN_BAD_ARGUMENT, ln_session_bind_output(session, NULL, buffer, 64),
+                "the name of an output is NULL");
+    CHECK_OK(session, ln_session_bind_output(session, "y", buffer, 23));
+    set_sum(session, 2);
+    CHECK_FAILS(session, LN_BAD_ARGUMENT, ln_session_run(session),
+                "output 'y' takes 24 bytes, the buffer given for it has 23");
+    ck_assert_ptr_null(ln_session_output(session, "y"));
+    run_sum(session, 1);
+    CHECK_FAILS(session, LN_BAD_ARGUMENT, ln_session_copy_output(session, "y", buffer, 11),
+                "output 'y' takes 12 bytes, the buffer given for it has 11");
+    CHECK_FAILS(session, LN_BAD_ARGUMENT, ln_session_copy_output(session, "y", NULL, 12),
+                "the buffer given for output 'y' is NULL");
+    ln_session_free(session);
+}
+END_TEST
+
+START_TEST(outputs_are_there_after_a_run_only)
+{
+    SKIP_WITHOUT_ONNX
+    static const char none[] = "output 'y' is not there: the last run failed, or there was none";
+    char buffer[16];
+    ln_session *session = open_session(sum_model(), NULL);
+    ck_assert_ptr_null(ln_session_output(session, "y"));
+    ck_assert_str_eq(ln_session_error(session), none);
+    CHECK_FAILS(session, LN_BAD_ARGUMENT,
+                ln_session_copy_output(session, "y", buffer, sizeof(buffer)), none);
+    run_sum(session, 1);
+    ck_assert_ptr_null(ln_session_output(session, NULL));
+    ck_assert_str_eq(ln_session_error(session), "the name of an output is NULL");
+    ck_assert_ptr_null(ln_session_output(session, "a"));
+    ck_assert_str_eq(ln_session_error(session), "the model has no output 'a'; it has: y");
+    check_sum(session, 1); // still
+    ln_session_free(session);
+}
+END_TEST
+
+START_TEST(inputs_that_disagree_are_refused_by_the_run)
+{
+    SKIP_WITHOUT_ONNX
+    const float b[6] = {0};
+    ln_session *session = open_session(sum_model(), NULL);
+    run_sum(session, 1);
+    CHECK_OK(session, ln_session_set_input(session, "b", TL_FLOAT, 2, (const int[]){2, 3}, b));
+    CHECK_FAILS(session, LN_BAD_ARGUMENT, ln_session_run(session),
+                "input 'b' has 2 for 'batch', but input 'a' has 1");
+    ck_assert_ptr_null(ln_session_output(session, "y"));
+    run_sum(session, 2);
+    ln_session_free(session);
+}
+END_TEST
+
+START_TEST(null_handles_are_refused)
+{
+    SKIP_WITHOUT_ONNX
+    ln_session *session = (ln_session *)&session;
+    ln_model *model = open_model(sum_model(), NULL);
+    const int dims[] = {1};
+    ck_assert_int_eq(ln_session_create(NULL, &session), LN_BAD_ARGUMENT);
+    ck_assert_str_eq(ln_session_error(NULL), "the model is NULL");
+    ck_assert_ptr_null(session);
+    ck_assert_int_eq(ln_session_create(model, NULL), LN_BAD_ARGUMENT);
+    ck_assert_str_eq(ln_session_error(NULL), "the place for the session is NULL");
+    ck_assert_int_eq(ln_session_run(NULL), LN_BAD_ARGUMENT);
+    ck_assert_str_eq(ln_session_error(NULL), "the session is NULL");
+    ck_assert_int_eq(ln_session_run_timed(NULL, note_time, NULL), LN_BAD_ARGUMENT);
+    ck_assert_int_eq(ln_session_set_input(NULL, "a", TL_FLOAT, 1, dims, "x"), LN_BAD_ARGUMENT);
+    ck_assert_int_eq(ln_session_bind_input(NULL, "a", TL_FLOAT, 1, dims, "x", 1), LN_BAD_ARGUMENT);
+    ck_assert_int_eq(ln_session_bind_output(NULL, "y", NULL, 0), LN_BAD_ARGUMENT);
+    ck_assert_int_eq(ln_session_copy_output(NULL, "y", NULL, 0), LN_BAD_ARGUMENT);
+    ck_assert_int_eq(ln_session_set_timeout(NULL, 0), LN_BAD_ARGUMENT);
+    ck_assert_ptr_null(ln_session_output(NULL, "y"));
+    ln_session_cancel(NULL);
+    ln_session_resume(NULL);
+    ln_session_free(NULL);
+    ck_assert_int_eq(ln_session_create(model, &session), LN_OK);
+    CHECK_FAILS(session, LN_BAD_ARGUMENT, ln_session_run_timed(session, NULL, NULL),
+                "the function for times is NULL");
+    ln_model_free(model);
+    ln_session_free(session);
+}
+END_TEST
+
+/* ---- ends ---- */
+
+START_TEST(a_cancelled_session_stays_so_until_it_is_resumed)
+{
+    SKIP_WITHOUT_ONNX
+    ln_session *session = open_session(sum_model(), NULL);
+    ln_session_cancel(session); // before there is a program
+    set_sum(session, 2);
+    ck_assert_int_eq(ln_session_run(session), LN_CANCELLED);
+    ck_assert_int_eq(ln_session_run(session), LN_CANCELLED);
+    ln_session_resume(session);
+    run_sum(session, 2);
+    ln_session_cancel(session); // with one
+    CHECK_FAILS(session, LN_CANCELLED, ln_session_run(session), "cancelled");
+    ck_assert_ptr_null(ln_session_output(session, "y"));
+    set_sum(session, 3); // and with another one
+    ck_assert_int_eq(ln_session_run(session), LN_CANCELLED);
+    ln_session_resume(session);
+    run_sum(session, 3);
+    ln_session_free(session);
+}
+END_TEST
+
+START_TEST(a_cancelled_session_leaves_others_alone)
+{
+    SKIP_WITHOUT_ONNX
+    ln_model *model = open_model(sum_model(), NULL);
+    ln_session *one, *two;
+    CHECK_OK(NULL, ln_session_create(model, &one));
+    CHECK_OK(NULL, ln_session_create(model, &two));
+    ln_model_free(model);
+    run_sum(one, 2);
+    ln_session_cancel(one);
+    ck_assert_int_eq(ln_session_run(one), LN_CANCELLED);
+    ln_session_free(one); // its program is not cancelled any more
+    run_sum(two, 2);
+    ln_session_free(two);
+}
+END_TEST
+
+// z = x^64 for large x, in six steps; long enough for a time limit of 1 ms.
+static tiny_bytes slow_model(void)
+{
+    tiny_model m = {.graph.size = 0};
+    tiny_input(&m, "x", TINY_FLOAT, "n,n");
+    tiny_node(&m, "MatMul", "x", "x", "y1");
+    tiny_node(&m, "MatMul", "y1", "y1", "y2");
+    tiny_node(&m, "MatMul", "y2", "y2", "y");
+    tiny_output(&m, "y", TINY_FLOAT, "n,n");
+    return tiny_end(&m);
+}
+
+START_TEST(a_run_ends_at_its_time_limit_and_the_next_one_is_right)
+{
+    SKIP_WITHOUT_ONNX
+    enum { N = 1024 };
+    float *x = calloc(N * N, sizeof(float));
+    for (int i = 0; i < N; i++)
+        x[i * N + i] = 2;
+    ln_session *session = open_session(slow_model(), NULL);
+    CHECK_OK(session, ln_session_set_input(session, "x", TL_FLOAT, 2, (const int[]){N, N}, x));
+    CHECK_OK(session, ln_session_run(session));
+    CHECK_OK(session, ln_session_set_timeout(session, 1));
+    ck_assert_int_eq(ln_session_run(session), LN_LIMIT_REACHED);
+    ck_assert_msg(strstr(ln_session_error(session), "stopped at the time limit of 1 ms") != NULL,
+                  "%s", ln_session_error(session));
+    CHECK_OK(session, ln_session_set_timeout(session, 0));
+    CHECK_OK(session, ln_session_run(session));
+    ck_assert_float_eq(((const float *)ln_session_output(session, "y")->data)[0], 256);
+    ln_session_free(session);
+    free(x);
+}
+END_TEST
+
+START_TEST(a_child_uses_the_sessions_of_its_parent)
+{
+    SKIP_WITHOUT_ONNX
+    ln_session *session = open_session(sum_model(), NULL);
+    run_sum(session, 64);
+    const pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (!child) {
+        run_sum(session, 64);
+        run_sum(session, 2);
+        ln_session_free(session);
+        _exit(0);
+    }
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    run_sum(session, 64);
+    ln_session_free(session);
+}
+END_TEST
+
+START_TEST(statuses_have_names_and_texts)
+{
+    ck_assert_int_eq(LN_OK, 0);
+    ck_assert_str_eq(ln_status_name(LN_BAD_ARGUMENT), "LN_BAD_ARGUMENT");
+    for (int i = 0; i < LN_STATUS_SIZE; i++) {
+        ck_assert_str_ne(ln_status_name((ln_status)i), "");
+        ck_assert_str_ne(ln_status_text((ln_status)i), "");
+    }
+    ck_assert_ptr_null(ln_status_name((ln_status)99));
+    ck_assert_str_eq(ln_status_text((ln_status)-1), "unknown status");
+    ck_assert_ptr_nonnull(strstr(ln_build_info(), "targets: cpu"));
+    ck_assert_ptr_nonnull(strchr(ln_version(), '.'));
+}
+END_TEST
+
+LN_TEST_MAIN(
+    "sessions", the_interface_has_open_sizes_with_their_names,
+    a_session_takes_any_shape_that_the_model_allows, an_empty_batch_has_empty_outputs,
+    models_keep_as_many_programs_as_they_are_told, inputs_stay_and_a_failed_call_changes_nothing,
+    bound_buffers_are_read_and_written_by_each_run, an_input_with_a_default_need_not_be_given,
+    values_of_inputs_may_decide_shapes, an_output_has_the_shape_of_the_last_run,
+    a_model_without_inputs_runs, an_input_of_unknown_shape_takes_any,
+    nothing_is_known_of_a_shape_that_the_file_does_not_have, json_ir_is_a_model_too,
+    a_timed_run_reports_each_operator, wrong_options_are_refused,
+    a_bound_size_is_fixed_for_all_that_have_its_name, a_bounded_size_stays_open_within_its_range,
+    options_that_the_model_contradicts_are_refused,
+    an_explicit_number_of_threads_beats_the_environment,
+    pools_are_shared_and_may_be_freed_before_their_users, messages_reach_their_function,
+    models_that_cannot_be_opened_say_why, an_operator_that_there_is_not_is_unsupported,
+    a_model_without_its_weights_is_refused, questions_about_what_is_not_there_are_refused,
+    wrong_inputs_are_refused, buffers_that_do_not_fit_are_refused,
+    outputs_are_there_after_a_run_only, inputs_that_disagree_are_refused_by_the_run,
+    null_handles_are_refused, a_cancelled_session_stays_so_until_it_is_resumed,
+    a_cancelled_session_leaves_others_alone, a_run_ends_at_its_time_limit_and_the_next_one_is_right,
+    a_child_uses_the_sessions_of_its_parent, statuses_have_names_and_texts)

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an input is given.
+
+#include "session/ln_value.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "base/ln_fnv.h"
+
+void ln_value_clear(ln_value *value)
+{
+    ln_free(value->own);
+    *value = (ln_value){0};
+}
+
+int ln_value_is_like(const ln_value *value, const ln_value *other)
+{
+    if (!value->is_given || !other->is_given)
+        return value->is_given == other->is_given;
+    return value->ndim == other->ndim &&
+           !memcmp(value->dims, other->dims, sizeof(int) * (size_t)value->ndim);
+}
+
+/* ---- shapes ---- */
+
+static int allows(const ln_port *port, tl_dtype dtype, int ndim, const int *dims)
+{
+    if (dtype != port->info.dtype || (port->info.ndim >= 0 && ndim != port->info.ndim))
+        return 0;
+    for (int i = 0; i < port->info.ndim; i++) {
+        const int is_open = port->dims[i] < 0;
+        if (is_open ? dims[i] < port->least[i] || dims[i] > port->most[i]
+                    : dims[i] != port->dims[i])
+            return 0;
+    }
+    return 1;
+}
+
+static int fail_shape(const ln_port *port, tl_dtype dtype, int ndim, const int *dims, ln_error *err)
+{
+    char given[LN_MAX_SHAPE], expected[LN_MAXLINE];
+    return ln_error_set_as(
+        err, LN_BAD_ARGUMENT, "input '%s' is given as %s %s, expected %s %s", port->name,
+        tl_dtype_name(dtype), ln_sprint_shape(given, sizeof(given), ndim, dims),
+        tl_dtype_name(port->info.dtype), ln_port_sprint(port, expected, sizeof(expected)));
+}
+
+static int check_call(const ln_port *port, tl_dtype dtype, int ndim, const int *dims, ln_error *err)
+{
+    if (!tl_dtype_is_valid(dtype))
+        return ln_error_set_as(err, LN_BAD_ARGUMENT, "input '%s' is given as type %d, expected %s",
+                               port->name, (int)dtype, tl_dtype_name(port->info.dtype));
+    if (ndim < 0 || ndim > LN_MAXDIM)
+        return ln_error_set_as(err, LN_BAD_ARGUMENT,
+                               "input '%s' is given with %d dimensions, expected 0 to %d",
+                               port->name, ndim, LN_MAXDIM);
+    if (ndim && !dims)
+        return ln_error_set_as(err, LN_BAD_ARGUMENT,
+                               "input '%s' is given with %d dimensions, and dims is NULL",
+                               port->name, ndim);
+    for (int i = 0; i < ndim; i++)
+        if (dims[i] < 0)
+            return ln_error_set_as(err, LN_BAD_ARGUMENT,
+                                   "input '%s' is given with size %d of axis %d, expected 0 or "
+                                   "more",
+                                   port->name, dims[i], i);
+    return 0;
+}
+
+// Bytes; -1: too many elements.
+static int count_bytes(tl_dtype dtype, int ndim, const int *dims, size_t *size)
+{
+    size_t len = 1;
+    for (int i = 0; i < ndim; i++)
+        if (ln_size_mul(len, (size_t)dims[i], &len))
+            return -1;
+    return len > INT_MAX || ln_size_mul(len, tl_size_of(dtype), size) ? -1 : 0;
+}
+
+int ln_value_set_shape(ln_value *value, const ln_port *port, tl_dtype dtype, int ndim,
+                       const int *dims, ln_error *err)
+{
+    size_t size;
+    if (check_call(port, dtype, ndim, dims, err))
+        return -1;
+    if (!allows(port, dtype, ndim, dims))
+        return fail_shape(port, dtype, ndim, dims, err);
+    if (count_bytes(dtype, ndim, dims, &size))
+        return ln_error_set_as(err, LN_BAD_ARGUMENT,
+                               "input '%s' is given with more than %d elements", port->name,
+                               INT_MAX);
+    value->is_given = 1;
+    value->ndim = ndim;
+    if (ndim)
+        memcpy(value->dims, dims, sizeof(int) * (size_t)ndim);
+    value->size = size;
+    value->data = NULL;
+    return 0;
+}
+
+/* ---- data ---- */
+
+int ln_value_copy(ln_value *value, const void *data)
+{
+    if (!value->own || value->room < value->size) {
+        void *own = ln_alloc(value->size);
+        if (!own) {
+            ln_value_clear(value);
+            return -1;
+        }
+        ln_free(value->own);
+        value->own = own;
+        value->room = value->size;
+    }
+    if (value->size)
+        memcpy(value->own, data, value->size);
+    value->data = value->own;
+    return 0;
+}
+
+uint64_t ln_value_hash(const ln_value *value)
+{
+    return ln_fnv64(value->data, value->size);
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an input is given: a shape, and the data that the next run reads.
+
+#ifndef LN_VALUE_H
+#define LN_VALUE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "front/ln_interface.h"
+#include "lightnet/ln_msg.h"
+
+/* All zero: nothing is given. */
+typedef struct ln_value {
+    int is_given;
+    int ndim;
+    int dims[LN_MAXDIM];
+    size_t size;      /* of the data in bytes */
+    const void *data; /* `own`, or the caller's */
+    void *own;        /* memory of `room` bytes, for what is copied */
+    size_t room;
+} ln_value;
+
+/** Frees what it owns. */
+void ln_value_clear(ln_value *value);
+
+/** Whether both are given, and have one shape, or neither is. */
+int ln_value_is_like(const ln_value *value, const ln_value *other);
+
+/** Lets `value` have this shape, and no data yet. -1 with a reason, `value` being as before: `port`
+ *  has another type, or does not allow the shape; too many elements. */
+int ln_value_set_shape(ln_value *value, const ln_port *port, tl_dtype dtype, int ndim,
+                       const int *dims, ln_error *err);
+
+/** Copies the data, of which there are value->size bytes. -1: no memory, nothing is given then. */
+int ln_value_copy(ln_value *value, const void *data);
+
+/** The hash of the data. */
+uint64_t ln_value_hash(const ln_value *value);
+
+#endif
