@@ -104,6 +104,11 @@ static char reason[4096];
 static char sources[512]; // the folder of the sources
 static char *folder;      // for what scenarios write
 
+static int speaks_of_memory(const char *text)
+{
+    return strcasestr(text, "memory") || strcasestr(text, "allocate");
+}
+
 static int keep_reason(const char *text)
 {
     snprintf(reason, sizeof(reason), "%s", text);
@@ -236,6 +241,73 @@ static int convert_nnvm(void)
     return status;
 }
 
+// The reason of a session's call, which has to have the right status.
+static int keep_status(ln_status status, const char *text)
+{
+    return keep_reason(status == LN_OUT_OF_MEMORY ? text : ln_status_name(status));
+}
+
+// Open sizes are `size`.
+static ln_status set_input_of(ln_session *session, const ln_model *model, int i, int size)
+{
+    static const char zeros[1 << 16];
+    const tl_tensor *info = ln_model_input_info(model, i);
+    int dims[TL_MAXDIM];
+    for (int k = 0; k < info->ndim; k++)
+        dims[k] = info->dims[k] < 0 ? size : info->dims[k];
+    return ln_session_set_input(session, ln_model_input_name(model, i), info->dtype, info->ndim,
+                                dims, zeros);
+}
+
+static ln_status run_with(ln_session *session, const ln_model *model, int size)
+{
+    ln_status status = LN_OK;
+    for (int i = 0; !status && i < ln_model_num_inputs(model); i++)
+        status = set_input_of(session, model, i, size);
+    return status ? status : ln_session_run(session);
+}
+
+static int use_session(const ln_model *model, ln_session *session)
+{
+    ln_status status = LN_OK;
+    for (int size = 1; !status && size < 3; size++)
+        status = run_with(session, model, size);
+    if (!status && !ln_session_output(session, ln_model_output_name(model, 0)))
+        return keep_reason("there is no output");
+    return status ? keep_status(status, ln_session_error(session)) : 0;
+}
+
+static int use_model(ln_model *model)
+{
+    ln_session *session;
+    ln_status status = ln_session_create(model, &session);
+    if (status)
+        return keep_status(status, ln_session_error(NULL));
+    int result = use_session(model, session);
+    // What has failed once for want of memory succeeds with it.
+    if (result == -1 && speaks_of_memory(reason) && use_session(model, session))
+        result = keep_reason("the session is of no use after a failure");
+    ln_session_free(session);
+    return result;
+}
+
+static int open_and_run(const char *file, const char *key, const char *value)
+{
+    ln_model *model = NULL;
+    ln_options *options = ln_options_create();
+    if (!options)
+        return keep_reason(ln_model_error(NULL));
+    ln_status status = ln_options_set(options, key, value);
+    if (!status)
+        status = ln_model_open(file, options, &model);
+    ln_options_free(options);
+    if (status)
+        return keep_status(status, ln_model_error(NULL));
+    const int result = use_model(model);
+    ln_model_free(model);
+    return result;
+}
+
 // A file that brings a tensor, and what writes one.
 static int keep_tensor(tl_tensor *t, const ln_error *err)
 {
@@ -316,6 +388,21 @@ static int run_compiled(void)
     return do_job(&(const job){output("compiled.safetensors"), .work = run});
 }
 
+static int run_session(void)
+{
+    return open_and_run(source("fuzz/seeds/onnx/open.onnx"), "shape", "x=1..8x4");
+}
+
+static int run_session_of_ir(void)
+{
+    return open_and_run(source("tests/cases/bodies.json"), "folder", sources);
+}
+
+static int run_session_of_network(void)
+{
+    return open_and_run(source(DIGITS ".onnx"), "threads", "2");
+}
+
 typedef struct scenario {
     const char *name;
     int (*work)(void);
@@ -340,6 +427,9 @@ static const scenario scenarios[] = {
     {"convert_ir", convert_ir, 0},
     {"convert_network", convert_network, 1},
     {"convert_nnvm", convert_nnvm, 0},
+    {"run_session", run_session, 0},
+    {"run_session_of_ir", run_session_of_ir, 0},
+    {"run_session_of_network", run_session_of_network, 1},
     {"read_arrays", read_arrays, 0},
     {"read_png", read_png, 0},
     {"read_jpeg", read_jpeg, 0},
@@ -359,11 +449,6 @@ static int call(const scenario *s, long n)
     const int status = s->work();
     counting = 0;
     return status;
-}
-
-static int speaks_of_memory(const char *text)
-{
-    return strcasestr(text, "memory") || strcasestr(text, "allocate");
 }
 
 // What is wrong with the end of a scenario whose n-th allocation failed, or NULL.
