@@ -267,8 +267,8 @@ void ln_sharing_end(ln_context *ctx)
     ln_sharing *s = ctx->sharing;
     if (!s)
         return;
-    for (constant *c = s->constants; c < s->constants + s->n; c++)
-        ln_store_give_back(ctx->store, c->stored);
+    for (size_t i = 0; i < s->n; i++)
+        ln_store_give_back(ctx->store, s->constants[i].stored);
     ln_mem_type_info(LN_MEM_CPU).free_func(s->lasting);
     ln_mem_type_info(LN_MEM_CPU).free_func(s->region);
     ln_limits_give(ctx, s->own_bytes);
