@@ -149,7 +149,7 @@ def paths_of_the_build(prefix, build):
     """Installed files that name the folder they were built in; debugging information aside, none should."""
     for folder, _, names in os.walk(prefix):
         for path in (os.path.join(folder, name) for name in names):
-            if path.endswith(".pc") or "/include/" in path:
+            if path.endswith((".pc", ".cmake")) or "/include/" in path:
                 text = open(path, encoding="utf-8").read()
                 if build in text or re.search(r"^prefix=/", text, re.M):
                     yield f"{os.path.relpath(path, prefix)} names a fixed folder"
