@@ -118,13 +118,26 @@ static int check_untouched(int before)
                         LN_PLUGIN_SYMBOL);
 }
 
+// In a static program, dlopen() of the GNU C library maps a second C library, and what that one's
+// objects do crashes. Such a program shows no symbol to the loader, not even one of the C library.
+static void *open_object(const char *path)
+{
+    void *handle = NULL;
+    if (!dlsym(RTLD_DEFAULT, "malloc"))
+        ln_error_set(NULL, "cannot be loaded: this program is static; expected one that is linked "
+                           "with the shared liblightnet");
+    else if (!(handle = dlopen(path, RTLD_NOW | RTLD_LOCAL)))
+        ln_error_set(NULL, "cannot be loaded: %s", loader_error(path));
+    return handle;
+}
+
 // Takes `path` if it succeeds; the thread's last error lacks the file.
 static int load(char *path)
 {
     const int before = ln_arch_changes();
-    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *handle = open_object(path);
     if (!handle)
-        return ln_error_set(NULL, "cannot be loaded: %s", loader_error(path));
+        return -1;
     const ln_plugin *plugin = dlsym(handle, LN_PLUGIN_SYMBOL);
     if (is_loaded(handle)) {
         dlclose(handle); // once less than it was opened

@@ -99,7 +99,8 @@ typedef struct ln_plugin_loaded {
 /** Loads a plug-in; a file that is loaded already is no error and changes nothing. -1 with the
  * thread's last error, which names the file, and nothing registered: there is a context, or another
  * thread loads one; it is no shared object, or not whole; a symbol is missing; it was built for
- * another binary interface or uses another copy of LightNet; a name is taken. */
+ * another binary interface or uses another copy of LightNet; a name is taken; the program is linked
+ * with the static libraries. */
 LN_API int ln_plugin_load(const char *file);
 
 /** Loads all files *.so of each of the `folders`, which ':' separates, in the order of their names;
