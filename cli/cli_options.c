@@ -431,6 +431,12 @@ static int read_old(cli_options *opt, unsigned command, const char *name, int ar
     return r != NULL;
 }
 
+// Whether the next argument is "-", standard input. For musl's getopt that is the end of options.
+static int is_dash(int argc, char **argv)
+{
+    return optind < argc && !strcmp(argv[optind], "-");
+}
+
 // "-o !" writes nothing.
 static void read_outfile(cli_options *opt, unsigned command)
 {
@@ -450,6 +456,10 @@ int cli_options_read(cli_options *opt, cli_command command, const char *name, in
     while (!status) {
         if (read_old(opt, command, name, argc, argv, &status))
             continue;
+        if (is_dash(argc, argv)) {
+            argv[n++] = argv[optind++];
+            continue;
+        }
         c = getopt_long(argc, argv, letters, longs, NULL);
         if (c == -1)
             break;

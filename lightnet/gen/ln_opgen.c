@@ -84,8 +84,9 @@ static int wrong_usage(const char *fmt, ...)
 static int wrong_option(int reason, char **argv)
 {
     const char letter[] = {'-', (char)optopt, '\0'};
-    const int is_long = strncmp(argv[optind - 1], "--", 2) == 0;
-    const char *option = is_long ? argv[optind - 1] : letter;
+    const char *word = argv[optind - 1]; // with musl NULL behind a letter without its value
+    const int is_long = word && strncmp(word, "--", 2) == 0;
+    const char *option = is_long ? word : letter;
     if (reason == ':')
         return wrong_usage("option '%s' needs a value", option);
     if (optopt && is_long)
