@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#ifdef __GLIBC__
+#ifdef LN_HAVE_USABLE_SIZE
 #include <malloc.h>
 #define USABLE_SIZE(ptr) malloc_usable_size(ptr)
 enum { KNOWS_SIZES = 1 };
