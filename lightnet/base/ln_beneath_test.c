@@ -3,6 +3,8 @@
 
 #include "base/ln_beneath.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -90,7 +92,9 @@ static void check_row(const ln_beneath *folders, const char *path, const char *c
 
 START_TEST(only_regular_files_of_the_folder_are_opened)
 {
-    static const struct {
+    char loop[100];
+    snprintf(loop, sizeof(loop), "loop: cannot read: %s", strerror(ELOOP));
+    const struct {
         const char *path, *content, *reason;
     } rows[] = {
         {"w", "w", NULL},
@@ -117,7 +121,7 @@ START_TEST(only_regular_files_of_the_folder_are_opened)
         {"none", NULL, "none: cannot read: No such file or directory"},
         {"broken", NULL, "broken: cannot read: No such file or directory"},
         {"w/x", NULL, "w/x: cannot read: Not a directory"},
-        {"loop", NULL, "loop: cannot read: Too many levels of symbolic links"},
+        {"loop", NULL, loop},
     };
     enter_tree();
     const char *const names[] = {"model", "model/", "./sub/../model"};

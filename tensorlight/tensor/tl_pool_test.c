@@ -309,7 +309,7 @@ START_TEST(workers_leave_signals_alone_and_have_small_stacks)
     ck_assert_int_eq(l.blocked, 1);
     ck_assert_int_eq(l.open, 1);
     ck_assert_uint_ge(l.stack, 512 * 1024);
-    ck_assert_uint_le(l.stack, 1024 * 1024);
+    ck_assert_uint_le(l.stack, 1024 * 1024 + 8192); // musl counts its own part, too
     sigset_t set;
     pthread_sigmask(SIG_SETMASK, NULL, &set);
     ck_assert(!sigismember(&set, SIGUSR1)); // the caller's signals are as before

@@ -2,6 +2,7 @@
 // Tests of tensors as text.
 
 #include <locale.h>
+#include <string.h>
 
 #include "ln_check.h"
 #include "tensorlight/tl_tensor.h"
@@ -69,7 +70,8 @@ START_TEST(numbers_have_a_point_in_every_locale)
     const char *name = NULL;
     for (size_t i = 0; !name && i < sizeof(names) / sizeof(*names); i++)
         name = setlocale(LC_NUMERIC, names[i]);
-    if (!name) {
+    // musl accepts every name, and has a decimal point in all locales.
+    if (!name || strcmp(localeconv()->decimal_point, ",")) {
         ln_check_skip("no locale with a decimal comma");
         return;
     }
