@@ -5,6 +5,7 @@
                          a line `...` stands for any lines, `...` at the end of a line for any rest, and times
                          are not compared
     ```console needs=PATH   the same, where LightNet was installed with that file
+    ```console needs=PROGRAM   the same, where there is such a program
     ```c file=PATH       writes the block to PATH, as a reader would (any language)
     ```c file=PATH after=LINE   puts the block into PATH after the first line that reads LINE
     ```c file=PATH instead-of=LINE   puts the block into PATH instead of that line
@@ -63,7 +64,9 @@ def agrees(shown, printed):
 def is_typed(info, installed):
     """Whether the block is commands that can be typed with what is installed in that folder (None: with anything)."""
     kind, _, needed = info.partition(" needs=")
-    return kind == "console" and (not needed or not installed or os.path.exists(os.path.join(installed, needed)))
+    if kind != "console" or not needed or not installed:
+        return kind == "console"
+    return os.path.exists(os.path.join(installed, needed)) if "/" in needed else shutil.which(needed) is not None
 
 
 class Reader:
