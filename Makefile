@@ -28,7 +28,7 @@ run: $(ninja_file) ## build the program, then run the example of the IR document
 test: test-packages ## build and run all tests: gcc, clang, sanitizers, formatting, clang-tidy
 	@/usr/bin/python3 tests/run_all.py --jobs $(JOBS)
 
-test-all: test-packages ## the same, and the kernels for arm64 by qemu, which takes some minutes more
+test-all: test-packages ## the same, and builds for arm64, run by qemu, and for musl, which take some minutes more
 	@/usr/bin/python3 tests/run_all.py --jobs $(JOBS) --all
 
 quick-test: test-packages $(ninja_file) ## the tests of one build only

@@ -23,6 +23,12 @@ BUILDS = [
                                   "-Doptimization=1"]),
 ]
 
+# With --all. name: machines that can build it, suites of tests, times that they take longer, variables. arm64 runs by qemu, slowly.
+CROSS = {
+    "arm64": (["x86_64"], ["lightnet:tensorlight", "lightnet:lightnet"], 20, {"LN_TEST_EMULATED": "1"}),
+    "musl": (["x86_64"], ["lightnet:tensorlight", "lightnet:lightnet", "lightnet:reference", "lightnet:onnx"], 2, {}),
+}
+
 # name, command; run after the builds, from the root
 CHECKS = [
     ("format", ["tests/check_format"]),
@@ -94,18 +100,24 @@ def build_and_test(name, compiler, options, jobs, count):
         count.add(False)
 
 
-def build_and_emulate(jobs, count):
-    """TensorLight for arm64, whose kernels of NEON run nowhere else, by qemu, which is slow."""
-    root = "build-arm64-root"
-    env = dict(os.environ, CK_TIMEOUT_MULTIPLIER="20", LN_TEST_EMULATED="1")
-    if os.uname().machine == "aarch64":
-        print("   skipped: the other builds are for arm64 already")
-    elif not (run_quietly(["tools/packages", "arm64"]) and run_quietly(["tools/sysroot", root])):
-        print("   skipped: the packages for arm64 cannot be had")
-        count.skipped += 1
-    elif is_built("build-arm64", ["--cross-file", f"{root}/cross.ini", "-Dwerror=true", "-Dimages=disabled", "-Donnx=disabled"],
-                  ["tensorlight-tests"], env, jobs):
-        run_tests("build-arm64", ["--suite", "tensorlight", "--timeout-multiplier", "20"], env, jobs, count)
+def skip(reason, count):
+    print(f"   skipped: {reason}")
+    count.skipped += 1
+
+
+def build_and_cross(name, jobs, count):
+    """For another machine or C library: what it needs, a build with tools/cross/NAME.ini, and the tests that can run."""
+    machines, suites, slowness, env = CROSS[name]
+    root, factor = f"build-{name}-root", str(slowness)
+    env = dict(os.environ, CC="gcc", CK_TIMEOUT_MULTIPLIER=factor, **env)
+    setup = ["--cross-file", f"{root}/root.ini", "--cross-file", f"tools/cross/{name}.ini", "-Dwerror=true"]
+    if os.uname().machine not in machines:
+        skip(f"this machine is {os.uname().machine}, expected {' or '.join(machines)}", count)
+    elif not (run_quietly(["tools/packages", name]) and run_quietly(["tools/sysroot", name, root])):
+        skip(f"the packages for {name} cannot be had", count)
+    elif is_built(f"build-{name}", setup, [], env, jobs):
+        arguments = [word for suite in suites for word in ("--suite", suite)]
+        run_tests(f"build-{name}", [*arguments, "--timeout-multiplier", factor], env, jobs, count)
     else:
         count.add(False)
 
@@ -114,12 +126,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--only", help="one build or check by name")
-    parser.add_argument("--all", action="store_true", help="arm64 by qemu, too, which takes some minutes")
+    parser.add_argument("--all", action="store_true", help="builds for arm64 and musl, too, which take some minutes")
     args = parser.parse_args()
     count = Count()
     builds = {name: functools.partial(build_and_test, name, compiler, options) for name, compiler, options in BUILDS}
-    if args.all or args.only == "arm64":
-        builds["arm64"] = build_and_emulate
+    builds.update({name: functools.partial(build_and_cross, name) for name in CROSS if args.all or args.only == name})
     for name, build in builds.items():
         if args.only in (None, name):
             start = time.time()
