@@ -21,7 +21,7 @@ int ln_il_fail(ln_error *err, ln_il_place place, const char *fmt, ...)
 
 int ln_il_fail_memory(ln_error *err, ln_il_place place)
 {
-    return ln_il_fail(err, place, LN_OUT_OF_MEMORY);
+    return ln_il_fail(err, place, LN_MEMORY_REASON);
 }
 
 int ln_il_text_append(ln_il_text *t, const char *bytes, size_t len)
