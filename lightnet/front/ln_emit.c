@@ -122,25 +122,38 @@ const char *ln_translation_name(ln_translation *t, const char *wanted)
 
 /* Sources */
 
-// Named after its tensor, where that is free.
-static ln_op *create_source(const ln_context *ctx, const char *tname, const tl_tensor *like,
-                            int from_file)
+// An operator is named after its tensor, where that is free. NULL after a failure.
+static const char *name_of_source(ln_translation *t, const char *tname, char *buf)
 {
-    char name[LN_MAX_NAME_LEN];
-    const int is_free = !ln_op_table_find(ctx->op_table, tname);
-    if (!is_free && ln_context_unique_name(ctx, name, "source"))
-        return NULL;
-    return ln_source_create(ctx, "source", is_free ? tname : name, tname, like, from_file);
+    if (t->failed || !ln_op_table_find(t->ctx->op_table, tname))
+        return t->failed ? NULL : tname;
+    return ln_context_unique_name(t->ctx, buf, "source") ? NULL : buf;
+}
+
+// Takes the operator, or NULL after a failure.
+static const char *add_source(ln_translation *t, const char *tname, ln_op *op)
+{
+    ln_list *end = NULL;
+    if (!op || ln_context_add_op(t->ctx, &end, op))
+        ln_translation_fail(t, "tensor '%s' cannot be made", tname);
+    return t->failed ? NULL : tname;
 }
 
 const char *ln_translation_source(ln_translation *t, const char *name, const tl_tensor *like,
                                   int from_file)
 {
-    ln_list *end = NULL;
-    ln_op *op = t->failed ? NULL : create_source(t->ctx, name, like, from_file);
-    if (!op || ln_context_add_op(t->ctx, &end, op))
-        ln_translation_fail(t, "tensor '%s' cannot be made", name);
-    return t->failed ? NULL : name;
+    char buf[LN_MAX_NAME_LEN];
+    const char *own = name_of_source(t, name, buf);
+    return add_source(t, name,
+                      own ? ln_source_create(t->ctx, "source", own, name, like, from_file) : NULL);
+}
+
+const char *ln_translation_placeholder(ln_translation *t, const char *name, const tl_tensor *like,
+                                       const int *least)
+{
+    char buf[LN_MAX_NAME_LEN];
+    const char *own = name_of_source(t, name, buf);
+    return add_source(t, name, own ? ln_placeholder_create(t->ctx, own, name, like, least) : NULL);
 }
 
 const char *ln_translation_weight(ln_translation *t, tl_tensor *tensor, const ln_infile *file,

@@ -69,6 +69,11 @@ const char *ln_translation_name(ln_translation *t, const char *wanted);
 const char *ln_translation_source(ln_translation *t, const char *name, const tl_tensor *like,
                                   int from_file);
 
+/** Adds input `name`, of like's type, whose shape is from `least` to like's and is known in each
+ * run. As ln_translation_source. */
+const char *ln_translation_placeholder(ln_translation *t, const char *name, const tl_tensor *like,
+                                       const int *least);
+
 /** A new constant, named after `wanted`. Takes the tensor with its data, also on failure; without
  *  data, that is in `file` at `offset`. Returns its name; NULL after a failure. */
 const char *ln_translation_weight(ln_translation *t, tl_tensor *tensor, const ln_infile *file,

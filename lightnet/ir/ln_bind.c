@@ -12,6 +12,7 @@
 typedef struct binding {
     char *name; /* NULL: of the next input in order */
     tl_tensor *tensor;
+    int *least; /* the tensor's shape is the largest of those to come, this the smallest; or NULL */
     int is_used; /* of the last of its name: the model has asked for it */
 } binding;
 
@@ -28,6 +29,7 @@ static void free_binding(void *data)
 {
     binding *b = data;
     tl_tensor_free_data_too(b->tensor);
+    ln_free(b->least);
     ln_free(b->name);
     ln_free(b);
 }
@@ -75,16 +77,17 @@ static int enter_named(struct ln_bindings *all, binding *b)
     return ln_hash_insert(all->named, b->name, b) < 0 ? -1 : 0;
 }
 
-// Takes the tensor.
-static int bind(ln_context *ctx, const char *name, tl_tensor *tensor)
+// Takes the tensor and `least`.
+static int bind(ln_context *ctx, const char *name, tl_tensor *tensor, int *least)
 {
     struct ln_bindings *all = bindings_of(ctx);
     binding *b = all ? ln_alloc(sizeof(*b)) : NULL;
     if (!b) {
         tl_tensor_free_data_too(tensor);
+        ln_free(least);
         return ln_fail_last(ctx);
     }
-    *b = (binding){.name = ln_strdup(name), .tensor = tensor};
+    *b = (binding){.name = ln_strdup(name), .tensor = tensor, .least = least};
     ln_list *node = name && !b->name ? NULL : ln_list_prepend(NULL, b);
     if (!node || (name ? enter_named(all, b) : enter_unnamed(all, b))) {
         ln_list_free(node);
@@ -99,14 +102,35 @@ int ln_context_bind_shape(ln_context *ctx, const char *name, int ndim, const int
 {
     ln_context_clear_error(ctx);
     tl_tensor *tensor = tl_tensor_create(NULL, ndim, dims, TL_FLOAT);
-    return tensor ? bind(ctx, name, tensor) : ln_fail_tl(ctx);
+    return tensor ? bind(ctx, name, tensor, NULL) : ln_fail_tl(ctx);
+}
+
+int ln_context_bind_range(ln_context *ctx, const char *name, int ndim, const int *least,
+                          const int *most)
+{
+    ln_context_clear_error(ctx);
+    tl_tensor *tensor = tl_tensor_create(NULL, ndim, most, TL_FLOAT);
+    if (!tensor)
+        return ln_fail_tl(ctx);
+    for (int i = 0; i < ndim; i++)
+        if (least[i] < 0 || least[i] > most[i]) {
+            tl_tensor_free(tensor);
+            return ln_fail(ctx, "axis %d of '%s' is given from %d to %d, expected a range", i, name,
+                           least[i], most[i]);
+        }
+    int *copy = ln_clone(least, (size_t)ndim * sizeof(*least));
+    if (!copy) {
+        tl_tensor_free(tensor);
+        return ln_fail_last(ctx);
+    }
+    return bind(ctx, name, tensor, copy);
 }
 
 int ln_context_bind_input(ln_context *ctx, const char *name, const tl_tensor *value)
 {
     ln_context_clear_error(ctx);
     tl_tensor *copy = value ? tl_tensor_clone(value) : NULL;
-    return value && !copy ? ln_fail_tl(ctx) : bind(ctx, name, copy);
+    return value && !copy ? ln_fail_tl(ctx) : bind(ctx, name, copy, NULL);
 }
 
 // Without memory nobody learns of it: the message says what is missing.
@@ -122,26 +146,39 @@ int ln_bind_wants_values(const ln_context *ctx)
     return ctx->bound && ctx->bound->wants_values;
 }
 
-static const tl_tensor *find_named(const ln_context *ctx, const char *name)
+static const binding *find_named(const ln_context *ctx, const char *name)
 {
     binding *b = ctx->bound ? ln_hash_find(ctx->bound->named, name) : NULL;
     if (b)
         b->is_used = 1;
-    return b ? b->tensor : NULL;
+    return b;
+}
+
+static const binding *find(const ln_context *ctx, const char *name, int index)
+{
+    const struct ln_bindings *all = ctx->bound;
+    const binding *named = find_named(ctx, name);
+    if (named && named->tensor)
+        return named;
+    return all && index >= 0 && (size_t)index < all->n_unnamed ? all->unnamed[index] : NULL;
 }
 
 int ln_bind_has(const ln_context *ctx, const char *name)
 {
-    return find_named(ctx, name) != NULL;
+    const binding *b = find_named(ctx, name);
+    return b && b->tensor;
 }
 
 const tl_tensor *ln_bind_find(const ln_context *ctx, const char *name, int index)
 {
-    const struct ln_bindings *all = ctx->bound;
-    const tl_tensor *named = find_named(ctx, name);
-    if (named)
-        return named;
-    return all && index >= 0 && (size_t)index < all->n_unnamed ? all->unnamed[index]->tensor : NULL;
+    const binding *b = find(ctx, name, index);
+    return b ? b->tensor : NULL;
+}
+
+const int *ln_bind_least(const ln_context *ctx, const char *name, int index)
+{
+    const binding *b = find(ctx, name, index);
+    return b ? b->least : NULL;
 }
 
 // Whether the model has asked for the name, of which the last binding knows.

@@ -12,6 +12,10 @@
  * Returns borrowed. */
 const tl_tensor *ln_bind_find(const ln_context *ctx, const char *name, int index);
 
+/** The smallest shape of those to come, where what was said of it is a range; NULL: it is none.
+ * Returns borrowed. */
+const int *ln_bind_least(const ln_context *ctx, const char *name, int index);
+
 /** Whether something was said by that name. */
 int ln_bind_has(const ln_context *ctx, const char *name);
 

@@ -34,7 +34,8 @@ static int is_form_of(const char *optype, const char *base)
 
 int ln_makes_inputs(const char *optype)
 {
-    return is_form_of(optype, "create") || is_form_of(optype, "source");
+    return is_form_of(optype, "create") || is_form_of(optype, "source") ||
+           is_form_of(optype, "placeholder");
 }
 
 int ln_makes_random(const ln_op *op)
@@ -44,37 +45,47 @@ int ln_makes_random(const ln_op *op)
            (range->value_array_double[0] != 0 || range->value_array_double[1] != 0);
 }
 
+int ln_is_placeholder(const ln_op *op)
+{
+    return is_form_of(op->op_arg->optype, "placeholder");
+}
+
 const char *ln_empty_source(const ln_op *op)
 {
     const ln_param_entry *data = ln_param_list_find(op->op_arg->params, "data");
-    return is_form_of(op->op_arg->optype, "source") && (!data || data->array_len == 0)
-               ? first_output(op)
-               : NULL;
+    const int is_empty =
+        is_form_of(op->op_arg->optype, "source") && (!data || data->array_len == 0);
+    return is_empty || ln_is_placeholder(op) ? first_output(op) : NULL;
 }
 
 // NULL: no memory.
-static ln_list *source_params(const tl_tensor *like, int from_file)
+static ln_list *shape_params(const tl_tensor *like)
 {
-    const ln_bool is_from_file = from_file ? LN_TRUE : LN_FALSE;
     ln_list *type = ln_param_list_append_string(NULL, "dtype", tl_dtype_name(like->dtype));
-    ln_list *shaped =
+    ln_list *params =
         type ? ln_param_list_append_array_int(type, "dims", like->ndim, like->dims) : NULL;
-    ln_list *params = shaped ? ln_param_list_append_bool(shaped, "from_file", is_from_file) : NULL;
     if (!params)
         ln_param_list_free(type);
     return params;
 }
 
-ln_op *ln_source_create(const ln_context *ctx, const char *optype, const char *name,
-                        const char *tname, const tl_tensor *like, int from_file)
+static ln_list *source_params(const tl_tensor *like, int from_file)
+{
+    const ln_bool is_from_file = from_file ? LN_TRUE : LN_FALSE;
+    ln_list *shaped = shape_params(like);
+    ln_list *params = shaped ? ln_param_list_append_bool(shaped, "from_file", is_from_file) : NULL;
+    if (!params)
+        ln_param_list_free(shaped);
+    return params;
+}
+
+static ln_op *create(const ln_context *ctx, const char *optype, const char *name, const char *tname,
+                     ln_list *params)
 {
     const ln_op *proto = ln_hash_find(LN_ARCH.op_proto_table, optype);
-    if (!proto) {
+    if (!proto)
         ln_fail(ctx, "there is no operator '%s'", optype);
-        return NULL;
-    }
-    ln_list *outs = ln_tensor_list_append(NULL, "dst", tname);
-    ln_list *params = source_params(like, from_file);
+    ln_list *outs = proto ? ln_tensor_list_append(NULL, "dst", tname) : NULL;
     ln_op *op = outs && params
                     ? ln_op_create_from_proto(proto, name, NULL, outs, params, ctx->tensor_table)
                     : NULL;
@@ -82,6 +93,24 @@ ln_op *ln_source_create(const ln_context *ctx, const char *optype, const char *n
         return op;
     ln_tensor_list_free(outs);
     ln_param_list_free(params);
-    ln_fail_memory(ctx);
+    if (proto)
+        ln_fail_memory(ctx);
     return NULL;
+}
+
+ln_op *ln_source_create(const ln_context *ctx, const char *optype, const char *name,
+                        const char *tname, const tl_tensor *like, int from_file)
+{
+    return create(ctx, optype, name, tname, source_params(like, from_file));
+}
+
+ln_op *ln_placeholder_create(const ln_context *ctx, const char *name, const char *tname,
+                             const tl_tensor *like, const int *least)
+{
+    ln_list *shaped = shape_params(like);
+    ln_list *params =
+        shaped ? ln_param_list_append_array_int(shaped, "least", like->ndim, least) : NULL;
+    if (!params)
+        ln_param_list_free(shaped);
+    return create(ctx, "placeholder", name, tname, params);
 }

@@ -18,6 +18,9 @@ int ln_makes_inputs(const char *optype);
 /** Whether the operator, a create, makes random numbers: its parameter `ran` is a range. */
 int ln_makes_random(const ln_op *op);
 
+/** Whether the operator makes an input whose sizes are open. */
+int ln_is_placeholder(const ln_op *op);
+
 /** The tensor that the operator, a source, makes without data; NULL: it is another one. Returns
  * borrowed. */
 const char *ln_empty_source(const ln_op *op);
@@ -27,5 +30,10 @@ const char *ln_empty_source(const ln_op *op);
  * the reason in the context: there is no such type, no memory. */
 ln_op *ln_source_create(const ln_context *ctx, const char *optype, const char *name,
                         const char *tname, const tl_tensor *like, int from_file);
+
+/** As ln_source_create: an abstract operator that has an input of like's type, whose shape is from
+ * `least` to that of `like`. */
+ln_op *ln_placeholder_create(const ln_context *ctx, const char *name, const char *tname,
+                             const tl_tensor *like, const int *least);
 
 #endif

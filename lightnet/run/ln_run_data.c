@@ -3,6 +3,7 @@
 
 #include "ir/ln_context_ops.h"
 #include "ir/ln_fixed.h"
+#include "ir/ln_from_file.h"
 #include "ir/ln_limits.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_util.h"
@@ -73,6 +74,39 @@ int ln_context_set_data(ln_context *ctx, const char *tname, const void *data)
 {
     ln_budget *const before = ln_limits_enter(ctx);
     return ln_limits_leave(ctx, before, set_data(ctx, tname, data));
+}
+
+static int check_shape(const ln_context *ctx, const ln_tensor_entry *te, const int *least,
+                       const int *most, int ndim, const int *dims)
+{
+    char given[LN_MAX_SHAPE], low[LN_MAX_SHAPE], high[LN_MAX_SHAPE];
+    int fits = ndim == te->tensor->ndim;
+    for (int i = 0; i < ndim && fits; i++)
+        fits = dims[i] >= least[i] && dims[i] <= most[i];
+    if (fits)
+        return 0;
+    return ln_fail(ctx, "input '%s' is given with shape %s, expected from %s to %s", te->name,
+                   ln_sprint_shape(given, sizeof(given), ndim, dims),
+                   ln_sprint_shape(low, sizeof(low), te->tensor->ndim, least),
+                   ln_sprint_shape(high, sizeof(high), te->tensor->ndim, most));
+}
+
+int ln_context_set_shape(ln_context *ctx, const char *tname, int ndim, const int *dims)
+{
+    ln_tensor_entry *te = find_loaded(ctx, tname);
+    const ln_op *maker = te ? ln_context_creater(ctx, tname) : NULL;
+    if (!te)
+        return -1;
+    if (!ln_is_placeholder(maker))
+        return ln_fail(ctx, "tensor '%s' is no input whose sizes are open", tname);
+    const ln_list *params = maker->op_arg->params;
+    if (check_shape(ctx, te, ln_param_list_find(params, "least")->value_array_int,
+                    ln_param_list_find(params, "dims")->value_array_int, ndim, dims))
+        return -1;
+    for (int i = 0; i < ndim; i++)
+        te->bound[i] = te->tensor->dims[i] = dims[i]; // its maker makes it as large as it can be
+    te->tensor->len = tl_compute_length(ndim, te->tensor->dims);
+    return 0;
 }
 
 // A piece of the memory that the tensor `root` roots.

@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "front/ln_emit.h"
+#include "front/ln_sizes.h"
 #include "ln_onnx.pb-c.h"
 
 typedef struct ln_onnx_model ln_onnx_model; /* the model that is being translated */
@@ -90,6 +91,15 @@ const tl_tensor *ln_onnx_value(ln_onnx_node *n, const char *tensor);
 /** As ln_onnx_value, also of a tensor that depends on inputs whose values were given before
  * compiling: these are fixed from then on. */
 const tl_tensor *ln_onnx_bound_value(ln_onnx_node *n, const char *tensor);
+
+/** Element `k` of a tensor of integers, and the length of an axis: as far as they are known before
+ * a run, or follow from sizes that are known only then. */
+ln_size ln_onnx_element_size(ln_onnx_node *n, const char *tensor, int k);
+ln_size ln_onnx_axis_size(const ln_onnx_node *n, const char *tensor, int axis);
+
+/** The least and the largest that a known size can be. */
+int64_t ln_onnx_least(const ln_onnx_node *n, const ln_size *size);
+int64_t ln_onnx_most(const ln_onnx_node *n, const ln_size *size);
 
 /** The elements of input `i`, TL_INT32 or TL_INT64, that decide a shape: their value must be known,
  * otherwise it is a failure that tells how to bind it. NULL and `*len` 0 when the input is left

@@ -26,6 +26,42 @@ void ln_onnx_set_variation(ln_onnx_model *m, const char *tensor, ln_onnx_variati
         ln_translation_fail_memory(&m->base);
 }
 
+/* Sizes that are known only at run time */
+
+// Of a constant that sizes are computed with.
+static const tl_tensor *small_value(void *node, const char *tensor)
+{
+    ln_onnx_node *n = node;
+    const int is_small = ln_translation_tensor(&n->model->base, tensor)->len <= LN_MAXDIM;
+    return is_small ? ln_onnx_bound_value(n, tensor) : NULL;
+}
+
+void ln_onnx_note_sizes(ln_onnx_node *n, const ln_op *op)
+{
+    if (ln_sizes_note(n->model->sizes, op, small_value, n))
+        ln_translation_fail_memory(&n->model->base);
+}
+
+ln_size ln_onnx_element_size(ln_onnx_node *n, const char *tensor, int k)
+{
+    return ln_sizes_element(n->model->sizes, tensor, k, small_value, n);
+}
+
+ln_size ln_onnx_axis_size(const ln_onnx_node *n, const char *tensor, int axis)
+{
+    return ln_sizes_axis(n->model->sizes, tensor, axis);
+}
+
+int64_t ln_onnx_least(const ln_onnx_node *n, const ln_size *size)
+{
+    return ln_sizes_least(n->model->sizes, size);
+}
+
+int64_t ln_onnx_most(const ln_onnx_node *n, const ln_size *size)
+{
+    return ln_sizes_most(n->model->sizes, size);
+}
+
 /* The front end of an emitter. The emitter is the node's first member. */
 
 static const ln_onnx_node *node_of(const ln_emit *e)
@@ -79,6 +115,8 @@ static void note_variation(ln_emit *e, const ln_op *op)
     {
         ln_onnx_set_variation(m, tle->name, worst);
     }
+    if (worst >= LN_ONNX_SIZED)
+        ln_onnx_note_sizes((ln_onnx_node *)e, op);
 }
 
 ln_onnx_node ln_onnx_node_init(ln_onnx_scope *scope, const LnOnnx__Node *proto)

@@ -5,6 +5,7 @@
 #define LN_ONNX_MODEL_H
 
 #include "data/ln_onnx_tensor.h"
+#include "front/ln_sizes.h"
 #include "front/onnx/ln_onnx.h"
 #include "ir/ln_weights.h"
 
@@ -22,6 +23,7 @@ struct ln_onnx_model {
     ln_hash *functions; /* the model's functions, themselves the keys */
     ln_hash *indexes;   /* long lists of messages -> ln_hash of names -> messages */
     ln_hash *unfolded;  /* name -> why its value, a constant, is left to run time */
+    ln_sizes *sizes;    /* of tensors whose sizes are known only at run time */
     size_t values_size; /* bytes of the data in `values` */
     int depth;          /* of graphs and functions within each other */
     size_t n_nodes;     /* nodes that were met, those of functions at every call */
@@ -82,6 +84,9 @@ int ln_onnx_index_functions(ln_onnx_model *m);
 const LnOnnx__Function *ln_onnx_find_function(const ln_onnx_model *m, const LnOnnx__Node *node);
 
 /* Nodes: ln_onnx_emit.c */
+
+/** Finds what is known of the sizes of the operator's outputs. */
+void ln_onnx_note_sizes(ln_onnx_node *n, const ln_op *op);
 
 /** The node of a scope, to be translated. */
 ln_onnx_node ln_onnx_node_init(ln_onnx_scope *scope, const LnOnnx__Node *proto);

@@ -95,9 +95,10 @@ static int create_tables(ln_onnx_model *m)
     m->rolled = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
     m->indexes = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, free_index);
     m->unfolded = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    m->sizes = ln_sizes_create(m->base.ctx);
     m->base.ctx->weights = ln_weights_create();
     return m->varying && m->values && m->opened && m->constants && m->rolled && m->indexes &&
-                   m->unfolded && m->base.ctx->weights
+                   m->unfolded && m->sizes && m->base.ctx->weights
                ? 0
                : ln_fail_memory(m->base.ctx);
 }
@@ -112,6 +113,7 @@ static void free_model(ln_onnx_model *m)
     ln_hash_free(m->functions);
     ln_hash_free(m->indexes);
     ln_hash_free(m->unfolded);
+    ln_sizes_free(m->sizes);
     ln_limits_give(m->base.ctx, m->values_size);
     ln_translation_clear(&m->base);
 }
@@ -335,6 +337,21 @@ static void keep_bound_value(ln_onnx_model *m, const char *name, const tl_tensor
     }
 }
 
+// The smallest shape of an input whose sizes are known in each run; NULL: they are known now.
+static const int *least_of(const ln_onnx_model *m, const LnOnnx__ValueInfo *input, int index)
+{
+    const LnOnnx__Shape *shape = input->type->tensor_type->shape;
+    return shape && is_closed(m, shape) ? NULL : ln_bind_least(m->base.ctx, name_of(input), index);
+}
+
+static int is_range(const tl_tensor *most, const int *least)
+{
+    for (int i = 0; least && i < most->ndim; i++)
+        if (least[i] != most->dims[i])
+            return 1;
+    return 0;
+}
+
 static void add_input(ln_onnx_scope *scope, const LnOnnx__ValueInfo *input, int index)
 {
     ln_onnx_model *m = scope->model;
@@ -344,9 +361,16 @@ static void add_input(ln_onnx_scope *scope, const LnOnnx__ValueInfo *input, int 
     if (name) {
         const int known = bound && bound->data && bound->dtype == record->dtype;
         ln_translation_input(&m->base, name);
-        ln_onnx_scope_set(scope, name_of(input), ln_translation_source(&m->base, name, record, 0));
+        const int *const least = known ? NULL : least_of(m, input, index);
+        ln_onnx_scope_set(scope, name_of(input),
+                          is_range(record, least)
+                              ? ln_translation_placeholder(&m->base, name, record, least)
+                              : ln_translation_source(&m->base, name, record, 0));
         if (!m->base.failed && known)
             keep_bound_value(m, name, bound);
+        if (!m->base.failed && is_range(record, least) &&
+            ln_sizes_note(m->sizes, ln_context_creater(m->base.ctx, name), NULL, NULL))
+            ln_translation_fail_memory(&m->base);
         if (!m->base.failed)
             ln_onnx_set_variation(m, name, known ? LN_ONNX_BOUND : LN_ONNX_UNKNOWN);
     }

@@ -82,10 +82,39 @@ static void translate_reshape_1(ln_onnx_node *n)
     emit_reshape(n, shape, len);
 }
 
+/** What of a new shape that is known only at run time a view can say: at most one length that is
+ * neither a number nor that of src at the same place. 0: it cannot say all. */
+static int view_dims(ln_onnx_node *n, const char *src, int ndim, int *dims)
+{
+    const int src_ndim = ln_onnx_tensor_of(n, src)->ndim,
+              allowzero = ln_onnx_flag(n, "allowzero", 0);
+    int n_rest = 0;
+    for (int i = 0; i < ndim; i++) {
+        const ln_size wanted = ln_onnx_element_size(n, ln_onnx_in(n, 1), i);
+        const ln_size own = i < src_ndim ? ln_onnx_axis_size(n, src, i) : (ln_size){0};
+        if (ln_size_is_number(&wanted) && (wanted.plus || allowzero))
+            dims[i] = wanted.plus < INT_MAX ? (int)wanted.plus : INT_MAX;
+        else if (ln_size_is_number(&wanted) || ln_size_equals(&wanted, &own))
+            dims[i] = -2;
+        else if (wanted.is_known && ln_onnx_least(n, &wanted) > 0)
+            dims[i] = -1;
+        else
+            return 0;
+        n_rest += dims[i] == -1;
+    }
+    return n_rest <= 1;
+}
+
 /** A shape that is known only at run time, as far as the largest one is known. */
 static void reshape_to(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
+    int as_view[LN_MAXDIM];
+    const int n_dims = ln_onnx_tensor_of(n, ln_onnx_in(n, 1))->len;
+    if (n_dims <= LN_MAXDIM && view_dims(n, src, n_dims, as_view)) {
+        ln_emit_view(&n->emit, src, n_dims, as_view, 0);
+        return;
+    }
     int len, dims[LN_MAXDIM];
     const int64_t *const largest = ln_onnx_largest_ints_in(n, 1, &len);
     const int ndim = wanted_dims(n, largest, len, dims);
@@ -237,7 +266,12 @@ static const char *shape_of(ln_onnx_node *n, const char *src, int begin, int end
     int64_t dims[LN_MAXDIM] = {0};
     for (int i = begin; i < end; i++)
         dims[i - begin] = t->dims[i];
-    if (!ln_onnx_is_dynamic(n, src))
+    int is_open = 0;
+    for (int i = begin; i < end; i++) {
+        const ln_size size = ln_onnx_axis_size(n, src, i);
+        is_open |= !ln_size_is_number(&size);
+    }
+    if (!is_open)
         return ln_emit_int64s(&n->emit, end - begin, dims);
     ln_emit_begin(&n->emit, "shape");
     ln_emit_arg(&n->emit, "src", src);
@@ -396,6 +430,47 @@ static const int64_t *slice_list(ln_onnx_node *n, const char *name, int input, i
     return n->opset >= 10 ? ln_onnx_ints_in(n, input, len) : ln_onnx_ints(n, name, len);
 }
 
+/** Lets a slice whose bounds are known only at run time be planned as long as it can become: where
+ * both bounds are known as sums, as far as they are apart. Returns 1 where that is so in each run,
+ * for all axes. */
+static int limit_lengths(ln_onnx_node *n, slice *s)
+{
+    int is_fixed = 1;
+    for (int i = 0; i < s->len; i++) {
+        const ln_size start = ln_onnx_element_size(n, ln_onnx_in(n, 1), i);
+        const ln_size end = ln_onnx_element_size(n, ln_onnx_in(n, 2), i);
+        const ln_size len = ln_size_sum(&end, &start, -1);
+        if (!len.is_known || s->steps[i] != 1 || ln_onnx_least(n, &start) < 0 ||
+            ln_onnx_least(n, &end) < 0)
+            return 0;
+        const int most =
+            (int)(len.is_known && ln_onnx_most(n, &len) > 0 ? ln_onnx_most(n, &len) : 0);
+        if (s->starts_now)
+            s->starts[i] = s->ends_now || s->ends[i] < most ? 0 : s->ends[i] - most;
+        if (s->ends_now)
+            s->ends[i] = s->starts[i] > INT_MAX - most ? INT_MAX : s->starts[i] + most;
+        is_fixed = is_fixed && ln_size_is_number(&len) && most == len.plus &&
+                   most <= ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dims[s->axes[i]];
+    }
+    return is_fixed && s->len > 0;
+}
+
+/** A slice that is as long in each run, from somewhere else: nothing that is computed from it has
+ * open sizes for its sake. */
+static void emit_slice_from(ln_onnx_node *n, const char *src, const slice *s)
+{
+    int lens[LN_MAXDIM];
+    const char *const start = as_int64(n, ln_onnx_in(n, 1));
+    for (int i = 0; i < s->len; i++)
+        lens[i] = s->ends[i] - s->starts[i];
+    ln_emit_begin(&n->emit, "slice_from");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_arg(&n->emit, "start", start);
+    ln_emit_set_ints(&n->emit, "axes", s->len, s->axes);
+    ln_emit_set_ints(&n->emit, "lens", s->len, lens);
+    ln_emit_end(&n->emit, "dst", 0);
+}
+
 /** Reads the starts or ends and returns how many there are, -1: not given. Those that are known
  *  only at run time, `*now`, stand here for as much as they can take: everything from the end that
  *  the step comes from, up to the other one. */
@@ -439,7 +514,12 @@ static void translate_slice(ln_onnx_node *n)
     }
     if (axes)
         ln_onnx_axes(n, axes, n_axes, t->ndim, s.axes);
-    if (!ln_onnx_failed(n))
+    if (ln_onnx_failed(n))
+        return;
+    const int is_fixed = (s.starts_now || s.ends_now) && limit_lengths(n, &s);
+    if (is_fixed && s.starts_now && !ln_onnx_is_dynamic(n, src))
+        emit_slice_from(n, src, &s);
+    else
         emit_slice(n, src, &s);
 }
 

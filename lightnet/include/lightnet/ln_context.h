@@ -179,6 +179,13 @@ LN_API int ln_context_init_ir(ln_context *ctx, const char *name, const char *jso
  * name, the last one counts. */
 LN_API int ln_context_bind_shape(ln_context *ctx, const char *name, int ndim, const int *dims);
 
+/** As ln_context_bind_shape, for sizes that change from run to run: a dimension that the model
+ * leaves open is from `least` to `most`, and ln_context_set_shape says before a run what it is.
+ * Where both are the same, and in formats whose models have no open dimensions, `most` is the
+ * shape. -1: no range. */
+LN_API int ln_context_bind_range(ln_context *ctx, const char *name, int ndim, const int *least,
+                                 const int *most);
+
 /** Gives input `name` a value (copied) before the model is read: its shape counts as by
  * ln_context_bind_shape, and where the model computes shapes from the input, its elements do.
  * `name` NULL: of the k-th such call the k-th input that is not bound by its name; `value` NULL
@@ -244,6 +251,11 @@ LN_API int ln_context_load(ln_context *ctx, const char *datafile);
  * anew by the next run. Such a result itself cannot be set, nor another value of a constant that a
  * rule has made part of an operator. `data` is not NULL. */
 LN_API int ln_context_set_data(ln_context *ctx, const char *tname, const void *data);
+
+/** Says which shape input `tname`, whose sizes are open (ln_context_bind_range), has from now on;
+ * before, it has the largest one. ln_context_set_data then copies as many bytes as that has. -1: no
+ * such input, another number of dimensions, a dimension out of its range. */
+LN_API int ln_context_set_shape(ln_context *ctx, const char *tname, int ndim, const int *dims);
 
 /** Copies the tensor's bytes to `data`; NULL: to new memory that the caller frees. NULL on failure.
  * Only tensors whose memory outlives the run can be read: inputs, outputs, constants, and what

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known of sizes that are known only at run time: how they follow from each other.
+//
+// The length of an axis, and each element of a small tensor of integers that is computed from such
+// lengths, is a sum of open lengths with factors and a number, or unknown. So a front end sees that
+// [n, s, 12, 32], computed from a tensor [n, s, 384], only splits the last axis.
+
+#ifndef LN_SIZES_H
+#define LN_SIZES_H
+
+#include <stdint.h>
+
+#include "lightnet/ln_context.h"
+
+enum { LN_SIZE_TERMS = 4 };
+
+/* A sum. Terms stand in order of their symbols, without zeros. */
+typedef struct ln_size {
+    int is_known;
+    int n;
+    int64_t plus;
+    struct ln_size_term {
+        int symbol; /* of an open length */
+        int64_t times;
+    } terms[LN_SIZE_TERMS];
+} ln_size;
+
+typedef struct ln_sizes ln_sizes;
+
+/** The value of a tensor that does not change from run to run; NULL: it does, or is not known.
+ * Returns borrowed. */
+typedef const tl_tensor *(*ln_sizes_value)(void *data, const char *tensor);
+
+/** Returns new (ln_sizes_free), for the tensors of `ctx`; NULL: no memory. */
+ln_sizes *ln_sizes_create(const ln_context *ctx);
+
+/** Takes NULL. */
+void ln_sizes_free(ln_sizes *sizes);
+
+/** Finds what is known of the operator's outputs. After what it reads. `value(data, tensor)`: of
+ * constants. -1: no memory. */
+int ln_sizes_note(ln_sizes *sizes, const ln_op *op, ln_sizes_value value, void *data);
+
+/** The length of axis `i` of a tensor. */
+ln_size ln_sizes_axis(const ln_sizes *sizes, const char *tensor, int i);
+
+/** Element `i` of a tensor of integers: one that was noted, or whose value(data, tensor) is known.
+ */
+ln_size ln_sizes_element(const ln_sizes *sizes, const char *tensor, int i, ln_sizes_value value,
+                         void *data);
+
+ln_size ln_size_number(int64_t number);
+
+/** Whether both are known to be the same. */
+int ln_size_equals(const ln_size *a, const ln_size *b);
+
+/** a + times * b; unknown where one is, or where there would be too many terms. */
+ln_size ln_size_sum(const ln_size *a, const ln_size *b, int64_t times);
+
+/** Whether the size is the same in all runs. */
+int ln_size_is_number(const ln_size *size);
+
+/** The least and the largest that a known size can be, cut to 32 bits. */
+int64_t ln_sizes_least(const ln_sizes *sizes, const ln_size *size);
+int64_t ln_sizes_most(const ln_sizes *sizes, const ln_size *size);
+
+#endif

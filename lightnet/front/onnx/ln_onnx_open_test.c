@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs for open sizes give the same bits as one that is made for just these sizes, at each
+// level of kernels.
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lightnet/ln_context.h"
+#include "lightnet/ln_util.h"
+#include "tensorlight/tl_tensor.h"
+#include "ln_check.h"
+
+enum { MOST_INPUTS = 3, MOST_OUTPUTS = 3, HEADS = 2, HEAD = 8, LONGEST = 24 };
+
+/* A set of input shapes. */
+typedef struct shapes {
+    int n;
+    struct shape {
+        const char *name;
+        int ndim;
+        int dims[4];
+    } of[MOST_INPUTS];
+} shapes;
+
+static shapes encoder_shapes(int batch, int len)
+{
+    return (shapes){1, {{"ids", 2, {batch, len}}}};
+}
+
+static shapes decoder_shapes(int batch, int len, int past)
+{
+    return (shapes){3,
+                    {{"ids", 2, {batch, len}},
+                     {"past.key", 4, {batch, HEADS, past, HEAD}},
+                     {"past.value", 4, {batch, HEADS, past, HEAD}}}};
+}
+
+static void check(int status, const ln_context *ctx)
+{
+    ck_assert_msg(!status, "%s", ln_context_error(ctx));
+}
+
+// A program for all shapes from `least` to `most`.
+static ln_context *made(const char *model, const shapes *least, const shapes *most, tl_isa isa,
+                        int threads)
+{
+    ln_context *ctx = ln_context_create();
+    for (int i = 0; i < most->n; i++)
+        check(ln_context_bind_range(ctx, most->of[i].name, most->of[i].ndim, least->of[i].dims,
+                                    most->of[i].dims),
+              ctx);
+    ctx->isa = isa;
+    check(ln_context_set_threads(ctx, threads) || ln_context_init(ctx, getenv(model)) ||
+              ln_context_compile(ctx, "cpu") || ln_context_load(ctx, NULL),
+          ctx);
+    return ctx;
+}
+
+static const tl_tensor *tensor_of(const ln_context *ctx, const char *name)
+{
+    return ln_tensor_table_find(ctx->tensor_table, name)->tensor;
+}
+
+// The same data for the same shape, whatever the program.
+static void set(ln_context *ctx, const struct shape *s, int is_open)
+{
+    static float numbers[HEADS * LONGEST * HEAD * 4];
+    static int64_t words[4 * LONGEST];
+    const tl_tensor *t = tensor_of(ctx, s->name);
+    if (is_open)
+        check(ln_context_set_shape(ctx, s->name, s->ndim, s->dims), ctx);
+    for (int i = 0; i < t->len; i++) {
+        if (t->dtype == TL_INT64)
+            words[i] = i * 7 % 20;
+        else
+            numbers[i] = (float)((i * 37 + s->dims[2]) % 101) / 50 - 1;
+    }
+    check(ln_context_set_data(ctx, s->name, t->dtype == TL_INT64 ? (void *)words : numbers), ctx);
+}
+
+static void run(ln_context *ctx, const shapes *s, int is_open)
+{
+    for (int i = 0; i < s->n; i++)
+        set(ctx, &s->of[i], is_open && ln_op_list_find_by_name(ctx->ops, s->of[i].name));
+    check(ln_context_run(ctx), ctx);
+}
+
+static int is_placeholder(const ln_context *ctx, const char *name)
+{
+    return ln_streq(ln_context_creater(ctx, name)->op_arg->optype, "placeholder_cpu");
+}
+
+static void compare(ln_context *open, ln_context *fixed, const char *name)
+{
+    const tl_tensor *a = tensor_of(open, name), *b = tensor_of(fixed, name);
+    ck_assert(tl_tensor_issameshape(a, b));
+    void *x = ln_context_get_data(open, name, NULL), *y = ln_context_get_data(fixed, name, NULL);
+    ck_assert_msg(x && y && !memcmp(x, y, tl_tensor_size(a)), "the bits of '%s' differ", name);
+    ln_free(x);
+    ln_free(y);
+}
+
+static void check_shapes(ln_context *open, const char *model, const shapes *s, tl_isa isa,
+                         int threads)
+{
+    const char *name;
+    ln_context *fixed = made(model, s, s, isa, threads);
+    for (int i = 0; i < s->n; i++)
+        set(open, &s->of[i], is_placeholder(open, s->of[i].name));
+    check(ln_context_run(open), open);
+    run(fixed, s, 0);
+    LN_LIST_FOREACH(name, open->outputs)
+    {
+        compare(open, fixed, name);
+    }
+    ln_context_free(fixed);
+}
+
+static const int lengths[] = {1, 16, 5, LONGEST, 2, 13, 1};
+
+#define N_LENGTHS (sizeof(lengths) / sizeof(lengths[0]))
+
+static void check_encoder(tl_isa isa, int threads)
+{
+    const shapes least = encoder_shapes(1, 1), most = encoder_shapes(3, LONGEST);
+    ln_context *open = made("LN_TEST_ENCODER", &least, &most, isa, threads);
+    for (size_t i = 0; i < N_LENGTHS; i++) {
+        const shapes s = encoder_shapes(1 + (int)i % 3, lengths[i]);
+        check_shapes(open, "LN_TEST_ENCODER", &s, isa, threads);
+    }
+    ln_context_free(open);
+}
+
+// The cache is open, one word comes at a time.
+static void check_decoder(tl_isa isa, int threads)
+{
+    const shapes least = decoder_shapes(1, 1, 0), most = decoder_shapes(1, 1, LONGEST);
+    ln_context *open = made("LN_TEST_DECODER", &least, &most, isa, threads);
+    for (size_t i = 0; i < N_LENGTHS; i++) {
+        const shapes s = decoder_shapes(1, 1, lengths[i] - 1);
+        check_shapes(open, "LN_TEST_DECODER", &s, isa, threads);
+    }
+    ln_context_free(open);
+}
+
+// Everything is open.
+static void check_prompts(tl_isa isa, int threads)
+{
+    const shapes least = decoder_shapes(1, 1, 0), most = decoder_shapes(2, 8, LONGEST);
+    ln_context *open = made("LN_TEST_DECODER", &least, &most, isa, threads);
+    for (size_t i = 0; i < N_LENGTHS; i++) {
+        const shapes s = decoder_shapes(1 + (int)i % 2, 1 + (int)i, lengths[i]);
+        check_shapes(open, "LN_TEST_DECODER", &s, isa, threads);
+    }
+    ln_context_free(open);
+}
+
+static void at_each_level(void (*func)(tl_isa isa, int threads))
+{
+    for (int isa = 0; isa <= (int)tl_isa_best(); isa++)
+        for (int threads = 1; threads <= 2; threads++)
+            func((tl_isa)isa, threads);
+}
+
+START_TEST(an_encoder_of_any_length_gives_the_same_bits)
+{
+    at_each_level(check_encoder);
+}
+END_TEST
+
+START_TEST(a_decoder_with_any_cache_gives_the_same_bits)
+{
+    at_each_level(check_decoder);
+}
+END_TEST
+
+START_TEST(so_does_one_for_prompts_of_any_length)
+{
+    at_each_level(check_prompts);
+}
+END_TEST
+
+static int count(const ln_context *ctx, const char *optype)
+{
+    const ln_op *op;
+    int n = 0;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        n += ln_streq(op->op_arg->optype, optype);
+    }
+    return n;
+}
+
+START_TEST(no_kernel_is_lost)
+{
+    const shapes least = encoder_shapes(1, 1), most = encoder_shapes(3, LONGEST);
+    ln_context *open = made("LN_TEST_ENCODER", &least, &most, tl_isa_best(), 1);
+    ln_context *fixed = made("LN_TEST_ENCODER", &most, &most, tl_isa_best(), 1);
+    static const char *const optypes[] = {"attention_cpu", "matmul_packed_cpu", "layernorm_cpu",
+                                          "transpose_cpu", "chain_cpu",         "reshape_to_cpu"};
+    for (size_t i = 0; i < sizeof(optypes) / sizeof(optypes[0]); i++)
+        ck_assert_msg(count(open, optypes[i]) == count(fixed, optypes[i]), "%d %s, expected %d",
+                      count(open, optypes[i]), optypes[i], count(fixed, optypes[i]));
+    ck_assert_int_eq(count(fixed, "attention_cpu"), 1);
+    ln_context_free(open);
+    ln_context_free(fixed);
+}
+END_TEST
+
+START_TEST(a_shape_out_of_range_is_refused)
+{
+    const shapes least = encoder_shapes(1, 2), most = encoder_shapes(3, LONGEST);
+    ln_context *ctx = made("LN_TEST_ENCODER", &least, &most, tl_isa_best(), 1);
+    ck_assert_int_eq(ln_context_set_shape(ctx, "ids", 2, (int[]){1, 25}), -1);
+    ck_assert_str_eq(ln_context_error(ctx),
+                     "input 'ids' is given with shape [1, 25], expected from [1, 2] to [3, 24]");
+    ck_assert_int_eq(ln_context_set_shape(ctx, "ids", 2, (int[]){1, 1}), -1);
+    ck_assert_int_eq(ln_context_set_shape(ctx, "ids", 1, (int[]){2}), -1);
+    ck_assert_str_eq(ln_context_error(ctx),
+                     "input 'ids' is given with shape [2], expected from [1, 2] to [3, 24]");
+    ck_assert_int_eq(ln_context_set_shape(ctx, "embedding", 2, (int[]){1, 16}), -1);
+    ck_assert_str_eq(ln_context_error(ctx), "tensor 'embedding' is no input whose sizes are open");
+    ck_assert_int_eq(ln_context_set_shape(ctx, "no", 2, (int[]){1, 16}), -1);
+    ck_assert_str_eq(ln_context_error(ctx), "the model has no tensor 'no'");
+    const shapes one = encoder_shapes(1, 2);
+    run(ctx, &one, 1); // it can run all the same
+    ln_context_free(ctx);
+}
+END_TEST
+
+START_TEST(what_is_no_range_is_refused)
+{
+    ln_context *ctx = ln_context_create();
+    ck_assert_int_eq(ln_context_bind_range(ctx, "ids", 2, (int[]){1, 3}, (int[]){1, 2}), -1);
+    ck_assert_str_eq(ln_context_error(ctx),
+                     "axis 1 of 'ids' is given from 3 to 2, expected a range");
+    ck_assert_int_eq(ln_context_bind_range(ctx, "ids", 1, (int[]){-1}, (int[]){2}), -1);
+    ln_context_free(ctx);
+}
+END_TEST
+
+LN_TEST_MAIN("onnx_open", an_encoder_of_any_length_gives_the_same_bits,
+             a_decoder_with_any_cache_gives_the_same_bits, so_does_one_for_prompts_of_any_length,
+             no_kernel_is_lost, a_shape_out_of_range_is_refused, what_is_no_range_is_refused)

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: open_networks.py ENCODER.onnx DECODER.onnx. Writes two small networks whose sizes are open.
+
+They are what torch exports, with one layer, 2 heads and 16 features; the decoder reads and writes a cache of keys and values.
+"""
+import math
+import random
+import sys
+
+from onnx_writer import graph, model, node, tensor, value
+
+FEATURES, HEADS, WORDS, LONGEST = 16, 2, 20, 64
+
+
+class Graph:
+    """Nodes and constants, with names of their own."""
+
+    def __init__(self):
+        self.nodes, self.constants, self.random = [], [], random.Random(5)
+
+    def op(self, optype, inputs, output=None, **attributes):
+        name = output or f"t{len(self.nodes)}"
+        self.nodes.append(node(optype, inputs, [name], **attributes))
+        return name
+
+    def constant(self, dtype, dims, values):
+        name = f"c{len(self.constants)}"
+        self.constants.append(tensor(name, dtype, dims, values))
+        return name
+
+    def number(self, number):
+        return self.constant("float", [], [number])
+
+    def ints(self, *numbers):
+        return self.constant("int64", [len(numbers)], numbers)
+
+    def weight(self, *dims):
+        return self.constant("float", dims, [self.random.gauss(0, 0.3) for _ in range(math.prod(dims))])
+
+    def size(self, tensor, axis):
+        return self.op("Gather", [self.op("Shape", [tensor]), self.constant("int64", [], [axis])], axis=0)
+
+    def shape(self, *lengths):
+        """One vector of sizes, which are names, and of numbers."""
+        parts = [self.line(size) if isinstance(size, str) else self.ints(size) for size in lengths]
+        return self.op("Concat", parts, axis=0)
+
+    def line(self, size):
+        return self.op("Unsqueeze", [size, self.ints(0)])
+
+    def slice(self, table, begin, end):
+        return self.op("Slice", [table, begin, end, self.ints(0)])
+
+    def linear(self, x, n_in, n_out):
+        return self.op("Add", [self.op("MatMul", [x, self.weight(n_in, n_out)]), self.weight(n_out)])
+
+    def gelu(self, x):
+        erf = self.op("Erf", [self.op("Div", [x, self.number(math.sqrt(2))])])
+        product = self.op("Mul", [x, self.op("Add", [erf, self.number(1.0)])])
+        return self.op("Mul", [product, self.number(0.5)])
+
+    def norm(self, x):
+        return self.op("LayerNormalization", [x, self.weight(FEATURES), self.weight(FEATURES)], axis=-1)
+
+
+def layer(g, x, past):
+    h = g.norm(x)
+    n, s, head = g.size(h, 0), g.size(h, 1), FEATURES // HEADS
+    q, k, v = (g.op("Transpose", [g.op("Reshape", [g.linear(h, FEATURES, FEATURES), g.shape(n, s, HEADS, head)])], perm=[0, 2, 1, 3])
+               for _ in range(3))
+    if past:
+        k = g.op("Concat", [past[0], k], "present.key", axis=2)
+        v = g.op("Concat", [past[1], v], "present.value", axis=2)
+    scores = g.op("MatMul", [q, g.op("Transpose", [k], perm=[0, 1, 3, 2])])
+    weights = g.op("Softmax", [g.op("Div", [scores, g.number(math.sqrt(head))])], axis=-1)
+    heads = g.op("Transpose", [g.op("MatMul", [weights, v])], perm=[0, 2, 1, 3])
+    x = g.op("Add", [x, g.linear(g.op("Reshape", [heads, g.shape(n, s, FEATURES)]), FEATURES, FEATURES)])
+    return g.op("Add", [x, g.linear(g.gelu(g.linear(g.norm(x), FEATURES, 2 * FEATURES)), 2 * FEATURES, FEATURES)])
+
+
+def network(g, inputs, outputs):
+    cache = ["batch", HEADS, "past", FEATURES // HEADS]
+    shapes = {"ids": ("int64", ["batch", "sequence"])}
+    infos = [value(name, *shapes.get(name, ("float", cache))) for name in inputs]
+    return model(graph(g.nodes, infos, [value(name, "float") for name in outputs], g.constants), opset=17)
+
+
+def encoder():
+    g = Graph()
+    words = g.op("Gather", [g.weight(WORDS, FEATURES), "ids"], axis=0)
+    places = g.slice(g.weight(LONGEST, FEATURES), g.ints(0), g.line(g.size("ids", 1)))
+    g.op("ReduceMean", [g.norm(layer(g, g.op("Add", [words, places]), None))], "embedding", axes=[1], keepdims=0)
+    return network(g, ["ids"], ["embedding"])
+
+
+def decoder():
+    g = Graph()
+    words = g.op("Gather", [g.weight(WORDS, FEATURES), "ids"], axis=0)
+    begin = g.size("past.key", 2)
+    end = g.op("Add", [begin, g.size("ids", 1)])
+    places = g.slice(g.weight(LONGEST, FEATURES), g.line(begin), g.line(end))
+    x = layer(g, g.op("Add", [words, places]), ["past.key", "past.value"])
+    g.op("MatMul", [g.norm(x), g.weight(FEATURES, WORDS)], "logits")
+    return network(g, ["ids", "past.key", "past.value"], ["logits", "present.key", "present.value"])
+
+
+def main():
+    for make, path in zip((encoder, decoder), sys.argv[1:]):
+        with open(path, "wb") as file:
+            file.write(make())
+
+
+if __name__ == "__main__":
+    main()
