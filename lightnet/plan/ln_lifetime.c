@@ -375,6 +375,12 @@ int ln_lifetime_is_always(const ln_lifetime *life, const ln_block *block)
     return block->first == life->begin && block->last == life->end;
 }
 
+int ln_lifetime_is_input(const ln_context *ctx, const ln_lifetime *life, const ln_block *block)
+{
+    return !block->scratch && !block->is_constant && ln_lifetime_is_always(life, block) &&
+           ln_hash_find(ctx->input_names, block->name);
+}
+
 // The operator that knows where a view lies in its owner is the one that made the view or, when the
 // tensor was only later given away to be part of another (a no-copy gather), the one that made
 // that.

@@ -57,6 +57,10 @@ ln_block *ln_lifetime_block(const ln_context *ctx, const ln_lifetime *life,
 /** Whether the block is in use at all times. */
 int ln_lifetime_is_always(const ln_lifetime *life, const ln_block *block);
 
+/** Whether the block holds an input of the model, which is in use at all times, but which a caller
+ * may give anew for each run. */
+int ln_lifetime_is_input(const ln_context *ctx, const ln_lifetime *life, const ln_block *block);
+
 /** Where tensor `te`, which has an owner with an offset, lies in its memory. */
 size_t ln_lifetime_view_offset(const ln_context *ctx, ln_tensor_entry *te);
 

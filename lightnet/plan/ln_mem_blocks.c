@@ -365,15 +365,25 @@ static size_t put_at(plan *p, ln_block *block, size_t end)
     return block->offset + block->size;
 }
 
-// Places what lives always, constants first, which other programs may share. Returns where the rest
-// may begin.
+/* What lives always, in order of address: what is shared, or lent, by others lies at the ends. */
+typedef enum rank { CONSTANTS, LASTING, INPUTS, N_RANKS } rank;
+
+static rank rank_of(const ln_context *ctx, const ln_lifetime *life, const ln_block *block)
+{
+    if (block->is_constant)
+        return CONSTANTS;
+    return ln_lifetime_is_input(ctx, life, block) ? INPUTS : LASTING;
+}
+
+// Places what lives always: constants, which other programs may share, first; inputs last. Returns
+// where the rest may begin.
 static size_t place_static(plan *p, ln_lifetime *life, ln_mem_type mtype)
 {
     size_t end = p->align;
-    for (int is_constant = 1; is_constant >= 0; is_constant--)
+    for (int r = 0; r < N_RANKS; r++)
         for (ln_block *block = life->blocks; block < life->blocks + life->n; block++)
             if (is_of_type(life, block, mtype) && ln_lifetime_is_always(life, block) &&
-                block->is_constant == is_constant)
+                (int)rank_of(p->ctx, life, block) == r)
                 end = put_at(p, block, end);
     return end;
 }

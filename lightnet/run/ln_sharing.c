@@ -32,6 +32,7 @@ struct ln_sharing {
     size_t constants_end, lasting_end; /* offsets */
     void *lasting;
     void *region;     /* NULL: it is lent */
+    int is_movable;   /* what lives always lies below lasting_end */
     size_t own_bytes; /* that count for the limit */
 };
 
@@ -49,19 +50,32 @@ static int is_constant(const ln_lifetime *life, const ln_block *block)
            block->is_constant && ln_lifetime_is_always(life, block);
 }
 
-// The lowest offset of the blocks for which `is_there` says 0, at most `end`.
-static size_t end_of(const ln_lifetime *life, size_t end,
-                     int (*is_there)(const ln_lifetime *, const ln_block *))
+static int is_lasting(const ln_context *ctx, const ln_lifetime *life, const ln_block *block)
 {
-    for (const ln_block *block = life->blocks; block < life->blocks + life->n; block++)
-        if (block->mtype == LN_MEM_CPU && block->offset < end && !is_there(life, block))
-            end = block->offset;
-    return end;
+    const ln_block *root = &life->blocks[block->part_of];
+    return ln_lifetime_is_always(life, root) && !ln_lifetime_is_input(ctx, life, root);
 }
 
-static int is_always(const ln_lifetime *life, const ln_block *block)
+static int is_on_cpu(const ln_block *block)
 {
-    return ln_lifetime_is_always(life, &life->blocks[block->part_of]);
+    return block->mtype == LN_MEM_CPU;
+}
+
+// Where the first block begins that is no constant, and the first one that does not last.
+static void find_ends(const ln_context *ctx, const ln_lifetime *life)
+{
+    ln_sharing *s = ctx->sharing;
+    s->constants_end = s->lasting_end = ctx->mem_sizes[LN_MEM_CPU];
+    for (const ln_block *block = life->blocks; block < life->blocks + life->n; block++) {
+        if (is_on_cpu(block) && block->offset < s->constants_end && !is_constant(life, block))
+            s->constants_end = block->offset;
+        if (is_on_cpu(block) && block->offset < s->lasting_end && !is_lasting(ctx, life, block))
+            s->lasting_end = block->offset;
+    }
+    s->is_movable = 1;
+    for (const ln_block *block = life->blocks; block < life->blocks + life->n; block++)
+        if (is_on_cpu(block) && block->offset >= s->lasting_end && is_lasting(ctx, life, block))
+            s->is_movable = 0;
 }
 
 // A plan from a file may have constants above other blocks: those are not shared.
@@ -71,8 +85,7 @@ static int find_constants(ln_context *ctx, const ln_lifetime *life)
     s->constants = ln_alloc_array(life->n, sizeof(*s->constants));
     if (!s->constants)
         return ln_fail_last(ctx);
-    s->constants_end = end_of(life, ctx->mem_sizes[LN_MEM_CPU], is_constant);
-    s->lasting_end = end_of(life, ctx->mem_sizes[LN_MEM_CPU], is_always);
+    find_ends(ctx, life);
     for (const ln_block *block = life->blocks; block < life->blocks + life->n; block++)
         if (is_constant(life, block) && block->offset < s->constants_end)
             s->constants[s->n++] =
@@ -231,6 +244,11 @@ static void set_region(ln_context *ctx, void *region)
 size_t ln_sharing_run_size(const ln_context *ctx)
 {
     return ctx->mem_sizes[LN_MEM_CPU] - ctx->sharing->lasting_end;
+}
+
+int ln_sharing_is_movable(const ln_context *ctx)
+{
+    return ctx->sharing && ctx->sharing->is_movable;
 }
 
 static int allocate_own(ln_context *ctx)
