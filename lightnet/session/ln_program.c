@@ -9,7 +9,10 @@
 #include "ir/ln_bind.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_fixed.h"
+#include "lightnet/ln_mem.h"
 #include "lightnet/ln_tensor.h"
+#include "run/ln_memory.h"
+#include "run/ln_sharing.h"
 #include "session/ln_pool.h"
 #include "session/ln_session_lock.h"
 #include "tensorlight/tl_util.h"
@@ -105,6 +108,7 @@ void ln_program_free(ln_program *program)
     ln_context_free(program->ctx);
     ln_free(program->inputs);
     ln_free(program->names);
+    ln_loans_free(program->loans, program->n_inputs + program->n_outputs);
     ln_free(program->fixed);
     ln_free(program->is_fixed);
     ln_free(program->outputs);
@@ -256,8 +260,22 @@ static int note_outputs(ln_program *program)
         if (!te)
             return fail_interface(program->ctx, "outputs");
         program->outputs[i] = te->tensor;
+        program->names[program->n_inputs + i] = node->data;
     }
     return node ? fail_interface(program->ctx, "outputs") : 0;
+}
+
+// Inputs that are read elsewhere need not be set; the session sees whether they are given.
+static int note_loans(ln_program *program)
+{
+    ln_context *ctx = program->ctx;
+    if (ln_loans_find(ctx, program->names, program->n_inputs + program->n_outputs, &program->loans))
+        return -1;
+    for (size_t i = 0; i < program->n_inputs; i++)
+        if (program->loans[i].root)
+            ctx->missing =
+                ln_list_remove_custom_deep(ctx->missing, program->names[i], ln_str_cmp, ln_free);
+    return 0;
 }
 
 static void note_shapes(ln_program *program, const ln_value *values)
@@ -274,7 +292,8 @@ static int note_ports(ln_program *program, const ln_model *model, const ln_value
     program->n_inputs = interface->n_inputs;
     program->n_outputs = interface->n_outputs;
     program->inputs = ln_alloc_array(program->n_inputs, sizeof(*program->inputs));
-    program->names = ln_alloc_array(program->n_inputs, sizeof(*program->names));
+    program->names =
+        ln_alloc_array(program->n_inputs + program->n_outputs, sizeof(*program->names));
     program->fixed = ln_alloc_array(program->n_inputs, sizeof(*program->fixed));
     program->is_fixed = ln_alloc_array(program->n_inputs, sizeof(*program->is_fixed));
     program->outputs = ln_alloc_array(program->n_outputs, sizeof(*program->outputs));
@@ -282,8 +301,30 @@ static int note_ports(ln_program *program, const ln_model *model, const ln_value
         !program->outputs)
         return ln_fail_memory(program->ctx);
     note_shapes(program, values);
-    return note_inputs(program, model, values) || note_outputs(program) ? -1 : 0;
+    return note_inputs(program, model, values) || note_outputs(program) || note_loans(program) ? -1
+                                                                                               : 0;
 }
+
+/* ---- memory ---- */
+
+/* What an idle program is lent. */
+static _Alignas(64) char nowhere[64];
+
+size_t ln_program_run_size(const ln_program *program)
+{
+    return ln_sharing_is_movable(program->ctx) ? ln_sharing_run_size(program->ctx) : 0;
+}
+
+void ln_program_lend(ln_program *program, void *memory)
+{
+    if (program->memory == memory)
+        return;
+    ln_memory_move(program->ctx, memory);
+    ln_loans_forget(program->loans, program->n_inputs + program->n_outputs);
+    program->memory = memory;
+}
+
+/* ---- making ---- */
 
 int ln_program_read(ln_program *program, ln_model *model, const ln_value *values)
 {
@@ -294,8 +335,11 @@ int ln_program_read(ln_program *program, ln_model *model, const ln_value *values
 
 int ln_program_finish(ln_program *program, const ln_model *model, const ln_value *values)
 {
-    return compile_and_load(program->ctx, model->options) || note_ports(program, model, values) ? -1
-                                                                                                : 0;
+    if (compile_and_load(program->ctx, model->options) || note_ports(program, model, values))
+        return -1;
+    if (ln_sharing_is_movable(program->ctx))
+        ln_program_lend(program, nowhere);
+    return 0;
 }
 
 int ln_program_make(ln_program *program, ln_model *model, const ln_value *values)
@@ -320,12 +364,54 @@ int ln_program_fits(const ln_program *program, const ln_value *values)
     return 1;
 }
 
-int ln_program_fill(const ln_program *program, const ln_value *values)
+static int fill_input(const ln_program *program, size_t i, const ln_value *value)
+{
+    ln_loan *loan = &program->loans[i];
+    if (loan->root) {
+        ln_loan_move(program->ctx, loan, (void *)value->data);
+        return 0;
+    }
+    return ln_context_set_data(program->ctx, program->names[i], value->data);
+}
+
+static int meets(const ln_place *place, const void *data, size_t size)
+{
+    const uintptr_t a = (uintptr_t)place->data, b = (uintptr_t)data;
+    return data && a < b + size && b < a + place->size;
+}
+
+// Whether the caller reads or writes something else there, too.
+static int is_shared(const ln_program *program, const ln_value *values, const ln_place *places,
+                     size_t output)
+{
+    const ln_place *place = &places[output];
+    for (size_t i = 0; i < program->n_inputs; i++)
+        if (meets(place, values[i].data, values[i].size))
+            return 1;
+    for (size_t i = 0; i < program->n_outputs; i++)
+        if (i != output && meets(place, places[i].data, places[i].size))
+            return 1;
+    return 0;
+}
+
+static void place_output(const ln_program *program, const ln_value *values, const ln_place *places,
+                         size_t i)
+{
+    ln_loan *loan = &program->loans[program->n_inputs + i];
+    const int fits =
+        places[i].data && places[i].size >= loan->size && !is_shared(program, values, places, i);
+    if (loan->root)
+        ln_loan_move(program->ctx, loan, fits ? places[i].data : NULL);
+}
+
+int ln_program_fill(const ln_program *program, const ln_value *values, const ln_place *places)
 {
     for (size_t i = 0; i < program->n_inputs; i++)
         if (values[i].is_given && values[i].size && program->names[i] &&
-            ln_context_set_data(program->ctx, program->names[i], values[i].data))
+            fill_input(program, i, &values[i]))
             return -1;
+    for (size_t i = 0; i < program->n_outputs; i++)
+        place_output(program, values, places, i);
     return 0;
 }
 

@@ -1,18 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs: a model, rewritten, planned and loaded for one set of input shapes. One session uses a
-// program at a time; meanwhile the model keeps those that no session uses.
+// program at a time; meanwhile the model keeps those that no session uses. The memory of runs is
+// that of the session: a program without one lies nowhere.
 
 #ifndef LN_PROGRAM_H
 #define LN_PROGRAM_H
 
 #include "lightnet/ln_context.h"
+#include "run/ln_loan.h"
 #include "session/ln_model.h"
 #include "session/ln_value.h"
+
+/* Memory of the caller for an output. */
+typedef struct ln_place {
+    void *data; /* NULL: none */
+    size_t size;
+} ln_place;
 
 typedef struct ln_program {
     ln_context *ctx;
     ln_value *inputs;   /* their shapes, as the interface has them; without data */
-    const char **names; /* of the inputs in the context; NULL: the program does without it */
+    const char **names; /* of the inputs in the context, then of the outputs; NULL: the program
+                           does without it */
+    ln_loan *loans;     /* the same: those that may lie in memory of others */
+    void *memory;       /* for runs, lent */
     uint64_t *fixed;    /* hashes of the values that it was made for, where is_fixed */
     char *is_fixed;     /* of each input */
     size_t n_inputs;
@@ -41,8 +52,15 @@ int ln_program_finish(ln_program *program, const ln_model *model, const ln_value
 /** Whether it was made for such values. */
 int ln_program_fits(const ln_program *program, const ln_value *values);
 
-/** Copies the data of all values to the inputs. -1 with the reason in the context. */
-int ln_program_fill(const ln_program *program, const ln_value *values);
+/** Bytes of the memory that it is to be lent; 0: it has memory of its own. */
+size_t ln_program_run_size(const ln_program *program);
+
+/** Lets it run in `memory` of so many bytes, aligned as CPU memory is, from now on. */
+void ln_program_lend(ln_program *program, void *memory);
+
+/** Before a run: lets the inputs have the values, which are read where they lie or copied, and the
+ * outputs lie in their `places` where that can be. -1 with the reason in the context. */
+int ln_program_fill(const ln_program *program, const ln_value *values, const ln_place *places);
 
 /** A program that fits, which the model keeps no longer; NULL: there is none. */
 ln_program *ln_program_take(ln_model *model, const ln_value *values);

@@ -13,14 +13,9 @@
 #include "session/ln_call.h"
 #include "session/ln_model.h"
 #include "session/ln_program.h"
+#include "session/ln_region.h"
 #include "session/ln_session_lock.h"
 #include "session/ln_value.h"
-
-/* Memory of the caller for an output. */
-typedef struct place {
-    void *data; /* NULL: none */
-    size_t size;
-} place;
 
 /* The size that a run has for a name, and the input that has it. */
 typedef struct symbol {
@@ -31,9 +26,10 @@ typedef struct symbol {
 struct ln_session {
     ln_model *model;
     ln_value *values;    /* of each input of the interface */
-    place *places;       /* of each output */
+    ln_place *places;    /* of each output */
     symbol *symbols;     /* for checks */
     ln_program *program; /* for the shapes of the last run, or NULL */
+    ln_region region;    /* that it runs in */
     int has_outputs;
     uint64_t timeout; /* ms */
     ln_error error;
@@ -162,6 +158,7 @@ void ln_session_free(ln_session *session)
     if (!session)
         return;
     drop_program(session);
+    ln_region_clear(&session->region);
     for (size_t i = 0; session->values && i < session->model->interface->n_inputs; i++)
         ln_value_clear(&session->values[i]);
     ln_free(session->values);
@@ -188,19 +185,39 @@ static int make_program(ln_session *session)
     return -1;
 }
 
+static int find_program(ln_session *session)
+{
+    session->program = ln_program_take(session->model, session->values);
+    if (!session->program)
+        return make_program(session);
+    attach(session, session->program->ctx);
+    ln_context_set_limit(session->program->ctx, LN_LIMIT_TIME, session->timeout);
+    return 0;
+}
+
+// Lets the program have the session's memory.
+static int lend(ln_session *session)
+{
+    const size_t size = ln_program_run_size(session->program);
+    if (!size)
+        return 0;
+    if (ln_region_fit(&session->region, size)) {
+        drop_program(session);
+        return ln_error_set_last(&session->error);
+    }
+    ln_program_lend(session->program, session->region.memory);
+    return 0;
+}
+
 // The time of a run is counted from here on.
 static int choose_program(ln_session *session)
 {
-    if (session->program && !ln_program_fits(session->program, session->values))
-        drop_program(session);
-    if (!session->program) {
-        session->program = ln_program_take(session->model, session->values);
-        if (!session->program)
-            return make_program(session);
-        attach(session, session->program->ctx);
+    if (session->program && ln_program_fits(session->program, session->values)) {
+        ln_context_set_limit(session->program->ctx, LN_LIMIT_TIME, session->timeout);
+        return 0;
     }
-    ln_context_set_limit(session->program->ctx, LN_LIMIT_TIME, session->timeout);
-    return 0;
+    drop_program(session);
+    return find_program(session) || lend(session) ? -1 : 0;
 }
 
 /* ---- inputs ---- */
@@ -331,19 +348,21 @@ ln_status ln_session_bind_output(ln_session *session, const char *name, void *da
     const tl_dtype dtype = session->model->interface->outputs[i]->info.dtype;
     if (data && check_place(session, "output", name, dtype, data, 0, size))
         return session->error.status;
-    session->places[i] = (place){data, size};
+    if (session->places[i].data)
+        session->has_outputs = 0; // it may lie there
+    session->places[i] = (ln_place){data, size};
     return LN_OK;
 }
 
-static int copy_out(ln_session *session, size_t i, const place *p)
+static int copy_out(ln_session *session, size_t i, const ln_place *p)
 {
     const tl_tensor *tensor = session->program->outputs[i];
     const size_t size = tl_tensor_size(tensor);
     if (size > p->size)
         return check_place(session, "output", session->model->interface->outputs[i]->name,
                            tensor->dtype, p->data, size, p->size);
-    if (size)
-        memcpy(p->data, tensor->data, size);
+    if (size && p->data != tensor->data)
+        memmove(p->data, tensor->data, size);
     return 0;
 }
 
@@ -387,7 +406,7 @@ ln_status ln_session_copy_output(ln_session *session, const char *name, void *da
     const int i = find_output(session, name);
     if (i < 0)
         return session->error.status;
-    const place p = {data, size};
+    const ln_place p = {data, size};
     if (!data && tl_tensor_size(session->program->outputs[i])) {
         ln_error_set_as(&session->error, LN_BAD_ARGUMENT,
                         "the buffer given for output '%s' is NULL", name);
@@ -430,7 +449,7 @@ static int run_timed(const ln_context *ctx, const watcher *w)
 static int compute(ln_session *session, const watcher *w)
 {
     const ln_context *ctx = session->program->ctx;
-    if (!ln_program_fill(session->program, session->values) &&
+    if (!ln_program_fill(session->program, session->values, session->places) &&
         !(w ? run_timed(ctx, w) : ln_context_run(ctx)))
         return 0;
     return take_error(session, ctx);

@@ -7,10 +7,11 @@
 #include <string.h>
 
 #include "base/ln_fnv.h"
+#include "lightnet/ln_mem.h"
 
 void ln_value_clear(ln_value *value)
 {
-    ln_free(value->own);
+    ln_mem_type_info(LN_MEM_CPU).free_func(value->own);
     *value = (ln_value){0};
 }
 
@@ -104,12 +105,13 @@ int ln_value_set_shape(ln_value *value, const ln_port *port, tl_dtype dtype, int
 int ln_value_copy(ln_value *value, const void *data)
 {
     if (!value->own || value->room < value->size) {
-        void *own = ln_alloc(value->size);
+        const ln_mem_info cpu = ln_mem_type_info(LN_MEM_CPU);
+        void *own = cpu.alloc_func(value->size);
         if (!own) {
             ln_value_clear(value);
             return -1;
         }
-        ln_free(value->own);
+        cpu.free_func(value->own);
         value->own = own;
         value->room = value->size;
     }

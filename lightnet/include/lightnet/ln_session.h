@@ -158,14 +158,16 @@ LN_API ln_status ln_session_set_input(ln_session *session, const char *name, tl_
                                       int ndim, const int *dims, const void *data);
 
 /** As ln_session_set_input, but borrows the data until the input is set or bound again: each run
- *  reads what it holds then. `size` is that of `data` in bytes, at least what the shape takes;
- *  `data` is aligned to the size of an element. `data` NULL: the input has no value any more. */
+ *  reads it where it lies. `size` is that of `data` in bytes, at least what the shape takes; `data`
+ *  is aligned to the size of an element. `data` NULL: the input has no value any more. */
 LN_API ln_status ln_session_bind_input(ln_session *session, const char *name, tl_dtype dtype,
                                        int ndim, const int *dims, const void *data, size_t size);
 
-/** Lets each run leave output `name` in `data` (borrows), which has `size` bytes, at least what the
- *  output takes, and is aligned to the size of an element: a run with a larger output fails. NULL:
- *  takes that back. */
+/** Lets each run leave output `name` in `data` (borrows until it is bound again), which has `size`
+ *  bytes, at least what the output takes, and is aligned to the size of an element: a run with a
+ *  larger output fails. Most outputs are computed where they lie, so that `data` may be anything
+ *  after a run that failed. It may overlap inputs and other outputs: then it is written after all
+ *  is computed. NULL: takes that back, and what the last run left there is no output any more. */
 LN_API ln_status ln_session_bind_output(ln_session *session, const char *name, void *data,
                                         size_t size);
 

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of the memory of sessions: what they hold, where inputs are read and outputs are written.
+
+#include <string.h>
+
+#include "ir/ln_limits.h"
+#include "lightnet/ln_session.h"
+#include "ln_check.h"
+#include "session/ln_model.h"
+#include "session/ln_program.h"
+#include "session/ln_region.h"
+#include "session/ln_tiny_onnx.h"
+
+/* ---- models ---- */
+
+#define SKIP_WITHOUT_ONNX                             \
+    if (!strstr(ln_build_info(), "ONNX")) {           \
+        ln_check_skip("a build without ONNX models"); \
+        return;                                       \
+    }
+
+static ln_session *open_session(tiny_bytes bytes, const ln_options *options, ln_model **model)
+{
+    ln_session *session;
+    ck_assert_msg(!ln_model_open_memory("m.onnx", bytes.data, bytes.size, options, model), "%s",
+                  ln_model_error(NULL));
+    ck_assert_int_eq(ln_session_create(*model, &session), LN_OK);
+    return session;
+}
+
+// y = x + x, and v is x in another shape.
+static tiny_bytes sum_model(int has_view)
+{
+    static const int64_t shape[] = {-1, 1};
+    tiny_model m = {.graph.size = 0};
+    tiny_input(&m, "x", TINY_FLOAT, "n");
+    tiny_node(&m, "Add", "x", "x", "y");
+    tiny_output(&m, "y", TINY_FLOAT, "n");
+    if (has_view) {
+        tiny_constant(&m, "shape", TINY_INT64, 2, shape, sizeof(shape));
+        tiny_node(&m, "Reshape", "x", "shape", "v");
+        tiny_output(&m, "v", TINY_FLOAT, "n,1");
+    }
+    return tiny_end(&m);
+}
+
+#define CHECK_OK(session, call) ck_assert_msg((call) == LN_OK, "%s", ln_session_error(session))
+
+enum { MOST = 1 << 16 };
+
+// x is 1, 2, .. and longer than a run ever needs.
+static float *numbers(void)
+{
+    static float x[MOST];
+    for (int i = 0; i < MOST; i++)
+        x[i] = (float)(i + 1);
+    return x;
+}
+
+static void bind_x(ln_session *session, const float *x, int n)
+{
+    CHECK_OK(session,
+             ln_session_bind_input(session, "x", TL_FLOAT, 1, &n, x, sizeof(float) * (size_t)n));
+}
+
+static const float *run_to_y(ln_session *session)
+{
+    CHECK_OK(session, ln_session_run(session));
+    const tl_tensor *y = ln_session_output(session, "y");
+    ck_assert_msg(y != NULL, "%s", ln_session_error(session));
+    return y->data;
+}
+
+static void check_sum(ln_session *session, int n)
+{
+    bind_x(session, numbers(), n);
+    const float *y = run_to_y(session);
+    for (int i = 0; i < n; i++)
+        ck_assert_float_eq(y[i], (float)(2 * i + 2));
+}
+
+/* ---- what a session holds ---- */
+
+// Two steps, so that a program has memory of its own for what lies between.
+static tiny_bytes chain_model(void)
+{
+    tiny_model m = {.graph.size = 0};
+    tiny_input(&m, "x", TINY_FLOAT, "n");
+    tiny_node(&m, "Softmax", "x", NULL, "h");
+    tiny_node(&m, "Softmax", "h", NULL, "y");
+    tiny_output(&m, "y", TINY_FLOAT, "n");
+    return tiny_end(&m);
+}
+
+START_TEST(programs_that_nobody_runs_hold_no_memory_of_runs)
+{
+    SKIP_WITHOUT_ONNX
+    ln_model *model;
+    ln_options *options = ln_options_create();
+    ck_assert_int_eq(ln_options_set(options, "memory_limit", "1000000000"), LN_OK); // counts
+    ln_session *session = open_session(chain_model(), options, &model);
+    int idle = 0;
+    for (int n = 1000; n < MOST; n *= 2) {
+        bind_x(session, numbers(), n);
+        run_to_y(session);
+    }
+    for (const ln_program *p = model->kept; p; p = p->next, idle++) {
+        const size_t n = (size_t)p->inputs[0].dims[0];
+        ck_assert_uint_ge(ln_program_run_size(p), sizeof(float) * n);
+        ck_assert_uint_lt(ln_limits_held(p->ctx), 64 << 10);
+    }
+    ck_assert_int_eq(idle, 6); // and the session has the seventh
+    ln_session_free(session);
+    ln_model_free(model);
+    ln_options_free(options);
+}
+END_TEST
+
+START_TEST(results_are_right_when_programs_and_their_memory_change)
+{
+    SKIP_WITHOUT_ONNX
+    ln_model *model;
+    ln_session *one = open_session(sum_model(0), NULL, &model), *two;
+    CHECK_OK(NULL, ln_session_create(model, &two));
+    unsigned random = 1;
+    for (int i = 0; i < 400; i++) { // more shapes than a model keeps; regions grow and shrink
+        random = random * 1103515245 + 12345;
+        check_sum(i % 3 ? one : two, 1 + (int)(random >> 16) % (i < 200 ? 3000 : 30));
+    }
+    ln_model_free(model);
+    ln_session_free(one);
+    check_sum(two, 7);
+    ln_session_free(two);
+}
+END_TEST
+
+START_TEST(a_region_grows_at_once_and_shrinks_when_little_was_needed_for_long)
+{
+    enum { BIG = 8 << 20, SMALL = 1 << 20, TINY = 100 };
+    ln_region region = {0};
+    ck_assert_int_eq(ln_region_fit(&region, BIG), 0);
+    ck_assert_uint_eq(region.size, BIG);
+    memset(region.memory, 1, BIG);
+    ck_assert_int_eq(ln_region_fit(&region, BIG + 1), 0);
+    ck_assert_uint_eq(region.size, BIG + BIG / 4); // room for the next steps
+    for (int i = 0; i < 100; i++)                  // a large one now and then
+        ck_assert_int_eq(ln_region_fit(&region, i % 20 ? TINY : BIG), 0);
+    ck_assert_uint_ge(region.size, BIG);
+    for (int i = 0; i < 100; i++)
+        ck_assert_int_eq(ln_region_fit(&region, i % 20 ? TINY : SMALL), 0);
+    ck_assert_uint_eq(region.size, SMALL);
+    const void *memory = region.memory;
+    for (int i = 0; i < 100; i++)
+        ck_assert_int_eq(ln_region_fit(&region, TINY), 0);
+    ck_assert_ptr_eq(region.memory, memory); // little enough
+    ln_region_clear(&region);
+    ck_assert_ptr_null(region.memory);
+    ck_assert_int_eq(ln_region_fit(&region, SIZE_MAX), -1);
+    ck_assert_ptr_null(region.memory);
+    ck_assert_int_eq(ln_region_fit(&region, TINY), 0);
+    ln_region_clear(&region);
+}
+END_TEST
+
+/* ---- where inputs and outputs lie ---- */
+
+START_TEST(a_bound_output_is_written_where_it_lies)
+{
+    SKIP_WITHOUT_ONNX
+    ln_model *model;
+    ln_session *session = open_session(sum_model(0), NULL, &model);
+    float y[3] = {0};
+    bind_x(session, numbers(), 3);
+    CHECK_OK(session, ln_session_bind_output(session, "y", y, sizeof(y)));
+    ck_assert_ptr_eq(run_to_y(session), y);
+    ck_assert_float_eq(y[2], 6);
+    CHECK_OK(session, ln_session_bind_output(session, "y", NULL, 0));
+    ck_assert_ptr_null(ln_session_output(session, "y")); // it was there
+    y[2] = -1;
+    ck_assert_ptr_ne(run_to_y(session), y);
+    ck_assert_float_eq(y[2], -1);
+    ln_session_free(session);
+    ln_model_free(model);
+}
+END_TEST
+
+START_TEST(buffers_that_meet_are_filled_when_everything_is_computed)
+{
+    SKIP_WITHOUT_ONNX
+    ln_model *model;
+    ln_session *session = open_session(sum_model(1), NULL, &model);
+    float x[4] = {1, 2, 3, 4}; // y goes one element above x, or to its place
+    for (int at = 0; at < 2; at++) {
+        memcpy(x, (float[]){1, 2, 3, 4}, sizeof(x));
+        bind_x(session, x, 3);
+        CHECK_OK(session, ln_session_bind_output(session, "y", x + at, sizeof(float) * 3));
+        CHECK_OK(session, ln_session_run(session));
+        for (int i = 0; i < 3; i++)
+            ck_assert_float_eq(x[at + i], (float)(2 * i + 2));
+        const float *v = ln_session_output(session, "v")->data; // x, as it was read
+        ck_assert_float_eq(v[2], 3);
+    }
+    ln_session_free(session);
+    ln_model_free(model);
+}
+END_TEST
+
+START_TEST(outputs_stay_when_inputs_are_set)
+{
+    SKIP_WITHOUT_ONNX
+    ln_model *model;
+    ln_session *session = open_session(sum_model(1), NULL, &model);
+    float x[2] = {1, 2}, v[2];
+    bind_x(session, x, 2);
+    ck_assert_float_eq(run_to_y(session)[1], 4);
+    x[1] = 10;
+    CHECK_OK(session, ln_session_set_input(session, "x", TL_FLOAT, 1, (const int[]){1}, x));
+    CHECK_OK(session, ln_session_copy_output(session, "v", v, sizeof(v)));
+    ck_assert_float_eq(v[1], 2);
+    CHECK_OK(session, ln_session_copy_output(session, "y", v, sizeof(v)));
+    ck_assert_float_eq(v[1], 4);
+    ln_session_free(session);
+    ln_model_free(model);
+}
+END_TEST
+
+START_TEST(a_bound_output_with_room_for_more_has_what_the_run_gives)
+{
+    SKIP_WITHOUT_ONNX
+    ln_model *model;
+    ln_session *session = open_session(sum_model(0), NULL, &model);
+    float y[10];
+    CHECK_OK(session, ln_session_bind_output(session, "y", y, sizeof(y)));
+    for (int n = 10; n > 0; n -= 3) {
+        for (int i = 0; i < 10; i++)
+            y[i] = -1;
+        bind_x(session, numbers(), n);
+        CHECK_OK(session, ln_session_run(session));
+        for (int i = 0; i < 10; i++)
+            ck_assert_float_eq(y[i], i < n ? (float)(2 * i + 2) : -1);
+    }
+    bind_x(session, numbers(), 11);
+    ck_assert_int_eq(ln_session_run(session), LN_BAD_ARGUMENT);
+    ck_assert_str_eq(ln_session_error(session),
+                     "output 'y' takes 44 bytes, the buffer given for it has 40");
+    ln_session_free(session);
+    ln_model_free(model);
+}
+END_TEST
+
+LN_TEST_MAIN("memory of sessions", programs_that_nobody_runs_hold_no_memory_of_runs,
+             results_are_right_when_programs_and_their_memory_change,
+             a_region_grows_at_once_and_shrinks_when_little_was_needed_for_long,
+             a_bound_output_is_written_where_it_lies,
+             buffers_that_meet_are_filled_when_everything_is_computed,
+             outputs_stay_when_inputs_are_set,
+             a_bound_output_with_room_for_more_has_what_the_run_gives)
