@@ -20,29 +20,57 @@
 /* Leaves room for what is added to align, and differences of pointers fit in ptrdiff_t. */
 #define CPU_MAX ((size_t)PTRDIFF_MAX - 2 * CPU_ALIGN)
 
-/* The address of what calloc gave stands before the aligned memory: fresh pages come zeroed from
- * the system, and calloc alone knows which are. */
+/* From this size on memory comes from the system and goes back there when it is freed: what malloc
+ * has learnt to keep for later would stay resident. */
+#define SYSTEM_SIZE ((size_t)1 << 20)
+
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#undef SYSTEM_SIZE
+#define SYSTEM_SIZE SIZE_MAX /* malloc watches the ends of what it gives */
+#endif
+#endif
+
+/* Stands before the aligned memory. */
+typedef struct origin {
+    void *whole;
+    size_t system_size; /* 0: calloc gave it */
+} origin;
+
+_Static_assert(sizeof(origin) <= CPU_ALIGN, "an origin stands before the aligned memory");
+
+static void *system_alloc(size_t n)
+{
+    void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+/* Fresh pages come zeroed from the system, and calloc alone knows which are. */
 static void *cpu_alloc(size_t n)
 {
-    char *whole = NULL;
+    origin o = {NULL, n >= SYSTEM_SIZE ? n + 2 * CPU_ALIGN : 0};
     if (n <= CPU_MAX && !ln_alloc_fail_now())
-        whole = calloc(1, n + 2 * CPU_ALIGN);
-    if (!whole) {
+        o.whole = o.system_size ? system_alloc(o.system_size) : calloc(1, n + 2 * CPU_ALIGN);
+    if (!o.whole) {
         ln_error_set_as(NULL, LN_OUT_OF_MEMORY, "cannot allocate %zu bytes of CPU memory", n);
         return NULL;
     }
-    tl_use_large_pages(whole, n);
-    char *p = whole + CPU_ALIGN + (CPU_ALIGN - (uintptr_t)whole % CPU_ALIGN) % CPU_ALIGN;
-    memcpy(p - sizeof(whole), &whole, sizeof(whole));
+    tl_use_large_pages(o.whole, n);
+    char *p =
+        (char *)o.whole + CPU_ALIGN + (CPU_ALIGN - (uintptr_t)o.whole % CPU_ALIGN) % CPU_ALIGN;
+    memcpy(p - sizeof(o), &o, sizeof(o));
     return p;
 }
 
 static void cpu_free(void *p)
 {
-    char *whole = NULL;
+    origin o = {0};
     if (p)
-        memcpy(&whole, (char *)p - sizeof(whole), sizeof(whole));
-    free(whole);
+        memcpy(&o, (char *)p - sizeof(o), sizeof(o));
+    if (o.system_size)
+        munmap(o.whole, o.system_size);
+    else
+        free(o.whole);
 }
 
 void ln_mem_discard(void *p, size_t n)
