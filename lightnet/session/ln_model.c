@@ -44,6 +44,7 @@ void ln_model_free(ln_model *model)
     ln_infile_close(&model->file);
     ln_interface_free(model->interface);
     ln_free(model->required);
+    ln_free(model->changes);
     ln_pool_free(model->pool);
     ln_options_free(model->options);
     ln_free(model->name);

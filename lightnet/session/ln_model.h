@@ -12,6 +12,7 @@
 #include "front/ln_interface.h"
 #include "lightnet/ln_session.h"
 #include "session/ln_options.h"
+#include "session/ln_ranges.h"
 
 struct ln_model {
     atomic_int refs; /* of the caller and of sessions */
@@ -31,6 +32,10 @@ struct ln_model {
     int wants_values;        /* shapes are decided on values of inputs */
     struct ln_program *kept; /* the newest first */
     int n_kept;
+    ln_changes *changes; /* of each input */
+    ln_kernels kernels;  /* of the last program for fixed shapes */
+    int has_kernels;
+    int stays_fixed; /* programs for open sizes do not work, or not as well */
 };
 
 /** The model, once more: to be freed with ln_model_free. */

@@ -169,7 +169,8 @@ static int list_required(ln_model *model)
     for (size_t i = 0; model->required && i < interface->n_inputs; i++)
         if (interface->inputs[i]->kind == LN_PORT_INPUT)
             model->required[model->n_required++] = interface->inputs[i];
-    return model->required ? 0 : -1;
+    model->changes = ln_alloc_array(interface->n_inputs + 1, sizeof(*model->changes));
+    return model->required && model->changes ? 0 : -1;
 }
 
 int ln_model_index(ln_model *model, const ln_context *ctx)

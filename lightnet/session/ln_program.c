@@ -107,6 +107,7 @@ void ln_program_free(ln_program *program)
         program->ctx->pool = NULL; // it is the model's
     ln_context_free(program->ctx);
     ln_free(program->inputs);
+    ln_free(program->ranges);
     ln_free(program->names);
     ln_loans_free(program->loans, program->n_inputs + program->n_outputs);
     ln_free(program->fixed);
@@ -129,6 +130,17 @@ static int bind_value(ln_context *ctx, const ln_port *port, const ln_value *valu
     const int status = record ? ln_context_bind_input(ctx, port->name, record) : ln_fail_tl(ctx);
     tl_tensor_free(record);
     return status;
+}
+
+static int bind_ranges(ln_context *ctx, const ln_model *model, const ln_value *values,
+                       const ln_range *ranges)
+{
+    for (size_t i = 0; i < model->interface->n_inputs; i++)
+        if (values[i].is_given &&
+            ln_context_bind_range(ctx, model->interface->inputs[i]->name, values[i].ndim,
+                                  ranges[i].least, ranges[i].most))
+            return -1;
+    return 0;
 }
 
 static int bind_inputs(ln_context *ctx, const ln_model *model, const ln_value *values,
@@ -348,6 +360,16 @@ int ln_program_make(ln_program *program, ln_model *model, const ln_value *values
                                                                                                 : 0;
 }
 
+int ln_program_make_open(ln_program *program, ln_model *model, const ln_value *values,
+                         ln_range *ranges)
+{
+    program->ranges = ranges;
+    return bind_ranges(program->ctx, model, values, ranges) || read_model(program->ctx, model) ||
+                   ln_program_finish(program, model, values)
+               ? -1
+               : 0;
+}
+
 /* ---- use ---- */
 
 static int has_fixed(const ln_program *program, size_t i, const ln_value *value)
@@ -357,10 +379,13 @@ static int has_fixed(const ln_program *program, size_t i, const ln_value *value)
 
 int ln_program_fits(const ln_program *program, const ln_value *values)
 {
-    for (size_t i = 0; i < program->n_inputs; i++)
-        if (!ln_value_is_like(&program->inputs[i], &values[i]) ||
+    for (size_t i = 0; i < program->n_inputs; i++) {
+        const ln_value *made_for = &program->inputs[i];
+        if (!(program->ranges ? ln_range_has(&program->ranges[i], made_for, &values[i])
+                              : ln_value_is_like(made_for, &values[i])) ||
             !has_fixed(program, i, &values[i]))
             return 0;
+    }
     return 1;
 }
 
@@ -372,6 +397,13 @@ static int fill_input(const ln_program *program, size_t i, const ln_value *value
         return 0;
     }
     return ln_context_set_data(program->ctx, program->names[i], value->data);
+}
+
+static int set_shape(const ln_program *program, size_t i, const ln_value *value)
+{
+    return program->ranges && ln_range_is_open(&program->ranges[i], value->ndim)
+               ? ln_context_set_shape(program->ctx, program->names[i], value->ndim, value->dims)
+               : 0;
 }
 
 static int meets(const ln_place *place, const void *data, size_t size)
@@ -407,8 +439,9 @@ static void place_output(const ln_program *program, const ln_value *values, cons
 int ln_program_fill(const ln_program *program, const ln_value *values, const ln_place *places)
 {
     for (size_t i = 0; i < program->n_inputs; i++)
-        if (values[i].is_given && values[i].size && program->names[i] &&
-            fill_input(program, i, &values[i]))
+        if (values[i].is_given && program->names[i] &&
+            (set_shape(program, i, &values[i]) ||
+             (values[i].size && fill_input(program, i, &values[i]))))
             return -1;
     for (size_t i = 0; i < program->n_outputs; i++)
         place_output(program, values, places, i);
@@ -421,7 +454,8 @@ ln_program *ln_program_take(ln_model *model, const ln_value *values)
 {
     ln_session_lock();
     ln_program **place = &model->kept, *program;
-    while ((program = *place) && !ln_program_fits(program, values))
+    while ((program = *place) &&
+           (!ln_program_fits(program, values) || (program->ranges && model->stays_fixed)))
         place = &program->next;
     if (program) {
         *place = program->next;

@@ -20,6 +20,7 @@ typedef struct ln_place {
 typedef struct ln_program {
     ln_context *ctx;
     ln_value *inputs;   /* their shapes, as the interface has them; without data */
+    ln_range *ranges;   /* of each input, where sizes are open; NULL: they are fixed */
     const char **names; /* of the inputs in the context, then of the outputs; NULL: the program
                            does without it */
     ln_loan *loans;     /* the same: those that may lie in memory of others */
@@ -43,6 +44,11 @@ void ln_program_free(ln_program *program);
  *  decided on their data where that must be. -1 with the reason in the context: the program can
  *  only be freed. */
 int ln_program_make(ln_program *program, ln_model *model, const ln_value *values);
+
+/** The same for all shapes within `ranges` (takes them, also after a failure; of a model whose
+ * front end describes it). */
+int ln_program_make_open(ln_program *program, ln_model *model, const ln_value *values,
+                         ln_range *ranges);
 
 /** The two steps of ln_program_make. The first one has no use for `values` where the front end
  *  cannot describe a model: then the interface follows from what was read. */

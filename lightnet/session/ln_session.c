@@ -168,6 +168,91 @@ void ln_session_free(ln_session *session)
     ln_free(session);
 }
 
+// The ranges for a program with open sizes: new (ln_free); NULL: shapes are to be fixed, or there
+// is no memory.
+static ln_range *choose_ranges(ln_session *session)
+{
+    ln_model *model = session->model;
+    const ln_interface *interface = model->interface;
+    ln_range *ranges = NULL;
+    ln_session_lock();
+    ln_changes_note(model->changes, session->values, interface->n_inputs);
+    if (model->parsed && model->has_kernels && !model->stays_fixed && !model->wants_values)
+        ranges = ln_alloc_array(interface->n_inputs + 1, sizeof(*ranges));
+    if (ranges && !ln_ranges_choose(ranges, model->changes, interface->inputs, session->values,
+                                    interface->n_inputs)) {
+        ln_free(ranges);
+        ranges = NULL;
+    }
+    ln_session_unlock();
+    return ranges;
+}
+
+static void note_kernels(ln_model *model, const ln_context *ctx)
+{
+    const ln_kernels kernels = ln_kernels_of(ctx);
+    ln_session_lock();
+    model->kernels = kernels;
+    model->has_kernels = 1;
+    ln_session_unlock();
+}
+
+static void stay_fixed(ln_model *model)
+{
+    ln_session_lock();
+    model->stays_fixed = 1;
+    ln_session_unlock();
+}
+
+static int has_good_kernels(ln_model *model, const ln_context *ctx)
+{
+    const ln_kernels kernels = ln_kernels_of(ctx);
+    ln_session_lock();
+    const int suffices = ln_kernels_suffice(&kernels, &model->kernels);
+    ln_session_unlock();
+    return suffices;
+}
+
+static ln_program *try_open(ln_session *session, ln_range *ranges)
+{
+    ln_program *program = ln_program_create(session->model, &session->error);
+    if (!program) {
+        ln_free(ranges);
+        return NULL;
+    }
+    attach(session, program->ctx);
+    ln_context_set_limit(program->ctx, LN_LIMIT_TIME, session->timeout);
+    if (!ln_program_make_open(program, session->model, session->values, ranges) &&
+        has_good_kernels(session->model, program->ctx))
+        return program;
+    take_error(session, program->ctx);
+    detach(session);
+    ln_program_free(program);
+    return NULL;
+}
+
+// 1: the session has a program for open sizes. Where a capacity is too large for the model, the
+// sizes that are given may not be.
+static int make_open(ln_session *session, ln_range *ranges)
+{
+    const size_t n = session->model->interface->n_inputs;
+    ln_range *tight = ln_alloc_array(n + 1, sizeof(*tight));
+    if (tight)
+        memcpy(tight, ranges, n * sizeof(*tight));
+    session->program = try_open(session, ranges);
+    if (!session->program && tight && ln_ranges_tighten(tight, session->values, n))
+        session->program = try_open(session, tight);
+    else
+        ln_free(tight);
+    const ln_status status = session->error.status;
+    const int is_ended =
+        status == LN_CANCELLED || status == LN_LIMIT_REACHED || status == LN_OUT_OF_MEMORY;
+    if (!session->program && !is_ended)
+        stay_fixed(session->model);
+    ln_error_clear(&session->error);
+    return session->program != NULL;
+}
+
 static int make_program(ln_session *session)
 {
     ln_program *program = ln_program_create(session->model, &session->error);
@@ -176,6 +261,7 @@ static int make_program(ln_session *session)
     attach(session, program->ctx);
     ln_context_set_limit(program->ctx, LN_LIMIT_TIME, session->timeout);
     if (!ln_program_make(program, session->model, session->values)) {
+        note_kernels(session->model, program->ctx);
         session->program = program;
         return 0;
     }
@@ -188,8 +274,12 @@ static int make_program(ln_session *session)
 static int find_program(ln_session *session)
 {
     session->program = ln_program_take(session->model, session->values);
-    if (!session->program)
+    if (!session->program) {
+        ln_range *ranges = choose_ranges(session);
+        if (ranges && make_open(session, ranges))
+            return 0;
         return make_program(session);
+    }
     attach(session, session->program->ctx);
     ln_context_set_limit(session->program->ctx, LN_LIMIT_TIME, session->timeout);
     return 0;
@@ -455,12 +545,29 @@ static int compute(ln_session *session, const watcher *w)
     return take_error(session, ctx);
 }
 
+// A program for open sizes may fail where one for just these does not.
+static int compute_fixed(ln_session *session, const watcher *w)
+{
+    const ln_status status = session->error.status;
+    if (!session->program->ranges || status == LN_CANCELLED || status == LN_LIMIT_REACHED)
+        return -1;
+    detach(session);
+    ln_program_free(session->program);
+    session->program = NULL;
+    ln_error_clear(&session->error);
+    if (make_program(session) || lend(session) || compute(session, w))
+        return -1;
+    stay_fixed(session->model);
+    return 0;
+}
+
 static ln_status run(ln_session *session, const watcher *w)
 {
     const unsigned long failures = ln_call_begin();
     session->has_outputs = 0;
     ln_error_clear(&session->error);
-    if (check_inputs(session) || choose_program(session) || compute(session, w) || deliver(session))
+    if (check_inputs(session) || choose_program(session) ||
+        (compute(session, w) && compute_fixed(session, w)) || deliver(session))
         return ln_call_status(&session->error, failures, LN_BAD_ARGUMENT);
     return LN_OK;
 }

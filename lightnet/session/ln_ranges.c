@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which sizes of a model change from run to run, and the shapes that a program is made for.
+
+#include "session/ln_ranges.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "base/ln_fnv.h"
+#include "ir/ln_from_file.h"
+
+/* How often a size changes before it is left open, and the least capacity. */
+enum { MANY_CHANGES = 2, LEAST_CAPACITY = 64 };
+
+void ln_changes_note(ln_changes *changes, const ln_value *values, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        ln_changes *c = &changes[i];
+        for (int k = 0; k < values[i].ndim && values[i].is_given; k++) {
+            c->times[k] += c->is_known && c->dims[k] != values[i].dims[k];
+            c->dims[k] = values[i].dims[k];
+        }
+        c->is_known = c->is_known || values[i].is_given;
+    }
+}
+
+static int capacity_for(int dim, int most)
+{
+    int capacity = LEAST_CAPACITY;
+    while (capacity < dim && capacity <= INT_MAX / 2)
+        capacity *= 2;
+    return capacity < dim ? dim : capacity > most ? most : capacity;
+}
+
+int ln_ranges_choose(ln_range *ranges, const ln_changes *changes, ln_port *const *ports,
+                     const ln_value *values, size_t n)
+{
+    int is_open = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (int k = 0; k < values[i].ndim; k++) {
+            const int dim = values[i].dims[k], least = ports[i]->least[k];
+            ranges[i].least[k] = ranges[i].most[k] = dim;
+            if (ports[i]->dims[k] != LN_PORT_OPEN || changes[i].times[k] < MANY_CHANGES)
+                continue;
+            ranges[i].least[k] = least > 1 ? least : dim > 0;
+            ranges[i].most[k] = capacity_for(dim, ports[i]->most[k]);
+        }
+        is_open |= ln_range_is_open(&ranges[i], values[i].ndim);
+    }
+    return is_open;
+}
+
+int ln_ranges_tighten(ln_range *ranges, const ln_value *values, size_t n)
+{
+    int was_more = 0;
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; k < values[i].ndim; k++) {
+            was_more |= ranges[i].most[k] > values[i].dims[k];
+            ranges[i].most[k] = values[i].dims[k];
+        }
+    return was_more;
+}
+
+int ln_range_has(const ln_range *range, const ln_value *made_for, const ln_value *value)
+{
+    int has = made_for->is_given == value->is_given && made_for->ndim == value->ndim;
+    for (int k = 0; k < value->ndim && has && value->is_given; k++)
+        has = value->dims[k] >= range->least[k] && value->dims[k] <= range->most[k];
+    return has;
+}
+
+int ln_range_is_open(const ln_range *range, int ndim)
+{
+    return ndim && memcmp(range->least, range->most, (size_t)ndim * sizeof(range->least[0])) != 0;
+}
+
+/* ---- kernels ---- */
+
+static int is_on_sizes(const ln_context *ctx, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        if (ln_tensor_table_find(ctx->tensor_table, tle->name)->tensor->ndim > 1)
+            return 0;
+    }
+    return 1;
+}
+
+ln_kernels ln_kernels_of(const ln_context *ctx)
+{
+    const ln_op *op;
+    ln_kernels k = {0};
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const char *type = op->op_arg->optype;
+        if (op->op_arg->at_load || !op->run || ln_is_placeholder(op))
+            continue;
+        if (op->op_arg->macs > 0)
+            k.products += ln_fnv64(type, strlen(type));
+        else
+            k.n += !is_on_sizes(ctx, op);
+    }
+    return k;
+}
+
+int ln_kernels_suffice(const ln_kernels *open, const ln_kernels *fixed)
+{
+    // Some operators more find positions in tables, or move what a fixed shape lets lie.
+    return open->products == fixed->products && open->n <= fixed->n + fixed->n / 4 + 2;
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which sizes of a model change from run to run, and the shapes that a program is made for.
+//
+// A size that takes a few values gets a program for each. One that has changed again and again is
+// left open: a program is made for it up to a capacity, the next power of two. That program must
+// have the kernels of one for fixed shapes; a model for which it has not, or that cannot be read
+// so, gets programs for fixed shapes only.
+
+#ifndef LN_RANGES_H
+#define LN_RANGES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lightnet/ln_context.h"
+#include "lightnet/ln_util.h"
+#include "session/ln_value.h"
+
+/* The shapes of one input. */
+typedef struct ln_range {
+    int least[LN_MAXDIM], most[LN_MAXDIM];
+} ln_range;
+
+/* The sizes of one input in the last run for which a program was made, and how often each changed
+ * from such a run to the next. */
+typedef struct ln_changes {
+    int is_known;
+    int dims[LN_MAXDIM];
+    int times[LN_MAXDIM];
+} ln_changes;
+
+/** Notes that a program is wanted for these values, one for each of the `n` inputs. */
+void ln_changes_note(ln_changes *changes, const ln_value *values, size_t n);
+
+/** The shapes that a program is to be made for. Returns whether any size is open. */
+int ln_ranges_choose(ln_range *ranges, const ln_changes *changes, ln_port *const *ports,
+                     const ln_value *values, size_t n);
+
+/** Lets sizes that are open be at most those of the values. Returns whether any was more. */
+int ln_ranges_tighten(ln_range *ranges, const ln_value *values, size_t n);
+
+/** Whether the value has a shape within the range. */
+int ln_range_has(const ln_range *range, const ln_value *made_for, const ln_value *value);
+
+/** Whether a size is open. */
+int ln_range_is_open(const ln_range *range, int ndim);
+
+/* What a program computes with: the operators that multiply, by their types, and how many others
+ * there are, but for those on sizes. */
+typedef struct ln_kernels {
+    uint64_t products;
+    int n;
+} ln_kernels;
+
+ln_kernels ln_kernels_of(const ln_context *ctx);
+
+/** Whether an open program with the kernels `open` does as well as a fixed one. */
+int ln_kernels_suffice(const ln_kernels *open, const ln_kernels *fixed);
+
+#endif

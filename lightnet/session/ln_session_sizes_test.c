@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sessions whose inputs change their sizes all the time: few programs, and the bits of one that is
+// made for just these sizes.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lightnet/ln_context.h"
+#include "lightnet/ln_session.h"
+#include "lightnet/ln_util.h"
+#include "ln_check.h"
+#include "session/ln_model.h"
+#include "session/ln_program.h"
+#include "session/ln_tiny_onnx.h"
+
+enum { HEADS = 2, HEAD = 8, LONGEST = 64 };
+
+static int64_t words[4 * LONGEST * 2];
+static float numbers[2 * HEADS * LONGEST * HEAD * 2];
+
+static ln_model *model_of(const char *variable)
+{
+    ln_model *model;
+    ln_options *options = ln_options_create();
+    ck_assert_int_eq(ln_options_set(options, "threads", "1"), LN_OK);
+    ck_assert_msg(ln_model_open(getenv(variable), options, &model) == LN_OK, "%s",
+                  ln_model_error(NULL));
+    ln_options_free(options);
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        words[i] = (int64_t)i * 7 % 20;
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        numbers[i] = (float)(i * 37 % 101) / 50 - 1;
+    return model;
+}
+
+static ln_session *session_of(ln_model *model)
+{
+    ln_session *session;
+    ck_assert_int_eq(ln_session_create(model, &session), LN_OK);
+    return session;
+}
+
+static void check(ln_session *session, ln_status status)
+{
+    ck_assert_msg(status == LN_OK, "%s", ln_session_error(session));
+}
+
+static void run_encoder(ln_session *session, int batch, int len)
+{
+    check(session, ln_session_bind_input(session, "ids", TL_INT64, 2, (const int[]){batch, len},
+                                         words, sizeof(words)));
+    check(session, ln_session_run(session));
+}
+
+static void run_decoder(ln_session *session, int len, int past)
+{
+    const int cache[] = {1, HEADS, past, HEAD};
+    check(session, ln_session_set_input(session, "ids", TL_INT64, 2, (const int[]){1, len}, words));
+    check(session,
+          ln_session_bind_input(session, "past.key", TL_FLOAT, 4, cache, numbers, sizeof(numbers)));
+    check(session, ln_session_bind_input(session, "past.value", TL_FLOAT, 4, cache, numbers + 64,
+                                         sizeof(numbers) - 64 * sizeof(float)));
+    check(session, ln_session_run(session));
+}
+
+// A new model has no programs for other sizes.
+static void compare(ln_session *session, ln_session *fresh, const char *name)
+{
+    const tl_tensor *a = ln_session_output(session, name), *b = ln_session_output(fresh, name);
+    ck_assert(a && b && tl_tensor_issameshape(a, b));
+    ck_assert_msg(!memcmp(a->data, b->data, tl_tensor_size(a)), "the bits of '%s' differ", name);
+}
+
+static int number_of_programs(const ln_model *model)
+{
+    return model->n_kept;
+}
+
+static int number_of_open_programs(const ln_model *model)
+{
+    int n = 0;
+    for (const ln_program *p = model->kept; p; p = p->next)
+        n += p->ranges != NULL;
+    return n;
+}
+
+START_TEST(lengths_that_keep_changing_take_few_programs)
+{
+    ln_model *model = model_of("LN_TEST_ENCODER");
+    ln_session *session = session_of(model);
+    for (int i = 0; i < 100; i++) {
+        const int batch = 1 + i / 40, len = 1 + i * 29 % LONGEST;
+        run_encoder(session, batch, len);
+        if (i % 9)
+            continue;
+        ln_model *other = model_of("LN_TEST_ENCODER");
+        ln_session *fresh = session_of(other);
+        run_encoder(fresh, batch, len);
+        compare(session, fresh, "embedding");
+        ln_session_free(fresh);
+        ln_model_free(other);
+    }
+    ln_session_free(session);
+    ck_assert_int_eq(model->stays_fixed, 0);
+    ck_assert_int_le(number_of_programs(model), 6);
+    ck_assert_int_ge(number_of_open_programs(model), 1);
+    ln_model_free(model);
+}
+END_TEST
+
+START_TEST(a_cache_that_grows_takes_few_programs)
+{
+    ln_model *model = model_of("LN_TEST_DECODER");
+    ln_session *session = session_of(model);
+    for (int past = 0; past < LONGEST - 1; past = past ? past + 1 : 5) {
+        const int len = past ? 1 : 5;
+        run_decoder(session, len, past);
+        if (past % 7)
+            continue;
+        ln_model *other = model_of("LN_TEST_DECODER");
+        ln_session *fresh = session_of(other);
+        run_decoder(fresh, len, past);
+        compare(session, fresh, "logits");
+        compare(session, fresh, "present.key");
+        compare(session, fresh, "present.value");
+        ln_session_free(fresh);
+        ln_model_free(other);
+    }
+    ln_session_free(session);
+    ck_assert_int_eq(number_of_programs(model), 3); // a prompt, the first word, all others
+    ck_assert_int_eq(number_of_open_programs(model), 1);
+    ln_model_free(model);
+}
+END_TEST
+
+START_TEST(sizes_that_the_model_cannot_take_end_nothing)
+{
+    ln_model *model = model_of("LN_TEST_ENCODER");
+    ln_session *session = session_of(model);
+    for (int len = 10; len < 14; len++)
+        run_encoder(session, 1, len);
+    check(session, ln_session_bind_input(session, "ids", TL_INT64, 2, (const int[]){1, 65}, words,
+                                         sizeof(words))); // its table has 64 places
+    ck_assert_int_eq(ln_session_run(session), LN_BAD_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(ln_session_error(session), "broadcast"));
+    run_encoder(session, 1, 64);
+    run_encoder(session, 2, 3);
+    ln_session_free(session);
+    ln_model_free(model);
+}
+END_TEST
+
+// y = Relu(a) b, with sizes that only some operators can leave open.
+static ln_model *model_with(const char *optype)
+{
+    tiny_model m = {0};
+    ln_model *model;
+    tiny_input(&m, "a", TINY_FLOAT, "n,2,h,h");
+    tiny_node(&m, optype, "a", NULL, "y");
+    tiny_output(&m, "y", TINY_FLOAT, NULL);
+    const tiny_bytes bytes = tiny_end(&m);
+    ck_assert_msg(ln_model_open_memory("tiny.onnx", bytes.data, bytes.size, NULL, &model) == LN_OK,
+                  "%s", ln_model_error(NULL));
+    return model;
+}
+
+static void run_tiny(ln_model *model, float wanted)
+{
+    ln_session *session = session_of(model);
+    for (int i = 1; i < 8; i++) {
+        check(session, ln_session_bind_input(session, "a", TL_FLOAT, 4, (const int[]){1, 2, i, i},
+                                             numbers, sizeof(numbers)));
+        check(session, ln_session_run(session));
+        const tl_tensor *y = ln_session_output(session, "y");
+        ck_assert_int_eq(y->dims[3] == 1 ? 1 : i, wanted > 0 ? i : 1);
+    }
+    ln_session_free(session);
+}
+
+START_TEST(what_cannot_be_left_open_takes_a_program_for_each_shape)
+{
+    ln_model *pool = model_with("GlobalAveragePool"), *relu = model_with("Relu");
+    run_tiny(pool, 0);
+    ck_assert_int_eq(pool->stays_fixed, 1);
+    ck_assert_int_eq(number_of_programs(pool), 7);
+    run_tiny(relu, 1);
+    ck_assert_int_eq(relu->stays_fixed, 0);
+    ck_assert_int_eq(number_of_programs(relu), 3);
+    ln_model_free(pool);
+    ln_model_free(relu);
+}
+END_TEST
+
+LN_TEST_MAIN("session_sizes", lengths_that_keep_changing_take_few_programs,
+             a_cache_that_grows_takes_few_programs, sizes_that_the_model_cannot_take_end_nothing,
+             what_cannot_be_left_open_takes_a_program_for_each_shape)
