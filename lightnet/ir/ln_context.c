@@ -18,8 +18,8 @@
 
 static int has_tables(const ln_context *ctx)
 {
-    return ctx->tensor_table && ctx->op_table && ctx->dfg && ctx->unique && ctx->mutated &&
-           ctx->input_names && ctx->output_names && ctx->fixed;
+    return ctx->tensor_table && ctx->op_table && ctx->dfg && ctx->unique && ctx->input_names &&
+           ctx->output_names && ctx->fixed;
 }
 
 // What one model brings is dropped by ln_context_cleanup; what the caller set stays.
@@ -29,7 +29,6 @@ static int create_tables(ln_context *ctx)
     ctx->op_table = ln_op_table_create();
     ctx->dfg = ln_dfg_create();
     ctx->unique = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
-    ctx->mutated = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
     ctx->input_names = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     ctx->output_names = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     ctx->fixed = ln_fixed_create();
@@ -38,11 +37,10 @@ static int create_tables(ln_context *ctx)
 
 static void free_tables(ln_context *ctx)
 {
-    ln_dfg_free(ctx->dfg);
     ln_op_table_free(ctx->op_table);
     ln_tensor_table_free(ctx->tensor_table);
+    ln_dfg_free(ctx->dfg); // last, since operators and tensors point to its values
     ln_hash_free(ctx->unique);
-    ln_hash_free(ctx->mutated);
     ln_hash_free(ctx->input_names);
     ln_hash_free(ctx->output_names);
     ln_fixed_free(ctx->fixed);
@@ -107,7 +105,6 @@ void ln_context_drop_model(ln_context *ctx)
     ln_hash_clear(ctx->input_names);
     ln_hash_clear(ctx->output_names);
     ln_hash_clear(ctx->unique);
-    ln_hash_clear(ctx->mutated);
     ln_fixed_clear(ctx->fixed);
     if (ctx->tuned && !ctx->outer) // the next model may be compiled with other settings
         ln_hash_clear(ctx->tuned);

@@ -8,6 +8,7 @@
 #include "ir/ln_context_const.h"
 
 #include "ir/ln_context_ops.h"
+#include "ir/ln_dfg_value.h"
 #include "lightnet/ln_util.h"
 
 // Tensor `te` (NULL: not made yet) is not constant any more; what that means for others is still
@@ -30,7 +31,7 @@ static int revoke_outputs(const ln_context *ctx, const ln_op *op, ln_list **todo
     op->op_arg->at_load = LN_AT_LOAD_NOT;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        if (revoke(ctx, ln_tensor_table_find(ctx->tensor_table, tle->name), todo))
+        if (revoke(ctx, ln_context_entry(ctx, tle), todo))
             return -1;
     }
     return 0;
@@ -42,18 +43,18 @@ static int revoke_taken_inputs(const ln_context *ctx, const ln_op *op, ln_list *
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        ln_tensor_entry *te = ln_context_entry(ctx, tle);
         if (te && ln_context_taker(ctx, te) == op && revoke(ctx, te, todo))
             return -1;
     }
     return 0;
 }
 
-static int revoke_readers(const ln_context *ctx, const char *tname, ln_list **todo)
+static int revoke_readers(const ln_context *ctx, const ln_tensor_entry *te, ln_list **todo)
 {
     ln_op *reader;
     ln_list *readers;
-    if (ln_context_readers(ctx, tname, &readers))
+    if (ln_context_readers(ctx, te, &readers))
         return -1;
     int status = 0;
     LN_LIST_FOREACH(reader, readers)
@@ -72,10 +73,10 @@ static int revoke_all(const ln_context *ctx, ln_list *todo)
     while (todo && !status) {
         const ln_tensor_entry *te = todo->data;
         todo = ln_list_remove_nth(todo, 0);
-        const ln_op *maker = ln_context_creater(ctx, te->name);
+        const ln_op *maker = ln_entry_creater(te);
         if (maker)
             status = revoke_outputs(ctx, maker, &todo) || revoke_taken_inputs(ctx, maker, &todo);
-        status = status || revoke_readers(ctx, te->name, &todo) ? -1 : 0;
+        status = status || revoke_readers(ctx, te, &todo) ? -1 : 0;
     }
     ln_list_free(todo);
     return status;
@@ -87,25 +88,21 @@ static int revoke_constant(const ln_context *ctx, ln_tensor_entry *te)
     return revoke(ctx, te, &todo) ? -1 : revoke_all(ctx, todo);
 }
 
-/* What is written in place: all tensors that share memory with an in-place writer's output are
- * noted by name, each once. From one that becomes known it spreads to its owners, and to what is a
- * part of it: views of it that its readers made, and what its maker gathered. */
+/* What is written in place: the values of all tensors that share memory with an in-place writer's
+ * output are marked, each once. From one that becomes known it spreads to its owners, and to what
+ * is a part of it: views of it that its readers made, and what its maker gathered. */
 
 static int owns(const ln_tensor_entry *te, const ln_tensor_entry *part)
 {
-    return part && ln_streq(part->owner, te->name);
+    return part && part->owner && part->owner_value == te->value;
 }
 
 // Notes that `te` (NULL: not made yet) is written; what that means for others is still `todo`.
 static int note_mutated(const ln_context *ctx, ln_tensor_entry *te, ln_list **todo)
 {
-    if (!te || ln_context_is_mutated(ctx, te->name))
+    if (!te || !te->value || te->value->ismutated)
         return 0;
-    char *key = ln_strdup(te->name);
-    if (!key || ln_hash_insert(ctx->mutated, key, NULL) < 0) {
-        ln_free(key);
-        return ln_fail_memory(ctx);
-    }
+    te->value->ismutated = 1;
     ln_list *longer = ln_list_prepend(*todo, te);
     if (!longer)
         return ln_fail_memory(ctx);
@@ -119,7 +116,7 @@ static int note_parts(const ln_context *ctx, const ln_tensor_entry *te, const ln
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, tensors)
     {
-        ln_tensor_entry *part = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        ln_tensor_entry *part = ln_context_entry(ctx, tle);
         if (owns(te, part) && note_mutated(ctx, part, todo))
             return -1;
     }
@@ -130,7 +127,7 @@ static int note_views(const ln_context *ctx, const ln_tensor_entry *te, ln_list 
 {
     const ln_op *reader;
     ln_list *readers;
-    if (ln_context_readers(ctx, te->name, &readers))
+    if (ln_context_readers(ctx, te, &readers))
         return -1;
     int status = 0;
     LN_LIST_FOREACH(reader, readers)
@@ -143,8 +140,8 @@ static int note_views(const ln_context *ctx, const ln_tensor_entry *te, ln_list 
 
 static int note_relatives(const ln_context *ctx, const ln_tensor_entry *te, ln_list **todo)
 {
-    const ln_op *maker = ln_context_creater(ctx, te->name);
-    return note_mutated(ctx, ln_tensor_table_find(ctx->tensor_table, te->owner), todo) ||
+    const ln_op *maker = ln_entry_creater(te);
+    return note_mutated(ctx, ln_entry_owner(te, ctx->tensor_table), todo) ||
            note_views(ctx, te, todo) ||
            (maker && note_parts(ctx, te, maker->op_arg->tensors_in, todo));
 }
@@ -174,7 +171,7 @@ static int outputs_are_static(const ln_context *ctx, const ln_op *op)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        if (!ln_tensor_table_find(ctx->tensor_table, tle->name)->isstatic)
+        if (!ln_context_entry(ctx, tle)->isstatic)
             return 0;
     }
     return op->op_arg->tensors_out != NULL;
@@ -185,18 +182,18 @@ static int inputs_are_constant(const ln_context *ctx, const ln_op *op)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        if (!ln_tensor_table_find(ctx->tensor_table, tle->name)->isconst)
+        if (!ln_context_entry(ctx, tle)->isconst)
             return 0;
     }
     return 1;
 }
 
-static int makes_input_or_mutated(const ln_context *ctx, const ln_op *op)
+static int makes_input_or_mutated(const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        if (ln_hash_find(ctx->input_names, tle->name) || ln_context_is_mutated(ctx, tle->name))
+        if (tle->value->isinput || tle->value->ismutated)
             return 1;
     }
     return 0;
@@ -205,7 +202,7 @@ static int makes_input_or_mutated(const ln_context *ctx, const ln_op *op)
 static int is_constant(const ln_context *ctx, const ln_op *op)
 {
     // A body begins anew in whatever memory it is given.
-    if (ctx->outer || makes_input_or_mutated(ctx, op))
+    if (ctx->outer || makes_input_or_mutated(op))
         return 0;
     if (!op->op_arg->tensors_in)
         return outputs_are_static(ctx, op);
@@ -219,16 +216,16 @@ static void mark_constants(const ln_context *ctx, ln_op *op)
     op->op_arg->at_load = constant && op->op_arg->tensors_in ? LN_AT_LOAD_DONE : LN_AT_LOAD_NOT;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        ln_tensor_entry *te = ln_context_entry(ctx, tle);
         te->isconst = constant;
         te->isstatic = te->isstatic || (constant && !te->owner);
     }
 }
 
 // Whether the operator writes the tensor's memory in place, or another one writes what it lies in.
-static int is_written(const ln_context *ctx, const ln_op *op, const ln_tensor_entry *te)
+static int is_written(const ln_op *op, const ln_tensor_entry *te)
 {
-    return ln_op_writes_inplace(op) || (te->owner && ln_context_is_mutated(ctx, te->owner));
+    return ln_op_writes_inplace(op) || (te->owner_value && te->owner_value->ismutated);
 }
 
 static int mutate_tensors(const ln_context *ctx, const ln_op *op, const ln_list *tensors)
@@ -236,8 +233,8 @@ static int mutate_tensors(const ln_context *ctx, const ln_op *op, const ln_list 
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, tensors)
     {
-        ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
-        if (te && is_written(ctx, op, te) && mutate(ctx, te))
+        ln_tensor_entry *te = ln_context_entry(ctx, tle);
+        if (te && is_written(op, te) && mutate(ctx, te))
             return -1;
     }
     return 0;
@@ -255,7 +252,7 @@ int ln_context_mark_mutated(const ln_context *ctx, const ln_op *op)
 static int release_taken_inputs(const ln_context *ctx, const ln_op *op)
 {
     ln_list *todo = NULL;
-    if (!op->op_arg->takes_inputs || !makes_input_or_mutated(ctx, op))
+    if (!op->op_arg->takes_inputs || !makes_input_or_mutated(op))
         return 0;
     const int status = revoke_taken_inputs(ctx, op, &todo);
     return revoke_all(ctx, todo) || status ? -1 : 0;
@@ -276,10 +273,23 @@ int ln_context_revoke_outputs(const ln_context *ctx, ln_op *op)
     return revoke_all(ctx, todo) || status ? -1 : 0;
 }
 
+static void unmark(const ln_list *tensors)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, tensors)
+    {
+        tle->value->ismutated = 0;
+    }
+}
+
 int ln_context_find_mutated(const ln_context *ctx)
 {
     const ln_op *op;
-    ln_hash_clear(ctx->mutated);
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        unmark(op->op_arg->tensors_in);
+        unmark(op->op_arg->tensors_out);
+    }
     LN_LIST_FOREACH(op, ctx->ops)
     {
         if (ln_context_mark_mutated(ctx, op))

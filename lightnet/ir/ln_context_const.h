@@ -22,7 +22,7 @@ enum {
  *  was computed from that. -1: no memory. */
 int ln_context_settle_constants(const ln_context *ctx, ln_op *op);
 
-/** Adds to ctx->mutated what the operator writes in place, and what of its outputs, and of the
+/** Marks as mutated what the operator writes in place, and what of its outputs, and of the
  * inputs that it has made parts of them, lies in such memory, with all that shares it. -1: no
  * memory. */
 int ln_context_mark_mutated(const ln_context *ctx, const ln_op *op);
@@ -31,8 +31,8 @@ int ln_context_mark_mutated(const ln_context *ctx, const ln_op *op);
  *  not constant. -1: no memory. */
 int ln_context_revoke_outputs(const ln_context *ctx, ln_op *op);
 
-/** Sets ctx->mutated, the tensors that are written in place, from the operators, which must all be
- *  checked. -1: no memory. */
+/** Marks the tensors that are written in place, and no others, from the operators, which must all
+ * be checked. -1: no memory. */
 int ln_context_find_mutated(const ln_context *ctx);
 
 #endif

@@ -9,6 +9,7 @@
 #include "ir/ln_context_ops.h"
 
 #include "ir/ln_context_const.h"
+#include "ir/ln_dfg_value.h"
 #include "ir/ln_dynamic.h"
 #include "ir/ln_limits.h"
 #include "lightnet/ln_util.h"
@@ -84,6 +85,25 @@ void ln_context_set_order(ln_context *ctx, ln_list *ops)
     }
 }
 
+// A pre_run that is written by hand may name an owner whose value it had not been tied to.
+static int find_owner(const ln_context *ctx, ln_tensor_entry *te)
+{
+    if (!te->owner || te->owner_value)
+        return 0;
+    return ln_tensor_entry_set_owner(te, ctx->tensor_table, te->owner) ? ln_fail_last(ctx) : 0;
+}
+
+static int find_owners(const ln_context *ctx, const ln_list *tensors)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, tensors)
+    {
+        if (find_owner(ctx, ln_context_entry(ctx, tle)))
+            return -1;
+    }
+    return 0;
+}
+
 // An operator whose inputs have become parts of an output (a no-copy gather) must do that again
 // whenever one of them is made anew.
 static void note_taken_inputs(const ln_context *ctx, ln_op *op)
@@ -91,44 +111,40 @@ static void note_taken_inputs(const ln_context *ctx, ln_op *op)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        const ln_tensor_entry *te = ln_context_entry(ctx, tle);
         if (te && ln_context_taker(ctx, te) == op)
             op->op_arg->takes_inputs = 1;
     }
 }
 
-// Whether the operator has made all that it promises.
-static int check_outputs(const ln_context *ctx, ln_op *op)
+// Whether the operator has made all that it promises. The plan is kept in the operators' lists, so
+// that it outlives the entries, which pre_run makes anew.
+static int tie_outputs(const ln_context *ctx, ln_op *op)
 {
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        ln_tensor_entry *te = ln_context_entry(ctx, tle);
         if (!te || !ln_streq(te->creater, op->op_arg->name))
             return ln_op_fail(op->op_arg, "its output '%s' has not been made", tle->arg_name);
+        ln_dfg_value_tie(tle->value, te, ctx->tensor_table, op);
+        te->offset = tle->offset;
     }
     return 0;
 }
 
-// The plan stands in the operators' lists, so that it outlives the entries, which pre_run makes
-// anew.
-static void take_offsets(const ln_context *ctx, const ln_list *tensors)
-{
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, tensors)
-    {
-        ln_tensor_table_find(ctx->tensor_table, tle->name)->offset = tle->offset;
-    }
-}
-
+// Inputs are tied by their makers; what no operator makes may be in the table, too.
 static int check_inputs(const ln_context *ctx, ln_op *op)
 {
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        if (!ln_tensor_table_find(ctx->tensor_table, tle->name))
+        ln_tensor_entry *te = ln_context_entry(ctx, tle);
+        if (!te)
             return ln_op_fail(op->op_arg, "input '%s' reads tensor '%s', which is not made before",
                               tle->arg_name, tle->name);
+        if (!te->value)
+            ln_dfg_value_tie(tle->value, te, ctx->tensor_table, NULL);
     }
     return 0;
 }
@@ -139,9 +155,9 @@ static int check_op(const ln_context *ctx, ln_op *op)
         return -1;
     op->op_arg->checked = 1;
     op->op_arg->takes_inputs = 0;
-    if (ln_op_call(op, op->pre_run) || ln_dynamic_check(op) || check_outputs(ctx, op))
+    if (ln_op_call(op, op->pre_run) || ln_dynamic_check(op) || tie_outputs(ctx, op) ||
+        find_owners(ctx, op->op_arg->tensors_out) || find_owners(ctx, op->op_arg->tensors_in))
         return -1;
-    take_offsets(ctx, op->op_arg->tensors_out);
     note_taken_inputs(ctx, op);
     if (op->op_arg->takes_inputs && op->op_arg->isdynamic)
         return ln_op_fail(op->op_arg, "its inputs are parts of its output, so their sizes must be "
@@ -154,7 +170,7 @@ static void give_back_inputs(const ln_context *ctx, const ln_op *op)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        ln_tensor_entry *te = ln_context_entry(ctx, tle);
         if (te && ln_context_taker(ctx, te) == op)
             ln_tensor_entry_set_owner(te, ctx->tensor_table, NULL);
     }
@@ -185,13 +201,13 @@ static int reconnect_op(ln_context *ctx, ln_op *op)
 // What stands behind the operator was checked with other entries of its outputs: a no-copy gather
 // takes the new ones, views of what is written in place are written with it, and nothing runs at
 // load that reads what is not constant.
-static int settle_reader(ln_context *ctx, ln_op *reader, const char *tname)
+static int settle_reader(ln_context *ctx, ln_op *reader, const ln_tensor_entry *te)
 {
     if (reader->op_arg->takes_inputs)
         return reconnect_op(ctx, reader);
-    if (ln_context_is_mutated(ctx, tname) && ln_context_mark_mutated(ctx, reader))
+    if (ln_entry_is_mutated(te) && ln_context_mark_mutated(ctx, reader))
         return -1;
-    if (ln_tensor_table_find(ctx->tensor_table, tname)->isconst || !reader->op_arg->at_load)
+    if (te->isconst || !reader->op_arg->at_load)
         return 0;
     return ln_context_revoke_outputs(ctx, reader);
 }
@@ -204,11 +220,12 @@ static int settle_readers(ln_context *ctx, const ln_op *op)
     {
         ln_op *reader;
         ln_list *readers;
-        if (ln_context_readers(ctx, tle->name, &readers))
+        const ln_tensor_entry *te = ln_context_entry(ctx, tle);
+        if (ln_context_readers(ctx, te, &readers))
             return -1;
         LN_LIST_FOREACH(reader, readers)
         {
-            status = status ? status : settle_reader(ctx, reader, tle->name);
+            status = status ? status : settle_reader(ctx, reader, te);
         }
         ln_list_free(readers);
     }
@@ -225,6 +242,14 @@ static int connect_op(ln_context *ctx, ln_op *op)
     return settle_readers(ctx, op);
 }
 
+static int enter_values(const ln_context *ctx, const ln_op *op)
+{
+    return ln_context_enter_values(ctx, op->op_arg->tensors_in) ||
+                   ln_context_enter_values(ctx, op->op_arg->tensors_out)
+               ? -1
+               : 0;
+}
+
 // The operator, which stands in ctx->ops, becomes part of tables and graph.
 static int enter_op(ln_context *ctx, ln_op *op)
 {
@@ -238,19 +263,15 @@ static int enter_op(ln_context *ctx, ln_op *op)
         return -1;
     if (ln_op_table_insert(ctx->op_table, op) < 0)
         return ln_fail_last(ctx);
+    op_arg->entered = 1;
     ln_limits_count_ops(ctx, 1);
-    return connect_op(ctx, op);
-}
-
-static int is_entered(const ln_context *ctx, const ln_op *op)
-{
-    return ln_op_table_find(ctx->op_table, op->op_arg->name) == op;
+    return enter_values(ctx, op) ? -1 : connect_op(ctx, op);
 }
 
 // The opposite of enter_op, also after it failed half way; frees the operator.
 static void leave_op(ln_context *ctx, ln_op *op)
 {
-    if (!is_entered(ctx, op)) {
+    if (!op->op_arg->entered) {
         ln_op_free_lists_too(op);
         return;
     }
@@ -287,8 +308,7 @@ void ln_context_leave_ops(ln_context *ctx)
 {
     ln_list *ops = ctx->ops;
     for (const ln_list *node = ops; node; node = node->next)
-        if (is_entered(ctx, node->data))
-            ln_dfg_remove(ctx->dfg, node->data);
+        ln_dfg_remove(ctx->dfg, node->data);
     ops = ln_list_reverse(ops);
     for (const ln_list *node = ops; node; node = node->next)
         leave_op(ctx, node->data);
@@ -435,7 +455,9 @@ int ln_context_redirect(ln_context *ctx, ln_op *op, const ln_hash *instead)
         return -1;
     ln_dfg_remove(ctx->dfg, op);
     uncheck_op(ctx, op);
-    return rename_entries(ctx, op->op_arg->tensors_in, instead) ? -1 : connect_op(ctx, op);
+    return rename_entries(ctx, op->op_arg->tensors_in, instead) || enter_values(ctx, op)
+               ? -1
+               : connect_op(ctx, op);
 }
 
 int ln_context_recheck(ln_context *ctx)

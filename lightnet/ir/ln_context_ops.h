@@ -62,8 +62,19 @@ int ln_context_index_names(ln_context *ctx);
 int ln_context_push_input(ln_context *ctx, const char *name);
 int ln_context_push_output(ln_context *ctx, const char *name);
 
-/** *readers: returns new (ln_list_free): the operators that read tensor `tname`, each once, in the
+/** Lets the entries of a list of an operator, which is in the tables, point to their values. -1: no
+ * memory. */
+int ln_context_enter_values(const ln_context *ctx, const ln_list *tensors);
+
+/** *readers: returns new (ln_list_free): the operators that read the tensor, each once, in the
  * order in which they came; NULL when there are none. -1: no memory. */
-int ln_context_readers(const ln_context *ctx, const char *tname, ln_list **readers);
+int ln_context_readers(const ln_context *ctx, const ln_tensor_entry *te, ln_list **readers);
+
+/** The entry of a tensor of an operator of the context. */
+static inline ln_tensor_entry *ln_context_entry(const ln_context *ctx,
+                                                const ln_tensor_list_entry *tle)
+{
+    return ln_entry_of(tle, ctx->tensor_table);
+}
 
 #endif

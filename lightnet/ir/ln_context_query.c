@@ -6,6 +6,7 @@
 
 #include "base/ln_list_end.h"
 #include "ir/ln_context_ops.h"
+#include "ir/ln_dfg_value.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_util.h"
 
@@ -19,15 +20,38 @@ int ln_context_is_loaded(const ln_context *ctx)
 
 /* Tensors */
 
+ln_op *ln_entry_creater(const ln_tensor_entry *te)
+{
+    return te->value ? te->value->maker : NULL;
+}
+
+int ln_entry_is_mutated(const ln_tensor_entry *te)
+{
+    return te->value && te->value->ismutated;
+}
+
+int ln_entry_is_output(const ln_tensor_entry *te)
+{
+    return te->value && te->value->isoutput;
+}
+
+int ln_entry_num_uses(const ln_tensor_entry *te)
+{
+    return te->value ? (int)te->value->num_readers + te->value->isoutput : 0;
+}
+
 ln_op *ln_context_creater(const ln_context *ctx, const char *tname)
 {
     const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tname);
-    return te && te->creater ? ln_op_table_find(ctx->op_table, te->creater) : NULL;
+    ln_op *maker = te ? ln_entry_creater(te) : NULL;
+    // Within a pre_run, what it makes is not tied to its operator yet.
+    return maker || !te ? maker : ln_op_table_find(ctx->op_table, te->creater);
 }
 
 int ln_context_is_mutated(const ln_context *ctx, const char *tname)
 {
-    return ln_hash_find_extended(ctx->mutated, tname, NULL, NULL);
+    const ln_dfg_value *value = ln_dfg_value_find(ctx->dfg->values, tname);
+    return value && value->ismutated;
 }
 
 int ln_context_is_output(const ln_context *ctx, const char *tname)
@@ -46,23 +70,31 @@ const tl_tensor *ln_context_weight(const ln_context *ctx, const char *tname)
     return weight ? ln_weight_tensor(weight, ctx->error) : NULL;
 }
 
-int ln_context_readers(const ln_context *ctx, const char *tname, ln_list **readers)
+int ln_context_readers(const ln_context *ctx, const ln_tensor_entry *te, ln_list **readers)
 {
-    const ln_op *maker = ln_context_creater(ctx, tname);
     *readers = NULL;
-    if (!maker || !ln_dfg_num_readers(ctx->dfg, tname))
+    if (!te->value || !te->value->num_linked)
         return 0;
-    ln_error_clear(NULL);
-    *readers = ln_dfg_nexts(ctx->dfg, maker, tname);
-    return *readers || !*ln_last_error() ? 0 : ln_fail_last(ctx);
+    *readers = ln_dfg_value_readers(te->value);
+    return *readers ? 0 : ln_fail_last(ctx);
+}
+
+static int reads(const ln_op *op, const ln_tensor_entry *te)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        if (tle->value && tle->value == te->value)
+            return 1;
+    }
+    return 0;
 }
 
 const ln_op *ln_context_taker(const ln_context *ctx, const ln_tensor_entry *te)
 {
-    const ln_op *maker = te->owner ? ln_context_creater(ctx, te->name) : NULL;
-    if (!maker || ln_tensor_list_find_by_name(maker->op_arg->tensors_in, te->owner))
-        return NULL;
-    return ln_context_creater(ctx, te->owner);
+    const ln_op *maker = te->owner ? ln_entry_creater(te) : NULL;
+    const ln_tensor_entry *owner = maker ? ln_entry_owner(te, ctx->tensor_table) : NULL;
+    return owner && !reads(maker, owner) ? ln_entry_creater(owner) : NULL;
 }
 
 int ln_context_unique_name(const ln_context *ctx, char *buf, const char *prefix)
@@ -110,12 +142,49 @@ static int index_list(ln_hash *names, const ln_list *list)
     return 0;
 }
 
+static void flag(const ln_context *ctx, ln_dfg_value *value)
+{
+    value->isinput = ln_hash_find(ctx->input_names, value->name) != NULL;
+    value->isoutput = ln_hash_find(ctx->output_names, value->name) != NULL;
+}
+
+int ln_context_enter_values(const ln_context *ctx, const ln_list *tensors)
+{
+    ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, tensors)
+    {
+        if (tle->value)
+            continue;
+        tle->value = ln_dfg_value_enter(ctx->dfg->values, tle->name);
+        if (!tle->value)
+            return ln_fail_last(ctx);
+        if (tle->value->num_references == 1)
+            flag(ctx, tle->value);
+    }
+    return 0;
+}
+
+static void flag_all(const ln_context *ctx)
+{
+    const ln_op *op;
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+        {
+            if (tle->value)
+                flag(ctx, tle->value);
+        }
+    }
+}
+
 int ln_context_index_names(ln_context *ctx)
 {
     ctx->last_input = ln_list_end(ctx->inputs);
     ctx->last_output = ln_list_end(ctx->outputs);
     if (index_list(ctx->input_names, ctx->inputs) || index_list(ctx->output_names, ctx->outputs))
         return ln_fail_memory(ctx);
+    flag_all(ctx);
     return 0;
 }
 
@@ -131,6 +200,9 @@ static int push_name(const ln_context *ctx, ln_list **list, ln_list **end, ln_ha
         return ln_fail_memory(ctx);
     }
     ln_list_extend(list, end, node);
+    ln_dfg_value *value = ln_dfg_value_find(ctx->dfg->values, name);
+    if (value)
+        flag(ctx, value);
     return 0;
 }
 

@@ -23,7 +23,7 @@ static int has_dynamic_input(const ln_op_arg *op_arg)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op_arg->tensors_in)
     {
-        const ln_tensor_entry *te = ln_tensor_table_find(op_arg->tensor_table, tle->name);
+        const ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
         if (te && te->isdynamic)
             return 1;
     }
@@ -116,7 +116,7 @@ int ln_dynamic_check(ln_op *op)
     LN_LIST_FOREACH(tle, op_arg->planned ? op_arg->tensors_in : NULL)
     {
         const char *name = ln_dynamic_param(op_arg, tle);
-        const ln_tensor_entry *te = ln_tensor_table_find(op_arg->tensor_table, tle->name);
+        const ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
         if (name && !te->isdynamic &&
             ln_dynamic_check_setter(op_arg, tle->arg_name, te,
                                     ln_param_list_find(op_arg->params, name)))

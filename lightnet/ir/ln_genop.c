@@ -172,7 +172,7 @@ int ln_op_find_variadic(ln_op_arg *op_arg, const char *arg_name, ln_tensor_entry
     {
         if (!is_variadic(item, arg_name))
             continue;
-        (*entries)[i] = ln_tensor_table_find(op_arg->tensor_table, item->name);
+        (*entries)[i] = ln_entry_of(item, op_arg->tensor_table);
         if (ln_opck_defined(op_arg, (*entries)[i], item->name, 1))
             return -1;
         (*tensors)[i] = (*entries)[i]->tensor;
@@ -246,8 +246,7 @@ void ln_op_give_inputs_back(const ln_op_arg *op_arg, const char *arg_name, int n
     const ln_list *at = op_arg->tensors_in;
     for (int k = 0; k < n; k++) {
         const ln_tensor_list_entry *item = next_variadic(&at, arg_name);
-        ln_tensor_entry *given =
-            item ? ln_tensor_table_find(op_arg->tensor_table, item->name) : NULL;
+        ln_tensor_entry *given = item ? ln_entry_of(item, op_arg->tensor_table) : NULL;
         if (given) // not undefined before this operator
             ln_tensor_entry_set_owner(given, op_arg->tensor_table, NULL);
     }

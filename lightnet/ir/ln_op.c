@@ -278,7 +278,7 @@ ln_op *ln_op_copy_to_optype(const ln_hash *op_proto_table, const ln_op *op, cons
 ln_tensor_entry *ln_op_find_tensor_entry(const ln_op *op, const char *arg_name)
 {
     const ln_tensor_list_entry *entry = ln_op_find_tensor_list_entry(op, arg_name);
-    return entry ? ln_tensor_table_find(op->op_arg->tensor_table, entry->name) : NULL;
+    return entry ? ln_entry_of(entry, op->op_arg->tensor_table) : NULL;
 }
 
 ln_tensor_list_entry *ln_op_find_tensor_list_entry(const ln_op *op, const char *arg_name)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "ir/ln_context_ops.h"
+#include "ir/ln_dfg_value.h"
 #include "ir/ln_limits.h"
 #include "ir/ln_name.h"
 #include "ir/ln_op_define.h"
@@ -358,7 +359,7 @@ ln_tensor_entry *ln_op_define_listed(ln_op_arg *op_arg, const ln_tensor_list_ent
                                      const int *dims, tl_dtype dtype, ln_mem_type mtype)
 {
     const char *arg_name = tle->arg_name;
-    ln_tensor_entry *before = ln_tensor_table_find(op_arg->tensor_table, tle->name);
+    ln_tensor_entry *before = ln_entry_of(tle, op_arg->tensor_table);
     if (ln_opck_defined(op_arg, before, tle->name, op_arg->infers))
         return NULL;
     if (op_arg->infers)
@@ -371,6 +372,8 @@ ln_tensor_entry *ln_op_define_listed(ln_op_arg *op_arg, const ln_tensor_list_ent
         ln_op_fail_last(op_arg);
         return NULL;
     }
+    if (entry && tle->value)
+        ln_dfg_value_tie(tle->value, entry, op_arg->tensor_table, NULL);
     return entry;
 }
 
@@ -395,7 +398,7 @@ void ln_op_undefine_outputs(ln_op_arg *op_arg)
         return;
     for (const ln_list *l = op_arg->tensors_out; l; l = l->next) {
         const ln_tensor_list_entry *tle = l->data;
-        const ln_tensor_entry *entry = ln_tensor_table_find(op_arg->tensor_table, tle->name);
+        const ln_tensor_entry *entry = ln_entry_of(tle, op_arg->tensor_table);
         if (entry && ln_streq(entry->creater, op_arg->name))
             ln_tensor_table_remove(op_arg->tensor_table, tle->name);
     }

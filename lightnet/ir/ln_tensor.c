@@ -3,6 +3,7 @@
 
 #include "lightnet/ln_tensor.h"
 
+#include "ir/ln_dfg_value.h"
 #include "ir/ln_entry_list.h"
 #include "ir/ln_name.h"
 #include "lightnet/ln_msg.h"
@@ -28,6 +29,8 @@ void ln_tensor_entry_free(ln_tensor_entry *entry)
 {
     if (!entry)
         return;
+    ln_dfg_value_untie(entry);
+    ln_dfg_value_release(entry->owner_value);
     ln_free(entry->name);
     ln_free(entry->owner);
     ln_free(entry->creater);
@@ -45,7 +48,7 @@ void ln_tensor_entry_free_tensor_too(ln_tensor_entry *entry)
 /* Whether `name` is in the chain of owners that begins with `entry` and has an end. */
 static int owners_include(const ln_hash *table, const ln_tensor_entry *entry, const char *name)
 {
-    for (; entry; entry = ln_tensor_table_find(table, entry->owner))
+    for (; entry; entry = ln_entry_owner(entry, table))
         if (ln_streq(entry->name, name))
             return 1;
     return 0;
@@ -65,15 +68,25 @@ static int check_ring(const ln_tensor_entry *entry, const ln_hash *table, const 
     return 0;
 }
 
+// `oe` is the entry of that name, or both are NULL. On failure all is as before.
+static int set_owner(ln_tensor_entry *entry, const char *owner, const ln_tensor_entry *oe)
+{
+    if (ln_name_set(&entry->owner, owner))
+        return -1;
+    ln_dfg_value_release(entry->owner_value);
+    entry->owner_value = oe && oe->value ? ln_dfg_value_refer(oe->value) : NULL;
+    return 0;
+}
+
 int ln_tensor_entry_set_owner(ln_tensor_entry *entry, ln_hash *tensor_table, const char *owner)
 {
     if (!owner)
-        return ln_name_set(&entry->owner, NULL);
+        return set_owner(entry, NULL, NULL);
     ln_tensor_entry *oe = ln_tensor_table_find(tensor_table, owner);
     if (!oe)
         return ln_error_set(NULL, "the owner '%s' of tensor '%s' is not in the tensor table", owner,
                             entry->name);
-    if (check_ring(entry, tensor_table, oe) || ln_name_set(&entry->owner, owner))
+    if (check_ring(entry, tensor_table, oe) || set_owner(entry, owner, oe))
         return -1;
     oe->has_views = 1;
     return 0;
@@ -151,13 +164,25 @@ void ln_tensor_table_free(ln_hash *table)
     ln_hash_free(table);
 }
 
+// The entry of the value, where the table has it; else that of the name.
+static ln_tensor_entry *find_entry(const ln_hash *table, const ln_dfg_value *value,
+                                   const char *name)
+{
+    return value && value->entries == table ? value->entry : ln_tensor_table_find(table, name);
+}
+
+ln_tensor_entry *ln_entry_owner(const ln_tensor_entry *entry, const ln_hash *table)
+{
+    return find_entry(table, entry->owner_value, entry->owner);
+}
+
 ln_tensor_entry *ln_tensor_table_root(const ln_hash *table, const ln_tensor_entry *entry)
 {
     // `slow` follows at half the pace: in a ring, and only there, they meet again (Floyd).
     const char *const name = entry->name;
     const ln_tensor_entry *slow = entry;
     for (int step = 1; entry->owner; step++) {
-        const ln_tensor_entry *owner = ln_tensor_table_find(table, entry->owner);
+        const ln_tensor_entry *owner = ln_entry_owner(entry, table);
         if (!owner) {
             ln_error_set(NULL, "the owner '%s' of tensor '%s' is not in the tensor table",
                          entry->owner, entry->name);
@@ -165,7 +190,7 @@ ln_tensor_entry *ln_tensor_table_root(const ln_hash *table, const ln_tensor_entr
         }
         entry = owner;
         if (step % 2 == 0)
-            slow = ln_tensor_table_find(table, slow->owner);
+            slow = ln_entry_owner(slow, table);
         if (entry == slow) {
             ln_error_set(NULL, "the owners of tensor '%s' are a ring", name);
             return NULL;
@@ -238,6 +263,7 @@ void ln_tensor_list_entry_free(ln_tensor_list_entry *entry)
 {
     if (!entry)
         return;
+    ln_dfg_value_release(entry->value);
     ln_free(entry->name);
     ln_free(entry->arg_name);
     ln_free(entry);
@@ -245,7 +271,11 @@ void ln_tensor_list_entry_free(ln_tensor_list_entry *entry)
 
 int ln_tensor_list_entry_set_name(ln_tensor_list_entry *entry, const char *name)
 {
-    return ln_name_set(&entry->name, name);
+    if (ln_name_set(&entry->name, name))
+        return -1;
+    ln_dfg_value_release(entry->value);
+    entry->value = NULL;
+    return 0;
 }
 
 ln_list *ln_tensor_list_append(ln_list *list, const char *arg_name, const char *name)
@@ -301,7 +331,13 @@ ln_tensor_list_entry *ln_tensor_list_find_by_name(const ln_list *list, const cha
 ln_tensor_entry *ln_tensor_list_find_entry(const ln_list *list, const ln_hash *tensor_table,
                                            const char *arg_name)
 {
-    return ln_tensor_table_find(tensor_table, ln_tensor_list_find_name(list, arg_name));
+    const ln_tensor_list_entry *tle = ln_tensor_list_find_by_arg_name(list, arg_name);
+    return tle ? ln_entry_of(tle, tensor_table) : NULL;
+}
+
+ln_tensor_entry *ln_entry_of(const ln_tensor_list_entry *tle, const ln_hash *table)
+{
+    return find_entry(table, tle->value, tle->name);
 }
 
 int ln_tensor_list_length(const ln_list *list)

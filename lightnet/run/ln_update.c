@@ -148,7 +148,7 @@ static int outdate_readers(ln_context *ctx, const ln_tensor_entry *te, ln_list *
 {
     const ln_op *reader;
     ln_list *readers;
-    int status = ln_context_readers(ctx, te->name, &readers);
+    int status = ln_context_readers(ctx, te, &readers);
     LN_LIST_FOREACH(reader, readers)
     {
         status = status ? status : outdate_op(ctx, reader, todo);
@@ -250,7 +250,7 @@ static int is_read_by_outdated(ln_context *ctx, const ln_tensor_entry *te)
 {
     const ln_op *reader;
     ln_list *readers;
-    int found = ln_context_readers(ctx, te->name, &readers);
+    int found = ln_context_readers(ctx, te, &readers);
     LN_LIST_FOREACH(reader, readers)
     {
         found = found || reader->op_arg->at_load == LN_AT_LOAD_OUTDATED;

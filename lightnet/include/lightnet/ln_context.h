@@ -71,7 +71,6 @@ typedef struct ln_context {
     ln_list *last_output;  /* the last node of outputs */
     ln_hash *input_names;  /* the names in inputs -> their numbers, from 1 */
     ln_hash *output_names; /* the names in outputs -> their numbers, from 1 */
-    ln_hash *mutated;      /* names of the tensors whose memory an operator writes in place */
     ln_list *missing;      /* names (char *) of tensors that still wait for data from outside */
     int keep;              /* every tensor keeps its memory, so that any can be read after a run */
     int stale; /* a constant or a parameter was set after load: bits of run/ln_update.h */
@@ -453,6 +452,13 @@ LN_API int ln_context_num_uses(const ln_context *ctx, const char *tname);
 /** Whether `tname` is an output of the model (declared, or read by nobody when none is declared).
  */
 LN_API int ln_context_is_output(const ln_context *ctx, const char *tname);
+
+/** The same for an entry of the tensor table, without a search: for one that an operator of the
+ * context makes, or reads. 0 and NULL for others. */
+LN_API ln_op *ln_entry_creater(const ln_tensor_entry *te);
+LN_API int ln_entry_is_mutated(const ln_tensor_entry *te);
+LN_API int ln_entry_num_uses(const ln_tensor_entry *te);
+LN_API int ln_entry_is_output(const ln_tensor_entry *te);
 
 /** The data of a constant tensor that the model's own file brings, known before loading: it is read
  * to memory, where it stays. Returns borrowed (until the context is cleaned up); NULL: none, or the

@@ -35,8 +35,7 @@ typedef struct ln_dfg {
                                edge leaves with it, newest first */
 
     /* Beyond the documented fields. */
-    ln_hash *tensors;  /* tensor name -> its writer and readers */
-    ln_hash *op_ports; /* ln_graph_node * -> its reads and writes */
+    ln_hash *values; /* tensor name -> the ln_dfg_value that all who name it point to */
 } ln_dfg;
 
 /** Returns new (ln_dfg_free). NULL with a reason: no memory. */

@@ -30,9 +30,10 @@ typedef struct ln_graph_node {
     ln_cmp_func node_data_cmp;
     size_t indegree;
     size_t outdegree;
-    ln_list *last_out; /* the last of out_edge_nodes, or NULL */
-    ln_list *last_in;  /* the last of in_edge_nodes, or NULL */
-    ln_list *before;   /* in front of this one in the graph's nodes; NULL: first, or in none */
+    ln_list *last_out;      /* the last of out_edge_nodes, or NULL */
+    ln_list *last_in;       /* the last of in_edge_nodes, or NULL */
+    ln_list *before;        /* in front of this one in the graph's nodes; NULL: first, or in none */
+    struct ln_ports *ports; /* of a data flow graph: what its operator reads and writes */
 } ln_graph_node;
 
 /* One end of an edge: its data, and the node at the other end. */

@@ -85,22 +85,24 @@ typedef struct ln_op_arg {
     const ln_op_info *info; /* what its description says; NULL: hand-written, taken as impure */
     ln_list *node;          /* its node in ctx->ops, kept by the context */
     ln_list *before;        /* the node before it; NULL: it is the first */
-    int checked;            /* pre_run was called, and post_run not yet; kept by the context */
-    int takes_inputs;       /* an output owns an input's memory (a no-copy gather) */
-    int failed;             /* set by ln_op_fail */
-    int at_load;            /* not 0: runs when the context is loaded, not per inference; values
-                               of ir/ln_context_const.h */
-    size_t scratch_size;    /* bytes of scratch memory that `run` needs; set by `pre_run` */
-    size_t scratch_offset;  /* where the planner put it */
-    double macs;            /* multiply-accumulates of a run, for statistics; set by `pre_run` */
-    const char *algorithm;  /* how `run` computes (a constant string), or NULL; set by `pre_run` */
-    const char *layout;     /* how its tensors lie in memory (a constant string), or NULL: plain;
-                               set by `pre_run` */
-    const char *rule;       /* the rewrite that made it (a constant string), or NULL */
-    int isdynamic;          /* LN_DYNAMIC_*; kept by the context */
-    int infers;             /* pre_run and post_run are called to infer shapes anew */
-    ln_list *planned;       /* the model's parameters where `params` are those of a run; or NULL */
-    int *shapes;            /* of the inputs, for which they were inferred last; or NULL */
+    struct ln_graph_node *graph_node; /* its node in the graph of that context, or NULL */
+    int entered;                      /* it is in the tables of that context */
+    int checked;           /* pre_run was called, and post_run not yet; kept by the context */
+    int takes_inputs;      /* an output owns an input's memory (a no-copy gather) */
+    int failed;            /* set by ln_op_fail */
+    int at_load;           /* not 0: runs when the context is loaded, not per inference; values
+                              of ir/ln_context_const.h */
+    size_t scratch_size;   /* bytes of scratch memory that `run` needs; set by `pre_run` */
+    size_t scratch_offset; /* where the planner put it */
+    double macs;           /* multiply-accumulates of a run, for statistics; set by `pre_run` */
+    const char *algorithm; /* how `run` computes (a constant string), or NULL; set by `pre_run` */
+    const char *layout;    /* how its tensors lie in memory (a constant string), or NULL: plain;
+                              set by `pre_run` */
+    const char *rule;      /* the rewrite that made it (a constant string), or NULL */
+    int isdynamic;         /* LN_DYNAMIC_*; kept by the context */
+    int infers;            /* pre_run and post_run are called to infer shapes anew */
+    ln_list *planned;      /* the model's parameters where `params` are those of a run; or NULL */
+    int *shapes;           /* of the inputs, for which they were inferred last; or NULL */
 } ln_op_arg;
 
 typedef void (*ln_op_func)(ln_op_arg *op_arg);

@@ -25,6 +25,8 @@
 
 LN_BEGIN_DECLS
 
+struct ln_dfg_value; /* what everything that names a tensor in a context points to */
+
 typedef struct ln_tensor_entry {
     char *name;        /* tensor name */
     tl_tensor *tensor; /* the tl_tensor; its data is NULL before the context is loaded */
@@ -46,6 +48,9 @@ typedef struct ln_tensor_entry {
                       planner */
     int isfetched; /* of such a one from a file: not 0 once loading has read its data to its place,
                       where a run may overwrite it; values of run/ln_update.h */
+    struct ln_dfg_value *value; /* of the context that it is in; NULL: it is in none */
+    struct ln_dfg_value
+        *owner_value; /* that of `owner`, where it is in that context, too; or NULL */
 } ln_tensor_entry;
 
 /** Returns new (ln_tensor_entry_free, or ln_tensor_entry_free_tensor_too): takes `tensor`, copies
@@ -95,6 +100,10 @@ LN_API void ln_tensor_table_free(ln_hash *table);
  *  owner. NULL: an owner is missing in the table, or the chain is a ring. Returns borrowed. */
 LN_API ln_tensor_entry *ln_tensor_table_root(const ln_hash *table, const ln_tensor_entry *entry);
 
+/** The table's entry of the tensor that `entry` names as its owner, or NULL. Follows the pointer
+ * that entries of a context have, and looks the name up only without one. Returns borrowed. */
+LN_API ln_tensor_entry *ln_entry_owner(const ln_tensor_entry *entry, const ln_hash *table);
+
 /** Copies ln_tensor_table_data_size bytes from `data` (in CPU memory) to the tensor's memory. -1:
  * no such tensor, or it has no memory. */
 LN_API int ln_tensor_table_set_data(ln_hash *table, const char *name, const void *data);
@@ -118,6 +127,9 @@ typedef struct ln_tensor_list_entry {
     char *name;     /* of the tensor in the table */
     char *arg_name; /* its role in the operator */
     size_t offset;  /* as the tensor's, in a printed program */
+
+    /* Beyond the documented fields. */
+    struct ln_dfg_value *value; /* the tensor, where the operator is in a context; or NULL */
 } ln_tensor_list_entry;
 
 /** Returns new (ln_tensor_list_entry_free). Copies both names. */
@@ -126,7 +138,8 @@ LN_API ln_tensor_list_entry *ln_tensor_list_entry_create(const char *arg_name, c
 /** Takes NULL. */
 LN_API void ln_tensor_list_entry_free(ln_tensor_list_entry *entry);
 
-/** Gives the entry another tensor (copies the name). On failure the entry is as before. */
+/** Lets the entry name another tensor (copies the name), which it then has no pointer to. On
+ * failure the entry is as before. */
 LN_API int ln_tensor_list_entry_set_name(ln_tensor_list_entry *entry, const char *name);
 
 /** Returns the list with a new entry at its end; NULL: no memory, `list` is then as before and
@@ -153,6 +166,10 @@ LN_API ln_tensor_list_entry *ln_tensor_list_find_by_name(const ln_list *list, co
 /** The table's entry of the tensor that the list names by `arg_name`, or NULL. Returns borrowed. */
 LN_API ln_tensor_entry *ln_tensor_list_find_entry(const ln_list *list, const ln_hash *tensor_table,
                                                   const char *arg_name);
+
+/** The table's entry of the tensor that `tle` names, or NULL. Follows the pointer that the lists of
+ * operators in a context have, and looks the name up only without one. Returns borrowed. */
+LN_API ln_tensor_entry *ln_entry_of(const ln_tensor_list_entry *tle, const ln_hash *table);
 
 /** Entries of the list. */
 LN_API int ln_tensor_list_length(const ln_list *list);

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values: making and freeing them, their entries, their readers.
+
+#include "ir/ln_dfg_value.h"
+
+#include <string.h>
+
+#include "lightnet/ln_util.h"
+
+/* Life */
+
+static void free_value(void *data)
+{
+    ln_dfg_value *value = data;
+    if (value->entry)
+        ln_dfg_value_untie(value->entry);
+    ln_free(value);
+}
+
+ln_hash *ln_dfg_values_create(void)
+{
+    return ln_hash_create(ln_str_hash, ln_str_cmp, NULL, free_value);
+}
+
+ln_dfg_value *ln_dfg_value_find(const ln_hash *values, const char *name)
+{
+    return name ? ln_hash_find(values, name) : NULL;
+}
+
+static ln_dfg_value *create(ln_hash *values, const char *name)
+{
+    const size_t size = strlen(name) + 1;
+    ln_dfg_value *value = ln_alloc(sizeof(*value) + size);
+    if (!value)
+        return NULL;
+    memcpy(value->name, name, size);
+    value->values = values;
+    if (ln_hash_insert(values, value->name, value) < 0) {
+        ln_free(value);
+        return NULL;
+    }
+    return value;
+}
+
+ln_dfg_value *ln_dfg_value_enter(ln_hash *values, const char *name)
+{
+    ln_dfg_value *value = ln_dfg_value_find(values, name);
+    if (!value)
+        value = create(values, name);
+    return value ? ln_dfg_value_refer(value) : NULL;
+}
+
+ln_dfg_value *ln_dfg_value_refer(ln_dfg_value *value)
+{
+    value->num_references++;
+    return value;
+}
+
+void ln_dfg_value_release(ln_dfg_value *value)
+{
+    if (value && --value->num_references == 0)
+        ln_hash_remove(value->values, value->name);
+}
+
+/* Entries */
+
+void ln_dfg_value_tie(ln_dfg_value *value, ln_tensor_entry *entry, const ln_hash *entries,
+                      ln_op *maker)
+{
+    if (value->entry && value->entry != entry)
+        ln_dfg_value_untie(value->entry);
+    value->entry = entry;
+    value->entries = entries;
+    value->maker = maker;
+    entry->value = value;
+}
+
+void ln_dfg_value_untie(ln_tensor_entry *entry)
+{
+    ln_dfg_value *value = entry->value;
+    if (!value)
+        return;
+    entry->value = NULL;
+    value->entry = NULL;
+    value->entries = NULL;
+    value->maker = NULL;
+}
+
+/* Readers */
+
+static ln_op *op_of(const ln_port *port)
+{
+    return port->edge.node->data;
+}
+
+void ln_dfg_value_add_reader(ln_port *port)
+{
+    ln_dfg_value *value = port->value;
+    port->older = value->newest;
+    *(value->newest ? &value->newest->newer : &value->oldest) = port;
+    value->newest = port;
+    value->num_readers++;
+}
+
+void ln_dfg_value_remove_reader(const ln_port *port)
+{
+    ln_dfg_value *value = port->value;
+    *(port->older ? &port->older->newer : &value->oldest) = port->newer;
+    *(port->newer ? &port->newer->older : &value->newest) = port->older;
+    value->num_readers--;
+}
+
+ln_list *ln_dfg_value_readers(const ln_dfg_value *value)
+{
+    ln_list *reversed = NULL;
+    for (const ln_port *reader = value->oldest; reader; reader = reader->newer) {
+        // An operator's reads of one tensor are neighbours, since they were added together.
+        if (!reader->out_end || (reversed && reversed->data == op_of(reader)))
+            continue;
+        ln_list *longer = ln_list_prepend(reversed, op_of(reader));
+        if (!longer) {
+            ln_list_free(reversed);
+            return NULL;
+        }
+        reversed = longer;
+    }
+    return ln_list_reverse(reversed);
+}
+
+int ln_dfg_value_has_reader(const ln_port *port)
+{
+    const ln_dfg_value *value = port->value;
+    return (port->older ? port->older->newer : value->oldest) == port &&
+           (port->newer ? port->newer->older : value->newest) == port;
+}
