@@ -52,7 +52,7 @@ static int time_ops(const ln_context *ctx, const cli_options *opt, uint64_t *lea
 
 static const tl_tensor *tensor_of(const ln_context *ctx, const ln_tensor_list_entry *tle)
 {
-    return ln_tensor_table_find(ctx->tensor_table, tle->name)->tensor;
+    return ln_entry_of(tle, ctx->tensor_table)->tensor;
 }
 
 static double bytes_of(const ln_context *ctx, const ln_list *tensors)

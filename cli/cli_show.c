@@ -102,7 +102,7 @@ static void print_edges(const ln_context *ctx, const ln_op *op)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        const ln_op *maker = ln_context_creater(ctx, tle->name);
+        const ln_op *maker = ln_entry_creater(ln_entry_of(tle, ctx->tensor_table));
         printf("    ");
         print_quoted(maker->op_arg->name);
         printf(" -> ");

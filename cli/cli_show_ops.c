@@ -43,8 +43,8 @@ static int push_makers(const table *t, const ln_op *op, ln_list **todo)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        const ln_op *maker = ln_context_creater(t->ctx, tle->name);
-        if (!ln_tensor_table_find(t->ctx->tensor_table, tle->name)->isconst || !maker ||
+        const ln_op *maker = ln_entry_creater(ln_entry_of(tle, t->ctx->tensor_table));
+        if (!ln_entry_of(tle, t->ctx->tensor_table)->isconst || !maker ||
             ln_hash_find(t->seen, maker->op_arg->name))
             continue;
         ln_list *longer = ln_list_prepend(*todo, (void *)maker);
@@ -61,7 +61,7 @@ static double elements_of(const table *t, const ln_op *op)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in ? NULL : op->op_arg->tensors_out)
     {
-        n += ln_tensor_table_find(t->ctx->tensor_table, tle->name)->tensor->len;
+        n += ln_entry_of(tle, t->ctx->tensor_table)->tensor->len;
     }
     return n;
 }
@@ -89,7 +89,7 @@ static double size_of(const table *t, const ln_op *op)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        const ln_tensor_entry *te = ln_tensor_table_find(t->ctx->tensor_table, tle->name);
+        const ln_tensor_entry *te = ln_entry_of(tle, t->ctx->tensor_table);
         size += (double)ln_tensor_entry_capacity(te);
     }
     return size;
@@ -115,7 +115,7 @@ static int print_op(table *t, const ln_op *op)
         return CLI_FAILED;
     if (outs) {
         const ln_tensor_list_entry *tle = outs->data;
-        const tl_tensor *tensor = ln_tensor_table_find(t->ctx->tensor_table, tle->name)->tensor;
+        const tl_tensor *tensor = ln_entry_of(tle, t->ctx->tensor_table)->tensor;
         ln_sprint_shape(shape, sizeof(shape), tensor->ndim, tensor->dims);
     }
     const double size = size_of(t, op);

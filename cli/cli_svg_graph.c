@@ -55,8 +55,7 @@ static int is_hidden(const ln_context *ctx, const ln_op *op)
     const ln_list *outs = op->op_arg->tensors_out;
     if (op->op_arg->tensors_in || !outs)
         return 0;
-    return ln_tensor_table_find(ctx->tensor_table, ((const ln_tensor_list_entry *)outs->data)->name)
-        ->isconst;
+    return ln_entry_of(outs->data, ctx->tensor_table)->isconst;
 }
 
 static int index_of(const graph *g, const char *tname)
@@ -247,9 +246,7 @@ static void draw_edge(const graph *g, const edge *e)
 static const ln_tensor_entry *output_of(const graph *g, const ln_op *op)
 {
     const ln_list *outs = op->op_arg->tensors_out;
-    return outs ? ln_tensor_table_find(g->ctx->tensor_table,
-                                       ((const ln_tensor_list_entry *)outs->data)->name)
-                : NULL;
+    return outs ? ln_entry_of(outs->data, g->ctx->tensor_table) : NULL;
 }
 
 static void draw_title(const graph *g, const ln_op *op)
@@ -262,7 +259,7 @@ static void draw_title(const graph *g, const ln_op *op)
         printf("\n");
         cli_svg_text(tle->arg_name, LN_MAX_NAME_LEN);
         printf(" ");
-        cli_svg_tensor(ln_tensor_table_find(g->ctx->tensor_table, tle->name));
+        cli_svg_tensor(ln_entry_of(tle, g->ctx->tensor_table));
     }
     printf("</title>");
 }
@@ -272,7 +269,7 @@ static const char *class_of(const graph *g, const ln_op *op)
     const ln_tensor_entry *te = output_of(g, op);
     if (!op->op_arg->tensors_in)
         return "i";
-    return te && ln_context_is_output(g->ctx, te->name) ? "o" : "n";
+    return te && ln_entry_is_output(te) ? "o" : "n";
 }
 
 static void draw_node(const graph *g, const node *v)

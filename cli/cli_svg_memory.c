@@ -70,7 +70,7 @@ static int add_box(plan *p, const char *tname, int time)
         return 0;
     const int is_kept = root->isstatic && !root->isload;
     p->boxes[p->n++] = (box){.te = root,
-                             .op = ln_context_creater(p->ctx, root->name),
+                             .op = ln_entry_creater(root),
                              .first = time,
                              .last = is_kept ? p->n_times - 1 : time};
     return ln_hash_insert(p->index, root->name, (void *)(size_t)p->n) < 0 ? cli_fail_memory() : 0;

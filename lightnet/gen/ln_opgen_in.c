@@ -114,7 +114,7 @@ static void write_single_input(const generator *g, const ln_argdesc *arg)
                  x);
     if (arg->optional)
         begin_optional_input(g, arg);
-    ln_cgen_line(g->out, indent, "%s%s = ln_tensor_table_find(op_arg->tensor_table, %s_name);",
+    ln_cgen_line(g->out, indent, "%s%s = ln_op_find_input(op_arg, \"%s\");",
                  arg->optional ? "" : "ln_tensor_entry *", entry, x);
     ln_cgen_line(g->out, indent, "ln_opck_tensor_defined(%s, %s_name);", entry, x);
     if (ln_opgen_has_value_in_pre(g, arg))

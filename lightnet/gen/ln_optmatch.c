@@ -160,7 +160,7 @@ static void write_finding(const ln_optwriter *w, int index)
     else if (index == 0)
         ln_cgen_line(w->out, 4, "m->%s = op;", op->name);
     else
-        ln_cgen_line(w->out, 4, "m->%s = ln_context_creater(ctx, m->%s->name);", op->name,
+        ln_cgen_line(w->out, 4, "m->%s = ln_entry_creater(m->%s);", op->name,
                      found_through(w->rule, index));
 }
 
@@ -199,8 +199,7 @@ static void write_removed_tests(const ln_optwriter *w)
             continue;
         if (n++ == 0)
             ln_cgen_line(w->out, 4, "// What disappears is used nowhere else.");
-        ln_cgen_line(w->out, 4, "if (ln_context_num_uses(ctx, m->%s->name) != %d)", tensor->name,
-                     tensor->reads);
+        ln_cgen_line(w->out, 4, "if (ln_entry_num_uses(m->%s) != %d)", tensor->name, tensor->reads);
         ln_cgen_line(w->out, 8, "return 0;");
     }
 }
@@ -216,8 +215,7 @@ static void write_steady_tests(const ln_optwriter *w)
                          "// What a kept operator reads and makes is not written in place.");
         const char *guard =
             tensor->optional ? ln_arena_printf(w->desc->arena, "m->%s && ", tensor->name) : "";
-        ln_cgen_line(w->out, 4, "if (%sln_context_is_mutated(ctx, m->%s->name))", guard,
-                     tensor->name);
+        ln_cgen_line(w->out, 4, "if (%sln_entry_is_mutated(m->%s))", guard, tensor->name);
         ln_cgen_line(w->out, 8, "return 0;");
     }
 }
@@ -234,17 +232,6 @@ static void write_dynamic_tests(const ln_optwriter *w)
     }
 }
 
-static int uses_context(const ln_optrule *rule)
-{
-    if (rule->nwhen > 0 || ln_optkind_of(rule) == LN_OPT_SUBGRAPH)
-        return 1;
-    for (const ln_opttensor *tensor = rule->tensors; tensor; tensor = tensor->next) {
-        if (tensor->removed)
-            return 1;
-    }
-    return 0;
-}
-
 static void write_match(const ln_optwriter *w)
 {
     const ln_optrule *rule = w->rule;
@@ -253,7 +240,7 @@ static void write_match(const ln_optwriter *w)
         ln_optkind_of(rule) == LN_OPT_COMBINER ? "const ln_list *win_ops" : "const ln_op *op",
         rule->nexchange ? " unsigned order," : "", rule->name);
     ln_cgen_print(w->out, "{\n    memset(m, 0, sizeof(*m));\n");
-    if (!uses_context(rule))
+    if (rule->nwhen == 0)
         ln_cgen_line(w->out, 4, "(void)ctx;");
     ln_cgen_print(w->out, "\n");
     for (int i = 0; i < rule->nmatch; i++) {

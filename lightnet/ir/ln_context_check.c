@@ -2,6 +2,7 @@
 // Whether a context is valid: its lists, tables and graph agree, and its program can be run.
 
 #include "ir/ln_context_ops.h"
+#include "ir/ln_dfg_value.h"
 #include "lightnet/ln_util.h"
 
 static int check_links(const ln_context *ctx)
@@ -14,6 +15,7 @@ static int check_links(const ln_context *ctx)
             return ln_fail(ctx, "operator '%s' does not know its place", op->op_arg->name);
         if (ln_op_table_find(ctx->op_table, op->op_arg->name) != op)
             return ln_fail(ctx, "operator '%s' is not in the table", op->op_arg->name);
+        op->op_arg->number = n;
     }
     if (before != ctx->last)
         return ln_fail(ctx, "the last operator is not known as the last");
@@ -23,54 +25,61 @@ static int check_links(const ln_context *ctx)
     return 0;
 }
 
-static int check_reads(const ln_context *ctx, const ln_hash *defined, const ln_op *op)
+// Operators are numbered by check_links, in order.
+static int is_made_before(const ln_tensor_list_entry *tle, const ln_op *op)
+{
+    const ln_dfg_value *value = tle->value;
+    return value && value->maker && value->maker->op_arg->number < op->op_arg->number &&
+           ln_streq(value->name, tle->name);
+}
+
+static int check_reads(const ln_context *ctx, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        if (!ln_hash_find_extended(defined, tle->name, NULL, NULL))
+        if (!is_made_before(tle, op))
             return ln_fail(ctx, "operator '%s' (%s) reads tensor '%s' before it is made",
                            op->op_arg->name, op->op_arg->optype, tle->name);
     }
     return 0;
 }
 
-static int check_makes(const ln_context *ctx, ln_hash *defined, const ln_op *op)
+// The table has the entry that the value has, and the operator made it.
+static int is_made_by(const ln_context *ctx, const ln_tensor_list_entry *tle, const ln_op *op)
+{
+    const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+    return te && te->value && te->value == tle->value && te->value->entry == te &&
+           te->value->maker == op && ln_streq(te->creater, op->op_arg->name);
+}
+
+static int check_makes(const ln_context *ctx, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
-        if (!te || !te->creater || !ln_streq(te->creater, op->op_arg->name))
+        if (!is_made_by(ctx, tle, op))
             return ln_fail(ctx, "tensor '%s' is not made by operator '%s' (%s)", tle->name,
                            op->op_arg->name, op->op_arg->optype);
-        if (ln_hash_insert(defined, tle->name, NULL) < 0)
-            return ln_fail_memory(ctx);
     }
-    return 0;
-}
-
-static int check_all_defined(const ln_context *ctx, ln_hash *defined)
-{
-    const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
-        if (check_reads(ctx, defined, op) || check_makes(ctx, defined, op))
-            return -1;
-    }
-    if (ln_hash_size(defined) != ln_hash_size(ctx->tensor_table))
-        return ln_fail(ctx, "%d tensors in the operators, %d in the table", ln_hash_size(defined),
-                       ln_hash_size(ctx->tensor_table));
     return 0;
 }
 
 // Every tensor is made by the operator that its entry names, before anything reads it.
 static int check_tensors(const ln_context *ctx)
 {
-    ln_hash *defined = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-    const int status = defined ? check_all_defined(ctx, defined) : ln_fail_memory(ctx);
-    ln_hash_free(defined);
-    return status;
+    const ln_op *op;
+    int n = 0;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        if (check_reads(ctx, op) || check_makes(ctx, op))
+            return -1;
+        n += ln_tensor_list_length(op->op_arg->tensors_out);
+    }
+    if (n != ln_hash_size(ctx->tensor_table))
+        return ln_fail(ctx, "%d tensors in the operators, %d in the table", n,
+                       ln_hash_size(ctx->tensor_table));
+    return 0;
 }
 
 /* No-copy gathers: what an operator writes in place must not have become a part of another tensor
@@ -104,7 +113,7 @@ static int note_origins(const gathers *g, const ln_op *op)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        const ln_tensor_entry *te = ln_tensor_table_find(g->ctx->tensor_table, tle->name);
+        const ln_tensor_entry *te = ln_entry_of(tle, g->ctx->tensor_table);
         const char *origin = te->owner ? ln_hash_find(g->origins, te->owner) : NULL;
         if (ln_hash_insert(g->origins, te->name, (void *)(origin ? origin : te->name)) < 0)
             return ln_fail_memory(g->ctx);
@@ -117,7 +126,7 @@ static int note_gathered(const gathers *g, const ln_op *op)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->takes_inputs ? op->op_arg->tensors_in : NULL)
     {
-        const ln_tensor_entry *te = ln_tensor_table_find(g->ctx->tensor_table, tle->name);
+        const ln_tensor_entry *te = ln_entry_of(tle, g->ctx->tensor_table);
         if (ln_context_taker(g->ctx, te) == op &&
             ln_hash_insert(g->gathered, ln_hash_find(g->origins, te->name), NULL) < 0)
             return ln_fail_memory(g->ctx);
@@ -136,8 +145,21 @@ static int check_writers(const gathers *g)
     return 0;
 }
 
+static int has_gathers(const ln_context *ctx)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        if (op->op_arg->takes_inputs)
+            return 1;
+    }
+    return 0;
+}
+
 static int check_gathers(const ln_context *ctx)
 {
+    if (!has_gathers(ctx))
+        return 0;
     const gathers g = {.ctx = ctx,
                        .origins = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL),
                        .gathered = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL)};

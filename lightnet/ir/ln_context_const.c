@@ -31,7 +31,7 @@ static int revoke_outputs(const ln_context *ctx, const ln_op *op, ln_list **todo
     op->op_arg->at_load = LN_AT_LOAD_NOT;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        if (revoke(ctx, ln_context_entry(ctx, tle), todo))
+        if (revoke(ctx, ln_entry_of(tle, ctx->tensor_table), todo))
             return -1;
     }
     return 0;
@@ -43,7 +43,7 @@ static int revoke_taken_inputs(const ln_context *ctx, const ln_op *op, ln_list *
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        ln_tensor_entry *te = ln_context_entry(ctx, tle);
+        ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         if (te && ln_context_taker(ctx, te) == op && revoke(ctx, te, todo))
             return -1;
     }
@@ -116,7 +116,7 @@ static int note_parts(const ln_context *ctx, const ln_tensor_entry *te, const ln
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, tensors)
     {
-        ln_tensor_entry *part = ln_context_entry(ctx, tle);
+        ln_tensor_entry *part = ln_entry_of(tle, ctx->tensor_table);
         if (owns(te, part) && note_mutated(ctx, part, todo))
             return -1;
     }
@@ -171,7 +171,7 @@ static int outputs_are_static(const ln_context *ctx, const ln_op *op)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        if (!ln_context_entry(ctx, tle)->isstatic)
+        if (!ln_entry_of(tle, ctx->tensor_table)->isstatic)
             return 0;
     }
     return op->op_arg->tensors_out != NULL;
@@ -182,7 +182,7 @@ static int inputs_are_constant(const ln_context *ctx, const ln_op *op)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        if (!ln_context_entry(ctx, tle)->isconst)
+        if (!ln_entry_of(tle, ctx->tensor_table)->isconst)
             return 0;
     }
     return 1;
@@ -216,7 +216,7 @@ static void mark_constants(const ln_context *ctx, ln_op *op)
     op->op_arg->at_load = constant && op->op_arg->tensors_in ? LN_AT_LOAD_DONE : LN_AT_LOAD_NOT;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        ln_tensor_entry *te = ln_context_entry(ctx, tle);
+        ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         te->isconst = constant;
         te->isstatic = te->isstatic || (constant && !te->owner);
     }
@@ -233,7 +233,7 @@ static int mutate_tensors(const ln_context *ctx, const ln_op *op, const ln_list 
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, tensors)
     {
-        ln_tensor_entry *te = ln_context_entry(ctx, tle);
+        ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         if (te && is_written(op, te) && mutate(ctx, te))
             return -1;
     }

@@ -98,7 +98,7 @@ static int find_owners(const ln_context *ctx, const ln_list *tensors)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, tensors)
     {
-        if (find_owner(ctx, ln_context_entry(ctx, tle)))
+        if (find_owner(ctx, ln_entry_of(tle, ctx->tensor_table)))
             return -1;
     }
     return 0;
@@ -111,7 +111,7 @@ static void note_taken_inputs(const ln_context *ctx, ln_op *op)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        const ln_tensor_entry *te = ln_context_entry(ctx, tle);
+        const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         if (te && ln_context_taker(ctx, te) == op)
             op->op_arg->takes_inputs = 1;
     }
@@ -124,7 +124,7 @@ static int tie_outputs(const ln_context *ctx, ln_op *op)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        ln_tensor_entry *te = ln_context_entry(ctx, tle);
+        ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         if (!te || !ln_streq(te->creater, op->op_arg->name))
             return ln_op_fail(op->op_arg, "its output '%s' has not been made", tle->arg_name);
         ln_dfg_value_tie(tle->value, te, ctx->tensor_table, op);
@@ -139,7 +139,7 @@ static int check_inputs(const ln_context *ctx, ln_op *op)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        ln_tensor_entry *te = ln_context_entry(ctx, tle);
+        ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         if (!te)
             return ln_op_fail(op->op_arg, "input '%s' reads tensor '%s', which is not made before",
                               tle->arg_name, tle->name);
@@ -170,7 +170,7 @@ static void give_back_inputs(const ln_context *ctx, const ln_op *op)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        ln_tensor_entry *te = ln_context_entry(ctx, tle);
+        ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         if (te && ln_context_taker(ctx, te) == op)
             ln_tensor_entry_set_owner(te, ctx->tensor_table, NULL);
     }
@@ -220,7 +220,7 @@ static int settle_readers(ln_context *ctx, const ln_op *op)
     {
         ln_op *reader;
         ln_list *readers;
-        const ln_tensor_entry *te = ln_context_entry(ctx, tle);
+        const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         if (ln_context_readers(ctx, te, &readers))
             return -1;
         LN_LIST_FOREACH(reader, readers)
@@ -424,40 +424,43 @@ int ln_context_add_op(ln_context *ctx, ln_list **position, ln_op *new_op)
     return enter_op(ctx, new_op);
 }
 
-static int reads_any(const ln_op *op, const ln_hash *names)
+static int reads_replaced(const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, ln_hash_size(names) ? op->op_arg->tensors_in : NULL)
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        if (ln_hash_find(names, tle->name))
+        if (tle->value->instead)
             return 1;
     }
     return 0;
 }
 
-static int rename_entries(const ln_context *ctx, ln_list *tensors, const ln_hash *instead)
+static int read_instead(const ln_context *ctx, ln_tensor_list_entry *tle)
 {
-    ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, tensors)
-    {
-        const char *name = ln_hash_find(instead, tle->name);
-        if (name && ln_tensor_list_entry_set_name(tle, name))
-            return ln_fail_memory(ctx);
-    }
+    ln_dfg_value *instead = tle->value->instead;
+    if (!instead)
+        return 0;
+    if (ln_tensor_list_entry_set_name(tle, instead->name))
+        return ln_fail_memory(ctx);
+    tle->value = ln_dfg_value_refer(instead);
     return 0;
 }
 
-int ln_context_redirect(ln_context *ctx, ln_op *op, const ln_hash *instead)
+int ln_context_redirect(ln_context *ctx, ln_op *op)
 {
-    if (!reads_any(op, instead))
+    ln_tensor_list_entry *tle;
+    if (!reads_replaced(op))
         return 0;
     if (fail_if_loaded(ctx))
         return -1;
     ln_dfg_remove(ctx->dfg, op);
     uncheck_op(ctx, op);
-    return rename_entries(ctx, op->op_arg->tensors_in, instead) || enter_values(ctx, op)
-               ? -1
-               : connect_op(ctx, op);
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        if (read_instead(ctx, tle))
+            return -1;
+    }
+    return connect_op(ctx, op);
 }
 
 int ln_context_recheck(ln_context *ctx)

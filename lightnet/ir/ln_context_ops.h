@@ -35,6 +35,10 @@ const ln_op *ln_context_taker(const ln_context *ctx, const ln_tensor_entry *te);
  * operator, or of the one after the old. NULL at the end. */
 int ln_context_substitute(ln_context *ctx, ln_list *old_ops, ln_list *new_ops, ln_list **next);
 
+/** Lets `op` read, of each value that has an `instead`, that one. Where that changes something, the
+ * operator is checked anew, once. */
+int ln_context_redirect(ln_context *ctx, ln_op *op);
+
 /** Makes `ops` (takes it), the operators of the context in another order, its list. */
 void ln_context_set_order(ln_context *ctx, ln_list *ops);
 
@@ -69,12 +73,5 @@ int ln_context_enter_values(const ln_context *ctx, const ln_list *tensors);
 /** *readers: returns new (ln_list_free): the operators that read the tensor, each once, in the
  * order in which they came; NULL when there are none. -1: no memory. */
 int ln_context_readers(const ln_context *ctx, const ln_tensor_entry *te, ln_list **readers);
-
-/** The entry of a tensor of an operator of the context. */
-static inline ln_tensor_entry *ln_context_entry(const ln_context *ctx,
-                                                const ln_tensor_list_entry *tle)
-{
-    return ln_entry_of(tle, ctx->tensor_table);
-}
 
 #endif

@@ -42,6 +42,7 @@ struct ln_dfg_value {
     const ln_hash *entries;   /* the tensor table that has the entry */
     ln_op *maker;             /* the operator that made the entry; NULL: none in the context */
     int isinput, isoutput;    /* it is an input, an output of the model */
+    ln_dfg_value *instead;    /* within a clean-up: what is read in its place, or NULL */
     int ismutated;            /* an operator writes its memory in place */
     ln_port *writer;          /* or NULL */
     ln_port *oldest, *newest; /* readers, or NULL */

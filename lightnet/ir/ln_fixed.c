@@ -177,7 +177,7 @@ int ln_constant_element(const ln_context *ctx, const ln_tensor_entry *te,
                    ? ln_weight_read(weight, 0, element, tl_size_of(t->dtype), &err)
                    : -1;
     }
-    const ln_op *const maker = ln_context_creater(ctx, te->name);
+    const ln_op *const maker = ln_entry_creater(te);
     const double *const number = maker ? number_of(maker) : NULL;
     if (!number)
         return -1;

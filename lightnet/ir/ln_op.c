@@ -281,6 +281,11 @@ ln_tensor_entry *ln_op_find_tensor_entry(const ln_op *op, const char *arg_name)
     return entry ? ln_entry_of(entry, op->op_arg->tensor_table) : NULL;
 }
 
+ln_tensor_entry *ln_op_find_input(const ln_op_arg *op_arg, const char *arg_name)
+{
+    return ln_tensor_list_find_entry(op_arg->tensors_in, op_arg->tensor_table, arg_name);
+}
+
 ln_tensor_list_entry *ln_op_find_tensor_list_entry(const ln_op *op, const char *arg_name)
 {
     ln_tensor_list_entry *entry = ln_tensor_list_find_by_arg_name(op->op_arg->tensors_in, arg_name);

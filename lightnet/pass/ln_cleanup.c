@@ -3,12 +3,12 @@
 
 #include "pass/ln_cleanup.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "ir/ln_context_ops.h"
+#include "ir/ln_dfg_value.h"
 #include "lightnet/ln_pass.h"
 #include "lightnet/ln_util.h"
 
@@ -20,86 +20,45 @@ static int must_stay(const ln_op *op)
     return ln_op_has_effect(op) || ln_op_writes_inplace(op);
 }
 
-static int add_names(const ln_context *ctx, ln_hash *needed, const ln_list *tensors)
-{
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, tensors)
-    {
-        if (ln_hash_insert(needed, tle->name, NULL) < 0)
-            return ln_fail_memory(ctx);
-    }
-    return 0;
-}
-
-static int makes_needed(const ln_hash *needed, const ln_op *op)
+static int is_in_interface(const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        if (ln_hash_find_extended(needed, tle->name, NULL, NULL))
+        if (tle->value->isinput || tle->value->isoutput)
             return 1;
     }
     return 0;
 }
 
-static int is_in_interface(const ln_context *ctx, const ln_op *op)
+static void mark_makers(const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        if (ln_hash_find(ctx->input_names, tle->name) || ln_context_is_output(ctx, tle->name))
-            return 1;
+        if (tle->value->maker)
+            tle->value->maker->op_arg->isneeded = 1;
     }
-    return 0;
 }
 
-// From the end of the list to its beginning: what is needed, and with it what it reads.
-static int mark_needed(const ln_context *ctx, ln_op *const *ops, size_t n, char *is_needed)
-{
-    int status = 0;
-    ln_hash *read = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-    if (!read)
-        return ln_fail_memory(ctx);
-    for (size_t i = n; i-- > 0 && !status;) {
-        is_needed[i] =
-            must_stay(ops[i]) || is_in_interface(ctx, ops[i]) || makes_needed(read, ops[i]);
-        if (is_needed[i])
-            status = add_names(ctx, read, ops[i]->op_arg->tensors_in);
-    }
-    ln_hash_free(read);
-    return status;
-}
-
-// Readers leave before makers. Returns how many left, or -1.
-static int remove_unneeded(ln_context *ctx, ln_op *const *ops, size_t n, const char *is_needed)
-{
-    int removed = 0;
-    for (size_t i = n; i-- > 0;) {
-        ln_list *position = ops[i]->op_arg->node;
-        if (is_needed[i])
-            continue;
-        if (ln_context_remove_op(ctx, &position))
-            return -1;
-        removed++;
-    }
-    return removed;
-}
-
+// From the end of the list to its beginning, readers before makers: what is needed marks what it
+// reads, and what nothing has marked leaves.
 int ln_cleanup_dead(ln_context *ctx)
 {
-    const size_t n = (size_t)ln_hash_size(ctx->op_table);
-    ln_op **ops = ln_alloc_array(n, sizeof(*ops));
-    char *is_needed = ln_alloc(n);
-    size_t i = 0;
-    int status = ops && is_needed ? 0 : ln_fail_memory(ctx);
-    for (const ln_list *node = status ? NULL : ctx->ops; node; node = node->next)
-        ops[i++] = node->data;
-    assert(status || i == n);
-    if (!status)
-        status = mark_needed(ctx, ops, n, is_needed) ? -1 : remove_unneeded(ctx, ops, n, is_needed);
-    ln_free(ops);
-    ln_free(is_needed);
-    return status;
+    int removed = 0;
+    for (ln_list *node = ctx->last, *before; node; node = before) {
+        ln_op *op = node->data;
+        before = op->op_arg->before;
+        if (op->op_arg->isneeded || must_stay(op) || is_in_interface(op)) {
+            op->op_arg->isneeded = 0;
+            mark_makers(op);
+        } else if (ln_context_remove_op(ctx, &node)) {
+            return -1;
+        } else {
+            removed++;
+        }
+    }
+    return removed;
 }
 
 /* Reading another tensor instead. One walk over the list finds what reads the same and lets each
@@ -107,28 +66,37 @@ int ln_cleanup_dead(ln_context *ctx)
  * many of its inputs change. */
 
 // What a no-copy gather has made a part of its own output cannot be read as another one instead.
-static int is_given_away(const ln_context *ctx, const char *tname)
+static int may_replace(const ln_context *ctx, const ln_tensor_entry *from,
+                       const ln_tensor_entry *to)
 {
-    return ln_context_taker(ctx, ln_tensor_table_find(ctx->tensor_table, tname)) != NULL;
+    return !ln_entry_is_output(from) && !ln_entry_is_mutated(from) && !ln_entry_is_mutated(to) &&
+           !ln_context_taker(ctx, from) && !ln_context_taker(ctx, to);
 }
 
-static int may_replace(const ln_context *ctx, const char *from, const char *to)
-{
-    return !ln_context_is_output(ctx, from) && !ln_context_is_mutated(ctx, from) &&
-           !ln_context_is_mutated(ctx, to) && !is_given_away(ctx, from) && !is_given_away(ctx, to);
-}
-
-// What is read from here on as another tensor, and the operators that stay; the names and operators
-// are the context's.
+// A clean-up at work: values have what is read from here on in their place.
 typedef struct cleanup {
     ln_context *ctx;
-    ln_hash *instead; // tensor name -> the name of the one to read instead
-    ln_hash *seen;    // operator -> itself
+    int n;         // values that are read no longer
+    ln_hash *seen; // operator -> itself, of those that stay
 } cleanup;
 
-static int replace(const cleanup *c, const char *from, const char *to)
+static void replace(cleanup *c, const ln_tensor_entry *from, const ln_tensor_entry *to)
 {
-    return ln_hash_insert(c->instead, from, (void *)to) < 0 ? ln_fail_memory(c->ctx) : 0;
+    from->value->instead = to->value;
+    c->n++;
+}
+
+static void forget_replaced(const ln_context *ctx)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const ln_tensor_list_entry *tle;
+        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+        {
+            tle->value->instead = NULL;
+        }
+    }
 }
 
 /* Views that change nothing */
@@ -145,22 +113,22 @@ static int is_identity_view(const ln_context *ctx, const ln_op *op)
         !has_one(op_arg->tensors_out))
         return 0;
     const ln_tensor_list_entry *in = op_arg->tensors_in->data, *out = op_arg->tensors_out->data;
-    const ln_tensor_entry *src = ln_tensor_table_find(ctx->tensor_table, in->name);
-    const ln_tensor_entry *dst = ln_tensor_table_find(ctx->tensor_table, out->name);
+    const ln_tensor_entry *src = ln_entry_of(in, ctx->tensor_table);
+    const ln_tensor_entry *dst = ln_entry_of(out, ctx->tensor_table);
     // What is the same at most may differ at run time, unless no parameter tells the shape.
     return dst->owner && ln_streq(dst->owner, src->name) && (!dst->isdynamic || !op_arg->params) &&
            tl_tensor_issameshape(dst->tensor, src->tensor) &&
            dst->tensor->dtype == src->tensor->dtype && dst->mtype == src->mtype &&
-           may_replace(ctx, dst->name, src->name);
+           may_replace(ctx, dst, src);
 }
 
-static int skip_identity(const cleanup *c, const ln_op *op)
+static int skip_identity(cleanup *c, const ln_op *op)
 {
     if (!is_identity_view(c->ctx, op))
         return 0;
-    const ln_tensor_list_entry *in = op->op_arg->tensors_in->data;
-    const ln_tensor_list_entry *out = op->op_arg->tensors_out->data;
-    return replace(c, out->name, in->name);
+    replace(c, ln_entry_of(op->op_arg->tensors_out->data, c->ctx->tensor_table),
+            ln_entry_of(op->op_arg->tensors_in->data, c->ctx->tensor_table));
+    return 0;
 }
 
 /* Equal operators */
@@ -178,6 +146,11 @@ static uint32_t mix_number(uint32_t hash, double number)
     uint64_t bits;
     memcpy(&bits, &number, sizeof(bits));
     return (hash * 31u + (uint32_t)(bits >> 32)) * 31u + (uint32_t)bits;
+}
+
+static uint32_t mix_pointer(uint32_t hash, const void *pointer)
+{
+    return hash * 31u + ln_direct_hash(pointer);
 }
 
 static uint32_t mix_param(uint32_t hash, const ln_param_entry *param)
@@ -202,7 +175,7 @@ static uint32_t hash_op(const void *key)
     uint32_t hash = ln_str_hash(op_arg->optype);
     LN_LIST_FOREACH(tle, op_arg->tensors_in)
     {
-        hash = mix(mix(hash, tle->arg_name), tle->name);
+        hash = mix_pointer(mix(hash, tle->arg_name), tle->value);
     }
     LN_LIST_FOREACH(param, op_arg->params)
     {
@@ -215,7 +188,7 @@ static int same_tensors(const ln_list *a, const ln_list *b)
 {
     for (; a && b; a = a->next, b = b->next) {
         const ln_tensor_list_entry *x = a->data, *y = b->data;
-        if (!ln_streq(x->arg_name, y->arg_name) || !ln_streq(x->name, y->name))
+        if (x->value != y->value || !ln_streq(x->arg_name, y->arg_name))
             return 0;
     }
     return !a && !b;
@@ -258,69 +231,70 @@ static int may_merge(const ln_context *ctx, const ln_op *op)
         return 0;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        if (ln_context_is_mutated(ctx, tle->name))
+        if (ln_entry_is_mutated(ln_entry_of(tle, ctx->tensor_table)))
             return 0;
     }
     return 1;
 }
 
-// The output of that name, most likely the one at `*at`, which moves on to the next.
-static const char *output_at(const ln_op *op, const ln_list **at, const char *arg_name)
+// The output of that name, most likely the one at `*at`, which moves on to the next; or NULL.
+static const ln_tensor_list_entry *output_at(const ln_op *op, const ln_list **at,
+                                             const char *arg_name)
 {
     const ln_tensor_list_entry *tle = *at ? (*at)->data : NULL;
     *at = *at ? (*at)->next : NULL;
     if (tle && ln_streq(tle->arg_name, arg_name))
-        return tle->name;
-    return ln_tensor_list_find_name(op->op_arg->tensors_out, arg_name);
+        return tle;
+    return ln_tensor_list_find_by_arg_name(op->op_arg->tensors_out, arg_name);
 }
 
-static int merge(const cleanup *c, const ln_op *op, const ln_op *earlier)
+static void merge(cleanup *c, const ln_op *op, const ln_op *earlier)
 {
     const ln_tensor_list_entry *tle;
     const ln_list *at = earlier->op_arg->tensors_out;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        const char *same = output_at(earlier, &at, tle->arg_name);
-        if (same && may_replace(c->ctx, tle->name, same) && replace(c, tle->name, same))
-            return -1;
+        const ln_tensor_list_entry *same = output_at(earlier, &at, tle->arg_name);
+        const ln_tensor_entry *from = ln_entry_of(tle, c->ctx->tensor_table);
+        const ln_tensor_entry *to = same ? ln_entry_of(same, c->ctx->tensor_table) : NULL;
+        if (to && may_replace(c->ctx, from, to))
+            replace(c, from, to);
     }
-    return 0;
 }
 
-static int merge_equal(const cleanup *c, const ln_op *op)
+static int merge_equal(cleanup *c, const ln_op *op)
 {
     if (!may_merge(c->ctx, op))
         return 0;
     const ln_op *earlier = ln_hash_find(c->seen, op);
-    if (earlier)
-        return merge(c, op, earlier);
+    if (earlier) {
+        merge(c, op, earlier);
+        return 0;
+    }
     return ln_hash_insert(c->seen, op, (void *)op) < 0 ? ln_fail_memory(c->ctx) : 0;
 }
 
 /* The walk */
 
-static int walk(const cleanup *c, int (*look)(const cleanup *c, const ln_op *op))
+static int walk(cleanup *c, int (*look)(cleanup *c, const ln_op *op))
 {
     ln_op *op;
     LN_LIST_FOREACH(op, c->ctx->ops)
     {
-        if (ln_context_redirect(c->ctx, op, c->instead) || look(c, op))
+        if (ln_context_redirect(c->ctx, op) || look(c, op))
             return -1;
     }
     return 0;
 }
 
 // Returns how many tensors are read no longer, or -1.
-static int clean(ln_context *ctx, int (*look)(const cleanup *c, const ln_op *op))
+static int clean(ln_context *ctx, int (*look)(cleanup *c, const ln_op *op))
 {
-    const cleanup c = {.ctx = ctx,
-                       .instead = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL),
-                       .seen = ln_hash_create(hash_op, compare_ops, NULL, NULL)};
-    const int failed = c.instead && c.seen ? walk(&c, look) : ln_fail_memory(ctx);
-    const int n = failed ? -1 : ln_hash_size(c.instead);
-    ln_hash_free(c.instead);
+    cleanup c = {.ctx = ctx, .seen = ln_hash_create(hash_op, compare_ops, NULL, NULL)};
+    const int failed = c.seen ? walk(&c, look) : ln_fail_memory(ctx);
+    forget_replaced(ctx);
     ln_hash_free(c.seen);
-    return n;
+    return failed ? -1 : c.n;
 }
 
 int ln_cleanup_identity(ln_context *ctx)

@@ -78,7 +78,7 @@ static size_t size_of_all(const ln_context *ctx, const ln_list *tensors)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, tensors)
     {
-        size += tl_tensor_size(ln_tensor_table_find(ctx->tensor_table, tle->name)->tensor);
+        size += tl_tensor_size(ln_entry_of(tle, ctx->tensor_table)->tensor);
     }
     return size;
 }
@@ -94,9 +94,8 @@ static int can_be_source(const ln_context *ctx, const ln_op_arg *op_arg)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op_arg->tensors_out)
     {
-        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
-        if (te->owner || te->isdynamic || te->mtype != LN_MEM_CPU ||
-            ln_context_is_output(ctx, te->name))
+        const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
+        if (te->owner || te->isdynamic || te->mtype != LN_MEM_CPU || ln_entry_is_output(te))
             return 0;
     }
     return 1;
@@ -147,7 +146,7 @@ static int keep_results(const freezing *f, const ln_op *op)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        const ln_tensor_entry *te = ln_tensor_table_find(f->ctx->tensor_table, tle->name);
+        const ln_tensor_entry *te = ln_entry_of(tle, f->ctx->tensor_table);
         if (keep(f, te, te->tensor->data))
             return -1;
     }
@@ -195,7 +194,7 @@ static int see_weight(freezing *f, const ln_tensor_entry *te)
 static int see_constant(freezing *f, const ln_op *op)
 {
     const ln_tensor_list_entry *tle = op->op_arg->tensors_out->data;
-    const ln_tensor_entry *te = ln_tensor_table_find(f->ctx->tensor_table, tle->name);
+    const ln_tensor_entry *te = ln_entry_of(tle, f->ctx->tensor_table);
     if (ln_from_file_name(op))
         return see_weight(f, te);
     return ln_hash_find(f->needed, te->name)
@@ -212,7 +211,7 @@ static int see(const ln_context *ctx, const ln_op *op, void *data)
     if (op_arg->tensors_in || !op_arg->tensors_out)
         return 0;
     const ln_tensor_list_entry *tle = op_arg->tensors_out->data;
-    return ln_tensor_table_find(ctx->tensor_table, tle->name)->isconst ? see_constant(f, op) : 0;
+    return ln_entry_of(tle, ctx->tensor_table)->isconst ? see_constant(f, op) : 0;
 }
 
 /* The frozen program */

@@ -27,7 +27,7 @@ static int touches_mutated(const ln_context *ctx, const ln_list *tensors)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, tensors)
     {
-        if (ln_context_is_mutated(ctx, tle->name))
+        if (ln_entry_is_mutated(ln_entry_of(tle, ctx->tensor_table)))
             return 1;
     }
     return 0;

@@ -64,9 +64,9 @@ static int add_tensor_ages(const ln_context *ctx, ages *a, const ln_list *tensor
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, tensors)
     {
-        if (!ln_context_is_mutated(ctx, tle->name))
+        if (!ln_entry_is_mutated(ln_entry_of(tle, ctx->tensor_table)))
             continue;
-        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         const char *root = ln_tensor_table_root(ctx->tensor_table, te)->name;
         const size_t age = (size_t)ln_hash_find(a->writers, root);
         if (add_age(ctx, a, age))

@@ -53,30 +53,21 @@ static ln_block *add_root(const ln_context *ctx, ln_lifetime *life, const ln_ten
         });
 }
 
-static size_t known_index(const ln_lifetime *life, const ln_tensor_entry *te)
-{
-    return (size_t)ln_hash_find(life->by_name, te->name);
-}
-
 // The block that tensor `te` is in. Every owner on the way to it is entered too, so that the time
 // for all tensors together grows with their number alone, however long the chains of owners are.
-static ln_block *find_or_add(const ln_context *ctx, ln_lifetime *life, const ln_tensor_entry *te)
+static ln_block *find_or_add(const ln_context *ctx, ln_lifetime *life, ln_tensor_entry *te)
 {
-    const ln_tensor_entry *at = te;
-    while (at->owner && !known_index(life, at))
-        at = ln_tensor_table_find(ctx->tensor_table, at->owner);
-    size_t index = known_index(life, at);
-    if (!index && !add_root(ctx, life, at))
-        return NULL;
-    if (!index && ln_hash_insert(life->by_name, at->name, (void *)(index = life->n)) < 0)
-        goto fail;
-    for (; te != at; te = ln_tensor_table_find(ctx->tensor_table, te->owner))
-        if (ln_hash_insert(life->by_name, te->name, (void *)index) < 0)
-            goto fail;
-    return &life->blocks[index - 1];
-fail:
-    ln_fail_memory(ctx);
-    return NULL;
+    ln_tensor_entry *at = te;
+    while (at->owner && !at->block)
+        at = ln_entry_owner(at, ctx->tensor_table);
+    if (!at->block) {
+        if (!add_root(ctx, life, at))
+            return NULL;
+        at->block = life->n;
+    }
+    for (; te != at; te = ln_entry_owner(te, ctx->tensor_table))
+        te->block = at->block;
+    return &life->blocks[at->block - 1];
 }
 
 static void live_at(ln_block *block, int time)
@@ -93,9 +84,8 @@ static void live_always(const ln_lifetime *life, ln_block *block)
     live_at(block, life->end);
 }
 
-static int use(const ln_context *ctx, ln_lifetime *life, const char *tname, int time)
+static int use(const ln_context *ctx, ln_lifetime *life, ln_tensor_entry *te, int time)
 {
-    const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tname);
     ln_block *block = find_or_add(ctx, life, te);
     if (!block)
         return -1;
@@ -113,7 +103,7 @@ static int begin_life(const ln_context *ctx, ln_lifetime *life, const ln_op *op)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         ln_block *block = te->isconst ? find_or_add(ctx, life, te) : NULL;
         if (te->isconst && !block)
             return -1;
@@ -128,7 +118,7 @@ static int use_all(const ln_context *ctx, ln_lifetime *life, const ln_list *tens
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, tensors)
     {
-        if (use(ctx, life, tle->name, time))
+        if (use(ctx, life, ln_entry_of(tle, ctx->tensor_table), time))
             return -1;
     }
     return 0;
@@ -165,7 +155,8 @@ static int use_names(const ln_context *ctx, ln_lifetime *life, const ln_list *na
     const char *name;
     LN_LIST_FOREACH(name, names)
     {
-        if (ln_tensor_table_find(ctx->tensor_table, name) && use(ctx, life, name, time))
+        ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, name);
+        if (te && use(ctx, life, te, time))
             return -1;
     }
     return 0;
@@ -174,9 +165,7 @@ static int use_names(const ln_context *ctx, ln_lifetime *life, const ln_list *na
 static int makes_constants(const ln_context *ctx, const ln_op *op)
 {
     const ln_list *outs = op->op_arg->tensors_out;
-    return !op->op_arg->tensors_in && outs &&
-           ln_tensor_table_find(ctx->tensor_table, ((const ln_tensor_list_entry *)outs->data)->name)
-               ->isconst;
+    return !op->op_arg->tensors_in && outs && ln_entry_of(outs->data, ctx->tensor_table)->isconst;
 }
 
 static int find_uses_of(const ln_context *ctx, ln_lifetime *life, const ln_op *op, int position)
@@ -222,7 +211,7 @@ static void mark_short_lives(const ln_context *ctx, const ln_lifetime *life)
         const ln_tensor_list_entry *tle;
         LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
         {
-            ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+            ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
             te->isload = ln_lifetime_block(ctx, life, te)->last < 0;
         }
     }
@@ -252,7 +241,7 @@ static int count_inputs_in(const ln_context *ctx, const ln_lifetime *life, const
     int n = 0;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         n += ln_lifetime_block(ctx, life, te) == block;
     }
     return n;
@@ -293,7 +282,7 @@ static int take_over_one(const ln_context *ctx, ln_lifetime *life, const ln_op *
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         ln_block *src =
             is_called(op, tle->arg_name, name) ? ln_lifetime_block(ctx, life, te) : NULL;
         // Of a block that is larger than the input, the input is only a part.
@@ -336,15 +325,27 @@ static void merge_inplace(const ln_context *ctx, ln_lifetime *life)
     }
 }
 
+// What an earlier lifetime has left.
+static void forget_blocks(const ln_context *ctx)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const ln_tensor_list_entry *tle;
+        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+        {
+            ln_entry_of(tle, ctx->tensor_table)->block = 0;
+        }
+    }
+}
+
 int ln_lifetime_find(const ln_context *ctx, ln_lifetime *life)
 {
     memset(life, 0, sizeof(*life));
     life->end = ln_list_length(ctx->ops) + 1;
     life->begin = has_load(ctx) ? 1 - life->end : 0;
     life->load_scratch = -1;
-    life->by_name = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-    if (!life->by_name)
-        return ln_fail_memory(ctx);
+    forget_blocks(ctx);
     if (grow(ctx, life) || find_uses(ctx, life)) { // also without operators there is an array
         ln_lifetime_free(life);
         return -1;
@@ -358,7 +359,6 @@ int ln_lifetime_find(const ln_context *ctx, ln_lifetime *life)
 void ln_lifetime_free(ln_lifetime *life)
 {
     ln_free(life->blocks);
-    ln_hash_free(life->by_name);
     memset(life, 0, sizeof(*life));
 }
 
@@ -366,8 +366,7 @@ ln_block *ln_lifetime_block(const ln_context *ctx, const ln_lifetime *life,
                             const ln_tensor_entry *te)
 {
     (void)ctx;
-    const size_t index = known_index(life, te);
-    return index ? &life->blocks[life->blocks[index - 1].part_of] : NULL;
+    return te->block ? &life->blocks[life->blocks[te->block - 1].part_of] : NULL;
 }
 
 int ln_lifetime_is_always(const ln_lifetime *life, const ln_block *block)
@@ -387,9 +386,9 @@ int ln_lifetime_is_input(const ln_context *ctx, const ln_lifetime *life, const l
 size_t ln_lifetime_view_offset(const ln_context *ctx, ln_tensor_entry *te)
 {
     const ln_op *taker = ln_context_taker(ctx, te);
-    const ln_op *op = taker ? taker : ln_context_creater(ctx, te->name);
+    const ln_op *op = taker ? taker : ln_entry_creater(te);
     return op->calc_offset ? op->calc_offset(op->op_arg, te)
-                           : ln_tensor_table_find(ctx->tensor_table, te->owner)->offset;
+                           : ln_entry_owner(te, ctx->tensor_table)->offset;
 }
 
 static int is_part(const ln_lifetime *life, const ln_block *block)

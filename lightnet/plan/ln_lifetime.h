@@ -38,14 +38,14 @@ typedef struct ln_lifetime {
     ln_block *blocks;
     size_t n;
     size_t capacity;
-    ln_hash *by_name; /* tensor name -> index + 1 */
     int begin;        /* the time of the first operator that runs at load; 0: there is none */
     int end;          /* the time after the last operator */
     int load_scratch; /* index of the scratch memory that is used at load; -1: none */
 } ln_lifetime;
 
 /** Finds the blocks of ctx and when they live. Returns 0, or -1 with the reason in the context.
- * Free with ln_lifetime_free. */
+ * Tensors point to their blocks, so a context has one lifetime at a time. Free with
+ * ln_lifetime_free. */
 int ln_lifetime_find(const ln_context *ctx, ln_lifetime *life);
 
 void ln_lifetime_free(ln_lifetime *life);

@@ -15,7 +15,7 @@ static int check_runnable(const ln_context *ctx)
         const ln_tensor_list_entry *tle;
         LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
         {
-            const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+            const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
             if (te->mtype == LN_MEM_NONE)
                 return ln_fail(ctx,
                                "operator '%s' (%s) cannot run on target '%s': no rewrite gives its "
@@ -31,7 +31,7 @@ static void set_list_offsets(ln_context *ctx, const ln_list *tensors)
     ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, tensors)
     {
-        tle->offset = ln_tensor_table_find(ctx->tensor_table, tle->name)->offset;
+        tle->offset = ln_entry_of(tle, ctx->tensor_table)->offset;
     }
 }
 
@@ -52,7 +52,7 @@ static int resolve(const ln_context *ctx, const ln_lifetime *life, ln_tensor_ent
             return ln_fail_last(ctx);
         }
         chain = longer;
-        te = ln_tensor_table_find(ctx->tensor_table, te->owner);
+        te = ln_entry_owner(te, ctx->tensor_table);
     }
     if (!is_resolved(te))
         te->offset = ln_lifetime_block(ctx, life, te)->offset;
@@ -72,7 +72,7 @@ static void forget_offsets(ln_context *ctx)
         const ln_tensor_list_entry *tle;
         LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
         {
-            ln_tensor_table_find(ctx->tensor_table, tle->name)->offset = 0;
+            ln_entry_of(tle, ctx->tensor_table)->offset = 0;
         }
     }
 }
@@ -86,7 +86,7 @@ static int set_tensor_offsets(ln_context *ctx, const ln_lifetime *life)
         const ln_tensor_list_entry *tle;
         LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
         {
-            if (resolve(ctx, life, ln_tensor_table_find(ctx->tensor_table, tle->name)))
+            if (resolve(ctx, life, ln_entry_of(tle, ctx->tensor_table)))
                 return -1;
         }
     }

@@ -54,7 +54,7 @@ static int check_op_places(const ln_context *ctx, const ln_op_arg *op_arg)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op_arg->tensors_out)
     {
-        if (check_tensor_place(ctx, ln_tensor_table_find(ctx->tensor_table, tle->name)))
+        if (check_tensor_place(ctx, ln_entry_of(tle, ctx->tensor_table)))
             return -1;
     }
     return op_arg->scratch_size ? check_scratch_place(ctx, op_arg) : 0;
@@ -81,7 +81,7 @@ static int check_sharing(const ln_context *ctx, const ln_lifetime *life)
         const ln_tensor_list_entry *tle;
         LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
         {
-            ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+            ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
             const size_t expected = te->owner ? ln_lifetime_view_offset(ctx, te)
                                               : ln_lifetime_block(ctx, life, te)->offset;
             if (te->offset != expected)

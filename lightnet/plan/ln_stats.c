@@ -11,7 +11,7 @@ static void count_constants(const ln_context *ctx, const ln_op *op, ln_stats *st
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         if (!te->isconst || op->op_arg->tensors_in)
             continue;
         stats->params += (size_t)te->tensor->len;

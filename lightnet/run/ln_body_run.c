@@ -51,8 +51,7 @@ static int find_places(ln_context *body)
         const ln_tensor_list_entry *tle;
         LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
         {
-            at[body->body->n_places++] =
-                place_of(body, ln_tensor_table_find(body->tensor_table, tle->name));
+            at[body->body->n_places++] = place_of(body, ln_entry_of(tle, body->tensor_table));
         }
     }
     return 0;

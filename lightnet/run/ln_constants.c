@@ -73,8 +73,8 @@ static int fetch_inputs(const loading *load, const ln_op *op)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        ln_tensor_entry *te = ln_tensor_table_find(load->ctx->tensor_table, tle->name);
-        const ln_op *maker = te->isload ? ln_context_creater(load->ctx, te->name) : NULL;
+        ln_tensor_entry *te = ln_entry_of(tle, load->ctx->tensor_table);
+        const ln_op *maker = te->isload ? ln_entry_creater(te) : NULL;
         if (maker && te->isfetched == LN_FETCHED_NEVER && ln_from_file_name(maker) &&
             fetch(load, te))
             return -1;
@@ -146,7 +146,7 @@ static size_t end_of(const ln_context *ctx)
         const ln_tensor_list_entry *tle;
         LN_LIST_FOREACH(tle, op_arg->tensors_out)
         {
-            const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+            const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
             const size_t last = te->offset + ln_tensor_entry_capacity(te);
             if (te->mtype == LN_MEM_CPU && !te->isload && last > end)
                 end = last;

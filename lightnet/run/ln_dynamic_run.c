@@ -36,7 +36,7 @@ static int note_shapes(ln_op_arg *op_arg)
     int changed = 0;
     LN_LIST_FOREACH(tle, op_arg->tensors_in)
     {
-        const tl_tensor *tensor = ln_tensor_table_find(op_arg->tensor_table, tle->name)->tensor;
+        const tl_tensor *tensor = ln_entry_of(tle, op_arg->tensor_table)->tensor;
         changed |= !has_shape(shape, tensor);
         set_shape(shape, tensor);
         shape += LN_SHAPE_LEN;
@@ -77,7 +77,7 @@ static int read_params(ln_op_arg *op_arg)
     LN_LIST_FOREACH(tle, op_arg->planned ? op_arg->tensors_in : NULL)
     {
         const char *name = ln_dynamic_param(op_arg, tle);
-        const ln_tensor_entry *te = ln_tensor_table_find(op_arg->tensor_table, tle->name);
+        const ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
         ln_param_entry *param = name ? ln_param_list_find(op_arg->params, name) : NULL;
         if (!name)
             continue;
@@ -109,7 +109,7 @@ static void set_bounds(const ln_op_arg *op_arg)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op_arg->tensors_out)
     {
-        ln_tensor_entry *te = ln_tensor_table_find(op_arg->tensor_table, tle->name);
+        ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
         for (int i = 0; te->isdynamic && i < te->tensor->ndim; i++)
             te->tensor->dims[i] = te->bound[i];
         te->tensor->len = tl_compute_length(te->tensor->ndim, te->tensor->dims);
@@ -123,8 +123,8 @@ static void place_views(const ln_op_arg *op_arg)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op_arg->tensors_out)
     {
-        ln_tensor_entry *te = ln_tensor_table_find(op_arg->tensor_table, tle->name);
-        const ln_tensor_entry *owner = ln_tensor_table_find(op_arg->tensor_table, te->owner);
+        ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
+        const ln_tensor_entry *owner = ln_entry_owner(te, op_arg->tensor_table);
         if (owner)
             te->tensor->data = (char *)owner->tensor->data +
                                (ln_lifetime_view_offset(op_arg->ctx, te) - owner->offset);

@@ -23,7 +23,7 @@ static void for_each_tensor(ln_context *ctx, void (*visit)(ln_context *, ln_tens
         const ln_tensor_list_entry *tle;
         LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
         {
-            visit(ctx, ln_tensor_table_find(ctx->tensor_table, tle->name));
+            visit(ctx, ln_entry_of(tle, ctx->tensor_table));
         }
     }
 }

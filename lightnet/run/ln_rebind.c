@@ -44,7 +44,7 @@ static int visit_shapes(const ln_context *ctx, shape *shapes,
         const ln_tensor_list_entry *tle;
         LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
         {
-            if (visit(ctx, ln_tensor_table_find(ctx->tensor_table, tle->name), shapes++))
+            if (visit(ctx, ln_entry_of(tle, ctx->tensor_table), shapes++))
                 return -1;
         }
     }

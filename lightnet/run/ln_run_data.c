@@ -30,7 +30,7 @@ static ln_tensor_entry *find_loaded(ln_context *ctx, const char *tname)
 static int check_fixed(const ln_context *ctx, const ln_tensor_entry *te, const void *data)
 {
     const size_t size = tl_tensor_size(te->tensor);
-    for (; te; te = te->owner ? ln_tensor_table_find(ctx->tensor_table, te->owner) : NULL)
+    for (; te; te = ln_entry_owner(te, ctx->tensor_table))
         if (ln_fixed_check(ctx, te->name, data, size))
             return -1;
     return 0;
@@ -129,7 +129,7 @@ static int overwrites(const ln_context *ctx, const ln_op *op, const piece *p)
         return 0;
     LN_LIST_FOREACH(tle, op_arg->tensors_out)
     {
-        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         if (te->mtype == p->root->mtype && meets(p, te->offset, ln_tensor_entry_capacity(te)) &&
             ln_tensor_table_root(ctx->tensor_table, te) != p->root)
             return 1;
@@ -147,9 +147,9 @@ static int survives(const ln_context *ctx, const ln_tensor_entry *te)
     const piece p = {root, at->offset, at->offset + ln_tensor_entry_capacity(at)};
     if (te->isload)
         return 0;
-    if (root->isstatic || ctx->keep || ln_context_is_output(ctx, te->name))
+    if (root->isstatic || ctx->keep || ln_entry_is_output(te))
         return 1;
-    const ln_op *maker = ln_context_creater(ctx, te->name);
+    const ln_op *maker = ln_entry_creater(te);
     for (const ln_list *node = maker->op_arg->node->next; node; node = node->next)
         if (overwrites(ctx, node->data, &p))
             return 0;

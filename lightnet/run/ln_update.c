@@ -57,7 +57,7 @@ void ln_update_forget(ln_context *ctx)
             op->op_arg->at_load = LN_AT_LOAD_DONE;
         LN_LIST_FOREACH(tle, ctx->kept ? op->op_arg->tensors_out : NULL)
         {
-            drop(ctx, ln_tensor_table_find(ctx->tensor_table, tle->name));
+            drop(ctx, ln_entry_of(tle, ctx->tensor_table));
         }
     }
     ln_hash_free(ctx->kept);
@@ -138,7 +138,7 @@ static int outdate_op(ln_context *ctx, const ln_op *op, ln_list **todo)
     op->op_arg->at_load = LN_AT_LOAD_OUTDATED;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        if (outdate(ctx, ln_tensor_table_find(ctx->tensor_table, tle->name), todo))
+        if (outdate(ctx, ln_entry_of(tle, ctx->tensor_table), todo))
             return -1;
     }
     return 0;
@@ -160,7 +160,7 @@ static int outdate_readers(ln_context *ctx, const ln_tensor_entry *te, ln_list *
 // The tensor, and what it is a part of.
 static int outdate_owners(ln_context *ctx, ln_tensor_entry *te, ln_list **todo)
 {
-    for (; te; te = ln_tensor_table_find(ctx->tensor_table, te->owner))
+    for (; te; te = ln_entry_owner(te, ctx->tensor_table))
         if (outdate(ctx, te, todo))
             return -1;
     return 0;
@@ -200,9 +200,8 @@ static void pull(const ln_context *ctx)
         const ln_tensor_list_entry *tle;
         LN_LIST_FOREACH(tle, is_renewed(op) ? op->op_arg->tensors_in : NULL)
         {
-            const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
-            const ln_op *maker =
-                te->isload && !find_kept(ctx, te) ? ln_context_creater(ctx, te->name) : NULL;
+            const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
+            const ln_op *maker = te->isload && !find_kept(ctx, te) ? ln_entry_creater(te) : NULL;
             if (maker && maker->op_arg->at_load == LN_AT_LOAD_DONE)
                 maker->op_arg->at_load = LN_AT_LOAD_PULLED;
         }
@@ -214,7 +213,7 @@ static int makes_views(const ln_context *ctx, const ln_op *op)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        if (ln_tensor_table_find(ctx->tensor_table, tle->name)->owner)
+        if (ln_entry_of(tle, ctx->tensor_table)->owner)
             return 1;
     }
     return 0;
@@ -234,7 +233,7 @@ static int fetch_input(ln_context *ctx, const ln_op *op, ln_tensor_entry *te)
 
 static int prepare_input(ln_context *ctx, const ln_op *op, ln_tensor_entry *te)
 {
-    const ln_op *maker = te->isload ? ln_context_creater(ctx, te->name) : NULL;
+    const ln_op *maker = te->isload ? ln_entry_creater(te) : NULL;
     if (!maker)
         return 0;
     if (ln_from_file_name(maker) && te->isfetched != LN_FETCHED_NOW && !find_kept(ctx, te) &&
@@ -264,7 +263,7 @@ static int keep_results(ln_context *ctx, const ln_op *op)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         const int wanted = te->isload ? is_read_by_outdated(ctx, te) : 0;
         if (wanted < 0 || (wanted && keep(ctx, te)))
             return -1;
@@ -277,7 +276,7 @@ static int renew(ln_context *ctx, ln_op *op)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        if (prepare_input(ctx, op, ln_tensor_table_find(ctx->tensor_table, tle->name)))
+        if (prepare_input(ctx, op, ln_entry_of(tle, ctx->tensor_table)))
             return -1;
     }
     if (ln_op_call(op, op->static_run) || ln_dynamic_run(op))
@@ -291,7 +290,7 @@ static int prepare_again(const ln_context *ctx, ln_op *op)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->static_run && !op->op_arg->at_load ? op->op_arg->tensors_in : NULL)
     {
-        if (ln_tensor_table_find(ctx->tensor_table, tle->name)->isconst)
+        if (ln_entry_of(tle, ctx->tensor_table)->isconst)
             return ln_op_call(op, op->static_run) || ln_limits_check_op(op->op_arg) ? -1 : 0;
     }
     return 0;

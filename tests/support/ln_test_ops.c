@@ -30,7 +30,7 @@ static const char *const in_place_both[] = {"src1", "src2", NULL};
 static ln_tensor_entry *input(const ln_op_arg *op_arg, int n)
 {
     const ln_tensor_list_entry *tle = ln_list_nth_data(op_arg->tensors_in, n);
-    return tle ? ln_tensor_table_find(op_arg->tensor_table, tle->name) : NULL;
+    return tle ? ln_entry_of(tle, op_arg->tensor_table) : NULL;
 }
 
 static int number(const ln_op_arg *op_arg, const char *name)
@@ -191,7 +191,7 @@ static void check_stack(ln_op_arg *op_arg)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op_arg->tensors_in)
     {
-        len += ln_tensor_table_find(op_arg->tensor_table, tle->name)->tensor->len;
+        len += ln_entry_of(tle, op_arg->tensor_table)->tensor->len;
     }
     define(op_arg, len, LN_MEM_CPU);
 }
@@ -288,7 +288,7 @@ static void run_positive(ln_op_arg *op_arg)
             data_of(priv->dst)[len++] = data_of(priv->src)[i];
     len += number(op_arg, "extra");
     const ln_tensor_list_entry *out = op_arg->tensors_out->data;
-    ln_op_set_dims(op_arg, ln_tensor_table_find(op_arg->tensor_table, out->name), 1, &len);
+    ln_op_set_dims(op_arg, ln_entry_of(out, op_arg->tensor_table), 1, &len);
     end_run(op_arg);
 }
 
@@ -315,7 +315,7 @@ static void run_stack(ln_op_arg *op_arg)
     float *to = data_of(priv->dst);
     LN_LIST_FOREACH(tle, op_arg->tensors_in)
     {
-        const tl_tensor *src = ln_tensor_table_find(op_arg->tensor_table, tle->name)->tensor;
+        const tl_tensor *src = ln_entry_of(tle, op_arg->tensor_table)->tensor;
         memmove(to, src->data, tl_tensor_size(src));
         to += src->len;
     }
@@ -362,7 +362,7 @@ static size_t offset_of_half(ln_op_arg *op_arg, ln_tensor_entry *te)
 static size_t offset_of_joined(ln_op_arg *op_arg, ln_tensor_entry *te)
 {
     const ln_tensor_list_entry *out = op_arg->tensors_out->data;
-    size_t offset = ln_tensor_table_find(op_arg->tensor_table, out->name)->offset;
+    size_t offset = ln_entry_of(out, op_arg->tensor_table)->offset;
     for (int i = 0; input(op_arg, i) != te; i++)
         offset += tl_tensor_size(input(op_arg, i)->tensor);
     return offset;

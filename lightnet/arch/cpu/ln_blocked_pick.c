@@ -26,37 +26,35 @@ typedef struct sources {
 /* ---- questions ---- */
 
 /** The blocks that `te` comes from, or NULL. */
-static const ln_tensor_entry *blocks_of(const ln_context *ctx, const ln_tensor_entry *te)
+static const ln_tensor_entry *blocks_of(const ln_tensor_entry *te)
 {
     const ln_tensor_entry *blocks = NULL;
-    const ln_op *const from = ln_context_creater(ctx, te->name);
+    const ln_op *const from = ln_entry_creater(te);
     if (!ln_rule_is(from, "from_blocked_cpu") || ln_rule_is_dynamic(from) ||
-        !ln_rule_reads(from, "src", &blocks) || ln_context_is_mutated(ctx, blocks->name))
+        !ln_rule_reads(from, "src", &blocks) || ln_entry_is_mutated(blocks))
         return NULL;
     return blocks;
 }
 
 /** Whether the operator does something to the channels of images in floats. */
-static int is_about_channels(const ln_context *ctx, const ln_op *op, const char *optype,
-                             const char *arg_name)
+static int is_about_channels(const ln_op *op, const char *optype, const char *arg_name)
 {
     const ln_tensor_entry *te = NULL;
     return ln_rule_is(op, optype) && !ln_rule_is_dynamic(op) && ln_rule_has_number(op, "axis", 1) &&
            ln_rule_reads(op, arg_name, &te) && te->tensor->ndim == 4 &&
-           te->tensor->dtype == TL_FLOAT && !ln_context_is_mutated(ctx, te->name);
+           te->tensor->dtype == TL_FLOAT && !ln_entry_is_mutated(te);
 }
 
 static const ln_tensor_entry *entry_of(const ln_op *op, const ln_tensor_list_entry *tle)
 {
-    return ln_tensor_table_find(op->op_arg->tensor_table, tle->name);
+    return ln_entry_of(tle, op->op_arg->tensor_table);
 }
 
 /** The first operator to be tried that `applies`, unless the rule is disabled. */
-static const ln_op *find(const ln_context *ctx, const char *rule,
-                         int (*applies)(const ln_context *ctx, const ln_op *op))
+static const ln_op *find(const ln_context *ctx, const char *rule, int (*applies)(const ln_op *op))
 {
     const ln_op *op = ln_pass_rule_begins(ctx, rule) ? ln_rule_anchor(ctx, NULL) : NULL;
-    while (op && !applies(ctx, op))
+    while (op && !applies(op))
         op = ln_rule_anchor(ctx, op);
     return op;
 }
@@ -114,18 +112,18 @@ static ln_list *end(ln_rule_made *made, const ln_op *replaced, ln_list **old_ops
 
 /* ---- joining ---- */
 
-static int can_join(const ln_context *ctx, const ln_op *op)
+static int can_join(const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
     int n_blocked = 0;
-    if (!is_about_channels(ctx, op, "join_cpu", "src0") || ln_rule_num_in(op) > MOST_SRCS)
+    if (!is_about_channels(op, "join_cpu", "src0") || ln_rule_num_in(op) > MOST_SRCS)
         return 0;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
         const ln_tensor_entry *const te = entry_of(op, tle);
-        if (te->tensor->dims[1] < 1 || ln_context_is_mutated(ctx, te->name))
+        if (te->tensor->dims[1] < 1 || ln_entry_is_mutated(te))
             return 0;
-        n_blocked += blocks_of(ctx, te) != NULL;
+        n_blocked += blocks_of(te) != NULL;
     }
     return n_blocked > 0;
 }
@@ -138,7 +136,7 @@ static sources joined(ln_rule_made *made, const ln_op *op)
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
         const ln_tensor_entry *const te = entry_of(op, tle);
-        const ln_tensor_entry *const blocks = blocks_of(made->ctx, te);
+        const ln_tensor_entry *const blocks = blocks_of(te);
         srcs.channels[srcs.n] = te->tensor->dims[1];
         srcs.names[srcs.n++] = blocks ? blocks->name : ln_rule_tensor(made, "xb");
         if (blocks)
@@ -183,18 +181,18 @@ ln_list *ln_join_in_blocks(const ln_context *ctx, ln_list **old_ops)
 
 /* ---- splitting ---- */
 
-static int can_split(const ln_context *ctx, const ln_op *op)
+static int can_split(const ln_op *op)
 {
     const ln_tensor_entry *x = NULL;
     const ln_tensor_list_entry *tle;
-    if (!is_about_channels(ctx, op, "split_cpu", "src") || ln_rule_num_in(op) != 1)
+    if (!is_about_channels(op, "split_cpu", "src") || ln_rule_num_in(op) != 1)
         return 0;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
         if (entry_of(op, tle)->tensor->dims[1] < 1)
             return 0;
     }
-    return ln_rule_reads(op, "src", &x) && blocks_of(ctx, x);
+    return ln_rule_reads(op, "src", &x) && blocks_of(x);
 }
 
 ln_list *ln_split_in_blocks(const ln_context *ctx, ln_list **old_ops)
@@ -206,7 +204,7 @@ ln_list *ln_split_in_blocks(const ln_context *ctx, ln_list **old_ops)
     *old_ops = NULL;
     if (!op || !ln_rule_reads(op, "src", &x))
         return NULL;
-    const sources srcs = {1, {blocks_of(ctx, x)->name}, {x->tensor->dims[1]}};
+    const sources srcs = {1, {blocks_of(x)->name}, {x->tensor->dims[1]}};
     int first = 0;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
@@ -223,7 +221,7 @@ ln_list *ln_split_in_blocks(const ln_context *ctx, ln_list **old_ops)
 
 /** A channel of a tensor in blocks. */
 typedef struct place {
-    const char *name;
+    const ln_tensor_entry *te;
     int channels; /* of the tensor */
     int channel;
 } place;
@@ -235,37 +233,36 @@ static place source_of(const ln_op *pick, int channel)
     const ln_list *src = pick->op_arg->tensors_in;
     for (; channel >= *channels; channels++, src = src->next)
         channel -= *channels;
-    const ln_tensor_list_entry *const tle = src->data;
-    return (place){tle->name, *channels, channel};
+    return (place){entry_of(pick, src->data), *channels, channel};
 }
 
 /** The pick that makes a tensor, or NULL. */
-static const ln_op *pick_of(const ln_context *ctx, const char *tname)
+static const ln_op *pick_of(const ln_tensor_entry *te)
 {
-    const ln_op *const op = ln_context_creater(ctx, tname);
+    const ln_op *const op = ln_entry_creater(te);
     return ln_rule_is(op, "pick_blocked_cpu") && !ln_rule_is_dynamic(op) ? op : NULL;
 }
 
-static int is_steady(const ln_context *ctx, const ln_op *op)
+static int is_steady(const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        if (ln_context_is_mutated(ctx, tle->name))
+        if (ln_entry_is_mutated(entry_of(op, tle)))
             return 0;
     }
     return 1;
 }
 
-static int picks_picked(const ln_context *ctx, const ln_op *op)
+static int picks_picked(const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
-    if (!ln_rule_is(op, "pick_blocked_cpu") || ln_rule_is_dynamic(op) || !is_steady(ctx, op))
+    if (!ln_rule_is(op, "pick_blocked_cpu") || ln_rule_is_dynamic(op) || !is_steady(op))
         return 0;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        const ln_op *const pick = pick_of(ctx, tle->name);
-        if (pick && is_steady(ctx, pick))
+        const ln_op *const pick = pick_of(entry_of(op, tle));
+        if (pick && is_steady(pick))
             return 1;
     }
     return 0;
@@ -275,25 +272,24 @@ static int picks_picked(const ln_context *ctx, const ln_op *op)
 static int index_of(sources *srcs, const place *at)
 {
     for (int i = 0; i < srcs->n; i++)
-        if (strcmp(srcs->names[i], at->name) == 0)
+        if (strcmp(srcs->names[i], at->te->name) == 0)
             return i;
     if (srcs->n == MOST_PICKED)
         return -1;
-    srcs->names[srcs->n] = at->name;
+    srcs->names[srcs->n] = at->te->name;
     srcs->channels[srcs->n] = at->channels;
     return srcs->n++;
 }
 
 /** Where each channel of `op` comes from, with the picks before it passed by: sources[i] of `srcs`,
  *  its channel map[i]. -1: from too many. */
-static int trace(const ln_context *ctx, const ln_op *op, sources *srcs, int n_map, int *map,
-                 int *indices)
+static int trace(const ln_op *op, sources *srcs, int n_map, int *map, int *indices)
 {
     const int *const own = ln_rule_get_ints(op, "map", NULL);
     for (int i = 0; i < n_map; i++) {
         place at = source_of(op, own[i]);
-        const ln_op *const pick = pick_of(ctx, at.name);
-        if (pick && is_steady(ctx, pick))
+        const ln_op *const pick = pick_of(at.te);
+        if (pick && is_steady(pick))
             at = source_of(pick, ln_rule_get_ints(pick, "map", NULL)[at.channel]);
         indices[i] = index_of(srcs, &at);
         map[i] = at.channel;
@@ -319,7 +315,7 @@ static ln_list *pick_anew(const ln_context *ctx, const ln_op *op, int n_map, int
     sources srcs = {0};
     const ln_tensor_entry *y = NULL;
     ln_rule_made made = {.ctx = ctx, .rule = "pick_of_picks"};
-    if (trace(ctx, op, &srcs, n_map, map, indices) < 0 || !ln_rule_makes(op, "dst", &y))
+    if (trace(op, &srcs, n_map, map, indices) < 0 || !ln_rule_makes(op, "dst", &y))
         return NULL;
     number_through(&srcs, n_map, map, indices);
     add_pick(&made, &srcs, n_map, map, y->name);

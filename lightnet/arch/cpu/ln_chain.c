@@ -104,7 +104,7 @@ static int add_inputs(part *p, const ln_op *op)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        const ln_tensor_entry *const te = ln_tensor_table_find(op->op_arg->tensor_table, tle->name);
+        const ln_tensor_entry *const te = ln_entry_of(tle, op->op_arg->tensor_table);
         const int i = te && te->tensor->dtype == TL_FLOAT ? index_of(p, te) : -1;
         if (i < 0)
             return -1;
@@ -277,30 +277,30 @@ static int put_before(part *p, int s, const part *first)
 }
 
 /** Whether a tensor is computed anew in each run, where it may be computed later as well. */
-static int is_steady(const ln_context *ctx, const ln_tensor_entry *te)
+static int is_steady(const ln_tensor_entry *te)
 {
-    return !te->isconst && !ln_context_is_mutated(ctx, te->name);
+    return !te->isconst && !ln_entry_is_mutated(te);
 }
 
-static int are_steady(const ln_context *ctx, const part *p)
+static int are_steady(const part *p)
 {
     for (int i = 0; i < p->n_srcs; i++)
-        if (ln_context_is_mutated(ctx, p->srcs[i]->name))
+        if (ln_entry_is_mutated(p->srcs[i]))
             return 0;
     return 1;
 }
 
 /** Adds the maker of a source that nothing else reads, of the shape of all: smaller ones would be
  *  computed again and again. 0: there is none. */
-static int grow(const ln_context *ctx, group *g)
+static int grow(group *g)
 {
     for (int s = 0; s < g->part.n_srcs; s++) {
         const ln_tensor_entry *const te = g->part.srcs[s];
-        const ln_op *const maker = ln_context_creater(ctx, te->name);
+        const ln_op *const maker = ln_entry_creater(te);
         part first, all = g->part;
-        if (!maker || !is_steady(ctx, te) || !tl_tensor_issameshape(te->tensor, g->dst->tensor) ||
-            ln_context_num_uses(ctx, te->name) != g->part.uses[s] || part_of(&first, maker) ||
-            !are_steady(ctx, &first) || put_before(&all, s, &first))
+        if (!maker || !is_steady(te) || !tl_tensor_issameshape(te->tensor, g->dst->tensor) ||
+            ln_entry_num_uses(te) != g->part.uses[s] || part_of(&first, maker) ||
+            !are_steady(&first) || put_before(&all, s, &first))
             continue;
         g->part = all;
         g->ops[g->n_ops++] = maker;
@@ -310,14 +310,14 @@ static int grow(const ln_context *ctx, group *g)
 }
 
 /** The operators that become one with `op`; fewer than two: none do. */
-static void find_group(const ln_context *ctx, group *g, const ln_op *op)
+static void find_group(group *g, const ln_op *op)
 {
     *g = (group){.n_ops = 0};
-    if (part_of(&g->part, op) || !ln_rule_makes(op, "dst", &g->dst) || !is_steady(ctx, g->dst) ||
-        !are_steady(ctx, &g->part))
+    if (part_of(&g->part, op) || !ln_rule_makes(op, "dst", &g->dst) || !is_steady(g->dst) ||
+        !are_steady(&g->part))
         return;
     g->ops[g->n_ops++] = op;
-    while (grow(ctx, g))
+    while (grow(g))
         continue;
 }
 
@@ -361,7 +361,7 @@ ln_list *ln_chain_elements(const ln_context *ctx, ln_list **old_ops)
     ln_rule_made made = {.ctx = ctx, .rule = "chain_elements"};
     const ln_op *op = ln_pass_rule_begins(ctx, made.rule) ? ln_rule_anchor(ctx, NULL) : NULL;
     for (; op && g.n_ops < 2; op = ln_rule_anchor(ctx, op))
-        find_group(ctx, &g, op);
+        find_group(&g, op);
     *old_ops = NULL;
     if (g.n_ops < 2)
         return NULL;

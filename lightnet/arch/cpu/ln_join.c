@@ -12,12 +12,12 @@ enum { LINE = 64 }; // of a cache: kernels read whole ones
 
 /** Whether the tensor can be a part of another: its memory is what an operator computes into, and
  *  nothing else. */
-static int may_be_taken(const ln_context *ctx, const ln_tensor_entry *te)
+static int may_be_taken(const ln_tensor_entry *te)
 {
-    const ln_op *const maker = ln_context_creater(ctx, te->name);
+    const ln_op *const maker = ln_entry_creater(te);
     return maker && ln_rule_num_in(maker) > 0 && !te->isstatic && !te->isconst && !te->owner &&
-           !te->has_views && !ln_context_is_mutated(ctx, te->name) &&
-           !ln_context_is_output(ctx, te->name) && tl_tensor_size(te->tensor) % LINE == 0;
+           !te->has_views && !ln_entry_is_mutated(te) && !ln_entry_is_output(te) &&
+           tl_tensor_size(te->tensor) % LINE == 0;
 }
 
 /** Whether the sources of a join along `axis` lie one behind the other in its result. */
@@ -46,16 +46,16 @@ static int are_different(const ln_list *tensors)
     return differ;
 }
 
-static int can_take(const ln_context *ctx, const ln_op *op)
+static int can_take(const ln_op *op)
 {
     const ln_tensor_entry *y = NULL;
     if (!ln_rule_is(op, "join_cpu") || ln_rule_is_dynamic(op) || !ln_rule_makes(op, "dst", &y) ||
-        y->isstatic || ln_context_is_mutated(ctx, y->name) ||
+        y->isstatic || ln_entry_is_mutated(y) ||
         !is_one_row(y->tensor, ln_rule_get_int(op, "axis")))
         return 0;
     for (const ln_list *node = op->op_arg->tensors_in; node; node = node->next) {
         const ln_tensor_list_entry *const tle = node->data;
-        if (!may_be_taken(ctx, ln_tensor_table_find(op->op_arg->tensor_table, tle->name)))
+        if (!may_be_taken(ln_entry_of(tle, op->op_arg->tensor_table)))
             return 0;
     }
     return are_different(op->op_arg->tensors_in);
@@ -66,7 +66,7 @@ ln_list *ln_join_without_copy(const ln_context *ctx, ln_list **old_ops)
     const ln_tensor_entry *y = NULL;
     ln_rule_made made = {.ctx = ctx, .rule = "join_without_copy"};
     const ln_op *op = ln_pass_rule_begins(ctx, made.rule) ? ln_rule_anchor(ctx, NULL) : NULL;
-    while (op && !can_take(ctx, op))
+    while (op && !can_take(op))
         op = ln_rule_anchor(ctx, op);
     *old_ops = NULL;
     if (!op || !ln_rule_makes(op, "dst", &y))

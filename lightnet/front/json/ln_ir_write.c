@@ -106,7 +106,7 @@ static int write_param(FILE *fp, const ln_context *ctx, const void *element, ln_
 // The table knows best; a model that was only read has its offsets in the lists.
 static size_t offset_of(const ln_context *ctx, const ln_tensor_list_entry *tle)
 {
-    const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+    const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
     return te ? te->offset : tle->offset;
 }
 

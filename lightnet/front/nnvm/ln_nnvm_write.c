@@ -70,8 +70,7 @@ static void check_sizes(ln_nnvm_op *n)
     const ln_tensor_list_entry *out;
     LN_LIST_FOREACH(out, n->op->op_arg->tensors_out)
     {
-        const ln_tensor_entry *te =
-            ln_tensor_table_find(n->writer->draft.base.ctx->tensor_table, out->name);
+        const ln_tensor_entry *te = ln_entry_of(out, n->writer->draft.base.ctx->tensor_table);
         if (te && te->isdynamic)
             ln_nnvm_op_fail(n, "the size of its output '%.256s' is known only at run time",
                             out->name);

@@ -217,10 +217,10 @@ static void keep_all(part *p, const char *wanted)
         const ln_tensor_list_entry *tle;
         LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
         {
-            const ln_tensor_entry *te = ln_tensor_table_find(p->ctx->tensor_table, tle->name);
+            const ln_tensor_entry *te = ln_entry_of(tle, p->ctx->tensor_table);
             const int asked = ln_streq(tle->name, wanted);
             if (!ln_hash_find(p->model->values, tle->name) &&
-                ln_tensor_table_find(p->model->base.ctx->tensor_table, tle->name) &&
+                ln_entry_of(tle, p->model->base.ctx->tensor_table) &&
                 (asked || tl_tensor_size(te->tensor) <= KEPT_SIZE))
                 keep_copy(p->model, tle->name, te->tensor);
         }

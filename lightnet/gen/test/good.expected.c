@@ -36,7 +36,7 @@ static void blur_pre_run(ln_op_arg *op_arg)
 
     // inputs
     const char *src_name = ln_tensor_list_find_name(op_arg->tensors_in, "src");
-    ln_tensor_entry *src_entry = ln_tensor_table_find(op_arg->tensor_table, src_name);
+    ln_tensor_entry *src_entry = ln_op_find_input(op_arg, "src");
     ln_opck_tensor_defined(src_entry, src_name);
     tl_tensor *src = src_entry->tensor;
     ln_opck_satisfy_msg(tl_dtype_is_float(src->dtype),
@@ -48,7 +48,7 @@ static void blur_pre_run(ln_op_arg *op_arg)
     ln_tensor_entry *bias_entry = NULL;
     tl_tensor *bias = NULL;
     if (bias_name) {
-        bias_entry = ln_tensor_table_find(op_arg->tensor_table, bias_name);
+        bias_entry = ln_op_find_input(op_arg, "bias");
         ln_opck_tensor_defined(bias_entry, bias_name);
         bias = bias_entry->tensor;
         ln_opck_tensor_dtype_eq(bias_entry, TL_FLOAT);
@@ -276,7 +276,7 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
 
     // inputs
     const char *src_name = ln_tensor_list_find_name(op_arg->tensors_in, "src");
-    ln_tensor_entry *src_entry = ln_tensor_table_find(op_arg->tensor_table, src_name);
+    ln_tensor_entry *src_entry = ln_op_find_input(op_arg, "src");
     ln_opck_tensor_defined(src_entry, src_name);
     tl_tensor *src = src_entry->tensor;
     ln_opck_tensor_mtype_eq(src_entry, LN_MEM_CPU);
@@ -611,7 +611,7 @@ static void rows_cpu_pre_run(ln_op_arg *op_arg)
 
     // inputs
     const char *src_name = ln_tensor_list_find_name(op_arg->tensors_in, "src");
-    ln_tensor_entry *src_entry = ln_tensor_table_find(op_arg->tensor_table, src_name);
+    ln_tensor_entry *src_entry = ln_op_find_input(op_arg, "src");
     ln_opck_tensor_defined(src_entry, src_name);
     tl_tensor *src = src_entry->tensor;
     ln_opck_tensor_mtype_eq(src_entry, LN_MEM_CPU);
@@ -620,7 +620,7 @@ static void rows_cpu_pre_run(ln_op_arg *op_arg)
     ln_opck_tensor_ndim(src_entry, 2);
 
     const char *like_name = ln_tensor_list_find_name(op_arg->tensors_in, "like");
-    ln_tensor_entry *like_entry = ln_tensor_table_find(op_arg->tensor_table, like_name);
+    ln_tensor_entry *like_entry = ln_op_find_input(op_arg, "like");
     ln_opck_tensor_defined(like_entry, like_name);
     ln_opck_tensor_mtype_eq(like_entry, LN_MEM_CPU);
     ln_opck_tensor_issametype(like_entry, src_entry);
@@ -765,7 +765,7 @@ static void rows_alone_cpu_pre_run(ln_op_arg *op_arg)
 
     // inputs
     const char *src_name = ln_tensor_list_find_name(op_arg->tensors_in, "src");
-    ln_tensor_entry *src_entry = ln_tensor_table_find(op_arg->tensor_table, src_name);
+    ln_tensor_entry *src_entry = ln_op_find_input(op_arg, "src");
     ln_opck_tensor_defined(src_entry, src_name);
     tl_tensor *src = src_entry->tensor;
     ln_opck_tensor_mtype_eq(src_entry, LN_MEM_CPU);
@@ -774,7 +774,7 @@ static void rows_alone_cpu_pre_run(ln_op_arg *op_arg)
     ln_opck_tensor_ndim(src_entry, 2);
 
     const char *like_name = ln_tensor_list_find_name(op_arg->tensors_in, "like");
-    ln_tensor_entry *like_entry = ln_tensor_table_find(op_arg->tensor_table, like_name);
+    ln_tensor_entry *like_entry = ln_op_find_input(op_arg, "like");
     ln_opck_tensor_defined(like_entry, like_name);
     ln_opck_tensor_mtype_eq(like_entry, LN_MEM_CPU);
 
@@ -887,7 +887,7 @@ static void watch_pre_run(ln_op_arg *op_arg)
 
     // inputs
     const char *src_name = ln_tensor_list_find_name(op_arg->tensors_in, "src");
-    ln_tensor_entry *src_entry = ln_tensor_table_find(op_arg->tensor_table, src_name);
+    ln_tensor_entry *src_entry = ln_op_find_input(op_arg, "src");
     ln_opck_tensor_defined(src_entry, src_name);
 }
 

@@ -419,10 +419,6 @@ LN_API int ln_context_subgraph(ln_context *ctx, ln_list *old_ops, ln_list *new_o
  * with the first disagreement. */
 LN_API int ln_context_check(const ln_context *ctx);
 
-/** Lets `op` read other tensors: `instead` has the names of those it shall read, by the names of
- * those it reads. Where that changes something, the operator is checked anew, once. */
-LN_API int ln_context_redirect(ln_context *ctx, ln_op *op, const ln_hash *instead);
-
 /** Undoes and repeats every pre_run, so that all private data is fresh; keeps planned offsets. A
  * loaded context stays loaded, with its data. On failure, which is for want of memory, such a
  * context is empty. */

@@ -89,6 +89,8 @@ typedef struct ln_op_arg {
     int entered;                      /* it is in the tables of that context */
     int checked;           /* pre_run was called, and post_run not yet; kept by the context */
     int takes_inputs;      /* an output owns an input's memory (a no-copy gather) */
+    int number;            /* its place in ctx->ops, as ln_context_check has found it */
+    int isneeded;          /* within a clean-up: its results are read */
     int failed;            /* set by ln_op_fail */
     int at_load;           /* not 0: runs when the context is loaded, not per inference; values
                               of ir/ln_context_const.h */
@@ -156,6 +158,9 @@ LN_API ln_op *ln_op_copy_to_optype(const ln_hash *op_proto_table, const ln_op *o
 /** The tensor entry of an input or, failing that, an output; NULL when there is none. Returns
  * borrowed. */
 LN_API ln_tensor_entry *ln_op_find_tensor_entry(const ln_op *op, const char *arg_name);
+
+/** The tensor entry of an input; NULL when there is none. Returns borrowed. */
+LN_API ln_tensor_entry *ln_op_find_input(const ln_op_arg *op_arg, const char *arg_name);
 
 /** The list entry of an input or, failing that, an output; NULL when there is none. Returns
  * borrowed.

@@ -48,6 +48,7 @@ typedef struct ln_tensor_entry {
                       planner */
     int isfetched; /* of such a one from a file: not 0 once loading has read its data to its place,
                       where a run may overwrite it; values of run/ln_update.h */
+    size_t block;  /* of the lifetime that was found last: index + 1 of its block; 0: in none */
     struct ln_dfg_value *value; /* of the context that it is in; NULL: it is in none */
     struct ln_dfg_value
         *owner_value; /* that of `owner`, where it is in that context, too; or NULL */

@@ -37,6 +37,7 @@ struct abs_relu {
 static int match_abs_relu(const ln_context *ctx, const ln_list *win_ops, struct abs_relu *m)
 {
     memset(m, 0, sizeof(*m));
+    (void)ctx;
 
     // first: {abs_toy|square_toy}(* | dst=mid)
     m->first = ln_list_nth_data((ln_list *)win_ops, 0);
@@ -52,7 +53,7 @@ static int match_abs_relu(const ln_context *ctx, const ln_list *win_ops, struct 
         return 0;
 
     // What disappears is used nowhere else.
-    if (ln_context_num_uses(ctx, m->mid->name) != 1)
+    if (ln_entry_num_uses(m->mid) != 1)
         return 0;
     return 1;
 }
@@ -101,7 +102,7 @@ static int allows_transpose_identity(const ln_context *ctx, const struct transpo
 
 #line 25 "small.opt"
     if (!(is_identity(ln_rule_get_ints(t, "axes", NULL), y->tensor->ndim)))
-#line 105 "small.c"
+#line 106 "small.c"
         return 0;
     return 1;
 }
@@ -174,11 +175,11 @@ static int allows_scaled_sum(const ln_context *ctx, const struct scaled_sum *m)
 
 #line 42 "small.opt"
     if (!(c->isconst))
-#line 178 "small.c"
+#line 179 "small.c"
         return 0;
 #line 43 "small.opt"
     if (!(x->tensor->ndim == 4 && z->tensor->ndim == 4))
-#line 182 "small.c"
+#line 183 "small.c"
         return 0;
     return 1;
 }
@@ -198,7 +199,7 @@ static int match_scaled_sum(const ln_context *ctx, const ln_op *op, unsigned ord
         return 0;
 
     // mul: elew_toy(src1=x, src2=c | dst=mid | elew_op=TL_MUL)
-    m->mul = ln_context_creater(ctx, m->mid->name);
+    m->mul = ln_entry_creater(m->mid);
     if (!ln_rule_is(m->mul, "elew_toy") || m->mul == m->sum ||
         !ln_rule_reads(m->mul, "src1", &m->x) || !ln_rule_reads(m->mul, "src2", &m->c) ||
         !ln_rule_makes(m->mul, "dst", &m->mid) || ln_rule_num_in(m->mul) != 2 ||
@@ -206,7 +207,7 @@ static int match_scaled_sum(const ln_context *ctx, const ln_op *op, unsigned ord
         return 0;
 
     // keep k: create_toy(| dst=c)
-    m->k = ln_context_creater(ctx, m->c->name);
+    m->k = ln_entry_creater(m->c);
     if (!ln_rule_is(m->k, "create_toy") || !ln_rule_makes(m->k, "dst", &m->c) ||
         ln_rule_num_in(m->k) != 0 || ln_rule_num_out(m->k) != 1)
         return 0;
@@ -223,10 +224,10 @@ static int match_scaled_sum(const ln_context *ctx, const ln_op *op, unsigned ord
     if (!ln_rule_has_string(m->sum, "elew_op", "TL_SUM"))
         return 0;
     // What disappears is used nowhere else.
-    if (ln_context_num_uses(ctx, m->mid->name) != 1)
+    if (ln_entry_num_uses(m->mid) != 1)
         return 0;
     // What a kept operator reads and makes is not written in place.
-    if (ln_context_is_mutated(ctx, m->c->name))
+    if (ln_entry_is_mutated(m->c))
         return 0;
     return allows_scaled_sum(ctx, m);
 }
@@ -237,7 +238,7 @@ static ln_list *replace_scaled_sum(const ln_context *ctx, const struct scaled_su
     const ln_op *k = m->k;
 #line 45 "small.opt"
     const double half = 0.5 * ln_rule_get_number(k, "scale");
-#line 241 "small.c"
+#line 242 "small.c"
     ln_rule_made made = {.ctx = ctx, .rule = "scaled_sum"};
     const char *c2 = ln_rule_tensor(&made, "c2");
     const char *unnamed2 = ln_rule_tensor(&made, "unnamed2");
@@ -251,7 +252,7 @@ static ln_list *replace_scaled_sum(const ln_context *ctx, const struct scaled_su
     ln_rule_output(&made, "rest", unnamed1);
 #line 49 "small.opt"
     ln_rule_number(&made, "factor", half);
-#line 255 "small.c"
+#line 256 "small.c"
 
     // scaled_toy(src1=x, src2=z, scale=c2, bias=b | dst=y | sum.*, act=TL_ACT_NONE,
     // from=mul.elew_op, sizes=[1, 2], exact=true)
@@ -306,7 +307,7 @@ static int allows_slow_sort(const ln_context *ctx, const struct slow_sort *m)
 
 #line 85 "small.opt"
     if (!(x->tensor->len > 1000))
-#line 310 "small.c"
+#line 311 "small.c"
         return 0;
     return 1;
 }
