@@ -216,14 +216,9 @@ static uint32_t take_pair(ln_hash *hash)
     return hash->n_pairs < hash->capacity || !make_room(hash) ? ++hash->n_pairs : 0;
 }
 
-int ln_hash_insert(ln_hash *hash, const void *key, void *value)
+// Adds a pair with a key, of hash `h`, that the table does not have. Returns 1; -1: no memory.
+static int add_new(ln_hash *hash, uint32_t h, const void *key, void *value)
 {
-    const uint32_t h = hash_of(hash, key);
-    const uint32_t there = *find_link(hash, h, key);
-    if (there) {
-        replace(hash, pair_at(hash, there), key, value);
-        return 0;
-    }
     if (hash->size == INT_MAX)
         return ln_error_set(NULL, "a hash table cannot have more than %d pairs", INT_MAX);
     const uint32_t number = take_pair(hash);
@@ -236,6 +231,22 @@ int ln_hash_insert(ln_hash *hash, const void *key, void *value)
     if ((float)hash->size > hash->load_factor * (float)hash->n_buckets)
         grow(hash);
     return 1;
+}
+
+int ln_hash_insert(ln_hash *hash, const void *key, void *value)
+{
+    const uint32_t h = hash_of(hash, key);
+    const uint32_t there = *find_link(hash, h, key);
+    if (!there)
+        return add_new(hash, h, key, value);
+    replace(hash, pair_at(hash, there), key, value);
+    return 0;
+}
+
+int ln_hash_add(ln_hash *hash, const void *key, void *value)
+{
+    const uint32_t h = hash_of(hash, key);
+    return *find_link(hash, h, key) ? 0 : add_new(hash, h, key, value);
 }
 
 void *ln_hash_find(const ln_hash *hash, const void *key)

@@ -126,6 +126,18 @@ START_TEST(key_may_lie_inside_its_value)
 }
 END_TEST
 
+START_TEST(adding_leaves_an_equal_key_as_it_is)
+{
+    ln_hash *hash = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    ck_assert_int_eq(ln_hash_add(hash, "conv", number(1)), 1);
+    ck_assert_int_eq(ln_hash_add(hash, "conv", number(2)), 0);
+    ck_assert_ptr_eq(ln_hash_find(hash, "conv"), number(1));
+    ck_assert_int_eq(ln_hash_size(hash), 1);
+    ck_assert_int_eq(ln_hash_is_valid(hash), LN_TRUE);
+    ln_hash_free(hash);
+}
+END_TEST
+
 START_TEST(removal_frees_key_and_value_and_says_whether)
 {
     ln_hash *hash = noting_table();
@@ -254,7 +266,8 @@ END_TEST
 LN_TEST_MAIN("hash", value_is_found_by_an_equal_key, pair_with_a_null_value_is_found_extended,
              null_functions_make_keys_of_pointers, replacing_frees_the_old_key_and_value,
              replacing_by_the_same_pointers_frees_nothing, key_may_lie_inside_its_value,
-             removal_frees_key_and_value_and_says_whether, table_is_filled_from_an_array,
-             thousands_of_keys_are_kept_apart, creation_refuses_what_makes_no_table,
+             adding_leaves_an_equal_key_as_it_is, removal_frees_key_and_value_and_says_whether,
+             table_is_filled_from_an_array, thousands_of_keys_are_kept_apart,
+             creation_refuses_what_makes_no_table,
              failed_insertion_leaves_key_and_value_to_the_caller,
              table_that_cannot_grow_still_takes_pairs, table_with_a_changed_key_is_not_valid)

@@ -14,6 +14,9 @@
 #include "ir/ln_limits.h"
 #include "lightnet/ln_util.h"
 
+// Values of op_arg->checked.
+enum { PRE_RUN_CALLED = 1, OUTPUTS_TIED = 2 };
+
 static void place(ln_list *node, ln_list *before, ln_op *op)
 {
     node->data = op;
@@ -130,6 +133,7 @@ static int tie_outputs(const ln_context *ctx, ln_op *op)
         ln_dfg_value_tie(tle->value, te, ctx->tensor_table, op);
         te->offset = tle->offset;
     }
+    op->op_arg->checked = OUTPUTS_TIED;
     return 0;
 }
 
@@ -153,7 +157,7 @@ static int check_op(const ln_context *ctx, ln_op *op)
 {
     if (check_inputs(ctx, op) || ln_dynamic_begin(op))
         return -1;
-    op->op_arg->checked = 1;
+    op->op_arg->checked = PRE_RUN_CALLED;
     op->op_arg->takes_inputs = 0;
     if (ln_op_call(op, op->pre_run) || ln_dynamic_check(op) || tie_outputs(ctx, op) ||
         find_owners(ctx, op->op_arg->tensors_out) || find_owners(ctx, op->op_arg->tensors_in))
@@ -176,8 +180,21 @@ static void give_back_inputs(const ln_context *ctx, const ln_op *op)
     }
 }
 
+// Whether the context still has an output of the operator, whose outputs it had been tied to.
+static int has_outputs(const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        if (tle->value->maker == op)
+            return 1;
+    }
+    return 0;
+}
+
 static void uncheck_op(const ln_context *ctx, ln_op *op)
 {
+    const int was_tied = op->op_arg->checked == OUTPUTS_TIED;
     if (!op->op_arg->checked)
         return;
     op->op_arg->checked = 0;
@@ -185,7 +202,8 @@ static void uncheck_op(const ln_context *ctx, ln_op *op)
         give_back_inputs(ctx, op);
     if (op->post_run)
         op->post_run(op->op_arg);
-    ln_op_undefine_outputs(op->op_arg);
+    if (!was_tied || has_outputs(op))
+        ln_op_undefine_outputs(op->op_arg);
     ln_dynamic_end(op);
 }
 

@@ -305,14 +305,17 @@ void ln_dfg_unlink(ln_dfg *dfg, const ln_op *op1, const ln_op *op2, const char *
 
 int ln_dfg_add(ln_dfg *dfg, ln_op *op)
 {
-    if (ln_hash_find(dfg->node_table, op->op_arg->name))
-        return ln_error_set(NULL, "operator '%s' is in the data flow graph already",
-                            op->op_arg->name);
     ln_graph_node *node = ln_graph_add(dfg->graph, op);
     if (!node)
         return -1;
-    if (ln_hash_insert(dfg->node_table, op->op_arg->name, node) < 0 ||
-        add_all_ports(dfg, op->op_arg, node)) {
+    const int added = ln_hash_add(dfg->node_table, op->op_arg->name, node);
+    if (added <= 0) {
+        ln_graph_remove_node(dfg->graph, node);
+        return added ? -1
+                     : ln_error_set(NULL, "operator '%s' is in the data flow graph already",
+                                    op->op_arg->name);
+    }
+    if (add_all_ports(dfg, op->op_arg, node)) {
         remove_node(dfg, op, node);
         return -1;
     }

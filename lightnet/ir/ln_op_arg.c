@@ -355,11 +355,33 @@ static ln_tensor_entry *redefine_output(ln_op_arg *op_arg, const char *arg_name,
     return entry;
 }
 
+/* The entry of an output before it is defined, or defined anew: the value of a context has it, or
+ * nothing has. */
+static ln_tensor_entry *find_output(const ln_op_arg *op_arg, const ln_tensor_list_entry *tle)
+{
+    return tle->value && !op_arg->infers ? tle->value->entry
+                                         : ln_entry_of(tle, op_arg->tensor_table);
+}
+
+/* Takes the entry into the table. */
+static int enter_output(ln_op_arg *op_arg, const ln_tensor_list_entry *tle, ln_tensor_entry *entry)
+{
+    const int added = ln_hash_add(op_arg->tensor_table, entry->name, entry);
+    if (added < 0)
+        return ln_op_fail_last(op_arg);
+    if (!added)
+        return ln_opck_defined(op_arg, ln_tensor_table_find(op_arg->tensor_table, tle->name),
+                               tle->name, 0);
+    if (tle->value)
+        ln_dfg_value_tie(tle->value, entry, op_arg->tensor_table, NULL);
+    return 0;
+}
+
 ln_tensor_entry *ln_op_define_listed(ln_op_arg *op_arg, const ln_tensor_list_entry *tle, int ndim,
                                      const int *dims, tl_dtype dtype, ln_mem_type mtype)
 {
     const char *arg_name = tle->arg_name;
-    ln_tensor_entry *before = ln_entry_of(tle, op_arg->tensor_table);
+    ln_tensor_entry *before = find_output(op_arg, tle);
     if (ln_opck_defined(op_arg, before, tle->name, op_arg->infers))
         return NULL;
     if (op_arg->infers)
@@ -367,13 +389,10 @@ ln_tensor_entry *ln_op_define_listed(ln_op_arg *op_arg, const ln_tensor_list_ent
     if (check_output(op_arg, arg_name, ndim, dims, dtype, mtype))
         return NULL;
     ln_tensor_entry *entry = create_output(op_arg, arg_name, tle->name, ndim, dims, dtype, mtype);
-    if (entry && ln_tensor_table_insert(op_arg->tensor_table, entry) < 0) {
+    if (entry && enter_output(op_arg, tle, entry)) {
         ln_tensor_entry_free_tensor_too(entry);
-        ln_op_fail_last(op_arg);
         return NULL;
     }
-    if (entry && tle->value)
-        ln_dfg_value_tie(tle->value, entry, op_arg->tensor_table, NULL);
     return entry;
 }
 

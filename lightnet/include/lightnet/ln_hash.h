@@ -46,6 +46,9 @@ LN_API int ln_hash_init(ln_hash *hash, ln_hash_init_entry *init_array);
  * key, 0 when it replaces; -1 with a reason: no memory, the table is as before, key and value are
  * still the caller's. */
 LN_API int ln_hash_insert(ln_hash *hash, const void *key, void *value);
+/** As ln_hash_insert, but leaves a pair with an equal key as it is: returns 0 then, and key and
+ * value are still the caller's. */
+LN_API int ln_hash_add(ln_hash *hash, const void *key, void *value);
 /** The value of a key, or NULL. Returns borrowed, until the pair is replaced or removed. */
 LN_API void *ln_hash_find(const ln_hash *hash, const void *key);
 /** Returns 1 and sets *found_key and *found_value (each may be NULL: not wanted) to the pair with
