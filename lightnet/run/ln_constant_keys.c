@@ -123,7 +123,7 @@ static int enter_outputs(ln_constant_keys *keys, const ln_context *ctx, const ln
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         if (te->isconst &&
             enter(keys, tle->name, more_tensor(more_text(key, tle->arg_name), te->tensor)))
             return -1;

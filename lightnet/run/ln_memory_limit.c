@@ -19,7 +19,7 @@ static void find_largest_of(const ln_context *ctx, const ln_op *op, largest *l)
         *l = (largest){op, NULL, op->op_arg->scratch_size};
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         if (!te->owner && ln_tensor_entry_capacity(te) > l->size)
             *l = (largest){op, te, ln_tensor_entry_capacity(te)};
     }

@@ -211,8 +211,7 @@ static int makes_found(const ln_context *ctx, const ln_op *op)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        const constant *c =
-            constant_of(ctx->sharing, ln_tensor_table_find(ctx->tensor_table, tle->name));
+        const constant *c = constant_of(ctx->sharing, ln_entry_of(tle, ctx->tensor_table));
         if (!c || !c->is_found)
             return 0;
     }
