@@ -77,14 +77,23 @@ def write_weights(path, number):
         file.write(struct.pack("<Q", len(header)) + header + np.full(2 * N, number, np.float32).tobytes())
 
 
+def seconds_to_load(library, context, path):
+    start = time.monotonic()
+    library.ln_data_load(context.this, path.encode())
+    return time.monotonic() - start
+
+
 def mixed(library, context, folder):
     """What is wrong with runs after ln_data_load was cancelled at some time: all weights are those of one file."""
     library.ln_data_load.restype = ctypes.c_int
-    cancelled, before = 0, 1
+    cancelled, before, duration = 0, 1, 0
     for k in range(40):
         path = os.path.join(folder, f"weights{k % 2}")
         write_weights(path, k + 2)
-        canceller = threading.Timer(0.0005 * (k % 20), library.ln_context_cancel, [context.this])
+        if k == 0:
+            duration = seconds_to_load(library, context, path)
+            before = 2
+        canceller = threading.Timer(duration * (k % 20) / 20, library.ln_context_cancel, [context.this])
         canceller.start()
         cancelled += library.ln_data_load(context.this, path.encode()) != 0
         canceller.join()
