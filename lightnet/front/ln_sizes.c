@@ -171,6 +171,12 @@ ln_size ln_sizes_axis(const ln_sizes *sizes, const char *tensor, int i)
     return te->isdynamic ? (ln_size){0} : ln_size_number(te->tensor->dims[i]);
 }
 
+int ln_sizes_has_elements(const ln_sizes *sizes, const char *tensor)
+{
+    const record *r = ln_hash_find(sizes->records, tensor);
+    return r && r->n_elements;
+}
+
 ln_size ln_sizes_element(const ln_sizes *sizes, const char *tensor, int i, ln_sizes_value value,
                          void *data)
 {
@@ -555,4 +561,30 @@ int ln_sizes_note(ln_sizes *sizes, const ln_op *op, ln_sizes_value value, void *
             return -1;
     }
     return 0;
+}
+
+/* How many operators may lie between a tensor and what is known: more are for those who run them.
+ */
+enum { MOST_STEPS = 32 };
+
+static int find_elements(noted *n, const char *tensor, int steps)
+{
+    const ln_tensor_list_entry *tle;
+    const ln_op *maker = ln_context_creater(n->sizes->ctx, tensor);
+    const struct row *row = maker ? row_of(maker) : NULL;
+    if (!steps || !row || !row->element || !is_small_vector(tensor_of(n->sizes, tensor)) ||
+        ln_hash_find(n->sizes->records, tensor))
+        return 0;
+    LN_LIST_FOREACH(tle, maker->op_arg->tensors_in)
+    {
+        if (find_elements(n, tle->name, steps - 1))
+            return -1;
+    }
+    return ln_sizes_note(n->sizes, maker, n->value, n->data);
+}
+
+int ln_sizes_find_elements(ln_sizes *sizes, const char *tensor, ln_sizes_value value, void *data)
+{
+    noted n = {.sizes = sizes, .value = value, .data = data};
+    return find_elements(&n, tensor, MOST_STEPS);
 }

@@ -41,8 +41,15 @@ void ln_sizes_free(ln_sizes *sizes);
  * constants. -1: no memory. */
 int ln_sizes_note(ln_sizes *sizes, const ln_op *op, ln_sizes_value value, void *data);
 
+/** Finds what is known of the elements of a tensor whose makers have not been noted, as far as they
+ * are operators on small tensors of integers. -1: no memory. */
+int ln_sizes_find_elements(ln_sizes *sizes, const char *tensor, ln_sizes_value value, void *data);
+
 /** The length of axis `i` of a tensor. */
 ln_size ln_sizes_axis(const ln_sizes *sizes, const char *tensor, int i);
+
+/** Whether something was found of the elements of a tensor. */
+int ln_sizes_has_elements(const ln_sizes *sizes, const char *tensor);
 
 /** Element `i` of a tensor of integers: one that was noted, or whose value(data, tensor) is known.
  */

@@ -157,6 +157,17 @@ static void write_trial(const ln_optwriter *w, int indent)
         ln_cgen_line(w->out, indent - 4, "}");
 }
 
+/** Whether the rule's last operator can be of the type at hand, before anything else is asked. */
+static const char *skip_types(const ln_optwriter *w, const char *test)
+{
+    const ln_optop *last = w->rule->order[0];
+    const char *text = "";
+    for (int i = 0; i < last->noptypes; i++)
+        ln_arena_extend(w->desc->arena, &text, "%s%s, \"%s\")", i ? " || " : "", test,
+                        last->optypes[i]);
+    return ln_arena_printf(w->desc->arena, last->noptypes > 1 ? "!(%s) || " : "!%s || ", text);
+}
+
 static void write_body(const ln_optwriter *w, const char *result, const char *skip)
 {
     ln_cgen_print(w->out, "{\n");
@@ -172,7 +183,7 @@ static void write_expander(const ln_optwriter *w)
     ln_cgen_line(w->out, 0,
                  "static ln_list *rule_%s(const ln_context *ctx, const ln_op *op, int *match)",
                  w->rule->name);
-    write_body(w, "match = 0", "");
+    write_body(w, "match = 0", skip_types(w, "ln_rule_is(op"));
     write_trial(w, 4);
 }
 
@@ -191,7 +202,7 @@ static void write_subgraph(const ln_optwriter *w)
 {
     ln_cgen_line(w->out, 0, "static ln_list *rule_%s(const ln_context *ctx, ln_list **old_ops)",
                  w->rule->name);
-    write_body(w, "old_ops = NULL", "");
+    write_body(w, "old_ops = NULL", skip_types(w, "ln_rule_may_end(ctx"));
     ln_cgen_line(w->out, 4,
                  "for (const ln_op *op = ln_rule_anchor(ctx, NULL); op; op = "
                  "ln_rule_anchor(ctx, op)) {");

@@ -230,18 +230,18 @@ static int check_output(ln_op_arg *op_arg, const char *arg_name, int ndim, const
         return ln_op_fail(op_arg, "'%s' would have %d dimensions, expected at most %d", arg_name,
                           ndim, LN_MAXDIM);
     char shape[LN_MAX_SHAPE];
-    ln_sprint_shape(shape, sizeof shape, ndim, dims);
     if (has_negative_dim(ndim, dims))
         return ln_op_fail(op_arg, "'%s' would have shape %s, expected every dimension >= 0",
-                          arg_name, shape);
+                          arg_name, ln_sprint_shape(shape, sizeof shape, ndim, dims));
     const int len = tl_compute_length(ndim, dims);
     if (len < 0)
         return ln_op_fail(op_arg, "'%s' would have shape %s, expected at most %d elements",
-                          arg_name, shape, INT_MAX);
+                          arg_name, ln_sprint_shape(shape, sizeof shape, ndim, dims), INT_MAX);
     if (!fits(len, dtype, mtype))
         return ln_op_fail(op_arg,
                           "'%s' would have shape %s and type %s, expected at most %zu bytes",
-                          arg_name, shape, tl_dtype_name(dtype), ln_mem_type_info(mtype).max_size);
+                          arg_name, ln_sprint_shape(shape, sizeof shape, ndim, dims),
+                          tl_dtype_name(dtype), ln_mem_type_info(mtype).max_size);
     return 0;
 }
 
@@ -298,6 +298,14 @@ static ln_tensor_entry *create_output(ln_op_arg *op_arg, const char *arg_name, c
     return entry;
 }
 
+static int has_other_dims(const tl_tensor *tensor, const int *dims)
+{
+    for (int i = 0; i < tensor->ndim; i++)
+        if (tensor->dims[i] != dims[i])
+            return 1;
+    return 0;
+}
+
 /* A dynamic tensor keeps its memory, so what it is to hold must fit into it. */
 static int check_size(ln_op_arg *op_arg, const char *arg_name, const ln_tensor_entry *entry,
                       int ndim, const int *dims)
@@ -310,16 +318,16 @@ static int check_size(ln_op_arg *op_arg, const char *arg_name, const ln_tensor_e
         return -1;
     const size_t size = (size_t)tl_compute_length(ndim, dims) * tl_size_of(tensor->dtype);
     char is[LN_MAX_SHAPE], was[LN_MAX_SHAPE];
-    ln_sprint_shape(is, sizeof is, ndim, dims);
-    ln_sprint_shape(was, sizeof was, tensor->ndim, tensor->dims);
-    if (!entry->isdynamic && !ln_streq(is, was))
+    if (!entry->isdynamic && has_other_dims(tensor, dims))
         return ln_op_fail(op_arg, "'%s' would have shape %s at run time, but always has %s",
-                          arg_name, is, was);
+                          arg_name, ln_sprint_shape(is, sizeof is, ndim, dims),
+                          ln_sprint_shape(was, sizeof was, tensor->ndim, tensor->dims));
     if (size > ln_tensor_entry_capacity(entry))
         return ln_op_fail(op_arg,
                           "'%s' would have shape %s of %zu bytes at run time, expected at most the "
                           "%zu that are planned",
-                          arg_name, is, size, entry->capacity);
+                          arg_name, ln_sprint_shape(is, sizeof is, ndim, dims), size,
+                          entry->capacity);
     return 0;
 }
 

@@ -27,6 +27,12 @@ const ln_op *ln_rule_anchor(const ln_context *ctx, const ln_op *after)
     return node ? node->data : NULL;
 }
 
+int ln_rule_may_end(const ln_context *ctx, const char *optype)
+{
+    const ln_op *const anchor = ln_pass_anchor(ctx);
+    return !anchor || ln_streq(anchor->op_arg->optype, optype);
+}
+
 int ln_rule_is(const ln_op *op, const char *optype)
 {
     return op && strcmp(op->op_arg->optype, optype) == 0;

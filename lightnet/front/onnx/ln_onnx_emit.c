@@ -6,6 +6,7 @@
 
 #include "front/onnx/ln_onnx_model.h"
 #include "ir/ln_context_ops.h"
+#include "tensorlight/tl_type.h"
 
 int ln_onnx_failed(const ln_onnx_node *n)
 {
@@ -34,6 +35,40 @@ static const tl_tensor *small_value(void *node, const char *tensor)
     ln_onnx_node *n = node;
     const int is_small = ln_translation_tensor(&n->model->base, tensor)->len <= LN_MAXDIM;
     return is_small ? ln_onnx_bound_value(n, tensor) : NULL;
+}
+
+// The elements as the tensor's type has them; NULL: one is not known, or there is no memory.
+static tl_tensor *small_tensor(ln_onnx_node *n, const tl_tensor *like, const char *tensor)
+{
+    int64_t elements[LN_MAXDIM];
+    for (int i = 0; i < like->len; i++) {
+        const ln_size size = ln_onnx_element_size(n, tensor, i);
+        if (!ln_size_is_number(&size) ||
+            (like->dtype == TL_INT32 && size.plus != (int32_t)size.plus))
+            return NULL;
+        elements[i] = size.plus;
+    }
+    tl_tensor *value = tl_tensor_zeros(like->ndim, like->dims, like->dtype);
+    if (value)
+        tl_convert_array(value->data, like->dtype, elements, TL_INT64, (size_t)like->len);
+    return value;
+}
+
+void ln_onnx_find_small(ln_onnx_node *n, const char *tensor)
+{
+    ln_onnx_model *m = n->model;
+    const tl_tensor *t = ln_translation_tensor(&m->base, tensor);
+    if (t->len > LN_MAXDIM || (t->dtype != TL_INT64 && t->dtype != TL_INT32))
+        return;
+    if (ln_sizes_find_elements(m->sizes, tensor, small_value, n)) {
+        ln_translation_fail_memory(&m->base);
+        return;
+    }
+    if (!ln_sizes_has_elements(m->sizes, tensor))
+        return;
+    tl_tensor *value = small_tensor(n, t, tensor);
+    if (value)
+        ln_onnx_keep_value(m, tensor, value);
 }
 
 void ln_onnx_note_sizes(ln_onnx_node *n, const ln_op *op)

@@ -85,6 +85,12 @@ const LnOnnx__Function *ln_onnx_find_function(const ln_onnx_model *m, const LnOn
 
 /* Nodes: ln_onnx_emit.c */
 
+/** Keeps the value of a small tensor of integers that can be found without running operators. */
+void ln_onnx_find_small(ln_onnx_node *n, const char *tensor);
+
+/** Keeps the value (takes it) of the tensor. */
+void ln_onnx_keep_value(ln_onnx_model *m, const char *tensor, tl_tensor *value);
+
 /** Finds what is known of the sizes of the operator's outputs. */
 void ln_onnx_note_sizes(ln_onnx_node *n, const ln_op *op);
 

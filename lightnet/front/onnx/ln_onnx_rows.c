@@ -37,8 +37,8 @@ const ln_onnx_row *ln_onnx_find_row(const char *op_type, int opset)
     const ln_onnx_row *found = NULL;
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
         for (const ln_onnx_row *row = tables[i]; row->op_type; row++)
-            if (row->since <= opset && (!found || row->since > found->since) &&
-                ln_streq(row->op_type, op_type))
+            if (row->op_type[0] == op_type[0] && row->since <= opset &&
+                (!found || row->since > found->since) && ln_streq(row->op_type, op_type))
                 found = row;
     return found;
 }

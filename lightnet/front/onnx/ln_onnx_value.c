@@ -20,8 +20,7 @@
 // Values beside the wanted one are kept up to this size: the next question may be for them.
 enum { KEPT_SIZE = 4096 };
 
-// Takes the value.
-static void keep_value(ln_onnx_model *m, const char *tensor, tl_tensor *value)
+void ln_onnx_keep_value(ln_onnx_model *m, const char *tensor, tl_tensor *value)
 {
     const ln_tensor_entry *te = ln_tensor_table_find(m->base.ctx->tensor_table, tensor);
     if (!value || ln_hash_insert(m->values, te->name, value) < 0) {
@@ -46,7 +45,7 @@ static int may_copy(ln_onnx_model *m, const char *tensor, size_t size)
 static void keep_copy(ln_onnx_model *m, const char *tensor, const tl_tensor *value)
 {
     if (may_copy(m, tensor, tl_tensor_size(value)))
-        keep_value(m, tensor, tl_tensor_clone(value));
+        ln_onnx_keep_value(m, tensor, tl_tensor_clone(value));
 }
 
 // The value of the tensor counts as one that is given at run time, from now on.
@@ -91,7 +90,7 @@ static const tl_tensor *largest_shape(ln_onnx_model *m, const char *tensor)
     tl_tensor *value = tl_tensor_zeros(1, (int[]){end - start}, TL_INT64);
     for (int i = start; value && i < end; i++)
         ((int64_t *)value->data)[i - start] = src->dims[i];
-    keep_value(m, tensor, value);
+    ln_onnx_keep_value(m, tensor, value);
     return ln_hash_find(m->values, tensor);
 }
 
@@ -117,7 +116,7 @@ static const tl_tensor *known_value(ln_onnx_model *m, const char *tensor)
         m->base.failed = 1;
         return NULL;
     }
-    keep_value(m, tensor, copy);
+    ln_onnx_keep_value(m, tensor, copy);
     return ln_hash_find(m->values, tensor);
 }
 
@@ -283,6 +282,10 @@ static const tl_tensor *value_up_to(ln_onnx_node *n, const char *tensor, ln_onnx
         return NULL;
     }
     const tl_tensor *value = known_value(n->model, tensor);
+    if (!value && !n->model->base.failed) {
+        ln_onnx_find_small(n, tensor);
+        value = ln_hash_find(n->model->values, tensor);
+    }
     if (!value && !n->model->base.failed) {
         compute(n, tensor);
         value = n->model->base.failed ? NULL : ln_hash_find(n->model->values, tensor);

@@ -32,6 +32,10 @@ LN_BEGIN_DECLS
  * the anchor (ln_pass_anchor) alone where there is one, all operators otherwise. NULL: no more. */
 LN_API const ln_op *ln_rule_anchor(const ln_context *ctx, const ln_op *after);
 
+/** Whether a rule whose last operator has this optype may match: the anchor has it, or there is no
+ * anchor. */
+LN_API int ln_rule_may_end(const ln_context *ctx, const char *optype);
+
 /** Whether the operator has this optype. */
 LN_API int ln_rule_is(const ln_op *op, const char *optype);
 

@@ -143,7 +143,7 @@ static ln_list *rule_transpose_identity(const ln_context *ctx, const ln_op *op, 
     struct transpose_identity m;
 
     *match = 0;
-    if (!ln_pass_rule_begins(ctx, "transpose_identity"))
+    if (!ln_rule_is(op, "transpose_toy") || !ln_pass_rule_begins(ctx, "transpose_identity"))
         return NULL;
     if (match_transpose_identity(ctx, op, &m))
         return replace_transpose_identity(ctx, &m, match);
@@ -278,7 +278,8 @@ static ln_list *rule_scaled_sum(const ln_context *ctx, ln_list **old_ops)
     struct scaled_sum m;
 
     *old_ops = NULL;
-    if (!ln_pass_rule_begins(ctx, "scaled_sum"))
+    if (!(ln_rule_may_end(ctx, "elew_toy") || ln_rule_may_end(ctx, "sum_toy")) ||
+        !ln_pass_rule_begins(ctx, "scaled_sum"))
         return NULL;
     for (const ln_op *op = ln_rule_anchor(ctx, NULL); op; op = ln_rule_anchor(ctx, op)) {
         for (unsigned order = 0; order < 2; order++) {
@@ -307,7 +308,7 @@ static int allows_slow_sort(const ln_context *ctx, const struct slow_sort *m)
 
 #line 85 "small.opt"
     if (!(x->tensor->len > 1000))
-#line 311 "small.c"
+#line 312 "small.c"
         return 0;
     return 1;
 }
@@ -334,7 +335,7 @@ static ln_list *rule_slow_sort(const ln_context *ctx, const ln_op *op, int *matc
     struct slow_sort m;
 
     *match = 0;
-    if (!ln_pass_rule_begins(ctx, "slow_sort"))
+    if (!ln_rule_is(op, "sort_toy") || !ln_pass_rule_begins(ctx, "slow_sort"))
         return NULL;
     if (match_slow_sort(ctx, op, &m))
         ln_rule_warn(ctx, "slow_sort", m.sort_toy, "sorting more than 1000 elements is slow here");
