@@ -4,18 +4,17 @@
 
 #include "cli_model.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli_compare.h"
 #include "cli_guard.h"
 #include "cli_il.h"
 #include "cli_shape.h"
+#include "cli_source.h"
 
 const char *cli_target(const cli_options *opt)
 {
@@ -28,39 +27,25 @@ static int begins_with(const char *text, const char *file)
     return len && !strncmp(text, file, len) && text[len] == ':';
 }
 
-int cli_model_fail(const ln_context *ctx, const cli_options *opt)
+int cli_model_fail_for(const char *source, const cli_options *opt, const char *reason)
 {
-    const char *reason = ln_context_error(ctx);
     // Without a source, reading it failed, which the reason names.
-    if (!ctx->source || begins_with(reason, ctx->source) || begins_with(reason, opt->datafile) ||
+    if (!source || begins_with(reason, source) || begins_with(reason, opt->datafile) ||
         begins_with(reason, opt->outfile) || begins_with(reason, "standard output"))
         return cli_fail("%s", reason);
-    return cli_fail("%s: %s", ctx->source, reason);
+    return cli_fail("%s: %s", source, reason);
 }
 
-static void print_message(void *data, ln_msg_level level, const char *text)
+int cli_model_fail(const ln_context *ctx, const cli_options *opt)
+{
+    return cli_model_fail_for(ctx->source, opt, ln_context_error(ctx));
+}
+
+void cli_model_print_message(void *data, ln_msg_level level, const char *text)
 {
     const cli_options *opt = data;
     if (level == LN_MSG_DEBUG ? opt->debug : !opt->quiet)
         fprintf(stderr, "%s: %s\n", level == LN_MSG_DEBUG ? "debug" : "warning", text);
-}
-
-static int is_standard_input(const char *file)
-{
-    return !strcmp(file, "-");
-}
-
-// What is read once: standard input, a pipe.
-static int is_stream(const char *source)
-{
-    struct stat st;
-    return is_standard_input(source) ||
-           (!stat(source, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
-}
-
-static const char *name_of(const char *source)
-{
-    return is_standard_input(source) ? "standard input" : source;
 }
 
 static int read_text(ln_context *ctx, const char *name, const char *text, size_t len)
@@ -84,26 +69,16 @@ typedef struct reading {
     const char *format, *file; /* to convert it to; NULL: it is read only */
 } reading;
 
-static int use_text(ln_context *ctx, const reading *in, const char *text, size_t len)
-{
-    const char *name = name_of(in->source);
-    if (!len && !is_standard_input(in->source)) // standard input that is empty is an empty model
-        return ln_fail(ctx, "%s: the file is empty", name);
-    return in->format ? convert_text(ctx, name, text, len, in->format, in->file)
-                      : read_text(ctx, name, text, len);
-}
-
 static int use_stream(ln_context *ctx, void *data)
 {
     const reading *in = data;
     size_t len;
-    FILE *stream = is_standard_input(in->source) ? stdin : fopen(in->source, "rbe");
-    if (!stream)
-        return ln_fail(ctx, "%s: cannot read: %s", in->source, strerror(errno));
-    char *text = ln_read_stream(stream, name_of(in->source), &len);
-    if (stream != stdin)
-        fclose(stream);
-    const int status = text ? use_text(ctx, in, text, len) : ln_fail_last(ctx);
+    const char *name = cli_source_name(in->source);
+    char *text = cli_source_read(in->source, &len);
+    if (!text)
+        return ln_fail_last(ctx);
+    const int status = in->format ? convert_text(ctx, name, text, len, in->format, in->file)
+                                  : read_text(ctx, name, text, len);
     ln_free(text);
     return status;
 }
@@ -112,7 +87,7 @@ static int read_source(ln_context *ctx, const char *source)
 {
     reading in = {.source = source};
     ln_context_clear_error(ctx);
-    if (is_stream(source))
+    if (cli_source_is_stream(source))
         return ln_context_do(ctx, use_stream, &in);
     const int status = cli_il_read_file(ctx, source);
     return status > 0 ? ln_context_init(ctx, source) : status;
@@ -130,8 +105,8 @@ static int convert_source(ln_context *ctx, const char *source, const char *forma
 {
     reading in = {.source = source, .format = format, .file = file};
     ln_context_clear_error(ctx);
-    return is_stream(source) ? ln_context_do(ctx, use_stream, &in)
-                             : convert_file(ctx, source, format, file);
+    return cli_source_is_stream(source) ? ln_context_do(ctx, use_stream, &in)
+                                        : convert_file(ctx, source, format, file);
 }
 
 // The '=' of "NAME=FILE": the first one that a file stands behind, since a name may have one too;
@@ -139,7 +114,7 @@ static int convert_source(ln_context *ctx, const char *source, const char *forma
 static const char *find_equals(const char *arg)
 {
     const char *first = strchr(arg, '='), *equals = first;
-    while (equals && !is_standard_input(equals + 1) && access(equals + 1, F_OK))
+    while (equals && !cli_source_is_stdin(equals + 1) && access(equals + 1, F_OK))
         equals = strchr(equals + 1, '=');
     return equals ? equals : first;
 }
@@ -183,7 +158,7 @@ static int bind_input(ln_context *ctx, const char *arg)
     const char *named = split_name(arg, name);
     const char *file = named ? named : arg;
     ln_error_clear(&err);
-    tl_tensor *value = is_stream(file) ? NULL : ln_input_read_whole(file, &err);
+    tl_tensor *value = cli_source_is_stream(file) ? NULL : ln_input_read_whole(file, &err);
     const int status = value || !named ? ln_context_bind_input(ctx, named ? name : NULL, value) : 0;
     tl_tensor_free_data_too(value);
     return status ? cli_fail("%s", ln_context_error(ctx)) : 0;
@@ -214,8 +189,7 @@ static int set_limit(ln_context *ctx, ln_limit limit, uint64_t value)
                                                             : 0;
 }
 
-// Milliseconds until --max-seconds are over, at least 1; 0: no limit.
-static uint64_t time_left(const cli_options *opt)
+uint64_t cli_model_time_left(const cli_options *opt)
 {
     const double ms = opt->max_seconds * 1e3 - (double)(tl_clock() - opt->started) * 1e-6;
     if (opt->max_seconds < 0)
@@ -226,7 +200,7 @@ static uint64_t time_left(const cli_options *opt)
 static int apply_limits(ln_context *ctx, const cli_options *opt)
 {
     const int status = set_limit(ctx, LN_LIMIT_MEMORY, opt->max_memory) ||
-                       set_limit(ctx, LN_LIMIT_TIME, time_left(opt)) ||
+                       set_limit(ctx, LN_LIMIT_TIME, cli_model_time_left(opt)) ||
                        set_limit(ctx, LN_LIMIT_FOLD_MEMORY, opt->max_constant) ||
                        set_limit(ctx, LN_LIMIT_OPS, (uint64_t)opt->max_operators);
     return status ? -1 : 0;
@@ -265,7 +239,7 @@ ln_context *cli_model_create(const cli_options *opt)
         cli_fail("%s", ln_last_error());
         return NULL;
     }
-    ctx->msg_func = print_message;
+    ctx->msg_func = cli_model_print_message;
     ctx->msg_data = (void *)opt;
     if (!apply_settings(ctx, opt) && !bind_inputs(ctx, opt))
         return ctx;
@@ -278,7 +252,7 @@ static ln_content content_of_file(const char *file)
 {
     char begin[512];
     const char *name;
-    FILE *stream = is_standard_input(file) ? NULL : fopen(file, "rb");
+    FILE *stream = cli_source_is_stdin(file) ? NULL : fopen(file, "rb");
     const size_t size = stream ? fread(begin, 1, sizeof(begin), stream) : 0;
     if (stream)
         fclose(stream);
@@ -286,17 +260,22 @@ static ln_content content_of_file(const char *file)
 }
 
 // A file that belongs into another argument is a frequent mistake.
-static int fail_reading(const ln_context *ctx, const cli_options *opt)
+int cli_model_fail_reading(const char *source, const cli_options *opt, const char *reason)
 {
-    const char *file = opt->args[0], *reason = ln_context_error(ctx);
+    const char *file = opt->args[0];
     switch (content_of_file(file)) {
     case LN_CONTENT_INPUT:
         return cli_fail("%s; did you mean 'lightnet run MODEL -i %s'?", reason, file);
     case LN_CONTENT_WEIGHTS:
         return cli_fail("%s; did you mean 'lightnet run MODEL -f %s'?", reason, file);
     default:
-        return cli_model_fail(ctx, opt);
+        return cli_model_fail_for(source, opt, reason);
     }
+}
+
+static int fail_reading(const ln_context *ctx, const cli_options *opt)
+{
+    return cli_model_fail_reading(ctx->source, opt, ln_context_error(ctx));
 }
 
 ln_context *cli_model_read(const cli_options *opt)
@@ -479,7 +458,7 @@ static void warn_of_nan(const ln_context *ctx, const char *name, const char *fil
 int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *name, const char *arg,
                         int warns)
 {
-    const char *file = is_standard_input(arg) ? "/dev/stdin" : arg;
+    const char *file = cli_source_is_stdin(arg) ? "/dev/stdin" : arg;
     ln_image_format format = {.bgr = opt->bgr, .nhwc = opt->nhwc};
     ln_error err;
     ln_error_clear(&err);

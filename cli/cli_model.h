@@ -78,6 +78,19 @@ int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *nam
  * CLI_FAILED. */
 int cli_model_fail(const ln_context *ctx, const cli_options *opt);
 
+/** The same for any reason; `source`: what the model is called, NULL: it was not read. */
+int cli_model_fail_for(const char *source, const cli_options *opt, const char *reason);
+
+/** The same where the model could not be read, with a hint if its file belongs into another
+ * argument. */
+int cli_model_fail_reading(const char *source, const cli_options *opt, const char *reason);
+
+/** Prints a message as --debug and --no-warnings, in the cli_options at `data`, say. */
+void cli_model_print_message(void *data, ln_msg_level level, const char *text);
+
+/** Milliseconds until --max-seconds are over, at least 1; 0: no limit. */
+uint64_t cli_model_time_left(const cli_options *opt);
+
 /** Whether the compiled model has no inputs, and no run has anything left to compute. */
 int cli_model_is_constant(const ln_context *ctx);
 

@@ -98,6 +98,8 @@ static const row rows[] = {
      "integers 0)"},
     {"atol", 0, NOT_NEGATIVE, FIELD(atol), CLI_VERIFY, "A",
      "absolute tolerance (default 1e-5, with --reference or --against 1e-6)"},
+    {"shapes", 0, TEXT, FIELD(run_shapes), CLI_BENCH, "FILE",
+     "run once for each line of FILE, which has the shapes of inputs, NAME=1x16 OTHER=1x16"},
     {"seconds", 0, NOT_NEGATIVE, FIELD(seconds), CLI_BENCH, "S",
      "measure for S seconds (default 2)"},
     {"per-op", 0, FLAG, FIELD(per_op), CLI_BENCH, NULL, "time each operator"},

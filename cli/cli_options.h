@@ -39,6 +39,7 @@ typedef struct cli_options {
     const char *labels;      /* --labels */
     const char *trace;       /* --trace */
     const char *format;      /* --to */
+    const char *run_shapes;  /* --shapes */
     cli_strings inputs;      /* -i */
     cli_strings fetch;       /* --fetch */
     cli_strings shapes;      /* --shape */

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models and sessions as the options say.
+
+#include "cli_session.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli_model.h"
+#include "cli_msg.h"
+#include "cli_source.h"
+
+/* Statuses */
+
+// What the command line itself does not accept is wrong usage; the library fails for what it is
+// given: the model, data.
+int cli_status(ln_status status)
+{
+    return status == LN_OK ? CLI_OK : CLI_FAILED;
+}
+
+int cli_session_fail(const ln_session *session, const cli_options *opt)
+{
+    return cli_model_fail_for(cli_source_name(opt->args[0]), opt, ln_session_error(session));
+}
+
+/* Options */
+
+#define FIELD(name) offsetof(cli_options, name)
+
+static const struct {
+    const char *key;
+    size_t field;
+} texts[] =
+    {
+        {"target", FIELD(target)},
+        {"weights", FIELD(datafile)},
+},
+  lists[] = {
+      {"shape", FIELD(shapes)},
+      {"folder", FIELD(includes)},
+      {"disabled_rule", FIELD(disabled)},
+};
+
+enum { N_TEXTS = sizeof(texts) / sizeof(texts[0]), N_LISTS = sizeof(lists) / sizeof(lists[0]) };
+
+static int set(ln_options *options, const char *key, const char *value)
+{
+    return value && ln_options_set(options, key, value) ? cli_fail("%s", ln_model_error(NULL)) : 0;
+}
+
+static int set_number(ln_options *options, const char *key, uint64_t value, int is_given)
+{
+    char text[24];
+    snprintf(text, sizeof(text), "%" PRIu64, value);
+    return is_given ? set(options, key, text) : 0;
+}
+
+static int set_list(ln_options *options, const char *key, const cli_strings *values)
+{
+    int status = 0;
+    for (int i = 0; i < values->n && !status; i++)
+        status = set(options, key, values->items[i]);
+    return status;
+}
+
+static int set_all(ln_options *options, const cli_options *opt)
+{
+    const char *fields = (const char *)opt;
+    int status = 0;
+    for (size_t i = 0; i < N_TEXTS && !status; i++)
+        status = set(options, texts[i].key, *(const char *const *)(fields + texts[i].field));
+    for (size_t i = 0; i < N_LISTS && !status; i++)
+        status = set_list(options, lists[i].key, (const cli_strings *)(fields + lists[i].field));
+    return status || set_number(options, "threads", (uint64_t)opt->threads, opt->threads >= 0) ||
+                   set_number(options, "seed", (uint64_t)opt->seed, 1) ||
+                   set_number(options, "memory_limit", opt->max_memory, opt->max_memory > 0) ||
+                   set_number(options, "operators_limit", (uint64_t)opt->max_operators,
+                              opt->max_operators > 0) ||
+                   set(options, "tuning", opt->tune ? "yes" : NULL)
+               ? CLI_FAILED
+               : 0;
+}
+
+static void pass_message(void *data, int level, const char *text)
+{
+    cli_model_print_message(data, (ln_msg_level)level, text);
+}
+
+// Returns new; NULL after a message.
+static ln_options *create_options(const cli_options *opt)
+{
+    ln_options *options = ln_options_create();
+    if (!options) {
+        cli_fail_memory();
+        return NULL;
+    }
+    ln_options_set_messages(options, pass_message, (void *)opt);
+    if (!set_all(options, opt))
+        return options;
+    ln_options_free(options);
+    return NULL;
+}
+
+/* Models */
+
+static ln_status open_stream(const char *source, const ln_options *options, ln_model **model)
+{
+    size_t len;
+    char *text = cli_source_read(source, &len);
+    *model = NULL;
+    if (!text)
+        return LN_IO_ERROR;
+    const ln_status status =
+        ln_model_open_memory(cli_source_name(source), text, len, options, model);
+    ln_free(text);
+    return status;
+}
+
+ln_model *cli_session_open(const cli_options *opt)
+{
+    const char *source = opt->args[0];
+    ln_options *options = create_options(opt);
+    ln_model *model = NULL;
+    if (!options)
+        return NULL;
+    const ln_status status = cli_source_is_stream(source) ? open_stream(source, options, &model)
+                                                          : ln_model_open(source, options, &model);
+    if (status != LN_OK)
+        cli_model_fail_reading(cli_source_name(source), opt, ln_model_error(NULL));
+    ln_options_free(options);
+    return model;
+}
+
+int cli_session_find_input(const ln_model *model, const char *name)
+{
+    for (int i = 0; i < ln_model_num_inputs(model); i++)
+        if (!strcmp(ln_model_input_name(model, i), name))
+            return i;
+    return -1;
+}
+
+const char *cli_session_list_inputs(const ln_model *model, char *text)
+{
+    size_t len = 0;
+    snprintf(text, LN_MAXLINE, "none");
+    for (int i = 0; i < ln_model_num_inputs(model) && len < LN_MAXLINE; i++)
+        len += (size_t)snprintf(text + len, LN_MAXLINE - len, "%s%s", len ? ", " : "",
+                                ln_model_input_name(model, i));
+    return text;
+}
+
+/* Sessions */
+
+ln_session *cli_session_create(ln_model *model, const cli_options *opt)
+{
+    ln_session *session;
+    if (ln_session_create(model, &session))
+        cli_session_fail(NULL, opt);
+    return session;
+}
+
+ln_status cli_session_run(ln_session *session, const cli_options *opt)
+{
+    ln_session_set_timeout(session, cli_model_time_left(opt));
+    return ln_session_run(session);
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models and sessions as the options say.
+
+#ifndef CLI_SESSION_H
+#define CLI_SESSION_H
+
+#include "cli_options.h"
+#include "lightnet/ln_session.h"
+
+/** The exit status of a call that ended so. */
+int cli_status(ln_status status);
+
+/** Opens the model opt->args[0]. Returns new (ln_model_free), or NULL after a message. `opt` must
+ * outlive it. */
+ln_model *cli_session_open(const cli_options *opt);
+
+/** A session of the model, whose runs end with --max-seconds. Returns new (ln_session_free), or
+ * NULL after a message. */
+ln_session *cli_session_create(ln_model *model, const cli_options *opt);
+
+/** As ln_session_run, within what is left of --max-seconds. */
+ln_status cli_session_run(ln_session *session, const cli_options *opt);
+
+/** Which input of the model has that name; -1: none. */
+int cli_session_find_input(const ln_model *model, const char *name);
+
+/** The names of the model's inputs, as many as fit into `text`, LN_MAXLINE bytes. Returns it. */
+const char *cli_session_list_inputs(const ln_model *model, char *text);
+
+/** Prints why the session's last call failed, after the model's name. Returns CLI_FAILED. */
+int cli_session_fail(const ln_session *session, const cli_options *opt);
+
+#endif

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a model or an input is read from: a file, or a stream, which is read once.
+
+#include "cli_source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lightnet/ln_msg.h"
+#include "lightnet/ln_util.h"
+
+int cli_source_is_stdin(const char *source)
+{
+    return !strcmp(source, "-");
+}
+
+int cli_source_is_stream(const char *source)
+{
+    struct stat st;
+    return cli_source_is_stdin(source) ||
+           (!stat(source, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
+}
+
+const char *cli_source_name(const char *source)
+{
+    return cli_source_is_stdin(source) ? "standard input" : source;
+}
+
+static char *fail_empty(const char *source, char *text)
+{
+    ln_error_set(NULL, "%s: the file is empty", cli_source_name(source));
+    ln_free(text);
+    return NULL;
+}
+
+char *cli_source_read(const char *source, size_t *len)
+{
+    FILE *stream = cli_source_is_stdin(source) ? stdin : fopen(source, "rbe");
+    if (!stream) {
+        ln_error_set(NULL, "%s: cannot read: %s", source, strerror(errno));
+        return NULL;
+    }
+    char *text = ln_read_stream(stream, cli_source_name(source), len);
+    if (stream != stdin)
+        fclose(stream);
+    // Standard input that is empty is an empty model.
+    return text && !*len && stream != stdin ? fail_empty(source, text) : text;
+}
