@@ -10,7 +10,7 @@ static const struct variable {
     const char *name;
     const char *help;
 } variables[] = {
-    {"LIGHTNET_NUM_THREADS", "threads for runs without --threads, 0 for all cores (default 1)"},
+    {"LIGHTNET_NUM_THREADS", "threads for runs without --threads, 0 for all cores (default 0)"},
     {"LIGHTNET_MAX_ISA", "highest instruction set: c, avx2, avx512 or neon"},
     {"LIGHTNET_PLUGIN_PATH",
      "folders of plug-ins, *.so, which ':' separates; --plugin adds others"},

@@ -206,12 +206,21 @@ static int apply_limits(ln_context *ctx, const cli_options *opt)
     return status ? -1 : 0;
 }
 
+// As the option says, else the environment, which the library reads, else all cores.
+static int apply_threads(ln_context *ctx, const cli_options *opt)
+{
+    const char *env = getenv("LIGHTNET_NUM_THREADS");
+    if (opt->threads < 0 && env && *env)
+        return 0;
+    return ln_context_set_threads(ctx, opt->threads < 0 ? 0 : opt->threads);
+}
+
 static int apply_settings(ln_context *ctx, const cli_options *opt)
 {
     if (apply_limits(ctx, opt))
         return -1;
     ln_context_set_seed(ctx, (uint64_t)opt->seed);
-    if (opt->threads >= 0 && ln_context_set_threads(ctx, opt->threads))
+    if (apply_threads(ctx, opt))
         return cli_model_fail(ctx, opt);
     if (opt->tune && ln_context_set_tuning(ctx))
         return cli_model_fail(ctx, opt);

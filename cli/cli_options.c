@@ -114,7 +114,7 @@ static const row rows[] = {
     {"force", 0, FLAG, FIELD(force), CLI_SHORT | CLI_COMPILE | CLI_CONVERT | CLI_BENCH, NULL,
      "replace files of other kinds, and files of weights beside FILE"},
     {"threads", 0, THREADS, FIELD(threads), MODEL_COMMANDS, "N",
-     "threads, 0 for all cores (default LIGHTNET_NUM_THREADS, or 1)"},
+     "threads, 0 for all cores (default LIGHTNET_NUM_THREADS, or 0)"},
     {"seed", 0, COUNT, FIELD(seed), RUN_COMMANDS, "N", "seed of random data (default 0)"},
     {"disable-rule", 0, TEXTS, FIELD(disabled), MODEL_COMMANDS, "NAME",
      "leave out a rule (lightnet ops --rules)"},
