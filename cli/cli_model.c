@@ -233,7 +233,7 @@ static int apply_settings(ln_context *ctx, const cli_options *opt)
     return 0;
 }
 
-static int read_model(ln_context *ctx, const cli_options *opt)
+int cli_model_read_into(ln_context *ctx, const cli_options *opt)
 {
     int failed = read_source(ctx, opt->args[0]);
     for (int i = 0; i < opt->fetch.n && !failed; i++)
@@ -282,7 +282,7 @@ int cli_model_fail_reading(const char *source, const cli_options *opt, const cha
     }
 }
 
-static int fail_reading(const ln_context *ctx, const cli_options *opt)
+int cli_model_fail_read(const ln_context *ctx, const cli_options *opt)
 {
     return cli_model_fail_reading(ctx->source, opt, ln_context_error(ctx));
 }
@@ -290,9 +290,9 @@ static int fail_reading(const ln_context *ctx, const cli_options *opt)
 ln_context *cli_model_read(const cli_options *opt)
 {
     ln_context *ctx = cli_model_create(opt);
-    if (!ctx || !read_model(ctx, opt))
+    if (!ctx || !cli_model_read_into(ctx, opt))
         return ctx;
-    fail_reading(ctx, opt);
+    cli_model_fail_read(ctx, opt);
     ln_context_free(ctx);
     return NULL;
 }
@@ -300,7 +300,7 @@ ln_context *cli_model_read(const cli_options *opt)
 ln_context *cli_model_try(const cli_options *opt)
 {
     ln_context *ctx = cli_model_create(opt);
-    if (!ctx || !read_model(ctx, opt))
+    if (!ctx || !cli_model_read_into(ctx, opt))
         return ctx;
     ln_context_free(ctx);
     return NULL;
@@ -340,7 +340,8 @@ int cli_model_load(ln_context *ctx, const cli_options *opt)
 
 int cli_model_convert(ln_context *ctx, const cli_options *opt, const char *format)
 {
-    return convert_source(ctx, opt->args[0], format, opt->outfile) ? fail_reading(ctx, opt) : 0;
+    return convert_source(ctx, opt->args[0], format, opt->outfile) ? cli_model_fail_read(ctx, opt)
+                                                                   : 0;
 }
 
 // The name of the file of weights beside opt->outfile. -1 after a message.
@@ -440,7 +441,7 @@ static int check_uncompiled(const ln_context *ctx)
 int cli_model_write_as(ln_context *ctx, const cli_options *opt, const char *format)
 {
     if (read_source(ctx, opt->args[0]))
-        return fail_reading(ctx, opt);
+        return cli_model_fail_read(ctx, opt);
     return check_uncompiled(ctx) ? CLI_FAILED : write_both(ctx, opt, format);
 }
 

@@ -16,6 +16,12 @@
  * tensors to its outputs. Returns the context (ln_context_free), or NULL after a message. */
 ln_context *cli_model_read(const cli_options *opt);
 
+/** Reads the model into such a context without a message. -1 with the reason in it. */
+int cli_model_read_into(ln_context *ctx, const cli_options *opt);
+
+/** Prints that reason. Returns CLI_FAILED. */
+int cli_model_fail_read(const ln_context *ctx, const cli_options *opt);
+
 /** A new context (ln_context_free) without a model, with everything that the options say; NULL
  * after a message. */
 ln_context *cli_model_create(const cli_options *opt);

@@ -118,16 +118,28 @@ static ln_status open_stream(const char *source, const ln_options *options, ln_m
     return status;
 }
 
+static ln_status open_source(const char *source, const ln_options *options, ln_model **model)
+{
+    return cli_source_is_stream(source) ? open_stream(source, options, model)
+                                        : ln_model_open(source, options, model);
+}
+
+ln_model *cli_session_try(const cli_options *opt)
+{
+    ln_options *options = create_options(opt);
+    ln_model *model = NULL;
+    if (options)
+        open_source(opt->args[0], options, &model);
+    ln_options_free(options);
+    return model;
+}
+
 ln_model *cli_session_open(const cli_options *opt)
 {
     const char *source = opt->args[0];
     ln_options *options = create_options(opt);
     ln_model *model = NULL;
-    if (!options)
-        return NULL;
-    const ln_status status = cli_source_is_stream(source) ? open_stream(source, options, &model)
-                                                          : ln_model_open(source, options, &model);
-    if (status != LN_OK)
+    if (options && open_source(source, options, &model))
         cli_model_fail_reading(cli_source_name(source), opt, ln_model_error(NULL));
     ln_options_free(options);
     return model;

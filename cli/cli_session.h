@@ -10,6 +10,10 @@
 /** The exit status of a call that ended so. */
 int cli_status(ln_status status);
 
+/** Opens the model opt->args[0], without a message where it cannot be opened. Returns new
+ * (ln_model_free), or NULL. `opt` must outlive it. */
+ln_model *cli_session_try(const cli_options *opt);
+
 /** Opens the model opt->args[0]. Returns new (ln_model_free), or NULL after a message. `opt` must
  * outlive it. */
 ln_model *cli_session_open(const cli_options *opt);

@@ -7,6 +7,7 @@
 
 #include "cli.h"
 #include "cli_model.h"
+#include "cli_show_open.h"
 #include "cli_show_ops.h"
 #include "cli_svg.h"
 
@@ -143,22 +144,34 @@ static int print_table(const ln_context *ctx, const cli_options *opt)
     return print_stats(ctx, opt) || cli_show_ops(ctx) ? CLI_FAILED : CLI_OK;
 }
 
+static int show_model(ln_context *ctx, const cli_options *opt)
+{
+    if (opt->dot) {
+        print_dot(ctx);
+        return CLI_OK;
+    }
+    if (opt->svg)
+        return cli_svg_graph(ctx);
+    if (cli_model_compile(ctx, opt))
+        return CLI_FAILED;
+    return opt->svg_memory ? cli_svg_memory(ctx) : print_table(ctx, opt);
+}
+
+// Where sizes are open there are no operators yet.
+static int show_unread(const ln_context *ctx, const cli_options *opt)
+{
+    const int wants_table = !opt->dot && !opt->svg && !opt->svg_memory;
+    return wants_table && cli_show_open(opt) ? CLI_OK : cli_model_fail_read(ctx, opt);
+}
+
 int cli_show(const cli_options *opt)
 {
     if (opt->dot + opt->svg + opt->svg_memory > 1)
         return cli_usage("--dot, --svg and --svg-memory exclude each other");
-    ln_context *ctx = cli_model_read(opt);
-    int status = CLI_OK;
+    ln_context *ctx = cli_model_create(opt);
     if (!ctx)
         return CLI_FAILED;
-    if (opt->dot)
-        print_dot(ctx);
-    else if (opt->svg)
-        status = cli_svg_graph(ctx);
-    else if (cli_model_compile(ctx, opt))
-        status = CLI_FAILED;
-    else
-        status = opt->svg_memory ? cli_svg_memory(ctx) : print_table(ctx, opt);
+    const int status = cli_model_read_into(ctx, opt) ? show_unread(ctx, opt) : show_model(ctx, opt);
     ln_context_free(ctx);
     return status;
 }
