@@ -107,6 +107,15 @@ static int looks_like_il(const char *source, FILE *stream)
     return is_il;
 }
 
+int cli_il_is_file(const char *source)
+{
+    FILE *stream = fopen(source, "rbe");
+    const int is_il = stream && looks_like_il(source, stream);
+    if (stream)
+        fclose(stream);
+    return is_il;
+}
+
 int cli_il_read_file(ln_context *ctx, const char *source)
 {
     il_source in = {.ctx = ctx, .name = source, .stream = fopen(source, "rbe")};

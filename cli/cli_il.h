@@ -13,6 +13,9 @@ int cli_il_read_file(ln_context *ctx, const char *source);
 /** The same with `len` bytes of a model that messages call `name`, which is no file. */
 int cli_il_read_text(ln_context *ctx, const char *name, const char *text, size_t len);
 
+/** Whether the file `source`, which is no stream, is a model in it. */
+int cli_il_is_file(const char *source);
+
 /** Whether `format` is the name of this one. */
 int cli_il_is_format(const char *format);
 

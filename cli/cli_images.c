@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli_model.h"
+#include "cli_given.h"
 #include "lightnet/lightnet.h"
 
 /* More than what images begin with. */
@@ -33,7 +33,7 @@ static int may_be_image(const char *file)
 void cli_images_warn(const cli_options *opt)
 {
     for (int i = 0; i < opt->inputs.n; i++) {
-        if (may_be_image(cli_model_input_file(opt->inputs.items[i])))
+        if (may_be_image(cli_given_file(opt->inputs.items[i])))
             return;
     }
     if (opt->for_images && !opt->quiet)

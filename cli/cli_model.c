@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli_compare.h"
+#include "cli_given.h"
 #include "cli_guard.h"
 #include "cli_il.h"
 #include "cli_shape.h"
@@ -45,7 +46,7 @@ void cli_model_print_message(void *data, ln_msg_level level, const char *text)
 {
     const cli_options *opt = data;
     if (level == LN_MSG_DEBUG ? opt->debug : !opt->quiet)
-        fprintf(stderr, "%s: %s\n", level == LN_MSG_DEBUG ? "debug" : "warning", text);
+        cli_msg_print(level == LN_MSG_DEBUG ? "debug" : "warning", text);
 }
 
 static int read_text(ln_context *ctx, const char *name, const char *text, size_t len)
@@ -109,35 +110,6 @@ static int convert_source(ln_context *ctx, const char *source, const char *forma
                                         : convert_file(ctx, source, format, file);
 }
 
-// The '=' of "NAME=FILE": the first one that a file stands behind, since a name may have one too;
-// the first one where there is no such file; or NULL.
-static const char *find_equals(const char *arg)
-{
-    const char *first = strchr(arg, '='), *equals = first;
-    while (equals && !cli_source_is_stdin(equals + 1) && access(equals + 1, F_OK))
-        equals = strchr(equals + 1, '=');
-    return equals ? equals : first;
-}
-
-// The file of "NAME=FILE", with the name in `name`. NULL: the argument is a file for the next input
-// in order, also one with '=' in its own name.
-static const char *split_name(const char *arg, char name[LN_MAX_NAME_LEN])
-{
-    const char *equals = find_equals(arg);
-    if (!equals || equals - arg >= LN_MAX_NAME_LEN || !access(arg, F_OK))
-        return NULL;
-    memcpy(name, arg, (size_t)(equals - arg));
-    name[equals - arg] = '\0';
-    return equals + 1;
-}
-
-const char *cli_model_input_file(const char *arg)
-{
-    char name[LN_MAX_NAME_LEN];
-    const char *file = split_name(arg, name);
-    return file ? file : arg;
-}
-
 /* What the options say of inputs before the model is read */
 
 static int bind_shape(ln_context *ctx, const char *arg)
@@ -155,7 +127,7 @@ static int bind_input(ln_context *ctx, const char *arg)
 {
     char name[LN_MAX_NAME_LEN];
     ln_error err;
-    const char *named = split_name(arg, name);
+    const char *named = cli_given_split(arg, name);
     const char *file = named ? named : arg;
     ln_error_clear(&err);
     tl_tensor *value = cli_source_is_stream(file) ? NULL : ln_input_read_whole(file, &err);
@@ -452,38 +424,21 @@ static const tl_tensor *record(const ln_context *ctx, const char *name)
     return ln_tensor_table_find(ctx->tensor_table, name)->tensor;
 }
 
-// Numbers of this kind spread to all outputs, mostly unintended.
-static void warn_of_nan(const ln_context *ctx, const char *name, const char *file,
-                        const tl_tensor *t)
-{
-    int n = 0;
-    for (int i = 0; i < t->len && tl_dtype_is_float(t->dtype); i++)
-        n += isnan(cli_element(t, i));
-    if (n == t->len && n)
-        ln_warn(ctx, "%s: all %d elements of input '%s' are NaN", file, n, name);
-    else if (n)
-        ln_warn(ctx, "%s: %d of %d elements of input '%s' are NaN", file, n, t->len, name);
-}
-
 int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *name, const char *arg,
                         int warns)
 {
-    const char *file = cli_source_is_stdin(arg) ? "/dev/stdin" : arg;
-    ln_image_format format = {.bgr = opt->bgr, .nhwc = opt->nhwc};
+    char text[LN_MAXLINE];
     ln_error err;
     ln_error_clear(&err);
-    if (!*arg)
-        return cli_fail("%s: input '%s': the name of the file is empty", ctx->source, name);
     // What nothing reads may be of any shape.
-    if (!ln_context_num_uses(ctx, name) && !access(file, R_OK))
+    if (*arg && !ln_context_num_uses(ctx, name) &&
+        !access(cli_source_is_stdin(arg) ? "/dev/stdin" : arg, R_OK))
         return 0;
-    memcpy(format.mean, opt->mean, sizeof(format.mean));
-    memcpy(format.scale, opt->scale, sizeof(format.scale));
-    tl_tensor *tensor = ln_input_read(file, record(ctx, name), &format, &err);
+    tl_tensor *tensor = cli_given_read(opt, arg, record(ctx, name), &err);
     if (!tensor)
         return cli_fail("%s: input '%s': %s", ctx->source, name, ln_error_text(&err));
-    if (warns)
-        warn_of_nan(ctx, name, arg, tensor);
+    if (warns && cli_given_has_nan(text, arg, name, tensor))
+        ln_warn(ctx, "%s", text);
     const int status = ln_context_set_data(ctx, name, tensor->data);
     tl_tensor_free_data_too(tensor);
     return status ? cli_model_fail(ctx, opt) : 0;
@@ -502,16 +457,21 @@ static int set_random(ln_context *ctx, const cli_options *opt, const char *name,
     return status ? cli_model_fail(ctx, opt) : 0;
 }
 
+int cli_model_fail_not_given(const char *source, const char *name, tl_dtype dtype,
+                             const char *shape, const char *call)
+{
+    // Names of ONNX models may have what a shell takes for something else.
+    const char *quote = strpbrk(name, " \t;&|<>()$`\"*?[]#~!{}\\") ? "'" : "";
+    return cli_fail("%s: input '%s' (%s %s) is not given; use %s-i %s%s=FILE%s", source, name,
+                    tl_dtype_name(dtype), shape, call, quote, name, quote);
+}
+
 int cli_model_fail_missing(const ln_context *ctx, const char *name, const char *call)
 {
     const tl_tensor *t = record(ctx, name);
     char shape[LN_MAX_SHAPE];
-    // Names of ONNX models may have what a shell takes for something else.
-    const char *quote = strpbrk(name, " \t;&|<>()$`\"*?[]#~!{}\\") ? "'" : "";
-    return cli_fail("%s: input '%s' (%s %s) is not given; use %s-i %s%s=FILE%s", ctx->source, name,
-                    tl_dtype_name(t->dtype),
-                    ln_sprint_shape(shape, sizeof(shape), t->ndim, t->dims), call, quote, name,
-                    quote);
+    ln_sprint_shape(shape, sizeof(shape), t->ndim, t->dims);
+    return cli_model_fail_not_given(ctx->source, name, t->dtype, shape, call);
 }
 
 // Beside the inputs, other tensors that the model makes from nothing can be given by name.
@@ -519,13 +479,6 @@ static int can_be_given(const ln_context *ctx, const char *name)
 {
     const ln_op *maker = ln_context_creater(ctx, name);
     return maker && !maker->op_arg->tensors_in;
-}
-
-// Whether "NAME=FILE" may give this input, as the text alone says: split_name asks for files.
-static int may_name(const char *arg, const char *input)
-{
-    const size_t len = strlen(input);
-    return !strncmp(arg, input, len) && arg[len] == '=';
 }
 
 // The names of the model's inputs, as many as fit.
@@ -542,44 +495,21 @@ static const char *list_inputs(const ln_context *ctx, char text[LN_MAXLINE])
     return text;
 }
 
-// Whether one of the first `n` -i gives this input by name.
-static int is_named(const cli_options *opt, int n, const char *input)
-{
-    char name[LN_MAX_NAME_LEN];
-    for (int i = 0; i < n; i++)
-        if (may_name(opt->inputs.items[i], input) && split_name(opt->inputs.items[i], name) &&
-            !strcmp(name, input))
-            return 1;
-    return 0;
-}
-
 static int set_named(ln_context *ctx, const cli_options *opt)
 {
     char name[LN_MAX_NAME_LEN], text[LN_MAXLINE];
     for (int i = 0; i < opt->inputs.n; i++) {
-        const char *file = split_name(opt->inputs.items[i], name);
+        const char *file = cli_given_split(opt->inputs.items[i], name);
         if (file && !can_be_given(ctx, name))
             return cli_fail("%s: '-i %s': the model has no input '%s'; its inputs: %s", ctx->source,
                             opt->inputs.items[i], name, list_inputs(ctx, text));
-        if (file && is_named(opt, i, name))
+        if (file && cli_given_is_named(opt, i, name))
             return cli_fail("%s: '-i %s': input '%s' is given twice", ctx->source,
                             opt->inputs.items[i], name);
         if (file && cli_model_set_input(ctx, opt, name, file, 1))
             return CLI_FAILED;
     }
     return 0;
-}
-
-// The next -i FILE without a name, from `*i`; NULL when there is none.
-static const char *next_unnamed(const cli_options *opt, int *i)
-{
-    char name[LN_MAX_NAME_LEN];
-    while (*i < opt->inputs.n) {
-        const char *arg = opt->inputs.items[(*i)++];
-        if (!split_name(arg, name))
-            return arg;
-    }
-    return NULL;
 }
 
 static int set_unnamed(ln_context *ctx, const cli_options *opt, int random)
@@ -589,16 +519,16 @@ static int set_unnamed(ln_context *ctx, const cli_options *opt, int random)
     const char *input;
     LN_LIST_FOREACH(input, ctx->inputs)
     {
-        if (is_named(opt, opt->inputs.n, input))
+        if (cli_given_is_named(opt, opt->inputs.n, input))
             continue;
-        const char *file = next_unnamed(opt, &i);
+        const char *file = cli_given_next(opt, &i);
         const int status = file     ? cli_model_set_input(ctx, opt, input, file, 1)
                            : random ? set_random(ctx, opt, input, &state)
                                     : cli_model_fail_missing(ctx, input, "");
         if (status)
             return status;
     }
-    const char *surplus = next_unnamed(opt, &i);
+    const char *surplus = cli_given_next(opt, &i);
     const int n = ln_list_length(ctx->inputs);
     return surplus ? cli_fail("%s: '-i %s' is one too many: the model has %d input%s", ctx->source,
                               surplus, n, n == 1 ? "" : "s")

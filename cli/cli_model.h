@@ -68,9 +68,9 @@ int cli_model_set_inputs(ln_context *ctx, const cli_options *opt, int random);
  * with -i. Returns CLI_FAILED. */
 int cli_model_fail_missing(const ln_context *ctx, const char *name, const char *call);
 
-/** The file of an argument "[NAME=]FILE" of -i; "-": standard input. Returns borrowed, a part of
- * it. */
-const char *cli_model_input_file(const char *arg);
+/** The same of an input of any model; `shape`: in words. */
+int cli_model_fail_not_given(const char *source, const char *name, tl_dtype dtype,
+                             const char *shape, const char *call);
 
 /** cli_model_read, cli_model_load and cli_model_set_inputs. NULL after a message. */
 ln_context *cli_model_open(const cli_options *opt, int random);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void say(const char *what, const char *fmt, va_list ap)
@@ -37,6 +38,34 @@ int cli_usage(const char *fmt, ...)
     say("error", fmt, ap);
     va_end(ap);
     return CLI_WRONG_USAGE;
+}
+
+/* Messages that are kept; NULL: none are. */
+static FILE *held;
+static char *held_text;
+static size_t held_size;
+
+void cli_msg_print(const char *what, const char *text)
+{
+    fprintf(held ? held : stderr, "%s: %s\n", what, text);
+}
+
+// Without memory, messages are printed at once.
+void cli_msg_hold(void)
+{
+    held = open_memstream(&held_text, &held_size);
+}
+
+void cli_msg_release(int prints)
+{
+    if (!held)
+        return;
+    fclose(held);
+    held = NULL;
+    if (prints)
+        fwrite(held_text, 1, held_size, stderr);
+    free(held_text);
+    held_text = NULL;
 }
 
 int cli_flush(void)

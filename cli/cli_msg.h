@@ -16,6 +16,16 @@ int cli_fail_memory(void);
 /** As cli_fail, for wrong usage. Returns CLI_WRONG_USAGE. */
 __attribute__((format(printf, 1, 2))) int cli_usage(const char *fmt, ...);
 
+/** Prints "WHAT: TEXT" to standard error, or keeps it for cli_msg_release. */
+void cli_msg_print(const char *what, const char *text);
+
+/** Keeps what cli_msg_print prints from now on: for an attempt after which another may follow,
+ * which would print the same. */
+void cli_msg_hold(void);
+
+/** Ends that; `prints`: what was kept is printed, else dropped. */
+void cli_msg_release(int prints);
+
 /** Flushes what was printed to standard output. Returns 0, or CLI_FAILED after a message. */
 int cli_flush(void);
 

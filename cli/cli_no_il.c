@@ -21,6 +21,12 @@ int cli_il_read_text(ln_context *ctx, const char *name, const char *text, size_t
     return 1;
 }
 
+int cli_il_is_file(const char *source)
+{
+    (void)source;
+    return 0;
+}
+
 int cli_il_is_format(const char *format)
 {
     return !strcasecmp(format, "il");

@@ -4,6 +4,7 @@
 #include "cli_session.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -128,8 +129,10 @@ ln_model *cli_session_try(const cli_options *opt)
 {
     ln_options *options = create_options(opt);
     ln_model *model = NULL;
+    cli_msg_hold();
     if (options)
         open_source(opt->args[0], options, &model);
+    cli_msg_release(model != NULL);
     ln_options_free(options);
     return model;
 }
@@ -153,13 +156,73 @@ int cli_session_find_input(const ln_model *model, const char *name)
     return -1;
 }
 
+int cli_session_is_open(const tl_tensor *info)
+{
+    int n = info->ndim < 0;
+    for (int i = 0; i < info->ndim; i++)
+        n += info->dims[i] < 0;
+    return n > 0;
+}
+
+/* Text that grows as far as there is room, LN_MAXLINE bytes. */
+typedef struct line {
+    char *text;
+    size_t len;
+} line;
+
+__attribute__((format(printf, 2, 3))) static void add(line *l, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    if (l->len < LN_MAXLINE)
+        l->len += (size_t)vsnprintf(l->text + l->len, LN_MAXLINE - l->len, fmt, args);
+    va_end(args);
+}
+
+static const char *print_shape(const ln_model *model, int i, const tl_tensor *info,
+                               const char *(*dim_name)(const ln_model *, int, int), char *text)
+{
+    line l = {.text = text};
+    add(&l, info->ndim < 0 ? "of any shape" : "[");
+    for (int axis = 0; axis < info->ndim; axis++) {
+        const char *name = dim_name(model, i, axis);
+        add(&l, axis ? ", " : "");
+        if (info->dims[axis] < 0)
+            add(&l, "%s", name ? name : "?");
+        else
+            add(&l, "%d", info->dims[axis]);
+    }
+    add(&l, info->ndim < 0 ? "" : "]");
+    return text;
+}
+
+const char *cli_session_input_shape(const ln_model *model, int i, char *text)
+{
+    return print_shape(model, i, ln_model_input_info(model, i), ln_model_input_dim_name, text);
+}
+
+const char *cli_session_output_shape(const ln_model *model, int i, char *text)
+{
+    return print_shape(model, i, ln_model_output_info(model, i), ln_model_output_dim_name, text);
+}
+
+const char *cli_session_shape_option(const ln_model *model, int i, char *text)
+{
+    line l = {.text = text};
+    const tl_tensor *info = ln_model_input_info(model, i);
+    add(&l, "--shape '%s=%s", ln_model_input_name(model, i), info->ndim < 0 ? "1" : "");
+    for (int axis = 0; axis < info->ndim; axis++)
+        add(&l, "%s%d", axis ? "x" : "", info->dims[axis] < 0 ? 1 : info->dims[axis]);
+    add(&l, "'");
+    return text;
+}
+
 const char *cli_session_list_inputs(const ln_model *model, char *text)
 {
-    size_t len = 0;
+    line l = {.text = text};
     snprintf(text, LN_MAXLINE, "none");
-    for (int i = 0; i < ln_model_num_inputs(model) && len < LN_MAXLINE; i++)
-        len += (size_t)snprintf(text + len, LN_MAXLINE - len, "%s%s", len ? ", " : "",
-                                ln_model_input_name(model, i));
+    for (int i = 0; i < ln_model_num_inputs(model); i++)
+        add(&l, "%s%s", i ? ", " : "", ln_model_input_name(model, i));
     return text;
 }
 

@@ -10,8 +10,8 @@
 /** The exit status of a call that ended so. */
 int cli_status(ln_status status);
 
-/** Opens the model opt->args[0], without a message where it cannot be opened. Returns new
- * (ln_model_free), or NULL. `opt` must outlive it. */
+/** Opens the model opt->args[0], without a message, or a warning, where it cannot be opened.
+ * Returns new (ln_model_free), or NULL. `opt` must outlive it. */
 ln_model *cli_session_try(const cli_options *opt);
 
 /** Opens the model opt->args[0]. Returns new (ln_model_free), or NULL after a message. `opt` must
@@ -27,6 +27,18 @@ ln_status cli_session_run(ln_session *session, const cli_options *opt);
 
 /** Which input of the model has that name; -1: none. */
 int cli_session_find_input(const ln_model *model, const char *name);
+
+/** Whether a size of an input or an output is open, or even their number. */
+int cli_session_is_open(const tl_tensor *info);
+
+/** The shape of input, or output, `i` in words, as "[batch, 3]", into `text`, LN_MAXLINE bytes.
+ * Returns it. */
+const char *cli_session_input_shape(const ln_model *model, int i, char *text);
+const char *cli_session_output_shape(const ln_model *model, int i, char *text);
+
+/** How --shape closes the sizes of input `i`, as "--shape 'x=1x3'", into `text`, LN_MAXLINE bytes.
+ * Returns it. */
+const char *cli_session_shape_option(const ln_model *model, int i, char *text);
 
 /** The names of the model's inputs, as many as fit into `text`, LN_MAXLINE bytes. Returns it. */
 const char *cli_session_list_inputs(const ln_model *model, char *text);

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// What -i gives: [NAME=]FILE, by name or in the model's order.
+
+#include "cli_given.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli_compare.h"
+#include "cli_source.h"
+#include "lightnet/ln_input.h"
+#include "tensorlight/tl_type.h"
+
+// The '=' of "NAME=FILE": the first one that a file stands behind, since a name may have one too;
+// the first one where there is no such file; or NULL.
+static const char *find_equals(const char *arg)
+{
+    const char *first = strchr(arg, '='), *equals = first;
+    while (equals && !cli_source_is_stdin(equals + 1) && access(equals + 1, F_OK))
+        equals = strchr(equals + 1, '=');
+    return equals ? equals : first;
+}
+
+const char *cli_given_split(const char *arg, char name[LN_MAX_NAME_LEN])
+{
+    const char *equals = find_equals(arg);
+    if (!equals || equals - arg >= LN_MAX_NAME_LEN || !access(arg, F_OK))
+        return NULL;
+    memcpy(name, arg, (size_t)(equals - arg));
+    name[equals - arg] = '\0';
+    return equals + 1;
+}
+
+const char *cli_given_file(const char *arg)
+{
+    char name[LN_MAX_NAME_LEN];
+    const char *file = cli_given_split(arg, name);
+    return file ? file : arg;
+}
+
+// Whether "NAME=FILE" may give this input, as the text alone says: cli_given_split asks for files.
+static int may_name(const char *arg, const char *input)
+{
+    const size_t len = strlen(input);
+    return !strncmp(arg, input, len) && arg[len] == '=';
+}
+
+int cli_given_is_named(const cli_options *opt, int n, const char *input)
+{
+    char name[LN_MAX_NAME_LEN];
+    for (int i = 0; i < n; i++)
+        if (may_name(opt->inputs.items[i], input) && cli_given_split(opt->inputs.items[i], name) &&
+            !strcmp(name, input))
+            return 1;
+    return 0;
+}
+
+const char *cli_given_next(const cli_options *opt, int *i)
+{
+    char name[LN_MAX_NAME_LEN];
+    while (*i < opt->inputs.n) {
+        const char *arg = opt->inputs.items[(*i)++];
+        if (!cli_given_split(arg, name))
+            return arg;
+    }
+    return NULL;
+}
+
+tl_tensor *cli_given_read(const cli_options *opt, const char *file, const tl_tensor *like,
+                          ln_error *err)
+{
+    ln_image_format format = {.bgr = opt->bgr, .nhwc = opt->nhwc};
+    if (!*file) {
+        ln_error_set(err, "the name of the file is empty");
+        return NULL;
+    }
+    memcpy(format.mean, opt->mean, sizeof(format.mean));
+    memcpy(format.scale, opt->scale, sizeof(format.scale));
+    return ln_input_read(cli_source_is_stdin(file) ? "/dev/stdin" : file, like, &format, err);
+}
+
+// Numbers of this kind spread to all outputs, mostly unintended.
+int cli_given_has_nan(char *text, const char *file, const char *name, const tl_tensor *t)
+{
+    int n = 0;
+    for (int i = 0; i < t->len && tl_dtype_is_float(t->dtype); i++)
+        n += isnan(cli_element(t, i));
+    if (n == t->len)
+        snprintf(text, LN_MAXLINE, "%s: all %d elements of input '%s' are NaN", file, n, name);
+    else
+        snprintf(text, LN_MAXLINE, "%s: %d of %d elements of input '%s' are NaN", file, n, t->len,
+                 name);
+    return n > 0;
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What -i gives: [NAME=]FILE, by name or in the model's order.
+
+#ifndef CLI_GIVEN_H
+#define CLI_GIVEN_H
+
+#include "cli_options.h"
+#include "lightnet/ln_msg.h"
+#include "lightnet/ln_util.h"
+#include "tensorlight/tl_tensor.h"
+
+/** The file of "NAME=FILE", with the name in `name`. NULL: the argument is a file for the next
+ * input in order, also one with '=' in its own name. */
+const char *cli_given_split(const char *arg, char name[LN_MAX_NAME_LEN]);
+
+/** The file of an argument; "-": standard input. Returns borrowed, a part of it. */
+const char *cli_given_file(const char *arg);
+
+/** Whether one of the first `n` -i gives this input by name. */
+int cli_given_is_named(const cli_options *opt, int n, const char *input);
+
+/** Reads `file`, "-" for standard input, into a tensor of like's type and shape, as ln_input_read:
+ * images as --mean, --scale, --bgr and --layout say. Returns new (tl_tensor_free_data_too); NULL
+ * with a reason. */
+tl_tensor *cli_given_read(const cli_options *opt, const char *file, const tl_tensor *like,
+                          ln_error *err);
+
+/** Whether elements of the tensor, which `file` gives input `name`, are NaN; then a warning is in
+ * `text`, LN_MAXLINE bytes. */
+int cli_given_has_nan(char *text, const char *file, const char *name, const tl_tensor *t);
+
+/** The next -i FILE without a name, from `*i`; NULL when there is none. */
+const char *cli_given_next(const cli_options *opt, int *i);
+
+#endif

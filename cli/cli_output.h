@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ways to deliver an output: printed, in full or in words, the best of it, or as a file.
+
+#ifndef CLI_OUTPUT_H
+#define CLI_OUTPUT_H
+
+#include "cli_options.h"
+#include "tensorlight/tl_tensor.h"
+
+/** Names of classes, one a line of a file. */
+typedef struct cli_labels {
+    char *text;
+    char **lines;
+    int n;
+} cli_labels;
+
+/** Reads `file`; NULL: no names. Returns 0, or CLI_FAILED after a message. Free with
+ * cli_labels_free. */
+int cli_labels_read(const char *file, cli_labels *names);
+
+void cli_labels_free(cli_labels *names);
+
+/** Before a run: makes --outdir where it is not there, then `*made` is 1, or finds out whether it
+ * can be written to. Returns 0, or CLI_FAILED after a message. */
+int cli_output_prepare(const char *dir, int *made);
+
+/** Before a run: 0 unless one of the files to be written for `n` outputs is an input; else the exit
+ * status after a message. */
+int cli_output_check(const cli_options *opt, int n);
+
+/** Prints how long a run took, in ns. Returns 0, or CLI_FAILED after a message: what the model
+ * printed cannot be written. */
+int cli_output_print_time(uint64_t ns);
+
+/** Delivers output `k` as the options say. Returns 0, or CLI_FAILED after a message. */
+int cli_output_deliver(const cli_options *opt, const char *name, int k, const tl_tensor *t,
+                       const cli_labels *names);
+
+#endif

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// lightnet run with a session: inputs may have any shapes that the model allows.
+
+#include "cli_run_session.h"
+
+#include <stdio.h>
+
+#include "cli_given.h"
+#include "cli_il.h"
+#include "cli_model.h"
+#include "cli_msg.h"
+#include "cli_session.h"
+#include "cli_source.h"
+#include "lightnet/ln_input.h"
+#include "lightnet/ln_msg.h"
+#include "tensorlight/tl_util.h"
+
+/* A run under way. */
+typedef struct run {
+    const cli_options *opt;
+    const char *source; /* for messages */
+    ln_model *model;
+    ln_session *session;
+} run;
+
+/* Whether a session will do */
+
+// Models of which the library reads the file as it is, and options that a session has a word for.
+// What is said of a compiled model is checked where it is read.
+static int is_for_session(const cli_options *opt)
+{
+    return !opt->fetch.n && !opt->run_only && !opt->target && !opt->tune && !opt->disabled.n &&
+           !opt->max_constant && opt->max_seconds < 0 && !cli_source_is_stream(opt->args[0]) &&
+           !cli_il_is_file(opt->args[0]);
+}
+
+// Whether all that -i names are inputs: other tensors that a model makes may be given, too.
+static int has_inputs(const ln_model *model, const cli_options *opt)
+{
+    char name[LN_MAX_NAME_LEN];
+    for (int i = 0; i < opt->inputs.n; i++)
+        if (cli_given_split(opt->inputs.items[i], name) && cli_session_find_input(model, name) < 0)
+            return 0;
+    return ln_model_num_inputs(model) > 0;
+}
+
+ln_model *cli_run_session_open(const cli_options *opt)
+{
+    ln_model *model = is_for_session(opt) ? cli_session_try(opt) : NULL;
+    if (!model || has_inputs(model, opt))
+        return model;
+    ln_model_free(model);
+    return NULL;
+}
+
+/* Inputs */
+
+static int fail_input(const run *r, const char *name, const char *reason)
+{
+    return cli_fail("%s: input '%s': %s", r->source, name, reason);
+}
+
+// Why the file, unless it cannot be read, does not say a shape.
+static int fail_open(const run *r, int i, const ln_error *err)
+{
+    char option[LN_MAXLINE];
+    const char *name = ln_model_input_name(r->model, i), *reason = ln_error_text(err);
+    if (ln_error_status(err) != LN_OK)
+        return fail_input(r, name, reason);
+    return cli_fail("%s: input '%s': %s; give its open sizes, as by %s", r->source, name,
+                    *reason ? reason : "a stream does not say its shape",
+                    cli_session_shape_option(r->model, i, option));
+}
+
+// A shape with open sizes is that of the array in the file. Returns new (tl_tensor_free_data_too),
+// NULL after a message.
+static tl_tensor *read_open(const run *r, int i, const char *file)
+{
+    ln_error err;
+    ln_error_clear(&err);
+    tl_tensor *whole = cli_source_is_stream(file) ? NULL : ln_input_read_whole(file, &err);
+    if (!whole) {
+        fail_open(r, i, &err);
+        return NULL;
+    }
+    tl_tensor like = *whole;
+    like.dtype = ln_model_input_info(r->model, i)->dtype;
+    tl_tensor *tensor = cli_given_read(r->opt, file, &like, &err);
+    if (!tensor)
+        fail_input(r, ln_model_input_name(r->model, i), ln_error_text(&err));
+    tl_tensor_free_data_too(whole);
+    return tensor;
+}
+
+static tl_tensor *read_closed(const run *r, int i, const char *file)
+{
+    ln_error err;
+    ln_error_clear(&err);
+    tl_tensor *tensor = cli_given_read(r->opt, file, ln_model_input_info(r->model, i), &err);
+    if (!tensor)
+        fail_input(r, ln_model_input_name(r->model, i), ln_error_text(&err));
+    return tensor;
+}
+
+static int set_input(const run *r, int i, const char *file)
+{
+    char text[LN_MAXLINE];
+    const char *name = ln_model_input_name(r->model, i);
+    const int is_open = *file && cli_session_is_open(ln_model_input_info(r->model, i));
+    tl_tensor *t = is_open ? read_open(r, i, file) : read_closed(r, i, file);
+    if (!t)
+        return CLI_FAILED;
+    if (cli_given_has_nan(text, file, name, t))
+        cli_model_print_message((void *)r->opt, LN_MSG_WARN, text);
+    const ln_status status =
+        ln_session_set_input(r->session, name, t->dtype, t->ndim, t->dims, t->data);
+    tl_tensor_free_data_too(t);
+    return status ? cli_session_fail(r->session, r->opt) : 0;
+}
+
+static int set_named(const run *r)
+{
+    char name[LN_MAX_NAME_LEN];
+    for (int k = 0; k < r->opt->inputs.n; k++) {
+        const char *arg = r->opt->inputs.items[k], *file = cli_given_split(arg, name);
+        if (file && cli_given_is_named(r->opt, k, name))
+            return cli_fail("%s: '-i %s': input '%s' is given twice", r->source, arg, name);
+        if (file && set_input(r, cli_session_find_input(r->model, name), file))
+            return CLI_FAILED;
+    }
+    return 0;
+}
+
+static int fail_not_given(const run *r, int i)
+{
+    char shape[LN_MAXLINE];
+    return cli_model_fail_not_given(r->source, ln_model_input_name(r->model, i),
+                                    ln_model_input_info(r->model, i)->dtype,
+                                    cli_session_input_shape(r->model, i, shape), "");
+}
+
+static int set_unnamed(const run *r)
+{
+    const int n = ln_model_num_inputs(r->model);
+    int k = 0;
+    for (int i = 0; i < n; i++) {
+        if (cli_given_is_named(r->opt, r->opt->inputs.n, ln_model_input_name(r->model, i)))
+            continue;
+        const char *file = cli_given_next(r->opt, &k);
+        if (file ? set_input(r, i, file) : fail_not_given(r, i))
+            return CLI_FAILED;
+    }
+    const char *surplus = cli_given_next(r->opt, &k);
+    return surplus ? cli_fail("%s: '-i %s' is one too many: the model has %d input%s", r->source,
+                              surplus, n, n == 1 ? "" : "s")
+                   : 0;
+}
+
+/* Running */
+
+static void add_time(void *data, const char *name, const char *type, uint64_t ns)
+{
+    uint64_t *sum = data;
+    (void)name;
+    (void)type;
+    *sum += ns;
+}
+
+// The time is that of the operators: the first run of new shapes makes a program, too.
+static int run_once(const run *r)
+{
+    uint64_t ns = 0;
+    return ln_session_run_timed(r->session, add_time, &ns) ? cli_session_fail(r->session, r->opt)
+                                                           : cli_output_print_time(ns);
+}
+
+static int deliver_all(const run *r, const cli_labels *names)
+{
+    int status = 0;
+    for (int k = 0; k < ln_model_num_outputs(r->model) && !status; k++) {
+        const char *name = ln_model_output_name(r->model, k);
+        const tl_tensor *t = ln_session_output(r->session, name);
+        status = t ? cli_output_deliver(r->opt, name, k, t, names)
+                   : cli_session_fail(r->session, r->opt);
+    }
+    return status;
+}
+
+static int set_and_run(const run *r)
+{
+    if (set_named(r) || set_unnamed(r))
+        return CLI_FAILED;
+    const int status = cli_output_check(r->opt, ln_model_num_outputs(r->model));
+    return status ? status : run_once(r);
+}
+
+int cli_run_session(ln_model *model, const cli_options *opt, const cli_labels *names)
+{
+    run r = {opt, cli_source_name(opt->args[0]), model, cli_session_create(model, opt)};
+    int status = r.session ? set_and_run(&r) : CLI_FAILED;
+    if (!status)
+        status = deliver_all(&r, names);
+    ln_session_free(r.session);
+    ln_model_free(model);
+    return status;
+}
