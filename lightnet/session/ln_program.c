@@ -345,9 +345,22 @@ int ln_program_read(ln_program *program, ln_model *model, const ln_value *values
     return set_shapes(program->ctx, model->options) || read_model(program->ctx, model) ? -1 : 0;
 }
 
+// Inputs with open sizes, which a compiled model may have, are of one shape in a program.
+static int set_open_shapes(const ln_program *program, const ln_value *values)
+{
+    for (size_t i = 0; i < program->n_inputs; i++) {
+        const char *name = program->names[i];
+        if (name && find_tensor(program->ctx, name)->isdynamic &&
+            ln_context_set_shape(program->ctx, name, values[i].ndim, values[i].dims))
+            return -1;
+    }
+    return 0;
+}
+
 int ln_program_finish(ln_program *program, const ln_model *model, const ln_value *values)
 {
-    if (compile_and_load(program->ctx, model->options) || note_ports(program, model, values))
+    if (compile_and_load(program->ctx, model->options) || note_ports(program, model, values) ||
+        set_open_shapes(program, values))
         return -1;
     if (ln_sharing_is_movable(program->ctx))
         ln_program_lend(program, nowhere);

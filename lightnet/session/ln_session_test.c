@@ -403,6 +403,49 @@ START_TEST(json_ir_is_a_model_too)
 }
 END_TEST
 
+static const char open_ir_model[] =
+    "{\"inputs\": [\"x\"], \"outputs\": [\"y\"], \"ops\": ["
+    "{\"name\": \"make_x\", \"optype\": \"placeholder\", \"tensors_in\": [], \"tensors_out\": "
+    "[{\"arg_name\": \"dst\", \"name\": \"x\"}], \"params\": [{\"arg_name\": \"dtype\", "
+    "\"value\": \"TL_FLOAT\"}, {\"arg_name\": \"dims\", \"value\": [4, 8]}, {\"arg_name\": "
+    "\"least\", \"value\": [1, 2]}]}, "
+    "{\"name\": \"make_y\", \"optype\": \"relu\", \"tensors_in\": [{\"arg_name\": \"src\", "
+    "\"name\": \"x\"}], \"tensors_out\": [{\"arg_name\": \"dst\", \"name\": \"y\"}], "
+    "\"params\": []}]}";
+
+static void check_relu(ln_session *session, int rows)
+{
+    const float x[] = {-1, 2, -3, 4, 5, -6};
+    CHECK_OK(session, ln_session_set_input(session, "x", TL_FLOAT, 2, (const int[]){rows, 3}, x));
+    CHECK_OK(session, ln_session_run(session));
+    const tl_tensor *y = ln_session_output(session, "y");
+    ck_assert_int_eq(y->dims[0], rows);
+    ck_assert_int_eq(y->dims[1], 3);
+    for (int i = 0; i < 3 * rows; i++)
+        ck_assert_float_eq(((const float *)y->data)[i], x[i] > 0 ? x[i] : 0);
+}
+
+START_TEST(sizes_that_an_ir_model_leaves_open_are_those_of_the_input)
+{
+    ln_model *model;
+    ln_session *session;
+    const float x[9] = {0};
+    ck_assert_int_eq(ln_model_open_memory("m", open_ir_model, strlen(open_ir_model), NULL, &model),
+                     LN_OK);
+    ck_assert_int_eq(ln_model_input_info(model, 0)->dims[1], -1);
+    CHECK_OK(NULL, ln_session_create(model, &session));
+    check_relu(session, 2);
+    check_relu(session, 1);
+    check_relu(session, 2);
+    CHECK_OK(session, ln_session_set_input(session, "x", TL_FLOAT, 2, (const int[]){1, 9}, x));
+    CHECK_FAILS(session, LN_BAD_ARGUMENT, ln_session_run(session),
+                "input 'x' is given with shape [1, 9], expected from [1, 2] to [4, 8]");
+    check_relu(session, 1);
+    ln_session_free(session);
+    ln_model_free(model);
+}
+END_TEST
+
 static void note_time(void *data, const char *name, const char *type, uint64_t ns)
 {
     (void)ns;
@@ -988,9 +1031,9 @@ LN_TEST_MAIN(
     values_of_inputs_may_decide_shapes, an_output_has_the_shape_of_the_last_run,
     a_model_without_inputs_runs, an_input_of_unknown_shape_takes_any,
     nothing_is_known_of_a_shape_that_the_file_does_not_have, json_ir_is_a_model_too,
-    a_timed_run_reports_each_operator, wrong_options_are_refused,
-    a_bound_size_is_fixed_for_all_that_have_its_name, a_bounded_size_stays_open_within_its_range,
-    options_that_the_model_contradicts_are_refused,
+    sizes_that_an_ir_model_leaves_open_are_those_of_the_input, a_timed_run_reports_each_operator,
+    wrong_options_are_refused, a_bound_size_is_fixed_for_all_that_have_its_name,
+    a_bounded_size_stays_open_within_its_range, options_that_the_model_contradicts_are_refused,
     an_explicit_number_of_threads_beats_the_environment,
     pools_are_shared_and_may_be_freed_before_their_users, messages_reach_their_function,
     models_that_cannot_be_opened_say_why, an_operator_that_there_is_not_is_unsupported,
