@@ -215,15 +215,29 @@ static const char *shape_text(ln_onnx_model *m, const LnOnnx__Shape *shape)
     return copy ? copy : "";
 }
 
-// The size that a dimension has by itself or by what was said of its name; -1: it is open.
+// What was said of the name of a dimension, or NULL.
+static const tl_tensor *bound_dim(const ln_onnx_model *m, const LnOnnx__Dimension *d)
+{
+    const tl_tensor *bound =
+        !d->has_dim_value && d->dim_param && *d->dim_param && ln_bind_has(m->base.ctx, d->dim_param)
+            ? ln_bind_find(m->base.ctx, d->dim_param, 0)
+            : NULL;
+    return bound && bound->ndim == 1 ? bound : NULL;
+}
+
+// The size that a dimension has by itself or by what was said of its name, of a range the largest;
+// -1: it is open.
 static int64_t known_dim(const ln_onnx_model *m, const LnOnnx__Dimension *d)
 {
-    if (d->has_dim_value)
-        return d->dim_value;
-    const tl_tensor *bound = d->dim_param && *d->dim_param && ln_bind_has(m->base.ctx, d->dim_param)
-                                 ? ln_bind_find(m->base.ctx, d->dim_param, 0)
-                                 : NULL;
-    return bound && bound->ndim == 1 ? bound->dims[0] : -1;
+    const tl_tensor *bound = bound_dim(m, d);
+    return d->has_dim_value ? d->dim_value : bound ? bound->dims[0] : -1;
+}
+
+// The smallest size that was said of the dimension's name, or `otherwise`.
+static int least_dim(const ln_onnx_model *m, const LnOnnx__Dimension *d, int otherwise)
+{
+    const int *least = bound_dim(m, d) ? ln_bind_least(m->base.ctx, d->dim_param, 0) : NULL;
+    return least ? *least : otherwise;
 }
 
 static int agrees(const ln_onnx_model *m, const LnOnnx__Shape *shape, const tl_tensor *bound)
@@ -337,19 +351,22 @@ static void keep_bound_value(ln_onnx_model *m, const char *name, const tl_tensor
     }
 }
 
-// The smallest shape of an input whose sizes are known in each run; NULL: they are known now.
-static const int *least_of(const ln_onnx_model *m, const LnOnnx__ValueInfo *input, int index)
+// The smallest shape of an input, of which `most` is the largest. Returns whether they differ: then
+// the sizes are known in each run, else now.
+static int find_least(const ln_onnx_model *m, const LnOnnx__ValueInfo *input, int index,
+                      const tl_tensor *most, int least[LN_MAXDIM])
 {
     const LnOnnx__Shape *shape = input->type->tensor_type->shape;
-    return shape && is_closed(m, shape) ? NULL : ln_bind_least(m->base.ctx, name_of(input), index);
-}
-
-static int is_range(const tl_tensor *most, const int *least)
-{
-    for (int i = 0; least && i < most->ndim; i++)
-        if (least[i] != most->dims[i])
-            return 1;
-    return 0;
+    const int *bound =
+        shape && is_closed(m, shape) ? NULL : ln_bind_least(m->base.ctx, name_of(input), index);
+    int is_range = 0;
+    for (int i = 0; i < most->ndim; i++) {
+        least[i] = bound ? bound[i] : most->dims[i];
+        if (shape)
+            least[i] = least_dim(m, shape->dim[i], least[i]);
+        is_range |= least[i] < most->dims[i];
+    }
+    return is_range;
 }
 
 static void add_input(ln_onnx_scope *scope, const LnOnnx__ValueInfo *input, int index)
@@ -361,14 +378,14 @@ static void add_input(ln_onnx_scope *scope, const LnOnnx__ValueInfo *input, int 
     if (name) {
         const int known = bound && bound->data && bound->dtype == record->dtype;
         ln_translation_input(&m->base, name);
-        const int *const least = known ? NULL : least_of(m, input, index);
+        int least[LN_MAXDIM];
+        const int is_range = !known && find_least(m, input, index, record, least);
         ln_onnx_scope_set(scope, name_of(input),
-                          is_range(record, least)
-                              ? ln_translation_placeholder(&m->base, name, record, least)
-                              : ln_translation_source(&m->base, name, record, 0));
+                          is_range ? ln_translation_placeholder(&m->base, name, record, least)
+                                   : ln_translation_source(&m->base, name, record, 0));
         if (!m->base.failed && known)
             keep_bound_value(m, name, bound);
-        if (!m->base.failed && is_range(record, least) &&
+        if (!m->base.failed && is_range &&
             ln_sizes_note(m->sizes, ln_context_creater(m->base.ctx, name), NULL, NULL))
             ln_translation_fail_memory(&m->base);
         if (!m->base.failed)
