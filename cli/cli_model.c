@@ -116,7 +116,9 @@ static int bind_shape(ln_context *ctx, const char *arg)
 {
     cli_shape shape;
     if (cli_shape_read(&shape, arg) ||
-        ln_context_bind_shape(ctx, shape.name, shape.ndim, shape.dims))
+        (shape.is_range
+             ? ln_context_bind_range(ctx, shape.name, shape.ndim, shape.least, shape.dims)
+             : ln_context_bind_shape(ctx, shape.name, shape.ndim, shape.dims)))
         return cli_fail("%s", ln_context_error(ctx));
     return 0;
 }
@@ -424,6 +426,17 @@ static const tl_tensor *record(const ln_context *ctx, const char *name)
     return ln_tensor_table_find(ctx->tensor_table, name)->tensor;
 }
 
+// An input with open sizes has those of its file from now on; the largest where that does not say.
+static int set_shape(ln_context *ctx, const cli_options *opt, const char *name, const char *file)
+{
+    ln_error err;
+    ln_error_clear(&err);
+    tl_tensor *whole = cli_source_is_stream(file) ? NULL : ln_input_read_whole(file, &err);
+    const int status = whole ? ln_context_set_shape(ctx, name, whole->ndim, whole->dims) : 0;
+    tl_tensor_free_data_too(whole);
+    return status ? cli_model_fail(ctx, opt) : 0;
+}
+
 int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *name, const char *arg,
                         int warns)
 {
@@ -434,6 +447,9 @@ int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *nam
     if (*arg && !ln_context_num_uses(ctx, name) &&
         !access(cli_source_is_stdin(arg) ? "/dev/stdin" : arg, R_OK))
         return 0;
+    if (*arg && ln_tensor_table_find(ctx->tensor_table, name)->isdynamic &&
+        set_shape(ctx, opt, name, arg))
+        return CLI_FAILED;
     tl_tensor *tensor = cli_given_read(opt, arg, record(ctx, name), &err);
     if (!tensor)
         return cli_fail("%s: input '%s': %s", ctx->source, name, ln_error_text(&err));

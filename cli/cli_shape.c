@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes on the command line, NAME=1x3x224x224.
+// Shapes on the command line, NAME=1x3x224x224, of which sizes may be ranges, NAME=1x1..512.
 
 #include "cli_shape.h"
 
@@ -8,17 +8,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+// The size at *text, which is moved behind it; -1: there is none.
+static int read_size(const char **text)
+{
+    char *end;
+    errno = 0;
+    const long dim = strtol(*text, &end, 10);
+    if (end == *text || errno || dim < 0 || dim > INT_MAX)
+        return -1;
+    *text = end;
+    return (int)dim;
+}
+
+// The next size, which may be a range.
+static int read_dim(cli_shape *shape, const char **text)
+{
+    const int i = shape->ndim++;
+    shape->least[i] = shape->dims[i] = read_size(text);
+    if (shape->least[i] < 0 || strncmp(*text, "..", 2))
+        return shape->least[i] < 0 ? -1 : 0;
+    *text += 2;
+    shape->dims[i] = read_size(text);
+    shape->is_range |= shape->dims[i] > shape->least[i];
+    return shape->dims[i] < shape->least[i] ? -1 : 0;
+}
+
 static int read_dims(cli_shape *shape, const char *text)
 {
-    shape->ndim = 0;
+    shape->ndim = shape->is_range = 0;
     while (*text && shape->ndim < LN_MAXDIM) {
-        char *end;
-        errno = 0;
-        const long dim = strtol(++text, &end, 10);
-        if (end == text || errno || dim < 0 || dim > INT_MAX || (*end && *end != 'x'))
+        text++;
+        if (read_dim(shape, &text) || (*text && *text != 'x'))
             return -1;
-        shape->dims[shape->ndim++] = (int)dim;
-        text = end;
     }
     return *text ? -1 : 0;
 }
