@@ -34,10 +34,13 @@ static int is_for_session(const cli_options *opt)
            !cli_il_is_file(opt->args[0]);
 }
 
-// Whether all that -i names are inputs: other tensors that a model makes may be given, too.
+// Whether the model has inputs, of types that there are, and all that -i names are inputs: other
+// tensors that a model makes may be given, too.
 static int has_inputs(const ln_model *model, const cli_options *opt)
 {
     char name[LN_MAX_NAME_LEN];
+    if (!cli_session_has_types(model))
+        return 0;
     for (int i = 0; i < opt->inputs.n; i++)
         if (cli_given_split(opt->inputs.items[i], name) && cli_session_find_input(model, name) < 0)
             return 0;

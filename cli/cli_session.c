@@ -12,15 +12,6 @@
 #include "cli_msg.h"
 #include "cli_source.h"
 
-/* Statuses */
-
-// What the command line itself does not accept is wrong usage; the library fails for what it is
-// given: the model, data.
-int cli_status(ln_status status)
-{
-    return status == LN_OK ? CLI_OK : CLI_FAILED;
-}
-
 int cli_session_fail(const ln_session *session, const cli_options *opt)
 {
     return cli_model_fail_for(cli_source_name(opt->args[0]), opt, ln_session_error(session));
@@ -154,6 +145,14 @@ int cli_session_find_input(const ln_model *model, const char *name)
         if (!strcmp(ln_model_input_name(model, i), name))
             return i;
     return -1;
+}
+
+int cli_session_has_types(const ln_model *model)
+{
+    for (int i = 0; i < ln_model_num_inputs(model); i++)
+        if (!tl_dtype_is_valid(ln_model_input_info(model, i)->dtype))
+            return 0;
+    return 1;
 }
 
 int cli_session_is_open(const tl_tensor *info)

@@ -7,9 +7,6 @@
 #include "cli_options.h"
 #include "lightnet/ln_session.h"
 
-/** The exit status of a call that ended so. */
-int cli_status(ln_status status);
-
 /** Opens the model opt->args[0], without a message, or a warning, where it cannot be opened.
  * Returns new (ln_model_free), or NULL. `opt` must outlive it. */
 ln_model *cli_session_try(const cli_options *opt);
@@ -27,6 +24,9 @@ ln_status cli_session_run(ln_session *session, const cli_options *opt);
 
 /** Which input of the model has that name; -1: none. */
 int cli_session_find_input(const ln_model *model, const char *name);
+
+/** Whether LightNet has the types of all inputs. */
+int cli_session_has_types(const ln_model *model);
 
 /** Whether a size of an input or an output is open, or even their number. */
 int cli_session_is_open(const tl_tensor *info);

@@ -44,7 +44,7 @@ int cli_show_open(const cli_options *opt)
 {
     // A stream was read already.
     ln_model *model = cli_source_is_stream(opt->args[0]) ? NULL : cli_session_try(opt);
-    const int open_input = model ? find_open(model) : -1;
+    const int open_input = model && cli_session_has_types(model) ? find_open(model) : -1;
     if (open_input >= 0)
         print_interface(model, opt, open_input);
     ln_model_free(model);

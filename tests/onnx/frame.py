@@ -93,7 +93,7 @@ WRONG = [
      simple([node("Constant", [], ["k"], value_ints=[1]), node("TopK", ["x", "k"], ["y"], name="r", sorted=-1)]), {"x": X},
      "node 'r' (TopK, opset 17): attribute 'sorted' is -1, expected 0 or 1"),
     ("a shape that disagrees is refused", simple([node("Relu", ["x"], ["y"])], inputs=[("x", ("n", 4))]), {"x": X},
-     "input 'x' is given with shape [2, 3], expected [n, 4]"),
+     "input 'x' is given as TL_FLOAT [2, 3], expected TL_FLOAT [n, 4]"),
     ("a type that LightNet lacks is named", field(1, 8) + field(7, graph(
         [node("Relu", ["x"], ["y"])], [field(1, "x") + field(2, field(1, field(1, 17)))], [value("y", "float")])), {},
      "input 'x' is FLOAT8E4M3FN, expected a tensor of a type that LightNet has"),
