@@ -146,10 +146,10 @@ def compiled_faults_of(lightnet, model, cases):
         return faults
 
 
-def error_of(lightnet, model, inputs):
+def error_of(lightnet, model, inputs, command=("run",)):
     """The message with which the model is refused; "" when it runs. None: it ended in another way."""
     with tempfile.TemporaryDirectory() as folder:
-        done = call([lightnet, "run", *write(folder, model, inputs)])
+        done = call([lightnet, *command, *write(folder, model, inputs)])
         return {0: "", 1: done.stderr}.get(done.returncode)
 
 
