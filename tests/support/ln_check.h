@@ -19,8 +19,8 @@
  * loops over elements write millions of times otherwise. */
 static inline void ln_check_mark(const char *file, int line)
 {
-    static const char *last_file;
-    static int last_line;
+    static _Thread_local const char *last_file;
+    static _Thread_local int last_line;
     if (file == last_file && line == last_line)
         return;
     last_file = file;

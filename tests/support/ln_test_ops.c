@@ -12,9 +12,9 @@
 #include "lightnet/ln_util.h"
 #include "run/ln_dynamic_run.h"
 
-double ln_test_seen;
-int ln_test_runs;
-int ln_test_alive;
+_Thread_local double ln_test_seen;
+_Thread_local int ln_test_runs;
+_Thread_local int ln_test_alive;
 
 static void (*after_run)(const ln_op_arg *op_arg); // or NULL
 

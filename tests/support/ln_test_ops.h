@@ -45,10 +45,11 @@ extern ln_arch ln_test_arch;
 /** Registers ln_test_arch, once; more calls do nothing. */
 void ln_test_register(void);
 
-/** What `watch` saw, and how often operators ran (`run`) and were checked but not undone. */
-extern double ln_test_seen;
-extern int ln_test_runs;
-extern int ln_test_alive;
+/** Of the calling thread: what `watch` saw, and how often operators ran (`run`) and were checked
+ * but not undone. */
+extern _Thread_local double ln_test_seen;
+extern _Thread_local int ln_test_runs;
+extern _Thread_local int ln_test_alive;
 
 typedef struct ln_test_model {
     FILE *fp;
