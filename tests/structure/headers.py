@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: headers.py BUILD. Every public header compiles alone, twice, as C11 and as C++17, without a warning."""
+"""usage: headers.py BUILD. Every public header compiles alone, twice, as C11 and as C++17, without a warning.
+
+One that ends in .hpp is for C++ alone, and short.
+"""
 import os
 import sys
 
-from tap import ROOT, Tap, faults_of, tracked
+from tap import ROOT, Tap, faults_of, text_of, tracked
 
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wundef", "-Werror"]
+CPP_HEADERS = "lightnet/include/*.hpp"
 LANGUAGES = [
     ("C11", ["gcc", "-std=c11", "-x", "c", "-Wstrict-prototypes"]),
     ("C++17", ["g++", "-std=c++17", "-x", "c++", "-Wold-style-cast"]),
@@ -22,8 +26,19 @@ def include_options(build):
 
 def public_headers():
     headers = [path.split("/include/")[1].removesuffix(".in")
-               for path in tracked("lightnet/include/*.h", "lightnet/include/*.h.in", "tensorlight/include/*.h")]
+               for path in tracked("lightnet/include/*.h", "lightnet/include/*.h.in", "tensorlight/include/*.h",
+                                   CPP_HEADERS)]
     return sorted(headers)
+
+
+def long_headers():
+    for path in tracked(CPP_HEADERS):
+        lines = text_of(path).splitlines()
+        if len(lines) > 150:
+            yield f"{path} has {len(lines)} lines, expected at most 150"
+        for i, line in enumerate(lines, 1):
+            if len(line) > 110:
+                yield f"{path}:{i}: {len(line)} characters, expected at most 110"
 
 
 def main():
@@ -31,11 +46,14 @@ def main():
     tap = Tap()
     for language, compiler in LANGUAGES:
         for header in public_headers():
+            if header.endswith(".hpp") and language == "C11":
+                continue
             # The second time must change nothing, and the last line keeps a header of macros from being an empty unit.
             unit = f"'#include <{header}>' '#include <{header}>' 'extern int used;'"
             options = " ".join(compiler + WARNINGS + include_options(build))
             tap.check(f"{header} compiles alone as {language}",
                       faults_of(["sh", "-c", f"printf '%s\\n' {unit} | {options} -fsyntax-only -"]))
+    tap.check("headers for C++ are short", long_headers())
     tap.end()
 
 
