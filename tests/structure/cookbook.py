@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: cookbook.py BUILD SANITIZERS. The programs of docs/c-api.md, built with the sanitizers that BUILD has, print what is shown.
+
+docs.py follows the document with what is installed, which has none.
+"""
+import os
+import sys
+import tempfile
+
+from reader import Reader, copy_tree
+from tap import ROOT, Tap
+
+DOCUMENT = "docs/c-api.md"
+COMPILERS = {"gcc": "clang", "g++": "clang++"}
+LIBRARIES = ["lightnet", "tensorlight"]
+HEADERS = [os.path.join(ROOT, library, "include") for library in LIBRARIES]
+
+
+def write_compilers(folder, sanitizers):
+    """Programs by the names that the document types."""
+    for name, compiler in COMPILERS.items():
+        path = os.path.join(folder, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f'#!/bin/sh\nexec {compiler} -fsanitize={sanitizers} -fno-sanitize-recover=all "$@"\n')
+        os.chmod(path, 0o755)
+
+
+def main():
+    build, sanitizers = os.path.abspath(sys.argv[1]), sys.argv[2]
+    tap = Tap()
+    with tempfile.TemporaryDirectory(prefix="lightnet-cookbook-") as folder:
+        tree, programs = os.path.join(folder, "lightnet"), os.path.join(folder, "programs")
+        copy_tree(tree)
+        os.mkdir(programs)
+        write_compilers(programs, sanitizers)
+        env = dict(os.environ, LC_ALL="C.UTF-8", PATH=programs + ":" + os.environ["PATH"],
+                   PKG_CONFIG_PATH=os.path.join(build, "meson-uninstalled"),
+                   CPATH=":".join(HEADERS + [os.path.join(build, "lightnet/include")]),
+                   LD_LIBRARY_PATH=":".join(os.path.join(build, library) for library in LIBRARIES))
+        tap.check(f"{DOCUMENT} shows what happens under sanitizers", Reader(tree, env).follow(DOCUMENT))
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
