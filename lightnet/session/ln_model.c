@@ -161,8 +161,9 @@ static int open_file(ln_infile *file, const origin *o, ln_error *err)
 static int read_file(ln_model *model, const ln_context *ctx, const origin *o)
 {
     ln_budget *const before = ln_limits_enter(ctx);
-    return ln_limits_leave(ctx, before,
-                           open_file(&model->file, o, ctx->error) || parse(model, ctx) ? -1 : 0);
+    const int status = open_file(&model->file, o, ctx->error) || parse(model, ctx) ? -1 : 0;
+    model->read_size = ln_limits_held(ctx);
+    return ln_limits_leave(ctx, before, status);
 }
 
 static int is_closed(const ln_model *model)

@@ -26,6 +26,7 @@ struct ln_model {
     const ln_port **required; /* the inputs that a run must be given */
     int n_required;
     struct ln_store *store; /* constants of all programs */
+    size_t read_size;       /* bytes that were allocated to read it, if memory is limited */
     int n_symbols;          /* names of open sizes: ln_port.symbols are 1 .. n_symbols */
 
     /* ln_session_lock */

@@ -9,10 +9,12 @@
 #include "ir/ln_bind.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_fixed.h"
+#include "ir/ln_limits.h"
 #include "lightnet/ln_mem.h"
 #include "lightnet/ln_tensor.h"
 #include "run/ln_memory.h"
 #include "run/ln_sharing.h"
+#include "run/ln_store.h"
 #include "session/ln_pool.h"
 #include "session/ln_session_lock.h"
 #include "tensorlight/tl_util.h"
@@ -79,6 +81,15 @@ static int set_pool(ln_context *ctx, const ln_pool *pool)
     return ln_context_set_threads(ctx, ln_pool_size(pool));
 }
 
+// The limit on memory holds for a program and what it shares with others.
+static void count_shared(const ln_context *ctx, const ln_model *model)
+{
+    const size_t shared = model->read_size + ln_store_size(model->store);
+    const size_t held = ln_limits_held(ctx);
+    if (held < shared)
+        ln_limits_take(ctx, shared - held);
+}
+
 ln_program *ln_program_create(const ln_model *model, ln_error *err)
 {
     ln_program *program = ln_alloc(sizeof(*program));
@@ -90,8 +101,10 @@ ln_program *ln_program_create(const ln_model *model, ln_error *err)
         return NULL;
     }
     program->ctx->store = model->store;
-    if (!set_options(program->ctx, model->options) && !set_pool(program->ctx, model->pool))
+    if (!set_options(program->ctx, model->options) && !set_pool(program->ctx, model->pool)) {
+        count_shared(program->ctx, model);
         return program;
+    }
     const ln_status status = ln_error_status(program->ctx->error);
     ln_error_set_as(err, status == LN_OK ? LN_BAD_ARGUMENT : status, "%s",
                     ln_context_error(program->ctx));
@@ -196,6 +209,7 @@ static int read_for(ln_context *ctx, ln_model *model, const ln_value *values)
         if (!ln_bind_wants_values(ctx))
             return -1;
         note_wanted(model);
+        count_shared(ctx, model); // what failed has emptied the context
     }
     return bind_inputs(ctx, model, values, 1) || read_model(ctx, model) ? -1 : 0;
 }

@@ -6,6 +6,7 @@
 #include "ir/ln_limits.h"
 #include "lightnet/ln_session.h"
 #include "ln_check.h"
+#include "run/ln_store.h"
 #include "session/ln_model.h"
 #include "session/ln_program.h"
 #include "session/ln_region.h"
@@ -162,6 +163,73 @@ START_TEST(a_region_grows_at_once_and_shrinks_when_little_was_needed_for_long)
 }
 END_TEST
 
+/* ---- limits ---- */
+
+// y = x * w, w being a constant that programs share.
+static tiny_bytes product_model(void)
+{
+    static float w[128];
+    tiny_model m = {.graph.size = 0};
+    for (int i = 0; i < 128; i++)
+        w[i] = (float)i;
+    tiny_input(&m, "x", TINY_FLOAT, "n,128");
+    tiny_constant(&m, "w", TINY_FLOAT, 128, w, sizeof(w));
+    tiny_node(&m, "Mul", "x", "w", "y");
+    tiny_output(&m, "y", TINY_FLOAT, "n,128");
+    return tiny_end(&m);
+}
+
+static ln_session *open_limited(size_t limit, ln_model **model)
+{
+    char text[32];
+    ln_options *options = ln_options_create();
+    snprintf(text, sizeof(text), "%zu", limit);
+    ck_assert_int_eq(ln_options_set(options, "memory_limit", text), LN_OK);
+    ln_session *session = open_session(product_model(), options, model);
+    ln_options_free(options);
+    return session;
+}
+
+static ln_status run_product(ln_session *session, int n)
+{
+    const int dims[] = {n, 128};
+    CHECK_OK(session, ln_session_bind_input(session, "x", TL_FLOAT, 2, dims, numbers(),
+                                            sizeof(float) * 128 * (size_t)n));
+    return ln_session_run(session);
+}
+
+START_TEST(each_program_counts_what_it_shares)
+{
+    SKIP_WITHOUT_ONNX
+    ln_model *model;
+    ln_session *session = open_limited(1 << 30, &model);
+    CHECK_OK(session, run_product(session, 1));
+    const size_t shared = model->read_size + ln_store_size(model->store);
+    ck_assert_uint_gt(model->read_size, 0);
+    ck_assert_uint_ge(ln_store_size(model->store), sizeof(float) * 128);
+    ln_program *program = ln_program_create(model, NULL);
+    ck_assert_uint_eq(ln_limits_held(program->ctx), shared);
+    ln_program_free(program);
+    ln_session_free(session);
+    ln_model_free(model);
+}
+END_TEST
+
+START_TEST(a_program_that_exceeds_the_limit_leaves_others)
+{
+    SKIP_WITHOUT_ONNX
+    ln_model *model;
+    ln_session *session = open_limited(200 << 10, &model);
+    CHECK_OK(session, run_product(session, 10));
+    ck_assert_int_eq(run_product(session, 500), LN_LIMIT_REACHED);
+    ck_assert_msg(strstr(ln_session_error(session), "exceed the limit of 204800 bytes") != NULL,
+                  "%s", ln_session_error(session));
+    CHECK_OK(session, run_product(session, 20));
+    ln_session_free(session);
+    ln_model_free(model);
+}
+END_TEST
+
 /* ---- where inputs and outputs lie ---- */
 
 START_TEST(a_bound_output_is_written_where_it_lies)
@@ -251,6 +319,7 @@ END_TEST
 LN_TEST_MAIN("memory of sessions", programs_that_nobody_runs_hold_no_memory_of_runs,
              results_are_right_when_programs_and_their_memory_change,
              a_region_grows_at_once_and_shrinks_when_little_was_needed_for_long,
+             each_program_counts_what_it_shares, a_program_that_exceeds_the_limit_leaves_others,
              a_bound_output_is_written_where_it_lies,
              buffers_that_meet_are_filled_when_everything_is_computed,
              outputs_stay_when_inputs_are_set,

@@ -30,6 +30,7 @@ def main():
     build, sanitizers = os.path.abspath(sys.argv[1]), sys.argv[2]
     tap = Tap()
     with tempfile.TemporaryDirectory(prefix="lightnet-cookbook-") as folder:
+        libraries = ":".join(os.path.join(build, library) for library in LIBRARIES)
         tree, programs = os.path.join(folder, "lightnet"), os.path.join(folder, "programs")
         copy_tree(tree)
         os.mkdir(programs)
@@ -37,7 +38,7 @@ def main():
         env = dict(os.environ, LC_ALL="C.UTF-8", PATH=programs + ":" + os.environ["PATH"],
                    PKG_CONFIG_PATH=os.path.join(build, "meson-uninstalled"),
                    CPATH=":".join(HEADERS + [os.path.join(build, "lightnet/include")]),
-                   LD_LIBRARY_PATH=":".join(os.path.join(build, library) for library in LIBRARIES))
+                   LIBRARY_PATH=libraries, LD_LIBRARY_PATH=libraries)
         tap.check(f"{DOCUMENT} shows what happens under sanitizers", Reader(tree, env).follow(DOCUMENT))
     tap.end()
 

@@ -67,8 +67,9 @@ LN_API void ln_options_free(ln_options *options);
  *  | reference       | yes: run the operators one by one on plain C kernels                     |
  *  | tuning          | yes: measure which kernels are the fastest, when a program is made       |
  *  | disabled_rule   | the name of a rewrite to leave out; may be set several times             |
- *  | memory_limit    | bytes that reading the model, and each program, may take (default 0: no  |
- *  |                 | limit)                                                                   |
+ *  | memory_limit    | bytes that the model, its constants, which count once, and one program    |
+ *  |                 | with the memory of its runs may take (default 0: no limit); what a       |
+ *  |                 | caller gives or binds does not count, nor do further sessions            |
  *  | operators_limit | operators that a program may have (default 250000; 0: no limit)          |
  *  | programs        | programs that the model keeps while no session uses them (default 16)    |
  */
