@@ -5,7 +5,9 @@
 
 #include "ir/ln_limits.h"
 #include "lightnet/ln_session.h"
+#include "lightnet/ln_util.h"
 #include "ln_check.h"
+#include "run/ln_loan.h"
 #include "run/ln_store.h"
 #include "session/ln_model.h"
 #include "session/ln_program.h"
@@ -273,6 +275,51 @@ START_TEST(buffers_that_meet_are_filled_when_everything_is_computed)
 }
 END_TEST
 
+// A program for all sizes from 1 to 100.
+static ln_context *open_context(ln_store *store)
+{
+    static const char file[] = "ln_session_memory_test.onnx";
+    const tiny_bytes bytes = sum_model(0);
+    ln_context *ctx = ln_context_create();
+    FILE *fp = fopen(file, "wb");
+    ck_assert(fp && fwrite(bytes.data, bytes.size, 1, fp) == 1 && !fclose(fp));
+    ctx->store = store;
+    ck_assert_msg(!ln_context_bind_range(ctx, "x", 1, (const int[]){1}, (const int[]){100}) &&
+                      !ln_context_init(ctx, file) && !ln_context_compile(ctx, "cpu") &&
+                      !ln_context_load(ctx, NULL),
+                  "%s", ln_context_error(ctx));
+    remove(file);
+    return ctx;
+}
+
+START_TEST(inputs_and_outputs_of_open_sizes_may_lie_elsewhere)
+{
+    SKIP_WITHOUT_ONNX
+    static const char *const names[] = {"x", "y"};
+    static const int sizes[] = {5, 100, 1, 7};
+    float y[100];
+    ln_loan *loans;
+    ln_store *store = ln_store_create();
+    ln_context *ctx = open_context(store);
+    ck_assert_int_eq(ln_loans_find(ctx, names, 2, &loans), 0);
+    ck_assert(loans[0].root && loans[1].root);
+    ck_assert_uint_eq(loans[1].size, sizeof(y));
+    ctx->missing = ln_list_remove_custom_deep(ctx->missing, "x", ln_str_cmp, ln_free);
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        const float *x = numbers() + i;
+        ln_loan_move(ctx, &loans[0], (void *)x);
+        ln_loan_move(ctx, &loans[1], y);
+        ck_assert_msg(!ln_context_set_shape(ctx, "x", 1, &sizes[i]) && !ln_context_run(ctx), "%s",
+                      ln_context_error(ctx));
+        for (int k = 0; k < sizes[i]; k++)
+            ck_assert_float_eq(y[k], 2 * x[k]);
+    }
+    ln_loans_free(loans, 2);
+    ln_context_free(ctx);
+    ln_store_free(store);
+}
+END_TEST
+
 START_TEST(outputs_stay_when_inputs_are_set)
 {
     SKIP_WITHOUT_ONNX
@@ -322,5 +369,5 @@ LN_TEST_MAIN("memory of sessions", programs_that_nobody_runs_hold_no_memory_of_r
              each_program_counts_what_it_shares, a_program_that_exceeds_the_limit_leaves_others,
              a_bound_output_is_written_where_it_lies,
              buffers_that_meet_are_filled_when_everything_is_computed,
-             outputs_stay_when_inputs_are_set,
+             inputs_and_outputs_of_open_sizes_may_lie_elsewhere, outputs_stay_when_inputs_are_set,
              a_bound_output_with_room_for_more_has_what_the_run_gives)

@@ -26,9 +26,12 @@ def include_options(build):
 
 def public_headers():
     headers = [path.split("/include/")[1].removesuffix(".in")
-               for path in tracked("lightnet/include/*.h", "lightnet/include/*.h.in", "tensorlight/include/*.h",
-                                   CPP_HEADERS)]
+               for path in tracked("lightnet/include/*.h", "lightnet/include/*.h.in", "tensorlight/include/*.h")]
     return sorted(headers)
+
+
+def cpp_headers():
+    return [path.split("/include/")[1] for path in tracked(CPP_HEADERS)]
 
 
 def long_headers():
@@ -45,9 +48,7 @@ def main():
     build = os.path.abspath(sys.argv[1])
     tap = Tap()
     for language, compiler in LANGUAGES:
-        for header in public_headers():
-            if header.endswith(".hpp") and language == "C11":
-                continue
+        for header in public_headers() + (cpp_headers() if language == "C++17" else []):
             # The second time must change nothing, and the last line keeps a header of macros from being an empty unit.
             unit = f"'#include <{header}>' '#include <{header}>' 'extern int used;'"
             options = " ".join(compiler + WARNINGS + include_options(build))
