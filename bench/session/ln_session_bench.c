@@ -229,7 +229,7 @@ static figures measure(ln_model *model, const sizes *s, int n, double seconds)
     return f;
 }
 
-// Memory that one session has left behind would hide what the others take: a model for each.
+// The first session stays while the others run.
 static void show_memory(const char *file, const sizes *s)
 {
     ln_model *model = open_model(file, "1");
@@ -292,8 +292,9 @@ static void show_first(const char *file, const sizes *s)
     }
     qsort(more, (size_t)n, sizeof(*more), by_value);
     if (n)
-        printf("first: %d more sizes: %.2f ms more than a run at least, %.2f median, %.2f at most\n",
-               n, more[0], more[n / 2], worst);
+        printf(
+            "first: %d more sizes: %.2f ms more than a run at least, %.2f median, %.2f at most\n",
+            n, more[0], more[n / 2], worst);
     ln_session_free(session);
     ln_model_free(model);
 }
@@ -306,8 +307,7 @@ static void show_random(const char *file, const sizes *s)
     unsigned state = 1;
     double settled = 0, most = 0, total = 0;
     for (int i = 0; i < N_RANDOM; i++) {
-        const int value =
-            range->from + (int)draw(&state, (unsigned)(range->to - range->from) + 1);
+        const int value = range->from + (int)draw(&state, (unsigned)(range->to - range->from) + 1);
         const double start = now();
         set_inputs(session, model, s, range, value);
         run(session);
@@ -367,8 +367,11 @@ static const struct {
     const char *name;
     void (*show)(const char *file, const sizes *s);
 } rows[] = {
-    {"memory", show_memory}, {"threads", show_threads}, {"first", show_first},
-    {"random", show_random}, {NULL, NULL},
+    {"memory", show_memory},
+    {"threads", show_threads},
+    {"first", show_first},
+    {"random", show_random},
+    {NULL, NULL},
 };
 
 int main(int argc, char **argv)
