@@ -166,12 +166,12 @@ static int read_file(ln_model *model, const ln_context *ctx, const origin *o)
     return ln_limits_leave(ctx, before, status);
 }
 
-static int is_closed(const ln_model *model)
+int ln_model_is_open(const ln_model *model)
 {
     for (int i = 0; i < model->n_required; i++)
         if (!ln_port_is_closed(model->required[i]))
-            return 0;
-    return 1;
+            return 1;
+    return 0;
 }
 
 // The values, without data, of inputs whose sizes are all fixed.
@@ -226,7 +226,7 @@ static int open_with(ln_model *model, ln_program *program, const origin *o)
         return -1;
     if (ln_model_index(model, ctx))
         return -1;
-    if (is_closed(model))
+    if (!ln_model_is_open(model))
         return open_fixed(model, program, is_read);
     ln_program_free(program);
     return 0;

@@ -36,11 +36,15 @@ struct ln_model {
     ln_changes *changes; /* of each input */
     ln_kernels kernels;  /* of the last program for fixed shapes */
     int has_kernels;
-    int stays_fixed; /* programs for open sizes do not work, or not as well */
+    int most_capacity; /* more, the model has been found not to take; 0: nothing is known */
+    int stays_fixed;   /* programs for open sizes do not work, or not as well */
 };
 
 /** The model, once more: to be freed with ln_model_free. */
 ln_model *ln_model_keep(ln_model *model);
+
+/** Whether an input that a run must be given has open sizes. */
+int ln_model_is_open(const ln_model *model);
 
 /* The interface, while the model is opened. -1 with the reason in the context. */
 

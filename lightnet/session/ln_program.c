@@ -101,6 +101,7 @@ ln_program *ln_program_create(const ln_model *model, ln_error *err)
         return NULL;
     }
     program->ctx->store = model->store;
+    program->ctx->many_shapes = model->interface && ln_model_is_open(model);
     if (!set_options(program->ctx, model->options) && !set_pool(program->ctx, model->pool)) {
         count_shared(program->ctx, model);
         return program;

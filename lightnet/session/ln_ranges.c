@@ -10,7 +10,7 @@
 #include "ir/ln_from_file.h"
 
 /* How often a size changes before it is left open, and the least capacity. */
-enum { MANY_CHANGES = 2, LEAST_CAPACITY = 64 };
+enum { MANY_CHANGES = 2, LEAST_CAPACITY = 256 };
 
 void ln_changes_note(ln_changes *changes, const ln_value *values, size_t n)
 {
@@ -33,7 +33,7 @@ static int capacity_for(int dim, int most)
 }
 
 int ln_ranges_choose(ln_range *ranges, const ln_changes *changes, ln_port *const *ports,
-                     const ln_value *values, size_t n)
+                     const ln_value *values, size_t n, int most)
 {
     int is_open = 0;
     for (size_t i = 0; i < n; i++) {
@@ -44,21 +44,27 @@ int ln_ranges_choose(ln_range *ranges, const ln_changes *changes, ln_port *const
                 continue;
             ranges[i].least[k] = least > 1 ? least : dim > 0;
             ranges[i].most[k] = capacity_for(dim, ports[i]->most[k]);
+            if (most && ranges[i].most[k] > most)
+                ranges[i].most[k] = dim > most ? dim : most;
         }
         is_open |= ln_range_is_open(&ranges[i], values[i].ndim);
     }
     return is_open;
 }
 
-int ln_ranges_tighten(ln_range *ranges, const ln_value *values, size_t n)
+int ln_ranges_halve(ln_range *ranges, const ln_value *values, size_t n)
 {
-    int was_more = 0;
+    int is_less = 0, largest = 1;
     for (size_t i = 0; i < n; i++)
         for (int k = 0; k < values[i].ndim; k++) {
-            was_more |= ranges[i].most[k] > values[i].dims[k];
-            ranges[i].most[k] = values[i].dims[k];
+            const int dim = values[i].dims[k], half = ranges[i].most[k] / 2;
+            if (ranges[i].least[k] == ranges[i].most[k])
+                continue;
+            is_less |= ranges[i].most[k] > dim;
+            ranges[i].most[k] = half > dim ? half : dim;
+            largest = ranges[i].most[k] > largest ? ranges[i].most[k] : largest;
         }
-    return was_more;
+    return is_less ? largest : 0;
 }
 
 int ln_range_has(const ln_range *range, const ln_value *made_for, const ln_value *value)

@@ -32,12 +32,14 @@ typedef struct ln_changes {
 /** Notes that a program is wanted for these values, one for each of the `n` inputs. */
 void ln_changes_note(ln_changes *changes, const ln_value *values, size_t n);
 
-/** The shapes that a program is to be made for. Returns whether any size is open. */
+/** The shapes that a program is to be made for, with capacities of at most `most` (0: any) where
+ * the values are no more. Returns whether any size is open. */
 int ln_ranges_choose(ln_range *ranges, const ln_changes *changes, ln_port *const *ports,
-                     const ln_value *values, size_t n);
+                     const ln_value *values, size_t n, int most);
 
-/** Lets sizes that are open be at most those of the values. Returns whether any was more. */
-int ln_ranges_tighten(ln_range *ranges, const ln_value *values, size_t n);
+/** Halves the capacities, as far as the values allow. Returns the largest that is left; 0: they
+ * could not be halved. */
+int ln_ranges_halve(ln_range *ranges, const ln_value *values, size_t n);
 
 /** Whether the value has a shape within the range. */
 int ln_range_has(const ln_range *range, const ln_value *made_for, const ln_value *value);

@@ -180,7 +180,7 @@ static ln_range *choose_ranges(ln_session *session)
     if (model->parsed && model->has_kernels && !model->stays_fixed && !model->wants_values)
         ranges = ln_alloc_array(interface->n_inputs + 1, sizeof(*ranges));
     if (ranges && !ln_ranges_choose(ranges, model->changes, interface->inputs, session->values,
-                                    interface->n_inputs)) {
+                                    interface->n_inputs, model->most_capacity)) {
         ln_free(ranges);
         ranges = NULL;
     }
@@ -213,16 +213,18 @@ static int has_good_kernels(ln_model *model, const ln_context *ctx)
     return suffices;
 }
 
-static ln_program *try_open(ln_session *session, ln_range *ranges)
+// NULL with the session's error, which says nothing where the program has not the kernels.
+static ln_program *try_open(ln_session *session, const ln_range *ranges, size_t n)
 {
-    ln_program *program = ln_program_create(session->model, &session->error);
+    ln_range *copy = ln_clone(ranges, n * sizeof(*ranges));
+    ln_program *program = copy ? ln_program_create(session->model, &session->error) : NULL;
     if (!program) {
-        ln_free(ranges);
+        ln_free(copy);
         return NULL;
     }
     attach(session, program->ctx);
     ln_context_set_limit(program->ctx, LN_LIMIT_TIME, session->timeout);
-    if (!ln_program_make_open(program, session->model, session->values, ranges) &&
+    if (!ln_program_make_open(program, session->model, session->values, copy) &&
         has_good_kernels(session->model, program->ctx))
         return program;
     take_error(session, program->ctx);
@@ -231,24 +233,29 @@ static ln_program *try_open(ln_session *session, ln_range *ranges)
     return NULL;
 }
 
-// 1: the session has a program for open sizes. Where a capacity is too large for the model, the
-// sizes that are given may not be.
+static int is_about_model(ln_status status)
+{
+    return status != LN_CANCELLED && status != LN_LIMIT_REACHED && status != LN_OUT_OF_MEMORY;
+}
+
+// Whether the session has a program for open sizes then. A capacity may be more than the model can
+// take: one that is not is remembered.
 static int make_open(ln_session *session, ln_range *ranges)
 {
-    const size_t n = session->model->interface->n_inputs;
-    ln_range *tight = ln_alloc_array(n + 1, sizeof(*tight));
-    if (tight)
-        memcpy(tight, ranges, n * sizeof(*tight));
-    session->program = try_open(session, ranges);
-    if (!session->program && tight && ln_ranges_tighten(tight, session->values, n))
-        session->program = try_open(session, tight);
-    else
-        ln_free(tight);
-    const ln_status status = session->error.status;
-    const int is_ended =
-        status == LN_CANCELLED || status == LN_LIMIT_REACHED || status == LN_OUT_OF_MEMORY;
-    if (!session->program && !is_ended)
-        stay_fixed(session->model);
+    ln_model *model = session->model;
+    const size_t n = model->interface->n_inputs;
+    int most = 0;
+    session->program = try_open(session, ranges, n);
+    while (!session->program && *ln_session_error(session) &&
+           is_about_model(session->error.status) &&
+           (most = ln_ranges_halve(ranges, session->values, n)) > 0)
+        session->program = try_open(session, ranges, n);
+    ln_session_lock();
+    if (session->program && most)
+        model->most_capacity = most;
+    if (!session->program && is_about_model(session->error.status))
+        model->stays_fixed = 1;
+    ln_session_unlock();
     ln_error_clear(&session->error);
     return session->program != NULL;
 }
@@ -276,9 +283,9 @@ static int find_program(ln_session *session)
     session->program = ln_program_take(session->model, session->values);
     if (!session->program) {
         ln_range *ranges = choose_ranges(session);
-        if (ranges && make_open(session, ranges))
-            return 0;
-        return make_program(session);
+        const int is_made = ranges && make_open(session, ranges);
+        ln_free(ranges);
+        return is_made ? 0 : make_program(session);
     }
     attach(session, session->program->ctx);
     ln_context_set_limit(session->program->ctx, LN_LIMIT_TIME, session->timeout);

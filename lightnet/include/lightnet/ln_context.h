@@ -91,6 +91,8 @@ typedef struct ln_context {
     ln_list *folders;       /* names (char *) of those that ln_context_allow_folder allows */
     struct ln_store *store; /* constants that other contexts use, too (run/ln_store.h), set before
                                loading; or NULL */
+    int many_shapes; /* other programs, for other shapes, share its constants: what they would pack
+                        is packed here, too */
     struct ln_sharing *sharing; /* what it has of them, and its own memory (run/ln_sharing.h) */
     struct ln_limits *limits;   /* what it may take; of a body: those of the outer context */
 } ln_context;
