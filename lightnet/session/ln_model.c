@@ -166,14 +166,6 @@ static int read_file(ln_model *model, const ln_context *ctx, const origin *o)
     return ln_limits_leave(ctx, before, status);
 }
 
-int ln_model_is_open(const ln_model *model)
-{
-    for (int i = 0; i < model->n_required; i++)
-        if (!ln_port_is_closed(model->required[i]))
-            return 1;
-    return 0;
-}
-
 // The values, without data, of inputs whose sizes are all fixed.
 static ln_value *fixed_values(const ln_model *model)
 {

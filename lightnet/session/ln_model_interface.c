@@ -293,3 +293,11 @@ const char *ln_model_metadata_key(const ln_model *model, int i)
     const size_t n = model ? model->interface->n_metadata : 0;
     return i >= 0 && (size_t)i < n ? model->interface->metadata[i].key : NULL;
 }
+
+int ln_model_is_open(const ln_model *model)
+{
+    for (int i = 0; i < model->n_required; i++)
+        if (!ln_port_is_closed(model->required[i]))
+            return 1;
+    return 0;
+}
