@@ -129,6 +129,8 @@ def main():
     parser.add_argument("--all", action="store_true", help="builds for arm64 and musl, too, which take some minutes")
     args = parser.parse_args()
     count = Count()
+    if args.all:
+        os.environ["LIGHTNET_TEST_ALL"] = "1"
     builds = {name: functools.partial(build_and_test, name, compiler, options) for name, compiler, options in BUILDS}
     builds.update({name: functools.partial(build_and_cross, name) for name in CROSS if args.all or args.only == name})
     for name, build in builds.items():
