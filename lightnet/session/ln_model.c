@@ -42,6 +42,8 @@ void ln_model_free(ln_model *model)
         model->front->drop(model->parsed);
     ln_store_free(model->store);
     ln_infile_close(&model->file);
+    ln_hash_free(model->input_numbers);
+    ln_hash_free(model->output_numbers);
     ln_interface_free(model->interface);
     ln_free(model->required);
     ln_free(model->changes);

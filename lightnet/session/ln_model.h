@@ -10,6 +10,7 @@
 #include "base/ln_infile.h"
 #include "front/ln_front.h"
 #include "front/ln_interface.h"
+#include "lightnet/ln_hash.h"
 #include "lightnet/ln_session.h"
 #include "session/ln_options.h"
 #include "session/ln_ranges.h"
@@ -25,9 +26,10 @@ struct ln_model {
     ln_interface *interface;
     const ln_port **required; /* the inputs that a run must be given */
     int n_required;
-    struct ln_store *store; /* constants of all programs */
-    size_t read_size;       /* bytes that were allocated to read it, if memory is limited */
-    int n_symbols;          /* names of open sizes: ln_port.symbols are 1 .. n_symbols */
+    ln_hash *input_numbers, *output_numbers; /* names -> numbers, from 1 */
+    struct ln_store *store;                  /* constants of all programs */
+    size_t read_size; /* bytes that were allocated to read it, if memory is limited */
+    int n_symbols;    /* names of open sizes: ln_port.symbols are 1 .. n_symbols */
 
     /* ln_session_lock */
     int wants_values;        /* shapes are decided on values of inputs */

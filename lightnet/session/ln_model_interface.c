@@ -173,9 +173,29 @@ static int list_required(ln_model *model)
     return model->required && model->changes ? 0 : -1;
 }
 
+// The first port of a name counts.
+static ln_hash *number_ports(ln_port *const *ports, size_t n)
+{
+    ln_hash *numbers = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    for (size_t i = n; numbers && i > 0; i--)
+        if (ln_hash_insert(numbers, ports[i - 1]->name, (void *)i) < 0) {
+            ln_hash_free(numbers);
+            numbers = NULL;
+        }
+    return numbers;
+}
+
+static int number_all_ports(ln_model *model)
+{
+    const ln_interface *interface = model->interface;
+    model->input_numbers = number_ports(interface->inputs, interface->n_inputs);
+    model->output_numbers = number_ports(interface->outputs, interface->n_outputs);
+    return model->input_numbers && model->output_numbers ? 0 : -1;
+}
+
 int ln_model_index(ln_model *model, const ln_context *ctx)
 {
-    return list_required(model) || number_all_symbols(model) ||
+    return list_required(model) || number_all_ports(model) || number_all_symbols(model) ||
                    ln_interface_add_metadata(model->interface, "format",
                                              model->front ? model->front->format : ir_format)
                ? ln_fail_memory(ctx)
@@ -184,13 +204,14 @@ int ln_model_index(ln_model *model, const ln_context *ctx)
 
 /* ---- names ---- */
 
-static int find(ln_port *const *ports, size_t n, const char *what, const char *name, ln_error *err)
+static int find(const ln_hash *numbers, ln_port *const *ports, size_t n, const char *what,
+                const char *name, ln_error *err)
 {
     char known[LN_MAXLINE] = "none";
     size_t len = 0;
-    for (size_t i = 0; i < n; i++)
-        if (ln_streq(ports[i]->name, name))
-            return (int)i;
+    const size_t number = (size_t)ln_hash_find(numbers, name);
+    if (number)
+        return (int)(number - 1);
     for (size_t i = 0; i < n && len < sizeof(known); i++)
         len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s", i ? ", " : "",
                                 ports[i]->name);
@@ -200,12 +221,14 @@ static int find(ln_port *const *ports, size_t n, const char *what, const char *n
 
 int ln_model_find_input(const ln_model *model, const char *name, ln_error *err)
 {
-    return find(model->interface->inputs, model->interface->n_inputs, "input", name, err);
+    return find(model->input_numbers, model->interface->inputs, model->interface->n_inputs, "input",
+                name, err);
 }
 
 int ln_model_find_output(const ln_model *model, const char *name, ln_error *err)
 {
-    return find(model->interface->outputs, model->interface->n_outputs, "output", name, err);
+    return find(model->output_numbers, model->interface->outputs, model->interface->n_outputs,
+                "output", name, err);
 }
 
 /* ---- what callers ask ---- */
