@@ -54,7 +54,7 @@ static int fill(const tl_tensor *t, uint64_t *random)
 static int make_input(bench *b, const cli_shape *shape)
 {
     char text[LN_MAXLINE], known[LN_MAXLINE];
-    const int i = cli_session_find_input(b->model, shape->name);
+    const int i = ln_model_input_index(b->model, shape->name);
     if (i < 0)
         snprintf(text, sizeof(text), "the model has no input '%s'; its inputs: %.3000s",
                  shape->name, cli_session_list_inputs(b->model, known));

@@ -4,6 +4,7 @@
 #include "cli_run_session.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "cli_given.h"
 #include "cli_il.h"
@@ -21,6 +22,7 @@ typedef struct run {
     const char *source; /* for messages */
     ln_model *model;
     ln_session *session;
+    char *is_named; /* of each input: an -i has given it by name */
 } run;
 
 /* Whether a session will do */
@@ -42,7 +44,7 @@ static int has_inputs(const ln_model *model, const cli_options *opt)
     if (!cli_session_has_types(model))
         return 0;
     for (int i = 0; i < opt->inputs.n; i++)
-        if (cli_given_split(opt->inputs.items[i], name) && cli_session_find_input(model, name) < 0)
+        if (cli_given_split(opt->inputs.items[i], name) && ln_model_input_index(model, name) < 0)
             return 0;
     return ln_model_num_inputs(model) > 0;
 }
@@ -126,9 +128,13 @@ static int set_named(const run *r)
     char name[LN_MAX_NAME_LEN];
     for (int k = 0; k < r->opt->inputs.n; k++) {
         const char *arg = r->opt->inputs.items[k], *file = cli_given_split(arg, name);
-        if (file && cli_given_is_named(r->opt, k, name))
+        const int i = file ? ln_model_input_index(r->model, name) : -1;
+        if (!file)
+            continue;
+        if (r->is_named[i])
             return cli_fail("%s: '-i %s': input '%s' is given twice", r->source, arg, name);
-        if (file && set_input(r, cli_session_find_input(r->model, name), file))
+        r->is_named[i] = 1;
+        if (set_input(r, i, file))
             return CLI_FAILED;
     }
     return 0;
@@ -147,7 +153,7 @@ static int set_unnamed(const run *r)
     const int n = ln_model_num_inputs(r->model);
     int k = 0;
     for (int i = 0; i < n; i++) {
-        if (cli_given_is_named(r->opt, r->opt->inputs.n, ln_model_input_name(r->model, i)))
+        if (r->is_named[i])
             continue;
         const char *file = cli_given_next(r->opt, &k);
         if (file ? set_input(r, i, file) : fail_not_given(r, i))
@@ -199,10 +205,14 @@ static int set_and_run(const run *r)
 
 int cli_run_session(ln_model *model, const cli_options *opt, const cli_labels *names)
 {
-    run r = {opt, cli_source_name(opt->args[0]), model, cli_session_create(model, opt)};
-    int status = r.session ? set_and_run(&r) : CLI_FAILED;
+    run r = {opt, cli_source_name(opt->args[0]), model, cli_session_create(model, opt), NULL};
+    r.is_named = calloc((size_t)ln_model_num_inputs(model), sizeof(*r.is_named));
+    if (!r.is_named)
+        cli_fail_memory();
+    int status = r.session && r.is_named ? set_and_run(&r) : CLI_FAILED;
     if (!status)
         status = deliver_all(&r, names);
+    free(r.is_named);
     ln_session_free(r.session);
     ln_model_free(model);
     return status;

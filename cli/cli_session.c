@@ -139,14 +139,6 @@ ln_model *cli_session_open(const cli_options *opt)
     return model;
 }
 
-int cli_session_find_input(const ln_model *model, const char *name)
-{
-    for (int i = 0; i < ln_model_num_inputs(model); i++)
-        if (!strcmp(ln_model_input_name(model, i), name))
-            return i;
-    return -1;
-}
-
 int cli_session_has_types(const ln_model *model)
 {
     for (int i = 0; i < ln_model_num_inputs(model); i++)

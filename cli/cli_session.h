@@ -22,9 +22,6 @@ ln_session *cli_session_create(ln_model *model, const cli_options *opt);
 /** As ln_session_run, within what is left of --max-seconds. */
 ln_status cli_session_run(ln_session *session, const cli_options *opt);
 
-/** Which input of the model has that name; -1: none. */
-int cli_session_find_input(const ln_model *model, const char *name);
-
 /** Whether LightNet has the types of all inputs. */
 int cli_session_has_types(const ln_model *model);
 

@@ -46,6 +46,7 @@ void ln_model_free(ln_model *model)
     ln_hash_free(model->output_numbers);
     ln_interface_free(model->interface);
     ln_free(model->required);
+    ln_free(model->required_numbers);
     ln_free(model->changes);
     ln_pool_free(model->pool);
     ln_options_free(model->options);

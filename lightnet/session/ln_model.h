@@ -25,6 +25,7 @@ struct ln_model {
     void *parsed;          /* by the front end; NULL: each program reads the file */
     ln_interface *interface;
     const ln_port **required; /* the inputs that a run must be given */
+    int *required_numbers;    /* of each input of the interface; -1: it need not be given */
     int n_required;
     ln_hash *input_numbers, *output_numbers; /* names -> numbers, from 1 */
     struct ln_store *store;                  /* constants of all programs */

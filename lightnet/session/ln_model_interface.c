@@ -166,11 +166,18 @@ static int list_required(ln_model *model)
 {
     const ln_interface *interface = model->interface;
     model->required = ln_alloc_array(interface->n_inputs, sizeof(const ln_port *));
-    for (size_t i = 0; model->required && i < interface->n_inputs; i++)
-        if (interface->inputs[i]->kind == LN_PORT_INPUT)
-            model->required[model->n_required++] = interface->inputs[i];
+    model->required_numbers =
+        ln_alloc_array(interface->n_inputs + 1, sizeof(*model->required_numbers));
     model->changes = ln_alloc_array(interface->n_inputs + 1, sizeof(*model->changes));
-    return model->required && model->changes ? 0 : -1;
+    if (!model->required || !model->required_numbers || !model->changes)
+        return -1;
+    for (size_t i = 0; i < interface->n_inputs; i++) {
+        const int is_required = interface->inputs[i]->kind == LN_PORT_INPUT;
+        model->required_numbers[i] = is_required ? model->n_required : -1;
+        if (is_required)
+            model->required[model->n_required++] = interface->inputs[i];
+    }
+    return 0;
 }
 
 // The first port of a name counts.
@@ -232,6 +239,17 @@ int ln_model_find_output(const ln_model *model, const char *name, ln_error *err)
 }
 
 /* ---- what callers ask ---- */
+
+int ln_model_input_index(const ln_model *model, const char *name)
+{
+    const int i = model && name ? ln_model_find_input(model, name, NULL) : -1;
+    return i < 0 ? -1 : model->required_numbers[i];
+}
+
+int ln_model_output_index(const ln_model *model, const char *name)
+{
+    return model && name ? ln_model_find_output(model, name, NULL) : -1;
+}
 
 static void *fail_index(const char *what, int i, int n)
 {

@@ -286,6 +286,7 @@ START_TEST(an_input_with_a_default_need_not_be_given)
     const float x[] = {3, 4}, k = 5;
     float y[2];
     ln_model *model = open_model(default_model(), NULL);
+    ck_assert_int_eq(ln_model_input_index(model, "k"), -1); // no run must be given it
     ln_session *session;
     ck_assert_int_eq(ln_model_num_inputs(model), 1);
     CHECK_OK(NULL, ln_session_create(model, &session));
@@ -759,6 +760,11 @@ START_TEST(questions_about_what_is_not_there_are_refused)
     ck_assert_int_eq(ln_model_num_inputs(NULL), 0);
     ck_assert_int_eq(ln_model_num_outputs(NULL), 0);
     ck_assert_ptr_null(ln_model_input_name(NULL, 0));
+    ck_assert_int_eq(ln_model_input_index(model, ln_model_input_name(model, 1)), 1);
+    ck_assert_int_eq(ln_model_output_index(model, ln_model_output_name(model, 0)), 0);
+    ck_assert_int_eq(ln_model_input_index(model, "no such name"), -1);
+    ck_assert_int_eq(ln_model_input_index(model, NULL), -1);
+    ck_assert_int_eq(ln_model_output_index(NULL, "y"), -1);
     ck_assert_ptr_null(ln_model_output_info(NULL, 0));
     ck_assert_ptr_null(ln_model_metadata(NULL, "format"));
     ln_model_free(model);

@@ -125,6 +125,10 @@ LN_API int ln_model_num_outputs(const ln_model *model);
 LN_API const char *ln_model_input_name(const ln_model *model, int i);
 LN_API const char *ln_model_output_name(const ln_model *model, int i);
 
+/** The number of the input, or output, of that name; -1: there is none. */
+LN_API int ln_model_input_index(const ln_model *model, const char *name);
+LN_API int ln_model_output_index(const ln_model *model, const char *name);
+
 /** The type and the shape of input, or output, `i`: dims has -1 where a size is open; ndim is -1,
  *  and dims NULL, where not even the number of dimensions is known. data is NULL. Returns borrowed
  *  and NULL as above. */
