@@ -13,8 +13,8 @@ enum {
     LN_AT_LOAD_NOT = 0,      /* it runs per inference */
     LN_AT_LOAD_DONE = 1,     /* its results are those of what it reads, once loading has run it */
     LN_AT_LOAD_OUTDATED = 2, /* it depends on what has been set */
-    LN_AT_LOAD_SHARED = 4,   /* while loading: others have its results (run/ln_sharing.h) */
     LN_AT_LOAD_PULLED = 3,   /* an outdated operator needs its result, which has lost its memory */
+    LN_AT_LOAD_SHARED = 4,   /* while loading: others have its results (run/ln_sharing.h) */
 };
 
 /** For an operator whose outputs have just been made: sets their isconst and isstatic and its

@@ -151,7 +151,7 @@ START_TEST(sizes_that_the_model_cannot_take_end_nothing)
 }
 END_TEST
 
-// y = Relu(a) b, with sizes that only some operators can leave open.
+// y = OPTYPE(a), with sizes that only some operators can leave open.
 static ln_model *model_with(const char *optype)
 {
     tiny_model m = {0};
