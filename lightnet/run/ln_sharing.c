@@ -194,8 +194,8 @@ static int leave_out(ln_context *ctx)
         const ln_op *op = node->data;
         const ln_tensor_list_entry *tle;
         const int is_needed_here = op->op_arg->at_load && is_needed(ctx, wanted, op);
-        if (op->op_arg->at_load && !is_needed_here)
-            op->op_arg->at_load = LN_AT_LOAD_SHARED;
+        if (op->op_arg->at_load) // also of a load before, which failed
+            op->op_arg->at_load = is_needed_here ? LN_AT_LOAD_DONE : LN_AT_LOAD_SHARED;
         LN_LIST_FOREACH(tle, is_needed_here ? op->op_arg->tensors_in : NULL)
         {
             if (ln_hash_insert(wanted, tle->name, NULL) < 0)
