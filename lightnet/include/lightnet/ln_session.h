@@ -21,8 +21,9 @@
 // A model is shared: any threads may use it at the same time. A session belongs to one thread at a
 // time; only ln_session_cancel may come from others. Several sessions of one model run at the same
 // time. A run takes inputs of any shape that the model allows: the first run with new shapes makes
-// a program for them, which the model keeps for all its sessions. After fork() the child may use
-// and free the models and sessions of its parent that no other thread used at that moment.
+// a program for them, which the model keeps for all its sessions; sizes that keep changing soon
+// have one program for all of them. After fork() the child may use and free the models and sessions
+// of its parent that no other thread used at that moment.
 //
 // Functions return LN_OK, which is 0, or what went wrong (ln_api.h), with a message in
 // ln_session_error or ln_model_error. NULL handles and NULL arguments are refused, not followed,
