@@ -443,8 +443,10 @@ static void run_on_a_small_stack(void *(*func)(void *), void *arg)
 {
     pthread_attr_t attr;
     pthread_t thread;
+    enum { GUARD = 64 << 10 }; // which the C library takes from the stack; its least on arm64
     ck_assert_int_eq(pthread_attr_init(&attr), 0);
-    ck_assert_int_eq(pthread_attr_setstacksize(&attr, STACK), 0);
+    ck_assert_int_eq(pthread_attr_setguardsize(&attr, GUARD), 0);
+    ck_assert_int_eq(pthread_attr_setstacksize(&attr, STACK + GUARD), 0);
     ck_assert_int_eq(pthread_create(&thread, &attr, func, arg), 0);
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
     pthread_attr_destroy(&attr);
