@@ -230,11 +230,14 @@ static int check_weights(const ln_context *ctx)
     return 0;
 }
 
-static int compile_and_load(ln_context *ctx, const ln_options *options)
+static int compile(ln_context *ctx, const ln_options *options)
 {
     const char *target = options->target ? options->target : default_target;
-    if (!ctx->target && ln_context_compile(ctx, target))
-        return -1;
+    return ctx->target ? 0 : ln_context_compile(ctx, target);
+}
+
+static int load(ln_context *ctx, const ln_options *options)
+{
     return ln_context_load(ctx, options->weights) || check_weights(ctx) ? -1 : 0;
 }
 
@@ -374,8 +377,8 @@ static int set_open_shapes(const ln_program *program, const ln_value *values)
 
 int ln_program_finish(ln_program *program, const ln_model *model, const ln_value *values)
 {
-    if (compile_and_load(program->ctx, model->options) || note_ports(program, model, values) ||
-        set_open_shapes(program, values))
+    if (compile(program->ctx, model->options) || load(program->ctx, model->options) ||
+        note_ports(program, model, values) || set_open_shapes(program, values))
         return -1;
     if (ln_sharing_is_movable(program->ctx))
         ln_program_lend(program, nowhere);
@@ -388,12 +391,12 @@ int ln_program_make(ln_program *program, ln_model *model, const ln_value *values
                                                                                                 : 0;
 }
 
-int ln_program_make_open(ln_program *program, ln_model *model, const ln_value *values,
-                         ln_range *ranges)
+int ln_program_compile_open(ln_program *program, const ln_model *model, const ln_value *values,
+                            ln_range *ranges)
 {
     program->ranges = ranges;
     return bind_ranges(program->ctx, model, values, ranges) || read_model(program->ctx, model) ||
-                   ln_program_finish(program, model, values)
+                   compile(program->ctx, model->options)
                ? -1
                : 0;
 }

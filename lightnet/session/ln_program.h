@@ -45,15 +45,15 @@ void ln_program_free(ln_program *program);
  *  only be freed. */
 int ln_program_make(ln_program *program, ln_model *model, const ln_value *values);
 
-/** The same for all shapes within `ranges` (takes them, also after a failure; of a model whose
- * front end describes it). */
-int ln_program_make_open(ln_program *program, ln_model *model, const ln_value *values,
-                         ln_range *ranges);
-
 /** The two steps of ln_program_make. The first one has no use for `values` where the front end
  *  cannot describe a model: then the interface follows from what was read. */
 int ln_program_read(ln_program *program, ln_model *model, const ln_value *values);
 int ln_program_finish(ln_program *program, const ln_model *model, const ln_value *values);
+
+/** The first step of a program for all shapes within `ranges` (takes them, also after a failure; of
+ *  a model whose front end describes it). Nothing is loaded before ln_program_finish. */
+int ln_program_compile_open(ln_program *program, const ln_model *model, const ln_value *values,
+                            ln_range *ranges);
 
 /** Whether it was made for such values. */
 int ln_program_fits(const ln_program *program, const ln_value *values);

@@ -204,6 +204,14 @@ static void stay_fixed(ln_model *model)
     ln_session_unlock();
 }
 
+static int stays_fixed(ln_model *model)
+{
+    ln_session_lock();
+    const int stays = model->stays_fixed;
+    ln_session_unlock();
+    return stays;
+}
+
 static int has_good_kernels(ln_model *model, const ln_context *ctx)
 {
     const ln_kernels kernels = ln_kernels_of(ctx);
@@ -213,7 +221,19 @@ static int has_good_kernels(ln_model *model, const ln_context *ctx)
     return suffices;
 }
 
-// NULL with the session's error, which says nothing where the program has not the kernels.
+// -1 with the reason in the context: a smaller capacity may do, unless the model is to stay fixed.
+static int make_for_ranges(ln_session *session, ln_program *program, ln_range *ranges)
+{
+    if (ln_program_compile_open(program, session->model, session->values, ranges))
+        return -1;
+    if (has_good_kernels(session->model, program->ctx))
+        return ln_program_finish(program, session->model, session->values);
+    stay_fixed(session->model);
+    ln_debug(program->ctx, "open sizes would leave out kernels: programs are made for each shape");
+    return ln_fail(program->ctx, "open sizes leave out kernels");
+}
+
+// NULL with the session's error.
 static ln_program *try_open(ln_session *session, const ln_range *ranges, size_t n)
 {
     ln_range *copy = ln_clone(ranges, n * sizeof(*ranges));
@@ -224,8 +244,7 @@ static ln_program *try_open(ln_session *session, const ln_range *ranges, size_t 
     }
     attach(session, program->ctx);
     ln_context_set_limit(program->ctx, LN_LIMIT_TIME, session->timeout);
-    if (!ln_program_make_open(program, session->model, session->values, copy) &&
-        has_good_kernels(session->model, program->ctx))
+    if (!make_for_ranges(session, program, copy))
         return program;
     take_error(session, program->ctx);
     detach(session);
@@ -246,8 +265,7 @@ static int make_open(ln_session *session, ln_range *ranges)
     const size_t n = model->interface->n_inputs;
     int most = 0;
     session->program = try_open(session, ranges, n);
-    while (!session->program && *ln_session_error(session) &&
-           is_about_model(session->error.status) &&
+    while (!session->program && !stays_fixed(model) && is_about_model(session->error.status) &&
            (most = ln_ranges_halve(ranges, session->values, n)) > 0)
         session->program = try_open(session, ranges, n);
     ln_session_lock();

@@ -10,6 +10,7 @@
 #include "lightnet/ln_session.h"
 #include "lightnet/ln_util.h"
 #include "ln_check.h"
+#include "run/ln_store.h"
 #include "session/ln_model.h"
 #include "session/ln_program.h"
 #include "session/ln_tiny_onnx.h"
@@ -18,12 +19,24 @@ enum { HEADS = 2, HEAD = 8, LONGEST = 64 };
 
 static int64_t words[4 * LONGEST * 2];
 static float numbers[2 * HEADS * LONGEST * HEAD * 2];
+static float images[9 * 64 * 6 * 6];
+
+static int n_trials;
+
+// Counts the programs for open sizes that came to nothing.
+static void count_trial(void *data, int level, const char *text)
+{
+    (void)data;
+    (void)level;
+    n_trials += strstr(text, "open sizes would leave out kernels") != NULL;
+}
 
 static ln_model *model_of(const char *variable)
 {
     ln_model *model;
     ln_options *options = ln_options_create();
     ck_assert_int_eq(ln_options_set(options, "threads", "1"), LN_OK);
+    ck_assert_int_eq(ln_options_set_messages(options, count_trial, NULL), LN_OK);
     ck_assert_msg(ln_model_open(getenv(variable), options, &model) == LN_OK, "%s",
                   ln_model_error(NULL));
     ln_options_free(options);
@@ -192,6 +205,41 @@ START_TEST(what_cannot_be_left_open_takes_a_program_for_each_shape)
 }
 END_TEST
 
+static void run_images(ln_session *session, int batch)
+{
+    check(session, ln_session_set_input(session, "data", TL_FLOAT, 4,
+                                        (const int[]){batch, 64, 6, 6}, images));
+    check(session, ln_session_run(session));
+}
+
+START_TEST(batches_of_images_share_packed_weights)
+{
+    enum { MOST = 9 };
+    float first[16 * 6 * 6];
+    ln_model *model = model_of("LN_TEST_IMAGES");
+    ln_session *session = session_of(model);
+    for (size_t i = 0; i < sizeof(images) / sizeof(images[0]); i++)
+        images[i] = (float)(i * 37 % 101) / 50 - 1;
+    n_trials = 0;
+    run_images(session, 1);
+    memcpy(first, ln_session_output(session, "maps")->data, sizeof(first));
+    const size_t packed = ln_store_size(model->store);
+    ck_assert_uint_gt(packed, 0);
+    for (int batch = 1; batch <= MOST; batch++) {
+        run_images(session, batch);
+        const tl_tensor *maps = ln_session_output(session, "maps");
+        ck_assert_int_eq(maps->dims[0], batch);
+        ck_assert_mem_eq(maps->data, first, sizeof(first));
+        ck_assert_uint_eq(ln_store_size(model->store), packed);
+    }
+    ck_assert_int_eq(n_trials, 1);
+    ck_assert_int_eq(number_of_open_programs(model), 0);
+    ln_session_free(session);
+    ln_model_free(model);
+}
+END_TEST
+
 LN_TEST_MAIN("session_sizes", lengths_that_keep_changing_take_few_programs,
              a_cache_that_grows_takes_few_programs, sizes_that_the_model_cannot_take_end_nothing,
-             what_cannot_be_left_open_takes_a_program_for_each_shape)
+             what_cannot_be_left_open_takes_a_program_for_each_shape,
+             batches_of_images_share_packed_weights)

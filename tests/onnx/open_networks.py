@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: open_networks.py ENCODER.onnx DECODER.onnx. Writes two small networks whose sizes are open.
+"""usage: open_networks.py ENCODER.onnx DECODER.onnx IMAGES.onnx. Writes small networks whose sizes are open.
 
-They are what torch exports, with one layer, 2 heads and 16 features; the decoder reads and writes a cache of keys and values.
+The first two are what torch exports, with one layer, 2 heads and 16 features; the decoder reads and writes a cache of keys and values.
+The last one has convolutions of images, and an open batch.
 """
 import math
 import random
@@ -105,8 +106,16 @@ def decoder():
     return network(g, ["ids", "past.key", "past.value"], ["logits", "present.key", "present.value"])
 
 
+def images():
+    g = Graph()
+    relu = g.op("Relu", [g.op("Conv", ["data", g.weight(64, 64, 3, 3), g.weight(64)], pads=[1, 1, 1, 1])])
+    g.op("Conv", [relu, g.weight(16, 64, 3, 3), g.weight(16)], "maps", pads=[1, 1, 1, 1])
+    infos = [value("data", "float", ["batch", 64, 6, 6])]
+    return model(graph(g.nodes, infos, [value("maps", "float")], g.constants), opset=17)
+
+
 def main():
-    for make, path in zip((encoder, decoder), sys.argv[1:]):
+    for make, path in zip((encoder, decoder, images), sys.argv[1:]):
         with open(path, "wb") as file:
             file.write(make())
 

@@ -41,10 +41,19 @@ static int measure(const ln_context *ctx, const char *key, const int src[4], con
     return tile;
 }
 
+// Programs for other batches share the weights, which are packed as one image wants them.
+static int estimate(const ln_context *ctx, const int src[4], const int dst[4],
+                    const tl_conv2d_param *param)
+{
+    const int images = ctx->many_shapes ? 1 : src[0];
+    return tl_blocked_conv2d_best((const int[4]){images, src[1], src[2], src[3]},
+                                  (const int[4]){images, dst[1], dst[2], dst[3]}, param);
+}
+
 int ln_tuned_conv2d(const ln_context *ctx, const int src[4], const int dst[4],
                     const tl_conv2d_param *param)
 {
-    const int estimated = tl_blocked_conv2d_best(src, dst, param);
+    const int estimated = estimate(ctx, src, dst, param);
     char key[KEY_SIZE];
     void *found;
     if (!ctx->tuned || !tl_blocked_winograd_fits(param))
