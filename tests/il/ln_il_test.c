@@ -694,7 +694,7 @@ START_TEST(every_truncation_and_changed_byte_is_survived)
                                "print(src=c | | msg=null, n=true | size=1, offset=2);\n";
     const ln_il_host host = {.model = NULL};
     char changed[sizeof(text)];
-    for (size_t i = 0; i < sizeof(text); i++) {
+    for (size_t i = 0; i < sizeof(text); i += (size_t)ln_check_step()) {
         for (int bit = 0; bit < 8; bit++) {
             ln_il_model m = {0};
             ln_error err = {0};
@@ -717,7 +717,7 @@ START_TEST(failed_allocations_are_told_or_do_not_matter)
         "EYE(a, dtype=TL_FLOAT);\n"
         "#endif\n";
     ln_bool failed = LN_TRUE;
-    for (int n = 0; failed; n++) {
+    for (int n = 0; failed; n += ln_check_step()) {
         ln_context *ctx = ln_context_create();
         ck_assert_ptr_nonnull(ctx);
         ln_alloc_fail_after(n);

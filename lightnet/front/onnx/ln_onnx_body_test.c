@@ -33,7 +33,7 @@ START_TEST(every_allocation_may_fail)
     int failed = 1, n = 0;
     ck_assert_ptr_nonnull(model);
     ck_assert_int_eq(work(model), 0);
-    for (; failed; n++) {
+    for (; failed; n += ln_check_step()) {
         ln_alloc_fail_after(n);
         const int status = work(model);
         failed = ln_alloc_fail_stop();
