@@ -88,6 +88,7 @@ static int is_copied(const tl_matmul_plan *p)
 
 enum {
     LEAST_WORK = 100000,  /* multiply-accumulates that are worth a unit */
+    WEIGHT_COST = 4,      /* those for which a number of src2 is waited for, when memory has it */
     UNITS_PER_THREAD = 3, /* so that one that is late does not keep the others waiting */
     MOST_PANELS = 32,     /* of a unit: they stay in the third cache for all of its rows */
     LEAST_PANELS = 4,     /* of a unit that could have fewer rows instead */
@@ -100,7 +101,7 @@ static void divide(job *j, int threads)
 {
     const tl_matmul_plan *const p = &j->plan;
     const size_t count = tl_matmul_count(p);
-    const double work = (double)p->m * p->n * p->k * count;
+    const double work = (double)(p->m > WEIGHT_COST ? p->m : WEIGHT_COST) * p->n * p->k * count;
     const double most = work / LEAST_WORK < 1 ? 1 : work / LEAST_WORK;
     const size_t wanted =
         threads == 1 ? 1 : tl_smaller_size((size_t)fmin(most, 1e6), threads * UNITS_PER_THREAD);
