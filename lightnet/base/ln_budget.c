@@ -63,6 +63,6 @@ void *ln_budget_count(void *ptr)
 
 void ln_budget_uncount(void *ptr)
 {
-    if (in_use && ptr)
+    if (ptr && in_use)
         ln_budget_give(in_use, USABLE_SIZE(ptr));
 }

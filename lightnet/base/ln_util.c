@@ -55,9 +55,20 @@ static int may_allocate(size_t size)
     return !ln_alloc_fail_now() && ln_budget_allows(size);
 }
 
+/* glibc keeps small blocks of each thread at hand, for malloc but not for calloc. */
+enum { SMALL = 1024 };
+
+static void *allocate_zeros(size_t size)
+{
+    if (size > SMALL)
+        return calloc(1, size);
+    void *ptr = malloc(size ? size : 1);
+    return ptr ? memset(ptr, 0, size) : NULL;
+}
+
 void *ln_alloc(size_t size)
 {
-    void *ptr = may_allocate(size) ? calloc(1, size ? size : 1) : NULL;
+    void *ptr = may_allocate(size) ? allocate_zeros(size) : NULL;
     return ptr ? ln_budget_count(ptr) : out_of_memory(size);
 }
 
@@ -84,6 +95,8 @@ void *ln_realloc(void *ptr, size_t size)
 
 void ln_free(void *ptr)
 {
+    if (!ptr)
+        return;
     ln_budget_uncount(ptr);
     free(ptr);
 }
@@ -91,9 +104,7 @@ void ln_free(void *ptr)
 void *ln_clone(const void *ptr, size_t size)
 {
     void *copy = ln_alloc(size);
-    if (copy && size)
-        memcpy(copy, ptr, size);
-    return copy;
+    return copy && size ? memcpy(copy, ptr, size) : copy;
 }
 
 char *ln_strdup(const char *str)

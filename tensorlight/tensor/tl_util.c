@@ -70,7 +70,7 @@ void *tl_repeat(const void *src, size_t size, int times)
         tl_fail("%d times, expected 0 or more", times);
         return NULL;
     }
-    size_t total;
+    size_t total = 0;
     if (tl_size_mul(size, (size_t)times, &total) < 0)
         return NULL;
     char *const p = tl_alloc(total);
