@@ -3,6 +3,8 @@
 
 #include "session/ln_region.h"
 
+#include <stdint.h>
+
 #include "lightnet/ln_mem.h"
 
 /* Every so many times the size is looked at: it shrinks if at most one of so many parts was needed,
@@ -25,11 +27,11 @@ static int replace(ln_region *region, size_t size)
     return 0;
 }
 
-// Where sizes grow step by step, not each step needs new memory.
-static size_t grown(const ln_region *region, size_t size)
+// Where sizes grow step by step, not each step needs new memory: what is not used yet takes none.
+static int grow(ln_region *region, size_t size)
 {
-    const size_t next = region->size + region->size / PARTS;
-    return size > next ? size : next;
+    const size_t twice = region->size <= SIZE_MAX / 2 ? region->size * 2 : SIZE_MAX;
+    return twice > size && !replace(region, twice) ? 0 : replace(region, size);
 }
 
 int ln_region_fit(ln_region *region, size_t size)
@@ -37,7 +39,7 @@ int ln_region_fit(ln_region *region, size_t size)
     if (size > region->most)
         region->most = size;
     if (!region->memory || size > region->size)
-        return replace(region, grown(region, size));
+        return grow(region, size);
     if (++region->n < TIMES)
         return 0;
     if (region->size > LITTLE && region->most <= region->size / PARTS)
