@@ -239,7 +239,31 @@ START_TEST(batches_of_images_share_packed_weights)
 }
 END_TEST
 
+// These compute something of the size of their input, which must not be the largest one.
+START_TEST(what_is_made_for_a_size_is_made_for_that_of_the_run)
+{
+    static const char *const optypes[] = {"Hardmax", "RandomUniformLike", "RandomNormalLike",
+                                          "Bernoulli"};
+    for (size_t k = 0; k < sizeof(optypes) / sizeof(optypes[0]); k++) {
+        ln_model *model = model_with(optypes[k]);
+        ln_session *session = session_of(model);
+        for (int i = 1; i < 6; i++) {
+            const int dims[] = {1, 2, i, i};
+            check(session,
+                  ln_session_bind_input(session, "a", TL_FLOAT, 4, dims, numbers, sizeof(numbers)));
+            check(session, ln_session_run(session));
+            const tl_tensor *y = ln_session_output(session, "y");
+            ck_assert_msg(y->dims[2] == i && y->dims[3] == i, "%s of %d x %d has %d x %d",
+                          optypes[k], i, i, y->dims[2], y->dims[3]);
+        }
+        ln_session_free(session);
+        ln_model_free(model);
+    }
+}
+END_TEST
+
 LN_TEST_MAIN("session_sizes", lengths_that_keep_changing_take_few_programs,
              a_cache_that_grows_takes_few_programs, sizes_that_the_model_cannot_take_end_nothing,
              what_cannot_be_left_open_takes_a_program_for_each_shape,
-             batches_of_images_share_packed_weights)
+             batches_of_images_share_packed_weights,
+             what_is_made_for_a_size_is_made_for_that_of_the_run)

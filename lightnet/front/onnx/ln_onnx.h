@@ -83,6 +83,11 @@ const tl_tensor *ln_onnx_tensor_of(const ln_onnx_node *n, const char *tensor);
 /** Whether its size is known only at run time: the record then has the largest one. */
 int ln_onnx_is_dynamic(const ln_onnx_node *n, const char *tensor);
 
+/** The node fails if its first input, `src`, has a size that is known only at run time; or if that
+ * of one axis is. For what is decided on the largest size. */
+void ln_onnx_want_fixed(ln_onnx_node *n, const char *src);
+void ln_onnx_want_fixed_axis(ln_onnx_node *n, const char *src, int axis);
+
 /** Its value, when it does not depend on what is given at run time: computed by running the
  * operators that make it. NULL: it does (nothing failed). Returns borrowed (until the translation
  * ends). */

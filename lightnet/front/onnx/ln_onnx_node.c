@@ -73,6 +73,20 @@ int ln_onnx_is_dynamic(const ln_onnx_node *n, const char *tensor)
     return te && te->isdynamic;
 }
 
+void ln_onnx_want_fixed(ln_onnx_node *n, const char *src)
+{
+    if (ln_onnx_is_dynamic(n, src))
+        ln_emit_fail(&n->emit,
+                     "input 0 has a size that is known only at run time, expected a fixed one");
+}
+
+void ln_onnx_want_fixed_axis(ln_onnx_node *n, const char *src, int axis)
+{
+    const ln_size size = ln_onnx_axis_size(n, src, axis);
+    if (!ln_size_is_number(&size))
+        ln_onnx_want_fixed(n, src);
+}
+
 int ln_onnx_axis(ln_onnx_node *n, int64_t axis, int ndim)
 {
     if (axis >= -(int64_t)ndim && axis < ndim)

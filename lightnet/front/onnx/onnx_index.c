@@ -144,9 +144,7 @@ static void translate_eye_like(ln_onnx_node *n)
     const tl_tensor *const like = ln_onnx_tensor_of(n, src);
     const int64_t k = ln_onnx_int(n, "k", 0);
     const tl_dtype dtype = ln_onnx_attr_dtype(n, "dtype", like->dtype);
-    if (ln_onnx_is_dynamic(n, src))
-        ln_emit_fail(&n->emit,
-                     "input 0 has a size that is known only at run time, expected a fixed one");
+    ln_onnx_want_fixed(n, src);
     if (like->ndim != 2)
         ln_emit_fail(&n->emit, "input 0 has %d dimensions, expected 2", like->ndim);
     if (ln_onnx_failed(n))

@@ -31,6 +31,8 @@ static const char *emit_hardmax(ln_onnx_node *n, const char *src, int axis, int 
     const double choice[] = {0, 1};
     if (t->len == 0)
         return ln_emit_simple(&n->emit, "forward", src, i); // without elements, without a maximum
+    if (t->ndim)
+        ln_onnx_want_fixed_axis(n, src, axis);
     ln_emit_begin(&n->emit, "argreduce");
     ln_emit_arg(&n->emit, "src", src);
     ln_emit_set_int(&n->emit, "axis", axis);

@@ -17,13 +17,15 @@ typedef struct pooling {
 } pooling;
 
 /** The pooling's windows as those of maxpool2d or avgpool2d, which do not round up: what rounding
- * up adds becomes padding. 0: they cannot say it. */
+ * up adds becomes padding, which depends on the size. 0: they cannot say it. */
 static int as_image(const ln_onnx_node *n, const pooling *p, tl_windows *w)
 {
     const tl_tensor *const src = ln_onnx_tensor_of(n, p->src);
     const tl_poolnd_param param = {.windows = p->windows, .is_ceil = p->is_ceil};
     int dims[TL_MAXDIM];
     *w = p->windows;
+    if (p->is_ceil && ln_onnx_is_dynamic(n, p->src))
+        return 0;
     if (ln_streq(p->kind, "TL_POOL_NORM") || !ln_onnx_is_image(n, p->src, w, 0) ||
         tl_poolnd_shape(src, &param, dims) < 0)
         return 0;

@@ -66,7 +66,9 @@ static void translate_random(ln_onnx_node *n)
 
 static void translate_random_like(ln_onnx_node *n)
 {
-    const tl_tensor *const like = ln_onnx_tensor_of(n, ln_onnx_in(n, 0));
+    const char *const src = ln_onnx_in(n, 0);
+    const tl_tensor *const like = ln_onnx_tensor_of(n, src);
+    ln_onnx_want_fixed(n, src);
     put_random(n, ln_onnx_attr_dtype(n, "dtype", like->dtype), like->ndim, like->dims);
 }
 
@@ -77,6 +79,7 @@ static void translate_bernoulli(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor given = *ln_onnx_tensor_of(n, src);
+    ln_onnx_want_fixed(n, src);
     // Even numbers of 16 bits would be too few.
     const tl_dtype work = given.dtype == TL_DOUBLE ? TL_DOUBLE : TL_FLOAT;
     const char *const chances = ln_emit_cast(&n->emit, src, work, LN_EMIT_TEMP);
@@ -108,6 +111,7 @@ static void translate_multinomial(ln_onnx_node *n)
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor *const given = ln_onnx_tensor_of(n, src);
     const int64_t samples = ln_onnx_int(n, "sample_size", 1);
+    ln_onnx_want_fixed(n, src);
     if (!ln_onnx_failed(n) && (given->ndim != 2 || given->dims[1] < 1))
         ln_emit_fail(&n->emit, "the input has %d dimensions, expected 2, the second at least 1",
                      given->ndim);
@@ -138,6 +142,7 @@ static void translate_multinomial(ln_onnx_node *n)
 static void emit_mask(ln_onnx_node *n, const char *src, tl_dtype dtype)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
+    ln_onnx_want_fixed(n, src);
     const char *const one = ln_emit_scalar(&n->emit, dtype, 1);
     ln_emit_begin(&n->emit, "expand");
     ln_emit_arg(&n->emit, "src", one);
@@ -159,6 +164,7 @@ static void emit_training(ln_onnx_node *n, double ratio)
 {
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor given = *ln_onnx_tensor_of(n, src);
+    ln_onnx_want_fixed(n, src);
     const char *const numbers =
         emit_random(n, TL_FLOAT, given.ndim, given.dims, "TL_UNIFORM", 0, 1, LN_EMIT_TEMP);
     const char *const limit = ln_emit_scalar(&n->emit, TL_FLOAT, ratio);

@@ -595,9 +595,7 @@ static void translate_center_crop_pad(ln_onnx_node *n)
     int n_wanted, n_axes, axes[LN_MAXDIM], before[LN_MAXDIM] = {0}, after[LN_MAXDIM] = {0};
     const int64_t *const wanted = ln_onnx_ints_in(n, 1, &n_wanted);
     const int64_t *const given = ln_onnx_ints(n, "axes", &n_axes);
-    if (ln_onnx_is_dynamic(n, src))
-        ln_emit_fail(&n->emit,
-                     "input 0 has a size that is known only at run time, expected a fixed one");
+    ln_onnx_want_fixed(n, src);
     for (int i = 0; i < t->ndim; i++)
         axes[i] = i;
     if (n_wanted != (given ? n_axes : t->ndim))
