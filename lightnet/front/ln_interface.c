@@ -49,6 +49,12 @@ int ln_port_is_closed(const ln_port *port)
     return port->info.ndim >= 0;
 }
 
+const char *ln_port_dtype_name(const ln_port *port)
+{
+    return tl_dtype_is_valid(port->info.dtype) ? tl_dtype_name(port->info.dtype)
+                                               : "a type that LightNet lacks";
+}
+
 static int print_dim(const ln_port *port, int i, char *buf, size_t size)
 {
     if (port->dims[i] >= 0)

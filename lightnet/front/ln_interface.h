@@ -28,7 +28,8 @@ typedef enum ln_port_kind {
 typedef struct ln_port {
     char *name;
     ln_port_kind kind;
-    tl_tensor info;       /* without data; dims is `dims` below, NULL: ndim is unknown */
+    tl_tensor info;       /* without data; dims is `dims` below, NULL: ndim is unknown. dtype may be
+                             TL_DTYPE_INVALID: LightNet has no such type, or an output has none */
     int dims[LN_MAXDIM];  /* LN_PORT_OPEN: open */
     int least[LN_MAXDIM]; /* of an open size: what it may be */
     int most[LN_MAXDIM];
@@ -70,6 +71,9 @@ void ln_port_set_ndim(ln_port *port, int ndim);
 
 /** Whether all sizes are known. */
 int ln_port_is_closed(const ln_port *port);
+
+/** The name of the port's type, for messages, also where LightNet has no such type. */
+const char *ln_port_dtype_name(const ln_port *port);
 
 /** The shape as the model writes it, for messages: "[batch, 3, ?, 224]", "of any shape". Returns
  *  buf. */

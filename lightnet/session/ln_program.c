@@ -457,12 +457,19 @@ static int is_shared(const ln_program *program, const ln_value *values, const ln
     return 0;
 }
 
+// The type may be another than the file says.
+static int is_aligned(const ln_place *place, const tl_tensor *tensor)
+{
+    return (uintptr_t)place->data % tl_size_of(tensor->dtype) == 0;
+}
+
 static void place_output(const ln_program *program, const ln_value *values, const ln_place *places,
                          size_t i)
 {
     ln_loan *loan = &program->loans[program->n_inputs + i];
-    const int fits =
-        places[i].data && places[i].size >= loan->size && !is_shared(program, values, places, i);
+    const int fits = places[i].data && places[i].size >= loan->size &&
+                     is_aligned(&places[i], program->outputs[i]) &&
+                     !is_shared(program, values, places, i);
     if (loan->root)
         ln_loan_move(program->ctx, loan, fits ? places[i].data : NULL);
 }

@@ -371,10 +371,11 @@ ln_status ln_session_set_input(ln_session *session, const char *name, tl_dtype d
     return status ? ln_error_set_last(&session->error), LN_OUT_OF_MEMORY : LN_OK;
 }
 
+// Of an output whose type the file does not tell, the program sees to the alignment.
 static int check_place(ln_session *session, const char *what, const char *name, tl_dtype dtype,
                        const void *data, size_t needed, size_t size)
 {
-    const size_t element = tl_size_of(dtype);
+    const size_t element = tl_dtype_is_valid(dtype) ? tl_size_of(dtype) : 1;
     if (size < needed)
         return ln_error_set_as(&session->error, LN_BAD_ARGUMENT,
                                "%s '%s' takes %zu bytes, the buffer given for it has %zu", what,
@@ -412,9 +413,9 @@ ln_status ln_session_bind_input(ln_session *session, const char *name, tl_dtype 
 static int fail_missing(ln_session *session, const ln_port *port)
 {
     char shape[LN_MAXLINE];
-    return ln_error_set_as(
-        &session->error, LN_BAD_ARGUMENT, "input '%s' is not given, expected %s %s", port->name,
-        tl_dtype_name(port->info.dtype), ln_port_sprint(port, shape, sizeof(shape)));
+    return ln_error_set_as(&session->error, LN_BAD_ARGUMENT,
+                           "input '%s' is not given, expected %s %s", port->name,
+                           ln_port_dtype_name(port), ln_port_sprint(port, shape, sizeof(shape)));
 }
 
 // A size that has a name is the same in all inputs.

@@ -858,6 +858,52 @@ START_TEST(buffers_that_do_not_fit_are_refused)
 }
 END_TEST
 
+// y = relu(x), the types of both as a file says them.
+static ln_session *open_relu(int type_of_x, int type_of_y)
+{
+    tiny_model m = {.graph.size = 0};
+    tiny_input(&m, "x", type_of_x, "n");
+    tiny_node(&m, "Relu", "x", NULL, "y");
+    tiny_output(&m, "y", type_of_y, "n");
+    return open_session(tiny_end(&m), NULL);
+}
+
+START_TEST(an_output_may_have_another_type_than_the_file_says)
+{
+    SKIP_WITHOUT_ONNX
+    static const int types[] = {0, TINY_BOOL, TINY_INT64}; // 0: none
+    const double x[] = {-1, 2};
+    _Alignas(8) char buffer[32];
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        const int offset = types[i] == TINY_INT64 ? 0 : 1;
+        ln_session *session = open_relu(TINY_DOUBLE, types[i]);
+        CHECK_OK(session, ln_session_set_input(session, "x", TL_DOUBLE, 1, (const int[]){2}, x));
+        CHECK_OK(session, ln_session_bind_output(session, "y", buffer + offset, 16));
+        CHECK_OK(session, ln_session_run(session));
+        ck_assert_int_eq(memcmp(buffer + offset, (const double[]){0, 2}, 16), 0);
+        ck_assert_int_eq(ln_session_output(session, "y")->dtype, TL_DOUBLE);
+        ln_session_free(session);
+    }
+}
+END_TEST
+
+START_TEST(an_input_of_a_type_that_lightnet_lacks_cannot_be_given)
+{
+    SKIP_WITHOUT_ONNX
+    enum { FLOAT8 = 17 };
+    ln_session *session = open_relu(FLOAT8, FLOAT8);
+    CHECK_FAILS(session, LN_BAD_ARGUMENT,
+                ln_session_set_input(session, "x", TL_UINT8, 1, (const int[]){1}, "x"),
+                "input 'x' is given as TL_UINT8 [1], expected a type that LightNet lacks [n]");
+    CHECK_FAILS(session, LN_BAD_ARGUMENT,
+                ln_session_set_input(session, "x", (tl_dtype)-1, 1, (const int[]){1}, "x"),
+                "input 'x' is given as type -1, expected a type that LightNet lacks");
+    CHECK_FAILS(session, LN_BAD_ARGUMENT, ln_session_run(session),
+                "input 'x' is not given, expected a type that LightNet lacks [n]");
+    ln_session_free(session);
+}
+END_TEST
+
 START_TEST(outputs_are_there_after_a_run_only)
 {
     SKIP_WITHOUT_ONNX
@@ -1050,7 +1096,9 @@ LN_TEST_MAIN(
     models_that_cannot_be_opened_say_why, an_operator_that_there_is_not_is_unsupported,
     a_model_without_its_weights_is_refused, questions_about_what_is_not_there_are_refused,
     wrong_inputs_are_refused, buffers_that_do_not_fit_are_refused,
-    outputs_are_there_after_a_run_only, inputs_that_disagree_are_refused_by_the_run,
-    null_handles_are_refused, a_cancelled_session_stays_so_until_it_is_resumed,
-    a_cancelled_session_leaves_others_alone, a_run_ends_at_its_time_limit_and_the_next_one_is_right,
-    a_child_uses_the_sessions_of_its_parent, statuses_have_names_and_texts)
+    an_output_may_have_another_type_than_the_file_says,
+    an_input_of_a_type_that_lightnet_lacks_cannot_be_given, outputs_are_there_after_a_run_only,
+    inputs_that_disagree_are_refused_by_the_run, null_handles_are_refused,
+    a_cancelled_session_stays_so_until_it_is_resumed, a_cancelled_session_leaves_others_alone,
+    a_run_ends_at_its_time_limit_and_the_next_one_is_right, a_child_uses_the_sessions_of_its_parent,
+    statuses_have_names_and_texts)

@@ -17,7 +17,7 @@
 #include <string.h>
 
 /* ONNX's numbers of types. */
-enum { TINY_FLOAT = 1, TINY_INT64 = 7, TINY_BOOL = 9 };
+enum { TINY_FLOAT = 1, TINY_INT64 = 7, TINY_BOOL = 9, TINY_DOUBLE = 11 };
 
 typedef struct tiny_bytes {
     unsigned char data[4096];

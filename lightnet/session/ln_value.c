@@ -44,14 +44,14 @@ static int fail_shape(const ln_port *port, tl_dtype dtype, int ndim, const int *
     return ln_error_set_as(
         err, LN_BAD_ARGUMENT, "input '%s' is given as %s %s, expected %s %s", port->name,
         tl_dtype_name(dtype), ln_sprint_shape(given, sizeof(given), ndim, dims),
-        tl_dtype_name(port->info.dtype), ln_port_sprint(port, expected, sizeof(expected)));
+        ln_port_dtype_name(port), ln_port_sprint(port, expected, sizeof(expected)));
 }
 
 static int check_call(const ln_port *port, tl_dtype dtype, int ndim, const int *dims, ln_error *err)
 {
     if (!tl_dtype_is_valid(dtype))
         return ln_error_set_as(err, LN_BAD_ARGUMENT, "input '%s' is given as type %d, expected %s",
-                               port->name, (int)dtype, tl_dtype_name(port->info.dtype));
+                               port->name, (int)dtype, ln_port_dtype_name(port));
     if (ndim < 0 || ndim > LN_MAXDIM)
         return ln_error_set_as(err, LN_BAD_ARGUMENT,
                                "input '%s' is given with %d dimensions, expected 0 to %d",

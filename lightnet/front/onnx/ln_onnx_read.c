@@ -530,9 +530,9 @@ static int add_port(ln_interface *interface, ln_port_kind kind, const LnOnnx__Va
     const LnOnnx__TensorType *type = value->type ? value->type->tensor_type : NULL;
     const LnOnnx__Shape *shape = type ? type->shape : NULL;
     const int has_shape = shape && shape->n_dim <= LN_MAXDIM;
-    ln_port *port =
-        ln_interface_add(interface, kind, name_of(value), type ? ln_onnx_dtype(type->elem_type) : 0,
-                         has_shape ? (int)shape->n_dim : LN_PORT_OPEN);
+    ln_port *port = ln_interface_add(interface, kind, name_of(value),
+                                     type ? ln_onnx_dtype(type->elem_type) : TL_DTYPE_INVALID,
+                                     has_shape ? (int)shape->n_dim : LN_PORT_OPEN);
     for (size_t i = 0; port && has_shape && i < shape->n_dim; i++)
         if (add_dim(port, (int)i, shape->dim[i]))
             return -1;

@@ -130,9 +130,10 @@ LN_API const char *ln_model_output_name(const ln_model *model, int i);
 LN_API int ln_model_input_index(const ln_model *model, const char *name);
 LN_API int ln_model_output_index(const ln_model *model, const char *name);
 
-/** The type and the shape of input, or output, `i`: dims has -1 where a size is open; ndim is -1,
- *  and dims NULL, where not even the number of dimensions is known. data is NULL. Returns borrowed
- *  and NULL as above. */
+/** The type and the shape of input, or output, `i`, as the file says them: dims has -1 where a size
+ *  is open; ndim is -1, and dims NULL, where not even the number of dimensions is known; dtype is
+ *  TL_DTYPE_INVALID where the file gives an output no type, or one that LightNet lacks. data is
+ *  NULL. Returns borrowed and NULL as above. */
 LN_API const tl_tensor *ln_model_input_info(const ln_model *model, int i);
 LN_API const tl_tensor *ln_model_output_info(const ln_model *model, int i);
 
