@@ -72,15 +72,21 @@ static uint64_t add_milliseconds(uint64_t ns, uint64_t ms)
     return ms > (UINT64_MAX - ns) / NS_PER_MS ? UINT64_MAX : ns + ms * NS_PER_MS;
 }
 
-static void apply(ln_limits *limits, ln_limit limit)
+void ln_limits_set_time(const ln_context *ctx, uint64_t ms, uint64_t start)
 {
-    const uint64_t value = limits->max[limit];
-    if (limit == LN_LIMIT_TIME) {
-        limits->deadline = value ? add_milliseconds(tl_clock(), value) : 0;
-        tl_stop_set_deadline(limits->stop, limits->deadline);
-    } else if (limit == LN_LIMIT_MEMORY) {
-        limits->budget.limit = value < SIZE_MAX ? (size_t)value : SIZE_MAX;
-    }
+    ln_limits *const limits = ctx->limits;
+    limits->max[LN_LIMIT_TIME] = ms;
+    limits->deadline = ms ? add_milliseconds(start, ms) : 0;
+    tl_stop_set_deadline(limits->stop, limits->deadline);
+}
+
+static void set_limit(const ln_context *ctx, ln_limit limit, uint64_t value)
+{
+    ctx->limits->max[limit] = value;
+    if (limit == LN_LIMIT_TIME)
+        ln_limits_set_time(ctx, value, tl_clock());
+    else if (limit == LN_LIMIT_MEMORY)
+        ctx->limits->budget.limit = value < SIZE_MAX ? (size_t)value : SIZE_MAX;
 }
 
 int ln_context_set_limit(ln_context *ctx, ln_limit limit, uint64_t value)
@@ -88,8 +94,7 @@ int ln_context_set_limit(ln_context *ctx, ln_limit limit, uint64_t value)
     ln_context_clear_error(ctx);
     if ((unsigned)limit >= N_LIMITS)
         return ln_fail(ctx, "there is no limit with number %d", (int)limit);
-    ctx->limits->max[limit] = value;
-    apply(ctx->limits, limit);
+    set_limit(ctx, limit, value);
     return 0;
 }
 

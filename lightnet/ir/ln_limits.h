@@ -31,6 +31,10 @@ void ln_limits_reset(const ln_context *ctx);
 
 /* Stopping */
 
+/** Lets the context's work end `ms` milliseconds after `start`, a time on tl_clock(); ms 0: no
+ * limit. ln_context_set_limit counts from the call on. */
+void ln_limits_set_time(const ln_context *ctx, uint64_t ms, uint64_t start);
+
 /** What kernels look at. */
 const tl_stop *ln_limits_stop(const ln_context *ctx);
 

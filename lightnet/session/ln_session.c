@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ir/ln_context_ops.h"
+#include "ir/ln_limits.h"
 #include "lightnet/ln_hash.h"
 #include "session/ln_call.h"
 #include "session/ln_model.h"
@@ -32,6 +33,7 @@ struct ln_session {
     ln_region region;    /* that it runs in */
     int has_outputs;
     uint64_t timeout; /* ms */
+    uint64_t began;   /* the run, on tl_clock(); where there is a timeout */
     ln_error error;
 
     /* ln_session_lock */
@@ -133,6 +135,12 @@ void ln_session_resume(ln_session *session)
     if (session->running)
         ln_context_resume(session->running);
     ln_session_unlock();
+}
+
+// All that a run makes and tries has the time of one run.
+static void limit_time(const ln_session *session, const ln_context *ctx)
+{
+    ln_limits_set_time(ctx, session->timeout, session->began);
 }
 
 ln_status ln_session_set_timeout(ln_session *session, uint64_t ms)
@@ -243,7 +251,7 @@ static ln_program *try_open(ln_session *session, const ln_range *ranges, size_t 
         return NULL;
     }
     attach(session, program->ctx);
-    ln_context_set_limit(program->ctx, LN_LIMIT_TIME, session->timeout);
+    limit_time(session, program->ctx);
     if (!make_for_ranges(session, program, copy))
         return program;
     take_error(session, program->ctx);
@@ -284,7 +292,7 @@ static int make_program(ln_session *session)
     if (!program)
         return -1;
     attach(session, program->ctx);
-    ln_context_set_limit(program->ctx, LN_LIMIT_TIME, session->timeout);
+    limit_time(session, program->ctx);
     if (!ln_program_make(program, session->model, session->values)) {
         note_kernels(session->model, program->ctx);
         session->program = program;
@@ -306,7 +314,7 @@ static int find_program(ln_session *session)
         return is_made ? 0 : make_program(session);
     }
     attach(session, session->program->ctx);
-    ln_context_set_limit(session->program->ctx, LN_LIMIT_TIME, session->timeout);
+    limit_time(session, session->program->ctx);
     return 0;
 }
 
@@ -324,11 +332,10 @@ static int lend(ln_session *session)
     return 0;
 }
 
-// The time of a run is counted from here on.
 static int choose_program(ln_session *session)
 {
     if (session->program && ln_program_fits(session->program, session->values)) {
-        ln_context_set_limit(session->program->ctx, LN_LIMIT_TIME, session->timeout);
+        limit_time(session, session->program->ctx);
         return 0;
     }
     drop_program(session);
@@ -590,6 +597,7 @@ static int compute_fixed(ln_session *session, const watcher *w)
 static ln_status run(ln_session *session, const watcher *w)
 {
     const unsigned long failures = ln_call_begin();
+    session->began = session->timeout ? tl_clock() : 0;
     session->has_outputs = 0;
     ln_error_clear(&session->error);
     if (check_inputs(session) || choose_program(session) ||

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_session.h"
@@ -239,6 +240,60 @@ START_TEST(batches_of_images_share_packed_weights)
 }
 END_TEST
 
+// Making a program takes longer than a run may.
+static void wait_and_count(void *data, int level, const char *text)
+{
+    (void)level;
+    (void)text;
+    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    ++*(int *)data;
+}
+
+// y = conv(a, w), for which a program with open sizes is made in vain.
+static ln_model *slow_model(int *messages)
+{
+    static const int64_t shape[] = {4, 2, 3, 3};
+    tiny_model m = {0};
+    ln_model *model;
+    ln_options *options = ln_options_create();
+    ck_assert_int_eq(ln_options_set_messages(options, wait_and_count, messages), LN_OK);
+    tiny_input(&m, "a", TINY_FLOAT, "n,2,8,8");
+    tiny_constant(&m, "flat", TINY_FLOAT, 72, numbers, 72 * sizeof(float));
+    tiny_constant(&m, "shape", TINY_INT64, 4, shape, sizeof(shape));
+    tiny_node(&m, "Reshape", "flat", "shape", "w");
+    tiny_node(&m, "Conv", "a", "w", "y");
+    tiny_output(&m, "y", TINY_FLOAT, "n,4,6,6");
+    const tiny_bytes bytes = tiny_end(&m);
+    ck_assert_msg(ln_model_open_memory("conv", bytes.data, bytes.size, options, &model) == LN_OK,
+                  "%s", ln_model_error(NULL));
+    ln_options_free(options);
+    return model;
+}
+
+START_TEST(all_programs_that_a_run_tries_have_the_time_of_one_run)
+{
+    int messages = 0;
+    ln_model *model = slow_model(&messages);
+    ln_session *session = session_of(model);
+    for (int batch = 1; batch < 4; batch++) {
+        check(session,
+              ln_session_bind_input(session, "a", TL_FLOAT, 4, (const int[]){batch, 2, 8, 8},
+                                    numbers, sizeof(numbers)));
+        if (batch < 3)
+            check(session, ln_session_run(session));
+    }
+    messages = 0;
+    check(session, ln_session_set_timeout(session, 40));
+    ck_assert_int_eq(ln_session_run(session), LN_LIMIT_REACHED);
+    ck_assert_ptr_nonnull(strstr(ln_session_error(session), "stopped at the time limit of 40 ms"));
+    ck_assert_int_eq(messages, 1); // of the open program; the fixed one has no time left
+    check(session, ln_session_set_timeout(session, 0));
+    check(session, ln_session_run(session));
+    ln_session_free(session);
+    ln_model_free(model);
+}
+END_TEST
+
 // These compute something of the size of their input, which must not be the largest one.
 START_TEST(what_is_made_for_a_size_is_made_for_that_of_the_run)
 {
@@ -266,4 +321,5 @@ LN_TEST_MAIN("session_sizes", lengths_that_keep_changing_take_few_programs,
              a_cache_that_grows_takes_few_programs, sizes_that_the_model_cannot_take_end_nothing,
              what_cannot_be_left_open_takes_a_program_for_each_shape,
              batches_of_images_share_packed_weights,
+             all_programs_that_a_run_tries_have_the_time_of_one_run,
              what_is_made_for_a_size_is_made_for_that_of_the_run)
