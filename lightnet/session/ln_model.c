@@ -12,6 +12,7 @@
 #include "lightnet/ln_plugin.h"
 #include "run/ln_store.h"
 #include "session/ln_call.h"
+#include "session/ln_kept.h"
 #include "session/ln_pool.h"
 #include "session/ln_program.h"
 #include "session/ln_session_lock.h"
@@ -201,7 +202,7 @@ static int make_fixed(ln_model *model, ln_program *program, int is_read)
 static int open_fixed(ln_model *model, ln_program *program, int is_read)
 {
     if (!make_fixed(model, program, is_read)) {
-        ln_program_give(model, program);
+        ln_kept_give(model, program, 0);
         return 0;
     }
     if (!model->wants_values)

@@ -36,6 +36,7 @@ struct ln_model {
     int wants_values;        /* shapes are decided on values of inputs */
     struct ln_program *kept; /* the newest first */
     int n_kept;
+    uint64_t n_sessions; /* that there have been */
     ln_changes *changes; /* of each input */
     ln_kernels kernels;  /* of the last program for fixed shapes */
     int has_kernels;

@@ -9,6 +9,7 @@
 #include "ir/ln_bind.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_fixed.h"
+#include "ir/ln_from_file.h"
 #include "ir/ln_limits.h"
 #include "lightnet/ln_mem.h"
 #include "lightnet/ln_tensor.h"
@@ -335,6 +336,48 @@ static int note_ports(ln_program *program, const ln_model *model, const ln_value
                                                                                                : 0;
 }
 
+/* ---- state ---- */
+
+// Numbers of the seed of the program are the session's, which sets ctx->random.
+static int draws_for_session(const ln_op *op)
+{
+    const ln_param_entry *seed = ln_param_list_find(op->op_arg->params, "seed");
+    return !op->op_arg->ctx->outer && seed && seed->type == LN_PARAM_NUMBER &&
+           seed->value_double < 0;
+}
+
+// Whether the operator keeps something from one run to the next: what it has drawn, or a tensor
+// that lasts and is written in place.
+static int op_has_state(const ln_context *ctx, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
+        if (te->isstatic && !ln_hash_find(ctx->input_names, te->name) && ln_entry_is_mutated(te))
+            return 1;
+    }
+    return op->run && op->op_arg->tensors_out && !ln_is_placeholder(op) && ln_op_has_effect(op) &&
+           !draws_for_session(op);
+}
+
+static int has_state(const ln_context *ctx)
+{
+    const ln_context *body;
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        if (op_has_state(ctx, op))
+            return 1;
+    }
+    LN_LIST_FOREACH(body, ctx->bodies)
+    {
+        if (has_state(body))
+            return 1;
+    }
+    return 0;
+}
+
 /* ---- memory ---- */
 
 /* What an idle program is lent. */
@@ -380,6 +423,7 @@ int ln_program_finish(ln_program *program, const ln_model *model, const ln_value
     if (compile(program->ctx, model->options) || load(program->ctx, model->options) ||
         note_ports(program, model, values) || set_open_shapes(program, values))
         return -1;
+    program->has_state = has_state(program->ctx);
     if (ln_sharing_is_movable(program->ctx))
         ln_program_lend(program, nowhere);
     return 0;
@@ -484,47 +528,4 @@ int ln_program_fill(const ln_program *program, const ln_value *values, const ln_
     for (size_t i = 0; i < program->n_outputs; i++)
         place_output(program, values, places, i);
     return 0;
-}
-
-/* ---- those that a model keeps ---- */
-
-ln_program *ln_program_take(ln_model *model, const ln_value *values)
-{
-    ln_session_lock();
-    ln_program **place = &model->kept, *program;
-    while ((program = *place) &&
-           (!ln_program_fits(program, values) || (program->ranges && model->stays_fixed)))
-        place = &program->next;
-    if (program) {
-        *place = program->next;
-        program->next = NULL;
-        model->n_kept--;
-    }
-    ln_session_unlock();
-    return program;
-}
-
-// The last of the list, which is not empty.
-static ln_program *drop_oldest(ln_model *model)
-{
-    ln_program **place = &model->kept;
-    while ((*place)->next)
-        place = &(*place)->next;
-    ln_program *oldest = *place;
-    *place = NULL;
-    model->n_kept--;
-    return oldest;
-}
-
-void ln_program_give(ln_model *model, ln_program *program)
-{
-    if (!program)
-        return;
-    ln_session_lock();
-    program->next = model->kept;
-    model->kept = program;
-    model->n_kept++;
-    ln_program *oldest = model->n_kept > model->options->programs ? drop_oldest(model) : NULL;
-    ln_session_unlock();
-    ln_program_free(oldest);
 }

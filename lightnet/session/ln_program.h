@@ -30,7 +30,10 @@ typedef struct ln_program {
     size_t n_inputs;
     const tl_tensor **outputs; /* as the interface has them */
     size_t n_outputs;
-    struct ln_program *next; /* of those that the model keeps */
+    int has_state; /* what a run leaves behind may change the next one */
+    /* Of those that the model keeps (ln_kept.h): */
+    struct ln_program *next;
+    uint64_t session; /* the number of the only one that may take it; 0: any */
 } ln_program;
 
 /** Returns new (ln_program_free): an empty context with the model's settings, for ln_program_make.
@@ -67,12 +70,5 @@ void ln_program_lend(ln_program *program, void *memory);
 /** Before a run: lets the inputs have the values, which are read where they lie or copied, and the
  * outputs lie in their `places` where that can be. -1 with the reason in the context. */
 int ln_program_fill(const ln_program *program, const ln_value *values, const ln_place *places);
-
-/** A program that fits, which the model keeps no longer; NULL: there is none. */
-ln_program *ln_program_take(ln_model *model, const ln_value *values);
-
-/** Lets the model keep the program (takes it; NULL: nothing), in place of the one that was used
- *  least recently where there are too many. */
-void ln_program_give(ln_model *model, ln_program *program);
 
 #endif

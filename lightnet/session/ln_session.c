@@ -12,6 +12,7 @@
 #include "ir/ln_limits.h"
 #include "lightnet/ln_hash.h"
 #include "session/ln_call.h"
+#include "session/ln_kept.h"
 #include "session/ln_model.h"
 #include "session/ln_program.h"
 #include "session/ln_region.h"
@@ -26,11 +27,13 @@ typedef struct symbol {
 
 struct ln_session {
     ln_model *model;
+    uint64_t number;     /* among those of the model, from 1 */
     ln_value *values;    /* of each input of the interface */
     ln_place *places;    /* of each output */
     symbol *symbols;     /* for checks */
     ln_program *program; /* for the shapes of the last run, or NULL */
     ln_region region;    /* that it runs in */
+    uint64_t random;     /* the state of random numbers of the model's seed */
     int has_outputs;
     uint64_t timeout; /* ms */
     uint64_t began;   /* the run, on tl_clock(); where there is a timeout */
@@ -70,6 +73,14 @@ const char *ln_session_error(const ln_session *session)
 
 /* ---- life ---- */
 
+static uint64_t next_number(ln_model *model)
+{
+    ln_session_lock();
+    const uint64_t number = ++model->n_sessions;
+    ln_session_unlock();
+    return number;
+}
+
 ln_status ln_session_create(ln_model *model, ln_session **session)
 {
     if (session)
@@ -80,6 +91,8 @@ ln_status ln_session_create(ln_model *model, ln_session **session)
     if (!made)
         return LN_OUT_OF_MEMORY;
     made->model = ln_model_keep(model);
+    made->number = next_number(model);
+    made->random = model->options->seed;
     made->values = ln_alloc_array(model->interface->n_inputs, sizeof(*made->values));
     made->places = ln_alloc_array(model->interface->n_outputs, sizeof(*made->places));
     made->symbols = ln_alloc_array((size_t)model->n_symbols + 1, sizeof(*made->symbols));
@@ -157,7 +170,7 @@ static void drop_program(ln_session *session)
 {
     session->has_outputs = 0;
     detach(session);
-    ln_program_give(session->model, session->program);
+    ln_kept_give(session->model, session->program, session->number);
     session->program = NULL;
 }
 
@@ -166,6 +179,7 @@ void ln_session_free(ln_session *session)
     if (!session)
         return;
     drop_program(session);
+    ln_kept_leave(session->model, session->number);
     ln_region_clear(&session->region);
     for (size_t i = 0; session->values && i < session->model->interface->n_inputs; i++)
         ln_value_clear(&session->values[i]);
@@ -306,7 +320,7 @@ static int make_program(ln_session *session)
 
 static int find_program(ln_session *session)
 {
-    session->program = ln_program_take(session->model, session->values);
+    session->program = ln_kept_take(session->model, session->values, session->number);
     if (!session->program) {
         ln_range *ranges = choose_ranges(session);
         const int is_made = ranges && make_open(session, ranges);
@@ -569,13 +583,16 @@ static int run_timed(const ln_context *ctx, const watcher *w)
     return status;
 }
 
+// Whatever program a run has, random numbers go on from those of the session's last run.
 static int compute(ln_session *session, const watcher *w)
 {
-    const ln_context *ctx = session->program->ctx;
-    if (!ln_program_fill(session->program, session->values, session->places) &&
-        !(w ? run_timed(ctx, w) : ln_context_run(ctx)))
-        return 0;
-    return take_error(session, ctx);
+    ln_context *ctx = session->program->ctx;
+    ctx->random = session->random;
+    if (ln_program_fill(session->program, session->values, session->places) ||
+        (w ? run_timed(ctx, w) : ln_context_run(ctx)))
+        return take_error(session, ctx);
+    session->random = ctx->random;
+    return 0;
 }
 
 // A program for open sizes may fail where one for just these does not.

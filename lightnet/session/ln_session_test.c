@@ -449,6 +449,74 @@ START_TEST(sizes_that_an_ir_model_leaves_open_are_those_of_the_input)
 }
 END_TEST
 
+// r: random numbers of the program's seed, or of `seed`.
+static ln_model *random_model(const char *seed)
+{
+    char text[1024];
+    ln_model *model;
+    snprintf(text, sizeof(text),
+             "{\"inputs\": [], \"outputs\": [\"r\"], \"ops\": [{\"name\": \"make_r\", "
+             "\"optype\": \"random\", \"tensors_in\": [], \"tensors_out\": [{\"arg_name\": "
+             "\"dst\", \"name\": \"r\"}], \"params\": [{\"arg_name\": \"dtype\", \"value\": "
+             "\"TL_DOUBLE\"}, {\"arg_name\": \"dims\", \"value\": [1]}, {\"arg_name\": "
+             "\"distribution\", \"value\": \"TL_UNIFORM\"}, {\"arg_name\": \"a\", \"value\": 0}, "
+             "{\"arg_name\": \"b\", \"value\": 1}, {\"arg_name\": \"seed\", \"value\": %s}]}]}",
+             seed);
+    ck_assert_msg(!ln_model_open_memory("m", text, strlen(text), NULL, &model), "%s",
+                  ln_model_error(NULL));
+    return model;
+}
+
+static double draw_number(ln_session *session)
+{
+    CHECK_OK(session, ln_session_run(session));
+    return *(const double *)ln_session_output(session, "r")->data;
+}
+
+START_TEST(each_session_draws_the_same_random_numbers)
+{
+    static const char *const seeds[] = {"-1", "0"};
+    const double first = 0.8833108082136426; // of the generator, for the seed 0
+    for (size_t i = 0; i < 2; i++) {
+        ln_model *model = random_model(seeds[i]);
+        double second[3];
+        for (int k = 0; k < 3; k++) {
+            ln_session *session;
+            CHECK_OK(NULL, ln_session_create(model, &session));
+            ck_assert_double_eq(draw_number(session), first);
+            second[k] = draw_number(session);
+            ck_assert_double_ne(second[k], first);
+            ck_assert_double_eq(second[k], second[0]);
+            ln_session_free(session);
+        }
+        ln_model_free(model);
+    }
+}
+END_TEST
+
+START_TEST(random_numbers_go_on_when_shapes_change)
+{
+    SKIP_WITHOUT_ONNX
+    static const int lens[] = {1, 2, 1, 3, 4, 5, 1};
+    float seen[7];
+    tiny_model m = {.graph.size = 0};
+    const float x[8] = {0};
+    tiny_input(&m, "x", TINY_FLOAT, "n");
+    tiny_node(&m, "RandomUniformLike", "x", NULL, "r");
+    tiny_node(&m, "Add", "x", "r", "y");
+    tiny_output(&m, "y", TINY_FLOAT, "n");
+    ln_session *session = open_session(tiny_end(&m), NULL);
+    for (int i = 0; i < 7; i++) {
+        CHECK_OK(session, ln_session_set_input(session, "x", TL_FLOAT, 1, &lens[i], x));
+        CHECK_OK(session, ln_session_run(session));
+        seen[i] = *(const float *)ln_session_output(session, "y")->data;
+        for (int k = 0; k < i; k++)
+            ck_assert_float_ne(seen[k], seen[i]);
+    }
+    ln_session_free(session);
+}
+END_TEST
+
 static void note_time(void *data, const char *name, const char *type, uint64_t ns)
 {
     (void)ns;
@@ -1088,9 +1156,11 @@ LN_TEST_MAIN(
     values_of_inputs_may_decide_shapes, an_output_has_the_shape_of_the_last_run,
     a_model_without_inputs_runs, an_input_of_unknown_shape_takes_any,
     nothing_is_known_of_a_shape_that_the_file_does_not_have, json_ir_is_a_model_too,
-    sizes_that_an_ir_model_leaves_open_are_those_of_the_input, a_timed_run_reports_each_operator,
-    wrong_options_are_refused, a_bound_size_is_fixed_for_all_that_have_its_name,
-    a_bounded_size_stays_open_within_its_range, options_that_the_model_contradicts_are_refused,
+    sizes_that_an_ir_model_leaves_open_are_those_of_the_input,
+    each_session_draws_the_same_random_numbers, random_numbers_go_on_when_shapes_change,
+    a_timed_run_reports_each_operator, wrong_options_are_refused,
+    a_bound_size_is_fixed_for_all_that_have_its_name, a_bounded_size_stays_open_within_its_range,
+    options_that_the_model_contradicts_are_refused,
     an_explicit_number_of_threads_beats_the_environment,
     pools_are_shared_and_may_be_freed_before_their_users, messages_reach_their_function,
     models_that_cannot_be_opened_say_why, an_operator_that_there_is_not_is_unsupported,

@@ -64,7 +64,7 @@ LN_API void ln_options_free(ln_options *options);
  *  |                 | a range, 1..512. Runs keep to it. May be set for several names           |
  *  | weights         | the file of the weights, for formats that have them apart                |
  *  | folder          | also look there for files that the model names; may be set several times |
- *  | seed            | of random tensors (default 0)                                            |
+ *  | seed            | of random tensors and operators (default 0): each session draws the same |
  *  | reference       | yes: run the operators one by one on plain C kernels                     |
  *  | tuning          | yes: measure which kernels are the fastest, when a program is made       |
  *  | disabled_rule   | the name of a rewrite to leave out; may be set several times             |
