@@ -80,11 +80,13 @@ static int count_threads(const ln_options *options)
 
 static int choose_pool(ln_model *model)
 {
+    if (model->options->pool) {
+        model->pool = ln_pool_keep(model->options->pool);
+        return 0;
+    }
     const int n = count_threads(model->options);
-    if (n < 0)
-        return -1;
-    model->pool = model->options->pool ? ln_pool_keep(model->options->pool)
-                                       : ln_pool_shared(n ? n : tl_cpu_count());
+    if (n >= 0)
+        model->pool = ln_pool_shared(n ? n : tl_cpu_count());
     return model->pool ? 0 : -1;
 }
 

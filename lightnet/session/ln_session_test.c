@@ -690,6 +690,14 @@ START_TEST(an_explicit_number_of_threads_beats_the_environment)
     ck_assert_str_eq(ln_model_error(NULL),
                      "LIGHTNET_NUM_THREADS is 'many', expected 0 to 1024 threads");
     ck_assert_ptr_null(model);
+    ln_pool *pool = ln_pool_create(2);
+    ln_options *options = options_with("threads", "1"), *pooled = ln_options_create();
+    ck_assert_int_eq(ln_options_set_pool(pooled, pool), LN_OK);
+    ln_model_free(open_model(bytes, options));
+    ln_model_free(open_model(bytes, pooled));
+    ln_options_free(options);
+    ln_options_free(pooled);
+    ln_pool_free(pool);
     ck_assert_int_eq(unsetenv("LIGHTNET_NUM_THREADS"), 0);
 }
 END_TEST

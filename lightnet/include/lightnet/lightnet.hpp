@@ -10,7 +10,6 @@
 
 #ifndef LIGHTNET_HPP
 #define LIGHTNET_HPP
-
 #include <initializer_list>
 #include <memory>
 #include <stdexcept>
@@ -92,7 +91,8 @@ template <class T, class F, class... A> T *made(F create, A... args)
 }
 
 struct pool : owner<ln_pool, ln_pool_free> {
-    explicit pool(int n = 0) : owner(ln_pool_create(n), n < 0 ? LN_BAD_ARGUMENT : LN_OUT_OF_MEMORY) {}
+    explicit pool(int n = 0)
+        : owner(ln_pool_create(n), n < 0 || n > 1024 ? LN_BAD_ARGUMENT : LN_OUT_OF_MEMORY) {}
 };
 
 struct options : owner<ln_options, ln_options_free> {
