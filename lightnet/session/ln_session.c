@@ -387,9 +387,12 @@ ln_status ln_session_set_input(ln_session *session, const char *name, tl_dtype d
         return session->error.status;
     if (!data && shaped.size)
         return fail_data(session, name);
-    const int status = ln_value_copy(&shaped, data);
+    if (ln_value_copy(&shaped, data)) {
+        ln_error_set_last(&session->error);
+        return LN_OUT_OF_MEMORY;
+    }
     session->values[i] = shaped;
-    return status ? ln_error_set_last(&session->error), LN_OUT_OF_MEMORY : LN_OK;
+    return LN_OK;
 }
 
 // Of an output whose type the file does not tell, the program sees to the alignment.

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/ln_alloc_fail.h"
 #include "ir/ln_limits.h"
 #include "lightnet/ln_session.h"
 #include "lightnet/ln_util.h"
@@ -116,6 +117,25 @@ START_TEST(programs_that_nobody_runs_hold_no_memory_of_runs)
     ln_session_free(session);
     ln_model_free(model);
     ln_options_free(options);
+}
+END_TEST
+
+START_TEST(an_input_without_memory_for_another_value_keeps_the_one_it_has)
+{
+    SKIP_WITHOUT_ONNX
+    ln_model *model;
+    ln_session *session = open_session(sum_model(0), NULL, &model);
+    const int few = 3, many = 1000;
+    CHECK_OK(session, ln_session_set_input(session, "x", TL_FLOAT, 1, &few, numbers()));
+    ln_alloc_fail_after(0);
+    const ln_status status = ln_session_set_input(session, "x", TL_FLOAT, 1, &many, numbers());
+    ck_assert(ln_alloc_fail_stop());
+    ck_assert_int_eq(status, LN_OUT_OF_MEMORY);
+    ck_assert_str_ne(ln_session_error(session), "");
+    ck_assert_float_eq(run_to_y(session)[2], 6);
+    ck_assert_int_eq(ln_session_output(session, "y")->len, few);
+    ln_session_free(session);
+    ln_model_free(model);
 }
 END_TEST
 
@@ -364,6 +384,7 @@ START_TEST(a_bound_output_with_room_for_more_has_what_the_run_gives)
 END_TEST
 
 LN_TEST_MAIN("memory of sessions", programs_that_nobody_runs_hold_no_memory_of_runs,
+             an_input_without_memory_for_another_value_keeps_the_one_it_has,
              results_are_right_when_programs_and_their_memory_change,
              a_region_grows_at_once_and_shrinks_when_little_was_needed_for_long,
              each_program_counts_what_it_shares, a_program_that_exceeds_the_limit_leaves_others,

@@ -107,10 +107,8 @@ int ln_value_copy(ln_value *value, const void *data)
     if (!value->own || value->room < value->size) {
         const ln_mem_info cpu = ln_mem_type_info(LN_MEM_CPU);
         void *own = cpu.alloc_func(value->size);
-        if (!own) {
-            ln_value_clear(value);
+        if (!own)
             return -1;
-        }
         cpu.free_func(value->own);
         value->own = own;
         value->room = value->size;

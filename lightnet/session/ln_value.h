@@ -32,7 +32,7 @@ int ln_value_is_like(const ln_value *value, const ln_value *other);
 int ln_value_set_shape(ln_value *value, const ln_port *port, tl_dtype dtype, int ndim,
                        const int *dims, ln_error *err);
 
-/** Copies the data, of which there are value->size bytes. -1: no memory, nothing is given then. */
+/** Copies the data, of which there are value->size bytes. -1: no memory, nothing has changed. */
 int ln_value_copy(ln_value *value, const void *data);
 
 /** The hash of the data. */

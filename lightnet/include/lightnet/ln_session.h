@@ -158,9 +158,10 @@ LN_API ln_status ln_session_create(ln_model *model, ln_session **session);
 /** Takes NULL. */
 LN_API void ln_session_free(ln_session *session);
 
-/** Gives input `name` a value (copies it), which holds until it is given another one. The type and
- *  the shape must be such as the model allows; whether all inputs agree on the sizes that they
- *  share is seen by the run. `dims` may be NULL if ndim is 0, `data` if a size is 0. */
+/** Gives input `name` a value (copies it), which holds until it is given another one; a call that
+ *  fails leaves it as it is. The type and the shape must be such as the model allows; whether all
+ *  inputs agree on the sizes that they share is seen by the run. `dims` may be NULL if ndim is 0,
+ *  `data` if a size is 0. */
 LN_API ln_status ln_session_set_input(ln_session *session, const char *name, tl_dtype dtype,
                                       int ndim, const int *dims, const void *data);
 
