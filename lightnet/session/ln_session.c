@@ -1,57 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sessions: inputs, a program for their shapes, outputs.
-//
-// A session has one program at a time, of which it is the only user. Which one that is may only
-// change under the lock, as ln_session_cancel reaches for it from other threads.
+// Sessions: inputs, outputs, running.
 
 #include "lightnet/ln_session.h"
 
 #include <string.h>
 
 #include "ir/ln_context_ops.h"
-#include "ir/ln_limits.h"
 #include "lightnet/ln_hash.h"
 #include "session/ln_call.h"
 #include "session/ln_kept.h"
-#include "session/ln_model.h"
-#include "session/ln_program.h"
-#include "session/ln_region.h"
 #include "session/ln_session_lock.h"
-#include "session/ln_value.h"
-
-/* The size that a run has for a name, and the input that has it. */
-typedef struct symbol {
-    int dim;
-    const ln_port *port; /* NULL: none yet */
-} symbol;
-
-struct ln_session {
-    ln_model *model;
-    uint64_t number;     /* among those of the model, from 1 */
-    ln_value *values;    /* of each input of the interface */
-    ln_place *places;    /* of each output */
-    symbol *symbols;     /* for checks */
-    ln_program *program; /* for the shapes of the last run, or NULL */
-    ln_region region;    /* that it runs in */
-    uint64_t random;     /* the state of random numbers of the model's seed */
-    int has_outputs;
-    uint64_t timeout; /* ms */
-    uint64_t began;   /* the run, on tl_clock(); where there is a timeout */
-    ln_error error;
-
-    /* ln_session_lock */
-    ln_context *running; /* what works for the session: the program's, or one in the making */
-    int is_cancelled;
-};
+#include "session/ln_session_program.h"
 
 /* ---- errors ---- */
-
-static int take_error(ln_session *session, const ln_context *ctx)
-{
-    ln_error_clear(&session->error);
-    return ln_error_set_as(&session->error, ln_error_status(ctx->error), "%s",
-                           ln_context_error(ctx));
-}
 
 static ln_status fail_null(ln_session *session, const char *what)
 {
@@ -104,81 +65,11 @@ ln_status ln_session_create(ln_model *model, ln_session **session)
     return LN_OK;
 }
 
-/* ---- cancelling ---- */
-
-// From now on ln_session_cancel reaches the context.
-static void attach(ln_session *session, ln_context *ctx)
-{
-    ln_session_lock();
-    session->running = ctx;
-    if (session->is_cancelled)
-        ln_context_cancel(ctx);
-    ln_session_unlock();
-}
-
-static void detach(ln_session *session)
-{
-    ln_session_lock();
-    ln_context *ctx = session->running;
-    session->running = NULL;
-    ln_session_unlock();
-    if (!ctx)
-        return;
-    ln_context_resume(ctx);
-    ln_context_set_limit(ctx, LN_LIMIT_TIME, 0);
-}
-
-void ln_session_cancel(ln_session *session)
-{
-    if (!session)
-        return;
-    ln_session_lock();
-    session->is_cancelled = 1;
-    if (session->running)
-        ln_context_cancel(session->running);
-    ln_session_unlock();
-}
-
-void ln_session_resume(ln_session *session)
-{
-    if (!session)
-        return;
-    ln_session_lock();
-    session->is_cancelled = 0;
-    if (session->running)
-        ln_context_resume(session->running);
-    ln_session_unlock();
-}
-
-// All that a run makes and tries has the time of one run.
-static void limit_time(const ln_session *session, const ln_context *ctx)
-{
-    ln_limits_set_time(ctx, session->timeout, session->began);
-}
-
-ln_status ln_session_set_timeout(ln_session *session, uint64_t ms)
-{
-    if (!session)
-        return fail_session();
-    session->timeout = ms;
-    return LN_OK;
-}
-
-/* ---- programs ---- */
-
-static void drop_program(ln_session *session)
-{
-    session->has_outputs = 0;
-    detach(session);
-    ln_kept_give(session->model, session->program, session->number);
-    session->program = NULL;
-}
-
 void ln_session_free(ln_session *session)
 {
     if (!session)
         return;
-    drop_program(session);
+    ln_session_drop_program(session);
     ln_kept_leave(session->model, session->number);
     ln_region_clear(&session->region);
     for (size_t i = 0; session->values && i < session->model->interface->n_inputs; i++)
@@ -190,170 +81,12 @@ void ln_session_free(ln_session *session)
     ln_free(session);
 }
 
-// The ranges for a program with open sizes: new (ln_free); NULL: shapes are to be fixed, or there
-// is no memory.
-static ln_range *choose_ranges(ln_session *session)
+ln_status ln_session_set_timeout(ln_session *session, uint64_t ms)
 {
-    ln_model *model = session->model;
-    const ln_interface *interface = model->interface;
-    ln_range *ranges = NULL;
-    ln_session_lock();
-    ln_changes_note(model->changes, session->values, interface->n_inputs);
-    if (model->parsed && model->has_kernels && !model->stays_fixed && !model->wants_values)
-        ranges = ln_alloc_array(interface->n_inputs + 1, sizeof(*ranges));
-    if (ranges && !ln_ranges_choose(ranges, model->changes, interface->inputs, session->values,
-                                    interface->n_inputs, model->most_capacity)) {
-        ln_free(ranges);
-        ranges = NULL;
-    }
-    ln_session_unlock();
-    return ranges;
-}
-
-static void note_kernels(ln_model *model, const ln_context *ctx)
-{
-    const ln_kernels kernels = ln_kernels_of(ctx);
-    ln_session_lock();
-    model->kernels = kernels;
-    model->has_kernels = 1;
-    ln_session_unlock();
-}
-
-static void stay_fixed(ln_model *model)
-{
-    ln_session_lock();
-    model->stays_fixed = 1;
-    ln_session_unlock();
-}
-
-static int stays_fixed(ln_model *model)
-{
-    ln_session_lock();
-    const int stays = model->stays_fixed;
-    ln_session_unlock();
-    return stays;
-}
-
-static int has_good_kernels(ln_model *model, const ln_context *ctx)
-{
-    const ln_kernels kernels = ln_kernels_of(ctx);
-    ln_session_lock();
-    const int suffices = ln_kernels_suffice(&kernels, &model->kernels);
-    ln_session_unlock();
-    return suffices;
-}
-
-// -1 with the reason in the context: a smaller capacity may do, unless the model is to stay fixed.
-static int make_for_ranges(ln_session *session, ln_program *program, ln_range *ranges)
-{
-    if (ln_program_compile_open(program, session->model, session->values, ranges))
-        return -1;
-    if (has_good_kernels(session->model, program->ctx))
-        return ln_program_finish(program, session->model, session->values);
-    stay_fixed(session->model);
-    ln_debug(program->ctx, "open sizes would leave out kernels: programs are made for each shape");
-    return ln_fail(program->ctx, "open sizes leave out kernels");
-}
-
-// NULL with the session's error.
-static ln_program *try_open(ln_session *session, const ln_range *ranges, size_t n)
-{
-    ln_range *copy = ln_clone(ranges, n * sizeof(*ranges));
-    ln_program *program = copy ? ln_program_create(session->model, &session->error) : NULL;
-    if (!program) {
-        ln_free(copy);
-        return NULL;
-    }
-    attach(session, program->ctx);
-    limit_time(session, program->ctx);
-    if (!make_for_ranges(session, program, copy))
-        return program;
-    take_error(session, program->ctx);
-    detach(session);
-    ln_program_free(program);
-    return NULL;
-}
-
-static int is_about_model(ln_status status)
-{
-    return status != LN_CANCELLED && status != LN_LIMIT_REACHED && status != LN_OUT_OF_MEMORY;
-}
-
-// Whether the session has a program for open sizes then. A capacity may be more than the model can
-// take: one that is not is remembered.
-static int make_open(ln_session *session, ln_range *ranges)
-{
-    ln_model *model = session->model;
-    const size_t n = model->interface->n_inputs;
-    int most = 0;
-    session->program = try_open(session, ranges, n);
-    while (!session->program && !stays_fixed(model) && is_about_model(session->error.status) &&
-           (most = ln_ranges_halve(ranges, session->values, n)) > 0)
-        session->program = try_open(session, ranges, n);
-    ln_session_lock();
-    if (session->program && most)
-        model->most_capacity = most;
-    if (!session->program && is_about_model(session->error.status))
-        model->stays_fixed = 1;
-    ln_session_unlock();
-    ln_error_clear(&session->error);
-    return session->program != NULL;
-}
-
-static int make_program(ln_session *session)
-{
-    ln_program *program = ln_program_create(session->model, &session->error);
-    if (!program)
-        return -1;
-    attach(session, program->ctx);
-    limit_time(session, program->ctx);
-    if (!ln_program_make(program, session->model, session->values)) {
-        note_kernels(session->model, program->ctx);
-        session->program = program;
-        return 0;
-    }
-    take_error(session, program->ctx);
-    detach(session);
-    ln_program_free(program);
-    return -1;
-}
-
-static int find_program(ln_session *session)
-{
-    session->program = ln_kept_take(session->model, session->values, session->number);
-    if (!session->program) {
-        ln_range *ranges = choose_ranges(session);
-        const int is_made = ranges && make_open(session, ranges);
-        ln_free(ranges);
-        return is_made ? 0 : make_program(session);
-    }
-    attach(session, session->program->ctx);
-    limit_time(session, session->program->ctx);
-    return 0;
-}
-
-// Lets the program have the session's memory.
-static int lend(ln_session *session)
-{
-    const size_t size = ln_program_run_size(session->program);
-    if (!size)
-        return 0;
-    if (ln_region_fit(&session->region, size)) {
-        drop_program(session);
-        return ln_error_set_last(&session->error);
-    }
-    ln_program_lend(session->program, session->region.memory);
-    return 0;
-}
-
-static int choose_program(ln_session *session)
-{
-    if (session->program && ln_program_fits(session->program, session->values)) {
-        limit_time(session, session->program->ctx);
-        return 0;
-    }
-    drop_program(session);
-    return find_program(session) || lend(session) ? -1 : 0;
+    if (!session)
+        return fail_session();
+    session->timeout = ms;
+    return LN_OK;
 }
 
 /* ---- inputs ---- */
@@ -446,14 +179,14 @@ static int fail_missing(ln_session *session, const ln_port *port)
 static int check_symbols(ln_session *session, const ln_port *port, const ln_value *value)
 {
     for (int i = 0; i < port->info.ndim; i++) {
-        symbol *s = &session->symbols[port->symbols[i]];
+        ln_session_symbol *s = &session->symbols[port->symbols[i]];
         if (!port->symbols[i])
             continue;
         if (s->port && s->dim != value->dims[i])
             return ln_error_set_as(&session->error, LN_BAD_ARGUMENT,
                                    "input '%s' has %d for '%s', but input '%s' has %d", port->name,
                                    value->dims[i], port->dim_names[i], s->port->name, s->dim);
-        *s = (symbol){value->dims[i], port};
+        *s = (ln_session_symbol){value->dims[i], port};
     }
     return 0;
 }
@@ -461,7 +194,8 @@ static int check_symbols(ln_session *session, const ln_port *port, const ln_valu
 static int check_inputs(ln_session *session)
 {
     const ln_interface *interface = session->model->interface;
-    memset(session->symbols, 0, sizeof(symbol) * ((size_t)session->model->n_symbols + 1));
+    memset(session->symbols, 0,
+           sizeof(ln_session_symbol) * ((size_t)session->model->n_symbols + 1));
     for (size_t i = 0; i < interface->n_inputs; i++) {
         const ln_port *port = interface->inputs[i];
         const ln_value *value = &session->values[i];
@@ -593,7 +327,7 @@ static int compute(ln_session *session, const watcher *w)
     ctx->random = session->random;
     if (ln_program_fill(session->program, session->values, session->places) ||
         (w ? run_timed(ctx, w) : ln_context_run(ctx)))
-        return take_error(session, ctx);
+        return ln_session_take_error(session, ctx);
     session->random = ctx->random;
     return 0;
 }
@@ -604,13 +338,9 @@ static int compute_fixed(ln_session *session, const watcher *w)
     const ln_status status = session->error.status;
     if (!session->program->ranges || status == LN_CANCELLED || status == LN_LIMIT_REACHED)
         return -1;
-    detach(session);
-    ln_program_free(session->program);
-    session->program = NULL;
-    ln_error_clear(&session->error);
-    if (make_program(session) || lend(session) || compute(session, w))
+    if (ln_session_make_fixed(session) || compute(session, w))
         return -1;
-    stay_fixed(session->model);
+    ln_session_stay_fixed(session->model);
     return 0;
 }
 
@@ -620,7 +350,7 @@ static ln_status run(ln_session *session, const watcher *w)
     session->began = session->timeout ? tl_clock() : 0;
     session->has_outputs = 0;
     ln_error_clear(&session->error);
-    if (check_inputs(session) || choose_program(session) ||
+    if (check_inputs(session) || ln_session_choose_program(session) ||
         (compute(session, w) && compute_fixed(session, w)) || deliver(session))
         return ln_call_status(&session->error, failures, LN_BAD_ARGUMENT);
     return LN_OK;

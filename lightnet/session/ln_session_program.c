@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program that a session runs: choosing, making, cancelling.
+
+#include "session/ln_session_program.h"
+
+#include "ir/ln_context_ops.h"
+#include "ir/ln_limits.h"
+#include "session/ln_kept.h"
+#include "session/ln_session_lock.h"
+
+int ln_session_take_error(ln_session *session, const ln_context *ctx)
+{
+    ln_error_clear(&session->error);
+    return ln_error_set_as(&session->error, ln_error_status(ctx->error), "%s",
+                           ln_context_error(ctx));
+}
+
+/* ---- cancelling ---- */
+
+// From now on ln_session_cancel reaches the context.
+static void attach(ln_session *session, ln_context *ctx)
+{
+    ln_session_lock();
+    session->running = ctx;
+    if (session->is_cancelled)
+        ln_context_cancel(ctx);
+    ln_session_unlock();
+}
+
+static void detach(ln_session *session)
+{
+    ln_session_lock();
+    ln_context *ctx = session->running;
+    session->running = NULL;
+    ln_session_unlock();
+    if (!ctx)
+        return;
+    ln_context_resume(ctx);
+    ln_context_set_limit(ctx, LN_LIMIT_TIME, 0);
+}
+
+void ln_session_cancel(ln_session *session)
+{
+    if (!session)
+        return;
+    ln_session_lock();
+    session->is_cancelled = 1;
+    if (session->running)
+        ln_context_cancel(session->running);
+    ln_session_unlock();
+}
+
+void ln_session_resume(ln_session *session)
+{
+    if (!session)
+        return;
+    ln_session_lock();
+    session->is_cancelled = 0;
+    if (session->running)
+        ln_context_resume(session->running);
+    ln_session_unlock();
+}
+
+// All that a run makes and tries has the time of one run.
+static void limit_time(const ln_session *session, const ln_context *ctx)
+{
+    ln_limits_set_time(ctx, session->timeout, session->began);
+}
+
+/* ---- programs ---- */
+
+void ln_session_drop_program(ln_session *session)
+{
+    session->has_outputs = 0;
+    detach(session);
+    ln_kept_give(session->model, session->program, session->number);
+    session->program = NULL;
+}
+
+// The ranges for a program with open sizes: new (ln_free); NULL: shapes are to be fixed, or there
+// is no memory.
+static ln_range *choose_ranges(ln_session *session)
+{
+    ln_model *model = session->model;
+    const ln_interface *interface = model->interface;
+    ln_range *ranges = NULL;
+    ln_session_lock();
+    ln_changes_note(model->changes, session->values, interface->n_inputs);
+    if (model->parsed && model->has_kernels && !model->stays_fixed && !model->wants_values)
+        ranges = ln_alloc_array(interface->n_inputs + 1, sizeof(*ranges));
+    if (ranges && !ln_ranges_choose(ranges, model->changes, interface->inputs, session->values,
+                                    interface->n_inputs, model->most_capacity)) {
+        ln_free(ranges);
+        ranges = NULL;
+    }
+    ln_session_unlock();
+    return ranges;
+}
+
+static void note_kernels(ln_model *model, const ln_context *ctx)
+{
+    const ln_kernels kernels = ln_kernels_of(ctx);
+    ln_session_lock();
+    model->kernels = kernels;
+    model->has_kernels = 1;
+    ln_session_unlock();
+}
+
+void ln_session_stay_fixed(ln_model *model)
+{
+    ln_session_lock();
+    model->stays_fixed = 1;
+    ln_session_unlock();
+}
+
+static int stays_fixed(ln_model *model)
+{
+    ln_session_lock();
+    const int stays = model->stays_fixed;
+    ln_session_unlock();
+    return stays;
+}
+
+static int has_good_kernels(ln_model *model, const ln_context *ctx)
+{
+    const ln_kernels kernels = ln_kernels_of(ctx);
+    ln_session_lock();
+    const int suffices = ln_kernels_suffice(&kernels, &model->kernels);
+    ln_session_unlock();
+    return suffices;
+}
+
+// -1 with the reason in the context: a smaller capacity may do, unless the model is to stay fixed.
+static int make_for_ranges(ln_session *session, ln_program *program, ln_range *ranges)
+{
+    if (ln_program_compile_open(program, session->model, session->values, ranges))
+        return -1;
+    if (has_good_kernels(session->model, program->ctx))
+        return ln_program_finish(program, session->model, session->values);
+    ln_session_stay_fixed(session->model);
+    ln_debug(program->ctx, "open sizes would leave out kernels: programs are made for each shape");
+    return ln_fail(program->ctx, "open sizes leave out kernels");
+}
+
+// NULL with the session's error.
+static ln_program *try_open(ln_session *session, const ln_range *ranges, size_t n)
+{
+    ln_range *copy = ln_clone(ranges, n * sizeof(*ranges));
+    ln_program *program = copy ? ln_program_create(session->model, &session->error) : NULL;
+    if (!program) {
+        ln_free(copy);
+        return NULL;
+    }
+    attach(session, program->ctx);
+    limit_time(session, program->ctx);
+    if (!make_for_ranges(session, program, copy))
+        return program;
+    ln_session_take_error(session, program->ctx);
+    detach(session);
+    ln_program_free(program);
+    return NULL;
+}
+
+static int is_about_model(ln_status status)
+{
+    return status != LN_CANCELLED && status != LN_LIMIT_REACHED && status != LN_OUT_OF_MEMORY;
+}
+
+// Whether the session has a program for open sizes then. A capacity may be more than the model can
+// take: one that is not is remembered.
+static int make_open(ln_session *session, ln_range *ranges)
+{
+    ln_model *model = session->model;
+    const size_t n = model->interface->n_inputs;
+    int most = 0;
+    session->program = try_open(session, ranges, n);
+    while (!session->program && !stays_fixed(model) && is_about_model(session->error.status) &&
+           (most = ln_ranges_halve(ranges, session->values, n)) > 0)
+        session->program = try_open(session, ranges, n);
+    ln_session_lock();
+    if (session->program && most)
+        model->most_capacity = most;
+    if (!session->program && is_about_model(session->error.status))
+        model->stays_fixed = 1;
+    ln_session_unlock();
+    ln_error_clear(&session->error);
+    return session->program != NULL;
+}
+
+static int make_program(ln_session *session)
+{
+    ln_program *program = ln_program_create(session->model, &session->error);
+    if (!program)
+        return -1;
+    attach(session, program->ctx);
+    limit_time(session, program->ctx);
+    if (!ln_program_make(program, session->model, session->values)) {
+        note_kernels(session->model, program->ctx);
+        session->program = program;
+        return 0;
+    }
+    ln_session_take_error(session, program->ctx);
+    detach(session);
+    ln_program_free(program);
+    return -1;
+}
+
+static int find_program(ln_session *session)
+{
+    session->program = ln_kept_take(session->model, session->values, session->number);
+    if (!session->program) {
+        ln_range *ranges = choose_ranges(session);
+        const int is_made = ranges && make_open(session, ranges);
+        ln_free(ranges);
+        return is_made ? 0 : make_program(session);
+    }
+    attach(session, session->program->ctx);
+    limit_time(session, session->program->ctx);
+    return 0;
+}
+
+// Lets the program have the session's memory.
+static int lend(ln_session *session)
+{
+    const size_t size = ln_program_run_size(session->program);
+    if (!size)
+        return 0;
+    if (ln_region_fit(&session->region, size)) {
+        ln_session_drop_program(session);
+        return ln_error_set_last(&session->error);
+    }
+    ln_program_lend(session->program, session->region.memory);
+    return 0;
+}
+
+int ln_session_choose_program(ln_session *session)
+{
+    if (session->program && ln_program_fits(session->program, session->values)) {
+        limit_time(session, session->program->ctx);
+        return 0;
+    }
+    ln_session_drop_program(session);
+    return find_program(session) || lend(session) ? -1 : 0;
+}
+
+int ln_session_make_fixed(ln_session *session)
+{
+    detach(session);
+    ln_program_free(session->program);
+    session->program = NULL;
+    ln_error_clear(&session->error);
+    return make_program(session) || lend(session) ? -1 : 0;
+}
