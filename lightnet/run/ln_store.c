@@ -4,6 +4,7 @@
 #include "run/ln_store.h"
 
 #include <pthread.h>
+#include <string.h>
 
 #include "base/ln_fnv.h"
 #include "lightnet/ln_hash.h"
@@ -78,11 +79,28 @@ ln_store_key ln_store_key_begin(void)
     return (ln_store_key){ln_fnv64("", 0), ln_fnv64("constant", 8)};
 }
 
+static uint64_t mix(uint64_t hash, uint64_t word, uint64_t factor)
+{
+    hash = (hash ^ word) * factor;
+    return hash ^ hash >> 32;
+}
+
+// Two odd factors, so that words that meet in one half of the key differ in the other.
+static ln_store_key more_word(ln_store_key key, uint64_t word)
+{
+    return (ln_store_key){mix(key.a, word, 0x9e3779b97f4a7c15),
+                          mix(key.b, word, 0xc2b2ae3d27d4eb4f)};
+}
+
 ln_store_key ln_store_key_more(ln_store_key key, const void *data, size_t size)
 {
-    key.a = ln_fnv64_more(key.a, data, size);
-    key.b = ln_fnv64_more(key.b, &size, sizeof(size));
-    key.b = ln_fnv64_more(key.b, data, size);
+    const unsigned char *const bytes = data;
+    key = more_word(key, size);
+    for (size_t i = 0; i < size; i += sizeof(uint64_t)) {
+        uint64_t word = 0;
+        memcpy(&word, bytes + i, size - i < sizeof(word) ? size - i : sizeof(word));
+        key = more_word(key, word);
+    }
     return key;
 }
 
