@@ -4,6 +4,7 @@
 #include "cli_session.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -170,6 +171,13 @@ __attribute__((format(printf, 2, 3))) static void add(line *l, const char *fmt, 
     va_end(args);
 }
 
+static void add_bounds(line *l, const ln_model *model, int i, int axis)
+{
+    int least, most;
+    if (!ln_model_input_bounds(model, i, axis, &least, &most) && most < INT_MAX)
+        add(l, " of %d..%d", least, most);
+}
+
 static const char *print_shape(const ln_model *model, int i, const tl_tensor *info,
                                const char *(*dim_name)(const ln_model *, int, int), char *text)
 {
@@ -182,6 +190,8 @@ static const char *print_shape(const ln_model *model, int i, const tl_tensor *in
             add(&l, "%s", name ? name : "?");
         else
             add(&l, "%d", info->dims[axis]);
+        if (info->dims[axis] < 0 && dim_name == ln_model_input_dim_name)
+            add_bounds(&l, model, i, axis);
     }
     add(&l, info->ndim < 0 ? "" : "]");
     return text;

@@ -11,17 +11,22 @@
 #include "cli_show_ops.h"
 #include "cli_svg.h"
 
-static void print_interface(const ln_context *ctx, const char *title, const ln_list *names)
+static void print_port(const char *title, const char *name, const tl_tensor *info,
+                       const char *shape)
 {
-    const char *name;
-    LN_LIST_FOREACH(name, names)
-    {
-        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, name);
-        char shape[LN_MAX_SHAPE];
-        printf("%-10s %s %s %s%s\n", title, name, tl_dtype_name(te->tensor->dtype),
-               ln_sprint_shape(shape, sizeof(shape), te->tensor->ndim, te->tensor->dims),
-               te->isdynamic ? " at most" : "");
-    }
+    printf("%-10s %s %s %s\n", title, name, tl_dtype_name(info->dtype), shape);
+}
+
+static void print_input(void *data, const char *name, const tl_tensor *info, const char *shape)
+{
+    (void)data;
+    print_port("input", name, info, shape);
+}
+
+static void print_output(void *data, const char *name, const tl_tensor *info, const char *shape)
+{
+    (void)data;
+    print_port("output", name, info, shape);
 }
 
 typedef struct type_count {
@@ -136,11 +141,13 @@ static void print_dot(const ln_context *ctx)
 static int print_table(const ln_context *ctx, const cli_options *opt)
 {
     printf("%-10s %s, compiled for %s\n", "model", ctx->source, ctx->target);
-    print_interface(ctx, "input", ctx->inputs);
+    if (ln_context_describe(ctx, print_input, NULL, NULL))
+        return cli_model_fail(ctx, opt);
     if (cli_model_is_constant(ctx))
         printf("%-10s none: all is computed when the model is loaded, and runs compute nothing\n",
                "input");
-    print_interface(ctx, "output", ctx->outputs);
+    if (ln_context_describe(ctx, NULL, print_output, NULL))
+        return cli_model_fail(ctx, opt);
     return print_stats(ctx, opt) || cli_show_ops(ctx) ? CLI_FAILED : CLI_OK;
 }
 

@@ -22,6 +22,9 @@ typedef struct ln_front {
      * as a whole when `is` and `read` see them. */
     int reads_parts;
 
+    /* Reading needs the shapes of inputs, which the files do not have. */
+    int asks_shapes;
+
     /** Fills the empty context with abstract operators, inputs and outputs. `file` may be taken
      * (then it is left all zero). -1 with the reason in the context, which the caller cleans up. */
     int (*read)(ln_context *ctx, const char *name, ln_infile *file);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/ln_fnv.h"
+#include "base/ln_list_end.h"
 #include "ir/ln_from_file.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_hash.h"
@@ -16,6 +17,8 @@
 struct ln_fixed {
     ln_hash *of_tensor; /* name -> ln_fixed_value */
     ln_list *values, *last;
+    ln_hash *sizes_of; /* name -> ln_open_sizes */
+    ln_list *sizes, *last_sizes;
 };
 
 ln_fixed_value *ln_fixed_value_create(const char *tensor, const char *rule, uint64_t hash)
@@ -46,11 +49,23 @@ ln_fixed *ln_fixed_create(void)
     ln_fixed *fixed = ln_alloc(sizeof(*fixed));
     if (!fixed)
         return NULL;
-    *fixed = (ln_fixed){.of_tensor = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL)};
-    if (fixed->of_tensor)
+    *fixed = (ln_fixed){.of_tensor = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL),
+                        .sizes_of = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL)};
+    if (fixed->of_tensor && fixed->sizes_of)
         return fixed;
+    ln_hash_free(fixed->of_tensor);
+    ln_hash_free(fixed->sizes_of);
     ln_free(fixed);
     return NULL;
+}
+
+static void free_sizes(void *data)
+{
+    ln_open_sizes *sizes = data;
+    for (int i = 0; i < sizes->ndim; i++)
+        ln_free(sizes->names[i]);
+    ln_free(sizes->tensor);
+    ln_free(sizes);
 }
 
 void ln_fixed_free(ln_fixed *fixed)
@@ -59,14 +74,17 @@ void ln_fixed_free(ln_fixed *fixed)
         return;
     ln_fixed_clear(fixed);
     ln_hash_free(fixed->of_tensor);
+    ln_hash_free(fixed->sizes_of);
     ln_free(fixed);
 }
 
 void ln_fixed_clear(ln_fixed *fixed)
 {
     ln_hash_clear(fixed->of_tensor);
+    ln_hash_clear(fixed->sizes_of);
     ln_list_free_deep(fixed->values, ln_fixed_value_free);
-    fixed->values = fixed->last = NULL;
+    ln_list_free_deep(fixed->sizes, free_sizes);
+    fixed->values = fixed->last = fixed->sizes = fixed->last_sizes = NULL;
 }
 
 int ln_fixed_add(ln_fixed *fixed, ln_fixed_value *value)
@@ -105,6 +123,72 @@ const ln_fixed_value *ln_fixed_find(const ln_fixed *fixed, const char *tname)
 {
     return ln_hash_find(fixed->of_tensor, tname);
 }
+
+/* ---- sizes ---- */
+
+static int is_any_open(int ndim, const char *const *names)
+{
+    for (int i = 0; i < ndim; i++)
+        if (names[i])
+            return 1;
+    return 0;
+}
+
+// NULL: no memory.
+static ln_open_sizes *create_sizes(const char *tname, int ndim, const char *const *names)
+{
+    ln_open_sizes *made = ln_alloc(sizeof(*made));
+    if (!made)
+        return NULL;
+    *made = (ln_open_sizes){.tensor = ln_strdup(tname), .ndim = ndim};
+    int is_whole = made->tensor != NULL;
+    for (int i = 0; i < ndim && is_whole; i++) {
+        made->names[i] = names[i] ? ln_strdup(names[i]) : NULL;
+        is_whole = made->names[i] || !names[i];
+    }
+    if (is_whole)
+        return made;
+    free_sizes(made);
+    return NULL;
+}
+
+// Takes the sizes; -1: they are still the caller's.
+static int add_sizes(ln_fixed *fixed, ln_open_sizes *sizes)
+{
+    ln_list *const node = ln_list_prepend(NULL, sizes);
+    if (!node || ln_hash_insert(fixed->sizes_of, sizes->tensor, sizes) < 0) {
+        ln_list_free(node);
+        return -1;
+    }
+    ln_list_extend(&fixed->sizes, &fixed->last_sizes, node);
+    return 0;
+}
+
+int ln_fixed_note_sizes(ln_fixed *fixed, const char *tname, int ndim, const char *const *names)
+{
+    if (!is_any_open(ndim, names) || ln_hash_find(fixed->sizes_of, tname))
+        return 0;
+    ln_open_sizes *sizes = create_sizes(tname, ndim, names);
+    if (!sizes)
+        return -1;
+    if (!add_sizes(fixed, sizes))
+        return 0;
+    free_sizes(sizes);
+    return -1;
+}
+
+const ln_open_sizes *ln_fixed_sizes_of(const ln_fixed *fixed, const char *tname, int ndim)
+{
+    const ln_open_sizes *sizes = ln_hash_find(fixed->sizes_of, tname);
+    return sizes && sizes->ndim == ndim ? sizes : NULL;
+}
+
+const ln_list *ln_fixed_sizes(const ln_fixed *fixed)
+{
+    return fixed->sizes;
+}
+
+/* ---- checks ---- */
 
 int ln_fixed_check(const ln_context *ctx, const char *tname, const void *data, size_t size)
 {

@@ -2,6 +2,8 @@
 // Values that a program was made for: a rule has made the value of a constant part of an operator,
 // shapes were decided on the value of an input, or the model has what was computed from it.
 //
+// Beside them stands which sizes of its inputs and outputs the model leaves open, by what names.
+//
 // Such a tensor may be given its value again, but no other, whichever way data comes. What is kept
 // of the value is a hash, so that a compiled model knows it, too, wherever its weights come from.
 
@@ -49,6 +51,24 @@ int ln_fixed_note(ln_fixed *fixed, const char *tensor, const char *rule, uint64_
 
 /** The values (ln_fixed_value), in order. Returns borrowed. */
 const ln_list *ln_fixed_values(const ln_fixed *fixed);
+
+/* The sizes of a tensor that the model leaves open, also where the program has numbers for them. */
+typedef struct ln_open_sizes {
+    char *tensor;
+    int ndim;
+    char *names[LN_MAXDIM]; /* "": open without a name; NULL: the model has a number */
+} ln_open_sizes;
+
+/** Notes the sizes of an input or output, with copies of the names; nothing where no size is open.
+ * Of a tensor, the first ones count. -1: no memory. */
+int ln_fixed_note_sizes(ln_fixed *fixed, const char *tname, int ndim, const char *const *names);
+
+/** What was noted of tensor `tname`, which has `ndim` dimensions; NULL: nothing. Returns borrowed.
+ */
+const ln_open_sizes *ln_fixed_sizes_of(const ln_fixed *fixed, const char *tname, int ndim);
+
+/** All that was noted (ln_open_sizes), in order. Returns borrowed. */
+const ln_list *ln_fixed_sizes(const ln_fixed *fixed);
 
 /** What is known of the value that tensor `tname` must have; NULL: it may have any. Returns
  * borrowed. */

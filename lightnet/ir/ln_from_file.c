@@ -50,6 +50,22 @@ int ln_is_placeholder(const ln_op *op)
     return is_form_of(op->op_arg->optype, "placeholder");
 }
 
+static const int *dims_of_placeholder(const ln_op *op, const char *arg_name)
+{
+    return ln_is_placeholder(op) ? ln_param_list_find(op->op_arg->params, arg_name)->value_array_int
+                                 : NULL;
+}
+
+const int *ln_placeholder_least(const ln_op *op)
+{
+    return dims_of_placeholder(op, "least");
+}
+
+const int *ln_placeholder_most(const ln_op *op)
+{
+    return dims_of_placeholder(op, "dims");
+}
+
 const char *ln_empty_source(const ln_op *op)
 {
     const ln_param_entry *data = ln_param_list_find(op->op_arg->params, "data");

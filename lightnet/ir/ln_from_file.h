@@ -21,6 +21,11 @@ int ln_makes_random(const ln_op *op);
 /** Whether the operator makes an input whose sizes are open. */
 int ln_is_placeholder(const ln_op *op);
 
+/** Of such an operator the smallest and the largest shape; NULL: it is another one. Returns
+ * borrowed. */
+const int *ln_placeholder_least(const ln_op *op);
+const int *ln_placeholder_most(const ln_op *op);
+
 /** The tensor that the operator, a source, makes without data; NULL: it is another one. Returns
  * borrowed. */
 const char *ln_empty_source(const ln_op *op);

@@ -99,9 +99,7 @@ int ln_context_set_shape(ln_context *ctx, const char *tname, int ndim, const int
         return -1;
     if (!ln_is_placeholder(maker))
         return ln_fail(ctx, "tensor '%s' is no input whose sizes are open", tname);
-    const ln_list *params = maker->op_arg->params;
-    if (check_shape(ctx, te, ln_param_list_find(params, "least")->value_array_int,
-                    ln_param_list_find(params, "dims")->value_array_int, ndim, dims))
+    if (check_shape(ctx, te, ln_placeholder_least(maker), ln_placeholder_most(maker), ndim, dims))
         return -1;
     for (int i = 0; i < ndim; i++)
         te->bound[i] = te->tensor->dims[i] = dims[i]; // its maker makes it as large as it can be

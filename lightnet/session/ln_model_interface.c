@@ -6,39 +6,21 @@
 
 #include <stdio.h>
 
+#include "front/ln_interface_of.h"
 #include "ir/ln_context_ops.h"
 #include "lightnet/ln_tensor.h"
 
 // The metadata of models that have no front end.
 static const char ir_format[] = "JSON IR";
 
-/* ---- the interface of a context, for formats whose files leave no sizes open ---- */
+/* ---- the interface of a context, for formats that do not describe their models ---- */
 
-static ln_port *add_tensor(ln_interface *interface, ln_port_kind kind, const ln_context *ctx,
-                           const char *name)
-{
-    const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, name);
-    ln_port *port = ln_interface_add(interface, kind, name, te->tensor->dtype, te->tensor->ndim);
-    for (int i = 0; port && !te->isdynamic && i < te->tensor->ndim; i++)
-        port->dims[i] = te->tensor->dims[i];
-    return port;
-}
-
+// Sizes that options bind are left to the reader of formats that ask for shapes.
 int ln_model_describe(const ln_model *model, const ln_context *ctx)
 {
-    ln_interface *interface = model->interface;
-    const char *name;
-    LN_LIST_FOREACH(name, ctx->inputs)
-    {
-        if (!add_tensor(interface, LN_PORT_INPUT, ctx, name))
-            return ln_fail_memory(ctx);
-    }
-    LN_LIST_FOREACH(name, ctx->outputs)
-    {
-        if (!add_tensor(interface, LN_PORT_OUTPUT, ctx, name))
-            return ln_fail_memory(ctx);
-    }
-    return 0;
+    if (ln_interface_fill(model->interface, ctx))
+        return -1;
+    return model->front && model->front->asks_shapes ? 0 : ln_model_narrow(model, ctx);
 }
 
 // What the file says of outputs may be less than what was inferred for them.
@@ -319,6 +301,27 @@ const char *ln_model_input_dim_name(const ln_model *model, int i, int axis)
 const char *ln_model_output_dim_name(const ln_model *model, int i, int axis)
 {
     return dim_name(output_at(model, i), axis);
+}
+
+ln_status ln_model_input_bounds(const ln_model *model, int i, int axis, int *least, int *most)
+{
+    const ln_port *port = input_at(model, i);
+    if (!port)
+        return LN_BAD_ARGUMENT;
+    if (!least || !most) {
+        ln_error_set_as(NULL, LN_BAD_ARGUMENT, "the place for a bound of input '%s' is NULL",
+                        port->name);
+        return LN_BAD_ARGUMENT;
+    }
+    if (axis < 0 || axis >= port->info.ndim) {
+        ln_error_set_as(NULL, LN_BAD_ARGUMENT, "input '%s' has %d dimensions, axis %d is asked for",
+                        port->name, port->info.ndim < 0 ? 0 : port->info.ndim, axis);
+        return LN_BAD_ARGUMENT;
+    }
+    const int is_open = port->dims[axis] < 0;
+    *least = is_open ? port->least[axis] : port->dims[axis];
+    *most = is_open ? port->most[axis] : port->dims[axis];
+    return LN_OK;
 }
 
 const char *ln_model_metadata(const ln_model *model, const char *key)

@@ -403,25 +403,47 @@ int ln_program_read(ln_program *program, ln_model *model, const ln_value *values
 {
     if (model->front && model->front->describe)
         return read_for(program->ctx, model, values);
-    return set_shapes(program->ctx, model->options) || read_model(program->ctx, model) ? -1 : 0;
+    if (model->front && model->front->asks_shapes && set_shapes(program->ctx, model->options))
+        return -1;
+    return read_model(program->ctx, model);
 }
 
-// Inputs with open sizes, which a compiled model may have, are of one shape in a program.
-static int set_open_shapes(const ln_program *program, const ln_value *values)
+// The shapes that an input of the program may have: any where the program does without it.
+static int find_range(const ln_program *program, const ln_port *port, size_t i, ln_range *range)
 {
-    for (size_t i = 0; i < program->n_inputs; i++) {
-        const char *name = program->names[i];
-        if (name && find_tensor(program->ctx, name)->isdynamic &&
-            ln_context_set_shape(program->ctx, name, values[i].ndim, values[i].dims))
-            return -1;
+    const char *name = program->names[i];
+    const ln_tensor_entry *te = name ? find_tensor(program->ctx, name) : NULL;
+    const ln_op *maker = te ? ln_entry_creater(te) : NULL;
+    const int *least = maker ? ln_placeholder_least(maker) : NULL;
+    for (int k = 0; k < (te ? te->tensor->ndim : port->info.ndim); k++) {
+        const int is_open = !te && port->dims[k] < 0,
+                  dim = te ? te->tensor->dims[k] : port->dims[k];
+        range->least[k] = least ? least[k] : is_open ? port->least[k] : dim;
+        range->most[k] = least ? ln_placeholder_most(maker)[k] : is_open ? port->most[k] : dim;
     }
+    return least != NULL;
+}
+
+// A model that was read with ranges, as a compiled one, has one program for all within them.
+static int note_ranges(ln_program *program, const ln_model *model)
+{
+    int is_open = 0;
+    ln_range *ranges = ln_alloc_array(program->n_inputs + 1, sizeof(*ranges));
+    if (!ranges)
+        return ln_fail_memory(program->ctx);
+    for (size_t i = 0; i < program->n_inputs; i++)
+        is_open |= find_range(program, model->interface->inputs[i], i, &ranges[i]);
+    if (is_open)
+        program->ranges = ranges;
+    else
+        ln_free(ranges);
     return 0;
 }
 
 int ln_program_finish(ln_program *program, const ln_model *model, const ln_value *values)
 {
     if (compile(program->ctx, model->options) || load(program->ctx, model->options) ||
-        note_ports(program, model, values) || set_open_shapes(program, values))
+        note_ports(program, model, values) || (!program->ranges && note_ranges(program, model)))
         return -1;
     program->has_state = has_state(program->ctx);
     if (ln_sharing_is_movable(program->ctx))

@@ -2,11 +2,13 @@
 // Sessions whose inputs change their sizes all the time: few programs, and the bits of one that is
 // made for just these sizes.
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "data/ln_data_check.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_session.h"
 #include "lightnet/ln_util.h"
@@ -18,6 +20,7 @@
 
 enum { HEADS = 2, HEAD = 8, LONGEST = 64 };
 
+static char folder[32];
 static int64_t words[4 * LONGEST * 2];
 static float numbers[2 * HEADS * LONGEST * HEAD * 2];
 static float images[9 * 64 * 6 * 6];
@@ -45,6 +48,13 @@ static ln_model *model_of(const char *variable)
         words[i] = (int64_t)i * 7 % 20;
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         numbers[i] = (float)(i * 37 % 101) / 50 - 1;
+    return model;
+}
+
+static ln_model *open_compiled(const char *file)
+{
+    ln_model *model;
+    ck_assert_msg(ln_model_open(file, NULL, &model) == LN_OK, "%s", ln_model_error(NULL));
     return model;
 }
 
@@ -317,9 +327,80 @@ START_TEST(what_is_made_for_a_size_is_made_for_that_of_the_run)
 }
 END_TEST
 
+/* ---- compiled models ---- */
+
+// Compiles the encoder for lengths up to LONGEST.
+static void compile_ranges(const char *file)
+{
+    ln_context *ctx = ln_context_create();
+    ck_assert_ptr_nonnull(ctx);
+    ck_assert_msg(
+        !ln_context_bind_range(ctx, "ids", 2, (const int[]){1, 1}, (const int[]){2, LONGEST}) &&
+            !ln_context_init(ctx, getenv("LN_TEST_ENCODER")) && !ln_context_compile(ctx, "cpu") &&
+            !ln_context_save(ctx, NULL, file),
+        "%s", ln_context_error(ctx));
+    ln_context_free(ctx);
+}
+
+static void check_bounds(const ln_model *model, int axis, const char *name, int least, int most)
+{
+    int low, high;
+    ck_assert_int_eq(ln_model_input_info(model, 0)->dims[axis], -1);
+    ck_assert_str_eq(ln_model_input_dim_name(model, 0, axis), name);
+    ck_assert_int_eq(ln_model_input_bounds(model, 0, axis, &low, &high), LN_OK);
+    ck_assert_int_eq(low, least);
+    ck_assert_int_eq(high, most);
+}
+
+START_TEST(a_compiled_model_has_the_interface_and_the_bits_of_its_origin)
+{
+    enter_new_folder(folder);
+    compile_ranges("m.safetensors");
+    ln_model *model = open_compiled("m.safetensors"), *origin = model_of("LN_TEST_ENCODER");
+    ln_session *session = session_of(model), *fresh = session_of(origin);
+    check_bounds(model, 0, ln_model_input_dim_name(origin, 0, 0), 1, 2);
+    check_bounds(model, 1, ln_model_input_dim_name(origin, 0, 1), 1, LONGEST);
+    check_bounds(origin, 1, "sequence", 0, INT_MAX);
+    for (int i = 0; i < 20; i++) {
+        const int batch = 1 + i % 2, len = 1 + i * 29 % LONGEST;
+        run_encoder(session, batch, len);
+        run_encoder(fresh, batch, len);
+        compare(session, fresh, "embedding");
+    }
+    ck_assert_int_eq(
+        ln_session_set_input(session, "ids", TL_INT64, 2, (const int[]){1, LONGEST + 1}, words),
+        LN_BAD_ARGUMENT);
+    ck_assert_str_eq(ln_session_error(session),
+                     "input 'ids' is given as TL_INT64 [1, 65], expected TL_INT64 [batch of 1..2, "
+                     "sequence of 1..64]");
+    ln_session_free(session);
+    ck_assert_int_eq(number_of_programs(model), 1);
+    ln_session_free(fresh);
+    ln_model_free(model);
+    ln_model_free(origin);
+    leave_folder(folder);
+}
+END_TEST
+
+START_TEST(wrong_questions_for_bounds_are_refused)
+{
+    int low, high;
+    ln_model *model = model_of("LN_TEST_ENCODER");
+    ck_assert_int_eq(ln_model_input_bounds(model, 0, 2, &low, &high), LN_BAD_ARGUMENT);
+    ck_assert_str_eq(ln_model_error(model), "input 'ids' has 2 dimensions, axis 2 is asked for");
+    ck_assert_int_eq(ln_model_input_bounds(model, 0, 0, &low, NULL), LN_BAD_ARGUMENT);
+    ck_assert_str_eq(ln_model_error(model), "the place for a bound of input 'ids' is NULL");
+    ck_assert_int_eq(ln_model_input_bounds(model, 1, 0, &low, &high), LN_BAD_ARGUMENT);
+    ck_assert_str_eq(ln_model_error(model), "the model has 1 inputs, number 1 is asked for");
+    ln_model_free(model);
+}
+END_TEST
+
 LN_TEST_MAIN("session_sizes", lengths_that_keep_changing_take_few_programs,
              a_cache_that_grows_takes_few_programs, sizes_that_the_model_cannot_take_end_nothing,
              what_cannot_be_left_open_takes_a_program_for_each_shape,
              batches_of_images_share_packed_weights,
              all_programs_that_a_run_tries_have_the_time_of_one_run,
-             what_is_made_for_a_size_is_made_for_that_of_the_run)
+             what_is_made_for_a_size_is_made_for_that_of_the_run,
+             a_compiled_model_has_the_interface_and_the_bits_of_its_origin,
+             wrong_questions_for_bounds_are_refused)

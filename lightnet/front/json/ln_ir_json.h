@@ -17,7 +17,9 @@
 //         ]
 //     }
 //
-// Version, inputs and outputs may be absent. Before "ops" there may be "bodies" (ln_body.h), an
+// Version, inputs and outputs may be absent. "sizes" has the names of sizes that the model which it
+// was made of leaves open: [{"tensor": "ids", "names": [null, "sequence"]}, ...], "" for one
+// without a name, null for one that is a number. Before "ops" there may be "bodies" (ln_body.h), an
 // object of programs by name: "inputs", "outputs" and "ops" (all required), and of a compiled model
 // "mem_sizes". A compiled model also has "arch" (its target) and
 // "mem_sizes" (bytes by memory type) at the top, "offset" in every tensor, and "scratch" ("size",

@@ -179,6 +179,9 @@ static const char compiled_model[] =
     "        {'tensor': 'a', 'rule': 'square', 'hash': '00f0e1d2c3b4a596'},\n"
     "        {'tensor': 'gone \u00e9', 'hash': 'ffffffffffffffff'}\n"
     "    ],\n"
+    "    'sizes': [\n"
+    "        {'tensor': 'a', 'names': [null, 'sequence \u00e9', '']}\n"
+    "    ],\n"
     "    'ops': [\n"
     "        {\n"
     "            'name': 'create1',\n"
@@ -387,6 +390,14 @@ START_TEST(bad_models_are_refused_with_the_place_and_the_reason)
         {WITH_TOP("'arch': 'cpu', 'mem_sizes': {}, 'threads': 1.5"),
          "m.json: 'threads' is 1.5, expected a number of threads"},
         {"{'ops': [], 'fixed': {}}", "m.json: 'fixed' is an object, expected an array"},
+        {"{'ops': [], 'sizes': {}}", "m.json: 'sizes' is an object, expected an array"},
+        {"{'ops': [], 'sizes': [{}]}", "m.json: sizes[0]: 'tensor' is missing, expected a string"},
+        {"{'ops': [], 'sizes': [{'tensor': 'a'}]}",
+         "m.json: sizes[0]: 'names' is missing, expected an array"},
+        {"{'ops': [], 'sizes': [{'tensor': 'a', 'names': [2]}]}",
+         "m.json: sizes[0]: 'names' has a number, expected strings and null"},
+        {"{'ops': [], 'sizes': [{'tensor': 'a', 'names': ['', '', '', '', '', '', '', '', '']}]}",
+         "m.json: sizes[0]: 'names' has 9 elements, expected at most 8"},
         {"{'ops': [], 'fixed': [1]}", "m.json: fixed[0] is a number, expected an object"},
         {"{'ops': [], 'fixed': [{}]}", "m.json: fixed[0]: 'tensor' is missing, expected a string"},
         {"{'ops': [], 'fixed': [{'tensor': 'a', 'rule': 3, 'hash': '0'}]}",

@@ -174,6 +174,50 @@ static int read_fixed(const ln_ir_reader *r, const ln_ir_element *top)
     return 0;
 }
 
+static int read_size_name(const ln_ir_reader *r, const ln_ir_element *e, const json_t *value,
+                          const char **name)
+{
+    if (!json_is_string(value) && !json_is_null(value))
+        return ln_ir_fail(r, "%s'names' has %s, expected strings and null", e->label,
+                          ln_json_describe(value));
+    *name = json_string_value(value);
+    return 0;
+}
+
+static int read_sizes_of(const ln_ir_reader *r, const ln_ir_element *e)
+{
+    static const char *const keys[] = {"tensor", "names", NULL};
+    const char *names[LN_MAXDIM];
+    const char *tensor = ln_ir_get_name(r, e, "tensor");
+    const json_t *array = tensor ? ln_ir_get(r, e, "names", LN_IR_ARRAY) : NULL;
+    const size_t n = json_array_size(array);
+    if (!array || ln_ir_warn_of_unknown(r, e, keys))
+        return -1;
+    if (n > LN_MAXDIM)
+        return ln_ir_fail(r, "%s'names' has %zu elements, expected at most %d", e->label, n,
+                          LN_MAXDIM);
+    for (size_t i = 0; i < n; i++)
+        if (read_size_name(r, e, json_array_get(array, i), &names[i]))
+            return -1;
+    return ln_fixed_note_sizes(r->ctx->fixed, tensor, (int)n, names) ? ln_ir_fail_last(r) : 0;
+}
+
+// Names of sizes that the model leaves open.
+static int read_sizes(const ln_ir_reader *r, const ln_ir_element *top)
+{
+    if (!json_object_get(top->json, "sizes"))
+        return 0;
+    const json_t *array = ln_ir_get(r, top, "sizes", LN_IR_ARRAY);
+    if (!array)
+        return -1;
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        ln_ir_element e;
+        if (ln_ir_get_element(r, &e, array, "sizes", i) || read_sizes_of(r, &e))
+            return -1;
+    }
+    return 0;
+}
+
 static int check_version(const ln_ir_reader *r, const ln_ir_element *top)
 {
     const json_t *value = ln_ir_get(r, top, "version", LN_IR_NUMBER);
@@ -224,14 +268,15 @@ static int read_bodies(const ln_ir_reader *r, const ln_ir_element *top, const mo
 
 static int read_top(ln_ir_reader *r, const json_t *json, model *m)
 {
-    static const char *const keys[] = {"version", "inputs", "outputs", "arch", "mem_sizes",
-                                       "threads", "fixed",  "bodies",  "ops",  NULL};
+    static const char *const keys[] = {"version",   "inputs",  "outputs", "arch",
+                                       "mem_sizes", "threads", "fixed",   "sizes",
+                                       "bodies",    "ops",     NULL};
     const ln_ir_element top = {.json = json};
     if (!ln_ir_is_kind(json, LN_IR_OBJECT))
         return ln_ir_fail(r, "the model is %s, expected an object", ln_json_describe(json));
     return read_version(r, &top) || read_plan(r, &top, m) || read_fixed(r, &top) ||
-                   ln_ir_warn_of_unknown(r, &top, keys) || read_program(r, &top, m) ||
-                   read_bodies(r, &top, m)
+                   read_sizes(r, &top) || ln_ir_warn_of_unknown(r, &top, keys) ||
+                   read_program(r, &top, m) || read_bodies(r, &top, m)
                ? -1
                : 0;
 }

@@ -219,13 +219,44 @@ static int write_fixed(FILE *fp, const ln_context *ctx, ln_error *err)
     return 0;
 }
 
+static int write_size_names(FILE *fp, const ln_context *ctx, const void *element, ln_error *err)
+{
+    (void)ctx;
+    const ln_open_sizes *sizes = element;
+    fputs("{\"tensor\": ", fp);
+    if (ln_json_write_string(fp, sizes->tensor, err))
+        return -1;
+    fputs(", \"names\": [", fp);
+    for (int i = 0; i < sizes->ndim; i++) {
+        fputs(i ? ", " : "", fp);
+        if (!sizes->names[i])
+            fputs("null", fp);
+        else if (ln_json_write_string(fp, sizes->names[i], err))
+            return -1;
+    }
+    fputs("]}", fp);
+    return 0;
+}
+
+static int write_sizes(FILE *fp, const ln_context *ctx, ln_error *err)
+{
+    const ln_list *sizes = ctx->outer ? NULL : ln_fixed_sizes(ctx->fixed);
+    if (!sizes)
+        return 0;
+    fputs("    \"sizes\": ", fp);
+    if (write_list(fp, ctx, 4, sizes, write_size_names, err))
+        return -1;
+    fputs(",\n", fp);
+    return 0;
+}
+
 static int write_bodies(FILE *fp, const ln_context *ctx, ln_error *err);
 
 // What a model and a body have alike, and the bodies of a model before what runs them.
 static int write_program(FILE *fp, const ln_context *ctx, ln_error *err)
 {
     if (write_plan(fp, ctx, err) || write_fixed(fp, ctx, err) || write_interface(fp, ctx, 1, err) ||
-        write_interface(fp, ctx, 0, err) || write_bodies(fp, ctx, err))
+        write_interface(fp, ctx, 0, err) || write_sizes(fp, ctx, err) || write_bodies(fp, ctx, err))
         return -1;
     fputs("    \"ops\": ", fp);
     return write_list(fp, ctx, 4, ctx->ops, write_op, err);

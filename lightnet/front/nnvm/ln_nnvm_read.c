@@ -402,6 +402,7 @@ static int read_nnvm(ln_context *ctx, const char *name, ln_infile *file)
 const ln_front ln_front_nnvm = {
     .format = "NNVM",
     .is = ln_nnvm_is,
+    .asks_shapes = 1,
     .read = read_nnvm,
     .write = ln_nnvm_write,
     .rewrite = ln_nnvm_rewrite,

@@ -18,6 +18,7 @@
 #include "ir/ln_bind.h"
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
+#include "ir/ln_fixed.h"
 #include "ir/ln_limits.h"
 #include "pass/ln_cleanup.h"
 #include "tensorlight/tl_util.h"
@@ -369,6 +370,23 @@ static int find_least(const ln_onnx_model *m, const LnOnnx__ValueInfo *input, in
     return is_range;
 }
 
+// The names of the sizes that the model leaves open, whatever was said of them.
+static void note_sizes(ln_onnx_model *m, const LnOnnx__ValueInfo *value, const char *name)
+{
+    static const char unnamed[] = "";
+    const char *names[LN_MAXDIM];
+    const LnOnnx__TensorType *type = value->type ? value->type->tensor_type : NULL;
+    const LnOnnx__Shape *shape = type ? type->shape : NULL;
+    const int ndim = ln_tensor_table_find(m->base.ctx->tensor_table, name)->tensor->ndim;
+    for (int i = 0; i < ndim; i++) {
+        const LnOnnx__Dimension *d = shape && (size_t)i < shape->n_dim ? shape->dim[i] : NULL;
+        names[i] = !d ? unnamed : d->has_dim_value ? NULL : d->dim_param ? d->dim_param : unnamed;
+    }
+    if ((!shape || shape->n_dim == (size_t)ndim) &&
+        ln_fixed_note_sizes(m->base.ctx->fixed, name, ndim, names))
+        ln_translation_fail_memory(&m->base);
+}
+
 static void add_input(ln_onnx_scope *scope, const LnOnnx__ValueInfo *input, int index)
 {
     ln_onnx_model *m = scope->model;
@@ -388,6 +406,8 @@ static void add_input(ln_onnx_scope *scope, const LnOnnx__ValueInfo *input, int 
         if (!m->base.failed && is_range &&
             ln_sizes_note(m->sizes, ln_context_creater(m->base.ctx, name), NULL, NULL))
             ln_translation_fail_memory(&m->base);
+        if (!m->base.failed)
+            note_sizes(m, input, name);
         if (!m->base.failed)
             ln_onnx_set_variation(m, name, known ? LN_ONNX_BOUND : LN_ONNX_UNKNOWN);
     }
@@ -433,9 +453,10 @@ static void add_inputs(ln_onnx_scope *scope)
 
 // The output has the model's name for it and memory of its own: what stands for it may be an input,
 // a constant, or another output.
-static void add_output(ln_onnx_scope *scope, const char *name)
+static void add_output(ln_onnx_scope *scope, const LnOnnx__ValueInfo *output)
 {
     ln_onnx_model *m = scope->model;
+    const char *name = name_of(output);
     char *names[] = {(char *)name};
     const LnOnnx__Node proto = {.op_type = "output", .output = names, .n_output = 1};
     ln_onnx_node n = ln_onnx_node_init(scope, &proto);
@@ -448,13 +469,15 @@ static void add_output(ln_onnx_scope *scope, const char *name)
         tensor = ln_emit_simple(&n.emit, "forward", tensor, 0);
     if (tensor)
         ln_translation_output(&m->base, tensor);
+    if (!m->base.failed)
+        note_sizes(m, output, tensor);
 }
 
 static void add_outputs(ln_onnx_scope *scope)
 {
     const LnOnnx__Graph *graph = scope->model->proto->graph;
     for (size_t i = 0; i < graph->n_output && !scope->model->base.failed; i++)
-        add_output(scope, name_of(graph->output[i]));
+        add_output(scope, graph->output[i]);
 }
 
 /* The whole */

@@ -310,6 +310,17 @@ LN_API void ln_context_unload(ln_context *ctx);
 /** Undoes ln_context_init: the context is empty again. */
 LN_API void ln_context_cleanup(ln_context *ctx);
 
+/** Receives an input or output: its name, its type and shape (without data; a size is -1 where it
+ * is open), and the shape as text: "[1, sequence of 1..512]", or
+ * "[8, 4] at most" where it depends on data. */
+typedef void (*ln_port_func)(void *data, const char *name, const tl_tensor *info,
+                             const char *shape);
+
+/** Calls inputs(data, ..) for each input of the model that was read, then outputs(data, ..) for
+ * each output, in order; NULL: not for these. -1: no memory. */
+LN_API int ln_context_describe(const ln_context *ctx, ln_port_func inputs, ln_port_func outputs,
+                               void *data);
+
 /* Settings, before compiling or loading */
 
 /** Threads for runs; 0: all cores available. Default: LIGHTNET_NUM_THREADS, else 1. A model
