@@ -73,7 +73,8 @@ static const row rows[] = {
     {"print-all", 0, FLAG, FIELD(print_all), CLI_RUN, NULL,
      "print outputs in full, however large, and --top of all rows"},
     {"shape", 0, SHAPES, FIELD(shapes), MODEL_COMMANDS | CLI_CONVERT, "NAME=1x3x224x224",
-     "the shape of input NAME, or the size of an open dimension NAME; 1..512 is a range"},
+     "the shape of input NAME, or the size of an open dimension NAME; 1..512 is a range; compile: "
+     "a NAME given again begins another program"},
     {"fetch", 0, TEXTS, FIELD(fetch), CLI_RUN, "NAME", "treat tensor NAME as one more output"},
     {"mean", 0, CHANNELS, FIELD(mean), INPUT_COMMANDS, "M[,M,M]",
      "images: subtract M, for all channels or each"},

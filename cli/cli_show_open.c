@@ -25,6 +25,19 @@ static void print_port(const char *title, const char *name, const tl_tensor *inf
     printf("%-10s %s %s %s\n", title, name, tl_dtype_name(info->dtype), shape);
 }
 
+// Those of a compiled model that has several. Returns how many there are.
+static int print_programs(const ln_model *model)
+{
+    int n = 0;
+    char key[32] = "program.1";
+    const char *shapes;
+    while ((shapes = ln_model_metadata(model, key))) {
+        printf("%-10s %s\n", "program", shapes);
+        snprintf(key, sizeof(key), "program.%d", ++n + 1);
+    }
+    return n;
+}
+
 static void print_interface(const ln_model *model, const cli_options *opt, int open_input)
 {
     char text[LN_MAXLINE];
@@ -36,6 +49,10 @@ static void print_interface(const ln_model *model, const cli_options *opt, int o
     for (int i = 0; i < ln_model_num_outputs(model); i++)
         print_port("output", ln_model_output_name(model, i), ln_model_output_info(model, i),
                    cli_session_output_shape(model, i, text));
+    if (print_programs(model)) {
+        printf("%-10s are those of a program; choose one by --shape\n", "operators");
+        return;
+    }
     printf("%-10s depend on the sizes; give them, as by %s\n", "operators",
            cli_session_shape_option(model, open_input, text));
 }

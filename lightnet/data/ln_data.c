@@ -29,6 +29,8 @@ typedef struct weights {
     ln_bundle wts;
     ln_bundle params;
     ln_infile file; /* that has the data of params */
+    void *thing;    /* that the bundle lies in, or NULL */
+    void (*drop)(void *thing);
 } weights;
 
 static void close_weights(weights *w)
@@ -37,6 +39,8 @@ static void close_weights(weights *w)
     ln_bundle_clear(&w->wts);
     ln_bundle_clear(&w->params);
     ln_infile_close(&w->file);
+    if (w->thing)
+        w->drop(w->thing);
 }
 
 static int read_safetensors(weights *w, ln_infile *in, const char *file, ln_error *err)
@@ -343,8 +347,9 @@ int ln_data_give(ln_context *ctx, const char *file)
     return -1;
 }
 
-int ln_data_give_own(ln_context *ctx, ln_safetensors *st, const char *file)
+int ln_data_give_own(ln_context *ctx, const ln_bundle *bundle, void *thing, void (*drop)(void *),
+                     const char *file)
 {
-    weights w = {.bundle = ln_safetensors_bundle(st), .safetensors = st};
+    weights w = {.bundle = bundle, .thing = thing, .drop = drop};
     return give(ctx, &ctx->weights, &w, file);
 }

@@ -12,9 +12,11 @@
  *  from where constants are computed. -1 with a reason in the context: as ln_data_load. */
 int ln_data_give(ln_context *ctx, const char *file);
 
-/** The same for the model's own file, which is open: takes it, also after a failure, for
- * ctx->weights. `file` is its name for messages. */
-int ln_data_give_own(ln_context *ctx, ln_safetensors *st, const char *file);
+/** The same with tensors of the model's own file, which is open, for ctx->weights. They stay there
+ * until drop(thing), which comes with the weights' end, also after a failure. `file` is its name
+ * for messages. */
+int ln_data_give_own(ln_context *ctx, const ln_bundle *bundle, void *thing, void (*drop)(void *),
+                     const char *file);
 
 /** Opens a file of weights and hands its tensors to `func` while they are there. Returns what that
  *  returned; -1 with a reason in the context: the file cannot be read. */

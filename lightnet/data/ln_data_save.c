@@ -29,9 +29,7 @@ int ln_data_num_own(const ln_context *ctx)
     return n;
 }
 
-// The data that the operator takes from a file, and its shape in the model (new, tl_tensor_free),
-// since not every format knows shapes; NULL after a failure. Returns NULL: it takes none.
-static const ln_weight *taken_weight(const ln_context *ctx, const ln_op *op, tl_tensor **shape)
+const ln_weight *ln_data_taken(const ln_context *ctx, const ln_op *op, tl_tensor **shape)
 {
     const char *name = ln_from_file_name(op);
     const ln_weight *weight = name ? ln_weights_of(ctx, name) : NULL;
@@ -61,7 +59,7 @@ static int collect(const ln_context *ctx, content *c)
         return ln_fail_memory(ctx);
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        const ln_weight *weight = taken_weight(ctx, op, &c->tensors[c->n]);
+        const ln_weight *weight = ln_data_taken(ctx, op, &c->tensors[c->n]);
         if (!weight)
             continue;
         if (!c->tensors[c->n])

@@ -4,7 +4,12 @@
 #ifndef LN_DATA_SAVE_H
 #define LN_DATA_SAVE_H
 
+#include "ir/ln_weights.h"
 #include "lightnet/ln_context.h"
+
+/** The data that the operator takes from a file, and *shape: new (tl_tensor_free), its shape in the
+ * model, since not every format knows shapes; NULL after a failure. Returns NULL: it takes none. */
+const ln_weight *ln_data_taken(const ln_context *ctx, const ln_op *op, tl_tensor **shape);
 
 /** Writes the data that operators take from files, as far as it was given or the model's own file
  *  brought it, with `metadata` as ln_safetensors_write takes it. -1 as ln_data_save. */

@@ -25,6 +25,9 @@ typedef struct ln_front {
     /* Reading needs the shapes of inputs, which the files do not have. */
     int asks_shapes;
 
+    /* Its models are compiled: for which sizes, was chosen then. */
+    int is_compiled;
+
     /** Fills the empty context with abstract operators, inputs and outputs. `file` may be taken
      * (then it is left all zero). -1 with the reason in the context, which the caller cleans up. */
     int (*read)(ln_context *ctx, const char *name, ln_infile *file);
@@ -39,7 +42,8 @@ typedef struct ln_front {
     /** Fills the empty context, as `read` does. */
     int (*build)(ln_context *ctx, const char *name, const void *parsed);
 
-    /** Fills the empty interface with what the file says. -1 with the reason in the context. */
+    /** Fills the empty interface with what the file says. 1: it says nothing, the interface is that
+     * of the context. -1 with the reason in the context. */
     int (*describe)(const ln_context *ctx, const char *name, const void *parsed,
                     ln_interface *interface);
 

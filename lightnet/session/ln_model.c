@@ -121,11 +121,11 @@ static int share_file(ln_model *model, ln_error *err)
 static int parse_and_describe(ln_model *model, const ln_context *ctx)
 {
     model->parsed = model->front->parse(ctx, model->name, &model->file);
-    return !model->parsed ||
-                   model->front->describe(ctx, model->name, model->parsed, model->interface) ||
-                   ln_model_narrow(model, ctx)
-               ? -1
-               : 0;
+    const int says = model->parsed
+                         ? model->front->describe(ctx, model->name, model->parsed, model->interface)
+                         : -1;
+    model->is_described = says == 0;
+    return says < 0 || (model->is_described && ln_model_narrow(model, ctx)) ? -1 : 0;
 }
 
 // What was read is checked for what it is, as ln_context_init does. JSON and the like are parsed
@@ -219,7 +219,7 @@ static int open_with(ln_model *model, ln_program *program, const origin *o)
     ln_context *ctx = program->ctx;
     if (read_file(model, ctx, o))
         return -1;
-    const int is_read = !model->parsed;
+    const int is_read = !model->is_described;
     if (is_read && (ln_program_read(program, model, NULL) || ln_model_describe(model, ctx)))
         return -1;
     if (ln_model_index(model, ctx))

@@ -23,6 +23,7 @@ struct ln_model {
     ln_infile file;        /* open; taken where `parsed` is not NULL */
     const ln_front *front; /* NULL: JSON IR */
     void *parsed;          /* by the front end; NULL: each program reads the file */
+    int is_described;      /* by the front end; else the interface is that of the first program */
     ln_interface *interface;
     const ln_port **required; /* the inputs that a run must be given */
     int *required_numbers;    /* of each input of the interface; -1: it need not be given */

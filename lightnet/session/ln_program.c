@@ -401,7 +401,7 @@ void ln_program_lend(ln_program *program, void *memory)
 
 int ln_program_read(ln_program *program, ln_model *model, const ln_value *values)
 {
-    if (model->front && model->front->describe)
+    if (model->is_described)
         return read_for(program->ctx, model, values);
     if (model->front && model->front->asks_shapes && set_shapes(program->ctx, model->options))
         return -1;

@@ -86,7 +86,8 @@ static ln_range *choose_ranges(ln_session *session)
     ln_range *ranges = NULL;
     ln_session_lock();
     ln_changes_note(model->changes, session->values, interface->n_inputs);
-    if (model->parsed && model->has_kernels && !model->stays_fixed && !model->wants_values)
+    if (model->is_described && !model->front->is_compiled && model->has_kernels &&
+        !model->stays_fixed && !model->wants_values)
         ranges = ln_alloc_array(interface->n_inputs + 1, sizeof(*ranges));
     if (ranges && !ln_ranges_choose(ranges, model->changes, interface->inputs, session->values,
                                     interface->n_inputs, model->most_capacity)) {

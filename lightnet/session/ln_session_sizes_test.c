@@ -382,6 +382,58 @@ START_TEST(a_compiled_model_has_the_interface_and_the_bits_of_its_origin)
 }
 END_TEST
 
+/* ---- several programs ---- */
+
+static ln_context *compile_encoder(const int least[2], const int most[2])
+{
+    ln_context *ctx = ln_context_create();
+    ck_assert_ptr_nonnull(ctx);
+    ctx->many_shapes = 1;
+    ck_assert_msg(!ln_context_bind_range(ctx, "ids", 2, least, most) &&
+                      !ln_context_init(ctx, getenv("LN_TEST_ENCODER")) &&
+                      !ln_context_compile(ctx, "cpu"),
+                  "%s", ln_context_error(ctx));
+    return ctx;
+}
+
+START_TEST(sessions_take_the_program_that_was_compiled_for_their_shapes)
+{
+    static const int shapes[][2] = {{1, 8}, {2, 5}, {3, 20}, {1, 8}, {3, 1}, {3, 64}};
+    enter_new_folder(folder);
+    ln_context *programs[] = {compile_encoder((const int[]){1, 8}, (const int[]){1, 8}),
+                              compile_encoder((const int[]){2, 5}, (const int[]){2, 5}),
+                              compile_encoder((const int[]){3, 1}, (const int[]){3, 64})};
+    ck_assert_msg(!ln_context_save_all(programs, 3, NULL, "m.safetensors"), "%s",
+                  ln_context_error(programs[0]));
+    for (int i = 0; i < 3; i++)
+        ln_context_free(programs[i]);
+    ln_model *model = open_compiled("m.safetensors"), *origin = model_of("LN_TEST_ENCODER");
+    ln_session *session = session_of(model), *fresh = session_of(origin);
+    check_bounds(model, 0, "batch", 0, INT_MAX);
+    check_bounds(model, 1, "sequence", 0, INT_MAX);
+    ck_assert_str_eq(ln_model_metadata(model, "program.2"), "ids [2, 5]");
+    ck_assert_str_eq(ln_model_metadata(model, "program.3"), "ids [3, sequence of 1..64]");
+    ck_assert_ptr_null(ln_model_metadata(model, "program.4"));
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+        run_encoder(session, shapes[i][0], shapes[i][1]);
+        run_encoder(fresh, shapes[i][0], shapes[i][1]);
+        compare(session, fresh, "embedding");
+    }
+    check(session, ln_session_set_input(session, "ids", TL_INT64, 2, (const int[]){1, 9}, words));
+    ck_assert_int_eq(ln_session_run(session), LN_BAD_ARGUMENT);
+    ck_assert_str_eq(ln_session_error(session),
+                     "m.safetensors: no program takes ids [1, 9]; it has programs for ids [1, 8]; "
+                     "ids [2, 5]; ids [3, sequence of 1..64]");
+    run_encoder(session, 2, 5);
+    ln_session_free(session);
+    ck_assert_int_eq(number_of_programs(model), 3);
+    ln_session_free(fresh);
+    ln_model_free(model);
+    ln_model_free(origin);
+    leave_folder(folder);
+}
+END_TEST
+
 START_TEST(wrong_questions_for_bounds_are_refused)
 {
     int low, high;
@@ -403,4 +455,5 @@ LN_TEST_MAIN("session_sizes", lengths_that_keep_changing_take_few_programs,
              all_programs_that_a_run_tries_have_the_time_of_one_run,
              what_is_made_for_a_size_is_made_for_that_of_the_run,
              a_compiled_model_has_the_interface_and_the_bits_of_its_origin,
+             sessions_take_the_program_that_was_compiled_for_their_shapes,
              wrong_questions_for_bounds_are_refused)

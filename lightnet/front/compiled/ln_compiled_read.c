@@ -6,12 +6,15 @@
 // was compiled for other features than this CPU has runs with the kernels that it has, which a
 // warning says.
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ln_error_memory.h"
 #include "data/ln_compiled_file.h"
 #include "data/ln_data_give.h"
 #include "data/ln_safetensors.h"
+#include "front/compiled/ln_programs.h"
 #include "front/ln_fronts.h"
 #include "ir/ln_context_ops.h"
 #include "lightnet/ln_arch.h"
@@ -80,24 +83,90 @@ static int check_target(const ln_context *ctx, const char *name)
     return 0;
 }
 
-static int read_ir(ln_context *ctx, const ln_safetensors *st, const char *name)
+static int read_ir(ln_context *ctx, const ln_safetensors *st, const char *key, const char *name)
 {
-    const char *ir = ln_safetensors_metadata(st, LN_COMPILED_KEY_IR);
+    const char *ir = ln_safetensors_metadata(st, key);
     if (!ir)
-        return ln_fail(ctx, "%s: the metadata has no '%s'", name, LN_COMPILED_KEY_IR);
+        return ln_fail(ctx, "%s: the metadata has no '%s'", name, key);
     return ln_context_read_ir(ctx, name, ir, strlen(ir)) || check_target(ctx, name) ? -1 : 0;
+}
+
+/* A file that was read once, for several contexts, in which its tensors lie. */
+typedef struct parsed {
+    atomic_int refs; /* of the model and of contexts */
+    ln_safetensors *st;
+    ln_programs programs;
+} parsed;
+
+static void drop(void *data)
+{
+    parsed *p = data;
+    if (!p || atomic_fetch_sub(&p->refs, 1) > 1)
+        return;
+    ln_programs_clear(&p->programs);
+    ln_safetensors_close(p->st);
+    ln_free(p);
+}
+
+// Takes the file, also after a failure.
+static int open_programs(parsed *p, const ln_context *ctx, const char *name, ln_infile *file)
+{
+    p->st = ln_safetensors_from_file(file, name, ctx->error);
+    return !p->st || check_version(ctx, p->st, name) ||
+                   ln_programs_read(&p->programs, p->st, name, ctx->error)
+               ? -1
+               : 0;
+}
+
+static void *parse(const ln_context *ctx, const char *name, ln_infile *file)
+{
+    parsed *p = ln_alloc(sizeof(*p));
+    if (!p) {
+        ln_error_memory_at(ctx->error, name);
+        return NULL;
+    }
+    atomic_init(&p->refs, 1);
+    if (!open_programs(p, ctx, name, file))
+        return p;
+    drop(p);
+    return NULL;
+}
+
+static int build(ln_context *ctx, const char *name, const void *data)
+{
+    parsed *p = (parsed *)data; // only its references change
+    const ln_compiled_program *program = ln_programs_choose(&p->programs, ctx, name);
+    if (!program || check_level(ctx, p->st, name) || read_ir(ctx, p->st, program->ir, name))
+        return -1;
+    atomic_fetch_add(&p->refs, 1);
+    return ln_data_give_own(ctx, program->tensors, p, drop, name);
 }
 
 static int read_compiled(ln_context *ctx, const char *name, ln_infile *file)
 {
-    ln_safetensors *st = ln_safetensors_from_file(file, name, ctx->error);
-    if (!st)
-        return -1;
-    if (!check_version(ctx, st, name) && !check_level(ctx, st, name) && !read_ir(ctx, st, name))
-        return ln_data_give_own(ctx, st, name);
-    ln_safetensors_close(st);
-    return -1;
+    parsed *p = parse(ctx, name, file);
+    const int status = p ? build(ctx, name, p) : -1;
+    drop(p);
+    return status;
+}
+
+static int describe(const ln_context *ctx, const char *name, const void *data,
+                    ln_interface *interface)
+{
+    const parsed *p = data;
+    if (!p->programs.of[0].interface)
+        return 1;
+    return ln_programs_describe(&p->programs, interface) ? ln_error_memory_at(ctx->error, name) : 0;
 }
 
 const ln_front ln_front_compiled = {
-    .format = "compiled model", .is = is_compiled, .reads_parts = 1, .read = read_compiled};
+    .format = "compiled model",
+    .is = is_compiled,
+    .reads_parts = 1,
+    .is_compiled = 1,
+    .read = read_compiled,
+    .parse = parse,
+    .build = build,
+    .describe = describe,
+    .drop = drop,
+};

@@ -243,6 +243,13 @@ LN_API int ln_context_convert_text(ln_context *ctx, const char *name, const char
  * and the context is as before, or holds the model as the file would, or is empty. */
 LN_API int ln_context_save(ln_context *ctx, const char *datafile, const char *file);
 
+/** As ln_context_save, with `n` compiled contexts in one file: programs of one model, for other
+ * shapes each, of which a reader takes the one for the shapes that it is given. Constants that
+ * several of them have alike are stored once; for that, set many_shapes of each context before it
+ * is compiled. The reason of a failure is in the first context. */
+LN_API int ln_context_save_all(ln_context *const *programs, int n, const char *datafile,
+                               const char *file);
+
 /** Allocates the planned memory, reads `datafile` (wts or safetensors, or NULL), and runs once what
  * is constant. A constant that a rule has made part of an operator must have its value still. */
 LN_API int ln_context_load(ln_context *ctx, const char *datafile);

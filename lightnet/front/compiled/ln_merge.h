@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tensors of several frozen programs, of which the file has each content once.
+
+#ifndef LN_MERGE_H
+#define LN_MERGE_H
+
+#include "ir/ln_weights.h"
+#include "lightnet/ln_context.h"
+#include "lightnet/ln_hash.h"
+
+/* All zero: empty. Lists for ln_safetensors_write_weights. */
+typedef struct ln_merge {
+    const char **names;
+    tl_tensor **tensors; /* shapes */
+    const ln_weight **weights;
+    int n, capacity;
+    ln_hash *by_name;    /* name in the file -> 1 + its position */
+    ln_hash *by_content; /* hash of type, shape and data -> 1 + the first position */
+    ln_list *texts;      /* names that were made */
+} ln_merge;
+
+/** Adds what the frozen program takes from its file. *stored: new (ln_hash_free), the name of each
+ *  of its tensors in the file -> the position there, from 1. -1 with the reason in the context. */
+int ln_merge_add(ln_merge *m, const ln_context *ctx, ln_hash **stored);
+
+void ln_merge_clear(ln_merge *m);
+
+#endif

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The programs of a compiled model, each for a set of shapes, and which of them takes the shapes
+// that inputs are given.
+
+#ifndef LN_PROGRAMS_H
+#define LN_PROGRAMS_H
+
+#include "data/ln_bundle.h"
+#include "data/ln_safetensors.h"
+#include "front/ln_interface.h"
+#include "lightnet/ln_context.h"
+
+typedef struct ln_compiled_program {
+    char *ir;                /* the key of its IR */
+    ln_interface *interface; /* NULL: the file does not say it, it has one program */
+    ln_bundle own;           /* its tensors by its own names */
+    const ln_bundle *tensors;
+} ln_compiled_program;
+
+typedef struct ln_programs {
+    ln_compiled_program *of;
+    size_t n;
+} ln_programs;
+
+/** Reads which programs the file has. `programs` is all zero before; clear it also after a failure.
+ * -1 with a reason that names `file`. */
+int ln_programs_read(ln_programs *programs, const ln_safetensors *st, const char *file,
+                     ln_error *err);
+
+void ln_programs_clear(ln_programs *programs);
+
+/** Fills the empty interface with what all programs take: a size that differs among them is open.
+ * The shapes of each program are in the metadata, "program.1" and so on. -1: no memory. */
+int ln_programs_describe(const ln_programs *programs, ln_interface *interface);
+
+/** The program for the shapes that were bound in the context: the one with the fewest open sizes of
+ * those that take them. NULL with a reason that lists the programs. */
+const ln_compiled_program *ln_programs_choose(const ln_programs *programs, const ln_context *ctx,
+                                              const char *file);
+
+#endif
