@@ -171,6 +171,8 @@ static int check_shapes(const cli_options *opt)
 
 int cli_bench(const cli_options *opt)
 {
+    if (opt->map && !opt->run_shapes)
+        return cli_usage("--map needs --shapes FILE");
     if (opt->run_shapes)
         return check_shapes(opt) ? CLI_WRONG_USAGE : cli_bench_shapes(opt);
     timing t = {.load = 0};

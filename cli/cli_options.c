@@ -123,6 +123,8 @@ static const row rows[] = {
      "load a plug-in: operators, rules and targets of others"},
     {"tune", 0, FLAG, FIELD(tune), MODEL_COMMANDS, NULL,
      "measure which algorithms are the fastest, instead of estimating it"},
+    {"map", 0, FLAG, FIELD(map), CLI_RUN | CLI_BENCH, NULL,
+     "map a compiled model in one file, which nobody may change meanwhile; bench: with --shapes"},
     {"debug", 'd', FLAG, FIELD(debug), MODEL_COMMANDS, NULL, "say which rewrites were applied"},
     {"no-warnings", 'w', FLAG, FIELD(quiet), MODEL_COMMANDS | CLI_CONVERT, NULL,
      "print no warnings"},

@@ -62,6 +62,7 @@ typedef struct cli_options {
     int compile_only;        /* -c */
     int run_only;            /* -r */
     int tune;                /* --tune */
+    int map;                 /* --map */
     int debug;               /* -d */
     int quiet;               /* -w */
     int force;               /* --force */

@@ -59,7 +59,9 @@ static int run_context(const cli_options *opt, const cli_labels *names)
 
 static int run_and_hand_out(const cli_options *opt, const cli_labels *names)
 {
-    ln_model *model = cli_run_session_open(opt);
+    ln_model *model = opt->map ? cli_run_session_open_mapped(opt) : cli_run_session_open(opt);
+    if (!model && opt->map)
+        return CLI_FAILED;
     return model ? cli_run_session(model, opt, names) : run_context(opt, names);
 }
 

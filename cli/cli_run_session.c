@@ -49,6 +49,23 @@ static int has_inputs(const ln_model *model, const cli_options *opt)
     return ln_model_num_inputs(model) > 0;
 }
 
+ln_model *cli_run_session_open_mapped(const cli_options *opt)
+{
+    if (!is_for_session(opt)) {
+        cli_fail("%s: --map is for sessions, which do without -r, -t, --fetch, --tune, "
+                 "--disable-rule, --max-constant and --max-seconds, and read a file",
+                 cli_source_name(opt->args[0]));
+        return NULL;
+    }
+    ln_model *model = cli_session_open(opt);
+    if (!model || has_inputs(model, opt))
+        return model;
+    cli_fail("%s: --map is for models with inputs, and -i for these; run it without --map",
+             opt->args[0]);
+    ln_model_free(model);
+    return NULL;
+}
+
 ln_model *cli_run_session_open(const cli_options *opt)
 {
     ln_model *model = is_for_session(opt) ? cli_session_try(opt) : NULL;

@@ -11,6 +11,9 @@
  * it); NULL without a message: a context must do it, or say why it cannot. */
 ln_model *cli_run_session_open(const cli_options *opt);
 
+/** The same with --map, which a context cannot do. NULL after a message. */
+ln_model *cli_run_session_open_mapped(const cli_options *opt);
+
 /** Runs the model (takes it) with the inputs of -i and delivers its outputs. Returns the exit
  * status. */
 int cli_run_session(ln_model *model, const cli_options *opt, const cli_labels *names);

@@ -9,9 +9,11 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/ln_alloc_fail.h"
 #include "base/ln_errno.h"
 #include "lightnet/ln_util.h"
 
@@ -251,6 +253,53 @@ int ln_infile_open_whole(ln_infile *file, const char *name, ln_error *err)
     return -1;
 }
 
+/* ---- mapping ---- */
+
+static int cannot_map(ln_error *err, const char *name, int reason)
+{
+    return ln_error_set_as(err, ln_status_of_errno(reason), "%s: cannot map: %s", name,
+                           strerror(reason));
+}
+
+// Pages that are written become the process's own.
+static int map_descriptor(ln_infile *file, int fd, ln_error *err)
+{
+    struct stat about;
+    if (fstat(fd, &about))
+        return cannot_map(err, file->name, errno);
+    if (!S_ISREG(about.st_mode))
+        return ln_error_set_as(err, LN_BAD_ARGUMENT, "%s: cannot map: not a regular file",
+                               file->name);
+    if (!about.st_size)
+        return ln_error_set(err, "%s: the file is empty", file->name);
+    file->size = (size_t)about.st_size;
+    void *map = ln_alloc_fail_now()
+                    ? (errno = ENOMEM, MAP_FAILED)
+                    : mmap(NULL, file->size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+    if (map == MAP_FAILED)
+        return cannot_map(err, file->name, errno);
+#ifdef MADV_HUGEPAGE
+    (void)madvise(map, file->size, MADV_HUGEPAGE); // large pages, where the system has them
+#endif
+    file->map = map;
+    file->data = map;
+    return 0;
+}
+
+int ln_infile_open_mapped(ln_infile *file, const char *name, ln_error *err)
+{
+    *file = (ln_infile){.name = ln_strdup(name)};
+    if (!file->name)
+        return fail_last(err);
+    const int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    const int status = fd < 0 ? cannot_read(err, name, errno) : map_descriptor(file, fd, err);
+    if (fd >= 0)
+        close(fd);
+    if (status)
+        ln_infile_close(file);
+    return status;
+}
+
 int ln_infile_open_beneath(ln_infile *file, const ln_beneath *folders, const char *path,
                            ln_error *err)
 {
@@ -303,6 +352,8 @@ void ln_infile_close(ln_infile *file)
         return;
     }
     close_descriptor(file);
+    if (file->map)
+        munmap(file->map, file->size);
     ln_free(file->copy);
     ln_free(file->name);
     ln_free(file->parked);

@@ -8,8 +8,9 @@
 //         ...
 //     ln_infile_close(&file);
 //
-// Files are not mapped into memory: a page of a map that cannot be read, because the file became
-// shorter or its disk failed, ends the process. A read that fails is an error like any other.
+// Files are not mapped into memory, unless the user vouches for the file: a page of a map that
+// cannot be read, because the file became shorter or its disk failed, ends the process. A read that
+// fails is an error like any other.
 // Small files, and what is no regular file, are read whole when they are opened; large ones stay
 // open, and who needs a part of them reads it.
 
@@ -26,6 +27,7 @@ typedef struct ln_infile {
     const unsigned char *data; /* the whole content; NULL: it is read in parts */
     size_t size;
     void *copy;                 /* owned memory: of data, or of the first bytes */
+    void *map;                  /* of data, in place of `copy`: pages of the file; or NULL */
     char *name;                 /* for messages */
     int handle;                 /* 1 + the descriptor; 0: none */
     struct ln_parked *parked;   /* where a file is that was open, and which one; or NULL */
@@ -42,6 +44,12 @@ int ln_infile_open(ln_infile *file, const char *name, ln_error *err);
 
 /** As ln_infile_open, with the whole content in memory. */
 int ln_infile_open_whole(ln_infile *file, const char *name, ln_error *err);
+
+/** Opens a regular file with at least one byte, and maps its whole content, which processes that
+ *  map it share. What is written there is seen by this process alone. The file must not change
+ *  before it is closed: one that becomes shorter may end the process. -1 with a reason that names
+ *  the file, as ln_infile_open, or that it is no regular file. */
+int ln_infile_open_mapped(ln_infile *file, const char *name, ln_error *err);
 
 /** Opens what a model names, see ln_beneath_open, whose reasons it has. */
 int ln_infile_open_beneath(ln_infile *file, const ln_beneath *folders, const char *path,

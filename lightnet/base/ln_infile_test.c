@@ -206,6 +206,60 @@ START_TEST(a_shared_file_is_open_until_its_last_copy_is_closed)
 }
 END_TEST
 
+START_TEST(a_mapped_file_is_in_memory_and_is_not_written)
+{
+    ln_infile file, again;
+    unsigned char byte = 0;
+    enter_new_folder();
+    ck_assert_msg(!ln_infile_open_mapped(&file, "large", &err), "%s", ln_error_text(&err));
+    ck_assert_uint_eq(file.size, LARGE);
+    for (size_t i = 0; i < LARGE; i++)
+        ck_assert_uint_eq(file.data[i], i % 251);
+    ((unsigned char *)file.map)[7] = 200;
+    ck_assert_int_eq(ln_infile_read(&file, 7, &byte, 1, &err), 0);
+    ck_assert_uint_eq(byte, 200);
+    ck_assert_int_eq(ln_infile_open(&again, "large", &err), 0);
+    ck_assert_int_eq(ln_infile_read(&again, 7, &byte, 1, &err), 0);
+    ck_assert_uint_eq(byte, 7);
+    ck_assert_int_eq(ln_infile_read(&file, LARGE, &byte, 1, &err), -1);
+    ln_infile_close(&file);
+    ln_infile_close(&again);
+    ck_assert_ptr_null(file.map);
+    leave_folder();
+}
+END_TEST
+
+START_TEST(what_is_no_regular_file_is_not_mapped)
+{
+    ln_infile file;
+    enter_new_folder();
+    write_file("empty", 0);
+    ck_assert_int_eq(mkfifo("pipe", 0600), 0);
+    const struct {
+        const char *name, *message;
+    } cases[] = {
+        {"pipe", "pipe: cannot map: not a regular file"},
+        {".", ".: cannot map: not a regular file"},
+        {"empty", "empty: the file is empty"},
+        {"none", "none: cannot read: No such file or directory"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        ln_error_clear(&err);
+        ck_assert_int_eq(ln_infile_open_mapped(&file, cases[i].name, &err), -1);
+        ck_assert_str_eq(ln_error_text(&err), cases[i].message);
+    }
+    for (int n = 0; n < 2; n++) {
+        ln_error_clear(&err);
+        ln_alloc_fail_after(n);
+        ck_assert_int_eq(ln_infile_open_mapped(&file, "large", &err), -1);
+        ck_assert_int_eq(ln_alloc_fail_stop(), 1);
+        ck_assert_int_eq(ln_error_status(&err), LN_OUT_OF_MEMORY);
+    }
+    leave_folder();
+}
+END_TEST
+
 LN_TEST_MAIN("infile", any_part_of_any_file_is_read, a_view_is_moved_as_it_is_read,
              what_cannot_be_opened_is_named, a_file_that_is_replaced_while_it_is_parked_is_noticed,
-             a_shared_file_is_open_until_its_last_copy_is_closed, every_allocation_may_fail)
+             a_shared_file_is_open_until_its_last_copy_is_closed, every_allocation_may_fail,
+             a_mapped_file_is_in_memory_and_is_not_written, what_is_no_regular_file_is_not_mapped)

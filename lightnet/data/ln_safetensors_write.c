@@ -14,7 +14,9 @@
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
 
-/* Where the data begins, for readers that map files and use the data in place. */
+/* Where the data begins, for readers that map files and use the data in place. There must be no
+ * holes in it, so tensors whose sizes are multiples of this come first: all of them are aligned,
+ * and the others to their elements. */
 #define ALIGNMENT   64
 #define LENGTH_SIZE 8
 
@@ -27,10 +29,15 @@ typedef struct content {
     const char *const *metadata;
 } content;
 
-/* Falling sizes of elements, the order of the data. */
-static const size_t element_sizes[] = {8, 4, 2, 1};
+/* The order of the data: 0 for whole multiples of ALIGNMENT, then falling sizes of elements. */
+static const size_t groups[] = {0, 8, 4, 2, 1};
 
-#define NUM_ELEMENT_SIZES (sizeof(element_sizes) / sizeof(element_sizes[0]))
+#define NUM_GROUPS (sizeof(groups) / sizeof(groups[0]))
+
+static size_t group_of(const tl_tensor *t)
+{
+    return tl_tensor_size(t) % ALIGNMENT ? tl_size_of(t->dtype) : 0;
+}
 
 static int print_metadata(FILE *fp, const char *const *metadata, ln_error *err)
 {
@@ -67,9 +74,9 @@ static int print_header(FILE *fp, const void *arg, ln_error *err)
     fputc('{', fp);
     if (c->metadata && print_metadata(fp, c->metadata, err))
         return -1;
-    for (size_t s = 0; s < NUM_ELEMENT_SIZES; s++) {
+    for (size_t s = 0; s < NUM_GROUPS; s++) {
         for (int i = 0; i < c->n; i++) {
-            if (tl_size_of(c->tensors[i]->dtype) != element_sizes[s])
+            if (group_of(c->tensors[i]) != groups[s])
                 continue;
             if (!first)
                 fputc(',', fp);
@@ -121,10 +128,9 @@ static int write_safetensors(FILE *stream, const void *arg, ln_error *err)
     write_length(stream, size + padding);
     fprintf(stream, "%s%*s", header, (int)padding, "");
     free(header);
-    for (size_t s = 0; s < NUM_ELEMENT_SIZES; s++)
+    for (size_t s = 0; s < NUM_GROUPS; s++)
         for (int i = 0; i < c->n; i++)
-            if (tl_size_of(c->tensors[i]->dtype) == element_sizes[s] &&
-                write_data(stream, c, i, err))
+            if (group_of(c->tensors[i]) == groups[s] && write_data(stream, c, i, err))
                 return -1;
     return 0;
 }

@@ -145,6 +145,11 @@ int ln_weight_read(const ln_weight *w, size_t at, void *dst, size_t size, ln_err
     return 0;
 }
 
+const void *ln_weight_mapped(const ln_weight *w)
+{
+    return !w->tensor->data && w->file && w->file->map ? w->file->data + w->offset : NULL;
+}
+
 int ln_weight_hash(const ln_weight *w, uint64_t *hash, ln_error *err)
 {
     unsigned char part[LN_VIEW_SIZE];

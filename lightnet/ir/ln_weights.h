@@ -50,6 +50,9 @@ const ln_weight *ln_weights_of(const ln_context *ctx, const char *name);
  *  names file and tensor. */
 int ln_weight_read(const ln_weight *w, size_t at, void *dst, size_t size, ln_error *err);
 
+/** Where the weight's data lies in a file that is mapped; NULL: it is not. */
+const void *ln_weight_mapped(const ln_weight *w);
+
 /** The hash of the weight's data, as ln_fnv64. -1 as above. */
 int ln_weight_hash(const ln_weight *w, uint64_t *hash, ln_error *err);
 

@@ -117,19 +117,49 @@ static constant *constant_of(const ln_sharing *s, const ln_tensor_entry *te)
 
 /* What the store has */
 
+// Where a mapped file has all of the block, and nothing else; NULL: none has.
+static const void *find_mapped(const ln_context *ctx, const constant *c)
+{
+    const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, c->root);
+    const ln_op *maker = te ? ln_entry_creater(te) : NULL;
+    const ln_weight *weight =
+        maker && ln_from_file_name(maker) ? ln_weights_of(ctx, c->root) : NULL;
+    const void *data = weight ? ln_weight_mapped(weight) : NULL;
+    const size_t align = ln_mem_type_info(LN_MEM_CPU).align_size;
+    return data && (uintptr_t)data % align == 0 && tl_tensor_size(weight->tensor) == c->size ? data
+                                                                                             : NULL;
+}
+
+// -1: no memory.
+static int take_mapped(const ln_context *ctx, constant *c)
+{
+    const void *data = find_mapped(ctx, c);
+    c->stored = data ? ln_store_borrow(data, c->size) : NULL;
+    c->is_found = c->stored != NULL;
+    return data && !c->stored ? ln_fail_last(ctx) : 0;
+}
+
+static void take_stored(const ln_context *ctx, constant *c, const ln_constant_keys *keys)
+{
+    c->is_shared = ln_constant_key(keys, c->root, &c->key);
+    c->stored = c->is_shared ? ln_store_take(ctx->store, c->key, c->size) : NULL;
+    c->is_found = c->stored != NULL;
+}
+
 static int take_constants(ln_context *ctx)
 {
     const ln_sharing *s = ctx->sharing;
+    int status = 0;
     ln_constant_keys *keys = ln_constant_keys_find(ctx);
     if (!keys)
         return -1;
-    for (constant *c = s->constants; c < s->constants + s->n; c++) {
-        c->is_shared = ln_constant_key(keys, c->root, &c->key);
-        c->stored = c->is_shared ? ln_store_take(ctx->store, c->key, c->size) : NULL;
-        c->is_found = c->stored != NULL;
+    for (constant *c = s->constants; c < s->constants + s->n && !status; c++) {
+        status = take_mapped(ctx, c);
+        if (!status && !c->is_found)
+            take_stored(ctx, c, keys);
     }
     ln_constant_keys_free(keys);
-    return 0;
+    return status;
 }
 
 static size_t missing_size(const ln_sharing *s, size_t align)

@@ -6,7 +6,8 @@
 //        in the store     the context's own        the context's own, or lent by whoever runs it
 //
 // The plan has them in this order. A block of constants that the store has is not computed, and
-// neither is what only its computation reads.
+// neither is what only its computation reads. A constant of a file that is mapped lies there, if it
+// is aligned as CPU memory is.
 
 #ifndef LN_SHARING_H
 #define LN_SHARING_H

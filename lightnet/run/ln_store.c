@@ -158,6 +158,14 @@ ln_stored *ln_store_make(ln_slab *slab, size_t offset, size_t size)
     return made;
 }
 
+ln_stored *ln_store_borrow(const void *data, size_t size)
+{
+    ln_stored *made = ln_alloc(sizeof(*made));
+    if (made)
+        *made = (ln_stored){.data = data, .size = size, .holders = 1};
+    return made;
+}
+
 void *ln_stored_place(const ln_stored *made)
 {
     return (void *)made->data;

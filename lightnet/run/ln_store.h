@@ -64,6 +64,10 @@ void ln_slab_release(ln_slab *slab);
  * the caller writes before ln_store_publish. NULL: no memory. */
 ln_stored *ln_store_make(ln_slab *slab, size_t offset, size_t size);
 
+/** Returns new (ln_store_give_back): a constant that lies at `data`, which stays as long, in memory
+ * of others. NULL: no memory. */
+ln_stored *ln_store_borrow(const void *data, size_t size);
+
 /** Where the maker writes it. */
 void *ln_stored_place(const ln_stored *made);
 

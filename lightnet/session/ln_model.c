@@ -128,6 +128,17 @@ static int parse_and_describe(ln_model *model, const ln_context *ctx)
     return says < 0 || (model->is_described && ln_model_narrow(model, ctx)) ? -1 : 0;
 }
 
+// Files of other formats have no weights that runs read as they are.
+static int check_map(const ln_model *model, const ln_context *ctx)
+{
+    if (!model->options->is_mapped || (model->front && model->front->is_compiled))
+        return 0;
+    return ln_fail_as(ctx, LN_BAD_ARGUMENT,
+                      "%s: option 'map' is for compiled models in one file (.safetensors), this is "
+                      "%s",
+                      model->name, model->front ? model->front->format : "JSON IR");
+}
+
 // What was read is checked for what it is, as ln_context_init does. JSON and the like are parsed
 // for each program.
 static int parse(ln_model *model, const ln_context *ctx)
@@ -136,7 +147,7 @@ static int parse(ln_model *model, const ln_context *ctx)
     if (ln_front_of(&model->file, &model->front, ctx->error))
         return -1;
     const unsigned char *head = ln_infile_head(&model->file, &size);
-    if (ln_front_check(ctx, model->name, model->front, head, size))
+    if (ln_front_check(ctx, model->name, model->front, head, size) || check_map(model, ctx))
         return -1;
     model->interface = ln_interface_create();
     if (!model->interface)
@@ -152,10 +163,15 @@ typedef struct origin {
     size_t size;
 } origin;
 
-static int open_file(ln_infile *file, const origin *o, ln_error *err)
+static int open_file(ln_infile *file, const origin *o, int is_mapped, ln_error *err)
 {
     if (!o->bytes)
-        return ln_infile_open(file, o->name, err);
+        return is_mapped ? ln_infile_open_mapped(file, o->name, err)
+                         : ln_infile_open(file, o->name, err);
+    if (is_mapped)
+        return ln_error_set_as(err, LN_BAD_ARGUMENT,
+                               "%s: option 'map' is for files, the model is given in memory",
+                               o->name);
     file->size = o->size;
     file->copy = ln_clone(o->bytes, o->size);
     file->data = file->copy;
@@ -167,7 +183,9 @@ static int open_file(ln_infile *file, const origin *o, ln_error *err)
 static int read_file(ln_model *model, const ln_context *ctx, const origin *o)
 {
     ln_budget *const before = ln_limits_enter(ctx);
-    const int status = open_file(&model->file, o, ctx->error) || parse(model, ctx) ? -1 : 0;
+    const int status =
+        open_file(&model->file, o, model->options->is_mapped, ctx->error) || parse(model, ctx) ? -1
+                                                                                               : 0;
     model->read_size = ln_limits_held(ctx);
     return ln_limits_leave(ctx, before, status);
 }

@@ -177,6 +177,7 @@ static const option options_known[] = {
     {"seed", parse_number, FIELD(seed), UINT64_MAX, "a number from 0 on"},
     {"reference", parse_yes, FIELD(is_reference), 0, YES},
     {"tuning", parse_yes, FIELD(is_tuned), 0, YES},
+    {"map", parse_yes, FIELD(is_mapped), 0, YES},
     {"disabled_rule", parse_texts, FIELD(disabled), 0, NULL},
     {"memory_limit", parse_number, FIELD(memory_limit), UINT64_MAX, BYTES},
     {"operators_limit", parse_number, FIELD(operators_limit), UINT64_MAX, "a number of operators"},

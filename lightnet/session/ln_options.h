@@ -28,7 +28,7 @@ struct ln_options {
     ln_list *folders;  /* char * */
     ln_list *disabled; /* char *: rules */
     int threads;       /* 0: all; LN_THREADS_NOT_SET */
-    int is_reference, is_tuned;
+    int is_reference, is_tuned, is_mapped;
     int programs; /* kept while no session uses them */
     uint64_t seed;
     uint64_t memory_limit;

@@ -434,6 +434,82 @@ START_TEST(sessions_take_the_program_that_was_compiled_for_their_shapes)
 }
 END_TEST
 
+/* ---- mapped files ---- */
+
+static ln_status open_mapped(const char *file, ln_model **model)
+{
+    ln_options *options = ln_options_create();
+    ck_assert_int_eq(ln_options_set(options, "map", "yes"), LN_OK);
+    const ln_status status = ln_model_open(file, options, model);
+    ln_options_free(options);
+    return status;
+}
+
+START_TEST(a_mapped_model_has_the_bits_of_one_that_is_read)
+{
+    ln_model *mapped;
+    enter_new_folder(folder);
+    compile_ranges("m.safetensors");
+    ck_assert_msg(open_mapped("m.safetensors", &mapped) == LN_OK, "%s", ln_model_error(NULL));
+    ln_model *model = open_compiled("m.safetensors");
+    ln_session *one = session_of(mapped), *two = session_of(mapped), *read = session_of(model);
+    for (int len = 3; len <= LONGEST; len += 20) {
+        run_encoder(one, 1, len);
+        run_encoder(two, 1, len);
+        run_encoder(read, 1, len);
+        compare(one, read, "embedding");
+        compare(two, read, "embedding");
+    }
+    ln_model_free(mapped); // its sessions keep it
+    ln_session_free(one);
+    run_encoder(two, 2, 5);
+    run_encoder(read, 2, 5);
+    compare(two, read, "embedding");
+    ln_session_free(two);
+    ln_session_free(read);
+    ln_model_free(model);
+    leave_folder(folder);
+}
+END_TEST
+
+static void check_refused(const char *file, ln_status status, const char *reason)
+{
+    ln_model *model;
+    ck_assert_int_eq(open_mapped(file, &model), status);
+    ck_assert_ptr_null(model);
+    ck_assert_msg(strstr(ln_model_error(NULL), reason) != NULL, "'%s', expected '%s'",
+                  ln_model_error(NULL), reason);
+}
+
+START_TEST(what_cannot_be_mapped_is_refused)
+{
+    size_t size;
+    ln_model *model;
+    ln_options *options = ln_options_create();
+    enter_new_folder(folder);
+    compile_ranges("m.safetensors");
+    char *bytes = file_bytes("m.safetensors", &size);
+    make_file("cut.safetensors", bytes, size - 1);
+    make_file("tiny.safetensors", bytes, 20);
+    check_refused("cut.safetensors", LN_BAD_MODEL, "data_offsets");
+    check_refused("tiny.safetensors", LN_BAD_MODEL, "the header has");
+    check_refused(getenv("LN_TEST_ENCODER"), LN_BAD_ARGUMENT,
+                  "option 'map' is for compiled models in one file (.safetensors), this is ONNX");
+    check_refused("none.safetensors", LN_NOT_FOUND,
+                  "none.safetensors: cannot read: No such file or directory");
+    check_refused(".", LN_BAD_ARGUMENT, ".: cannot map: not a regular file");
+    ck_assert_int_eq(ln_options_set(options, "map", "maybe"), LN_BAD_ARGUMENT);
+    ck_assert_str_eq(ln_model_error(NULL), "option 'map' is 'maybe', expected yes or no");
+    ck_assert_int_eq(ln_options_set(options, "map", "yes"), LN_OK);
+    ck_assert_int_eq(ln_model_open_memory("m", bytes, size, options, &model), LN_BAD_ARGUMENT);
+    ck_assert_str_eq(ln_model_error(NULL),
+                     "m: option 'map' is for files, the model is given in memory");
+    ln_options_free(options);
+    free(bytes);
+    leave_folder(folder);
+}
+END_TEST
+
 START_TEST(wrong_questions_for_bounds_are_refused)
 {
     int low, high;
@@ -456,4 +532,5 @@ LN_TEST_MAIN("session_sizes", lengths_that_keep_changing_take_few_programs,
              what_is_made_for_a_size_is_made_for_that_of_the_run,
              a_compiled_model_has_the_interface_and_the_bits_of_its_origin,
              sessions_take_the_program_that_was_compiled_for_their_shapes,
+             a_mapped_model_has_the_bits_of_one_that_is_read, what_cannot_be_mapped_is_refused,
              wrong_questions_for_bounds_are_refused)

@@ -449,7 +449,7 @@ START_TEST(wrong_options_are_refused)
     } wrong[] = {
         {"thread", "2",
          "there is no option 'thread'; known options: target, threads, shape, weights, folder, "
-         "seed, reference, tuning, disabled_rule, memory_limit, operators_limit, programs"},
+         "seed, reference, tuning, map, disabled_rule, memory_limit, operators_limit, programs"},
         {"threads", "many", "option 'threads' is 'many', expected 1 to 1024, or 0 for all"},
         {"threads", "1025", "option 'threads' is '1025', expected 1 to 1024, or 0 for all"},
         {"threads", "-1", "option 'threads' is '-1', expected 1 to 1024, or 0 for all"},

@@ -8,9 +8,12 @@
 #include "base/ln_alloc_fail.h"
 #include "data/ln_compiled_file.h"
 #include "data/ln_data_check.h"
+#include "front/ln_read.h"
+#include "ir/ln_weights.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_data.h"
 #include "lightnet/ln_version.h"
+#include "run/ln_store.h"
 #include "tensorlight/tl_exec.h"
 
 static char folder[32];
@@ -254,6 +257,104 @@ START_TEST(a_file_that_cannot_run_is_refused)
 }
 END_TEST
 
+/* Mapped files */
+
+static ln_context *load_mapped(const char *file, ln_store *store)
+{
+    ln_infile in;
+    ln_context *ctx = create();
+    ctx->store = store;
+    ck_assert_msg(!ln_infile_open_mapped(&in, file, ctx->error) &&
+                      !ln_context_init_file(ctx, file, &in) && !ln_context_load(ctx, NULL),
+                  "%s", ln_context_error(ctx));
+    ln_infile_close(&in);
+    return ctx;
+}
+
+static int lies_in_file(const ln_context *ctx, const char *tname)
+{
+    const void *mapped = ln_weight_mapped(ln_weights_find(ctx->weights, tname));
+    ck_assert_ptr_nonnull(mapped);
+    return ln_tensor_table_find(ctx->tensor_table, tname)->tensor->data == mapped;
+}
+
+START_TEST(a_mapped_constant_is_read_where_it_lies)
+{
+    enter_new_folder(folder);
+    save("m");
+    ln_store *store = ln_store_create();
+    ln_context *one = load_mapped("m", store), *two = load_mapped("m", store);
+    ck_assert(lies_in_file(one, "u") && lies_in_file(two, "u"));
+    run(one);
+    run(two);
+    check_output(one, "y", 111, 218);
+    ln_context_free(one);
+    run(two);
+    check_output(two, "y", 111, 218);
+    ln_context_free(two);
+    ln_store_free(store);
+    leave_folder(folder);
+}
+END_TEST
+
+START_TEST(setting_a_mapped_constant_leaves_the_file_alone)
+{
+    size_t size, size_after;
+    enter_new_folder(folder);
+    save("m");
+    char *before = file_bytes("m", &size);
+    ln_store *store = ln_store_create();
+    ln_context *ctx = load_mapped("m", store);
+    ck_assert(lies_in_file(ctx, "u"));
+    ck_assert_int_eq(ln_context_set_data(ctx, "u", (const float[]){7, 8}), 0);
+    run(ctx);
+    check_output(ctx, "y", 107, 208);
+    char *after = file_bytes("m", &size_after);
+    ck_assert_uint_eq(size, size_after);
+    ck_assert_mem_eq(before, after, size);
+    ln_context_free(ctx);
+    ln_store_free(store);
+    free(before);
+    free(after);
+    leave_folder(folder);
+}
+END_TEST
+
+// The same file with a header that is longer by a space, so that no tensor is aligned.
+static void write_unaligned(const char *file, const char *from)
+{
+    size_t size;
+    uint64_t header;
+    char *bytes = file_bytes(from, &size);
+    memcpy(&header, bytes, sizeof(header));
+    const size_t begin = sizeof(header) + (size_t)header;
+    FILE *fp = fopen(file, "wb");
+    ck_assert_ptr_nonnull(fp);
+    header++;
+    fwrite(&header, sizeof(header), 1, fp);
+    fwrite(bytes + sizeof(header), 1, begin - sizeof(header), fp);
+    fputc(' ', fp);
+    fwrite(bytes + begin, 1, size - begin, fp);
+    ck_assert_int_eq(fclose(fp), 0);
+    free(bytes);
+}
+
+START_TEST(a_constant_that_is_not_aligned_is_copied)
+{
+    enter_new_folder(folder);
+    save("m");
+    write_unaligned("odd", "m");
+    ln_store *store = ln_store_create();
+    ln_context *ctx = load_mapped("odd", store);
+    ck_assert(!lies_in_file(ctx, "u"));
+    run(ctx);
+    check_output(ctx, "y", 111, 218);
+    ln_context_free(ctx);
+    ln_store_free(store);
+    leave_folder(folder);
+}
+END_TEST
+
 /* Several programs */
 
 START_TEST(programs_share_what_they_have_alike)
@@ -454,7 +555,9 @@ END_TEST
 LN_TEST_MAIN("compiled models", a_saved_model_runs_and_computes_nothing_at_load,
              the_context_that_was_saved_runs_on, constants_are_set_or_refused_by_name,
              saving_twice_gives_the_same_bytes, a_file_that_cannot_run_is_refused,
-             programs_share_what_they_have_alike, a_context_takes_the_program_for_its_shapes,
-             programs_that_cannot_be_saved_are_refused, a_bad_list_of_programs_is_refused,
-             a_file_for_other_cpu_features_runs_with_a_warning, broken_files_are_refused_or_run,
-             every_allocation_may_fail)
+             a_mapped_constant_is_read_where_it_lies,
+             setting_a_mapped_constant_leaves_the_file_alone,
+             a_constant_that_is_not_aligned_is_copied, programs_share_what_they_have_alike,
+             a_context_takes_the_program_for_its_shapes, programs_that_cannot_be_saved_are_refused,
+             a_bad_list_of_programs_is_refused, a_file_for_other_cpu_features_runs_with_a_warning,
+             broken_files_are_refused_or_run, every_allocation_may_fail)

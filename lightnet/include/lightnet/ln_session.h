@@ -67,6 +67,9 @@ LN_API void ln_options_free(ln_options *options);
  *  | seed            | of random tensors and operators (default 0): each session draws the same |
  *  | reference       | yes: run the operators one by one on plain C kernels                     |
  *  | tuning          | yes: measure which kernels are the fastest, when a program is made       |
+ *  | map             | yes: map a compiled model in one file, so that processes that run it     |
+ *  |                 | share its weights. The caller vouches that nobody changes or shortens    |
+ *  |                 | the file while the model lives: that may end the process by SIGBUS       |
  *  | disabled_rule   | the name of a rewrite to leave out; may be set several times             |
  *  | memory_limit    | bytes that the model, its constants, which count once, and one program    |
  *  |                 | with the memory of its runs may take (default 0: no limit); what a       |
