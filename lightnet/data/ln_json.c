@@ -55,10 +55,22 @@ static size_t memory_of(const char *text, size_t len)
     return n < (SIZE_MAX - len) / ELEMENT_SIZE ? n * ELEMENT_SIZE + len : SIZE_MAX;
 }
 
+/* While a text is parsed: the library's buffer for the string that it reads, of a power of two of
+ * bytes, drops characters where it cannot grow, without which the library ends the process or reads
+ * behind the buffer. So the buffer grows all the same; that this was to fail is noted. */
+static _Thread_local int is_parsing;
+
+static int is_buffer(size_t size)
+{
+    enum { LEAST_SIZE = 16 };
+    return is_parsing && size >= LEAST_SIZE && !(size & (size - 1));
+}
+
 static void *allocate_and_count(size_t size)
 {
-    void *ptr = ln_alloc_fail_now() || !ln_budget_allows(size) ? NULL : allocate(size);
-    if (!ptr)
+    const int may = !ln_alloc_fail_now() && ln_budget_allows(size);
+    void *ptr = may || is_buffer(size) ? allocate(size) : NULL;
+    if (!may || !ptr)
         ln_alloc_note_failure();
     return is_malloc() ? ln_budget_count(ptr) : ptr;
 }
@@ -94,11 +106,16 @@ json_t *ln_json_load(const char *text, size_t len, size_t flags, json_error_t *e
     }
     const locale_t before = ln_number_begin();
     const unsigned long failures = ln_alloc_failures();
+    is_parsing = 1;
     json_t *json = json_loadb(text, len, flags, error);
-    if (!json && error && ln_alloc_failures() > failures)
-        error->line = LN_JSON_NO_MEMORY;
+    is_parsing = 0;
     ln_number_end(before);
-    return json;
+    if (ln_alloc_failures() == failures)
+        return json;
+    json_decref(json);
+    if (error)
+        error->line = LN_JSON_NO_MEMORY;
+    return NULL;
 }
 
 int ln_json_load_fail(ln_error *err, const char *file, const char *what, const json_error_t *error)
