@@ -32,8 +32,7 @@ typedef struct run {
 static int is_for_session(const cli_options *opt)
 {
     return !opt->fetch.n && !opt->run_only && !opt->target && !opt->tune && !opt->disabled.n &&
-           !opt->max_constant && opt->max_seconds < 0 && !cli_source_is_stream(opt->args[0]) &&
-           !cli_il_is_file(opt->args[0]);
+           !cli_source_is_stream(opt->args[0]) && !cli_il_is_file(opt->args[0]);
 }
 
 // Whether the model has inputs, of types that there are, and all that -i names are inputs: other
@@ -52,8 +51,8 @@ static int has_inputs(const ln_model *model, const cli_options *opt)
 ln_model *cli_run_session_open_mapped(const cli_options *opt)
 {
     if (!is_for_session(opt)) {
-        cli_fail("%s: --map is for sessions, which do without -r, -t, --fetch, --tune, "
-                 "--disable-rule, --max-constant and --max-seconds, and read a file",
+        cli_fail("%s: --map is for sessions, which do without -r, -t, --fetch, --tune and "
+                 "--disable-rule, and read a file",
                  cli_source_name(opt->args[0]));
         return NULL;
     }
@@ -196,6 +195,7 @@ static void add_time(void *data, const char *name, const char *type, uint64_t ns
 static int run_once(const run *r)
 {
     uint64_t ns = 0;
+    ln_session_set_timeout(r->session, cli_model_time_left(r->opt));
     return ln_session_run_timed(r->session, add_time, &ns) ? cli_session_fail(r->session, r->opt)
                                                            : cli_output_print_time(ns);
 }

@@ -71,6 +71,10 @@ static int set_all(ln_options *options, const cli_options *opt)
                    set_number(options, "memory_limit", opt->max_memory, opt->max_memory > 0) ||
                    set_number(options, "operators_limit", (uint64_t)opt->max_operators,
                               opt->max_operators > 0) ||
+                   set_number(options, "constant_limit", opt->max_constant,
+                              opt->max_constant > 0) ||
+                   set_number(options, "open_timeout", cli_model_time_left(opt),
+                              opt->max_seconds >= 0) ||
                    set(options, "tuning", opt->tune ? "yes" : NULL) ||
                    set(options, "map", opt->map ? "yes" : NULL)
                ? CLI_FAILED

@@ -222,6 +222,7 @@ static int make_fixed(ln_model *model, ln_program *program, int is_read)
 static int open_fixed(ln_model *model, ln_program *program, int is_read)
 {
     if (!make_fixed(model, program, is_read)) {
+        ln_context_set_limit(program->ctx, LN_LIMIT_TIME, 0);
         ln_kept_give(model, program, 0);
         return 0;
     }
@@ -255,6 +256,7 @@ static int open_origin(ln_model *model, const origin *o)
     ln_program *program = ln_program_create(model, NULL);
     if (!program)
         return -1;
+    ln_context_set_limit(program->ctx, LN_LIMIT_TIME, model->options->open_timeout);
     if (!open_with(model, program, o))
         return 0;
     ln_error_set_as(NULL, ln_error_status(program->ctx->error), "%s",

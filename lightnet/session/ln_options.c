@@ -181,6 +181,8 @@ static const option options_known[] = {
     {"disabled_rule", parse_texts, FIELD(disabled), 0, NULL},
     {"memory_limit", parse_number, FIELD(memory_limit), UINT64_MAX, BYTES},
     {"operators_limit", parse_number, FIELD(operators_limit), UINT64_MAX, "a number of operators"},
+    {"constant_limit", parse_number, FIELD(constant_limit), UINT64_MAX, BYTES},
+    {"open_timeout", parse_number, FIELD(open_timeout), UINT64_MAX, "a number of milliseconds"},
     {"programs", parse_int, FIELD(programs), INT_MAX, "a number of programs"},
 };
 
@@ -264,8 +266,10 @@ ln_options *ln_options_create(void)
 {
     ln_options *options = ln_alloc(sizeof(*options));
     if (options)
-        *options = (ln_options){
-            .threads = LN_THREADS_NOT_SET, .programs = DEFAULT_PROGRAMS, .operators_limit = 250000};
+        *options = (ln_options){.threads = LN_THREADS_NOT_SET,
+                                .programs = DEFAULT_PROGRAMS,
+                                .operators_limit = 250000,
+                                .constant_limit = 64 << 20};
     return options;
 }
 

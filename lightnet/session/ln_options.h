@@ -33,7 +33,9 @@ struct ln_options {
     uint64_t seed;
     uint64_t memory_limit;
     uint64_t operators_limit;
-    ln_pool *pool; /* or NULL */
+    uint64_t constant_limit;
+    uint64_t open_timeout; /* ms */
+    ln_pool *pool;         /* or NULL */
     ln_message_func message_func;
     void *message_data;
 };

@@ -70,6 +70,7 @@ static int set_options(ln_context *ctx, const ln_options *options)
         ln_context_set_reference(ctx);
     return ln_context_set_limit(ctx, LN_LIMIT_MEMORY, options->memory_limit) ||
                    ln_context_set_limit(ctx, LN_LIMIT_OPS, options->operators_limit) ||
+                   ln_context_set_limit(ctx, LN_LIMIT_FOLD_MEMORY, options->constant_limit) ||
                    set_lists(ctx, options) || (options->is_tuned && ln_context_set_tuning(ctx))
                ? -1
                : 0;

@@ -102,6 +102,7 @@ START_TEST(programs_that_nobody_runs_hold_no_memory_of_runs)
     ln_model *model;
     ln_options *options = ln_options_create();
     ck_assert_int_eq(ln_options_set(options, "memory_limit", "1000000000"), LN_OK); // counts
+    ck_assert_int_eq(ln_options_set(options, "constant_limit", "1000"), LN_OK);
     ln_session *session = open_session(chain_model(), options, &model);
     int idle = 0;
     for (int n = 1000; n < MOST; n *= 2) {
@@ -112,6 +113,7 @@ START_TEST(programs_that_nobody_runs_hold_no_memory_of_runs)
         const size_t n = (size_t)p->inputs[0].dims[0];
         ck_assert_uint_ge(ln_program_run_size(p), sizeof(float) * n);
         ck_assert_uint_lt(ln_limits_held(p->ctx), 64 << 10);
+        ck_assert_uint_eq(ln_context_limit(p->ctx, LN_LIMIT_FOLD_MEMORY), 1000);
     }
     ck_assert_int_eq(idle, 6); // and the session has the seventh
     ln_session_free(session);

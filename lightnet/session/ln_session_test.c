@@ -449,7 +449,8 @@ START_TEST(wrong_options_are_refused)
     } wrong[] = {
         {"thread", "2",
          "there is no option 'thread'; known options: target, threads, shape, weights, folder, "
-         "seed, reference, tuning, map, disabled_rule, memory_limit, operators_limit, programs"},
+         "seed, reference, tuning, map, disabled_rule, memory_limit, operators_limit, "
+         "constant_limit, open_timeout, programs"},
         {"threads", "many", "option 'threads' is 'many', expected 1 to 1024, or 0 for all"},
         {"threads", "1025", "option 'threads' is '1025', expected 1 to 1024, or 0 for all"},
         {"threads", "-1", "option 'threads' is '-1', expected 1 to 1024, or 0 for all"},
@@ -457,6 +458,7 @@ START_TEST(wrong_options_are_refused)
         {"seed", "18446744073709551616",
          "option 'seed' is '18446744073709551616', expected a number from 0 on"},
         {"reference", "true", "option 'reference' is 'true', expected yes or no"},
+        {"open_timeout", "1s", "option 'open_timeout' is '1s', expected a number of milliseconds"},
         {"memory_limit", "1M", "option 'memory_limit' is '1M', expected a number of bytes"},
         {"programs", "2147483648",
          "option 'programs' is '2147483648', expected a number of programs"},
@@ -722,6 +724,42 @@ START_TEST(a_run_ends_at_its_time_limit_and_the_next_one_is_right)
 }
 END_TEST
 
+// y = a + c ^ 256, of which opening computes the power.
+static tiny_bytes slow_to_open(void)
+{
+    static const float zero[] = {0};
+    static const int64_t shape[] = {512, 512};
+    static const char *const powers[] = {"c1", "c2", "c4", "c8", "c16", "c32", "c64", "c128"};
+    tiny_model m = {.graph.size = 0};
+    tiny_input(&m, "a", TINY_FLOAT, "512,512");
+    tiny_constant(&m, "zero", TINY_FLOAT, 1, zero, sizeof(zero));
+    tiny_constant(&m, "shape", TINY_INT64, 2, shape, sizeof(shape));
+    tiny_node(&m, "Expand", "zero", "shape", powers[0]);
+    for (size_t i = 1; i < sizeof(powers) / sizeof(powers[0]); i++)
+        tiny_node(&m, "MatMul", powers[i - 1], powers[i - 1], powers[i]);
+    tiny_node(&m, "Add", "a", "c128", "y");
+    tiny_output(&m, "y", TINY_FLOAT, "512,512");
+    return tiny_end(&m);
+}
+
+START_TEST(opening_ends_at_its_time_limit)
+{
+    SKIP_WITHOUT_ONNX
+    const tiny_bytes bytes = slow_to_open();
+    ln_options *options = options_with("open_timeout", "1");
+    ln_model *model;
+    ck_assert_int_eq(ln_model_open_memory("m.onnx", bytes.data, bytes.size, options, &model),
+                     LN_LIMIT_REACHED);
+    ck_assert_msg(strstr(ln_model_error(NULL), "stopped at the time limit of 1 ms") != NULL, "%s",
+                  ln_model_error(NULL));
+    ln_options_free(options);
+    options = options_with("open_timeout", "600000");
+    ln_session *session = open_session(bytes, options); // and the limit is not for its runs
+    ln_options_free(options);
+    ln_session_free(session);
+}
+END_TEST
+
 START_TEST(a_child_uses_the_sessions_of_its_parent)
 {
     SKIP_WITHOUT_ONNX
@@ -774,5 +812,5 @@ LN_TEST_MAIN(
     an_explicit_number_of_threads_beats_the_environment,
     pools_are_shared_and_may_be_freed_before_their_users, messages_reach_their_function,
     a_cancelled_session_stays_so_until_it_is_resumed, a_cancelled_session_leaves_others_alone,
-    a_run_ends_at_its_time_limit_and_the_next_one_is_right, a_child_uses_the_sessions_of_its_parent,
-    statuses_have_names_and_texts)
+    a_run_ends_at_its_time_limit_and_the_next_one_is_right, opening_ends_at_its_time_limit,
+    a_child_uses_the_sessions_of_its_parent, statuses_have_names_and_texts)

@@ -75,6 +75,10 @@ LN_API void ln_options_free(ln_options *options);
  *  |                 | with the memory of its runs may take (default 0: no limit); what a       |
  *  |                 | caller gives or binds does not count, nor do further sessions            |
  *  | operators_limit | operators that a program may have (default 250000; 0: no limit)          |
+ *  | constant_limit  | bytes in which a constant is computed while the model is read (default   |
+ *  |                 | 64 MiB; 0: no limit); one that takes more is left to the loading         |
+ *  | open_timeout    | milliseconds after which opening ends with LN_LIMIT_REACHED (default 0:  |
+ *  |                 | never); runs have ln_session_set_timeout                                 |
  *  | programs        | programs that the model keeps while no session uses them (default 16)    |
  */
 LN_API ln_status ln_options_set(ln_options *options, const char *key, const char *value);
