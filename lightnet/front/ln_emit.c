@@ -567,11 +567,21 @@ const char *ln_emit_view(ln_emit *e, const char *src, int ndim, const int *dims,
     return emit_view(e, "view", src, ndim, dims, i);
 }
 
+static int is_dynamic(const ln_emit *e, const char *tensor)
+{
+    const ln_tensor_entry *te =
+        tensor ? ln_tensor_table_find(e->translation->ctx->tensor_table, tensor) : NULL;
+    return te && te->isdynamic;
+}
+
 const char *ln_emit_reshape(ln_emit *e, const char *src, int ndim, const int *dims, int i)
 {
     int plain = ndim > 0; // what the catalogue's reshape takes
     for (int k = 0; k < ndim; k++)
         plain &= dims[k] > 0;
+    if (plain && is_dynamic(e, src) && tl_compute_length(ndim, dims) != 1)
+        ln_emit_fail(
+            e, "tensor '%s' has a size that is known only at run time, expected a fixed one", src);
     return emit_view(e, plain ? "reshape" : "view", src, ndim, dims, i);
 }
 

@@ -108,7 +108,9 @@ def decoder():
 
 def images():
     g = Graph()
-    relu = g.op("Relu", [g.op("Conv", ["data", g.weight(64, 64, 3, 3), g.weight(64)], pads=[1, 1, 1, 1])])
+    conv = g.op("Conv", ["data", g.weight(64, 64, 3, 3), g.weight(64)], pads=[1, 1, 1, 1])
+    norm = g.op("BatchNormalization", [conv, g.weight(64), g.weight(64), g.weight(64), g.constant("float", [64], [1.0] * 64)])
+    relu = g.op("Relu", [norm])
     g.op("Conv", [relu, g.weight(16, 64, 3, 3), g.weight(16)], "maps", pads=[1, 1, 1, 1])
     infos = [value("data", "float", ["batch", 64, 6, 6])]
     return model(graph(g.nodes, infos, [value("maps", "float")], g.constants), opset=17)

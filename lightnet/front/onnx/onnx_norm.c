@@ -98,6 +98,18 @@ typedef struct batch_stats {
     const char *src, *scale, *offset, *mean, *var;
 } batch_stats;
 
+static const char *emit_batchnorm(ln_onnx_node *n, const batch_stats *s, const char *images)
+{
+    ln_emit_begin(&n->emit, "batchnorm");
+    ln_emit_arg(&n->emit, "src", images);
+    ln_emit_arg(&n->emit, "scale", s->scale);
+    ln_emit_arg(&n->emit, "offset", s->offset);
+    ln_emit_arg(&n->emit, "mean", s->mean);
+    ln_emit_arg(&n->emit, "var", s->var);
+    ln_emit_set_number(&n->emit, "epsilon", read_epsilon(n));
+    return ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+}
+
 /** With one number for each channel: [N, C, ..] as [N, C, 1, rest], images as they are, so that the
  *  convolution before them takes the scale into its weights. */
 static const char *emit_by_channel(ln_onnx_node *n, const batch_stats *s)
@@ -105,21 +117,14 @@ static const char *emit_by_channel(ln_onnx_node *n, const batch_stats *s)
     const tl_tensor *const t = ln_onnx_tensor_of(n, s->src);
     const int ndim = t->ndim;
     int dims[TL_MAXDIM] = {0}, images[4] = {1, 1, 1, 1};
+    if (ndim == 4)
+        return emit_batchnorm(n, s, s->src);
     for (int k = 0; k < ndim; k++) {
         dims[k] = t->dims[k];
         images[k < 2 ? k : 3] *= dims[k];
     }
-    const char *const flat =
-        ln_emit_reshape(&n->emit, s->src, 4, ndim == 4 ? dims : images, LN_EMIT_TEMP);
-    ln_emit_begin(&n->emit, "batchnorm");
-    ln_emit_arg(&n->emit, "src", flat);
-    ln_emit_arg(&n->emit, "scale", s->scale);
-    ln_emit_arg(&n->emit, "offset", s->offset);
-    ln_emit_arg(&n->emit, "mean", s->mean);
-    ln_emit_arg(&n->emit, "var", s->var);
-    ln_emit_set_number(&n->emit, "epsilon", read_epsilon(n));
-    return ln_emit_reshape(&n->emit, ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP), ndim, dims,
-                           LN_EMIT_TEMP);
+    const char *const flat = ln_emit_reshape(&n->emit, s->src, 4, images, LN_EMIT_TEMP);
+    return ln_emit_reshape(&n->emit, emit_batchnorm(n, s, flat), ndim, dims, LN_EMIT_TEMP);
 }
 
 /** With one number for each element of an image: spatial 0, before opset 9. */
