@@ -14,9 +14,8 @@ static ln_context *compile(const cli_options *opt, int has_others)
     if (!ctx)
         return NULL;
     ctx->many_shapes = has_others;
-    if (!ln_context_compile(ctx, cli_target(opt)))
+    if (!cli_model_rewrite(ctx, opt))
         return ctx;
-    cli_model_fail(ctx, opt);
     ln_context_free(ctx);
     return NULL;
 }

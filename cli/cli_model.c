@@ -294,13 +294,40 @@ static int check_compiled(const ln_context *ctx, const cli_options *opt)
     return 0;
 }
 
+// There are layouts and algorithms for fixed images only.
+static void warn_of_plain_kernels(const ln_context *ctx)
+{
+    char text[LN_MAXLINE];
+    const ln_op *op;
+    int n = 0;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        n += op->op_arg->isdynamic && !strcmp(op->op_arg->optype, "conv2d_cpu");
+    }
+    snprintf(
+        text, sizeof(text),
+        "%s: convolutions with open sizes take plain kernels (%d here), many times slower than "
+        "those for fixed sizes, for which a --shape each makes programs",
+        ctx->source, n);
+    if (n)
+        cli_msg_print("warning", text);
+}
+
+int cli_model_rewrite(ln_context *ctx, const cli_options *opt)
+{
+    if (ln_context_compile(ctx, cli_target(opt)))
+        return cli_model_fail(ctx, opt);
+    warn_of_plain_kernels(ctx);
+    return 0;
+}
+
 int cli_model_compile(ln_context *ctx, const cli_options *opt)
 {
     if (ctx->target)
         return check_compiled(ctx, opt);
     if (opt->run_only)
         return cli_fail("%s: the model is not compiled; run it without -r", ctx->source);
-    return ln_context_compile(ctx, cli_target(opt)) ? cli_model_fail(ctx, opt) : 0;
+    return cli_model_rewrite(ctx, opt);
 }
 
 int cli_model_load(ln_context *ctx, const cli_options *opt)

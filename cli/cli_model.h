@@ -36,6 +36,10 @@ ln_context *cli_model_try(const cli_options *opt);
 /** The target to compile for: -t, or cpu. */
 const char *cli_target(const cli_options *opt);
 
+/** Compiles a model that is not compiled, and warns of what will be slow. Returns 0, or the exit
+ * status after a message. */
+int cli_model_rewrite(ln_context *ctx, const cli_options *opt);
+
 /** Compiles it, unless it is compiled already, as --run demands. Returns 0, or the exit status
  * after a message. */
 int cli_model_compile(ln_context *ctx, const cli_options *opt);
