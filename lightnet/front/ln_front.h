@@ -47,6 +47,11 @@ typedef struct ln_front {
     int (*describe)(const ln_context *ctx, const char *name, const void *parsed,
                     ln_interface *interface);
 
+    /** Whether the model runs with any of the shapes that its interface allows after sizes were
+     * narrowed. -1 with the reason in the context. NULL: with all of them. */
+    int (*check)(const ln_context *ctx, const char *name, const void *parsed,
+                 const ln_interface *interface);
+
     /** Frees it. Takes NULL. */
     void (*drop)(void *parsed);
 

@@ -118,6 +118,15 @@ static int share_file(ln_model *model, ln_error *err)
     return 0;
 }
 
+static int narrow(const ln_model *model, const ln_context *ctx)
+{
+    if (ln_model_narrow(model, ctx))
+        return -1;
+    return model->front->check && model->options->shapes
+               ? model->front->check(ctx, model->name, model->parsed, model->interface)
+               : 0;
+}
+
 static int parse_and_describe(ln_model *model, const ln_context *ctx)
 {
     model->parsed = model->front->parse(ctx, model->name, &model->file);
@@ -125,7 +134,7 @@ static int parse_and_describe(ln_model *model, const ln_context *ctx)
                          ? model->front->describe(ctx, model->name, model->parsed, model->interface)
                          : -1;
     model->is_described = says == 0;
-    return says < 0 || (model->is_described && ln_model_narrow(model, ctx)) ? -1 : 0;
+    return says < 0 || (model->is_described && narrow(model, ctx)) ? -1 : 0;
 }
 
 // Files of other formats have no weights that runs read as they are.

@@ -42,38 +42,89 @@ void ln_model_complete(const ln_model *model, const ln_context *ctx)
 
 /* ---- sizes that options bind ---- */
 
-// -1: the size cannot be so. Otherwise whether the axis has changed.
+static int max(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static int min(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+// Of sizes from least to most, the axis keeps those that it may have. -1: none.
 static int narrow(ln_port *port, int axis, int least, int most)
 {
     int *dim = &port->dims[axis];
-    if (*dim >= 0)
-        return *dim >= least && *dim <= most ? 0 : -1;
-    port->least[axis] = least;
-    port->most[axis] = most;
-    if (least == most)
-        *dim = least;
-    return 1;
+    const int is_open = *dim < 0;
+    const int low = max(least, is_open ? port->least[axis] : *dim);
+    const int high = min(most, is_open ? port->most[axis] : *dim);
+    if (low > high)
+        return -1;
+    if (!is_open)
+        return 0;
+    port->least[axis] = low;
+    port->most[axis] = high;
+    if (low == high)
+        *dim = low;
+    return 0;
 }
 
-static int narrow_name(const ln_interface *interface, const char *name, int least, int most)
+static const char *sprint_ranges(const ln_shape_option *shape, char text[LN_MAXLINE])
 {
-    int n = 0;
-    for (size_t i = 0; i < interface->n_inputs + interface->n_outputs; i++) {
-        ln_port *port = i < interface->n_inputs ? interface->inputs[i]
-                                                : interface->outputs[i - interface->n_inputs];
-        for (int k = 0; k < port->info.ndim; k++)
-            if (port->dims[k] < 0 && ln_streq(port->dim_names[k], name))
-                n += narrow(port, k, least, most);
+    size_t len = 0;
+    *text = '\0';
+    for (int i = 0; i < shape->ndim; i++) {
+        len +=
+            (size_t)snprintf(text + len, LN_MAXLINE - len, "%s%d", i ? ", " : "", shape->least[i]);
+        if (shape->least[i] < shape->most[i])
+            len += (size_t)snprintf(text + len, LN_MAXLINE - len, "..%d", shape->most[i]);
     }
-    return n;
+    return text;
 }
 
 static int fail_bound(const ln_context *ctx, const ln_port *port, const ln_shape_option *shape)
 {
-    char expected[LN_MAXLINE], given[LN_MAX_SHAPE];
-    return ln_fail_as(ctx, LN_BAD_ARGUMENT, "option 'shape' gives input '%s' up to %s, expected %s",
-                      port->name, ln_sprint_shape(given, sizeof(given), shape->ndim, shape->most),
-                      ln_port_sprint(port, expected, sizeof(expected)));
+    char expected[LN_MAXLINE], given[LN_MAXLINE];
+    const char *port_text = ln_port_sprint(port, expected, sizeof(expected));
+    sprint_ranges(shape, given);
+    if (!ln_streq(port->name, shape->name))
+        return ln_fail_as(ctx, LN_BAD_ARGUMENT,
+                          "option 'shape' gives size '%s' as %s, expected input '%s' to be %s",
+                          shape->name, given, port->name, port_text);
+    return ln_fail_as(ctx, LN_BAD_ARGUMENT, "option 'shape' gives input '%s' as [%s], expected %s",
+                      port->name, given, port_text);
+}
+
+// All axes of that name. Returns how many the port has; -1: one of them cannot be so.
+static int narrow_axes(ln_port *port, const char *name, int least, int most)
+{
+    int n = 0;
+    for (int k = 0; k < port->info.ndim; k++) {
+        if (!ln_streq(port->dim_names[k], name))
+            continue;
+        if (narrow(port, k, least, most))
+            return -1;
+        n++;
+    }
+    return n;
+}
+
+// Returns how many axes have the name; -1 with a reason. Inputs decide, outputs follow.
+static int narrow_name(const ln_context *ctx, const ln_interface *interface, const char *name,
+                       const ln_shape_option *shape, int axis)
+{
+    int n = 0;
+    for (size_t i = 0; i < interface->n_inputs; i++) {
+        const int more =
+            narrow_axes(interface->inputs[i], name, shape->least[axis], shape->most[axis]);
+        if (more < 0)
+            return fail_bound(ctx, interface->inputs[i], shape);
+        n += more;
+    }
+    for (size_t i = 0; i < interface->n_outputs; i++)
+        n += narrow_axes(interface->outputs[i], name, shape->least[axis], shape->most[axis]) > 0;
+    return n;
 }
 
 static int narrow_port(const ln_context *ctx, const ln_interface *interface, ln_port *port,
@@ -84,11 +135,11 @@ static int narrow_port(const ln_context *ctx, const ln_interface *interface, ln_
     if (port->info.ndim != shape->ndim)
         return fail_bound(ctx, port, shape);
     for (int i = 0; i < shape->ndim; i++) {
-        const char *name = port->dims[i] < 0 ? port->dim_names[i] : NULL;
-        if (narrow(port, i, shape->least[i], shape->most[i]) < 0)
+        const char *name = port->dim_names[i];
+        if (narrow(port, i, shape->least[i], shape->most[i]))
             return fail_bound(ctx, port, shape);
-        if (name)
-            narrow_name(interface, name, shape->least[i], shape->most[i]);
+        if (name && narrow_name(ctx, interface, name, shape, i) < 0)
+            return -1;
     }
     return 0;
 }
@@ -99,8 +150,9 @@ static int narrow_by(const ln_context *ctx, const ln_interface *interface,
     ln_port *port = ln_interface_input(interface, shape->name);
     if (port)
         return narrow_port(ctx, interface, port, shape);
-    if (shape->ndim == 1 && narrow_name(interface, shape->name, shape->least[0], shape->most[0]))
-        return 0;
+    const int n = shape->ndim == 1 ? narrow_name(ctx, interface, shape->name, shape, 0) : 0;
+    if (n)
+        return n < 0 ? -1 : 0;
     return ln_fail_as(ctx, LN_NOT_FOUND,
                       "option 'shape': the model has no input and no open size '%s'", shape->name);
 }

@@ -409,8 +409,8 @@ START_TEST(sessions_take_the_program_that_was_compiled_for_their_shapes)
         ln_context_free(programs[i]);
     ln_model *model = open_compiled("m.safetensors"), *origin = model_of("LN_TEST_ENCODER");
     ln_session *session = session_of(model), *fresh = session_of(origin);
-    check_bounds(model, 0, "batch", 0, INT_MAX);
-    check_bounds(model, 1, "sequence", 0, INT_MAX);
+    check_bounds(model, 0, "batch", 1, 3);
+    check_bounds(model, 1, "sequence", 1, 64);
     ck_assert_str_eq(ln_model_metadata(model, "program.2"), "ids [2, 5]");
     ck_assert_str_eq(ln_model_metadata(model, "program.3"), "ids [3, sequence of 1..64]");
     ck_assert_ptr_null(ln_model_metadata(model, "program.4"));
@@ -430,6 +430,100 @@ START_TEST(sessions_take_the_program_that_was_compiled_for_their_shapes)
     ln_session_free(fresh);
     ln_model_free(model);
     ln_model_free(origin);
+    leave_folder(folder);
+}
+END_TEST
+
+/* ---- option shape ---- */
+
+static ln_status open_with(const char *file, const char *first, const char *second,
+                           ln_model **model)
+{
+    ln_options *options = ln_options_create();
+    ck_assert_int_eq(ln_options_set(options, "shape", first), LN_OK);
+    if (second)
+        ck_assert_int_eq(ln_options_set(options, "shape", second), LN_OK);
+    const ln_status status = ln_model_open(file, options, model);
+    ln_options_free(options);
+    return status;
+}
+
+static void save_programs(const char *file)
+{
+    ln_context *programs[] = {compile_encoder((const int[]){1, 8}, (const int[]){1, 8}),
+                              compile_encoder((const int[]){1, 20}, (const int[]){1, 64})};
+    ck_assert_msg(!ln_context_save_all(programs, 2, NULL, file), "%s",
+                  ln_context_error(programs[0]));
+    ln_context_free(programs[0]);
+    ln_context_free(programs[1]);
+}
+
+START_TEST(a_compiled_model_is_opened_for_sizes_that_it_takes)
+{
+    static const struct {
+        const char *file, *first, *second;
+        int least, most;
+    } rows[] = {
+        {"range", "sequence=1..512", NULL, 1, 64},
+        {"range", "ids=1x3..9", NULL, 3, 9},
+        {"range", "sequence=5..20", "sequence=10..512", 10, 20},
+        {"range", "sequence=10..512", "ids=1..2x5..20", 10, 20},
+        {"programs", "sequence=1..512", NULL, 8, 64},
+        {"programs", "sequence=8..20", NULL, 8, 20},
+    };
+    enter_new_folder(folder);
+    compile_ranges("range");
+    save_programs("programs");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        ln_model *model;
+        ck_assert_msg(!open_with(rows[i].file, rows[i].first, rows[i].second, &model), "%s",
+                      ln_model_error(NULL));
+        check_bounds(model, 1, "sequence", rows[i].least, rows[i].most);
+        ln_model_free(model);
+    }
+    leave_folder(folder);
+}
+END_TEST
+
+START_TEST(a_compiled_model_is_not_opened_for_sizes_that_it_cannot_take)
+{
+    static const struct {
+        const char *file, *first, *second, *message;
+    } rows[] = {
+        {"range", "sequence=65..70", NULL,
+         "option 'shape' gives size 'sequence' as 65..70, expected input 'ids' to be [batch of "
+         "1..2, sequence of 1..64]"},
+        {"range", "sequence=0", NULL,
+         "option 'shape' gives size 'sequence' as 0, expected input 'ids' to be [batch of 1..2, "
+         "sequence of 1..64]"},
+        {"range", "ids=1x65", NULL,
+         "option 'shape' gives input 'ids' as [1, 65], expected [1, sequence of 1..64]"},
+        {"range", "sequence=1..4", "sequence=5..9",
+         "option 'shape' gives size 'sequence' as 5..9, expected input 'ids' to be [batch of "
+         "1..2, sequence of 1..4]"},
+        {"range", "sequence=4", "sequence=5",
+         "option 'shape' gives size 'sequence' as 5, expected input 'ids' to be [batch of 1..2, "
+         "4]"},
+        {"programs", "sequence=1..7", NULL,
+         "option 'shape' gives size 'sequence' as 1..7, expected input 'ids' to be [1, sequence of "
+         "8..64]"},
+        {"programs", "batch=2", NULL,
+         "option 'shape' gives size 'batch' as 2, expected input 'ids' to be [1, sequence of "
+         "8..64]"},
+        {"programs", "sequence=9..19", NULL,
+         "programs: no program takes the sizes of option 'shape'; it has programs for ids [1, 8]; "
+         "ids [1, sequence of 20..64]"},
+    };
+    enter_new_folder(folder);
+    compile_ranges("range");
+    save_programs("programs");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        ln_model *model;
+        ck_assert_int_eq(open_with(rows[i].file, rows[i].first, rows[i].second, &model),
+                         LN_BAD_ARGUMENT);
+        ck_assert_str_eq(ln_model_error(NULL), rows[i].message);
+        ck_assert_ptr_null(model);
+    }
     leave_folder(folder);
 }
 END_TEST
@@ -532,5 +626,7 @@ LN_TEST_MAIN("session_sizes", lengths_that_keep_changing_take_few_programs,
              what_is_made_for_a_size_is_made_for_that_of_the_run,
              a_compiled_model_has_the_interface_and_the_bits_of_its_origin,
              sessions_take_the_program_that_was_compiled_for_their_shapes,
+             a_compiled_model_is_opened_for_sizes_that_it_takes,
+             a_compiled_model_is_not_opened_for_sizes_that_it_cannot_take,
              a_mapped_model_has_the_bits_of_one_that_is_read, what_cannot_be_mapped_is_refused,
              wrong_questions_for_bounds_are_refused)

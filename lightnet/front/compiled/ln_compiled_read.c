@@ -159,6 +159,13 @@ static int describe(const ln_context *ctx, const char *name, const void *data,
     return ln_programs_describe(&p->programs, interface) ? ln_error_memory_at(ctx->error, name) : 0;
 }
 
+static int check(const ln_context *ctx, const char *name, const void *data,
+                 const ln_interface *interface)
+{
+    const parsed *p = data;
+    return ln_programs_check(&p->programs, interface, ctx, name);
+}
+
 const ln_front ln_front_compiled = {
     .format = "compiled model",
     .is = is_compiled,
@@ -168,5 +175,6 @@ const ln_front ln_front_compiled = {
     .parse = parse,
     .build = build,
     .describe = describe,
+    .check = check,
     .drop = drop,
 };

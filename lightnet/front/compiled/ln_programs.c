@@ -256,39 +256,41 @@ static void list_programs(const ln_programs *programs, char text[LN_MAXLINE])
 
 /* ---- what all programs take ---- */
 
+static const ln_port *port_of(const ln_programs *programs, size_t k, int is_input, size_t i)
+{
+    const ln_interface *interface = programs->of[k].interface;
+    return is_input ? interface->inputs[i] : interface->outputs[i];
+}
+
+// From the least to the most that any program takes.
 static int merge_size(const ln_programs *programs, int is_input, size_t i, int axis, ln_port *port)
 {
-    const ln_interface *first = programs->of[0].interface;
-    const ln_port *of_first = is_input ? first->inputs[i] : first->outputs[i];
-    int is_same = 1;
+    const ln_port *first = port_of(programs, 0, is_input, i);
+    int is_same = 1, least = first->least[axis], most = first->most[axis];
     for (size_t k = 1; k < programs->n; k++) {
-        const ln_interface *other = programs->of[k].interface;
-        const ln_port *of_other = is_input ? other->inputs[i] : other->outputs[i];
-        is_same &= of_first->least[axis] == of_other->least[axis] &&
-                   of_first->most[axis] == of_other->most[axis];
+        const ln_port *other = port_of(programs, k, is_input, i);
+        is_same &=
+            first->least[axis] == other->least[axis] && first->most[axis] == other->most[axis];
+        least = other->least[axis] < least ? other->least[axis] : least;
+        most = other->most[axis] > most ? other->most[axis] : most;
     }
-    if (is_same && of_first->dims[axis] < 0) {
-        port->least[axis] = of_first->least[axis];
-        port->most[axis] = of_first->most[axis];
-    }
-    return ln_port_set_dim(port, axis, is_same ? of_first->dims[axis] : LN_PORT_OPEN,
-                           of_first->dim_names[axis]);
+    port->least[axis] = least;
+    port->most[axis] = most;
+    return ln_port_set_dim(port, axis, is_same ? first->dims[axis] : LN_PORT_OPEN,
+                           first->dim_names[axis]);
 }
 
 static int has_same_ndim(const ln_programs *programs, int is_input, size_t i, int ndim)
 {
-    for (size_t k = 1; k < programs->n; k++) {
-        const ln_interface *other = programs->of[k].interface;
-        if ((is_input ? other->inputs[i] : other->outputs[i])->info.ndim != ndim)
+    for (size_t k = 1; k < programs->n; k++)
+        if (port_of(programs, k, is_input, i)->info.ndim != ndim)
             return 0;
-    }
     return 1;
 }
 
 static int merge_port(const ln_programs *programs, int is_input, size_t i, ln_interface *interface)
 {
-    const ln_interface *first = programs->of[0].interface;
-    const ln_port *like = is_input ? first->inputs[i] : first->outputs[i];
+    const ln_port *like = port_of(programs, 0, is_input, i);
     const int ndim =
         has_same_ndim(programs, is_input, i, like->info.ndim) ? like->info.ndim : LN_PORT_OPEN;
     ln_port *port = ln_interface_add(interface, like->kind, like->name, like->info.dtype, ndim);
@@ -325,6 +327,35 @@ int ln_programs_describe(const ln_programs *programs, ln_interface *interface)
 }
 
 /* ---- choosing ---- */
+
+static int meets(const ln_port *port, const ln_port *allowed)
+{
+    int meets = allowed->info.ndim < 0 || port->info.ndim == allowed->info.ndim;
+    for (int i = 0; i < allowed->info.ndim && meets; i++) {
+        const int is_open = allowed->dims[i] < 0;
+        const int least = is_open ? allowed->least[i] : allowed->dims[i];
+        const int most = is_open ? allowed->most[i] : allowed->dims[i];
+        meets = port->least[i] <= most && port->most[i] >= least;
+    }
+    return meets;
+}
+
+int ln_programs_check(const ln_programs *programs, const ln_interface *allowed,
+                      const ln_context *ctx, const char *file)
+{
+    char there[LN_MAXLINE] = "";
+    for (size_t k = 0; k < programs->n; k++) {
+        size_t i = 0;
+        while (i < allowed->n_inputs && meets(port_of(programs, k, 1, i), allowed->inputs[i]))
+            i++;
+        if (i == allowed->n_inputs)
+            return 0;
+    }
+    list_programs(programs, there);
+    return ln_fail_as(ctx, LN_BAD_ARGUMENT,
+                      "%s: no program takes the sizes of option 'shape'; it has programs for %s",
+                      file, there);
+}
 
 static int has(const ln_port *port, int axis, int least, int most)
 {

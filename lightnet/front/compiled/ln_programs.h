@@ -29,9 +29,15 @@ int ln_programs_read(ln_programs *programs, const ln_safetensors *st, const char
 
 void ln_programs_clear(ln_programs *programs);
 
-/** Fills the empty interface with what all programs take: a size that differs among them is open.
- * The shapes of each program are in the metadata, "program.1" and so on. -1: no memory. */
+/** Fills the empty interface with what all programs take: a size that differs among them is open,
+ * from the least to the most of any. The shapes of each program are in the metadata, "program.1"
+ * and so on. -1: no memory. */
 int ln_programs_describe(const ln_programs *programs, ln_interface *interface);
+
+/** Whether a program takes some of the shapes that the interface, of which sizes were narrowed,
+ * allows. -1 with a reason that lists the programs. */
+int ln_programs_check(const ln_programs *programs, const ln_interface *allowed,
+                      const ln_context *ctx, const char *file);
 
 /** The program for the shapes that were bound in the context: the one with the fewest open sizes of
  * those that take them. NULL with a reason that lists the programs. */

@@ -61,7 +61,8 @@ LN_API void ln_options_free(ln_options *options);
  *  | threads         | of each run, 1 to 1024; 0: all that the process may use. Without it:     |
  *  |                 | LIGHTNET_NUM_THREADS, else 0. 1: runs use the calling thread alone       |
  *  | shape           | NAME=1x3x224x224, of an input, or NAME=8, of an open size; a size may be |
- *  |                 | a range, 1..512. Runs keep to it. May be set for several names           |
+ *  |                 | a range, 1..512. Runs keep to it, and to what the model takes. May be    |
+ *  |                 | set for several names, and several times: all hold                       |
  *  | weights         | the file of the weights, for formats that have them apart                |
  *  | folder          | also look there for files that the model names; may be set several times |
  *  | seed            | of random tensors and operators (default 0): each session draws the same |
@@ -150,12 +151,16 @@ LN_API const char *ln_model_input_dim_name(const ln_model *model, int i, int axi
 LN_API const char *ln_model_output_dim_name(const ln_model *model, int i, int axis);
 
 /** What the size of an input may be: *least and *most, of a fixed size both that, of one without
- *  bounds 0 and INT_MAX. LN_BAD_ARGUMENT: `i` or `axis` is out of range, a NULL. */
+ *  bounds 0 and INT_MAX. Of a compiled model with several programs: the least and the most of any;
+ *  which shapes each takes is in the metadata. LN_BAD_ARGUMENT: `i` or `axis` is out of range, a
+ *  NULL. */
 LN_API ln_status ln_model_input_bounds(const ln_model *model, int i, int axis, int *least,
                                        int *most);
 
-/** The value that the file's metadata has for `key`; NULL: none. "format" is always there. Returns
- *  borrowed, as long as the model lives. */
+/** The value that the file's metadata has for `key`; NULL: none. "format" is always there.
+ *  "program.1", "program.2" .. are the shapes that the programs of a compiled model with several
+ *  take, as "ids [1, sequence of 1..512], mask [1, 512]". Returns borrowed, as long as the model
+ *  lives. */
 LN_API const char *ln_model_metadata(const ln_model *model, const char *key);
 
 /** The `i`-th key of the metadata; NULL: there are no more. Returns borrowed, as above. */
