@@ -141,10 +141,11 @@ static int check_file(const ln_beneath *folders, int fd, const char *path, ln_er
             err, "%s: cannot find out in which folder it is, as /proc cannot be read: %s", path,
             strerror(errno));
     if (!lies_in_any(folders, &where))
-        return ln_error_set(err,
-                            "%s: links lead to %s, outside of the model's folder; if that is "
-                            "meant, allow the folder there (--include, ln_context_allow_folder)",
-                            path, where.path);
+        return ln_error_set(
+            err,
+            "%s: links lead to %s, outside of the model's folder; if that is "
+            "meant, allow the folder there (--include, option 'folder', ln_context_allow_folder)",
+            path, where.path);
     if (!S_ISREG(about.st_mode))
         return ln_error_set(err, "%s: not a regular file", path);
     return 0;

@@ -183,7 +183,8 @@ static int see_weight(freezing *f, const ln_tensor_entry *te)
     uint64_t hash;
     if (!weight)
         return ln_fail(f->ctx,
-                       "tensor '%s' takes its data from a file: give one when compiling (-f FILE)",
+                       "tensor '%s' takes its data from a file: give one when compiling (-f FILE, "
+                       "option 'weights')",
                        te->name);
     if (ln_hash_find(f->needed, te->name))
         return keep_copy(f, te->name, ln_weight_clone(weight, f->ctx->error));

@@ -174,7 +174,7 @@ def link_faults(lightnet, location, options=(), message=None):
 def check_links(tap, lightnet):
     def outside(name, folder, file="w.bin"):
         return (f"m.onnx: tensor 'c': its external data: {name}: links lead to {{{folder}}}/{file}, outside of the model's folder; "
-                "if that is meant, allow the folder there (--include, ln_context_allow_folder)")
+                "if that is meant, allow the folder there (--include, option 'folder', ln_context_allow_folder)")
     tap.check("external data may be a link within the folder", link_faults(lightnet, "near.bin"))
     tap.check("an allowed folder may be linked to", link_faults(lightnet, "blob.bin", ["--include", "{blobs}"]))
     tap.check("external data is looked for in allowed folders", link_faults(lightnet, "b.bin", ["--include", "{secret}", "--include={blobs}"]))

@@ -35,7 +35,7 @@ static int check_version(const ln_context *ctx, const ln_safetensors *st, const 
     if (!text)
         return ln_fail(ctx,
                        "%s: safetensors without the metadata '%s': weights, expected a model; give "
-                       "them with -f beside their model",
+                       "them beside their model",
                        name, LN_COMPILED_KEY_VERSION);
     char *end;
     const long version = strtol(text, &end, 10);

@@ -235,7 +235,7 @@ START_TEST(a_file_that_cannot_run_is_refused)
          "changed: metadata 'lightnet' is 'one', expected the version of the format"},
         {LN_COMPILED_KEY_VERSION, "1", NULL,
          "changed: safetensors without the metadata 'lightnet': weights, expected a model; give "
-         "them with -f beside their model"},
+         "them beside their model"},
         {LN_COMPILED_KEY_ISA, "", "mmx-", "changed: compiled for a CPU with 'mmx-"},
         {LN_COMPILED_KEY_IR, "", NULL, "changed: the metadata has no 'ir'"},
         {LN_COMPILED_KEY_IR, "\"arch\": \"cpu\"", "\"arch\": \"abacus\"",

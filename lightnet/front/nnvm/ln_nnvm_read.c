@@ -243,7 +243,7 @@ const char *ln_nnvm_in(ln_nnvm_node *n, int i)
     ln_nnvm_vertex *v = &m->graph.nodes[e->node], *root = root_of(m, v);
     if (waits(root)) {
         ln_emit_fail(&n->emit,
-                     "the shape of variable \"%.256s\" is not known; give it, as by --shape "
+                     "the shape of variable \"%.256s\" is not known; give it by option 'shape', as "
                      "'%.256s=1x3x224x224', or the file of parameters",
                      root->name, root->name);
         return NULL;
@@ -308,8 +308,8 @@ static void add_head(ln_nnvm_model *m, ln_hash *taken, size_t k)
     if (waits(root))
         ln_emit_fail(
             &n.emit,
-            "heads[%zu] needs variable \"%.256s\", whose shape is not known; give it, as by "
-            "--shape '%.256s=1x3x224x224'",
+            "heads[%zu] needs variable \"%.256s\", whose shape is not known; give it by option "
+            "'shape', as '%.256s=1x3x224x224'",
             k, root->name, root->name);
     else
         translate_up_to(m, v);

@@ -299,8 +299,8 @@ static void own_dims(ln_onnx_model *m, const char *name, const LnOnnx__Shape *sh
         if (dim < 0 || dim > INT_MAX) {
             ln_translation_fail(
                 &m->base,
-                "input '%s' has shape %s, with sizes that are open; give them, as by "
-                "--shape '%s=%s'",
+                "input '%s' has shape %s, with sizes that are open; give them by option "
+                "'shape', as '%s=%s'",
                 name, shape_text(m, shape), name, example_shape(m, shape));
             return;
         }
@@ -330,7 +330,8 @@ static tl_tensor *input_record(ln_onnx_model *m, const LnOnnx__ValueInfo *input,
         own_dims(m, name_of(input), type->shape, dims);
     else if (!m->base.failed && !*bound)
         ln_translation_fail(&m->base,
-                            "input '%s' has no shape; give it, as by --shape '%s=1x3x224x224'",
+                            "input '%s' has no shape; give it by option 'shape', as "
+                            "'%s=1x3x224x224'",
                             name_of(input), name_of(input));
     if (m->base.failed)
         return NULL;

@@ -350,7 +350,8 @@ static void fail_unknown(ln_onnx_node *n, int i, const char *tensor)
     ln_bind_want_values(n->model->base.ctx);
     ln_emit_fail(&n->emit,
                  "input %d, '%s', decides shapes and depends on input '%s', which is not given as "
-                 "%s before the model is compiled; give it, as by lightnet run -i '%s=FILE.npy'",
+                 "%s before the model is compiled; give its value (-i %s=FILE.npy, "
+                 "ln_context_bind_input)",
                  i, n->proto->input[i], cause, tl_dtype_name(input->dtype), cause);
 }
 
