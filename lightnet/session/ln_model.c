@@ -3,9 +3,12 @@
 
 #include "session/ln_model.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/ln_errno.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_limits.h"
 #include "lightnet/ln_arch.h"
@@ -106,6 +109,17 @@ static int choose_target(const ln_model *model)
 }
 
 /* ---- opening ---- */
+
+// Programs read the weights when they are made, which may be in the first run.
+static int check_weights(const ln_model *model)
+{
+    const char *weights = model->options->weights;
+    if (!weights || !access(weights, R_OK))
+        return 0;
+    const int reason = errno;
+    return ln_error_set_as(NULL, ln_status_of_errno(reason), "%s: cannot read: %s", weights,
+                           strerror(reason));
+}
 
 // From now on it can be shared by any threads.
 static int share_file(ln_model *model, ln_error *err)
@@ -260,7 +274,7 @@ static int open_with(ln_model *model, ln_program *program, const origin *o)
 
 static int open_origin(ln_model *model, const origin *o)
 {
-    if (choose_target(model) || choose_pool(model))
+    if (choose_target(model) || choose_pool(model) || check_weights(model))
         return -1;
     ln_program *program = ln_program_create(model, NULL);
     if (!program)

@@ -77,6 +77,21 @@ START_TEST(a_model_without_its_weights_is_refused)
 }
 END_TEST
 
+START_TEST(weights_that_are_not_there_are_refused_by_opening)
+{
+    SKIP_WITHOUT_ONNX
+    const tiny_bytes bytes = sum_model(); // its sizes are open, programs are made by runs
+    ln_options *options = ln_options_create();
+    ln_model *model;
+    ck_assert_int_eq(ln_options_set(options, "weights", "/no/such/file"), LN_OK);
+    ck_assert_int_eq(ln_model_open_memory("m.onnx", bytes.data, bytes.size, options, &model),
+                     LN_NOT_FOUND);
+    ck_assert_str_eq(ln_model_error(NULL), "/no/such/file: cannot read: No such file or directory");
+    ck_assert_ptr_null(model);
+    ln_options_free(options);
+}
+END_TEST
+
 START_TEST(questions_about_what_is_not_there_are_refused)
 {
     SKIP_WITHOUT_ONNX
@@ -316,6 +331,7 @@ END_TEST
 
 LN_TEST_MAIN("wrong calls of sessions", models_that_cannot_be_opened_say_why,
              an_operator_that_there_is_not_is_unsupported, a_model_without_its_weights_is_refused,
+             weights_that_are_not_there_are_refused_by_opening,
              questions_about_what_is_not_there_are_refused, wrong_inputs_are_refused,
              buffers_that_do_not_fit_are_refused,
              an_output_may_have_another_type_than_the_file_says,
