@@ -249,7 +249,7 @@ static json_t *parse(const ln_context *ctx, const char *name, const char *text, 
 {
     json_error_t error;
     if (!len) {
-        ln_fail(ctx, "%s: the model is empty, expected JSON text", name);
+        ln_fail(ctx, "%s: the model is empty", name);
         return NULL;
     }
     const char *nul = memchr(text, '\0', len);
