@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The front door for C++17: owners, data with its length, exceptions. See ln_session.h.
-//
 //     lightnet::model model("resnet50.onnx");
 //     lightnet::session session(model);
 //     session.set_input<float>("image", {1, 3, 224, 224}, pixels); // a vector, an array ..
 //     session.run();
 //     for (float p : session.output("probabilities").values<float>())
 //         std::printf("%g\n", p);
-
 #ifndef LIGHTNET_HPP
 #define LIGHTNET_HPP
 #include <initializer_list>
@@ -16,16 +14,14 @@
 #include <string>
 #include <type_traits>
 #include <utility>
-
 #include "lightnet/ln_session.h"
-
 namespace lightnet {
 /** What any call throws. */
 struct error : std::runtime_error {
     error(ln_status s, const std::string &text) : std::runtime_error(text), status(s) {}
     ln_status status;
 };
-inline void check(ln_status s, const char *text) { if (s != LN_OK) throw error(s, text); }
+inline void check(ln_status s, const char *text = ln_session_error(nullptr)) { if (s) throw error(s, text); }
 
 /** Elements of others, which outlive it: of a vector, an array, or so many from an address on. */
 template <class T> struct view {
@@ -80,15 +76,11 @@ struct tensor {
 /** Moves, and does not copy. get() is for the functions of ln_session.h. */
 template <class T, void (*Free)(T *)> struct owner : std::unique_ptr<T, void (*)(T *)> {
     explicit owner(T *p, ln_status why = LN_OUT_OF_MEMORY) : std::unique_ptr<T, void (*)(T *)>(p, Free)
-    { check(p ? LN_OK : why, ln_session_error(nullptr)); }
+    { check(p ? LN_OK : why); }
 };
 
 template <class T, class F, class... A> T *made(F create, A... args)
-{
-    T *p = nullptr;
-    check(create(args..., &p), ln_session_error(nullptr));
-    return p;
-}
+{ T *p = nullptr; return check(create(args..., &p)), p; }
 
 struct pool : owner<ln_pool, ln_pool_free> {
     explicit pool(int n = 0)
@@ -99,17 +91,27 @@ struct options : owner<ln_options, ln_options_free> {
     options() : owner(ln_options_create()) {}
     options &set(const char *key, const char *value) { return done(ln_options_set(get(), key, value)); }
     options &set_pool(const pool &p) { return done(ln_options_set_pool(get(), p.get())); }
-    options &set_messages(ln_message_func func, void *data)
-    { return done(ln_options_set_messages(get(), func, data)); }
+    options &set_messages(ln_message_func f, void *p) { return done(ln_options_set_messages(get(), f, p)); }
 private:
-    options &done(ln_status s) { return check(s, ln_session_error(nullptr)), *this; }
+    options &done(ln_status s) { return check(s), *this; }
 };
 
 struct model : owner<ln_model, ln_model_free> {
     explicit model(const char *file, const options &o = {})
         : owner(made<ln_model>(ln_model_open, file, o.get())) {}
+    explicit model(const std::string &file, const options &o = {}) : model(file.c_str(), o) {}
     model(const char *name, const void *bytes, size_t size, const options &o = {})
         : owner(made<ln_model>(ln_model_open_memory, name, bytes, size, o.get())) {}
+    int num_inputs() const { return ln_model_num_inputs(get()); }
+    int num_outputs() const { return ln_model_num_outputs(get()); }
+    const char *input_name(int i) const { return there(ln_model_input_name(get(), i)); }
+    const char *output_name(int i) const { return there(ln_model_output_name(get(), i)); }
+    tensor input_info(int i) const { return tensor(there(ln_model_input_info(get(), i))); }
+    tensor output_info(int i) const { return tensor(there(ln_model_output_info(get(), i))); }
+    std::pair<int, int> input_bounds(int i, int axis) const
+    { std::pair<int, int> b; return check(ln_model_input_bounds(get(), i, axis, &b.first, &b.second)), b; }
+private:
+    template <class P> static P *there(P *p) { return check(p ? LN_OK : LN_BAD_ARGUMENT), p; }
 };
 
 struct session : owner<ln_session, ln_session_free> {
@@ -126,10 +128,8 @@ struct session : owner<ln_session, ln_session_free> {
     }
     template <class T> void bind_input(const char *name, shape dims, view<const T> data,
                                        tl_dtype dtype = dtype_of<T>())
-    {
-        done(ln_session_bind_input(get(), name, dtype, dims.ndim(), dims.data(), data.data(),
-                                   data.size() * sizeof(T)));
-    }
+    { done(ln_session_bind_input(get(), name, dtype, dims.ndim(), dims.data(), data.data(),
+                                 data.size() * sizeof(T))); }
     template <class T> void bind_output(const char *name, view<T> to)
     { done(ln_session_bind_output(get(), name, to.data(), to.size() * sizeof(T))); }
     void run() { done(ln_session_run(get())); }
@@ -138,13 +138,13 @@ struct session : owner<ln_session, ln_session_free> {
     void resume() { ln_session_resume(get()); }
     tensor output(const char *name)
     {
-        if (const tl_tensor *t = ln_session_output(get(), name))
-            return tensor(t);
-        throw error(LN_BAD_ARGUMENT, ln_session_error(get()));
+        const tl_tensor *t = ln_session_output(get(), name);
+        if (!t) // this fails for the same reason
+            done(ln_session_copy_output(get(), name, nullptr, 0));
+        return tensor(t);
     }
 private:
     void done(ln_status s) { check(s, ln_session_error(get())); }
 };
 } // namespace lightnet
-
 #endif
