@@ -5,6 +5,7 @@
 One that ends in .hpp is for C++ alone, and short.
 """
 import os
+import re
 import sys
 
 from tap import ROOT, Tap, faults_of, text_of, tracked
@@ -44,6 +45,22 @@ def long_headers():
                 yield f"{path}:{i}: {len(line)} characters, expected at most 110"
 
 
+def option_keys(text, begin, pattern):
+    """The first column of the table after `begin`, without its head."""
+    return [key for key in re.findall(pattern, text.split(begin)[1].split("\n\n## ")[0], re.M) if key != "key"]
+
+
+def differing_options():
+    """The options of a model stand in the header, on the page and in the code, in the same order."""
+    known = re.findall(r'^    \{"(\w+)", parse', text_of("lightnet/session/ln_options.c"), re.M)
+    header = option_keys(text_of("lightnet/include/lightnet/ln_session.h").split("LN_API ln_status ln_options_set")[0],
+                         "Sets an option", r"^ \*  \| (\w+) ")
+    page = option_keys(text_of("docs/c-api.md"), "\n## Options\n", r"^\| `(\w+)` ")
+    for name, keys in (("ln_session.h", header), ("docs/c-api.md", page)):
+        if not known or keys != known:
+            yield f"{name} lists {keys}, expected {known}"
+
+
 def main():
     build = os.path.abspath(sys.argv[1])
     tap = Tap()
@@ -55,6 +72,7 @@ def main():
             tap.check(f"{header} compiles alone as {language}",
                       faults_of(["sh", "-c", f"printf '%s\\n' {unit} | {options} -fsyntax-only -"]))
     tap.check("headers for C++ are short", long_headers())
+    tap.check("options of models are listed alike", differing_options())
     tap.end()
 
 
