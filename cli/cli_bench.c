@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "cli_bench_shapes.h"
 #include "cli_guard.h"
+#include "cli_kept.h"
 #include "cli_measure.h"
 #include "cli_model.h"
 #include "cli_op_times.h"
@@ -19,6 +20,7 @@ typedef struct timing {
     double load;    // ms of all phases
     double peak_kb; // the largest memory
     cli_times runs;
+    cli_kept inputs; // of each run
 } timing;
 
 /* Loading */
@@ -49,6 +51,9 @@ static int load_and_run(timing *t, ln_context *ctx, const cli_options *opt, uint
     if (cli_model_set_inputs(ctx, opt, 1))
         return CLI_FAILED;
     end_phase(t, PHASE_INPUTS, since);
+    if (cli_kept_take(&t->inputs, ctx))
+        return CLI_FAILED;
+    *since = tl_clock();
     if (ln_context_run(ctx))
         return cli_model_fail(ctx, opt);
     end_phase(t, PHASE_FIRST_RUN, since);
@@ -78,10 +83,12 @@ static ln_context *open_model(timing *t, const cli_options *opt)
 /* Running */
 
 // As many runs as fit in --seconds, at least three. The first run is behind, and caches are warm.
-static int measure_runs(timing *t, const ln_context *ctx, const cli_options *opt)
+static int measure_runs(timing *t, ln_context *ctx, const cli_options *opt)
 {
     const uint64_t begin = tl_clock();
     while (t->runs.n < 3 || (double)(tl_clock() - begin) * 1e-9 < opt->seconds) {
+        if (cli_kept_restore(&t->inputs, ctx))
+            return cli_model_fail(ctx, opt);
         const uint64_t start = tl_clock();
         if (ln_context_run(ctx))
             return cli_model_fail(ctx, opt);
@@ -96,12 +103,12 @@ static int measure_runs(timing *t, const ln_context *ctx, const cli_options *opt
 /* Each operator */
 
 // As many runs as were measured, within reason.
-static int measure_ops(cli_op_times *times, const ln_context *ctx, const cli_options *opt,
+static int measure_ops(cli_op_times *times, ln_context *ctx, const cli_options *opt,
                        const timing *t)
 {
-    return opt->per_op || opt->trace
-               ? cli_op_times_measure(times, ctx, opt, t->runs.n < 100 ? t->runs.n : 100)
-               : 0;
+    return opt->per_op || opt->trace ? cli_op_times_measure(times, ctx, opt, &t->inputs,
+                                                            t->runs.n < 100 ? t->runs.n : 100)
+                                     : 0;
 }
 
 /* The report */
@@ -184,6 +191,7 @@ int cli_bench(const cli_options *opt)
     status = ctx ? report(ctx, opt, &t, &times) : CLI_FAILED;
     cli_op_times_free(&times);
     cli_times_free(&t.runs);
+    cli_kept_free(&t.inputs);
     ln_context_free(ctx);
     return status;
 }

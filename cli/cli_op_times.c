@@ -26,10 +26,11 @@ typedef struct cli_op_time {
 
 /* Measuring */
 
-static int time_once(const ln_context *ctx, uint64_t *ns, uint64_t *least, size_t n)
+static int time_once(ln_context *ctx, const cli_kept *inputs, uint64_t *ns, uint64_t *least,
+                     size_t n)
 {
     memset(ns, 0, n * sizeof(*ns));
-    if (ln_context_run_timed(ctx, ns))
+    if (cli_kept_restore(inputs, ctx) || ln_context_run_timed(ctx, ns))
         return -1;
     for (size_t i = 0; i < n; i++)
         least[i] = ns[i] < least[i] ? ns[i] : least[i];
@@ -37,14 +38,15 @@ static int time_once(const ln_context *ctx, uint64_t *ns, uint64_t *least, size_
 }
 
 // The shortest times of all operators of ctx->ops, to `least`.
-static int time_ops(const ln_context *ctx, const cli_options *opt, uint64_t *least, int runs)
+static int time_ops(ln_context *ctx, const cli_options *opt, const cli_kept *inputs,
+                    uint64_t *least, int runs)
 {
     const size_t n = (size_t)ln_list_length(ctx->ops);
     uint64_t *ns = calloc(n + 1, sizeof(*ns));
     int status = ns ? 0 : cli_fail_memory();
     memset(least, 0xff, n * sizeof(*least));
     for (int i = 0; i < runs && !status; i++)
-        if (time_once(ctx, ns, least, n))
+        if (time_once(ctx, inputs, ns, least, n))
             status = cli_model_fail(ctx, opt);
     free(ns);
     return status;
@@ -101,11 +103,11 @@ static cli_op_time time_of(const cli_op_times *times, const ln_context *ctx, con
 }
 
 // `ns` and the items have room for every operator of ctx->ops.
-static int fill_items(cli_op_times *times, const ln_context *ctx, const cli_options *opt,
-                      uint64_t *ns, int runs)
+static int fill_items(cli_op_times *times, ln_context *ctx, const cli_options *opt,
+                      const cli_kept *inputs, uint64_t *ns, int runs)
 {
     const ln_op *op;
-    if (time_ops(ctx, opt, ns, runs))
+    if (time_ops(ctx, opt, inputs, ns, runs))
         return CLI_FAILED;
     LN_LIST_FOREACH(op, ctx->ops)
     {
@@ -118,8 +120,8 @@ static int fill_items(cli_op_times *times, const ln_context *ctx, const cli_opti
     return 0;
 }
 
-int cli_op_times_measure(cli_op_times *times, const ln_context *ctx, const cli_options *opt,
-                         int runs)
+int cli_op_times_measure(cli_op_times *times, ln_context *ctx, const cli_options *opt,
+                         const cli_kept *inputs, int runs)
 {
     const tl_exec exec = {.pool = ctx->pool, .isa = ctx->isa};
     const size_t n = (size_t)ln_list_length(ctx->ops) + 1;
@@ -131,7 +133,7 @@ int cli_op_times_measure(cli_op_times *times, const ln_context *ctx, const cli_o
     };
     const int status = !ns || !times->items || times->bandwidth <= 0
                            ? cli_fail_memory()
-                           : fill_items(times, ctx, opt, ns, runs);
+                           : fill_items(times, ctx, opt, inputs, ns, runs);
     free(ns);
     return status;
 }

@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+#include "cli_kept.h"
 #include "cli_model.h"
 
 typedef struct cli_op_times {
@@ -27,11 +28,11 @@ typedef struct cli_phase {
     double ms;
 } cli_phase;
 
-/** The shortest time of each operator in `runs` runs of the loaded context, and what the
- * machine can do at most. Borrows the context's operators. Returns 0, or CLI_FAILED after a
- * message; free in any case. */
-int cli_op_times_measure(cli_op_times *times, const ln_context *ctx, const cli_options *opt,
-                         int runs);
+/** The shortest time of each operator in `runs` runs of the loaded context with these inputs, and
+ * what the machine can do at most. Borrows the context's operators. Returns 0, or CLI_FAILED after
+ * a message; free in any case. */
+int cli_op_times_measure(cli_op_times *times, ln_context *ctx, const cli_options *opt,
+                         const cli_kept *inputs, int runs);
 
 void cli_op_times_free(cli_op_times *times);
 
