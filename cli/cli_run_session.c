@@ -27,12 +27,23 @@ typedef struct run {
 
 /* Whether a session will do */
 
-// Models of which the library reads the file as it is, and options that a session has a word for.
-// What is said of a compiled model is checked where it is read.
+// The option that a session has no word for; NULL: none. What is said of a compiled model is
+// checked where it is read.
+static const char *find_excluding(const cli_options *opt)
+{
+    return opt->fetch.n      ? "--fetch"
+           : opt->run_only   ? "-r"
+           : opt->target     ? "-t"
+           : opt->tune       ? "--tune"
+           : opt->disabled.n ? "--disable-rule"
+                             : NULL;
+}
+
+// Models of which the library reads the file as it is.
 static int is_for_session(const cli_options *opt)
 {
-    return !opt->fetch.n && !opt->run_only && !opt->target && !opt->tune && !opt->disabled.n &&
-           !cli_source_is_stream(opt->args[0]) && !cli_il_is_file(opt->args[0]);
+    return !find_excluding(opt) && !cli_source_is_stream(opt->args[0]) &&
+           !cli_il_is_file(opt->args[0]);
 }
 
 // Whether the model has inputs, of types that there are, and all that -i names are inputs: other
@@ -50,12 +61,13 @@ static int has_inputs(const ln_model *model, const cli_options *opt)
 
 ln_model *cli_run_session_open_mapped(const cli_options *opt)
 {
-    if (!is_for_session(opt)) {
-        cli_fail("%s: --map is for sessions, which do without -r, -t, --fetch, --tune and "
-                 "--disable-rule, and read a file",
-                 cli_source_name(opt->args[0]));
+    const char *other = find_excluding(opt);
+    if (other)
+        cli_fail("--map and %s exclude each other", other);
+    else if (!is_for_session(opt))
+        cli_fail("%s: --map needs a compiled model in one file", cli_source_name(opt->args[0]));
+    if (other || !is_for_session(opt))
         return NULL;
-    }
     ln_model *model = cli_session_open(opt);
     if (!model || has_inputs(model, opt))
         return model;
