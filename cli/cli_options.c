@@ -72,9 +72,12 @@ static const row rows[] = {
     {"labels", 0, TEXT, FIELD(labels), CLI_RUN, "FILE", "names for --top, one a line"},
     {"print-all", 0, FLAG, FIELD(print_all), CLI_RUN, NULL,
      "print outputs in full, however large, and --top of all rows"},
-    {"shape", 0, SHAPES, FIELD(shapes), MODEL_COMMANDS | CLI_CONVERT, "NAME=1x3x224x224",
-     "the shape of input NAME, or the size of an open dimension NAME; 1..512 is a range; compile: "
-     "a NAME given again begins another program"},
+    {"shape", 0, SHAPES, FIELD(shapes), CLI_COMPILE, "NAME=1x3x224x224",
+     "the shape of input NAME, or the size of an open dimension NAME; 1..512 is a range; a NAME "
+     "given again begins another program"},
+    {"shape", 0, SHAPES, FIELD(shapes), (MODEL_COMMANDS & ~(unsigned)CLI_COMPILE) | CLI_CONVERT,
+     "NAME=1x3x224x224",
+     "the shape of input NAME, or the size of an open dimension NAME; 1..512 is a range"},
     {"fetch", 0, TEXTS, FIELD(fetch), CLI_RUN, "NAME", "treat tensor NAME as one more output"},
     {"mean", 0, CHANNELS, FIELD(mean), INPUT_COMMANDS, "M[,M,M]",
      "images: subtract M, for all channels or each"},
@@ -161,9 +164,12 @@ static int set_texts(cli_strings *strings, const row *r, const char *text)
 static int set_shape(cli_strings *strings, const row *r, const char *text)
 {
     cli_shape shape;
-    return cli_shape_read(&shape, text)
-               ? cli_usage("--%s is '%s', expected %s", r->name, text, r->arg)
-               : set_texts(strings, r, text);
+    if (!cli_shape_read(&shape, text))
+        return set_texts(strings, r, text);
+    return cli_shape_is_reversed(&shape)
+               ? cli_usage("--%s is '%s', expected the smaller size of a range first", r->name,
+                           text)
+               : cli_usage("--%s is '%s', expected %s", r->name, text, r->arg);
 }
 
 static int set_count(int *count, const row *r, const char *text, int min, int max)

@@ -212,14 +212,81 @@ const char *cli_session_output_shape(const ln_model *model, int i, char *text)
     return print_shape(model, i, ln_model_output_info(model, i), ln_model_output_dim_name, text);
 }
 
+// A size that the axis may have.
+static int some_size(const ln_model *model, int i, int axis)
+{
+    const int dim = ln_model_input_info(model, i)->dims[axis];
+    int least, most;
+    if (dim >= 0)
+        return dim;
+    return !ln_model_input_bounds(model, i, axis, &least, &most) && least > 1 ? least : 1;
+}
+
+static void add_option(line *l, const ln_model *model, int i)
+{
+    const tl_tensor *info = ln_model_input_info(model, i);
+    add(l, "--shape '%s=%s", ln_model_input_name(model, i), info->ndim < 0 ? "1" : "");
+    for (int axis = 0; axis < info->ndim; axis++)
+        add(l, "%s%d", axis ? "x" : "", some_size(model, i, axis));
+    add(l, "'");
+}
+
 const char *cli_session_shape_option(const ln_model *model, int i, char *text)
 {
     line l = {.text = text};
+    add_option(&l, model, i);
+    return text;
+}
+
+// Whether an axis of the first `n` inputs, or one of input `n` before `axis`, has the open size.
+static int is_known(const ln_model *model, const char *size, int n, int axis)
+{
+    for (int i = 0; i <= n; i++) {
+        const tl_tensor *info = ln_model_input_info(model, i);
+        for (int k = 0; k < (i < n ? info->ndim : axis); k++) {
+            const char *name = ln_model_input_dim_name(model, i, k);
+            if (info->dims[k] < 0 && name && !strcmp(name, size))
+                return 1;
+        }
+    }
+    return 0;
+}
+
+// Whether the input has an open size without a name.
+static int has_unnamed(const ln_model *model, int i)
+{
     const tl_tensor *info = ln_model_input_info(model, i);
-    add(&l, "--shape '%s=%s", ln_model_input_name(model, i), info->ndim < 0 ? "1" : "");
+    int n = info->ndim < 0;
     for (int axis = 0; axis < info->ndim; axis++)
-        add(&l, "%s%d", axis ? "x" : "", info->dims[axis] < 0 ? 1 : info->dims[axis]);
-    add(&l, "'");
+        n += info->dims[axis] < 0 && !ln_model_input_dim_name(model, i, axis);
+    return n > 0;
+}
+
+// Options for those open sizes of the input that inputs before it have not.
+static void add_sizes(line *l, const ln_model *model, int i)
+{
+    const tl_tensor *info = ln_model_input_info(model, i);
+    for (int axis = 0; axis < info->ndim; axis++) {
+        const char *name = ln_model_input_dim_name(model, i, axis);
+        if (info->dims[axis] < 0 && !is_known(model, name, i, axis))
+            add(l, " --shape '%s=%d'", name, some_size(model, i, axis));
+    }
+}
+
+const char *cli_session_shape_options(const ln_model *model, char *text)
+{
+    line l = {.text = text};
+    *text = '\0';
+    for (int i = 0; i < ln_model_num_inputs(model); i++) {
+        if (!cli_session_is_open(ln_model_input_info(model, i)))
+            continue;
+        if (l.len && !has_unnamed(model, i)) {
+            add_sizes(&l, model, i);
+            continue;
+        }
+        add(&l, l.len ? " " : "");
+        add_option(&l, model, i);
+    }
     return text;
 }
 

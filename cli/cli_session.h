@@ -37,6 +37,9 @@ const char *cli_session_output_shape(const ln_model *model, int i, char *text);
  * Returns it. */
 const char *cli_session_shape_option(const ln_model *model, int i, char *text);
 
+/** How --shape closes all open sizes, as "--shape 'x=1x3' --shape 'past=1'", in the same way. */
+const char *cli_session_shape_options(const ln_model *model, char *text);
+
 /** The names of the model's inputs, as many as fit into `text`, LN_MAXLINE bytes. Returns it. */
 const char *cli_session_list_inputs(const ln_model *model, char *text);
 

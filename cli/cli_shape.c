@@ -44,8 +44,15 @@ static int read_dims(cli_shape *shape, const char *text)
     return *text ? -1 : 0;
 }
 
+int cli_shape_is_reversed(const cli_shape *shape)
+{
+    const int last = shape->ndim - 1;
+    return last >= 0 && shape->dims[last] >= 0 && shape->dims[last] < shape->least[last];
+}
+
 int cli_shape_read(cli_shape *shape, const char *text)
 {
+    shape->ndim = 0;
     const char *equals = strrchr(text, '=');
     if (!equals || equals == text || equals - text >= LN_MAX_NAME_LEN)
         return -1;

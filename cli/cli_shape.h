@@ -17,4 +17,7 @@ typedef struct cli_shape {
 /** Reads the text: the dimensions stand behind the last '='. Returns 0, or -1 without a message. */
 int cli_shape_read(cli_shape *shape, const char *text);
 
+/** Whether reading failed because the last size is a range whose first number is the larger one. */
+int cli_shape_is_reversed(const cli_shape *shape);
+
 #endif

@@ -59,13 +59,47 @@ static int divide(cli_shape_sets *sets, const cli_strings *shapes, char *is_give
     return set ? 0 : cli_fail_memory();
 }
 
+// Whether `b` begins with the values of `a`.
+static int begins_with(const cli_strings *b, const cli_strings *a)
+{
+    int n = 0;
+    while (n < a->n && n < b->n && !strcmp(a->items[n], b->items[n]))
+        n++;
+    return n == a->n;
+}
+
+static int check_same(const cli_shape_sets *sets)
+{
+    for (int k = 1; k < sets->n; k++)
+        for (int i = 0; i < k; i++)
+            if (begins_with(&sets->of[k], &sets->of[i]))
+                return cli_usage("--shape gives programs %d and %d the same shapes: a NAME given "
+                                 "again begins another program",
+                                 i + 1, k + 1);
+    return 0;
+}
+
+// Each set has the names of the one before, so the last has all of them.
+static int check_missing(const cli_shape_sets *sets)
+{
+    cli_shape shape;
+    const cli_strings *first = &sets->of[0], *last = &sets->of[sets->n - 1];
+    if (first->n == last->n || cli_shape_read(&shape, last->items[first->n]))
+        return 0;
+    return cli_usage("--shape gives no '%s' to program 1, which begins before it; give what all "
+                     "programs share first",
+                     shape.name);
+}
+
 int cli_shape_sets_find(cli_shape_sets *sets, const cli_strings *shapes)
 {
     char *is_given = calloc((size_t)shapes->n + 1, 1);
     *sets = (cli_shape_sets){0};
     const int status = is_given ? divide(sets, shapes, is_given) : cli_fail_memory();
     free(is_given);
-    return status;
+    if (status)
+        return status;
+    return check_same(sets) || check_missing(sets) ? CLI_WRONG_USAGE : 0;
 }
 
 void cli_shape_sets_free(cli_shape_sets *sets)

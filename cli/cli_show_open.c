@@ -10,13 +10,13 @@
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_type.h"
 
-// The first input with an open size; -1: none.
-static int find_open(const ln_model *model)
+// Whether an input has an open size.
+static int is_open(const ln_model *model)
 {
     for (int i = 0; i < ln_model_num_inputs(model); i++)
         if (cli_session_is_open(ln_model_input_info(model, i)))
-            return i;
-    return -1;
+            return 1;
+    return 0;
 }
 
 static void print_port(const char *title, const char *name, const tl_tensor *info,
@@ -38,7 +38,7 @@ static int print_programs(const ln_model *model)
     return n;
 }
 
-static void print_interface(const ln_model *model, const cli_options *opt, int open_input)
+static void print_interface(const ln_model *model, const cli_options *opt)
 {
     char text[LN_MAXLINE];
     printf("%-10s %s, %s, whose sizes are open\n", "model", cli_source_name(opt->args[0]),
@@ -54,16 +54,16 @@ static void print_interface(const ln_model *model, const cli_options *opt, int o
         return;
     }
     printf("%-10s depend on the sizes; give them, as by %s\n", "operators",
-           cli_session_shape_option(model, open_input, text));
+           cli_session_shape_options(model, text));
 }
 
 int cli_show_open(const cli_options *opt)
 {
     // A stream was read already.
     ln_model *model = cli_source_is_stream(opt->args[0]) ? NULL : cli_session_try(opt);
-    const int open_input = model && cli_session_has_types(model) ? find_open(model) : -1;
-    if (open_input >= 0)
-        print_interface(model, opt, open_input);
+    const int has_open = model && cli_session_has_types(model) && is_open(model);
+    if (has_open)
+        print_interface(model, opt);
     ln_model_free(model);
-    return open_input >= 0;
+    return has_open;
 }

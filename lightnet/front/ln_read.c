@@ -186,11 +186,10 @@ static int check_size(const ln_context *ctx, const char *name, size_t size)
 
 static int init_model(ln_context *ctx, const char *name, ln_infile *file)
 {
-    if (read_model(ctx, name, file)) {
+    if (read_model(ctx, name, file) || ln_bind_check(ctx)) {
         ln_context_cleanup(ctx);
         return -1;
     }
-    ln_bind_warn(ctx);
     return 0;
 }
 
@@ -262,11 +261,10 @@ static int init_ir(ln_context *ctx, const char *name, const char *json, size_t l
     ctx->source = ln_strdup(name);
     if (!ctx->source)
         return ln_fail_memory(ctx);
-    if (check_size(ctx, name, len) || read_ir(ctx, name, json, len, places)) {
+    if (check_size(ctx, name, len) || read_ir(ctx, name, json, len, places) || ln_bind_check(ctx)) {
         ln_context_cleanup(ctx);
         return -1;
     }
-    ln_bind_warn(ctx);
     return 0;
 }
 

@@ -5,6 +5,8 @@
 
 #include "base/ln_list_end.h"
 #include "ir/ln_context_ops.h"
+#include "ir/ln_fixed.h"
+#include "ir/ln_from_file.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_util.h"
@@ -187,17 +189,149 @@ static int is_used(const ln_context *ctx, const binding *b)
     return ((const binding *)ln_hash_find(ctx->bound->named, b->name))->is_used;
 }
 
+static int is_unused_shape(const ln_context *ctx, const binding *b)
+{
+    return b->name && b->tensor && !b->tensor->data && !is_used(ctx, b);
+}
+
+const char *ln_bind_unused(const ln_context *ctx)
+{
+    const binding *b;
+    LN_LIST_FOREACH(b, ctx->bound ? ctx->bound->all : NULL)
+    {
+        if (is_unused_shape(ctx, b))
+            return b->name;
+    }
+    return NULL;
+}
+
 void ln_bind_warn(const ln_context *ctx)
 {
     const binding *b;
     LN_LIST_FOREACH(b, ctx->bound ? ctx->bound->all : NULL)
     {
-        if (b->name && b->tensor && !b->tensor->data && !is_used(ctx, b))
+        if (is_unused_shape(ctx, b))
             ln_warn(ctx,
                     "%s: the shape given for '%s' does nothing: no input and no size of that name "
                     "is open",
                     ctx->source, b->name);
     }
+}
+
+/* ---- shapes for a model that is as it is ---- */
+
+const char *ln_bind_sprint(char *text, size_t size, int ndim, const int *least, const int *most)
+{
+    size_t len = (size_t)snprintf(text, size, "[");
+    for (int i = 0; i < ndim && len < size; i++) {
+        len += (size_t)snprintf(text + len, size - len, "%s%d", i ? ", " : "",
+                                least ? least[i] : most[i]);
+        if (least && least[i] < most[i] && len < size)
+            len += (size_t)snprintf(text + len, size - len, "..%d", most[i]);
+    }
+    if (len < size)
+        snprintf(text + len, size - len, "]");
+    return text;
+}
+
+/* The shapes that an input may have. */
+typedef struct allowed {
+    const char *name;
+    int ndim;
+    const int *least, *most;
+} allowed;
+
+static allowed allowed_of(const ln_tensor_entry *te)
+{
+    const ln_op *maker = ln_entry_creater(te);
+    const int *least = ln_placeholder_least(maker);
+    return (allowed){te->name, te->tensor->ndim, least ? least : te->tensor->dims,
+                     least ? ln_placeholder_most(maker) : te->tensor->dims};
+}
+
+static int least_of(const binding *b, int axis)
+{
+    return b->least ? b->least[axis] : b->tensor->dims[axis];
+}
+
+static int check_input(const ln_context *ctx, const binding *b, const allowed *in)
+{
+    char given[LN_MAX_SHAPE], expected[LN_MAX_SHAPE];
+    int fits = b->tensor->ndim == in->ndim;
+    for (int i = 0; i < in->ndim && fits; i++)
+        fits = least_of(b, i) >= in->least[i] && b->tensor->dims[i] <= in->most[i];
+    if (fits)
+        return 0;
+    return ln_fail_as(
+        ctx, LN_BAD_ARGUMENT, "%s: input '%s' is given with shape %s, expected %s", ctx->source,
+        in->name, ln_bind_sprint(given, sizeof(given), b->tensor->ndim, b->least, b->tensor->dims),
+        ln_bind_sprint(expected, sizeof(expected), in->ndim, in->least, in->most));
+}
+
+static int check_size(const ln_context *ctx, const binding *b, const allowed *in, int axis)
+{
+    const int least = in->least[axis], most = in->most[axis];
+    char given[LN_MAX_SHAPE], expected[LN_MAX_SHAPE];
+    if (b->tensor->ndim == 1 && least_of(b, 0) >= least && b->tensor->dims[0] <= most)
+        return 0;
+    return ln_fail_as(
+        ctx, LN_BAD_ARGUMENT, "%s: size '%s' is given as %s, expected %s", ctx->source, b->name,
+        ln_bind_sprint(given, sizeof(given), b->tensor->ndim, b->least, b->tensor->dims),
+        ln_bind_sprint(expected, sizeof(expected), 1, &least, &most));
+}
+
+// Checks all axes of the input that have the binding's name. Returns how many there are, or -1.
+static int check_named(const ln_context *ctx, const binding *b, const char *input)
+{
+    const allowed in = allowed_of(ln_tensor_table_find(ctx->tensor_table, input));
+    const ln_open_sizes *sizes = ln_fixed_sizes_of(ctx->fixed, input, in.ndim);
+    int n = 0;
+    for (int i = 0; sizes && i < in.ndim; i++) {
+        if (!ln_streq(sizes->names[i], b->name))
+            continue;
+        if (check_size(ctx, b, &in, i))
+            return -1;
+        n++;
+    }
+    return n;
+}
+
+static int check_sizes(const ln_context *ctx, const binding *b)
+{
+    const char *input;
+    int n = 0;
+    LN_LIST_FOREACH(input, ctx->inputs)
+    {
+        const int more = check_named(ctx, b, input);
+        if (more < 0)
+            return -1;
+        n += more;
+    }
+    return n ? 0
+             : ln_fail_as(ctx, LN_NOT_FOUND,
+                          "%s: a shape is given for '%s', but the model has no input and no open "
+                          "size of that name",
+                          ctx->source, b->name);
+}
+
+static int check(const ln_context *ctx, const binding *b)
+{
+    const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, b->name);
+    if (!te || !ln_makes_inputs(ln_entry_creater(te)->op_arg->optype))
+        return check_sizes(ctx, b);
+    const allowed in = allowed_of(te);
+    return check_input(ctx, b, &in);
+}
+
+int ln_bind_check(const ln_context *ctx)
+{
+    const binding *b;
+    LN_LIST_FOREACH(b, ctx->bound ? ctx->bound->all : NULL)
+    {
+        if (is_unused_shape(ctx, b) && check(ctx, b))
+            return -1;
+    }
+    return 0;
 }
 
 int ln_context_bind_file(ln_context *ctx, const char *datafile)

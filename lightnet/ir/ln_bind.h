@@ -25,8 +25,20 @@ void ln_bind_want_values(ln_context *ctx);
 /** Whether that was noted. */
 int ln_bind_wants_values(const ln_context *ctx);
 
-/** Warns of shapes that were said of names which the model, read by now, did not ask for. */
+/** A name that a shape was given for, but for which the model did not ask; NULL: none. Returns
+ * borrowed. */
+const char *ln_bind_unused(const ln_context *ctx);
+
+/** Warns of all such names. */
 void ln_bind_warn(const ln_context *ctx);
+
+/** Checks shapes for which the model, read by now, did not ask: its inputs and open sizes must
+ * allow them. -1 with a reason: they do not, or there is no input and no open size of the name. */
+int ln_bind_check(const ln_context *ctx);
+
+/** Writes the shapes from `least` (NULL: `most`) to `most`, as "[1, 2..8]", into `text`, `size`
+ * bytes. Returns it. */
+const char *ln_bind_sprint(char *text, size_t size, int ndim, const int *least, const int *most);
 
 /** Says that a file of parameters, which will be loaded, has a tensor of that name, type and shape.
  *  -1 with a reason. */

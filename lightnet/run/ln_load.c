@@ -5,6 +5,7 @@
 
 #include "ir/ln_from_file.h"
 #include "data/ln_data_give.h"
+#include "ir/ln_bind.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_fixed.h"
 #include "ir/ln_limits.h"
@@ -71,6 +72,46 @@ static int plan_for_threads(ln_context *ctx)
     return -1;
 }
 
+static const tl_tensor *bound_shape(const ln_context *ctx, const char *name)
+{
+    const tl_tensor *bound = name && *name ? ln_bind_find(ctx, name, -1) : NULL;
+    return bound && !bound->data ? bound : NULL;
+}
+
+// The shape that was bound for an input with open sizes, of a range the largest.
+static void find_bound(const ln_context *ctx, const ln_tensor_entry *te, int *dims)
+{
+    const tl_tensor *whole = bound_shape(ctx, te->name);
+    const int ndim = te->tensor->ndim;
+    const ln_open_sizes *sizes = ln_fixed_sizes_of(ctx->fixed, te->name, ndim);
+    for (int i = 0; i < ndim; i++) {
+        const tl_tensor *size = sizes ? bound_shape(ctx, sizes->names[i]) : NULL;
+        dims[i] = te->tensor->dims[i];
+        if (whole && whole->ndim == ndim)
+            dims[i] = whole->dims[i];
+        else if (size && size->ndim == 1)
+            dims[i] = size->dims[0];
+    }
+}
+
+// A model that was compiled for ranges has the shapes that were bound before it was read, as one
+// that is compiled for them.
+static int apply_bound(ln_context *ctx)
+{
+    int dims[LN_MAXDIM];
+    const char *name;
+    LN_LIST_FOREACH(name, ctx->bound ? ctx->inputs : NULL)
+    {
+        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, name);
+        if (!ln_is_placeholder(ln_entry_creater(te)))
+            continue;
+        find_bound(ctx, te, dims);
+        if (ln_context_set_shape(ctx, name, te->tensor->ndim, dims))
+            return -1;
+    }
+    return 0;
+}
+
 static int load(ln_context *ctx, const char *datafile, const ln_constants_watch *watch)
 {
     if (!ctx->ops && !ctx->source)
@@ -88,7 +129,7 @@ static int load(ln_context *ctx, const char *datafile, const ln_constants_watch 
     if (ln_context_check_environment(ctx) || ln_context_start_threads(ctx) ||
         ln_fixed_check_params(ctx) || (datafile && ln_data_give(ctx, datafile)) ||
         note_all_missing(ctx, datafile != NULL) || ln_constants_compute(ctx, 0, watch) ||
-        (ctx->sharing && ln_sharing_publish(ctx))) {
+        (ctx->sharing && ln_sharing_publish(ctx)) || apply_bound(ctx)) {
         ln_context_unload(ctx);
         return -1;
     }

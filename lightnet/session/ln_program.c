@@ -53,7 +53,7 @@ static int set_shapes(ln_context *ctx, const ln_options *options)
     const ln_shape_option *shape;
     LN_LIST_FOREACH(shape, options->shapes)
     {
-        if (ln_context_bind_shape(ctx, shape->name, shape->ndim, shape->most))
+        if (ln_context_bind_range(ctx, shape->name, shape->ndim, shape->least, shape->most))
             return -1;
     }
     return 0;

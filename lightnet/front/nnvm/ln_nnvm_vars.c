@@ -203,11 +203,26 @@ tl_dtype ln_nnvm_variable_dtype(ln_nnvm_model *m, ln_nnvm_vertex *v)
     return TL_FLOAT;
 }
 
+// What was said of the variable, the `index`th that was not bound by name; NULL: nothing. The
+// format has no sizes that are open.
+static const tl_tensor *find_bound(ln_nnvm_model *m, const ln_nnvm_vertex *v, int index)
+{
+    char text[LN_MAX_SHAPE];
+    const tl_tensor *bound = ln_bind_find(m->base.ctx, v->name, index);
+    const int *least = bound ? ln_bind_least(m->base.ctx, v->name, index) : NULL;
+    if (least && memcmp(least, bound->dims, (size_t)bound->ndim * sizeof(*least)))
+        ln_translation_fail_as(&m->base, LN_UNSUPPORTED,
+                               "input '%s' is given with shape %s, but NNVM models have no open "
+                               "sizes; give one shape",
+                               v->name,
+                               ln_bind_sprint(text, sizeof(text), bound->ndim, least, bound->dims));
+    return bound;
+}
+
 tl_tensor *ln_nnvm_variable_like(ln_nnvm_model *m, ln_nnvm_vertex *v)
 {
     int own[LN_MAXDIM];
-    const tl_tensor *bound =
-        ln_bind_has(m->base.ctx, v->name) ? ln_bind_find(m->base.ctx, v->name, 0) : NULL;
+    const tl_tensor *bound = ln_bind_has(m->base.ctx, v->name) ? find_bound(m, v, 0) : NULL;
     const int ndim = bound ? bound->ndim : own_shape(m, v, own);
     return ndim < 0 || m->base.failed ? NULL
                                       : tl_tensor_create(NULL, ndim, bound ? bound->dims : own,
@@ -254,7 +269,7 @@ static void add_known(ln_nnvm_model *m, ln_nnvm_vertex *v)
     const int is_named = ln_bind_has(m->base.ctx, v->name);
     const tl_tensor *told = is_named ? NULL : ln_bind_param(m->base.ctx, v->name);
     const int is_param = !is_named && (told || v->is_weight);
-    const tl_tensor *bound = is_param ? NULL : ln_bind_find(m->base.ctx, v->name, m->n_unbound);
+    const tl_tensor *bound = is_param ? NULL : find_bound(m, v, m->n_unbound);
     m->n_unbound += !is_param && !is_named;
     const tl_tensor *like = told ? told : bound;
     const int ndim = like ? like->ndim : own_shape(m, v, own);

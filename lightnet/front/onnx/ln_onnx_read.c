@@ -197,25 +197,6 @@ static const char *name_of(const LnOnnx__ValueInfo *value)
     return value->name ? value->name : "";
 }
 
-// As the model writes it, for messages: [batch, 3, ?, 224].
-static const char *shape_text(ln_onnx_model *m, const LnOnnx__Shape *shape)
-{
-    char text[LN_MAXLINE] = "[";
-    size_t len = 1;
-    for (size_t i = 0; i < shape->n_dim && len < sizeof(text); i++) {
-        const LnOnnx__Dimension *d = shape->dim[i];
-        const char *comma = i ? ", " : "";
-        const int n =
-            d->has_dim_value
-                ? snprintf(text + len, sizeof(text) - len, "%s%" PRId64, comma, d->dim_value)
-                : snprintf(text + len, sizeof(text) - len, "%s%s", comma,
-                           d->dim_param && *d->dim_param ? d->dim_param : "?");
-        len += (size_t)n;
-    }
-    const char *copy = ln_translation_print(&m->base, "%s]", text);
-    return copy ? copy : "";
-}
-
 // What was said of the name of a dimension, or NULL.
 static const tl_tensor *bound_dim(const ln_onnx_model *m, const LnOnnx__Dimension *d)
 {
@@ -239,6 +220,34 @@ static int least_dim(const ln_onnx_model *m, const LnOnnx__Dimension *d, int oth
 {
     const int *least = bound_dim(m, d) ? ln_bind_least(m->base.ctx, d->dim_param, 0) : NULL;
     return least ? *least : otherwise;
+}
+
+// As the model writes it, for messages: "batch", "?", "3"; and what was said of the name.
+static size_t print_dim(const ln_onnx_model *m, const LnOnnx__Dimension *d, char *text, size_t size)
+{
+    const char *name = d->dim_param && *d->dim_param ? d->dim_param : "?";
+    const int64_t known = known_dim(m, d), least = least_dim(m, d, (int)known);
+    const int n = d->has_dim_value ? snprintf(text, size, "%" PRId64, d->dim_value)
+                  : known < 0      ? snprintf(text, size, "%s", name)
+                  : least < known
+                      ? snprintf(text, size, "%s of %" PRId64 "..%" PRId64, name, least, known)
+                      : snprintf(text, size, "%s of %" PRId64, name, known);
+    return (size_t)n;
+}
+
+// For messages: [batch, 3, ?, width of 1..224].
+static const char *shape_text(ln_onnx_model *m, const LnOnnx__Shape *shape)
+{
+    char text[LN_MAXLINE] = "[";
+    size_t len = 1;
+    for (size_t i = 0; i < shape->n_dim && len < sizeof(text); i++) {
+        if (i)
+            len += (size_t)snprintf(text + len, sizeof(text) - len, ", ");
+        if (len < sizeof(text))
+            len += print_dim(m, shape->dim[i], text + len, sizeof(text) - len);
+    }
+    const char *copy = ln_translation_print(&m->base, "%s]", text);
+    return copy ? copy : "";
 }
 
 static int agrees(const ln_onnx_model *m, const LnOnnx__Shape *shape, const tl_tensor *bound)
@@ -265,14 +274,14 @@ static int is_closed(const ln_onnx_model *m, const LnOnnx__Shape *shape)
 // the model states stays: whether the data that is given later fits is seen then, and matters only
 // if something reads it.
 static const tl_tensor *usable(ln_onnx_model *m, const char *name, const LnOnnx__Shape *shape,
-                               const tl_tensor *bound)
+                               const tl_tensor *bound, const int *least)
 {
     char text[LN_MAX_SHAPE];
     if (!bound || !shape || agrees(m, shape, bound))
         return bound;
     if (!is_closed(m, shape) || !bound->data)
         ln_translation_fail(&m->base, "input '%s' is given with shape %s, expected %s", name,
-                            ln_sprint_shape(text, sizeof(text), bound->ndim, bound->dims),
+                            ln_bind_sprint(text, sizeof(text), bound->ndim, least, bound->dims),
                             shape_text(m, shape));
     return NULL;
 }
@@ -311,7 +320,7 @@ static void own_dims(ln_onnx_model *m, const char *name, const LnOnnx__Shape *sh
 // The input's record, without data; NULL after a failure. `*bound`: what was said of it, or NULL;
 // NULL then if it cannot be so.
 static tl_tensor *input_record(ln_onnx_model *m, const LnOnnx__ValueInfo *input,
-                               const tl_tensor **bound)
+                               const tl_tensor **bound, const int *least)
 {
     char buf[32];
     int dims[LN_MAXDIM] = {0};
@@ -325,7 +334,7 @@ static tl_tensor *input_record(ln_onnx_model *m, const LnOnnx__ValueInfo *input,
     if (type->shape && type->shape->n_dim > LN_MAXDIM)
         ln_translation_fail(&m->base, "input '%s' has %zu dimensions, expected at most %d",
                             name_of(input), type->shape->n_dim, LN_MAXDIM);
-    *bound = m->base.failed ? NULL : usable(m, name_of(input), type->shape, *bound);
+    *bound = m->base.failed ? NULL : usable(m, name_of(input), type->shape, *bound, least);
     if (!m->base.failed && type->shape && !*bound)
         own_dims(m, name_of(input), type->shape, dims);
     else if (!m->base.failed && !*bound)
@@ -392,7 +401,8 @@ static void add_input(ln_onnx_scope *scope, const LnOnnx__ValueInfo *input, int 
 {
     ln_onnx_model *m = scope->model;
     const tl_tensor *bound = ln_bind_find(m->base.ctx, name_of(input), index);
-    tl_tensor *record = input_record(m, input, &bound);
+    tl_tensor *record =
+        input_record(m, input, &bound, ln_bind_least(m->base.ctx, name_of(input), index));
     const char *name = record ? ln_translation_name(&m->base, name_of(input)) : NULL;
     if (name) {
         const int known = bound && bound->data && bound->dtype == record->dtype;
@@ -413,6 +423,26 @@ static void add_input(ln_onnx_scope *scope, const LnOnnx__ValueInfo *input, int 
             ln_onnx_set_variation(m, name, known ? LN_ONNX_BOUND : LN_ONNX_UNKNOWN);
     }
     tl_tensor_free(record);
+}
+
+// A shape that was said of a name which is not there is reported before sizes that are open.
+static void check_names(ln_onnx_model *m)
+{
+    const ln_context *ctx = m->base.ctx;
+    const LnOnnx__Graph *graph = m->proto->graph;
+    for (size_t i = 0; i < graph->n_input; i++) {
+        const LnOnnx__ValueInfo *input = graph->input[i];
+        const LnOnnx__TensorType *type = input->type ? input->type->tensor_type : NULL;
+        ln_bind_has(ctx, name_of(input));
+        for (size_t k = 0; type && type->shape && k < type->shape->n_dim; k++)
+            bound_dim(m, type->shape->dim[k]);
+    }
+    const char *unused = ln_bind_unused(ctx);
+    if (unused)
+        ln_translation_fail_as(&m->base, LN_NOT_FOUND,
+                               "a shape is given for '%s', but the model has no input and no open "
+                               "size of that name",
+                               unused);
 }
 
 // The names of the graph's initializers; NULL: no memory.
@@ -439,6 +469,7 @@ static void add_inputs(ln_onnx_scope *scope)
     int index = 0;
     if (!defaults)
         ln_translation_fail_memory(&m->base);
+    check_names(m);
     for (size_t i = 0; i < graph->n_input && !m->base.failed; i++) {
         const char *name = name_of(graph->input[i]);
         const int named = ln_bind_has(m->base.ctx, name);

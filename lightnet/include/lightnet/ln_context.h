@@ -182,8 +182,8 @@ LN_API int ln_context_bind_shape(ln_context *ctx, const char *name, int ndim, co
 
 /** As ln_context_bind_shape, for sizes that change from run to run: a dimension that the model
  * leaves open is from `least` to `most`, and ln_context_set_shape says before a run what it is.
- * Where both are the same, and in formats whose models have no open dimensions, `most` is the
- * shape. -1: no range. */
+ * Where both are the same, that is the shape. -1: no range. Models of formats without open
+ * dimensions refuse a range when they are read. */
 LN_API int ln_context_bind_range(ln_context *ctx, const char *name, int ndim, const int *least,
                                  const int *most);
 
