@@ -62,7 +62,9 @@ static int run_and_hand_out(const cli_options *opt, const cli_labels *names)
     ln_model *model = opt->map ? cli_run_session_open_mapped(opt) : cli_run_session_open(opt);
     if (!model && opt->map)
         return CLI_FAILED;
-    return model ? cli_run_session(model, opt, names) : run_context(opt, names);
+    int has_other_shape = 1;
+    const int status = model ? cli_run_session(model, opt, names, &has_other_shape) : 0;
+    return has_other_shape ? run_context(opt, names) : status;
 }
 
 int cli_run(const cli_options *opt)

@@ -23,6 +23,7 @@ typedef struct run {
     ln_model *model;
     ln_session *session;
     char *is_named; /* of each input: an -i has given it by name */
+    int has_other;  /* an array has not the fixed shape of its input */
 } run;
 
 /* Whether a session will do */
@@ -125,17 +126,30 @@ static tl_tensor *read_open(const run *r, int i, const char *file)
     return tensor;
 }
 
-static tl_tensor *read_closed(const run *r, int i, const char *file)
+static int has_other_shape(const char *file, const tl_tensor *info)
 {
     ln_error err;
     ln_error_clear(&err);
-    tl_tensor *tensor = cli_given_read(r->opt, file, ln_model_input_info(r->model, i), &err);
-    if (!tensor)
+    tl_tensor *whole = cli_source_is_stream(file) ? NULL : ln_input_read_whole(file, &err);
+    const int is_other = whole && !tl_tensor_issameshape(whole, info);
+    tl_tensor_free_data_too(whole);
+    return is_other;
+}
+
+static tl_tensor *read_closed(run *r, int i, const char *file)
+{
+    ln_error err;
+    const tl_tensor *info = ln_model_input_info(r->model, i);
+    ln_error_clear(&err);
+    tl_tensor *tensor = cli_given_read(r->opt, file, info, &err);
+    if (!tensor && !r->opt->map)
+        r->has_other = has_other_shape(file, info);
+    if (!tensor && !r->has_other)
         fail_input(r, ln_model_input_name(r->model, i), ln_error_text(&err));
     return tensor;
 }
 
-static int set_input(const run *r, int i, const char *file)
+static int set_input(run *r, int i, const char *file)
 {
     char text[LN_MAXLINE];
     const char *name = ln_model_input_name(r->model, i);
@@ -151,7 +165,7 @@ static int set_input(const run *r, int i, const char *file)
     return status ? cli_session_fail(r->session, r->opt) : 0;
 }
 
-static int set_named(const run *r)
+static int set_named(run *r)
 {
     char name[LN_MAX_NAME_LEN];
     for (int k = 0; k < r->opt->inputs.n; k++) {
@@ -176,7 +190,7 @@ static int fail_not_given(const run *r, int i)
                                     cli_session_input_shape(r->model, i, shape), "");
 }
 
-static int set_unnamed(const run *r)
+static int set_unnamed(run *r)
 {
     const int n = ln_model_num_inputs(r->model);
     int k = 0;
@@ -224,17 +238,21 @@ static int deliver_all(const run *r, const cli_labels *names)
     return status;
 }
 
-static int set_and_run(const run *r)
+static int set_and_run(run *r)
 {
-    if (set_named(r) || set_unnamed(r))
+    cli_msg_hold();
+    const int is_set = !set_named(r) && !set_unnamed(r);
+    cli_msg_release(!r->has_other);
+    if (!is_set)
         return CLI_FAILED;
     const int status = cli_output_check(r->opt, ln_model_num_outputs(r->model));
     return status ? status : run_once(r);
 }
 
-int cli_run_session(ln_model *model, const cli_options *opt, const cli_labels *names)
+int cli_run_session(ln_model *model, const cli_options *opt, const cli_labels *names,
+                    int *has_other_shape)
 {
-    run r = {opt, cli_source_name(opt->args[0]), model, cli_session_create(model, opt), NULL};
+    run r = {opt, cli_source_name(opt->args[0]), model, cli_session_create(model, opt), NULL, 0};
     r.is_named = calloc((size_t)ln_model_num_inputs(model), sizeof(*r.is_named));
     if (!r.is_named)
         cli_fail_memory();
@@ -244,5 +262,6 @@ int cli_run_session(ln_model *model, const cli_options *opt, const cli_labels *n
     free(r.is_named);
     ln_session_free(r.session);
     ln_model_free(model);
+    *has_other_shape = r.has_other;
     return status;
 }

@@ -15,7 +15,9 @@ ln_model *cli_run_session_open(const cli_options *opt);
 ln_model *cli_run_session_open_mapped(const cli_options *opt);
 
 /** Runs the model (takes it) with the inputs of -i and delivers its outputs. Returns the exit
- * status. */
-int cli_run_session(ln_model *model, const cli_options *opt, const cli_labels *names);
+ * status. *has_other_shape: nothing has been run, and there was no message, as an array has not the
+ * fixed shape of its input: a context may read the model for that shape. */
+int cli_run_session(ln_model *model, const cli_options *opt, const cli_labels *names,
+                    int *has_other_shape);
 
 #endif
