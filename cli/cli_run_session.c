@@ -78,9 +78,11 @@ ln_model *cli_run_session_open_mapped(const cli_options *opt)
     return NULL;
 }
 
+// Where a time limit ends opening there is no time left for a context to explain it.
 ln_model *cli_run_session_open(const cli_options *opt)
 {
-    ln_model *model = is_for_session(opt) ? cli_session_try(opt) : NULL;
+    const int may_try = is_for_session(opt) && opt->max_seconds < 0;
+    ln_model *model = may_try ? cli_session_try(opt) : NULL;
     if (!model || has_inputs(model, opt))
         return model;
     ln_model_free(model);

@@ -87,7 +87,7 @@ static void check_row(const ln_beneath *folders, const char *path, const char *c
 
 #define OUTSIDE(path, place)                                                                      \
     path ": links lead to " place ", outside of the model's folder; if that is meant, allow the " \
-         "folder there (--include, ln_context_allow_folder)"
+         "folder there (--include, option 'folder', ln_context_allow_folder)"
 #define NOT_INNER(path) path ": expected a relative path without '..'"
 
 START_TEST(only_regular_files_of_the_folder_are_opened)

@@ -244,7 +244,7 @@ typedef struct allowed {
 static allowed allowed_of(const ln_tensor_entry *te)
 {
     const ln_op *maker = ln_entry_creater(te);
-    const int *least = ln_placeholder_least(maker);
+    const int *least = maker ? ln_placeholder_least(maker) : NULL;
     return (allowed){te->name, te->tensor->ndim, least ? least : te->tensor->dims,
                      least ? ln_placeholder_most(maker) : te->tensor->dims};
 }
@@ -283,7 +283,10 @@ static int check_size(const ln_context *ctx, const binding *b, const allowed *in
 // Checks all axes of the input that have the binding's name. Returns how many there are, or -1.
 static int check_named(const ln_context *ctx, const binding *b, const char *input)
 {
-    const allowed in = allowed_of(ln_tensor_table_find(ctx->tensor_table, input));
+    const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, input);
+    if (!te)
+        return 0;
+    const allowed in = allowed_of(te);
     const ln_open_sizes *sizes = ln_fixed_sizes_of(ctx->fixed, input, in.ndim);
     int n = 0;
     for (int i = 0; sizes && i < in.ndim; i++) {
@@ -317,7 +320,8 @@ static int check_sizes(const ln_context *ctx, const binding *b)
 static int check(const ln_context *ctx, const binding *b)
 {
     const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, b->name);
-    if (!te || !ln_makes_inputs(ln_entry_creater(te)->op_arg->optype))
+    const ln_op *maker = te ? ln_entry_creater(te) : NULL;
+    if (!maker || !ln_makes_inputs(maker->op_arg->optype))
         return check_sizes(ctx, b);
     const allowed in = allowed_of(te);
     return check_input(ctx, b, &in);

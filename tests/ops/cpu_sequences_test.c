@@ -264,7 +264,10 @@ static void run_sequence(uint64_t seed)
             ck_assert_msg(*ln_context_error(s.ctx) || *ln_last_error(),
                           "sequence %d fails silently", (int)seed);
     ln_context_cleanup(s.ctx);
-    ck_assert_msg(!init(&s), "sequence %d: %s", (int)seed, ln_context_error(s.ctx));
+    // Shapes that were bound hold for this model, too, which may have other names and sizes.
+    ck_assert_msg(!init(&s) || strstr(ln_context_error(s.ctx), "a shape is given for '") ||
+                      strstr(ln_context_error(s.ctx), "is given with shape"),
+                  "sequence %d: %s", (int)seed, ln_context_error(s.ctx));
     ln_context_free(s.ctx);
 }
 

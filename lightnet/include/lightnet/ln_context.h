@@ -177,7 +177,8 @@ LN_API int ln_context_init_ir(ln_context *ctx, const char *name, const char *jso
 
 /** Says that input `name` has this shape: dimensions that the model leaves open take it, others
  * must agree. `name` may also be that of a single open dimension: `ndim` is 1 then. Once for each
- * name, the last one counts. */
+ * name, the last one counts. It holds for all models that the context reads; one without such an
+ * input or dimension is refused. */
 LN_API int ln_context_bind_shape(ln_context *ctx, const char *name, int ndim, const int *dims);
 
 /** As ln_context_bind_shape, for sizes that change from run to run: a dimension that the model
