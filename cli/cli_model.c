@@ -294,7 +294,7 @@ static int check_compiled(const ln_context *ctx, const cli_options *opt)
     return 0;
 }
 
-// There are layouts and algorithms for fixed images only.
+// There are layouts and algorithms for images of fixed heights and widths only.
 static void warn_of_plain_kernels(const ln_context *ctx)
 {
     char text[LN_MAXLINE];
@@ -306,8 +306,8 @@ static void warn_of_plain_kernels(const ln_context *ctx)
     }
     snprintf(
         text, sizeof(text),
-        "%s: convolutions with open sizes take plain kernels (%d here), many times slower than "
-        "those for fixed sizes, for which a --shape each makes programs",
+        "%s: convolutions with open heights or widths take plain kernels (%d here), many times "
+        "slower than those for fixed ones, for which a --shape each makes programs",
         ctx->source, n);
     if (n)
         cli_msg_print("warning", text);

@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "ir/ln_dynamic.h"
 #include "ir/ln_from_file.h"
 #include "lightnet/ln_param.h"
 #include "lightnet/ln_util.h"
@@ -168,7 +169,7 @@ ln_size ln_sizes_axis(const ln_sizes *sizes, const char *tensor, int i)
     if (r && r->has_axes)
         return r->axes[i];
     const ln_tensor_entry *te = ln_tensor_table_find(sizes->ctx->tensor_table, tensor);
-    return te->isdynamic ? (ln_size){0} : ln_size_number(te->tensor->dims[i]);
+    return ln_dynamic_is_open(te, i) ? (ln_size){0} : ln_size_number(te->tensor->dims[i]);
 }
 
 int ln_sizes_has_elements(const ln_sizes *sizes, const char *tensor)
@@ -258,6 +259,12 @@ static void axes_of_same(const noted *n, ln_size *axes)
 {
     for (int i = 0; i < n->dst->ndim; i++)
         axes[i] = ln_sizes_axis(n->sizes, first_input(n), i);
+}
+
+// The first axis of images and what is made of them is the batch.
+static void axes_of_batch(const noted *n, ln_size *axes)
+{
+    axes[0] = ln_sizes_axis(n->sizes, first_input(n), 0);
 }
 
 // Of lengths of which each is the common one or 1.
@@ -491,6 +498,18 @@ static const struct row {
     {"layernorm", axes_of_same, NULL},
     {"rmsnorm", axes_of_same, NULL},
     {"cumulate", axes_of_same, NULL},
+    {"batchnorm", axes_of_same, NULL},
+    {"affine", axes_of_same, NULL},
+    {"groupnorm", axes_of_same, NULL},
+    {"lrn", axes_of_same, NULL},
+    {"conv2d", axes_of_batch, NULL},
+    {"deconv2d", axes_of_batch, NULL},
+    {"convnd", axes_of_batch, NULL},
+    {"deconvnd", axes_of_batch, NULL},
+    {"maxpool2d", axes_of_batch, NULL},
+    {"avgpool2d", axes_of_batch, NULL},
+    {"poolnd", axes_of_batch, NULL},
+    {"resample", axes_of_view, NULL},
 };
 
 static const struct row *row_of(const ln_op *op)
@@ -507,13 +526,15 @@ static int64_t least_of(const noted *n, int i)
     return least && i < least->array_len ? least->value_array_int[i] : 0;
 }
 
-static int note_axes(const noted *n, const struct row *row, record *r)
+static int note_axes(const noted *n, const struct row *row, const ln_tensor_entry *te, record *r)
 {
     if (row && row->axes)
         row->axes(n, r->axes);
     for (int i = 0; i < n->dst->ndim; i++)
-        if (!r->axes[i].is_known &&
-            new_symbol(n->sizes, least_of(n, i), n->dst->dims[i], &r->axes[i]))
+        if (!ln_dynamic_is_open(te, i))
+            r->axes[i] = ln_size_number(n->dst->dims[i]);
+        else if (!r->axes[i].is_known &&
+                 new_symbol(n->sizes, least_of(n, i), n->dst->dims[i], &r->axes[i]))
             return -1;
     r->has_axes = 1;
     return 0;
@@ -541,7 +562,7 @@ static int note_output(noted *n, const struct row *row, const ln_tensor_entry *t
     if (!r)
         return -1;
     memset(r, 0, sizeof(*r));
-    if ((te->isdynamic && note_axes(n, row, r)) ||
+    if ((te->isdynamic && note_axes(n, row, te, r)) ||
         ln_hash_insert(n->sizes->records, te->name, r) < 0) {
         ln_free(r);
         return -1;

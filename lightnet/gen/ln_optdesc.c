@@ -264,6 +264,12 @@ static int read_dynamic(const reading *to, const ln_rjson *node)
     return 0;
 }
 
+static int read_batch(const reading *to, const ln_rjson *node)
+{
+    to->rule->batch = node->boolean;
+    return 0;
+}
+
 static int read_adjacent(const reading *to, const ln_rjson *node)
 {
     to->rule->adjacent = node->boolean;
@@ -282,7 +288,8 @@ static const field rule_fields[] = {
     {"when", LN_RJSON_ARRAY, 0, read_when},          {"let", LN_RJSON_STRING, 0, read_let},
     {"replace", LN_RJSON_STRING, 0, read_replace},   {"warn", LN_RJSON_STRING, 0, read_warn},
     {"adjacent", LN_RJSON_BOOL, 0, read_adjacent},   {"dynamic", LN_RJSON_BOOL, 0, read_dynamic},
-    {"order", LN_RJSON_NUMBER, 0, read_order},       {"tests", LN_RJSON_ARRAY, 0, read_tests},
+    {"batch", LN_RJSON_BOOL, 0, read_batch},         {"order", LN_RJSON_NUMBER, 0, read_order},
+    {"tests", LN_RJSON_ARRAY, 0, read_tests},
 };
 
 /** Puts the rule behind all rules whose "order" is not larger. */
@@ -300,11 +307,11 @@ static void add_rule(ln_optdesc *desc, ln_optrule *rule)
 static int check_form(const reading *to, const ln_rjson *node)
 {
     const ln_optrule *const rule = to->rule;
-    const size_t said = ln_rjson_get(node, "dynamic") ? 4 : 3;
+    const size_t said = ln_rjson_get(node, "dynamic") || ln_rjson_get(node, "batch") ? 4 : 3;
     if (rule->function && node->len > said)
         return ln_optrule_fail(
             rule, node, to->err,
-            "a rule with \"function\" has a name and a doc besides, and \"dynamic\"");
+            "a rule with \"function\" has a name and a doc besides, and \"dynamic\" or \"batch\"");
     if (!rule->function && !ln_rjson_get(node, "match"))
         return ln_optrule_fail(rule, node, to->err, "a rule has no \"match\"");
     const int nactions = (ln_rjson_get(node, "replace") != NULL) + (rule->warn != NULL);

@@ -135,6 +135,7 @@ typedef struct ln_optrule {
     ln_opttensor *tensors; /* in the order of their first appearance */
     const char *warn;      /* a message instead of a replacement, or NULL */
     int adjacent;
+    int batch;   /* it holds where only the first axes are so, too */
     int dynamic; /* it holds for tensors whose sizes are known only at run time, too */
     double rank; /* "order" */
     int stage;   /* "stage" of its file, 1 or more */

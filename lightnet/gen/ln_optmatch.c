@@ -225,9 +225,12 @@ static void write_dynamic_tests(const ln_optwriter *w)
 {
     if (w->rule->dynamic)
         return;
-    ln_cgen_line(w->out, 4, "// The shapes are the same in each run.");
+    ln_cgen_line(w->out, 4, "// The shapes are the same in each run%s.",
+                 w->rule->batch ? ", but for the batch" : "");
     for (const ln_optop *op = w->rule->match; op; op = op->next) {
-        ln_cgen_line(w->out, 4, "if (ln_rule_is_dynamic(m->%s))", op->name);
+        ln_cgen_line(w->out, 4, "if (%s(m->%s))",
+                     w->rule->batch ? "ln_rule_is_dynamic_beyond_batch" : "ln_rule_is_dynamic",
+                     op->name);
         ln_cgen_line(w->out, 8, "return 0;");
     }
 }

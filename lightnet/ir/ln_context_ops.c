@@ -166,7 +166,7 @@ static int check_op(const ln_context *ctx, ln_op *op)
     if (op->op_arg->takes_inputs && op->op_arg->isdynamic)
         return ln_op_fail(op->op_arg, "its inputs are parts of its output, so their sizes must be "
                                       "known before the run");
-    return ln_context_settle_constants(ctx, op);
+    return ln_dynamic_find_open(op) || ln_context_settle_constants(ctx, op) ? -1 : 0;
 }
 
 static void give_back_inputs(const ln_context *ctx, const ln_op *op)

@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "ir/ln_from_file.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_type.h"
@@ -123,6 +124,146 @@ int ln_dynamic_check(ln_op *op)
             return -1;
     }
     return 0;
+}
+
+/* Inferring, and what is found by it before any run */
+
+void ln_dynamic_note_shape(int *shape, const tl_tensor *tensor)
+{
+    shape[0] = tensor->ndim;
+    for (int i = 0; i < tensor->ndim; i++)
+        shape[1 + i] = tensor->dims[i];
+}
+
+int ln_dynamic_infer(ln_op *op, int infers)
+{
+    ln_op_arg *op_arg = op->op_arg;
+    const size_t planned = op_arg->scratch_size;
+    op_arg->infers = infers;
+    if (op->post_run)
+        op->post_run(op_arg);
+    const int status = ln_op_call(op, op->pre_run);
+    op_arg->infers = 0;
+    op_arg->scratch_size = planned;
+    return status;
+}
+
+int ln_dynamic_is_open(const ln_tensor_entry *entry, int i)
+{
+    return entry->isdynamic && (entry->open >> i & 1);
+}
+
+static void set_dims(tl_tensor *tensor, const int *dims)
+{
+    memcpy(tensor->dims, dims, (size_t)tensor->ndim * sizeof(*dims));
+    tensor->len = tl_compute_length(tensor->ndim, dims);
+}
+
+static void note_input_shapes(const ln_op_arg *op_arg)
+{
+    const ln_tensor_list_entry *tle;
+    int *shape = op_arg->shapes;
+    LN_LIST_FOREACH(tle, op_arg->tensors_in)
+    {
+        ln_dynamic_note_shape(shape, ln_entry_of(tle, op_arg->tensor_table)->tensor);
+        shape += LN_SHAPE_LEN;
+    }
+}
+
+static void set_least_inputs(const ln_op_arg *op_arg)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op_arg->tensors_in)
+    {
+        const ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
+        if (te->isdynamic)
+            set_dims(te->tensor, te->least);
+    }
+}
+
+static void set_noted_inputs(ln_op_arg *op_arg)
+{
+    const ln_tensor_list_entry *tle;
+    const int *shape = op_arg->shapes;
+    LN_LIST_FOREACH(tle, op_arg->tensors_in)
+    {
+        set_dims(ln_entry_of(tle, op_arg->tensor_table)->tensor, shape + 1);
+        shape += LN_SHAPE_LEN;
+    }
+    ln_dynamic_forget_shapes(op_arg);
+}
+
+static void note_least_outputs(const ln_op_arg *op_arg)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op_arg->tensors_out)
+    {
+        ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
+        memcpy(te->least, te->tensor->dims, (size_t)te->tensor->ndim * sizeof(te->least[0]));
+    }
+}
+
+// An axis whose least and largest sizes are one has this size in each run.
+static void close_axes(ln_tensor_entry *te)
+{
+    for (int i = 0; i < te->tensor->ndim; i++)
+        if (te->least[i] == te->tensor->dims[i])
+            te->open &= ~(1u << i);
+}
+
+static void close_outputs(const ln_op_arg *op_arg)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op_arg->tensors_out)
+    {
+        close_axes(ln_entry_of(tle, op_arg->tensor_table));
+    }
+}
+
+// What a failure for the least shapes says matters to nobody: they need not come together in a run.
+static int forget_failure(const ln_op_arg *op_arg)
+{
+    if (ln_error_status(NULL) == LN_OUT_OF_MEMORY)
+        return -1;
+    ln_error_clear(op_arg->ctx ? op_arg->ctx->error : NULL);
+    ln_error_clear(NULL);
+    return 0;
+}
+
+// Sizes grow with each other, so what is the same for the least and the largest shapes of the
+// inputs is so for those between. A rule may rely on it: ln_op_define_output refuses another size
+// in a run.
+static int infer_open(ln_op *op)
+{
+    ln_op_arg *op_arg = op->op_arg;
+    note_input_shapes(op_arg);
+    set_least_inputs(op_arg);
+    const int has_least = !ln_dynamic_infer(op, LN_INFERS_BOUNDS);
+    if (has_least)
+        note_least_outputs(op_arg);
+    set_noted_inputs(op_arg);
+    if ((!has_least && forget_failure(op_arg)) || ln_dynamic_infer(op, LN_INFERS_BOUNDS))
+        return -1;
+    if (has_least)
+        close_outputs(op_arg);
+    return 0;
+}
+
+static void close_placeholder(const ln_op *op)
+{
+    const ln_tensor_list_entry *tle = op->op_arg->tensors_out->data;
+    ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
+    memcpy(te->least, ln_placeholder_least(op), (size_t)te->tensor->ndim * sizeof(te->least[0]));
+    close_axes(te);
+}
+
+int ln_dynamic_find_open(ln_op *op)
+{
+    const ln_op_arg *op_arg = op->op_arg;
+    if (ln_is_placeholder(op))
+        close_placeholder(op);
+    const int is_inferred = op_arg->isdynamic == LN_DYNAMIC_IN && !op_arg->planned;
+    return is_inferred && infer_open(op) ? -1 : 0;
 }
 
 void ln_dynamic_end(ln_op *op)

@@ -15,6 +15,16 @@ int ln_dynamic_begin(ln_op *op);
  * is missing or no number, a type that is not TL_INT64 or TL_INT32, another number of elements. */
 int ln_dynamic_check(ln_op *op);
 
+/** Finds which sizes of the outputs are the same in each run. After their entries are tied. -1
+ * after ln_op_fail: no memory. */
+int ln_dynamic_find_open(ln_op *op);
+
+/** Whether axis `i` of the tensor is not as long in each run. */
+int ln_dynamic_is_open(const ln_tensor_entry *entry, int i);
+
+/* What `open` of a new dynamic entry is: nothing is known of it. */
+#define LN_ALL_OPEN (~0u)
+
 /** The opposite of ln_dynamic_begin. */
 void ln_dynamic_end(ln_op *op);
 
@@ -22,6 +32,13 @@ void ln_dynamic_end(ln_op *op);
 
 /* Numbers that hold the shape of one input in op_arg->shapes: ndim, then the dimensions. */
 enum { LN_SHAPE_LEN = 1 + LN_MAXDIM, LN_NO_SHAPE = -1 };
+
+/** Notes the shape of an input there. */
+void ln_dynamic_note_shape(int *shape, const tl_tensor *tensor);
+
+/** Infers the outputs' shapes anew for those that the inputs have (`infers`: LN_INFERS_*). Scratch memory stays as it is
+ * planned, for the largest shapes: kernels do with less, or say so. -1 after ln_op_fail. */
+int ln_dynamic_infer(ln_op *op, int infers);
 
 /** The next run infers the operator's shapes anew. */
 void ln_dynamic_forget_shapes(ln_op_arg *op_arg);

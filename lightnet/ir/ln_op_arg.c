@@ -9,6 +9,7 @@
 
 #include "ir/ln_context_ops.h"
 #include "ir/ln_dfg_value.h"
+#include "ir/ln_dynamic.h"
 #include "ir/ln_limits.h"
 #include "ir/ln_name.h"
 #include "ir/ln_op_define.h"
@@ -271,6 +272,7 @@ static void mark_dynamic(const ln_op_arg *op_arg, const char *arg_name, ln_tenso
         return;
     entry->capacity = tl_tensor_size(entry->tensor);
     copy_dims(entry->bound, entry->tensor->dims, entry->tensor->ndim);
+    entry->open = LN_ALL_OPEN;
 }
 
 /* Returns new entry with a new tl_tensor, made by this operator. */
@@ -298,10 +300,11 @@ static ln_tensor_entry *create_output(ln_op_arg *op_arg, const char *arg_name, c
     return entry;
 }
 
-static int has_other_dims(const tl_tensor *tensor, const int *dims)
+/* Whether the shape differs where the tensor has the same sizes in each run. */
+static int has_other_dims(const ln_tensor_entry *entry, const int *dims)
 {
-    for (int i = 0; i < tensor->ndim; i++)
-        if (tensor->dims[i] != dims[i])
+    for (int i = 0; i < entry->tensor->ndim; i++)
+        if (!ln_dynamic_is_open(entry, i) && entry->tensor->dims[i] != dims[i])
             return 1;
     return 0;
 }
@@ -318,7 +321,7 @@ static int check_size(ln_op_arg *op_arg, const char *arg_name, const ln_tensor_e
         return -1;
     const size_t size = (size_t)tl_compute_length(ndim, dims) * tl_size_of(tensor->dtype);
     char is[LN_MAX_SHAPE], was[LN_MAX_SHAPE];
-    if (!entry->isdynamic && has_other_dims(tensor, dims))
+    if (has_other_dims(entry, dims))
         return ln_op_fail(op_arg, "'%s' would have shape %s at run time, but always has %s",
                           arg_name, ln_sprint_shape(is, sizeof is, ndim, dims),
                           ln_sprint_shape(was, sizeof was, tensor->ndim, tensor->dims));

@@ -9,6 +9,7 @@
 
 #include "base/ln_fnv.h"
 #include "base/ln_list_end.h"
+#include "ir/ln_dynamic.h"
 #include "ir/ln_fixed.h"
 #include "lightnet/ln_arch.h"
 #include "lightnet/ln_pass.h"
@@ -41,6 +42,27 @@ int ln_rule_is(const ln_op *op, const char *optype)
 int ln_rule_is_dynamic(const ln_op *op)
 {
     return op->op_arg->isdynamic != 0;
+}
+
+static int has_open_axis_behind(const ln_op *op, const ln_list *list)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, list)
+    {
+        const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
+        for (int i = 1; i < te->tensor->ndim; i++)
+            if (ln_dynamic_is_open(te, i))
+                return 1;
+    }
+    return 0;
+}
+
+int ln_rule_is_dynamic_beyond_batch(const ln_op *op)
+{
+    const ln_op_arg *op_arg = op->op_arg;
+    return op_arg->planned || (op_arg->isdynamic & LN_DYNAMIC_OUT) ||
+           (op_arg->isdynamic && (has_open_axis_behind(op, op_arg->tensors_in) ||
+                                  has_open_axis_behind(op, op_arg->tensors_out)));
 }
 
 static int bind(const ln_op *op, const ln_list *list, const char *arg_name,

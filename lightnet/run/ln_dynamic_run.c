@@ -21,13 +21,6 @@ static int has_shape(const int *shape, const tl_tensor *tensor)
     return 1;
 }
 
-static void set_shape(int *shape, const tl_tensor *tensor)
-{
-    shape[0] = tensor->ndim;
-    for (int i = 0; i < tensor->ndim; i++)
-        shape[1 + i] = tensor->dims[i];
-}
-
 // Notes the shapes of the inputs. Returns 1 when one differs from what was noted before.
 static int note_shapes(ln_op_arg *op_arg)
 {
@@ -38,7 +31,7 @@ static int note_shapes(ln_op_arg *op_arg)
     {
         const tl_tensor *tensor = ln_entry_of(tle, op_arg->tensor_table)->tensor;
         changed |= !has_shape(shape, tensor);
-        set_shape(shape, tensor);
+        ln_dynamic_note_shape(shape, tensor);
         shape += LN_SHAPE_LEN;
     }
     return changed;
@@ -89,18 +82,9 @@ static int read_params(ln_op_arg *op_arg)
     return changed;
 }
 
-// Scratch memory stays as it is planned, for the largest shapes: kernels do with less, or say so.
 static int infer_shapes(ln_op *op)
 {
-    ln_op_arg *op_arg = op->op_arg;
-    const size_t planned = op_arg->scratch_size;
-    op_arg->infers = 1;
-    if (op->post_run)
-        op->post_run(op_arg);
-    int status = ln_op_call(op, op->pre_run);
-    op_arg->infers = 0;
-    op_arg->scratch_size = planned;
-    return status || ln_op_call(op, op->static_run) ? -1 : 0;
+    return ln_dynamic_infer(op, LN_INFERS_RUN) || ln_op_call(op, op->static_run) ? -1 : 0;
 }
 
 // `run` finds its dynamic outputs as large as they can become.

@@ -9,8 +9,9 @@
 #include "base/ln_fnv.h"
 #include "ir/ln_from_file.h"
 
-/* How often a size changes before it is left open, and the least capacity. */
-enum { MANY_CHANGES = 2, LEAST_CAPACITY = 256 };
+/* How often a size changes before it is left open, the least capacity, and how many elements an
+ * input may have for it. */
+enum { MANY_CHANGES = 2, LEAST_CAPACITY = 256, MANY_ELEMENTS = 1 << 20 };
 
 void ln_changes_note(ln_changes *changes, const ln_value *values, size_t n)
 {
@@ -24,10 +25,16 @@ void ln_changes_note(ln_changes *changes, const ln_value *values, size_t n)
     }
 }
 
-static int capacity_for(int dim, int most)
+/* For axis `k`. Words are few, so their program is for many at once; images are large. */
+static int capacity_for(const ln_value *value, int k, int most)
 {
-    int capacity = LEAST_CAPACITY;
-    while (capacity < dim && capacity <= INT_MAX / 2)
+    const int dim = value->dims[k];
+    double len = 1;
+    for (int i = 0; i < value->ndim; i++)
+        len *= i == k ? 1 : value->dims[i];
+    int capacity = 1;
+    while (capacity <= INT_MAX / 2 &&
+           (capacity < dim || (capacity < LEAST_CAPACITY && 2 * capacity * len <= MANY_ELEMENTS)))
         capacity *= 2;
     return capacity < dim ? dim : capacity > most ? most : capacity;
 }
@@ -43,7 +50,7 @@ int ln_ranges_choose(ln_range *ranges, const ln_changes *changes, ln_port *const
             if (ports[i]->dims[k] != LN_PORT_OPEN || changes[i].times[k] < MANY_CHANGES)
                 continue;
             ranges[i].least[k] = least > 1 ? least : dim > 0;
-            ranges[i].most[k] = capacity_for(dim, ports[i]->most[k]);
+            ranges[i].most[k] = capacity_for(&values[i], k, ports[i]->most[k]);
             if (most && ranges[i].most[k] > most)
                 ranges[i].most[k] = dim > most ? dim : most;
         }

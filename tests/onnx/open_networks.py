@@ -106,13 +106,13 @@ def decoder():
     return network(g, ["ids", "past.key", "past.value"], ["logits", "present.key", "present.value"])
 
 
-def images():
+def images(height=6):
     g = Graph()
     conv = g.op("Conv", ["data", g.weight(64, 64, 3, 3), g.weight(64)], pads=[1, 1, 1, 1])
     norm = g.op("BatchNormalization", [conv, g.weight(64), g.weight(64), g.weight(64), g.constant("float", [64], [1.0] * 64)])
     relu = g.op("Relu", [norm])
     g.op("Conv", [relu, g.weight(16, 64, 3, 3), g.weight(16)], "maps", pads=[1, 1, 1, 1])
-    infos = [value("data", "float", ["batch", 64, 6, 6])]
+    infos = [value("data", "float", ["batch", 64, height, 6])]
     return model(graph(g.nodes, infos, [value("maps", "float")], g.constants), opset=17)
 
 

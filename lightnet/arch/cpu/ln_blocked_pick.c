@@ -30,7 +30,7 @@ static const ln_tensor_entry *blocks_of(const ln_tensor_entry *te)
 {
     const ln_tensor_entry *blocks = NULL;
     const ln_op *const from = ln_entry_creater(te);
-    if (!ln_rule_is(from, "from_blocked_cpu") || ln_rule_is_dynamic(from) ||
+    if (!ln_rule_is(from, "from_blocked_cpu") || ln_rule_is_dynamic_beyond_batch(from) ||
         !ln_rule_reads(from, "src", &blocks) || ln_entry_is_mutated(blocks))
         return NULL;
     return blocks;
@@ -40,9 +40,9 @@ static const ln_tensor_entry *blocks_of(const ln_tensor_entry *te)
 static int is_about_channels(const ln_op *op, const char *optype, const char *arg_name)
 {
     const ln_tensor_entry *te = NULL;
-    return ln_rule_is(op, optype) && !ln_rule_is_dynamic(op) && ln_rule_has_number(op, "axis", 1) &&
-           ln_rule_reads(op, arg_name, &te) && te->tensor->ndim == 4 &&
-           te->tensor->dtype == TL_FLOAT && !ln_entry_is_mutated(te);
+    return ln_rule_is(op, optype) && !ln_rule_is_dynamic_beyond_batch(op) &&
+           ln_rule_has_number(op, "axis", 1) && ln_rule_reads(op, arg_name, &te) &&
+           te->tensor->ndim == 4 && te->tensor->dtype == TL_FLOAT && !ln_entry_is_mutated(te);
 }
 
 static const ln_tensor_entry *entry_of(const ln_op *op, const ln_tensor_list_entry *tle)
@@ -240,7 +240,7 @@ static place source_of(const ln_op *pick, int channel)
 static const ln_op *pick_of(const ln_tensor_entry *te)
 {
     const ln_op *const op = ln_entry_creater(te);
-    return ln_rule_is(op, "pick_blocked_cpu") && !ln_rule_is_dynamic(op) ? op : NULL;
+    return ln_rule_is(op, "pick_blocked_cpu") && !ln_rule_is_dynamic_beyond_batch(op) ? op : NULL;
 }
 
 static int is_steady(const ln_op *op)
@@ -257,7 +257,8 @@ static int is_steady(const ln_op *op)
 static int picks_picked(const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
-    if (!ln_rule_is(op, "pick_blocked_cpu") || ln_rule_is_dynamic(op) || !is_steady(op))
+    if (!ln_rule_is(op, "pick_blocked_cpu") || ln_rule_is_dynamic_beyond_batch(op) ||
+        !is_steady(op))
         return 0;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {

@@ -59,6 +59,12 @@ typedef struct ln_op_info {
     const ln_arg_info *params;
 } ln_op_info;
 
+/* Values of op_arg->infers but 0. */
+enum {
+    LN_INFERS_RUN = 1,   /* for the true shapes of a run */
+    LN_INFERS_BOUNDS = 2, /* when compiling, for the least or the largest ones */
+};
+
 /* Bits of op_arg->isdynamic. */
 enum {
     LN_DYNAMIC_IN = 1,  /* an input is dynamic or sets a parameter: before a run the shapes are
@@ -102,7 +108,7 @@ typedef struct ln_op_arg {
                               set by `pre_run` */
     const char *rule;      /* the rewrite that made it (a constant string), or NULL */
     int isdynamic;         /* LN_DYNAMIC_*; kept by the context */
-    int infers;            /* pre_run and post_run are called to infer shapes anew */
+    int infers;            /* pre_run and post_run are called to infer shapes anew: LN_INFERS_* */
     ln_list *planned;      /* the model's parameters where `params` are those of a run; or NULL */
     int *shapes;           /* of the inputs, for which they were inferred last; or NULL */
 } ln_op_arg;

@@ -42,6 +42,9 @@ LN_API int ln_rule_is(const ln_op *op, const char *optype);
 /** Whether the operator's shapes are known only at run time, some at least. */
 LN_API int ln_rule_is_dynamic(const ln_op *op);
 
+/** Whether they are, beyond the first axis of each tensor, which is the batch. */
+LN_API int ln_rule_is_dynamic_beyond_batch(const ln_op *op);
+
 /** Whether input `arg_name` is there and is tensor `*te`; when `*te` is NULL, it becomes `*te`. */
 LN_API int ln_rule_reads(const ln_op *op, const char *arg_name, const ln_tensor_entry **te);
 

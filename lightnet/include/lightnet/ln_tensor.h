@@ -41,6 +41,8 @@ typedef struct ln_tensor_entry {
     int isdynamic;   /* its shape is known only when it is computed: see ln_op_set_dims */
     size_t capacity; /* of a dynamic one: bytes of the largest shape, for which it is planned */
     int bound[LN_MAXDIM]; /* of a dynamic one: the largest shape for what its maker reads now */
+    int least[LN_MAXDIM]; /* of a dynamic one: the smallest shape */
+    unsigned open;        /* of a dynamic one: bit i: axis i is not as long in each run */
     int has_views;        /* others have named it their owner, since it was made */
     size_t part_offset;   /* of an input that is a part of its reader's output (a no-copy gather):
                              its offset there */
