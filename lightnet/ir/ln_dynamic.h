@@ -36,8 +36,9 @@ enum { LN_SHAPE_LEN = 1 + LN_MAXDIM, LN_NO_SHAPE = -1 };
 /** Notes the shape of an input there. */
 void ln_dynamic_note_shape(int *shape, const tl_tensor *tensor);
 
-/** Infers the outputs' shapes anew for those that the inputs have (`infers`: LN_INFERS_*). Scratch memory stays as it is
- * planned, for the largest shapes: kernels do with less, or say so. -1 after ln_op_fail. */
+/** Infers the outputs' shapes anew for those that the inputs have (`infers`: LN_INFERS_*). Scratch
+ * memory stays as it is planned, for the largest shapes: kernels do with less, or say so. -1 after
+ * ln_op_fail. */
 int ln_dynamic_infer(ln_op *op, int infers);
 
 /** The next run infers the operator's shapes anew. */

@@ -61,7 +61,7 @@ typedef struct ln_op_info {
 
 /* Values of op_arg->infers but 0. */
 enum {
-    LN_INFERS_RUN = 1,   /* for the true shapes of a run */
+    LN_INFERS_RUN = 1,    /* for the true shapes of a run */
     LN_INFERS_BOUNDS = 2, /* when compiling, for the least or the largest ones */
 };
 

@@ -189,6 +189,10 @@ TL_API int tl_exec_blocked_winograd_pack(const tl_exec *exec, const tl_tensor *w
 TL_API size_t tl_blocked_winograd_scratch(const tl_tensor *src, const tl_tensor *dst, int channels,
                                           int m, int threads);
 
+/** The same for as many images as src has, or fewer. */
+TL_API size_t tl_blocked_winograd_batch_scratch(const tl_tensor *src, const tl_tensor *dst,
+                                                int channels, int m, int threads);
+
 /** As tl_exec_blocked_conv2d for src [N, B, H, W, 16], with size 3x3, stride, dilation and group 1
  *  and any padding; weight as tl_exec_blocked_winograd_pack makes it for m. -1 with a reason when
  *  exec is NULL or has less scratch memory than for one thread. */

@@ -135,6 +135,7 @@ enum {
     UNIT_BYTES = 512 * 1024,  /* of a unit's source and products: half of a second cache */
     MOST_TILES = 56,          /* of a unit: more are of no use to the weights' traffic */
     LARGE_WEIGHTS = 16 << 20, /* bytes that the third cache may not keep from unit to unit */
+    MANY_TILES = 4096,        /* of all images: units have about the same number from here on */
     UNITS = 8,                /* enough for a few threads to end at about the same time */
     UNIT_SUMS = 2000000,      /* multiply-accumulates that a unit is worth */
 };
@@ -195,21 +196,26 @@ static int tiles_of_unit(const wino *w)
     return tiles < TL_TILE_PIXELS ? TL_TILE_PIXELS : tiles > MOST_TILES ? MOST_TILES : (int)tiles;
 }
 
+static void set_tiles(wino *w, int tiles)
+{
+    w->tiles_per_unit = tiles;
+    w->source_step = point_step(w->blocks_in, tiles);
+    w->job.step = point_step(PRODUCT_BLOCKS, tiles);
+    w->slot_floats = n_points(w->m) * (w->source_step + w->job.step);
+}
+
 /** Decides what a unit is, from the shapes alone. Blocks are divided where tiles are too few: each
  *  thread then transforms the source anew. */
 static void divide(wino *w)
 {
     const size_t n = w->n_tiles ? w->n_tiles : 1; // no images: one unit of nothing
     const size_t most = n / tiles_of_unit(w);     // units: rather larger ones than one more
-    w->tiles_per_unit = (int)tl_divide_up(n, most ? most : 1);
+    set_tiles(w, (int)tl_divide_up(n, most ? most : 1));
     w->tile_units = (int)tl_divide_up(n, w->tiles_per_unit);
     const int block_units = (int)(wanted_units(w) / w->tile_units);
     w->blocks_per_unit = (int)tl_divide_up(w->blocks_out, block_units > 1 ? block_units : 1);
     w->blocks_per_unit += w->blocks_per_unit % PRODUCT_BLOCKS;
     w->block_units = (int)tl_divide_up(w->blocks_out, w->blocks_per_unit);
-    w->source_step = point_step(w->blocks_in, w->tiles_per_unit);
-    w->job.step = point_step(PRODUCT_BLOCKS, w->tiles_per_unit);
-    w->slot_floats = n_points(w->m) * (w->source_step + w->job.step);
 }
 
 static wino wino_of(const tl_tensor *src, const tl_tensor *dst, int channels, int m)
@@ -235,6 +241,30 @@ size_t tl_blocked_winograd_scratch(const tl_tensor *src, const tl_tensor *dst, i
                                    int threads)
 {
     return tl_slots_size(wino_of(src, dst, channels, m).slot_floats * sizeof(float), threads);
+}
+
+/** The floats that a slot of this many tiles or fewer, of whole images, needs at most: a few tiles
+ * may make a larger unit than many. Units of very many tiles differ by one or two. */
+static size_t most_slot_floats(wino w)
+{
+    const size_t image = (size_t)w.lines * w.columns, n_tiles = w.n_tiles;
+    size_t most = w.slot_floats;
+    for (w.n_tiles = image; image && w.n_tiles < n_tiles && w.n_tiles < MANY_TILES;
+         w.n_tiles += image) {
+        divide(&w);
+        most = w.slot_floats > most ? w.slot_floats : most;
+    }
+    if (n_tiles < MANY_TILES)
+        return most;
+    set_tiles(&w, MOST_TILES + 2);
+    return w.slot_floats > most ? w.slot_floats : most;
+}
+
+size_t tl_blocked_winograd_batch_scratch(const tl_tensor *src, const tl_tensor *dst, int channels,
+                                         int m, int threads)
+{
+    const wino w = wino_of(src, dst, channels, m);
+    return tl_slots_size(most_slot_floats(w) * sizeof(float), threads);
 }
 
 /* ---- computing ---- */

@@ -245,9 +245,27 @@ START_TEST(scratch_memory_is_planned_for_as_many_threads_as_use_it)
 }
 END_TEST
 
+START_TEST(scratch_memory_of_a_batch_is_enough_for_fewer_images)
+{
+    static const int extents[] = {1, 7, 14, 28, 40, 90};
+    for (size_t i = 0; i < sizeof(extents) / sizeof(extents[0]); i++) {
+        nn_room room = {.seed = 1};
+        tl_tensor *const src = nn_blank(&room, TL_FLOAT, 5, (int[]){300, 4, 1, 1, TL_BLOCK});
+        src->dims[2] = src->dims[3] = extents[i]; // nothing is read
+        const size_t most = tl_blocked_winograd_batch_scratch(src, src, 64, 4, 2);
+        for (int n = 300; n >= 0; n--) {
+            src->dims[0] = n;
+            ck_assert_uint_le(tl_blocked_winograd_scratch(src, src, 64, 4, 2), most);
+        }
+        nn_close(&room);
+    }
+}
+END_TEST
+
 LN_TEST_MAIN("winograd", every_kernel_agrees_with_the_plain_convolution,
              the_error_is_as_small_as_the_header_says, lanes_beyond_the_channels_do_no_harm,
              the_measured_choice_is_the_fastest,
              the_choice_weighs_multiplications_transforms_and_weights,
              without_scratch_memory_it_fails,
-             scratch_memory_is_planned_for_as_many_threads_as_use_it)
+             scratch_memory_is_planned_for_as_many_threads_as_use_it,
+             scratch_memory_of_a_batch_is_enough_for_fewer_images)
