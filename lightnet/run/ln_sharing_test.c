@@ -165,6 +165,25 @@ START_TEST(without_memory_nothing_is_lost)
 }
 END_TEST
 
+START_TEST(a_large_constant_leaves_memory_that_a_small_one_keeps)
+{
+    enum { LARGE = 1 << 20, SMALL = 64 };
+    ln_store *store = ln_store_create();
+    ln_slab *slab = ln_slab_create(LARGE + SMALL);
+    ln_stored *large = ln_store_make(slab, 0, LARGE), *small = ln_store_make(slab, LARGE, SMALL);
+    ln_slab_release(slab);
+    char *data = ln_stored_place(large), *kept = ln_stored_place(small);
+    memset(data, 1, LARGE);
+    memset(kept, 2, SMALL);
+    ln_store_give_back(store, large);
+    ck_assert_int_eq(data[LARGE / 2], 0); // what the system has taken reads as zero
+    for (int i = 0; i < SMALL; i++)
+        ck_assert_int_eq(kept[i], 2);
+    ln_store_give_back(store, small);
+    ln_store_free(store);
+}
+END_TEST
+
 static void *load_and_run(void *store)
 {
     static const float x[8] = {5, 5, 5, 5, 5, 5, 5, 5};
@@ -202,4 +221,5 @@ END_TEST
 LN_TEST_MAIN("sharing", a_second_context_computes_nothing_and_holds_nothing,
              what_is_computed_from_something_else_is_something_else,
              a_context_runs_in_memory_that_is_lent, a_context_is_loaded_again,
-             without_memory_nothing_is_lost, threads_share_what_any_of_them_computes)
+             without_memory_nothing_is_lost, a_large_constant_leaves_memory_that_a_small_one_keeps,
+             threads_share_what_any_of_them_computes)

@@ -186,12 +186,16 @@ int ln_store_publish(ln_store *store, ln_stored *made, ln_store_key key)
     return status < 0 ? -1 : 0;
 }
 
+// Smaller ones are not worth a call of the system.
+enum { LEAST_DISCARDED = 64 << 10 };
+
 void ln_store_give_back(ln_store *store, ln_stored *stored)
 {
     if (!stored)
         return;
     lock();
     const int is_last = --stored->holders == 0;
+    const int is_alone = !stored->slab || stored->slab->holders == 1;
     if (is_last && stored->is_published) {
         ln_hash_remove(store->table, &stored->key);
         store->size -= stored->size;
@@ -199,6 +203,8 @@ void ln_store_give_back(ln_store *store, ln_stored *stored)
     unlock();
     if (!is_last)
         return;
+    if (!is_alone && stored->size >= LEAST_DISCARDED) // others keep the slab
+        ln_mem_discard(ln_stored_place(stored), stored->size);
     ln_slab_release(stored->slab);
     ln_free(stored);
 }

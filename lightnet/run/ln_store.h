@@ -75,7 +75,8 @@ void *ln_stored_place(const ln_stored *made);
  * no memory. */
 int ln_store_publish(ln_store *store, ln_stored *made, ln_store_key key);
 
-/** The caller holds it no longer; without holders it is freed. Takes NULL. */
+/** The caller holds it no longer; without holders it is freed. The pages of a large one go back to
+ * the system then, also while others keep its slab. Takes NULL. */
 void ln_store_give_back(ln_store *store, ln_stored *stored);
 
 /** Bytes of all constants that can be found. */
