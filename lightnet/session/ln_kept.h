@@ -7,8 +7,8 @@
 
 #include "session/ln_program.h"
 
-/** A program that fits, which the model keeps no longer, for the session of that number; NULL:
- * there is none. */
+/** A program that fits (ln_program_fits), which the model keeps no longer, for the session of that
+ * number; NULL: there is none. */
 ln_program *ln_kept_take(ln_model *model, const ln_value *values, uint64_t session);
 
 /** Lets the model keep the program (takes it; NULL: nothing), which the session of that number (0:

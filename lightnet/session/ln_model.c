@@ -52,6 +52,7 @@ void ln_model_free(ln_model *model)
     ln_free(model->required);
     ln_free(model->required_numbers);
     ln_free(model->changes);
+    ln_free(model->decides);
     ln_pool_free(model->pool);
     ln_options_free(model->options);
     ln_free(model->name);

@@ -30,8 +30,9 @@ struct ln_model {
     int n_required;
     ln_hash *input_numbers, *output_numbers; /* names -> numbers, from 1 */
     struct ln_store *store;                  /* constants of all programs */
-    size_t read_size; /* bytes that were allocated to read it, if memory is limited */
-    int n_symbols;    /* names of open sizes: ln_port.symbols are 1 .. n_symbols */
+    size_t read_size;    /* bytes that were allocated to read it, if memory is limited */
+    int n_symbols;       /* names of open sizes: ln_port.symbols are 1 .. n_symbols */
+    atomic_int *decides; /* of each input: some program is for one value of it alone */
 
     /* ln_session_lock */
     int wants_values;        /* shapes are decided on values of inputs */

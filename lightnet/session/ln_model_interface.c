@@ -203,7 +203,8 @@ static int list_required(ln_model *model)
     model->required_numbers =
         ln_alloc_array(interface->n_inputs + 1, sizeof(*model->required_numbers));
     model->changes = ln_alloc_array(interface->n_inputs + 1, sizeof(*model->changes));
-    if (!model->required || !model->required_numbers || !model->changes)
+    model->decides = ln_alloc_array(interface->n_inputs + 1, sizeof(*model->decides));
+    if (!model->required || !model->required_numbers || !model->changes || !model->decides)
         return -1;
     for (size_t i = 0; i < interface->n_inputs; i++) {
         const int is_required = interface->inputs[i]->kind == LN_PORT_INPUT;

@@ -270,6 +270,13 @@ static int fail_interface(const ln_context *ctx, const char *what)
     return ln_fail_as(ctx, LN_INTERNAL_ERROR, "the program has not the model's %s", what);
 }
 
+static void note_deciding(const ln_program *program, const ln_model *model)
+{
+    for (size_t i = 0; i < program->n_inputs; i++)
+        if (program->is_fixed[i])
+            atomic_store(&model->decides[i], 1);
+}
+
 static int note_inputs(ln_program *program, const ln_model *model, const ln_value *values)
 {
     const ln_list *node = program->ctx->inputs;
@@ -446,6 +453,7 @@ int ln_program_finish(ln_program *program, const ln_model *model, const ln_value
     if (compile(program->ctx, model->options) || load(program->ctx, model->options) ||
         note_ports(program, model, values) || (!program->ranges && note_ranges(program, model)))
         return -1;
+    note_deciding(program, model);
     program->has_state = has_state(program->ctx);
     if (ln_sharing_is_movable(program->ctx))
         ln_program_lend(program, nowhere);
@@ -472,7 +480,7 @@ int ln_program_compile_open(ln_program *program, const ln_model *model, const ln
 
 static int has_fixed(const ln_program *program, size_t i, const ln_value *value)
 {
-    return !program->is_fixed[i] || (value->data && ln_value_hash(value) == program->fixed[i]);
+    return !program->is_fixed[i] || (value->data && value->hash == program->fixed[i]);
 }
 
 int ln_program_fits(const ln_program *program, const ln_value *values)

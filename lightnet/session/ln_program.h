@@ -58,7 +58,7 @@ int ln_program_finish(ln_program *program, const ln_model *model, const ln_value
 int ln_program_compile_open(ln_program *program, const ln_model *model, const ln_value *values,
                             ln_range *ranges);
 
-/** Whether it was made for such values. */
+/** Whether it was made for such values, which have their hashes where model->decides. */
 int ln_program_fits(const ln_program *program, const ln_value *values);
 
 /** Bytes of the memory that it is to be lent; 0: it has memory of its own. */

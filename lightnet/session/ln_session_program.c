@@ -234,8 +234,18 @@ static int lend(ln_session *session)
     return 0;
 }
 
+// Before programs are looked for, which is done under the lock.
+static void hash_values(ln_session *session)
+{
+    const ln_model *model = session->model;
+    for (size_t i = 0; i < model->interface->n_inputs; i++)
+        if (session->values[i].data && atomic_load(&model->decides[i]))
+            session->values[i].hash = ln_value_hash(&session->values[i]);
+}
+
 int ln_session_choose_program(ln_session *session)
 {
+    hash_values(session);
     if (session->program && ln_program_fits(session->program, session->values)) {
         limit_time(session, session->program->ctx);
         return 0;

@@ -216,6 +216,37 @@ START_TEST(what_cannot_be_left_open_takes_a_program_for_each_shape)
 }
 END_TEST
 
+static void run_sum(ln_session *session, int64_t axis)
+{
+    static const float x[] = {1, 2, 3, 4};
+    check(session, ln_session_set_input(session, "x", TL_FLOAT, 2, (const int[]){2, 2}, x));
+    check(session, ln_session_set_input(session, "axes", TL_INT64, 1, (const int[]){1}, &axis));
+    check(session, ln_session_run(session));
+    const float *y = ln_session_output(session, "y")->data;
+    ck_assert_float_eq(y[0], axis ? 3.f : 4.f);
+}
+
+START_TEST(programs_for_values_are_found_by_all_sessions)
+{
+    tiny_model m = {0};
+    ln_model *model;
+    tiny_input(&m, "x", TINY_FLOAT, "2,n");
+    tiny_input(&m, "axes", TINY_INT64, "1");
+    tiny_node(&m, "ReduceSum", "x", "axes", "y");
+    tiny_output(&m, "y", TINY_FLOAT, NULL);
+    const tiny_bytes bytes = tiny_end(&m);
+    ck_assert_int_eq(ln_model_open_memory("sum", bytes.data, bytes.size, NULL, &model), LN_OK);
+    for (int i = 0; i < 2; i++) {
+        ln_session *session = session_of(model);
+        for (int64_t axis = 0; axis < 6; axis++)
+            run_sum(session, axis % 2);
+        ln_session_free(session);
+    }
+    ck_assert_int_eq(number_of_programs(model), 2);
+    ln_model_free(model);
+}
+END_TEST
+
 static void run_images(ln_session *session, int batch)
 {
     check(session, ln_session_set_input(session, "data", TL_FLOAT, 4,
@@ -623,7 +654,7 @@ END_TEST
 LN_TEST_MAIN("session_sizes", lengths_that_keep_changing_take_few_programs,
              a_cache_that_grows_takes_few_programs, sizes_that_the_model_cannot_take_end_nothing,
              what_cannot_be_left_open_takes_a_program_for_each_shape,
-             batches_of_images_share_packed_weights,
+             programs_for_values_are_found_by_all_sessions, batches_of_images_share_packed_weights,
              all_programs_that_a_run_tries_have_the_time_of_one_run,
              what_is_made_for_a_size_is_made_for_that_of_the_run,
              a_compiled_model_has_the_interface_and_the_bits_of_its_origin,

@@ -43,11 +43,21 @@ static tiny_bytes product_model(void)
     return tiny_end(&m);
 }
 
-static ln_model *open_model(int n_programs)
+/* y = the sum of x over axes: a program is for one value of axes. */
+static tiny_bytes sum_model(void)
+{
+    tiny_model m = {.graph.size = 0};
+    tiny_input(&m, "x", TINY_FLOAT, "rows,16");
+    tiny_input(&m, "axes", TINY_INT64, "1");
+    tiny_node(&m, "ReduceSum", "x", "axes", "y");
+    tiny_output(&m, "y", TINY_FLOAT, NULL);
+    return tiny_end(&m);
+}
+
+static ln_model *open_model(tiny_bytes bytes, int n_programs)
 {
     ln_model *model;
     char text[16];
-    const tiny_bytes bytes = product_model();
     ln_options *options = ln_options_create();
     snprintf(text, sizeof(text), "%d", n_programs);
     ck_assert_int_eq(ln_options_set(options, "programs", text), LN_OK);
@@ -61,6 +71,7 @@ static ln_model *open_model(int n_programs)
 typedef struct worker {
     pthread_t thread;
     ln_model *model;
+    int has_axes;
     double end;
     unsigned random;
     int fails_allocations;
@@ -74,6 +85,21 @@ static int draw(worker *w, int n)
 {
     w->random = w->random * 1103515245 + 12345;
     return (int)(w->random >> 16) % n;
+}
+
+static int is_sum(const tl_tensor *y, const float *x, int rows, int axis)
+{
+    const int n = axis ? rows : COLUMNS, step = axis ? COLUMNS : 1;
+    if (!y || y->len != n)
+        return 0;
+    for (int i = 0; i < n; i++) { // whole numbers: exact in any order
+        float sum = 0;
+        for (int k = 0; k < (axis ? COLUMNS : rows); k++)
+            sum += x[i * step + k * (axis ? 1 : COLUMNS)];
+        if (((const float *)y->data)[i] != sum)
+            return 0;
+    }
+    return 1;
 }
 
 static int is_right(const tl_tensor *y, const float *x, int rows)
@@ -92,12 +118,17 @@ static ln_status run_once(worker *w, ln_session *session)
     const int rows = 1 + draw(w, MOST_ROWS), dims[] = {rows, COLUMNS};
     for (int i = 0; i < rows * COLUMNS; i++)
         x[i] = (float)(draw(w, 200) - 100);
+    const int64_t axis = draw(w, 2);
     ln_status status = ln_session_set_input(session, "x", TL_FLOAT, 2, dims, x);
+    if (status == LN_OK && w->has_axes)
+        status = ln_session_set_input(session, "axes", TL_INT64, 1, (const int[]){1}, &axis);
     if (status == LN_OK)
         status = ln_session_run(session);
-    if (status == LN_OK)
-        w->wrong += !is_right(ln_session_output(session, "y"), x, rows);
-    return status;
+    if (status != LN_OK)
+        return status;
+    const tl_tensor *y = ln_session_output(session, "y");
+    w->wrong += !(w->has_axes ? is_sum(y, x, rows, (int)axis) : is_right(y, x, rows));
+    return LN_OK;
 }
 
 static void count(worker *w, ln_status status)
@@ -178,14 +209,15 @@ static void free_when_done(ln_model *model)
     ln_model_free(model);
 }
 
-static void run_workers(int n_programs, int fails_allocations)
+static void run_workers(int has_axes, int n_programs, int fails_allocations)
 {
     static worker workers[N_THREADS];
     const double end = now() + seconds();
-    ln_model *model = open_model(n_programs);
+    ln_model *model = open_model(has_axes ? sum_model() : product_model(), n_programs);
     atomic_store(&n_done, 0);
     for (int i = 0; i < N_THREADS; i++) {
         workers[i] = (worker){.model = model,
+                              .has_axes = has_axes,
                               .end = end,
                               .random = (unsigned)i + 1,
                               .fails_allocations = fails_allocations,
@@ -205,21 +237,23 @@ static void run_workers(int n_programs, int fails_allocations)
     }
 }
 
-#define TEST_WORKERS(name, n_programs, fails_allocations) \
-    START_TEST(name)                                      \
-    {                                                     \
-        if (!strstr(ln_build_info(), "ONNX")) {           \
-            ln_check_skip("a build without ONNX models"); \
-            return;                                       \
-        }                                                 \
-        run_workers(n_programs, fails_allocations);       \
-    }                                                     \
+#define TEST_WORKERS(name, has_axes, n_programs, fails_allocations) \
+    START_TEST(name)                                                \
+    {                                                               \
+        if (!strstr(ln_build_info(), "ONNX")) {                     \
+            ln_check_skip("a build without ONNX models");           \
+            return;                                                 \
+        }                                                           \
+        run_workers(has_axes, n_programs, fails_allocations);       \
+    }                                                               \
     END_TEST
 
-TEST_WORKERS(sessions_share_a_model_and_cancel_each_other, 16, 0)
-TEST_WORKERS(sessions_share_a_model_that_keeps_few_programs, 2, 0)
-TEST_WORKERS(a_session_without_memory_leaves_others_alone, 2, 1)
+TEST_WORKERS(sessions_share_a_model_and_cancel_each_other, 0, 16, 0)
+TEST_WORKERS(sessions_share_a_model_that_keeps_few_programs, 0, 2, 0)
+TEST_WORKERS(sessions_share_a_model_that_decides_on_values, 1, 16, 0)
+TEST_WORKERS(a_session_without_memory_leaves_others_alone, 0, 2, 1)
 
 LN_TEST_MAIN("sessions in threads", sessions_share_a_model_and_cancel_each_other,
              sessions_share_a_model_that_keeps_few_programs,
+             sessions_share_a_model_that_decides_on_values,
              a_session_without_memory_leaves_others_alone)

@@ -17,6 +17,7 @@ typedef struct ln_value {
     int dims[LN_MAXDIM];
     size_t size;      /* of the data in bytes */
     const void *data; /* `own`, or the caller's */
+    uint64_t hash;    /* of the data, in a run of a model that decides shapes on it */
     void *own;        /* memory of `room` bytes, for what is copied */
     size_t room;
 } ln_value;
