@@ -14,6 +14,7 @@
 #include "lightnet/ln_session.h"
 #include "session/ln_options.h"
 #include "session/ln_ranges.h"
+#include "session/ln_refusals.h"
 
 struct ln_model {
     atomic_int refs; /* of the caller and of sessions */
@@ -44,6 +45,7 @@ struct ln_model {
     int has_kernels;
     int most_capacity; /* more, the model has been found not to take; 0: nothing is known */
     int stays_fixed;   /* programs for open sizes do not work, or not as well */
+    ln_refusals refusals;
 };
 
 /** The model, once more: to be freed with ln_model_free. */

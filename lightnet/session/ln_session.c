@@ -333,14 +333,19 @@ static int compute(ln_session *session, const watcher *w)
 }
 
 // A program for open sizes may fail where one for just these does not.
-static int compute_fixed(ln_session *session, const watcher *w)
+static int compute_fixed(ln_session *session, const watcher *w, unsigned long failures)
 {
-    const ln_status status = session->error.status;
-    if (!session->program->ranges || status == LN_CANCELLED || status == LN_LIMIT_REACHED)
+    const ln_error failure = session->error;
+    const ln_status status = ln_call_status(&failure, failures, LN_OK);
+    ln_program *open;
+    if (!session->program->ranges || status == LN_CANCELLED || status == LN_LIMIT_REACHED ||
+        status == LN_OUT_OF_MEMORY || ln_session_is_refused(session))
         return -1;
-    if (ln_session_make_fixed(session) || compute(session, w))
+    if (ln_session_make_fixed(session, &open) || compute(session, w)) {
+        ln_session_take_back(session, open, &failure, failures);
         return -1;
-    ln_session_stay_fixed(session->model);
+    }
+    ln_session_keep_fixed(session, open);
     return 0;
 }
 
@@ -351,7 +356,7 @@ static ln_status run(ln_session *session, const watcher *w)
     session->has_outputs = 0;
     ln_error_clear(&session->error);
     if (check_inputs(session) || ln_session_choose_program(session) ||
-        (compute(session, w) && compute_fixed(session, w)) || deliver(session))
+        (compute(session, w) && compute_fixed(session, w, failures)) || deliver(session))
         return ln_call_status(&session->error, failures, LN_BAD_ARGUMENT);
     return LN_OK;
 }

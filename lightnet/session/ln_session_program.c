@@ -5,6 +5,7 @@
 
 #include "ir/ln_context_ops.h"
 #include "ir/ln_limits.h"
+#include "session/ln_call.h"
 #include "session/ln_kept.h"
 #include "session/ln_session_lock.h"
 
@@ -89,8 +90,10 @@ static ln_range *choose_ranges(ln_session *session)
     if (model->is_described && !model->front->is_compiled && model->has_kernels &&
         !model->stays_fixed && !model->wants_values)
         ranges = ln_alloc_array(interface->n_inputs + 1, sizeof(*ranges));
-    if (ranges && !ln_ranges_choose(ranges, model->changes, interface->inputs, session->values,
-                                    interface->n_inputs, model->most_capacity)) {
+    const uint64_t sizes = ln_refusal_of_sizes(session->values, interface->n_inputs);
+    if (ranges && (ln_refusals_have(&model->refusals, sizes) ||
+                   !ln_ranges_choose(ranges, model->changes, interface->inputs, session->values,
+                                     interface->n_inputs, model->most_capacity))) {
         ln_free(ranges);
         ranges = NULL;
     }
@@ -107,7 +110,7 @@ static void note_kernels(ln_model *model, const ln_context *ctx)
     ln_session_unlock();
 }
 
-void ln_session_stay_fixed(ln_model *model)
+static void stay_fixed(ln_model *model)
 {
     ln_session_lock();
     model->stays_fixed = 1;
@@ -138,7 +141,7 @@ static int make_for_ranges(ln_session *session, ln_program *program, ln_range *r
         return -1;
     if (has_good_kernels(session->model, program->ctx))
         return ln_program_finish(program, session->model, session->values);
-    ln_session_stay_fixed(session->model);
+    stay_fixed(session->model);
     ln_debug(program->ctx, "open sizes would leave out kernels: programs are made for each shape");
     return ln_fail(program->ctx, "open sizes leave out kernels");
 }
@@ -162,28 +165,31 @@ static ln_program *try_open(ln_session *session, const ln_range *ranges, size_t 
     return NULL;
 }
 
-static int is_about_model(ln_status status)
+// Whether the session's error would be there again. `failures`: of allocations, before.
+static int is_about_model(const ln_session *session, unsigned long failures)
 {
+    const ln_status status = ln_call_status(&session->error, failures, LN_OK);
     return status != LN_CANCELLED && status != LN_LIMIT_REACHED && status != LN_OUT_OF_MEMORY;
 }
 
 // Whether the session has a program for open sizes then. A capacity may be more than the model can
-// take: one that is not is remembered.
-static int make_open(ln_session *session, ln_range *ranges)
+// take: one that is not is remembered. Without a program, *is_doubtful: the model takes no open
+// sizes, or not these.
+static int make_open(ln_session *session, ln_range *ranges, int *is_doubtful)
 {
     ln_model *model = session->model;
     const size_t n = model->interface->n_inputs;
+    const unsigned long failures = ln_call_begin();
     int most = 0;
     session->program = try_open(session, ranges, n);
-    while (!session->program && !stays_fixed(model) && is_about_model(session->error.status) &&
+    while (!session->program && !stays_fixed(model) && is_about_model(session, failures) &&
            (most = ln_ranges_halve(ranges, session->values, n)) > 0)
         session->program = try_open(session, ranges, n);
     ln_session_lock();
     if (session->program && most)
         model->most_capacity = most;
-    if (!session->program && is_about_model(session->error.status))
-        model->stays_fixed = 1;
     ln_session_unlock();
+    *is_doubtful = !session->program && is_about_model(session, failures);
     ln_error_clear(&session->error);
     return session->program != NULL;
 }
@@ -206,15 +212,44 @@ static int make_program(ln_session *session)
     return -1;
 }
 
+// What is tried with the sizes of the session fails, whatever program has them.
+static void note_refusal(const ln_session *session, uint64_t key)
+{
+    ln_session_lock();
+    ln_refusals_note(&session->model->refusals, key);
+    ln_session_unlock();
+}
+
+static uint64_t key_of_sizes(const ln_session *session)
+{
+    return ln_refusal_of_sizes(session->values, session->model->interface->n_inputs);
+}
+
+// Sizes that a program for just them does not take say nothing of open ones.
+static int make_any(ln_session *session)
+{
+    const unsigned long failures = ln_call_begin();
+    int is_doubtful = 0;
+    ln_range *ranges = choose_ranges(session);
+    const int is_made = ranges && make_open(session, ranges, &is_doubtful);
+    ln_free(ranges);
+    if (is_made)
+        return 0;
+    if (!make_program(session)) {
+        if (is_doubtful)
+            stay_fixed(session->model);
+        return 0;
+    }
+    if (is_doubtful && is_about_model(session, failures))
+        note_refusal(session, key_of_sizes(session));
+    return -1;
+}
+
 static int find_program(ln_session *session)
 {
     session->program = ln_kept_take(session->model, session->values, session->number);
-    if (!session->program) {
-        ln_range *ranges = choose_ranges(session);
-        const int is_made = ranges && make_open(session, ranges);
-        ln_free(ranges);
-        return is_made ? 0 : make_program(session);
-    }
+    if (!session->program)
+        return make_any(session);
     attach(session, session->program->ctx);
     limit_time(session, session->program->ctx);
     return 0;
@@ -254,11 +289,45 @@ int ln_session_choose_program(ln_session *session)
     return find_program(session) || lend(session) ? -1 : 0;
 }
 
-int ln_session_make_fixed(ln_session *session)
+/* ---- open programs that have failed ---- */
+
+int ln_session_is_refused(const ln_session *session)
+{
+    const uint64_t sizes = key_of_sizes(session), check = ln_refusal_of_check(&session->error);
+    const ln_refusals *refusals = &session->model->refusals;
+    ln_session_lock();
+    const int is_refused = ln_refusals_have(refusals, sizes) || ln_refusals_have(refusals, check);
+    ln_session_unlock();
+    return is_refused;
+}
+
+int ln_session_make_fixed(ln_session *session, ln_program **open)
 {
     detach(session);
-    ln_program_free(session->program);
+    *open = session->program;
     session->program = NULL;
     ln_error_clear(&session->error);
     return make_program(session) || lend(session) ? -1 : 0;
+}
+
+void ln_session_keep_fixed(ln_session *session, ln_program *open)
+{
+    ln_program_free(open);
+    stay_fixed(session->model);
+}
+
+// A fixed program that runs refuses the data, one that cannot be made the sizes.
+void ln_session_take_back(ln_session *session, ln_program *open, const ln_error *failure,
+                          unsigned long failures)
+{
+    if (is_about_model(session, failures)) {
+        note_refusal(session,
+                     session->program ? ln_refusal_of_check(failure) : key_of_sizes(session));
+        session->error = *failure;
+    }
+    detach(session);
+    ln_program_free(session->program);
+    session->program = open;
+    attach(session, open->ctx);
+    lend(session); // or the session has none
 }

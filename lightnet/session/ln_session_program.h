@@ -41,12 +41,24 @@ struct ln_session {
  * at session->began. -1 with the session's error: it has none then. */
 int ln_session_choose_program(ln_session *session);
 
-/** Replaces a program for open sizes that has failed by one for just these sizes. -1 with the
- * session's error: it has none then. */
-int ln_session_make_fixed(ln_session *session);
+/** Whether the session's error, of a program for open sizes that has failed, would be that of a
+ * program for just these sizes, too: it has been tried before. */
+int ln_session_is_refused(const ln_session *session);
 
-/** The model's programs are for fixed shapes from now on. */
-void ln_session_stay_fixed(ln_model *model);
+/** Gives the session a program for just its sizes, in place of one for open sizes that has failed,
+ * which is *open then, for one of the two functions below. -1 with the session's error: it has none
+ * then. */
+int ln_session_make_fixed(ln_session *session, ln_program **open);
+
+/** The fixed program has done what `open` could not (takes it): the model's programs are for fixed
+ * shapes from now on. */
+void ln_session_keep_fixed(ln_session *session, ln_program *open);
+
+/** The fixed program has failed, or could not be made, too: the session has `open` (takes it)
+ * again. Its error is `failure`, why that one failed, unless something else ended the trial, such
+ * as an allocation that failed since `failures` was noted (ln_call.h). */
+void ln_session_take_back(ln_session *session, ln_program *open, const ln_error *failure,
+                          unsigned long failures);
 
 /** Gives the program, if there is one, back to the model; outputs are gone then. */
 void ln_session_drop_program(ln_session *session);

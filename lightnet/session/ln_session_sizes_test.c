@@ -16,6 +16,7 @@
 #include "run/ln_store.h"
 #include "session/ln_model.h"
 #include "session/ln_program.h"
+#include "session/ln_session_program.h"
 #include "session/ln_tiny_onnx.h"
 
 enum { HEADS = 2, HEAD = 8, LONGEST = 64 };
@@ -168,8 +169,123 @@ START_TEST(sizes_that_the_model_cannot_take_end_nothing)
                                          sizeof(words))); // its table has 64 places
     ck_assert_int_eq(ln_session_run(session), LN_BAD_ARGUMENT);
     ck_assert_ptr_nonnull(strstr(ln_session_error(session), "broadcast"));
+    ck_assert_int_eq(model->stays_fixed, 0);
     run_encoder(session, 1, 64);
     run_encoder(session, 2, 3);
+    ck_assert_ptr_nonnull(session->program->ranges);
+    ln_session_free(session);
+    ln_model_free(model);
+}
+END_TEST
+
+// Whoever makes a program from now on fails.
+static void forbid_programs(const ln_model *model, int is_forbidden)
+{
+    model->options->operators_limit = is_forbidden ? 1 : 0;
+}
+
+static ln_model *open_tiny(tiny_bytes bytes)
+{
+    ln_model *model;
+    ck_assert_msg(ln_model_open_memory("m", bytes.data, bytes.size, NULL, &model) == LN_OK, "%s",
+                  ln_model_error(NULL));
+    return model;
+}
+
+static void check_fails(ln_session *session, const char *message)
+{
+    ck_assert_int_eq(ln_session_run(session), LN_BAD_ARGUMENT);
+    ck_assert_str_eq(ln_session_error(session), message);
+}
+
+// The numbers 0 .. len - 1, but for the last one.
+static void set_indices(ln_session *session, int len, int64_t last)
+{
+    int64_t indices[LONGEST];
+    for (int i = 0; i < len; i++)
+        indices[i] = i < len - 1 ? i % 20 : last;
+    check(session, ln_session_set_input(session, "i", TL_INT64, 1, &len, indices));
+}
+
+// y = table[i], of 20 elements.
+static ln_model *table_model(void)
+{
+    static float table[20];
+    tiny_model m = {0};
+    for (int i = 0; i < 20; i++)
+        table[i] = (float)i;
+    tiny_input(&m, "i", TINY_INT64, "n");
+    tiny_constant(&m, "table", TINY_FLOAT, 20, table, sizeof(table));
+    tiny_node(&m, "Gather", "table", "i", "y");
+    tiny_output(&m, "y", TINY_FLOAT, NULL);
+    return open_tiny(tiny_end(&m));
+}
+
+START_TEST(bad_data_costs_one_program_and_none_that_is_good)
+{
+    ln_model *model = table_model();
+    ln_session *session = session_of(model);
+    for (int len = 1; len < 8; len++) {
+        set_indices(session, len, 19);
+        check(session, ln_session_run(session));
+    }
+    const ln_program *open = session->program;
+    ck_assert_ptr_nonnull(open->ranges);
+    for (int len = 20; len < 40; len++) {
+        char message[LN_MAXLINE];
+        snprintf(message, sizeof(message),
+                 "operator 'Gather_0' (take_cpu): index %d at position %d, expected -20 to 19", len,
+                 len - 1);
+        set_indices(session, len, len);
+        check_fails(session, message);
+        ck_assert_ptr_eq(session->program, open);
+        forbid_programs(model, 1); // the first one has been tried
+        set_indices(session, len + 1, 19);
+        check(session, ln_session_run(session));
+        ck_assert_float_eq(((const float *)ln_session_output(session, "y")->data)[len], 19);
+    }
+    ln_session_free(session);
+    ln_model_free(model);
+}
+END_TEST
+
+// y = a + b, which may have other sizes for all that the file says.
+static void set_sum(ln_session *session, int n, int m)
+{
+    check(session, ln_session_set_input(session, "a", TL_FLOAT, 1, &n, numbers));
+    check(session, ln_session_set_input(session, "b", TL_FLOAT, 1, &m, numbers));
+}
+
+START_TEST(bad_sizes_are_tried_once_and_leave_the_program)
+{
+    tiny_model m = {0};
+    tiny_input(&m, "a", TINY_FLOAT, "n");
+    tiny_input(&m, "b", TINY_FLOAT, "m");
+    tiny_node(&m, "Add", "a", "b", "y");
+    tiny_output(&m, "y", TINY_FLOAT, NULL);
+    ln_model *model = open_tiny(tiny_end(&m));
+    ln_session *session = session_of(model);
+    for (int n = 2; n < 8; n++) {
+        set_sum(session, n, n);
+        check(session, ln_session_run(session));
+    }
+    const ln_program *open = session->program;
+    ck_assert_ptr_nonnull(open->ranges);
+    for (int i = 0; i < 3; i++) {
+        set_sum(session, 5, 7);
+        check_fails(session,
+                    "operator 'Add_0' (binary_cpu): shapes [5] and [7], expected ones that "
+                    "broadcast to one");
+        ck_assert_ptr_eq(session->program, open);
+        forbid_programs(model, 1);
+    }
+    set_sum(session, 9, 9);
+    check(session, ln_session_run(session));
+    forbid_programs(model, 0);
+    set_sum(session, 9, 7); // other sizes are tried
+    check_fails(session, "operator 'Add_0' (binary_cpu): shapes [9] and [7], expected ones that "
+                         "broadcast to one");
+    ck_assert_int_eq(model->stays_fixed, 0);
     ln_session_free(session);
     ln_model_free(model);
 }
@@ -653,6 +769,8 @@ END_TEST
 
 LN_TEST_MAIN("session_sizes", lengths_that_keep_changing_take_few_programs,
              a_cache_that_grows_takes_few_programs, sizes_that_the_model_cannot_take_end_nothing,
+             bad_data_costs_one_program_and_none_that_is_good,
+             bad_sizes_are_tried_once_and_leave_the_program,
              what_cannot_be_left_open_takes_a_program_for_each_shape,
              programs_for_values_are_found_by_all_sessions, batches_of_images_share_packed_weights,
              all_programs_that_a_run_tries_have_the_time_of_one_run,
