@@ -135,7 +135,7 @@ static int share_file(ln_model *model, ln_error *err)
 
 static int narrow(const ln_model *model, const ln_context *ctx)
 {
-    if (ln_model_narrow(model, ctx))
+    if (ln_model_add_outputs(model, ctx) || ln_model_narrow(model, ctx))
         return -1;
     return model->front->check && model->options->shapes
                ? model->front->check(ctx, model->name, model->parsed, model->interface)

@@ -59,6 +59,9 @@ int ln_model_is_open(const ln_model *model);
 /** Makes it of what a context has read, for formats whose front end does not describe models. */
 int ln_model_describe(const ln_model *model, const ln_context *ctx);
 
+/** Adds the outputs that options ask for, of which nothing else is known. */
+int ln_model_add_outputs(const ln_model *model, const ln_context *ctx);
+
 /** Binds the sizes that options give. */
 int ln_model_narrow(const ln_model *model, const ln_context *ctx);
 

@@ -23,6 +23,23 @@ int ln_model_describe(const ln_model *model, const ln_context *ctx)
     return model->front && model->front->asks_shapes ? 0 : ln_model_narrow(model, ctx);
 }
 
+int ln_model_add_outputs(const ln_model *model, const ln_context *ctx)
+{
+    const char *name;
+    LN_LIST_FOREACH(name, model->options->outputs)
+    {
+        if (model->front->is_compiled)
+            return ln_fail_as(ctx, LN_BAD_ARGUMENT,
+                              "%s: the model is compiled already: '%s' cannot become an output",
+                              model->name, name);
+        if (!ln_interface_output(model->interface, name) &&
+            !ln_interface_add(model->interface, LN_PORT_OUTPUT, name, TL_DTYPE_INVALID,
+                              LN_PORT_OPEN))
+            return ln_fail_memory(ctx);
+    }
+    return 0;
+}
+
 // What the file says of outputs may be less than what was inferred for them.
 void ln_model_complete(const ln_model *model, const ln_context *ctx)
 {

@@ -179,6 +179,7 @@ static const option options_known[] = {
     {"tuning", parse_yes, FIELD(is_tuned), 0, YES},
     {"map", parse_yes, FIELD(is_mapped), 0, YES},
     {"disabled_rule", parse_texts, FIELD(disabled), 0, NULL},
+    {"output", parse_texts, FIELD(outputs), 0, NULL},
     {"memory_limit", parse_number, FIELD(memory_limit), UINT64_MAX, BYTES},
     {"operators_limit", parse_number, FIELD(operators_limit), UINT64_MAX, "a number of operators"},
     {"constant_limit", parse_number, FIELD(constant_limit), UINT64_MAX, BYTES},
@@ -281,6 +282,7 @@ void ln_options_free(ln_options *options)
     ln_list_free_deep(options->shapes, free_shape);
     ln_list_free_deep(options->folders, ln_free);
     ln_list_free_deep(options->disabled, ln_free);
+    ln_list_free_deep(options->outputs, ln_free);
     ln_free(options->target);
     ln_free(options->weights);
     ln_pool_free(options->pool);

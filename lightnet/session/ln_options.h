@@ -27,6 +27,7 @@ struct ln_options {
     ln_list *shapes;   /* ln_shape_option */
     ln_list *folders;  /* char * */
     ln_list *disabled; /* char *: rules */
+    ln_list *outputs;  /* char *: tensors */
     int threads;       /* 0: all; LN_THREADS_NOT_SET */
     int is_reference, is_tuned, is_mapped;
     int programs; /* kept while no session uses them */

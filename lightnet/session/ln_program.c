@@ -173,7 +173,7 @@ static int bind_inputs(ln_context *ctx, const ln_model *model, const ln_value *v
     return 0;
 }
 
-static int read_model(ln_context *ctx, const ln_model *model)
+static int read_as_it_is(ln_context *ctx, const ln_model *model)
 {
     if (model->parsed)
         return ln_context_init_parsed(ctx, model->name, model->front, model->parsed);
@@ -183,6 +183,19 @@ static int read_model(ln_context *ctx, const ln_model *model)
     const int status = ln_context_init_file(ctx, model->name, &copy);
     ln_infile_close(&copy);
     return status;
+}
+
+static int read_model(ln_context *ctx, const ln_model *model)
+{
+    const char *name;
+    if (read_as_it_is(ctx, model))
+        return -1;
+    LN_LIST_FOREACH(name, model->options->outputs)
+    {
+        if (ln_context_add_output(ctx, name))
+            return ln_error_prefix(ctx->error, "%s", model->name);
+    }
+    return 0;
 }
 
 static void note_wanted(ln_model *model)

@@ -531,6 +531,26 @@ START_TEST(a_compiled_model_has_the_interface_and_the_bits_of_its_origin)
 }
 END_TEST
 
+static void check_has_no_further_outputs(const char *file, const char *message)
+{
+    ln_model *model;
+    ln_options *options = ln_options_create();
+    ck_assert_int_eq(ln_options_set(options, "output", "ids"), LN_OK);
+    ck_assert_int_eq(ln_model_open(file, options, &model), LN_BAD_ARGUMENT);
+    ck_assert_str_eq(ln_model_error(NULL), message);
+    ln_options_free(options);
+}
+
+START_TEST(a_compiled_model_has_no_further_outputs)
+{
+    enter_new_folder(folder);
+    compile_ranges("m.safetensors");
+    check_has_no_further_outputs("m.safetensors", "m.safetensors: the model is compiled already, "
+                                                  "for 'cpu': 'ids' cannot become an output");
+    leave_folder(folder);
+}
+END_TEST
+
 /* ---- several programs ---- */
 
 static ln_context *compile_encoder(const int least[2], const int most[2])
@@ -554,6 +574,8 @@ START_TEST(sessions_take_the_program_that_was_compiled_for_their_shapes)
                               compile_encoder((const int[]){3, 1}, (const int[]){3, 64})};
     ck_assert_msg(!ln_context_save_all(programs, 3, NULL, "m.safetensors"), "%s",
                   ln_context_error(programs[0]));
+    check_has_no_further_outputs("m.safetensors", "m.safetensors: the model is compiled already: "
+                                                  "'ids' cannot become an output");
     for (int i = 0; i < 3; i++)
         ln_context_free(programs[i]);
     ln_model *model = open_compiled("m.safetensors"), *origin = model_of("LN_TEST_ENCODER");
@@ -776,6 +798,7 @@ LN_TEST_MAIN("session_sizes", lengths_that_keep_changing_take_few_programs,
              all_programs_that_a_run_tries_have_the_time_of_one_run,
              what_is_made_for_a_size_is_made_for_that_of_the_run,
              a_compiled_model_has_the_interface_and_the_bits_of_its_origin,
+             a_compiled_model_has_no_further_outputs,
              sessions_take_the_program_that_was_compiled_for_their_shapes,
              a_compiled_model_is_opened_for_sizes_that_it_takes,
              a_compiled_model_is_not_opened_for_sizes_that_it_cannot_take,

@@ -449,7 +449,7 @@ START_TEST(wrong_options_are_refused)
     } wrong[] = {
         {"thread", "2",
          "there is no option 'thread'; known options: target, threads, shape, weights, folder, "
-         "seed, reference, tuning, map, disabled_rule, memory_limit, operators_limit, "
+         "seed, reference, tuning, map, disabled_rule, output, memory_limit, operators_limit, "
          "constant_limit, open_timeout, programs"},
         {"threads", "many", "option 'threads' is 'many', expected 1 to 1024, or 0 for all"},
         {"threads", "1025", "option 'threads' is '1025', expected 1 to 1024, or 0 for all"},
@@ -498,6 +498,111 @@ static ln_options *options_with(const char *key, const char *value)
     ck_assert_msg(!ln_options_set(options, key, value), "%s", ln_model_error(NULL));
     return options;
 }
+
+static ln_options *options_with_outputs(const char *const *names)
+{
+    ln_options *options = ln_options_create();
+    for (; *names; names++)
+        ck_assert_int_eq(ln_options_set(options, "output", *names), LN_OK);
+    return options;
+}
+
+// h = x * w, y = relu(h).
+static tiny_bytes scaled_model(const char *shape)
+{
+    static const float w[] = {1, -1};
+    tiny_model m = {.graph.size = 0};
+    tiny_input(&m, "x", TINY_FLOAT, shape);
+    tiny_constant(&m, "w", TINY_FLOAT, 2, w, sizeof(w));
+    tiny_node(&m, "Mul", "x", "w", "h");
+    tiny_node(&m, "Relu", "h", NULL, "y");
+    tiny_output(&m, "y", TINY_FLOAT, shape);
+    return tiny_end(&m);
+}
+
+static void check_tensor(ln_session *session, const char *name, int n, const float *wanted)
+{
+    const tl_tensor *t = ln_session_output(session, name);
+    ck_assert_msg(t != NULL, "%s", ln_session_error(session));
+    ck_assert_int_eq(t->len, n);
+    ck_assert_mem_eq(t->data, wanted, sizeof(float) * (size_t)n);
+}
+
+START_TEST(any_tensor_may_be_one_more_output)
+{
+    SKIP_WITHOUT_ONNX
+    static const float x[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10},
+                       h[] = {1, -2, 3, -4, 5, -6, 7, -8, 9, -10},
+                       y[] = {1, 0, 3, 0, 5, 0, 7, 0, 9, 0}, w[] = {1, -1};
+    static const char *const names[] = {"h", "w", "x", "y", "h", NULL};
+    float bound[10] = {0};
+    ln_options *options = options_with_outputs(names);
+    ln_model *model = open_model(scaled_model("n,2"), options);
+    ln_session *session;
+    CHECK_OK(NULL, ln_session_create(model, &session));
+    ck_assert_int_eq(ln_model_num_outputs(model), 4);
+    ck_assert_str_eq(ln_model_output_name(model, 0), "y");
+    ck_assert_str_eq(ln_model_output_name(model, 1), "h");
+    ck_assert_int_eq(ln_model_output_info(model, 1)->ndim, -1);
+    for (int n = 1; n <= 5; n++) { // with open sizes from the fourth on
+        CHECK_OK(session, ln_session_set_input(session, "x", TL_FLOAT, 2, (const int[]){n, 2}, x));
+        CHECK_OK(session, ln_session_run(session));
+        check_tensor(session, "y", 2 * n, y);
+        check_tensor(session, "h", 2 * n, h);
+        check_tensor(session, "x", 2 * n, x);
+        check_tensor(session, "w", 2, w);
+    }
+    CHECK_OK(session, ln_session_bind_output(session, "h", bound, sizeof(bound)));
+    CHECK_OK(session, ln_session_run(session));
+    ck_assert_mem_eq(bound, h, sizeof(h));
+    ln_session_free(session);
+    ln_model_free(model);
+    ln_options_free(options);
+}
+END_TEST
+
+START_TEST(outputs_that_are_no_tensors_are_refused)
+{
+    SKIP_WITHOUT_ONNX
+    static const char *const names[] = {"none", NULL};
+    static const float x[] = {1, 2};
+    ln_options *options = options_with_outputs(names);
+    ln_model *model;
+    const tiny_bytes fixed = scaled_model("1,2");
+    ck_assert_int_eq(ln_model_open_memory("m.onnx", fixed.data, fixed.size, options, &model),
+                     LN_NOT_FOUND);
+    ck_assert_str_eq(ln_model_error(NULL), "m.onnx: the model has no tensor 'none'");
+    ln_session *session = open_session(scaled_model("n,2"), options);
+    CHECK_OK(session, ln_session_set_input(session, "x", TL_FLOAT, 2, (const int[]){1, 2}, x));
+    CHECK_FAILS(session, LN_NOT_FOUND, ln_session_run(session),
+                "m.onnx: the model has no tensor 'none'");
+    ck_assert_int_eq(ln_model_open_memory("m", ir_model, strlen(ir_model), options, &model),
+                     LN_NOT_FOUND);
+    ck_assert_str_eq(ln_model_error(NULL), "m: the model has no tensor 'none'");
+    ln_session_free(session);
+    ln_options_free(options);
+}
+END_TEST
+
+START_TEST(json_ir_has_further_outputs_too)
+{
+    static const char *const names[] = {"x", NULL};
+    static const float x[] = {-1, 1};
+    ln_options *options = options_with_outputs(names);
+    ln_model *model;
+    ln_session *session;
+    ck_assert_int_eq(ln_model_open_memory("m", ir_model, strlen(ir_model), options, &model), LN_OK);
+    ck_assert_int_eq(ln_model_num_outputs(model), 2);
+    ck_assert_int_eq(ln_model_output_info(model, 1)->dims[0], 2);
+    CHECK_OK(NULL, ln_session_create(model, &session));
+    CHECK_OK(session, ln_session_set_input(session, "x", TL_FLOAT, 1, (const int[]){2}, x));
+    CHECK_OK(session, ln_session_run(session));
+    check_tensor(session, "x", 2, x);
+    ln_session_free(session);
+    ln_model_free(model);
+    ln_options_free(options);
+}
+END_TEST
 
 START_TEST(a_bound_size_is_fixed_for_all_that_have_its_name)
 {
@@ -806,7 +911,8 @@ LN_TEST_MAIN(
     nothing_is_known_of_a_shape_that_the_file_does_not_have, json_ir_is_a_model_too,
     sizes_that_an_ir_model_leaves_open_are_those_of_the_input,
     each_session_draws_the_same_random_numbers, random_numbers_go_on_when_shapes_change,
-    a_timed_run_reports_each_operator, wrong_options_are_refused,
+    a_timed_run_reports_each_operator, wrong_options_are_refused, any_tensor_may_be_one_more_output,
+    outputs_that_are_no_tensors_are_refused, json_ir_has_further_outputs_too,
     a_bound_size_is_fixed_for_all_that_have_its_name, a_bounded_size_stays_open_within_its_range,
     options_that_the_model_contradicts_are_refused,
     an_explicit_number_of_threads_beats_the_environment,

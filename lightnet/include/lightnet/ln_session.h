@@ -72,6 +72,9 @@ LN_API void ln_options_free(ln_options *options);
  *  |                 | share its weights. The caller vouches that nobody changes or shortens    |
  *  |                 | the file while the model lives: that may end the process by SIGBUS       |
  *  | disabled_rule   | the name of a rewrite to leave out; may be set several times             |
+ *  | output          | the name of a tensor of the model that is one more output, behind those  |
+ *  |                 | of the file; may be set several times. Compiled models take none; where  |
+ *  |                 | sizes are open, a name that there is not ends the first run              |
  *  | memory_limit    | bytes that the model, its constants, which count once, and one program    |
  *  |                 | with the memory of its runs may take (default 0: no limit); what a       |
  *  |                 | caller gives or binds does not count, nor do further sessions            |
