@@ -28,12 +28,10 @@ typedef struct run {
 
 /* Whether a session will do */
 
-// The option that a session has no word for; NULL: none. What is said of a compiled model is
-// checked where it is read.
+// The option for compiling, or about what is compiled; NULL: none.
 static const char *find_excluding(const cli_options *opt)
 {
-    return opt->fetch.n      ? "--fetch"
-           : opt->run_only   ? "-r"
+    return opt->run_only     ? "-r"
            : opt->target     ? "-t"
            : opt->tune       ? "--tune"
            : opt->disabled.n ? "--disable-rule"
@@ -43,8 +41,13 @@ static const char *find_excluding(const cli_options *opt)
 // Models of which the library reads the file as it is.
 static int is_for_session(const cli_options *opt)
 {
-    return !find_excluding(opt) && !cli_source_is_stream(opt->args[0]) &&
-           !cli_il_is_file(opt->args[0]);
+    return !opt->run_only && !cli_source_is_stream(opt->args[0]) && !cli_il_is_file(opt->args[0]);
+}
+
+// Contexts check what is said of a compiled model.
+static int is_compiled(const ln_model *model)
+{
+    return ln_model_metadata(model, "target") || ln_model_metadata(model, "program.1");
 }
 
 // Whether the model has inputs, of types that there are, and all that -i names are inputs: other
@@ -62,7 +65,7 @@ static int has_inputs(const ln_model *model, const cli_options *opt)
 
 ln_model *cli_run_session_open_mapped(const cli_options *opt)
 {
-    const char *other = find_excluding(opt);
+    const char *other = opt->fetch.n ? "--fetch" : find_excluding(opt);
     if (other)
         cli_fail("--map and %s exclude each other", other);
     else if (!is_for_session(opt))
@@ -83,7 +86,7 @@ ln_model *cli_run_session_open(const cli_options *opt)
 {
     const int may_try = is_for_session(opt) && opt->max_seconds < 0;
     ln_model *model = may_try ? cli_session_try(opt) : NULL;
-    if (!model || has_inputs(model, opt))
+    if (!model || (has_inputs(model, opt) && !(find_excluding(opt) && is_compiled(model))))
         return model;
     ln_model_free(model);
     return NULL;

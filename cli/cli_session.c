@@ -34,6 +34,7 @@ static const struct {
       {"shape", FIELD(shapes)},
       {"folder", FIELD(includes)},
       {"disabled_rule", FIELD(disabled)},
+      {"output", FIELD(fetch)},
 };
 
 enum { N_TEXTS = sizeof(texts) / sizeof(texts[0]), N_LISTS = sizeof(lists) / sizeof(lists[0]) };

@@ -256,7 +256,8 @@ int ln_model_index(ln_model *model, const ln_context *ctx)
 {
     return list_required(model) || number_all_ports(model) || number_all_symbols(model) ||
                    ln_interface_add_metadata(model->interface, "format",
-                                             model->front ? model->front->format : ir_format)
+                                             model->front ? model->front->format : ir_format) ||
+                   ln_interface_add_metadata(model->interface, "target", ctx->target)
                ? ln_fail_memory(ctx)
                : 0;
 }

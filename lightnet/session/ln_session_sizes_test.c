@@ -507,6 +507,8 @@ START_TEST(a_compiled_model_has_the_interface_and_the_bits_of_its_origin)
     compile_ranges("m.safetensors");
     ln_model *model = open_compiled("m.safetensors"), *origin = model_of("LN_TEST_ENCODER");
     ln_session *session = session_of(model), *fresh = session_of(origin);
+    ck_assert_str_eq(ln_model_metadata(model, "target"), "cpu");
+    ck_assert_ptr_null(ln_model_metadata(origin, "target"));
     check_bounds(model, 0, ln_model_input_dim_name(origin, 0, 0), 1, 2);
     check_bounds(model, 1, ln_model_input_dim_name(origin, 0, 1), 1, LONGEST);
     check_bounds(origin, 1, "sequence", 0, INT_MAX);

@@ -160,7 +160,8 @@ LN_API const char *ln_model_output_dim_name(const ln_model *model, int i, int ax
 LN_API ln_status ln_model_input_bounds(const ln_model *model, int i, int axis, int *least,
                                        int *most);
 
-/** The value that the file's metadata has for `key`; NULL: none. "format" is always there.
+/** The value that the file's metadata has for `key`; NULL: none. "format" is always there,
+ *  "target" where the file is a compiled model with one program: what it was compiled for.
  *  "program.1", "program.2" .. are the shapes that the programs of a compiled model with several
  *  take, as "ids [1, sequence of 1..512], mask [1, 512]". Returns borrowed, as long as the model
  *  lives. */
