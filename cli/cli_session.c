@@ -177,27 +177,36 @@ __attribute__((format(printf, 2, 3))) static void add(line *l, const char *fmt, 
     va_end(args);
 }
 
-static void add_bounds(line *l, const ln_model *model, int i, int axis)
+/* What is asked of an input, or of an output. */
+typedef struct port_kind {
+    const char *(*dim_name)(const ln_model *model, int i, int axis);
+    ln_status (*bounds)(const ln_model *model, int i, int axis, int *least, int *most);
+} port_kind;
+
+static const port_kind of_inputs = {ln_model_input_dim_name, ln_model_input_bounds},
+                       of_outputs = {ln_model_output_dim_name, ln_model_output_bounds};
+
+static void add_bounds(line *l, const ln_model *model, const port_kind *kind, int i, int axis)
 {
     int least, most;
-    if (!ln_model_input_bounds(model, i, axis, &least, &most) && most < INT_MAX)
+    if (!kind->bounds(model, i, axis, &least, &most) && most < INT_MAX)
         add(l, " of %d..%d", least, most);
 }
 
 static const char *print_shape(const ln_model *model, int i, const tl_tensor *info,
-                               const char *(*dim_name)(const ln_model *, int, int), char *text)
+                               const port_kind *kind, char *text)
 {
     line l = {.text = text};
     add(&l, info->ndim < 0 ? "of any shape" : "[");
     for (int axis = 0; axis < info->ndim; axis++) {
-        const char *name = dim_name(model, i, axis);
+        const char *name = kind->dim_name(model, i, axis);
         add(&l, axis ? ", " : "");
         if (info->dims[axis] < 0)
             add(&l, "%s", name ? name : "?");
         else
             add(&l, "%d", info->dims[axis]);
-        if (info->dims[axis] < 0 && dim_name == ln_model_input_dim_name)
-            add_bounds(&l, model, i, axis);
+        if (info->dims[axis] < 0)
+            add_bounds(&l, model, kind, i, axis);
     }
     add(&l, info->ndim < 0 ? "" : "]");
     return text;
@@ -205,12 +214,12 @@ static const char *print_shape(const ln_model *model, int i, const tl_tensor *in
 
 const char *cli_session_input_shape(const ln_model *model, int i, char *text)
 {
-    return print_shape(model, i, ln_model_input_info(model, i), ln_model_input_dim_name, text);
+    return print_shape(model, i, ln_model_input_info(model, i), &of_inputs, text);
 }
 
 const char *cli_session_output_shape(const ln_model *model, int i, char *text)
 {
-    return print_shape(model, i, ln_model_output_info(model, i), ln_model_output_dim_name, text);
+    return print_shape(model, i, ln_model_output_info(model, i), &of_outputs, text);
 }
 
 // A size that the axis may have.

@@ -374,25 +374,35 @@ const char *ln_model_output_dim_name(const ln_model *model, int i, int axis)
     return dim_name(output_at(model, i), axis);
 }
 
-ln_status ln_model_input_bounds(const ln_model *model, int i, int axis, int *least, int *most)
+// `port` may be NULL, after a failure.
+static ln_status bounds_of(const ln_port *port, const char *what, int axis, int *least, int *most)
 {
-    const ln_port *port = input_at(model, i);
     if (!port)
         return LN_BAD_ARGUMENT;
     if (!least || !most) {
-        ln_error_set_as(NULL, LN_BAD_ARGUMENT, "the place for a bound of input '%s' is NULL",
+        ln_error_set_as(NULL, LN_BAD_ARGUMENT, "the place for a bound of %s '%s' is NULL", what,
                         port->name);
         return LN_BAD_ARGUMENT;
     }
     if (axis < 0 || axis >= port->info.ndim) {
-        ln_error_set_as(NULL, LN_BAD_ARGUMENT, "input '%s' has %d dimensions, axis %d is asked for",
-                        port->name, port->info.ndim < 0 ? 0 : port->info.ndim, axis);
+        ln_error_set_as(NULL, LN_BAD_ARGUMENT, "%s '%s' has %d dimensions, axis %d is asked for",
+                        what, port->name, port->info.ndim < 0 ? 0 : port->info.ndim, axis);
         return LN_BAD_ARGUMENT;
     }
     const int is_open = port->dims[axis] < 0;
     *least = is_open ? port->least[axis] : port->dims[axis];
     *most = is_open ? port->most[axis] : port->dims[axis];
     return LN_OK;
+}
+
+ln_status ln_model_input_bounds(const ln_model *model, int i, int axis, int *least, int *most)
+{
+    return bounds_of(input_at(model, i), "input", axis, least, most);
+}
+
+ln_status ln_model_output_bounds(const ln_model *model, int i, int axis, int *least, int *most)
+{
+    return bounds_of(output_at(model, i), "output", axis, least, most);
 }
 
 const char *ln_model_metadata(const ln_model *model, const char *key)

@@ -153,12 +153,14 @@ LN_API const tl_tensor *ln_model_output_info(const ln_model *model, int i);
 LN_API const char *ln_model_input_dim_name(const ln_model *model, int i, int axis);
 LN_API const char *ln_model_output_dim_name(const ln_model *model, int i, int axis);
 
-/** What the size of an input may be: *least and *most, of a fixed size both that, of one without
- *  bounds 0 and INT_MAX. Of a compiled model with several programs: the least and the most of any;
- *  which shapes each takes is in the metadata. LN_BAD_ARGUMENT: `i` or `axis` is out of range, a
- *  NULL. */
+/** What the size of an input, or an output, may be: *least and *most, of a fixed size both that, of
+ *  one without bounds 0 and INT_MAX. An output has the bounds of the inputs with sizes of its name.
+ *  Of a compiled model with several programs: the least and the most of any; which shapes each
+ *  takes is in the metadata. LN_BAD_ARGUMENT: `i` or `axis` is out of range, a NULL. */
 LN_API ln_status ln_model_input_bounds(const ln_model *model, int i, int axis, int *least,
                                        int *most);
+LN_API ln_status ln_model_output_bounds(const ln_model *model, int i, int axis, int *least,
+                                        int *most);
 
 /** The value that the file's metadata has for `key`; NULL: none. "format" is always there,
  *  "target" where the file is a compiled model with one program: what it was compiled for.
