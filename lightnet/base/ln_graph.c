@@ -8,63 +8,86 @@
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_msg.h"
 
-/* Puts `data` behind the last node of a list whose end is known. */
-static int append(ln_list **list, ln_list **last, void *data)
+/* Nodes and ends of edges lie in one block each with their place in the list that has them. */
+struct node_block {
+    ln_graph_node node;
+    ln_list place;
+};
+
+struct end_block {
+    ln_graph_edge_node end;
+    ln_list place;
+};
+
+static ln_list *place_of_node(ln_graph_node *node)
 {
-    ln_list *node = ln_list_prepend(NULL, data);
-    if (!node)
-        return -1;
+    return &((struct node_block *)node)->place;
+}
+
+static ln_list *place_of_end(ln_graph_edge_node *end)
+{
+    return &((struct end_block *)end)->place;
+}
+
+/* Puts `place` behind the last node of a list whose end is known. */
+static void append(ln_list **list, ln_list **last, ln_list *place)
+{
     if (*last)
-        (*last)->next = node;
+        (*last)->next = place;
     else
-        *list = node;
-    *last = node;
-    return 0;
+        *list = place;
+    *last = place;
 }
 
 /* Takes out the node behind `before`, the first when that is NULL. */
 static void remove_behind(ln_list **list, ln_list **last, ln_list *before)
 {
     ln_list **link = before ? &before->next : list;
-    *link = ln_list_remove_nth(*link, 0);
+    *link = (*link)->next;
     if (!*link)
         *last = before;
 }
 
 ln_graph_node *ln_graph_node_create(void *data, ln_cmp_func node_data_cmp)
 {
-    ln_graph_node *node = ln_alloc(sizeof(*node));
-    if (!node)
+    struct node_block *block = ln_alloc(sizeof(*block));
+    if (!block)
         return NULL;
-    node->data = data;
-    node->node_data_cmp = node_data_cmp ? node_data_cmp : ln_direct_cmp;
-    return node;
+    block->node.data = data;
+    block->node.node_data_cmp = node_data_cmp ? node_data_cmp : ln_direct_cmp;
+    block->place.data = &block->node;
+    return &block->node;
 }
 
-static void free_edge_node(void *edge_node)
+static void free_ends(const ln_list *place)
 {
-    ln_graph_edge_node_free(edge_node);
+    while (place) {
+        ln_graph_edge_node *end = place->data;
+        place = place->next;
+        ln_graph_edge_node_free(end);
+    }
 }
 
 void ln_graph_node_free(ln_graph_node *node)
 {
     if (!node)
         return;
-    ln_list_free_deep(node->out_edge_nodes, free_edge_node);
-    ln_list_free_deep(node->in_edge_nodes, free_edge_node);
+    free_ends(node->out_edge_nodes);
+    free_ends(node->in_edge_nodes);
     ln_free(node);
 }
 
 ln_graph_edge_node *ln_graph_edge_node_create(void *edge_data, ln_graph_node *node,
                                               ln_cmp_func edge_data_cmp)
 {
-    ln_graph_edge_node *edge_node = ln_alloc(sizeof(*edge_node));
-    if (!edge_node)
+    struct end_block *block = ln_alloc(sizeof(*block));
+    if (!block)
         return NULL;
-    edge_node->edge_data = edge_data;
-    edge_node->node = node;
-    edge_node->edge_data_cmp = edge_data_cmp ? edge_data_cmp : ln_direct_cmp;
-    return edge_node;
+    block->end.edge_data = edge_data;
+    block->end.node = node;
+    block->end.edge_data_cmp = edge_data_cmp ? edge_data_cmp : ln_direct_cmp;
+    block->place.data = &block->end;
+    return &block->end;
 }
 
 void ln_graph_edge_node_free(ln_graph_edge_node *edge_node)
@@ -82,16 +105,15 @@ ln_graph *ln_graph_create(ln_cmp_func node_cmp, ln_cmp_func edge_cmp)
     return graph;
 }
 
-static void free_node(void *node)
-{
-    ln_graph_node_free(node);
-}
-
 void ln_graph_free(ln_graph *graph)
 {
     if (!graph)
         return;
-    ln_list_free_deep(graph->nodes, free_node);
+    for (const ln_list *place = graph->nodes; place;) {
+        ln_graph_node *node = place->data;
+        place = place->next;
+        ln_graph_node_free(node);
+    }
     ln_free(graph);
 }
 
@@ -101,10 +123,7 @@ ln_graph_node *ln_graph_add(ln_graph *graph, void *data)
     if (!node)
         return NULL;
     node->before = graph->last;
-    if (append(&graph->nodes, &graph->last, node) < 0) {
-        ln_graph_node_free(node);
-        return NULL;
-    }
+    append(&graph->nodes, &graph->last, place_of_node(node));
     graph->size++;
     return node;
 }
@@ -139,10 +158,7 @@ static ln_graph_edge_node *append_end(struct ends ends, ln_graph_node *other, vo
     if (!end)
         return NULL;
     end->before = *ends.last;
-    if (append(ends.list, ends.last, end) < 0) {
-        ln_graph_edge_node_free(end);
-        return NULL;
-    }
+    append(ends.list, ends.last, place_of_end(end));
     ++*ends.degree;
     return end;
 }

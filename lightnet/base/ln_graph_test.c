@@ -335,18 +335,16 @@ END_TEST
 START_TEST(failed_link_leaves_the_graph_as_before)
 {
     ln_graph *graph = draw("ab", "ab");
-    for (int n = 0; n < 4; n++) {
+    for (int n = 0; n < 2; n++) { // the ends of the edge
         ln_alloc_fail_after(n);
         ck_assert_int_eq(ln_graph_link(graph, letter('a'), letter('b'), letter('f')), -1);
         ck_assert_int_eq(ln_alloc_fail_stop(), LN_TRUE);
         check_text(graph, "a -> b (e)\nb\n");
     }
-    for (int n = 0; n < 2; n++) {
-        ln_alloc_fail_after(n);
-        ck_assert_ptr_null(ln_graph_add(graph, letter('c')));
-        ck_assert_int_eq(ln_alloc_fail_stop(), LN_TRUE);
-        check_text(graph, "a -> b (e)\nb\n");
-    }
+    ln_alloc_fail_after(0);
+    ck_assert_ptr_null(ln_graph_add(graph, letter('c')));
+    ck_assert_int_eq(ln_alloc_fail_stop(), LN_TRUE);
+    check_text(graph, "a -> b (e)\nb\n");
     ln_graph_free(graph);
 }
 END_TEST

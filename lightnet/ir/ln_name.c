@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names that nothing else in a list has: a prefix and a number.
+// Names that nothing else in a list has: a prefix and a number. Names that lie within what they
+// name.
 
 #include "ir/ln_name.h"
 
@@ -69,4 +70,14 @@ int ln_name_set(char **name, const char *str)
     ln_free(*name);
     *name = copy;
     return 0;
+}
+
+size_t ln_name_size(const char *str)
+{
+    return str ? strlen(str) + 1 : 0;
+}
+
+char *ln_name_put(char *at, const char *str)
+{
+    return str ? strcpy(at, str) : NULL;
 }

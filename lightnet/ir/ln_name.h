@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names that nothing else in a list has: a prefix and a number.
+// Names that nothing else in a list has: a prefix and a number. Names that lie within what they
+// name.
 
 #ifndef LN_NAME_H
 #define LN_NAME_H
@@ -22,5 +23,18 @@ int ln_name_print(char *buf, const char *fmt, ...) LN_PRINTF(2, 3);
 /** Replaces the string *name by a copy of `str`. -1 with a reason: no memory, *name is as before.
  */
 int ln_name_set(char **name, const char *str);
+
+/* A name that lies in one block with what it names costs no block of its own, and no cache line:
+ *
+ *     struct block { thing thing; char name[]; };
+ *     struct block *block = ln_alloc(sizeof(*block) + ln_name_size(str));
+ *     block->thing.name = ln_name_put(block->name, str);
+ */
+
+/** The bytes of a name with its NUL; 0 for NULL. */
+size_t ln_name_size(const char *str);
+
+/** Copies a name of ln_name_size bytes to `at`. Returns `at`; NULL for NULL. */
+char *ln_name_put(char *at, const char *str);
 
 #endif

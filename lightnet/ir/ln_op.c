@@ -18,41 +18,40 @@ static const char *name_of(const void *op)
 
 /* Making and freeing */
 
-/* An operator of the prototype's type without name and lists. */
-static ln_op *create_bare(const ln_op *proto)
+/* An operator lies in one block with its argument and its name. Type and target are those of the
+ * prototype, whose strings it points to, as to its argument names. */
+struct block {
+    ln_op op;
+    ln_op_arg op_arg;
+    char name[];
+};
+
+/* An operator of the prototype's type without lists. */
+static ln_op *create_bare(const ln_op *proto, const char *name)
 {
-    ln_op *op = ln_clone(proto, sizeof *proto);
-    if (!op)
-        return NULL;
     const ln_op_arg *arg = proto->op_arg;
-    op->op_arg = ln_alloc(sizeof *op->op_arg);
-    if (!op->op_arg) {
-        ln_op_free(op);
+    struct block *block = ln_alloc(sizeof *block + ln_name_size(name));
+    if (!block)
         return NULL;
-    }
-    op->op_arg->in_arg_names = arg->in_arg_names;
-    op->op_arg->out_arg_names = arg->out_arg_names;
-    op->op_arg->param_arg_names = arg->param_arg_names;
-    op->op_arg->param_ptypes = arg->param_ptypes;
-    op->op_arg->info = arg->info;
-    if (ln_name_set(&op->op_arg->optype, arg->optype) ||
-        ln_name_set(&op->op_arg->arch, arg->arch)) {
-        ln_op_free(op);
-        return NULL;
-    }
-    return op;
+    block->op = *proto;
+    block->op.op_arg = &block->op_arg;
+    block->op_arg.name = ln_name_put(block->name, name);
+    block->op_arg.optype = arg->optype;
+    block->op_arg.arch = arg->arch;
+    block->op_arg.in_arg_names = arg->in_arg_names;
+    block->op_arg.out_arg_names = arg->out_arg_names;
+    block->op_arg.param_arg_names = arg->param_arg_names;
+    block->op_arg.param_ptypes = arg->param_ptypes;
+    block->op_arg.info = arg->info;
+    return &block->op;
 }
 
 ln_op *ln_op_create_from_proto(const ln_op *op_proto, const char *name, ln_list *tensors_in,
                                ln_list *tensors_out, ln_list *params, ln_hash *tensor_table)
 {
-    ln_op *op = create_bare(op_proto);
+    ln_op *op = create_bare(op_proto, name);
     if (!op)
         return NULL;
-    if (ln_name_set(&op->op_arg->name, name)) {
-        ln_op_free(op);
-        return NULL;
-    }
     op->op_arg->tensors_in = tensors_in;
     op->op_arg->tensors_out = tensors_out;
     op->op_arg->params = params;
@@ -62,14 +61,6 @@ ln_op *ln_op_create_from_proto(const ln_op *op_proto, const char *name, ln_list 
 
 void ln_op_free(ln_op *op)
 {
-    if (!op)
-        return;
-    if (op->op_arg) {
-        ln_free(op->op_arg->name);
-        ln_free(op->op_arg->optype);
-        ln_free(op->op_arg->arch);
-        ln_free(op->op_arg);
-    }
     ln_free(op);
 }
 
@@ -77,11 +68,9 @@ void ln_op_free_lists_too(ln_op *op)
 {
     if (!op)
         return;
-    if (op->op_arg) {
-        ln_tensor_list_free(op->op_arg->tensors_in);
-        ln_tensor_list_free(op->op_arg->tensors_out);
-        ln_param_list_free(op->op_arg->params);
-    }
+    ln_tensor_list_free(op->op_arg->tensors_in);
+    ln_tensor_list_free(op->op_arg->tensors_out);
+    ln_param_list_free(op->op_arg->params);
     ln_op_free(op);
 }
 

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "ir/ln_name.h"
+#include "ir/ln_param_type.h"
 #include "lightnet/ln_msg.h"
 
 /* Views of a number */
@@ -56,9 +57,7 @@ static void free_value(ln_param_entry *value)
 {
     ln_free(value->value_string);
     free_strings(value->value_array_string, value->array_len);
-    ln_free(value->value_array_double);
-    ln_free(value->value_array_float);
-    ln_free(value->value_array_int);
+    ln_free(value->value_array_double); // with the other views
     ln_free(value->value_array_bool);
 }
 
@@ -131,32 +130,38 @@ static int set_numbers(ln_param_entry *entry, int len, const void *array, number
     ln_param_entry value = {.type = LN_PARAM_ARRAY_NUMBER, .array_len = len};
     if (len == 0)
         return take_value_if(1, entry, &value);
-    value.value_array_double = ln_alloc_array((size_t)len, sizeof(double));
-    value.value_array_float = ln_alloc_array((size_t)len, sizeof(float));
-    value.value_array_int = ln_alloc_array((size_t)len, sizeof(int));
-    const int made = value.value_array_double && value.value_array_float && value.value_array_int;
-    for (int i = 0; made && i < len; i++) {
+    // One block for the three views.
+    value.value_array_double =
+        ln_alloc_array((size_t)len, sizeof(double) + sizeof(float) + sizeof(int));
+    if (!value.value_array_double)
+        return -1;
+    value.value_array_float = (float *)(value.value_array_double + len);
+    value.value_array_int = (int *)(value.value_array_float + len);
+    for (int i = 0; i < len; i++) {
         const double number = number_at(array, i);
         value.value_array_double[i] = number;
         value.value_array_float[i] = float_view(number);
         value.value_array_int[i] = int_view(number);
     }
-    return take_value_if(made, entry, &value);
+    return take_value_if(1, entry, &value);
 }
 
 /* Entries */
 
+/* An entry lies in one block with its arg_name. */
+struct block {
+    ln_param_entry entry;
+    char arg_name[];
+};
+
 ln_param_entry *ln_param_entry_create(const char *arg_name, ln_param_type type)
 {
-    ln_param_entry *entry = ln_alloc(sizeof *entry);
-    if (!entry)
+    struct block *block = ln_alloc(sizeof *block + ln_name_size(arg_name));
+    if (!block)
         return NULL;
-    if (ln_name_set(&entry->arg_name, arg_name)) {
-        ln_free(entry);
-        return NULL;
-    }
-    entry->type = type;
-    return entry;
+    block->entry.arg_name = ln_name_put(block->arg_name, arg_name);
+    block->entry.type = type;
+    return &block->entry;
 }
 
 void ln_param_entry_free(ln_param_entry *entry)
@@ -164,7 +169,6 @@ void ln_param_entry_free(ln_param_entry *entry)
     if (!entry)
         return;
     free_value(entry);
-    ln_free(entry->arg_name);
     ln_free(entry);
 }
 
@@ -194,12 +198,27 @@ static int set_value_of(ln_param_entry *entry, const ln_param_entry *pe)
 
 ln_param_entry *ln_param_entry_copy(const ln_param_entry *pe)
 {
-    ln_param_entry *copy = ln_param_entry_create(pe->arg_name, pe->type);
+    return ln_param_entry_copy_as(pe, pe->arg_name);
+}
+
+ln_param_entry *ln_param_entry_copy_as(const ln_param_entry *pe, const char *arg_name)
+{
+    ln_param_entry *copy = ln_param_entry_create(arg_name, pe->type);
     if (copy && set_value_of(copy, pe)) {
         ln_param_entry_free(copy);
         return NULL;
     }
     return copy;
+}
+
+void ln_param_entry_exchange(ln_param_entry *a, ln_param_entry *b)
+{
+    char *name_of_a = a->arg_name, *name_of_b = b->arg_name;
+    const ln_param_entry value_of_a = *a;
+    *a = *b;
+    *b = value_of_a;
+    a->arg_name = name_of_a;
+    b->arg_name = name_of_b;
 }
 
 static int same_numbers(const ln_param_entry *a, const ln_param_entry *b)

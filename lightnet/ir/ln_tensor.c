@@ -3,6 +3,8 @@
 
 #include "lightnet/ln_tensor.h"
 
+#include <string.h>
+
 #include "ir/ln_dfg_value.h"
 #include "ir/ln_entry_list.h"
 #include "ir/ln_name.h"
@@ -11,18 +13,34 @@
 
 /* Entries */
 
+/* An entry lies in one block with its name and, unless that is long, with the name of its creater.
+ */
+struct entry_block {
+    ln_tensor_entry entry;
+    char creater[24];
+    char name[];
+};
+
+static char *room_for_creater(ln_tensor_entry *entry)
+{
+    return ((struct entry_block *)entry)->creater;
+}
+
 ln_tensor_entry *ln_tensor_entry_create(const char *name, tl_tensor *tensor)
 {
-    ln_tensor_entry *entry = ln_alloc(sizeof *entry);
-    if (!entry)
+    struct entry_block *block = ln_alloc(sizeof *block + ln_name_size(name));
+    if (!block)
         return NULL;
-    if (ln_name_set(&entry->name, name)) {
-        ln_free(entry);
-        return NULL;
-    }
-    entry->tensor = tensor;
-    entry->mtype = LN_MEM_NONE;
-    return entry;
+    block->entry.name = ln_name_put(block->name, name);
+    block->entry.tensor = tensor;
+    block->entry.mtype = LN_MEM_NONE;
+    return &block->entry;
+}
+
+static void free_creater(ln_tensor_entry *entry)
+{
+    if (entry->creater != room_for_creater(entry))
+        ln_free(entry->creater);
 }
 
 void ln_tensor_entry_free(ln_tensor_entry *entry)
@@ -31,9 +49,8 @@ void ln_tensor_entry_free(ln_tensor_entry *entry)
         return;
     ln_dfg_value_untie(entry);
     ln_dfg_value_release(entry->owner_value);
-    ln_free(entry->name);
     ln_free(entry->owner);
-    ln_free(entry->creater);
+    free_creater(entry);
     ln_free(entry);
 }
 
@@ -94,7 +111,16 @@ int ln_tensor_entry_set_owner(ln_tensor_entry *entry, ln_hash *tensor_table, con
 
 int ln_tensor_entry_set_creater(ln_tensor_entry *entry, const char *creater)
 {
-    return ln_name_set(&entry->creater, creater);
+    const size_t size = ln_name_size(creater);
+    const int has_room = size && size <= sizeof(((struct entry_block *)NULL)->creater);
+    char *copy = has_room ? room_for_creater(entry) : ln_strdup(creater);
+    if (creater && !copy)
+        return -1;
+    if (has_room)
+        memmove(copy, creater, size);
+    free_creater(entry);
+    entry->creater = copy;
+    return 0;
 }
 
 int ln_tensor_entry_is_valid(const ln_tensor_entry *entry)
@@ -247,16 +273,27 @@ static const char *arg_name_of(const void *entry)
     return ((const ln_tensor_list_entry *)entry)->arg_name;
 }
 
+/* A list entry lies in one block with its first name, and then its arg_name. */
+struct list_entry_block {
+    ln_tensor_list_entry entry;
+    char names[];
+};
+
 ln_tensor_list_entry *ln_tensor_list_entry_create(const char *arg_name, const char *name)
 {
-    ln_tensor_list_entry *entry = ln_alloc(sizeof *entry);
-    if (!entry)
+    const size_t name_size = ln_name_size(name);
+    struct list_entry_block *block = ln_alloc(sizeof *block + name_size + ln_name_size(arg_name));
+    if (!block)
         return NULL;
-    if (ln_name_set(&entry->arg_name, arg_name) || ln_name_set(&entry->name, name)) {
-        ln_tensor_list_entry_free(entry);
-        return NULL;
-    }
-    return entry;
+    block->entry.name = ln_name_put(block->names, name);
+    block->entry.arg_name = ln_name_put(block->names + name_size, arg_name);
+    return &block->entry;
+}
+
+static void free_name(ln_tensor_list_entry *entry)
+{
+    if (entry->name != ((struct list_entry_block *)entry)->names)
+        ln_free(entry->name);
 }
 
 void ln_tensor_list_entry_free(ln_tensor_list_entry *entry)
@@ -264,15 +301,17 @@ void ln_tensor_list_entry_free(ln_tensor_list_entry *entry)
     if (!entry)
         return;
     ln_dfg_value_release(entry->value);
-    ln_free(entry->name);
-    ln_free(entry->arg_name);
+    free_name(entry);
     ln_free(entry);
 }
 
 int ln_tensor_list_entry_set_name(ln_tensor_list_entry *entry, const char *name)
 {
-    if (ln_name_set(&entry->name, name))
+    char *copy = ln_strdup(name);
+    if (name && !copy)
         return -1;
+    free_name(entry);
+    entry->name = copy;
     ln_dfg_value_release(entry->value);
     entry->value = NULL;
     return 0;

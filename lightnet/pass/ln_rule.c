@@ -11,6 +11,7 @@
 #include "base/ln_list_end.h"
 #include "ir/ln_dynamic.h"
 #include "ir/ln_fixed.h"
+#include "ir/ln_param_type.h"
 #include "lightnet/ln_arch.h"
 #include "lightnet/ln_pass.h"
 #include "pass/ln_pass_walk.h"
@@ -343,15 +344,11 @@ static void set_param(ln_rule_made *made, const char *arg_name, const ln_param_e
     if (made->failed)
         return;
     ln_list **params = &made->op->op_arg->params;
-    ln_param_entry *copy = ln_param_entry_copy(pe);
-    char *name = copy ? ln_strdup(arg_name) : NULL;
-    if (!name) {
-        ln_param_entry_free(copy);
+    ln_param_entry *copy = ln_param_entry_copy_as(pe, arg_name);
+    if (!copy) {
         fail_last(made);
         return;
     }
-    ln_free(copy->arg_name);
-    copy->arg_name = name;
     for (ln_list *node = *params; node; node = node->next) {
         ln_param_entry *old = node->data;
         if (strcmp(old->arg_name, arg_name) == 0) {

@@ -7,6 +7,7 @@
 #include "ir/ln_context_ops.h"
 #include "ir/ln_fixed.h"
 #include "ir/ln_limits.h"
+#include "ir/ln_param_type.h"
 #include "lightnet/ln_util.h"
 #include "plan/ln_plan.h"
 #include "run/ln_memory.h"
@@ -134,11 +135,8 @@ static int apply_param(ln_context *ctx, ln_param_entry *entry, va_list ap)
     }
     ln_update_forget(ctx);
     const int status = check_anew(ctx) || ln_fixed_check_params(ctx) ? -1 : 0;
-    if (status) {
-        const ln_param_entry changed = *entry;
-        *entry = *old;
-        *old = changed;
-    }
+    if (status)
+        ln_param_entry_exchange(entry, old);
     ln_param_entry_free(old);
     return bind_again(ctx, status ? check_unchanged(ctx) : 0) ? -1 : status;
 }

@@ -11,17 +11,28 @@
 
 /* ---- records ---- */
 
+/** A record lies in one block with its first dimensions. */
+typedef struct block {
+    tl_tensor t;
+    int dims[];
+} block;
+
 static tl_tensor *create_record(void *data, int len, int ndim, const int *dims, tl_dtype dtype)
 {
-    tl_tensor *const t = tl_alloc(sizeof(*t));
-    int *const own_dims = tl_clone(dims, (size_t)ndim * sizeof(int));
-    if (!t || !own_dims) {
-        tl_free(t);
-        tl_free(own_dims);
+    const size_t size = (size_t)ndim * sizeof(int);
+    block *const b = tl_alloc(sizeof(*b) + size);
+    if (!b)
         return NULL;
-    }
-    *t = (tl_tensor){.dtype = dtype, .len = len, .ndim = ndim, .dims = own_dims, .data = data};
-    return t;
+    b->t = (tl_tensor){.dtype = dtype, .len = len, .ndim = ndim, .dims = b->dims, .data = data};
+    if (size)
+        memcpy(b->dims, dims, size);
+    return &b->t;
+}
+
+static void free_dims(tl_tensor *t)
+{
+    if (t->dims != ((block *)t)->dims)
+        tl_free(t->dims);
 }
 
 tl_tensor *tl_tensor_create(void *data, int ndim, const int *dims, tl_dtype dtype)
@@ -41,7 +52,7 @@ void tl_tensor_free(tl_tensor *t)
 {
     if (!t)
         return;
-    tl_free(t->dims);
+    free_dims(t);
     tl_free(t);
 }
 
@@ -211,7 +222,7 @@ int tl_tensor_reshape_src(tl_tensor *src, int ndim, const int *dims)
     int *const own_dims = tl_clone(dims, (size_t)ndim * sizeof(int));
     if (!own_dims)
         return -1;
-    tl_free(src->dims);
+    free_dims(src);
     src->dims = own_dims;
     src->ndim = ndim;
     return 0;
