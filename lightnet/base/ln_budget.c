@@ -25,10 +25,19 @@ ln_budget *ln_budget_use(ln_budget *budget)
     return before;
 }
 
+struct ln_slabs *ln_budget_slabs(void)
+{
+    return in_use ? in_use->slabs : NULL;
+}
+
+static int counts(void)
+{
+    return in_use && in_use->limit;
+}
+
 static int fits(const ln_budget *budget, size_t size)
 {
-    return !budget->limit ||
-           (budget->held <= budget->limit && size <= budget->limit - budget->held);
+    return budget->held <= budget->limit && size <= budget->limit - budget->held;
 }
 
 static int refuse(ln_budget *budget, size_t size)
@@ -51,18 +60,18 @@ int ln_budget_knows_sizes(void)
 
 int ln_budget_allows(size_t size)
 {
-    return !in_use || fits(in_use, size) || !refuse(in_use, size);
+    return !counts() || fits(in_use, size) || !refuse(in_use, size);
 }
 
 void *ln_budget_count(void *ptr)
 {
-    if (in_use && ptr)
+    if (ptr && counts())
         in_use->held += USABLE_SIZE(ptr);
     return ptr;
 }
 
 void ln_budget_uncount(void *ptr)
 {
-    if (ptr && in_use)
+    if (ptr && counts())
         ln_budget_give(in_use, USABLE_SIZE(ptr));
 }

@@ -11,14 +11,18 @@
 #include <stddef.h>
 
 typedef struct ln_budget {
-    size_t limit;   /* bytes; 0: none */
+    size_t limit;   /* bytes; 0: none, and nothing is counted */
     size_t held;    /* bytes that are allocated */
     size_t refused; /* the size of the first allocation that was too large since it was set to 0 */
+    struct ln_slabs *slabs; /* for small objects (base/ln_slab.h); NULL: none */
 } ln_budget;
 
 /** From now on allocations of this thread count against `budget` (keeps), or against none (NULL).
  *  Returns the one before. */
 ln_budget *ln_budget_use(ln_budget *budget);
+
+/** The slabs of the budget in use, or NULL. */
+struct ln_slabs *ln_budget_slabs(void);
 
 /** Counts `size` bytes no longer. */
 void ln_budget_give(ln_budget *budget, size_t size);

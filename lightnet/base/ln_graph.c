@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "base/ln_slab.h"
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_msg.h"
 
@@ -12,11 +13,13 @@
 struct node_block {
     ln_graph_node node;
     ln_list place;
+    ln_slab *home;
 };
 
 struct end_block {
     ln_graph_edge_node end;
     ln_list place;
+    ln_slab *home;
 };
 
 static ln_list *place_of_node(ln_graph_node *node)
@@ -50,9 +53,11 @@ static void remove_behind(ln_list **list, ln_list **last, ln_list *before)
 
 ln_graph_node *ln_graph_node_create(void *data, ln_cmp_func node_data_cmp)
 {
-    struct node_block *block = ln_alloc(sizeof(*block));
+    ln_slab *home;
+    struct node_block *block = ln_slab_alloc(LN_SLAB_GRAPH_NODES, sizeof(*block), &home);
     if (!block)
         return NULL;
+    block->home = home;
     block->node.data = data;
     block->node.node_data_cmp = node_data_cmp ? node_data_cmp : ln_direct_cmp;
     block->place.data = &block->node;
@@ -74,15 +79,17 @@ void ln_graph_node_free(ln_graph_node *node)
         return;
     free_ends(node->out_edge_nodes);
     free_ends(node->in_edge_nodes);
-    ln_free(node);
+    ln_slab_free(node, 0, ((struct node_block *)node)->home);
 }
 
 ln_graph_edge_node *ln_graph_edge_node_create(void *edge_data, ln_graph_node *node,
                                               ln_cmp_func edge_data_cmp)
 {
-    struct end_block *block = ln_alloc(sizeof(*block));
+    ln_slab *home;
+    struct end_block *block = ln_slab_alloc(LN_SLAB_GRAPH_EDGES, sizeof(*block), &home);
     if (!block)
         return NULL;
+    block->home = home;
     block->end.edge_data = edge_data;
     block->end.node = node;
     block->end.edge_data_cmp = edge_data_cmp ? edge_data_cmp : ln_direct_cmp;
@@ -92,7 +99,8 @@ ln_graph_edge_node *ln_graph_edge_node_create(void *edge_data, ln_graph_node *no
 
 void ln_graph_edge_node_free(ln_graph_edge_node *edge_node)
 {
-    ln_free(edge_node);
+    if (edge_node)
+        ln_slab_free(edge_node, 0, ((struct end_block *)edge_node)->home);
 }
 
 ln_graph *ln_graph_create(ln_cmp_func node_cmp, ln_cmp_func edge_cmp)

@@ -4,12 +4,26 @@
 
 #include "lightnet/ln_list.h"
 
+#include "base/ln_slab.h"
+
+typedef struct block {
+    ln_list node;
+    ln_slab *home;
+} block;
+
 static ln_list *create_node(void *data, ln_list *next)
 {
-    ln_list *node = ln_alloc(sizeof(*node));
-    if (node)
-        *node = (ln_list){.data = data, .next = next};
-    return node;
+    ln_slab *home;
+    block *made = ln_slab_alloc(LN_SLAB_LIST_NODES, sizeof(*made), &home);
+    if (!made)
+        return NULL;
+    *made = (block){.node = {.data = data, .next = next}, .home = home};
+    return &made->node;
+}
+
+static void free_node(ln_list *node)
+{
+    ln_slab_free(node, sizeof(block), ((block *)node)->home);
 }
 
 static ln_list **last_link(ln_list **link)
@@ -40,7 +54,7 @@ static void remove_at(ln_list **link, void (*free_func)(void *))
     ln_list *node = *link;
     *link = node->next;
     free_element(node->data, free_func);
-    ln_free(node);
+    free_node(node);
 }
 
 // The link to the first node that matches, or the last link.

@@ -276,7 +276,7 @@ START_TEST(failed_function_leaves_the_list_to_its_owner)
         ln_alloc_fail_after(i < 4 ? 0 : 2);
         ck_assert_ptr_null(funcs[i] ? funcs[i](list) : ln_list_copy(list));
         ck_assert_int_eq(ln_alloc_fail_stop(), LN_TRUE);
-        ck_assert_str_eq(ln_last_error(), "out of memory: cannot get 16 bytes");
+        ck_assert_str_eq(ln_last_error(), "out of memory: cannot get 24 bytes");
         check_and_free(list, "135");
     }
     size_t array[3] = {1, 2, 3};

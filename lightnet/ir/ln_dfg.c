@@ -16,6 +16,7 @@
 /* What a node of the graph has as `ports`. */
 struct ln_ports {
     size_t len;
+    ln_slab *home;
     ln_port at[];
 };
 
@@ -189,21 +190,30 @@ static size_t count_ports(const ln_op_arg *op_arg)
            (size_t)ln_tensor_list_length(op_arg->tensors_out);
 }
 
+static void free_ports(ln_graph_node *node)
+{
+    if (node->ports)
+        ln_slab_free(node->ports, 0, node->ports->home);
+    node->ports = NULL;
+}
+
 /* The newest first. */
 static void remove_ports(ln_dfg *dfg, ln_graph_node *node)
 {
     for (size_t i = node->ports ? node->ports->len : 0; i-- > 0;)
         disconnect(dfg, &node->ports->at[i]);
-    ln_free(node->ports);
-    node->ports = NULL;
+    free_ports(node);
 }
 
 /* Adds the operator's ports to its node; on failure some are left. */
 static int add_all_ports(ln_dfg *dfg, const ln_op_arg *op_arg, ln_graph_node *node)
 {
-    node->ports = ln_alloc(sizeof(*node->ports) + count_ports(op_arg) * sizeof(ln_port));
+    ln_slab *home;
+    const size_t size = sizeof(*node->ports) + count_ports(op_arg) * sizeof(ln_port);
+    node->ports = ln_slab_alloc(LN_SLAB_PORTS, size, &home);
     if (!node->ports)
         return -1;
+    node->ports->home = home;
     return add_ports(dfg, node, op_arg->tensors_out, 1) ||
                    add_ports(dfg, node, op_arg->tensors_in, 0)
                ? -1
@@ -268,7 +278,7 @@ void ln_dfg_free(ln_dfg *dfg)
     if (!dfg)
         return;
     for (const ln_list *l = dfg->graph ? dfg->graph->nodes : NULL; l; l = l->next)
-        ln_free(((ln_graph_node *)l->data)->ports);
+        free_ports(l->data);
     ln_hash_free(dfg->values);
     ln_hash_free(dfg->node_table);
     ln_graph_free(dfg->graph);

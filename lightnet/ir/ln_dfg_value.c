@@ -14,7 +14,7 @@ static void free_value(void *data)
     ln_dfg_value *value = data;
     if (value->entry)
         ln_dfg_value_untie(value->entry);
-    ln_free(value);
+    ln_slab_free(value, 0, value->home);
 }
 
 ln_hash *ln_dfg_values_create(void)
@@ -30,13 +30,15 @@ ln_dfg_value *ln_dfg_value_find(const ln_hash *values, const char *name)
 static ln_dfg_value *create(ln_hash *values, const char *name)
 {
     const size_t size = strlen(name) + 1;
-    ln_dfg_value *value = ln_alloc(sizeof(*value) + size);
+    ln_slab *home;
+    ln_dfg_value *value = ln_slab_alloc(LN_SLAB_VALUES, sizeof(*value) + size, &home);
     if (!value)
         return NULL;
+    value->home = home;
     memcpy(value->name, name, size);
     value->values = values;
     if (ln_hash_insert(values, value->name, value) < 0) {
-        ln_free(value);
+        ln_slab_free(value, 0, home);
         return NULL;
     }
     return value;

@@ -15,6 +15,7 @@
 
 #include <stddef.h>
 
+#include "base/ln_slab.h"
 #include "lightnet/ln_graph.h"
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_op.h"
@@ -48,6 +49,7 @@ struct ln_dfg_value {
     ln_port *oldest, *newest; /* readers, or NULL */
     size_t num_readers;
     size_t num_linked; /* readers */
+    ln_slab *home;
     char name[];
 };
 

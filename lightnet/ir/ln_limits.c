@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/ln_slab.h"
 #include "ir/ln_context_ops.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
@@ -38,6 +39,7 @@ struct ln_limits {
     atomic_int is_cancelled;
     tl_stop *stop;
     ln_budget budget;
+    ln_slabs slabs; /* of the budget */
     size_t n_ops;
 };
 
@@ -54,14 +56,18 @@ ln_limits *ln_limits_create(void)
     }
     for (int i = 0; i < N_LIMITS; i++)
         limits->max[i] = defaults[i];
+    limits->budget.slabs = &limits->slabs;
     atomic_init(&limits->is_cancelled, 0);
     return limits;
 }
 
 void ln_limits_free(ln_limits *limits)
 {
-    if (limits && !limits->around)
+    if (!limits)
+        return;
+    if (!limits->around)
         tl_stop_free(limits->stop);
+    ln_slabs_close(&limits->slabs);
     ln_free(limits);
 }
 
@@ -123,7 +129,7 @@ void ln_context_resume(ln_context *ctx)
 ln_budget *ln_limits_enter(const ln_context *ctx)
 {
     ln_limits *const limits = ctx->limits->around ? ctx->limits->around : ctx->limits;
-    return ln_budget_use(limits->budget.limit ? &limits->budget : NULL);
+    return ln_budget_use(&limits->budget);
 }
 
 int ln_limits_leave(const ln_context *ctx, ln_budget *before, int status)
@@ -152,8 +158,10 @@ int ln_context_do(ln_context *ctx, int (*work)(ln_context *ctx, void *data), voi
 
 void ln_limits_reset(const ln_context *ctx)
 {
-    if (!ctx->outer)
-        ctx->limits->budget.held = 0;
+    if (ctx->outer)
+        return;
+    ln_slabs_close(&ctx->limits->slabs);
+    ctx->limits->budget.held = 0;
 }
 
 /* Stopping */

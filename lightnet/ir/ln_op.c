@@ -3,6 +3,7 @@
 
 #include "lightnet/ln_op.h"
 
+#include "base/ln_slab.h"
 #include "ir/ln_name.h"
 #include "lightnet/ln_util.h"
 
@@ -23,6 +24,7 @@ static const char *name_of(const void *op)
 struct block {
     ln_op op;
     ln_op_arg op_arg;
+    ln_slab *home;
     char name[];
 };
 
@@ -30,9 +32,11 @@ struct block {
 static ln_op *create_bare(const ln_op *proto, const char *name)
 {
     const ln_op_arg *arg = proto->op_arg;
-    struct block *block = ln_alloc(sizeof *block + ln_name_size(name));
+    ln_slab *home;
+    struct block *block = ln_slab_alloc(LN_SLAB_OPS, sizeof *block + ln_name_size(name), &home);
     if (!block)
         return NULL;
+    block->home = home;
     block->op = *proto;
     block->op.op_arg = &block->op_arg;
     block->op_arg.name = ln_name_put(block->name, name);
@@ -61,7 +65,8 @@ ln_op *ln_op_create_from_proto(const ln_op *op_proto, const char *name, ln_list 
 
 void ln_op_free(ln_op *op)
 {
-    ln_free(op);
+    if (op)
+        ln_slab_free(op, 0, ((struct block *)op)->home);
 }
 
 void ln_op_free_lists_too(ln_op *op)

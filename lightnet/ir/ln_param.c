@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "base/ln_slab.h"
 #include "ir/ln_name.h"
 #include "ir/ln_param_type.h"
 #include "lightnet/ln_msg.h"
@@ -151,14 +152,18 @@ static int set_numbers(ln_param_entry *entry, int len, const void *array, number
 /* An entry lies in one block with its arg_name. */
 struct block {
     ln_param_entry entry;
+    ln_slab *home;
     char arg_name[];
 };
 
 ln_param_entry *ln_param_entry_create(const char *arg_name, ln_param_type type)
 {
-    struct block *block = ln_alloc(sizeof *block + ln_name_size(arg_name));
+    ln_slab *home;
+    const size_t size = sizeof(struct block) + ln_name_size(arg_name);
+    struct block *block = ln_slab_alloc(LN_SLAB_PARAMS, size, &home);
     if (!block)
         return NULL;
+    block->home = home;
     block->entry.arg_name = ln_name_put(block->arg_name, arg_name);
     block->entry.type = type;
     return &block->entry;
@@ -169,7 +174,7 @@ void ln_param_entry_free(ln_param_entry *entry)
     if (!entry)
         return;
     free_value(entry);
-    ln_free(entry);
+    ln_slab_free(entry, 0, ((struct block *)entry)->home);
 }
 
 /* Sets `entry` to the value of `pe`. */

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/ln_slab.h"
 #include "ir/ln_dfg_value.h"
 #include "ir/ln_entry_list.h"
 #include "ir/ln_name.h"
@@ -17,6 +18,7 @@
  */
 struct entry_block {
     ln_tensor_entry entry;
+    ln_slab *home;
     char creater[24];
     char name[];
 };
@@ -28,9 +30,12 @@ static char *room_for_creater(ln_tensor_entry *entry)
 
 ln_tensor_entry *ln_tensor_entry_create(const char *name, tl_tensor *tensor)
 {
-    struct entry_block *block = ln_alloc(sizeof *block + ln_name_size(name));
+    ln_slab *home;
+    const size_t size = sizeof(struct entry_block) + ln_name_size(name);
+    struct entry_block *block = ln_slab_alloc(LN_SLAB_TENSORS, size, &home);
     if (!block)
         return NULL;
+    block->home = home;
     block->entry.name = ln_name_put(block->name, name);
     block->entry.tensor = tensor;
     block->entry.mtype = LN_MEM_NONE;
@@ -51,7 +56,7 @@ void ln_tensor_entry_free(ln_tensor_entry *entry)
     ln_dfg_value_release(entry->owner_value);
     ln_free(entry->owner);
     free_creater(entry);
-    ln_free(entry);
+    ln_slab_free(entry, 0, ((struct entry_block *)entry)->home);
 }
 
 void ln_tensor_entry_free_tensor_too(ln_tensor_entry *entry)
@@ -276,15 +281,19 @@ static const char *arg_name_of(const void *entry)
 /* A list entry lies in one block with its first name, and then its arg_name. */
 struct list_entry_block {
     ln_tensor_list_entry entry;
+    ln_slab *home;
     char names[];
 };
 
 ln_tensor_list_entry *ln_tensor_list_entry_create(const char *arg_name, const char *name)
 {
     const size_t name_size = ln_name_size(name);
-    struct list_entry_block *block = ln_alloc(sizeof *block + name_size + ln_name_size(arg_name));
+    const size_t size = sizeof(struct list_entry_block) + name_size + ln_name_size(arg_name);
+    ln_slab *home;
+    struct list_entry_block *block = ln_slab_alloc(LN_SLAB_TENSOR_LISTS, size, &home);
     if (!block)
         return NULL;
+    block->home = home;
     block->entry.name = ln_name_put(block->names, name);
     block->entry.arg_name = ln_name_put(block->names + name_size, arg_name);
     return &block->entry;
@@ -302,7 +311,7 @@ void ln_tensor_list_entry_free(ln_tensor_list_entry *entry)
         return;
     ln_dfg_value_release(entry->value);
     free_name(entry);
-    ln_free(entry);
+    ln_slab_free(entry, 0, ((struct list_entry_block *)entry)->home);
 }
 
 int ln_tensor_list_entry_set_name(ln_tensor_list_entry *entry, const char *name)

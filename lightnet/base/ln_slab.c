@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Slabs: see ln_slab.h. Each is filled from its beginning to its end, and no hole is filled again:
+// what is rewritten dies in the order in which it was made, so that whole slabs become free.
+//
+// Larger slabs than these would not be faster, and hold more that is gone.
+
+#include "base/ln_slab.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/ln_budget.h"
+#include "lightnet/ln_util.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define EACH_ALONE 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define EACH_ALONE 1
+#endif
+#endif
+#ifndef EACH_ALONE
+#define EACH_ALONE 0
+#endif
+
+enum {
+    ALIGNMENT = 8,
+    FIRST_SIZE = 1 << 10, // for small models; each further slab has twice the size
+    MAX_SIZE = 1 << 14,
+    PARTS = 8, // an object is at most this part of the largest slab
+};
+
+struct ln_slab {
+    // Objects that are alive. Its owner, who fills it, has taken UNUSED in advance, so that filling
+    // changes nothing that another thread changes.
+    atomic_size_t references;
+    size_t n_made;
+    size_t used, size; // bytes, of `bytes`
+    ln_slab_kind kind;
+    _Alignas(ALIGNMENT) unsigned char bytes[];
+};
+
+#define UNUSED (SIZE_MAX / 2)
+
+static void drop(ln_slab *slab, size_t n)
+{
+    if (atomic_fetch_sub_explicit(&slab->references, n, memory_order_acq_rel) == n)
+        ln_free(slab);
+}
+
+// The owner gives the slab away, with the references that it did not use.
+static void close_slab(ln_slab *slab)
+{
+    if (slab)
+        drop(slab, UNUSED - slab->n_made);
+}
+
+static ln_slab *open_slab(ln_slab_kind kind, size_t size)
+{
+    ln_slab *slab = ln_alloc(size);
+    if (!slab)
+        return NULL;
+    atomic_init(&slab->references, UNUSED);
+    slab->size = size - sizeof(*slab);
+    slab->kind = kind;
+    return slab;
+}
+
+// Begins again at the beginning of a slab whose objects are all gone. 1: it did.
+static int begin_again(ln_slab *slab)
+{
+    const size_t n = UNUSED - slab->n_made;
+    if (atomic_load_explicit(&slab->references, memory_order_acquire) != n)
+        return 0;
+    atomic_store_explicit(&slab->references, UNUSED, memory_order_relaxed);
+    slab->n_made = slab->used = 0;
+    return 1;
+}
+
+// The size of the slab that follows one.
+static size_t size_behind(const ln_slab *slab)
+{
+    const size_t twice = slab ? 2 * (slab->size + sizeof(*slab)) : FIRST_SIZE;
+    return twice < MAX_SIZE ? twice : MAX_SIZE;
+}
+
+static size_t round_up(size_t size)
+{
+    return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+// The slab with room for `size` bytes; NULL: no memory.
+static ln_slab *slab_for(ln_slabs *slabs, ln_slab_kind kind, size_t size)
+{
+    ln_slab **filling = &slabs->filling[kind];
+    if (*filling && (*filling)->size - (*filling)->used >= size)
+        return *filling;
+    if (*filling && (*filling)->size >= size && begin_again(*filling))
+        return *filling;
+    size_t next_size = size_behind(*filling);
+    while (next_size < PARTS * size)
+        next_size *= 2;
+    ln_slab *slab = open_slab(kind, next_size < MAX_SIZE ? next_size : MAX_SIZE);
+    if (!slab)
+        return NULL;
+    close_slab(*filling);
+    *filling = slab;
+    return slab;
+}
+
+void *ln_slab_alloc(ln_slab_kind kind, size_t size, ln_slab **home)
+{
+    ln_slabs *slabs = ln_budget_slabs();
+    size = round_up(size);
+    *home = NULL;
+    if (EACH_ALONE || !slabs || size > MAX_SIZE / PARTS)
+        return ln_alloc(size);
+    ln_slab *slab = slab_for(slabs, kind, size);
+    if (!slab)
+        return NULL;
+    void *object = memset(slab->bytes + slab->used, 0, size);
+    slab->used += size;
+    slab->n_made++;
+    *home = slab;
+    return object;
+}
+
+// Whether the thread fills the slab now.
+static int is_filling(const ln_slab *slab)
+{
+    const ln_slabs *slabs = ln_budget_slabs();
+    return slabs && slabs->filling[slab->kind] == slab;
+}
+
+void ln_slab_free(void *object, size_t size, ln_slab *home)
+{
+    if (!home) {
+        ln_free(object);
+        return;
+    }
+    // What is looked at for a moment is freed before something else is made.
+    size = round_up(size);
+    if (size && is_filling(home) && (unsigned char *)object + size == home->bytes + home->used) {
+        home->used -= size;
+        home->n_made--;
+        return;
+    }
+    drop(home, 1);
+}
+
+void ln_slabs_close(ln_slabs *slabs)
+{
+    for (int kind = 0; kind < LN_SLAB_KINDS; kind++) {
+        close_slab(slabs->filling[kind]);
+        slabs->filling[kind] = NULL;
+    }
+}
