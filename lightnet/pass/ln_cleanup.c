@@ -292,7 +292,8 @@ static int clean(ln_context *ctx, int (*look)(cleanup *c, const ln_op *op))
 {
     cleanup c = {.ctx = ctx, .seen = ln_hash_create(hash_op, compare_ops, NULL, NULL)};
     const int failed = c.seen ? walk(&c, look) : ln_fail_memory(ctx);
-    forget_replaced(ctx);
+    if (c.n)
+        forget_replaced(ctx);
     ln_hash_free(c.seen);
     return failed ? -1 : c.n;
 }

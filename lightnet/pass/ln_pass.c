@@ -71,16 +71,15 @@ int ln_pass_apply(ln_context *ctx, ln_list *old_ops, ln_list *new_ops, ln_list *
 
 static int offer_op(ln_context *ctx, ln_list *node, const ln_pass_rewriter *with, ln_list **next)
 {
-    ln_list *old_ops = ln_list_prepend(NULL, node->data);
-    int status = old_ops ? 0 : ln_fail_memory(ctx);
+    ln_list old_ops = {.data = node->data}; // a list of its own: nothing is allocated for a look
+    int status = 0;
     for (const ln_expander_func *func = with->ep_funcs; *func && !status; func++) {
         int match = 0;
         ctx->rewriting->fired = NULL;
         ln_list *new_ops = (*func)(ctx, node->data, &match);
         if (match || ln_pass_has_failed(ctx))
-            status = ln_pass_apply(ctx, old_ops, new_ops, next);
+            status = ln_pass_apply(ctx, &old_ops, new_ops, next);
     }
-    ln_list_free(old_ops);
     return status;
 }
 
