@@ -486,10 +486,8 @@ int ln_context_recheck(ln_context *ctx)
     const ln_list *node;
     if (ln_context_find_mutated(ctx))
         return -1;
-    ctx->ops = ln_list_reverse(ctx->ops);
-    for (node = ctx->ops; node; node = node->next)
+    for (node = ctx->last; node; node = ((const ln_op *)node->data)->op_arg->before)
         uncheck_op(ctx, node->data);
-    ctx->ops = ln_list_reverse(ctx->ops);
     for (node = ctx->ops; node; node = node->next)
         if (check_op(ctx, node->data))
             return -1;

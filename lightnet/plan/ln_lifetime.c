@@ -217,15 +217,18 @@ static void mark_short_lives(const ln_context *ctx, const ln_lifetime *life)
     }
 }
 
-static int has_load(const ln_context *ctx)
+// Sets when the life of the program begins and ends.
+static void set_times(const ln_context *ctx, ln_lifetime *life)
 {
     const ln_op *op;
+    int has_load = 0;
+    life->end = 1;
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        if (op->op_arg->at_load)
-            return 1;
+        has_load |= op->op_arg->at_load != 0;
+        life->end++;
     }
-    return 0;
+    life->begin = has_load ? 1 - life->end : 0;
 }
 
 static int index_of(const ln_lifetime *life, const ln_block *block)
@@ -342,8 +345,7 @@ static void forget_blocks(const ln_context *ctx)
 int ln_lifetime_find(const ln_context *ctx, ln_lifetime *life)
 {
     memset(life, 0, sizeof(*life));
-    life->end = ln_list_length(ctx->ops) + 1;
-    life->begin = has_load(ctx) ? 1 - life->end : 0;
+    set_times(ctx, life);
     life->load_scratch = -1;
     forget_blocks(ctx);
     if (grow(ctx, life) || find_uses(ctx, life)) { // also without operators there is an array
