@@ -7,9 +7,13 @@
 
 #include "lightnet/ln_mem.h"
 
-/* Every so many times the size is looked at: it shrinks if at most one of so many parts was needed,
- * unless that is little anyway. */
+/* Every so many times what has been used is looked at: if at most one of so many parts was needed,
+ * the rest goes back to the system, unless that is little anyway. */
 enum { TIMES = 32, PARTS = 4, LITTLE = 1 << 20 };
+
+/* A region that has to grow has room for so many times what it had: pages that are not used yet
+ * take no memory, and those of another region would be new ones. */
+enum { ROOM = 16 };
 
 void ln_region_clear(ln_region *region)
 {
@@ -27,23 +31,29 @@ static int replace(ln_region *region, size_t size)
     return 0;
 }
 
-// Where sizes grow step by step, not each step needs new memory: what is not used yet takes none.
 static int grow(ln_region *region, size_t size)
 {
-    const size_t twice = region->size <= SIZE_MAX / 2 ? region->size * 2 : SIZE_MAX;
-    return twice > size && !replace(region, twice) ? 0 : replace(region, size);
+    const size_t room = region->size <= SIZE_MAX / ROOM ? region->size * ROOM : SIZE_MAX;
+    return room > size && !replace(region, room) ? 0 : replace(region, size);
+}
+
+static void give_back_unused(ln_region *region)
+{
+    if (region->used <= LITTLE || region->most > region->used / PARTS)
+        return;
+    ln_mem_discard((char *)region->memory + region->most, region->used - region->most);
+    region->used = region->most;
 }
 
 int ln_region_fit(ln_region *region, size_t size)
 {
-    if (size > region->most)
-        region->most = size;
-    if (!region->memory || size > region->size)
-        return grow(region, size);
+    if ((!region->memory || size > region->size) && grow(region, size))
+        return -1;
+    region->used = size > region->used ? size : region->used;
+    region->most = size > region->most ? size : region->most;
     if (++region->n < TIMES)
         return 0;
-    if (region->size > LITTLE && region->most <= region->size / PARTS)
-        return replace(region, region->most);
+    give_back_unused(region);
     region->most = size;
     region->n = 0;
     return 0;

@@ -10,7 +10,9 @@
 typedef struct ln_region {
     void *memory; /* aligned as CPU memory is */
     size_t size;
-    size_t most; /* that was needed since the size was looked at */
+    size_t
+        used; /* bytes from the first one on that may have been used: the system has the others */
+    size_t most; /* that was needed since `used` was looked at */
     int n;       /* times that memory was needed since then */
 } ln_region;
 

@@ -40,7 +40,7 @@ START_TEST(every_allocation_may_fail)
         // A hash table that cannot grow goes on as it is; all else is an error.
         ck_assert_msg(failed || status == 0, "allocation %d", n);
     }
-    ck_assert_int_gt(n, 2000);
+    ck_assert_int_gt(n, 1000);
 }
 END_TEST
 
