@@ -16,7 +16,7 @@
 #include "data/ln_onnx_lean.h"
 #include "data/ln_onnx_memory.h"
 #include "data/ln_raw.h"
-#include "ir/ln_bools.h"
+#include "base/ln_bools.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
 

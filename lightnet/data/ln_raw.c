@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/ln_outresult.h"
-#include "ir/ln_bools.h"
+#include "base/ln_bools.h"
 #include "lightnet/ln_data.h"
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/ln_name.h"
+#include "base/ln_name.h"
 #include "ir/ln_op_define.h"
 
 /* ---- defaults ---- */

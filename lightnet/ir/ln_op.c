@@ -4,7 +4,7 @@
 #include "lightnet/ln_op.h"
 
 #include "base/ln_slab.h"
-#include "ir/ln_name.h"
+#include "base/ln_name.h"
 #include "lightnet/ln_util.h"
 
 static void free_op_lists_too(void *op)

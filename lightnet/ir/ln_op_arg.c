@@ -11,7 +11,7 @@
 #include "ir/ln_dfg_value.h"
 #include "ir/ln_dynamic.h"
 #include "ir/ln_limits.h"
-#include "ir/ln_name.h"
+#include "base/ln_name.h"
 #include "ir/ln_op_define.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_util.h"

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "base/ln_slab.h"
-#include "ir/ln_name.h"
+#include "base/ln_name.h"
 #include "ir/ln_param_type.h"
 #include "lightnet/ln_msg.h"
 

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "ir/ln_entry_list.h"
-#include "ir/ln_name.h"
+#include "base/ln_entry_list.h"
+#include "base/ln_name.h"
 #include "lightnet/ln_param.h"
 #include "lightnet/ln_util.h"
 

@@ -7,8 +7,8 @@
 
 #include "base/ln_slab.h"
 #include "ir/ln_dfg_value.h"
-#include "ir/ln_entry_list.h"
-#include "ir/ln_name.h"
+#include "base/ln_entry_list.h"
+#include "base/ln_name.h"
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_util.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/ln_fnv.h"
-#include "ir/ln_bools.h"
+#include "base/ln_bools.h"
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_list.h"
 #include "lightnet/ln_util.h"

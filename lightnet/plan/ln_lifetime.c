@@ -10,7 +10,7 @@
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_from_file.h"
-#include "ir/ln_name.h"
+#include "base/ln_name.h"
 #include "lightnet/ln_util.h"
 
 static int grow(const ln_context *ctx, ln_lifetime *life)

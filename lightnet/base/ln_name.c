@@ -2,7 +2,7 @@
 // Names that nothing else in a list has: a prefix and a number. Names that lie within what they
 // name.
 
-#include "ir/ln_name.h"
+#include "base/ln_name.h"
 
 #include <limits.h>
 #include <stdarg.h>

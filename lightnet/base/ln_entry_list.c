@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists that own their elements: what tensor lists and parameter lists have in common.
 
-#include "ir/ln_entry_list.h"
+#include "base/ln_entry_list.h"
 
 ln_list *ln_entry_list_append(ln_list *list, void *entry, ln_free_func free_func)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether bytes of a file are bools.
 
-#include "ir/ln_bools.h"
+#include "base/ln_bools.h"
 
 int ln_bools_check(const unsigned char *data, size_t size, size_t first, ln_error *err)
 {
