@@ -12,10 +12,12 @@
 
 #include <string.h>
 
+#include "base/ln_alloc_fail.h"
 #include "ir/ln_from_file.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_type.h"
+#include "tensorlight/tl_util.h"
 
 /* Beginning and end */
 
@@ -220,13 +222,19 @@ static void close_outputs(const ln_op_arg *op_arg)
     }
 }
 
-// What a failure for the least shapes says matters to nobody: they need not come together in a run.
-static int forget_failure(const ln_op_arg *op_arg)
+// The least shapes need not occur together in a run, so an operator that rejects them is no
+// failure. 1: their outputs are noted.
+static int infer_least(ln_op *op)
 {
-    if (ln_error_status(NULL) == LN_OUT_OF_MEMORY)
+    ln_op_arg *op_arg = op->op_arg;
+    const unsigned long failures = ln_alloc_failures() + tl_alloc_failures();
+    if (!ln_dynamic_infer(op, LN_INFERS_BOUNDS)) {
+        note_least_outputs(op_arg);
+        return 1;
+    }
+    if (ln_alloc_failures() + tl_alloc_failures() > failures)
         return -1;
     ln_error_clear(op_arg->ctx ? op_arg->ctx->error : NULL);
-    ln_error_clear(NULL);
     return 0;
 }
 
@@ -238,11 +246,9 @@ static int infer_open(ln_op *op)
     ln_op_arg *op_arg = op->op_arg;
     note_input_shapes(op_arg);
     set_least_inputs(op_arg);
-    const int has_least = !ln_dynamic_infer(op, LN_INFERS_BOUNDS);
-    if (has_least)
-        note_least_outputs(op_arg);
+    const int has_least = infer_least(op);
     set_noted_inputs(op_arg);
-    if ((!has_least && forget_failure(op_arg)) || ln_dynamic_infer(op, LN_INFERS_BOUNDS))
+    if (has_least < 0 || ln_dynamic_infer(op, LN_INFERS_BOUNDS))
         return -1;
     if (has_least)
         close_outputs(op_arg);

@@ -196,6 +196,22 @@ START_TEST(a_check_that_fails_at_run_time_names_the_operator)
 }
 END_TEST
 
+// For the least size, 0, "part" fails. No allocation does, whatever the thread's last error is.
+START_TEST(a_least_size_that_an_operator_rejects_is_no_failure)
+{
+    begin_model();
+    ln_test_op(&m, "op", "positive", "x", "p", "");
+    ln_test_op(&m, "or", "part", "p", "r", "from 2 len 4");
+    ln_error_set_as(NULL, LN_OUT_OF_MEMORY, "out of memory: an earlier call");
+    ln_context *ctx = end_model();
+    ck_assert_str_eq(ln_last_error(), "out of memory: an earlier call");
+    ln_error_clear(NULL);
+    run_with(ctx, all);
+    check(ctx, "r", 4, (const float[]){3, 4, 5, 6});
+    ln_context_free(ctx);
+}
+END_TEST
+
 START_TEST(sizes_of_constants_are_found_at_load)
 {
     begin_model();
@@ -514,6 +530,7 @@ LN_TEST_MAIN("dynamic tensors", sizes_go_up_and_down_from_run_to_run,
              a_view_lies_where_the_true_size_puts_it,
              shapes_are_inferred_anew_only_when_they_changed, more_than_is_planned_is_refused,
              a_check_that_fails_at_run_time_names_the_operator,
+             a_least_size_that_an_operator_rejects_is_no_failure,
              sizes_of_constants_are_found_at_load, a_context_can_be_loaded_again_and_parameters_set,
              a_tensor_sets_a_parameter, what_sets_a_parameter_is_checked,
              two_inputs_of_equal_bounds_do_not_give_their_memory,
