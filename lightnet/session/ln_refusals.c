@@ -19,18 +19,33 @@ uint64_t ln_refusal_of_sizes(const ln_value *values, size_t n)
     return key;
 }
 
+static uint64_t add_without_numbers(uint64_t key, const char *text)
+{
+    for (; *text; text++)
+        if (!strchr("-0123456789", *text))
+            key = ln_fnv64_more(key, text, 1);
+    return key;
+}
+
 // Names may differ in their numbers alone, and stand before the first "): ".
 uint64_t ln_refusal_of_check(const ln_error *err)
 {
     const char *reason = strstr(err->text, "): ");
-    uint64_t key = ln_fnv64("check", 5);
+    const uint64_t key = ln_fnv64("check", 5);
     if (!reason)
         return ln_fnv64_more(key, err->text, strlen(err->text));
-    key = ln_fnv64_more(key, err->text, (size_t)(reason - err->text));
-    for (const char *p = reason; *p; p++)
-        if (!strchr("-0123456789", *p))
-            key = ln_fnv64_more(key, p, 1);
-    return key;
+    return add_without_numbers(ln_fnv64_more(key, err->text, (size_t)(reason - err->text)), reason);
+}
+
+static uint64_t key_of_reason(const ln_error *err)
+{
+    const char *reason = strstr(err->text, "): ");
+    return add_without_numbers(ln_fnv64("reason", 6), reason ? reason : err->text);
+}
+
+int ln_refusal_is_same_check(const ln_error *a, const ln_error *b)
+{
+    return key_of_reason(a) == key_of_reason(b);
 }
 
 void ln_refusals_note(ln_refusals *refusals, uint64_t key)

@@ -26,6 +26,10 @@ uint64_t ln_refusal_of_sizes(const ln_value *values, size_t n);
 /** The key of a check in a run: the file, the operator, and what is wrong but for its numbers. */
 uint64_t ln_refusal_of_check(const ln_error *err);
 
+/** Whether two programs failed in the same check: the reasons are the same but for their numbers.
+ * The operators may have other names. */
+int ln_refusal_is_same_check(const ln_error *a, const ln_error *b);
+
 void ln_refusals_note(ln_refusals *refusals, uint64_t key);
 
 int ln_refusals_have(const ln_refusals *refusals, uint64_t key);

@@ -316,13 +316,21 @@ void ln_session_keep_fixed(ln_session *session, ln_program *open)
     stay_fixed(session->model);
 }
 
-// A fixed program that runs refuses the data, one that cannot be made the sizes.
+// A fixed program that cannot be made rejects the sizes. One that runs rejects the data if it fails
+// in the check in which the open one did; another check says nothing about that one.
+static void note_failures(const ln_session *session, const ln_error *open_failure)
+{
+    if (!session->program)
+        note_refusal(session, key_of_sizes(session));
+    else if (ln_refusal_is_same_check(open_failure, &session->error))
+        note_refusal(session, ln_refusal_of_check(open_failure));
+}
+
 void ln_session_take_back(ln_session *session, ln_program *open, const ln_error *failure,
                           unsigned long failures)
 {
     if (is_about_model(session, failures)) {
-        note_refusal(session,
-                     session->program ? ln_refusal_of_check(failure) : key_of_sizes(session));
+        note_failures(session, failure);
         session->error = *failure;
     }
     detach(session);
