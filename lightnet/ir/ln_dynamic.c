@@ -155,6 +155,24 @@ int ln_dynamic_is_open(const ln_tensor_entry *entry, int i)
     return entry->isdynamic && (entry->open >> i & 1);
 }
 
+// Functions of one size that agree at both of its ends are taken for the same.
+static int is_same_size(const ln_tensor_entry *a, const ln_tensor_entry *b, int i)
+{
+    if (!ln_dynamic_is_open(a, i) && !ln_dynamic_is_open(b, i))
+        return 1;
+    return a->sizes_from && a->sizes_from == b->sizes_from && a->least[i] == b->least[i];
+}
+
+int ln_dynamic_is_same_shape(const ln_tensor_entry *a, const ln_tensor_entry *b)
+{
+    if (!tl_tensor_issameshape(a->tensor, b->tensor))
+        return 0;
+    for (int i = 0; i < a->tensor->ndim; i++)
+        if (!is_same_size(a, b, i))
+            return 0;
+    return 1;
+}
+
 static void set_dims(tl_tensor *tensor, const int *dims)
 {
     memcpy(tensor->dims, dims, (size_t)tensor->ndim * sizeof(*dims));
@@ -222,6 +240,32 @@ static void close_outputs(const ln_op_arg *op_arg)
     }
 }
 
+// The input of the model that all dynamic inputs have their sizes from; NULL: there are several.
+static const struct ln_dfg_value *find_origin(const ln_op_arg *op_arg)
+{
+    const struct ln_dfg_value *origin = NULL;
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op_arg->tensors_in)
+    {
+        const ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
+        if (te->isdynamic && (!te->sizes_from || (origin && te->sizes_from != origin)))
+            return NULL;
+        if (te->isdynamic)
+            origin = te->sizes_from;
+    }
+    return origin;
+}
+
+static void note_origin(const ln_op_arg *op_arg)
+{
+    const struct ln_dfg_value *origin = find_origin(op_arg);
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op_arg->tensors_out)
+    {
+        ln_entry_of(tle, op_arg->tensor_table)->sizes_from = origin;
+    }
+}
+
 // The least shapes need not occur together in a run, so an operator that rejects them is no
 // failure. 1: their outputs are noted.
 static int infer_least(ln_op *op)
@@ -252,7 +296,16 @@ static int infer_open(ln_op *op)
         return -1;
     if (has_least)
         close_outputs(op_arg);
+    note_origin(op_arg);
     return 0;
+}
+
+static int count_open(const ln_tensor_entry *te)
+{
+    int n = 0;
+    for (int i = 0; i < te->tensor->ndim; i++)
+        n += ln_dynamic_is_open(te, i);
+    return n;
 }
 
 static void close_placeholder(const ln_op *op)
@@ -261,6 +314,7 @@ static void close_placeholder(const ln_op *op)
     ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
     memcpy(te->least, ln_placeholder_least(op), (size_t)te->tensor->ndim * sizeof(te->least[0]));
     close_axes(te);
+    te->sizes_from = count_open(te) == 1 ? te->value : NULL;
 }
 
 int ln_dynamic_find_open(ln_op *op)

@@ -22,6 +22,10 @@ int ln_dynamic_find_open(ln_op *op);
 /** Whether axis `i` of the tensor is not as long in each run. */
 int ln_dynamic_is_open(const ln_tensor_entry *entry, int i);
 
+/** Whether two tensors have the same shape in each run: the largest shapes may be the same where
+ * two inputs have sizes of their own. */
+int ln_dynamic_is_same_shape(const ln_tensor_entry *a, const ln_tensor_entry *b);
+
 /* What `open` of a new dynamic entry is: nothing is known of it. */
 #define LN_ALL_OPEN (~0u)
 

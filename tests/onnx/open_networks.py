@@ -106,6 +106,14 @@ def decoder():
     return network(g, ["ids", "past.key", "past.value"], ["logits", "present.key", "present.value"])
 
 
+def pair():
+    g = Graph()
+    a, b = (g.op("Conv", [name, g.weight(64, 64, 3, 3), g.weight(64)], pads=[1, 1, 1, 1]) for name in ("data", "other"))
+    g.op("Add", [a, b], "maps")
+    infos = [value("data", "float", ["batch", 64, 6, 6]), value("other", "float", ["rest", 64, 6, 6])]
+    return model(graph(g.nodes, infos, [value("maps", "float")], g.constants), opset=17)
+
+
 def images(height=6):
     g = Graph()
     conv = g.op("Conv", ["data", g.weight(64, 64, 3, 3), g.weight(64)], pads=[1, 1, 1, 1])

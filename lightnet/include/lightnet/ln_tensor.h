@@ -44,8 +44,10 @@ typedef struct ln_tensor_entry {
     int least[LN_MAXDIM]; /* of a dynamic one: the smallest shape */
     unsigned open;        /* of a dynamic one: bit i: axis i is not as long in each run */
     int has_views;        /* others have named it their owner, since it was made */
-    size_t part_offset;   /* of an input that is a part of its reader's output (a no-copy gather):
-                             its offset there */
+    const struct ln_dfg_value *sizes_from; /* of a dynamic one: the input of the model whose only
+                                              open axis decides the shape; NULL: more decide it */
+    size_t part_offset; /* of an input that is a part of its reader's output (a no-copy gather):
+                           its offset there */
     int isload;    /* only what runs at load reads it: its memory is others' in runs; set by the
                       planner */
     int isfetched; /* of such a one from a file: not 0 once loading has read its data to its place,
