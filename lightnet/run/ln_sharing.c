@@ -176,17 +176,17 @@ static int make_missing(ln_context *ctx)
     const ln_sharing *s = ctx->sharing;
     const size_t align = ln_mem_type_info(LN_MEM_CPU).align_size;
     const size_t size = missing_size(s, align);
-    ln_slab *slab = size ? ln_slab_create(size) : NULL;
-    int status = !size || slab ? 0 : ln_fail_last(ctx);
+    ln_storage *storage = size ? ln_storage_create(size) : NULL;
+    int status = !size || storage ? 0 : ln_fail_last(ctx);
     size_t offset = 0;
     for (constant *c = s->constants; !status && c < s->constants + s->n; c++) {
         if (c->is_found)
             continue;
-        c->stored = ln_store_make(slab, offset, c->size);
+        c->stored = ln_store_make(storage, offset, c->size);
         status = c->stored ? 0 : ln_fail_last(ctx);
         offset += (c->size + align - 1) / align * align;
     }
-    ln_slab_release(slab);
+    ln_storage_release(storage);
     return status;
 }
 

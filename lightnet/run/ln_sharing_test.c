@@ -169,9 +169,10 @@ START_TEST(a_large_constant_leaves_memory_that_a_small_one_keeps)
 {
     enum { LARGE = 1 << 20, SMALL = 64 };
     ln_store *store = ln_store_create();
-    ln_slab *slab = ln_slab_create(LARGE + SMALL);
-    ln_stored *large = ln_store_make(slab, 0, LARGE), *small = ln_store_make(slab, LARGE, SMALL);
-    ln_slab_release(slab);
+    ln_storage *storage = ln_storage_create(LARGE + SMALL);
+    ln_stored *large = ln_store_make(storage, 0, LARGE),
+              *small = ln_store_make(storage, LARGE, SMALL);
+    ln_storage_release(storage);
     char *data = ln_stored_place(large), *kept = ln_stored_place(small);
     memset(data, 1, LARGE);
     memset(kept, 2, SMALL);

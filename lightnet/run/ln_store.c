@@ -16,7 +16,7 @@ struct ln_store {
     size_t size;    /* of those in the table */
 };
 
-struct ln_slab {
+struct ln_storage {
     void *memory;
     int holders;
 };
@@ -116,44 +116,44 @@ ln_stored *ln_store_take(ln_store *store, ln_store_key key, size_t size)
     return found;
 }
 
-ln_slab *ln_slab_create(size_t size)
+ln_storage *ln_storage_create(size_t size)
 {
-    ln_slab *slab = ln_alloc(sizeof(*slab));
-    if (!slab)
+    ln_storage *storage = ln_alloc(sizeof(*storage));
+    if (!storage)
         return NULL;
-    *slab = (ln_slab){.memory = ln_mem_type_info(LN_MEM_CPU).alloc_func(size), .holders = 1};
-    if (slab->memory)
-        return slab;
-    ln_free(slab);
+    *storage = (ln_storage){.memory = ln_mem_type_info(LN_MEM_CPU).alloc_func(size), .holders = 1};
+    if (storage->memory)
+        return storage;
+    ln_free(storage);
     return NULL;
 }
 
-static void free_slab(ln_slab *slab)
+static void free_storage(ln_storage *storage)
 {
-    ln_mem_type_info(LN_MEM_CPU).free_func(slab->memory);
-    ln_free(slab);
+    ln_mem_type_info(LN_MEM_CPU).free_func(storage->memory);
+    ln_free(storage);
 }
 
-void ln_slab_release(ln_slab *slab)
+void ln_storage_release(ln_storage *storage)
 {
-    if (!slab)
+    if (!storage)
         return;
     lock();
-    const int is_last = --slab->holders == 0;
+    const int is_last = --storage->holders == 0;
     unlock();
     if (is_last)
-        free_slab(slab);
+        free_storage(storage);
 }
 
-ln_stored *ln_store_make(ln_slab *slab, size_t offset, size_t size)
+ln_stored *ln_store_make(ln_storage *storage, size_t offset, size_t size)
 {
     ln_stored *made = ln_alloc(sizeof(*made));
     if (!made)
         return NULL;
     *made = (ln_stored){
-        .data = (char *)slab->memory + offset, .size = size, .holders = 1, .slab = slab};
+        .data = (char *)storage->memory + offset, .size = size, .holders = 1, .storage = storage};
     lock();
-    slab->holders++;
+    storage->holders++;
     unlock();
     return made;
 }
@@ -195,7 +195,7 @@ void ln_store_give_back(ln_store *store, ln_stored *stored)
         return;
     lock();
     const int is_last = --stored->holders == 0;
-    const int is_alone = !stored->slab || stored->slab->holders == 1;
+    const int is_alone = !stored->storage || stored->storage->holders == 1;
     if (is_last && stored->is_published) {
         ln_hash_remove(store->table, &stored->key);
         store->size -= stored->size;
@@ -203,9 +203,9 @@ void ln_store_give_back(ln_store *store, ln_stored *stored)
     unlock();
     if (!is_last)
         return;
-    if (!is_alone && stored->size >= LEAST_DISCARDED) // others keep the slab
+    if (!is_alone && stored->size >= LEAST_DISCARDED) // others keep the storage
         ln_mem_discard(ln_stored_place(stored), stored->size);
-    ln_slab_release(stored->slab);
+    ln_storage_release(stored->storage);
     ln_free(stored);
 }
 

@@ -26,7 +26,7 @@ typedef struct ln_store_key {
 } ln_store_key;
 
 /* Memory of one or more constants; each of them holds it. */
-typedef struct ln_slab ln_slab;
+typedef struct ln_storage ln_storage;
 
 typedef struct ln_stored {
     const void *data; /* aligned as CPU memory is */
@@ -35,7 +35,7 @@ typedef struct ln_stored {
     ln_store_key key;
     int is_published;
     int holders;
-    ln_slab *slab;
+    ln_storage *storage;
 } ln_stored;
 
 /** Returns new (ln_store_free), empty. NULL with the thread's last error: no memory. */
@@ -54,15 +54,15 @@ ln_store_key ln_store_key_more(ln_store_key key, const void *data, size_t size);
  * not there. */
 ln_stored *ln_store_take(ln_store *store, ln_store_key key, size_t size);
 
-/** Returns new (ln_slab_release): memory of `size` bytes, all zero. NULL with a reason. */
-ln_slab *ln_slab_create(size_t size);
+/** Returns new (ln_storage_release): memory of `size` bytes, all zero. NULL with a reason. */
+ln_storage *ln_storage_create(size_t size);
 
 /** Lets go of it: its memory is freed when no constant lies in it any more. Takes NULL. */
-void ln_slab_release(ln_slab *slab);
+void ln_storage_release(ln_storage *storage);
 
-/** Returns new (ln_store_give_back): a constant that lies in the slab from `offset` on, whose data
- * the caller writes before ln_store_publish. NULL: no memory. */
-ln_stored *ln_store_make(ln_slab *slab, size_t offset, size_t size);
+/** Returns new (ln_store_give_back): a constant that lies in the storage from `offset` on, whose
+ * data the caller writes before ln_store_publish. NULL: no memory. */
+ln_stored *ln_store_make(ln_storage *storage, size_t offset, size_t size);
 
 /** Returns new (ln_store_give_back): a constant that lies at `data`, which stays as long, in memory
  * of others. NULL: no memory. */
@@ -76,7 +76,7 @@ void *ln_stored_place(const ln_stored *made);
 int ln_store_publish(ln_store *store, ln_stored *made, ln_store_key key);
 
 /** The caller holds it no longer; without holders it is freed. The pages of a large one go back to
- * the system then, also while others keep its slab. Takes NULL. */
+ * the system then, also while others keep its storage. Takes NULL. */
 void ln_store_give_back(ln_store *store, ln_stored *stored);
 
 /** Bytes of all constants that can be found. */
