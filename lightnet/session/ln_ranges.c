@@ -11,7 +11,7 @@
 
 /* How often a size changes before it is left open, the least capacity, and how many elements an
  * input may have for it. */
-enum { MANY_CHANGES = 2, LEAST_CAPACITY = 256, MANY_ELEMENTS = 1 << 20 };
+enum { MANY_CHANGES = 2, LEAST_CAPACITY = 256, MANY_ELEMENTS = 1 << 21 };
 
 void ln_changes_note(ln_changes *changes, const ln_value *values, size_t n)
 {
