@@ -43,17 +43,6 @@ static tiny_bytes product_model(void)
     return tiny_end(&m);
 }
 
-/* y = the sum of x over axes: a program is for one value of axes. */
-static tiny_bytes sum_model(void)
-{
-    tiny_model m = {.graph.size = 0};
-    tiny_input(&m, "x", TINY_FLOAT, "rows,16");
-    tiny_input(&m, "axes", TINY_INT64, "1");
-    tiny_node(&m, "ReduceSum", "x", "axes", "y");
-    tiny_output(&m, "y", TINY_FLOAT, NULL);
-    return tiny_end(&m);
-}
-
 static ln_model *open_model(tiny_bytes bytes, int n_programs)
 {
     ln_model *model;
@@ -213,7 +202,8 @@ static void run_workers(int has_axes, int n_programs, int fails_allocations)
 {
     static worker workers[N_THREADS];
     const double end = now() + seconds();
-    ln_model *model = open_model(has_axes ? sum_model() : product_model(), n_programs);
+    ln_model *model =
+        open_model(has_axes ? tiny_sum_over_axes("rows,16") : product_model(), n_programs);
     atomic_store(&n_done, 0);
     for (int i = 0; i < N_THREADS; i++) {
         workers[i] = (worker){.model = model,

@@ -152,4 +152,16 @@ static inline tiny_bytes tiny_end(const tiny_model *m)
     return model;
 }
 
+/** y = the sum of x, of this shape, over the axes that an input names: the number of dimensions
+ * depends on them, so a program is for one value of `axes`. */
+static inline tiny_bytes tiny_sum_over_axes(const char *shape)
+{
+    tiny_model m = {.graph.size = 0};
+    tiny_input(&m, "x", TINY_FLOAT, shape);
+    tiny_input(&m, "axes", TINY_INT64, "1");
+    tiny_node(&m, "ReduceSum", "x", "axes", "y");
+    tiny_output(&m, "y", TINY_FLOAT, NULL);
+    return tiny_end(&m);
+}
+
 #endif
