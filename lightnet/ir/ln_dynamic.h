@@ -15,11 +15,11 @@ int ln_dynamic_begin(ln_op *op);
  * is missing or no number, a type that is not TL_INT64 or TL_INT32, another number of elements. */
 int ln_dynamic_check(ln_op *op);
 
-/** Finds which sizes of the outputs are the same in each run. After their entries are tied. -1
- * after ln_op_fail: no memory. */
+/** Finds which axes of the outputs are open: their sizes may change from run to run. After their
+ * entries are tied. -1 after ln_op_fail: no memory. */
 int ln_dynamic_find_open(ln_op *op);
 
-/** Whether axis `i` of the tensor is not as long in each run. */
+/** Whether the size of axis `i` may change from run to run. */
 int ln_dynamic_is_open(const ln_tensor_entry *entry, int i);
 
 /** Whether two tensors have the same shape in each run: the largest shapes may be the same where

@@ -42,7 +42,7 @@ typedef struct ln_tensor_entry {
     size_t capacity; /* of a dynamic one: bytes of the largest shape, for which it is planned */
     int bound[LN_MAXDIM]; /* of a dynamic one: the largest shape for what its maker reads now */
     int least[LN_MAXDIM]; /* of a dynamic one: the smallest shape */
-    unsigned open;        /* of a dynamic one: bit i: axis i is not as long in each run */
+    unsigned open;        /* of a dynamic one: bit i: the size of axis i may change in each run */
     int has_views;        /* others have named it their owner, since it was made */
     const struct ln_dfg_value *sizes_from; /* of a dynamic one: the input of the model whose only
                                               open axis decides the shape; NULL: more decide it */
