@@ -16,6 +16,7 @@
 #include "tensorlight/tl_shape.h"
 #include "tensorlight/tl_signal.h"
 #include "tensorlight/tl_quantize.h"
+#include "tensorlight/tl_quantized.h"
 #include "tensorlight/tl_tensor.h"
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"

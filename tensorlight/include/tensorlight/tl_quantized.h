@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions and products of 8-bit integers: exact sums, which then become floats or 8-bit
+// integers again.
+//
+// Sources are TL_UINT8 with one zero point, weights TL_INT8 around 0. For each output channel c
+//
+//     s = sum of the products + bias[c] - zero * sum of the weights of c     in 32 bits
+//     v = act((float)s * (factor[c] * scale) + addend[c])                    in floats
+//     result = v, or v * dst_factor rounded half to even, + dst_zero, saturated to TL_UINT8
+//
+// Each operation rounds once, so that every instruction set gives the same bits; NaN becomes 0.
+// Padding of an image is worth `zero`. Sums of more than 65,536 products may not fit 32 bits: they
+// are then taken modulo 2^32.
+//
+// Images have their channels in blocks of 16, [N, B, H, W, 16], as tl_blocked.h says. Everything
+// here trusts its caller as all tl_exec_X do (tl_tensor.h).
+
+#ifndef TL_QUANTIZED_H
+#define TL_QUANTIZED_H
+
+#include <stddef.h>
+
+#include "tensorlight/tl_blocked.h"
+
+TL_BEGIN_DECLS
+
+typedef struct tl_quantized_param {
+    int zero;    /* of the source */
+    float scale; /* a factor of all sums, 1 for none */
+    tl_activation act;
+    float dst_factor; /* of 8-bit results, before they are rounded */
+    int dst_zero;
+} tl_quantized_param;
+
+/** Bytes of a row of packed weights: what tl_exec_quantized_conv2d reads for a block of output
+ *  channels. */
+TL_API size_t tl_quantized_conv2d_packed(const int channels[2], const int size[2]);
+
+/** weight TL_INT8 [OC, IC, KH, KW], bias TL_INT32 [OC] or NULL (0), factor TL_FLOAT [1] or [OC] or
+ *  NULL (1), addend TL_FLOAT [OC] or NULL (0) -> dst TL_INT8 [blocks of OC,
+ *  tl_quantized_conv2d_packed(..)]: 16 each of bias and of the sums of the weights, TL_INT32, of
+ *  factor and of addend, TL_FLOAT; then for each block of IC, each tap, and each four channels of
+ *  the block that are there at all 16 x 4 weights, 0 for what is absent. */
+TL_API int tl_exec_quantized_conv2d_pack(const tl_exec *exec, const tl_tensor *weight,
+                                         const tl_tensor *bias, const tl_tensor *factor,
+                                         const tl_tensor *addend, tl_tensor *dst);
+
+/** Bytes of scratch memory that tl_exec_quantized_conv2d needs for `threads` threads, of which at
+ *  most TL_MOST_SLOTS use some: with less than that it uses fewer threads, for one it needs it
+ *  all. SIZE_MAX: more than an address can name. */
+TL_API size_t tl_quantized_conv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
+                                          const tl_conv2d_param *param, const int channels[2],
+                                          int threads);
+
+/** src TL_UINT8 [N, B, H, W, 16], weight as tl_exec_quantized_conv2d_pack makes it -> dst TL_FLOAT
+ *  or TL_UINT8 [N, B', OH, OW, 16]. `param` tells size, stride, dilation, padding; its group is 1
+ *  and its act is not looked at. -1 with a reason when exec is NULL or has less scratch memory than
+ *  for one thread. */
+TL_API int tl_exec_quantized_conv2d(const tl_exec *exec, const tl_tensor *src,
+                                    const tl_tensor *weight, tl_tensor *dst,
+                                    const tl_conv2d_param *param, const int channels[2],
+                                    const tl_quantized_param *q);
+
+/** Bytes of a row of a packed matrix with k rows: what tl_exec_quantized_matmul reads for 16
+ *  columns. */
+TL_API size_t tl_quantized_matmul_packed(int k);
+
+/** weight TL_INT8 [k, n], or [n, k] with `is_transposed`; bias, factor, addend as those of
+ *  tl_exec_quantized_conv2d_pack, with n in the place of OC -> dst TL_INT8 [ceil(n / 16),
+ *  tl_quantized_matmul_packed(k)], as for a convolution of 1 x 1. */
+TL_API int tl_exec_quantized_matmul_pack(const tl_exec *exec, const tl_tensor *weight,
+                                         const tl_tensor *bias, const tl_tensor *factor,
+                                         const tl_tensor *addend, tl_tensor *dst,
+                                         int is_transposed);
+
+/** Bytes of scratch memory that tl_exec_quantized_matmul needs, as above. */
+TL_API size_t tl_quantized_matmul_scratch(const tl_tensor *src, const tl_tensor *dst, int threads);
+
+/** src TL_UINT8 [.., m, k], weight as tl_exec_quantized_matmul_pack makes it -> dst TL_FLOAT or
+ *  TL_UINT8 [.., m, n]. -1 with a reason as above. */
+TL_API int tl_exec_quantized_matmul(const tl_exec *exec, const tl_tensor *src,
+                                    const tl_tensor *weight, tl_tensor *dst,
+                                    const tl_quantized_param *q);
+
+TL_END_DECLS
+
+#endif

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of 8-bit convolutions and products: random shapes, zero points and scales against loops of
+// 64-bit integers, whose sums get the epilogue of tl_quantized.h in floats.
+
+#include "kernel/tl_nn_test.h"
+
+static int between(nn_room *room, int low, int high)
+{
+    return low + (int)(tl_random_uniform(&room->seed) * (high - low + 1));
+}
+
+/** The weights of a layer, and what is done to its sums. */
+typedef struct layer {
+    tl_tensor *weight, *bias, *factor, *addend;
+    tl_quantized_param q;
+} layer;
+
+static layer random_layer(nn_room *room, int ndim, const int *dims, int outputs)
+{
+    layer l = {.weight = nn_random(room, TL_INT8, ndim, dims, -128, 127)};
+    if (between(room, 0, 1))
+        l.bias = nn_random(room, TL_INT32, 1, &outputs, -5000, 5000);
+    if (between(room, 0, 3))
+        l.factor =
+            nn_random(room, TL_FLOAT, 1, between(room, 0, 1) ? &outputs : &(int){1}, 0.001, 0.01);
+    if (between(room, 0, 1))
+        l.addend = nn_random(room, TL_FLOAT, 1, &outputs, -50, 50);
+    l.q = (tl_quantized_param){.zero = between(room, 0, 255),
+                               .scale = between(room, 0, 1) ? 1 : 0.37f,
+                               .dst_factor = between(room, 0, 1) ? 1 : 0.7f,
+                               .dst_zero = between(room, 0, 255)};
+    if (between(room, 0, 1))
+        l.q.act = (tl_activation){TL_ACT_RELU, 0, 0};
+    return l;
+}
+
+/** What becomes of the sum of channel `c`, in the type of dst. */
+static double expected(const layer *l, int64_t sum, int c, tl_dtype dtype)
+{
+    const float *const factor = l->factor ? l->factor->data : NULL;
+    const float own = factor ? factor[l->factor->len > 1 ? c : 0] : 1;
+    const float scale = own * l->q.scale;
+    float v = (float)(sum + (l->bias ? ((const int32_t *)l->bias->data)[c] : 0));
+    v = v * scale;
+    v = v + (l->addend ? ((const float *)l->addend->data)[c] : 0);
+    if (l->q.act.act == TL_ACT_RELU)
+        v = v > 0 ? v : 0;
+    if (dtype == TL_FLOAT)
+        return (double)v;
+    v = v * l->q.dst_factor;
+    const double rounded = (double)rintf(v) + l->q.dst_zero;
+    return rounded < 0 ? 0 : rounded > 255 ? 255 : rounded;
+}
+
+static void check(const tl_tensor *dst, size_t at, double value, const char *what)
+{
+    ck_assert_msg(nn_at(dst, at) == value, "%s: element %zu is %.9g, expected %.9g", what, at,
+                  nn_at(dst, at), value);
+}
+
+/* ---- convolutions ---- */
+
+typedef struct conv {
+    int n, channels, outputs, h, w, oh, ow;
+    tl_conv2d_param param;
+} conv;
+
+/** A random one, of which at least one window fits. */
+static conv random_conv(nn_room *room)
+{
+    conv c = {.oh = -1, .ow = -1};
+    while (c.oh < 1 || c.ow < 1) {
+        c = (conv){between(room, 1, 2),
+                   between(room, 1, 40),
+                   between(room, 1, 40),
+                   between(room, 1, 12),
+                   between(room, 1, 19),
+                   0,
+                   0,
+                   {.group = 1}};
+        for (int i = 0; i < 2; i++) {
+            c.param.size[i] = between(room, 1, 4);
+            c.param.stride[i] = between(room, 1, 3);
+            c.param.dilation[i] = between(room, 1, 2);
+            c.param.padding[i] = between(room, 0, 2);
+            c.param.padding[2 + i] = between(room, 0, 2);
+        }
+        c.oh = tl_conv2d_length(c.h, c.param.size[0], c.param.stride[0], c.param.dilation[0],
+                                c.param.padding[0], c.param.padding[2]);
+        c.ow = tl_conv2d_length(c.w, c.param.size[1], c.param.stride[1], c.param.dilation[1],
+                                c.param.padding[1], c.param.padding[3]);
+    }
+    return c;
+}
+
+/** Element [n, c, y, x] of images in blocks. */
+static size_t blocked_at(const tl_tensor *t, int n, int c, int y, int x)
+{
+    const int *const d = t->dims;
+    return ((((size_t)n * d[1] + c / TL_BLOCK) * d[2] + y) * d[3] + x) * TL_BLOCK + c % TL_BLOCK;
+}
+
+static int64_t conv_sum(const conv *c, const layer *l, const tl_tensor *src, int n, int o, int oy,
+                        int ox)
+{
+    const int8_t *w = (const int8_t *)l->weight->data +
+                      (size_t)o * c->channels * c->param.size[0] * c->param.size[1];
+    int64_t sum = 0;
+    for (int k = 0; k < c->channels; k++)
+        for (int i = 0; i < c->param.size[0]; i++)
+            for (int j = 0; j < c->param.size[1]; j++, w++) {
+                const int y = oy * c->param.stride[0] + i * c->param.dilation[0];
+                const int x = ox * c->param.stride[1] + j * c->param.dilation[1];
+                const int sy = y - c->param.padding[0], sx = x - c->param.padding[1];
+                if (sy < 0 || sy >= c->h || sx < 0 || sx >= c->w)
+                    continue; // worth the zero point
+                const uint8_t *const data = src->data;
+                sum += (int64_t)(data[blocked_at(src, n, k, sy, sx)] - l->q.zero) * *w;
+            }
+    return sum;
+}
+
+static void check_conv(const conv *c, const layer *l, const tl_tensor *src, const tl_tensor *dst,
+                       const char *what)
+{
+    for (int n = 0; n < c->n; n++)
+        for (int o = 0; o < c->outputs; o++)
+            for (int y = 0; y < c->oh; y++)
+                for (int x = 0; x < c->ow; x++)
+                    check(dst, blocked_at(dst, n, o, y, x),
+                          expected(l, conv_sum(c, l, src, n, o, y, x), o, dst->dtype), what);
+}
+
+static void run_conv(tl_isa isa, int threads, uint64_t seed)
+{
+    nn_room room = {.seed = seed};
+    const conv c = random_conv(&room);
+    const int channels[] = {c.channels, c.outputs};
+    const int *const size = c.param.size;
+    const layer l =
+        random_layer(&room, 4, (int[]){c.outputs, c.channels, size[0], size[1]}, c.outputs);
+    tl_tensor *const src = nn_random(
+        &room, TL_UINT8, 5, (int[]){c.n, tl_blocks(c.channels), c.h, c.w, TL_BLOCK}, 0, 255);
+    const int row = (int)tl_quantized_conv2d_packed(channels, size);
+    tl_tensor *const packed = nn_blank(&room, TL_INT8, 2, (int[]){tl_blocks(c.outputs), row});
+    tl_tensor *const dst = nn_blank(&room, between(&room, 0, 1) ? TL_FLOAT : TL_UINT8, 5,
+                                    (int[]){c.n, tl_blocks(c.outputs), c.oh, c.ow, TL_BLOCK});
+    tl_pool *const pool = tl_pool_create(threads);
+    const size_t bytes = tl_quantized_conv2d_scratch(src, dst, &c.param, channels, threads);
+    void *const scratch = aligned_alloc(64, (bytes + 64) / 64 * 64);
+    const tl_exec exec = {pool, scratch, bytes, isa, NULL};
+    char what[80];
+    snprintf(what, sizeof(what), "%s, %d threads, seed %d", tl_isa_name(isa), threads, (int)seed);
+    ck_assert_int_eq(
+        tl_exec_quantized_conv2d_pack(&exec, l.weight, l.bias, l.factor, l.addend, packed), 0);
+    ck_assert_int_eq(tl_exec_quantized_conv2d(&exec, src, packed, dst, &c.param, channels, &l.q),
+                     0);
+    check_conv(&c, &l, src, dst, what);
+    free(scratch);
+    tl_pool_free(pool);
+    nn_close(&room);
+}
+
+/* ---- products ---- */
+
+static void run_matmul(tl_isa isa, int threads, uint64_t seed)
+{
+    nn_room room = {.seed = seed};
+    const int m = between(&room, 1, 40), k = between(&room, 1, 150), n = between(&room, 1, 70);
+    const int is_transposed = between(&room, 0, 1);
+    const layer l = random_layer(&room, 2, is_transposed ? (int[]){n, k} : (int[]){k, n}, n);
+    tl_tensor *const src = nn_random(&room, TL_UINT8, 3, (int[]){2, m, k}, 0, 255);
+    const int row = (int)tl_quantized_matmul_packed(k);
+    tl_tensor *const packed = nn_blank(&room, TL_INT8, 2, (int[]){tl_blocks(n), row});
+    tl_tensor *const dst =
+        nn_blank(&room, between(&room, 0, 1) ? TL_FLOAT : TL_UINT8, 3, (int[]){2, m, n});
+    tl_pool *const pool = tl_pool_create(threads);
+    const size_t bytes = tl_quantized_matmul_scratch(src, dst, threads);
+    void *const scratch = aligned_alloc(64, (bytes + 64) / 64 * 64);
+    const tl_exec exec = {pool, scratch, bytes, isa, NULL};
+    char what[80];
+    snprintf(what, sizeof(what), "%s, %d threads, seed %d", tl_isa_name(isa), threads, (int)seed);
+    ck_assert_int_eq(tl_exec_quantized_matmul_pack(&exec, l.weight, l.bias, l.factor, l.addend,
+                                                   packed, is_transposed),
+                     0);
+    ck_assert_int_eq(tl_exec_quantized_matmul(&exec, src, packed, dst, &l.q), 0);
+    const uint8_t *const a = src->data;
+    const int8_t *const b = l.weight->data;
+    for (int i = 0; i < 2 * m; i++)
+        for (int j = 0; j < n; j++) {
+            int64_t sum = 0;
+            for (int x = 0; x < k; x++)
+                sum +=
+                    (int64_t)(a[i * k + x] - l.q.zero) * b[is_transposed ? j * k + x : x * n + j];
+            check(dst, (size_t)i * n + j, expected(&l, sum, j, dst->dtype), what);
+        }
+    free(scratch);
+    tl_pool_free(pool);
+    nn_close(&room);
+}
+
+typedef void run_func(tl_isa isa, int threads, uint64_t seed);
+
+static void try_all(run_func *run, int n)
+{
+    for (tl_isa isa = TL_ISA_C; isa <= tl_isa_best(); isa++)
+        for (int i = 1; i <= n; i++)
+            run(isa, 1 + i % 2, (uint64_t)i);
+}
+
+START_TEST(convolutions_agree_with_64_bit_loops)
+{
+    try_all(run_conv, 1000);
+}
+END_TEST
+
+START_TEST(products_agree_with_64_bit_loops)
+{
+    try_all(run_matmul, 1000);
+}
+END_TEST
+
+LN_TEST_MAIN("quantized", convolutions_agree_with_64_bit_loops, products_agree_with_64_bit_loops)
