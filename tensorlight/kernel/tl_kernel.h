@@ -89,6 +89,15 @@
 #define TL_KERNELS_SIMD(work)
 #endif
 
+/** rows(set, isa) for each of these instruction sets: for works on several types. */
+#if defined(__x86_64__)
+#define TL_KERNELS_EACH_SIMD(rows) rows(avx2, TL_ISA_AVX2) rows(avx512, TL_ISA_AVX512)
+#elif defined(__aarch64__)
+#define TL_KERNELS_EACH_SIMD(rows) rows(neon, TL_ISA_NEON)
+#else
+#define TL_KERNELS_EACH_SIMD(rows)
+#endif
+
 /** The same for lists that say of each work whether it has them. */
 #define TL_KERNELS_SETS_SIMD(work) TL_KERNELS_SIMD(work)
 #define TL_KERNELS_SETS_PLAIN(work)

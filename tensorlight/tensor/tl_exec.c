@@ -3,6 +3,9 @@
 
 #include "tensorlight/tl_exec.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -30,11 +33,20 @@ tl_isa tl_isa_from_str(const char *str)
     return TL_ISA_INVALID;
 }
 
+#if defined(__x86_64__)
+/** Conversions of 16-bit floats: Clang's __builtin_cpu_supports does not have the name. */
+static int has_f16c(void)
+{
+    unsigned a, b, c = 0, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+#endif
+
 static tl_isa isa_of_cpu(void)
 {
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    const int avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    const int avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
     const int avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
     return avx2 && avx512 ? TL_ISA_AVX512 : avx2 ? TL_ISA_AVX2 : TL_ISA_C;

@@ -14,11 +14,16 @@ static tl_map_func *const table[TL_ISA_SIZE][PAIR(TL_DTYPE_SIZE, 0)] = {
 #undef TL_KERNEL
 TL_KERNEL_PICK(pick, tl_map_func, table)
 
+tl_map_func *tl_cast_kernel(const tl_exec *exec, tl_dtype from, tl_dtype to)
+{
+    return from == to ? NULL : pick(exec, PAIR(from, to));
+}
+
 int tl_exec_cast(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
 {
     if (src->dtype == dst->dtype)
         return tl_exec_copy(exec, src, dst);
-    tl_map(exec, TL_MAP_CHEAP, pick(exec, PAIR(src->dtype, dst->dtype)), src, dst, NULL);
+    tl_map(exec, TL_MAP_CHEAP, tl_cast_kernel(exec, src->dtype, dst->dtype), src, dst, NULL);
     return 0;
 }
 

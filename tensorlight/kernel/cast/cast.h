@@ -13,4 +13,7 @@
 #include "kernel/cast/cast.def"
 #undef TL_KERNEL
 
+/** The kernel of a conversion; NULL where the types are the same. */
+tl_map_func *tl_cast_kernel(const tl_exec *exec, tl_dtype from, tl_dtype to);
+
 #endif

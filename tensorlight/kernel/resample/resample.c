@@ -7,8 +7,8 @@
 #include <limits.h>
 #include <math.h>
 
+#include "kernel/cast/cast.h"
 #include "kernel/tl_map.h"
-#include "tensor/tl_half.h"
 #include "tensor/tl_result.h"
 
 #define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
@@ -182,22 +182,14 @@ static void store_integers(char *from, tl_dtype work, tl_tensor *dst)
     }
 }
 
-/** Stores numbers of the work dtype, which may change; a number that is too large for a float
- *  becomes infinite. */
-static void store(void *from, tl_dtype work, tl_tensor *dst)
+/** Stores numbers of the work dtype, which may change, as another; a number that is too large for
+ *  a float becomes infinite. */
+static void store(const tl_exec *exec, void *from, tl_dtype work, tl_tensor *dst)
 {
-    const float *const floats = from;
-    uint16_t *const halves = dst->data;
     if (!tl_dtype_is_float(dst->dtype))
         store_integers(from, work, dst);
-    else if (dst->dtype == TL_FLOAT16)
-        for (int i = 0; i < dst->len; i++)
-            halves[i] = tl_half_from_float(floats[i]);
-    else if (dst->dtype == TL_BFLOAT16)
-        for (int i = 0; i < dst->len; i++)
-            halves[i] = tl_bfloat_from_float(floats[i]);
     else
-        tl_convert_array(dst->data, dst->dtype, from, work, (size_t)dst->len);
+        tl_cast_kernel(exec, work, dst->dtype)(from, dst->data, (size_t)dst->len, NULL);
 }
 
 static void run_filter(const tl_exec *exec, const layout *l, const tl_tensor *src, tl_tensor *dst,
@@ -229,7 +221,7 @@ static void run_filter(const tl_exec *exec, const layout *l, const tl_tensor *sr
         dims[axis] = dst->dims[axis];
     }
     if (!is_direct)
-        store(scratch + l->buffers[(l->n - 1) % 2], work, dst);
+        store(exec, scratch + l->buffers[(l->n - 1) % 2], work, dst);
 }
 
 /** Overwrites what looks outside src. */
