@@ -2,17 +2,17 @@
 // Quantization and back: checks, choice of the kernel, threads.
 //
 // The tensor is cut into lines that are next to each other in memory and whose scales are either
-// all the same or next to each other too. Lines go to the kernel piece by piece; 16-bit floats and
-// integers that become floats do so on the stack.
+// all the same or next to each other too. Lines go to the kernel as they are; where 16-bit floats
+// and integers become floats, they do so on the stack, piece by piece.
 
 #include "kernel/quantize/quantize.h"
 
 #include <assert.h>
 #include <math.h>
 
+#include "kernel/cast/cast.h"
 #include "kernel/tl_axis.h"
 #include "kernel/tl_map.h"
-#include "tensor/tl_half.h"
 #include "tensor/tl_result.h"
 
 #define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
@@ -22,9 +22,13 @@ static tl_quantize_func *const to_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
 static tl_quantize_func *const from_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
 #include "kernel/quantize/dequantize.def"
 };
+static tl_quantize_range_func *const range_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
+#include "kernel/quantize/quantize_range.def"
+};
 #undef TL_KERNEL
 TL_KERNEL_PICK(pick_to, tl_quantize_func, to_table)
 TL_KERNEL_PICK(pick_from, tl_quantize_func, from_table)
+TL_KERNEL_PICK(pick_range, tl_quantize_range_func, range_table)
 
 enum { PIECE = 512 };
 
@@ -34,8 +38,9 @@ typedef struct quantize_job {
     const tl_tensor *src, *scale, *zero;
     tl_tensor *dst;
     tl_quantize_func *func;
-    tl_axis axis;  /* src as [outer, len, inner] */
-    size_t block;  /* indices along the axis with the same scale */
+    tl_map_func *load_src, *load_scale, *store; /* to and from floats; NULL: they are floats */
+    tl_axis axis;                               /* src as [outer, len, inner] */
+    size_t block;                               /* indices along the axis with the same scale */
     size_t blocks; /* of these along the axis, or 1: every outer index has the same scales */
     size_t lines;  /* of an outer index */
     int step;      /* 0: a line has one scale */
@@ -84,55 +89,42 @@ static quantize_job make_job(const tl_tensor *src, const tl_tensor *scale, const
 
 /* ---- floats in memory ---- */
 
-/** `n` elements as floats: where they are, or converted to `room`. */
-static const float *as_floats(const tl_tensor *t, size_t at, size_t n, float *room)
-{
-    const void *const data = tl_pointer_add(t->data, (ptrdiff_t)at, t->dtype);
-    if (t->dtype == TL_FLOAT)
-        return data;
-    tl_convert_array(room, TL_FLOAT, data, t->dtype, n);
-    return room;
-}
-
-/** Stores floats; what is too large for 16 bits becomes infinite. */
-static void store_floats(tl_tensor *t, size_t at, const float *from, size_t n)
-{
-    uint16_t *const to = (uint16_t *)t->data + at;
-    if (t->dtype == TL_FLOAT16)
-        for (size_t i = 0; i < n; i++)
-            to[i] = tl_half_from_float(from[i]);
-    else
-        for (size_t i = 0; i < n; i++)
-            to[i] = tl_bfloat_from_float(from[i]);
-}
-
 static const void *element(const tl_tensor *t, size_t at)
 {
     return tl_pointer_add(t->data, (ptrdiff_t)at, t->dtype);
+}
+
+/** `n` elements as floats: where they are, or converted to `room`. */
+static const float *as_floats(const tl_tensor *t, tl_map_func *load, size_t at, size_t n,
+                              float *room)
+{
+    if (!load)
+        return element(t, at);
+    load(element(t, at), room, n, NULL);
+    return room;
 }
 
 /** One piece of a line. */
 static void run_piece(const quantize_job *job, size_t at, size_t scale_at, size_t n)
 {
     float src_room[PIECE], scale_room[PIECE], dst_room[PIECE];
-    const float *const scale = as_floats(job->scale, scale_at, job->step ? n : 1, scale_room);
+    const float *const scale =
+        as_floats(job->scale, job->load_scale, scale_at, job->step ? n : 1, scale_room);
     const void *const zero = job->zero ? element(job->zero, scale_at) : NULL;
-    const int dequantizes = tl_dtype_is_float(job->dst->dtype);
-    const void *const src =
-        dequantizes ? element(job->src, at) : as_floats(job->src, at, n, src_room);
-    if (dequantizes && job->dst->dtype != TL_FLOAT) {
-        job->func(src, dst_room, scale, zero, n, job->step);
-        store_floats(job->dst, at, dst_room, n);
-        return;
-    }
-    job->func(src, (void *)element(job->dst, at), scale, zero, n, job->step);
+    const void *const src = as_floats(job->src, job->load_src, at, n, src_room);
+    void *const dst = (void *)element(job->dst, at);
+    job->func(src, job->store ? dst_room : dst, scale, zero, n, job->step);
+    if (job->store)
+        job->store(dst_room, dst, n, NULL);
 }
 
 static void run_line(const quantize_job *job, line l)
 {
-    for (size_t k = 0; k < l.len; k += PIECE)
+    const int is_converted = job->load_src || job->store || (job->load_scale && job->step);
+    const size_t piece = is_converted ? PIECE : l.len;
+    for (size_t k = 0; k < l.len; k += piece)
         run_piece(job, l.begin + k, l.scale + (job->step ? k : 0),
-                  tl_smaller_size(PIECE, l.len - k));
+                  tl_smaller_size(piece, l.len - k));
 }
 
 static void run_lines(void *arg, size_t begin, size_t end)
@@ -247,6 +239,8 @@ int tl_exec_quantize(const tl_exec *exec, const tl_tensor *src, const tl_tensor 
     assert(src->len == dst->len && (!zero || zero->dtype == dst->dtype));
     quantize_job job = make_job(src, scale, zero, dst, axis, block);
     job.func = pick_to(exec, dst->dtype);
+    job.load_src = tl_cast_kernel(exec, src->dtype, TL_FLOAT);
+    job.load_scale = tl_cast_kernel(exec, scale->dtype, TL_FLOAT);
     run(exec, &job);
     return 0;
 }
@@ -280,6 +274,8 @@ int tl_exec_dequantize(const tl_exec *exec, const tl_tensor *src, const tl_tenso
     assert(!zero || zero->dtype == src->dtype);
     quantize_job job = make_job(src, scale, zero, dst, axis, block);
     job.func = pick_from(exec, src->dtype);
+    job.load_scale = tl_cast_kernel(exec, scale->dtype, TL_FLOAT);
+    job.store = tl_cast_kernel(exec, TL_FLOAT, dst->dtype);
     run(exec, &job);
     return 0;
 }
@@ -306,17 +302,35 @@ tl_tensor *tl_tensor_dequantize(const tl_tensor *src, const tl_tensor *scale, co
 
 /* ---- range ---- */
 
+/** The ranges that threads find. */
+typedef struct range_job {
+    const float *src;
+    size_t len;
+    tl_quantize_range_func *func;
+    struct {
+        float of[2];
+        char apart[56]; /* threads write to cache lines of their own */
+    } ranges[TL_MOST_SLOTS];
+} range_job;
+
+static void find_range(void *arg, size_t slot, size_t begin, size_t end)
+{
+    range_job *const job = arg;
+    const size_t from = begin * TL_MAP_CHEAP, to = tl_smaller_size(end * TL_MAP_CHEAP, job->len);
+    job->func(job->src + from, to - from, job->ranges[slot].of);
+}
+
 int tl_exec_quantize_range(const tl_exec *exec, const tl_tensor *src, tl_tensor *scale,
                            tl_tensor *zero)
 {
     assert(src->dtype == TL_FLOAT && scale->dtype == TL_FLOAT && zero->dtype == TL_UINT8);
     assert(scale->len == 1 && zero->len == 1);
-    (void)exec; // a copy takes as long
-    const float *const x = src->data;
+    range_job job = {.src = src->data, .len = (size_t)src->len, .func = pick_range(exec, TL_FLOAT)};
+    tl_parallel_slots(exec, tl_divide_up(job.len, TL_MAP_CHEAP), TL_MOST_SLOTS, find_range, &job);
     float min = 0, max = 0;
-    for (int i = 0; i < src->len; i++) {
-        min = x[i] < min ? x[i] : min;
-        max = x[i] > max ? x[i] : max;
+    for (int i = 0; i < TL_MOST_SLOTS; i++) {
+        min = fminf(min, job.ranges[i].of[0]);
+        max = fmaxf(max, job.ranges[i].of[1]);
     }
     const float s = max == min ? 1 : (max - min) / 255;
     const float z = rintf(0 - min / s);

@@ -17,4 +17,11 @@ typedef void tl_quantize_func(const void *src, void *dst, const float *scale, co
 #include "kernel/quantize/quantize.def"
 #undef TL_KERNEL
 
+/** Extends range, {min, max}, which holds 0, to src [n]; NaN does not count. */
+typedef void tl_quantize_range_func(const float *src, size_t n, float range[2]);
+
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_quantize_range_func, name, dtype, isa)
+#include "kernel/quantize/quantize_range.def"
+#undef TL_KERNEL
+
 #endif

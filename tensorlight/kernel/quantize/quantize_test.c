@@ -2,6 +2,8 @@
 // Tests of quantization: every layout of scales and every pair of types against plain loops, edge
 // values, threads, refusals.
 
+#include "kernel/quantize/quantize.h"
+#include "kernel/tl_map_test.h"
 #include "kernel/tl_nn_test.h"
 
 typedef struct quantize_case {
@@ -204,7 +206,191 @@ START_TEST(what_does_not_fit_is_refused)
 }
 END_TEST
 
+/* ---- each kernel against plain C, bit for bit ---- */
+
+typedef struct quantize_variant {
+    const char *name;
+    tl_quantize_func *func;
+    tl_dtype dtype; /* the integer's */
+    tl_isa isa;
+    int dequantizes;
+} quantize_variant;
+
+#define TL_KERNEL(name, dtype, isa) {#name, name, dtype, isa, IS_FROM},
+static const quantize_variant variants[] = {
+#define IS_FROM 0
+#include "kernel/quantize/quantize.def"
+#undef IS_FROM
+#define IS_FROM 1
+#include "kernel/quantize/dequantize.def"
+#undef IS_FROM
+};
+#undef TL_KERNEL
+
+static const quantize_variant *plain_variant(const quantize_variant *v)
+{
+    for (size_t i = 0; i < NN_LEN(variants); i++)
+        if (variants[i].isa == TL_ISA_C && variants[i].dtype == v->dtype &&
+            variants[i].dequantizes == v->dequantizes)
+            return &variants[i];
+    ck_abort_msg("%s has no plain C kernel", v->name);
+    return NULL;
+}
+
+/** Scales of every magnitude, and the largest, the smallest, 0, infinity and NaN. */
+static float scale_number(uint64_t *seed, int i)
+{
+    static const float odd[] = {0, FLT_MIN, 0x1p-149f, FLT_MAX, INFINITY, NAN, -0.25f, 1};
+    if (i % 5 == 4)
+        return odd[i / 5 % NN_LEN(odd)];
+    return (float)exp((tl_random_uniform(seed) - 0.5) * (i % 2 ? 4 : 80));
+}
+
+/** Quotients around all integers and halves that count, bits of any float, and exact ties. */
+static void fill_numbers(float *numbers, size_t n, float scale, uint64_t *seed)
+{
+    tl_map_fill(numbers, n * sizeof(*numbers), *seed);
+    for (size_t i = 0; i < n; i++) {
+        const double quotient = (tl_random_uniform(seed) - 0.5) * (i % 2 ? 700 : 140000);
+        if (i % 4 == 1)
+            numbers[i] = (float)(quotient * scale);
+        if (i % 4 == 2)
+            numbers[i] = (float)((floor(quotient) + 0.5) * scale);
+        if (i % 4 == 3)
+            numbers[i] =
+                nextafterf((float)((floor(quotient) + 0.5) * scale), i % 8 == 3 ? 0 : 9e9f);
+    }
+}
+
+/** One kernel on `len` elements between guards, which end its buffers, off alignment. */
+static void check_variant(const quantize_variant *v, int row, size_t len, int step, int has_zero)
+{
+    const size_t size = tl_size_of(v->dtype);
+    const tl_dtype from = v->dequantizes ? v->dtype : TL_FLOAT;
+    const tl_dtype to = v->dequantizes ? TL_FLOAT : v->dtype;
+    uint64_t seed = (uint64_t)row * 1000 + len;
+    ln_guard guards[4];
+    void *const src = ln_guard_alloc(&guards[0], len * tl_size_of(from));
+    void *const dst = ln_guard_alloc(&guards[1], len * tl_size_of(to));
+    float *const scale = ln_guard_alloc(&guards[2], (step ? len : 1) * sizeof(float));
+    void *const zero = ln_guard_alloc(&guards[3], (step ? len : 1) * size);
+    for (size_t i = 0; i < (step ? len : 1); i++)
+        scale[i] = scale_number(&seed, row + (int)i);
+    tl_map_fill(zero, (step ? len : 1) * size, seed);
+    if (v->dequantizes)
+        tl_map_fill(src, len * size, seed);
+    else
+        fill_numbers(src, len, len ? scale[0] : 0, &seed);
+    void *const expected = tl_alloc(len * tl_size_of(to) + 1);
+    plain_variant(v)->func(src, expected, scale, has_zero ? zero : NULL, len, step);
+    v->func(src, dst, scale, has_zero ? zero : NULL, len, step);
+    ck_assert_msg(tl_map_is_same(dst, expected, len, to), "%s, row %d, %zu elements, step %d",
+                  v->name, row, len, step);
+    for (int i = 0; i < 4; i++) {
+        ck_assert_msg(ln_guard_is_intact(&guards[i]), "%s writes before its buffers", v->name);
+        ln_guard_free(&guards[i]);
+    }
+    tl_free(expected);
+}
+
+START_TEST(each_kernel_gives_the_bits_of_plain_c)
+{
+    static const size_t lens[] = {0, 1, 3, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 131, 997};
+    for (size_t i = 0; i < NN_LEN(variants); i++)
+        for (int row = 0; nn_has(variants[i].isa) && row < 50; row++)
+            for (size_t k = 0; k < NN_LEN(lens); k++)
+                check_variant(&variants[i], row, lens[k], row / 2 % 2, row % 2);
+}
+END_TEST
+
+/** The floats nearest to all ties of 8 bits, for many scales. */
+START_TEST(floats_beside_ties_round_as_in_plain_c)
+{
+    enum { LEN = 3 * 1200 };
+    float src[LEN];
+    uint8_t got[LEN], want[LEN];
+    uint64_t seed = 5;
+    for (int turn = 0; turn < 300; turn++) {
+        const float scale = (float)exp((tl_random_uniform(&seed) - 0.5) * 20);
+        const int8_t zero = (int8_t)(tl_random_uniform(&seed) * 255 - 128);
+        for (int i = 0; i < LEN; i++) {
+            const float tie = (float)((i / 3 - 600 + 0.5) * (double)scale);
+            src[i] = i % 3 == 0 ? tie : nextafterf(tie, i % 3 == 1 ? -9e9f : 9e9f);
+        }
+        for (size_t v = 0; v < NN_LEN(variants); v++) {
+            if (!nn_has(variants[v].isa) || variants[v].dequantizes ||
+                tl_size_of(variants[v].dtype) > 1)
+                continue;
+            plain_variant(&variants[v])->func(src, want, &scale, &zero, LEN, 0);
+            variants[v].func(src, got, &scale, &zero, LEN, 0);
+            ck_assert_msg(memcmp(got, want, LEN) == 0, "%s, scale %a", variants[v].name,
+                          (double)scale);
+        }
+    }
+}
+END_TEST
+
+#define TL_KERNEL(name, dtype, isa) {name, isa},
+static const struct {
+    tl_quantize_range_func *func;
+    tl_isa isa;
+} ranges[] = {
+#include "kernel/quantize/quantize_range.def"
+};
+#undef TL_KERNEL
+
+static void check_range(size_t row, size_t len, uint64_t seed)
+{
+    ln_guard guard;
+    float *const src = ln_guard_alloc(&guard, len * sizeof(float));
+    if (seed % 2)
+        tl_map_fill(src, len * sizeof(float), seed);
+    for (size_t i = 0; i < len; i++)
+        if (seed % 2 == 0)
+            src[i] = seed % 3 ? (float)tl_random_uniform(&seed) - 2 : -0.0f;
+    if (len > 2)
+        src[len / 2] = NAN;
+    float got[2] = {0, 0}, want[2] = {0, 0};
+    tl_quantize_range_f32_c(src, len, want);
+    ranges[row].func(src, len, got);
+    ck_assert_msg(memcmp(got, want, sizeof(got)) == 0, "kernel %zu on %zu: %g to %g, not %g to %g",
+                  row, len, (double)got[0], (double)got[1], (double)want[0], (double)want[1]);
+    ln_guard_free(&guard);
+}
+
+START_TEST(each_kernel_finds_the_range_of_plain_c)
+{
+    for (size_t row = 0; row < NN_LEN(ranges); row++)
+        for (size_t len = 0; nn_has(ranges[row].isa) && len < 150; len++)
+            for (uint64_t seed = 1; seed < 13; seed++)
+                check_range(row, len, seed);
+}
+END_TEST
+
+START_TEST(threads_find_the_same_range)
+{
+    nn_room room = {.seed = 34};
+    tl_tensor *const src = nn_random(&room, TL_FLOAT, 1, (int[]){300001}, -3, 5);
+    tl_pool *const pool = tl_pool_create(3);
+    const tl_exec exec = {.pool = pool, .isa = tl_isa_best()}, plain = {.isa = TL_ISA_C};
+    float scale[2];
+    uint8_t zero[2];
+    for (int i = 0; i < 2; i++) {
+        tl_tensor s = {.dtype = TL_FLOAT, .len = 1, .data = &scale[i]};
+        tl_tensor z = {.dtype = TL_UINT8, .len = 1, .data = &zero[i]};
+        tl_exec_quantize_range(i ? &exec : &plain, src, &s, &z);
+    }
+    ck_assert_float_eq(scale[0], scale[1]);
+    ck_assert_uint_eq(zero[0], zero[1]);
+    ck_assert_float_eq_tol(scale[0], 8.0f / 255, 1e-6f);
+    tl_pool_free(pool);
+    nn_close(&room);
+}
+END_TEST
+
 LN_TEST_MAIN("quantize", quantize_agrees_with_loops_on_all_types,
              dequantize_agrees_with_loops_on_all_types, edges_saturate_and_nan_is_the_smallest,
              the_whole_range_of_32_bits_is_dequantized, a_range_holds_0_and_rounds_its_zero_point,
-             threads_do_not_change_the_result, what_does_not_fit_is_refused)
+             threads_do_not_change_the_result, each_kernel_gives_the_bits_of_plain_c,
+             floats_beside_ties_round_as_in_plain_c, each_kernel_finds_the_range_of_plain_c,
+             threads_find_the_same_range, what_does_not_fit_is_refused)
