@@ -20,9 +20,9 @@ static void *allocate(size_t size)
     return memset(data, 0, size);
 }
 
-tl_tensor *bench_blank(bench_job *job, int ndim, const int *dims)
+tl_tensor *bench_blank_of(bench_job *job, tl_dtype dtype, int ndim, const int *dims)
 {
-    tl_tensor *const t = tl_tensor_create(NULL, ndim, dims, TL_FLOAT);
+    tl_tensor *const t = tl_tensor_create(NULL, ndim, dims, dtype);
     if (!t)
         return NULL;
     t->data = allocate(tl_tensor_size(t));
@@ -33,10 +33,21 @@ tl_tensor *bench_blank(bench_job *job, int ndim, const int *dims)
     return job->tensors[job->n_tensors++] = t;
 }
 
+tl_tensor *bench_random_of(bench_job *job, tl_dtype dtype, int ndim, const int *dims, double lo,
+                           double hi)
+{
+    tl_tensor *const t = bench_blank_of(job, dtype, ndim, dims);
+    return t && !tl_tensor_fill_uniform(t, lo, hi, &job->random) ? t : NULL;
+}
+
+tl_tensor *bench_blank(bench_job *job, int ndim, const int *dims)
+{
+    return bench_blank_of(job, TL_FLOAT, ndim, dims);
+}
+
 tl_tensor *bench_random(bench_job *job, int ndim, const int *dims, double lo, double hi)
 {
-    tl_tensor *const t = bench_blank(job, ndim, dims);
-    return t && !tl_tensor_fill_uniform(t, lo, hi, &job->random) ? t : NULL;
+    return bench_random_of(job, TL_FLOAT, ndim, dims, lo, hi);
 }
 
 int bench_pad(const bench_shape *shape)

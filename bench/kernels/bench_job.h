@@ -25,6 +25,7 @@ typedef struct bench_shape {
     int dims2[4]; /* of a second source, which is broadcast to the first */
     int func;     /* of unary: tl_unary_func, and its parameters */
     double alpha, beta;
+    tl_dtype from, to; /* of works on several types */
 } bench_shape;
 
 enum { BENCH_MAX_TENSORS = 10 };
@@ -100,6 +101,11 @@ tl_tensor *bench_random(bench_job *job, int ndim, const int *dims, double lo, do
 
 /** The same, not filled. */
 tl_tensor *bench_blank(bench_job *job, int ndim, const int *dims);
+
+/** The same of any dtype; integers are random in lo .. hi. */
+tl_tensor *bench_blank_of(bench_job *job, tl_dtype dtype, int ndim, const int *dims);
+tl_tensor *bench_random_of(bench_job *job, tl_dtype dtype, int ndim, const int *dims, double lo,
+                           double hi);
 
 /** Extent of the shape's window's result for an extent `in`. */
 int bench_length(const bench_shape *shape, int in);

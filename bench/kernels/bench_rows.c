@@ -226,6 +226,53 @@ static const bench_shape blocked_shapes[] = {
 };
 static const bench_work *const blocked_works[] = {&bench_to_blocked, &bench_from_blocked, NULL};
 
+/* ---- other types than floats ---- */
+
+#define SMALL(work, from_, to_, len)                                                      \
+    {                                                                                     \
+        .name = work " " #from_ "->" #to_ " " #len, .dims = {1, len}, .from = TL_##from_, \
+        .to = TL_##to_                                                                    \
+    }
+static const bench_shape quantize_shapes[] = {
+    SMALL("quantize", FLOAT, UINT8, 200704),  SMALL("quantize", FLOAT, INT8, 200704),
+    SMALL("quantize", FLOAT, INT16, 200704),  SMALL("quantize", FLOAT16, UINT8, 200704),
+    SMALL("quantize", FLOAT, UINT8, 3211264), {.name = NULL},
+};
+static const bench_work *const quantize_works[] = {&bench_quantize, NULL};
+static const bench_shape dequantize_shapes[] = {
+    SMALL("dequantize", UINT8, FLOAT, 200704),
+    SMALL("dequantize", INT8, FLOAT, 200704),
+    SMALL("dequantize", INT32, FLOAT, 200704),
+    SMALL("dequantize", INT8, FLOAT16, 200704),
+    {.name = NULL},
+};
+static const bench_work *const dequantize_works[] = {&bench_dequantize, NULL};
+static const bench_shape range_shapes[] = {
+    SMALL("range", FLOAT, UINT8, 200704),
+    {.name = NULL},
+};
+static const bench_work *const range_works[] = {&bench_quantize_range, NULL};
+static const bench_shape cast_shapes[] = {
+    SMALL("cast", FLOAT16, FLOAT, 200704),
+    SMALL("cast", FLOAT, FLOAT16, 200704),
+    SMALL("cast", BFLOAT16, FLOAT, 200704),
+    SMALL("cast", FLOAT, BFLOAT16, 200704),
+    SMALL("cast", UINT8, FLOAT, 200704),
+    SMALL("cast", FLOAT, UINT8, 200704),
+    SMALL("cast", INT32, FLOAT, 200704),
+    SMALL("cast", FLOAT, INT32, 200704),
+    SMALL("cast", BOOL, FLOAT, 200704),
+    SMALL("cast", FLOAT, BOOL, 200704),
+    SMALL("cast", INT64, FLOAT, 200704),
+    SMALL("cast", FLOAT, INT64, 200704),
+    SMALL("cast", INT64, INT32, 200704),
+    SMALL("cast", INT32, INT64, 200704),
+    SMALL("cast", INT32, UINT8, 200704),
+    SMALL("cast", DOUBLE, FLOAT, 200704),
+    {.name = NULL},
+};
+static const bench_work *const cast_works[] = {&bench_cast, NULL};
+
 const bench_group bench_groups[] = {
     {gemm_works, gemm_shapes, BENCH_DNNL_MATMUL},
     {conv_works, conv_shapes, BENCH_DNNL_CONV},
@@ -243,5 +290,9 @@ const bench_group bench_groups[] = {
     {chain_works, chain_shapes, BENCH_DNNL_NONE},
     {transpose_works, transpose_shapes, BENCH_DNNL_TRANSPOSE},
     {blocked_works, blocked_shapes, BENCH_DNNL_NONE},
+    {quantize_works, quantize_shapes, BENCH_DNNL_NONE},
+    {dequantize_works, dequantize_shapes, BENCH_DNNL_NONE},
+    {range_works, range_shapes, BENCH_DNNL_NONE},
+    {cast_works, cast_shapes, BENCH_DNNL_NONE},
 };
 const int bench_n_groups = COUNT(bench_groups);

@@ -21,4 +21,7 @@ extern const bench_work bench_unary, bench_add, bench_mul;
 extern const bench_work bench_steps, bench_chain;
 extern const bench_work bench_transpose, bench_to_blocked, bench_from_blocked;
 
+/* bench_small.c: small integers, and other types than floats. */
+extern const bench_work bench_quantize, bench_dequantize, bench_quantize_range, bench_cast;
+
 #endif

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The works on other types than floats: how each is prepared and run.
+
+#include "bench_works.h"
+
+#define DIMS(...) ((int[]){__VA_ARGS__})
+
+static double size_of(const tl_tensor *t)
+{
+    return t ? (double)tl_tensor_size(t) : 0;
+}
+
+/** src and dst of the shape's types, and the floats that dst is compared as. */
+static int prepare_types(bench_job *job)
+{
+    const bench_shape *const s = &job->shape;
+    job->src = bench_random_of(job, s->from, 2, s->dims, -100, 100);
+    job->dst = bench_blank_of(job, s->to, 2, s->dims);
+    job->plain_dst = bench_blank(job, 2, s->dims);
+    job->bytes = size_of(job->src) + size_of(job->dst);
+    return job->n_tensors == 3 ? 0 : -1;
+}
+
+static int finish_types(bench_job *job)
+{
+    return tl_exec_convert(NULL, job->dst, job->plain_dst);
+}
+
+/** The same with one scale, and one zero of the integer type. */
+static int prepare_scaled(bench_job *job, tl_dtype number, tl_dtype integer)
+{
+    if (prepare_types(job) < 0)
+        return -1;
+    job->weight = bench_random_of(job, number, 1, DIMS(1), 0.7, 0.8);
+    job->bias = bench_random_of(job, integer, 1, DIMS(1), 10, 20);
+    return job->weight && job->bias ? 0 : -1;
+}
+
+static int prepare_quantize(bench_job *job)
+{
+    return prepare_scaled(job, TL_FLOAT, job->shape.to);
+}
+
+static int run_quantize(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_quantize(exec, job->src, job->weight, job->bias, job->dst, 0, 0);
+}
+
+const bench_work bench_quantize = {"quantize", prepare_quantize, run_quantize, finish_types};
+
+static int prepare_dequantize(bench_job *job)
+{
+    if (prepare_scaled(job, job->shape.to, job->shape.from) < 0)
+        return -1;
+    if (job->shape.from == TL_INT32) // as biases have it
+        *(int32_t *)job->bias->data = 0;
+    return 0;
+}
+
+static int run_dequantize(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_dequantize(exec, job->src, job->weight, job->bias, job->dst, 0, 0);
+}
+
+const bench_work bench_dequantize = {"dequantize", prepare_dequantize, run_dequantize,
+                                     finish_types};
+
+static int prepare_range(bench_job *job)
+{
+    job->src = bench_random(job, 2, job->shape.dims, -1, 1);
+    job->dst = bench_blank(job, 1, DIMS(1));
+    job->bias = bench_blank_of(job, TL_UINT8, 1, DIMS(1));
+    job->bytes = size_of(job->src);
+    return job->n_tensors == 3 ? 0 : -1;
+}
+
+static int run_range(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_quantize_range(exec, job->src, job->dst, job->bias);
+}
+
+const bench_work bench_quantize_range = {"quantize_range", prepare_range, run_range, NULL};
+
+static int run_cast(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_cast(exec, job->src, job->dst);
+}
+
+const bench_work bench_cast = {"cast", prepare_types, run_cast, finish_types};
