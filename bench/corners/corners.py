@@ -1,0 +1,243 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Small models off the beaten track, LightNet beside ONNX Runtime: same machine, same inputs, in turns.
+
+usage: corners.py [--lightnet PATH] [--threads N] [--rounds N] [--seconds S] [--json FILE] [--list] [TEXT ...]
+
+Runs the corners whose name contains one of the texts (none: all). First both must give the same outputs; then the ratio is
+ONNX Runtime's time by LightNet's (above 1: LightNet is faster), by the minimum of all rounds. Needs the Python packages numpy
+and onnx, node, and the npm package onnxruntime-node where NODE_PATH or ~/.cache/lightnet-bench/node_modules has it.
+"""
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper, save
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MODULES = os.path.expanduser("~/.cache/lightnet-bench/node_modules")
+TYPES = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.int64): TensorProto.INT64, np.dtype(np.bool_): TensorProto.BOOL}
+TOLERANCE = 1e-4   # of the largest number: sums in another order
+
+rng = np.random.default_rng(7)
+
+
+def value(name, array):
+    return helper.make_tensor_value_info(name, TYPES[array.dtype], array.shape)
+
+
+def outputs_of(names, dtype=TensorProto.FLOAT):
+    return [helper.make_tensor_value_info(name, dtype, None) for name in names]
+
+
+def constant(name, array):
+    return numpy_helper.from_array(np.asarray(array), name)
+
+
+def model(nodes, inputs, outputs, constants):
+    """A model of these nodes, and its inputs in order."""
+    graph = helper.make_graph(nodes, "corner", [value(name, array) for name, array in inputs.items()], outputs, constants)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), list(inputs.values())
+
+
+def normal(*shape):
+    return rng.standard_normal(shape, dtype=np.float32)
+
+
+def weights(*shape):
+    """Such that sums keep the size of what is summed."""
+    return normal(*shape) / np.float32(math.sqrt(np.prod(shape[1:])))
+
+
+# Convolutions and products within the graphs of If, Loop and Scan
+
+def conv_in_if(channels, size, cond):
+    """The same convolution in both branches, with other weights."""
+    branches = {}
+    for name in ("then", "else"):
+        branches[name + "_branch"] = helper.make_graph(
+            [helper.make_node("Conv", ["x", "w_" + name, "b_" + name], ["c_" + name], pads=[1, 1, 1, 1]),
+             helper.make_node("Relu", ["c_" + name], ["r_" + name])], name, [], outputs_of(["r_" + name]))
+    constants = [constant(f"w_{name}", weights(channels, channels, 3, 3)) for name in ("then", "else")]
+    constants += [constant(f"b_{name}", normal(channels)) for name in ("then", "else")]
+    return model([helper.make_node("If", ["cond"], ["y"], **branches)],
+                 {"x": normal(1, channels, size, size), "cond": np.array(cond)}, outputs_of(["y"]), constants)
+
+
+def conv_in_loop(channels, size, trips):
+    body = helper.make_graph(
+        [helper.make_node("Conv", ["s", "w"], ["c"], pads=[1, 1, 1, 1]), helper.make_node("Tanh", ["c"], ["t"]),
+         helper.make_node("Identity", ["go"], ["on"])], "body",
+        [helper.make_tensor_value_info("i", TensorProto.INT64, []), helper.make_tensor_value_info("go", TensorProto.BOOL, []),
+         helper.make_tensor_value_info("s", TensorProto.FLOAT, [1, channels, size, size])],
+        outputs_of(["on"], TensorProto.BOOL) + outputs_of(["t"]))
+    return model([helper.make_node("Loop", ["trips", "", "x"], ["y"], body=body)],
+                 {"x": normal(1, channels, size, size), "trips": np.array(trips, np.int64)}, outputs_of(["y"]),
+                 [constant("w", weights(channels, channels, 3, 3))])
+
+
+def dense_in_scan(steps, batch, hidden):
+    """A cell s = tanh(s W + r V), written as a Scan."""
+    body = helper.make_graph(
+        [helper.make_node("MatMul", ["s", "w"], ["sw"]), helper.make_node("MatMul", ["r", "v"], ["rv"]),
+         helper.make_node("Add", ["sw", "rv"], ["sum"]), helper.make_node("Tanh", ["sum"], ["t"]),
+         helper.make_node("Identity", ["t"], ["p"])], "body",
+        [helper.make_tensor_value_info("s", TensorProto.FLOAT, [batch, hidden]),
+         helper.make_tensor_value_info("r", TensorProto.FLOAT, [batch, hidden])], outputs_of(["t", "p"]))
+    return model([helper.make_node("Scan", ["x0", "x"], ["last", "y"], body=body, num_scan_inputs=1)],
+                 {"x0": normal(batch, hidden), "x": normal(steps, batch, hidden)}, outputs_of(["last", "y"]),
+                 [constant("w", weights(hidden, hidden)), constant("v", weights(hidden, hidden))])
+
+
+# Detection
+
+def nms(boxes, classes, share, most):
+    """`share` of the scores are above the threshold."""
+    centers, sizes = rng.uniform(0, 640, (1, boxes, 2)), rng.uniform(8, 120, (1, boxes, 2))
+    corners = np.concatenate([centers - sizes / 2, centers + sizes / 2], axis=2).astype(np.float32)
+    scores = rng.uniform(0, 1, (1, classes, boxes)).astype(np.float32)
+    return model([helper.make_node("NonMaxSuppression", ["boxes", "scores", "most", "iou", "least"], ["picked"])],
+                 {"boxes": corners, "scores": scores}, outputs_of(["picked"], TensorProto.INT64),
+                 [constant("most", np.array([most], np.int64)), constant("iou", np.array([0.45], np.float32)),
+                  constant("least", np.array([1 - share], np.float32))])
+
+
+# Layers
+
+def conv(source, n, kernel, **attributes):
+    """source: the shape of x. pads keep the size."""
+    groups = attributes.get("group", 1)
+    pads = [k // 2 for k in kernel] * 2
+    return model([helper.make_node("Conv", ["x", "w", "b"], ["c"], kernel_shape=kernel, pads=pads, **attributes),
+                  helper.make_node("Relu", ["c"], ["y"])], {"x": normal(*source)}, outputs_of(["y"]),
+                 [constant("w", weights(n, source[1] // groups, *kernel)), constant("b", normal(n))])
+
+
+def recurrent(kind, steps, batch, hidden):
+    gates = {"LSTM": 4, "GRU": 3}[kind]
+    attributes = {"linear_before_reset": 1} if kind == "GRU" else {}
+    return model([helper.make_node(kind, ["x", "w", "r", "b"], ["y"], hidden_size=hidden, **attributes)],
+                 {"x": normal(steps, batch, hidden)}, outputs_of(["y"]),
+                 [constant("w", weights(1, gates * hidden, hidden) * 4), constant("r", weights(1, gates * hidden, hidden) * 4),
+                  constant("b", normal(1, 2 * gates * hidden) / 4)])
+
+
+CORNERS = {
+    "if conv 3x3 64 56x56 then": lambda: conv_in_if(64, 56, True),
+    "if conv 3x3 64 56x56 else": lambda: conv_in_if(64, 56, False),
+    "loop conv 3x3 32 28x28, 8 times": lambda: conv_in_loop(32, 28, 8),
+    "scan cell 256, 50 steps, batch 1": lambda: dense_in_scan(50, 1, 256),
+    "scan cell 256, 50 steps, batch 16": lambda: dense_in_scan(50, 16, 256),
+    "nms 8400 boxes, 80 classes, 1 % above": lambda: nms(8400, 80, 0.01, 100),
+    "nms 8400 boxes, 80 classes, 10 % above": lambda: nms(8400, 80, 0.1, 100),
+    "nms 8400 boxes, 80 classes, 75 % above": lambda: nms(8400, 80, 0.75, 100),
+    "conv 1x7 of a line 64 1x4096": lambda: conv((1, 64, 1, 4096), 64, [1, 7]),
+    "conv 7x1 of a line 64 4096x1": lambda: conv((1, 64, 4096, 1), 64, [7, 1]),
+    "conv 3x1 of a line 128 1024x1": lambda: conv((1, 128, 1024, 1), 128, [3, 1]),
+    "conv 7 of a line 64 4096": lambda: conv((1, 64, 4096), 64, [7]),
+    "conv 1x1 of a column 256 1024x1": lambda: conv((1, 256, 1024, 1), 256, [1, 1]),
+    "conv 7x1 depthwise 64 4096x1": lambda: conv((1, 64, 4096, 1), 64, [7, 1], group=64),
+    "conv 9x1 of an image 64 128x64": lambda: conv((1, 64, 128, 64), 64, [9, 1]),
+    **{f"{kind.lower()} {hidden}, 50 steps, batch {batch}": lambda kind=kind, hidden=hidden, batch=batch:
+       recurrent(kind, 50, batch, hidden) for kind in ("LSTM", "GRU") for hidden in (64, 128, 256, 512) for batch in (1, 8)},
+    "conv 1x1 8 -> 16 256x256": lambda: conv((1, 8, 256, 256), 16, [1, 1]),
+    "conv 1x1 16 -> 96 112x112": lambda: conv((1, 16, 112, 112), 96, [1, 1]),
+    "conv 3x3 3 -> 16 512x512": lambda: conv((1, 3, 512, 512), 16, [3, 3]),
+    "conv 3x3 depthwise 16 256x256": lambda: conv((1, 16, 256, 256), 16, [3, 3], group=16),
+    "conv 3x3 depthwise 32 112x112": lambda: conv((1, 32, 112, 112), 32, [3, 3], group=32),
+    "conv 5x5 depthwise 16 256x256": lambda: conv((1, 16, 256, 256), 16, [5, 5], group=16),
+    "conv 3x3x3 16 16x56x56": lambda: conv((1, 16, 16, 56, 56), 16, [3, 3, 3]),
+    "conv 3x3x3 3 -> 64 16x112x112": lambda: conv((1, 3, 16, 112, 112), 64, [3, 3, 3]),
+    "conv 3x3x3 64 8x28x28": lambda: conv((1, 64, 8, 28, 28), 64, [3, 3, 3]),
+    "conv 1x1x1 64 8x28x28": lambda: conv((1, 64, 8, 28, 28), 64, [1, 1, 1]),
+}
+
+
+class Measuring:
+    """One corner in a folder of its own."""
+
+    def __init__(self, args, folder, name):
+        proto, inputs = CORNERS[name]()
+        self.args, self.folder, self.path = args, folder, os.path.join(folder, "model.onnx")
+        save(proto, self.path)
+        self.inputs = [os.path.join(folder, f"in{k}.npy") for k in range(len(inputs))]
+        for path, array in zip(self.inputs, inputs):
+            np.save(path, array)
+
+    def lightnet(self, command, *options):
+        given = [text for path in self.inputs for text in ("-i", path)]
+        return run([self.args.lightnet, command, self.path, *given, "--threads", str(self.args.threads), *options])
+
+    def ort(self, mode, argument):
+        return run(["node", os.path.join(HERE, "ort.js"), mode, self.path, str(self.args.threads), argument, *self.inputs])
+
+    def error(self):
+        """The largest difference of any output, by the largest number there."""
+        self.ort("run", os.path.join(self.folder, "ort"))
+        self.lightnet("run", "-O", self.folder)
+        worst, k = 0.0, 0
+        while os.path.exists(os.path.join(self.folder, f"ort{k}.npy")):
+            theirs, ours = (np.load(os.path.join(self.folder, f"{who}{k}.npy")) for who in ("ort", "output_"))
+            if theirs.shape != ours.shape:
+                return math.inf
+            worst = max(worst, float(np.abs(theirs - ours).max(initial=0) / (np.abs(theirs).max(initial=0) + 1e-30)))
+            k += 1
+        return worst
+
+    def times(self):
+        ours, theirs = math.inf, math.inf
+        for _ in range(self.args.rounds):
+            ours = min(ours, json.loads(self.lightnet("bench", "--seconds", str(self.args.seconds), "--json"))["min_ms"])
+            theirs = min(theirs, json.loads(self.ort("time", str(self.args.seconds)))["min_ms"])
+        return ours, theirs
+
+
+def run(command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lightnet", default="lightnet")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=0.5)
+    parser.add_argument("--json")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("texts", nargs="*")
+    return parser.parse_args()
+
+
+def main():
+    args = options()
+    names = [name for name in CORNERS if not args.texts or any(text in name for text in args.texts)]
+    if args.list:
+        print("\n".join(names))
+        return 0
+    os.environ.setdefault("NODE_PATH", MODULES)
+    rows = {}
+    print(f'{"corner":40} {"LightNet ms":>11} {"ORT ms":>9} {"ratio":>6}  error')
+    for name in names:
+        with tempfile.TemporaryDirectory() as folder:
+            measuring = Measuring(args, folder, name)
+            error = measuring.error()
+            ours, theirs = measuring.times()
+        rows[name] = {"lightnet_ms": ours, "ort_ms": theirs, "ratio": theirs / ours, "error": error}
+        verdict = "" if error < TOLERANCE else "  WRONG"
+        print(f"{name:40} {ours:11.3f} {theirs:9.3f} {theirs / ours:6.2f}  {error:.1e}{verdict}", flush=True)
+    if args.json:
+        with open(args.json, "w", encoding="utf-8") as file:
+            json.dump(rows, file, indent=1)
+    return 0 if all(row["error"] < TOLERANCE for row in rows.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
