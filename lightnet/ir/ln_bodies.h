@@ -20,7 +20,22 @@ struct ln_body {
     ln_body_names inputs, outputs; /* of the context's lists, once asked for */
     struct ln_body_place *places;  /* where its tensors lie in a run; NULL: it is not prepared */
     size_t n_places;
+    /* While it is rewritten (pass/ln_hoist.h): */
+    ln_op *runner;              /* an operator that runs it */
+    int n_runners;              /* how often it is run by one */
+    unsigned char *is_constant; /* of each input: its runner gives it a constant; NULL: none */
+    int n_constant;             /* inputs that this is known of */
 };
+
+/** How many inputs `src` an operator has that runs a body and gives it these as its last inputs. */
+int ln_body_num_src(const ln_op *runner);
+
+/** Whether `te` is an input of a body that counts as constant, since its runner gives it one. */
+int ln_body_is_given_constant(const ln_context *ctx, const ln_tensor_entry *te);
+
+/** Where the value of `te` comes from: itself, or if it is given to a body as a constant, what that
+ * is in the program around it, which *ctx becomes. Returns borrowed. */
+const ln_tensor_entry *ln_body_origin(const ln_context **ctx, const ln_tensor_entry *te);
 
 /* In a plan, where the tensors lie that a body is given: any place that is one, for its views are
  * placed relative to it. */

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/ln_name.h"
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
 #include "lightnet/ln_util.h"
@@ -236,6 +237,53 @@ double ln_body_macs(const ln_context *body)
 int ln_body_is_given(const ln_context *ctx, const ln_tensor_entry *te)
 {
     return ctx->outer && ln_hash_find(ctx->input_names, te->name);
+}
+
+/* Constants, while it is rewritten */
+
+// The number of the input; -1: it is none that counts as constant.
+static int constant_number(const ln_context *ctx, const char *name)
+{
+    const int i = ctx->outer ? (int)(intptr_t)ln_hash_find(ctx->input_names, name) - 1 : -1;
+    return i >= 0 && i < ctx->body->n_constant && ctx->body->is_constant[i] ? i : -1;
+}
+
+int ln_body_is_given_constant(const ln_context *ctx, const ln_tensor_entry *te)
+{
+    return constant_number(ctx, te->name) >= 0;
+}
+
+int ln_body_num_src(const ln_op *runner)
+{
+    int n = 0;
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, runner->op_arg->tensors_in)
+    {
+        n += ln_name_number(tle->arg_name, "src") >= 0;
+    }
+    return n;
+}
+
+static const ln_tensor_entry *given_by_runner(const ln_context *body, int i)
+{
+    const ln_tensor_list_entry *tle;
+    const ln_op *runner = body->body->runner;
+    const int number = i - (ln_body_num_inputs(body) - ln_body_num_src(runner));
+    LN_LIST_FOREACH(tle, runner->op_arg->tensors_in)
+    {
+        if (ln_name_number(tle->arg_name, "src") == number)
+            return ln_entry_of(tle, runner->op_arg->tensor_table);
+    }
+    return NULL;
+}
+
+const ln_tensor_entry *ln_body_origin(const ln_context **ctx, const ln_tensor_entry *te)
+{
+    for (int i; (i = constant_number(*ctx, te->name)) >= 0;) {
+        te = given_by_runner(*ctx, i);
+        *ctx = (*ctx)->body->runner->op_arg->ctx;
+    }
+    return te;
 }
 
 /* Running */

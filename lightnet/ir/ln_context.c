@@ -81,6 +81,7 @@ static void free_body(ln_context *body)
     struct ln_body *own = body->body;
     ln_body_forget_names(body);
     ln_context_destroy(body);
+    ln_free(own->is_constant);
     ln_free(own->name);
     ln_free(own);
 }

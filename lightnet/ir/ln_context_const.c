@@ -7,6 +7,7 @@
 
 #include "ir/ln_context_const.h"
 
+#include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_dfg_value.h"
 #include "lightnet/ln_util.h"
@@ -188,6 +189,14 @@ static int inputs_are_constant(const ln_context *ctx, const ln_op *op)
     return 1;
 }
 
+// Whether a body is given the output of the operator as a constant.
+static int is_given_constant(const ln_context *ctx, const ln_op *op)
+{
+    const ln_list *outs = op->op_arg->tensors_out;
+    return outs && !((const ln_tensor_list_entry *)outs->data)->value->ismutated &&
+           ln_body_is_given_constant(ctx, ln_entry_of(outs->data, ctx->tensor_table));
+}
+
 static int makes_input_or_mutated(const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
@@ -201,8 +210,13 @@ static int makes_input_or_mutated(const ln_op *op)
 
 static int is_constant(const ln_context *ctx, const ln_op *op)
 {
-    // A body begins anew in whatever memory it is given.
-    if (ctx->outer || makes_input_or_mutated(op))
+    // A body begins anew in whatever memory it is given: it has constants only while its static
+    // work is still to move out of it.
+    if (ctx->outer && !ctx->body->is_constant)
+        return 0;
+    if (ctx->outer && is_given_constant(ctx, op))
+        return 1;
+    if (makes_input_or_mutated(op))
         return 0;
     if (!op->op_arg->tensors_in)
         return outputs_are_static(ctx, op);

@@ -25,8 +25,7 @@ const char *ln_from_file_name(const ln_op *op)
     return first_output(op);
 }
 
-// Whether it is `base`, or what a target makes of it: base_cpu.
-static int is_form_of(const char *optype, const char *base)
+int ln_is_form_of(const char *optype, const char *base)
 {
     const size_t len = strlen(base);
     return !strncmp(optype, base, len) && (optype[len] == '\0' || optype[len] == '_');
@@ -34,8 +33,8 @@ static int is_form_of(const char *optype, const char *base)
 
 int ln_makes_inputs(const char *optype)
 {
-    return is_form_of(optype, "create") || is_form_of(optype, "source") ||
-           is_form_of(optype, "placeholder");
+    return ln_is_form_of(optype, "create") || ln_is_form_of(optype, "source") ||
+           ln_is_form_of(optype, "placeholder");
 }
 
 int ln_makes_random(const ln_op *op)
@@ -47,7 +46,7 @@ int ln_makes_random(const ln_op *op)
 
 int ln_is_placeholder(const ln_op *op)
 {
-    return is_form_of(op->op_arg->optype, "placeholder");
+    return ln_is_form_of(op->op_arg->optype, "placeholder");
 }
 
 static const int *dims_of_placeholder(const ln_op *op, const char *arg_name)
@@ -70,7 +69,7 @@ const char *ln_empty_source(const ln_op *op)
 {
     const ln_param_entry *data = ln_param_list_find(op->op_arg->params, "data");
     const int is_empty =
-        is_form_of(op->op_arg->optype, "source") && (!data || data->array_len == 0);
+        ln_is_form_of(op->op_arg->optype, "source") && (!data || data->array_len == 0);
     return is_empty || ln_is_placeholder(op) ? first_output(op) : NULL;
 }
 

@@ -11,6 +11,9 @@
  * it wants none. Returns borrowed. */
 const char *ln_from_file_name(const ln_op *op);
 
+/** Whether the type of an operator is `base`, or what a target makes of it: base_cpu. */
+int ln_is_form_of(const char *optype, const char *base);
+
 /** Whether an operator of this type makes tensors that may be inputs: create and source, in any
  * target's form. */
 int ln_makes_inputs(const char *optype);

@@ -12,6 +12,7 @@
 #include "lightnet/ln_pass.h"
 #include "lightnet/ln_util.h"
 #include "pass/ln_cleanup.h"
+#include "pass/ln_hoist.h"
 #include "pass/ln_pass_walk.h"
 #include "plan/ln_plan.h"
 #include "run/ln_threads.h"
@@ -108,21 +109,6 @@ static void report_rules(const ln_context *ctx)
     }
 }
 
-static int compile(ln_context *ctx, const ln_arch *arch);
-
-// Before the operators that run them, whose memory they are planned in.
-static int compile_bodies(ln_context *ctx, const ln_arch *arch)
-{
-    ln_context *body;
-    ln_bodies_share_settings(ctx);
-    LN_LIST_FOREACH(body, ctx->bodies)
-    {
-        if (compile(body, arch) || ln_body_check_ops(body))
-            return ln_fail_at(ctx, "body '%s'", ln_body_name(body));
-    }
-    return 0;
-}
-
 // The operators of `ctx` become operators of the target.
 static int lower(ln_context *ctx, const ln_arch *arch)
 {
@@ -136,18 +122,82 @@ static int lower(ln_context *ctx, const ln_arch *arch)
     return status ? -1 : 0;
 }
 
-static int compile(ln_context *ctx, const ln_arch *arch)
+static int set_target(ln_context *ctx, const ln_arch *arch)
 {
     ctx->target = ln_strdup(arch->arch_name);
-    if (!ctx->target)
-        return ln_fail_last(ctx);
-    if (compile_bodies(ctx, arch) || lower(ctx, arch) ||
-        ln_pass_schedule(ctx, ctx->optimize ? arch->sd_funcs : NULL) || ln_plan(ctx))
+    return ctx->target ? 0 : ln_fail_last(ctx);
+}
+
+static int fail_in_body(const ln_context *ctx, const ln_context *body)
+{
+    return ln_fail_at(ctx, "body '%s'", ln_body_name(body));
+}
+
+static int lower_body(ln_context *body, const ln_arch *arch)
+{
+    if (set_target(body, arch) || ln_hoist_mark(body) || lower(body, arch))
+        return -1;
+    ln_hoist_note_runners(body);
+    return 0;
+}
+
+// After the operators that run them, which know what is constant.
+static int lower_bodies(ln_context *ctx, const ln_arch *arch)
+{
+    int status = 0;
+    const ln_list *node;
+    ctx->bodies = ln_list_reverse(ctx->bodies);
+    for (node = ctx->bodies; node && !status; node = node->next)
+        if (lower_body(node->data, arch))
+            status = fail_in_body(ctx, node->data);
+    ctx->bodies = ln_list_reverse(ctx->bodies);
+    return status;
+}
+
+static int hoist(ln_context *ctx)
+{
+    ln_context *body;
+    LN_LIST_FOREACH(body, ctx->bodies)
+    {
+        if (ln_hoist(body))
+            return fail_in_body(ctx, body);
+    }
+    return ln_hoist(ctx);
+}
+
+// The last steps, for an operator list that stays as it is.
+static int finish(ln_context *ctx, const ln_arch *arch)
+{
+    if (ln_pass_schedule(ctx, ctx->optimize ? arch->sd_funcs : NULL) || ln_plan(ctx))
         return -1;
     // From the rewritten operators, another interface might be inferred.
     ctx->declared = LN_DECLARES_INPUTS | LN_DECLARES_OUTPUTS;
     report_rules(ctx);
     return 0;
+}
+
+// Before the operators that run them, whose memory they are planned in.
+static int finish_bodies(ln_context *ctx, const ln_arch *arch)
+{
+    ln_context *body;
+    LN_LIST_FOREACH(body, ctx->bodies)
+    {
+        ln_hoist_end(body);
+        if (finish(body, arch) || ln_body_check_ops(body))
+            return fail_in_body(ctx, body);
+    }
+    return 0;
+}
+
+static int compile(ln_context *ctx, const ln_arch *arch)
+{
+    ln_bodies_share_settings(ctx);
+    if (set_target(ctx, arch) || lower(ctx, arch))
+        return -1;
+    ln_hoist_note_runners(ctx);
+    return lower_bodies(ctx, arch) || hoist(ctx) || finish_bodies(ctx, arch) || finish(ctx, arch)
+               ? -1
+               : 0;
 }
 
 static int compile_model(ln_context *ctx, const ln_arch *arch)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the drivers of rewrites and the rules keep from one rule to the next, and which rules fired.
 
+#include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_fixed.h"
 #include "lightnet/ln_util.h"
@@ -90,7 +91,7 @@ static int fix_inspected(ln_context *ctx)
         ln_fixed_value *const value = at_work->inspected->data;
         if (!value->rule && !(value->rule = ln_strdup(at_work->fired)))
             return ln_fail_last(ctx);
-        if (ln_fixed_add(ctx->fixed, value))
+        if (ln_fixed_add(ln_body_outermost(ctx)->fixed, value))
             return ln_fail_last(ctx);
         at_work->inspected = ln_list_remove_nth(at_work->inspected, 0);
     }

@@ -9,6 +9,7 @@
 
 #include "base/ln_fnv.h"
 #include "base/ln_list_end.h"
+#include "ir/ln_bodies.h"
 #include "ir/ln_dynamic.h"
 #include "ir/ln_fixed.h"
 #include "ir/ln_param_type.h"
@@ -218,7 +219,11 @@ double ln_rule_scalar(const ln_context *ctx, const ln_tensor_entry *te)
 {
     double value;
     char element[TL_DTYPE_MAX_SIZE];
-    if (ln_constant_element(ctx, te, element) || note_inspected(ctx, te, element))
+    const ln_context *origin_ctx = ctx;
+    const ln_tensor_entry *const origin = ln_body_origin(&origin_ctx, te);
+    // Only the program itself notes which values it was made for.
+    if (origin_ctx->outer || ln_constant_element(origin_ctx, origin, element) ||
+        note_inspected(ctx, origin, element))
         return NAN;
     tl_convert(&value, TL_DOUBLE, element, te->tensor->dtype);
     return value;

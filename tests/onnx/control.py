@@ -282,6 +282,56 @@ WRONG = [
 ]
 
 
+# Weights within bodies: a sentence, the model of x, c and m, and from c and m to what comes out of an image.
+
+IMAGE = (np.arange(20 * 5 * 6, dtype=np.float32).reshape(1, 20, 5, 6) * 7 % 11) - 5
+KERNEL = (np.arange(20 * 20 * 9, dtype=np.float32).reshape(20, 20, 3, 3) * 5 % 7) - 3
+
+
+def convolved(x, w):
+    """3x3, with padding of 1; small integers, so that sums are exact."""
+    padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(2, 3))
+    return np.einsum("nchwij,ocij->nohw", windows, w, dtype=np.float64).astype(np.float32)
+
+
+def conv(src, weight, dst):
+    return node("Conv", [src, weight], [dst], pads=[1, 1, 1, 1])
+
+
+def image(nodes, outputs):
+    inputs = [value("x", "float", IMAGE.shape), value("c", "bool", []), value("m", "int64", [])]
+    kernels = [tensor(name, "float", list(array.shape), list(map(float, array.ravel())))
+               for name, array in (("k", KERNEL), ("l", KERNEL[::-1].copy()), ("less", np.array(1 / 1024, np.float32)))]
+    return model(graph(nodes, inputs, [value(name, "float") for name in outputs], kernels))
+
+
+def repeated(steps, kernel):
+    y = IMAGE
+    for _ in range(steps):
+        y = convolved(y, kernel) / 1024
+    return y
+
+
+SMALLER = [node("Mul", ["k", "less"], ["k2"]), conv("s", "k2", "t")]
+CHOICE = either("c", [conv("s", "k", "p")], "p", [node("Add", ["k", "l"], ["sum"]), conv("s", "sum", "q")], "q")
+
+INSIDE = [
+    ("convolutions in both branches", image([either("c", [conv("x", "k", "a"), node("Relu", ["a"], ["p"])], "p",
+                                                    [conv("x", "l", "q")], "q")], ["y"]),
+     lambda c, m: [relu(convolved(IMAGE, KERNEL)) if c else convolved(IMAGE, KERNEL[::-1])]),
+    ("weights that are computed in a loop", image([loop(["m", "", "x"], ["y"], body(SMALLER, ["s"], ["t"]))], ["y"]),
+     lambda c, m: [repeated(m, KERNEL)]),
+    ("a convolution in a branch in a loop",
+     image([loop(["m", "", "x"], ["z"], body([CHOICE, node("Mul", ["y", "less"], ["t"])], ["s"], ["t"])),
+            conv("z", "k", "o")], ["o"]),
+     lambda c, m: [convolved(repeated(m, KERNEL if c else KERNEL + KERNEL[::-1]), KERNEL)]),
+    ("a branch that gives what it computes of constants",
+     image([either("c", [node("Add", ["k", "l"], ["p"])], "p", [node("Mul", ["k", "less"], ["q"])], "q")], ["y"]),
+     lambda c, m: [KERNEL + KERNEL[::-1] if c else KERNEL / 1024]),
+]
+
+
 def costs_nothing(lightnet):
     """What is known when compiling leaves the operators that a model without it has."""
     straight = ops_of(lightnet, whole([node("MatMul", ["x", "w"], ["t"]), node("MatMul", ["t", "w"], ["y"])], ["y"]))
@@ -303,6 +353,12 @@ def main():
         for c, m in ((True, 3), (False, 2), (True, 0)):
             inputs = {"x": X, "c": np.array(c), "m": np.array(m, np.int64)}
             faults += [f"c {c}, m {m}: {fault}" for fault in faults_of(lightnet, it, inputs, expected(c, m))]
+        tap.check(sentence, faults)
+    for sentence, it, expected in INSIDE:
+        faults = []
+        for c, m in ((True, 2), (False, 1)):
+            inputs = {"x": IMAGE, "c": np.array(c), "m": np.array(m, np.int64)}
+            faults += [f"c {c}, m {m}: {fault}" for fault in faults_of(lightnet, it, inputs, expected(c, m), 1e-5, 1e-4)]
         tap.check(sentence, faults)
     for sentence, it, expected in SIZES:
         cases = [({"x": X, "c": np.array(c), "most": np.array(most, np.float32)}, expected(c, most))

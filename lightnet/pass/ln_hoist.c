@@ -1,0 +1,546 @@
+// SPDX-License-Identifier: Apache-2.0
+// Static work of bodies: it moves into the program that runs them, where it is done once, at load.
+
+#include "pass/ln_hoist.h"
+
+#include <string.h>
+
+#include "base/ln_name.h"
+#include "ir/ln_bodies.h"
+#include "ir/ln_context_ops.h"
+#include "ir/ln_dfg_value.h"
+#include "ir/ln_from_file.h"
+#include "lightnet/ln_util.h"
+#include "pass/ln_cleanup.h"
+
+/* Runners */
+
+static void note_runner(const ln_context *root, ln_op *op)
+{
+    const ln_param_entry *param;
+    LN_LIST_FOREACH(param, op->op_arg->params)
+    {
+        const int is_text = param->type == LN_PARAM_STRING && param->value_string;
+        const ln_context *body = is_text ? ln_body_named(root, param->value_string) : NULL;
+        if (!body)
+            continue;
+        body->body->runner = op;
+        body->body->n_runners++;
+    }
+}
+
+void ln_hoist_note_runners(const ln_context *ctx)
+{
+    ln_op *op;
+    const ln_context *root = ctx->outer ? ctx->outer : ctx;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        note_runner(root, op);
+    }
+}
+
+// The number of `src` that the input is; -1: it is another one.
+static int src_number(const ln_tensor_list_entry *tle)
+{
+    return ln_name_number(tle->arg_name, "src");
+}
+
+static int has_all_numbers(const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    const int n = ln_body_num_src(op);
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        if (src_number(tle) >= n)
+            return 0;
+    }
+    return 1;
+}
+
+// Whether the operator gives its bodies its inputs `src` as their last ones.
+static int passes_src(const ln_op *op)
+{
+    return (ln_is_form_of(op->op_arg->optype, "branch") ||
+            ln_is_form_of(op->op_arg->optype, "loop")) &&
+           has_all_numbers(op);
+}
+
+// The number of the body's first input that is one of the runner's `src`.
+static int first_src(const ln_context *body, const ln_op *runner)
+{
+    return ln_body_num_inputs(body) - ln_body_num_src(runner);
+}
+
+/* Marking */
+
+static void mark_inputs(const ln_context *body, const ln_op *runner)
+{
+    const ln_tensor_list_entry *tle;
+    unsigned char *src = body->body->is_constant + first_src(body, runner);
+    LN_LIST_FOREACH(tle, runner->op_arg->tensors_in)
+    {
+        const ln_tensor_entry *te = ln_entry_of(tle, runner->op_arg->tensor_table);
+        if (src_number(tle) >= 0)
+            src[src_number(tle)] = te->isconst && !te->isdynamic;
+    }
+}
+
+int ln_hoist_mark(ln_context *body)
+{
+    struct ln_body *own = body->body;
+    const size_t n = (size_t)ln_body_num_inputs(body);
+    if (!body->optimize || own->n_runners != 1 || !n || !passes_src(own->runner) ||
+        first_src(body, own->runner) < 0)
+        return 0;
+    own->is_constant = ln_alloc_array(n, sizeof(*own->is_constant));
+    if (!own->is_constant)
+        return ln_fail_last(body);
+    own->n_constant = (int)n;
+    memset(own->is_constant, 0, n);
+    mark_inputs(body, own->runner);
+    return ln_context_recheck(body);
+}
+
+void ln_hoist_end(const ln_context *body)
+{
+    ln_free(body->body->is_constant);
+    body->body->is_constant = NULL;
+    body->body->n_constant = body->body->n_runners = 0;
+    body->body->runner = NULL;
+}
+
+/* Moving operators. What moves depends on what the body is given as constant, and on what has moved
+ * before; both have names in the program around it. */
+
+typedef struct hoisting {
+    ln_context *ctx; // of the runner
+    ln_op *runner;
+    ln_context *bodies[2];
+    ln_hash *names[2]; // of each body: its tensor -> the tensor in ctx
+    int n_bodies;
+    ln_list *srcs; // names (char *) of what the runner is to give its bodies
+} hoisting;
+
+static int set_name(const hoisting *h, int which, const char *inner, const char *outer)
+{
+    char *key = ln_strdup(inner), *name = ln_strdup(outer);
+    if (key && name && ln_hash_insert(h->names[which], key, name) >= 0)
+        return 0;
+    ln_free(key);
+    ln_free(name);
+    return ln_fail_memory(h->ctx);
+}
+
+static const char *outer_name(const hoisting *h, int which, const char *inner)
+{
+    return ln_hash_find(h->names[which], inner);
+}
+
+static int name_constants(const hoisting *h, int which)
+{
+    const ln_context *body = h->bodies[which];
+    const int first = first_src(body, h->runner);
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, h->runner->op_arg->tensors_in)
+    {
+        const int i = first + src_number(tle);
+        if (i >= first && body->body->is_constant[i] &&
+            set_name(h, which, ln_list_nth_data(body->inputs, (size_t)i), tle->name))
+            return -1;
+    }
+    return 0;
+}
+
+static int inputs_have_names(const hoisting *h, int which, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        if (!outer_name(h, which, tle->name))
+            return 0;
+    }
+    return 1;
+}
+
+// A part of what stays must stay, too, and an output of the body is made there.
+static int output_may_move(const hoisting *h, int which, const ln_tensor_entry *te)
+{
+    return te->isconst && !te->isdynamic && te->mtype == LN_MEM_CPU && !ln_entry_is_output(te) &&
+           (!te->owner || outer_name(h, which, te->owner));
+}
+
+static int outputs_may_move(const hoisting *h, int which, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        const ln_tensor_entry *te = ln_entry_of(tle, h->bodies[which]->tensor_table);
+        // What has a name outside is a constant that is given, or the source of what has moved.
+        if (outer_name(h, which, tle->name) || !output_may_move(h, which, te))
+            return 0;
+    }
+    return op->op_arg->tensors_out != NULL;
+}
+
+static int may_move(const hoisting *h, int which, const ln_op *op)
+{
+    return !op->op_arg->takes_inputs && inputs_have_names(h, which, op) &&
+           outputs_may_move(h, which, op);
+}
+
+// Appends to a list of tensors. -1 with a reason: no memory.
+static int append_tensor(const ln_context *ctx, ln_list **list, const char *arg_name,
+                         const char *name)
+{
+    ln_list *longer = ln_tensor_list_append(*list, arg_name, name);
+    if (!longer)
+        return ln_fail_memory(ctx);
+    *list = longer;
+    return 0;
+}
+
+static int copy_inputs(const hoisting *h, int which, const ln_op *op, ln_op_arg *copy)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        if (append_tensor(h->ctx, &copy->tensors_in, tle->arg_name,
+                          outer_name(h, which, tle->name)))
+            return -1;
+    }
+    return 0;
+}
+
+static int copy_outputs(const hoisting *h, int which, const ln_op *op, ln_op_arg *copy)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        char name[LN_MAX_NAME_LEN];
+        if (ln_context_unique_name(h->ctx, name, op->op_arg->optype) ||
+            append_tensor(h->ctx, &copy->tensors_out, tle->arg_name, name) ||
+            set_name(h, which, tle->name, name))
+            return -1;
+    }
+    return 0;
+}
+
+static int copy_params(const ln_context *ctx, const ln_op *op, ln_op_arg *copy)
+{
+    copy->params = ln_param_list_copy(op->op_arg->params);
+    copy->rule = op->op_arg->rule;
+    return op->op_arg->params && !copy->params ? ln_fail_memory(ctx) : 0;
+}
+
+// The operator as one of ctx, in front of the runner.
+static int enter_copy(const hoisting *h, int which, const ln_op *op)
+{
+    char name[LN_MAX_NAME_LEN];
+    ln_list *position = h->runner->op_arg->node;
+    if (ln_context_unique_name(h->ctx, name, op->op_arg->optype))
+        return -1;
+    ln_op *copy = ln_op_create_from_proto(op, name, NULL, NULL, NULL, h->ctx->tensor_table);
+    if (!copy)
+        return ln_fail_last(h->ctx);
+    if (!copy_inputs(h, which, op, copy->op_arg) && !copy_outputs(h, which, op, copy->op_arg) &&
+        !copy_params(h->ctx, op, copy->op_arg))
+        return ln_context_add_op(h->ctx, &position, copy);
+    ln_op_free_lists_too(copy);
+    return -1;
+}
+
+/* In the body, sources stand in the place of what has moved. */
+
+// Returns new: an operator that has tensor `tname`, of like's type and shape, as an input.
+static ln_op *create_source(const ln_context *body, const char *tname, const tl_tensor *like)
+{
+    static const char optype[] = "source_cpu"; // for all that lies in this memory
+    char name[LN_MAX_NAME_LEN];
+    if (ln_context_unique_name(body, name, "source"))
+        return NULL;
+    return ln_source_create(body, optype, name, tname, like, 0);
+}
+
+// Returns new (ln_op_list_free_lists_too): sources of all that the operator makes; NULL with a
+// reason.
+static ln_list *create_sources(const ln_context *body, const ln_op *op)
+{
+    ln_list *sources = NULL;
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        const ln_tensor_entry *te = ln_entry_of(tle, body->tensor_table);
+        ln_op *source = create_source(body, tle->name, te->tensor);
+        ln_list *longer = source ? ln_list_append(sources, source) : NULL;
+        if (!longer) {
+            ln_op_free_lists_too(source);
+            ln_op_list_free_lists_too(sources);
+            ln_fail_memory(body);
+            return NULL;
+        }
+        sources = longer;
+    }
+    return sources;
+}
+
+// Returns how many operators have moved out of the body, or -1.
+static int move_ops(const hoisting *h, int which)
+{
+    int n = 0;
+    ln_context *body = h->bodies[which];
+    for (ln_list *node = body->ops, *next; node; node = next) {
+        const ln_op *op = node->data;
+        next = node->next;
+        if (!may_move(h, which, op))
+            continue;
+        ln_list *sources = enter_copy(h, which, op) ? NULL : create_sources(body, op);
+        if (!sources || ln_context_replace_ops(body, &node, 1, sources))
+            return -1;
+        next = node;
+        n++;
+    }
+    return n;
+}
+
+/* What the bodies are given */
+
+static int add_src(hoisting *h, const char *name)
+{
+    char *copy = ln_strdup(name);
+    ln_list *longer = copy ? ln_list_append(h->srcs, copy) : NULL;
+    if (!longer) {
+        ln_free(copy);
+        return ln_fail_memory(h->ctx);
+    }
+    h->srcs = longer;
+    return 0;
+}
+
+// Whether a body reads what the runner gives it as number `i` of src, which begin at `first` there.
+static int is_read(const hoisting *h, const int *first, int i)
+{
+    for (int which = 0; which < h->n_bodies; which++) {
+        const ln_context *body = h->bodies[which];
+        if (ln_context_num_uses(body, ln_list_nth_data(body->inputs, (size_t)(first[which] + i))))
+            return 1;
+    }
+    return 0;
+}
+
+// Takes the name out of the body's interface; its source is dead then.
+static void drop_input(ln_context *body, int number)
+{
+    ln_list **link = &body->inputs;
+    while (number-- > 0)
+        link = &(*link)->next;
+    ln_list *node = *link;
+    *link = node->next;
+    node->next = NULL;
+    ln_hash_remove(body->input_names, node->data);
+    ln_list_free_deep(node, ln_free);
+}
+
+static const char *src_of(const ln_op *runner, int number)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, runner->op_arg->tensors_in)
+    {
+        if (src_number(tle) == number)
+            return tle->name;
+    }
+    return NULL;
+}
+
+// What is still read stays among what is given, in order. From the last to the first, so that
+// numbers stay what they are.
+static int keep_srcs(hoisting *h)
+{
+    int status = 0;
+    const int first[2] = {first_src(h->bodies[0], h->runner),
+                          h->n_bodies > 1 ? first_src(h->bodies[1], h->runner) : 0};
+    for (int i = ln_body_num_src(h->runner); i-- > 0 && !status;) {
+        if (is_read(h, first, i))
+            status = add_src(h, src_of(h->runner, i));
+        else
+            for (int which = 0; which < h->n_bodies; which++)
+                drop_input(h->bodies[which], first[which] + i);
+    }
+    h->srcs = ln_list_reverse(h->srcs);
+    for (int which = 0; which < h->n_bodies && !status; which++)
+        status = ln_context_index_names(h->bodies[which]);
+    return status;
+}
+
+// The other body of a branch is given what this one reads, too.
+static int push_unread(const hoisting *h, int which, const tl_tensor *like)
+{
+    ln_context *body = h->bodies[which];
+    char name[LN_MAX_NAME_LEN];
+    ln_list *position = body->ops;
+    if (ln_context_unique_name(body, name, "unread"))
+        return -1;
+    ln_op *source = create_source(body, name, like);
+    if (source && !ln_context_push_input(body, name))
+        return ln_context_add_op(body, &position, source);
+    ln_op_free_lists_too(source);
+    return -1;
+}
+
+static int push_result(hoisting *h, int which, const ln_tensor_list_entry *tle)
+{
+    const ln_context *body = h->bodies[which];
+    const tl_tensor *like = ln_entry_of(tle, body->tensor_table)->tensor;
+    if (ln_context_push_input(h->bodies[which], tle->name) ||
+        add_src(h, outer_name(h, which, tle->name)))
+        return -1;
+    return h->n_bodies > 1 ? push_unread(h, 1 - which, like) : 0;
+}
+
+// A source that is none of the inputs stands in the place of what has moved.
+static int is_result(const hoisting *h, int which, const ln_op *op)
+{
+    const ln_list *outs = op->op_arg->tensors_out;
+    const ln_tensor_list_entry *tle = outs ? outs->data : NULL;
+    return tle && !op->op_arg->tensors_in && !tle->value->isinput &&
+           outer_name(h, which, tle->name) && ln_context_num_uses(h->bodies[which], tle->name) > 0;
+}
+
+static int push_results(hoisting *h, int which)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, h->bodies[which]->ops)
+    {
+        if (is_result(h, which, op) && push_result(h, which, op->op_arg->tensors_out->data))
+            return -1;
+    }
+    return 0;
+}
+
+static int tidy(ln_context *body)
+{
+    ln_body_forget_names(body);
+    return ln_cleanup_dead(body) < 0 ? -1 : 0;
+}
+
+/* The runner with other inputs */
+
+static int write_inputs(const hoisting *h, ln_op_arg *copy)
+{
+    char arg_name[LN_MAX_NAME_LEN];
+    const ln_tensor_list_entry *tle;
+    const char *name;
+    int i = 0;
+    LN_LIST_FOREACH(tle, h->runner->op_arg->tensors_in)
+    {
+        if (src_number(tle) < 0 &&
+            append_tensor(h->ctx, &copy->tensors_in, tle->arg_name, tle->name))
+            return -1;
+    }
+    LN_LIST_FOREACH(name, h->srcs)
+    {
+        if (ln_name_print(arg_name, "src%d", i++))
+            return ln_fail_last(h->ctx);
+        if (append_tensor(h->ctx, &copy->tensors_in, arg_name, name))
+            return -1;
+    }
+    return 0;
+}
+
+static int replace_runner(hoisting *h)
+{
+    const ln_op_arg *old = h->runner->op_arg;
+    ln_list *position = old->node;
+    ln_op *op =
+        ln_op_create_from_proto(h->runner, old->name, NULL, NULL, NULL, h->ctx->tensor_table);
+    ln_list *ops = op ? ln_list_append(NULL, op) : NULL;
+    if (ops)
+        op->op_arg->tensors_out = ln_tensor_list_copy(old->tensors_out);
+    if (!ops || write_inputs(h, op->op_arg) || copy_params(h->ctx, h->runner, op->op_arg)) {
+        ln_list_free(ops);
+        ln_op_free_lists_too(op);
+        return ln_fail_memory(h->ctx);
+    }
+    h->runner = op;
+    return ln_context_replace_ops(h->ctx, &position, 1, ops);
+}
+
+/* One runner */
+
+static int change_interface(hoisting *h)
+{
+    if (keep_srcs(h))
+        return -1;
+    for (int which = 0; which < h->n_bodies; which++)
+        if (push_results(h, which))
+            return -1;
+    for (int which = 0; which < h->n_bodies; which++)
+        if (tidy(h->bodies[which]))
+            return -1;
+    return replace_runner(h);
+}
+
+static int hoist_all(hoisting *h)
+{
+    int n = 0;
+    for (int which = 0; which < h->n_bodies; which++) {
+        const int moved = name_constants(h, which) ? -1 : move_ops(h, which);
+        if (moved < 0)
+            return -1;
+        n += moved;
+    }
+    return n ? change_interface(h) : 0;
+}
+
+static int hoist_from(hoisting *h)
+{
+    int status = 0;
+    for (int which = 0; which < h->n_bodies; which++) {
+        h->names[which] = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, ln_free);
+        if (!h->names[which])
+            status = ln_fail_memory(h->ctx);
+    }
+    status = status || hoist_all(h) ? -1 : 0;
+    for (int which = 0; which < h->n_bodies; which++)
+        ln_hash_free(h->names[which]);
+    ln_list_free_deep(h->srcs, ln_free);
+    return status;
+}
+
+// The bodies that the operator alone runs; more than a branch has are left alone.
+static void find_bodies(hoisting *h)
+{
+    const ln_context *root = h->ctx->outer ? h->ctx->outer : h->ctx;
+    const ln_param_entry *param;
+    LN_LIST_FOREACH(param, h->runner->op_arg->params)
+    {
+        const int is_text = param->type == LN_PARAM_STRING && param->value_string;
+        ln_context *body = is_text ? ln_body_named(root, param->value_string) : NULL;
+        if (body && body->body->is_constant && h->n_bodies < 2)
+            h->bodies[h->n_bodies++] = body;
+    }
+}
+
+// How many bodies the operator runs.
+static int count_bodies(const ln_op *op)
+{
+    return ln_is_form_of(op->op_arg->optype, "branch") ? 2 : 1;
+}
+
+int ln_hoist(ln_context *ctx)
+{
+    int n = 0;
+    for (ln_list *node = ctx->ops; node; node = node->next) {
+        hoisting h = {.ctx = ctx, .runner = node->data};
+        if (!passes_src(h.runner))
+            continue;
+        find_bodies(&h);
+        // Both branches have one interface, so both must be of this operator alone.
+        if (h.n_bodies != count_bodies(h.runner))
+            continue;
+        if (hoist_from(&h))
+            return -1;
+        node = h.runner->op_arg->node;
+        n++;
+    }
+    return n && ln_cleanup_dead(ctx) < 0 ? -1 : 0;
+}
