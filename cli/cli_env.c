@@ -5,13 +5,14 @@
 #include <stdlib.h>
 
 #include "cli.h"
+#include "tensorlight/tl_exec.h"
 
 static const struct variable {
     const char *name;
     const char *help;
 } variables[] = {
     {"LIGHTNET_NUM_THREADS", "threads for runs without --threads, 0 for all cores (default 0)"},
-    {"LIGHTNET_MAX_ISA", "highest instruction set: c, avx2, avx512 or neon"},
+    {"LIGHTNET_MAX_ISA", "richest instruction set: " TL_ISA_NAMES},
     {"LIGHTNET_PLUGIN_PATH",
      "folders of plug-ins, *.so, which ':' separates; --plugin adds others"},
 };

@@ -41,7 +41,7 @@ static const char usage[] =
     "Times the kernels whose line contains a TEXT, or all.\n\n"
     "  --threads N   threads (default 1; 0: all cores)\n"
     "  --seconds S   for each measurement (default 0.2)\n"
-    "  --isa NAME    only the level c, avx2, avx512 or neon\n"
+    "  --isa NAME    only the instruction set c, avx2, avx512 or neon\n"
     "  --check       do not measure: compare all works and levels, and oneDNN, on small shapes\n";
 
 static int fail(const char *reason)
@@ -295,17 +295,19 @@ static int do_all(bench *b)
 
 /* ---- beginning ---- */
 
-/** Plain C and every level that this machine has kernels for; or only the one asked for. */
+/** Sets for which there are kernels of floats. */
+static const tl_isa float_sets[] = {TL_ISA_C, TL_ISA_AVX2, TL_ISA_AVX512, TL_ISA_NEON};
+
+/** The usable ones of them; or only the one asked for. */
 static void find_levels(bench *b)
 {
     const tl_isa only = b->opt.only;
-    const tl_isa best = tl_isa_best();
-    for (int isa = TL_ISA_C; isa <= (int)best; isa++) {
-        const int is_other_machine = best == TL_ISA_NEON && isa != TL_ISA_C && isa != TL_ISA_NEON;
-        if (is_other_machine || (only != TL_ISA_INVALID && only != (tl_isa)isa))
+    for (size_t i = 0; i < sizeof(float_sets) / sizeof(float_sets[0]); i++) {
+        const tl_isa isa = float_sets[i];
+        if (!tl_isa_is_usable(isa) || (only != TL_ISA_INVALID && only != isa))
             continue;
         level *const l = &b->levels[b->n_levels++];
-        l->exec = (tl_exec){.pool = b->pool, .isa = (tl_isa)isa};
+        l->exec = (tl_exec){.pool = b->pool, .isa = isa};
         l->flops = b->opt.check ? 0 : tl_peak_flops(&l->exec);
     }
 }

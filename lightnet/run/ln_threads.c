@@ -47,7 +47,7 @@ int ln_context_check_environment(const ln_context *ctx)
     const char *isa = getenv("LIGHTNET_MAX_ISA");
     int n;
     if (isa && *isa && tl_isa_from_str(isa) == TL_ISA_INVALID)
-        return ln_fail(ctx, "LIGHTNET_MAX_ISA is '%s', expected c, avx2, avx512 or neon", isa);
+        return ln_fail(ctx, "LIGHTNET_MAX_ISA is '%s', expected " TL_ISA_NAMES, isa);
     return ln_context_threads(ctx, &n);
 }
 

@@ -32,7 +32,7 @@ START_TEST(variables_that_cannot_be_understood_are_named_alone)
     static const struct {
         const char *name, *value, *message;
     } rows[] = {
-        {"LIGHTNET_MAX_ISA", "foo", "LIGHTNET_MAX_ISA is 'foo', expected c, avx2, avx512 or neon"},
+        {"LIGHTNET_MAX_ISA", "foo", "LIGHTNET_MAX_ISA is 'foo', expected " TL_ISA_NAMES},
         {"LIGHTNET_NUM_THREADS", "2x",
          "LIGHTNET_NUM_THREADS is '2x', expected a number of threads"},
         {"LIGHTNET_NUM_THREADS", "-1",

@@ -91,7 +91,7 @@ static inline void tl_broadcast_check_variants(const tl_broadcast_variant *varia
     static const size_t lens[] = {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 65, 129};
     size_t tested = 0;
     for (size_t i = 0; i < n; i++) {
-        if (variants[i].isa > tl_isa_best()) {
+        if (!tl_isa_is_usable(variants[i].isa)) {
             ln_check_skip(variants[i].name);
             continue;
         }

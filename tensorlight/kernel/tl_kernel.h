@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tensor/tl_isa.h"
 #include "tensorlight/tl_exec.h"
 #include "tensorlight/tl_type.h"
 
@@ -78,7 +79,7 @@
 // clang-format on
 
 /** The rows of a work whose template is written in the vectors of simd/tl_simd.h, one for each
- *  instruction set beyond plain C that this CPU family has. */
+ *  instruction set with vectors of floats that this CPU family has. */
 #if defined(__x86_64__)
 #define TL_KERNELS_SIMD(work)                         \
     TL_KERNEL(work##_f32_avx2, TL_FLOAT, TL_ISA_AVX2) \
@@ -146,25 +147,29 @@ static inline tl_dtype tl_dtype_of_size(size_t size)
     return dtypes[size];
 }
 
-/** The level to take kernels from: that of `exec`, as far as this CPU goes. */
-static inline tl_isa tl_kernel_level(const tl_exec *exec)
+/** Whether `exec` and this CPU have more than plain C. */
+static inline int tl_kernel_has_vectors(const tl_exec *exec)
 {
-    const tl_isa best = tl_isa_best();
-    if (!exec || exec->isa > best)
-        return best;
-    return exec->isa > TL_ISA_C ? exec->isa : TL_ISA_C;
+    return tl_isa_usable_within(exec ? exec->isa : TL_ISA_SIZE) != 1U << TL_ISA_C;
 }
 
+/** Before a block: for each set whose kernels `exec` may use, the richest first. */
+#define TL_KERNEL_EACH_ISA(isa, exec)                                                \
+    for (unsigned isa = TL_ISA_SIZE,                                                 \
+                  usable = tl_isa_usable_within((exec) ? (exec)->isa : TL_ISA_SIZE); \
+         isa-- > 0;)                                                                 \
+        if (usable >> isa & 1)
+
 /** Defines `static func *pick(const tl_exec *exec, int column)`: the function of table[isa][column]
- *  for the level of `exec` or the nearest lower level that has one; NULL where not even plain C
- *  has. The column is the dtype in most families. */
+ *  for the richest set that `exec` may use and that has one; NULL where not even plain C has. The
+ *  column is the dtype in most families. */
 #define TL_KERNEL_PICK(pick, func, table)              \
     static func *pick(const tl_exec *exec, int column) \
     {                                                  \
-        int isa = tl_kernel_level(exec);               \
-        while (isa > TL_ISA_C && !table[isa][column])  \
-            isa--;                                     \
-        return table[isa][column];                     \
+        TL_KERNEL_EACH_ISA (isa, exec)                 \
+            if (table[isa][column])                    \
+                return table[isa][column];             \
+        return NULL;                                   \
     }
 
 /** The same for families of several works, each with a table: `static func *pick(table, exec,
@@ -172,10 +177,10 @@ static inline tl_isa tl_kernel_level(const tl_exec *exec)
 #define TL_KERNEL_PICK_FROM(pick, func)                                                        \
     static func *pick(func *const(*table)[TL_DTYPE_SIZE], const tl_exec *exec, tl_dtype dtype) \
     {                                                                                          \
-        int isa = tl_kernel_level(exec);                                                       \
-        while (isa > TL_ISA_C && !table[isa][dtype])                                           \
-            isa--;                                                                             \
-        return table[isa][dtype];                                                              \
+        TL_KERNEL_EACH_ISA (isa, exec)                                                         \
+            if (table[isa][dtype])                                                             \
+                return table[isa][dtype];                                                      \
+        return NULL;                                                                           \
     }
 
 #endif

@@ -112,7 +112,7 @@ static inline void tl_map_check_variants(const tl_map_variant *variants, size_t 
                                   17, 31, 32, 33, 63, 64, 65, 129, 997};
     size_t tested = 0;
     for (size_t i = 0; i < n; i++) {
-        if (variants[i].isa > tl_isa_best()) {
+        if (!tl_isa_is_usable(variants[i].isa)) {
             ln_check_skip(variants[i].name);
             continue;
         }
@@ -131,7 +131,7 @@ static inline void tl_map_check_threads(const tl_map_variant *variants, size_t n
     tl_pool *const pool = tl_pool_create(3);
     const tl_exec exec = {.pool = pool, .isa = tl_isa_best()};
     for (size_t i = 0; i < n; i++) {
-        if (variants[i].isa > tl_isa_best())
+        if (!tl_isa_is_usable(variants[i].isa))
             continue;
         tl_tensor *const src = tl_tensor_zeros(1, (int[]){LEN}, variants[i].src_dtype);
         tl_tensor *const one = tl_tensor_zeros(1, (int[]){LEN}, variants[i].dst_dtype);

@@ -18,6 +18,7 @@
 
 #include "ln_check.h"
 #include "ln_guard.h"
+#include "tensor/tl_isa.h"
 #include "tensorlight/tensorlight.h"
 
 #define NN_LEN(array) (sizeof(array) / sizeof(*(array)))
@@ -125,17 +126,11 @@ static inline void nn_check_values(const tl_tensor *t, const double *expected)
                                                   : 0);
 }
 
-/** Whether this CPU has kernels of that level. */
-static inline int nn_has(tl_isa isa)
-{
-    return isa <= tl_isa_best() && (isa != TL_ISA_AVX512 || tl_isa_best() == TL_ISA_AVX512);
-}
-
-/** Before a block: for each level that this CPU has kernels of, as `exec`. */
-#define NN_EACH_LEVEL(exec)                                             \
+/** Before a block: for each usable instruction set, as `exec`. */
+#define NN_EACH_ISA(exec)                                               \
     for (tl_exec exec = {.isa = TL_ISA_C}; (int)exec.isa < TL_ISA_SIZE; \
          exec.isa = (tl_isa)((int)exec.isa + 1))                        \
-        if (nn_has(exec.isa))
+        if (tl_isa_is_usable(exec.isa))
 
 /** Computes into `dst` with `exec`. */
 typedef void nn_run(const tl_exec *exec, tl_tensor *dst, void *arg);

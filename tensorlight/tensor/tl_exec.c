@@ -1,78 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel levels, and work split among threads.
+// Work split among threads.
 
 #include "tensorlight/tl_exec.h"
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
-#include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tensor/tl_pool.h"
-
-static const char *const isa_names[TL_ISA_SIZE] = {
-    [TL_ISA_C] = "c",
-    [TL_ISA_AVX2] = "avx2",
-    [TL_ISA_AVX512] = "avx512",
-    [TL_ISA_NEON] = "neon",
-};
-
-const char *tl_isa_name(tl_isa isa)
-{
-    return isa >= 0 && isa < TL_ISA_SIZE ? isa_names[isa] : NULL;
-}
-
-tl_isa tl_isa_from_str(const char *str)
-{
-    for (int isa = 0; str && isa < TL_ISA_SIZE; isa++)
-        if (strcmp(isa_names[isa], str) == 0)
-            return (tl_isa)isa;
-    return TL_ISA_INVALID;
-}
-
-#if defined(__x86_64__)
-/** Conversions of 16-bit floats: Clang's __builtin_cpu_supports does not have the name. */
-static int has_f16c(void)
-{
-    unsigned a, b, c = 0, d;
-    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
-}
-#endif
-
-static tl_isa isa_of_cpu(void)
-{
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    const int avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
-    const int avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-    return avx2 && avx512 ? TL_ISA_AVX512 : avx2 ? TL_ISA_AVX2 : TL_ISA_C;
-#elif defined(__aarch64__)
-    return TL_ISA_NEON;
-#else
-    return TL_ISA_C;
-#endif
-}
-
-static tl_isa best = TL_ISA_C;
-
-static void find_best(void)
-{
-    best = isa_of_cpu();
-    const tl_isa max = tl_isa_from_str(getenv("LIGHTNET_MAX_ISA"));
-    if (max != TL_ISA_INVALID && max < best)
-        best = max;
-}
-
-tl_isa tl_isa_best(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, find_best);
-    return best;
-}
 
 /* ---- splitting ---- */
 

@@ -1,35 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of kernel levels, the count of cores, and work split among threads.
+// Tests of instruction sets, the count of cores, and work split among threads.
 
 #include "tensorlight/tl_exec.h"
 
 #include <ftw.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "ln_check.h"
 #include "tensor/tl_cpu.h"
+#include "tensor/tl_isa.h"
 #include "tensor/tl_stop.h"
 #include "tensorlight/tl_util.h"
 
-START_TEST(level_names_are_read_back)
+START_TEST(names_of_sets_are_read_back)
 {
-    for (int isa = 0; isa < TL_ISA_SIZE; isa++)
+    for (int isa = 0; isa < TL_ISA_SIZE; isa++) {
         ck_assert_int_eq(tl_isa_from_str(tl_isa_name((tl_isa)isa)), isa);
+        ck_assert_ptr_nonnull(strstr(TL_ISA_NAMES, tl_isa_name((tl_isa)isa)));
+    }
     ck_assert_int_eq(tl_isa_from_str("sse9"), TL_ISA_INVALID);
     ck_assert_int_eq(tl_isa_from_str(NULL), TL_ISA_INVALID);
     ck_assert_ptr_null(tl_isa_name(TL_ISA_SIZE));
 }
 END_TEST
 
-// Each test runs in a process of its own, so the level is read afresh.
-START_TEST(the_environment_lowers_the_level)
+START_TEST(sets_contain_others)
+{
+    ck_assert(tl_isa_contains(TL_ISA_AVX512VNNI, TL_ISA_AVX2));
+    ck_assert(tl_isa_contains(TL_ISA_AVX512, TL_ISA_AVX512));
+    ck_assert(tl_isa_contains(TL_ISA_I8MM, TL_ISA_C));
+    ck_assert(!tl_isa_contains(TL_ISA_AVX512, TL_ISA_AVXVNNI)); // side by side
+    ck_assert(!tl_isa_contains(TL_ISA_AVXVNNI, TL_ISA_AVX512));
+    ck_assert(!tl_isa_contains(TL_ISA_C, TL_ISA_NEON));
+    ck_assert(!tl_isa_contains(TL_ISA_INVALID, TL_ISA_C));
+    ck_assert(!tl_isa_contains(TL_ISA_C, TL_ISA_SIZE));
+    for (int isa = 0; isa < TL_ISA_SIZE; isa++) // a table's last usable row is the richest
+        for (int part = isa + 1; part < TL_ISA_SIZE; part++)
+            ck_assert(!tl_isa_contains((tl_isa)isa, (tl_isa)part));
+}
+END_TEST
+
+START_TEST(what_is_part_of_a_usable_set_is_usable)
+{
+    ck_assert(tl_isa_is_usable(TL_ISA_C));
+    ck_assert(!tl_isa_is_usable(TL_ISA_INVALID) && !tl_isa_is_usable(TL_ISA_SIZE));
+    ck_assert(!tl_isa_is_usable(TL_ISA_AVX2) || !tl_isa_is_usable(TL_ISA_NEON));
+    TL_ISA_EACH_USABLE (isa) {
+        ck_assert_int_ge(tl_isa_best(), isa);
+        for (int part = 0; part < TL_ISA_SIZE; part++) {
+            const int within = tl_isa_contains(isa, (tl_isa)part);
+            ck_assert(!within || tl_isa_is_usable((tl_isa)part));
+            ck_assert_int_eq(tl_isa_usable_within(isa) >> part & 1, within);
+        }
+    }
+}
+END_TEST
+
+// Each test runs in a process of its own, so the environment is read afresh.
+START_TEST(the_environment_takes_features_away)
 {
     setenv("LIGHTNET_MAX_ISA", "c", 1);
     ck_assert_int_eq(tl_isa_best(), TL_ISA_C);
+    ck_assert_int_eq((int)tl_isa_usable_within(TL_ISA_SIZE), 1 << TL_ISA_C);
+    ck_assert_int_eq((int)tl_isa_usable_within(TL_ISA_AVX512), 1 << TL_ISA_C);
+}
+END_TEST
+
+START_TEST(a_set_in_the_environment_keeps_its_parts)
+{
+    const char *const names[] = {"avx2", "avx512vnni", "neon", "dotprod"};
+    for (size_t i = 0; i < 4; i++) { // each in a process of its own, again
+        const tl_isa most = tl_isa_from_str(names[i]);
+        fflush(NULL);
+        const pid_t child = fork();
+        if (child == 0) {
+            setenv("LIGHTNET_MAX_ISA", names[i], 1);
+            int wrong = 0;
+            for (int isa = 0; isa < TL_ISA_SIZE; isa++)
+                wrong |= tl_isa_is_usable((tl_isa)isa) && !tl_isa_contains(most, (tl_isa)isa);
+            _exit(wrong);
+        }
+        int status;
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        ck_assert_msg(status == 0, "%s: status %d", names[i], status);
+    }
 }
 END_TEST
 
@@ -332,9 +392,11 @@ START_TEST(idle_threads_sleep)
 END_TEST
 
 LN_TEST_MAIN("tl_exec", every_unit_is_done_once_and_slots_are_never_shared,
-             level_names_are_read_back, the_environment_lowers_the_level,
-             there_is_at_least_one_core, quotas_of_control_groups_are_read,
-             impossible_pools_are_refused, a_pool_of_0_has_all_cores,
-             every_unit_is_done_once_in_ranges_of_the_grain, without_an_exec_the_caller_works_alone,
-             work_inside_a_unit_runs_inline, a_requested_stop_leaves_the_rest_undone,
+             names_of_sets_are_read_back, sets_contain_others,
+             what_is_part_of_a_usable_set_is_usable, the_environment_takes_features_away,
+             a_set_in_the_environment_keeps_its_parts, there_is_at_least_one_core,
+             quotas_of_control_groups_are_read, impossible_pools_are_refused,
+             a_pool_of_0_has_all_cores, every_unit_is_done_once_in_ranges_of_the_grain,
+             without_an_exec_the_caller_works_alone, work_inside_a_unit_runs_inline,
+             a_requested_stop_leaves_the_rest_undone,
              a_stop_that_nobody_requests_leaves_small_work_in_one_piece, idle_threads_sleep)

@@ -23,7 +23,7 @@ sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__f
 from small_networks import NETWORKS
 from tap import ROOT, Tap
 
-LEVELS = {"x86_64": ["c", "avx2", "avx512"], "aarch64": ["c", "neon"]}.get(os.uname().machine, ["c"])
+LEVELS = {"x86_64": ["c", "avx2", "avx512", "avx512vnni"], "aarch64": ["c", "neon", "dotprod", "i8mm"]}.get(os.uname().machine, ["c"])
 THREADS = [1, 2, 3]
 MODELS = os.path.join(os.path.dirname(ROOT), "shared", "models")
 # Where a network is at hand: the model and what else names it on the command line.

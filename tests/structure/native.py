@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: native.py BUILD_ROOT. With CFLAGS=-march=native each file still makes the kernels of its own instruction set.
+"""usage: native.py BUILD_ROOT. With CFLAGS=-march=native each instruction set still gets kernels of its own.
 
-A small family of kernels stands for all, since they choose their vectors in one place: its files are compiled as in BUILD_ROOT
-with that flag in front, and its test is linked with them, where a kernel that is missing or there twice is an error, and run.
+A small family of kernels stands for all, since they choose their vectors in one place: its source is compiled for each set as in
+BUILD_ROOT, with that flag in front, and its test is linked with them, where a kernel that is missing or there twice is an error, and run.
 """
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -33,12 +34,12 @@ def native(command, output):
 def compile_kernels(root, folder):
     """Compiles the family's files of instruction sets; returns pairs of a set and an object file, and what is wrong."""
     with open(os.path.join(root, "compile_commands.json"), encoding="utf-8") as file:
-        commands = {os.path.basename(entry["file"]): entry["command"] for entry in json.load(file)}
+        commands = [entry["command"] for entry in json.load(file) if os.path.basename(entry["file"]) == f"{FAMILY}_simd.c"]
     objects, faults = [], []
-    for name in ["c", "avx2", "avx512", "neon"]:
-        if f"{FAMILY}_{name}.c" in commands:
-            objects.append((name, os.path.join(folder, f"{name}.o")))
-            faults += faults_of(native(commands[f"{FAMILY}_{name}.c"], objects[-1][1]), cwd=root)
+    for command in commands:
+        name = re.findall(r"-DTL_SIMD_SET=(\w+)", command + " -DTL_SIMD_SET=c")[0]
+        objects.append((name, os.path.join(folder, f"{name}.o")))
+        faults += faults_of(native(command, objects[-1][1]), cwd=root)
     return objects, faults
 
 

@@ -50,22 +50,16 @@ static int check_version(const ln_context *ctx, const ln_safetensors *st, const 
     return 0;
 }
 
-static int has_level(tl_isa level)
-{
-    const tl_isa best = tl_isa_best();
-    return level == best || level == TL_ISA_C || (level == TL_ISA_AVX2 && best == TL_ISA_AVX512);
-}
-
-static int check_level(const ln_context *ctx, const ln_safetensors *st, const char *name)
+static int check_isa(const ln_context *ctx, const ln_safetensors *st, const char *name)
 {
     const char *text = ln_safetensors_metadata(st, LN_COMPILED_KEY_ISA);
-    const tl_isa level = text ? tl_isa_from_str(text) : TL_ISA_C;
-    if (level == TL_ISA_INVALID)
+    const tl_isa isa = text ? tl_isa_from_str(text) : TL_ISA_C;
+    if (isa == TL_ISA_INVALID)
         return ln_fail(ctx,
                        "%s: compiled for a CPU with '%.32s', which this LightNet does not know; "
                        "compile the model anew",
                        name, text);
-    if (!has_level(level))
+    if (!tl_isa_is_usable(isa))
         ln_warn(
             ctx,
             "%s: compiled for a CPU with %s, runs with the kernels of this one, %s; compile the "
@@ -136,7 +130,7 @@ static int build(ln_context *ctx, const char *name, const void *data)
 {
     parsed *p = (parsed *)data; // only its references change
     const ln_compiled_program *program = ln_programs_choose(&p->programs, ctx, name);
-    if (!program || check_level(ctx, p->st, name) || read_ir(ctx, p->st, program->ir, name))
+    if (!program || check_isa(ctx, p->st, name) || read_ir(ctx, p->st, program->ir, name))
         return -1;
     atomic_fetch_add(&p->refs, 1);
     return ln_data_give_own(ctx, program->tensors, p, drop, name);

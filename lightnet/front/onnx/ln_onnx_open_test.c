@@ -155,8 +155,8 @@ static void check_prompts(tl_isa isa, int threads)
 
 static void at_each_level(void (*func)(tl_isa isa, int threads))
 {
-    for (int isa = 0; isa <= (int)tl_isa_best(); isa++)
-        for (int threads = 1; threads <= 2; threads++)
+    for (int isa = 0; isa < TL_ISA_SIZE; isa++)
+        for (int threads = 1; tl_isa_is_usable((tl_isa)isa) && threads <= 2; threads++)
             func((tl_isa)isa, threads);
 }
 

@@ -58,7 +58,7 @@ typedef struct ln_context {
     tl_pool *pool;         /* threads; NULL: one */
     int threads;           /* what ln_context_set_threads asked for; -1: not set */
     int planned_threads;   /* those that the memory plan has scratch memory for; 0: no plan fits */
-    tl_isa isa;            /* the kernel level */
+    tl_isa isa;            /* kernels of this instruction set at most */
     uint64_t seed;         /* of random tensors */
     uint64_t random;       /* state of the generator, from the seed at load */
     int optimize;          /* 0: lowering only, the reference program */
@@ -353,7 +353,7 @@ LN_API void ln_context_set_reference(ln_context *ctx);
 LN_API void ln_context_keep_all(ln_context *ctx);
 
 /** Lets compiling measure, where an operator can be computed in several ways, which is the fastest
- * on this machine with the context's threads and kernel level, instead of estimating it: of each
+ * on this machine with the context's threads and instruction set, instead of estimating it: of each
  * shape once, in some tenths of a second. The compiled model says what was found. -1: the model is
  * compiled already. */
 LN_API int ln_context_set_tuning(ln_context *ctx);

@@ -194,8 +194,9 @@ LN_API int ln_op_fail_tl(ln_op_arg *op_arg);
 LN_API int ln_op_report(ln_op_arg *op_arg, ln_msg_level level, const char *fmt, ...)
     LN_PRINTF(3, 4);
 
-/** What the operator's `run` may use: the context's threads, kernel level and, where the operator
- * asked for it, scratch memory. Without a context: one thread, the best kernels, no scratch. */
+/** What the operator's `run` may use: the context's threads, instruction set and, where the
+ * operator asked for it, scratch memory. Without a context: one thread, the best kernels, no
+ * scratch. */
 LN_API tl_exec ln_op_exec(const ln_op_arg *op_arg);
 
 /** For `pre_run`: the most threads that a run can have, for which scratch memory is planned. */

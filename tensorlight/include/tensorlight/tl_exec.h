@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a computation may use besides its tensors: threads, scratch memory, a kernel level.
+// What a computation may use besides its tensors: threads, scratch memory, an
+// instruction set.
 //
 //     tl_pool *pool = tl_pool_create(2);
 //     tl_exec exec = {.pool = pool, .isa = tl_isa_best()};
@@ -19,24 +20,40 @@
 
 TL_BEGIN_DECLS
 
-/** Instruction-set levels, lowest first. A kernel table exists for each; a level that lacks a
- *  kernel takes the next lower one's. */
+/** Instruction sets, as sets of features that a kernel needs and a CPU has; each stands behind
+ * those it contains. A kernel table has rows for some of them. A computation takes the last usable
+ * one within its own set. */
 typedef enum tl_isa {
     TL_ISA_INVALID = -1,
-    TL_ISA_C = 0,
-    TL_ISA_AVX2,
-    TL_ISA_AVX512,
-    TL_ISA_NEON,
+    TL_ISA_C = 0,      /* plain C: needs nothing */
+    TL_ISA_AVX2,       /* with FMA and F16C */
+    TL_ISA_AVXVNNI,    /* AVX2 with dot products of bytes */
+    TL_ISA_AVX512,     /* F, BW, DQ, VL; contains AVX2 */
+    TL_ISA_AVX512VNNI, /* and dot products of bytes */
+    TL_ISA_AVX512BF16, /* and those, and dot products of bfloat16 */
+    TL_ISA_NEON,       /* of AArch64 */
+    TL_ISA_DOTPROD,    /* and dot products of bytes */
+    TL_ISA_I8MM,       /* and those, and of unsigned with signed bytes */
     TL_ISA_SIZE
 } tl_isa;
 
-/** The best level of this CPU, lowered by LIGHTNET_MAX_ISA (c, avx2, avx512, neon); read once. */
+/** The names of all sets, for messages. */
+#define TL_ISA_NAMES "c, avx2, avxvnni, avx512, avx512vnni, avx512bf16, neon, dotprod or i8mm"
+
+/** The last set that is usable here. */
 TL_API tl_isa tl_isa_best(void);
 
-/** "c", "avx2", "avx512", "neon". */
+/** Whether this CPU has all features of `isa`, and LIGHTNET_MAX_ISA, where it names a set, too. The
+ *  environment is read once. */
+TL_API int tl_isa_is_usable(tl_isa isa);
+
+/** Whether `isa` has all features of `part`: TL_ISA_C is part of every set. */
+TL_API int tl_isa_contains(tl_isa isa, tl_isa part);
+
+/** "c", "avx2", ..; NULL for no set. */
 TL_API const char *tl_isa_name(tl_isa isa);
 
-/** The level of that name, or TL_ISA_INVALID. */
+/** The set of that name, or TL_ISA_INVALID. */
 TL_API tl_isa tl_isa_from_str(const char *str);
 
 /** Cores that this process may use: the affinity mask and the cgroup quota, at least 1. */
@@ -105,7 +122,7 @@ typedef struct tl_exec {
     tl_pool *pool;       /* NULL: the calling thread alone */
     void *scratch;       /* memory for the kernel's own use, aligned to 64 bytes, or NULL */
     size_t scratch_size; /* its bytes */
-    tl_isa isa;          /* the kernel level */
+    tl_isa isa;          /* kernels of this set at most */
     const tl_stop *stop; /* NULL: nothing stops the computation */
 } tl_exec;
 

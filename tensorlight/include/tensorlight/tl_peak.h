@@ -15,7 +15,7 @@
 TL_BEGIN_DECLS
 
 /** Operations on floats a second that the threads of `exec` can do together, in registers, with the
- *  vectors of its kernel level: a multiply-add counts two. Takes about 30 milliseconds. */
+ *  vectors of its instruction set: a multiply-add counts two. Takes about 30 milliseconds. */
 TL_API double tl_peak_flops(const tl_exec *exec);
 
 /** Bytes a second that the threads of `exec` read and write together when they copy memory that is

@@ -58,7 +58,7 @@ static void check_axis(const tl_exec *exec, tl_dtype dtype, int axis)
 
 START_TEST(every_axis_and_float_agrees_with_double)
 {
-    NN_EACH_LEVEL(exec)
+    NN_EACH_ISA(exec)
     for (size_t k = 0; k < NN_LEN(nn_floats); k++)
         for (int axis = 0; axis < 4; axis++)
             check_axis(&exec, nn_floats[k], axis);

@@ -137,13 +137,6 @@ static void run(attention *a, tl_isa isa)
     compute(a, (tl_exec){.isa = isa});
 }
 
-static int has(int isa)
-{
-    return isa <= (int)tl_isa_best();
-}
-
-#define EACH_ISA(isa) (int isa = TL_ISA_C; has(isa); isa++)
-
 START_TEST(two_keys_by_hand)
 {
     // Scores ln 3 and 0: weights 3/4 and 1/4. The second query has them the other way round.
@@ -182,16 +175,15 @@ static const shape shapes[] = {
 
 START_TEST(every_kernel_agrees_with_double)
 {
-    for
-        EACH_ISA(isa)
-    for (size_t i = 0; i < NN_LEN(shapes); i++)
-        for (int axes = 0; axes < 16; axes++) {
-            attention a = {0};
-            open_random(&a, TL_FLOAT, &shapes[i], axes);
-            run(&a, (tl_isa)isa);
-            check_all(&a, &shapes[i]);
-            nn_close(&a.room);
-        }
+    TL_ISA_EACH_USABLE (isa)
+        for (size_t i = 0; i < NN_LEN(shapes); i++)
+            for (int axes = 0; axes < 16; axes++) {
+                attention a = {0};
+                open_random(&a, TL_FLOAT, &shapes[i], axes);
+                run(&a, isa);
+                check_all(&a, &shapes[i]);
+                nn_close(&a.room);
+            }
 }
 END_TEST
 
@@ -214,16 +206,15 @@ START_TEST(masks_are_broadcast)
         {4, 2, 4, 19, 21}, {4, 2, 1, 1, 21}, {4, 1, 4, 19, 1}, {2, 19, 21}, {1, 21}, {0},
         {3, 4, 1, 21},     {4, 2, 1, 19, 1},
     };
-    for
-        EACH_ISA(isa)
-    for (size_t i = 0; i < NN_LEN(masks); i++) {
-        attention a = {0};
-        open_random(&a, TL_FLOAT, &s, 4);
-        a.mask = nn_random(&a.room, TL_FLOAT, masks[i][0], masks[i] + 1, -4, 4);
-        run(&a, (tl_isa)isa);
-        check_all(&a, &s);
-        nn_close(&a.room);
-    }
+    TL_ISA_EACH_USABLE (isa)
+        for (size_t i = 0; i < NN_LEN(masks); i++) {
+            attention a = {0};
+            open_random(&a, TL_FLOAT, &s, 4);
+            a.mask = nn_random(&a.room, TL_FLOAT, masks[i][0], masks[i] + 1, -4, 4);
+            run(&a, isa);
+            check_all(&a, &s);
+            nn_close(&a.room);
+        }
 }
 END_TEST
 
@@ -261,13 +252,12 @@ static void check_masked(tl_isa isa, int rows, int first_kind, int zero_empty)
 
 START_TEST(what_is_masked_out_has_no_weight)
 {
-    for
-        EACH_ISA(isa)
-    for (int zero_empty = 0; zero_empty < 2; zero_empty++) {
-        check_masked((tl_isa)isa, 20, 0, zero_empty);
-        check_masked((tl_isa)isa, 4, 0, zero_empty); // few rows, one by one
-        check_masked((tl_isa)isa, 4, 4, zero_empty);
-    }
+    TL_ISA_EACH_USABLE (isa)
+        for (int zero_empty = 0; zero_empty < 2; zero_empty++) {
+            check_masked(isa, 20, 0, zero_empty);
+            check_masked(isa, 4, 0, zero_empty); // few rows, one by one
+            check_masked(isa, 4, 4, zero_empty);
+        }
 }
 END_TEST
 
@@ -275,19 +265,17 @@ START_TEST(threads_do_not_change_the_result)
 {
     static const shape s = {2, 4, 2, 61, 75, 24, 24}; // rows in several units, the last one small
     tl_pool *const pool = tl_pool_create(3);
-    for
-        EACH_ISA(isa)
-        {
-            attention a = {0};
-            open_random(&a, TL_FLOAT, &s, 0);
-            run(&a, (tl_isa)isa);
-            void *const one = tl_clone(a.dst->data, tl_tensor_size(a.dst));
-            memset(a.dst->data, LN_GUARD_CANARY, tl_tensor_size(a.dst));
-            compute(&a, (tl_exec){.isa = (tl_isa)isa, .pool = pool});
-            ck_assert_int_eq(memcmp(one, a.dst->data, tl_tensor_size(a.dst)), 0);
-            tl_free(one);
-            nn_close(&a.room);
-        }
+    TL_ISA_EACH_USABLE (isa) {
+        attention a = {0};
+        open_random(&a, TL_FLOAT, &s, 0);
+        run(&a, isa);
+        void *const one = tl_clone(a.dst->data, tl_tensor_size(a.dst));
+        memset(a.dst->data, LN_GUARD_CANARY, tl_tensor_size(a.dst));
+        compute(&a, (tl_exec){.isa = isa, .pool = pool});
+        ck_assert_int_eq(memcmp(one, a.dst->data, tl_tensor_size(a.dst)), 0);
+        tl_free(one);
+        nn_close(&a.room);
+    }
     tl_pool_free(pool);
 }
 END_TEST
@@ -295,20 +283,17 @@ END_TEST
 START_TEST(what_is_not_finite_stays_in_its_row)
 {
     static const shape s = {1, 1, 1, 40, 30, 16, 16};
-    for
-        EACH_ISA(isa)
-        {
-            attention a = {0};
-            open_random(&a, TL_FLOAT, &s, 0);
-            ((float *)a.q->data)[3 * 16 + 5] = NAN;
-            ((float *)a.q->data)[21 * 16] = INFINITY;
-            run(&a, (tl_isa)isa);
-            for (int row = 0; row < 40; row++)
-                for (int i = 0; i < 16; i++)
-                    ck_assert_int_eq(isnan(nn_at(a.dst, (size_t)row * 16 + i)),
-                                     row == 3 || row == 21);
-            nn_close(&a.room);
-        }
+    TL_ISA_EACH_USABLE (isa) {
+        attention a = {0};
+        open_random(&a, TL_FLOAT, &s, 0);
+        ((float *)a.q->data)[3 * 16 + 5] = NAN;
+        ((float *)a.q->data)[21 * 16] = INFINITY;
+        run(&a, isa);
+        for (int row = 0; row < 40; row++)
+            for (int i = 0; i < 16; i++)
+                ck_assert_int_eq(isnan(nn_at(a.dst, (size_t)row * 16 + i)), row == 3 || row == 21);
+        nn_close(&a.room);
+    }
 }
 END_TEST
 

@@ -186,11 +186,11 @@ static void check_shape(const shape *s, tl_isa isa, int lanes, tl_act act, int a
 START_TEST(every_kernel_agrees_with_the_plain_one)
 {
     open_pools();
-    for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
-        for (size_t i = 0; nn_has((tl_isa)isa) && i < NN_LEN(shapes); i++) {
-            check_shape(&shapes[i], (tl_isa)isa, TL_BLOCK, TL_ACT_NONE, 0);
-            check_shape(&shapes[i], (tl_isa)isa, 1, TL_ACT_RELU, 1);
-            check_shape(&shapes[i], (tl_isa)isa, TL_BLOCK, TL_ACT_LRELU, 1);
+    TL_ISA_EACH_USABLE (isa)
+        for (size_t i = 0; i < NN_LEN(shapes); i++) {
+            check_shape(&shapes[i], isa, TL_BLOCK, TL_ACT_NONE, 0);
+            check_shape(&shapes[i], isa, 1, TL_ACT_RELU, 1);
+            check_shape(&shapes[i], isa, TL_BLOCK, TL_ACT_LRELU, 1);
         }
     close_pools();
 }
@@ -199,9 +199,9 @@ END_TEST
 START_TEST(groups_agree_with_the_plain_ones)
 {
     open_pools();
-    for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
-        for (size_t i = 0; nn_has((tl_isa)isa) && i < NN_LEN(grouped); i++)
-            check_shape(&grouped[i], (tl_isa)isa, TL_BLOCK, TL_ACT_RELU, i % 2);
+    TL_ISA_EACH_USABLE (isa)
+        for (size_t i = 0; i < NN_LEN(grouped); i++)
+            check_shape(&grouped[i], isa, TL_BLOCK, TL_ACT_RELU, i % 2);
     close_pools();
 }
 END_TEST
@@ -209,10 +209,9 @@ END_TEST
 START_TEST(transposed_convolutions_agree_with_the_plain_ones)
 {
     open_pools();
-    for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
-        for (size_t i = 0; nn_has((tl_isa)isa) && i < NN_LEN(transposed); i++)
-            check_shape(&transposed[i], (tl_isa)isa, TL_BLOCK, i % 3 ? TL_ACT_LRELU : TL_ACT_RELU,
-                        i % 2);
+    TL_ISA_EACH_USABLE (isa)
+        for (size_t i = 0; i < NN_LEN(transposed); i++)
+            check_shape(&transposed[i], isa, TL_BLOCK, i % 3 ? TL_ACT_LRELU : TL_ACT_RELU, i % 2);
     close_pools();
 }
 END_TEST
@@ -220,9 +219,9 @@ END_TEST
 START_TEST(every_activation_agrees_with_the_plain_one)
 {
     open_pools();
-    for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
-        for (int act = 0; nn_has((tl_isa)isa) && act < TL_ACT_SIZE; act++)
-            check_shape(&shapes[1], (tl_isa)isa, TL_BLOCK, (tl_act)act, 1);
+    TL_ISA_EACH_USABLE (isa)
+        for (int act = 0; act < TL_ACT_SIZE; act++)
+            check_shape(&shapes[1], isa, TL_BLOCK, (tl_act)act, 1);
     close_pools();
 }
 END_TEST

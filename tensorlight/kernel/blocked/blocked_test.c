@@ -45,9 +45,9 @@ static void check_turn(tl_isa isa, const int *dims)
 
 START_TEST(every_kernel_turns_planes_and_turns_them_back)
 {
-    for (int isa = TL_ISA_C; isa <= (int)tl_isa_best(); isa++)
+    TL_ISA_EACH_USABLE (isa)
         for (size_t i = 0; i < NN_LEN(shapes); i++)
-            check_turn((tl_isa)isa, shapes[i]);
+            check_turn(isa, shapes[i]);
 }
 END_TEST
 

@@ -69,8 +69,8 @@ static void check_pick(pick p, tl_isa isa)
 
 static void check_levels(const pick *p)
 {
-    for (int isa = TL_ISA_C; isa <= (int)tl_isa_best(); isa++)
-        check_pick(*p, (tl_isa)isa);
+    TL_ISA_EACH_USABLE (isa)
+        check_pick(*p, isa);
 }
 
 START_TEST(a_concatenation_is_picked)

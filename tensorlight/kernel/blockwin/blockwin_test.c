@@ -147,11 +147,11 @@ static void check_conv(size_t row, tl_isa isa, tl_act act, int adds)
 
 START_TEST(depthwise_convolution_agrees_with_the_plain_one)
 {
-    for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
-        for (size_t i = 0; nn_has((tl_isa)isa) && i < NN_LEN(convs); i++) {
-            check_conv(i, (tl_isa)isa, TL_ACT_NONE, 0);
-            check_conv(i, (tl_isa)isa, TL_ACT_RELU, 1);
-            check_conv(i, (tl_isa)isa, TL_ACT_LRELU, 1);
+    TL_ISA_EACH_USABLE (isa)
+        for (size_t i = 0; i < NN_LEN(convs); i++) {
+            check_conv(i, isa, TL_ACT_NONE, 0);
+            check_conv(i, isa, TL_ACT_RELU, 1);
+            check_conv(i, isa, TL_ACT_LRELU, 1);
         }
 }
 END_TEST
@@ -244,11 +244,11 @@ static void check_pool(size_t row, tl_isa isa, int is_mean, int counts_padding)
 
 START_TEST(pools_agree_with_the_plain_ones)
 {
-    for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
-        for (size_t i = 0; nn_has((tl_isa)isa) && i < NN_LEN(pools); i++) {
-            check_pool(i, (tl_isa)isa, 0, 0);
-            check_pool(i, (tl_isa)isa, 1, 0);
-            check_pool(i, (tl_isa)isa, 1, 1);
+    TL_ISA_EACH_USABLE (isa)
+        for (size_t i = 0; i < NN_LEN(pools); i++) {
+            check_pool(i, isa, 0, 0);
+            check_pool(i, isa, 1, 0);
+            check_pool(i, isa, 1, 1);
         }
 }
 END_TEST

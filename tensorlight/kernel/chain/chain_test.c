@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "kernel/tl_map_test.h"
+#include "tensor/tl_isa.h"
 #include "tensorlight/tensorlight.h"
 
 #define UNARY(func_, src, alpha_)                              \
@@ -231,9 +232,9 @@ static int check_random(tl_pool *pool, uint64_t *seed)
         return 0;
     for (int i = 0; i < n_srcs; i++)
         srcs[i] = random_source(ndim, dims, seed);
-    for (int isa = TL_ISA_C; isa <= (int)tl_isa_best(); isa++)
+    TL_ISA_EACH_USABLE (isa)
         for (int threads = 0; threads < 2; threads++) {
-            const tl_exec exec = {.isa = (tl_isa)isa, .pool = threads ? pool : NULL};
+            const tl_exec exec = {.isa = isa, .pool = threads ? pool : NULL};
             check_chain(&exec, (const tl_tensor *const *)srcs, n_srcs, ndim, dims, steps, n_steps);
         }
     for (int i = 0; i < n_srcs; i++)

@@ -62,7 +62,7 @@ START_TEST(a_large_mean_does_no_harm)
     tl_tensor *const t = nn_given(&room, TL_FLOAT, 1, (int[]){4},
                                   (double[]){16777214, 16777216, 16777214, 16777216});
     tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 1, t->dims);
-    NN_EACH_LEVEL(exec)
+    NN_EACH_ISA(exec)
     {
         tl_exec_layernorm(&exec, t, NULL, NULL, dst, NULL, NULL, 0, 0);
         nn_check_values(dst, (double[]){-1, 1, -1, 1});
@@ -111,7 +111,7 @@ static void check_random(const tl_exec *exec, tl_dtype dtype, const int *dims, i
 
 START_TEST(random_numbers_agree_with_double)
 {
-    NN_EACH_LEVEL(exec)
+    NN_EACH_ISA(exec)
     for (size_t k = 0; k < NN_LEN(nn_floats); k++) {
         check_random(&exec, nn_floats[k], (int[]){5, 6, 7}, 1, 1);
         check_random(&exec, nn_floats[k], (int[]){2, 1, 129}, 1, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Template: products of few rows with a matrix as it lies, see gemm.h; behind gemm_simd.inc.h.
+// Template: products of few rows with a matrix as it lies, see gemm.h; included by gemm_simd.c.
 
 enum {
     SUMS = TL_SIMD_REGISTERS / 2, /* registers for sums, or for numbers of src1 */

@@ -179,7 +179,7 @@ int tl_exec_matmul(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *
     job j = {tl_matmul_plan_of(&tensors, param->trans1, param->trans2)};
     j.of.alpha = param->alpha;
     j.of.beta = param->beta;
-    if (dst->dtype == TL_FLOAT && tl_kernel_level(exec) != TL_ISA_C) {
+    if (dst->dtype == TL_FLOAT && tl_kernel_has_vectors(exec)) {
         tl_gemm_run(exec, &j.of, NULL, (tl_activation){0});
         return 0;
     }

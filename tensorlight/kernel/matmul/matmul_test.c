@@ -176,11 +176,10 @@ START_TEST(every_tail_agrees_at_every_instruction_set)
     static const int ms[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 29, 57};
     static const int ns[] = {1, 2, 8, 9, 15, 16, 17, 31, 32, 33, 48, 49, 97};
     static const int ks[] = {1, 3, 4, 7, 8, 15, 16, 17, 33, 65};
-    for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
-        for (size_t i = 0, variant = 0; nn_has((tl_isa)isa) && i < NN_LEN(ms); i++)
+    TL_ISA_EACH_USABLE (isa)
+        for (size_t i = 0, variant = 0; i < NN_LEN(ms); i++)
             for (size_t j = 0; j < NN_LEN(ns); j++, variant += 7) // all variants in turn
-                check_floats((tl_isa)isa, ms[i], ns[j], ks[(i + 3 * j) % NN_LEN(ks)],
-                             (int)(variant % 60));
+                check_floats(isa, ms[i], ns[j], ks[(i + 3 * j) % NN_LEN(ks)], (int)(variant % 60));
 }
 END_TEST
 
@@ -253,7 +252,7 @@ START_TEST(groups_of_rows_and_scratch_memory_change_no_bit)
 {
     // Several groups, several parts of the sum; copied where rows are 1024 apart or transposed.
     static const int shapes[][3] = {{300, 70, 600}, {250, 100, 1024}, {1024, 65, 130}};
-    NN_EACH_LEVEL(exec)
+    NN_EACH_ISA(exec)
     for (size_t i = 0; exec.isa != TL_ISA_C && i < NN_LEN(shapes); i++)
         for (int trans = 0; trans < 4; trans++)
             check_large(&exec, shapes[i][0], shapes[i][1], shapes[i][2], trans % 2, trans / 2);
@@ -286,11 +285,10 @@ START_TEST(long_sums_and_wide_results_agree)
     static const int shapes[][3] = {{17, 40, 513}, {9, 33, 1100}, {15, 200, 520}, {16, 17, 1024},
                                     {1, 5000, 5},  {1, 9, 3000},  {7, 700, 34},   {8, 70, 600},
                                     {200, 1, 70},  {113, 31, 0},  {2, 3, 0}};
-    for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
-        for (size_t i = 0; nn_has((tl_isa)isa) && i < NN_LEN(shapes); i++)
+    TL_ISA_EACH_USABLE (isa)
+        for (size_t i = 0; i < NN_LEN(shapes); i++)
             for (int variant = 0; variant < 4; variant++)
-                check_floats((tl_isa)isa, shapes[i][0], shapes[i][1], shapes[i][2],
-                             variant + 4 * (int)i);
+                check_floats(isa, shapes[i][0], shapes[i][1], shapes[i][2], variant + 4 * (int)i);
 }
 END_TEST
 
@@ -359,11 +357,11 @@ START_TEST(packed_matrices_agree_at_every_instruction_set)
 {
     static const int shapes[][3] = {{1, 1, 1},   {1, 40, 33},    {9, 64, 17},   {13, 100, 530},
                                     {15, 31, 5}, {29, 33, 1024}, {113, 96, 64}, {6, 300, 0}};
-    for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
-        for (size_t i = 0; nn_has((tl_isa)isa) && i < NN_LEN(shapes); i++)
+    TL_ISA_EACH_USABLE (isa)
+        for (size_t i = 0; i < NN_LEN(shapes); i++)
             for (int variant = 0; variant < 4; variant++) {
                 const int v = variant + 4 * (int)i;
-                check_packed((tl_isa)isa, shapes[i],
+                check_packed(isa, shapes[i],
                              &(packed_form){v / 2 % 2, v % 2, v % 5, v % 4 != 0, v % 3 ? 1 : 0.5,
                                             packed_acts[v % NN_LEN(packed_acts)]});
             }
@@ -374,11 +372,11 @@ START_TEST(whatever_follows_a_packed_product_is_computed)
 {
     // Whole panels and a part of one, in one part of the sum and in two.
     static const int shapes[][3] = {{1, 64, 7}, {15, 70, 33}, {16, 64, 520}};
-    for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
-        for (size_t i = 0; nn_has((tl_isa)isa) && i < NN_LEN(shapes); i++)
+    TL_ISA_EACH_USABLE (isa)
+        for (size_t i = 0; i < NN_LEN(shapes); i++)
             for (size_t act = 0; act < NN_LEN(packed_acts); act++)
                 for (int follows = 0; follows < 4; follows++)
-                    check_packed((tl_isa)isa, shapes[i],
+                    check_packed(isa, shapes[i],
                                  &(packed_form){0, 0, follows % 2 ? 2 : 0, follows / 2, 1,
                                                 packed_acts[act]});
 }
@@ -404,13 +402,13 @@ END_TEST
 
 START_TEST(what_is_not_finite_stays_where_it_is)
 {
-    for (int isa = TL_ISA_C; isa < TL_ISA_SIZE; isa++)
-        for (int m = 1; nn_has((tl_isa)isa) && m < 20; m += 9) {
+    TL_ISA_EACH_USABLE (isa)
+        for (int m = 1; m < 20; m += 9) {
             nn_room room = {.seed = 4};
             tl_tensor *const a = nn_random(&room, TL_FLOAT, 2, (int[]){m, 21}, 1, 2);
             tl_tensor *const b = nn_random(&room, TL_FLOAT, 2, (int[]){21, 35}, 1, 2);
             tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 2, (int[]){m, 35});
-            const tl_exec exec = {.isa = (tl_isa)isa};
+            const tl_exec exec = {.isa = isa};
             ((float *)b->data)[20 * 35 + 34] = NAN;
             ((float *)b->data)[3 * 35 + 1] = -INFINITY;
             tl_exec_matmul(&exec, a, b, NULL, dst, &(tl_matmul_param){.alpha = 1});

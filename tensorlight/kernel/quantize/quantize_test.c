@@ -297,7 +297,7 @@ START_TEST(each_kernel_gives_the_bits_of_plain_c)
 {
     static const size_t lens[] = {0, 1, 3, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 131, 997};
     for (size_t i = 0; i < NN_LEN(variants); i++)
-        for (int row = 0; nn_has(variants[i].isa) && row < 50; row++)
+        for (int row = 0; tl_isa_is_usable(variants[i].isa) && row < 50; row++)
             for (size_t k = 0; k < NN_LEN(lens); k++)
                 check_variant(&variants[i], row, lens[k], row / 2 % 2, row % 2);
 }
@@ -318,7 +318,7 @@ START_TEST(floats_beside_ties_round_as_in_plain_c)
             src[i] = i % 3 == 0 ? tie : nextafterf(tie, i % 3 == 1 ? -9e9f : 9e9f);
         }
         for (size_t v = 0; v < NN_LEN(variants); v++) {
-            if (!nn_has(variants[v].isa) || variants[v].dequantizes ||
+            if (!tl_isa_is_usable(variants[v].isa) || variants[v].dequantizes ||
                 tl_size_of(variants[v].dtype) > 1)
                 continue;
             plain_variant(&variants[v])->func(src, want, &scale, &zero, LEN, 0);
@@ -361,7 +361,7 @@ static void check_range(size_t row, size_t len, uint64_t seed)
 START_TEST(each_kernel_finds_the_range_of_plain_c)
 {
     for (size_t row = 0; row < NN_LEN(ranges); row++)
-        for (size_t len = 0; nn_has(ranges[row].isa) && len < 150; len++)
+        for (size_t len = 0; tl_isa_is_usable(ranges[row].isa) && len < 150; len++)
             for (uint64_t seed = 1; seed < 13; seed++)
                 check_range(row, len, seed);
 }

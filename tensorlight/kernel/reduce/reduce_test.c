@@ -141,7 +141,7 @@ static void check_mask(nn_room *room, tl_dtype dtype, const tl_tensor *src, unsi
     tl_tensor *const dst = nn_blank(room, dtype, ndim, dims);
     ck_assert_ptr_eq(tl_tensor_reduce(src, dst, op, axes, n_axes, 1), dst);
     tl_tensor *const same = nn_blank(room, dtype, ndim, dims);
-    NN_EACH_LEVEL(exec)
+    NN_EACH_ISA(exec)
     {
         tl_exec_reduce(&exec, src, same, op, axes, n_axes);
         ck_assert_int_eq(memcmp(same->data, dst->data, tl_tensor_size(dst)), 0);

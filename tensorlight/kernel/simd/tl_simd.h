@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vectors of floats, by one set of names for every instruction set: what kernels are written in.
 //
-// A kernel is a template, <work>_simd.inc.h, written once with these names. <work>_avx512.c,
-// <work>_avx2.c, <work>_neon.c and <work>_c.c only include this header and the template; each is
-// compiled with the flags of its set (tensorlight/meson.build), which decide here what a vector is.
-// SIMD(name) is the function's name with the set's behind it: name_f32_avx512.
+// A kernel is written once with these names, in <work>_simd.c, which is compiled for each set of
+// features (tl_isa) with the flags and the vector header of that set (tensorlight/meson.build).
+// SIMD(name) is the function's name followed by the set's: name_f32_avx512.
 //
 //     void SIMD(tl_scale)(const float *src, float *dst, size_t n, float factor)
 //     {
@@ -52,15 +51,12 @@
 #include <stdint.h>
 #include <string.h>
 
-// What the compiler may use does not say which set a file is for: the build does.
-#if defined(TL_SIMD_AVX512)
-#include "kernel/simd/tl_simd_avx512.h"
-#elif defined(TL_SIMD_AVX2)
-#include "kernel/simd/tl_simd_avx2.h"
-#elif defined(TL_SIMD_NEON)
-#include "kernel/simd/tl_simd_neon.h"
+// What the compiler may use does not select the set: the build does (tensorlight/meson.build).
+#ifdef TL_SIMD_HEADER
+#include TL_SIMD_HEADER
 #else
 #include "kernel/simd/tl_simd_c.h"
+#define TL_SIMD_SET c
 #endif
 
 #define SIMD__(name, set) name##_f32_##set

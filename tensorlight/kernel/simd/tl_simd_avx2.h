@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TL_SIMD_SET avx2
+#define TL_SIMD_AVX2 // for headers of further words
 
 #define TL_SIMD_LANES     8
 #define TL_SIMD_REGISTERS 16

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TL_SIMD_SET avx512
+#define TL_SIMD_AVX512 // for headers of further words
 
 #define TL_SIMD_LANES     16
 #define TL_SIMD_REGISTERS 32

@@ -9,8 +9,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#define TL_SIMD_SET c
-
 #define TL_SIMD_LANES     4
 #define TL_SIMD_REGISTERS 16
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define TL_SIMD_SET neon
+#define TL_SIMD_NEON // for headers of further words
 
 #define TL_SIMD_LANES     4
 #define TL_SIMD_REGISTERS 32

@@ -31,7 +31,7 @@ START_TEST(nan_and_infinity_spoil_their_line_only)
     const float rows[5][2] = {
         {0, NAN}, {NAN, 0}, {INFINITY, 0}, {-INFINITY, -INFINITY}, {-INFINITY, 7}};
     tl_tensor *const t = nn_blank(&room, TL_FLOAT, 2, (int[]){5, 2});
-    NN_EACH_LEVEL(exec)
+    NN_EACH_ISA(exec)
     {
         memcpy(t->data, rows, sizeof(rows));
         tl_exec_softmax(&exec, t, t, 1);
@@ -63,7 +63,7 @@ static void check_axis(const tl_exec *exec, tl_dtype dtype, const int *dims, int
 
 START_TEST(every_axis_and_float_agrees_with_double)
 {
-    NN_EACH_LEVEL(exec)
+    NN_EACH_ISA(exec)
     for (size_t k = 0; k < NN_LEN(nn_floats); k++)
         for (int axis = 0; axis < 4; axis++) {
             check_axis(&exec, nn_floats[k], (int[]){3, 5, 2, 7}, axis);
@@ -91,7 +91,7 @@ END_TEST
 
 START_TEST(the_logarithm_is_that_of_softmax)
 {
-    NN_EACH_LEVEL(exec)
+    NN_EACH_ISA(exec)
     for (size_t k = 0; k < NN_LEN(nn_floats); k++)
         for (int axis = 0; axis < 3; axis++) {
             nn_room room = {.seed = 43};

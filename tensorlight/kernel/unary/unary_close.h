@@ -21,7 +21,7 @@
 #define TL_UNARY(func, name, types, grain, sets) TL_DECLARE_##sets(name)
 #include "kernel/unary/unary.def"
 #undef TL_UNARY
-#include "kernel/unary/unary_simd.inc.h"
+#include "kernel/unary/unary_simd.c"
 
 static const char vectors_in_c[] = "vectors in plain C";
 
@@ -149,11 +149,11 @@ static int close_kernels(int k, close_kernel kernels[TL_ISA_SIZE])
     kernels[n++] = (close_kernel){vectors_in_c, close_functions[k].vectors};
     tl_map_func *seen =
         tl_unary_kernel(&(tl_exec){.isa = TL_ISA_C}, close_functions[k].func, TL_FLOAT);
-    for (int isa = TL_ISA_C + 1; isa <= (int)tl_isa_best(); isa++) {
-        const tl_exec exec = {.isa = (tl_isa)isa};
+    TL_ISA_EACH_USABLE (isa) {
+        const tl_exec exec = {.isa = isa};
         tl_map_func *const func = tl_unary_kernel(&exec, close_functions[k].func, TL_FLOAT);
         if (func != seen)
-            kernels[n++] = (close_kernel){tl_isa_name((tl_isa)isa), func};
+            kernels[n++] = (close_kernel){tl_isa_name(isa), func};
         seen = func;
     }
     return n;

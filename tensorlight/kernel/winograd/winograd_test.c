@@ -100,10 +100,10 @@ static void check_shape(const shape *s, tl_isa isa, int m, tl_act act, int adds)
 
 START_TEST(every_kernel_agrees_with_the_plain_convolution)
 {
-    for (int isa = TL_ISA_C; isa <= (int)tl_isa_best(); isa++)
+    TL_ISA_EACH_USABLE (isa)
         for (size_t k = 0; k < NN_LEN(sizes); k++)
             for (size_t i = 0; i < NN_LEN(shapes); i++)
-                check_shape(&shapes[i], (tl_isa)isa, sizes[k], (tl_act)(i % 3), i % 3 > 0);
+                check_shape(&shapes[i], isa, sizes[k], (tl_act)(i % 3), i % 3 > 0);
 }
 END_TEST
 
@@ -141,13 +141,13 @@ static double relative_error(tl_isa isa, int m, int channels, double lo)
 START_TEST(the_error_is_as_small_as_the_header_says)
 {
     static const double most[] = {[2] = 1e-6, [4] = 4e-6, [6] = 2e-5};
-    for (int isa = TL_ISA_C; isa <= (int)tl_isa_best(); isa++)
+    TL_ISA_EACH_USABLE (isa)
         for (size_t k = 0; k < NN_LEN(sizes); k++)
             for (int channels = 32; channels <= 512; channels *= 4)
                 for (int lo = -1; lo <= 0; lo++) {
-                    const double error = relative_error((tl_isa)isa, sizes[k], channels, lo);
+                    const double error = relative_error(isa, sizes[k], channels, lo);
                     ck_assert_msg(error < most[sizes[k]], "%s, m = %d, %d channels: %g",
-                                  tl_isa_name((tl_isa)isa), sizes[k], channels, error);
+                                  tl_isa_name(isa), sizes[k], channels, error);
                 }
 }
 END_TEST
@@ -185,7 +185,7 @@ START_TEST(the_measured_choice_is_the_fastest)
     tl_pool *const pool = tl_pool_create(2);
     const int dims[4] = {1, 20, 15, 15}, none[4] = {0, 20, 15, 15};
     static const double handicap[] = {1, 1, 1, 1 / 0.95}; // 6x6 errs most
-    for (int isa = TL_ISA_C; isa <= (int)tl_isa_best(); isa++) {
+    TL_ISA_EACH_USABLE (isa) {
         const tl_exec exec = {.pool = pool, .isa = isa};
         double seconds[TL_BLOCKED_CONV2D_WAYS];
         const int m = tl_blocked_conv2d_measure(&exec, dims, dims, &padded, 1 << 20, seconds);

@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention in the vectors of tl_simd.h, whose lanes are queries.
+//
+//     queries          ot  sums of values, turned
+//     one qt  [d][rows]        [e][rows]
+//     keys             p   scores, then weights
+//     some at a time       [keys][rows]
+//
+// Keys and values are read where they lie, an element at a time for a vector of queries, so neither
+// is packed, and nothing is ever summed across lanes: largest scores and sums of weights are
+// vectors, too.
+//
+// Both products are those of a tile: STREAMS rows of numbers (keys along d; values along the keys)
+// by a few vectors of queries, summed in registers. With each block of keys, the sums so far are
+// scaled to the largest score so far. Where queries are too few to fill a vector, lanes are
+// elements of keys and of values. Source: Milakov & Gimelshein, "Online normalizer calculation for
+// softmax", 2018; Dao et al., "FlashAttention", 2022, of which this is the turned form.
+
+#include "kernel/attention/attention.h"
+
+#include "kernel/simd/tl_simd_math.h"
+
+#if TL_SIMD_REGISTERS >= 32
+enum { STREAMS = 8, VECTORS = 3 };
+#else
+enum { STREAMS = 6, VECTORS = 2 };
+#endif
+
+/** For what gains nothing from being a template: the number of vectors is that of the block. */
+#define ONCE static __attribute__((noinline))
+
+enum {
+    ROWS = VECTORS * TL_VF_LANES,
+    KEYS = TL_ATTENTION_KEYS / STREAMS * STREAMS, /* that p has room for */
+};
+
+/** Some queries: fewer than `lanes`, the last one stands for the rest. */
+typedef struct block {
+    const tl_attention_job *job;
+    const float *k, *v; /* of their head */
+    const float *q[ROWS], *mask[ROWS];
+    float *dst[ROWS];
+    size_t rows;
+    int vectors;
+    float *qt, *ot, *p;
+    tl_vf most[VECTORS], sum[VECTORS];
+} block;
+
+/* ---- products ---- */
+
+/** sum[s][i] += a[s * stream + t * step] * b[t][i] over t in 0 .. len-1. */
+TL_INLINE void multiply(tl_vf sum[STREAMS][VECTORS], int streams, int vectors, const float *a,
+                        size_t stream, size_t step, const float *b, size_t len)
+{
+    for (size_t t = 0; t < len; t++, a += step, b += vectors * TL_VF_LANES) {
+        tl_vf row[VECTORS];
+        TL_UNROLL
+        for (int i = 0; i < vectors; i++)
+            row[i] = tl_vf_load(b + i * TL_VF_LANES);
+        TL_UNROLL
+        for (int s = 0; s < streams; s++) {
+            const tl_vf x = tl_vf_set1(a[s * stream]);
+            TL_UNROLL
+            for (int i = 0; i < vectors; i++)
+                sum[s][i] = tl_vf_fma(x, row[i], sum[s][i]);
+        }
+    }
+}
+
+/** p[s] = the scores of `streams` keys from `k` on. */
+TL_INLINE void score_tile(const block *b, int streams, int vectors, const float *k, float *p)
+{
+    tl_vf sum[STREAMS][VECTORS];
+    TL_UNROLL
+    for (int s = 0; s < streams; s++) {
+        TL_UNROLL
+        for (int i = 0; i < vectors; i++)
+            sum[s][i] = tl_vf_zero();
+    }
+    multiply(sum, streams, vectors, k, b->job->k.row, 1, b->qt, b->job->d);
+    TL_UNROLL
+    for (int s = 0; s < streams; s++) {
+        TL_UNROLL
+        for (int i = 0; i < vectors; i++)
+            tl_vf_store(p + (s * vectors + i) * TL_VF_LANES, sum[s][i]);
+    }
+}
+
+/** The scores of the keys first .. first+n-1. */
+TL_INLINE void score_keys(const block *b, int vectors, size_t first, size_t n)
+{
+    const size_t row = b->job->k.row, width = (size_t)vectors * TL_VF_LANES;
+    const float *const k = b->k + first * row;
+    size_t j = 0;
+    for (; j + STREAMS <= n; j += STREAMS)
+        score_tile(b, STREAMS, vectors, k + j * row, b->p + j * width);
+    for (; j < n; j++)
+        score_tile(b, 1, vectors, k + j * row, b->p + j * width);
+}
+
+/** ot[s] = ot[s] * scale + the weighted values of `streams` of their elements, from `v` on. */
+TL_INLINE void value_tile(const block *b, int streams, int vectors, const tl_vf *scale,
+                          const float *v, float *ot, size_t n)
+{
+    tl_vf sum[STREAMS][VECTORS];
+    TL_UNROLL
+    for (int s = 0; s < streams; s++) {
+        TL_UNROLL
+        for (int i = 0; i < vectors; i++)
+            sum[s][i] = tl_vf_mul(tl_vf_load(ot + (s * vectors + i) * TL_VF_LANES), scale[i]);
+    }
+    multiply(sum, streams, vectors, v, 1, b->job->v.row, b->p, n);
+    TL_UNROLL
+    for (int s = 0; s < streams; s++) {
+        TL_UNROLL
+        for (int i = 0; i < vectors; i++)
+            tl_vf_store(ot + (s * vectors + i) * TL_VF_LANES, sum[s][i]);
+    }
+}
+
+/** Scales the sums so far and adds the values first .. first+n-1, times their weights. */
+TL_INLINE void add_values(const block *b, int vectors, const tl_vf *scale, size_t first, size_t n)
+{
+    const size_t width = (size_t)vectors * TL_VF_LANES;
+    const float *const v = b->v + first * b->job->v.row;
+    size_t j = 0;
+    for (; j + STREAMS <= b->job->e; j += STREAMS)
+        value_tile(b, STREAMS, vectors, scale, v + j, b->ot + j * width, n);
+    for (; j < b->job->e; j++)
+        value_tile(b, 1, vectors, scale, v + j, b->ot + j * width, n);
+}
+
+/* ---- softmax ---- */
+
+/** Adds the mask's elements of some keys, turned, to one vector of queries. */
+ONCE void mask_square(const block *b, int i, size_t key, size_t n, float *p)
+{
+    const int vectors = b->vectors;
+    tl_vf square[TL_VF_LANES];
+    for (int lane = 0; lane < TL_VF_LANES; lane++) {
+        const float *const row = b->mask[i * TL_VF_LANES + lane];
+        square[lane] = b->job->mask_key == 0 ? tl_vf_set1(*row)
+                       : n == TL_VF_LANES    ? tl_vf_load(row + key)
+                                             : tl_vf_load_part(row + key, n);
+    }
+    tl_vf_transpose(square);
+    p += i * TL_VF_LANES;
+    for (size_t j = 0; j < n; j++, p += vectors * TL_VF_LANES)
+        tl_vf_store(p, tl_vf_add(tl_vf_load(p), square[j]));
+}
+
+ONCE void add_mask(const block *b, size_t first, size_t n)
+{
+    const int vectors = b->vectors;
+    const size_t width = (size_t)vectors * TL_VF_LANES;
+    for (size_t j = 0; j < n; j += TL_VF_LANES) {
+        const size_t part = tl_smaller_size(n - j, TL_VF_LANES);
+        for (int i = 0; i < vectors; i++)
+            mask_square(b, i, first + j, part, b->p + j * width);
+    }
+}
+
+/** Makes the scores of n keys weights: exp(score - most). Gives what scales the sums so far. */
+TL_INLINE void weigh_keys(block *b, int vectors, size_t n, tl_vf *scale)
+{
+    const size_t width = (size_t)vectors * TL_VF_LANES;
+    const tl_vf lowest = tl_vf_set1(-INFINITY);
+    tl_vf origin[VECTORS];
+    TL_UNROLL
+    for (int i = 0; i < vectors; i++) {
+        tl_vf most = b->most[i];
+        for (size_t j = 0; j < n; j++)
+            most = tl_vf_max(tl_vf_load(b->p + j * width + i * TL_VF_LANES), most); // NaN loses
+        // Where all are -infinity so far, their difference would be NaN, and stay.
+        origin[i] = tl_vf_select(tl_vf_lt(lowest, most), most, tl_vf_zero());
+        scale[i] = tl_vf_exp(tl_vf_sub(b->most[i], origin[i]));
+        b->most[i] = most;
+        b->sum[i] = tl_vf_mul(b->sum[i], scale[i]);
+    }
+    for (float *p = b->p; p < b->p + n * width; p += width)
+        TL_UNROLL
+    for (int i = 0; i < vectors; i++) {
+        const tl_vf weight = tl_vf_exp(tl_vf_sub(tl_vf_load(p + i * TL_VF_LANES), origin[i]));
+        tl_vf_store(p + i * TL_VF_LANES, weight);
+        b->sum[i] = tl_vf_add(b->sum[i], weight);
+    }
+}
+
+/* ---- rows and columns ---- */
+
+/** qt = the queries, turned and scaled. */
+ONCE void turn_queries(const block *b)
+{
+    const int vectors = b->vectors;
+    const size_t d = b->job->d;
+    const tl_vf scale = tl_vf_set1((float)b->job->scale);
+    tl_vf square[TL_VF_LANES];
+    for (size_t j = 0; j < d; j += TL_VF_LANES) {
+        const size_t n = tl_smaller_size(d - j, TL_VF_LANES);
+        for (int i = 0; i < vectors; i++) {
+            float *to = b->qt + (j * vectors + i) * TL_VF_LANES;
+            for (int lane = 0; lane < TL_VF_LANES; lane++) {
+                const float *const q = b->q[i * TL_VF_LANES + lane] + j;
+                square[lane] = n == TL_VF_LANES ? tl_vf_load(q) : tl_vf_load_part(q, n);
+            }
+            tl_vf_transpose(square);
+            for (size_t k = 0; k < n; k++, to += vectors * TL_VF_LANES)
+                tl_vf_store(to, tl_vf_mul(square[k], scale));
+        }
+    }
+}
+
+/** The sums, turned and divided by the sums of weights, as results. */
+ONCE void store_results(const block *b)
+{
+    const int vectors = b->vectors;
+    const size_t e = b->job->e;
+    tl_vf square[TL_VF_LANES];
+    for (int i = 0; i < vectors; i++) {
+        tl_vf factor = tl_vf_div(tl_vf_set1(1), b->sum[i]);
+        if (b->job->zero_empty)
+            factor = tl_vf_select(tl_vf_eq(b->sum[i], tl_vf_zero()), tl_vf_zero(), factor);
+        for (size_t j = 0; j < e; j += TL_VF_LANES) {
+            const size_t n = tl_smaller_size(e - j, TL_VF_LANES);
+            for (size_t k = 0; k < TL_VF_LANES; k++) {
+                const size_t at = j + (k < n ? k : 0);
+                square[k] = tl_vf_mul(tl_vf_load(b->ot + (at * vectors + i) * TL_VF_LANES), factor);
+            }
+            tl_vf_transpose(square);
+            for (size_t lane = 0, row = (size_t)i * TL_VF_LANES;
+                 lane < TL_VF_LANES && row < b->rows; lane++, row++) {
+                if (n == TL_VF_LANES)
+                    tl_vf_store(b->dst[row] + j, square[lane]);
+                else
+                    tl_vf_store_part(b->dst[row] + j, square[lane], n);
+            }
+        }
+    }
+}
+
+/* ---- blocks ---- */
+
+TL_INLINE void attend(block *b, int vectors)
+{
+    const size_t len = b->job->kv_len, parts = (len + KEYS - 1) / KEYS;
+    // Blocks of keys of about one length, in whole tiles but the last.
+    const size_t n = ((len + parts - 1) / parts + STREAMS - 1) / STREAMS * STREAMS;
+    memset(b->ot, 0, b->job->e * vectors * TL_VF_LANES * sizeof(*b->ot));
+    for (int i = 0; i < vectors; i++) {
+        b->most[i] = tl_vf_set1(-INFINITY);
+        b->sum[i] = tl_vf_zero();
+    }
+    turn_queries(b);
+    for (size_t j = 0; j < len; j += n) {
+        tl_vf scale[VECTORS];
+        const size_t part = tl_smaller_size(n, len - j);
+        score_keys(b, vectors, j, part);
+        if (b->job->mask.data)
+            add_mask(b, j, part);
+        weigh_keys(b, vectors, part, scale);
+        add_values(b, vectors, scale, j, part);
+    }
+    store_results(b);
+}
+
+/* ---- few queries, one by one ---- */
+
+enum {
+    FEW = TL_VF_LANES / 2, /* rows for which that is faster */
+    ROW_KEYS = 1024,       /* keys at a time: no more than p has room for */
+    PARTS = 4,             /* vectors of a value at a time */
+};
+
+/** n elements from p on, 0 behind them. */
+TL_INLINE tl_vf load_up_to(const float *p, size_t n)
+{
+    return n >= TL_VF_LANES ? tl_vf_load(p) : tl_vf_load_part(p, n);
+}
+
+TL_INLINE void store_up_to(float *p, tl_vf a, size_t n)
+{
+    if (n >= TL_VF_LANES)
+        tl_vf_store(p, a);
+    else
+        tl_vf_store_part(p, a, n);
+}
+
+/** The products of a query with TL_VF_LANES keys, of which the n-th stands for those behind it. */
+TL_INLINE tl_vf score_some(const tl_attention_job *job, const float *q, const float *k, size_t n)
+{
+    const size_t d = job->d, whole = d - d % TL_VF_LANES;
+    const float *key[TL_VF_LANES];
+    tl_vf sum[TL_VF_LANES];
+    for (size_t j = 0; j < TL_VF_LANES; j++)
+        key[j] = k + (j < n ? j : n - 1) * job->k.row;
+    TL_UNROLL
+    for (int j = 0; j < TL_VF_LANES; j++)
+        sum[j] = tl_vf_zero();
+    for (size_t i = 0; i < whole; i += TL_VF_LANES) {
+        const tl_vf x = tl_vf_load(q + i);
+        TL_UNROLL
+        for (int j = 0; j < TL_VF_LANES; j++)
+            sum[j] = tl_vf_fma(x, tl_vf_load(key[j] + i), sum[j]);
+    }
+    if (whole < d) {
+        const tl_vf x = tl_vf_load_part(q + whole, d - whole);
+        TL_UNROLL
+        for (int j = 0; j < TL_VF_LANES; j++)
+            sum[j] = tl_vf_fma(x, tl_vf_load_part(key[j] + whole, d - whole), sum[j]);
+    }
+    tl_vf_transpose(sum); // a lane is a key now
+    TL_UNROLL
+    for (int half = TL_VF_LANES / 2; half > 0; half /= 2) {
+        TL_UNROLL
+        for (int j = 0; j < half; j++)
+            sum[j] = tl_vf_add(sum[j], sum[j + half]);
+    }
+    return tl_vf_mul(sum[0], tl_vf_set1((float)job->scale));
+}
+
+/** p = the scores of a query with n keys, -infinity up to a whole vector. Returns the largest. */
+static float score_row(const tl_attention_job *job, const float *q, const float *k,
+                       const float *mask, float *p, size_t n)
+{
+    tl_vf most = tl_vf_set1(-INFINITY);
+    for (size_t j = 0; j < n; j += TL_VF_LANES) {
+        const size_t part = tl_smaller_size(n - j, TL_VF_LANES);
+        tl_vf score = score_some(job, q, k + j * job->k.row, part);
+        if (mask)
+            score =
+                tl_vf_add(score, job->mask_key ? load_up_to(mask + j, part) : tl_vf_set1(*mask));
+        tl_vf_store(p + j, tl_vf_set1(-INFINITY));
+        store_up_to(p + j, score, part);
+        most = tl_vf_max(tl_vf_load(p + j), most); // NaN loses
+    }
+    return tl_vf_largest(most);
+}
+
+/** Makes the scores of n keys weights. Returns their sum. */
+static float weigh_row(float *p, size_t n, float origin)
+{
+    tl_vf sum = tl_vf_zero();
+    for (size_t j = 0; j < n; j += TL_VF_LANES) {
+        const tl_vf weight = tl_vf_exp(tl_vf_sub(tl_vf_load(p + j), tl_vf_set1(origin)));
+        tl_vf_store(p + j, weight);
+        sum = tl_vf_add(sum, weight);
+    }
+    return tl_vf_sum(sum);
+}
+
+/** The values' elements at `at`, PARTS vectors of them, times the n weights: added to o. */
+static void add_parts(const tl_attention_job *job, const float *v, const float *p, size_t n,
+                      float *o)
+{
+    tl_vf sum[PARTS];
+    TL_UNROLL
+    for (int i = 0; i < PARTS; i++)
+        sum[i] = tl_vf_load(o + i * TL_VF_LANES);
+    for (size_t j = 0; j < n; j++, v += job->v.row) {
+        const tl_vf weight = tl_vf_set1(p[j]);
+        TL_UNROLL
+        for (int i = 0; i < PARTS; i++)
+            sum[i] = tl_vf_fma(weight, tl_vf_load(v + i * TL_VF_LANES), sum[i]);
+    }
+    TL_UNROLL
+    for (int i = 0; i < PARTS; i++)
+        tl_vf_store(o + i * TL_VF_LANES, sum[i]);
+}
+
+/** The same for up to one vector of `len` elements: every PARTS-th value has a sum of its own. */
+static void add_part(const tl_attention_job *job, const float *v, const float *p, size_t n,
+                     float *o, size_t len)
+{
+    const size_t row = job->v.row;
+    tl_vf sum[PARTS], all = tl_vf_load(o);
+    size_t j = 0;
+    TL_UNROLL
+    for (int i = 0; i < PARTS; i++)
+        sum[i] = tl_vf_zero();
+    for (; j + PARTS <= n; j += PARTS)
+        TL_UNROLL
+    for (int i = 0; i < PARTS; i++)
+        sum[i] = tl_vf_fma(tl_vf_set1(p[j + i]), load_up_to(v + (j + i) * row, len), sum[i]);
+    for (; j < n; j++)
+        all = tl_vf_fma(tl_vf_set1(p[j]), load_up_to(v + j * row, len), all);
+    TL_UNROLL
+    for (int i = 0; i < PARTS; i++)
+        all = tl_vf_add(all, sum[i]);
+    tl_vf_store(o, all);
+}
+
+/** o = o * scale + the values from `v` on, times their n weights. */
+static void add_row(const tl_attention_job *job, const float *v, const float *p, size_t n,
+                    float scale, float *o)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < job->e; i += TL_VF_LANES)
+        tl_vf_store(o + i, tl_vf_mul(tl_vf_load(o + i), tl_vf_set1(scale)));
+    for (; at + PARTS * TL_VF_LANES <= job->e; at += PARTS * TL_VF_LANES)
+        add_parts(job, v + at, p, n, o + at);
+    for (; at < job->e; at += TL_VF_LANES)
+        add_part(job, v + at, p, n, o + at, job->e - at);
+}
+
+/** One query; o has room for a value, up to a whole vector. */
+ONCE void attend_row(const block *b, const float *q, const float *mask, float *dst)
+{
+    const tl_attention_job *const job = b->job;
+    float most = -INFINITY, sum = 0;
+    float *const o = b->ot;
+    for (size_t i = 0; i < job->e; i += TL_VF_LANES)
+        tl_vf_store(o + i, tl_vf_zero());
+    for (size_t j = 0; j < job->kv_len; j += ROW_KEYS) {
+        const size_t n = tl_smaller_size(ROW_KEYS, job->kv_len - j);
+        const float *const keys_mask = mask ? mask + j * job->mask_key : NULL;
+        const float here = score_row(job, q, b->k + j * job->k.row, keys_mask, b->p, n);
+        const float now = here > most ? here : most;
+        const float origin = now > -INFINITY ? now : 0;
+        const float scale = expf(most - origin);
+        sum = sum * scale + weigh_row(b->p, n, origin);
+        add_row(job, b->v + j * job->v.row, b->p, n, scale, o);
+        most = now;
+    }
+    const float factor = sum == 0 && job->zero_empty ? 0 : 1 / sum;
+    for (size_t i = 0; i < job->e; i += TL_VF_LANES)
+        store_up_to(dst + i, tl_vf_mul(tl_vf_load(o + i), tl_vf_set1(factor)), job->e - i);
+}
+
+/* ---- rows ---- */
+
+/** Finds the rows from `first` on. Returns the number of vectors. */
+static int find_rows(block *b, size_t batch, size_t head, size_t first, size_t n)
+{
+    const tl_attention_job *const job = b->job;
+    const int vectors = (int)((n + TL_VF_LANES - 1) / TL_VF_LANES);
+    b->rows = n;
+    b->vectors = vectors;
+    for (size_t i = 0; i < (size_t)vectors * TL_VF_LANES; i++) {
+        const size_t row = first + (i < n ? i : n - 1);
+        b->q[i] = (const float *)job->q.data + tl_attention_row(job, &job->q, batch, head, row);
+        b->dst[i] = (float *)job->dst.data + tl_attention_row(job, &job->dst, batch, head, row);
+        if (job->mask.data)
+            b->mask[i] =
+                (const float *)job->mask.data + tl_attention_row(job, &job->mask, batch, head, row);
+    }
+    return vectors;
+}
+
+void SIMD(tl_attention)(const tl_attention_job *job, size_t batch, size_t head, size_t first,
+                        size_t n, void *scratch)
+{
+    block b = {.job = job,
+               .k = (const float *)job->k.data + batch * job->k.batch + head * job->k.head,
+               .v = (const float *)job->v.data + batch * job->v.batch + head * job->v.head,
+               .qt = scratch};
+    b.ot = b.qt + ROWS * job->d;
+    b.p = b.ot + ROWS * job->e;
+    for (const size_t end = first + n; first < end; first += ROWS) {
+        const int vectors = find_rows(&b, batch, head, first, tl_smaller_size(ROWS, end - first));
+        if (b.rows <= FEW)
+            for (size_t i = 0; i < b.rows; i++)
+                attend_row(&b, b.q[i], job->mask.data ? b.mask[i] : NULL, b.dst[i]);
+        else if (vectors == 1)
+            attend(&b, 1);
+        else if (VECTORS > 2 && vectors == 2)
+            attend(&b, 2);
+        else
+            attend(&b, VECTORS);
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The conversion between floats and small types in vectors, see tl_simd_small.h.
+
+#include "kernel/cast/cast.h"
+
+#include "kernel/convert/convert.h"
+#include "kernel/simd/tl_simd_small.h"
+
+/** What `name` makes of the vector x, loaded as `from` and stored as `to`. */
+#define CAST(name, from, from_type, to, to_type, value)                           \
+    void SIMD_OF(name)(const void *src, void *dst, size_t len, const void *param) \
+    {                                                                             \
+        (void)param;                                                              \
+        const from_type *const s = src;                                           \
+        to_type *const d = dst;                                                   \
+        size_t i = 0;                                                             \
+        for (; i + TL_VF_LANES <= len; i += TL_VF_LANES) {                        \
+            const tl_vf x = tl_vf_load##from(s + i);                              \
+            tl_vf_store##to(d + i, value);                                        \
+        }                                                                         \
+        if (i < len) {                                                            \
+            const tl_vf x = tl_vf_load_part##from(s + i, len - i);                \
+            tl_vf_store_part##to(d + i, value, len - i);                          \
+        }                                                                         \
+    }
+
+/** x between low and high; NaN stays. */
+TL_INLINE tl_vf kept_between(tl_vf x, float low, float high)
+{
+    return tl_vf_max(tl_vf_set1(low), tl_vf_min(tl_vf_set1(high), x));
+}
+
+/** The same with 0 for NaN. */
+TL_INLINE tl_vf number_between(tl_vf x, float low, float high)
+{
+    return kept_between(tl_vf_select(tl_vf_eq(x, x), x, tl_vf_zero()), low, high);
+}
+
+CAST(tl_cast_i32_f32, _i32, int32_t, , float, x)
+CAST(tl_cast_i16_f32, _i16, int16_t, , float, x)
+CAST(tl_cast_i8_f32, _i8, int8_t, , float, x)
+CAST(tl_cast_u16_f32, _u16, uint16_t, , float, x)
+CAST(tl_cast_u8_f32, _u8, uint8_t, , float, x)
+CAST(tl_cast_b8_f32, _b8, uint8_t, , float, x)
+CAST(tl_cast_f16_f32, _f16, uint16_t, , float, x)
+CAST(tl_cast_bf16_f32, _bf16, uint16_t, , float, x)
+
+CAST(tl_cast_f32_i32, , float, _i32, int32_t, x)
+CAST(tl_cast_f32_i16, , float, _i16, int16_t, number_between(x, INT16_MIN, INT16_MAX))
+CAST(tl_cast_f32_i8, , float, _i8, int8_t, number_between(x, INT8_MIN, INT8_MAX))
+CAST(tl_cast_f32_u16, , float, _u16, uint16_t, number_between(x, 0, UINT16_MAX))
+CAST(tl_cast_f32_u8, , float, _u8, uint8_t, number_between(x, 0, UINT8_MAX))
+CAST(tl_cast_f32_b8, , float, _b8, uint8_t, x)
+CAST(tl_cast_f32_f16, , float, _f16, uint16_t, x)
+CAST(tl_cast_f32_bf16, , float, _bf16, uint16_t, x)
+CAST(tl_cast_f16_bf16, _f16, uint16_t, _bf16, uint16_t, x)
+CAST(tl_cast_bf16_f16, _bf16, uint16_t, _f16, uint16_t, x)
+
+// Of tl_convert: what is too large becomes the largest.
+CAST(tl_convert_f32_f16, , float, _f16, uint16_t, kept_between(x, -65504, 65504))
+CAST(tl_convert_f32_bf16, , float, _bf16, uint16_t, kept_between(x, -0x1.fep127f, 0x1.fep127f))

@@ -1,4 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// Chains of multiply-adds in plain C.
-
-#include "kernel/peak/peak_simd.inc.h"

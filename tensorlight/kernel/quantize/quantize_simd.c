@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantization, back, and the range of numbers, in vectors: the bits of plain C.
+
+#include "kernel/quantize/quantize.h"
+
+#include "kernel/simd/tl_simd_small.h"
+
+/* ---- quantize ---- */
+
+/** `quotient` rounded, moved and saturated; NaN becomes the lowest. */
+TL_INLINE tl_vf quantized(tl_vf quotient, tl_vf zero, float low, float high)
+{
+    const tl_vf shifted = tl_vf_add(tl_vf_round(quotient), zero);
+    return tl_vf_min(tl_vf_max(shifted, tl_vf_set1(low)), tl_vf_set1(high));
+}
+
+#define QUANTIZE(tag, type, low, high)                                                             \
+    static void quantize_one_##tag(const float *src, type *dst, float scale, float zero, size_t n) \
+    {                                                                                              \
+        const tl_vf s = tl_vf_set1(scale), z = tl_vf_set1(zero);                                   \
+        size_t i = 0;                                                                              \
+        for (; i + TL_VF_LANES <= n; i += TL_VF_LANES) {                                           \
+            const tl_vf q = tl_vf_div(tl_vf_load(src + i), s);                                     \
+            tl_vf_store_##tag(dst + i, quantized(q, z, low, high));                                \
+        }                                                                                          \
+        if (i < n) {                                                                               \
+            const tl_vf q = tl_vf_div(tl_vf_load_part(src + i, n - i), s);                         \
+            tl_vf_store_part_##tag(dst + i, quantized(q, z, low, high), n - i);                    \
+        }                                                                                          \
+    }                                                                                              \
+    static void quantize_each_##tag(const float *src, type *dst, const float *scale,               \
+                                    const type *zero, size_t n)                                    \
+    {                                                                                              \
+        size_t i = 0;                                                                              \
+        for (; i + TL_VF_LANES <= n; i += TL_VF_LANES) {                                           \
+            const tl_vf z = zero ? tl_vf_load_##tag(zero + i) : tl_vf_zero();                      \
+            const tl_vf q = tl_vf_div(tl_vf_load(src + i), tl_vf_load(scale + i));                 \
+            tl_vf_store_##tag(dst + i, quantized(q, z, low, high));                                \
+        }                                                                                          \
+        if (i < n) {                                                                               \
+            const size_t m = n - i;                                                                \
+            const tl_vf z = zero ? tl_vf_load_part_##tag(zero + i, m) : tl_vf_zero();              \
+            const tl_vf q = tl_vf_div(tl_vf_load_part(src + i, m), tl_vf_load_part(scale + i, m)); \
+            tl_vf_store_part_##tag(dst + i, quantized(q, z, low, high), m);                        \
+        }                                                                                          \
+    }                                                                                              \
+    void SIMD_OF(tl_quantize_##tag)(const void *src, void *dst, const float *scale,                \
+                                    const void *zero, size_t n, int step)                          \
+    {                                                                                              \
+        if (step == 0)                                                                             \
+            quantize_one_##tag(src, dst, *scale, zero ? (float)*(const type *)zero : 0, n);        \
+        else                                                                                       \
+            quantize_each_##tag(src, dst, scale, zero, n);                                         \
+    }
+
+QUANTIZE(i8, int8_t, INT8_MIN, INT8_MAX)
+QUANTIZE(u8, uint8_t, 0, UINT8_MAX)
+QUANTIZE(i16, int16_t, INT16_MIN, INT16_MAX)
+QUANTIZE(u16, uint16_t, 0, UINT16_MAX)
+
+/* ---- dequantize ---- */
+
+/** Differences of 8 and 16 bits are exact floats. */
+#define DEQUANTIZE(tag, type)                                                              \
+    static void dequantize_one_##tag(const type *src, float *dst, float scale, float zero, \
+                                     size_t n)                                             \
+    {                                                                                      \
+        const tl_vf s = tl_vf_set1(scale), z = tl_vf_set1(zero);                           \
+        size_t i = 0;                                                                      \
+        for (; i + TL_VF_LANES <= n; i += TL_VF_LANES)                                     \
+            tl_vf_store(dst + i, tl_vf_mul(tl_vf_sub(tl_vf_load_##tag(src + i), z), s));   \
+        if (i < n) {                                                                       \
+            const tl_vf x = tl_vf_load_part_##tag(src + i, n - i);                         \
+            tl_vf_store_part(dst + i, tl_vf_mul(tl_vf_sub(x, z), s), n - i);               \
+        }                                                                                  \
+    }                                                                                      \
+    static void dequantize_each_##tag(const type *src, float *dst, const float *scale,     \
+                                      const type *zero, size_t n)                          \
+    {                                                                                      \
+        size_t i = 0;                                                                      \
+        for (; i + TL_VF_LANES <= n; i += TL_VF_LANES) {                                   \
+            const tl_vf z = zero ? tl_vf_load_##tag(zero + i) : tl_vf_zero();              \
+            const tl_vf x = tl_vf_sub(tl_vf_load_##tag(src + i), z);                       \
+            tl_vf_store(dst + i, tl_vf_mul(x, tl_vf_load(scale + i)));                     \
+        }                                                                                  \
+        if (i < n) {                                                                       \
+            const size_t m = n - i;                                                        \
+            const tl_vf z = zero ? tl_vf_load_part_##tag(zero + i, m) : tl_vf_zero();      \
+            const tl_vf x = tl_vf_sub(tl_vf_load_part_##tag(src + i, m), z);               \
+            tl_vf_store_part(dst + i, tl_vf_mul(x, tl_vf_load_part(scale + i, m)), m);     \
+        }                                                                                  \
+    }
+
+#define DEQUANTIZE_KERNEL(tag, type)                                                          \
+    DEQUANTIZE(tag, type)                                                                     \
+    void SIMD_OF(tl_dequantize_##tag)(const void *src, void *dst, const float *scale,         \
+                                      const void *zero, size_t n, int step)                   \
+    {                                                                                         \
+        if (step == 0)                                                                        \
+            dequantize_one_##tag(src, dst, *scale, zero ? (float)*(const type *)zero : 0, n); \
+        else                                                                                  \
+            dequantize_each_##tag(src, dst, scale, zero, n);                                  \
+    }
+
+DEQUANTIZE_KERNEL(i8, int8_t)
+DEQUANTIZE_KERNEL(u8, uint8_t)
+DEQUANTIZE_KERNEL(i16, int16_t)
+DEQUANTIZE_KERNEL(u16, uint16_t)
+DEQUANTIZE(i32, int32_t)
+
+static int has_zeros_only(const int32_t *zero, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (zero[i] != 0)
+            return 0;
+    return 1;
+}
+
+/** Differences of 32 bits need 33: vectors where zero is 0, as it nearly always is. */
+void SIMD_OF(tl_dequantize_i32)(const void *src, void *dst, const float *scale, const void *zero,
+                                size_t n, int step)
+{
+    if (zero && !has_zeros_only(zero, step ? n : 1))
+        tl_dequantize_i32_c(src, dst, scale, zero, n, step);
+    else if (step == 0)
+        dequantize_one_i32(src, dst, *scale, 0, n);
+    else
+        dequantize_each_i32(src, dst, scale, NULL, n);
+}
+
+/* ---- range ---- */
+
+void SIMD(tl_quantize_range)(const float *src, size_t n, float range[2])
+{
+    enum { CHAINS = 4 };
+    tl_vf min[CHAINS], max[CHAINS];
+    TL_UNROLL
+    for (int k = 0; k < CHAINS; k++) {
+        min[k] = tl_vf_set1(range[0]);
+        max[k] = tl_vf_set1(range[1]);
+    }
+    size_t i = 0;
+    for (; i + CHAINS * TL_VF_LANES <= n; i += CHAINS * TL_VF_LANES) {
+        TL_UNROLL
+        for (int k = 0; k < CHAINS; k++) {
+            const tl_vf x = tl_vf_load(src + i + k * TL_VF_LANES);
+            min[k] = tl_vf_min(x, min[k]);
+            max[k] = tl_vf_max(x, max[k]);
+        }
+    }
+    for (; i < n; i += TL_VF_LANES) {
+        const size_t rest = n - i;
+        // Lanes without an element are 0, which counts anyway.
+        const tl_vf x = rest < TL_VF_LANES ? tl_vf_load_part(src + i, rest) : tl_vf_load(src + i);
+        min[0] = tl_vf_min(x, min[0]);
+        max[0] = tl_vf_max(x, max[0]);
+    }
+    TL_UNROLL
+    for (int k = 1; k < CHAINS; k++) {
+        min[0] = tl_vf_min(min[k], min[0]);
+        max[0] = tl_vf_max(max[k], max[0]);
+    }
+    range[0] = -tl_vf_largest(tl_vf_neg(min[0]));
+    range[1] = tl_vf_largest(max[0]);
+}

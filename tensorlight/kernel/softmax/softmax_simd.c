@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax and its logarithm in vectors. Where the elements of a line lie next to each
+// other, a line is read along; where not, neighbouring lines are the lanes of a vector.
+//
+// Sums are made of sums of PART vectors, so that their error does not grow with a line's length. A
+// NaN, or an infinity that is the largest, makes all of its line NaN as in plain C: by the sum.
+
+#include "kernel/softmax/softmax.h"
+
+#include "kernel/simd/tl_simd_math.h"
+
+enum { PART = 32 };
+
+/* ---- along a line ---- */
+
+static float largest_of(const float *x, size_t len)
+{
+    tl_vf most = tl_vf_set1(x[0]);
+    size_t i = 0;
+    for (; i + TL_VF_LANES <= len; i += TL_VF_LANES)
+        most = tl_vf_max(tl_vf_load(x + i), most);
+    float largest = tl_vf_largest(most);
+    for (; i < len; i++)
+        largest = x[i] > largest ? x[i] : largest;
+    return largest;
+}
+
+/** The sum of exp(x - most) over a line; the exponentials to y, if not NULL. */
+TL_INLINE double sum_of_exp(const float *x, float *y, size_t len, float most)
+{
+    const tl_vf m = tl_vf_set1(most);
+    double sum = 0;
+    size_t i = 0;
+    while (i + TL_VF_LANES <= len) {
+        const size_t end = tl_smaller_size(len - TL_VF_LANES, i + (PART - 1) * TL_VF_LANES);
+        tl_vf part = tl_vf_zero();
+        for (; i <= end; i += TL_VF_LANES) {
+            const tl_vf e = tl_vf_exp(tl_vf_sub(tl_vf_load(x + i), m));
+            part = tl_vf_add(part, e);
+            if (y)
+                tl_vf_store(y + i, e);
+        }
+        sum += (double)tl_vf_sum(part);
+    }
+    if (i < len) {
+        const tl_vf rest = tl_vf_exp(tl_vf_sub(tl_vf_load_part(x + i, len - i), m));
+        float lanes[TL_VF_LANES];
+        tl_vf_store(lanes, rest);
+        for (size_t k = 0; k < len - i; k++)
+            sum += (double)lanes[k];
+        if (y)
+            tl_vf_store_part(y + i, rest, len - i);
+    }
+    return sum;
+}
+
+static void softmax_line(const float *src, float *dst, size_t len)
+{
+    const tl_vf factor = tl_vf_set1((float)(1 / sum_of_exp(src, dst, len, largest_of(src, len))));
+    size_t i = 0;
+    for (; i + TL_VF_LANES <= len; i += TL_VF_LANES)
+        tl_vf_store(dst + i, tl_vf_mul(tl_vf_load(dst + i), factor));
+    if (i < len)
+        tl_vf_store_part(dst + i, tl_vf_mul(tl_vf_load_part(dst + i, len - i), factor), len - i);
+}
+
+/** x - most rounds, but most + log(sum) would round more: the two are subtracted one by one. */
+static void logsoftmax_line(const float *src, float *dst, size_t len)
+{
+    const float most = largest_of(src, len);
+    const tl_vf m = tl_vf_set1(most);
+    const tl_vf log_sum = tl_vf_set1((float)log(sum_of_exp(src, NULL, len, most)));
+    size_t i = 0;
+    for (; i + TL_VF_LANES <= len; i += TL_VF_LANES)
+        tl_vf_store(dst + i, tl_vf_sub(tl_vf_sub(tl_vf_load(src + i), m), log_sum));
+    if (i < len)
+        tl_vf_store_part(
+            dst + i, tl_vf_sub(tl_vf_sub(tl_vf_load_part(src + i, len - i), m), log_sum), len - i);
+}
+
+/* ---- across lines ---- */
+
+/** Rows of `n` neighbouring lines, at most a vector's. */
+TL_INLINE tl_vf row_at(const float *x, size_t n)
+{
+    return n == (size_t)TL_VF_LANES ? tl_vf_load(x) : tl_vf_load_part(x, n);
+}
+
+TL_INLINE void put_row(float *x, tl_vf value, size_t n)
+{
+    if (n == (size_t)TL_VF_LANES)
+        tl_vf_store(x, value);
+    else
+        tl_vf_store_part(x, value, n);
+}
+
+TL_INLINE tl_vf largest_of_rows(const float *x, size_t n, size_t len, size_t inner)
+{
+    tl_vf most = row_at(x, n);
+    for (size_t i = 1; i < len; i++)
+        most = tl_vf_max(row_at(x + i * inner, n), most);
+    return most;
+}
+
+/** The same as sum_of_exp, of each lane. */
+TL_INLINE tl_vf sums_of_exp(const float *x, float *y, size_t n, size_t len, size_t inner,
+                            tl_vf most)
+{
+    tl_vf sum = tl_vf_zero();
+    for (size_t i = 0; i < len;) {
+        const size_t end = tl_smaller_size(len, i + PART);
+        tl_vf part = tl_vf_zero();
+        for (; i < end; i++) {
+            const tl_vf e = tl_vf_exp(tl_vf_sub(row_at(x + i * inner, n), most));
+            part = tl_vf_add(part, e);
+            if (y)
+                put_row(y + i * inner, e, n);
+        }
+        sum = tl_vf_add(sum, part);
+    }
+    return sum;
+}
+
+TL_INLINE void softmax_rows(const float *src, float *dst, size_t n, size_t len, size_t inner)
+{
+    const tl_vf most = largest_of_rows(src, n, len, inner);
+    const tl_vf factor = tl_vf_div(tl_vf_set1(1), sums_of_exp(src, dst, n, len, inner, most));
+    for (size_t i = 0; i < len; i++)
+        put_row(dst + i * inner, tl_vf_mul(row_at(dst + i * inner, n), factor), n);
+}
+
+TL_INLINE void logsoftmax_rows(const float *src, float *dst, size_t n, size_t len, size_t inner)
+{
+    const tl_vf most = largest_of_rows(src, n, len, inner);
+    const tl_vf log_sum = tl_vf_log(sums_of_exp(src, NULL, n, len, inner, most));
+    for (size_t i = 0; i < len; i++)
+        put_row(dst + i * inner, tl_vf_sub(tl_vf_sub(row_at(src + i * inner, n), most), log_sum),
+                n);
+}
+
+/* ---- all ---- */
+
+#define KERNEL(name)                                                            \
+    void SIMD(tl_##name)(void *arg, size_t begin, size_t end)                   \
+    {                                                                           \
+        const tl_softmax_job *const job = arg;                                  \
+        const float *const src = job->src;                                      \
+        float *const dst = job->dst;                                            \
+        const size_t len = job->axis.len, inner = job->axis.inner;              \
+        for (size_t k = begin, n; k < end; k += n) {                            \
+            const size_t first = k / inner * len * inner + k % inner;           \
+            n = tl_axis_span(k, end, inner, TL_VF_LANES);                       \
+            if (inner == 1)                                                     \
+                name##_line(src + first, dst + first, len);                     \
+            else if (n == (size_t)TL_VF_LANES)                                  \
+                name##_rows(src + first, dst + first, TL_VF_LANES, len, inner); \
+            else                                                                \
+                name##_rows(src + first, dst + first, n, len, inner);           \
+        }                                                                       \
+    }
+
+KERNEL(softmax)
+KERNEL(logsoftmax)

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions of one number in vectors. FORMULA(name, value) makes a kernel of what
+// `name` makes of the vector x and the parameters a and b.
+
+#include "kernel/unary/unary.h"
+
+#include "kernel/simd/tl_simd_math.h"
+
+#define FORMULA(name, value)                                                              \
+    void SIMD(tl_unary_##name)(const void *src, void *dst, size_t len, const void *param) \
+    {                                                                                     \
+        const float *const s = src;                                                       \
+        float *const d = dst;                                                             \
+        const tl_vf a = tl_vf_set1((float)((const tl_unary_param *)param)->alpha);        \
+        const tl_vf b = tl_vf_set1((float)((const tl_unary_param *)param)->beta);         \
+        size_t i = 0;                                                                     \
+        (void)a, (void)b;                                                                 \
+        for (; i + TL_VF_LANES <= len; i += TL_VF_LANES) {                                \
+            const tl_vf x = tl_vf_load(s + i);                                            \
+            tl_vf_store(d + i, value);                                                    \
+        }                                                                                 \
+        if (i < len) {                                                                    \
+            const tl_vf x = tl_vf_load_part(s + i, len - i);                              \
+            tl_vf_store_part(d + i, value, len - i);                                      \
+        }                                                                                 \
+    }
+
+/* ---- the same bits as plain C ---- */
+
+/** The nearest whole number on one side: `x` rounded, and moved by `step` where that `is_past`. */
+TL_INLINE tl_vf round_to_side(tl_vf x, tl_vf rounded, tl_vm is_past, float step)
+{
+    const tl_vf moved = tl_vf_add(rounded, tl_vf_set1(step));
+    return tl_vf_copysign(tl_vf_select(is_past, moved, rounded), x);
+}
+
+TL_INLINE tl_vf ceil_of(tl_vf x)
+{
+    const tl_vf rounded = tl_vf_round(x);
+    return round_to_side(x, rounded, tl_vf_lt(rounded, x), 1);
+}
+
+TL_INLINE tl_vf floor_of(tl_vf x)
+{
+    const tl_vf rounded = tl_vf_round(x);
+    return round_to_side(x, rounded, tl_vf_lt(x, rounded), -1);
+}
+
+/** `below` where x < 0, x where not. */
+TL_INLINE tl_vf bent(tl_vf x, tl_vf below)
+{
+    return tl_vf_select(tl_vf_lt(x, tl_vf_zero()), below, x);
+}
+
+/** 1 or -1 by the sign of x, x where it is 0 or NaN. */
+TL_INLINE tl_vf sign_of(tl_vf x)
+{
+    const tl_vm is_other = tl_vf_lt(tl_vf_zero(), tl_vf_abs(x));
+    return tl_vf_select(is_other, tl_vf_copysign(tl_vf_set1(1), x), x);
+}
+
+/** x moved by b towards 0, or 0 where it lies between -a and a. */
+TL_INLINE tl_vf shrunk(tl_vf x, tl_vf a, tl_vf b)
+{
+    const tl_vf above = tl_vf_select(tl_vf_lt(a, x), tl_vf_sub(x, b), tl_vf_zero());
+    return tl_vf_select(tl_vf_lt(x, tl_vf_neg(a)), tl_vf_add(x, b), above);
+}
+
+FORMULA(abs, tl_vf_abs(x))
+FORMULA(neg, tl_vf_neg(x))
+FORMULA(sign, sign_of(x))
+FORMULA(affine, tl_vf_add(tl_vf_mul(a, x), b))
+FORMULA(reciprocal, tl_vf_div(tl_vf_set1(1), x))
+FORMULA(sqrt, tl_vf_sqrt(x))
+FORMULA(ceil, ceil_of(x))
+FORMULA(floor, floor_of(x))
+FORMULA(round, tl_vf_round(x))
+FORMULA(clip, tl_vf_min(b, tl_vf_max(a, x)))
+FORMULA(hardsigmoid, tl_vf_hardsigmoid(x, a, b))
+FORMULA(hardswish, tl_vf_hardswish(x, a, b))
+FORMULA(softsign, tl_vf_div(x, tl_vf_add(tl_vf_set1(1), tl_vf_abs(x))))
+FORMULA(relu, tl_vf_max(tl_vf_zero(), x))
+FORMULA(thresholdedrelu, tl_vf_select(tl_vf_lt(a, x), x, tl_vf_zero()))
+FORMULA(shrink, shrunk(x, a, b))
+FORMULA(lrelu, bent(x, tl_vf_mul(a, x)))
+
+/* ---- close to it, see tl_simd_math.h ---- */
+
+/** a * (e^(x / c) - 1) where x <= 0; NaN stays. */
+TL_INLINE tl_vf elu_of(tl_vf x, tl_vf a, tl_vf c)
+{
+    const tl_vf below = tl_vf_mul(a, tl_vf_expm1(tl_vf_div(x, c)));
+    return tl_vf_select(tl_vf_lt(tl_vf_zero(), x), x, below);
+}
+
+FORMULA(exp, tl_vf_exp(x))
+FORMULA(log, tl_vf_log(x))
+FORMULA(tanh, tl_vf_tanh(x))
+FORMULA(scaledtanh, tl_vf_mul(a, tl_vf_tanh(tl_vf_mul(b, x))))
+FORMULA(erf, tl_vf_erf(x))
+FORMULA(sigmoid, tl_vf_sigmoid(x))
+FORMULA(softplus, tl_vf_softplus(x))
+FORMULA(mish, tl_vf_mish(x))
+FORMULA(swish, tl_vf_swish(x, a))
+FORMULA(gelu, tl_vf_gelu(x))
+FORMULA(gelu_tanh, tl_vf_gelu_tanh(x))
+FORMULA(elu, elu_of(x, a, tl_vf_set1(1)))
+FORMULA(celu, elu_of(x, a, a))
+FORMULA(selu, tl_vf_mul(b, elu_of(x, a, tl_vf_set1(1))))

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sets of CPU features: what each consists of, and which of them this CPU has.
+
+#include "tensor/tl_isa.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#elif defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+#endif
+
+/** What a CPU has and kernels need. */
+enum {
+    AVX2 = 1 << 0, // FMA and F16C, too
+    AVX_VNNI = 1 << 1,
+    AVX512 = 1 << 2, // F, BW, DQ, VL
+    AVX512_VNNI = 1 << 3,
+    AVX512_BF16 = 1 << 4,
+    NEON = 1 << 5,
+    DOTPROD = 1 << 6,
+    I8MM = 1 << 7,
+};
+
+typedef struct set {
+    const char *name;
+    unsigned features;
+} set;
+
+/** A row behind all rows whose features it has. */
+static const set sets[TL_ISA_SIZE] = {
+    [TL_ISA_C] = {"c", 0},
+    [TL_ISA_AVX2] = {"avx2", AVX2},
+    [TL_ISA_AVXVNNI] = {"avxvnni", AVX2 | AVX_VNNI},
+    [TL_ISA_AVX512] = {"avx512", AVX2 | AVX512},
+    [TL_ISA_AVX512VNNI] = {"avx512vnni", AVX2 | AVX512 | AVX512_VNNI},
+    [TL_ISA_AVX512BF16] = {"avx512bf16", AVX2 | AVX512 | AVX512_VNNI | AVX512_BF16},
+    [TL_ISA_NEON] = {"neon", NEON},
+    [TL_ISA_DOTPROD] = {"dotprod", NEON | DOTPROD},
+    [TL_ISA_I8MM] = {"i8mm", NEON | DOTPROD | I8MM},
+};
+
+static int is_set(tl_isa isa)
+{
+    return isa >= 0 && isa < TL_ISA_SIZE;
+}
+
+const char *tl_isa_name(tl_isa isa)
+{
+    return is_set(isa) ? sets[isa].name : NULL;
+}
+
+tl_isa tl_isa_from_str(const char *str)
+{
+    for (int isa = 0; str && isa < TL_ISA_SIZE; isa++)
+        if (strcmp(sets[isa].name, str) == 0)
+            return (tl_isa)isa;
+    return TL_ISA_INVALID;
+}
+
+int tl_isa_contains(tl_isa isa, tl_isa part)
+{
+    return is_set(isa) && is_set(part) && !(sets[part].features & ~sets[isa].features);
+}
+
+/* ---- the CPU ---- */
+
+#if defined(__x86_64__)
+
+/** Conversions of 16-bit floats: Clang's __builtin_cpu_supports does not have the name. */
+static int has_f16c(void)
+{
+    unsigned a, b, c = 0, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+
+/** Whether bit `bit` of EAX is set in the CPU's list of features 7, part 1. */
+static int has_feature_7_1(int bit)
+{
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> bit & 1);
+}
+
+static unsigned features_of_cpu(void)
+{
+    __builtin_cpu_init(); // which knows whether the system saves the vectors' registers
+    const int avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
+    const int avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    return (avx2 ? AVX2 : 0) | (has_feature_7_1(4) ? AVX_VNNI : 0) | (avx512 ? AVX512 : 0) |
+           (__builtin_cpu_supports("avx512vnni") ? AVX512_VNNI : 0) |
+           (has_feature_7_1(5) ? AVX512_BF16 : 0);
+}
+
+#elif defined(__aarch64__) && defined(__linux__)
+
+static unsigned features_of_cpu(void)
+{
+    const int dotprod = getauxval(AT_HWCAP) >> 20 & 1; // HWCAP_ASIMDDP
+    const int i8mm = getauxval(AT_HWCAP2) >> 13 & 1;   // HWCAP2_I8MM
+    return NEON | (dotprod ? DOTPROD : 0) | (i8mm ? I8MM : 0);
+}
+
+#elif defined(__aarch64__)
+
+static unsigned features_of_cpu(void)
+{
+    return NEON;
+}
+
+#else
+
+static unsigned features_of_cpu(void)
+{
+    return 0;
+}
+
+#endif
+
+/* ---- what may be used ---- */
+
+/** The usable sets, and those within each set, bit i for set i. */
+static unsigned all_usable = 1, usable_within[TL_ISA_SIZE];
+
+static void find_usable(void)
+{
+    const tl_isa most = tl_isa_from_str(getenv("LIGHTNET_MAX_ISA"));
+    const unsigned features = features_of_cpu() & (is_set(most) ? sets[most].features : ~0U);
+    for (int isa = 0; isa < TL_ISA_SIZE; isa++)
+        if (!(sets[isa].features & ~features))
+            all_usable |= 1U << isa;
+    for (int isa = 0; isa < TL_ISA_SIZE; isa++)
+        for (int part = 0; part < TL_ISA_SIZE; part++)
+            if (all_usable >> part & 1 && tl_isa_contains((tl_isa)isa, (tl_isa)part))
+                usable_within[isa] |= 1U << part;
+}
+
+unsigned tl_isa_usable_within(tl_isa most)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_usable);
+    return most >= TL_ISA_SIZE ? all_usable : usable_within[most > TL_ISA_C ? most : TL_ISA_C];
+}
+
+int tl_isa_is_usable(tl_isa isa)
+{
+    return is_set(isa) && tl_isa_usable_within(TL_ISA_SIZE) >> isa & 1;
+}
+
+tl_isa tl_isa_best(void)
+{
+    int best = TL_ISA_SIZE - 1;
+    while (!tl_isa_is_usable((tl_isa)best))
+        best--;
+    return (tl_isa)best;
+}

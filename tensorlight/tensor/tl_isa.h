@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which sets of features a choice of kernels may take.
+
+#ifndef TL_ISA_H
+#define TL_ISA_H
+
+#include "tensorlight/tl_exec.h"
+
+/** The usable sets whose features `most` has, bit i for set i; TL_ISA_SIZE:
+ *  all of them. TL_ISA_C is always among them. */
+unsigned tl_isa_usable_within(tl_isa most);
+
+/** Before a block: for each usable set, from TL_ISA_C. */
+#define TL_ISA_EACH_USABLE(isa)                                                  \
+    for (tl_isa isa = TL_ISA_C; isa < TL_ISA_SIZE; isa = (tl_isa)((int)isa + 1)) \
+        if (tl_isa_is_usable(isa))
+
+#endif
