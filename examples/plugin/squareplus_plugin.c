@@ -14,6 +14,7 @@ static const ln_arch none = {
     .cb_funcs = ln_cb_funcs_none,
     .sg_funcs = ln_sg_funcs_none,
     .rule_names = ln_rule_names_none,
+    .early_stages = ln_early_stages_none,
     .later_stages = ln_later_stages_none,
 };
 

@@ -279,14 +279,20 @@ static void write_functions(const ln_optdesc *desc, ln_optkind kind, int stage, 
     ln_cgen_print(out, "    NULL,\n};\n\n");
 }
 
-static void write_stages(const ln_optdesc *desc, ln_cgen *out)
+static int has_early_stage(const ln_optdesc *desc)
 {
-    for (int stage = 1; stage <= desc->nstages; stage++) {
-        for (int kind = LN_OPT_EXPANDER; kind <= LN_OPT_SUBGRAPH; kind++)
-            write_functions(desc, (ln_optkind)kind, stage, out);
-    }
-    ln_cgen_print(out, "const ln_arch_stage ln_later_stages_%s[] = {\n", desc->arch);
-    for (int stage = 2; stage <= desc->nstages; stage++) {
+    const ln_optrule *rule = desc->rules;
+    while (rule && rule->stage != 0)
+        rule = rule->next;
+    return rule != NULL;
+}
+
+/** The array of the stages from `first` to `last`. */
+static void write_stage_array(const ln_optdesc *desc, const char *name, int first, int last,
+                              ln_cgen *out)
+{
+    ln_cgen_print(out, "const ln_arch_stage ln_%s_stages_%s[] = {\n", name, desc->arch);
+    for (int stage = first; stage <= last; stage++) {
         ln_cgen_print(out, "    {");
         for (int kind = LN_OPT_EXPANDER; kind <= LN_OPT_SUBGRAPH; kind++)
             ln_cgen_print(out, "%s%s_%s%s", kind == LN_OPT_EXPANDER ? "" : ", ",
@@ -294,6 +300,17 @@ static void write_stages(const ln_optdesc *desc, ln_cgen *out)
         ln_cgen_print(out, "},\n");
     }
     ln_cgen_print(out, "    {NULL, NULL, NULL},\n};\n\n");
+}
+
+static void write_stages(const ln_optdesc *desc, ln_cgen *out)
+{
+    const int first = has_early_stage(desc) ? 0 : 1;
+    for (int stage = first; stage <= desc->nstages; stage++) {
+        for (int kind = LN_OPT_EXPANDER; kind <= LN_OPT_SUBGRAPH; kind++)
+            write_functions(desc, (ln_optkind)kind, stage, out);
+    }
+    write_stage_array(desc, "early", first, 0, out);
+    write_stage_array(desc, "later", 2, desc->nstages, out);
 }
 
 static void write_names(const ln_optdesc *desc, ln_cgen *out)
@@ -338,7 +355,9 @@ void ln_optcode_header(const ln_optdesc *desc, ln_cgen *out)
         "extern ln_expander_func ln_ep_funcs_%s[];\n"
         "extern ln_combiner_func ln_cb_funcs_%s[];\n"
         "extern ln_subgraph_func ln_sg_funcs_%s[];\n"
+        "extern const ln_arch_stage ln_early_stages_%s[];\n"
         "extern const ln_arch_stage ln_later_stages_%s[];\n"
         "extern const char *ln_rule_names_%s[];\n\n#endif\n",
-        desc->arch, desc->arch, desc->arch, desc->arch, desc->arch, desc->arch, desc->arch);
+        desc->arch, desc->arch, desc->arch, desc->arch, desc->arch, desc->arch, desc->arch,
+        desc->arch);
 }

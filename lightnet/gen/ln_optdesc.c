@@ -9,7 +9,7 @@
 #include "gen/ln_oldnote.h"
 #include "gen/ln_optpat.h"
 
-enum { MAX_STAGE = 9 };
+enum { MAX_STAGE = 9, NO_STAGE = -1 /* of the rules of a file that is being read */ };
 
 /** What a reading function needs: where the result goes, whose field it is, where reasons go. */
 typedef struct reading {
@@ -330,6 +330,7 @@ static int read_rule(const reading *to, const ln_rjson *node)
     reading inner = *to;
     inner.rule = ln_arena_alloc(to->desc->arena, sizeof(*inner.rule));
     inner.rule->place = *node;
+    inner.rule->stage = NO_STAGE;
     const ln_rjson *name = ln_rjson_get(node, "name");
     if (name && name->type == LN_RJSON_STRING)
         inner.rule->name = name->text; // for messages about the keys before it
@@ -381,12 +382,11 @@ static int read_lower(const reading *to, const ln_rjson *node)
     return 0;
 }
 
-/** The rules of the file that is being read have stage 0 until its end. */
 static int read_stage(const reading *to, const ln_rjson *node)
 {
     const double stage = node->number;
-    if (stage != (int)stage || stage < 1 || stage > MAX_STAGE)
-        return ln_rjson_fail(node, to->err, "\"stage\" is %g, expected 1 to %d", stage, MAX_STAGE);
+    if (stage != (int)stage || stage < 0 || stage > MAX_STAGE)
+        return ln_rjson_fail(node, to->err, "\"stage\" is %g, expected 0 to %d", stage, MAX_STAGE);
     to->desc->stage = (int)stage;
     return 0;
 }
@@ -394,7 +394,7 @@ static int read_stage(const reading *to, const ln_rjson *node)
 static void end_stage(ln_optdesc *desc)
 {
     for (ln_optrule *rule = desc->rules; rule; rule = rule->next) {
-        if (rule->stage == 0)
+        if (rule->stage == NO_STAGE)
             rule->stage = desc->stage;
     }
     if (desc->nstages < desc->stage)

@@ -299,16 +299,17 @@ static int extend_arrays(change *c, void *to, const void *more, const array_fiel
     return 0;
 }
 
-static int extend_stages(change *c, const ln_arch_stage *more)
+// Makes an architecture's array of stages, `*to`, longer by the stages of `more` and by their
+// rules.
+static int extend_stages(change *c, const ln_arch_stage **to, const ln_arch_stage *more)
 {
-    const size_t size = sizeof(*more), n = count(c->arch->later_stages, size),
-                 m = count(more, size);
+    const size_t size = sizeof(*more), n = count(*to, size), m = count(more, size);
     if (m == 0)
         return 0;
-    ln_arch_stage *stages = join(c, c->arch->later_stages, m > n ? more + n : NULL, size);
+    ln_arch_stage *stages = join(c, *to, m > n ? more + n : NULL, size);
     if (!stages)
         return -1;
-    c->arch->later_stages = stages;
+    *to = stages;
     for (size_t i = 0; i < n && i < m; i++) {
         if (extend_arrays(c, &stages[i], &more[i], stage_arrays,
                           sizeof(stage_arrays) / sizeof(*stage_arrays)))
@@ -330,7 +331,8 @@ int ln_arch_extend(const ln_arch *more)
     change *c = begin_change(arch, more);
     if (c && !enter_ops(more) &&
         !extend_arrays(c, arch, more, arch_arrays, sizeof(arch_arrays) / sizeof(*arch_arrays)) &&
-        !extend_stages(c, more->later_stages))
+        !extend_stages(c, &arch->early_stages, more->early_stages) &&
+        !extend_stages(c, &arch->later_stages, more->later_stages))
         return 0;
     ln_arch_undo(n);
     return -1;

@@ -26,32 +26,40 @@ OP(stray_op, elsewhere);
 
 EXPANDER(old_rule)
 EXPANDER(new_rule)
+EXPANDER(old_early_rule)
+EXPANDER(new_early_rule)
 EXPANDER(old_late_rule)
 EXPANDER(new_late_rule)
 EXPANDER(new_last_rule)
 
 static ln_op *old_ops[] = {&old_op, NULL};
 static ln_expander_func old_funcs[] = {old_rule, NULL};
+static ln_expander_func old_early_funcs[] = {old_early_rule, NULL};
 static ln_expander_func old_late_funcs[] = {old_late_rule, NULL};
 static const char *old_names[] = {"old_rule", NULL};
+static const ln_arch_stage old_early[] = {{old_early_funcs, NULL, NULL}, {NULL, NULL, NULL}};
 static const ln_arch_stage old_stages[] = {{old_late_funcs, NULL, NULL}, {NULL, NULL, NULL}};
 static ln_arch home = {.arch_name = "home",
                        .reg_ops = old_ops,
                        .ep_funcs = old_funcs,
                        .rule_names = old_names,
+                       .early_stages = old_early,
                        .later_stages = old_stages};
 
 static ln_op *new_ops[] = {&new_op, NULL};
 static ln_expander_func new_funcs[] = {new_rule, NULL};
+static ln_expander_func new_early_funcs[] = {new_early_rule, NULL};
 static ln_expander_func new_late_funcs[] = {new_late_rule, NULL};
 static ln_expander_func new_last_funcs[] = {new_last_rule, NULL};
 static const char *new_names[] = {"new_rule", NULL};
+static const ln_arch_stage new_early[] = {{new_early_funcs, NULL, NULL}, {NULL, NULL, NULL}};
 static const ln_arch_stage new_stages[] = {
     {new_late_funcs, NULL, NULL}, {new_last_funcs, NULL, NULL}, {NULL, NULL, NULL}};
 static const ln_arch more = {.arch_name = "home",
                              .reg_ops = new_ops,
                              .ep_funcs = new_funcs,
                              .rule_names = new_names,
+                             .early_stages = new_early,
                              .later_stages = new_stages};
 
 static void register_home(void)
@@ -70,6 +78,7 @@ static void assert_only_home(void)
     ck_assert_ptr_eq(home.reg_ops, old_ops);
     ck_assert_ptr_eq(home.ep_funcs, old_funcs);
     ck_assert_ptr_eq(home.rule_names, old_names);
+    ck_assert_ptr_eq(home.early_stages, old_early);
     ck_assert_ptr_eq(home.later_stages, old_stages);
 }
 
@@ -79,7 +88,9 @@ START_TEST(added_rules_are_tried_before_those_that_are_there)
     ck_assert_int_eq(ln_arch_extend(&more), 0);
     ck_assert(home.ep_funcs[0] == new_rule && home.ep_funcs[1] == old_rule);
     ck_assert(!home.ep_funcs[2] && !home.cb_funcs);
-    const ln_arch_stage *stages = home.later_stages;
+    const ln_arch_stage *early = home.early_stages, *stages = home.later_stages;
+    ck_assert(early[0].ep_funcs[0] == new_early_rule && early[0].ep_funcs[1] == old_early_rule);
+    ck_assert(!early[0].ep_funcs[2] && !early[1].ep_funcs);
     ck_assert(stages[0].ep_funcs[0] == new_late_rule && stages[0].ep_funcs[1] == old_late_rule);
     ck_assert(!stages[0].ep_funcs[2] && !stages[0].cb_funcs);
     ck_assert(stages[1].ep_funcs[0] == new_last_rule && !stages[2].ep_funcs);

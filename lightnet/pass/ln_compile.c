@@ -76,25 +76,39 @@ static int is_stage(const ln_arch_stage *stage)
     return stage && (stage->ep_funcs || stage->cb_funcs || stage->sg_funcs);
 }
 
-// All stages of an architecture, one after the other.
-static int rewrite_stages(ln_context *ctx, const ln_arch *arch, int *is_clean)
+// An array of stages, one after the other.
+static int rewrite_stages(ln_context *ctx, const ln_arch *arch, const ln_arch_stage *stages,
+                          int *is_clean)
 {
-    const ln_arch_stage first = {arch->ep_funcs, arch->cb_funcs, arch->sg_funcs};
-    if (rewrite_until_nothing_changes(ctx, arch, &first, is_clean))
-        return -1;
-    for (const ln_arch_stage *stage = arch->later_stages; is_stage(stage); stage++) {
+    for (const ln_arch_stage *stage = stages; is_stage(stage); stage++) {
         if (rewrite_until_nothing_changes(ctx, arch, stage, is_clean))
             return -1;
     }
     return 0;
 }
 
-// What an architecture leaves is for the one that it builds on; that one was registered before it,
-// so this ends.
+// The architecture that this one builds on, which was registered before it, or NULL.
+static const ln_arch *base_of(const ln_arch *arch)
+{
+    return arch->base ? ln_hash_find(LN_ARCH.arch_table, arch->base) : NULL;
+}
+
+static int rewrite_early(ln_context *ctx, const ln_arch *arch, int *is_clean)
+{
+    for (; arch; arch = base_of(arch)) {
+        if (rewrite_stages(ctx, arch, arch->early_stages, is_clean))
+            return -1;
+    }
+    return 0;
+}
+
+// What an architecture leaves is for the one that it builds on.
 static int rewrite_all(ln_context *ctx, const ln_arch *arch, int *is_clean)
 {
-    for (; arch; arch = arch->base ? ln_hash_find(LN_ARCH.arch_table, arch->base) : NULL) {
-        if (rewrite_stages(ctx, arch, is_clean))
+    for (; arch; arch = base_of(arch)) {
+        const ln_arch_stage first = {arch->ep_funcs, arch->cb_funcs, arch->sg_funcs};
+        if (rewrite_until_nothing_changes(ctx, arch, &first, is_clean) ||
+            rewrite_stages(ctx, arch, arch->later_stages, is_clean))
             return -1;
     }
     return 0;
@@ -116,7 +130,8 @@ static int lower(ln_context *ctx, const ln_arch *arch)
     int is_clean = 0;
     if (ln_rewriting_begin(ctx))
         return -1;
-    const int status = clean_up(ctx, &is_clean) || (none && rewrite_all(ctx, none, &is_clean)) ||
+    const int status = clean_up(ctx, &is_clean) || rewrite_early(ctx, arch, &is_clean) ||
+                       (none && rewrite_all(ctx, none, &is_clean)) ||
                        rewrite_all(ctx, arch, &is_clean);
     ln_rewriting_end(ctx);
     return status ? -1 : 0;

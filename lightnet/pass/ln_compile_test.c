@@ -390,6 +390,37 @@ START_TEST(what_an_architecture_leaves_is_rewritten_for_the_one_it_builds_on)
 }
 END_TEST
 
+// twice -> add1: not the same, so that the result tells which rule was first
+static ln_list *to_add1(const ln_context *ctx, const ln_op *op, int *match)
+{
+    *match = is_type(op, "twice");
+    return *match ? one(ctx, "add1", op, op, "") : NULL;
+}
+
+START_TEST(early_stages_come_before_the_rules_of_abstract_operators)
+{
+    static ln_expander_func abstract[] = {lower, NULL}, early[] = {to_add1, NULL};
+    static const ln_arch_stage stages[] = {{early, NULL, NULL}, {NULL, NULL, NULL}};
+    static ln_arch none = {.arch_name = "none", .ep_funcs = abstract};
+    static ln_arch middle = {.arch_name = "middle", .base = "test", .early_stages = stages};
+    static ln_arch upper = {.arch_name = "upper", .base = "middle"};
+    ln_test_model m;
+    float y[4];
+    use_rewrites();
+    ln_test_register();
+    ck_assert(!ln_arch_register(&none) && !ln_arch_register(&middle) && !ln_arch_register(&upper));
+    ln_test_begin(&m, "\"outputs\": [\"y\"],");
+    ln_test_op(&m, "ox", "create_test", "", "x", "len 4 value 5");
+    ln_test_op(&m, "oy", "twice", "x", "y", "");
+    ln_context *ctx = ln_test_end(&m);
+    ck_assert_msg(!ln_context_compile(ctx, "upper"), "%s", ln_context_error(ctx));
+    ck_assert_msg(!ln_test_load(ctx) && !ln_context_run(ctx), "%s", ln_context_error(ctx));
+    ck_assert_ptr_nonnull(ln_context_get_data(ctx, "y", y));
+    ck_assert_double_eq(y[0], 6);
+    ln_context_free(ctx);
+}
+END_TEST
+
 static void assert_runs_nothing(ln_context *ctx)
 {
     ck_assert_msg(!ln_test_load(ctx), "%s", ln_context_error(ctx));
@@ -443,5 +474,6 @@ END_TEST
 LN_TEST_MAIN("compile", random_models_compute_the_same_however_they_are_compiled,
              every_allocation_may_fail,
              what_an_architecture_leaves_is_rewritten_for_the_one_it_builds_on,
+             early_stages_come_before_the_rules_of_abstract_operators,
              a_model_without_operators_runs_and_does_nothing,
              the_operators_of_a_loaded_context_stay)

@@ -15,6 +15,7 @@ static ln_arch ln_archimpl_toy = {
     .sg_funcs = ln_sg_funcs_toy,
     .arch_name = toy,
     .rule_names = ln_rule_names_toy,
+    .early_stages = ln_early_stages_toy,
     .later_stages = ln_later_stages_toy,
 };
 

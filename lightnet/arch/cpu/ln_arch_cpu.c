@@ -12,5 +12,6 @@ ln_arch ln_archimpl_cpu = {
     .sg_funcs = ln_sg_funcs_cpu,
     .arch_name = "cpu",
     .rule_names = ln_rule_names_cpu,
+    .early_stages = ln_early_stages_cpu,
     .later_stages = ln_later_stages_cpu,
 };

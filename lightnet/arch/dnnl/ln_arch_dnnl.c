@@ -13,6 +13,7 @@ static ln_arch dnnl = {
     .sg_funcs = ln_sg_funcs_dnnl,
     .arch_name = "dnnl",
     .rule_names = ln_rule_names_dnnl,
+    .early_stages = ln_early_stages_dnnl,
     .later_stages = ln_later_stages_dnnl,
     .base = "cpu",
 };

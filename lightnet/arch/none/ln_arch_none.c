@@ -12,5 +12,6 @@ ln_arch ln_archimpl_none = {
     .sg_funcs = ln_sg_funcs_none,
     .arch_name = "none",
     .rule_names = ln_rule_names_none,
+    .early_stages = ln_early_stages_none,
     .later_stages = ln_later_stages_none,
 };

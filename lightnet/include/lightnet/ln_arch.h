@@ -55,6 +55,8 @@ typedef struct ln_arch {
                                           ln_context_disable_rule; or NULL */
     const ln_arch_stage *later_stages; /* what follows, each in its turn, when the functions above
                                           no longer apply; or NULL */
+    const ln_arch_stage *early_stages; /* what comes before the rules of "none", on abstract
+                                          operators, for this target alone; or NULL */
     const char *base; /* the architecture, registered before, whose rules take what these leave, and
                          whose operators run beside these; or NULL */
 } ln_arch;

@@ -370,6 +370,10 @@ ln_subgraph_func ln_sg_funcs_toy[] = {
     NULL,
 };
 
+const ln_arch_stage ln_early_stages_toy[] = {
+    {NULL, NULL, NULL},
+};
+
 const ln_arch_stage ln_later_stages_toy[] = {
     {NULL, NULL, NULL},
 };

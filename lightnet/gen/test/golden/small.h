@@ -10,6 +10,7 @@
 extern ln_expander_func ln_ep_funcs_toy[];
 extern ln_combiner_func ln_cb_funcs_toy[];
 extern ln_subgraph_func ln_sg_funcs_toy[];
+extern const ln_arch_stage ln_early_stages_toy[];
 extern const ln_arch_stage ln_later_stages_toy[];
 extern const char *ln_rule_names_toy[];
 
