@@ -215,15 +215,43 @@ static int note_inspected(const ln_context *ctx, const ln_tensor_entry *te, cons
     return longer ? 0 : -1;
 }
 
+/** What `te` is a cast of, or NULL. */
+static const ln_tensor_entry *cast_from(const ln_tensor_entry *te)
+{
+    const ln_op *const maker = ln_entry_creater(te);
+    const ln_tensor_entry *src = NULL;
+    return (ln_rule_is(maker, "cast") || ln_rule_is(maker, "cast_cpu")) &&
+                   ln_rule_reads(maker, "src", &src)
+               ? src
+               : NULL;
+}
+
+/** The one element of constant `te` of the context `home`, in its own type, seen through casts and
+ * the bodies that are given it. What the element comes from is noted as inspected in `ctx`, where
+ * the program itself has it. */
+static int inspect(const ln_context *ctx, const ln_context *home, const ln_tensor_entry *te,
+                   char element[TL_DTYPE_MAX_SIZE])
+{
+    char original[TL_DTYPE_MAX_SIZE];
+    const ln_tensor_entry *const src = te->isconst ? cast_from(te) : NULL;
+    const ln_tensor_entry *const origin = src ? te : ln_body_origin(&home, te);
+    if (origin != te)
+        return inspect(ctx, home, origin, element);
+    // Only the program itself notes which values it was made for.
+    if (!src)
+        return home->outer || ln_constant_element(home, te, element) ||
+               note_inspected(ctx, te, element);
+    if (inspect(ctx, home, src, original))
+        return -1;
+    tl_convert(element, te->tensor->dtype, original, src->tensor->dtype);
+    return 0;
+}
+
 double ln_rule_scalar(const ln_context *ctx, const ln_tensor_entry *te)
 {
     double value;
     char element[TL_DTYPE_MAX_SIZE];
-    const ln_context *origin_ctx = ctx;
-    const ln_tensor_entry *const origin = ln_body_origin(&origin_ctx, te);
-    // Only the program itself notes which values it was made for.
-    if (origin_ctx->outer || ln_constant_element(origin_ctx, origin, element) ||
-        note_inspected(ctx, origin, element))
+    if (inspect(ctx, ctx, te, element))
         return NAN;
     tl_convert(&value, TL_DOUBLE, element, te->tensor->dtype);
     return value;

@@ -90,8 +90,8 @@ LN_API const char *ln_rule_get_string(const ln_op *op, const char *arg_name);
 /* ---- constants ---- */
 
 /** The one element of constant `te`, where the model itself brings it: as a parameter of the
- * operator that makes it, or in its own file. NaN: it has other elements, or is not known before
- * loading, which compares as false with every number. */
+ * operator that makes it, or in its own file; or a cast of such a constant. NaN: it has other
+ * elements, or is not known before loading, which compares as false with every number. */
 LN_API double ln_rule_scalar(const ln_context *ctx, const ln_tensor_entry *te);
 
 /* ---- making ---- */
