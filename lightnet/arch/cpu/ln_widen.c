@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+// Computing in 32 bits what a model computes in 16.
+
+#include "arch/cpu/ln_widen.h"
+
+#include "base/ln_alloc_fail.h"
+#include "lightnet/ln_pass.h"
+#include "lightnet/ln_rule.h"
+#include "tensorlight/tl_type.h"
+
+static const char rule[] = "widen_halves";
+
+static int is_half(tl_dtype dtype)
+{
+    return dtype == TL_FLOAT16 || dtype == TL_BFLOAT16;
+}
+
+static int is_floating(tl_dtype dtype)
+{
+    return is_half(dtype) || dtype == TL_FLOAT || dtype == TL_DOUBLE;
+}
+
+static tl_dtype dtype_of(const ln_op *op, const ln_tensor_list_entry *tle)
+{
+    return ln_entry_of(tle, op->op_arg->tensor_table)->tensor->dtype;
+}
+
+/* ---- what there is to widen ---- */
+
+/* Operators that look at no element's value. They move 16 bits at a time, unless what they move has
+ * just been computed in 32. */
+static const char *const movers[] = {
+    "view",   "reshape",      "reshape_to",       "squeeze", "unsqueeze", "flatten",
+    "slice",  "stride_slice", "slice_from",       "join",    "concat",    "split",
+    "expand", "tile",         "reverse_sequence", "trilu",   "transpose", "rearange",
+    "take",   "take_along",   "take_nd",          "forward", "shape",     NULL,
+};
+
+static int is_mover(const ln_op *op)
+{
+    const char *const *optype = movers;
+    while (*optype && !ln_rule_is(op, *optype))
+        optype++;
+    return *optype != NULL;
+}
+
+/** What the 16-bit tensor was rounded from, in 32 bits; NULL: it was not, or must be read rounded.
+ *  `by_rule`: where this rule has put the rounding there, and not the model. */
+static const ln_tensor_entry *unrounded(const ln_tensor_entry *te, int by_rule)
+{
+    const ln_op *const maker = ln_entry_creater(te);
+    const ln_tensor_entry *wide = NULL;
+    return is_half(te->tensor->dtype) && ln_rule_is(maker, "cast") &&
+                   (!by_rule || ln_streq(maker->op_arg->rule, rule)) &&
+                   ln_rule_reads(maker, "src", &wide) && wide->tensor->dtype == TL_FLOAT
+               ? wide
+               : NULL;
+}
+
+/** Whether an input is a 16-bit float, or one that was rounded to it. */
+static int reads_half(const ln_op *op, int rounded)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
+        if (rounded ? unrounded(te, 0) != NULL : is_half(te->tensor->dtype))
+            return 1;
+    }
+    return 0;
+}
+
+/** Whether memory that the operator reads or makes is written in place, so that a copy of it would
+ *  not be the same. */
+static int touches_mutated(const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
+        const ln_tensor_entry *wide = unrounded(te, 0);
+        if (ln_entry_is_mutated(te) || (wide && ln_entry_is_mutated(wide)))
+            return 1;
+    }
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        if (ln_entry_is_mutated(ln_entry_of(tle, op->op_arg->tensor_table)))
+            return 1;
+    }
+    return 0;
+}
+
+static int is_cast(const ln_op *op)
+{
+    return ln_rule_is(op, "cast") || ln_rule_is(op, "bitcast");
+}
+
+/** Whether the operator is one to be tried. Others have an effect besides, memory that is not
+ * theirs alone, or programs of their own, whose tensors have fixed types. */
+static int may_widen(const ln_op *op)
+{
+    const ln_op_info *const info = op->op_arg->info;
+    return ln_streq(op->op_arg->arch, "none") && info && info->pure && !info->inplace_writer &&
+           !op->op_arg->takes_inputs && !is_cast(op) && reads_half(op, is_mover(op)) &&
+           !touches_mutated(op);
+}
+
+/* ---- what the operator makes of 32 bits ---- */
+
+/** Puts into `table` a float of the shape of each input of 16 bits, and the like of each other one.
+ *  -1: no memory. */
+static int enter_inputs(ln_hash *table, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
+        const tl_tensor *t = te->tensor;
+        if (ln_tensor_table_find(table, tle->name))
+            continue;
+        tl_tensor *like =
+            tl_tensor_create(NULL, t->ndim, t->dims, is_half(t->dtype) ? TL_FLOAT : t->dtype);
+        ln_tensor_entry *entry = like ? ln_tensor_entry_create(tle->name, like) : NULL;
+        if (!entry)
+            tl_tensor_free(like);
+        if (!entry || ln_tensor_table_insert(table, entry) < 0) {
+            ln_tensor_entry_free_tensor_too(entry);
+            return -1;
+        }
+        entry->mtype = te->mtype;
+        entry->isstatic = te->isstatic;
+        entry->isconst = te->isconst;
+    }
+    return 0;
+}
+
+/** Copies the types of the trial's outputs, which are those of `op`, to `dtypes`. */
+static void note_dtypes(const ln_op *trial, tl_dtype *dtypes)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, trial->op_arg->tensors_out)
+    {
+        *dtypes++ = dtype_of(trial, tle);
+    }
+}
+
+/** The operator itself says which types its outputs have where its inputs are floats: it is checked
+ *  with such, apart from the context. 1, or 0: it takes no such inputs. */
+static int try_wide(const ln_op *op, tl_dtype *dtypes)
+{
+    ln_hash *const table = ln_tensor_table_create();
+    ln_op *const trial = ln_op_copy(op);
+    int takes = 0;
+    if (table && trial && !enter_inputs(table, op)) {
+        trial->op_arg->tensor_table = table;
+        trial->op_arg->ctx = NULL;
+        takes = !ln_op_call(trial, trial->pre_run);
+        if (takes)
+            note_dtypes(trial, dtypes);
+        ln_op_call(trial, trial->post_run);
+    }
+    ln_op_free_lists_too(trial);
+    ln_tensor_table_free(table);
+    return takes;
+}
+
+/** Whether each output has the type that it had, or is a float in place of 16 bits. */
+static int are_like(const ln_op *op, const tl_dtype *dtypes)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        const tl_dtype dtype = dtype_of(op, tle), wide = *dtypes++;
+        if (wide != dtype && !(is_half(dtype) && wide == TL_FLOAT))
+            return 0;
+    }
+    return 1;
+}
+
+/** The types of the operator's outputs where its inputs are floats, one behind the other; returns
+ * new (ln_free). NULL: it is not to be widened; NULL with a reason in the context: no memory. */
+static tl_dtype *wide_dtypes(const ln_context *ctx, const ln_op *op)
+{
+    const unsigned long failures = ln_alloc_failures();
+    tl_dtype *dtypes =
+        ln_alloc_array((size_t)ln_tensor_list_length(op->op_arg->tensors_out) + 1, sizeof(*dtypes));
+    if (dtypes && try_wide(op, dtypes) && are_like(op, dtypes))
+        return dtypes;
+    ln_free(dtypes);
+    if (ln_alloc_failures() != failures)
+        ln_fail_last(ctx);
+    return NULL;
+}
+
+/* ---- its replacement ---- */
+
+static int sets_shape(const ln_op *op)
+{
+    const ln_arg_info *info = op->op_arg->info->tensors_out;
+    while (info->arg_name && info->dynamic <= 0)
+        info++;
+    return info->arg_name != NULL;
+}
+
+/** Whether the operator decides something by the values: what it makes are integers, truth values,
+ * or shapes. It reads them as the model rounds them. */
+static int decides(const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    if (is_mover(op))
+        return 0;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        if (!is_floating(dtype_of(op, tle)))
+            return 1;
+    }
+    return sets_shape(op);
+}
+
+/** Adds a cast. Returns borrowed: the name of its result, which is `dst`, or a new one for NULL. */
+static const char *make_cast(ln_rule_made *made, const char *src, tl_dtype dtype, const char *dst)
+{
+    const char *const name = dst ? dst : ln_rule_tensor(made, "float");
+    ln_rule_op(made, "cast");
+    ln_rule_input(made, "src", src);
+    ln_rule_output(made, "dst", name);
+    ln_rule_string(made, "dtype", tl_dtype_name(dtype));
+    return name;
+}
+
+static int set_name(ln_rule_made *made, ln_tensor_list_entry *tle, const char *name)
+{
+    if (!made->failed && ln_tensor_list_entry_set_name(tle, name)) {
+        ln_fail_last(made->ctx);
+        made->failed = 1;
+    }
+    return made->failed ? -1 : 0;
+}
+
+/** Lets the operator, a copy of one that is in the context, read floats. */
+static void widen_inputs(ln_rule_made *made, const ln_op *op, ln_op *wide)
+{
+    const int rounded = decides(op);
+    ln_list *to = wide->op_arg->tensors_in;
+    for (const ln_list *node = op->op_arg->tensors_in; node; node = node->next, to = to->next) {
+        const ln_tensor_list_entry *tle = node->data;
+        const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
+        const ln_tensor_entry *const from = rounded ? NULL : unrounded(te, 0);
+        if (is_half(te->tensor->dtype) &&
+            set_name(made, to->data, from ? from->name : make_cast(made, te->name, TL_FLOAT, NULL)))
+            return;
+    }
+}
+
+/** Gives it outputs of its own where they are rounded, and rounds them. */
+static void widen_outputs(ln_rule_made *made, const ln_op *op, ln_op *wide, const tl_dtype *dtypes)
+{
+    const ln_list *to = wide->op_arg->tensors_out;
+    for (const ln_list *node = op->op_arg->tensors_out; node; node = node->next, to = to->next) {
+        const ln_tensor_list_entry *tle = node->data;
+        const tl_dtype dtype = dtype_of(op, tle);
+        const char *name = *dtypes++ == dtype ? NULL : ln_rule_tensor(made, "float");
+        if (name && set_name(made, to->data, name))
+            return;
+        if (name)
+            make_cast(made, name, dtype, tle->name);
+    }
+}
+
+/** Adds the operator in 32 bits, between its casts. */
+static void make_wide(ln_rule_made *made, const ln_op *op, const tl_dtype *dtypes)
+{
+    ln_op *const wide = ln_op_copy(op);
+    if (wide)
+        widen_inputs(made, op, wide);
+    ln_list *const longer = wide && !made->failed ? ln_list_append(made->ops, wide) : NULL;
+    if (longer) {
+        made->ops = longer;
+        widen_outputs(made, op, wide, dtypes);
+        return;
+    }
+    ln_op_free_lists_too(wide);
+    if (!made->failed)
+        ln_fail_last(made->ctx);
+    made->failed = 1;
+}
+
+/** What a cast of the model to more bits than 16 may read instead, since this rule, and not the
+ * model, has rounded it; NULL: it is no such cast. */
+static const ln_tensor_entry *needless_rounding(const ln_op *op)
+{
+    const ln_tensor_entry *src = NULL, *dst = NULL;
+    if (!ln_rule_is(op, "cast") || ln_streq(op->op_arg->rule, rule) ||
+        !ln_rule_reads(op, "src", &src) || !ln_rule_makes(op, "dst", &dst) || touches_mutated(op))
+        return NULL;
+    const tl_dtype dtype = dst->tensor->dtype;
+    return is_floating(dtype) && !is_half(dtype) ? unrounded(src, 1) : NULL;
+}
+
+static void make_cast_from(ln_rule_made *made, const ln_op *cast, const ln_tensor_entry *wide)
+{
+    const ln_tensor_entry *dst = NULL;
+    ln_rule_makes(cast, "dst", &dst);
+    if (dst->tensor->dtype != TL_FLOAT) {
+        make_cast(made, wide->name, dst->tensor->dtype, dst->name);
+        return;
+    }
+    ln_rule_op(made, "forward");
+    ln_rule_input(made, "src", wide->name);
+    ln_rule_output(made, "dst", dst->name);
+}
+
+static ln_list *widen(ln_rule_made *made, const ln_op *op, ln_list **old_ops)
+{
+    const ln_op *const replaced[] = {op, NULL};
+    const ln_tensor_entry *const wide = needless_rounding(op);
+    if (wide) {
+        make_cast_from(made, op, wide);
+        return ln_rule_end_subgraph(made, replaced, old_ops);
+    }
+    tl_dtype *const dtypes = may_widen(op) ? wide_dtypes(made->ctx, op) : NULL;
+    if (!dtypes)
+        return NULL;
+    make_wide(made, op, dtypes);
+    ln_free(dtypes);
+    return ln_rule_end_subgraph(made, replaced, old_ops);
+}
+
+ln_list *ln_widen_halves(const ln_context *ctx, ln_list **old_ops)
+{
+    *old_ops = NULL;
+    if (!ln_pass_rule_begins(ctx, rule))
+        return NULL;
+    for (const ln_op *op = ln_rule_anchor(ctx, NULL); op; op = ln_rule_anchor(ctx, op)) {
+        ln_rule_made made = {.ctx = ctx, .rule = rule};
+        ln_list *const ops = widen(&made, op, old_ops);
+        if (*old_ops || made.failed)
+            return ops;
+    }
+    return NULL;
+}
