@@ -39,11 +39,12 @@ static double largest_finite(const tl_tensor *t)
 
 // Of the reference program: rounding errors of sums are those of their largest terms, so the
 // largest number of the tensor is what they are compared with.
-tolerance cli_reference_tolerance(const cli_options *opt, const tl_tensor *expected)
+tolerance cli_reference_tolerance(const cli_options *opt, const tl_tensor *expected, int is_coarse)
 {
-    tolerance tol = cli_stored_tolerance(opt, expected->dtype);
+    const tl_dtype dtype = is_coarse && is_floating(expected->dtype) ? TL_FLOAT16 : expected->dtype;
+    tolerance tol = cli_stored_tolerance(opt, dtype);
     tol.scale = largest_finite(expected);
-    if (is_floating(expected->dtype) && opt->rtol < 0 && tl_size_of(expected->dtype) > 2)
+    if (is_floating(dtype) && opt->rtol < 0 && tl_size_of(dtype) > 2)
         tol.rtol = 1e-4;
     if (opt->atol < 0)
         tol.atol = 1e-6;

@@ -27,8 +27,9 @@ double cli_element(const tl_tensor *t, int i);
 /** Of a stored result: what --rtol says, or else what the type can hold. */
 tolerance cli_stored_tolerance(const cli_options *opt, tl_dtype dtype);
 
-/** Of the result of another program: relative to the largest number of the tensor. */
-tolerance cli_reference_tolerance(const cli_options *opt, const tl_tensor *expected);
+/** Of the result of another program: relative to the largest number of the tensor. `is_coarse`: it
+ * is computed from 16-bit floats, so it is no more accurate than these. */
+tolerance cli_reference_tolerance(const cli_options *opt, const tl_tensor *expected, int is_coarse);
 
 /** Compares the elements of two tensors of one type and shape. */
 void cli_compare(const tl_tensor *got, const tl_tensor *expected, const tolerance *tol,

@@ -136,7 +136,7 @@ static int agree_by(size_t row, sorted *s, const ln_context *ctx, const ln_conte
     s->expected_keys = keys ? find_tensor(reference, keys->name) : NULL;
     if (!s->keys || !s->expected_keys || !s->expected_keys->data)
         return 0;
-    s->tol = cli_reference_tolerance(opt, s->expected_keys);
+    s->tol = cli_reference_tolerance(opt, s->expected_keys, 0);
     return rows[row].agree(s);
 }
 

@@ -240,6 +240,7 @@ typedef struct programs {
     ln_context *ctx, *reference;
     const cli_options *opt;
     ln_hash *writers; // name of a tensor -> the operator that writes its memory in place, the last
+    ln_hash *coarse;  // names of tensors that the reference program computes from 16-bit floats
     int n;            // tensors that were compared
     int n_ties;       // of these, indices of elements that tie, in another order
     double worst;     // the largest difference, as a part of its tensor's largest number
@@ -278,6 +279,40 @@ static int find_writers(programs *p)
     return p->writers ? 0 : cli_fail_memory();
 }
 
+// Whether the reference program rounds what the operator makes to 16 bits, or has done so before.
+static int computes_coarsely(const programs *p, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        if (ln_hash_find_extended(p->coarse, tle->name, NULL, NULL))
+            return 1;
+    }
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in ? op->op_arg->tensors_out : NULL)
+    {
+        const tl_tensor *t = ln_tensor_table_find(p->reference->tensor_table, tle->name)->tensor;
+        if (t->dtype == TL_FLOAT16 || t->dtype == TL_BFLOAT16)
+            return 1;
+    }
+    return 0;
+}
+
+static int find_coarse(programs *p)
+{
+    const ln_op *op;
+    p->coarse = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    LN_LIST_FOREACH(op, p->coarse ? p->reference->ops : NULL)
+    {
+        const ln_tensor_list_entry *tle;
+        LN_LIST_FOREACH(tle, computes_coarsely(p, op) ? op->op_arg->tensors_out : NULL)
+        {
+            if (ln_hash_insert(p->coarse, tle->name, NULL) < 0)
+                return cli_fail_memory();
+        }
+    }
+    return p->coarse ? 0 : cli_fail_memory();
+}
+
 // The operator that leaves what the memory of the tensor holds in the end; NULL: its maker.
 static const ln_op *writer_of(const programs *p, const char *name)
 {
@@ -297,7 +332,8 @@ static int compare_tensor(programs *p, const ln_op *op, const char *name)
         const int is_output = ln_context_is_output(p->ctx, name);
         return is_output ? fail_type(p->ctx->source, name, got, te->tensor) : 0;
     }
-    const tolerance tol = cli_reference_tolerance(p->opt, te->tensor);
+    const int is_coarse = ln_hash_find_extended(p->coarse, name, NULL, NULL);
+    const tolerance tol = cli_reference_tolerance(p->opt, te->tensor, is_coarse);
     difference diff;
     cli_compare(got, te->tensor, &tol, &diff);
     p->n++;
@@ -350,7 +386,7 @@ static int compare_results(void *data, const ln_op *op)
 // elements that tie are in another order, it goes on with those of the reference program.
 static int compare_programs(programs *p)
 {
-    if (find_writers(p))
+    if (find_writers(p) || find_coarse(p))
         return CLI_FAILED;
     if (ln_context_run_each(p->ctx, compare_results, p))
         return p->status ? p->status : cli_model_fail(p->ctx, p->opt);
@@ -370,6 +406,7 @@ static int verify_reference(const cli_options *opt)
     programs p = {.ctx = ctx, .reference = reference, .opt = opt};
     const int status = reference ? compare_programs(&p) : CLI_FAILED;
     ln_hash_free(p.writers);
+    ln_hash_free(p.coarse);
     ln_context_free(ctx);
     ln_context_free(reference);
     return status;
@@ -401,7 +438,7 @@ static int compare_with_target(ln_context *ctx, ln_context *other, const cli_opt
         return CLI_FAILED;
     if (got->dtype != expected->dtype || !tl_tensor_issameshape(got, expected))
         return fail_type(opt->against, name, got, expected);
-    const tolerance tol = cli_reference_tolerance(opt, expected);
+    const tolerance tol = cli_reference_tolerance(opt, expected, 0);
     cli_compare(got, expected, &tol, &diff);
     *worst = fmax(*worst, diff.rel);
     if (diff.index < 0)
