@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: open_networks.py ENCODER.onnx DECODER.onnx IMAGES.onnx. Writes small networks whose sizes are open.
+"""usage: open_networks.py ENCODER.onnx DECODER.onnx IMAGES.onnx HALVES.onnx. Writes small networks whose sizes are open.
 
 The first two are what torch exports, with one layer, 2 heads and 16 features; the decoder reads and writes a cache of keys and values.
-The last one has convolutions of images, and an open batch.
+The third one has convolutions of images, and an open batch. The last one is the encoder in float16.
 """
 import math
 import random
@@ -15,9 +15,10 @@ FEATURES, HEADS, WORDS, LONGEST = 16, 2, 20, 64
 
 
 class Graph:
-    """Nodes and constants, with names of their own."""
+    """Nodes and constants, with names of their own, computing with numbers of one type."""
 
-    def __init__(self):
+    def __init__(self, dtype="float"):
+        self.dtype = dtype
         self.nodes, self.constants, self.random = [], [], random.Random(5)
 
     def op(self, optype, inputs, output=None, **attributes):
@@ -31,13 +32,13 @@ class Graph:
         return name
 
     def number(self, number):
-        return self.constant("float", [], [number])
+        return self.constant(self.dtype, [], [number])
 
     def ints(self, *numbers):
         return self.constant("int64", [len(numbers)], numbers)
 
     def weight(self, *dims):
-        return self.constant("float", dims, [self.random.gauss(0, 0.3) for _ in range(math.prod(dims))])
+        return self.constant(self.dtype, dims, [self.random.gauss(0, 0.3) for _ in range(math.prod(dims))])
 
     def size(self, tensor, axis):
         return self.op("Gather", [self.op("Shape", [tensor]), self.constant("int64", [], [axis])], axis=0)
@@ -84,11 +85,11 @@ def network(g, inputs, outputs):
     cache = ["batch", HEADS, "past", FEATURES // HEADS]
     shapes = {"ids": ("int64", ["batch", "sequence"])}
     infos = [value(name, *shapes.get(name, ("float", cache))) for name in inputs]
-    return model(graph(g.nodes, infos, [value(name, "float") for name in outputs], g.constants), opset=17)
+    return model(graph(g.nodes, infos, [value(name, g.dtype) for name in outputs], g.constants), opset=17)
 
 
-def encoder():
-    g = Graph()
+def encoder(dtype="float"):
+    g = Graph(dtype)
     words = g.op("Gather", [g.weight(WORDS, FEATURES), "ids"], axis=0)
     places = g.slice(g.weight(LONGEST, FEATURES), g.ints(0), g.line(g.size("ids", 1)))
     g.op("ReduceMean", [g.norm(layer(g, g.op("Add", [words, places]), None))], "embedding", axes=[1], keepdims=0)
@@ -124,8 +125,12 @@ def images(height=6):
     return model(graph(g.nodes, infos, [value("maps", "float")], g.constants), opset=17)
 
 
+def halves():
+    return encoder("float16")
+
+
 def main():
-    for make, path in zip((encoder, decoder, images), sys.argv[1:]):
+    for make, path in zip((encoder, decoder, images, halves), sys.argv[1:]):
         with open(path, "wb") as file:
             file.write(make())
 

@@ -118,15 +118,25 @@ static const int lengths[] = {1, 16, 5, LONGEST, 2, 13, 1};
 
 #define N_LENGTHS (sizeof(lengths) / sizeof(lengths[0]))
 
-static void check_encoder(tl_isa isa, int threads)
+static void check_encoder_in(const char *model, tl_isa isa, int threads)
 {
     const shapes least = encoder_shapes(1, 1), most = encoder_shapes(3, LONGEST);
-    ln_context *open = made("LN_TEST_ENCODER", &least, &most, isa, threads);
+    ln_context *open = made(model, &least, &most, isa, threads);
     for (size_t i = 0; i < N_LENGTHS; i++) {
         const shapes s = encoder_shapes(1 + (int)i % 3, lengths[i]);
-        check_shapes(open, "LN_TEST_ENCODER", &s, isa, threads);
+        check_shapes(open, model, &s, isa, threads);
     }
     ln_context_free(open);
+}
+
+static void check_encoder(tl_isa isa, int threads)
+{
+    check_encoder_in("LN_TEST_ENCODER", isa, threads);
+}
+
+static void check_halves(tl_isa isa, int threads)
+{
+    check_encoder_in("LN_TEST_HALVES", isa, threads);
 }
 
 // The cache is open, one word comes at a time.
@@ -163,6 +173,12 @@ static void at_each_level(void (*func)(tl_isa isa, int threads))
 START_TEST(an_encoder_of_any_length_gives_the_same_bits)
 {
     at_each_level(check_encoder);
+}
+END_TEST
+
+START_TEST(so_does_one_in_16_bits)
+{
+    at_each_level(check_halves);
 }
 END_TEST
 
@@ -221,19 +237,26 @@ static int count(const ln_context *ctx, const char *optype)
     return n;
 }
 
-START_TEST(no_kernel_is_lost)
+static void check_kernels(const char *model)
 {
     const shapes least = encoder_shapes(1, 1), most = encoder_shapes(3, LONGEST);
-    ln_context *open = made("LN_TEST_ENCODER", &least, &most, tl_isa_best(), 1);
-    ln_context *fixed = made("LN_TEST_ENCODER", &most, &most, tl_isa_best(), 1);
+    ln_context *open = made(model, &least, &most, tl_isa_best(), 1);
+    ln_context *fixed = made(model, &most, &most, tl_isa_best(), 1);
     static const char *const optypes[] = {"attention_cpu", "matmul_packed_cpu", "layernorm_cpu",
                                           "transpose_cpu", "chain_cpu",         "reshape_to_cpu"};
     for (size_t i = 0; i < sizeof(optypes) / sizeof(optypes[0]); i++)
         ck_assert_msg(count(open, optypes[i]) == count(fixed, optypes[i]), "%d %s, expected %d",
                       count(open, optypes[i]), optypes[i], count(fixed, optypes[i]));
     ck_assert_int_eq(count(fixed, "attention_cpu"), 1);
+    ck_assert_int_eq(count(fixed, "chain_cpu") + count(fixed, "unary_cpu"), 0); // GELU is fused
     ln_context_free(open);
     ln_context_free(fixed);
+}
+
+START_TEST(no_kernel_is_lost)
+{
+    check_kernels("LN_TEST_ENCODER");
+    check_kernels("LN_TEST_HALVES");
 }
 END_TEST
 
@@ -269,7 +292,7 @@ START_TEST(what_is_no_range_is_refused)
 }
 END_TEST
 
-LN_TEST_MAIN("onnx_open", an_encoder_of_any_length_gives_the_same_bits,
+LN_TEST_MAIN("onnx_open", an_encoder_of_any_length_gives_the_same_bits, so_does_one_in_16_bits,
              a_decoder_with_any_cache_gives_the_same_bits, so_does_one_for_prompts_of_any_length,
              a_network_of_images_takes_any_batch, no_kernel_is_lost,
              a_shape_out_of_range_is_refused, what_is_no_range_is_refused)
