@@ -90,7 +90,24 @@
 #define TL_KERNELS_SIMD(work)
 #endif
 
-/** rows(set, isa) for each of these instruction sets: for works on several types. */
+/** The rows of a work on bytes that is written with the words of simd/tl_simd_dot.h, one for each
+ * set that has dot products of its own. */
+#if defined(__x86_64__)
+#define TL_KERNELS_DOT(work)                               \
+    TL_KERNEL(work##_u8_avx2, TL_UINT8, TL_ISA_AVX2)       \
+    TL_KERNEL(work##_u8_avxvnni, TL_UINT8, TL_ISA_AVXVNNI) \
+    TL_KERNEL(work##_u8_avx512, TL_UINT8, TL_ISA_AVX512)   \
+    TL_KERNEL(work##_u8_avx512vnni, TL_UINT8, TL_ISA_AVX512VNNI)
+#elif defined(__aarch64__)
+#define TL_KERNELS_DOT(work)                               \
+    TL_KERNEL(work##_u8_neon, TL_UINT8, TL_ISA_NEON)       \
+    TL_KERNEL(work##_u8_dotprod, TL_UINT8, TL_ISA_DOTPROD) \
+    TL_KERNEL(work##_u8_i8mm, TL_UINT8, TL_ISA_I8MM)
+#else
+#define TL_KERNELS_DOT(work)
+#endif
+
+/** rows(set, isa) for each of the sets with vectors of floats: for works on several types. */
 #if defined(__x86_64__)
 #define TL_KERNELS_EACH_SIMD(rows) rows(avx2, TL_ISA_AVX2) rows(avx512, TL_ISA_AVX512)
 #elif defined(__aarch64__)

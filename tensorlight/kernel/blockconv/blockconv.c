@@ -13,6 +13,7 @@
 
 #include "kernel/act/act.h"
 #include "kernel/blockconv/blockconv_plan.h"
+#include "kernel/blockconv/blockconv_run.h"
 #include "kernel/tl_axis.h"
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_util.h"
@@ -60,13 +61,11 @@ typedef struct grid {
 /** A convolution, divided into units: some lines of an image, or some columns of a line (of each
  *  grid), by some blocks of output channels. */
 typedef struct conv {
-    tl_tile_line_func *line;
+    const tl_conv_kind *kind;
     tl_tile_job tile;
-    const float *src, *weight, *add;
-    float *dst;
+    const char *src;
     tl_conv2d_param window; /* of all grids together: how their sums run over the source */
     tl_conv_groups groups;
-    size_t row; /* floats of the packed weights of a block */
     int blocks_in, ih, iw;
     int blocks_out, oh, ow; /* of the largest grid; a 1x1 convolution with stride 1 is one line:
                                its length is ow */
@@ -80,7 +79,7 @@ typedef struct conv {
     int group_units; /* block units that one thread takes, place by place */
     int is_direct;   /* the source is read where it lies; otherwise prepared: */
     strands y, x;    /* of a unit */
-    float *scratch;
+    char *scratch;
     size_t slot_size;
     size_t prepared[TL_MOST_SLOTS]; /* 1 + the place that a slot's scratch holds (of several groups:
                                        1 + the unit), 0: none */
@@ -124,7 +123,7 @@ static strands strands_for(const tl_conv2d_param *p, int axis, int n)
     return (strands){0, stride, 1, len, (int)(reach(p, axis) % stride) + 1};
 }
 
-/** Floats of a prepared row of a block. */
+/** Elements of a prepared row of a block. */
 static size_t prepared_row(const conv *c)
 {
     return (size_t)c->x.n * c->x.len * c->tile.lanes;
@@ -186,7 +185,7 @@ static void divide_prepared(conv *c, double pixel_bytes)
 /** Decides what a unit is, from the shapes alone. */
 static void divide(conv *c)
 {
-    const double pixel_bytes = (double)spanned_blocks(c, 2) * c->tile.lanes * sizeof(float);
+    const double pixel_bytes = (double)spanned_blocks(c, 2) * c->tile.lanes * c->kind->size;
     if (c->is_direct) {
         c->lines_per_unit = 1;
         c->columns_per_unit = fit_pixels(SOURCE_BYTES, pixel_bytes, c->ow);
@@ -195,7 +194,7 @@ static void divide(conv *c)
     }
     c->line_units = (int)tl_divide_up(c->oh, c->lines_per_unit);
     c->column_units = (int)tl_divide_up(c->ow, c->columns_per_unit);
-    const double sums = (double)c->row * c->blocks_out * c->oh * c->ow;
+    const double sums = (double)c->kind->row * c->blocks_out * c->oh * c->ow;
     const double wanted = sums / UNIT_SUMS < 32 ? sums / UNIT_SUMS : 32;
     const double block_units = wanted / c->line_units / c->column_units;
     c->blocks_per_unit =
@@ -213,7 +212,7 @@ static size_t prepared_size(const conv *c)
 {
     if (c->is_direct)
         return 0;
-    size_t size = (size_t)spanned_blocks(c, c->blocks_per_unit) * c->tile.lanes * sizeof(float);
+    size_t size = (size_t)spanned_blocks(c, c->blocks_per_unit) * c->tile.lanes * c->kind->size;
     if (tl_size_mul(size, (size_t)c->x.n * c->x.len, &size) < 0 ||
         tl_size_mul(size, (size_t)c->y.n * c->y.len, &size) < 0)
         return SIZE_MAX;
@@ -257,7 +256,7 @@ static tl_conv2d_param window_of(const tl_conv2d_param *p)
 static void find_grids(conv *c, const tl_conv2d_param *p, const tl_conv_taps *taps)
 {
     c->n_grids = taps->n_grids;
-    const size_t rows = c->row / TL_BLOCK - 1;
+    const size_t rows = c->kind->row / TL_BLOCK - 1;
     for (int g = 0, begin = 0; g < taps->n_grids; begin = taps->end[g++]) {
         c->grids[g] = (grid){.tap = begin,
                              .n_taps = taps->end[g] - begin,
@@ -273,14 +272,14 @@ static void find_grids(conv *c, const tl_conv2d_param *p, const tl_conv_taps *ta
     }
 }
 
-static conv conv_of(const tl_tensor *src, const tl_tensor *dst, const tl_conv2d_param *param,
-                    const int channels[2], const tl_conv_taps *taps, int is_transposed)
+static conv conv_of(const tl_conv_kind *kind, const tl_tensor *src, const tl_tensor *dst,
+                    const tl_conv2d_param *param, const int channels[2], const tl_conv_taps *taps)
 {
     const int lanes = src->ndim == 5 ? TL_BLOCK : 1;
     assert(lanes == TL_BLOCK || param->group == 1);
-    conv c = {.window = is_transposed ? window_of(param) : *param,
+    conv c = {.kind = kind,
+              .window = kind->is_transposed ? window_of(param) : *param,
               .groups = tl_conv_groups_of(channels, param->group),
-              .row = tl_blocked_conv2d_packed(channels, param->group, param->size, lanes),
               .blocks_in = src->dims[1],
               .ih = src->dims[2],
               .iw = src->dims[3],
@@ -288,14 +287,14 @@ static conv conv_of(const tl_tensor *src, const tl_tensor *dst, const tl_conv2d_
               .dh = dst->dims[2],
               .dw = dst->dims[3],
               .step = {1, 1}};
-    if (is_transposed)
+    if (kind->is_transposed)
         memcpy(c.step, param->stride, sizeof(c.step));
     find_grids(&c, param, taps);
     c.oh = (int)tl_divide_up(c.dh, c.step[0]);
     c.ow = (int)tl_divide_up(c.dw, c.step[1]);
     c.tile = (tl_tile_job){.lanes = lanes,
                            .shared = c.groups.shared,
-                           .weight_step = c.row,
+                           .weight_step = kind->row,
                            .dst_block_step = (size_t)c.dh * c.dw * TL_BLOCK,
                            .dst_step = (size_t)c.step[1] * TL_BLOCK};
     c.is_direct = is_direct(&c);
@@ -311,26 +310,12 @@ static conv conv_of(const tl_tensor *src, const tl_tensor *dst, const tl_conv2d_
     return c;
 }
 
-/** Bytes for `threads` threads. */
-static size_t scratch_of(const tl_tensor *src, const tl_tensor *dst, const tl_conv2d_param *param,
-                         const int channels[2], int threads, int is_transposed)
+size_t tl_conv_scratch(const tl_conv_kind *kind, const tl_tensor *src, const tl_tensor *dst,
+                       const tl_conv2d_param *param, const int channels[2], int threads)
 {
     tl_conv_taps taps;
-    tl_conv_taps_of(&taps, param, is_transposed);
-    return tl_slots_size(conv_of(src, dst, param, channels, &taps, is_transposed).slot_size,
-                         threads);
-}
-
-size_t tl_blocked_conv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
-                                 const tl_conv2d_param *param, const int channels[2], int threads)
-{
-    return scratch_of(src, dst, param, channels, threads, 0);
-}
-
-size_t tl_blocked_deconv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
-                                   const tl_conv2d_param *param, const int channels[2], int threads)
-{
-    return scratch_of(src, dst, param, channels, threads, 1);
+    tl_conv_taps_of(&taps, param, kind->is_transposed);
+    return tl_slots_size(conv_of(kind, src, dst, param, channels, &taps).slot_size, threads);
 }
 
 /* ---- preparing the source ---- */
@@ -340,24 +325,28 @@ typedef struct part {
     size_t image;
     int line, n_lines, column, n_columns, block, n_blocks;
     tl_conv_span span; /* of these blocks */
-    const float *src;  /* what the first result is computed of, in the first block of the span */
+    const char *src;   /* what the first result is computed of, in the first block of the span */
     size_t src_step;   /* from line to line */
 } part;
 
-/** Pixels of `lanes` floats, `step` pixels apart in src. */
-static void copy_pixels(float *dst, const float *src, int n, int step, int lanes)
+/** For a constant size: the compiler moves pixels by registers. */
+static inline void copy_each(char *dst, const char *src, size_t n, size_t step, size_t size)
 {
-    if (step == 1) {
-        memcpy(dst, src, (size_t)n * lanes * sizeof(*dst));
-        return;
-    }
-    if (lanes == 1) {
-        for (int i = 0; i < n; i++)
-            dst[i] = src[(size_t)i * step];
-        return;
-    }
-    for (int i = 0; i < n; i++)
-        memcpy(dst + i * TL_BLOCK, src + (size_t)i * step * TL_BLOCK, TL_BLOCK * sizeof(*dst));
+    for (size_t i = 0; i < n; i++)
+        memcpy(dst + i * size, src + i * step * size, size);
+}
+
+/** Pixels of `size` bytes, `step` pixels apart in src. */
+static void copy_pixels(char *dst, const char *src, size_t n, size_t step, size_t size)
+{
+    if (step == 1)
+        memcpy(dst, src, n * size);
+    else if (size == sizeof(float))
+        copy_each(dst, src, n, step, sizeof(float));
+    else if (size == TL_BLOCK)
+        copy_each(dst, src, n, step, TL_BLOCK);
+    else
+        copy_each(dst, src, n, step, TL_BLOCK * sizeof(float));
 }
 
 /** Where a strand begins in the source, for results from `first` on. */
@@ -381,37 +370,43 @@ static int64_t columns_below(int64_t limit, int64_t first, int64_t n, int stride
     return first < limit ? (limit - first - 1) / stride + 1 : 0;
 }
 
-/** `n` pixels of a strand from column `first` on, 0 outside the image. */
-static void prepare_strand(const conv *c, float *dst, const float *src, int64_t first, int64_t n)
+/** Bytes of a pixel in a block of the source. */
+static int pixel_size(const conv *c)
 {
-    const int stride = c->window.stride[1], lanes = c->tile.lanes;
-    const int64_t begin = first < 0 ? columns_below(0, first, n, stride) : 0;
-    const int64_t end = columns_below(c->iw, first, n, stride);
-    memset(dst, 0, (size_t)begin * lanes * sizeof(*dst));
-    if (end > begin)
-        copy_pixels(dst + begin * lanes, src + (first + begin * stride) * lanes, (int)(end - begin),
-                    stride, lanes);
-    memset(dst + end * lanes, 0, (size_t)(n - end) * lanes * sizeof(*dst));
+    return c->tile.lanes * (int)c->kind->size;
 }
 
-/** A prepared row, from the source's row at `src`, or of zeros if that is NULL. */
-static void prepare_row(const conv *c, const part *u, const float *src, float *dst)
+/** `n` pixels of a strand from column `first` on, padding outside the image. */
+static void prepare_strand(const conv *c, char *dst, const char *src, int64_t first, int64_t n)
+{
+    const int stride = c->window.stride[1], size = pixel_size(c), fill = c->kind->fill;
+    const int64_t begin = first < 0 ? columns_below(0, first, n, stride) : 0;
+    const int64_t end = columns_below(c->iw, first, n, stride);
+    memset(dst, fill, (size_t)begin * size);
+    if (end > begin)
+        copy_pixels(dst + begin * size, src + (first + begin * stride) * size,
+                    (size_t)(end - begin), (size_t)stride, (size_t)size);
+    memset(dst + end * size, fill, (size_t)(n - end) * size);
+}
+
+/** A prepared row, from the source's row at `src`, or of padding if that is NULL. */
+static void prepare_row(const conv *c, const part *u, const char *src, char *dst)
 {
     if (!src) {
-        memset(dst, 0, prepared_row(c) * sizeof(*dst));
+        memset(dst, c->kind->fill, prepared_row(c) * c->kind->size);
         return;
     }
     for (int i = 0; i < c->x.n; i++)
-        prepare_strand(c, dst + i * c->x.len * c->tile.lanes, src,
+        prepare_strand(c, dst + i * c->x.len * pixel_size(c), src,
                        strand_begin(&c->window, 1, &c->x, i, u->column),
                        strand_len(&c->x, i, c->columns_per_unit - u->n_columns));
 }
 
 /** The rows of a block of the source at `src` that a unit needs, in the order in which they lie
  *  there. */
-static void prepare_rows(const conv *c, const part *u, const float *src, float *dst)
+static void prepare_rows(const conv *c, const part *u, const char *src, char *dst)
 {
-    const size_t row = (size_t)c->iw * c->tile.lanes;
+    const size_t row = (size_t)c->iw * pixel_size(c), prepared = prepared_row(c) * c->kind->size;
     const int missing = c->lines_per_unit - u->n_lines;
     for (int64_t k = 0; k < c->y.len - missing; k++)
         for (int i = 0; i < c->y.n; i++) {
@@ -419,23 +414,23 @@ static void prepare_rows(const conv *c, const part *u, const float *src, float *
                 strand_begin(&c->window, 0, &c->y, i, u->line) + k * c->window.stride[0];
             if (k < strand_len(&c->y, i, missing))
                 prepare_row(c, u, y >= 0 && y < c->ih ? src + y * row : NULL,
-                            dst + (i * c->y.len + k) * prepared_row(c));
+                            dst + (i * c->y.len + k) * prepared);
         }
 }
 
 /** A block (or plane) of an image. */
-static const float *block_of(const conv *c, size_t image, int block)
+static const char *block_of(const conv *c, size_t image, int block)
 {
-    return c->src + (image * c->blocks_in + block) * c->ih * (size_t)c->iw * c->tile.lanes;
+    return c->src + (image * c->blocks_in + block) * c->ih * (size_t)c->iw * pixel_size(c);
 }
 
 /** Copies what a unit needs, with padding, to a slot's scratch. */
-static void prepare(const conv *c, const part *u, float *scratch)
+static void prepare(const conv *c, const part *u, char *scratch)
 {
     const int n = c->tile.lanes == 1 ? u->span.channels : tl_blocks(u->span.channels);
     for (int b = 0; b < n; b++)
         prepare_rows(c, u, block_of(c, u->image, u->span.block + b),
-                     scratch + b * c->tile.src_block_step);
+                     scratch + b * c->tile.src_block_step * c->kind->size);
 }
 
 /** Where the first result's position for a tap lies in the strands of an axis. */
@@ -460,9 +455,9 @@ static void find_taps(const conv *c, const tl_conv2d_param *p, const tl_conv_tap
 
 /* ---- computing ---- */
 
-/** Results of a grid, of one or two blocks; src and weight are those of the blocks. */
-static void run_grid(const conv *c, const part *u, const grid *g, tl_tile_job tile,
-                     const float *src, const float *weight, int block, int n_blocks)
+/** Results of a grid, of one or two blocks; src is that of the blocks. */
+static void run_grid(const conv *c, const part *u, const grid *g, tl_tile_job tile, const char *src,
+                     int block, int n_blocks)
 {
     const int x = u->column * c->step[1] + g->x; // there may be one column less than in others
     const int columns = x < c->dw ? (int)tl_divide_up(c->dw - x, c->step[1]) : 0;
@@ -474,9 +469,8 @@ static void run_grid(const conv *c, const part *u, const grid *g, tl_tile_job ti
         const size_t to = first + ((size_t)y * c->dw + x) * TL_BLOCK;
         if (y >= c->dh)
             return;
-        c->line(&tile, src + i * u->src_step, weight + TL_BLOCK + g->weights, weight,
-                c->add ? c->add + to : NULL, c->dst + to, tl_smaller(u->n_columns, columns),
-                n_blocks);
+        c->kind->line(c->kind->arg, &tile, src + i * u->src_step * c->kind->size, block, g->weights,
+                      to, tl_smaller(u->n_columns, columns), n_blocks);
     }
 }
 
@@ -489,8 +483,8 @@ static void run_blocks(const conv *c, const part *u, int block, int n_blocks)
     tile.channels = s.channels;
     for (int g = 0; g < c->n_grids; g++)
         run_grid(c, u, &c->grids[g], tile,
-                 u->src + (size_t)(s.block - u->span.block) * tile.src_block_step,
-                 c->weight + block * c->row, block, n_blocks);
+                 u->src + (size_t)(s.block - u->span.block) * tile.src_block_step * c->kind->size,
+                 block, n_blocks);
 }
 
 static void run_part(const conv *c, const part *u)
@@ -523,9 +517,9 @@ static void run_unit(conv *c, size_t unit, size_t slot)
     const int block = (int)(group * c->group_units + unit % c->group_units) * c->blocks_per_unit;
     part u = part_of(c, place, block);
     if (c->is_direct) {
-        u.src = block_of(c, u.image, u.span.block) + (size_t)u.column * c->tile.lanes;
+        u.src = block_of(c, u.image, u.span.block) + (size_t)u.column * pixel_size(c);
     } else {
-        float *const scratch = c->scratch + slot * (c->slot_size / sizeof(float));
+        char *const scratch = c->scratch + slot * c->slot_size;
         const size_t content = 1 + (c->groups.n == 1 ? place : unit);
         if (c->prepared[slot] != content)
             prepare(c, &u, scratch);
@@ -550,27 +544,21 @@ static void group_blocks(conv *c, size_t threads)
     c->group_units = apart ? c->block_units / (int)threads : c->block_units;
 }
 
-static int run(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
-               const tl_tensor *add, tl_tensor *dst, const tl_conv2d_param *param,
-               const int channels[2], int is_transposed)
+int tl_conv_run(const tl_exec *exec, const tl_conv_kind *kind, const tl_tensor *src,
+                const tl_tensor *dst, const tl_conv2d_param *param, const int channels[2])
 {
-    assert(src->dtype == TL_FLOAT && (src->ndim == 5 || src->ndim == 4) && dst->ndim == 5);
     assert(param->size[0] * param->size[1] <= TL_BLOCKED_TAPS);
     tl_conv_taps order;
     ptrdiff_t taps[TL_BLOCKED_TAPS] = {0};
-    tl_conv_taps_of(&order, param, is_transposed);
-    conv c = conv_of(src, dst, param, channels, &order, is_transposed);
-    c.line = tl_tile_line(exec);
+    tl_conv_taps_of(&order, param, kind->is_transposed);
+    conv c = conv_of(kind, src, dst, param, channels, &order);
     c.src = src->data;
-    c.weight = weight->data;
-    c.add = add ? add->data : NULL;
-    c.dst = dst->data;
     c.tile.act = param->act;
     tl_act_bounds(param->act, &c.tile.low, &c.tile.high);
     c.tile.taps = taps;
     size_t slots = TL_MOST_SLOTS;
     if (!c.is_direct) {
-        find_taps(&c, param, &order, is_transposed, taps);
+        find_taps(&c, param, &order, kind->is_transposed, taps);
         if (tl_check_scratch(exec, c.slot_size, "for a convolution") < 0)
             return -1;
         c.scratch = exec->scratch;
@@ -579,6 +567,60 @@ static int run(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weigh
     group_blocks(&c, tl_smaller_size(slots, (size_t)tl_pool_size(exec ? exec->pool : NULL)));
     tl_parallel_slots(exec, c.places * c.block_units, slots, run_units, &c);
     return 0;
+}
+
+/* ---- floats ---- */
+
+typedef struct floats {
+    tl_tile_line_func *line;
+    const float *weight, *add;
+    float *dst;
+} floats;
+
+static void run_line(const void *arg, const tl_tile_job *tile, const void *src, int block,
+                     size_t weights, size_t to, int n, int n_blocks)
+{
+    const floats *const f = arg;
+    const float *const weight = f->weight + block * tile->weight_step;
+    f->line(tile, src, weight + TL_BLOCK + weights, weight, f->add ? f->add + to : NULL,
+            f->dst + to, n, n_blocks);
+}
+
+static tl_conv_kind kind_of(const tl_tensor *src, const tl_conv2d_param *param,
+                            const int channels[2], int is_transposed)
+{
+    const int lanes = src->ndim == 5 ? TL_BLOCK : 1;
+    return (tl_conv_kind){
+        .size = sizeof(float),
+        .row = tl_blocked_conv2d_packed(channels, param->group, param->size, lanes),
+        .is_transposed = is_transposed,
+        .line = run_line,
+    };
+}
+
+size_t tl_blocked_conv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
+                                 const tl_conv2d_param *param, const int channels[2], int threads)
+{
+    const tl_conv_kind kind = kind_of(src, param, channels, 0);
+    return tl_conv_scratch(&kind, src, dst, param, channels, threads);
+}
+
+size_t tl_blocked_deconv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
+                                   const tl_conv2d_param *param, const int channels[2], int threads)
+{
+    const tl_conv_kind kind = kind_of(src, param, channels, 1);
+    return tl_conv_scratch(&kind, src, dst, param, channels, threads);
+}
+
+static int run(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
+               const tl_tensor *add, tl_tensor *dst, const tl_conv2d_param *param,
+               const int channels[2], int is_transposed)
+{
+    assert(src->dtype == TL_FLOAT && (src->ndim == 5 || src->ndim == 4) && dst->ndim == 5);
+    const floats f = {tl_tile_line(exec), weight->data, add ? add->data : NULL, dst->data};
+    tl_conv_kind kind = kind_of(src, param, channels, is_transposed);
+    kind.arg = &f;
+    return tl_conv_run(exec, &kind, src, dst, param, channels);
 }
 
 int tl_exec_blocked_conv2d(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What packing and kernels of 8-bit products agree on (tl_quantized.h says how weights lie).
+// Kernels of 8-bit convolutions and products (tl_quantized.h says how weights lie).
+//
+// All of them compute tiles: neighbouring pixels of a line by one or two blocks of output channels
+// are summed in registers, four source channels at a time, as simd/tl_simd_dot.h has it. A pixel
+// has TL_BLOCK channels side by side, with its neighbours behind them. The rows of a matrix are
+// brought into the same form, so that a product is a convolution of 1 x 1.
 
 #ifndef QUANTIZED_H
 #define QUANTIZED_H
@@ -16,5 +21,35 @@ typedef struct tl_quantized_head {
     int32_t bias[TL_BLOCK], weight_sum[TL_BLOCK];
     float factor[TL_BLOCK], addend[TL_BLOCK];
 } tl_quantized_head;
+
+/** What is summed for a line of pixels, and where the results go. */
+typedef struct tl_quad_job {
+    int channels;          /* of the source */
+    size_t src_block_step; /* bytes from a block of source channels to the next */
+    int n_taps;
+    const ptrdiff_t *taps; /* for each tap: where its pixel is, from the source's first one */
+    size_t weight_step;    /* bytes from a row of weights to the next */
+    int is_float;          /* the result; all its steps are in elements: */
+    size_t dst_block_step; /* from a block of output channels to the next */
+    size_t dst_step;       /* from a pixel to the next */
+    tl_quantized_param q;
+    float low, high; /* what results are kept between: tl_act_bounds */
+} tl_quad_job;
+
+/** `n` neighbouring pixels of one or two blocks of output channels, of which the last one has only
+ *  `lanes` channels that are written. `weight` is the first block's row. */
+typedef void tl_quad_line_func(const tl_quad_job *job, const uint8_t *src, const int8_t *weight,
+                               void *dst, int n, int n_blocks, int lanes);
+
+/** The kernel for `exec`. */
+tl_quad_line_func *tl_quad_line(const tl_exec *exec);
+
+/** A job with all but what depends on shapes. */
+tl_quad_job tl_quad_job_of(const tl_tensor *weight, const tl_tensor *dst,
+                           const tl_quantized_param *q);
+
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_quad_line_func, name, dtype, isa)
+#include "kernel/quantized/quantized.def"
+#undef TL_KERNEL
 
 #endif

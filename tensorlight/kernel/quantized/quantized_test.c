@@ -203,7 +203,7 @@ typedef void run_func(tl_isa isa, int threads, uint64_t seed);
 
 static void try_all(run_func *run, int n)
 {
-    for (tl_isa isa = TL_ISA_C; isa <= tl_isa_best(); isa++)
+    TL_ISA_EACH_USABLE (isa)
         for (int i = 1; i <= n; i++)
             run(isa, 1 + i % 2, (uint64_t)i);
 }

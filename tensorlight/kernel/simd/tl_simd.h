@@ -56,7 +56,8 @@
 #include TL_SIMD_HEADER
 #else
 #include "kernel/simd/tl_simd_c.h"
-#define TL_SIMD_SET c
+#define TL_SIMD_SET    c
+#define TL_SIMD_FLOATS c
 #endif
 
 #define SIMD__(name, set) name##_f32_##set

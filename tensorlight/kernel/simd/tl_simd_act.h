@@ -15,14 +15,14 @@
 static inline void tl_vf_activate(tl_activation act, float *y, size_t n)
 {
     static tl_map_func *const funcs[TL_ACT_SIZE] = {
-        [TL_ACT_LRELU] = SIMD(tl_unary_lrelu),
-        [TL_ACT_SIGMOID] = SIMD(tl_unary_sigmoid),
-        [TL_ACT_TANH] = SIMD(tl_unary_tanh),
-        [TL_ACT_SILU] = SIMD(tl_unary_swish),
-        [TL_ACT_GELU] = SIMD(tl_unary_gelu),
-        [TL_ACT_GELU_TANH] = SIMD(tl_unary_gelu_tanh),
-        [TL_ACT_HARDSIGMOID] = SIMD(tl_unary_hardsigmoid),
-        [TL_ACT_HARDSWISH] = SIMD(tl_unary_hardswish),
+        [TL_ACT_LRELU] = SIMD_(tl_unary_lrelu, TL_SIMD_FLOATS),
+        [TL_ACT_SIGMOID] = SIMD_(tl_unary_sigmoid, TL_SIMD_FLOATS),
+        [TL_ACT_TANH] = SIMD_(tl_unary_tanh, TL_SIMD_FLOATS),
+        [TL_ACT_SILU] = SIMD_(tl_unary_swish, TL_SIMD_FLOATS),
+        [TL_ACT_GELU] = SIMD_(tl_unary_gelu, TL_SIMD_FLOATS),
+        [TL_ACT_GELU_TANH] = SIMD_(tl_unary_gelu_tanh, TL_SIMD_FLOATS),
+        [TL_ACT_HARDSIGMOID] = SIMD_(tl_unary_hardsigmoid, TL_SIMD_FLOATS),
+        [TL_ACT_HARDSWISH] = SIMD_(tl_unary_hardswish, TL_SIMD_FLOATS),
     };
     const double alpha = act.act == TL_ACT_SILU ? 1 : (double)act.alpha;
     if (funcs[act.act])

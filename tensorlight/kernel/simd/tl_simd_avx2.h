@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TL_SIMD_AVX2 // for headers of further words
+#define TL_SIMD_AVX2        // for headers of further words
+#define TL_SIMD_FLOATS avx2 // the set whose kernels of floats go with these
 
 #define TL_SIMD_LANES     8
 #define TL_SIMD_REGISTERS 16

@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TL_SIMD_AVX512 // for headers of further words
+#define TL_SIMD_AVX512        // for headers of further words
+#define TL_SIMD_FLOATS avx512 // the set whose kernels of floats go with these
 
 #define TL_SIMD_LANES     16
 #define TL_SIMD_REGISTERS 32

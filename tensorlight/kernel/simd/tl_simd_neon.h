@@ -9,7 +9,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#define TL_SIMD_NEON // for headers of further words
+#define TL_SIMD_NEON        // for headers of further words
+#define TL_SIMD_FLOATS neon // the set whose kernels of floats go with these
 
 #define TL_SIMD_LANES     4
 #define TL_SIMD_REGISTERS 32

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution in the blocked layout, whatever its elements are: how its work is divided, its source
+// prepared, and the results of a line at a time computed.
+
+#ifndef BLOCKCONV_RUN_H
+#define BLOCKCONV_RUN_H
+
+#include "kernel/blockconv/blockconv.h"
+
+/** Computes `n` neighbouring results of a line, of `n_blocks` blocks of output channels from
+ *  `block` on: `src` is what the first one is computed of, `to` the element of the result where it
+ *  lies, and its taps have the weights from element `weights` of a row on. */
+typedef void tl_conv_line_func(const void *arg, const tl_tile_job *tile, const void *src, int block,
+                               size_t weights, size_t to, int n, int n_blocks);
+
+/** What convolutions differ in. */
+typedef struct tl_conv_kind {
+    size_t size; /* bytes of an element of the source; in a pixel 4, 16 or 64 bytes lie together */
+    int fill;    /* the value of each byte of padding */
+    size_t row;  /* elements of the packed weights of a block of output channels */
+    int is_transposed;
+    tl_conv_line_func *line;
+    const void *arg;
+} tl_conv_kind;
+
+/** Bytes of scratch memory for `threads` threads; SIZE_MAX: more than an address can name. */
+size_t tl_conv_scratch(const tl_conv_kind *kind, const tl_tensor *src, const tl_tensor *dst,
+                       const tl_conv2d_param *param, const int channels[2], int threads);
+
+/** -1 with a reason when exec is NULL or has less scratch memory than for one thread. */
+int tl_conv_run(const tl_exec *exec, const tl_conv_kind *kind, const tl_tensor *src,
+                const tl_tensor *dst, const tl_conv2d_param *param, const int channels[2]);
+
+#endif

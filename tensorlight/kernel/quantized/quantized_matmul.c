@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of matrices of 8-bit integers: rows of the source are laid into blocks of channels, as
+// the pixels of a line that a convolution of 1 x 1 reads.
+
+#include <assert.h>
+#include <string.h>
+
+#include "kernel/quantized/quantized.h"
+#include "tensor/tl_result.h"
+
+enum {
+    SOURCE_BYTES = 256 * 1024, // of the rows that a unit lays: they stay in the second cache
+    UNIT_SUMS = 2000000,       // multiply-accumulates that a unit is worth
+    TILE_ROWS = 14,            // of the largest tile
+};
+
+/** A product, divided into units: some rows by some blocks of columns. */
+typedef struct product {
+    tl_quad_line_func *line;
+    tl_quad_job job;
+    const uint8_t *src;
+    const int8_t *weight;
+    char *dst, *scratch;
+    size_t dst_size; // bytes of an element
+    size_t rows;
+    int k, columns, blocks;
+    size_t rows_per_unit, row_units;
+    int blocks_per_unit, block_units;
+    size_t slot_size;
+    size_t laid[TL_MOST_SLOTS]; // 1 + the rows that a slot's scratch has, in units; 0: none
+} product;
+
+/** Bytes of a row, laid. */
+static size_t laid_row(const product *p)
+{
+    return (size_t)tl_blocks(p->k) * TL_BLOCK;
+}
+
+static void divide(product *p)
+{
+    const size_t fit = SOURCE_BYTES / (laid_row(p) ? laid_row(p) : 1);
+    const size_t most = fit > TILE_ROWS ? fit - fit % TILE_ROWS : TILE_ROWS;
+    const size_t n = tl_divide_up(p->rows, most);
+    const size_t even = n ? tl_divide_up(tl_divide_up(p->rows, n), TILE_ROWS) * TILE_ROWS : 1;
+    p->rows_per_unit = tl_smaller_size(even, p->rows ? p->rows : 1);
+    p->row_units = tl_divide_up(p->rows, p->rows_per_unit);
+    const double pair = 2.0 * TL_BLOCK * (double)p->k * (double)p->rows_per_unit;
+    const double pairs = pair > 0 ? UNIT_SUMS / pair : 1;
+    const int most_pairs = p->blocks / 2 + 1;
+    p->blocks_per_unit = 2 * (pairs < 1 ? 1 : pairs < most_pairs ? (int)pairs : most_pairs);
+    p->block_units = (int)tl_divide_up((size_t)p->blocks, (size_t)p->blocks_per_unit);
+    p->slot_size = tl_divide_up(p->rows_per_unit * laid_row(p), 64) * 64;
+}
+
+static product product_of(const tl_tensor *src, const tl_tensor *dst)
+{
+    product p = {.k = src->dims[src->ndim - 1], .columns = dst->dims[dst->ndim - 1]};
+    p.rows = p.columns ? (size_t)dst->len / (size_t)p.columns : 0;
+    p.blocks = tl_blocks(p.columns);
+    divide(&p);
+    return p;
+}
+
+size_t tl_quantized_matmul_scratch(const tl_tensor *src, const tl_tensor *dst, int threads)
+{
+    return tl_slots_size(product_of(src, dst).slot_size, threads);
+}
+
+/** [rows][k] -> [blocks of k][rows][TL_BLOCK]. */
+static void lay_rows(const uint8_t *src, size_t rows, size_t k, uint8_t *dst)
+{
+    for (size_t r = 0; r < rows; r++, src += k) {
+        uint8_t *to = dst + r * TL_BLOCK;
+        size_t i = 0;
+        for (; i + TL_BLOCK <= k; i += TL_BLOCK, to += rows * TL_BLOCK)
+            memcpy(to, src + i, TL_BLOCK);
+        if (i < k) {
+            memset(to, 0, TL_BLOCK);
+            memcpy(to, src + i, k - i);
+        }
+    }
+}
+
+static void run_unit(product *p, size_t unit, size_t slot)
+{
+    const size_t place = unit / p->block_units, row = place * p->rows_per_unit;
+    const size_t rows = tl_smaller_size(p->rows_per_unit, p->rows - row);
+    uint8_t *const laid = (uint8_t *)p->scratch + slot * p->slot_size;
+    tl_quad_job job = p->job;
+    if (p->laid[slot] != 1 + place)
+        lay_rows(p->src + row * p->k, rows, (size_t)p->k, laid);
+    p->laid[slot] = 1 + place;
+    job.src_block_step = rows * TL_BLOCK;
+    const int first = (int)(unit % p->block_units) * p->blocks_per_unit;
+    const int end = tl_smaller(first + p->blocks_per_unit, p->blocks);
+    for (int b = first; b < end; b += 2) {
+        const int n = tl_smaller(2, end - b);
+        const int lanes = tl_smaller(TL_BLOCK, p->columns - (b + n - 1) * TL_BLOCK);
+        const size_t to = row * p->columns + (size_t)b * TL_BLOCK;
+        p->line(&job, laid, p->weight + b * job.weight_step, p->dst + to * p->dst_size, (int)rows,
+                n, lanes);
+    }
+}
+
+static void run_units(void *arg, size_t slot, size_t begin, size_t end)
+{
+    for (size_t u = begin; u < end; u++)
+        run_unit(arg, u, slot);
+}
+
+int tl_exec_quantized_matmul(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
+                             tl_tensor *dst, const tl_quantized_param *q)
+{
+    assert(src->dtype == TL_UINT8);
+    const ptrdiff_t tap = 0;
+    product p = product_of(src, dst);
+    if (dst->len == 0)
+        return 0;
+    if (tl_check_scratch(exec, p.slot_size, "for a matrix product") < 0)
+        return -1;
+    p.line = tl_quad_line(exec);
+    p.job = tl_quad_job_of(weight, dst, q);
+    p.job.channels = p.k;
+    p.job.n_taps = 1;
+    p.job.taps = &tap;
+    p.job.dst_block_step = TL_BLOCK;
+    p.job.dst_step = (size_t)p.columns;
+    p.src = src->data;
+    p.weight = weight->data;
+    p.dst = dst->data;
+    p.dst_size = tl_size_of(dst->dtype);
+    p.scratch = exec->scratch;
+    const size_t slots = p.slot_size ? exec->scratch_size / p.slot_size : TL_MOST_SLOTS;
+    tl_parallel_slots(exec, p.row_units * p.block_units, tl_smaller_size(slots, TL_MOST_SLOTS),
+                      run_units, &p);
+    return 0;
+}

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiles of 8-bit convolutions and products, see quantized.h.
+
+#include "kernel/quantized/quantized.h"
+
+#include <math.h>
+
+#include "kernel/simd/tl_simd_act.h"
+#include "kernel/simd/tl_simd_dot.h"
+#include "kernel/simd/tl_simd_small.h"
+
+enum {
+    PARTS = TL_BLOCK / TL_VF_LANES, /* vectors of a block */
+#if TL_SIMD_LANES == 16 && TL_VS_REGISTERS == 1
+    BLOCKS = 2, /* of output channels in a tile: with 14 pixels 28 sums, 2 weights, 1 source */
+    PIXELS = 14,
+#elif TL_SIMD_LANES == 16
+    BLOCKS = 1, /* 24 sums, 2 weights, 1 source, 2 products */
+    PIXELS = 12,
+#elif TL_SIMD_REGISTERS == 32 && TL_VS_REGISTERS == 1
+    BLOCKS = 1, /* 24 sums, 4 weights, 1 source */
+    PIXELS = 6,
+#elif TL_SIMD_LANES == 8 && TL_VS_REGISTERS == 1
+    BLOCKS = 1, /* 12 sums, 2 weights, 1 source */
+    PIXELS = 6,
+#else
+    BLOCKS = 1, /* 8 sums, 4 weights, 1 source, 2 products */
+    PIXELS = 2,
+#endif
+};
+
+enum {
+    QUADS = TL_BLOCK / TL_QUAD,
+    QUAD_BYTES = TL_BLOCK * TL_QUAD, /* of weights */
+    WEIGHTS_AHEAD = 1024,            /* bytes: what comes from memory is asked for early */
+    SOURCE_AHEAD = 4,                /* blocks of channels */
+};
+
+/** What all tiles of a line have in common. */
+typedef struct line {
+    const tl_quad_job *job;
+    const int8_t *weight;
+    uint32_t start[BLOCKS][TL_BLOCK]; // of the sums
+    float factor[BLOCKS][TL_BLOCK], addend[BLOCKS][TL_BLOCK];
+    float low, high; // what 8-bit results are kept between before they are rounded
+    float zero;      // what is added behind
+} line;
+
+typedef tl_vs sums[BLOCKS * PARTS];
+
+/** sum += `quads` times four channels of the `n` pixels from `src`. */
+TL_INLINE void add_quads(sums *sum, const int n, const int n_blocks, const uint8_t *src,
+                         const int8_t *weight, size_t weight_step, const int quads)
+{
+    for (int q = 0; q < quads; q++) {
+        tl_vw w[BLOCKS * PARTS];
+        TL_UNROLL
+        for (int v = 0; v < n_blocks * PARTS; v++)
+            w[v] = tl_vw_load(weight + v / PARTS * weight_step + q * QUAD_BYTES +
+                              v % PARTS * TL_VF_LANES * TL_QUAD);
+        TL_UNROLL
+        for (int b = 0; b < n_blocks; b++)
+            __builtin_prefetch(weight + b * weight_step + q * QUAD_BYTES + WEIGHTS_AHEAD);
+        TL_UNROLL
+        for (int m = 0; m < n; m++) {
+            const tl_vx x = tl_vx_load(src + m * TL_BLOCK + q * TL_QUAD);
+            TL_UNROLL
+            for (int v = 0; v < n_blocks * PARTS; v++)
+                sum[m][v] = tl_vs_add(sum[m][v], x, w[v]);
+        }
+    }
+}
+
+TL_INLINE void prefetch_pixels(const uint8_t *src, const int n)
+{
+    TL_UNROLL
+    for (int m = 0; m < n; m += 64 / TL_BLOCK)
+        __builtin_prefetch(src + m * TL_BLOCK);
+}
+
+TL_INLINE void add_taps(sums *sum, const int n, const int n_blocks, const tl_quad_job *job,
+                        const uint8_t *src, const int8_t *weight)
+{
+    const size_t step = job->weight_step;
+    int c = job->channels;
+    for (; c >= TL_BLOCK; c -= TL_BLOCK, src += job->src_block_step) {
+        prefetch_pixels(src + SOURCE_AHEAD * job->src_block_step, n);
+        for (int t = 0; t < job->n_taps; t++, weight += QUADS * QUAD_BYTES)
+            add_quads(sum, n, n_blocks, src + job->taps[t], weight, step, QUADS);
+    }
+    const int quads = (c + TL_QUAD - 1) / TL_QUAD;
+    for (int t = 0; t < job->n_taps && quads > 0; t++, weight += quads * QUAD_BYTES)
+        add_quads(sum, n, n_blocks, src + job->taps[t], weight, step, quads);
+}
+
+/** What becomes of a vector of sums of block b, before the activation. */
+TL_INLINE tl_vf scaled(const line *l, tl_vs sum, int b, int part)
+{
+    const int at = part * TL_VF_LANES;
+    const tl_vf v = tl_vf_of_sums(sum, l->start[b] + at);
+    return tl_vf_add(tl_vf_mul(v, tl_vf_load(l->factor[b] + at)), tl_vf_load(l->addend[b] + at));
+}
+
+TL_INLINE size_t offset_of(const tl_quad_job *job, int m, int v)
+{
+    return v / PARTS * job->dst_block_step + m * job->dst_step + v % PARTS * TL_VF_LANES;
+}
+
+/** Results whose activation, if any, only keeps them between two numbers. */
+TL_INLINE void finish_bytes(const line *l, sums *sum, const int n, const int n_blocks, uint8_t *dst)
+{
+    const tl_vf low = tl_vf_set1(l->low), high = tl_vf_set1(l->high), zero = tl_vf_set1(l->zero);
+    const tl_vf factor = tl_vf_set1(l->job->q.dst_factor);
+    TL_UNROLL
+    for (int m = 0; m < n; m++) {
+        TL_UNROLL
+        for (int v = 0; v < n_blocks * PARTS; v++) {
+            const tl_vf x = tl_vf_mul(scaled(l, sum[m][v], v / PARTS, v % PARTS), factor);
+            const tl_vf kept = tl_vf_min(tl_vf_max(x, low), high);
+            tl_vf_store_u8(dst + offset_of(l->job, m, v), tl_vf_add(tl_vf_round(kept), zero));
+        }
+    }
+}
+
+TL_INLINE void finish_floats(const line *l, sums *sum, const int n, const int n_blocks, float *dst)
+{
+    const tl_vf low = tl_vf_set1(l->job->low), high = tl_vf_set1(l->job->high);
+    TL_UNROLL
+    for (int m = 0; m < n; m++) {
+        TL_UNROLL
+        for (int v = 0; v < n_blocks * PARTS; v++)
+            tl_vf_store(
+                dst + offset_of(l->job, m, v),
+                tl_vf_min(high, tl_vf_max(low, scaled(l, sum[m][v], v / PARTS, v % PARTS))));
+    }
+}
+
+/* ---- any activation, any number of channels ---- */
+
+/** Quantizes a block of a pixel. */
+static void quantize_block(const line *l, const float *src, uint8_t *dst)
+{
+    for (int i = 0; i < TL_BLOCK; i += TL_VF_LANES) {
+        const tl_vf x = tl_vf_mul(tl_vf_load(src + i), tl_vf_set1(l->job->q.dst_factor));
+        const tl_vf moved = tl_vf_add(tl_vf_round(x), tl_vf_set1(l->zero));
+        tl_vf_store_u8(dst + i,
+                       tl_vf_min(tl_vf_max(moved, tl_vf_zero()), tl_vf_set1(255))); // NaN: 0
+    }
+}
+
+/** Writes results that lie in `values`, activated; `lanes` of the last block. */
+static void write_values(const line *l, float (*values)[BLOCKS * TL_BLOCK], int n, int n_blocks,
+                         int lanes, void *dst)
+{
+    const tl_quad_job *const job = l->job;
+    for (int m = 0; m < n; m++)
+        for (int b = 0; b < n_blocks; b++) {
+            const size_t at = b * job->dst_block_step + m * job->dst_step;
+            const size_t len = (size_t)(b < n_blocks - 1 ? TL_BLOCK : lanes);
+            uint8_t bytes[TL_BLOCK];
+            float *const v = values[m] + b * TL_BLOCK;
+            tl_vf_activate(job->q.act, v, TL_BLOCK);
+            if (job->is_float) {
+                memcpy((float *)dst + at, v, len * sizeof(float));
+            } else {
+                quantize_block(l, v, bytes);
+                memcpy((uint8_t *)dst + at, bytes, len);
+            }
+        }
+}
+
+TL_INLINE void keep_values(const line *l, sums *sum, const int n, const int n_blocks,
+                           float (*values)[BLOCKS * TL_BLOCK])
+{
+    const tl_vf low = tl_vf_set1(l->job->low), high = tl_vf_set1(l->job->high);
+    TL_UNROLL
+    for (int m = 0; m < n; m++) {
+        TL_UNROLL
+        for (int v = 0; v < n_blocks * PARTS; v++)
+            tl_vf_store(
+                values[m] + v * TL_VF_LANES,
+                tl_vf_min(high, tl_vf_max(low, scaled(l, sum[m][v], v / PARTS, v % PARTS))));
+    }
+}
+
+/* ---- tiles ---- */
+
+enum { BYTES, FLOATS, VALUES, KINDS }; /* what a tile writes; values are floats in a buffer */
+
+/** One tile. The first three arguments are constants: each choice becomes a function of its own. */
+TL_INLINE void tile(const int n, const int n_blocks, const int kind, const line *l,
+                    const uint8_t *src, void *dst)
+{
+    sums sum[PIXELS];
+    TL_UNROLL
+    for (int v = 0; v < n_blocks * PARTS; v++) {
+        const tl_vs start = tl_vs_begin(l->start[v / PARTS] + v % PARTS * TL_VF_LANES);
+        TL_UNROLL
+        for (int m = 0; m < n; m++)
+            sum[m][v] = start;
+    }
+    add_taps(sum, n, n_blocks, l->job, src, l->weight);
+    if (kind == BYTES)
+        finish_bytes(l, sum, n, n_blocks, dst);
+    else if (kind == FLOATS)
+        finish_floats(l, sum, n, n_blocks, dst);
+    else
+        keep_values(l, sum, n, n_blocks, dst);
+}
+
+typedef void tile_func(const line *l, const uint8_t *src, void *dst);
+
+#define TILE(n, n_blocks, name, kind)                                                        \
+    static void tile_##n##_##n_blocks##_##name(const line *l, const uint8_t *src, void *dst) \
+    {                                                                                        \
+        tile(n, n_blocks, kind, l, src, dst);                                                \
+    }
+#define TILES_OF(n, n_blocks)         \
+    TILE(n, n_blocks, bytes, BYTES)   \
+    TILE(n, n_blocks, floats, FLOATS) \
+    TILE(n, n_blocks, values, VALUES)
+#define ROW_OF(n, n_blocks)                                            \
+    {                                                                  \
+        tile_##n##_##n_blocks##_bytes, tile_##n##_##n_blocks##_floats, \
+            tile_##n##_##n_blocks##_values                             \
+    }
+#define TILES(n)    TILES_OF(n, 1) TL_SECOND(TILES_OF(n, 2))
+#define TILE_ROW(n) [n] = {ROW_OF(n, 1), TL_SECOND(ROW_OF(n, 2))},
+
+#define TWO(X)  X(1) X(2)
+#define SIX(X)  TWO(X) X(3) X(4) X(5) X(6)
+#define MANY(X) SIX(X) X(7) X(8) X(9) X(10) X(11) X(12)
+#if TL_SIMD_LANES == 16 && TL_VS_REGISTERS == 1
+#define TL_SECOND(...) __VA_ARGS__
+#define EACH_TILE(X)   MANY(X) X(13) X(14)
+#elif TL_SIMD_LANES == 16
+#define TL_SECOND(...)
+#define EACH_TILE(X) MANY(X)
+#elif (TL_SIMD_LANES == 8 || TL_SIMD_REGISTERS == 32) && TL_VS_REGISTERS == 1 && TL_SIMD_LANES > 0
+#define TL_SECOND(...)
+#define EACH_TILE(X) SIX(X)
+#else
+#define TL_SECOND(...)
+#define EACH_TILE(X) TWO(X)
+#endif
+
+EACH_TILE(TILES)
+
+static tile_func *const tiles[PIXELS + 1][BLOCKS][KINDS] = {EACH_TILE(TILE_ROW)};
+
+/* ---- lines ---- */
+
+static int is_bounded(tl_activation act)
+{
+    return act.act == TL_ACT_NONE || act.act == TL_ACT_RELU || act.act == TL_ACT_CLIP;
+}
+
+/** Whether no result is NaN: of finite numbers only infinite ones can come. */
+static int are_numbers(const line *l, int n_blocks)
+{
+    float sum = 0;
+    for (int b = 0; b < n_blocks; b++)
+        for (int i = 0; i < TL_BLOCK; i++)
+            sum += l->factor[b][i] * 0 + l->addend[b][i] * 0;
+    return sum == 0 && l->job->q.dst_factor > 0 && l->job->q.dst_factor < INFINITY;
+}
+
+static void begin_block(line *l, int b)
+{
+    const tl_quantized_head *const head =
+        (const tl_quantized_head *)(const void *)(l->weight + b * l->job->weight_step);
+    const uint32_t zero = (uint32_t)(l->job->q.zero - TL_VX_OFFSET);
+    for (int i = 0; i < TL_BLOCK; i++) {
+        l->start[b][i] = (uint32_t)head->bias[i] - zero * (uint32_t)head->weight_sum[i];
+        l->factor[b][i] = head->factor[i] * l->job->q.scale;
+        l->addend[b][i] = head->addend[i];
+    }
+}
+
+/** `x` or the number beside it that 8-bit results can be. */
+static float representable(const line *l, float x)
+{
+    return fminf(fmaxf(x, -l->zero), 255 - l->zero);
+}
+
+static line line_of(const tl_quad_job *job, const int8_t *weight, int n_blocks)
+{
+    line l = {.job = job, .weight = weight, .zero = (float)job->q.dst_zero};
+    for (int b = 0; b < n_blocks; b++)
+        begin_block(&l, b);
+    l.weight += sizeof(tl_quantized_head);
+    // Bounds before and behind the factor give the same: rounding keeps the order of numbers.
+    l.low = representable(&l, job->low * job->q.dst_factor);
+    l.high = representable(&l, job->high * job->q.dst_factor);
+    return l;
+}
+
+static int kind_of(const line *l, int n_blocks, int lanes)
+{
+    if (lanes < TL_BLOCK || !is_bounded(l->job->q.act))
+        return VALUES;
+    return l->job->is_float ? FLOATS : are_numbers(l, n_blocks) ? BYTES : VALUES;
+}
+
+static void run_tiles(const line *l, const uint8_t *src, char *dst, int n, int n_blocks, int lanes)
+{
+    const tl_quad_job *const job = l->job;
+    const size_t pixel = job->dst_step * (job->is_float ? sizeof(float) : 1);
+    const int n_tiles = (n + PIXELS - 1) / PIXELS, kind = kind_of(l, n_blocks, lanes);
+    for (int i = 0, m = 0; i < n_tiles; i++) {
+        const int pixels = n / n_tiles + (i < n % n_tiles);
+        const uint8_t *const from = src + (size_t)m * TL_BLOCK;
+        tile_func *const func = tiles[pixels][n_blocks - 1][kind];
+        if (kind == VALUES) {
+            float values[PIXELS][BLOCKS * TL_BLOCK];
+            func(l, from, values);
+            write_values(l, values, pixels, n_blocks, lanes, dst + m * pixel);
+        } else {
+            func(l, from, dst + m * pixel);
+        }
+        m += pixels;
+    }
+}
+
+void SIMD_OF(tl_quad_line_u8)(const tl_quad_job *job, const uint8_t *src, const int8_t *weight,
+                              void *dst, int n, int n_blocks, int lanes)
+{
+    const size_t block = job->dst_block_step * (job->is_float ? sizeof(float) : 1);
+    for (int b = 0; b < n_blocks; b += BLOCKS) {
+        const int blocks = BLOCKS < n_blocks - b ? BLOCKS : n_blocks - b;
+        const line l = line_of(job, weight + b * job->weight_step, blocks);
+        run_tiles(&l, src, (char *)dst + b * block, n, blocks,
+                  b + blocks < n_blocks ? TL_BLOCK : lanes);
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dot products of four bytes each, summed exactly in 32 bits: what 8-bit convolutions and products
+// are made of. See tl_simd.h.
+//
+// Lane i of a sum gets the products of four source bytes, without sign, which all lanes share, with
+// four weights of its own, with sign. Nothing saturates, whatever the bytes are.
+//
+//     tl_vs                  sums: TL_VF_LANES of them, in TL_VS_REGISTERS registers
+//     tl_vx, tl_vx_load(p)   four source bytes, for all lanes
+//     tl_vw, tl_vw_load(p)   four weights of each lane: 4 TL_VF_LANES bytes
+//     tl_vs_begin(start)     sums that begin with start[0 .. TL_VF_LANES-1]
+//     tl_vs_add(s, x, w)     s plus a product of each lane
+//     tl_vf_of_sums(s, start)   the sums, rounded to floats; the same `start` again
+//
+//     TL_VX_OFFSET           what source bytes are worth less than without it: instructions that
+//                            take only signed bytes find them moved by 128, so that `start` has
+//                            TL_VX_OFFSET times the sum of the weights more
+
+#ifndef TL_SIMD_DOT_H
+#define TL_SIMD_DOT_H
+
+#include "kernel/simd/tl_simd.h"
+
+#if defined(TL_SIMD_AVX512)
+#include "kernel/simd/tl_simd_dot_avx512.h"
+#elif defined(TL_SIMD_AVX2)
+#include "kernel/simd/tl_simd_dot_avx2.h"
+#elif defined(TL_SIMD_NEON)
+#include "kernel/simd/tl_simd_dot_neon.h"
+#else
+#include "kernel/simd/tl_simd_dot_c.h"
+#endif
+
+#endif

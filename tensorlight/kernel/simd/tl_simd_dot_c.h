@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dot products of bytes in plain C: see tl_simd_dot.h.
+
+#ifndef TL_SIMD_DOT_C_H
+#define TL_SIMD_DOT_C_H
+
+#include "kernel/simd/tl_simd_c.h"
+
+#define TL_VS_REGISTERS 1
+#define TL_VX_OFFSET    0
+
+typedef uint32_t tl_vs __attribute__((vector_size(16)));
+
+/** Number k of each lane is beside those of the other lanes. */
+typedef struct tl_vw {
+    int16_t v[4][TL_VF_LANES];
+} tl_vw;
+
+typedef struct tl_vx {
+    int16_t v[4];
+} tl_vx;
+
+static inline tl_vx tl_vx_load(const uint8_t *p)
+{
+    return (tl_vx){{p[0], p[1], p[2], p[3]}};
+}
+
+static inline tl_vw tl_vw_load(const int8_t *p)
+{
+    tl_vw w;
+    for (int k = 0; k < 4; k++)
+        for (int i = 0; i < TL_VF_LANES; i++)
+            w.v[k][i] = p[4 * i + k];
+    return w;
+}
+
+static inline tl_vs tl_vs_begin(const uint32_t *start)
+{
+    tl_vs s;
+    memcpy(&s, start, sizeof(s));
+    return s;
+}
+
+static inline tl_vs tl_vs_add(tl_vs s, tl_vx x, tl_vw w)
+{
+    for (int i = 0; i < TL_VF_LANES; i++) {
+        int sum = 0;
+        for (int k = 0; k < 4; k++)
+            sum += x.v[k] * w.v[k][i];
+        s[i] += (uint32_t)sum;
+    }
+    return s;
+}
+
+static inline tl_vf tl_vf_of_sums(tl_vs s, const uint32_t *start)
+{
+    (void)start;
+    tl_vf v;
+    for (int i = 0; i < TL_VF_LANES; i++)
+        v[i] = (float)(int32_t)s[i];
+    return v;
+}
+
+#endif
