@@ -55,7 +55,7 @@ typedef struct tl_recurrent_param {
 /** All of src's dtype but lens. NULL: not given, or not wanted. */
 typedef struct tl_recurrent_tensors {
     const tl_tensor *src;        /* [D, T, B, G * H] */
-    const tl_tensor *recurrence; /* [D, G, H, H]: from the state to the gates */
+    const tl_tensor *recurrence; /* [D, G, H, H]: from the state to the gates; or packed */
     const tl_tensor *bias;       /* [D, 2 * G * H]; NULL: 0 */
     const tl_tensor *lens;       /* TL_INT32 [B]: how many steps each sequence has; NULL: T */
     const tl_tensor *initial_h;  /* [D, B, H], before the first step; NULL: 0 */
@@ -64,6 +64,19 @@ typedef struct tl_recurrent_tensors {
     tl_tensor *dst;              /* [T, D, B, H]: h at each step, 0 behind the end of a sequence */
     tl_tensor *last_h, *last_c;  /* [D, B, H], after the last step of each sequence; c: LSTM only */
 } tl_recurrent_tensors;
+
+/** Numbers of a block of packed weights, and the blocks of H of them. */
+enum { TL_CELL_BLOCK = 16 };
+TL_API int tl_cell_blocks(int hidden);
+
+/** Whether cells of `param` in so many directions can have packed weights: their activations are
+ *  the usual ones, TL_UNARY_SIGMOID of gates and TL_UNARY_TANH of all else. */
+TL_API int tl_recurrent_takes_packed(const tl_recurrent_param *param, int directions);
+
+/** src [D, G, H, H] -> dst [D, blocks of H, H, G, TL_CELL_BLOCK], TL_FLOAT: a step reads these
+ *  weights in order, and makes gates and states where it has the products. Numbers beyond the last
+ *  are 0. Results differ by rounding from those with weights as they lie. */
+TL_API int tl_exec_recurrent_pack(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst);
 
 /** 0 when the inputs fit each other and `param`; -1 with a reason. Data is not looked at. */
 TL_API int tl_recurrent_check(const tl_recurrent_tensors *t, const tl_recurrent_param *param);

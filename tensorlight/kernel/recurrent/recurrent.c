@@ -17,6 +17,13 @@ static tl_recurrent_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
 #undef TL_KERNEL
 TL_KERNEL_PICK(pick, tl_recurrent_func, table)
 
+#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
+static tl_cells_func *const cells_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
+#include "kernel/recurrent/cells.def"
+};
+#undef TL_KERNEL
+TL_KERNEL_PICK(pick_cells, tl_cells_func, cells_table)
+
 /* ---- cells ---- */
 
 static const char *const names[TL_CELL_SIZE] = {
@@ -46,8 +53,46 @@ typedef struct extents {
 
 static extents extents_of(const tl_recurrent_tensors *t, tl_cell cell)
 {
-    return (extents){t->src->dims[0], t->src->dims[1], t->src->dims[2], t->recurrence->dims[3],
-                     tl_cell_gates(cell)};
+    const int n_gates = tl_cell_gates(cell);
+    return (extents){t->src->dims[0], t->src->dims[1], t->src->dims[2], t->src->dims[3] / n_gates,
+                     n_gates};
+}
+
+static int is_packed(const tl_tensor *recurrence)
+{
+    return recurrence->ndim == 5;
+}
+
+int tl_cell_blocks(int hidden)
+{
+    return hidden / TL_CELL_BLOCK + (hidden % TL_CELL_BLOCK != 0);
+}
+
+int tl_recurrent_takes_packed(const tl_recurrent_param *param, int directions)
+{
+    const int n_acts = tl_cell_acts(param->cell);
+    for (int d = 0; d < directions; d++)
+        for (int a = 0; a < n_acts; a++) {
+            const int is_gate = a == 0 && param->cell != TL_CELL_RNN;
+            if (param->acts[d][a].func != (is_gate ? TL_UNARY_SIGMOID : TL_UNARY_TANH))
+                return 0;
+        }
+    return 1;
+}
+
+static int check_packed(const tl_recurrent_tensors *t, const tl_recurrent_param *param)
+{
+    const tl_tensor *const src = t->src;
+    const extents e = extents_of(t, param->cell);
+    const int dims[] = {e.directions, tl_cell_blocks(e.hidden), e.hidden, e.n_gates, TL_CELL_BLOCK};
+    char text[TL_SHAPE_TEXT_SIZE];
+    if (src->dtype != TL_FLOAT || src->dims[3] % e.n_gates)
+        return tl_fail("'src' is %s %s, expected TL_FLOAT and a multiple of %d gates",
+                       tl_dtype_name(src->dtype), tl_shape_text(text, src->ndim, src->dims),
+                       e.n_gates);
+    if (!tl_recurrent_takes_packed(param, e.directions))
+        return tl_fail("packed weights need the usual activations");
+    return tl_check_record(t->recurrence, "recurrence", 5, dims, TL_FLOAT);
 }
 
 static int check_source(const tl_recurrent_tensors *t, const tl_recurrent_param *param)
@@ -61,6 +106,8 @@ static int check_source(const tl_recurrent_tensors *t, const tl_recurrent_param 
         return tl_fail("'src' has shape %s, expected [1 or 2, T, B, G * H]",
                        tl_shape_text(text, src->ndim, src->dims));
     const int n_gates = tl_cell_gates(param->cell);
+    if (is_packed(recurrence))
+        return check_packed(t, param);
     if (recurrence->dtype != src->dtype || recurrence->ndim != 4 ||
         recurrence->dims[0] != src->dims[0] || recurrence->dims[1] != n_gates ||
         recurrence->dims[2] != recurrence->dims[3] ||
@@ -163,18 +210,20 @@ static size_t product_scratch(const extents *e, tl_dtype dtype, int threads)
     return most;
 }
 
-static memory memory_of(const extents *e, tl_dtype dtype, int threads)
+// Packed weights need no room for products; the next state lies there.
+static memory memory_of(const extents *e, const tl_tensor *recurrence, int threads)
 {
     const size_t states = (size_t)e->rows * (size_t)e->hidden, n = (size_t)e->n_gates;
-    return (memory){tl_divide_up(product_scratch(e, dtype, threads), 64) * 64, n * states,
-                    n * states, states, (n + 1) * (size_t)e->hidden};
+    const size_t room = is_packed(recurrence) ? 0 : product_scratch(e, recurrence->dtype, threads);
+    return (memory){tl_divide_up(room, 64) * 64, n * states, n * states, states,
+                    (n + 1) * (size_t)e->hidden};
 }
 
 size_t tl_recurrent_scratch(const tl_recurrent_tensors *t, tl_cell cell, int threads)
 {
     const extents e = extents_of(t, cell);
     const tl_dtype dtype = t->src->dtype;
-    const memory m = memory_of(&e, dtype, threads);
+    const memory m = memory_of(&e, t->recurrence, threads);
     return m.room + (m.products + m.gates + 3 * m.state + m.bias) * tl_size_of(dtype);
 }
 
@@ -225,6 +274,40 @@ static void run_step(const tl_exec *exec, tl_recurrent_job *job, tl_recurrent_fu
     run_stage(exec, job, func, TL_RECURRENT_GRU);
 }
 
+/** A stage of a step with packed weights. */
+static void run_cells(const tl_exec *exec, tl_recurrent_job *job, tl_recurrent_stage stage)
+{
+    job->stage = stage;
+    tl_parallel(exec, (size_t)tl_cell_blocks((int)job->hidden),
+                tl_axis_grain(job->rows * job->hidden * job->n_gates), pick_cells(exec, TL_FLOAT),
+                job);
+}
+
+static void run_packed_step(const tl_exec *exec, tl_recurrent_job *job)
+{
+    static const tl_recurrent_stage last[TL_CELL_SIZE] = {[TL_CELL_RNN] = TL_RECURRENT_RNN,
+                                                          [TL_CELL_GRU] = TL_RECURRENT_GRU,
+                                                          [TL_CELL_LSTM] = TL_RECURRENT_LSTM};
+    if (job->param->cell == TL_CELL_GRU && !job->param->reset_after)
+        run_cells(exec, job, TL_RECURRENT_GRU_GATES);
+    run_cells(exec, job, last[job->param->cell]);
+    void *const old = job->h;
+    job->h = job->next;
+    job->next = old;
+}
+
+static void run_steps(const tl_exec *exec, tl_recurrent_job *job, const tl_tensor *recurrence,
+                      int d)
+{
+    tl_recurrent_func *const func = pick(exec, recurrence->dtype);
+    for (; job->step < job->steps && !tl_stop_is_requested(exec->stop); job->step++) {
+        if (job->packed)
+            run_packed_step(exec, job);
+        else
+            run_step(exec, job, func, recurrence, d);
+    }
+}
+
 /** Both halves of the bias in one; that of a candidate which is added behind the reset, apart. */
 static void sum_biases(const tl_exec *exec, tl_recurrent_job *job, const tl_tensor *bias, int d,
                        tl_dtype dtype)
@@ -273,13 +356,14 @@ static void get_state(const void *state, tl_tensor *last, int d, size_t len)
 }
 
 /** Lays the memory of a direction out in the scratch memory. */
-static void lay_out(const tl_exec *exec, tl_recurrent_job *job, const extents *e, tl_dtype dtype)
+static void lay_out(const tl_exec *exec, tl_recurrent_job *job, const extents *e,
+                    const tl_tensor *recurrence)
 {
-    const memory m = memory_of(e, dtype, tl_pool_size(exec->pool));
-    const size_t size = tl_size_of(dtype);
+    const memory m = memory_of(e, recurrence, tl_pool_size(exec->pool));
+    const size_t size = tl_size_of(recurrence->dtype);
     char *scratch = exec->scratch;
     job->room = m.room;
-    job->products = scratch += m.room;
+    job->products = job->next = scratch += m.room;
     job->gates = scratch += m.products * size;
     job->h = scratch += m.gates * size;
     job->c = scratch += m.state * size;
@@ -305,14 +389,14 @@ static void run_direction(const tl_exec *exec, const tl_recurrent_tensors *t,
         .peephole = at(t->peephole, (size_t)d * 3 * hidden),
         .dst = at(t->dst, (size_t)d * states),
         .dst_step = (size_t)e.directions * states};
-    lay_out(exec, &job, &e, dtype);
+    lay_out(exec, &job, &e, t->recurrence);
     sum_biases(exec, &job, t->bias, d, dtype);
     set_acts(exec, &job, d, dtype);
     set_state(job.h, t->initial_h, d, states, dtype);
     set_state(job.c, t->initial_c, d, states, dtype);
-    tl_recurrent_func *const func = pick(exec, dtype);
-    for (; job.step < job.steps && !tl_stop_is_requested(exec->stop); job.step++)
-        run_step(exec, &job, func, t->recurrence, d);
+    if (is_packed(t->recurrence))
+        job.packed = at(t->recurrence, (size_t)d * t->recurrence->len / (size_t)e.directions);
+    run_steps(exec, &job, t->recurrence, d);
     get_state(job.h, t->last_h, d, states);
     get_state(job.c, t->last_c, d, states);
 }
@@ -368,4 +452,28 @@ int tl_tensor_recurrent(const tl_recurrent_tensors *t, const tl_recurrent_param 
     const int status = exec.scratch ? tl_exec_recurrent(&exec, t, param) : -1;
     tl_free(exec.scratch);
     return status;
+}
+
+static void pack_block(const float *src, float *dst, size_t hidden, size_t n_gates, size_t first)
+{
+    const size_t n = tl_smaller_size(hidden - first, TL_CELL_BLOCK);
+    memset(dst, 0, hidden * n_gates * TL_CELL_BLOCK * sizeof(*dst));
+    for (size_t k = 0; k < hidden; k++)
+        for (size_t g = 0; g < n_gates; g++)
+            memcpy(dst + (k * n_gates + g) * TL_CELL_BLOCK, src + (g * hidden + k) * hidden + first,
+                   n * sizeof(*dst));
+}
+
+int tl_exec_recurrent_pack(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
+{
+    (void)exec;
+    assert(src->dtype == TL_FLOAT && src->ndim == 4 && dst->dtype == TL_FLOAT && dst->ndim == 5);
+    const size_t n_gates = (size_t)src->dims[1], hidden = (size_t)src->dims[3];
+    const size_t size = hidden * n_gates * TL_CELL_BLOCK;
+    float *to = dst->data;
+    for (int d = 0; d < src->dims[0]; d++)
+        for (size_t first = 0; first < hidden; first += TL_CELL_BLOCK, to += size)
+            pack_block((const float *)src->data + (size_t)d * n_gates * hidden * hidden, to, hidden,
+                       n_gates, first);
+    return 0;
 }

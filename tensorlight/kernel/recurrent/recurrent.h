@@ -37,6 +37,8 @@ typedef struct tl_recurrent_job {
     void *gates;          /* [B, G * H] to work in */
     void *extra;          /* [B, H]: r h of a GRU */
     void *h, *c;          /* [B, H]: the states */
+    const void *packed;   /* the weights in blocks, or NULL; then: */
+    void *next;           /* [B, H]: h after the step */
     void *dst;            /* [T, .., B, H] or NULL */
     size_t dst_step;      /* elements from a step to the next one */
     tl_map_func *acts[TL_RECURRENT_ACTS];
@@ -46,7 +48,12 @@ typedef struct tl_recurrent_job {
 /** The stage for the rows begin .. end-1 of the tl_recurrent_job at `arg`. */
 typedef void tl_recurrent_func(void *arg, size_t begin, size_t end);
 
+/** With packed weights: the stage for blocks begin .. end-1 of TL_CELL_BLOCK numbers of all rows,
+ *  and with it the products that it needs; those in job->products are not looked at. */
+typedef void tl_cells_func(void *arg, size_t begin, size_t end);
+
 #define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_recurrent_func, name, dtype, isa)
+#include "kernel/recurrent/cells.def"
 #include "kernel/recurrent/recurrent.def"
 #undef TL_KERNEL
 

@@ -272,6 +272,102 @@ START_TEST(every_cell_agrees_with_its_formulas)
 }
 END_TEST
 
+/* ---- packed weights ---- */
+
+static tl_tensor *packed(nn_room *room, const tl_tensor *recurrence)
+{
+    const int *const dims = recurrence->dims, hidden = dims[3];
+    tl_tensor *const dst =
+        nn_blank(room, TL_FLOAT, 5,
+                 (int[]){dims[0], tl_cell_blocks(hidden), hidden, dims[1], TL_CELL_BLOCK});
+    ck_assert_int_eq(tl_exec_recurrent_pack(NULL, recurrence, dst), 0);
+    return dst;
+}
+
+static void compute(const tl_recurrent_tensors *t, const tl_recurrent_param *p, tl_exec exec)
+{
+    ln_guard guard;
+    exec.scratch_size = tl_recurrent_scratch(t, p->cell, tl_pool_size(exec.pool));
+    exec.scratch = ln_guard_alloc(&guard, exec.scratch_size);
+    ck_assert_int_eq(tl_recurrent_check(t, p), 0);
+    ck_assert_int_eq(tl_exec_recurrent(&exec, t, p), 0);
+    ln_guard_free(&guard);
+}
+
+START_TEST(packed_cells_agree_with_their_formulas)
+{
+    TL_ISA_EACH_USABLE (isa)
+        for (int cell = 0; cell < TL_CELL_SIZE; cell++)
+            for (size_t i = 0; i < NN_LEN(settings); i++) {
+                nn_room room = {.seed = 7 + i};
+                const tl_recurrent_tensors t =
+                    tensors_of(&room, TL_FLOAT, (tl_cell)cell, &settings[i]);
+                const tl_recurrent_param p = param_of((tl_cell)cell, &settings[i]);
+                tl_recurrent_tensors with_packed = t;
+                with_packed.recurrence = packed(&room, t.recurrence);
+                compute(&with_packed, &p, (tl_exec){.isa = isa});
+                for (int d = 0; d < settings[i].directions; d++)
+                    for (int b = 0; b < ROWS; b++)
+                        check_row(&t, &p, d, b);
+                nn_close(&room);
+            }
+}
+END_TEST
+
+/* Of sequences and numbers around tiles and blocks, beside weights as they lie. */
+static void compare_packed(tl_isa isa, tl_cell cell, int rows, int hidden, int reset_after)
+{
+    nn_room room = {.seed = (unsigned)(rows * 100 + hidden)};
+    const int n = tl_cell_gates(cell);
+    tl_recurrent_param p = usual(cell);
+    p.reset_after = reset_after;
+    tl_recurrent_tensors t = {
+        .src = nn_random(&room, TL_FLOAT, 4, (int[]){1, 3, rows, n * hidden}, -1, 1),
+        .recurrence = nn_random(&room, TL_FLOAT, 4, (int[]){1, n, hidden, hidden}, -0.2, 0.2),
+        .bias = nn_random(&room, TL_FLOAT, 2, (int[]){1, 2 * n * hidden}, -1, 1),
+        .dst = nn_blank(&room, TL_FLOAT, 4, (int[]){3, 1, rows, hidden})};
+    tl_tensor *const expected = t.dst;
+    compute(&t, &p, (tl_exec){.isa = TL_ISA_C});
+    t.recurrence = packed(&room, t.recurrence);
+    t.dst = nn_blank(&room, TL_FLOAT, 4, (int[]){3, 1, rows, hidden});
+    compute(&t, &p, (tl_exec){.isa = isa});
+    for (int i = 0; i < expected->len; i++)
+        nn_check_near(t.dst, (size_t)i, nn_at(expected, (size_t)i),
+                      3 * nn_tolerance(TL_FLOAT, 4 * hidden + 20, 8, 1));
+    nn_close(&room);
+}
+
+START_TEST(packed_cells_of_all_sizes_agree_with_plain_ones)
+{
+    static const int rows[] = {1, 2, 3, 5, 6, 7, 8, 13, 19}, hidden[] = {1, 15, 16, 17, 33, 67};
+    TL_ISA_EACH_USABLE (isa)
+        for (size_t i = 0; i < NN_LEN(rows) * NN_LEN(hidden); i++)
+            for (int k = 0; k <= TL_CELL_SIZE; k++) // the last: a GRU with a reset behind
+                compare_packed(isa, k < TL_CELL_SIZE ? (tl_cell)k : TL_CELL_GRU,
+                               rows[i % NN_LEN(rows)], hidden[i / NN_LEN(rows)], k == TL_CELL_SIZE);
+}
+END_TEST
+
+START_TEST(packed_weights_need_the_usual_activations)
+{
+    nn_room room = {0};
+    tl_recurrent_param p = usual(TL_CELL_LSTM);
+    const tl_recurrent_tensors t = {.src = nn_blank(&room, TL_FLOAT, 4, (int[]){1, 2, 3, 20}),
+                                    .recurrence =
+                                        nn_blank(&room, TL_FLOAT, 5, (int[]){1, 1, 5, 4, 16})};
+    ck_assert_int_eq(tl_recurrent_check(&t, &p), 0);
+    p.acts[0][2] = logistic;
+    ck_assert_int_eq(tl_recurrent_check(&t, &p), -1);
+    ck_assert_str_eq(tl_last_error(), "packed weights need the usual activations");
+    p.acts[0][2] = tangent;
+    p.cell = TL_CELL_GRU;
+    ck_assert_int_eq(tl_recurrent_check(&t, &p), -1);
+    ck_assert_str_eq(tl_last_error(), "'src' is TL_FLOAT [1, 2, 3, 20], expected TL_FLOAT and a "
+                                      "multiple of 3 gates");
+    nn_close(&room);
+}
+END_TEST
+
 START_TEST(each_direction_has_its_activations)
 {
     nn_room room = {0};
@@ -346,6 +442,8 @@ START_TEST(threads_do_not_change_the_result)
             .t = {.src = nn_random(&room, TL_FLOAT, 4, (int[]){1, 3, 37, n * 131}, -1, 1),
                   .recurrence = nn_random(&room, TL_FLOAT, 4, (int[]){1, n, 131, 131}, -0.1, 0.1)},
             .p = usual((tl_cell)cell)};
+        nn_check_threads(run_recurrent, nn_blank(&room, TL_FLOAT, 4, (int[]){3, 1, 37, 131}), &a);
+        a.t.recurrence = packed(&room, a.t.recurrence);
         nn_check_threads(run_recurrent, nn_blank(&room, TL_FLOAT, 4, (int[]){3, 1, 37, 131}), &a);
         nn_close(&room);
     }
@@ -424,7 +522,9 @@ START_TEST(names_and_values_correspond)
 END_TEST
 
 LN_TEST_MAIN("recurrent", a_plain_cell_by_hand, a_gru_by_hand, an_lstm_by_hand,
-             every_cell_agrees_with_its_formulas, each_direction_has_its_activations,
+             every_cell_agrees_with_its_formulas, packed_cells_agree_with_their_formulas,
+             packed_cells_of_all_sizes_agree_with_plain_ones,
+             packed_weights_need_the_usual_activations, each_direction_has_its_activations,
              without_steps_the_state_stays, without_sequences_or_numbers_there_is_nothing_to_do,
              threads_do_not_change_the_result, what_does_not_fit_is_refused,
              lengths_are_checked_when_computing, names_and_values_correspond)

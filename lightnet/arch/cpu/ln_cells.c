@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recurrent networks whose weights never change.
+
+#include "arch/cpu/ln_cells.h"
+
+#include "lightnet/ln_pass.h"
+#include "lightnet/ln_rule.h"
+#include "lightnet/ln_util.h"
+#include "tensorlight/tl_recurrent.h"
+
+/** Whether the activations are those that packed weights need. */
+static int has_usual_acts(const ln_op *op)
+{
+    const ln_param_entry *const acts = ln_param_list_find(op->op_arg->params, "acts");
+    tl_recurrent_param param = {.cell = tl_cell_from_str(ln_rule_get_string(op, "cell"))};
+    const int n = tl_cell_acts(param.cell), directions = acts->array_len / n;
+    for (int i = 0; i < directions * n; i++)
+        param.acts[i / n][i % n].func = tl_unary_func_from_str(acts->value_array_string[i]);
+    return tl_recurrent_takes_packed(&param, directions);
+}
+
+/** Whether packing them does not make the weights much larger. */
+static int is_packable(const ln_tensor_entry *weights)
+{
+    const tl_tensor *const t = weights->tensor;
+    return weights->isconst && t->dtype == TL_FLOAT && t->dims[3] >= TL_CELL_BLOCK / 2;
+}
+
+static int fits(const ln_op *op, const ln_tensor_entry **weights)
+{
+    *weights = NULL;
+    return ln_rule_is(op, "recurrent_cpu") && ln_rule_reads(op, "recurrence", weights) &&
+           is_packable(*weights) && has_usual_acts(op);
+}
+
+static void make_outputs(ln_rule_made *made, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        ln_rule_output(made, tle->arg_name, tle->name);
+    }
+}
+
+ln_list *ln_cells_in_blocks(const ln_context *ctx, ln_list **old_ops)
+{
+    const ln_tensor_entry *weights = NULL;
+    ln_rule_made made = {.ctx = ctx, .rule = "recurrent_in_blocks"};
+    const ln_op *op = ln_pass_rule_begins(ctx, made.rule) ? ln_rule_anchor(ctx, NULL) : NULL;
+    while (op && !fits(op, &weights))
+        op = ln_rule_anchor(ctx, op);
+    *old_ops = NULL;
+    if (!op)
+        return NULL;
+    const char *const packed = ln_rule_tensor(&made, "packed");
+    ln_rule_op(&made, "recurrent_pack_cpu");
+    ln_rule_input(&made, "src", weights->name);
+    ln_rule_output(&made, "dst", packed);
+    ln_rule_op(&made, "recurrent_packed_cpu");
+    ln_rule_all_inputs(&made, op);
+    ln_rule_input(&made, "recurrence", packed);
+    make_outputs(&made, op);
+    ln_rule_all_params(&made, op);
+    return ln_rule_end_subgraph(&made, (const ln_op *const[]){op, NULL}, old_ops);
+}

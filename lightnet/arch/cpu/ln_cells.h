@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rule about recurrent networks, written by hand, since any of their outputs may be absent
+// (recurrent.opt).
+
+#ifndef LN_CELLS_H
+#define LN_CELLS_H
+
+#include "lightnet/ln_arch.h"
+
+/** recurrent_cpu of floats with constant weights and the usual activations becomes
+ *  recurrent_pack_cpu and recurrent_packed_cpu. */
+ln_list *ln_cells_in_blocks(const ln_context *ctx, ln_list **old_ops);
+
+#endif
