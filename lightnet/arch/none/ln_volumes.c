@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions over three axes as sums of convolutions of images.
+//
+// The slices of a volume, one for each depth, are images of a batch: [N, C, D, H, W] becomes
+// [D, N, C, H, W]. A kernel of the depth K is K kernels of images; with each of them a part of the
+// slices is convolved, one as long as the result is deep:
+//
+//     slices      0 0 1 2 3 4 0 0     with padding, D + 4
+//     kernel 0   [. . . . .]          D results each, which are added up
+//     kernel 1     [. . . . .]
+//     kernel 2       [. . . . .]
+//
+// These convolutions have all that those of images have: blocks of channels, algorithms with fewer
+// multiplications, and sums as a part of the convolution.
+//
+// A kernel that is one number wide and high needs less: [N, C, D, H * W] is an image.
+
+#include "arch/none/ln_volumes.h"
+
+#include <string.h>
+
+#include "lightnet/ln_pass.h"
+#include "lightnet/ln_rule.h"
+#include "lightnet/ln_util.h"
+
+enum { AXES = 3 };
+
+/* A convolution that becomes others. */
+typedef struct volume {
+    const ln_op *op;
+    const ln_tensor_entry *x, *w, *bias, *y; /* bias: or NULL */
+    const int *size, *stride, *dilation;     /* [AXES] */
+    const int *padding;                      /* [2 * AXES] */
+} volume;
+
+static int has_parameters(volume *v)
+{
+    int n[4] = {0};
+    v->size = ln_rule_get_ints(v->op, "size", &n[0]);
+    v->stride = ln_rule_get_ints(v->op, "stride", &n[1]);
+    v->dilation = ln_rule_get_ints(v->op, "dilation", &n[2]);
+    v->padding = ln_rule_get_ints(v->op, "padding", &n[3]);
+    return v->size && v->stride && v->dilation && v->padding && n[0] == AXES && n[1] == AXES &&
+           n[2] == AXES && n[3] == 2 * AXES;
+}
+
+// Negative padding cuts.
+static int only_pads(const volume *v)
+{
+    for (int i = 0; i < 2 * AXES; i++)
+        if (v->padding[i] < 0)
+            return 0;
+    return 1;
+}
+
+static int fits(const ln_op *op, volume *v)
+{
+    *v = (volume){.op = op};
+    return ln_rule_is(op, "convnd") && !ln_rule_is_dynamic(op) && ln_rule_reads(op, "src", &v->x) &&
+           ln_rule_reads(op, "weight", &v->w) && ln_rule_may_read(op, "bias", &v->bias) &&
+           ln_rule_makes(op, "dst", &v->y) && v->x->tensor->dtype == TL_FLOAT &&
+           v->x->tensor->ndim == 2 + AXES && v->w->isconst && (!v->bias || v->bias->isconst) &&
+           v->y->tensor->len > 0 && has_parameters(v) && only_pads(v);
+}
+
+// Whether the kernel has one number along the axis, which it leaves as it is.
+static int is_point(const volume *v, int axis)
+{
+    return v->size[axis] == 1 && v->stride[axis] == 1 && v->padding[axis] == 0 &&
+           v->padding[AXES + axis] == 0;
+}
+
+/* Making operators: each returns the name of what it makes, `dst` or, if that is NULL, a new one.
+ */
+
+static const char *output(ln_rule_made *made, const char *dst)
+{
+    const char *const name = dst ? dst : ln_rule_tensor(made, "volume");
+    ln_rule_output(made, "dst", name);
+    return name;
+}
+
+static const char *make_view(ln_rule_made *made, const char *src, const char *dst, int ndim,
+                             const int *dims)
+{
+    ln_rule_op(made, "reshape");
+    ln_rule_input(made, "src", src);
+    ln_rule_ints(made, "dims", ndim, dims);
+    return output(made, dst);
+}
+
+static const char *make_transpose(ln_rule_made *made, const char *src, const char *dst,
+                                  const int axes[2 + AXES])
+{
+    ln_rule_op(made, "transpose");
+    ln_rule_input(made, "src", src);
+    ln_rule_ints(made, "axes", 2 + AXES, axes);
+    return output(made, dst);
+}
+
+static const char *make_slice(ln_rule_made *made, const char *src, int axis, int start, int len)
+{
+    ln_rule_op(made, "slice");
+    ln_rule_input(made, "src", src);
+    ln_rule_number(made, "axis", axis);
+    ln_rule_number(made, "start", start);
+    ln_rule_number(made, "len", len);
+    return output(made, NULL);
+}
+
+static const char *make_steps(ln_rule_made *made, const char *src, int start, int len, int step)
+{
+    ln_rule_op(made, "stride_slice");
+    ln_rule_input(made, "src", src);
+    ln_rule_ints(made, "axes", 1, (int[]){0});
+    ln_rule_ints(made, "starts", 1, (int[]){start});
+    ln_rule_ints(made, "ends", 1, (int[]){start + (len - 1) * step + 1});
+    ln_rule_ints(made, "steps", 1, &step);
+    return output(made, NULL);
+}
+
+static const char *make_zeros(ln_rule_made *made, int len)
+{
+    ln_rule_op(made, "source");
+    ln_rule_string(made, "dtype", "TL_FLOAT");
+    ln_rule_ints(made, "dims", 1, &len);
+    ln_rule_numbers(made, "data", 1, (double[]){0});
+    return output(made, NULL);
+}
+
+static const char *make_sum(ln_rule_made *made, const char *src1, const char *src2)
+{
+    ln_rule_op(made, "binary");
+    ln_rule_input(made, "src1", src1);
+    ln_rule_input(made, "src2", src2);
+    ln_rule_string(made, "op", "TL_BINARY_ADD");
+    return output(made, NULL);
+}
+
+/* A convolution of images with all but the depth of the kernel; or, of images that are as high as
+ * the volume is deep, with the depth alone. */
+static const char *make_conv(ln_rule_made *made, const volume *v, const char *src,
+                             const char *weight, const char *bias, int is_deep)
+{
+    const int a = is_deep ? 0 : 1, b = 2;
+    ln_rule_op(made, "conv2d");
+    ln_rule_input(made, "src", src);
+    ln_rule_input(made, "weight", weight);
+    ln_rule_input(made, "bias", bias);
+    ln_rule_param(made, "group", v->op, "group");
+    ln_rule_ints(made, "size", 2, (int[]){v->size[a], v->size[b]});
+    ln_rule_ints(made, "stride", 2, (int[]){v->stride[a], v->stride[b]});
+    ln_rule_ints(made, "dilation", 2, (int[]){v->dilation[a], v->dilation[b]});
+    ln_rule_ints(made, "padding", 4,
+                 (int[]){v->padding[a], v->padding[b], v->padding[AXES + a], v->padding[AXES + b]});
+    ln_rule_string(made, "autopad", "NOTSET");
+    return output(made, NULL);
+}
+
+/* The two ways */
+
+static const char *bias_of(ln_rule_made *made, const volume *v)
+{
+    return v->bias ? v->bias->name : make_zeros(made, v->w->tensor->dims[0]);
+}
+
+/* Of kernels [K, 1, 1]. */
+static void make_deep_images(ln_rule_made *made, const volume *v)
+{
+    const int *const x = v->x->tensor->dims, *const w = v->w->tensor->dims;
+    const char *const src =
+        make_view(made, v->x->name, NULL, 4, (int[]){x[0], x[1], x[2], x[3] * x[4]});
+    const char *const weight = make_view(made, v->w->name, NULL, 4, w);
+    const char *const sum = make_conv(made, v, src, weight, bias_of(made, v), 1);
+    make_view(made, sum, v->y->name, 2 + AXES, v->y->tensor->dims);
+}
+
+/* All slices with their padding, [D, N, C, H, W]. */
+static const char *make_slices(ln_rule_made *made, const volume *v)
+{
+    const int before[2 + AXES] = {v->padding[0]}, after[2 + AXES] = {v->padding[AXES]};
+    const char *const slices = make_transpose(made, v->x->name, NULL, (const int[]){2, 0, 1, 3, 4});
+    if (!before[0] && !after[0])
+        return slices;
+    ln_rule_op(made, "pad");
+    ln_rule_input(made, "src", slices);
+    ln_rule_ints(made, "before", 2 + AXES, before);
+    ln_rule_ints(made, "after", 2 + AXES, after);
+    ln_rule_string(made, "mode", "TL_PAD_CONSTANT");
+    return output(made, NULL);
+}
+
+/* The images that the kernel of number `k` is for. */
+static const char *images_of(ln_rule_made *made, const volume *v, const char *slices, int k)
+{
+    const int *const x = v->x->tensor->dims;
+    const int depth = v->y->tensor->dims[2], n = x[0], start = k * v->dilation[0];
+    const int all = x[2] + v->padding[0] + v->padding[AXES];
+    if (v->stride[0] != 1)
+        return make_view(made, make_steps(made, slices, start, depth, v->stride[0]), NULL, 4,
+                         (int[]){depth * n, x[1], x[3], x[4]});
+    const char *const images = make_view(made, slices, NULL, 4, (int[]){all * n, x[1], x[3], x[4]});
+    return depth == all ? images : make_slice(made, images, 0, start * n, depth * n);
+}
+
+static const char *weight_of(ln_rule_made *made, const volume *v, int k)
+{
+    const int *const w = v->w->tensor->dims;
+    const char *const one = v->size[0] == 1 ? v->w->name : make_slice(made, v->w->name, 2, k, 1);
+    return make_view(made, one, NULL, 4, (int[]){w[0], w[1], w[3], w[4]});
+}
+
+static void make_images(ln_rule_made *made, const volume *v)
+{
+    const int *const y = v->y->tensor->dims;
+    const char *const slices = make_slices(made, v);
+    const char *sum = NULL, *zeros = NULL;
+    for (int k = 0; k < v->size[0]; k++) {
+        if (k == 1)
+            zeros = make_zeros(made, v->w->tensor->dims[0]);
+        const char *const images = images_of(made, v, slices, k);
+        const char *const weight = weight_of(made, v, k);
+        const char *const part =
+            make_conv(made, v, images, weight, k ? zeros : bias_of(made, v), 0);
+        sum = k ? make_sum(made, part, sum) : part;
+    }
+    const char *const volumes =
+        make_view(made, sum, NULL, 2 + AXES, (int[]){y[2], y[0], y[1], y[3], y[4]});
+    make_transpose(made, volumes, v->y->name, (const int[]){1, 2, 0, 3, 4});
+}
+
+ln_list *ln_volumes_as_images(const ln_context *ctx, ln_list **old_ops)
+{
+    volume v;
+    ln_rule_made made = {.ctx = ctx, .rule = "volumes_as_images"};
+    const ln_op *op = ln_pass_rule_begins(ctx, made.rule) ? ln_rule_anchor(ctx, NULL) : NULL;
+    while (op && !fits(op, &v))
+        op = ln_rule_anchor(ctx, op);
+    *old_ops = NULL;
+    if (!op)
+        return NULL;
+    if (is_point(&v, 1) && is_point(&v, 2))
+        make_deep_images(&made, &v);
+    else
+        make_images(&made, &v);
+    return ln_rule_end_subgraph(&made, (const ln_op *const[]){op, NULL}, old_ops);
+}
