@@ -60,6 +60,15 @@ static const bench_shape conv_shapes[] = {
     CONV(3, 224, 32, 3, 2),
     CONV(3, 224, 64, 3, 1),
     CONV(3, 224, 192, 16, 16),
+    // few channels, large images: MobileNet v2, EfficientNet, segmentation
+    CONV(32, 112, 16, 1, 1),
+    CONV(16, 112, 96, 1, 1),
+    CONV(96, 56, 24, 1, 1),
+    CONV(8, 256, 16, 1, 1),
+    CONV(16, 256, 16, 1, 1),
+    CONV(32, 256, 32, 1, 1),
+    CONV(16, 256, 16, 3, 1),
+    CONV(16, 256, 2, 3, 1),
     {.name = NULL},
 };
 static const bench_work *const conv_works[] = {&bench_conv2d,    &bench_blocked_conv2d,
@@ -72,9 +81,20 @@ static const bench_work *const conv_works[] = {&bench_conv2d,    &bench_blocked_
         .size = k, .stride = s, .group = c                                                      \
     }
 static const bench_shape depthwise_shapes[] = {
-    DEPTHWISE(32, 112, 3, 1), DEPTHWISE(64, 112, 3, 2), DEPTHWISE(96, 56, 3, 1),
-    DEPTHWISE(144, 56, 3, 2), DEPTHWISE(512, 14, 3, 1), DEPTHWISE(960, 7, 3, 1),
-    DEPTHWISE(144, 56, 5, 2), DEPTHWISE(240, 28, 5, 1), DEPTHWISE(672, 14, 5, 1),
+    DEPTHWISE(32, 112, 3, 1),
+    DEPTHWISE(64, 112, 3, 2),
+    DEPTHWISE(96, 56, 3, 1),
+    DEPTHWISE(144, 56, 3, 2),
+    DEPTHWISE(512, 14, 3, 1),
+    DEPTHWISE(960, 7, 3, 1),
+    DEPTHWISE(144, 56, 5, 2),
+    DEPTHWISE(240, 28, 5, 1),
+    DEPTHWISE(672, 14, 5, 1),
+    // few channels, large images
+    DEPTHWISE(16, 256, 3, 1),
+    DEPTHWISE(16, 512, 3, 2),
+    DEPTHWISE(32, 256, 3, 1),
+    DEPTHWISE(16, 256, 5, 1),
     {.name = NULL},
 };
 static const bench_work *const depthwise_works[] = {&bench_conv2d, &bench_blocked_depthwise, NULL};
