@@ -136,6 +136,22 @@ static int gru(room *r)
     return recurrent_as(r, TL_CELL_GRU, 3);
 }
 
+static int packed_cells(room *r)
+{
+    const tl_recurrent_act gate = {TL_UNARY_SIGMOID, 0, 0}, candidate = {TL_UNARY_TANH, 0, 0};
+    const tl_recurrent_param param = {.cell = TL_CELL_GRU, .acts = {{gate, candidate}}};
+    const int hidden = 300, blocks = tl_cell_blocks(hidden), rows = 3, steps = 20;
+    const tl_recurrent_tensors t = {
+        .src = floats(r, DIMS(1, steps, rows, 3 * hidden)),
+        .recurrence = floats(r, DIMS(1, blocks, hidden, 3, TL_CELL_BLOCK)),
+        .lens = indices(r, TL_INT32, DIMS(rows), steps),
+        .dst = wanted(r, TL_FLOAT, DIMS(steps, 1, rows, hidden)),
+        .last_h = wanted(r, TL_FLOAT, DIMS(1, rows, hidden)),
+    };
+    return tl_exec_recurrent(with_scratch(r, tl_recurrent_scratch(&t, TL_CELL_GRU, THREADS)), &t,
+                             &param);
+}
+
 static int matmul(room *r)
 {
     static const tl_matmul_param param = {.alpha = 1};
@@ -315,6 +331,7 @@ static const struct {
                ROW(sort),
                ROW(unique),
                ROW(unique_sorted),
+               ROW(packed_cells),
                ROW(nms),
                ROW(nms_rows),
                ROW(det)};

@@ -235,14 +235,14 @@ static void finish(const tl_recurrent_job *job, const stage *s, size_t b, size_t
     }
 }
 
-/** One vector of all sequences. */
+/** One vector of the sequences. */
 static void run_vector(const tl_recurrent_job *job, const stage *s, const float *weights, size_t j)
 {
     const float *const states = s->of_reset ? job->extra : job->h;
-    for (size_t b = 0, n; b < job->rows; b += n) {
+    for (size_t b = job->first_row, n; b < job->end_row; b += n) {
         tl_vf sums[ROWS][GATES];
         // Tiles of about the same size: 8 are 4 and 4.
-        const size_t left = job->rows - b, tiles = (left + ROWS - 1) / ROWS;
+        const size_t left = job->end_row - b, tiles = (left + ROWS - 1) / ROWS;
         n = (left + tiles - 1) / tiles;
         products[n - 1][s->n - 1](states + b * job->hidden, weights + s->first * TL_CELL_BLOCK,
                                   job->hidden, job->n_gates * TL_CELL_BLOCK, sums);

@@ -274,13 +274,30 @@ static void run_step(const tl_exec *exec, tl_recurrent_job *job, tl_recurrent_fu
     run_stage(exec, job, func, TL_RECURRENT_GRU);
 }
 
-/** A stage of a step with packed weights. */
+/* ---- steps with packed weights ---- */
+
+/* Up to so many bytes of them are better read by each thread for sequences of its own, without
+ * waiting for others after each step, than by several threads in parts for all sequences. */
+enum { SHARED_WEIGHTS = 512 * 1024 };
+
+static size_t blocks_of(const tl_recurrent_job *job)
+{
+    return (size_t)tl_cell_blocks((int)job->hidden);
+}
+
+/** What a block costs in one step: products of vectors that the second cache has to give. */
+static size_t block_cost(const tl_recurrent_job *job)
+{
+    return job->rows * job->hidden * job->n_gates * (TL_CELL_BLOCK / 2);
+}
+
+// Parts are as large as can be, so that the same thread mostly reads the same weights.
 static void run_cells(const tl_exec *exec, tl_recurrent_job *job, tl_recurrent_stage stage)
 {
+    const size_t n = blocks_of(job), grain = tl_axis_grain(block_cost(job));
+    const size_t share = n / (size_t)tl_pool_size(exec->pool);
     job->stage = stage;
-    tl_parallel(exec, (size_t)tl_cell_blocks((int)job->hidden),
-                tl_axis_grain(job->rows * job->hidden * job->n_gates), pick_cells(exec, TL_FLOAT),
-                job);
+    tl_parallel(exec, n, share > grain ? share : grain, job->cells, job);
 }
 
 static void run_packed_step(const tl_exec *exec, tl_recurrent_job *job)
@@ -296,16 +313,47 @@ static void run_packed_step(const tl_exec *exec, tl_recurrent_job *job)
     job->next = old;
 }
 
+static void run_packed_steps(const tl_exec *exec, tl_recurrent_job *job)
+{
+    for (; job->step < job->steps && !tl_stop_is_requested(exec->stop); job->step++)
+        run_packed_step(exec, job);
+}
+
+/** All steps of the sequences begin .. end-1. */
+static void run_sequences(void *arg, size_t begin, size_t end)
+{
+    tl_recurrent_job own = *(const tl_recurrent_job *)arg;
+    own.first_row = begin;
+    own.end_row = end;
+    run_packed_steps(&(tl_exec){.isa = own.isa, .stop = own.stop}, &own);
+}
+
+static int has_sequences_for_all(const tl_exec *exec, const tl_recurrent_job *job)
+{
+    const size_t size = blocks_of(job) * job->hidden * job->n_gates * TL_CELL_BLOCK * sizeof(float);
+    const int threads = tl_pool_size(exec->pool);
+    return threads > 1 && job->rows >= (size_t)threads && size <= SHARED_WEIGHTS;
+}
+
+static void run_packed(const tl_exec *exec, tl_recurrent_job *job)
+{
+    if (!has_sequences_for_all(exec, job)) {
+        run_packed_steps(exec, job);
+        return;
+    }
+    const size_t grain = tl_axis_grain(job->steps * block_cost(job) / job->rows * blocks_of(job));
+    const size_t share = job->rows / (size_t)tl_pool_size(exec->pool);
+    tl_parallel(exec, job->rows, share > grain ? share : grain, run_sequences, job);
+    if (job->steps % 2)
+        job->h = job->next;
+}
+
 static void run_steps(const tl_exec *exec, tl_recurrent_job *job, const tl_tensor *recurrence,
                       int d)
 {
     tl_recurrent_func *const func = pick(exec, recurrence->dtype);
-    for (; job->step < job->steps && !tl_stop_is_requested(exec->stop); job->step++) {
-        if (job->packed)
-            run_packed_step(exec, job);
-        else
-            run_step(exec, job, func, recurrence, d);
-    }
+    for (; job->step < job->steps && !tl_stop_is_requested(exec->stop); job->step++)
+        run_step(exec, job, func, recurrence, d);
 }
 
 /** Both halves of the bias in one; that of a candidate which is added behind the reset, apart. */
@@ -394,9 +442,16 @@ static void run_direction(const tl_exec *exec, const tl_recurrent_tensors *t,
     set_acts(exec, &job, d, dtype);
     set_state(job.h, t->initial_h, d, states, dtype);
     set_state(job.c, t->initial_c, d, states, dtype);
-    if (is_packed(t->recurrence))
+    if (is_packed(t->recurrence)) {
         job.packed = at(t->recurrence, (size_t)d * t->recurrence->len / (size_t)e.directions);
-    run_steps(exec, &job, t->recurrence, d);
+        job.cells = pick_cells(exec, TL_FLOAT);
+        job.end_row = rows;
+        job.isa = exec->isa;
+        job.stop = exec->stop;
+        run_packed(exec, &job);
+    } else {
+        run_steps(exec, &job, t->recurrence, d);
+    }
     get_state(job.h, t->last_h, d, states);
     get_state(job.c, t->last_c, d, states);
 }

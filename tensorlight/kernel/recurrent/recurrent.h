@@ -21,6 +21,11 @@ typedef enum tl_recurrent_stage {
     TL_RECURRENT_STAGES
 } tl_recurrent_stage;
 
+/** With packed weights: a stage for blocks begin .. end-1 of TL_CELL_BLOCK numbers, for the
+ *  tl_recurrent_job at `arg`, and with it the products that it needs; those in job->products are
+ *  not looked at. */
+typedef void tl_cells_func(void *arg, size_t begin, size_t end);
+
 /** A step of one direction. */
 typedef struct tl_recurrent_job {
     const tl_recurrent_param *param;
@@ -28,29 +33,29 @@ typedef struct tl_recurrent_job {
     size_t hidden, rows, n_gates; /* H, B, G */
     size_t step, steps;           /* of T */
     int reverse;
-    const int32_t *lens;  /* [B] or NULL */
-    const void *src;      /* [T, B, G * H] */
-    const void *peephole; /* [3 * H] or NULL */
-    size_t room;          /* bytes at the begin of the scratch memory, for the products */
-    void *products;       /* [G, B, H]: of the states and the recurrence weights */
-    void *bias;           /* [G * H], and [H] for a candidate behind its reset */
-    void *gates;          /* [B, G * H] to work in */
-    void *extra;          /* [B, H]: r h of a GRU */
-    void *h, *c;          /* [B, H]: the states */
-    const void *packed;   /* the weights in blocks, or NULL; then: */
-    void *next;           /* [B, H]: h after the step */
-    void *dst;            /* [T, .., B, H] or NULL */
-    size_t dst_step;      /* elements from a step to the next one */
+    const int32_t *lens;       /* [B] or NULL */
+    const void *src;           /* [T, B, G * H] */
+    const void *peephole;      /* [3 * H] or NULL */
+    size_t room;               /* bytes at the begin of the scratch memory, for the products */
+    void *products;            /* [G, B, H]: of the states and the recurrence weights */
+    void *bias;                /* [G * H], and [H] for a candidate behind its reset */
+    void *gates;               /* [B, G * H] to work in */
+    void *extra;               /* [B, H]: r h of a GRU */
+    void *h, *c;               /* [B, H]: the states */
+    const void *packed;        /* the weights in blocks, or NULL; then: */
+    void *next;                /* [B, H]: h after the step */
+    size_t first_row, end_row; /* the sequences that are computed */
+    tl_cells_func *cells;
+    tl_isa isa;
+    const tl_stop *stop;
+    void *dst;       /* [T, .., B, H] or NULL */
+    size_t dst_step; /* elements from a step to the next one */
     tl_map_func *acts[TL_RECURRENT_ACTS];
     tl_unary_param act_params[TL_RECURRENT_ACTS];
 } tl_recurrent_job;
 
 /** The stage for the rows begin .. end-1 of the tl_recurrent_job at `arg`. */
 typedef void tl_recurrent_func(void *arg, size_t begin, size_t end);
-
-/** With packed weights: the stage for blocks begin .. end-1 of TL_CELL_BLOCK numbers of all rows,
- *  and with it the products that it needs; those in job->products are not looked at. */
-typedef void tl_cells_func(void *arg, size_t begin, size_t end);
 
 #define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_recurrent_func, name, dtype, isa)
 #include "kernel/recurrent/cells.def"

@@ -348,6 +348,47 @@ START_TEST(packed_cells_of_all_sizes_agree_with_plain_ones)
 }
 END_TEST
 
+typedef struct threads_arg {
+    tl_recurrent_tensors t;
+    tl_recurrent_param p;
+} threads_arg;
+
+static void run_recurrent(const tl_exec *exec, tl_tensor *dst, void *arg)
+{
+    threads_arg *const a = arg;
+    tl_exec own = exec ? *exec : (tl_exec){.isa = tl_isa_best()};
+    own.scratch_size = tl_recurrent_scratch(&a->t, a->p.cell, tl_pool_size(own.pool));
+    own.scratch = tl_alloc(own.scratch_size);
+    a->t.dst = dst;
+    ck_assert_int_eq(tl_exec_recurrent(&own, &a->t, &a->p), 0);
+    tl_free(own.scratch);
+}
+
+/* Few sequences share weights that are larger than a cache; many have threads of their own. */
+START_TEST(threads_do_not_change_the_result_of_packed_cells)
+{
+    static const int sizes[][2] = {{1, 260}, {3, 260}, {2, 64}, {9, 40}};
+    for (size_t i = 0; i < NN_LEN(sizes) * TL_CELL_SIZE; i++) {
+        nn_room room = {.seed = 1};
+        const int rows = sizes[i / TL_CELL_SIZE][0], hidden = sizes[i / TL_CELL_SIZE][1];
+        const tl_cell cell = (tl_cell)(i % TL_CELL_SIZE);
+        const int n = tl_cell_gates(cell);
+        threads_arg a = {
+            .t = {.src = nn_random(&room, TL_FLOAT, 4, (int[]){1, 5, rows, n * hidden}, -1, 1),
+                  .last_h = nn_blank(&room, TL_FLOAT, 3, (int[]){1, rows, hidden})},
+            .p = usual(cell)};
+        a.t.recurrence =
+            packed(&room, nn_random(&room, TL_FLOAT, 4, (int[]){1, n, hidden, hidden}, -0.1, 0.1));
+        tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 4, (int[]){5, 1, rows, hidden});
+        nn_check_threads(run_recurrent, dst, &a);
+        const size_t states = (size_t)(rows * hidden);
+        ck_assert_mem_eq(a.t.last_h->data, (const float *)dst->data + 4 * states,
+                         states * sizeof(float));
+        nn_close(&room);
+    }
+}
+END_TEST
+
 START_TEST(packed_weights_need_the_usual_activations)
 {
     nn_room room = {0};
@@ -416,22 +457,6 @@ START_TEST(without_sequences_or_numbers_there_is_nothing_to_do)
         }
 }
 END_TEST
-
-typedef struct threads_arg {
-    tl_recurrent_tensors t;
-    tl_recurrent_param p;
-} threads_arg;
-
-static void run_recurrent(const tl_exec *exec, tl_tensor *dst, void *arg)
-{
-    threads_arg *const a = arg;
-    tl_exec own = exec ? *exec : (tl_exec){.isa = tl_isa_best()};
-    own.scratch_size = tl_recurrent_scratch(&a->t, a->p.cell, tl_pool_size(own.pool));
-    own.scratch = tl_alloc(own.scratch_size);
-    a->t.dst = dst;
-    ck_assert_int_eq(tl_exec_recurrent(&own, &a->t, &a->p), 0);
-    tl_free(own.scratch);
-}
 
 START_TEST(threads_do_not_change_the_result)
 {
@@ -524,7 +549,8 @@ END_TEST
 LN_TEST_MAIN("recurrent", a_plain_cell_by_hand, a_gru_by_hand, an_lstm_by_hand,
              every_cell_agrees_with_its_formulas, packed_cells_agree_with_their_formulas,
              packed_cells_of_all_sizes_agree_with_plain_ones,
-             packed_weights_need_the_usual_activations, each_direction_has_its_activations,
+             packed_weights_need_the_usual_activations,
+             threads_do_not_change_the_result_of_packed_cells, each_direction_has_its_activations,
              without_steps_the_state_stays, without_sequences_or_numbers_there_is_nothing_to_do,
              threads_do_not_change_the_result, what_does_not_fit_is_refused,
              lengths_are_checked_when_computing, names_and_values_correspond)
