@@ -292,6 +292,9 @@ static const bench_shape cast_shapes[] = {
     {.name = NULL},
 };
 static const bench_work *const cast_works[] = {&bench_cast, NULL};
+static const bench_work *const quantized_depthwise_works[] = {&bench_quantized_depthwise, NULL};
+static const bench_work *const quantized_maxpool_works[] = {&bench_quantized_maxpool, NULL};
+static const bench_work *const quantized_avgpool_works[] = {&bench_quantized_avgpool, NULL};
 
 const bench_group bench_groups[] = {
     {gemm_works, gemm_shapes, BENCH_DNNL_MATMUL},
@@ -314,5 +317,8 @@ const bench_group bench_groups[] = {
     {dequantize_works, dequantize_shapes, BENCH_DNNL_NONE},
     {range_works, range_shapes, BENCH_DNNL_NONE},
     {cast_works, cast_shapes, BENCH_DNNL_NONE},
+    {quantized_depthwise_works, depthwise_shapes, BENCH_DNNL_NONE},
+    {quantized_maxpool_works, maxpool_shapes, BENCH_DNNL_NONE},
+    {quantized_avgpool_works, avgpool_shapes, BENCH_DNNL_NONE},
 };
 const int bench_n_groups = COUNT(bench_groups);

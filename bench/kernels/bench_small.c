@@ -3,6 +3,8 @@
 
 #include "bench_works.h"
 
+#include "tensorlight/tl_quantized.h"
+
 #define DIMS(...) ((int[]){__VA_ARGS__})
 
 static double size_of(const tl_tensor *t)
@@ -87,3 +89,74 @@ static int run_cast(const tl_exec *exec, bench_job *job)
 }
 
 const bench_work bench_cast = {"cast", prepare_types, run_cast, finish_types};
+
+/* ---- windows over 8-bit channels in blocks ---- */
+
+/** src and dst in blocks, and dst as floats. */
+static int prepare_windows(bench_job *job)
+{
+    const bench_shape *const s = &job->shape;
+    const int blocks = tl_blocks(s->dims[1]), pad = bench_pad(s);
+    const int oh = bench_length(s, s->dims[2]), ow = bench_length(s, s->dims[3]);
+    job->conv = (tl_conv2d_param){.group = s->dims[1],
+                                  .size = {s->size, s->size},
+                                  .stride = {s->stride, s->stride},
+                                  .dilation = {1, 1},
+                                  .padding = {pad, pad, pad, pad}};
+    job->pool = (tl_pool2d_param){.size = {s->size, s->size},
+                                  .stride = {s->stride, s->stride},
+                                  .padding = {pad, pad, pad, pad}};
+    job->src = bench_random_of(job, TL_UINT8, 5,
+                               DIMS(s->dims[0], blocks, s->dims[2], s->dims[3], TL_BLOCK), 0, 255);
+    job->dst = bench_blank_of(job, TL_UINT8, 5, DIMS(s->dims[0], blocks, oh, ow, TL_BLOCK));
+    job->plain_dst = bench_blank(job, 5, DIMS(s->dims[0], blocks, oh, ow, TL_BLOCK));
+    job->bytes = size_of(job->src) + size_of(job->dst);
+    return job->n_tensors == 3 ? 0 : -1;
+}
+
+static int prepare_quantized_depthwise(bench_job *job)
+{
+    const bench_shape *const s = &job->shape;
+    if (prepare_windows(job) < 0)
+        return -1;
+    job->weight =
+        bench_random_of(job, TL_INT8, 4, DIMS(s->dims[1], 1, s->size, s->size), -128, 127);
+    job->bias = bench_random_of(job, TL_INT32, 1, DIMS(s->dims[1]), -1000, 1000);
+    job->packed = bench_blank_of(
+        job, TL_INT8, 2,
+        DIMS(tl_blocks(s->dims[1]), (int)tl_quantized_depthwise2d_packed(job->conv.size)));
+    job->flops = 2.0 * s->size * s->size * s->dims[1] * job->dst->dims[2] * job->dst->dims[3];
+    return job->packed ? tl_exec_quantized_depthwise2d_pack(NULL, job->weight, job->bias, NULL,
+                                                            NULL, job->packed)
+                       : -1;
+}
+
+static const tl_quantized_param window_param = {
+    .zero = 120, .scale = 0.002f, .act = {TL_ACT_RELU, 0, 0}, .dst_factor = 1, .dst_zero = 3};
+
+static int run_quantized_depthwise(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_quantized_depthwise2d(exec, job->src, job->packed, job->dst, &job->conv,
+                                         &window_param);
+}
+
+const bench_work bench_quantized_depthwise = {"quantized_depthwise", prepare_quantized_depthwise,
+                                              run_quantized_depthwise, finish_types};
+
+static int run_quantized_maxpool(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_quantized_maxpool2d(exec, job->src, job->dst, &job->pool);
+}
+
+const bench_work bench_quantized_maxpool = {"quantized_maxpool", prepare_windows,
+                                            run_quantized_maxpool, finish_types};
+
+static int run_quantized_avgpool(const tl_exec *exec, bench_job *job)
+{
+    tl_quantized_param q = window_param;
+    q.scale = 1;
+    return tl_exec_quantized_avgpool2d(exec, job->src, job->dst, &job->pool, 0, &q);
+}
+
+const bench_work bench_quantized_avgpool = {"quantized_avgpool", prepare_windows,
+                                            run_quantized_avgpool, finish_types};

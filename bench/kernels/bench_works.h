@@ -23,5 +23,6 @@ extern const bench_work bench_transpose, bench_to_blocked, bench_from_blocked;
 
 /* bench_small.c: small integers, and other types than floats. */
 extern const bench_work bench_quantize, bench_dequantize, bench_quantize_range, bench_cast;
+extern const bench_work bench_quantized_depthwise, bench_quantized_maxpool, bench_quantized_avgpool;
 
 #endif

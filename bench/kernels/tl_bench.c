@@ -296,15 +296,18 @@ static int do_all(bench *b)
 /* ---- beginning ---- */
 
 /** Sets for which there are kernels of floats. */
-static const tl_isa float_sets[] = {TL_ISA_C, TL_ISA_AVX2, TL_ISA_AVX512, TL_ISA_NEON};
+static int has_floats(tl_isa isa)
+{
+    return isa == TL_ISA_C || isa == TL_ISA_AVX2 || isa == TL_ISA_AVX512 || isa == TL_ISA_NEON;
+}
 
-/** The usable ones of them; or only the one asked for. */
+/** The usable ones of them; or only the one asked for, whichever it is. */
 static void find_levels(bench *b)
 {
     const tl_isa only = b->opt.only;
-    for (size_t i = 0; i < sizeof(float_sets) / sizeof(float_sets[0]); i++) {
-        const tl_isa isa = float_sets[i];
-        if (!tl_isa_is_usable(isa) || (only != TL_ISA_INVALID && only != isa))
+    for (tl_isa isa = TL_ISA_C; isa < TL_ISA_SIZE; isa = (tl_isa)((int)isa + 1)) {
+        const int is_asked_for = only == TL_ISA_INVALID ? has_floats(isa) : only == isa;
+        if (!tl_isa_is_usable(isa) || !is_asked_for)
             continue;
         level *const l = &b->levels[b->n_levels++];
         l->exec = (tl_exec){.pool = b->pool, .isa = isa};

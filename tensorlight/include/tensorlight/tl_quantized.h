@@ -82,6 +82,39 @@ TL_API int tl_exec_quantized_matmul(const tl_exec *exec, const tl_tensor *src,
                                     const tl_tensor *weight, tl_tensor *dst,
                                     const tl_quantized_param *q);
 
+/* ---- windows over single channels ---- */
+
+/** Bytes of a row of packed weights of a depthwise convolution: for a block of channels. */
+TL_API size_t tl_quantized_depthwise2d_packed(const int size[2]);
+
+/** weight TL_INT8 [C, 1, KH, KW]; bias, factor, addend as those of tl_exec_quantized_conv2d_pack,
+ *  with C in the place of OC -> dst TL_INT8 [B, tl_quantized_depthwise2d_packed(..)]: bias, sums,
+ *  factor and addend as there; then for each row of taps each four of its taps as 16 x 4 weights, 0
+ *  for what is absent. */
+TL_API int tl_exec_quantized_depthwise2d_pack(const tl_exec *exec, const tl_tensor *weight,
+                                              const tl_tensor *bias, const tl_tensor *factor,
+                                              const tl_tensor *addend, tl_tensor *dst);
+
+/** Convolution of each channel by itself: src TL_UINT8 [N, B, H, W, 16], weight as
+ *  tl_exec_quantized_depthwise2d_pack makes it -> dst TL_FLOAT or TL_UINT8 [N, B, OH, OW, 16].
+ *  Of `param` size, stride, dilation and padding are looked at. */
+TL_API int tl_exec_quantized_depthwise2d(const tl_exec *exec, const tl_tensor *src,
+                                         const tl_tensor *weight, tl_tensor *dst,
+                                         const tl_conv2d_param *param,
+                                         const tl_quantized_param *q);
+
+/** The largest element of each window, with the scale and zero point of src: src [N, B, H, W, 16]
+ *  -> dst [N, B, OH, OW, 16], both TL_UINT8. Every window meets src; padding never wins. */
+TL_API int tl_exec_quantized_maxpool2d(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
+                                       const tl_pool2d_param *param);
+
+/** The mean of each window, in the same way: src TL_UINT8 -> dst TL_FLOAT or TL_UINT8. With n
+ *  elements in src, or in src and its padding if `counts_padding`, the result is that of
+ *  v = act((float)(sum - elements in src * zero) / (float)n * scale). The sum is exact. */
+TL_API int tl_exec_quantized_avgpool2d(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
+                                       const tl_pool2d_param *param, int counts_padding,
+                                       const tl_quantized_param *q);
+
 TL_END_DECLS
 
 #endif

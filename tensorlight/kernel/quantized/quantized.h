@@ -9,6 +9,7 @@
 #ifndef QUANTIZED_H
 #define QUANTIZED_H
 
+#include <math.h>
 #include <stdint.h>
 
 #include "kernel/tl_kernel.h"
@@ -21,6 +22,13 @@ typedef struct tl_quantized_head {
     int32_t bias[TL_BLOCK], weight_sum[TL_BLOCK];
     float factor[TL_BLOCK], addend[TL_BLOCK];
 } tl_quantized_head;
+
+/** A number as a byte, by the definition: NaN becomes 0. */
+static inline uint8_t tl_quantized_byte(const tl_quantized_param *q, float v)
+{
+    const float shifted = rintf(v * q->dst_factor) + (float)q->dst_zero;
+    return shifted > 0 ? (uint8_t)(shifted < 255 ? shifted : 255) : 0;
+}
 
 /** What is summed for a line of pixels, and where the results go. */
 typedef struct tl_quad_job {

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of windows over single channels of 8-bit images in blocks (tl_quantized.h): depthwise
+// convolution, the maximum, and the mean.
+
+#ifndef QUANTWIN_H
+#define QUANTWIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/quantized/quantized.h"
+
+typedef enum tl_quantwin_kind {
+    TL_QUANTWIN_CONV,
+    TL_QUANTWIN_MAX,
+    TL_QUANTWIN_MEAN,
+} tl_quantwin_kind;
+
+/** src [planes, ih, iw, 16] -> dst [planes, oh, ow, 16]; plane p is of block p % blocks. */
+typedef struct tl_quantwin_job {
+    tl_quantwin_kind kind;
+    const uint8_t *src;
+    const int8_t *weight; /* of a convolution: [blocks, row] */
+    size_t row;
+    void *dst;
+    int is_float; /* dst */
+    int blocks, ih, iw, oh, ow;
+    int size[2], stride[2], dilation[2], padding[2]; /* padding: top, left */
+    int64_t begin[2], end[2]; /* the rows and columns that a mean counts; the source's, or more */
+    tl_quantized_param q;
+    float low, high;      /* the bounds of the activation, of tl_act_bounds */
+    uint8_t bounds[2];    /* and as bytes */
+    const tl_exec *alone; /* what plain C computes activations with */
+} tl_quantwin_job;
+
+/** Computes the lines begin .. end-1, of oh in each plane, for the tl_quantwin_job at `arg`. The
+ *  windows of a maximum and a mean meet the source, and have dilation 1. */
+typedef void tl_quantwin_func(void *arg, size_t begin, size_t end);
+
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_quantwin_func, name, dtype, isa)
+#include "kernel/quantwin/quantwin.def"
+#undef TL_KERNEL
+
+/** How many of `size` positions from `from` on lie in begin .. end-1. */
+static inline int64_t tl_quantwin_count(int64_t from, int size, int64_t begin, int64_t end)
+{
+    const int64_t to = from + size;
+    return (to < end ? to : end) - (from > begin ? from : begin);
+}
+
+/** Quads of weights of a row of taps. */
+static inline int tl_quantwin_quads(int width)
+{
+    return (width + TL_QUAD - 1) / TL_QUAD;
+}
+
+#endif

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vectors of 32-bit integers, and exact dot products of four bytes each: see tl_simd.h.
+//
+//     tl_vi                         TL_VF_LANES integers of 32 bits
+//     tl_vi_load(p), tl_vi_set1(x)  any address
+//     tl_vi_load_u8(p)              from bytes
+//     tl_vi_add, tl_vi_mul          modulo 2^32
+//     tl_vi_to_vf(a)                the nearest floats
+//     tl_vi_round(v)                the nearest integers to floats, ties to even, |v| < 2^31
+//     tl_vi_range, tl_vi_range_of(zero, low, high)   what integers become as bytes: more by zero,
+//                                   0 .. 255, then kept between two bytes
+//     tl_vi_store_pixels(p, v, n, r)  the integers v[k], moved by the range r and saturated, as
+//                                   bytes from p[16 * k] on, for k = 0 .. n-1, n <= 4
+//     tl_vb, tl_vb_load(p), _zero          four bytes for each lane
+//     tl_vb_pixels(p)               byte k of lane c is p[16 * k + c], unsigned: the c-th channel
+//                                   of four neighbouring pixels in blocks of 16
+//     tl_vb_pixel(p)                byte 0 of lane c is p[c], the others are 0
+//     tl_vb_later(a, b)             bytes 0 .. 2 of b become 1 .. 3, byte 0 is byte 3 of a
+//     tl_vb_tap(a, k)               byte k of each lane becomes byte 0; the others may be anything
+//     tl_vq, tl_vq_of(b)            four unsigned factors for each lane, prepared
+//     tl_vk, tl_vk_of(b)            four signed factors for each lane, prepared
+//     tl_vi_dot(sum, q, w)          sum + the four products of each lane, exact modulo 2^32
+//     tl_v16                        16 bytes, the channels of a pixel: tl_v16_load, _store, _zero,
+//                                   _set1,
+//                                   and tl_v16_max of unsigned ones
+
+#ifndef TL_SIMD_QUAD_H
+#define TL_SIMD_QUAD_H
+
+#include "kernel/simd/tl_simd.h"
+
+#if defined(TL_SIMD_AVX512)
+#include "kernel/simd/tl_simd_quad_avx512.h"
+#elif defined(TL_SIMD_AVX2)
+#include "kernel/simd/tl_simd_quad_avx2.h"
+#elif defined(TL_SIMD_NEON)
+#include "kernel/simd/tl_simd_quad_neon.h"
+#endif
+
+#endif

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dot products of bytes in vectors of NEON: see tl_simd_quad.h.
+
+#ifndef TL_SIMD_QUAD_NEON_H
+#define TL_SIMD_QUAD_NEON_H
+
+#include "kernel/simd/tl_simd_neon.h"
+
+typedef int32x4_t tl_vi;
+typedef uint8x16_t tl_vb;
+
+static inline tl_vi tl_vi_load(const int32_t *p)
+{
+    return vld1q_s32(p);
+}
+
+static inline tl_vi tl_vi_set1(int32_t x)
+{
+    return vdupq_n_s32(x);
+}
+
+static inline uint32_t tl_quad_bits(const void *p)
+{
+    uint32_t bits;
+    memcpy(&bits, p, sizeof(bits));
+    return bits;
+}
+
+static inline tl_vi tl_vi_load_u8(const uint8_t *p)
+{
+    const uint16x8_t words = vmovl_u8(vreinterpret_u8_u32(vdup_n_u32(tl_quad_bits(p))));
+    return vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(words)));
+}
+
+static inline tl_vi tl_vi_add(tl_vi a, tl_vi b)
+{
+    return vaddq_s32(a, b);
+}
+
+static inline tl_vi tl_vi_mul(tl_vi a, tl_vi b)
+{
+    return vmulq_s32(a, b);
+}
+
+static inline tl_vf tl_vi_to_vf(tl_vi a)
+{
+    return vcvtq_f32_s32(a);
+}
+
+static inline tl_vb tl_vb_load(const void *p)
+{
+    return vld1q_u8(p);
+}
+
+/** Four channels of the four pixels, as a matrix that is then transposed. */
+static inline tl_vb tl_vb_pixels(const uint8_t *p)
+{
+    static const uint8_t turned[16] = {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};
+    uint32x4_t fours = vdupq_n_u32(tl_quad_bits(p));
+    fours = vsetq_lane_u32(tl_quad_bits(p + 16), fours, 1);
+    fours = vsetq_lane_u32(tl_quad_bits(p + 32), fours, 2);
+    fours = vsetq_lane_u32(tl_quad_bits(p + 48), fours, 3);
+    return vqtbl1q_u8(vreinterpretq_u8_u32(fours), vld1q_u8(turned));
+}
+
+static inline tl_vb tl_vb_pixel(const uint8_t *p)
+{
+    return vreinterpretq_u8_s32(tl_vi_load_u8(p));
+}
+
+static inline tl_vb tl_vb_later(tl_vb a, tl_vb b)
+{
+    const uint32x4_t first = vshrq_n_u32(vreinterpretq_u32_u8(a), 24);
+    return vreinterpretq_u8_u32(vorrq_u32(first, vshlq_n_u32(vreinterpretq_u32_u8(b), 8)));
+}
+
+static inline tl_vb tl_vb_tap(tl_vb a, int k)
+{
+    return vreinterpretq_u8_u32(vshlq_u32(vreinterpretq_u32_u8(a), vdupq_n_s32(-8 * k)));
+}
+
+/** As words: each product fits into one. */
+typedef struct tl_vq {
+    int16x8_t low, high;
+} tl_vq;
+typedef tl_vq tl_vk;
+
+static inline tl_vq tl_vq_of(tl_vb a)
+{
+    return (tl_vq){vreinterpretq_s16_u16(vmovl_u8(vget_low_u8(a))),
+                   vreinterpretq_s16_u16(vmovl_u8(vget_high_u8(a)))};
+}
+
+static inline tl_vk tl_vk_of(tl_vb a)
+{
+    const int8x16_t bytes = vreinterpretq_s8_u8(a);
+    return (tl_vk){vmovl_s8(vget_low_s8(bytes)), vmovl_s8(vget_high_s8(bytes))};
+}
+
+static inline tl_vi tl_vi_dot(tl_vi sum, tl_vq q, tl_vk w)
+{
+    const int32x4_t low = vpaddlq_s16(vmulq_s16(q.low, w.low));
+    const int32x4_t high = vpaddlq_s16(vmulq_s16(q.high, w.high));
+    return vaddq_s32(sum, vpaddq_s32(low, high));
+}
+
+static inline tl_vb tl_vb_zero(void)
+{
+    return vdupq_n_u8(0);
+}
+
+typedef struct tl_vi_range {
+    int16x8_t zero;
+    uint8x16_t low, high;
+} tl_vi_range;
+
+static inline tl_vi_range tl_vi_range_of(int zero, int low, int high)
+{
+    return (tl_vi_range){vdupq_n_s16((int16_t)zero), vdupq_n_u8((uint8_t)low),
+                         vdupq_n_u8((uint8_t)high)};
+}
+
+static inline tl_vi tl_vi_round(tl_vf a)
+{
+    return vcvtnq_s32_f32(a);
+}
+
+static inline void tl_vi_store_pixels(uint8_t *p, const tl_vi v[4], int n, const tl_vi_range *r)
+{
+    const int16x8_t a = vqaddq_s16(vcombine_s16(vqmovn_s32(v[0]), vqmovn_s32(v[1])), r->zero);
+    const int16x8_t b = vqaddq_s16(vcombine_s16(vqmovn_s32(v[2]), vqmovn_s32(v[3])), r->zero);
+    const uint8x16_t bytes = vcombine_u8(vqmovun_s16(a), vqmovun_s16(b));
+    const uint8x16_t kept = vminq_u8(r->high, vmaxq_u8(bytes, r->low));
+    uint8_t pixels[16];
+    vst1q_u8(pixels, kept);
+    for (int k = 0; k < 4 && k < n; k++)
+        memcpy(p + 16 * k, pixels + 4 * k, 4);
+}
+
+/** 16 bytes: the channels of a pixel. */
+typedef uint8x16_t tl_v16;
+
+static inline tl_v16 tl_v16_load(const uint8_t *p)
+{
+    return vld1q_u8(p);
+}
+
+static inline void tl_v16_store(uint8_t *p, tl_v16 a)
+{
+    vst1q_u8(p, a);
+}
+
+static inline tl_v16 tl_v16_zero(void)
+{
+    return vdupq_n_u8(0);
+}
+
+static inline tl_v16 tl_v16_set1(uint8_t x)
+{
+    return vdupq_n_u8(x);
+}
+
+static inline tl_v16 tl_v16_max(tl_v16 a, tl_v16 b)
+{
+    return vmaxq_u8(a, b);
+}
+
+#endif
