@@ -54,7 +54,7 @@ const char *bench_dnnl_version(void)
 /* ---- arguments ---- */
 
 /** The plain, row-major memory of a shape. */
-static dnnl_memory_desc_t plain_of(int ndim, const dnnl_dims_t dims)
+static dnnl_memory_desc_t plain_of_type(int ndim, const dnnl_dims_t dims, dnnl_data_type_t type)
 {
     dnnl_memory_desc_t desc;
     dnnl_dims_t strides;
@@ -63,14 +63,19 @@ static dnnl_memory_desc_t plain_of(int ndim, const dnnl_dims_t dims)
         strides[i] = stride;
         stride *= dims[i];
     }
-    dnnl_memory_desc_init_by_strides(&desc, ndim, dims, dnnl_f32, strides);
+    dnnl_memory_desc_init_by_strides(&desc, ndim, dims, type, strides);
     return desc;
 }
 
-static dnnl_memory_desc_t any_of(int ndim, const dnnl_dims_t dims)
+static dnnl_memory_desc_t plain_of(int ndim, const dnnl_dims_t dims)
+{
+    return plain_of_type(ndim, dims, dnnl_f32);
+}
+
+static dnnl_memory_desc_t any_of(int ndim, const dnnl_dims_t dims, dnnl_data_type_t type)
 {
     dnnl_memory_desc_t desc;
-    dnnl_memory_desc_init_by_tag(&desc, ndim, dims, dnnl_f32, dnnl_format_tag_any);
+    dnnl_memory_desc_init_by_tag(&desc, ndim, dims, type, dnnl_format_tag_any);
     return desc;
 }
 
@@ -87,7 +92,10 @@ static dnnl_memory_desc_t plain_like(const tl_tensor *t)
     dnnl_dims_t dims;
     for (int i = 0; i < t->ndim; i++)
         dims[i] = t->dims[i];
-    return plain_of(t->ndim, dims);
+    return plain_of_type(t->ndim, dims,
+                         t->dtype == TL_UINT8  ? dnnl_u8
+                         : t->dtype == TL_INT8 ? dnnl_s8
+                                               : dnnl_f32);
 }
 
 static argument *add_tensor(bench_dnnl *d, int index, dnnl_query_t query, const tl_tensor *t)
@@ -100,9 +108,14 @@ static argument *add_result(bench_dnnl *d, const tl_tensor *dst)
     return add_argument(d, DNNL_ARG_DST, dnnl_query_dst_md, NULL, plain_like(dst));
 }
 
+static void let_choose_type(argument *a, dnnl_data_type_t type)
+{
+    a->wish = any_of(a->plain.ndims, a->plain.dims, type);
+}
+
 static void let_choose(argument *a)
 {
-    a->wish = any_of(a->plain.ndims, a->plain.dims);
+    let_choose_type(a, a->plain.data_type);
 }
 
 /* ---- descriptions: each returns oneDNN's status ---- */
@@ -122,6 +135,51 @@ static dnnl_status_t describe_matmul(bench_dnnl *d, const bench_job *job)
     const dnnl_status_t status =
         dnnl_matmul_desc_init(&desc, &src->wish, &weight->wish, NULL, &dst->wish);
     return status ? status : describe(d, &desc);
+}
+
+/** Results of 8 bits: the job's factor is in its `bias`. */
+static dnnl_status_t describe_scaled(bench_dnnl *d, const bench_job *job, const void *op_desc)
+{
+    dnnl_primitive_attr_t attr;
+    dnnl_status_t status = dnnl_primitive_attr_create(&attr);
+    if (status)
+        return status;
+    status = dnnl_primitive_attr_set_output_scales(attr, 1, 0, job->bias->data);
+    if (!status)
+        status = dnnl_primitive_desc_create(&d->desc, op_desc, attr, d->engine, NULL);
+    dnnl_primitive_attr_destroy(attr);
+    return status;
+}
+
+static dnnl_status_t describe_quantized_matmul(bench_dnnl *d, const bench_job *job)
+{
+    dnnl_matmul_desc_t desc;
+    argument *const src = add_tensor(d, DNNL_ARG_SRC, dnnl_query_src_md, job->plain_src);
+    argument *const weight = add_tensor(d, DNNL_ARG_WEIGHTS, dnnl_query_weights_md, job->weight);
+    argument *const dst = add_result(d, job->plain_dst);
+    let_choose(weight);
+    dst->wish = plain_of_type(dst->plain.ndims, dst->plain.dims, dnnl_u8);
+    const dnnl_status_t status =
+        dnnl_matmul_desc_init(&desc, &src->wish, &weight->wish, NULL, &dst->wish);
+    return status ? status : describe_scaled(d, job, &desc);
+}
+
+static dnnl_status_t describe_quantized_conv(bench_dnnl *d, const bench_job *job)
+{
+    const tl_conv2d_param *const p = &job->conv;
+    const dnnl_dims_t dilates = {0, 0}, strides = {p->stride[0], p->stride[1]},
+                      begin = {p->padding[0], p->padding[1]}, end = {p->padding[2], p->padding[3]};
+    argument *const src = add_tensor(d, DNNL_ARG_SRC, dnnl_query_src_md, job->plain_src);
+    argument *const weight = add_tensor(d, DNNL_ARG_WEIGHTS, dnnl_query_weights_md, job->weight);
+    argument *const dst = add_result(d, job->plain_dst);
+    let_choose(src);
+    let_choose(weight);
+    let_choose_type(dst, dnnl_u8);
+    dnnl_convolution_desc_t desc;
+    const dnnl_status_t status = dnnl_dilated_convolution_forward_desc_init(
+        &desc, dnnl_forward_inference, dnnl_convolution_direct, &src->wish, &weight->wish, NULL,
+        &dst->wish, strides, dilates, begin, end);
+    return status ? status : describe_scaled(d, job, &desc);
 }
 
 /** Weights [OC, IC / group, KH, KW] with an axis for the groups in front. */
@@ -306,6 +364,8 @@ static const struct {
     [BENCH_DNNL_UNARY] = {describe_unary, 1},
     [BENCH_DNNL_ADD] = {describe_add, 1},
     [BENCH_DNNL_TRANSPOSE] = {describe_transpose, 1},
+    [BENCH_DNNL_QUANTIZED_MATMUL] = {describe_quantized_matmul, 1},
+    [BENCH_DNNL_QUANTIZED_CONV] = {describe_quantized_conv, 1},
 };
 
 int bench_dnnl_ways(bench_dnnl_kind kind)

@@ -2,8 +2,8 @@
 // What is measured: works (a kernel's way to compute something) on shapes.
 //
 // A group has shapes and the works that compute the same on them; each work is timed on each shape,
-// at each kernel level, beside oneDNN where the build has it. A new kernel is a work: a function
-// that prepares a job and one that runs it. A new row is a line of bench_rows.c.
+// with each instruction set, beside oneDNN where the build has it. A new kernel is a work: a
+// function that prepares a job and one that runs it. A new row is a line of bench_rows.c.
 
 #ifndef BENCH_JOB_H
 #define BENCH_JOB_H
@@ -63,6 +63,8 @@ typedef enum bench_dnnl_kind {
     BENCH_DNNL_UNARY,
     BENCH_DNNL_ADD,
     BENCH_DNNL_TRANSPOSE,
+    BENCH_DNNL_QUANTIZED_MATMUL,
+    BENCH_DNNL_QUANTIZED_CONV,
 } bench_dnnl_kind;
 
 typedef struct bench_work {
@@ -76,10 +78,15 @@ typedef struct bench_work {
     int (*finish)(bench_job *job);
 } bench_work;
 
+/** What a work multiplies: which peak it is compared with, and for which instruction sets it is
+ *  measured. */
+typedef enum bench_numbers { BENCH_FLOATS, BENCH_BYTES, BENCH_NUMBERS_SIZE } bench_numbers;
+
 typedef struct bench_group {
     const bench_work *const *works; /* ends with NULL */
     const bench_shape *shapes;      /* ends with one that has no name */
     bench_dnnl_kind dnnl;
+    bench_numbers numbers;
 } bench_group;
 
 extern const bench_group bench_groups[];

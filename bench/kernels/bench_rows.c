@@ -17,6 +17,7 @@ static const bench_shape gemm_shapes[] = {
     GEMM(2048, 2048, 2048), GEMM(1024, 4096, 1024), GEMM(197, 3072, 768), GEMM(128, 1536, 384),
     GEMM(1, 1000, 2048),    GEMM(1, 4096, 25088),   GEMM(16, 1000, 1024), {.name = NULL},
 };
+static const bench_work *const quantized_matmul_works[] = {&bench_quantized_matmul, NULL};
 static const bench_work *const gemm_works[] = {&bench_matmul,        &bench_matmul_trans1,
                                                &bench_matmul_trans2, &bench_matmul_trans,
                                                &bench_matmul_packed, NULL};
@@ -296,6 +297,35 @@ static const bench_work *const quantized_depthwise_works[] = {&bench_quantized_d
 static const bench_work *const quantized_maxpool_works[] = {&bench_quantized_maxpool, NULL};
 static const bench_work *const quantized_avgpool_works[] = {&bench_quantized_avgpool, NULL};
 
+/** A few of the convolutions above. */
+static const bench_shape quantized_conv_shapes[] = {
+    // ResNet-50
+    CONV(64, 56, 64, 1, 1),
+    CONV(64, 56, 256, 1, 1),
+    CONV(256, 56, 64, 1, 1),
+    CONV(256, 56, 512, 1, 2),
+    CONV(512, 28, 128, 1, 1),
+    CONV(128, 28, 512, 1, 1),
+    CONV(1024, 14, 256, 1, 1),
+    CONV(256, 14, 1024, 1, 1),
+    CONV(2048, 7, 512, 1, 1),
+    CONV(512, 7, 2048, 1, 1),
+    CONV(64, 56, 64, 3, 1),
+    CONV(128, 28, 128, 3, 1),
+    CONV(256, 14, 256, 3, 1),
+    CONV(512, 7, 512, 3, 1),
+    CONV(128, 56, 128, 3, 2),
+    CONV(3, 224, 64, 7, 2),
+    // MobileNet
+    CONV(512, 14, 512, 1, 1),
+    CONV(32, 112, 16, 1, 1),
+    CONV(16, 112, 96, 1, 1),
+    CONV(24, 56, 144, 1, 1),
+    CONV(3, 224, 32, 3, 2),
+    {.name = NULL},
+};
+static const bench_work *const quantized_conv_works[] = {&bench_quantized_conv2d, NULL};
+
 const bench_group bench_groups[] = {
     {gemm_works, gemm_shapes, BENCH_DNNL_MATMUL},
     {conv_works, conv_shapes, BENCH_DNNL_CONV},
@@ -320,5 +350,7 @@ const bench_group bench_groups[] = {
     {quantized_depthwise_works, depthwise_shapes, BENCH_DNNL_NONE},
     {quantized_maxpool_works, maxpool_shapes, BENCH_DNNL_NONE},
     {quantized_avgpool_works, avgpool_shapes, BENCH_DNNL_NONE},
+    {quantized_matmul_works, gemm_shapes, BENCH_DNNL_QUANTIZED_MATMUL, BENCH_BYTES},
+    {quantized_conv_works, quantized_conv_shapes, BENCH_DNNL_QUANTIZED_CONV, BENCH_BYTES},
 };
 const int bench_n_groups = COUNT(bench_groups);

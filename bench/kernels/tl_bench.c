@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times TensorLight's kernels on shapes of real networks, at each kernel level, beside oneDNN.
+// Times TensorLight's kernels on shapes of real networks, with each instruction set, beside oneDNN.
 //
 // A line for each shape and each work on it: GFLOP/s (GB/s of what is limited by memory), and the
 // percentage of what the machine itself was measured to reach at that level.
@@ -30,8 +30,12 @@ typedef struct level {
 typedef struct bench {
     options opt;
     tl_pool *pool;
-    level levels[TL_ISA_SIZE];
+    level levels_of[BENCH_NUMBERS_SIZE][TL_ISA_SIZE];
+    int n_levels_of[BENCH_NUMBERS_SIZE];
+    const level *levels; // those for the group at work
     int n_levels;
+    bench_numbers numbers;
+    int has_head; // of the table for these
     double bandwidth;
     int n_rows, n_failed;
 } bench;
@@ -41,7 +45,7 @@ static const char usage[] =
     "Times the kernels whose line contains a TEXT, or all.\n\n"
     "  --threads N   threads (default 1; 0: all cores)\n"
     "  --seconds S   for each measurement (default 0.2)\n"
-    "  --isa NAME    only the instruction set c, avx2, avx512 or neon\n"
+    "  --isa NAME    only the instruction set NAME\n"
     "  --check       do not measure: compare all works and levels, and oneDNN, on small shapes\n";
 
 static int fail(const char *reason)
@@ -107,16 +111,18 @@ static double time_dnnl(const bench *b, bench_dnnl_kind kind, const bench_job *j
 
 /* ---- the table ---- */
 
+static const char *const units[BENCH_NUMBERS_SIZE] = {"GFLOP/s", "GOP/s"};
+
 static void print_head(const bench *b)
 {
     const char *const version = bench_dnnl_version();
     printf("%d thread%s; peaks:", b->opt.threads, b->opt.threads == 1 ? "" : "s");
     for (const level *l = b->levels; l < b->levels + b->n_levels; l++)
-        printf(" %s %.1f GFLOP/s,", tl_isa_name(l->exec.isa), l->flops * 1e-9);
+        printf(" %s %.1f %s,", tl_isa_name(l->exec.isa), l->flops * 1e-9, units[b->numbers]);
     printf(" copy %.1f GB/s; oneDNN %s\n\n", b->bandwidth * 1e-9, version ? version : "is missing");
     printf("%-28s %-23s %-7s", "shape", "work", "");
     for (const level *l = b->levels; l < b->levels + b->n_levels; l++)
-        printf(" %8s    %%", tl_isa_name(l->exec.isa));
+        printf(" %10s    %%", tl_isa_name(l->exec.isa));
     printf(version ? " %8s  ratio\n" : "\n", "oneDNN");
 }
 
@@ -124,12 +130,13 @@ static void print_row(const bench *b, const bench_work *work, bench_job *job, be
 {
     const double amount = job->flops > 0 ? job->flops : job->bytes;
     double time = 0;
-    printf("%-28s %-23s %-7s", job->shape.name, work->name, job->flops > 0 ? "GFLOP/s" : "GB/s");
+    printf("%-28s %-23s %-7s", job->shape.name, work->name,
+           job->flops > 0 ? units[b->numbers] : "GB/s");
     for (const level *l = b->levels; l < b->levels + b->n_levels; l++) {
         work_run r = {work, job, &l->exec};
         time = shortest(run_work, &r, b->opt.seconds);
         const double speed = time > 0 ? amount / time : 0;
-        printf(" %8.2f %4.0f", speed * 1e-9,
+        printf(" %10.2f %4.0f", speed * 1e-9,
                100 * speed / (job->flops > 0 ? l->flops : b->bandwidth));
         fflush(stdout);
     }
@@ -261,11 +268,23 @@ static int do_row(bench *b, const bench_group *group, const bench_work *work,
     if (!status && wanted && work == group->works[0])
         check_dnnl(b, group->dnnl, &job, wanted);
     if (!status && !wanted) {
+        if (!b->has_head)
+            print_head(b);
+        b->has_head = 1;
         print_row(b, work, &job, group->dnnl);
         b->n_rows++;
     }
     bench_job_free(&job);
     return status < 0 ? fail(tl_last_error()) : 0;
+}
+
+/** Turns to the levels for what the group multiplies. */
+static void begin_group(bench *b, const bench_group *group)
+{
+    b->has_head &= b->numbers == group->numbers;
+    b->numbers = group->numbers;
+    b->levels = b->levels_of[group->numbers];
+    b->n_levels = b->n_levels_of[group->numbers];
 }
 
 static int do_shape(bench *b, const bench_group *group, const bench_shape *shape)
@@ -282,12 +301,12 @@ static int do_shape(bench *b, const bench_group *group, const bench_shape *shape
 
 static int do_all(bench *b)
 {
-    if (!b->opt.check)
-        print_head(b);
-    for (int i = 0; i < bench_n_groups; i++)
-        for (const bench_shape *s = bench_groups[i].shapes; s->name; s++)
+    for (int i = 0; i < bench_n_groups; i++) {
+        begin_group(b, &bench_groups[i]);
+        for (const bench_shape *s = bench_groups[i].shapes; s->name && b->n_levels; s++)
             if (do_shape(b, &bench_groups[i], s))
                 return -1;
+    }
     if (b->opt.check)
         printf("1..%d\n", b->n_rows);
     return b->n_rows ? 0 : fail("no line contains such a text");
@@ -295,23 +314,30 @@ static int do_all(bench *b)
 
 /* ---- beginning ---- */
 
-/** Sets for which there are kernels of floats. */
-static int has_floats(tl_isa isa)
-{
-    return isa == TL_ISA_C || isa == TL_ISA_AVX2 || isa == TL_ISA_AVX512 || isa == TL_ISA_NEON;
-}
+enum { MOST_SETS = 9 };
+
+/** Sets for which there are kernels, and what they reach at most; TL_ISA_SIZE ends. */
+static const struct numbers_sets {
+    double (*peak)(const tl_exec *exec);
+    tl_isa sets[MOST_SETS];
+} numbers_sets[BENCH_NUMBERS_SIZE] = {
+    {tl_peak_flops, {TL_ISA_C, TL_ISA_AVX2, TL_ISA_AVX512, TL_ISA_NEON, TL_ISA_SIZE}},
+    {tl_peak_byte_ops,
+     {TL_ISA_C, TL_ISA_AVX2, TL_ISA_AVXVNNI, TL_ISA_AVX512, TL_ISA_AVX512VNNI, TL_ISA_NEON,
+      TL_ISA_DOTPROD, TL_ISA_I8MM, TL_ISA_SIZE}},
+};
 
 /** The usable ones of them; or only the one asked for, whichever it is. */
-static void find_levels(bench *b)
+static void find_levels(bench *b, bench_numbers numbers)
 {
-    const tl_isa only = b->opt.only;
-    for (tl_isa isa = TL_ISA_C; isa < TL_ISA_SIZE; isa = (tl_isa)((int)isa + 1)) {
-        const int is_asked_for = only == TL_ISA_INVALID ? has_floats(isa) : only == isa;
-        if (!tl_isa_is_usable(isa) || !is_asked_for)
+    const tl_isa only[] = {b->opt.only, TL_ISA_SIZE};
+    const tl_isa *isa = *only == TL_ISA_INVALID ? numbers_sets[numbers].sets : only;
+    for (; *isa < TL_ISA_SIZE; isa++) {
+        if (!tl_isa_is_usable(*isa))
             continue;
-        level *const l = &b->levels[b->n_levels++];
-        l->exec = (tl_exec){.pool = b->pool, .isa = isa};
-        l->flops = b->opt.check ? 0 : tl_peak_flops(&l->exec);
+        level *const l = &b->levels_of[numbers][b->n_levels_of[numbers]++];
+        l->exec = (tl_exec){.pool = b->pool, .isa = *isa};
+        l->flops = b->opt.check ? 0 : numbers_sets[numbers].peak(&l->exec);
     }
 }
 
@@ -321,10 +347,11 @@ static int begin(bench *b)
     b->pool = tl_pool_create(b->opt.threads);
     if (!b->pool)
         return fail(tl_last_error());
-    find_levels(b);
-    if (!b->n_levels)
-        return fail("this machine has no such level");
-    b->bandwidth = b->opt.check ? 0 : tl_peak_bandwidth(&b->levels[0].exec);
+    find_levels(b, BENCH_FLOATS);
+    find_levels(b, BENCH_BYTES);
+    if (!b->n_levels_of[BENCH_BYTES])
+        return fail("this machine has no such instruction set");
+    b->bandwidth = b->opt.check ? 0 : tl_peak_bandwidth(&b->levels_of[BENCH_BYTES][0].exec);
     return !b->opt.check && b->bandwidth <= 0 ? fail(tl_last_error()) : 0;
 }
 

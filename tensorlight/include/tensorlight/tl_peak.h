@@ -18,6 +18,10 @@ TL_BEGIN_DECLS
  *  vectors of its instruction set: a multiply-add counts two. Takes about 30 milliseconds. */
 TL_API double tl_peak_flops(const tl_exec *exec);
 
+/** The same for bytes: products of unsigned with signed ones, summed exactly in 32 bits, as 8-bit
+ *  convolutions have them. */
+TL_API double tl_peak_byte_ops(const tl_exec *exec);
+
 /** Bytes a second that the threads of `exec` read and write together when they copy memory that is
  *  in no cache. Takes about 0.1 seconds, and 128 MiB for that long; 0 with a reason where these are
  *  not to be had. */

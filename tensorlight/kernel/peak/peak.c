@@ -16,6 +16,13 @@ static tl_peak_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
 #undef TL_KERNEL
 TL_KERNEL_PICK(pick, tl_peak_func, table)
 
+#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
+static tl_peak_bytes_func *const bytes_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
+#include "kernel/peak/peak_bytes.def"
+};
+#undef TL_KERNEL
+TL_KERNEL_PICK(pick_bytes, tl_peak_bytes_func, bytes_table)
+
 enum {
     ROUNDS = 1 << 17,             // about a millisecond
     TRIES = 20,                   // the best counts: the others were interrupted
@@ -48,16 +55,40 @@ static void compute(void *arg, size_t begin, size_t end)
     }
 }
 
-double tl_peak_flops(const tl_exec *exec)
+/** Operations a second, of `work` for each thread, which is `ops` operations. */
+static double rate_of(const tl_exec *exec, double ops, tl_range_func work, void *arg)
 {
     const int threads = threads_of(exec);
-    tl_peak_func *func = pick(exec, TL_FLOAT);
-    float result;
-    const double flops = func(ROUNDS, 0.5f, 0.5f, &result);
     double least = INFINITY;
     for (int i = 0; i < TRIES; i++)
-        least = fmin(least, seconds_of(exec, threads, compute, &func));
-    return flops * threads / least;
+        least = fmin(least, seconds_of(exec, threads, work, arg));
+    return ops * threads / least;
+}
+
+double tl_peak_flops(const tl_exec *exec)
+{
+    tl_peak_func *func = pick(exec, TL_FLOAT);
+    float result;
+    return rate_of(exec, func(ROUNDS, 0.5f, 0.5f, &result), compute, &func);
+}
+
+static const uint8_t some_bytes[4] = {1, 0, 255, 3};
+static const int8_t some_weights[64] = {1, -1, 2, -2};
+
+static void compute_bytes(void *arg, size_t begin, size_t end)
+{
+    tl_peak_bytes_func *const *const func = arg;
+    for (size_t i = begin; i < end; i++) {
+        float result;
+        (*func)(ROUNDS, some_bytes, some_weights, &result);
+    }
+}
+
+double tl_peak_byte_ops(const tl_exec *exec)
+{
+    tl_peak_bytes_func *func = pick_bytes(exec, TL_UINT8);
+    float result;
+    return rate_of(exec, func(ROUNDS, some_bytes, some_weights, &result), compute_bytes, &func);
 }
 
 /* ---- memory ---- */

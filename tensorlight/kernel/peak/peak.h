@@ -10,8 +10,18 @@
  *  `*result` is the largest of them then. Returns how many operations that were. */
 typedef double tl_peak_func(size_t rounds, float factor, float addend, float *result);
 
+/** Adds dot products of src[0 .. 3] with four weights for each lane of a vector, from the 64 at
+ *  `weight`, to many sums, `rounds` times; `*result` is the largest sum. Returns how many
+ * operations that were. */
+typedef double tl_peak_bytes_func(size_t rounds, const uint8_t *src, const int8_t *weight,
+                                  float *result);
+
 #define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_peak_func, name, dtype, isa)
 #include "kernel/peak/peak.def"
+#undef TL_KERNEL
+
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_peak_bytes_func, name, dtype, isa)
+#include "kernel/peak/peak_bytes.def"
 #undef TL_KERNEL
 
 #endif

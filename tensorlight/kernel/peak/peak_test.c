@@ -2,6 +2,9 @@
 // Tests of the measured peaks.
 
 #include "kernel/peak/peak.h"
+
+#include <string.h>
+
 #include "ln_check.h"
 #include "tensorlight/tensorlight.h"
 
@@ -35,12 +38,42 @@ START_TEST(every_kernel_multiplies_and_adds)
 }
 END_TEST
 
-START_TEST(every_level_has_a_peak)
+#define TL_KERNEL(name, dtype, isa) {#name, name, isa},
+static const struct bytes_variant {
+    const char *name;
+    tl_peak_bytes_func *func;
+    tl_isa isa;
+} bytes_variants[] = {
+#include "kernel/peak/peak_bytes.def"
+};
+#undef TL_KERNEL
+
+START_TEST(every_kernel_of_bytes_adds_dot_products)
+{
+    const uint8_t src[4] = {255, 255, 255, 255};
+    int8_t weight[64];
+    memset(weight, -128, sizeof(weight));
+    weight[4] = weight[5] = 127; // lane 1 has the largest sum
+    for (size_t i = 0; i < sizeof(bytes_variants) / sizeof(bytes_variants[0]); i++) {
+        float result;
+        if (!tl_isa_is_usable(bytes_variants[i].isa))
+            continue;
+        const double ops = bytes_variants[i].func(10, src, weight, &result);
+        ck_assert_msg(ops >= 10 * 8 * 4, "%s: %g operations", bytes_variants[i].name, ops);
+        ck_assert_msg(result == 10 * 255 * -2 || bytes_variants[i].isa == TL_ISA_DOTPROD, "%s: %g",
+                      bytes_variants[i].name, result);
+    }
+}
+END_TEST
+
+START_TEST(every_set_has_a_peak)
 {
     TL_ISA_EACH_USABLE (isa) {
         const tl_exec exec = {.isa = isa};
         const double flops = tl_peak_flops(&exec);
         ck_assert_msg(flops > 1e6 && flops < 1e13, "%s: %g", tl_isa_name(isa), flops);
+        const double bytes = tl_peak_byte_ops(&exec);
+        ck_assert_msg(bytes > 1e6 && bytes < 1e14, "%s: %g", tl_isa_name(isa), bytes);
     }
 }
 END_TEST
@@ -56,5 +89,5 @@ START_TEST(memory_has_a_peak_for_any_number_of_threads)
 }
 END_TEST
 
-LN_TEST_MAIN("peak", every_kernel_multiplies_and_adds, every_level_has_a_peak,
-             memory_has_a_peak_for_any_number_of_threads)
+LN_TEST_MAIN("peak", every_kernel_multiplies_and_adds, every_kernel_of_bytes_adds_dot_products,
+             every_set_has_a_peak, memory_has_a_peak_for_any_number_of_threads)

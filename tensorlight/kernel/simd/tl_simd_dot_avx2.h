@@ -8,12 +8,19 @@
 
 #define TL_VX_OFFSET 0
 
+typedef __m256i tl_vx;
+
+static inline tl_vx tl_vx_keep(tl_vx x)
+{
+    __asm__("" : "+x"(x));
+    return x;
+}
+
 #if defined(TL_SIMD_AVXVNNI)
 
 #define TL_VS_REGISTERS 1
 
-typedef __m256i tl_vs;
-typedef __m256i tl_vx;
+typedef int tl_vs __attribute__((vector_size(32))); // GCC keeps these in registers
 typedef __m256i tl_vw;
 
 static inline tl_vx tl_vx_load(const uint8_t *p)
@@ -30,18 +37,18 @@ static inline tl_vw tl_vw_load(const int8_t *p)
 
 static inline tl_vs tl_vs_begin(const uint32_t *start)
 {
-    return _mm256_loadu_si256((const __m256i *)start);
+    return (tl_vs)_mm256_loadu_si256((const __m256i *)start);
 }
 
 static inline tl_vs tl_vs_add(tl_vs s, tl_vx x, tl_vw w)
 {
-    return _mm256_dpbusd_avx_epi32(s, x, w);
+    return (tl_vs)_mm256_dpbusd_avx_epi32((__m256i)s, x, w);
 }
 
 static inline tl_vf tl_vf_of_sums(tl_vs s, const uint32_t *start)
 {
     (void)start;
-    return _mm256_cvtepi32_ps(s);
+    return _mm256_cvtepi32_ps((__m256i)s);
 }
 
 #else
@@ -49,15 +56,14 @@ static inline tl_vf tl_vf_of_sums(tl_vs s, const uint32_t *start)
 #define TL_VS_REGISTERS 2
 
 /** Each lane's sum in two neighbours: a holds those of lanes 0 .. 3, b of lanes 4 .. 7. */
+typedef int tl_vs_half __attribute__((vector_size(32))); // GCC keeps these in registers
 typedef struct tl_vs {
-    __m256i a, b;
+    tl_vs_half a, b;
 } tl_vs;
 
 typedef struct tl_vw {
     __m256i a, b; // in 16 bits, so that pairs of products need no saturation
 } tl_vw;
-
-typedef __m256i tl_vx;
 
 static inline tl_vx tl_vx_load(const uint8_t *p)
 {
@@ -75,18 +81,18 @@ static inline tl_vw tl_vw_load(const int8_t *p)
 static inline tl_vs tl_vs_begin(const uint32_t *start)
 {
     (void)start;
-    return (tl_vs){_mm256_setzero_si256(), _mm256_setzero_si256()};
+    return (tl_vs){{0}, {0}};
 }
 
 static inline tl_vs tl_vs_add(tl_vs s, tl_vx x, tl_vw w)
 {
-    return (tl_vs){_mm256_add_epi32(s.a, _mm256_madd_epi16(x, w.a)),
-                   _mm256_add_epi32(s.b, _mm256_madd_epi16(x, w.b))};
+    return (tl_vs){s.a + (tl_vs_half)_mm256_madd_epi16(x, w.a),
+                   s.b + (tl_vs_half)_mm256_madd_epi16(x, w.b)};
 }
 
 static inline tl_vf tl_vf_of_sums(tl_vs s, const uint32_t *start)
 {
-    const __m256i mixed = _mm256_hadd_epi32(s.a, s.b); // lanes 0 1 4 5, 2 3 6 7
+    const __m256i mixed = _mm256_hadd_epi32((__m256i)s.a, (__m256i)s.b); // lanes 0 1 4 5, 2 3 6 7
     const __m256i sums = _mm256_permute4x64_epi64(mixed, 0xd8);
     return _mm256_cvtepi32_ps(_mm256_add_epi32(sums, _mm256_loadu_si256((const __m256i *)start)));
 }

@@ -8,12 +8,19 @@
 
 #define TL_VX_OFFSET 0
 
+typedef __m512i tl_vx;
+
+static inline tl_vx tl_vx_keep(tl_vx x)
+{
+    __asm__("" : "+v"(x));
+    return x;
+}
+
 #if defined(TL_SIMD_AVX512VNNI)
 
 #define TL_VS_REGISTERS 1
 
-typedef __m512i tl_vs;
-typedef __m512i tl_vx;
+typedef int tl_vs __attribute__((vector_size(64))); // GCC keeps these in registers
 typedef __m512i tl_vw;
 
 static inline tl_vx tl_vx_load(const uint8_t *p)
@@ -30,18 +37,18 @@ static inline tl_vw tl_vw_load(const int8_t *p)
 
 static inline tl_vs tl_vs_begin(const uint32_t *start)
 {
-    return _mm512_loadu_si512(start);
+    return (tl_vs)_mm512_loadu_si512(start);
 }
 
 static inline tl_vs tl_vs_add(tl_vs s, tl_vx x, tl_vw w)
 {
-    return _mm512_dpbusd_epi32(s, x, w);
+    return (tl_vs)_mm512_dpbusd_epi32((__m512i)s, x, w);
 }
 
 static inline tl_vf tl_vf_of_sums(tl_vs s, const uint32_t *start)
 {
     (void)start;
-    return _mm512_cvtepi32_ps(s);
+    return _mm512_cvtepi32_ps((__m512i)s);
 }
 
 #else
@@ -49,15 +56,14 @@ static inline tl_vf tl_vf_of_sums(tl_vs s, const uint32_t *start)
 #define TL_VS_REGISTERS 2
 
 /** Each lane's sum in two neighbours: a holds those of lanes 0 .. 7, b of lanes 8 .. 15. */
+typedef int tl_vs_half __attribute__((vector_size(64))); // GCC keeps these in registers
 typedef struct tl_vs {
-    __m512i a, b;
+    tl_vs_half a, b;
 } tl_vs;
 
 typedef struct tl_vw {
     __m512i a, b; // in 16 bits, so that pairs of products need no saturation
 } tl_vw;
-
-typedef __m512i tl_vx;
 
 static inline tl_vx tl_vx_load(const uint8_t *p)
 {
@@ -75,13 +81,13 @@ static inline tl_vw tl_vw_load(const int8_t *p)
 static inline tl_vs tl_vs_begin(const uint32_t *start)
 {
     (void)start;
-    return (tl_vs){_mm512_setzero_si512(), _mm512_setzero_si512()};
+    return (tl_vs){{0}, {0}};
 }
 
 static inline tl_vs tl_vs_add(tl_vs s, tl_vx x, tl_vw w)
 {
-    return (tl_vs){_mm512_add_epi32(s.a, _mm512_madd_epi16(x, w.a)),
-                   _mm512_add_epi32(s.b, _mm512_madd_epi16(x, w.b))};
+    return (tl_vs){s.a + (tl_vs_half)_mm512_madd_epi16(x, w.a),
+                   s.b + (tl_vs_half)_mm512_madd_epi16(x, w.b)};
 }
 
 static inline tl_vf tl_vf_of_sums(tl_vs s, const uint32_t *start)
@@ -89,8 +95,9 @@ static inline tl_vf tl_vf_of_sums(tl_vs s, const uint32_t *start)
     const __m512i even =
         _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
     const __m512i odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
-    const __m512i sums = _mm512_add_epi32(_mm512_permutex2var_epi32(s.a, even, s.b),
-                                          _mm512_permutex2var_epi32(s.a, odd, s.b));
+    const __m512i sums =
+        _mm512_add_epi32(_mm512_permutex2var_epi32((__m512i)s.a, even, (__m512i)s.b),
+                         _mm512_permutex2var_epi32((__m512i)s.a, odd, (__m512i)s.b));
     return _mm512_cvtepi32_ps(_mm512_add_epi32(sums, _mm512_loadu_si512(start)));
 }
 

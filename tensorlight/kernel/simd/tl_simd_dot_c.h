@@ -25,6 +25,12 @@ static inline tl_vx tl_vx_load(const uint8_t *p)
     return (tl_vx){{p[0], p[1], p[2], p[3]}};
 }
 
+static inline tl_vx tl_vx_keep(tl_vx x)
+{
+    __asm__("" : "+m"(x));
+    return x;
+}
+
 static inline tl_vw tl_vw_load(const int8_t *p)
 {
     tl_vw w;
