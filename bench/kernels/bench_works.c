@@ -86,7 +86,7 @@ static int prepare_matmul_packed(bench_job *job)
     job->packed = bench_blank(
         job, 3, DIMS(tl_matmul_panels(job->shape.out), job->shape.dims[1], TL_MATMUL_PANEL));
     job->scratch_size =
-        tl_matmul_packed_scratch(job->src, NULL, job->dst, &job->matmul, job->threads);
+        tl_matmul_packed_scratch(job->src, job->weight, NULL, job->dst, &job->matmul, job->threads);
     return job->packed ? tl_exec_matmul_pack(NULL, job->weight, job->packed, 0) : -1;
 }
 

@@ -107,6 +107,13 @@
 #define TL_KERNELS_DOT(work)
 #endif
 
+/** The rows of a work on pairs of bfloat16: for each instruction set that multiplies them. */
+#if defined(__x86_64__)
+#define TL_KERNELS_BF16(work) TL_KERNEL(work##_f32_avx512bf16, TL_BFLOAT16, TL_ISA_AVX512BF16)
+#else
+#define TL_KERNELS_BF16(work)
+#endif
+
 /** rows(set, isa) for each of the sets with vectors of floats: for works on several types. */
 #if defined(__x86_64__)
 #define TL_KERNELS_EACH_SIMD(rows) rows(avx2, TL_ISA_AVX2) rows(avx512, TL_ISA_AVX512)

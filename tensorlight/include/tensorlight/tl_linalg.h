@@ -48,7 +48,8 @@ TL_API int tl_exec_matmul(const tl_exec *exec, const tl_tensor *src1, const tl_t
 TL_API size_t tl_matmul_scratch(const tl_tensor *src1, const tl_tensor *src2, const tl_tensor *bias,
                                 const tl_tensor *dst, const tl_matmul_param *param, int threads);
 
-/* ---- matrices that are packed once and multiplied often: TL_FLOAT ---- */
+/* ---- matrices that are packed once and multiplied often: TL_FLOAT, or pairs of TL_BFLOAT16 ----
+ */
 
 /** Columns of a panel of a packed matrix. */
 enum { TL_MATMUL_PANEL = 32 };
@@ -56,24 +57,34 @@ enum { TL_MATMUL_PANEL = 32 };
 /** The panels of a matrix of `n` columns. */
 TL_API int tl_matmul_panels(int n);
 
-/** src [k, n], or with `trans` [n, k] -> dst [tl_matmul_panels(n), k, TL_MATMUL_PANEL]: the columns
- *  of a panel side by side, those beyond the last 0. */
+/** Writes the shape of a packed matrix [k, n] to `dims`: of TL_FLOAT [tl_matmul_panels(n), k,
+ *  TL_MATMUL_PANEL], the columns of a panel side by side; of TL_BFLOAT16 [tl_matmul_panels(n), (k +
+ *  1) / 2, 2 TL_MATMUL_PANEL], pairs of rows with the two numbers of each column side by side. What
+ *  is beyond the last row or column is 0. -1 with a reason: another dtype. */
+TL_API int tl_matmul_packed_dims(int k, int n, tl_dtype dtype, int dims[3]);
+
+/** src [k, n], or with `trans` [n, k], TL_FLOAT -> dst of that shape, whose dtype says how it is
+ * packed: numbers are rounded to TL_BFLOAT16. */
 TL_API int tl_exec_matmul_pack(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                                int trans);
 
 /** act(alpha * src1 [.., m, k] x src2 + beta * bias + add) -> dst [.., m, n], src2 as
  *  tl_exec_matmul_pack packs a matrix [k, n]; param->trans2 is not looked at. bias (or NULL) is
  *  broadcast to dst, add (or NULL) has its shape and is not dst. The sums are those of
- *  tl_exec_matmul, where that has more than 8 rows and more than one column, to the bit. */
+ *  tl_exec_matmul, where that has more than 8 rows and more than one column, to the bit. With src2
+ *  in TL_BFLOAT16, src1 is rounded to it, too, and the products are summed in floats; subnormal
+ *  numbers may count as 0. param->trans1 is 0 then, and all of the scratch memory is needed: -1
+ *  with a reason. */
 TL_API int tl_exec_matmul_packed(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
                                  const tl_tensor *bias, const tl_tensor *add, tl_tensor *dst,
                                  const tl_matmul_param *param, tl_activation act);
 
-/** The bytes of exec->scratch with which tl_exec_matmul_packed is fastest on that many threads; it
- *  does with less, to the same result. bias may be NULL; data is not looked at and may be NULL. */
-TL_API size_t tl_matmul_packed_scratch(const tl_tensor *src1, const tl_tensor *bias,
-                                       const tl_tensor *dst, const tl_matmul_param *param,
-                                       int threads);
+/** The bytes of exec->scratch with which tl_exec_matmul_packed is fastest on that many threads;
+ * with src2 in TL_FLOAT it does with less, to the same result. bias may be NULL; data is not looked
+ * at and may be NULL. */
+TL_API size_t tl_matmul_packed_scratch(const tl_tensor *src1, const tl_tensor *src2,
+                                       const tl_tensor *bias, const tl_tensor *dst,
+                                       const tl_matmul_param *param, int threads);
 
 /** (src1 - zero1) [.., m, k] x (src2 - zero2) [.., k, n] -> TL_INT32 [.., m, n]. The sources are
  *  TL_INT8 or TL_UINT8, each with a zero point of its dtype, or NULL: 0; zero1 broadcasts to

@@ -6,10 +6,15 @@
 #include <math.h>
 
 #include "kernel/act/act.h"
+#include "tensor/tl_half.h"
 
 #define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
 static tl_gemm_block_func *const block_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
 #include "kernel/matmul/gemm.def"
+#include "kernel/matmul/gemm_pairs.def"
+};
+static tl_gemm_to_pairs_func *const to_pairs_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
+#include "kernel/matmul/gemm_to_pairs.def"
 };
 static tl_gemm_pack_func *const pack_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
 #include "kernel/matmul/gemm_pack.def"
@@ -19,6 +24,7 @@ static tl_gemm_few_func *const few_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
 };
 #undef TL_KERNEL
 TL_KERNEL_PICK(pick_block, tl_gemm_block_func, block_table)
+TL_KERNEL_PICK(pick_to_pairs, tl_gemm_to_pairs_func, to_pairs_table)
 TL_KERNEL_PICK(pick_pack, tl_gemm_pack_func, pack_table)
 TL_KERNEL_PICK(pick_few, tl_gemm_few_func, few_table)
 
@@ -192,6 +198,69 @@ void tl_gemm_pack(const tl_exec *exec, const tl_gemm_matrix *src, size_t k, size
                 LEAST_WORK / (PANELS_AT_ONCE * TL_GEMM_PANEL * (k + 1)) + 1, pack_units, &j);
 }
 
+/* ---- pairs of bfloat16 ---- */
+
+typedef struct pairs_job {
+    tl_gemm_to_pairs_func *to_pairs;
+    const float *src;
+    size_t k, n; /* of src2: rows, columns */
+    size_t row, col;
+    float *dst;
+    uint16_t *panels;
+} pairs_job;
+
+/** A panel: each pair of rows, column by column. */
+static void pack_panel_of_pairs(const pairs_job *j, size_t first)
+{
+    const size_t cols = tl_smaller_size(TL_GEMM_PANEL, j->n - first);
+    uint16_t *to = j->panels + first * tl_divide_up(j->k, 2) * 2;
+    const float *const src = j->src + first * j->col;
+    for (size_t k = 0; k < j->k; k += 2)
+        for (size_t c = 0; c < TL_GEMM_PANEL; c++)
+            for (size_t i = k; i < k + 2; i++)
+                *to++ =
+                    c < cols && i < j->k ? tl_bfloat_from_float(src[i * j->row + c * j->col]) : 0;
+}
+
+static void pack_panels_of_pairs(void *arg, size_t begin, size_t end)
+{
+    for (size_t u = begin; u < end; u++)
+        pack_panel_of_pairs(arg, u * TL_GEMM_PANEL);
+}
+
+void tl_gemm_pack_pairs(const tl_exec *exec, const tl_gemm_matrix *src, size_t k, size_t n,
+                        uint16_t *panels)
+{
+    pairs_job j = {
+        .src = src->data, .k = k, .n = n, .row = src->row, .col = src->col, .panels = panels};
+    tl_parallel(exec, tl_divide_up(n, TL_GEMM_PANEL), LEAST_WORK / (TL_GEMM_PANEL * (k + 1)) + 1,
+                pack_panels_of_pairs, &j);
+}
+
+size_t tl_gemm_pairs_row(size_t k)
+{
+    enum { LINE = 16, CONFLICT = 1024 }; // rows do not compete for the same places of a cache
+    const size_t row = round_up(tl_divide_up(k, 2), LINE);
+    return row % CONFLICT == 0 ? row + LINE : row;
+}
+
+static void rows_to_pairs(void *arg, size_t begin, size_t end)
+{
+    const pairs_job *const j = arg;
+    for (size_t row = begin; row < end; row++)
+        j->to_pairs(j->src + row * j->k, j->k, j->dst + row * j->row);
+}
+
+void tl_gemm_to_pairs(const tl_exec *exec, const float *src, size_t rows, size_t k, float *dst)
+{
+    pairs_job j = {.to_pairs = pick_to_pairs(exec, TL_BFLOAT16),
+                   .src = src,
+                   .k = k,
+                   .row = tl_gemm_pairs_row(k),
+                   .dst = dst};
+    tl_parallel(exec, rows, LEAST_WORK / (k + 1) + 1, rows_to_pairs, &j);
+}
+
 /* ---- computing ---- */
 
 static tl_gemm_matrix matrix_of(const tl_matmul_plan *p, const tl_matrices *x, size_t index)
@@ -265,7 +334,7 @@ static void run_units(void *arg, size_t slot, size_t begin, size_t end)
 }
 
 void tl_gemm_run(const tl_exec *exec, const tl_matmul_plan *plan, const float *packed,
-                 tl_activation act)
+                 tl_dtype dtype, tl_activation act)
 {
     job j = job_of(plan, packed != NULL, tl_pool_size(exec ? exec->pool : NULL));
     const tl_matmul_plan *const p = &j.plan;
@@ -282,7 +351,7 @@ void tl_gemm_run(const tl_exec *exec, const tl_matmul_plan *plan, const float *p
                        .act = act,
                        .is_copied = j.scratch && j.gemm.is_copied};
     tl_act_bounds(act, &j.gemm.low, &j.gemm.high);
-    j.block = pick_block(exec, TL_FLOAT);
+    j.block = pick_block(exec, dtype);
     j.few = j.is_few ? pick_few(exec, TL_FLOAT) : NULL;
     tl_parallel_slots(exec, tl_matmul_count(p) * j.row_units * j.col_units, j.slots, run_units, &j);
 }

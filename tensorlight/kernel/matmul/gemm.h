@@ -84,12 +84,29 @@ typedef void tl_gemm_pack_func(const tl_gemm_matrix *src, size_t len, size_t col
 /** Computes a part. */
 typedef void tl_gemm_block_func(const tl_gemm *g, const tl_gemm_part *part);
 
+/* Pairs of bfloat16 multiply two numbers at a time where a CPU can (AVX512_BF16). To all of the
+ * above a pair is one word of 32 bits: src1 is rounded to pairs before, row by row, src2 is packed
+ * in pairs of its rows,
+ *
+ *     [panel][pair of rows][TL_GEMM_PANEL][2]
+ *
+ * and k counts pairs; what is missing in the last one is 0. Sums are floats. */
+
+/** src [n] -> dst [(n + 1) / 2] pairs. */
+typedef void tl_gemm_to_pairs_func(const float *src, size_t n, float *dst);
+
 /** Computes `cols` columns from `col` on of all rows, at most TL_GEMM_FEW; m * cols, rounded up to
  *  whole vectors, is at most TL_GEMM_FEW_FLOATS. */
 typedef void tl_gemm_few_func(const tl_gemm *g, size_t col, size_t cols);
 
 #define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_gemm_block_func, name, dtype, isa)
 #include "kernel/matmul/gemm.def"
+#undef TL_KERNEL
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_gemm_block_func, name, dtype, isa)
+#include "kernel/matmul/gemm_pairs.def"
+#undef TL_KERNEL
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_gemm_to_pairs_func, name, dtype, isa)
+#include "kernel/matmul/gemm_to_pairs.def"
 #undef TL_KERNEL
 #define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_gemm_pack_func, name, dtype, isa)
 #include "kernel/matmul/gemm_pack.def"
@@ -102,13 +119,23 @@ typedef void tl_gemm_few_func(const tl_gemm *g, size_t col, size_t cols);
 void tl_gemm_pack(const tl_exec *exec, const tl_gemm_matrix *src, size_t k, size_t n,
                   float *panels);
 
+/** Packs all of src2 in pairs, panel by panel. */
+void tl_gemm_pack_pairs(const tl_exec *exec, const tl_gemm_matrix *src, size_t k, size_t n,
+                        uint16_t *panels);
+
+/** Rounds `rows` rows of `k` floats, one behind the other, to pairs; rows of these are
+ *  tl_gemm_pairs_row(k) words apart. */
+void tl_gemm_to_pairs(const tl_exec *exec, const float *src, size_t rows, size_t k, float *dst);
+size_t tl_gemm_pairs_row(size_t k);
+
 /** Bytes of scratch memory with which tl_gemm_run is faster for this plan: data is not looked at.
  */
 size_t tl_gemm_scratch(const tl_matmul_plan *plan, int is_packed, int threads);
 
 /** Carries out a plan for floats. `packed`, if not NULL, is all of src2 in panels; src2 is then not
- *  looked at. Without scratch memory a panel that is not packed takes 64 KB of the stack. */
+ *  looked at. `dtype` TL_BFLOAT16: src1 and the panels are pairs of bfloat16. Without scratch
+ * memory a panel that is not packed takes 64 KB of the stack. */
 void tl_gemm_run(const tl_exec *exec, const tl_matmul_plan *plan, const float *packed,
-                 tl_activation act);
+                 tl_dtype dtype, tl_activation act);
 
 #endif

@@ -180,7 +180,7 @@ int tl_exec_matmul(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *
     j.of.alpha = param->alpha;
     j.of.beta = param->beta;
     if (dst->dtype == TL_FLOAT && tl_kernel_has_vectors(exec)) {
-        tl_gemm_run(exec, &j.of, NULL, (tl_activation){0});
+        tl_gemm_run(exec, &j.of, NULL, TL_FLOAT, (tl_activation){0});
         return 0;
     }
     pick_kernels(&j, exec, src1->dtype, src2->dtype, dst->dtype);

@@ -271,7 +271,7 @@ START_TEST(scratch_memory_is_asked_for_where_it_helps)
     const tl_matmul_param one = {.alpha = 1};
     // A copy of a group of strips, since rows are 1024 apart, and all panels of a part of the sum.
     ck_assert_uint_eq(tl_matmul_scratch(a, b, NULL, dst, &one, 1), (80 * 1024 + 192 * 512) * 4);
-    ck_assert_uint_eq(tl_matmul_packed_scratch(a, NULL, dst, &one, 1), 80 * 1024 * 4);
+    ck_assert_uint_eq(tl_matmul_packed_scratch(a, a, NULL, dst, &one, 1), 80 * 1024 * 4);
     ck_assert_uint_eq(tl_matmul_scratch(row, b, NULL, few, &one, 1), 0);
     ck_assert_uint_eq(tl_matmul_scratch(a, b, NULL, i, &one, 1), 0);
     nn_close(&room);
@@ -303,8 +303,9 @@ typedef struct packed_product {
 static void run_packed(const tl_exec *exec, tl_tensor *dst, void *arg)
 {
     const packed_product *const p = arg;
-    const tl_exec with = open_scratch(
-        exec, tl_matmul_packed_scratch(p->src1, p->bias, dst, &p->param, threads_of(exec)));
+    const tl_exec with =
+        open_scratch(exec, tl_matmul_packed_scratch(p->src1, p->packed, p->bias, dst, &p->param,
+                                                    threads_of(exec)));
     tl_exec_matmul_packed(&with, p->src1, p->packed, p->bias, p->add, dst, &p->param, p->act);
     close_scratch(&with);
 }
@@ -379,6 +380,98 @@ START_TEST(whatever_follows_a_packed_product_is_computed)
                     check_packed(isa, shapes[i],
                                  &(packed_form){0, 0, follows % 2 ? 2 : 0, follows / 2, 1,
                                                 packed_acts[act]});
+}
+END_TEST
+
+/* ---- pairs of bfloat16 ---- */
+
+/** A copy whose numbers are rounded to bfloat16. */
+static tl_tensor *rounded(nn_room *room, const tl_tensor *src)
+{
+    tl_tensor *const dst = nn_blank(room, TL_FLOAT, src->ndim, src->dims);
+    for (int i = 0; i < src->len; i++) {
+        uint16_t bits;
+        tl_convert(&bits, TL_BFLOAT16, (const float *)src->data + i, TL_FLOAT);
+        tl_convert((float *)dst->data + i, TL_FLOAT, &bits, TL_BFLOAT16);
+    }
+    return dst;
+}
+
+static tl_tensor *packed_pairs(nn_room *room, const tl_exec *exec, const tl_tensor *src, int trans,
+                               int k, int n)
+{
+    int dims[3];
+    ck_assert_int_eq(tl_matmul_packed_dims(k, n, TL_BFLOAT16, dims), 0);
+    tl_tensor *const packed = nn_blank(room, TL_BFLOAT16, 3, dims);
+    tl_exec_matmul_pack(exec, src, packed, trans);
+    return packed;
+}
+
+/** The product of pairs is that of the rounded sources, whose terms are exact in floats; the sum,
+ *  the bias and the rest are those of floats. */
+static void check_pairs(tl_isa isa, const int *mnk, const packed_form *form)
+{
+    const int m = mnk[0], n = mnk[1], k = mnk[2], trans2 = form->trans2, dims[] = {2, m, n};
+    nn_room room = {.seed = (uint64_t)(m + n + k)};
+    const tl_exec exec = {.isa = isa}, plain = {.isa = TL_ISA_C};
+    packed_product p = {.param = {0, trans2, form->alpha, 2}, .act = form->act};
+    p.src1 = nn_random(&room, TL_FLOAT, 3, (int[]){2, m, k}, -1, 1);
+    tl_tensor *const src2 =
+        nn_random(&room, TL_FLOAT, 2, (int[]){trans2 ? n : k, trans2 ? k : n}, -1, 1);
+    p.bias = bias_of_kind(&room, form->bias_kind, m, n);
+    p.add = form->has_add ? nn_random(&room, TL_FLOAT, 3, dims, -1, 1) : NULL;
+    p.packed = packed_pairs(&room, &exec, src2, trans2, k, n);
+    tl_tensor *const want = nn_blank(&room, TL_FLOAT, 3, dims);
+    tl_tensor *const got = nn_blank(&room, TL_FLOAT, 3, dims);
+    tl_exec_matmul(&plain, rounded(&room, p.src1), rounded(&room, src2), p.bias, want, &p.param);
+    if (p.add)
+        tl_exec_elew(&plain, want, p.add, want, TL_SUM);
+    tl_exec_act(&plain, want, want, p.act);
+    run_packed(&exec, got, &p);
+    for (size_t i = 0; i < (size_t)want->len; i++) // both sum at most k + 3 terms of at most 2
+        nn_check_near(got, i, nn_at(want, i), 2 * nn_tolerance(TL_FLOAT, k + 3, k + 3, 2));
+    if (isa == tl_isa_best())
+        nn_check_threads(run_packed, got, &p);
+    nn_close(&room);
+}
+
+START_TEST(pairs_of_bfloat16_agree_at_every_instruction_set)
+{
+    static const int shapes[][3] = {{1, 1, 1},    {1, 40, 33},    {9, 64, 17},   {13, 100, 1061},
+                                    {15, 31, 5},  {29, 33, 2048}, {113, 96, 64}, {6, 300, 0},
+                                    {28, 64, 32}, {14, 32, 31},   {197, 70, 191}};
+    TL_ISA_EACH_USABLE (isa)
+        for (size_t i = 0; i < NN_LEN(shapes); i++)
+            for (int variant = 0; variant < 4; variant++) {
+                const int v = variant + 4 * (int)i;
+                check_pairs(isa, shapes[i],
+                            &(packed_form){0, v % 2, v % 5, v % 4 != 0, v % 3 ? 1 : 0.5,
+                                           packed_acts[v % NN_LEN(packed_acts)]});
+            }
+}
+END_TEST
+
+START_TEST(pairs_keep_infinities_and_need_their_scratch_memory)
+{
+    nn_room room = {0};
+    const tl_exec none = {.isa = tl_isa_best()};
+    float memory[64];
+    const tl_exec exec = {.isa = tl_isa_best(), .scratch = memory, .scratch_size = sizeof(memory)};
+    const tl_matmul_param one = {.alpha = 1};
+    const tl_activation act = {0};
+    tl_tensor *const a =
+        nn_given(&room, TL_FLOAT, 2, (int[]){2, 2}, (double[]){INFINITY, 1, 3e38, 2});
+    tl_tensor *const b = nn_given(&room, TL_FLOAT, 2, (int[]){2, 2}, (double[]){1, 0, 2, -1});
+    tl_tensor *const packed = packed_pairs(&room, &exec, b, 0, 2, 2);
+    tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 2, (int[]){2, 2});
+    ck_assert_int_eq(tl_exec_matmul_packed(&none, a, packed, NULL, NULL, dst, &one, act), -1);
+    ck_assert_str_eq(tl_last_error(), "a product in TL_BFLOAT16 needs 128 bytes of scratch memory, "
+                                      "got 0");
+    ck_assert_int_eq(tl_exec_matmul_packed(&exec, a, packed, NULL, NULL, dst, &one, act), 0);
+    const float *const y = dst->data; // infinity times 0 is NaN
+    ck_assert(y[0] == INFINITY && isnan(y[1]) && y[2] > 2.9e38f && y[3] == -2);
+    ck_assert_int_eq(tl_matmul_packed_dims(3, 3, TL_INT8, (int[3]){0}), -1);
+    nn_close(&room);
 }
 END_TEST
 
@@ -606,7 +699,9 @@ LN_TEST_MAIN("matmul", a_small_product_by_hand, every_size_type_and_transpositio
              groups_of_rows_and_scratch_memory_change_no_bit,
              scratch_memory_is_asked_for_where_it_helps,
              packed_matrices_agree_at_every_instruction_set,
-             whatever_follows_a_packed_product_is_computed, small_matrices_of_a_batch_agree,
+             whatever_follows_a_packed_product_is_computed,
+             pairs_of_bfloat16_agree_at_every_instruction_set,
+             pairs_keep_infinities_and_need_their_scratch_memory, small_matrices_of_a_batch_agree,
              what_is_not_finite_stays_where_it_is, batches_broadcast, integers_wrap,
              nothing_sums_to_the_bias, zero_points_of_rows_and_columns_are_subtracted,
              threads_do_not_change_the_result, threads_with_a_small_stack_can_multiply,

@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "tensor/tl_half.h"
+
 #define TL_SIMD_LANES     4
 #define TL_SIMD_REGISTERS 16
 
@@ -214,6 +216,34 @@ static inline tl_vf tl_vf_pick(tl_vp p, tl_vf a, tl_vf kept)
 static inline tl_vf tl_vf_spread(tl_vf a, int k)
 {
     return tl_vf_set1(a[k]);
+}
+
+/* Pairs of bfloat16 */
+
+static inline tl_vf tl_vf_to_pairs(tl_vf low, tl_vf high)
+{
+    uint16_t pairs[2 * TL_SIMD_LANES];
+    tl_vf bits;
+    for (int i = 0; i < TL_SIMD_LANES; i++) {
+        pairs[i] = tl_bfloat_from_float(low[i]);
+        pairs[TL_SIMD_LANES + i] = tl_bfloat_from_float(high[i]);
+    }
+    memcpy(&bits, pairs, sizeof(bits));
+    return bits;
+}
+
+/** The number of each lane's lower half; `odd`: of its upper one. */
+static inline tl_vf tl_vf_half_of_pairs(tl_vf pairs, int odd)
+{
+    typedef uint32_t bits __attribute__((vector_size(16)));
+    const bits x = (bits)pairs;
+    return (tl_vf)(odd ? x & 0xffff0000 : x << 16);
+}
+
+static inline tl_vf tl_vf_fma_pairs(tl_vf a, tl_vf b, tl_vf c)
+{
+    const tl_vf sum = tl_vf_fma(tl_vf_half_of_pairs(a, 1), tl_vf_half_of_pairs(b, 1), c);
+    return tl_vf_fma(tl_vf_half_of_pairs(a, 0), tl_vf_half_of_pairs(b, 0), sum);
 }
 
 #endif

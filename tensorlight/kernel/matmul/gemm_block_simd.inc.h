@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tiles of matrix products, a template: see gemm.h. What a word of memory is, its user says:
+//
+//     BLOCK_FUNC                          the name of the tl_gemm_block_func that is made
+//     MULTIPLY_ADD(a, b, c)               c and the products of the words of a and b
+//     PACK_PANEL(src, len, cols, panel)   packs a panel that was not packed before
+
+#include "kernel/matmul/gemm.h"
+
+#include <math.h>
+
+#include "kernel/simd/tl_simd_act.h"
+
+enum {
+#if TL_SIMD_REGISTERS == 32 && TL_SIMD_LANES == 16
+    ROWS = 14, /* 28 sums, 2 numbers of src2, 1 of src1 */
+    PARTS = 2,
+#elif TL_SIMD_REGISTERS == 32
+    ROWS = 6, /* 24 sums, 4, 1 */
+    PARTS = 4,
+#elif TL_SIMD_LANES == 8
+    ROWS = 6, /* 12 sums, 2, 1 */
+    PARTS = 2,
+#else
+    ROWS = 2, /* 8 sums, 4, 1 */
+    PARTS = 4,
+#endif
+    TILE_COLS = PARTS * TL_VF_LANES,                                  /* columns of a tile */
+    COPY_ROWS = (ROWS + TL_VF_LANES - 1) / TL_VF_LANES * TL_VF_LANES, /* of a copied column */
+    LINE = 16,                                                        /* floats of a cache line */
+    AHEAD = 8, /* rows that are asked for before they are read */
+};
+
+_Static_assert(TL_GEMM_PANEL % TILE_COLS == 0, "panels hold whole tiles");
+
+/** Asks for `n` floats that will soon be read. */
+TL_INLINE void fetch(const float *p, size_t n)
+{
+    for (size_t i = 0; i < n; i += LINE)
+        __builtin_prefetch(p + i);
+}
+
+static void copy_line(float *dst, const float *src, size_t n)
+{
+    size_t i = 0;
+    for (; i + TL_VF_LANES <= n; i += TL_VF_LANES)
+        tl_vf_store(dst + i, tl_vf_load(src + i));
+    if (i < n)
+        tl_vf_store_part(dst + i, tl_vf_load_part(src + i, n - i), n - i);
+}
+
+/* ---- what becomes of sums ---- */
+
+typedef struct place {
+    const float *bias, *add;
+    float *dst;
+} place;
+
+/** Whether results are sums, or those with a bias, before the activation: what is left out would
+ *  change no bit. */
+static int is_simple(const tl_gemm *g)
+{
+    return g->alpha == 1 && (!g->bias.data || g->beta == 1) && !g->add.data &&
+           g->low == -INFINITY && g->high == INFINITY;
+}
+
+/** Whether results are the sums themselves. */
+static int is_bare(const tl_gemm *g)
+{
+    return is_simple(g) && !g->bias.data && g->act.act == TL_ACT_NONE;
+}
+
+/** The result of a vector of sums, but for activations that need more than two bounds. */
+TL_INLINE tl_vf result(const tl_gemm *g, tl_vf sum, const place *at, size_t j, const size_t n,
+                       const int simple)
+{
+    const int is_whole = n == TL_VF_LANES;
+    tl_vf y = simple ? sum : tl_vf_mul(tl_vf_set1(g->alpha), sum);
+    if (at->bias) {
+        const tl_vf bias = g->bias.col == 0 ? tl_vf_set1(*at->bias)
+                           : is_whole       ? tl_vf_load(at->bias + j)
+                                            : tl_vf_load_part(at->bias + j, n);
+        y = tl_vf_add(y, simple ? bias : tl_vf_mul(tl_vf_set1(g->beta), bias));
+    }
+    if (simple)
+        return y;
+    if (at->add)
+        y = tl_vf_add(y, is_whole ? tl_vf_load(at->add + j) : tl_vf_load_part(at->add + j, n));
+    return tl_vf_min(tl_vf_set1(g->high), tl_vf_max(tl_vf_set1(g->low), y));
+}
+
+TL_INLINE void finish_vector(const tl_gemm *g, const float *sums, const place *at, size_t j,
+                             const size_t n, const int simple, int adds, int is_last)
+{
+    const int is_whole = n == TL_VF_LANES;
+    tl_vf y = tl_vf_load(sums + j);
+    if (adds)
+        y = tl_vf_add(is_whole ? tl_vf_load(at->dst + j) : tl_vf_load_part(at->dst + j, n), y);
+    if (is_last)
+        y = result(g, y, at, j, n, simple);
+    if (is_whole)
+        tl_vf_store(at->dst + j, y);
+    else
+        tl_vf_store_part(at->dst + j, y, n);
+}
+
+TL_INLINE void finish_row(const tl_gemm *g, const float *sums, const place *at, size_t cols,
+                          const int simple, int adds, int is_last)
+{
+    const size_t whole = cols - cols % TL_VF_LANES;
+    for (size_t j = 0; j < whole; j += TL_VF_LANES)
+        finish_vector(g, sums, at, j, TL_VF_LANES, simple, adds, is_last);
+    if (whole < cols)
+        finish_vector(g, sums, at, whole, cols - whole, simple, adds, is_last);
+}
+
+/** Sums, whole vectors of them, -> dst, for `rows` rows of `cols` columns. */
+static void finish(const tl_gemm *g, const float *sums, size_t sums_row, size_t row, size_t rows,
+                   size_t col, size_t cols, int adds, int is_last)
+{
+    const int simple = is_simple(g);
+    for (size_t i = 0; i < rows; i++, row++, sums += sums_row) {
+        const place at = {g->bias.data ? g->bias.data + row * g->bias.row + col * g->bias.col
+                                       : NULL,
+                          g->add.data ? g->add.data + row * g->add.row + col : NULL,
+                          g->dst + row * g->dst_row + col};
+        if (simple)
+            finish_row(g, sums, &at, cols, 1, adds, is_last);
+        else
+            finish_row(g, sums, &at, cols, 0, adds, is_last);
+        if (is_last)
+            tl_vf_activate(g->act, at.dst, cols);
+    }
+}
+
+/* ---- tiles ---- */
+
+/** Some rows of src1: element [i, k] is data[i * row + k % LINE * col + k / LINE * line]. */
+typedef struct strip {
+    const float *data;
+    size_t row, col, line;
+} strip;
+
+/** What is asked for while a tile is computed, to lie in the second cache when it is needed: with
+ *  each of the first `lines` LINEs of the tile's sums, `n` pieces of `floats` floats, `step` apart.
+ */
+typedef struct ahead {
+    const float *first;
+    size_t floats, n, step;
+    size_t lines, next; /* next: from the pieces of a LINE to those of the next one */
+} ahead;
+
+TL_INLINE void fetch_ahead(const ahead *a, size_t line)
+{
+    if (line >= a->lines)
+        return;
+    const float *p = a->first + line * a->next;
+    for (size_t i = 0; i < a->n; i++, p += a->step)
+        for (size_t j = 0; j < a->floats; j += LINE)
+            __builtin_prefetch(p + j, 0, 2);
+}
+
+/** Where a tile's sums go. */
+typedef struct target {
+    float *data;
+    size_t row;
+    int adds; /* to what is there */
+} target;
+
+/** dst [n][parts * TL_VF_LANES] = strip [n][len] x panel [len][parts * TL_VF_LANES]. The first two
+ *  arguments are constants: each choice becomes a function of its own. A register for every third
+ *  row and one for `step` address all rows. */
+TL_INLINE void tile(const int n, const int parts, const strip *s, const float *panel, size_t len,
+                    const ahead next[2], const target *dst)
+{
+    const size_t step = s->row, col = s->col, jump = s->line - LINE * s->col;
+    const float *rows[(ROWS + 2) / 3];
+    TL_UNROLL
+    for (int i = 0; i < n; i += 3)
+        rows[i / 3] = s->data + i * step;
+    tl_vf sum[ROWS][PARTS];
+    TL_UNROLL
+    for (int i = 0; i < n; i++) {
+        TL_UNROLL
+        for (int v = 0; v < parts; v++)
+            sum[i][v] = tl_vf_zero();
+    }
+    for (size_t begin = 0; begin < len; begin += LINE) {
+        fetch_ahead(&next[0], begin / LINE);
+        fetch_ahead(&next[1], begin / LINE);
+        const float *const end = panel + tl_smaller_size(len - begin, LINE) * TL_GEMM_PANEL;
+        for (; panel < end; panel += TL_GEMM_PANEL) {
+            tl_vf b[PARTS];
+            TL_UNROLL
+            for (int v = 0; v < parts; v++)
+                b[v] = tl_vf_load(panel + v * TL_VF_LANES);
+            TL_UNROLL
+            for (int i = 0; i < n; i++) {
+                const tl_vf a = tl_vf_set1(rows[i / 3][i % 3 * step]);
+                TL_UNROLL
+                for (int v = 0; v < parts; v++)
+                    sum[i][v] = MULTIPLY_ADD(a, b[v], sum[i][v]);
+            }
+            TL_UNROLL
+            for (int i = 0; i < n; i += 3)
+                rows[i / 3] += col;
+        }
+        TL_UNROLL
+        for (int i = 0; i < n; i += 3)
+            rows[i / 3] += jump;
+    }
+    float *to = dst->data;
+    if (dst->adds) {
+        TL_UNROLL
+        for (int i = 0; i < n; i++) {
+            TL_UNROLL
+            for (int v = 0; v < parts; v++)
+                sum[i][v] = tl_vf_add(tl_vf_load(to + i * dst->row + v * TL_VF_LANES), sum[i][v]);
+        }
+    }
+    TL_UNROLL
+    for (int i = 0; i < n; i++) {
+        TL_UNROLL
+        for (int v = 0; v < parts; v++)
+            tl_vf_store(to + i * dst->row + v * TL_VF_LANES, sum[i][v]);
+    }
+}
+
+typedef void tile_func(const strip *s, const float *panel, size_t len, const ahead next[2],
+                       const target *dst);
+
+#define TILE(n, name, parts)                                                      \
+    static void tile_##n##_##name(const strip *s, const float *panel, size_t len, \
+                                  const ahead next[2], const target *dst)         \
+    {                                                                             \
+        tile(n, parts, s, panel, len, next, dst);                                 \
+    }
+#define TILES(n)    TILE(n, half, PARTS / 2) TILE(n, whole, PARTS)
+#define TILE_ROW(n) [n] = {tile_##n##_half, tile_##n##_whole},
+
+#if TL_SIMD_LANES == 16
+#define EACH_TILE(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14)
+#elif TL_SIMD_LANES == 8 || TL_SIMD_REGISTERS == 32
+#define EACH_TILE(X) X(1) X(2) X(3) X(4) X(5) X(6)
+#else
+#define EACH_TILE(X) X(1) X(2)
+#endif
+
+EACH_TILE(TILES)
+
+static tile_func *const tiles[ROWS + 1][2] = {EACH_TILE(TILE_ROW)};
+
+/* ---- groups ---- */
+
+/** Some strips of a part's rows. */
+typedef struct group {
+    const tl_gemm *gemm;
+    const tl_gemm_part *part;
+    size_t n_strips;   /* of the part */
+    size_t least_rows; /* of a strip; the first `longer` strips have one more */
+    size_t longer;
+    size_t begin, end; /* those of the group */
+    int is_packing;    /* panels, when they come by */
+    size_t room_step;  /* floats from a panel to the next in the part's room */
+} group;
+
+/** The first row of the part's strip `i`: strips differ by a row at most. */
+static size_t strip_row(const group *s, size_t i)
+{
+    return s->part->row + i * s->least_rows + tl_smaller_size(i, s->longer);
+}
+
+enum {
+    COPY_STEP = TL_GEMM_LEN * COPY_ROWS + LINE, /* of copied strips: not all in the same places */
+    COPY_AHEAD = 4,                             /* rows of a transposed src1 */
+};
+
+/** A row of src1 to the lines of a copied strip; the row `later` floats further on will be next. */
+static void copy_row(float *dst, const float *src, size_t len, size_t later)
+{
+    size_t k = 0;
+    for (; k + LINE <= len; k += LINE, dst += ROWS * LINE) {
+        __builtin_prefetch(src + k + later);
+        __builtin_prefetch(dst + AHEAD * ROWS * LINE, 1);
+        TL_UNROLL
+        for (int v = 0; v < LINE; v += TL_VF_LANES)
+            tl_vf_store(dst + v, tl_vf_load(src + k + v));
+    }
+    copy_line(dst, src + k, len - k);
+}
+
+/** Columns of src1, which lie in memory as they are, to the columns of copied strips. */
+static void copy_columns(const group *s, const float *src, size_t col)
+{
+    const size_t first = strip_row(s, s->begin), all = strip_row(s, s->end) - first;
+    for (size_t k = 0; k < s->part->len; k++, src += col) {
+        float *dst = s->part->copy + k * COPY_ROWS;
+        if (k + COPY_AHEAD < s->part->len)
+            fetch(src + first + COPY_AHEAD * col, all);
+        for (size_t i = s->begin; i < s->end; i++, dst += COPY_STEP) {
+            const size_t row = strip_row(s, i); // what is there beyond the strip is copied too
+            copy_line(dst, src + row, tl_smaller_size(COPY_ROWS, s->gemm->m - row));
+        }
+    }
+}
+
+static void copy_strips(const group *s)
+{
+    const tl_gemm_matrix *const src1 = &s->gemm->src1;
+    const float *const src = src1->data + s->part->begin * src1->col;
+    if (src1->col != 1) {
+        copy_columns(s, src, src1->col);
+        return;
+    }
+    for (size_t i = s->begin; i < s->end; i++)
+        for (size_t row = strip_row(s, i), r = row; r < strip_row(s, i + 1); r++)
+            copy_row(s->part->copy + (i - s->begin) * COPY_STEP + (r - row) * LINE,
+                     src + r * src1->row, s->part->len, 2 * src1->row);
+}
+
+static strip strip_of(const group *s, size_t i)
+{
+    const tl_gemm_matrix *const src1 = &s->gemm->src1;
+    if (!s->gemm->is_copied)
+        return (strip){src1->data + strip_row(s, i) * src1->row + s->part->begin * src1->col,
+                       src1->row, src1->col, LINE * src1->col};
+    const float *const copy = s->part->copy + (i - s->begin) * COPY_STEP;
+    return src1->col == 1 ? (strip){copy, LINE, 1, ROWS * LINE}
+                          : (strip){copy, 1, COPY_ROWS, LINE * COPY_ROWS};
+}
+
+/** The panel from column `j` of the part on, before it is packed. */
+static tl_gemm_matrix panel_source(const group *s, size_t j)
+{
+    const tl_gemm_matrix *const src2 = &s->gemm->src2;
+    return (tl_gemm_matrix){src2->data + s->part->begin * src2->row +
+                                (s->part->col + j) * src2->col,
+                            src2->row, src2->col};
+}
+
+/** A packed panel. */
+static const float *panel_at(const group *s, size_t j)
+{
+    return s->part->panels ? s->part->panels + j / TL_GEMM_PANEL * s->part->panel_step
+                           : s->part->room + j / TL_GEMM_PANEL * s->room_step;
+}
+
+/** The first of `n` shares of the panel from column `j` on, the others *step floats apart; 0: there
+ *  is no such panel. */
+static ahead ahead_of_panel(const group *s, size_t j, size_t n, size_t *step)
+{
+    *step = 0;
+    const size_t len = s->part->len;
+    if (len == 0 || j >= s->part->cols || s->part->rows <= ROWS / 2) // few rows wait for panels
+        return (ahead){0};
+    const size_t lines = (len + LINE - 1) / LINE;
+    if (!s->is_packing) {
+        const size_t share = (LINE * TL_GEMM_PANEL / n + LINE - 1) / LINE * LINE;
+        *step = share * lines;
+        return (ahead){panel_at(s, j), share, 1, 0, lines, share};
+    }
+    const tl_gemm_matrix src = panel_source(s, j);
+    const size_t cols = tl_smaller_size(s->part->cols - j, TL_GEMM_PANEL);
+    if (src.col == 1) {
+        const size_t share = (len + n * lines - 1) / (n * lines);
+        *step = share * lines * src.row;
+        return (ahead){src.data, cols, share, src.row, lines, share * src.row};
+    }
+    const size_t share = (cols + n - 1) / n;
+    *step = share * src.col;
+    return (ahead){src.data, 1, share, src.col, lines, LINE};
+}
+
+/** Share `i` of `n` of the rows of src1 that come next: the next group's, or this one's in the next
+ *  part of the sum. */
+static ahead ahead_of_rows(const group *s, size_t i, size_t n)
+{
+    const tl_gemm_matrix *const src1 = &s->gemm->src1;
+    const int is_end = s->end == s->n_strips;
+    const size_t k = s->part->begin + (is_end ? s->part->len : 0);
+    if (k >= s->gemm->k)
+        return (ahead){0};
+    const size_t row = strip_row(s, is_end ? 0 : s->end);
+    const size_t rows = tl_smaller_size(strip_row(s, s->end) - strip_row(s, s->begin),
+                                        s->part->row + s->part->rows - row);
+    const size_t len = tl_smaller_size(s->part->len, s->gemm->k - k);
+    const float *const data = src1->data + row * src1->row + k * src1->col;
+    if (src1->col == 1) {
+        const size_t first = i * rows / n, end = (i + 1) * rows / n;
+        return (ahead){data + first * src1->row, 1,   end - first, src1->row,
+                       (len + LINE - 1) / LINE,  LINE};
+    }
+    const size_t first = i * len / n, end = (i + 1) * len / n;
+    return (ahead){data + first * src1->col, rows, 1, 0, end - first, src1->col};
+}
+
+/** Strip `i` by the panel from column `j` on: a tile to dst. */
+static void run_tile(const group *s, size_t i, size_t j, const ahead next[2])
+{
+    _Alignas(64) float sums[ROWS * TL_GEMM_PANEL];
+    const tl_gemm *const g = s->gemm;
+    const tl_gemm_part *const part = s->part;
+    const size_t row = strip_row(s, i), rows = strip_row(s, i + 1) - row;
+    const size_t cols = tl_smaller_size(TL_GEMM_PANEL, part->cols - j);
+    const int adds = part->begin > 0, is_last = part->begin + part->len == g->k;
+    const int is_direct = cols == TL_GEMM_PANEL && (!is_last || is_bare(g));
+    const strip x = strip_of(s, i);
+    const float *const panel = panel_at(s, j);
+    float *const dst = g->dst + row * g->dst_row + part->col + j;
+    for (size_t r = 0; r < rows; r++)
+        for (size_t c = 0; c < cols; c += LINE)
+            __builtin_prefetch(dst + r * g->dst_row + c, 1);
+    for (size_t c = 0; c < cols; c += TILE_COLS) {
+        const target to =
+            is_direct ? (target){dst + c, g->dst_row, adds} : (target){sums + c, TL_GEMM_PANEL, 0};
+        tiles[rows][cols - c > TILE_COLS / 2](&x, panel + c, part->len, next, &to);
+    }
+    if (!is_direct)
+        finish(g, sums, TL_GEMM_PANEL, row, rows, part->col + j, cols, adds, is_last);
+}
+
+/** All strips by the panel from column `j` on. */
+static void run_panel(const group *s, size_t j)
+{
+    const tl_gemm_part *const part = s->part;
+    if (s->is_packing) {
+        const tl_gemm_matrix src = panel_source(s, j);
+        const size_t cols = tl_smaller_size(TL_GEMM_PANEL, part->cols - j);
+        float *const panel = part->room + j / TL_GEMM_PANEL * s->room_step;
+        PACK_PANEL(&src, part->len, cols, panel);
+    }
+    const size_t n = s->end - s->begin, first = j / TL_GEMM_PANEL * n;
+    const size_t n_tiles = (part->cols + TL_GEMM_PANEL - 1) / TL_GEMM_PANEL * n;
+    size_t step;
+    ahead next[2] = {ahead_of_panel(s, j + TL_GEMM_PANEL, n, &step)};
+    for (size_t i = 0; i < n; i++) {
+        next[1] = ahead_of_rows(s, first + i, n_tiles);
+        run_tile(s, s->begin + i, j, next);
+        if (step)
+            next[0].first += step;
+    }
+}
+
+/** The groups that a part's strips are divided into. */
+static size_t count_groups(const tl_gemm *g, const tl_gemm_part *part, size_t n_strips)
+{
+    const size_t most = tl_gemm_group(g->is_copied);
+    const size_t n = (part->rows * part->len + most - 1) / most;
+    const size_t copies = TL_GEMM_COPY / COPY_STEP;
+    const size_t least = g->is_copied ? (n_strips + copies - 1) / copies : 1;
+    return n < least ? least : n;
+}
+
+void BLOCK_FUNC(const tl_gemm *g, const tl_gemm_part *part)
+{
+    group s = {.gemm = g, .part = part, .n_strips = (part->rows + ROWS - 1) / ROWS};
+    s.least_rows = part->rows / s.n_strips;
+    s.longer = part->rows % s.n_strips;
+    const size_t n = count_groups(g, part, s.n_strips);
+    const size_t n_panels = (part->cols + TL_GEMM_PANEL - 1) / TL_GEMM_PANEL;
+    const size_t panel = part->len * TL_GEMM_PANEL;
+    s.room_step = n > 1 && n_panels * panel <= part->room_floats ? panel : 0;
+    for (size_t i = 0; i < n; i++) {
+        s.begin = s.n_strips * i / n;
+        s.end = s.n_strips * (i + 1) / n;
+        s.is_packing = !part->panels && (i == 0 || s.room_step == 0);
+        if (g->is_copied)
+            copy_strips(&s);
+        for (size_t j = 0; j < part->cols; j += TL_GEMM_PANEL)
+            run_panel(&s, j);
+    }
+}
