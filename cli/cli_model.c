@@ -198,6 +198,8 @@ static int apply_settings(ln_context *ctx, const cli_options *opt)
         return cli_model_fail(ctx, opt);
     if (opt->tune && ln_context_set_tuning(ctx))
         return cli_model_fail(ctx, opt);
+    if (opt->precision && ln_context_set_precision(ctx, opt->precision))
+        return cli_fail("--precision: %s", ln_context_error(ctx));
     for (int i = 0; i < opt->disabled.n; i++)
         if (ln_context_disable_rule(ctx, opt->disabled.items[i]))
             return cli_fail("%s%s", ln_context_error(ctx), rules_hint(ctx));
@@ -291,6 +293,8 @@ static int check_compiled(const ln_context *ctx, const cli_options *opt)
                         ctx->source);
     if (opt->tune)
         return cli_fail("%s: the model is compiled already, too late for --tune", ctx->source);
+    if (opt->precision)
+        return cli_fail("%s: the model is compiled already, too late for --precision", ctx->source);
     return 0;
 }
 

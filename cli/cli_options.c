@@ -124,6 +124,8 @@ static const row rows[] = {
      "leave out a rule (lightnet ops --rules)"},
     {"plugin", 0, TEXTS, FIELD(plugins), CLI_ALL, "FILE",
      "load a plug-in: operators, rules and targets of others"},
+    {"precision", 0, TEXT, FIELD(precision), MODEL_COMMANDS, "NAME",
+     "float32, or bf16: products may round to bfloat16 where that is faster (default float32)"},
     {"tune", 0, FLAG, FIELD(tune), MODEL_COMMANDS, NULL,
      "measure which algorithms are the fastest, instead of estimating it"},
     {"map", 0, FLAG, FIELD(map), CLI_RUN | CLI_BENCH, NULL,

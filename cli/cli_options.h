@@ -61,6 +61,7 @@ typedef struct cli_options {
     double atol;             /* --atol, below 0: not given */
     int compile_only;        /* -c */
     int run_only;            /* -r */
+    const char *precision;   /* --precision */
     int tune;                /* --tune */
     int map;                 /* --map */
     int debug;               /* -d */

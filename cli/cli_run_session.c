@@ -34,6 +34,7 @@ static const char *find_excluding(const cli_options *opt)
     return opt->run_only     ? "-r"
            : opt->target     ? "-t"
            : opt->tune       ? "--tune"
+           : opt->precision  ? "--precision"
            : opt->disabled.n ? "--disable-rule"
                              : NULL;
 }

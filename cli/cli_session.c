@@ -77,6 +77,7 @@ static int set_all(ln_options *options, const cli_options *opt)
                    set_number(options, "open_timeout", cli_model_time_left(opt),
                               opt->max_seconds >= 0) ||
                    set(options, "tuning", opt->tune ? "yes" : NULL) ||
+                   set(options, "precision", opt->precision) ||
                    set(options, "map", opt->map ? "yes" : NULL)
                ? CLI_FAILED
                : 0;

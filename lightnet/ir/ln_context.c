@@ -59,6 +59,7 @@ ln_context *ln_context_create(void)
     ctx->threads = -1;
     ctx->planned_threads = 1;
     ctx->isa = tl_isa_best();
+    ctx->precision = TL_FLOAT;
     ctx->optimize = 1;
     ctx->error = ln_alloc(sizeof(*ctx->error));
     if (!ctx->error)
@@ -202,6 +203,7 @@ void ln_bodies_share_settings(ln_context *ctx)
         body->msg_func = ctx->msg_func;
         body->msg_data = ctx->msg_data;
         body->isa = ctx->isa;
+        body->precision = ctx->precision;
         body->optimize = ctx->optimize;
         body->disabled = ctx->disabled;
         body->tuned = ctx->tuned;
@@ -313,6 +315,19 @@ int ln_context_set_tuning(ln_context *ctx)
     if (!ctx->tuned)
         ctx->tuned = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
     return ctx->tuned ? 0 : ln_fail_last(ctx);
+}
+
+int ln_context_set_precision(ln_context *ctx, const char *name)
+{
+    ln_context_clear_error(ctx);
+    if (check_uncompiled(ctx))
+        return -1;
+    const int is_bf16 = ln_streq(name, "bf16");
+    if (!is_bf16 && !ln_streq(name, "float32"))
+        return ln_fail_as(ctx, LN_BAD_ARGUMENT, "the precision is '%s', expected float32 or bf16",
+                          name);
+    ctx->precision = is_bf16 ? TL_BFLOAT16 : TL_FLOAT;
+    return 0;
 }
 
 int ln_context_add_output(ln_context *ctx, const char *tname)

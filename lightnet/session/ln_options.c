@@ -176,6 +176,7 @@ static const option options_known[] = {
     {"folder", parse_texts, FIELD(folders), 0, NULL},
     {"seed", parse_number, FIELD(seed), UINT64_MAX, "a number from 0 on"},
     {"reference", parse_yes, FIELD(is_reference), 0, YES},
+    {"precision", parse_text, FIELD(precision), 0, NULL},
     {"tuning", parse_yes, FIELD(is_tuned), 0, YES},
     {"map", parse_yes, FIELD(is_mapped), 0, YES},
     {"disabled_rule", parse_texts, FIELD(disabled), 0, NULL},
@@ -285,6 +286,7 @@ void ln_options_free(ln_options *options)
     ln_list_free_deep(options->outputs, ln_free);
     ln_free(options->target);
     ln_free(options->weights);
+    ln_free(options->precision);
     ln_pool_free(options->pool);
     ln_free(options);
 }

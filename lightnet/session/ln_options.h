@@ -24,6 +24,7 @@ struct ln_options {
     ln_list *settings; /* of each call, in order, by which options are copied */
     char *target;      /* NULL: the default */
     char *weights;     /* or NULL */
+    char *precision;   /* or NULL */
     ln_list *shapes;   /* ln_shape_option */
     ln_list *folders;  /* char * */
     ln_list *disabled; /* char *: rules */

@@ -71,7 +71,9 @@ static int set_options(ln_context *ctx, const ln_options *options)
     return ln_context_set_limit(ctx, LN_LIMIT_MEMORY, options->memory_limit) ||
                    ln_context_set_limit(ctx, LN_LIMIT_OPS, options->operators_limit) ||
                    ln_context_set_limit(ctx, LN_LIMIT_FOLD_MEMORY, options->constant_limit) ||
-                   set_lists(ctx, options) || (options->is_tuned && ln_context_set_tuning(ctx))
+                   set_lists(ctx, options) ||
+                   (options->precision && ln_context_set_precision(ctx, options->precision)) ||
+                   (options->is_tuned && ln_context_set_tuning(ctx))
                ? -1
                : 0;
 }

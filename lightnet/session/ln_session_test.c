@@ -438,7 +438,8 @@ START_TEST(wrong_options_are_refused)
     } wrong[] = {
         {"thread", "2",
          "there is no option 'thread'; known options: target, threads, shape, weights, folder, "
-         "seed, reference, tuning, map, disabled_rule, output, memory_limit, operators_limit, "
+         "seed, reference, precision, tuning, map, disabled_rule, output, memory_limit, "
+         "operators_limit, "
          "constant_limit, open_timeout, programs"},
         {"threads", "many", "option 'threads' is 'many', expected 1 to 1024, or 0 for all"},
         {"threads", "1025", "option 'threads' is '1025', expected 1 to 1024, or 0 for all"},

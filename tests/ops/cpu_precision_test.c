@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of models whose products may compute in bfloat16 on the CPU (ln_context_set_precision).
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu_model.h"
+#include "ln_check.h"
+
+/* y = relu(x w + b), all numbers of a small generator. */
+enum { M = 20, K = 37, N = 50 };
+
+static float x[M][K], w[K][N], b[N];
+
+static void fill(float *data, int n, unsigned *state)
+{
+    for (int i = 0; i < n; i++) {
+        *state = *state * 1664525u + 1013904223u;
+        data[i] = (float)(int)(*state >> 8) / (1 << 23) - 1;
+    }
+}
+
+// clang-format off
+#define CREATE_BEGIN                                                                            \
+    "{'name':'create_%s','optype':'create','tensors_in':[],'tensors_out':[" TENSOR("dst", "%s") \
+    "],'params':[" PARAM("dtype", "'TL_FLOAT'") "," PARAM("dims", "[%s]") ","                   \
+    PARAM("ran", "[0,0]") "," PARAM("from_file", "false") ",{'arg_name':'data','value':["
+static const char layers[] =
+    OP("product", "matmul", TENSOR("src1", "x") "," TENSOR("src2", "w"), TENSOR("dst", "p"), "") ","
+    OP("sum", "binary", TENSOR("src1", "p") "," TENSOR("src2", "b"), TENSOR("dst", "s"),
+       PARAM("op", "'TL_BINARY_ADD'")) ","
+    OP("relu", "relu", TENSOR("src", "s"), TENSOR("dst", "y"), "");
+// clang-format on
+
+static void print_create(FILE *fp, const char *name, const char *dims, const float *data, int n)
+{
+    fprintf(fp, CREATE_BEGIN, name, name, dims);
+    for (int i = 0; i < n; i++)
+        fprintf(fp, "%s%.9g", i ? "," : "", (double)data[i]);
+    fputs("]}]},", fp);
+}
+
+/** The model, to be compiled. */
+static ln_context *read_product(void)
+{
+    char *text;
+    size_t size;
+    unsigned seed = 5;
+    ln_context *ctx;
+    FILE *const fp = open_memstream(&text, &size);
+    fill(&x[0][0], M * K, &seed);
+    fill(&w[0][0], K * N, &seed);
+    fill(b, N, &seed);
+    fputs("{'inputs':['x'],'outputs':['y'],'ops':[", fp);
+    print_create(fp, "x", "20,37", &x[0][0], M * K);
+    print_create(fp, "w", "37,50", &w[0][0], K * N);
+    print_create(fp, "b", "50", b, N);
+    fprintf(fp, "%s]}", layers);
+    fclose(fp);
+    ck_assert_int_eq(read_model(&ctx, text), 0);
+    free(text);
+    return ctx;
+}
+
+static void finish(ln_context *ctx)
+{
+    ck_assert_msg(!ln_context_compile(ctx, "cpu") && !ln_context_load(ctx, NULL) &&
+                      !ln_context_run(ctx),
+                  "%s", ln_context_error(ctx));
+}
+
+// A product of two rounded numbers is off by 2^-8 of it at most, and some rounding of the sum.
+static void assert_near(ln_context *ctx, double rounding)
+{
+    float y[M][N];
+    ck_assert_ptr_nonnull(ln_context_get_data(ctx, "y", y));
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < N; j++) {
+            double sum = b[j], magnitude = fabs((double)b[j]);
+            for (int k = 0; k < K; k++) {
+                sum += (double)x[i][k] * w[k][j];
+                magnitude += fabs((double)x[i][k] * w[k][j]);
+            }
+            ck_assert_msg(fabs(y[i][j] - fmax(sum, 0)) <= (rounding + 1e-5) * magnitude,
+                          "y[%d, %d] is %.9g, expected %.9g", i, j, (double)y[i][j], sum);
+        }
+}
+
+static int computes_in_bfloat16(const ln_context *ctx)
+{
+    const ln_op *op;
+    int n = 0;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const char *const algorithm = op->op_arg->algorithm;
+        n += algorithm && !strcmp(algorithm, "bfloat16");
+    }
+    return n;
+}
+
+START_TEST(products_compute_in_bfloat16_where_it_is_allowed)
+{
+    ln_context *ctx = read_product();
+    ck_assert_int_eq(ln_context_set_precision(ctx, "bf16"), 0);
+    finish(ctx);
+    if (!tl_isa_contains(tl_isa_best(), TL_ISA_AVX512BF16))
+        ln_check_skip("this CPU has no bfloat16");
+    else
+        ck_assert_int_eq(computes_in_bfloat16(ctx), 1);
+    assert_near(ctx, 0x1p-8);
+    ln_context_free(ctx);
+}
+END_TEST
+
+START_TEST(by_default_they_compute_with_floats)
+{
+    ln_context *ctx = read_product();
+    finish(ctx);
+    ck_assert_int_eq(computes_in_bfloat16(ctx), 0);
+    assert_near(ctx, 0);
+    ln_context_free(ctx);
+    ctx = read_product();
+    ck_assert_int_eq(ln_context_set_precision(ctx, "bf16"), 0);
+    ck_assert_int_eq(ln_context_set_precision(ctx, "float32"), 0);
+    finish(ctx);
+    assert_near(ctx, 0);
+    ln_context_free(ctx);
+}
+END_TEST
+
+START_TEST(they_do_so_too_without_the_instructions_and_as_the_reference)
+{
+    ln_context *ctx = read_product();
+    ck_assert_int_eq(ln_context_set_precision(ctx, "bf16"), 0);
+    ctx->isa = TL_ISA_AVX512;
+    finish(ctx);
+    ck_assert_int_eq(computes_in_bfloat16(ctx), 0);
+    assert_near(ctx, 0);
+    ln_context_free(ctx);
+    ctx = read_product();
+    ck_assert_int_eq(ln_context_set_precision(ctx, "bf16"), 0);
+    ln_context_set_reference(ctx);
+    finish(ctx);
+    assert_near(ctx, 0);
+    ln_context_free(ctx);
+}
+END_TEST
+
+START_TEST(another_precision_is_refused_and_one_for_a_compiled_model)
+{
+    ln_context *ctx = read_product();
+    ck_assert_int_eq(ln_context_set_precision(ctx, "float16"), -1);
+    ck_assert_str_eq(ln_context_error(ctx), "the precision is 'float16', expected float32 or bf16");
+    finish(ctx);
+    ck_assert_int_eq(ln_context_set_precision(ctx, "bf16"), -1);
+    ck_assert_str_eq(ln_context_error(ctx), "the model is compiled already, for 'cpu'");
+    ln_context_free(ctx);
+}
+END_TEST
+
+LN_TEST_MAIN("precision", products_compute_in_bfloat16_where_it_is_allowed,
+             by_default_they_compute_with_floats,
+             they_do_so_too_without_the_instructions_and_as_the_reference,
+             another_precision_is_refused_and_one_for_a_compiled_model)
