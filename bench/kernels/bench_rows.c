@@ -293,9 +293,17 @@ static const bench_shape cast_shapes[] = {
     {.name = NULL},
 };
 static const bench_work *const cast_works[] = {&bench_cast, NULL};
+static const bench_shape quantized_mul_shapes[] = {
+    {.name = "mul 1152 7x7, blocks", .dims = {1, 1152, 7, 7}},
+    {.name = "mul 32 112x112, blocks", .dims = {1, 32, 112, 112}},
+    {.name = NULL},
+};
 static const bench_work *const quantized_depthwise_works[] = {&bench_quantized_depthwise, NULL};
 static const bench_work *const quantized_maxpool_works[] = {&bench_quantized_maxpool, NULL};
 static const bench_work *const quantized_avgpool_works[] = {&bench_quantized_avgpool, NULL};
+static const bench_work *const quantized_add_works[] = {&bench_quantized_add, NULL};
+static const bench_work *const quantized_mul_works[] = {&bench_quantized_mul, NULL};
+static const bench_work *const quantized_lookup_works[] = {&bench_quantized_lookup, NULL};
 
 /** A few of the convolutions above. */
 static const bench_shape quantized_conv_shapes[] = {
@@ -347,10 +355,13 @@ const bench_group bench_groups[] = {
     {dequantize_works, dequantize_shapes, BENCH_DNNL_NONE},
     {range_works, range_shapes, BENCH_DNNL_NONE},
     {cast_works, cast_shapes, BENCH_DNNL_NONE},
-    {quantized_depthwise_works, depthwise_shapes, BENCH_DNNL_NONE},
+    {quantized_depthwise_works, depthwise_shapes, BENCH_DNNL_NONE, BENCH_BYTES},
     {quantized_maxpool_works, maxpool_shapes, BENCH_DNNL_NONE},
     {quantized_avgpool_works, avgpool_shapes, BENCH_DNNL_NONE},
     {quantized_matmul_works, gemm_shapes, BENCH_DNNL_QUANTIZED_MATMUL, BENCH_BYTES},
     {quantized_conv_works, quantized_conv_shapes, BENCH_DNNL_QUANTIZED_CONV, BENCH_BYTES},
+    {quantized_add_works, add_shapes, BENCH_DNNL_NONE},
+    {quantized_mul_works, quantized_mul_shapes, BENCH_DNNL_NONE},
+    {quantized_lookup_works, add_shapes, BENCH_DNNL_NONE},
 };
 const int bench_n_groups = COUNT(bench_groups);

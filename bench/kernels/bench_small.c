@@ -160,3 +160,60 @@ static int run_quantized_avgpool(const tl_exec *exec, bench_job *job)
 
 const bench_work bench_quantized_avgpool = {"quantized_avgpool", prepare_windows,
                                             run_quantized_avgpool, finish_types};
+
+/* ---- element by element ---- */
+
+static int prepare_bytes(bench_job *job, int ndim, const int *dims, int second_ndim,
+                         const int *second_dims)
+{
+    job->src = bench_random_of(job, TL_UINT8, ndim, dims, 0, 255);
+    job->weight = bench_random_of(job, TL_UINT8, second_ndim, second_dims, 0, 255);
+    job->dst = bench_blank_of(job, TL_UINT8, ndim, dims);
+    job->plain_dst = bench_blank(job, ndim, dims);
+    job->bytes = size_of(job->src) + size_of(job->weight) + size_of(job->dst);
+    return job->n_tensors == 4 ? 0 : -1;
+}
+
+static const tl_quantized_pair pair_param = {
+    .zeros = {120, 130}, .factors = {0.4f, 0.3f}, .dst_factor = 1, .dst_zero = 125};
+
+static int prepare_quantized_add(bench_job *job)
+{
+    return prepare_bytes(job, 1, job->shape.dims, 1, job->shape.dims);
+}
+
+static int run_quantized_add(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_quantized_add(exec, job->src, job->weight, job->dst, &pair_param);
+}
+
+const bench_work bench_quantized_add = {"quantized_add", prepare_quantized_add, run_quantized_add,
+                                        finish_types};
+
+static int prepare_quantized_mul(bench_job *job)
+{
+    const int *const d = job->shape.dims, blocks = tl_blocks(d[1]);
+    return prepare_bytes(job, 5, DIMS(d[0], blocks, d[2], d[3], TL_BLOCK), 5,
+                         DIMS(d[0], blocks, 1, 1, TL_BLOCK));
+}
+
+static int run_quantized_mul(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_quantized_mul(exec, job->src, job->weight, job->dst, &pair_param);
+}
+
+const bench_work bench_quantized_mul = {"quantized_mul", prepare_quantized_mul, run_quantized_mul,
+                                        finish_types};
+
+static int prepare_quantized_lookup(bench_job *job)
+{
+    return prepare_bytes(job, 1, job->shape.dims, 1, DIMS(256));
+}
+
+static int run_quantized_lookup(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_quantized_lookup(exec, job->src, job->weight, job->dst);
+}
+
+const bench_work bench_quantized_lookup = {"quantized_lookup", prepare_quantized_lookup,
+                                           run_quantized_lookup, finish_types};

@@ -115,6 +115,33 @@ TL_API int tl_exec_quantized_avgpool2d(const tl_exec *exec, const tl_tensor *src
                                        const tl_pool2d_param *param, int counts_padding,
                                        const tl_quantized_param *q);
 
+/* ---- element by element ---- */
+
+/** The sources a and b of an operation, and what becomes of its results v = act(..). */
+typedef struct tl_quantized_pair {
+    int zeros[2];     /* the zero points of a and b */
+    float factors[2]; /* and their scales */
+    tl_activation act;
+    float dst_factor; /* of results, before they are rounded */
+    int dst_zero;
+} tl_quantized_pair;
+
+/** v = act((a - zeros[0]) * factors[0] + (b - zeros[1]) * factors[1]), then as above. a and dst
+ *  TL_UINT8 of one shape; b too, or [N, B, 1, 1, 16] for a [N, B, H, W, 16]. dst may be a or b of
+ *  its shape. */
+TL_API int tl_exec_quantized_add(const tl_exec *exec, const tl_tensor *a, const tl_tensor *b,
+                                 tl_tensor *dst, const tl_quantized_pair *pair);
+
+/** v = act((float)((a - zeros[0]) * (b - zeros[1])) * (factors[0] * factors[1])), in the same way.
+ */
+TL_API int tl_exec_quantized_mul(const tl_exec *exec, const tl_tensor *a, const tl_tensor *b,
+                                 tl_tensor *dst, const tl_quantized_pair *pair);
+
+/** dst[i] = table[src[i]]: any function of 8 bits. src and dst of one shape, TL_UINT8; table
+ *  TL_UINT8 [256]. dst may be src. */
+TL_API int tl_exec_quantized_lookup(const tl_exec *exec, const tl_tensor *src,
+                                    const tl_tensor *table, tl_tensor *dst);
+
 TL_END_DECLS
 
 #endif

@@ -463,11 +463,63 @@ static void any_line(const tl_quantwin_job *job, tile_place at, const tl_quantiz
 
 /* ---- maxima ---- */
 
+/** Columns of a line whose maxima are kept, and results that are made of them. */
+typedef struct line_columns {
+    ptrdiff_t left; /* the first one's place in a row */
+    uint8_t max[WIDE][TL_BLOCK];
+} line_columns;
+
+/** The maxima of `n` columns from `left` on, of `rows` rows. */
+static void find_columns(const tl_quantwin_job *job, const uint8_t *rows, int n_rows,
+                         ptrdiff_t left, int n, line_columns *c)
+{
+    const size_t row = (size_t)job->iw * TL_BLOCK;
+    c->left = left;
+    rows += left * TL_BLOCK;
+    for (int x = 0; x < n; x++, rows += TL_BLOCK) {
+        tl_v16 max = tl_v16_load(rows);
+        for (int y = 1; y < n_rows; y++)
+            max = tl_v16_max(max, tl_v16_load(rows + y * row));
+        tl_v16_store(c->max[x], max);
+    }
+}
+
+/** The maximum of a window, by columns that begin no later than it does. */
+static inline tl_v16 max_of(const tl_quantwin_job *job, const line_columns *c, ptrdiff_t left)
+{
+    const ptrdiff_t from = left > 0 ? left : 0, to = left + job->size[1];
+    const ptrdiff_t end = to < job->iw ? to : job->iw;
+    tl_v16 max = tl_v16_load(c->max[from - c->left]);
+    for (ptrdiff_t x = from + 1; x < end; x++)
+        max = tl_v16_max(max, tl_v16_load(c->max[x - c->left]));
+    return max;
+}
+
+/** A line of results, as many at a time as there are columns for. */
 static void max_line(const tl_quantwin_job *job, tile_place at, const tl_quantized_ends *ends,
                      ring *r)
 {
     (void)ends, (void)r;
-    for (int x = 0; x < job->ow; x++) {
+    const meeting m = meeting_at(job, &at);
+    const uint8_t *const rows = at.plane + (size_t)m.row * job->iw * TL_BLOCK;
+    const int most = (WIDE - job->size[1]) / job->stride[1] + 1;
+    line_columns c;
+    for (int x = 0; x < job->ow; x += most) {
+        const int n = tl_smaller(most, job->ow - x);
+        const ptrdiff_t left = at.left > 0 ? at.left : 0;
+        const ptrdiff_t end = at.left + (ptrdiff_t)(n - 1) * job->stride[1] + job->size[1];
+        find_columns(job, rows, m.rows, left, (int)((end < job->iw ? end : job->iw) - left), &c);
+        for (int k = 0; k < n; k++, at.left += job->stride[1], at.at += TL_BLOCK)
+            tl_v16_store((uint8_t *)job->dst + at.at, max_of(job, &c, at.left));
+    }
+}
+
+/** The same of windows that are too wide. */
+static void wide_max_line(const tl_quantwin_job *job, tile_place at, const tl_quantized_ends *ends,
+                          ring *r)
+{
+    (void)ends, (void)r;
+    for (int x = 0; x < job->ow; x++, at.left += job->stride[1], at.at += TL_BLOCK) {
         const meeting m = meeting_at(job, &at);
         tl_v16 max = tl_v16_zero();
         for (int y = 0; y < m.rows; y++) {
@@ -477,21 +529,26 @@ static void max_line(const tl_quantwin_job *job, tile_place at, const tl_quantiz
                 max = tl_v16_max(max, tl_v16_load(row + k * TL_BLOCK));
         }
         tl_v16_store((uint8_t *)job->dst + at.at, max);
-        at.left += job->stride[1];
-        at.at += TL_BLOCK;
     }
 }
+
+/* ---- all ---- */
 
 /** Computes a line of results, of which `at` is the first. */
 typedef void line_func(const tl_quantwin_job *job, tile_place at, const tl_quantized_ends *ends,
                        ring *r);
 
+static line_func *line_of(const tl_quantwin_job *job)
+{
+    if (job->kind == TL_QUANTWIN_MAX)
+        return job->size[1] <= WIDE ? max_line : wide_max_line;
+    return job->kind == TL_QUANTWIN_CONV && takes_quads(job) ? quad_line : any_line;
+}
+
 void SIMD_OF(tl_quantwin_u8)(void *arg, size_t begin, size_t end)
 {
     const tl_quantwin_job *const job = arg;
-    line_func *const line = job->kind == TL_QUANTWIN_MAX                        ? max_line
-                            : job->kind == TL_QUANTWIN_CONV && takes_quads(job) ? quad_line
-                                                                                : any_line;
+    line_func *const line = line_of(job);
     tl_quantized_ends ends[PARTS];
     ring r;
     const int columns = columns_of(job, (job->ow + 1) / 2 * 2);

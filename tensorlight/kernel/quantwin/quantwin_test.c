@@ -320,5 +320,41 @@ START_TEST(pools_agree_with_64_bit_loops)
 }
 END_TEST
 
+/** Lines and windows that are wider than what kernels keep of them. */
+START_TEST(wide_images_are_pooled_and_convolved)
+{
+    static const int sizes[] = {2, 5, 150, 299};
+    for (size_t i = 0; i < NN_LEN(sizes); i++) {
+        nn_room room = {.seed = i + 1};
+        window_case c = {.s = {.n = 1,
+                               .channels = 20,
+                               .in = {3, 300},
+                               .size = {2, sizes[i]},
+                               .stride = {1, 1 + (int)i % 2},
+                               .dilation = {1, 1},
+                               .padding = {0, 1, 1, 1}},
+                         .q = random_param(&room)};
+        for (int k = 0; k < 2; k++)
+            c.s.out[k] = tl_conv2d_length(c.s.in[k], c.s.size[k], c.s.stride[k], 1, c.s.padding[k],
+                                          c.s.padding[2 + k]);
+        copy_shape(&c);
+        c.src = blocked(&room, TL_UINT8, &c.s, c.s.in);
+        random_weights(&room, &c);
+        tl_tensor *const dst = blocked(&room, TL_UINT8, &c.s, c.s.out);
+        NN_EACH_ISA(exec)
+        for (int kind = 0; kind < 3; kind++) {
+            (kind == 0 ? run_conv : kind == 1 ? run_max : run_mean)(&exec, dst, &c);
+            for (int k = 0, at[4]; k < dst->len; k += 7)
+                if (place_of(&c, k, at))
+                    check(dst, (size_t)k,
+                          kind == 0 ? conv_value(&c, at, dst->dtype)
+                                    : pool_value(&c, at, dst->dtype, kind == 2),
+                          &exec, (int)i);
+        }
+        nn_close(&room);
+    }
+}
+END_TEST
+
 LN_TEST_MAIN("quantwin", depthwise_convolutions_agree_with_64_bit_loops, no_sum_is_saturated,
-             pools_agree_with_64_bit_loops)
+             pools_agree_with_64_bit_loops, wide_images_are_pooled_and_convolved)

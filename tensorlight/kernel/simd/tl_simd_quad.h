@@ -23,6 +23,8 @@
 //     tl_v16                        16 bytes, the channels of a pixel: tl_v16_load, _store, _zero,
 //                                   _set1,
 //                                   and tl_v16_max of unsigned ones
+//     tl_table, tl_table_load(p)    256 bytes
+//     tl_table_look(t, src, dst)    TL_TABLE_BYTES bytes by that table; dst may be src
 
 #ifndef TL_SIMD_QUAD_H
 #define TL_SIMD_QUAD_H

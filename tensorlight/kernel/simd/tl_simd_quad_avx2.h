@@ -186,4 +186,31 @@ static inline tl_v16 tl_v16_max(tl_v16 a, tl_v16 b)
     return _mm_max_epu8(a, b);
 }
 
+/** A table of 256 bytes, in 16 parts. */
+typedef struct tl_table {
+    __m256i parts[16];
+} tl_table;
+
+enum { TL_TABLE_BYTES = 32 };
+
+static inline tl_table tl_table_load(const uint8_t *p)
+{
+    tl_table t;
+    for (int i = 0; i < 16; i++)
+        t.parts[i] = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(p + 16 * i)));
+    return t;
+}
+
+/** Bytes that look for another part have their upper bit set, and find 0. */
+static inline void tl_table_look(const tl_table *t, const uint8_t *src, uint8_t *dst)
+{
+    __m256i at = _mm256_loadu_si256((const __m256i *)src), found = _mm256_setzero_si256();
+    for (int i = 0; i < 16; i++) {
+        const __m256i here = _mm256_adds_epu8(at, _mm256_set1_epi8(0x70));
+        found = _mm256_or_si256(found, _mm256_shuffle_epi8(t->parts[i], here));
+        at = _mm256_sub_epi8(at, _mm256_set1_epi8(16));
+    }
+    _mm256_storeu_si256((__m256i *)dst, found);
+}
+
 #endif

@@ -178,4 +178,37 @@ static inline tl_v16 tl_v16_max(tl_v16 a, tl_v16 b)
     return _mm_max_epu8(a, b);
 }
 
+/** A table of 256 bytes: pairs of them are words, of which two registers have 64. */
+typedef struct tl_table {
+    __m512i words[4];
+} tl_table;
+
+enum { TL_TABLE_BYTES = 64 };
+
+static inline tl_table tl_table_load(const uint8_t *p)
+{
+    return (tl_table){{_mm512_loadu_si512(p), _mm512_loadu_si512(p + 64),
+                       _mm512_loadu_si512(p + 128), _mm512_loadu_si512(p + 192)}};
+}
+
+/** What stands for bytes 0 .. 255 in words. */
+static inline __m512i tl_table_words(const tl_table *t, __m512i at)
+{
+    const __m512i word = _mm512_srli_epi16(at, 1);
+    const __mmask32 is_upper = _mm512_test_epi16_mask(at, _mm512_set1_epi16(0x80));
+    const __m512i lower = _mm512_permutex2var_epi16(t->words[0], word, t->words[1]);
+    const __m512i upper = _mm512_permutex2var_epi16(t->words[2], word, t->words[3]);
+    const __m512i odd = _mm512_slli_epi16(_mm512_and_si512(at, _mm512_set1_epi16(1)), 3);
+    const __m512i pair = _mm512_mask_blend_epi16(is_upper, lower, upper);
+    return _mm512_and_si512(_mm512_srlv_epi16(pair, odd), _mm512_set1_epi16(0xff));
+}
+
+static inline void tl_table_look(const tl_table *t, const uint8_t *src, uint8_t *dst)
+{
+    const __m512i v = _mm512_loadu_si512(src);
+    const __m512i even = tl_table_words(t, _mm512_and_si512(v, _mm512_set1_epi16(0xff)));
+    const __m512i odd = tl_table_words(t, _mm512_srli_epi16(v, 8));
+    _mm512_storeu_si512(dst, _mm512_or_si512(even, _mm512_slli_epi16(odd, 8)));
+}
+
 #endif

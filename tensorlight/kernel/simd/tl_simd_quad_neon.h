@@ -165,4 +165,29 @@ static inline tl_v16 tl_v16_max(tl_v16 a, tl_v16 b)
     return vmaxq_u8(a, b);
 }
 
+/** A table of 256 bytes, in four parts. */
+typedef struct tl_table {
+    uint8x16x4_t parts[4];
+} tl_table;
+
+enum { TL_TABLE_BYTES = 16 };
+
+static inline tl_table tl_table_load(const uint8_t *p)
+{
+    tl_table t;
+    for (int i = 0; i < 16; i++)
+        t.parts[i / 4].val[i % 4] = vld1q_u8(p + 16 * i);
+    return t;
+}
+
+/** Bytes that look for another part leave what is there. */
+static inline void tl_table_look(const tl_table *t, const uint8_t *src, uint8_t *dst)
+{
+    const uint8x16_t at = vld1q_u8(src);
+    uint8x16_t found = vqtbl4q_u8(t->parts[0], at);
+    for (int i = 1; i < 4; i++)
+        found = vqtbx4q_u8(found, t->parts[i], vsubq_u8(at, vdupq_n_u8((uint8_t)(64 * i))));
+    vst1q_u8(dst, found);
+}
+
 #endif
