@@ -24,6 +24,7 @@
 #include "lightnet/ln_param.h"
 #include "lightnet/ln_pass.h"
 #include "lightnet/ln_plugin.h"
+#include "lightnet/ln_quantize.h"
 #include "lightnet/ln_queue.h"
 #include "lightnet/ln_session.h"
 #include "lightnet/ln_stack.h"

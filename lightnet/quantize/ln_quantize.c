@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantizers: options, samples, running, saving.
+
+#include "lightnet/ln_quantize.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ln_error_memory.h"
+#include "lightnet/ln_util.h"
+#include "quantize/ln_quantize_calibrate.h"
+#include "quantize/ln_quantize_choose.h"
+#include "quantize/ln_quantize_program.h"
+#include "session/ln_call.h"
+
+static const double default_error = 0.01, default_percentile = 99.99, default_seconds = 0.3;
+
+struct ln_quantizer {
+    ln_error error;
+    ln_quantize_samples samples;
+    ln_quantize_method method;
+    ln_quantize_budget budget; /* as options say: below 0: not set */
+    ln_quantize_layers layers;
+    ln_quantize_choice choice;
+    ln_quantized_layer *rows;
+    ln_quantized_model result;
+    int has_result;
+};
+
+/* ---- errors ---- */
+
+const char *ln_quantizer_error(const ln_quantizer *quantizer)
+{
+    return quantizer ? ln_error_text(&quantizer->error) : ln_last_error();
+}
+
+static ln_status fail_null(ln_quantizer *quantizer, const char *what)
+{
+    ln_error *const err = quantizer ? &quantizer->error : NULL;
+    ln_error_clear(err);
+    ln_error_set_as(err, LN_BAD_ARGUMENT, "%s is NULL", what);
+    return LN_BAD_ARGUMENT;
+}
+
+static ln_status bad_argument(ln_quantizer *quantizer, const char *text)
+{
+    ln_error_set_as(&quantizer->error, LN_BAD_ARGUMENT, "%s", text);
+    return LN_BAD_ARGUMENT;
+}
+
+/* ---- life ---- */
+
+static ln_status check_model(const ln_model *model)
+{
+    if (!model->front || !model->front->is_compiled)
+        return LN_OK;
+    ln_error_set_as(NULL, LN_BAD_ARGUMENT,
+                    "%s: the model is compiled; quantize the model that it was compiled from",
+                    model->name);
+    return LN_BAD_ARGUMENT;
+}
+
+static ln_quantizer *create(ln_model *model)
+{
+    ln_quantizer *const q = ln_alloc(sizeof(*q));
+    if (!q)
+        return NULL;
+    q->samples.model = ln_model_keep(model);
+    q->samples.shapes = ln_alloc_array(model->interface->n_inputs + 1, sizeof(*q->samples.shapes));
+    q->method.percentile = default_percentile;
+    q->budget = (ln_quantize_budget){.max_error = -1, .top1 = -1, .seconds = default_seconds};
+    if (q->samples.shapes)
+        return q;
+    ln_quantizer_free(q);
+    return NULL;
+}
+
+ln_status ln_quantizer_create(ln_model *model, ln_quantizer **quantizer)
+{
+    if (quantizer)
+        *quantizer = NULL;
+    if (!model || !quantizer)
+        return fail_null(NULL, model ? "the place for the quantizer" : "the model");
+    const ln_status status = check_model(model);
+    if (status)
+        return status;
+    *quantizer = create(model);
+    return *quantizer ? LN_OK : LN_OUT_OF_MEMORY;
+}
+
+static void forget_result(ln_quantizer *q)
+{
+    ln_quantize_layers_free(&q->layers);
+    ln_quantize_choice_free(&q->choice);
+    ln_free(q->rows);
+    q->rows = NULL;
+    q->has_result = 0;
+}
+
+void ln_quantizer_free(ln_quantizer *quantizer)
+{
+    if (!quantizer)
+        return;
+    ln_quantize_samples *const samples = &quantizer->samples;
+    forget_result(quantizer);
+    for (int i = 0; i < samples->n * samples->model->n_required; i++)
+        ln_free(samples->data[i]);
+    ln_free(samples->data);
+    ln_free(samples->shapes);
+    ln_model_free(samples->model);
+    ln_free(quantizer);
+}
+
+/* ---- options ---- */
+
+typedef struct option option;
+
+/* A key: how its value is parsed into the field at `offset`. parse returns 0 if the value is none
+ * that is expected. */
+struct option {
+    const char *key;
+    int (*parse)(const option *o, void *field, const char *value);
+    size_t offset;
+    double least, most;
+    const char *expected; /* for messages */
+};
+
+static int parse_number(const option *o, void *field, const char *value)
+{
+    char *end;
+    const double number = strtod(value, &end);
+    *(double *)field = number;
+    return end != value && !*end && number >= o->least && number <= o->most;
+}
+
+static int parse_yes(const option *o, void *field, const char *value)
+{
+    (void)o;
+    *(int *)field = ln_streq(value, "yes");
+    return ln_streq(value, "yes") || ln_streq(value, "no");
+}
+
+static const char *const kinds[] = {
+    [LN_QUANTIZE_MINMAX] = "minmax",
+    [LN_QUANTIZE_PERCENTILE] = "percentile",
+    [LN_QUANTIZE_ENTROPY] = "entropy",
+};
+
+static int parse_kind(const option *o, void *field, const char *value)
+{
+    (void)o;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (ln_streq(value, kinds[i])) {
+            *(ln_quantize_kind *)field = (ln_quantize_kind)i;
+            return 1;
+        }
+    return 0;
+}
+
+#define FIELD(name) offsetof(ln_quantizer, name)
+
+static const option options[] = {
+    {"calibration", parse_kind, FIELD(method.kind), 0, 0, "minmax, percentile or entropy"},
+    {"percentile", parse_number, FIELD(method.percentile), 50, 100, "a number from 50 to 100"},
+    {"max_error", parse_number, FIELD(budget.max_error), 0, 1e30, "a number, 0 or more"},
+    {"top1", parse_number, FIELD(budget.top1), 0, 1, "a number from 0 to 1"},
+    {"any_speed", parse_yes, FIELD(budget.any_speed), 0, 0, "yes or no"},
+    {"seconds", parse_number, FIELD(budget.seconds), 0, 3600, "seconds, at most 3600"},
+};
+
+enum { N_OPTIONS = sizeof(options) / sizeof(options[0]), MOST_FIELD = sizeof(double) };
+
+static ln_status fail_key(ln_quantizer *q, const char *key)
+{
+    char keys[LN_MAXLINE] = "";
+    for (int i = 0; i < N_OPTIONS; i++) {
+        strcat(keys, i ? ", " : "");
+        strcat(keys, options[i].key);
+    }
+    ln_error_set_as(&q->error, LN_BAD_ARGUMENT, "there is no option '%s'; options: %s", key, keys);
+    return LN_BAD_ARGUMENT;
+}
+
+static ln_status set(ln_quantizer *q, const option *o, const char *value)
+{
+    char before[MOST_FIELD];
+    char *const field = (char *)q + o->offset;
+    memcpy(before, field, sizeof(before));
+    if (o->parse(o, field, value))
+        return LN_OK;
+    memcpy(field, before, sizeof(before));
+    ln_error_set_as(&q->error, LN_BAD_ARGUMENT, "option '%s' is '%s', expected %s", o->key, value,
+                    o->expected);
+    return LN_BAD_ARGUMENT;
+}
+
+ln_status ln_quantizer_set(ln_quantizer *quantizer, const char *key, const char *value)
+{
+    if (!quantizer || !key || !value)
+        return fail_null(quantizer, !quantizer ? "the quantizer" : key ? "the value" : "the key");
+    ln_error_clear(&quantizer->error);
+    for (int i = 0; i < N_OPTIONS; i++)
+        if (ln_streq(options[i].key, key))
+            return set(quantizer, &options[i], value);
+    return fail_key(quantizer, key);
+}
+
+/* ---- samples ---- */
+
+static int find_number(const ln_model *model, int required)
+{
+    for (size_t i = 0; i < model->interface->n_inputs; i++)
+        if (model->interface->inputs[i] == model->required[required])
+            return (int)i;
+    return -1;
+}
+
+// The first sample decides open sizes.
+static int check_input(ln_quantizer *q, int i, const tl_tensor *t)
+{
+    const ln_port *const port = q->samples.model->required[i];
+    ln_value *const shape = &q->samples.shapes[find_number(q->samples.model, i)];
+    ln_value now = {0};
+    if (!t || !t->data)
+        return ln_error_set_as(&q->error, LN_BAD_ARGUMENT, "the data for input '%s' is NULL",
+                               port->name);
+    if (ln_value_set_shape(&now, port, t->dtype, t->ndim, t->dims, &q->error))
+        return -1;
+    if (q->samples.n && !ln_value_is_like(shape, &now))
+        return ln_error_set_as(&q->error, LN_BAD_ARGUMENT,
+                               "input '%s' of sample %d has another shape than that of the first",
+                               port->name, q->samples.n + 1);
+    if (!q->samples.n)
+        *shape = now;
+    return 0;
+}
+
+static int make_room(ln_quantize_samples *samples)
+{
+    if (samples->n < samples->room)
+        return 0;
+    const int room = samples->room ? 2 * samples->room : 16;
+    const size_t n = (size_t)samples->model->n_required;
+    void **const longer = ln_alloc_array((size_t)room * n + 1, sizeof(*longer));
+    if (!longer)
+        return -1;
+    if (samples->n)
+        memcpy(longer, samples->data, (size_t)samples->n * n * sizeof(*longer));
+    ln_free(samples->data);
+    samples->data = longer;
+    samples->room = room;
+    return 0;
+}
+
+static int copy_sample(ln_quantize_samples *samples, int n, const tl_tensor *const *inputs)
+{
+    void **const at = samples->data + (size_t)samples->n * (size_t)n;
+    int i = 0;
+    while (i < n && (at[i] = ln_clone(inputs[i]->data, tl_tensor_size(inputs[i]))))
+        i++;
+    if (i == n) {
+        samples->n++;
+        return 0;
+    }
+    while (i-- > 0)
+        ln_free(at[i]);
+    return -1;
+}
+
+// Where shapes are decided on values, those of the first sample decide.
+static void note_values(ln_quantize_samples *samples)
+{
+    for (int i = 0; i < samples->model->n_required; i++)
+        samples->shapes[find_number(samples->model, i)].data = samples->data[i];
+}
+
+ln_status ln_quantizer_add_sample(ln_quantizer *quantizer, int n, const tl_tensor *const *inputs)
+{
+    if (!quantizer || !inputs)
+        return fail_null(quantizer, quantizer ? "the sample" : "the quantizer");
+    ln_error_clear(&quantizer->error);
+    const int wanted = quantizer->samples.model->n_required;
+    if (n != wanted) {
+        ln_error_set_as(&quantizer->error, LN_BAD_ARGUMENT,
+                        "a sample has %d inputs, the model has %d", n, wanted);
+        return LN_BAD_ARGUMENT;
+    }
+    for (int i = 0; i < n; i++)
+        if (check_input(quantizer, i, inputs[i]))
+            return LN_BAD_ARGUMENT;
+    if (make_room(&quantizer->samples) || copy_sample(&quantizer->samples, n, inputs)) {
+        ln_error_set_last(&quantizer->error);
+        return LN_OUT_OF_MEMORY;
+    }
+    note_values(&quantizer->samples);
+    return LN_OK;
+}
+
+/* ---- running ---- */
+
+// An error is asked for unless something else is.
+static ln_quantize_budget budget_of(const ln_quantizer *q)
+{
+    ln_quantize_budget budget = q->budget;
+    if (budget.max_error < 0 && budget.top1 < 0)
+        budget.max_error = default_error;
+    return budget;
+}
+
+static void note_row(const ln_quantizer *q, int i)
+{
+    const ln_quantize_choice *const c = &q->choice;
+    q->rows[i] = (ln_quantized_layer){
+        .name = q->layers.items[i].name,
+        .type = q->layers.items[i].optype,
+        .is_quantized = c->is_on[i],
+        .error = c->errors[i],
+        .ns_before = c->ns_before[i],
+        .ns_after = c->ns_after[i],
+    };
+}
+
+static int note_result(ln_quantizer *q)
+{
+    const ln_quantize_choice *const c = &q->choice;
+    q->rows = ln_alloc_array((size_t)q->layers.n + 1, sizeof(*q->rows));
+    if (!q->rows)
+        return ln_error_set_last(&q->error);
+    for (int i = 0; i < q->layers.n; i++)
+        note_row(q, i);
+    q->result = (ln_quantized_model){
+        .n_layers = q->layers.n,
+        .n_quantized = c->n_on,
+        .n_within = c->n_within,
+        .error = c->error.relative,
+        .top1 = c->error.top1,
+        .ns_before = c->total[0],
+        .ns_after = c->total[1],
+    };
+    q->has_result = 1;
+    return 0;
+}
+
+ln_status ln_quantizer_run(ln_quantizer *quantizer)
+{
+    if (!quantizer)
+        return fail_null(NULL, "the quantizer");
+    const unsigned long failures = ln_call_begin();
+    const ln_quantize_budget budget = budget_of(quantizer);
+    ln_error *const err = &quantizer->error;
+    ln_error_clear(err);
+    forget_result(quantizer);
+    if (!quantizer->samples.n)
+        return bad_argument(quantizer, "there are no samples");
+    if (!ln_quantize_calibrate(&quantizer->layers, &quantizer->samples, &quantizer->method, err) &&
+        !ln_quantize_choose(&quantizer->choice, &quantizer->layers, &quantizer->samples, &budget,
+                            err) &&
+        !note_result(quantizer))
+        return LN_OK;
+    forget_result(quantizer);
+    return ln_call_status(err, failures, LN_BAD_MODEL);
+}
+
+const ln_quantized_model *ln_quantizer_result(const ln_quantizer *quantizer)
+{
+    return quantizer && quantizer->has_result ? &quantizer->result : NULL;
+}
+
+const ln_quantized_layer *ln_quantizer_layer(const ln_quantizer *quantizer, int i)
+{
+    return quantizer && quantizer->has_result && i >= 0 && i < quantizer->result.n_layers
+               ? &quantizer->rows[i]
+               : NULL;
+}
+
+/* ---- saving ---- */
+
+static int save(ln_quantizer *q, const char *file)
+{
+    ln_quantize_program p = {0};
+    int status =
+        ln_quantize_program_compile(&p, &q->samples, &q->layers, q->choice.is_on, &q->error);
+    if (!status && ln_context_save(p.ctx, q->samples.model->options->weights, file))
+        status = ln_quantize_program_fail(&p, &q->error);
+    ln_quantize_program_free(&p);
+    return status;
+}
+
+ln_status ln_quantizer_save(ln_quantizer *quantizer, const char *file)
+{
+    if (!quantizer || !file)
+        return fail_null(quantizer, quantizer ? "the name of the file" : "the quantizer");
+    const unsigned long failures = ln_call_begin();
+    ln_error_clear(&quantizer->error);
+    if (!quantizer->has_result)
+        return bad_argument(quantizer, "nothing was chosen yet; run the quantizer first");
+    return save(quantizer, file) ? ln_call_status(&quantizer->error, failures, LN_IO_ERROR) : LN_OK;
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// Choosing which layers are computed in 8 bits.
+
+#include "quantize/ln_quantize_choose.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lightnet/ln_util.h"
+#include "quantize/ln_quantize_time.h"
+
+/* A mix is faster than float32 if it takes at most this share of its time: less is noise. */
+static const double FASTER = 0.98;
+
+/* A choice under way. */
+typedef struct choosing {
+    ln_quantize_choice *choice;
+    const ln_quantize_layers *layers;
+    const ln_quantize_samples *samples;
+    const ln_quantize_budget *budget;
+    ln_error *err;
+    ln_quantize_outputs outputs; /* in float32 */
+    int *order;                  /* of the candidates, the best ones first */
+    int n_candidates;
+    char *trial; /* the layers of a mix */
+} choosing;
+
+/* ---- mixes ---- */
+
+static int make(const choosing *c, ln_quantize_program *p, const char *is_on)
+{
+    return ln_quantize_program_make(p, c->samples, c->layers, is_on, c->err);
+}
+
+static int find_error(const choosing *c, const ln_quantize_program *p, int n,
+                      ln_quantize_error *error)
+{
+    return ln_quantize_error_find(error, &c->outputs, p, c->samples, n, c->err);
+}
+
+// The error of the mix on the first `n` samples.
+static int measure_mix(const choosing *c, const char *is_on, int n, ln_quantize_error *error)
+{
+    ln_quantize_program p = {0};
+    const int status = make(c, &p, is_on) || find_error(c, &p, n, error) ? -1 : 0;
+    ln_quantize_program_free(&p);
+    return status;
+}
+
+// Whether the error is within the budget.
+static int is_within(const choosing *c, const ln_quantize_error *error)
+{
+    const ln_quantize_budget *const b = c->budget;
+    return (b->max_error < 0 || error->relative <= b->max_error) &&
+           (b->top1 < 0 || error->top1 >= b->top1);
+}
+
+// 1, or 0: it exceeds the budget; -1 with a reason.
+static int try_mix(const choosing *c, const char *is_on, ln_quantize_error *error)
+{
+    if (measure_mix(c, is_on, c->samples->n, error))
+        return -1;
+    return is_within(c, error);
+}
+
+/* ---- float32, and all layers in 8 bits ---- */
+
+static int measure_float(choosing *c)
+{
+    ln_quantize_program p = {0};
+    const int status = make(c, &p, NULL) ||
+                               ln_quantize_outputs_find(&c->outputs, &p, c->samples, c->err) ||
+                               ln_quantize_time_layers(c->choice->ns_before, c->layers, &p,
+                                                       c->samples, c->budget->seconds, c->err)
+                           ? -1
+                           : 0;
+    ln_quantize_program_free(&p);
+    return status;
+}
+
+static int measure_all(const choosing *c)
+{
+    ln_quantize_program p = {0};
+    for (int i = 0; i < c->layers->n; i++)
+        c->trial[i] = (char)c->layers->items[i].is_usable;
+    const int status =
+        make(c, &p, c->trial) || ln_quantize_time_layers(c->choice->ns_int8, c->layers, &p,
+                                                         c->samples, c->budget->seconds, c->err)
+            ? -1
+            : 0;
+    ln_quantize_program_free(&p);
+    return status;
+}
+
+static int measure_singles(const choosing *c)
+{
+    const int n = c->samples->n < LN_QUANTIZE_MOST_SINGLE ? c->samples->n : LN_QUANTIZE_MOST_SINGLE;
+    for (int i = 0; i < c->layers->n; i++) {
+        ln_quantize_error error = {.relative = INFINITY};
+        memset(c->trial, 0, (size_t)c->layers->n);
+        c->trial[i] = 1;
+        if (c->layers->items[i].is_usable && measure_mix(c, c->trial, n, &error))
+            return -1;
+        c->choice->errors[i] = error.relative;
+    }
+    return 0;
+}
+
+/* ---- the order ---- */
+
+static double saved_ns(const ln_quantize_choice *choice, int i)
+{
+    return choice->ns_before[i] - choice->ns_int8[i];
+}
+
+// What a layer is worth: time per error, or, where time does not count, least error.
+static double worth_of(const choosing *c, int i)
+{
+    const double error = c->choice->errors[i] + 1e-12;
+    return (c->budget->any_speed ? 1 : saved_ns(c->choice, i)) / error;
+}
+
+static int is_candidate(const choosing *c, int i)
+{
+    return c->layers->items[i].is_usable && isfinite(c->choice->errors[i]) &&
+           (c->budget->any_speed || saved_ns(c->choice, i) > 0);
+}
+
+typedef struct ranked {
+    double worth;
+    int number;
+} ranked;
+
+// Equal ones in the order of the model.
+static int compare_ranked(const void *a, const void *b)
+{
+    const ranked *const x = a, *const y = b;
+    return x->worth > y->worth   ? -1
+           : x->worth < y->worth ? 1
+                                 : (x->number > y->number) - (x->number < y->number);
+}
+
+static int order_candidates(choosing *c)
+{
+    ranked *const items = ln_alloc_array((size_t)c->layers->n + 1, sizeof(*items));
+    if (!items)
+        return ln_error_set_last(c->err);
+    for (int i = 0; i < c->layers->n; i++)
+        if (is_candidate(c, i))
+            items[c->n_candidates++] = (ranked){worth_of(c, i), i};
+    qsort(items, (size_t)c->n_candidates, sizeof(*items), compare_ranked);
+    for (int i = 0; i < c->n_candidates; i++)
+        c->order[i] = items[i].number;
+    ln_free(items);
+    return 0;
+}
+
+/* ---- within the budget ---- */
+
+static void set_prefix(const choosing *c, int n)
+{
+    memset(c->trial, 0, (size_t)c->layers->n);
+    for (int i = 0; i < n; i++)
+        c->trial[c->order[i]] = 1;
+}
+
+static void accept(const choosing *c, const ln_quantize_error *error)
+{
+    memcpy(c->choice->is_on, c->trial, (size_t)c->layers->n);
+    c->choice->error = *error;
+}
+
+// Returns the length of the longest prefix found that keeps the budget; -1 with a reason. Errors
+// grow with the prefix, by and large, so it is found by halves; what is accepted was measured.
+static int find_prefix(const choosing *c)
+{
+    int within = 0, beyond = c->n_candidates + 1, next = c->n_candidates;
+    while (within + 1 < beyond) {
+        ln_quantize_error error;
+        set_prefix(c, next);
+        const int is_good = try_mix(c, c->trial, &error);
+        if (is_good < 0)
+            return -1;
+        if (is_good)
+            accept(c, &error);
+        *(is_good ? &within : &beyond) = next;
+        next = within + (beyond - within) / 2;
+    }
+    return within;
+}
+
+// Tries each candidate from number `from` on beside those that are chosen.
+static int add_single(const choosing *c, int from)
+{
+    for (int i = from; i < c->n_candidates; i++) {
+        ln_quantize_error error;
+        const ln_quantize_error alone = {.relative = c->choice->errors[c->order[i]], .top1 = 1};
+        memcpy(c->trial, c->choice->is_on, (size_t)c->layers->n);
+        c->trial[c->order[i]] = 1;
+        const int is_good = is_within(c, &alone) ? try_mix(c, c->trial, &error) : 0;
+        if (is_good < 0)
+            return -1;
+        if (is_good)
+            accept(c, &error);
+    }
+    return 0;
+}
+
+static int choose_within(const choosing *c)
+{
+    c->choice->error = (ln_quantize_error){.top1 = 1};
+    const int n = c->n_candidates ? find_prefix(c) : 0;
+    return n < 0 ? -1 : add_single(c, n + 1);
+}
+
+/* ---- against float32 ---- */
+
+static int count(const choosing *c)
+{
+    int n = 0;
+    for (int i = 0; i < c->layers->n; i++)
+        n += c->choice->is_on[i];
+    return n;
+}
+
+static int time_mix(const choosing *c, ln_quantize_program *before, ln_quantize_program *after)
+{
+    ln_quantize_choice *const choice = c->choice;
+    const ln_quantize_program *const both[2] = {before, after};
+    return make(c, before, NULL) || make(c, after, choice->is_on) ||
+                   ln_quantize_time_both(choice->total, both, c->samples, c->budget->seconds,
+                                         c->err) ||
+                   ln_quantize_time_layers(choice->ns_after, c->layers, after, c->samples,
+                                           c->budget->seconds, c->err)
+               ? -1
+               : 0;
+}
+
+static void stay_float(const choosing *c)
+{
+    ln_quantize_choice *const choice = c->choice;
+    memset(choice->is_on, 0, (size_t)c->layers->n);
+    memcpy(choice->ns_after, choice->ns_before,
+           ((size_t)c->layers->n + 1) * sizeof(*choice->ns_after));
+    choice->error = (ln_quantize_error){.top1 = 1};
+    choice->total[1] = choice->total[0];
+}
+
+static int time_choice(const choosing *c)
+{
+    ln_quantize_choice *const choice = c->choice;
+    ln_quantize_program before = {0}, after = {0};
+    const int status = time_mix(c, &before, &after);
+    ln_quantize_program_free(&before);
+    ln_quantize_program_free(&after);
+    choice->n_within = count(c);
+    choice->is_slower = choice->n_within > 0 && !c->budget->any_speed &&
+                        choice->total[1] > FASTER * choice->total[0];
+    if (!status && (choice->is_slower || !choice->n_within))
+        stay_float(c);
+    choice->n_on = count(c);
+    return status;
+}
+
+/* ---- all ---- */
+
+static int allocate(choosing *c)
+{
+    const size_t n = (size_t)c->layers->n + 1;
+    ln_quantize_choice *const choice = c->choice;
+    choice->is_on = ln_alloc(n);
+    choice->errors = ln_alloc_array(n, sizeof(double));
+    choice->ns_before = ln_alloc_array(n, sizeof(double));
+    choice->ns_int8 = ln_alloc_array(n, sizeof(double));
+    choice->ns_after = ln_alloc_array(n, sizeof(double));
+    c->order = ln_alloc_array(n, sizeof(*c->order));
+    c->trial = ln_alloc(n);
+    return choice->is_on && choice->errors && choice->ns_before && choice->ns_int8 &&
+                   choice->ns_after && c->order && c->trial
+               ? 0
+               : ln_error_set_last(c->err);
+}
+
+int ln_quantize_choose(ln_quantize_choice *choice, const ln_quantize_layers *layers,
+                       const ln_quantize_samples *samples, const ln_quantize_budget *budget,
+                       ln_error *err)
+{
+    choosing c = {
+        .choice = choice, .layers = layers, .samples = samples, .budget = budget, .err = err};
+    *choice = (ln_quantize_choice){0};
+    const int status = allocate(&c) || measure_float(&c) || measure_all(&c) ||
+                               measure_singles(&c) || order_candidates(&c) || choose_within(&c) ||
+                               time_choice(&c)
+                           ? -1
+                           : 0;
+    ln_quantize_outputs_free(&c.outputs);
+    ln_free(c.order);
+    ln_free(c.trial);
+    return status;
+}
+
+void ln_quantize_choice_free(ln_quantize_choice *choice)
+{
+    ln_free(choice->is_on);
+    ln_free(choice->errors);
+    ln_free(choice->ns_before);
+    ln_free(choice->ns_int8);
+    ln_free(choice->ns_after);
+    *choice = (ln_quantize_choice){0};
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Choosing which layers are computed in 8 bits: the fastest mix within a budget.
+//
+// Each layer is quantized alone, which gives its error, and all at once, which gives the times.
+// Layers that save the most time for their error come first; the longest prefix of that order is
+// found whose mix keeps the budget on all samples, and then each further layer is tried. The mix is
+// timed against float32.
+
+#ifndef LN_QUANTIZE_CHOOSE_H
+#define LN_QUANTIZE_CHOOSE_H
+
+#include "quantize/ln_quantize_error.h"
+#include "quantize/ln_quantize_layers.h"
+#include "quantize/ln_quantize_program.h"
+
+/* Samples with which the error of single layers is measured, at most. */
+enum { LN_QUANTIZE_MOST_SINGLE = 32 };
+
+typedef struct ln_quantize_budget {
+    double max_error; /* below 0: any */
+    double top1;      /* at least; below 0: any */
+    int any_speed;    /* layers need not be faster in 8 bits */
+    double seconds;   /* to measure each program */
+} ln_quantize_budget;
+
+/* What was found; arrays of layers->n elements, ns_* of one more, for all other operators. */
+typedef struct ln_quantize_choice {
+    char *is_on;
+    double *errors;    /* relative, of each layer alone; infinite where it is not usable */
+    double *ns_before; /* in float32 */
+    double *ns_int8;   /* where all usable layers are in 8 bits */
+    double *ns_after;  /* in the mix */
+    double total[2];   /* ns of a run: in float32, of the mix */
+    ln_quantize_error error;
+    int n_on;
+    int n_within;  /* layers of the mix before it was timed */
+    int is_slower; /* that mix was not faster than float32 */
+} ln_quantize_choice;
+
+/** Chooses. -1 with a reason in `err`; ln_quantize_choice_free in any case. */
+int ln_quantize_choose(ln_quantize_choice *choice, const ln_quantize_layers *layers,
+                       const ln_quantize_samples *samples, const ln_quantize_budget *budget,
+                       ln_error *err);
+
+/** Frees what the choice has, not the struct. */
+void ln_quantize_choice_free(ln_quantize_choice *choice);
+
+#endif

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Comparing outputs of quantized programs with those in float32.
+
+#include "quantize/ln_quantize_error.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "lightnet/ln_util.h"
+#include "tensorlight/tl_type.h"
+
+/* ---- outputs of float32 ---- */
+
+static const tl_tensor *output_of(const ln_context *ctx, const char *name)
+{
+    return ln_tensor_table_find(ctx->tensor_table, name)->tensor;
+}
+
+static int keep_outputs(ln_quantize_outputs *outputs, const ln_context *ctx, int sample,
+                        ln_error *err)
+{
+    tl_tensor **at = outputs->items + (size_t)sample * (size_t)outputs->n;
+    const char *name;
+    LN_LIST_FOREACH(name, ctx->outputs)
+    {
+        *at = tl_tensor_clone(output_of(ctx, name));
+        if (!*at++)
+            return ln_error_set_as(err, LN_OUT_OF_MEMORY, "%s", tl_last_error());
+    }
+    return 0;
+}
+
+int ln_quantize_outputs_find(ln_quantize_outputs *outputs, const ln_quantize_program *p,
+                             const ln_quantize_samples *samples, ln_error *err)
+{
+    *outputs = (ln_quantize_outputs){.n = ln_list_length(p->ctx->outputs), .n_samples = samples->n};
+    outputs->items =
+        ln_alloc_array((size_t)outputs->n * (size_t)samples->n + 1, sizeof(*outputs->items));
+    if (!outputs->items)
+        return ln_error_set_last(err);
+    for (int i = 0; i < samples->n; i++)
+        if (ln_quantize_program_run(p, samples, i, err) || keep_outputs(outputs, p->ctx, i, err))
+            return -1;
+    return 0;
+}
+
+void ln_quantize_outputs_free(ln_quantize_outputs *outputs)
+{
+    const size_t n = (size_t)outputs->n * (size_t)outputs->n_samples;
+    for (size_t i = 0; i < n && outputs->items; i++)
+        tl_tensor_free_data_too(outputs->items[i]);
+    ln_free(outputs->items);
+    *outputs = (ln_quantize_outputs){0};
+}
+
+/* ---- comparing ---- */
+
+/* Sums over the samples, for one output. */
+typedef struct sums {
+    double difference, norm; /* of squares; of integers: elements that differ, elements */
+    int is_float;
+    int is_not_finite;
+    double same, rows; /* whose largest elements are at the same place */
+} sums;
+
+static double element(const tl_tensor *t, size_t i)
+{
+    double value;
+    tl_convert(&value, TL_DOUBLE, (const char *)t->data + i * tl_size_of(t->dtype), t->dtype);
+    return value;
+}
+
+// What is not finite in float32 says nothing of the error.
+static void add_floats(sums *s, const tl_tensor *got, const tl_tensor *expected)
+{
+    for (size_t i = 0; i < (size_t)expected->len; i++) {
+        const double g = element(got, i), e = element(expected, i);
+        if (!isfinite(e))
+            continue;
+        s->is_not_finite |= !isfinite(g);
+        s->difference += (g - e) * (g - e);
+        s->norm += e * e;
+    }
+}
+
+static void add_integers(sums *s, const tl_tensor *got, const tl_tensor *expected)
+{
+    const size_t size = tl_size_of(expected->dtype);
+    for (size_t i = 0; i < (size_t)expected->len; i++)
+        s->difference += memcmp((const char *)got->data + i * size,
+                                (const char *)expected->data + i * size, size) != 0;
+    s->norm += expected->len;
+}
+
+// The first of equal ones.
+static int largest_of(const tl_tensor *t, size_t first, int n)
+{
+    int best = 0;
+    for (int i = 1; i < n; i++)
+        if (element(t, first + (size_t)i) > element(t, first + (size_t)best))
+            best = i;
+    return best;
+}
+
+static void add_rows(sums *s, const tl_tensor *got, const tl_tensor *expected)
+{
+    const int n = expected->ndim > 0 ? expected->dims[expected->ndim - 1] : 1;
+    for (size_t i = 0; n > 0 && i < (size_t)expected->len; i += (size_t)n) {
+        s->same += largest_of(got, i, n) == largest_of(expected, i, n);
+        s->rows++;
+    }
+}
+
+// Outputs whose sizes depend on data may have others.
+static void add(sums *s, const tl_tensor *got, const tl_tensor *expected)
+{
+    s->is_float = tl_dtype_is_float(expected->dtype);
+    if (got->len != expected->len) {
+        s->is_not_finite = 1;
+        s->rows++;
+        return;
+    }
+    if (s->is_float)
+        add_floats(s, got, expected);
+    else
+        add_integers(s, got, expected);
+    add_rows(s, got, expected);
+}
+
+static double relative_error(const sums *s)
+{
+    if (s->is_not_finite)
+        return INFINITY;
+    if (!(s->norm > 0))
+        return s->difference > 0 ? INFINITY : 0;
+    return s->is_float ? sqrt(s->difference / s->norm) : s->difference / s->norm;
+}
+
+static void conclude(ln_quantize_error *error, const sums *s, int n)
+{
+    *error = (ln_quantize_error){.top1 = 1};
+    for (int i = 0; i < n; i++)
+        error->relative = fmax(error->relative, relative_error(&s[i]));
+    if (n && s[0].rows > 0)
+        error->top1 = s[0].same / s[0].rows;
+}
+
+static void add_sample(sums *s, const ln_quantize_outputs *outputs, const ln_context *ctx,
+                       int sample)
+{
+    tl_tensor *const *expected = outputs->items + (size_t)sample * (size_t)outputs->n;
+    const char *name;
+    LN_LIST_FOREACH(name, ctx->outputs)
+    {
+        add(s++, output_of(ctx, name), *expected++);
+    }
+}
+
+int ln_quantize_error_find(ln_quantize_error *error, const ln_quantize_outputs *outputs,
+                           const ln_quantize_program *p, const ln_quantize_samples *samples, int n,
+                           ln_error *err)
+{
+    sums *const s = ln_alloc_array((size_t)outputs->n + 1, sizeof(*s));
+    int status = s ? 0 : ln_error_set_last(err);
+    for (int i = 0; i < n && !status; i++) {
+        status = ln_quantize_program_run(p, samples, i, err);
+        if (!status)
+            add_sample(s, outputs, p->ctx, i);
+    }
+    if (!status)
+        conclude(error, s, outputs->n);
+    ln_free(s);
+    return status;
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finding layers, and quantizing their weights.
+
+#include "quantize/ln_quantize_layers.h"
+
+#include <math.h>
+
+#include "ir/ln_context_ops.h"
+#include "lightnet/ln_op.h"
+#include "lightnet/ln_rule.h"
+#include "lightnet/ln_util.h"
+
+static const char *const norm_args[LN_QUANTIZE_NORM_TENSORS] = {"scale", "offset", "mean", "var"};
+
+/* ---- which operators are layers ---- */
+
+/* The tensors of an operator that is a layer. */
+typedef struct parts {
+    const ln_tensor_entry *src, *weight, *bias;
+    int axis;
+} parts;
+
+static int is_float_constant(const ln_tensor_entry *te)
+{
+    return te->isconst && te->tensor->dtype == TL_FLOAT && te->tensor->len > 0;
+}
+
+// A parameter may be absent where it has a default.
+static int is_one(const ln_op *op, const char *param)
+{
+    return !ln_param_list_find(op->op_arg->params, param) || ln_rule_has_number(op, param, 1);
+}
+
+static int is_set(const ln_op *op, const char *param)
+{
+    return ln_rule_has_bool(op, param, LN_TRUE);
+}
+
+// Dense, or of each channel by itself.
+static int is_conv(const ln_op *op, parts *p)
+{
+    if (!ln_rule_is(op, "conv2d") || !ln_rule_reads(op, "src", &p->src) ||
+        !ln_rule_reads(op, "weight", &p->weight) || !ln_rule_reads(op, "bias", &p->bias))
+        return 0;
+    const int channels = p->src->tensor->dims[1];
+    const int is_depthwise =
+        ln_rule_has_number(op, "group", channels) && p->weight->tensor->dims[0] == channels;
+    p->axis = 0;
+    return is_float_constant(p->bias) && (is_one(op, "group") || is_depthwise);
+}
+
+static int is_product(const ln_op *op, parts *p)
+{
+    if (!ln_rule_is(op, "matmul") || !ln_rule_reads(op, "src1", &p->src) ||
+        !ln_rule_reads(op, "src2", &p->weight))
+        return 0;
+    p->axis = is_set(op, "trans2") ? 0 : 1;
+    return p->weight->tensor->ndim == 2 && !is_set(op, "trans1") && is_one(op, "alpha") &&
+           is_one(op, "beta");
+}
+
+// What a model has quantized itself stays as it is.
+static int is_dequantized(const ln_tensor_entry *te)
+{
+    return ln_rule_is(ln_entry_creater(te), "dequantize");
+}
+
+static int is_layer(const ln_op *op, parts *p)
+{
+    *p = (parts){0};
+    return (is_conv(op, p) || is_product(op, p)) && is_float_constant(p->weight) &&
+           !p->src->isconst && !p->src->isdynamic && p->src->tensor->dtype == TL_FLOAT &&
+           p->src->tensor->len > 0 && !ln_entry_is_mutated(p->src) && !is_dequantized(p->src) &&
+           !is_dequantized(p->weight);
+}
+
+/* ---- batch normalization ---- */
+
+static int is_foldable(const ln_op *norm, const ln_tensor_entry *tensors[])
+{
+    for (int i = 0; i < LN_QUANTIZE_NORM_TENSORS; i++)
+        if (!ln_rule_reads(norm, norm_args[i], &tensors[i]) || !is_float_constant(tensors[i]))
+            return 0;
+    return 1;
+}
+
+// The batch normalization that alone reads what the convolution makes, or NULL.
+static const ln_op *find_norm(const ln_op *conv, const ln_tensor_entry *tensors[])
+{
+    const ln_tensor_entry *dst = NULL, *src = NULL;
+    if (!ln_rule_is(conv, "conv2d") || !ln_rule_makes(conv, "dst", &dst) ||
+        ln_entry_num_uses(dst) != 1)
+        return NULL;
+    const ln_op *const next = ln_dfg_next(conv->op_arg->ctx->dfg, conv, dst->name);
+    return ln_rule_is(next, "batchnorm") && ln_rule_reads(next, "src", &src) && src == dst &&
+                   is_foldable(next, tensors)
+               ? next
+               : NULL;
+}
+
+/* ---- the list ---- */
+
+static int copy_name(const ln_context *ctx, char **copy, const char *name)
+{
+    *copy = ln_strdup(name);
+    return *copy ? 0 : ln_fail_memory(ctx);
+}
+
+static int note_norm(const ln_context *ctx, ln_quantize_layer *layer, const ln_op *op)
+{
+    const ln_tensor_entry *tensors[LN_QUANTIZE_NORM_TENSORS] = {NULL};
+    const ln_op *const norm = find_norm(op, tensors);
+    if (!norm)
+        return 0;
+    layer->epsilon = ln_rule_get_number(norm, "epsilon");
+    for (int i = 0; i < LN_QUANTIZE_NORM_TENSORS; i++)
+        if (copy_name(ctx, &layer->norm_tensors[i], tensors[i]->name))
+            return -1;
+    return copy_name(ctx, &layer->norm, norm->op_arg->name);
+}
+
+static int note_layer(const ln_context *ctx, ln_quantize_layer *layer, const ln_op *op,
+                      const parts *p)
+{
+    layer->axis = p->axis;
+    return copy_name(ctx, &layer->name, op->op_arg->name) ||
+                   copy_name(ctx, &layer->optype, op->op_arg->optype) ||
+                   copy_name(ctx, &layer->src, p->src->name) ||
+                   copy_name(ctx, &layer->weight, p->weight->name) ||
+                   (p->bias && copy_name(ctx, &layer->bias, p->bias->name)) ||
+                   note_norm(ctx, layer, op)
+               ? -1
+               : 0;
+}
+
+int ln_quantize_layers_find(ln_quantize_layers *layers, const ln_context *ctx)
+{
+    const ln_op *op;
+    parts p;
+    int n = 0;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        n += is_layer(op, &p);
+    }
+    *layers = (ln_quantize_layers){ln_alloc_array((size_t)n + 1, sizeof(*layers->items)), 0};
+    if (!layers->items)
+        return ln_fail_memory(ctx);
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        if (is_layer(op, &p) && note_layer(ctx, &layers->items[layers->n++], op, &p))
+            return -1;
+    }
+    return 0;
+}
+
+static void free_layer(ln_quantize_layer *layer)
+{
+    for (int i = 0; i < LN_QUANTIZE_NORM_TENSORS; i++)
+        ln_free(layer->norm_tensors[i]);
+    ln_free(layer->name);
+    ln_free(layer->optype);
+    ln_free(layer->src);
+    ln_free(layer->weight);
+    ln_free(layer->bias);
+    ln_free(layer->norm);
+    tl_tensor_free_data_too(layer->weight8);
+    tl_tensor_free_data_too(layer->scale);
+    tl_tensor_free_data_too(layer->folded);
+}
+
+void ln_quantize_layers_free(ln_quantize_layers *layers)
+{
+    for (int i = 0; i < layers->n; i++)
+        free_layer(&layers->items[i]);
+    ln_free(layers->items);
+    *layers = (ln_quantize_layers){0};
+}
+
+/* ---- weights ---- */
+
+int ln_quantize_layer_constants(const ln_quantize_layer *layer,
+                                int (*func)(void *data, const char *tensor), void *data)
+{
+    int status = func(data, layer->weight);
+    if (!status && layer->norm)
+        status = func(data, layer->bias);
+    for (int i = 0; i < LN_QUANTIZE_NORM_TENSORS && layer->norm && !status; i++)
+        status = func(data, layer->norm_tensors[i]);
+    return status;
+}
+
+static const tl_tensor *tensor_of(const ln_context *ctx, const char *name)
+{
+    return ln_tensor_table_find(ctx->tensor_table, name)->tensor;
+}
+
+static const float *floats_of(const ln_context *ctx, const char *name)
+{
+    return tensor_of(ctx, name)->data;
+}
+
+/* A weight as [before, n, after], n being its output channels. */
+typedef struct channels {
+    size_t before, n, after;
+} channels;
+
+static channels channels_of(const tl_tensor *t, int axis)
+{
+    channels c = {.before = 1, .n = (size_t)t->dims[axis], .after = 1};
+    for (int i = 0; i < t->ndim; i++) {
+        if (i < axis)
+            c.before *= (size_t)t->dims[i];
+        if (i > axis)
+            c.after *= (size_t)t->dims[i];
+    }
+    return c;
+}
+
+// y = (x - mean) * scale / sqrt(var + epsilon) + offset multiplies channel c of the weight, whose
+// axis is the first, and its bias.
+static void fold(const ln_quantize_layer *layer, const ln_context *ctx, const channels *ch,
+                 float *weight, float *bias)
+{
+    const float *consts[LN_QUANTIZE_NORM_TENSORS];
+    for (int i = 0; i < LN_QUANTIZE_NORM_TENSORS; i++)
+        consts[i] = floats_of(ctx, layer->norm_tensors[i]);
+    const float *b = floats_of(ctx, layer->bias);
+    for (size_t c = 0; c < ch->n; c++) {
+        const double factor = consts[LN_QUANTIZE_NORM_SCALE][c] /
+                              sqrt((double)consts[LN_QUANTIZE_NORM_VAR][c] + layer->epsilon);
+        for (size_t a = 0; a < ch->after; a++)
+            weight[c * ch->after + a] = (float)(weight[c * ch->after + a] * factor);
+        bias[c] = (float)(((double)b[c] - consts[LN_QUANTIZE_NORM_MEAN][c]) * factor +
+                          consts[LN_QUANTIZE_NORM_OFFSET][c]);
+    }
+}
+
+static int are_finite(const float *data, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (!isfinite(data[i]))
+            return 0;
+    return 1;
+}
+
+static int weigh(ln_quantize_layer *layer, const ln_context *ctx)
+{
+    const tl_tensor *const t = tensor_of(ctx, layer->weight);
+    const channels ch = channels_of(t, layer->axis);
+    const int n = (int)ch.n;
+    layer->weight8 = tl_tensor_zeros(t->ndim, t->dims, TL_INT8);
+    layer->scale = tl_tensor_zeros(1, &n, TL_FLOAT);
+    layer->folded = layer->norm ? tl_tensor_zeros(1, &n, TL_FLOAT) : NULL;
+    float *const weight = ln_clone(t->data, tl_tensor_size(t));
+    if (!layer->weight8 || !layer->scale || (layer->norm && !layer->folded) || !weight) {
+        ln_free(weight);
+        return ln_fail_memory(ctx);
+    }
+    if (layer->norm)
+        fold(layer, ctx, &ch, weight, layer->folded->data);
+    layer->is_usable = are_finite(weight, (size_t)t->len) &&
+                       (!layer->folded || are_finite(layer->folded->data, ch.n));
+    if (layer->is_usable)
+        ln_quantize_weight(weight, ch.before, ch.n, ch.after, layer->scale->data,
+                           layer->weight8->data);
+    ln_free(weight);
+    return 0;
+}
+
+int ln_quantize_layers_weigh(ln_quantize_layers *layers, ln_context *ctx)
+{
+    for (int i = 0; i < layers->n; i++)
+        if (weigh(&layers->items[i], ctx))
+            return -1;
+    return 0;
+}

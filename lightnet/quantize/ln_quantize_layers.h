@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layers of a model that may be computed with 8-bit integers: convolutions and matrix
+// multiplications of computed values with constant weights.
+
+#ifndef LN_QUANTIZE_LAYERS_H
+#define LN_QUANTIZE_LAYERS_H
+
+#include "lightnet/ln_context.h"
+#include "quantize/ln_quantize_range.h"
+
+/* The constants of a batch normalization: their tensors, by argument. */
+enum {
+    LN_QUANTIZE_NORM_SCALE,
+    LN_QUANTIZE_NORM_OFFSET,
+    LN_QUANTIZE_NORM_MEAN,
+    LN_QUANTIZE_NORM_VAR,
+    LN_QUANTIZE_NORM_TENSORS
+};
+
+/* Names are those of the model as it was read: each time that it is read, they are the same. */
+typedef struct ln_quantize_layer {
+    char *name; /* of the operator */
+    char *optype;
+    char *src, *weight; /* tensors */
+    char *bias;         /* of a convolution; NULL: of others */
+    char *norm;         /* the batch normalization behind it, which is folded; NULL: none */
+    char *norm_tensors[LN_QUANTIZE_NORM_TENSORS];
+    double epsilon;
+    int axis; /* of the output channels in the weight */
+    /* Known after calibration: */
+    int is_usable;         /* weight and source are finite */
+    ln_quantize_step step; /* of the source */
+    tl_tensor *weight8;    /* TL_INT8 */
+    tl_tensor *scale;      /* of each output channel */
+    tl_tensor *folded;     /* the bias with the normalization; NULL: there is none */
+} ln_quantize_layer;
+
+typedef struct ln_quantize_layers {
+    ln_quantize_layer *items;
+    int n;
+} ln_quantize_layers;
+
+/** Finds the layers of a context that is read, not compiled. -1 with the reason in the context;
+ * ln_quantize_layers_free in any case. */
+int ln_quantize_layers_find(ln_quantize_layers *layers, const ln_context *ctx);
+
+/** Quantizes the weights of all layers: `ctx` is loaded, and its outputs have the constants. Layers
+ * with values that are not finite are not usable. -1 with the reason in the context. */
+int ln_quantize_layers_weigh(ln_quantize_layers *layers, ln_context *ctx);
+
+/** Calls func(data, tensor) with each constant of a layer that ln_quantize_layers_weigh needs, up
+ * to the first that fails. Returns what that returned. */
+int ln_quantize_layer_constants(const ln_quantize_layer *layer,
+                                int (*func)(void *data, const char *tensor), void *data);
+
+/** Frees what the layers have, not the struct. */
+void ln_quantize_layers_free(ln_quantize_layers *layers);
+
+#endif

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs of a model for the samples of calibration.
+
+#include "quantize/ln_quantize_program.h"
+
+#include "quantize/ln_quantize_insert.h"
+
+static const char default_target[] = "cpu";
+
+int ln_quantize_program_fail(const ln_quantize_program *p, ln_error *err)
+{
+    const ln_status status = ln_error_status(p->ctx->error);
+    return status == LN_OK ? ln_error_set(err, "%s", ln_context_error(p->ctx))
+                           : ln_error_set_as(err, status, "%s", ln_context_error(p->ctx));
+}
+
+// Programs with other constants of the same names must not meet in the model's store; there are no
+// programs for other shapes. Warnings about the model would come again with each program.
+int ln_quantize_program_read(ln_quantize_program *p, const ln_quantize_samples *samples,
+                             ln_error *err)
+{
+    *p = (ln_quantize_program){.program = ln_program_create(samples->model, err)};
+    if (!p->program)
+        return -1;
+    p->ctx = p->program->ctx;
+    p->ctx->store = NULL;
+    p->ctx->msg_func = NULL;
+    p->ctx->many_shapes = 0;
+    return ln_program_read(p->program, samples->model, samples->shapes)
+               ? ln_quantize_program_fail(p, err)
+               : 0;
+}
+
+int ln_quantize_program_compile(ln_quantize_program *p, const ln_quantize_samples *samples,
+                                const ln_quantize_layers *layers, const char *is_on, ln_error *err)
+{
+    const char *const target = samples->model->options->target;
+    if (ln_quantize_program_read(p, samples, err))
+        return -1;
+    p->weights = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
+    if (!p->weights)
+        return ln_error_set_last(err);
+    return ln_quantize_insert(p->ctx, layers, is_on, p->weights) ||
+                   ln_context_compile(p->ctx, target ? target : default_target)
+               ? ln_quantize_program_fail(p, err)
+               : 0;
+}
+
+int ln_quantize_program_load(ln_quantize_program *p, const ln_quantize_samples *samples,
+                             ln_error *err)
+{
+    return ln_context_load(p->ctx, samples->model->options->weights)
+               ? ln_quantize_program_fail(p, err)
+               : 0;
+}
+
+int ln_quantize_program_make(ln_quantize_program *p, const ln_quantize_samples *samples,
+                             const ln_quantize_layers *layers, const char *is_on, ln_error *err)
+{
+    return ln_quantize_program_compile(p, samples, layers, is_on, err) ||
+                   ln_quantize_program_load(p, samples, err)
+               ? -1
+               : 0;
+}
+
+int ln_quantize_program_set(const ln_quantize_program *p, const ln_quantize_samples *samples, int i,
+                            ln_error *err)
+{
+    const ln_model *const model = samples->model;
+    for (int k = 0; k < model->n_required; k++)
+        if (ln_context_set_data(p->ctx, model->required[k]->name,
+                                samples->data[i * model->n_required + k]))
+            return ln_quantize_program_fail(p, err);
+    return 0;
+}
+
+int ln_quantize_program_run(const ln_quantize_program *p, const ln_quantize_samples *samples, int i,
+                            ln_error *err)
+{
+    if (ln_quantize_program_set(p, samples, i, err))
+        return -1;
+    return ln_context_run(p->ctx) ? ln_quantize_program_fail(p, err) : 0;
+}
+
+void ln_quantize_program_free(ln_quantize_program *p)
+{
+    ln_program_free(p->program);
+    ln_hash_free(p->weights);
+    *p = (ln_quantize_program){0};
+}

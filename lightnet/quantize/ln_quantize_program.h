@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs of a model for the samples: in float32, or with some layers in 8 bits.
+
+#ifndef LN_QUANTIZE_PROGRAM_H
+#define LN_QUANTIZE_PROGRAM_H
+
+#include <stdint.h>
+
+#include "lightnet/ln_context.h"
+#include "quantize/ln_quantize_layers.h"
+#include "session/ln_model.h"
+#include "session/ln_program.h"
+#include "session/ln_value.h"
+
+/* The samples: values of all inputs that a run must be given, one set behind the other. */
+typedef struct ln_quantize_samples {
+    ln_model *model;
+    ln_value *shapes; /* of each input of the interface; the data is that of the first sample */
+    void **data;      /* n * model->n_required */
+    int n, room;
+} ln_quantize_samples;
+
+typedef struct ln_quantize_program {
+    ln_program *program;
+    ln_context *ctx;  /* its context */
+    ln_hash *weights; /* tensor -> the number, from 1, of the layer whose weight it is */
+} ln_quantize_program;
+
+/** Reads the model for the shapes of the samples. -1 with a reason in `err`;
+ * ln_quantize_program_free in any case. */
+int ln_quantize_program_read(ln_quantize_program *p, const ln_quantize_samples *samples,
+                             ln_error *err);
+
+/** Reads it, quantizes the layers of is_on (NULL: none), and compiles it; as above. */
+int ln_quantize_program_compile(ln_quantize_program *p, const ln_quantize_samples *samples,
+                                const ln_quantize_layers *layers, const char *is_on, ln_error *err);
+
+/** Does that, and loads it. */
+int ln_quantize_program_make(ln_quantize_program *p, const ln_quantize_samples *samples,
+                             const ln_quantize_layers *layers, const char *is_on, ln_error *err);
+
+/** Loads a program that has been compiled. */
+int ln_quantize_program_load(ln_quantize_program *p, const ln_quantize_samples *samples,
+                             ln_error *err);
+
+/** Gives the inputs the values of sample `i`. */
+int ln_quantize_program_set(const ln_quantize_program *p, const ln_quantize_samples *samples, int i,
+                            ln_error *err);
+
+/** Does that, and runs it. */
+int ln_quantize_program_run(const ln_quantize_program *p, const ln_quantize_samples *samples, int i,
+                            ln_error *err);
+
+/** Takes the reason over from the context. Returns -1. */
+int ln_quantize_program_fail(const ln_quantize_program *p, ln_error *err);
+
+void ln_quantize_program_free(ln_quantize_program *p);
+
+#endif

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The values that a tensor has in the samples of calibration, and the range that 8 bits represent.
+//
+//     ln_quantize_seen seen = {0};
+//     for (each sample)
+//         ln_quantize_see(&seen, data, len);                    // first pass: min and max
+//     if (!ln_quantize_begin_bins(&seen))
+//         for (each sample)
+//             ln_quantize_count(&seen, data, len);              // second pass: the histogram
+//     ln_quantize_step step = ln_quantize_step_of(&seen,
+//     &(ln_quantize_method){LN_QUANTIZE_ENTROPY}); ln_quantize_seen_clear(&seen);
+
+#ifndef LN_QUANTIZE_RANGE_H
+#define LN_QUANTIZE_RANGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bins of a histogram, of equal width, from the minimum to the maximum. */
+enum { LN_QUANTIZE_BINS = 2048 };
+
+typedef enum ln_quantize_kind {
+    LN_QUANTIZE_MINMAX,     /* from the minimum to the maximum */
+    LN_QUANTIZE_PERCENTILE, /* leaves out a share of the values at each end */
+    LN_QUANTIZE_ENTROPY,    /* least Kullback-Leibler divergence of the distributions */
+} ln_quantize_kind;
+
+typedef struct ln_quantize_method {
+    ln_quantize_kind kind;
+    double percentile; /* 50 to 100: of the values, at each end */
+} ln_quantize_method;
+
+/* All zero: nothing has been seen. */
+typedef struct ln_quantize_seen {
+    float least, most; /* both include 0 */
+    size_t n;          /* values */
+    int is_not_finite; /* a value was NaN or infinite */
+    double *bins;      /* LN_QUANTIZE_BINS counts, or NULL */
+} ln_quantize_seen;
+
+/* What 8 bits mean: (number - zero) * scale. */
+typedef struct ln_quantize_step {
+    float scale;
+    int zero; /* 0 to 255 */
+} ln_quantize_step;
+
+/** Widens the range to the `len` values. */
+void ln_quantize_see(ln_quantize_seen *seen, const float *data, size_t len);
+
+/** Allocates the histogram of the range. -1 with the thread's last error: no memory. */
+int ln_quantize_begin_bins(ln_quantize_seen *seen);
+
+/** Counts values, which lie in the range. */
+void ln_quantize_count(ln_quantize_seen *seen, const float *data, size_t len);
+
+/** Scale and zero point of unsigned 8 bits. 0 is represented exactly. A range of 0 alone has scale
+ * 1. Methods other than LN_QUANTIZE_MINMAX need the histogram. Source of the entropy method: S.
+ * Migacz, "8-bit inference with TensorRT", GTC 2017; the threshold clips both ends of the range. */
+ln_quantize_step ln_quantize_step_of(const ln_quantize_seen *seen,
+                                     const ln_quantize_method *method);
+
+/** Quantizes a weight of `n` channels, [before, n, after], to signed 8 bits: scale[c] is the max
+ * absolute value of channel c divided by 127, or 1 where all are 0; values are rounded half to
+ * even. */
+void ln_quantize_weight(const float *weight, size_t before, size_t n, size_t after, float *scale,
+                        int8_t *dst);
+
+/** Frees the histogram. */
+void ln_quantize_seen_clear(ln_quantize_seen *seen);
+
+#endif

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measuring programs and the layers in them.
+
+#include "quantize/ln_quantize_time.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "lightnet/ln_util.h"
+#include "tensorlight/tl_util.h"
+
+/* Runs before the first that counts; the least that count. */
+enum { WARM_UP = 2, LEAST_RUNS = 5 };
+
+/* ---- runs ---- */
+
+static int run_once(const ln_quantize_program *p, const ln_quantize_samples *samples, double *ns,
+                    ln_error *err)
+{
+    if (ln_quantize_program_set(p, samples, 0, err))
+        return -1;
+    const uint64_t start = tl_clock();
+    if (ln_context_run(p->ctx))
+        return ln_quantize_program_fail(p, err);
+    *ns = (double)(tl_clock() - start);
+    return 0;
+}
+
+static int is_over(uint64_t start, double seconds, int runs)
+{
+    return runs >= LEAST_RUNS && (double)(tl_clock() - start) * 1e-9 >= seconds;
+}
+
+int ln_quantize_time_both(double ns[2], const ln_quantize_program *const programs[2],
+                          const ln_quantize_samples *samples, double seconds, ln_error *err)
+{
+    const uint64_t start = tl_clock();
+    ns[0] = ns[1] = INFINITY;
+    for (int run = -WARM_UP; run < 0 || !is_over(start, seconds, run); run++)
+        for (int i = 0; i < 2; i++) {
+            double now = 0;
+            if (run_once(programs[i], samples, &now, err))
+                return -1;
+            if (run >= 0)
+                ns[i] = fmin(ns[i], now);
+        }
+    return 0;
+}
+
+/* ---- operators ---- */
+
+/* The least time of each operator of a program. */
+typedef struct op_times {
+    int n;
+    uint64_t *now;
+    double *least;
+} op_times;
+
+static int time_once(op_times *times, const ln_quantize_program *p,
+                     const ln_quantize_samples *samples, ln_error *err)
+{
+    memset(times->now, 0, (size_t)times->n * sizeof(*times->now));
+    if (ln_quantize_program_set(p, samples, 0, err))
+        return -1;
+    return ln_context_run_timed(p->ctx, times->now) ? ln_quantize_program_fail(p, err) : 0;
+}
+
+static int time_ops(op_times *times, const ln_quantize_program *p,
+                    const ln_quantize_samples *samples, double seconds, ln_error *err)
+{
+    const uint64_t start = tl_clock();
+    for (int run = -WARM_UP; run < 0 || !is_over(start, seconds, run); run++) {
+        if (time_once(times, p, samples, err))
+            return -1;
+        for (int i = 0; i < times->n && run >= 0; i++)
+            if (run == 0 || (double)times->now[i] < times->least[i])
+                times->least[i] = (double)times->now[i];
+    }
+    return 0;
+}
+
+/* ---- layers ---- */
+
+/* Names of tensors change when a program is compiled; those of weights do not. What is computed
+ * from the weight of a layer belongs to it, and so does the first operator of a run that reads it,
+ * with those that follow. Operators before the first layer belong to that. */
+typedef struct owners {
+    ln_hash *of; /* tensor -> the number of its layer, from 1 */
+} owners;
+
+// From 1; 0: none. The last layer where there are several.
+static int owner_of_inputs(const owners *o, const ln_op *op, int constants)
+{
+    const ln_tensor_list_entry *tle;
+    intptr_t last = 0;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        const intptr_t owner = (intptr_t)ln_hash_find(o->of, tle->name);
+        if (owner > last && !ln_entry_of(tle, op->op_arg->tensor_table)->isconst == !constants)
+            last = owner;
+    }
+    return (int)last;
+}
+
+static int own_outputs(const owners *o, const ln_op *op, int owner)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        if (owner && ln_hash_insert(o->of, tle->name, (void *)(intptr_t)owner) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int own_weights(const owners *o, const ln_quantize_program *p)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, p->ctx->ops)
+    {
+        const ln_tensor_list_entry *tle;
+        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+        {
+            void *const number = ln_hash_find(p->weights, tle->name);
+            if (number && ln_hash_insert(o->of, tle->name, number) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+// Operators without a layer are those before the first one, or of other branches.
+static int add_times(double *ns, const owners *o, const ln_context *ctx, int n_layers,
+                     const op_times *times)
+{
+    double pending = 0;
+    int i = 0;
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const int constant = owner_of_inputs(o, op, 1);
+        const int owner = constant ? constant : owner_of_inputs(o, op, 0);
+        if (own_outputs(o, op, owner))
+            return -1;
+        if (owner)
+            ns[owner - 1] += times->least[i] + (op->op_arg->at_load ? 0 : pending);
+        else
+            pending += times->least[i];
+        if (owner && !op->op_arg->at_load)
+            pending = 0;
+        i++;
+    }
+    ns[n_layers] = pending;
+    return 0;
+}
+
+int ln_quantize_time_layers(double *ns, const ln_quantize_layers *layers,
+                            const ln_quantize_program *p, const ln_quantize_samples *samples,
+                            double seconds, ln_error *err)
+{
+    const owners o = {ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL)};
+    op_times times = {.n = ln_list_length(p->ctx->ops)};
+    times.now = ln_alloc_array((size_t)times.n + 1, sizeof(*times.now));
+    times.least = ln_alloc_array((size_t)times.n + 1, sizeof(*times.least));
+    int status = o.of && times.now && times.least ? 0 : ln_error_set_last(err);
+    memset(ns, 0, (size_t)(layers->n + 1) * sizeof(*ns));
+    if (!status)
+        status = time_ops(&times, p, samples, seconds, err);
+    if (!status && (own_weights(&o, p) || add_times(ns, &o, p->ctx, layers->n, &times)))
+        status = ln_error_set_last(err);
+    ln_free(times.now);
+    ln_free(times.least);
+    ln_hash_free(o.of);
+    return status;
+}
