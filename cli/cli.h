@@ -15,6 +15,7 @@ int cli_short(const cli_options *opt);
 int cli_run(const cli_options *opt);
 int cli_compile(const cli_options *opt);
 int cli_convert(const cli_options *opt);
+int cli_quantize(const cli_options *opt);
 int cli_show(const cli_options *opt);
 int cli_verify(const cli_options *opt);
 int cli_bench(const cli_options *opt);

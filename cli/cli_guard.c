@@ -50,6 +50,8 @@ int cli_guard_inputs(const cli_options *opt, const char *file)
         status = fail_if_input(file, opt->inputs.items[i]);
     for (int i = 0; i < opt->plugins.n && !status; i++)
         status = fail_if_same(file, opt->plugins.items[i]);
+    if (!status)
+        status = fail_if_same(file, opt->data);
     return status ? status : fail_if_same(file, opt->labels);
 }
 

@@ -18,10 +18,11 @@ typedef enum cli_command {
     CLI_OPS = 1 << 6,
     CLI_ENV = 1 << 7,
     CLI_CONVERT = 1 << 8,
-    CLI_ALL = (1 << 9) - 1, /* those above, which work */
-    CLI_HELP = 1 << 9,
-    CLI_VERSION = 1 << 10,
-    CLI_ANY = (1 << 11) - 1
+    CLI_QUANTIZE = 1 << 9,
+    CLI_ALL = (1 << 10) - 1, /* those above, which work */
+    CLI_HELP = 1 << 10,
+    CLI_VERSION = 1 << 11,
+    CLI_ANY = (1 << 12) - 1
 } cli_command;
 
 /** Several values of an option that may be repeated. */
@@ -40,6 +41,8 @@ typedef struct cli_options {
     const char *trace;       /* --trace */
     const char *format;      /* --to */
     const char *run_shapes;  /* --shapes */
+    const char *data;        /* --data */
+    const char *calibration; /* --calibration, NULL: not given */
     cli_strings inputs;      /* -i */
     cli_strings fetch;       /* --fetch */
     cli_strings shapes;      /* --shape */
@@ -59,6 +62,11 @@ typedef struct cli_options {
     double scale[3];         /* --scale, of each channel */
     double rtol;             /* --rtol, below 0: not given */
     double atol;             /* --atol, below 0: not given */
+    double percentile;       /* --percentile, below 0: not given */
+    double max_error;        /* --max-error, below 0: not given */
+    double top1;             /* --top1, below 0: not given */
+    double each_seconds;     /* --seconds of quantize, below 0: not given */
+    int any_speed;           /* --any-speed */
     int compile_only;        /* -c */
     int run_only;            /* -r */
     const char *precision;   /* --precision */

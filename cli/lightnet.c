@@ -29,6 +29,8 @@ static const command commands[] = {
     {"compile", CLI_COMPILE, cli_compile, "MODEL -o FILE", 1, 1, "write the compiled model"},
     {"convert", CLI_CONVERT, cli_convert, "MODEL -o FILE", 1, 1,
      "write the model, not compiled, in another format"},
+    {"quantize", CLI_QUANTIZE, cli_quantize, "MODEL --data DIR|FILE -o FILE", 1, 1,
+     "write the model compiled, with layers in 8 bits"},
     {"show", CLI_SHOW, cli_show, "MODEL", 1, 1, "what the model is made of, and its memory plan"},
     {"verify", CLI_VERIFY, cli_verify, "MODEL [DIR...]", 1, -1,
      "compare outputs with stored ones, or with the reference program"},
