@@ -7,7 +7,8 @@
 // no channel may hold anything; no function lets a lane influence another, and none that sums over
 // channels reads them.
 //
-// TL_FLOAT only. Everything here trusts its caller as all tl_exec_X do (tl_tensor.h).
+// TL_FLOAT only; changes of layout and picks of channels take TL_UINT8, too. What computes on such
+// images is in tl_quantized.h. Everything here trusts its caller as all tl_exec_X do (tl_tensor.h).
 
 #ifndef TL_BLOCKED_H
 #define TL_BLOCKED_H

@@ -6,7 +6,6 @@
 #include <assert.h>
 
 #include "kernel/tl_axis.h"
-#include "tensorlight/tl_blocked.h"
 
 #define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
 static tl_turn_func *const to_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
@@ -23,7 +22,7 @@ static int turn(const tl_exec *exec, const tl_tensor *planes, const tl_tensor *b
                 tl_turn_job job, tl_turn_func *func)
 {
     assert(planes->ndim == 4 && blocked->ndim == 5 && blocked->dims[4] == TL_BLOCK);
-    assert(planes->dtype == TL_FLOAT && blocked->dtype == TL_FLOAT);
+    assert(planes->dtype == blocked->dtype && func);
     assert(blocked->dims[1] == tl_blocks(planes->dims[1]));
     job.channels = planes->dims[1];
     job.blocks = blocked->dims[1];
@@ -38,11 +37,11 @@ static int turn(const tl_exec *exec, const tl_tensor *planes, const tl_tensor *b
 int tl_exec_to_blocked(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
 {
     return turn(exec, src, dst, (tl_turn_job){.src = src->data, .dst = dst->data},
-                pick_to(exec, TL_FLOAT));
+                pick_to(exec, src->dtype));
 }
 
 int tl_exec_from_blocked(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
 {
     return turn(exec, dst, src, (tl_turn_job){.src = src->data, .dst = dst->data},
-                pick_from(exec, TL_FLOAT));
+                pick_from(exec, src->dtype));
 }

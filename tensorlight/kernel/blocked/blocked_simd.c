@@ -7,24 +7,6 @@
 #include "kernel/simd/tl_simd.h"
 #include "tensorlight/tl_blocked.h"
 
-/** A strip of pixels of one block. */
-typedef struct strip {
-    size_t plane, block; /* where its first plane and its block are, in floats */
-    size_t begin, end;   /* pixels */
-    int lanes;           /* that stand for channels */
-} strip;
-
-static strip strip_at(const tl_turn_job *job, size_t unit)
-{
-    const size_t block = unit / job->strips, begin = unit % job->strips * TL_TURN_STRIP;
-    const size_t b = block % job->blocks, image = block / job->blocks;
-    return (strip){.plane = (image * job->channels + b * TL_BLOCK) * job->pixels,
-                   .block = block * job->pixels * TL_BLOCK,
-                   .begin = begin,
-                   .end = tl_smaller_size(begin + TL_TURN_STRIP, job->pixels),
-                   .lanes = tl_smaller(TL_BLOCK, job->channels - (int)b * TL_BLOCK)};
-}
-
 /** `n` pixels of `rows` planes from src, `step` apart, become the rows of dst. */
 TL_INLINE void square_to_blocked(const float *src, size_t step, int rows, float *dst, size_t n)
 {
@@ -57,10 +39,10 @@ TL_INLINE void square_from_blocked(const float *src, float *dst, size_t step, in
             tl_vf_store_part(dst + k * step, v[k], n);
 }
 
-static void strip_to_blocked(const tl_turn_job *job, const strip *s, int lane)
+static void strip_to_blocked(const tl_turn_job *job, const tl_turn_strip *s, int lane)
 {
-    const float *const src = job->src + s->plane + lane * job->pixels;
-    float *const dst = job->dst + s->block + lane;
+    const float *const src = (const float *)job->src + s->plane + lane * job->pixels;
+    float *const dst = (float *)job->dst + s->block + lane;
     const int rows = s->lanes - lane; // negative, few or enough
     size_t i = s->begin;
     for (; rows >= TL_VF_LANES && i + TL_VF_LANES <= s->end; i += TL_VF_LANES)
@@ -71,10 +53,10 @@ static void strip_to_blocked(const tl_turn_job *job, const strip *s, int lane)
         square_to_blocked(src + i, job->pixels, rows, dst + i * TL_BLOCK, s->end - i);
 }
 
-static void strip_from_blocked(const tl_turn_job *job, const strip *s, int lane)
+static void strip_from_blocked(const tl_turn_job *job, const tl_turn_strip *s, int lane)
 {
-    const float *const src = job->src + s->block + lane;
-    float *const dst = job->dst + s->plane + lane * job->pixels;
+    const float *const src = (const float *)job->src + s->block + lane;
+    float *const dst = (float *)job->dst + s->plane + lane * job->pixels;
     const int rows = s->lanes - lane;
     size_t i = s->begin;
     for (; rows >= TL_VF_LANES && i + TL_VF_LANES <= s->end; i += TL_VF_LANES)
@@ -88,7 +70,7 @@ static void strip_from_blocked(const tl_turn_job *job, const strip *s, int lane)
 void SIMD(tl_to_blocked)(void *arg, size_t begin, size_t end)
 {
     for (size_t u = begin; u < end; u++) {
-        const strip s = strip_at(arg, u);
+        const tl_turn_strip s = tl_turn_strip_at(arg, u);
         for (int lane = 0; lane < TL_BLOCK; lane += TL_VF_LANES)
             strip_to_blocked(arg, &s, lane);
     }
@@ -97,7 +79,7 @@ void SIMD(tl_to_blocked)(void *arg, size_t begin, size_t end)
 void SIMD(tl_from_blocked)(void *arg, size_t begin, size_t end)
 {
     for (size_t u = begin; u < end; u++) {
-        const strip s = strip_at(arg, u);
+        const tl_turn_strip s = tl_turn_strip_at(arg, u);
         for (int lane = 0; lane < s.lanes; lane += TL_VF_LANES)
             strip_from_blocked(arg, &s, lane);
     }

@@ -43,6 +43,37 @@ static void check_turn(tl_isa isa, const int *dims)
     nn_close(&room);
 }
 
+static void check_bytes(tl_isa isa, const int *dims)
+{
+    nn_room room = {.seed = 1};
+    const tl_exec exec = {.isa = isa};
+    const int blocked_dims[] = {dims[0], tl_blocks(dims[1]), dims[2], dims[3], TL_BLOCK};
+    const size_t pixels = (size_t)dims[2] * dims[3];
+    tl_tensor *const src = nn_random(&room, TL_UINT8, 4, dims, 0, 255);
+    tl_tensor *const blocked = nn_blank(&room, TL_UINT8, 5, blocked_dims);
+    tl_tensor *const back = nn_blank(&room, TL_UINT8, 4, dims);
+    tl_exec_to_blocked(&exec, src, blocked);
+    for (size_t i = 0; i < (size_t)blocked->len; i++) {
+        const size_t block = i / TL_BLOCK / pixels, n = block / blocked_dims[1];
+        const size_t channel = block % blocked_dims[1] * TL_BLOCK + i % TL_BLOCK;
+        const size_t from = (n * dims[1] + channel) * pixels + i / TL_BLOCK % pixels;
+        const double want = channel < (size_t)dims[1] ? nn_at(src, from) : 0;
+        ck_assert_msg(nn_at(blocked, i) == want, "%s: element %zu of [%d, %d, %d, %d]",
+                      tl_isa_name(isa), i, dims[0], dims[1], dims[2], dims[3]);
+    }
+    tl_exec_from_blocked(&exec, blocked, back);
+    ck_assert_mem_eq(back->data, src->data, tl_tensor_size(src));
+    nn_close(&room);
+}
+
+START_TEST(bytes_are_turned_as_floats_are)
+{
+    TL_ISA_EACH_USABLE (isa)
+        for (size_t i = 0; i < NN_LEN(shapes); i++)
+            check_bytes(isa, shapes[i]);
+}
+END_TEST
+
 START_TEST(every_kernel_turns_planes_and_turns_them_back)
 {
     TL_ISA_EACH_USABLE (isa)
@@ -73,4 +104,4 @@ START_TEST(threads_do_not_change_the_result)
 END_TEST
 
 LN_TEST_MAIN("blocked", every_kernel_turns_planes_and_turns_them_back,
-             threads_do_not_change_the_result)
+             bytes_are_turned_as_floats_are, threads_do_not_change_the_result)

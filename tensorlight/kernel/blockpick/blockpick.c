@@ -25,7 +25,8 @@ typedef struct pick_job {
     const tl_tensor *const *srcs;
     const int *channels, *map;
     int n_srcs, n_map;
-    float *dst;
+    void *dst;
+    size_t size;           /* bytes of an element */
     size_t pixels, strips; /* of a plane */
     int blocks;            /* of an image of dst */
     tl_blockpick_func *kernel;
@@ -45,7 +46,7 @@ static void find(const pick_job *job, int channel, place *at)
 }
 
 /** The part that takes from the block at `src`, a new one if there is none yet. */
-static tl_block_part *part_from(tl_block_part *parts, int *n, const float *src)
+static tl_block_part *part_from(tl_block_part *parts, int *n, const void *src)
 {
     for (int p = *n - 1; p >= 0; p--)
         if (parts[p].src == src)
@@ -55,6 +56,12 @@ static tl_block_part *part_from(tl_block_part *parts, int *n, const float *src)
     for (int lane = 0; lane < TL_BLOCK; lane++)
         part->from[lane] = -1;
     return part;
+}
+
+/** Pixel `i` of all blocks at `data`. */
+static void *pixel_at(const pick_job *job, const void *data, size_t i)
+{
+    return tl_padd(data, (ptrdiff_t)(i * TL_BLOCK), job->size);
 }
 
 /** What block `b` of image `n` consists of; returns how many parts. */
@@ -69,7 +76,7 @@ static int parts_of(const pick_job *job, size_t n, int b, tl_block_part *parts)
         const tl_tensor *const src = job->srcs[at.src];
         const size_t block = n * src->dims[1] + (channel - at.first) / TL_BLOCK;
         tl_block_part *const part =
-            part_from(parts, &n_parts, (const float *)src->data + block * job->pixels * TL_BLOCK);
+            part_from(parts, &n_parts, pixel_at(job, src->data, block * job->pixels));
         part->from[lane] = (channel - at.first) % TL_BLOCK;
     }
     return n_parts;
@@ -94,10 +101,10 @@ static void pick_units(void *arg, size_t begin, size_t end)
         tl_block_part parts[TL_BLOCK];
         const int n_parts = parts_of(job, block / job->blocks, (int)(block % job->blocks), parts);
         for (int p = 0; p < n_parts; p++)
-            parts[p].src += first * TL_BLOCK;
-        float *const dst = job->dst + (block * job->pixels + first) * TL_BLOCK;
+            parts[p].src = pixel_at(job, parts[p].src, first);
+        void *const dst = pixel_at(job, job->dst, block * job->pixels + first);
         if (is_copy(parts, n_parts))
-            memcpy(dst, parts->src, n * TL_BLOCK * sizeof(*dst));
+            memcpy(dst, parts->src, n * TL_BLOCK * job->size);
         else
             job->kernel(parts, n_parts, dst, n);
     }
@@ -106,7 +113,8 @@ static void pick_units(void *arg, size_t begin, size_t end)
 int tl_exec_blocked_pick(const tl_exec *exec, int n_srcs, const tl_tensor *const *srcs,
                          const int *channels, const int *map, int n_map, tl_tensor *dst)
 {
-    assert(n_srcs > 0 && dst->dtype == TL_FLOAT && dst->ndim == 5 && dst->dims[4] == TL_BLOCK);
+    assert(n_srcs > 0 && srcs[0]->dtype == dst->dtype && dst->ndim == 5 &&
+           dst->dims[4] == TL_BLOCK);
     assert(n_map > 0 && dst->dims[1] == tl_blocks(n_map));
     pick_job job = {.srcs = srcs,
                     .channels = channels,
@@ -114,9 +122,11 @@ int tl_exec_blocked_pick(const tl_exec *exec, int n_srcs, const tl_tensor *const
                     .n_srcs = n_srcs,
                     .n_map = n_map,
                     .dst = dst->data,
+                    .size = tl_size_of(dst->dtype),
                     .pixels = (size_t)dst->dims[2] * dst->dims[3],
                     .blocks = dst->dims[1],
-                    .kernel = pick_kernel(exec, TL_FLOAT)};
+                    .kernel = pick_kernel(exec, dst->dtype)};
+    assert(job.kernel);
     job.strips = (job.pixels + STRIP - 1) / STRIP;
     const size_t cost = tl_smaller_size(job.pixels, STRIP) * TL_BLOCK;
     tl_parallel(exec, (size_t)dst->dims[0] * job.blocks * job.strips, tl_axis_grain(cost),

@@ -12,12 +12,13 @@
 
 /** What a block of results takes from one block of a source. */
 typedef struct tl_block_part {
-    const float *src;       /* the block's first pixel */
+    const void *src;        /* the block's first pixel */
     int32_t from[TL_BLOCK]; /* for each lane of the result the source's, or -1: none of this one */
 } tl_block_part;
 
-/** Merges `n_parts` >= 1 blocks of `n` pixels each; lanes that no part has become 0. */
-typedef void tl_blockpick_func(const tl_block_part *parts, int n_parts, float *dst, size_t n);
+/** Merges `n_parts` >= 1 blocks of `n` pixels each; lanes that no part has become 0. The
+ *  pixels have the kernel's type. */
+typedef void tl_blockpick_func(const tl_block_part *parts, int n_parts, void *dst, size_t n);
 
 #define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_blockpick_func, name, dtype, isa)
 #include "kernel/blockpick/blockpick.def"

@@ -26,7 +26,7 @@ static int pieces_of(const tl_block_part *parts, int n_parts, int lane, piece *p
                 any |= is_here;
             }
             if (any)
-                pieces[n++] = (piece){parts[p].src + base, tl_vp_load(from)};
+                pieces[n++] = (piece){(const float *)parts[p].src + base, tl_vp_load(from)};
         }
     return n;
 }
@@ -42,18 +42,18 @@ TL_INLINE void merge(const piece *pieces, const int n, float *dst, size_t pixels
     }
 }
 
-void SIMD(tl_blockpick)(const tl_block_part *parts, int n_parts, float *dst, size_t n)
+void SIMD(tl_blockpick)(const tl_block_part *parts, int n_parts, void *dst, size_t n)
 {
     piece pieces[TL_BLOCK]; // a lane comes from one piece
     for (int lane = 0; lane < TL_BLOCK; lane += TL_VF_LANES) {
         const int n_pieces = pieces_of(parts, n_parts, lane, pieces);
         if (n_pieces == 1)
-            merge(pieces, 1, dst + lane, n);
+            merge(pieces, 1, (float *)dst + lane, n);
         else if (n_pieces == 2)
-            merge(pieces, 2, dst + lane, n);
+            merge(pieces, 2, (float *)dst + lane, n);
         else if (n_pieces == 3)
-            merge(pieces, 3, dst + lane, n);
+            merge(pieces, 3, (float *)dst + lane, n);
         else
-            merge(pieces, n_pieces, dst + lane, n);
+            merge(pieces, n_pieces, (float *)dst + lane, n);
     }
 }

@@ -67,10 +67,40 @@ static void check_pick(pick p, tl_isa isa)
     nn_close(&room);
 }
 
+/** The low bytes of the same numbers, by the same pick. */
+static void check_bytes(pick p, tl_isa isa)
+{
+    nn_room room = {0}, bytes = {0};
+    const tl_exec exec = {.isa = isa};
+    tl_tensor *const dst = prepare(&room, &p);
+    run_pick(&exec, dst, &p);
+    for (int s = 0; s < p.n_srcs; s++) {
+        tl_tensor *const src = nn_blank(&bytes, TL_UINT8, 5, p.srcs[s]->dims);
+        for (int i = 0; i < src->len; i++) {
+            const float x = ((const float *)p.srcs[s]->data)[i];
+            ((uint8_t *)src->data)[i] = x == x ? (uint8_t)(int)x : 0xa5;
+        }
+        p.srcs[s] = src;
+    }
+    tl_tensor *const got = nn_blank(&bytes, TL_UINT8, 5, dst->dims);
+    run_pick(&exec, got, &p);
+    for (int i = 0; i < got->len; i++) {
+        const int block = i / TL_BLOCK / (p.h * p.w) % dst->dims[1];
+        if (block * TL_BLOCK + i % TL_BLOCK < p.n_map)
+            ck_assert_msg(((const uint8_t *)got->data)[i] ==
+                              (uint8_t)(int)((const float *)dst->data)[i],
+                          "%s: element %d", tl_isa_name(isa), i);
+    }
+    nn_close(&room);
+    nn_close(&bytes);
+}
+
 static void check_levels(const pick *p)
 {
-    TL_ISA_EACH_USABLE (isa)
+    TL_ISA_EACH_USABLE (isa) {
         check_pick(*p, isa);
+        check_bytes(*p, isa);
+    }
 }
 
 START_TEST(a_concatenation_is_picked)

@@ -21,8 +21,10 @@
 //     tl_vk, tl_vk_of(b)            four signed factors for each lane, prepared
 //     tl_vi_dot(sum, q, w)          sum + the four products of each lane, exact modulo 2^32
 //     tl_v16                        16 bytes, the channels of a pixel: tl_v16_load, _store, _zero,
-//                                   _set1,
-//                                   and tl_v16_max of unsigned ones
+//                                   _set1, and
+//                                   tl_v16_max of unsigned ones
+//     tl_v16_or, tl_v16_zip_low, _high   bytes of a and b in turn, of their first or second halves
+//     tl_v16_pick(a, from)          byte k is a's byte from[k]; 0 where from[k] is 128 or more
 //     tl_table, tl_table_load(p)    256 bytes
 //     tl_table_look(t, src, dst)    TL_TABLE_BYTES bytes by that table; dst may be src
 

@@ -178,6 +178,26 @@ static inline tl_v16 tl_v16_max(tl_v16 a, tl_v16 b)
     return _mm_max_epu8(a, b);
 }
 
+static inline tl_v16 tl_v16_or(tl_v16 a, tl_v16 b)
+{
+    return _mm_or_si128(a, b);
+}
+
+static inline tl_v16 tl_v16_zip_low(tl_v16 a, tl_v16 b)
+{
+    return _mm_unpacklo_epi8(a, b);
+}
+
+static inline tl_v16 tl_v16_zip_high(tl_v16 a, tl_v16 b)
+{
+    return _mm_unpackhi_epi8(a, b);
+}
+
+static inline tl_v16 tl_v16_pick(tl_v16 a, tl_v16 from)
+{
+    return _mm_shuffle_epi8(a, from);
+}
+
 /** A table of 256 bytes: pairs of them are words, of which two registers have 64. */
 typedef struct tl_table {
     __m512i words[4];

@@ -165,6 +165,26 @@ static inline tl_v16 tl_v16_max(tl_v16 a, tl_v16 b)
     return vmaxq_u8(a, b);
 }
 
+static inline tl_v16 tl_v16_or(tl_v16 a, tl_v16 b)
+{
+    return vorrq_u8(a, b);
+}
+
+static inline tl_v16 tl_v16_zip_low(tl_v16 a, tl_v16 b)
+{
+    return vzip1q_u8(a, b);
+}
+
+static inline tl_v16 tl_v16_zip_high(tl_v16 a, tl_v16 b)
+{
+    return vzip2q_u8(a, b);
+}
+
+static inline tl_v16 tl_v16_pick(tl_v16 a, tl_v16 from)
+{
+    return vqtbl1q_u8(a, from);
+}
+
 /** A table of 256 bytes, in four parts. */
 typedef struct tl_table {
     uint8x16x4_t parts[4];
