@@ -67,9 +67,9 @@ typedef struct tl_vw {
 
 static inline tl_vx tl_vx_load(const uint8_t *p)
 {
-    int x;
-    memcpy(&x, p, sizeof(x));
-    return _mm256_cvtepu8_epi16(_mm_set1_epi32(x));
+    __m128i x; // GCC would make two instructions of _mm_set1_epi32
+    __asm__("vpbroadcastd %1, %0" : "=x"(x) : "m"(*(const uint8_t(*)[4])p));
+    return _mm256_cvtepu8_epi16(x);
 }
 
 static inline tl_vw tl_vw_load(const int8_t *p)
@@ -84,10 +84,18 @@ static inline tl_vs tl_vs_begin(const uint32_t *start)
     return (tl_vs){{0}, {0}};
 }
 
+/** s + a, at once: what GCC adds later it keeps in memory until then. */
+static inline tl_vs_half tl_vs_half_add(tl_vs_half s, __m256i a)
+{
+    s += (tl_vs_half)a;
+    __asm__("" : "+x"(s));
+    return s;
+}
+
 static inline tl_vs tl_vs_add(tl_vs s, tl_vx x, tl_vw w)
 {
-    return (tl_vs){s.a + (tl_vs_half)_mm256_madd_epi16(x, w.a),
-                   s.b + (tl_vs_half)_mm256_madd_epi16(x, w.b)};
+    return (tl_vs){tl_vs_half_add(s.a, _mm256_madd_epi16(x, w.a)),
+                   tl_vs_half_add(s.b, _mm256_madd_epi16(x, w.b))};
 }
 
 static inline tl_vf tl_vf_of_sums(tl_vs s, const uint32_t *start)

@@ -84,10 +84,18 @@ static inline tl_vs tl_vs_begin(const uint32_t *start)
     return (tl_vs){{0}, {0}};
 }
 
+/** s + a, at once: what GCC adds later it keeps in memory until then. */
+static inline tl_vs_half tl_vs_half_add(tl_vs_half s, __m512i a)
+{
+    s += (tl_vs_half)a;
+    __asm__("" : "+v"(s));
+    return s;
+}
+
 static inline tl_vs tl_vs_add(tl_vs s, tl_vx x, tl_vw w)
 {
-    return (tl_vs){s.a + (tl_vs_half)_mm512_madd_epi16(x, w.a),
-                   s.b + (tl_vs_half)_mm512_madd_epi16(x, w.b)};
+    return (tl_vs){tl_vs_half_add(s.a, _mm512_madd_epi16(x, w.a)),
+                   tl_vs_half_add(s.b, _mm512_madd_epi16(x, w.b))};
 }
 
 static inline tl_vf tl_vf_of_sums(tl_vs s, const uint32_t *start)
