@@ -106,18 +106,45 @@ TL_INLINE size_t offset_of(const tl_quad_job *job, int m, int v)
     return v / PARTS * job->dst_block_step + m * job->dst_step + v % PARTS * TL_VF_LANES;
 }
 
-/** Results whose activation, if any, only keeps them between two numbers. */
-TL_INLINE void finish_bytes(const line *l, sums *sum, const int n, const int n_blocks, uint8_t *dst)
+/** A vector of 8-bit results before they are rounded. */
+TL_INLINE tl_vf unrounded(const line *l, tl_vs sum, int v, const int is_kept)
 {
-    const tl_vf low = tl_vf_set1(l->low), high = tl_vf_set1(l->high), zero = tl_vf_set1(l->zero);
-    const tl_vf factor = tl_vf_set1(l->job->q.dst_factor);
+    const tl_vf x = scaled(l, sum, v / PARTS, v % PARTS);
+    if (!is_kept)
+        return x;
+    return tl_vf_min(tl_vf_max(tl_vf_mul(x, tl_vf_set1(l->job->q.dst_factor)), tl_vf_set1(l->low)),
+                     tl_vf_set1(l->high));
+}
+
+enum { PIXELS_OF_BYTES = TL_VB_VECTORS / PARTS }; /* that a vector of bytes has, of a block */
+
+/** Results whose activation, if any, only keeps them between two numbers. Without `is_kept` there
+ *  is none that saturation does not make, and no factor. */
+TL_INLINE void finish_bytes(const line *l, sums *sum, const int n, const int n_blocks,
+                            const int is_kept, uint8_t *dst)
+{
+    const size_t step = l->job->dst_step;
+    const int zero = l->job->q.dst_zero;
     TL_UNROLL
-    for (int m = 0; m < n; m++) {
+    for (int b = 0; b < n_blocks; b++) {
+        uint8_t *const to = dst + b * l->job->dst_block_step;
         TL_UNROLL
-        for (int v = 0; v < n_blocks * PARTS; v++) {
-            const tl_vf x = tl_vf_mul(scaled(l, sum[m][v], v / PARTS, v % PARTS), factor);
-            const tl_vf kept = tl_vf_min(tl_vf_max(x, low), high);
-            tl_vf_store_u8(dst + offset_of(l->job, m, v), tl_vf_add(tl_vf_round(kept), zero));
+        for (int m = 0; m < n; m += PIXELS_OF_BYTES) {
+            tl_vf v[TL_VB_VECTORS];
+            TL_UNROLL
+            for (int i = 0; i < TL_VB_VECTORS; i++) {
+                const int pixel = m + i / PARTS < n ? m + i / PARTS : m, part = i % PARTS;
+                v[i] = unrounded(l, sum[pixel][b * PARTS + part], b * PARTS + part, is_kept);
+            }
+            const tl_vb bytes = tl_vb_of(v, zero);
+            if (m + PIXELS_OF_BYTES <= n && step == TL_BLOCK) {
+                tl_vb_store(to + m * TL_BLOCK, bytes);
+                continue;
+            }
+            TL_UNROLL
+            for (int i = 0; i < PIXELS_OF_BYTES; i++)
+                if (m + i < n)
+                    tl_vb_store_block(to + (m + i) * step, bytes, i);
         }
     }
 }
@@ -185,7 +212,9 @@ TL_INLINE void keep_values(const line *l, sums *sum, const int n, const int n_bl
 
 /* ---- tiles ---- */
 
-enum { BYTES, FLOATS, VALUES, KINDS }; /* what a tile writes; values are floats in a buffer */
+/* What a tile writes: 8-bit results, which are kept between two numbers and have a factor or not,
+ * floats, or floats in a buffer. */
+enum { BYTES, KEPT_BYTES, FLOATS, VALUES, KINDS };
 
 /** One tile. The first three arguments are constants: each choice becomes a function of its own. */
 TL_INLINE void tile(const int n, const int n_blocks, const int kind, const line *l,
@@ -200,8 +229,8 @@ TL_INLINE void tile(const int n, const int n_blocks, const int kind, const line 
             sum[m][v] = start;
     }
     add_taps(sum, n, n_blocks, l->job, src, l->weight);
-    if (kind == BYTES)
-        finish_bytes(l, sum, n, n_blocks, dst);
+    if (kind == BYTES || kind == KEPT_BYTES)
+        finish_bytes(l, sum, n, n_blocks, kind == KEPT_BYTES, dst);
     else if (kind == FLOATS)
         finish_floats(l, sum, n, n_blocks, dst);
     else
@@ -215,14 +244,15 @@ typedef void tile_func(const line *l, const uint8_t *src, void *dst);
     {                                                                                        \
         tile(n, n_blocks, kind, l, src, dst);                                                \
     }
-#define TILES_OF(n, n_blocks)         \
-    TILE(n, n_blocks, bytes, BYTES)   \
-    TILE(n, n_blocks, floats, FLOATS) \
+#define TILES_OF(n, n_blocks)           \
+    TILE(n, n_blocks, bytes, BYTES)     \
+    TILE(n, n_blocks, kept, KEPT_BYTES) \
+    TILE(n, n_blocks, floats, FLOATS)   \
     TILE(n, n_blocks, values, VALUES)
-#define ROW_OF(n, n_blocks)                                            \
-    {                                                                  \
-        tile_##n##_##n_blocks##_bytes, tile_##n##_##n_blocks##_floats, \
-            tile_##n##_##n_blocks##_values                             \
+#define ROW_OF(n, n_blocks)                                                \
+    {                                                                      \
+        tile_##n##_##n_blocks##_bytes, tile_##n##_##n_blocks##_kept,       \
+            tile_##n##_##n_blocks##_floats, tile_##n##_##n_blocks##_values \
     }
 #define TILES(n)    TILES_OF(n, 1) TL_SECOND(TILES_OF(n, 2))
 #define TILE_ROW(n) [n] = {ROW_OF(n, 1), TL_SECOND(ROW_OF(n, 2))},
@@ -299,7 +329,10 @@ static int kind_of(const line *l, int n_blocks, int lanes)
 {
     if (lanes < TL_BLOCK || !is_bounded(l->job->q.act))
         return VALUES;
-    return l->job->is_float ? FLOATS : are_numbers(l, n_blocks) ? BYTES : VALUES;
+    if (l->job->is_float)
+        return FLOATS;
+    const int is_kept = l->job->q.dst_factor != 1 || l->low > -l->zero || l->high < 255 - l->zero;
+    return !are_numbers(l, n_blocks) ? VALUES : is_kept ? KEPT_BYTES : BYTES;
 }
 
 static void run_tiles(const line *l, const uint8_t *src, char *dst, int n, int n_blocks, int lanes)

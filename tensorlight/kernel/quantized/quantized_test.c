@@ -13,9 +13,10 @@ static int between(nn_room *room, int low, int high)
 typedef struct layer {
     tl_tensor *weight, *bias, *factor, *addend;
     tl_quantized_param q;
+    tl_exec exec; // of activations: their bits are those of an instruction set
 } layer;
 
-static layer random_layer(nn_room *room, int ndim, const int *dims, int outputs)
+static layer random_layer(nn_room *room, int ndim, const int *dims, int outputs, tl_isa isa)
 {
     layer l = {.weight = nn_random(room, TL_INT8, ndim, dims, -128, 127)};
     if (between(room, 0, 1))
@@ -29,9 +30,30 @@ static layer random_layer(nn_room *room, int ndim, const int *dims, int outputs)
                                .scale = between(room, 0, 1) ? 1 : 0.37f,
                                .dst_factor = between(room, 0, 1) ? 1 : 0.7f,
                                .dst_zero = between(room, 0, 255)};
+    static const tl_activation acts[] = {{TL_ACT_RELU, 0, 0},
+                                         {TL_ACT_RELU, 0, 0},
+                                         {TL_ACT_CLIP, 0, 6},
+                                         {TL_ACT_CLIP, -3.5f, 999},
+                                         {TL_ACT_CLIP, 300, 301},
+                                         {TL_ACT_CLIP, -301, -300},
+                                         {TL_ACT_HARDSWISH, 1.0f / 6, 0.5f},
+                                         {TL_ACT_LRELU, 0.1f, 0},
+                                         {TL_ACT_SIGMOID, 0, 0}};
     if (between(room, 0, 1))
-        l.q.act = (tl_activation){TL_ACT_RELU, 0, 0};
+        l.q.act = acts[between(room, 0, (int)NN_LEN(acts) - 1)];
+    l.exec = (tl_exec){.isa = isa};
     return l;
+}
+
+static float activated(const layer *l, float v)
+{
+    if (l->q.act.act == TL_ACT_RELU)
+        return v > 0 || isnan(v) ? v : 0;
+    if (l->q.act.act != TL_ACT_NONE) {
+        tl_tensor t = {.dtype = TL_FLOAT, .len = 1, .ndim = 1, .dims = &(int){1}, .data = &v};
+        ck_assert_int_eq(tl_exec_act(&l->exec, &t, &t, l->q.act), 0);
+    }
+    return v;
 }
 
 /** What becomes of the sum of channel `c`, in the type of dst. */
@@ -43,13 +65,12 @@ static double expected(const layer *l, int64_t sum, int c, tl_dtype dtype)
     float v = (float)(sum + (l->bias ? ((const int32_t *)l->bias->data)[c] : 0));
     v = v * scale;
     v = v + (l->addend ? ((const float *)l->addend->data)[c] : 0);
-    if (l->q.act.act == TL_ACT_RELU)
-        v = v > 0 ? v : 0;
+    v = activated(l, v);
     if (dtype == TL_FLOAT)
         return (double)v;
     v = v * l->q.dst_factor;
     const double rounded = (double)rintf(v) + l->q.dst_zero;
-    return rounded < 0 ? 0 : rounded > 255 ? 255 : rounded;
+    return isnan(v) || rounded < 0 ? 0 : rounded > 255 ? 255 : rounded;
 }
 
 static void check(const tl_tensor *dst, size_t at, double value, const char *what)
@@ -138,7 +159,7 @@ static void run_conv(tl_isa isa, int threads, uint64_t seed)
     const int channels[] = {c.channels, c.outputs};
     const int *const size = c.param.size;
     const layer l =
-        random_layer(&room, 4, (int[]){c.outputs, c.channels, size[0], size[1]}, c.outputs);
+        random_layer(&room, 4, (int[]){c.outputs, c.channels, size[0], size[1]}, c.outputs, isa);
     tl_tensor *const src = nn_random(
         &room, TL_UINT8, 5, (int[]){c.n, tl_blocks(c.channels), c.h, c.w, TL_BLOCK}, 0, 255);
     const int row = (int)tl_quantized_conv2d_packed(channels, size);
@@ -168,7 +189,7 @@ static void run_matmul(tl_isa isa, int threads, uint64_t seed)
     nn_room room = {.seed = seed};
     const int m = between(&room, 1, 40), k = between(&room, 1, 150), n = between(&room, 1, 70);
     const int is_transposed = between(&room, 0, 1);
-    const layer l = random_layer(&room, 2, is_transposed ? (int[]){n, k} : (int[]){k, n}, n);
+    const layer l = random_layer(&room, 2, is_transposed ? (int[]){n, k} : (int[]){k, n}, n, isa);
     tl_tensor *const src = nn_random(&room, TL_UINT8, 3, (int[]){2, m, k}, 0, 255);
     const int row = (int)tl_quantized_matmul_packed(k);
     tl_tensor *const packed = nn_blank(&room, TL_INT8, 2, (int[]){tl_blocks(n), row});
@@ -199,6 +220,91 @@ static void run_matmul(tl_isa isa, int threads, uint64_t seed)
     nn_close(&room);
 }
 
+/* ---- numbers that are no ordinary ones ---- */
+
+/** One row by one column, 127 * 200: the sum is 25,400 before factors. */
+static void check_one(tl_isa isa, float factor, float addend, tl_quantized_param q, int expect)
+{
+    nn_room room = {.seed = 1};
+    uint8_t x = 200;
+    int8_t w = 127;
+    enum { COLUMNS = 16 }; // a whole block: kernels have a way of their own for less
+    tl_tensor *const src = nn_blank(&room, TL_UINT8, 2, (int[]){1, 1});
+    tl_tensor *const weight = nn_blank(&room, TL_INT8, 2, (int[]){1, COLUMNS});
+    tl_tensor *const factors = nn_blank(&room, TL_FLOAT, 1, (int[]){1});
+    tl_tensor *const addends = nn_blank(&room, TL_FLOAT, 1, (int[]){COLUMNS});
+    tl_tensor *const packed =
+        nn_blank(&room, TL_INT8, 2, (int[]){1, (int)tl_quantized_matmul_packed(1)});
+    tl_tensor *const dst = nn_blank(&room, TL_UINT8, 2, (int[]){1, COLUMNS});
+    memset(weight->data, w, COLUMNS);
+    *(uint8_t *)src->data = x;
+    *(float *)factors->data = factor;
+    for (int i = 0; i < COLUMNS; i++)
+        ((float *)addends->data)[i] = addend;
+    _Alignas(64) char scratch[64];
+    const tl_exec exec = {.isa = isa, .scratch = scratch, .scratch_size = sizeof(scratch)};
+    ck_assert_int_eq(
+        tl_exec_quantized_matmul_pack(&exec, weight, NULL, factors, addends, packed, 0), 0);
+    ck_assert_int_eq(tl_exec_quantized_matmul(&exec, src, packed, dst, &q), 0);
+    for (int i = 0; i < COLUMNS; i++)
+        ck_assert_msg(((uint8_t *)dst->data)[i] == expect, "%s, %g, %g: %d, expected %d",
+                      tl_isa_name(isa), factor, addend, ((uint8_t *)dst->data)[i], expect);
+    nn_close(&room);
+}
+
+START_TEST(results_saturate_and_nan_becomes_the_lowest)
+{
+    const tl_quantized_param q = {.scale = 1, .dst_factor = 1, .dst_zero = 10};
+    tl_quantized_param relu = q, tenth = q;
+    relu.act = (tl_activation){TL_ACT_RELU, 0, 0};
+    tenth.dst_factor = 0.1f;
+    TL_ISA_EACH_USABLE (isa) {
+        check_one(isa, 1, 0, q, 255);
+        check_one(isa, -1, 0, q, 0);
+        check_one(isa, 1e30f, 0, q, 255); // beyond all integers
+        check_one(isa, -1e30f, 0, q, 0);
+        check_one(isa, INFINITY, 0, q, 255);
+        check_one(isa, -INFINITY, 0, q, 0);
+        check_one(isa, NAN, 0, q, 0);
+        check_one(isa, INFINITY, -INFINITY, q, 0);
+        check_one(isa, 0, NAN, relu, 0);
+        check_one(isa, -1, 0, relu, 10);
+        check_one(isa, 1e30f, 0, tenth, 255);
+        check_one(isa, 0, 2.5f, q, 12); // ties to even
+        check_one(isa, 0, 3.5f, q, 14);
+        check_one(isa, 0, -2.5f, q, 8);
+        check_one(isa, 0, 244.5f, q, 254);
+        check_one(isa, 0, 245.5f, q, 255);
+        check_one(isa, 0, -10.5f, q, 0);
+        check_one(isa, 0, 25, tenth, 12); // 2.5, as a float
+    }
+}
+END_TEST
+
+START_TEST(sums_are_exact_where_16_bits_would_saturate)
+{
+    TL_ISA_EACH_USABLE (isa) {
+        nn_room room = {.seed = 3};
+        enum { K = 4096, COLUMNS = 17 };
+        tl_tensor *const src = nn_blank(&room, TL_UINT8, 2, (int[]){1, K});
+        tl_tensor *const weight = nn_blank(&room, TL_INT8, 2, (int[]){K, COLUMNS});
+        tl_tensor *const packed =
+            nn_blank(&room, TL_INT8, 2, (int[]){2, (int)tl_quantized_matmul_packed(K)});
+        tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 2, (int[]){1, COLUMNS});
+        memset(src->data, 255, K);
+        memset(weight->data, -128, (size_t)K * COLUMNS);
+        _Alignas(64) char scratch[K];
+        const tl_exec exec = {.isa = isa, .scratch = scratch, .scratch_size = sizeof(scratch)};
+        const tl_quantized_param q = {.scale = 1, .dst_factor = 1};
+        tl_exec_quantized_matmul_pack(&exec, weight, NULL, NULL, NULL, packed, 0);
+        ck_assert_int_eq(tl_exec_quantized_matmul(&exec, src, packed, dst, &q), 0);
+        for (int i = 0; i < COLUMNS; i++)
+            ck_assert_double_eq(nn_at(dst, (size_t)i), -128.0 * 255 * K);
+        nn_close(&room);
+    }
+}
+END_TEST
+
 typedef void run_func(tl_isa isa, int threads, uint64_t seed);
 
 static void try_all(run_func *run, int n)
@@ -220,4 +326,6 @@ START_TEST(products_agree_with_64_bit_loops)
 }
 END_TEST
 
-LN_TEST_MAIN("quantized", convolutions_agree_with_64_bit_loops, products_agree_with_64_bit_loops)
+LN_TEST_MAIN("quantized", convolutions_agree_with_64_bit_loops, products_agree_with_64_bit_loops,
+             results_saturate_and_nan_becomes_the_lowest,
+             sums_are_exact_where_16_bits_would_saturate)

@@ -17,6 +17,12 @@
 //                            take only signed bytes find them moved by 128, so that `start` has
 //                            TL_VX_OFFSET times the sum of the weights more
 
+//     tl_vb, TL_VB_VECTORS   bytes of TL_VB_VECTORS vectors, in their order
+//     tl_vb_of(v, zero)      v[0 .. TL_VB_VECTORS-1], of which none is NaN, rounded, ties to even,
+//                            plus `zero`, in 0 .. 255, saturated
+//     tl_vb_store(p, b)      all of them
+//     tl_vb_store_block(p, b, k)   bytes 16 k .. 16 k + 15
+
 #ifndef TL_SIMD_DOT_H
 #define TL_SIMD_DOT_H
 

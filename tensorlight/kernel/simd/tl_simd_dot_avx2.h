@@ -107,4 +107,38 @@ static inline tl_vf tl_vf_of_sums(tl_vs s, const uint32_t *start)
 
 #endif
 
+typedef __m256i tl_vb;
+
+enum { TL_VB_VECTORS = 4 };
+
+/** In 32 bits; what is too large for them stays large. */
+static inline __m256i tl_vb_rounded(tl_vf v)
+{
+    return _mm256_cvtps_epi32(_mm256_min_ps(v, _mm256_set1_ps(0x1p30f)));
+}
+
+static inline __m256i tl_vb_pair(const tl_vf *v, int zero)
+{
+    return _mm256_adds_epi16(_mm256_packs_epi32(tl_vb_rounded(v[0]), tl_vb_rounded(v[1])),
+                             _mm256_set1_epi16((int16_t)zero));
+}
+
+static inline tl_vb tl_vb_of(const tl_vf v[TL_VB_VECTORS], int zero)
+{
+    // Each 128 bits of the packed ones have a half of each vector.
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    return _mm256_permutevar8x32_epi32(
+        _mm256_packus_epi16(tl_vb_pair(v, zero), tl_vb_pair(v + 2, zero)), order);
+}
+
+static inline void tl_vb_store(uint8_t *p, tl_vb b)
+{
+    _mm256_storeu_si256((__m256i *)p, b);
+}
+
+static inline void tl_vb_store_block(uint8_t *p, tl_vb b, const int k)
+{
+    _mm_storeu_si128((__m128i *)p, k ? _mm256_extracti128_si256(b, 1) : _mm256_castsi256_si128(b));
+}
+
 #endif

@@ -111,4 +111,46 @@ static inline tl_vf tl_vf_of_sums(tl_vs s, const uint32_t *start)
 
 #endif
 
+typedef __m512i tl_vb;
+
+enum { TL_VB_VECTORS = 4 };
+
+/** In 32 bits; what is too large for them stays large. */
+static inline __m512i tl_vb_rounded(tl_vf v)
+{
+    return _mm512_cvtps_epi32(_mm512_min_ps(v, _mm512_set1_ps(0x1p30f)));
+}
+
+static inline __m512i tl_vb_pair(const tl_vf *v, int zero)
+{
+    return _mm512_adds_epi16(_mm512_packs_epi32(tl_vb_rounded(v[0]), tl_vb_rounded(v[1])),
+                             _mm512_set1_epi16((int16_t)zero));
+}
+
+static inline tl_vb tl_vb_of(const tl_vf v[TL_VB_VECTORS], int zero)
+{
+    // Each 128 bits of the packed ones have a quarter of each vector.
+    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    return _mm512_permutexvar_epi32(
+        order, _mm512_packus_epi16(tl_vb_pair(v, zero), tl_vb_pair(v + 2, zero)));
+}
+
+static inline void tl_vb_store(uint8_t *p, tl_vb b)
+{
+    _mm512_storeu_si512(p, b);
+}
+
+static inline void tl_vb_store_block(uint8_t *p, tl_vb b, const int k)
+{
+    __m128i *const to = (__m128i *)p;
+    if (k == 0)
+        _mm_storeu_si128(to, _mm512_castsi512_si128(b));
+    else if (k == 1)
+        _mm_storeu_si128(to, _mm512_extracti32x4_epi32(b, 1));
+    else if (k == 2)
+        _mm_storeu_si128(to, _mm512_extracti32x4_epi32(b, 2));
+    else
+        _mm_storeu_si128(to, _mm512_extracti32x4_epi32(b, 3));
+}
+
 #endif

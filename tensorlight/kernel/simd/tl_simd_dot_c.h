@@ -67,4 +67,31 @@ static inline tl_vf tl_vf_of_sums(tl_vs s, const uint32_t *start)
     return v;
 }
 
+enum { TL_VB_VECTORS = 4 };
+
+typedef struct tl_vb {
+    uint8_t v[TL_VB_VECTORS * TL_VF_LANES];
+} tl_vb;
+
+static inline tl_vb tl_vb_of(const tl_vf v[TL_VB_VECTORS], int zero)
+{
+    tl_vb b;
+    for (int i = 0; i < TL_VB_VECTORS * TL_VF_LANES; i++) {
+        const float x = rintf(v[i / TL_VF_LANES][i % TL_VF_LANES]) + (float)zero;
+        b.v[i] = (uint8_t)(x < 0 ? 0 : x > 255 ? 255 : x);
+    }
+    return b;
+}
+
+static inline void tl_vb_store(uint8_t *p, tl_vb b)
+{
+    memcpy(p, b.v, sizeof(b.v));
+}
+
+static inline void tl_vb_store_block(uint8_t *p, tl_vb b, const int k)
+{
+    (void)k;
+    memcpy(p, b.v, sizeof(b.v));
+}
+
 #endif

@@ -126,4 +126,30 @@ static inline tl_vx tl_vx_keep(tl_vx x)
     return x;
 }
 
+typedef uint8x16_t tl_vb;
+
+enum { TL_VB_VECTORS = 4 };
+
+static inline int16x8_t tl_vb_pair(const tl_vf *v, int zero)
+{
+    const int16x4_t low = vqmovn_s32(vcvtnq_s32_f32(v[0]));
+    return vqaddq_s16(vqmovn_high_s32(low, vcvtnq_s32_f32(v[1])), vdupq_n_s16((int16_t)zero));
+}
+
+static inline tl_vb tl_vb_of(const tl_vf v[TL_VB_VECTORS], int zero)
+{
+    return vqmovun_high_s16(vqmovun_s16(tl_vb_pair(v, zero)), tl_vb_pair(v + 2, zero));
+}
+
+static inline void tl_vb_store(uint8_t *p, tl_vb b)
+{
+    vst1q_u8(p, b);
+}
+
+static inline void tl_vb_store_block(uint8_t *p, tl_vb b, const int k)
+{
+    (void)k;
+    vst1q_u8(p, b);
+}
+
 #endif
