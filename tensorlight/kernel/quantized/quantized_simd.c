@@ -36,6 +36,10 @@ enum {
     SOURCE_AHEAD = 4,                /* blocks of channels */
 };
 
+/* What a tile writes: 8-bit results, those that are kept between two numbers and have a factor,
+ * floats, or floats in a buffer. */
+typedef enum result { BYTES, KEPT_BYTES, FLOATS, VALUES } result;
+
 /** What all tiles of a line have in common. */
 typedef struct line {
     const tl_quad_job *job;
@@ -44,6 +48,8 @@ typedef struct line {
     float factor[BLOCKS][TL_BLOCK], addend[BLOCKS][TL_BLOCK];
     float low, high; // what 8-bit results are kept between before they are rounded
     float zero;      // what is added behind
+    result result;
+    size_t step, block_step; // of floats
 } line;
 
 typedef tl_vs sums[BLOCKS * PARTS];
@@ -81,16 +87,13 @@ TL_INLINE void prefetch_pixels(const uint8_t *src, const int n)
 TL_INLINE void add_taps(sums *sum, const int n, const int n_blocks, const tl_quad_job *job,
                         const uint8_t *src, const int8_t *weight)
 {
-    const size_t step = job->weight_step;
-    int c = job->channels;
-    for (; c >= TL_BLOCK; c -= TL_BLOCK, src += job->src_block_step) {
+    for (int c = 0; c < job->channels; c += TL_BLOCK, src += job->src_block_step) {
+        const int rest = (job->channels - c + TL_QUAD - 1) / TL_QUAD;
+        const int quads = rest < QUADS ? rest : QUADS;
         prefetch_pixels(src + SOURCE_AHEAD * job->src_block_step, n);
-        for (int t = 0; t < job->n_taps; t++, weight += QUADS * QUAD_BYTES)
-            add_quads(sum, n, n_blocks, src + job->taps[t], weight, step, QUADS);
+        for (int t = 0; t < job->n_taps; t++, weight += quads * QUAD_BYTES)
+            add_quads(sum, n, n_blocks, src + job->taps[t], weight, job->weight_step, quads);
     }
-    const int quads = (c + TL_QUAD - 1) / TL_QUAD;
-    for (int t = 0; t < job->n_taps && quads > 0; t++, weight += quads * QUAD_BYTES)
-        add_quads(sum, n, n_blocks, src + job->taps[t], weight, step, quads);
 }
 
 /** What becomes of a vector of sums of block b, before the activation. */
@@ -99,11 +102,6 @@ TL_INLINE tl_vf scaled(const line *l, tl_vs sum, int b, int part)
     const int at = part * TL_VF_LANES;
     const tl_vf v = tl_vf_of_sums(sum, l->start[b] + at);
     return tl_vf_add(tl_vf_mul(v, tl_vf_load(l->factor[b] + at)), tl_vf_load(l->addend[b] + at));
-}
-
-TL_INLINE size_t offset_of(const tl_quad_job *job, int m, int v)
-{
-    return v / PARTS * job->dst_block_step + m * job->dst_step + v % PARTS * TL_VF_LANES;
 }
 
 /** A vector of 8-bit results before they are rounded. */
@@ -149,16 +147,19 @@ TL_INLINE void finish_bytes(const line *l, sums *sum, const int n, const int n_b
     }
 }
 
-TL_INLINE void finish_floats(const line *l, sums *sum, const int n, const int n_blocks, float *dst)
+/** Floats, to where their job wants them or to a buffer. */
+TL_INLINE void finish_floats(const line *l, sums *sum, const int n, const int n_blocks, float *dst,
+                             size_t step, size_t block_step)
 {
     const tl_vf low = tl_vf_set1(l->job->low), high = tl_vf_set1(l->job->high);
     TL_UNROLL
     for (int m = 0; m < n; m++) {
         TL_UNROLL
-        for (int v = 0; v < n_blocks * PARTS; v++)
-            tl_vf_store(
-                dst + offset_of(l->job, m, v),
-                tl_vf_min(high, tl_vf_max(low, scaled(l, sum[m][v], v / PARTS, v % PARTS))));
+        for (int v = 0; v < n_blocks * PARTS; v++) {
+            const tl_vf x = scaled(l, sum[m][v], v / PARTS, v % PARTS);
+            tl_vf_store(dst + v / PARTS * block_step + m * step + v % PARTS * TL_VF_LANES,
+                        tl_vf_min(high, tl_vf_max(low, x)));
+        }
     }
 }
 
@@ -196,29 +197,10 @@ static void write_values(const line *l, float (*values)[BLOCKS * TL_BLOCK], int 
         }
 }
 
-TL_INLINE void keep_values(const line *l, sums *sum, const int n, const int n_blocks,
-                           float (*values)[BLOCKS * TL_BLOCK])
-{
-    const tl_vf low = tl_vf_set1(l->job->low), high = tl_vf_set1(l->job->high);
-    TL_UNROLL
-    for (int m = 0; m < n; m++) {
-        TL_UNROLL
-        for (int v = 0; v < n_blocks * PARTS; v++)
-            tl_vf_store(
-                values[m] + v * TL_VF_LANES,
-                tl_vf_min(high, tl_vf_max(low, scaled(l, sum[m][v], v / PARTS, v % PARTS))));
-    }
-}
-
 /* ---- tiles ---- */
 
-/* What a tile writes: 8-bit results, which are kept between two numbers and have a factor or not,
- * floats, or floats in a buffer. */
-enum { BYTES, KEPT_BYTES, FLOATS, VALUES, KINDS };
-
-/** One tile. The first three arguments are constants: each choice becomes a function of its own. */
-TL_INLINE void tile(const int n, const int n_blocks, const int kind, const line *l,
-                    const uint8_t *src, void *dst)
+/** One tile. The first two arguments are constants: each choice becomes a function of its own. */
+TL_INLINE void tile(const int n, const int n_blocks, const line *l, const uint8_t *src, void *dst)
 {
     sums sum[PIXELS];
     TL_UNROLL
@@ -229,33 +211,23 @@ TL_INLINE void tile(const int n, const int n_blocks, const int kind, const line 
             sum[m][v] = start;
     }
     add_taps(sum, n, n_blocks, l->job, src, l->weight);
-    if (kind == BYTES || kind == KEPT_BYTES)
-        finish_bytes(l, sum, n, n_blocks, kind == KEPT_BYTES, dst);
-    else if (kind == FLOATS)
-        finish_floats(l, sum, n, n_blocks, dst);
+    if (l->result == BYTES)
+        finish_bytes(l, sum, n, n_blocks, 0, dst);
+    else if (l->result == KEPT_BYTES)
+        finish_bytes(l, sum, n, n_blocks, 1, dst);
     else
-        keep_values(l, sum, n, n_blocks, dst);
+        finish_floats(l, sum, n, n_blocks, dst, l->step, l->block_step);
 }
 
 typedef void tile_func(const line *l, const uint8_t *src, void *dst);
 
-#define TILE(n, n_blocks, name, kind)                                                        \
-    static void tile_##n##_##n_blocks##_##name(const line *l, const uint8_t *src, void *dst) \
-    {                                                                                        \
-        tile(n, n_blocks, kind, l, src, dst);                                                \
+#define TILE(n, n_blocks)                                                           \
+    static void tile_##n##_##n_blocks(const line *l, const uint8_t *src, void *dst) \
+    {                                                                               \
+        tile(n, n_blocks, l, src, dst);                                             \
     }
-#define TILES_OF(n, n_blocks)           \
-    TILE(n, n_blocks, bytes, BYTES)     \
-    TILE(n, n_blocks, kept, KEPT_BYTES) \
-    TILE(n, n_blocks, floats, FLOATS)   \
-    TILE(n, n_blocks, values, VALUES)
-#define ROW_OF(n, n_blocks)                                                \
-    {                                                                      \
-        tile_##n##_##n_blocks##_bytes, tile_##n##_##n_blocks##_kept,       \
-            tile_##n##_##n_blocks##_floats, tile_##n##_##n_blocks##_values \
-    }
-#define TILES(n)    TILES_OF(n, 1) TL_SECOND(TILES_OF(n, 2))
-#define TILE_ROW(n) [n] = {ROW_OF(n, 1), TL_SECOND(ROW_OF(n, 2))},
+#define TILES(n)    TILE(n, 1) TL_SECOND(TILE(n, 2))
+#define TILE_ROW(n) [n] = {tile_##n##_1, TL_SECOND(tile_##n##_2)},
 
 #define TWO(X)  X(1) X(2)
 #define SIX(X)  TWO(X) X(3) X(4) X(5) X(6)
@@ -276,7 +248,7 @@ typedef void tile_func(const line *l, const uint8_t *src, void *dst);
 
 EACH_TILE(TILES)
 
-static tile_func *const tiles[PIXELS + 1][BLOCKS][KINDS] = {EACH_TILE(TILE_ROW)};
+static tile_func *const tiles[PIXELS + 1][BLOCKS] = {EACH_TILE(TILE_ROW)};
 
 /* ---- lines ---- */
 
@@ -313,19 +285,7 @@ static float representable(const line *l, float x)
     return fminf(fmaxf(x, -l->zero), 255 - l->zero);
 }
 
-static line line_of(const tl_quad_job *job, const int8_t *weight, int n_blocks)
-{
-    line l = {.job = job, .weight = weight, .zero = (float)job->q.dst_zero};
-    for (int b = 0; b < n_blocks; b++)
-        begin_block(&l, b);
-    l.weight += sizeof(tl_quantized_head);
-    // Bounds before and behind the factor give the same: rounding keeps the order of numbers.
-    l.low = representable(&l, job->low * job->q.dst_factor);
-    l.high = representable(&l, job->high * job->q.dst_factor);
-    return l;
-}
-
-static int kind_of(const line *l, int n_blocks, int lanes)
+static result result_of(const line *l, int n_blocks, int lanes)
 {
     if (lanes < TL_BLOCK || !is_bounded(l->job->q.act))
         return VALUES;
@@ -335,22 +295,34 @@ static int kind_of(const line *l, int n_blocks, int lanes)
     return !are_numbers(l, n_blocks) ? VALUES : is_kept ? KEPT_BYTES : BYTES;
 }
 
+static line line_of(const tl_quad_job *job, const int8_t *weight, int n_blocks, int lanes)
+{
+    line l = {.job = job, .weight = weight, .zero = (float)job->q.dst_zero};
+    for (int b = 0; b < n_blocks; b++)
+        begin_block(&l, b);
+    l.weight += sizeof(tl_quantized_head);
+    // Bounds before and behind the factor give the same: rounding keeps the order of numbers.
+    l.low = representable(&l, job->low * job->q.dst_factor);
+    l.high = representable(&l, job->high * job->q.dst_factor);
+    l.result = result_of(&l, n_blocks, lanes);
+    l.step = l.result == VALUES ? (size_t)BLOCKS * TL_BLOCK : job->dst_step;
+    l.block_step = l.result == VALUES ? TL_BLOCK : job->dst_block_step;
+    return l;
+}
+
 static void run_tiles(const line *l, const uint8_t *src, char *dst, int n, int n_blocks, int lanes)
 {
     const tl_quad_job *const job = l->job;
     const size_t pixel = job->dst_step * (job->is_float ? sizeof(float) : 1);
-    const int n_tiles = (n + PIXELS - 1) / PIXELS, kind = kind_of(l, n_blocks, lanes);
+    const int n_tiles = (n + PIXELS - 1) / PIXELS;
     for (int i = 0, m = 0; i < n_tiles; i++) {
         const int pixels = n / n_tiles + (i < n % n_tiles);
         const uint8_t *const from = src + (size_t)m * TL_BLOCK;
-        tile_func *const func = tiles[pixels][n_blocks - 1][kind];
-        if (kind == VALUES) {
-            float values[PIXELS][BLOCKS * TL_BLOCK];
-            func(l, from, values);
+        float values[PIXELS][BLOCKS * TL_BLOCK];
+        tiles[pixels][n_blocks - 1](l, from,
+                                    l->result == VALUES ? (void *)values : dst + m * pixel);
+        if (l->result == VALUES)
             write_values(l, values, pixels, n_blocks, lanes, dst + m * pixel);
-        } else {
-            func(l, from, dst + m * pixel);
-        }
         m += pixels;
     }
 }
@@ -361,8 +333,8 @@ void SIMD_OF(tl_quad_line_u8)(const tl_quad_job *job, const uint8_t *src, const 
     const size_t block = job->dst_block_step * (job->is_float ? sizeof(float) : 1);
     for (int b = 0; b < n_blocks; b += BLOCKS) {
         const int blocks = BLOCKS < n_blocks - b ? BLOCKS : n_blocks - b;
-        const line l = line_of(job, weight + b * job->weight_step, blocks);
-        run_tiles(&l, src, (char *)dst + b * block, n, blocks,
-                  b + blocks < n_blocks ? TL_BLOCK : lanes);
+        const int last = b + blocks < n_blocks ? TL_BLOCK : lanes;
+        const line l = line_of(job, weight + b * job->weight_step, blocks, last);
+        run_tiles(&l, src, (char *)dst + b * block, n, blocks, last);
     }
 }
