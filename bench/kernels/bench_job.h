@@ -80,7 +80,12 @@ typedef struct bench_work {
 
 /** What a work multiplies: which peak it is compared with, and for which instruction sets it is
  *  measured. */
-typedef enum bench_numbers { BENCH_FLOATS, BENCH_BYTES, BENCH_NUMBERS_SIZE } bench_numbers;
+typedef enum bench_numbers {
+    BENCH_FLOATS,
+    BENCH_BYTES,
+    BENCH_PAIRS,
+    BENCH_NUMBERS_SIZE
+} bench_numbers;
 
 typedef struct bench_group {
     const bench_work *const *works; /* ends with NULL */

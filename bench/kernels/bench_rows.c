@@ -17,6 +17,7 @@ static const bench_shape gemm_shapes[] = {
     GEMM(2048, 2048, 2048), GEMM(1024, 4096, 1024), GEMM(197, 3072, 768), GEMM(128, 1536, 384),
     GEMM(1, 1000, 2048),    GEMM(1, 4096, 25088),   GEMM(16, 1000, 1024), {.name = NULL},
 };
+static const bench_work *const pairs_works[] = {&bench_matmul_pairs, NULL};
 static const bench_work *const quantized_matmul_works[] = {&bench_quantized_matmul, NULL};
 static const bench_work *const gemm_works[] = {&bench_matmul,        &bench_matmul_trans1,
                                                &bench_matmul_trans2, &bench_matmul_trans,
@@ -358,6 +359,7 @@ const bench_group bench_groups[] = {
     {quantized_depthwise_works, depthwise_shapes, BENCH_DNNL_NONE, BENCH_BYTES},
     {quantized_maxpool_works, maxpool_shapes, BENCH_DNNL_NONE},
     {quantized_avgpool_works, avgpool_shapes, BENCH_DNNL_NONE},
+    {pairs_works, gemm_shapes, BENCH_DNNL_NONE, BENCH_PAIRS},
     {quantized_matmul_works, gemm_shapes, BENCH_DNNL_QUANTIZED_MATMUL, BENCH_BYTES},
     {quantized_conv_works, quantized_conv_shapes, BENCH_DNNL_QUANTIZED_CONV, BENCH_BYTES},
     {quantized_add_works, add_shapes, BENCH_DNNL_NONE},

@@ -96,6 +96,23 @@ static int run_matmul_packed(const tl_exec *exec, bench_job *job)
                                  (tl_activation){0});
 }
 
+static int prepare_matmul_pairs(bench_job *job)
+{
+    int dims[3];
+    if (prepare_matmul(job) < 0 ||
+        tl_matmul_packed_dims(job->shape.dims[1], job->shape.out, TL_BFLOAT16, dims))
+        return -1;
+    job->packed = bench_blank_of(job, TL_BFLOAT16, 3, dims);
+    if (!job->packed)
+        return -1;
+    job->scratch_size =
+        tl_matmul_packed_scratch(job->src, job->packed, NULL, job->dst, &job->matmul, job->threads);
+    return tl_exec_matmul_pack(NULL, job->weight, job->packed, 0);
+}
+
+const bench_work bench_matmul_pairs = {"matmul, bfloat16", prepare_matmul_pairs, run_matmul_packed,
+                                       NULL};
+
 const bench_work bench_matmul_packed = {"matmul, 2nd packed", prepare_matmul_packed,
                                         run_matmul_packed, NULL};
 

@@ -8,6 +8,7 @@
 
 extern const bench_work bench_matmul, bench_matmul_trans1, bench_matmul_trans2, bench_matmul_trans;
 extern const bench_work bench_matmul_packed;
+extern const bench_work bench_matmul_pairs;
 
 /* Convolutions by the operator's own kernel, and in blocks of channels. */
 extern const bench_work bench_conv2d, bench_blocked_conv2d, bench_blocked_depthwise;

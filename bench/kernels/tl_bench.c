@@ -111,7 +111,7 @@ static double time_dnnl(const bench *b, bench_dnnl_kind kind, const bench_job *j
 
 /* ---- the table ---- */
 
-static const char *const units[BENCH_NUMBERS_SIZE] = {"GFLOP/s", "GOP/s"};
+static const char *const units[BENCH_NUMBERS_SIZE] = {"GFLOP/s", "GOP/s", "GFLOP/s"};
 
 static void print_head(const bench *b)
 {
@@ -325,6 +325,7 @@ static const struct numbers_sets {
     {tl_peak_byte_ops,
      {TL_ISA_C, TL_ISA_AVX2, TL_ISA_AVXVNNI, TL_ISA_AVX512, TL_ISA_AVX512VNNI, TL_ISA_NEON,
       TL_ISA_DOTPROD, TL_ISA_I8MM, TL_ISA_SIZE}},
+    {tl_peak_bfloat16_flops, {TL_ISA_C, TL_ISA_AVX512BF16, TL_ISA_SIZE}},
 };
 
 /** The usable ones of them; or only the one asked for, whichever it is. */
@@ -349,6 +350,7 @@ static int begin(bench *b)
         return fail(tl_last_error());
     find_levels(b, BENCH_FLOATS);
     find_levels(b, BENCH_BYTES);
+    find_levels(b, BENCH_PAIRS);
     if (!b->n_levels_of[BENCH_BYTES])
         return fail("this machine has no such instruction set");
     b->bandwidth = b->opt.check ? 0 : tl_peak_bandwidth(&b->levels_of[BENCH_BYTES][0].exec);

@@ -18,6 +18,9 @@ TL_BEGIN_DECLS
  *  vectors of its instruction set: a multiply-add counts two. Takes about 30 milliseconds. */
 TL_API double tl_peak_flops(const tl_exec *exec);
 
+/** The same for pairs of bfloat16, whose products are summed in floats. */
+TL_API double tl_peak_bfloat16_flops(const tl_exec *exec);
+
 /** The same for bytes: products of unsigned with signed ones, summed exactly in 32 bits, as 8-bit
  *  convolutions have them. */
 TL_API double tl_peak_byte_ops(const tl_exec *exec);

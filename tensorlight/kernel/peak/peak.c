@@ -17,6 +17,13 @@ static tl_peak_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
 TL_KERNEL_PICK(pick, tl_peak_func, table)
 
 #define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
+static tl_peak_pairs_func *const pairs_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
+#include "kernel/peak/peak_pairs.def"
+};
+#undef TL_KERNEL
+TL_KERNEL_PICK(pick_pairs, tl_peak_pairs_func, pairs_table)
+
+#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
 static tl_peak_bytes_func *const bytes_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
 #include "kernel/peak/peak_bytes.def"
 };
@@ -68,6 +75,13 @@ static double rate_of(const tl_exec *exec, double ops, tl_range_func work, void 
 double tl_peak_flops(const tl_exec *exec)
 {
     tl_peak_func *func = pick(exec, TL_FLOAT);
+    float result;
+    return rate_of(exec, func(ROUNDS, 0.5f, 0.5f, &result), compute, &func);
+}
+
+double tl_peak_bfloat16_flops(const tl_exec *exec)
+{
+    tl_peak_pairs_func *func = pick_pairs(exec, TL_BFLOAT16);
     float result;
     return rate_of(exec, func(ROUNDS, 0.5f, 0.5f, &result), compute, &func);
 }

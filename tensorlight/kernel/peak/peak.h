@@ -16,8 +16,16 @@ typedef double tl_peak_func(size_t rounds, float factor, float addend, float *re
 typedef double tl_peak_bytes_func(size_t rounds, const uint8_t *src, const int8_t *weight,
                                   float *result);
 
+/** Adds factor1 * factor2, two times, to many sums, `rounds` times, beginning with 0, 1, ...;
+ * `*result` is the largest sum. Returns how many operations that were. */
+typedef double tl_peak_pairs_func(size_t rounds, float factor1, float factor2, float *result);
+
 #define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_peak_func, name, dtype, isa)
 #include "kernel/peak/peak.def"
+#undef TL_KERNEL
+
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_peak_pairs_func, name, dtype, isa)
+#include "kernel/peak/peak_pairs.def"
 #undef TL_KERNEL
 
 #define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_peak_bytes_func, name, dtype, isa)

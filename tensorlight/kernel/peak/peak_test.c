@@ -66,12 +66,38 @@ START_TEST(every_kernel_of_bytes_adds_dot_products)
 }
 END_TEST
 
+#define TL_KERNEL(name, dtype, isa) {#name, name, isa},
+static const struct pairs_variant {
+    const char *name;
+    tl_peak_pairs_func *func;
+    tl_isa isa;
+} pairs_variants[] = {
+#include "kernel/peak/peak_pairs.def"
+};
+#undef TL_KERNEL
+
+START_TEST(every_kernel_of_pairs_adds_two_products)
+{
+    for (size_t i = 0; i < sizeof(pairs_variants) / sizeof(pairs_variants[0]); i++) {
+        const struct pairs_variant *const v = &pairs_variants[i];
+        float result;
+        if (!tl_isa_is_usable(v->isa))
+            continue;
+        const double ops = v->func(10, 0.5f, 3, &result);
+        ck_assert_msg(ops >= 10 * 12 * 4 * 4, "%s: %g operations", v->name, ops);
+        ck_assert_msg(result == 11 + 30 || result == 23 + 30, "%s: %g", v->name, result);
+    }
+}
+END_TEST
+
 START_TEST(every_set_has_a_peak)
 {
     TL_ISA_EACH_USABLE (isa) {
         const tl_exec exec = {.isa = isa};
         const double flops = tl_peak_flops(&exec);
         ck_assert_msg(flops > 1e6 && flops < 1e13, "%s: %g", tl_isa_name(isa), flops);
+        const double pairs = tl_peak_bfloat16_flops(&exec);
+        ck_assert_msg(pairs > 1e6 && pairs < 1e13, "%s: %g", tl_isa_name(isa), pairs);
         const double bytes = tl_peak_byte_ops(&exec);
         ck_assert_msg(bytes > 1e6 && bytes < 1e14, "%s: %g", tl_isa_name(isa), bytes);
     }
@@ -90,4 +116,5 @@ START_TEST(memory_has_a_peak_for_any_number_of_threads)
 END_TEST
 
 LN_TEST_MAIN("peak", every_kernel_multiplies_and_adds, every_kernel_of_bytes_adds_dot_products,
-             every_set_has_a_peak, memory_has_a_peak_for_any_number_of_threads)
+             every_kernel_of_pairs_adds_two_products, every_set_has_a_peak,
+             memory_has_a_peak_for_any_number_of_threads)
