@@ -118,6 +118,17 @@ def conv(source, n, kernel, **attributes):
                  [constant("w", weights(n, source[1] // groups, *kernel)), constant("b", normal(n))])
 
 
+def pool(kind, source, size):
+    return model([helper.make_node(kind, ["x"], ["y"], kernel_shape=[size] * 3, strides=[size] * 3)], {"x": normal(*source)},
+                 outputs_of(["y"]), [])
+
+
+def deconv(source, n, size):
+    return model([helper.make_node("ConvTranspose", ["x", "w", "b"], ["y"], kernel_shape=[size] * 3, strides=[2] * 3,
+                                   pads=[(size - 2) // 2] * 6)],
+                 {"x": normal(*source)}, outputs_of(["y"]), [constant("w", weights(source[1], n, *[size] * 3)), constant("b", normal(n))])
+
+
 def recurrent(kind, steps, batch, hidden):
     gates = {"LSTM": 4, "GRU": 3}[kind]
     attributes = {"linear_before_reset": 1} if kind == "GRU" else {}
@@ -155,6 +166,10 @@ CORNERS = {
     "conv 3x3x3 3 -> 64 16x112x112": lambda: conv((1, 3, 16, 112, 112), 64, [3, 3, 3]),
     "conv 3x3x3 64 8x28x28": lambda: conv((1, 64, 8, 28, 28), 64, [3, 3, 3]),
     "conv 1x1x1 64 8x28x28": lambda: conv((1, 64, 8, 28, 28), 64, [1, 1, 1]),
+    "deconv 2x2x2 64 -> 32 8x28x28": lambda: deconv((1, 64, 8, 28, 28), 32, 2),
+    "deconv 4x4x4 64 -> 32 8x14x14": lambda: deconv((1, 64, 8, 14, 14), 32, 4),
+    "maxpool 2x2x2 32 16x56x56": lambda: pool("MaxPool", (1, 32, 16, 56, 56), 2),
+    "average pool 2x2x2 32 16x56x56": lambda: pool("AveragePool", (1, 32, 16, 56, 56), 2),
 }
 
 

@@ -2,7 +2,8 @@
 // Pooling over any number of axes in plain C: the definition.
 //
 // A window is, along each axis, the taps begin .. end-1 that lie inside src. All axes but the last
-// are counted through tap by tap; what the last one meets is a line of src, `dilation` apart.
+// are counted through tap by tap. Along the last one, each tap is taken for a line of windows at a
+// time; only where indices are wanted, windows are looked at one by one.
 
 #include <float.h>
 #include <math.h>
@@ -10,6 +11,9 @@
 #include "kernel/poolnd/poolnd.h"
 #include "kernel/tl_window.h"
 #include "kernel/tl_windows.h"
+
+/* Windows whose sums are taken at once. */
+enum { PART = 64 };
 
 typedef struct window {
     int64_t start[TL_MAX_SPATIAL]; /* of tap 0, may lie outside */
@@ -41,20 +45,59 @@ static size_t line_of(const tl_poolnd_job *job, const window *at, const int *tap
     return place;
 }
 
-/** The taps inside src, or inside src and its padding. */
-static double count_taps(const tl_poolnd_job *job, const window *at)
+/** The windows of a line of results, whose last axis begins at 0, without taps along it. */
+static window line_at(const tl_poolnd_job *job, size_t line)
 {
     const tl_windows *const w = &job->param.windows;
-    double count = 1;
-    for (int i = 0; i < w->n; i++) {
-        int begin = at->begin[i], end = at->end[i];
-        if (job->param.counts_padding) // no window starts before its padding
-            tl_window_hits(w->size[i], w->dilation[i], at->start[i] + w->padding[i],
-                           (int64_t)job->in[i] + w->padding[i] + w->padding[w->n + i], &begin,
-                           &end);
-        count *= end - begin;
+    window at = {.is_empty = 0};
+    for (int i = w->n - 2; i >= 0; i--) {
+        at.start[i] = (int64_t)(line % job->out[i]) * w->stride[i] - w->padding[i];
+        line /= job->out[i];
+        tl_window_hits(w->size[i], w->dilation[i], at.start[i], job->in[i], &at.begin[i],
+                       &at.end[i]);
+        at.is_empty |= at.begin[i] == at.end[i];
     }
-    return count;
+    return at;
+}
+
+/** Where tap `k` of the last axis meets src, of `len` windows from `start` on. */
+static tl_window_meeting tap_along(const tl_poolnd_job *job, int k, int start, int len)
+{
+    const tl_windows *const w = &job->param.windows;
+    const int last = w->n - 1;
+    return tl_window_meet(0, job->in[last], w->stride[last],
+                          (int64_t)k * w->dilation[last] - w->padding[last], start, len);
+}
+
+/** The taps of a line's windows inside src, or inside src and its padding, along axis `i`. */
+static double count_across(const tl_poolnd_job *job, const window *at, int i)
+{
+    const tl_windows *const w = &job->param.windows;
+    int begin = at->begin[i], end = at->end[i];
+    if (job->param.counts_padding) // no window starts before its padding
+        tl_window_hits(w->size[i], w->dilation[i], at->start[i] + w->padding[i],
+                       (int64_t)job->in[i] + w->padding[i] + w->padding[w->n + i], &begin, &end);
+    return end - begin;
+}
+
+/** The taps inside src, or inside src and its padding, of `len` windows from `start` on. */
+static void count_taps(const tl_poolnd_job *job, const window *at, int start, int len,
+                       double *counts)
+{
+    const tl_windows *const w = &job->param.windows;
+    const int last = w->n - 1, is_padded = job->param.counts_padding;
+    const int before = is_padded ? w->padding[last] : 0;
+    const int behind = is_padded ? w->padding[w->n + last] : 0;
+    double across = 1;
+    for (int i = 0; i < last; i++)
+        across *= count_across(job, at, i);
+    for (int x = 0; x < len; x++) {
+        int begin, end;
+        tl_window_hits(w->size[last], w->dilation[last],
+                       (int64_t)(start + x) * w->stride[last] - w->padding[last] + before,
+                       (int64_t)job->in[last] + before + behind, &begin, &end);
+        counts[x] = across * (end - begin);
+    }
 }
 
 /** Whether to stop before result `k` of a plane. */
