@@ -14,16 +14,25 @@
 // multiplications, and sums as a part of the convolution.
 //
 // A kernel that is one number wide and high needs less: [N, C, D, H * W] is an image.
+//
+// A transposed convolution with the stride S along the depth makes each S-th slice of the result
+// from each S-th kernel. These are S sums as above, whose results take turns:
+//
+//     result      0 1 2 3 4 5         S = 2, a kernel of depth 4
+//     even        . - . - . -         kernels 0 and 2
+//     odd         - . - . - .         kernels 1 and 3
 
 #include "arch/none/ln_volumes.h"
 
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lightnet/ln_pass.h"
 #include "lightnet/ln_rule.h"
 #include "lightnet/ln_util.h"
 
-enum { AXES = 3 };
+enum { AXES = 3, MOST_TURNS = 16 };
 
 /* A convolution that becomes others. */
 typedef struct volume {
@@ -31,6 +40,7 @@ typedef struct volume {
     const ln_tensor_entry *x, *w, *bias, *y; /* bias: or NULL */
     const int *size, *stride, *dilation;     /* [AXES] */
     const int *padding;                      /* [2 * AXES] */
+    const int *more;                         /* [AXES]: at the end, of a transposed one; or NULL */
 } volume;
 
 static int has_parameters(volume *v)
@@ -53,14 +63,33 @@ static int only_pads(const volume *v)
     return 1;
 }
 
+static int is_transposed(const volume *v)
+{
+    return ln_rule_is(v->op, "deconvnd");
+}
+
+// Whether each slice of the result is made of slices of the source: not of padding alone, or, where
+// it is transposed, of nothing.
+static int has_kernels(volume *v)
+{
+    int n = 0;
+    const int64_t reach = (v->size[0] - 1) * (int64_t)v->dilation[0];
+    if (!is_transposed(v))
+        return v->padding[0] <= reach && v->padding[AXES] <= reach;
+    v->more = ln_rule_get_ints(v->op, "output_padding", &n);
+    return v->more && n == AXES && v->dilation[0] == 1 && v->size[0] >= v->stride[0] &&
+           v->stride[0] <= MOST_TURNS;
+}
+
 static int fits(const ln_op *op, volume *v)
 {
     *v = (volume){.op = op};
-    return ln_rule_is(op, "convnd") && !ln_rule_is_dynamic(op) && ln_rule_reads(op, "src", &v->x) &&
-           ln_rule_reads(op, "weight", &v->w) && ln_rule_may_read(op, "bias", &v->bias) &&
-           ln_rule_makes(op, "dst", &v->y) && v->x->tensor->dtype == TL_FLOAT &&
-           v->x->tensor->ndim == 2 + AXES && v->w->isconst && (!v->bias || v->bias->isconst) &&
-           v->y->tensor->len > 0 && has_parameters(v) && only_pads(v);
+    return (ln_rule_is(op, "convnd") || is_transposed(v)) && !ln_rule_is_dynamic(op) &&
+           ln_rule_reads(op, "src", &v->x) && ln_rule_reads(op, "weight", &v->w) &&
+           ln_rule_may_read(op, "bias", &v->bias) && ln_rule_makes(op, "dst", &v->y) &&
+           v->x->tensor->dtype == TL_FLOAT && v->x->tensor->ndim == 2 + AXES && v->w->isconst &&
+           (!v->bias || v->bias->isconst) && v->y->tensor->len > 0 && has_parameters(v) &&
+           only_pads(v) && has_kernels(v);
 }
 
 // Whether the kernel has one number along the axis, which it leaves as it is.
@@ -137,16 +166,9 @@ static const char *make_sum(ln_rule_made *made, const char *src1, const char *sr
     return output(made, NULL);
 }
 
-/* A convolution of images with all but the depth of the kernel; or, of images that are as high as
- * the volume is deep, with the depth alone. */
-static const char *make_conv(ln_rule_made *made, const volume *v, const char *src,
-                             const char *weight, const char *bias, int is_deep)
+// What convolutions of images have of the volume's along axes `a` and `b`.
+static void set_window(ln_rule_made *made, const volume *v, int a, int b)
 {
-    const int a = is_deep ? 0 : 1, b = 2;
-    ln_rule_op(made, "conv2d");
-    ln_rule_input(made, "src", src);
-    ln_rule_input(made, "weight", weight);
-    ln_rule_input(made, "bias", bias);
     ln_rule_param(made, "group", v->op, "group");
     ln_rule_ints(made, "size", 2, (int[]){v->size[a], v->size[b]});
     ln_rule_ints(made, "stride", 2, (int[]){v->stride[a], v->stride[b]});
@@ -154,53 +176,81 @@ static const char *make_conv(ln_rule_made *made, const volume *v, const char *sr
     ln_rule_ints(made, "padding", 4,
                  (int[]){v->padding[a], v->padding[b], v->padding[AXES + a], v->padding[AXES + b]});
     ln_rule_string(made, "autopad", "NOTSET");
+}
+
+/* A convolution of images with all but the depth of the kernel; or, where `axis` is 0, of images
+ * that are as high as the volume is deep, with the depth alone. */
+static const char *make_conv(ln_rule_made *made, const volume *v, const char *src,
+                             const char *weight, const char *bias, int axis)
+{
+    ln_rule_op(made, is_transposed(v) ? "deconv2d" : "conv2d");
+    ln_rule_input(made, "src", src);
+    ln_rule_input(made, "weight", weight);
+    ln_rule_input(made, "bias", bias);
+    set_window(made, v, axis, 2);
+    if (is_transposed(v)) {
+        ln_rule_ints(made, "output_padding", 2, (int[]){v->more[axis], v->more[2]});
+        ln_rule_ints(made, "output_dims", 4, (int[]){0, 0, 0, 0});
+    }
     return output(made, NULL);
 }
 
-/* The two ways */
+static const char *zero_bias(ln_rule_made *made, const volume *v)
+{
+    return make_zeros(made, v->y->tensor->dims[1]);
+}
 
 static const char *bias_of(ln_rule_made *made, const volume *v)
 {
-    return v->bias ? v->bias->name : make_zeros(made, v->w->tensor->dims[0]);
+    return v->bias ? v->bias->name : zero_bias(made, v);
 }
 
-/* Of kernels [K, 1, 1]. */
+/* ---- kernels [K, 1, 1] ---- */
+
 static void make_deep_images(ln_rule_made *made, const volume *v)
 {
     const int *const x = v->x->tensor->dims, *const w = v->w->tensor->dims;
     const char *const src =
         make_view(made, v->x->name, NULL, 4, (int[]){x[0], x[1], x[2], x[3] * x[4]});
     const char *const weight = make_view(made, v->w->name, NULL, 4, w);
-    const char *const sum = make_conv(made, v, src, weight, bias_of(made, v), 1);
+    const char *const sum = make_conv(made, v, src, weight, bias_of(made, v), 0);
     make_view(made, sum, v->y->name, 2 + AXES, v->y->tensor->dims);
 }
 
-/* All slices with their padding, [D, N, C, H, W]. */
-static const char *make_slices(ln_rule_made *made, const volume *v)
+/* ---- slices ---- */
+
+/* The slices of the source, [n, N, C, H, W], with empty ones around them. */
+typedef struct slices {
+    const char *name;
+    int n;
+} slices;
+
+static slices make_slices(ln_rule_made *made, const volume *v, int n_before, int n_after)
 {
-    const int before[2 + AXES] = {v->padding[0]}, after[2 + AXES] = {v->padding[AXES]};
-    const char *const slices = make_transpose(made, v->x->name, NULL, (const int[]){2, 0, 1, 3, 4});
-    if (!before[0] && !after[0])
-        return slices;
+    const int before[2 + AXES] = {n_before}, after[2 + AXES] = {n_after};
+    const char *const turned = make_transpose(made, v->x->name, NULL, (const int[]){2, 0, 1, 3, 4});
+    const int n = v->x->tensor->dims[2] + n_before + n_after;
+    if (!n_before && !n_after)
+        return (slices){turned, n};
     ln_rule_op(made, "pad");
-    ln_rule_input(made, "src", slices);
+    ln_rule_input(made, "src", turned);
     ln_rule_ints(made, "before", 2 + AXES, before);
     ln_rule_ints(made, "after", 2 + AXES, after);
     ln_rule_string(made, "mode", "TL_PAD_CONSTANT");
-    return output(made, NULL);
+    return (slices){output(made, NULL), n};
 }
 
-/* The images that the kernel of number `k` is for. */
-static const char *images_of(ln_rule_made *made, const volume *v, const char *slices, int k)
+/* The images of `len` slices, `step` apart. */
+static const char *images_of(ln_rule_made *made, const volume *v, const slices *all, int start,
+                             int len, int step)
 {
     const int *const x = v->x->tensor->dims;
-    const int depth = v->y->tensor->dims[2], n = x[0], start = k * v->dilation[0];
-    const int all = x[2] + v->padding[0] + v->padding[AXES];
-    if (v->stride[0] != 1)
-        return make_view(made, make_steps(made, slices, start, depth, v->stride[0]), NULL, 4,
-                         (int[]){depth * n, x[1], x[3], x[4]});
-    const char *const images = make_view(made, slices, NULL, 4, (int[]){all * n, x[1], x[3], x[4]});
-    return depth == all ? images : make_slice(made, images, 0, start * n, depth * n);
+    if (step != 1)
+        return make_view(made, make_steps(made, all->name, start, len, step), NULL, 4,
+                         (int[]){len * x[0], x[1], x[3], x[4]});
+    const char *const images =
+        make_view(made, all->name, NULL, 4, (int[]){all->n * x[0], x[1], x[3], x[4]});
+    return len == all->n ? images : make_slice(made, images, 0, start * x[0], len * x[0]);
 }
 
 static const char *weight_of(ln_rule_made *made, const volume *v, int k)
@@ -210,23 +260,96 @@ static const char *weight_of(ln_rule_made *made, const volume *v, int k)
     return make_view(made, one, NULL, 4, (int[]){w[0], w[1], w[3], w[4]});
 }
 
-static void make_images(ln_rule_made *made, const volume *v)
+/* The convolution of the images with kernel `k`, and what there is already; NULL: nothing yet. */
+static const char *add_kernel(ln_rule_made *made, const volume *v, const char *sum,
+                              const char *images, int k)
+{
+    const char *const bias = sum ? zero_bias(made, v) : bias_of(made, v);
+    const char *const part = make_conv(made, v, images, weight_of(made, v, k), bias, 1);
+    return sum ? make_sum(made, part, sum) : part;
+}
+
+// From [D, N, C, H, W].
+static void make_volumes(ln_rule_made *made, const volume *v, const char *turned)
 {
     const int *const y = v->y->tensor->dims;
-    const char *const slices = make_slices(made, v);
-    const char *sum = NULL, *zeros = NULL;
-    for (int k = 0; k < v->size[0]; k++) {
-        if (k == 1)
-            zeros = make_zeros(made, v->w->tensor->dims[0]);
-        const char *const images = images_of(made, v, slices, k);
-        const char *const weight = weight_of(made, v, k);
-        const char *const part =
-            make_conv(made, v, images, weight, k ? zeros : bias_of(made, v), 0);
-        sum = k ? make_sum(made, part, sum) : part;
-    }
     const char *const volumes =
-        make_view(made, sum, NULL, 2 + AXES, (int[]){y[2], y[0], y[1], y[3], y[4]});
+        make_view(made, turned, NULL, 2 + AXES, (int[]){y[2], y[0], y[1], y[3], y[4]});
     make_transpose(made, volumes, v->y->name, (const int[]){1, 2, 0, 3, 4});
+}
+
+/* ---- convolutions ---- */
+
+static void make_images(ln_rule_made *made, const volume *v)
+{
+    const slices all = make_slices(made, v, v->padding[0], v->padding[AXES]);
+    const int depth = v->y->tensor->dims[2];
+    const char *sum = NULL;
+    for (int k = 0; k < v->size[0]; k++) {
+        const char *const images =
+            images_of(made, v, &all, k * v->dilation[0], depth, v->stride[0]);
+        sum = add_kernel(made, v, sum, images, k);
+    }
+    make_volumes(made, v, sum);
+}
+
+/* ---- transposed convolutions ---- */
+
+/* Slices first .. first + n - 1 of each turn; those before and behind would be cut off. */
+typedef struct turns {
+    int first, n;
+    slices all;
+    int before; /* empty slices before the source's */
+} turns;
+
+static turns turns_of(ln_rule_made *made, const volume *v)
+{
+    const int cut = v->padding[0], stride = v->stride[0], depth = v->y->tensor->dims[2];
+    const int first = cut / stride, end = (cut + depth - 1) / stride + 1;
+    const int reach = (v->size[0] - 1) / stride; // back, of the last kernel of a turn
+    const int before = reach > first ? reach - first : 0;
+    const int after = end > v->x->tensor->dims[2] ? end - v->x->tensor->dims[2] : 0;
+    return (turns){first, end - first, make_slices(made, v, before, after), before};
+}
+
+/* What kernels `turn`, turn + stride, .. make: [n, 1, a slice]. */
+static const char *make_turn(ln_rule_made *made, const volume *v, const turns *t, int turn)
+{
+    const int *const y = v->y->tensor->dims;
+    const char *sum = NULL;
+    for (int j = 0; turn + j * v->stride[0] < v->size[0]; j++) {
+        const char *const images = images_of(made, v, &t->all, t->first - j + t->before, t->n, 1);
+        sum = add_kernel(made, v, sum, images, turn + j * v->stride[0]);
+    }
+    return make_view(made, sum, NULL, 3, (int[]){t->n, 1, y[0] * y[1] * y[3] * y[4]});
+}
+
+// One after the other: [n, stride, a slice].
+static const char *make_all_turns(ln_rule_made *made, const volume *v, const turns *t)
+{
+    const char *parts[MOST_TURNS];
+    char arg_name[16];
+    if (v->stride[0] == 1)
+        return make_turn(made, v, t, 0);
+    for (int turn = 0; turn < v->stride[0]; turn++)
+        parts[turn] = make_turn(made, v, t, turn);
+    ln_rule_op(made, "join");
+    for (int turn = 0; turn < v->stride[0]; turn++) {
+        snprintf(arg_name, sizeof(arg_name), "src%d", turn);
+        ln_rule_input(made, arg_name, parts[turn]);
+    }
+    ln_rule_number(made, "axis", 1);
+    return output(made, NULL);
+}
+
+static void make_transposed(ln_rule_made *made, const volume *v)
+{
+    const int *const y = v->y->tensor->dims;
+    const turns t = turns_of(made, v);
+    const int n = t.n * v->stride[0], start = v->padding[0] - t.first * v->stride[0];
+    const char *const all = make_view(made, make_all_turns(made, v, &t), NULL, 2,
+                                      (int[]){n, y[0] * y[1] * y[3] * y[4]});
+    make_volumes(made, v, n == y[2] ? all : make_slice(made, all, 0, start, y[2]));
 }
 
 ln_list *ln_volumes_as_images(const ln_context *ctx, ln_list **old_ops)
@@ -239,7 +362,9 @@ ln_list *ln_volumes_as_images(const ln_context *ctx, ln_list **old_ops)
     *old_ops = NULL;
     if (!op)
         return NULL;
-    if (is_point(&v, 1) && is_point(&v, 2))
+    if (is_transposed(&v))
+        make_transposed(&made, &v);
+    else if (is_point(&v, 1) && is_point(&v, 2))
         make_deep_images(&made, &v);
     else
         make_images(&made, &v);

@@ -7,7 +7,8 @@
 
 #include "lightnet/ln_arch.h"
 
-/** convnd of floats over three axes, with constant weights, becomes convolutions of images. */
+/** convnd and deconvnd of floats over three axes, with constant weights, become convolutions of
+ *  images, of which a transposed one may have no dilation along the depth. */
 ln_list *ln_volumes_as_images(const ln_context *ctx, ln_list **old_ops);
 
 #endif

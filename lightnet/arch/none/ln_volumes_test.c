@@ -6,16 +6,15 @@
 
 #define ARG(role, name)    "{\"arg_name\": \"" role "\", \"name\": \"" name "\"}"
 #define PARAM(name, value) "{\"arg_name\": \"" name "\", \"value\": " value "}"
-#define CONV(ins, group, size, stride, dilation, padding)                                     \
-    "{\"name\": \"conv\", \"optype\": \"convnd\", \"tensors_in\": [" ARG("src", "x") "," ARG( \
-        "weight", "w") ins                                                                    \
-        "], \"tensors_out\": [" ARG("dst", "y") "], \"params\": [" PARAM(                     \
-            "group",                                                                          \
-            group) "," PARAM("size",                                                          \
-                             size) "," PARAM("stride",                                        \
-                                             stride) "," PARAM("dilation",                    \
-                                                               dilation) "," PARAM("padding", \
-                                                                                   padding) "]}"
+// clang-format off
+#define OP(optype, ins, group, size, stride, dilation, padding, more) \
+    "{\"name\": \"conv\", \"optype\": \"" optype "\", \"tensors_in\": [" ARG("src", "x") "," ARG("weight", "w") ins \
+    "], \"tensors_out\": [" ARG("dst", "y") "], \"params\": [" PARAM("group", group) "," PARAM("size", size) "," \
+    PARAM("stride", stride) "," PARAM("dilation", dilation) "," PARAM("padding", padding) more "]}"
+#define CONV(ins, group, size, stride, dilation, padding) OP("convnd", ins, group, size, stride, dilation, padding, "")
+#define DECONV(ins, group, size, stride, dilation, padding, more) \
+    OP("deconvnd", ins, group, size, stride, dilation, padding, "," PARAM("output_padding", more))
+// clang-format on
 #define BIAS "," ARG("bias", "b")
 
 #define VOLUMES(name, n, c, d, h, w, oc, ic, kd, kh, kw, is_const)   \
@@ -33,6 +32,20 @@ VOLUMES(deep, 2, 5, 6, 3, 4, 20, 5, 3, 1, 1, 1);
 VOLUMES(point, 2, 17, 3, 4, 5, 20, 17, 1, 1, 1, 1);
 VOLUMES(groups, 2, 6, 5, 7, 8, 12, 2, 3, 3, 2, 1);
 VOLUMES(given, 1, 5, 6, 7, 9, 20, 5, 3, 3, 3, 0);
+
+/* Transposed: weights [IC, OC / group, ..]. */
+#define TRANSPOSED(name, n, c, d, h, w, ic, oc, group, kd, kh, kw)                              \
+    static const ln_rule_tensor name[] = {{"x", "TL_FLOAT", 5, {n, c, d, h, w}, -1, 1, 0},      \
+                                          {"w", "TL_FLOAT", 5, {ic, oc, kd, kh, kw}, -1, 1, 1}, \
+                                          {"b", "TL_FLOAT", 1, {oc * (group)}, -1, 1, 1},       \
+                                          {NULL}}
+
+TRANSPOSED(halves, 2, 17, 3, 4, 5, 17, 9, 1, 2, 2, 2);
+TRANSPOSED(fours, 1, 5, 3, 4, 5, 5, 20, 1, 4, 4, 4);
+TRANSPOSED(threes, 2, 6, 4, 3, 5, 6, 8, 1, 3, 3, 2);
+TRANSPOSED(pairs, 1, 6, 3, 4, 5, 6, 5, 2, 3, 2, 3);
+TRANSPOSED(thin, 1, 6, 3, 4, 5, 6, 5, 1, 1, 2, 2);
+TRANSPOSED(tall, 1, 3, 2, 4, 5, 3, 5, 1, 7, 1, 1);
 
 static const ln_rule_tensor doubles[] = {{"x", "TL_DOUBLE", 5, {1, 2, 3, 4, 5}, -1, 1, 0},
                                          {"w", "TL_DOUBLE", 5, {3, 2, 1, 1, 1}, -1, 1, 1},
@@ -53,7 +66,18 @@ static const char one_point[] = CONV(BIAS, "1", "[1, 1, 1]", "[1, 1, 1]", "[1, 1
 static const char bare_point[] = CONV("", "1", "[1, 1, 1]", "[1, 1, 1]", "[1, 1, 1]", "[0, 0, 0, 0, 0, 0]");
 static const char in_groups[] = CONV(BIAS, "3", "[3, 3, 2]", "[1, 1, 1]", "[1, 1, 1]", "[1, 0, 1, 1, 2, 0]");
 static const char cut[] = CONV(BIAS, "1", "[3, 3, 3]", "[1, 1, 1]", "[1, 1, 1]", "[-1, 1, 1, 1, 1, 1]");
+static const char wide[] = CONV(BIAS, "1", "[3, 3, 3]", "[1, 1, 1]", "[1, 1, 1]", "[3, 1, 1, 1, 1, 1]");
 static const char line[] = CONV("", "1", "[3]", "[1]", "[1]", "[1, 1]");
+static const char doubled[] = DECONV(BIAS, "1", "[2, 2, 2]", "[2, 2, 2]", "[1, 1, 1]", "[0, 0, 0, 0, 0, 0]", "[0, 0, 0]");
+static const char doubled_more[] = DECONV("", "1", "[2, 2, 2]", "[2, 2, 2]", "[1, 1, 1]", "[1, 0, 1, 0, 1, 0]", "[1, 1, 0]");
+static const char smooth[] = DECONV(BIAS, "1", "[4, 4, 4]", "[2, 2, 2]", "[1, 1, 1]", "[1, 1, 1, 1, 1, 1]", "[0, 0, 0]");
+static const char cut_far[] = DECONV(BIAS, "1", "[4, 4, 4]", "[2, 2, 2]", "[1, 1, 1]", "[5, 1, 1, 1, 1, 1]", "[0, 0, 0]");
+static const char one_step[] = DECONV(BIAS, "1", "[3, 3, 2]", "[1, 2, 1]", "[1, 1, 2]", "[1, 1, 0, 0, 1, 1]", "[0, 1, 0]");
+static const char three_steps[] = DECONV("", "1", "[3, 3, 2]", "[3, 1, 1]", "[1, 1, 1]", "[0, 1, 0, 1, 1, 0]", "[2, 0, 0]");
+static const char two_steps[] = DECONV(BIAS, "2", "[3, 2, 3]", "[2, 1, 2]", "[1, 1, 1]", "[1, 0, 1, 1, 0, 1]", "[1, 0, 1]");
+static const char far_reach[] = DECONV(BIAS, "1", "[7, 1, 1]", "[2, 1, 1]", "[1, 1, 1]", "[3, 0, 0, 2, 0, 0]", "[0, 0, 0]");
+static const char gaps[] = DECONV(BIAS, "1", "[1, 2, 2]", "[2, 1, 1]", "[1, 1, 1]", "[0, 0, 0, 0, 0, 0]", "[0, 0, 0]");
+static const char spread[] = DECONV(BIAS, "1", "[3, 3, 2]", "[1, 1, 1]", "[2, 1, 1]", "[0, 0, 0, 0, 0, 0]", "[0, 0, 0]");
 // clang-format on
 
 static const char *const y[] = {"y", NULL};
@@ -80,8 +104,19 @@ static const ln_rule_case cases[] = {
     FIRES("a deep kernel with steps", deep, deep_steps),
     FIRES("a point", point, one_point),
     FIRES("groups", groups, in_groups),
+    FIRES("twice as large", halves, doubled),
+    FIRES("with more at the end", halves, doubled_more),
+    FIRES("a kernel of 4", fours, smooth),
+    FIRES("cut far into the result", fours, cut_far),
+    FIRES("one step", threes, one_step),
+    FIRES("three steps", threes, three_steps),
+    FIRES("two steps in groups", pairs, two_steps),
+    FIRES("a kernel that reaches far", tall, far_reach),
+    STAYS("slices without a kernel", thin, gaps),
+    STAYS("taps that are spread", threes, spread),
     STAYS("weights that vary", given, padded),
     STAYS("padding that cuts", cube, cut),
+    STAYS("padding beyond the kernel", cube, wide),
     STAYS("doubles", doubles, bare_point),
     STAYS("lines", lines, line),
     {NULL},
