@@ -118,11 +118,6 @@ def conv(source, n, kernel, **attributes):
                  [constant("w", weights(n, source[1] // groups, *kernel)), constant("b", normal(n))])
 
 
-def pool(kind, source, size):
-    return model([helper.make_node(kind, ["x"], ["y"], kernel_shape=[size] * 3, strides=[size] * 3)], {"x": normal(*source)},
-                 outputs_of(["y"]), [])
-
-
 def deconv(source, n, size):
     return model([helper.make_node("ConvTranspose", ["x", "w", "b"], ["y"], kernel_shape=[size] * 3, strides=[2] * 3,
                                    pads=[(size - 2) // 2] * 6)],
@@ -168,8 +163,6 @@ CORNERS = {
     "conv 1x1x1 64 8x28x28": lambda: conv((1, 64, 8, 28, 28), 64, [1, 1, 1]),
     "deconv 2x2x2 64 -> 32 8x28x28": lambda: deconv((1, 64, 8, 28, 28), 32, 2),
     "deconv 4x4x4 64 -> 32 8x14x14": lambda: deconv((1, 64, 8, 14, 14), 32, 4),
-    "maxpool 2x2x2 32 16x56x56": lambda: pool("MaxPool", (1, 32, 16, 56, 56), 2),
-    "average pool 2x2x2 32 16x56x56": lambda: pool("AveragePool", (1, 32, 16, 56, 56), 2),
 }
 
 

@@ -12,8 +12,9 @@
 #include "kernel/tl_window.h"
 #include "kernel/tl_windows.h"
 
-/* Windows whose sums are taken at once. */
-enum { PART = 64 };
+/* Windows whose sums are taken at once, and taps along the last axis that are found once for all
+ * lines. */
+enum { PART = 64, KNOWN = 16 };
 
 typedef struct window {
     int64_t start[TL_MAX_SPATIAL]; /* of tap 0, may lie outside */
@@ -60,13 +61,33 @@ static window line_at(const tl_poolnd_job *job, size_t line)
     return at;
 }
 
-/** Where tap `k` of the last axis meets src, of `len` windows from `start` on. */
-static tl_window_meeting tap_along(const tl_poolnd_job *job, int k, int start, int len)
+/** `len` windows from `start` on of any line: where the first taps along the last axis meet src. */
+typedef struct part {
+    int start, len;
+    tl_window_meeting taps[KNOWN];
+} part;
+
+static tl_window_meeting meet(const tl_poolnd_job *job, int k, int start, int len)
 {
     const tl_windows *const w = &job->param.windows;
     const int last = w->n - 1;
     return tl_window_meet(0, job->in[last], w->stride[last],
                           (int64_t)k * w->dilation[last] - w->padding[last], start, len);
+}
+
+static part part_of(const tl_poolnd_job *job, int start, int len)
+{
+    const int size = job->param.windows.size[job->param.windows.n - 1];
+    part p = {.start = start, .len = len};
+    for (int k = 0; k < size && k < KNOWN; k++)
+        p.taps[k] = meet(job, k, start, len);
+    return p;
+}
+
+/** Where tap `k` of the last axis meets src. */
+static tl_window_meeting tap_along(const tl_poolnd_job *job, const part *p, int k)
+{
+    return k < KNOWN ? p->taps[k] : meet(job, k, p->start, p->len);
 }
 
 /** The taps of a line's windows inside src, or inside src and its padding, along axis `i`. */
@@ -80,23 +101,28 @@ static double count_across(const tl_poolnd_job *job, const window *at, int i)
     return end - begin;
 }
 
-/** The taps inside src, or inside src and its padding, of `len` windows from `start` on. */
-static void count_taps(const tl_poolnd_job *job, const window *at, int start, int len,
-                       double *counts)
+/** The taps of a line's windows along all axes but the last. */
+static double count_all_across(const tl_poolnd_job *job, const window *at)
+{
+    double count = 1;
+    for (int i = 0; i < job->param.windows.n - 1; i++)
+        count *= count_across(job, at, i);
+    return count;
+}
+
+/** The taps of windows along the last axis inside src, or inside src and its padding. */
+static void count_along(const tl_poolnd_job *job, const part *p, double *counts)
 {
     const tl_windows *const w = &job->param.windows;
     const int last = w->n - 1, is_padded = job->param.counts_padding;
     const int before = is_padded ? w->padding[last] : 0;
     const int behind = is_padded ? w->padding[w->n + last] : 0;
-    double across = 1;
-    for (int i = 0; i < last; i++)
-        across *= count_across(job, at, i);
-    for (int x = 0; x < len; x++) {
+    for (int x = 0; x < p->len; x++) {
         int begin, end;
         tl_window_hits(w->size[last], w->dilation[last],
-                       (int64_t)(start + x) * w->stride[last] - w->padding[last] + before,
+                       (int64_t)(p->start + x) * w->stride[last] - w->padding[last] + before,
                        (int64_t)job->in[last] + before + behind, &begin, &end);
-        counts[x] = across * (end - begin);
+        counts[x] = end - begin;
     }
 }
 

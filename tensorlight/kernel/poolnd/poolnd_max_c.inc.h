@@ -33,10 +33,11 @@ static inline void NAME(take_greater, c)(const T *from, int64_t step, T *dst, in
 
 /** Line `line` of the results, without their indices: each tap along it is compared where it meets
  *  src. The first that a window meets is taken as it is. */
-static void NAME(max_line, c)(const tl_poolnd_job *job, const T *plane, size_t line, T *dst)
+static void NAME(max_line, c)(const tl_poolnd_job *job, const part *p, const T *plane, size_t line,
+                              T *dst)
 {
     const tl_windows *const w = &job->param.windows;
-    const int n = w->n, last = n - 1, len = job->out[last];
+    const int last = w->n - 1, len = p->len;
     const window at = line_at(job, line);
     int taps[TL_MAX_SPATIAL], fresh = len;
     memcpy(taps, at.begin, sizeof(taps));
@@ -47,7 +48,7 @@ static void NAME(max_line, c)(const tl_poolnd_job *job, const T *plane, size_t l
     for (int is_first = 1; is_first || tl_next_tap(taps, at.begin, at.end, last); is_first = 0) {
         const T *const src = plane + line_of(job, &at, taps);
         for (int k = 0; k < w->size[last]; k++) {
-            const tl_window_meeting m = tap_along(job, k, 0, len);
+            const tl_window_meeting m = tap_along(job, p, k);
             const T *const from = src + m.src_offset;
             // Windows before `fresh` have met nothing yet.
             const int end = fresh < m.begin ? m.begin : fresh < m.end ? fresh : m.end;
@@ -68,8 +69,9 @@ static void NAME(max_line, c)(const tl_poolnd_job *job, const T *plane, size_t l
 static void NAME(max_lines, c)(const tl_poolnd_job *job, const T *plane, T *dst)
 {
     const size_t len = (size_t)job->out[job->param.windows.n - 1];
+    const part whole = part_of(job, 0, (int)len);
     for (size_t k = 0; k < job->out_plane && !tl_stop_is_requested(job->stop); k += len)
-        NAME(max_line, c)(job, plane, k / len, dst + k);
+        NAME(max_line, c)(job, &whole, plane, k / len, dst + k);
 }
 
 static void NAME(max_and_args, c)(const tl_poolnd_job *job, size_t p, const T *plane, T *dst)

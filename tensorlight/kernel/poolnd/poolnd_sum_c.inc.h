@@ -8,9 +8,9 @@ static inline void NAME(add_line, c)(const T *from, int64_t step, double *sums, 
         sums[x] += (double)LOAD(from[x * step]);
 }
 
-/** Adds what the taps meet to the sums of `len` windows from `start` on of a line. */
-static void NAME(add_taps, c)(const tl_poolnd_job *job, const T *plane, const window *at, int start,
-                              int len, double *sums)
+/** Adds what the taps meet to the sums of a part of a line. */
+static void NAME(add_taps, c)(const tl_poolnd_job *job, const part *p, const T *plane,
+                              const window *at, double *sums)
 {
     const tl_windows *const w = &job->param.windows;
     const int last = w->n - 1, is_norm = job->param.kind == TL_POOL_NORM;
@@ -19,7 +19,7 @@ static void NAME(add_taps, c)(const tl_poolnd_job *job, const T *plane, const wi
     do {
         const T *const src = plane + line_of(job, at, taps);
         for (int k = 0; k < w->size[last]; k++) {
-            const tl_window_meeting m = tap_along(job, k, start, len);
+            const tl_window_meeting m = tap_along(job, p, k);
             const T *const from = src + m.src_offset;
             // Compilers make vectors of steps that they know.
             if (!is_norm && m.src_step == 1)
@@ -29,40 +29,50 @@ static void NAME(add_taps, c)(const tl_poolnd_job *job, const T *plane, const wi
             else if (!is_norm)
                 NAME(add_line, c)(from, m.src_step, sums, m.begin, m.end);
             for (int x = m.begin; is_norm && x < m.end; x++)
-                sums[x] += raised((double)LOAD(from[(int64_t)x * m.src_step]), job->param.p);
+                sums[x] += raised((double)LOAD(from[x * m.src_step]), job->param.p);
         }
     } while (tl_next_tap(taps, at->begin, at->end, last));
 }
 
-/** `len` results, at most PART, from `start` on of a line. */
-static void NAME(sum_part, c)(const tl_poolnd_job *job, const T *plane, const window *at, int start,
-                              int len, T *dst)
+/** A part of a line of results. counts: of taps along the last axis. */
+static void NAME(sum_part, c)(const tl_poolnd_job *job, const part *p, const double *counts,
+                              const T *plane, const window *at, T *dst)
 {
-    double sums[PART] = {0}, counts[PART];
+    double sums[PART] = {0};
     if (!at->is_empty)
-        NAME(add_taps, c)(job, plane, at, start, len, sums);
+        NAME(add_taps, c)(job, p, plane, at, sums);
     if (job->param.kind == TL_POOL_NORM) {
-        for (int x = 0; x < len; x++)
+        for (int x = 0; x < p->len; x++)
             dst[x] = STORE((C)root(sums[x], job->param.p));
         return;
     }
-    count_taps(job, at, start, len, counts);
-    for (int x = 0; x < len; x++)
-        dst[x] = STORE((C)(counts[x] > 0 ? sums[x] / counts[x] : 0));
+    const double across = count_all_across(job, at);
+    for (int x = 0; x < p->len; x++) {
+        const double count = across * counts[x];
+        dst[x] = STORE((C)(count > 0 ? sums[x] / count : 0));
+    }
+}
+
+/** The same part of all lines of a plane. */
+static void NAME(sum_parts, c)(const tl_poolnd_job *job, const part *p, const T *plane, T *dst)
+{
+    const size_t len = (size_t)job->out[job->param.windows.n - 1];
+    double counts[PART];
+    count_along(job, p, counts);
+    for (size_t k = 0; k < job->out_plane && !tl_stop_is_requested(job->stop); k += len) {
+        const window at = line_at(job, k / len);
+        NAME(sum_part, c)(job, p, counts, plane, &at, dst + k + p->start);
+    }
 }
 
 void NAME(tl_poolnd_sum, c)(void *arg, size_t begin, size_t end)
 {
     const tl_poolnd_job *const job = arg;
     const int len = job->out[job->param.windows.n - 1];
-    for (size_t p = begin; p < end; p++) {
-        const T *const plane = (const T *)job->src + p * job->in_plane;
-        T *const dst = (T *)job->dst + p * job->out_plane;
-        for (size_t k = 0; k < job->out_plane && !tl_stop_is_requested(job->stop);
-             k += (size_t)len) {
-            const window at = line_at(job, k / (size_t)len);
-            for (int x = 0; x < len; x += PART)
-                NAME(sum_part, c)(job, plane, &at, x, len - x < PART ? len - x : PART, dst + k + x);
-        }
+    for (int x = 0; x < len; x += PART) {
+        const part p = part_of(job, x, len - x < PART ? len - x : PART);
+        for (size_t i = begin; i < end; i++)
+            NAME(sum_parts, c)
+        (job, &p, (const T *)job->src + i * job->in_plane, (T *)job->dst + i * job->out_plane);
     }
 }
