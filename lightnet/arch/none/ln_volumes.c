@@ -2,7 +2,7 @@
 // Convolutions over three axes as sums of convolutions of images.
 //
 // The slices of a volume, one for each depth, are images of a batch: [N, C, D, H, W] becomes
-// [D, N, C, H, W]. A kernel of the depth K is K kernels of images; with each of them a part of the
+// [N, D, C, H, W]. A kernel of the depth K is K kernels of images; with each of them a part of the
 // slices is convolved, one as long as the result is deep:
 //
 //     slices      0 0 1 2 3 4 0 0     with padding, D + 4
@@ -41,6 +41,7 @@ typedef struct volume {
     const int *size, *stride, *dilation;     /* [AXES] */
     const int *padding;                      /* [2 * AXES] */
     const int *more;                         /* [AXES]: at the end, of a transposed one; or NULL */
+    int is_open;                             /* the batch is known only at run time */
 } volume;
 
 static int has_parameters(volume *v)
@@ -83,8 +84,8 @@ static int has_kernels(volume *v)
 
 static int fits(const ln_op *op, volume *v)
 {
-    *v = (volume){.op = op};
-    return (ln_rule_is(op, "convnd") || is_transposed(v)) && !ln_rule_is_dynamic(op) &&
+    *v = (volume){.op = op, .is_open = ln_rule_is_dynamic(op)};
+    return (ln_rule_is(op, "convnd") || is_transposed(v)) && !ln_rule_is_dynamic_beyond_batch(op) &&
            ln_rule_reads(op, "src", &v->x) && ln_rule_reads(op, "weight", &v->w) &&
            ln_rule_may_read(op, "bias", &v->bias) && ln_rule_makes(op, "dst", &v->y) &&
            v->x->tensor->dtype == TL_FLOAT && v->x->tensor->ndim == 2 + AXES && v->w->isconst &&
@@ -109,12 +110,27 @@ static const char *output(ln_rule_made *made, const char *dst)
     return name;
 }
 
-static const char *make_view(ln_rule_made *made, const char *src, const char *dst, int ndim,
-                             const int *dims)
+// Of a constant, or a fixed batch.
+static const char *make_reshape(ln_rule_made *made, const char *src, const char *dst, int ndim,
+                                const int *dims)
 {
     ln_rule_op(made, "reshape");
     ln_rule_input(made, "src", src);
     ln_rule_ints(made, "dims", ndim, dims);
+    return output(made, dst);
+}
+
+// The first dimension is that of the largest batch; an open one follows from the others.
+static const char *make_view(ln_rule_made *made, const volume *v, const char *src, const char *dst,
+                             int ndim, const int *dims)
+{
+    int open[LN_MAXDIM] = {-1};
+    if (!v->is_open)
+        return make_reshape(made, src, dst, ndim, dims);
+    memcpy(open + 1, dims + 1, (size_t)(ndim - 1) * sizeof(*dims));
+    ln_rule_op(made, "view");
+    ln_rule_input(made, "src", src);
+    ln_rule_ints(made, "dims", ndim, open);
     return output(made, dst);
 }
 
@@ -137,11 +153,12 @@ static const char *make_slice(ln_rule_made *made, const char *src, int axis, int
     return output(made, NULL);
 }
 
+// Along the depth of [N, D, ..].
 static const char *make_steps(ln_rule_made *made, const char *src, int start, int len, int step)
 {
     ln_rule_op(made, "stride_slice");
     ln_rule_input(made, "src", src);
-    ln_rule_ints(made, "axes", 1, (int[]){0});
+    ln_rule_ints(made, "axes", 1, (int[]){1});
     ln_rule_ints(made, "starts", 1, (int[]){start});
     ln_rule_ints(made, "ends", 1, (int[]){start + (len - 1) * step + 1});
     ln_rule_ints(made, "steps", 1, &step);
@@ -211,15 +228,17 @@ static void make_deep_images(ln_rule_made *made, const volume *v)
 {
     const int *const x = v->x->tensor->dims, *const w = v->w->tensor->dims;
     const char *const src =
-        make_view(made, v->x->name, NULL, 4, (int[]){x[0], x[1], x[2], x[3] * x[4]});
-    const char *const weight = make_view(made, v->w->name, NULL, 4, w);
+        make_view(made, v, v->x->name, NULL, 4, (int[]){x[0], x[1], x[2], x[3] * x[4]});
+    const char *const weight = make_reshape(made, v->w->name, NULL, 4, w);
     const char *const sum = make_conv(made, v, src, weight, bias_of(made, v), 0);
-    make_view(made, sum, v->y->name, 2 + AXES, v->y->tensor->dims);
+    make_view(made, v, sum, v->y->name, 2 + AXES, v->y->tensor->dims);
 }
 
 /* ---- slices ---- */
 
-/* The slices of the source, [n, N, C, H, W], with empty ones around them. */
+static const int turn[2 + AXES] = {0, 2, 1, 3, 4}; // depth and channels change places
+
+/* The slices of the source, [N, n, C, H, W], with empty ones around them. */
 typedef struct slices {
     const char *name;
     int n;
@@ -227,8 +246,8 @@ typedef struct slices {
 
 static slices make_slices(ln_rule_made *made, const volume *v, int n_before, int n_after)
 {
-    const int before[2 + AXES] = {n_before}, after[2 + AXES] = {n_after};
-    const char *const turned = make_transpose(made, v->x->name, NULL, (const int[]){2, 0, 1, 3, 4});
+    const int before[2 + AXES] = {0, n_before}, after[2 + AXES] = {0, n_after};
+    const char *const turned = make_transpose(made, v->x->name, NULL, turn);
     const int n = v->x->tensor->dims[2] + n_before + n_after;
     if (!n_before && !n_after)
         return (slices){turned, n};
@@ -240,24 +259,29 @@ static slices make_slices(ln_rule_made *made, const volume *v, int n_before, int
     return (slices){output(made, NULL), n};
 }
 
-/* The images of `len` slices, `step` apart. */
+/* The images of `len` slices, `step` apart. Of one volume they lie one behind the other; as part of
+ * all its images, they come into blocks of channels but once. */
 static const char *images_of(ln_rule_made *made, const volume *v, const slices *all, int start,
                              int len, int step)
 {
     const int *const x = v->x->tensor->dims;
+    const int images[] = {len * x[0], x[1], x[3], x[4]};
     if (step != 1)
-        return make_view(made, make_steps(made, all->name, start, len, step), NULL, 4,
-                         (int[]){len * x[0], x[1], x[3], x[4]});
-    const char *const images =
-        make_view(made, all->name, NULL, 4, (int[]){all->n * x[0], x[1], x[3], x[4]});
-    return len == all->n ? images : make_slice(made, images, 0, start * x[0], len * x[0]);
+        return make_view(made, v, make_steps(made, all->name, start, len, step), NULL, 4, images);
+    if (len == all->n)
+        return make_view(made, v, all->name, NULL, 4, images);
+    if (x[0] > 1 || v->is_open)
+        return make_view(made, v, make_slice(made, all->name, 1, start, len), NULL, 4, images);
+    const char *const whole =
+        make_view(made, v, all->name, NULL, 4, (int[]){all->n, x[1], x[3], x[4]});
+    return make_slice(made, whole, 0, start, len);
 }
 
 static const char *weight_of(ln_rule_made *made, const volume *v, int k)
 {
     const int *const w = v->w->tensor->dims;
     const char *const one = v->size[0] == 1 ? v->w->name : make_slice(made, v->w->name, 2, k, 1);
-    return make_view(made, one, NULL, 4, (int[]){w[0], w[1], w[3], w[4]});
+    return make_reshape(made, one, NULL, 4, (int[]){w[0], w[1], w[3], w[4]});
 }
 
 /* The convolution of the images with kernel `k`, and what there is already; NULL: nothing yet. */
@@ -269,13 +293,13 @@ static const char *add_kernel(ln_rule_made *made, const volume *v, const char *s
     return sum ? make_sum(made, part, sum) : part;
 }
 
-// From [D, N, C, H, W].
+// From [N, D, C, H, W].
 static void make_volumes(ln_rule_made *made, const volume *v, const char *turned)
 {
     const int *const y = v->y->tensor->dims;
     const char *const volumes =
-        make_view(made, turned, NULL, 2 + AXES, (int[]){y[2], y[0], y[1], y[3], y[4]});
-    make_transpose(made, volumes, v->y->name, (const int[]){1, 2, 0, 3, 4});
+        make_view(made, v, turned, NULL, 2 + AXES, (int[]){y[0], y[2], y[1], y[3], y[4]});
+    make_transpose(made, volumes, v->y->name, turn);
 }
 
 /* ---- convolutions ---- */
@@ -312,33 +336,38 @@ static turns turns_of(ln_rule_made *made, const volume *v)
     return (turns){first, end - first, make_slices(made, v, before, after), before};
 }
 
-/* What kernels `turn`, turn + stride, .. make: [n, 1, a slice]. */
-static const char *make_turn(ln_rule_made *made, const volume *v, const turns *t, int turn)
+static int slice_size(const volume *v)
 {
     const int *const y = v->y->tensor->dims;
-    const char *sum = NULL;
-    for (int j = 0; turn + j * v->stride[0] < v->size[0]; j++) {
-        const char *const images = images_of(made, v, &t->all, t->first - j + t->before, t->n, 1);
-        sum = add_kernel(made, v, sum, images, turn + j * v->stride[0]);
-    }
-    return make_view(made, sum, NULL, 3, (int[]){t->n, 1, y[0] * y[1] * y[3] * y[4]});
+    return y[1] * y[3] * y[4];
 }
 
-// One after the other: [n, stride, a slice].
+/* What kernels k, k + stride, .. make: [N, n, 1, a slice]. */
+static const char *make_turn(ln_rule_made *made, const volume *v, const turns *t, int k)
+{
+    const char *sum = NULL;
+    for (int j = 0; k + j * v->stride[0] < v->size[0]; j++) {
+        const char *const images = images_of(made, v, &t->all, t->first - j + t->before, t->n, 1);
+        sum = add_kernel(made, v, sum, images, k + j * v->stride[0]);
+    }
+    return make_view(made, v, sum, NULL, 4, (int[]){v->y->tensor->dims[0], t->n, 1, slice_size(v)});
+}
+
+// One after the other: [N, n, stride, a slice].
 static const char *make_all_turns(ln_rule_made *made, const volume *v, const turns *t)
 {
     const char *parts[MOST_TURNS];
     char arg_name[16];
     if (v->stride[0] == 1)
         return make_turn(made, v, t, 0);
-    for (int turn = 0; turn < v->stride[0]; turn++)
-        parts[turn] = make_turn(made, v, t, turn);
+    for (int k = 0; k < v->stride[0]; k++)
+        parts[k] = make_turn(made, v, t, k);
     ln_rule_op(made, "join");
-    for (int turn = 0; turn < v->stride[0]; turn++) {
-        snprintf(arg_name, sizeof(arg_name), "src%d", turn);
-        ln_rule_input(made, arg_name, parts[turn]);
+    for (int k = 0; k < v->stride[0]; k++) {
+        snprintf(arg_name, sizeof(arg_name), "src%d", k);
+        ln_rule_input(made, arg_name, parts[k]);
     }
-    ln_rule_number(made, "axis", 1);
+    ln_rule_number(made, "axis", 2);
     return output(made, NULL);
 }
 
@@ -347,9 +376,9 @@ static void make_transposed(ln_rule_made *made, const volume *v)
     const int *const y = v->y->tensor->dims;
     const turns t = turns_of(made, v);
     const int n = t.n * v->stride[0], start = v->padding[0] - t.first * v->stride[0];
-    const char *const all = make_view(made, make_all_turns(made, v, &t), NULL, 2,
-                                      (int[]){n, y[0] * y[1] * y[3] * y[4]});
-    make_volumes(made, v, n == y[2] ? all : make_slice(made, all, 0, start, y[2]));
+    const char *const all =
+        make_view(made, v, make_all_turns(made, v, &t), NULL, 3, (int[]){y[0], n, slice_size(v)});
+    make_volumes(made, v, n == y[2] ? all : make_slice(made, all, 1, start, y[2]));
 }
 
 ln_list *ln_volumes_as_images(const ln_context *ctx, ln_list **old_ops)
