@@ -10,6 +10,9 @@
 //     kernel 1     [. . . . .]
 //     kernel 2       [. . . . .]
 //
+// Of few channels, those of all kernels' images stand behind each other in one convolution, so that
+// the result is written once.
+//
 // These convolutions have all that those of images have: blocks of channels, algorithms with fewer
 // multiplications, and sums as a part of the convolution.
 //
@@ -32,7 +35,7 @@
 #include "lightnet/ln_rule.h"
 #include "lightnet/ln_util.h"
 
-enum { AXES = 3, MOST_TURNS = 16 };
+enum { AXES = 3, MOST_TURNS = 16, MOST_CHANNELS = 16 };
 
 /* A convolution that becomes others. */
 typedef struct volume {
@@ -304,6 +307,45 @@ static void make_volumes(ln_rule_made *made, const volume *v, const char *turned
 
 /* ---- convolutions ---- */
 
+/* The images of all kernels, their channels behind each other. */
+static const char *all_images(ln_rule_made *made, const volume *v, const slices *all)
+{
+    const int *const x = v->x->tensor->dims;
+    const int depth = v->y->tensor->dims[2], n = v->size[0];
+    const char *parts[MOST_CHANNELS];
+    char arg_name[16];
+    for (int k = 0; k < n; k++)
+        parts[k] = v->stride[0] != 1
+                       ? make_steps(made, all->name, k * v->dilation[0], depth, v->stride[0])
+                       : make_slice(made, all->name, 1, k * v->dilation[0], depth);
+    ln_rule_op(made, "join");
+    for (int k = 0; k < n; k++) {
+        snprintf(arg_name, sizeof(arg_name), "src%d", k);
+        ln_rule_input(made, arg_name, parts[k]);
+    }
+    ln_rule_number(made, "axis", 2);
+    return make_view(made, v, output(made, NULL), NULL, 4,
+                     (int[]){x[0] * depth, n * x[1], x[3], x[4]});
+}
+
+/* Of few channels: one convolution of the channels of all kernels' images. */
+static void make_joined(ln_rule_made *made, const volume *v)
+{
+    const int *const w = v->w->tensor->dims;
+    const slices all = make_slices(made, v, v->padding[0], v->padding[AXES]);
+    const char *const images = all_images(made, v, &all);
+    const char *const turned = make_transpose(made, v->w->name, NULL, turn);
+    const char *const weight =
+        make_reshape(made, turned, NULL, 4, (int[]){w[0], w[2] * w[1], w[3], w[4]});
+    make_volumes(made, v, make_conv(made, v, images, weight, bias_of(made, v), 1));
+}
+
+static int has_few_channels(const volume *v)
+{
+    return v->size[0] > 1 && ln_rule_get_int(v->op, "group") == 1 &&
+           v->x->tensor->dims[1] * (int64_t)v->size[0] <= MOST_CHANNELS;
+}
+
 static void make_images(ln_rule_made *made, const volume *v)
 {
     const slices all = make_slices(made, v, v->padding[0], v->padding[AXES]);
@@ -395,6 +437,8 @@ ln_list *ln_volumes_as_images(const ln_context *ctx, ln_list **old_ops)
         make_transposed(&made, &v);
     else if (is_point(&v, 1) && is_point(&v, 2))
         make_deep_images(&made, &v);
+    else if (has_few_channels(&v))
+        make_joined(&made, &v);
     else
         make_images(&made, &v);
     return ln_rule_end_subgraph(&made, (const ln_op *const[]){op, NULL}, old_ops);

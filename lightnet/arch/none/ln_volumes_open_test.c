@@ -10,27 +10,31 @@
 #include "lightnet/ln_util.h"
 #include "ln_check.h"
 
-enum { MOST = 4, CHANNELS = 18, RESULTS = 17, TEXT = 1 << 14 };
+enum { MOST = 4, MANY = 18, RESULTS = 17, TEXT = 1 << 14 };
 
-/* One convolution of x [N, CHANNELS, 4, 6, 7]. */
+/* One convolution of x [N, channels, 4, 6, 7]. */
 typedef struct conv_case {
     const char *optype;
-    int size[3], stride[3], padding[6];
+    int channels, size[3], stride[3], padding[6];
     const char *more; /* parameters, with a comma before */
 } conv_case;
 
 static const conv_case cases[] = {
-    {"convnd", {3, 3, 3}, {1, 1, 1}, {1, 1, 1, 1, 1, 1}, ""},
-    {"convnd", {3, 2, 3}, {2, 1, 2}, {2, 0, 1, 0, 1, 1}, ""},
-    {"convnd", {1, 3, 3}, {1, 1, 1}, {0, 1, 1, 0, 1, 1}, ""},
-    {"convnd", {3, 1, 1}, {1, 1, 1}, {1, 0, 0, 1, 0, 0}, ""},
-    {"convnd", {1, 1, 1}, {1, 1, 1}, {0, 0, 0, 0, 0, 0}, ""},
+    {"convnd", 5, {3, 3, 3}, {1, 1, 1}, {1, 1, 1, 1, 1, 1}, ""},
+    {"convnd", 5, {3, 2, 3}, {2, 1, 2}, {2, 0, 1, 0, 1, 1}, ""},
+    {"convnd", MANY, {3, 3, 3}, {1, 1, 1}, {1, 1, 1, 1, 1, 1}, ""},
+    {"convnd", MANY, {3, 2, 3}, {2, 1, 2}, {2, 0, 1, 0, 1, 1}, ""},
+    {"convnd", MANY, {1, 3, 3}, {1, 1, 1}, {0, 1, 1, 0, 1, 1}, ""},
+    {"convnd", MANY, {3, 1, 1}, {1, 1, 1}, {1, 0, 0, 1, 0, 0}, ""},
+    {"convnd", MANY, {1, 1, 1}, {1, 1, 1}, {0, 0, 0, 0, 0, 0}, ""},
     {"deconvnd",
+     MANY,
      {2, 2, 2},
      {2, 2, 2},
      {0, 0, 0, 0, 0, 0},
      ", {\"arg_name\": \"output_padding\", \"value\": [0, 0, 0]}"},
     {"deconvnd",
+     MANY,
      {4, 3, 2},
      {2, 2, 1},
      {1, 0, 1, 2, 1, 0},
@@ -57,7 +61,7 @@ static char *model_of(const conv_case *c, int n)
     const int is_deconv = !strcmp(c->optype, "deconvnd");
     char dims[128];
     snprintf(dims, sizeof(dims),
-             n ? "" : ", {\"arg_name\": \"least\", \"value\": [1, %d, 4, 6, 7]}", CHANNELS);
+             n ? "" : ", {\"arg_name\": \"least\", \"value\": [1, %d, 4, 6, 7]}", c->channels);
     snprintf(
         text, sizeof(text),
         "{\"inputs\": [\"x\"], \"outputs\": [\"y\"], \"ops\": ["
@@ -75,11 +79,11 @@ static char *model_of(const conv_case *c, int n)
         "\"value\": [%d, %d, %d]}, {\"arg_name\": \"stride\", \"value\": [%d, %d, %d]}, "
         "{\"arg_name\": \"dilation\", \"value\": [1, 1, 1]}, {\"arg_name\": \"padding\", "
         "\"value\": [%d, %d, %d, %d, %d, %d]}%s]}]}",
-        n ? "source" : "placeholder", n ? n : MOST, CHANNELS, n ? "" : dims,
-        is_deconv ? CHANNELS : RESULTS, is_deconv ? RESULTS : CHANNELS, c->size[0], c->size[1],
-        c->size[2], c->optype, c->size[0], c->size[1], c->size[2], c->stride[0], c->stride[1],
-        c->stride[2], c->padding[0], c->padding[1], c->padding[2], c->padding[3], c->padding[4],
-        c->padding[5], c->more);
+        n ? "source" : "placeholder", n ? n : MOST, c->channels, n ? "" : dims,
+        is_deconv ? c->channels : RESULTS, is_deconv ? RESULTS : c->channels, c->size[0],
+        c->size[1], c->size[2], c->optype, c->size[0], c->size[1], c->size[2], c->stride[0],
+        c->stride[1], c->stride[2], c->padding[0], c->padding[1], c->padding[2], c->padding[3],
+        c->padding[4], c->padding[5], c->more);
     return text;
 }
 
@@ -114,18 +118,18 @@ static void run(ln_context *ctx, const float *x, float *y)
 
 static void check_case(const conv_case *c)
 {
-    enum { LEN = MOST * CHANNELS * 4 * 6 * 7 };
-    float *const x = ln_alloc_array(LEN, sizeof(*x));
+    const int len = MOST * c->channels * 4 * 6 * 7;
+    float *const x = ln_alloc_array((size_t)len, sizeof(*x));
     float *const y = ln_alloc_array((size_t)(MOST * out_len(c)), sizeof(*y));
     float *const expected = ln_alloc_array((size_t)(MOST * out_len(c)), sizeof(*y));
     ln_context *open = loaded(c, 0);
     ck_assert_int_eq(count(open, "convnd") + count(open, "deconvnd"), 0);
-    for (int i = 0; i < LEN; i++)
+    for (int i = 0; i < len; i++)
         x[i] = (float)(i * 37 % 101) / 50 - 1;
     static const int batches[] = {3, 1, 4, 2};
     for (size_t k = 0; k < sizeof(batches) / sizeof(*batches); k++) {
         ln_context *fixed = loaded(c, batches[k]);
-        const int dims[] = {batches[k], CHANNELS, 4, 6, 7};
+        const int dims[] = {batches[k], c->channels, 4, 6, 7};
         ck_assert_int_eq(ln_context_set_shape(open, "x", 5, dims), 0);
         run(open, x, y);
         run(fixed, x, expected);

@@ -25,6 +25,7 @@
         {NULL}}
 
 VOLUMES(cube, 2, 5, 6, 7, 9, 20, 5, 3, 3, 3, 1);
+VOLUMES(broad, 2, 9, 6, 7, 9, 20, 9, 3, 3, 3, 1);
 VOLUMES(many, 1, 33, 4, 8, 8, 17, 33, 3, 3, 3, 1);
 VOLUMES(few, 1, 3, 5, 9, 9, 20, 3, 3, 3, 3, 1);
 VOLUMES(flat, 2, 5, 4, 7, 9, 20, 5, 1, 3, 3, 1);
@@ -96,6 +97,9 @@ static const ln_rule_case cases[] = {
     FIRES("no padding, no bias", cube, tight),
     FIRES("steps", cube, strides),
     FIRES("dilation", cube, dilated),
+    FIRES("padding of several kernels", broad, padded),
+    FIRES("steps of several kernels", broad, strides),
+    FIRES("dilation of several kernels", broad, dilated),
     FIRES("many channels", many, padded),
     FIRES("few channels", few, padded),
     FIRES("a flat kernel", flat, flat_kernel),
