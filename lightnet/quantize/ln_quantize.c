@@ -333,6 +333,8 @@ static int note_result(ln_quantizer *q)
         .n_layers = q->layers.n,
         .n_quantized = c->n_on,
         .n_within = c->n_within,
+        .has_joints = c->mix.has_joints,
+        .is_bf16 = c->mix.is_bf16,
         .error = c->error.relative,
         .top1 = c->error.top1,
         .ns_before = c->total[0],
@@ -380,7 +382,7 @@ static int save(ln_quantizer *q, const char *file)
 {
     ln_quantize_program p = {0};
     int status =
-        ln_quantize_program_compile(&p, &q->samples, &q->layers, q->choice.is_on, &q->error);
+        ln_quantize_program_compile(&p, &q->samples, &q->layers, &q->choice.mix, &q->error);
     if (!status && ln_context_save(p.ctx, q->samples.model->options->weights, file))
         status = ln_quantize_program_fail(&p, &q->error);
     ln_quantize_program_free(&p);

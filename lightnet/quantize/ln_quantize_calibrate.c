@@ -12,8 +12,6 @@ typedef struct calibration {
     const ln_quantize_method *method;
     ln_error *err;
     ln_quantize_program program; /* unoptimized, so that all tensors are there */
-    ln_quantize_seen *seen;      /* of the source of each layer; one for layers with one source */
-    ln_hash *sources;            /* tensor -> ln_quantize_seen */
     int is_counting;
 } calibration;
 
@@ -24,34 +22,13 @@ static int fail(calibration *c)
 
 /* ---- observing ---- */
 
-static int enter_source(calibration *c, int i)
-{
-    const char *const src = c->layers->items[i].src;
-    return ln_hash_find(c->sources, src) || ln_hash_insert(c->sources, src, &c->seen[i]) >= 0
-               ? 0
-               : ln_error_set_last(c->err);
-}
-
-static int enter_sources(calibration *c)
-{
-    const size_t n = (size_t)c->layers->n;
-    c->sources = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-    c->seen = ln_alloc_array(n + 1, sizeof(*c->seen));
-    if (!c->sources || !c->seen)
-        return ln_error_set_last(c->err);
-    for (int i = 0; i < c->layers->n; i++)
-        if (enter_source(c, i))
-            return -1;
-    return 0;
-}
-
 static void observe_tensor(const calibration *c, const ln_tensor_entry *te)
 {
-    ln_quantize_seen *const seen = ln_hash_find(c->sources, te->name);
-    if (seen && c->is_counting)
-        ln_quantize_count(seen, te->tensor->data, (size_t)te->tensor->len);
-    else if (seen)
-        ln_quantize_see(seen, te->tensor->data, (size_t)te->tensor->len);
+    ln_quantize_source *const source = ln_quantize_layers_source(c->layers, te->name);
+    if (source && c->is_counting)
+        ln_quantize_count(&source->seen, te->tensor->data, (size_t)te->tensor->len);
+    else if (source)
+        ln_quantize_see(&source->seen, te->tensor->data, (size_t)te->tensor->len);
 }
 
 static int observe(void *data, const ln_op *op)
@@ -110,9 +87,8 @@ static int make_program(calibration *c)
 static int begin_counting(calibration *c)
 {
     c->is_counting = 1;
-    for (int i = 0; i < c->layers->n; i++)
-        if (ln_hash_find(c->sources, c->layers->items[i].src) == &c->seen[i] &&
-            ln_quantize_begin_bins(&c->seen[i]))
+    for (int i = 0; i < c->layers->n_sources; i++)
+        if (ln_quantize_begin_bins(&c->layers->sources[i].seen))
             return ln_error_set_last(c->err);
     return 0;
 }
@@ -120,17 +96,22 @@ static int begin_counting(calibration *c)
 // An operator that is equal to another one is merged with it, and its result seen by nobody.
 static void decide(const calibration *c)
 {
+    for (int i = 0; i < c->layers->n_sources; i++) {
+        ln_quantize_source *const source = &c->layers->sources[i];
+        source->step = ln_quantize_step_of(&source->seen, c->method);
+        source->is_usable = source->seen.n > 0 && !source->seen.is_not_finite;
+        ln_quantize_seen_clear(&source->seen);
+    }
     for (int i = 0; i < c->layers->n; i++) {
         ln_quantize_layer *const layer = &c->layers->items[i];
-        const ln_quantize_seen *const seen = ln_hash_find(c->sources, layer->src);
-        layer->step = ln_quantize_step_of(seen, c->method);
-        layer->is_usable = layer->is_usable && seen->n > 0 && !seen->is_not_finite;
+        if (!ln_quantize_layers_source(c->layers, layer->src)->is_usable)
+            layer->is_usable = 0;
     }
 }
 
 static int calibrate(calibration *c)
 {
-    if (make_program(c) || enter_sources(c))
+    if (make_program(c))
         return -1;
     if (ln_quantize_layers_weigh(c->layers, c->program.ctx))
         return fail(c);
@@ -147,10 +128,6 @@ int ln_quantize_calibrate(ln_quantize_layers *layers, const ln_quantize_samples 
 {
     calibration c = {.layers = layers, .samples = samples, .method = method, .err = err};
     const int status = calibrate(&c);
-    for (int i = 0; i < layers->n && c.seen; i++)
-        ln_quantize_seen_clear(&c.seen[i]);
-    ln_free(c.seen);
-    ln_hash_free(c.sources);
     ln_quantize_program_free(&c.program);
     return status;
 }

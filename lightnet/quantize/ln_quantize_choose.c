@@ -28,10 +28,12 @@ typedef struct choosing {
 
 /* ---- mixes ---- */
 
-static int make(const choosing *c, ln_quantize_program *p, const char *is_on)
+static int make(const choosing *c, ln_quantize_program *p, const ln_quantize_mix *mix)
 {
-    return ln_quantize_program_make(p, c->samples, c->layers, is_on, c->err);
+    return ln_quantize_program_make(p, c->samples, c->layers, mix, c->err);
 }
+
+static const ln_quantize_mix float32 = {0};
 
 static int find_error(const choosing *c, const ln_quantize_program *p, int n,
                       ln_quantize_error *error)
@@ -40,10 +42,11 @@ static int find_error(const choosing *c, const ln_quantize_program *p, int n,
 }
 
 // The error of the mix on the first `n` samples.
-static int measure_mix(const choosing *c, const char *is_on, int n, ln_quantize_error *error)
+static int measure_mix(const choosing *c, const ln_quantize_mix *mix, int n,
+                       ln_quantize_error *error)
 {
     ln_quantize_program p = {0};
-    const int status = make(c, &p, is_on) || find_error(c, &p, n, error) ? -1 : 0;
+    const int status = make(c, &p, mix) || find_error(c, &p, n, error) ? -1 : 0;
     ln_quantize_program_free(&p);
     return status;
 }
@@ -57,9 +60,9 @@ static int is_within(const choosing *c, const ln_quantize_error *error)
 }
 
 // 1, or 0: it exceeds the budget; -1 with a reason.
-static int try_mix(const choosing *c, const char *is_on, ln_quantize_error *error)
+static int try_mix(const choosing *c, const ln_quantize_mix *mix, ln_quantize_error *error)
 {
-    if (measure_mix(c, is_on, c->samples->n, error))
+    if (measure_mix(c, mix, c->samples->n, error))
         return -1;
     return is_within(c, error);
 }
@@ -69,7 +72,7 @@ static int try_mix(const choosing *c, const char *is_on, ln_quantize_error *erro
 static int measure_float(choosing *c)
 {
     ln_quantize_program p = {0};
-    const int status = make(c, &p, NULL) ||
+    const int status = make(c, &p, &float32) ||
                                ln_quantize_outputs_find(&c->outputs, &p, c->samples, c->err) ||
                                ln_quantize_time_layers(c->choice->ns_before, c->layers, &p,
                                                        c->samples, c->budget->seconds, c->err)
@@ -84,11 +87,11 @@ static int measure_all(const choosing *c)
     ln_quantize_program p = {0};
     for (int i = 0; i < c->layers->n; i++)
         c->trial[i] = (char)c->layers->items[i].is_usable;
-    const int status =
-        make(c, &p, c->trial) || ln_quantize_time_layers(c->choice->ns_int8, c->layers, &p,
-                                                         c->samples, c->budget->seconds, c->err)
-            ? -1
-            : 0;
+    const int status = make(c, &p, &(ln_quantize_mix){.is_on = c->trial}) ||
+                               ln_quantize_time_layers(c->choice->ns_int8, c->layers, &p,
+                                                       c->samples, c->budget->seconds, c->err)
+                           ? -1
+                           : 0;
     ln_quantize_program_free(&p);
     return status;
 }
@@ -100,7 +103,8 @@ static int measure_singles(const choosing *c)
         ln_quantize_error error = {.relative = INFINITY};
         memset(c->trial, 0, (size_t)c->layers->n);
         c->trial[i] = 1;
-        if (c->layers->items[i].is_usable && measure_mix(c, c->trial, n, &error))
+        if (c->layers->items[i].is_usable &&
+            measure_mix(c, &(ln_quantize_mix){.is_on = c->trial}, n, &error))
             return -1;
         c->choice->errors[i] = error.relative;
     }
@@ -179,7 +183,7 @@ static int find_prefix(const choosing *c)
     while (within + 1 < beyond) {
         ln_quantize_error error;
         set_prefix(c, next);
-        const int is_good = try_mix(c, c->trial, &error);
+        const int is_good = try_mix(c, &(ln_quantize_mix){.is_on = c->trial}, &error);
         if (is_good < 0)
             return -1;
         if (is_good)
@@ -198,7 +202,8 @@ static int add_single(const choosing *c, int from)
         const ln_quantize_error alone = {.relative = c->choice->errors[c->order[i]], .top1 = 1};
         memcpy(c->trial, c->choice->is_on, (size_t)c->layers->n);
         c->trial[c->order[i]] = 1;
-        const int is_good = is_within(c, &alone) ? try_mix(c, c->trial, &error) : 0;
+        const int is_good =
+            is_within(c, &alone) ? try_mix(c, &(ln_quantize_mix){.is_on = c->trial}, &error) : 0;
         if (is_good < 0)
             return -1;
         if (is_good)
@@ -224,43 +229,103 @@ static int count(const choosing *c)
     return n;
 }
 
-static int time_mix(const choosing *c, ln_quantize_program *before, ln_quantize_program *after)
+/* A mix beside float32. */
+typedef struct variant {
+    ln_quantize_mix mix;
+    ln_quantize_error error;
+    double total[2]; /* ns of a run: in float32, of the mix */
+} variant;
+
+static double ratio_of(const variant *v)
 {
-    ln_quantize_choice *const choice = c->choice;
-    const ln_quantize_program *const both[2] = {before, after};
-    return make(c, before, NULL) || make(c, after, choice->is_on) ||
-                   ln_quantize_time_both(choice->total, both, c->samples, c->budget->seconds,
-                                         c->err) ||
-                   ln_quantize_time_layers(choice->ns_after, c->layers, after, c->samples,
-                                           c->budget->seconds, c->err)
-               ? -1
-               : 0;
+    return v->total[1] / v->total[0];
 }
 
-static void stay_float(const choosing *c)
+static int time_variant(const choosing *c, variant *v)
 {
-    ln_quantize_choice *const choice = c->choice;
-    memset(choice->is_on, 0, (size_t)c->layers->n);
-    memcpy(choice->ns_after, choice->ns_before,
-           ((size_t)c->layers->n + 1) * sizeof(*choice->ns_after));
-    choice->error = (ln_quantize_error){.top1 = 1};
-    choice->total[1] = choice->total[0];
+    ln_quantize_program before = {0}, after = {0};
+    const ln_quantize_program *const both[2] = {&before, &after};
+    const int status =
+        make(c, &before, &float32) || make(c, &after, &v->mix) ||
+                ln_quantize_time_both(v->total, both, c->samples, c->budget->seconds, c->err)
+            ? -1
+            : 0;
+    ln_quantize_program_free(&before);
+    ln_quantize_program_free(&after);
+    return status;
+}
+
+// Takes the variant for *best if it keeps the budget, and is faster beyond noise.
+static int try_variant(const choosing *c, variant *best, ln_quantize_mix mix)
+{
+    variant v = {.mix = mix};
+    const int is_good = try_mix(c, &mix, &v.error);
+    // With the same error it is the same program: there are no joints, or no instructions.
+    if (is_good <= 0 || v.error.relative == best->error.relative)
+        return is_good < 0 ? -1 : 0;
+    if (time_variant(c, &v))
+        return -1;
+    if (ratio_of(&v) <= FASTER * ratio_of(best))
+        *best = v;
+    return 0;
+}
+
+static int try_variants(const choosing *c, variant *best)
+{
+    const char *const is_on = c->choice->is_on;
+    const int may_join = c->choice->n_within && c->layers->n_joints;
+    for (int is_bf16 = 0; is_bf16 < 2; is_bf16++)
+        for (int joins = 0; joins <= (may_join ? 1 : 0); joins++)
+            if ((is_bf16 || joins) &&
+                try_variant(c, best, (ln_quantize_mix){is_on, joins, is_bf16}))
+                return -1;
+    return 0;
+}
+
+// The mix of layers, unless it is not faster.
+static int begin_variants(const choosing *c, variant *best)
+{
+    variant v = {.mix = {.is_on = c->choice->is_on}, .error = c->choice->error};
+    *best = (variant){.error = {.top1 = 1}, .total = {1, 1}};
+    if (time_variant(c, &v))
+        return -1;
+    best->total[0] = best->total[1] = v.total[0];
+    if (c->choice->n_within && (c->budget->any_speed || ratio_of(&v) <= FASTER))
+        *best = v;
+    return 0;
+}
+
+static void take(ln_quantize_choice *choice, const variant *v, int n)
+{
+    choice->mix = v->mix;
+    choice->error = v->error;
+    choice->total[0] = v->total[0];
+    choice->total[1] = v->total[1];
+    if (!v->mix.is_on)
+        memset(choice->is_on, 0, (size_t)n);
+}
+
+static int time_layers(const choosing *c)
+{
+    ln_quantize_program p = {0};
+    const int status = make(c, &p, &c->choice->mix) ||
+                               ln_quantize_time_layers(c->choice->ns_after, c->layers, &p,
+                                                       c->samples, c->budget->seconds, c->err)
+                           ? -1
+                           : 0;
+    ln_quantize_program_free(&p);
+    return status;
 }
 
 static int time_choice(const choosing *c)
 {
-    ln_quantize_choice *const choice = c->choice;
-    ln_quantize_program before = {0}, after = {0};
-    const int status = time_mix(c, &before, &after);
-    ln_quantize_program_free(&before);
-    ln_quantize_program_free(&after);
-    choice->n_within = count(c);
-    choice->is_slower = choice->n_within > 0 && !c->budget->any_speed &&
-                        choice->total[1] > FASTER * choice->total[0];
-    if (!status && (choice->is_slower || !choice->n_within))
-        stay_float(c);
-    choice->n_on = count(c);
-    return status;
+    variant best;
+    c->choice->n_within = count(c);
+    if (begin_variants(c, &best) || try_variants(c, &best))
+        return -1;
+    take(c->choice, &best, c->layers->n);
+    c->choice->n_on = count(c);
+    return time_layers(c);
 }
 
 /* ---- all ---- */

@@ -3,8 +3,9 @@
 //
 // Each layer is quantized alone, which gives its error, and all at once, which gives the times.
 // Layers that save the most time for their error come first; the longest prefix of that order is
-// found whose mix keeps the budget on all samples, and then each further layer is tried. The mix is
-// timed against float32.
+// found whose mix keeps the budget on all samples, and then each further layer is tried. Variants
+// of that mix, with joints in 8 bits and with bfloat16 for other products of matrices, are measured
+// beside it; the fastest that keeps the budget and is faster than float32 is taken.
 
 #ifndef LN_QUANTIZE_CHOOSE_H
 #define LN_QUANTIZE_CHOOSE_H
@@ -25,7 +26,8 @@ typedef struct ln_quantize_budget {
 
 /* What was found; arrays of layers->n elements, ns_* of one more, for all other operators. */
 typedef struct ln_quantize_choice {
-    char *is_on;
+    ln_quantize_mix mix;
+    char *is_on;       /* of the mix */
     double *errors;    /* relative, of each layer alone; infinite where it is not usable */
     double *ns_before; /* in float32 */
     double *ns_int8;   /* where all usable layers are in 8 bits */
@@ -33,8 +35,7 @@ typedef struct ln_quantize_choice {
     double total[2];   /* ns of a run: in float32, of the mix */
     ln_quantize_error error;
     int n_on;
-    int n_within;  /* layers of the mix before it was timed */
-    int is_slower; /* that mix was not faster than float32 */
+    int n_within; /* layers of the mix that keeps the budget, before it was timed */
 } ln_quantize_choice;
 
 /** Chooses. -1 with a reason in `err`; ln_quantize_choice_free in any case. */

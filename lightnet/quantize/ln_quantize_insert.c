@@ -15,6 +15,7 @@
  */
 typedef struct insertion {
     ln_context *ctx;
+    const ln_quantize_layers *layers;
     ln_rule_made made;
     ln_hash *dequantized; /* tensor -> the name of what quantized readers read in its place */
     ln_hash *weights;     /* tensor -> the number of the layer, from 1 */
@@ -89,14 +90,17 @@ static const char *make_pair(insertion *ins, const char *src, const ln_quantize_
 
 /* ---- one layer ---- */
 
-// Puts what has been made in front of the operator.
-static int enter_made(insertion *ins, const ln_op *op)
+// Puts what has been made behind the operator that makes the tensor, and so before all readers.
+static int enter_made(insertion *ins, const char *src)
 {
+    const ln_op *const maker = ln_context_creater(ins->ctx, src);
+    const ln_list *const behind = maker ? maker->op_arg->node->next : NULL;
+    const ln_op *const follow = behind ? behind->data : NULL;
     ln_list *const ops = ins->made.ops;
     int status = ins->made.failed ? -1 : 0;
     ins->made.ops = NULL;
     for (const ln_list *node = ops; node; node = node->next) {
-        ln_list *position = op->op_arg->node;
+        ln_list *position = follow ? follow->op_arg->node : NULL;
         if (status)
             ln_op_free_lists_too(node->data);
         else
@@ -106,16 +110,18 @@ static int enter_made(insertion *ins, const ln_op *op)
     return status;
 }
 
-// What layers read in place of their source. Returns borrowed; NULL with the reason in the context.
-static const char *dequantized_of(insertion *ins, const ln_quantize_layer *layer, const ln_op *op)
+// What is read in place of the tensor, in 8 bits. Returns borrowed; NULL with the reason in the
+// context.
+static const char *dequantized_of(insertion *ins, const char *src)
 {
-    const char *const there = ln_hash_find(ins->dequantized, layer->src);
+    const char *const there = ln_hash_find(ins->dequantized, src);
     if (there)
         return there;
-    const char *const name = make_pair(ins, layer->src, &layer->step);
-    if (enter_made(ins, op))
+    const char *const name =
+        make_pair(ins, src, &ln_quantize_layers_source(ins->layers, src)->step);
+    if (enter_made(ins, src))
         return NULL;
-    char *const key = ln_strdup(layer->src), *const value = ln_strdup(name);
+    char *const key = ln_strdup(src), *const value = ln_strdup(name);
     if (key && value && ln_hash_insert(ins->dequantized, key, value) >= 0)
         return value;
     ln_free(key);
@@ -201,8 +207,184 @@ static int insert(insertion *ins, const ln_quantize_layer *layer, int number)
     if (!op || (layer->norm && !norm))
         return ln_fail_as(ins->ctx, LN_INTERNAL_ERROR, "the model has no operator '%s' any more",
                           op ? layer->norm : layer->name);
-    const char *const src = dequantized_of(ins, layer, op);
+    const char *const src = dequantized_of(ins, layer->src);
     return !src || make_layer(ins, layer, number, op, norm, src) || replace(ins, op, norm) ? -1 : 0;
+}
+
+/* ---- joints ---- */
+
+static int insert_joint(insertion *ins, const ln_quantize_joint *joint)
+{
+    const char *srcs[LN_QUANTIZE_JOINT_SRCS] = {NULL};
+    for (int i = 0; joint->args[i]; i++)
+        if (!(srcs[i] = dequantized_of(ins, joint->srcs[i])))
+            return -1;
+    const ln_op *const op = ln_op_table_find(ins->ctx->op_table, joint->name);
+    ln_op *const copy = op ? ln_op_copy(op) : NULL;
+    ins->made.ops = copy ? ln_list_append(NULL, copy) : NULL;
+    if (!ins->made.ops) {
+        ln_op_free_lists_too(copy);
+        return fail(ins);
+    }
+    for (int i = 0; joint->args[i]; i++)
+        if (set_name(ins, copy->op_arg->tensors_in, joint->args[i], srcs[i]))
+            return -1;
+    return replace(ins, op, NULL);
+}
+
+/* ---- which joints are between layers in 8 bits ---- */
+
+/* What an operator is for the flow of 8 bits. */
+typedef enum role {
+    ROLE_OTHER,
+    ROLE_LAYER,   /* in 8 bits */
+    ROLE_JOINT,   /* that is usable */
+    ROLE_THROUGH, /* computed by a layer with its result, or moves elements */
+} role;
+
+/* What is known of a tensor. */
+enum { FROM_LAYER = 1, TO_LAYER = 2 };
+
+typedef struct flow {
+    const ln_quantize_layers *layers;
+    ln_hash *roles; /* operator -> role; ROLE_THROUGH and ROLE_OTHER are not in it */
+    ln_hash *marks; /* tensor -> FROM_LAYER, TO_LAYER */
+} flow;
+
+static const char *const through[] = {
+    "relu",    "lrelu",   "sigmoid", "tanh",      "unary",     "batchnorm", "maxpool2d",
+    "reshape", "squeeze", "flatten", "unsqueeze", "transpose", NULL,
+};
+
+static role role_of(const flow *f, const ln_op *op)
+{
+    const role known = (role)(intptr_t)ln_hash_find(f->roles, op->op_arg->name);
+    const char *const *optype = through;
+    while (!known && *optype && !ln_rule_is(op, *optype))
+        optype++;
+    return known ? known : *optype ? ROLE_THROUGH : ROLE_OTHER;
+}
+
+static int is_marked(const flow *f, const char *tensor, int mark)
+{
+    return ((int)(intptr_t)ln_hash_find(f->marks, tensor) & mark) != 0;
+}
+
+static int mark_tensor(const flow *f, const char *tensor, int mark)
+{
+    const int marks = (int)(intptr_t)ln_hash_find(f->marks, tensor) | mark;
+    return ln_hash_insert(f->marks, tensor, (void *)(intptr_t)marks) < 0 ? -1 : 0;
+}
+
+// Of computed inputs, all are so marked, and there is one.
+static int are_marked(const flow *f, const ln_list *tensors, const ln_hash *table, int mark)
+{
+    const ln_tensor_list_entry *tle;
+    int n = 0;
+    LN_LIST_FOREACH(tle, tensors)
+    {
+        if (ln_entry_of(tle, table)->isconst)
+            continue;
+        if (!is_marked(f, tle->name, mark))
+            return 0;
+        n++;
+    }
+    return n > 0;
+}
+
+static int mark_all(const flow *f, const ln_list *tensors, int mark)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, tensors)
+    {
+        if (mark_tensor(f, tle->name, mark))
+            return -1;
+    }
+    return 0;
+}
+
+static int flow_forward(const flow *f, const ln_op *op)
+{
+    const role r = role_of(f, op);
+    const int passes = r == ROLE_JOINT || r == ROLE_THROUGH;
+    return r == ROLE_LAYER || (passes && are_marked(f, op->op_arg->tensors_in,
+                                                    op->op_arg->tensor_table, FROM_LAYER))
+               ? mark_all(f, op->op_arg->tensors_out, FROM_LAYER)
+               : 0;
+}
+
+static int flow_backward(const flow *f, const ln_op *op)
+{
+    const role r = role_of(f, op);
+    const ln_tensor_list_entry *const dst =
+        op->op_arg->tensors_out ? op->op_arg->tensors_out->data : NULL;
+    const int leads =
+        dst && is_marked(f, dst->name, TO_LAYER) &&
+        (r == ROLE_THROUGH || (r == ROLE_JOINT && is_marked(f, dst->name, FROM_LAYER)));
+    return r == ROLE_LAYER || leads ? mark_all(f, op->op_arg->tensors_in, TO_LAYER) : 0;
+}
+
+static int set_role(const flow *f, const char *op, role r)
+{
+    return ln_hash_insert(f->roles, op, (void *)(intptr_t)r) < 0 ? -1 : 0;
+}
+
+static int is_usable_joint(const ln_quantize_layers *layers, const ln_quantize_joint *joint)
+{
+    for (int i = 0; joint->args[i]; i++)
+        if (!ln_quantize_layers_source(layers, joint->srcs[i])->is_usable)
+            return 0;
+    return 1;
+}
+
+static int set_roles(const flow *f, const char *is_on)
+{
+    for (int i = 0; i < f->layers->n; i++)
+        if (is_on[i] && set_role(f, f->layers->items[i].name, ROLE_LAYER))
+            return -1;
+    for (int i = 0; i < f->layers->n_joints; i++)
+        if (is_usable_joint(f->layers, &f->layers->joints[i]) &&
+            set_role(f, f->layers->joints[i].name, ROLE_JOINT))
+            return -1;
+    return 0;
+}
+
+static int flow_all(const flow *f, const ln_context *ctx)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        if (flow_forward(f, op))
+            return -1;
+    }
+    ln_list *const backward = ln_list_reverse(ln_list_copy(ctx->ops));
+    int status = backward || !ctx->ops ? 0 : -1;
+    for (const ln_list *node = backward; node && !status; node = node->next)
+        status = flow_backward(f, node->data);
+    ln_list_free(backward);
+    return status;
+}
+
+static int is_between(const flow *f, const ln_context *ctx, const ln_quantize_joint *joint)
+{
+    const ln_op *const op = ln_op_table_find(ctx->op_table, joint->name);
+    const ln_tensor_list_entry *const dst = op->op_arg->tensors_out->data;
+    return ln_hash_find(f->roles, joint->name) && is_marked(f, dst->name, FROM_LAYER) &&
+           is_marked(f, dst->name, TO_LAYER);
+}
+
+// Sets is_between[i] of each joint. -1: no memory.
+static int find_between(const insertion *ins, const char *is_on, char *between)
+{
+    const flow f = {ins->layers, ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL),
+                    ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL)};
+    const int status =
+        !f.roles || !f.marks || set_roles(&f, is_on) || flow_all(&f, ins->ctx) ? -1 : 0;
+    for (int i = 0; i < ins->layers->n_joints && !status; i++)
+        between[i] = (char)is_between(&f, ins->ctx, &ins->layers->joints[i]);
+    ln_hash_free(f.roles);
+    ln_hash_free(f.marks);
+    return status;
 }
 
 /* ---- all ---- */
@@ -215,18 +397,51 @@ static int begin(insertion *ins)
     return ins->dequantized && ins->ctx->weights ? 0 : fail(ins);
 }
 
-int ln_quantize_insert(ln_context *ctx, const ln_quantize_layers *layers, const char *is_on,
-                       ln_hash *weights)
+// Names that were made are in the operators by now.
+static void forget_names(insertion *ins)
 {
-    insertion ins = {.ctx = ctx, .made = {.ctx = ctx, .rule = "quantize"}, .weights = weights};
-    int status = begin(&ins);
-    for (int i = 0; i < layers->n && !status; i++) {
-        status = is_on && is_on[i] ? insert(&ins, &layers->items[i], i)
-                                   : note_weight(&ins, layers->items[i].weight, i);
-        ln_list_free_deep(ins.made.names, ln_free);
-        ins.made.names = NULL;
+    ln_list_free_deep(ins->made.names, ln_free);
+    ins->made.names = NULL;
+}
+
+static int insert_layers(insertion *ins, const char *is_on)
+{
+    int status = 0;
+    for (int i = 0; i < ins->layers->n && !status; i++) {
+        const ln_quantize_layer *const layer = &ins->layers->items[i];
+        status = is_on && is_on[i] ? insert(ins, layer, i) : note_weight(ins, layer->weight, i);
+        forget_names(ins);
     }
+    return status;
+}
+
+// The flow is that of the model before its layers are quantized.
+static int insert_all(insertion *ins, const ln_quantize_mix *mix, char *between)
+{
+    const int has_joints = mix->has_joints && mix->is_on;
+    if (has_joints && find_between(ins, mix->is_on, between))
+        return fail(ins);
+    int status = insert_layers(ins, mix->is_on);
+    for (int i = 0; i < ins->layers->n_joints && has_joints && !status; i++) {
+        if (between[i])
+            status = insert_joint(ins, &ins->layers->joints[i]);
+        forget_names(ins);
+    }
+    return status;
+}
+
+int ln_quantize_insert(ln_context *ctx, const ln_quantize_layers *layers,
+                       const ln_quantize_mix *mix, ln_hash *weights)
+{
+    insertion ins = {
+        .ctx = ctx, .layers = layers, .made = {.ctx = ctx, .rule = "quantize"}, .weights = weights};
+    char *const between = ln_alloc((size_t)layers->n_joints + 1);
+    const int status = !between                                        ? fail(&ins)
+                       : begin(&ins) || insert_all(&ins, mix, between) ? -1
+                                                                       : 0;
     ln_list_free_deep(ins.made.ops, free_op);
+    forget_names(&ins);
     ln_hash_free(ins.dequantized);
+    ln_free(between);
     return status;
 }

@@ -74,6 +74,35 @@ static int is_layer(const ln_op *op, parts *p)
            !is_dequantized(p->weight);
 }
 
+/* ---- joints ---- */
+
+static const char *const sum_args[] = {"src1", "src2", NULL}, *const mean_args[] = {"src", NULL};
+
+static int is_computed_float(const ln_op *op, const char *arg)
+{
+    const ln_tensor_entry *te = NULL;
+    return ln_rule_reads(op, arg, &te) && !te->isconst && !te->isdynamic &&
+           te->tensor->dtype == TL_FLOAT && te->tensor->len > 0 && !ln_entry_is_mutated(te) &&
+           !is_dequantized(te);
+}
+
+static int is_sum(const ln_op *op)
+{
+    const ln_tensor_entry *a = NULL, *b = NULL;
+    return ln_rule_is(op, "binary") && ln_rule_has_string(op, "op", "TL_BINARY_ADD") &&
+           is_computed_float(op, "src1") && is_computed_float(op, "src2") &&
+           ln_rule_reads(op, "src1", &a) && ln_rule_reads(op, "src2", &b) &&
+           tl_tensor_issameshape(a->tensor, b->tensor);
+}
+
+// The names of the sources of a joint, up to NULL; NULL: it is none.
+static const char *const *joint_args(const ln_op *op)
+{
+    if (is_sum(op))
+        return sum_args;
+    return ln_rule_is(op, "avgpool2d") && is_computed_float(op, "src") ? mean_args : NULL;
+}
+
 /* ---- batch normalization ---- */
 
 static int is_foldable(const ln_op *norm, const ln_tensor_entry *tensors[])
@@ -133,24 +162,80 @@ static int note_layer(const ln_context *ctx, ln_quantize_layer *layer, const ln_
                : 0;
 }
 
-int ln_quantize_layers_find(ln_quantize_layers *layers, const ln_context *ctx)
+static int note_source(ln_quantize_layers *layers, const ln_context *ctx, const char *name)
 {
-    const ln_op *op;
-    parts p;
-    int n = 0;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
-        n += is_layer(op, &p);
-    }
-    *layers = (ln_quantize_layers){ln_alloc_array((size_t)n + 1, sizeof(*layers->items)), 0};
-    if (!layers->items)
-        return ln_fail_memory(ctx);
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
-        if (is_layer(op, &p) && note_layer(ctx, &layers->items[layers->n++], op, &p))
+    if (ln_quantize_layers_source(layers, name))
+        return 0;
+    ln_quantize_source *const source = &layers->sources[layers->n_sources++];
+    if (copy_name(ctx, &source->name, name))
+        return -1;
+    return ln_hash_insert(layers->by_name, source->name, source) < 0 ? ln_fail_memory(ctx) : 0;
+}
+
+static int note_joint(ln_quantize_layers *layers, const ln_context *ctx, const ln_op *op,
+                      const char *const *args)
+{
+    ln_quantize_joint *const joint = &layers->joints[layers->n_joints++];
+    if (copy_name(ctx, &joint->name, op->op_arg->name))
+        return -1;
+    for (int i = 0; args[i]; i++) {
+        const char *const src = ln_tensor_list_find_name(op->op_arg->tensors_in, args[i]);
+        joint->args[i] = args[i];
+        if (copy_name(ctx, &joint->srcs[i], src) || note_source(layers, ctx, src))
             return -1;
     }
     return 0;
+}
+
+static int note_op(ln_quantize_layers *layers, const ln_context *ctx, const ln_op *op)
+{
+    parts p;
+    const char *const *const args = joint_args(op);
+    if (args)
+        return note_joint(layers, ctx, op, args);
+    return is_layer(op, &p) && (note_source(layers, ctx, p.src->name) ||
+                                note_layer(ctx, &layers->items[layers->n++], op, &p))
+               ? -1
+               : 0;
+}
+
+static int allocate(ln_quantize_layers *layers, const ln_context *ctx)
+{
+    const ln_op *op;
+    parts p;
+    size_t n = 1, n_joints = 1;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        n += (size_t)is_layer(op, &p);
+        n_joints += joint_args(op) != NULL;
+    }
+    *layers = (ln_quantize_layers){
+        .items = ln_alloc_array(n, sizeof(*layers->items)),
+        .joints = ln_alloc_array(n_joints, sizeof(*layers->joints)),
+        .sources = ln_alloc_array(n + LN_QUANTIZE_JOINT_SRCS * n_joints, sizeof(*layers->sources)),
+        .by_name = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL),
+    };
+    return layers->items && layers->joints && layers->sources && layers->by_name
+               ? 0
+               : ln_fail_memory(ctx);
+}
+
+int ln_quantize_layers_find(ln_quantize_layers *layers, const ln_context *ctx)
+{
+    const ln_op *op;
+    if (allocate(layers, ctx))
+        return -1;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        if (note_op(layers, ctx, op))
+            return -1;
+    }
+    return 0;
+}
+
+ln_quantize_source *ln_quantize_layers_source(const ln_quantize_layers *layers, const char *name)
+{
+    return ln_hash_find(layers->by_name, name);
 }
 
 static void free_layer(ln_quantize_layer *layer)
@@ -168,11 +253,27 @@ static void free_layer(ln_quantize_layer *layer)
     tl_tensor_free_data_too(layer->folded);
 }
 
+static void free_joint(ln_quantize_joint *joint)
+{
+    for (int i = 0; i < LN_QUANTIZE_JOINT_SRCS; i++)
+        ln_free(joint->srcs[i]);
+    ln_free(joint->name);
+}
+
 void ln_quantize_layers_free(ln_quantize_layers *layers)
 {
     for (int i = 0; i < layers->n; i++)
         free_layer(&layers->items[i]);
+    for (int i = 0; i < layers->n_joints; i++)
+        free_joint(&layers->joints[i]);
+    for (int i = 0; i < layers->n_sources; i++) {
+        ln_quantize_seen_clear(&layers->sources[i].seen);
+        ln_free(layers->sources[i].name);
+    }
     ln_free(layers->items);
+    ln_free(layers->joints);
+    ln_free(layers->sources);
+    ln_hash_free(layers->by_name);
     *layers = (ln_quantize_layers){0};
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layers of a model that may be computed with 8-bit integers: convolutions and matrix
-// multiplications of computed values with constant weights.
+// multiplications of computed values with constant weights. Joints are operators between them,
+// without weights, that can pass 8 bits on: sums of two tensors, means of windows.
 
 #ifndef LN_QUANTIZE_LAYERS_H
 #define LN_QUANTIZE_LAYERS_H
 
 #include "lightnet/ln_context.h"
+#include "lightnet/ln_hash.h"
 #include "quantize/ln_quantize_range.h"
 
 /* The constants of a batch normalization: their tensors, by argument. */
@@ -28,21 +30,45 @@ typedef struct ln_quantize_layer {
     double epsilon;
     int axis; /* of the output channels in the weight */
     /* Known after calibration: */
-    int is_usable;         /* weight and source are finite */
-    ln_quantize_step step; /* of the source */
-    tl_tensor *weight8;    /* TL_INT8 */
-    tl_tensor *scale;      /* of each output channel */
-    tl_tensor *folded;     /* the bias with the normalization; NULL: there is none */
+    int is_usable;      /* weight and source are finite */
+    tl_tensor *weight8; /* TL_INT8 */
+    tl_tensor *scale;   /* of each output channel */
+    tl_tensor *folded;  /* the bias with the normalization; NULL: there is none */
 } ln_quantize_layer;
+
+/* Most tensors that a joint reads. */
+enum { LN_QUANTIZE_JOINT_SRCS = 2 };
+
+typedef struct ln_quantize_joint {
+    char *name;                                   /* of the operator */
+    const char *args[LN_QUANTIZE_JOINT_SRCS + 1]; /* of its sources, up to NULL */
+    char *srcs[LN_QUANTIZE_JOINT_SRCS];           /* tensors */
+} ln_quantize_joint;
+
+/* A tensor that a layer or a joint reads. */
+typedef struct ln_quantize_source {
+    char *name;
+    ln_quantize_seen seen; /* in calibration */
+    int is_usable;         /* its values are finite */
+    ln_quantize_step step;
+} ln_quantize_source;
 
 typedef struct ln_quantize_layers {
     ln_quantize_layer *items;
     int n;
+    ln_quantize_joint *joints;
+    int n_joints;
+    ln_quantize_source *sources;
+    int n_sources;
+    ln_hash *by_name; /* tensor -> ln_quantize_source */
 } ln_quantize_layers;
 
 /** Finds the layers of a context that is read, not compiled. -1 with the reason in the context;
  * ln_quantize_layers_free in any case. */
 int ln_quantize_layers_find(ln_quantize_layers *layers, const ln_context *ctx);
+
+/** The source of that name; NULL: none. */
+ln_quantize_source *ln_quantize_layers_source(const ln_quantize_layers *layers, const char *name);
 
 /** Quantizes the weights of all layers: `ctx` is loaded, and its outputs have the constants. Layers
  * with values that are not finite are not usable. -1 with the reason in the context. */

@@ -3,8 +3,6 @@
 
 #include "quantize/ln_quantize_program.h"
 
-#include "quantize/ln_quantize_insert.h"
-
 static const char default_target[] = "cpu";
 
 int ln_quantize_program_fail(const ln_quantize_program *p, ln_error *err)
@@ -32,7 +30,8 @@ int ln_quantize_program_read(ln_quantize_program *p, const ln_quantize_samples *
 }
 
 int ln_quantize_program_compile(ln_quantize_program *p, const ln_quantize_samples *samples,
-                                const ln_quantize_layers *layers, const char *is_on, ln_error *err)
+                                const ln_quantize_layers *layers, const ln_quantize_mix *mix,
+                                ln_error *err)
 {
     const char *const target = samples->model->options->target;
     if (ln_quantize_program_read(p, samples, err))
@@ -40,7 +39,8 @@ int ln_quantize_program_compile(ln_quantize_program *p, const ln_quantize_sample
     p->weights = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
     if (!p->weights)
         return ln_error_set_last(err);
-    return ln_quantize_insert(p->ctx, layers, is_on, p->weights) ||
+    p->ctx->precision = mix->is_bf16 ? TL_BFLOAT16 : TL_FLOAT;
+    return ln_quantize_insert(p->ctx, layers, mix, p->weights) ||
                    ln_context_compile(p->ctx, target ? target : default_target)
                ? ln_quantize_program_fail(p, err)
                : 0;
@@ -55,9 +55,10 @@ int ln_quantize_program_load(ln_quantize_program *p, const ln_quantize_samples *
 }
 
 int ln_quantize_program_make(ln_quantize_program *p, const ln_quantize_samples *samples,
-                             const ln_quantize_layers *layers, const char *is_on, ln_error *err)
+                             const ln_quantize_layers *layers, const ln_quantize_mix *mix,
+                             ln_error *err)
 {
-    return ln_quantize_program_compile(p, samples, layers, is_on, err) ||
+    return ln_quantize_program_compile(p, samples, layers, mix, err) ||
                    ln_quantize_program_load(p, samples, err)
                ? -1
                : 0;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "lightnet/ln_context.h"
+#include "quantize/ln_quantize_insert.h"
 #include "quantize/ln_quantize_layers.h"
 #include "session/ln_model.h"
 #include "session/ln_program.h"
@@ -31,13 +32,15 @@ typedef struct ln_quantize_program {
 int ln_quantize_program_read(ln_quantize_program *p, const ln_quantize_samples *samples,
                              ln_error *err);
 
-/** Reads it, quantizes the layers of is_on (NULL: none), and compiles it; as above. */
+/** Reads it, quantizes the layers of the mix, and compiles it; as above. */
 int ln_quantize_program_compile(ln_quantize_program *p, const ln_quantize_samples *samples,
-                                const ln_quantize_layers *layers, const char *is_on, ln_error *err);
+                                const ln_quantize_layers *layers, const ln_quantize_mix *mix,
+                                ln_error *err);
 
 /** Does that, and loads it. */
 int ln_quantize_program_make(ln_quantize_program *p, const ln_quantize_samples *samples,
-                             const ln_quantize_layers *layers, const char *is_on, ln_error *err);
+                             const ln_quantize_layers *layers, const ln_quantize_mix *mix,
+                             ln_error *err);
 
 /** Loads a program that has been compiled. */
 int ln_quantize_program_load(ln_quantize_program *p, const ln_quantize_samples *samples,

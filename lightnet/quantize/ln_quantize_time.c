@@ -10,8 +10,9 @@
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
 
-/* Runs before the first that counts; the least that count. */
-enum { WARM_UP = 2, LEAST_RUNS = 5 };
+/* Runs before the first that counts; the least that count. Runs of one program follow each other,
+ * so that its weights are in the caches. */
+enum { WARM_UP = 2, LEAST_RUNS = 5, RUNS_IN_TURN = 4, LEAST_TURNS = 3 };
 
 /* ---- runs ---- */
 
@@ -27,9 +28,21 @@ static int run_once(const ln_quantize_program *p, const ln_quantize_samples *sam
     return 0;
 }
 
-static int is_over(uint64_t start, double seconds, int runs)
+static int is_over(uint64_t start, double seconds, int runs, int least)
 {
-    return runs >= LEAST_RUNS && (double)(tl_clock() - start) * 1e-9 >= seconds;
+    return runs >= least && (double)(tl_clock() - start) * 1e-9 >= seconds;
+}
+
+static int run_in_turn(const ln_quantize_program *p, const ln_quantize_samples *samples, double *ns,
+                       ln_error *err)
+{
+    for (int run = -1; run < RUNS_IN_TURN; run++) {
+        double now = 0;
+        if (run_once(p, samples, &now, err))
+            return -1;
+        *ns = run < 0 ? *ns : fmin(*ns, now);
+    }
+    return 0;
 }
 
 int ln_quantize_time_both(double ns[2], const ln_quantize_program *const programs[2],
@@ -37,14 +50,10 @@ int ln_quantize_time_both(double ns[2], const ln_quantize_program *const program
 {
     const uint64_t start = tl_clock();
     ns[0] = ns[1] = INFINITY;
-    for (int run = -WARM_UP; run < 0 || !is_over(start, seconds, run); run++)
-        for (int i = 0; i < 2; i++) {
-            double now = 0;
-            if (run_once(programs[i], samples, &now, err))
+    for (int turn = 0; !is_over(start, seconds, turn, LEAST_TURNS); turn++)
+        for (int i = 0; i < 2; i++)
+            if (run_in_turn(programs[i], samples, &ns[i], err))
                 return -1;
-            if (run >= 0)
-                ns[i] = fmin(ns[i], now);
-        }
     return 0;
 }
 
@@ -70,7 +79,7 @@ static int time_ops(op_times *times, const ln_quantize_program *p,
                     const ln_quantize_samples *samples, double seconds, ln_error *err)
 {
     const uint64_t start = tl_clock();
-    for (int run = -WARM_UP; run < 0 || !is_over(start, seconds, run); run++) {
+    for (int run = -WARM_UP; run < 0 || !is_over(start, seconds, run, LEAST_RUNS); run++) {
         if (time_once(times, p, samples, err))
             return -1;
         for (int i = 0; i < times->n && run >= 0; i++)

@@ -40,8 +40,10 @@ typedef struct ln_quantized_layer {
 /** What was chosen for the model. */
 typedef struct ln_quantized_model {
     int n_layers;
-    int n_quantized;  /* of these; 0: the model stays float32 */
+    int n_quantized;  /* of these; 0: the model stays float32, but for is_bf16 */
     int n_within;     /* layers of the mix that kept the budget, before it was timed */
+    int has_joints;   /* sums and means between layers in 8 bits are in 8 bits, too */
+    int is_bf16;      /* other products of matrices may round to bfloat16 (ln_context.h) */
     double error;     /* of the outputs, on all samples */
     double top1;      /* share of largest elements that are where those of float32 are */
     double ns_before; /* nanoseconds of a run, in float32 */
