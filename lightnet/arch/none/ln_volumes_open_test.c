@@ -59,9 +59,9 @@ static char *model_of(const conv_case *c, int n)
 {
     static char text[TEXT];
     const int is_deconv = !strcmp(c->optype, "deconvnd");
-    char dims[128];
-    snprintf(dims, sizeof(dims),
-             n ? "" : ", {\"arg_name\": \"least\", \"value\": [1, %d, 4, 6, 7]}", c->channels);
+    char least[128];
+    snprintf(least, sizeof(least), ", {\"arg_name\": \"least\", \"value\": [1, %d, 4, 6, 7]}",
+             c->channels);
     snprintf(
         text, sizeof(text),
         "{\"inputs\": [\"x\"], \"outputs\": [\"y\"], \"ops\": ["
@@ -79,7 +79,7 @@ static char *model_of(const conv_case *c, int n)
         "\"value\": [%d, %d, %d]}, {\"arg_name\": \"stride\", \"value\": [%d, %d, %d]}, "
         "{\"arg_name\": \"dilation\", \"value\": [1, 1, 1]}, {\"arg_name\": \"padding\", "
         "\"value\": [%d, %d, %d, %d, %d, %d]}%s]}]}",
-        n ? "source" : "placeholder", n ? n : MOST, c->channels, n ? "" : dims,
+        n ? "source" : "placeholder", n ? n : MOST, c->channels, n ? "" : least,
         is_deconv ? c->channels : RESULTS, is_deconv ? RESULTS : c->channels, c->size[0],
         c->size[1], c->size[2], c->optype, c->size[0], c->size[1], c->size[2], c->stride[0],
         c->stride[1], c->stride[2], c->padding[0], c->padding[1], c->padding[2], c->padding[3],
