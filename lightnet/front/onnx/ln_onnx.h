@@ -71,6 +71,12 @@ int ln_onnx_wants(const ln_onnx_node *n, int i);
 const char *ln_onnx_in(ln_onnx_node *n, int i);
 const char *ln_onnx_optional(ln_onnx_node *n, int i);
 
+/** Input `i`, the zero point of the integers `of`: NULL where it is absent, and where it is 0 for
+ * all of them, so that no rule needs to look for what changes nothing. One of another type, or of
+ * neither one element nor as many as there are along `axis`, is given as it is: the operator will
+ * refuse it. */
+const char *ln_onnx_zero_point(ln_onnx_node *n, int i, const char *of, int axis);
+
 /** Says that output `i` is a tensor that exists already. */
 void ln_onnx_alias(ln_onnx_node *n, int i, const char *tensor);
 

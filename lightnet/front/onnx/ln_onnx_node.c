@@ -54,6 +54,34 @@ const char *ln_onnx_in(ln_onnx_node *n, int i)
     return ln_onnx_optional(n, i);
 }
 
+/** Whether all bytes of the constant are 0. */
+static int is_all_zero(ln_onnx_node *n, const char *tensor)
+{
+    const tl_tensor *const value = ln_onnx_value(n, tensor);
+    const unsigned char *const bytes = value ? value->data : NULL;
+    const size_t size = value ? tl_tensor_size(value) : 0;
+    size_t i = 0;
+    while (i < size && bytes[i] == 0)
+        i++;
+    return value && i == size;
+}
+
+/** Whether `zero` may be a zero point of `of`: for all, or for each index along the axis. */
+static int is_zero_point(const tl_tensor *zero, const tl_tensor *of, int axis)
+{
+    return zero->dtype == of->dtype &&
+           (zero->len == 1 || (zero->ndim == 1 && axis < of->ndim && zero->len == of->dims[axis]));
+}
+
+const char *ln_onnx_zero_point(ln_onnx_node *n, int i, const char *of, int axis)
+{
+    const char *const zero = ln_onnx_optional(n, i);
+    if (!zero || !of || ln_onnx_failed(n) ||
+        !is_zero_point(ln_onnx_tensor_of(n, zero), ln_onnx_tensor_of(n, of), axis))
+        return zero;
+    return is_all_zero(n, zero) ? NULL : zero;
+}
+
 void ln_onnx_alias(ln_onnx_node *n, int i, const char *tensor)
 {
     if (ln_onnx_wants(n, i))

@@ -170,8 +170,8 @@ static void translate_conv_integer(ln_onnx_node *n)
 {
     convolution c = read_convolution(n, -1);
     ln_onnx_auto_pad(n, c.src, &c.windows);
-    const char *const src_zero = ln_onnx_optional(n, 2), *const weight_zero =
-                                                             ln_onnx_optional(n, 3);
+    const char *const src_zero = ln_onnx_zero_point(n, 2, c.src, 0);
+    const char *const weight_zero = ln_onnx_zero_point(n, 3, c.weight, 0);
     begin_nd(n, "conv_int", &c);
     ln_emit_arg(&n->emit, "src_zero", src_zero);
     ln_emit_arg(&n->emit, "weight_zero", weight_zero);

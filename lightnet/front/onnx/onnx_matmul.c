@@ -29,7 +29,7 @@ static void translate_matmul(ln_onnx_node *n)
 static void translate_matmul_integer(ln_onnx_node *n)
 {
     const char *zero1 = ln_onnx_optional(n, 2);
-    const char *const zero2 = ln_onnx_optional(n, 3);
+    const char *const zero2 = ln_onnx_zero_point(n, 3, ln_onnx_in(n, 1), 1);
     if (zero1 && ln_onnx_tensor_of(n, zero1)->len != 1)
         zero1 = ln_onnx_as_matrix(n, zero1, 1);
     emit_product(n, "matmul_int", zero1, zero2);

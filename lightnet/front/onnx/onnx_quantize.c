@@ -76,15 +76,25 @@ static void translate_quantize(ln_onnx_node *n)
     emit_quantize(n, src, scale, zero, dtype, read_axis(n, src, scale, block), block, 0);
 }
 
+/** The zero point, which has as many elements as the scale. */
+static const char *read_zero(ln_onnx_node *n, const char *src, const char *scale, int axis)
+{
+    const char *const zero = ln_onnx_optional(n, 2);
+    if (!zero || ln_onnx_failed(n) ||
+        ln_onnx_tensor_of(n, zero)->len != ln_onnx_tensor_of(n, scale)->len)
+        return zero;
+    return ln_onnx_zero_point(n, 2, src, axis);
+}
+
 static void translate_dequantize(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0), *const scale = ln_onnx_in(n, 1);
     const int block = read_block(n);
     const tl_dtype own = ln_onnx_tensor_of(n, scale)->dtype;
     const tl_dtype dtype = read_dtype(n, own);
-    const char *const result =
-        emit_dequantize(n, src, scale, ln_onnx_optional(n, 2), read_axis(n, src, scale, block),
-                        block, dtype == own ? 0 : LN_EMIT_TEMP);
+    const int axis = read_axis(n, src, scale, block);
+    const char *const result = emit_dequantize(n, src, scale, read_zero(n, src, scale, axis), axis,
+                                               block, dtype == own ? 0 : LN_EMIT_TEMP);
     if (dtype != own)
         ln_emit_cast(&n->emit, result, dtype, 0);
 }
@@ -131,6 +141,8 @@ static void translate_qlinear_conv(ln_onnx_node *n)
     const char *const src_scale = as_scalar(n, ln_onnx_in(n, 1));
     const char *const weight_scale = as_scalar(n, ln_onnx_in(n, 4));
     const char *const dst_scale = as_scalar(n, ln_onnx_in(n, 6));
+    const char *const src_zero = ln_onnx_zero_point(n, 2, src, 0);
+    const char *const weight_zero = ln_onnx_zero_point(n, 5, weight, 0);
     const char *const bias = ln_onnx_optional(n, 8);
     const int64_t group = ln_onnx_int(n, "group", 1);
     tl_windows w = ln_onnx_windows(n, src, weight);
@@ -139,8 +151,8 @@ static void translate_qlinear_conv(ln_onnx_node *n)
     ln_emit_arg(&n->emit, "src", src);
     ln_emit_arg(&n->emit, "weight", weight);
     ln_emit_arg(&n->emit, "bias", bias);
-    ln_emit_arg(&n->emit, "src_zero", ln_onnx_in(n, 2));
-    ln_emit_arg(&n->emit, "weight_zero", ln_onnx_in(n, 5));
+    ln_emit_arg(&n->emit, "src_zero", src_zero);
+    ln_emit_arg(&n->emit, "weight_zero", weight_zero);
     ln_emit_set_int(&n->emit, "group", group);
     ln_emit_set_ints(&n->emit, "size", w.n, w.size);
     ln_emit_set_ints(&n->emit, "stride", w.n, w.stride);
@@ -158,7 +170,8 @@ static void translate_qlinear_matmul(ln_onnx_node *n)
     const char *const scale1 = ln_onnx_as_matrix(n, as_scalar(n, ln_onnx_in(n, 1)), 1);
     const char *const zero1 = ln_onnx_as_matrix(n, as_scalar(n, ln_onnx_in(n, 2)), 1);
     const char *const scale2 = as_scalar(n, ln_onnx_in(n, 4));
-    const char *const zero2 = as_scalar(n, ln_onnx_in(n, 5));
+    const char *zero2 = ln_onnx_zero_point(n, 5, ln_onnx_in(n, 3), 1);
+    zero2 = zero2 ? as_scalar(n, zero2) : NULL;
     const char *const dst_scale = as_scalar(n, ln_onnx_in(n, 6));
     ln_emit_begin(&n->emit, "matmul_int");
     ln_emit_arg(&n->emit, "src1", m.rows);
