@@ -44,6 +44,15 @@ TL_API int tl_tensor_quantize_range(const tl_tensor *src, tl_tensor *scale, tl_t
 TL_API int tl_exec_quantize_range(const tl_exec *exec, const tl_tensor *src, tl_tensor *scale,
                                   tl_tensor *zero);
 
+/** The same of images with their channels in blocks of 16 (tl_blocked.h): lanes that stand for no
+ *  channel do not count. */
+TL_API int tl_exec_blocked_quantize_range(const tl_exec *exec, const tl_tensor *src, int channels,
+                                          tl_tensor *scale, tl_tensor *zero);
+
+/** src, TL_INT8 or TL_UINT8, with the highest bit of each element flipped, as dst of the other type
+ *  and the same shape: numbers that are 128 higher, or lower. dst may have the data of src. */
+TL_API int tl_exec_flip_bytes(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst);
+
 TL_END_DECLS
 
 #endif

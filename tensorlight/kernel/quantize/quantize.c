@@ -302,10 +302,12 @@ tl_tensor *tl_tensor_dequantize(const tl_tensor *src, const tl_tensor *scale, co
 
 /* ---- range ---- */
 
-/** The ranges that threads find. */
+/** The ranges that threads find in rows of elements. */
 typedef struct range_job {
     const float *src;
-    size_t len;
+    size_t len, row; /* all elements; those of a row */
+    int channels;    /* of images in blocks, each block a row; 0: all elements count */
+    int blocks;      /* of an image */
     tl_quantize_range_func *func;
     struct {
         float of[2];
@@ -313,29 +315,61 @@ typedef struct range_job {
     } ranges[TL_MOST_SLOTS];
 } range_job;
 
+/** Lanes of a row that stand for channels. */
+static int lanes_of(const range_job *job, size_t row)
+{
+    if (job->channels == 0)
+        return TL_BLOCK;
+    return tl_smaller(TL_BLOCK, job->channels - (int)(row % (size_t)job->blocks) * TL_BLOCK);
+}
+
 static void find_range(void *arg, size_t slot, size_t begin, size_t end)
 {
     range_job *const job = arg;
-    const size_t from = begin * TL_MAP_CHEAP, to = tl_smaller_size(end * TL_MAP_CHEAP, job->len);
-    job->func(job->src + from, to - from, job->ranges[slot].of);
+    for (size_t i = begin; i < end; i++) {
+        const size_t from = i * job->row, to = tl_smaller_size(from + job->row, job->len);
+        job->func(job->src + from, to - from, lanes_of(job, i), job->ranges[slot].of);
+    }
 }
 
-int tl_exec_quantize_range(const tl_exec *exec, const tl_tensor *src, tl_tensor *scale,
-                           tl_tensor *zero)
+/** Spreads what the rows hold over 0 .. 255. */
+static void spread(const tl_exec *exec, range_job *job, tl_tensor *scale, tl_tensor *zero)
 {
-    assert(src->dtype == TL_FLOAT && scale->dtype == TL_FLOAT && zero->dtype == TL_UINT8);
+    assert(scale->dtype == TL_FLOAT && zero->dtype == TL_UINT8);
     assert(scale->len == 1 && zero->len == 1);
-    range_job job = {.src = src->data, .len = (size_t)src->len, .func = pick_range(exec, TL_FLOAT)};
-    tl_parallel_slots(exec, tl_divide_up(job.len, TL_MAP_CHEAP), TL_MOST_SLOTS, find_range, &job);
+    job->func = pick_range(exec, TL_FLOAT);
+    if (job->row > 0)
+        tl_parallel_slots(exec, tl_divide_up(job->len, job->row), TL_MOST_SLOTS, find_range, job);
     float min = 0, max = 0;
     for (int i = 0; i < TL_MOST_SLOTS; i++) {
-        min = fminf(min, job.ranges[i].of[0]);
-        max = fmaxf(max, job.ranges[i].of[1]);
+        min = fminf(min, job->ranges[i].of[0]);
+        max = fmaxf(max, job->ranges[i].of[1]);
     }
     const float s = max == min ? 1 : (max - min) / 255;
     const float z = rintf(0 - min / s);
     *(float *)scale->data = s;
     *(uint8_t *)zero->data = z > 0 ? (uint8_t)(z < 255 ? z : 255) : 0;
+}
+
+int tl_exec_quantize_range(const tl_exec *exec, const tl_tensor *src, tl_tensor *scale,
+                           tl_tensor *zero)
+{
+    assert(src->dtype == TL_FLOAT);
+    range_job job = {.src = src->data, .len = (size_t)src->len, .row = TL_MAP_CHEAP};
+    spread(exec, &job, scale, zero);
+    return 0;
+}
+
+int tl_exec_blocked_quantize_range(const tl_exec *exec, const tl_tensor *src, int channels,
+                                   tl_tensor *scale, tl_tensor *zero)
+{
+    assert(src->dtype == TL_FLOAT && src->ndim == 5 && src->dims[1] == tl_blocks(channels));
+    range_job job = {.src = src->data,
+                     .len = (size_t)src->len,
+                     .row = (size_t)src->dims[2] * src->dims[3] * TL_BLOCK,
+                     .channels = channels,
+                     .blocks = src->dims[1]};
+    spread(exec, &job, scale, zero);
     return 0;
 }
 
@@ -356,4 +390,28 @@ int tl_tensor_quantize_range(const tl_tensor *src, tl_tensor *scale, tl_tensor *
         tl_check_apart(scale, zero) < 0)
         return -1;
     return tl_exec_quantize_range(NULL, src, scale, zero);
+}
+
+/* ---- signs ---- */
+
+typedef struct flip_job {
+    const uint8_t *src;
+    uint8_t *dst;
+} flip_job;
+
+static void flip(void *arg, size_t begin, size_t end)
+{
+    const flip_job *const job = arg;
+    for (size_t i = begin; i < end; i++)
+        job->dst[i] = job->src[i] ^ 0x80;
+}
+
+int tl_exec_flip_bytes(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
+{
+    assert((src->dtype == TL_INT8 && dst->dtype == TL_UINT8) ||
+           (src->dtype == TL_UINT8 && dst->dtype == TL_INT8));
+    assert(src->len == dst->len);
+    flip_job job = {src->data, dst->data};
+    tl_parallel(exec, (size_t)src->len, TL_MAP_CHEAP, flip, &job);
+    return 0;
 }

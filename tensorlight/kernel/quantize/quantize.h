@@ -5,6 +5,7 @@
 #define QUANTIZE_H
 
 #include "kernel/tl_kernel.h"
+#include "tensorlight/tl_blocked.h"
 #include "tensorlight/tl_quantize.h"
 
 /** src [n] -> dst [n], one of them float; scale and zero are one element for all (step 0) or n
@@ -17,8 +18,10 @@ typedef void tl_quantize_func(const void *src, void *dst, const float *scale, co
 #include "kernel/quantize/quantize.def"
 #undef TL_KERNEL
 
-/** Extends range, {min, max}, which holds 0, to src [n]; NaN does not count. */
-typedef void tl_quantize_range_func(const float *src, size_t n, float range[2]);
+/** Extends range, {min, max}, which holds 0, to src [n], of which only the first `lanes` of each
+ *  TL_BLOCK elements count; where that is fewer than all, n is a multiple of TL_BLOCK. NaN does not
+ *  count. */
+typedef void tl_quantize_range_func(const float *src, size_t n, int lanes, float range[2]);
 
 #define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_quantize_range_func, name, dtype, isa)
 #include "kernel/quantize/quantize_range.def"

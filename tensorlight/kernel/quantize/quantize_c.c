@@ -49,10 +49,12 @@
 #define TL_TAG i32
 #include "tensor/tl_one_type.inc.h"
 
-void tl_quantize_range_f32_c(const float *src, size_t n, float range[2])
+void tl_quantize_range_f32_c(const float *src, size_t n, int lanes, float range[2])
 {
     float min = range[0], max = range[1];
     for (size_t i = 0; i < n; i++) {
+        if (i % TL_BLOCK >= (size_t)lanes)
+            continue;
         min = src[i] < min ? src[i] : min;
         max = src[i] > max ? src[i] : max;
     }

@@ -130,36 +130,55 @@ void SIMD_OF(tl_dequantize_i32)(const void *src, void *dst, const float *scale, 
 
 /* ---- range ---- */
 
-void SIMD(tl_quantize_range)(const float *src, size_t n, float range[2])
+/** A range in vectors: lanes without an element are 0, which counts anyway. */
+typedef struct span {
+    tl_vf min, max;
+} span;
+
+static inline void extend(span *s, tl_vf x)
+{
+    s->min = tl_vf_min(x, s->min);
+    s->max = tl_vf_max(x, s->max);
+}
+
+/** All of n elements. */
+static span span_of_all(span s, const float *src, size_t n)
 {
     enum { CHAINS = 4 };
-    tl_vf min[CHAINS], max[CHAINS];
-    TL_UNROLL
-    for (int k = 0; k < CHAINS; k++) {
-        min[k] = tl_vf_set1(range[0]);
-        max[k] = tl_vf_set1(range[1]);
-    }
+    span chains[CHAINS] = {s, s, s, s};
     size_t i = 0;
     for (; i + CHAINS * TL_VF_LANES <= n; i += CHAINS * TL_VF_LANES) {
         TL_UNROLL
-        for (int k = 0; k < CHAINS; k++) {
-            const tl_vf x = tl_vf_load(src + i + k * TL_VF_LANES);
-            min[k] = tl_vf_min(x, min[k]);
-            max[k] = tl_vf_max(x, max[k]);
-        }
+        for (int k = 0; k < CHAINS; k++)
+            extend(&chains[k], tl_vf_load(src + i + k * TL_VF_LANES));
     }
-    for (; i < n; i += TL_VF_LANES) {
-        const size_t rest = n - i;
-        // Lanes without an element are 0, which counts anyway.
-        const tl_vf x = rest < TL_VF_LANES ? tl_vf_load_part(src + i, rest) : tl_vf_load(src + i);
-        min[0] = tl_vf_min(x, min[0]);
-        max[0] = tl_vf_max(x, max[0]);
-    }
+    for (; i + TL_VF_LANES <= n; i += TL_VF_LANES)
+        extend(&chains[0], tl_vf_load(src + i));
+    if (i < n)
+        extend(&chains[0], tl_vf_load_part(src + i, n - i));
     TL_UNROLL
     for (int k = 1; k < CHAINS; k++) {
-        min[0] = tl_vf_min(min[k], min[0]);
-        max[0] = tl_vf_max(max[k], max[0]);
+        chains[0].min = tl_vf_min(chains[k].min, chains[0].min);
+        chains[0].max = tl_vf_max(chains[k].max, chains[0].max);
     }
-    range[0] = -tl_vf_largest(tl_vf_neg(min[0]));
-    range[1] = tl_vf_largest(max[0]);
+    return chains[0];
+}
+
+/** The first `lanes` of each TL_BLOCK elements. */
+static span span_of_lanes(span s, const float *src, size_t n, size_t lanes)
+{
+    for (size_t i = 0; i < n; i += TL_BLOCK)
+        for (size_t k = 0; k < lanes; k += TL_VF_LANES)
+            extend(&s, lanes - k < TL_VF_LANES ? tl_vf_load_part(src + i + k, lanes - k)
+                                               : tl_vf_load(src + i + k));
+    return s;
+}
+
+void SIMD(tl_quantize_range)(const float *src, size_t n, int lanes, float range[2])
+{
+    const span before = {tl_vf_set1(range[0]), tl_vf_set1(range[1])};
+    const span s = lanes == TL_BLOCK ? span_of_all(before, src, n)
+                                     : span_of_lanes(before, src, n, (size_t)lanes);
+    range[0] = -tl_vf_largest(tl_vf_neg(s.min));
+    range[1] = tl_vf_largest(s.max);
 }

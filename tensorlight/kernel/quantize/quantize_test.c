@@ -351,8 +351,9 @@ static void check_range(size_t row, size_t len, uint64_t seed)
     if (len > 2)
         src[len / 2] = NAN;
     float got[2] = {0, 0}, want[2] = {0, 0};
-    tl_quantize_range_f32_c(src, len, want);
-    ranges[row].func(src, len, got);
+    const int lanes = len % TL_BLOCK == 0 ? (int)(seed % TL_BLOCK) + 1 : TL_BLOCK;
+    tl_quantize_range_f32_c(src, len, lanes, want);
+    ranges[row].func(src, len, lanes, got);
     ck_assert_msg(memcmp(got, want, sizeof(got)) == 0, "kernel %zu on %zu: %g to %g, not %g to %g",
                   row, len, (double)got[0], (double)got[1], (double)want[0], (double)want[1]);
     ln_guard_free(&guard);
@@ -364,6 +365,35 @@ START_TEST(each_kernel_finds_the_range_of_plain_c)
         for (size_t len = 0; tl_isa_is_usable(ranges[row].isa) && len < 150; len++)
             for (uint64_t seed = 1; seed < 13; seed++)
                 check_range(row, len, seed);
+}
+END_TEST
+
+START_TEST(lanes_without_a_channel_are_out_of_range)
+{
+    nn_room room = {.seed = 35};
+    for (int channels = 1; channels < 40; channels++) {
+        const int blocks = tl_blocks(channels);
+        tl_tensor *const planes =
+            nn_random(&room, TL_FLOAT, 4, (int[]){2, channels, 3, 5}, -channels, 5);
+        tl_tensor *const src = nn_blank(&room, TL_FLOAT, 5, (int[]){2, blocks, 3, 5, TL_BLOCK});
+        tl_exec_to_blocked(NULL, planes, src);
+        for (int i = 0; i < src->len; i++)
+            if (i / 15 / TL_BLOCK % blocks * TL_BLOCK + i % TL_BLOCK >= channels)
+                ((float *)src->data)[i] = 1e30f;
+        float scale[2];
+        uint8_t zero[2];
+        tl_tensor s[2], z[2];
+        for (int i = 0; i < 2; i++) {
+            s[i] = (tl_tensor){.dtype = TL_FLOAT, .len = 1, .data = &scale[i]};
+            z[i] = (tl_tensor){.dtype = TL_UINT8, .len = 1, .data = &zero[i]};
+        }
+        tl_exec_quantize_range(NULL, planes, &s[0], &z[0]);
+        tl_exec_blocked_quantize_range(NULL, src, channels, &s[1], &z[1]);
+        ck_assert_float_eq(scale[0], scale[1]);
+        ck_assert_uint_eq(zero[0], zero[1]);
+        nn_close(&room);
+        room.n = 0;
+    }
 }
 END_TEST
 
@@ -393,4 +423,5 @@ LN_TEST_MAIN("quantize", quantize_agrees_with_loops_on_all_types,
              the_whole_range_of_32_bits_is_dequantized, a_range_holds_0_and_rounds_its_zero_point,
              threads_do_not_change_the_result, each_kernel_gives_the_bits_of_plain_c,
              floats_beside_ties_round_as_in_plain_c, each_kernel_finds_the_range_of_plain_c,
-             threads_find_the_same_range, what_does_not_fit_is_refused)
+             lanes_without_a_channel_are_out_of_range, threads_find_the_same_range,
+             what_does_not_fit_is_refused)
