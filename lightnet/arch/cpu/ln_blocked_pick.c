@@ -36,13 +36,19 @@ static const ln_tensor_entry *blocks_of(const ln_tensor_entry *te)
     return blocks;
 }
 
-/** Whether the operator does something to the channels of images in floats. */
+/** Whether images of this type can lie in blocks. */
+static int has_block_type(const ln_tensor_entry *te)
+{
+    return te->tensor->dtype == TL_FLOAT || te->tensor->dtype == TL_UINT8;
+}
+
+/** Whether the operator does something to the channels of images. */
 static int is_about_channels(const ln_op *op, const char *optype, const char *arg_name)
 {
     const ln_tensor_entry *te = NULL;
     return ln_rule_is(op, optype) && !ln_rule_is_dynamic_beyond_batch(op) &&
            ln_rule_has_number(op, "axis", 1) && ln_rule_reads(op, arg_name, &te) &&
-           te->tensor->ndim == 4 && te->tensor->dtype == TL_FLOAT && !ln_entry_is_mutated(te);
+           te->tensor->ndim == 4 && has_block_type(te) && !ln_entry_is_mutated(te);
 }
 
 static const ln_tensor_entry *entry_of(const ln_op *op, const ln_tensor_list_entry *tle)
