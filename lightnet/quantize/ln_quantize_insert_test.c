@@ -18,39 +18,45 @@
     "]}"
 #define IN(arg, name)     "{\"arg_name\": \"" arg "\", \"name\": \"" name "\"}"
 #define PARAM(arg, value) "{\"arg_name\": \"" arg "\", \"value\": " value "}"
-#define SOURCE(name, dims, data) \
-    OP("source", name, "",       \
-       PARAM("dtype", "\"TL_FLOAT\"") ", " PARAM("dims", dims) ", " PARAM("data", "[" data "]"))
-#define CONV(src, weight, dst)                                                                     \
-    OP("conv2d", dst, IN("src", src) ", " IN("weight", weight) ", " IN("bias", "o"),               \
-       PARAM("group", "1") ", " PARAM("size", "[1, 1]") ", " PARAM("stride", "[1, 1]") ", " PARAM( \
-           "padding", "[0, 0, 0, 0]") ", " PARAM("dilation", "[1, 1]") ", " PARAM("autopad",       \
-                                                                                  "\"NOTSET\""))
+#define SHAPED(dims, data) \
+    PARAM("dtype", "\"TL_FLOAT\"") ", " PARAM("dims", dims) ", " PARAM("data", "[" data "]")
+#define SOURCE(name, dims, data) OP("source", name, "", SHAPED(dims, data))
+#define WINDOW                                                                          \
+    "{\"arg_name\": \"group\", \"value\": 1}, {\"arg_name\": \"size\", \"value\": [1, " \
+    "1]}, {\"arg_name\": \"stride\", \"value\": [1, 1]}, {\"arg_name\": \"padding\", "  \
+    "\"value\": [0, 0, 0, 0]}, {\"arg_name\": \"dilation\", \"value\": [1, 1]}, "       \
+    "{\"arg_name\": \"autopad\", \"value\": \"NOTSET\"}"
+#define CONV(src, weight, dst) \
+    OP("conv2d", dst, IN("src", src) ", " IN("weight", weight) ", " IN("bias", "o"), WINDOW)
 #define SUM(src1, src2, dst) \
     OP("binary", dst, IN("src1", src1) ", " IN("src2", src2), PARAM("op", "\"TL_BINARY_ADD\""))
 
-static const char model[] = "{\"inputs\": [\"x\"], \"outputs\": [\"y\"], \"ops\": [" //
-    SOURCE("x", "[1, 2, 1, 1]", "") ", " SOURCE("A", "[2, 2, 1, 1]", "1, -0.5, 0.25, 2") ","
-                                                                                         " " SOURCE("B", "[2, 2, 1, 1]", "0.75, 1, -1, 0.125") ", " SOURCE("C", "[2, 2, 1, 1]", "1, 1, -0.625, 0.5") ", " SOURCE(
-                                                                                             "o",
-                                                                                             "[2]",
-                                                                                             "0.5, "
-                                                                                             "-0."
-                                                                                             "25") ", " CONV("x",
-                                                                                                             "A",
-                                                                                                             "a") ", " CONV("x",
-                                                                                                                            "B",
-                                                                                                                            "b") ", " SUM("a",
-                                                                                                                                          "b",
-                                                                                                                                          "s") ", " OP("relu",
-                                                                                                                                                       "r",
-                                                                                                                                                       IN("src",
-                                                                                                                                                          "s"),
-                                                                                                                                                       "") ", " CONV("r",
-                                                                                                                                                                     "C",
-                                                                                                                                                                     "c") ", " SUM("c",
-                                                                                                                                                                                   "a",
-                                                                                                                                                                                   "y") "]}";
+static const char *const ops[] = {
+    SOURCE("x", "[1, 2, 1, 1]", ""),
+    SOURCE("A", "[2, 2, 1, 1]", "1, -0.5, 0.25, 2"),
+    SOURCE("B", "[2, 2, 1, 1]", "0.75, 1, -1, 0.125"),
+    SOURCE("C", "[2, 2, 1, 1]", "1, 1, -0.625, 0.5"),
+    SOURCE("o", "[2]", "0.5, -0.25"),
+    CONV("x", "A", "a"),
+    CONV("x", "B", "b"),
+    SUM("a", "b", "s"),
+    OP("relu", "r", IN("src", "s"), ""),
+    CONV("r", "C", "c"),
+    SUM("c", "a", "y"),
+};
+
+enum { N_OPS = sizeof(ops) / sizeof(ops[0]), MODEL_SIZE = 8192 };
+
+static void write_model(char text[MODEL_SIZE])
+{
+    strcpy(text, "{\"inputs\": [\"x\"], \"outputs\": [\"y\"], \"ops\": [");
+    for (int i = 0; i < N_OPS; i++) {
+        strcat(text, i ? ", " : "");
+        strcat(text, ops[i]);
+    }
+    strcat(text, "]}");
+    ck_assert_uint_lt(strlen(text), MODEL_SIZE);
+}
 
 static const float A[] = {1, -0.5f, 0.25f, 2}, B[] = {0.75f, 1, -1, 0.125f},
                    C[] = {1, 1, -0.625f, 0.5f}, bias[] = {0.5f, -0.25f};
@@ -65,9 +71,11 @@ typedef struct network {
 // With one step for all tensors.
 static network open_network(void)
 {
+    char text[MODEL_SIZE];
+    write_model(text);
     network net = {ln_context_create(),
                    .weights = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL)};
-    ck_assert_msg(!ln_context_init_text(net.ctx, "net.json", model, strlen(model)), "%s",
+    ck_assert_msg(!ln_context_init_text(net.ctx, "net.json", text, strlen(text)), "%s",
                   ln_context_error(net.ctx));
     ck_assert_int_eq(ln_quantize_layers_find(&net.layers, net.ctx), 0);
     ck_assert_int_eq(net.layers.n, 3);
