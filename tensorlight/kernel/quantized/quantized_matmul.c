@@ -44,11 +44,13 @@ static void divide(product *p)
     const size_t even = n ? tl_divide_up(tl_divide_up(p->rows, n), TILE_ROWS) * TILE_ROWS : 1;
     p->rows_per_unit = tl_smaller_size(even, p->rows ? p->rows : 1);
     p->row_units = tl_divide_up(p->rows, p->rows_per_unit);
-    const double pair = 2.0 * TL_BLOCK * (double)p->k * (double)p->rows_per_unit;
-    const double pairs = pair > 0 ? UNIT_SUMS / pair : 1;
-    const int most_pairs = p->blocks / 2 + 1;
-    p->blocks_per_unit = 2 * (pairs < 1 ? 1 : pairs < most_pairs ? (int)pairs : most_pairs);
-    p->block_units = (int)tl_divide_up((size_t)p->blocks, (size_t)p->blocks_per_unit);
+    const size_t pairs = tl_divide_up((size_t)p->blocks, 2);
+    const double sums = 2.0 * TL_BLOCK * (double)p->k * (double)p->rows_per_unit * (double)pairs;
+    const double wanted = sums / UNIT_SUMS;
+    const size_t units = wanted < 1 ? 1 : wanted < (double)pairs ? (size_t)wanted : pairs;
+    p->blocks_per_unit = 2 * (int)tl_divide_up(pairs, units ? units : 1);
+    p->block_units =
+        p->blocks ? (int)tl_divide_up((size_t)p->blocks, (size_t)p->blocks_per_unit) : 0;
     p->slot_size = tl_divide_up(p->rows_per_unit * laid_row(p), 64) * 64;
 }
 
