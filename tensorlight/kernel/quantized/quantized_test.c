@@ -152,7 +152,7 @@ static void check_conv(const conv *c, const layer *l, const tl_tensor *src, cons
                           expected(l, conv_sum(c, l, src, n, o, y, x), o, dst->dtype), what);
 }
 
-static void run_conv(tl_isa isa, int threads, uint64_t seed)
+static void run_conv(tl_isa isa, tl_pool *pool, uint64_t seed)
 {
     nn_room room = {.seed = seed};
     const conv c = random_conv(&room);
@@ -166,7 +166,7 @@ static void run_conv(tl_isa isa, int threads, uint64_t seed)
     tl_tensor *const packed = nn_blank(&room, TL_INT8, 2, (int[]){tl_blocks(c.outputs), row});
     tl_tensor *const dst = nn_blank(&room, between(&room, 0, 1) ? TL_FLOAT : TL_UINT8, 5,
                                     (int[]){c.n, tl_blocks(c.outputs), c.oh, c.ow, TL_BLOCK});
-    tl_pool *const pool = tl_pool_create(threads);
+    const int threads = tl_pool_size(pool);
     const size_t bytes = tl_quantized_conv2d_scratch(src, dst, &c.param, channels, threads);
     void *const scratch = aligned_alloc(64, (bytes + 64) / 64 * 64);
     const tl_exec exec = {pool, scratch, bytes, isa, NULL};
@@ -178,13 +178,12 @@ static void run_conv(tl_isa isa, int threads, uint64_t seed)
                      0);
     check_conv(&c, &l, src, dst, what);
     free(scratch);
-    tl_pool_free(pool);
     nn_close(&room);
 }
 
 /* ---- products ---- */
 
-static void run_matmul(tl_isa isa, int threads, uint64_t seed)
+static void run_matmul(tl_isa isa, tl_pool *pool, uint64_t seed)
 {
     nn_room room = {.seed = seed};
     const int m = between(&room, 1, 40), k = between(&room, 1, 150), n = between(&room, 1, 70);
@@ -195,7 +194,7 @@ static void run_matmul(tl_isa isa, int threads, uint64_t seed)
     tl_tensor *const packed = nn_blank(&room, TL_INT8, 2, (int[]){tl_blocks(n), row});
     tl_tensor *const dst =
         nn_blank(&room, between(&room, 0, 1) ? TL_FLOAT : TL_UINT8, 3, (int[]){2, m, n});
-    tl_pool *const pool = tl_pool_create(threads);
+    const int threads = tl_pool_size(pool);
     const size_t bytes = tl_quantized_matmul_scratch(src, dst, threads);
     void *const scratch = aligned_alloc(64, (bytes + 64) / 64 * 64);
     const tl_exec exec = {pool, scratch, bytes, isa, NULL};
@@ -216,7 +215,6 @@ static void run_matmul(tl_isa isa, int threads, uint64_t seed)
             check(dst, (size_t)i * n + j, expected(&l, sum, j, dst->dtype), what);
         }
     free(scratch);
-    tl_pool_free(pool);
     nn_close(&room);
 }
 
@@ -305,13 +303,17 @@ START_TEST(sums_are_exact_where_16_bits_would_saturate)
 }
 END_TEST
 
-typedef void run_func(tl_isa isa, int threads, uint64_t seed);
+typedef void run_func(tl_isa isa, tl_pool *pool, uint64_t seed);
 
+/** With one thread and with two. */
 static void try_all(run_func *run, int n)
 {
+    tl_pool *const pools[] = {NULL, tl_pool_create(2)};
+    ck_assert_ptr_nonnull(pools[1]);
     TL_ISA_EACH_USABLE (isa)
-        for (int i = 1; i <= n; i++)
-            run(isa, 1 + i % 2, (uint64_t)i);
+        for (int i = 0; i < n; i++)
+            run(isa, pools[i >= n / 2], 1 + (uint64_t)i);
+    tl_pool_free(pools[1]);
 }
 
 START_TEST(convolutions_agree_with_64_bit_loops)
