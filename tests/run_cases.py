@@ -38,7 +38,7 @@ ROOT = os.path.dirname(TESTS)
 CASES = os.path.join(TESTS, "cases")
 # What a work folder begins with; what is not there is left out.
 START = ["tests/cases/sum.json", "tests/cases/bodies.json", "examples/example.json", "examples/example.net", "examples/digits", "examples/networks",
-         "../shared/models/mnist"]
+         "../shared/models/mnist", "../shared/models/ultraface"]
 TIMEOUT = 60
 
 
