@@ -334,6 +334,17 @@ static const bench_shape quantized_conv_shapes[] = {
     {.name = NULL},
 };
 static const bench_work *const quantized_conv_works[] = {&bench_quantized_conv2d, NULL};
+#define TYPED(from_)                                                                        \
+    {                                                                                       \
+        .name = #from_ " 200704", .dims = {1, 200704}, .from = TL_##from_, .to = TL_##from_ \
+    }
+static const bench_shape typed_shapes[] = {
+    TYPED(INT8), TYPED(UINT8), TYPED(INT32), TYPED(INT64), TYPED(DOUBLE), {.name = NULL},
+};
+static const bench_work *const typed_add_works[] = {&bench_typed_add, NULL};
+static const bench_work *const typed_max_works[] = {&bench_typed_max, NULL};
+static const bench_work *const typed_greater_works[] = {&bench_typed_greater, NULL};
+static const bench_work *const typed_where_works[] = {&bench_typed_where, NULL};
 
 const bench_group bench_groups[] = {
     {gemm_works, gemm_shapes, BENCH_DNNL_MATMUL},
@@ -364,6 +375,10 @@ const bench_group bench_groups[] = {
     {quantized_conv_works, quantized_conv_shapes, BENCH_DNNL_QUANTIZED_CONV, BENCH_BYTES},
     {quantized_add_works, add_shapes, BENCH_DNNL_NONE},
     {quantized_mul_works, quantized_mul_shapes, BENCH_DNNL_NONE},
+    {typed_add_works, typed_shapes, BENCH_DNNL_NONE},
+    {typed_max_works, typed_shapes, BENCH_DNNL_NONE},
+    {typed_greater_works, typed_shapes, BENCH_DNNL_NONE},
+    {typed_where_works, typed_shapes, BENCH_DNNL_NONE},
     {quantized_lookup_works, add_shapes, BENCH_DNNL_NONE},
 };
 const int bench_n_groups = COUNT(bench_groups);

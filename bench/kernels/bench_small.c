@@ -217,3 +217,56 @@ static int run_quantized_lookup(const tl_exec *exec, bench_job *job)
 
 const bench_work bench_quantized_lookup = {"quantized_lookup", prepare_quantized_lookup,
                                            run_quantized_lookup, finish_types};
+
+/* ---- operations on two tensors of any type ---- */
+
+static int prepare_two_types(bench_job *job, tl_dtype result)
+{
+    const bench_shape *const s = &job->shape;
+    job->src = bench_random_of(job, s->from, 2, s->dims, -100, 100);
+    job->weight = bench_random_of(job, s->from, 2, s->dims, -100, 100);
+    job->bias = bench_random_of(job, TL_BOOL, 2, s->dims, 0, 1);
+    job->dst = bench_blank_of(job, result, 2, s->dims);
+    job->plain_dst = bench_blank(job, 2, s->dims);
+    job->bytes = size_of(job->src) + size_of(job->weight) + size_of(job->dst);
+    return job->n_tensors == 5 ? 0 : -1;
+}
+
+static int prepare_typed(bench_job *job)
+{
+    return prepare_two_types(job, job->shape.from);
+}
+
+static int run_typed_add(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_binary(exec, job->src, job->weight, job->dst, TL_BINARY_ADD);
+}
+
+const bench_work bench_typed_add = {"binary add", prepare_typed, run_typed_add, finish_types};
+
+static int run_typed_max(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_binary(exec, job->src, job->weight, job->dst, TL_BINARY_MAX);
+}
+
+const bench_work bench_typed_max = {"binary max", prepare_typed, run_typed_max, finish_types};
+
+static int prepare_typed_greater(bench_job *job)
+{
+    return prepare_two_types(job, TL_BOOL);
+}
+
+static int run_typed_greater(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_compare(exec, job->src, job->weight, job->dst, TL_COMPARE_GREATER);
+}
+
+const bench_work bench_typed_greater = {"compare greater", prepare_typed_greater, run_typed_greater,
+                                        finish_types};
+
+static int run_typed_where(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_where(exec, job->bias, job->src, job->weight, job->dst);
+}
+
+const bench_work bench_typed_where = {"where", prepare_typed, run_typed_where, finish_types};

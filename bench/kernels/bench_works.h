@@ -25,6 +25,7 @@ extern const bench_work bench_transpose, bench_to_blocked, bench_from_blocked;
 /* bench_small.c: small integers, and other types than floats. */
 extern const bench_work bench_quantize, bench_dequantize, bench_quantize_range, bench_cast;
 extern const bench_work bench_quantized_depthwise, bench_quantized_maxpool, bench_quantized_avgpool;
+extern const bench_work bench_typed_add, bench_typed_max, bench_typed_greater, bench_typed_where;
 extern const bench_work bench_quantized_add, bench_quantized_mul, bench_quantized_lookup;
 
 /* bench_bytes.c: of unsigned by signed 8-bit integers. */

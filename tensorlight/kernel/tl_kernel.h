@@ -135,6 +135,27 @@
 #define TL_KERNELS_WIDE(work)
 #endif
 
+/** The rows of a work in plain C that is also compiled with the flags of wider vectors for the
+ * types that models compute with beside floats, and of one for TL_BOOL. */
+#define TL_KERNELS_MORE_ROWS(work, set, isa)    \
+    TL_KERNEL(work##_f64_##set, TL_DOUBLE, isa) \
+    TL_KERNEL(work##_i64_##set, TL_INT64, isa)  \
+    TL_KERNEL(work##_i32_##set, TL_INT32, isa)  \
+    TL_KERNEL(work##_i8_##set, TL_INT8, isa)    \
+    TL_KERNEL(work##_u8_##set, TL_UINT8, isa)
+#if defined(__x86_64__)
+#define TL_KERNELS_MORE(work)                     \
+    TL_KERNELS_MORE_ROWS(work, avx2, TL_ISA_AVX2) \
+    TL_KERNELS_MORE_ROWS(work, avx512, TL_ISA_AVX512)
+#define TL_KERNELS_SETS_BOOL(work)                  \
+    TL_KERNEL(work##_b8_avx2, TL_BOOL, TL_ISA_AVX2) \
+    TL_KERNEL(work##_b8_avx512, TL_BOOL, TL_ISA_AVX512)
+#else
+#define TL_KERNELS_MORE(work)
+#define TL_KERNELS_SETS_BOOL(work)
+#endif
+#define TL_KERNELS_SETS_MANY(work) TL_KERNELS_SIMD(work) TL_KERNELS_MORE(work)
+
 /** A row read as a declaration, for a header: #define TL_KERNEL(..) TL_KERNEL_DECLARE(type, ..). */
 #define TL_KERNEL_DECLARE(func, name, dtype, isa) func name;
 

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Template: the binary operations in plain C for one floating type.
 
-OPERATION(add, 1, a + b)
-OPERATION(sub, 1, a - b)
-OPERATION(mul, 1, (a * b))
+#include "kernel/binary/binary_float_short.inc.h"
+
 OPERATION(div, 1, a / b)
 OPERATION(fmod, 1, fmod(a, b))
 OPERATION(pow, 1, pow(a, b))
 OPERATION(prelu, 1, 0 > a ? a * b : a)
-
-// Where a is NaN it is taken, and b, where no comparison with it is true.
-OPERATION(max, 1, a > b || a != a ? a : b)
-OPERATION(min, 1, b > a || a != a ? a : b)
 
 /** fmod's remainder r has the sign of a; a zero gets that of b. */
 static inline C NAME(mod, of)(C a, C b)

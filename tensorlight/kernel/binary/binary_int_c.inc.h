@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Template: the binary operations in plain C for one integer type.
 //
-// Numbers wrap by calculating with uint64_t and keeping the low bits. Division by -1 is a negation,
+// Division by -1 is a negation,
 // so that the lowest number wraps too instead of trapping.
 
-OPERATION(add, 1, (C)((uint64_t)a + (uint64_t)b))
-OPERATION(sub, 1, (C)((uint64_t)a - (uint64_t)b))
-OPERATION(mul, 1, (C)((uint64_t)a *(uint64_t)b))
-OPERATION(max, 1, a > b ? a : b)
-OPERATION(min, 1, b > a ? a : b)
+#include "kernel/binary/binary_int_short.inc.h"
 
 /** Never true for unsigned types; the variable keeps compilers from saying so. */
 static inline int NAME(is, negative)(C x)

@@ -18,7 +18,7 @@ TL_NAME_AND_FROM_STR(tl_compare_op, names, TL_COMPARE_OP_SIZE)
 
 static tl_broadcast_func *const kernels[TL_COMPARE_OP_SIZE][TL_ISA_SIZE][TL_DTYPE_SIZE] = {
 #define TL_KERNEL(function, dtype, isa) [isa][dtype] = function,
-#define TL_COMPARE(op, name)            [op] = {TL_KERNELS_ALL(tl_compare_##name, c, TL_ISA_C)},
+#define TL_COMPARE(op, name)            [op] = {TL_COMPARE_KERNELS(name)},
 #include "kernel/comparison/comparison.def"
 #undef TL_COMPARE
 #undef TL_KERNEL

@@ -97,17 +97,19 @@ START_TEST(what_does_not_fit_is_refused)
 END_TEST
 
 #define TL_KERNEL(function, dtype, isa) {#function, function, 2, {dtype, dtype}, TL_BOOL, isa},
-#define TL_COMPARE(op, name)            {TL_KERNELS_ALL(tl_compare_##name, c, TL_ISA_C)},
-static const tl_broadcast_variant variants[][TL_DTYPE_SIZE] = {
+#define TL_COMPARE(op, name) \
+    static const tl_broadcast_variant name##_variants[] = {TL_COMPARE_KERNELS(name)};
 #include "kernel/comparison/comparison.def"
-};
 #undef TL_COMPARE
 #undef TL_KERNEL
 
 START_TEST(every_kernel_equals_element_by_element)
 {
-    for (size_t i = 0; i < sizeof(variants) / sizeof(*variants); i++)
-        tl_broadcast_check_variants(variants[i], TL_DTYPE_SIZE);
+#define TL_COMPARE(op, name)                     \
+    tl_broadcast_check_variants(name##_variants, \
+                                sizeof(name##_variants) / sizeof(*name##_variants));
+#include "kernel/comparison/comparison.def"
+#undef TL_COMPARE
 }
 END_TEST
 

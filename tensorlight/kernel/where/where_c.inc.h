@@ -11,11 +11,14 @@ static inline void NAME(where, copy)(const T *src, int step, T *d, size_t len)
             d[i] = src[0];
 }
 
-#define LOOP(value1, value2)         \
-    for (size_t i = 0; i < len; i++) \
-        d[i] = cond[i] ? value1 : value2;
+// Both values are read whatever the condition: compilers make vectors of no others.
+#define LOOP(value1, value2)                  \
+    for (size_t i = 0; i < len; i++) {        \
+        const T one = value1, other = value2; \
+        d[i] = cond[i] ? one : other;         \
+    }
 
-int NAME(tl_where, c)(const void *const *srcs, const int *steps, void *dst, size_t len)
+int NAME(tl_where, TL_SET)(const void *const *srcs, const int *steps, void *dst, size_t len)
 {
     const uint8_t *const cond = srcs[0];
     const T *const s1 = srcs[1], *const s2 = srcs[2];
