@@ -158,10 +158,8 @@ static const bench_work *const avgpool_works[] = {&bench_avgpool2d, &bench_block
         .name = what " " #rows "x" #len, .dims = { rows, len } \
     }
 static const bench_shape softmax_shapes[] = {
-    LINES("softmax", 591, 197),
-    LINES("softmax", 1536, 128),
-    LINES("softmax", 1, 1000),
-    {.name = NULL},
+    LINES("softmax", 591, 197),  LINES("softmax", 1536, 128), LINES("softmax", 1, 1000),
+    LINES("softmax", 458752, 4), LINES("softmax", 65536, 7),  {.name = NULL},
 };
 static const bench_work *const softmax_works[] = {&bench_softmax, NULL};
 static const bench_shape layernorm_shapes[] = {

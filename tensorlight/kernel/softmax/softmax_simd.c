@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax and its logarithm in vectors. Where the elements of a line lie next to each
-// other, a line is read along; where not, neighbouring lines are the lanes of a vector.
+// other, a line is read along; where not, neighbouring lines are the lanes of a vector. Lines next
+// to each other that are shorter than a vector become such lanes by a transposition, and lines of
+// four share a vector.
 //
 // Sums are made of sums of PART vectors, so that their error does not grow with a line's length. A
 // NaN, or an infinity that is the largest, makes all of its line NaN as in plain C: by the sum.
@@ -138,25 +140,104 @@ TL_INLINE void logsoftmax_rows(const float *src, float *dst, size_t n, size_t le
                 n);
 }
 
+/* ---- short lines, next to each other ---- */
+
+/** `op` over each four lanes, in all of them. */
+#define OF_FOURS(op, v) \
+    op(op(tl_vf_spread(v, 0), tl_vf_spread(v, 1)), op(tl_vf_spread(v, 2), tl_vf_spread(v, 3)))
+
+TL_INLINE tl_vf softmax_fours(tl_vf x)
+{
+    const tl_vf e = tl_vf_exp(tl_vf_sub(x, OF_FOURS(tl_vf_max, x)));
+    return tl_vf_div(e, OF_FOURS(tl_vf_add, e));
+}
+
+TL_INLINE tl_vf logsoftmax_fours(tl_vf x)
+{
+    const tl_vf shifted = tl_vf_sub(x, OF_FOURS(tl_vf_max, x));
+    const tl_vf e = tl_vf_exp(shifted);
+    return tl_vf_sub(shifted, tl_vf_log(OF_FOURS(tl_vf_add, e)));
+}
+
+/** `n` lines of `len` elements, n <= TL_VF_LANES and len < TL_VF_LANES: the rows of a square, whose
+ *  columns they become. */
+TL_INLINE void load_square(float *square, const float *src, size_t n, size_t len)
+{
+    tl_vf v[TL_VF_LANES];
+    TL_UNROLL
+    for (int k = 0; k < TL_VF_LANES; k++)
+        v[k] = (size_t)k < n ? tl_vf_load_part(src + k * len, len) : tl_vf_zero();
+    tl_vf_transpose(v);
+    TL_UNROLL
+    for (int k = 0; k < TL_VF_LANES; k++)
+        tl_vf_store(square + k * TL_VF_LANES, v[k]);
+}
+
+TL_INLINE void store_square(float *dst, const float *square, size_t n, size_t len)
+{
+    tl_vf v[TL_VF_LANES];
+    TL_UNROLL
+    for (int k = 0; k < TL_VF_LANES; k++)
+        v[k] = tl_vf_load(square + k * TL_VF_LANES);
+    tl_vf_transpose(v);
+    TL_UNROLL
+    for (int k = 0; k < TL_VF_LANES; k++)
+        if ((size_t)k < n)
+            tl_vf_store_part(dst + k * len, v[k], len);
+}
+
+#define SHORT_LINES(name)                                                                  \
+    static void name##_lines_of_four(const float *src, float *dst, size_t len)             \
+    {                                                                                      \
+        size_t i = 0;                                                                      \
+        for (; i + TL_VF_LANES <= len; i += TL_VF_LANES)                                   \
+            tl_vf_store(dst + i, name##_fours(tl_vf_load(src + i)));                       \
+        if (i < len) {                                                                     \
+            const tl_vf rest = tl_vf_load_part(src + i, len - i);                          \
+            tl_vf_store_part(dst + i, name##_fours(rest), len - i);                        \
+        }                                                                                  \
+    }                                                                                      \
+    static void name##_short_lines(const float *src, float *dst, size_t lines, size_t len) \
+    {                                                                                      \
+        float square[TL_VF_LANES * TL_VF_LANES];                                           \
+        for (size_t k = 0; k < lines; k += TL_VF_LANES) {                                  \
+            const size_t n = tl_smaller_size(TL_VF_LANES, lines - k);                      \
+            load_square(square, src + k * len, n, len);                                    \
+            name##_rows(square, square, TL_VF_LANES, len, TL_VF_LANES);                    \
+            store_square(dst + k * len, square, n, len);                                   \
+        }                                                                                  \
+    }
+
+SHORT_LINES(softmax)
+SHORT_LINES(logsoftmax)
+
 /* ---- all ---- */
 
-#define KERNEL(name)                                                            \
-    void SIMD(tl_##name)(void *arg, size_t begin, size_t end)                   \
-    {                                                                           \
-        const tl_softmax_job *const job = arg;                                  \
-        const float *const src = job->src;                                      \
-        float *const dst = job->dst;                                            \
-        const size_t len = job->axis.len, inner = job->axis.inner;              \
-        for (size_t k = begin, n; k < end; k += n) {                            \
-            const size_t first = k / inner * len * inner + k % inner;           \
-            n = tl_axis_span(k, end, inner, TL_VF_LANES);                       \
-            if (inner == 1)                                                     \
-                name##_line(src + first, dst + first, len);                     \
-            else if (n == (size_t)TL_VF_LANES)                                  \
-                name##_rows(src + first, dst + first, TL_VF_LANES, len, inner); \
-            else                                                                \
-                name##_rows(src + first, dst + first, n, len, inner);           \
-        }                                                                       \
+#define KERNEL(name)                                                                    \
+    void SIMD(tl_##name)(void *arg, size_t begin, size_t end)                           \
+    {                                                                                   \
+        const tl_softmax_job *const job = arg;                                          \
+        const float *const src = job->src;                                              \
+        float *const dst = job->dst;                                                    \
+        const size_t len = job->axis.len, inner = job->axis.inner;                      \
+        if (inner == 1 && len == 4) {                                                   \
+            name##_lines_of_four(src + begin * 4, dst + begin * 4, (end - begin) * 4);  \
+            return;                                                                     \
+        }                                                                               \
+        if (inner == 1 && len < TL_VF_LANES) {                                          \
+            name##_short_lines(src + begin * len, dst + begin * len, end - begin, len); \
+            return;                                                                     \
+        }                                                                               \
+        for (size_t k = begin, n; k < end; k += n) {                                    \
+            const size_t first = k / inner * len * inner + k % inner;                   \
+            n = tl_axis_span(k, end, inner, TL_VF_LANES);                               \
+            if (inner == 1)                                                             \
+                name##_line(src + first, dst + first, len);                             \
+            else if (n == (size_t)TL_VF_LANES)                                          \
+                name##_rows(src + first, dst + first, TL_VF_LANES, len, inner);         \
+            else                                                                        \
+                name##_rows(src + first, dst + first, n, len, inner);                   \
+        }                                                                               \
     }
 
 KERNEL(softmax)

@@ -142,7 +142,50 @@ START_TEST(an_empty_tensor_stays_empty)
 }
 END_TEST
 
+static void run_last(const tl_exec *exec, tl_tensor *dst, void *arg)
+{
+    tl_exec_softmax(exec, arg, dst, 1);
+}
+
+/** Fewer elements than a vector has, and any number of lines. */
+START_TEST(short_lines_agree_with_long_ones)
+{
+    for (int len = 1; len < 20; len++)
+        for (int lines = 1; lines < 40; lines += len == 4 ? 1 : 6) {
+            nn_room room = {.seed = (uint64_t)(len * 100 + lines)};
+            const int dims[] = {lines, len};
+            tl_tensor *const src = nn_random(&room, TL_FLOAT, 2, dims, -8, 8);
+            tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 2, dims);
+            tl_tensor *const log_dst = nn_blank(&room, TL_FLOAT, 2, dims);
+            ((float *)src->data)[src->len / 3] = NAN;
+            NN_EACH_ISA(exec)
+            {
+                tl_exec_softmax(&exec, src, dst, 1);
+                tl_exec_logsoftmax(&exec, src, log_dst, 1);
+                for (int i = 0; i < src->len; i++) {
+                    double sum = 0;
+                    for (int k = 0; k < len; k++)
+                        sum += exp(nn_at(src, (size_t)(i / len * len + k)));
+                    const double x = nn_at(src, (size_t)i), expected = exp(x) / sum;
+                    nn_check_near(dst, (size_t)i, expected,
+                                  nn_tolerance(TL_FLOAT, 40, expected, expected));
+                    nn_check_near(log_dst, (size_t)i, x - log(sum),
+                                  nn_tolerance(TL_FLOAT, 4, 24, x - log(sum)));
+                }
+            }
+            nn_close(&room);
+        }
+    nn_room room = {.seed = 9};
+    tl_tensor *const fours = nn_random(&room, TL_FLOAT, 2, (int[]){5003, 4}, -8, 8);
+    tl_tensor *const sevens = nn_random(&room, TL_FLOAT, 2, (int[]){5003, 7}, -8, 8);
+    nn_check_threads(run_last, nn_blank(&room, TL_FLOAT, 2, fours->dims), fours);
+    nn_check_threads(run_last, nn_blank(&room, TL_FLOAT, 2, sevens->dims), sevens);
+    nn_close(&room);
+}
+END_TEST
+
 LN_TEST_MAIN("softmax", the_logarithm_is_that_of_softmax, softmax_gives_the_known_result,
              large_numbers_do_not_overflow, nan_and_infinity_spoil_their_line_only,
              every_axis_and_float_agrees_with_double, threads_do_not_change_the_result,
-             what_does_not_fit_is_refused, an_empty_tensor_stays_empty)
+             what_does_not_fit_is_refused, an_empty_tensor_stays_empty,
+             short_lines_agree_with_long_ones)
