@@ -21,7 +21,9 @@ from onnx import TensorProto, helper, numpy_helper, save
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODULES = os.path.expanduser("~/.cache/lightnet-bench/node_modules")
-TYPES = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.int64): TensorProto.INT64, np.dtype(np.bool_): TensorProto.BOOL}
+TYPES = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.float64): TensorProto.DOUBLE,
+         np.dtype(np.int64): TensorProto.INT64, np.dtype(np.int32): TensorProto.INT32, np.dtype(np.int8): TensorProto.INT8,
+         np.dtype(np.uint8): TensorProto.UINT8, np.dtype(np.bool_): TensorProto.BOOL}
 TOLERANCE = 1e-4   # of the largest number: sums in another order
 
 rng = np.random.default_rng(7)
@@ -133,6 +135,25 @@ def recurrent(kind, steps, batch, hidden):
                   constant("b", normal(1, 2 * gates * hidden) / 4)])
 
 
+# Element by element, of other types than float
+
+def elementwise(op, dtype, n, result=None, cond=False, **attributes):
+    """op of two tensors; of a condition before them, or of one."""
+    pairs = {name: rng.integers(0, 100, n).astype(dtype) for name in ("a", "b")}
+    inputs = {"cond": rng.integers(0, 2, n).astype(np.bool_), **pairs} if cond else pairs
+    return model([helper.make_node(op, list(inputs), ["y"], **attributes)], inputs,
+                 outputs_of(["y"], TYPES[np.dtype(result or dtype)]), [])
+
+
+def cast(source, result, n):
+    return model([helper.make_node("Cast", ["x"], ["y"], to=TYPES[np.dtype(result)])],
+                 {"x": rng.integers(0, 100, n).astype(source)}, outputs_of(["y"], TYPES[np.dtype(result)]), [])
+
+
+def softmax(*shape):
+    return model([helper.make_node("Softmax", ["x"], ["y"], axis=-1)], {"x": normal(*shape)}, outputs_of(["y"]), [])
+
+
 CORNERS = {
     "if conv 3x3 64 56x56 then": lambda: conv_in_if(64, 56, True),
     "if conv 3x3 64 56x56 else": lambda: conv_in_if(64, 56, False),
@@ -161,6 +182,20 @@ CORNERS = {
     "conv 3x3x3 3 -> 64 16x112x112": lambda: conv((1, 3, 16, 112, 112), 64, [3, 3, 3]),
     "conv 3x3x3 64 8x28x28": lambda: conv((1, 64, 8, 28, 28), 64, [3, 3, 3]),
     "conv 1x1x1 64 8x28x28": lambda: conv((1, 64, 8, 28, 28), 64, [1, 1, 1]),
+    "softmax of 458752 rows of 4": lambda: softmax(458752, 4),
+    "softmax of 65536 rows of 7": lambda: softmax(65536, 7),
+    **{f"{op.lower()} {np.dtype(dtype)} 200704": lambda op=op, dtype=dtype: elementwise(op, dtype, 200704)
+       for op in ("Add", "Mul", "Max") for dtype in (np.int8, np.int32, np.int64) if (op, dtype) in
+       {("Add", np.int32), ("Add", np.int64), ("Mul", np.int32), ("Mul", np.int64), ("Max", np.int8), ("Max", np.int32),
+        ("Max", np.int64)}},
+    "and bool 200704": lambda: elementwise("And", np.bool_, 200704),
+    **{f"greater {np.dtype(dtype)} 200704": lambda dtype=dtype: elementwise("Greater", dtype, 200704, np.bool_)
+       for dtype in (np.int32, np.int64, np.float32)},
+    **{f"where {np.dtype(dtype)} 200704": lambda dtype=dtype: elementwise("Where", dtype, 200704, cond=True)
+       for dtype in (np.uint8, np.int64, np.float32)},
+    **{f"cast {np.dtype(a)} -> {np.dtype(b)} 200704": lambda a=a, b=b: cast(a, b, 200704)
+       for a, b in ((np.int64, np.float32), (np.float32, np.int64), (np.int64, np.int32), (np.int32, np.int64),
+                    (np.bool_, np.float32), (np.uint8, np.float32), (np.int32, np.uint8))},
     "deconv 2x2x2 64 -> 32 8x28x28": lambda: deconv((1, 64, 8, 28, 28), 32, 2),
     "deconv 4x4x4 64 -> 32 8x14x14": lambda: deconv((1, 64, 8, 14, 14), 32, 4),
 }
@@ -191,6 +226,8 @@ class Measuring:
         worst, k = 0.0, 0
         while os.path.exists(os.path.join(self.folder, f"ort{k}.npy")):
             theirs, ours = (np.load(os.path.join(self.folder, f"{who}{k}.npy")) for who in ("ort", "output_"))
+            if ours.dtype == np.bool_:
+                theirs, ours = theirs.astype(np.int8), ours.astype(np.int8)
             if theirs.shape != ours.shape:
                 return math.inf
             worst = max(worst, float(np.abs(theirs - ours).max(initial=0) / (np.abs(theirs).max(initial=0) + 1e-30)))
