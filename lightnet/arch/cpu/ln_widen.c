@@ -27,13 +27,15 @@ static tl_dtype dtype_of(const ln_op *op, const ln_tensor_list_entry *tle)
 
 /* ---- what there is to widen ---- */
 
-/* Operators that look at no element's value. They move 16 bits at a time, unless what they move has
- * just been computed in 32. */
+/* Operators that look at no element's value, or only at few of many. They move 16 bits at a time,
+ * unless what they move has just been computed in 32. */
 static const char *const movers[] = {
-    "view",   "reshape",      "reshape_to",       "squeeze", "unsqueeze", "flatten",
-    "slice",  "stride_slice", "slice_from",       "join",    "concat",    "split",
-    "expand", "tile",         "reverse_sequence", "trilu",   "transpose", "rearange",
-    "take",   "take_along",   "take_nd",          "forward", "shape",     NULL,
+    "view",    "reshape",   "reshape_to",   "squeeze",    "unsqueeze",
+    "flatten", "slice",     "stride_slice", "slice_from", "join",
+    "concat",  "split",     "expand",       "tile",       "reverse_sequence",
+    "trilu",   "transpose", "rearange",     "take",       "take_along",
+    "take_nd", "forward",   "put_along",    "put_nd",     "put_range",
+    "shape",   NULL,
 };
 
 static int is_mover(const ln_op *op)
@@ -202,13 +204,35 @@ static int sets_shape(const ln_op *op)
     return info->arg_name != NULL;
 }
 
-/** Whether the operator decides something by the values: what it makes are integers, truth values,
- * or shapes. It reads them as the model rounds them. */
+/* Functions with steps: a number just below one and the one that it is rounded to give different
+ * results. */
+static const struct {
+    const char *param, *value;
+} steps[] = {
+    {"func", "TL_UNARY_FLOOR"},  {"func", "TL_UNARY_CEIL"},
+    {"func", "TL_UNARY_ROUND"},  {"func", "TL_UNARY_SIGN"},
+    {"op", "TL_BINARY_MOD"},     {"op", "TL_BINARY_FMOD"},
+    {"func", "TL_UNARY_SHRINK"}, {"func", "TL_UNARY_THRESHOLDEDRELU"},
+    {"func", "TL_UNARY_NOT"},
+};
+
+static int has_steps(const ln_op *op)
+{
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+        if (ln_rule_has_string(op, steps[i].param, steps[i].value))
+            return 1;
+    return 0;
+}
+
+/** Whether the operator decides something by the values: it has steps, or what it makes are
+ * integers, truth values, or shapes. It reads them as the model rounds them. */
 static int decides(const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
     if (is_mover(op))
         return 0;
+    if (has_steps(op))
+        return 1;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
         if (!is_floating(dtype_of(op, tle)))

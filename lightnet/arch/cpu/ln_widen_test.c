@@ -52,6 +52,9 @@ static const ln_rule_tensor one_constant[] = {
 static const ln_rule_tensor large[] = {{"a", "TL_FLOAT16", 2, {4, 6}, 300, 400, 0},
                                        {"b", "TL_FLOAT16", 2, {4, 6}, 300, 400, 0},
                                        {NULL}};
+static const ln_rule_tensor near_whole[] = {{"a", "TL_FLOAT16", 2, {4, 6}, 2, 2, 0},
+                                            {"b", "TL_FLOAT16", 2, {4, 6}, 0.9995, 0.9995, 0},
+                                            {NULL}};
 static const ln_rule_tensor keys[] = {{"a", "TL_FLOAT16", 1, {9}, -2, 2, 0}, {NULL}};
 static const ln_rule_tensor mixed[] = {
     {"a", "TL_FLOAT16", 2, {4, 6}, -2, 2, 0}, {"b", "TL_FLOAT", 2, {4, 6}, -2, 2, 0}, {NULL}};
@@ -74,6 +77,9 @@ static const char island_of_doubles[] =
 /* What is compared, made an integer, or sorted, is rounded as the model says: the same bits. */
 static const char compared[] = MUL("a", "b", "p") "," MUL("b", "a", "q") "," LESS("p", "q", "y");
 static const char made_integer[] = MUL("a", "b", "p") "," CAST("p", "y", "TL_INT32");
+/* The sum rounds to a whole number, below which floor would give another one. */
+static const char stepped[] =
+    ADD("a", "b", "p") "," UNARY("FLOOR", "p", "y") "," UNARY("ROUND", "p", "z");
 static const char infinite[] =
     MUL("a", "b", "p") "," OP("classify", ARG("src", "p"), "y", PARAM("positive_inf", "true"));
 static const char largest[] =
@@ -107,6 +113,7 @@ static const ln_rule_case cases[] = {
     {RULE, "an island in doubles", doubles, island_of_doubles, y, NULL, NULL, 1, 0, 2e-2},
     {RULE, "compared", halves, compared, y_p, NULL, NULL, 1, 0, 0},
     {RULE, "made an integer", halves, made_integer, y, NULL, NULL, 1, 0, 0},
+    {RULE, "with steps", near_whole, stepped, y_z, NULL, NULL, 1, 0, 0},
     {RULE, "beyond the range", large, infinite, y_p, NULL, NULL, 1, 0, 0},
     {RULE, "the largest", halves, largest, y_z, NULL, NULL, 1, 0, 0},
     {RULE, "infinite as an output", large, computed_infinity, y, NULL, NULL, 1, 0, 0},
