@@ -403,6 +403,47 @@ static int run_session_of_network(void)
     return open_and_run(source(DIGITS ".onnx"), "threads", "2");
 }
 
+// The mix does not depend on time, and so the allocations are the same each time.
+static ln_status quantize_with(ln_quantizer *quantizer)
+{
+    float data[2 * 6 * 6];
+    for (int i = 0; i < 2 * 6 * 6; i++)
+        data[i] = (float)(i % 7) - 2;
+    tl_tensor *const x = tl_tensor_create(data, 4, (const int[]){1, 2, 6, 6}, TL_FLOAT);
+    ln_status status = x ? ln_quantizer_set(quantizer, "any_speed", "yes") : LN_OUT_OF_MEMORY;
+    if (!status)
+        status = ln_quantizer_set(quantizer, "calibration", "percentile");
+    if (!status)
+        status = ln_quantizer_set(quantizer, "max_error", "1");
+    if (!status)
+        status = ln_quantizer_set(quantizer, "seconds", "0");
+    if (!status)
+        status = ln_quantizer_add_sample(quantizer, 1, (const tl_tensor *const *)&x);
+    if (!status)
+        status = ln_quantizer_run(quantizer);
+    tl_tensor_free(x);
+    return status ? status : ln_quantizer_save(quantizer, output("q.safetensors"));
+}
+
+static int quantize(void)
+{
+    ln_model *model;
+    ln_quantizer *quantizer = NULL;
+    ln_status status = ln_model_open(source("fuzz/seeds/onnx/conv.onnx"), NULL, &model);
+    if (status)
+        return keep_status(status, ln_model_error(NULL));
+    status = ln_quantizer_create(model, &quantizer);
+    int result = status ? keep_status(status, ln_quantizer_error(NULL)) : 0;
+    if (!status)
+        status = quantize_with(quantizer);
+    if (quantizer && status) // where the C library cannot open a file, that is an I/O error
+        result = keep_reason(*ln_quantizer_error(quantizer) ? ln_quantizer_error(quantizer)
+                                                            : tl_last_error());
+    ln_quantizer_free(quantizer);
+    ln_model_free(model);
+    return result;
+}
+
 typedef struct scenario {
     const char *name;
     int (*work)(void);
@@ -430,6 +471,7 @@ static const scenario scenarios[] = {
     {"run_session", run_session, 0},
     {"run_session_of_ir", run_session_of_ir, 0},
     {"run_session_of_network", run_session_of_network, 1},
+    {"quantize", quantize, 1},
     {"read_arrays", read_arrays, 0},
     {"read_png", read_png, 0},
     {"read_jpeg", read_jpeg, 0},
