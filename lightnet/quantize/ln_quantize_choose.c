@@ -270,16 +270,15 @@ static int try_variant(const choosing *c, variant *best, ln_quantize_mix mix)
     return 0;
 }
 
+// First with joints, then what is best by then with bfloat16.
 static int try_variants(const choosing *c, variant *best)
 {
-    const char *const is_on = c->choice->is_on;
     const int may_join = c->choice->n_within && c->layers->n_joints;
-    for (int is_bf16 = 0; is_bf16 < 2; is_bf16++)
-        for (int joins = 0; joins <= (may_join ? 1 : 0); joins++)
-            if ((is_bf16 || joins) &&
-                try_variant(c, best, (ln_quantize_mix){is_on, joins, is_bf16}))
-                return -1;
-    return 0;
+    if (may_join && try_variant(c, best, (ln_quantize_mix){c->choice->is_on, 1, 0}))
+        return -1;
+    ln_quantize_mix other = best->mix;
+    other.is_bf16 = 1;
+    return try_variant(c, best, other);
 }
 
 // The mix of layers, unless it is not faster.
