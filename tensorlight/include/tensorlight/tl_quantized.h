@@ -100,8 +100,7 @@ TL_API int tl_exec_quantized_depthwise2d_pack(const tl_exec *exec, const tl_tens
  *  Of `param` size, stride, dilation and padding are looked at. */
 TL_API int tl_exec_quantized_depthwise2d(const tl_exec *exec, const tl_tensor *src,
                                          const tl_tensor *weight, tl_tensor *dst,
-                                         const tl_conv2d_param *param,
-                                         const tl_quantized_param *q);
+                                         const tl_conv2d_param *param, const tl_quantized_param *q);
 
 /** The largest element of each window, with the scale and zero point of src: src [N, B, H, W, 16]
  *  -> dst [N, B, OH, OW, 16], both TL_UINT8. Every window meets src; padding never wins. */
