@@ -110,7 +110,7 @@ typedef struct part {
 // The range of values up to a threshold, k / SHARES of the largest magnitude.
 static range range_within(const ln_quantize_seen *seen, int k)
 {
-    const double threshold = fmax(seen->most, -seen->least) * k / SHARES;
+    const double threshold = (double)fmaxf(seen->most, -seen->least) * k / SHARES;
     return (range){fmax(seen->least, -threshold), fmin(seen->most, threshold)};
 }
 

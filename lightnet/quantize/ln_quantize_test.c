@@ -323,8 +323,10 @@ static double difference_of(ln_session *session, const simulation *sim, const fl
     ck_assert_int_eq(ln_session_set_input(session, "x", TL_FLOAT, 4, x_dims, sample), LN_OK);
     ck_assert_msg(!ln_session_run(session), "%s", ln_session_error(session));
     const float *got = ln_session_output(session, "y")->data;
-    for (int i = 0; i < N_OUT; i++)
-        difference = fmax(difference, fabs(got[i] - y[i]));
+    for (int i = 0; i < N_OUT; i++) {
+        const double one = fabs(got[i] - y[i]);
+        difference = one > difference ? one : difference;
+    }
     return difference;
 }
 
@@ -337,8 +339,10 @@ static double difference(ln_quantizer *q, const simulation *sim, float samples[N
     CHECK_OK(q, ln_quantizer_save(q, begin_file()));
     ck_assert_msg(!ln_model_open(saved_file, NULL, &model), "%s", ln_model_error(NULL));
     ck_assert_int_eq(ln_session_create(model, &session), LN_OK);
-    for (int i = 0; i < N_SAMPLES; i++)
-        most = fmax(most, difference_of(session, sim, samples[i]));
+    for (int i = 0; i < N_SAMPLES; i++) {
+        const double one = difference_of(session, sim, samples[i]);
+        most = one > most ? one : most;
+    }
     ln_session_free(session);
     ln_model_free(model);
     end_file();
