@@ -35,7 +35,7 @@
 #include "lightnet/ln_rule.h"
 #include "lightnet/ln_util.h"
 
-enum { AXES = 3, MOST_TURNS = 16, MOST_CHANNELS = 16 };
+enum { AXES = 3, MOST_TURNS = 16, MOST_CHANNELS = 16, MOST_KERNELS = 32 };
 
 /* A convolution that becomes others. */
 typedef struct volume {
@@ -78,6 +78,10 @@ static int has_kernels(volume *v)
 {
     int n = 0;
     const int64_t reach = (v->size[0] - 1) * (int64_t)v->dilation[0];
+    // Each kernel becomes operators of its own, and padding memory.
+    if (v->size[0] > MOST_KERNELS || v->padding[0] > MOST_KERNELS ||
+        v->padding[AXES] > MOST_KERNELS)
+        return 0;
     if (!is_transposed(v))
         return v->padding[0] <= reach && v->padding[AXES] <= reach;
     v->more = ln_rule_get_ints(v->op, "output_padding", &n);
@@ -92,8 +96,8 @@ static int fits(const ln_op *op, volume *v)
            ln_rule_reads(op, "src", &v->x) && ln_rule_reads(op, "weight", &v->w) &&
            ln_rule_may_read(op, "bias", &v->bias) && ln_rule_makes(op, "dst", &v->y) &&
            v->x->tensor->dtype == TL_FLOAT && v->x->tensor->ndim == 2 + AXES && v->w->isconst &&
-           (!v->bias || v->bias->isconst) && v->y->tensor->len > 0 && has_parameters(v) &&
-           only_pads(v) && has_kernels(v);
+           (!v->bias || v->bias->isconst) && v->x->tensor->len > 0 && v->y->tensor->len > 0 &&
+           has_parameters(v) && only_pads(v) && has_kernels(v);
 }
 
 // Whether the kernel has one number along the axis, which it leaves as it is.
@@ -342,7 +346,7 @@ static void make_joined(ln_rule_made *made, const volume *v)
 
 static int has_few_channels(const volume *v)
 {
-    return v->size[0] > 1 && ln_rule_get_int(v->op, "group") == 1 &&
+    return v->size[0] > 1 && v->size[0] <= MOST_CHANNELS && ln_rule_get_int(v->op, "group") == 1 &&
            v->x->tensor->dims[1] * (int64_t)v->size[0] <= MOST_CHANNELS;
 }
 

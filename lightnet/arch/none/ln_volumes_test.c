@@ -32,6 +32,7 @@ VOLUMES(flat, 2, 5, 4, 7, 9, 20, 5, 1, 3, 3, 1);
 VOLUMES(deep, 2, 5, 6, 3, 4, 20, 5, 3, 1, 1, 1);
 VOLUMES(point, 2, 17, 3, 4, 5, 20, 17, 1, 1, 1, 1);
 VOLUMES(groups, 2, 6, 5, 7, 8, 12, 2, 3, 3, 2, 1);
+VOLUMES(long_kernel, 1, 2, 40, 4, 4, 2, 2, 33, 2, 2, 1);
 VOLUMES(given, 1, 5, 6, 7, 9, 20, 5, 3, 3, 3, 0);
 
 /* Transposed: weights [IC, OC / group, ..]. */
@@ -68,6 +69,7 @@ static const char bare_point[] = CONV("", "1", "[1, 1, 1]", "[1, 1, 1]", "[1, 1,
 static const char in_groups[] = CONV(BIAS, "3", "[3, 3, 2]", "[1, 1, 1]", "[1, 1, 1]", "[1, 0, 1, 1, 2, 0]");
 static const char cut[] = CONV(BIAS, "1", "[3, 3, 3]", "[1, 1, 1]", "[1, 1, 1]", "[-1, 1, 1, 1, 1, 1]");
 static const char wide[] = CONV(BIAS, "1", "[3, 3, 3]", "[1, 1, 1]", "[1, 1, 1]", "[3, 1, 1, 1, 1, 1]");
+static const char of_33[] = CONV("", "1", "[33, 2, 2]", "[1, 1, 1]", "[1, 1, 1]", "[0, 0, 0, 0, 0, 0]");
 static const char line[] = CONV("", "1", "[3]", "[1]", "[1]", "[1, 1]");
 static const char doubled[] = DECONV(BIAS, "1", "[2, 2, 2]", "[2, 2, 2]", "[1, 1, 1]", "[0, 0, 0, 0, 0, 0]", "[0, 0, 0]");
 static const char doubled_more[] = DECONV("", "1", "[2, 2, 2]", "[2, 2, 2]", "[1, 1, 1]", "[1, 0, 1, 0, 1, 0]", "[1, 1, 0]");
@@ -119,6 +121,7 @@ static const ln_rule_case cases[] = {
     STAYS("slices without a kernel", thin, gaps),
     STAYS("taps that are spread", threes, spread),
     STAYS("weights that vary", given, padded),
+    STAYS("a kernel of 33", long_kernel, of_33),
     STAYS("padding that cuts", cube, cut),
     STAYS("padding beyond the kernel", cube, wide),
     STAYS("doubles", doubles, bare_point),
