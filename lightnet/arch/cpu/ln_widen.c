@@ -59,14 +59,15 @@ static const ln_tensor_entry *unrounded(const ln_tensor_entry *te, int by_rule)
                : NULL;
 }
 
-/** Whether an input is a 16-bit float, or one that was rounded to it. */
+/** Whether an input is a 16-bit float, or one that this rule rounded to it: what only moves
+ * elements keeps the model's own rounding. */
 static int reads_half(const ln_op *op, int rounded)
 {
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
         const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
-        if (rounded ? unrounded(te, 0) != NULL : is_half(te->tensor->dtype))
+        if (rounded ? unrounded(te, 1) != NULL : is_half(te->tensor->dtype))
             return 1;
     }
     return 0;
@@ -213,7 +214,7 @@ static const struct {
     {"func", "TL_UNARY_ROUND"},  {"func", "TL_UNARY_SIGN"},
     {"op", "TL_BINARY_MOD"},     {"op", "TL_BINARY_FMOD"},
     {"func", "TL_UNARY_SHRINK"}, {"func", "TL_UNARY_THRESHOLDEDRELU"},
-    {"func", "TL_UNARY_NOT"},
+    {"func", "TL_UNARY_NOT"},    {"mode", "TL_RESAMPLE_NEAREST"},
 };
 
 static int has_steps(const ln_op *op)
@@ -269,7 +270,7 @@ static void widen_inputs(ln_rule_made *made, const ln_op *op, ln_op *wide)
     for (const ln_list *node = op->op_arg->tensors_in; node; node = node->next, to = to->next) {
         const ln_tensor_list_entry *tle = node->data;
         const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
-        const ln_tensor_entry *const from = rounded ? NULL : unrounded(te, 0);
+        const ln_tensor_entry *const from = rounded ? NULL : unrounded(te, is_mover(op));
         if (is_half(te->tensor->dtype) &&
             set_name(made, to->data, from ? from->name : make_cast(made, te->name, TL_FLOAT, NULL)))
             return;

@@ -91,6 +91,8 @@ static const char computed_infinity[] = MUL("a", "b", "p") "," ONE("relu", "p", 
 static const char moved[] =
     VIEW("a", "s", "[6, 4]") "," TURN("s", "t") "," JOIN("t", "b", "y");
 static const char rounded[] = CAST("a", "p", "TL_FLOAT16") "," CAST("p", "y", "TL_FLOAT");
+static const char rounded_and_moved[] =
+    CAST("a", "p", "TL_FLOAT16") "," TURN("p", "t") "," CAST("t", "y", "TL_FLOAT");
 static const char widened[] = CAST("a", "p", "TL_FLOAT") "," MUL("p", "b", "y");
 /* Memory that is written in place keeps its type. */
 static const char in_place[] =
@@ -119,6 +121,7 @@ static const ln_rule_case cases[] = {
     {RULE, "infinite as an output", large, computed_infinity, y, NULL, NULL, 1, 0, 0},
     {RULE, "moved only", halves, moved, y, NULL, NULL, 0, 0, 0},
     {RULE, "rounded by the model", floats, rounded, y, NULL, NULL, 0, 0, 0},
+    {RULE, "rounded by the model and moved", floats, rounded_and_moved, y, NULL, NULL, 0, 0, 0},
     {RULE, "widened by the model", mixed, widened, y, NULL, NULL, 0, 0, 0},
     {RULE, "written in place", keys, in_place, y, NULL, NULL, 0, 0, 0},
     {RULE, "floats", floats, chain, y, NULL, NULL, 0, 0, 0},
