@@ -8,9 +8,10 @@
 //     v = act((float)s * (factor[c] * scale) + addend[c])                    in floats
 //     result = v, or v * dst_factor rounded half to even, + dst_zero, saturated to TL_UINT8
 //
-// Each operation rounds once, so that every instruction set gives the same bits; NaN becomes 0.
-// Padding of an image is worth `zero`. Sums of more than 65,536 products may not fit 32 bits: they
-// are then taken modulo 2^32.
+// Each operation rounds once, so that every instruction set gives the same bits, but for
+// activations by exp and tanh, which have those of its own functions; NaN becomes 0. Zero points
+// are 0 to 255. Padding of an image is worth `zero`. Sums of more than 65,536 products may not fit
+// 32 bits: they are then taken modulo 2^32.
 //
 // Images have their channels in blocks of 16, [N, B, H, W, 16], as tl_blocked.h says. Everything
 // here trusts its caller as all tl_exec_X do (tl_tensor.h).
