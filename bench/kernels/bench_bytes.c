@@ -90,7 +90,7 @@ static int prepare_conv2d(bench_job *job)
                                   .stride = {s->stride, s->stride},
                                   .dilation = {1, 1},
                                   .padding = {pad, pad, pad, pad}};
-    const int row = (int)tl_quantized_conv2d_packed(channels, job->conv.size);
+    const int row = (int)tl_quantized_conv2d_packed(channels, &job->conv, 0);
     job->plain_src = bench_random_of(job, TL_UINT8, 4, s->dims, 0, 255);
     job->weight = bench_random_of(job, TL_INT8, 4, DIMS(s->out, c, k, k), -127, 127);
     job->bias = factor_for(job, c * k * k);
@@ -106,14 +106,15 @@ static int prepare_conv2d(bench_job *job)
     job->flops = 2.0 * c * k * k * s->dims[0] * s->out * oh * ow;
     job->bytes = size_of(job->src) + size_of(job->weight) + size_of(job->dst);
     job->scratch_size =
-        tl_quantized_conv2d_scratch(job->src, job->dst, &job->conv, channels, job->threads);
-    return tl_exec_quantized_conv2d_pack(NULL, job->weight, NULL, job->bias, NULL, job->packed);
+        tl_quantized_conv2d_scratch(job->src, job->dst, &job->conv, channels, 0, job->threads);
+    return tl_exec_quantized_conv2d_pack(NULL, job->weight, NULL, job->bias, NULL, job->packed,
+                                         &job->conv, 0);
 }
 
 static int run_conv2d(const tl_exec *exec, bench_job *job)
 {
     return tl_exec_quantized_conv2d(exec, job->src, job->packed, job->dst, &job->conv,
-                                    DIMS(job->shape.dims[1], job->shape.out), &no_zeros);
+                                    DIMS(job->shape.dims[1], job->shape.out), 0, &no_zeros);
 }
 
 static int finish_conv2d(bench_job *job)

@@ -34,33 +34,40 @@ typedef struct tl_quantized_param {
 } tl_quantized_param;
 
 /** Bytes of a row of packed weights: what tl_exec_quantized_conv2d reads for a block of output
- *  channels. */
-TL_API size_t tl_quantized_conv2d_packed(const int channels[2], const int size[2]);
+ *  channels. Of `param` group and size are looked at, and, where `is_transposed`, stride and
+ *  dilation, for which tl_blocked_deconv2d_fits holds. `channels` are all of the source and all of
+ *  the result; those of the result matter only in groups. */
+TL_API size_t tl_quantized_conv2d_packed(const int channels[2], const tl_conv2d_param *param,
+                                         int is_transposed);
 
-/** weight TL_INT8 [OC, IC, KH, KW], bias TL_INT32 [OC] or NULL (0), factor TL_FLOAT [1] or [OC] or
- *  NULL (1), addend TL_FLOAT [OC] or NULL (0) -> dst TL_INT8 [blocks of OC,
- *  tl_quantized_conv2d_packed(..)]: 16 each of bias and of the sums of the weights, TL_INT32, of
- *  factor and of addend, TL_FLOAT; then for each block of IC, each tap, and each four channels of
- *  the block that are there at all 16 x 4 weights, 0 for what is absent. */
+/** weight TL_INT8 [OC, IC / group, KH, KW] or, of a transposed convolution, [IC, OC / group, KH,
+ *  KW], bias TL_INT32 [OC] or NULL (0), factor TL_FLOAT [1] or [OC] or NULL (1), addend TL_FLOAT
+ *  [OC] or NULL (0) -> dst TL_INT8 [blocks of OC, tl_quantized_conv2d_packed(..)]. A row has, for
+ *  each remainder that the distance of taps from the first one leaves by the stride of a transposed
+ *  convolution, otherwise once: 16 each of bias and of the sums of the weights, TL_INT32, of factor
+ *  and of addend, TL_FLOAT; then for each block of IC that the block of OC is summed from, each tap
+ *  with that remainder, and each four channels of the block that are there at all 16 x 4 weights, 0
+ *  for what is absent. */
 TL_API int tl_exec_quantized_conv2d_pack(const tl_exec *exec, const tl_tensor *weight,
                                          const tl_tensor *bias, const tl_tensor *factor,
-                                         const tl_tensor *addend, tl_tensor *dst);
+                                         const tl_tensor *addend, tl_tensor *dst,
+                                         const tl_conv2d_param *param, int is_transposed);
 
 /** Bytes of scratch memory that tl_exec_quantized_conv2d needs for `threads` threads, of which at
  *  most TL_MOST_SLOTS use some: with less than that it uses fewer threads, for one it needs it
  *  all. SIZE_MAX: more than an address can name. */
 TL_API size_t tl_quantized_conv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
                                           const tl_conv2d_param *param, const int channels[2],
-                                          int threads);
+                                          int is_transposed, int threads);
 
 /** src TL_UINT8 [N, B, H, W, 16], weight as tl_exec_quantized_conv2d_pack makes it -> dst TL_FLOAT
- *  or TL_UINT8 [N, B', OH, OW, 16]. `param` tells size, stride, dilation, padding; its group is 1
- *  and its act is not looked at. -1 with a reason when exec is NULL or has less scratch memory than
- *  for one thread. */
+ *  or TL_UINT8 [N, B', OH, OW, 16]. `param` tells group, size, stride, dilation, padding; its act
+ * is not looked at. -1 with a reason when exec is NULL or has less scratch memory than for one
+ *  thread. */
 TL_API int tl_exec_quantized_conv2d(const tl_exec *exec, const tl_tensor *src,
                                     const tl_tensor *weight, tl_tensor *dst,
                                     const tl_conv2d_param *param, const int channels[2],
-                                    const tl_quantized_param *q);
+                                    int is_transposed, const tl_quantized_param *q);
 
 /** Bytes of a row of a packed matrix with k rows: what tl_exec_quantized_matmul reads for 16
  *  columns. */

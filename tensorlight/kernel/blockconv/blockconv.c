@@ -55,7 +55,7 @@ typedef struct grid {
     int y, x;       /* the first */
     int tap;        /* in the order of all taps */
     int n_taps;     /* 0: there is only the bias */
-    size_t weights; /* floats of a row before those of its taps */
+    size_t weights; /* elements of a row between those of the first grid and its own */
 } grid;
 
 /** A convolution, divided into units: some lines of an image, or some columns of a line (of each
@@ -256,11 +256,10 @@ static tl_conv2d_param window_of(const tl_conv2d_param *p)
 static void find_grids(conv *c, const tl_conv2d_param *p, const tl_conv_taps *taps)
 {
     c->n_grids = taps->n_grids;
-    const size_t rows = c->kind->row / TL_BLOCK - 1;
     for (int g = 0, begin = 0; g < taps->n_grids; begin = taps->end[g++]) {
         c->grids[g] = (grid){.tap = begin,
                              .n_taps = taps->end[g] - begin,
-                             .weights = rows / taps->n * begin * TL_BLOCK};
+                             .weights = c->kind->head * g + c->kind->tap * begin};
         if (c->step[0] * c->step[1] == 1)
             continue;
         // The remainder says where a grid begins, as its taps do, if it has any.
@@ -590,9 +589,11 @@ static tl_conv_kind kind_of(const tl_tensor *src, const tl_conv2d_param *param,
                             const int channels[2], int is_transposed)
 {
     const int lanes = src->ndim == 5 ? TL_BLOCK : 1;
+    const size_t row = tl_blocked_conv2d_packed(channels, param->group, param->size, lanes);
     return (tl_conv_kind){
         .size = sizeof(float),
-        .row = tl_blocked_conv2d_packed(channels, param->group, param->size, lanes),
+        .row = row,
+        .tap = (row - TL_BLOCK) / (size_t)(param->size[0] * param->size[1]),
         .is_transposed = is_transposed,
         .line = run_line,
     };

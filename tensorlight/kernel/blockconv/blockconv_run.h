@@ -9,7 +9,8 @@
 
 /** Computes `n` neighbouring results of a line, of `n_blocks` blocks of output channels from
  *  `block` on: `src` is what the first one is computed of, `to` the element of the result where it
- *  lies, and its taps have the weights from element `weights` of a row on. */
+ *  lies, and the weights of its grid, with their head if each grid has one, begin `weights`
+ *  elements behind where those of the first grid do. */
 typedef void tl_conv_line_func(const void *arg, const tl_tile_job *tile, const void *src, int block,
                                size_t weights, size_t to, int n, int n_blocks);
 
@@ -18,6 +19,8 @@ typedef struct tl_conv_kind {
     size_t size; /* bytes of an element of the source; in a pixel 4, 16 or 64 bytes lie together */
     int fill;    /* the value of each byte of padding */
     size_t row;  /* elements of the packed weights of a block of output channels */
+    size_t head; /* of these, those in front of the weights of each grid, if each has a head */
+    size_t tap;  /* and the weights of a tap */
     int is_transposed;
     tl_conv_line_func *line;
     const void *arg;

@@ -44,22 +44,26 @@ static void run_line(const void *arg, const tl_tile_job *tile, const void *src, 
 {
     const lines *const l = arg;
     tl_quad_job job = l->job;
-    (void)weights; // there is one grid
-    job.channels = tile->channels;
+    job.channels = tile->channels; // those in front of the first one of a group have weight 0
     job.src_block_step = tile->src_block_step;
     job.n_taps = tile->n_taps;
     job.taps = tile->taps;
     job.dst_block_step = tile->dst_block_step;
     job.dst_step = tile->dst_step;
-    l->line(&job, src, l->weight + block * job.weight_step, l->dst + to * l->dst_size, n, n_blocks,
-            TL_BLOCK);
+    l->line(&job, src, l->weight + block * job.weight_step + weights, l->dst + to * l->dst_size, n,
+            n_blocks, TL_BLOCK);
 }
 
-static tl_conv_kind kind_of(const tl_conv2d_param *param, const int channels[2], int zero)
+static tl_conv_kind kind_of(const tl_conv2d_param *param, const int channels[2], int is_transposed,
+                            int zero)
 {
+    const tl_quad_row row = tl_quad_row_of(channels, param, is_transposed);
     return (tl_conv_kind){.size = 1,
                           .fill = zero,
-                          .row = tl_quantized_conv2d_packed(channels, param->size),
+                          .row = row.size,
+                          .head = sizeof(tl_quantized_head),
+                          .tap = row.tap,
+                          .is_transposed = is_transposed,
                           .line = run_line};
 }
 
@@ -72,21 +76,23 @@ static tl_conv2d_param geometry(const tl_conv2d_param *param)
 }
 
 size_t tl_quantized_conv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
-                                   const tl_conv2d_param *param, const int channels[2], int threads)
+                                   const tl_conv2d_param *param, const int channels[2],
+                                   int is_transposed, int threads)
 {
-    const tl_conv_kind kind = kind_of(param, channels, 0);
+    const tl_conv_kind kind = kind_of(param, channels, is_transposed, 0);
     return tl_conv_scratch(&kind, src, dst, param, channels, threads);
 }
 
 int tl_exec_quantized_conv2d(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
                              tl_tensor *dst, const tl_conv2d_param *param, const int channels[2],
-                             const tl_quantized_param *q)
+                             int is_transposed, const tl_quantized_param *q)
 {
-    assert(src->dtype == TL_UINT8 && src->ndim == 5 && dst->ndim == 5 && param->group == 1);
+    assert(src->dtype == TL_UINT8 && src->ndim == 5 && dst->ndim == 5);
+    assert(!is_transposed || param->stride[0] * param->stride[1] <= TL_BLOCKED_GRIDS);
     const lines l = {tl_quad_line(exec), tl_quad_job_of(weight, dst, q), weight->data, dst->data,
                      tl_size_of(dst->dtype)};
     const tl_conv2d_param p = geometry(param);
-    tl_conv_kind kind = kind_of(&p, channels, q->zero);
+    tl_conv_kind kind = kind_of(&p, channels, is_transposed, q->zero);
     kind.arg = &l;
     return tl_conv_run(exec, &kind, src, dst, &p, channels);
 }

@@ -12,16 +12,25 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "kernel/blockconv/blockconv_plan.h"
 #include "kernel/tl_kernel.h"
 #include "tensorlight/tl_quantized.h"
 
 enum { TL_QUAD = 4 }; /* channels whose products are summed at a time */
 
-/** What a row of packed weights begins with: for each of its output channels. */
+/** What stands in front of packed weights, for each of their output channels. */
 typedef struct tl_quantized_head {
     int32_t bias[TL_BLOCK], weight_sum[TL_BLOCK];
     float factor[TL_BLOCK], addend[TL_BLOCK];
 } tl_quantized_head;
+
+/** What a row of packed weights of a convolution has: for each grid (blockconv_plan.h) a head and
+ *  the weights of its taps. */
+typedef struct tl_quad_row {
+    size_t tap, size; /* bytes of the weights of a tap, and of all */
+} tl_quad_row;
+
+tl_quad_row tl_quad_row_of(const int channels[2], const tl_conv2d_param *param, int is_transposed);
 
 /** A number as a byte, by the definition: NaN becomes 0. */
 static inline uint8_t tl_quantized_byte(const tl_quantized_param *q, float v)

@@ -9,45 +9,74 @@
 
 /* ---- sizes ---- */
 
-/** Quads of channels of all blocks. */
-static size_t quads_of(int channels)
+/** Bytes of the weights of one tap, of all quads of channels. */
+static size_t tap_size(int channels)
 {
-    return tl_divide_up((size_t)channels, TL_QUAD);
+    return tl_divide_up((size_t)channels, TL_QUAD) * TL_BLOCK * TL_QUAD;
 }
 
-static size_t row_size(size_t channels, size_t taps)
+/** The most channels that a block of the result is summed from. */
+static int most_channels(const tl_conv_groups *g)
 {
-    return sizeof(tl_quantized_head) + quads_of((int)channels) * taps * TL_BLOCK * TL_QUAD;
+    int most = 0;
+    if (g->n == 1)
+        return g->in;
+    for (int b = 0; b < tl_blocks(g->all_out); b++) {
+        const int n = tl_conv_span_of(g, b, 1).channels;
+        most = n > most ? n : most;
+    }
+    return most;
 }
 
-size_t tl_quantized_conv2d_packed(const int channels[2], const int size[2])
+tl_quad_row tl_quad_row_of(const int channels[2], const tl_conv2d_param *param, int is_transposed)
 {
-    return row_size((size_t)channels[0], (size_t)size[0] * (size_t)size[1]);
+    const tl_conv_groups g = tl_conv_groups_of(channels, param->group);
+    const size_t n_grids = is_transposed ? (size_t)(param->stride[0] * param->stride[1]) : 1;
+    const size_t tap = tap_size(most_channels(&g));
+    const size_t taps = (size_t)param->size[0] * (size_t)param->size[1];
+    return (tl_quad_row){tap, n_grids * sizeof(tl_quantized_head) + taps * tap};
+}
+
+size_t tl_quantized_conv2d_packed(const int channels[2], const tl_conv2d_param *param,
+                                  int is_transposed)
+{
+    return tl_quad_row_of(channels, param, is_transposed).size;
 }
 
 size_t tl_quantized_matmul_packed(int k)
 {
-    return row_size((size_t)k, 1);
+    return sizeof(tl_quantized_head) + tap_size(k);
 }
 
 /* ---- packing ---- */
 
 typedef struct pack_job {
     const int8_t *weight;
-    size_t out_step, in_step; /* of weights: from an output channel, a source channel to the next */
-    int outputs, channels, taps;
+    int is_source_first; /* the order of the weights' axes */
+    tl_conv_groups groups;
+    tl_conv_taps taps;
     const int32_t *bias;
     const float *factor, *addend;
     size_t factor_step;
     int8_t *dst;
-    size_t row;
+    size_t row, tap;
 } pack_job;
 
+static int outputs_of(const pack_job *job)
+{
+    return job->groups.out * job->groups.n;
+}
+
+/** The weight between channel `o` of the result and channel `c` of the source; 0: there is none. */
 static int weight_of(const pack_job *job, int o, int c, int tap)
 {
-    if (o >= job->outputs || c >= job->channels)
+    const tl_conv_groups *const g = &job->groups;
+    const int k = c - o / g->out * g->in; // of its group
+    if (o >= outputs_of(job) || k < 0 || k >= g->in)
         return 0;
-    return job->weight[(size_t)o * job->out_step + (size_t)c * job->in_step + (size_t)tap];
+    const size_t plane =
+        job->is_source_first ? (size_t)c * g->out + o % g->out : (size_t)o * g->in + k;
+    return job->weight[plane * job->taps.n + tap];
 }
 
 /** The weights of four channels from `c` on for one tap. Adds them to the sums of the outputs. */
@@ -63,28 +92,38 @@ static void pack_quad(const pack_job *job, int o, int c, int tap, int8_t *dst, i
 
 static void pack_head(const pack_job *job, int o, tl_quantized_head *head)
 {
-    for (int i = 0; i < TL_BLOCK && o + i < job->outputs; i++) {
+    for (int i = 0; i < TL_BLOCK && o + i < outputs_of(job); i++) {
         head->bias[i] = job->bias ? job->bias[o + i] : 0;
         head->factor[i] = job->factor ? job->factor[(size_t)(o + i) * job->factor_step] : 1;
         head->addend[i] = job->addend ? job->addend[o + i] : 0;
     }
 }
 
-static void pack_block(const pack_job *job, size_t block)
+/** The taps begin .. end-1 of a block of the result, behind a head. */
+static void pack_grid(const pack_job *job, size_t block, int begin, int end, int8_t *dst)
 {
     const int o = (int)block * TL_BLOCK;
-    int8_t *dst = job->dst + block * job->row;
-    int8_t *const begin = dst;
+    const tl_conv_span span = tl_conv_span_of(&job->groups, (int)block, 1);
+    int8_t *to = dst + sizeof(tl_quantized_head);
     tl_quantized_head head = {0};
     pack_head(job, o, &head);
-    dst += sizeof(head);
-    for (int first = 0; first < job->channels; first += TL_BLOCK)
-        for (int tap = 0; tap < job->taps; tap++)
-            for (int c = first; c < first + TL_BLOCK && c < job->channels; c += TL_QUAD) {
-                pack_quad(job, o, c, tap, dst, head.weight_sum);
-                dst += TL_BLOCK * TL_QUAD;
+    for (int first = 0; first < span.channels; first += TL_BLOCK)
+        for (int i = begin; i < end; i++)
+            for (int c = first; c < first + TL_BLOCK && c < span.channels; c += TL_QUAD) {
+                pack_quad(job, o, span.block * TL_BLOCK + c, job->taps.order[i], to,
+                          head.weight_sum);
+                to += TL_BLOCK * TL_QUAD;
             }
-    memcpy(begin, &head, sizeof(head));
+    memcpy(dst, &head, sizeof(head));
+}
+
+static void pack_block(const pack_job *job, size_t block)
+{
+    int8_t *dst = job->dst + block * job->row;
+    for (int g = 0, begin = 0; g < job->taps.n_grids; begin = job->taps.end[g++]) {
+        pack_grid(job, block, begin, job->taps.end[g], dst);
+        dst += sizeof(tl_quantized_head) + (size_t)(job->taps.end[g] - begin) * job->tap;
+    }
 }
 
 static void pack_blocks(void *arg, size_t begin, size_t end)
@@ -96,16 +135,16 @@ static void pack_blocks(void *arg, size_t begin, size_t end)
 static int pack(const tl_exec *exec, pack_job *job, const tl_tensor *bias, const tl_tensor *factor,
                 const tl_tensor *addend, tl_tensor *dst)
 {
-    assert(dst->dtype == TL_INT8 && dst->ndim == 2 && dst->dims[0] == tl_blocks(job->outputs));
-    assert(!bias || (bias->dtype == TL_INT32 && bias->len == job->outputs));
-    assert(!factor || factor->len == 1 || factor->len == job->outputs);
-    assert(!addend || (addend->dtype == TL_FLOAT && addend->len == job->outputs));
+    const int outputs = outputs_of(job);
+    assert(dst->dtype == TL_INT8 && dst->ndim == 2 && dst->dims[0] == tl_blocks(outputs));
+    assert(!bias || (bias->dtype == TL_INT32 && bias->len == outputs));
+    assert(!factor || factor->len == 1 || factor->len == outputs);
+    assert(!addend || (addend->dtype == TL_FLOAT && addend->len == outputs));
     job->bias = bias ? bias->data : NULL;
     job->factor = factor ? factor->data : NULL;
     job->factor_step = factor && factor->len > 1;
     job->addend = addend ? addend->data : NULL;
     job->dst = dst->data;
-    job->row = row_size((size_t)job->channels, (size_t)job->taps);
     assert(job->row == (size_t)dst->dims[1]);
     tl_parallel(exec, (size_t)dst->dims[0], tl_axis_grain(job->row), pack_blocks, job);
     return 0;
@@ -113,17 +152,21 @@ static int pack(const tl_exec *exec, pack_job *job, const tl_tensor *bias, const
 
 int tl_exec_quantized_conv2d_pack(const tl_exec *exec, const tl_tensor *weight,
                                   const tl_tensor *bias, const tl_tensor *factor,
-                                  const tl_tensor *addend, tl_tensor *dst)
+                                  const tl_tensor *addend, tl_tensor *dst,
+                                  const tl_conv2d_param *param, int is_transposed)
 {
     const int *const dims = weight->dims;
+    const int others = dims[1] * param->group;
+    const int channels[] = {is_transposed ? dims[0] : others, is_transposed ? others : dims[0]};
     assert(weight->dtype == TL_INT8 && weight->ndim == 4);
-    const size_t taps = (size_t)dims[2] * dims[3];
+    assert(dims[2] == param->size[0] && dims[3] == param->size[1]);
+    const tl_quad_row row = tl_quad_row_of(channels, param, is_transposed);
     pack_job job = {.weight = weight->data,
-                    .out_step = taps * dims[1],
-                    .in_step = taps,
-                    .outputs = dims[0],
-                    .channels = dims[1],
-                    .taps = (int)taps};
+                    .is_source_first = is_transposed,
+                    .groups = tl_conv_groups_of(channels, param->group),
+                    .row = row.size,
+                    .tap = row.tap};
+    tl_conv_taps_of(&job.taps, param, is_transposed);
     return pack(exec, &job, bias, factor, addend, dst);
 }
 
@@ -133,12 +176,12 @@ int tl_exec_quantized_matmul_pack(const tl_exec *exec, const tl_tensor *weight,
 {
     const int *const dims = weight->dims;
     assert(weight->dtype == TL_INT8 && weight->ndim == 2);
-    const size_t columns = (size_t)dims[1];
+    const int k = dims[is_transposed ? 1 : 0], n = dims[is_transposed ? 0 : 1];
     pack_job job = {.weight = weight->data,
-                    .out_step = is_transposed ? columns : 1,
-                    .in_step = is_transposed ? 1 : columns,
-                    .outputs = dims[is_transposed ? 0 : 1],
-                    .channels = dims[is_transposed ? 1 : 0],
-                    .taps = 1};
+                    .is_source_first = !is_transposed,
+                    .groups = tl_conv_groups_of((int[]){k, n}, 1),
+                    .taps = {.n = 1, .n_grids = 1, .end = {1}},
+                    .row = tl_quantized_matmul_packed(k),
+                    .tap = tap_size(k)};
     return pack(exec, &job, bias, factor, addend, dst);
 }

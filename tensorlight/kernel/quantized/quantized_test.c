@@ -82,23 +82,39 @@ static void check(const tl_tensor *dst, size_t at, double value, const char *wha
 /* ---- convolutions ---- */
 
 typedef struct conv {
-    int n, channels, outputs, h, w, oh, ow;
+    int n, h, w, channels, outputs;
+    int is_transposed, oh, ow;
     tl_conv2d_param param;
 } conv;
+
+/** The length of the result along an axis. */
+static int length_of(const conv *c, int axis)
+{
+    const tl_conv2d_param *const p = &c->param;
+    const int n = axis ? c->w : c->h;
+    return c->is_transposed
+               ? tl_deconv2d_length(n, p->size[axis], p->stride[axis], p->dilation[axis],
+                                    p->padding[axis], p->padding[2 + axis], axis)
+               : tl_conv2d_length(n, p->size[axis], p->stride[axis], p->dilation[axis],
+                                  p->padding[axis], p->padding[2 + axis]);
+}
 
 /** A random one, of which at least one window fits. */
 static conv random_conv(nn_room *room)
 {
     conv c = {.oh = -1, .ow = -1};
     while (c.oh < 1 || c.ow < 1) {
+        const int group = between(room, 0, 1) ? 1 : between(room, 2, 9);
+        const int most = group == 1 ? 40 : 20;
         c = (conv){between(room, 1, 2),
-                   between(room, 1, 40),
-                   between(room, 1, 40),
                    between(room, 1, 12),
                    between(room, 1, 19),
+                   between(room, 1, most) * group,
+                   between(room, 1, most) * group,
+                   between(room, 0, 2) == 0,
                    0,
                    0,
-                   {.group = 1}};
+                   {.group = group}};
         for (int i = 0; i < 2; i++) {
             c.param.size[i] = between(room, 1, 4);
             c.param.stride[i] = between(room, 1, 3);
@@ -106,10 +122,8 @@ static conv random_conv(nn_room *room)
             c.param.padding[i] = between(room, 0, 2);
             c.param.padding[2 + i] = between(room, 0, 2);
         }
-        c.oh = tl_conv2d_length(c.h, c.param.size[0], c.param.stride[0], c.param.dilation[0],
-                                c.param.padding[0], c.param.padding[2]);
-        c.ow = tl_conv2d_length(c.w, c.param.size[1], c.param.stride[1], c.param.dilation[1],
-                                c.param.padding[1], c.param.padding[3]);
+        c.oh = length_of(&c, 0);
+        c.ow = length_of(&c, 1);
     }
     return c;
 }
@@ -121,22 +135,43 @@ static size_t blocked_at(const tl_tensor *t, int n, int c, int y, int x)
     return ((((size_t)n * d[1] + c / TL_BLOCK) * d[2] + y) * d[3] + x) * TL_BLOCK + c % TL_BLOCK;
 }
 
+/** Where in the source a tap meets place `at` of the result, along an axis; -1: nowhere. */
+static int source_of(const conv *c, int axis, int at, int tap)
+{
+    const tl_conv2d_param *const p = &c->param;
+    const int n = axis ? c->w : c->h;
+    int from = at * p->stride[axis] + tap * p->dilation[axis] - p->padding[axis];
+    if (c->is_transposed) {
+        const int far = at + p->padding[axis] - tap * p->dilation[axis];
+        from = far >= 0 && far % p->stride[axis] == 0 ? far / p->stride[axis] : -1;
+    }
+    return from >= 0 && from < n ? from : -1;
+}
+
+/** The weight between channel k of o's group and o. */
+static int conv_weight(const conv *c, const layer *l, int o, int k, int y, int x)
+{
+    const int in = c->channels / c->param.group, out = c->outputs / c->param.group;
+    const size_t plane =
+        c->is_transposed ? (size_t)(o / out * in + k) * out + o % out : (size_t)o * in + k;
+    const int *const size = c->param.size;
+    return ((const int8_t *)l->weight->data)[(plane * size[0] + y) * size[1] + x];
+}
+
 static int64_t conv_sum(const conv *c, const layer *l, const tl_tensor *src, int n, int o, int oy,
                         int ox)
 {
-    const int8_t *w = (const int8_t *)l->weight->data +
-                      (size_t)o * c->channels * c->param.size[0] * c->param.size[1];
+    const int in = c->channels / c->param.group, out = c->outputs / c->param.group;
+    const uint8_t *const data = src->data;
     int64_t sum = 0;
-    for (int k = 0; k < c->channels; k++)
+    for (int k = 0; k < in; k++)
         for (int i = 0; i < c->param.size[0]; i++)
-            for (int j = 0; j < c->param.size[1]; j++, w++) {
-                const int y = oy * c->param.stride[0] + i * c->param.dilation[0];
-                const int x = ox * c->param.stride[1] + j * c->param.dilation[1];
-                const int sy = y - c->param.padding[0], sx = x - c->param.padding[1];
-                if (sy < 0 || sy >= c->h || sx < 0 || sx >= c->w)
+            for (int j = 0; j < c->param.size[1]; j++) {
+                const int y = source_of(c, 0, oy, i), x = source_of(c, 1, ox, j);
+                if (y < 0 || x < 0)
                     continue; // worth the zero point
-                const uint8_t *const data = src->data;
-                sum += (int64_t)(data[blocked_at(src, n, k, sy, sx)] - l->q.zero) * *w;
+                sum += (int64_t)(data[blocked_at(src, n, o / out * in + k, y, x)] - l->q.zero) *
+                       conv_weight(c, l, o, k, i, j);
             }
     return sum;
 }
@@ -157,24 +192,28 @@ static void run_conv(tl_isa isa, tl_pool *pool, uint64_t seed)
     nn_room room = {.seed = seed};
     const conv c = random_conv(&room);
     const int channels[] = {c.channels, c.outputs};
-    const int *const size = c.param.size;
-    const layer l =
-        random_layer(&room, 4, (int[]){c.outputs, c.channels, size[0], size[1]}, c.outputs, isa);
+    const int *const size = c.param.size, group = c.param.group;
+    const int dims[] = {c.is_transposed ? c.channels : c.outputs,
+                        (c.is_transposed ? c.outputs : c.channels) / group, size[0], size[1]};
+    const layer l = random_layer(&room, 4, dims, c.outputs, isa);
     tl_tensor *const src = nn_random(
         &room, TL_UINT8, 5, (int[]){c.n, tl_blocks(c.channels), c.h, c.w, TL_BLOCK}, 0, 255);
-    const int row = (int)tl_quantized_conv2d_packed(channels, size);
+    const int row = (int)tl_quantized_conv2d_packed(channels, &c.param, c.is_transposed);
     tl_tensor *const packed = nn_blank(&room, TL_INT8, 2, (int[]){tl_blocks(c.outputs), row});
     tl_tensor *const dst = nn_blank(&room, between(&room, 0, 1) ? TL_FLOAT : TL_UINT8, 5,
                                     (int[]){c.n, tl_blocks(c.outputs), c.oh, c.ow, TL_BLOCK});
     const int threads = tl_pool_size(pool);
-    const size_t bytes = tl_quantized_conv2d_scratch(src, dst, &c.param, channels, threads);
+    const size_t bytes =
+        tl_quantized_conv2d_scratch(src, dst, &c.param, channels, c.is_transposed, threads);
     void *const scratch = aligned_alloc(64, (bytes + 64) / 64 * 64);
     const tl_exec exec = {pool, scratch, bytes, isa, NULL};
     char what[80];
     snprintf(what, sizeof(what), "%s, %d threads, seed %d", tl_isa_name(isa), threads, (int)seed);
-    ck_assert_int_eq(
-        tl_exec_quantized_conv2d_pack(&exec, l.weight, l.bias, l.factor, l.addend, packed), 0);
-    ck_assert_int_eq(tl_exec_quantized_conv2d(&exec, src, packed, dst, &c.param, channels, &l.q),
+    ck_assert_int_eq(tl_exec_quantized_conv2d_pack(&exec, l.weight, l.bias, l.factor, l.addend,
+                                                   packed, &c.param, c.is_transposed),
+                     0);
+    ck_assert_int_eq(tl_exec_quantized_conv2d(&exec, src, packed, dst, &c.param, channels,
+                                              c.is_transposed, &l.q),
                      0);
     check_conv(&c, &l, src, dst, what);
     free(scratch);
