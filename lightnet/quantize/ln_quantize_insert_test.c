@@ -4,6 +4,7 @@
 #include "quantize/ln_quantize_insert.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "ir/ln_context_ops.h"
@@ -21,13 +22,13 @@
 #define SHAPED(dims, data) \
     PARAM("dtype", "\"TL_FLOAT\"") ", " PARAM("dims", dims) ", " PARAM("data", "[" data "]")
 #define SOURCE(name, dims, data) OP("source", name, "", SHAPED(dims, data))
-#define WINDOW                                                                          \
-    "{\"arg_name\": \"group\", \"value\": 1}, {\"arg_name\": \"size\", \"value\": [1, " \
-    "1]}, {\"arg_name\": \"stride\", \"value\": [1, 1]}, {\"arg_name\": \"padding\", "  \
-    "\"value\": [0, 0, 0, 0]}, {\"arg_name\": \"dilation\", \"value\": [1, 1]}, "       \
-    "{\"arg_name\": \"autopad\", \"value\": \"NOTSET\"}"
+#define GROUPS(n)                                                                         \
+    PARAM("group", #n)                                                                    \
+    ", " PARAM("size", "[1, 1]") ", " PARAM("stride", "[1, 1]") ", " PARAM(               \
+        "padding", "[0, 0, 0, 0]") ", " PARAM("dilation", "[1, 1]") ", " PARAM("autopad", \
+                                                                               "\"NOTSET\"")
 #define CONV(src, weight, dst) \
-    OP("conv2d", dst, IN("src", src) ", " IN("weight", weight) ", " IN("bias", "o"), WINDOW)
+    OP("conv2d", dst, IN("src", src) ", " IN("weight", weight) ", " IN("bias", "o"), GROUPS(1))
 #define SUM(src1, src2, dst) \
     OP("binary", dst, IN("src1", src1) ", " IN("src2", src2), PARAM("op", "\"TL_BINARY_ADD\""))
 
@@ -131,6 +132,43 @@ static int reads_8_bits(const network *net, const char *name, const char *arg)
     ck_assert_int_eq(ln_rule_reads(op, arg, &te), 1);
     return ln_rule_is(ln_entry_creater(te), "dequantize");
 }
+
+/* What is a layer, and which axis of its weights has its output channels; -1: it is none. */
+static const struct kind {
+    const char *op, *weight;
+    int axis;
+} kinds[] = {
+    {CONV("x", "w", "y"), SOURCE("w", "[2, 2, 1, 1]", "1, 2, 3, 4"), 0},
+    {OP("conv2d", "y", IN("src", "x") ", " IN("weight", "w") ", " IN("bias", "o"), GROUPS(2)),
+     SOURCE("w", "[2, 1, 1, 1]", "1, 2"), 0},
+    {OP("deconv2d", "y", IN("src", "x") ", " IN("weight", "w") ", " IN("bias", "o"),
+        GROUPS(1) ", " PARAM("output_dims", "[0, 0, 0, 0]") ", " PARAM("output_padding", "[0, 0]")),
+     SOURCE("w", "[2, 2, 1, 1]", "1, 2, 3, 4"), 1},
+    {OP("deconv2d", "y", IN("src", "x") ", " IN("weight", "w") ", " IN("bias", "o"),
+        GROUPS(2) ", " PARAM("output_dims", "[0, 0, 0, 0]") ", " PARAM("output_padding", "[0, 0]")),
+     SOURCE("w", "[2, 1, 1, 1]", "1, 2"), -1},
+};
+
+START_TEST(convolutions_are_layers_but_transposed_ones_in_groups)
+{
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        char text[MODEL_SIZE];
+        snprintf(text, sizeof(text),
+                 "{\"inputs\": [\"x\"], \"outputs\": [\"y\"], \"ops\": [%s, %s, %s, %s]}", ops[0],
+                 kinds[i].weight, SOURCE("o", "[2]", "0.5, -0.25"), kinds[i].op);
+        ln_context *const ctx = ln_context_create();
+        ln_quantize_layers layers;
+        ck_assert_msg(!ln_context_init_text(ctx, "net.json", text, strlen(text)), "%s",
+                      ln_context_error(ctx));
+        ck_assert_int_eq(ln_quantize_layers_find(&layers, ctx), 0);
+        ck_assert_int_eq(layers.n, kinds[i].axis >= 0);
+        if (layers.n)
+            ck_assert_int_eq(layers.items[0].axis, kinds[i].axis);
+        ln_quantize_layers_free(&layers);
+        ln_context_free(ctx);
+    }
+}
+END_TEST
 
 START_TEST(nothing_on_changes_nothing)
 {
@@ -249,7 +287,8 @@ START_TEST(a_network_with_a_joint_computes_what_its_definition_says)
 }
 END_TEST
 
-LN_TEST_MAIN("quantize insert", nothing_on_changes_nothing, a_source_is_quantized_once,
+LN_TEST_MAIN("quantize insert", convolutions_are_layers_but_transposed_ones_in_groups,
+             nothing_on_changes_nothing, a_source_is_quantized_once,
              a_layer_that_is_off_reads_floats, a_joint_between_layers_reads_8_bits,
              a_joint_that_leads_to_no_layer_or_from_a_float_reads_floats,
              a_network_with_a_joint_computes_what_its_definition_says)

@@ -36,17 +36,17 @@ static int is_set(const ln_op *op, const char *param)
     return ln_rule_has_bool(op, param, LN_TRUE);
 }
 
-// Dense, or of each channel by itself.
+// A convolution, or a transposed one without groups, where a scale for each output channel is one
+// for each index along an axis.
 static int is_conv(const ln_op *op, parts *p)
 {
-    if (!ln_rule_is(op, "conv2d") || !ln_rule_reads(op, "src", &p->src) ||
-        !ln_rule_reads(op, "weight", &p->weight) || !ln_rule_reads(op, "bias", &p->bias))
+    const int is_transposed = ln_rule_is(op, "deconv2d");
+    if (!(is_transposed ? is_one(op, "group") : ln_rule_is(op, "conv2d")) ||
+        !ln_rule_reads(op, "src", &p->src) || !ln_rule_reads(op, "weight", &p->weight) ||
+        !ln_rule_reads(op, "bias", &p->bias))
         return 0;
-    const int channels = p->src->tensor->dims[1];
-    const int is_depthwise =
-        ln_rule_has_number(op, "group", channels) && p->weight->tensor->dims[0] == channels;
-    p->axis = 0;
-    return is_float_constant(p->bias) && (is_one(op, "group") || is_depthwise);
+    p->axis = is_transposed;
+    return is_float_constant(p->bias);
 }
 
 static int is_product(const ln_op *op, parts *p)

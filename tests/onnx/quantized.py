@@ -83,11 +83,11 @@ ACTIVATIONS = {"none": (None, lambda v: v), "Relu": ([], lambda v: np.maximum(v,
 
 
 def convolutions():
-    """Dense and depthwise, of each pair of types, with each form of scale, zero point, bias and activation."""
+    """Dense, depthwise and in groups, of each pair of types, with each form of scale, zero point, bias and activation."""
     seed = 0
     for x_type in (np.uint8, np.int8):
         for w_type, w_zero in ((np.int8, None), (np.int8, 0), (np.uint8, 128)):
-            for group, channels, outputs in ((1, 3, 5), (1, 20, 33), (17, 17, 17)):
+            for group, channels, outputs in ((1, 3, 5), (1, 20, 33), (17, 17, 17), (5, 20, 30), (2, 36, 24)):
                 for act in ACTIVATIONS:
                     seed += 1
                     yield convolution(seed, x_type, w_type, w_zero, group, channels, outputs, act, np.uint8 if seed % 2 else x_type)
@@ -118,6 +118,51 @@ def convolution(seed, x_type, w_type, w_zero, group, channels, outputs, act, y_t
     real = func((sums + bias.reshape(-1, 1, 1)) * (np.broadcast_to(w_scale, outputs).astype(float).reshape(-1, 1, 1) * 0.25))
     return g.part(f"{np.dtype(x_type).name} x {np.dtype(w_type).name} around {w_zero}, {group} groups of {channels}, {act}, "
                   f"to {np.dtype(y_type).name}", {"x": x}, {"y": rounded(real, 0.5, int(zero), y_type)})
+
+
+def transposed_of(x, w, group, stride, pads, more):
+    """A transposed convolution of integers, tap by tap."""
+    n, inner, outer = x.shape[0], w.shape[0] // group, w.shape[1]
+    size = [(x.shape[2 + i] - 1) * stride[i] + w.shape[2 + i] + more[i] for i in range(2)]
+    y = np.zeros((n, group * outer, *size), np.int64)
+    for g in range(group):
+        part, weights = x[:, g * inner:(g + 1) * inner], w[g * inner:(g + 1) * inner]
+        for i in range(w.shape[2]):
+            for j in range(w.shape[3]):
+                y[:, g * outer:(g + 1) * outer, i:size[0] - w.shape[2] - more[0] + i + 1:stride[0],
+                  j:size[1] - w.shape[3] - more[1] + j + 1:stride[1]] += np.einsum("nchw,co->nohw", part, weights[:, :, i, j])
+    return y[:, :, pads[0]:size[0] - pads[2], pads[1]:size[1] - pads[3]]
+
+
+def transposed():
+    """Transposed convolutions, of each pair of types, in groups too."""
+    seed = 400
+    for x_type in (np.uint8, np.int8):
+        for w_type, w_zero in ((np.int8, 0), (np.uint8, 128)):
+            for group, channels, outputs in ((1, 20, 5), (1, 7, 33), (3, 18, 21)):
+                for stride in ((1, 1), (2, 3)):
+                    seed += 1
+                    yield transposed_layer(seed, x_type, w_type, w_zero, group, channels, outputs, stride)
+
+
+def transposed_layer(seed, x_type, w_type, w_zero, group, channels, outputs, stride):
+    x_zero, more, pads = x_type(9), (0, stride[1] - 1), (1, 0, 1, 1)
+    x = spread(seed, np.iinfo(x_type).min, np.iinfo(x_type).max, (2, channels, 5, 6), x_type)
+    w = spread(seed + 1, -7, 7, (channels, outputs // group, 3, 2), np.int64)
+    is_each = group == 1 and w_zero == 0
+    w_scale = (2.0 ** -(np.arange(outputs) % 3 + 3)).astype(F32) if is_each else F32(2 ** -4)
+    bias = spread(seed + 2, -40, 40, outputs, np.int64).astype(F32)
+    g = Graph()
+    src = g.dequantize("x", F32(0.25), x_zero)
+    zero = np.full(outputs if is_each else (), w_zero, w_type)
+    weight = g.dequantize(g.constant((w + w_zero).astype(w_type)), w_scale, zero, 1 if is_each else None)
+    y = g.make("ConvTranspose", [src, weight, g.constant(bias)], group=group, kernel_shape=[3, 2], strides=list(stride),
+               pads=list(pads), output_padding=list(more))
+    g.quantize(g.make("Relu", [y]), 0.5, np.uint8(20), "y")
+    sums = transposed_of(x.astype(np.int64) - int(x_zero), w, group, stride, pads, more)
+    real = np.maximum(sums * np.broadcast_to(w_scale, outputs).astype(float).reshape(-1, 1, 1) * 0.25 + bias.reshape(-1, 1, 1), 0)
+    return g.part(f"{np.dtype(x_type).name} x {np.dtype(w_type).name}, {group} groups of {channels}, stride {stride}", {"x": x},
+                  {"y": rounded(real, 0.5, 20, np.uint8)})
 
 
 def products():
@@ -159,6 +204,13 @@ def dynamic():
         real = convolved(x.astype(np.int64) - 7, w, 1, stride=(1, 1), pads=(1, 1, 1, 1)) * float(scale) + bias
         yield g.part(f"convolution, weights around {w_zero}", {"x": x, "zero": np.uint8(7), "scale": scale},
                      {"y": np.maximum(real, 0).astype(F32)})
+        w = spread(seed + 5, -9, 9, (8, 9, 3, 3), np.int64)
+        g = Graph()
+        sums = g.make("ConvInteger", ["x", g.constant((w + w_zero).astype(w_type)), "zero", g.constant(w_type(w_zero))], group=2)
+        g.make("Mul", [g.make("Cast", [sums], to=1), "scale"], "y")
+        real = convolved(x.astype(np.int64) - 7, w, 2, stride=(1, 1), pads=(0, 0, 0, 0)) * float(scale)
+        yield g.part(f"convolution in groups, weights around {w_zero}", {"x": x, "zero": np.uint8(7), "scale": scale},
+                     {"y": real.astype(F32)})
         m = spread(seed + 3, -9, 9, (31, 20), np.int64)
         x = spread(seed + 4, 0, 255, (2, 5, 31), np.uint8)
         g = Graph()
@@ -188,10 +240,10 @@ def networks():
     yield g.part("two branches", {"x": x}, {"y": rounded(real, 1, 128, np.uint8).transpose(0, 2, 3, 1)})
 
 
-KINDS = (convolutions, products, dynamic, networks)
+KINDS = (convolutions, transposed, products, dynamic, networks)
 # What would compute a layer in floats, or in plain C.
 SLOW = {"conv2d_cpu", "conv2d_blocked_cpu", "conv2d_grouped_cpu", "conv2d_depthwise_cpu", "conv2d_winograd_cpu", "conv_int_cpu",
-        "matmul_cpu", "matmul_packed_cpu", "matmul_int_cpu"}
+        "deconv2d_cpu", "deconv2d_blocked_cpu", "matmul_cpu", "matmul_packed_cpu", "matmul_int_cpu"}
 
 
 def main():

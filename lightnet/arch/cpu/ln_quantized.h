@@ -22,11 +22,28 @@ static inline int ln_quantized_zero(const tl_tensor *zero)
     return zero ? *(const uint8_t *)zero->data : 0;
 }
 
-/** Bytes of a row of packed weights of a convolution. */
-static inline size_t ln_quantized_row(int is_depthwise, int channels, const int size[2])
+/** A convolution whose weights are packed. */
+typedef struct ln_quantized_conv {
+    int is_depthwise, is_transposed;
+    int channels[2]; /* of the source and of the result, which matter only in groups */
+    tl_conv2d_param window;
+} ln_quantized_conv;
+
+/** Output channels of a convolution's weights. */
+static inline int ln_quantized_outputs(const tl_tensor *weight, int is_transposed, int group)
 {
-    return is_depthwise ? tl_quantized_depthwise2d_packed(size)
-                        : tl_quantized_conv2d_packed((const int[]){channels, 1}, size);
+    return is_transposed ? weight->dims[1] * group : weight->dims[0];
+}
+
+/** Bytes of a row of its weights; 0: they cannot be packed. */
+static inline size_t ln_quantized_row(const ln_quantized_conv *c)
+{
+    const int group = c->window.group, *const size = c->window.size;
+    if (c->channels[0] % group || c->channels[1] % group || size[0] > TL_BLOCKED_TAPS / size[1] ||
+        (c->is_transposed && !tl_blocked_deconv2d_fits(&c->window)))
+        return 0;
+    return c->is_depthwise ? tl_quantized_depthwise2d_packed(size)
+                           : tl_quantized_conv2d_packed(c->channels, &c->window, c->is_transposed);
 }
 
 /** All of a call: each tensor may be NULL. */
