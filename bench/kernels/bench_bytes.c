@@ -125,3 +125,33 @@ static int finish_conv2d(bench_job *job)
 
 const bench_work bench_quantized_conv2d = {"quantized_conv2d", prepare_conv2d, run_conv2d,
                                            finish_conv2d};
+
+/* ---- products of floats with weights of few bits: `size` rows share a scale, `stride` bits ----
+ */
+
+static int prepare_lowbit(bench_job *job)
+{
+    const bench_shape *const s = &job->shape;
+    const int m = s->dims[0], k = s->dims[1], n = s->out, most = (1 << s->stride) - 1;
+    const tl_lowbit_param param = {s->stride, tl_lowbit_block(k, s->size), 0, (most + 1) / 2};
+    job->lowbit = param;
+    job->src = bench_random(job, 2, DIMS(m, k), -1, 1);
+    job->weight = bench_random_of(job, TL_UINT8, 2, DIMS(k, n), 0, most);
+    job->bias = bench_random(job, 2, DIMS((k + s->size - 1) / s->size, n), 0.001, 0.01);
+    job->dst = bench_blank(job, 2, DIMS(m, n));
+    job->packed = bench_blank_of(job, TL_UINT8, 2,
+                                 DIMS(tl_lowbit_panels(n), (int)tl_lowbit_packed(k, &param)));
+    if (job->n_tensors != 5)
+        return -1;
+    job->flops = m > 1 ? 2.0 * m * n * k : 0;
+    job->bytes = size_of(job->packed);
+    job->scratch_size = tl_lowbit_matmul_scratch(job->src, &param);
+    return tl_exec_lowbit_pack(NULL, job->weight, job->bias, NULL, job->packed, &param, s->size, 0);
+}
+
+static int run_lowbit(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_lowbit_matmul(exec, job->src, job->packed, NULL, job->dst, &job->lowbit);
+}
+
+const bench_work bench_lowbit = {"lowbit_matmul", prepare_lowbit, run_lowbit, NULL};

@@ -42,6 +42,7 @@ typedef struct bench_job {
     tl_matmul_param matmul;
     tl_conv2d_param conv;
     tl_pool2d_param pool;
+    tl_lowbit_param lowbit;
     int tile; /* Winograd's: the extent of its results */
     void *scratch;
     size_t scratch_size;

@@ -332,6 +332,18 @@ static const bench_shape quantized_conv_shapes[] = {
     {.name = NULL},
 };
 static const bench_work *const quantized_conv_works[] = {&bench_quantized_conv2d, NULL};
+#define LOWBIT(bits, m, n, k, block)                                                  \
+    {                                                                                 \
+        .name = #bits " bits " #m "x" #n "x" #k "/" #block, .dims = {m, k}, .out = n, \
+        .size = block, .stride = bits                                                 \
+    }
+static const bench_shape lowbit_shapes[] = {
+    LOWBIT(4, 1, 4096, 4096, 32),    LOWBIT(4, 1, 4096, 4096, 128),
+    LOWBIT(2, 1, 4096, 4096, 64),    LOWBIT(4, 1, 11008, 4096, 32),
+    LOWBIT(4, 8, 4096, 4096, 32),    LOWBIT(4, 128, 4096, 4096, 32),
+    LOWBIT(4, 128, 4096, 4096, 128), {.name = NULL},
+};
+static const bench_work *const lowbit_works[] = {&bench_lowbit, NULL};
 #define TYPED(from_)                                                                        \
     {                                                                                       \
         .name = #from_ " 200704", .dims = {1, 200704}, .from = TL_##from_, .to = TL_##from_ \
@@ -371,6 +383,7 @@ const bench_group bench_groups[] = {
     {pairs_works, gemm_shapes, BENCH_DNNL_NONE, BENCH_PAIRS},
     {quantized_matmul_works, gemm_shapes, BENCH_DNNL_QUANTIZED_MATMUL, BENCH_BYTES},
     {quantized_conv_works, quantized_conv_shapes, BENCH_DNNL_QUANTIZED_CONV, BENCH_BYTES},
+    {lowbit_works, lowbit_shapes, BENCH_DNNL_NONE, BENCH_BYTES},
     {quantized_add_works, add_shapes, BENCH_DNNL_NONE},
     {quantized_mul_works, quantized_mul_shapes, BENCH_DNNL_NONE},
     {typed_add_works, typed_shapes, BENCH_DNNL_NONE},

@@ -161,6 +161,17 @@ static int matmul(room *r)
     return tl_exec_matmul(with_scratch(r, size), src1, src2, NULL, dst, &param);
 }
 
+static int lowbit_matmul(room *r)
+{
+    static const tl_lowbit_param param = {.bits = 4, .block = 32, .has_zeros = 1};
+    tl_tensor *const src = floats(r, DIMS(300, 200)), *const dst =
+                                                          wanted(r, TL_FLOAT, DIMS(300, 70));
+    tl_tensor *const packed =
+        wanted(r, TL_UINT8, DIMS(tl_lowbit_panels(70), (int)tl_lowbit_packed(200, &param)));
+    const size_t size = tl_lowbit_matmul_scratch(src, &param);
+    return tl_exec_lowbit_matmul(with_scratch(r, size), src, packed, NULL, dst, &param);
+}
+
 static int attention(room *r)
 {
     static const tl_attention_param param = {1, 1, 1, 1, 0.2, 0};
@@ -310,31 +321,19 @@ static int det(room *r)
 static const struct {
     int (*run)(room *r);
     const char *name;
-} kernels[] = {ROW(put_along),
-               ROW(put_nd),
-               ROW(onehot),
-               ROW(concat),
-               ROW(resample_cubic),
-               ROW(resample_bytes),
-               ROW(lstm),
-               ROW(gru),
-               ROW(matmul),
-               ROW(attention),
-               ROW(dft),
-               ROW(winograd),
-               ROW(blocked_conv2d),
-               ROW(conv2d),
-               ROW(maxpool2d),
-               ROW(poolnd),
-               ROW(roi_align),
-               ROW(topk),
-               ROW(sort),
-               ROW(unique),
-               ROW(unique_sorted),
-               ROW(packed_cells),
-               ROW(nms),
-               ROW(nms_rows),
-               ROW(det)};
+} kernels[] = {ROW(put_along),      ROW(put_nd),
+               ROW(onehot),         ROW(concat),
+               ROW(resample_cubic), ROW(resample_bytes),
+               ROW(lstm),           ROW(gru),
+               ROW(matmul),         ROW(lowbit_matmul),
+               ROW(attention),      ROW(dft),
+               ROW(winograd),       ROW(blocked_conv2d),
+               ROW(conv2d),         ROW(maxpool2d),
+               ROW(poolnd),         ROW(roi_align),
+               ROW(topk),           ROW(sort),
+               ROW(unique),         ROW(unique_sorted),
+               ROW(packed_cells),   ROW(nms),
+               ROW(nms_rows),       ROW(det)};
 
 /** Runs a kernel that is stopped at check `at`, 0: never; returns the number of checks. */
 static size_t checks_of(size_t kernel, tl_pool *pool, size_t at)

@@ -10,6 +10,7 @@
 #include "tensorlight/tl_elementwise.h"
 #include "tensorlight/tl_exec.h"
 #include "tensorlight/tl_linalg.h"
+#include "tensorlight/tl_lowbit.h"
 #include "tensorlight/tl_nn.h"
 #include "tensorlight/tl_peak.h"
 #include "tensorlight/tl_recurrent.h"

@@ -20,6 +20,14 @@
 //     tl_vq, tl_vq_of(b)            four unsigned factors for each lane, prepared
 //     tl_vk, tl_vk_of(b)            four signed factors for each lane, prepared
 //     tl_vi_dot(sum, q, w)          sum + the four products of each lane, exact modulo 2^32
+//     tl_vi_shift_left(a, n)        modulo 2^32
+//     tl_vb_fours(p)                the four bytes at p, for all lanes
+//     tl_vb_bits(b, from, n)        bits from .. from + n - 1 of each byte
+//     tl_vn, TL_VN_REGISTERS        sums of products with factors below 16
+//     tl_vn_begin(sum)              goes on with the sums of a tl_vi
+//     tl_vn_dot(s, q, w)            s + the four products of each lane, of tl_vb: unsigned below 16
+//                                   by signed; at most TL_VN_DOTS times before
+//     tl_vn_end(sum, s)             all of it; the same `sum` again
 //     tl_v16                        16 bytes, the channels of a pixel: tl_v16_load, _store, _zero,
 //                                   _set1, and
 //                                   tl_v16_max of unsigned ones

@@ -88,6 +88,24 @@ static inline tl_vi tl_vi_dot(tl_vi sum, tl_vq q, tl_vk w)
     return _mm512_dpbusd_epi32(sum, q, w);
 }
 
+typedef int tl_vn __attribute__((vector_size(64))); // GCC keeps these in registers
+
+static inline tl_vn tl_vn_begin(tl_vi sum)
+{
+    return (tl_vn)sum;
+}
+
+static inline tl_vn tl_vn_dot(tl_vn s, tl_vb q, tl_vb w)
+{
+    return (tl_vn)_mm512_dpbusd_epi32((__m512i)s, q, w);
+}
+
+static inline tl_vi tl_vn_end(tl_vi sum, tl_vn s)
+{
+    (void)sum;
+    return (tl_vi)s;
+}
+
 #else
 
 /** Bytes 0 and 2, and 1 and 3, as words: no sum of two products is saturated. */
@@ -112,7 +130,48 @@ static inline tl_vi tl_vi_dot(tl_vi sum, tl_vq q, tl_vk w)
                             _mm512_madd_epi16(q.odd, w.odd));
 }
 
+/** In 16 bits, of which the sum of TL_VN_DOTS times two products, 8 * 2 * 15 * 128, leaves some. */
+typedef short tl_vn __attribute__((vector_size(64)));
+
+static inline tl_vn tl_vn_begin(tl_vi sum)
+{
+    (void)sum;
+    return (tl_vn){0};
+}
+
+static inline tl_vn tl_vn_dot(tl_vn s, tl_vb q, tl_vb w)
+{
+    return s + (tl_vn)_mm512_maddubs_epi16(q, w);
+}
+
+static inline tl_vi tl_vn_end(tl_vi sum, tl_vn s)
+{
+    return _mm512_add_epi32(sum, _mm512_madd_epi16((__m512i)s, _mm512_set1_epi16(1)));
+}
+
 #endif
+
+#define TL_VN_REGISTERS 1
+
+enum { TL_VN_DOTS = 8 };
+
+static inline tl_vi tl_vi_shift_left(tl_vi a, int n)
+{
+    return _mm512_sll_epi32(a, _mm_cvtsi32_si128(n));
+}
+
+static inline tl_vb tl_vb_fours(const void *p)
+{
+    int x;
+    memcpy(&x, p, sizeof(x));
+    return _mm512_set1_epi32(x);
+}
+
+static inline tl_vb tl_vb_bits(tl_vb b, int from, int n)
+{
+    typedef unsigned short words __attribute__((vector_size(64)));
+    return _mm512_and_si512((__m512i)((words)b >> from), _mm512_set1_epi8((char)((1 << n) - 1)));
+}
 
 static inline tl_vb tl_vb_zero(void)
 {

@@ -104,6 +104,74 @@ static inline tl_vi tl_vi_dot(tl_vi sum, tl_vq q, tl_vk w)
     return vaddq_s32(sum, vpaddq_s32(low, high));
 }
 
+enum { TL_VN_DOTS = 8 };
+
+#if defined(TL_SIMD_DOTPROD)
+
+#define TL_VN_REGISTERS 1
+
+typedef int32x4_t tl_vn;
+
+static inline tl_vn tl_vn_begin(tl_vi sum)
+{
+    return sum;
+}
+
+/** What is below 16 has a sign, too. */
+static inline tl_vn tl_vn_dot(tl_vn s, tl_vb q, tl_vb w)
+{
+    return vdotq_s32(s, vreinterpretq_s8_u8(q), vreinterpretq_s8_u8(w));
+}
+
+static inline tl_vi tl_vn_end(tl_vi sum, tl_vn s)
+{
+    (void)sum;
+    return s;
+}
+
+#else
+
+#define TL_VN_REGISTERS 2
+
+/** In 16 bits, each product for itself: TL_VN_DOTS of them, 8 * 15 * 128, fit. */
+typedef struct tl_vn {
+    int16x8_t low, high;
+} tl_vn;
+
+static inline tl_vn tl_vn_begin(tl_vi sum)
+{
+    (void)sum;
+    return (tl_vn){vdupq_n_s16(0), vdupq_n_s16(0)};
+}
+
+static inline tl_vn tl_vn_dot(tl_vn s, tl_vb q, tl_vb w)
+{
+    const int8x16_t a = vreinterpretq_s8_u8(q), b = vreinterpretq_s8_u8(w);
+    return (tl_vn){vmlal_s8(s.low, vget_low_s8(a), vget_low_s8(b)), vmlal_high_s8(s.high, a, b)};
+}
+
+static inline tl_vi tl_vn_end(tl_vi sum, tl_vn s)
+{
+    return vaddq_s32(sum, vpaddq_s32(vpaddlq_s16(s.low), vpaddlq_s16(s.high)));
+}
+
+#endif
+
+static inline tl_vi tl_vi_shift_left(tl_vi a, int n)
+{
+    return vshlq_s32(a, vdupq_n_s32(n));
+}
+
+static inline tl_vb tl_vb_fours(const void *p)
+{
+    return vreinterpretq_u8_u32(vdupq_n_u32(tl_quad_bits(p)));
+}
+
+static inline tl_vb tl_vb_bits(tl_vb b, int from, int n)
+{
+    return vandq_u8(vshlq_u8(b, vdupq_n_s8((int8_t)-from)), vdupq_n_u8((uint8_t)((1 << n) - 1)));
+}
+
 static inline tl_vb tl_vb_zero(void)
 {
     return vdupq_n_u8(0);

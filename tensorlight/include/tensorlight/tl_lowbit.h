@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of floats with weights of 2 or 4 bits, which share a scale in blocks of rows:
+//
+//     w[k, c] = (q[k, c] - zero[block of k, c]) * scale[block of k, c]
+//     dst [.., m, n] = src [.., m, k] x w [k, n] + bias
+//
+// Weights stay packed, so a product of few rows is as fast as they can be read. The result is that
+// of the definition up to rounding: the elements of src are rounded to multiples of 2^-22 of the
+// power of two above the largest magnitude of their block, the sums of a block are exact, and those
+// of blocks are added in floats. Every instruction set gives the same bits. Rows with infinite
+// elements or NaN are computed by the definition, slowly.
+//
+//     tl_lowbit_param param = {.bits = 4, .block = tl_lowbit_block(k, 32), .zero = 8};
+//     // packed: TL_UINT8 [tl_lowbit_panels(n), tl_lowbit_packed(k, &param)]
+//     tl_exec_lowbit_pack(&exec, weight, scale, NULL, packed, &param, 32, 0);
+//     tl_exec_lowbit_matmul(&exec, src, packed, NULL, dst, &param);
+//
+// Everything here trusts its caller as all tl_exec_X do (tl_tensor.h).
+
+#ifndef TL_LOWBIT_H
+#define TL_LOWBIT_H
+
+#include <stddef.h>
+
+#include "tensorlight/tl_exec.h"
+#include "tensorlight/tl_tensor.h"
+
+TL_BEGIN_DECLS
+
+/** Columns of a panel of packed weights. */
+enum { TL_LOWBIT_PANEL = 32 };
+
+typedef struct tl_lowbit_param {
+    int bits;      /* of a weight: 2 or 4 */
+    int block;     /* rows of a block, of tl_lowbit_block */
+    int has_zeros; /* each block and column has a zero point; else all have `zero` */
+    int zero;      /* as weights are stored: signed ones as numbers that are higher by half */
+} tl_lowbit_param;
+
+/** The rows of a block in which `k` rows are packed whose scales are those of `block` rows each
+ *  (`k` or more: one for a column): a divisor of `block`, from 16 to 128. 0: there is none, since
+ *  `block` is no multiple of 16. */
+TL_API int tl_lowbit_block(int k, int block);
+
+/** Panels of a matrix of `n` columns. */
+TL_API int tl_lowbit_panels(int n);
+
+/** Bytes of a packed panel of `k` rows: for each 8 rows (of 2 bits: 16) 32 columns of 4 bytes, of
+ *  which byte i has the rows i, i + 4, .. from its lowest bit on; then 32 scales for each block;
+ *  then as many bytes of zero points, if there are any; up to a multiple of 64. */
+TL_API size_t tl_lowbit_packed(int k, const tl_lowbit_param *param);
+
+/** weight TL_INT8 or TL_UINT8 [k, n], or [n, k] with `is_transposed`; scale TL_FLOAT of one
+ *  element, [n], or [ceil(k / scale_block), n], transposed with the weight; zero (for
+ *  param->has_zeros, else NULL) of the shape of scale, or of one element, and of the dtype of
+ *  weight -> dst TL_UINT8 [tl_lowbit_panels(n), tl_lowbit_packed(k, param)]. -1 with a reason: an
+ *  element of weight or zero needs more bits. */
+TL_API int tl_exec_lowbit_pack(const tl_exec *exec, const tl_tensor *weight, const tl_tensor *scale,
+                               const tl_tensor *zero, tl_tensor *dst, const tl_lowbit_param *param,
+                               int scale_block, int is_transposed);
+
+/** Bytes of scratch memory that tl_exec_lowbit_matmul needs. */
+TL_API size_t tl_lowbit_matmul_scratch(const tl_tensor *src, const tl_lowbit_param *param);
+
+/** src TL_FLOAT [.., m, k], weight as tl_exec_lowbit_pack makes it, bias TL_FLOAT [n] or NULL ->
+ *  dst TL_FLOAT [.., m, n]. -1 with a reason when exec is NULL or has less scratch memory. */
+TL_API int tl_exec_lowbit_matmul(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
+                                 const tl_tensor *bias, tl_tensor *dst,
+                                 const tl_lowbit_param *param);
+
+TL_END_DECLS
+
+#endif

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weights of few bits, packed in panels.
+
+#include <assert.h>
+#include <string.h>
+
+#include "kernel/lowbit/lowbit.h"
+#include "kernel/tl_axis.h"
+#include "tensor/tl_result.h"
+
+/* ---- sizes ---- */
+
+enum {
+    LEAST_BLOCK = 16, /* rows: four of each of the four weights that a byte of 2 bits has */
+    MOST_BLOCK = 128, /* sums of more could be too large for 32 bits */
+};
+
+int tl_lowbit_block(int k, int block)
+{
+    if (block >= k) {
+        const int rows = k > 0 ? (k - 1) / LEAST_BLOCK * LEAST_BLOCK + LEAST_BLOCK : LEAST_BLOCK;
+        return tl_smaller(rows, MOST_BLOCK);
+    }
+    if (block < LEAST_BLOCK || block % LEAST_BLOCK != 0)
+        return 0;
+    int most = tl_smaller(block, MOST_BLOCK);
+    while (block % most != 0)
+        most -= LEAST_BLOCK;
+    return most;
+}
+
+int tl_lowbit_panels(int n)
+{
+    return n / TL_LOWBIT_PANEL + (n % TL_LOWBIT_PANEL != 0);
+}
+
+tl_lowbit_job tl_lowbit_job_of(size_t k, const tl_lowbit_param *param)
+{
+    enum { ALIGNMENT = 64 };
+    const size_t block = (size_t)param->block;
+    tl_lowbit_job job = {.param = *param, .k = k, .blocks = tl_divide_up(k, block)};
+    job.row_size = job.blocks * tl_lowbit_block_size(&job);
+    job.scales_at = job.blocks * block * (size_t)param->bits / 8 * TL_LOWBIT_PANEL;
+    job.zeros_at = job.scales_at + job.blocks * TL_LOWBIT_PANEL * sizeof(float);
+    const size_t zeros = param->has_zeros ? job.blocks * TL_LOWBIT_PANEL : 0;
+    job.panel_size = tl_divide_up(job.zeros_at + zeros, ALIGNMENT) * ALIGNMENT;
+    return job;
+}
+
+size_t tl_lowbit_packed(int k, const tl_lowbit_param *param)
+{
+    return tl_lowbit_job_of((size_t)k, param).panel_size;
+}
+
+/* ---- packing ---- */
+
+/** A matrix: element [row, col] is data[row * row_step + col * col_step]. */
+typedef struct matrix {
+    const tl_tensor *tensor; // or NULL
+    size_t row, col;
+} matrix;
+
+typedef struct pack_job {
+    tl_lowbit_job job;
+    matrix weight, scale, zero;
+    size_t n, scale_block; /* columns; rows that share a scale */
+    uint8_t *dst;
+} pack_job;
+
+/** [rows, cols], or with `is_transposed` [cols, rows]; one element, or one for each column, stand
+ * for all rows. */
+static matrix matrix_of(const tl_tensor *t, int is_transposed)
+{
+    if (!t || t->len == 1)
+        return (matrix){t, 0, 0};
+    if (t->ndim == 1)
+        return (matrix){t, 0, 1};
+    const size_t step = (size_t)t->dims[1];
+    return (matrix){t, is_transposed ? 1 : step, is_transposed ? step : 1};
+}
+
+/** An element of bytes as it is stored: numbers with sign begin with the least. */
+static int stored(const pack_job *p, const matrix *m, size_t row, size_t col)
+{
+    const size_t at = row * m->row + col * m->col;
+    return m->tensor->dtype == TL_UINT8
+               ? ((const uint8_t *)m->tensor->data)[at]
+               : ((const int8_t *)m->tensor->data)[at] + (1 << (p->job.param.bits - 1));
+}
+
+static void pack_column(const pack_job *p, size_t col, size_t lane, uint8_t *panel)
+{
+    for (size_t k = 0; k < p->job.k; k++) {
+        int bit;
+        const size_t at = tl_lowbit_place(&p->job, k, lane, &bit);
+        panel[at] = (uint8_t)(panel[at] | stored(p, &p->weight, k, col) << bit);
+    }
+    for (size_t b = 0; b < p->job.blocks; b++) {
+        const size_t row = b * (size_t)p->job.param.block / p->scale_block;
+        const size_t at = b * TL_LOWBIT_PANEL + lane;
+        const float *const scale = (const float *)p->scale.tensor->data + row * p->scale.row;
+        memcpy(panel + p->job.scales_at + at * sizeof(float), scale + col * p->scale.col,
+               sizeof(float));
+        if (p->zero.tensor)
+            panel[p->job.zeros_at + at] = (uint8_t)stored(p, &p->zero, row, col);
+    }
+}
+
+static void pack_panels(void *arg, size_t begin, size_t end)
+{
+    const pack_job *const p = arg;
+    for (size_t u = begin; u < end; u++) {
+        uint8_t *const panel = p->dst + u * p->job.panel_size;
+        memset(panel, 0, p->job.panel_size);
+        for (size_t lane = 0; lane < TL_LOWBIT_PANEL && u * TL_LOWBIT_PANEL + lane < p->n; lane++)
+            pack_column(p, u * TL_LOWBIT_PANEL + lane, lane, panel);
+    }
+}
+
+/** -1 with a reason: an element needs more bits. */
+static int check_bits(const tl_tensor *t, const char *name, int bits)
+{
+    const int is_signed = t->dtype == TL_INT8, half = 1 << (bits - 1);
+    const int low = is_signed ? -half : 0, high = is_signed ? half - 1 : 2 * half - 1;
+    for (int i = 0; i < t->len; i++) {
+        const int x = is_signed ? ((const int8_t *)t->data)[i] : ((const uint8_t *)t->data)[i];
+        if (x < low || x > high)
+            return tl_fail("element %d of '%s' is %d, expected %d to %d", i, name, x, low, high);
+    }
+    return 0;
+}
+
+int tl_exec_lowbit_pack(const tl_exec *exec, const tl_tensor *weight, const tl_tensor *scale,
+                        const tl_tensor *zero, tl_tensor *dst, const tl_lowbit_param *param,
+                        int scale_block, int is_transposed)
+{
+    assert(weight->ndim == 2 && (weight->dtype == TL_INT8 || weight->dtype == TL_UINT8));
+    assert(scale->dtype == TL_FLOAT && !param->has_zeros == !zero);
+    if (check_bits(weight, "weight", param->bits) < 0 ||
+        (zero && check_bits(zero, "zero", param->bits) < 0))
+        return -1;
+    pack_job p = {.job = tl_lowbit_job_of((size_t)weight->dims[is_transposed], param),
+                  .weight = matrix_of(weight, is_transposed),
+                  .scale = matrix_of(scale, is_transposed),
+                  .zero = matrix_of(zero, is_transposed),
+                  .n = (size_t)weight->dims[!is_transposed],
+                  .scale_block = (size_t)scale_block,
+                  .dst = dst->data};
+    assert((size_t)dst->dims[1] == p.job.panel_size);
+    tl_parallel(exec, (size_t)dst->dims[0], tl_axis_grain(p.job.panel_size), pack_panels, &p);
+    return 0;
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of products with weights of few bits: random shapes, blocks and zero points against loops
+// of doubles, and each instruction set against plain C, to the bit.
+
+#include <stdlib.h>
+
+#include "kernel/tl_nn_test.h"
+
+static int between(nn_room *room, int low, int high)
+{
+    return low + (int)(tl_random_uniform(&room->seed) * (high - low + 1));
+}
+
+static int pick_one(nn_room *room, const int *from, size_t n)
+{
+    return from[between(room, 0, (int)n - 1)];
+}
+#define PICK(room, ...) \
+    pick_one(room, (const int[]){__VA_ARGS__}, NN_LEN(((const int[]){__VA_ARGS__})))
+
+/** A product, and what its packed weights are. */
+typedef struct product {
+    int batch, m, k, n;
+    int scale_block, is_transposed;
+    tl_lowbit_param param;
+    tl_tensor *weight, *scale, *zero, *bias, *src, *packed;
+} product;
+
+/** [rows, cols] of the weight's orientation. */
+static tl_tensor *random_matrix(nn_room *room, const product *p, tl_dtype dtype, int rows,
+                                double lo, double hi)
+{
+    const int dims[] = {p->is_transposed ? p->n : rows, p->is_transposed ? rows : p->n};
+    return nn_random(room, dtype, 2, dims, lo, hi);
+}
+
+/** Scales, or zero points: by blocks, one for each column, or one. */
+static tl_tensor *random_for_blocks(nn_room *room, const product *p, int kind, tl_dtype dtype,
+                                    double lo, double hi)
+{
+    const int blocks = (p->k + p->scale_block - 1) / p->scale_block;
+    if (kind == 0)
+        return random_matrix(room, p, dtype, blocks, lo, hi);
+    return nn_random(room, dtype, 1, kind == 1 ? &p->n : &(int){1}, lo, hi);
+}
+
+static void random_weights(nn_room *room, product *p)
+{
+    const int bits = PICK(room, 2, 4, 4), half = 1 << (bits - 1), is_signed = between(room, 0, 1);
+    const int kind = between(room, 0, 4) - 2; // mostly by blocks
+    const double lo = is_signed ? -half : 0, hi = lo + 2 * half - 1;
+    const tl_dtype dtype = is_signed ? TL_INT8 : TL_UINT8;
+    p->is_transposed = between(room, 0, 1);
+    p->scale_block = kind > 0 ? p->k : PICK(room, 16, 32, 32, 48, 64, 128, 144, 256);
+    p->param = (tl_lowbit_param){.bits = bits,
+                                 .block = tl_lowbit_block(p->k, p->scale_block),
+                                 .has_zeros = between(room, 0, 1),
+                                 .zero = is_signed ? half : 0};
+    p->weight = random_matrix(room, p, dtype, p->k, lo, hi);
+    p->scale = random_for_blocks(room, p, kind > 0 ? kind : 0, TL_FLOAT, 0.001, 0.1);
+    if (p->param.has_zeros)
+        p->zero = random_for_blocks(room, p, kind > 0 ? kind : 0, dtype, lo, hi);
+    p->packed = nn_blank(room, TL_UINT8, 2,
+                         (int[]){tl_lowbit_panels(p->n), (int)tl_lowbit_packed(p->k, &p->param)});
+}
+
+/** Magnitudes of rows differ, as do those of their elements. */
+static void random_source(nn_room *room, product *p)
+{
+    p->src = nn_random(room, TL_FLOAT, 3, (int[]){p->batch, p->m, p->k}, -1, 1);
+    for (int i = 0; i < p->src->len; i++)
+        ((float *)p->src->data)[i] *= ldexpf(1, i / p->k * 5 - between(room, 0, 7));
+}
+
+static product random_product(nn_room *room)
+{
+    product p = {.batch = between(room, 1, 2),
+                 .m = between(room, 1, 9),
+                 .k = between(room, 1, 300),
+                 .n = PICK(room, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100)};
+    random_weights(room, &p);
+    random_source(room, &p);
+    if (between(room, 0, 1))
+        p.bias = nn_random(room, TL_FLOAT, 1, &p.n, -1, 1);
+    return p;
+}
+
+static double element(const tl_tensor *t, const product *p, int row, int col)
+{
+    if (t->ndim == 1)
+        return nn_at(t, t->len == 1 ? 0 : (size_t)col);
+    return nn_at(t, p->is_transposed ? (size_t)col * t->dims[1] + row
+                                     : (size_t)row * t->dims[1] + col);
+}
+
+static double weight_at(const product *p, int k, int col)
+{
+    const int block = k / p->scale_block;
+    const double zero = p->zero ? element(p->zero, p, block, col) : 0;
+    return (element(p->weight, p, k, col) - zero) * element(p->scale, p, block, col);
+}
+
+/** All weights, [k, n]. */
+static double *weights_of(const product *p)
+{
+    double *const weights = malloc(sizeof(*weights) * (size_t)p->k * (size_t)p->n);
+    for (int i = 0; i < p->k * p->n; i++)
+        weights[i] = weight_at(p, i / p->n, i % p->n);
+    return weights;
+}
+
+/** Elements are rounded by 2^-22 of their block's largest at most; three sums of a block are
+ * rounded, two factors, a product, and the sum of the blocks before. */
+static void check_element(const product *p, const double *weights, const tl_tensor *dst, int row,
+                          int col)
+{
+    const float *const src = (const float *)p->src->data + (size_t)row * p->k;
+    double sum = p->bias ? nn_at(p->bias, (size_t)col) : 0, magnitude = fabs(sum), rounding = 0;
+    int blocks = 1;
+    for (int k = 0; k < p->k; k += p->param.block, blocks++) {
+        double largest = 0, all = 0;
+        for (int i = k; i < p->k && i < k + p->param.block; i++) {
+            const double x = (double)src[i], w = weights[i * p->n + col];
+            sum += x * w;
+            magnitude += fabs(x * w);
+            all += fabs(w);
+            largest = fmax(largest, fabs(x));
+        }
+        rounding += 0x1p-22 * largest * all;
+    }
+    nn_check_near(dst, (size_t)row * p->n + col, sum,
+                  rounding + nn_tolerance(TL_FLOAT, blocks + 6, magnitude + rounding, sum));
+}
+
+static void check_all(const product *p, const tl_tensor *dst)
+{
+    double *const weights = weights_of(p);
+    for (int i = 0; i < dst->len; i++)
+        check_element(p, weights, dst, i / p->n, i % p->n);
+    free(weights);
+}
+
+static void multiply(const product *p, tl_tensor *dst, tl_isa isa, tl_pool *pool)
+{
+    const size_t size = tl_lowbit_matmul_scratch(p->src, &p->param);
+    ln_guard guard;
+    const tl_exec exec = {pool, ln_guard_alloc(&guard, size), size, isa, NULL};
+    ck_assert_int_eq(tl_exec_lowbit_pack(&exec, p->weight, p->scale, p->zero, p->packed, &p->param,
+                                         p->scale_block, p->is_transposed),
+                     0);
+    ck_assert_int_eq(tl_exec_lowbit_matmul(&exec, p->src, p->packed, p->bias, dst, &p->param), 0);
+    ck_assert(ln_guard_is_intact(&guard));
+    ln_guard_free(&guard);
+}
+
+static void check_product(uint64_t seed, tl_pool *pool)
+{
+    nn_room room = {.seed = seed};
+    const product p = random_product(&room);
+    const int dims[] = {p.batch, p.m, p.n};
+    tl_tensor *const want = nn_blank(&room, TL_FLOAT, 3, dims);
+    multiply(&p, want, TL_ISA_C, NULL);
+    check_all(&p, want);
+    TL_ISA_EACH_USABLE (isa) {
+        nn_room own = {.seed = 1};
+        tl_tensor *const dst = nn_blank(&own, TL_FLOAT, 3, dims);
+        multiply(&p, dst, isa, pool);
+        ck_assert_msg(memcmp(dst->data, want->data, tl_tensor_size(dst)) == 0,
+                      "%s, %d threads, seed %d: differs from plain C", tl_isa_name(isa),
+                      tl_pool_size(pool), (int)seed);
+        nn_close(&own);
+    }
+    nn_close(&room);
+}
+
+START_TEST(products_agree_with_loops_of_doubles)
+{
+    tl_pool *const pools[] = {NULL, tl_pool_create(2)};
+    ck_assert_ptr_nonnull(pools[1]);
+    for (int i = 0; i < 1000; i++)
+        check_product(1 + (uint64_t)i, pools[i % 2]);
+    tl_pool_free(pools[1]);
+}
+END_TEST
+
+/* ---- by hand ---- */
+
+/** A product of one row with columns of equal weights, one block. Returns the first result. */
+static float multiply_equal(tl_isa isa, const float *x, int k, int n, int weight, int zero)
+{
+    nn_room room = {.seed = 1};
+    product p = {.batch = 1, .m = 1, .k = k, .n = n, .scale_block = k};
+    p.param = (tl_lowbit_param){.bits = 4, .block = tl_lowbit_block(k, k), .has_zeros = 1};
+    p.weight = nn_blank(&room, TL_UINT8, 2, (int[]){k, n});
+    p.scale = nn_given(&room, TL_FLOAT, 1, (int[]){1}, (double[]){1});
+    p.zero = nn_given(&room, TL_UINT8, 1, (int[]){1}, (double[]){zero});
+    p.src = nn_blank(&room, TL_FLOAT, 2, (int[]){1, k});
+    p.packed = nn_blank(&room, TL_UINT8, 2,
+                        (int[]){tl_lowbit_panels(n), (int)tl_lowbit_packed(k, &p.param)});
+    tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 2, (int[]){1, n});
+    memset(p.weight->data, weight, (size_t)k * n);
+    memcpy(p.src->data, x, (size_t)k * sizeof(*x));
+    multiply(&p, dst, isa, NULL);
+    const float first = *(const float *)dst->data;
+    for (int i = 1; i < n; i++)
+        ck_assert(memcmp((const float *)dst->data + i, &first, sizeof(first)) == 0);
+    nn_close(&room);
+    return first;
+}
+
+START_TEST(sums_are_exact_where_16_bits_are_full)
+{
+    enum { K = 128, N = 33 };
+    const int integer = -(32 << 16) - (128 << 8) - 128; // two limbs of -128
+    float x[K];
+    for (int i = 0; i < K; i++)
+        x[i] = ldexpf((float)integer, -22);
+    TL_ISA_EACH_USABLE (isa) {
+        ck_assert_float_eq(multiply_equal(isa, x, K, N, 15, 0),
+                           ldexpf((float)integer * 15 * K, -22));
+        ck_assert_float_eq(multiply_equal(isa, x, K, N, 0, 15),
+                           ldexpf((float)integer * -15 * K, -22));
+    }
+}
+END_TEST
+
+START_TEST(extreme_numbers_follow_the_definition)
+{
+    enum { N = 40 };
+    TL_ISA_EACH_USABLE (isa) {
+        ck_assert_float_eq(multiply_equal(isa, (float[]){INFINITY, 1}, 2, N, 9, 8), INFINITY);
+        ck_assert_float_eq(multiply_equal(isa, (float[]){1, -INFINITY}, 2, N, 9, 8), -INFINITY);
+        ck_assert_float_nan(multiply_equal(isa, (float[]){INFINITY, 1}, 2, N, 8, 8));
+        ck_assert_float_nan(multiply_equal(isa, (float[]){INFINITY, -INFINITY}, 2, N, 9, 8));
+        ck_assert_float_nan(multiply_equal(isa, (float[]){1, NAN}, 2, N, 9, 8));
+        ck_assert_float_eq(multiply_equal(isa, (float[]){0, -0.0f}, 2, N, 9, 8), 0);
+        ck_assert_float_eq(multiply_equal(isa, (float[]){0x1p127f, 0}, 2, N, 9, 8), 0x1p127f);
+        ck_assert_float_eq(multiply_equal(isa, (float[]){0x1p127f, -0x1p127f}, 2, N, 15, 0), 0);
+        ck_assert_float_eq(multiply_equal(isa, (float[]){0x1p-104f, 0}, 2, N, 9, 8), 0x1p-104f);
+    }
+}
+END_TEST
+
+START_TEST(blocks_divide_what_shares_a_scale)
+{
+    static const int rows[][3] = {
+        // k, rows that share a scale, block
+        {4096, 32, 32}, {4096, 128, 128}, {4096, 256, 128}, {4096, 4096, 128},
+        {300, 48, 48},  {300, 144, 48},   {300, 300, 128},  {20, 20, 32},
+        {1, 1, 16},     {0, 0, 16},       {300, 8, 0},      {300, 100, 0},
+    };
+    for (size_t i = 0; i < NN_LEN(rows); i++)
+        ck_assert_int_eq(tl_lowbit_block(rows[i][0], rows[i][1]), rows[i][2]);
+}
+END_TEST
+
+static void check_packing(tl_dtype dtype, int bits, int weight, int zero, const char *reason)
+{
+    nn_room room = {.seed = 1};
+    const tl_lowbit_param param = {.bits = bits, .block = 16, .has_zeros = 1};
+    tl_tensor *const w = nn_given(&room, dtype, 2, (int[]){2, 1}, (double[]){1, weight});
+    tl_tensor *const s = nn_given(&room, TL_FLOAT, 1, (int[]){1}, (double[]){1});
+    tl_tensor *const z = nn_given(&room, dtype, 1, (int[]){1}, (double[]){zero});
+    tl_tensor *const dst =
+        nn_blank(&room, TL_UINT8, 2, (int[]){1, (int)tl_lowbit_packed(2, &param)});
+    ck_assert_int_eq(tl_exec_lowbit_pack(NULL, w, s, z, dst, &param, 2, 0), reason ? -1 : 0);
+    if (reason)
+        ck_assert_str_eq(tl_last_error(), reason);
+    nn_close(&room);
+}
+
+START_TEST(packing_rejects_what_needs_more_bits)
+{
+    check_packing(TL_INT8, 4, -8, 7, NULL);
+    check_packing(TL_UINT8, 4, 0, 15, NULL);
+    check_packing(TL_UINT8, 2, 3, 0, NULL);
+    check_packing(TL_INT8, 4, -9, 0, "element 1 of 'weight' is -9, expected -8 to 7");
+    check_packing(TL_INT8, 2, 2, 0, "element 1 of 'weight' is 2, expected -2 to 1");
+    check_packing(TL_UINT8, 4, 16, 0, "element 1 of 'weight' is 16, expected 0 to 15");
+    check_packing(TL_UINT8, 4, 15, 255, "element 0 of 'zero' is 255, expected 0 to 15");
+}
+END_TEST
+
+LN_TEST_MAIN("lowbit", products_agree_with_loops_of_doubles, sums_are_exact_where_16_bits_are_full,
+             extreme_numbers_follow_the_definition, blocks_divide_what_shares_a_scale,
+             packing_rejects_what_needs_more_bits)
