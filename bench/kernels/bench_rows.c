@@ -344,6 +344,7 @@ static const bench_shape lowbit_shapes[] = {
     LOWBIT(4, 128, 4096, 4096, 128), {.name = NULL},
 };
 static const bench_work *const lowbit_works[] = {&bench_lowbit, NULL};
+static const bench_work *const pairs_conv_works[] = {&bench_blocked_conv2d_pairs, NULL};
 #define TYPED(from_)                                                                        \
     {                                                                                       \
         .name = #from_ " 200704", .dims = {1, 200704}, .from = TL_##from_, .to = TL_##from_ \
@@ -381,6 +382,7 @@ const bench_group bench_groups[] = {
     {quantized_maxpool_works, maxpool_shapes, BENCH_DNNL_NONE},
     {quantized_avgpool_works, avgpool_shapes, BENCH_DNNL_NONE},
     {pairs_works, gemm_shapes, BENCH_DNNL_NONE, BENCH_PAIRS},
+    {pairs_conv_works, quantized_conv_shapes, BENCH_DNNL_NONE, BENCH_PAIRS},
     {quantized_matmul_works, gemm_shapes, BENCH_DNNL_QUANTIZED_MATMUL, BENCH_BYTES},
     {quantized_conv_works, quantized_conv_shapes, BENCH_DNNL_QUANTIZED_CONV, BENCH_BYTES},
     {lowbit_works, lowbit_shapes, BENCH_DNNL_NONE, BENCH_BYTES},

@@ -192,6 +192,38 @@ static int finish_blocked(bench_job *job)
 const bench_work bench_blocked_conv2d = {"blocked_conv2d", prepare_blocked_conv2d,
                                          run_blocked_conv2d, finish_blocked};
 
+/** Makes source and result of a prepared job blocked; returns 0 or -1. */
+static int use_blocks(bench_job *job)
+{
+    job->plain_src = job->src;
+    job->plain_dst = job->dst;
+    job->src = blocked_like(job, job->plain_src);
+    job->dst = blocked_like(job, job->plain_dst);
+    return job->src && job->dst ? tl_exec_to_blocked(NULL, job->plain_src, job->src) : -1;
+}
+
+/** Of bfloat16; an odd number of channels becomes one more. */
+static int prepare_blocked_conv2d_pairs(bench_job *job)
+{
+    job->shape.dims[1] += job->shape.dims[1] % 2;
+    if (prepare_conv2d(job) < 0 || use_blocks(job) < 0)
+        return -1;
+    const int channels[] = {job->shape.dims[1], job->shape.out};
+    const int row = (int)tl_blocked_conv2d_packed_pairs(channels[0], job->conv.size);
+    tl_tensor *const floats = job->src;
+    job->src = bench_blank_of(job, TL_BFLOAT16, 5, floats->dims);
+    job->packed = bench_blank_of(job, TL_BFLOAT16, 2, DIMS(tl_blocks(channels[1]), row));
+    if (!job->src || !job->packed)
+        return -1;
+    job->scratch_size =
+        tl_blocked_conv2d_scratch(job->src, job->dst, &job->conv, channels, job->threads);
+    tl_exec_cast(NULL, floats, job->src);
+    return tl_exec_blocked_conv2d_pack(NULL, job->weight, job->bias, job->packed, 1, TL_BLOCK);
+}
+
+const bench_work bench_blocked_conv2d_pairs = {
+    "blocked_conv2d, bfloat16", prepare_blocked_conv2d_pairs, run_blocked_conv2d, finish_blocked};
+
 /** Of a transposed convolution, by its own kernel. */
 static int prepare_deconv2d(bench_job *job)
 {
@@ -218,16 +250,6 @@ static int run_deconv2d(const tl_exec *exec, bench_job *job)
 }
 
 const bench_work bench_deconv2d = {"deconv2d", prepare_deconv2d, run_deconv2d, NULL};
-
-/** Makes source and result of a prepared job blocked; returns 0 or -1. */
-static int use_blocks(bench_job *job)
-{
-    job->plain_src = job->src;
-    job->plain_dst = job->dst;
-    job->src = blocked_like(job, job->plain_src);
-    job->dst = blocked_like(job, job->plain_dst);
-    return job->src && job->dst ? tl_exec_to_blocked(NULL, job->plain_src, job->src) : -1;
-}
 
 static int prepare_blocked_deconv2d(bench_job *job)
 {

@@ -12,6 +12,7 @@ extern const bench_work bench_matmul_pairs;
 
 /* Convolutions by the operator's own kernel, and in blocks of channels. */
 extern const bench_work bench_conv2d, bench_blocked_conv2d, bench_blocked_depthwise;
+extern const bench_work bench_blocked_conv2d_pairs;
 extern const bench_work bench_deconv2d, bench_blocked_deconv2d;
 extern const bench_work bench_winograd2, bench_winograd4, bench_winograd6;
 

@@ -7,8 +7,9 @@
 // no channel may hold anything; no function lets a lane influence another, and none that sums over
 // channels reads them.
 //
-// TL_FLOAT only; changes of layout and picks of channels take TL_UINT8, too. What computes on such
-// images is in tl_quantized.h. Everything here trusts its caller as all tl_exec_X do (tl_tensor.h).
+// TL_FLOAT only; changes of layout and picks of channels take TL_UINT8, too, and convolutions
+// TL_BFLOAT16. What computes on 8-bit images is in tl_quantized.h. Everything here trusts its
+// caller as all tl_exec_X do (tl_tensor.h).
 
 #ifndef TL_BLOCKED_H
 #define TL_BLOCKED_H
@@ -49,11 +50,16 @@ TL_API int tl_exec_from_blocked(const tl_exec *exec, const tl_tensor *src, tl_te
 TL_API size_t tl_blocked_conv2d_packed(const int channels[2], int group, const int size[2],
                                        int lanes);
 
+/** The same in pairs of bfloat16, of one group and a source in blocks: elements of TL_BFLOAT16. */
+TL_API size_t tl_blocked_conv2d_packed_pairs(int channels, const int size[2]);
+
 /** weight [OC, IC / group, KH, KW], bias [OC] or NULL -> dst [B, tl_blocked_conv2d_packed(..)], B
  *  the blocks of OC: 16 biases, then for each block (each plane, if `lanes` is 1) of the source
  * with channels of the groups of these 16, each tap and each lane 16 weights, 0 for what is absent
  * or of another group; then zeros, where other rows are longer. Of groups of 2, 4 or 8 channels, in
- * as out: for each tap and each channel of a group (for 2: of two groups) 16 weights. */
+ * as out: for each tap and each channel of a group (for 2: of two groups) 16 weights. dst of
+ * TL_BFLOAT16, [B, tl_blocked_conv2d_packed_pairs(..)], has the biases as floats, then each two
+ * weights of neighbouring lanes, rounded, beside each other. */
 TL_API int tl_exec_blocked_conv2d_pack(const tl_exec *exec, const tl_tensor *weight,
                                        const tl_tensor *bias, tl_tensor *dst, int group, int lanes);
 
@@ -77,7 +83,11 @@ TL_API size_t tl_blocked_conv2d_scratch(const tl_tensor *src, const tl_tensor *d
  *  sum is fixed: block of channels, tap, channel. Padding is multiplied like any pixel: with an
  *  infinity or a NaN as weight, results at the border are NaN where tl_exec_conv2d, which leaves
  *  padding out, gives numbers. -1 with a reason when exec is NULL or has less scratch memory than
- *  for one thread; 1x1 convolutions with stride 1 and without padding need none. */
+ *  for one thread; 1x1 convolutions with stride 1 and without padding need none.
+ *
+ *  src and weight are TL_FLOAT, or both TL_BFLOAT16, with group 1, an even number of channels and
+ *  sums in float, two products at a time. add and dst are TL_FLOAT or TL_BFLOAT16; results are
+ *  rounded to that once. With TL_ISA_AVX512BF16, subnormal numbers count as 0. */
 TL_API int tl_exec_blocked_conv2d(const tl_exec *exec, const tl_tensor *src,
                                   const tl_tensor *weight, const tl_tensor *add, tl_tensor *dst,
                                   const tl_conv2d_param *param, const int channels[2]);

@@ -25,6 +25,13 @@ static tl_tile_line_func *const line_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
 #undef TL_KERNEL
 TL_KERNEL_PICK(pick_line, tl_tile_line_func, line_table)
 
+#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
+static tl_tile_line_func *const pairs_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
+#include "kernel/blockconv/blockconv_pairs.def"
+};
+#undef TL_KERNEL
+TL_KERNEL_PICK(pick_pairs, tl_tile_line_func, pairs_table)
+
 tl_tile_line_func *tl_tile_line(const tl_exec *exec)
 {
     return pick_line(exec, TL_FLOAT);
@@ -274,8 +281,7 @@ static void find_grids(conv *c, const tl_conv2d_param *p, const tl_conv_taps *ta
 static conv conv_of(const tl_conv_kind *kind, const tl_tensor *src, const tl_tensor *dst,
                     const tl_conv2d_param *param, const int channels[2], const tl_conv_taps *taps)
 {
-    const int lanes = src->ndim == 5 ? TL_BLOCK : 1;
-    assert(lanes == TL_BLOCK || param->group == 1);
+    assert(kind->lanes == TL_BLOCK || param->group == 1);
     conv c = {.kind = kind,
               .window = kind->is_transposed ? window_of(param) : *param,
               .groups = tl_conv_groups_of(channels, param->group),
@@ -291,7 +297,7 @@ static conv conv_of(const tl_conv_kind *kind, const tl_tensor *src, const tl_ten
     find_grids(&c, param, taps);
     c.oh = (int)tl_divide_up(c.dh, c.step[0]);
     c.ow = (int)tl_divide_up(c.dw, c.step[1]);
-    c.tile = (tl_tile_job){.lanes = lanes,
+    c.tile = (tl_tile_job){.lanes = kind->lanes,
                            .shared = c.groups.shared,
                            .weight_step = kind->row,
                            .dst_block_step = (size_t)c.dh * c.dw * TL_BLOCK,
@@ -305,7 +311,7 @@ static conv conv_of(const tl_conv_kind *kind, const tl_tensor *src, const tl_ten
     c.places = (size_t)dst->dims[0] * c.line_units * c.column_units;
     c.slot_size = prepared_size(&c);
     c.tile.src_block_step =
-        c.is_direct ? (size_t)c.iw * lanes : (size_t)c.y.n * c.y.len * prepared_row(&c);
+        c.is_direct ? (size_t)c.iw * kind->lanes : (size_t)c.y.n * c.y.len * prepared_row(&c);
     return c;
 }
 
@@ -344,6 +350,8 @@ static void copy_pixels(char *dst, const char *src, size_t n, size_t step, size_
         copy_each(dst, src, n, step, sizeof(float));
     else if (size == TL_BLOCK)
         copy_each(dst, src, n, step, TL_BLOCK);
+    else if (size == TL_BLOCK * sizeof(uint16_t))
+        copy_each(dst, src, n, step, TL_BLOCK * sizeof(uint16_t));
     else
         copy_each(dst, src, n, step, TL_BLOCK * sizeof(float));
 }
@@ -568,12 +576,15 @@ int tl_conv_run(const tl_exec *exec, const tl_conv_kind *kind, const tl_tensor *
     return 0;
 }
 
-/* ---- floats ---- */
+/* ---- floats, and pairs of bfloat16 ---- */
 
 typedef struct floats {
     tl_tile_line_func *line;
-    const float *weight, *add;
-    float *dst;
+    const float *weight;
+    const char *add; /* or NULL */
+    char *dst;
+    size_t add_size, dst_size; /* bytes of an element */
+    int are_pairs;
 } floats;
 
 static void run_line(const void *arg, const tl_tile_job *tile, const void *src, int block,
@@ -581,17 +592,25 @@ static void run_line(const void *arg, const tl_tile_job *tile, const void *src, 
 {
     const floats *const f = arg;
     const float *const weight = f->weight + block * tile->weight_step;
-    f->line(tile, src, weight + TL_BLOCK + weights, weight, f->add ? f->add + to : NULL,
-            f->dst + to, n, n_blocks);
+    tl_tile_job job = *tile;
+    job.rounds = f->dst_size == sizeof(uint16_t);
+    job.adds_halves = f->add_size == sizeof(uint16_t);
+    if (f->are_pairs)
+        job.channels /= 2;
+    f->line(&job, src, weight + TL_BLOCK + weights, weight,
+            f->add ? f->add + to * f->add_size : NULL, f->dst + to * f->dst_size, n, n_blocks);
 }
 
 static tl_conv_kind kind_of(const tl_tensor *src, const tl_conv2d_param *param,
                             const int channels[2], int is_transposed)
 {
-    const int lanes = src->ndim == 5 ? TL_BLOCK : 1;
-    const size_t row = tl_blocked_conv2d_packed(channels, param->group, param->size, lanes);
+    const int lanes = src->ndim == 5 ? TL_BLOCK : 1, are_pairs = src->dtype == TL_BFLOAT16;
+    const size_t row =
+        are_pairs ? tl_blocked_conv2d_packed_pairs(channels[0], param->size) / 2
+                  : tl_blocked_conv2d_packed(channels, param->group, param->size, lanes);
     return (tl_conv_kind){
         .size = sizeof(float),
+        .lanes = are_pairs ? TL_TILE_PAIRS : lanes,
         .row = row,
         .tap = (row - TL_BLOCK) / (size_t)(param->size[0] * param->size[1]),
         .is_transposed = is_transposed,
@@ -613,12 +632,26 @@ size_t tl_blocked_deconv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
     return tl_conv_scratch(&kind, src, dst, param, channels, threads);
 }
 
+static int is_floating(const tl_tensor *t)
+{
+    return t->dtype == TL_FLOAT || t->dtype == TL_BFLOAT16;
+}
+
 static int run(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
                const tl_tensor *add, tl_tensor *dst, const tl_conv2d_param *param,
                const int channels[2], int is_transposed)
 {
-    assert(src->dtype == TL_FLOAT && (src->ndim == 5 || src->ndim == 4) && dst->ndim == 5);
-    const floats f = {tl_tile_line(exec), weight->data, add ? add->data : NULL, dst->data};
+    const int are_pairs = src->dtype == TL_BFLOAT16;
+    assert(is_floating(src) && weight->dtype == src->dtype && is_floating(dst));
+    assert((src->ndim == 5 || src->ndim == 4) && dst->ndim == 5 && (!add || is_floating(add)));
+    assert(!are_pairs || (src->ndim == 5 && param->group == 1 && channels[0] % 2 == 0));
+    const floats f = {.line = are_pairs ? pick_pairs(exec, TL_BFLOAT16) : tl_tile_line(exec),
+                      .weight = weight->data,
+                      .add = add ? add->data : NULL,
+                      .dst = dst->data,
+                      .add_size = add ? tl_size_of(add->dtype) : 0,
+                      .dst_size = tl_size_of(dst->dtype),
+                      .are_pairs = are_pairs};
     tl_conv_kind kind = kind_of(src, param, channels, is_transposed);
     kind.arg = &f;
     return tl_conv_run(exec, &kind, src, dst, param, channels);
@@ -635,6 +668,7 @@ int tl_exec_blocked_deconv2d(const tl_exec *exec, const tl_tensor *src, const tl
                              const tl_tensor *add, tl_tensor *dst, const tl_conv2d_param *param,
                              const int channels[2])
 {
-    assert(src->ndim == 5 && param->stride[0] * param->stride[1] <= TL_BLOCKED_GRIDS);
+    assert(src->ndim == 5 && src->dtype == TL_FLOAT);
+    assert(param->stride[0] * param->stride[1] <= TL_BLOCKED_GRIDS);
     return run(exec, src, weight, add, dst, param, channels, 1);
 }

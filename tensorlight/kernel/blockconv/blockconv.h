@@ -8,6 +8,9 @@
 // were copied into scratch memory with their padding and with the columns of each phase of the
 // stride, or of each tap, side by side: there the pixels of a tile are neighbours, whatever the
 // stride.
+//
+// Kernels of pairs take a pixel's channels two by two, as bfloat16: each pair is what a float is to
+// others. Their sums are floats.
 
 #ifndef BLOCKCONV_H
 #define BLOCKCONV_H
@@ -18,12 +21,14 @@
 #include "tensorlight/tl_blocked.h"
 
 enum {
-    TL_TILE_PIXELS = 14, /* of the largest tile */
+    TL_TILE_PIXELS = 14,          /* of the largest tile */
+    TL_TILE_PAIRS = TL_BLOCK / 2, /* of a pixel of a block */
 };
 
-/** What is summed for a line of pixels, and where the sums go; all steps are in floats. */
+/** What is summed for a line of pixels, and where the sums go. Steps are in floats, or in pairs of
+ *  bfloat16; of dst and add, in elements. */
 typedef struct tl_tile_job {
-    int lanes;             /* of a source pixel: TL_BLOCK, or 1 for planes */
+    int lanes;             /* of a source pixel: TL_BLOCK, or 1 for planes, or TL_TILE_PAIRS */
     int shared;            /* 0, or of groups within a block: 4 or 8 lanes are summed for each */
     int first, channels;   /* of the source: those from `first` on, first < lanes */
     size_t src_block_step; /* from a block (or plane) of source channels to the next */
@@ -35,22 +40,24 @@ typedef struct tl_tile_job {
                               other four of these eight */
     size_t dst_block_step; /* from a block of output channels to the next, of dst and add */
     size_t dst_step;       /* from a pixel to the next */
+    int rounds;            /* dst is of bfloat16 */
+    int adds_halves;       /* and so is add */
     tl_activation act;
     float low, high; /* what results are kept between: tl_act_bounds */
 } tl_tile_job;
 
 /** Sums `n` neighbouring pixels of `n_blocks` blocks of output channels: bias, if not NULL, plus
- *  the taps, plus add, if not NULL; then the activation. The order of the sum is fixed: that of the
- *  weights. */
+ *  the taps, plus add, if not NULL; then the activation; rounded once. The order of the sum is
+ *  fixed: that of the weights. */
 typedef void tl_tile_line_func(const tl_tile_job *job, const float *src, const float *weight,
-                               const float *bias, const float *add, float *dst, int n,
-                               int n_blocks);
+                               const float *bias, const void *add, void *dst, int n, int n_blocks);
 
 /** The kernel for the level of `exec`. */
 tl_tile_line_func *tl_tile_line(const tl_exec *exec);
 
 #define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_tile_line_func, name, dtype, isa)
 #include "kernel/blockconv/blockconv.def"
+#include "kernel/blockconv/blockconv_pairs.def"
 #undef TL_KERNEL
 
 #endif

@@ -5,9 +5,10 @@
 #include <assert.h>
 #include <string.h>
 
+#include "kernel/blockconv/blockconv.h"
 #include "kernel/blockconv/blockconv_plan.h"
 #include "kernel/tl_axis.h"
-#include "kernel/tl_kernel.h"
+#include "tensor/tl_convert.h"
 
 int tl_blocks(int channels)
 {
@@ -105,15 +106,22 @@ size_t tl_blocked_conv2d_packed(const int channels[2], int group, const int size
     return TL_BLOCK + rows * size[0] * size[1] * TL_BLOCK;
 }
 
+size_t tl_blocked_conv2d_packed_pairs(int channels, const int size[2])
+{
+    const size_t taps = (size_t)size[0] * (size_t)size[1];
+    return (TL_BLOCK + tl_blocks(channels) * taps * TL_TILE_PAIRS * TL_BLOCK) * 2;
+}
+
 typedef struct pack_job {
     const float *weight, *bias;
     float *dst;
-    size_t row;  /* floats of a block of output channels */
+    size_t row;  /* floats of a block of output channels, or pairs of bfloat16 */
     size_t rows; /* of the source that it has for each tap */
     tl_conv_groups groups;
     int is_transposed;
     tl_conv_taps taps;
     int lanes; /* of a pixel that are summed for a tap before the next one */
+    int are_pairs;
 } pack_job;
 
 /** The weight between channel `o` of the result and channel `c` of the source; 0: there is none. */
@@ -136,14 +144,28 @@ static int channel_of(const pack_job *job, int o, int first, int k)
     return job->groups.shared ? ((o / 4) ^ (k / 4)) * 4 + k % 4 : first + k;
 }
 
+/** Weights of channel `o`, from the ones of source channel `c` on: what a kernel takes at a time.
+ */
+static float next_weights(const pack_job *job, int o, int c, int tap)
+{
+    const float w = weight_of(job, o, c, tap);
+    if (!job->are_pairs)
+        return w;
+    const uint16_t halves[] = {tl_bfloat_from_float(w),
+                               tl_bfloat_from_float(weight_of(job, o, c + 1, tap))};
+    float pair;
+    memcpy(&pair, halves, sizeof(pair));
+    return pair;
+}
+
 /** The weights of channel `o` for the taps begin .. end-1. */
 static float *pack_taps(const pack_job *job, int o, int begin, int end, float *dst)
 {
     const int first = tl_conv_span_of(&job->groups, o / TL_BLOCK, 1).block * TL_BLOCK;
     for (int c = 0; c < (int)job->rows; c += job->lanes)
         for (int i = begin; i < end; i++)
-            for (int k = 0; k < job->lanes; k++, dst += TL_BLOCK)
-                *dst = weight_of(job, o, channel_of(job, o, first, c + k), job->taps.order[i]);
+            for (int k = 0; k < job->lanes; k += 1 + job->are_pairs, dst += TL_BLOCK)
+                *dst = next_weights(job, o, channel_of(job, o, first, c + k), job->taps.order[i]);
     return dst;
 }
 
@@ -169,17 +191,22 @@ static int pack_weights(const tl_exec *exec, const tl_tensor *weight, const tl_t
                         int is_transposed, int lanes)
 {
     const size_t blocks = (size_t)tl_blocks(channels[1]);
+    const int are_pairs = dst->dtype == TL_BFLOAT16;
     assert(weight->dtype == TL_FLOAT && weight->ndim == 4);
-    pack_job job = {.weight = weight->data,
-                    .bias = bias ? bias->data : NULL,
-                    .dst = dst->data,
-                    .row = tl_blocked_conv2d_packed(channels, param->group, param->size, lanes),
-                    .groups = tl_conv_groups_of(channels, param->group),
-                    .is_transposed = is_transposed};
+    assert(!are_pairs || (param->group == 1 && lanes == TL_BLOCK && !is_transposed));
+    pack_job job = {
+        .weight = weight->data,
+        .bias = bias ? bias->data : NULL,
+        .dst = dst->data,
+        .row = are_pairs ? tl_blocked_conv2d_packed_pairs(channels[0], param->size) / 2
+                         : tl_blocked_conv2d_packed(channels, param->group, param->size, lanes),
+        .groups = tl_conv_groups_of(channels, param->group),
+        .is_transposed = is_transposed,
+        .are_pairs = are_pairs};
     tl_conv_taps_of(&job.taps, param, is_transposed);
     job.lanes = job.groups.shared ? job.groups.shared : lanes;
-    job.rows = (job.row / TL_BLOCK - 1) / job.taps.n;
-    assert((size_t)dst->len == blocks * job.row);
+    job.rows = (job.row / TL_BLOCK - 1) * (1 + are_pairs) / job.taps.n;
+    assert((size_t)dst->len == blocks * job.row * (1 + are_pairs));
     tl_parallel(exec, blocks, tl_axis_grain(job.row), pack, &job);
     return 0;
 }

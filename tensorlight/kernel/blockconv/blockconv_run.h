@@ -16,7 +16,8 @@ typedef void tl_conv_line_func(const void *arg, const tl_tile_job *tile, const v
 
 /** What convolutions differ in. */
 typedef struct tl_conv_kind {
-    size_t size; /* bytes of an element of the source; in a pixel 4, 16 or 64 bytes lie together */
+    size_t size; /* bytes of an element of the source */
+    int lanes;   /* elements of a pixel of a block, or of a plane: 4, 16, 32 or 64 bytes */
     int fill;    /* the value of each byte of padding */
     size_t row;  /* elements of the packed weights of a block of output channels */
     size_t head; /* of these, those in front of the weights of each grid, if each has a head */

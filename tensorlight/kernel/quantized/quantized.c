@@ -59,6 +59,7 @@ static tl_conv_kind kind_of(const tl_conv2d_param *param, const int channels[2],
 {
     const tl_quad_row row = tl_quad_row_of(channels, param, is_transposed);
     return (tl_conv_kind){.size = 1,
+                          .lanes = TL_BLOCK,
                           .fill = zero,
                           .row = row.size,
                           .head = sizeof(tl_quantized_head),

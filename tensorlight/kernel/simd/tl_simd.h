@@ -38,8 +38,9 @@
 //     tl_vf_sum, tl_vf_largest      over the lanes: a fixed tree; by tl_vf_max's rule
 //     tl_vf_transpose(v)            v[0 .. TL_VF_LANES-1] as the rows of a matrix
 //     tl_vf_to_pairs(low, high)     2 TL_VF_LANES floats, rounded to bfloat16: lane k has numbers
-//     2k,
-//                                   in its lower half, and 2k + 1. Only plain C and sets with BF16
+//                                   2k, in its lower half, and 2k + 1. Only plain C and sets with
+//                                   BF16
+//     tl_vf_store_rounded(p, v)     TL_VF_LANES bfloat16 (uint16_t), rounded like these; as above
 //     tl_vf_fma_pairs(a, b, c)      c and the products of both numbers of a and b, in each lane; as
 //                                   above
 //     tl_vp, tl_vp_load(from)       a pick: lane k takes lane from[k] (int32_t), or is kept if that

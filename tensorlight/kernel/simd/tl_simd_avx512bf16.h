@@ -16,6 +16,12 @@ static inline tl_vf tl_vf_to_pairs(tl_vf low, tl_vf high)
     return bits;
 }
 
+static inline void tl_vf_store_rounded(uint16_t *p, tl_vf v)
+{
+    const __m256bh halves = _mm512_cvtneps_pbh(v);
+    memcpy(p, &halves, sizeof(halves));
+}
+
 static inline tl_vf tl_vf_fma_pairs(tl_vf a, tl_vf b, tl_vf c)
 {
     __m512bh x, y;

@@ -232,6 +232,12 @@ static inline tl_vf tl_vf_to_pairs(tl_vf low, tl_vf high)
     return bits;
 }
 
+static inline void tl_vf_store_rounded(uint16_t *p, tl_vf v)
+{
+    for (int i = 0; i < TL_SIMD_LANES; i++)
+        p[i] = tl_bfloat_from_float(v[i]);
+}
+
 /** The number of each lane's lower half; `odd`: of its upper one. */
 static inline tl_vf tl_vf_half_of_pairs(tl_vf pairs, int odd)
 {

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiles of convolutions in the blocked layout, see blockconv.h: a template.
+//
+//     LINE_FUNC             the function's name
+//     LANES                 floats of a pixel of a block, of which MULTIPLY_ADD takes one
+//     MULTIPLY_ADD(a, b, c) c and the products of a and b
+//     STORE_ROUNDED(p, v)   writes a vector as bfloat16
+//     HAS_PLANES            1: sources in planes and groups within a block are computed, too
+
+#include "kernel/blockconv/blockconv.h"
+#include "kernel/simd/tl_simd_act.h"
+#include "kernel/simd/tl_simd_small.h"
+
+enum {
+    PARTS = TL_BLOCK / TL_VF_LANES, /* vectors of a block */
+#if TL_SIMD_REGISTERS == 32 && TL_SIMD_LANES == 16
+    BLOCKS = 2, /* of output channels in a tile: with 14 pixels 28 sums, 2 weights, 1 source */
+    PIXELS = 14,
+#elif TL_SIMD_REGISTERS == 32
+    BLOCKS = 1, /* 24 sums, 4 weights, 1 source */
+    PIXELS = 6,
+#elif TL_SIMD_LANES == 8
+    BLOCKS = 1, /* 12 sums, 2 weights, 1 source */
+    PIXELS = 6,
+#else
+    BLOCKS = 1, /* 8 sums, 4 weights, 1 source */
+    PIXELS = 2,
+#endif
+};
+
+/** What comes from memory or the third cache is asked for early, since streams end with each page,
+ *  and what prefetches by itself stops there. */
+enum {
+    WEIGHTS_AHEAD = 512, /* floats */
+    SOURCE_AHEAD = 4,    /* blocks of channels */
+};
+
+_Static_assert((int)PIXELS <= (int)TL_TILE_PIXELS, "the largest tile");
+
+/** Where a tile lies, and what its results are: as its job says, or floats in a buffer. */
+typedef struct tile_place {
+    const float *src, *weight, *bias;
+    const void *add; /* or NULL */
+    void *dst;
+    size_t step, block_step; /* of dst */
+    int rounds;
+} tile_place;
+
+/** sum += the source's lanes first .. depth-1 at the `n` pixels from `src` times the weights. */
+TL_INLINE void add_lanes(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
+                         const int lanes, const float *src, const float *weight, size_t weight_step,
+                         int first, int depth)
+{
+    for (int c = first; c < depth; c++) {
+        tl_vf w[BLOCKS * PARTS];
+        TL_UNROLL
+        for (int v = 0; v < n_blocks * PARTS; v++)
+            w[v] = tl_vf_load(weight + v / PARTS * weight_step + c * TL_BLOCK +
+                              v % PARTS * TL_VF_LANES);
+        TL_UNROLL
+        for (int b = 0; b < n_blocks; b++)
+            __builtin_prefetch(weight + b * weight_step + c * TL_BLOCK + WEIGHTS_AHEAD);
+        TL_UNROLL
+        for (int m = 0; m < n; m++) {
+            const tl_vf x = tl_vf_set1(src[m * lanes + c]);
+            TL_UNROLL
+            for (int v = 0; v < n_blocks * PARTS; v++)
+                sum[m][v] = MULTIPLY_ADD(x, w[v], sum[m][v]);
+        }
+    }
+}
+
+TL_INLINE void prefetch_pixels(const float *src, const int n)
+{
+    TL_UNROLL
+    for (int m = 0; m < n; m += TL_BLOCK / LANES)
+        __builtin_prefetch(src + m * LANES);
+}
+
+TL_INLINE void add_taps(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
+                        const int lanes, const tl_tile_job *job, const float *src,
+                        const float *weight)
+{
+    for (int c = 0; c < job->channels; c += lanes, src += job->src_block_step) {
+        const int first = c == 0 ? job->first : 0;
+        const int depth = lanes < job->channels - c ? lanes : job->channels - c;
+        if (lanes > 1)
+            prefetch_pixels(src + SOURCE_AHEAD * job->src_block_step, n);
+        for (int t = 0; t < job->n_taps; t++, weight += lanes * TL_BLOCK)
+            add_lanes(sum, n, n_blocks, lanes, src + job->taps[t], weight, job->weight_step, first,
+                      depth);
+    }
+}
+
+enum { SHARED = -1 }; /* in the place of lanes: of groups within a block */
+
+#if HAS_PLANES
+/** Vector `part` of a pixel's lanes; if `other`, each four of them from the other half of eight. */
+TL_INLINE tl_vf fours(const float *pixel, const int part, const int other)
+{
+#if TL_SIMD_LANES == 4
+    return tl_vf_load(pixel + (part ^ other) * TL_VF_LANES);
+#else
+    const tl_vf v = tl_vf_load(pixel + part * TL_VF_LANES);
+    return other ? tl_vf_swap_fours(v) : v;
+#endif
+}
+
+/** sum += the four lanes beside each lane at the `n` pixels from `src`, or, if `other`, those of
+ * the other half of eight, times the weights. */
+TL_INLINE void add_fours(tl_vf (*sum)[BLOCKS * PARTS], const int n, const float *src,
+                         const float *weight, const int other)
+{
+    TL_UNROLL
+    for (int v = 0; v < PARTS; v++) {
+        tl_vf x[PIXELS];
+        TL_UNROLL
+        for (int m = 0; m < n; m++)
+            x[m] = fours(src + m * TL_BLOCK, v, other);
+        TL_UNROLL
+        for (int k = 0; k < 4; k++) {
+            const tl_vf w = tl_vf_load(weight + k * TL_BLOCK + v * TL_VF_LANES);
+            TL_UNROLL
+            for (int m = 0; m < n; m++)
+                sum[m][v] = tl_vf_fma(tl_vf_spread(x[m], k), w, sum[m][v]);
+        }
+    }
+}
+
+/** The taps of groups within a block. */
+TL_INLINE void add_shared(tl_vf (*sum)[BLOCKS * PARTS], const int n, const tl_tile_job *job,
+                          const float *src, const float *weight)
+{
+    for (int t = 0; t < job->n_taps; t++, weight += job->shared * TL_BLOCK) {
+        add_fours(sum, n, src + job->taps[t], weight, 0);
+        if (job->shared > 4)
+            add_fours(sum, n, src + job->taps[t], weight + 4 * TL_BLOCK, 1);
+    }
+}
+
+#endif
+
+/** Where result `m` of vector `v` lies. */
+TL_INLINE size_t offset_of(const int m, const int v, size_t step, size_t block_step)
+{
+    return v / PARTS * block_step + m * step + v % PARTS * TL_VF_LANES;
+}
+
+/** Adds what lies at `add`. */
+TL_INLINE void add_others(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
+                          const tl_tile_job *job, const void *add, const int are_halves)
+{
+    TL_UNROLL
+    for (int m = 0; m < n; m++) {
+        TL_UNROLL
+        for (int v = 0; v < n_blocks * PARTS; v++) {
+            const size_t at = offset_of(m, v, job->dst_step, job->dst_block_step);
+            const tl_vf other = are_halves ? tl_vf_load_bf16((const uint16_t *)add + at)
+                                           : tl_vf_load((const float *)add + at);
+            sum[m][v] = tl_vf_add(sum[m][v], other);
+        }
+    }
+}
+
+/** Writes the sums, kept between two numbers. */
+TL_INLINE void write(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
+                     const tl_tile_job *job, const tile_place *to, const int rounds)
+{
+    const tl_vf low = tl_vf_set1(job->low), high = tl_vf_set1(job->high);
+    TL_UNROLL
+    for (int m = 0; m < n; m++) {
+        TL_UNROLL
+        for (int v = 0; v < n_blocks * PARTS; v++) {
+            const size_t at = offset_of(m, v, to->step, to->block_step);
+            const tl_vf kept = tl_vf_min(high, tl_vf_max(low, sum[m][v]));
+            if (rounds)
+                STORE_ROUNDED((uint16_t *)to->dst + at, kept);
+            else
+                tl_vf_store((float *)to->dst + at, kept);
+        }
+    }
+}
+
+/** Writes what becomes of the sums. */
+TL_INLINE void finish(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
+                      const tl_tile_job *job, const tile_place *at)
+{
+    if (at->add && job->adds_halves)
+        add_others(sum, n, n_blocks, job, at->add, 1);
+    else if (at->add)
+        add_others(sum, n, n_blocks, job, at->add, 0);
+    if (at->rounds)
+        write(sum, n, n_blocks, job, at, 1);
+    else
+        write(sum, n, n_blocks, job, at, 0);
+}
+
+/** One tile. The first four arguments are constants: each choice becomes a function of its own. */
+TL_INLINE void tile(const int n, const int n_blocks, const int lanes, const tl_tile_job *job,
+                    const tile_place *at)
+{
+    tl_vf sum[PIXELS][BLOCKS * PARTS];
+    TL_UNROLL
+    for (int v = 0; v < n_blocks * PARTS; v++) {
+        const tl_vf bias =
+            at->bias ? tl_vf_load(at->bias + v / PARTS * job->weight_step + v % PARTS * TL_VF_LANES)
+                     : tl_vf_zero();
+        TL_UNROLL
+        for (int m = 0; m < n; m++)
+            sum[m][v] = bias;
+    }
+#if HAS_PLANES
+    if (lanes == SHARED)
+        add_shared(sum, n, job, at->src, at->weight);
+#endif
+    if (lanes != SHARED)
+        add_taps(sum, n, n_blocks, lanes, job, at->src, at->weight);
+    finish(sum, n, n_blocks, job, at);
+}
+
+typedef void tile_func(const tl_tile_job *job, const tile_place *at);
+
+#define TILE(n, n_blocks, name, lanes)                                                       \
+    static void tile_##n##_##n_blocks##_##name(const tl_tile_job *job, const tile_place *at) \
+    {                                                                                        \
+        tile(n, n_blocks, lanes, job, at);                                                   \
+    }
+#if HAS_PLANES
+enum { KINDS = 3 };
+#define TILES(n)               \
+    TILE(n, 1, blocks, LANES)  \
+    TILE(n, 1, planes, 1)      \
+    TILE(n, 1, shared, SHARED) \
+    TL_SECOND(TILE(n, 2, blocks, LANES) TILE(n, 2, planes, 1))
+#define TILE_ROW(n)                                                         \
+    [n] = {{tile_##n##_1_blocks, tile_##n##_1_planes, tile_##n##_1_shared}, \
+           TL_SECOND({tile_##n##_2_blocks, tile_##n##_2_planes})},
+#else
+enum { KINDS = 1 };
+#define TILES(n)    TILE(n, 1, blocks, LANES) TL_SECOND(TILE(n, 2, blocks, LANES))
+#define TILE_ROW(n) [n] = {{tile_##n##_1_blocks}, TL_SECOND({tile_##n##_2_blocks})},
+#endif
+
+#if TL_SIMD_LANES == 16
+#define TL_SECOND(...) __VA_ARGS__
+#define EACH_TILE(X)   X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14)
+#elif TL_SIMD_LANES == 8 || TL_SIMD_REGISTERS == 32
+#define TL_SECOND(...)
+#define EACH_TILE(X) X(1) X(2) X(3) X(4) X(5) X(6)
+#else
+#define TL_SECOND(...)
+#define EACH_TILE(X) X(1) X(2)
+#endif
+
+EACH_TILE(TILES)
+
+static tile_func *const tiles[PIXELS + 1][BLOCKS][KINDS] = {EACH_TILE(TILE_ROW)};
+
+static void activate(const tl_tile_job *job, float *dst, int pixels)
+{
+    if (job->dst_step == TL_BLOCK)
+        tl_vf_activate(job->act, dst, (size_t)pixels * TL_BLOCK);
+    else
+        for (int m = 0; m < pixels; m++)
+            tl_vf_activate(job->act, dst + m * job->dst_step, TL_BLOCK);
+}
+
+/** Writes results of a tile where it has floats, and activates them. */
+static void run_tile(const tl_tile_job *job, tile_func *run, const tile_place *at, int pixels,
+                     int blocks)
+{
+    run(job, at);
+    for (int k = 0; k < blocks && !at->rounds; k++)
+        activate(job, (float *)at->dst + k * job->dst_block_step, pixels);
+}
+
+/** The same where they are rounded after an activation that needs them in memory. */
+static void run_tile_in_buffer(const tl_tile_job *job, tile_func *run, const tile_place *at,
+                               int pixels, int blocks)
+{
+    float values[BLOCKS * PIXELS * TL_BLOCK];
+    tile_place buffer = *at;
+    buffer.dst = values;
+    buffer.step = TL_BLOCK;
+    buffer.block_step = (size_t)pixels * TL_BLOCK;
+    buffer.rounds = 0;
+    run(job, &buffer);
+    tl_vf_activate(job->act, values, blocks * buffer.block_step);
+    for (int i = 0; i < blocks * pixels; i++) {
+        uint16_t *const to =
+            (uint16_t *)at->dst + i / pixels * at->block_step + i % pixels * at->step;
+        for (int k = 0; k < TL_BLOCK; k += TL_VF_LANES)
+            STORE_ROUNDED(to + k, tl_vf_load(values + i * TL_BLOCK + k));
+    }
+}
+
+static int is_bounded(tl_activation act)
+{
+    return act.act == TL_ACT_NONE || act.act == TL_ACT_RELU || act.act == TL_ACT_CLIP;
+}
+
+/** Element `i` of floats, or of bfloat16. */
+static char *element(const void *p, size_t i, int is_half)
+{
+    return (char *)p + i * (is_half ? sizeof(uint16_t) : sizeof(float));
+}
+
+void LINE_FUNC(const tl_tile_job *job, const float *src, const float *weight, const float *bias,
+               const void *add, void *dst, int n, int n_blocks)
+{
+    const int n_tiles = (n + PIXELS - 1) / PIXELS;
+    const int kind = !HAS_PLANES ? 0 : job->lanes == 1 ? 1 : job->shared ? 2 : 0;
+    const int is_buffered = job->rounds && !is_bounded(job->act);
+    for (int b = 0; b < n_blocks; b += BLOCKS) {
+        const int blocks = BLOCKS < n_blocks - b ? BLOCKS : n_blocks - b;
+        for (int i = 0, m = 0; i < n_tiles; i++) {
+            const int pixels = n / n_tiles + (i < n % n_tiles);
+            const size_t first = b * job->dst_block_step + m * job->dst_step;
+            const tile_place at = {src + (size_t)m * job->lanes,
+                                   weight + b * job->weight_step,
+                                   bias ? bias + b * job->weight_step : NULL,
+                                   add ? element(add, first, job->adds_halves) : NULL,
+                                   element(dst, first, job->rounds),
+                                   job->dst_step,
+                                   job->dst_block_step,
+                                   job->rounds};
+            (is_buffered ? run_tile_in_buffer : run_tile)(job, tiles[pixels][blocks - 1][kind], &at,
+                                                          pixels, blocks);
+            m += pixels;
+        }
+    }
+}
