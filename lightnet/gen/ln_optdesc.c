@@ -179,6 +179,15 @@ static int read_test_tolerance(const reading *to, const ln_rjson *node)
     return 0;
 }
 
+static int read_test_precision(const reading *to, const ln_rjson *node)
+{
+    if (strcmp(node->text, "bf16") != 0)
+        return ln_optrule_fail(to->rule, node, to->err,
+                               "\"precision\" is \"%s\", expected \"bf16\"", node->text);
+    to->test->precision = node->text;
+    return 0;
+}
+
 static int read_test_fires(const reading *to, const ln_rjson *node)
 {
     to->test->fires = node->boolean;
@@ -190,6 +199,7 @@ static const field test_fields[] = {
     {"tensors", LN_RJSON_OBJECT, 0, read_test_tensors},
     {"sizes", LN_RJSON_OBJECT, 0, read_test_sizes},
     {"tolerance", LN_RJSON_NUMBER, 0, read_test_tolerance},
+    {"precision", LN_RJSON_STRING, 0, read_test_precision},
     {"fires", LN_RJSON_BOOL, 0, read_test_fires},
 };
 

@@ -115,7 +115,8 @@ typedef struct ln_opttest {
     ln_opthint *tensors;
     ln_optsize *sizes;
     double tolerance;
-    int fires; /* 1, or 0: the rule must not apply */
+    const char *precision; /* of ln_context_set_precision, or NULL */
+    int fires;             /* 1, or 0: the rule must not apply */
 } ln_opttest;
 
 typedef struct ln_optrule {

@@ -179,8 +179,94 @@ START_TEST(another_precision_is_refused_and_one_for_a_compiled_model)
 }
 END_TEST
 
+/* ---- convolutions ---- */
+
+// clang-format off
+#define CONV1X1(name, src, weight, dst) CONV2D(name, src, weight, "1", dst)
+#define RELU(name, src, dst)            OP(name, "relu", TENSOR("src", src), TENSOR("dst", dst), "")
+/* A first layer, a residual block, and a last layer. */
+static const char residual[] = MODEL("'x'", "'y'",
+    RANDOMS("x", "[1,3,15,17]") "," RANDOMS("w1", "[24,3,3,3]") "," RANDOMS("w2", "[24,24,1,1]") ","
+    RANDOMS("w3", "[24,24,1,1]") "," RANDOMS("w4", "[24,24,1,1]") "," RANDOMS("b", "[24]") ","
+    CONV2D("first", "x", "w1", "3", "c1") "," RELU("r1", "c1", "a") ","
+    CONV1X1("second", "a", "w2", "c2") "," RELU("r2", "c2", "m") ","
+    CONV1X1("third", "m", "w3", "c3") ","
+    OP("add", "binary", TENSOR("src1", "c3") "," TENSOR("src2", "a"), TENSOR("dst", "s"),
+       PARAM("op", "'TL_BINARY_ADD'")) "," RELU("r3", "s", "z") ","
+    CONV1X1("last", "z", "w4", "y"));
+// clang-format on
+
+enum { RESULTS = 24 * 15 * 17 };
+
+static ln_context *read_residual(void)
+{
+    ln_context *ctx;
+    ck_assert_int_eq(read_model(&ctx, residual), 0);
+    return ctx;
+}
+
+static int count_ops(const ln_context *ctx, const char *optype)
+{
+    const ln_op *op;
+    int n = 0;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        n += !strcmp(op->op_arg->optype, optype);
+    }
+    return n;
+}
+
+/** Copies the results of the model to `y`. */
+static void run_residual(ln_context *ctx, float *y)
+{
+    finish(ctx);
+    ck_assert_uint_eq(ln_context_data_size(ctx, "y"), RESULTS * sizeof(*y));
+    ck_assert_ptr_nonnull(ln_context_get_data(ctx, "y", y));
+}
+
+START_TEST(between_convolutions_there_are_16_bits_and_no_casts)
+{
+    static float want[RESULTS], got[RESULTS];
+    double largest = 0;
+    ln_context *ctx = read_residual();
+    ln_context_set_reference(ctx);
+    run_residual(ctx, want);
+    ln_context_free(ctx);
+    ctx = read_residual();
+    ck_assert_int_eq(ln_context_set_precision(ctx, "bf16"), 0);
+    run_residual(ctx, got);
+    if (!tl_isa_contains(tl_isa_best(), TL_ISA_AVX512BF16)) {
+        ln_check_skip("this CPU has no bfloat16");
+    } else {
+        ck_assert_int_eq(computes_in_bfloat16(ctx), 3);
+        ck_assert_int_eq(count_ops(ctx, "cast_cpu"), 0);
+    }
+    for (int i = 0; i < RESULTS; i++)
+        largest = fmax(largest, fabs((double)want[i]));
+    for (int i = 0; i < RESULTS; i++)
+        ck_assert_double_eq_tol(got[i], want[i], 0x1p-6 * largest); // four layers of 2^-8 each
+    ln_context_free(ctx);
+}
+END_TEST
+
+START_TEST(what_others_read_too_stays_float)
+{
+    static float y[RESULTS];
+    ln_context *ctx = read_residual();
+    ck_assert_int_eq(ln_context_add_output(ctx, "a"), 0);
+    ck_assert_int_eq(ln_context_set_precision(ctx, "bf16"), 0);
+    run_residual(ctx, y);
+    const ln_tensor_entry *const a = ln_tensor_table_find(ctx->tensor_table, "a");
+    ck_assert_int_eq(a->tensor->dtype, TL_FLOAT);
+    if (tl_isa_contains(tl_isa_best(), TL_ISA_AVX512BF16))
+        ck_assert_int_eq(count_ops(ctx, "cast_cpu"), 1);
+    ln_context_free(ctx);
+}
+END_TEST
+
 LN_TEST_MAIN("precision", products_compute_in_bfloat16_where_it_is_allowed,
              products_of_one_row_do_so_too_since_they_read_less,
              by_default_they_compute_with_floats,
              they_do_so_too_without_the_instructions_and_as_the_reference,
-             another_precision_is_refused_and_one_for_a_compiled_model)
+             another_precision_is_refused_and_one_for_a_compiled_model,
+             between_convolutions_there_are_16_bits_and_no_casts, what_others_read_too_stays_float)

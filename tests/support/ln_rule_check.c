@@ -133,6 +133,7 @@ static int run_model(testing *t, compiled *model, const char *text, size_t len, 
     ctx->msg_func = count_warning;
     ctx->msg_data = model;
     if (ln_context_init_text(ctx, t->rule_case->place, text, len) ||
+        (t->rule_case->precision && ln_context_set_precision(ctx, t->rule_case->precision)) ||
         (!with && ln_context_disable_rule(ctx, t->rule_case->rule)) ||
         ln_context_compile(ctx, t->target) || ln_context_load(ctx, NULL) || ln_context_run(ctx))
         return fail(t, "%s the rule: %s", with ? "with" : "without", ln_context_error(ctx));
@@ -271,6 +272,13 @@ static int test_case(testing *t)
     return test_shown(t, rule_case->removed, 0) || test_shown(t, rule_case->kept, 1) ? -1 : 0;
 }
 
+/** Whether this CPU has the instructions that computing with the case's precision takes. */
+static int is_possible(const ln_rule_case *rule_case)
+{
+    return !ln_streq(rule_case->precision ? rule_case->precision : "", "bf16") ||
+           tl_isa_contains(tl_isa_best(), TL_ISA_AVX512BF16);
+}
+
 static int make_stamp(const char *file)
 {
     FILE *fp = fopen(file, "w");
@@ -293,11 +301,11 @@ int ln_rule_check(int argc, char **argv, const char *target, const char *create,
     for (; cases[n].rule; n++) {
         model = n > 0 && ln_streq(cases[n].rule, cases[n - 1].rule) ? model + 1 : 0;
         testing t = {.rule_case = &cases[n], .target = target, .create = create};
-        const int failed = test_case(&t);
+        const int possible = is_possible(&cases[n]), failed = possible && test_case(&t);
         failures += failed != 0;
         if (!stamp)
-            printf("%sok %d - %s, model %d (%s)\n", failed ? "not " : "", n + 1, cases[n].rule,
-                   model, cases[n].place);
+            printf("%sok %d - %s, model %d (%s)%s\n", failed ? "not " : "", n + 1, cases[n].rule,
+                   model, cases[n].place, possible ? "" : " # SKIP this CPU has no bfloat16");
         if (failed)
             fprintf(stderr, "%s: rule '%s', model %d: %s\n", cases[n].place, cases[n].rule, model,
                     t.reason);

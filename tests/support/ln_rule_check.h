@@ -31,6 +31,7 @@ typedef struct ln_rule_case {
     int fires;                  /* 1: the rule must fire; 0: it must not */
     int warns;                  /* it warns instead of rewriting */
     double tolerance;           /* |a - b| <= tolerance * (1 + |b|); 0: equal */
+    const char *precision;      /* of ln_context_set_precision in both models; NULL: the default */
 } ln_rule_case;
 
 /** Tests all cases as TAP on standard output, those that fire also with each tensor inside

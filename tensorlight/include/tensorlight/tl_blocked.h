@@ -176,6 +176,12 @@ TL_API int tl_blocked_winograd_fits(const tl_conv2d_param *param);
  *  [N, C, H, W]. Decided from the shapes by a model of the costs. */
 TL_API int tl_blocked_conv2d_best(const int src[4], const int dst[4], const tl_conv2d_param *param);
 
+/** Whether a convolution of an image in blocks is faster with a source of TL_BFLOAT16 than by the
+ * way of tl_blocked_conv2d_best with `m`, rounding of the source included, where the CPU multiplies
+ *  pairs. Decided from the shapes by the same model. */
+TL_API int tl_blocked_conv2d_pairs_pay(const int src[4], const int dst[4],
+                                       const tl_conv2d_param *param, int m);
+
 /** The ways to compute a convolution: way i has m = 2 * i. */
 enum { TL_BLOCKED_CONV2D_WAYS = 4 };
 

@@ -36,17 +36,18 @@ static int cheapest(const double costs[TL_BLOCKED_CONV2D_WAYS])
 
 /* Costs are counted in multiply-accumulates of TL_BLOCK floats. */
 enum {
-    WEIGHT_COST = 6 /* of TL_BLOCK weights, which come from memory once for each image or more:
-                       half of the 7 to 15 that pass meanwhile, the other half being hidden */
+    WEIGHT_COST = 6,   /* of TL_BLOCK weights, which come from memory once for each image or more:
+                         half of the 7 to 15 that pass meanwhile, the other half being hidden */
+    ROUNDING_COST = 6, /* of TL_BLOCK elements of a source, as to pass through a cache */
 };
 
 /** Of the transforms of a patch, or of a tile, of a block: near the number of instructions. */
 static const int transform_costs[] = {[2] = 100, [4] = 280, [6] = 600};
 
-static double model_direct(const int src[4], const int dst[4])
+static double model_direct(const int src[4], const int dst[4], const int size[2])
 {
     const double pixels = (double)dst[0] * dst[2] * dst[3];
-    return 9.0 * src[1] * tl_blocks(dst[1]) * (pixels + WEIGHT_COST);
+    return (double)size[0] * size[1] * src[1] * tl_blocks(dst[1]) * (pixels + WEIGHT_COST);
 }
 
 static double tiles_along(int length, int m)
@@ -66,10 +67,19 @@ int tl_blocked_conv2d_best(const int src[4], const int dst[4], const tl_conv2d_p
 {
     if (!tl_blocked_winograd_fits(param))
         return 0;
-    double costs[TL_BLOCKED_CONV2D_WAYS] = {model_direct(src, dst)};
+    double costs[TL_BLOCKED_CONV2D_WAYS] = {model_direct(src, dst, param->size)};
     for (int m = 2; m <= 6; m += 2)
         costs[m / 2] = model_winograd(src, dst, m);
     return cheapest(costs);
+}
+
+int tl_blocked_conv2d_pairs_pay(const int src[4], const int dst[4], const tl_conv2d_param *param,
+                                int m)
+{
+    const double direct = model_direct(src, dst, param->size);
+    const double pixels = (double)src[0] * src[2] * src[3];
+    const double pairs = direct / 2 + pixels * tl_blocks(src[1]) * ROUNDING_COST;
+    return pairs < (m ? model_winograd(src, dst, m) : direct);
 }
 
 /* ---- by measuring ---- */
