@@ -145,7 +145,7 @@ static const row rows[] = {
     {"plugin", 0, TEXTS, FIELD(plugins), CLI_ALL, "FILE",
      "load a plug-in: operators, rules and targets of others"},
     {"precision", 0, TEXT, FIELD(precision), MODEL_COMMANDS, "NAME",
-     "float32, or bf16: products may round to bfloat16 where that is faster (default float32)"},
+     "float32, or bf16: products and convolutions may round to bfloat16 (default float32)"},
     {"tune", 0, FLAG, FIELD(tune), COMPILE_COMMANDS, NULL,
      "measure which algorithms are the fastest, instead of estimating it"},
     {"map", 0, FLAG, FIELD(map), CLI_RUN | CLI_BENCH, NULL,

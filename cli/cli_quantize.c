@@ -83,21 +83,16 @@ static int set_options(ln_quantizer *quantizer, const cli_options *opt)
 
 /* ---- the report ---- */
 
-static const char *precision_of(const ln_quantized_model *model, const ln_quantized_layer *layer)
-{
-    return layer->is_quantized                                ? "int8"
-           : model->is_bf16 && !strcmp(layer->type, "matmul") ? "bf16"
-                                                              : "float32";
-}
-
 // Names may have any length, and control characters.
-static void print_row(const ln_quantized_model *model, const ln_quantized_layer *layer, int width)
+static void print_row(const ln_quantizer *quantizer, int i, int width)
 {
+    const ln_quantized_layer *const layer = ln_quantizer_layer(quantizer, i);
     char error[32] = "-";
     if (isfinite(layer->error))
         snprintf(error, sizeof(error), "%.6f", layer->error);
     printf("%-*.*s %-8s %-9s %10.4f %10.4f %10s\n", width, width, layer->name, layer->type,
-           precision_of(model, layer), layer->ns_before * 1e-6, layer->ns_after * 1e-6, error);
+           ln_quantizer_layer_precision(quantizer, i), layer->ns_before * 1e-6,
+           layer->ns_after * 1e-6, error);
 }
 
 enum { LEAST_WIDTH = 5, MOST_WIDTH = 40 };
@@ -118,7 +113,7 @@ static void print_table(const ln_quantizer *quantizer, const ln_quantized_model 
     printf("%-*s %-8s %-9s %10s %10s %10s\n", width, "layer", "type", "precision", "ms before",
            "ms after", "error");
     for (int i = 0; i < model->n_layers; i++)
-        print_row(model, ln_quantizer_layer(quantizer, i), width);
+        print_row(quantizer, i, width);
 }
 
 static const char *why_float(const ln_quantized_model *model)
@@ -134,7 +129,7 @@ static void print_report(const ln_quantizer *quantizer)
     print_table(quantizer, model);
     printf("layers  %d of %d in 8 bits%s%s\n", model->n_quantized, model->n_layers,
            model->has_joints ? ", and sums and means between them" : "",
-           model->is_bf16 ? "; other matrix products in bfloat16" : "");
+           model->is_bf16 ? "; others may round to bfloat16" : "");
     printf("error   %.6f\n", model->error);
     printf("top1    %.6f\n", model->top1);
     printf("time    %.4f ms before, %.4f ms after\n", model->ns_before * 1e-6,

@@ -376,6 +376,14 @@ const ln_quantized_layer *ln_quantizer_layer(const ln_quantizer *quantizer, int 
                : NULL;
 }
 
+const char *ln_quantizer_layer_precision(const ln_quantizer *quantizer, int i)
+{
+    const ln_quantized_layer *const layer = ln_quantizer_layer(quantizer, i);
+    if (!layer)
+        return NULL;
+    return layer->is_quantized ? "int8" : quantizer->choice.is_bf16[i] ? "bf16" : "float32";
+}
+
 /* ---- saving ---- */
 
 static int save(ln_quantizer *q, const char *file)

@@ -74,7 +74,7 @@ static int measure_float(choosing *c)
     ln_quantize_program p = {0};
     const int status = make(c, &p, &float32) ||
                                ln_quantize_outputs_find(&c->outputs, &p, c->samples, c->err) ||
-                               ln_quantize_time_layers(c->choice->ns_before, c->layers, &p,
+                               ln_quantize_time_layers(c->choice->ns_before, NULL, c->layers, &p,
                                                        c->samples, c->budget->seconds, c->err)
                            ? -1
                            : 0;
@@ -88,7 +88,7 @@ static int measure_all(const choosing *c)
     for (int i = 0; i < c->layers->n; i++)
         c->trial[i] = (char)c->layers->items[i].is_usable;
     const int status = make(c, &p, &(ln_quantize_mix){.is_on = c->trial}) ||
-                               ln_quantize_time_layers(c->choice->ns_int8, c->layers, &p,
+                               ln_quantize_time_layers(c->choice->ns_int8, NULL, c->layers, &p,
                                                        c->samples, c->budget->seconds, c->err)
                            ? -1
                            : 0;
@@ -270,7 +270,8 @@ static int try_variant(const choosing *c, variant *best, ln_quantize_mix mix)
     return 0;
 }
 
-// First with joints, then what is best by then with bfloat16.
+// First with joints, then what is best by then with bfloat16, then that without layers in 8 bits,
+// whose errors may have used up the budget.
 static int try_variants(const choosing *c, variant *best)
 {
     const int may_join = c->choice->n_within && c->layers->n_joints;
@@ -278,7 +279,10 @@ static int try_variants(const choosing *c, variant *best)
         return -1;
     ln_quantize_mix other = best->mix;
     other.is_bf16 = 1;
-    return try_variant(c, best, other);
+    if (try_variant(c, best, other))
+        return -1;
+    const int may_drop = other.is_on && !c->budget->any_speed;
+    return may_drop ? try_variant(c, best, (ln_quantize_mix){.is_bf16 = 1}) : 0;
 }
 
 // The mix of layers, unless it is not faster.
@@ -307,11 +311,12 @@ static void take(ln_quantize_choice *choice, const variant *v, int n)
 static int time_layers(const choosing *c)
 {
     ln_quantize_program p = {0};
-    const int status = make(c, &p, &c->choice->mix) ||
-                               ln_quantize_time_layers(c->choice->ns_after, c->layers, &p,
-                                                       c->samples, c->budget->seconds, c->err)
-                           ? -1
-                           : 0;
+    const int status =
+        make(c, &p, &c->choice->mix) ||
+                ln_quantize_time_layers(c->choice->ns_after, c->choice->is_bf16, c->layers, &p,
+                                        c->samples, c->budget->seconds, c->err)
+            ? -1
+            : 0;
     ln_quantize_program_free(&p);
     return status;
 }
@@ -334,14 +339,15 @@ static int allocate(choosing *c)
     const size_t n = (size_t)c->layers->n + 1;
     ln_quantize_choice *const choice = c->choice;
     choice->is_on = ln_alloc(n);
+    choice->is_bf16 = ln_alloc(n);
     choice->errors = ln_alloc_array(n, sizeof(double));
     choice->ns_before = ln_alloc_array(n, sizeof(double));
     choice->ns_int8 = ln_alloc_array(n, sizeof(double));
     choice->ns_after = ln_alloc_array(n, sizeof(double));
     c->order = ln_alloc_array(n, sizeof(*c->order));
     c->trial = ln_alloc(n);
-    return choice->is_on && choice->errors && choice->ns_before && choice->ns_int8 &&
-                   choice->ns_after && c->order && c->trial
+    return choice->is_on && choice->is_bf16 && choice->errors && choice->ns_before &&
+                   choice->ns_int8 && choice->ns_after && c->order && c->trial
                ? 0
                : ln_error_set_last(c->err);
 }
@@ -367,6 +373,7 @@ int ln_quantize_choose(ln_quantize_choice *choice, const ln_quantize_layers *lay
 void ln_quantize_choice_free(ln_quantize_choice *choice)
 {
     ln_free(choice->is_on);
+    ln_free(choice->is_bf16);
     ln_free(choice->errors);
     ln_free(choice->ns_before);
     ln_free(choice->ns_int8);

@@ -4,8 +4,8 @@
 // Each layer is quantized alone, which gives its error, and all at once, which gives the times.
 // Layers that save the most time for their error come first; the longest prefix of that order is
 // found whose mix keeps the budget on all samples, and then each further layer is tried. Variants
-// of that mix, with joints in 8 bits and with bfloat16 for other products of matrices, are measured
-// beside it; the fastest that keeps the budget and is faster than float32 is taken.
+// of that mix, with joints in 8 bits and with bfloat16 for other products, and bfloat16 alone are
+// measured beside it; the fastest that keeps the budget and is faster than float32 is taken.
 
 #ifndef LN_QUANTIZE_CHOOSE_H
 #define LN_QUANTIZE_CHOOSE_H
@@ -28,6 +28,7 @@ typedef struct ln_quantize_budget {
 typedef struct ln_quantize_choice {
     ln_quantize_mix mix;
     char *is_on;       /* of the mix */
+    char *is_bf16;     /* layers that compute in bfloat16 in the mix */
     double *errors;    /* relative, of each layer alone; infinite where it is not usable */
     double *ns_before; /* in float32 */
     double *ns_int8;   /* where all usable layers are in 8 bits */

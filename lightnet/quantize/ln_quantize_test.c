@@ -409,6 +409,8 @@ START_TEST(errors_are_those_of_each_layer_and_of_the_mix)
     }
     ck_assert_str_eq(ln_quantizer_layer(q, 0)->name, "c_op");
     ck_assert_str_eq(ln_quantizer_layer(q, 1)->type, "matmul");
+    ck_assert_str_eq(ln_quantizer_layer_precision(q, 0), "int8");
+    ck_assert_ptr_null(ln_quantizer_layer_precision(q, 2));
     ck_assert_ptr_null(ln_quantizer_layer(q, 2));
     ck_assert_ptr_null(ln_quantizer_layer(q, -1));
     ck_assert_double_gt(ln_quantizer_layer(q, 0)->ns_before, 0);

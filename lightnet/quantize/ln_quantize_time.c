@@ -139,6 +139,18 @@ static int own_weights(const owners *o, const ln_quantize_program *p)
     return 0;
 }
 
+// Notes which layers have operators that compute in bfloat16; inputs and outputs have owners.
+static void find_bf16(char *is_bf16, const owners *o, const ln_context *ctx)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const int owner = owner_of_inputs(o, op, 1);
+        if (owner && ln_streq(op->op_arg->algorithm ? op->op_arg->algorithm : "", "bfloat16"))
+            is_bf16[owner - 1] = 1;
+    }
+}
+
 // Operators without a layer are those before the first one, or of other branches.
 static int add_times(double *ns, const owners *o, const ln_context *ctx, int n_layers,
                      const op_times *times)
@@ -164,7 +176,7 @@ static int add_times(double *ns, const owners *o, const ln_context *ctx, int n_l
     return 0;
 }
 
-int ln_quantize_time_layers(double *ns, const ln_quantize_layers *layers,
+int ln_quantize_time_layers(double *ns, char *is_bf16, const ln_quantize_layers *layers,
                             const ln_quantize_program *p, const ln_quantize_samples *samples,
                             double seconds, ln_error *err)
 {
@@ -178,6 +190,8 @@ int ln_quantize_time_layers(double *ns, const ln_quantize_layers *layers,
         status = time_ops(&times, p, samples, seconds, err);
     if (!status && (own_weights(&o, p) || add_times(ns, &o, p->ctx, layers->n, &times)))
         status = ln_error_set_last(err);
+    if (!status && is_bf16)
+        find_bf16(is_bf16, &o, p->ctx);
     ln_free(times.now);
     ln_free(times.least);
     ln_hash_free(o.of);

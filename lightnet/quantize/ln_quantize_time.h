@@ -9,8 +9,9 @@
 
 /** Measures runs of the first sample for about `seconds`. ns[i]: the time of layer i, the min of
  * several runs: of its operators and those that follow up to the next layer; ns[layers->n]: of all
- * other operators. -1 with a reason in `err`. */
-int ln_quantize_time_layers(double *ns, const ln_quantize_layers *layers,
+ * other operators. is_bf16[i]: whether one of them computes in bfloat16; or NULL. -1 with a reason
+ * in `err`. */
+int ln_quantize_time_layers(double *ns, char *is_bf16, const ln_quantize_layers *layers,
                             const ln_quantize_program *p, const ln_quantize_samples *samples,
                             double seconds, ln_error *err);
 

@@ -95,7 +95,7 @@ typedef struct ln_context {
                         is packed here, too */
     struct ln_sharing *sharing; /* what it has of them, and its own memory (run/ln_sharing.h) */
     struct ln_limits *limits;   /* what it may take; of a body: those of the outer context */
-    tl_dtype precision; /* what products of floats may compute with: TL_FLOAT, TL_BFLOAT16 */
+    tl_dtype precision;         /* what products may compute with: TL_FLOAT, TL_BFLOAT16 */
 } ln_context;
 
 /** How often a rule fired while compiling. */
@@ -359,10 +359,12 @@ LN_API void ln_context_keep_all(ln_context *ctx);
  * compiled already. */
 LN_API int ln_context_set_tuning(ln_context *ctx);
 
-/** Which numbers products of matrices may compute with when the model is compiled: "float32", those
- * of the model (the default), or "bf16": products of floats round their sources to bfloat16, and
- * sum in floats, where the CPU multiplies that faster. Results are then within 2^-8 of the products
- * of magnitudes. -1: another name, or the model is compiled already. */
+/** Which numbers products of matrices and convolutions may compute with when the model is compiled:
+ * "float32", those of the model (the default), or "bf16": they round their sources to bfloat16, and
+ * sum in floats, where the CPU multiplies that faster. The result of one is then within 2^-8 of the
+ * products of magnitudes. What convolutions make, and add, may be rounded to bfloat16, too, where
+ * only they read it: that is within 2^-9 of it. -1: another name, or the model is compiled already.
+ */
 LN_API int ln_context_set_precision(ln_context *ctx, const char *name);
 
 /** Adds tensor `tname` to the outputs (it then survives the run). An error once compiled. */

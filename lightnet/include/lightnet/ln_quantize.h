@@ -43,7 +43,7 @@ typedef struct ln_quantized_model {
     int n_quantized;  /* of these; 0: the model stays float32, but for is_bf16 */
     int n_within;     /* layers of the mix that kept the budget, before it was timed */
     int has_joints;   /* sums and means between layers in 8 bits are in 8 bits, too */
-    int is_bf16;      /* other products of matrices may round to bfloat16 (ln_context.h) */
+    int is_bf16;      /* other products may round to bfloat16 (ln_context_set_precision) */
     double error;     /* of the outputs, on all samples */
     double top1;      /* share of largest elements that are where those of float32 are */
     double ns_before; /* nanoseconds of a run, in float32 */
@@ -91,6 +91,10 @@ LN_API const ln_quantized_model *ln_quantizer_result(const ln_quantizer *quantiz
 /** Layer `i`, in the order of the model; NULL: out of range, or as above. Returns borrowed, as
  * above. */
 LN_API const ln_quantized_layer *ln_quantizer_layer(const ln_quantizer *quantizer, int i);
+
+/** What that layer computes in, in what was chosen: "int8", "bf16" or "float32"; NULL: there is no
+ *  such layer. */
+LN_API const char *ln_quantizer_layer_precision(const ln_quantizer *quantizer, int i);
 
 /** Writes what was chosen, compiled for the target and the shapes of the samples, as one file
  * (ln_context_save). LN_BAD_ARGUMENT: nothing was chosen. */

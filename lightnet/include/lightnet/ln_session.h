@@ -67,7 +67,7 @@ LN_API void ln_options_free(ln_options *options);
  *  | folder          | also look there for files that the model names; may be set several times |
  *  | seed            | of random tensors and operators (default 0): each session draws the same |
  *  | reference       | yes: run the operators one by one on plain C kernels                     |
- *  | precision       | bf16: products of matrices may round to bfloat16 (ln_context.h)          |
+ *  | precision       | bf16: products, convolutions may round to bfloat16 (ln_context.h)        |
  *  | tuning          | yes: measure which kernels are the fastest, when a program is made       |
  *  | map             | yes: map a compiled model in one file, so that processes that run it     |
  *  |                 | share its weights. The caller vouches that nobody changes or shortens    |

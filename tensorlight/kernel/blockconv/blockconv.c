@@ -605,9 +605,9 @@ static tl_conv_kind kind_of(const tl_tensor *src, const tl_conv2d_param *param,
                             const int channels[2], int is_transposed)
 {
     const int lanes = src->ndim == 5 ? TL_BLOCK : 1, are_pairs = src->dtype == TL_BFLOAT16;
-    const size_t row =
-        are_pairs ? tl_blocked_conv2d_packed_pairs(channels[0], param->size) / 2
-                  : tl_blocked_conv2d_packed(channels, param->group, param->size, lanes);
+    const size_t row = are_pairs
+                           ? tl_blocked_conv2d_packed_pairs(channels[0], param->size) / 2
+                           : tl_blocked_conv2d_packed(channels, param->group, param->size, lanes);
     return (tl_conv_kind){
         .size = sizeof(float),
         .lanes = are_pairs ? TL_TILE_PAIRS : lanes,

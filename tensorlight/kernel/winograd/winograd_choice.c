@@ -12,6 +12,10 @@
 /* What the largest tiles, which err most, must save to be worth it. */
 enum { CAREFUL_PERCENT = 5 };
 
+/* What rounded numbers must save beside tiles, whose costs are estimated too high where all weights
+ * stay in the third cache. */
+enum { ROUNDED_PERCENT = 10 };
+
 int tl_blocked_winograd_fits(const tl_conv2d_param *param)
 {
     static const int one[2] = {1, 1}, three[2] = {3, 3};
@@ -79,7 +83,8 @@ int tl_blocked_conv2d_pairs_pay(const int src[4], const int dst[4], const tl_con
     const double direct = model_direct(src, dst, param->size);
     const double pixels = (double)src[0] * src[2] * src[3];
     const double pairs = direct / 2 + pixels * tl_blocks(src[1]) * ROUNDING_COST;
-    return pairs < (m ? model_winograd(src, dst, m) : direct);
+    const double share = 1 - ROUNDED_PERCENT / 100.0;
+    return pairs < (m ? model_winograd(src, dst, m) * share : direct);
 }
 
 /* ---- by measuring ---- */
