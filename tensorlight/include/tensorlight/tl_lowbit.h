@@ -68,6 +68,12 @@ TL_API int tl_exec_lowbit_matmul(const tl_exec *exec, const tl_tensor *src, cons
                                  const tl_tensor *bias, tl_tensor *dst,
                                  const tl_lowbit_param *param);
 
+/** Elements of `bits` (2 or 4) bits, as ONNX packs them: the first ones of a byte in its lowest
+ * bits. src TL_UINT8 of at least as many bits as dst has elements of -> dst TL_UINT8, or TL_INT8:
+ * their highest bit is a sign. */
+TL_API int tl_exec_lowbit_unpack(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
+                                 int bits);
+
 TL_END_DECLS
 
 #endif

@@ -17,10 +17,10 @@ enum {
 
 int tl_lowbit_block(int k, int block)
 {
-    if (block >= k) {
-        const int rows = k > 0 ? (k - 1) / LEAST_BLOCK * LEAST_BLOCK + LEAST_BLOCK : LEAST_BLOCK;
-        return tl_smaller(rows, MOST_BLOCK);
-    }
+    if (block >= k && k >= MOST_BLOCK)
+        return MOST_BLOCK;
+    if (block >= k)
+        return k > 0 ? (k - 1) / LEAST_BLOCK * LEAST_BLOCK + LEAST_BLOCK : LEAST_BLOCK;
     if (block < LEAST_BLOCK || block % LEAST_BLOCK != 0)
         return 0;
     int most = tl_smaller(block, MOST_BLOCK);
@@ -148,5 +148,33 @@ int tl_exec_lowbit_pack(const tl_exec *exec, const tl_tensor *weight, const tl_t
                   .dst = dst->data};
     assert((size_t)dst->dims[1] == p.job.panel_size);
     tl_parallel(exec, (size_t)dst->dims[0], tl_axis_grain(p.job.panel_size), pack_panels, &p);
+    return 0;
+}
+
+/* ---- elements side by side ---- */
+
+typedef struct unpack_job {
+    const uint8_t *src;
+    uint8_t *dst;
+    int bits, is_signed;
+} unpack_job;
+
+static void unpack_elements(void *arg, size_t begin, size_t end)
+{
+    const unpack_job *const j = arg;
+    const size_t per_byte = 8 / (size_t)j->bits;
+    const int mask = (1 << j->bits) - 1, sign = j->is_signed ? 1 << (j->bits - 1) : 0;
+    for (size_t i = begin; i < end; i++) {
+        const int x = j->src[i / per_byte] >> (i % per_byte * (size_t)j->bits) & mask;
+        j->dst[i] = (uint8_t)((x ^ sign) - sign);
+    }
+}
+
+int tl_exec_lowbit_unpack(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int bits)
+{
+    assert(src->dtype == TL_UINT8 && (dst->dtype == TL_UINT8 || dst->dtype == TL_INT8));
+    assert((size_t)src->len >= tl_divide_up((size_t)dst->len * (size_t)bits, 8));
+    unpack_job job = {src->data, dst->data, bits, dst->dtype == TL_INT8};
+    tl_parallel(exec, (size_t)dst->len, tl_axis_grain(1), unpack_elements, &job);
     return 0;
 }

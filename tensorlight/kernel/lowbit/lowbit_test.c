@@ -281,6 +281,27 @@ START_TEST(packing_rejects_what_needs_more_bits)
 }
 END_TEST
 
-LN_TEST_MAIN("lowbit", products_agree_with_loops_of_doubles, sums_are_exact_where_16_bits_are_full,
+static void check_unpacked(tl_dtype dtype, int bits, int n, const double *expected)
+{
+    nn_room room = {.seed = 1};
+    tl_tensor *const src = nn_given(&room, TL_UINT8, 1, (int[]){2}, (double[]){0x81, 0x2f});
+    tl_tensor *const dst = nn_blank(&room, dtype, 1, &n);
+    ck_assert_int_eq(tl_exec_lowbit_unpack(NULL, src, dst, bits), 0);
+    for (int i = 0; i < n; i++)
+        ck_assert_double_eq(nn_at(dst, (size_t)i), expected[i]);
+    nn_close(&room);
+}
+
+START_TEST(elements_are_unpacked_from_the_lowest_bits_on)
+{
+    check_unpacked(TL_UINT8, 4, 3, (double[]){1, 8, 15});
+    check_unpacked(TL_INT8, 4, 4, (double[]){1, -8, -1, 2});
+    check_unpacked(TL_UINT8, 2, 7, (double[]){1, 0, 0, 2, 3, 3, 2});
+    check_unpacked(TL_INT8, 2, 8, (double[]){1, 0, 0, -2, -1, -1, -2, 0});
+}
+END_TEST
+
+LN_TEST_MAIN("lowbit", elements_are_unpacked_from_the_lowest_bits_on,
+             products_agree_with_loops_of_doubles, sums_are_exact_where_16_bits_are_full,
              extreme_numbers_follow_the_definition, blocks_divide_what_shares_a_scale,
              packing_rejects_what_needs_more_bits)
