@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What operators on weights of few bits tell their kernels.
+
+#ifndef LN_LOWBIT_H
+#define LN_LOWBIT_H
+
+#include "lightnet/ln_arch.h"
+#include "tensorlight/tl_lowbit.h"
+
+/** How `k` rows are packed, `block` of which share scales (0: all); block 0: they are not. */
+static inline tl_lowbit_param ln_lowbit_param(int k, int bits, int block, int has_zeros, int zero)
+{
+    return (tl_lowbit_param){bits, tl_lowbit_block(k, block ? block : k), has_zeros, zero};
+}
+
+/** Whether `scale` is one element, or has one for each column of a weight [k, n], or for each block
+ *  of rows and column. */
+static inline int ln_lowbit_has_scales(const tl_tensor *weight, const tl_tensor *scale, int block,
+                                       int is_transposed)
+{
+    const int k = weight->dims[is_transposed ? 1 : 0], n = weight->dims[is_transposed ? 0 : 1];
+    if (scale->len == 1 || block == 0)
+        return scale->len == 1 || (scale->ndim == 1 && scale->len == n);
+    return scale->ndim == 2 && scale->dims[is_transposed ? 0 : 1] == n &&
+           scale->dims[is_transposed ? 1 : 0] == k / block + (k % block != 0);
+}
+
+#endif
