@@ -27,6 +27,8 @@ static const struct {
     const char *name;
     tl_dtype dtype;
     holder holder;
+    int bits;        /* of elements that are packed in bytes, else 0 */
+    tl_dtype packed; /* what they become */
 } types[] = {
     [0] = {"UNDEFINED", TL_DTYPE_INVALID, NOWHERE},
     [1] = {"FLOAT", TL_FLOAT, FLOATS},
@@ -49,12 +51,12 @@ static const struct {
     [18] = {"FLOAT8E4M3FNUZ", TL_DTYPE_INVALID, NOWHERE},
     [19] = {"FLOAT8E5M2", TL_DTYPE_INVALID, NOWHERE},
     [20] = {"FLOAT8E5M2FNUZ", TL_DTYPE_INVALID, NOWHERE},
-    [21] = {"UINT4", TL_DTYPE_INVALID, NOWHERE},
-    [22] = {"INT4", TL_DTYPE_INVALID, NOWHERE},
+    [21] = {"UINT4", TL_DTYPE_INVALID, INT32S, 4, TL_UINT8},
+    [22] = {"INT4", TL_DTYPE_INVALID, INT32S, 4, TL_INT8},
     [23] = {"FLOAT4E2M1", TL_DTYPE_INVALID, NOWHERE},
     [24] = {"FLOAT8E8M0", TL_DTYPE_INVALID, NOWHERE},
-    [25] = {"UINT2", TL_DTYPE_INVALID, NOWHERE},
-    [26] = {"INT2", TL_DTYPE_INVALID, NOWHERE},
+    [25] = {"UINT2", TL_DTYPE_INVALID, INT32S, 2, TL_UINT8},
+    [26] = {"INT2", TL_DTYPE_INVALID, INT32S, 2, TL_INT8},
 };
 
 enum { N_TYPES = sizeof(types) / sizeof(types[0]) };
@@ -221,7 +223,10 @@ static int check_size(const span *s, const LnOnnx__Tensor *proto, const tl_tenso
                       ln_error *err)
 {
     char shape[LN_MAX_SHAPE];
-    ln_sprint_shape(shape, sizeof(shape), t->ndim, t->dims);
+    int dims[LN_MAXDIM]; // those of `t` may count bytes
+    for (size_t i = 0; i < proto->n_dims; i++)
+        dims[i] = (int)proto->dims[i];
+    ln_sprint_shape(shape, sizeof(shape), (int)proto->n_dims, dims);
     if (is_somewhere(s) && s->size != tl_tensor_size(t))
         return ln_error_set(err, "%s %s has %zu bytes of data, expected %zu",
                             types[proto->data_type].name, shape, s->size, tl_tensor_size(t));
@@ -258,21 +263,46 @@ static int give_data(tl_tensor *t, const LnOnnx__Tensor *proto, const span *s, l
     return t->dtype == TL_BOOL ? ln_bools_check_in(s->file, s->offset, s->size, err) : 0;
 }
 
-static tl_tensor *make(const LnOnnx__Tensor *proto, const ln_onnx_source *source,
-                       ln_onnx_place *place, ln_error *err)
+/** Bits of an element that is packed in bytes, else 0. */
+static int packed_bits(int data_type)
+{
+    return data_type >= 0 && data_type < N_TYPES ? types[data_type].bits : 0;
+}
+
+/** The bytes of packed elements, without data. */
+static tl_tensor *create_packed(const LnOnnx__Tensor *proto, const int *dims,
+                                ln_onnx_packing *packing)
+{
+    const int bits = packed_bits(proto->data_type), ndim = (int)proto->n_dims;
+    const int64_t len = tl_compute_length(ndim, dims);
+    const int bytes = (int)((len * bits + 7) / 8);
+    *packing = (ln_onnx_packing){bits, types[proto->data_type].packed, ndim, {0}};
+    memcpy(packing->dims, dims, sizeof(packing->dims));
+    return tl_tensor_create(NULL, 1, &bytes, TL_UINT8);
+}
+
+static int check_type(const LnOnnx__Tensor *proto, const ln_onnx_packing *packing, ln_error *err)
 {
     char buf[32];
+    if (ln_onnx_dtype(proto->data_type) != TL_DTYPE_INVALID ||
+        (packing && packed_bits(proto->data_type)))
+        return 0;
+    return ln_error_set(err, "its type is %s, which LightNet does not have",
+                        ln_onnx_dtype_name(proto->data_type, buf));
+}
+
+static tl_tensor *make(const LnOnnx__Tensor *proto, const ln_onnx_source *source,
+                       ln_onnx_place *place, ln_onnx_packing *packing, ln_error *err)
+{
     int dims[LN_MAXDIM] = {0};
     span s;
-    if (ln_onnx_dtype(proto->data_type) == TL_DTYPE_INVALID) {
-        ln_error_set(err, "its type is %s, which LightNet does not have",
-                     ln_onnx_dtype_name(proto->data_type, buf));
-        return NULL;
-    }
-    if (read_dims(proto, dims, err) || find_span(proto, source, &s, err))
+    if (check_type(proto, packing, err) || read_dims(proto, dims, err) ||
+        find_span(proto, source, &s, err))
         return NULL;
     tl_tensor *t =
-        tl_tensor_create(NULL, (int)proto->n_dims, dims, ln_onnx_dtype(proto->data_type));
+        packed_bits(proto->data_type)
+            ? create_packed(proto, dims, packing)
+            : tl_tensor_create(NULL, (int)proto->n_dims, dims, ln_onnx_dtype(proto->data_type));
     if (!t) {
         ln_error_set(err, "%s", tl_last_error());
         return NULL;
@@ -284,9 +314,11 @@ static tl_tensor *make(const LnOnnx__Tensor *proto, const ln_onnx_source *source
 }
 
 tl_tensor *ln_onnx_tensor(const LnOnnx__Tensor *proto, const ln_onnx_source *source,
-                          ln_onnx_place *place, ln_error *err)
+                          ln_onnx_place *place, ln_onnx_packing *packing, ln_error *err)
 {
-    tl_tensor *t = make(proto, source, place, err);
+    if (packing)
+        *packing = (ln_onnx_packing){0};
+    tl_tensor *t = make(proto, source, place, packing, err);
     if (!t)
         ln_error_prefix(err, "tensor '%s'", proto->name ? proto->name : "");
     return t;
@@ -326,7 +358,7 @@ static tl_tensor *read_message(const ln_infile *in, ln_error *err)
         return NULL;
     const ln_onnx_source source = {.file = in};
     ln_onnx_place place;
-    tl_tensor *t = ln_onnx_tensor(proto, &source, &place, err);
+    tl_tensor *t = ln_onnx_tensor(proto, &source, &place, NULL, err);
     if (t && fetch(t, &place, err)) {
         tl_tensor_free_data_too(t);
         t = NULL;

@@ -15,6 +15,8 @@ import struct
 DTYPES = {"float": (1, "f"), "uint8": (2, "B"), "int8": (3, "b"), "uint16": (4, "H"), "int16": (5, "h"),
           "int32": (6, "i"), "int64": (7, "q"), "bool": (9, "?"), "float16": (10, "e"), "double": (11, "d"),
           "uint32": (12, "I"), "uint64": (13, "Q"), "bfloat16": (16, "H")}
+# Types whose elements lie side by side in bytes, the first in the lowest bits: their code, and bits.
+PACKED = {"uint4": (21, 4), "int4": (22, 4), "uint2": (25, 2), "int2": (26, 2)}
 # AttributeProto.AttributeType
 KINDS = {"FLOAT": 1, "INT": 2, "STRING": 3, "TENSOR": 4, "GRAPH": 5, "FLOATS": 6, "INTS": 7, "STRINGS": 8,
          "SPARSE_TENSOR": 11}
@@ -64,10 +66,21 @@ def repeated(number, values):
     return b"".join(field(number, value) for value in values)
 
 
+def packed(values, bits):
+    """The bytes of elements of 2 or 4 bits."""
+    out = bytearray((len(values) * bits + 7) // 8)
+    for i, element in enumerate(values):
+        out[i * bits // 8] |= (element & (1 << bits) - 1) << i * bits % 8
+    return bytes(out)
+
+
 def tensor(name, dtype, dims, values):
     """A constant; elements of bfloat16 are given as their 16 bits."""
-    code, letter = DTYPES[dtype]
-    raw = struct.pack(f"<{len(values)}{letter}", *values)
+    if dtype in PACKED:
+        code, raw = PACKED[dtype][0], packed(values, PACKED[dtype][1])
+    else:
+        code, letter = DTYPES[dtype]
+        raw = struct.pack(f"<{len(values)}{letter}", *values)
     return Tensor(repeated(1, dims) + field(2, code) + field(8, name) + field(9, raw))
 
 

@@ -13,18 +13,35 @@ enum { MAX_DEPTH = 64 };
 
 /* Constants */
 
-const char *ln_onnx_add_tensor(ln_onnx_model *m, const LnOnnx__Tensor *proto, const char *name)
+// Packed elements stay packed in the constant, and an operator unpacks them.
+static const char *emit_unpacked(ln_onnx_scope *scope, const char *bytes, const ln_onnx_packing *p)
 {
+    const LnOnnx__Node proto = {.op_type = "packed initializer"};
+    ln_onnx_node n = ln_onnx_node_init(scope, &proto);
+    ln_emit_begin(&n.emit, "unpack_bits");
+    ln_emit_arg(&n.emit, "src", bytes);
+    ln_emit_set_dtype(&n.emit, "dtype", p->dtype);
+    ln_emit_set_ints(&n.emit, "dims", p->ndim, p->dims);
+    ln_emit_set_int(&n.emit, "bits", p->bits);
+    return ln_emit_end(&n.emit, "dst", LN_EMIT_TEMP);
+}
+
+const char *ln_onnx_add_tensor(ln_onnx_scope *scope, const LnOnnx__Tensor *proto, const char *name)
+{
+    ln_onnx_model *const m = scope->model;
     ln_onnx_place place;
+    ln_onnx_packing packing;
     const char *made = m->base.failed ? NULL : ln_hash_find(m->constants, proto);
     if (made || m->base.failed)
         return made;
-    tl_tensor *tensor = ln_onnx_tensor(proto, &m->source, &place, m->base.ctx->error);
+    tl_tensor *tensor = ln_onnx_tensor(proto, &m->source, &place, &packing, m->base.ctx->error);
     if (!tensor) {
         ln_translation_fail(&m->base, "a tensor cannot be read");
         return NULL;
     }
     made = ln_translation_weight(&m->base, tensor, place.file, place.offset, name);
+    if (made && packing.bits)
+        made = emit_unpacked(scope, made, &packing);
     if (made && ln_hash_insert(m->constants, proto, (void *)made) < 0)
         ln_translation_fail_memory(&m->base);
     return made;
@@ -48,7 +65,7 @@ static void enter_initializers(ln_onnx_scope *scope, const LnOnnx__Graph *graph)
         const char *name = tensor->name ? tensor->name : "";
         // An input that is bound by its name takes the place of its default.
         if (!ln_hash_find(scope->names, name))
-            ln_onnx_scope_set(scope, name, ln_onnx_add_tensor(m, tensor, name));
+            ln_onnx_scope_set(scope, name, ln_onnx_add_tensor(scope, tensor, name));
     }
     for (size_t i = 0; i < graph->n_sparse_initializer && !m->base.failed; i++)
         enter_sparse(scope, graph->sparse_initializer[i]);

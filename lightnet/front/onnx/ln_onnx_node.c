@@ -299,6 +299,6 @@ const char *ln_onnx_attr_tensor(ln_onnx_node *n, const char *name)
     if (!a || !a->t)
         return NULL;
     const char *tensor =
-        ln_onnx_add_tensor(n->model, a->t, n->proto->n_output ? n->proto->output[0] : name);
+        ln_onnx_add_tensor(n->scope, a->t, n->proto->n_output ? n->proto->output[0] : name);
     return tensor;
 }

@@ -55,8 +55,8 @@ const char *ln_onnx_sparse(ln_onnx_node *n, const LnOnnx__SparseTensor *sparse, 
     if (read_dims(n, sparse, dims))
         return NULL;
     const int ndim = (int)sparse->n_dims, len = tl_compute_length(ndim, dims);
-    const char *const values = ln_onnx_add_tensor(n->model, sparse->values, "sparse_values");
-    const char *const index = ln_onnx_add_tensor(n->model, sparse->indices, "sparse_indices");
+    const char *const values = ln_onnx_add_tensor(n->scope, sparse->values, "sparse_values");
+    const char *const index = ln_onnx_add_tensor(n->scope, sparse->indices, "sparse_indices");
     const tl_dtype dtype = ln_onnx_tensor_of(n, values)->dtype;
     if (ln_onnx_tensor_of(n, index)->ndim == 2)
         return put(n, "put_nd", zeros(n, dtype, ndim, dims), index, values, i);

@@ -1,0 +1,170 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: lowbit.py LIGHTNET. Constants of 2 and 4 bits, and products with them, in the forms in which exporters write them.
+Elements of the sources are small integers and scales powers of two, so that every float is exact, and results must be equal.
+Rules must find all products: none is computed with floats; and their weights take half a byte or a quarter."""
+import os
+import sys
+import tempfile
+
+try:
+    import numpy as np
+except ImportError:
+    print("1..0 # SKIP numpy is missing")
+    sys.exit(0)
+
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
+from onnx_case import Part, call, elements, error_of, failure, faults_of_parts, joined, ops_of, write
+from onnx_writer import field, graph, model, node, repeated, tensor, value
+from tap import Tap
+
+ISAS = os.environ.get("LN_TEST_ISAS", "c avx2 best").split()
+F32 = np.float32
+RANGES = {"int4": (-8, 7), "uint4": (0, 15), "int2": (-2, 1), "uint2": (0, 3)}
+
+
+def spread(seed, low, high, shape):
+    return np.random.default_rng(seed).integers(low, high + 1, shape)
+
+
+def weights(seed, kind, k, n, block, has_zeros):
+    """Elements, scales, zero points (or None), and what they are together, [k, n]."""
+    w = spread(seed, *RANGES[kind], (k, n))
+    blocks = -(-k // block)
+    scale = (2.0 ** -spread(seed + 1, 1, 4, (blocks, n))).astype(F32)
+    zero = spread(seed + 2, *RANGES[kind], (blocks, n)) if has_zeros else None
+    of = np.arange(k) // block
+    return w, scale, zero, (w - (0 if zero is None else zero[of])) * scale[of].astype(float)
+
+
+def packed(kind, array):
+    """What tensor() is told of it."""
+    return kind, list(array.shape), array.ravel().tolist()
+
+
+def product(sentence, kind, shape, k, n, block, has_zeros, how):
+    """`how`: the weight as it is, transposed before the product, or by Gemm; block `k`: a scale for each column."""
+    seed = len(sentence) + k + n
+    w, scale, zero, real = weights(seed, kind, k, n, block, has_zeros)
+    x = spread(seed + 5, -4, 4, shape + (k,)).astype(F32)
+    bias = spread(seed + 6, -9, 9, (n,)).astype(F32)
+    is_turned, is_each = how != "MatMul", block >= k
+    given = [array if array is None or not is_turned else array.T for array in (w, scale, zero)]
+    if is_each:
+        given[1:] = [array if array is None else array.reshape(n) for array in given[1:]]
+    constants = {"w": packed(kind, given[0]), "s": elements(given[1]), "b": elements(bias)}
+    inputs = ["w", "s"]
+    if has_zeros:
+        constants["z"] = packed(kind, given[2])
+        inputs += ["z"]
+    axis = 1 if is_turned != is_each else 0
+    nodes = [node("DequantizeLinear", inputs, ["f"], axis=axis, **({} if is_each else {"block_size": block}))]
+    result = x.astype(float) @ real
+    if how == "Gemm":
+        nodes.append(node("Gemm", ["x", "f", "b"], ["y"], transB=1))
+        result = result + bias
+    else:
+        if is_turned:
+            nodes.append(node("Transpose", ["f"], ["t"], perm=[1, 0]))
+        nodes.append(node("MatMul", ["x", "t" if is_turned else "f"], ["y"]))
+        del constants["b"]
+    return Part(sentence, 25, nodes, {"x": x}, {"y": result.astype(F32)}, constants)
+
+
+def products():
+    for kind in RANGES:
+        for how in ("MatMul", "Transpose", "Gemm"):
+            for has_zeros in (False, True):
+                for block in (16, 32, 80):
+                    for m in (1, 9, 40):
+                        yield product(f"{kind} {how}, zeros {has_zeros}, blocks of {block}, {m} rows", kind, (m,), 80, 33, block,
+                                      has_zeros, how)
+    yield product("several axes", "int4", (2, 3, 5), 70, 20, 32, True, "MatMul")
+    yield product("one column", "uint4", (3,), 64, 1, 32, True, "MatMul")
+
+
+def constants():
+    """Constants of each type, also as scalars, without elements, and as attributes of Constant, cast to floats by dequantize."""
+    for kind, (low, high) in RANGES.items():
+        for shape in ((), (1,), (3,), (7, 3), (2, 0)):
+            w = spread(len(kind) + len(shape), low, high, shape)
+            each = {"s": ("float", [], [0.5]), "w": packed(kind, w)}
+            yield Part(f"{kind} {shape}", 25, [node("DequantizeLinear", ["w", "s"], ["y"])], {}, {"y": (w * 0.5).astype(F32)}, each)
+        w = spread(9, low, high, (5,))
+        yield Part(f"{kind} of Constant", 25,
+                   [node("Constant", [], ["w"], value=tensor("", *packed(kind, w))), node("DequantizeLinear", ["w", "s"], ["y"])],
+                   {}, {"y": (w * 0.5).astype(F32)}, {"s": ("float", [], [0.5])})
+
+
+def check_size(tap, lightnet):
+    """4 bits a weight, and a float for each 32 of them."""
+    part = product("large", "int4", (1,), 1024, 256, 32, False, "MatMul")
+    weight = 1024 * 256 // 2 + 1024 // 32 * 256 * 4
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "out.safetensors")
+        done = call([lightnet, "compile", *write(folder, joined([part])[0], {}), "-o", out])
+        size = 0 if failure(done) else os.path.getsize(out)
+        tap.check("a compiled model has weights of 4 bits", failure(done) or
+                  ([] if weight <= size < weight + 8192 else [f"the file has {size} bytes, of weights {weight}"]))
+
+
+def bare(kind, dims, data):
+    """A tensor message of any data."""
+    return repeated(1, dims) + field(2, kind) + field(8, "w") + data
+
+
+def model_of(constant, opset=25):
+    return model(graph([node("DequantizeLinear", ["w", "s"], ["y"])], [], [value("y", "float")],
+                       [constant, tensor("s", "float", [], [0.5])]), opset=opset)
+
+
+def varints(*numbers):
+    return b"".join(bytes([n]) for n in numbers)
+
+
+def check_fields(tap, lightnet):
+    """int32_data holds bytes of several elements, too."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "out")
+        constant = bare(22, [3], field(5, varints(0x71, 0x0f)))  # 1, 7, -1
+        done = call([lightnet, "run", *write(folder, model_of(constant), {}), "-O", out])
+        faults = failure(done)
+        if not faults and np.load(os.path.join(out, "output_0.npy")).tolist() != [0.5, 3.5, -0.5]:
+            faults = ["wrong elements"]
+        tap.check("elements of 4 bits may be in int32_data", faults)
+
+
+REFUSED = (
+    ("too few bytes", bare(22, [5], field(9, b"12")), "INT4 [5] has 2 bytes of data, expected 3"),
+    ("too many bytes", bare(21, [4], field(9, b"123")), "UINT4 [4] has 3 bytes of data, expected 2"),
+    ("too many bytes of 2 bits", bare(25, [4], field(9, b"12")), "UINT2 [4] has 2 bytes of data, expected 1"),
+    ("too few elements of a field", bare(26, [9], field(5, varints(1, 2))), "INT2 [9] has 2 elements of data, expected 3"),
+    ("no data", bare(22, [2], b""), "INT4 [2] has 0 elements of data, expected 1"),
+    ("more elements than there may be", bare(22, [1 << 20, 1 << 20], field(9, b"1")), "expected at most 2147483647 elements"),
+    ("a type of 4 bits that is no integer", bare(23, [2], field(9, b"1")), "its type is FLOAT4E2M1, which LightNet does not have"),
+)
+
+
+def main():
+    lightnet = os.path.abspath(sys.argv[1])
+    tap = Tap()
+    each = {kind: list(kind()) for kind in (constants, products)}
+    found = {part.sentence: ops_of(lightnet, joined([part])[0]) for part in each[products]}
+    tap.check("all products read packed weights", [f"{name}: {ops}" for name, ops in found.items()
+                                                   if "matmul_lowbit_cpu" not in ops or "matmul_cpu" in ops or "matmul_packed_cpu" in ops])
+    for isa in ISAS:
+        os.environ["LIGHTNET_MAX_ISA"] = isa if isa != "best" else ""
+        for kind, parts in each.items():
+            faults = faults_of_parts(lightnet, parts, lambda part: 0)
+            tap.check(f"{kind.__name__}, with {isa}",
+                      [f"{part.sentence}: {fault}" for part, found in zip(parts, faults) for fault in found])
+    check_size(tap, lightnet)
+    check_fields(tap, lightnet)
+    for sentence, constant, words in REFUSED:
+        message = error_of(lightnet, model_of(constant), {})
+        tap.check(f"refused: {sentence}", [] if message and words in message else [f"expected {words!r} in: {message!r}"])
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
