@@ -145,7 +145,7 @@ static int prepare_lowbit(bench_job *job)
         return -1;
     job->flops = m > 1 ? 2.0 * m * n * k : 0;
     job->bytes = size_of(job->packed);
-    job->scratch_size = tl_lowbit_matmul_scratch(job->src, &param);
+    job->scratch_size = tl_lowbit_matmul_scratch(job->src, n, &param, job->threads);
     return tl_exec_lowbit_pack(NULL, job->weight, job->bias, NULL, job->packed, &param, s->size, 0);
 }
 

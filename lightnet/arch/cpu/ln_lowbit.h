@@ -13,6 +13,15 @@ static inline tl_lowbit_param ln_lowbit_param(int k, int bits, int block, int ha
     return (tl_lowbit_param){bits, tl_lowbit_block(k, block ? block : k), has_zeros, zero};
 }
 
+/** Scratch memory of a product with `n` columns. */
+static inline size_t ln_lowbit_scratch(const tl_tensor *src, int n, int bits, int block,
+                                       int has_zeros, int threads)
+{
+    const tl_lowbit_param param =
+        ln_lowbit_param(src->dims[src->ndim - 1], bits, block, has_zeros, 0);
+    return tl_lowbit_matmul_scratch(src, n, &param, threads);
+}
+
 /** Whether `scale` is one element, or has one for each column of a weight [k, n], or for each block
  *  of rows and column. */
 static inline int ln_lowbit_has_scales(const tl_tensor *weight, const tl_tensor *scale, int block,

@@ -5,10 +5,12 @@
 //     dst [.., m, n] = src [.., m, k] x w [k, n] + bias
 //
 // Weights stay packed, so a product of few rows is as fast as they can be read. The result is that
-// of the definition up to rounding: the elements of src are rounded to multiples of 2^-22 of the
-// power of two above the largest magnitude of their block, the sums of a block are exact, and those
-// of blocks are added in floats. Every instruction set gives the same bits. Rows with infinite
-// elements or NaN are computed by the definition, slowly.
+// of the definition up to this rounding: the elements of src are rounded to multiples of 2^-22 of
+// the power of two above the largest magnitude of their block, the sums of a block are exact, and
+// those of blocks are added in floats. With one or two rows every instruction set gives the same
+// bits. Rows with infinite elements or NaN are computed by the definition, slowly. With many rows,
+// more than 8 where there are no instructions for dot products of bytes, else more than 64, the
+// weights become floats, panel by panel, and products are those of tl_exec_matmul_packed.
 //
 //     tl_lowbit_param param = {.bits = 4, .block = tl_lowbit_block(k, 32), .zero = 8};
 //     // packed: TL_UINT8 [tl_lowbit_panels(n), tl_lowbit_packed(k, &param)]
@@ -59,8 +61,11 @@ TL_API int tl_exec_lowbit_pack(const tl_exec *exec, const tl_tensor *weight, con
                                const tl_tensor *zero, tl_tensor *dst, const tl_lowbit_param *param,
                                int scale_block, int is_transposed);
 
-/** Bytes of scratch memory that tl_exec_lowbit_matmul needs. */
-TL_API size_t tl_lowbit_matmul_scratch(const tl_tensor *src, const tl_lowbit_param *param);
+/** Bytes of scratch memory that tl_exec_lowbit_matmul needs for `threads` threads and `n` columns;
+ *  with less than that it uses fewer threads, for one it needs it all. SIZE_MAX: more than an
+ *  address can name. */
+TL_API size_t tl_lowbit_matmul_scratch(const tl_tensor *src, int n, const tl_lowbit_param *param,
+                                       int threads);
 
 /** src TL_FLOAT [.., m, k], weight as tl_exec_lowbit_pack makes it, bias TL_FLOAT [n] or NULL ->
  *  dst TL_FLOAT [.., m, n]. -1 with a reason when exec is NULL or has less scratch memory. */

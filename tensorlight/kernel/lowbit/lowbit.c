@@ -5,9 +5,9 @@
 
 #include <assert.h>
 
+#include "kernel/matmul/gemm.h"
 #include "kernel/tl_axis.h"
 #include "tensor/tl_result.h"
-#include "tensor/tl_stop.h"
 
 #define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
 static tl_lowbit_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
@@ -16,31 +16,65 @@ static tl_lowbit_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
 static tl_lowbit_rows_func *const rows_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
 #include "kernel/lowbit/lowbit_rows.def"
 };
+static tl_lowbit_widen_func *const widen_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
+#include "kernel/lowbit/lowbit_widen.def"
+};
 #undef TL_KERNEL
+TL_KERNEL_PICK(pick_widen, tl_lowbit_widen_func, widen_table)
 TL_KERNEL_PICK(pick, tl_lowbit_func, table)
 TL_KERNEL_PICK(pick_rows, tl_lowbit_rows_func, rows_table)
 
 enum {
-    MOST_ROWS = 128, /* that are prepared at once: with a panel, they fit the second cache */
-    UNIT_ROWS = 32,  /* of a unit, which has one panel */
+    FEW_ROWS = 8,  /* for which weights do not become floats */
+    DOT_ROWS = 64, /* the same, with instructions for dot products of bytes */
+    PLAIN_ROWS = 2,
+    WIDE_ROWS = 1024, /* of a unit, for which a panel becomes floats */
+};
+
+static const unsigned char few_rows[TL_ISA_SIZE] = {
+    [TL_ISA_C] = PLAIN_ROWS,     [TL_ISA_AVX2] = FEW_ROWS,       [TL_ISA_AVXVNNI] = DOT_ROWS,
+    [TL_ISA_AVX512] = FEW_ROWS,  [TL_ISA_AVX512VNNI] = DOT_ROWS, [TL_ISA_NEON] = FEW_ROWS,
+    [TL_ISA_DOTPROD] = DOT_ROWS, [TL_ISA_I8MM] = DOT_ROWS,
 };
 
 typedef struct product {
     tl_lowbit_job job;
     tl_lowbit_func *multiply;
     tl_lowbit_rows_func *prepare;
+    tl_lowbit_widen_func *widen;
     const float *src, *bias;
     const uint8_t *weight;
-    char *prepared;
+    char *scratch;
     float *dst;
-    size_t rows, n, row_units;
+    size_t rows, n, panels, row_units;
+    size_t room, slot_size; /* of scratch memory for many rows: for a panel, and all of a slot's */
+    tl_exec alone;          /* what a slot multiplies floats with */
 } product;
+
+static product product_of(const tl_tensor *src, int n, const tl_lowbit_param *param)
+{
+    product p = {.job = tl_lowbit_job_of((size_t)src->dims[src->ndim - 1], param), .n = (size_t)n};
+    p.rows = p.job.k ? (size_t)src->len / p.job.k : 0;
+    p.panels = (size_t)tl_lowbit_panels(n);
+    return p;
+}
+
+/** Whether the rows are few for the kernels that `exec` may use. */
+static int is_few(const product *p, const tl_exec *exec)
+{
+    TL_KERNEL_EACH_ISA (isa, exec)
+        if (table[isa][TL_UINT8])
+            return p->rows <= few_rows[isa] || p->job.k == 0;
+    return 0;
+}
+
+/* ---- few rows ---- */
 
 static void prepare_rows(void *arg, size_t begin, size_t end)
 {
     const product *const p = arg;
     for (size_t r = begin; r < end; r++)
-        p->prepare(&p->job, p->src + r * p->job.k, p->prepared + r * p->job.row_size);
+        p->prepare(&p->job, p->src + r * p->job.k, p->scratch + r * p->job.row_size);
 }
 
 static int is_finite(const tl_lowbit_job *job, const char *row)
@@ -51,68 +85,127 @@ static int is_finite(const tl_lowbit_job *job, const char *row)
     return 1;
 }
 
-static void run_unit(const product *p, size_t panel, size_t row)
+/** A panel. */
+static void run_panel(const product *p, size_t panel)
 {
-    const size_t rows = tl_smaller_size(UNIT_ROWS, p->rows - row), col = panel * TL_LOWBIT_PANEL;
+    const size_t col = panel * TL_LOWBIT_PANEL;
     const size_t cols = tl_smaller_size(TL_LOWBIT_PANEL, p->n - col);
     const uint8_t *const weight = p->weight + panel * p->job.panel_size;
-    const char *prepared = p->prepared + row * p->job.row_size;
     const float *const bias = p->bias ? p->bias + col : NULL;
-    float *dst = p->dst + row * p->n + col;
-    p->multiply(&p->job, prepared, rows, weight, bias, dst, p->n, cols);
-    for (size_t r = row; r < row + rows; r++, prepared += p->job.row_size, dst += p->n)
-        if (!is_finite(&p->job, prepared))
-            tl_lowbit_define(&p->job, p->src + r * p->job.k, weight, bias, dst, cols);
+    p->multiply(&p->job, p->scratch, p->rows, weight, bias, p->dst + col, p->n, cols);
+    for (size_t r = 0; r < p->rows; r++)
+        if (!is_finite(&p->job, p->scratch + r * p->job.row_size))
+            tl_lowbit_define(&p->job, p->src + r * p->job.k, weight, bias, p->dst + r * p->n + col,
+                             cols);
 }
 
-static void run_units(void *arg, size_t begin, size_t end)
+static void run_panels(void *arg, size_t begin, size_t end)
+{
+    for (size_t panel = begin; panel < end; panel++)
+        run_panel(arg, panel);
+}
+
+static int run_few(const tl_exec *exec, product *p)
+{
+    if (tl_check_scratch(exec, p->rows * p->job.row_size, "for a matrix product") < 0)
+        return -1;
+    p->scratch = exec ? exec->scratch : NULL; // there may be nothing to be prepared
+    tl_parallel(exec, p->rows, tl_axis_grain(p->job.k / 8), prepare_rows, p);
+    tl_parallel(exec, p->panels, tl_axis_grain(p->job.panel_size / 8 * p->rows), run_panels, p);
+    return 0;
+}
+
+/* ---- many rows ---- */
+
+static tl_matmul_plan plan_of(const product *p, size_t row, size_t rows, size_t col, size_t cols)
+{
+    const size_t k = p->job.k, size = sizeof(float);
+    const float *const src = p->src ? p->src + row * k : NULL;
+    float *const dst = p->dst ? p->dst + row * p->n + col : NULL;
+    return (tl_matmul_plan){
+        .m = rows,
+        .n = cols,
+        .k = k,
+        .src1 = {(const char *)src, size, k, 1, {0}},
+        .bias = {(const char *)(p->bias ? p->bias + col : NULL), size, 0, 1, {0}},
+        .dst = {(const char *)dst, size, p->n, 1, {0}},
+        .alpha = 1,
+        .beta = 1,
+    };
+}
+
+/** Divides the rows, and the scratch memory of a slot. */
+static void divide(product *p)
+{
+    p->row_units = tl_divide_up(p->rows, WIDE_ROWS);
+    const tl_matmul_plan plan =
+        plan_of(p, 0, tl_divide_up(p->rows, p->row_units), 0, TL_LOWBIT_PANEL);
+    p->room = p->job.blocks * (size_t)p->job.param.block * TL_LOWBIT_PANEL * sizeof(float);
+    p->slot_size = p->room + tl_divide_up(tl_gemm_scratch(&plan, 1, 1), 64) * 64;
+}
+
+static void run_wide_unit(const product *p, size_t unit, float *room)
+{
+    const size_t panel = unit / p->row_units, part = unit % p->row_units;
+    const size_t col = panel * TL_LOWBIT_PANEL, row = p->rows * part / p->row_units;
+    const size_t rows = p->rows * (part + 1) / p->row_units - row;
+    const size_t cols = tl_smaller_size(TL_LOWBIT_PANEL, p->n - col);
+    const tl_matmul_plan plan = plan_of(p, row, rows, col, cols);
+    tl_exec exec = p->alone;
+    exec.scratch = (char *)room + p->room;
+    exec.scratch_size = p->slot_size - p->room;
+    p->widen(&p->job, p->weight + panel * p->job.panel_size, room);
+    tl_gemm_run(&exec, &plan, room, TL_FLOAT, (tl_activation){TL_ACT_NONE, 0, 0});
+}
+
+static void run_wide_units(void *arg, size_t slot, size_t begin, size_t end)
 {
     const product *const p = arg;
     for (size_t u = begin; u < end; u++)
-        run_unit(p, u / p->row_units, u % p->row_units * UNIT_ROWS);
+        run_wide_unit(p, u, (float *)(void *)(p->scratch + slot * p->slot_size));
 }
 
-static size_t rows_of(const tl_tensor *src)
+static int run_many(const tl_exec *exec, product *p)
 {
-    const int k = src->dims[src->ndim - 1];
-    return k ? (size_t)(src->len / k) : 0;
+    divide(p);
+    if (tl_check_scratch(exec, p->slot_size, "for a matrix product") < 0)
+        return -1;
+    p->scratch = exec->scratch;
+    p->alone = (tl_exec){.isa = exec->isa, .stop = exec->stop};
+    const size_t slots = tl_smaller_size(exec->scratch_size / p->slot_size, TL_MOST_SLOTS);
+    tl_parallel_slots(exec, p->panels * p->row_units, slots, run_wide_units, p);
+    return 0;
 }
 
-size_t tl_lowbit_matmul_scratch(const tl_tensor *src, const tl_lowbit_param *param)
+/* ---- all ---- */
+
+size_t tl_lowbit_matmul_scratch(const tl_tensor *src, int n, const tl_lowbit_param *param,
+                                int threads)
 {
-    const tl_lowbit_job job = tl_lowbit_job_of((size_t)src->dims[src->ndim - 1], param);
-    return tl_smaller_size(rows_of(src), MOST_ROWS) * job.row_size;
+    product p = product_of(src, n, param);
+    const size_t few = p.rows <= DOT_ROWS ? p.rows * p.job.row_size : 0;
+    if (p.rows <= PLAIN_ROWS || p.job.k == 0)
+        return few;
+    divide(&p);
+    const size_t many = tl_slots_size(p.slot_size, threads);
+    return few > many ? few : many; // the instruction set is known only at run time
 }
 
 int tl_exec_lowbit_matmul(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
                           const tl_tensor *bias, tl_tensor *dst, const tl_lowbit_param *param)
 {
     assert(src->dtype == TL_FLOAT && dst->dtype == TL_FLOAT && weight->dtype == TL_UINT8);
-    product p = {.job = tl_lowbit_job_of((size_t)src->dims[src->ndim - 1], param),
-                 .multiply = pick(exec, TL_UINT8),
-                 .prepare = pick_rows(exec, TL_UINT8),
-                 .src = src->data,
-                 .bias = bias ? bias->data : NULL,
-                 .weight = weight->data,
-                 .dst = dst->data,
-                 .n = (size_t)dst->dims[dst->ndim - 1]};
-    assert((size_t)weight->dims[1] == p.job.panel_size &&
-           weight->dims[0] == tl_lowbit_panels((int)p.n));
+    product p = product_of(src, dst->dims[dst->ndim - 1], param);
+    assert((size_t)weight->dims[1] == p.job.panel_size && (size_t)weight->dims[0] == p.panels);
     if (dst->len == 0)
         return 0;
-    if (tl_check_scratch(exec, tl_lowbit_matmul_scratch(src, param), "for a matrix product") < 0)
-        return -1;
-    p.prepared = exec->scratch;
-    const size_t rows = (size_t)dst->len / p.n;
-    for (size_t row = 0; row < rows && !tl_stop_is_requested(exec->stop); row += MOST_ROWS) {
-        p.rows = tl_smaller_size(MOST_ROWS, rows - row);
-        p.row_units = tl_divide_up(p.rows, UNIT_ROWS);
-        tl_parallel(exec, p.rows, tl_axis_grain(p.job.k / 8), prepare_rows, &p);
-        const size_t cost = p.job.panel_size / 8 * tl_smaller_size(p.rows, UNIT_ROWS);
-        tl_parallel(exec, (size_t)weight->dims[0] * p.row_units, tl_axis_grain(cost), run_units,
-                    &p);
-        p.src += p.rows * p.job.k;
-        p.dst += p.rows * p.n;
-    }
-    return 0;
+    p.rows = (size_t)dst->len / p.n;
+    p.multiply = pick(exec, TL_UINT8);
+    p.prepare = pick_rows(exec, TL_UINT8);
+    p.widen = pick_widen(exec, TL_UINT8);
+    p.src = src->data;
+    p.bias = bias ? bias->data : NULL;
+    p.weight = weight->data;
+    p.dst = dst->data;
+    return is_few(&p, exec) ? run_few(exec, &p) : run_many(exec, &p);
 }

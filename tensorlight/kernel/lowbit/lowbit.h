@@ -17,6 +17,9 @@
 // elements costs half a unit each, and there are as many sums as blocks.
 //
 // Rows that have infinite elements or NaN are computed by the definition.
+//
+// Where there are many rows, a panel is turned into floats once, and multiplied as that of any
+// packed matrix (kernel/matmul/gemm.h).
 
 #ifndef LOWBIT_H
 #define LOWBIT_H
@@ -55,6 +58,12 @@ typedef void tl_lowbit_func(const tl_lowbit_job *job, const char *prepared, size
 /** Prepares a row: src [k] -> job->row_size bytes. */
 typedef void tl_lowbit_rows_func(const tl_lowbit_job *job, const float *src, char *dst);
 
+/** A panel as floats: dst [job->blocks * block][TL_LOWBIT_PANEL]. */
+typedef void tl_lowbit_widen_func(const tl_lowbit_job *job, const uint8_t *panel, float *dst);
+
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_lowbit_widen_func, name, dtype, isa)
+#include "kernel/lowbit/lowbit_widen.def"
+#undef TL_KERNEL
 #define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_lowbit_func, name, dtype, isa)
 #include "kernel/lowbit/lowbit.def"
 #undef TL_KERNEL

@@ -101,6 +101,18 @@ void tl_lowbit_u8_c(const tl_lowbit_job *job, const char *prepared, size_t rows,
     }
 }
 
+void tl_lowbit_widen_u8_c(const tl_lowbit_job *job, const uint8_t *panel, float *dst)
+{
+    const size_t block = (size_t)job->param.block;
+    int16_t weight[MOST_BLOCK][TL_LOWBIT_PANEL];
+    for (size_t b = 0; b < job->blocks; b++) {
+        take_apart(job, panel, b, weight);
+        for (size_t i = 0; i < block; i++)
+            for (size_t c = 0; c < TL_LOWBIT_PANEL; c++)
+                *dst++ = (float)weight[i][c] * scale_at(job, panel, b, c);
+    }
+}
+
 void tl_lowbit_define(const tl_lowbit_job *job, const float *src, const uint8_t *panel,
                       const float *bias, float *dst, size_t cols)
 {

@@ -194,3 +194,54 @@ void SIMD_OF(tl_lowbit_rows_u8)(const tl_lowbit_job *job, const float *src, char
 {
     prepare_row(job, src, dst);
 }
+
+/* ---- panels as floats ---- */
+
+/** The four rows of weights in bits from `from` on, of a vector of columns. */
+TL_INLINE void widen_quad(tl_vb bytes, int from, const int bits, tl_vf zero, tl_vf scale,
+                          float *dst)
+{
+    TL_UNROLL
+    for (int i = 0; i < QUAD; i++) {
+        const tl_vf q = tl_vi_to_vf(tl_vi_bits(bytes, 8 * i + from, bits));
+        tl_vf_store(dst + i * TL_LOWBIT_PANEL, tl_vf_mul(tl_vf_sub(q, zero), scale));
+    }
+}
+
+TL_INLINE void widen_block(const int bits, size_t block, const uint8_t *weights, tl_vf zero,
+                           tl_vf scale, float *dst)
+{
+    for (size_t k = 0; k < block; k += QUAD * 8 / bits, weights += QUAD_BYTES) {
+        const tl_vb bytes = tl_vb_load(weights);
+        TL_UNROLL
+        for (int j = 0; j < 8 / bits; j++)
+            widen_quad(bytes, j * bits, bits, zero, scale,
+                       dst + (k + (size_t)j * QUAD) * TL_LOWBIT_PANEL);
+    }
+}
+
+TL_INLINE void widen(const int bits, const tl_lowbit_job *job, const uint8_t *panel, float *dst)
+{
+    const size_t block = (size_t)job->param.block;
+    const float *scales = (const float *)(const void *)(panel + job->scales_at);
+    const uint8_t *zeros = panel + job->zeros_at;
+    for (size_t b = 0; b < job->blocks; b++) {
+        for (int c = 0; c < TL_LOWBIT_PANEL; c += TL_VF_LANES) {
+            const tl_vf zero = job->param.has_zeros ? tl_vi_to_vf(tl_vi_load_u8(zeros + c))
+                                                    : tl_vf_set1((float)job->param.zero);
+            widen_block(bits, block, panel + c * QUAD, zero, tl_vf_load(scales + c), dst + c);
+        }
+        panel += block * bits / 8 * TL_LOWBIT_PANEL;
+        dst += block * TL_LOWBIT_PANEL;
+        scales += TL_LOWBIT_PANEL;
+        zeros += TL_LOWBIT_PANEL;
+    }
+}
+
+void SIMD_OF(tl_lowbit_widen_u8)(const tl_lowbit_job *job, const uint8_t *panel, float *dst)
+{
+    if (job->param.bits == 2)
+        widen(2, job, panel, dst);
+    else
+        widen(4, job, panel, dst);
+}

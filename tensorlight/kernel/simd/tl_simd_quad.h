@@ -23,6 +23,7 @@
 //     tl_vi_shift_left(a, n)        modulo 2^32
 //     tl_vb_fours(p)                the four bytes at p, for all lanes
 //     tl_vb_bits(b, from, n)        bits from .. from + n - 1 of each byte
+//     tl_vi_bits(b, from, n)        bits from .. from + n - 1 of each four bytes of a tl_vb
 //     tl_vn, TL_VN_REGISTERS        sums of products with factors below 16
 //     tl_vn_begin(sum)              goes on with the sums of a tl_vi
 //     tl_vn_dot(s, q, w)            s + the four products of each lane, of tl_vb: unsigned below 16

@@ -160,6 +160,12 @@ static inline tl_vi tl_vi_shift_left(tl_vi a, int n)
     return _mm512_sll_epi32(a, _mm_cvtsi32_si128(n));
 }
 
+static inline tl_vi tl_vi_bits(tl_vb b, int from, int n)
+{
+    typedef unsigned words __attribute__((vector_size(64)));
+    return _mm512_and_si512((__m512i)((words)b >> from), _mm512_set1_epi32((1 << n) - 1));
+}
+
 static inline tl_vb tl_vb_fours(const void *p)
 {
     int x;

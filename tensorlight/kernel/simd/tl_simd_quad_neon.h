@@ -162,6 +162,12 @@ static inline tl_vi tl_vi_shift_left(tl_vi a, int n)
     return vshlq_s32(a, vdupq_n_s32(n));
 }
 
+static inline tl_vi tl_vi_bits(tl_vb b, int from, int n)
+{
+    const uint32x4_t moved = vshlq_u32(vreinterpretq_u32_u8(b), vdupq_n_s32(-from));
+    return vreinterpretq_s32_u32(vandq_u32(moved, vdupq_n_u32((1u << n) - 1)));
+}
+
 static inline tl_vb tl_vb_fours(const void *p)
 {
     return vreinterpretq_u8_u32(vdupq_n_u32(tl_quad_bits(p)));
