@@ -4,7 +4,8 @@
 
 Each network at each level of kernels (LIGHTNET_MAX_ISA) and with 1, 2 and 3 threads: `verify --reference` finds no tensor that
 differs from the unoptimized program on plain C kernels, and the outputs are the same to the last bit for any number of
-threads, those for which it was compiled or others. The networks are those of small_networks.py, the digit network of examples/, and those of ../shared/models where that
+threads, those for which it was compiled or others. Where the CPU multiplies bfloat16, they compute within 2 % so, and the same bits with any
+number of threads. The networks are those of small_networks.py, the digit network of examples/, and those of ../shared/models where that
 is, without the large one if `light`; or the MODELs instead, such as large ones.
 """
 import os
@@ -25,6 +26,7 @@ from tap import ROOT, Tap
 
 LEVELS = {"x86_64": ["c", "avx2", "avx512", "avx512vnni"], "aarch64": ["c", "neon", "dotprod", "i8mm"]}.get(os.uname().machine, ["c"])
 THREADS = [1, 2, 3]
+BFLOAT16 = "avx512bf16"
 MODELS = os.path.join(os.path.dirname(ROOT), "shared", "models")
 # Where a network is at hand: the model and what else names it on the command line.
 AT_HAND = {
@@ -62,9 +64,9 @@ def failure(done):
     return [] if done.returncode == 0 else [f"exit status {done.returncode}", *(done.stdout + done.stderr).splitlines()[-5:]]
 
 
-def verified(lightnet, level, args, threads):
+def verified(lightnet, level, args, threads, *options):
     return [f"{threads} threads: {line}" for line in
-            failure(call(lightnet, level, "verify", "--reference", *args, "--threads", str(threads), "--seed", "5"))]
+            failure(call(lightnet, level, "verify", "--reference", *args, "--threads", str(threads), "--seed", "5", *options))]
 
 
 def inputs_of(folder, lightnet, args):
@@ -127,6 +129,21 @@ def check(lightnet, name, args, level):
         return name, level, faults, differing(folder, lightnet, level, args, inputs_of(folder, lightnet, args))
 
 
+def check_bfloat16(lightnet, name, args):
+    """The same for what may compute in bfloat16."""
+    rounded = [*args, "--precision", "bf16"]
+    with tempfile.TemporaryDirectory() as folder:
+        inputs = inputs_of(folder, lightnet, args)
+        first, *others = (outputs_of(folder, lightnet, BFLOAT16, rounded + inputs, threads) for threads in THREADS)
+        faults = verified(lightnet, BFLOAT16, rounded, THREADS[0], "--rtol", "2e-2")
+        return name, faults, [f"{threads} threads: differs from that of one"
+                              for threads, other in zip(THREADS[1:], others) if not isinstance(first, dict) or first != other]
+
+
+def has_bfloat16(lightnet):
+    return BFLOAT16 in call(lightnet, BFLOAT16, "--version").stdout
+
+
 def main():
     lightnet = os.path.abspath(sys.argv[1])
     tap = Tap()
@@ -136,6 +153,11 @@ def main():
         for name, level, faults, differences in (job.result() for job in jobs):
             tap.check(f"{name}: agrees with the reference program at level {level}", faults)
             tap.check(f"{name}: gives the same bits with any number of threads at level {level}", differences)
+        jobs = [pool.submit(check_bfloat16, lightnet, name, args)
+                for name, args in networks(folder, sys.argv[2:]) if has_bfloat16(lightnet)]
+        for name, faults, differences in (job.result() for job in jobs):
+            tap.check(f"{name}: agrees with the reference program in bfloat16 within 2 %", faults)
+            tap.check(f"{name}: gives the same bits with any number of threads in bfloat16", differences)
     tap.end()
 
 
