@@ -55,7 +55,7 @@ static line line_at(const quantize_job *job, size_t index)
 {
     const tl_axis *const a = &job->axis;
     const size_t outer = index / job->lines, at = index % job->lines;
-    if (a->inner == 1 && job->lines == 1) // the axis is last, each element has its scale
+    if (a->inner == 1 && job->step) // the axis is last, each element has its scale
         return (line){outer * a->len, a->len, 0};
     if (a->inner == 1) { // the axis is last, in blocks
         const size_t begin = at * job->block;
