@@ -14,8 +14,8 @@ except ImportError:
     sys.exit(0)
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
-from onnx_case import Part, call, elements, error_of, failure, faults_of_parts, joined, ops_of, write
-from onnx_writer import field, graph, model, node, repeated, tensor, value
+from onnx_case import Part, call, elements, error_of, failure, faults_of, faults_of_parts, joined, ops_of, write
+from onnx_writer import field, graph, model, node, packed as packed_bytes, repeated, tensor, value
 from tap import Tap
 
 ISAS = os.environ.get("LN_TEST_ISAS", "c avx2 best").split()
@@ -96,6 +96,50 @@ def constants():
                    {}, {"y": (w * 0.5).astype(F32)}, {"s": ("float", [], [0.5])})
 
 
+def nbits_model(bits, k, n, block, bytes_of, inputs=("x", "w", "s"), zeros=None, bias=None, scales=None, dtype="float", rank=2):
+    """MatMulNBits with weights of `bytes_of`, whatever else is wrong with it."""
+    constants = [tensor("w", "uint8", [n, k // block, block * bits // 8], list(bytes_of)), tensor("s", dtype, [n * (k // block)], scales)]
+    constants += [] if zeros is None else [tensor("z", "uint8", [len(zeros)], list(zeros))]
+    constants += [] if bias is None else [tensor("b", dtype, [n], bias.tolist())]
+    product_node = node("MatMulNBits", inputs, ["y"], domain="com.microsoft", K=k, N=n, bits=bits, block_size=block)
+    return model(graph([product_node], [value("x", dtype, [2, k] if rank == 2 else [2, 1, k])], [value("y", dtype)], constants),
+                 opset={"": 21, "com.microsoft": 1})
+
+
+def nbits(bits, k, n, block, has_zeros, has_bias, dtype):
+    """A model of com.microsoft's MatMulNBits, its source, and its result."""
+    seed, most = bits + k + n, (1 << bits) - 1
+    blocks = k // block
+    w, zero = spread(seed, 0, most, (n, k)), spread(seed + 1, 0, most, (n, blocks))
+    scale = 2.0 ** -spread(seed + 2, 1, 4, (n, blocks))
+    bias = spread(seed + 3, -9, 9, (n,)).astype(float) if has_bias else None
+    x = spread(seed + 4, -4, 4, (2, k))
+    rows = b"".join(packed_bytes(row.tolist(), bits) for row in zero)
+    inputs = ["x", "w", "s", *(["z" if has_zeros else ""] + ["", "b"] * has_bias if has_zeros or has_bias else [])]
+    what = nbits_model(bits, k, n, block, packed_bytes(w.ravel().tolist(), bits), inputs, rows if has_zeros else None, bias,
+                       scale.ravel().tolist(), dtype)
+    real = (w - (np.repeat(zero, block, 1) if has_zeros else (most + 1) // 2)) * np.repeat(scale, block, 1)
+    kind = np.float16 if dtype == "float16" else F32
+    return what, x.astype(kind), (x @ real.T + (bias if has_bias else 0)).astype(kind)
+
+
+def check_nbits(tap, lightnet):
+    for bits, k, n, block, dtype in ((4, 96, 33, 32, "float"), (2, 80, 5, 16, "float"), (4, 64, 20, 64, "float16")):
+        for has_zeros, has_bias in ((False, False), (True, False), (False, True), (True, True)):
+            what, x, expected = nbits(bits, k, n, block, has_zeros, has_bias, dtype)
+            ops = ops_of(lightnet, what)
+            tap.check(f"MatMulNBits, {bits} bits, {dtype}, zeros {has_zeros}, bias {has_bias}",
+                      faults_of(lightnet, what, {"x": x}, [expected]) + ([] if "matmul_lowbit_cpu" in ops else [f"operators: {ops}"]))
+    few = dict(bits=4, k=32, n=1, block=32, bytes_of=bytes(16), scales=[1.0])
+    refused = (("8 bits", few | dict(bits=8, bytes_of=bytes(32)), "'bits' is 8, expected 2 or 4"),
+               ("groups", few | dict(inputs=["x", "w", "s", "", "w"]), "input 4, 'g_idx', is not supported"),
+               ("odd blocks", few | dict(block=8, bytes_of=bytes(16), scales=[1.0] * 4), "'block_size' is 8, expected a multiple of 16"),
+               ("too few weights", few | dict(bytes_of=bytes(16), n=2, scales=[1.0] * 2), "UINT8 [2, 1, 16] has 16 bytes of data, expected 32"))
+    for sentence, given, words in refused:
+        message = error_of(lightnet, nbits_model(**given), {})
+        tap.check(f"MatMulNBits refused: {sentence}", [] if message and words in message else [f"expected {words!r} in: {message!r}"])
+
+
 def check_size(tap, lightnet):
     """4 bits a weight, and a float for each 32 of them."""
     part = product("large", "int4", (1,), 1024, 256, 32, False, "MatMul")
@@ -158,6 +202,7 @@ def main():
             faults = faults_of_parts(lightnet, parts, lambda part: 0)
             tap.check(f"{kind.__name__}, with {isa}",
                       [f"{part.sentence}: {fault}" for part, found in zip(parts, faults) for fault in found])
+    check_nbits(tap, lightnet)
     check_size(tap, lightnet)
     check_fields(tap, lightnet)
     for sentence, constant, words in REFUSED:

@@ -187,7 +187,7 @@ void ln_onnx_inline(ln_onnx_node *n, const LnOnnx__Graph *graph, int n_ins, cons
 
 /* For the tables */
 
-/** The row for an operator of the default domain in this opset; NULL: not known. */
-const ln_onnx_row *ln_onnx_find_row(const char *op_type, int opset);
+/** The row for an operator of a domain in this opset; NULL: not known. */
+const ln_onnx_row *ln_onnx_find_row(const char *domain, const char *op_type, int opset);
 
 #endif

@@ -121,9 +121,7 @@ static void translate_node(ln_onnx_scope *scope, const LnOnnx__Node *proto)
     if (function) {
         call_function(&n, function);
     } else {
-        n.row = ln_onnx_is_default_domain(proto->domain)
-                    ? ln_onnx_find_row(proto->op_type ? proto->op_type : "", n.opset)
-                    : NULL;
+        n.row = ln_onnx_find_row(proto->domain, proto->op_type, n.opset);
         if (n.row && n.row->translate)
             n.row->translate(&n);
         else

@@ -3,6 +3,8 @@
 
 #include "front/onnx/ln_onnx_rows.h"
 
+#include "front/onnx/ln_onnx_model.h"
+
 // clang-format off
 static const ln_onnx_row *const tables[] = {
     ln_onnx_rows_attention,
@@ -32,13 +34,26 @@ static const ln_onnx_row *const tables[] = {
 };
 // clang-format on
 
-const ln_onnx_row *ln_onnx_find_row(const char *op_type, int opset)
+/** The newest row for an opset, in a table; `found` is the best one of others. */
+static const ln_onnx_row *find_in(const ln_onnx_row *row, const char *op_type, int opset,
+                                  const ln_onnx_row *found)
+{
+    for (; row->op_type; row++)
+        if (row->op_type[0] == op_type[0] && row->since <= opset &&
+            (!found || row->since > found->since) && ln_streq(row->op_type, op_type))
+            found = row;
+    return found;
+}
+
+const ln_onnx_row *ln_onnx_find_row(const char *domain, const char *op_type, int opset)
 {
     const ln_onnx_row *found = NULL;
+    const char *const type = op_type ? op_type : "";
+    if (!ln_onnx_is_default_domain(domain))
+        return ln_streq(domain, "com.microsoft")
+                   ? find_in(ln_onnx_rows_microsoft, type, opset, NULL)
+                   : NULL;
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-        for (const ln_onnx_row *row = tables[i]; row->op_type; row++)
-            if (row->op_type[0] == op_type[0] && row->since <= opset &&
-                (!found || row->since > found->since) && ln_streq(row->op_type, op_type))
-                found = row;
+        found = find_in(tables[i], type, opset, found);
     return found;
 }

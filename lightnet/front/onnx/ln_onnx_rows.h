@@ -17,6 +17,7 @@ extern const ln_onnx_row ln_onnx_rows_elementwise[];
 extern const ln_onnx_row ln_onnx_rows_index[];
 extern const ln_onnx_row ln_onnx_rows_loss[];
 extern const ln_onnx_row ln_onnx_rows_matmul[];
+extern const ln_onnx_row ln_onnx_rows_microsoft[]; /* of the domain com.microsoft */
 extern const ln_onnx_row ln_onnx_rows_norm[];
 extern const ln_onnx_row ln_onnx_rows_pool[];
 extern const ln_onnx_row ln_onnx_rows_quantize[];

@@ -77,10 +77,8 @@ static void look_at_function(survey *s, const LnOnnx__Function *f)
 static void look_at_node(survey *s, const ln_onnx_scope *scope, const LnOnnx__Node *node)
 {
     const LnOnnx__Function *f = ln_onnx_find_function(s->model, node);
-    const int known = ln_onnx_is_default_domain(node->domain);
-    const ln_onnx_row *row = known ? ln_onnx_find_row(node->op_type ? node->op_type : "",
-                                                      ln_onnx_scope_opset(scope, node->domain))
-                                   : NULL;
+    const ln_onnx_row *row =
+        ln_onnx_find_row(node->domain, node->op_type, ln_onnx_scope_opset(scope, node->domain));
     if (f)
         look_at_function(s, f);
     else if (!row || !row->translate)

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators of the domain com.microsoft, which ONNX Runtime's tools write.
+
+#include <limits.h>
+
+#include "front/onnx/ln_onnx_rows.h"
+
+/* ---- MatMulNBits: A x transposed weights of few bits + bias ---- */
+
+enum { A, B, SCALES, ZEROS, GROUPS, BIAS };
+
+typedef struct few_bits {
+    int k, n, bits, block, blocks; /* columns of A, rows of B; `blocks` of `block` columns */
+} few_bits;
+
+static int read_size(ln_onnx_node *n, const char *attr, int64_t deflt)
+{
+    const int64_t size = ln_onnx_int(n, attr, deflt);
+    if (size >= 1 && size <= INT_MAX)
+        return (int)size;
+    ln_emit_fail(&n->emit, "attribute '%s' is %lld, expected 1 to %d", attr, (long long)size,
+                 INT_MAX);
+    return 1;
+}
+
+static few_bits read_few_bits(ln_onnx_node *n)
+{
+    few_bits f = {.k = read_size(n, "K", 0),
+                  .n = read_size(n, "N", 0),
+                  .bits = read_size(n, "bits", 4),
+                  .block = read_size(n, "block_size", 0)};
+    if (f.bits != 2 && f.bits != 4)
+        ln_emit_fail_as(&n->emit, LN_UNSUPPORTED, "'bits' is %d, expected 2 or 4", f.bits);
+    if (f.block % 16 != 0)
+        ln_emit_fail(&n->emit, "'block_size' is %d, expected a multiple of 16", f.block);
+    if (f.k % f.block != 0)
+        ln_emit_fail_as(&n->emit, LN_UNSUPPORTED,
+                        "'K' is %d, expected a multiple of 'block_size', %d", f.k, f.block);
+    if (ln_onnx_has_input(n, GROUPS))
+        ln_emit_fail_as(&n->emit, LN_UNSUPPORTED, "input %d, 'g_idx', is not supported", GROUPS);
+    f.blocks = f.k / f.block;
+    return f;
+}
+
+/** Elements of few bits, [rows, cols]; each row begins with a byte of its own. */
+static const char *unpack(ln_onnx_node *n, const few_bits *f, const char *bytes, tl_dtype dtype,
+                          int rows, int cols)
+{
+    const int per_byte = 8 / f->bits, padded = (cols + per_byte - 1) / per_byte * per_byte;
+    ln_emit_begin(&n->emit, "unpack_bits");
+    ln_emit_arg(&n->emit, "src", bytes);
+    ln_emit_set_dtype(&n->emit, "dtype", dtype);
+    ln_emit_set_ints(&n->emit, "dims", 2, (int[]){rows, padded});
+    ln_emit_set_int(&n->emit, "bits", f->bits);
+    const char *const all = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    if (padded == cols)
+        return all;
+    ln_emit_begin(&n->emit, "slice");
+    ln_emit_arg(&n->emit, "src", all);
+    ln_emit_set_int(&n->emit, "axis", 1);
+    ln_emit_set_int(&n->emit, "start", 0);
+    ln_emit_set_int(&n->emit, "len", cols);
+    return ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+}
+
+/** The weights [n, k]. Without zero points these are half of the range: with their highest bits
+ *  flipped, elements are numbers with sign around 0. */
+static const char *unpack_weights(ln_onnx_node *n, const few_bits *f, int has_zeros)
+{
+    const char *bytes = ln_onnx_in(n, B);
+    if (!has_zeros) {
+        const char *const signs = ln_emit_scalar(&n->emit, TL_UINT8, f->bits == 4 ? 0x88 : 0xaa);
+        bytes = ln_emit_binary(&n->emit, "TL_BINARY_XOR", bytes, signs, LN_EMIT_TEMP);
+    }
+    return unpack(n, f, bytes, has_zeros ? TL_UINT8 : TL_INT8, f->n, f->k);
+}
+
+static const char *unpack_zeros(ln_onnx_node *n, const few_bits *f)
+{
+    const char *const zeros = ln_onnx_in(n, ZEROS);
+    if (!ln_onnx_failed(n) && ln_onnx_tensor_of(n, zeros)->dtype != TL_UINT8)
+        ln_emit_fail_as(&n->emit, LN_UNSUPPORTED,
+                        "input %d, 'zero_points', has type %s, expected TL_UINT8", ZEROS,
+                        tl_dtype_name(ln_onnx_tensor_of(n, zeros)->dtype));
+    return unpack(n, f, zeros, TL_UINT8, f->n, f->blocks);
+}
+
+static void translate_matmul_nbits(ln_onnx_node *n)
+{
+    const few_bits f = read_few_bits(n);
+    const int has_zeros = ln_onnx_has_input(n, ZEROS);
+    if (ln_onnx_failed(n))
+        return;
+    const char *const src = ln_onnx_in(n, A), *const bias = ln_onnx_optional(n, BIAS);
+    const char *const weights = unpack_weights(n, &f, has_zeros);
+    const char *const zeros = has_zeros ? unpack_zeros(n, &f) : NULL;
+    const char *const scales =
+        ln_emit_reshape(&n->emit, ln_onnx_in(n, SCALES), 2, (int[]){f.n, f.blocks}, LN_EMIT_TEMP);
+    ln_emit_begin(&n->emit, "dequantize");
+    ln_emit_arg(&n->emit, "src", weights);
+    ln_emit_arg(&n->emit, "scale", scales);
+    ln_emit_arg(&n->emit, "zero", zeros);
+    ln_emit_set_int(&n->emit, "axis", 1);
+    ln_emit_set_int(&n->emit, "block", f.block);
+    const char *const floats = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    ln_emit_begin(&n->emit, "matmul");
+    ln_emit_arg(&n->emit, "src1", src);
+    ln_emit_arg(&n->emit, "src2", floats);
+    ln_emit_arg(&n->emit, "bias", bias);
+    ln_emit_set_bool(&n->emit, "trans2", 1);
+    ln_emit_end(&n->emit, "dst", 0);
+}
+
+const ln_onnx_row ln_onnx_rows_microsoft[] = {
+    {"MatMulNBits", 1, translate_matmul_nbits},
+    {NULL},
+};
