@@ -458,11 +458,11 @@ static int write_row(writer *w)
     const char *rule = w->rule->name;
     ln_cgen_line(
         w->out, 4,
-        "{\"%s\", \"%s:%d\", %s_%d_tensors, %s_%d_ops, %s_%d_outputs, %s, %s, %d, %d, %.9g%s},",
+        "{\"%s\", \"%s:%d\", %s_%d_tensors, %s_%d_ops, %s_%d_outputs, %s, %s, %d, %d, %.9g, %s},",
         rule, ln_cgen_base_name(place->file), place->line, rule, w->number, rule, w->number, rule,
         w->number, list_name(w, "removed", is_removed), list_name(w, "kept", is_kept),
         w->test->fires, w->rule->warn != NULL, w->test->tolerance,
-        w->test->precision ? ", \"bf16\"" : "");
+        w->test->precision ? "\"bf16\"" : "NULL");
     return 0;
 }
 
