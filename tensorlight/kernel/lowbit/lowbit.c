@@ -28,7 +28,9 @@ enum {
     FEW_ROWS = 8,  /* for which weights do not become floats */
     DOT_ROWS = 64, /* the same, with instructions for dot products of bytes */
     PLAIN_ROWS = 2,
-    WIDE_ROWS = 1024, /* of a unit, for which a panel becomes floats */
+    WIDE_ROWS = 1024, /* of a unit, for which panels become floats */
+    WIDE_PANELS = 4,  /* of a unit: strips of rows are copied once for all of them */
+    MANY_PANELS = 32, /* from which on they are enough for all threads */
 };
 
 static const unsigned char few_rows[TL_ISA_SIZE] = {
@@ -47,7 +49,9 @@ typedef struct product {
     char *scratch;
     float *dst;
     size_t rows, n, panels, row_units;
-    size_t room, slot_size; /* of scratch memory for many rows: for a panel, and all of a slot's */
+    size_t unit_panels, col_units;
+    size_t panel_floats;    /* of a panel as floats */
+    size_t room, slot_size; /* of scratch memory for many rows: for panels, and all of a slot's */
     tl_exec alone;          /* what a slot multiplies floats with */
 } product;
 
@@ -134,27 +138,34 @@ static tl_matmul_plan plan_of(const product *p, size_t row, size_t rows, size_t 
     };
 }
 
-/** Divides the rows, and the scratch memory of a slot. */
+/** Divides the rows, the panels, and the scratch memory of a slot. */
 static void divide(product *p)
 {
     p->row_units = tl_divide_up(p->rows, WIDE_ROWS);
+    p->unit_panels = p->panels < MANY_PANELS ? 1 : WIDE_PANELS;
+    p->col_units = tl_divide_up(p->panels, p->unit_panels);
     const tl_matmul_plan plan =
-        plan_of(p, 0, tl_divide_up(p->rows, p->row_units), 0, TL_LOWBIT_PANEL);
-    p->room = p->job.blocks * (size_t)p->job.param.block * TL_LOWBIT_PANEL * sizeof(float);
+        plan_of(p, 0, tl_divide_up(p->rows, p->row_units), 0, p->unit_panels * TL_LOWBIT_PANEL);
+    p->panel_floats = p->job.k * TL_LOWBIT_PANEL;
+    // The last panel has whole blocks.
+    const size_t blocks = p->job.blocks * (size_t)p->job.param.block * TL_LOWBIT_PANEL;
+    p->room = ((p->unit_panels - 1) * p->panel_floats + blocks) * sizeof(float);
     p->slot_size = p->room + tl_divide_up(tl_gemm_scratch(&plan, 1, 1), 64) * 64;
 }
 
 static void run_wide_unit(const product *p, size_t unit, float *room)
 {
-    const size_t panel = unit / p->row_units, part = unit % p->row_units;
-    const size_t col = panel * TL_LOWBIT_PANEL, row = p->rows * part / p->row_units;
+    const size_t first = unit / p->row_units * p->unit_panels, part = unit % p->row_units;
+    const size_t panels = tl_smaller_size(p->unit_panels, p->panels - first);
+    const size_t col = first * TL_LOWBIT_PANEL, row = p->rows * part / p->row_units;
     const size_t rows = p->rows * (part + 1) / p->row_units - row;
-    const size_t cols = tl_smaller_size(TL_LOWBIT_PANEL, p->n - col);
+    const size_t cols = tl_smaller_size(panels * TL_LOWBIT_PANEL, p->n - col);
     const tl_matmul_plan plan = plan_of(p, row, rows, col, cols);
     tl_exec exec = p->alone;
     exec.scratch = (char *)room + p->room;
     exec.scratch_size = p->slot_size - p->room;
-    p->widen(&p->job, p->weight + panel * p->job.panel_size, room);
+    for (size_t i = 0; i < panels; i++) // what one has too many, the next one replaces
+        p->widen(&p->job, p->weight + (first + i) * p->job.panel_size, room + i * p->panel_floats);
     tl_gemm_run(&exec, &plan, room, TL_FLOAT, (tl_activation){TL_ACT_NONE, 0, 0});
 }
 
@@ -173,7 +184,7 @@ static int run_many(const tl_exec *exec, product *p)
     p->scratch = exec->scratch;
     p->alone = (tl_exec){.isa = exec->isa, .stop = exec->stop};
     const size_t slots = tl_smaller_size(exec->scratch_size / p->slot_size, TL_MOST_SLOTS);
-    tl_parallel_slots(exec, p->panels * p->row_units, slots, run_wide_units, p);
+    tl_parallel_slots(exec, p->col_units * p->row_units, slots, run_wide_units, p);
     return 0;
 }
 

@@ -73,17 +73,22 @@ static void random_source(nn_room *room, product *p)
         ((float *)p->src->data)[i] *= ldexpf(1, i / p->k * 5 - between(room, 0, 7));
 }
 
-static product random_product(nn_room *room)
+static product random_product_of(nn_room *room, int batch, int m, int k, int n)
 {
-    product p = {.batch = between(room, 1, 2),
-                 .m = PICK(room, 1, 1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 40),
-                 .k = between(room, 1, 300),
-                 .n = PICK(room, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100)};
+    product p = {.batch = batch, .m = m, .k = k, .n = n};
     random_weights(room, &p);
     random_source(room, &p);
     if (between(room, 0, 1))
         p.bias = nn_random(room, TL_FLOAT, 1, &p.n, -1, 1);
     return p;
+}
+
+static product random_product(nn_room *room)
+{
+    const int batch = between(room, 1, 2), k = between(room, 1, 300);
+    const int m = PICK(room, 1, 1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 40);
+    return random_product_of(room, batch, m, k,
+                             PICK(room, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100));
 }
 
 static double element(const tl_tensor *t, const product *p, int row, int col)
@@ -156,12 +161,10 @@ static void multiply(const product *p, tl_tensor *dst, tl_isa isa, tl_pool *pool
     ln_guard_free(&guard);
 }
 
-static void check_product(uint64_t seed, tl_pool *pool)
+static void check_product(nn_room *room, product p, uint64_t seed, tl_pool *pool)
 {
-    nn_room room = {.seed = seed};
-    const product p = random_product(&room);
     const int dims[] = {p.batch, p.m, p.n};
-    tl_tensor *const want = nn_blank(&room, TL_FLOAT, 3, dims);
+    tl_tensor *const want = nn_blank(room, TL_FLOAT, 3, dims);
     multiply(&p, want, TL_ISA_C, NULL);
     TL_ISA_EACH_USABLE (isa) {
         nn_room own = {.seed = 1};
@@ -174,16 +177,33 @@ static void check_product(uint64_t seed, tl_pool *pool)
                           tl_pool_size(pool), (int)seed);
         nn_close(&own);
     }
-    nn_close(&room);
 }
 
 START_TEST(products_agree_with_loops_of_doubles)
 {
     tl_pool *const pools[] = {NULL, tl_pool_create(2)};
     ck_assert_ptr_nonnull(pools[1]);
-    for (int i = 0; i < 1000; i++)
-        check_product(1 + (uint64_t)i, pools[i % 2]);
+    for (uint64_t seed = 1; seed <= 1000; seed++) {
+        nn_room room = {.seed = seed};
+        check_product(&room, random_product(&room), seed, pools[seed % 2]);
+        nn_close(&room);
+    }
     tl_pool_free(pools[1]);
+}
+END_TEST
+
+/* Panels become floats several at a time, and rows are divided. */
+START_TEST(large_products_agree_with_loops_of_doubles)
+{
+    static const int rows[][3] = {{70, 40, 1061}, {3, 100, 1024}, {1030, 20, 40}, {1100, 17, 1030}};
+    tl_pool *const pool = tl_pool_create(2);
+    for (size_t i = 0; i < NN_LEN(rows); i++) {
+        nn_room room = {.seed = 1 + i};
+        const int *const r = rows[i];
+        check_product(&room, random_product_of(&room, 1, r[0], r[1], r[2]), 1 + i, pool);
+        nn_close(&room);
+    }
+    tl_pool_free(pool);
 }
 END_TEST
 
@@ -388,5 +408,6 @@ END_TEST
 
 LN_TEST_MAIN("lowbit", elements_are_unpacked_from_the_lowest_bits_on,
              products_agree_with_loops_of_doubles, kernels_give_the_bits_of_plain_c,
-             sums_are_exact_where_16_bits_are_full, extreme_numbers_follow_the_definition,
-             blocks_divide_what_shares_a_scale, packing_rejects_what_needs_more_bits)
+             large_products_agree_with_loops_of_doubles, sums_are_exact_where_16_bits_are_full,
+             extreme_numbers_follow_the_definition, blocks_divide_what_shares_a_scale,
+             packing_rejects_what_needs_more_bits)
