@@ -115,11 +115,15 @@ static double *weights_of(const product *p)
     return weights;
 }
 
+/** What an element shall be, and how far off it may be. */
+typedef struct range {
+    double value, tolerance;
+} range;
+
 /** Elements are rounded by 2^-22 of their block's largest at most; three sums of a block are
  * rounded, two factors, a product, and the sum of the blocks before. Of more than two rows the
  * weights may be floats instead, and each sum is rounded. */
-static void check_element(const product *p, const double *weights, const tl_tensor *dst, int row,
-                          int col)
+static range range_of(const product *p, const double *weights, int row, int col)
 {
     const float *const src = (const float *)p->src->data + (size_t)row * p->k;
     double sum = p->bias ? nn_at(p->bias, (size_t)col) : 0, magnitude = fabs(sum), rounding = 0;
@@ -135,17 +139,26 @@ static void check_element(const product *p, const double *weights, const tl_tens
         }
         rounding += 0x1p-22 * largest * all;
     }
-    nn_check_near(dst, (size_t)row * p->n + col, sum,
-                  rounding + nn_tolerance(TL_FLOAT, (p->batch * p->m > 2 ? p->k : blocks) + 6,
-                                          magnitude + rounding, sum));
+    const int roundings = (p->batch * p->m > 2 ? p->k : blocks) + 6;
+    return (range){sum, rounding + nn_tolerance(TL_FLOAT, roundings, magnitude + rounding, sum)};
 }
 
-static void check_all(const product *p, const tl_tensor *dst)
+/** Those of all elements; free it. */
+static range *ranges_of(const product *p)
 {
+    const int len = p->batch * p->m * p->n;
     double *const weights = weights_of(p);
-    for (int i = 0; i < dst->len; i++)
-        check_element(p, weights, dst, i / p->n, i % p->n);
+    range *const ranges = malloc(sizeof(*ranges) * (size_t)len);
+    for (int i = 0; i < len; i++)
+        ranges[i] = range_of(p, weights, i / p->n, i % p->n);
     free(weights);
+    return ranges;
+}
+
+static void check_all(const tl_tensor *dst, const range *ranges)
+{
+    for (int i = 0; i < dst->len; i++)
+        nn_check_near(dst, (size_t)i, ranges[i].value, ranges[i].tolerance);
 }
 
 static void multiply(const product *p, tl_tensor *dst, tl_isa isa, tl_pool *pool)
@@ -165,18 +178,20 @@ static void check_product(nn_room *room, product p, uint64_t seed, tl_pool *pool
 {
     const int dims[] = {p.batch, p.m, p.n};
     tl_tensor *const want = nn_blank(room, TL_FLOAT, 3, dims);
+    range *const ranges = ranges_of(&p);
     multiply(&p, want, TL_ISA_C, NULL);
     TL_ISA_EACH_USABLE (isa) {
         nn_room own = {.seed = 1};
         tl_tensor *const dst = nn_blank(&own, TL_FLOAT, 3, dims);
         multiply(&p, dst, isa, pool);
-        check_all(&p, dst);
+        check_all(dst, ranges);
         if (p.batch * p.m <= 2)
             ck_assert_msg(memcmp(dst->data, want->data, tl_tensor_size(dst)) == 0,
                           "%s, %d threads, seed %d: differs from plain C", tl_isa_name(isa),
                           tl_pool_size(pool), (int)seed);
         nn_close(&own);
     }
+    free(ranges);
 }
 
 START_TEST(products_agree_with_loops_of_doubles)
