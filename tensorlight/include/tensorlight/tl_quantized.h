@@ -34,8 +34,8 @@ typedef struct tl_quantized_param {
 } tl_quantized_param;
 
 /** Bytes of a row of packed weights: what tl_exec_quantized_conv2d reads for a block of output
- *  channels. Of `param` group and size are looked at, and, where `is_transposed`, stride and
- *  dilation, for which tl_blocked_deconv2d_fits holds. `channels` are all of the source and all of
+ *  channels. It reads group and size of `param` and, where `is_transposed`, stride and dilation,
+ *  for which tl_blocked_deconv2d_fits holds. `channels` are all of the source and all of
  *  the result; those of the result matter only in groups. */
 TL_API size_t tl_quantized_conv2d_packed(const int channels[2], const tl_conv2d_param *param,
                                          int is_transposed);
@@ -47,7 +47,7 @@ TL_API size_t tl_quantized_conv2d_packed(const int channels[2], const tl_conv2d_
  *  convolution, otherwise once: 16 each of bias and of the sums of the weights, TL_INT32, of factor
  *  and of addend, TL_FLOAT; then for each block of IC that the block of OC is summed from, each tap
  *  with that remainder, and each four channels of the block that are there at all 16 x 4 weights, 0
- *  for what is absent. */
+ *  for what is absent; then zeros, where other rows are longer. */
 TL_API int tl_exec_quantized_conv2d_pack(const tl_exec *exec, const tl_tensor *weight,
                                          const tl_tensor *bias, const tl_tensor *factor,
                                          const tl_tensor *addend, tl_tensor *dst,
@@ -61,8 +61,8 @@ TL_API size_t tl_quantized_conv2d_scratch(const tl_tensor *src, const tl_tensor 
                                           int is_transposed, int threads);
 
 /** src TL_UINT8 [N, B, H, W, 16], weight as tl_exec_quantized_conv2d_pack makes it -> dst TL_FLOAT
- *  or TL_UINT8 [N, B', OH, OW, 16]. `param` tells group, size, stride, dilation, padding; its act
- * is not looked at. -1 with a reason when exec is NULL or has less scratch memory than for one
+ *  or TL_UINT8 [N, B', OH, OW, 16]. It reads group, size, stride, dilation and padding of `param`.
+ * -1 with a reason when exec is NULL or has less scratch memory than for one
  *  thread. */
 TL_API int tl_exec_quantized_conv2d(const tl_exec *exec, const tl_tensor *src,
                                     const tl_tensor *weight, tl_tensor *dst,

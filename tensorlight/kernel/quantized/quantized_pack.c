@@ -120,6 +120,7 @@ static void pack_grid(const pack_job *job, size_t block, int begin, int end, int
 static void pack_block(const pack_job *job, size_t block)
 {
     int8_t *dst = job->dst + block * job->row;
+    memset(dst, 0, job->row); // other rows may be longer
     for (int g = 0, begin = 0; g < job->taps.n_grids; begin = job->taps.end[g++]) {
         pack_grid(job, block, begin, job->taps.end[g], dst);
         dst += sizeof(tl_quantized_head) + (size_t)(job->taps.end[g] - begin) * job->tap;

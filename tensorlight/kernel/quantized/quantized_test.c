@@ -257,6 +257,27 @@ static void run_matmul(tl_isa isa, tl_pool *pool, uint64_t seed)
     nn_close(&room);
 }
 
+/* ---- packed weights ---- */
+
+START_TEST(all_bytes_of_packed_weights_are_written)
+{
+    nn_room room = {.seed = 5};
+    const int channels[] = {100, 80}; // groups of 20 and 16: rows of 32 channels, the others of 48
+    const tl_conv2d_param param = {
+        .group = 5, .size = {3, 3}, .stride = {1, 1}, .dilation = {1, 1}};
+    tl_tensor *const weight = nn_random(&room, TL_INT8, 4, (int[]){80, 20, 3, 3}, -128, 127);
+    const int row = (int)tl_quantized_conv2d_packed(channels, &param, 0);
+    tl_tensor *const packed[] = {nn_blank(&room, TL_INT8, 2, (int[]){5, row}),
+                                 nn_blank(&room, TL_INT8, 2, (int[]){5, row})};
+    for (int i = 0; i < 2; i++) {
+        memset(packed[i]->data, i ? 0x55 : 0xAA, 5 * (size_t)row);
+        tl_exec_quantized_conv2d_pack(NULL, weight, NULL, NULL, NULL, packed[i], &param, 0);
+    }
+    ck_assert_mem_eq(packed[0]->data, packed[1]->data, 5 * (size_t)row);
+    nn_close(&room);
+}
+END_TEST
+
 /* ---- numbers that are no ordinary ones ---- */
 
 /** One row by one column, 127 * 200: the sum is 25,400 before factors. */
@@ -368,5 +389,5 @@ START_TEST(products_agree_with_64_bit_loops)
 END_TEST
 
 LN_TEST_MAIN("quantized", convolutions_agree_with_64_bit_loops, products_agree_with_64_bit_loops,
-             results_saturate_and_nan_becomes_the_lowest,
+             all_bytes_of_packed_weights_are_written, results_saturate_and_nan_becomes_the_lowest,
              sums_are_exact_where_16_bits_would_saturate)
