@@ -56,7 +56,7 @@ TL_API size_t tl_lowbit_packed(int k, const tl_lowbit_param *param);
  *  element, [n], or [ceil(k / scale_block), n], transposed with the weight; zero (for
  *  param->has_zeros, else NULL) of the shape of scale, or of one element, and of the dtype of
  *  weight -> dst TL_UINT8 [tl_lowbit_panels(n), tl_lowbit_packed(k, param)]. -1 with a reason: an
- *  element of weight or zero needs more bits. */
+ *  element of weight needs more bits, or one of zero is less than the least of so many bits. */
 TL_API int tl_exec_lowbit_pack(const tl_exec *exec, const tl_tensor *weight, const tl_tensor *scale,
                                const tl_tensor *zero, tl_tensor *dst, const tl_lowbit_param *param,
                                int scale_block, int is_transposed);

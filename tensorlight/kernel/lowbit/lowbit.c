@@ -194,7 +194,8 @@ size_t tl_lowbit_matmul_scratch(const tl_tensor *src, int n, const tl_lowbit_par
                                 int threads)
 {
     product p = product_of(src, n, param);
-    const size_t few = p.rows <= DOT_ROWS ? p.rows * p.job.row_size : 0;
+    // The same memory serves fewer rows: a size may be open.
+    const size_t few = tl_smaller_size(p.rows, DOT_ROWS) * p.job.row_size;
     if (p.rows <= PLAIN_ROWS || p.job.k == 0)
         return few;
     divide(&p);

@@ -32,7 +32,8 @@
 
 enum {
     TL_LOWBIT_LIMBS = 3,
-    TL_LOWBIT_QUAD = 4, /* rows of weights in a dot product */
+    TL_LOWBIT_QUAD = 4,         /* rows of weights in a dot product */
+    TL_LOWBIT_MOST_BLOCK = 128, /* rows of a block: sums of more could be too large for 32 bits */
 };
 
 /** What a block of a prepared row begins with; its limbs follow, [TL_LOWBIT_LIMBS][block]. */

@@ -32,7 +32,7 @@ static float scale_at(const tl_lowbit_job *job, const uint8_t *panel, size_t blo
     return scale;
 }
 
-enum { ROWS = 8, MOST_BLOCK = 128 };
+enum { ROWS = 8 };
 
 /** The weights of a block without their scales. */
 static void take_apart(const tl_lowbit_job *job, const uint8_t *panel, size_t block,
@@ -79,7 +79,7 @@ static void add_block(const tl_lowbit_job *job, const char *prepared, const uint
 static void multiply(const tl_lowbit_job *job, const char *prepared, size_t rows,
                      const uint8_t *panel, float (*total)[TL_LOWBIT_PANEL])
 {
-    int16_t weight[MOST_BLOCK][TL_LOWBIT_PANEL];
+    int16_t weight[TL_LOWBIT_MOST_BLOCK][TL_LOWBIT_PANEL];
     for (size_t b = 0; b < job->blocks; b++, prepared += tl_lowbit_block_size(job)) {
         take_apart(job, panel, b, weight);
         for (size_t r = 0; r < rows; r++)
@@ -104,7 +104,7 @@ void tl_lowbit_u8_c(const tl_lowbit_job *job, const char *prepared, size_t rows,
 void tl_lowbit_widen_u8_c(const tl_lowbit_job *job, const uint8_t *panel, float *dst)
 {
     const size_t block = (size_t)job->param.block;
-    int16_t weight[MOST_BLOCK][TL_LOWBIT_PANEL];
+    int16_t weight[TL_LOWBIT_MOST_BLOCK][TL_LOWBIT_PANEL];
     for (size_t b = 0; b < job->blocks; b++) {
         take_apart(job, panel, b, weight);
         for (size_t i = 0; i < block; i++)

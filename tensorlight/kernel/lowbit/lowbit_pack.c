@@ -12,18 +12,17 @@
 
 enum {
     LEAST_BLOCK = 16, /* rows: four of each of the four weights that a byte of 2 bits has */
-    MOST_BLOCK = 128, /* sums of more could be too large for 32 bits */
 };
 
 int tl_lowbit_block(int k, int block)
 {
-    if (block >= k && k >= MOST_BLOCK)
-        return MOST_BLOCK;
+    if (block >= k && k >= TL_LOWBIT_MOST_BLOCK)
+        return TL_LOWBIT_MOST_BLOCK;
     if (block >= k)
         return k > 0 ? (k - 1) / LEAST_BLOCK * LEAST_BLOCK + LEAST_BLOCK : LEAST_BLOCK;
     if (block < LEAST_BLOCK || block % LEAST_BLOCK != 0)
         return 0;
-    int most = tl_smaller(block, MOST_BLOCK);
+    int most = tl_smaller(block, TL_LOWBIT_MOST_BLOCK);
     while (block % most != 0)
         most -= LEAST_BLOCK;
     return most;
@@ -117,13 +116,13 @@ static void pack_panels(void *arg, size_t begin, size_t end)
     }
 }
 
-/** -1 with a reason: an element needs more bits. */
-static int check_bits(const tl_tensor *t, const char *name, int bits)
+/** -1 with a reason: an element is less than the least of so many bits, or more than `high`. */
+static int check_range(const tl_tensor *t, const char *name, int bits, int high)
 {
-    const int is_signed = t->dtype == TL_INT8, half = 1 << (bits - 1);
-    const int low = is_signed ? -half : 0, high = is_signed ? half - 1 : 2 * half - 1;
+    const int low = t->dtype == TL_INT8 ? -(1 << (bits - 1)) : 0;
     for (int i = 0; i < t->len; i++) {
-        const int x = is_signed ? ((const int8_t *)t->data)[i] : ((const uint8_t *)t->data)[i];
+        const int x =
+            t->dtype == TL_INT8 ? ((const int8_t *)t->data)[i] : ((const uint8_t *)t->data)[i];
         if (x < low || x > high)
             return tl_fail("element %d of '%s' is %d, expected %d to %d", i, name, x, low, high);
     }
@@ -136,8 +135,9 @@ int tl_exec_lowbit_pack(const tl_exec *exec, const tl_tensor *weight, const tl_t
 {
     assert(weight->ndim == 2 && (weight->dtype == TL_INT8 || weight->dtype == TL_UINT8));
     assert(scale->dtype == TL_FLOAT && !param->has_zeros == !zero);
-    if (check_bits(weight, "weight", param->bits) < 0 ||
-        (zero && check_bits(zero, "zero", param->bits) < 0))
+    const int is_signed = weight->dtype == TL_INT8;
+    if (check_range(weight, "weight", param->bits, (1 << (param->bits - is_signed)) - 1) < 0 ||
+        (zero && check_range(zero, "zero", param->bits, is_signed ? INT8_MAX : UINT8_MAX) < 0))
         return -1;
     pack_job p = {.job = tl_lowbit_job_of((size_t)weight->dims[is_transposed], param),
                   .weight = matrix_of(weight, is_transposed),

@@ -389,6 +389,26 @@ static void check_packing(tl_dtype dtype, int bits, int weight, int zero, const 
     nn_close(&room);
 }
 
+/** The scratch memory of a source of so many rows. */
+static size_t scratch_of(int rows, int k, int n, int threads)
+{
+    const tl_lowbit_param param = {.bits = 4, .block = tl_lowbit_block(k, 16)};
+    int dims[] = {rows, k};
+    const tl_tensor src = {.ndim = 2, .dims = dims, .len = rows * k, .dtype = TL_FLOAT};
+    return tl_lowbit_matmul_scratch(&src, n, &param, threads);
+}
+
+START_TEST(memory_for_many_rows_serves_fewer)
+{
+    static const int most[] = {3, 64, 65, 300, 2000};
+    for (size_t i = 0; i < NN_LEN(most); i++)
+        for (int rows = 1; rows <= most[i]; rows++)
+            for (int threads = 1; threads <= 2; threads++)
+                ck_assert_uint_le(scratch_of(rows, 512, 100, threads),
+                                  scratch_of(most[i], 512, 100, threads));
+}
+END_TEST
+
 START_TEST(packing_rejects_what_needs_more_bits)
 {
     check_packing(TL_INT8, 4, -8, 7, NULL);
@@ -397,7 +417,9 @@ START_TEST(packing_rejects_what_needs_more_bits)
     check_packing(TL_INT8, 4, -9, 0, "element 1 of 'weight' is -9, expected -8 to 7");
     check_packing(TL_INT8, 2, 2, 0, "element 1 of 'weight' is 2, expected -2 to 1");
     check_packing(TL_UINT8, 4, 16, 0, "element 1 of 'weight' is 16, expected 0 to 15");
-    check_packing(TL_UINT8, 4, 15, 255, "element 0 of 'zero' is 255, expected 0 to 15");
+    check_packing(TL_UINT8, 4, 15, 255, NULL);
+    check_packing(TL_INT8, 4, 7, 127, NULL);
+    check_packing(TL_INT8, 4, 7, -9, "element 0 of 'zero' is -9, expected -8 to 127");
 }
 END_TEST
 
@@ -425,4 +447,4 @@ LN_TEST_MAIN("lowbit", elements_are_unpacked_from_the_lowest_bits_on,
              products_agree_with_loops_of_doubles, kernels_give_the_bits_of_plain_c,
              large_products_agree_with_loops_of_doubles, sums_are_exact_where_16_bits_are_full,
              extreme_numbers_follow_the_definition, blocks_divide_what_shares_a_scale,
-             packing_rejects_what_needs_more_bits)
+             packing_rejects_what_needs_more_bits, memory_for_many_rows_serves_fewer)
