@@ -178,6 +178,16 @@ def check_fields(tap, lightnet):
         tap.check("elements of 4 bits may be in int32_data", faults)
 
 
+def check_results(tap, lightnet):
+    """What takes its type from a constant would have results of 4 bits."""
+    few = bare(22, [], field(5, varints(3)))
+    for op_type, inputs, i in (("QuantizeLinear", ["x", "s", "w"], 2), ("CastLike", ["x", "w"], 1)):
+        what = model(graph([node(op_type, inputs, ["y"])], [value("x", "float", [4])], [value("y", "int8")],
+                           [few, tensor("s", "float", [], [0.5])]), opset=25)
+        message, words = error_of(lightnet, what, {"x": np.ones(4, F32)}), f"input {i} has elements of 4 bits"
+        tap.check(f"{op_type} to 4 bits is refused", [] if message and words in message else [f"expected {words!r} in: {message!r}"])
+
+
 REFUSED = (
     ("too few bytes", bare(22, [5], field(9, b"12")), "INT4 [5] has 2 bytes of data, expected 3"),
     ("too many bytes", bare(21, [4], field(9, b"123")), "UINT4 [4] has 3 bytes of data, expected 2"),
@@ -205,6 +215,7 @@ def main():
     check_nbits(tap, lightnet)
     check_size(tap, lightnet)
     check_fields(tap, lightnet)
+    check_results(tap, lightnet)
     for sentence, constant, words in REFUSED:
         message = error_of(lightnet, model_of(constant), {})
         tap.check(f"refused: {sentence}", [] if message and words in message else [f"expected {words!r} in: {message!r}"])

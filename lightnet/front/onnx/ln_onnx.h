@@ -86,6 +86,10 @@ void ln_onnx_alias(ln_onnx_node *n, int i, const char *tensor);
  * borrowed. */
 const tl_tensor *ln_onnx_tensor_of(const ln_onnx_node *n, const char *tensor);
 
+/** The type of results like `tensor`, which is input `i`. Fails where its elements have fewer bits
+ *  than a byte: a result has no such type. */
+tl_dtype ln_onnx_dtype_like(ln_onnx_node *n, int i, const char *tensor);
+
 /** Whether its size is known only at run time: the record then has the largest one. */
 int ln_onnx_is_dynamic(const ln_onnx_node *n, const char *tensor);
 

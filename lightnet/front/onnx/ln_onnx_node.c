@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "front/onnx/ln_onnx_model.h"
+#include "ir/ln_from_file.h"
+#include "lightnet/ln_rule.h"
 
 /* Inputs and outputs */
 
@@ -91,6 +93,25 @@ void ln_onnx_alias(ln_onnx_node *n, int i, const char *tensor)
 const tl_tensor *ln_onnx_tensor_of(const ln_onnx_node *n, const char *tensor)
 {
     return ln_translation_tensor(&n->model->base, tensor);
+}
+
+/** Bits of the elements of a constant that is unpacked; 0: of none. */
+static int few_bits(const ln_onnx_node *n, const char *tensor)
+{
+    const ln_tensor_entry *te = tensor && !n->model->base.failed
+                                    ? ln_tensor_table_find(n->model->base.ctx->tensor_table, tensor)
+                                    : NULL;
+    const ln_op *const op = te ? ln_entry_creater(te) : NULL;
+    return op && ln_is_form_of(op->op_arg->optype, "unpack_bits") ? ln_rule_get_int(op, "bits") : 0;
+}
+
+tl_dtype ln_onnx_dtype_like(ln_onnx_node *n, int i, const char *tensor)
+{
+    const int bits = few_bits(n, tensor);
+    if (bits)
+        ln_emit_fail(&n->emit, "input %d has elements of %d bits, which a result cannot have", i,
+                     bits);
+    return ln_onnx_tensor_of(n, tensor)->dtype;
 }
 
 int ln_onnx_is_dynamic(const ln_onnx_node *n, const char *tensor)

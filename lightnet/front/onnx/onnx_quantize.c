@@ -71,7 +71,7 @@ static void translate_quantize(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0), *const scale = ln_onnx_in(n, 1);
     const char *const zero = ln_onnx_optional(n, 2);
-    const tl_dtype dtype = zero ? ln_onnx_tensor_of(n, zero)->dtype : read_dtype(n, TL_UINT8);
+    const tl_dtype dtype = zero ? ln_onnx_dtype_like(n, 2, zero) : read_dtype(n, TL_UINT8);
     const int block = read_block(n);
     emit_quantize(n, src, scale, zero, dtype, read_axis(n, src, scale, block), block, 0);
 }

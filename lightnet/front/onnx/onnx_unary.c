@@ -256,7 +256,7 @@ static void translate_cast_by_name(ln_onnx_node *n)
 
 static void translate_cast_like(ln_onnx_node *n)
 {
-    emit_cast(n, ln_onnx_tensor_of(n, ln_onnx_in(n, 1))->dtype);
+    emit_cast(n, ln_onnx_dtype_like(n, 1, ln_onnx_in(n, 1)));
 }
 
 const ln_onnx_row ln_onnx_rows_unary[] = {
