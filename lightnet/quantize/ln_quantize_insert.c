@@ -146,7 +146,7 @@ typedef struct args {
 
 static args args_of(const ln_op *op)
 {
-    return ln_rule_is(op, "conv2d") ? (args){"src", "weight"} : (args){"src1", "src2"};
+    return ln_rule_is(op, "matmul") ? (args){"src1", "src2"} : (args){"src", "weight"};
 }
 
 static int note_weight(insertion *ins, const char *name, int number)

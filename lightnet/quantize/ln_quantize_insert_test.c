@@ -149,6 +149,30 @@ static const struct kind {
      SOURCE("w", "[2, 1, 1, 1]", "1, 2"), -1},
 };
 
+// Weights of 0 with scales of 1: only the bias is left.
+static void quantize_one(ln_context *ctx, ln_quantize_layers *layers)
+{
+    ln_quantize_layer *const layer = &layers->items[0];
+    ln_hash *const weights = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
+    const tl_tensor *const w = ln_tensor_table_find(ctx->tensor_table, "w")->tensor;
+    const float ones[] = {1, 1}, x[] = {3, 4};
+    const ln_quantize_mix mix = {"\1", 0, 0};
+    float y[2];
+    layer->is_usable = layers->sources[0].is_usable = 1;
+    layers->sources[0].step = step;
+    layer->weight8 = tl_tensor_zeros(w->ndim, w->dims, TL_INT8);
+    layer->scale = tl_tensor_zeros(1, (const int[]){2}, TL_FLOAT);
+    memcpy(layer->scale->data, ones, sizeof(ones));
+    ck_assert_msg(!ln_quantize_insert(ctx, layers, &mix, weights) &&
+                      !ln_context_compile(ctx, "cpu") && !ln_context_load(ctx, NULL),
+                  "%s", ln_context_error(ctx));
+    ck_assert(!ln_context_set_data(ctx, "x", x) && !ln_context_run(ctx) &&
+              ln_context_get_data(ctx, "y", y));
+    ck_assert_double_eq(y[0], 0.5);
+    ck_assert_double_eq(y[1], -0.25);
+    ln_hash_free(weights);
+}
+
 START_TEST(convolutions_are_layers_but_transposed_ones_in_groups)
 {
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -162,8 +186,10 @@ START_TEST(convolutions_are_layers_but_transposed_ones_in_groups)
                       ln_context_error(ctx));
         ck_assert_int_eq(ln_quantize_layers_find(&layers, ctx), 0);
         ck_assert_int_eq(layers.n, kinds[i].axis >= 0);
-        if (layers.n)
+        if (layers.n) {
             ck_assert_int_eq(layers.items[0].axis, kinds[i].axis);
+            quantize_one(ctx, &layers);
+        }
         ln_quantize_layers_free(&layers);
         ln_context_free(ctx);
     }
