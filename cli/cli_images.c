@@ -36,6 +36,6 @@ void cli_images_warn(const cli_options *opt)
         if (may_be_image(cli_given_file(opt->inputs.items[i])))
             return;
     }
-    if (opt->for_images && !opt->quiet)
+    if (opt->for_images && !opt->data && !opt->quiet)
         fprintf(stderr, "warning: --%s does nothing: no input is an image\n", opt->for_images);
 }
