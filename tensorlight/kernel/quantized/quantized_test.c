@@ -73,10 +73,11 @@ static double expected(const layer *l, int64_t sum, int c, tl_dtype dtype)
     return isnan(v) || rounded < 0 ? 0 : rounded > 255 ? 255 : rounded;
 }
 
+/** Each ck_assert writes to a file, which took most of the time here. */
 static void check(const tl_tensor *dst, size_t at, double value, const char *what)
 {
-    ck_assert_msg(nn_at(dst, at) == value, "%s: element %zu is %.9g, expected %.9g", what, at,
-                  nn_at(dst, at), value);
+    if (nn_at(dst, at) != value)
+        ck_abort_msg("%s: element %zu is %.9g, expected %.9g", what, at, nn_at(dst, at), value);
 }
 
 /* ---- convolutions ---- */
