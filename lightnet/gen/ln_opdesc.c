@@ -4,6 +4,7 @@
 #include "gen/ln_opdesc.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gen/ln_cgen.h"
@@ -98,6 +99,7 @@ static void opdesc_free(ln_opdesc *op)
 {
     ln_free(op->args);
     ln_free(op->includes);
+    free(op->target_name);
     ln_free(op);
 }
 
@@ -121,26 +123,63 @@ static const ln_rjson *read_optype(const ln_rjson *node, ln_error *err)
     return NULL;
 }
 
-static int read_op(ln_opdescs *descs, const ln_rjson *node, int own, ln_error *err)
+/** Adds an operator of that type, described at `node`. NULL with a reason. */
+static ln_opdesc *add_op(ln_opdescs *descs, const char *optype, const ln_rjson *node, int own,
+                         ln_error *err)
 {
-    const ln_rjson *optype = read_optype(node, err);
-    if (!optype)
-        return -1;
-    const ln_opdesc *known = ln_opdescs_find(descs, optype->text);
-    if (known)
-        return ln_opdesc_fail(known, optype, err, "described already at %s:%d", known->node->file,
-                              known->node->line);
+    const ln_opdesc *known = ln_opdescs_find(descs, optype);
+    const ln_rjson *place = ln_rjson_get(node, "optype");
+    if (known) {
+        ln_opdesc_fail(known, place ? place : node, err, "described already at %s:%d",
+                       known->node->file, known->node->line);
+        return NULL;
+    }
     ln_opdesc **ops = grow(descs->ops, descs->len, sizeof(*ops));
-    if (!ops)
-        return no_memory(err);
-    descs->ops = ops;
-    ln_opdesc *op = ln_alloc(sizeof(*op));
-    if (!op)
-        return no_memory(err);
-    op->optype = optype->text;
+    if (ops)
+        descs->ops = ops;
+    ln_opdesc *op = ops ? ln_alloc(sizeof(*op)) : NULL;
+    if (!op) {
+        no_memory(err);
+        return NULL;
+    }
+    op->optype = optype;
     op->node = node;
     op->own = own;
     descs->ops[descs->len++] = op;
+    return op;
+}
+
+/** Adds the operator that computes `base` on the target which `row` of "targets" is for. */
+static int add_target(ln_opdescs *descs, ln_opdesc *base, const ln_rjson *row, ln_error *err)
+{
+    char *name = NULL;
+    if (row->type != LN_RJSON_STRING && row->type != LN_RJSON_OBJECT)
+        return ln_opdesc_fail(base, row, err, "target '%s' is %s, expected a string or an object",
+                              row->key, ln_rjson_type_name(row->type));
+    if (asprintf(&name, "%s_%s", base->optype, row->key) < 0)
+        return no_memory(err);
+    ln_opdesc *op = add_op(descs, name, row, base->own, err);
+    if (!op) {
+        free(name);
+        return -1;
+    }
+    op->target_name = name;
+    op->base = base;
+    return 0;
+}
+
+static int read_op(ln_opdescs *descs, const ln_rjson *node, int own, ln_error *err)
+{
+    const ln_rjson *optype = read_optype(node, err), *targets = ln_rjson_get(node, "targets");
+    ln_opdesc *op = optype ? add_op(descs, optype->text, node, own, err) : NULL;
+    if (!op)
+        return -1;
+    if (!targets || targets->type != LN_RJSON_OBJECT)
+        return 0; // reading the fields tells a wrong type
+    for (size_t i = 0; i < targets->len; i++) {
+        if (add_target(descs, op, targets->items[i], err))
+            return -1;
+    }
     return 0;
 }
 
@@ -363,10 +402,93 @@ static int inherit(ln_opdescs *descs, ln_opdesc *op, ln_error *err)
     return 0;
 }
 
+/** Takes the fields away that a row of "targets" may give: they are the base's own. */
+static void drop_target_fields(ln_opdesc *op)
+{
+    for (size_t f = 0; f < LN_OPDESC_FIELDS; f++) {
+        if (ln_opdesc_op_fields[f].of_target)
+            op->fields[f] = NULL;
+    }
+    for (size_t i = 0; i < op->nargs; i++)
+        op->args[i].fields[LN_ARGDESC_MTYPE] = NULL;
+}
+
+/** The fields of a target's row, each of which a target may have. */
+static int read_target_fields(ln_opdesc *op, ln_error *err)
+{
+    const ln_rjson *fields[LN_OPDESC_FIELDS] = {NULL};
+    if (read_fields(op, op->node, ln_opdesc_op_fields, LN_OPDESC_FIELDS, 0, fields, err))
+        return -1;
+    for (size_t f = 0; f < LN_OPDESC_FIELDS; f++) {
+        if (!fields[f])
+            continue;
+        if (!ln_opdesc_op_fields[f].of_target)
+            return ln_opdesc_fail_key(op, fields[f], err, "\"%s\" is none of a target's fields",
+                                      fields[f]->key);
+        op->fields[f] = fields[f];
+    }
+    return 0;
+}
+
+/** The memory type that a target's kernels work on, where its row does not tell. */
+static const char *mtype_of_target(const char *target)
+{
+    static const struct {
+        const char *target, *mtype;
+    } known[] = {{"cpu", "LN_MEM_CPU"}, {"cuda", "LN_MEM_CUDA"}, {"dpu", "LN_MEM_DPU"}};
+    for (size_t i = 0; i < LENGTH_OF(known); i++) {
+        if (strcmp(known[i].target, target) == 0)
+            return known[i].mtype;
+    }
+    return NULL;
+}
+
+/** A string that no file has, at the place of `node`. */
+static ln_rjson string_at(const ln_rjson *node, const char *text)
+{
+    ln_rjson string = *node;
+    string.type = LN_RJSON_STRING;
+    string.text = (char *)text;
+    return string;
+}
+
+/** Completes an operator of "targets": its base's arguments, its row's calls. */
+static int resolve_target(ln_opdescs *descs, ln_opdesc *op, ln_error *err)
+{
+    const char *mtype = mtype_of_target(op->node->key);
+    if (resolve(descs, op->base, err) || copy_inherited(op, op->base, err))
+        return -1;
+    drop_target_fields(op);
+    if (op->node->type == LN_RJSON_STRING)
+        op->fields[LN_OPDESC_CALL] = op->node;
+    else if (read_target_fields(op, err))
+        return -1;
+    op->target_type = string_at(op->node, op->optype);
+    op->target_arch = string_at(op->node, op->node->key);
+    op->target_mtype = string_at(op->node, mtype);
+    op->fields[LN_OPDESC_OPTYPE] = &op->target_type;
+    op->fields[LN_OPDESC_ARCH] = &op->target_arch;
+    if (!op->fields[LN_OPDESC_MTYPE] && mtype)
+        op->fields[LN_OPDESC_MTYPE] = &op->target_mtype;
+    if (!op->fields[LN_OPDESC_MTYPE])
+        return ln_opdesc_fail(op, op->node, err, "target '%s' needs \"mtype\"", op->node->key);
+    op->state = LN_OPDESC_COMPLETE;
+    if (ln_opdesc_check(op, err))
+        return -1;
+    op->autogen = op->base->autogen;
+    if (op->inplace_writer != op->base->inplace_writer)
+        return ln_opdesc_fail(op, op->node, err,
+                              "writes in place, which '%s' does not say: \"inplace_writer\": true",
+                              op->base->optype);
+    return 0;
+}
+
 static int resolve(ln_opdescs *descs, ln_opdesc *op, ln_error *err)
 {
     if (op->state == LN_OPDESC_COMPLETE)
         return 0;
+    if (op->base)
+        return resolve_target(descs, op, err);
     op->state = LN_OPDESC_BEING_COMPLETED;
     if (inherit(descs, op, err) ||
         read_fields(op, op->node, ln_opdesc_op_fields, LN_OPDESC_FIELDS, 0, op->fields, err))

@@ -29,6 +29,7 @@ typedef enum ln_opdesc_field {
     LN_OPDESC_ARCH,
     LN_OPDESC_INHERITS,
     LN_OPDESC_AUTOGEN,
+    LN_OPDESC_TARGETS,
     LN_OPDESC_DOC,
     LN_OPDESC_PURE,
     LN_OPDESC_MTYPE,
@@ -137,7 +138,8 @@ typedef enum ln_opdesc_state {
     LN_OPDESC_COMPLETE
 } ln_opdesc_state;
 
-/** An operator. */
+/** An operator. What "targets" says becomes operators, too: each computes its base on one target,
+ * and shares the base's arguments, private structure, pre_run and post_run. */
 typedef struct ln_opdesc {
     const char *optype;
     const char *arch;
@@ -152,6 +154,9 @@ typedef struct ln_opdesc {
     int inplace_writer; /* writes the memory of an input that an output has as its owner */
     int own;            /* from a file that C is generated for, not one to inherit from */
     ln_opdesc_state state;
+    struct ln_opdesc *base; /* the operator that this one computes on a target; or NULL */
+    char *target_name;      /* with a base: "BASE_TARGET", which optype points at */
+    ln_rjson target_type, target_arch, target_mtype; /* with a base: fields that its row has not */
 } ln_opdesc;
 
 typedef struct ln_opdescs {
@@ -196,6 +201,10 @@ const char *ln_argdesc_key(ln_argdesc_field field);
 /** 1 for an operator that C is to be generated for: of a file of its own, and not "autogen": false.
  */
 int ln_opdesc_is_generated(const ln_opdesc *op);
+
+/** The operator whose arguments, private structure and pre_run this one uses: its base or itself.
+ */
+const ln_opdesc *ln_opdesc_base(const ln_opdesc *op);
 
 /** 1 for a parameter that is an array. */
 int ln_argdesc_is_array(const ln_argdesc *arg);

@@ -12,24 +12,25 @@ const field_spec ln_opdesc_op_fields[LN_OPDESC_FIELDS] = {
     [LN_OPDESC_ARCH] = {"arch", STRING, .is_required = 1},
     [LN_OPDESC_INHERITS] = {"inherits", STRING, .is_own = 1},
     [LN_OPDESC_AUTOGEN] = {"autogen", BOOL, .is_own = 1},
+    [LN_OPDESC_TARGETS] = {"targets", OBJECT, .is_own = 1},
     [LN_OPDESC_DOC] = {"doc", STRING},
     [LN_OPDESC_PURE] = {"pure", BOOL},
-    [LN_OPDESC_MTYPE] = {"mtype", STRING},
+    [LN_OPDESC_MTYPE] = {"mtype", STRING, .of_target = 1},
     [LN_OPDESC_INPLACE] = {"inplace", ARRAY},
     [LN_OPDESC_INPLACE_WRITER] = {"inplace_writer", BOOL},
     [LN_OPDESC_EXTRA_PRIVS] = {"extra_privs", ARRAY},
     [LN_OPDESC_TENSORS_IN] = {"tensors_in", ARRAY, .is_required = 1},
     [LN_OPDESC_TENSORS_OUT] = {"tensors_out", ARRAY, .is_required = 1},
     [LN_OPDESC_PARAMS] = {"params", ARRAY, .is_required = 1},
-    [LN_OPDESC_CUSTOM] = {"custom", STRING, .is_body = 1},
-    [LN_OPDESC_SCRATCH] = {"scratch", CODE},
-    [LN_OPDESC_MACS] = {"macs", CODE},
-    [LN_OPDESC_ALGORITHM] = {"algorithm", STRING},
-    [LN_OPDESC_LAYOUT] = {"layout", STRING},
-    [LN_OPDESC_STATIC_RUN] = {"static_run", STRING, .is_body = 1},
-    [LN_OPDESC_STATIC_CALL] = {"static_call", STRING},
-    [LN_OPDESC_RUN] = {"run", STRING, .is_body = 1},
-    [LN_OPDESC_CALL] = {"call", STRING},
+    [LN_OPDESC_CUSTOM] = {"custom", STRING, .is_body = 1, .of_target = 1},
+    [LN_OPDESC_SCRATCH] = {"scratch", CODE, .of_target = 1},
+    [LN_OPDESC_MACS] = {"macs", CODE, .of_target = 1},
+    [LN_OPDESC_ALGORITHM] = {"algorithm", STRING, .of_target = 1},
+    [LN_OPDESC_LAYOUT] = {"layout", STRING, .of_target = 1},
+    [LN_OPDESC_STATIC_RUN] = {"static_run", STRING, .is_body = 1, .of_target = 1},
+    [LN_OPDESC_STATIC_CALL] = {"static_call", STRING, .of_target = 1},
+    [LN_OPDESC_RUN] = {"run", STRING, .is_body = 1, .of_target = 1},
+    [LN_OPDESC_CALL] = {"call", STRING, .of_target = 1},
     [LN_OPDESC_POST_RUN] = {"post_run", STRING, .is_body = 1},
     [LN_OPDESC_CALC_OFFSET] = {"calc_offset", STRING, .is_body = 1},
     [LN_OPDESC_EXAMPLES] = {"examples", ARRAY, .is_own = 1},
@@ -132,6 +133,11 @@ int ln_argdesc_is(const ln_argdesc *arg, ln_argdesc_field field)
 int ln_opdesc_is_generated(const ln_opdesc *op)
 {
     return op->own && op->autogen;
+}
+
+const ln_opdesc *ln_opdesc_base(const ln_opdesc *op)
+{
+    return op->base ? op->base : op;
 }
 
 int ln_argdesc_is_array(const ln_argdesc *arg)

@@ -48,11 +48,17 @@ static void write_struct(const generator *g)
 
 /* ---- the other functions ---- */
 
-static int code_names_any(const generator *g, const ln_rjson *code)
+/** The type whose pre_run, private structure and tables the operator uses. */
+static const char *base_type(const generator *g)
+{
+    return ln_opdesc_base(g->op)->optype;
+}
+
+static int codes_name_any(const generator *g, const codes *cs)
 {
     for (size_t i = 0; i < g->op->nargs; i++) {
         for (int v = VAR_VALUE; v <= VAR_COUNT; v++) {
-            if (ln_opgen_code_names_var(code, &g->op->args[i], (var)v))
+            if (ln_opgen_codes_name_var(cs, &g->op->args[i], (var)v))
                 return 1;
         }
     }
@@ -60,14 +66,14 @@ static int code_names_any(const generator *g, const ln_rjson *code)
 }
 
 /** Declares the variables of arguments that the code of a function names. */
-static void write_arg_locals(const generator *g, const ln_rjson *code)
+static void write_arg_locals(const generator *g, const codes *cs)
 {
     char type[LN_MAX_NAME_LEN];
     for (size_t i = 0; i < g->op->nargs; i++) {
         for (int v = VAR_VALUE; v <= VAR_COUNT; v++) {
             const ln_argdesc *arg = &g->op->args[i];
             const char *suffix = ln_opgen_var_suffixes[v];
-            if (!ln_opgen_code_names_var(code, arg, (var)v))
+            if (!ln_opgen_codes_name_var(cs, arg, (var)v))
                 continue;
             ln_opgen_kept_type(arg, (var)v, type, sizeof(type));
             ln_cgen_line(g->out, 4, "%s%s%s%s = priv->%s%s;", strchr(type, '*') ? "" : "const ",
@@ -76,24 +82,47 @@ static void write_arg_locals(const generator *g, const ln_rjson *code)
     }
 }
 
-/** Declares all variables that the code of a function names. */
-static void write_locals(const generator *g, const ln_rjson *code)
+/** Declares all variables that the code of a function names. Returns 0: there are none. */
+static int declare_locals(const generator *g, const codes *cs)
 {
-    const int has_args = code_names_any(g, code), has_exec = ln_c_names(code->text, "exec");
-    const int has_locals = has_args || ln_c_names(code->text, "priv");
+    const int has_args = codes_name_any(g, cs), has_exec = ln_opgen_codes_name(cs, "exec");
+    const int has_locals = has_args || ln_opgen_codes_name(cs, "priv");
     if (has_locals)
-        ln_cgen_line(g->out, 4, "struct %s_priv *priv = op_arg->priv;", g->op->optype);
-    write_arg_locals(g, code);
+        ln_cgen_line(g->out, 4, "struct %s_priv *priv = op_arg->priv;", base_type(g));
+    write_arg_locals(g, cs);
     if (has_exec)
         ln_cgen_line(g->out, 4, "const tl_exec exec = ln_op_exec(op_arg);");
-    if (has_locals || has_exec)
+    return has_locals || has_exec;
+}
+
+/** The same, set off from what follows. */
+static void write_locals(const generator *g, const codes *cs)
+{
+    if (declare_locals(g, cs))
         ln_cgen_print(g->out, "\n");
 }
 
-static int is_op_arg_used(const generator *g, const ln_rjson *code)
+static int is_op_arg_used(const generator *g, const codes *cs)
 {
-    return ln_c_names(code->text, "op_arg") || ln_c_names(code->text, "priv") ||
-           ln_c_names(code->text, "exec") || code_names_any(g, code);
+    return ln_opgen_codes_name(cs, "op_arg") || ln_opgen_codes_name(cs, "priv") ||
+           ln_opgen_codes_name(cs, "exec") || codes_name_any(g, cs);
+}
+
+/** What a target adds to the pre_run of its base: a function of its own that calls it. */
+static void write_target_pre_run(generator *g)
+{
+    codes cs = {0};
+    ln_opgen_collect_last_codes(g, &cs, g->op);
+    if (cs.len > 0) {
+        ln_cgen_print(g->out, "static void %s_pre_run(ln_op_arg *op_arg)\n{\n", g->op->optype);
+        ln_cgen_line(g->out, 4, "%s_pre_run(op_arg);", base_type(g));
+        ln_cgen_line(g->out, 4, "if (op_arg->failed)");
+        ln_cgen_line(g->out, 8, "return;");
+        declare_locals(g, &cs);
+        ln_opgen_write_last(g);
+        ln_cgen_print(g->out, "}\n\n");
+    }
+    ln_free(cs.nodes);
 }
 
 /** run or static_run: from statements, or from a call that must return 0. */
@@ -101,11 +130,12 @@ static void write_run(const generator *g, const char *name, const ln_rjson *run,
                       const ln_rjson *call)
 {
     const ln_rjson *code = run ? run : call;
+    const codes cs = {.nodes = &code, .len = 1};
     if (!code)
         return;
     ln_cgen_print(g->out, "static void %s_%s(ln_op_arg *op_arg)\n{\n", g->op->optype, name);
-    write_locals(g, code);
-    if (run && !is_op_arg_used(g, run))
+    write_locals(g, &cs);
+    if (run && !is_op_arg_used(g, &cs))
         ln_cgen_line(g->out, 4, "(void)op_arg;");
     if (run) {
         ln_cgen_snippet(g->out, 4, run);
@@ -121,6 +151,7 @@ static void write_run(const generator *g, const char *name, const ln_rjson *run,
 static void write_post_run(const generator *g)
 {
     const ln_rjson *code = g->op->fields[LN_OPDESC_POST_RUN];
+    const codes cs = {.nodes = &code, .len = 1};
     if (!ln_opgen_has_priv(g) && !code)
         return;
     ln_cgen_print(g->out, "static void %s_post_run(ln_op_arg *op_arg)\n{\n", g->op->optype);
@@ -130,7 +161,7 @@ static void write_post_run(const generator *g)
         ln_cgen_line(g->out, 8, "return;");
     }
     if (code) {
-        write_arg_locals(g, code);
+        write_arg_locals(g, &cs);
         ln_cgen_snippet(g->out, 4, code);
     }
     if (ln_opgen_has_outputs(g->op))
@@ -152,13 +183,14 @@ static void write_post_run(const generator *g)
 static void write_calc_offset(const generator *g)
 {
     const ln_rjson *code = g->op->fields[LN_OPDESC_CALC_OFFSET];
+    const codes cs = {.nodes = &code, .len = 1};
     if (!code)
         return;
     ln_cgen_print(g->out,
                   "static size_t %s_calc_offset(ln_op_arg *op_arg, ln_tensor_entry *te)\n{\n",
                   g->op->optype);
-    write_locals(g, code);
-    if (!is_op_arg_used(g, code))
+    write_locals(g, &cs);
+    if (!is_op_arg_used(g, &cs))
         ln_cgen_line(g->out, 4, "(void)op_arg;");
     if (!ln_c_names(code->text, "te"))
         ln_cgen_line(g->out, 4, "(void)te;");
@@ -168,6 +200,19 @@ static void write_calc_offset(const generator *g)
 
 /* ---- one operator, one file ---- */
 
+/** What an operator shares with those that compute it on targets. */
+static int write_shared(generator *g, ln_error *err)
+{
+    if (ln_opgen_has_priv(g))
+        write_struct(g);
+    if (ln_opgen_write_pre_run(g, err))
+        return -1;
+    write_post_run(g);
+    write_calc_offset(g);
+    ln_opgen_write_tables(g);
+    return 0;
+}
+
 static int write_operator(generator *g, ln_error *err)
 {
     const ln_opdesc *op = g->op;
@@ -175,21 +220,21 @@ static int write_operator(generator *g, ln_error *err)
         ln_opgen_codes_name(&g->pre, "priv_s") || ln_opgen_codes_name(&g->later, "priv_s");
     const char *doc = ln_opdesc_text(op, LN_OPDESC_DOC);
     ln_cgen_print(g->out, "\n");
-    if (doc)
+    if (op->base)
+        ln_cgen_comment(g->out, "%s on %s.", base_type(g), op->arch);
+    else if (doc)
         ln_cgen_comment(g->out, "%s: %.*s", op->optype, (int)strcspn(doc, "\n"), doc);
     if (names_struct)
-        ln_cgen_print(g->out, "#define priv_s %s_priv\n", op->optype);
-    if (doc || names_struct)
+        ln_cgen_print(g->out, "#define priv_s %s_priv\n", base_type(g));
+    if (doc || op->base || names_struct)
         ln_cgen_print(g->out, "\n");
-    if (ln_opgen_has_priv(g))
-        write_struct(g);
-    if (ln_opgen_write_pre_run(g, err))
+    if (!op->base && write_shared(g, err))
         return -1;
+    if (op->base)
+        write_target_pre_run(g);
     write_run(g, "static_run", op->fields[LN_OPDESC_STATIC_RUN], op->fields[LN_OPDESC_STATIC_CALL]);
     write_run(g, "run", op->fields[LN_OPDESC_RUN], op->fields[LN_OPDESC_CALL]);
-    write_post_run(g);
-    write_calc_offset(g);
-    ln_opgen_write_tables(g);
+    ln_opgen_write_prototype(g);
     if (names_struct)
         ln_cgen_print(g->out, "\n#undef priv_s\n");
     return 0;

@@ -54,11 +54,28 @@ void ln_opgen_collect_declaration(generator *g, codes *cs, const ln_argdesc *arg
     }
 }
 
-void ln_opgen_collect_codes(generator *g)
+void ln_opgen_collect_last_codes(generator *g, codes *cs, const ln_opdesc *op)
 {
-    const ln_opdesc *op = g->op;
     static const ln_opdesc_field last[] = {LN_OPDESC_SCRATCH, LN_OPDESC_CUSTOM, LN_OPDESC_MACS,
                                            LN_OPDESC_ALGORITHM, LN_OPDESC_LAYOUT};
+    for (size_t i = 0; i < LENGTH_OF(last); i++)
+        ln_opgen_add_code(g, cs, op->fields[last[i]]);
+}
+
+/** All code of "targets" stands in functions behind pre_run. */
+static void collect_targets(generator *g, const ln_rjson *targets)
+{
+    for (size_t i = 0; targets && i < targets->len; i++) {
+        const ln_rjson *row = targets->items[i];
+        ln_opgen_add_code(g, &g->later, row);
+        for (size_t k = 0; k < row->len; k++)
+            ln_opgen_add_code(g, &g->later, row->items[k]);
+    }
+}
+
+void ln_opgen_collect_codes(generator *g)
+{
+    const ln_opdesc *op = ln_opdesc_base(g->op);
     static const ln_opdesc_field later[] = {LN_OPDESC_STATIC_RUN, LN_OPDESC_STATIC_CALL,
                                             LN_OPDESC_RUN,        LN_OPDESC_CALL,
                                             LN_OPDESC_POST_RUN,   LN_OPDESC_CALC_OFFSET};
@@ -68,10 +85,10 @@ void ln_opgen_collect_codes(generator *g)
         add_code_items(g, &g->pre, op->args[i].fields[LN_ARGDESC_CHECKS]);
         ln_opgen_add_code(g, &g->pre, op->args[i].fields[LN_ARGDESC_CUSTOM]);
     }
-    for (size_t i = 0; i < LENGTH_OF(last); i++)
-        ln_opgen_add_code(g, &g->pre, op->fields[last[i]]);
+    ln_opgen_collect_last_codes(g, &g->pre, op);
     for (size_t i = 0; i < LENGTH_OF(later); i++)
         ln_opgen_add_code(g, &g->later, op->fields[later[i]]);
+    collect_targets(g, op->fields[LN_OPDESC_TARGETS]);
 }
 
 int ln_opgen_codes_name(const codes *cs, const char *word)
@@ -128,6 +145,14 @@ int ln_opgen_has_value_in_pre(const generator *g, const ln_argdesc *arg)
 {
     return ln_opgen_names_in_pre(g, arg, VAR_VALUE) ||
            (arg->kind != LN_ARGDESC_PARAM && is_model_of_output(g, arg));
+}
+
+const char *ln_opgen_mtype(const generator *g, const ln_argdesc *arg)
+{
+    const ln_rjson *mtype = arg->fields[LN_ARGDESC_MTYPE];
+    return g->op->fields[LN_OPDESC_TARGETS] && mtype == g->op->fields[LN_OPDESC_MTYPE]
+               ? "op_arg->mtype"
+               : mtype->text;
 }
 
 int ln_opgen_is_string(const ln_argdesc *arg)

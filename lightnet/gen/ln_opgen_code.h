@@ -54,7 +54,10 @@ void ln_opgen_add_code(generator *g, codes *cs, const ln_rjson *node);
 /** Collects the C with which an argument is declared. */
 void ln_opgen_collect_declaration(generator *g, codes *cs, const ln_argdesc *arg);
 
-/** Fills `pre` and `later`. */
+/** Collects the C of `op` that stands at the end of pre_run. */
+void ln_opgen_collect_last_codes(generator *g, codes *cs, const ln_opdesc *op);
+
+/** Fills `pre` and `later`, for an operator of a target with the code of its base. */
 void ln_opgen_collect_codes(generator *g);
 
 /** 1 when some of the code names the word, or a variable of an argument. */
@@ -73,6 +76,9 @@ int ln_opgen_field_is(const ln_rjson *field, const char *text);
 
 /** 1 when pre_run needs the variable `x` of argument x. */
 int ln_opgen_has_value_in_pre(const generator *g, const ln_argdesc *arg);
+
+/** The memory type of a tensor, as C: one that pre_run's users differ in is `op_arg->mtype`. */
+const char *ln_opgen_mtype(const generator *g, const ln_argdesc *arg);
 
 /** 1 for a string, and an array of strings. */
 int ln_opgen_is_string(const ln_argdesc *arg);

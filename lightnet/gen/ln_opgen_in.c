@@ -49,11 +49,13 @@ static void write_dtype_check(const generator *g, const ln_argdesc *arg, const c
 static void write_tensor_checks(const generator *g, const ln_argdesc *arg, const char *entry,
                                 int indent)
 {
-    const char *mtype = ln_argdesc_text(arg, LN_ARGDESC_MTYPE);
+    const char *mtype = ln_opgen_mtype(g, arg);
     const char *sametype = ln_argdesc_text(arg, LN_ARGDESC_SAMETYPE);
     const char *sameshape = ln_argdesc_text(arg, LN_ARGDESC_SAMESHAPE);
     const ln_rjson *ndim = arg->fields[LN_ARGDESC_NDIM], *len = arg->fields[LN_ARGDESC_LEN];
-    if (strcmp(mtype, "LN_MEM_NONE") != 0)
+    if (strcmp(mtype, "op_arg->mtype") == 0)
+        ln_cgen_line(g->out, indent, "ln_opck_tensor_on_target(%s);", entry);
+    else if (strcmp(mtype, "LN_MEM_NONE") != 0)
         ln_cgen_line(g->out, indent, "ln_opck_tensor_mtype_eq(%s, %s);", entry, mtype);
     write_dtype_check(g, arg, entry, indent);
     if (ndim)
@@ -68,12 +70,12 @@ static void write_tensor_checks(const generator *g, const ln_argdesc *arg, const
         ln_cgen_line(g->out, indent, "ln_opck_tensor_isstatic(%s);", entry);
 }
 /** 1 when the fields of an input say any check. */
-static int has_tensor_checks(const ln_argdesc *arg)
+static int has_tensor_checks(const generator *g, const ln_argdesc *arg)
 {
-    return strcmp(ln_argdesc_text(arg, LN_ARGDESC_MTYPE), "LN_MEM_NONE") != 0 ||
-           arg->fields[LN_ARGDESC_DTYPE] || arg->fields[LN_ARGDESC_NDIM] ||
-           arg->fields[LN_ARGDESC_LEN] || arg->fields[LN_ARGDESC_SAMETYPE] ||
-           arg->fields[LN_ARGDESC_SAMESHAPE] || ln_argdesc_is(arg, LN_ARGDESC_STATIC);
+    return strcmp(ln_opgen_mtype(g, arg), "LN_MEM_NONE") != 0 || arg->fields[LN_ARGDESC_DTYPE] ||
+           arg->fields[LN_ARGDESC_NDIM] || arg->fields[LN_ARGDESC_LEN] ||
+           arg->fields[LN_ARGDESC_SAMETYPE] || arg->fields[LN_ARGDESC_SAMESHAPE] ||
+           ln_argdesc_is(arg, LN_ARGDESC_STATIC);
 }
 
 static void write_variadic_input(const generator *g, const ln_argdesc *arg)
@@ -86,7 +88,7 @@ static void write_variadic_input(const generator *g, const ln_argdesc *arg)
     ln_cgen_line(g->out, 4, "if (priv->%s_n < 0)", arg->name);
     ln_cgen_line(g->out, 8, "return;");
     ln_opgen_write_variadic_locals(g, arg);
-    if (!has_tensor_checks(arg))
+    if (!has_tensor_checks(g, arg))
         return;
     ln_cgen_line(g->out, 4, "for (int i = 0; i < priv->%s_n; i++) {", arg->name);
     write_tensor_checks(g, arg, entry, 8);

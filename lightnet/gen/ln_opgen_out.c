@@ -179,7 +179,7 @@ static void write_definition(const generator *g, const ln_argdesc *arg, int inde
     ln_opgen_write_line(g, indent, shape.node,
                         "%sln_op_define_output(op_arg, \"%s\", %s, %s, %s, %s)%s",
                         has_entry ? entry : "if (!", arg->name, shape.ndim, shape.dims, shape.dtype,
-                        ln_argdesc_text(arg, LN_ARGDESC_MTYPE), has_entry ? ";" : ")");
+                        ln_opgen_mtype(g, arg), has_entry ? ";" : ")");
     if (arg->fields[LN_ARGDESC_CLEANUP])
         ln_cgen_snippet(g->out, indent, arg->fields[LN_ARGDESC_CLEANUP]);
     if (has_entry)
@@ -204,9 +204,9 @@ static void write_variadic_output(const generator *g, const ln_argdesc *arg)
     ln_cgen_line(g->out, 4, "for (int i = 0; i < priv->%s_n; i++) {", x);
     write_shape(g, arg, 8, &shape);
     snprintf(entry, sizeof(entry), "priv->%s_entry[i]", x);
-    ln_opgen_write_line(
-        g, 8, shape.node, "%s = ln_op_define_variadic(op_arg, &%s_at, \"%s\", %s, %s, %s, %s);",
-        entry, x, x, shape.ndim, shape.dims, shape.dtype, ln_argdesc_text(arg, LN_ARGDESC_MTYPE));
+    ln_opgen_write_line(g, 8, shape.node,
+                        "%s = ln_op_define_variadic(op_arg, &%s_at, \"%s\", %s, %s, %s, %s);",
+                        entry, x, x, shape.ndim, shape.dims, shape.dtype, ln_opgen_mtype(g, arg));
     if (arg->fields[LN_ARGDESC_CLEANUP])
         ln_cgen_snippet(g->out, 8, arg->fields[LN_ARGDESC_CLEANUP]);
     ln_cgen_line(g->out, 8, "if (!%s)", entry);

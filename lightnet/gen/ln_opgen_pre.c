@@ -213,10 +213,23 @@ static void write_priv_allocation(const generator *g)
     ln_cgen_line(g->out, 4, "op_arg->priv = priv;");
 }
 
-int ln_opgen_write_pre_run(generator *g, ln_error *err)
+void ln_opgen_write_last(const generator *g)
 {
     const ln_rjson *scratch = g->op->fields[LN_OPDESC_SCRATCH],
                    *custom = g->op->fields[LN_OPDESC_CUSTOM];
+    if (scratch) {
+        ln_cgen_print(g->out, "\n    // scratch memory\n");
+        ln_opgen_write_line(g, 4, scratch, "op_arg->scratch_size = %s;", scratch->text);
+    }
+    if (custom) {
+        ln_cgen_print(g->out, "\n");
+        ln_cgen_snippet(g->out, 4, custom);
+    }
+    write_for_reports(g);
+}
+
+int ln_opgen_write_pre_run(generator *g, ln_error *err)
+{
     for (size_t i = 0; i < g->op->nargs; i++)
         ln_opgen_write_name_func(g, &g->op->args[i]);
     ln_cgen_print(g->out, "static void %s_pre_run(ln_op_arg *op_arg)\n{\n", g->op->optype);
@@ -231,15 +244,7 @@ int ln_opgen_write_pre_run(generator *g, ln_error *err)
     if (check_steps(g, err))
         return -1;
     write_keeping(g);
-    if (scratch) {
-        ln_cgen_print(g->out, "\n    // scratch memory\n");
-        ln_opgen_write_line(g, 4, scratch, "op_arg->scratch_size = %s;", scratch->text);
-    }
-    if (custom) {
-        ln_cgen_print(g->out, "\n");
-        ln_cgen_snippet(g->out, 4, custom);
-    }
-    write_for_reports(g);
+    ln_opgen_write_last(g);
     ln_cgen_print(g->out, "}\n\n");
     return 0;
 }

@@ -14,6 +14,9 @@ void ln_opgen_collect_steps(generator *g);
  */
 int ln_opgen_write_pre_run(generator *g, ln_error *err);
 
+/** Writes what stands at the end of pre_run: scratch memory, custom code, what reports need. */
+void ln_opgen_write_last(const generator *g);
+
 /* An argument's declaration, with the checks that its fields say. */
 
 void ln_opgen_write_input(const generator *g, const ln_argdesc *arg);

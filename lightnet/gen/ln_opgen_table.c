@@ -186,34 +186,46 @@ static void write_info(const generator *g)
 
 static void write_op_arg(const generator *g)
 {
-    const char *op = g->op->optype;
-    ln_cgen_print(g->out, "static ln_op_arg %s_op_arg = {\n", op);
-    ln_cgen_line(g->out, 4, ".optype = \"%s\",", op);
+    const char *base = ln_opdesc_base(g->op)->optype;
+    const char *mtype = ln_opdesc_text(g->op, LN_OPDESC_MTYPE);
+    ln_cgen_print(g->out, "static ln_op_arg %s_op_arg = {\n", g->op->optype);
+    ln_cgen_line(g->out, 4, ".optype = \"%s\",", g->op->optype);
     ln_cgen_line(g->out, 4, ".arch = \"%s\",", g->op->arch);
     for (size_t kind = 0; kind < LENGTH_OF(kind_tables); kind++)
-        ln_cgen_line(g->out, 4, ".%s = %s_%s,", kind_tables[kind].names, op,
+        ln_cgen_line(g->out, 4, ".%s = %s_%s,", kind_tables[kind].names, base,
                      kind_tables[kind].names);
-    ln_cgen_line(g->out, 4, ".param_ptypes = %s_param_ptypes,", op);
-    ln_cgen_line(g->out, 4, ".info = &%s_info,", op);
+    ln_cgen_line(g->out, 4, ".param_ptypes = %s_param_ptypes,", base);
+    ln_cgen_line(g->out, 4, ".info = &%s_info,", base);
+    if (mtype)
+        ln_cgen_line(g->out, 4, ".mtype = %s,", mtype);
     ln_cgen_print(g->out, "};\n\n");
+}
+
+/** 1 when the operator has a pre_run of its own. */
+static int has_pre_run(const ln_opdesc *op)
+{
+    return !op->base || op->fields[LN_OPDESC_SCRATCH] || op->fields[LN_OPDESC_CUSTOM] ||
+           op->fields[LN_OPDESC_MACS] || op->fields[LN_OPDESC_ALGORITHM] ||
+           op->fields[LN_OPDESC_LAYOUT];
 }
 
 static void write_op(const generator *g)
 {
     const ln_opdesc *op = g->op;
+    const char *base = ln_opdesc_base(op)->optype;
     ln_cgen_print(g->out, "ln_op ln_opimpl_%s = {\n", op->optype);
     ln_cgen_line(g->out, 4, ".op_arg = &%s_op_arg,", op->optype);
-    ln_cgen_line(g->out, 4, ".pre_run = %s_pre_run,", op->optype);
+    ln_cgen_line(g->out, 4, ".pre_run = %s_pre_run,", has_pre_run(op) ? op->optype : base);
     if (op->fields[LN_OPDESC_STATIC_RUN] || op->fields[LN_OPDESC_STATIC_CALL])
         ln_cgen_line(g->out, 4, ".static_run = %s_static_run,", op->optype);
     if (has_run(op))
         ln_cgen_line(g->out, 4, ".run = %s_run,", op->optype);
     if (ln_opgen_has_priv(g) || op->fields[LN_OPDESC_POST_RUN])
-        ln_cgen_line(g->out, 4, ".post_run = %s_post_run,", op->optype);
+        ln_cgen_line(g->out, 4, ".post_run = %s_post_run,", base);
     else if (ln_opgen_has_outputs(op))
         ln_cgen_line(g->out, 4, ".post_run = ln_op_undefine_outputs,");
     if (op->fields[LN_OPDESC_CALC_OFFSET])
-        ln_cgen_line(g->out, 4, ".calc_offset = %s_calc_offset,", op->optype);
+        ln_cgen_line(g->out, 4, ".calc_offset = %s_calc_offset,", base);
     ln_cgen_print(g->out, "};\n");
 }
 
@@ -225,6 +237,10 @@ void ln_opgen_write_tables(const generator *g)
     write_ptypes(g);
     ln_cgen_print(g->out, "\n");
     write_info(g);
+}
+
+void ln_opgen_write_prototype(const generator *g)
+{
     write_op_arg(g);
     write_op(g);
 }

@@ -10,7 +10,10 @@
  * [2]". */
 void ln_opgen_arg_type(const ln_argdesc *arg, char *buf, size_t size);
 
-/** Writes the tables and ln_opimpl_OPTYPE, the prototype that names them and the functions. */
+/** Writes the tables of the arguments and the information. */
 void ln_opgen_write_tables(const generator *g);
+
+/** Writes ln_opimpl_OPTYPE, the prototype that names the tables and the functions. */
+void ln_opgen_write_prototype(const generator *g);
 
 #endif

@@ -47,6 +47,7 @@ static ln_op *create_bare(const ln_op *proto, const char *name)
     block->op_arg.param_arg_names = arg->param_arg_names;
     block->op_arg.param_ptypes = arg->param_ptypes;
     block->op_arg.info = arg->info;
+    block->op_arg.mtype = arg->mtype;
     return &block->op;
 }
 

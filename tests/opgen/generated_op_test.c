@@ -9,7 +9,8 @@
 #include "ln_check.h"
 #include "tensorlight/tensorlight.h"
 
-extern ln_op ln_opimpl_blur, ln_opimpl_split_cpu, ln_opimpl_stack_cpu, ln_opimpl_rows_cpu;
+extern ln_op ln_opimpl_blur, ln_opimpl_split_cpu, ln_opimpl_stack_cpu, ln_opimpl_rows_cpu,
+    ln_opimpl_count, ln_opimpl_count_cpu, ln_opimpl_count_far, ln_opimpl_count_slowly_cpu;
 
 static ln_hash *table;
 
@@ -102,6 +103,61 @@ START_TEST(missing_parameters_get_their_defaults)
     const ln_tensor_entry *dst = ln_tensor_table_find(table, "d");
     ck_assert_int_eq(dst->mtype, LN_MEM_NONE);
     ck_assert_int_eq(dst->tensor->len, 6);
+    finish(op);
+    tear_down();
+}
+END_TEST
+
+static ln_list *axis_one(void)
+{
+    return ln_param_list_append_number(NULL, "axis", 1);
+}
+
+START_TEST(targets_share_the_checks_of_their_operator)
+{
+    static const struct {
+        const ln_op *op;
+        const char *optype, *arch, *src;
+        ln_mem_type mtype;
+    } rows[] = {
+        {&ln_opimpl_count, "count", "none", "nowhere", LN_MEM_NONE},
+        {&ln_opimpl_count, "count", "none", "m", LN_MEM_NONE},
+        {&ln_opimpl_count_cpu, "count_cpu", "cpu", "m", LN_MEM_CPU},
+        {&ln_opimpl_count_slowly_cpu, "count_slowly_cpu", "cpu", "m", LN_MEM_CPU},
+    };
+    set_up();
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        char in[32];
+        snprintf(in, sizeof(in), "src=%s", rows[i].src);
+        ck_assert_str_eq(rows[i].op->op_arg->optype, rows[i].optype);
+        ck_assert_str_eq(rows[i].op->op_arg->arch, rows[i].arch);
+        ln_op *op = prepare(rows[i].op, in, "dst=d", axis_one());
+        ck_assert_msg(!op->op_arg->failed, "%s", ln_last_error());
+        ck_assert_int_eq(ln_tensor_table_find(table, "d")->mtype, rows[i].mtype);
+        finish(op);
+    }
+    ck_assert_ptr_eq(ln_opimpl_count.op_arg->info, ln_opimpl_count_far.op_arg->info);
+    ck_assert_ptr_eq(ln_opimpl_count.pre_run, ln_opimpl_count_cpu.pre_run);
+    assert_fails(prepare(&ln_opimpl_count_cpu, "src=nowhere", "dst=d", axis_one()),
+                 "memory type LN_MEM_NONE, expected LN_MEM_CPU");
+    assert_fails(prepare(&ln_opimpl_count_far, "src=ints", "dst=d", axis_one()),
+                 "'src' has data type TL_INT32, expected a floating-point type");
+    assert_fails(prepare(&ln_opimpl_count_cpu, "src=m", "dst=d",
+                         ln_param_list_append_number(NULL, "axis", -1)),
+                 "parameter 'axis' is -1, expected >= 0");
+    tear_down();
+}
+END_TEST
+
+START_TEST(targets_add_to_the_checks_of_their_operator)
+{
+    set_up();
+    ln_op *op = prepare(&ln_opimpl_count_far, "src=m", "dst=d", axis_one());
+    ck_assert_msg(!op->op_arg->failed, "%s", ln_last_error());
+    ck_assert_uint_eq(op->op_arg->scratch_size, 24); // one axis, six floats
+    ck_assert_double_eq(op->op_arg->macs, 2);
+    ck_assert_ptr_null(ln_opimpl_count_cpu.static_run);
+    ck_assert_ptr_nonnull(ln_opimpl_count_far.static_run);
     finish(op);
     tear_down();
 }
@@ -284,6 +340,7 @@ START_TEST(variadic_outputs_are_all_defined)
 END_TEST
 
 LN_TEST_MAIN("generated operators", missing_parameters_get_their_defaults,
-             empty_parameters_get_their_defaults, checks_name_what_is_wrong,
-             outputs_share_memory_and_may_be_left_out,
+             targets_share_the_checks_of_their_operator,
+             targets_add_to_the_checks_of_their_operator, empty_parameters_get_their_defaults,
+             checks_name_what_is_wrong, outputs_share_memory_and_may_be_left_out,
              variadic_inputs_come_in_the_order_of_the_list, variadic_outputs_are_all_defined)

@@ -238,6 +238,7 @@ static ln_op_arg blur_op_arg = {
     .param_arg_names = blur_param_arg_names,
     .param_ptypes = blur_param_ptypes,
     .info = &blur_info,
+    .mtype = LN_MEM_NONE,
 };
 
 ln_op ln_opimpl_blur = {
@@ -259,7 +260,7 @@ struct split_cpu_priv {
     int runs;
 #line 97 "good.op"
     double *table;
-#line 263 "good.c"
+#line 264 "good.c"
 };
 
 static void split_cpu_pre_run(ln_op_arg *op_arg)
@@ -283,7 +284,7 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     ln_opck_tensor_isstatic(src_entry);
 #line 100 "good.op"
     ln_opck_satisfy(src->ndim > 0 && src->dims[0] > 1);
-#line 287 "good.c"
+#line 288 "good.c"
 
     // parameters
     ln_param_entry *rows_entry = ln_param_list_find(op_arg->params, "rows");
@@ -302,12 +303,12 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     }
 
     upper_dims[0] = rows;
-#line 306 "good.c"
+#line 307 "good.c"
     ln_tensor_entry *upper_entry = ln_op_define_output(op_arg, "upper", src->ndim, upper_dims,
         src->dtype, LN_MEM_CPU);
 #line 119 "good.op"
     ln_free(upper_dims);
-#line 311 "good.c"
+#line 312 "good.c"
     if (!upper_entry)
         return;
     if (ln_tensor_entry_set_owner(upper_entry, op_arg->tensor_table, src_name)) {
@@ -322,7 +323,7 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
         memcpy(lower_dims, src->dims, sizeof(int) * (size_t)src->ndim);
 #line 129 "good.op"
         lower_dims[0] = src->dims[0] - upper->dims[0];
-#line 326 "good.c"
+#line 327 "good.c"
         lower_entry = ln_op_define_output(op_arg, "lower", src->ndim, lower_dims, upper->dtype,
                                           LN_MEM_CPU);
         if (!lower_entry)
@@ -340,11 +341,11 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     // scratch memory
 #line 136 "good.op"
     op_arg->scratch_size = tl_tensor_size(src);
-#line 344 "good.c"
+#line 345 "good.c"
 
 #line 137 "good.op"
     priv->table = NULL;
-#line 348 "good.c"
+#line 349 "good.c"
 
     // for reports
 #line 138 "good.op"
@@ -353,31 +354,7 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     op_arg->algorithm = rows > 1 ? "many" : "one";
 #line 140 "good.op"
     op_arg->layout = "plain";
-#line 357 "good.c"
-}
-
-static void split_cpu_static_run(ln_op_arg *op_arg)
-{
-    struct split_cpu_priv *priv = op_arg->priv;
-
-#line 141 "good.op"
-    ((struct priv_s *)priv)->runs = 0;
-#line 366 "good.c"
-}
-
-static void split_cpu_run(ln_op_arg *op_arg)
-{
-    struct split_cpu_priv *priv = op_arg->priv;
-    const tl_tensor *src = priv->src;
-    tl_tensor *upper = priv->upper;
-    tl_tensor *lower = priv->lower;
-
-#line 144 "good.op"
-    priv->runs++;
-    if (lower)
-        memcpy(lower->data, (const char *)src->data + tl_tensor_size(upper),
-               tl_tensor_size(lower));
-#line 381 "good.c"
+#line 358 "good.c"
 }
 
 static void split_cpu_post_run(ln_op_arg *op_arg)
@@ -387,7 +364,7 @@ static void split_cpu_post_run(ln_op_arg *op_arg)
         return;
 #line 149 "good.op"
     ln_free(priv->table);
-#line 391 "good.c"
+#line 368 "good.c"
     ln_op_undefine_outputs(op_arg);
     ln_free(priv);
     op_arg->priv = NULL;
@@ -401,7 +378,7 @@ static size_t split_cpu_calc_offset(ln_op_arg *op_arg, ln_tensor_entry *te)
 
 #line 150 "good.op"
     return te == upper_entry ? src_entry->offset : te->offset;
-#line 405 "good.c"
+#line 382 "good.c"
 }
 
 static const ln_arg_info split_cpu_tensors_in[] = {
@@ -433,6 +410,30 @@ static const ln_op_info split_cpu_info = {
     .params = split_cpu_params,
 };
 
+static void split_cpu_static_run(ln_op_arg *op_arg)
+{
+    struct split_cpu_priv *priv = op_arg->priv;
+
+#line 141 "good.op"
+    ((struct priv_s *)priv)->runs = 0;
+#line 420 "good.c"
+}
+
+static void split_cpu_run(ln_op_arg *op_arg)
+{
+    struct split_cpu_priv *priv = op_arg->priv;
+    const tl_tensor *src = priv->src;
+    tl_tensor *upper = priv->upper;
+    tl_tensor *lower = priv->lower;
+
+#line 144 "good.op"
+    priv->runs++;
+    if (lower)
+        memcpy(lower->data, (const char *)src->data + tl_tensor_size(upper),
+               tl_tensor_size(lower));
+#line 435 "good.c"
+}
+
 static ln_op_arg split_cpu_op_arg = {
     .optype = "split_cpu",
     .arch = "cpu",
@@ -441,6 +442,7 @@ static ln_op_arg split_cpu_op_arg = {
     .param_arg_names = split_cpu_param_arg_names,
     .param_ptypes = split_cpu_param_ptypes,
     .info = &split_cpu_info,
+    .mtype = LN_MEM_CPU,
 };
 
 ln_op ln_opimpl_split_cpu = {
@@ -488,11 +490,11 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
     for (int i = 0; i < priv->src_n; i++) {
 #line 165 "good.op"
         ln_opck_satisfy(src[i]->dtype == src[0]->dtype && tl_tensor_issameshape(src[i], src[0]));
-#line 492 "good.c"
+#line 494 "good.c"
     }
 #line 166 "good.op"
     ln_opck_satisfy(src_n < 100);
-#line 496 "good.c"
+#line 498 "good.c"
 
     // outputs
     tl_dtype dst_dtype = TL_FLOAT;
@@ -506,7 +508,7 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
     memcpy(stacked + 1, src[0]->dims, sizeof(int) * (size_t)src[0]->ndim);
     stacked[0] = src_n;
     dst_dims = stacked;
-#line 510 "good.c"
+#line 512 "good.c"
     ln_tensor_entry *dst_entry = ln_op_define_output(op_arg, "dst", dst_ndim, dst_dims, dst_dtype,
         LN_MEM_CPU);
     if (!dst_entry)
@@ -514,20 +516,6 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
 
     // for the other functions
     priv->dst = dst_entry->tensor;
-}
-
-static void stack_cpu_run(ln_op_arg *op_arg)
-{
-    struct stack_cpu_priv *priv = op_arg->priv;
-    const tl_tensor **src = priv->src;
-    const int src_n = priv->src_n;
-    tl_tensor *dst = priv->dst;
-    const tl_exec exec = ln_op_exec(op_arg);
-
-#line 189 "good.op"
-    if (tl_exec_gather(&exec, src, src_n, dst))
-#line 530 "good.c"
-        ln_op_fail_tl(op_arg);
 }
 
 static void stack_cpu_post_run(ln_op_arg *op_arg)
@@ -570,6 +558,20 @@ static const ln_op_info stack_cpu_info = {
     .params = stack_cpu_params,
 };
 
+static void stack_cpu_run(ln_op_arg *op_arg)
+{
+    struct stack_cpu_priv *priv = op_arg->priv;
+    const tl_tensor **src = priv->src;
+    const int src_n = priv->src_n;
+    tl_tensor *dst = priv->dst;
+    const tl_exec exec = ln_op_exec(op_arg);
+
+#line 189 "good.op"
+    if (tl_exec_gather(&exec, src, src_n, dst))
+#line 572 "good.c"
+        ln_op_fail_tl(op_arg);
+}
+
 static ln_op_arg stack_cpu_op_arg = {
     .optype = "stack_cpu",
     .arch = "cpu",
@@ -578,6 +580,7 @@ static ln_op_arg stack_cpu_op_arg = {
     .param_arg_names = stack_cpu_param_arg_names,
     .param_ptypes = stack_cpu_param_ptypes,
     .info = &stack_cpu_info,
+    .mtype = LN_MEM_CPU,
 };
 
 ln_op ln_opimpl_stack_cpu = {
@@ -648,37 +651,11 @@ static void rows_cpu_pre_run(ln_op_arg *op_arg)
         return;
 #line 210 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
-#line 652 "good.c"
+#line 655 "good.c"
 
     // for the other functions
     priv->src = src;
     priv->total = total_entry->tensor;
-}
-
-static void rows_cpu_static_run(ln_op_arg *op_arg)
-{
-    struct rows_cpu_priv *priv = op_arg->priv;
-    tl_tensor *total = priv->total;
-    const tl_exec exec = ln_op_exec(op_arg);
-
-#line 215 "good.op"
-    if (tl_exec_zeros(&exec, total))
-#line 667 "good.c"
-        ln_op_fail_tl(op_arg);
-}
-
-static void rows_cpu_run(ln_op_arg *op_arg)
-{
-    struct rows_cpu_priv *priv = op_arg->priv;
-    const tl_tensor *src = priv->src;
-    tl_tensor **dst = priv->dst;
-    const int dst_n = priv->dst_n;
-    const tl_exec exec = ln_op_exec(op_arg);
-
-#line 216 "good.op"
-    if (tl_exec_scatter(&exec, src, dst, dst_n))
-#line 681 "good.c"
-        ln_op_fail_tl(op_arg);
 }
 
 static void rows_cpu_post_run(ln_op_arg *op_arg)
@@ -724,6 +701,32 @@ static const ln_op_info rows_cpu_info = {
     .params = rows_cpu_params,
 };
 
+static void rows_cpu_static_run(ln_op_arg *op_arg)
+{
+    struct rows_cpu_priv *priv = op_arg->priv;
+    tl_tensor *total = priv->total;
+    const tl_exec exec = ln_op_exec(op_arg);
+
+#line 215 "good.op"
+    if (tl_exec_zeros(&exec, total))
+#line 713 "good.c"
+        ln_op_fail_tl(op_arg);
+}
+
+static void rows_cpu_run(ln_op_arg *op_arg)
+{
+    struct rows_cpu_priv *priv = op_arg->priv;
+    const tl_tensor *src = priv->src;
+    tl_tensor **dst = priv->dst;
+    const int dst_n = priv->dst_n;
+    const tl_exec exec = ln_op_exec(op_arg);
+
+#line 216 "good.op"
+    if (tl_exec_scatter(&exec, src, dst, dst_n))
+#line 727 "good.c"
+        ln_op_fail_tl(op_arg);
+}
+
 static ln_op_arg rows_cpu_op_arg = {
     .optype = "rows_cpu",
     .arch = "cpu",
@@ -732,6 +735,7 @@ static ln_op_arg rows_cpu_op_arg = {
     .param_arg_names = rows_cpu_param_arg_names,
     .param_ptypes = rows_cpu_param_ptypes,
     .info = &rows_cpu_info,
+    .mtype = LN_MEM_CPU,
 };
 
 ln_op ln_opimpl_rows_cpu = {
@@ -800,22 +804,10 @@ static void rows_alone_cpu_pre_run(ln_op_arg *op_arg)
         return;
 #line 210 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
-#line 804 "good.c"
+#line 808 "good.c"
 
     // for the other functions
     priv->src = src;
-}
-
-static void rows_alone_cpu_run(ln_op_arg *op_arg)
-{
-    struct rows_alone_cpu_priv *priv = op_arg->priv;
-    const tl_tensor *src = priv->src;
-    tl_tensor **dst = priv->dst;
-    const int dst_n = priv->dst_n;
-
-#line 226 "good.op"
-    tl_exec_scatter(NULL, src, dst, dst_n);
-#line 819 "good.c"
 }
 
 static void rows_alone_cpu_post_run(ln_op_arg *op_arg)
@@ -861,6 +853,18 @@ static const ln_op_info rows_alone_cpu_info = {
     .params = rows_alone_cpu_params,
 };
 
+static void rows_alone_cpu_run(ln_op_arg *op_arg)
+{
+    struct rows_alone_cpu_priv *priv = op_arg->priv;
+    const tl_tensor *src = priv->src;
+    tl_tensor **dst = priv->dst;
+    const int dst_n = priv->dst_n;
+
+#line 226 "good.op"
+    tl_exec_scatter(NULL, src, dst, dst_n);
+#line 866 "good.c"
+}
+
 static ln_op_arg rows_alone_cpu_op_arg = {
     .optype = "rows_alone_cpu",
     .arch = "cpu",
@@ -869,6 +873,7 @@ static ln_op_arg rows_alone_cpu_op_arg = {
     .param_arg_names = rows_alone_cpu_param_arg_names,
     .param_ptypes = rows_alone_cpu_param_ptypes,
     .info = &rows_alone_cpu_info,
+    .mtype = LN_MEM_CPU,
 };
 
 ln_op ln_opimpl_rows_alone_cpu = {
@@ -876,6 +881,336 @@ ln_op ln_opimpl_rows_alone_cpu = {
     .pre_run = rows_alone_cpu_pre_run,
     .run = rows_alone_cpu_run,
     .post_run = rows_alone_cpu_post_run,
+};
+
+// count: Counts lines, and keeps what is positive.
+#define priv_s count_priv
+
+struct count_priv {
+    const tl_tensor *src;
+    tl_tensor *dst;
+    int axis;
+#line 233 "good.op"
+    int lines;
+#line 896 "good.c"
+};
+
+static void count_pre_run(ln_op_arg *op_arg)
+{
+    if (ln_op_check_args(op_arg))
+        return;
+
+    struct count_priv *priv = ln_alloc(sizeof(*priv));
+    if (!priv) {
+        ln_op_fail_last(op_arg);
+        return;
+    }
+    op_arg->priv = priv;
+
+    // inputs
+    const char *src_name = ln_tensor_list_find_name(op_arg->tensors_in, "src");
+    ln_tensor_entry *src_entry = ln_op_find_input(op_arg, "src");
+    ln_opck_tensor_defined(src_entry, src_name);
+    tl_tensor *src = src_entry->tensor;
+    ln_opck_tensor_on_target(src_entry);
+    ln_opck_satisfy_msg(tl_dtype_is_float(src->dtype),
+                        "'src' has data type %s, expected a floating-point type",
+                        tl_dtype_name(src->dtype));
+
+    // parameters
+    ln_param_entry *axis_entry = ln_param_list_find(op_arg->params, "axis");
+    ln_opck_param_type(axis_entry, LN_PARAM_NUMBER);
+    ln_opck_param_int_ge(axis_entry, 0);
+
+    // outputs
+    ln_tensor_entry *dst_entry = ln_op_define_output(op_arg, "dst", src->ndim, src->dims,
+        src->dtype, op_arg->mtype);
+    if (!dst_entry)
+        return;
+
+    // for the other functions
+    priv->src = src;
+    priv->dst = dst_entry->tensor;
+    priv->axis = axis_entry->value_int;
+
+#line 235 "good.op"
+    priv->lines = src->dims[0];
+#line 939 "good.c"
+}
+
+static void count_post_run(ln_op_arg *op_arg)
+{
+    struct count_priv *priv = op_arg->priv;
+    if (!priv)
+        return;
+    ln_op_undefine_outputs(op_arg);
+    ln_free(priv);
+    op_arg->priv = NULL;
+}
+
+static const ln_arg_info count_tensors_in[] = {
+    {.arg_name = "src", .doc = "any floats", .type = "FLT"},
+    {.arg_name = NULL},
+};
+static const char *count_in_arg_names[] = {"src", NULL};
+static const ln_arg_info count_tensors_out[] = {
+    {.arg_name = "dst", .doc = "the result", .type = "shape of src, dtype of src"},
+    {.arg_name = NULL},
+};
+static const char *count_out_arg_names[] = {"dst", NULL};
+static const ln_arg_info count_params[] = {
+    {.arg_name = "axis", .doc = "", .type = "number -> int"},
+    {.arg_name = NULL},
+};
+static const char *count_param_arg_names[] = {"axis", NULL};
+static const ln_param_type count_param_ptypes[] = {LN_PARAM_NUMBER, LN_PARAM_INVALID};
+
+static const ln_op_info count_info = {
+    .doc = "Counts lines, and keeps what is positive.",
+    .author = "The LightNet authors",
+    .source = "good.op",
+    .pure = 1,
+    .inplace_writer = 0,
+    .tensors_in = count_tensors_in,
+    .tensors_out = count_tensors_out,
+    .params = count_params,
+};
+
+static ln_op_arg count_op_arg = {
+    .optype = "count",
+    .arch = "none",
+    .in_arg_names = count_in_arg_names,
+    .out_arg_names = count_out_arg_names,
+    .param_arg_names = count_param_arg_names,
+    .param_ptypes = count_param_ptypes,
+    .info = &count_info,
+    .mtype = LN_MEM_NONE,
+};
+
+ln_op ln_opimpl_count = {
+    .op_arg = &count_op_arg,
+    .pre_run = count_pre_run,
+    .post_run = count_post_run,
+};
+
+#undef priv_s
+
+// count on cpu.
+#define priv_s count_priv
+
+static void count_cpu_run(ln_op_arg *op_arg)
+{
+    struct count_priv *priv = op_arg->priv;
+    const tl_tensor *src = priv->src;
+    tl_tensor *dst = priv->dst;
+    const tl_exec exec = ln_op_exec(op_arg);
+
+#line 237 "good.op"
+    if (tl_exec_relu(&exec, src, dst))
+#line 1011 "good.c"
+        ln_op_fail_tl(op_arg);
+}
+
+static ln_op_arg count_cpu_op_arg = {
+    .optype = "count_cpu",
+    .arch = "cpu",
+    .in_arg_names = count_in_arg_names,
+    .out_arg_names = count_out_arg_names,
+    .param_arg_names = count_param_arg_names,
+    .param_ptypes = count_param_ptypes,
+    .info = &count_info,
+    .mtype = LN_MEM_CPU,
+};
+
+ln_op ln_opimpl_count_cpu = {
+    .op_arg = &count_cpu_op_arg,
+    .pre_run = count_pre_run,
+    .run = count_cpu_run,
+    .post_run = count_post_run,
+};
+
+#undef priv_s
+
+// count on far.
+#define priv_s count_priv
+
+static void count_far_pre_run(ln_op_arg *op_arg)
+{
+    count_pre_run(op_arg);
+    if (op_arg->failed)
+        return;
+    struct count_priv *priv = op_arg->priv;
+    const tl_tensor *src = priv->src;
+    const int axis = priv->axis;
+
+    // scratch memory
+#line 240 "good.op"
+    op_arg->scratch_size = (size_t)axis * tl_tensor_size(src);
+#line 1050 "good.c"
+
+    // for reports
+#line 241 "good.op"
+    op_arg->macs = priv->lines;
+#line 1055 "good.c"
+}
+
+static void count_far_static_run(ln_op_arg *op_arg)
+{
+    struct count_priv *priv = op_arg->priv;
+    tl_tensor *dst = priv->dst;
+    const tl_exec exec = ln_op_exec(op_arg);
+
+#line 242 "good.op"
+    if (tl_exec_zeros(&exec, dst))
+#line 1066 "good.c"
+        ln_op_fail_tl(op_arg);
+}
+
+static void count_far_run(ln_op_arg *op_arg)
+{
+    struct count_priv *priv = op_arg->priv;
+    const int axis = priv->axis;
+
+#line 243 "good.op"
+    ((struct priv_s *)priv)->lines += axis;
+#line 1077 "good.c"
+}
+
+static ln_op_arg count_far_op_arg = {
+    .optype = "count_far",
+    .arch = "far",
+    .in_arg_names = count_in_arg_names,
+    .out_arg_names = count_out_arg_names,
+    .param_arg_names = count_param_arg_names,
+    .param_ptypes = count_param_ptypes,
+    .info = &count_info,
+    .mtype = LN_MEM_CPU,
+};
+
+ln_op ln_opimpl_count_far = {
+    .op_arg = &count_far_op_arg,
+    .pre_run = count_far_pre_run,
+    .static_run = count_far_static_run,
+    .run = count_far_run,
+    .post_run = count_post_run,
+};
+
+#undef priv_s
+
+// count_slowly_cpu: Counts lines, and keeps what is positive.
+
+struct count_slowly_cpu_priv {
+    const tl_tensor *src;
+    tl_tensor *dst;
+#line 233 "good.op"
+    int lines;
+#line 1108 "good.c"
+};
+
+static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
+{
+    if (ln_op_check_args(op_arg))
+        return;
+
+    struct count_slowly_cpu_priv *priv = ln_alloc(sizeof(*priv));
+    if (!priv) {
+        ln_op_fail_last(op_arg);
+        return;
+    }
+    op_arg->priv = priv;
+
+    // inputs
+    const char *src_name = ln_tensor_list_find_name(op_arg->tensors_in, "src");
+    ln_tensor_entry *src_entry = ln_op_find_input(op_arg, "src");
+    ln_opck_tensor_defined(src_entry, src_name);
+    tl_tensor *src = src_entry->tensor;
+    ln_opck_tensor_mtype_eq(src_entry, LN_MEM_CPU);
+    ln_opck_satisfy_msg(tl_dtype_is_float(src->dtype),
+                        "'src' has data type %s, expected a floating-point type",
+                        tl_dtype_name(src->dtype));
+
+    // parameters
+    ln_param_entry *axis_entry = ln_param_list_find(op_arg->params, "axis");
+    ln_opck_param_type(axis_entry, LN_PARAM_NUMBER);
+    ln_opck_param_int_ge(axis_entry, 0);
+
+    // outputs
+    ln_tensor_entry *dst_entry = ln_op_define_output(op_arg, "dst", src->ndim, src->dims,
+        src->dtype, LN_MEM_CPU);
+    if (!dst_entry)
+        return;
+
+    // for the other functions
+    priv->src = src;
+    priv->dst = dst_entry->tensor;
+}
+
+static void count_slowly_cpu_post_run(ln_op_arg *op_arg)
+{
+    struct count_slowly_cpu_priv *priv = op_arg->priv;
+    if (!priv)
+        return;
+    ln_op_undefine_outputs(op_arg);
+    ln_free(priv);
+    op_arg->priv = NULL;
+}
+
+static const ln_arg_info count_slowly_cpu_tensors_in[] = {
+    {.arg_name = "src", .doc = "any floats", .type = "FLT"},
+    {.arg_name = NULL},
+};
+static const char *count_slowly_cpu_in_arg_names[] = {"src", NULL};
+static const ln_arg_info count_slowly_cpu_tensors_out[] = {
+    {.arg_name = "dst", .doc = "the result", .type = "shape of src, dtype of src"},
+    {.arg_name = NULL},
+};
+static const char *count_slowly_cpu_out_arg_names[] = {"dst", NULL};
+static const ln_arg_info count_slowly_cpu_params[] = {
+    {.arg_name = "axis", .doc = "", .type = "number -> int"},
+    {.arg_name = NULL},
+};
+static const char *count_slowly_cpu_param_arg_names[] = {"axis", NULL};
+static const ln_param_type count_slowly_cpu_param_ptypes[] = {LN_PARAM_NUMBER, LN_PARAM_INVALID};
+
+static const ln_op_info count_slowly_cpu_info = {
+    .doc = "Counts lines, and keeps what is positive.",
+    .author = "The LightNet authors",
+    .source = "good.op",
+    .pure = 1,
+    .inplace_writer = 0,
+    .tensors_in = count_slowly_cpu_tensors_in,
+    .tensors_out = count_slowly_cpu_tensors_out,
+    .params = count_slowly_cpu_params,
+};
+
+static void count_slowly_cpu_run(ln_op_arg *op_arg)
+{
+    struct count_slowly_cpu_priv *priv = op_arg->priv;
+    const tl_tensor *src = priv->src;
+    tl_tensor *dst = priv->dst;
+
+#line 251 "good.op"
+    if (tl_exec_relu(NULL, src, dst))
+#line 1195 "good.c"
+        ln_op_fail_tl(op_arg);
+}
+
+static ln_op_arg count_slowly_cpu_op_arg = {
+    .optype = "count_slowly_cpu",
+    .arch = "cpu",
+    .in_arg_names = count_slowly_cpu_in_arg_names,
+    .out_arg_names = count_slowly_cpu_out_arg_names,
+    .param_arg_names = count_slowly_cpu_param_arg_names,
+    .param_ptypes = count_slowly_cpu_param_ptypes,
+    .info = &count_slowly_cpu_info,
+    .mtype = LN_MEM_CPU,
+};
+
+ln_op ln_opimpl_count_slowly_cpu = {
+    .op_arg = &count_slowly_cpu_op_arg,
+    .pre_run = count_slowly_cpu_pre_run,
+    .run = count_slowly_cpu_run,
+    .post_run = count_slowly_cpu_post_run,
 };
 
 // watch: Somebody looks at it.
@@ -925,6 +1260,7 @@ static ln_op_arg watch_op_arg = {
     .param_arg_names = watch_param_arg_names,
     .param_ptypes = watch_param_ptypes,
     .info = &watch_info,
+    .mtype = LN_MEM_NONE,
 };
 
 ln_op ln_opimpl_watch = {

@@ -18,6 +18,7 @@
 #include "lightnet/ln_api.h"
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_list.h"
+#include "lightnet/ln_mem.h"
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_param.h"
 #include "lightnet/ln_tensor.h"
@@ -111,6 +112,8 @@ typedef struct ln_op_arg {
     int infers;            /* pre_run and post_run are called to infer shapes anew: LN_INFERS_* */
     ln_list *planned;      /* the model's parameters where `params` are those of a run; or NULL */
     int *shapes;           /* of the inputs, for which they were inferred last; or NULL */
+    ln_mem_type mtype;     /* the memory that the operator's target works on; LN_MEM_NONE: it is
+                              abstract, or its checks say themselves */
 } ln_op_arg;
 
 typedef void (*ln_op_func)(ln_op_arg *op_arg);

@@ -263,6 +263,9 @@ LN_END_DECLS
 #define ln_opck_tensor_isnotstatic(entry) LN_OPCK_RETURN(ln_opck_static(op_arg, entry, 0))
 #define ln_opck_tensor_mtype_eq(entry, mem_type) \
     LN_OPCK_RETURN(ln_opck_mtype(op_arg, entry, mem_type))
+/* In the memory of the operator's target; an abstract operator takes tensors in any. */
+#define ln_opck_tensor_on_target(entry) \
+    LN_OPCK_RETURN(op_arg->mtype != LN_MEM_NONE && ln_opck_mtype(op_arg, entry, op_arg->mtype))
 #define ln_opck_tensor_dtype_eq(entry, data_type) \
     LN_OPCK_RETURN(ln_opck_dtype(op_arg, entry, data_type))
 
