@@ -12,16 +12,6 @@
 #include "gen/ln_opgen_table.h"
 #include "lightnet/ln_util.h"
 
-/** 1 when struct priv has a member for the variable. */
-static int is_member(const generator *g, const ln_argdesc *arg, var v)
-{
-    if (arg->variadic)
-        return v == VAR_VALUE || v == VAR_ENTRY || v == VAR_COUNT;
-    if (v == VAR_VALUE && ln_opgen_is_converted_array(arg))
-        return 1;
-    return ln_opgen_is_kept(g, arg, v);
-}
-
 static void write_struct(const generator *g)
 {
     char type[LN_MAX_NAME_LEN];
@@ -30,7 +20,7 @@ static void write_struct(const generator *g)
     for (size_t i = 0; i < g->op->nargs; i++) {
         for (int v = VAR_VALUE; v <= VAR_COUNT; v++) {
             const ln_argdesc *arg = &g->op->args[i];
-            if (!is_member(g, arg, (var)v))
+            if (!ln_opgen_is_member(g, arg, (var)v))
                 continue;
             ln_opgen_kept_type(arg, (var)v, type, sizeof(type));
             ln_cgen_line(g->out, 4, "%s%s%s;", type, arg->name, ln_opgen_var_suffixes[v]);
@@ -146,13 +136,13 @@ static void write_run(const generator *g, const char *name, const ln_rjson *run,
     ln_cgen_print(g->out, "}\n\n");
 }
 
-/** The opposite of pre_run, also of one that failed half way: `priv` may be NULL, and all in it
- * that is not yet set is 0. */
+/** The opposite of pre_run, also of one that failed half way: all in `priv` that is not yet set is
+ * 0. Without code or arrays of its own an operator needs none but ln_op_end. */
 static void write_post_run(const generator *g)
 {
     const ln_rjson *code = g->op->fields[LN_OPDESC_POST_RUN];
     const codes cs = {.nodes = &code, .len = 1};
-    if (!ln_opgen_has_priv(g) && !code)
+    if (!ln_opgen_has_post_run(g->op))
         return;
     ln_cgen_print(g->out, "static void %s_post_run(ln_op_arg *op_arg)\n{\n", g->op->optype);
     if (ln_opgen_has_priv(g)) {
@@ -164,8 +154,6 @@ static void write_post_run(const generator *g)
         write_arg_locals(g, &cs);
         ln_cgen_snippet(g->out, 4, code);
     }
-    if (ln_opgen_has_outputs(g->op))
-        ln_cgen_line(g->out, 4, "ln_op_undefine_outputs(op_arg);");
     for (size_t i = 0; i < g->op->nargs; i++) {
         const ln_argdesc *arg = &g->op->args[i];
         if (arg->variadic)
@@ -173,10 +161,7 @@ static void write_post_run(const generator *g)
         if (arg->variadic || ln_opgen_is_converted_array(arg))
             ln_cgen_line(g->out, 4, "ln_free((void *)priv->%s);", arg->name);
     }
-    if (ln_opgen_has_priv(g)) {
-        ln_cgen_line(g->out, 4, "ln_free(priv);");
-        ln_cgen_line(g->out, 4, "op_arg->priv = NULL;");
-    }
+    ln_cgen_line(g->out, 4, "ln_op_end(op_arg);");
     ln_cgen_print(g->out, "}\n\n");
 }
 
@@ -312,9 +297,8 @@ static void write_headers(ln_cgen *out, const ln_cgen *draft, const ln_opdescs *
     write_includes(out, descs, 1);
     write_include_for(out, draft, "<string.h>", (const char *const[3]){"memcpy(", "strcmp("});
     ln_cgen_print(out, out->len > before ? "\n" : "");
-    write_include_for(out, draft, "\"lightnet/ln_genop.h\"",
-                      (const char *const[3]){"ln_op_default_", "_variadic", "ln_op_fail_name("});
-    ln_cgen_print(out, "#include \"lightnet/ln_op.h\"\n#include \"tensorlight/tensorlight.h\"\n");
+    ln_cgen_print(out, "#include \"lightnet/ln_genop.h\"\n"
+                       "#include \"tensorlight/tensorlight.h\"\n");
     write_includes(out, descs, 0);
 }
 

@@ -147,6 +147,22 @@ int ln_opgen_has_value_in_pre(const generator *g, const ln_argdesc *arg)
            (arg->kind != LN_ARGDESC_PARAM && is_model_of_output(g, arg));
 }
 
+int ln_opgen_is_stored(const ln_argdesc *arg)
+{
+    return arg->kind != LN_ARGDESC_OUT && !arg->variadic && !arg->fields[LN_ARGDESC_FROM_FUNC];
+}
+
+int ln_opgen_is_member(const generator *g, const ln_argdesc *arg, var v)
+{
+    if (arg->variadic)
+        return v == VAR_VALUE || v == VAR_ENTRY || v == VAR_COUNT;
+    if (v == VAR_VALUE && ln_opgen_is_converted_array(arg))
+        return 1;
+    if (v == VAR_VALUE && ln_opgen_is_stored(arg) && ln_opgen_has_value_in_pre(g, arg))
+        return 1;
+    return ln_opgen_is_kept(g, arg, v);
+}
+
 const char *ln_opgen_mtype(const generator *g, const ln_argdesc *arg)
 {
     const ln_rjson *mtype = arg->fields[LN_ARGDESC_MTYPE];
@@ -166,13 +182,13 @@ int ln_opgen_is_converted_array(const ln_argdesc *arg)
            arg->fields[LN_ARGDESC_FROM_FUNC];
 }
 
-int ln_opgen_has_outputs(const ln_opdesc *op)
+int ln_opgen_has_post_run(const ln_opdesc *op)
 {
     for (size_t i = 0; i < op->nargs; i++) {
-        if (op->args[i].kind == LN_ARGDESC_OUT)
+        if (op->args[i].variadic || ln_opgen_is_converted_array(&op->args[i]))
             return 1;
     }
-    return 0;
+    return op->fields[LN_OPDESC_POST_RUN] != NULL;
 }
 
 int ln_opgen_has_priv(const generator *g)
@@ -182,10 +198,8 @@ int ln_opgen_has_priv(const generator *g)
         return 1;
     for (size_t i = 0; i < g->op->nargs; i++) {
         const ln_argdesc *arg = &g->op->args[i];
-        if (arg->variadic || ln_opgen_is_converted_array(arg))
-            return 1;
         for (int v = VAR_VALUE; v <= VAR_COUNT; v++) {
-            if (ln_opgen_is_kept(g, arg, (var)v))
+            if (ln_opgen_is_member(g, arg, (var)v))
                 return 1;
         }
     }

@@ -80,14 +80,26 @@ int ln_opgen_has_value_in_pre(const generator *g, const ln_argdesc *arg);
 /** The memory type of a tensor, as C: one that pre_run's users differ in is `op_arg->mtype`. */
 const char *ln_opgen_mtype(const generator *g, const ln_argdesc *arg);
 
+/** 1 for a field of an input or parameter that a table holds, and ln_op_begin checks. */
+int ln_opgen_is_listed(const ln_argdesc *arg, ln_argdesc_field field);
+
+/** The set of data types, in C, that "dtype" of an input names, or NULL. */
+const char *ln_opgen_dtype_set(const char *dtype);
+
+/** 1 for an argument whose tensor or value ln_op_begin stores in `priv`, if that has a member. */
+int ln_opgen_is_stored(const ln_argdesc *arg);
+
+/** 1 when `priv` has a member for the variable. */
+int ln_opgen_is_member(const generator *g, const ln_argdesc *arg, var v);
+
 /** 1 for a string, and an array of strings. */
 int ln_opgen_is_string(const ln_argdesc *arg);
 
 /** 1 for an array of strings that from_func converts: `priv` owns the values. */
 int ln_opgen_is_converted_array(const ln_argdesc *arg);
 
-/** 1 when the operator has an output. */
-int ln_opgen_has_outputs(const ln_opdesc *op);
+/** 1 when the operator has a post_run of its own: code, or arrays to free. */
+int ln_opgen_has_post_run(const ln_opdesc *op);
 
 /** 1 when the operator has a private structure. */
 int ln_opgen_has_priv(const generator *g);

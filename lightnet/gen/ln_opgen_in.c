@@ -6,76 +6,81 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The sets of types that "dtype" of an input can name. */
-static const struct {
-    const char *name, *before, *behind, *expected;
-} dtype_sets[] = {
-    {"FLT", "tl_dtype_is_float(", ")", "a floating-point type"},
-    {"NUM", "", " != TL_BOOL", "a number type"},
-};
-
-/** The type is in a set; `tensor` is C for the tensor. */
-static void write_dtype_set_check(const generator *g, const ln_argdesc *arg, size_t set,
-                                  const char *tensor, int indent)
+/** 1 for a data type that the table of inputs can hold: one type, or a set of them. */
+static int is_listed_dtype(const ln_rjson *dtype)
 {
-    ln_cgen_line(g->out, indent,
-                 "ln_opck_satisfy_msg(%s%s->dtype%s, \"'%s' has data type %%s, expected %s\", "
-                 "tl_dtype_name(%s->dtype));",
-                 dtype_sets[set].before, tensor, dtype_sets[set].behind, arg->name,
-                 dtype_sets[set].expected, tensor);
+    return (strncmp(dtype->text, "TL_", 3) == 0 && ln_c_is_identifier(dtype->text)) ||
+           ln_opgen_dtype_set(dtype->text);
 }
 
-static void write_dtype_check(const generator *g, const ln_argdesc *arg, const char *entry,
+const char *ln_opgen_dtype_set(const char *dtype)
+{
+    return strcmp(dtype, "FLT") == 0   ? "LN_DTYPES_FLOAT"
+           : strcmp(dtype, "NUM") == 0 ? "LN_DTYPES_NUMBER"
+                                       : NULL;
+}
+
+int ln_opgen_is_listed(const ln_argdesc *arg, ln_argdesc_field field)
+{
+    const ln_rjson *node = arg->fields[field];
+    if (!node || arg->variadic)
+        return 0;
+    if (field == LN_ARGDESC_DTYPE)
+        return is_listed_dtype(node);
+    if (field == LN_ARGDESC_NDIM)
+        return node->type == LN_RJSON_NUMBER && node->number > 0;
+    return node->type == LN_RJSON_NUMBER;
+}
+
+/** 1 for a memory type of its own, which is not that of the operator's target. */
+static int has_own_mtype(const generator *g, const ln_argdesc *arg)
+{
+    return arg->fields[LN_ARGDESC_MTYPE] != g->op->fields[LN_OPDESC_MTYPE];
+}
+
+static void write_dtype_check(const generator *g, const ln_rjson *dtype, const char *entry,
                               int indent)
 {
-    char tensor[LN_MAX_NAME_LEN];
-    const ln_rjson *dtype = arg->fields[LN_ARGDESC_DTYPE];
-    if (!dtype)
-        return;
-    if (!arg->variadic && ln_opgen_has_value_in_pre(g, arg))
-        snprintf(tensor, sizeof(tensor), "%s", arg->name);
+    const char *set = ln_opgen_dtype_set(dtype->text);
+    if (set)
+        ln_cgen_line(g->out, indent, "LN_OPCK_RETURN(ln_opck_dtypes(op_arg, %s, %s));", entry, set);
     else
-        snprintf(tensor, sizeof(tensor), "%s->tensor", entry);
-    for (size_t i = 0; i < LENGTH_OF(dtype_sets); i++) {
-        if (strcmp(dtype->text, dtype_sets[i].name) != 0)
-            continue;
-        write_dtype_set_check(g, arg, i, tensor, indent);
-        return;
-    }
-    ln_opgen_write_line(g, indent, dtype, "ln_opck_tensor_dtype_eq(%s, %s);", entry, dtype->text);
+        ln_opgen_write_line(g, indent, dtype, "ln_opck_tensor_dtype_eq(%s, %s);", entry,
+                            dtype->text);
 }
 
-/** The checks that the fields of an input say. */
+/** The checks that the fields of an input say, but for those that the tables hold. */
 static void write_tensor_checks(const generator *g, const ln_argdesc *arg, const char *entry,
                                 int indent)
 {
-    const char *mtype = ln_opgen_mtype(g, arg);
     const char *sametype = ln_argdesc_text(arg, LN_ARGDESC_SAMETYPE);
     const char *sameshape = ln_argdesc_text(arg, LN_ARGDESC_SAMESHAPE);
     const ln_rjson *ndim = arg->fields[LN_ARGDESC_NDIM], *len = arg->fields[LN_ARGDESC_LEN];
-    if (strcmp(mtype, "op_arg->mtype") == 0)
+    if (arg->variadic && !has_own_mtype(g, arg))
         ln_cgen_line(g->out, indent, "ln_opck_tensor_on_target(%s);", entry);
-    else if (strcmp(mtype, "LN_MEM_NONE") != 0)
-        ln_cgen_line(g->out, indent, "ln_opck_tensor_mtype_eq(%s, %s);", entry, mtype);
-    write_dtype_check(g, arg, entry, indent);
-    if (ndim)
+    else if (has_own_mtype(g, arg))
+        ln_cgen_line(g->out, indent, "ln_opck_tensor_mtype_eq(%s, %s);", entry,
+                     ln_argdesc_text(arg, LN_ARGDESC_MTYPE));
+    if (arg->fields[LN_ARGDESC_DTYPE] && !ln_opgen_is_listed(arg, LN_ARGDESC_DTYPE))
+        write_dtype_check(g, arg->fields[LN_ARGDESC_DTYPE], entry, indent);
+    if (ndim && !ln_opgen_is_listed(arg, LN_ARGDESC_NDIM))
         ln_opgen_write_line(g, indent, ndim, "ln_opck_tensor_ndim(%s, %s);", entry, ndim->text);
     if (len)
         ln_opgen_write_line(g, indent, len, "ln_opck_tensor_len(%s, %s);", entry, len->text);
-    if (sametype)
+    if (sametype && arg->variadic)
         ln_cgen_line(g->out, indent, "ln_opck_tensor_issametype(%s, %s_entry);", entry, sametype);
-    if (sameshape)
+    if (sameshape && arg->variadic)
         ln_cgen_line(g->out, indent, "ln_opck_tensor_issameshape(%s, %s_entry);", entry, sameshape);
-    if (ln_argdesc_is(arg, LN_ARGDESC_STATIC))
+    if (ln_argdesc_is(arg, LN_ARGDESC_STATIC) && arg->variadic)
         ln_cgen_line(g->out, indent, "ln_opck_tensor_isstatic(%s);", entry);
 }
-/** 1 when the fields of an input say any check. */
+
+/** 1 when the fields of an input say any check that no table holds. */
 static int has_tensor_checks(const generator *g, const ln_argdesc *arg)
 {
-    return strcmp(ln_opgen_mtype(g, arg), "LN_MEM_NONE") != 0 || arg->fields[LN_ARGDESC_DTYPE] ||
-           arg->fields[LN_ARGDESC_NDIM] || arg->fields[LN_ARGDESC_LEN] ||
-           arg->fields[LN_ARGDESC_SAMETYPE] || arg->fields[LN_ARGDESC_SAMESHAPE] ||
-           ln_argdesc_is(arg, LN_ARGDESC_STATIC);
+    return arg->variadic || has_own_mtype(g, arg) || arg->fields[LN_ARGDESC_LEN] ||
+           (arg->fields[LN_ARGDESC_DTYPE] && !ln_opgen_is_listed(arg, LN_ARGDESC_DTYPE)) ||
+           (arg->fields[LN_ARGDESC_NDIM] && !ln_opgen_is_listed(arg, LN_ARGDESC_NDIM));
 }
 
 static void write_variadic_input(const generator *g, const ln_argdesc *arg)
@@ -88,42 +93,63 @@ static void write_variadic_input(const generator *g, const ln_argdesc *arg)
     ln_cgen_line(g->out, 4, "if (priv->%s_n < 0)", arg->name);
     ln_cgen_line(g->out, 8, "return;");
     ln_opgen_write_variadic_locals(g, arg);
-    if (!has_tensor_checks(g, arg))
-        return;
     ln_cgen_line(g->out, 4, "for (int i = 0; i < priv->%s_n; i++) {", arg->name);
     write_tensor_checks(g, arg, entry, 8);
     ln_cgen_line(g->out, 4, "}");
 }
 
-/** Begins the block for an optional input that is there; the variables, declared before it, are
- * NULL while it is absent. */
-static void begin_optional_input(const generator *g, const ln_argdesc *arg)
+/** 1 when the type or shape of a variadic argument must be that of `arg`. */
+static int is_model_of_variadic(const generator *g, const ln_argdesc *arg)
 {
-    ln_cgen_line(g->out, 4, "ln_tensor_entry *%s_entry = NULL;", arg->name);
-    if (ln_opgen_has_value_in_pre(g, arg))
-        ln_cgen_line(g->out, 4, "tl_tensor *%s = NULL;", arg->name);
-    ln_cgen_line(g->out, 4, "if (%s_name) {", arg->name);
+    for (size_t i = 0; i < g->op->nargs; i++) {
+        const ln_argdesc *other = &g->op->args[i];
+        if (other->variadic && other->kind == LN_ARGDESC_IN &&
+            (ln_opgen_field_is(other->fields[LN_ARGDESC_SAMETYPE], arg->name) ||
+             ln_opgen_field_is(other->fields[LN_ARGDESC_SAMESHAPE], arg->name)))
+            return 1;
+    }
+    return 0;
+}
+
+/** 1 when an output lies in the memory of `arg`. */
+static int is_owner(const generator *g, const ln_argdesc *arg)
+{
+    for (size_t i = 0; i < g->op->nargs; i++) {
+        if (ln_opgen_field_is(g->op->args[i].fields[LN_ARGDESC_OWNER], arg->name))
+            return 1;
+    }
+    return 0;
+}
+
+static int needs_entry(const generator *g, const ln_argdesc *arg)
+{
+    const int has_extras = arg->fields[LN_ARGDESC_CHECK] || arg->fields[LN_ARGDESC_CHECKS] ||
+                           arg->fields[LN_ARGDESC_CUSTOM];
+    return ln_opgen_names_in_pre(g, arg, VAR_ENTRY) || ln_opgen_is_kept(g, arg, VAR_ENTRY) ||
+           has_tensor_checks(g, arg) || is_model_of_variadic(g, arg) ||
+           (arg->optional && has_extras);
 }
 
 static void write_single_input(const generator *g, const ln_argdesc *arg)
 {
     char entry[LN_MAX_NAME_LEN];
     const char *x = arg->name;
-    const int indent = arg->optional ? 8 : 4;
+    const int has_checks = has_tensor_checks(g, arg);
     snprintf(entry, sizeof(entry), "%s_entry", x);
-    ln_cgen_line(g->out, 4,
-                 "const char *%s_name = ln_tensor_list_find_name(op_arg->tensors_in, \"%s\");", x,
-                 x);
-    if (arg->optional)
-        begin_optional_input(g, arg);
-    ln_cgen_line(g->out, indent, "%s%s = ln_op_find_input(op_arg, \"%s\");",
-                 arg->optional ? "" : "ln_tensor_entry *", entry, x);
-    ln_cgen_line(g->out, indent, "ln_opck_tensor_defined(%s, %s_name);", entry, x);
+    if (ln_opgen_names_in_pre(g, arg, VAR_NAME) || ln_opgen_is_kept(g, arg, VAR_NAME) ||
+        is_owner(g, arg))
+        ln_cgen_line(g->out, 4,
+                     "const char *%s_name = ln_tensor_list_find_name(op_arg->tensors_in, \"%s\");",
+                     x, x);
+    if (needs_entry(g, arg))
+        ln_cgen_line(g->out, 4, "ln_tensor_entry *%s = ln_op_find_input(op_arg, \"%s\");", entry,
+                     x);
     if (ln_opgen_has_value_in_pre(g, arg))
-        ln_cgen_line(g->out, indent, "%s%s = %s->tensor;", arg->optional ? "" : "tl_tensor *", x,
-                     entry);
-    write_tensor_checks(g, arg, entry, indent);
-    if (arg->optional)
+        ln_cgen_line(g->out, 4, "const tl_tensor *%s = priv->%s;", x, x);
+    if (has_checks && arg->optional)
+        ln_cgen_line(g->out, 4, "if (%s) {", entry);
+    write_tensor_checks(g, arg, entry, arg->optional ? 8 : 4);
+    if (has_checks && arg->optional)
         ln_cgen_line(g->out, 4, "}");
 }
 

@@ -9,70 +9,34 @@
 /* The comparisons, in the order of their fields. */
 static const char *const cmp_names[] = {"eq", "gt", "ge", "lt", "le", "ne"};
 
-/** The literal of one default value in C. */
-static void append_default(ln_cgen *text, const ln_rjson *value)
+/** 1 when a bound is no number, but C. */
+static int has_computed_bound(const ln_argdesc *arg)
 {
-    if (value->type == LN_RJSON_STRING) {
-        ln_cgen_print(text, "\"");
-        ln_cgen_escaped(text, value->text);
-        ln_cgen_print(text, "\"");
-    } else if (value->type == LN_RJSON_BOOL) {
-        ln_cgen_print(text, value->boolean ? "LN_TRUE" : "LN_FALSE");
-    } else {
-        ln_cgen_print(text, "%s", value->text);
+    for (int f = LN_ARGDESC_LEN; f <= LN_ARGDESC_NE; f++) {
+        if (arg->fields[f] && !ln_opgen_is_listed(arg, (ln_argdesc_field)f))
+            return 1;
     }
+    return 0;
 }
 
-/** Adds the parameter with its default to an operator without it. */
-static void write_default(const generator *g, const ln_argdesc *arg)
-{
-    const ln_rjson *value = arg->fields[LN_ARGDESC_DEFAULT];
-    if (!value)
-        return;
-    const ln_ptype_spec *ptype = &ln_ptype_specs[arg->ptype];
-    ln_cgen text = {.file = "-"};
-    if (value->type == LN_RJSON_ARRAY && value->len == 0) {
-        ln_cgen_print(&text, "0, NULL");
-    } else if (value->type == LN_RJSON_ARRAY) {
-        ln_cgen_print(&text, "%zu, (%s[]){", value->len, ptype->c_item);
-        for (size_t i = 0; i < value->len; i++) {
-            ln_cgen_print(&text, i ? ", " : "");
-            append_default(&text, value->items[i]);
-        }
-        ln_cgen_print(&text, "}");
-    } else {
-        append_default(&text, value);
-    }
-    g->out->failed |= text.failed;
-    ln_cgen_line(g->out, 4, "if (ln_op_default_%s(op_arg, \"%s\", %s))", ptype->word, arg->name,
-                 text.text ? text.text : "");
-    ln_cgen_line(g->out, 8, "return;");
-    ln_cgen_free(&text);
-}
-
-/** Length and bounds. */
+/** Bounds of the length and of the value that the tables do not hold. */
 static void write_param_checks(const generator *g, const ln_argdesc *arg)
 {
     const int is_array = ln_argdesc_is_array(arg);
     const char *realtype = ln_argdesc_text(arg, LN_ARGDESC_REALTYPE);
-    int is_bounded = 0;
     for (size_t i = 0; i < LENGTH_OF(cmp_names); i++) {
         const ln_rjson *bound = arg->fields[LN_ARGDESC_LEN + i];
-        if (bound)
+        if (bound && bound->type != LN_RJSON_NUMBER)
             ln_opgen_write_line(g, 4, bound, "ln_opck_param_array_len_%s(%s_entry, %s);",
                                 cmp_names[i], arg->name, bound->text);
     }
     for (size_t i = 0; i < LENGTH_OF(cmp_names); i++) {
         const ln_rjson *bound = arg->fields[LN_ARGDESC_EQ + i];
-        if (bound)
+        if (bound && bound->type != LN_RJSON_NUMBER)
             ln_opgen_write_line(g, 4, bound, "ln_opck_param_%s%s_%s(%s_entry, %s);",
                                 is_array ? "array_" : "", realtype, cmp_names[i], arg->name,
                                 bound->text);
-        is_bounded |= bound != NULL;
     }
-    if (!is_bounded && !ln_opgen_is_string(arg) && realtype && strcmp(realtype, "int") == 0)
-        ln_cgen_line(g->out, 4, "ln_opck_param_%sint_ge(%s_entry, INT_MIN); // any int",
-                     is_array ? "array_" : "", arg->name);
 }
 
 /** Fails for a string that from_func, which returned -1, does not know. */
@@ -111,29 +75,22 @@ static void write_converted_array(const generator *g, const ln_argdesc *arg)
     ln_cgen_line(g->out, 4, "}");
 }
 
-void ln_opgen_param_value(const ln_argdesc *arg, char *buf, size_t size)
-{
-    snprintf(buf, size, "%s_entry->value_%s%s", arg->name, ln_argdesc_is_array(arg) ? "array_" : "",
-             ln_opgen_view_name(arg));
-}
-
 static void write_param_value(const generator *g, const ln_argdesc *arg)
 {
-    char type[LN_MAX_NAME_LEN], value[LN_MAX_NAME_LEN];
+    char type[LN_MAX_NAME_LEN];
     const ln_rjson *func = arg->fields[LN_ARGDESC_FROM_FUNC];
     ln_opgen_param_type(arg, type, sizeof(type));
-    ln_opgen_param_value(arg, value, sizeof(value));
     const char *const_scalar = strchr(type, '*') || arg->fields[LN_ARGDESC_CUSTOM]
                                    ? ""
                                    : "const "; // custom code may change it
     if (ln_opgen_is_converted_array(arg)) {
         write_converted_array(g, arg);
     } else if (func) {
-        ln_cgen_line_of(g->out, 4, func, "%s%s%s = %s(%s);", const_scalar, type, arg->name,
-                        func->text, value);
+        ln_cgen_line_of(g->out, 4, func, "%s%s%s = %s(%s_entry->value_string);", const_scalar, type,
+                        arg->name, func->text, arg->name);
         write_unknown_string(g, arg, 4, "");
     } else if (ln_opgen_has_value_in_pre(g, arg)) {
-        ln_cgen_line(g->out, 4, "%s%s%s = %s;", const_scalar, type, arg->name, value);
+        ln_cgen_line(g->out, 4, "%s%s%s = priv->%s;", const_scalar, type, arg->name, arg->name);
     }
 }
 
@@ -151,12 +108,11 @@ void ln_opgen_write_name_func(const generator *g, const ln_argdesc *arg)
 
 void ln_opgen_write_param(const generator *g, const ln_argdesc *arg)
 {
-    write_default(g, arg);
-    ln_cgen_line(g->out, 4,
-                 "ln_param_entry *%s_entry = ln_param_list_find(op_arg->params, \"%s\");",
-                 arg->name, arg->name);
-    ln_cgen_line(g->out, 4, "ln_opck_param_type(%s_entry, %s);", arg->name,
-                 ln_argdesc_text(arg, LN_ARGDESC_PTYPE));
+    if (arg->fields[LN_ARGDESC_FROM_FUNC] || has_computed_bound(arg) ||
+        ln_opgen_names_in_pre(g, arg, VAR_ENTRY) || ln_opgen_is_kept(g, arg, VAR_ENTRY))
+        ln_cgen_line(g->out, 4,
+                     "ln_param_entry *%s_entry = ln_param_list_find(op_arg->params, \"%s\");",
+                     arg->name, arg->name);
     write_param_checks(g, arg);
     if (arg->ptype != LN_ARGDESC_NULL)
         write_param_value(g, arg);

@@ -104,33 +104,29 @@ static void write_extra(const generator *g, const step *s)
         ln_cgen_line(g->out, 4, "}");
 }
 
-/** Writes the comment that begins a section, unless it is begun. Returns 1 when it was. */
-static int write_section(const generator *g, const char **last, const char *title)
+/** Writes the comment that begins a section, unless it is begun. */
+static void write_section(const generator *g, const char **last, const char *title)
 {
     if (*last == title)
-        return 1;
+        return;
     ln_cgen_print(g->out, "\n    // %s\n", title);
     *last = title;
-    return 0;
 }
 
 /** Writes the steps that need not wait, in the order of the description; again and again while
  * there are some. `with_outputs` 0: the steps of inputs and parameters only. */
 static void write_ready_steps(generator *g, int with_outputs)
 {
-    static const char *const titles[] = {"inputs", "outputs", "parameters"};
-    static const char across[] = "across arguments";
+    static const char checks[] = "checks", outputs[] = "outputs";
     const char *last = NULL;
-    int progress = 1;
-    for (int round = 0; progress; round++) {
+    for (int progress = 1; progress;) {
         progress = 0;
         for (step *s = g->steps; s < g->steps + g->nsteps; s++) {
             const int is_output = s->arg->kind == LN_ARGDESC_OUT;
             if (s->done || (is_output && !with_outputs) || find_obstacle(g, s))
                 continue;
-            if (write_section(g, &last, round && s->code ? across : titles[s->arg->kind]) &&
-                !s->code)
-                ln_cgen_print(g->out, "\n");
+            if (s->code || is_output)
+                write_section(g, &last, is_output ? outputs : checks);
             if (s->code)
                 write_extra(g, s);
             else
@@ -156,19 +152,33 @@ static int check_steps(generator *g, ln_error *err)
     return 0;
 }
 
+/** 1 when ln_op_begin has stored the variable in `priv` already, and nothing has changed it. */
+static int is_stored(const ln_argdesc *arg, var v)
+{
+    return v == VAR_VALUE && ln_opgen_is_stored(arg) && !arg->fields[LN_ARGDESC_CUSTOM];
+}
+
 /** Where pre_run finds a variable that `priv` is to keep. */
 static void kept_value(const generator *g, const ln_argdesc *arg, var v, char *buf, size_t size)
 {
-    if (v == VAR_VALUE && arg->kind == LN_ARGDESC_PARAM && !ln_opgen_has_value_in_pre(g, arg) &&
-        !arg->fields[LN_ARGDESC_FROM_FUNC])
-        ln_opgen_param_value(arg, buf, size);
-    else if (v == VAR_VALUE && arg->kind != LN_ARGDESC_PARAM &&
-             !ln_opgen_has_value_in_pre(g, arg) && arg->optional)
-        snprintf(buf, size, "%s_entry ? %s_entry->tensor : NULL", arg->name, arg->name);
-    else if (v == VAR_VALUE && arg->kind != LN_ARGDESC_PARAM && !ln_opgen_has_value_in_pre(g, arg))
-        snprintf(buf, size, "%s_entry->tensor", arg->name);
+    if (v == VAR_VALUE && arg->kind == LN_ARGDESC_OUT && !ln_opgen_has_value_in_pre(g, arg))
+        snprintf(buf, size,
+                 arg->optional ? "%s_entry ? %s_entry->tensor : NULL" : "%s_entry->tensor",
+                 arg->name, arg->name);
     else
         snprintf(buf, size, "%s%s", arg->name, ln_opgen_var_suffixes[v]);
+}
+
+/** 1 when pre_run stores the variable in `priv`. */
+static int is_kept_here(const generator *g, const ln_argdesc *arg, var v)
+{
+    if (!ln_opgen_is_kept(g, arg, v) || arg->variadic || is_stored(arg, v))
+        return 0;
+    if (v != VAR_VALUE)
+        return 1;
+    return !ln_opgen_is_converted_array(arg) &&
+           (arg->kind != LN_ARGDESC_PARAM || arg->fields[LN_ARGDESC_FROM_FUNC] ||
+            ln_opgen_has_value_in_pre(g, arg));
 }
 
 static void write_keeping(const generator *g)
@@ -178,8 +188,7 @@ static void write_keeping(const generator *g)
     for (size_t i = 0; i < g->op->nargs; i++) {
         const ln_argdesc *arg = &g->op->args[i];
         for (int v = VAR_VALUE; v <= VAR_NAME; v++) {
-            if (!ln_opgen_is_kept(g, arg, (var)v) || arg->variadic ||
-                (v == VAR_VALUE && ln_opgen_is_converted_array(arg)))
+            if (!is_kept_here(g, arg, (var)v))
                 continue;
             write_section(g, &last, "for the other functions");
             kept_value(g, arg, (var)v, value, sizeof(value));
@@ -202,15 +211,33 @@ static void write_for_reports(const generator *g)
     }
 }
 
-static void write_priv_allocation(const generator *g)
+/** 1 when something in pre_run names `priv`. */
+static int uses_priv(const generator *g)
 {
-    ln_cgen_print(g->out, "\n");
-    ln_cgen_line(g->out, 4, "struct %s_priv *priv = ln_alloc(sizeof(*priv));", g->op->optype);
-    ln_cgen_line(g->out, 4, "if (!priv) {");
-    ln_cgen_line(g->out, 8, "ln_op_fail_last(op_arg);");
+    for (size_t i = 0; i < g->op->nargs; i++) {
+        const ln_argdesc *arg = &g->op->args[i];
+        if (arg->variadic || ln_opgen_is_converted_array(arg) ||
+            (ln_opgen_is_stored(arg) && ln_opgen_has_value_in_pre(g, arg)))
+            return 1;
+        for (int v = VAR_VALUE; v <= VAR_NAME; v++) {
+            if (is_kept_here(g, arg, (var)v))
+                return 1;
+        }
+    }
+    return ln_opgen_codes_name(&g->pre, "priv");
+}
+
+/** What the tables say comes first. */
+static void write_beginning(const generator *g)
+{
+    const char *op = g->op->optype;
+    if (ln_opgen_has_priv(g))
+        ln_cgen_line(g->out, 4, "if (ln_op_begin(op_arg, sizeof(struct %s_priv)))", op);
+    else
+        ln_cgen_line(g->out, 4, "if (ln_op_begin(op_arg, 0))");
     ln_cgen_line(g->out, 8, "return;");
-    ln_cgen_line(g->out, 4, "}");
-    ln_cgen_line(g->out, 4, "op_arg->priv = priv;");
+    if (uses_priv(g))
+        ln_cgen_line(g->out, 4, "struct %s_priv *priv = op_arg->priv;", op);
 }
 
 void ln_opgen_write_last(const generator *g)
@@ -233,10 +260,7 @@ int ln_opgen_write_pre_run(generator *g, ln_error *err)
     for (size_t i = 0; i < g->op->nargs; i++)
         ln_opgen_write_name_func(g, &g->op->args[i]);
     ln_cgen_print(g->out, "static void %s_pre_run(ln_op_arg *op_arg)\n{\n", g->op->optype);
-    ln_cgen_line(g->out, 4, "if (ln_op_check_args(op_arg))");
-    ln_cgen_line(g->out, 8, "return;");
-    if (ln_opgen_has_priv(g))
-        write_priv_allocation(g);
+    write_beginning(g);
     if (ln_opgen_codes_name(&g->pre, "exec"))
         ln_cgen_line(g->out, 4, "const tl_exec exec = ln_op_exec(op_arg);");
     write_ready_steps(g, 0);

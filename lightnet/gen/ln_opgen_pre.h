@@ -26,7 +26,4 @@ void ln_opgen_write_param(const generator *g, const ln_argdesc *arg);
 /** The function that gives the `i`th name that a parameter can have; none without "name_func". */
 void ln_opgen_write_name_func(const generator *g, const ln_argdesc *arg);
 
-/** A parameter's value as an expression, where no function converts it. */
-void ln_opgen_param_value(const ln_argdesc *arg, char *buf, size_t size);
-
 #endif

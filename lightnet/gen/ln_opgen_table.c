@@ -79,6 +79,88 @@ static void write_inplace(const generator *g)
     }
 }
 
+/** What ln_op_begin checks of an input. */
+static void write_input_checks(const ln_argdesc *arg, ln_cgen *line)
+{
+    const char *dtype = ln_argdesc_text(arg, LN_ARGDESC_DTYPE);
+    if (ln_opgen_is_listed(arg, LN_ARGDESC_DTYPE) && ln_opgen_dtype_set(dtype))
+        ln_cgen_print(line, ", .dtypes = %s", ln_opgen_dtype_set(dtype));
+    else if (ln_opgen_is_listed(arg, LN_ARGDESC_DTYPE))
+        ln_cgen_print(line, ", .dtypes = LN_DTYPE_BIT(%s)", dtype);
+    if (ln_opgen_is_listed(arg, LN_ARGDESC_NDIM))
+        ln_cgen_print(line, ", .ndim = %s", ln_argdesc_text(arg, LN_ARGDESC_NDIM));
+    if (ln_argdesc_is(arg, LN_ARGDESC_STATIC))
+        ln_cgen_print(line, ", .isstatic = 1");
+    write_string_field(line, "same_type", ln_argdesc_text(arg, LN_ARGDESC_SAMETYPE));
+    write_string_field(line, "same_shape", ln_argdesc_text(arg, LN_ARGDESC_SAMESHAPE));
+}
+
+/** The fields from `first` on that bound a length or a value by a number. */
+static void write_bounds(const ln_argdesc *arg, int first, const char *what, ln_cgen *line)
+{
+    static const char *const cmps[] = {"EQ", "GT", "GE", "LT", "LE", "NE"};
+    for (int i = 0; i < (int)LENGTH_OF(cmps); i++) {
+        if (ln_opgen_is_listed(arg, (ln_argdesc_field)(first + i)))
+            ln_cgen_print(line, "%s(%s, %s), ", what, cmps[i], arg->fields[first + i]->text);
+    }
+}
+
+/** One value of a default: a string, or a number as bools are, too. */
+static void write_default_value(const ln_rjson *value, ln_cgen *line)
+{
+    if (value->type == LN_RJSON_STRING) {
+        ln_cgen_print(line, "\"");
+        ln_cgen_escaped(line, value->text);
+        ln_cgen_print(line, "\"");
+    } else if (value->type == LN_RJSON_BOOL) {
+        ln_cgen_print(line, "%d", value->boolean);
+    } else {
+        ln_cgen_print(line, "%s", value->text);
+    }
+}
+
+static void write_default_values(const ln_argdesc *arg, const ln_rjson *value, ln_cgen *line)
+{
+    const size_t n = value->type == LN_RJSON_ARRAY ? value->len : 1;
+    if (n == 0)
+        return;
+    ln_cgen_print(line, ln_opgen_is_string(arg) ? ", .strings = (const char *const[]){"
+                                                : ", .numbers = (const double[]){");
+    for (size_t i = 0; i < n; i++) {
+        ln_cgen_print(line, i ? ", " : "");
+        write_default_value(value->type == LN_RJSON_ARRAY ? value->items[i] : value, line);
+    }
+    ln_cgen_print(line, "}, .n_default = %zu", n);
+}
+
+/** What ln_op_begin checks of a parameter, and adds. */
+static void write_param_checks(const ln_argdesc *arg, ln_cgen *line)
+{
+    const char *realtype = ln_argdesc_text(arg, LN_ARGDESC_REALTYPE);
+    ln_cgen bounds = {.file = "-"};
+    if (!ln_opgen_is_string(arg) && realtype && strcmp(realtype, "int") != 0)
+        ln_cgen_print(line, ", .view = LN_OPCK_%s",
+                      strcmp(realtype, "float") == 0 ? "FLOAT" : "DOUBLE");
+    write_bounds(arg, LN_ARGDESC_LEN, "LN_LENGTH", &bounds);
+    write_bounds(arg, LN_ARGDESC_EQ, "LN_VALUE", &bounds);
+    if (bounds.text)
+        ln_cgen_print(line, ", .bounds = (const ln_bound[]){%s{0}}", bounds.text);
+    line->failed |= bounds.failed;
+    ln_cgen_free(&bounds);
+    if (arg->fields[LN_ARGDESC_DEFAULT])
+        write_default_values(arg, arg->fields[LN_ARGDESC_DEFAULT], line);
+}
+
+static void write_checks(const generator *g, const ln_argdesc *arg, ln_cgen *line)
+{
+    if (arg->kind == LN_ARGDESC_IN && !arg->variadic)
+        write_input_checks(arg, line);
+    else if (arg->kind == LN_ARGDESC_PARAM)
+        write_param_checks(arg, line);
+    if (ln_opgen_is_stored(arg) && ln_opgen_is_member(g, arg, VAR_VALUE))
+        ln_cgen_print(line, ", .at = LN_MEMBER(struct %s_priv, %s)", g->op->optype, arg->name);
+}
+
 static void write_arg_info(const generator *g, const ln_argdesc *arg)
 {
     char type[LN_MAX_NAME_LEN], *value = NULL;
@@ -109,6 +191,7 @@ static void write_arg_info(const generator *g, const ln_argdesc *arg)
     write_string_field(&line, "sets", ln_argdesc_text(arg, LN_ARGDESC_SETS));
     if (arg->fields[LN_ARGDESC_DYNAMIC])
         ln_cgen_print(&line, ", .dynamic = %d", ln_argdesc_is(arg, LN_ARGDESC_DYNAMIC) ? 1 : -1);
+    write_checks(g, arg, &line);
     g->out->failed |= line.failed;
     ln_cgen_line(g->out, 4, "%s},", line.text ? line.text : "");
     ln_cgen_free(&line);
@@ -160,45 +243,33 @@ static int has_run(const ln_opdesc *op)
     return op->fields[LN_OPDESC_RUN] || op->fields[LN_OPDESC_CALL];
 }
 
-static void write_info_text(const generator *g, const char *field, const char *text)
+/** Appends a string in quotes. */
+static void append_string(ln_cgen *line, const char *text)
 {
-    ln_cgen escaped = {.file = "-"};
-    ln_cgen_escaped(&escaped, text ? text : "");
-    ln_cgen_line(g->out, 4, ".%s = \"%s\",", field, escaped.text ? escaped.text : "");
-    g->out->failed |= escaped.failed;
-    ln_cgen_free(&escaped);
+    ln_cgen_print(line, "\"");
+    ln_cgen_escaped(line, text ? text : "");
+    ln_cgen_print(line, "\"");
 }
 
 static void write_info(const generator *g)
 {
-    const char *op = g->op->optype;
-    ln_cgen_print(g->out, "static const ln_op_info %s_info = {\n", op);
-    write_info_text(g, "doc", ln_opdesc_text(g->op, LN_OPDESC_DOC));
-    write_info_text(g, "author", ln_opdesc_text(g->op, LN_OPDESC_AUTHOR));
-    write_info_text(g, "source", ln_cgen_base_name(g->op->node->file));
-    ln_cgen_line(g->out, 4, ".pure = %d,", g->op->pure);
-    ln_cgen_line(g->out, 4, ".inplace_writer = %d,", g->op->inplace_writer);
+    const ln_opdesc *op = g->op;
+    ln_cgen line = {.file = "-"};
+    ln_cgen_print(&line, "{.doc = ");
+    append_string(&line, ln_opdesc_text(op, LN_OPDESC_DOC));
+    ln_cgen_print(&line, ", .author = ");
+    append_string(&line, ln_opdesc_text(op, LN_OPDESC_AUTHOR));
+    ln_cgen_print(&line, ", .source = ");
+    append_string(&line, ln_cgen_base_name(op->node->file));
+    ln_cgen_print(&line, ", .pure = %d, .inplace_writer = %d", op->pure, op->inplace_writer);
     for (size_t kind = 0; kind < LENGTH_OF(kind_tables); kind++)
-        ln_cgen_line(g->out, 4, ".%s = %s_%s,", kind_tables[kind].infos, op,
-                     kind_tables[kind].infos);
-    ln_cgen_print(g->out, "};\n\n");
-}
-
-static void write_op_arg(const generator *g)
-{
-    const char *base = ln_opdesc_base(g->op)->optype;
-    const char *mtype = ln_opdesc_text(g->op, LN_OPDESC_MTYPE);
-    ln_cgen_print(g->out, "static ln_op_arg %s_op_arg = {\n", g->op->optype);
-    ln_cgen_line(g->out, 4, ".optype = \"%s\",", g->op->optype);
-    ln_cgen_line(g->out, 4, ".arch = \"%s\",", g->op->arch);
-    for (size_t kind = 0; kind < LENGTH_OF(kind_tables); kind++)
-        ln_cgen_line(g->out, 4, ".%s = %s_%s,", kind_tables[kind].names, base,
-                     kind_tables[kind].names);
-    ln_cgen_line(g->out, 4, ".param_ptypes = %s_param_ptypes,", base);
-    ln_cgen_line(g->out, 4, ".info = &%s_info,", base);
-    if (mtype)
-        ln_cgen_line(g->out, 4, ".mtype = %s,", mtype);
-    ln_cgen_print(g->out, "};\n\n");
+        ln_cgen_print(&line, ", .%s = %s_%s", kind_tables[kind].infos, op->optype,
+                      kind_tables[kind].infos);
+    ln_cgen_print(g->out, "static const ln_op_info %s_info =\n", op->optype);
+    ln_cgen_line(g->out, 4, "%s};", line.text ? line.text : "");
+    ln_cgen_print(g->out, "\n");
+    g->out->failed |= line.failed;
+    ln_cgen_free(&line);
 }
 
 /** 1 when the operator has a pre_run of its own. */
@@ -207,26 +278,6 @@ static int has_pre_run(const ln_opdesc *op)
     return !op->base || op->fields[LN_OPDESC_SCRATCH] || op->fields[LN_OPDESC_CUSTOM] ||
            op->fields[LN_OPDESC_MACS] || op->fields[LN_OPDESC_ALGORITHM] ||
            op->fields[LN_OPDESC_LAYOUT];
-}
-
-static void write_op(const generator *g)
-{
-    const ln_opdesc *op = g->op;
-    const char *base = ln_opdesc_base(op)->optype;
-    ln_cgen_print(g->out, "ln_op ln_opimpl_%s = {\n", op->optype);
-    ln_cgen_line(g->out, 4, ".op_arg = &%s_op_arg,", op->optype);
-    ln_cgen_line(g->out, 4, ".pre_run = %s_pre_run,", has_pre_run(op) ? op->optype : base);
-    if (op->fields[LN_OPDESC_STATIC_RUN] || op->fields[LN_OPDESC_STATIC_CALL])
-        ln_cgen_line(g->out, 4, ".static_run = %s_static_run,", op->optype);
-    if (has_run(op))
-        ln_cgen_line(g->out, 4, ".run = %s_run,", op->optype);
-    if (ln_opgen_has_priv(g) || op->fields[LN_OPDESC_POST_RUN])
-        ln_cgen_line(g->out, 4, ".post_run = %s_post_run,", base);
-    else if (ln_opgen_has_outputs(op))
-        ln_cgen_line(g->out, 4, ".post_run = ln_op_undefine_outputs,");
-    if (op->fields[LN_OPDESC_CALC_OFFSET])
-        ln_cgen_line(g->out, 4, ".calc_offset = %s_calc_offset,", base);
-    ln_cgen_print(g->out, "};\n");
 }
 
 void ln_opgen_write_tables(const generator *g)
@@ -241,6 +292,22 @@ void ln_opgen_write_tables(const generator *g)
 
 void ln_opgen_write_prototype(const generator *g)
 {
-    write_op_arg(g);
-    write_op(g);
+    const ln_opdesc *op = g->op;
+    const char *base = ln_opdesc_base(op)->optype, *mtype = ln_opdesc_text(op, LN_OPDESC_MTYPE);
+    ln_cgen line = {.file = "-"};
+    ln_cgen_print(&line, "LN_GENOP(%s, %s, \"%s\", %s, .pre_run = %s_pre_run", base, op->optype,
+                  op->arch, mtype ? mtype : "LN_MEM_NONE", has_pre_run(op) ? op->optype : base);
+    if (op->fields[LN_OPDESC_STATIC_RUN] || op->fields[LN_OPDESC_STATIC_CALL])
+        ln_cgen_print(&line, ", .static_run = %s_static_run", op->optype);
+    if (has_run(op))
+        ln_cgen_print(&line, ", .run = %s_run", op->optype);
+    if (ln_opgen_has_post_run(op))
+        ln_cgen_print(&line, ", .post_run = %s_post_run", base);
+    else
+        ln_cgen_print(&line, ", .post_run = ln_op_end");
+    if (op->fields[LN_OPDESC_CALC_OFFSET])
+        ln_cgen_print(&line, ", .calc_offset = %s_calc_offset", base);
+    ln_cgen_line(g->out, 0, "%s);", line.text ? line.text : "");
+    g->out->failed |= line.failed;
+    ln_cgen_free(&line);
 }

@@ -238,6 +238,30 @@ int ln_opck_mtype(ln_op_arg *op_arg, const ln_tensor_entry *entry, ln_mem_type e
                       known(ln_mem_type_name(entry->mtype)), known(ln_mem_type_name(expect)));
 }
 
+int ln_opck_dtypes(ln_op_arg *op_arg, const ln_tensor_entry *entry, uint32_t dtypes)
+{
+    static const struct {
+        uint32_t dtypes;
+        const char *name;
+    } sets[] = {
+        {LN_DTYPES_FLOAT, "a floating-point type"},
+        {LN_DTYPES_NUMBER, "a number type"},
+    };
+    const tl_dtype dtype = entry->tensor->dtype;
+    if (dtypes >> dtype & 1)
+        return 0;
+    for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++) {
+        if (sets[i].dtypes == dtypes)
+            return ln_op_fail(op_arg, "'%s' has data type %s, expected %s",
+                              role_of(op_arg, entry->name), known(tl_dtype_name(dtype)),
+                              sets[i].name);
+    }
+    int first = 0;
+    while (first < TL_DTYPE_SIZE && !(dtypes >> first & 1))
+        first++;
+    return ln_opck_dtype(op_arg, entry, (tl_dtype)first);
+}
+
 int ln_opck_dtype(ln_op_arg *op_arg, const ln_tensor_entry *entry, tl_dtype expect)
 {
     if (entry->tensor->dtype == expect)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the pre_run of a generated operator calls for its arguments: defaults of parameters, names
-// that a parameter can have, variadic tensors.
+// What the pre_run of a generated operator calls for its arguments: the checks and defaults of its
+// tables, names that a parameter can have, variadic tensors.
 //
-//     if (ln_op_default_array_number(op_arg, "dilation", 2, (const double[]){1, 1}))
+//     if (ln_op_begin(op_arg, sizeof(struct conv2d_priv)))
 //         return;
 
 #ifndef LN_GENOP_H
@@ -15,6 +15,28 @@
 #include "lightnet/ln_util.h"
 
 LN_BEGIN_DECLS
+
+/** Begins a pre_run by what the tables of the description say: checks that the arguments are those
+ * declared (ln_op_check_args), makes `priv` of `size` bytes, all 0 (none for 0), adds defaults,
+ * checks each input but variadic ones and each parameter, and stores the tensors and values in
+ * `priv`. Returns 0, or -1 after ln_op_fail. */
+LN_API int ln_op_begin(ln_op_arg *op_arg, size_t size);
+
+/** Ends a post_run: removes the outputs that the operator has made, frees `priv`. */
+LN_API void ln_op_end(ln_op_arg *op_arg);
+
+/** Defines ln_opimpl_TYPE, the prototype of an operator of architecture `arch` with the tables of
+ * BASE; then come its functions. */
+#define LN_GENOP(BASE, TYPE, architecture, memory, ...)                          \
+    static ln_op_arg TYPE##_op_arg = {.optype = #TYPE,                           \
+                                      .arch = architecture,                      \
+                                      .in_arg_names = BASE##_in_arg_names,       \
+                                      .out_arg_names = BASE##_out_arg_names,     \
+                                      .param_arg_names = BASE##_param_arg_names, \
+                                      .param_ptypes = BASE##_param_ptypes,       \
+                                      .info = &BASE##_info,                      \
+                                      .mtype = memory};                          \
+    ln_op ln_opimpl_##TYPE = {.op_arg = &TYPE##_op_arg, __VA_ARGS__}
 
 /* Adds a parameter with its default to an operator that lacks it, or has it as an empty string or
  * array (ln_param_list_append_empty), so that checks, rewrites and a printed model see the value

@@ -14,6 +14,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "lightnet/ln_api.h"
 #include "lightnet/ln_hash.h"
@@ -24,10 +25,46 @@
 #include "lightnet/ln_tensor.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_exec.h"
+#include "tensorlight/tl_type.h"
 
 LN_BEGIN_DECLS
 
 struct ln_context;
+
+typedef enum ln_opck_cmp {
+    LN_OPCK_EQ,
+    LN_OPCK_GT,
+    LN_OPCK_GE,
+    LN_OPCK_LT,
+    LN_OPCK_LE,
+    LN_OPCK_NE
+} ln_opck_cmp;
+
+/** Which view of a number is compared; the int view also fails for what an int cannot hold. */
+typedef enum ln_opck_view { LN_OPCK_INT, LN_OPCK_FLOAT, LN_OPCK_DOUBLE } ln_opck_view;
+
+/** A number, each number of an array, or an array's length compares so to `value`. */
+typedef struct ln_bound {
+    enum { LN_BOUND_NONE, LN_BOUND_VALUE, LN_BOUND_LENGTH } what; /* LN_BOUND_NONE ends an array */
+    ln_opck_cmp cmp;
+    double value;
+} ln_bound;
+
+#define LN_LENGTH(how, value)                 \
+    {                                         \
+        LN_BOUND_LENGTH, LN_OPCK_##how, value \
+    }
+#define LN_VALUE(how, value)                 \
+    {                                        \
+        LN_BOUND_VALUE, LN_OPCK_##how, value \
+    }
+
+/* Sets of data types: a bit for each tl_dtype. */
+#define LN_DTYPE_BIT(dtype) (1u << (dtype))
+#define LN_DTYPES_FLOAT                                                            \
+    (LN_DTYPE_BIT(TL_DOUBLE) | LN_DTYPE_BIT(TL_FLOAT) | LN_DTYPE_BIT(TL_FLOAT16) | \
+     LN_DTYPE_BIT(TL_BFLOAT16))
+#define LN_DTYPES_NUMBER ((LN_DTYPE_BIT(TL_DTYPE_SIZE) - 1) & ~LN_DTYPE_BIT(TL_BOOL))
 
 /** What a description says of one argument: an input, an output or a parameter. */
 typedef struct ln_arg_info {
@@ -45,7 +82,23 @@ typedef struct ln_arg_info {
                                    run, the model's value being the largest; or NULL */
     int dynamic;                /* outputs: 1: `run` sets its shape; -1: its shape depends on no
                                    input's; 0: on those of the inputs */
+
+    /* What ln_op_begin checks, and where it stores what it has found. */
+    uint32_t dtypes;        /* inputs: the data types that it may have; 0: any */
+    int ndim;               /* inputs: the number of dimensions; 0: any */
+    int isstatic;           /* inputs: its memory must never be reused */
+    const char *same_type;  /* inputs: the input whose data type it must have, or NULL */
+    const char *same_shape; /* inputs: the input whose shape it must have, or NULL */
+    ln_opck_view view;      /* parameters: how a number is seen */
+    const ln_bound *bounds; /* parameters: until LN_BOUND_NONE; or NULL */
+    const double *numbers;  /* parameters: the default of numbers and bools; NULL: none, or empty */
+    const char *const *strings; /* parameters: the default of strings; NULL: none, or empty */
+    int n_default;              /* how many they are */
+    size_t at; /* LN_MEMBER of the private structure for its tensor or value; 0: none */
 } ln_arg_info;
+
+/** The place of a member in a private structure, of which the first is not 0. */
+#define LN_MEMBER(type, member) (offsetof(type, member) + 1)
 
 /** What a description says of an operator; constant, shared by all operators of the type. */
 typedef struct ln_op_info {

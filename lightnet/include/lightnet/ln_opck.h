@@ -27,18 +27,6 @@
 
 LN_BEGIN_DECLS
 
-typedef enum ln_opck_cmp {
-    LN_OPCK_EQ,
-    LN_OPCK_GT,
-    LN_OPCK_GE,
-    LN_OPCK_LT,
-    LN_OPCK_LE,
-    LN_OPCK_NE
-} ln_opck_cmp;
-
-/** Which view of a number is compared; the int view also fails for what an int cannot hold. */
-typedef enum ln_opck_view { LN_OPCK_INT, LN_OPCK_FLOAT, LN_OPCK_DOUBLE } ln_opck_view;
-
 /** `entry`, the result of a search for `arg_name`, is not NULL. `kind`: "input", "output" or
  * "parameter". */
 LN_API int ln_opck_exist(ln_op_arg *op_arg, const void *entry, const char *kind,
@@ -78,6 +66,9 @@ LN_API int ln_opck_same_shape(ln_op_arg *op_arg, const ln_tensor_entry *entry,
 LN_API int ln_opck_same_type(ln_op_arg *op_arg, const ln_tensor_entry *entry,
                              const ln_tensor_entry *other);
 LN_API int ln_opck_static(ln_op_arg *op_arg, const ln_tensor_entry *entry, int expect);
+
+/** The type of the tensor's elements is one of `dtypes`, a bit for each (LN_DTYPE_BIT). */
+LN_API int ln_opck_dtypes(ln_op_arg *op_arg, const ln_tensor_entry *entry, uint32_t dtypes);
 LN_API int ln_opck_mtype(ln_op_arg *op_arg, const ln_tensor_entry *entry, ln_mem_type expect);
 LN_API int ln_opck_dtype(ln_op_arg *op_arg, const ln_tensor_entry *entry, tl_dtype expect);
 
