@@ -266,17 +266,17 @@ static void activate(const tl_tile_job *job, float *dst, int pixels)
 }
 
 /** Writes results of a tile where it has floats, and activates them. */
-static void run_tile(const tl_tile_job *job, tile_func *run, const tile_place *at, int pixels,
-                     int blocks)
+static void run_activated(const tl_tile_job *job, tile_func *run, const tile_place *at, int pixels,
+                          int blocks)
 {
     run(job, at);
-    for (int k = 0; k < blocks && !at->rounds; k++)
+    for (int k = 0; k < blocks; k++)
         activate(job, (float *)at->dst + k * job->dst_block_step, pixels);
 }
 
 /** The same where they are rounded after an activation that needs them in memory. */
-static void run_tile_in_buffer(const tl_tile_job *job, tile_func *run, const tile_place *at,
-                               int pixels, int blocks)
+static void run_in_buffer(const tl_tile_job *job, tile_func *run, const tile_place *at, int pixels,
+                          int blocks)
 {
     float values[BLOCKS * PIXELS * TL_BLOCK];
     tile_place buffer = *at;
@@ -310,7 +310,7 @@ void LINE_FUNC(const tl_tile_job *job, const float *src, const float *weight, co
 {
     const int n_tiles = (n + PIXELS - 1) / PIXELS;
     const int kind = !HAS_PLANES ? 0 : job->lanes == 1 ? 1 : job->shared ? 2 : 0;
-    const int is_buffered = job->rounds && !is_bounded(job->act);
+    const int is_simple = is_bounded(job->act);
     for (int b = 0; b < n_blocks; b += BLOCKS) {
         const int blocks = BLOCKS < n_blocks - b ? BLOCKS : n_blocks - b;
         for (int i = 0, m = 0; i < n_tiles; i++) {
@@ -324,8 +324,13 @@ void LINE_FUNC(const tl_tile_job *job, const float *src, const float *weight, co
                                    job->dst_step,
                                    job->dst_block_step,
                                    job->rounds};
-            (is_buffered ? run_tile_in_buffer : run_tile)(job, tiles[pixels][blocks - 1][kind], &at,
-                                                          pixels, blocks);
+            tile_func *const run = tiles[pixels][blocks - 1][kind];
+            if (is_simple)
+                run(job, &at);
+            else if (job->rounds)
+                run_in_buffer(job, run, &at, pixels, blocks);
+            else
+                run_activated(job, run, &at, pixels, blocks);
             m += pixels;
         }
     }
