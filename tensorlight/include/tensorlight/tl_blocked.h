@@ -84,6 +84,8 @@ TL_API size_t tl_blocked_conv2d_scratch(const tl_tensor *src, const tl_tensor *d
  *  infinity or a NaN as weight, results at the border are NaN where tl_exec_conv2d, which leaves
  *  padding out, gives numbers. -1 with a reason when exec is NULL or has less scratch memory than
  *  for one thread; 1x1 convolutions with stride 1 and without padding need none.
+ *  channels[1] may be 0 with group 1: as many as the blocks of dst have. Lanes of dst beyond the
+ *  channels are not those of dst = act(conv(src) + add) and hold any numbers.
  *
  *  src and weight are TL_FLOAT, or both TL_BFLOAT16, with group 1, an even number of channels and
  *  sums in float, two products at a time. add and dst are TL_FLOAT or TL_BFLOAT16; results are

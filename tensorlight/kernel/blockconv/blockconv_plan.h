@@ -11,7 +11,7 @@
 typedef struct tl_conv_groups {
     int n;
     int in, out; /* of a group */
-    int all_out; /* looked at only where there are several groups */
+    int all_out; /* 0: unknown, where there is one group */
     int shared;  /* of tl_tile_job */
 } tl_conv_groups;
 

@@ -5,7 +5,8 @@
 //     LANES                 floats of a pixel of a block, of which MULTIPLY_ADD takes one
 //     MULTIPLY_ADD(a, b, c) c and the products of a and b
 //     STORE_ROUNDED(p, v)   writes a vector as bfloat16
-//     HAS_PLANES            1: sources in planes and groups within a block are computed, too
+//     HAS_PLANES            1: sources in planes, groups within a block, and, by sets with vectors
+//                           of a block, half blocks of results are computed, too
 
 #include "kernel/blockconv/blockconv.h"
 #include "kernel/simd/tl_simd_act.h"
@@ -34,6 +35,9 @@ enum {
     WEIGHTS_AHEAD = 512, /* floats */
     SOURCE_AHEAD = 4,    /* blocks of channels */
 };
+
+/** A half of a block shares its vector with that of another pixel, where blocks are vectors. */
+#define HAS_HALVES (HAS_PLANES && TL_SIMD_LANES == 16)
 
 _Static_assert((int)PIXELS <= (int)TL_TILE_PIXELS, "the largest tile");
 
@@ -70,6 +74,78 @@ TL_INLINE void add_lanes(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_
     }
 }
 
+#if HAS_HALVES
+/** The same address, which the compiler takes for another: it reads there once more, as an operand
+ *  of a multiplication, and not once, as a vector that it keeps. To fill such a vector takes the
+ *  multiplications of a CPU such as Zen 4 one of their ports. */
+TL_INLINE const float *read_again(const float *p)
+{
+    __asm__("" : "+r"(p));
+    return p;
+}
+
+/** The same where the last block has a lower half alone: sums of two pixels share a vector, that of
+ *  the first one. */
+TL_INLINE void add_halves(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
+                          const int lanes, const float *src, const float *weight,
+                          size_t weight_step, int first, int depth)
+{
+    const int last = n_blocks - 1;
+    const float *const again = read_again(src);
+    for (int c = first; c < depth; c++) {
+        const float *const w = weight + c * TL_BLOCK;
+        const tl_vf whole = tl_vf_load(w);
+        const tl_vf half = tl_vf_twice(tl_vf_load(w + last * weight_step));
+        TL_UNROLL
+        for (int b = 0; b < n_blocks; b++)
+            __builtin_prefetch(w + b * weight_step + WEIGHTS_AHEAD);
+        TL_UNROLL
+        for (int m = 0; m < n; m += 2) {
+            const int has_next = m + 1 < n;
+            const float *const x = src + m * lanes + c, *const y = has_next ? x + lanes : x;
+            if (n_blocks > 1)
+                sum[m][0] = MULTIPLY_ADD(tl_vf_set1(*x), whole, sum[m][0]);
+            if (n_blocks > 1 && has_next)
+                sum[m + 1][0] = MULTIPLY_ADD(tl_vf_set1(*y), whole, sum[m + 1][0]);
+            sum[m][last] = MULTIPLY_ADD(tl_vf_set2(again[m * lanes + c], *y), half, sum[m][last]);
+        }
+    }
+}
+
+/** Puts the sums of a half block that a pixel begins with into both halves of its vector. */
+TL_INLINE void pair_halves(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int last)
+{
+    TL_UNROLL
+    for (int m = 0; m < n; m += 2)
+        sum[m][last] = tl_vf_twice(sum[m][last]);
+}
+
+/** Gives each pixel its own sums of a half block: those of two lie in the first one's vector. */
+TL_INLINE void part_halves(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int last)
+{
+    TL_UNROLL
+    for (int m = 0; m < n; m += 2) {
+        const tl_vf both = sum[m][last];
+        sum[m][last] = tl_vf_half(both, 0);
+        if (m + 1 < n)
+            sum[m + 1][last] = tl_vf_half(both, 1);
+    }
+}
+#endif
+
+/** The same of whole blocks, or where the last one is a half. */
+TL_INLINE void add_products(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
+                            const int lanes, const int is_half, const float *src,
+                            const float *weight, size_t weight_step, int first, int depth)
+{
+#if HAS_HALVES
+    if (is_half)
+        add_halves(sum, n, n_blocks, lanes, src, weight, weight_step, first, depth);
+#endif
+    if (!is_half)
+        add_lanes(sum, n, n_blocks, lanes, src, weight, weight_step, first, depth);
+}
+
 TL_INLINE void prefetch_pixels(const float *src, const int n)
 {
     TL_UNROLL
@@ -78,8 +154,8 @@ TL_INLINE void prefetch_pixels(const float *src, const int n)
 }
 
 TL_INLINE void add_taps(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
-                        const int lanes, const tl_tile_job *job, const float *src,
-                        const float *weight)
+                        const int lanes, const int is_half, const tl_tile_job *job,
+                        const float *src, const float *weight)
 {
     for (int c = 0; c < job->channels; c += lanes, src += job->src_block_step) {
         const int first = c == 0 ? job->first : 0;
@@ -87,8 +163,8 @@ TL_INLINE void add_taps(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_b
         if (lanes > 1)
             prefetch_pixels(src + SOURCE_AHEAD * job->src_block_step, n);
         for (int t = 0; t < job->n_taps; t++, weight += lanes * TL_BLOCK)
-            add_lanes(sum, n, n_blocks, lanes, src + job->taps[t], weight, job->weight_step, first,
-                      depth);
+            add_products(sum, n, n_blocks, lanes, is_half, src + job->taps[t], weight,
+                         job->weight_step, first, depth);
     }
 }
 
@@ -195,11 +271,10 @@ TL_INLINE void finish(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blo
         write(sum, n, n_blocks, job, at, 0);
 }
 
-/** One tile. The first four arguments are constants: each choice becomes a function of its own. */
-TL_INLINE void tile(const int n, const int n_blocks, const int lanes, const tl_tile_job *job,
-                    const tile_place *at)
+/** The biases. */
+TL_INLINE void begin(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
+                     const tl_tile_job *job, const tile_place *at)
 {
-    tl_vf sum[PIXELS][BLOCKS * PARTS];
     TL_UNROLL
     for (int v = 0; v < n_blocks * PARTS; v++) {
         const tl_vf bias =
@@ -209,35 +284,66 @@ TL_INLINE void tile(const int n, const int n_blocks, const int lanes, const tl_t
         for (int m = 0; m < n; m++)
             sum[m][v] = bias;
     }
+}
+
+/** One tile. The first four arguments are constants: each choice becomes a function of its own. */
+TL_INLINE void tile(const int n, const int n_blocks, const int lanes, const int is_half,
+                    const tl_tile_job *job, const tile_place *at)
+{
+    tl_vf sum[PIXELS][BLOCKS * PARTS];
+    begin(sum, n, n_blocks, job, at);
+#if HAS_HALVES
+    if (is_half)
+        pair_halves(sum, n, n_blocks - 1);
+#endif
 #if HAS_PLANES
     if (lanes == SHARED)
         add_shared(sum, n, job, at->src, at->weight);
 #endif
     if (lanes != SHARED)
-        add_taps(sum, n, n_blocks, lanes, job, at->src, at->weight);
+        add_taps(sum, n, n_blocks, lanes, is_half, job, at->src, at->weight);
+#if HAS_HALVES
+    if (is_half)
+        part_halves(sum, n, n_blocks - 1);
+#endif
     finish(sum, n, n_blocks, job, at);
 }
 
 typedef void tile_func(const tl_tile_job *job, const tile_place *at);
 
-#define TILE(n, n_blocks, name, lanes)                                                       \
+#define TILE(n, n_blocks, name, lanes, is_half)                                              \
     static void tile_##n##_##n_blocks##_##name(const tl_tile_job *job, const tile_place *at) \
     {                                                                                        \
-        tile(n, n_blocks, lanes, job, at);                                                   \
+        tile(n, n_blocks, lanes, is_half, job, at);                                          \
     }
-#if HAS_PLANES
-enum { KINDS = 3 };
-#define TILES(n)               \
-    TILE(n, 1, blocks, LANES)  \
-    TILE(n, 1, planes, 1)      \
-    TILE(n, 1, shared, SHARED) \
-    TL_SECOND(TILE(n, 2, blocks, LANES) TILE(n, 2, planes, 1))
-#define TILE_ROW(n)                                                         \
-    [n] = {{tile_##n##_1_blocks, tile_##n##_1_planes, tile_##n##_1_shared}, \
-           TL_SECOND({tile_##n##_2_blocks, tile_##n##_2_planes})},
+
+/** Tiles of blocks, planes and groups within blocks, and where the last block is a half. */
+enum { OF_BLOCKS, OF_PLANES, OF_SHARED, OF_HALVES, KINDS = OF_HALVES + 2 };
+
+#if HAS_HALVES
+#define TILES(n)                      \
+    TILE(n, 1, blocks, LANES, 0)      \
+    TILE(n, 1, planes, 1, 0)          \
+    TILE(n, 1, shared, SHARED, 0)     \
+    TILE(n, 1, half_blocks, LANES, 1) \
+    TILE(n, 1, half_planes, 1, 1)     \
+    TILE(n, 2, blocks, LANES, 0)      \
+    TILE(n, 2, planes, 1, 0)          \
+    TILE(n, 2, half_blocks, LANES, 1) \
+    TILE(n, 2, half_planes, 1, 1)
+#define TILE_ROW(n)                                                                   \
+    [n] = {{tile_##n##_1_blocks, tile_##n##_1_planes, tile_##n##_1_shared,            \
+            tile_##n##_1_half_blocks, tile_##n##_1_half_planes},                      \
+           {tile_##n##_2_blocks, tile_##n##_2_planes, NULL, tile_##n##_2_half_blocks, \
+            tile_##n##_2_half_planes}},
+#elif HAS_PLANES
+#define TILES(n)                 \
+    TILE(n, 1, blocks, LANES, 0) \
+    TILE(n, 1, planes, 1, 0)     \
+    TILE(n, 1, shared, SHARED, 0)
+#define TILE_ROW(n) [n] = {{tile_##n##_1_blocks, tile_##n##_1_planes, tile_##n##_1_shared}},
 #else
-enum { KINDS = 1 };
-#define TILES(n)    TILE(n, 1, blocks, LANES) TL_SECOND(TILE(n, 2, blocks, LANES))
+#define TILES(n)    TILE(n, 1, blocks, LANES, 0) TL_SECOND(TILE(n, 2, blocks, LANES, 0))
 #define TILE_ROW(n) [n] = {{tile_##n##_1_blocks}, TL_SECOND({tile_##n##_2_blocks})},
 #endif
 
@@ -305,14 +411,25 @@ static char *element(const void *p, size_t i, int is_half)
     return (char *)p + i * (is_half ? sizeof(uint16_t) : sizeof(float));
 }
 
+/** The kind of tiles, those of the last blocks or others. */
+static int kind_of(const tl_tile_job *job, int is_last)
+{
+    if (!HAS_PLANES)
+        return OF_BLOCKS;
+    if (job->shared)
+        return OF_SHARED;
+    return (job->lanes == 1 ? OF_PLANES : OF_BLOCKS) +
+           (HAS_HALVES && is_last && job->is_half ? OF_HALVES : 0);
+}
+
 void LINE_FUNC(const tl_tile_job *job, const float *src, const float *weight, const float *bias,
                const void *add, void *dst, int n, int n_blocks)
 {
     const int n_tiles = (n + PIXELS - 1) / PIXELS;
-    const int kind = !HAS_PLANES ? 0 : job->lanes == 1 ? 1 : job->shared ? 2 : 0;
     const int is_simple = is_bounded(job->act);
     for (int b = 0; b < n_blocks; b += BLOCKS) {
         const int blocks = BLOCKS < n_blocks - b ? BLOCKS : n_blocks - b;
+        const int kind = kind_of(job, b + blocks == n_blocks);
         for (int i = 0, m = 0; i < n_tiles; i++) {
             const int pixels = n / n_tiles + (i < n % n_tiles);
             const size_t first = b * job->dst_block_step + m * job->dst_step;

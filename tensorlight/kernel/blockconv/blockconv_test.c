@@ -196,6 +196,44 @@ START_TEST(every_kernel_agrees_with_the_plain_one)
 }
 END_TEST
 
+/** A convolution to `oc` channels has the bits of the first ones of one to more, which fill the
+ * last block. */
+static void check_half(tl_isa isa, int lanes, int oc, int width)
+{
+    nn_room room = {.seed = 5};
+    const int more = tl_blocks(oc) * TL_BLOCK;
+    const tl_conv2d_param param = {
+        .group = 1, .size = {3, 3}, .stride = {1, 1}, .dilation = {1, 1}, .padding = {1, 1, 1, 1}};
+    const tl_exec exec = {.isa = isa};
+    tl_tensor *const src = nn_random(&room, TL_FLOAT, 4, (int[]){1, 19, 2, width}, -1, 1);
+    tl_tensor *const weight = nn_random(&room, TL_FLOAT, 4, (int[]){more, 19, 3, 3}, -1, 1);
+    tl_tensor *const bias = nn_random(&room, TL_FLOAT, 1, (int[]){more}, -1, 1);
+    const tl_tensor first = {.dtype = TL_FLOAT,
+                             .ndim = 4,
+                             .dims = (int[]){oc, 19, 3, 3},
+                             .len = oc * 19 * 9,
+                             .data = weight->data};
+    tl_tensor *const want = nn_blank(&room, TL_FLOAT, 4, (int[]){1, more, 2, width});
+    tl_tensor *const got = nn_blank(&room, TL_FLOAT, 4, (int[]){1, oc, 2, width});
+    run_blocked(&room, &exec, src, weight, bias, NULL, want, &param, lanes, 0);
+    run_blocked(&room, &exec, src, &first, bias, NULL, got, &param, lanes, 0);
+    ck_assert_msg(memcmp(want->data, got->data, tl_tensor_size(got)) == 0,
+                  "%s, %d lanes, %d channels, width %d: other bits", tl_isa_name(isa), lanes, oc,
+                  width);
+    nn_close(&room);
+}
+
+START_TEST(half_a_block_has_the_bits_of_a_whole_one)
+{
+    TL_ISA_EACH_USABLE (isa)
+        for (int width = 1; width <= 30; width++)
+            for (int oc = 5; oc <= 45; oc += 8) { // 5 and 13 channels of a last block, after 0 to 2
+                check_half(isa, TL_BLOCK, oc, width);
+                check_half(isa, 1, oc, width);
+            }
+}
+END_TEST
+
 START_TEST(groups_agree_with_the_plain_ones)
 {
     open_pools();
@@ -420,7 +458,8 @@ START_TEST(scratch_memory_is_planned_for_as_many_threads_as_use_it)
 }
 END_TEST
 
-LN_TEST_MAIN("blockconv", every_kernel_agrees_with_the_plain_one, groups_agree_with_the_plain_ones,
+LN_TEST_MAIN("blockconv", every_kernel_agrees_with_the_plain_one,
+             half_a_block_has_the_bits_of_a_whole_one, groups_agree_with_the_plain_ones,
              transposed_convolutions_agree_with_the_plain_ones,
              every_activation_agrees_with_the_plain_one, lanes_beyond_the_channels_do_no_harm,
              factors_of_channels_become_part_of_the_weights, without_scratch_memory_it_fails,

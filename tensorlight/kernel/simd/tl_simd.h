@@ -49,6 +49,10 @@
 //     tl_vf_spread(a, k)            lane k, below 4, of each four lanes in all of these
 //     tl_vf_swap_fours(a)           each four lanes change places with those beside them: for 8
 //                                   lanes and more
+//     tl_vf_twice(a)                the lower half of a in both halves; this and the next two: for
+//                                   16 lanes
+//     tl_vf_set2(x, y)              x in each lane of the lower half, y in those of the upper one
+//     tl_vf_half(a, k)              the lower half of a, or the upper one if k, and zeros above it
 
 #ifndef TL_SIMD_H
 #define TL_SIMD_H

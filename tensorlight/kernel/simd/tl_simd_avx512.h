@@ -237,4 +237,20 @@ static inline tl_vf tl_vf_swap_fours(tl_vf a)
     return _mm512_shuffle_f32x4(a, a, 0xb1);
 }
 
+static inline tl_vf tl_vf_twice(tl_vf a)
+{
+    return _mm512_broadcast_f32x8(_mm512_castps512_ps256(a));
+}
+
+static inline tl_vf tl_vf_set2(float x, float y)
+{
+    const tl_vf lower = _mm512_castps256_ps512(_mm256_set1_ps(x));
+    return _mm512_mask_blend_ps(0xff00, lower, _mm512_set1_ps(y));
+}
+
+static inline tl_vf tl_vf_half(tl_vf a, int k)
+{
+    return _mm512_zextps256_ps512(k ? _mm512_extractf32x8_ps(a, 1) : _mm512_castps512_ps256(a));
+}
+
 #endif
