@@ -379,6 +379,25 @@ static int copy_inherited(ln_opdesc *op, const ln_opdesc *parent, ln_error *err)
 
 static int resolve(ln_opdescs *descs, ln_opdesc *op, ln_error *err);
 
+/** Takes over what the base of `parent`, an operator of a target, does at the end of its pre_run:
+ * the parent calls that, this operator has a pre_run of its own. */
+static int inherit_base(ln_opdesc *op, const ln_opdesc *parent, ln_error *err)
+{
+    for (size_t f = 0; parent->base && f < LN_OPDESC_FIELDS; f++) {
+        const ln_rjson *field = parent->base->fields[f];
+        if (!ln_opdesc_op_fields[f].is_last || !field)
+            continue;
+        if (!op->fields[f])
+            op->fields[f] = field;
+        else if (f == LN_OPDESC_CUSTOM && !ln_rjson_get(op->node, "custom"))
+            return ln_opdesc_fail(
+                op, op->node, err,
+                "inherits \"custom\" of '%s' and of '%s', expected one of its own",
+                parent->base->optype, parent->optype);
+    }
+    return 0;
+}
+
 static int inherit(ln_opdescs *descs, ln_opdesc *op, ln_error *err)
 {
     const ln_rjson *name = ln_rjson_get(op->node, "inherits");
@@ -391,7 +410,8 @@ static int inherit(ln_opdescs *descs, ln_opdesc *op, ln_error *err)
     if (parent->state == LN_OPDESC_BEING_COMPLETED)
         return ln_opdesc_fail(op, name, err, "inherits '%s', which inherits from this one",
                               name->text);
-    if (resolve(descs, parent, err) || copy_inherited(op, parent, err))
+    if (resolve(descs, parent, err) || copy_inherited(op, parent, err) ||
+        inherit_base(op, parent, err))
         return -1;
     drop_inherited(op->fields, op->node, ln_opdesc_op_fields, ln_opdesc_op_pairs,
                    LN_OPDESC_OP_PAIRS);
@@ -409,8 +429,11 @@ static void drop_target_fields(ln_opdesc *op)
         if (ln_opdesc_op_fields[f].of_target)
             op->fields[f] = NULL;
     }
-    for (size_t i = 0; i < op->nargs; i++)
-        op->args[i].fields[LN_ARGDESC_MTYPE] = NULL;
+    for (size_t i = 0; i < op->nargs; i++) {
+        const ln_rjson **mtype = &op->args[i].fields[LN_ARGDESC_MTYPE];
+        if (*mtype == op->base->fields[LN_OPDESC_MTYPE])
+            *mtype = NULL;
+    }
 }
 
 /** The fields of a target's row, each of which a target may have. */
@@ -423,7 +446,10 @@ static int read_target_fields(ln_opdesc *op, ln_error *err)
         if (!fields[f])
             continue;
         if (!ln_opdesc_op_fields[f].of_target)
-            return ln_opdesc_fail_key(op, fields[f], err, "\"%s\" is none of a target's fields",
+            return ln_opdesc_fail_key(op, fields[f], err,
+                                      "\"%s\" in a row of \"targets\", expected call, run, "
+                                      "static_call, static_run, scratch, macs, algorithm, layout, "
+                                      "custom or mtype",
                                       fields[f]->key);
         op->fields[f] = fields[f];
     }
@@ -456,6 +482,9 @@ static ln_rjson string_at(const ln_rjson *node, const char *text)
 static int resolve_target(ln_opdescs *descs, ln_opdesc *op, ln_error *err)
 {
     const char *mtype = mtype_of_target(op->node->key);
+    if (op->base->state == LN_OPDESC_BEING_COMPLETED)
+        return ln_opdesc_fail(op, op->node, err, "'%s' inherits from what computes it",
+                              op->base->optype);
     if (resolve(descs, op->base, err) || copy_inherited(op, op->base, err))
         return -1;
     drop_target_fields(op);
@@ -478,7 +507,7 @@ static int resolve_target(ln_opdescs *descs, ln_opdesc *op, ln_error *err)
     op->autogen = op->base->autogen;
     if (op->inplace_writer != op->base->inplace_writer)
         return ln_opdesc_fail(op, op->node, err,
-                              "writes in place, which '%s' does not say: \"inplace_writer\": true",
+                              "writes in place, expected \"inplace_writer\": true in '%s'",
                               op->base->optype);
     return 0;
 }

@@ -115,7 +115,6 @@ typedef struct ln_ptype_spec {
     const char *name;   /* as descriptions spell it: "LN_PARAM_ARRAY_NUMBER" */
     const char *word;   /* as people and names of functions do: "array_number" */
     ln_rjson_type type; /* of one value */
-    const char *c_item; /* the C type of an array's value */
 } ln_ptype_spec;
 
 extern const ln_ptype_spec ln_ptype_specs[LN_ARGDESC_PTYPES];

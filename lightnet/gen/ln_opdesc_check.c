@@ -186,6 +186,7 @@ static int check_sets(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
 
 static int check_tensor(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
 {
+    const int models = arg->kind == LN_ARGDESC_IN ? IN : TENSOR; // inputs come before outputs
     arg->variadic = ln_argdesc_is(arg, LN_ARGDESC_VARIADIC);
     arg->optional = ln_argdesc_is(arg, LN_ARGDESC_OPTIONAL) && !arg->variadic; // else: none is fine
     if (!arg->fields[LN_ARGDESC_MTYPE])
@@ -194,8 +195,8 @@ static int check_tensor(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
         check_word(op, arg, arg->fields[LN_ARGDESC_MTYPE], &mtypes, err) ||
         check_dtype(op, arg, err))
         return -1;
-    if (check_reference(op, arg, arg->fields[LN_ARGDESC_SAMETYPE], TENSOR, err) ||
-        check_reference(op, arg, arg->fields[LN_ARGDESC_SAMESHAPE], TENSOR, err) ||
+    if (check_reference(op, arg, arg->fields[LN_ARGDESC_SAMETYPE], models, err) ||
+        check_reference(op, arg, arg->fields[LN_ARGDESC_SAMESHAPE], models, err) ||
         check_reference(op, arg, arg->fields[LN_ARGDESC_OWNER], IN, err))
         return -1;
     return check_sets(op, arg, err);

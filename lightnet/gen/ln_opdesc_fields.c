@@ -22,11 +22,11 @@ const field_spec ln_opdesc_op_fields[LN_OPDESC_FIELDS] = {
     [LN_OPDESC_TENSORS_IN] = {"tensors_in", ARRAY, .is_required = 1},
     [LN_OPDESC_TENSORS_OUT] = {"tensors_out", ARRAY, .is_required = 1},
     [LN_OPDESC_PARAMS] = {"params", ARRAY, .is_required = 1},
-    [LN_OPDESC_CUSTOM] = {"custom", STRING, .is_body = 1, .of_target = 1},
-    [LN_OPDESC_SCRATCH] = {"scratch", CODE, .of_target = 1},
-    [LN_OPDESC_MACS] = {"macs", CODE, .of_target = 1},
-    [LN_OPDESC_ALGORITHM] = {"algorithm", STRING, .of_target = 1},
-    [LN_OPDESC_LAYOUT] = {"layout", STRING, .of_target = 1},
+    [LN_OPDESC_CUSTOM] = {"custom", STRING, .is_body = 1, .of_target = 1, .is_last = 1},
+    [LN_OPDESC_SCRATCH] = {"scratch", CODE, .of_target = 1, .is_last = 1},
+    [LN_OPDESC_MACS] = {"macs", CODE, .of_target = 1, .is_last = 1},
+    [LN_OPDESC_ALGORITHM] = {"algorithm", STRING, .of_target = 1, .is_last = 1},
+    [LN_OPDESC_LAYOUT] = {"layout", STRING, .of_target = 1, .is_last = 1},
     [LN_OPDESC_STATIC_RUN] = {"static_run", STRING, .is_body = 1, .of_target = 1},
     [LN_OPDESC_STATIC_CALL] = {"static_call", STRING, .of_target = 1},
     [LN_OPDESC_RUN] = {"run", STRING, .is_body = 1, .of_target = 1},
@@ -81,15 +81,13 @@ const ln_opdesc_field ln_opdesc_kind_fields[] = {
 };
 
 const ln_ptype_spec ln_ptype_specs[LN_ARGDESC_PTYPES] = {
-    [LN_ARGDESC_NULL] = {"LN_PARAM_NULL", "null", LN_RJSON_NULL, NULL},
-    [LN_ARGDESC_STRING] = {"LN_PARAM_STRING", "string", LN_RJSON_STRING, NULL},
-    [LN_ARGDESC_NUMBER] = {"LN_PARAM_NUMBER", "number", LN_RJSON_NUMBER, NULL},
-    [LN_ARGDESC_BOOL] = {"LN_PARAM_BOOL", "bool", LN_RJSON_BOOL, NULL},
-    [LN_ARGDESC_ARRAY_STRING] = {"LN_PARAM_ARRAY_STRING", "array_string", LN_RJSON_STRING,
-                                 "const char *const"},
-    [LN_ARGDESC_ARRAY_NUMBER] = {"LN_PARAM_ARRAY_NUMBER", "array_number", LN_RJSON_NUMBER,
-                                 "const double"},
-    [LN_ARGDESC_ARRAY_BOOL] = {"LN_PARAM_ARRAY_BOOL", "array_bool", LN_RJSON_BOOL, "const ln_bool"},
+    [LN_ARGDESC_NULL] = {"LN_PARAM_NULL", "null", LN_RJSON_NULL},
+    [LN_ARGDESC_STRING] = {"LN_PARAM_STRING", "string", LN_RJSON_STRING},
+    [LN_ARGDESC_NUMBER] = {"LN_PARAM_NUMBER", "number", LN_RJSON_NUMBER},
+    [LN_ARGDESC_BOOL] = {"LN_PARAM_BOOL", "bool", LN_RJSON_BOOL},
+    [LN_ARGDESC_ARRAY_STRING] = {"LN_PARAM_ARRAY_STRING", "array_string", LN_RJSON_STRING},
+    [LN_ARGDESC_ARRAY_NUMBER] = {"LN_PARAM_ARRAY_NUMBER", "array_number", LN_RJSON_NUMBER},
+    [LN_ARGDESC_ARRAY_BOOL] = {"LN_PARAM_ARRAY_BOOL", "array_bool", LN_RJSON_BOOL},
 };
 
 const field_pair ln_opdesc_op_pairs[LN_OPDESC_OP_PAIRS] = {

@@ -40,6 +40,7 @@ typedef struct field_spec {
     int is_own;      /* operators: never inherited */
     int is_body;     /* statements of C: without any, it is as if absent */
     int of_target;   /* operators: "targets" may give it */
+    int is_last;     /* operators: pre_run ends with it */
 } field_spec;
 
 extern const field_spec ln_opdesc_op_fields[LN_OPDESC_FIELDS];

@@ -103,15 +103,13 @@ static void write_target_pre_run(generator *g)
 {
     codes cs = {0};
     ln_opgen_collect_last_codes(g, &cs, g->op);
-    if (cs.len > 0) {
-        ln_cgen_print(g->out, "static void %s_pre_run(ln_op_arg *op_arg)\n{\n", g->op->optype);
-        ln_cgen_line(g->out, 4, "%s_pre_run(op_arg);", base_type(g));
-        ln_cgen_line(g->out, 4, "if (op_arg->failed)");
-        ln_cgen_line(g->out, 8, "return;");
-        declare_locals(g, &cs);
-        ln_opgen_write_last(g);
-        ln_cgen_print(g->out, "}\n\n");
-    }
+    ln_cgen_print(g->out, "static void %s_pre_run(ln_op_arg *op_arg)\n{\n", g->op->optype);
+    ln_cgen_line(g->out, 4, "%s_pre_run(op_arg);", base_type(g));
+    ln_cgen_line(g->out, 4, "if (op_arg->failed)");
+    ln_cgen_line(g->out, 8, "return;");
+    declare_locals(g, &cs);
+    ln_opgen_write_last(g);
+    ln_cgen_print(g->out, "}\n\n");
     ln_free(cs.nodes);
 }
 
@@ -215,7 +213,7 @@ static int write_operator(generator *g, ln_error *err)
         ln_cgen_print(g->out, "\n");
     if (!op->base && write_shared(g, err))
         return -1;
-    if (op->base)
+    if (op->base && ln_opgen_has_pre_run(op))
         write_target_pre_run(g);
     write_run(g, "static_run", op->fields[LN_OPDESC_STATIC_RUN], op->fields[LN_OPDESC_STATIC_CALL]);
     write_run(g, "run", op->fields[LN_OPDESC_RUN], op->fields[LN_OPDESC_CALL]);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gen/ln_opdesc_fields.h"
 #include "lightnet/ln_util.h"
 
 /* ---- what the code of a description names ---- */
@@ -56,10 +57,18 @@ void ln_opgen_collect_declaration(generator *g, codes *cs, const ln_argdesc *arg
 
 void ln_opgen_collect_last_codes(generator *g, codes *cs, const ln_opdesc *op)
 {
-    static const ln_opdesc_field last[] = {LN_OPDESC_SCRATCH, LN_OPDESC_CUSTOM, LN_OPDESC_MACS,
-                                           LN_OPDESC_ALGORITHM, LN_OPDESC_LAYOUT};
-    for (size_t i = 0; i < LENGTH_OF(last); i++)
-        ln_opgen_add_code(g, cs, op->fields[last[i]]);
+    for (size_t f = 0; f < LN_OPDESC_FIELDS; f++) {
+        if (ln_opdesc_op_fields[f].is_last)
+            ln_opgen_add_code(g, cs, op->fields[f]);
+    }
+}
+
+int ln_opgen_has_pre_run(const ln_opdesc *op)
+{
+    int has_last = 0;
+    for (size_t f = 0; f < LN_OPDESC_FIELDS; f++)
+        has_last |= ln_opdesc_op_fields[f].is_last && op->fields[f];
+    return !op->base || has_last;
 }
 
 /** All code of "targets" stands in functions behind pre_run. */
@@ -147,6 +156,29 @@ int ln_opgen_has_value_in_pre(const generator *g, const ln_argdesc *arg)
            (arg->kind != LN_ARGDESC_PARAM && is_model_of_output(g, arg));
 }
 
+const char *ln_opgen_dtype_set(const char *dtype)
+{
+    static const char *const sets[][2] = {{"FLT", "LN_DTYPES_FLOAT"}, {"NUM", "LN_DTYPES_NUMBER"}};
+    for (size_t i = 0; i < LENGTH_OF(sets); i++) {
+        if (strcmp(dtype, sets[i][0]) == 0)
+            return sets[i][1];
+    }
+    return NULL;
+}
+
+int ln_opgen_is_listed(const ln_argdesc *arg, ln_argdesc_field field)
+{
+    const ln_rjson *node = arg->fields[field];
+    if (!node || arg->variadic)
+        return 0;
+    if (field == LN_ARGDESC_DTYPE)
+        return ln_opgen_dtype_set(node->text) ||
+               (strncmp(node->text, "TL_", 3) == 0 && ln_c_is_identifier(node->text));
+    if (field == LN_ARGDESC_NDIM)
+        return node->type == LN_RJSON_NUMBER && node->number > 0;
+    return node->type == LN_RJSON_NUMBER;
+}
+
 int ln_opgen_is_stored(const ln_argdesc *arg)
 {
     return arg->kind != LN_ARGDESC_OUT && !arg->variadic && !arg->fields[LN_ARGDESC_FROM_FUNC];
@@ -163,12 +195,16 @@ int ln_opgen_is_member(const generator *g, const ln_argdesc *arg, var v)
     return ln_opgen_is_kept(g, arg, v);
 }
 
+int ln_opgen_has_own_mtype(const generator *g, const ln_argdesc *arg)
+{
+    return arg->fields[LN_ARGDESC_MTYPE] != g->op->fields[LN_OPDESC_MTYPE];
+}
+
 const char *ln_opgen_mtype(const generator *g, const ln_argdesc *arg)
 {
     const ln_rjson *mtype = arg->fields[LN_ARGDESC_MTYPE];
-    return g->op->fields[LN_OPDESC_TARGETS] && mtype == g->op->fields[LN_OPDESC_MTYPE]
-               ? "op_arg->mtype"
-               : mtype->text;
+    return g->op->fields[LN_OPDESC_TARGETS] && !ln_opgen_has_own_mtype(g, arg) ? "op_arg->mtype"
+                                                                               : mtype->text;
 }
 
 int ln_opgen_is_string(const ln_argdesc *arg)

@@ -57,6 +57,9 @@ void ln_opgen_collect_declaration(generator *g, codes *cs, const ln_argdesc *arg
 /** Collects the C of `op` that stands at the end of pre_run. */
 void ln_opgen_collect_last_codes(generator *g, codes *cs, const ln_opdesc *op);
 
+/** 1 when the operator has a pre_run of its own, and not that of its base. */
+int ln_opgen_has_pre_run(const ln_opdesc *op);
+
 /** Fills `pre` and `later`, for an operator of a target with the code of its base. */
 void ln_opgen_collect_codes(generator *g);
 
@@ -76,6 +79,9 @@ int ln_opgen_field_is(const ln_rjson *field, const char *text);
 
 /** 1 when pre_run needs the variable `x` of argument x. */
 int ln_opgen_has_value_in_pre(const generator *g, const ln_argdesc *arg);
+
+/** 1 for a tensor with a memory type of its own, which is not that of the operator. */
+int ln_opgen_has_own_mtype(const generator *g, const ln_argdesc *arg);
 
 /** The memory type of a tensor, as C: one that pre_run's users differ in is `op_arg->mtype`. */
 const char *ln_opgen_mtype(const generator *g, const ln_argdesc *arg);

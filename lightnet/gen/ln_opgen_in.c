@@ -6,36 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/** 1 for a data type that the table of inputs can hold: one type, or a set of them. */
-static int is_listed_dtype(const ln_rjson *dtype)
+/** 1 for a memory type of its own that is to be checked. */
+static int has_mtype_check(const generator *g, const ln_argdesc *arg)
 {
-    return (strncmp(dtype->text, "TL_", 3) == 0 && ln_c_is_identifier(dtype->text)) ||
-           ln_opgen_dtype_set(dtype->text);
-}
-
-const char *ln_opgen_dtype_set(const char *dtype)
-{
-    return strcmp(dtype, "FLT") == 0   ? "LN_DTYPES_FLOAT"
-           : strcmp(dtype, "NUM") == 0 ? "LN_DTYPES_NUMBER"
-                                       : NULL;
-}
-
-int ln_opgen_is_listed(const ln_argdesc *arg, ln_argdesc_field field)
-{
-    const ln_rjson *node = arg->fields[field];
-    if (!node || arg->variadic)
-        return 0;
-    if (field == LN_ARGDESC_DTYPE)
-        return is_listed_dtype(node);
-    if (field == LN_ARGDESC_NDIM)
-        return node->type == LN_RJSON_NUMBER && node->number > 0;
-    return node->type == LN_RJSON_NUMBER;
-}
-
-/** 1 for a memory type of its own, which is not that of the operator's target. */
-static int has_own_mtype(const generator *g, const ln_argdesc *arg)
-{
-    return arg->fields[LN_ARGDESC_MTYPE] != g->op->fields[LN_OPDESC_MTYPE];
+    return ln_opgen_has_own_mtype(g, arg) &&
+           !ln_opgen_field_is(arg->fields[LN_ARGDESC_MTYPE], "LN_MEM_NONE");
 }
 
 static void write_dtype_check(const generator *g, const ln_rjson *dtype, const char *entry,
@@ -56,9 +31,9 @@ static void write_tensor_checks(const generator *g, const ln_argdesc *arg, const
     const char *sametype = ln_argdesc_text(arg, LN_ARGDESC_SAMETYPE);
     const char *sameshape = ln_argdesc_text(arg, LN_ARGDESC_SAMESHAPE);
     const ln_rjson *ndim = arg->fields[LN_ARGDESC_NDIM], *len = arg->fields[LN_ARGDESC_LEN];
-    if (arg->variadic && !has_own_mtype(g, arg))
+    if (arg->variadic && !ln_opgen_has_own_mtype(g, arg))
         ln_cgen_line(g->out, indent, "ln_opck_tensor_on_target(%s);", entry);
-    else if (has_own_mtype(g, arg))
+    else if (has_mtype_check(g, arg))
         ln_cgen_line(g->out, indent, "ln_opck_tensor_mtype_eq(%s, %s);", entry,
                      ln_argdesc_text(arg, LN_ARGDESC_MTYPE));
     if (arg->fields[LN_ARGDESC_DTYPE] && !ln_opgen_is_listed(arg, LN_ARGDESC_DTYPE))
@@ -78,7 +53,7 @@ static void write_tensor_checks(const generator *g, const ln_argdesc *arg, const
 /** 1 when the fields of an input say any check that no table holds. */
 static int has_tensor_checks(const generator *g, const ln_argdesc *arg)
 {
-    return arg->variadic || has_own_mtype(g, arg) || arg->fields[LN_ARGDESC_LEN] ||
+    return arg->variadic || has_mtype_check(g, arg) || arg->fields[LN_ARGDESC_LEN] ||
            (arg->fields[LN_ARGDESC_DTYPE] && !ln_opgen_is_listed(arg, LN_ARGDESC_DTYPE)) ||
            (arg->fields[LN_ARGDESC_NDIM] && !ln_opgen_is_listed(arg, LN_ARGDESC_NDIM));
 }

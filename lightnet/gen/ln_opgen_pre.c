@@ -43,13 +43,14 @@ static int step_names(generator *g, const step *s, const ln_argdesc *arg)
 {
     static const ln_argdesc_field references[] = {LN_ARGDESC_SAMETYPE, LN_ARGDESC_SAMESHAPE,
                                                   LN_ARGDESC_OWNER};
+    const int is_declaring = !s->code && (s->arg->kind == LN_ARGDESC_OUT || s->arg->variadic);
     codes cs = {0};
     int found = 0;
     if (s->code)
         ln_opgen_add_code(g, &cs, s->code);
     else
         ln_opgen_collect_declaration(g, &cs, s->arg);
-    for (size_t i = 0; !s->code && i < LENGTH_OF(references); i++)
+    for (size_t i = 0; is_declaring && i < LENGTH_OF(references); i++)
         found |= ln_opgen_field_is(s->arg->fields[references[i]], arg->name);
     for (int v = VAR_VALUE; v < VARS && !found; v++)
         found = ln_opgen_codes_name_var(&cs, arg, (var)v);
@@ -152,12 +153,6 @@ static int check_steps(generator *g, ln_error *err)
     return 0;
 }
 
-/** 1 when ln_op_begin has stored the variable in `priv` already, and nothing has changed it. */
-static int is_stored(const ln_argdesc *arg, var v)
-{
-    return v == VAR_VALUE && ln_opgen_is_stored(arg) && !arg->fields[LN_ARGDESC_CUSTOM];
-}
-
 /** Where pre_run finds a variable that `priv` is to keep. */
 static void kept_value(const generator *g, const ln_argdesc *arg, var v, char *buf, size_t size)
 {
@@ -169,16 +164,14 @@ static void kept_value(const generator *g, const ln_argdesc *arg, var v, char *b
         snprintf(buf, size, "%s%s", arg->name, ln_opgen_var_suffixes[v]);
 }
 
-/** 1 when pre_run stores the variable in `priv`. */
+/** 1 when pre_run stores the variable in `priv`, since ln_op_begin has not, or code changes it. */
 static int is_kept_here(const generator *g, const ln_argdesc *arg, var v)
 {
-    if (!ln_opgen_is_kept(g, arg, v) || arg->variadic || is_stored(arg, v))
+    if (!ln_opgen_is_kept(g, arg, v) || arg->variadic)
         return 0;
-    if (v != VAR_VALUE)
-        return 1;
-    return !ln_opgen_is_converted_array(arg) &&
-           (arg->kind != LN_ARGDESC_PARAM || arg->fields[LN_ARGDESC_FROM_FUNC] ||
-            ln_opgen_has_value_in_pre(g, arg));
+    if (v == VAR_VALUE && ln_opgen_is_stored(arg))
+        return arg->fields[LN_ARGDESC_CUSTOM] && ln_opgen_has_value_in_pre(g, arg);
+    return v != VAR_VALUE || !ln_opgen_is_converted_array(arg);
 }
 
 static void write_keeping(const generator *g)

@@ -80,7 +80,7 @@ static void write_inplace(const generator *g)
 }
 
 /** What ln_op_begin checks of an input. */
-static void write_input_checks(const ln_argdesc *arg, ln_cgen *line)
+static void write_input_checks(const generator *g, const ln_argdesc *arg, ln_cgen *line)
 {
     const char *dtype = ln_argdesc_text(arg, LN_ARGDESC_DTYPE);
     if (ln_opgen_is_listed(arg, LN_ARGDESC_DTYPE) && ln_opgen_dtype_set(dtype))
@@ -91,6 +91,8 @@ static void write_input_checks(const ln_argdesc *arg, ln_cgen *line)
         ln_cgen_print(line, ", .ndim = %s", ln_argdesc_text(arg, LN_ARGDESC_NDIM));
     if (ln_argdesc_is(arg, LN_ARGDESC_STATIC))
         ln_cgen_print(line, ", .isstatic = 1");
+    if (ln_opgen_has_own_mtype(g, arg))
+        ln_cgen_print(line, ", .anywhere = 1");
     write_string_field(line, "same_type", ln_argdesc_text(arg, LN_ARGDESC_SAMETYPE));
     write_string_field(line, "same_shape", ln_argdesc_text(arg, LN_ARGDESC_SAMESHAPE));
 }
@@ -154,7 +156,7 @@ static void write_param_checks(const ln_argdesc *arg, ln_cgen *line)
 static void write_checks(const generator *g, const ln_argdesc *arg, ln_cgen *line)
 {
     if (arg->kind == LN_ARGDESC_IN && !arg->variadic)
-        write_input_checks(arg, line);
+        write_input_checks(g, arg, line);
     else if (arg->kind == LN_ARGDESC_PARAM)
         write_param_checks(arg, line);
     if (ln_opgen_is_stored(arg) && ln_opgen_is_member(g, arg, VAR_VALUE))
@@ -272,14 +274,6 @@ static void write_info(const generator *g)
     ln_cgen_free(&line);
 }
 
-/** 1 when the operator has a pre_run of its own. */
-static int has_pre_run(const ln_opdesc *op)
-{
-    return !op->base || op->fields[LN_OPDESC_SCRATCH] || op->fields[LN_OPDESC_CUSTOM] ||
-           op->fields[LN_OPDESC_MACS] || op->fields[LN_OPDESC_ALGORITHM] ||
-           op->fields[LN_OPDESC_LAYOUT];
-}
-
 void ln_opgen_write_tables(const generator *g)
 {
     write_inplace(g);
@@ -296,7 +290,8 @@ void ln_opgen_write_prototype(const generator *g)
     const char *base = ln_opdesc_base(op)->optype, *mtype = ln_opdesc_text(op, LN_OPDESC_MTYPE);
     ln_cgen line = {.file = "-"};
     ln_cgen_print(&line, "LN_GENOP(%s, %s, \"%s\", %s, .pre_run = %s_pre_run", base, op->optype,
-                  op->arch, mtype ? mtype : "LN_MEM_NONE", has_pre_run(op) ? op->optype : base);
+                  op->arch, mtype ? mtype : "LN_MEM_NONE",
+                  ln_opgen_has_pre_run(op) ? op->optype : base);
     if (op->fields[LN_OPDESC_STATIC_RUN] || op->fields[LN_OPDESC_STATIC_CALL])
         ln_cgen_print(&line, ", .static_run = %s_static_run", op->optype);
     if (has_run(op))

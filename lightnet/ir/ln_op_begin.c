@@ -26,7 +26,8 @@ static int begin_input(ln_op_arg *op_arg, const ln_arg_info *info)
     if (ln_opck_defined(op_arg, entry, name, 1))
         return -1;
     store(op_arg, info, &entry->tensor, sizeof(entry->tensor));
-    if (op_arg->mtype != LN_MEM_NONE && ln_opck_mtype(op_arg, entry, op_arg->mtype))
+    if (op_arg->mtype != LN_MEM_NONE && !info->anywhere &&
+        ln_opck_mtype(op_arg, entry, op_arg->mtype))
         return -1;
     if (info->dtypes && ln_opck_dtypes(op_arg, entry, info->dtypes))
         return -1;

@@ -660,6 +660,10 @@ static void count_pre_run(ln_op_arg *op_arg)
         return;
     struct count_priv *priv = op_arg->priv;
     const tl_tensor *src = priv->src;
+    ln_tensor_entry *host_entry = ln_op_find_input(op_arg, "host");
+    if (host_entry) {
+        ln_opck_tensor_mtype_eq(host_entry, LN_MEM_CPU);
+    }
 
     // outputs
     ln_tensor_entry *dst_entry = ln_op_define_output(op_arg, "dst", src->ndim, src->dims,
@@ -670,17 +674,19 @@ static void count_pre_run(ln_op_arg *op_arg)
     // for the other functions
     priv->dst = dst_entry->tensor;
 
-#line 235 "good.op"
+#line 236 "good.op"
     priv->lines = src->dims[0];
-#line 676 "good.c"
+#line 680 "good.c"
 }
 
 static const ln_arg_info count_tensors_in[] = {
     {.arg_name = "src", .doc = "any floats", .type = "FLT", .dtypes = LN_DTYPES_FLOAT,
      .at = LN_MEMBER(struct count_priv, src)},
+    {.arg_name = "host", .doc = "", .type = "dtype of src", .optional = 1, .anywhere = 1,
+     .same_type = "src"},
     {.arg_name = NULL},
 };
-static const char *count_in_arg_names[] = {"src", NULL};
+static const char *count_in_arg_names[] = {"src", "host", NULL};
 static const ln_arg_info count_tensors_out[] = {
     {.arg_name = "dst", .doc = "the result", .type = "shape of src, dtype of src"},
     {.arg_name = NULL},
@@ -713,9 +719,9 @@ static void count_cpu_run(ln_op_arg *op_arg)
     tl_tensor *dst = priv->dst;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 237 "good.op"
+#line 238 "good.op"
     if (tl_exec_relu(&exec, src, dst))
-#line 719 "good.c"
+#line 725 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -737,14 +743,14 @@ static void count_far_pre_run(ln_op_arg *op_arg)
     const int axis = priv->axis;
 
     // scratch memory
-#line 240 "good.op"
+#line 241 "good.op"
     op_arg->scratch_size = (size_t)axis * tl_tensor_size(src);
-#line 743 "good.c"
+#line 749 "good.c"
 
     // for reports
-#line 241 "good.op"
+#line 242 "good.op"
     op_arg->macs = priv->lines;
-#line 748 "good.c"
+#line 754 "good.c"
 }
 
 static void count_far_static_run(ln_op_arg *op_arg)
@@ -753,9 +759,9 @@ static void count_far_static_run(ln_op_arg *op_arg)
     tl_tensor *dst = priv->dst;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 242 "good.op"
+#line 243 "good.op"
     if (tl_exec_zeros(&exec, dst))
-#line 759 "good.c"
+#line 765 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -764,9 +770,9 @@ static void count_far_run(ln_op_arg *op_arg)
     struct count_priv *priv = op_arg->priv;
     const int axis = priv->axis;
 
-#line 243 "good.op"
+#line 244 "good.op"
     ((struct priv_s *)priv)->lines += axis;
-#line 770 "good.c"
+#line 776 "good.c"
 }
 
 LN_GENOP(count, count_far, "far", LN_MEM_CPU, .pre_run = count_far_pre_run,
@@ -781,7 +787,7 @@ struct count_slowly_cpu_priv {
     tl_tensor *dst;
 #line 233 "good.op"
     int lines;
-#line 785 "good.c"
+#line 791 "good.c"
 };
 
 static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
@@ -790,6 +796,10 @@ static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
         return;
     struct count_slowly_cpu_priv *priv = op_arg->priv;
     const tl_tensor *src = priv->src;
+    ln_tensor_entry *host_entry = ln_op_find_input(op_arg, "host");
+    if (host_entry) {
+        ln_opck_tensor_mtype_eq(host_entry, LN_MEM_CPU);
+    }
 
     // outputs
     ln_tensor_entry *dst_entry = ln_op_define_output(op_arg, "dst", src->ndim, src->dims,
@@ -799,14 +809,20 @@ static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
 
     // for the other functions
     priv->dst = dst_entry->tensor;
+
+#line 236 "good.op"
+    priv->lines = src->dims[0];
+#line 816 "good.c"
 }
 
 static const ln_arg_info count_slowly_cpu_tensors_in[] = {
     {.arg_name = "src", .doc = "any floats", .type = "FLT", .dtypes = LN_DTYPES_FLOAT,
      .at = LN_MEMBER(struct count_slowly_cpu_priv, src)},
+    {.arg_name = "host", .doc = "", .type = "dtype of src", .optional = 1, .anywhere = 1,
+     .same_type = "src"},
     {.arg_name = NULL},
 };
-static const char *count_slowly_cpu_in_arg_names[] = {"src", NULL};
+static const char *count_slowly_cpu_in_arg_names[] = {"src", "host", NULL};
 static const ln_arg_info count_slowly_cpu_tensors_out[] = {
     {.arg_name = "dst", .doc = "the result", .type = "shape of src, dtype of src"},
     {.arg_name = NULL},
@@ -832,9 +848,9 @@ static void count_slowly_cpu_run(ln_op_arg *op_arg)
     const tl_tensor *src = priv->src;
     tl_tensor *dst = priv->dst;
 
-#line 251 "good.op"
+#line 252 "good.op"
     if (tl_exec_relu(NULL, src, dst))
-#line 838 "good.c"
+#line 854 "good.c"
         ln_op_fail_tl(op_arg);
 }
 

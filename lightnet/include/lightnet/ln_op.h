@@ -87,6 +87,7 @@ typedef struct ln_arg_info {
     uint32_t dtypes;        /* inputs: the data types that it may have; 0: any */
     int ndim;               /* inputs: the number of dimensions; 0: any */
     int isstatic;           /* inputs: its memory must never be reused */
+    int anywhere;           /* inputs: it need not lie in the memory of the operator's target */
     const char *same_type;  /* inputs: the input whose data type it must have, or NULL */
     const char *same_shape; /* inputs: the input whose shape it must have, or NULL */
     ln_opck_view view;      /* parameters: how a number is seen */

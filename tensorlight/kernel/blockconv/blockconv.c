@@ -496,7 +496,7 @@ static void run_grid(const conv *c, const part *u, const grid *g, tl_tile_job ti
 }
 
 /** Whether the last block of so many channels (0: unknown) has none in its upper half. */
-static int is_half(int channels)
+static int ends_in_half_block(int channels)
 {
     return channels > 0 && (channels - 1) % TL_BLOCK < TL_BLOCK / 2;
 }
@@ -508,7 +508,8 @@ static void run_blocks(const conv *c, const part *u, int block, int n_blocks)
     tl_tile_job tile = c->tile;
     tile.first = s.first;
     tile.channels = s.channels;
-    tile.is_half = block + n_blocks == c->blocks_out && is_half(c->groups.all_out);
+    tile.has_half_block =
+        block + n_blocks == c->blocks_out && ends_in_half_block(c->groups.all_out);
     for (int g = 0; g < c->n_grids; g++)
         run_grid(c, u, &c->grids[g], tile,
                  u->src + (size_t)(s.block - u->span.block) * tile.src_block_step * c->kind->size,

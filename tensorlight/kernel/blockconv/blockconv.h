@@ -38,7 +38,7 @@ typedef struct tl_tile_job {
                               channels][tap][lanes][TL_BLOCK], or [tap][shared][TL_BLOCK]: for lane
                               i of the result lanes 0 .. 3 of the four that i is in, then of the
                               other four of these eight */
-    int is_half;           /* the last block has results in the lower half of its lanes alone */
+    int has_half_block;    /* the last block has results in the lower half of its lanes alone */
     size_t dst_block_step; /* from a block of output channels to the next, of dst and add */
     size_t dst_step;       /* from a pixel to the next */
     int rounds;            /* dst is of bfloat16 */

@@ -38,6 +38,9 @@ enum {
 
 /** A half of a block shares its vector with that of another pixel, where blocks are vectors. */
 #define HAS_HALVES (HAS_PLANES && TL_SIMD_LANES == 16)
+#if HAS_HALVES
+_Static_assert((int)BLOCKS == 2 && (int)PARTS == 1, "two blocks of one vector each");
+#endif
 
 _Static_assert((int)PIXELS <= (int)TL_TILE_PIXELS, "the largest tile");
 
@@ -75,9 +78,9 @@ TL_INLINE void add_lanes(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_
 }
 
 #if HAS_HALVES
-/** The same address, which the compiler takes for another: it reads there once more, as an operand
- *  of a multiplication, and not once, as a vector that it keeps. To fill such a vector takes the
- *  multiplications of a CPU such as Zen 4 one of their ports. */
+/** Hides from the compiler that the result equals `p`, so that it broadcasts from memory within a
+ *  multiplication and not from a register: to fill that register occupies a multiply port of Zen 4.
+ */
 TL_INLINE const float *read_again(const float *p)
 {
     __asm__("" : "+r"(p));
@@ -406,9 +409,9 @@ static int is_bounded(tl_activation act)
 }
 
 /** Element `i` of floats, or of bfloat16. */
-static char *element(const void *p, size_t i, int is_half)
+static char *element(const void *p, size_t i, int is_16_bit)
 {
-    return (char *)p + i * (is_half ? sizeof(uint16_t) : sizeof(float));
+    return (char *)p + i * (is_16_bit ? sizeof(uint16_t) : sizeof(float));
 }
 
 /** The kind of tiles, those of the last blocks or others. */
@@ -419,7 +422,7 @@ static int kind_of(const tl_tile_job *job, int is_last)
     if (job->shared)
         return OF_SHARED;
     return (job->lanes == 1 ? OF_PLANES : OF_BLOCKS) +
-           (HAS_HALVES && is_last && job->is_half ? OF_HALVES : 0);
+           (HAS_HALVES && is_last && job->has_half_block ? OF_HALVES : 0);
 }
 
 void LINE_FUNC(const tl_tile_job *job, const float *src, const float *weight, const float *bias,

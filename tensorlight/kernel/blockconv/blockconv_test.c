@@ -197,15 +197,20 @@ START_TEST(every_kernel_agrees_with_the_plain_one)
 END_TEST
 
 /** A convolution to `oc` channels has the bits of the first ones of one to more, which fill the
- * last block. */
-static void check_half(tl_isa isa, int lanes, int oc, int width)
+ * last block; with an activation, also where a tensor is added. */
+static void check_half(tl_isa isa, int lanes, int oc, int width, tl_act act)
 {
     nn_room room = {.seed = 5};
     const int more = tl_blocks(oc) * TL_BLOCK;
-    const tl_conv2d_param param = {
-        .group = 1, .size = {3, 3}, .stride = {1, 1}, .dilation = {1, 1}, .padding = {1, 1, 1, 1}};
+    const tl_conv2d_param param = {.group = 1,
+                                   .size = {3, 3},
+                                   .stride = {1, 1},
+                                   .dilation = {1, 1},
+                                   .padding = {1, 1, 1, 1},
+                                   .act = {.act = act}};
     const tl_exec exec = {.isa = isa};
     tl_tensor *const src = nn_random(&room, TL_FLOAT, 4, (int[]){1, 19, 2, width}, -1, 1);
+    tl_tensor *const add = nn_random(&room, TL_FLOAT, 4, (int[]){1, more, 2, width}, -1, 1);
     tl_tensor *const weight = nn_random(&room, TL_FLOAT, 4, (int[]){more, 19, 3, 3}, -1, 1);
     tl_tensor *const bias = nn_random(&room, TL_FLOAT, 1, (int[]){more}, -1, 1);
     const tl_tensor first = {.dtype = TL_FLOAT,
@@ -213,10 +218,15 @@ static void check_half(tl_isa isa, int lanes, int oc, int width)
                              .dims = (int[]){oc, 19, 3, 3},
                              .len = oc * 19 * 9,
                              .data = weight->data};
+    const tl_tensor first_add = {.dtype = TL_FLOAT,
+                                 .ndim = 4,
+                                 .dims = (int[]){1, oc, 2, width},
+                                 .len = oc * 2 * width,
+                                 .data = add->data};
     tl_tensor *const want = nn_blank(&room, TL_FLOAT, 4, (int[]){1, more, 2, width});
     tl_tensor *const got = nn_blank(&room, TL_FLOAT, 4, (int[]){1, oc, 2, width});
-    run_blocked(&room, &exec, src, weight, bias, NULL, want, &param, lanes, 0);
-    run_blocked(&room, &exec, src, &first, bias, NULL, got, &param, lanes, 0);
+    run_blocked(&room, &exec, src, weight, bias, act ? add : NULL, want, &param, lanes, 0);
+    run_blocked(&room, &exec, src, &first, bias, act ? &first_add : NULL, got, &param, lanes, 0);
     ck_assert_msg(memcmp(want->data, got->data, tl_tensor_size(got)) == 0,
                   "%s, %d lanes, %d channels, width %d: other bits", tl_isa_name(isa), lanes, oc,
                   width);
@@ -228,8 +238,9 @@ START_TEST(half_a_block_has_the_bits_of_a_whole_one)
     TL_ISA_EACH_USABLE (isa)
         for (int width = 1; width <= 30; width++)
             for (int oc = 5; oc <= 45; oc += 8) { // 5 and 13 channels of a last block, after 0 to 2
-                check_half(isa, TL_BLOCK, oc, width);
-                check_half(isa, 1, oc, width);
+                check_half(isa, TL_BLOCK, oc, width, TL_ACT_NONE);
+                check_half(isa, 1, oc, width, TL_ACT_NONE);
+                check_half(isa, TL_BLOCK, oc, width, TL_ACT_SILU); // and an addend
             }
 }
 END_TEST
