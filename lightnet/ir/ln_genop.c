@@ -241,13 +241,19 @@ int ln_op_take_inputs(ln_op_arg *op_arg, ln_tensor_entry *const *entries, int n,
     return n;
 }
 
+// Whether the tensor is a part of an output; one that was made anew since it was taken is not.
+static int is_taken(const ln_op_arg *op_arg, const ln_tensor_entry *te)
+{
+    return te->owner && ln_tensor_list_find_by_name(op_arg->tensors_out, te->owner);
+}
+
 void ln_op_give_inputs_back(const ln_op_arg *op_arg, const char *arg_name, int n)
 {
     const ln_list *at = op_arg->tensors_in;
     for (int k = 0; k < n; k++) {
         const ln_tensor_list_entry *item = next_variadic(&at, arg_name);
         ln_tensor_entry *given = item ? ln_entry_of(item, op_arg->tensor_table) : NULL;
-        if (given) // not undefined before this operator
+        if (given && is_taken(op_arg, given))
             ln_tensor_entry_set_owner(given, op_arg->tensor_table, NULL);
     }
 }

@@ -8,6 +8,7 @@
 
 #include "base/ln_alloc_fail.h"
 #include "lightnet/ln_context.h"
+#include "lightnet/ln_genop.h"
 #include "ln_check.h"
 
 /* Operator "twice": dst = src with one more dimension, of `times` elements. */
@@ -523,6 +524,28 @@ START_TEST(double_arguments_are_not_valid)
 }
 END_TEST
 
+START_TEST(inputs_are_given_back_only_where_they_are_parts_of_an_output)
+{
+    ln_hash *table = ln_tensor_table_create();
+    add_tensor(table, "x");
+    add_tensor(table, "y");
+    add_tensor(table, "other");
+    ln_tensor_entry *x = ln_tensor_table_find(table, "x");
+    ln_op *op = new_twice("a", "x", "y", table);
+    ln_tensor_list_free(op->op_arg->tensors_in);
+    op->op_arg->tensors_in = ln_tensor_list_append(NULL, "src0", "x");
+    ck_assert_int_eq(ln_op_take_inputs(op->op_arg, &x, 1, "y"), 1);
+    ck_assert_str_eq(x->owner, "y");
+    ln_op_give_inputs_back(op->op_arg, "src", 1);
+    ck_assert_ptr_null(x->owner);
+    ck_assert_int_eq(ln_tensor_entry_set_owner(x, table, "other"), 0); // as a maker does it anew
+    ln_op_give_inputs_back(op->op_arg, "src", 1);
+    ck_assert_str_eq(x->owner, "other");
+    ln_op_free_lists_too(op);
+    ln_tensor_table_free(table);
+}
+END_TEST
+
 /* Makes an operator, copies it, and runs its pre_run. */
 static int use_op(ln_hash *table)
 {
@@ -571,4 +594,6 @@ LN_TEST_MAIN("operators", operator_has_the_functions_and_names_of_its_prototype,
              copy_has_own_lists_and_is_in_the_init_state, copy_to_optype_changes_the_functions,
              operators_are_found_in_lists_and_arrays, freeing_a_list_leaves_its_operators,
              table_owns_its_operators, parameters_are_set_through_the_table,
-             double_arguments_are_not_valid, every_failing_allocation_is_survived)
+             double_arguments_are_not_valid,
+             inputs_are_given_back_only_where_they_are_parts_of_an_output,
+             every_failing_allocation_is_survived)

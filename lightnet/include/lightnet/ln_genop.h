@@ -92,7 +92,7 @@ LN_API int ln_op_take_inputs(ln_op_arg *op_arg, ln_tensor_entry *const *entries,
                              const char *dst_name);
 
 /** Gives the first n of the variadic inputs `arg_name` memory of their own again, those that are
- * still there. */
+ * still parts of an output. */
 LN_API void ln_op_give_inputs_back(const ln_op_arg *op_arg, const char *arg_name, int n);
 
 /** Where `te`, which ln_op_take_inputs has made a part of an output, lies in memory if that begins
