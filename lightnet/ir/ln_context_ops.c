@@ -481,15 +481,18 @@ int ln_context_redirect(ln_context *ctx, ln_op *op)
     return connect_op(ctx, op);
 }
 
+// Each operator is unchecked and checked at once, while what it consists of is in the cache, and
+// what it makes anew takes the memory of what it made before.
 int ln_context_recheck(ln_context *ctx)
 {
-    const ln_list *node;
+    ln_op *op;
     if (ln_context_find_mutated(ctx))
         return -1;
-    for (node = ctx->last; node; node = ((const ln_op *)node->data)->op_arg->before)
-        uncheck_op(ctx, node->data);
-    for (node = ctx->ops; node; node = node->next)
-        if (check_op(ctx, node->data))
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        uncheck_op(ctx, op);
+        if (check_op(ctx, op))
             return -1;
+    }
     return 0;
 }
