@@ -122,13 +122,10 @@ static int is_identity_view(const ln_context *ctx, const ln_op *op)
            may_replace(ctx, dst, src);
 }
 
-static int skip_identity(cleanup *c, const ln_op *op)
+static void skip_identity(cleanup *c, const ln_op *op)
 {
-    if (!is_identity_view(c->ctx, op))
-        return 0;
     replace(c, ln_entry_of(op->op_arg->tensors_out->data, c->ctx->tensor_table),
             ln_entry_of(op->op_arg->tensors_in->data, c->ctx->tensor_table));
-    return 0;
 }
 
 /* Equal operators */
@@ -224,14 +221,14 @@ static int compare_ops(const void *a, const void *b)
 
 // Operators without inputs stay apart: each `create` can be set by its name, and equal `zeros` may
 // be written in place.
-static int may_merge(const ln_context *ctx, const ln_op *op)
+static int may_merge(const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
     if (must_stay(op) || !op->op_arg->tensors_in)
         return 0;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        if (ln_entry_is_mutated(ln_entry_of(tle, ctx->tensor_table)))
+        if (tle->value->ismutated)
             return 0;
     }
     return 1;
@@ -264,7 +261,7 @@ static void merge(cleanup *c, const ln_op *op, const ln_op *earlier)
 
 static int merge_equal(cleanup *c, const ln_op *op)
 {
-    if (!may_merge(c->ctx, op))
+    if (!may_merge(op))
         return 0;
     const ln_op *earlier = ln_hash_find(c->seen, op);
     if (earlier) {
@@ -276,46 +273,44 @@ static int merge_equal(cleanup *c, const ln_op *op)
 
 /* The walk */
 
-static int walk(cleanup *c, int (*look)(cleanup *c, const ln_op *op))
+static int clean_op(cleanup *c, ln_op *op)
+{
+    if (c->n && ln_context_redirect(c->ctx, op))
+        return -1;
+    if (!is_identity_view(c->ctx, op))
+        return merge_equal(c, op);
+    skip_identity(c, op);
+    return 0;
+}
+
+static int walk(cleanup *c)
 {
     ln_op *op;
     LN_LIST_FOREACH(op, c->ctx->ops)
     {
-        if (ln_context_redirect(c->ctx, op) || look(c, op))
+        if (clean_op(c, op))
             return -1;
     }
     return 0;
 }
 
-// Returns how many tensors are read no longer, or -1.
-static int clean(ln_context *ctx, int (*look)(cleanup *c, const ln_op *op))
+int ln_cleanup_replace(ln_context *ctx)
 {
     cleanup c = {.ctx = ctx, .seen = ln_hash_create(hash_op, compare_ops, NULL, NULL)};
-    const int failed = c.seen ? walk(&c, look) : ln_fail_memory(ctx);
+    const int failed = c.seen ? walk(&c) : ln_fail_memory(ctx);
     if (c.n)
         forget_replaced(ctx);
     ln_hash_free(c.seen);
     return failed ? -1 : c.n;
 }
 
-int ln_cleanup_identity(ln_context *ctx)
-{
-    return clean(ctx, skip_identity);
-}
-
-int ln_cleanup_equal(ln_context *ctx)
-{
-    return clean(ctx, merge_equal);
-}
-
 int ln_cleanup(ln_context *ctx)
 {
     if (!ctx->optimize)
         return 0;
-    const int views = ln_cleanup_identity(ctx);
-    const int equal = views < 0 ? -1 : ln_cleanup_equal(ctx);
-    const int dead = equal < 0 ? -1 : ln_cleanup_dead(ctx);
-    return dead < 0 ? -1 : views + equal + dead;
+    const int replaced = ln_cleanup_replace(ctx);
+    const int dead = replaced < 0 ? -1 : ln_cleanup_dead(ctx);
+    return dead < 0 ? -1 : replaced + dead;
 }
 
 int ln_pass_preprocess(ln_context *ctx)

@@ -15,11 +15,8 @@ int ln_cleanup(ln_context *ctx);
 /** Removes operators that no output, no effect and no input of the model needs. */
 int ln_cleanup_dead(ln_context *ctx);
 
-/** Lets readers of an operator's outputs read those of an earlier operator that computes the same.
- */
-int ln_cleanup_equal(ln_context *ctx);
-
-/** Lets readers of a view with the shape and type of its owner read the owner. */
-int ln_cleanup_identity(ln_context *ctx);
+/** Lets readers of a view with the shape and type of its owner read the owner, and readers of an
+ * operator's outputs those of an earlier operator that computes the same. */
+int ln_cleanup_replace(ln_context *ctx);
 
 #endif

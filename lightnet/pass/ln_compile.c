@@ -172,6 +172,8 @@ static int lower_bodies(ln_context *ctx, const ln_arch *arch)
 static int hoist(ln_context *ctx)
 {
     ln_context *body;
+    if (!ctx->bodies)
+        return 0;
     LN_LIST_FOREACH(body, ctx->bodies)
     {
         if (ln_hoist(body))

@@ -33,7 +33,7 @@ void ln_hoist_note_runners(const ln_context *ctx)
 {
     ln_op *op;
     const ln_context *root = ctx->outer ? ctx->outer : ctx;
-    LN_LIST_FOREACH(op, ctx->ops)
+    LN_LIST_FOREACH(op, root->bodies ? ctx->ops : NULL)
     {
         note_runner(root, op);
     }
