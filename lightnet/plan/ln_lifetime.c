@@ -202,11 +202,11 @@ static void place_unread(const ln_lifetime *life)
             block->first = block->last = life->begin;
 }
 
-// Says of each tensor whether it outlives loading.
+// Says of each tensor whether it outlives loading, where something runs then.
 static void mark_short_lives(const ln_context *ctx, const ln_lifetime *life)
 {
     const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
+    LN_LIST_FOREACH(op, life->begin < 0 ? ctx->ops : NULL)
     {
         const ln_tensor_list_entry *tle;
         LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
@@ -217,14 +217,27 @@ static void mark_short_lives(const ln_context *ctx, const ln_lifetime *life)
     }
 }
 
+// What an earlier lifetime has left.
+static void forget_life(const ln_context *ctx, const ln_list *tensors)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, tensors)
+    {
+        ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
+        te->block = 0;
+        te->isload = 0;
+    }
+}
+
 // Sets when the life of the program begins and ends.
-static void set_times(const ln_context *ctx, ln_lifetime *life)
+static void begin(const ln_context *ctx, ln_lifetime *life)
 {
     const ln_op *op;
     int has_load = 0;
-    life->end = 1;
+    *life = (ln_lifetime){.end = 1, .load_scratch = -1};
     LN_LIST_FOREACH(op, ctx->ops)
     {
+        forget_life(ctx, op->op_arg->tensors_out);
         has_load |= op->op_arg->at_load != 0;
         life->end++;
     }
@@ -328,26 +341,9 @@ static void merge_inplace(const ln_context *ctx, ln_lifetime *life)
     }
 }
 
-// What an earlier lifetime has left.
-static void forget_blocks(const ln_context *ctx)
-{
-    const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
-        const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-        {
-            ln_entry_of(tle, ctx->tensor_table)->block = 0;
-        }
-    }
-}
-
 int ln_lifetime_find(const ln_context *ctx, ln_lifetime *life)
 {
-    memset(life, 0, sizeof(*life));
-    set_times(ctx, life);
-    life->load_scratch = -1;
-    forget_blocks(ctx);
+    begin(ctx, life);
     if (grow(ctx, life) || find_uses(ctx, life)) { // also without operators there is an array
         ln_lifetime_free(life);
         return -1;

@@ -7,7 +7,13 @@
 #include "plan/ln_mem_blocks.h"
 #include "plan/ln_plan.h"
 
-static int check_runnable(const ln_context *ctx)
+static int is_resolved(const ln_tensor_entry *te)
+{
+    return te->offset != 0;
+}
+
+// Forgets an earlier plan. -1: an operator cannot run.
+static int begin(const ln_context *ctx)
 {
     const ln_op *op;
     LN_LIST_FOREACH(op, ctx->ops)
@@ -15,12 +21,13 @@ static int check_runnable(const ln_context *ctx)
         const ln_tensor_list_entry *tle;
         LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
         {
-            const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
+            ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
             if (te->mtype == LN_MEM_NONE)
                 return ln_fail(ctx,
                                "operator '%s' (%s) cannot run on target '%s': no rewrite gives its "
                                "tensor '%s' a place",
                                op->op_arg->name, op->op_arg->optype, ctx->target, te->name);
+            te->offset = 0;
         }
     }
     return 0;
@@ -33,11 +40,6 @@ static void set_list_offsets(ln_context *ctx, const ln_list *tensors)
     {
         tle->offset = ln_entry_of(tle, ctx->tensor_table)->offset;
     }
-}
-
-static int is_resolved(const ln_tensor_entry *te)
-{
-    return te->offset != 0;
 }
 
 // Gives the tensor its offset, after those of its owners that have none yet: the chain of these is
@@ -64,34 +66,25 @@ static int resolve(const ln_context *ctx, const ln_lifetime *life, ln_tensor_ent
     return 0;
 }
 
-static void forget_offsets(ln_context *ctx)
+static int resolve_all(const ln_context *ctx, const ln_lifetime *life, const ln_list *tensors)
 {
-    const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, tensors)
     {
-        const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-        {
-            ln_entry_of(tle, ctx->tensor_table)->offset = 0;
-        }
+        if (resolve(ctx, life, ln_entry_of(tle, ctx->tensor_table)))
+            return -1;
     }
+    return 0;
 }
 
+// What an operator reads was made, and thus has its offset, before.
 static int set_tensor_offsets(ln_context *ctx, const ln_lifetime *life)
 {
     const ln_op *op;
-    forget_offsets(ctx);
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        const ln_tensor_list_entry *tle;
-        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-        {
-            if (resolve(ctx, life, ln_entry_of(tle, ctx->tensor_table)))
-                return -1;
-        }
-    }
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
+        if (resolve_all(ctx, life, op->op_arg->tensors_out))
+            return -1;
         set_list_offsets(ctx, op->op_arg->tensors_in);
         set_list_offsets(ctx, op->op_arg->tensors_out);
     }
@@ -122,7 +115,7 @@ static int write_offsets(ln_context *ctx, ln_lifetime *life)
 int ln_plan_memory(ln_context *ctx)
 {
     ln_lifetime life;
-    if (check_runnable(ctx) || ln_lifetime_find(ctx, &life))
+    if (begin(ctx) || ln_lifetime_find(ctx, &life))
         return -1;
     const int failed = ln_mem_blocks_place(ctx, &life) || write_offsets(ctx, &life) ||
                        ln_lifetime_check(ctx, &life);
