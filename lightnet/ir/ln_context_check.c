@@ -5,40 +5,31 @@
 #include "ir/ln_dfg_value.h"
 #include "lightnet/ln_util.h"
 
-static int check_links(const ln_context *ctx)
+static int check_links(const ln_context *ctx, const ln_list *node, const ln_list *before)
 {
-    int n = 0;
-    const ln_list *before = NULL;
-    for (const ln_list *node = ctx->ops; node; before = node, node = node->next, n++) {
-        const ln_op *op = node->data;
-        if (op->op_arg->node != node || op->op_arg->before != before || op->op_arg->ctx != ctx)
-            return ln_fail(ctx, "operator '%s' does not know its place", op->op_arg->name);
-        if (ln_op_table_find(ctx->op_table, op->op_arg->name) != op)
-            return ln_fail(ctx, "operator '%s' is not in the table", op->op_arg->name);
-        op->op_arg->number = n;
-    }
-    if (before != ctx->last)
-        return ln_fail(ctx, "the last operator is not known as the last");
-    if (n != ln_hash_size(ctx->op_table))
-        return ln_fail(ctx, "%d operators in the list, %d in the table", n,
-                       ln_hash_size(ctx->op_table));
+    const ln_op *op = node->data;
+    if (op->op_arg->node != node || op->op_arg->before != before || op->op_arg->ctx != ctx)
+        return ln_fail(ctx, "operator '%s' does not know its place", op->op_arg->name);
+    if (ln_op_table_find(ctx->op_table, op->op_arg->name) != op)
+        return ln_fail(ctx, "operator '%s' is not in the table", op->op_arg->name);
     return 0;
 }
 
-// Operators are numbered by check_links, in order.
-static int is_made_before(const ln_tensor_list_entry *tle, const ln_op *op)
+// The walk numbers operators as it comes to them, on from the `begin` that earlier walks came to:
+// the number of an operator that is still to come is not above that.
+static int is_made_before(const ln_tensor_list_entry *tle, size_t begin)
 {
     const ln_dfg_value *value = tle->value;
-    return value && value->maker && value->maker->op_arg->number < op->op_arg->number &&
+    return value && value->maker && value->maker->op_arg->number > begin &&
            ln_streq(value->name, tle->name);
 }
 
-static int check_reads(const ln_context *ctx, const ln_op *op)
+static int check_reads(const ln_context *ctx, const ln_op *op, size_t begin)
 {
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        if (!is_made_before(tle, op))
+        if (!is_made_before(tle, begin))
             return ln_fail(ctx, "operator '%s' (%s) reads tensor '%s' before it is made",
                            op->op_arg->name, op->op_arg->optype, tle->name);
     }
@@ -65,21 +56,41 @@ static int check_makes(const ln_context *ctx, const ln_op *op)
     return 0;
 }
 
-// Every tensor is made by the operator that its entry names, before anything reads it.
-static int check_tensors(const ln_context *ctx)
+// What the walk over the operators has seen.
+typedef struct tally {
+    int ops, tensors;
+    int has_gathers; // an operator takes its inputs
+} tally;
+
+static int check_counts(const ln_context *ctx, const ln_list *last, const tally *counts)
 {
-    const ln_op *op;
-    int n = 0;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
-        if (check_reads(ctx, op) || check_makes(ctx, op))
-            return -1;
-        n += ln_tensor_list_length(op->op_arg->tensors_out);
-    }
-    if (n != ln_hash_size(ctx->tensor_table))
-        return ln_fail(ctx, "%d tensors in the operators, %d in the table", n,
+    if (last != ctx->last)
+        return ln_fail(ctx, "the last operator is not known as the last");
+    if (counts->ops != ln_hash_size(ctx->op_table))
+        return ln_fail(ctx, "%d operators in the list, %d in the table", counts->ops,
+                       ln_hash_size(ctx->op_table));
+    if (counts->tensors != ln_hash_size(ctx->tensor_table))
+        return ln_fail(ctx, "%d tensors in the operators, %d in the table", counts->tensors,
                        ln_hash_size(ctx->tensor_table));
     return 0;
+}
+
+// Every operator is where the context has it; every tensor is made by the operator that its entry
+// names, before anything reads it.
+static int check_ops(const ln_context *ctx, tally *counts)
+{
+    const ln_list *before = NULL;
+    const size_t begin = ctx->dfg->n_checked;
+    for (const ln_list *node = ctx->ops; node; before = node, node = node->next) {
+        const ln_op *op = node->data;
+        if (check_links(ctx, node, before) || check_reads(ctx, op, begin) || check_makes(ctx, op))
+            return -1;
+        op->op_arg->number = ++ctx->dfg->n_checked;
+        counts->ops++;
+        counts->tensors += ln_tensor_list_length(op->op_arg->tensors_out);
+        counts->has_gathers |= op->op_arg->takes_inputs;
+    }
+    return check_counts(ctx, before, counts);
 }
 
 /* No-copy gathers: what an operator writes in place must not have become a part of another tensor
@@ -145,21 +156,8 @@ static int check_writers(const gathers *g)
     return 0;
 }
 
-static int has_gathers(const ln_context *ctx)
-{
-    const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
-        if (op->op_arg->takes_inputs)
-            return 1;
-    }
-    return 0;
-}
-
 static int check_gathers(const ln_context *ctx)
 {
-    if (!has_gathers(ctx))
-        return 0;
     const gathers g = {.ctx = ctx,
                        .origins = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL),
                        .gathered = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL)};
@@ -173,5 +171,6 @@ static int check_gathers(const ln_context *ctx)
 // tensor is made before it is read are no cycle, and read nothing that nobody makes.
 int ln_context_check(const ln_context *ctx)
 {
-    return check_links(ctx) || check_tensors(ctx) || check_gathers(ctx) ? -1 : 0;
+    tally found = {.ops = 0};
+    return check_ops(ctx, &found) || (found.has_gathers && check_gathers(ctx)) ? -1 : 0;
 }

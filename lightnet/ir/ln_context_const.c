@@ -299,6 +299,8 @@ static void unmark(const ln_list *tensors)
 int ln_context_find_mutated(const ln_context *ctx)
 {
     const ln_op *op;
+    if (!ctx->has_writers)
+        return 0;
     LN_LIST_FOREACH(op, ctx->ops)
     {
         unmark(op->op_arg->tensors_in);

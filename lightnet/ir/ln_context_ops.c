@@ -282,6 +282,7 @@ static int enter_op(ln_context *ctx, ln_op *op)
     if (ln_op_table_insert(ctx->op_table, op) < 0)
         return ln_fail_last(ctx);
     op_arg->entered = 1;
+    ctx->has_writers |= ln_op_writes_inplace(op);
     ln_limits_count_ops(ctx, 1);
     return enter_values(ctx, op) ? -1 : connect_op(ctx, op);
 }

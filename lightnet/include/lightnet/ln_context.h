@@ -96,6 +96,7 @@ typedef struct ln_context {
     struct ln_sharing *sharing; /* what it has of them, and its own memory (run/ln_sharing.h) */
     struct ln_limits *limits;   /* what it may take; of a body: those of the outer context */
     tl_dtype precision;         /* what products may compute with: TL_FLOAT, TL_BFLOAT16 */
+    int has_writers; /* an operator that writes in place is, or has been, one of its operators */
 } ln_context;
 
 /** How often a rule fired while compiling. */

@@ -35,7 +35,8 @@ typedef struct ln_dfg {
                                edge leaves with it, newest first */
 
     /* Beyond the documented fields. */
-    ln_hash *values; /* tensor name -> the ln_dfg_value that all who name it point to */
+    ln_hash *values;  /* tensor name -> the ln_dfg_value that all who name it point to */
+    size_t n_checked; /* operators that ln_context_check has come to, in all its walks */
 } ln_dfg;
 
 /** Returns new (ln_dfg_free). NULL with a reason: no memory. */

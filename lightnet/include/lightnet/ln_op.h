@@ -150,7 +150,7 @@ typedef struct ln_op_arg {
     int entered;                      /* it is in the tables of that context */
     int checked;           /* pre_run was called, and post_run not yet; kept by the context */
     int takes_inputs;      /* an output owns an input's memory (a no-copy gather) */
-    int number;            /* its place in ctx->ops, as ln_context_check has found it */
+    size_t number;         /* counted over all operators that ln_context_check has come to */
     int isneeded;          /* within a clean-up: its results are read */
     int failed;            /* set by ln_op_fail */
     int at_load;           /* not 0: runs when the context is loaded, not per inference; values
