@@ -37,14 +37,14 @@ typedef struct ln_port {
 } ln_port;
 
 struct ln_dfg_value {
-    ln_hash *values;          /* the table that has it: name -> value */
-    int num_references;       /* it is freed with the last one */
     ln_tensor_entry *entry;   /* NULL: not made */
     const ln_hash *entries;   /* the tensor table that has the entry */
     ln_op *maker;             /* the operator that made the entry; NULL: none in the context */
     int isinput, isoutput;    /* it is an input, an output of the model */
-    ln_dfg_value *instead;    /* within a clean-up: what is read in its place, or NULL */
     int ismutated;            /* an operator writes its memory in place */
+    int num_references;       /* it is freed with the last one */
+    ln_dfg_value *instead;    /* within a clean-up: what is read in its place, or NULL */
+    ln_hash *values;          /* the table that has it: name -> value */
     ln_port *writer;          /* or NULL */
     ln_port *oldest, *newest; /* readers, or NULL */
     size_t num_readers;

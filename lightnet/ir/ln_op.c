@@ -22,8 +22,8 @@ static const char *name_of(const void *op)
 /* An operator lies in one block with its argument and its name. Type and target are those of the
  * prototype, whose strings it points to, as to its argument names. */
 struct block {
-    ln_op op;
     ln_op_arg op_arg;
+    ln_op op;
     ln_slab *home;
     char name[];
 };
@@ -64,10 +64,15 @@ ln_op *ln_op_create_from_proto(const ln_op *op_proto, const char *name, ln_list 
     return op;
 }
 
+static void free_block(struct block *block)
+{
+    ln_slab_free(block, 0, block->home);
+}
+
 void ln_op_free(ln_op *op)
 {
     if (op)
-        ln_slab_free(op, 0, ((struct block *)op)->home);
+        free_block((struct block *)op->op_arg);
 }
 
 void ln_op_free_lists_too(ln_op *op)

@@ -141,33 +141,34 @@ typedef struct ln_op_arg {
     const char **param_arg_names;
     const ln_param_type *param_ptypes;
 
-    /* Beyond the documented fields. */
+    /* Beyond the documented fields, those last that each walk over the operators needs: they lie
+     * next to the ln_op. */
+    struct ln_graph_node *graph_node; /* its node in the graph of that context, or NULL */
+    size_t scratch_offset;            /* where the planner put the scratch memory */
+    double macs;            /* multiply-accumulates of a run, for statistics; set by `pre_run` */
+    const char *algorithm;  /* how `run` computes (a constant string), or NULL; set by `pre_run` */
+    const char *layout;     /* how its tensors lie in memory (a constant string), or NULL: plain;
+                               set by `pre_run` */
+    const char *rule;       /* the rewrite that made it (a constant string), or NULL */
+    ln_list *planned;       /* the model's parameters where `params` are those of a run; or NULL */
+    int *shapes;            /* of the inputs, for which they were inferred last; or NULL */
     struct ln_context *ctx; /* the context that the operator belongs to; NULL outside of one */
-    const ln_op_info *info; /* what its description says; NULL: hand-written, taken as impure */
     ln_list *node;          /* its node in ctx->ops, kept by the context */
     ln_list *before;        /* the node before it; NULL: it is the first */
-    struct ln_graph_node *graph_node; /* its node in the graph of that context, or NULL */
-    int entered;                      /* it is in the tables of that context */
-    int checked;           /* pre_run was called, and post_run not yet; kept by the context */
-    int takes_inputs;      /* an output owns an input's memory (a no-copy gather) */
-    size_t number;         /* counted over all operators that ln_context_check has come to */
-    int isneeded;          /* within a clean-up: its results are read */
-    int failed;            /* set by ln_op_fail */
-    int at_load;           /* not 0: runs when the context is loaded, not per inference; values
-                              of ir/ln_context_const.h */
-    size_t scratch_size;   /* bytes of scratch memory that `run` needs; set by `pre_run` */
-    size_t scratch_offset; /* where the planner put it */
-    double macs;           /* multiply-accumulates of a run, for statistics; set by `pre_run` */
-    const char *algorithm; /* how `run` computes (a constant string), or NULL; set by `pre_run` */
-    const char *layout;    /* how its tensors lie in memory (a constant string), or NULL: plain;
-                              set by `pre_run` */
-    const char *rule;      /* the rewrite that made it (a constant string), or NULL */
-    int isdynamic;         /* LN_DYNAMIC_*; kept by the context */
-    int infers;            /* pre_run and post_run are called to infer shapes anew: LN_INFERS_* */
-    ln_list *planned;      /* the model's parameters where `params` are those of a run; or NULL */
-    int *shapes;           /* of the inputs, for which they were inferred last; or NULL */
-    ln_mem_type mtype;     /* the memory that the operator's target works on; LN_MEM_NONE: it is
-                              abstract, or its checks say themselves */
+    size_t scratch_size;    /* bytes of scratch memory that `run` needs; set by `pre_run` */
+    size_t number;          /* counted over all operators that ln_context_check has come to */
+    ln_mem_type mtype;      /* the memory that the operator's target works on; LN_MEM_NONE: it is
+                               abstract, or its checks say themselves */
+    int infers;             /* pre_run and post_run are called to infer shapes anew: LN_INFERS_* */
+    int entered;            /* it is in the tables of that context */
+    int failed;             /* set by ln_op_fail */
+    int isneeded;           /* within a clean-up: its results are read */
+    int checked;            /* pre_run was called, and post_run not yet; kept by the context */
+    int takes_inputs;       /* an output owns an input's memory (a no-copy gather) */
+    int isdynamic;          /* LN_DYNAMIC_*; kept by the context */
+    int at_load;            /* not 0: runs when the context is loaded, not per inference; values
+                               of ir/ln_context_const.h */
+    const ln_op_info *info; /* what its description says; NULL: hand-written, taken as impure */
 } ln_op_arg;
 
 typedef void (*ln_op_func)(ln_op_arg *op_arg);

@@ -36,26 +36,27 @@ typedef struct ln_tensor_entry {
     int isstatic;  /* its memory is never reused */
     ln_mem_type mtype; /* memory type */
 
-    /* Beyond the documented fields. */
-    int isconst;     /* its value is fixed when the context is loaded */
-    int isdynamic;   /* its shape is known only when it is computed: see ln_op_set_dims */
+    /* Beyond the documented fields, those first that each compilation needs: they lie in the same
+     * cache lines. */
+    int isconst;   /* its value is fixed when the context is loaded */
+    int isdynamic; /* its shape is known only when it is computed: see ln_op_set_dims */
+    struct ln_dfg_value *value; /* of the context that it is in; NULL: it is in none */
+    struct ln_dfg_value
+        *owner_value; /* that of `owner`, where it is in that context, too; or NULL */
+    size_t block;     /* of the lifetime that was found last: index + 1 of its block; 0: in none */
+    int has_views;    /* others have named it their owner, since it was made */
+    int isload;       /* only what runs at load reads it: its memory is others' in runs; set by the
+                         planner */
+    int isfetched; /* of such a one from a file: not 0 once loading has read its data to its place,
+                      where a run may overwrite it; values of run/ln_update.h */
+    unsigned open; /* of a dynamic one: bit i: the size of axis i may change in each run */
     size_t capacity; /* of a dynamic one: bytes of the largest shape, for which it is planned */
     int bound[LN_MAXDIM]; /* of a dynamic one: the largest shape for what its maker reads now */
     int least[LN_MAXDIM]; /* of a dynamic one: the smallest shape */
-    unsigned open;        /* of a dynamic one: bit i: the size of axis i may change in each run */
-    int has_views;        /* others have named it their owner, since it was made */
     const struct ln_dfg_value *sizes_from; /* of a dynamic one: the input of the model whose only
                                               open axis decides the shape; NULL: more decide it */
     size_t part_offset; /* of an input that is a part of its reader's output (a no-copy gather):
                            its offset there */
-    int isload;    /* only what runs at load reads it: its memory is others' in runs; set by the
-                      planner */
-    int isfetched; /* of such a one from a file: not 0 once loading has read its data to its place,
-                      where a run may overwrite it; values of run/ln_update.h */
-    size_t block;  /* of the lifetime that was found last: index + 1 of its block; 0: in none */
-    struct ln_dfg_value *value; /* of the context that it is in; NULL: it is in none */
-    struct ln_dfg_value
-        *owner_value; /* that of `owner`, where it is in that context, too; or NULL */
 } ln_tensor_entry;
 
 /** Returns new (ln_tensor_entry_free, or ln_tensor_entry_free_tensor_too): takes `tensor`, copies
