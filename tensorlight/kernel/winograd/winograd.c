@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Winograd's convolution in the blocked layout: weights transformed, work divided, tiles computed.
+// Winograd's convolution of floats in the blocked layout: weights transformed, tiles computed.
 
 #include "kernel/winograd/winograd.h"
 
@@ -10,7 +10,7 @@
 #include "kernel/blockconv/blockconv.h"
 #include "kernel/act/act.h"
 #include "kernel/tl_axis.h"
-#include "tensor/tl_result.h"
+#include "kernel/winograd/winograd_run.h"
 
 #define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
 static tl_wino_source_func *const source_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
@@ -23,17 +23,11 @@ static tl_wino_result_func *const result_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
 TL_KERNEL_PICK(pick_source, tl_wino_source_func, source_table)
 TL_KERNEL_PICK(pick_result, tl_wino_result_func, result_table)
 
-/** Points along both axes for tiles of `m` x `m` results. */
-static size_t n_points(int m)
-{
-    return (size_t)(m + 2) * (m + 2);
-}
-
 /* ---- packing ---- */
 
 size_t tl_blocked_winograd_packed(int channels, int m)
 {
-    return TL_BLOCK + n_points(m) * tl_blocks(channels) * TL_BLOCK * TL_BLOCK;
+    return TL_BLOCK + tl_wino_n_points(m) * tl_blocks(channels) * TL_BLOCK * TL_BLOCK;
 }
 
 typedef struct pack_job {
@@ -128,294 +122,101 @@ int tl_exec_blocked_winograd_pack(const tl_exec *exec, const tl_tensor *weight,
     return 0;
 }
 
-/* ---- dividing the work ---- */
+/* ---- computing ---- */
 
-enum {
-    PRODUCT_BLOCKS = 2,       /* blocks of output channels whose products exist at a time */
-    UNIT_BYTES = 512 * 1024,  /* of a unit's source and products: half of a second cache */
-    MOST_TILES = 56,          /* of a unit: more are of no use to the weights' traffic */
-    LARGE_WEIGHTS = 16 << 20, /* bytes that the third cache may not keep from unit to unit */
-    MANY_TILES = 4096,        /* of all images: units have about the same number from here on */
-    UNITS = 8,                /* enough for a few threads to end at about the same time */
-    UNIT_SUMS = 2000000,      /* multiply-accumulates that a unit is worth */
-};
-
-/** A convolution, divided into units: some tiles, counted over all images line by line, by some
- *  blocks of output channels. */
-typedef struct wino {
+typedef struct tiles {
     tl_tile_line_func *line;
     tl_wino_source_func *source;
     tl_wino_result_func *result;
     tl_tile_job product;
     tl_wino_job job;
-    const float *src, *weight, *add;
+    const float *weight, *add;
     float *dst;
-    size_t row; /* floats of the packed weights of a block */
-    int m, t;
-    int top, left; /* padding */
-    int blocks_in, ih, iw;
-    int blocks_out, oh, ow;
-    int lines, columns; /* of tiles in an image */
-    size_t n_tiles;     /* of all images */
-    int tiles_per_unit, tile_units;
-    int blocks_per_unit, block_units;
-    /* A slot's scratch: the transformed source of its tiles [point][block][tile][TL_BLOCK], then
-     * the products of PRODUCT_BLOCKS blocks likewise. */
-    size_t source_step; /* floats from a point to the next */
-    size_t slot_floats;
-    float *scratch;
-    size_t transformed[TL_MOST_SLOTS]; /* 1 + the tiles that a slot's scratch holds, 0: none */
-} wino;
+} tiles;
 
-/** Floats from one point to the next. An odd number of pixels, so that the points of a tile fall in
- *  different sets of a cache. */
-static size_t point_step(int blocks, int tiles)
+static void transform_patch(const tl_wino *w, const void *patch, size_t row, void *dst)
 {
-    return (((size_t)blocks * tiles) | 1) * TL_BLOCK;
+    const tiles *const t = w->kind->arg;
+    t->source(t->job.pairs, patch, row, dst, w->source_step);
 }
 
-/** Units that are worth their overhead, and that let a few threads end at about the same time. */
-static double wanted_units(const wino *w)
+/** n tiles are the pixels of a line. */
+static void multiply(const tl_wino *w, const void *source, int n, int block, int n_blocks,
+                     void *products)
 {
-    const double sums = (double)w->row * w->blocks_out * w->n_tiles;
-    return sums < UNIT_SUMS ? 1 : sums / UNIT_SUMS < UNITS ? sums / UNIT_SUMS : UNITS;
+    const tiles *const t = w->kind->arg;
+    const float *const weight = t->weight + block * w->kind->row + TL_BLOCK;
+    const size_t weight_step = (size_t)w->blocks_in * TL_BLOCK * TL_BLOCK;
+    tl_tile_job job = t->product;
+    job.src_block_step = job.dst_block_step = (size_t)n * TL_BLOCK;
+    for (size_t i = 0; i < tl_wino_n_points(w->kind->m); i++)
+        t->line(&job, (const float *)source + i * w->source_step, weight + i * weight_step, NULL,
+                NULL, (float *)products + i * w->product_step, n, n_blocks);
 }
 
-/** The tiles of a unit. Its transformed source is read again for each pair of blocks, so it should
- *  stay in the second cache, beside the products; but the weights are read once for each unit, so
- *  tiles should fill the registers of a product, and large weights are worth some more. */
-static int tiles_of_unit(const wino *w)
+static void transform_products(const tl_wino *w, const void *products, int block,
+                               const tl_wino_span *span)
 {
-    if ((double)w->row * w->blocks_out * sizeof(float) > LARGE_WEIGHTS)
-        return MOST_TILES;
-    const size_t tile_bytes =
-        n_points(w->m) * (w->blocks_in + PRODUCT_BLOCKS) * TL_BLOCK * sizeof(float);
-    const size_t fit = UNIT_BYTES / tile_bytes / TL_TILE_PIXELS * TL_TILE_PIXELS;
-    const double share = (double)w->n_tiles / wanted_units(w);
-    const double tiles = share < fit ? share : (double)fit;
-    return tiles < TL_TILE_PIXELS ? TL_TILE_PIXELS : tiles > MOST_TILES ? MOST_TILES : (int)tiles;
+    const tiles *const t = w->kind->arg;
+    tl_wino_job job = t->job;
+    job.step = w->product_step;
+    for (int i = 0; i < span->n; i++) {
+        const size_t k = span->at + (size_t)i * w->kind->m * TL_BLOCK;
+        t->result(&job, (const float *)products + (size_t)i * TL_BLOCK,
+                  t->weight + block * w->kind->row, t->add ? t->add + k : NULL, t->dst + k,
+                  span->rows, tl_smaller(w->kind->m, span->cols - i * w->kind->m));
+    }
 }
 
-static void set_tiles(wino *w, int tiles)
+static tl_wino_kind kind_of(int channels, int m)
 {
-    w->tiles_per_unit = tiles;
-    w->source_step = point_step(w->blocks_in, tiles);
-    w->job.step = point_step(PRODUCT_BLOCKS, tiles);
-    w->slot_floats = n_points(w->m) * (w->source_step + w->job.step);
-}
-
-/** Decides what a unit is, from the shapes alone. Blocks are divided where tiles are too few: each
- *  thread then transforms the source anew. */
-static void divide(wino *w)
-{
-    const size_t n = w->n_tiles ? w->n_tiles : 1; // no images: one unit of nothing
-    const size_t most = n / tiles_of_unit(w);     // units: rather larger ones than one more
-    set_tiles(w, (int)tl_divide_up(n, most ? most : 1));
-    w->tile_units = (int)tl_divide_up(n, w->tiles_per_unit);
-    const int block_units = (int)(wanted_units(w) / w->tile_units);
-    w->blocks_per_unit = (int)tl_divide_up(w->blocks_out, block_units > 1 ? block_units : 1);
-    w->blocks_per_unit += w->blocks_per_unit % PRODUCT_BLOCKS;
-    w->block_units = (int)tl_divide_up(w->blocks_out, w->blocks_per_unit);
-}
-
-static wino wino_of(const tl_tensor *src, const tl_tensor *dst, int channels, int m)
-{
-    wino w = {.row = tl_blocked_winograd_packed(channels, m),
-              .m = m,
-              .t = m + 2,
-              .blocks_in = src->dims[1],
-              .ih = src->dims[2],
-              .iw = src->dims[3],
-              .blocks_out = dst->dims[1],
-              .oh = dst->dims[2],
-              .ow = dst->dims[3]};
-    w.lines = (int)tl_divide_up(w.oh, m);
-    w.columns = (int)tl_divide_up(w.ow, m);
-    w.n_tiles = (size_t)dst->dims[0] * w.lines * w.columns;
-    w.job.pairs = m / 2;
-    divide(&w);
-    return w;
+    return (tl_wino_kind){.m = m,
+                          .size = sizeof(float),
+                          .point_size = sizeof(float),
+                          .groups = 1,
+                          .row = tl_blocked_winograd_packed(channels, m),
+                          .source = transform_patch,
+                          .multiply = multiply,
+                          .result = transform_products};
 }
 
 size_t tl_blocked_winograd_scratch(const tl_tensor *src, const tl_tensor *dst, int channels, int m,
                                    int threads)
 {
-    return tl_slots_size(wino_of(src, dst, channels, m).slot_floats * sizeof(float), threads);
-}
-
-/** The floats that a slot of this many tiles or fewer, of whole images, needs at most: a few tiles
- * may make a larger unit than many. Units of very many tiles differ by one or two. */
-static size_t most_slot_floats(wino w)
-{
-    const size_t image = (size_t)w.lines * w.columns, n_tiles = w.n_tiles;
-    size_t most = w.slot_floats;
-    for (w.n_tiles = image; image && w.n_tiles < n_tiles && w.n_tiles < MANY_TILES;
-         w.n_tiles += image) {
-        divide(&w);
-        most = w.slot_floats > most ? w.slot_floats : most;
-    }
-    if (n_tiles < MANY_TILES)
-        return most;
-    set_tiles(&w, MOST_TILES + 2);
-    return w.slot_floats > most ? w.slot_floats : most;
+    const tl_wino_kind kind = kind_of(channels, m);
+    return tl_wino_scratch(&kind, src, dst, threads);
 }
 
 size_t tl_blocked_winograd_batch_scratch(const tl_tensor *src, const tl_tensor *dst, int channels,
                                          int m, int threads)
 {
-    const wino w = wino_of(src, dst, channels, m);
-    return tl_slots_size(most_slot_floats(w) * sizeof(float), threads);
-}
-
-/* ---- computing ---- */
-
-/** Where a tile lies: its image, line and column. */
-typedef struct place {
-    size_t image;
-    int y, x;
-} place;
-
-static place place_of(const wino *w, size_t tile)
-{
-    const size_t line = tile / w->columns;
-    return (place){line / w->lines, (int)(line % w->lines), (int)(tile % w->columns)};
-}
-
-static void next_place(const wino *w, place *at)
-{
-    if (++at->x < w->columns)
-        return;
-    at->x = 0;
-    if (++at->y < w->lines)
-        return;
-    at->y = 0;
-    at->image++;
-}
-
-/** Copies the t x t pixels from row `y`, column `x` on, with zeros outside the image. */
-static void copy_patch(const wino *w, const float *image, int y, int x, float *dst)
-{
-    const int before = x < 0 ? tl_smaller(-x, w->t) : 0;
-    const int end = tl_smaller(w->iw - x, w->t);
-    for (int i = 0; i < w->t; i++, dst += w->t * TL_BLOCK) {
-        if (y + i < 0 || y + i >= w->ih || end <= before) {
-            memset(dst, 0, w->t * TL_BLOCK * sizeof(*dst));
-            continue;
-        }
-        const float *const src =
-            image + ((ptrdiff_t)(y + i) * w->iw + x + before) * (ptrdiff_t)TL_BLOCK;
-        memset(dst, 0, before * TL_BLOCK * sizeof(*dst));
-        memcpy(dst + before * TL_BLOCK, src, (end - before) * TL_BLOCK * sizeof(*dst));
-        memset(dst + end * TL_BLOCK, 0, (w->t - end) * TL_BLOCK * sizeof(*dst));
-    }
-}
-
-/** The patch of a tile: where it lies in the image, or its copy if it meets the image's border. */
-static void transform_patch(const wino *w, const float *image, const place *at, float *dst)
-{
-    const int y = at->y * w->m - w->top, x = at->x * w->m - w->left;
-    if (y >= 0 && x >= 0 && y + w->t <= w->ih && x + w->t <= w->iw) {
-        w->source(w->job.pairs, image + ((size_t)y * w->iw + x) * TL_BLOCK,
-                  (size_t)w->iw * TL_BLOCK, dst, w->source_step);
-        return;
-    }
-    float patch[TL_WINO_SIZE * TL_WINO_SIZE * TL_BLOCK];
-    copy_patch(w, image, y, x, patch);
-    w->source(w->job.pairs, patch, (size_t)w->t * TL_BLOCK, dst, w->source_step);
-}
-
-static void transform_source(const wino *w, size_t tile, int n, float *dst)
-{
-    const size_t plane = (size_t)w->ih * w->iw * TL_BLOCK;
-    for (int b = 0; b < w->blocks_in; b++) {
-        place at = place_of(w, tile);
-        for (int i = 0; i < n; i++, dst += TL_BLOCK, next_place(w, &at))
-            transform_patch(w, w->src + (at.image * w->blocks_in + b) * plane, &at, dst);
-    }
-}
-
-/** For each point the sums over channels, n tiles being the pixels of a line. */
-static void multiply(const wino *w, const float *source, int n, int block, int n_blocks, float *dst)
-{
-    const float *const weight = w->weight + block * w->row + TL_BLOCK;
-    const size_t weight_step = (size_t)w->blocks_in * TL_BLOCK * TL_BLOCK;
-    tl_tile_job job = w->product;
-    job.src_block_step = job.dst_block_step = (size_t)n * TL_BLOCK;
-    for (size_t i = 0; i < n_points(w->m); i++)
-        w->line(&job, source + i * w->source_step, weight + i * weight_step, NULL, NULL,
-                dst + i * w->job.step, n, n_blocks);
-}
-
-static void transform_results(const wino *w, const float *src, size_t tile, int n, int block,
-                              int n_blocks)
-{
-    const size_t plane = (size_t)w->oh * w->ow * TL_BLOCK;
-    for (int b = block; b < block + n_blocks; b++) {
-        place at = place_of(w, tile);
-        for (int i = 0; i < n; i++, src += TL_BLOCK, next_place(w, &at)) {
-            const int y = at.y * w->m, x = at.x * w->m;
-            const size_t k =
-                (at.image * w->blocks_out + b) * plane + ((size_t)y * w->ow + x) * TL_BLOCK;
-            w->result(&w->job, src, w->weight + b * w->row, w->add ? w->add + k : NULL, w->dst + k,
-                      tl_smaller(w->m, w->oh - y), tl_smaller(w->m, w->ow - x));
-        }
-    }
-}
-
-static void run_units(void *arg, size_t slot, size_t begin, size_t end)
-{
-    wino *const w = arg;
-    float *const source = w->scratch + slot * w->slot_floats;
-    float *const products = source + n_points(w->m) * w->source_step;
-    for (size_t u = begin; u < end; u++) {
-        const size_t tile = u / w->block_units * w->tiles_per_unit;
-        const int n = (int)tl_smaller_size(w->tiles_per_unit, w->n_tiles - tile);
-        const int block = (int)(u % w->block_units) * w->blocks_per_unit;
-        const int blocks = tl_smaller(w->blocks_per_unit, w->blocks_out - block);
-        if (w->transformed[slot] != tile + 1)
-            transform_source(w, tile, n, source);
-        w->transformed[slot] = tile + 1;
-        for (int b = 0; b < blocks; b += PRODUCT_BLOCKS) {
-            const int n_blocks = tl_smaller(PRODUCT_BLOCKS, blocks - b);
-            multiply(w, source, n, block + b, n_blocks, products);
-            transform_results(w, products, tile, n, block + b, n_blocks);
-        }
-    }
+    const tl_wino_kind kind = kind_of(channels, m);
+    return tl_wino_batch_scratch(&kind, src, dst, threads);
 }
 
 int tl_exec_blocked_winograd(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
                              const tl_tensor *add, tl_tensor *dst, const tl_conv2d_param *param,
                              int channels, int m)
 {
-    assert(src->dtype == TL_FLOAT && src->ndim == 5 && dst->ndim == 5);
-    wino w = wino_of(src, dst, channels, m);
-    w.line = tl_tile_line(exec);
-    w.source = pick_source(exec, TL_FLOAT);
-    w.result = pick_result(exec, TL_FLOAT);
-    w.src = src->data;
-    w.weight = weight->data;
-    w.add = add ? add->data : NULL;
-    w.dst = dst->data;
-    w.top = param->padding[0];
-    w.left = param->padding[1];
+    assert(src->dtype == TL_FLOAT);
     static const ptrdiff_t tap = 0;
-    w.product = (tl_tile_job){.lanes = TL_BLOCK,
-                              .channels = channels,
-                              .n_taps = 1,
-                              .taps = &tap,
-                              .weight_step = w.row,
-                              .dst_step = TL_BLOCK,
-                              .low = -INFINITY,
-                              .high = INFINITY};
-    w.job.row = (size_t)w.ow * TL_BLOCK;
-    w.job.act = param->act;
-    tl_act_bounds(param->act, &w.job.low, &w.job.high);
-    const size_t slot_size = w.slot_floats * sizeof(float);
-    if (tl_check_scratch(exec, slot_size, "for a convolution") < 0)
-        return -1;
-    w.scratch = exec->scratch;
-    tl_parallel_slots(exec, (size_t)w.tile_units * w.block_units,
-                      tl_smaller_size(TL_MOST_SLOTS, exec->scratch_size / slot_size), run_units,
-                      &w);
-    return 0;
+    tl_wino_kind kind = kind_of(channels, m);
+    tiles t = {.line = tl_tile_line(exec),
+               .source = pick_source(exec, TL_FLOAT),
+               .result = pick_result(exec, TL_FLOAT),
+               .product = {.lanes = TL_BLOCK,
+                           .channels = channels,
+                           .n_taps = 1,
+                           .taps = &tap,
+                           .weight_step = kind.row,
+                           .dst_step = TL_BLOCK,
+                           .low = -INFINITY,
+                           .high = INFINITY},
+               .job = {.pairs = m / 2, .row = (size_t)dst->dims[3] * TL_BLOCK, .act = param->act},
+               .weight = weight->data,
+               .add = add ? add->data : NULL,
+               .dst = dst->data};
+    tl_act_bounds(param->act, &t.job.low, &t.job.high);
+    kind.arg = &t;
+    return tl_wino_run(exec, &kind, src, dst, param);
 }
