@@ -24,6 +24,11 @@ typedef struct tl_quantized_head {
     float factor[TL_BLOCK], addend[TL_BLOCK];
 } tl_quantized_head;
 
+/** Fills bias, factor and addend of the channels from `first` on, of `outputs` in all; each tensor
+ * may be NULL. Lanes behind the last one become 0. */
+void tl_quantized_head_fill(tl_quantized_head *head, int first, int outputs, const tl_tensor *bias,
+                            const tl_tensor *factor, const tl_tensor *addend);
+
 /** What a row of packed weights of a convolution has: for each grid (blockconv_plan.h) a head and
  *  the weights of its taps. */
 typedef struct tl_quad_row {

@@ -50,14 +50,24 @@ size_t tl_quantized_matmul_packed(int k)
 
 /* ---- packing ---- */
 
+void tl_quantized_head_fill(tl_quantized_head *head, int first, int outputs, const tl_tensor *bias,
+                            const tl_tensor *factor, const tl_tensor *addend)
+{
+    *head = (tl_quantized_head){.bias = {0}};
+    for (int i = 0; i < TL_BLOCK && first + i < outputs; i++) {
+        const int c = first + i;
+        head->bias[i] = bias ? ((const int32_t *)bias->data)[c] : 0;
+        head->factor[i] = factor ? ((const float *)factor->data)[factor->len > 1 ? c : 0] : 1;
+        head->addend[i] = addend ? ((const float *)addend->data)[c] : 0;
+    }
+}
+
 typedef struct pack_job {
     const int8_t *weight;
     int is_source_first; /* the order of the weights' axes */
     tl_conv_groups groups;
     tl_conv_taps taps;
-    const int32_t *bias;
-    const float *factor, *addend;
-    size_t factor_step;
+    const tl_tensor *bias, *factor, *addend;
     int8_t *dst;
     size_t row, tap;
 } pack_job;
@@ -90,23 +100,14 @@ static void pack_quad(const pack_job *job, int o, int c, int tap, int8_t *dst, i
         }
 }
 
-static void pack_head(const pack_job *job, int o, tl_quantized_head *head)
-{
-    for (int i = 0; i < TL_BLOCK && o + i < outputs_of(job); i++) {
-        head->bias[i] = job->bias ? job->bias[o + i] : 0;
-        head->factor[i] = job->factor ? job->factor[(size_t)(o + i) * job->factor_step] : 1;
-        head->addend[i] = job->addend ? job->addend[o + i] : 0;
-    }
-}
-
 /** The taps begin .. end-1 of a block of the result, behind a head. */
 static void pack_grid(const pack_job *job, size_t block, int begin, int end, int8_t *dst)
 {
     const int o = (int)block * TL_BLOCK;
     const tl_conv_span span = tl_conv_span_of(&job->groups, (int)block, 1);
     int8_t *to = dst + sizeof(tl_quantized_head);
-    tl_quantized_head head = {0};
-    pack_head(job, o, &head);
+    tl_quantized_head head;
+    tl_quantized_head_fill(&head, o, outputs_of(job), job->bias, job->factor, job->addend);
     for (int first = 0; first < span.channels; first += TL_BLOCK)
         for (int i = begin; i < end; i++)
             for (int c = first; c < first + TL_BLOCK && c < span.channels; c += TL_QUAD) {
@@ -136,15 +137,14 @@ static void pack_blocks(void *arg, size_t begin, size_t end)
 static int pack(const tl_exec *exec, pack_job *job, const tl_tensor *bias, const tl_tensor *factor,
                 const tl_tensor *addend, tl_tensor *dst)
 {
-    const int outputs = outputs_of(job);
-    assert(dst->dtype == TL_INT8 && dst->ndim == 2 && dst->dims[0] == tl_blocks(outputs));
-    assert(!bias || (bias->dtype == TL_INT32 && bias->len == outputs));
-    assert(!factor || factor->len == 1 || factor->len == outputs);
-    assert(!addend || (addend->dtype == TL_FLOAT && addend->len == outputs));
-    job->bias = bias ? bias->data : NULL;
-    job->factor = factor ? factor->data : NULL;
-    job->factor_step = factor && factor->len > 1;
-    job->addend = addend ? addend->data : NULL;
+    assert(dst->dtype == TL_INT8 && dst->ndim == 2);
+    assert(dst->dims[0] == tl_blocks(outputs_of(job)));
+    assert(!bias || (bias->dtype == TL_INT32 && bias->len == outputs_of(job)));
+    assert(!factor || factor->len == 1 || factor->len == outputs_of(job));
+    assert(!addend || (addend->dtype == TL_FLOAT && addend->len == outputs_of(job)));
+    job->bias = bias;
+    job->factor = factor;
+    job->addend = addend;
     job->dst = dst->data;
     assert(job->row == (size_t)dst->dims[1]);
     tl_parallel(exec, (size_t)dst->dims[0], tl_axis_grain(job->row), pack_blocks, job);

@@ -49,14 +49,10 @@ int tl_exec_quantized_depthwise2d_pack(const tl_exec *exec, const tl_tensor *wei
     memset(dst->data, 0, tl_tensor_size(dst));
     for (int b = 0; b < blocks; b++) {
         int8_t *const row = (int8_t *)dst->data + b * packed;
-        tl_quantized_head head = {.bias = {0}};
-        for (int c = b * TL_BLOCK; c < channels && c < (b + 1) * TL_BLOCK; c++) {
-            const int lane = c % TL_BLOCK;
-            head.bias[lane] = bias ? ((const int32_t *)bias->data)[c] : 0;
-            head.factor[lane] = factor ? ((const float *)factor->data)[factor->len > 1 ? c : 0] : 1;
-            head.addend[lane] = addend ? ((const float *)addend->data)[c] : 0;
+        tl_quantized_head head;
+        tl_quantized_head_fill(&head, b * TL_BLOCK, channels, bias, factor, addend);
+        for (int c = b * TL_BLOCK; c < channels && c < (b + 1) * TL_BLOCK; c++)
             pack_channel(weight, c, row + sizeof(head), &head);
-        }
         memcpy(row, &head, sizeof(head));
     }
     return 0;

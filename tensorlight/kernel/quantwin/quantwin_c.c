@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "kernel/quantized/quantized_ends_c.h"
 #include "kernel/quantwin/quantwin.h"
 
 /** A window: its first row and column, and the plane it looks at. */
@@ -55,12 +56,7 @@ static void conv_numbers(const tl_quantwin_job *job, const window *w, const int8
     memcpy(&head, row, sizeof(head));
     uint32_t sum[TL_BLOCK] = {0};
     add_products(job, w, row + sizeof(head), sum);
-    for (int c = 0; c < TL_BLOCK; c++) {
-        sum[c] += (uint32_t)head.bias[c] - (uint32_t)job->q.zero * (uint32_t)head.weight_sum[c];
-        const float factor = head.factor[c] * job->q.scale;
-        const float product = (float)(int32_t)sum[c] * factor;
-        v[c] = product + head.addend[c];
-    }
+    tl_quantized_numbers_c(&head, &job->q, sum, v);
 }
 
 static void mean_numbers(const tl_quantwin_job *job, const window *w, const int32_t *sum, float *v)
@@ -74,23 +70,10 @@ static void mean_numbers(const tl_quantwin_job *job, const window *w, const int3
     }
 }
 
-static void activate(const tl_quantwin_job *job, float *v)
-{
-    int dim = TL_BLOCK;
-    tl_tensor t = {.dtype = TL_FLOAT, .len = dim, .ndim = 1, .dims = &dim, .data = v};
-    if (job->q.act.act != TL_ACT_NONE)
-        tl_exec_act(job->alone, &t, &t, job->q.act);
-}
-
 /** Writes a pixel of floats, at element `at` of dst. */
 static void finish(const tl_quantwin_job *job, float *v, size_t at)
 {
-    activate(job, v);
-    for (int c = 0; c < TL_BLOCK; c++)
-        if (job->is_float)
-            ((float *)job->dst)[at + c] = v[c];
-        else
-            ((uint8_t *)job->dst)[at + c] = tl_quantized_byte(&job->q, v[c]);
+    tl_quantized_finish_c(&job->q, job->alone, v, job->is_float, job->dst, at);
 }
 
 /** The result of one window, at element `at` of dst. */
