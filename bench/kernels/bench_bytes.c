@@ -126,6 +126,31 @@ static int finish_conv2d(bench_job *job)
 const bench_work bench_quantized_conv2d = {"quantized_conv2d", prepare_conv2d, run_conv2d,
                                            finish_conv2d};
 
+static int prepare_winograd(bench_job *job)
+{
+    const bench_shape *const s = &job->shape;
+    const int channels = s->dims[1];
+    if (s->size != 3 || s->stride != 1)
+        return 1;
+    if (prepare_conv2d(job) < 0)
+        return -1;
+    job->packed = bench_blank_of(
+        job, TL_INT8, 2, DIMS(tl_blocks(s->out), (int)tl_quantized_winograd_packed(channels)));
+    job->scratch_size = tl_quantized_winograd_scratch(job->src, job->dst, channels, job->threads);
+    return job->packed ? tl_exec_quantized_winograd_pack(NULL, job->weight, NULL, job->bias, NULL,
+                                                         job->packed)
+                       : -1;
+}
+
+static int run_winograd(const tl_exec *exec, bench_job *job)
+{
+    return tl_exec_quantized_winograd(exec, job->src, job->packed, job->dst, &job->conv,
+                                      job->shape.dims[1], &no_zeros);
+}
+
+const bench_work bench_quantized_winograd = {"quantized winograd 4x4", prepare_winograd,
+                                             run_winograd, finish_conv2d};
+
 /* ---- products of floats with weights of few bits: `size` rows share a scale, `stride` bits ----
  */
 

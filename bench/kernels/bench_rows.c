@@ -323,6 +323,11 @@ static const bench_shape quantized_conv_shapes[] = {
     CONV(512, 7, 512, 3, 1),
     CONV(128, 56, 128, 3, 2),
     CONV(3, 224, 64, 7, 2),
+    // VGG-16
+    CONV(64, 224, 64, 3, 1),
+    CONV(256, 56, 256, 3, 1),
+    CONV(512, 28, 512, 3, 1),
+    CONV(512, 14, 512, 3, 1),
     // MobileNet
     CONV(512, 14, 512, 1, 1),
     CONV(32, 112, 16, 1, 1),
@@ -331,7 +336,8 @@ static const bench_shape quantized_conv_shapes[] = {
     CONV(3, 224, 32, 3, 2),
     {.name = NULL},
 };
-static const bench_work *const quantized_conv_works[] = {&bench_quantized_conv2d, NULL};
+static const bench_work *const quantized_conv_works[] = {&bench_quantized_conv2d,
+                                                         &bench_quantized_winograd, NULL};
 #define LOWBIT(bits, m, n, k, block)                                                  \
     {                                                                                 \
         .name = #bits " bits " #m "x" #n "x" #k "/" #block, .dims = {m, k}, .out = n, \

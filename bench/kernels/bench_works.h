@@ -30,6 +30,7 @@ extern const bench_work bench_typed_add, bench_typed_max, bench_typed_greater, b
 extern const bench_work bench_quantized_add, bench_quantized_mul, bench_quantized_lookup;
 
 /* bench_bytes.c: of unsigned by signed 8-bit integers. */
-extern const bench_work bench_quantized_matmul, bench_quantized_conv2d, bench_lowbit;
+extern const bench_work bench_quantized_matmul, bench_quantized_conv2d, bench_quantized_winograd;
+extern const bench_work bench_lowbit;
 
 #endif

@@ -69,6 +69,48 @@ TL_API int tl_exec_quantized_conv2d(const tl_exec *exec, const tl_tensor *src,
                                     const tl_conv2d_param *param, const int channels[2],
                                     int is_transposed, const tl_quantized_param *q);
 
+/* ---- 3x3 convolutions with fewer multiplications ---- */
+
+/* By Winograd's algorithm in integers, 4 x 4 results at a time take a quarter of the
+ * multiplications, of 16 bits each, and give the same bits as tl_exec_quantized_conv2d. Weights
+ * take 8 times the memory. Source: Lavin and Gray, 2016, arXiv:1509.09308. */
+
+/** 4 where the algorithm computes the convolution of an image in blocks faster than
+ *  tl_exec_quantized_conv2d on `isa`, 0 elsewhere; src and dst are [N, C, H, W]. Decided from the
+ *  shapes by a model of the costs. Instruction sets with dot products of bytes have no use for it.
+ */
+TL_API int tl_quantized_conv2d_best(const int src[4], const int dst[4],
+                                    const tl_conv2d_param *param, tl_isa isa);
+
+/** Bytes of a row of transformed weights. */
+TL_API size_t tl_quantized_winograd_packed(int channels);
+
+/** weight TL_INT8 [OC, IC, 3, 3], bias, factor and addend as of tl_exec_quantized_conv2d_pack ->
+ *  dst TL_INT8 [blocks of OC, tl_quantized_winograd_packed(IC)]. A row begins with the same 16 each
+ *  of bias, sums, factor and addend; then it has, for each group of at most 14 blocks of IC, each
+ * of 36 points and each two channels 16 x 2 transformed weights of 16 bits. There are as few groups
+ *  as can be, which differ by one block at most. */
+TL_API int tl_exec_quantized_winograd_pack(const tl_exec *exec, const tl_tensor *weight,
+                                           const tl_tensor *bias, const tl_tensor *factor,
+                                           const tl_tensor *addend, tl_tensor *dst);
+
+/** As tl_quantized_conv2d_scratch. */
+TL_API size_t tl_quantized_winograd_scratch(const tl_tensor *src, const tl_tensor *dst,
+                                            int channels, int threads);
+
+/** The same for as many images as src has, or fewer. */
+TL_API size_t tl_quantized_winograd_batch_scratch(const tl_tensor *src, const tl_tensor *dst,
+                                                  int channels, int threads);
+
+/** As tl_exec_quantized_conv2d for a convolution that tl_blocked_winograd_fits, with any padding;
+ *  weight as tl_exec_quantized_winograd_pack makes it. */
+TL_API int tl_exec_quantized_winograd(const tl_exec *exec, const tl_tensor *src,
+                                      const tl_tensor *weight, tl_tensor *dst,
+                                      const tl_conv2d_param *param, int channels,
+                                      const tl_quantized_param *q);
+
+/* ---- products of matrices ---- */
+
 /** Bytes of a row of a packed matrix with k rows: what tl_exec_quantized_matmul reads for 16
  *  columns. */
 TL_API size_t tl_quantized_matmul_packed(int k);

@@ -7,6 +7,7 @@
 
 #include "kernel/tl_kernel.h"
 #include "tensorlight/tl_blocked.h"
+#include "tensorlight/tl_quantized.h"
 #include "tensorlight/tl_util.h"
 
 /* What the largest tiles, which err most, must save to be worth it. */
@@ -48,10 +49,10 @@ enum {
 /** Of the transforms of a patch, or of a tile, of a block: near the number of instructions. */
 static const int transform_costs[] = {[2] = 100, [4] = 280, [6] = 600};
 
-static double model_direct(const int src[4], const int dst[4], const int size[2])
+static double model_direct(const int src[4], const int dst[4], const int size[2], int weight_cost)
 {
     const double pixels = (double)dst[0] * dst[2] * dst[3];
-    return (double)size[0] * size[1] * src[1] * tl_blocks(dst[1]) * (pixels + WEIGHT_COST);
+    return (double)size[0] * size[1] * src[1] * tl_blocks(dst[1]) * (pixels + weight_cost);
 }
 
 static double tiles_along(int length, int m)
@@ -59,32 +60,66 @@ static double tiles_along(int length, int m)
     return ceil((double)length / m);
 }
 
-static double model_winograd(const int src[4], const int dst[4], int m)
+static double model_winograd(const int src[4], const int dst[4], int m, int weight_cost,
+                             int transform_cost)
 {
     const double tiles = dst[0] * tiles_along(dst[2], m) * tiles_along(dst[3], m);
     const double points = (m + 2) * (m + 2);
-    return points * src[1] * tl_blocks(dst[1]) * (tiles + WEIGHT_COST) +
-           tiles * transform_costs[m] * (tl_blocks(src[1]) + tl_blocks(dst[1]));
+    return points * src[1] * tl_blocks(dst[1]) * (tiles + weight_cost) +
+           tiles * transform_cost * (tl_blocks(src[1]) + tl_blocks(dst[1]));
+}
+
+/** The costs of floats, by tiles of `m` or, if that is 0, directly. */
+static double model_floats(const int src[4], const int dst[4], const int size[2], int m)
+{
+    return m ? model_winograd(src, dst, m, WEIGHT_COST, transform_costs[m])
+             : model_direct(src, dst, size, WEIGHT_COST);
 }
 
 int tl_blocked_conv2d_best(const int src[4], const int dst[4], const tl_conv2d_param *param)
 {
     if (!tl_blocked_winograd_fits(param))
         return 0;
-    double costs[TL_BLOCKED_CONV2D_WAYS] = {model_direct(src, dst, param->size)};
-    for (int m = 2; m <= 6; m += 2)
-        costs[m / 2] = model_winograd(src, dst, m);
+    double costs[TL_BLOCKED_CONV2D_WAYS];
+    for (int m = 0; m <= 6; m += 2)
+        costs[m / 2] = model_floats(src, dst, param->size, m);
     return cheapest(costs);
 }
 
 int tl_blocked_conv2d_pairs_pay(const int src[4], const int dst[4], const tl_conv2d_param *param,
                                 int m)
 {
-    const double direct = model_direct(src, dst, param->size);
+    const double direct = model_floats(src, dst, param->size, 0);
     const double pixels = (double)src[0] * src[2] * src[3];
     const double pairs = direct / 2 + pixels * tl_blocks(src[1]) * ROUNDING_COST;
-    const double share = 1 - ROUNDED_PERCENT / 100.0;
-    return pairs < (m ? model_winograd(src, dst, m) * share : direct);
+    const double share = m ? 1 - ROUNDED_PERCENT / 100.0 : 1;
+    return pairs < model_floats(src, dst, param->size, m) * share;
+}
+
+/* ---- of 8-bit integers ---- */
+
+/* Costs are counted in multiply-accumulates of TL_BLOCK integers of 16 bits. */
+enum {
+    INT_TILE = 4,
+    INT_WEIGHT_COST = 7,      /* of TL_BLOCK weights of 8 bits, as above; nothing is hidden */
+    INT_TRANSFORM_COST = 500, /* of a patch, or of a tile, of a block: twice the cycles */
+};
+
+/** Whether a set of features has dot products of bytes. */
+static int has_byte_products(tl_isa isa)
+{
+    return tl_isa_contains(isa, TL_ISA_AVXVNNI) || tl_isa_contains(isa, TL_ISA_AVX512VNNI) ||
+           tl_isa_contains(isa, TL_ISA_DOTPROD);
+}
+
+int tl_quantized_conv2d_best(const int src[4], const int dst[4], const tl_conv2d_param *param,
+                             tl_isa isa)
+{
+    if (!tl_blocked_winograd_fits(param) || has_byte_products(isa))
+        return 0;
+    const double by_tiles =
+        model_winograd(src, dst, INT_TILE, 2 * INT_WEIGHT_COST, INT_TRANSFORM_COST);
+    return by_tiles < model_direct(src, dst, param->size, INT_WEIGHT_COST) ? INT_TILE : 0;
 }
 
 /* ---- by measuring ---- */
