@@ -74,8 +74,7 @@ typedef struct conv {
     tl_conv2d_param window; /* of all grids together: how their sums run over the source */
     tl_conv_groups groups;
     int blocks_in, ih, iw;
-    int blocks_out, oh, ow; /* of the largest grid; a 1x1 convolution with stride 1 is one line:
-                               its length is ow */
+    int blocks_out, oh, ow; /* of the largest grid; one line has the length ow: is_line */
     int dh, dw, step[2];    /* the result, and the distances within its grids */
     int n_grids;
     grid grids[TL_BLOCKED_GRIDS];
@@ -84,6 +83,7 @@ typedef struct conv {
     int blocks_per_unit, block_units;
     size_t places;   /* lines and columns of units, of all images */
     int group_units; /* block units that one thread takes, place by place */
+    int is_line;     /* a 1x1 convolution with stride 1 */
     int is_direct;   /* the source is read where it lies; otherwise prepared: */
     strands y, x;    /* of a unit */
     char *scratch;
@@ -92,7 +92,7 @@ typedef struct conv {
                                        1 + the unit), 0: none */
 } conv;
 
-static int is_direct(const conv *c)
+static int is_line(const conv *c)
 {
     const tl_conv2d_param *const p = &c->window;
     return c->n_grids == 1 && p->size[0] == 1 && p->size[1] == 1 && p->stride[0] == 1 &&
@@ -193,9 +193,11 @@ static void divide_prepared(conv *c, double pixel_bytes)
 static void divide(conv *c)
 {
     const double pixel_bytes = (double)spanned_blocks(c, 2) * c->tile.lanes * c->kind->size;
-    if (c->is_direct) {
+    if (c->is_line) {
         c->lines_per_unit = 1;
         c->columns_per_unit = fit_pixels(SOURCE_BYTES, pixel_bytes, c->ow);
+        c->y = strands_for(&c->window, 0, 1);
+        c->x = strands_for(&c->window, 1, c->columns_per_unit);
     } else {
         divide_prepared(c, pixel_bytes);
     }
@@ -302,8 +304,9 @@ static conv conv_of(const tl_conv_kind *kind, const tl_tensor *src, const tl_ten
                            .weight_step = kind->row,
                            .dst_block_step = (size_t)c.dh * c.dw * TL_BLOCK,
                            .dst_step = (size_t)c.step[1] * TL_BLOCK};
-    c.is_direct = is_direct(&c);
-    if (c.is_direct) {
+    c.is_line = is_line(&c);
+    c.is_direct = c.is_line && !kind->widen;
+    if (c.is_line) {
         c.iw = c.ow = c.dw = c.oh * c.ow;
         c.ih = c.oh = c.dh = 1;
     }
@@ -389,32 +392,61 @@ static int64_t columns_below(int64_t limit, int64_t first, int64_t n, int stride
     return first < limit ? (limit - first - 1) / stride + 1 : 0;
 }
 
-/** Bytes of a pixel in a block of the source. */
+/** Bytes of a pixel in a block of what lines read. */
 static int pixel_size(const conv *c)
 {
     return c->tile.lanes * (int)c->kind->size;
 }
 
+/** And of the source. */
+static int source_pixel(const conv *c)
+{
+    return pixel_size(c) / (c->kind->widen ? 2 : 1);
+}
+
+enum { MOST_PIXEL_BYTES = 64 };
+
+/** `n` pixels of padding. */
+static void fill_pixels(const conv *c, char *dst, size_t n)
+{
+    if (!c->kind->widen) {
+        memset(dst, c->kind->fill, n * (size_t)pixel_size(c));
+        return;
+    }
+    char pixel[MOST_PIXEL_BYTES];
+    memset(pixel, c->kind->fill, sizeof(pixel));
+    c->kind->widen(dst, pixel, n, 0);
+}
+
+/** Pixels of the source, `step` apart. */
+static void copy_source(const conv *c, char *dst, const char *src, size_t n, size_t step)
+{
+    if (c->kind->widen)
+        c->kind->widen(dst, src, n, step);
+    else
+        copy_pixels(dst, src, n, step, (size_t)pixel_size(c));
+}
+
 /** `n` pixels of a strand from column `first` on, padding outside the image. */
 static void prepare_strand(const conv *c, char *dst, const char *src, int64_t first, int64_t n)
 {
-    const int stride = c->window.stride[1], size = pixel_size(c), fill = c->kind->fill;
+    const int stride = c->window.stride[1], size = pixel_size(c);
     const int64_t begin = first < 0 ? columns_below(0, first, n, stride) : 0;
     const int64_t end = columns_below(c->iw, first, n, stride);
     if (begin > 0)
-        memset(dst, fill, (size_t)begin * size);
+        fill_pixels(c, dst, (size_t)begin);
     if (end > begin)
-        copy_pixels(dst + begin * size, src + (first + begin * stride) * size,
-                    (size_t)(end - begin), (size_t)stride, (size_t)size);
+        copy_source(c, dst + begin * size, src + (first + begin * stride) * source_pixel(c),
+                    (size_t)(end - begin), (size_t)stride);
     if (n > end)
-        memset(dst + end * size, fill, (size_t)(n - end) * size);
+        fill_pixels(c, dst + end * size, (size_t)(n - end));
 }
 
 /** A prepared row, from the source's row at `src`, or of padding if that is NULL. */
 static void prepare_row(const conv *c, const part *u, const char *src, char *dst)
 {
     if (!src) {
-        memset(dst, c->kind->fill, prepared_row(c) * c->kind->size);
+        fill_pixels(c, dst, prepared_row(c) / (size_t)c->tile.lanes);
         return;
     }
     for (int i = 0; i < c->x.n; i++)
@@ -427,7 +459,7 @@ static void prepare_row(const conv *c, const part *u, const char *src, char *dst
  *  there. */
 static void prepare_rows(const conv *c, const part *u, const char *src, char *dst)
 {
-    const size_t row = (size_t)c->iw * pixel_size(c), prepared = prepared_row(c) * c->kind->size;
+    const size_t row = (size_t)c->iw * source_pixel(c), prepared = prepared_row(c) * c->kind->size;
     const int missing = c->lines_per_unit - u->n_lines;
     for (int64_t k = 0; k < c->y.len - missing; k++)
         for (int i = 0; i < c->y.n; i++) {
@@ -442,7 +474,7 @@ static void prepare_rows(const conv *c, const part *u, const char *src, char *ds
 /** A block (or plane) of an image. */
 static const char *block_of(const conv *c, size_t image, int block)
 {
-    return c->src + (image * c->blocks_in + block) * c->ih * (size_t)c->iw * pixel_size(c);
+    return c->src + (image * c->blocks_in + block) * c->ih * (size_t)c->iw * source_pixel(c);
 }
 
 /** Copies what a unit needs, with padding, to a slot's scratch. */

@@ -14,9 +14,14 @@
 typedef void tl_conv_line_func(const void *arg, const tl_tile_job *tile, const void *src, int block,
                                size_t weights, size_t to, int n, int n_blocks);
 
+/** `n` pixels of a block of the source, `step` pixels apart, each prepared as one of twice its
+ *  bytes. */
+typedef void tl_conv_widen_func(void *dst, const void *src, size_t n, size_t step);
+
 /** What convolutions differ in. */
 typedef struct tl_conv_kind {
-    size_t size; /* bytes of an element of the source */
+    size_t size;               /* bytes of an element of what lines read */
+    tl_conv_widen_func *widen; /* how it is made; NULL: the source has such elements */
     int lanes;   /* elements of a pixel of a block, or of a plane: 4, 16, 32 or 64 bytes */
     int fill;    /* the value of each byte of padding */
     size_t row;  /* elements of the packed weights of a block of output channels */

@@ -8,14 +8,14 @@
 #include "kernel/act/act.h"
 #include "kernel/blockconv/blockconv_run.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_quad_line_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
+#define TL_KERNEL(name, dtype, isa) [isa][dtype] = &name,
+static const tl_quad_kernel *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
 #include "kernel/quantized/quantized.def"
 };
 #undef TL_KERNEL
-TL_KERNEL_PICK(pick, tl_quad_line_func, table)
+TL_KERNEL_PICK(pick, const tl_quad_kernel, table)
 
-tl_quad_line_func *tl_quad_line(const tl_exec *exec)
+const tl_quad_kernel *tl_quad_kernel_for(const tl_exec *exec)
 {
     return pick(exec, TL_UINT8);
 }
@@ -54,13 +54,21 @@ static void run_line(const void *arg, const tl_tile_job *tile, const void *src, 
             n_blocks, TL_BLOCK);
 }
 
+static void widen_pixels(void *dst, const void *src, size_t n, size_t step)
+{
+    for (size_t i = 0; i < n; i++)
+        tl_quad_widen((uint8_t *)dst + i * 2 * TL_BLOCK,
+                      (const uint8_t *)src + i * step * TL_BLOCK);
+}
+
+/** For a kernel that reads so many `bytes` for one of the source. */
 static tl_conv_kind kind_of(const tl_conv2d_param *param, const int channels[2], int is_transposed,
-                            int zero)
+                            int bytes)
 {
     const tl_quad_row row = tl_quad_row_of(channels, param, is_transposed);
-    return (tl_conv_kind){.size = 1,
+    return (tl_conv_kind){.size = (size_t)bytes,
+                          .widen = bytes > 1 ? widen_pixels : NULL,
                           .lanes = TL_BLOCK,
-                          .fill = zero,
                           .row = row.size,
                           .head = sizeof(tl_quantized_head),
                           .tap = row.tap,
@@ -80,8 +88,13 @@ size_t tl_quantized_conv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
                                    const tl_conv2d_param *param, const int channels[2],
                                    int is_transposed, int threads)
 {
-    const tl_conv_kind kind = kind_of(param, channels, is_transposed, 0);
-    return tl_conv_scratch(&kind, src, dst, param, channels, threads);
+    size_t most = 0; // any kernel may run what is planned now
+    for (int bytes = 1; bytes <= 2; bytes++) {
+        const tl_conv_kind kind = kind_of(param, channels, is_transposed, bytes);
+        const size_t size = tl_conv_scratch(&kind, src, dst, param, channels, threads);
+        most = size > most ? size : most;
+    }
+    return most;
 }
 
 int tl_exec_quantized_conv2d(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
@@ -90,10 +103,12 @@ int tl_exec_quantized_conv2d(const tl_exec *exec, const tl_tensor *src, const tl
 {
     assert(src->dtype == TL_UINT8 && src->ndim == 5 && dst->ndim == 5);
     assert(!is_transposed || param->stride[0] * param->stride[1] <= TL_BLOCKED_GRIDS);
-    const lines l = {tl_quad_line(exec), tl_quad_job_of(weight, dst, q), weight->data, dst->data,
+    const tl_quad_kernel *const kernel = tl_quad_kernel_for(exec);
+    const lines l = {kernel->line, tl_quad_job_of(weight, dst, q), weight->data, dst->data,
                      tl_size_of(dst->dtype)};
     const tl_conv2d_param p = geometry(param);
-    tl_conv_kind kind = kind_of(&p, channels, is_transposed, q->zero);
+    tl_conv_kind kind = kind_of(&p, channels, is_transposed, kernel->bytes);
+    kind.fill = q->zero;
     kind.arg = &l;
     return tl_conv_run(exec, &kind, src, dst, &p, channels);
 }

@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "kernel/blockconv/blockconv_plan.h"
 #include "kernel/tl_kernel.h"
@@ -47,9 +48,9 @@ static inline uint8_t tl_quantized_byte(const tl_quantized_param *q, float v)
 /** What is summed for a line of pixels, and where the results go. */
 typedef struct tl_quad_job {
     int channels;          /* of the source */
-    size_t src_block_step; /* bytes from a block of source channels to the next */
+    size_t src_block_step; /* channels from a block of them to the next */
     int n_taps;
-    const ptrdiff_t *taps; /* for each tap: where its pixel is, from the source's first one */
+    const ptrdiff_t *taps; /* for each tap: channels from the source's first pixel to its own */
     size_t weight_step;    /* bytes from a row of weights to the next */
     int is_float;          /* the result; all its steps are in elements: */
     size_t dst_block_step; /* from a block of output channels to the next */
@@ -63,14 +64,31 @@ typedef struct tl_quad_job {
 typedef void tl_quad_line_func(const tl_quad_job *job, const uint8_t *src, const int8_t *weight,
                                void *dst, int n, int n_blocks, int lanes);
 
+typedef struct tl_quad_kernel {
+    tl_quad_line_func *line;
+    int bytes; /* that it reads for a byte of the source: 2 where tl_quad_widen made it */
+} tl_quad_kernel;
+
 /** The kernel for `exec`. */
-tl_quad_line_func *tl_quad_line(const tl_exec *exec);
+const tl_quad_kernel *tl_quad_kernel_for(const tl_exec *exec);
+
+/** The 16 channels of a pixel in words: those with even numbers, then those with odd ones.
+ *  Only kernels of processors that put the lower byte first want them. */
+static inline void tl_quad_widen(uint8_t *dst, const uint8_t *src)
+{
+    typedef uint16_t words __attribute__((vector_size(TL_BLOCK)));
+    words pairs;
+    memcpy(&pairs, src, sizeof(pairs));
+    const words even = pairs & 0xff, odd = pairs >> 8;
+    memcpy(dst, &even, sizeof(even));
+    memcpy(dst + TL_BLOCK, &odd, sizeof(odd));
+}
 
 /** A job with all but what depends on shapes. */
 tl_quad_job tl_quad_job_of(const tl_tensor *weight, const tl_tensor *dst,
                            const tl_quantized_param *q);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_quad_line_func, name, dtype, isa)
+#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(extern const tl_quad_kernel, name, dtype, isa)
 #include "kernel/quantized/quantized.def"
 #undef TL_KERNEL
 

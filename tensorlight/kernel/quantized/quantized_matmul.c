@@ -16,12 +16,13 @@ enum {
 
 /** A product, divided into units: some rows by some blocks of columns. */
 typedef struct product {
-    tl_quad_line_func *line;
+    const tl_quad_kernel *kernel;
     tl_quad_job job;
     const uint8_t *src;
     const int8_t *weight;
     char *dst, *scratch;
     size_t dst_size; // bytes of an element
+    size_t bytes;    // of a source byte, laid
     size_t rows;
     int k, columns, blocks;
     size_t rows_per_unit, row_units;
@@ -33,7 +34,7 @@ typedef struct product {
 /** Bytes of a row, laid. */
 static size_t laid_row(const product *p)
 {
-    return (size_t)tl_blocks(p->k) * TL_BLOCK;
+    return (size_t)tl_blocks(p->k) * TL_BLOCK * p->bytes;
 }
 
 static void divide(product *p)
@@ -54,9 +55,10 @@ static void divide(product *p)
     p->slot_size = tl_divide_up(p->rows_per_unit * laid_row(p), 64) * 64;
 }
 
-static product product_of(const tl_tensor *src, const tl_tensor *dst)
+static product product_of(const tl_tensor *src, const tl_tensor *dst, int bytes)
 {
-    product p = {.k = src->dims[src->ndim - 1], .columns = dst->dims[dst->ndim - 1]};
+    product p = {
+        .k = src->dims[src->ndim - 1], .columns = dst->dims[dst->ndim - 1], .bytes = (size_t)bytes};
     p.rows = p.columns ? (size_t)dst->len / (size_t)p.columns : 0;
     p.blocks = tl_blocks(p.columns);
     divide(&p);
@@ -65,20 +67,31 @@ static product product_of(const tl_tensor *src, const tl_tensor *dst)
 
 size_t tl_quantized_matmul_scratch(const tl_tensor *src, const tl_tensor *dst, int threads)
 {
-    return tl_slots_size(product_of(src, dst).slot_size, threads);
+    const size_t sizes[] = {product_of(src, dst, 1).slot_size, product_of(src, dst, 2).slot_size};
+    return tl_slots_size(sizes[0] > sizes[1] ? sizes[0] : sizes[1], threads); // any kernel may run
+}
+
+static void lay_block(const uint8_t *src, size_t bytes, uint8_t *dst)
+{
+    if (bytes == 1)
+        memcpy(dst, src, TL_BLOCK);
+    else
+        tl_quad_widen(dst, src);
 }
 
 /** [rows][k] -> [blocks of k][rows][TL_BLOCK]. */
-static void lay_rows(const uint8_t *src, size_t rows, size_t k, uint8_t *dst)
+static void lay_rows(const product *p, const uint8_t *src, size_t rows, uint8_t *dst)
 {
+    const size_t k = (size_t)p->k, step = rows * TL_BLOCK * p->bytes;
     for (size_t r = 0; r < rows; r++, src += k) {
-        uint8_t *to = dst + r * TL_BLOCK;
+        uint8_t *to = dst + r * TL_BLOCK * p->bytes;
         size_t i = 0;
-        for (; i + TL_BLOCK <= k; i += TL_BLOCK, to += rows * TL_BLOCK)
-            memcpy(to, src + i, TL_BLOCK);
+        for (; i + TL_BLOCK <= k; i += TL_BLOCK, to += step)
+            lay_block(src + i, p->bytes, to);
         if (i < k) {
-            memset(to, 0, TL_BLOCK);
-            memcpy(to, src + i, k - i);
+            uint8_t last[TL_BLOCK] = {0};
+            memcpy(last, src + i, k - i);
+            lay_block(last, p->bytes, to);
         }
     }
 }
@@ -90,7 +103,7 @@ static void run_unit(product *p, size_t unit, size_t slot)
     uint8_t *const laid = (uint8_t *)p->scratch + slot * p->slot_size;
     tl_quad_job job = p->job;
     if (p->laid[slot] != 1 + place)
-        lay_rows(p->src + row * p->k, rows, (size_t)p->k, laid);
+        lay_rows(p, p->src + row * p->k, rows, laid);
     p->laid[slot] = 1 + place;
     job.src_block_step = rows * TL_BLOCK;
     const int first = (int)(unit % p->block_units) * p->blocks_per_unit;
@@ -99,8 +112,8 @@ static void run_unit(product *p, size_t unit, size_t slot)
         const int n = tl_smaller(2, end - b);
         const int lanes = tl_smaller(TL_BLOCK, p->columns - (b + n - 1) * TL_BLOCK);
         const size_t to = row * p->columns + (size_t)b * TL_BLOCK;
-        p->line(&job, laid, p->weight + b * job.weight_step, p->dst + to * p->dst_size, (int)rows,
-                n, lanes);
+        p->kernel->line(&job, laid, p->weight + b * job.weight_step, p->dst + to * p->dst_size,
+                        (int)rows, n, lanes);
     }
 }
 
@@ -115,12 +128,13 @@ int tl_exec_quantized_matmul(const tl_exec *exec, const tl_tensor *src, const tl
 {
     assert(src->dtype == TL_UINT8);
     const ptrdiff_t tap = 0;
-    product p = product_of(src, dst);
+    const tl_quad_kernel *const kernel = tl_quad_kernel_for(exec);
+    product p = product_of(src, dst, kernel->bytes);
     if (dst->len == 0)
         return 0;
     if (tl_check_scratch(exec, p.slot_size, "for a matrix product") < 0)
         return -1;
-    p.line = tl_quad_line(exec);
+    p.kernel = kernel;
     p.job = tl_quad_job_of(weight, dst, q);
     p.job.channels = p.k;
     p.job.n_taps = 1;

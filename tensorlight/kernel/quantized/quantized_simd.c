@@ -11,17 +11,14 @@
 
 enum {
     PARTS = TL_BLOCK / TL_VF_LANES, /* vectors of a block */
-#if TL_SIMD_LANES == 16 && TL_VS_REGISTERS == 1
+#if TL_SIMD_LANES == 16
     BLOCKS = 2, /* of output channels in a tile: with 14 pixels 28 sums, 2 weights, 1 source */
     PIXELS = 14,
-#elif TL_SIMD_LANES == 16
-    BLOCKS = 1, /* 24 sums, 2 weights, 1 source, 2 products */
-    PIXELS = 12,
 #elif TL_SIMD_REGISTERS == 32 && TL_VS_REGISTERS == 1
     BLOCKS = 1, /* 24 sums, 4 weights, 1 source */
     PIXELS = 6,
-#elif TL_SIMD_LANES == 8 && TL_VS_REGISTERS == 1
-    BLOCKS = 1, /* 12 sums, 2 weights, 1 source */
+#elif TL_SIMD_LANES == 8
+    BLOCKS = 1, /* 12 sums, 2 weights, 1 source, 1 product */
     PIXELS = 6,
 #else
     BLOCKS = 1, /* 8 sums, 4 weights, 1 source, 2 products */
@@ -31,6 +28,7 @@ enum {
 
 enum {
     QUADS = TL_BLOCK / TL_QUAD,
+    PIXEL_BYTES = TL_BLOCK * TL_VX_BYTES,
     QUAD_BYTES = TL_BLOCK * TL_QUAD, /* of weights */
     WEIGHTS_AHEAD = 1024,            /* bytes: what comes from memory is asked for early */
     SOURCE_AHEAD = 4,                /* blocks of channels */
@@ -54,25 +52,35 @@ typedef struct line {
 
 typedef tl_vs sums[BLOCKS * PARTS];
 
+/** A vector of weights of each of the blocks: what all pixels are multiplied with. */
+TL_INLINE void load_weights(tl_vw *w, const int n_blocks, const int8_t *weight, size_t weight_step,
+                            const int part)
+{
+    TL_UNROLL
+    for (int v = 0; v < n_blocks * PARTS; v++)
+        w[v] =
+            tl_vw_load(weight + v / PARTS * weight_step + v % PARTS * TL_VF_LANES * TL_QUAD, part);
+}
+
 /** sum += `quads` times four channels of the `n` pixels from `src`. */
 TL_INLINE void add_quads(sums *sum, const int n, const int n_blocks, const uint8_t *src,
                          const int8_t *weight, size_t weight_step, const int quads)
 {
-    for (int q = 0; q < quads; q++) {
-        tl_vw w[BLOCKS * PARTS];
-        TL_UNROLL
-        for (int v = 0; v < n_blocks * PARTS; v++)
-            w[v] = tl_vw_load(weight + v / PARTS * weight_step + q * QUAD_BYTES +
-                              v % PARTS * TL_VF_LANES * TL_QUAD);
+    for (int q = 0; q < quads; q++, src += TL_QUAD, weight += QUAD_BYTES) {
         TL_UNROLL
         for (int b = 0; b < n_blocks; b++)
-            __builtin_prefetch(weight + b * weight_step + q * QUAD_BYTES + WEIGHTS_AHEAD);
+            __builtin_prefetch(weight + b * weight_step + WEIGHTS_AHEAD);
         TL_UNROLL
-        for (int m = 0; m < n; m++) {
-            const tl_vx x = tl_vx_load(src + m * TL_BLOCK + q * TL_QUAD);
+        for (int part = 0; part < TL_VX_PARTS; part++) {
+            tl_vw w[BLOCKS * PARTS];
+            load_weights(w, n_blocks, weight, weight_step, part);
             TL_UNROLL
-            for (int v = 0; v < n_blocks * PARTS; v++)
-                sum[m][v] = tl_vs_add(sum[m][v], x, w[v]);
+            for (int m = 0; m < n; m++) {
+                const tl_vx x = tl_vx_load(src + m * PIXEL_BYTES, part);
+                TL_UNROLL
+                for (int v = 0; v < n_blocks * PARTS; v++)
+                    sum[m][v] = tl_vs_add(sum[m][v], x, w[v]);
+            }
         }
     }
 }
@@ -80,19 +88,21 @@ TL_INLINE void add_quads(sums *sum, const int n, const int n_blocks, const uint8
 TL_INLINE void prefetch_pixels(const uint8_t *src, const int n)
 {
     TL_UNROLL
-    for (int m = 0; m < n; m += 64 / TL_BLOCK)
-        __builtin_prefetch(src + m * TL_BLOCK);
+    for (int m = 0; m < n; m += 64 / PIXEL_BYTES)
+        __builtin_prefetch(src + m * PIXEL_BYTES);
 }
 
 TL_INLINE void add_taps(sums *sum, const int n, const int n_blocks, const tl_quad_job *job,
                         const uint8_t *src, const int8_t *weight)
 {
-    for (int c = 0; c < job->channels; c += TL_BLOCK, src += job->src_block_step) {
+    const size_t block_step = job->src_block_step * TL_VX_BYTES;
+    for (int c = 0; c < job->channels; c += TL_BLOCK, src += block_step) {
         const int rest = (job->channels - c + TL_QUAD - 1) / TL_QUAD;
         const int quads = rest < QUADS ? rest : QUADS;
-        prefetch_pixels(src + SOURCE_AHEAD * job->src_block_step, n);
+        prefetch_pixels(src + SOURCE_AHEAD * block_step, n);
         for (int t = 0; t < job->n_taps; t++, weight += quads * QUAD_BYTES)
-            add_quads(sum, n, n_blocks, src + job->taps[t], weight, job->weight_step, quads);
+            add_quads(sum, n, n_blocks, src + job->taps[t] * TL_VX_BYTES, weight, job->weight_step,
+                      quads);
     }
 }
 
@@ -229,15 +239,11 @@ typedef void tile_func(const line *l, const uint8_t *src, void *dst);
 #define TILES(n)    TILE(n, 1) TL_SECOND(TILE(n, 2))
 #define TILE_ROW(n) [n] = {tile_##n##_1, TL_SECOND(tile_##n##_2)},
 
-#define TWO(X)  X(1) X(2)
-#define SIX(X)  TWO(X) X(3) X(4) X(5) X(6)
-#define MANY(X) SIX(X) X(7) X(8) X(9) X(10) X(11) X(12)
-#if TL_SIMD_LANES == 16 && TL_VS_REGISTERS == 1
+#define TWO(X) X(1) X(2)
+#define SIX(X) TWO(X) X(3) X(4) X(5) X(6)
+#if TL_SIMD_LANES == 16
 #define TL_SECOND(...) __VA_ARGS__
-#define EACH_TILE(X)   MANY(X) X(13) X(14)
-#elif TL_SIMD_LANES == 16
-#define TL_SECOND(...)
-#define EACH_TILE(X) MANY(X)
+#define EACH_TILE(X)   SIX(X) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14)
 #elif (TL_SIMD_LANES == 8 || TL_SIMD_REGISTERS == 32) && TL_VS_REGISTERS == 1 && TL_SIMD_LANES > 0
 #define TL_SECOND(...)
 #define EACH_TILE(X) SIX(X)
@@ -317,7 +323,7 @@ static void run_tiles(const line *l, const uint8_t *src, char *dst, int n, int n
     const int n_tiles = (n + PIXELS - 1) / PIXELS;
     for (int i = 0, m = 0; i < n_tiles; i++) {
         const int pixels = n / n_tiles + (i < n % n_tiles);
-        const uint8_t *const from = src + (size_t)m * TL_BLOCK;
+        const uint8_t *const from = src + (size_t)m * PIXEL_BYTES;
         float values[PIXELS][BLOCKS * TL_BLOCK];
         tiles[pixels][n_blocks - 1](l, from,
                                     l->result == VALUES ? (void *)values : dst + m * pixel);
@@ -327,8 +333,8 @@ static void run_tiles(const line *l, const uint8_t *src, char *dst, int n, int n
     }
 }
 
-void SIMD_OF(tl_quad_line_u8)(const tl_quad_job *job, const uint8_t *src, const int8_t *weight,
-                              void *dst, int n, int n_blocks, int lanes)
+static void run_line(const tl_quad_job *job, const uint8_t *src, const int8_t *weight, void *dst,
+                     int n, int n_blocks, int lanes)
 {
     const size_t block = job->dst_block_step * (job->is_float ? sizeof(float) : 1);
     for (int b = 0; b < n_blocks; b += BLOCKS) {
@@ -338,3 +344,5 @@ void SIMD_OF(tl_quad_line_u8)(const tl_quad_job *job, const uint8_t *src, const 
         run_tiles(&l, src, (char *)dst + b * block, n, blocks, last);
     }
 }
+
+const tl_quad_kernel SIMD_OF(tl_quad_u8) = {run_line, TL_VX_BYTES};

@@ -6,9 +6,12 @@
 
 #include "kernel/simd/tl_simd_avx512.h"
 
-#define TL_VX_OFFSET 0
+#define TL_VX_OFFSET    0
+#define TL_VS_REGISTERS 1
 
+typedef int tl_vs __attribute__((vector_size(64))); // GCC keeps these in registers
 typedef __m512i tl_vx;
+typedef __m512i tl_vw;
 
 static inline tl_vx tl_vx_keep(tl_vx x)
 {
@@ -16,33 +19,9 @@ static inline tl_vx tl_vx_keep(tl_vx x)
     return x;
 }
 
-#if defined(TL_SIMD_AVX512VNNI)
-
-#define TL_VS_REGISTERS 1
-
-typedef int tl_vs __attribute__((vector_size(64))); // GCC keeps these in registers
-typedef __m512i tl_vw;
-
-static inline tl_vx tl_vx_load(const uint8_t *p)
-{
-    int x;
-    memcpy(&x, p, sizeof(x));
-    return _mm512_set1_epi32(x);
-}
-
-static inline tl_vw tl_vw_load(const int8_t *p)
-{
-    return _mm512_loadu_si512(p);
-}
-
 static inline tl_vs tl_vs_begin(const uint32_t *start)
 {
     return (tl_vs)_mm512_loadu_si512(start);
-}
-
-static inline tl_vs tl_vs_add(tl_vs s, tl_vx x, tl_vw w)
-{
-    return (tl_vs)_mm512_dpbusd_epi32((__m512i)s, x, w);
 }
 
 static inline tl_vf tl_vf_of_sums(tl_vs s, const uint32_t *start)
@@ -51,62 +30,58 @@ static inline tl_vf tl_vf_of_sums(tl_vs s, const uint32_t *start)
     return _mm512_cvtepi32_ps((__m512i)s);
 }
 
-#else
-
-#define TL_VS_REGISTERS 2
-
-/** Each lane's sum in two neighbours: a holds those of lanes 0 .. 7, b of lanes 8 .. 15. */
-typedef int tl_vs_half __attribute__((vector_size(64))); // GCC keeps these in registers
-typedef struct tl_vs {
-    tl_vs_half a, b;
-} tl_vs;
-
-typedef struct tl_vw {
-    __m512i a, b; // in 16 bits, so that pairs of products need no saturation
-} tl_vw;
-
-static inline tl_vx tl_vx_load(const uint8_t *p)
+static inline __m512i tl_vx_four(const uint8_t *p)
 {
     int x;
     memcpy(&x, p, sizeof(x));
-    return _mm512_cvtepu8_epi16(_mm256_set1_epi32(x));
+    return _mm512_set1_epi32(x);
 }
 
-static inline tl_vw tl_vw_load(const int8_t *p)
+#if defined(TL_SIMD_AVX512VNNI)
+
+#define TL_VX_PARTS 1
+#define TL_VX_BYTES 1
+
+static inline tl_vx tl_vx_load(const uint8_t *p, const int part)
 {
-    return (tl_vw){_mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i *)p)),
-                   _mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i *)(p + 32)))};
+    (void)part;
+    return tl_vx_four(p);
 }
 
-static inline tl_vs tl_vs_begin(const uint32_t *start)
+static inline tl_vw tl_vw_load(const int8_t *p, const int part)
 {
-    (void)start;
-    return (tl_vs){{0}, {0}};
-}
-
-/** s + a, at once: what GCC adds later it keeps in memory until then. */
-static inline tl_vs_half tl_vs_half_add(tl_vs_half s, __m512i a)
-{
-    s += (tl_vs_half)a;
-    __asm__("" : "+v"(s));
-    return s;
+    (void)part;
+    return _mm512_loadu_si512(p);
 }
 
 static inline tl_vs tl_vs_add(tl_vs s, tl_vx x, tl_vw w)
 {
-    return (tl_vs){tl_vs_half_add(s.a, _mm512_madd_epi16(x, w.a)),
-                   tl_vs_half_add(s.b, _mm512_madd_epi16(x, w.b))};
+    return (tl_vs)_mm512_dpbusd_epi32((__m512i)s, x, w);
 }
 
-static inline tl_vf tl_vf_of_sums(tl_vs s, const uint32_t *start)
+#else
+
+/* In 16 bits, so that pairs of products need no saturation: bytes 0 and 2, then bytes 1 and 3. */
+#define TL_VX_PARTS 2
+#define TL_VX_BYTES 2
+
+static inline tl_vx tl_vx_load(const uint8_t *p, const int part)
 {
-    const __m512i even =
-        _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-    const __m512i odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
-    const __m512i sums =
-        _mm512_add_epi32(_mm512_permutex2var_epi32((__m512i)s.a, even, (__m512i)s.b),
-                         _mm512_permutex2var_epi32((__m512i)s.a, odd, (__m512i)s.b));
-    return _mm512_cvtepi32_ps(_mm512_add_epi32(sums, _mm512_loadu_si512(start)));
+    return tl_vx_four(p + 16 * part);
+}
+
+static inline tl_vw tl_vw_load(const int8_t *p, const int part)
+{
+    const __m512i w = _mm512_loadu_si512(p);
+    return _mm512_srai_epi16(part ? w : _mm512_slli_epi16(w, 8), 8);
+}
+
+/** GCC would add later, and keep products in memory until then, or copy sums. */
+static inline tl_vs tl_vs_add(tl_vs s, tl_vx x, tl_vw w)
+{
+    const tl_vs product = (tl_vs)_mm512_madd_epi16(x, w);
+    __asm__("vpaddd %1, %0, %0" : "+v"(s) : "v"(product));
+    return s;
 }
 
 #endif

@@ -8,6 +8,8 @@
 
 #define TL_VS_REGISTERS 1
 #define TL_VX_OFFSET    0
+#define TL_VX_PARTS     1
+#define TL_VX_BYTES     1
 
 typedef uint32_t tl_vs __attribute__((vector_size(16)));
 
@@ -20,8 +22,9 @@ typedef struct tl_vx {
     int16_t v[4];
 } tl_vx;
 
-static inline tl_vx tl_vx_load(const uint8_t *p)
+static inline tl_vx tl_vx_load(const uint8_t *p, const int part)
 {
+    (void)part;
     return (tl_vx){{p[0], p[1], p[2], p[3]}};
 }
 
@@ -31,8 +34,9 @@ static inline tl_vx tl_vx_keep(tl_vx x)
     return x;
 }
 
-static inline tl_vw tl_vw_load(const int8_t *p)
+static inline tl_vw tl_vw_load(const int8_t *p, const int part)
 {
+    (void)part;
     tl_vw w;
     for (int k = 0; k < 4; k++)
         for (int i = 0; i < TL_VF_LANES; i++)

@@ -7,6 +7,9 @@
 
 #include "kernel/simd/tl_simd_neon.h"
 
+#define TL_VX_PARTS 1
+#define TL_VX_BYTES 1
+
 #if defined(TL_SIMD_DOTPROD)
 
 #define TL_VS_REGISTERS 1
@@ -14,8 +17,9 @@
 typedef int32x4_t tl_vs;
 typedef int8x16_t tl_vw;
 
-static inline tl_vw tl_vw_load(const int8_t *p)
+static inline tl_vw tl_vw_load(const int8_t *p, const int part)
 {
+    (void)part;
     return vld1q_s8(p);
 }
 
@@ -43,8 +47,9 @@ static inline uint8x16_t tl_vx_four(const uint8_t *p)
 
 typedef uint8x16_t tl_vx;
 
-static inline tl_vx tl_vx_load(const uint8_t *p)
+static inline tl_vx tl_vx_load(const uint8_t *p, const int part)
 {
+    (void)part;
     return tl_vx_four(p);
 }
 
@@ -59,8 +64,9 @@ static inline tl_vs tl_vs_add(tl_vs s, tl_vx x, tl_vw w)
 
 typedef int8x16_t tl_vx;
 
-static inline tl_vx tl_vx_load(const uint8_t *p)
+static inline tl_vx tl_vx_load(const uint8_t *p, const int part)
 {
+    (void)part;
     return vreinterpretq_s8_u8(veorq_u8(tl_vx_four(p), vdupq_n_u8(0x80)));
 }
 
@@ -87,15 +93,17 @@ typedef struct tl_vw {
 
 typedef int16x8_t tl_vx;
 
-static inline tl_vx tl_vx_load(const uint8_t *p)
+static inline tl_vx tl_vx_load(const uint8_t *p, const int part)
 {
+    (void)part;
     uint32_t x;
     memcpy(&x, p, sizeof(x));
     return vreinterpretq_s16_u16(vmovl_u8(vreinterpret_u8_u32(vdup_n_u32(x))));
 }
 
-static inline tl_vw tl_vw_load(const int8_t *p)
+static inline tl_vw tl_vw_load(const int8_t *p, const int part)
 {
+    (void)part;
     const int8x16_t w = vld1q_s8(p);
     return (tl_vw){vmovl_s8(vget_low_s8(w)), vmovl_high_s8(w)};
 }
