@@ -146,6 +146,66 @@ START_TEST(tuning_measures_each_shape_once_and_its_choice_is_compiled)
 }
 END_TEST
 
+/* Tiles of 8-bit convolutions */
+
+// clang-format off
+#define RANDOM(name, dtype, dims, range)                                             \
+    "{'name':'create_" name "','optype':'create','tensors_in':[],"                   \
+    "'tensors_out':[{'arg_name':'dst','name':'" name "'}],'params':["                \
+    "{'arg_name':'dtype','value':'" dtype "'},{'arg_name':'dims','value':" dims "}," \
+    "{'arg_name':'ran','value':" range "},{'arg_name':'data','value':[0]},"          \
+    "{'arg_name':'from_file','value':false}]}"
+#define DEQUANTIZE(name, src, dst)                                              \
+    OP(name, "dequantize", TENSOR("src", src) "," TENSOR("scale", "s"),         \
+       TENSOR("dst", dst), PARAM("axis", "0") "," PARAM("block", "0"))
+#define BYTES                                                                   \
+    MODEL("'q'", "'y'",                                                         \
+          RANDOM("q", "TL_UINT8", "[1,32,12,12]", "[0,255]") ","                \
+          RANDOM("p", "TL_INT8", "[32,32,3,3]", "[-128,127]") ","               \
+          RANDOM("s", "TL_FLOAT", "[1]", "[0.01,0.02]") ","                     \
+          RANDOM("b", "TL_FLOAT", "[32]", "[-1,1]") ","                         \
+          DEQUANTIZE("x", "q", "x") "," DEQUANTIZE("w", "p", "w") ","           \
+          CONV2D("conv", "x", "w", "3", "y"))
+// clang-format on
+
+/** Runs a convolution of bytes that was compiled for `isa`. Returns the tile that was chosen. */
+static int run_bytes(tl_isa isa, float *y)
+{
+    ln_context *ctx;
+    const ln_op *op;
+    int tile = -1;
+    ck_assert_int_eq(read_model(&ctx, BYTES), 0);
+    ctx->isa = isa;
+    ck_assert_msg(!ln_context_compile(ctx, "cpu"), "%s", ln_context_error(ctx));
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        if (!strcmp(op->op_arg->optype, "conv2d_quantized_cpu"))
+            tile = ln_param_list_find(op->op_arg->params, "tile")->value_int;
+    }
+    ck_assert_msg(!ln_context_load(ctx, NULL), "%s", ln_context_error(ctx));
+    run(ctx);
+    ck_assert_ptr_nonnull(ln_context_get_data(ctx, "y", y));
+    ln_context_free(ctx);
+    return tile;
+}
+
+// Sets that this machine lacks have kernels of what it has.
+START_TEST(bytes_are_convolved_by_tiles_where_no_instruction_multiplies_them)
+{
+    enum { LEN = 32 * 12 * 12 };
+    static const tl_isa direct[] = {TL_ISA_AVXVNNI, TL_ISA_AVX512VNNI, TL_ISA_DOTPROD};
+    static const tl_isa tiled[] = {TL_ISA_AVX2, TL_ISA_AVX512, TL_ISA_NEON};
+    static float expected[LEN], got[LEN];
+    ck_assert_int_eq(run_bytes(TL_ISA_C, expected), 4);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(run_bytes(tiled[i], got), 4);
+        ck_assert_mem_eq(got, expected, sizeof(got));
+        ck_assert_int_eq(run_bytes(direct[i], got), 0);
+        ck_assert_mem_eq(got, expected, sizeof(got));
+    }
+}
+END_TEST
+
 /* Sizes known at run time */
 
 START_TEST(steps_on_tensors_of_unknown_size_are_one_operator)
@@ -174,4 +234,5 @@ END_TEST
 LN_TEST_MAIN("cpu rewrites", a_chain_of_scales_and_shifts_folds_in_as_many_rewrites,
              numbers_kept_below_zero_lose_to_padding_with_zeros,
              tuning_measures_each_shape_once_and_its_choice_is_compiled,
+             bytes_are_convolved_by_tiles_where_no_instruction_multiplies_them,
              steps_on_tensors_of_unknown_size_are_one_operator)

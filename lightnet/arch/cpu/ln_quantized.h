@@ -27,12 +27,20 @@ typedef struct ln_quantized_conv {
     int is_depthwise, is_transposed;
     int channels[2]; /* of the source and of the result, which matter only in groups */
     tl_conv2d_param window;
+    int tile; /* results that Winograd's algorithm computes together, along an axis; 0: direct */
 } ln_quantized_conv;
 
 /** Output channels of a convolution's weights. */
 static inline int ln_quantized_outputs(const tl_tensor *weight, int is_transposed, int group)
 {
     return is_transposed ? weight->dims[1] * group : weight->dims[0];
+}
+
+/** Whether its `tile` computes it. */
+static inline int ln_quantized_has_tile(const ln_quantized_conv *c)
+{
+    return c->tile == 0 || (c->tile == 4 && !c->is_depthwise && !c->is_transposed &&
+                            tl_blocked_winograd_fits(&c->window));
 }
 
 /** Bytes of a row of its weights; 0: they cannot be packed. */
@@ -42,8 +50,36 @@ static inline size_t ln_quantized_row(const ln_quantized_conv *c)
     if (c->channels[0] % group || c->channels[1] % group || size[0] > TL_BLOCKED_TAPS / size[1] ||
         (c->is_transposed && !tl_blocked_deconv2d_fits(&c->window)))
         return 0;
-    return c->is_depthwise ? tl_quantized_depthwise2d_packed(size)
-                           : tl_quantized_conv2d_packed(c->channels, &c->window, c->is_transposed);
+    if (c->is_depthwise)
+        return tl_quantized_depthwise2d_packed(size);
+    return c->tile ? tl_quantized_winograd_packed(c->channels[0])
+                   : tl_quantized_conv2d_packed(c->channels, &c->window, c->is_transposed);
+}
+
+/** Bytes of scratch memory for `threads` threads, if the number of images `is_open` for up to those
+ *  of src. */
+static inline size_t ln_quantized_scratch(const ln_quantized_conv *c, const tl_tensor *src,
+                                          const tl_tensor *dst, int is_open, int threads)
+{
+    if (c->is_depthwise)
+        return 0;
+    if (!c->tile)
+        return tl_quantized_conv2d_scratch(src, dst, &c->window, c->channels, c->is_transposed,
+                                           threads);
+    return (is_open ? tl_quantized_winograd_batch_scratch
+                    : tl_quantized_winograd_scratch)(src, dst, c->channels[0], threads);
+}
+
+static inline int ln_quantized_conv_run(const tl_exec *exec, const ln_quantized_conv *c,
+                                        const tl_tensor *src, const tl_tensor *weight,
+                                        tl_tensor *dst, const tl_quantized_param *q)
+{
+    if (c->is_depthwise)
+        return tl_exec_quantized_depthwise2d(exec, src, weight, dst, &c->window, q);
+    if (c->tile)
+        return tl_exec_quantized_winograd(exec, src, weight, dst, &c->window, c->channels[0], q);
+    return tl_exec_quantized_conv2d(exec, src, weight, dst, &c->window, c->channels,
+                                    c->is_transposed, q);
 }
 
 /** All of a call: each tensor may be NULL. */

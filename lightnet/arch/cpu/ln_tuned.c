@@ -8,6 +8,7 @@
 
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_blocked.h"
+#include "tensorlight/tl_quantized.h"
 
 /** Enough for a shape's text: twelve numbers, at most. */
 enum { KEY_SIZE = 256 };
@@ -42,12 +43,26 @@ static int measure(const ln_context *ctx, const char *key, const int src[4], con
 }
 
 // Programs for other batches share the weights, which are packed as one image wants them.
+static int images_of(const ln_context *ctx, const int src[4])
+{
+    return ctx->many_shapes ? 1 : src[0];
+}
+
 static int estimate(const ln_context *ctx, const int src[4], const int dst[4],
                     const tl_conv2d_param *param)
 {
-    const int images = ctx->many_shapes ? 1 : src[0];
+    const int images = images_of(ctx, src);
     return tl_blocked_conv2d_best((const int[4]){images, src[1], src[2], src[3]},
                                   (const int[4]){images, dst[1], dst[2], dst[3]}, param);
+}
+
+int ln_quantized_conv2d_tile(const ln_context *ctx, const int src[4], const int dst[4],
+                             const tl_conv2d_param *param)
+{
+    const int images = images_of(ctx, src);
+    return tl_quantized_conv2d_best((const int[4]){images, src[1], src[2], src[3]},
+                                    (const int[4]){images, dst[1], dst[2], dst[3]}, param,
+                                    ctx->isa);
 }
 
 int ln_tuned_conv2d(const ln_context *ctx, const int src[4], const int dst[4],

@@ -12,4 +12,8 @@
 int ln_tuned_conv2d(const ln_context *ctx, const int src[4], const int dst[4],
                     const tl_conv2d_param *param);
 
+/** The same of 8-bit integers, as tl_quantized_conv2d_best: never measured. */
+int ln_quantized_conv2d_tile(const ln_context *ctx, const int src[4], const int dst[4],
+                             const tl_conv2d_param *param);
+
 #endif
