@@ -23,15 +23,27 @@
 #include "kernel/tl_window.h"
 
 enum {
-    PARTS = TL_BLOCK / TL_VF_LANES,           /* vectors of a pixel */
-    QUAD_SIZE = TL_BLOCK * TL_QUAD,           /* bytes of the weights of four taps */
-    PIXELS = TL_SIMD_REGISTERS == 32 ? 8 : 4, /* of a tile */
-    MOST_ROWS = 8,                            /* of taps of the tiles of quads */
+    PARTS = TL_BLOCK / TL_VF_LANES,   /* vectors of a pixel */
+    QUAD_SIZE = TL_BLOCK * TL_QUAD,   /* bytes of the weights of four taps */
+    PIXELS = 8,                       /* of a tile */
+    MOST_ROWS = 8,                    /* of taps of the tiles of quads */
     MOST_SUMS = (PIXELS + 3) / 4 * 4, /* of a tile, and some more that are stored with them */
     MOST_TAPS = 7,                    /* of their rows */
     SLOTS = MOST_ROWS,                /* for rows: a power of two */
     WIDE = 144,                       /* columns of such a row, with its padding */
 };
+
+/** The weights of a row of taps, for some channels of a block: of quads of taps from a pixel on,
+ * and of the same one pixel later. */
+typedef struct row_taps {
+    tl_vk now[2], later[2];
+} row_taps;
+
+/** What the lines of a plane have in common. */
+typedef struct plane_job {
+    tl_quantized_ends ends[PARTS];
+    row_taps taps[PARTS][MOST_ROWS]; // for tiles of quads
+} plane_job;
 
 /** Where a tile lies: its results, and the first of its windows. */
 typedef struct tile_place {
@@ -78,60 +90,38 @@ static void activate(const tl_quantwin_job *job, int len, size_t at, float *room
         tl_quantized_store((uint8_t *)job->dst + at + i, tl_vf_load(floats + i), &e);
 }
 
-/** What becomes of the sums of a block of channels. */
-static void find_ends(const tl_quantwin_job *job, const int8_t *row, tl_quantized_ends *ends)
-{
-    const float most = 255.0f * 128 * (float)(job->size[0] * job->size[1]);
-    for (int p = 0; p < PARTS; p++)
-        ends[p] = row ? tl_quantized_ends_at(row, p * TL_VF_LANES, &job->q, job->low, job->high,
-                                             job->bounds, most)
-                      : tl_quantized_ends_of(&job->q, job->low, job->high);
-}
-
 /* ---- tiles of quads of taps ---- */
 
 /** One row of taps for `n` results, stride 1; `quads` are those of the taps and one more. n and
  *  quads are constants. */
 TL_INLINE void add_row_1(tl_vi *sum, const int n, const int quads, const uint8_t *row,
-                         const int8_t *weight, int has_two)
+                         const row_taps *taps)
 {
-    tl_vk now[2], later[2];
-    const tl_vb first = tl_vb_load(weight), none = tl_vb_zero();
-    now[0] = tl_vk_of(first);
-    later[0] = tl_vk_of(tl_vb_later(none, first));
-    if (quads > 1) {
-        const tl_vb second = has_two ? tl_vb_load(weight + QUAD_SIZE) : none;
-        now[1] = tl_vk_of(second);
-        later[1] = tl_vk_of(tl_vb_later(first, second));
-    }
     TL_UNROLL
     for (int j = 0; j < n / 2 + 2 * (quads - 1); j++) {
-        const tl_vq q = tl_vq_of(tl_vb_pixels(row + 2 * j * TL_BLOCK));
+        const tl_vq q = tl_vq_pixels(row + 2 * j * TL_BLOCK);
         if (j < n / 2) {
-            sum[2 * j] = tl_vi_dot(sum[2 * j], q, now[0]);
-            sum[2 * j + 1] = tl_vi_dot(sum[2 * j + 1], q, later[0]);
+            sum[2 * j] = tl_vi_dot(sum[2 * j], q, taps->now[0]);
+            sum[2 * j + 1] = tl_vi_dot(sum[2 * j + 1], q, taps->later[0]);
         }
         if (quads > 1 && j >= 2) {
-            sum[2 * j - 4] = tl_vi_dot(sum[2 * j - 4], q, now[1]);
-            sum[2 * j - 3] = tl_vi_dot(sum[2 * j - 3], q, later[1]);
+            sum[2 * j - 4] = tl_vi_dot(sum[2 * j - 4], q, taps->now[1]);
+            sum[2 * j - 3] = tl_vi_dot(sum[2 * j - 3], q, taps->later[1]);
         }
     }
 }
 
 /** The same with stride 2: each result has its own quads. */
 TL_INLINE void add_row_2(tl_vi *sum, const int n, const int quads, const uint8_t *row,
-                         const int8_t *weight)
+                         const row_taps *taps)
 {
-    tl_vk w[2];
-    for (int k = 0; k < quads; k++)
-        w[k] = tl_vk_of(tl_vb_load(weight + k * QUAD_SIZE));
     TL_UNROLL
     for (int j = 0; j < n + 2 * (quads - 1); j++) {
-        const tl_vq q = tl_vq_of(tl_vb_pixels(row + 2 * j * TL_BLOCK));
+        const tl_vq q = tl_vq_pixels(row + 2 * j * TL_BLOCK);
         if (j < n)
-            sum[j] = tl_vi_dot(sum[j], q, w[0]);
+            sum[j] = tl_vi_dot(sum[j], q, taps->now[0]);
         if (quads > 1 && j >= 2)
-            sum[j - 2] = tl_vi_dot(sum[j - 2], q, w[1]);
+            sum[j - 2] = tl_vi_dot(sum[j - 2], q, taps->now[1]);
     }
 }
 
@@ -164,22 +154,20 @@ TL_INLINE void put_sums(const tl_quantwin_job *job, const int n, const tile_plac
 /** One tile. n, stride and quads are constants: each choice becomes a function of its own. */
 TL_INLINE void quad_tile(const int n, const int stride, const int quads, const tl_quantwin_job *job,
                          const tile_place *at, const uint8_t *const *rows, float *room,
-                         const tl_quantized_ends *ends)
+                         const plane_job *plane)
 {
-    const int packed = tl_quantwin_quads(job->size[1]);
-    const int8_t *const weight = at->row + sizeof(tl_quantized_head);
     for (int lane = 0; lane < TL_BLOCK; lane += TL_VF_LANES) {
-        const tl_quantized_ends *const e = &ends[lane / TL_VF_LANES];
+        const tl_quantized_ends *const e = &plane->ends[lane / TL_VF_LANES];
+        const row_taps *const taps = plane->taps[lane / TL_VF_LANES];
         tl_vi sum[MOST_SUMS];
         TL_UNROLL
         for (int m = 0; m < MOST_SUMS; m++)
             sum[m] = e->start;
         for (int t = 0; t < job->size[0]; t++) {
-            const int8_t *const w = weight + (size_t)t * packed * QUAD_SIZE + lane * TL_QUAD;
             if (stride == 1)
-                add_row_1(sum, n, quads, rows[t] + lane, w, packed > 1);
+                add_row_1(sum, n, quads, rows[t] + lane, &taps[t]);
             else
-                add_row_2(sum, n, quads, rows[t] + lane, w);
+                add_row_2(sum, n, quads, rows[t] + lane, &taps[t]);
         }
         if (!e->is_small || room || job->is_float)
             put_sums(job, n, at, lane, sum, room, e);
@@ -191,14 +179,14 @@ TL_INLINE void quad_tile(const int n, const int stride, const int quads, const t
 }
 
 typedef void tile_func(const tl_quantwin_job *job, const tile_place *at, const uint8_t *const *rows,
-                       float *room, const tl_quantized_ends *ends);
+                       float *room, const plane_job *plane);
 
 #define TILE(n, stride, quads)                                                                  \
     static void tile_##n##_##stride##_##quads(const tl_quantwin_job *job, const tile_place *at, \
                                               const uint8_t *const *rows, float *room,          \
-                                              const tl_quantized_ends *ends)                    \
+                                              const plane_job *plane)                           \
     {                                                                                           \
-        quad_tile(n, stride, quads, job, at, rows, room, ends);                                 \
+        quad_tile(n, stride, quads, job, at, rows, room, plane);                                \
     }
 #define TILES(n) TILE(n, 1, 1) TILE(n, 1, 2) TILE(n, 2, 1) TILE(n, 2, 2)
 #define SET(n)                             \
@@ -210,19 +198,15 @@ typedef void tile_func(const tl_quantwin_job *job, const tile_place *at, const u
     }
 TILES(2)
 TILES(4)
-#if TL_SIMD_REGISTERS == 32
 TILES(6)
 TILES(8)
-#endif
 
 /** By half of the results, the stride, and the quads. */
 static tile_func *const tiles[PIXELS / 2][2][2] = {
     SET(2),
     SET(4),
-#if TL_SIMD_REGISTERS == 32
     SET(6),
     SET(8),
-#endif
 };
 
 /** Whether tiles of quads compute a convolution. */
@@ -345,8 +329,7 @@ static void tile_rows(const tl_quantwin_job *job, const tile_place *at, int colu
 }
 
 /** A line of results by tiles of quads; r->columns 0: the image is wide. */
-static void quad_line(const tl_quantwin_job *job, tile_place at, const tl_quantized_ends *ends,
-                      ring *r)
+static void quad_line(const tl_quantwin_job *job, tile_place at, const plane_job *plane, ring *r)
 {
     const int stride = job->stride[1], quads = tl_quantwin_quads(job->size[1] + (stride == 1));
     const int has_function = tl_quantized_has_function(job->q.act);
@@ -359,7 +342,7 @@ static void quad_line(const tl_quantwin_job *job, tile_place at, const tl_quanti
         const int half = (at.len - 1) / 2;
         if (!r->columns)
             tile_rows(job, &at, columns_of(job, 2 * half + 2), rows, r->rows);
-        tiles[half][stride - 1][quads - 1](job, &at, rows, has_function ? room : NULL, ends);
+        tiles[half][stride - 1][quads - 1](job, &at, rows, has_function ? room : NULL, plane);
         if (has_function)
             activate(job, at.len, at.at, room);
         at.left += (ptrdiff_t)at.len * stride;
@@ -442,15 +425,14 @@ static tl_vf number_of(const tl_quantwin_job *job, const tile_place *at, int lan
     return tl_quantized_keep(tl_vf_mul(mean, e->factor), e);
 }
 
-static void any_line(const tl_quantwin_job *job, tile_place at, const tl_quantized_ends *ends,
-                     ring *r)
+static void any_line(const tl_quantwin_job *job, tile_place at, const plane_job *plane, ring *r)
 {
     (void)r;
     const int has_function = tl_quantized_has_function(job->q.act);
     float room[TL_BLOCK];
     for (int x = 0; x < job->ow; x++) {
         for (int lane = 0; lane < TL_BLOCK; lane += TL_VF_LANES) {
-            const tl_quantized_ends *const e = &ends[lane / TL_VF_LANES];
+            const tl_quantized_ends *const e = &plane->ends[lane / TL_VF_LANES];
             const tl_vf v = number_of(job, &at, lane, e);
             put(job, 1, 1, &v, at.at, lane, has_function ? room : NULL, e);
         }
@@ -496,10 +478,9 @@ static inline tl_v16 max_of(const tl_quantwin_job *job, const line_columns *c, p
 }
 
 /** A line of results, as many at a time as there are columns for. */
-static void max_line(const tl_quantwin_job *job, tile_place at, const tl_quantized_ends *ends,
-                     ring *r)
+static void max_line(const tl_quantwin_job *job, tile_place at, const plane_job *plane, ring *r)
 {
-    (void)ends, (void)r;
+    (void)plane, (void)r;
     const meeting m = meeting_at(job, &at);
     const uint8_t *const rows = at.plane + (size_t)m.row * job->iw * TL_BLOCK;
     const int most = (WIDE - job->size[1]) / job->stride[1] + 1;
@@ -515,10 +496,10 @@ static void max_line(const tl_quantwin_job *job, tile_place at, const tl_quantiz
 }
 
 /** The same of windows that are too wide. */
-static void wide_max_line(const tl_quantwin_job *job, tile_place at, const tl_quantized_ends *ends,
+static void wide_max_line(const tl_quantwin_job *job, tile_place at, const plane_job *plane,
                           ring *r)
 {
-    (void)ends, (void)r;
+    (void)plane, (void)r;
     for (int x = 0; x < job->ow; x++, at.left += job->stride[1], at.at += TL_BLOCK) {
         const meeting m = meeting_at(job, &at);
         tl_v16 max = tl_v16_zero();
@@ -535,8 +516,7 @@ static void wide_max_line(const tl_quantwin_job *job, tile_place at, const tl_qu
 /* ---- all ---- */
 
 /** Computes a line of results, of which `at` is the first. */
-typedef void line_func(const tl_quantwin_job *job, tile_place at, const tl_quantized_ends *ends,
-                       ring *r);
+typedef void line_func(const tl_quantwin_job *job, tile_place at, const plane_job *plane, ring *r);
 
 static line_func *line_of(const tl_quantwin_job *job)
 {
@@ -545,11 +525,43 @@ static line_func *line_of(const tl_quantwin_job *job)
     return job->kind == TL_QUANTWIN_CONV && takes_quads(job) ? quad_line : any_line;
 }
 
+/** What becomes of the sums of a block of channels. */
+static void find_ends(const tl_quantwin_job *job, const int8_t *row, tl_quantized_ends *ends)
+{
+    const float most = 255.0f * 128 * (float)(job->size[0] * job->size[1]);
+    for (int p = 0; p < PARTS; p++)
+        ends[p] = row ? tl_quantized_ends_at(row, p * TL_VF_LANES, &job->q, job->low, job->high,
+                                             job->bounds, most)
+                      : tl_quantized_ends_of(&job->q, job->low, job->high);
+}
+
+/** The weights of a row of taps, packed at `weight`. */
+static row_taps taps_of(const tl_quantwin_job *job, const int8_t *weight)
+{
+    const tl_vb none = tl_vb_zero(), first = tl_vb_load(weight);
+    const tl_vb second =
+        tl_quantwin_quads(job->size[1]) > 1 ? tl_vb_load(weight + QUAD_SIZE) : none;
+    return (row_taps){
+        .now = {tl_vk_of(first), tl_vk_of(second)},
+        .later = {tl_vk_of(tl_vb_later(none, first)), tl_vk_of(tl_vb_later(first, second))}};
+}
+
+/** What the lines of a plane need, whose packed weights are `row`. */
+static void find_plane(const tl_quantwin_job *job, const int8_t *row, int has_quads, plane_job *p)
+{
+    const size_t step = (size_t)tl_quantwin_quads(job->size[1]) * QUAD_SIZE;
+    find_ends(job, row, p->ends);
+    for (int part = 0; has_quads && part < PARTS; part++)
+        for (int t = 0; t < job->size[0]; t++)
+            p->taps[part][t] = taps_of(job, row + sizeof(tl_quantized_head) + t * step +
+                                                part * TL_VF_LANES * TL_QUAD);
+}
+
 void SIMD_OF(tl_quantwin_u8)(void *arg, size_t begin, size_t end)
 {
     const tl_quantwin_job *const job = arg;
     line_func *const line = line_of(job);
-    tl_quantized_ends ends[PARTS];
+    plane_job common;
     ring r;
     const int columns = columns_of(job, (job->ow + 1) / 2 * 2);
     ring_begin(&r, job, line == quad_line && columns <= WIDE ? columns : 0);
@@ -563,9 +575,9 @@ void SIMD_OF(tl_quantwin_u8)(void *arg, size_t begin, size_t end)
                          .top = (ptrdiff_t)y * job->stride[0] - job->padding[0],
                          .left = -(ptrdiff_t)job->padding[1]};
         if (u == begin || y == 0) {
-            find_ends(job, at.row, ends);
+            find_plane(job, at.row, line == quad_line, &common);
             ring_next_plane(&r);
         }
-        line(job, at, ends, &r);
+        line(job, at, &common, &r);
     }
 }

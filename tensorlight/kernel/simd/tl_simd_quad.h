@@ -12,12 +12,12 @@
 //     tl_vi_store_pixels(p, v, n, r)  the integers v[k], moved by the range r and saturated, as
 //                                   bytes from p[16 * k] on, for k = 0 .. n-1, n <= 4
 //     tl_vb, tl_vb_load(p), _zero          four bytes for each lane
-//     tl_vb_pixels(p)               byte k of lane c is p[16 * k + c], unsigned: the c-th channel
-//                                   of four neighbouring pixels in blocks of 16
 //     tl_vb_pixel(p)                byte 0 of lane c is p[c], the others are 0
 //     tl_vb_later(a, b)             bytes 0 .. 2 of b become 1 .. 3, byte 0 is byte 3 of a
 //     tl_vb_tap(a, k)               byte k of each lane becomes byte 0; the others may be anything
 //     tl_vq, tl_vq_of(b)            four unsigned factors for each lane, prepared
+//     tl_vq_pixels(p)               factor k of lane c is p[16 * k + c]: the c-th channel of four
+//                                   neighbouring pixels in blocks of 16
 //     tl_vk, tl_vk_of(b)            four signed factors for each lane, prepared
 //     tl_vi_dot(sum, q, w)          sum + the four products of each lane, exact modulo 2^32
 //     tl_vi_shift_left(a, n)        modulo 2^32

@@ -44,23 +44,6 @@ static inline tl_vb tl_vb_load(const void *p)
     return _mm256_loadu_si256((const __m256i *)p);
 }
 
-/** Eight bytes of the pixels `at` and `at` + 1. */
-static inline __m128i tl_vb_two(const uint8_t *p, int at)
-{
-    return _mm_unpacklo_epi32(_mm_loadl_epi64((const __m128i *)(p + 16 * at)),
-                              _mm_loadl_epi64((const __m128i *)(p + 16 * at + 16)));
-}
-
-/** Four channels of the four pixels come together, as a matrix that is then transposed. */
-static inline tl_vb tl_vb_pixels(const uint8_t *p)
-{
-    const __m128i a = tl_vb_two(p, 0), b = tl_vb_two(p, 2);
-    const __m256i fours = _mm256_set_m128i(_mm_unpackhi_epi64(a, b), _mm_unpacklo_epi64(a, b));
-    const __m256i turned = _mm256_broadcastsi128_si256(
-        _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
-    return _mm256_shuffle_epi8(fours, turned);
-}
-
 static inline tl_vb tl_vb_pixel(const uint8_t *p)
 {
     return tl_vi_load_u8(p);
@@ -84,6 +67,28 @@ typedef __m256i tl_vk;
 static inline tl_vq tl_vq_of(tl_vb a)
 {
     return a;
+}
+
+/** Eight bytes of the pixels `at` and `at` + 1. */
+static inline __m128i tl_vb_two(const uint8_t *p, int at)
+{
+    return _mm_unpacklo_epi32(_mm_loadl_epi64((const __m128i *)(p + 16 * at)),
+                              _mm_loadl_epi64((const __m128i *)(p + 16 * at + 16)));
+}
+
+/** Four channels of the four pixels come together, as a matrix that is then transposed. */
+static inline tl_vb tl_vb_pixels(const uint8_t *p)
+{
+    const __m128i a = tl_vb_two(p, 0), b = tl_vb_two(p, 2);
+    const __m256i fours = _mm256_set_m128i(_mm_unpackhi_epi64(a, b), _mm_unpacklo_epi64(a, b));
+    const __m256i turned = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
+    return _mm256_shuffle_epi8(fours, turned);
+}
+
+static inline tl_vq tl_vq_pixels(const uint8_t *p)
+{
+    return tl_vq_of(tl_vb_pixels(p));
 }
 
 static inline tl_vk tl_vk_of(tl_vb a)
@@ -125,6 +130,18 @@ typedef tl_vq tl_vk;
 static inline tl_vq tl_vq_of(tl_vb a)
 {
     return (tl_vq){_mm256_and_si256(a, _mm256_set1_epi16(0xff)), _mm256_srli_epi16(a, 8)};
+}
+
+/** Channels of the pixels at `p` and two behind, in turn, as words. */
+static inline __m256i tl_vq_two(const uint8_t *p)
+{
+    return _mm256_cvtepu8_epi16(_mm_unpacklo_epi8(_mm_loadl_epi64((const __m128i *)p),
+                                                  _mm_loadl_epi64((const __m128i *)(p + 32))));
+}
+
+static inline tl_vq tl_vq_pixels(const uint8_t *p)
+{
+    return (tl_vq){tl_vq_two(p), tl_vq_two(p + 16)};
 }
 
 static inline tl_vk tl_vk_of(tl_vb a)

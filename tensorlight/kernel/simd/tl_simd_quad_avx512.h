@@ -151,6 +151,11 @@ static inline tl_vi tl_vn_end(tl_vi sum, tl_vn s)
 
 #endif
 
+static inline tl_vq tl_vq_pixels(const uint8_t *p)
+{
+    return tl_vq_of(tl_vb_pixels(p));
+}
+
 #define TL_VN_REGISTERS 1
 
 enum { TL_VN_DOTS = 8 };

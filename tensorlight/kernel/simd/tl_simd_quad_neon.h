@@ -91,6 +91,11 @@ static inline tl_vq tl_vq_of(tl_vb a)
                    vreinterpretq_s16_u16(vmovl_u8(vget_high_u8(a)))};
 }
 
+static inline tl_vq tl_vq_pixels(const uint8_t *p)
+{
+    return tl_vq_of(tl_vb_pixels(p));
+}
+
 static inline tl_vk tl_vk_of(tl_vb a)
 {
     const int8x16_t bytes = vreinterpretq_s8_u8(a);
