@@ -73,6 +73,17 @@ static void append_line_directive(ln_cgen *out, int line, const char *file)
     append_text(out, "\"\n");
 }
 
+/** Makes the next line the one of a description, where it is not anyway. */
+static void go_to_source(ln_cgen *out, int line, const char *file)
+{
+    if (out->displaced && out->source_line == line - out->line && strcmp(out->source, file) == 0)
+        return;
+    append_line_directive(out, line, file);
+    out->source = file;
+    out->source_line = line - out->line;
+    out->displaced = 1;
+}
+
 /** Before text that is the generator's own: ends a stretch of the description's. */
 static void come_home(ln_cgen *out)
 {
@@ -201,6 +212,28 @@ void ln_cgen_line(ln_cgen *out, int indent, const char *fmt, ...)
     va_end(args);
 }
 
+void ln_cgen_filled(ln_cgen *out, const char *items)
+{
+    static const char indent[] = "   ";
+    size_t column = 0;
+    come_home(out);
+    while (*items) {
+        const size_t len = strcspn(items, ",") + 1; // one behind the last item, too
+        if (column + 1 + len > LN_CGEN_COLUMNS) {
+            append_text(out, "\n");
+            column = 0;
+        }
+        if (column == 0)
+            append_text(out, indent);
+        column += 1 + len + (column ? 0 : strlen(indent));
+        append_text(out, " ");
+        append(out, items, len - 1);
+        append_text(out, ",");
+        items += items[len - 1] ? len + 1 : len - 1;
+    }
+    append_text(out, "\n");
+}
+
 void ln_cgen_comment(ln_cgen *out, const char *fmt, ...)
 {
     static const char slashes[] = "// ";
@@ -230,11 +263,10 @@ void ln_cgen_comment(ln_cgen *out, const char *fmt, ...)
 void ln_cgen_line_of(ln_cgen *out, int indent, const ln_rjson *node, const char *fmt, ...)
 {
     va_list args;
-    append_line_directive(out, node->text_line, node->file);
+    go_to_source(out, node->text_line, node->file);
     va_start(args, fmt);
     append_line(out, indent, fmt, args);
     va_end(args);
-    out->displaced = 1;
 }
 
 /* ---- snippets ---- */
@@ -280,7 +312,7 @@ void ln_cgen_snippet(ln_cgen *out, int indent, const ln_rjson *node)
             continue;
         }
         if (!begun || !node->is_block) // an ordinary string keeps all its lines on one
-            append_line_directive(out, line, node->file);
+            go_to_source(out, line, node->file);
         for (; blanks > 0 && node->is_block; blanks--)
             append_text(out, "\n");
         if (text[common] != '#') { // a directive of the preprocessor stays at the margin
@@ -291,7 +323,6 @@ void ln_cgen_snippet(ln_cgen *out, int indent, const ln_rjson *node)
         append_text(out, "\n");
         begun = 1;
     }
-    out->displaced |= begun;
 }
 
 /* ---- saving ---- */
@@ -452,6 +483,28 @@ int ln_c_is_identifier(const char *text)
     }
     for (size_t i = 0; i < sizeof(keywords) / sizeof(*keywords); i++) {
         if (strcmp(text, keywords[i]) == 0)
+            return 0;
+    }
+    return 1;
+}
+
+/** Whether an operator binds less than `&&`: "?", ",", "|" and an assignment. */
+static int is_loose(const char *c)
+{
+    const int compares = c[0] == '=' && (c[1] == '=' || strchr("=!<>", c[-1]));
+    return strchr("?,|=", c[0]) && !compares;
+}
+
+int ln_c_is_operand(const char *code)
+{
+    int depth = 0;
+    token tk = {.type = TOKEN_LITERAL};
+    while ((tk = next_token(&code, &tk)).type != TOKEN_END) {
+        if (tk.type != TOKEN_OTHER)
+            continue;
+        depth += strchr("([{", tk.text[0]) != NULL;
+        depth -= strchr(")]}", tk.text[0]) != NULL;
+        if (depth == 0 && is_loose(tk.text))
             return 0;
     }
     return 1;

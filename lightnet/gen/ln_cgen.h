@@ -29,9 +29,11 @@ typedef struct ln_cgen {
     char *text;       /* NUL-terminated, or NULL while empty */
     size_t len;
     size_t capacity;
-    int line;      /* newlines so far */
-    int displaced; /* a snippet stands last, the next line must say where it is itself */
-    int failed;    /* no memory */
+    int line;           /* newlines so far */
+    int displaced;      /* a snippet stands last, the next line must say where it is itself */
+    const char *source; /* while displaced: the description's file, */
+    int source_line;    /* and how many of its lines the next one stands behind `line` */
+    int failed;         /* no memory */
 } ln_cgen;
 
 /** Frees the text; the object is then empty. */
@@ -45,11 +47,15 @@ void ln_cgen_print(ln_cgen *out, const char *fmt, ...) LN_PRINTF(2, 3);
  * string literals. */
 void ln_cgen_line(ln_cgen *out, int indent, const char *fmt, ...) LN_PRINTF(3, 4);
 
+/** Appends items, given with ", " between them, on lines indented by 4 blanks that each have as
+ * many as fit. */
+void ln_cgen_filled(ln_cgen *out, const char *items);
+
 /** Appends a comment of as many lines as it takes, broken at blanks. */
 void ln_cgen_comment(ln_cgen *out, const char *fmt, ...) LN_PRINTF(2, 3);
 
 /** ln_cgen_line for a line that holds the C expression of `node`, a string: compilers will report
- * that line at the place of the expression. */
+ * that line at the place of the expression, without a directive where they do so anyway. */
 void ln_cgen_line_of(ln_cgen *out, int indent, const ln_rjson *node, const char *fmt, ...)
     LN_PRINTF(4, 5);
 
@@ -79,6 +85,9 @@ int ln_c_names(const char *code, const char *word);
 
 /** 1 when the text is one identifier and no keyword of C. */
 int ln_c_is_identifier(const char *text);
+
+/** 1 when the expression can stand between others and `&&` without parentheses around it. */
+int ln_c_is_operand(const char *code);
 
 /** The number of arguments that a macro would see in `code`: 1 + the commas outside parentheses. */
 int ln_c_count_arguments(const char *code);

@@ -22,8 +22,7 @@ typedef struct checking {
 /* ---- names ---- */
 
 /** Names that generated functions use themselves. */
-static const char *const reserved[] = {"ctx",   "op",    "m",       "made",
-                                       "order", "match", "old_ops", "replaced"};
+static const char *const reserved[] = {"ctx", "m"};
 
 static int check_name(const checking *c, const ln_rjson *place, const char *kind, const char *name)
 {
@@ -226,6 +225,31 @@ static int check_match(const checking *c)
 
 /* ---- the order of matching ---- */
 
+/** Whether an operator behind `op` reads what that makes. */
+static int leads_on(const ln_optrule *rule, const ln_optop *op)
+{
+    for (const ln_optop *reader = op->next; reader; reader = reader->next) {
+        for (const ln_optarg *arg = reader->ins; arg; arg = arg->next) {
+            if (ln_opttensor_find(rule, arg->tensor)->maker == op)
+                return 1;
+        }
+    }
+    return !op->next;
+}
+
+/** Matches against the order of the text, if each operator is found so: what is replaced is then in
+ * the order of the text, too. */
+static void order_against_text(ln_optrule *rule)
+{
+    int n = rule->nmatch;
+    for (const ln_optop *op = rule->match; op; op = op->next) {
+        if (!leads_on(rule, op))
+            return;
+    }
+    for (ln_optop *op = rule->match; op; op = op->next)
+        rule->order[--n] = op;
+}
+
 static void reach(ln_optrule *rule, int *n, ln_optop *op);
 
 /** The makers of `arg` and of the inputs after it, the last one first. */
@@ -268,6 +292,7 @@ static int order_by_data(const checking *c)
                                "the last operator, '%s', cannot be kept: its place is where the "
                                "replacement goes",
                                anchor->name);
+    order_against_text(rule);
     return 0;
 }
 
@@ -287,6 +312,27 @@ static int order_as_written(const checking *c)
         *at++ = op;
     }
     return 0;
+}
+
+/** Numbers the tensors of `args` that have no number yet, from `*n` on. */
+static void number_tensors(const ln_optrule *rule, const ln_optarg *args, int *n)
+{
+    for (const ln_optarg *arg = args; arg; arg = arg->next) {
+        ln_opttensor *tensor = ln_opttensor_find(rule, arg->tensor);
+        if (tensor->index < 0)
+            tensor->index = (*n)++;
+    }
+}
+
+static void number_all_tensors(const ln_optrule *rule)
+{
+    int n = 0;
+    for (ln_opttensor *tensor = rule->tensors; tensor; tensor = tensor->next)
+        tensor->index = -1;
+    for (int i = 0; i < rule->nmatch; i++) {
+        number_tensors(rule, rule->order[i]->ins, &n);
+        number_tensors(rule, rule->order[i]->outs, &n);
+    }
 }
 
 /* ---- the replacement ---- */
@@ -460,6 +506,21 @@ static int check_function(const checking *c)
                            "\"function\" is '%s', expected an identifier of C", c->rule->function);
 }
 
+/** Of what ln_rule_match has room for. */
+static int check_size(const checking *c)
+{
+    int n = 0;
+    for (const ln_opttensor *tensor = c->rule->tensors; tensor; tensor = tensor->next)
+        n++;
+    if (c->rule->nmatch > LN_MAX_RULE_OPS)
+        return ln_optrule_fail(c->rule, &c->rule->place, c->err, "%d operators, at most %d",
+                               c->rule->nmatch, LN_MAX_RULE_OPS);
+    if (n > LN_MAX_RULE_TENSORS)
+        return ln_optrule_fail(c->rule, &c->rule->place, c->err, "%d tensors, at most %d", n,
+                               LN_MAX_RULE_TENSORS);
+    return 0;
+}
+
 static int check_rule(const checking *c)
 {
     ln_optrule *rule = c->rule;
@@ -480,8 +541,10 @@ static int check_rule(const checking *c)
     if (check_match(c))
         return -1;
     rule->order = ln_arena_alloc(c->desc->arena, (size_t)rule->nmatch * sizeof(*rule->order));
-    if ((rule->adjacent ? order_as_written(c) : order_by_data(c)) || check_replace(c))
+    if ((rule->adjacent ? order_as_written(c) : order_by_data(c)) || check_replace(c) ||
+        check_size(c))
         return -1;
+    number_all_tensors(rule);
     return ln_opthint_check(rule, c->err);
 }
 

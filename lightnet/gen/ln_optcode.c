@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules as C: the function that replaces, the one that an architecture registers, and the file.
+// Rules as C: what takes the place of a match, the tables, and the file.
 
 #include "gen/ln_optcode.h"
 
@@ -18,59 +18,98 @@ void ln_optcode_banner(const ln_optdesc *desc, const char *what, ln_cgen *out)
     ln_cgen_print(out, "\n");
 }
 
-/* ---- the replacing function ---- */
+/* ---- the replacement ---- */
 
-/** The name of a tensor of the replacement as C. */
-static const char *tensor_name(const ln_optwriter *w, const char *name)
+static int is_code(const ln_optparam *param)
 {
-    const ln_opttensor *tensor = ln_opttensor_find(w->rule, name);
-    return ln_arena_printf(w->desc->arena, tensor->fresh ? "%s" : "m->%s->name", name);
+    return !ln_optwrite_is_plain(param);
 }
 
-static void write_input(const ln_optwriter *w, const ln_optarg *arg)
+/** The first parameter from `param` on that is code, or is not; NULL: none. */
+static const ln_optparam *next_param(const ln_optparam *param, int wanted)
 {
-    if (arg->op) {
-        ln_cgen_line(w->out, 4, "ln_rule_all_inputs(&made, m->%s);", arg->op);
-        return;
+    while (param && is_code(param) != wanted)
+        param = param->next;
+    return param;
+}
+
+/** Whether a text cannot say all of the replacement. */
+static int has_code(const ln_optrule *rule)
+{
+    const ln_optop *op = rule->replace;
+    while (op && !next_param(op->params, 1))
+        op = op->next;
+    return op || rule->let;
+}
+
+/** `PARAM=VALUE, OPERATOR.*` of the parameters from `param` up to `end`. */
+static const char *params_text(const ln_optwriter *w, const ln_optparam *param,
+                               const ln_optparam *end)
+{
+    const char *text = "";
+    for (; param != end; param = param->next)
+        ln_arena_extend(w->desc->arena, &text, "%s%s", *text ? ", " : "",
+                        ln_optwrite_param(w, param));
+    return text;
+}
+
+static const char *group(const ln_optwriter *w, const ln_optarg *args)
+{
+    const char *text = "";
+    for (const ln_optarg *arg = args; arg; arg = arg->next) {
+        const char *between = *text ? ", " : "";
+        if (arg->op)
+            ln_arena_extend(w->desc->arena, &text, "%s%s.*", between, arg->op);
+        else
+            ln_arena_extend(w->desc->arena, &text, "%s%s=%s", between, arg->arg_name, arg->tensor);
     }
-    const int optional = ln_opttensor_find(w->rule, arg->tensor)->optional;
-    if (optional)
-        ln_cgen_line(w->out, 4, "if (m->%s)", arg->tensor);
-    ln_cgen_line(w->out, optional ? 8 : 4, "ln_rule_input(&made, \"%s\", %s);", arg->arg_name,
-                 tensor_name(w, arg->tensor));
+    return text;
 }
 
-static void write_param(const ln_optwriter *w, const ln_optparam *param)
+/** An operator with its parameters up to the first that is code. */
+static const char *op_text(const ln_optwriter *w, const ln_optop *op)
+{
+    const char *params = params_text(w, op->params, next_param(op->params, 1));
+    return ln_arena_printf(w->desc->arena, "%s%s(%s | %s%s%s);",
+                           op->like ? op->like : op->optypes[0], op->like ? ".optype" : "",
+                           group(w, op->ins), group(w, op->outs), *params ? " | " : "", params);
+}
+
+/** The operators from `op` up to `end`. */
+static const char **op_texts(const ln_optwriter *w, const ln_optop *op, const ln_optop *end)
+{
+    int n = 0;
+    for (const ln_optop *o = op; o != end; o = o->next)
+        n++;
+    const char **texts = ln_arena_alloc(w->desc->arena, ((size_t)n + 1) * sizeof(*texts));
+    for (n = 0; op != end; op = op->next)
+        texts[n++] = op_text(w, op);
+    return texts;
+}
+
+static void write_code_param(const ln_optwriter *w, const ln_optparam *param)
 {
     const char *set = ln_optvalue_functions[param->type].set;
-    if (!param->arg_name)
-        ln_cgen_line(w->out, 4, "ln_rule_all_params(&made, m->%s);", param->op);
-    else if (param->type == LN_OPT_PARAM)
-        ln_cgen_line(w->out, 4, "%s(&made, \"%s\", m->%s, \"%s\");", set, param->arg_name,
-                     param->op, param->param);
-    else if (param->type >= LN_OPT_CODE_STRING)
-        ln_cgen_line_of(w->out, 4, &param->place, "%s(&made, \"%s\", %s);", set, param->arg_name,
+    if (param->type >= LN_OPT_CODE_STRING)
+        ln_cgen_line_of(w->out, 4, &param->place, "%s(&m->made, \"%s\", %s);", set, param->arg_name,
                         param->place.text);
     else
-        ln_cgen_line(w->out, 4, "%s(&made, \"%s\"%s);", set, param->arg_name,
+        ln_cgen_line(w->out, 4, "%s(&m->made, \"%s\"%s);", set, param->arg_name,
                      ln_optwrite_value(w, param));
 }
 
-static void write_op(const ln_optwriter *w, const ln_optop *op)
+/** The parameters from the first that is code on. */
+static void write_params(const ln_optwriter *w, const ln_optparam *param)
 {
-    ln_optwrite_comment(w, op->text);
-    if (op->like)
-        ln_cgen_line(w->out, 4, "ln_rule_op(&made, m->%s->op_arg->optype);", op->like);
-    else
-        ln_cgen_line(w->out, 4, "ln_rule_op(&made, \"%s\");", op->optypes[0]);
-    for (const ln_optarg *arg = op->ins; arg; arg = arg->next)
-        write_input(w, arg);
-    for (const ln_optarg *arg = op->outs; arg; arg = arg->next)
-        ln_cgen_line(w->out, 4, "ln_rule_output(&made, \"%s\", %s);", arg->arg_name,
-                     tensor_name(w, arg->tensor));
-    for (const ln_optparam *param = op->params; param; param = param->next)
-        write_param(w, param);
-    ln_cgen_print(w->out, "\n");
+    while (param) {
+        const ln_optparam *end = next_param(param, !is_code(param));
+        if (!is_code(param))
+            ln_cgen_line(w->out, 4, "ln_rule_make_params(m, \"%s\");", params_text(w, param, end));
+        for (; param != end; param = param->next) {
+            if (is_code(param))
+                write_code_param(w, param);
+        }
+    }
 }
 
 /** All C of the description that stands in the replacing function. */
@@ -86,146 +125,57 @@ static const char *replacing_code(const ln_optwriter *w)
     return all;
 }
 
-static void write_end(const ln_optwriter *w)
+static void write_make(const ln_optwriter *w)
 {
-    const char *old_ops = "";
-    if (ln_optkind_of(w->rule) != LN_OPT_SUBGRAPH) {
-        ln_cgen_line(w->out, 4, "return ln_rule_end(&made, match);");
-        return;
-    }
-    for (const ln_optop *op = w->rule->match; op; op = op->next) {
-        if (!op->keep)
-            ln_arena_extend(w->desc->arena, &old_ops, "m->%s, ", op->name);
-    }
-    ln_cgen_line(w->out, 4, "const ln_op *const replaced[] = {%sNULL};", old_ops);
-    ln_cgen_line(w->out, 4, "return ln_rule_end_subgraph(&made, replaced, old_ops);");
-}
-
-static void write_replace(const ln_optwriter *w)
-{
-    const ln_optrule *rule = w->rule;
-    ln_cgen_line(w->out, 0,
-                 "static ln_list *replace_%s(const ln_context *ctx, const struct %s *m, %s)",
-                 rule->name, rule->name,
-                 ln_optkind_of(rule) == LN_OPT_SUBGRAPH ? "ln_list **old_ops" : "int *match");
+    ln_cgen_line(w->out, 0, "static void make_%s(ln_rule_match *m)", w->rule->name);
     ln_cgen_print(w->out, "{\n");
     ln_optwrite_locals(w, replacing_code(w));
-    if (rule->let)
-        ln_cgen_snippet(w->out, 4, rule->let);
-    if (!rule->replace && ln_optkind_of(rule) != LN_OPT_SUBGRAPH)
-        ln_cgen_line(w->out, 4, "(void)m;");
-    ln_cgen_line(w->out, 4, "ln_rule_made made = {.ctx = ctx, .rule = \"%s\"};", rule->name);
-    for (const ln_opttensor *tensor = rule->tensors; tensor; tensor = tensor->next) {
-        if (tensor->fresh)
-            ln_cgen_line(w->out, 4, "const char *%s = ln_rule_tensor(&made, \"%s\");", tensor->name,
-                         tensor->name);
+    if (w->rule->let)
+        ln_cgen_snippet(w->out, 4, w->rule->let);
+    for (const ln_optop *op = w->rule->replace, *end; op; op = end) {
+        const ln_optop *last = op;
+        while (last->next && !next_param(last->params, 1))
+            last = last->next;
+        end = last->next;
+        ln_optwrite_strings(w, "    ln_rule_make(m, ", op_texts(w, op, end), ");");
+        write_params(w, next_param(last->params, 1));
     }
-    ln_cgen_print(w->out, "\n");
-    for (const ln_optop *op = rule->replace; op; op = op->next)
-        write_op(w, op);
-    write_end(w);
     ln_cgen_print(w->out, "}\n\n");
 }
 
-/* ---- the registered function ---- */
+/* ---- rules ---- */
 
-/** What happens at a match, as a statement. */
-static const char *action(const ln_optwriter *w)
+/** The field of the table that says what happens at a match; none: the operators disappear. */
+static void write_action(const ln_optwriter *w)
 {
     const ln_optrule *rule = w->rule;
+    const char *const warning[] = {rule->warn, NULL};
     if (rule->warn)
-        return ln_arena_printf(w->desc->arena, "ln_rule_warn(ctx, \"%s\", m.%s, %s);", rule->name,
-                               rule->order[0]->name, ln_optwrite_quote(w, rule->warn));
-    return ln_arena_printf(w->desc->arena, "return replace_%s(ctx, &m, %s);", rule->name,
-                           ln_optkind_of(rule) == LN_OPT_SUBGRAPH ? "old_ops" : "match");
-}
-
-/** Tries the pattern in every order of exchanged inputs. */
-static void write_trial(const ln_optwriter *w, int indent)
-{
-    const ln_optrule *rule = w->rule;
-    const char *subject = ln_optkind_of(rule) == LN_OPT_COMBINER ? "win_ops" : "op";
-    if (rule->nexchange) {
-        ln_cgen_line(w->out, indent, "for (unsigned order = 0; order < %d; order++) {",
-                     1 << rule->nexchange);
-        indent += 4;
-    }
-    ln_cgen_line(w->out, indent, "if (match_%s(ctx, %s, %s&m))", rule->name, subject,
-                 rule->nexchange ? "order, " : "");
-    ln_cgen_line(w->out, indent + 4, "%s", action(w));
-    if (rule->nexchange)
-        ln_cgen_line(w->out, indent - 4, "}");
-}
-
-/** Whether the rule's last operator can be of the type at hand, before anything else is asked. */
-static const char *skip_types(const ln_optwriter *w, const char *test)
-{
-    const ln_optop *last = w->rule->order[0];
-    const char *text = "";
-    for (int i = 0; i < last->noptypes; i++)
-        ln_arena_extend(w->desc->arena, &text, "%s%s, \"%s\")", i ? " || " : "", test,
-                        last->optypes[i]);
-    return ln_arena_printf(w->desc->arena, last->noptypes > 1 ? "!(%s) || " : "!%s || ", text);
-}
-
-static void write_body(const ln_optwriter *w, const char *result, const char *skip)
-{
-    ln_cgen_print(w->out, "{\n");
-    ln_cgen_line(w->out, 4, "struct %s m;", w->rule->name);
-    ln_cgen_print(w->out, "\n");
-    ln_cgen_line(w->out, 4, "*%s;", result);
-    ln_cgen_line(w->out, 4, "if (%s!ln_pass_rule_begins(ctx, \"%s\"))", skip, w->rule->name);
-    ln_cgen_line(w->out, 8, "return NULL;");
-}
-
-static void write_expander(const ln_optwriter *w)
-{
-    ln_cgen_line(w->out, 0,
-                 "static ln_list *rule_%s(const ln_context *ctx, const ln_op *op, int *match)",
-                 w->rule->name);
-    write_body(w, "match = 0", skip_types(w, "ln_rule_is(op"));
-    write_trial(w, 4);
-}
-
-static void write_combiner(const ln_optwriter *w)
-{
-    ln_cgen_line(w->out, 0,
-                 "static ln_list *rule_%s(const ln_context *ctx, const ln_list *win_ops, "
-                 "size_t win_size, int *match)",
-                 w->rule->name);
-    write_body(w, "match = 0",
-               ln_arena_printf(w->desc->arena, "win_size != %d || ", w->rule->nmatch));
-    write_trial(w, 4);
-}
-
-static void write_subgraph(const ln_optwriter *w)
-{
-    ln_cgen_line(w->out, 0, "static ln_list *rule_%s(const ln_context *ctx, ln_list **old_ops)",
-                 w->rule->name);
-    write_body(w, "old_ops = NULL", skip_types(w, "ln_rule_may_end(ctx"));
-    ln_cgen_line(w->out, 4,
-                 "for (const ln_op *op = ln_rule_anchor(ctx, NULL); op; op = "
-                 "ln_rule_anchor(ctx, op)) {");
-    write_trial(w, 8);
-    ln_cgen_line(w->out, 4, "}");
+        ln_optwrite_strings(w, "    .warn = ", warning, ")");
+    else if (has_code(rule))
+        ln_cgen_line(w->out, 4, ".make = make_%s)", rule->name);
+    else if (rule->replace)
+        ln_optwrite_strings(w, "    .replace = ", op_texts(w, rule->replace, NULL), ")");
 }
 
 static void write_rule(const ln_optwriter *w)
 {
-    static void (*const write_function[])(const ln_optwriter *) = {
-        [LN_OPT_EXPANDER] = write_expander,
-        [LN_OPT_COMBINER] = write_combiner,
-        [LN_OPT_SUBGRAPH] = write_subgraph};
-
-    ln_cgen_line(w->out, 0, "/* ---- %s (%s:%d) ---- */", w->rule->name,
-                 ln_cgen_base_name(w->rule->place.file), w->rule->place.line);
+    static const char *const macros[] = {[LN_OPT_EXPANDER] = "LN_EXPANDER_RULE",
+                                         [LN_OPT_COMBINER] = "LN_COMBINER_RULE",
+                                         [LN_OPT_SUBGRAPH] = "LN_SUBGRAPH_RULE"};
+    const ln_optrule *rule = w->rule;
+    ln_optwrite_comment(w, ln_arena_printf(w->desc->arena, "%s (%s:%d): %s", rule->name,
+                                           ln_cgen_base_name(rule->place.file), rule->place.line,
+                                           rule->doc));
+    if (ln_optmatch_has_conditions(rule))
+        ln_optmatch_conditions(w);
+    if (has_code(rule) && !rule->warn)
+        write_make(w);
+    ln_optmatch_fields(
+        w, ln_arena_printf(w->desc->arena, "%s(%s", macros[ln_optkind_of(rule)], rule->name),
+        rule->warn || rule->replace || has_code(rule) ? "," : ")");
+    write_action(w);
     ln_cgen_print(w->out, "\n");
-    ln_optwrite_words(w, "/**", " *", w->rule->doc, " */");
-    ln_optmatch_write(w);
-    if (!w->rule->warn)
-        write_replace(w);
-    write_function[ln_optkind_of(w->rule)](w);
-    ln_cgen_print(w->out, "    return NULL;\n}\n\n");
 }
 
 /* ---- lowering ---- */
@@ -263,20 +213,20 @@ static const char *stage_suffix(const ln_optdesc *desc, int stage)
 
 static void write_functions(const ln_optdesc *desc, ln_optkind kind, int stage, ln_cgen *out)
 {
+    const char *names = "";
     ln_cgen_print(out, "%s%s %s_%s%s[] = {\n", stage == 1 ? "" : "static ",
                   function_arrays[kind].type, function_arrays[kind].name, desc->arch,
                   stage_suffix(desc, stage));
     for (const ln_optrule *rule = desc->rules; rule; rule = rule->next) {
         if (ln_optkind_of(rule) != kind || rule->stage != stage)
             continue;
-        if (rule->function)
-            ln_cgen_print(out, "    %s,\n", rule->function);
-        else
-            ln_cgen_print(out, "    rule_%s,\n", rule->name);
+        ln_arena_extend(desc->arena, &names, "%s%s, ", rule->function ? "" : "apply_",
+                        rule->function ? rule->function : rule->name);
     }
     if (desc->lower && kind == LN_OPT_EXPANDER && stage == 1)
-        ln_cgen_print(out, "    lower%s,\n", desc->lower->text);
-    ln_cgen_print(out, "    NULL,\n};\n\n");
+        ln_arena_extend(desc->arena, &names, "lower%s, ", desc->lower->text);
+    ln_cgen_filled(out, ln_arena_printf(desc->arena, "%sNULL", names));
+    ln_cgen_print(out, "};\n\n");
 }
 
 static int has_early_stage(const ln_optdesc *desc)
@@ -315,12 +265,14 @@ static void write_stages(const ln_optdesc *desc, ln_cgen *out)
 
 static void write_names(const ln_optdesc *desc, ln_cgen *out)
 {
+    const char *names = "";
     ln_cgen_print(out, "const char *ln_rule_names_%s[] = {\n", desc->arch);
     for (const ln_optrule *rule = desc->rules; rule; rule = rule->next)
-        ln_cgen_print(out, "    \"%s\",\n", rule->name);
+        ln_arena_extend(desc->arena, &names, "\"%s\", ", rule->name);
     if (desc->lower)
-        ln_cgen_print(out, "    \"lower%s\",\n", desc->lower->text);
-    ln_cgen_print(out, "    NULL,\n};\n");
+        ln_arena_extend(desc->arena, &names, "\"lower%s\", ", desc->lower->text);
+    ln_cgen_filled(out, ln_arena_printf(desc->arena, "%sNULL", names));
+    ln_cgen_print(out, "};\n");
 }
 
 void ln_optcode_source(const ln_optdesc *desc, const char *header, ln_cgen *out)

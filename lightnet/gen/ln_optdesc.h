@@ -83,6 +83,7 @@ typedef struct ln_opttensor {
     ln_optop *maker; /* in the pattern, or NULL */
     int reads;       /* by operators of the pattern that the replacement removes */
     int optional;    /* may be absent */
+    int index;       /* in the order in which matching comes to it, from 0 */
     int fresh;       /* first named by the replacement */
     int made;        /* by the replacement */
     int steady;      /* of a kept operator: must be the same at the replacement's place */
@@ -126,7 +127,8 @@ typedef struct ln_optrule {
     const char *doc;
     const char *function; /* a hand-written ln_subgraph_func, which is all of the rule, or NULL */
     ln_optop *match;
-    ln_optop **order; /* the operators in the order of matching: order[0] is the anchor */
+    ln_optop **order; /* the operators in the order of matching: order[0] is the anchor, but
+                         for adjacent ones */
     int nmatch;
     int nexchange; /* pairs of inputs that may be exchanged */
     const ln_rjson **when;

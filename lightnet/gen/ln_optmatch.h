@@ -6,8 +6,13 @@
 
 #include "gen/ln_optwrite.h"
 
-/** Appends `struct RULE`, what the rule matches, and `match_RULE`, which fills one and says whether
- * the rule applies. */
-void ln_optmatch_write(const ln_optwriter *w);
+/** Whether a rule has conditions that its table cannot say. */
+int ln_optmatch_has_conditions(const ln_optrule *rule);
+
+/** Appends `allows_RULE`, which checks them. */
+void ln_optmatch_conditions(const ln_optwriter *w);
+
+/** Appends the fields of the rule's table that say what it matches, between `begin` and `end`. */
+void ln_optmatch_fields(const ln_optwriter *w, const char *begin, const char *end);
 
 #endif

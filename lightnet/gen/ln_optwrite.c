@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules as C: comments, names and values.
+// Rules as C: comments, texts, names and values.
 
 #include "gen/ln_optwrite.h"
 
@@ -23,17 +23,17 @@ const char *ln_optwrite_quote(const ln_optwriter *w, const char *text)
     return result;
 }
 
-void ln_optwrite_words(const ln_optwriter *w, const char *begin, const char *next, const char *text,
-                       const char *end)
+void ln_optwrite_comment(const ln_optwriter *w, const char *text)
 {
+    static const char begin[] = "/*", end[] = " */";
     size_t column = strlen(begin);
     ln_cgen_print(w->out, "%s", begin);
     while (*text) {
         const size_t len = strcspn(text, " ");
         const size_t tail = text[len] ? 0 : strlen(end);
-        if (column + 1 + len + tail > LN_CGEN_COLUMNS && column > strlen(next)) {
-            ln_cgen_print(w->out, "\n%s", next);
-            column = strlen(next);
+        if (column + 1 + len + tail > LN_CGEN_COLUMNS) {
+            ln_cgen_print(w->out, "\n%*s", (int)strlen(begin), "");
+            column = strlen(begin);
         }
         ln_cgen_print(w->out, " %.*s", (int)len, text);
         column += 1 + len;
@@ -42,22 +42,44 @@ void ln_optwrite_words(const ln_optwriter *w, const char *begin, const char *nex
     ln_cgen_print(w->out, "%s\n", end);
 }
 
-void ln_optwrite_comment(const ln_optwriter *w, const char *text)
+void ln_optwrite_strings(const ln_optwriter *w, const char *begin, const char *const *texts,
+                         const char *end)
 {
-    ln_optwrite_words(w, "    //", "    //", text, "");
+    const int indent = (int)strlen(begin);
+    for (int i = 0; texts[i]; i++)
+        ln_cgen_line(w->out, i ? indent : 0, "%s%s%s", i ? "" : begin,
+                     ln_optwrite_quote(w, texts[i]), texts[i + 1] ? "" : end);
 }
 
-void ln_optwrite_locals(const ln_optwriter *w, const char *code)
+int ln_optwrite_op_index(const ln_optrule *rule, const char *name)
 {
+    int i = 0;
+    while (strcmp(rule->order[i]->name, name) != 0)
+        i++;
+    return i;
+}
+
+int ln_optwrite_locals(const ln_optwriter *w, const char *code)
+{
+    const char *ops = "", *tensors = "";
+    int n = 0;
     for (const ln_optop *op = w->rule->match; op; op = op->next) {
         if (ln_c_names(code, op->name))
-            ln_cgen_line(w->out, 4, "const ln_op *%s = m->%s;", op->name, op->name);
+            ln_arena_extend(w->desc->arena, &ops, "%s*const %s = m->ops[%d]", *ops ? ", " : "",
+                            op->name, ln_optwrite_op_index(w->rule, op->name));
     }
     for (const ln_opttensor *tensor = w->rule->tensors; tensor; tensor = tensor->next) {
         if (!tensor->fresh && ln_c_names(code, tensor->name))
-            ln_cgen_line(w->out, 4, "const ln_tensor_entry *%s = m->%s;", tensor->name,
-                         tensor->name);
+            ln_arena_extend(w->desc->arena, &tensors, "%s*const %s = m->tensors[%d]",
+                            *tensors ? ", " : "", tensor->name, tensor->index);
     }
+    if (ln_c_names(code, "ctx") && ++n)
+        ln_cgen_line(w->out, 4, "const ln_context *const ctx = m->ctx;");
+    if (*ops && ++n)
+        ln_cgen_line(w->out, 4, "const ln_op %s;", ops);
+    if (*tensors && ++n)
+        ln_cgen_line(w->out, 4, "const ln_tensor_entry %s;", tensors);
+    return n;
 }
 
 static const char *literal_list(const ln_optwriter *w, const ln_optparam *param)
@@ -106,6 +128,53 @@ const char *ln_optwrite_value(const ln_optwriter *w, const ln_optparam *param)
     default:
         return "";
     }
+}
+
+/** An integer that a long has. */
+static int is_integer(const char *text)
+{
+    const size_t digits = strspn(text + (*text == '-'), "0123456789");
+    return digits > 0 && digits < 10 && text[digits + (size_t)(*text == '-')] == '\0';
+}
+
+static int are_integers(const ln_optparam *param)
+{
+    int are = param->len <= LN_MAXDIM;
+    for (int i = 0; i < param->len; i++)
+        are = are && is_integer(param->items[i]);
+    return are;
+}
+
+static int is_name(const char *text)
+{
+    return ln_c_is_identifier(text) && strcmp(text, "true") != 0 && strcmp(text, "false") != 0 &&
+           strcmp(text, "null") != 0;
+}
+
+int ln_optwrite_is_plain(const ln_optparam *param)
+{
+    switch (param->type) {
+    case LN_OPT_NUMBER:
+    case LN_OPT_NUMBERS:
+        return are_integers(param);
+    case LN_OPT_STRING:
+        return !param->arg_name || is_name(param->items[0]);
+    default:
+        return param->type == LN_OPT_BOOL || param->type == LN_OPT_NULL ||
+               param->type == LN_OPT_PARAM;
+    }
+}
+
+const char *ln_optwrite_param(const ln_optwriter *w, const ln_optparam *param)
+{
+    ln_arena *arena = w->desc->arena;
+    if (!param->arg_name)
+        return ln_arena_printf(arena, "%s.*", param->op);
+    if (param->type == LN_OPT_PARAM)
+        return ln_arena_printf(arena, "%s=%s.%s", param->arg_name, param->op, param->param);
+    if (param->type == LN_OPT_NUMBERS)
+        return ln_arena_printf(arena, "%s=[%s]", param->arg_name, literal_list(w, param));
+    return ln_arena_printf(arena, "%s=%s", param->arg_name, param->items[0]);
 }
 
 const ln_optvalue_function ln_optvalue_functions[] = {

@@ -22,16 +22,26 @@ ln_optkind ln_optkind_of(const ln_optrule *rule);
 /** A text as a C string literal. Returns borrowed (until the arena is freed), as all below. */
 const char *ln_optwrite_quote(const ln_optwriter *w, const char *text);
 
-/** Appends a comment of as many lines as it needs, the first behind `begin`, the others behind
- * `next`, then `end`. */
-void ln_optwrite_words(const ln_optwriter *w, const char *begin, const char *next, const char *text,
-                       const char *end);
-
-/** Appends such a comment for statements of a function. */
+/** Appends a comment of as many lines as it needs. */
 void ln_optwrite_comment(const ln_optwriter *w, const char *text);
 
-/** Declares the operators and tensors that C code of the description names. */
-void ln_optwrite_locals(const ln_optwriter *w, const char *code);
+/** Appends texts (up to NULL) as one string of C, each on a line of its own, the first behind
+ * `begin`, and then `end`. */
+void ln_optwrite_strings(const ln_optwriter *w, const char *begin, const char *const *texts,
+                         const char *end);
+
+/** Where a rule's match has the operator. */
+int ln_optwrite_op_index(const ln_optrule *rule, const char *name);
+
+/** Declares the operators and tensors of `m` that C code of the description names, and `ctx`.
+ * Returns how many. */
+int ln_optwrite_locals(const ln_optwriter *w, const char *code);
+
+/** Whether the text of a rule can say the parameter's value, as ln_rule_value_at reads it. */
+int ln_optwrite_is_plain(const ln_optparam *param);
+
+/** Such a parameter in a text: `PARAM=VALUE`, or `OPERATOR.*`. */
+const char *ln_optwrite_param(const ln_optwriter *w, const ln_optparam *param);
 
 /** The C arguments that give a parameter's literal value to a function, each behind ", ". */
 const char *ln_optwrite_value(const ln_optwriter *w, const ln_optparam *param);

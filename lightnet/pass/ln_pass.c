@@ -49,11 +49,6 @@ static int may_move(const ln_context *ctx, const ln_list *ops)
     return 1;
 }
 
-int ln_pass_has_failed(const ln_context *ctx)
-{
-    return *ln_context_error(ctx) != 0;
-}
-
 int ln_pass_apply(ln_context *ctx, ln_list *old_ops, ln_list *new_ops, ln_list **next)
 {
     if (ln_pass_has_failed(ctx) || !may_move(ctx, old_ops)) {

@@ -15,6 +15,12 @@ typedef struct ln_rewriting {
     ln_hash *warned;     /* "RULE OPERATOR" of the warnings that rules have given */
 } ln_rewriting;
 
+/** ln_pass_anchor, for those that ask it for each rule and operator. */
+static inline const ln_op *ln_rewriting_anchor(const ln_context *ctx)
+{
+    return ctx->rewriting ? ctx->rewriting->anchor : NULL;
+}
+
 /** Creates ctx->rewriting, unless it has begun already. -1 with a reason: no memory. */
 int ln_rewriting_begin(ln_context *ctx);
 
@@ -38,7 +44,10 @@ typedef struct ln_pass_rewriter {
 } ln_pass_rewriter;
 
 /** Whether a rule function failed: it then left a reason. */
-int ln_pass_has_failed(const ln_context *ctx);
+static inline int ln_pass_has_failed(const ln_context *ctx)
+{
+    return *ctx->error->text != 0;
+}
 
 /** Puts `new_ops` (takes them) in place of `old_ops` unless that is unsafe. Returns 1 when it did,
  * 0 when not, -1 on failure, including that of the rule function. */

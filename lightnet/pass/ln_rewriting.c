@@ -41,12 +41,12 @@ void ln_rewriting_end(ln_context *ctx)
 
 const ln_op *ln_pass_anchor(const ln_context *ctx)
 {
-    return ctx->rewriting ? ctx->rewriting->anchor : NULL;
+    return ln_rewriting_anchor(ctx);
 }
 
 static int is_disabled(const ln_context *ctx, const char *name)
 {
-    return ln_list_find_custom(ctx->disabled, (void *)name, ln_str_cmp) != NULL;
+    return ctx->disabled && ln_list_find_custom(ctx->disabled, (void *)name, ln_str_cmp);
 }
 
 int ln_pass_lowering_begins(const ln_context *ctx, const char *name)
@@ -56,7 +56,7 @@ int ln_pass_lowering_begins(const ln_context *ctx, const char *name)
 
 int ln_pass_rule_begins(const ln_context *ctx, const char *name)
 {
-    if (ctx->rewriting)
+    if (ctx->rewriting && ctx->rewriting->inspected)
         forget_inspected(ctx->rewriting);
     return ctx->optimize && !is_disabled(ctx, name);
 }

@@ -21,7 +21,7 @@
 
 const ln_op *ln_rule_anchor(const ln_context *ctx, const ln_op *after)
 {
-    const ln_op *const anchor = ln_pass_anchor(ctx);
+    const ln_op *const anchor = ln_rewriting_anchor(ctx);
     if (!after && anchor)
         return anchor;
     if (anchor)
@@ -32,7 +32,7 @@ const ln_op *ln_rule_anchor(const ln_context *ctx, const ln_op *after)
 
 int ln_rule_may_end(const ln_context *ctx, const char *optype)
 {
-    const ln_op *const anchor = ln_pass_anchor(ctx);
+    const ln_op *const anchor = ln_rewriting_anchor(ctx);
     return !anchor || ln_streq(anchor->op_arg->optype, optype);
 }
 

@@ -174,9 +174,8 @@ struct split_cpu_priv {
     int rows;
 #line 96 "good.op"
     int runs;
-#line 97 "good.op"
     double *table;
-#line 180 "good.c"
+#line 179 "good.c"
 };
 
 static void split_cpu_pre_run(ln_op_arg *op_arg)
@@ -191,7 +190,7 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     // checks
 #line 100 "good.op"
     ln_opck_satisfy(src->ndim > 0 && src->dims[0] > 1);
-#line 195 "good.c"
+#line 194 "good.c"
     ln_param_entry *rows_entry = ln_param_list_find(op_arg->params, "rows");
     ln_opck_param_int_lt(rows_entry, src->dims[0]);
     const int rows = priv->rows;
@@ -206,12 +205,12 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     }
 
     upper_dims[0] = rows;
-#line 210 "good.c"
+#line 209 "good.c"
     ln_tensor_entry *upper_entry = ln_op_define_output(op_arg, "upper", src->ndim, upper_dims,
         src->dtype, LN_MEM_CPU);
 #line 119 "good.op"
     ln_free(upper_dims);
-#line 215 "good.c"
+#line 214 "good.c"
     if (!upper_entry)
         return;
     if (ln_tensor_entry_set_owner(upper_entry, op_arg->tensor_table, src_name)) {
@@ -225,7 +224,7 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
         memcpy(lower_dims, src->dims, sizeof(int) * (size_t)src->ndim);
 #line 129 "good.op"
         lower_dims[0] = src->dims[0] - upper->dims[0];
-#line 229 "good.c"
+#line 228 "good.c"
         lower_entry = ln_op_define_output(op_arg, "lower", src->ndim, lower_dims, upper->dtype,
                                           LN_MEM_CPU);
         if (!lower_entry)
@@ -242,20 +241,18 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     // scratch memory
 #line 136 "good.op"
     op_arg->scratch_size = tl_tensor_size(src);
-#line 246 "good.c"
+#line 245 "good.c"
 
 #line 137 "good.op"
     priv->table = NULL;
-#line 250 "good.c"
+#line 249 "good.c"
 
     // for reports
 #line 138 "good.op"
     op_arg->macs = 3.0 * rows;
-#line 139 "good.op"
     op_arg->algorithm = rows > 1 ? "many" : "one";
-#line 140 "good.op"
     op_arg->layout = "plain";
-#line 259 "good.c"
+#line 256 "good.c"
 }
 
 static void split_cpu_post_run(ln_op_arg *op_arg)
@@ -265,7 +262,7 @@ static void split_cpu_post_run(ln_op_arg *op_arg)
         return;
 #line 149 "good.op"
     ln_free(priv->table);
-#line 269 "good.c"
+#line 266 "good.c"
     ln_op_end(op_arg);
 }
 
@@ -277,7 +274,7 @@ static size_t split_cpu_calc_offset(ln_op_arg *op_arg, ln_tensor_entry *te)
 
 #line 150 "good.op"
     return te == upper_entry ? src_entry->offset : te->offset;
-#line 281 "good.c"
+#line 278 "good.c"
 }
 
 static const ln_arg_info split_cpu_tensors_in[] = {
@@ -312,7 +309,7 @@ static void split_cpu_static_run(ln_op_arg *op_arg)
 
 #line 141 "good.op"
     ((struct priv_s *)priv)->runs = 0;
-#line 316 "good.c"
+#line 313 "good.c"
 }
 
 static void split_cpu_run(ln_op_arg *op_arg)
@@ -327,7 +324,7 @@ static void split_cpu_run(ln_op_arg *op_arg)
     if (lower)
         memcpy(lower->data, (const char *)src->data + tl_tensor_size(upper),
                tl_tensor_size(lower));
-#line 331 "good.c"
+#line 328 "good.c"
 }
 
 LN_GENOP(split_cpu, split_cpu, "cpu", LN_MEM_CPU, .pre_run = split_cpu_pre_run,
@@ -364,11 +361,11 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
     for (int i = 0; i < priv->src_n; i++) {
 #line 165 "good.op"
         ln_opck_satisfy(src[i]->dtype == src[0]->dtype && tl_tensor_issameshape(src[i], src[0]));
-#line 368 "good.c"
+#line 365 "good.c"
     }
 #line 166 "good.op"
     ln_opck_satisfy(src_n < 100);
-#line 372 "good.c"
+#line 369 "good.c"
 
     // outputs
     tl_dtype dst_dtype = TL_FLOAT;
@@ -382,7 +379,7 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
     memcpy(stacked + 1, src[0]->dims, sizeof(int) * (size_t)src[0]->ndim);
     stacked[0] = src_n;
     dst_dims = stacked;
-#line 386 "good.c"
+#line 383 "good.c"
     ln_tensor_entry *dst_entry = ln_op_define_output(op_arg, "dst", dst_ndim, dst_dims, dst_dtype,
         LN_MEM_CPU);
     if (!dst_entry)
@@ -434,7 +431,7 @@ static void stack_cpu_run(ln_op_arg *op_arg)
 
 #line 189 "good.op"
     if (tl_exec_gather(&exec, src, src_n, dst))
-#line 438 "good.c"
+#line 435 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -479,7 +476,7 @@ static void rows_cpu_pre_run(ln_op_arg *op_arg)
         return;
 #line 210 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
-#line 483 "good.c"
+#line 480 "good.c"
 
     // for the other functions
     priv->total = total_entry->tensor;
@@ -530,7 +527,7 @@ static void rows_cpu_static_run(ln_op_arg *op_arg)
 
 #line 215 "good.op"
     if (tl_exec_zeros(&exec, total))
-#line 534 "good.c"
+#line 531 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -544,7 +541,7 @@ static void rows_cpu_run(ln_op_arg *op_arg)
 
 #line 216 "good.op"
     if (tl_exec_scatter(&exec, src, dst, dst_n))
-#line 548 "good.c"
+#line 545 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -588,7 +585,7 @@ static void rows_alone_cpu_pre_run(ln_op_arg *op_arg)
         return;
 #line 210 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
-#line 592 "good.c"
+#line 589 "good.c"
 }
 
 static void rows_alone_cpu_post_run(ln_op_arg *op_arg)
@@ -636,7 +633,7 @@ static void rows_alone_cpu_run(ln_op_arg *op_arg)
 
 #line 226 "good.op"
     tl_exec_scatter(NULL, src, dst, dst_n);
-#line 640 "good.c"
+#line 637 "good.c"
 }
 
 LN_GENOP(rows_alone_cpu, rows_alone_cpu, "cpu", LN_MEM_CPU, .pre_run = rows_alone_cpu_pre_run,
@@ -651,7 +648,7 @@ struct count_priv {
     int axis;
 #line 233 "good.op"
     int lines;
-#line 655 "good.c"
+#line 652 "good.c"
 };
 
 static void count_pre_run(ln_op_arg *op_arg)
@@ -676,7 +673,7 @@ static void count_pre_run(ln_op_arg *op_arg)
 
 #line 236 "good.op"
     priv->lines = src->dims[0];
-#line 680 "good.c"
+#line 677 "good.c"
 }
 
 static const ln_arg_info count_tensors_in[] = {
@@ -721,7 +718,7 @@ static void count_cpu_run(ln_op_arg *op_arg)
 
 #line 238 "good.op"
     if (tl_exec_relu(&exec, src, dst))
-#line 725 "good.c"
+#line 722 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -745,12 +742,12 @@ static void count_far_pre_run(ln_op_arg *op_arg)
     // scratch memory
 #line 241 "good.op"
     op_arg->scratch_size = (size_t)axis * tl_tensor_size(src);
-#line 749 "good.c"
+#line 746 "good.c"
 
     // for reports
 #line 242 "good.op"
     op_arg->macs = priv->lines;
-#line 754 "good.c"
+#line 751 "good.c"
 }
 
 static void count_far_static_run(ln_op_arg *op_arg)
@@ -761,7 +758,7 @@ static void count_far_static_run(ln_op_arg *op_arg)
 
 #line 243 "good.op"
     if (tl_exec_zeros(&exec, dst))
-#line 765 "good.c"
+#line 762 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -772,7 +769,7 @@ static void count_far_run(ln_op_arg *op_arg)
 
 #line 244 "good.op"
     ((struct priv_s *)priv)->lines += axis;
-#line 776 "good.c"
+#line 773 "good.c"
 }
 
 LN_GENOP(count, count_far, "far", LN_MEM_CPU, .pre_run = count_far_pre_run,
@@ -787,7 +784,7 @@ struct count_slowly_cpu_priv {
     tl_tensor *dst;
 #line 233 "good.op"
     int lines;
-#line 791 "good.c"
+#line 788 "good.c"
 };
 
 static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
@@ -812,7 +809,7 @@ static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
 
 #line 236 "good.op"
     priv->lines = src->dims[0];
-#line 816 "good.c"
+#line 813 "good.c"
 }
 
 static const ln_arg_info count_slowly_cpu_tensors_in[] = {
@@ -850,7 +847,7 @@ static void count_slowly_cpu_run(ln_op_arg *op_arg)
 
 #line 252 "good.op"
     if (tl_exec_relu(NULL, src, dst))
-#line 854 "good.c"
+#line 851 "good.c"
         ln_op_fail_tl(op_arg);
 }
 

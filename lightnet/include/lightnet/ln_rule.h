@@ -10,12 +10,15 @@
 //     ln_rule_output(&made, "dst", y->name);
 //     return ln_rule_end(&made, match);
 //
-// Generated rules (docs/optimizer-descriptions.md) consist of these calls. The functions of the
-// making are void: after a failure, which is recorded in the context, the rest do nothing, and
-// ln_rule_end says that the rule does not apply.
+// The functions of the making are void: after a failure, which is recorded in the context, the rest
+// do nothing, and ln_rule_end says that the rule does not apply.
+//
+// Generated rules (docs/optimizer-descriptions.md) are tables, ln_rule, which one function walks.
 
 #ifndef LN_RULE_H
 #define LN_RULE_H
+
+#include <stdbool.h>
 
 #include "lightnet/ln_api.h"
 #include "lightnet/ln_context.h"
@@ -147,6 +150,90 @@ LN_API ln_list *ln_rule_end_subgraph(ln_rule_made *made, const ln_op *const *rep
 /** Warns about `op`, once for each rule: "operator 'NAME' (OPTYPE): TEXT". */
 LN_API void ln_rule_warn(const ln_context *ctx, const char *rule, const ln_op *op,
                          const char *text);
+
+/* ---- rules as tables ---- */
+
+/** What an ln_rule has found, and what it makes. The names of operators and tensors begin there and
+ * end where their word does. */
+typedef struct ln_rule_match {
+    const ln_context *ctx;
+    const struct ln_rule *rule;
+    const ln_op *ops[LN_MAX_RULE_OPS]; /* as the rule's `match` has them */
+    int n_ops;
+    const ln_tensor_entry *tensors[LN_MAX_RULE_TENSORS]; /* in the order in which `match` names them
+                                                            first, NULL: absent; then new ones */
+    int n_tensors;
+    const char *op_names[LN_MAX_RULE_OPS];
+    const char *tensor_names[LN_MAX_RULE_TENSORS];
+    const char *new_names[LN_MAX_RULE_TENSORS]; /* of new tensors: in the context */
+    unsigned kept;                              /* bit i: ops[i] stays */
+    ln_rule_made made;
+} ln_rule_match;
+
+/** For which operators a rule holds whose shapes are known only at run time. */
+typedef enum ln_rule_sizes {
+    LN_RULE_FIXED,      /* none */
+    LN_RULE_OPEN_BATCH, /* those of which ln_rule_is_dynamic_beyond_batch is false */
+    LN_RULE_OPEN,       /* all */
+} ln_rule_sizes;
+
+/** A rule as ln-optgen writes it: what it matches, and what takes its place. The texts have the
+ * notation of descriptions, normalized; nothing in them is checked.
+ *
+ * `match` has the operators from the last one to the first, those of a LN_COMBINER_RULE in their
+ * order: "TENSOR = {OPTYPE|..} [keep] [NAME](INPUTS | OUTPUTS | PARAMETERS);", where TENSOR is the
+ * one that the operator makes and one before it reads. */
+typedef struct ln_rule {
+    const char *name;
+    const char *match;
+    const char *removed; /* tensors that disappear, each with the number of its readers: "t 1, u 2";
+                            or NULL */
+    int swaps;           /* the pairs of inputs with "<->" in `match` */
+    ln_rule_sizes sizes;
+    bool (*allows)(const ln_rule_match *m); /* the other conditions, or NULL */
+    const char *replace;                    /* the new operators, or NULL */
+    void (*make)(ln_rule_match *m);         /* makes them where a text cannot say all, or NULL */
+    const char *warn;                       /* a message instead, or NULL */
+} ln_rule;
+
+/* Define the function apply_NAME, of the kind that an architecture registers, by a rule's table. */
+#define LN_EXPANDER_RULE(NAME, ...)                                                  \
+    static const ln_rule rule_##NAME = {.name = #NAME, __VA_ARGS__};                 \
+    static ln_list *apply_##NAME(const ln_context *ctx, const ln_op *op, int *match) \
+    {                                                                                \
+        return ln_rule_expand(&rule_##NAME, ctx, op, match);                         \
+    }
+#define LN_COMBINER_RULE(NAME, ...)                                                              \
+    static const ln_rule rule_##NAME = {.name = #NAME, __VA_ARGS__};                             \
+    static ln_list *apply_##NAME(const ln_context *ctx, const ln_list *win_ops, size_t win_size, \
+                                 int *match)                                                     \
+    {                                                                                            \
+        return ln_rule_combine(&rule_##NAME, ctx, win_ops, win_size, match);                     \
+    }
+#define LN_SUBGRAPH_RULE(NAME, ...)                                        \
+    static const ln_rule rule_##NAME = {.name = #NAME, __VA_ARGS__};       \
+    static ln_list *apply_##NAME(const ln_context *ctx, ln_list **old_ops) \
+    {                                                                      \
+        return ln_rule_substitute(&rule_##NAME, ctx, old_ops);             \
+    }
+
+/** The rule as a ln_expander_func: it has one operator. */
+LN_API ln_list *ln_rule_expand(const ln_rule *rule, const ln_context *ctx, const ln_op *op,
+                               int *match);
+
+/** The rule as a ln_combiner_func. */
+LN_API ln_list *ln_rule_combine(const ln_rule *rule, const ln_context *ctx, const ln_list *win_ops,
+                                size_t win_size, int *match);
+
+/** The rule as a ln_subgraph_func. */
+LN_API ln_list *ln_rule_substitute(const ln_rule *rule, const ln_context *ctx, ln_list **old_ops);
+
+/** For `make`: adds the operators of a text, "OPTYPE(INPUTS | OUTPUTS | PARAMETERS);" each; those
+ * functions that set a parameter of m->made are then about the last one. */
+LN_API void ln_rule_make(ln_rule_match *m, const char *ops);
+
+/** For `make`: gives the last operator parameters, "ARG=VALUE, OPERATOR.*". */
+LN_API void ln_rule_make_params(ln_rule_match *m, const char *params);
 
 /* ---- lowering ---- */
 

@@ -19,6 +19,9 @@ LN_BEGIN_DECLS
 #define LN_MAXDIM 8
 /** The widest window of adjacent operators that is offered to combiner functions. */
 #define LN_MAX_WINDOW 4
+/** Most operators, and most tensors, that a described rule names (ln_rule.h). */
+#define LN_MAX_RULE_OPS     16
+#define LN_MAX_RULE_TENSORS 32
 /** Size of a buffer for one line of text, with its NUL. */
 #define LN_MAXLINE 4096
 /** Size of a buffer for a name, with its NUL. */

@@ -24,323 +24,72 @@ static int is_identity(const int *axes, int n)
 ln_list *simplify_by_hand(const ln_context *ctx, ln_list **old_ops);
 #line 26 "small.c"
 
-/* ---- abs_relu (small.opt:67) ---- */
+/* abs_relu (small.opt:67): What abs or a square gives, relu does not change. */
+LN_COMBINER_RULE(abs_relu, .removed = "mid 1", .sizes = LN_RULE_OPEN,
+    .match = "{abs_toy|square_toy} first(* | dst=mid);"
+             "relu_toy(src=mid | dst=y);",
+    .replace = "first.optype(first.* | dst=y | first.*);")
 
-/** What abs or a square gives, relu does not change. */
-struct abs_relu {
-    const ln_op *first;
-    const ln_op *relu_toy;
-    const ln_tensor_entry *mid;
-    const ln_tensor_entry *y;
-};
-
-static int match_abs_relu(const ln_context *ctx, const ln_list *win_ops, struct abs_relu *m)
+/* transpose_identity (small.opt:21): A transpose that changes nothing is a view. */
+static bool allows_transpose_identity(const ln_rule_match *m)
 {
-    memset(m, 0, sizeof(*m));
-    (void)ctx;
-
-    // first: {abs_toy|square_toy}(* | dst=mid)
-    m->first = ln_list_nth_data((ln_list *)win_ops, 0);
-    if (!(ln_rule_is(m->first, "abs_toy") || ln_rule_is(m->first, "square_toy")) ||
-        !ln_rule_makes(m->first, "dst", &m->mid) || ln_rule_num_out(m->first) != 1)
-        return 0;
-
-    // relu_toy(src=mid | dst=y)
-    m->relu_toy = ln_list_nth_data((ln_list *)win_ops, 1);
-    if (!ln_rule_is(m->relu_toy, "relu_toy") || !ln_rule_reads(m->relu_toy, "src", &m->mid) ||
-        !ln_rule_makes(m->relu_toy, "dst", &m->y) || ln_rule_num_in(m->relu_toy) != 1 ||
-        ln_rule_num_out(m->relu_toy) != 1)
-        return 0;
-
-    // What disappears is used nowhere else.
-    if (ln_entry_num_uses(m->mid) != 1)
-        return 0;
-    return 1;
-}
-
-static ln_list *replace_abs_relu(const ln_context *ctx, const struct abs_relu *m, int *match)
-{
-    ln_rule_made made = {.ctx = ctx, .rule = "abs_relu"};
-
-    // first.optype(first.* | dst=y | first.*)
-    ln_rule_op(&made, m->first->op_arg->optype);
-    ln_rule_all_inputs(&made, m->first);
-    ln_rule_output(&made, "dst", m->y->name);
-    ln_rule_all_params(&made, m->first);
-
-    return ln_rule_end(&made, match);
-}
-
-static ln_list *rule_abs_relu(const ln_context *ctx, const ln_list *win_ops, size_t win_size,
-                              int *match)
-{
-    struct abs_relu m;
-
-    *match = 0;
-    if (win_size != 2 || !ln_pass_rule_begins(ctx, "abs_relu"))
-        return NULL;
-    if (match_abs_relu(ctx, win_ops, &m))
-        return replace_abs_relu(ctx, &m, match);
-    return NULL;
-}
-
-/* ---- transpose_identity (small.opt:21) ---- */
-
-/** A transpose that changes nothing is a view. */
-struct transpose_identity {
-    const ln_op *t;
-    const ln_tensor_entry *x;
-    const ln_tensor_entry *y;
-};
-
-/** The conditions under "when". */
-static int allows_transpose_identity(const ln_context *ctx, const struct transpose_identity *m)
-{
-    const ln_op *t = m->t;
-    const ln_tensor_entry *y = m->y;
-    (void)ctx;
-
+    const ln_op *const t = m->ops[0];
+    const ln_tensor_entry *const y = m->tensors[1];
 #line 25 "small.opt"
-    if (!(is_identity(ln_rule_get_ints(t, "axes", NULL), y->tensor->ndim)))
-#line 106 "small.c"
-        return 0;
-    return 1;
+    return is_identity(ln_rule_get_ints(t, "axes", NULL), y->tensor->ndim);
+#line 41 "small.c"
 }
 
-static int match_transpose_identity(const ln_context *ctx, const ln_op *op,
-                                    struct transpose_identity *m)
+LN_EXPANDER_RULE(transpose_identity, .allows = allows_transpose_identity,
+    .match = "transpose_toy t(src=x | dst=y);",
+    .replace = "forward_toy(src=x | dst=y);")
+
+/* scaled_sum (small.opt:32): The sum of a tensor and a scaled one is one operator, the sum in
+   either order. */
+static bool allows_scaled_sum(const ln_rule_match *m)
 {
-    memset(m, 0, sizeof(*m));
-
-    // t: transpose_toy(src=x | dst=y)
-    m->t = op;
-    if (!ln_rule_is(m->t, "transpose_toy") || !ln_rule_reads(m->t, "src", &m->x) ||
-        !ln_rule_makes(m->t, "dst", &m->y) || ln_rule_num_in(m->t) != 1 ||
-        ln_rule_num_out(m->t) != 1)
-        return 0;
-
-    // The shapes are the same in each run.
-    if (ln_rule_is_dynamic(m->t))
-        return 0;
-    return allows_transpose_identity(ctx, m);
-}
-
-static ln_list *replace_transpose_identity(const ln_context *ctx,
-                                           const struct transpose_identity *m, int *match)
-{
-    ln_rule_made made = {.ctx = ctx, .rule = "transpose_identity"};
-
-    // forward_toy(src=x | dst=y)
-    ln_rule_op(&made, "forward_toy");
-    ln_rule_input(&made, "src", m->x->name);
-    ln_rule_output(&made, "dst", m->y->name);
-
-    return ln_rule_end(&made, match);
-}
-
-static ln_list *rule_transpose_identity(const ln_context *ctx, const ln_op *op, int *match)
-{
-    struct transpose_identity m;
-
-    *match = 0;
-    if (!ln_rule_is(op, "transpose_toy") || !ln_pass_rule_begins(ctx, "transpose_identity"))
-        return NULL;
-    if (match_transpose_identity(ctx, op, &m))
-        return replace_transpose_identity(ctx, &m, match);
-    return NULL;
-}
-
-/* ---- scaled_sum (small.opt:32) ---- */
-
-/** The sum of a tensor and a scaled one is one operator, the sum in either order. */
-struct scaled_sum {
-    const ln_op *k;
-    const ln_op *mul;
-    const ln_op *sum;
-    const ln_tensor_entry *c;
-    const ln_tensor_entry *x;
-    const ln_tensor_entry *mid;
-    const ln_tensor_entry *z;
-    const ln_tensor_entry *b; /* or NULL */
-    const ln_tensor_entry *y;
-};
-
-/** The conditions under "when". */
-static int allows_scaled_sum(const ln_context *ctx, const struct scaled_sum *m)
-{
-    const ln_tensor_entry *c = m->c;
-    const ln_tensor_entry *x = m->x;
-    const ln_tensor_entry *z = m->z;
-    (void)ctx;
-
+    const ln_tensor_entry *const c = m->tensors[5], *const x = m->tensors[4],
+        *const z = m->tensors[1];
 #line 42 "small.opt"
-    if (!(c->isconst))
-#line 179 "small.c"
-        return 0;
-#line 43 "small.opt"
-    if (!(x->tensor->ndim == 4 && z->tensor->ndim == 4))
-#line 183 "small.c"
-        return 0;
-    return 1;
+    return c->isconst &&
+           x->tensor->ndim == 4 && z->tensor->ndim == 4;
+#line 57 "small.c"
 }
 
-static int match_scaled_sum(const ln_context *ctx, const ln_op *op, unsigned order,
-                            struct scaled_sum *m)
+static void make_scaled_sum(ln_rule_match *m)
 {
-    memset(m, 0, sizeof(*m));
-
-    // sum: {elew_toy|sum_toy}(src1=mid <-> src2=z, bias?=b | dst=y | elew_op=TL_SUM)
-    m->sum = op;
-    if (!(ln_rule_is(m->sum, "elew_toy") || ln_rule_is(m->sum, "sum_toy")) ||
-        !ln_rule_reads(m->sum, order & 1 ? "src2" : "src1", &m->mid) ||
-        !ln_rule_reads(m->sum, order & 1 ? "src1" : "src2", &m->z) ||
-        !ln_rule_may_read(m->sum, "bias", &m->b) || !ln_rule_makes(m->sum, "dst", &m->y) ||
-        ln_rule_num_in(m->sum) != 3 - !m->b || ln_rule_num_out(m->sum) != 1)
-        return 0;
-
-    // mul: elew_toy(src1=x, src2=c | dst=mid | elew_op=TL_MUL)
-    m->mul = ln_entry_creater(m->mid);
-    if (!ln_rule_is(m->mul, "elew_toy") || m->mul == m->sum ||
-        !ln_rule_reads(m->mul, "src1", &m->x) || !ln_rule_reads(m->mul, "src2", &m->c) ||
-        !ln_rule_makes(m->mul, "dst", &m->mid) || ln_rule_num_in(m->mul) != 2 ||
-        ln_rule_num_out(m->mul) != 1)
-        return 0;
-
-    // keep k: create_toy(| dst=c)
-    m->k = ln_entry_creater(m->c);
-    if (!ln_rule_is(m->k, "create_toy") || !ln_rule_makes(m->k, "dst", &m->c) ||
-        ln_rule_num_in(m->k) != 0 || ln_rule_num_out(m->k) != 1)
-        return 0;
-
-    // The shapes are the same in each run.
-    if (ln_rule_is_dynamic(m->k))
-        return 0;
-    if (ln_rule_is_dynamic(m->mul))
-        return 0;
-    if (ln_rule_is_dynamic(m->sum))
-        return 0;
-    if (!ln_rule_has_string(m->mul, "elew_op", "TL_MUL"))
-        return 0;
-    if (!ln_rule_has_string(m->sum, "elew_op", "TL_SUM"))
-        return 0;
-    // What disappears is used nowhere else.
-    if (ln_entry_num_uses(m->mid) != 1)
-        return 0;
-    // What a kept operator reads and makes is not written in place.
-    if (ln_entry_is_mutated(m->c))
-        return 0;
-    return allows_scaled_sum(ctx, m);
-}
-
-static ln_list *replace_scaled_sum(const ln_context *ctx, const struct scaled_sum *m,
-                                   ln_list **old_ops)
-{
-    const ln_op *k = m->k;
+    const ln_op *const k = m->ops[2];
 #line 45 "small.opt"
     const double half = 0.5 * ln_rule_get_number(k, "scale");
-#line 242 "small.c"
-    ln_rule_made made = {.ctx = ctx, .rule = "scaled_sum"};
-    const char *c2 = ln_rule_tensor(&made, "c2");
-    const char *unnamed2 = ln_rule_tensor(&made, "unnamed2");
-    const char *unnamed1 = ln_rule_tensor(&made, "unnamed1");
-
-    // prepare_toy(src=c | dst=c2, arg=_, rest=unnamed1 | factor=number(half))
-    ln_rule_op(&made, "prepare_toy");
-    ln_rule_input(&made, "src", m->c->name);
-    ln_rule_output(&made, "dst", c2);
-    ln_rule_output(&made, "arg", unnamed2);
-    ln_rule_output(&made, "rest", unnamed1);
+#line 65 "small.c"
+    ln_rule_make(m, "prepare_toy(src=c | dst=c2, arg=unnamed2, rest=unnamed1);");
 #line 49 "small.opt"
-    ln_rule_number(&made, "factor", half);
-#line 256 "small.c"
-
-    // scaled_toy(src1=x, src2=z, scale=c2, bias=b | dst=y | sum.*, act=TL_ACT_NONE,
-    // from=mul.elew_op, sizes=[1, 2], exact=true)
-    ln_rule_op(&made, "scaled_toy");
-    ln_rule_input(&made, "src1", m->x->name);
-    ln_rule_input(&made, "src2", m->z->name);
-    ln_rule_input(&made, "scale", c2);
-    if (m->b)
-        ln_rule_input(&made, "bias", m->b->name);
-    ln_rule_output(&made, "dst", m->y->name);
-    ln_rule_all_params(&made, m->sum);
-    ln_rule_string(&made, "act", "TL_ACT_NONE");
-    ln_rule_param(&made, "from", m->mul, "elew_op");
-    ln_rule_numbers(&made, "sizes", 2, (const double[]){1, 2});
-    ln_rule_bool(&made, "exact", LN_TRUE);
-
-    const ln_op *const replaced[] = {m->mul, m->sum, NULL};
-    return ln_rule_end_subgraph(&made, replaced, old_ops);
+    ln_rule_number(&m->made, "factor", half);
+#line 69 "small.c"
+    ln_rule_make(m,
+                 "scaled_toy(src1=x, src2=z, scale=c2, bias=b | dst=y | sum.*, act=TL_ACT_NONE, "
+                 "from=mul.elew_op, sizes=[1, 2], exact=true);");
 }
 
-static ln_list *rule_scaled_sum(const ln_context *ctx, ln_list **old_ops)
+LN_SUBGRAPH_RULE(scaled_sum, .removed = "mid 1", .swaps = 1, .allows = allows_scaled_sum,
+    .match = "{elew_toy|sum_toy} sum(src1=mid <-> src2=z, bias?=b | dst=y | elew_op=TL_SUM);"
+             "mid = elew_toy mul(src1=x, src2=c | dst=mid | elew_op=TL_MUL);"
+             "c = create_toy keep k( | dst=c);",
+    .make = make_scaled_sum)
+
+/* slow_sort (small.opt:81): Sorting much is slow: an example of a warning, with a sentence that is
+   too long for one line of the generated C. */
+static bool allows_slow_sort(const ln_rule_match *m)
 {
-    struct scaled_sum m;
-
-    *old_ops = NULL;
-    if (!(ln_rule_may_end(ctx, "elew_toy") || ln_rule_may_end(ctx, "sum_toy")) ||
-        !ln_pass_rule_begins(ctx, "scaled_sum"))
-        return NULL;
-    for (const ln_op *op = ln_rule_anchor(ctx, NULL); op; op = ln_rule_anchor(ctx, op)) {
-        for (unsigned order = 0; order < 2; order++) {
-            if (match_scaled_sum(ctx, op, order, &m))
-                return replace_scaled_sum(ctx, &m, old_ops);
-        }
-    }
-    return NULL;
-}
-
-/* ---- slow_sort (small.opt:81) ---- */
-
-/** Sorting much is slow: an example of a warning, with a sentence that is too long for one line of
- * the generated C. */
-struct slow_sort {
-    const ln_op *sort_toy;
-    const ln_tensor_entry *x;
-    const ln_tensor_entry *y;
-};
-
-/** The conditions under "when". */
-static int allows_slow_sort(const ln_context *ctx, const struct slow_sort *m)
-{
-    const ln_tensor_entry *x = m->x;
-    (void)ctx;
-
+    const ln_tensor_entry *const x = m->tensors[0];
 #line 85 "small.opt"
-    if (!(x->tensor->len > 1000))
-#line 312 "small.c"
-        return 0;
-    return 1;
+    return x->tensor->len > 1000;
+#line 88 "small.c"
 }
 
-static int match_slow_sort(const ln_context *ctx, const ln_op *op, struct slow_sort *m)
-{
-    memset(m, 0, sizeof(*m));
-
-    // sort_toy(src_key=x | dst_key=y)
-    m->sort_toy = op;
-    if (!ln_rule_is(m->sort_toy, "sort_toy") || !ln_rule_reads(m->sort_toy, "src_key", &m->x) ||
-        !ln_rule_makes(m->sort_toy, "dst_key", &m->y) || ln_rule_num_in(m->sort_toy) != 1 ||
-        ln_rule_num_out(m->sort_toy) != 1)
-        return 0;
-
-    // The shapes are the same in each run.
-    if (ln_rule_is_dynamic(m->sort_toy))
-        return 0;
-    return allows_slow_sort(ctx, m);
-}
-
-static ln_list *rule_slow_sort(const ln_context *ctx, const ln_op *op, int *match)
-{
-    struct slow_sort m;
-
-    *match = 0;
-    if (!ln_rule_is(op, "sort_toy") || !ln_pass_rule_begins(ctx, "slow_sort"))
-        return NULL;
-    if (match_slow_sort(ctx, op, &m))
-        ln_rule_warn(ctx, "slow_sort", m.sort_toy, "sorting more than 1000 elements is slow here");
-    return NULL;
-}
+LN_EXPANDER_RULE(slow_sort, .allows = allows_slow_sort,
+    .match = "sort_toy(src_key=x | dst_key=y);",
+    .warn = "sorting more than 1000 elements is slow here")
 
 /* ---- lower_toy (small.opt:95) ---- */
 
@@ -353,21 +102,15 @@ static ln_list *lower_toy(const ln_context *ctx, const ln_op *op, int *match)
 /* ---- what the architecture registers ---- */
 
 ln_expander_func ln_ep_funcs_toy[] = {
-    rule_transpose_identity,
-    rule_slow_sort,
-    lower_toy,
-    NULL,
+    apply_transpose_identity, apply_slow_sort, lower_toy, NULL,
 };
 
 ln_combiner_func ln_cb_funcs_toy[] = {
-    rule_abs_relu,
-    NULL,
+    apply_abs_relu, NULL,
 };
 
 ln_subgraph_func ln_sg_funcs_toy[] = {
-    rule_scaled_sum,
-    simplify_by_hand,
-    NULL,
+    apply_scaled_sum, simplify_by_hand, NULL,
 };
 
 const ln_arch_stage ln_early_stages_toy[] = {
@@ -379,11 +122,5 @@ const ln_arch_stage ln_later_stages_toy[] = {
 };
 
 const char *ln_rule_names_toy[] = {
-    "abs_relu",
-    "transpose_identity",
-    "scaled_sum",
-    "slow_sort",
-    "by_hand",
-    "lower_toy",
-    NULL,
+    "abs_relu", "transpose_identity", "scaled_sum", "slow_sort", "by_hand", "lower_toy", NULL,
 };

@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules as tables: whether one matches, and the three kinds of functions that it can be.
+//
+// The text of a pattern is read while it is compared, up to the first difference: for most rules
+// and operators that is the first word, a type.
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lightnet/ln_pass.h"
+#include "lightnet/ln_rule.h"
+#include "pass/ln_pass_walk.h"
+#include "pass/ln_rule_text.h"
+
+/* ---- types ---- */
+
+/** What is behind the word at the beginning of the text, if that is `string`; or NULL. */
+static const char *behind(const char *text, const char *string)
+{
+    while (*string && *string == *text) {
+        string++;
+        text++;
+    }
+    return !*string && !ln_rule_is_letter(*text) ? text : NULL;
+}
+
+/** What is behind a set of types, "{A|B}", if `optype` is one of them; or NULL. */
+static const char *behind_set(const char *text, const char *optype)
+{
+    int is_one = 0;
+    while (*text++ != '}') {
+        const char *t = optype;
+        while (*t && *t == *text) {
+            t++;
+            text++;
+        }
+        is_one |= !*t && (*text == '|' || *text == '}');
+        while (*text != '|' && *text != '}')
+            text++;
+    }
+    return is_one ? text : NULL;
+}
+
+/** What is behind the type, or the types, at the beginning of the text, if the operator has it; or
+ * NULL. */
+static const char *behind_type(const char *text, const ln_op *op)
+{
+    const char *const optype = op->op_arg->optype;
+    return *text == '{' ? behind_set(text, optype) : behind(text, optype);
+}
+
+/* ---- operators ---- */
+
+/** A pattern being compared. */
+typedef struct matching {
+    ln_rule_match *m;
+    const char *p;  /* what comes next of the text */
+    int swaps;      /* the pairs of inputs that come next */
+    unsigned order; /* bit i: the pair that i others follow stands in the other order */
+    const char *params[LN_MAX_RULE_OPS]; /* the text of each operator's parameters */
+} matching;
+
+/** An argument of an operator of the pattern: where its words begin. */
+typedef struct pattern_arg {
+    const char *arg_name;
+    const char *tensor;
+    int optional;
+} pattern_arg;
+
+/** The argument at `*p`, which is then behind it. */
+static pattern_arg read_arg(const char **p)
+{
+    pattern_arg arg = {.arg_name = *p};
+    const char *at = ln_rule_behind_word(*p);
+    arg.optional = *at == '?';
+    arg.tensor = at + arg.optional + 1;
+    *p = ln_rule_behind_word(arg.tensor);
+    return arg;
+}
+
+static const ln_tensor_list_entry *find_arg(const ln_list *list, const char *arg_name)
+{
+    for (; list; list = list->next) {
+        const ln_tensor_list_entry *const tle = list->data;
+        if (behind(arg_name, tle->arg_name))
+            return tle;
+    }
+    return NULL;
+}
+
+/** The place of a tensor in the match, a new one where the pattern names it for the first time. */
+static const ln_tensor_entry **place_of(ln_rule_match *m, const char *name)
+{
+    int i = ln_rule_tensor_index(m, name);
+    if (i < 0) {
+        i = m->n_tensors++;
+        m->tensor_names[i] = name;
+        m->tensors[i] = NULL;
+    }
+    return &m->tensors[i];
+}
+
+/** Whether the argument of the last operator that stands in the list as `arg_name` is the tensor
+ * that the pattern says. Counts it in `*n` if it is there. */
+static int fits(ln_rule_match *m, const ln_list *list, const char *arg_name, const pattern_arg *arg,
+                int *n)
+{
+    const int last = m->n_ops - 1;
+    const ln_tensor_list_entry *const tle = find_arg(list, arg_name);
+    if (!tle && !arg->optional)
+        return 0;
+    const ln_tensor_entry **const te = place_of(m, arg->tensor);
+    if (tle) {
+        const ln_tensor_entry *const found = ln_entry_of(tle, m->ops[last]->op_arg->tensor_table);
+        if (!found || (*te && *te != found))
+            return 0;
+        *te = found;
+    }
+    *n += *te != NULL;
+    // What a kept operator reads and makes is not written in place.
+    return !(m->kept >> last & 1) || !*te || !ln_entry_is_mutated(*te);
+}
+
+/** The next argument, or the next two whose order is free. */
+static int next_fits(matching *at, const ln_list *list, int *n)
+{
+    const pattern_arg first = read_arg(&at->p);
+    if (at->p[0] != ' ' || at->p[1] != '<')
+        return fits(at->m, list, first.arg_name, &first, n);
+    at->p += strlen(" <-> ");
+    const pattern_arg second = read_arg(&at->p);
+    const int swapped = at->order >> --at->swaps & 1;
+    return fits(at->m, list, swapped ? second.arg_name : first.arg_name, &first, n) &&
+           fits(at->m, list, swapped ? first.arg_name : second.arg_name, &second, n);
+}
+
+/** Whether the inputs, or outputs, of the last operator are those of the text, up to a ' ' or ')'.
+ */
+static int args_fit(matching *at, const ln_list *list)
+{
+    int n = 0;
+    while (*at->p != ' ' && *at->p != ')') {
+        if (*at->p == '*') {
+            at->p++;
+            return 1;
+        }
+        if (!next_fits(at, list, &n))
+            return 0;
+        if (*at->p == ',')
+            at->p += 2;
+    }
+    for (; list; list = list->next)
+        n--;
+    return n == 0;
+}
+
+/** Whether the match does not have the operator yet. */
+static int is_new(const ln_rule_match *m, const ln_op *op)
+{
+    for (int i = 0; i < m->n_ops; i++) {
+        if (m->ops[i] == op)
+            return 0;
+    }
+    return 1;
+}
+
+static int has_sizes(const ln_rule *rule, const ln_op *op)
+{
+    static int (*const is_refused[])(const ln_op *) = {[LN_RULE_FIXED] = ln_rule_is_dynamic,
+                                                       [LN_RULE_OPEN_BATCH] =
+                                                           ln_rule_is_dynamic_beyond_batch};
+    return rule->sizes == LN_RULE_OPEN || !is_refused[rule->sizes](op);
+}
+
+/** Enters the operator, whose text goes on at `p` behind its type: "(", " NAME(" or " keep NAME(".
+ * It has a name where there are several types. */
+static void enter_op(matching *at, const ln_op *op, const char *p)
+{
+    ln_rule_match *const m = at->m;
+    m->op_names[m->n_ops] = at->p;
+    if (*p == ' ') {
+        if (ln_rule_accept(&p, " keep "))
+            m->kept |= 1u << m->n_ops;
+        else
+            p++;
+        m->op_names[m->n_ops] = p;
+        p = ln_rule_behind_word(p);
+    }
+    at->p = p + 1;
+    m->ops[m->n_ops++] = op;
+}
+
+/** Whether the operator is the next one of the text. */
+static int op_fits(matching *at, const ln_op *op)
+{
+    const char *const p = op ? behind_type(at->p, op) : NULL;
+    if (!p || !is_new(at->m, op) || !has_sizes(at->m->rule, op))
+        return 0;
+    enter_op(at, op, p);
+    if (!args_fit(at, op->op_arg->tensors_in))
+        return 0;
+    at->p += strlen(" | ");
+    if (!args_fit(at, op->op_arg->tensors_out))
+        return 0;
+    at->params[at->m->n_ops - 1] = at->p;
+    while (*at->p++ != ';') {
+    }
+    return 1;
+}
+
+/* ---- parameters ---- */
+
+static int has_number(const ln_op *op, const char *arg_name, const ln_rule_value *value)
+{
+    return ln_rule_has_number(op, arg_name, value->numbers[0]);
+}
+
+static int has_numbers(const ln_op *op, const char *arg_name, const ln_rule_value *value)
+{
+    return ln_rule_has_numbers(op, arg_name, value->len, value->numbers);
+}
+
+static int has_bool(const ln_op *op, const char *arg_name, const ln_rule_value *value)
+{
+    return ln_rule_has_bool(op, arg_name, value->numbers[0] != 0 ? LN_TRUE : LN_FALSE);
+}
+
+static int has_null(const ln_op *op, const char *arg_name, const ln_rule_value *value)
+{
+    (void)value;
+    return ln_rule_has_null(op, arg_name);
+}
+
+static int has_string(const ln_op *op, const char *arg_name, const ln_rule_value *value)
+{
+    return ln_rule_has_string(op, arg_name, value->word);
+}
+
+static int has_param(const ln_op *op, const char *arg_name, const ln_rule_value *value)
+{
+    return ln_rule_same_param(op, arg_name, value->op, value->word);
+}
+
+/** Whether the operator has the parameters of the text, " | PARAM=VALUE, ..)". */
+static int params_fit(const ln_rule_match *m, const ln_op *op, const char *p)
+{
+    static int (*const has[LN_RULE_VALUE_TYPES])(const ln_op *, const char *,
+                                                 const ln_rule_value *) = {
+        [LN_RULE_NUMBER] = has_number, [LN_RULE_NUMBERS] = has_numbers,
+        [LN_RULE_BOOL] = has_bool,     [LN_RULE_NULL] = has_null,
+        [LN_RULE_STRING] = has_string, [LN_RULE_PARAM] = has_param};
+    char arg_name[LN_MAX_NAME_LEN];
+    ln_rule_value value;
+    int fit = 1;
+    ln_rule_accept(&p, " | ");
+    while (fit && *p != ')') {
+        ln_rule_read_word(&p, arg_name);
+        p++; // '='
+        ln_rule_read_value(m, &p, &value);
+        fit = has[value.type](op, arg_name, &value);
+        ln_rule_accept(&p, ", ");
+    }
+    return fit;
+}
+
+/* ---- rules ---- */
+
+/** Whether what disappears is used nowhere else. */
+static int removed_fit(const ln_rule_match *m)
+{
+    const char *p = m->rule->removed;
+    int fit = 1;
+    while (p && fit) {
+        const int i = ln_rule_tensor_index(m, p);
+        char *end;
+        fit = ln_entry_num_uses(m->tensors[i]) == strtol(ln_rule_behind_word(p), &end, 10);
+        p = *end ? end + 2 : NULL;
+    }
+    return fit;
+}
+
+/** What the rule says once all operators are known. */
+static int rest_fits(const matching *at)
+{
+    const ln_rule_match *const m = at->m;
+    for (int i = 0; i < m->n_ops; i++) {
+        if (!params_fit(m, m->ops[i], at->params[i]))
+            return 0;
+    }
+    return removed_fit(m) && (!m->rule->allows || m->rule->allows(m));
+}
+
+/** Begins to compare the pattern with other operators. */
+static void begin(matching *at, ln_rule_match *m, unsigned order)
+{
+    m->n_ops = m->n_tensors = 0;
+    m->kept = 0;
+    at->m = m;
+    at->p = m->rule->match;
+    at->swaps = m->rule->swaps;
+    at->order = order;
+}
+
+/** Whether the pattern ends in `op`. */
+static int matches_at(matching *at, const ln_op *op)
+{
+    while (op_fits(at, op)) {
+        if (!*at->p)
+            return rest_fits(at);
+        op = ln_entry_creater(at->m->tensors[ln_rule_tensor_index(at->m, at->p)]);
+        at->p = ln_rule_behind_word(at->p) + strlen(" = ");
+    }
+    return 0;
+}
+
+/** Whether the pattern is these operators. */
+static int matches_window(matching *at, const ln_list *win_ops)
+{
+    for (; *at->p && win_ops; win_ops = win_ops->next) {
+        if (!op_fits(at, win_ops->data))
+            return 0;
+    }
+    return !*at->p && !win_ops && rest_fits(at);
+}
+
+/** Looks for a match that ends in `op`, or is the operators of a window, with the pairs of inputs
+ * in each order. A rule that warns does so, and has no match. */
+static int find(ln_rule_match *m, const ln_op *op, const ln_list *win_ops)
+{
+    matching at;
+    for (unsigned order = 0; order < 1u << m->rule->swaps; order = at.order + 1) {
+        begin(&at, m, order);
+        const int matches = op ? matches_at(&at, op) : matches_window(&at, win_ops);
+        if (matches && !m->rule->warn)
+            return 1;
+        if (matches)
+            ln_rule_warn(m->ctx, m->rule->name, m->ops[0], m->rule->warn);
+        else
+            at.order |= (1u << at.swaps) - 1; // the order of pairs that were not reached is all one
+    }
+    return 0;
+}
+
+static int find_anywhere(ln_rule_match *m)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, m->ctx->ops)
+    {
+        if (find(m, op, NULL))
+            return 1;
+    }
+    return 0;
+}
+
+/** Ends the making of what takes the place of all operators that are not kept, in their order. */
+static ln_list *end_subgraph(ln_rule_match *m, ln_list **old_ops)
+{
+    const ln_op *replaced[LN_MAX_RULE_OPS + 1];
+    int n = 0;
+    for (int i = m->n_ops - 1; i >= 0; i--) {
+        if (!(m->kept >> i & 1))
+            replaced[n++] = m->ops[i];
+    }
+    replaced[n] = NULL;
+    return ln_rule_end_subgraph(&m->made, replaced, old_ops);
+}
+
+/** Makes what takes the place of the match; `old_ops` NULL: says so in `*match`. */
+static ln_list *make(ln_rule_match *m, ln_list **old_ops, int *match)
+{
+    m->made = (ln_rule_made){.ctx = m->ctx, .rule = m->rule->name};
+    memset(m->new_names, 0, sizeof(m->new_names));
+    if (m->rule->make)
+        m->rule->make(m);
+    else if (m->rule->replace)
+        ln_rule_make(m, m->rule->replace);
+    return old_ops ? end_subgraph(m, old_ops) : ln_rule_end(&m->made, match);
+}
+
+/** Applies the rule where its pattern ends in `op`, is the operators of a window, or without both
+ * anywhere. */
+static ln_list *apply(const ln_rule *rule, const ln_context *ctx, const ln_op *op,
+                      const ln_list *win_ops, ln_list **old_ops, int *match)
+{
+    ln_rule_match m;
+    if (!ln_pass_rule_begins(ctx, rule->name))
+        return NULL;
+    m.ctx = ctx;
+    m.rule = rule;
+    const int is_found = op || win_ops ? find(&m, op, win_ops) : find_anywhere(&m);
+    return is_found ? make(&m, old_ops, match) : NULL;
+}
+
+/* ---- functions for drivers, most of whose calls end at the first look ---- */
+
+/** Whether the operator may be the rule's last one. */
+static int may_end(const ln_rule *rule, const ln_op *op)
+{
+    const char first = *rule->match;
+    return (first == '{' || first == *op->op_arg->optype) && behind_type(rule->match, op);
+}
+
+ln_list *ln_rule_expand(const ln_rule *rule, const ln_context *ctx, const ln_op *op, int *match)
+{
+    *match = 0;
+    return may_end(rule, op) ? apply(rule, ctx, op, NULL, NULL, match) : NULL;
+}
+
+ln_list *ln_rule_combine(const ln_rule *rule, const ln_context *ctx, const ln_list *win_ops,
+                         size_t win_size, int *match)
+{
+    (void)win_size;
+    *match = 0;
+    return apply(rule, ctx, NULL, win_ops, NULL, match);
+}
+
+ln_list *ln_rule_substitute(const ln_rule *rule, const ln_context *ctx, ln_list **old_ops)
+{
+    const ln_op *const anchor = ln_rewriting_anchor(ctx);
+    *old_ops = NULL;
+    return !anchor || may_end(rule, anchor) ? apply(rule, ctx, anchor, NULL, old_ops, NULL) : NULL;
+}

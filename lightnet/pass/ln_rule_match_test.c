@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of rules as tables: which operators a text matches, and what another makes.
+
+#include <string.h>
+
+#include "lightnet/ln_rule.h"
+#include "ln_check.h"
+#include "ln_test_ops.h"
+
+/* x -> double -> d; h + d -> y; y -> part -> z */
+static ln_context *sum_model(void)
+{
+    ln_test_model m;
+    ln_test_begin(&m, "\"inputs\": [\"x\"],");
+    ln_test_op(&m, "ox", "create_test", "", "x", "len 4 value 1");
+    ln_test_op(&m, "oh", "create_test", "", "h", "len 4 value 2");
+    ln_test_op(&m, "od", "double", "x", "d", "");
+    ln_test_op(&m, "oy", "add", "h d", "y", "");
+    ln_test_op(&m, "oz", "part", "y", "z", "from 1 len 2");
+    ln_context *ctx = ln_test_end(&m);
+    ck_assert_str_eq(ln_context_error(ctx), "");
+    ctx->optimize = 1;
+    return ctx;
+}
+
+static const ln_op *op_named(const ln_context *ctx, const char *name)
+{
+    return ln_op_list_find_by_name(ctx->ops, name);
+}
+
+static const char *name_at(const ln_list *ops, int n)
+{
+    return ((const ln_op *)ln_list_nth_data(ops, n))->op_arg->name;
+}
+
+START_TEST(a_pattern_is_found_against_the_data)
+{
+    static const ln_rule rule = {.name = "sum_of_double",
+                                 .match = "add sum(src1=d <-> src2=h | dst=y);"
+                                          "d = {add1|double} twice(src=x | dst=d);",
+                                 .removed = "d 1",
+                                 .swaps = 1,
+                                 .replace = "add(src1=x, src2=h | dst=t);"
+                                            "sum.optype(sum.*, src1=t, src2=x | dst=y);"};
+    ln_list *old_ops;
+    ln_context *ctx = sum_model();
+    ln_list *ops = ln_rule_substitute(&rule, ctx, &old_ops);
+    ck_assert_int_eq(ln_list_length(ops), 2);
+    ck_assert_int_eq(ln_list_length(old_ops), 2);
+    ck_assert_str_eq(name_at(old_ops, 0), "od");
+    ck_assert_str_eq(name_at(old_ops, 1), "oy");
+    const ln_op *const first = ln_list_nth_data(ops, 0), *const last = ln_list_nth_data(ops, 1);
+    const char *const t = ln_tensor_list_find_name(first->op_arg->tensors_out, "dst");
+    ck_assert_str_eq(ln_tensor_list_find_name(first->op_arg->tensors_in, "src2"), "h");
+    ck_assert_str_eq(last->op_arg->optype, "add");
+    ck_assert_str_eq(ln_tensor_list_find_name(last->op_arg->tensors_in, "src1"), t);
+    ck_assert_str_eq(ln_tensor_list_find_name(last->op_arg->tensors_in, "src2"), "x");
+    ck_assert_str_eq(ln_tensor_list_find_name(last->op_arg->tensors_out, "dst"), "y");
+    ln_list_free(old_ops);
+    ln_op_list_free_lists_too(ops);
+    ln_context_free(ctx);
+}
+END_TEST
+
+START_TEST(a_text_matches_the_operators_that_it_describes)
+{
+    static const struct {
+        const char *name, *match;
+        int matches;
+    } rows[] = {
+        {"oz", "part(src=y | dst=z);", 1},
+        {"oz", "{join|part} p(src=y | dst=z);", 1},
+        {"oz", "{join|parts} p(src=y | dst=z);", 0},
+        {"oz", "par(src=y | dst=z);", 0},
+        {"oz", "part(* | *);", 1},
+        {"oz", "part( | dst=z);", 0},               // it has an input
+        {"oz", "part(src=y, mask?=m | dst=z);", 1}, // which may be absent
+        {"oz", "part(src=y, mask=m | dst=z);", 0},  // which must be there
+        {"oz", "part(src=y | dst=y);", 0},          // two tensors
+        {"oz", "part(src=y | dst=z | len=2);", 1},
+        {"oz", "part(src=y | dst=z | len=-2);", 0},
+        {"oz", "part(src=y | dst=z | len=TWO);", 0}, // a number
+        {"oz", "part p(src=y | dst=z | len=p.len);", 1},
+        {"oz", "part p(src=y | dst=z | from=p.len);", 0},
+        {"oy", "add(src1=a | dst=y);", 0}, // it has two inputs
+        {"oy", "add(src1=a, * | dst=y);", 1},
+        {"oy", "add(src1=a, src2=a | dst=y);", 0},
+    };
+    ln_context *ctx = sum_model();
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        const ln_rule rule = {.name = "row", .match = rows[i].match};
+        int match = -1;
+        ck_assert_ptr_null(ln_rule_expand(&rule, ctx, op_named(ctx, rows[i].name), &match));
+        ck_assert_msg(match == rows[i].matches, "'%s' %s", rows[i].match,
+                      match ? "matches" : "does not match");
+    }
+    ln_context_free(ctx);
+}
+END_TEST
+
+START_TEST(what_is_used_elsewhere_is_not_removed)
+{
+    ln_rule rule = {.name = "row", .match = "add(src1=h, src2=d | dst=y);", .removed = "d 1, h 1"};
+    int match;
+    ln_context *ctx = sum_model();
+    ln_rule_expand(&rule, ctx, op_named(ctx, "oy"), &match);
+    ck_assert_int_eq(match, 1);
+    rule.removed = "d 1, h 2";
+    ln_rule_expand(&rule, ctx, op_named(ctx, "oy"), &match);
+    ck_assert_int_eq(match, 0);
+    ln_context_free(ctx);
+}
+END_TEST
+
+static void make_with_parameters(ln_rule_match *m)
+{
+    ln_rule_make(m, "part(src=y | dst=z | p.*, exact=true);");
+    ln_rule_number(&m->made, "scale", 0.5);
+    ln_rule_make_params(m, "sizes=[3, -4], mode=ODD, rest=null, from=p.len");
+}
+
+START_TEST(parameters_have_the_order_of_the_text)
+{
+    static const ln_rule rule = {
+        .name = "row", .match = "part p(src=y | dst=z);", .make = make_with_parameters};
+    static const char *const names[] = {"from", "len", "exact", "scale", "sizes", "mode", "rest"};
+    int match, n = 0;
+    const ln_param_entry *pe;
+    ln_context *ctx = sum_model();
+    ln_list *ops = ln_rule_expand(&rule, ctx, op_named(ctx, "oz"), &match);
+    ck_assert_int_eq(ln_list_length(ops), 1);
+    const ln_op *const op = ops->data;
+    LN_LIST_FOREACH(pe, op->op_arg->params)
+    {
+        ck_assert_int_lt(n, 7);
+        ck_assert_str_eq(pe->arg_name, names[n++]);
+    }
+    ck_assert_int_eq(n, 7);
+    ck_assert_int_eq(ln_rule_get_int(op, "from"), 2);
+    ck_assert(ln_rule_has_bool(op, "exact", LN_TRUE));
+    ck_assert(ln_rule_has_number(op, "scale", 0.5));
+    ck_assert(ln_rule_has_numbers(op, "sizes", 2, (const double[]){3, -4}));
+    ck_assert(ln_rule_has_string(op, "mode", "ODD"));
+    ck_assert(ln_rule_has_null(op, "rest"));
+    ln_op_list_free_lists_too(ops);
+    ln_context_free(ctx);
+}
+END_TEST
+
+LN_TEST_MAIN("rules as tables", a_pattern_is_found_against_the_data,
+             a_text_matches_the_operators_that_it_describes, what_is_used_elsewhere_is_not_removed,
+             parameters_have_the_order_of_the_text)

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The texts of a generated rule (ln_rule), as its pattern and its replacement read them.
+//
+// A text is what ln-optgen writes: a blank behind each ',' and around each '|' between groups and
+// "<->", nothing that needs to be checked. Patterns are read whenever they are tried, so what reads
+// them takes few steps for a word, and copies none.
+
+#ifndef LN_RULE_TEXT_H
+#define LN_RULE_TEXT_H
+
+#include <stddef.h>
+
+#include "lightnet/ln_rule.h"
+
+/** Whether a word goes on with `c`: all else that stands behind one is "=?" or sorts before '0'. */
+static inline int ln_rule_is_letter(char c)
+{
+    return c >= '0' && c != '=' && c != '?';
+}
+
+/** What is behind the word at the beginning of the text. */
+static inline const char *ln_rule_behind_word(const char *p)
+{
+    while (ln_rule_is_letter(*p))
+        p++;
+    return p;
+}
+
+/** Whether `text` comes at `*p`, which is then behind it. */
+int ln_rule_accept(const char **p, const char *text);
+
+/** Whether the texts begin with the same word. */
+int ln_rule_is_same_word(const char *a, const char *b);
+
+/** The word at `*p`, which is then behind it, as a string in `buf`. Returns buf. */
+const char *ln_rule_read_word(const char **p, char buf[LN_MAX_NAME_LEN]);
+
+/** The operator or the tensor that the match knows by the name at the beginning of the text; -1:
+ * none. */
+int ln_rule_op_index(const ln_rule_match *m, const char *name);
+int ln_rule_tensor_index(const ln_rule_match *m, const char *name);
+
+/** The types of values in a text. */
+typedef enum ln_rule_value_type {
+    LN_RULE_NUMBER,
+    LN_RULE_NUMBERS,
+    LN_RULE_BOOL,
+    LN_RULE_NULL,
+    LN_RULE_STRING,
+    LN_RULE_PARAM, /* another operator's */
+    LN_RULE_VALUE_TYPES,
+} ln_rule_value_type;
+
+/** A parameter's value. */
+typedef struct ln_rule_value {
+    ln_rule_value_type type;
+    double numbers[LN_MAXDIM];  /* the first alone: of LN_RULE_NUMBER and LN_RULE_BOOL */
+    int len;                    /* of LN_RULE_NUMBERS */
+    char word[LN_MAX_NAME_LEN]; /* the string, or the other operator's parameter */
+    const ln_op *op;            /* the other operator */
+} ln_rule_value;
+
+/** Reads the value at `*p`, which is then behind it. */
+void ln_rule_read_value(const ln_rule_match *m, const char **p, ln_rule_value *value);
+
+#endif
