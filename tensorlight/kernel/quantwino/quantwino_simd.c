@@ -182,15 +182,15 @@ TL_INLINE void result_line(const words *p, words *y, const int step)
     y[3 * step] = difference + ((far_difference + p[5]) << 1) + (p[5] << 2);
 }
 
-/** Adds the results of a group to `sums`, from a lane on. */
-TL_INLINE void add_group(const uint32_t *products, size_t step, uint32_t (*sums)[TL_BLOCK],
-                         int lane)
+/** The sums of a tile, of a vector of channels each: of a group or, if `adds`, more by those. Adds
+ * is a constant. */
+TL_INLINE void sum_group(const uint32_t *products, size_t step, const int adds, words *sums)
 {
     words table[TILE * PATCH], line[PATCH];
     for (int x = 0; x < PATCH; x++) {
         TL_UNROLL
         for (int y = 0; y < PATCH; y++)
-            memcpy(&line[y], products + lane + (size_t)(y * PATCH + x) * step, sizeof(*line));
+            memcpy(&line[y], products + (size_t)(y * PATCH + x) * step, sizeof(*line));
         result_line(line, table + x, PATCH);
     }
     TL_UNROLL
@@ -199,79 +199,105 @@ TL_INLINE void add_group(const uint32_t *products, size_t step, uint32_t (*sums)
         TL_UNROLL
         for (int j = 0; j < TILE; j++) {
             const int shift = tl_quantwino_shift[i] + tl_quantwino_shift[j];
-            words sum;
-            memcpy(&sum, sums[i * TILE + j] + lane, sizeof(sum));
-            sum += (words)((signed_words)(line[j] * TL_QUANTWINO_NINTH) >> shift);
-            memcpy(sums[i * TILE + j] + lane, &sum, sizeof(sum));
+            const words sum = (words)((signed_words)(line[j] * TL_QUANTWINO_NINTH) >> shift);
+            sums[i * TILE + j] = adds ? sums[i * TILE + j] + sum : sum;
         }
     }
 }
 
-/** The vectors of sums of `n` pixels, from a lane on, with what they begin with. */
-TL_INLINE void load_sums(uint32_t (*sums)[TL_BLOCK], int lane, const tl_quantized_ends *e,
-                         tl_vi *loaded)
+/** The numbers of `n` pixels, activated by bounds alone, as floats if `floats` is not NULL. */
+TL_INLINE void store_numbers(const tl_vi *sum, int n, uint8_t *bytes, float *floats,
+                             const tl_quantized_ends *e)
 {
-    TL_UNROLL
-    for (int j = 0; j < TILE; j++)
-        loaded[j] = tl_vi_add(tl_vi_load((const void *)(sums[j] + lane)), e->start);
-}
-
-/** A line of at most four pixels, those of `floats` activated by bounds alone. */
-TL_INLINE void store_line(uint32_t (*sums)[TL_BLOCK], int n, uint8_t *bytes, float *floats,
-                          const tl_quantized_ends *ends)
-{
-    for (int p = 0; p < PARTS; p++) {
-        const tl_quantized_ends *const e = &ends[p];
-        const int lane = p * TL_VF_LANES;
-        tl_vi sum[TILE];
-        load_sums(sums, lane, e, sum);
-        if (!floats && e->is_small && e->is_plain)
-            tl_quantized_store_sums(bytes + lane, sum, n, 1, e);
-        else if (!floats && e->is_small)
-            tl_quantized_store_sums(bytes + lane, sum, n, 0, e);
+    for (int j = 0; j < n; j++) {
+        const tl_vf v = tl_quantized_numbers(sum[j], e);
+        if (floats)
+            tl_vf_store(floats + j * TL_BLOCK, v);
         else
-            for (int j = 0; j < n; j++) {
-                const tl_vf v = tl_quantized_numbers(sum[j], e);
-                if (floats)
-                    tl_vf_store(floats + j * TL_BLOCK + lane, v);
-                else
-                    tl_quantized_store(bytes + j * TL_BLOCK + lane, v, e);
-            }
+            tl_quantized_store(bytes + j * TL_BLOCK, v, e);
     }
 }
 
-/** The results of a line of a tile, from element `at` of dst on. */
-static void finish_line(const tl_quantwino_job *job, uint32_t (*sums)[TL_BLOCK], int n, size_t at,
-                        const tl_quantized_ends *ends)
+/** What becomes of a line of sums: the first `n`. */
+TL_INLINE void store_line(const words *sums, int n, uint8_t *bytes, float *floats,
+                          const tl_quantized_ends *e)
 {
-    float room[TILE * TL_BLOCK];
-    const size_t len = (size_t)n * TL_BLOCK;
-    uint8_t *const bytes = job->is_float ? NULL : (uint8_t *)job->dst + at;
-    const int has_function = tl_quantized_has_function(job->q.act);
-    float *const floats = job->is_float ? (float *)job->dst + at : has_function ? room : NULL;
-    store_line(sums, n, bytes, floats, ends);
-    if (!has_function)
-        return;
-    tl_vf_activate(job->q.act, floats, len);
-    for (size_t i = 0; bytes && i < len; i += TL_VF_LANES)
-        tl_quantized_store(bytes + i, tl_vf_load(floats + i), ends);
+    tl_vi sum[TILE];
+    TL_UNROLL
+    for (int j = 0; j < TILE; j++)
+        sum[j] = tl_vi_add(tl_vi_load((const void *)(sums + j)), e->start);
+    if (floats || !e->is_small)
+        store_numbers(sum, n, bytes, floats, e);
+    else if (e->is_plain)
+        tl_quantized_store_sums(bytes, sum, n, 1, e);
+    else
+        tl_quantized_store_sums(bytes, sum, n, 0, e);
+}
+
+/** Where the results of a tile go; what has a function as activation becomes floats first. */
+typedef struct place {
+    uint8_t *bytes;         /* or NULL */
+    float *floats;          /* or NULL */
+    size_t row, floats_row; /* from a line to the next, of either */
+    int rows, cols;
+} place;
+
+/** The place at element `at` of dst. Floats that are no results go to `room`. */
+static place place_of(const tl_quantwino_job *job, size_t at, int rows, int cols, float *room)
+{
+    place to = {.row = job->row, .floats_row = job->row, .rows = rows, .cols = cols};
+    if (job->is_float) {
+        to.floats = (float *)job->dst + at;
+        return to;
+    }
+    to.bytes = (uint8_t *)job->dst + at;
+    if (tl_quantized_has_function(job->q.act)) {
+        to.floats = room;
+        to.floats_row = TILE * TL_BLOCK;
+    }
+    return to;
+}
+
+/** A vector of channels of a tile. */
+TL_INLINE void transform_lanes(const tl_quantwino_job *job, const uint32_t *products, int lane,
+                               const place *to, const tl_quantized_ends *e)
+{
+    words sums[TILE * TILE];
+    sum_group(products + lane, job->step, 0, sums);
+    for (int g = 1; g < job->groups; g++)
+        sum_group(products + lane + (size_t)g * TL_QUANTWINO_POINTS * job->step, job->step, 1,
+                  sums);
+    for (int i = 0; i < to->rows; i++)
+        store_line(sums + i * TILE, to->cols, to->bytes ? to->bytes + i * to->row + lane : NULL,
+                   to->floats ? to->floats + i * to->floats_row + lane : NULL, e);
+}
+
+/** Activates a tile of floats, and makes bytes of them, unless they are the results. */
+static void activate(const tl_quantwino_job *job, const place *to, const tl_quantized_ends *ends)
+{
+    const size_t len = (size_t)to->cols * TL_BLOCK;
+    for (int i = 0; i < to->rows; i++) {
+        float *const line = to->floats + i * to->floats_row;
+        tl_vf_activate(job->q.act, line, len);
+        for (size_t k = 0; to->bytes && k < len; k += TL_VF_LANES)
+            tl_quantized_store(to->bytes + i * to->row + k, tl_vf_load(line + k), ends);
+    }
 }
 
 static void transform_products(const tl_quantwino_job *job, const uint32_t *products,
                                const int8_t *head, size_t at, int n, int rows, int cols)
 {
+    float room[TILE * TILE * TL_BLOCK];
     tl_quantized_ends ends[PARTS];
     for (int p = 0; p < PARTS; p++)
         ends[p] = tl_quantized_ends_at(head, p * TL_VF_LANES, &job->q, job->low, job->high,
                                        job->bounds, job->most);
-    for (int t = 0; t < n; t++, at += TILE * TL_BLOCK, cols -= TILE) {
-        uint32_t sums[TILE * TILE][TL_BLOCK] = {{0}};
-        const uint32_t *group = products + (size_t)t * TL_BLOCK;
-        for (int g = 0; g < job->groups; g++, group += TL_QUANTWINO_POINTS * job->step)
-            for (int lane = 0; lane < TL_BLOCK; lane += TL_VF_LANES)
-                add_group(group, job->step, sums, lane);
-        for (int i = 0; i < rows; i++)
-            finish_line(job, sums + i * TILE, tl_smaller(TILE, cols), at + i * job->row, ends);
+    for (int t = 0; t < n; t++, products += TL_BLOCK, at += TILE * TL_BLOCK, cols -= TILE) {
+        const place to = place_of(job, at, rows, tl_smaller(TILE, cols), room);
+        for (int p = 0; p < PARTS; p++)
+            transform_lanes(job, products, p * TL_VF_LANES, &to, &ends[p]);
+        if (tl_quantized_has_function(job->q.act))
+            activate(job, &to, ends);
     }
 }
 
