@@ -11,11 +11,11 @@
 #include "kernel/winograd/winograd_run.h"
 
 #define TL_KERNEL(name, dtype, isa) [isa][dtype] = &(name),
-static const tl_quantwino_kernel *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
+static const tl_quantwino_kernel *const kernels[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
 #include "kernel/quantwino/quantwino.def"
 };
 #undef TL_KERNEL
-TL_KERNEL_PICK(pick, const tl_quantwino_kernel, table)
+TL_KERNEL_PICK(pick, const tl_quantwino_kernel, kernels)
 
 /* ---- groups of channels ---- */
 
@@ -55,56 +55,72 @@ size_t tl_quantized_winograd_packed(int channels)
     return sizeof(tl_quantized_head) + weights_before(channels) * sizeof(int16_t);
 }
 
-/** G times three weights, `step` apart, to six points, dst_step apart. */
-static void weight_line(const int *w, int step, int *dst, int dst_step)
-{
-    const int even = w[0] + w[2 * step], odd = w[step];
-    const int far_even = w[0] + 4 * w[2 * step], far_odd = 2 * odd;
-    dst[0] = w[0];
-    dst[dst_step] = -even - odd;
-    dst[2 * dst_step] = odd - even;
-    dst[3 * dst_step] = far_even + far_odd;
-    dst[4 * dst_step] = far_even - far_odd;
-    dst[5 * dst_step] = w[2 * step];
-}
-
-/** Transforms a window to points `step` apart. Returns the sum of its weights. */
-static int pack_window(const int8_t *window, int16_t *dst, size_t step)
-{
-    int weights[9], columns[TL_QUANTWINO_PATCH * 3], line[TL_QUANTWINO_PATCH], sum = 0;
-    for (int tap = 0; tap < 9; tap++)
-        sum += weights[tap] = window[tap];
-    for (int x = 0; x < 3; x++)
-        weight_line(weights + x, 3, columns + x, 3);
-    for (int y = 0; y < TL_QUANTWINO_PATCH; y++) {
-        weight_line(columns + y * 3, 1, line, 1);
-        for (int x = 0; x < TL_QUANTWINO_PATCH; x++)
-            dst[(size_t)(y * TL_QUANTWINO_PATCH + x) * step] = (int16_t)line[x];
-    }
-    return sum;
-}
-
 typedef struct pack_job {
     const tl_tensor *weight, *bias, *factor, *addend;
     int8_t *dst;
     size_t row; /* bytes */
 } pack_job;
 
-/** The windows of a group of channels, from `first` to `end`, for the output channels from `o` on.
- */
-static void pack_group(const pack_job *job, int o, int first, int end, tl_quantized_head *head,
-                       int16_t *dst)
+/** Windows of a block of output channels, or what became of them: [place][channel]. */
+typedef int16_t block_table[TL_QUANTWINO_POINTS][TL_BLOCK];
+
+/** The weight between channel `o` of the result and channel `c` of the source; 0: there is none. */
+static int weight_of(const pack_job *job, int o, int c, int tap)
 {
     const int oc = job->weight->dims[0], ic = job->weight->dims[1];
-    const int8_t *const windows = job->weight->data;
-    for (int c = first; c < end; c++)
-        for (int i = 0; i < TL_BLOCK && o + i < oc; i++) {
-            const size_t pair = (size_t)(c - first) / TL_QUANTWINO_PAIR;
-            const size_t at = (pair * TL_BLOCK + i) * TL_QUANTWINO_PAIR;
-            head->weight_sum[i] +=
-                pack_window(windows + ((size_t)(o + i) * ic + c) * 9,
-                            dst + at + (c - first) % TL_QUANTWINO_PAIR, point_weights(end - first));
+    const int8_t *const weights = job->weight->data;
+    return o < oc ? weights[((size_t)o * ic + c) * 9 + tap] : 0;
+}
+
+/** The windows of the output channels from `o` on for the input channel `c`. Adds their weights to
+ *  the sums of the outputs. */
+static void load_windows(const pack_job *job, int o, int c, block_table table, int32_t *sums)
+{
+    for (int i = 0; i < TL_BLOCK; i++)
+        for (int tap = 0; tap < 9; tap++) {
+            const int w = weight_of(job, o + i, c, tap);
+            table[tap][i] = (int16_t)w;
+            sums[i] += w;
         }
+}
+
+/** G times three rows of a table, `step` apart, to six rows, dst_step apart. */
+static void weight_line(int16_t (*src)[TL_BLOCK], int step, int16_t (*dst)[TL_BLOCK], int dst_step)
+{
+    for (int i = 0; i < TL_BLOCK; i++) {
+        const int first = src[0][i], odd = src[step][i], last = src[2 * step][i];
+        const int even = first + last, far_even = first + 4 * last, far_odd = 2 * odd;
+        dst[0][i] = (int16_t)first;
+        dst[dst_step][i] = (int16_t)(-even - odd);
+        dst[2 * dst_step][i] = (int16_t)(odd - even);
+        dst[3 * dst_step][i] = (int16_t)(far_even + far_odd);
+        dst[4 * dst_step][i] = (int16_t)(far_even - far_odd);
+        dst[5 * dst_step][i] = (int16_t)last;
+    }
+}
+
+static void transform_windows(block_table table)
+{
+    block_table columns;
+    for (int x = 0; x < 3; x++)
+        weight_line(table + x, 3, columns + x, 3);
+    for (int y = 0; y < TL_QUANTWINO_PATCH; y++)
+        weight_line(columns + y * 3, 1, table + y * TL_QUANTWINO_PATCH, 1);
+}
+
+/** The channel `c` and, if there is one before `end`, the next: the points are `step` apart. */
+static void pack_pair(const pack_job *job, int o, int c, int end, int32_t *sums, int16_t *dst,
+                      size_t step)
+{
+    block_table tables[TL_QUANTWINO_PAIR] = {{{0}}};
+    for (int k = 0; k < TL_QUANTWINO_PAIR && c + k < end; k++) {
+        load_windows(job, o, c + k, tables[k], sums);
+        transform_windows(tables[k]);
+    }
+    for (int p = 0; p < TL_QUANTWINO_POINTS; p++)
+        for (int i = 0; i < TL_BLOCK; i++)
+            for (int k = 0; k < TL_QUANTWINO_PAIR; k++)
+                dst[p * step + (size_t)(i * TL_QUANTWINO_PAIR + k)] = tables[k][p][i];
 }
 
 static void pack(void *arg, size_t begin, size_t end)
@@ -113,15 +129,17 @@ static void pack(void *arg, size_t begin, size_t end)
     const int oc = job->weight->dims[0], ic = job->weight->dims[1];
     for (size_t b = begin; b < end; b++) {
         int8_t *const row = job->dst + b * job->row;
-        int16_t *const weights = (int16_t *)(void *)(row + sizeof(tl_quantized_head));
+        int16_t *to = (int16_t *)(void *)(row + sizeof(tl_quantized_head));
         const int o = (int)b * TL_BLOCK;
         tl_quantized_head head;
-        memset(row, 0, job->row); // absent channels
         tl_quantized_head_fill(&head, o, oc, job->bias, job->factor, job->addend);
         for (int g = 0; g < n_groups(ic); g++) {
-            const int first = first_channel(ic, g);
-            pack_group(job, o, first, first_channel(ic, g + 1), &head,
-                       weights + weights_before(first));
+            const int first = first_channel(ic, g), last = first_channel(ic, g + 1);
+            const size_t step = point_weights(last - first);
+            for (int c = first; c < last;
+                 c += TL_QUANTWINO_PAIR, to += TL_QUANTWINO_PAIR * TL_BLOCK)
+                pack_pair(job, o, c, last, head.weight_sum, to, step);
+            to += (TL_QUANTWINO_POINTS - 1) * step;
         }
         memcpy(row, &head, sizeof(head));
     }
