@@ -226,9 +226,10 @@ START_TEST(the_choice_weighs_products_transforms_and_weights)
     ck_assert_int_eq(best(64, 56, 64, &plain, TL_ISA_AVX2), 4);
     ck_assert_int_eq(best(256, 14, 256, &plain, TL_ISA_AVX2), 4);
     ck_assert_int_eq(best(256, 14, 256, &plain, TL_ISA_C), 4);
-    ck_assert_int_eq(best(512, 7, 512, &plain, TL_ISA_AVX2), 0); // weights take long to read
-    ck_assert_int_eq(best(64, 1, 64, &plain, TL_ISA_AVX2), 0);
-    ck_assert_int_eq(best(1, 64, 16, &plain, TL_ISA_AVX2), 0); // not worth a transform
+    ck_assert_int_eq(best(512, 7, 512, &plain, TL_ISA_AVX2), 4);
+    ck_assert_int_eq(best(512, 4, 512, &plain, TL_ISA_AVX2), 0); // weights take long to read
+    ck_assert_int_eq(best(16, 14, 16, &plain, TL_ISA_AVX2), 0);  // transforms take long
+    ck_assert_int_eq(best(1, 64, 16, &plain, TL_ISA_AVX2), 0);   // not worth a transform
     ck_assert_int_eq(best(64, 56, 64, &plain, TL_ISA_AVXVNNI), 0);
     ck_assert_int_eq(best(64, 56, 64, &plain, TL_ISA_AVX512VNNI), 0);
     ck_assert_int_eq(best(64, 56, 64, &plain, TL_ISA_DOTPROD), 0);

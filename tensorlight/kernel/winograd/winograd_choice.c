@@ -101,7 +101,7 @@ int tl_blocked_conv2d_pairs_pay(const int src[4], const int dst[4], const tl_con
 /* Costs are counted in multiply-accumulates of TL_BLOCK integers of 16 bits. */
 enum {
     INT_TILE = 4,
-    INT_WEIGHT_COST = 7,      /* of TL_BLOCK weights of 8 bits, as above; nothing is hidden */
+    INT_WEIGHT_COST = 3,      /* of TL_BLOCK weights of 8 bits, as above */
     INT_TRANSFORM_COST = 500, /* of a patch, or of a tile, of a block: twice the cycles */
 };
 
