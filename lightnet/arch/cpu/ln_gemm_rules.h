@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the rules of gemm.opt ask and compute.
+
+#ifndef LN_GEMM_RULES_H
+#define LN_GEMM_RULES_H
+
+#include <string.h>
+
+#include "lightnet/ln_rule.h"
+#include "tensorlight/tl_linalg.h"
+
+/** Fewer rows read a matrix once as it lies: packing it would only cost memory, unless it becomes
+ * smaller. */
+enum { FEW_ROWS = 3, FEW_COLUMNS = 8 };
+
+/** Whether rows are many, or another program has the matrix packed, which AVX-512 reads as fast
+ *  as one that lies as it is. */
+static inline int has_rows(const ln_context *ctx, const ln_tensor_entry *y, int columns)
+{
+    return y->tensor->len / columns > FEW_ROWS ||
+           (ctx->many_shapes && tl_isa_contains(ctx->isa, TL_ISA_AVX512));
+}
+
+/** Whether a matrix is packed in pairs of bfloat16: the caller allows it, and the CPU multiplies
+ * them. */
+static inline int packs_pairs(const ln_context *ctx)
+{
+    return ctx->precision == TL_BFLOAT16 && tl_isa_contains(ctx->isa, TL_ISA_AVX512BF16);
+}
+
+/** Whether packing the constant `w` pays for a product `y`. */
+static inline int is_worth_packing(const ln_context *ctx, const ln_tensor_entry *w,
+                                   const ln_tensor_entry *y)
+{
+    const int columns = y->tensor->dims[y->tensor->ndim - 1];
+    return w->isconst && w->tensor->dtype == TL_FLOAT && w->tensor->ndim == 2 &&
+           columns > FEW_COLUMNS && (packs_pairs(ctx) || has_rows(ctx, y, columns));
+}
+
+/** Whether an operator that may have an activation has none. */
+static inline int is_linear(const ln_op *op)
+{
+    const char *const act = ln_rule_get_string(op, "act");
+    return !*act || strcmp(act, "TL_ACT_NONE") == 0;
+}
+
+/** Whether `c` is repeated along axes of `y`, or has its shape. */
+static inline int is_repeated_to(const ln_tensor_entry *c, const ln_tensor_entry *y)
+{
+    const tl_tensor *const a = c->tensor, *const b = y->tensor;
+    for (int i = 1; i <= a->ndim && i <= b->ndim; i++) {
+        if (a->dims[a->ndim - i] != 1 && a->dims[a->ndim - i] != b->dims[b->ndim - i])
+            return 0;
+    }
+    return a->ndim <= b->ndim && a->dtype == b->dtype;
+}
+
+#endif

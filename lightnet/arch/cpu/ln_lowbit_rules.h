@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the rules of lowbit.opt ask and compute.
+
+#ifndef LN_LOWBIT_RULES_H
+#define LN_LOWBIT_RULES_H
+
+#include <limits.h>
+
+#include "arch/cpu/ln_lowbit.h"
+#include "lightnet/ln_rule.h"
+
+/** Rows that share a scale; 0: all. */
+static inline int scale_block(const ln_op *dequantize)
+{
+    return ln_rule_get_int(dequantize, "block");
+}
+
+/** Whether the constant `w`, [k, n] or transposed, packs with its scales `s`. */
+static inline int packs_bits(const ln_op *dequantize, const ln_tensor_entry *w,
+                             const ln_tensor_entry *s, int trans)
+{
+    const tl_tensor *const t = w->tensor;
+    const int block = scale_block(dequantize), rows = trans ? 1 : 0;
+    if (!w->isconst || !s->isconst || t->ndim != 2 || t->len <= 0 || s->tensor->dtype != TL_FLOAT)
+        return 0;
+    if (s->tensor->len > 1 && !ln_rule_has_number(dequantize, "axis", block ? rows : 1 - rows))
+        return 0;
+    const tl_lowbit_param param = ln_lowbit_param(t->dims[rows], 4, block, 1, 0);
+    return param.block > 0 && ln_lowbit_has_scales(t, s->tensor, block, trans) &&
+           (double)tl_lowbit_panels(t->dims[1 - rows]) *
+                   (double)tl_lowbit_packed(t->dims[rows], &param) <=
+               INT_MAX;
+}
+
+/** The zero point of weights that have none of their own, as they are stored. */
+static inline int common_zero(const ln_tensor_entry *w, const ln_tensor_entry *zero, int bits)
+{
+    return zero || w->tensor->dtype == TL_UINT8 ? 0 : 1 << (bits - 1);
+}
+
+/** Whether zero points, which may be absent, are constants, one beside each scale. */
+static inline int is_beside(const ln_tensor_entry *zero, const ln_tensor_entry *scale)
+{
+    return !zero || (zero->isconst && tl_tensor_issameshape(zero->tensor, scale->tensor));
+}
+
+/** Whether `b`, which may be absent, is one float for each of `n` columns. */
+static inline int is_row_of(const ln_tensor_entry *b, int n)
+{
+    return !b || (b->tensor->dtype == TL_FLOAT && b->tensor->len == n && b->tensor->ndim >= 1 &&
+                  b->tensor->dims[b->tensor->ndim - 1] == n);
+}
+
+#endif

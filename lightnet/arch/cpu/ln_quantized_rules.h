@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the rules of quantized.opt ask and compute.
+
+#ifndef LN_QUANTIZED_RULES_H
+#define LN_QUANTIZED_RULES_H
+
+#include "arch/cpu/ln_blocked_rules.h"
+#include "arch/cpu/ln_blocked_window_rules.h"
+#include "arch/cpu/ln_quantized.h"
+#include "arch/cpu/ln_tuned.h"
+#include "lightnet/ln_rule.h"
+
+/** Products of two 8-bit integers, so many of which have a sum of 32 bits. */
+enum { MOST_PRODUCTS = 65536 };
+
+/** Whether `q`, the source of a dequantize or a product, holds unsigned 8-bit numbers that a run
+ * computes. */
+static inline int is_bytes(const ln_tensor_entry *q)
+{
+    return q->tensor->dtype == TL_UINT8 && !q->isconst;
+}
+
+/** Whether a scale is one float for all elements. */
+static inline int is_one_scale(const ln_tensor_entry *s)
+{
+    return s->tensor->len == 1 && s->tensor->dtype == TL_FLOAT;
+}
+
+/** Whether the constant `w` holds signed 8-bit numbers with one scale, or one for each index along
+ * `axis`. */
+static inline int has_scales(const ln_op *dequantize, const ln_tensor_entry *w,
+                             const ln_tensor_entry *s, int axis)
+{
+    return w->isconst && s->isconst && w->tensor->dtype == TL_INT8 &&
+           s->tensor->dtype == TL_FLOAT && ln_rule_has_number(dequantize, "block", 0) &&
+           (s->tensor->len == 1 || ln_rule_has_number(dequantize, "axis", axis));
+}
+
+/** The convolution `conv` of `x` to `y`, as its weights are packed. */
+static inline ln_quantized_conv conv_of(const ln_op *conv, const ln_tensor_entry *x,
+                                        const ln_tensor_entry *w, const ln_tensor_entry *y,
+                                        int is_transposed)
+{
+    const int channels = x->tensor->dims[1];
+    ln_quantized_conv c = {!is_transposed && channels > 1 && is_depthwise(conv, x, w),
+                           is_transposed,
+                           {channels, y->tensor->dims[1]},
+                           window_of(conv)};
+    c.window.group = c.is_depthwise ? 1 : c.window.group;
+    return c;
+}
+
+/** Whether a convolution has sums of 32 bits, and weights `w` that pack. */
+static inline int is_summable(const ln_quantized_conv *c, const ln_tensor_entry *w)
+{
+    const int *const d = w->tensor->dims;
+    if (d[0] <= 0 || d[1] <= 0 || d[2] <= 0 || d[3] <= 0 || d[2] > TL_BLOCKED_TAPS / d[3])
+        return 0;
+    const size_t row = ln_quantized_row(c);
+    const int in = c->is_transposed ? d[0] / c->window.group : d[1];
+    return row > 0 && (double)in * d[2] * d[3] <= MOST_PRODUCTS &&
+           (double)tl_blocks(c->channels[1]) * (double)row <= INT_MAX;
+}
+
+/** The same of a convolution, or a transposed one, of these tensors. */
+static inline int is_summable_conv(const ln_op *conv, const ln_tensor_entry *x,
+                                   const ln_tensor_entry *w, const ln_tensor_entry *y)
+{
+    const ln_quantized_conv c = conv_of(conv, x, w, y, 0);
+    return has_blocks(x) && has_blocks(y) && is_summable(&c, w);
+}
+
+static inline int is_summable_deconv(const ln_op *conv, const ln_tensor_entry *x,
+                                     const ln_tensor_entry *w, const ln_tensor_entry *y)
+{
+    ln_quantized_conv c = conv_of(conv, x, w, y, 1);
+    ln_deconv_padding_of(conv, x, c.window.padding);
+    for (int i = 0; i < 4; i++)
+        if (c.window.padding[i] < 0)
+            return 0;
+    return has_blocks(x) && has_blocks(y) && tl_blocked_deconv2d_fits(&c.window) &&
+           is_summable(&c, w);
+}
+
+/** conv_of a convolution, with the tiles that compute it fastest. */
+static inline ln_quantized_conv tiled_conv_of(const ln_context *ctx, const ln_op *conv,
+                                              const ln_tensor_entry *x, const ln_tensor_entry *w,
+                                              const ln_tensor_entry *y)
+{
+    const ln_quantized_conv direct = conv_of(conv, x, w, y, 0);
+    ln_quantized_conv tiled = direct;
+    tiled.tile = ln_quantized_conv2d_tile(ctx, x->tensor->dims, y->tensor->dims, &direct.window);
+    return ln_quantized_has_tile(&tiled) && is_summable(&tiled, w) ? tiled : direct;
+}
+
+/** Whether a matrix [k, n] has sums of 32 bits, and packs. */
+static inline int is_summable_matrix(const ln_tensor_entry *w, int trans)
+{
+    const int *const d = w->tensor->dims;
+    const int k = d[trans ? 1 : 0], n = d[trans ? 0 : 1];
+    return w->tensor->ndim == 2 && k > 0 && n > 0 && k <= MOST_PRODUCTS &&
+           (double)tl_blocks(n) * (double)tl_quantized_matmul_packed(k) <= INT_MAX;
+}
+
+/** Whether `b`, which may be absent, is a constant number for each of the last `n` indices. */
+static inline int is_bias(const ln_tensor_entry *b, int n)
+{
+    return !b || (b->isconst && b->tensor->dtype == TL_FLOAT && b->tensor->len == n &&
+                  b->tensor->dims[b->tensor->ndim - 1] == n);
+}
+
+/** The same for channels of images [N, C, H, W]. */
+static inline int is_channel_bias(const ln_tensor_entry *b, int channels)
+{
+    const tl_tensor *const t = b->tensor;
+    return b->isconst && t->dtype == TL_FLOAT && t->len == channels && t->ndim >= 3 &&
+           t->dims[t->ndim - 3] == channels;
+}
+
+/** Whether no padding of a convolution is negative, which cuts. */
+static inline int only_pads(const ln_op *conv)
+{
+    int n, pads = 1;
+    const int *const padding = ln_rule_get_ints(conv, "padding", &n);
+    for (int i = 0; padding && i < n; i++)
+        pads = pads && padding[i] >= 0;
+    return padding && pads;
+}
+
+static inline int is_linear_product(const ln_op *matmul)
+{
+    return ln_rule_has_number(matmul, "alpha", 1) && ln_rule_has_number(matmul, "beta", 1);
+}
+
+#endif

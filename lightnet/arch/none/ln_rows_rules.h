@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the rules of rows.opt ask and compute.
+
+#ifndef LN_ROWS_RULES_H
+#define LN_ROWS_RULES_H
+
+#include "lightnet/ln_rule.h"
+
+/** The index that the constant `index` names along an axis of `len`; -1: none that is known. */
+static inline int taken(const ln_context *ctx, const ln_tensor_entry *index, int len)
+{
+    const double i = ln_rule_scalar(ctx, index);
+    return i >= -len && i < len ? (int)(i < 0 ? i + len : i) : -1;
+}
+
+static inline int may_become_view(const ln_context *ctx, const ln_tensor_entry *x,
+                                  const ln_tensor_entry *y)
+{
+    return !ln_context_is_mutated(ctx, x->name) && !ln_context_is_mutated(ctx, y->name);
+}
+
+/** The dimension that a source of a broadcast result has along the result's `axis`. */
+static inline int broadcast_dim(const ln_tensor_entry *src, const ln_tensor_entry *result, int axis)
+{
+    const int own = axis - (result->tensor->ndim - src->tensor->ndim);
+    return own < 0 ? 1 : src->tensor->dims[own];
+}
+
+/** Whether a source has all that the result has along the axis that `slice` cuts, which is
+ *  an axis of the same number. */
+static inline int is_whole(const ln_op *slice, const ln_tensor_entry *src,
+                           const ln_tensor_entry *result)
+{
+    const int axis = ln_rule_get_int(slice, "axis");
+    return src->tensor->ndim == result->tensor->ndim &&
+           src->tensor->dims[axis] == result->tensor->dims[axis];
+}
+
+/** Whether a source, or NULL, is the same along the axis that `slice` cuts. */
+static inline int is_repeated(const ln_op *slice, const ln_tensor_entry *src,
+                              const ln_tensor_entry *result)
+{
+    return !src || broadcast_dim(src, result, ln_rule_get_int(slice, "axis")) == 1;
+}
+
+/** Whether a and b have the same axes up to the one that `slice` cuts. */
+static inline int begin_alike(const ln_op *slice, const ln_tensor_entry *a,
+                              const ln_tensor_entry *b)
+{
+    const int axis = ln_rule_get_int(slice, "axis");
+    int alike = axis < a->tensor->ndim;
+    for (int i = 0; i <= axis; i++)
+        alike = alike && a->tensor->dims[i] == b->tensor->dims[i];
+    return alike;
+}
+
+#endif
