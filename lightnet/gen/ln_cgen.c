@@ -93,10 +93,17 @@ static void come_home(ln_cgen *out)
     append_line_directive(out, out->line + 2, out->file);
 }
 
+/** Whether it does not matter which line a compiler takes it for: empty lines, one comment. */
+static int is_inert(const char *text)
+{
+    return !text[strspn(text, "\n")] || strncmp(text, "    // ", strlen("    // ")) == 0;
+}
+
 void ln_cgen_print(ln_cgen *out, const char *fmt, ...)
 {
     va_list args;
-    come_home(out);
+    if (!is_inert(fmt))
+        come_home(out);
     va_start(args, fmt);
     append_format(out, fmt, args);
     va_end(args);

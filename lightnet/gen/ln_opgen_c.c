@@ -12,9 +12,10 @@
 #include "gen/ln_opgen_table.h"
 #include "lightnet/ln_util.h"
 
-static void write_struct(const generator *g)
+static void write_struct(generator *g)
 {
     char type[LN_MAX_NAME_LEN];
+    declarations members = {0};
     const ln_rjson *extra = g->op->fields[LN_OPDESC_EXTRA_PRIVS];
     ln_cgen_print(g->out, "struct %s_priv {\n", g->op->optype);
     for (size_t i = 0; i < g->op->nargs; i++) {
@@ -23,9 +24,10 @@ static void write_struct(const generator *g)
             if (!ln_opgen_is_member(g, arg, (var)v))
                 continue;
             ln_opgen_kept_type(arg, (var)v, type, sizeof(type));
-            ln_cgen_line(g->out, 4, "%s%s%s;", type, arg->name, ln_opgen_var_suffixes[v]);
+            ln_opgen_declare(g, &members, type, arg->name, ln_opgen_var_suffixes[v], "");
         }
     }
+    ln_opgen_write_declarations(g, &members);
     for (size_t i = 0; extra && i < extra->len; i++) {
         const ln_rjson *type_node = ln_rjson_get(extra->items[i], "type");
         const size_t len = strlen(type_node->text);
@@ -56,9 +58,10 @@ static int codes_name_any(const generator *g, const codes *cs)
 }
 
 /** Declares the variables of arguments that the code of a function names. */
-static void write_arg_locals(const generator *g, const codes *cs)
+static void write_arg_locals(generator *g, const codes *cs)
 {
-    char type[LN_MAX_NAME_LEN];
+    char type[LN_MAX_NAME_LEN], local[2 * LN_MAX_NAME_LEN], value[2 * LN_MAX_NAME_LEN];
+    declarations locals = {0};
     for (size_t i = 0; i < g->op->nargs; i++) {
         for (int v = VAR_VALUE; v <= VAR_COUNT; v++) {
             const ln_argdesc *arg = &g->op->args[i];
@@ -66,14 +69,16 @@ static void write_arg_locals(const generator *g, const codes *cs)
             if (!ln_opgen_codes_name_var(cs, arg, (var)v))
                 continue;
             ln_opgen_kept_type(arg, (var)v, type, sizeof(type));
-            ln_cgen_line(g->out, 4, "%s%s%s%s = priv->%s%s;", strchr(type, '*') ? "" : "const ",
-                         type, arg->name, suffix, arg->name, suffix);
+            snprintf(local, sizeof(local), "%s%s", strchr(type, '*') ? "" : "const ", type);
+            snprintf(value, sizeof(value), " = priv->%s%s", arg->name, suffix);
+            ln_opgen_declare(g, &locals, local, arg->name, suffix, value);
         }
     }
+    ln_opgen_write_declarations(g, &locals);
 }
 
 /** Declares all variables that the code of a function names. Returns 0: there are none. */
-static int declare_locals(const generator *g, const codes *cs)
+static int declare_locals(generator *g, const codes *cs)
 {
     const int has_args = codes_name_any(g, cs), has_exec = ln_opgen_codes_name(cs, "exec");
     const int has_locals = has_args || ln_opgen_codes_name(cs, "priv");
@@ -86,7 +91,7 @@ static int declare_locals(const generator *g, const codes *cs)
 }
 
 /** The same, set off from what follows. */
-static void write_locals(const generator *g, const codes *cs)
+static void write_locals(generator *g, const codes *cs)
 {
     if (declare_locals(g, cs))
         ln_cgen_print(g->out, "\n");
@@ -114,8 +119,7 @@ static void write_target_pre_run(generator *g)
 }
 
 /** run or static_run: from statements, or from a call that must return 0. */
-static void write_run(const generator *g, const char *name, const ln_rjson *run,
-                      const ln_rjson *call)
+static void write_run(generator *g, const char *name, const ln_rjson *run, const ln_rjson *call)
 {
     const ln_rjson *code = run ? run : call;
     const codes cs = {.nodes = &code, .len = 1};
@@ -136,7 +140,7 @@ static void write_run(const generator *g, const char *name, const ln_rjson *run,
 
 /** The opposite of pre_run, also of one that failed half way: all in `priv` that is not yet set is
  * 0. Without code or arrays of its own an operator needs none but ln_op_end. */
-static void write_post_run(const generator *g)
+static void write_post_run(generator *g)
 {
     const ln_rjson *code = g->op->fields[LN_OPDESC_POST_RUN];
     const codes cs = {.nodes = &code, .len = 1};
@@ -163,7 +167,7 @@ static void write_post_run(const generator *g)
     ln_cgen_print(g->out, "}\n\n");
 }
 
-static void write_calc_offset(const generator *g)
+static void write_calc_offset(generator *g)
 {
     const ln_rjson *code = g->op->fields[LN_OPDESC_CALC_OFFSET];
     const codes cs = {.nodes = &code, .len = 1};
@@ -196,20 +200,26 @@ static int write_shared(generator *g, ln_error *err)
     return 0;
 }
 
+/** Whether an operator of a target is more than a prototype with the functions of its base. */
+static int has_functions(const ln_opdesc *op)
+{
+    return ln_opgen_has_pre_run(op) || op->fields[LN_OPDESC_RUN] || op->fields[LN_OPDESC_CALL] ||
+           op->fields[LN_OPDESC_STATIC_RUN] || op->fields[LN_OPDESC_STATIC_CALL];
+}
+
 static int write_operator(generator *g, ln_error *err)
 {
     const ln_opdesc *op = g->op;
     const int names_struct =
         ln_opgen_codes_name(&g->pre, "priv_s") || ln_opgen_codes_name(&g->later, "priv_s");
     const char *doc = ln_opdesc_text(op, LN_OPDESC_DOC);
-    ln_cgen_print(g->out, "\n");
-    if (op->base)
-        ln_cgen_comment(g->out, "%s on %s.", base_type(g), op->arch);
-    else if (doc)
+    if (!op->base || has_functions(op))
+        ln_cgen_print(g->out, "\n");
+    if (!op->base && doc)
         ln_cgen_comment(g->out, "%s: %.*s", op->optype, (int)strcspn(doc, "\n"), doc);
     if (names_struct)
         ln_cgen_print(g->out, "#define priv_s %s_priv\n", base_type(g));
-    if (doc || op->base || names_struct)
+    if ((!op->base && doc) || names_struct)
         ln_cgen_print(g->out, "\n");
     if (!op->base && write_shared(g, err))
         return -1;
@@ -315,25 +325,33 @@ int ln_opgen_c(ln_cgen *out, const ln_opdescs *descs, ln_error *err)
     return result;
 }
 
-/** Prints a line for each generated operator of the architecture: `before`, its type, `behind`. */
-static void list_operators(ln_cgen *out, const ln_opdescs *descs, const char *arch,
-                           const char *before, const char *behind)
+/** Appends each generated operator of the architecture to `names`: ", ", `before` and its name. */
+static void list_operators(ln_cgen *names, const ln_opdescs *descs, const char *arch,
+                           const char *before)
 {
     for (size_t i = 0; i < descs->len; i++) {
         const ln_opdesc *op = descs->ops[i];
         if (ln_opdesc_is_generated(op) && strcmp(op->arch, arch) == 0)
-            ln_cgen_print(out, "%s%s%s\n", before, op->optype, behind);
+            ln_cgen_print(names, "%s%sln_opimpl_%s", names->text ? ", " : "", before, op->optype);
     }
 }
 
 void ln_opgen_list(ln_cgen *out, const ln_opdescs *descs, const char *arch)
 {
+    ln_cgen declared = {.file = "-"}, listed = {.file = "-"};
+    list_operators(&declared, descs, arch, "");
+    list_operators(&listed, descs, arch, "&");
+    ln_cgen_print(&listed, "%sNULL", listed.text ? ", " : "");
     ln_cgen_print(out, "// Generated from ");
     ln_opgen_print_sources(out, descs);
     ln_cgen_print(out, ": the operators of architecture '%s'.\n\n#include \"lightnet/ln_op.h\"\n\n",
                   arch);
-    list_operators(out, descs, arch, "extern ln_op ln_opimpl_", ";");
+    if (declared.text)
+        ln_cgen_line(out, 0, "extern ln_op %s;", declared.text);
     ln_cgen_print(out, "\nstatic ln_op *ops_%s[] = {\n", arch);
-    list_operators(out, descs, arch, "    &ln_opimpl_", ",");
-    ln_cgen_print(out, "    NULL,\n};\n");
+    ln_cgen_filled(out, listed.text ? listed.text : "NULL");
+    ln_cgen_print(out, "};\n");
+    out->failed |= declared.failed | listed.failed;
+    ln_cgen_free(&declared);
+    ln_cgen_free(&listed);
 }

@@ -283,14 +283,69 @@ void ln_opgen_kept_type(const ln_argdesc *arg, var v, char *buf, size_t size)
         snprintf(buf, size, "int ");
 }
 
+void ln_opgen_local_type(const ln_argdesc *arg, char *buf, size_t size)
+{
+    char type[LN_MAX_NAME_LEN];
+    ln_opgen_kept_type(arg, VAR_VALUE, type, sizeof(type));
+    const int may_change = strchr(type, '*') || arg->fields[LN_ARGDESC_CUSTOM];
+    snprintf(buf, size, "%s%s", may_change ? "" : "const ", type);
+}
+
+/* ---- declarations ---- */
+
+/** The declaration of that type, a new one where there is none; NULL: no memory. */
+static ln_cgen *line_of_type(declarations *d, const char *type, size_t len)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        if (strncmp(d->of[i].type, type, len) == 0 && !d->of[i].type[len])
+            return &d->of[i].line;
+    }
+    void *more = ln_realloc(d->of, (d->n + 1) * sizeof(*d->of));
+    if (!more)
+        return NULL;
+    d->of = more;
+    snprintf(d->of[d->n].type, sizeof(d->of[d->n].type), "%.*s", (int)len, type);
+    d->of[d->n].line = (ln_cgen){.file = "-"};
+    return &d->of[d->n++].line;
+}
+
+void ln_opgen_declare(generator *g, declarations *d, const char *type, const char *name,
+                      const char *suffix, const char *value)
+{
+    const size_t len = strcspn(type, "*");
+    ln_cgen *line = line_of_type(d, type, len);
+    if (line)
+        ln_cgen_print(line, "%s%s%s%s%s", line->text ? ", " : "", type + len, name, suffix, value);
+    g->failed |= !line;
+}
+
+void ln_opgen_write_declarations(generator *g, declarations *d)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        g->failed |= d->of[i].line.failed;
+        ln_cgen_line(g->out, 4, "%s%s;", d->of[i].type,
+                     d->of[i].line.text ? d->of[i].line.text : "");
+        ln_cgen_free(&d->of[i].line);
+    }
+    ln_free(d->of);
+    *d = (declarations){0};
+}
+
 /* ---- lines with expressions ---- */
+
+/** 1 for one string of C. */
+static int is_literal(const char *text)
+{
+    const size_t len = strlen(text);
+    return len > 1 && text[0] == '"' && strcspn(text + 1, "\"\\") == len - 2;
+}
 
 int ln_opgen_is_plain(const generator *g, const ln_rjson *node)
 {
     static const char *const members[] = {"",      "->dtype", "->ndim",
                                           "->len", "->dims",  "->array_len"};
     const char *text = node->text, *entry_suffix = ln_opgen_var_suffixes[VAR_ENTRY];
-    if (node->type != LN_RJSON_STRING || strcmp(text, "LN_MAXDIM") == 0 ||
+    if (node->type != LN_RJSON_STRING || strcmp(text, "LN_MAXDIM") == 0 || is_literal(text) ||
         (strncmp(text, "TL_", 3) == 0 && ln_c_is_identifier(text))) // a data type, checked already
         return 1;
     for (size_t i = 0; i < g->op->nargs; i++) {

@@ -116,8 +116,27 @@ const char *ln_opgen_view_name(const ln_argdesc *arg);
 /** The type of one value of a parameter, ready for a name behind it. */
 void ln_opgen_param_type(const ln_argdesc *arg, char *buf, size_t size);
 
+/** The type of an input or a parameter as a variable of pre_run, ready for a name behind it. */
+void ln_opgen_local_type(const ln_argdesc *arg, char *buf, size_t size);
+
 /** The type of a variable that `priv` keeps, ready for a name behind it. */
 void ln_opgen_kept_type(const ln_argdesc *arg, var v, char *buf, size_t size);
+
+/** Declarations in the making: those of one type stand together. All zero: none. */
+typedef struct declarations {
+    struct {
+        char type[LN_MAX_NAME_LEN]; /* up to its first '*' */
+        ln_cgen line;
+    } * of;
+    size_t n;
+} declarations;
+
+/** Adds `NAME SUFFIX VALUE` with a type as ln_opgen_kept_type has it. */
+void ln_opgen_declare(generator *g, declarations *d, const char *type, const char *name,
+                      const char *suffix, const char *value);
+
+/** Appends and frees the declarations; d is then empty. */
+void ln_opgen_write_declarations(generator *g, declarations *d);
 
 /** 1 for C that cannot be wrong: a name of an argument, or a member of a tensor. */
 int ln_opgen_is_plain(const generator *g, const ln_rjson *node);

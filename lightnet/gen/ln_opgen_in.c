@@ -119,8 +119,6 @@ static void write_single_input(const generator *g, const ln_argdesc *arg)
     if (needs_entry(g, arg))
         ln_cgen_line(g->out, 4, "ln_tensor_entry *%s = ln_op_find_input(op_arg, \"%s\");", entry,
                      x);
-    if (ln_opgen_has_value_in_pre(g, arg))
-        ln_cgen_line(g->out, 4, "const tl_tensor *%s = priv->%s;", x, x);
     if (has_checks && arg->optional)
         ln_cgen_line(g->out, 4, "if (%s) {", entry);
     write_tensor_checks(g, arg, entry, arg->optional ? 8 : 4);

@@ -75,22 +75,18 @@ static void write_converted_array(const generator *g, const ln_argdesc *arg)
     ln_cgen_line(g->out, 4, "}");
 }
 
+/** A value that is no more than what ln_op_begin has stored is declared already. */
 static void write_param_value(const generator *g, const ln_argdesc *arg)
 {
     char type[LN_MAX_NAME_LEN];
     const ln_rjson *func = arg->fields[LN_ARGDESC_FROM_FUNC];
-    ln_opgen_param_type(arg, type, sizeof(type));
-    const char *const_scalar = strchr(type, '*') || arg->fields[LN_ARGDESC_CUSTOM]
-                                   ? ""
-                                   : "const "; // custom code may change it
+    ln_opgen_local_type(arg, type, sizeof(type));
     if (ln_opgen_is_converted_array(arg)) {
         write_converted_array(g, arg);
     } else if (func) {
-        ln_cgen_line_of(g->out, 4, func, "%s%s%s = %s(%s_entry->value_string);", const_scalar, type,
-                        arg->name, func->text, arg->name);
+        ln_cgen_line_of(g->out, 4, func, "%s%s = %s(%s_entry->value_string);", type, arg->name,
+                        func->text, arg->name);
         write_unknown_string(g, arg, 4, "");
-    } else if (ln_opgen_has_value_in_pre(g, arg)) {
-        ln_cgen_line(g->out, 4, "%s%s%s = priv->%s;", const_scalar, type, arg->name, arg->name);
     }
 }
 

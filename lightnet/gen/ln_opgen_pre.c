@@ -110,7 +110,7 @@ static void write_section(const generator *g, const char **last, const char *tit
 {
     if (*last == title)
         return;
-    ln_cgen_print(g->out, "\n    // %s\n", title);
+    ln_cgen_print(g->out, "    // %s\n", title);
     *last = title;
 }
 
@@ -220,8 +220,24 @@ static int uses_priv(const generator *g)
     return ln_opgen_codes_name(&g->pre, "priv");
 }
 
+/** Declares what ln_op_begin has stored and pre_run names. */
+static void write_stored(generator *g)
+{
+    char type[2 * LN_MAX_NAME_LEN], value[2 * LN_MAX_NAME_LEN];
+    declarations locals = {0};
+    for (size_t i = 0; i < g->op->nargs; i++) {
+        const ln_argdesc *arg = &g->op->args[i];
+        if (!ln_opgen_is_stored(arg) || !ln_opgen_has_value_in_pre(g, arg))
+            continue;
+        ln_opgen_local_type(arg, type, sizeof(type));
+        snprintf(value, sizeof(value), " = priv->%s", arg->name);
+        ln_opgen_declare(g, &locals, type, arg->name, "", value);
+    }
+    ln_opgen_write_declarations(g, &locals);
+}
+
 /** What the tables say comes first. */
-static void write_beginning(const generator *g)
+static void write_beginning(generator *g)
 {
     const char *op = g->op->optype;
     if (ln_opgen_has_priv(g))
@@ -231,6 +247,7 @@ static void write_beginning(const generator *g)
     ln_cgen_line(g->out, 8, "return;");
     if (uses_priv(g))
         ln_cgen_line(g->out, 4, "struct %s_priv *priv = op_arg->priv;", op);
+    write_stored(g);
 }
 
 void ln_opgen_write_last(const generator *g)
@@ -238,13 +255,11 @@ void ln_opgen_write_last(const generator *g)
     const ln_rjson *scratch = g->op->fields[LN_OPDESC_SCRATCH],
                    *custom = g->op->fields[LN_OPDESC_CUSTOM];
     if (scratch) {
-        ln_cgen_print(g->out, "\n    // scratch memory\n");
+        ln_cgen_print(g->out, "    // scratch memory\n");
         ln_opgen_write_line(g, 4, scratch, "op_arg->scratch_size = %s;", scratch->text);
     }
-    if (custom) {
-        ln_cgen_print(g->out, "\n");
+    if (custom)
         ln_cgen_snippet(g->out, 4, custom);
-    }
     write_for_reports(g);
 }
 

@@ -56,13 +56,20 @@ void ln_opgen_arg_type(const ln_argdesc *arg, char *buf, size_t size)
     snprintf(buf, size, "%s%s%s", *shape || *dtype ? shape : "any", between, dtype);
 }
 
+/** Appends a string in quotes. */
+static void append_string(ln_cgen *line, const char *text)
+{
+    ln_cgen_print(line, "\"");
+    ln_cgen_escaped(line, text ? text : "");
+    ln_cgen_print(line, "\"");
+}
+
 static void write_string_field(ln_cgen *line, const char *field, const char *text)
 {
     if (!text)
         return;
-    ln_cgen_print(line, ", .%s = \"", field);
-    ln_cgen_escaped(line, text);
-    ln_cgen_print(line, "\"");
+    ln_cgen_print(line, ", .%s = ", field);
+    append_string(line, text);
 }
 
 static void write_inplace(const generator *g)
@@ -103,7 +110,8 @@ static void write_bounds(const ln_argdesc *arg, int first, const char *what, ln_
     static const char *const cmps[] = {"EQ", "GT", "GE", "LT", "LE", "NE"};
     for (int i = 0; i < (int)LENGTH_OF(cmps); i++) {
         if (ln_opgen_is_listed(arg, (ln_argdesc_field)(first + i)))
-            ln_cgen_print(line, "%s(%s, %s), ", what, cmps[i], arg->fields[first + i]->text);
+            ln_cgen_print(line, "%s%s(%s, %s)", line->text ? ", " : "", what, cmps[i],
+                          arg->fields[first + i]->text);
     }
 }
 
@@ -111,9 +119,7 @@ static void write_bounds(const ln_argdesc *arg, int first, const char *what, ln_
 static void write_default_value(const ln_rjson *value, ln_cgen *line)
 {
     if (value->type == LN_RJSON_STRING) {
-        ln_cgen_print(line, "\"");
-        ln_cgen_escaped(line, value->text);
-        ln_cgen_print(line, "\"");
+        append_string(line, value->text);
     } else if (value->type == LN_RJSON_BOOL) {
         ln_cgen_print(line, "%d", value->boolean);
     } else {
@@ -126,13 +132,12 @@ static void write_default_values(const ln_argdesc *arg, const ln_rjson *value, l
     const size_t n = value->type == LN_RJSON_ARRAY ? value->len : 1;
     if (n == 0)
         return;
-    ln_cgen_print(line, ln_opgen_is_string(arg) ? ", .strings = (const char *const[]){"
-                                                : ", .numbers = (const double[]){");
+    ln_cgen_print(line, ln_opgen_is_string(arg) ? ", LN_STRINGS(" : ", LN_NUMBERS(");
     for (size_t i = 0; i < n; i++) {
         ln_cgen_print(line, i ? ", " : "");
         write_default_value(value->type == LN_RJSON_ARRAY ? value->items[i] : value, line);
     }
-    ln_cgen_print(line, "}, .n_default = %zu", n);
+    ln_cgen_print(line, ")");
 }
 
 /** What ln_op_begin checks of a parameter, and adds. */
@@ -146,7 +151,7 @@ static void write_param_checks(const ln_argdesc *arg, ln_cgen *line)
     write_bounds(arg, LN_ARGDESC_LEN, "LN_LENGTH", &bounds);
     write_bounds(arg, LN_ARGDESC_EQ, "LN_VALUE", &bounds);
     if (bounds.text)
-        ln_cgen_print(line, ", .bounds = (const ln_bound[]){%s{0}}", bounds.text);
+        ln_cgen_print(line, ", .bounds = LN_BOUNDS(%s)", bounds.text);
     line->failed |= bounds.failed;
     ln_cgen_free(&bounds);
     if (arg->fields[LN_ARGDESC_DEFAULT])
@@ -160,18 +165,18 @@ static void write_checks(const generator *g, const ln_argdesc *arg, ln_cgen *lin
     else if (arg->kind == LN_ARGDESC_PARAM)
         write_param_checks(arg, line);
     if (ln_opgen_is_stored(arg) && ln_opgen_is_member(g, arg, VAR_VALUE))
-        ln_cgen_print(line, ", .at = LN_MEMBER(struct %s_priv, %s)", g->op->optype, arg->name);
+        ln_cgen_print(line, ", .at = LN_PRIV(%s, %s)", g->op->optype, arg->name);
 }
 
-static void write_arg_info(const generator *g, const ln_argdesc *arg)
+/** Appends the row of an argument, and what ends the table behind the last. */
+static void write_arg_info(const generator *g, const ln_argdesc *arg, int is_last)
 {
     char type[LN_MAX_NAME_LEN], *value = NULL;
     size_t size = 0;
     ln_cgen line = {.file = "-"};
     ln_opgen_arg_type(arg, type, sizeof(type));
-    ln_cgen_print(&line, "{.arg_name = \"%s\"", arg->name);
-    write_string_field(&line, "doc",
-                       arg->fields[LN_ARGDESC_DOC] ? ln_argdesc_text(arg, LN_ARGDESC_DOC) : "");
+    ln_cgen_print(&line, "{\"%s\", ", arg->name);
+    append_string(&line, ln_argdesc_text(arg, LN_ARGDESC_DOC));
     write_string_field(&line, "type", type);
     if (arg->fields[LN_ARGDESC_DEFAULT]) {
         FILE *stream = open_memstream(&value, &size);
@@ -195,7 +200,8 @@ static void write_arg_info(const generator *g, const ln_argdesc *arg)
         ln_cgen_print(&line, ", .dynamic = %d", ln_argdesc_is(arg, LN_ARGDESC_DYNAMIC) ? 1 : -1);
     write_checks(g, arg, &line);
     g->out->failed |= line.failed;
-    ln_cgen_line(g->out, 4, "%s},", line.text ? line.text : "");
+    ln_cgen_line(g->out, 4, "%s},%s", line.text ? line.text : "",
+                 is_last ? " {.arg_name = NULL}};" : "");
     ln_cgen_free(&line);
 }
 
@@ -208,19 +214,33 @@ static const struct {
     [LN_ARGDESC_PARAM] = {"params", "param_arg_names"},
 };
 
-static void write_arg_tables(const generator *g, ln_argdesc_kind kind)
+/** The argument of a kind that follows the first `i`, or NULL. */
+static const ln_argdesc *next_arg(const ln_opdesc *op, ln_argdesc_kind kind, size_t i)
+{
+    while (i < op->nargs && op->args[i].kind != kind)
+        i++;
+    return i < op->nargs ? &op->args[i] : NULL;
+}
+
+static void write_arg_infos(const generator *g, ln_argdesc_kind kind)
+{
+    const ln_opdesc *op = g->op;
+    const ln_argdesc *arg = next_arg(op, kind, 0), *next;
+    ln_cgen_print(g->out, "static const ln_arg_info %s_%s[] = {%s\n", op->optype,
+                  kind_tables[kind].infos, arg ? "" : "{.arg_name = NULL}};");
+    for (; arg; arg = next) {
+        next = next_arg(op, kind, (size_t)(arg - op->args) + 1);
+        write_arg_info(g, arg, !next);
+    }
+}
+
+static void write_arg_names(const generator *g, ln_argdesc_kind kind)
 {
     ln_cgen names = {.file = "-"};
-    ln_cgen_print(g->out, "static const ln_arg_info %s_%s[] = {\n", g->op->optype,
-                  kind_tables[kind].infos);
     for (size_t i = 0; i < g->op->nargs; i++) {
-        if (g->op->args[i].kind != kind)
-            continue;
-        write_arg_info(g, &g->op->args[i]);
-        ln_cgen_print(&names, "\"%s\", ", g->op->args[i].name);
+        if (g->op->args[i].kind == kind)
+            ln_cgen_print(&names, "\"%s\", ", g->op->args[i].name);
     }
-    ln_cgen_line(g->out, 4, "{.arg_name = NULL},");
-    ln_cgen_print(g->out, "};\n");
     ln_cgen_line(g->out, 0, "static const char *%s_%s[] = {%sNULL};", g->op->optype,
                  kind_tables[kind].names, names.text ? names.text : "");
     g->out->failed |= names.failed;
@@ -245,30 +265,19 @@ static int has_run(const ln_opdesc *op)
     return op->fields[LN_OPDESC_RUN] || op->fields[LN_OPDESC_CALL];
 }
 
-/** Appends a string in quotes. */
-static void append_string(ln_cgen *line, const char *text)
-{
-    ln_cgen_print(line, "\"");
-    ln_cgen_escaped(line, text ? text : "");
-    ln_cgen_print(line, "\"");
-}
-
 static void write_info(const generator *g)
 {
     const ln_opdesc *op = g->op;
     ln_cgen line = {.file = "-"};
-    ln_cgen_print(&line, "{.doc = ");
+    ln_cgen_print(&line, "LN_OP_INFO(%s, ", op->optype);
     append_string(&line, ln_opdesc_text(op, LN_OPDESC_DOC));
-    ln_cgen_print(&line, ", .author = ");
+    ln_cgen_print(&line, ", ");
     append_string(&line, ln_opdesc_text(op, LN_OPDESC_AUTHOR));
-    ln_cgen_print(&line, ", .source = ");
+    ln_cgen_print(&line, ", ");
     append_string(&line, ln_cgen_base_name(op->node->file));
-    ln_cgen_print(&line, ", .pure = %d, .inplace_writer = %d", op->pure, op->inplace_writer);
-    for (size_t kind = 0; kind < LENGTH_OF(kind_tables); kind++)
-        ln_cgen_print(&line, ", .%s = %s_%s", kind_tables[kind].infos, op->optype,
-                      kind_tables[kind].infos);
-    ln_cgen_print(g->out, "static const ln_op_info %s_info =\n", op->optype);
-    ln_cgen_line(g->out, 4, "%s};", line.text ? line.text : "");
+    ln_cgen_print(&line, ", .pure = %d%s", op->pure,
+                  op->inplace_writer ? ", .inplace_writer = 1" : "");
+    ln_cgen_line(g->out, 0, "%s);", line.text ? line.text : "");
     ln_cgen_print(g->out, "\n");
     g->out->failed |= line.failed;
     ln_cgen_free(&line);
@@ -277,10 +286,11 @@ static void write_info(const generator *g)
 void ln_opgen_write_tables(const generator *g)
 {
     write_inplace(g);
-    for (int kind = LN_ARGDESC_IN; kind <= LN_ARGDESC_PARAM; kind++)
-        write_arg_tables(g, (ln_argdesc_kind)kind);
+    for (int kind = LN_ARGDESC_IN; kind <= LN_ARGDESC_PARAM; kind++) {
+        write_arg_infos(g, (ln_argdesc_kind)kind);
+        write_arg_names(g, (ln_argdesc_kind)kind);
+    }
     write_ptypes(g);
-    ln_cgen_print(g->out, "\n");
     write_info(g);
 }
 
@@ -289,9 +299,8 @@ void ln_opgen_write_prototype(const generator *g)
     const ln_opdesc *op = g->op;
     const char *base = ln_opdesc_base(op)->optype, *mtype = ln_opdesc_text(op, LN_OPDESC_MTYPE);
     ln_cgen line = {.file = "-"};
-    ln_cgen_print(&line, "LN_GENOP(%s, %s, \"%s\", %s, .pre_run = %s_pre_run", base, op->optype,
-                  op->arch, mtype ? mtype : "LN_MEM_NONE",
-                  ln_opgen_has_pre_run(op) ? op->optype : base);
+    ln_cgen_print(&line, "LN_GENOP(%s, %s, \"%s\", %s, %s_pre_run", base, op->optype, op->arch,
+                  mtype ? mtype : "LN_MEM_NONE", ln_opgen_has_pre_run(op) ? op->optype : base);
     if (op->fields[LN_OPDESC_STATIC_RUN] || op->fields[LN_OPDESC_STATIC_CALL])
         ln_cgen_print(&line, ", .static_run = %s_static_run", op->optype);
     if (has_run(op))

@@ -25,9 +25,41 @@ LN_API int ln_op_begin(ln_op_arg *op_arg, size_t size);
 /** Ends a post_run: removes the outputs that the operator has made, frees `priv`. */
 LN_API void ln_op_end(ln_op_arg *op_arg);
 
-/** Defines ln_opimpl_TYPE, the prototype of an operator of architecture `arch` with the tables of
- * BASE; then come its functions. */
-#define LN_GENOP(BASE, TYPE, architecture, memory, ...)                          \
+/** LN_MEMBER of the private structure of operators TYPE. */
+#define LN_PRIV(TYPE, member) LN_MEMBER(struct TYPE##_priv, member)
+
+/** The bounds of a parameter. */
+#define LN_BOUNDS(...)                   \
+    (const ln_bound[])                   \
+    {                                    \
+        __VA_ARGS__,                     \
+        {                                \
+            LN_BOUND_NONE, LN_OPCK_EQ, 0 \
+        }                                \
+    }
+
+/** The default of a parameter: numbers or bools, or strings. */
+#define LN_NUMBERS(...)                       \
+    .numbers = (const double[]){__VA_ARGS__}, \
+    .n_default = sizeof((const double[]){__VA_ARGS__}) / sizeof(double)
+#define LN_STRINGS(...)                            \
+    .strings = (const char *const[]){__VA_ARGS__}, \
+    .n_default = sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)
+
+/** Defines TYPE_info, what a description in `file` by `who` says of operators TYPE, with their
+ * tables; then come the other fields. */
+#define LN_OP_INFO(TYPE, documentation, who, file, ...)                       \
+    static const ln_op_info TYPE##_info = {.doc = documentation,              \
+                                           .author = who,                     \
+                                           .source = file,                    \
+                                           .tensors_in = TYPE##_tensors_in,   \
+                                           .tensors_out = TYPE##_tensors_out, \
+                                           .params = TYPE##_params,           \
+                                           __VA_ARGS__}
+
+/** Defines ln_opimpl_TYPE, the prototype of an operator of an architecture with the tables of BASE;
+ * then come its functions, pre_run first. */
+#define LN_GENOP(BASE, TYPE, architecture, memory, checks, ...)                  \
     static ln_op_arg TYPE##_op_arg = {.optype = #TYPE,                           \
                                       .arch = architecture,                      \
                                       .in_arg_names = BASE##_in_arg_names,       \
@@ -36,7 +68,7 @@ LN_API void ln_op_end(ln_op_arg *op_arg);
                                       .param_ptypes = BASE##_param_ptypes,       \
                                       .info = &BASE##_info,                      \
                                       .mtype = memory};                          \
-    ln_op ln_opimpl_##TYPE = {.op_arg = &TYPE##_op_arg, __VA_ARGS__}
+    ln_op ln_opimpl_##TYPE = {.op_arg = &TYPE##_op_arg, .pre_run = checks, __VA_ARGS__}
 
 /* Adds a parameter with its default to an operator that lacks it, or has it as an empty string or
  * array (ln_param_list_append_empty), so that checks, rewrites and a printed model see the value

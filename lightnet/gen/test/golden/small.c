@@ -22,8 +22,8 @@ static int is_identity(const int *axes, int n)
 
 /** Written elsewhere. */
 ln_list *simplify_by_hand(const ln_context *ctx, ln_list **old_ops);
-#line 26 "small.c"
 
+#line 27 "small.c"
 /* abs_relu (small.opt:67): What abs or a square gives, relu does not change. */
 LN_COMBINER_RULE(abs_relu, .removed = "mid 1", .sizes = LN_RULE_OPEN,
     .match = "{abs_toy|square_toy} first(* | dst=mid);"
