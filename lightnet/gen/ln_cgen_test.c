@@ -67,6 +67,57 @@ START_TEST(a_snippet_points_to_its_place_and_back)
 }
 END_TEST
 
+START_TEST(a_line_that_follows_in_its_file_too_needs_no_directive)
+{
+    const char text[] = "[\"one\",\n\"two\",\n\n\"three\"]";
+    ln_rjson *root = ln_rjson_parse("my.op", text, strlen(text), NULL);
+    ln_cgen out = {.file = "my.c"};
+    for (size_t i = 0; i < root->len; i++)
+        ln_cgen_line_of(&out, 4, root->items[i], "%s();", root->items[i]->text);
+    ln_cgen_print(&out, "\n");
+    ln_cgen_print(&out, "    // three more\n");
+    ln_cgen_line_of(&out, 4, root->items[2], "more();");
+    ln_cgen_print(&out, "}\n");
+    ck_assert_str_eq(out.text, "#line 1 \"my.op\"\n"
+                               "    one();\n"
+                               "    two();\n"
+                               "#line 4 \"my.op\"\n"
+                               "    three();\n"
+                               "\n"
+                               "    // three more\n"
+                               "#line 4 \"my.op\"\n"
+                               "    more();\n"
+                               "#line 11 \"my.c\"\n"
+                               "}\n");
+    ln_cgen_free(&out);
+    ln_rjson_free(root);
+}
+END_TEST
+
+START_TEST(items_fill_lines)
+{
+    ln_cgen out = {.file = "a.c"};
+    ln_cgen_filled(&out, "&aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, "
+                         "&bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb, &c, NULL");
+    ck_assert_str_eq(out.text, "    &aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa,\n"
+                               "    &bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb, &c, NULL,\n");
+    ln_cgen_free(&out);
+}
+END_TEST
+
+START_TEST(what_binds_less_than_and_is_no_operand)
+{
+    ck_assert(ln_c_is_operand("a == b"));
+    ck_assert(ln_c_is_operand("a && b <= c"));
+    ck_assert(ln_c_is_operand("f(a || b, c ? d : e)"));
+    ck_assert(ln_c_is_operand("strcmp(a, \"?|=\") != 0"));
+    ck_assert(!ln_c_is_operand("a || b"));
+    ck_assert(!ln_c_is_operand("a ? b : c"));
+    ck_assert(!ln_c_is_operand("f(a), b"));
+    ck_assert(!ln_c_is_operand("a = b"));
+}
+END_TEST
+
 START_TEST(names_are_found_as_identifiers_only)
 {
     static const struct {
@@ -123,6 +174,8 @@ END_TEST
 
 LN_TEST_MAIN("generated C", long_lines_are_broken_where_c_allows_it,
              long_strings_are_broken_into_several, long_comments_stay_comments,
-             a_snippet_points_to_its_place_and_back, names_are_found_as_identifiers_only,
+             a_snippet_points_to_its_place_and_back,
+             a_line_that_follows_in_its_file_too_needs_no_directive, items_fill_lines,
+             what_binds_less_than_and_is_no_operand, names_are_found_as_identifiers_only,
              arguments_are_counted_as_a_macro_sees_them, keywords_are_no_identifiers,
              a_file_that_cannot_be_written_is_an_error)
