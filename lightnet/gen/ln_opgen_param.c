@@ -47,12 +47,10 @@ static void write_unknown_string(const generator *g, const ln_argdesc *arg, int 
     char name_at[LN_MAX_NAME_LEN] = "NULL";
     if (arg->fields[LN_ARGDESC_NAME_FUNC])
         snprintf(name_at, sizeof(name_at), "name_of_%s_%s", g->op->optype, p);
-    ln_cgen_line(g->out, indent, "if ((int)%s%s == -1) {", p, index);
-    ln_cgen_line(g->out, indent + 4,
-                 "ln_op_fail_name(op_arg, \"%s\", %s_entry->value_%sstring%s, %s);", p, p,
-                 *index ? "array_" : "", index, name_at);
-    ln_cgen_line(g->out, indent + 4, "return;");
-    ln_cgen_line(g->out, indent, "}");
+    ln_cgen_line(g->out, indent,
+                 "LN_OPCK_RETURN((int)%s%s == -1 && ln_op_fail_name(op_arg, \"%s\", "
+                 "%s_entry->value_%sstring%s, %s));",
+                 p, index, p, p, *index ? "array_" : "", index, name_at);
 }
 
 /** Converts an array of strings to an array that `priv` owns. */

@@ -52,17 +52,15 @@ static void blur_pre_run(ln_op_arg *op_arg)
 #line 68 "good.op"
     const tl_dtype dtype = tl_dtype_from_str(dtype_entry->value_string);
 #line 55 "good.c"
-    if ((int)dtype == -1) {
-        ln_op_fail_name(op_arg, "dtype", dtype_entry->value_string, name_of_blur_dtype);
-        return;
-    }
+    LN_OPCK_RETURN((int)dtype == -1 && ln_op_fail_name(op_arg, "dtype", dtype_entry->value_string,
+                   name_of_blur_dtype));
 #line 71 "good.op"
     ln_opck_satisfy(dtype != TL_BOOL);
-#line 62 "good.c"
+#line 60 "good.c"
     ln_param_entry *dtypes_entry = ln_param_list_find(op_arg->params, "dtypes");
 #line 76 "good.op"
     tl_dtype *dtypes = ln_alloc_array((size_t)dtypes_entry->array_len, sizeof(tl_dtype));
-#line 66 "good.c"
+#line 64 "good.c"
     if (!dtypes) {
         ln_op_fail_last(op_arg);
         return;
@@ -71,24 +69,22 @@ static void blur_pre_run(ln_op_arg *op_arg)
     for (int i = 0; i < dtypes_entry->array_len; i++) {
 #line 77 "good.op"
         dtypes[i] = tl_dtype_from_str(dtypes_entry->value_array_string[i]);
-#line 75 "good.c"
-        if ((int)dtypes[i] == -1) {
-            ln_op_fail_name(op_arg, "dtypes", dtypes_entry->value_array_string[i], NULL);
-            return;
-        }
+#line 73 "good.c"
+        LN_OPCK_RETURN((int)dtypes[i] == -1 && ln_op_fail_name(op_arg, "dtypes",
+                       dtypes_entry->value_array_string[i], NULL));
     }
 #line 79 "good.op"
     ln_opck_satisfy(dtypes[0] == dtype);
 #line 26 "good.op"
     ln_opck_satisfy(width <= src->dims[1]);
     // outputs
-#line 86 "good.c"
+#line 82 "good.c"
     if (!ln_op_define_output(op_arg, "dst", src->ndim, src->dims, src->dtype, LN_MEM_NONE))
         return;
 #line 84 "good.op"
     if (sigma > 1e6F)
         ln_op_fail(op_arg, "sigma is %g", sigma);
-#line 92 "good.c"
+#line 88 "good.c"
 }
 
 static void blur_post_run(ln_op_arg *op_arg)
@@ -150,7 +146,7 @@ struct split_cpu_priv {
 #line 96 "good.op"
     int runs;
     double *table;
-#line 154 "good.c"
+#line 150 "good.c"
 };
 
 static void split_cpu_pre_run(ln_op_arg *op_arg)
@@ -165,7 +161,7 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     // checks
 #line 100 "good.op"
     ln_opck_satisfy(src->ndim > 0 && src->dims[0] > 1);
-#line 169 "good.c"
+#line 165 "good.c"
     ln_param_entry *rows_entry = ln_param_list_find(op_arg->params, "rows");
     ln_opck_param_int_lt(rows_entry, src->dims[0]);
     // outputs
@@ -178,12 +174,12 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     }
 
     upper_dims[0] = rows;
-#line 182 "good.c"
+#line 178 "good.c"
     ln_tensor_entry *upper_entry = ln_op_define_output(op_arg, "upper", src->ndim, upper_dims,
         src->dtype, LN_MEM_CPU);
 #line 119 "good.op"
     ln_free(upper_dims);
-#line 187 "good.c"
+#line 183 "good.c"
     if (!upper_entry)
         return;
     if (ln_tensor_entry_set_owner(upper_entry, op_arg->tensor_table, src_name)) {
@@ -197,7 +193,7 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
         memcpy(lower_dims, src->dims, sizeof(int) * (size_t)src->ndim);
 #line 129 "good.op"
         lower_dims[0] = src->dims[0] - upper->dims[0];
-#line 201 "good.c"
+#line 197 "good.c"
         lower_entry = ln_op_define_output(op_arg, "lower", src->ndim, lower_dims, upper->dtype,
                                           LN_MEM_CPU);
         if (!lower_entry)
@@ -217,7 +213,7 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
 #line 138 "good.op"
     op_arg->macs = 3.0 * rows;
     op_arg->algorithm = rows > 1 ? "many" : "one";
-#line 221 "good.c"
+#line 217 "good.c"
     op_arg->layout = "plain";
 }
 
@@ -228,7 +224,7 @@ static void split_cpu_post_run(ln_op_arg *op_arg)
         return;
 #line 149 "good.op"
     ln_free(priv->table);
-#line 232 "good.c"
+#line 228 "good.c"
     ln_op_end(op_arg);
 }
 
@@ -239,7 +235,7 @@ static size_t split_cpu_calc_offset(ln_op_arg *op_arg, ln_tensor_entry *te)
 
 #line 150 "good.op"
     return te == upper_entry ? src_entry->offset : te->offset;
-#line 243 "good.c"
+#line 239 "good.c"
 }
 
 static const ln_arg_info split_cpu_tensors_in[] = {
@@ -264,7 +260,7 @@ static void split_cpu_static_run(ln_op_arg *op_arg)
 
 #line 141 "good.op"
     ((struct priv_s *)priv)->runs = 0;
-#line 268 "good.c"
+#line 264 "good.c"
 }
 
 static void split_cpu_run(ln_op_arg *op_arg)
@@ -278,7 +274,7 @@ static void split_cpu_run(ln_op_arg *op_arg)
     if (lower)
         memcpy(lower->data, (const char *)src->data + tl_tensor_size(upper),
                tl_tensor_size(lower));
-#line 282 "good.c"
+#line 278 "good.c"
 }
 
 LN_GENOP(split_cpu, split_cpu, "cpu", LN_MEM_CPU, split_cpu_pre_run,
@@ -314,12 +310,12 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
     for (int i = 0; i < priv->src_n; i++) {
 #line 165 "good.op"
         ln_opck_satisfy(src[i]->dtype == src[0]->dtype && tl_tensor_issameshape(src[i], src[0]));
-#line 318 "good.c"
+#line 314 "good.c"
     }
 #line 166 "good.op"
     ln_opck_satisfy(src_n < 100);
     // outputs
-#line 323 "good.c"
+#line 319 "good.c"
     tl_dtype dst_dtype = TL_FLOAT;
     int dst_ndim = 1;
     int *dst_dims = NULL;
@@ -331,7 +327,7 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
     memcpy(stacked + 1, src[0]->dims, sizeof(int) * (size_t)src[0]->ndim);
     stacked[0] = src_n;
     dst_dims = stacked;
-#line 335 "good.c"
+#line 331 "good.c"
     ln_tensor_entry *dst_entry = ln_op_define_output(op_arg, "dst", dst_ndim, dst_dims, dst_dtype,
         LN_MEM_CPU);
     if (!dst_entry)
@@ -373,7 +369,7 @@ static void stack_cpu_run(ln_op_arg *op_arg)
 
 #line 189 "good.op"
     if (tl_exec_gather(&exec, src, src_n, dst))
-#line 377 "good.c"
+#line 373 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -417,7 +413,7 @@ static void rows_cpu_pre_run(ln_op_arg *op_arg)
 #line 210 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
     // for the other functions
-#line 421 "good.c"
+#line 417 "good.c"
     priv->total = total_entry->tensor;
 }
 
@@ -456,7 +452,7 @@ static void rows_cpu_static_run(ln_op_arg *op_arg)
 
 #line 215 "good.op"
     if (tl_exec_zeros(&exec, total))
-#line 460 "good.c"
+#line 456 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -470,7 +466,7 @@ static void rows_cpu_run(ln_op_arg *op_arg)
 
 #line 216 "good.op"
     if (tl_exec_scatter(&exec, src, dst, dst_n))
-#line 474 "good.c"
+#line 470 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -513,7 +509,7 @@ static void rows_alone_cpu_pre_run(ln_op_arg *op_arg)
         return;
 #line 210 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
-#line 517 "good.c"
+#line 513 "good.c"
 }
 
 static void rows_alone_cpu_post_run(ln_op_arg *op_arg)
@@ -551,7 +547,7 @@ static void rows_alone_cpu_run(ln_op_arg *op_arg)
 
 #line 226 "good.op"
     tl_exec_scatter(NULL, src, dst, dst_n);
-#line 555 "good.c"
+#line 551 "good.c"
 }
 
 LN_GENOP(rows_alone_cpu, rows_alone_cpu, "cpu", LN_MEM_CPU, rows_alone_cpu_pre_run,
@@ -566,7 +562,7 @@ struct count_priv {
     int axis;
 #line 233 "good.op"
     int lines;
-#line 570 "good.c"
+#line 566 "good.c"
 };
 
 static void count_pre_run(ln_op_arg *op_arg)
@@ -588,7 +584,7 @@ static void count_pre_run(ln_op_arg *op_arg)
     priv->dst = dst_entry->tensor;
 #line 236 "good.op"
     priv->lines = src->dims[0];
-#line 592 "good.c"
+#line 588 "good.c"
 }
 
 static const ln_arg_info count_tensors_in[] = {
@@ -622,7 +618,7 @@ static void count_cpu_run(ln_op_arg *op_arg)
 
 #line 238 "good.op"
     if (tl_exec_relu(&exec, src, dst))
-#line 626 "good.c"
+#line 622 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -647,7 +643,7 @@ static void count_far_pre_run(ln_op_arg *op_arg)
     // for reports
 #line 242 "good.op"
     op_arg->macs = priv->lines;
-#line 651 "good.c"
+#line 647 "good.c"
 }
 
 static void count_far_static_run(ln_op_arg *op_arg)
@@ -658,7 +654,7 @@ static void count_far_static_run(ln_op_arg *op_arg)
 
 #line 243 "good.op"
     if (tl_exec_zeros(&exec, dst))
-#line 662 "good.c"
+#line 658 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -669,7 +665,7 @@ static void count_far_run(ln_op_arg *op_arg)
 
 #line 244 "good.op"
     ((struct priv_s *)priv)->lines += axis;
-#line 673 "good.c"
+#line 669 "good.c"
 }
 
 LN_GENOP(count, count_far, "far", LN_MEM_CPU, count_far_pre_run,
@@ -684,7 +680,7 @@ struct count_slowly_cpu_priv {
     tl_tensor *dst;
 #line 233 "good.op"
     int lines;
-#line 688 "good.c"
+#line 684 "good.c"
 };
 
 static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
@@ -706,7 +702,7 @@ static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
     priv->dst = dst_entry->tensor;
 #line 236 "good.op"
     priv->lines = src->dims[0];
-#line 710 "good.c"
+#line 706 "good.c"
 }
 
 static const ln_arg_info count_slowly_cpu_tensors_in[] = {
@@ -734,7 +730,7 @@ static void count_slowly_cpu_run(ln_op_arg *op_arg)
 
 #line 252 "good.op"
     if (tl_exec_relu(NULL, src, dst))
-#line 738 "good.c"
+#line 734 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
