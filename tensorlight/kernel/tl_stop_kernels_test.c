@@ -208,6 +208,22 @@ static int winograd(room *r)
                   : tl_exec_blocked_winograd(exec, src, packed, NULL, dst, &same_3x3, CHANNELS, M);
 }
 
+static int quantized_winograd(room *r)
+{
+    enum { CHANNELS = 48 };
+    const tl_quantized_param q = {.scale = 1, .dst_factor = 1};
+    tl_tensor *const weight = wanted(r, TL_INT8, DIMS(CHANNELS, CHANNELS, 3, 3));
+    tl_tensor *const packed =
+        wanted(r, TL_INT8, DIMS(tl_blocks(CHANNELS), (int)tl_quantized_winograd_packed(CHANNELS)));
+    tl_tensor *const src = wanted(r, TL_UINT8, DIMS(1, tl_blocks(CHANNELS), 40, 40, TL_BLOCK));
+    tl_tensor *const dst = wanted(r, TL_UINT8, DIMS(1, tl_blocks(CHANNELS), 40, 40, TL_BLOCK));
+    const tl_exec *const exec =
+        with_scratch(r, tl_quantized_winograd_scratch(src, dst, CHANNELS, THREADS));
+    const int status = tl_exec_quantized_winograd_pack(exec, weight, NULL, NULL, NULL, packed);
+    return status ? status
+                  : tl_exec_quantized_winograd(exec, src, packed, dst, &same_3x3, CHANNELS, &q);
+}
+
 static int blocked_conv2d(room *r)
 {
     const int channels[] = {32, 48};
@@ -321,19 +337,33 @@ static int det(room *r)
 static const struct {
     int (*run)(room *r);
     const char *name;
-} kernels[] = {ROW(put_along),      ROW(put_nd),
-               ROW(onehot),         ROW(concat),
-               ROW(resample_cubic), ROW(resample_bytes),
-               ROW(lstm),           ROW(gru),
-               ROW(matmul),         ROW(lowbit_matmul),
-               ROW(attention),      ROW(dft),
-               ROW(winograd),       ROW(blocked_conv2d),
-               ROW(conv2d),         ROW(maxpool2d),
-               ROW(poolnd),         ROW(roi_align),
-               ROW(topk),           ROW(sort),
-               ROW(unique),         ROW(unique_sorted),
-               ROW(packed_cells),   ROW(nms),
-               ROW(nms_rows),       ROW(det)};
+} kernels[] = {ROW(put_along),
+               ROW(put_nd),
+               ROW(onehot),
+               ROW(concat),
+               ROW(resample_cubic),
+               ROW(resample_bytes),
+               ROW(lstm),
+               ROW(gru),
+               ROW(matmul),
+               ROW(lowbit_matmul),
+               ROW(attention),
+               ROW(dft),
+               ROW(winograd),
+               ROW(quantized_winograd),
+               ROW(blocked_conv2d),
+               ROW(conv2d),
+               ROW(maxpool2d),
+               ROW(poolnd),
+               ROW(roi_align),
+               ROW(topk),
+               ROW(sort),
+               ROW(unique),
+               ROW(unique_sorted),
+               ROW(packed_cells),
+               ROW(nms),
+               ROW(nms_rows),
+               ROW(det)};
 
 /** Runs a kernel that is stopped at check `at`, 0: never; returns the number of checks. */
 static size_t checks_of(size_t kernel, tl_pool *pool, size_t at)
