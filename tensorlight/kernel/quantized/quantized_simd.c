@@ -186,22 +186,21 @@ static void quantize_block(const line *l, const float *src, uint8_t *dst)
     }
 }
 
-/** Writes results that lie in `values`, activated; `lanes` of the last block. */
-static void write_values(const line *l, float (*values)[BLOCKS * TL_BLOCK], int n, int n_blocks,
-                         int lanes, void *dst)
+/** Writes results that lie in `values`, `n_blocks` blocks of a pixel after those of another one,
+ *  activated; `lanes` of the last block. */
+static void write_values(const line *l, float *values, int n, int n_blocks, int lanes, void *dst)
 {
     const tl_quad_job *const job = l->job;
+    tl_vf_activate(job->q.act, values, (size_t)n * n_blocks * TL_BLOCK);
     for (int m = 0; m < n; m++)
-        for (int b = 0; b < n_blocks; b++) {
+        for (int b = 0; b < n_blocks; b++, values += TL_BLOCK) {
             const size_t at = b * job->dst_block_step + m * job->dst_step;
             const size_t len = (size_t)(b < n_blocks - 1 ? TL_BLOCK : lanes);
             uint8_t bytes[TL_BLOCK];
-            float *const v = values[m] + b * TL_BLOCK;
-            tl_vf_activate(job->q.act, v, TL_BLOCK);
             if (job->is_float) {
-                memcpy((float *)dst + at, v, len * sizeof(float));
+                memcpy((float *)dst + at, values, len * sizeof(float));
             } else {
-                quantize_block(l, v, bytes);
+                quantize_block(l, values, bytes);
                 memcpy((uint8_t *)dst + at, bytes, len);
             }
         }
@@ -311,7 +310,7 @@ static line line_of(const tl_quad_job *job, const int8_t *weight, int n_blocks, 
     l.low = representable(&l, job->low * job->q.dst_factor);
     l.high = representable(&l, job->high * job->q.dst_factor);
     l.result = result_of(&l, n_blocks, lanes);
-    l.step = l.result == VALUES ? (size_t)BLOCKS * TL_BLOCK : job->dst_step;
+    l.step = l.result == VALUES ? (size_t)n_blocks * TL_BLOCK : job->dst_step;
     l.block_step = l.result == VALUES ? TL_BLOCK : job->dst_block_step;
     return l;
 }
@@ -324,7 +323,7 @@ static void run_tiles(const line *l, const uint8_t *src, char *dst, int n, int n
     for (int i = 0, m = 0; i < n_tiles; i++) {
         const int pixels = n / n_tiles + (i < n % n_tiles);
         const uint8_t *const from = src + (size_t)m * PIXEL_BYTES;
-        float values[PIXELS][BLOCKS * TL_BLOCK];
+        float values[PIXELS * BLOCKS * TL_BLOCK];
         tiles[pixels][n_blocks - 1](l, from,
                                     l->result == VALUES ? (void *)values : dst + m * pixel);
         if (l->result == VALUES)
