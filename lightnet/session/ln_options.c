@@ -53,7 +53,7 @@ static int parse_number(const option *o, void *field, const char *value)
 
 static int parse_int(const option *o, void *field, const char *value)
 {
-    uint64_t n;
+    uint64_t n = 0;
     if (parse_uint64(o, value, &n))
         return -1;
     *(int *)field = (int)n;

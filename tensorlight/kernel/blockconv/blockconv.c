@@ -686,7 +686,7 @@ size_t tl_blocked_deconv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
     return tl_conv_scratch(&kind, src, dst, param, channels, threads);
 }
 
-static int is_floating(const tl_tensor *t)
+static inline int is_floating(const tl_tensor *t)
 {
     return t->dtype == TL_FLOAT || t->dtype == TL_BFLOAT16;
 }

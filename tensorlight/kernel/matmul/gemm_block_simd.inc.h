@@ -426,8 +426,7 @@ static void run_panel(const group *s, size_t j)
     if (s->is_packing) {
         const tl_gemm_matrix src = panel_source(s, j);
         const size_t cols = tl_smaller_size(TL_GEMM_PANEL, part->cols - j);
-        float *const panel = part->room + j / TL_GEMM_PANEL * s->room_step;
-        PACK_PANEL(&src, part->len, cols, panel);
+        PACK_PANEL(&src, part->len, cols, part->room + j / TL_GEMM_PANEL * s->room_step);
     }
     const size_t n = s->end - s->begin, first = j / TL_GEMM_PANEL * n;
     const size_t n_tiles = (part->cols + TL_GEMM_PANEL - 1) / TL_GEMM_PANEL * n;
