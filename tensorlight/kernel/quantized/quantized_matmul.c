@@ -37,10 +37,22 @@ static size_t laid_row(const product *p)
     return (size_t)tl_blocks(p->k) * TL_BLOCK * p->bytes;
 }
 
-static void divide(product *p)
+/** Bytes of the scratch of a slot that lays so many rows. */
+static size_t slot_of(const product *p, size_t rows)
+{
+    return tl_divide_up(rows * laid_row(p), 64) * 64;
+}
+
+/** The rows that a unit has at most. */
+static size_t most_rows(const product *p)
 {
     const size_t fit = SOURCE_BYTES / (laid_row(p) ? laid_row(p) : 1);
-    const size_t most = fit > TILE_ROWS ? fit - fit % TILE_ROWS : TILE_ROWS;
+    return fit > TILE_ROWS ? fit - fit % TILE_ROWS : TILE_ROWS;
+}
+
+static void divide(product *p)
+{
+    const size_t most = most_rows(p);
     const size_t n = tl_divide_up(p->rows, most);
     const size_t even = n ? tl_divide_up(tl_divide_up(p->rows, n), TILE_ROWS) * TILE_ROWS : 1;
     p->rows_per_unit = tl_smaller_size(even, p->rows ? p->rows : 1);
@@ -52,7 +64,7 @@ static void divide(product *p)
     p->blocks_per_unit = 2 * (int)tl_divide_up(pairs, units ? units : 1);
     p->block_units =
         p->blocks ? (int)tl_divide_up((size_t)p->blocks, (size_t)p->blocks_per_unit) : 0;
-    p->slot_size = tl_divide_up(p->rows_per_unit * laid_row(p), 64) * 64;
+    p->slot_size = slot_of(p, p->rows_per_unit);
 }
 
 static product product_of(const tl_tensor *src, const tl_tensor *dst, int bytes)
@@ -67,8 +79,13 @@ static product product_of(const tl_tensor *src, const tl_tensor *dst, int bytes)
 
 size_t tl_quantized_matmul_scratch(const tl_tensor *src, const tl_tensor *dst, int threads)
 {
-    const size_t sizes[] = {product_of(src, dst, 1).slot_size, product_of(src, dst, 2).slot_size};
-    return tl_slots_size(sizes[0] > sizes[1] ? sizes[0] : sizes[1], threads); // any kernel may run
+    size_t most = 0; // any kernel may run; fewer rows may make larger units
+    for (int bytes = 1; bytes <= 2; bytes++) {
+        const product p = product_of(src, dst, bytes);
+        const size_t size = slot_of(&p, tl_smaller_size(p.rows, most_rows(&p)));
+        most = size > most ? size : most;
+    }
+    return tl_slots_size(most, threads);
 }
 
 static void lay_block(const uint8_t *src, size_t bytes, uint8_t *dst)

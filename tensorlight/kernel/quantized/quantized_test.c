@@ -209,6 +209,36 @@ START_TEST(sums_are_exact_where_16_bits_would_saturate)
 }
 END_TEST
 
+START_TEST(scratch_memory_of_a_product_is_enough_for_fewer_rows)
+{
+    enum { ROWS = 300, K = 1024, COLUMNS = 3 };
+    TL_ISA_EACH_USABLE (isa) {
+        nn_room room = {.seed = 4};
+        tl_tensor *const weight = nn_blank(&room, TL_INT8, 2, (int[]){K, COLUMNS});
+        tl_tensor *const packed =
+            nn_blank(&room, TL_INT8, 2, (int[]){1, (int)tl_quantized_matmul_packed(K)});
+        tl_tensor *const most = nn_blank(&room, TL_UINT8, 2, (int[]){ROWS, K});
+        tl_tensor *const most_dst = nn_blank(&room, TL_UINT8, 2, (int[]){ROWS, COLUMNS});
+        const size_t size = tl_quantized_matmul_scratch(most, most_dst, 1);
+        const tl_exec exec = {
+            .isa = isa, .scratch = aligned_alloc(64, (size + 63) / 64 * 64), .scratch_size = size};
+        const tl_quantized_param q = {.scale = 1, .dst_factor = 1};
+        tl_exec_quantized_matmul_pack(&exec, weight, NULL, NULL, NULL, packed, 0);
+        for (int rows = 1; rows <= ROWS; rows++) {
+            tl_tensor src = *most, dst = *most_dst;
+            src.dims = (int[]){rows, K};
+            dst.dims = (int[]){rows, COLUMNS};
+            src.len = rows * K;
+            dst.len = rows * COLUMNS;
+            if (tl_exec_quantized_matmul(&exec, &src, packed, &dst, &q) < 0)
+                ck_abort_msg("%d rows need more scratch memory", rows);
+        }
+        free(exec.scratch);
+        nn_close(&room);
+    }
+}
+END_TEST
+
 typedef void run_func(tl_isa isa, tl_pool *pool, uint64_t seed);
 
 /** With one thread and with two. */
@@ -236,4 +266,5 @@ END_TEST
 
 LN_TEST_MAIN("quantized", convolutions_agree_with_64_bit_loops, products_agree_with_64_bit_loops,
              all_bytes_of_packed_weights_are_written, results_saturate_and_nan_becomes_the_lowest,
-             sums_are_exact_where_16_bits_would_saturate)
+             sums_are_exact_where_16_bits_would_saturate,
+             scratch_memory_of_a_product_is_enough_for_fewer_rows)
