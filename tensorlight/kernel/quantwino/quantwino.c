@@ -50,6 +50,12 @@ static size_t weights_before(int channel)
 
 /* ---- packing ---- */
 
+/** Whether packed weights, which have words, may lie there. */
+static inline int is_even(const void *weight)
+{
+    return (uintptr_t)weight % sizeof(int16_t) == 0;
+}
+
 size_t tl_quantized_winograd_packed(int channels)
 {
     return sizeof(tl_quantized_head) + weights_before(channels) * sizeof(int16_t);
@@ -149,7 +155,7 @@ int tl_exec_quantized_winograd_pack(const tl_exec *exec, const tl_tensor *weight
                                     const tl_tensor *bias, const tl_tensor *factor,
                                     const tl_tensor *addend, tl_tensor *dst)
 {
-    assert(weight->dtype == TL_INT8 && weight->ndim == 4);
+    assert(weight->dtype == TL_INT8 && weight->ndim == 4 && is_even(dst->data));
     assert(weight->dims[2] == 3 && weight->dims[3] == 3);
     pack_job job = {.weight = weight,
                     .bias = bias,
@@ -264,7 +270,7 @@ int tl_exec_quantized_winograd(const tl_exec *exec, const tl_tensor *src, const 
                                tl_tensor *dst, const tl_conv2d_param *param, int channels,
                                const tl_quantized_param *q)
 {
-    assert(src->dtype == TL_UINT8 && weight->dtype == TL_INT8);
+    assert(src->dtype == TL_UINT8 && weight->dtype == TL_INT8 && is_even(weight->data));
     assert(dst->dtype == TL_FLOAT || dst->dtype == TL_UINT8);
     const tl_exec alone = {.isa = exec ? exec->isa : tl_isa_best()};
     tiles t = {.kernel = pick(exec, TL_UINT8),

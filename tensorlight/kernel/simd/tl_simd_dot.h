@@ -7,7 +7,7 @@
 //
 //     tl_vs                  sums: TL_VF_LANES of them, in TL_VS_REGISTERS registers
 //     tl_vx, tl_vx_load(p, part)   four source bytes, for all lanes
-//     tl_vx_keep(x)          x, of which the compiler knows nothing
+//     tl_vx_keep(x)          x, opaque to the compiler
 //     tl_vw, tl_vw_load(p, part)   four weights of each lane: 4 TL_VF_LANES bytes
 //     tl_vs_begin(start)     sums that begin with start[0 .. TL_VF_LANES-1]
 //     tl_vs_add(s, x, w)     s plus a product of each lane
@@ -15,9 +15,8 @@
 //
 //     TL_VX_PARTS            instructions that take two numbers instead of four need each product
 //                            once for each `part`, 0 .. TL_VX_PARTS-1
-//     TL_VX_BYTES            bytes that a source byte takes where tl_vx_load reads it: 1, as it
-//     lies,
-//                            or 2: words, of each 16 those with even numbers before the others
+//     TL_VX_BYTES            bytes that tl_vx_load reads for a source byte: 1, as it lies, or 2:
+//                            words, of each 16 those with even numbers before the others
 //
 //     TL_VX_OFFSET           what source bytes are worth less than without it: instructions that
 //                            take only signed bytes find them moved by 128, so that `start` has
