@@ -496,14 +496,15 @@ int ln_c_is_identifier(const char *text)
 }
 
 /** Whether an operator binds less than `&&`: "?", ",", "|" and an assignment. */
-static int is_loose(const char *c)
+static int is_loose(const char *code, const char *c)
 {
-    const int compares = c[0] == '=' && (c[1] == '=' || strchr("=!<>", c[-1]));
+    const int compares = c[0] == '=' && (c[1] == '=' || (c > code && strchr("=!<>", c[-1])));
     return strchr("?,|=", c[0]) && !compares;
 }
 
 int ln_c_is_operand(const char *code)
 {
+    const char *const begin = code;
     int depth = 0;
     token tk = {.type = TOKEN_LITERAL};
     while ((tk = next_token(&code, &tk)).type != TOKEN_END) {
@@ -511,7 +512,7 @@ int ln_c_is_operand(const char *code)
             continue;
         depth += strchr("([{", tk.text[0]) != NULL;
         depth -= strchr(")]}", tk.text[0]) != NULL;
-        if (depth == 0 && is_loose(tk.text))
+        if (depth == 0 && is_loose(begin, tk.text))
             return 0;
     }
     return 1;

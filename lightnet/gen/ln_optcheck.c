@@ -162,7 +162,8 @@ static int check_match_ins(const checking *c, ln_optop *op)
             return ln_optrule_fail(c->rule, &arg->place, c->err,
                                    "'%s' may be absent, but operator '%s' makes it", tensor->name,
                                    tensor->maker->name);
-        if (arg->exchange && (!arg->next || arg->next->exchange || arg->next->optional))
+        if (arg->exchange &&
+            (arg->optional || !arg->next || arg->next->exchange || arg->next->optional))
             return ln_optrule_fail(c->rule, &arg->place, c->err,
                                    "'<->' stands between two inputs that must be there");
         if (arg->exchange)
@@ -460,24 +461,6 @@ static int check_replace_params(const checking *c, const ln_optop *op)
     return 0;
 }
 
-static void mark_steady(const checking *c, const ln_optarg *args)
-{
-    for (const ln_optarg *arg = args; arg; arg = arg->next)
-        ln_opttensor_find(c->rule, arg->tensor)->steady = 1;
-}
-
-/** A kept operator runs earlier than the replacement. What the pattern says of its tensors still
- * holds then only if nothing writes them in place. */
-static void mark_kept(const checking *c)
-{
-    for (const ln_optop *op = c->rule->match; op; op = op->next) {
-        if (!op->keep)
-            continue;
-        mark_steady(c, op->ins);
-        mark_steady(c, op->outs);
-    }
-}
-
 static int check_replace(const checking *c)
 {
     name_unnamed(c, c->rule->replace);
@@ -490,7 +473,6 @@ static int check_replace(const checking *c)
         if (check_replace_ins(c, op) || check_replace_outs(c, op) || check_replace_params(c, op))
             return -1;
     }
-    mark_kept(c);
     for (ln_opttensor *tensor = c->rule->tensors; tensor; tensor = tensor->next)
         tensor->removed = !c->rule->warn && tensor->maker && !tensor->maker->keep && !tensor->made;
     return 0;

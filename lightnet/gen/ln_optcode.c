@@ -129,7 +129,8 @@ static void write_make(const ln_optwriter *w)
 {
     ln_cgen_line(w->out, 0, "static void make_%s(ln_rule_match *m)", w->rule->name);
     ln_cgen_print(w->out, "{\n");
-    ln_optwrite_locals(w, replacing_code(w));
+    if (!ln_optwrite_locals(w, replacing_code(w)) && !w->rule->replace)
+        ln_cgen_print(w->out, "    (void)m;\n");
     if (w->rule->let)
         ln_cgen_snippet(w->out, 4, w->rule->let);
     for (const ln_optop *op = w->rule->replace, *end; op; op = end) {

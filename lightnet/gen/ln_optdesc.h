@@ -86,7 +86,6 @@ typedef struct ln_opttensor {
     int index;       /* in the order in which matching comes to it, from 0 */
     int fresh;       /* first named by the replacement */
     int made;        /* by the replacement */
-    int steady;      /* of a kept operator: must be the same at the replacement's place */
     int removed;     /* made by the pattern, no more by the replacement */
 } ln_opttensor;
 

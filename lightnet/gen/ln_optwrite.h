@@ -37,7 +37,7 @@ int ln_optwrite_op_index(const ln_optrule *rule, const char *name);
  * Returns how many. */
 int ln_optwrite_locals(const ln_optwriter *w, const char *code);
 
-/** Whether the text of a rule can say the parameter's value, as ln_rule_value_at reads it. */
+/** Whether the text of a rule can say the parameter's value, as ln_rule_read_value reads it. */
 int ln_optwrite_is_plain(const ln_optparam *param);
 
 /** Such a parameter in a text: `PARAM=VALUE`, or `OPERATOR.*`. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules as tables: the operators that take a match's place, made as a text says.
 
+#include <assert.h>
 #include <string.h>
 
 #include "lightnet/ln_rule.h"
@@ -27,6 +28,7 @@ static void make_output(ln_rule_match *m, const char *arg_name, const char *tens
 {
     char buf[LN_MAX_NAME_LEN];
     if (ln_rule_tensor_index(m, tensor) < 0) {
+        assert(m->n_tensors < LN_MAX_RULE_TENSORS);
         const int i = m->n_tensors++;
         const char *p = tensor;
         m->tensor_names[i] = tensor;

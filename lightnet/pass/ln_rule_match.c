@@ -4,6 +4,7 @@
 // The text of a pattern is read while it is compared, up to the first difference: for most rules
 // and operators that is the first word, a type.
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,6 +94,7 @@ static const ln_tensor_entry **place_of(ln_rule_match *m, const char *name)
 {
     int i = ln_rule_tensor_index(m, name);
     if (i < 0) {
+        assert(m->n_tensors < LN_MAX_RULE_TENSORS);
         i = m->n_tensors++;
         m->tensor_names[i] = name;
         m->tensors[i] = NULL;
@@ -116,7 +118,7 @@ static int fits(ln_rule_match *m, const ln_list *list, const char *arg_name, con
             return 0;
         *te = found;
     }
-    *n += *te != NULL;
+    *n += tle != NULL;
     // What a kept operator reads and makes is not written in place.
     return !(m->kept >> last & 1) || !*te || !ln_entry_is_mutated(*te);
 }
@@ -134,8 +136,8 @@ static int next_fits(matching *at, const ln_list *list, int *n)
            fits(at->m, list, swapped ? first.arg_name : second.arg_name, &second, n);
 }
 
-/** Whether the inputs, or outputs, of the last operator are those of the text, up to a ' ' or ')'.
- */
+/** Whether the inputs, or outputs, of the last operator are those of the text, which ends with a
+ *  blank or a parenthesis. */
 static int args_fit(matching *at, const ln_list *list)
 {
     int n = 0;
@@ -177,6 +179,7 @@ static int has_sizes(const ln_rule *rule, const ln_op *op)
 static void enter_op(matching *at, const ln_op *op, const char *p)
 {
     ln_rule_match *const m = at->m;
+    assert(m->n_ops < LN_MAX_RULE_OPS);
     m->op_names[m->n_ops] = at->p;
     if (*p == ' ') {
         if (ln_rule_accept(&p, " keep "))
@@ -409,9 +412,8 @@ ln_list *ln_rule_expand(const ln_rule *rule, const ln_context *ctx, const ln_op 
 ln_list *ln_rule_combine(const ln_rule *rule, const ln_context *ctx, const ln_list *win_ops,
                          size_t win_size, int *match)
 {
-    (void)win_size;
     *match = 0;
-    return apply(rule, ctx, NULL, win_ops, NULL, match);
+    return win_size ? apply(rule, ctx, NULL, win_ops, NULL, match) : NULL;
 }
 
 ln_list *ln_rule_substitute(const ln_rule *rule, const ln_context *ctx, ln_list **old_ops)

@@ -76,7 +76,8 @@ START_TEST(a_text_matches_the_operators_that_it_describes)
         {"oz", "part( | dst=z);", 0},               // it has an input
         {"oz", "part(src=y, mask?=m | dst=z);", 1}, // which may be absent
         {"oz", "part(src=y, mask=m | dst=z);", 0},  // which must be there
-        {"oz", "part(src=y | dst=y);", 0},          // two tensors
+        {"oz", "part(src=y, mask?=y | dst=z);", 1},
+        {"oz", "part(src=y | dst=y);", 0}, // two tensors
         {"oz", "part(src=y | dst=z | len=2);", 1},
         {"oz", "part(src=y | dst=z | len=-2);", 0},
         {"oz", "part(src=y | dst=z | len=TWO);", 0}, // a number
@@ -85,6 +86,7 @@ START_TEST(a_text_matches_the_operators_that_it_describes)
         {"oy", "add(src1=a | dst=y);", 0}, // it has two inputs
         {"oy", "add(src1=a, * | dst=y);", 1},
         {"oy", "add(src1=a, src2=a | dst=y);", 0},
+        {"oy", "add(src1=a, other?=a | dst=y);", 0}, // it has another input
     };
     ln_context *ctx = sum_model();
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -93,6 +95,8 @@ START_TEST(a_text_matches_the_operators_that_it_describes)
         ck_assert_ptr_null(ln_rule_expand(&rule, ctx, op_named(ctx, rows[i].name), &match));
         ck_assert_msg(match == rows[i].matches, "'%s' %s", rows[i].match,
                       match ? "matches" : "does not match");
+        ck_assert_ptr_null(ln_rule_combine(&rule, ctx, NULL, 0, &match));
+        ck_assert_int_eq(match, 0);
     }
     ln_context_free(ctx);
 }

@@ -37,7 +37,7 @@ LN_BEGIN_DECLS
 /** The number of the binary interface between LightNet and plug-ins, and in the SONAME of its
  * libraries. It grows when a struct, constant or function of a public header changes or is removed;
  * additions keep it (tests/structure/abi.py). */
-#define LN_PLUGIN_ABI 13
+#define LN_PLUGIN_ABI 14
 
 /** The first word of a descriptor: "LNPI", which no other object has there by chance. */
 #define LN_PLUGIN_MAGIC UINT32_C(0x49504e4c)

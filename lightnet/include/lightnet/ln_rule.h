@@ -185,15 +185,15 @@ typedef enum ln_rule_sizes {
  * one that the operator makes and one before it reads. */
 typedef struct ln_rule {
     const char *name;
-    const char *match;
     const char *removed; /* tensors that disappear, each with the number of its readers: "t 1, u 2";
                             or NULL */
     int swaps;           /* the pairs of inputs with "<->" in `match` */
     ln_rule_sizes sizes;
     bool (*allows)(const ln_rule_match *m); /* the other conditions, or NULL */
-    const char *replace;                    /* the new operators, or NULL */
-    void (*make)(ln_rule_match *m);         /* makes them where a text cannot say all, or NULL */
-    const char *warn;                       /* a message instead, or NULL */
+    const char *match;
+    const char *replace;            /* the new operators, or NULL */
+    void (*make)(ln_rule_match *m); /* makes them where a text cannot say all, or NULL */
+    const char *warn;               /* a message instead, or NULL */
 } ln_rule;
 
 /* Define the function apply_NAME, of the kind that an architecture registers, by a rule's table. */
