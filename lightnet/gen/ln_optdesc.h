@@ -47,13 +47,24 @@ typedef struct ln_optparam {
     const char *param;  /* PARAM of LN_OPT_PARAM */
 } ln_optparam;
 
+/** A tensor of an example: "TL_INT8 [2, 2] {1, 2, 3, 4}". */
+typedef struct ln_optdata {
+    const char *dtype; /* NULL: not said */
+    int has_dims;
+    const char **dims;
+    int ndim;
+    const char **items; /* the elements: numbers, "nan", "inf", "-inf" */
+    int len;
+} ln_optdata;
+
 typedef struct ln_optarg {
     struct ln_optarg *next;
     ln_rjson place;
-    const char *arg_name; /* NULL: all inputs of `op` */
-    const char *tensor;   /* its name in the rule */
-    const char *op;       /* OPERATOR of `OPERATOR.*` */
-    int optional;         /* `?=`: may be absent */
+    const char *arg_name;   /* NULL: all inputs of `op` */
+    const char *tensor;     /* its name in the rule */
+    const ln_optdata *data; /* of an example: the tensor itself */
+    const char *op;         /* OPERATOR of `OPERATOR.*` */
+    int optional;           /* `?=`: may be absent */
     int exchange; /* n > 0: it and the next may be exchanged, the nth such pair of the rule */
 } ln_optarg;
 
@@ -74,6 +85,15 @@ typedef struct ln_optop {
     ln_optparam *params;
     int reached; /* of a checked pattern: leads to the anchor */
 } ln_optop;
+
+/** An example of an operator: its arguments, and what comes of them. */
+typedef struct ln_optexample {
+    struct ln_optexample *next;
+    ln_optop op; /* its place, inputs, outputs and parameters */
+    const char *doc;
+    const char *tolerance; /* as written, or NULL */
+    const char *error;     /* a part of the message, or NULL */
+} ln_optexample;
 
 /** A tensor of a rule. */
 typedef struct ln_opttensor {

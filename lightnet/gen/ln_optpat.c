@@ -12,10 +12,12 @@
 typedef struct reader {
     ln_arena *arena;
     const ln_optrule *rule;
+    const char *subject; /* what messages begin with where there is no rule, or NULL */
     ln_error *err;
     const char *p;
     ln_rjson place; /* file, line, column */
     int in_test;    /* words in arrays of numbers are sizes */
+    int in_example; /* arrays may be empty */
 } reader;
 
 /* ---- characters and words ---- */
@@ -75,14 +77,24 @@ static int accept(reader *r, const char *text)
     return 1;
 }
 
+/** Records a reason for a place of the text; returns -1. */
+static int fail(const reader *r, const ln_rjson *place, const char *reason)
+{
+    if (r->subject)
+        return ln_rjson_fail(place, r->err, "%s: %s", r->subject, reason);
+    return ln_optrule_fail(r->rule, place, r->err, "%s", reason);
+}
+
 /** Records what was expected and what comes next; returns -1. */
 static int unexpected(reader *r, const char *expected)
 {
     const ln_rjson place = here(r);
     if (!*r->p)
-        return ln_optrule_fail(r->rule, &place, r->err, "expected %s, but the text ends", expected);
-    return ln_optrule_fail(r->rule, &place, r->err, "expected %s, found '%.*s'", expected,
-                           (int)strcspn(r->p + 1, " \n(),;|") + 1, r->p);
+        return fail(r, &place,
+                    ln_arena_printf(r->arena, "expected %s, but the text ends", expected));
+    return fail(r, &place,
+                ln_arena_printf(r->arena, "expected %s, found '%.*s'", expected,
+                                (int)strcspn(r->p + 1, " \n(),;|") + 1, r->p));
 }
 
 static int expect(reader *r, const char *text, const char *expected)
@@ -191,6 +203,9 @@ static const char *literal(reader *r, ln_optvalue *type)
 static int array(reader *r, ln_optparam *param)
 {
     ln_optvalue type, first = LN_OPT_NULL;
+    param->type = LN_OPT_NUMBERS;
+    if (r->in_example && accept(r, "]"))
+        return 0;
     do {
         const ln_rjson place = here(r);
         const char *item = literal(r, &type);
@@ -201,9 +216,8 @@ static int array(reader *r, ln_optparam *param)
         if (r->in_test && type == LN_OPT_STRING && first == LN_OPT_NUMBER)
             type = first;
         if (type != first || type == LN_OPT_NULL)
-            return ln_optrule_fail(r->rule, &place, r->err,
-                                   "the elements of an array must be all numbers, all strings or "
-                                   "all bools");
+            return fail(r, &place,
+                        "the elements of an array must be all numbers, all strings or all bools");
         add_item(r, &param->items, &param->len, item);
     } while (accept(r, ",") && !accept(r, "]"));
     param->type = first == LN_OPT_STRING   ? LN_OPT_STRINGS
@@ -352,12 +366,15 @@ static int params(reader *r, ln_optparam **tail)
     return 0;
 }
 
+/** Reads the inputs or the outputs of an operator. */
+typedef int (*tensors_func)(reader *r, ln_optarg **args, int *any);
+
 /** The three groups between the parentheses; groups at the end may be left out. */
-static int groups(reader *r, ln_optop *op)
+static int groups(reader *r, ln_optop *op, tensors_func read)
 {
-    if (tensors(r, &op->ins, &op->any_in))
+    if (read(r, &op->ins, &op->any_in))
         return -1;
-    if (accept(r, "|") && tensors(r, &op->outs, &op->any_out))
+    if (accept(r, "|") && read(r, &op->outs, &op->any_out))
         return -1;
     return accept(r, "|") ? params(r, &op->params) : 0;
 }
@@ -416,7 +433,7 @@ static int operator(reader *r, ln_optop *op)
     const char *start = r->p;
     op->keep = accept_word(r, "keep");
     if (operator_name(r, op) || optypes(r, op) || expect(r, "(", "'(' behind the optype") ||
-        groups(r, op) || expect(r, ")", "',', '|' or ')' in an operator"))
+        groups(r, op, tensors) || expect(r, ")", "',', '|' or ')' in an operator"))
         return -1;
     op->text = on_one_line(r, start);
     return expect(r, ";", "';' behind an operator");
@@ -444,7 +461,7 @@ int ln_optpat_parse_args(ln_arena *arena, const ln_optrule *rule, const ln_rjson
     begin(&r, arena, rule, node, err);
     op->place = here(&r);
     r.in_test = 1;
-    if (groups(&r, op))
+    if (groups(&r, op, tensors))
         return -1;
     skip_blanks(&r);
     return *r.p ? unexpected(&r, "',' or '|'") : 0;
@@ -504,4 +521,116 @@ int ln_optpat_parse_hint(ln_arena *arena, const ln_optrule *rule, const ln_rjson
         return -1;
     skip_blanks(&r);
     return *r.p ? unexpected(&r, "'in' or the end") : 0;
+}
+
+/* ---- examples of operators ---- */
+
+/** The next element of a tensor, or NULL. */
+static const char *element(reader *r)
+{
+    static const char *const specials[] = {"nan", "inf", "-inf"};
+    for (size_t i = 0; i < sizeof(specials) / sizeof(specials[0]); i++) {
+        if (accept_word(r, specials[i]))
+            return specials[i];
+    }
+    if (isdigit((unsigned char)*r->p) || *r->p == '-')
+        return number(r);
+    unexpected(r, "a number, 'nan', 'inf' or '-inf'");
+    return NULL;
+}
+
+/** Numbers up to the bracket `end`, each read by `next`. */
+static int numbers(reader *r, const char *end, const char *expected, const char *(*next)(reader *),
+                   const char ***items, int *len)
+{
+    if (accept(r, end))
+        return 0;
+    do {
+        const char *item = next(r);
+        if (!item)
+            return -1;
+        add_item(r, items, len, item);
+    } while (accept(r, ","));
+    return expect(r, end, expected);
+}
+
+/** "[DTYPE] [[DIM, ..]] {ELEMENT, ..}", or NULL. */
+static const ln_optdata *tensor_data(reader *r)
+{
+    ln_optdata *data = ln_arena_alloc(r->arena, sizeof(*data));
+    skip_blanks(r);
+    if (isalpha((unsigned char)*r->p) && !(data->dtype = word(r, "a dtype")))
+        return NULL;
+    data->has_dims = accept(r, "[");
+    if (data->has_dims &&
+        numbers(r, "]", "',' or ']' behind a dimension", number, &data->dims, &data->ndim))
+        return NULL;
+    if (expect(r, "{", "'{' before the elements of a tensor") ||
+        numbers(r, "}", "',' or '}' behind an element", element, &data->items, &data->len))
+        return NULL;
+    return data;
+}
+
+/** `ARG=DATA, ..`, as a tensors_func. */
+static int example_tensors(reader *r, ln_optarg **args, int *any)
+{
+    (void)any;
+    while (!at_group_end(r)) {
+        ln_optarg *arg = add_arg(r, args);
+        if (!(arg->arg_name = word(r, "an argument")) || expect(r, "=", "'=' behind an argument") ||
+            !(arg->data = tensor_data(r)))
+            return -1;
+        if (!accept(r, ",") && !at_group_end(r))
+            return unexpected(r, "',', '|' or ')' behind an argument");
+    }
+    return 0;
+}
+
+/** A string in quotes, or NULL. */
+static const char *text_in_quotes(reader *r, const char *expected)
+{
+    skip_blanks(r);
+    if (*r->p == '"')
+        return quoted(r);
+    unexpected(r, expected);
+    return NULL;
+}
+
+/** What comes of the example: nothing more is said, or `within TOLERANCE`, or `fails MESSAGE`. */
+static int outcome(reader *r, ln_optexample *example)
+{
+    if (accept_word(r, "within"))
+        return (example->tolerance = number(r)) ? 0 : -1;
+    if (accept_word(r, "fails"))
+        return (example->error = text_in_quotes(r, "a message in quotes")) ? 0 : -1;
+    return 0;
+}
+
+static int example(reader *r, ln_optexample *example)
+{
+    example->op.place = here(r);
+    example->doc = "";
+    if (*r->p == '"' && (!(example->doc = quoted(r)) || expect(r, ":", "':' behind a doc")))
+        return -1;
+    if (expect(r, "(", "'(' before the arguments of an example") ||
+        groups(r, &example->op, example_tensors) ||
+        expect(r, ")", "',', '|' or ')' in an example") || outcome(r, example))
+        return -1;
+    return expect(r, ";", "'within', 'fails' or ';' behind an example");
+}
+
+int ln_optpat_parse_examples(ln_arena *arena, const char *subject, const ln_rjson *node,
+                             ln_optexample **examples, ln_error *err)
+{
+    reader r;
+    begin(&r, arena, NULL, node, err);
+    r.subject = subject;
+    r.in_example = 1;
+    for (skip_blanks(&r); *r.p; skip_blanks(&r)) {
+        *examples = ln_arena_alloc(arena, sizeof(**examples));
+        if (example(&r, *examples))
+            return -1;
+        examples = &(*examples)->next;
+    }
+    return 0;
 }

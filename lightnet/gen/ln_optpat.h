@@ -23,4 +23,12 @@ int ln_optpat_parse_args(ln_arena *arena, const ln_optrule *rule, const ln_rjson
 int ln_optpat_parse_hint(ln_arena *arena, const ln_optrule *rule, const ln_rjson *node,
                          ln_opthint *hint, ln_error *err);
 
+/** Reads all examples of the string `node`,
+ *
+ *     ["DOC":] (ARG=[DTYPE] [DIMS] {DATA}, .. | .. | PARAM=VALUE, ..) [within N | fails "MESSAGE"];
+ *
+ * into `*examples`, in their order. -1 with a reason in `err`, behind the place and `subject`. */
+int ln_optpat_parse_examples(ln_arena *arena, const char *subject, const ln_rjson *node,
+                             ln_optexample **examples, ln_error *err);
+
 #endif

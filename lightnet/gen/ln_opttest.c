@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "gen/ln_optcode.h"
+#include "gen/ln_optwrite.h"
 
 /** How often a test with random sizes is tried. */
 #define DRAWS 3
@@ -203,17 +204,11 @@ static void print_tensors(writer *w, ln_cgen *json, const ln_optarg *args, int *
 static void print_item(const writer *w, ln_cgen *json, const ln_optparam *param, int i)
 {
     const char *item = param->items[i];
-    const int is_string = param->type == LN_OPT_STRING || param->type == LN_OPT_STRINGS;
     const int size = isalpha((unsigned char)item[0]) ? size_of(w, item, strlen(item)) : -1;
-    if (size >= 0) {
+    if (size >= 0)
         ln_cgen_print(json, "%d", size);
-    } else if (is_string) {
-        ln_cgen_print(json, "\"");
-        ln_cgen_escaped(json, item);
-        ln_cgen_print(json, "\"");
-    } else {
-        ln_cgen_print(json, "%s", item);
-    }
+    else
+        ln_optwrite_json_item(json, param, i);
 }
 
 /** The literal that a parameter of the pattern or of a hint has in this model, or NULL. */

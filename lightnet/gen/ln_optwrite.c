@@ -177,6 +177,17 @@ const char *ln_optwrite_param(const ln_optwriter *w, const ln_optparam *param)
     return ln_arena_printf(arena, "%s=%s", param->arg_name, param->items[0]);
 }
 
+void ln_optwrite_json_item(ln_cgen *json, const ln_optparam *literal, int i)
+{
+    const int is_string = literal->type == LN_OPT_STRING || literal->type == LN_OPT_STRINGS;
+    ln_cgen_print(json, is_string ? "\"" : "");
+    if (is_string)
+        ln_cgen_escaped(json, literal->items[i]);
+    else
+        ln_cgen_print(json, "%s", literal->items[i]);
+    ln_cgen_print(json, is_string ? "\"" : "");
+}
+
 const ln_optvalue_function ln_optvalue_functions[] = {
     [LN_OPT_STRING] = {"ln_rule_has_string", "ln_rule_string"},
     [LN_OPT_NUMBER] = {"ln_rule_has_number", "ln_rule_number"},

@@ -46,6 +46,9 @@ const char *ln_optwrite_param(const ln_optwriter *w, const ln_optparam *param);
 /** The C arguments that give a parameter's literal value to a function, each behind ", ". */
 const char *ln_optwrite_value(const ln_optwriter *w, const ln_optparam *param);
 
+/** Appends the `i`th item of a literal value as JSON. */
+void ln_optwrite_json_item(ln_cgen *json, const ln_optparam *literal, int i);
+
 /** The functions of ln_rule.h for a kind of value; NULL: there is none. */
 typedef struct ln_optvalue_function {
     const char *test; /* in patterns */
