@@ -27,8 +27,9 @@
 #include "front/ln_emit.h"
 #include "front/nnvm/ln_nnvm_graph.h"
 
-/* Which dialects have an operator of that name and meaning. */
-enum { LN_NNVM_IN_CORE = 1, LN_NNVM_IN_MXNET = 2, LN_NNVM_IN_BOTH = 3 };
+/* Which dialects have an operator of that name and meaning. LN_NNVM_ADDED: LightNet adds it to
+ * core, for MXNet's operators to be rewritten to; no file has it. */
+enum { LN_NNVM_IN_CORE = 1, LN_NNVM_IN_MXNET = 2, LN_NNVM_IN_BOTH = 3, LN_NNVM_ADDED = 4 };
 
 /* The most numbers that an attribute is read with. */
 enum { LN_NNVM_MAX_TUPLE = 64 };
@@ -51,29 +52,31 @@ typedef struct ln_nnvm_node {
     const struct ln_nnvm_row *row;
 } ln_nnvm_node;
 
+struct ln_nnvm_recast;
+
 typedef void (*ln_nnvm_translate)(ln_nnvm_node *n);
 
-/* How an operator is translated. A table of these ends with an op of NULL. */
+/* How an operator is translated, or rewritten to core's. A table of these ends with an op of NULL.
+ */
 typedef struct ln_nnvm_row {
     const char *op;
     int dialects;
-    ln_nnvm_translate translate; /* NULL: it cannot be, because of */
+    ln_nnvm_translate translate; /* NULL: it is rewritten, or cannot be read, because of */
     const char *with;    /* what tells it from other rows of the same function; or that reason */
     int least, most;     /* how many inputs it may have; most 0: any number */
     unsigned weights;    /* bit i: input i is a parameter, whose shape the others tell */
     unsigned unread;     /* bit i: input i is not looked at: labels */
     int keeps_shape;     /* of one input: the output has its shape, so one tells the other */
     const char *ignored; /* attributes without effect, each between blanks */
+    void (*rewrite)(struct ln_nnvm_recast *r); /* ln_nnvm_core.h */
+    const char *attrs; /* what core calls its attributes (ln_nnvm_next_rename) */
 } ln_nnvm_row;
 
-/** The row for an operator; NULL: not known. */
-const ln_nnvm_row *ln_nnvm_find_row(const char *op, ln_nnvm_dialect dialect);
-
-/** Whether the name is an operator of MXNet alone. */
-int ln_nnvm_is_mxnet_only(const char *op);
-
 int ln_nnvm_failed(const ln_nnvm_node *n);
+/** Whether its operator is one of MXNet; and whether it was, before it was rewritten to core's,
+ * which may then have attributes that core's own lack. */
 int ln_nnvm_is_mxnet(const ln_nnvm_node *n);
+int ln_nnvm_was_mxnet(const ln_nnvm_node *n);
 
 /* Inputs */
 
@@ -100,6 +103,20 @@ int ln_nnvm_axis(ln_nnvm_node *n, int64_t axis, int ndim);
 
 /* Attributes: the default when the node does not have it, or has None; what cannot be read is a
  * failure. */
+
+/* An attribute and what core calls it, with the value of those that do not have it; or NULL. */
+typedef struct ln_nnvm_rename {
+    char key[40], core_key[40], deflt[40];
+    int is_needed, is_added;
+} ln_nnvm_rename;
+
+/** The next one of a row's, which are written "same old=new old=new:default !needed =new:always
+ * +added", the last being one that LightNet adds to core's. Returns the text behind it; NULL: there
+ * is none. */
+const char *ln_nnvm_next_rename(const char *attrs, ln_nnvm_rename *r);
+
+/** What the file calls an attribute of core's: for messages. */
+const char *ln_nnvm_key(ln_nnvm_node *n, const char *key);
 
 int ln_nnvm_has(ln_nnvm_node *n, const char *key);
 /** Whether it says None, where that is not the default. */

@@ -140,9 +140,45 @@ static const char *find(ln_nnvm_node *n, const char *key)
     return text && strcmp(text, "None") != 0 ? text : NULL;
 }
 
+// Up to one of the characters `ends`. Returns what is behind.
+static const char *take_word(const char *at, const char *ends, char word[40])
+{
+    const size_t len = strcspn(at, ends);
+    snprintf(word, 40, "%.*s", (int)len, at);
+    return at + len;
+}
+
+const char *ln_nnvm_next_rename(const char *attrs, ln_nnvm_rename *r)
+{
+    *r = (ln_nnvm_rename){.is_needed = 0};
+    attrs += attrs ? strspn(attrs, " ") : 0;
+    if (!attrs || !*attrs)
+        return NULL;
+    r->is_needed = *attrs == '!';
+    r->is_added = *attrs == '+';
+    attrs = take_word(attrs + (r->is_needed || r->is_added), "=: ", r->key);
+    memcpy(r->core_key, r->key, sizeof(r->key));
+    if (*attrs == '=')
+        attrs = take_word(attrs + 1, ": ", r->core_key);
+    return *attrs == ':' ? take_word(attrs + 1, " ", r->deflt) : attrs;
+}
+
+const char *ln_nnvm_key(ln_nnvm_node *n, const char *key)
+{
+    const ln_nnvm_vertex *origin = n->vertex->origin;
+    ln_nnvm_rename r;
+    for (const char *at = origin ? origin->row->attrs : NULL; (at = ln_nnvm_next_rename(at, &r));)
+        if (r.key[0] && !strcmp(r.core_key, key)) {
+            const char *own = ln_translation_print(&n->model->base, "%s", r.key);
+            return own ? own : key;
+        }
+    return key;
+}
+
 static void fail_value(ln_nnvm_node *n, const char *key, const char *text, const char *expected)
 {
-    ln_emit_fail(&n->emit, "attribute '%s' is \"%.200s\", expected %s", key, text, expected);
+    ln_emit_fail(&n->emit, "attribute '%s' is \"%.200s\", expected %s", ln_nnvm_key(n, key), text,
+                 expected);
 }
 
 int ln_nnvm_has(ln_nnvm_node *n, const char *key)
@@ -158,7 +194,7 @@ int ln_nnvm_has_none(ln_nnvm_node *n, const char *key)
 void ln_nnvm_require(ln_nnvm_node *n, const char *key)
 {
     if (!find(n, key))
-        ln_emit_fail(&n->emit, "attribute '%s' is missing", key);
+        ln_emit_fail(&n->emit, "attribute '%s' is missing", ln_nnvm_key(n, key));
 }
 
 int64_t ln_nnvm_int(ln_nnvm_node *n, const char *key, int64_t deflt)
@@ -175,8 +211,8 @@ int ln_nnvm_int_in(ln_nnvm_node *n, const char *key, int64_t deflt, int least, i
     const int64_t value = ln_nnvm_int(n, key, deflt);
     if (value >= least && value <= most)
         return (int)value;
-    ln_emit_fail(&n->emit, "attribute '%s' is %" PRId64 ", expected %d to %d", key, value, least,
-                 most);
+    ln_emit_fail(&n->emit, "attribute '%s' is %" PRId64 ", expected %d to %d", ln_nnvm_key(n, key),
+                 value, least, most);
     return least;
 }
 
@@ -217,7 +253,8 @@ const char *ln_nnvm_choose(ln_nnvm_node *n, const char *key, const char *deflt,
             len += (size_t)snprintf(words + len, sizeof(words) - len, i ? ", %s" : "%s",
                                     choices[i][0]);
     }
-    ln_emit_fail(&n->emit, "attribute '%s' is \"%.64s\", expected one of %s", key, text, words);
+    ln_emit_fail(&n->emit, "attribute '%s' is \"%.64s\", expected one of %s", ln_nnvm_key(n, key),
+                 text, words);
     return NULL;
 }
 
@@ -255,13 +292,14 @@ void ln_nnvm_ints_of(ln_nnvm_node *n, const char *key, int len, int deflt, int l
     for (int i = 0; i < len; i++)
         values[i] = deflt;
     if (n_given > 0 && n_given != len) {
-        ln_emit_fail(&n->emit, "attribute '%s' has %d numbers, expected %d", key, n_given, len);
+        ln_emit_fail(&n->emit, "attribute '%s' has %d numbers, expected %d", ln_nnvm_key(n, key),
+                     n_given, len);
         return;
     }
     for (int i = 0; i < n_given && i < len; i++) {
         if (given[i] < least || given[i] > INT_MAX)
-            ln_emit_fail(&n->emit, "attribute '%s' has %" PRId64 ", expected %d to %d", key,
-                         given[i], least, INT_MAX);
+            ln_emit_fail(&n->emit, "attribute '%s' has %" PRId64 ", expected %d to %d",
+                         ln_nnvm_key(n, key), given[i], least, INT_MAX);
         else
             values[i] = (int)given[i];
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rewriting a graph in core's operators.
+// Rewriting a graph to core's operators.
 
 #include "front/nnvm/ln_nnvm_core.h"
 
@@ -12,26 +12,31 @@
 #include "front/nnvm/ln_nnvm_vars.h"
 #include "ir/ln_bind.h"
 
-/* The entries that stand for a node's outputs, those that may be used. */
+/* The entries that stand for a node's outputs, those that may be used. Of a node that stays as it
+ * is the first one, and any number: whoever translates it knows. */
 typedef struct outputs {
     ln_nnvm_entry *entries;
     uint32_t n;
+    int stays;
 } outputs;
 
 /* A graph that is being rewritten. */
 typedef struct ln_nnvm_core {
-    ln_nnvm_model model;
-    ln_nnvm_draft draft;
+    ln_nnvm_model *model;
+    ln_nnvm_draft *draft;
     const ln_bundle *params; /* what the file of parameters has; NULL: there is none */
     outputs *outs;           /* of each node */
+    int is_reading;
 } ln_nnvm_core;
 
 static ln_nnvm_recast recast_init(ln_nnvm_core *c, ln_nnvm_vertex *v)
 {
-    return (ln_nnvm_recast){.node = ln_nnvm_node_init(&c->model, v),
+    c->draft->source = v->at;
+    return (ln_nnvm_recast){.node = ln_nnvm_node_init(c->model, v),
                             .core = c,
-                            .draft = &c->draft,
-                            .first = c->draft.n_nodes};
+                            .draft = c->draft,
+                            .first = c->draft->n_nodes,
+                            .is_reading = c->is_reading};
 }
 
 static const ln_nnvm_entry no_entry = {0, 0};
@@ -44,44 +49,67 @@ static const tl_tensor *find_param(const ln_nnvm_core *c, const char *name)
     return c->params ? ln_bundle_find(c->params, name) : NULL;
 }
 
+// One whose type and shape are asked for when it is read.
+static ln_nnvm_entry add_bare_variable(ln_nnvm_core *c, const char *name)
+{
+    ln_nnvm_draft_begin(c->draft, "null", name);
+    return ln_nnvm_draft_end(c->draft, 1);
+}
+
 static ln_nnvm_entry add_variable(ln_nnvm_core *c, const char *name, const tl_tensor *like)
 {
     const tl_tensor *data =
-        c->params ? ln_bundle_read(c->params, name, c->model.base.ctx->error) : NULL;
+        c->params ? ln_bundle_read(c->params, name, c->model->base.ctx->error) : NULL;
     if (!data && find_param(c, name))
-        c->model.base.failed = 1;
-    return ln_nnvm_draft_variable(&c->draft, name, data ? data : like, data);
+        c->model->base.failed = 1;
+    return ln_nnvm_draft_variable(c->draft, name, data ? data : like, data);
+}
+
+static ln_nnvm_entry add_told_variable(ln_nnvm_core *c, ln_nnvm_vertex *v)
+{
+    tl_tensor *like = ln_nnvm_variable_like(c->model, v);
+    const tl_dtype dtype = ln_nnvm_variable_dtype(c->model, v);
+    const ln_nnvm_entry entry = add_variable(c, v->name, like);
+    if (!like && dtype != TL_FLOAT && !find_param(c, v->name))
+        ln_nnvm_draft_set_variable_dtype(c->draft, dtype);
+    tl_tensor_free(like);
+    return entry;
 }
 
 static void rewrite_variable(ln_nnvm_core *c, ln_nnvm_vertex *v)
 {
     ln_nnvm_recast r = recast_init(c, v);
-    tl_tensor *like = ln_nnvm_variable_like(&c->model, v);
-    const tl_dtype dtype = ln_nnvm_variable_dtype(&c->model, v);
-    const ln_nnvm_entry entry = add_variable(c, v->name, like);
-    if (!like && dtype != TL_FLOAT && !find_param(c, v->name))
-        ln_nnvm_draft_set_variable_dtype(&c->draft, dtype);
-    tl_tensor_free(like);
-    ln_nnvm_draft_set_origin(&c->draft, (size_t)(v - c->model.graph.nodes));
+    const ln_nnvm_entry entry =
+        c->is_reading ? add_bare_variable(c, v->name) : add_told_variable(c, v);
+    ln_nnvm_draft_set_origin(c->draft, v->at);
     ln_nnvm_recast_out(&r, 0, entry);
 }
 
 /* What rewriters are written with */
 
-ln_nnvm_entry ln_nnvm_recast_in(ln_nnvm_recast *r, int i)
+void ln_nnvm_recast_lacks(ln_nnvm_recast *r, const char *reason)
 {
-    const ln_nnvm_core *c = r->core;
-    ln_nnvm_vertex *v = r->node.vertex;
-    if (i >= ln_nnvm_num_inputs(&r->node))
-        ln_emit_fail(&r->node.emit, "input %d is missing", i);
-    if (ln_nnvm_failed(&r->node))
-        return no_entry;
-    const ln_nnvm_entry *e = &v->inputs[i];
-    const outputs *from = &c->outs[e->node];
+    if (!r->is_reading)
+        ln_emit_fail(&r->node.emit, "%s", reason);
+}
+
+// What stands for an entry of the graph; `r`: whose node needs it.
+static ln_nnvm_entry find_entry(ln_nnvm_recast *r, const ln_nnvm_entry *e)
+{
+    const outputs *from = &r->core->outs[e->node];
+    if (from->stays)
+        return (ln_nnvm_entry){from->entries[0].node, e->index};
     if (e->index < from->n)
         return from->entries[e->index];
     ln_nnvm_fail_output(&r->node, e, from->n);
     return no_entry;
+}
+
+ln_nnvm_entry ln_nnvm_recast_in(ln_nnvm_recast *r, int i)
+{
+    if (i >= ln_nnvm_num_inputs(&r->node))
+        ln_emit_fail(&r->node.emit, "input %d is missing", i);
+    return ln_nnvm_failed(&r->node) ? no_entry : find_entry(r, &r->node.vertex->inputs[i]);
 }
 
 ln_nnvm_entry ln_nnvm_recast_weight(ln_nnvm_recast *r, int i, const char *arg)
@@ -89,7 +117,9 @@ ln_nnvm_entry ln_nnvm_recast_weight(ln_nnvm_recast *r, int i, const char *arg)
     if (i < ln_nnvm_num_inputs(&r->node) || !r->node.model->graph.is_oldest)
         return ln_nnvm_recast_in(r, i);
     const char *name = ln_nnvm_left_out_name(&r->node, arg);
-    return name ? add_variable(r->core, name, NULL) : no_entry;
+    if (!name)
+        return no_entry;
+    return r->is_reading ? add_bare_variable(r->core, name) : add_variable(r->core, name, NULL);
 }
 
 // Room for one more; the array has room for a power of two. NULL after a failure.
@@ -107,7 +137,7 @@ static ln_nnvm_entry *grow(ln_nnvm_recast *r, const outputs *outs)
 void ln_nnvm_recast_out(ln_nnvm_recast *r, uint32_t i, ln_nnvm_entry entry)
 {
     const ln_nnvm_vertex *v = r->node.vertex;
-    outputs *outs = &r->core->outs[v - r->node.model->graph.nodes];
+    outputs *outs = &r->core->outs[v->at];
     ln_nnvm_entry *entries = i == outs->n ? grow(r, outs) : NULL;
     if (!entries)
         return;
@@ -211,15 +241,25 @@ void ln_nnvm_recast_attr(ln_nnvm_recast *r, const char *key, const char *core_ke
 
 void ln_nnvm_recast_attrs(ln_nnvm_recast *r)
 {
-    char key[64], core_key[64];
-    int len = 0;
-    for (const char *at = r->row->attrs; at && sscanf(at, " %63[^= ]%n", key, &len) == 1;) {
-        at += len;
-        strcpy(core_key, key);
-        if (*at == '=' && sscanf(at + 1, "%63s%n", core_key, &len) == 1)
-            at += 1 + len;
-        ln_nnvm_recast_attr(r, key, core_key);
+    ln_nnvm_rename a;
+    for (const char *at = r->row->attrs; (at = ln_nnvm_next_rename(at, &a));) {
+        if (a.is_added && !r->is_reading)
+            continue;
+        if (a.is_needed)
+            ln_nnvm_require(&r->node, a.key);
+        if (a.key[0] && ln_nnvm_has(&r->node, a.key))
+            ln_nnvm_recast_attr(r, a.key, a.core_key);
+        else if (a.deflt[0])
+            ln_nnvm_draft_set(r->draft, a.core_key, a.deflt);
     }
+}
+
+void ln_nnvm_recast_check_args(ln_nnvm_recast *r)
+{
+    const int len = ln_nnvm_num_inputs(&r->node);
+    const int64_t n_args = ln_nnvm_int(&r->node, "num_args", len);
+    if (n_args != len)
+        ln_emit_fail(&r->node.emit, "%d inputs, expected 'num_args', %lld", len, (long long)n_args);
 }
 
 void ln_nnvm_recast_same(ln_nnvm_recast *r)
@@ -280,7 +320,7 @@ static void keep_node(ln_nnvm_recast *r)
         ln_nnvm_draft_arg(r->draft, ln_nnvm_recast_in(r, i));
     for (size_t i = 0; i < v->n_deps; i++)
         ln_nnvm_draft_dep(r->draft, r->core->outs[v->deps[i]].entries[0]);
-    ln_nnvm_draft_set_origin(r->draft, (size_t)(v - r->node.model->graph.nodes));
+    ln_nnvm_draft_set_origin(r->draft, v->at);
     keep_attrs(r);
     ln_nnvm_entry entry = ln_nnvm_draft_end(r->draft, splits ? parts : several_outputs[k].all);
     for (uint32_t i = 0; i < (splits ? parts : several_outputs[k].usable); i++, entry.index++)
@@ -289,26 +329,32 @@ static void keep_node(ln_nnvm_recast *r)
 
 /* Nodes */
 
-static const ln_nnvm_core_row *find_row(const char *op)
+// A node of MXNet that has a translator of its own, to be read.
+static void leave_node(ln_nnvm_recast *r)
 {
-    static const ln_nnvm_core_row *const tables[] = {
-        ln_nnvm_core_rows_layers, ln_nnvm_core_rows_elementwise, ln_nnvm_core_rows_shape};
-    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-        for (const ln_nnvm_core_row *row = tables[i]; row->op; row++)
-            if (!strcmp(row->op, op))
-                return row;
-    return NULL;
+    const ln_nnvm_vertex *v = r->node.vertex;
+    const int len = ln_nnvm_num_inputs(&r->node);
+    ln_nnvm_draft_begin(r->draft, v->op, v->name);
+    for (int i = 0; i < len; i++)
+        ln_nnvm_draft_arg(r->draft, ln_nnvm_recast_in(r, i));
+    ln_nnvm_draft_set_origin(r->draft, v->at);
+    ln_nnvm_recast_out(r, 0, ln_nnvm_draft_end(r->draft, 1));
+    r->core->outs[v->at].stays = !ln_nnvm_failed(&r->node);
 }
 
 static void rewrite_node(ln_nnvm_core *c, ln_nnvm_vertex *v)
 {
     ln_nnvm_recast r = recast_init(c, v);
+    if (c->is_reading && v->row->translate) {
+        leave_node(&r);
+        return;
+    }
     ln_nnvm_check_inputs(&r.node);
-    if (c->model.graph.dialect == LN_NNVM_CORE) {
+    if (c->model->graph.dialect == LN_NNVM_CORE) {
         keep_node(&r);
         return;
     }
-    r.row = find_row(v->op);
+    r.row = ln_nnvm_find_rewriter(v->op);
     if (r.row)
         r.row->rewrite(&r);
     else
@@ -318,23 +364,19 @@ static void rewrite_node(ln_nnvm_core *c, ln_nnvm_vertex *v)
 
 static void rewrite_head(ln_nnvm_core *c, const ln_nnvm_entry *e)
 {
-    ln_nnvm_recast r = recast_init(c, &c->model.graph.nodes[e->node]);
-    const outputs *from = &c->outs[e->node];
-    if (e->index < from->n)
-        ln_nnvm_draft_head(&c->draft, from->entries[e->index]);
-    else
-        ln_nnvm_fail_output(&r.node, e, from->n);
+    ln_nnvm_recast r = recast_init(c, &c->model->graph.nodes[e->node]);
+    ln_nnvm_draft_head(c->draft, find_entry(&r, e));
 }
 
 static int failed(const ln_nnvm_core *c)
 {
-    return c->model.base.failed || c->draft.base.failed;
+    return c->model->base.failed || c->draft->base.failed;
 }
 
 static void rewrite_graph(ln_nnvm_core *c)
 {
-    ln_nnvm_graph *g = &c->model.graph;
-    c->outs = ln_translation_alloc(&c->model.base, (g->n_nodes + 1) * sizeof(*c->outs));
+    ln_nnvm_graph *g = &c->model->graph;
+    c->outs = ln_translation_alloc(&c->model->base, (g->n_nodes + 1) * sizeof(*c->outs));
     for (size_t i = 0; i < g->n_variables && !failed(c); i++)
         if (g->variables[i]->is_live)
             rewrite_variable(c, g->variables[i]);
@@ -345,22 +387,57 @@ static void rewrite_graph(ln_nnvm_core *c)
         rewrite_head(c, &g->heads[i]);
 }
 
-/* The whole */
+/* The whole, to be read */
+
+static void replace_graph(ln_nnvm_core *c)
+{
+    ln_nnvm_graph *g = &c->model->graph;
+    const ln_nnvm_draft *d = c->draft;
+    ln_nnvm_vertex *nodes =
+        ln_translation_alloc(&c->model->base, (d->n_nodes + 1) * sizeof(*nodes));
+    g->variables = ln_translation_alloc(&c->model->base, (d->n_nodes + 1) * sizeof(*g->variables));
+    g->n_variables = 0;
+    if (!nodes || !g->variables)
+        return;
+    for (size_t i = 0; i < d->n_nodes; i++) {
+        nodes[i] = ln_nnvm_draft_vertex(d, i, g->nodes);
+        if (nodes[i].is_variable)
+            g->variables[g->n_variables++] = &nodes[i];
+        else if (!nodes[i].row)
+            nodes[i].row = ln_nnvm_find_core_row(nodes[i].op);
+    }
+    g->nodes = nodes;
+    g->n_nodes = d->n_nodes;
+    g->heads = d->heads;
+}
+
+void ln_nnvm_recast_model(ln_nnvm_model *m, ln_nnvm_draft *d)
+{
+    ln_nnvm_core c = {.model = m, .draft = d, .is_reading = 1};
+    if (m->graph.dialect != LN_NNVM_MXNET)
+        return;
+    rewrite_graph(&c);
+    m->base.failed = failed(&c);
+    if (!m->base.failed)
+        replace_graph(&c);
+}
+
+/* The whole, to be written */
 
 // 1: what the graph alone does not say has to be known.
 static int rewrite(ln_nnvm_core *c)
 {
     const unsigned long failures = ln_alloc_failures();
-    c->model.graph.keeps_deps = 1;
-    ln_nnvm_choose_rows(&c->model);
-    if (c->model.base.failed)
+    c->model->graph.keeps_deps = 1;
+    ln_nnvm_choose_rows(c->model);
+    if (c->model->base.failed)
         return -1;
-    if (c->model.graph.dialect == LN_NNVM_CORE)
-        ln_nnvm_draft_keep_attrs(&c->draft, &c->model.graph);
+    if (c->model->graph.dialect == LN_NNVM_CORE)
+        ln_nnvm_draft_keep_attrs(c->draft, &c->model->graph);
     rewrite_graph(c);
     if (failed(c))
         return ln_alloc_failures() > failures ? -1 : 1;
-    return ln_nnvm_draft_write(&c->draft);
+    return ln_nnvm_draft_write(c->draft);
 }
 
 static int rewrite_with(const ln_bundle *params, void *core)
@@ -372,15 +449,17 @@ static int rewrite_with(const ln_bundle *params, void *core)
 
 int ln_nnvm_rewrite(ln_context *ctx, const char *name, const ln_infile *in, const char *file)
 {
-    ln_nnvm_core c = {.model = {.base = {.ctx = ctx, .file = name}}};
-    ln_nnvm_draft_init(&c.draft, ctx, file);
-    ln_nnvm_graph_read(&c.model.graph, &c.model.base, in->data, in->size);
+    ln_nnvm_model m = {.base = {.ctx = ctx, .file = name}};
+    ln_nnvm_draft d;
+    ln_nnvm_core c = {.model = &m, .draft = &d};
+    ln_nnvm_draft_init(&d, ctx, file);
+    ln_nnvm_graph_read(&m.graph, &m.base, in->data, in->size);
     const int status = failed(&c)      ? -1
                        : ctx->datafile ? ln_data_with(ctx, ctx->datafile, rewrite_with, &c)
                                        : rewrite(&c);
-    ln_nnvm_draft_clear(&c.draft);
-    ln_nnvm_graph_clear(&c.model.graph);
-    ln_translation_clear(&c.model.base);
+    ln_nnvm_draft_clear(&d);
+    ln_nnvm_graph_clear(&m.graph);
+    ln_translation_clear(&m.base);
     if (status == 1)
         ln_context_clear_error(ctx);
     if (!status)

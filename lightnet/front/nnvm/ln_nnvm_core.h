@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph said in NNVM's core operators, as it is: without shapes, which nobody needs to know.
+// A graph rewritten to NNVM's core operators, without shapes: before it is read, or to be written.
 //
 // A rewriter says what a node of MXNet is in core's operators: it reads the node as a translator
-// does (ln_nnvm.h), and drafts nodes. What it cannot say without shapes is a failure.
+// does (ln_nnvm.h), and drafts nodes. To be read, these may be operators and have attributes that
+// LightNet adds to core's. To be written, what core cannot say without shapes is a failure.
 //
 //     static void rewrite_leaky(ln_nnvm_recast *r)
 //     {
@@ -17,6 +18,7 @@
 #include "base/ln_infile.h"
 #include "front/nnvm/ln_nnvm.h"
 #include "front/nnvm/ln_nnvm_draft.h"
+#include "front/nnvm/ln_nnvm_rows.h"
 
 struct ln_nnvm_core;
 
@@ -25,21 +27,13 @@ typedef struct ln_nnvm_recast {
     ln_nnvm_node node;
     struct ln_nnvm_core *core;
     ln_nnvm_draft *draft;
-    size_t first; /* the nodes that are drafted for it begin here */
-    const struct ln_nnvm_core_row *row;
+    size_t first;   /* the nodes that are drafted for it begin here */
+    int is_reading; /* they are read, not written */
+    const ln_nnvm_row *row;
 } ln_nnvm_recast;
 
-/* What an operator of MXNet is in core. A table of these ends with an op of NULL. */
-typedef struct ln_nnvm_core_row {
-    const char *op;
-    void (*rewrite)(ln_nnvm_recast *r);
-    const char *with;  /* what tells it from other rows of the same function */
-    const char *attrs; /* attributes that only change their names: "old=new same" */
-} ln_nnvm_core_row;
-
-extern const ln_nnvm_core_row ln_nnvm_core_rows_layers[];
-extern const ln_nnvm_core_row ln_nnvm_core_rows_elementwise[];
-extern const ln_nnvm_core_row ln_nnvm_core_rows_shape[];
+/** Fails where the graph is written: core alone cannot say the node, for that reason. */
+void ln_nnvm_recast_lacks(ln_nnvm_recast *r, const char *reason);
 
 /** Input `i`, which must be there. */
 ln_nnvm_entry ln_nnvm_recast_in(ln_nnvm_recast *r, int i);
@@ -61,7 +55,7 @@ ln_nnvm_entry ln_nnvm_recast_end(ln_nnvm_recast *r);
  * lacks it. */
 void ln_nnvm_recast_attr(ln_nnvm_recast *r, const char *key, const char *core_key);
 
-/** The same for all that the row lists. */
+/** The same for all that the row lists, with their defaults; what is needed must be there. */
 void ln_nnvm_recast_attrs(ln_nnvm_recast *r);
 
 /** Operators of one or two inputs without attributes, and of a number on the right. */
@@ -77,6 +71,13 @@ void ln_nnvm_recast_same(ln_nnvm_recast *r);
 
 /** The same tensor. */
 void ln_nnvm_recast_alias(ln_nnvm_recast *r);
+
+/** Fails unless the node has as many inputs as attribute num_args says. */
+void ln_nnvm_recast_check_args(ln_nnvm_recast *r);
+
+/** Rewrites the model's graph to be read, if it is one of MXNet. Operators that have a translator
+ * of their own stay. The graph borrows from the draft. */
+void ln_nnvm_recast_model(ln_nnvm_model *m, ln_nnvm_draft *d);
 
 /** Writes the graph of NNVM or MXNet in `in` to `file` in core's operators, and its parameters,
  *  from the file that ln_context_bind_file named, beside it. 1: some operator needs shapes for

@@ -20,13 +20,9 @@
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_outfile.h"
 
-typedef struct attr {
-    const char *key, *value;
-} attr;
-
 typedef struct ln_nnvm_draft_node {
     const char *op, *name; /* op "null": a variable */
-    attr *attrs;
+    ln_nnvm_attr *attrs;
     size_t n_attrs;
     ln_nnvm_entry *inputs;
     size_t n_inputs;
@@ -34,6 +30,7 @@ typedef struct ln_nnvm_draft_node {
     size_t n_deps;
     uint32_t n_outs;
     size_t origin;         /* 1 + the node that it was; 0: none */
+    size_t source;         /* the node that it was drafted for */
     const tl_tensor *data; /* of a parameter */
     int is_parameter;      /* its place among the variables is that of the node */
 } node;
@@ -99,7 +96,8 @@ static void add_node(ln_nnvm_draft *d, const char *op, const char *name)
         return;
     d->nodes = nodes;
     if (own_op && own_name)
-        nodes[d->n_nodes++] = (node){.op = own_op, .name = own_name, .n_outs = 1};
+        nodes[d->n_nodes++] =
+            (node){.op = own_op, .name = own_name, .n_outs = 1, .source = d->source};
 }
 
 // The node that was begun last, whose parts come now; NULL after a failure.
@@ -269,6 +267,23 @@ void ln_nnvm_draft_keep_attrs(ln_nnvm_draft *d, const ln_nnvm_graph *g)
     d->graph = g;
 }
 
+ln_nnvm_vertex ln_nnvm_draft_vertex(const ln_nnvm_draft *d, size_t i, const ln_nnvm_vertex *nodes)
+{
+    const node *n = &d->nodes[i];
+    ln_nnvm_vertex v = {.op = n->op,
+                        .name = n->name,
+                        .at = LN_NNVM_NOWHERE,
+                        .origin = &nodes[n->source],
+                        .attrs = n->attrs,
+                        .n_attrs = n->n_attrs,
+                        .is_variable = is_variable(n)};
+    if (n->origin)
+        v = nodes[n->origin - 1];
+    v.inputs = n->inputs;
+    v.n_inputs = n->n_inputs;
+    return v;
+}
+
 void ln_nnvm_draft_head(ln_nnvm_draft *d, ln_nnvm_entry entry)
 {
     ln_nnvm_entry *heads = grow(d, d->heads, d->n_heads, sizeof(*heads));
@@ -284,11 +299,11 @@ void ln_nnvm_draft_set(ln_nnvm_draft *d, const char *key, const char *value)
 {
     const char *own_key = copy(d, key), *own_value = copy(d, value);
     node *n = last_node(d);
-    attr *attrs = n ? grow(d, n->attrs, n->n_attrs, sizeof(*attrs)) : NULL;
+    ln_nnvm_attr *attrs = n ? grow(d, n->attrs, n->n_attrs, sizeof(*attrs)) : NULL;
     if (!attrs)
         return;
     n->attrs = attrs;
-    attrs[n->n_attrs++] = (attr){own_key, own_value};
+    attrs[n->n_attrs++] = (ln_nnvm_attr){own_key, own_value, 0};
 }
 
 void ln_nnvm_draft_set_int(ln_nnvm_draft *d, const char *key, int64_t value)
@@ -429,7 +444,7 @@ static int make_order(order *o, ln_nnvm_draft *d)
 
 static int compare_keys(const void *a, const void *b)
 {
-    return strcmp(((const attr *)a)->key, ((const attr *)b)->key);
+    return strcmp(((const ln_nnvm_attr *)a)->key, ((const ln_nnvm_attr *)b)->key);
 }
 
 static int write_attrs(FILE *fp, const node *n, ln_error *err)

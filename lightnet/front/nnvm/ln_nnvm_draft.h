@@ -24,6 +24,7 @@ typedef struct ln_nnvm_draft {
     ln_translation base; /* `file`: that of the graph, "-" for standard output */
     struct ln_nnvm_draft_node *nodes;
     size_t n_nodes;
+    size_t source; /* the node of the graph that nodes are drafted for now */
     ln_nnvm_entry *heads;
     size_t n_heads;
     ln_hash *variables;         /* their names */
@@ -95,6 +96,10 @@ void ln_nnvm_draft_head(ln_nnvm_draft *d, ln_nnvm_entry entry);
 /** Lets the graph have the attributes of `g` (kept until it is written), whose core operators it
  * has; those with a value for each entry in its own order of entries. */
 void ln_nnvm_draft_keep_attrs(ln_nnvm_draft *d, const ln_nnvm_graph *g);
+
+/** Node `i` as a vertex of a graph, without a row: that of `nodes` which it is, or one whose origin
+ * is what it was drafted for. Borrows from the draft. */
+ln_nnvm_vertex ln_nnvm_draft_vertex(const ln_nnvm_draft *d, size_t i, const ln_nnvm_vertex *nodes);
 
 /** Writes what the heads need, inputs before users, and the parameters that have data to the file
  *  beside (ln_data_file_beside, .params). -1 with the reason in the context: neither file is

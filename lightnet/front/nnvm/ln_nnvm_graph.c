@@ -160,6 +160,7 @@ static void read_node(reader *r, const json_t *json, size_t i)
 {
     ln_nnvm_vertex *v = &r->g->nodes[i];
     char where[LN_MAXLINE];
+    v->at = i;
     snprintf(where, sizeof(where), "nodes[%zu]", i);
     if (!json_is_object(json)) {
         ln_translation_fail(r->t, "%s: expected object, found %s", where, ln_json_describe(json));
@@ -376,7 +377,7 @@ size_t ln_nnvm_graph_entry(const ln_nnvm_graph *g, size_t i)
 const json_t *ln_nnvm_graph_value(const ln_nnvm_graph *g, const char *key, size_t i)
 {
     const json_t *values = json_array_get(json_object_get(g->attrs, key), 1);
-    return json_array_get(values, ln_nnvm_graph_entry(g, i));
+    return i == LN_NNVM_NOWHERE ? NULL : json_array_get(values, ln_nnvm_graph_entry(g, i));
 }
 
 int ln_nnvm_graph_shape(const ln_nnvm_graph *g, size_t i, int dims[LN_MAXDIM])

@@ -23,8 +23,14 @@ typedef struct ln_nnvm_attr {
     int is_read; /* something asked for it */
 } ln_nnvm_attr;
 
+/* The place of a variable that the file leaves out. */
+#define LN_NNVM_NOWHERE SIZE_MAX
+
 typedef struct ln_nnvm_vertex {
     const char *op, *name; /* op "null": a variable */
+    size_t at;             /* its place in the file */
+    const struct ln_nnvm_vertex
+        *origin; /* the node of the file that it was rewritten from, or NULL */
     ln_nnvm_entry *inputs;
     size_t n_inputs;
     uint32_t *deps; /* the nodes before it that must run first, though it reads nothing of them */
@@ -32,6 +38,7 @@ typedef struct ln_nnvm_vertex {
     ln_nnvm_attr *attrs; /* those of `attrs`, `attr` and `param`; the first of a key counts */
     size_t n_attrs;
     int is_variable;
+    int is_mxnet;                  /* its operator is one of MXNet */
     int is_live;                   /* the heads need it */
     int is_listed;                 /* of a variable: it is among the graph's `variables` */
     int is_weight;                 /* of a variable: some node reads it as a parameter */
@@ -71,11 +78,11 @@ const char *ln_nnvm_graph_attr(ln_nnvm_vertex *v, const char *key);
 /** The graph's first entry of node `i`, as it counts them: `i` where it does not say. */
 size_t ln_nnvm_graph_entry(const ln_nnvm_graph *g, size_t i);
 
-/** What a list among the graph's attributes has for output 0 of node `i`, or NULL. */
+/** What a list among the graph's attributes has for output 0 of node `i` of the file, or NULL. */
 const json_t *ln_nnvm_graph_value(const ln_nnvm_graph *g, const char *key, size_t i);
 
-/** The shape that graph attributes tell of output 0 of node `i`: the number of dimensions, or -1:
- *  none. */
+/** The shape that graph attributes tell of output 0 of node `i` of the file: the number of
+ * dimensions, or -1: none. */
 int ln_nnvm_graph_shape(const ln_nnvm_graph *g, size_t i, int dims[LN_MAXDIM]);
 
 /** Whether the bytes are such a file: JSON whose top level has a key of a graph. */

@@ -30,9 +30,9 @@ static const ln_nnvm_node *node_of(const ln_emit *e)
 
 static void place(const ln_emit *e, char *buf, size_t size)
 {
-    const ln_nnvm_node *n = node_of(e);
-    snprintf(buf, size, "nodes[%td] \"%.256s\" (%.128s)", n->vertex - n->model->graph.nodes,
-             n->vertex->name, n->vertex->op);
+    const ln_nnvm_vertex *v = node_of(e)->vertex;
+    v = v->origin ? v->origin : v;
+    snprintf(buf, size, "nodes[%zu] \"%.256s\" (%.128s)", v->at, v->name, v->op);
 }
 
 static const char *name(const ln_emit *e)
@@ -85,7 +85,12 @@ int ln_nnvm_failed(const ln_nnvm_node *n)
 
 int ln_nnvm_is_mxnet(const ln_nnvm_node *n)
 {
-    return n->model->graph.dialect == LN_NNVM_MXNET;
+    return n->vertex->is_mxnet;
+}
+
+int ln_nnvm_was_mxnet(const ln_nnvm_node *n)
+{
+    return n->vertex->origin != NULL;
 }
 
 const tl_tensor *ln_nnvm_tensor_of(const ln_nnvm_node *n, const char *tensor)
@@ -364,11 +369,13 @@ static int batch_size(const ln_nnvm_model *m)
     return batch;
 }
 
-static void translate(ln_nnvm_model *m)
+static void translate(ln_nnvm_model *m, ln_nnvm_draft *d)
 {
-    reserve_names(m);
+    ln_nnvm_choose_rows(m);
     if (!m->base.failed)
-        ln_nnvm_choose_rows(m);
+        ln_nnvm_recast_model(m, d);
+    if (!m->base.failed)
+        reserve_names(m);
     if (!m->base.failed)
         ln_nnvm_add_known(m);
     if (!m->base.failed)
@@ -382,18 +389,22 @@ static void translate(ln_nnvm_model *m)
 static int read_nnvm(ln_context *ctx, const char *name, ln_infile *file)
 {
     ln_nnvm_model m = {.base = {.ctx = ctx, .file = name}};
+    ln_nnvm_draft d;
     ctx->declared = LN_DECLARES_INPUTS | LN_DECLARES_OUTPUTS;
     ctx->weights = ln_weights_create();
     if (!ctx->weights)
         return ln_fail_memory(ctx);
     if (ln_data_look(ctx))
         return ln_fail_at(ctx, "%s", name);
+    ln_nnvm_draft_init(&d, ctx, name);
+    m.base.failed = d.base.failed;
     ln_nnvm_graph_read(&m.graph, &m.base, file->data, file->size);
     if (!m.base.failed)
-        translate(&m);
+        translate(&m, &d);
     const int status =
         m.base.failed || ln_context_index_names(ctx) || ln_cleanup_dead(ctx) < 0 ? -1 : 0;
     ln_hash_free(m.base.reserved);
+    ln_nnvm_draft_clear(&d);
     ln_nnvm_graph_clear(&m.graph);
     ln_translation_clear(&m.base);
     return status;

@@ -1,33 +1,97 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which translator an operator has.
+// Which translator, or rewriter, an operator has.
 
 #include "front/nnvm/ln_nnvm_rows.h"
 
 #include <string.h>
 
-static const ln_nnvm_row *const tables[] = {
-    ln_nnvm_rows_conv,    ln_nnvm_rows_create, ln_nnvm_rows_detect,  ln_nnvm_rows_function,
-    ln_nnvm_rows_index,   ln_nnvm_rows_norm,   ln_nnvm_rows_order,   ln_nnvm_rows_pair,
-    ln_nnvm_rows_part,    ln_nnvm_rows_pool,   ln_nnvm_rows_product, ln_nnvm_rows_reduce,
-    ln_nnvm_rows_refused, ln_nnvm_rows_repeat, ln_nnvm_rows_resize,  ln_nnvm_rows_shape,
+/* Operators that are known and that LightNet does not run, each with the reason. */
+
+#define CORE  LN_NNVM_IN_CORE
+#define MXNET LN_NNVM_IN_MXNET
+
+static const char packed[] = "its weights are packed for one target";
+static const char control[] = "it runs graphs of its own";
+static const char training[] = "it is for training";
+static const char unmade[] = "nobody has translated it yet";
+
+static const ln_nnvm_row refused[] = {
+    {"_contrib_conv2d_NCHWc", CORE, NULL, packed},
+    {"_contrib_conv2d_winograd_without_weight_transform", CORE, NULL, packed},
+    {"_contrib_conv2d_winograd_weight_transform", CORE, NULL, packed},
+    {"_conv2d_grad", CORE, NULL, training},
+    {"_max_pool2d_grad", CORE, NULL, training},
+    {"_assign", CORE, NULL, training},
+    {"_max_mask", CORE, NULL, training},
+    {"_min_mask", CORE, NULL, training},
+    {"yolo_region", CORE, NULL, unmade},
+    {"yolo2_region", CORE, NULL, unmade},
+    {"ROIPooling", MXNET, NULL, unmade},
+    {"_contrib_Proposal", MXNET, NULL, unmade},
+    {"RNN", MXNET, NULL, "its weights are one packed vector"},
+    {"Custom", MXNET, NULL, "it is a program of its own"},
+    {"_foreach", MXNET, NULL, control},
+    {"_while_loop", MXNET, NULL, control},
+    {"_cond", MXNET, NULL, control},
+    {NULL},
+};
+
+static const ln_nnvm_row *const translators[] = {
+    ln_nnvm_rows_conv,
+    ln_nnvm_rows_create,
+    ln_nnvm_rows_detect,
+    ln_nnvm_rows_function,
+    ln_nnvm_rows_index,
+    ln_nnvm_rows_norm,
+    ln_nnvm_rows_order,
+    ln_nnvm_rows_pair,
+    ln_nnvm_rows_part,
+    ln_nnvm_rows_pool,
+    ln_nnvm_rows_product,
+    ln_nnvm_rows_reduce,
+    ln_nnvm_rows_repeat,
+    ln_nnvm_rows_resize,
+    ln_nnvm_rows_shape,
+    refused,
+    NULL,
+};
+
+static const ln_nnvm_row *const rewriters[] = {
+    ln_nnvm_mxnet_rows_elementwise,
+    ln_nnvm_mxnet_rows_layers,
+    ln_nnvm_mxnet_rows_shape,
+    NULL,
 };
 
 // The first row of that name in one of the dialects, or NULL.
-static const ln_nnvm_row *find(const char *op, int dialects)
+static const ln_nnvm_row *find(const ln_nnvm_row *const *tables, const char *op, int dialects)
 {
-    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-        for (const ln_nnvm_row *row = tables[i]; row->op; row++)
+    for (; *tables; tables++)
+        for (const ln_nnvm_row *row = *tables; row->op; row++)
             if ((row->dialects & dialects) && !strcmp(row->op, op))
                 return row;
     return NULL;
 }
 
+const ln_nnvm_row *ln_nnvm_find_rewriter(const char *op)
+{
+    return find(rewriters, op, LN_NNVM_IN_MXNET);
+}
+
+const ln_nnvm_row *ln_nnvm_find_core_row(const char *op)
+{
+    return find(translators, op, LN_NNVM_IN_CORE | LN_NNVM_ADDED);
+}
+
 const ln_nnvm_row *ln_nnvm_find_row(const char *op, ln_nnvm_dialect dialect)
 {
-    return find(op, dialect == LN_NNVM_MXNET ? LN_NNVM_IN_MXNET : LN_NNVM_IN_CORE);
+    if (dialect != LN_NNVM_MXNET)
+        return find(translators, op, LN_NNVM_IN_CORE);
+    const ln_nnvm_row *row = find(translators, op, LN_NNVM_IN_MXNET);
+    return row ? row : ln_nnvm_find_rewriter(op);
 }
 
 int ln_nnvm_is_mxnet_only(const char *op)
 {
-    return find(op, LN_NNVM_IN_MXNET) && !find(op, LN_NNVM_IN_CORE);
+    return ln_nnvm_find_row(op, LN_NNVM_MXNET) && !ln_nnvm_find_row(op, LN_NNVM_CORE);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "data/ln_params.h"
+#include "front/nnvm/ln_nnvm_rows.h"
 #include "ir/ln_bind.h"
 #include "lightnet/ln_hash.h"
 #include "tensorlight/tl_util.h"
@@ -28,9 +29,11 @@ static ln_nnvm_dialect dialect_of(const ln_nnvm_graph *g)
 
 static void look_up_rows(ln_nnvm_graph *g)
 {
-    for (size_t i = 0; i < g->n_nodes; i++)
-        if (!g->nodes[i].is_variable)
-            g->nodes[i].row = ln_nnvm_find_row(g->nodes[i].op, g->dialect);
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        ln_nnvm_vertex *v = &g->nodes[i];
+        v->is_mxnet = g->dialect == LN_NNVM_MXNET;
+        v->row = v->is_variable ? NULL : ln_nnvm_find_row(v->op, g->dialect);
+    }
 }
 
 // What the heads do not need is never looked at again, nor what is only a label.
@@ -50,7 +53,7 @@ static void mark_live(ln_nnvm_graph *g)
 
 static int is_unsupported(const ln_nnvm_vertex *v)
 {
-    return v->is_live && !v->is_variable && (!v->row || !v->row->translate);
+    return v->is_live && !v->is_variable && (!v->row || (!v->row->translate && !v->row->rewrite));
 }
 
 // How many nodes of that operator there are from `i` on; 0 when one stands before.
@@ -119,7 +122,6 @@ void ln_nnvm_choose_rows(ln_nnvm_model *m)
     look_up_rows(&m->graph);
     mark_live(&m->graph);
     check_support(m);
-    mark_weights(m);
 }
 
 /* Shapes of variables */
@@ -147,7 +149,7 @@ static int own_shape(ln_nnvm_model *m, ln_nnvm_vertex *v, int dims[LN_MAXDIM])
     int ndim = attr_shape(m, v, "shape", dims);
     if (ndim < 0)
         ndim = attr_shape(m, v, "__shape__", dims);
-    return ndim < 0 ? ln_nnvm_graph_shape(&m->graph, (size_t)(v - m->graph.nodes), dims) : ndim;
+    return ndim < 0 ? ln_nnvm_graph_shape(&m->graph, v->at, dims) : ndim;
 }
 
 /* Types of variables */
@@ -172,7 +174,7 @@ static int64_t own_code(const ln_nnvm_graph *g, ln_nnvm_vertex *v, const char **
         text = NULL;
     if (text && ln_nnvm_parse_int(text, &code))
         *name = text;
-    const json_t *const told = ln_nnvm_graph_value(g, "dtype", (size_t)(v - g->nodes));
+    const json_t *const told = ln_nnvm_graph_value(g, "dtype", v->at);
     return !*name && code == UNSET && json_is_integer(told) ? json_integer_value(told) : code;
 }
 
@@ -184,7 +186,7 @@ tl_dtype ln_nnvm_variable_dtype(ln_nnvm_model *m, ln_nnvm_vertex *v)
     const int64_t code = own_code(g, v, &name);
     tl_dtype dtype = name ? TL_DTYPE_INVALID : dtype_of_code(g, code);
     if (dtype == TL_DTYPE_INVALID && !name)
-        name = json_string_value(ln_nnvm_graph_value(g, "dltype", (size_t)(v - g->nodes)));
+        name = json_string_value(ln_nnvm_graph_value(g, "dltype", v->at));
     if (dtype == TL_DTYPE_INVALID && name)
         dtype = ln_nnvm_parse_dtype(name);
     if (dtype == TL_DTYPE_INVALID && !name && code == UNSET)
@@ -281,6 +283,8 @@ static void add_known(ln_nnvm_model *m, ln_nnvm_vertex *v)
 
 void ln_nnvm_add_known(ln_nnvm_model *m)
 {
+    mark_live(&m->graph);
+    mark_weights(m);
     for (size_t i = 0; i < m->graph.n_variables && !m->base.failed; i++)
         if (m->graph.variables[i]->is_live)
             add_known(m, m->graph.variables[i]);

@@ -50,22 +50,34 @@ static ln_nnvm_entry softsign(ln_nnvm_recast *r, ln_nnvm_entry x)
     return ln_nnvm_recast_binary(r, "elemwise_div", x, more);
 }
 
+/** A function that LightNet has, which it adds to core's. */
+static ln_nnvm_entry function(ln_nnvm_recast *r, const char *func, ln_nnvm_entry x, double alpha,
+                              double beta)
+{
+    ln_nnvm_recast_lacks(r, "core has no such function");
+    ln_nnvm_recast_begin(r, "_unary", 1, &x);
+    ln_nnvm_draft_set(r->draft, "func", func);
+    ln_nnvm_draft_set_number(r->draft, "alpha", alpha);
+    ln_nnvm_draft_set_number(r->draft, "beta", beta);
+    return ln_nnvm_recast_end(r);
+}
+
 static void rewrite_activation(ln_nnvm_recast *r)
 {
-    static const char *const same[] = {"relu", "sigmoid", "tanh"};
-    const char *type = ln_nnvm_text(&r->node, "act_type", "");
+    static const char *const types[][2] = {{"relu", "relu"},         {"sigmoid", "sigmoid"},
+                                           {"tanh", "tanh"},         {"softrelu", "softplus"},
+                                           {"softsign", "softsign"}, {NULL, NULL}};
+    ln_nnvm_require(&r->node, "act_type");
+    const char *type = ln_nnvm_choose(&r->node, "act_type", "relu", types);
     const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
-    for (int i = 0; i < 3; i++)
-        if (!strcmp(type, same[i])) {
-            out(r, ln_nnvm_recast_unary(r, type, x));
-            return;
-        }
-    if (!strcmp(type, "softrelu"))
-        out(r, softplus(r, x));
+    if (!type)
+        return;
+    if (!strcmp(type, "softplus"))
+        out(r, r->is_reading ? function(r, "TL_UNARY_SOFTPLUS", x, 1, 0) : softplus(r, x));
     else if (!strcmp(type, "softsign"))
-        out(r, softsign(r, x));
+        out(r, r->is_reading ? function(r, "TL_UNARY_SOFTSIGN", x, 1, 0) : softsign(r, x));
     else
-        ln_emit_fail(&r->node.emit, "attribute 'act_type' is \"%.64s\"", type);
+        out(r, ln_nnvm_recast_unary(r, type, x));
 }
 
 static void rewrite_softsign(ln_nnvm_recast *r)
@@ -89,21 +101,33 @@ static void rewrite_prelu(ln_nnvm_recast *r, ln_nnvm_entry x)
     out(r, ln_nnvm_recast_end(r));
 }
 
+/** Klambauer et al. 2017, "Self-Normalizing Neural Networks", has the numbers of selu. */
 static void rewrite_leaky_relu(ln_nnvm_recast *r)
 {
-    const char *type = ln_nnvm_text(&r->node, "act_type", "leaky");
-    const double slope = ln_nnvm_float(&r->node, "slope", 0.25);
+    static const char *const types[][2] = {
+        {"leaky", "leaky"}, {"rrelu", "rrelu"}, {"prelu", "prelu"}, {"elu", "elu"},
+        {"gelu", "gelu"},   {"selu", "selu"},   {NULL, NULL}};
+    const char *type = ln_nnvm_choose(&r->node, "act_type", "leaky", types);
+    double slope = ln_nnvm_float(&r->node, "slope", 0.25);
     const double lower = ln_nnvm_float(&r->node, "lower_bound", 0.125);
     const double upper = ln_nnvm_float(&r->node, "upper_bound", 0.334);
     const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
-    if (!strcmp(type, "leaky") && slope >= 0)
-        out(r, leaky(r, x, slope));
-    else if (!strcmp(type, "rrelu") && lower + upper >= 0)
-        out(r, leaky(r, x, (lower + upper) / 2));
-    else if (!strcmp(type, "prelu"))
+    if (!type)
+        return;
+    if (!strcmp(type, "prelu")) {
         rewrite_prelu(r, x);
-    else
-        ln_emit_fail(&r->node.emit, "core has no '%.64s'", type);
+    } else if (!strcmp(type, "selu")) {
+        out(r, function(r, "TL_UNARY_SELU", x, 1.6732632423543772, 1.0507009873554805));
+    } else if (!strcmp(type, "gelu")) {
+        out(r, function(r, "TL_UNARY_GELU", x, 1, 0));
+    } else if (!strcmp(type, "elu")) {
+        out(r, function(r, "TL_UNARY_ELU", x, slope, 0));
+    } else {
+        slope = strcmp(type, "rrelu") ? slope : (lower + upper) / 2;
+        if (slope < 0)
+            ln_nnvm_recast_lacks(r, "core's slopes are not negative");
+        out(r, leaky(r, x, slope));
+    }
 }
 
 static void rewrite_hard_sigmoid(ln_nnvm_recast *r)
@@ -130,13 +154,22 @@ static void rewrite_sign(ln_nnvm_recast *r)
     out(r, ln_nnvm_recast_binary(r, "elemwise_sub", above, below));
 }
 
-/** `with`: what a natural logarithm is multiplied with. */
-static void rewrite_log(ln_nnvm_recast *r)
+/** `with`: a number to multiply with. */
+static void times(ln_nnvm_recast *r, ln_nnvm_entry x)
 {
-    const ln_nnvm_entry log = ln_nnvm_recast_unary(r, "log", ln_nnvm_recast_in(r, 0));
-    ln_nnvm_recast_begin(r, "__mul_scalar__", 1, &log);
+    ln_nnvm_recast_begin(r, "__mul_scalar__", 1, &x);
     ln_nnvm_draft_set(r->draft, "scalar", r->row->with);
     out(r, ln_nnvm_recast_end(r));
+}
+
+static void rewrite_times(ln_nnvm_recast *r)
+{
+    times(r, ln_nnvm_recast_in(r, 0));
+}
+
+static void rewrite_log(ln_nnvm_recast *r)
+{
+    times(r, ln_nnvm_recast_unary(r, "log", ln_nnvm_recast_in(r, 0)));
 }
 
 static void rewrite_rsqrt(ln_nnvm_recast *r)
@@ -154,7 +187,7 @@ static void rewrite_dropout(ln_nnvm_recast *r)
 {
     const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
     if (!strcmp(ln_nnvm_text(&r->node, "mode", "training"), "always"))
-        ln_emit_fail(&r->node.emit, "attribute 'mode' is \"always\"");
+        ln_emit_fail(&r->node.emit, "attribute 'mode' is \"always\": random numbers at inference");
     ln_nnvm_recast_begin(r, "dropout", 1, &x);
     ln_nnvm_recast_attrs(r);
     ln_nnvm_recast_out(r, 0, ln_nnvm_draft_end(r->draft, 2));
@@ -174,13 +207,6 @@ static void rewrite_logical(ln_nnvm_recast *r)
     const ln_nnvm_entry a = truth(r, ln_nnvm_recast_in(r, 0));
     const ln_nnvm_entry b = truth(r, ln_nnvm_recast_in(r, 1));
     out(r, ln_nnvm_recast_binary(r, r->row->with, a, b));
-}
-
-/** `with`: core's operation with a number. */
-static void rewrite_scalar(ln_nnvm_recast *r)
-{
-    ln_nnvm_require(&r->node, "scalar");
-    ln_nnvm_recast_same(r);
 }
 
 static void rewrite_scalar_limit(ln_nnvm_recast *r)
@@ -205,7 +231,7 @@ static void rewrite_scalar_compare(ln_nnvm_recast *r)
 static void rewrite_sum_of_many(ln_nnvm_recast *r)
 {
     const int len = ln_nnvm_num_inputs(&r->node);
-    ln_nnvm_int(&r->node, "num_args", len);
+    ln_nnvm_recast_check_args(r);
     ln_nnvm_recast_begin(r, "elemwise_sum", 0, NULL);
     for (int i = 0; i < len; i++)
         ln_nnvm_draft_arg(r->draft, ln_nnvm_recast_in(r, i));
@@ -213,30 +239,32 @@ static void rewrite_sum_of_many(ln_nnvm_recast *r)
     out(r, ln_nnvm_recast_end(r));
 }
 
-/* Names that are core's, and others for the same. */
-#define SAME(op)                            \
-    {                                       \
-        op, ln_nnvm_recast_same, NULL, NULL \
+#define ROW(op, with, len, ...)                                 \
+    {                                                           \
+        op, LN_NNVM_IN_MXNET, NULL, with, len, len, __VA_ARGS__ \
     }
-#define CALLED(op, core)                    \
-    {                                       \
-        op, ln_nnvm_recast_same, core, NULL \
-    }
-#define ALIAS(op)                            \
-    {                                        \
-        op, ln_nnvm_recast_alias, NULL, NULL \
-    }
-#define SCALAR(op, core)                   \
-    {                                      \
-        op, rewrite_scalar, core, "scalar" \
-    }
-#define COMPARE(name, core)                                    \
-    CALLED("_" name, core), CALLED("broadcast_" name, core),   \
-    {                                                          \
-        "_" name "_scalar", rewrite_scalar_compare, core, NULL \
-    }
+#define UNARY(op, rewrite_it, with) ROW(op, with, 1, .rewrite = rewrite_it)
+#define BINARY(op, core)            ROW(op, core, 2, .rewrite = ln_nnvm_recast_same)
 
-const ln_nnvm_core_row ln_nnvm_core_rows_elementwise[] = {
+/* Names that are core's, and others for the same. */
+#define SAME(op)         UNARY(op, ln_nnvm_recast_same, NULL)
+#define CALLED(op, core) UNARY(op, ln_nnvm_recast_same, core)
+
+/* Whether the number was an integer is said by MXNet since 1.7, and counts for nothing. */
+#define NUMBER(op, rewrite_it, with) \
+    ROW(op, with, 1, .ignored = " is_int ", .rewrite = rewrite_it, .attrs = "!scalar")
+#define SCALAR(name, old, core) \
+    NUMBER("_" name "_scalar", ln_nnvm_recast_same, core), NUMBER(old, ln_nnvm_recast_same, core)
+#define COMPARE(name, core)                                  \
+    BINARY("_" name, core), BINARY("broadcast_" name, core), \
+        NUMBER("_" name "_scalar", rewrite_scalar_compare, core)
+#define LOGICAL(name, core)                                     \
+    ROW("_logical_" name, core, 2, .rewrite = rewrite_logical), \
+        ROW("broadcast_logical_" name, core, 2, .rewrite = rewrite_logical)
+#define CAST(op)          ROW(op, "cast", 1, .rewrite = ln_nnvm_recast_same, .attrs = "!dtype")
+#define ALIAS(op, unused) ROW(op, NULL, 1, .ignored = unused, .rewrite = ln_nnvm_recast_alias)
+
+const ln_nnvm_row ln_nnvm_mxnet_rows_elementwise[] = {
     SAME("abs"),
     SAME("ceil"),
     SAME("exp"),
@@ -253,90 +281,83 @@ const ln_nnvm_core_row ln_nnvm_core_rows_elementwise[] = {
     SAME("logical_not"),
     SAME("zeros_like"),
     SAME("ones_like"),
-    {"square", rewrite_square, NULL, NULL},
-    {"sign", rewrite_sign, NULL, NULL},
-    {"log10", rewrite_log, "0.43429448190325182765", NULL},
-    {"log2", rewrite_log, "1.44269504088896340736", NULL},
-    {"rsqrt", rewrite_rsqrt, NULL, NULL},
-    {"reciprocal", rewrite_reciprocal, NULL, NULL},
-    {"softsign", rewrite_softsign, NULL, NULL},
-    {"hard_sigmoid", rewrite_hard_sigmoid, NULL, NULL},
-    {"Activation", rewrite_activation, NULL, NULL},
-    {"LeakyReLU", rewrite_leaky_relu, NULL, NULL},
-    {"clip", ln_nnvm_recast_same, NULL, "a_min a_max"},
-    {"cast", ln_nnvm_recast_same, NULL, "dtype"},
-    {"Cast", ln_nnvm_recast_same, "cast", "dtype"},
-    {"amp_cast", ln_nnvm_recast_same, "cast", "dtype"},
-    {"Dropout", rewrite_dropout, NULL, "p=rate"},
-    ALIAS("BlockGrad"),
-    ALIAS("_copy"),
-    ALIAS("identity"),
-    ALIAS("MakeLoss"),
-    ALIAS("make_loss"),
-    ALIAS("IdentityAttachKLSparseReg"),
+    UNARY("square", rewrite_square, NULL),
+    UNARY("sign", rewrite_sign, NULL),
+    UNARY("log10", rewrite_log, "0.43429448190325182765"),
+    UNARY("log2", rewrite_log, "1.44269504088896340736"),
+    UNARY("degrees", rewrite_times, "57.2957795130823209"),
+    UNARY("radians", rewrite_times, "0.0174532925199432958"),
+    UNARY("rsqrt", rewrite_rsqrt, NULL),
+    UNARY("reciprocal", rewrite_reciprocal, NULL),
+    UNARY("softsign", rewrite_softsign, NULL),
+    UNARY("hard_sigmoid", rewrite_hard_sigmoid, NULL),
+    UNARY("Activation", rewrite_activation, NULL),
+    {"LeakyReLU", LN_NNVM_IN_MXNET, NULL, NULL, 1, 2, .weights = 2, .rewrite = rewrite_leaky_relu},
+    ROW("clip", NULL, 1, .rewrite = ln_nnvm_recast_same, .attrs = "!a_min !a_max"),
+    CAST("cast"),
+    CAST("Cast"),
+    CAST("amp_cast"),
+    ROW("Dropout", NULL, 1, .ignored = " axes cudnn_off ", .rewrite = rewrite_dropout,
+        .attrs = "p=rate"),
+    ALIAS("BlockGrad", NULL),
+    ALIAS("_copy", NULL),
+    ALIAS("identity", NULL),
+    ALIAS("MakeLoss", " grad_scale valid_thresh normalization "),
+    ALIAS("make_loss", NULL),
+    ALIAS("IdentityAttachKLSparseReg", " sparseness_target penalty momentum "),
 
-    SAME("elemwise_add"),
-    SAME("elemwise_sub"),
-    SAME("elemwise_mul"),
-    SAME("elemwise_div"),
-    CALLED("_Plus", "elemwise_add"),
-    CALLED("_plus", "elemwise_add"),
-    CALLED("_add", "elemwise_add"),
-    CALLED("_Minus", "elemwise_sub"),
-    CALLED("_minus", "elemwise_sub"),
-    CALLED("_sub", "elemwise_sub"),
-    CALLED("_Mul", "elemwise_mul"),
-    CALLED("_mul", "elemwise_mul"),
-    CALLED("_Div", "elemwise_div"),
-    CALLED("_div", "elemwise_div"),
-    CALLED("_power", "elemwise_pow"),
-    CALLED("_maximum", "broadcast_max"),
-    CALLED("_minimum", "broadcast_min"),
-    {"add_n", rewrite_sum_of_many, NULL, NULL},
-    {"ElementWiseSum", rewrite_sum_of_many, NULL, NULL},
+    BINARY("elemwise_add", NULL),
+    BINARY("elemwise_sub", NULL),
+    BINARY("elemwise_mul", NULL),
+    BINARY("elemwise_div", NULL),
+    BINARY("_Plus", "elemwise_add"),
+    BINARY("_plus", "elemwise_add"),
+    BINARY("_add", "elemwise_add"),
+    BINARY("_Minus", "elemwise_sub"),
+    BINARY("_minus", "elemwise_sub"),
+    BINARY("_sub", "elemwise_sub"),
+    BINARY("_Mul", "elemwise_mul"),
+    BINARY("_mul", "elemwise_mul"),
+    BINARY("_Div", "elemwise_div"),
+    BINARY("_div", "elemwise_div"),
+    BINARY("_power", "elemwise_pow"),
+    BINARY("_Power", "elemwise_pow"),
+    BINARY("_maximum", "broadcast_max"),
+    BINARY("_minimum", "broadcast_min"),
+    {"add_n", LN_NNVM_IN_MXNET, NULL, NULL, 1, .rewrite = rewrite_sum_of_many},
+    {"ElementWiseSum", LN_NNVM_IN_MXNET, NULL, NULL, 1, .rewrite = rewrite_sum_of_many},
 
-    SAME("broadcast_add"),
-    CALLED("broadcast_plus", "broadcast_add"),
-    SAME("broadcast_sub"),
-    CALLED("broadcast_minus", "broadcast_sub"),
-    SAME("broadcast_mul"),
-    SAME("broadcast_div"),
-    CALLED("broadcast_power", "broadcast_pow"),
-    CALLED("broadcast_maximum", "broadcast_max"),
-    CALLED("broadcast_minimum", "broadcast_min"),
+    BINARY("broadcast_add", NULL),
+    BINARY("broadcast_plus", "broadcast_add"),
+    BINARY("broadcast_sub", NULL),
+    BINARY("broadcast_minus", "broadcast_sub"),
+    BINARY("broadcast_mul", NULL),
+    BINARY("broadcast_div", NULL),
+    BINARY("broadcast_power", "broadcast_pow"),
+    BINARY("broadcast_maximum", "broadcast_max"),
+    BINARY("broadcast_minimum", "broadcast_min"),
     COMPARE("equal", "broadcast_equal"),
     COMPARE("not_equal", "broadcast_not_equal"),
     COMPARE("greater", "broadcast_greater"),
     COMPARE("greater_equal", "broadcast_greater_equal"),
     COMPARE("lesser", "broadcast_less"),
     COMPARE("lesser_equal", "broadcast_less_equal"),
-    {"broadcast_logical_and", rewrite_logical, "broadcast_mul", NULL},
-    {"_logical_and", rewrite_logical, "broadcast_mul", NULL},
-    {"broadcast_logical_or", rewrite_logical, "broadcast_max", NULL},
-    {"_logical_or", rewrite_logical, "broadcast_max", NULL},
-    {"broadcast_logical_xor", rewrite_logical, "broadcast_not_equal", NULL},
-    {"_logical_xor", rewrite_logical, "broadcast_not_equal", NULL},
+    LOGICAL("and", "broadcast_mul"),
+    LOGICAL("or", "broadcast_max"),
+    LOGICAL("xor", "broadcast_not_equal"),
 
-    SCALAR("_plus_scalar", "__add_scalar__"),
-    SCALAR("_PlusScalar", "__add_scalar__"),
-    SCALAR("_minus_scalar", "__sub_scalar__"),
-    SCALAR("_MinusScalar", "__sub_scalar__"),
-    SCALAR("_rminus_scalar", "__rsub_scalar__"),
-    SCALAR("_RMinusScalar", "__rsub_scalar__"),
-    SCALAR("_mul_scalar", "__mul_scalar__"),
-    SCALAR("_MulScalar", "__mul_scalar__"),
-    SCALAR("_div_scalar", "__div_scalar__"),
-    SCALAR("_DivScalar", "__div_scalar__"),
-    SCALAR("_rdiv_scalar", "__rdiv_scalar__"),
-    SCALAR("_RDivScalar", "__rdiv_scalar__"),
-    SCALAR("_power_scalar", "__pow_scalar__"),
-    SCALAR("_PowerScalar", "__pow_scalar__"),
-    SCALAR("_rpower_scalar", "__rpow_scalar__"),
-    SCALAR("_RPowerScalar", "__rpow_scalar__"),
-    {"_maximum_scalar", rewrite_scalar_limit, "least", NULL},
-    {"_MaximumScalar", rewrite_scalar_limit, "least", NULL},
-    {"_minimum_scalar", rewrite_scalar_limit, "most", NULL},
-    {"_MinimumScalar", rewrite_scalar_limit, "most", NULL},
-    SAME("where"),
-    {NULL, NULL, NULL, NULL},
+    SCALAR("plus", "_PlusScalar", "__add_scalar__"),
+    SCALAR("minus", "_MinusScalar", "__sub_scalar__"),
+    SCALAR("rminus", "_RMinusScalar", "__rsub_scalar__"),
+    SCALAR("mul", "_MulScalar", "__mul_scalar__"),
+    SCALAR("div", "_DivScalar", "__div_scalar__"),
+    SCALAR("rdiv", "_RDivScalar", "__rdiv_scalar__"),
+    SCALAR("power", "_PowerScalar", "__pow_scalar__"),
+    SCALAR("rpower", "_RPowerScalar", "__rpow_scalar__"),
+    NUMBER("_maximum_scalar", rewrite_scalar_limit, "least"),
+    NUMBER("_MaximumScalar", rewrite_scalar_limit, "least"),
+    NUMBER("_minimum_scalar", rewrite_scalar_limit, "most"),
+    NUMBER("_MinimumScalar", rewrite_scalar_limit, "most"),
+    ROW("where", NULL, 3, .rewrite = ln_nnvm_recast_same),
+    {NULL},
 };

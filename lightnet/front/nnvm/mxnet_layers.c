@@ -9,22 +9,24 @@
 
 /* ---- with weights ---- */
 
-static void fail_unless_images(ln_nnvm_recast *r, const char *kernel)
+/** How many axes the windows have, at most 3; core alone has those of images. */
+static int count_axes(ln_nnvm_recast *r)
 {
     int64_t given[LN_NNVM_MAX_TUPLE];
-    const int axes = ln_nnvm_ints(&r->node, kernel, given);
+    const int axes = ln_nnvm_ints(&r->node, "kernel", given);
     if (axes != 2)
-        ln_emit_fail(&r->node.emit, "core's are over 2 axes, this one over %d", axes);
+        ln_nnvm_recast_lacks(r, "core's windows are over 2 axes");
+    return axes < 1 || axes > 3 ? 1 : axes;
 }
 
-/** That attribute `key` has zeros, or is not there. */
-static void fail_unless_zeros(ln_nnvm_recast *r, const char *key)
+/** LightNet adds attribute `key` to core's, which means nothing where it has zeros. */
+static void lacks_unless_zeros(ln_nnvm_recast *r, const char *key)
 {
     int64_t given[LN_NNVM_MAX_TUPLE];
     const int len = ln_nnvm_ints(&r->node, key, given);
     for (int i = 0; i < len; i++)
         if (given[i])
-            ln_emit_fail(&r->node.emit, "core has no '%s'", key);
+            ln_nnvm_recast_lacks(r, "core computes no further rows");
 }
 
 /** Weight and, unless attribute no_bias says otherwise, bias. */
@@ -39,19 +41,19 @@ static void begin_weighted(ln_nnvm_recast *r, const char *op, ln_nnvm_entry src,
     ln_nnvm_recast_attrs(r);
 }
 
-/** `with`: what core calls it. */
+/** `with`: what core calls it. Weights have the layout of the data, with filters for the batch. */
 static void rewrite_conv(ln_nnvm_recast *r)
 {
-    const int is_transposed = !strcmp(r->row->with, "conv2d_transpose");
+    static const char *const by_channel_last[] = {"OWI", "OHWI", "ODHWI"};
+    const int is_transposed = !strcmp(r->row->with, "conv2d_transpose"), axes = count_axes(r);
     const char *layout = ln_nnvm_text(&r->node, "layout", "NCHW");
-    fail_unless_images(r, "kernel");
     if (is_transposed) {
-        fail_unless_zeros(r, "adj"); // core's are zeros, not computed
-        fail_unless_zeros(r, "target_shape");
+        lacks_unless_zeros(r, "adj");
+        lacks_unless_zeros(r, "target_shape");
     }
     begin_weighted(r, r->row->with, ln_nnvm_recast_in(r, 0), is_transposed);
-    if (!strcmp(layout, "NHWC"))
-        ln_nnvm_draft_set(r->draft, "kernel_layout", "OHWI");
+    if (layout[0] && layout[1] != 'C')
+        ln_nnvm_draft_set(r->draft, "kernel_layout", by_channel_last[axes - 1]);
     ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
 }
 
@@ -76,7 +78,6 @@ static ln_nnvm_entry flattened(ln_nnvm_recast *r, ln_nnvm_entry src)
 static void rewrite_fully_connected(ln_nnvm_recast *r)
 {
     ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
-    ln_nnvm_require(&r->node, "num_hidden");
     if (ln_nnvm_bool(&r->node, "flatten", 1))
         src = flattened(r, src);
     begin_weighted(r, "dense", src, 0);
@@ -109,7 +110,6 @@ static void rewrite_batchnorm(ln_nnvm_recast *r)
     if (ln_nnvm_bool(&r->node, "output_mean_var", 0))
         ln_emit_fail(&r->node.emit, "attribute 'output_mean_var' is True, expected False");
     ln_nnvm_recast_begin(r, "batch_norm", 5, inputs);
-    ln_nnvm_draft_set_number(r->draft, "epsilon", ln_nnvm_float(&r->node, "eps", 1e-3));
     ln_nnvm_draft_set_bool(r->draft, "scale", !ln_nnvm_bool(&r->node, "fix_gamma", 1));
     ln_nnvm_recast_attrs(r);
     ln_nnvm_recast_out(r, 0, ln_nnvm_draft_end(r->draft, 3));
@@ -140,19 +140,6 @@ static void rewrite_layernorm(ln_nnvm_recast *r)
     x = ln_nnvm_recast_binary(r, "broadcast_div", x, ln_nnvm_recast_unary(r, "sqrt", size));
     x = ln_nnvm_recast_binary(r, "broadcast_mul", x, gamma);
     ln_nnvm_recast_out(r, 0, ln_nnvm_recast_binary(r, "broadcast_add", x, beta));
-}
-
-static void rewrite_lrn(ln_nnvm_recast *r)
-{
-    const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
-    ln_nnvm_require(&r->node, "nsize");
-    ln_nnvm_recast_begin(r, "lrn", 1, &src);
-    ln_nnvm_recast_attrs(r);
-    ln_nnvm_draft_set_int(r->draft, "axis", 1);
-    ln_nnvm_draft_set_number(r->draft, "alpha", ln_nnvm_float(&r->node, "alpha", 1e-4));
-    ln_nnvm_draft_set_number(r->draft, "beta", ln_nnvm_float(&r->node, "beta", 0.75));
-    ln_nnvm_draft_set_number(r->draft, "bias", ln_nnvm_float(&r->node, "knorm", 2));
-    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
 }
 
 /** The sum of squares along axes, or along all but those; the axes stay, of length 1. */
@@ -186,7 +173,8 @@ static void rewrite_l2(ln_nnvm_recast *r)
         ln_nnvm_recast_out(r, 0, ln_nnvm_recast_binary(r, "broadcast_div", src, x));
         return;
     }
-    ln_emit_fail(&r->node.emit, "attribute 'mode' is \"%.32s\"", mode);
+    ln_emit_fail(&r->node.emit,
+                 "attribute 'mode' is \"%.32s\", expected instance, channel or spatial", mode);
 }
 
 /* ---- pooling ---- */
@@ -227,7 +215,7 @@ static void rewrite_windows(ln_nnvm_recast *r, int is_max)
     const int counts = ln_nnvm_bool(&r->node, "count_include_pad", 1), is_old = is_old_pooling(r);
     ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
     int padding[2];
-    fail_unless_images(r, "kernel");
+    count_axes(r);
     ln_nnvm_ints_of(&r->node, "pad", 2, 0, 0, padding);
     if (!is_max && counts && is_full && !is_old)
         ln_emit_fail(&r->node.emit, "where core's windows reach over the end, their means are "
@@ -272,7 +260,6 @@ static void rewrite_adaptive_pool(ln_nnvm_recast *r)
 static void rewrite_upsampling(ln_nnvm_recast *r)
 {
     const char *type = ln_nnvm_text(&r->node, "sample_type", "");
-    ln_nnvm_require(&r->node, "scale");
     if (strcmp(type, "nearest") || ln_nnvm_num_inputs(&r->node) != 1)
         ln_emit_fail(&r->node.emit, "core has it for one input and the nearest sample only");
     ln_nnvm_int(&r->node, "num_args", 1);
@@ -343,7 +330,8 @@ static void rewrite_softmax_activation(ln_nnvm_recast *r)
     else if (!strcmp(mode, "instance"))
         rewrite_softmax_of_rest(r, src);
     else
-        ln_emit_fail(&r->node.emit, "attribute 'mode' is \"%.32s\"", mode);
+        ln_emit_fail(&r->node.emit, "attribute 'mode' is \"%.32s\", expected instance or channel",
+                     mode);
 }
 
 static void rewrite_softmax_output(ln_nnvm_recast *r)
@@ -362,38 +350,67 @@ static void rewrite_logistic_output(ln_nnvm_recast *r)
     ln_nnvm_recast_out(r, 0, ln_nnvm_recast_unary(r, "sigmoid", ln_nnvm_recast_in(r, 0)));
 }
 
-#define CONV                                                                             \
-    "num_filter=channels kernel=kernel_size stride=strides pad=padding dilate=dilation " \
-    "num_group=groups layout"
+#define ROW(op, with, len, ...)                                 \
+    {                                                           \
+        op, LN_NNVM_IN_MXNET, NULL, with, len, len, __VA_ARGS__ \
+    }
 
-const ln_nnvm_core_row ln_nnvm_core_rows_layers[] = {
-    {"Convolution", rewrite_conv, "conv2d", CONV},
-    {"Convolution_v1", rewrite_conv, "conv2d", CONV},
-    {"Deconvolution", rewrite_conv, "conv2d_transpose", CONV},
-    {"FullyConnected", rewrite_fully_connected, NULL, "num_hidden=units"},
-    {"Embedding", rewrite_embedding, NULL, NULL},
-    {"BatchNorm", rewrite_batchnorm, NULL, "axis"},
-    {"BatchNorm_v1", rewrite_batchnorm, NULL, "axis"},
-    {"CuDNNBatchNorm", rewrite_batchnorm, NULL, "axis"},
-    {"LayerNorm", rewrite_layernorm, NULL, NULL},
-    {"LRN", rewrite_lrn, NULL, "nsize=size"},
-    {"L2Normalization", rewrite_l2, NULL, NULL},
-    {"Pooling", rewrite_pool, NULL, "kernel=pool_size stride=strides layout"},
-    {"Pooling_v1", rewrite_pool, "v1", "kernel=pool_size stride=strides layout"},
-    {"_contrib_AdaptiveAvgPooling2D", rewrite_adaptive_pool, "global_avg_pool2d", NULL},
-    {"UpSampling", rewrite_upsampling, "upsampling", "scale"},
-    {"_contrib_BilinearResize2D", rewrite_bilinear_resize, NULL, NULL},
-    {"softmax", rewrite_softmax, "softmax", NULL},
-    {"log_softmax", rewrite_softmax, "log_softmax", NULL},
-    {"softmin", rewrite_softmax, NULL, NULL},
-    {"SoftmaxActivation", rewrite_softmax_activation, NULL, NULL},
-    {"SoftmaxOutput", rewrite_softmax_output, NULL, NULL},
-    {"Softmax", rewrite_softmax_output, NULL, NULL},
-    {"LogisticRegressionOutput", rewrite_logistic_output, NULL, NULL},
-    {"LinearRegressionOutput", ln_nnvm_recast_alias, NULL, NULL},
-    {"MAERegressionOutput", ln_nnvm_recast_alias, NULL, NULL},
-    {"SVMOutput", ln_nnvm_recast_alias, NULL, NULL},
-    {"_contrib_MultiBoxPrior", ln_nnvm_recast_same, "multibox_prior",
-     "sizes ratios steps offsets clip"},
-    {NULL, NULL, NULL, NULL},
+#define CONVOLUTION(op, core, added)                                                              \
+    {                                                                                             \
+        op, LN_NNVM_IN_MXNET, NULL, core, 2, 3,                                                   \
+            .weights = 6, .ignored = " workspace cudnn_tune cudnn_off ", .rewrite = rewrite_conv, \
+            .attrs = "!num_filter=channels !kernel=kernel_size stride=strides pad=padding "       \
+                     "dilate=dilation num_group=groups layout" added                              \
+    }
+#define BATCHNORM(op)                                             \
+    ROW(op, NULL, 5, .weights = 30, .rewrite = rewrite_batchnorm, \
+        .attrs = "eps=epsilon:1e-3 axis",                         \
+        .ignored = " momentum use_global_stats cudnn_off min_calib_range max_calib_range ")
+
+/* The label is not looked at. */
+#define LOSS(op, rewrite_it, training)                                              \
+    {                                                                               \
+        op, LN_NNVM_IN_MXNET, NULL, NULL, 1, 2, .unread = 2, .rewrite = rewrite_it, \
+                                                .ignored = training                 \
+    }
+#define SOFTMAX_LOSS(op)             \
+    LOSS(op, rewrite_softmax_output, \
+         " grad_scale ignore_label use_ignore normalization out_grad smooth_alpha ")
+#define OTHER_LOSS(op, rewrite_it) \
+    LOSS(op, rewrite_it, " grad_scale margin regularization_coefficient use_linear ")
+
+const ln_nnvm_row ln_nnvm_mxnet_rows_layers[] = {
+    CONVOLUTION("Convolution", "conv2d", ""),
+    CONVOLUTION("Convolution_v1", "conv2d", ""),
+    CONVOLUTION("Deconvolution", "conv2d_transpose", " +adj +target_shape"),
+    {"FullyConnected", LN_NNVM_IN_MXNET, NULL, NULL, 2, 3, .weights = 6,
+     .rewrite = rewrite_fully_connected, .attrs = "!num_hidden=units"},
+    ROW("Embedding", NULL, 2, .rewrite = rewrite_embedding),
+    BATCHNORM("BatchNorm"),
+    BATCHNORM("BatchNorm_v1"),
+    BATCHNORM("CuDNNBatchNorm"),
+    ROW("LayerNorm", NULL, 3, .rewrite = rewrite_layernorm),
+    ROW("LRN", "lrn", 1, .rewrite = ln_nnvm_recast_same,
+        .attrs = "!nsize=size alpha:1e-4 beta:0.75 knorm=bias:2 =axis:1"),
+    ROW("L2Normalization", NULL, 1, .rewrite = rewrite_l2),
+    ROW("Pooling", NULL, 1, .rewrite = rewrite_pool,
+        .attrs = "kernel=pool_size stride=strides layout"),
+    ROW("Pooling_v1", "v1", 1, .rewrite = rewrite_pool,
+        .attrs = "kernel=pool_size stride=strides layout"),
+    ROW("_contrib_AdaptiveAvgPooling2D", "global_avg_pool2d", 1, .rewrite = rewrite_adaptive_pool),
+    ROW("UpSampling", "upsampling", 1, .rewrite = rewrite_upsampling, .attrs = "!scale"),
+    ROW("_contrib_BilinearResize2D", NULL, 1, .rewrite = rewrite_bilinear_resize),
+    ROW("softmax", "softmax", 1, .rewrite = rewrite_softmax),
+    ROW("log_softmax", "log_softmax", 1, .rewrite = rewrite_softmax),
+    ROW("softmin", NULL, 1, .rewrite = rewrite_softmax),
+    ROW("SoftmaxActivation", NULL, 1, .rewrite = rewrite_softmax_activation),
+    SOFTMAX_LOSS("SoftmaxOutput"),
+    SOFTMAX_LOSS("Softmax"),
+    OTHER_LOSS("LogisticRegressionOutput", rewrite_logistic_output),
+    OTHER_LOSS("LinearRegressionOutput", ln_nnvm_recast_alias),
+    OTHER_LOSS("MAERegressionOutput", ln_nnvm_recast_alias),
+    OTHER_LOSS("SVMOutput", ln_nnvm_recast_alias),
+    ROW("_contrib_MultiBoxPrior", "multibox_prior", 1, .rewrite = ln_nnvm_recast_same,
+        .attrs = "sizes ratios steps offsets clip"),
+    {NULL},
 };

@@ -26,14 +26,12 @@ static void rewrite_reshape(ln_nnvm_recast *r)
     int64_t shape[LN_NNVM_MAX_TUPLE], target[LN_NNVM_MAX_TUPLE];
     const int n_target = ln_nnvm_ints(&r->node, "target_shape", target);
     if (ln_nnvm_bool(&r->node, "reverse", 0))
-        ln_emit_fail(&r->node.emit, "core does not count from the right");
-    if (ln_nnvm_ints(&r->node, "shape", shape) <= 0 && n_target > 0) {
+        ln_nnvm_recast_lacks(r, "core does not count from the right");
+    ln_nnvm_bool(&r->node, "keep_highest", 0); // means nothing beside `shape`
+    if (ln_nnvm_ints(&r->node, "shape", shape) <= 0 && n_target > 0)
         rewrite_target_shape(r, target, n_target);
-        return;
-    }
-    ln_nnvm_require(&r->node, "shape");
-    ln_nnvm_bool(&r->node, "keep_highest", 0);
-    ln_nnvm_recast_same(r);
+    else
+        ln_nnvm_recast_same(r);
 }
 
 /* ---- slices ---- */
@@ -127,17 +125,17 @@ static void rewrite_crop(ln_nnvm_recast *r)
 
 static void rewrite_concat(ln_nnvm_recast *r)
 {
-    ln_nnvm_int(&r->node, "num_args", 1);
+    ln_nnvm_recast_check_args(r);
     ln_nnvm_recast_same(r);
 }
 
 static void rewrite_stack(ln_nnvm_recast *r)
 {
     const int len = ln_nnvm_num_inputs(&r->node);
-    const int axis = ln_nnvm_int_in(&r->node, "axis", 0, 0, LN_MAXDIM - 1);
+    const int axis = ln_nnvm_int_in(&r->node, "axis", 0, -LN_MAXDIM, LN_MAXDIM - 1);
     ln_nnvm_entry *parts =
         ln_translation_alloc(&r->draft->base, ((size_t)len + 1) * sizeof(*parts));
-    ln_nnvm_int(&r->node, "num_args", len);
+    ln_nnvm_recast_check_args(r);
     for (int i = 0; parts && i < len; i++) {
         const ln_nnvm_entry src = ln_nnvm_recast_in(r, i);
         ln_nnvm_recast_begin(r, "expand_dims", 1, &src);
@@ -163,38 +161,43 @@ static void give_parts(ln_nnvm_recast *r, ln_nnvm_entry part, int len, int axis,
     }
 }
 
-static void rewrite_slice_channel(ln_nnvm_recast *r)
+static void split(ln_nnvm_recast *r, int len, const int *points, int is_uneven)
 {
     const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
-    const int parts = ln_nnvm_int_in(&r->node, "num_outputs", 1, 1, 1 << 16);
     const int axis = ln_nnvm_int_in(&r->node, "axis", 1, -LN_MAXDIM, LN_MAXDIM - 1);
     const int squeezes = ln_nnvm_bool(&r->node, "squeeze_axis", 0);
-    ln_nnvm_require(&r->node, "num_outputs");
     ln_nnvm_recast_begin(r, "split", 1, &src);
-    ln_nnvm_draft_set_int(r->draft, "indices_or_sections", parts);
-    ln_nnvm_draft_set_int(r->draft, "axis", axis);
-    give_parts(r, ln_nnvm_draft_end(r->draft, (uint32_t)parts), parts, axis, squeezes);
-}
-
-/** By the points of cuts; equal parts need not be equal here. */
-static void rewrite_split_v2(ln_nnvm_recast *r)
-{
-    const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
-    int64_t given[LN_NNVM_MAX_TUPLE];
-    int points[LN_NNVM_MAX_TUPLE];
-    const int len = ln_nnvm_ints(&r->node, "indices", given);
-    const int axis = ln_nnvm_int_in(&r->node, "axis", 1, -LN_MAXDIM, LN_MAXDIM - 1);
-    const int squeezes = ln_nnvm_bool(&r->node, "squeeze_axis", 0);
-    if (ln_nnvm_int(&r->node, "sections", 0) || len < 2 || given[0]) {
-        ln_emit_fail(&r->node.emit, "core has it for the points of cuts only");
-        return;
-    }
-    for (int i = 1; i < len; i++)
-        points[i - 1] = bound_of(given[i], 0);
-    ln_nnvm_recast_begin(r, "split", 1, &src);
-    ln_nnvm_draft_set_ints(r->draft, "indices_or_sections", len - 1, points);
+    if (points)
+        ln_nnvm_draft_set_ints(r->draft, "indices_or_sections", len - 1, points);
+    else
+        ln_nnvm_draft_set_int(r->draft, "indices_or_sections", len);
+    if (is_uneven)
+        ln_nnvm_draft_set_bool(r->draft, "is_uneven", 1);
     ln_nnvm_draft_set_int(r->draft, "axis", axis);
     give_parts(r, ln_nnvm_draft_end(r->draft, (uint32_t)len), len, axis, squeezes);
+}
+
+static void rewrite_slice_channel(ln_nnvm_recast *r)
+{
+    ln_nnvm_require(&r->node, "num_outputs");
+    split(r, ln_nnvm_int_in(&r->node, "num_outputs", 1, 1, 1 << 16), NULL, 0);
+}
+
+/** By the points of cuts; or in parts of which the first ones are longer by one, if need be. */
+static void rewrite_split_v2(ln_nnvm_recast *r)
+{
+    int64_t given[LN_NNVM_MAX_TUPLE] = {0};
+    int points[LN_NNVM_MAX_TUPLE];
+    const int parts = ln_nnvm_int_in(&r->node, "sections", 0, 0, 1 << 16);
+    const int len = ln_nnvm_ints(&r->node, "indices", given);
+    if (parts)
+        ln_nnvm_recast_lacks(r, "core has it for the points of cuts only");
+    else if (len < 1 || given[0])
+        ln_emit_fail(&r->node.emit, "attribute 'indices' does not begin with 0");
+    for (int i = 1; i < len; i++)
+        points[i - 1] = bound_of(given[i], 0);
+    if (!ln_nnvm_failed(&r->node))
+        split(r, parts ? parts : len, parts ? NULL : points, parts > 0);
 }
 
 /* ---- order ---- */
@@ -218,11 +221,13 @@ static void rewrite_pad(ln_nnvm_recast *r)
     const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
     int64_t given[LN_NNVM_MAX_TUPLE];
     int before[LN_NNVM_MAX_TUPLE / 2], after[LN_NNVM_MAX_TUPLE / 2];
-    const char *mode = ln_nnvm_text(&r->node, "mode", "");
+    ln_nnvm_require(&r->node, "mode");
     ln_nnvm_require(&r->node, "pad_width");
     const int len = ln_nnvm_ints(&r->node, "pad_width", given);
-    if (strcmp(mode, "constant"))
-        ln_emit_fail(&r->node.emit, "core has no padding by mode \"%.32s\"", mode);
+    if (strcmp(ln_nnvm_text(&r->node, "mode", ""), "constant"))
+        ln_nnvm_recast_lacks(r, "core pads with a number only");
+    if (len % 2)
+        ln_emit_fail(&r->node.emit, "attribute 'pad_width' has %d numbers, expected pairs", len);
     for (int i = 0; i + 1 < len; i += 2) {
         before[i / 2] = bound_of(given[i], 0);
         after[i / 2] = bound_of(given[i + 1], 0);
@@ -230,6 +235,7 @@ static void rewrite_pad(ln_nnvm_recast *r)
     ln_nnvm_recast_begin(r, "pad", 1, &src);
     ln_nnvm_draft_set_pairs(r->draft, "pad_width", len / 2, before, after);
     ln_nnvm_draft_set_number(r->draft, "pad_value", ln_nnvm_float(&r->node, "constant_value", 0));
+    ln_nnvm_recast_attrs(r);
     ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
 }
 
@@ -299,44 +305,52 @@ static void rewrite_full(ln_nnvm_recast *r)
     const int len = ln_nnvm_ints(&r->node, "shape", dims);
     for (int i = 0; i < len; i++)
         if (dims[i] < 1)
-            ln_emit_fail(&r->node.emit, "core has no lengths that are not told");
-    ln_nnvm_has(&r->node, "ctx");
+            ln_nnvm_recast_lacks(r, "core has no lengths that are not told");
     ln_nnvm_recast_same(r);
 }
 
-#define REDUCE(op, core)                                       \
-    {                                                          \
-        op, ln_nnvm_recast_same, core, "axis keepdims exclude" \
+#define ROW(op, with, len, ...)                                 \
+    {                                                           \
+        op, LN_NNVM_IN_MXNET, NULL, with, len, len, __VA_ARGS__ \
+    }
+#define SAME(op, core, len, ...) ROW(op, core, len, .rewrite = ln_nnvm_recast_same, __VA_ARGS__)
+#define REDUCE(op, core)         SAME(op, core, 1, .attrs = "axis keepdims exclude")
+#define FILL(op, core)                                            \
+    ROW(op, core, 0, .ignored = " ctx ", .rewrite = rewrite_full, \
+        .attrs = "shape dtype value=fill_value")
+#define JOIN(op, rewrite_it, names)                                                         \
+    {                                                                                       \
+        op, LN_NNVM_IN_MXNET, NULL, "concatenate", 1, .rewrite = rewrite_it, .attrs = names \
     }
 
-const ln_nnvm_core_row ln_nnvm_core_rows_shape[] = {
-    {"Flatten", ln_nnvm_recast_same, "flatten", NULL},
-    {"flatten", ln_nnvm_recast_same, "flatten", NULL},
-    {"Reshape", rewrite_reshape, "reshape", "shape"},
-    {"reshape", rewrite_reshape, "reshape", "shape"},
-    {"reshape_like", ln_nnvm_recast_same, NULL, NULL},
-    {"transpose", ln_nnvm_recast_same, NULL, "axes"},
-    {"expand_dims", ln_nnvm_recast_same, NULL, "axis"},
-    {"squeeze", ln_nnvm_recast_same, NULL, "axis"},
-    {"slice", rewrite_slice, NULL, NULL},
-    {"crop", rewrite_slice, NULL, NULL},
-    {"slice_axis", rewrite_slice_axis, NULL, NULL},
-    {"slice_like", ln_nnvm_recast_same, NULL, "axes=axis"},
-    {"Crop", rewrite_crop, NULL, NULL},
-    {"Concat", rewrite_concat, "concatenate", "dim=axis"},
-    {"concat", rewrite_concat, "concatenate", "dim=axis"},
-    {"stack", rewrite_stack, NULL, NULL},
-    {"SliceChannel", rewrite_slice_channel, NULL, NULL},
-    {"split", rewrite_slice_channel, NULL, NULL},
-    {"_split_v2", rewrite_split_v2, NULL, NULL},
-    {"reverse", rewrite_flip, NULL, NULL},
-    {"flip", rewrite_flip, NULL, NULL},
-    {"Pad", rewrite_pad, NULL, NULL},
-    {"pad", rewrite_pad, NULL, NULL},
-    {"broadcast_to", ln_nnvm_recast_same, NULL, "shape"},
-    {"take", rewrite_take, NULL, NULL},
-    {"gather_nd", ln_nnvm_recast_same, NULL, NULL},
-    {"dot", rewrite_dot, "matmul", NULL},
+const ln_nnvm_row ln_nnvm_mxnet_rows_shape[] = {
+    SAME("Flatten", "flatten", 1, .attrs = NULL),
+    SAME("flatten", NULL, 1, .attrs = NULL),
+    ROW("Reshape", "reshape", 1, .rewrite = rewrite_reshape, .attrs = "!shape +reverse"),
+    ROW("reshape", NULL, 1, .rewrite = rewrite_reshape, .attrs = "!shape +reverse"),
+    SAME("reshape_like", NULL, 2, .attrs = NULL),
+    SAME("transpose", NULL, 1, .attrs = "axes"),
+    SAME("expand_dims", NULL, 1, .attrs = "!axis"),
+    SAME("squeeze", NULL, 1, .attrs = "axis"),
+    ROW("slice", NULL, 1, .rewrite = rewrite_slice, .attrs = "step=stride"),
+    ROW("crop", NULL, 1, .rewrite = rewrite_slice, .attrs = "step=stride"),
+    ROW("slice_axis", NULL, 1, .rewrite = rewrite_slice_axis),
+    SAME("slice_like", NULL, 2, .attrs = "axes=axis"),
+    {"Crop", LN_NNVM_IN_MXNET, NULL, NULL, 1, 2, .rewrite = rewrite_crop},
+    JOIN("Concat", rewrite_concat, "dim=axis"),
+    JOIN("concat", rewrite_concat, "dim=axis"),
+    JOIN("stack", rewrite_stack, NULL),
+    ROW("SliceChannel", NULL, 1, .rewrite = rewrite_slice_channel),
+    ROW("split", NULL, 1, .rewrite = rewrite_slice_channel),
+    ROW("_split_v2", NULL, 1, .rewrite = rewrite_split_v2),
+    ROW("reverse", NULL, 1, .rewrite = rewrite_flip),
+    ROW("flip", NULL, 1, .rewrite = rewrite_flip),
+    ROW("Pad", NULL, 1, .rewrite = rewrite_pad, .attrs = "+mode"),
+    ROW("pad", NULL, 1, .rewrite = rewrite_pad, .attrs = "+mode"),
+    SAME("broadcast_to", NULL, 1, .attrs = "shape"),
+    ROW("take", NULL, 2, .rewrite = rewrite_take),
+    SAME("gather_nd", NULL, 2, .attrs = NULL),
+    ROW("dot", "matmul", 2, .rewrite = rewrite_dot),
     REDUCE("sum", NULL),
     REDUCE("mean", NULL),
     REDUCE("prod", NULL),
@@ -345,12 +359,12 @@ const ln_nnvm_core_row ln_nnvm_core_rows_shape[] = {
     REDUCE("sum_axis", "sum"),
     REDUCE("max_axis", "max"),
     REDUCE("min_axis", "min"),
-    {"norm", rewrite_norm, NULL, "axis keepdims"},
-    {"argmax", rewrite_arg, "argmax", NULL},
-    {"argmin", rewrite_arg, "argmin", NULL},
-    {"argmax_channel", rewrite_arg, "argmax", NULL},
-    {"_zeros", rewrite_full, "zeros", "shape dtype"},
-    {"_ones", rewrite_full, "ones", "shape dtype"},
-    {"_full", rewrite_full, "full", "shape dtype value=fill_value"},
-    {NULL, NULL, NULL, NULL},
+    ROW("norm", NULL, 1, .rewrite = rewrite_norm, .attrs = "axis keepdims"),
+    ROW("argmax", "argmax", 1, .rewrite = rewrite_arg),
+    ROW("argmin", "argmin", 1, .rewrite = rewrite_arg),
+    ROW("argmax_channel", "argmax", 1, .rewrite = rewrite_arg),
+    FILL("_zeros", "zeros"),
+    FILL("_ones", "ones"),
+    FILL("_full", "full"),
+    {NULL},
 };

@@ -9,16 +9,6 @@
 #include "front/nnvm/ln_nnvm_rows.h"
 #include "front/nnvm/ln_nnvm_steps.h"
 
-/* What the dialects call the attributes. */
-typedef struct conv_names {
-    const char *channels, *kernel, *stride, *padding, *dilation, *groups, *adj;
-} conv_names;
-
-static const conv_names core_names = {"channels", "kernel_size", "strides",       "padding",
-                                      "dilation", "groups",      "output_padding"};
-static const conv_names mxnet_names = {"num_filter", "kernel",    "stride", "pad",
-                                       "dilate",     "num_group", "adj"};
-
 /* What a convolution is emitted of. */
 typedef struct conv {
     int axes; /* 1 to 3 spatial ones */
@@ -28,19 +18,15 @@ typedef struct conv {
     tl_dtype dtype, out_dtype;                        /* to compute in, and of the result */
 } conv;
 
-static const conv_names *names_of(const ln_nnvm_node *n)
-{
-    return ln_nnvm_is_mxnet(n) ? &mxnet_names : &core_names;
-}
-
-static int count_axes(ln_nnvm_node *n, const char *kernel)
+static int count_axes(ln_nnvm_node *n)
 {
     int64_t given[LN_NNVM_MAX_TUPLE];
-    ln_nnvm_require(n, kernel);
-    const int axes = ln_nnvm_ints(n, kernel, given);
+    ln_nnvm_require(n, "kernel_size");
+    const int axes = ln_nnvm_ints(n, "kernel_size", given);
     if (axes >= 1 && axes <= 3)
         return axes;
-    ln_emit_fail(&n->emit, "attribute '%s' has %d numbers, expected 1 to 3", kernel, axes);
+    ln_emit_fail(&n->emit, "attribute '%s' has %d numbers, expected 1 to 3",
+                 ln_nnvm_key(n, "kernel_size"), axes);
     return 1;
 }
 
@@ -50,44 +36,33 @@ static const char *plain_layout(int axes)
     return layouts[axes - 1];
 }
 
-// The layout of weights: of MXNet, that of the data with the filters in place of the batch.
-static const char *weight_layout_text(ln_nnvm_node *n, const conv *c, const char *data)
-{
-    static const char *const plain[] = {"OIW", "OIHW", "OIDHW"};
-    static const char *const by_channel_last[] = {"OWI", "OHWI", "ODHWI"};
-    if (!ln_nnvm_is_mxnet(n))
-        return ln_nnvm_text(n, "kernel_layout", plain[c->axes - 1]);
-    return data[0] && data[1] == 'C' ? plain[c->axes - 1] : by_channel_last[c->axes - 1];
-}
-
 static void read_layouts(ln_nnvm_node *n, conv *c)
 {
-    static const char *const plain[] = {"OIW", "OIHW", "OIDHW"};
-    const char *const data = ln_nnvm_text(n, "layout", plain_layout(c->axes));
-    c->layout = ln_nnvm_layout_of(n, data, plain_layout(c->axes));
-    c->weight_layout = ln_nnvm_layout_of(n, weight_layout_text(n, c, data), plain[c->axes - 1]);
+    static const char *const weights[] = {"OIW", "OIHW", "OIDHW"};
+    const char *const plain = weights[c->axes - 1], *const data = plain_layout(c->axes);
+    c->layout = ln_nnvm_layout_of(n, ln_nnvm_text(n, "layout", data), data);
+    c->weight_layout = ln_nnvm_layout_of(n, ln_nnvm_text(n, "kernel_layout", plain), plain);
 }
 
 // Of core's conv2d, the result may have a layout of its own.
 static ln_nnvm_layout out_layout_of(ln_nnvm_node *n, const conv *c)
 {
-    const char *const text = ln_nnvm_is_mxnet(n) ? "" : ln_nnvm_text(n, "out_layout", "__undef__");
+    const char *const text = ln_nnvm_text(n, "out_layout", "__undef__");
     return !*text || !strcmp(text, "__undef__") ? c->layout
                                                 : ln_nnvm_layout_of(n, text, plain_layout(c->axes));
 }
 
-static conv read_conv(ln_nnvm_node *n, int without_bias)
+static conv read_conv(ln_nnvm_node *n)
 {
-    const conv_names *const names = names_of(n);
-    conv c = {.axes = count_axes(n, names->kernel)};
-    ln_nnvm_require(n, names->channels);
-    c.channels = ln_nnvm_int_in(n, names->channels, 1, 1, INT_MAX);
-    c.groups = ln_nnvm_int_in(n, names->groups, 1, 1, INT_MAX);
-    c.has_bias = ln_nnvm_has_bias(n, without_bias);
-    ln_nnvm_ints_of(n, names->kernel, c.axes, 1, 1, c.size);
-    ln_nnvm_ints_of(n, names->stride, c.axes, 1, 1, c.stride);
-    ln_nnvm_ints_of(n, names->padding, c.axes, 0, 0, c.padding);
-    ln_nnvm_ints_of(n, names->dilation, c.axes, 1, 1, c.dilation);
+    conv c = {.axes = count_axes(n)};
+    ln_nnvm_require(n, "channels");
+    c.channels = ln_nnvm_int_in(n, "channels", 1, 1, INT_MAX);
+    c.groups = ln_nnvm_int_in(n, "groups", 1, 1, INT_MAX);
+    c.has_bias = ln_nnvm_has_bias(n, 0);
+    ln_nnvm_ints_of(n, "kernel_size", c.axes, 1, 1, c.size);
+    ln_nnvm_ints_of(n, "strides", c.axes, 1, 1, c.stride);
+    ln_nnvm_ints_of(n, "padding", c.axes, 0, 0, c.padding);
+    ln_nnvm_ints_of(n, "dilation", c.axes, 1, 1, c.dilation);
     read_layouts(n, &c);
     if (c.channels % c.groups)
         ln_emit_fail(&n->emit, "%d channels, expected a multiple of the %d groups", c.channels,
@@ -123,7 +98,7 @@ static tl_dtype compute_dtype(tl_dtype src, tl_dtype out)
 /** The result of core's may have another type than the data, `own`. */
 static void read_types(ln_nnvm_node *n, conv *c, tl_dtype own)
 {
-    const char *const text = ln_nnvm_is_mxnet(n) ? "same" : ln_nnvm_text(n, "out_dtype", "same");
+    const char *const text = ln_nnvm_text(n, "out_dtype", "same");
     c->out_dtype = strcmp(text, "same") ? ln_nnvm_dtype(n, "out_dtype", own) : own;
     c->dtype = compute_dtype(own, c->out_dtype);
 }
@@ -181,7 +156,7 @@ static void end_conv(ln_nnvm_node *n, const conv *c, const char *dst)
 
 static void translate_conv(ln_nnvm_node *n)
 {
-    conv c = read_conv(n, 0);
+    conv c = read_conv(n);
     c.out_layout = out_layout_of(n, &c);
     const char *const src = ln_nnvm_to_plain(n, ln_nnvm_in(n, 0), &c.layout);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
@@ -219,7 +194,7 @@ static void apply_target(ln_nnvm_node *n, conv *c, const tl_tensor *src)
 /** Core's further rows and columns are zeros, behind the bias; MXNet's are computed. */
 static void end_deconv(ln_nnvm_node *n, const conv *c)
 {
-    const int computed = ln_nnvm_is_mxnet(n), none[5] = {0};
+    const int computed = ln_nnvm_was_mxnet(n), none[5] = {0};
     int after[5] = {0}, pads = 0;
     ln_emit_set_ints(&n->emit, "output_padding", c->axes, computed ? c->adj : none);
     if (c->axes == 2)
@@ -240,13 +215,13 @@ static void end_deconv(ln_nnvm_node *n, const conv *c)
 
 static void translate_deconv(ln_nnvm_node *n)
 {
-    conv c = read_conv(n, 1);
-    ln_nnvm_ints_of(n, names_of(n)->adj, c.axes, 0, 0, c.adj);
+    conv c = read_conv(n);
+    ln_nnvm_ints_of(n, ln_nnvm_was_mxnet(n) ? "adj" : "output_padding", c.axes, 0, 0, c.adj);
     const char *const src = ln_nnvm_to_plain(n, ln_nnvm_in(n, 0), &c.layout);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
     if (ln_nnvm_failed(n))
         return;
-    if (ln_nnvm_is_mxnet(n))
+    if (ln_nnvm_was_mxnet(n))
         apply_target(n, &c, t);
     read_types(n, &c, t->dtype);
     c.out_layout = c.layout;
@@ -255,16 +230,8 @@ static void translate_deconv(ln_nnvm_node *n)
     end_deconv(n, &c);
 }
 
-#define HARMLESS " workspace cudnn_tune cudnn_off "
-
 const ln_nnvm_row ln_nnvm_rows_conv[] = {
     {"conv2d", LN_NNVM_IN_CORE, translate_conv, NULL, 2, 3, .weights = 6},
-    {"Convolution", LN_NNVM_IN_MXNET, translate_conv, NULL, 2, 3, .weights = 6,
-     .ignored = HARMLESS},
-    {"Convolution_v1", LN_NNVM_IN_MXNET, translate_conv, NULL, 2, 3, .weights = 6,
-     .ignored = HARMLESS},
     {"conv2d_transpose", LN_NNVM_IN_CORE, translate_deconv, NULL, 2, 3, .weights = 6},
-    {"Deconvolution", LN_NNVM_IN_MXNET, translate_deconv, NULL, 2, 3, .weights = 6,
-     .ignored = HARMLESS},
     {NULL},
 };

@@ -29,7 +29,7 @@ static int read_shape(ln_nnvm_node *n, int dims[LN_MAXDIM])
     if (len > LN_MAXDIM)
         ln_emit_fail(&n->emit, "a shape of %d dimensions, expected at most %d", len, LN_MAXDIM);
     for (int i = 0; i < len && !ln_nnvm_failed(n); i++) {
-        const int is_open = ln_nnvm_is_mxnet(n) && i == 0 && given[i] == 0;
+        const int is_open = ln_nnvm_was_mxnet(n) && i == 0 && given[i] == 0;
         const int64_t dim = is_open ? n->model->batch_size : given[i];
         if (dim < 1 || dim > INT_MAX)
             ln_emit_fail(&n->emit,
@@ -50,7 +50,7 @@ static void translate_full(ln_nnvm_node *n)
     int dims[LN_MAXDIM];
     const int ndim = read_shape(n, dims);
     const tl_dtype dtype = ln_nnvm_dtype(n, "dtype", TL_FLOAT);
-    const double value = value_of(n, ln_nnvm_is_mxnet(n) ? "value" : "fill_value");
+    const double value = value_of(n, "fill_value");
     if (!ln_nnvm_failed(n))
         ln_emit_full(&n->emit, dtype, ndim, dims, value, 0);
 }
@@ -107,20 +107,15 @@ static void translate_shape_array(ln_nnvm_node *n)
     ln_nnvm_alias(n, 0, ln_emit_int64s(&n->emit, is_shape ? t->ndim : 1, values));
 }
 
-#define MXNET_IGNORED " ctx "
-
 const ln_nnvm_row ln_nnvm_rows_create[] = {
     {"full", LN_NNVM_IN_CORE, translate_full, NULL},
     {"zeros", LN_NNVM_IN_CORE, translate_full, "0"},
     {"ones", LN_NNVM_IN_CORE, translate_full, "1"},
-    {"_full", LN_NNVM_IN_MXNET, translate_full, NULL, .ignored = MXNET_IGNORED},
-    {"_zeros", LN_NNVM_IN_MXNET, translate_full, "0", .ignored = MXNET_IGNORED},
-    {"_ones", LN_NNVM_IN_MXNET, translate_full, "1", .ignored = MXNET_IGNORED},
-    {"_arange", LN_NNVM_IN_MXNET, translate_arange, NULL, .ignored = MXNET_IGNORED},
+    {"_arange", LN_NNVM_IN_MXNET, translate_arange, NULL, .ignored = " ctx "},
     {"shape_array", LN_NNVM_IN_MXNET, translate_shape_array, "shape", 1, 1},
     {"size_array", LN_NNVM_IN_MXNET, translate_shape_array, "size", 1, 1},
     {"full_like", LN_NNVM_IN_CORE, translate_full_like, NULL, 1, 1},
-    {"zeros_like", LN_NNVM_IN_BOTH, translate_full_like, "0", 1, 1},
-    {"ones_like", LN_NNVM_IN_BOTH, translate_full_like, "1", 1, 1},
+    {"zeros_like", LN_NNVM_IN_CORE, translate_full_like, "0", 1, 1},
+    {"ones_like", LN_NNVM_IN_CORE, translate_full_like, "1", 1, 1},
     {NULL},
 };

@@ -413,7 +413,6 @@ static void translate_reorg(ln_nnvm_node *n)
 
 const ln_nnvm_row ln_nnvm_rows_detect[] = {
     {"multibox_prior", CORE, translate_prior, NULL, 1, 1},
-    {"_contrib_MultiBoxPrior", MXNET, translate_prior, NULL, 1, 1},
     {"multibox_transform_loc", CORE, translate_transform, NULL, 3, 3},
     {"_contrib_MultiBoxDetection", MXNET, translate_detection, NULL, 3, 3},
     {"non_max_suppression", CORE, translate_nms, NULL, 2, 2},

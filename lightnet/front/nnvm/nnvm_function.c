@@ -28,10 +28,7 @@ static void translate_identity(ln_nnvm_node *n)
 
 static void translate_dropout(ln_nnvm_node *n)
 {
-    if (ln_nnvm_is_mxnet(n) && !strcmp(ln_nnvm_text(n, "mode", "training"), "always"))
-        ln_emit_fail(&n->emit, "attribute 'mode' is \"always\": random numbers at inference");
-    if (!ln_nnvm_is_mxnet(n))
-        ln_nnvm_float(n, "rate", 0.5); // without effect
+    ln_nnvm_float(n, "rate", 0.5); // without effect
     translate_identity(n);
 }
 
@@ -79,38 +76,6 @@ static void translate_square(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
     ln_emit_binary(&n->emit, "TL_BINARY_MUL", src, src, 0);
-}
-
-/* Functions that are a known one with a number before or behind. */
-static const struct composition {
-    const char *op;
-    const char *first;  /* a function, or NULL */
-    const char *binary; /* then this operation with the number on the right, or NULL */
-    double number;
-    const char *last; /* then this function, or NULL */
-} compositions[] = {
-    {"log10", "TL_UNARY_LOG", "TL_BINARY_MUL", 0.43429448190325182765, NULL},
-    {"log2", "TL_UNARY_LOG", "TL_BINARY_MUL", 1.44269504088896340736, NULL},
-    {"degrees", NULL, "TL_BINARY_MUL", 57.2957795130823209, NULL},
-    {"radians", NULL, "TL_BINARY_MUL", 0.0174532925199432958, NULL},
-    {"rsqrt", "TL_UNARY_SQRT", NULL, 0, "TL_UNARY_RECIPROCAL"},
-    {NULL},
-};
-
-static void translate_composition(ln_nnvm_node *n)
-{
-    const char *x = ln_nnvm_in(n, 0);
-    const struct composition *c = compositions;
-    while (c->op && strcmp(c->op, n->vertex->op) != 0)
-        c++;
-    const int is_last = c->binary || c->last;
-    if (c->first)
-        x = ln_emit_unary(&n->emit, c->first, x, is_last ? LN_EMIT_TEMP : 0);
-    if (c->binary)
-        x = ln_emit_binary(&n->emit, c->binary, x, ln_nnvm_scalar_like(n, x, c->number),
-                           c->last ? LN_EMIT_TEMP : 0);
-    if (c->last)
-        ln_emit_unary(&n->emit, c->last, x, 0);
 }
 
 /** ELU, which keeps small numbers, of what is not positive. */
@@ -206,62 +171,15 @@ static void emit_prelu(ln_nnvm_node *n, const char *arg, int64_t given_axis)
 
 static void translate_prelu(ln_nnvm_node *n)
 {
-    emit_prelu(n, "alpha", ln_nnvm_int(n, "axis", 1));
+    const int is_vector = ln_nnvm_tensor_of(n, ln_nnvm_in(n, 0))->ndim == 1;
+    emit_prelu(n, "alpha", is_vector && ln_nnvm_was_mxnet(n) ? 0 : ln_nnvm_int(n, "axis", 1));
 }
 
-static void translate_activation(ln_nnvm_node *n)
+/** LightNet's own, which MXNet's activations are rewritten to. */
+static void translate_own_function(ln_nnvm_node *n)
 {
-    static const char *const choices[][2] = {
-        {"relu", "TL_UNARY_RELU"},         {"sigmoid", "TL_UNARY_SIGMOID"},
-        {"tanh", "TL_UNARY_TANH"},         {"softrelu", "TL_UNARY_SOFTPLUS"},
-        {"softsign", "TL_UNARY_SOFTSIGN"}, {NULL, NULL}};
-    ln_nnvm_require(n, "act_type");
-    const char *const func = ln_nnvm_choose(n, "act_type", "relu", choices);
-    const char *const src = ln_nnvm_in(n, 0);
-    if (!func)
-        return;
-    if (!strcmp(func, "TL_UNARY_RELU"))
-        ln_emit_simple(&n->emit, "relu", src, 0);
-    else if (!strcmp(func, "TL_UNARY_SIGMOID"))
-        ln_emit_simple(&n->emit, "sigmoid", src, 0);
-    else
-        ln_emit_unary(&n->emit, func, src, 0);
-}
-
-static void translate_mxnet_leaky_relu(ln_nnvm_node *n)
-{
-    static const char *const choices[][2] = {{"leaky", "leaky"},
-                                             {"prelu", "prelu"},
-                                             {"elu", "TL_UNARY_ELU"},
-                                             {"selu", "TL_UNARY_SELU"},
-                                             {"gelu", "TL_UNARY_GELU"},
-                                             {"rrelu", "rrelu"},
-                                             {NULL, NULL}};
-    const char *const kind = ln_nnvm_choose(n, "act_type", "leaky", choices);
-    const double slope = ln_nnvm_float(n, "slope", 0.25);
-    const double lower = ln_nnvm_float(n, "lower_bound", 0.125);
-    const double upper = ln_nnvm_float(n, "upper_bound", 0.334);
-    if (!kind)
-        return;
-    if (!strcmp(kind, "prelu")) {
-        emit_prelu(n, "gamma", ln_nnvm_tensor_of(n, ln_nnvm_in(n, 0))->ndim > 1);
-        return;
-    }
-    const char *const src = ln_nnvm_in(n, 0);
-    if (!strcmp(kind, "TL_UNARY_ELU"))
-        ln_nnvm_unary_of(n, kind, src, slope, 0, 0);
-    else if (!strcmp(kind, "TL_UNARY_SELU")) // Klambauer et al. 2017, "Self-Normalizing Neural
-                                             // Networks"
-        ln_nnvm_unary_of(n, kind, src, 1.6732632423543772, 1.0507009873554805, 0);
-    else if (!strcmp(kind, "TL_UNARY_GELU"))
-        ln_emit_unary(&n->emit, kind, src, 0);
-    else {
-        ln_emit_begin(&n->emit, "lrelu");
-        ln_emit_arg(&n->emit, "src", src);
-        ln_emit_set_number(&n->emit, "negslope",
-                           !strcmp(kind, "rrelu") ? (lower + upper) / 2 : slope);
-        ln_emit_end(&n->emit, "dst", 0);
-    }
+    const double alpha = ln_nnvm_float(n, "alpha", 1), beta = ln_nnvm_float(n, "beta", 0);
+    ln_nnvm_unary_of(n, ln_nnvm_text(n, "func", ""), ln_nnvm_in(n, 0), alpha, beta, 0);
 }
 
 static void translate_hard_sigmoid(ln_nnvm_node *n)
@@ -286,7 +204,6 @@ static void translate_cast(ln_nnvm_node *n)
 
 #define CORE  LN_NNVM_IN_CORE
 #define MXNET LN_NNVM_IN_MXNET
-#define BOTH  LN_NNVM_IN_BOTH
 
 #define FUNCTION(op, dialects, translate, with)               \
     {                                                         \
@@ -294,67 +211,47 @@ static void translate_cast(ln_nnvm_node *n)
     }
 
 const ln_nnvm_row ln_nnvm_rows_function[] = {
-    FUNCTION("abs", BOTH, translate_unary, "TL_UNARY_ABS"),
+    FUNCTION("abs", CORE, translate_unary, "TL_UNARY_ABS"),
     FUNCTION("arccos", MXNET, translate_unary, "TL_UNARY_ACOS"),
     FUNCTION("arccosh", MXNET, translate_unary, "TL_UNARY_ACOSH"),
     FUNCTION("arcsin", MXNET, translate_unary, "TL_UNARY_ASIN"),
     FUNCTION("arcsinh", MXNET, translate_unary, "TL_UNARY_ASINH"),
     FUNCTION("arctan", MXNET, translate_unary, "TL_UNARY_ATAN"),
     FUNCTION("arctanh", MXNET, translate_unary, "TL_UNARY_ATANH"),
-    FUNCTION("ceil", BOTH, translate_unary, "TL_UNARY_CEIL"),
+    FUNCTION("ceil", CORE, translate_unary, "TL_UNARY_CEIL"),
     FUNCTION("cos", MXNET, translate_unary, "TL_UNARY_COS"),
     FUNCTION("cosh", MXNET, translate_unary, "TL_UNARY_COSH"),
     FUNCTION("erf", MXNET, translate_unary, "TL_UNARY_ERF"),
-    FUNCTION("exp", BOTH, translate_unary, "TL_UNARY_EXP"),
-    FUNCTION("floor", BOTH, translate_unary, "TL_UNARY_FLOOR"),
-    FUNCTION("log", BOTH, translate_unary, "TL_UNARY_LOG"),
-    FUNCTION("negative", BOTH, translate_unary, "TL_UNARY_NEG"),
-    FUNCTION("reciprocal", MXNET, translate_unary, "TL_UNARY_RECIPROCAL"),
+    FUNCTION("exp", CORE, translate_unary, "TL_UNARY_EXP"),
+    FUNCTION("floor", CORE, translate_unary, "TL_UNARY_FLOOR"),
+    FUNCTION("log", CORE, translate_unary, "TL_UNARY_LOG"),
+    FUNCTION("negative", CORE, translate_unary, "TL_UNARY_NEG"),
     FUNCTION("rint", MXNET, translate_unary, "TL_UNARY_ROUND"),
     FUNCTION("sign", MXNET, translate_unary, "TL_UNARY_SIGN"),
     FUNCTION("sin", MXNET, translate_unary, "TL_UNARY_SIN"),
     FUNCTION("sinh", MXNET, translate_unary, "TL_UNARY_SINH"),
     FUNCTION("softsign", MXNET, translate_unary, "TL_UNARY_SOFTSIGN"),
-    FUNCTION("sqrt", BOTH, translate_unary, "TL_UNARY_SQRT"),
+    FUNCTION("sqrt", CORE, translate_unary, "TL_UNARY_SQRT"),
     FUNCTION("tan", MXNET, translate_unary, "TL_UNARY_TAN"),
-    FUNCTION("tanh", BOTH, translate_unary, "TL_UNARY_TANH"),
-    FUNCTION("relu", BOTH, translate_simple, "relu"),
-    FUNCTION("sigmoid", BOTH, translate_simple, "sigmoid"),
-    FUNCTION("round", BOTH, translate_round, NULL),
-    FUNCTION("trunc", BOTH, translate_trunc, NULL),
-    FUNCTION("fix", MXNET, translate_trunc, NULL),
+    FUNCTION("tanh", CORE, translate_unary, "TL_UNARY_TANH"),
+    FUNCTION("relu", CORE, translate_simple, "relu"),
+    FUNCTION("sigmoid", CORE, translate_simple, "sigmoid"),
+    FUNCTION("round", CORE, translate_round, NULL),
+    FUNCTION("trunc", CORE, translate_trunc, NULL),
     FUNCTION("square", MXNET, translate_square, NULL),
     FUNCTION("expm1", MXNET, translate_expm1, NULL),
     FUNCTION("log1p", MXNET, translate_log1p, NULL),
-    FUNCTION("log10", MXNET, translate_composition, NULL),
-    FUNCTION("log2", MXNET, translate_composition, NULL),
-    FUNCTION("degrees", MXNET, translate_composition, NULL),
-    FUNCTION("radians", MXNET, translate_composition, NULL),
-    FUNCTION("rsqrt", MXNET, translate_composition, NULL),
     FUNCTION("cbrt", MXNET, translate_cbrt, ""),
     FUNCTION("rcbrt", MXNET, translate_cbrt, "inverse"),
-    FUNCTION("logical_not", BOTH, translate_not, NULL),
+    FUNCTION("logical_not", CORE, translate_not, NULL),
     FUNCTION("copy", CORE, translate_identity, NULL),
     FUNCTION("block_grad", CORE, translate_identity, NULL),
-    FUNCTION("BlockGrad", MXNET, translate_identity, NULL),
-    FUNCTION("_copy", MXNET, translate_identity, NULL),
-    FUNCTION("identity", MXNET, translate_identity, NULL),
-    {"MakeLoss", MXNET, translate_identity, NULL, 1, 1,
-     .ignored = " grad_scale valid_thresh normalization "},
-    {"make_loss", MXNET, translate_identity, NULL, 1, 1},
-    {"IdentityAttachKLSparseReg", MXNET, translate_identity, NULL, 1, 1,
-     .ignored = " sparseness_target penalty momentum "},
     {"dropout", CORE, translate_dropout, NULL, 1, 1, .keeps_shape = 1},
-    {"Dropout", MXNET, translate_dropout, NULL, 1, 1, .keeps_shape = 1,
-     .ignored = " p axes cudnn_off "},
     {"leaky_relu", CORE, translate_leaky_relu, NULL, 1, 1, .keeps_shape = 1},
+    FUNCTION("_unary", LN_NNVM_ADDED, translate_own_function, NULL),
     {"prelu", CORE, translate_prelu, NULL, 2, 2, .weights = 2},
-    {"Activation", MXNET, translate_activation, NULL, 1, 1, .keeps_shape = 1},
-    {"LeakyReLU", MXNET, translate_mxnet_leaky_relu, NULL, 1, 2, .weights = 2},
     {"hard_sigmoid", MXNET, translate_hard_sigmoid, NULL, 1, 1, .keeps_shape = 1},
-    FUNCTION("clip", BOTH, translate_clip, NULL),
-    FUNCTION("cast", BOTH, translate_cast, NULL),
-    FUNCTION("Cast", MXNET, translate_cast, NULL),
-    FUNCTION("amp_cast", MXNET, translate_cast, NULL),
+    FUNCTION("clip", CORE, translate_clip, NULL),
+    FUNCTION("cast", CORE, translate_cast, NULL),
     {NULL},
 };

@@ -148,6 +148,6 @@ const ln_nnvm_row ln_nnvm_rows_index[] = {
     {"one_hot", LN_NNVM_IN_MXNET, translate_one_hot, NULL, 1, 1},
     {"Embedding", LN_NNVM_IN_MXNET, translate_embedding, NULL, 2, 2, .weights = 2,
      .ignored = " sparse_grad "},
-    {"gather_nd", LN_NNVM_IN_BOTH, translate_gather_nd, NULL, 2, 2},
+    {"gather_nd", LN_NNVM_IN_CORE, translate_gather_nd, NULL, 2, 2},
     {NULL},
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalizations, softmax and its kin, and the outputs of MXNet's losses.
+// Normalizations, and softmax and its kin.
 
 #include <limits.h>
 #include <string.h>
@@ -20,7 +20,8 @@ static double read_epsilon(ln_nnvm_node *n, const char *key, double deflt)
 {
     const double epsilon = ln_nnvm_float(n, key, deflt);
     if (!(epsilon >= 0))
-        ln_emit_fail(&n->emit, "attribute '%s' is %g, expected at least 0", key, epsilon);
+        ln_emit_fail(&n->emit, "attribute '%s' is %g, expected at least 0", ln_nnvm_key(n, key),
+                     epsilon);
     return epsilon > 0 ? epsilon : 1e-37;
 }
 
@@ -28,13 +29,11 @@ static double read_epsilon(ln_nnvm_node *n, const char *key, double deflt)
  *  scale into its weights. */
 static void translate_batchnorm(ln_nnvm_node *n)
 {
-    const int mxnet = ln_nnvm_is_mxnet(n);
     const char *const src = ln_nnvm_in(n, 0);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
     const int ndim = t->ndim, axis = ln_nnvm_axis(n, ln_nnvm_int(n, "axis", 1), ndim);
-    const int scales = mxnet ? !ln_nnvm_bool(n, "fix_gamma", 1) : ln_nnvm_bool(n, "scale", 1);
-    const int centers = mxnet || ln_nnvm_bool(n, "center", 1);
-    const double epsilon = mxnet ? read_epsilon(n, "eps", 1e-3) : read_epsilon(n, "epsilon", 1e-5);
+    const int scales = ln_nnvm_bool(n, "scale", 1), centers = ln_nnvm_bool(n, "center", 1);
+    const double epsilon = read_epsilon(n, "epsilon", 1e-5);
     int dims[LN_MAXDIM], images[4] = {1, 1, 1, 1};
     if (ln_nnvm_failed(n))
         return;
@@ -60,8 +59,6 @@ static void translate_batchnorm(ln_nnvm_node *n)
     const char *const dst = ln_emit_end(&n->emit, "dst", as_is ? 0 : LN_EMIT_TEMP);
     if (!as_is)
         ln_emit_reshape(&n->emit, dst, ndim, dims, 0);
-    if (mxnet && ln_nnvm_bool(n, "output_mean_var", 0))
-        ln_emit_fail(&n->emit, "attribute 'output_mean_var' is True, expected False");
 }
 
 /* ---- groups and layers ---- */
@@ -131,16 +128,14 @@ static void translate_layernorm(ln_nnvm_node *n)
 
 static void translate_lrn(ln_nnvm_node *n)
 {
-    const int mxnet = ln_nnvm_is_mxnet(n);
-    static const char *const core_keys[] = {"size", "alpha", "beta", "bias", "axis"};
-    const char *const size = mxnet ? "nsize" : "size", *const bias = mxnet ? "knorm" : "bias";
-    for (int i = 0; i < 5 && !mxnet; i++)
-        ln_nnvm_require(n, core_keys[i]);
-    ln_nnvm_require(n, size);
-    const int64_t axis = mxnet ? 1 : ln_nnvm_int(n, "axis", 1);
-    const int len = ln_nnvm_int_in(n, size, 1, 1, INT_MAX);
+    static const char *const keys[] = {"size", "alpha", "beta", "bias", "axis"};
+    for (int i = 0; i < 5; i++)
+        ln_nnvm_require(n, keys[i]);
+    const int64_t axis = ln_nnvm_int(n, "axis", 1);
+    const int len = ln_nnvm_int_in(n, "size", 1, 1, INT_MAX);
     if (len % 2 == 0)
-        ln_emit_fail(&n->emit, "attribute '%s' is %d, expected an odd number", size, len);
+        ln_emit_fail(&n->emit, "attribute '%s' is %d, expected an odd number",
+                     ln_nnvm_key(n, "size"), len);
     if (axis != 1 && axis != 3)
         ln_emit_fail(&n->emit, "attribute 'axis' is %lld, expected 1 or 3", (long long)axis);
     const char *src = ln_nnvm_in(n, 0);
@@ -155,170 +150,53 @@ static void translate_lrn(ln_nnvm_node *n)
     ln_emit_set_int(&n->emit, "size", len);
     ln_emit_set_number(&n->emit, "alpha", ln_nnvm_float(n, "alpha", 1e-4));
     ln_emit_set_number(&n->emit, "beta", ln_nnvm_float(n, "beta", 0.75));
-    ln_emit_set_number(&n->emit, "bias", ln_nnvm_float(n, bias, 2));
+    ln_emit_set_number(&n->emit, "bias", ln_nnvm_float(n, "bias", 2));
     const char *const dst = ln_emit_end(&n->emit, "dst", axis == 3 ? LN_EMIT_TEMP : 0);
     if (axis == 3)
         ln_emit_transpose(&n->emit, dst, back, 0);
 }
 
-/** src / sqrt(sum of squares op epsilon), op being the maximum or a sum. */
-static void emit_l2(ln_nnvm_node *n, int n_axes, const int *axes, const char *op, double epsilon)
+/** src / sqrt(the maximum of the sum of squares and epsilon). */
+static void translate_l2_normalize(ln_nnvm_node *n)
 {
+    int axes[LN_MAXDIM];
     const char *const src = ln_nnvm_in(n, 0);
-    const tl_dtype dtype = ln_nnvm_tensor_of(n, src)->dtype;
+    ln_nnvm_require(n, "eps");
+    ln_nnvm_require(n, "axis");
+    const int len = ln_nnvm_axes(n, "axis", ln_nnvm_tensor_of(n, src)->ndim, 0, axes);
     const char *const sum =
-        ln_nnvm_reduce(n, "TL_REDUCE_SUM_SQUARE", src, n_axes, axes, 1, LN_EMIT_TEMP);
-    const char *const bound =
-        ln_emit_binary(&n->emit, op, sum, ln_emit_scalar(&n->emit, dtype, epsilon), LN_EMIT_TEMP);
+        ln_nnvm_reduce(n, "TL_REDUCE_SUM_SQUARE", src, len, axes, 1, LN_EMIT_TEMP);
+    const char *const epsilon = ln_nnvm_scalar_like(n, src, ln_nnvm_float(n, "eps", 0));
+    const char *const bound = ln_emit_binary(&n->emit, "TL_BINARY_MAX", sum, epsilon, LN_EMIT_TEMP);
     const char *const root = ln_emit_unary(&n->emit, "TL_UNARY_SQRT", bound, LN_EMIT_TEMP);
     ln_emit_binary(&n->emit, "TL_BINARY_DIV", src, root, 0);
 }
 
-static void translate_l2_normalize(ln_nnvm_node *n)
-{
-    int axes[LN_MAXDIM];
-    const int ndim = ln_nnvm_tensor_of(n, ln_nnvm_in(n, 0))->ndim;
-    ln_nnvm_require(n, "eps");
-    ln_nnvm_require(n, "axis");
-    const int len = ln_nnvm_axes(n, "axis", ndim, 0, axes);
-    if (!ln_nnvm_failed(n))
-        emit_l2(n, len, axes, "TL_BINARY_MAX", ln_nnvm_float(n, "eps", 0));
-}
-
-static void translate_l2_normalization(ln_nnvm_node *n)
-{
-    const char *const mode = ln_nnvm_text(n, "mode", "instance");
-    const int ndim = ln_nnvm_tensor_of(n, ln_nnvm_in(n, 0))->ndim;
-    const int first = strcmp(mode, "spatial") ? 1 : 2, one = !strcmp(mode, "channel");
-    int axes[LN_MAXDIM], len = 0;
-    if (strcmp(mode, "instance") && first == 1 && !one)
-        ln_emit_fail(&n->emit,
-                     "attribute 'mode' is \"%.32s\", expected instance, channel or spatial", mode);
-    for (int i = first; i < (one ? 2 : ndim) && i < ndim; i++)
-        axes[len++] = i;
-    emit_l2(n, len, axes, "TL_BINARY_ADD", ln_nnvm_float(n, "eps", 1e-10));
-}
-
 /* ---- softmax ---- */
 
-static const char *emit_along(ln_nnvm_node *n, const char *optype, const char *src, int axis, int i)
-{
-    ln_emit_begin(&n->emit, optype);
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_int(&n->emit, "axis", axis);
-    return ln_emit_end(&n->emit, "dst", i);
-}
-
-/** `with`: softmax, logsoftmax, or softmin. */
+/** `with`: softmax or logsoftmax. */
 static void translate_softmax(ln_nnvm_node *n)
-{
-    const int is_min = !strcmp(n->row->with, "softmin");
-    const char *src = ln_nnvm_in(n, 0);
-    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
-    const int axis = ln_nnvm_axis(n, ln_nnvm_int(n, "axis", -1), t->ndim);
-    const tl_dtype own = t->dtype,
-                   dtype = ln_nnvm_is_mxnet(n) ? ln_nnvm_dtype(n, "dtype", own) : own;
-    const double heat = ln_nnvm_is_mxnet(n) ? ln_nnvm_float(n, "temperature", 1) : 1;
-    if (ln_nnvm_is_mxnet(n) && ln_nnvm_bool(n, "use_length", 0))
-        ln_emit_fail(&n->emit, "attribute 'use_length' is True, expected False");
-    if (heat != 1 || is_min)
-        src = ln_emit_binary(&n->emit, "TL_BINARY_DIV", src,
-                             ln_emit_scalar(&n->emit, own, is_min ? -heat : heat), LN_EMIT_TEMP);
-    const char *const dst = emit_along(n, is_min ? "softmax" : n->row->with, src, axis,
-                                       dtype == own ? 0 : LN_EMIT_TEMP);
-    if (dtype != own)
-        ln_emit_cast(&n->emit, dst, dtype, 0);
-}
-
-/** Over all but the first axis as one. */
-static void emit_softmax_of_rest(ln_nnvm_node *n, const char *src)
-{
-    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
-    const int ndim = t->ndim, rows = ndim ? t->dims[0] : 1;
-    const int flat[] = {rows, rows ? t->len / rows : 0};
-    int dims[LN_MAXDIM];
-    memcpy(dims, t->dims, (size_t)ndim * sizeof(int));
-    if (ndim == 2) {
-        emit_along(n, "softmax", src, 1, 0);
-        return;
-    }
-    const char *const table = ln_emit_reshape(&n->emit, src, 2, flat, LN_EMIT_TEMP);
-    ln_emit_reshape(&n->emit, emit_along(n, "softmax", table, 1, LN_EMIT_TEMP), ndim, dims, 0);
-}
-
-static void translate_softmax_activation(ln_nnvm_node *n)
-{
-    const char *const mode = ln_nnvm_text(n, "mode", "instance"), *const src = ln_nnvm_in(n, 0);
-    if (!strcmp(mode, "channel"))
-        emit_along(n, "softmax", src, ln_nnvm_axis(n, 1, ln_nnvm_tensor_of(n, src)->ndim), 0);
-    else if (!strcmp(mode, "instance"))
-        emit_softmax_of_rest(n, src);
-    else
-        ln_emit_fail(&n->emit, "attribute 'mode' is \"%.32s\", expected instance or channel", mode);
-}
-
-static void translate_softmax_output(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
     const int ndim = ln_nnvm_tensor_of(n, src)->ndim;
-    const int many = ln_nnvm_bool(n, "multi_output", 0);
-    const int keeps = ln_nnvm_bool(n, "preserve_shape", 0);
-    if (many)
-        emit_along(n, "softmax", src, ln_nnvm_axis(n, 1, ndim), 0);
-    else if (keeps)
-        emit_along(n, "softmax", src, ln_nnvm_axis(n, -1, ndim), 0);
-    else
-        emit_softmax_of_rest(n, src);
+    const int axis = ln_nnvm_axis(n, ln_nnvm_int(n, "axis", -1), ndim);
+    ln_emit_begin(&n->emit, n->row->with);
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_set_int(&n->emit, "axis", axis);
+    ln_emit_end(&n->emit, "dst", 0);
 }
-
-/* ---- outputs of losses: the label is not looked at ---- */
-
-static void translate_logistic_output(ln_nnvm_node *n)
-{
-    ln_emit_simple(&n->emit, "sigmoid", ln_nnvm_in(n, 0), 0);
-}
-
-static void translate_plain_output(ln_nnvm_node *n)
-{
-    ln_nnvm_alias(n, 0, ln_nnvm_in(n, 0));
-}
-
-#define SOFTMAX_TRAINING   " grad_scale ignore_label use_ignore normalization out_grad smooth_alpha "
-#define LOSS_TRAINING      " grad_scale margin regularization_coefficient use_linear "
-#define BATCHNORM_TRAINING " momentum use_global_stats cudnn_off min_calib_range max_calib_range "
 
 #define CORE  LN_NNVM_IN_CORE
 #define MXNET LN_NNVM_IN_MXNET
 
 const ln_nnvm_row ln_nnvm_rows_norm[] = {
     {"batch_norm", CORE, translate_batchnorm, NULL, 5, 5, .weights = 30, .ignored = " momentum "},
-    {"BatchNorm", MXNET, translate_batchnorm, NULL, 5, 5, .weights = 30,
-     .ignored = BATCHNORM_TRAINING},
-    {"BatchNorm_v1", MXNET, translate_batchnorm, NULL, 5, 5, .weights = 30,
-     .ignored = BATCHNORM_TRAINING},
-    {"CuDNNBatchNorm", MXNET, translate_batchnorm, NULL, 5, 5, .weights = 30,
-     .ignored = BATCHNORM_TRAINING},
     {"InstanceNorm", MXNET, translate_groupnorm, "instance", 3, 3, .weights = 6},
     {"GroupNorm", MXNET, translate_groupnorm, "", 3, 3, .weights = 6},
     {"LayerNorm", MXNET, translate_layernorm, NULL, 3, 3, .weights = 6},
     {"lrn", CORE, translate_lrn, NULL, 1, 1},
-    {"LRN", MXNET, translate_lrn, NULL, 1, 1},
     {"l2_normalize", CORE, translate_l2_normalize, NULL, 1, 1},
-    {"L2Normalization", MXNET, translate_l2_normalization, NULL, 1, 1},
-    {"softmax", LN_NNVM_IN_BOTH, translate_softmax, "softmax", 1, 1},
-    {"log_softmax", LN_NNVM_IN_BOTH, translate_softmax, "logsoftmax", 1, 1},
-    {"softmin", MXNET, translate_softmax, "softmin", 1, 1},
-    {"SoftmaxActivation", MXNET, translate_softmax_activation, NULL, 1, 1},
-    {"SoftmaxOutput", MXNET, translate_softmax_output, NULL, 1, 2, .unread = 2,
-     .ignored = SOFTMAX_TRAINING},
-    {"Softmax", MXNET, translate_softmax_output, NULL, 1, 2, .unread = 2,
-     .ignored = SOFTMAX_TRAINING},
-    {"LogisticRegressionOutput", MXNET, translate_logistic_output, NULL, 1, 2, .unread = 2,
-     .ignored = LOSS_TRAINING},
-    {"LinearRegressionOutput", MXNET, translate_plain_output, NULL, 1, 2, .unread = 2,
-     .ignored = LOSS_TRAINING},
-    {"MAERegressionOutput", MXNET, translate_plain_output, NULL, 1, 2, .unread = 2,
-     .ignored = LOSS_TRAINING},
-    {"SVMOutput", MXNET, translate_plain_output, NULL, 1, 2, .unread = 2, .ignored = LOSS_TRAINING},
+    {"softmax", CORE, translate_softmax, "softmax", 1, 1},
+    {"log_softmax", CORE, translate_softmax, "logsoftmax", 1, 1},
     {NULL},
 };

@@ -175,7 +175,6 @@ static void translate_where(ln_nnvm_node *n)
 
 #define CORE  LN_NNVM_IN_CORE
 #define MXNET LN_NNVM_IN_MXNET
-#define BOTH  LN_NNVM_IN_BOTH
 
 #define PAIR(op, dialects, translate, with) \
     {                                       \
@@ -194,8 +193,6 @@ static void translate_where(ln_nnvm_node *n)
 /* The two ways in which MXNet spells an operation with a number. */
 #define MXNET_SCALAR(name, old, with) \
     SCALAR("_" name "_scalar", MXNET, with), SCALAR(old, MXNET, with)
-#define MXNET_SCALAR_LEFT(name, old, with) \
-    SCALAR_LEFT("_" name "_scalar", MXNET, with), SCALAR_LEFT(old, MXNET, with)
 
 /* An operation of core, broadcast: by its name and its sign. */
 #define CORE_BROADCAST(name, symbol, with)                    \
@@ -213,27 +210,20 @@ static void translate_where(ln_nnvm_node *n)
         MXNET_SCALAR(name, old_scalar, with)
 
 const ln_nnvm_row ln_nnvm_rows_pair[] = {
-    PAIR("elemwise_add", BOTH, translate_elemwise, "TL_BINARY_ADD"),
-    PAIR("elemwise_sub", BOTH, translate_elemwise, "TL_BINARY_SUB"),
-    PAIR("elemwise_mul", BOTH, translate_elemwise, "TL_BINARY_MUL"),
-    PAIR("elemwise_div", BOTH, translate_elemwise, "TL_BINARY_DIV"),
+    PAIR("elemwise_add", CORE, translate_elemwise, "TL_BINARY_ADD"),
+    PAIR("elemwise_sub", CORE, translate_elemwise, "TL_BINARY_SUB"),
+    PAIR("elemwise_mul", CORE, translate_elemwise, "TL_BINARY_MUL"),
+    PAIR("elemwise_div", CORE, translate_elemwise, "TL_BINARY_DIV"),
     PAIR("elemwise_mod", CORE, translate_elemwise, "TL_BINARY_FMOD"),
     PAIR("elemwise_pow", CORE, translate_elemwise, "TL_BINARY_POW"),
     PAIR("logical_and", CORE, translate_elemwise, "logical TL_BINARY_AND"),
     PAIR("logical_or", CORE, translate_elemwise, "logical TL_BINARY_OR"),
     PAIR("greater", CORE, translate_float_compare, "TL_COMPARE_GREATER"),
     PAIR("less", CORE, translate_float_compare, "TL_COMPARE_LESS"),
-    MXNET_PAIR("_plus", "_Plus", "TL_BINARY_ADD"),
-    MXNET_PAIR("_minus", "_Minus", "TL_BINARY_SUB"),
-    MXNET_PAIR("_mul", "_Mul", "TL_BINARY_MUL"),
-    MXNET_PAIR("_div", "_Div", "TL_BINARY_DIV"),
     MXNET_PAIR("_mod", "_Mod", "TL_BINARY_MOD"),
-    MXNET_PAIR("_power", "_Power", "TL_BINARY_POW"),
     MXNET_PAIR("_maximum", "_Maximum", "TL_BINARY_MAX"),
     MXNET_PAIR("_minimum", "_Minimum", "TL_BINARY_MIN"),
     MXNET_PAIR("_hypot", "_Hypot", "hypot"),
-    PAIR("_add", MXNET, translate_elemwise, "TL_BINARY_ADD"),
-    PAIR("_sub", MXNET, translate_elemwise, "TL_BINARY_SUB"),
 
     CORE_BROADCAST("add", "add", "TL_BINARY_ADD"),
     CORE_BROADCAST("sub", "sub", "TL_BINARY_SUB"),
@@ -251,16 +241,7 @@ const ln_nnvm_row ln_nnvm_rows_pair[] = {
     CORE_BROADCAST("not_equal", "not_equal", "TL_COMPARE_NOT_EQUAL"),
     CORE_BROADCAST("greater_equal", "greater_equal", "TL_COMPARE_GREATER_EQUAL"),
     CORE_BROADCAST("less_equal", "less_equal", "TL_COMPARE_LESS_EQUAL"),
-    PAIR("broadcast_add", MXNET, translate_broadcast, "TL_BINARY_ADD"),
-    PAIR("broadcast_plus", MXNET, translate_broadcast, "TL_BINARY_ADD"),
-    PAIR("broadcast_sub", MXNET, translate_broadcast, "TL_BINARY_SUB"),
-    PAIR("broadcast_minus", MXNET, translate_broadcast, "TL_BINARY_SUB"),
-    PAIR("broadcast_mul", MXNET, translate_broadcast, "TL_BINARY_MUL"),
-    PAIR("broadcast_div", MXNET, translate_broadcast, "TL_BINARY_DIV"),
     PAIR("broadcast_mod", MXNET, translate_broadcast, "TL_BINARY_MOD"),
-    PAIR("broadcast_power", MXNET, translate_broadcast, "TL_BINARY_POW"),
-    PAIR("broadcast_maximum", MXNET, translate_broadcast, "TL_BINARY_MAX"),
-    PAIR("broadcast_minimum", MXNET, translate_broadcast, "TL_BINARY_MIN"),
     PAIR("broadcast_hypot", MXNET, translate_broadcast, "hypot"),
     TRUTH("equal", "_Equal", "_EqualScalar", "TL_COMPARE_EQUAL"),
     TRUTH("not_equal", "_Not_Equal", "_NotEqualScalar", "TL_COMPARE_NOT_EQUAL"),
@@ -282,23 +263,14 @@ const ln_nnvm_row ln_nnvm_rows_pair[] = {
     SCALAR_LEFT("__rsub_scalar__", CORE, "TL_BINARY_SUB"),
     SCALAR_LEFT("__rdiv_scalar__", CORE, "TL_BINARY_DIV"),
     SCALAR_LEFT("__rpow_scalar__", CORE, "TL_BINARY_POW"),
-    MXNET_SCALAR("plus", "_PlusScalar", "TL_BINARY_ADD"),
-    MXNET_SCALAR("minus", "_MinusScalar", "TL_BINARY_SUB"),
-    MXNET_SCALAR("mul", "_MulScalar", "TL_BINARY_MUL"),
-    MXNET_SCALAR("div", "_DivScalar", "TL_BINARY_DIV"),
-    MXNET_SCALAR("power", "_PowerScalar", "TL_BINARY_POW"),
     MXNET_SCALAR("mod", "_ModScalar", "TL_BINARY_MOD"),
     MXNET_SCALAR("maximum", "_MaximumScalar", "TL_BINARY_MAX"),
     MXNET_SCALAR("minimum", "_MinimumScalar", "TL_BINARY_MIN"),
     MXNET_SCALAR("hypot", "_HypotScalar", "hypot"),
-    MXNET_SCALAR_LEFT("rminus", "_RMinusScalar", "TL_BINARY_SUB"),
-    MXNET_SCALAR_LEFT("rdiv", "_RDivScalar", "TL_BINARY_DIV"),
-    MXNET_SCALAR_LEFT("rpower", "_RPowerScalar", "TL_BINARY_POW"),
-    MXNET_SCALAR_LEFT("rmod", "_RModScalar", "TL_BINARY_MOD"),
+    SCALAR_LEFT("_rmod_scalar", MXNET, "TL_BINARY_MOD"),
+    SCALAR_LEFT("_RModScalar", MXNET, "TL_BINARY_MOD"),
 
     {"elemwise_sum", CORE, translate_sum_of_many, NULL, 1},
-    {"add_n", MXNET, translate_sum_of_many, NULL, 1},
-    {"ElementWiseSum", MXNET, translate_sum_of_many, NULL, 1},
-    {"where", BOTH, translate_where, NULL, 3, 3},
+    {"where", CORE, translate_where, NULL, 3, 3},
     {NULL},
 };

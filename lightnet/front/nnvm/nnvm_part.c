@@ -40,7 +40,6 @@ static int bound_of(const int64_t *given, int len, int i, int deflt)
 
 static void translate_slice(ln_nnvm_node *n)
 {
-    const char *const stride = ln_nnvm_is_mxnet(n) ? "step" : "stride";
     const char *const src = ln_nnvm_in(n, 0);
     const int ndim = ln_nnvm_tensor_of(n, src)->ndim;
     int64_t begin[LN_NNVM_MAX_TUPLE], end[LN_NNVM_MAX_TUPLE], step[LN_NNVM_MAX_TUPLE];
@@ -48,7 +47,7 @@ static void translate_slice(ln_nnvm_node *n)
     ln_nnvm_require(n, "begin");
     ln_nnvm_require(n, "end");
     const int n_begin = ln_nnvm_ints(n, "begin", begin), n_end = ln_nnvm_ints(n, "end", end);
-    const int n_step = ln_nnvm_ints(n, stride, step);
+    const int n_step = ln_nnvm_ints(n, "stride", step);
     if (n_begin > ndim || n_end > ndim || n_step > ndim)
         ln_emit_fail(&n->emit, "a slice of more axes than the data's %d", ndim);
     for (int i = 0; i < ndim && !ln_nnvm_failed(n); i++) {
@@ -57,7 +56,8 @@ static void translate_slice(ln_nnvm_node *n)
         starts[i] = bound_of(begin, n_begin, i, steps[i] < 0 ? INT_MAX - 1 : 0);
         ends[i] = bound_of(end, n_end, i, steps[i] < 0 ? INT_MIN + 2 : INT_MAX - 1);
         if (!steps[i])
-            ln_emit_fail(&n->emit, "attribute '%s' has 0, expected another number", stride);
+            ln_emit_fail(&n->emit, "attribute '%s' has 0, expected another number",
+                         ln_nnvm_key(n, "stride"));
     }
     if (!ln_nnvm_failed(n))
         ln_nnvm_slice(n, src, ndim, axes, starts, ends, steps, 0);
@@ -84,7 +84,7 @@ static void translate_slice_like(ln_nnvm_node *n)
     const tl_tensor *const like = ln_nnvm_tensor_of(n, ln_nnvm_in(n, 1));
     int64_t given[LN_NNVM_MAX_TUPLE];
     int axes[LN_MAXDIM], starts[LN_MAXDIM] = {0}, ends[LN_MAXDIM], steps[LN_MAXDIM];
-    int len = ln_nnvm_ints(n, ln_nnvm_is_mxnet(n) ? "axes" : "axis", given);
+    int len = ln_nnvm_ints(n, "axis", given);
     const int is_all = len <= 0, least = t->ndim < like->ndim ? t->ndim : like->ndim;
     len = is_all ? least : len;
     if (len > least)
@@ -141,12 +141,8 @@ static void translate_crop(ln_nnvm_node *n)
 
 static void translate_concat(ln_nnvm_node *n)
 {
-    const int len = ln_nnvm_num_inputs(n), mxnet = ln_nnvm_is_mxnet(n);
-    const int64_t given = ln_nnvm_int(n, mxnet ? "dim" : "axis", 1);
-    if (mxnet && ln_nnvm_int(n, "num_args", len) != len)
-        ln_emit_fail(&n->emit, "%d inputs, expected 'num_args', %lld", len,
-                     (long long)ln_nnvm_int(n, "num_args", len));
-    const int axis = ln_nnvm_axis(n, given, ln_nnvm_tensor_of(n, ln_nnvm_in(n, 0))->ndim);
+    const int len = ln_nnvm_num_inputs(n), ndim = ln_nnvm_tensor_of(n, ln_nnvm_in(n, 0))->ndim;
+    const int axis = ln_nnvm_axis(n, ln_nnvm_int(n, "axis", 1), ndim);
     if (len == 1) {
         ln_nnvm_alias(n, 0, ln_nnvm_in(n, 0));
         return;
@@ -158,12 +154,10 @@ static void translate_concat(ln_nnvm_node *n)
         ln_nnvm_join(n, len, parts, axis, 0);
 }
 
-/** Parts of the lengths `lens`, of which the axis goes where they are 1 and `squeezes`. */
-static void emit_split(ln_nnvm_node *n, const char *src, int axis, int len, const int *lens,
-                       int squeezes)
+/** Parts of the lengths `lens`. */
+static void emit_split(ln_nnvm_node *n, const char *src, int axis, int len, const int *lens)
 {
-    const char **parts = ln_translation_alloc(&n->model->base, ((size_t)len + 1) * sizeof(*parts));
-    if (!parts || ln_nnvm_failed(n))
+    if (ln_nnvm_failed(n))
         return;
     ln_emit_begin(&n->emit, "split");
     ln_emit_arg(&n->emit, "src", src);
@@ -172,38 +166,29 @@ static void emit_split(ln_nnvm_node *n, const char *src, int axis, int len, cons
     for (int i = 0; i < len; i++) {
         char arg[32];
         snprintf(arg, sizeof(arg), "dst%d", i);
-        parts[i] =
-            (i < len - 1 ? ln_emit_out : ln_emit_end)(&n->emit, arg, squeezes ? LN_EMIT_TEMP : i);
-    }
-    for (int i = 0; squeezes && i < len && !ln_nnvm_failed(n); i++) {
-        ln_emit_begin(&n->emit, "squeeze");
-        ln_emit_arg(&n->emit, "src", parts[i]);
-        ln_emit_set_ints(&n->emit, "axes", 1, &axis);
-        ln_emit_end(&n->emit, "dst", i);
+        (i < len - 1 ? ln_emit_out : ln_emit_end)(&n->emit, arg, i);
     }
 }
 
 /** `n_parts` parts; those that `dim` leaves over make the first ones longer by one, if `is_uneven`.
  */
-static void emit_even_split(ln_nnvm_node *n, const char *src, int axis, int n_parts, int is_uneven,
-                            int squeezes)
+static void emit_even_split(ln_nnvm_node *n, const char *src, int axis, int n_parts, int is_uneven)
 {
     const int dim = ln_nnvm_tensor_of(n, src)->dims[axis];
     int *lens = n_parts <= dim
                     ? ln_translation_alloc(&n->model->base, (size_t)n_parts * sizeof(*lens))
                     : NULL;
-    if (n_parts > dim || (!is_uneven && dim % n_parts) || (squeezes && dim != n_parts))
-        ln_emit_fail(&n->emit, "axis %d has length %d, expected %s %d", axis, dim,
-                     squeezes ? "" : "a multiple of", n_parts);
+    if (n_parts > dim || (!is_uneven && dim % n_parts))
+        ln_emit_fail(&n->emit, "axis %d has length %d, expected a multiple of %d", axis, dim,
+                     n_parts);
     for (int i = 0; lens && i < n_parts; i++)
         lens[i] = dim / n_parts + (i < dim % n_parts);
-    if (lens && !ln_nnvm_failed(n))
-        emit_split(n, src, axis, n_parts, lens, squeezes);
+    if (lens)
+        emit_split(n, src, axis, n_parts, lens);
 }
 
 /** Parts that begin at the points; `points` has the beginning of the first, 0, too. */
-static void emit_cuts(ln_nnvm_node *n, const char *src, int axis, const int64_t *points, int len,
-                      int squeezes)
+static void emit_cuts(ln_nnvm_node *n, const char *src, int axis, const int64_t *points, int len)
 {
     int lens[LN_NNVM_MAX_TUPLE + 1];
     const int dim = ln_nnvm_tensor_of(n, src)->dims[axis];
@@ -215,96 +200,36 @@ static void emit_cuts(ln_nnvm_node *n, const char *src, int axis, const int64_t 
                          end, dim, points[i] + 1, dim - 1);
         lens[i] = (int)(end - points[i]);
     }
-    if (!ln_nnvm_failed(n))
-        emit_split(n, src, axis, len, lens, squeezes);
+    emit_split(n, src, axis, len, lens);
 }
 
 /** Text that starts with a digit is a number of parts, other text the points of cuts. */
-static void translate_core_split(ln_nnvm_node *n)
+static void translate_split(ln_nnvm_node *n)
 {
-    const char *const src = ln_nnvm_in(n, 0);
+    const char *const src = ln_nnvm_in(n, 0), *const key = "indices_or_sections";
     const int axis = ln_nnvm_axis(n, ln_nnvm_int(n, "axis", 1), ln_nnvm_tensor_of(n, src)->ndim);
+    const int is_uneven = ln_nnvm_was_mxnet(n) && ln_nnvm_bool(n, "is_uneven", 0);
     int64_t points[LN_NNVM_MAX_TUPLE + 1] = {0};
-    const char *const text = ln_nnvm_text(n, "indices_or_sections", "");
-    ln_nnvm_require(n, "indices_or_sections");
+    const char *const text = ln_nnvm_text(n, key, "");
+    ln_nnvm_require(n, key);
     if (ln_nnvm_failed(n))
         return;
     if (*text >= '0' && *text <= '9')
-        emit_even_split(n, src, axis, ln_nnvm_int_in(n, "indices_or_sections", 1, 1, INT_MAX), 0,
-                        0);
+        emit_even_split(n, src, axis, ln_nnvm_int_in(n, key, 1, 1, INT_MAX), is_uneven);
     else
-        emit_cuts(n, src, axis, points, 1 + ln_nnvm_ints(n, "indices_or_sections", points + 1), 0);
-}
-
-static void translate_slice_channel(ln_nnvm_node *n)
-{
-    const char *const src = ln_nnvm_in(n, 0);
-    const int axis = ln_nnvm_axis(n, ln_nnvm_int(n, "axis", 1), ln_nnvm_tensor_of(n, src)->ndim);
-    ln_nnvm_require(n, "num_outputs");
-    const int parts = ln_nnvm_int_in(n, "num_outputs", 1, 1, INT_MAX);
-    const int squeezes = ln_nnvm_bool(n, "squeeze_axis", 0);
-    if (!ln_nnvm_failed(n))
-        emit_even_split(n, src, axis, parts, 0, squeezes);
-}
-
-static void translate_split_v2(ln_nnvm_node *n)
-{
-    const char *const src = ln_nnvm_in(n, 0);
-    const int axis = ln_nnvm_axis(n, ln_nnvm_int(n, "axis", 1), ln_nnvm_tensor_of(n, src)->ndim);
-    const int parts = ln_nnvm_int_in(n, "sections", 0, 0, INT_MAX);
-    const int squeezes = ln_nnvm_bool(n, "squeeze_axis", 0);
-    int64_t points[LN_NNVM_MAX_TUPLE];
-    const int len = ln_nnvm_ints(n, "indices", points);
-    if (ln_nnvm_failed(n))
-        return;
-    if (parts)
-        emit_even_split(n, src, axis, parts, 1, squeezes);
-    else if (len > 0 && points[0] == 0)
-        emit_cuts(n, src, axis, points, len, squeezes);
-    else
-        ln_emit_fail(&n->emit, "attribute 'indices' does not begin with 0");
-}
-
-/** Stacks along a new axis. */
-static void translate_stack(ln_nnvm_node *n)
-{
-    const int len = ln_nnvm_num_inputs(n);
-    const int ndim = ln_nnvm_tensor_of(n, ln_nnvm_in(n, 0))->ndim;
-    const int axis = ln_nnvm_axis(n, ln_nnvm_int(n, "axis", 0), ndim + 1);
-    const char **parts = ln_translation_alloc(&n->model->base, ((size_t)len + 1) * sizeof(*parts));
-    if (ln_nnvm_int(n, "num_args", len) != len)
-        ln_emit_fail(&n->emit, "%d inputs, expected as many as 'num_args'", len);
-    for (int i = 0; parts && i < len && !ln_nnvm_failed(n); i++) {
-        const char *const src = ln_nnvm_in(n, i);
-        ln_emit_begin(&n->emit, "unsqueeze");
-        ln_emit_arg(&n->emit, "src", src);
-        ln_emit_set_ints(&n->emit, "axes", 1, &axis);
-        parts[i] = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
-    }
-    if (parts && !ln_nnvm_failed(n))
-        ln_nnvm_join(n, len, parts, axis, 0);
+        emit_cuts(n, src, axis, points, 1 + ln_nnvm_ints(n, key, points + 1));
 }
 
 #define CORE  LN_NNVM_IN_CORE
 #define MXNET LN_NNVM_IN_MXNET
-#define BOTH  LN_NNVM_IN_BOTH
 
 const ln_nnvm_row ln_nnvm_rows_part[] = {
-    {"flip", BOTH, translate_flip, NULL, 1, 1},
-    {"reverse", MXNET, translate_flip, NULL, 1, 1},
+    {"flip", CORE, translate_flip, NULL, 1, 1},
     {"strided_slice", CORE, translate_slice, NULL, 1, 1},
-    {"slice", MXNET, translate_slice, NULL, 1, 1},
-    {"crop", MXNET, translate_slice, NULL, 1, 1},
     {"Crop", MXNET, translate_crop, NULL, 1, 2},
     {"slice_axis", MXNET, translate_slice_axis, NULL, 1, 1},
-    {"slice_like", BOTH, translate_slice_like, NULL, 2, 2},
+    {"slice_like", CORE, translate_slice_like, NULL, 2, 2},
     {"concatenate", CORE, translate_concat, NULL, 1},
-    {"Concat", MXNET, translate_concat, NULL, 1},
-    {"concat", MXNET, translate_concat, NULL, 1},
-    {"split", CORE, translate_core_split, NULL, 1, 1},
-    {"split", MXNET, translate_slice_channel, NULL, 1, 1},
-    {"SliceChannel", MXNET, translate_slice_channel, NULL, 1, 1},
-    {"_split_v2", MXNET, translate_split_v2, NULL, 1, 1},
-    {"stack", MXNET, translate_stack, NULL, 1},
+    {"split", CORE, translate_split, NULL, 1, 1},
     {NULL},
 };

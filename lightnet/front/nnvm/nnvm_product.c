@@ -53,20 +53,6 @@ static void translate_dense(ln_nnvm_node *n)
                ln_nnvm_has_bias(n, 0));
 }
 
-/** A vector counts as one number in each row. */
-static void translate_fully_connected(ln_nnvm_node *n)
-{
-    const int is_flat = ln_nnvm_bool(n, "flatten", 1);
-    const char *src = ln_nnvm_in(n, 0);
-    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
-    ln_nnvm_require(n, "num_hidden");
-    if (t->ndim && (is_flat ? t->ndim != 2 : 0)) {
-        const int rows = t->dims[0], flat[] = {rows, rows ? t->len / rows : 0};
-        src = ln_emit_reshape(&n->emit, src, 2, flat, LN_EMIT_TEMP);
-    }
-    emit_dense(n, src, ln_nnvm_int_in(n, "num_hidden", 1, 1, INT_MAX), ln_nnvm_has_bias(n, 0));
-}
-
 static void translate_batch_dot(ln_nnvm_node *n)
 {
     const char *const a = ln_nnvm_in(n, 0), *const b = ln_nnvm_in(n, 1);
@@ -134,7 +120,6 @@ static void translate_dot(ln_nnvm_node *n)
 
 const ln_nnvm_row ln_nnvm_rows_product[] = {
     {"dense", LN_NNVM_IN_CORE, translate_dense, NULL, 2, 3, .weights = 6},
-    {"FullyConnected", LN_NNVM_IN_MXNET, translate_fully_connected, NULL, 2, 3, .weights = 6},
     {"matmul", LN_NNVM_IN_CORE, translate_dot, NULL, 2, 2},
     {"dot", LN_NNVM_IN_MXNET, translate_dot, NULL, 2, 2, .ignored = " forward_stype "},
     {"batch_dot", LN_NNVM_IN_MXNET, translate_batch_dot, NULL, 2, 2, .ignored = " forward_stype "},

@@ -56,29 +56,11 @@ typedef struct search {
     tl_dtype dtype; /* of the index */
 } search;
 
-static search read_core_search(ln_nnvm_node *n, int ndim)
+static search read_search(ln_nnvm_node *n, int ndim)
 {
     search s = {.keeps = ln_nnvm_bool(n, "keepdims", 0)};
     s.dtype = ln_nnvm_dtype(n, "dtype", TL_INT32);
     s.n_axes = read_axes(n, ndim, s.axes);
-    return s;
-}
-
-/** One axis, or none, which means all of them. */
-static search read_mxnet_search(ln_nnvm_node *n, int ndim)
-{
-    const int is_channel = !strcmp(n->vertex->op, "argmax_channel");
-    search s = {.keeps = !is_channel && ln_nnvm_bool(n, "keepdims", 0), .dtype = TL_FLOAT};
-    int64_t given[LN_NNVM_MAX_TUPLE] = {1};
-    int len = is_channel ? 1 : ln_nnvm_ints(n, "axis", given);
-    // Up to 0.9.4, -1 is how an axis that is not given is written.
-    if (n->model->graph.version < 905 && len == 1 && given[0] == -1)
-        len = 0;
-    if (len > 1)
-        ln_emit_fail(&n->emit, "%d axes, expected at most 1", len);
-    s.n_axes = len == 1 ? 1 : ndim;
-    for (int i = 0; i < s.n_axes; i++)
-        s.axes[i] = len == 1 ? ln_nnvm_axis(n, given[0], ndim) : i;
     return s;
 }
 
@@ -108,7 +90,7 @@ static void translate_arg(ln_nnvm_node *n)
     const char *src = ln_nnvm_in(n, 0);
     int dims[LN_MAXDIM], n_left = 0, axis;
     const int ndim = ln_nnvm_copy_dims(n, src, dims);
-    const search s = ln_nnvm_is_mxnet(n) ? read_mxnet_search(n, ndim) : read_core_search(n, ndim);
+    const search s = read_search(n, ndim);
     if (!s.n_axes || ln_nnvm_failed(n)) {
         ln_emit_fail(&n->emit, "attribute 'axis' leaves no axis to search along");
         return;
@@ -156,26 +138,20 @@ static void translate_collapse_sum(ln_nnvm_node *n)
         ln_emit_reshape(&n->emit, sum, like->ndim, dims, 0);
 }
 
-#define REDUCE(op, dialects, with)                 \
-    {                                              \
-        op, dialects, translate_reduce, with, 1, 1 \
-    }
+#define CORE  LN_NNVM_IN_CORE
+#define MXNET LN_NNVM_IN_MXNET
 
 const ln_nnvm_row ln_nnvm_rows_reduce[] = {
-    REDUCE("sum", LN_NNVM_IN_BOTH, "TL_REDUCE_SUM"),
-    REDUCE("mean", LN_NNVM_IN_BOTH, "TL_REDUCE_MEAN"),
-    REDUCE("prod", LN_NNVM_IN_BOTH, "TL_REDUCE_PROD"),
-    REDUCE("max", LN_NNVM_IN_BOTH, "TL_REDUCE_MAX"),
-    REDUCE("min", LN_NNVM_IN_BOTH, "TL_REDUCE_MIN"),
-    REDUCE("sum_axis", LN_NNVM_IN_MXNET, "TL_REDUCE_SUM"),
-    REDUCE("max_axis", LN_NNVM_IN_MXNET, "TL_REDUCE_MAX"),
-    REDUCE("min_axis", LN_NNVM_IN_MXNET, "TL_REDUCE_MIN"),
-    {"nansum", LN_NNVM_IN_MXNET, translate_nan_reduce, "TL_REDUCE_SUM", 1, 1},
-    {"nanprod", LN_NNVM_IN_MXNET, translate_nan_reduce, "TL_REDUCE_PROD", 1, 1},
-    {"norm", LN_NNVM_IN_MXNET, translate_norm, NULL, 1, 1},
-    {"argmax", LN_NNVM_IN_BOTH, translate_arg, "max", 1, 1},
-    {"argmin", LN_NNVM_IN_BOTH, translate_arg, "min", 1, 1},
-    {"argmax_channel", LN_NNVM_IN_MXNET, translate_arg, "max", 1, 1},
-    {"collapse_sum", LN_NNVM_IN_CORE, translate_collapse_sum, NULL, 2, 2},
+    {"sum", CORE, translate_reduce, "TL_REDUCE_SUM", 1, 1},
+    {"mean", CORE, translate_reduce, "TL_REDUCE_MEAN", 1, 1},
+    {"prod", CORE, translate_reduce, "TL_REDUCE_PROD", 1, 1},
+    {"max", CORE, translate_reduce, "TL_REDUCE_MAX", 1, 1},
+    {"min", CORE, translate_reduce, "TL_REDUCE_MIN", 1, 1},
+    {"nansum", MXNET, translate_nan_reduce, "TL_REDUCE_SUM", 1, 1},
+    {"nanprod", MXNET, translate_nan_reduce, "TL_REDUCE_PROD", 1, 1},
+    {"norm", MXNET, translate_norm, NULL, 1, 1},
+    {"argmax", CORE, translate_arg, "max", 1, 1},
+    {"argmin", CORE, translate_arg, "min", 1, 1},
+    {"collapse_sum", CORE, translate_collapse_sum, NULL, 2, 2},
     {NULL},
 };

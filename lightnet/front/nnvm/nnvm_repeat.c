@@ -35,26 +35,18 @@ static void emit_pad(ln_nnvm_node *n, const int64_t *given, int len, const char 
     ln_emit_end(&n->emit, "dst", 0);
 }
 
-static void translate_core_pad(ln_nnvm_node *n)
-{
-    int64_t given[LN_NNVM_MAX_TUPLE];
-    ln_nnvm_require(n, "pad_width");
-    const int len = ln_nnvm_ints(n, "pad_width", given);
-    emit_pad(n, given, len, "TL_PAD_CONSTANT", ln_nnvm_float(n, "pad_value", 0));
-}
-
-static void translate_mxnet_pad(ln_nnvm_node *n)
+static void translate_pad(ln_nnvm_node *n)
 {
     static const char *const modes[][2] = {{"constant", "TL_PAD_CONSTANT"},
                                            {"edge", "TL_PAD_EDGE"},
                                            {"reflect", "TL_PAD_REFLECT"},
                                            {NULL, NULL}};
     int64_t given[LN_NNVM_MAX_TUPLE];
-    ln_nnvm_require(n, "mode");
     ln_nnvm_require(n, "pad_width");
-    const char *const mode = ln_nnvm_choose(n, "mode", "constant", modes);
+    const char *const mode =
+        ln_nnvm_was_mxnet(n) ? ln_nnvm_choose(n, "mode", "constant", modes) : "TL_PAD_CONSTANT";
     const int len = ln_nnvm_ints(n, "pad_width", given);
-    emit_pad(n, given, len, mode, ln_nnvm_float(n, "constant_value", 0));
+    emit_pad(n, given, len, mode, ln_nnvm_float(n, "pad_value", 0));
 }
 
 /** The same number of dimensions; 0 keeps one. */
@@ -174,13 +166,10 @@ static void translate_repeat(ln_nnvm_node *n)
 
 #define CORE  LN_NNVM_IN_CORE
 #define MXNET LN_NNVM_IN_MXNET
-#define BOTH  LN_NNVM_IN_BOTH
 
 const ln_nnvm_row ln_nnvm_rows_repeat[] = {
-    {"pad", CORE, translate_core_pad, NULL, 1, 1},
-    {"pad", MXNET, translate_mxnet_pad, NULL, 1, 1},
-    {"Pad", MXNET, translate_mxnet_pad, NULL, 1, 1},
-    {"broadcast_to", BOTH, translate_broadcast_to, NULL, 1, 1},
+    {"pad", CORE, translate_pad, NULL, 1, 1},
+    {"broadcast_to", CORE, translate_broadcast_to, NULL, 1, 1},
     {"broadcast_like", MXNET, translate_broadcast_like, NULL, 2, 2},
     {"expand_like", CORE, translate_expand_like, NULL, 2, 2},
     {"broadcast_axis", MXNET, translate_broadcast_axis, NULL, 1, 1},

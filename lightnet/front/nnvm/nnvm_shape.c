@@ -129,38 +129,34 @@ static void emit_codes(ln_nnvm_node *n, const char *src, const int64_t *given, i
         ln_emit_reshape(&n->emit, src, ndim, dims, 0);
 }
 
-/** The way before MXNet 0.9: one 0 is inferred. */
-static void emit_target_shape(ln_nnvm_node *n, const char *src, int64_t *codes, int len)
-{
-    const int keeps = ln_nnvm_bool(n, "keep_highest", 0);
-    for (int i = 0; i < len; i++)
-        codes[i] = i == 0 && keeps ? COPY : codes[i] == 0 ? INFER : codes[i];
-    emit_codes(n, src, codes, len, 0);
-}
-
 static void translate_reshape(ln_nnvm_node *n)
 {
     int64_t codes[LN_NNVM_MAX_TUPLE];
     const char *const src = ln_nnvm_in(n, 0);
-    const int is_reverse = ln_nnvm_is_mxnet(n) && ln_nnvm_bool(n, "reverse", 0);
-    int64_t target[LN_NNVM_MAX_TUPLE];
-    const int n_target = ln_nnvm_is_mxnet(n) ? ln_nnvm_ints(n, "target_shape", target) : -1;
+    const int is_reverse = ln_nnvm_was_mxnet(n) && ln_nnvm_bool(n, "reverse", 0);
     const int len = ln_nnvm_ints(n, "shape", codes);
-    const int keeps = ln_nnvm_is_mxnet(n) && ln_nnvm_bool(n, "keep_highest", 0);
-    (void)keeps; // means nothing beside `shape`
-    if (len <= 0 && n_target > 0)
-        emit_target_shape(n, src, target, n_target);
-    else if (len < 0)
+    if (len < 0)
         ln_nnvm_require(n, "shape");
     else
         emit_codes(n, src, codes, len, is_reverse);
+}
+
+/** What MXNet's operators on matrices are rewritten with is nothing where there is a matrix. */
+static void emit_shape(ln_nnvm_node *n, const char *src, int ndim, const int *dims)
+{
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    if (ln_nnvm_was_mxnet(n) && t->ndim == ndim &&
+        !memcmp(t->dims, dims, (size_t)ndim * sizeof(int)))
+        ln_nnvm_alias(n, 0, src);
+    else
+        ln_emit_reshape(&n->emit, src, ndim, dims, 0);
 }
 
 static void translate_reshape_like(ln_nnvm_node *n)
 {
     int dims[LN_MAXDIM];
     const int ndim = ln_nnvm_copy_dims(n, ln_nnvm_in(n, 1), dims);
-    ln_emit_reshape(&n->emit, ln_nnvm_in(n, 0), ndim, dims, 0);
+    emit_shape(n, ln_nnvm_in(n, 0), ndim, dims);
 }
 
 static void translate_flatten(ln_nnvm_node *n)
@@ -168,7 +164,7 @@ static void translate_flatten(ln_nnvm_node *n)
     const char *const src = ln_nnvm_in(n, 0);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
     const int rows = t->ndim ? t->dims[0] : 1, dims[] = {rows, rows ? t->len / rows : 0};
-    ln_emit_reshape(&n->emit, src, 2, dims, 0);
+    emit_shape(n, src, 2, dims);
 }
 
 static void translate_expand_dims(ln_nnvm_node *n)
@@ -178,7 +174,7 @@ static void translate_expand_dims(ln_nnvm_node *n)
     const int ndim = ln_nnvm_copy_dims(n, src, dims);
     ln_nnvm_require(n, "axis");
     const int axis = ln_nnvm_axis(n, ln_nnvm_int(n, "axis", 0), ndim + 1);
-    const int more = ln_nnvm_is_mxnet(n) ? 1 : ln_nnvm_int_in(n, "num_newaxis", 1, 0, LN_MAXDIM);
+    const int more = ln_nnvm_int_in(n, "num_newaxis", 1, 0, LN_MAXDIM);
     if (ndim + more > LN_MAXDIM)
         ln_emit_fail(&n->emit, "a shape of %d dimensions, expected at most %d", ndim + more,
                      LN_MAXDIM);
@@ -283,17 +279,14 @@ static void translate_layout(ln_nnvm_node *n)
 
 #define CORE  LN_NNVM_IN_CORE
 #define MXNET LN_NNVM_IN_MXNET
-#define BOTH  LN_NNVM_IN_BOTH
 
 const ln_nnvm_row ln_nnvm_rows_shape[] = {
-    {"reshape", BOTH, translate_reshape, NULL, 1, 1},
-    {"Reshape", MXNET, translate_reshape, NULL, 1, 1},
-    {"reshape_like", BOTH, translate_reshape_like, NULL, 2, 2},
-    {"flatten", BOTH, translate_flatten, NULL, 1, 1},
-    {"Flatten", MXNET, translate_flatten, NULL, 1, 1},
-    {"expand_dims", BOTH, translate_expand_dims, NULL, 1, 1},
-    {"squeeze", BOTH, translate_squeeze, NULL, 1, 1},
-    {"transpose", BOTH, translate_transpose, NULL, 1, 1},
+    {"reshape", CORE, translate_reshape, NULL, 1, 1},
+    {"reshape_like", CORE, translate_reshape_like, NULL, 2, 2},
+    {"flatten", CORE, translate_flatten, NULL, 1, 1},
+    {"expand_dims", CORE, translate_expand_dims, NULL, 1, 1},
+    {"squeeze", CORE, translate_squeeze, NULL, 1, 1},
+    {"transpose", CORE, translate_transpose, NULL, 1, 1},
     {"__layout_transform__", CORE, translate_layout, NULL, 1, 1},
     {"space_to_depth", MXNET, translate_blocks, "depth", 1, 1},
     {"depth_to_space", MXNET, translate_blocks, "space", 1, 1},
