@@ -15,7 +15,6 @@ enum { MAX_STAGE = 9, NO_STAGE = -1 /* of the rules of a file that is being read
 typedef struct reading {
     ln_optdesc *desc;
     ln_optrule *rule;
-    ln_opttest *test;
     ln_error *err;
 } reading;
 
@@ -100,125 +99,6 @@ static int check_items(const reading *to, const ln_rjson *node, ln_rjson_type ty
     return 0;
 }
 
-/* ---- tests ---- */
-
-static int read_test_ops(const reading *to, const ln_rjson *node)
-{
-    ln_optop **tail = &to->test->ops;
-    if (check_items(to, node, LN_RJSON_STRING))
-        return -1;
-    for (size_t i = 0; i < node->len; i++) {
-        ln_optop *op = ln_arena_alloc(to->desc->arena, sizeof(*op));
-        if (ln_optpat_parse_args(to->desc->arena, to->rule, node->items[i], op, to->err))
-            return -1;
-        op->name = node->items[i]->key;
-        op->place = *node->items[i];
-        *tail = op;
-        tail = &op->next;
-    }
-    return 0;
-}
-
-static int read_test_tensors(const reading *to, const ln_rjson *node)
-{
-    ln_opthint **tail = &to->test->tensors;
-    if (check_items(to, node, LN_RJSON_STRING))
-        return -1;
-    for (size_t i = 0; i < node->len; i++) {
-        ln_opthint *hint = ln_arena_alloc(to->desc->arena, sizeof(*hint));
-        if (ln_optpat_parse_hint(to->desc->arena, to->rule, node->items[i], hint, to->err))
-            return -1;
-        hint->tensor = node->items[i]->key;
-        hint->place = *node->items[i];
-        *tail = hint;
-        tail = &hint->next;
-    }
-    return 0;
-}
-
-/** A number, or two of them: the least and the largest. */
-static int read_size(const reading *to, const ln_rjson *node, ln_optsize *size)
-{
-    const ln_rjson *low = node, *high = node;
-    if (node->type == LN_RJSON_ARRAY && node->len == 2) {
-        low = node->items[0];
-        high = node->items[1];
-    }
-    if (low->type != LN_RJSON_NUMBER || high->type != LN_RJSON_NUMBER || low->number < 1 ||
-        high->number < low->number || high->number > 1e6 || low->number != (int)low->number ||
-        high->number != (int)high->number)
-        return ln_optrule_fail(to->rule, node, to->err,
-                               "\"%s\" must be a whole number from 1 to 1000000, or two that bound "
-                               "it: [1, 4]",
-                               node->key);
-    size->name = node->key;
-    size->low = (int)low->number;
-    size->high = (int)high->number;
-    return 0;
-}
-
-static int read_test_sizes(const reading *to, const ln_rjson *node)
-{
-    ln_optsize **tail = &to->test->sizes;
-    for (size_t i = 0; i < node->len; i++) {
-        ln_optsize *size = ln_arena_alloc(to->desc->arena, sizeof(*size));
-        if (read_size(to, node->items[i], size))
-            return -1;
-        *tail = size;
-        tail = &size->next;
-    }
-    return 0;
-}
-
-static int read_test_tolerance(const reading *to, const ln_rjson *node)
-{
-    if (node->number < 0)
-        return ln_optrule_fail(to->rule, node, to->err, "\"tolerance\" is %s, expected 0 or more",
-                               node->text);
-    to->test->tolerance = node->number;
-    return 0;
-}
-
-static int read_test_precision(const reading *to, const ln_rjson *node)
-{
-    if (strcmp(node->text, "bf16") != 0)
-        return ln_optrule_fail(to->rule, node, to->err,
-                               "\"precision\" is \"%s\", expected \"bf16\"", node->text);
-    to->test->precision = node->text;
-    return 0;
-}
-
-static int read_test_fires(const reading *to, const ln_rjson *node)
-{
-    to->test->fires = node->boolean;
-    return 0;
-}
-
-static const field test_fields[] = {
-    {"ops", LN_RJSON_OBJECT, 0, read_test_ops},
-    {"tensors", LN_RJSON_OBJECT, 0, read_test_tensors},
-    {"sizes", LN_RJSON_OBJECT, 0, read_test_sizes},
-    {"tolerance", LN_RJSON_NUMBER, 0, read_test_tolerance},
-    {"precision", LN_RJSON_STRING, 0, read_test_precision},
-    {"fires", LN_RJSON_BOOL, 0, read_test_fires},
-};
-
-static int read_tests(const reading *to, const ln_rjson *node)
-{
-    ln_opttest **tail = &to->rule->tests;
-    for (size_t i = 0; i < node->len; i++) {
-        reading inner = *to;
-        inner.test = ln_arena_alloc(to->desc->arena, sizeof(*inner.test));
-        inner.test->place = *node->items[i];
-        inner.test->fires = 1;
-        if (read_object(&inner, test_fields, N_FIELDS(test_fields), node->items[i], "a test"))
-            return -1;
-        *tail = inner.test;
-        tail = &inner.test->next;
-    }
-    return 0;
-}
-
 /* ---- rules ---- */
 
 static int read_name(const reading *to, const ln_rjson *node)
@@ -247,6 +127,11 @@ static int read_match(const reading *to, const ln_rjson *node)
 static int read_replace(const reading *to, const ln_rjson *node)
 {
     return ln_optpat_parse(to->desc->arena, to->rule, node, &to->rule->replace, to->err);
+}
+
+static int read_tests(const reading *to, const ln_rjson *node)
+{
+    return ln_optpat_parse_tests(to->desc->arena, to->rule, node, &to->rule->tests, to->err);
 }
 
 static int read_when(const reading *to, const ln_rjson *node)
@@ -299,7 +184,7 @@ static const field rule_fields[] = {
     {"replace", LN_RJSON_STRING, 0, read_replace},   {"warn", LN_RJSON_STRING, 0, read_warn},
     {"adjacent", LN_RJSON_BOOL, 0, read_adjacent},   {"dynamic", LN_RJSON_BOOL, 0, read_dynamic},
     {"batch", LN_RJSON_BOOL, 0, read_batch},         {"order", LN_RJSON_NUMBER, 0, read_order},
-    {"tests", LN_RJSON_ARRAY, 0, read_tests},
+    {"tests", LN_RJSON_STRING, 0, read_tests},
 };
 
 /** Puts the rule behind all rules whose "order" is not larger. */

@@ -115,15 +115,16 @@ typedef struct ln_opthint {
     ln_rjson place;
     const char *tensor;
     const char *dtype;
-    const char **dims; /* each a number, a letter of "sizes", or a product of these */
+    const char **dims; /* each a number, the name of a size, or a product of these */
     int ndim;
     int is_const;
     double low, high;
 } ln_opthint;
 
-/** "N": 3, or "N": [1, 4]: a size drawn at random. */
+/** A size, "N=3", or one drawn at random, "N=1 .. 4". */
 typedef struct ln_optsize {
     struct ln_optsize *next;
+    ln_rjson place;
     const char *name;
     int low, high;
 } ln_optsize;

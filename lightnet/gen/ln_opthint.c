@@ -74,6 +74,42 @@ static int check_tensor(const ln_optrule *rule, const ln_opttest *test, const ln
     return 0;
 }
 
+static int check_precision(const ln_optrule *rule, const ln_opttest *test, ln_error *err)
+{
+    if (test->precision && strcmp(test->precision, "bf16") != 0)
+        return ln_optrule_fail(rule, &test->place, err, "a test computes as '%s', expected 'bf16'",
+                               test->precision);
+    return 0;
+}
+
+static int fail_twice(const ln_optrule *rule, const ln_rjson *place, const char *name,
+                      ln_error *err)
+{
+    return ln_optrule_fail(rule, place, err, "a test speaks of '%s' twice", name);
+}
+
+/** A test may speak once of an operator, a tensor, a size. */
+static int check_once(const ln_optrule *rule, const ln_opttest *test, ln_error *err)
+{
+    for (ln_optop *op = test->ops; op; op = op->next) {
+        if (ln_optop_find(op->next, op->name))
+            return fail_twice(rule, &ln_optop_find(op->next, op->name)->place, op->name, err);
+    }
+    for (const ln_opthint *hint = test->tensors; hint; hint = hint->next) {
+        for (const ln_opthint *other = hint->next; other; other = other->next) {
+            if (strcmp(hint->tensor, other->tensor) == 0)
+                return fail_twice(rule, &other->place, hint->tensor, err);
+        }
+    }
+    for (const ln_optsize *size = test->sizes; size; size = size->next) {
+        for (const ln_optsize *other = size->next; other; other = other->next) {
+            if (strcmp(size->name, other->name) == 0)
+                return fail_twice(rule, &other->place, size->name, err);
+        }
+    }
+    return 0;
+}
+
 static int check_test(const ln_optrule *rule, const ln_opttest *test, ln_error *err)
 {
     for (const ln_optop *op = test->ops; op; op = op->next) {
@@ -84,7 +120,7 @@ static int check_test(const ln_optrule *rule, const ln_opttest *test, ln_error *
         if (check_tensor(rule, test, hint, err))
             return -1;
     }
-    return 0;
+    return check_precision(rule, test, err) || check_once(rule, test, err) ? -1 : 0;
 }
 
 /** A rule that never fires in its own tests is not tested. */

@@ -160,6 +160,12 @@ static const char *quoted(reader *r)
     return text;
 }
 
+static int at_number(reader *r)
+{
+    skip_blanks(r);
+    return isdigit((unsigned char)*r->p) || *r->p == '-' || *r->p == '.';
+}
+
 static const char *number(reader *r)
 {
     char *end;
@@ -186,7 +192,7 @@ static const char *literal(reader *r, ln_optvalue *type)
         *type = LN_OPT_STRING;
         return quoted(r);
     }
-    if (isdigit((unsigned char)*r->p) || *r->p == '-' || *r->p == '.') {
+    if (at_number(r)) {
         *type = LN_OPT_NUMBER;
         return number(r);
     }
@@ -454,19 +460,6 @@ int ln_optpat_parse(ln_arena *arena, const ln_optrule *rule, const ln_rjson *nod
     return 0;
 }
 
-int ln_optpat_parse_args(ln_arena *arena, const ln_optrule *rule, const ln_rjson *node,
-                         ln_optop *op, ln_error *err)
-{
-    reader r;
-    begin(&r, arena, rule, node, err);
-    op->place = here(&r);
-    r.in_test = 1;
-    if (groups(&r, op, tensors))
-        return -1;
-    skip_blanks(&r);
-    return *r.p ? unexpected(&r, "',' or '|'") : 0;
-}
-
 /* ---- tensors of tests ---- */
 
 /** A dimension: numbers and letters, with '*' between them. */
@@ -486,41 +479,162 @@ static const char *dim(reader *r)
     return ln_arena_strndup(r->arena, start, (size_t)(r->p - start));
 }
 
-static int range(reader *r, ln_opthint *hint)
+/** "LOW .. HIGH", or one number for both. */
+static int range(reader *r, double *low, double *high)
 {
-    const char *low = number(r);
-    if (!low || expect(r, "..", "'..' between two bounds"))
+    const char *text = number(r);
+    if (!text)
         return -1;
-    const char *high = number(r);
-    if (!high)
+    *low = *high = strtod(text, NULL);
+    if (!accept(r, ".."))
+        return 0;
+    if (!(text = number(r)))
         return -1;
-    hint->low = strtod(low, NULL);
-    hint->high = strtod(high, NULL);
+    *high = strtod(text, NULL);
     return 0;
 }
 
-int ln_optpat_parse_hint(ln_arena *arena, const ln_optrule *rule, const ln_rjson *node,
-                         ln_opthint *hint, ln_error *err)
+/* ---- tests of rules ---- */
+
+/** "[const] DTYPE [DIM, ..] [in LOW .. HIGH]" */
+static int test_tensor(reader *r, ln_opthint *hint)
+{
+    hint->low = -1;
+    hint->high = 1;
+    hint->is_const = accept_word(r, "const");
+    if (!(hint->dtype = word(r, "a dtype")) || expect(r, "[", "'[' before the dimensions"))
+        return -1;
+    do {
+        const char *text = dim(r);
+        if (!text)
+            return -1;
+        add_item(r, &hint->dims, &hint->ndim, text);
+    } while (accept(r, ","));
+    if (expect(r, "]", "',' or ']' behind a dimension"))
+        return -1;
+    return accept_word(r, "in") ? range(r, &hint->low, &hint->high) : 0;
+}
+
+/** "SIZE", or "LEAST .. LARGEST" */
+static int test_size(reader *r, ln_optsize *size)
+{
+    double low, high;
+    const ln_rjson place = here(r);
+    if (range(r, &low, &high))
+        return -1;
+    if (low < 1 || high < low || high > 1e6 || low != (int)low || high != (int)high)
+        return fail(r, &place,
+                    ln_arena_printf(r->arena,
+                                    "size '%s' must be a whole number from 1 to 1000000, or two "
+                                    "that bound it: 1 .. 4",
+                                    size->name));
+    size->low = (int)low;
+    size->high = (int)high;
+    return 0;
+}
+
+/** The ends of a test's lists. */
+typedef struct test_tails {
+    ln_optop **ops;
+    ln_opthint **tensors;
+    ln_optsize **sizes;
+} test_tails;
+
+/** What stands behind `NAME=`: a tensor or a size. */
+static int test_value(reader *r, test_tails *tails, const char *name, const ln_rjson *place)
+{
+    if (!at_number(r)) {
+        ln_opthint *hint = ln_arena_alloc(r->arena, sizeof(*hint));
+        *hint = (ln_opthint){.tensor = name, .place = *place};
+        *tails->tensors = hint;
+        tails->tensors = &hint->next;
+        return test_tensor(r, hint);
+    }
+    ln_optsize *size = ln_arena_alloc(r->arena, sizeof(*size));
+    *size = (ln_optsize){.name = name, .place = *place};
+    *tails->sizes = size;
+    tails->sizes = &size->next;
+    return test_size(r, size);
+}
+
+/** `OPERATOR(..)`, `TENSOR=..` or `SIZE=..`. */
+static int test_item(reader *r, test_tails *tails)
+{
+    const ln_rjson place = here(r);
+    const char *name = word(r, "an operator, a tensor or a size");
+    if (!name)
+        return -1;
+    if (!accept(r, "("))
+        return expect(r, "=", "'(' or '=' behind a name") || test_value(r, tails, name, &place) ? -1
+                                                                                                : 0;
+    ln_optop *op = ln_arena_alloc(r->arena, sizeof(*op));
+    *op = (ln_optop){.name = name, .place = place};
+    *tails->ops = op;
+    tails->ops = &op->next;
+    return groups(r, op, tensors) || expect(r, ")", "',', '|' or ')' in an operator") ? -1 : 0;
+}
+
+/** What stands behind the items, up to ';'. */
+static int test_outcome(reader *r, ln_opttest *test)
+{
+    test->fires = !accept_word(r, "unchanged");
+    if (accept_word(r, "within")) {
+        const ln_rjson place = here(r);
+        const char *text = number(r);
+        if (!text)
+            return -1;
+        test->tolerance = strtod(text, NULL);
+        if (test->tolerance < 0)
+            return fail(r, &place,
+                        ln_arena_printf(r->arena, "tolerance %s, expected 0 or more", text));
+    }
+    if (accept_word(r, "as") && !(test->precision = word(r, "a precision")))
+        return -1;
+    return expect(r, ";", "',', 'unchanged', 'within', 'as' or ';' in a test");
+}
+
+/** Whether the items of a test have ended: a word is not the name of one. */
+static int at_outcome(reader *r)
+{
+    static const char *const words[] = {"unchanged", "within", "as"};
+    skip_blanks(r);
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        const reader before = *r;
+        const int found = accept_word(r, words[i]) && !accept(r, "=") && !accept(r, "(");
+        *r = before;
+        if (found)
+            return 1;
+    }
+    return *r->p == ';';
+}
+
+static int test(reader *r, ln_opttest *test)
+{
+    test_tails tails = {&test->ops, &test->tensors, &test->sizes};
+    test->place = here(r);
+    if (!at_outcome(r)) {
+        do {
+            if (test_item(r, &tails))
+                return -1;
+        } while (accept(r, ","));
+    }
+    return test_outcome(r, test);
+}
+
+int ln_optpat_parse_tests(ln_arena *arena, const ln_optrule *rule, const ln_rjson *node,
+                          ln_opttest **tests, ln_error *err)
 {
     reader r;
     begin(&r, arena, rule, node, err);
-    hint->place = here(&r);
-    hint->low = -1;
-    hint->high = 1;
-    hint->is_const = accept_word(&r, "const");
-    if (!(hint->dtype = word(&r, "a dtype")) || expect(&r, "[", "'[' before the dimensions"))
-        return -1;
-    do {
-        const char *text = dim(&r);
-        if (!text)
+    r.in_test = 1;
+    for (skip_blanks(&r); *r.p; skip_blanks(&r)) {
+        ln_opttest *one = ln_arena_alloc(arena, sizeof(*one));
+        *tests = one;
+        tests = &one->next;
+        if (test(&r, one))
             return -1;
-        add_item(&r, &hint->dims, &hint->ndim, text);
-    } while (accept(&r, ","));
-    if (expect(&r, "]", "',' or ']' behind a dimension") ||
-        (accept_word(&r, "in") && range(&r, hint)))
-        return -1;
-    skip_blanks(&r);
-    return *r.p ? unexpected(&r, "'in' or the end") : 0;
+    }
+    return 0;
 }
 
 /* ---- examples of operators ---- */
@@ -533,7 +647,7 @@ static const char *element(reader *r)
         if (accept_word(r, specials[i]))
             return specials[i];
     }
-    if (isdigit((unsigned char)*r->p) || *r->p == '-')
+    if (at_number(r))
         return number(r);
     unexpected(r, "a number, 'nan', 'inf' or '-inf'");
     return NULL;

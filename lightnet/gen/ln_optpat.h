@@ -13,15 +13,15 @@
 int ln_optpat_parse(ln_arena *arena, const ln_optrule *rule, const ln_rjson *node, ln_optop **ops,
                     ln_error *err);
 
-/** Reads "ARG=TENSOR, .. | .. | PARAM=VALUE, .." of the string `node`, an operator without its name
- * and parentheses, into `op`. -1 with a reason in `err`. */
-int ln_optpat_parse_args(ln_arena *arena, const ln_optrule *rule, const ln_rjson *node,
-                         ln_optop *op, ln_error *err);
-
-/** Reads "[const] DTYPE [DIM, ..] [in LOW .. HIGH]" of the string `node`, into `hint`. -1 with a
- * reason in `err`. */
-int ln_optpat_parse_hint(ln_arena *arena, const ln_optrule *rule, const ln_rjson *node,
-                         ln_opthint *hint, ln_error *err);
+/** Reads all tests of the string `node`, which belong to a rule,
+ *
+ *     OPERATOR(ARG=TENSOR, .. | .. | PARAM=VALUE, ..), ..,
+ *     TENSOR=[const] DTYPE [DIM, ..] [in LOW .. HIGH], .., SIZE=LEAST .. LARGEST, ..
+ *     [unchanged] [within TOLERANCE] [as PRECISION];
+ *
+ * into `*tests`, in their order. -1 with a reason in `err`. */
+int ln_optpat_parse_tests(ln_arena *arena, const ln_optrule *rule, const ln_rjson *node,
+                          ln_opttest **tests, ln_error *err);
 
 /** Reads all examples of the string `node`,
  *

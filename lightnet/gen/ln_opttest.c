@@ -142,7 +142,7 @@ static int write_source(const writer *w, const char *name)
         const int size = product_of(w, hint->dims[i]);
         if (size < 0)
             return ln_optrule_fail(w->rule, &hint->place, w->err,
-                                   "dimension '%s' is neither a number nor among the \"sizes\"",
+                                   "dimension '%s' is neither a number nor a size of the test",
                                    hint->dims[i]);
         if (size == 0 || size > MAX_DIM)
             return ln_optrule_fail(w->rule, &hint->place, w->err,
