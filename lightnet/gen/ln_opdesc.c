@@ -183,15 +183,9 @@ static int read_op(ln_opdescs *descs, const ln_rjson *node, int own, ln_error *e
     return 0;
 }
 
-static int read_ops(ln_opdescs *descs, const ln_rjson *root, int own, ln_error *err)
+static int read_ops(ln_opdescs *descs, const ln_rjson *ops, int own, ln_error *err)
 {
-    const ln_rjson *ops = ln_rjson_get(root, "ops");
-    if (!ops)
-        return ln_rjson_fail(root, err, "a description file needs an object with \"ops\"");
-    if (ops->type != LN_RJSON_ARRAY)
-        return ln_rjson_fail(ops, err, "\"ops\" is %s, expected an array",
-                             ln_rjson_type_name(ops->type));
-    for (size_t i = 0; i < ops->len; i++) {
+    for (size_t i = 0; ops && i < ops->len; i++) {
         if (ops->items[i]->type != LN_RJSON_OBJECT)
             return ln_rjson_fail(ops->items[i], err, "item of \"ops\" is %s, expected an object",
                                  ln_rjson_type_name(ops->items[i]->type));
@@ -201,38 +195,70 @@ static int read_ops(ln_opdescs *descs, const ln_rjson *root, int own, ln_error *
     return 0;
 }
 
-/** Gives the operators from `first` on the headers that their file includes. */
-static int read_includes(ln_opdescs *descs, size_t first, const ln_rjson *includes, ln_error *err)
+static int check_includes(const ln_rjson *includes, ln_error *err)
 {
-    if (includes->type != LN_RJSON_ARRAY)
-        return ln_rjson_fail(includes, err, "\"includes\" is %s, expected an array",
-                             ln_rjson_type_name(includes->type));
-    for (size_t i = 0; i < includes->len; i++) {
+    for (size_t i = 0; includes && i < includes->len; i++) {
         const ln_rjson *header = includes->items[i];
         if (header->type != LN_RJSON_STRING)
             return ln_rjson_fail(header, err, "item of \"includes\" is %s, expected a string",
                                  ln_rjson_type_name(header->type));
-        for (size_t k = first; k < descs->len; k++) {
-            if (add_include(descs->ops[k], header, err))
-                return -1;
-        }
     }
     return 0;
 }
 
-static int read_root(ln_opdescs *descs, const ln_rjson *root, int own, ln_error *err)
+/** The items of "types", each of which describes an argument. */
+static int check_types(const ln_rjson *types, ln_error *err)
 {
-    const size_t first = descs->len;
-    if (read_ops(descs, root, own, err))
-        return -1;
+    for (size_t i = 0; types && i < types->len; i++) {
+        const ln_rjson *type = types->items[i], *name = ln_rjson_get(type, "arg_name");
+        if (!name || name->type != LN_RJSON_STRING)
+            return ln_rjson_fail(type, err, "item of \"types\" without \"arg_name\"");
+        if (ln_rjson_get(type, "type"))
+            return ln_rjson_fail(type, err, "type '%s' has a \"type\" itself", name->text);
+    }
+    return 0;
+}
+
+static int check_root(const ln_rjson *root, ln_error *err)
+{
+    static const struct {
+        const char *key;
+        ln_rjson_type type;
+    } fields[] = {
+        {"ops", LN_RJSON_ARRAY},     {"types", LN_RJSON_ARRAY}, {"includes", LN_RJSON_ARRAY},
+        {"author", LN_RJSON_STRING}, {"arch", LN_RJSON_STRING}, {"mtype", LN_RJSON_STRING},
+    };
+    if (!ln_rjson_get(root, "ops") && !ln_rjson_get(root, "types"))
+        return ln_rjson_fail(root, err, "a description file needs an object with \"ops\"");
     for (size_t i = 0; i < root->len; i++) {
         const ln_rjson *member = root->items[i];
-        if (strcmp(member->key, "includes") == 0) {
-            if (read_includes(descs, first, member, err))
-                return -1;
-        } else if (strcmp(member->key, "ops") != 0) {
+        size_t f = 0;
+        while (f < LENGTH_OF(fields) && strcmp(fields[f].key, member->key) != 0)
+            f++;
+        if (f == LENGTH_OF(fields))
             return ln_rjson_fail_key(member, err, "unknown key \"%s\"", member->key);
-        }
+        if (member->type != fields[f].type)
+            return ln_rjson_fail(member, err, "\"%s\" is %s, expected %s", member->key,
+                                 ln_rjson_type_name(member->type),
+                                 ln_rjson_type_name(fields[f].type));
+    }
+    return check_includes(ln_rjson_get(root, "includes"), err) ||
+                   check_types(ln_rjson_get(root, "types"), err)
+               ? -1
+               : 0;
+}
+
+static int read_root(ln_opdescs *descs, const ln_rjson *root, int own, ln_error *err)
+{
+    const ln_rjson *includes = ln_rjson_get(root, "includes");
+    const size_t first = descs->len;
+    if (check_root(root, err) || read_ops(descs, ln_rjson_get(root, "ops"), own, err))
+        return -1;
+    for (size_t i = first; i < descs->len; i++) {
+        descs->ops[i]->root = root;
+        if (includes && add_includes(descs->ops[i], (const ln_rjson *const *)includes->items,
+                                     includes->len, err))
+            return -1;
     }
     return 0;
 }
@@ -326,7 +352,44 @@ static void drop_inherited(const ln_rjson **fields, const ln_rjson *node, const 
     }
 }
 
-static int read_arg(ln_opdesc *op, ln_argdesc_kind kind, const ln_rjson *node, ln_error *err)
+/** The description of that name among the "types" of all files, or NULL. */
+static const ln_rjson *find_type(const ln_opdescs *descs, const char *name)
+{
+    for (size_t i = 0; i < descs->nfiles; i++) {
+        const ln_rjson *types = ln_rjson_get(descs->files[i], "types");
+        for (size_t k = 0; types && k < types->len; k++) {
+            if (strcmp(ln_rjson_get(types->items[k], "arg_name")->text, name) == 0)
+                return types->items[k];
+        }
+    }
+    return NULL;
+}
+
+/** Gives an argument the fields of `node` in place of those that it has. */
+static int read_arg_fields(const ln_opdesc *op, ln_argdesc *arg, const ln_rjson *node,
+                           ln_error *err)
+{
+    drop_inherited(arg->fields, node, ln_opdesc_arg_fields, ln_opdesc_arg_pairs,
+                   LN_OPDESC_ARG_PAIRS);
+    return read_fields(op, node, ln_opdesc_arg_fields, LN_ARGDESC_FIELDS, 1 << arg->kind,
+                       arg->fields, err);
+}
+
+/** Gives an argument the fields of the type that `node` names, if it names one. */
+static int read_arg_type(const ln_opdescs *descs, const ln_opdesc *op, ln_argdesc *arg,
+                         const ln_rjson *node, ln_error *err)
+{
+    const ln_rjson *name = ln_rjson_get(node, "type");
+    if (!name || name->type != LN_RJSON_STRING)
+        return 0; // reading the fields tells a wrong type
+    const ln_rjson *type = find_type(descs, name->text);
+    if (!type)
+        return ln_opdesc_fail(op, name, err, "type '%s' is described nowhere", name->text);
+    return read_arg_fields(op, arg, type, err);
+}
+
+static int read_arg(const ln_opdescs *descs, ln_opdesc *op, ln_argdesc_kind kind,
+                    const ln_rjson *node, ln_error *err)
 {
     const ln_rjson *name = ln_rjson_get(node, "arg_name");
     if (!name)
@@ -339,20 +402,17 @@ static int read_arg(ln_opdesc *op, ln_argdesc_kind kind, const ln_rjson *node, l
     if (!arg)
         return no_memory(err);
     arg->node = node;
-    drop_inherited(arg->fields, node, ln_opdesc_arg_fields, ln_opdesc_arg_pairs,
-                   LN_OPDESC_ARG_PAIRS);
-    return read_fields(op, node, ln_opdesc_arg_fields, LN_ARGDESC_FIELDS, 1 << kind, arg->fields,
-                       err);
+    return read_arg_type(descs, op, arg, node, err) || read_arg_fields(op, arg, node, err) ? -1 : 0;
 }
 
 /** Merges the operator's own list of one kind into its arguments. */
-static int read_args(ln_opdesc *op, ln_argdesc_kind kind, ln_error *err)
+static int read_args(const ln_opdescs *descs, ln_opdesc *op, ln_argdesc_kind kind, ln_error *err)
 {
     const ln_rjson *list = ln_rjson_get(op->node, ln_opdesc_key(ln_opdesc_kind_fields[kind]));
     if (ln_opdesc_check_items(op, list, OBJECT, err))
         return -1;
     for (size_t i = 0; list && i < list->len; i++) {
-        if (read_arg(op, kind, list->items[i], err))
+        if (read_arg(descs, op, kind, list->items[i], err))
             return -1;
         const char *name = ln_rjson_get(list->items[i], "arg_name")->text;
         for (size_t k = 0; k < i; k++) {
@@ -415,7 +475,7 @@ static int inherit(ln_opdescs *descs, ln_opdesc *op, ln_error *err)
         return -1;
     drop_inherited(op->fields, op->node, ln_opdesc_op_fields, ln_opdesc_op_pairs,
                    LN_OPDESC_OP_PAIRS);
-    if (ln_rjson_get(op->node, "mtype")) {
+    if (ln_rjson_get(op->node, "mtype") || ln_rjson_get(op->root, "mtype")) {
         for (size_t i = 0; i < op->nargs; i++)
             op->args[i].fields[LN_ARGDESC_MTYPE] = NULL;
     }
@@ -512,6 +572,17 @@ static int resolve_target(ln_opdescs *descs, ln_opdesc *op, ln_error *err)
     return 0;
 }
 
+/** What the file says for all its operators. */
+static void read_file_fields(ln_opdesc *op)
+{
+    for (size_t f = 0; f < LN_OPDESC_FIELDS; f++) {
+        const field_spec *spec = &ln_opdesc_op_fields[f];
+        const ln_rjson *member = spec->of_file ? ln_rjson_get(op->root, spec->key) : NULL;
+        if (member)
+            op->fields[f] = member;
+    }
+}
+
 static int resolve(ln_opdescs *descs, ln_opdesc *op, ln_error *err)
 {
     if (op->state == LN_OPDESC_COMPLETE)
@@ -519,11 +590,13 @@ static int resolve(ln_opdescs *descs, ln_opdesc *op, ln_error *err)
     if (op->base)
         return resolve_target(descs, op, err);
     op->state = LN_OPDESC_BEING_COMPLETED;
-    if (inherit(descs, op, err) ||
-        read_fields(op, op->node, ln_opdesc_op_fields, LN_OPDESC_FIELDS, 0, op->fields, err))
+    if (inherit(descs, op, err))
+        return -1;
+    read_file_fields(op);
+    if (read_fields(op, op->node, ln_opdesc_op_fields, LN_OPDESC_FIELDS, 0, op->fields, err))
         return -1;
     for (int kind = LN_ARGDESC_IN; kind <= LN_ARGDESC_PARAM; kind++) {
-        if (read_args(op, (ln_argdesc_kind)kind, err))
+        if (read_args(descs, op, (ln_argdesc_kind)kind, err))
             return -1;
     }
     op->state = LN_OPDESC_COMPLETE;

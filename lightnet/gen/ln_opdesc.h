@@ -58,6 +58,7 @@ typedef enum ln_opdesc_field {
  * `ln_opck_cmp`. */
 typedef enum ln_argdesc_field {
     LN_ARGDESC_ARG_NAME,
+    LN_ARGDESC_TYPE,
     LN_ARGDESC_DOC,
     LN_ARGDESC_OPTIONAL,
     LN_ARGDESC_VARIADIC,
@@ -142,6 +143,7 @@ typedef enum ln_opdesc_state {
 typedef struct ln_opdesc {
     const char *optype;
     const char *arch;
+    const ln_rjson *root; /* of its file */
     const ln_rjson *node;
     const ln_rjson *fields[LN_OPDESC_FIELDS]; /* the inherited ones too; NULL: not given */
     ln_argdesc *args;                         /* inputs, then outputs, then parameters */

@@ -8,14 +8,14 @@
 
 const field_spec ln_opdesc_op_fields[LN_OPDESC_FIELDS] = {
     [LN_OPDESC_OPTYPE] = {"optype", STRING, .is_required = 1, .is_own = 1},
-    [LN_OPDESC_AUTHOR] = {"author", STRING, .is_required = 1},
-    [LN_OPDESC_ARCH] = {"arch", STRING, .is_required = 1},
+    [LN_OPDESC_AUTHOR] = {"author", STRING, .is_required = 1, .of_file = 1},
+    [LN_OPDESC_ARCH] = {"arch", STRING, .is_required = 1, .of_file = 1},
     [LN_OPDESC_INHERITS] = {"inherits", STRING, .is_own = 1},
     [LN_OPDESC_AUTOGEN] = {"autogen", BOOL, .is_own = 1},
     [LN_OPDESC_TARGETS] = {"targets", OBJECT, .is_own = 1},
     [LN_OPDESC_DOC] = {"doc", STRING},
     [LN_OPDESC_PURE] = {"pure", BOOL},
-    [LN_OPDESC_MTYPE] = {"mtype", STRING, .of_target = 1},
+    [LN_OPDESC_MTYPE] = {"mtype", STRING, .of_target = 1, .of_file = 1},
     [LN_OPDESC_INPLACE] = {"inplace", ARRAY},
     [LN_OPDESC_INPLACE_WRITER] = {"inplace_writer", BOOL},
     [LN_OPDESC_EXTRA_PRIVS] = {"extra_privs", ARRAY},
@@ -38,6 +38,7 @@ const field_spec ln_opdesc_op_fields[LN_OPDESC_FIELDS] = {
 
 const field_spec ln_opdesc_arg_fields[LN_ARGDESC_FIELDS] = {
     [LN_ARGDESC_ARG_NAME] = {"arg_name", STRING, ALL},
+    [LN_ARGDESC_TYPE] = {"type", STRING, ALL},
     [LN_ARGDESC_DOC] = {"doc", STRING, ALL},
     [LN_ARGDESC_OPTIONAL] = {"optional", BOOL, TENSOR},
     [LN_ARGDESC_VARIADIC] = {"variadic", BOOL, TENSOR},

@@ -41,6 +41,7 @@ typedef struct field_spec {
     int is_body;     /* statements of C: without any, it is as if absent */
     int of_target;   /* operators: "targets" may give it */
     int is_last;     /* operators: pre_run ends with it */
+    int of_file;     /* operators: their file may give it, for all that do not themselves */
 } field_spec;
 
 extern const field_spec ln_opdesc_op_fields[LN_OPDESC_FIELDS];
