@@ -639,6 +639,8 @@ int ln_optpat_parse_tests(ln_arena *arena, const ln_optrule *rule, const ln_rjso
 
 /* ---- examples of operators ---- */
 
+enum { MAX_COUNT = 1000 };
+
 /** The next element of a tensor, or NULL. */
 static const char *element(reader *r)
 {
@@ -653,19 +655,53 @@ static const char *element(reader *r)
     return NULL;
 }
 
-/** Numbers up to the bracket `end`, each read by `next`. */
-static int numbers(reader *r, const char *end, const char *expected, const char *(*next)(reader *),
-                   const char ***items, int *len)
+/** The dimensions of a tensor up to ']'. */
+static int dims_of(reader *r, ln_optdata *data)
 {
-    if (accept(r, end))
+    if (accept(r, "]"))
         return 0;
     do {
-        const char *item = next(r);
-        if (!item)
+        const char *text = number(r);
+        if (!text)
             return -1;
-        add_item(r, items, len, item);
+        add_item(r, &data->dims, &data->ndim, text);
     } while (accept(r, ","));
-    return expect(r, end, expected);
+    return expect(r, "]", "',' or ']' behind a dimension");
+}
+
+/** "ELEMENT" or "ELEMENT x COUNT" */
+static int elements(reader *r, ln_optdata *data)
+{
+    double n = 1;
+    const char *text = element(r);
+    if (!text)
+        return -1;
+    if (accept_word(r, "x")) {
+        const ln_rjson place = here(r);
+        const char *count = number(r);
+        if (!count)
+            return -1;
+        n = strtod(count, NULL);
+        if (n < 1 || n > MAX_COUNT || n != (int)n)
+            return fail(
+                r, &place,
+                ln_arena_printf(r->arena, "%s elements, expected 1 to %d", count, MAX_COUNT));
+    }
+    for (int i = 0; i < (int)n; i++)
+        add_item(r, &data->items, &data->len, text);
+    return 0;
+}
+
+/** The elements of a tensor up to '}'. */
+static int data_of(reader *r, ln_optdata *data)
+{
+    if (accept(r, "}"))
+        return 0;
+    do {
+        if (elements(r, data))
+            return -1;
+    } while (accept(r, ","));
+    return expect(r, "}", "',', 'x' or '}' behind an element");
 }
 
 /** "[DTYPE] [[DIM, ..]] {ELEMENT, ..}", or NULL. */
@@ -676,11 +712,8 @@ static const ln_optdata *tensor_data(reader *r)
     if (isalpha((unsigned char)*r->p) && !(data->dtype = word(r, "a dtype")))
         return NULL;
     data->has_dims = accept(r, "[");
-    if (data->has_dims &&
-        numbers(r, "]", "',' or ']' behind a dimension", number, &data->dims, &data->ndim))
-        return NULL;
-    if (expect(r, "{", "'{' before the elements of a tensor") ||
-        numbers(r, "}", "',' or '}' behind an element", element, &data->items, &data->len))
+    if ((data->has_dims && dims_of(r, data)) ||
+        expect(r, "{", "'{' before the elements of a tensor") || data_of(r, data))
         return NULL;
     return data;
 }
