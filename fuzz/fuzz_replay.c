@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a fuzz target on saved inputs, as a normal test: fuzz_NAME [--broken] FILE... Speaks TAP.
+// Runs a fuzz target on saved inputs, as a normal test: fuzz NAME [--broken] FILE... Speaks TAP.
 //
 // --broken: not on the file as it is, but cut off at every 97th byte, and changed in one place: a
 // bit flipped, bytes removed, repeated, or overwritten with what readers of numbers dislike. The
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fuzz_file.h"
+#include "fuzz.h"
 
 static uint8_t *read_file(const char *file, size_t *size)
 {
@@ -43,6 +43,8 @@ static size_t next_random(uint64_t *state)
     return (size_t)(*state >> 33);
 }
 
+static fuzz_target *target;
+
 // The bytes are a copy of their own, so that a sanitizer sees what is read behind them.
 static void try(const uint8_t *data, size_t size)
 {
@@ -52,7 +54,7 @@ static void try(const uint8_t *data, size_t size)
     if (size)
         memcpy(copy, data, size);
     alarm(MAX_SECONDS);
-    LLVMFuzzerTestOneInput(copy, size);
+    target(copy, size);
     alarm(0);
     free(copy);
 }
@@ -142,8 +144,11 @@ static int replay(const uint8_t *data, size_t size, int broken)
 
 int main(int argc, char **argv)
 {
-    const int broken = argc > 1 && !strcmp(argv[1], "--broken"), first = broken ? 2 : 1;
+    const int broken = argc > 2 && !strcmp(argv[2], "--broken"), first = broken ? 3 : 2;
     int failed = argc <= first;
+    target = fuzz_find(argv[1]);
+    if (!target)
+        return EXIT_FAILURE;
     printf("1..%d\n", argc - first);
     for (int i = first; i < argc; i++) {
         size_t size = 0;

@@ -8,7 +8,7 @@ A run may succeed, or fail with status 1 and one line that says why; it never cr
 the sanitizers, it does not touch what is not its own, and leaks nothing. Every kind of file has the same share of SECONDS,
 20 unless told. What failed is kept, and named with the seed, in the folder that TMPDIR says.
 
-The readers alone, within one process, are given far more by the replayed fuzz targets (`fuzz_NAME --broken`).
+The readers alone, within one process, are given far more by the replayed fuzz targets (`fuzz NAME --broken`).
 """
 import os
 import random
