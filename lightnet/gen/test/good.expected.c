@@ -81,7 +81,7 @@ static void blur_pre_run(ln_op_arg *op_arg)
 #line 82 "good.c"
     if (!ln_op_define_output(op_arg, "dst", src->ndim, src->dims, src->dtype, LN_MEM_NONE))
         return;
-#line 80 "good.op"
+#line 79 "good.op"
     if (sigma > 1e6F)
         ln_op_fail(op_arg, "sigma is %g", sigma);
 #line 88 "good.c"
@@ -143,7 +143,7 @@ struct split_cpu_priv {
     ln_tensor_entry *src_entry, *upper_entry;
     tl_tensor *upper, *lower;
     int rows;
-#line 91 "good.op"
+#line 90 "good.op"
     int runs;
     double *table;
 #line 150 "good.c"
@@ -159,14 +159,14 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     const char *src_name = ln_tensor_list_find_name(op_arg->tensors_in, "src");
     ln_tensor_entry *src_entry = ln_op_find_input(op_arg, "src");
     // checks
-#line 95 "good.op"
+#line 94 "good.op"
     ln_opck_satisfy(src->ndim > 0 && src->dims[0] > 1);
 #line 165 "good.c"
     ln_param_entry *rows_entry = ln_param_list_find(op_arg->params, "rows");
     ln_opck_param_int_lt(rows_entry, src->dims[0]);
     // outputs
     int *upper_dims = NULL;
-#line 106 "good.op"
+#line 104 "good.op"
     upper_dims = ln_clone(src->dims, sizeof(int) * (size_t)src->ndim);
     if (!upper_dims) {
         ln_op_fail_last(op_arg);
@@ -177,7 +177,7 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
 #line 178 "good.c"
     ln_tensor_entry *upper_entry = ln_op_define_output(op_arg, "upper", src->ndim, upper_dims,
         src->dtype, LN_MEM_CPU);
-#line 114 "good.op"
+#line 112 "good.op"
     ln_free(upper_dims);
 #line 183 "good.c"
     if (!upper_entry)
@@ -191,7 +191,7 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     if (ln_tensor_list_find_by_arg_name(op_arg->tensors_out, "lower")) {
         int lower_dims[LN_MAXDIM];
         memcpy(lower_dims, src->dims, sizeof(int) * (size_t)src->ndim);
-#line 124 "good.op"
+#line 122 "good.op"
         lower_dims[0] = src->dims[0] - upper->dims[0];
 #line 197 "good.c"
         lower_entry = ln_op_define_output(op_arg, "lower", src->ndim, lower_dims, upper->dtype,
@@ -206,11 +206,11 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     priv->upper_entry = upper_entry;
     priv->lower = lower_entry ? lower_entry->tensor : NULL;
     // scratch memory
-#line 131 "good.op"
+#line 129 "good.op"
     op_arg->scratch_size = tl_tensor_size(src);
     priv->table = NULL;
     // for reports
-#line 133 "good.op"
+#line 131 "good.op"
     op_arg->macs = 3.0 * rows;
     op_arg->algorithm = rows > 1 ? "many" : "one";
 #line 217 "good.c"
@@ -222,7 +222,7 @@ static void split_cpu_post_run(ln_op_arg *op_arg)
     struct split_cpu_priv *priv = op_arg->priv;
     if (!priv)
         return;
-#line 144 "good.op"
+#line 141 "good.op"
     ln_free(priv->table);
 #line 228 "good.c"
     ln_op_end(op_arg);
@@ -233,7 +233,7 @@ static size_t split_cpu_calc_offset(ln_op_arg *op_arg, ln_tensor_entry *te)
     struct split_cpu_priv *priv = op_arg->priv;
     ln_tensor_entry *src_entry = priv->src_entry, *upper_entry = priv->upper_entry;
 
-#line 145 "good.op"
+#line 142 "good.op"
     return te == upper_entry ? src_entry->offset : te->offset;
 #line 239 "good.c"
 }
@@ -258,7 +258,7 @@ static void split_cpu_static_run(ln_op_arg *op_arg)
 {
     struct split_cpu_priv *priv = op_arg->priv;
 
-#line 136 "good.op"
+#line 134 "good.op"
     ((struct priv_s *)priv)->runs = 0;
 #line 264 "good.c"
 }
@@ -269,7 +269,7 @@ static void split_cpu_run(ln_op_arg *op_arg)
     const tl_tensor *src = priv->src;
     tl_tensor *upper = priv->upper, *lower = priv->lower;
 
-#line 139 "good.op"
+#line 136 "good.op"
     priv->runs++;
     if (lower)
         memcpy(lower->data, (const char *)src->data + tl_tensor_size(upper),
@@ -308,18 +308,18 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
     }
     // checks
     for (int i = 0; i < priv->src_n; i++) {
-#line 159 "good.op"
+#line 156 "good.op"
         ln_opck_satisfy(src[i]->dtype == src[0]->dtype && tl_tensor_issameshape(src[i], src[0]));
 #line 314 "good.c"
     }
-#line 160 "good.op"
+#line 157 "good.op"
     ln_opck_satisfy(src_n < 100);
     // outputs
 #line 319 "good.c"
     tl_dtype dst_dtype = TL_FLOAT;
     int dst_ndim = 1;
     int *dst_dims = NULL;
-#line 172 "good.op"
+#line 168 "good.op"
     int stacked[LN_MAXDIM];
     dst_dtype = src[0]->dtype;
     dst_ndim = src[0]->ndim + 1;
@@ -367,7 +367,7 @@ static void stack_cpu_run(ln_op_arg *op_arg)
     tl_tensor *dst = priv->dst;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 183 "good.op"
+#line 179 "good.op"
     if (tl_exec_gather(&exec, src, src_n, dst))
 #line 373 "good.c"
         ln_op_fail_tl(op_arg);
@@ -410,7 +410,7 @@ static void rows_cpu_pre_run(ln_op_arg *op_arg)
         LN_MEM_CPU);
     if (!total_entry)
         return;
-#line 203 "good.op"
+#line 199 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
     // for the other functions
 #line 417 "good.c"
@@ -450,7 +450,7 @@ static void rows_cpu_static_run(ln_op_arg *op_arg)
     tl_tensor *total = priv->total;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 208 "good.op"
+#line 204 "good.op"
     if (tl_exec_zeros(&exec, total))
 #line 456 "good.c"
         ln_op_fail_tl(op_arg);
@@ -464,7 +464,7 @@ static void rows_cpu_run(ln_op_arg *op_arg)
     const int dst_n = priv->dst_n;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 209 "good.op"
+#line 205 "good.op"
     if (tl_exec_scatter(&exec, src, dst, dst_n))
 #line 470 "good.c"
         ln_op_fail_tl(op_arg);
@@ -507,7 +507,7 @@ static void rows_alone_cpu_pre_run(ln_op_arg *op_arg)
         LN_MEM_CPU);
     if (!total_entry)
         return;
-#line 203 "good.op"
+#line 199 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
 #line 513 "good.c"
 }
@@ -545,7 +545,7 @@ static void rows_alone_cpu_run(ln_op_arg *op_arg)
     tl_tensor **dst = priv->dst;
     const int dst_n = priv->dst_n;
 
-#line 219 "good.op"
+#line 215 "good.op"
     tl_exec_scatter(NULL, src, dst, dst_n);
 #line 551 "good.c"
 }
@@ -560,7 +560,7 @@ struct count_priv {
     const tl_tensor *src;
     tl_tensor *dst;
     int axis;
-#line 226 "good.op"
+#line 222 "good.op"
     int lines;
 #line 566 "good.c"
 };
@@ -582,7 +582,7 @@ static void count_pre_run(ln_op_arg *op_arg)
         return;
     // for the other functions
     priv->dst = dst_entry->tensor;
-#line 229 "good.op"
+#line 225 "good.op"
     priv->lines = src->dims[0];
 #line 588 "good.c"
 }
@@ -616,7 +616,7 @@ static void count_cpu_run(ln_op_arg *op_arg)
     tl_tensor *dst = priv->dst;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 231 "good.op"
+#line 227 "good.op"
     if (tl_exec_relu(&exec, src, dst))
 #line 622 "good.c"
         ln_op_fail_tl(op_arg);
@@ -638,10 +638,10 @@ static void count_far_pre_run(ln_op_arg *op_arg)
     const tl_tensor *src = priv->src;
     const int axis = priv->axis;
     // scratch memory
-#line 234 "good.op"
+#line 230 "good.op"
     op_arg->scratch_size = (size_t)axis * tl_tensor_size(src);
     // for reports
-#line 235 "good.op"
+#line 231 "good.op"
     op_arg->macs = priv->lines;
 #line 647 "good.c"
 }
@@ -652,7 +652,7 @@ static void count_far_static_run(ln_op_arg *op_arg)
     tl_tensor *dst = priv->dst;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 236 "good.op"
+#line 232 "good.op"
     if (tl_exec_zeros(&exec, dst))
 #line 658 "good.c"
         ln_op_fail_tl(op_arg);
@@ -663,7 +663,7 @@ static void count_far_run(ln_op_arg *op_arg)
     struct count_priv *priv = op_arg->priv;
     const int axis = priv->axis;
 
-#line 237 "good.op"
+#line 233 "good.op"
     ((struct priv_s *)priv)->lines += axis;
 #line 669 "good.c"
 }
@@ -678,7 +678,7 @@ LN_GENOP(count, count_far, "far", LN_MEM_CPU, count_far_pre_run,
 struct count_slowly_cpu_priv {
     const tl_tensor *src;
     tl_tensor *dst;
-#line 226 "good.op"
+#line 222 "good.op"
     int lines;
 #line 684 "good.c"
 };
@@ -700,7 +700,7 @@ static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
         return;
     // for the other functions
     priv->dst = dst_entry->tensor;
-#line 229 "good.op"
+#line 225 "good.op"
     priv->lines = src->dims[0];
 #line 706 "good.c"
 }
@@ -728,7 +728,7 @@ static void count_slowly_cpu_run(ln_op_arg *op_arg)
     const tl_tensor *src = priv->src;
     tl_tensor *dst = priv->dst;
 
-#line 245 "good.op"
+#line 241 "good.op"
     if (tl_exec_relu(NULL, src, dst))
 #line 734 "good.c"
         ln_op_fail_tl(op_arg);

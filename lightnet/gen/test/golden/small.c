@@ -9,7 +9,7 @@
 #include "lightnet/ln_pass.h"
 #include "lightnet/ln_rule.h"
 
-#line 7 "small.opt"
+#line 6 "small.opt"
 /** Whether a permutation changes nothing. */
 static int is_identity(const int *axes, int n)
 {
@@ -24,18 +24,18 @@ static int is_identity(const int *axes, int n)
 ln_list *simplify_by_hand(const ln_context *ctx, ln_list **old_ops);
 
 #line 27 "small.c"
-/* abs_relu (small.opt:57): What abs or a square gives, relu does not change. */
+/* abs_relu (small.opt:53): What abs or a square gives, relu does not change. */
 LN_COMBINER_RULE(abs_relu, .removed = "mid 1", .sizes = LN_RULE_OPEN,
     .match = "{abs_toy|square_toy} first(* | dst=mid);"
              "relu_toy(src=mid | dst=y);",
     .replace = "first.optype(first.* | dst=y | first.*);")
 
-/* transpose_identity (small.opt:21): A transpose that changes nothing is a view. */
+/* transpose_identity (small.opt:20): A transpose that changes nothing is a view. */
 static bool allows_transpose_identity(const ln_rule_match *m)
 {
     const ln_op *const t = m->ops[0];
     const ln_tensor_entry *const y = m->tensors[1];
-#line 25 "small.opt"
+#line 24 "small.opt"
     return is_identity(ln_rule_get_ints(t, "axes", NULL), y->tensor->ndim);
 #line 41 "small.c"
 }
@@ -44,13 +44,13 @@ LN_EXPANDER_RULE(transpose_identity, .allows = allows_transpose_identity,
     .match = "transpose_toy t(src=x | dst=y);",
     .replace = "forward_toy(src=x | dst=y);")
 
-/* scaled_sum (small.opt:29): The sum of a tensor and a scaled one is one operator, the sum in
+/* scaled_sum (small.opt:28): The sum of a tensor and a scaled one is one operator, the sum in
    either order. */
 static bool allows_scaled_sum(const ln_rule_match *m)
 {
     const ln_tensor_entry *const c = m->tensors[5], *const x = m->tensors[4],
         *const z = m->tensors[1];
-#line 39 "small.opt"
+#line 37 "small.opt"
     return c->isconst &&
            x->tensor->ndim == 4 && z->tensor->ndim == 4;
 #line 57 "small.c"
@@ -59,11 +59,11 @@ static bool allows_scaled_sum(const ln_rule_match *m)
 static void make_scaled_sum(ln_rule_match *m)
 {
     const ln_op *const k = m->ops[2];
-#line 42 "small.opt"
+#line 40 "small.opt"
     const double half = 0.5 * ln_rule_get_number(k, "scale");
 #line 65 "small.c"
     ln_rule_make(m, "prepare_toy(src=c | dst=c2, arg=unnamed2, rest=unnamed1);");
-#line 46 "small.opt"
+#line 43 "small.opt"
     ln_rule_number(&m->made, "factor", half);
 #line 69 "small.c"
     ln_rule_make(m,
@@ -77,12 +77,12 @@ LN_SUBGRAPH_RULE(scaled_sum, .removed = "mid 1", .swaps = 1, .allows = allows_sc
              "c = create_toy keep k( | dst=c);",
     .make = make_scaled_sum)
 
-/* slow_sort (small.opt:71): Sorting much is slow: an example of a warning, with a sentence that is
+/* slow_sort (small.opt:66): Sorting much is slow: an example of a warning, with a sentence that is
    too long for one line of the generated C. */
 static bool allows_slow_sort(const ln_rule_match *m)
 {
     const ln_tensor_entry *const x = m->tensors[0];
-#line 75 "small.opt"
+#line 70 "small.opt"
     return x->tensor->len > 1000;
 #line 88 "small.c"
 }
@@ -91,7 +91,7 @@ LN_EXPANDER_RULE(slow_sort, .allows = allows_slow_sort,
     .match = "sort_toy(src_key=x | dst_key=y);",
     .warn = "sorting more than 1000 elements is slow here")
 
-/* ---- lower_toy (small.opt:85) ---- */
+/* ---- lower_toy (small.opt:80) ---- */
 
 /** An abstract operator becomes its form for 'toy'. */
 static ln_list *lower_toy(const ln_context *ctx, const ln_op *op, int *match)
