@@ -286,61 +286,66 @@ void ln_emit_arg_at(ln_emit *e, const char *arg, int i, const char *tensor)
     ln_emit_arg(e, name, tensor);
 }
 
-void ln_emit_set_int(ln_emit *e, const char *param, int64_t value)
+/* Its parameters: `params` with one more at the end, NULL: there is no memory */
+
+static ln_list *with_int(ln_emit *e, const ln_part *p)
 {
-    ln_emit_set_number(e, param, (double)value);
+    return ln_param_list_append_number(e->params, p->name, (double)p->integer);
 }
 
-void ln_emit_set_number(ln_emit *e, const char *param, double value)
+static ln_list *with_number(ln_emit *e, const ln_part *p)
 {
+    return ln_param_list_append_number(e->params, p->name, p->number);
+}
+
+static ln_list *with_bool(ln_emit *e, const ln_part *p)
+{
+    return ln_param_list_append_bool(e->params, p->name, p->integer ? LN_TRUE : LN_FALSE);
+}
+
+static ln_list *with_text(ln_emit *e, const ln_part *p)
+{
+    return ln_param_list_append_string(e->params, p->name, p->text);
+}
+
+static ln_list *with_dtype(ln_emit *e, const ln_part *p)
+{
+    return ln_param_list_append_string(e->params, p->name, tl_dtype_name((tl_dtype)p->integer));
+}
+
+static ln_list *with_ints(ln_emit *e, const ln_part *p)
+{
+    return ln_param_list_append_array_int(e->params, p->name, p->len, p->ints);
+}
+
+static ln_list *with_numbers(ln_emit *e, const ln_part *p)
+{
+    return ln_param_list_append_array_double(e->params, p->name, p->len, p->numbers);
+}
+
+static ln_list *with_bools(ln_emit *e, const ln_part *p)
+{
+    ln_bool *bools = ln_translation_alloc(e->translation, ((size_t)p->len + 1) * sizeof(*bools));
+    for (int i = 0; bools && i < p->len; i++)
+        bools[i] = p->ints[i] ? LN_TRUE : LN_FALSE;
+    return bools ? ln_param_list_append_array_bool(e->params, p->name, p->len, bools) : NULL;
+}
+
+static ln_list *with_texts(ln_emit *e, const ln_part *p)
+{
+    return ln_param_list_append_array_string(e->params, p->name, p->len, p->texts);
+}
+
+void ln_emit_set(ln_emit *e, ln_part part)
+{
+    static ln_list *(*const with[])(ln_emit * e, const ln_part *p) = {
+        [LN_PART_INT] = with_int,         [LN_PART_NUMBER] = with_number,
+        [LN_PART_BOOL] = with_bool,       [LN_PART_TEXT] = with_text,
+        [LN_PART_DTYPE] = with_dtype,     [LN_PART_INTS] = with_ints,
+        [LN_PART_NUMBERS] = with_numbers, [LN_PART_BOOLS] = with_bools,
+        [LN_PART_TEXTS] = with_texts};
     if (!e->translation->failed)
-        extend(e, &e->params, ln_param_list_append_number(e->params, param, value));
-}
-
-void ln_emit_set_bool(ln_emit *e, const char *param, int value)
-{
-    if (!e->translation->failed)
-        extend(e, &e->params,
-               ln_param_list_append_bool(e->params, param, value ? LN_TRUE : LN_FALSE));
-}
-
-void ln_emit_set_string(ln_emit *e, const char *param, const char *value)
-{
-    if (!e->translation->failed)
-        extend(e, &e->params, ln_param_list_append_string(e->params, param, value));
-}
-
-void ln_emit_set_ints(ln_emit *e, const char *param, int len, const int *values)
-{
-    if (!e->translation->failed)
-        extend(e, &e->params, ln_param_list_append_array_int(e->params, param, len, values));
-}
-
-void ln_emit_set_numbers(ln_emit *e, const char *param, int len, const double *values)
-{
-    if (!e->translation->failed)
-        extend(e, &e->params, ln_param_list_append_array_double(e->params, param, len, values));
-}
-
-void ln_emit_set_bools(ln_emit *e, const char *param, int len, const int *values)
-{
-    ln_bool *bools = ln_translation_alloc(e->translation, ((size_t)len + 1) * sizeof(*bools));
-    if (!bools)
-        return;
-    for (int i = 0; i < len; i++)
-        bools[i] = values[i] ? LN_TRUE : LN_FALSE;
-    extend(e, &e->params, ln_param_list_append_array_bool(e->params, param, len, bools));
-}
-
-void ln_emit_set_strings(ln_emit *e, const char *param, int len, const char *const *values)
-{
-    if (!e->translation->failed)
-        extend(e, &e->params, ln_param_list_append_array_string(e->params, param, len, values));
-}
-
-void ln_emit_set_dtype(ln_emit *e, const char *param, tl_dtype dtype)
-{
-    ln_emit_set_string(e, param, tl_dtype_name(dtype));
+        extend(e, &e->params, with[part.kind](e, &part));
 }
 
 /* Outputs and names */
@@ -440,6 +445,19 @@ const char *ln_emit_end(ln_emit *e, const char *arg, int i)
     return e->translation->failed ? NULL : name;
 }
 
+const char *ln_emit_parts(ln_emit *e, int i, const char *optype, const ln_part *parts)
+{
+    ln_emit_begin(e, optype);
+    for (; parts->kind != LN_PART_END; parts++)
+        if (parts->kind != LN_PART_ARG)
+            ln_emit_set(e, *parts);
+        else if (parts->len)
+            ln_emit_arg_at(e, parts->name, parts->len - 1, parts->text);
+        else
+            ln_emit_arg(e, parts->name, parts->text);
+    return ln_emit_end(e, "dst", i);
+}
+
 /* Constants */
 
 static const char *add_constant(ln_emit *e, tl_tensor *tensor, int i)
@@ -519,10 +537,7 @@ static const char *emit_repeated(ln_emit *e, tl_dtype dtype, int ndim, const int
                                  double value, int i)
 {
     const char *scalar = ln_emit_scalar(e, dtype, value);
-    ln_emit_begin(e, "expand");
-    ln_emit_arg(e, "src", scalar);
-    ln_emit_set_ints(e, "dims", ndim, dims);
-    return ln_emit_end(e, "dst", i);
+    return LN_EMIT(e, i, "expand", LN_ARG("src", scalar), LN_INTS("dims", ndim, dims));
 }
 
 const char *ln_emit_full(ln_emit *e, tl_dtype dtype, int ndim, const int *dims, double value, int i)
@@ -548,18 +563,13 @@ const char *ln_emit_filled(ln_emit *e, tl_dtype dtype, int ndim, const int *dims
 
 const char *ln_emit_simple(ln_emit *e, const char *optype, const char *src, int i)
 {
-    ln_emit_begin(e, optype);
-    ln_emit_arg(e, "src", src);
-    return ln_emit_end(e, "dst", i);
+    return LN_EMIT(e, i, optype, LN_ARG("src", src));
 }
 
 static const char *emit_view(ln_emit *e, const char *optype, const char *src, int ndim,
                              const int *dims, int i)
 {
-    ln_emit_begin(e, optype);
-    ln_emit_arg(e, "src", src);
-    ln_emit_set_ints(e, "dims", ndim, dims);
-    return ln_emit_end(e, "dst", i);
+    return LN_EMIT(e, i, optype, LN_ARG("src", src), LN_INTS("dims", ndim, dims));
 }
 
 const char *ln_emit_view(ln_emit *e, const char *src, int ndim, const int *dims, int i)
@@ -591,33 +601,21 @@ const char *ln_emit_cast(ln_emit *e, const char *src, tl_dtype dtype, int i)
         say_made(e, i, src);
         return src;
     }
-    ln_emit_begin(e, "cast");
-    ln_emit_arg(e, "src", src);
-    ln_emit_set_dtype(e, "dtype", dtype);
-    return ln_emit_end(e, "dst", i);
+    return LN_EMIT(e, i, "cast", LN_ARG("src", src), LN_DTYPE("dtype", dtype));
 }
 
 const char *ln_emit_unary(ln_emit *e, const char *func, const char *src, int i)
 {
-    ln_emit_begin(e, "unary");
-    ln_emit_arg(e, "src", src);
-    ln_emit_set_string(e, "func", func);
-    return ln_emit_end(e, "dst", i);
+    return LN_EMIT(e, i, "unary", LN_ARG("src", src), LN_TEXT("func", func));
 }
 
 const char *ln_emit_binary(ln_emit *e, const char *op, const char *src1, const char *src2, int i)
 {
-    ln_emit_begin(e, "binary");
-    ln_emit_arg(e, "src1", src1);
-    ln_emit_arg(e, "src2", src2);
-    ln_emit_set_string(e, "op", op);
-    return ln_emit_end(e, "dst", i);
+    return LN_EMIT(e, i, "binary", LN_ARG("src1", src1), LN_ARG("src2", src2), LN_TEXT("op", op));
 }
 
 const char *ln_emit_transpose(ln_emit *e, const char *src, const int *axes, int i)
 {
-    ln_emit_begin(e, "transpose");
-    ln_emit_arg(e, "src", src);
-    ln_emit_set_ints(e, "axes", ln_translation_tensor(e->translation, src)->ndim, axes);
-    return ln_emit_end(e, "dst", i);
+    return LN_EMIT(e, i, "transpose", LN_ARG("src", src),
+                   LN_INTS("axes", ln_translation_tensor(e->translation, src)->ndim, axes));
 }

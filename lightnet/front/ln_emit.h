@@ -6,10 +6,9 @@
 // with the node's place, and from then on every function here does nothing and returns a harmless
 // value.
 //
-//     ln_emit_begin(e, "lrelu");
-//     ln_emit_arg(e, "src", src);
-//     ln_emit_set_number(e, "negslope", 0.01);
-//     const char *dst = ln_emit_end(e, "dst", 0); // what comes out is the node's output 0
+//     // What comes out, "dst", is the node's output 0.
+//     const char *dst =
+//         LN_EMIT(e, 0, "lrelu", LN_ARG("src", src), LN_NUMBER("negslope", 0.01));
 //
 // Tensors are LightNet's, by name (const char *, which lives as long as the translation). The
 // operators stand in the context as soon as they are emitted, so types and shapes are known of
@@ -91,6 +90,49 @@ int ln_translation_can_output(const ln_translation *t, const char *tensor, const
  *  Returns borrowed. */
 const tl_tensor *ln_translation_tensor(const ln_translation *t, const char *tensor);
 
+/* What a part of an operator is. */
+typedef enum ln_part_kind {
+    LN_PART_END, /* behind the last one */
+    LN_PART_ARG,
+    LN_PART_INT,
+    LN_PART_NUMBER,
+    LN_PART_BOOL,
+    LN_PART_TEXT,
+    LN_PART_DTYPE,
+    LN_PART_INTS,
+    LN_PART_NUMBERS,
+    LN_PART_BOOLS,
+    LN_PART_TEXTS,
+    LN_PART_PAIRS, /* of integers; in front/nnvm */
+} ln_part_kind;
+
+/* An input of an operator, or a parameter with its value, which is borrowed. */
+typedef struct ln_part {
+    ln_part_kind kind;
+    const char *name, *text;
+    int64_t integer;
+    double number;
+    int len; /* of the array; of an input, 1 + its number among those of a variadic one, or 0 */
+    const int *ints, *seconds;
+    const double *numbers;
+    const char *const *texts;
+} ln_part;
+
+/* clang-format off */
+#define LN_ARG(arg, tensor)         ((ln_part){LN_PART_ARG, arg, .text = tensor}) /* NULL: none */
+#define LN_ARG_AT(arg, i, tensor)   ((ln_part){LN_PART_ARG, arg, .text = tensor, .len = (i) + 1})
+#define LN_INT(param, value)        ((ln_part){LN_PART_INT, param, .integer = value})
+#define LN_NUMBER(param, value)     ((ln_part){LN_PART_NUMBER, param, .number = value})
+#define LN_BOOL(param, value)       ((ln_part){LN_PART_BOOL, param, .integer = value})
+#define LN_TEXT(param, value)       ((ln_part){LN_PART_TEXT, param, .text = value})
+#define LN_DTYPE(param, value)      ((ln_part){LN_PART_DTYPE, param, .integer = value})
+#define LN_INTS(param, n, ...)      ((ln_part){LN_PART_INTS, param, .len = n, .ints = __VA_ARGS__})
+#define LN_BOOLS(param, n, ...)     ((ln_part){LN_PART_BOOLS, param, .len = n, .ints = __VA_ARGS__})
+#define LN_NUMBERS(param, n, values) \
+    ((ln_part){LN_PART_NUMBERS, param, .len = n, .numbers = values})
+#define LN_TEXTS(param, n, values)  ((ln_part){LN_PART_TEXTS, param, .len = n, .texts = values})
+/* clang-format on */
+
 typedef struct ln_emit ln_emit;
 
 /* What a front end knows of a node that is being translated. */
@@ -145,21 +187,21 @@ void ln_emit_arg(ln_emit *e, const char *arg, const char *tensor);
 /** Its input number `i` of the variadic `arg`. */
 void ln_emit_arg_at(ln_emit *e, const char *arg, int i, const char *tensor);
 
-void ln_emit_set_int(ln_emit *e, const char *param, int64_t value);
-void ln_emit_set_number(ln_emit *e, const char *param, double value);
-void ln_emit_set_bool(ln_emit *e, const char *param, int value);
-void ln_emit_set_string(ln_emit *e, const char *param, const char *value);
-void ln_emit_set_ints(ln_emit *e, const char *param, int len, const int *values);
-void ln_emit_set_numbers(ln_emit *e, const char *param, int len, const double *values);
-void ln_emit_set_bools(ln_emit *e, const char *param, int len, const int *values);
-void ln_emit_set_strings(ln_emit *e, const char *param, int len, const char *const *values);
-void ln_emit_set_dtype(ln_emit *e, const char *param, tl_dtype dtype);
+/** A parameter. */
+void ln_emit_set(ln_emit *e, ln_part part);
 
 /** One of its outputs: the node's output `i`, or LN_EMIT_TEMP. Returns the tensor's name. */
 const char *ln_emit_out(ln_emit *e, const char *arg, int i);
 
 /** Its last or only output; the operator then stands in the program. Returns the tensor's name. */
 const char *ln_emit_end(ln_emit *e, const char *arg, int i);
+
+/** An operator with these parts, of one output, "dst": the node's output `i`, or LN_EMIT_TEMP.
+ * Returns the tensor's name. LN_EMIT(e, i, optype, part, part, ..). */
+const char *ln_emit_parts(ln_emit *e, int i, const char *optype, const ln_part *parts);
+
+#define LN_EMIT(e, i, optype, ...) \
+    ln_emit_parts(e, i, optype, (const ln_part[]){__VA_ARGS__, {.kind = LN_PART_END}})
 
 /** Whether a translation may make `len` elements of `size` bytes, LN_LIMIT_FOLD_MEMORY at most,
  * that the model does not bring; otherwise that is a failure. */

@@ -8,7 +8,7 @@
 //     {
 //         ln_emit_begin(&n->emit, "lrelu");
 //         ln_emit_arg(&n->emit, "src", ln_nnvm_in(n, 0));
-//         ln_emit_set_number(&n->emit, "negslope", ln_nnvm_float(n, "alpha", 0.25));
+//         ln_emit_set(&n->emit, LN_NUMBER("negslope", ln_nnvm_float(n, "alpha", 0.25)));
 //         ln_emit_end(&n->emit, "dst", 0); // what comes out is the node's output 0
 //     }
 //

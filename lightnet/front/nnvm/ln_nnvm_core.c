@@ -163,25 +163,28 @@ ln_nnvm_entry ln_nnvm_recast_end(ln_nnvm_recast *r)
     return ln_nnvm_draft_end(r->draft, 1);
 }
 
+ln_nnvm_entry ln_nnvm_recast_parts(ln_nnvm_recast *r, const char *op, const ln_part *parts)
+{
+    ln_nnvm_recast_begin(r, op, 0, NULL);
+    ln_nnvm_draft_parts(r->draft, parts);
+    return ln_nnvm_recast_end(r);
+}
+
 ln_nnvm_entry ln_nnvm_recast_unary(ln_nnvm_recast *r, const char *op, ln_nnvm_entry x)
 {
-    ln_nnvm_recast_begin(r, op, 1, &x);
-    return ln_nnvm_recast_end(r);
+    return LN_RECAST(r, op, LN_ENTRY(x));
 }
 
 ln_nnvm_entry ln_nnvm_recast_binary(ln_nnvm_recast *r, const char *op, ln_nnvm_entry a,
                                     ln_nnvm_entry b)
 {
-    ln_nnvm_recast_begin(r, op, 2, (ln_nnvm_entry[]){a, b});
-    return ln_nnvm_recast_end(r);
+    return LN_RECAST(r, op, LN_ENTRY(a), LN_ENTRY(b));
 }
 
 ln_nnvm_entry ln_nnvm_recast_scalar(ln_nnvm_recast *r, const char *op, ln_nnvm_entry x,
                                     double number)
 {
-    ln_nnvm_recast_begin(r, op, 1, &x);
-    ln_nnvm_draft_set_number(r->draft, "scalar", number);
-    return ln_nnvm_recast_end(r);
+    return LN_RECAST(r, op, LN_ENTRY(x), LN_NUMBER("scalar", number));
 }
 
 /* Attributes */
@@ -236,7 +239,7 @@ void ln_nnvm_recast_attr(ln_nnvm_recast *r, const char *key, const char *core_ke
 {
     const char *text = ln_nnvm_text(&r->node, key, NULL);
     if (text)
-        ln_nnvm_draft_set(r->draft, core_key, canonical(r, text));
+        ln_nnvm_draft_set(r->draft, LN_TEXT(core_key, canonical(r, text)));
 }
 
 void ln_nnvm_recast_attrs(ln_nnvm_recast *r)
@@ -250,7 +253,7 @@ void ln_nnvm_recast_attrs(ln_nnvm_recast *r)
         if (a.key[0] && ln_nnvm_has(&r->node, a.key))
             ln_nnvm_recast_attr(r, a.key, a.core_key);
         else if (a.deflt[0])
-            ln_nnvm_draft_set(r->draft, a.core_key, a.deflt);
+            ln_nnvm_draft_set(r->draft, LN_TEXT(a.core_key, a.deflt));
     }
 }
 

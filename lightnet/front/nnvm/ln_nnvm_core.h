@@ -7,9 +7,9 @@
 //
 //     static void rewrite_leaky(ln_nnvm_recast *r)
 //     {
-//         ln_nnvm_recast_begin(r, "leaky_relu", 1, (ln_nnvm_entry[]){ln_nnvm_recast_in(r, 0)});
-//         ln_nnvm_draft_set_number(r->draft, "alpha", ln_nnvm_float(&r->node, "slope", 0.25));
-//         ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
+//         const double slope = ln_nnvm_float(&r->node, "slope", 0.25);
+//         ln_nnvm_recast_out(r, 0, LN_RECAST(r, "leaky_relu", LN_ENTRY(ln_nnvm_recast_in(r, 0)),
+//                                            LN_NUMBER("alpha", slope)));
 //     }
 
 #ifndef LN_NNVM_CORE_H
@@ -50,6 +50,11 @@ void ln_nnvm_recast_begin(ln_nnvm_recast *r, const char *op, int len, const ln_n
 
 /** Ends it; one output. */
 ln_nnvm_entry ln_nnvm_recast_end(ln_nnvm_recast *r);
+
+/** All of it: LN_RECAST(r, op, part, part, ..), an input being LN_ENTRY(entry). */
+ln_nnvm_entry ln_nnvm_recast_parts(ln_nnvm_recast *r, const char *op, const ln_part *parts);
+#define LN_RECAST(r, op, ...) \
+    ln_nnvm_recast_parts(r, op, (const ln_part[]){__VA_ARGS__, {.kind = LN_PART_END}})
 
 /** Gives it the attribute under another name, with its value as core writes it, unless the node
  * lacks it. */

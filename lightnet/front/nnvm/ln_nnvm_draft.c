@@ -122,10 +122,10 @@ void ln_nnvm_draft_set_variable_dtype(ln_nnvm_draft *d, tl_dtype dtype)
 {
     for (int i = 0; i < LN_PARAMS_SURE_CODES; i++)
         if (ln_params_codes[i] == dtype) {
-            ln_nnvm_draft_set_int(d, "dtype", i);
+            ln_nnvm_draft_set(d, LN_INT("dtype", i));
             return;
         }
-    ln_nnvm_draft_set_dtype(d, "dtype", dtype);
+    ln_nnvm_draft_set(d, LN_DTYPE("dtype", dtype));
 }
 
 // A shape without dimensions, or with a length of 0, is one that nobody knows.
@@ -146,7 +146,7 @@ ln_nnvm_entry ln_nnvm_draft_variable(ln_nnvm_draft *d, const char *name, const t
     if (like && (has_shape(like) || like->dtype != TL_FLOAT))
         ln_nnvm_draft_set_variable_dtype(d, like->dtype);
     if (like && has_shape(like))
-        ln_nnvm_draft_set_ints(d, "shape", like->ndim, like->dims);
+        ln_nnvm_draft_set(d, LN_INTS("shape", like->ndim, like->dims));
     return ln_nnvm_draft_end(d, 1);
 }
 
@@ -295,7 +295,7 @@ void ln_nnvm_draft_head(ln_nnvm_draft *d, ln_nnvm_entry entry)
 
 /* ---- attributes ---- */
 
-void ln_nnvm_draft_set(ln_nnvm_draft *d, const char *key, const char *value)
+static void set(ln_nnvm_draft *d, const char *key, const char *value)
 {
     const char *own_key = copy(d, key), *own_value = copy(d, value);
     node *n = last_node(d);
@@ -306,26 +306,32 @@ void ln_nnvm_draft_set(ln_nnvm_draft *d, const char *key, const char *value)
     attrs[n->n_attrs++] = (ln_nnvm_attr){own_key, own_value, 0};
 }
 
-void ln_nnvm_draft_set_int(ln_nnvm_draft *d, const char *key, int64_t value)
+static void set_text(ln_nnvm_draft *d, const ln_part *p)
 {
-    char text[32];
-    snprintf(text, sizeof(text), "%" PRId64, value);
-    ln_nnvm_draft_set(d, key, text);
+    set(d, p->name, p->text);
 }
 
-void ln_nnvm_draft_set_number(ln_nnvm_draft *d, const char *key, double value)
+static void set_int(ln_nnvm_draft *d, const ln_part *p)
 {
+    char text[32];
+    snprintf(text, sizeof(text), "%" PRId64, p->integer);
+    set(d, p->name, text);
+}
+
+static void set_number(ln_nnvm_draft *d, const ln_part *p)
+{
+    const double value = p->number;
     char text[LN_NUMBER_SIZE];
     if (isfinite(value))
         ln_number_print(text, sizeof(text), value);
     else
         snprintf(text, sizeof(text), "%s", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
-    ln_nnvm_draft_set(d, key, text);
+    set(d, p->name, text);
 }
 
-void ln_nnvm_draft_set_bool(ln_nnvm_draft *d, const char *key, int value)
+static void set_bool(ln_nnvm_draft *d, const ln_part *p)
 {
-    ln_nnvm_draft_set(d, key, value ? "True" : "False");
+    set(d, p->name, p->integer ? "True" : "False");
 }
 
 /* A tuple's text: of up to LN_NNVM_MAX_TUPLE pairs of integers. */
@@ -344,46 +350,60 @@ static void LN_PRINTF(2, 3) append(tuple *t, const char *fmt, ...)
         t->len += (size_t)len;
 }
 
-// `second` NULL: of numbers, not of pairs.
-static void set_tuple(ln_nnvm_draft *d, const char *key, int len, const int *first,
-                      const int *second)
+// Of integers, or of pairs of them.
+static void set_tuple(ln_nnvm_draft *d, const ln_part *p)
 {
     tuple t = {.len = 0};
-    if (len > LN_NNVM_MAX_TUPLE) {
-        ln_translation_fail(&d->base, "attribute '%s' of %d numbers, expected at most %d", key, len,
-                            LN_NNVM_MAX_TUPLE);
+    if (p->len > LN_NNVM_MAX_TUPLE) {
+        ln_translation_fail(&d->base, "attribute '%s' of %d numbers, expected at most %d", p->name,
+                            p->len, LN_NNVM_MAX_TUPLE);
         return;
     }
     append(&t, "(");
-    for (int i = 0; i < len; i++) {
-        if (second)
-            append(&t, "(%d, %d)", first[i], second[i]);
+    for (int i = 0; i < p->len; i++) {
+        if (p->seconds)
+            append(&t, "(%d, %d)", p->ints[i], p->seconds[i]);
         else
-            append(&t, "%d", first[i]);
-        append(&t, "%s", i + 1 < len ? ", " : len == 1 ? "," : "");
+            append(&t, "%d", p->ints[i]);
+        append(&t, "%s", i + 1 < p->len ? ", " : p->len == 1 ? "," : "");
     }
     append(&t, ")");
-    ln_nnvm_draft_set(d, key, t.text);
+    set(d, p->name, t.text);
 }
 
-void ln_nnvm_draft_set_ints(ln_nnvm_draft *d, const char *key, int len, const int *values)
+static void set_dtype(ln_nnvm_draft *d, const ln_part *p)
 {
-    set_tuple(d, key, len, values, NULL);
-}
-
-void ln_nnvm_draft_set_pairs(ln_nnvm_draft *d, const char *key, int len, const int *first,
-                             const int *second)
-{
-    set_tuple(d, key, len, first, second);
-}
-
-void ln_nnvm_draft_set_dtype(ln_nnvm_draft *d, const char *key, tl_dtype dtype)
-{
-    const char *name = ln_nnvm_dtype_name(dtype);
+    const char *name = ln_nnvm_dtype_name((tl_dtype)p->integer);
     if (!name)
-        ln_translation_fail(&d->base, "NNVM has no data type %s", tl_dtype_name(dtype));
+        ln_translation_fail(&d->base, "NNVM has no data type %s",
+                            tl_dtype_name((tl_dtype)p->integer));
     else
-        ln_nnvm_draft_set(d, key, name);
+        set(d, p->name, name);
+}
+
+static void add_input(ln_nnvm_draft *d, const ln_part *p)
+{
+    ln_nnvm_draft_arg(d, (ln_nnvm_entry){(uint32_t)p->integer, (uint32_t)p->len});
+}
+
+void ln_nnvm_draft_set(ln_nnvm_draft *d, ln_part part)
+{
+    static void (*const setters[])(ln_nnvm_draft * d, const ln_part *p) = {
+        [LN_PART_ARG] = add_input,  [LN_PART_INT] = set_int,    [LN_PART_NUMBER] = set_number,
+        [LN_PART_BOOL] = set_bool,  [LN_PART_TEXT] = set_text,  [LN_PART_DTYPE] = set_dtype,
+        [LN_PART_INTS] = set_tuple, [LN_PART_PAIRS] = set_tuple};
+    setters[part.kind](d, &part);
+}
+
+void ln_nnvm_draft_parts(ln_nnvm_draft *d, const ln_part *parts)
+{
+    for (; parts->kind != LN_PART_END; parts++)
+        ln_nnvm_draft_set(d, *parts);
+}
+
+ln_part ln_nnvm_draft_input_part(ln_nnvm_entry entry)
+{
+    return (ln_part){LN_PART_ARG, .integer = entry.node, .len = (int)entry.index};
 }
 
 /* ---- the order of the nodes ---- */

@@ -6,7 +6,7 @@
 //
 //     ln_nnvm_draft_begin(d, "leaky_relu", "act1");
 //     ln_nnvm_draft_arg(d, src);
-//     ln_nnvm_draft_set_number(d, "alpha", 0.01);
+//     ln_nnvm_draft_set(d, LN_NUMBER("alpha", 0.01));
 //     const ln_nnvm_entry dst = ln_nnvm_draft_end(d, 1);
 //
 // Nodes may be begun while others are unfinished only after ln_nnvm_draft_end; an entry that was
@@ -66,17 +66,18 @@ void ln_nnvm_draft_dep(ln_nnvm_draft *d, ln_nnvm_entry entry);
 /** Node `i` of the graph ln_nnvm_draft_keep_attrs is given is the one that was begun last. */
 void ln_nnvm_draft_set_origin(ln_nnvm_draft *d, size_t i);
 
-/** Its attributes; a tuple of one is (3,). */
-void ln_nnvm_draft_set(ln_nnvm_draft *d, const char *key, const char *value);
-void ln_nnvm_draft_set_int(ln_nnvm_draft *d, const char *key, int64_t value);
-void ln_nnvm_draft_set_number(ln_nnvm_draft *d, const char *key, double value);
-void ln_nnvm_draft_set_bool(ln_nnvm_draft *d, const char *key, int value);
-void ln_nnvm_draft_set_ints(ln_nnvm_draft *d, const char *key, int len, const int *values);
-/** ((first, second), ..). */
-void ln_nnvm_draft_set_pairs(ln_nnvm_draft *d, const char *key, int len, const int *first,
-                             const int *second);
-/** By the name that attributes have for it; a failure if they have none. */
-void ln_nnvm_draft_set_dtype(ln_nnvm_draft *d, const char *key, tl_dtype dtype);
+/** ((first, second), ..); and inputs, as parts of a node. */
+#define LN_PAIRS(param, n, first, second) \
+    ((ln_part){LN_PART_PAIRS, param, .len = n, .ints = first, .seconds = second})
+#define LN_ENTRY(input) ln_nnvm_draft_input_part(input)
+ln_part ln_nnvm_draft_input_part(ln_nnvm_entry entry);
+
+/** Its attribute; a tuple of one is (3,). A type has the name that attributes have for it, or is a
+ *  failure. */
+void ln_nnvm_draft_set(ln_nnvm_draft *d, ln_part part);
+
+/** Its inputs and attributes. */
+void ln_nnvm_draft_parts(ln_nnvm_draft *d, const ln_part *parts);
 
 /** Ends the node, which has `n_outs` outputs, hidden ones included. Returns output 0. */
 ln_nnvm_entry ln_nnvm_draft_end(ln_nnvm_draft *d, uint32_t n_outs);

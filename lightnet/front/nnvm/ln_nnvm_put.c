@@ -90,6 +90,14 @@ ln_nnvm_value ln_put_end(ln_nnvm_op *n, tl_dtype dtype, int ndim, const int *dim
     return v;
 }
 
+ln_nnvm_value ln_put_parts(ln_nnvm_op *n, const char *op, tl_dtype dtype, int ndim, const int *dims,
+                           const ln_part *parts)
+{
+    ln_put_begin(n, op);
+    ln_nnvm_draft_parts(draft_of(n), parts);
+    return ln_put_end(n, dtype, ndim, dims, 1);
+}
+
 static ln_nnvm_value end_like(ln_nnvm_op *n, ln_nnvm_value src)
 {
     return ln_put_end(n, src.dtype, src.ndim, src.dims, 1);
@@ -97,18 +105,13 @@ static ln_nnvm_value end_like(ln_nnvm_op *n, ln_nnvm_value src)
 
 ln_nnvm_value ln_put(ln_nnvm_op *n, const char *op, ln_nnvm_value src)
 {
-    ln_put_begin(n, op);
-    ln_put_arg(n, src);
-    return end_like(n, src);
+    return LN_PUT(n, op, src.dtype, src.ndim, src.dims, LN_SRC(src));
 }
 
 ln_nnvm_value ln_put_number(ln_nnvm_op *n, const char *op, ln_nnvm_value src, const char *key,
                             double value)
 {
-    ln_put_begin(n, op);
-    ln_put_arg(n, src);
-    ln_nnvm_draft_set_number(draft_of(n), key, value);
-    return end_like(n, src);
+    return LN_PUT(n, op, src.dtype, src.ndim, src.dims, LN_SRC(src), LN_NUMBER(key, value));
 }
 
 // The number with the fewest digits that becomes the same one in the type, as it does when the
@@ -178,10 +181,7 @@ ln_nnvm_value ln_put_binary(ln_nnvm_op *n, const char *op, ln_nnvm_value a, ln_n
         dst.dims[i] = of_a == 1 ? of_b : of_a;
     }
     snprintf(name, sizeof(name), "%s_%s", is_plain ? "elemwise" : "broadcast", op);
-    ln_put_begin(n, name);
-    ln_put_arg(n, a);
-    ln_put_arg(n, b);
-    return end_like(n, dst);
+    return LN_PUT(n, name, dst.dtype, dst.ndim, dst.dims, LN_SRC(a), LN_SRC(b));
 }
 
 ln_nnvm_value ln_put_bound(ln_nnvm_op *n, const char *op, ln_nnvm_value a, ln_nnvm_value b)
@@ -196,21 +196,16 @@ ln_nnvm_value ln_put_bound(ln_nnvm_op *n, const char *op, ln_nnvm_value a, ln_nn
 
 ln_nnvm_value ln_put_clip(ln_nnvm_op *n, ln_nnvm_value src, double least, double most)
 {
-    ln_put_begin(n, "clip");
-    ln_put_arg(n, src);
-    ln_nnvm_draft_set_number(draft_of(n), "a_min", shortest(src.dtype, least));
-    ln_nnvm_draft_set_number(draft_of(n), "a_max", shortest(src.dtype, most));
-    return end_like(n, src);
+    return LN_PUT(n, "clip", src.dtype, src.ndim, src.dims, LN_SRC(src),
+                  LN_NUMBER("a_min", shortest(src.dtype, least)),
+                  LN_NUMBER("a_max", shortest(src.dtype, most)));
 }
 
 ln_nnvm_value ln_put_cast(ln_nnvm_op *n, ln_nnvm_value src, tl_dtype dtype)
 {
     if (src.dtype == dtype)
         return src;
-    ln_put_begin(n, "cast");
-    ln_put_arg(n, src);
-    ln_nnvm_draft_set_dtype(draft_of(n), "dtype", dtype);
-    return ln_put_end(n, dtype, src.ndim, src.dims, 1);
+    return LN_PUT(n, "cast", dtype, src.ndim, src.dims, LN_SRC(src), LN_DTYPE("dtype", dtype));
 }
 
 /* ---- shapes ---- */
@@ -219,10 +214,7 @@ ln_nnvm_value ln_put_reshape(ln_nnvm_op *n, ln_nnvm_value src, int ndim, const i
 {
     if (ndim == src.ndim && !memcmp(dims, src.dims, (size_t)ndim * sizeof(int)))
         return src;
-    ln_put_begin(n, "reshape");
-    ln_put_arg(n, src);
-    ln_nnvm_draft_set_ints(draft_of(n), "shape", ndim, dims);
-    return ln_put_end(n, src.dtype, ndim, dims, 1);
+    return LN_PUT(n, "reshape", src.dtype, ndim, dims, LN_SRC(src), LN_INTS("shape", ndim, dims));
 }
 
 ln_nnvm_value ln_put_transpose(ln_nnvm_op *n, ln_nnvm_value src, const int *axes)
@@ -230,10 +222,8 @@ ln_nnvm_value ln_put_transpose(ln_nnvm_op *n, ln_nnvm_value src, const int *axes
     int dims[LN_MAXDIM];
     for (int i = 0; i < src.ndim; i++)
         dims[i] = src.dims[axes[i]];
-    ln_put_begin(n, "transpose");
-    ln_put_arg(n, src);
-    ln_nnvm_draft_set_ints(draft_of(n), "axes", src.ndim, axes);
-    return ln_put_end(n, src.dtype, src.ndim, dims, 1);
+    return LN_PUT(n, "transpose", src.dtype, src.ndim, dims, LN_SRC(src),
+                  LN_INTS("axes", src.ndim, axes));
 }
 
 ln_nnvm_value ln_put_slice(ln_nnvm_op *n, ln_nnvm_value src, const int *begin, const int *end,
@@ -252,12 +242,9 @@ ln_nnvm_value ln_put_slice(ln_nnvm_op *n, ln_nnvm_value src, const int *begin, c
     }
     if (is_all)
         return src;
-    ln_put_begin(n, "strided_slice");
-    ln_put_arg(n, src);
-    ln_nnvm_draft_set_ints(draft_of(n), "begin", src.ndim, begin);
-    ln_nnvm_draft_set_ints(draft_of(n), "end", src.ndim, ends);
-    ln_nnvm_draft_set_ints(draft_of(n), "stride", src.ndim, step);
-    return ln_put_end(n, src.dtype, src.ndim, dims, 1);
+    return LN_PUT(n, "strided_slice", src.dtype, src.ndim, dims, LN_SRC(src),
+                  LN_INTS("begin", src.ndim, begin), LN_INTS("end", src.ndim, ends),
+                  LN_INTS("stride", src.ndim, step));
 }
 
 ln_nnvm_value ln_put_join(ln_nnvm_op *n, int len, const ln_nnvm_value *srcs, int axis)
@@ -271,7 +258,7 @@ ln_nnvm_value ln_put_join(ln_nnvm_op *n, int len, const ln_nnvm_value *srcs, int
         ln_put_arg(n, srcs[i]);
         dst.dims[axis] += srcs[i].dims[axis];
     }
-    ln_nnvm_draft_set_int(draft_of(n), "axis", axis);
+    ln_nnvm_draft_set(draft_of(n), LN_INT("axis", axis));
     return end_like(n, dst);
 }
 
@@ -291,9 +278,9 @@ ln_nnvm_value ln_put_pad(ln_nnvm_op *n, ln_nnvm_value src, const int *before, co
         return src;
     ln_put_begin(n, "pad");
     ln_put_arg(n, src);
-    ln_nnvm_draft_set_pairs(draft_of(n), "pad_width", src.ndim, before, after);
+    ln_nnvm_draft_set(draft_of(n), LN_PAIRS("pad_width", src.ndim, before, after));
     if (value != 0)
-        ln_nnvm_draft_set_number(draft_of(n), "pad_value", value);
+        ln_nnvm_draft_set(draft_of(n), LN_NUMBER("pad_value", value));
     return end_like(n, dst);
 }
 
@@ -305,10 +292,8 @@ ln_nnvm_value ln_put_expand(ln_nnvm_op *n, ln_nnvm_value src, int ndim, const in
     src = ln_put_reshape(n, src, ndim, own);
     if (!memcmp(own, dims, (size_t)ndim * sizeof(int)))
         return src;
-    ln_put_begin(n, "broadcast_to");
-    ln_put_arg(n, src);
-    ln_nnvm_draft_set_ints(draft_of(n), "shape", ndim, dims);
-    return ln_put_end(n, src.dtype, ndim, dims, 1);
+    return LN_PUT(n, "broadcast_to", src.dtype, ndim, dims, LN_SRC(src),
+                  LN_INTS("shape", ndim, dims));
 }
 
 /* ---- fewer elements ---- */
@@ -327,9 +312,9 @@ ln_nnvm_value ln_put_reduce(ln_nnvm_op *n, const char *op, ln_nnvm_value src, in
     }
     ln_put_begin(n, op);
     ln_put_arg(n, src);
-    ln_nnvm_draft_set_ints(draft_of(n), "axis", n_named, named);
+    ln_nnvm_draft_set(draft_of(n), LN_INTS("axis", n_named, named));
     if (keeps)
-        ln_nnvm_draft_set_bool(draft_of(n), "keepdims", 1);
+        ln_nnvm_draft_set(draft_of(n), LN_BOOL("keepdims", 1));
     return ln_put_end(n, src.dtype, ndim ? ndim : 1, dims, 1);
 }
 
@@ -353,9 +338,9 @@ ln_nnvm_value ln_put_full(ln_nnvm_op *n, const char *tensor, tl_dtype dtype, int
         ln_nnvm_draft_begin(draft_of(n), "full", tensor);
     else
         ln_put_begin(n, "full");
-    ln_nnvm_draft_set_ints(draft_of(n), "shape", ndim, dims);
-    ln_nnvm_draft_set_dtype(draft_of(n), "dtype", dtype);
-    ln_nnvm_draft_set_number(draft_of(n), "fill_value", shortest(dtype, value));
+    ln_nnvm_draft_set(draft_of(n), LN_INTS("shape", ndim, dims));
+    ln_nnvm_draft_set(draft_of(n), LN_DTYPE("dtype", dtype));
+    ln_nnvm_draft_set(draft_of(n), LN_NUMBER("fill_value", shortest(dtype, value)));
     ln_nnvm_value v = ln_put_end(n, dtype, ndim, dims, 1);
     v.number = value;
     v.is_number = ln_nnvm_value_len(v) == 1;
@@ -374,11 +359,7 @@ ln_nnvm_value ln_put_numbers(ln_nnvm_op *n, ln_nnvm_value src)
 
 ln_nnvm_value ln_put_where(ln_nnvm_op *n, ln_nnvm_value cond, ln_nnvm_value a, ln_nnvm_value b)
 {
-    ln_put_begin(n, "where");
-    ln_put_arg(n, cond);
-    ln_put_arg(n, a);
-    ln_put_arg(n, b);
-    return ln_put_end(n, a.dtype, a.ndim, a.dims, 1);
+    return LN_PUT(n, "where", a.dtype, a.ndim, a.dims, LN_SRC(cond), LN_SRC(a), LN_SRC(b));
 }
 
 ln_nnvm_value ln_put_leaky(ln_nnvm_op *n, ln_nnvm_value x, double slope)

@@ -15,6 +15,14 @@ void ln_put_arg(ln_nnvm_op *n, ln_nnvm_value src);
 /** Ends it: its output 0 has this type and shape; `n_outs` as for ln_nnvm_draft_end. */
 ln_nnvm_value ln_put_end(ln_nnvm_op *n, tl_dtype dtype, int ndim, const int *dims, uint32_t n_outs);
 
+/** All of it, of one output. LN_PUT(n, op, dtype, ndim, dims, part, part, ..), an input being
+ * LN_SRC(value). */
+ln_nnvm_value ln_put_parts(ln_nnvm_op *n, const char *op, tl_dtype dtype, int ndim, const int *dims,
+                           const ln_part *parts);
+#define LN_PUT(n, op, dtype, ndim, dims, ...) \
+    ln_put_parts(n, op, dtype, ndim, dims, (const ln_part[]){__VA_ARGS__, {.kind = LN_PART_END}})
+#define LN_SRC(value) LN_ENTRY((value).entry)
+
 /** An operator of one input without attributes, which keeps the shape. */
 ln_nnvm_value ln_put(ln_nnvm_op *n, const char *op, ln_nnvm_value src);
 

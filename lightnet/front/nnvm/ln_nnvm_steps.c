@@ -50,21 +50,14 @@ const char *ln_nnvm_scalar_like(ln_nnvm_node *n, const char *like, double value)
 const char *ln_nnvm_unary_of(ln_nnvm_node *n, const char *func, const char *src, double alpha,
                              double beta, int i)
 {
-    ln_emit_begin(&n->emit, "unary");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_string(&n->emit, "func", func);
-    ln_emit_set_number(&n->emit, "alpha", alpha);
-    ln_emit_set_number(&n->emit, "beta", beta);
-    return ln_emit_end(&n->emit, "dst", i);
+    return LN_EMIT(&n->emit, i, "unary", LN_ARG("src", src), LN_TEXT("func", func),
+                   LN_NUMBER("alpha", alpha), LN_NUMBER("beta", beta));
 }
 
 const char *ln_nnvm_compare(ln_nnvm_node *n, const char *op, const char *a, const char *b)
 {
-    ln_emit_begin(&n->emit, "compare");
-    ln_emit_arg(&n->emit, "src1", a);
-    ln_emit_arg(&n->emit, "src2", b);
-    ln_emit_set_string(&n->emit, "op", op);
-    return ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "compare", LN_ARG("src1", a), LN_ARG("src2", b),
+                   LN_TEXT("op", op));
 }
 
 const char *ln_nnvm_is_set(ln_nnvm_node *n, const char *src)
@@ -84,45 +77,30 @@ const char *ln_nnvm_clip(ln_nnvm_node *n, const char *src, double least, double 
 
 const char *ln_nnvm_where(ln_nnvm_node *n, const char *cond, const char *a, const char *b, int i)
 {
-    ln_emit_begin(&n->emit, "where");
-    ln_emit_arg(&n->emit, "cond", cond);
-    ln_emit_arg(&n->emit, "src1", a);
-    ln_emit_arg(&n->emit, "src2", b);
-    return ln_emit_end(&n->emit, "dst", i);
+    return LN_EMIT(&n->emit, i, "where", LN_ARG("cond", cond), LN_ARG("src1", a),
+                   LN_ARG("src2", b));
 }
 
 const char *ln_nnvm_reduce(ln_nnvm_node *n, const char *op, const char *src, int n_axes,
                            const int *axes, int keeps, int i)
 {
-    ln_emit_begin(&n->emit, "reduce");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_string(&n->emit, "op", op);
-    ln_emit_set_ints(&n->emit, "axes", n_axes, axes);
-    ln_emit_set_bool(&n->emit, "keepdims", keeps);
-    return ln_emit_end(&n->emit, "dst", i);
+    return LN_EMIT(&n->emit, i, "reduce", LN_ARG("src", src), LN_TEXT("op", op),
+                   LN_INTS("axes", n_axes, axes), LN_BOOL("keepdims", keeps));
 }
 
 const char *ln_nnvm_matmul(ln_nnvm_node *n, const char *a, const char *b, int trans1, int trans2,
                            int i)
 {
-    ln_emit_begin(&n->emit, "matmul");
-    ln_emit_arg(&n->emit, "src1", a);
-    ln_emit_arg(&n->emit, "src2", b);
-    ln_emit_set_bool(&n->emit, "trans1", trans1);
-    ln_emit_set_bool(&n->emit, "trans2", trans2);
-    return ln_emit_end(&n->emit, "dst", i);
+    return LN_EMIT(&n->emit, i, "matmul", LN_ARG("src1", a), LN_ARG("src2", b),
+                   LN_BOOL("trans1", trans1), LN_BOOL("trans2", trans2));
 }
 
 const char *ln_nnvm_slice(ln_nnvm_node *n, const char *src, int len, const int *axes,
                           const int *starts, const int *ends, const int *steps, int i)
 {
-    ln_emit_begin(&n->emit, "stride_slice");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_ints(&n->emit, "axes", len, axes);
-    ln_emit_set_ints(&n->emit, "starts", len, starts);
-    ln_emit_set_ints(&n->emit, "ends", len, ends);
-    ln_emit_set_ints(&n->emit, "steps", len, steps);
-    const char *const dst = ln_emit_end(&n->emit, "dst", i);
+    const char *const dst = LN_EMIT(&n->emit, i, "stride_slice", LN_ARG("src", src),
+                                    LN_INTS("axes", len, axes), LN_INTS("starts", len, starts),
+                                    LN_INTS("ends", len, ends), LN_INTS("steps", len, steps));
     if (!ln_nnvm_failed(n) && !ln_nnvm_tensor_of(n, dst)->len)
         ln_emit_fail(&n->emit, "the slice is empty");
     return dst;
@@ -133,16 +111,13 @@ const char *ln_nnvm_join(ln_nnvm_node *n, int len, const char *const *src, int a
     ln_emit_begin(&n->emit, "join");
     for (int k = 0; k < len; k++)
         ln_emit_arg_at(&n->emit, "src", k, src[k]);
-    ln_emit_set_int(&n->emit, "axis", axis);
+    ln_emit_set(&n->emit, LN_INT("axis", axis));
     return ln_emit_end(&n->emit, "dst", i);
 }
 
 const char *ln_nnvm_expand(ln_nnvm_node *n, const char *src, int ndim, const int *dims, int i)
 {
-    ln_emit_begin(&n->emit, "expand");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_ints(&n->emit, "dims", ndim, dims);
-    return ln_emit_end(&n->emit, "dst", i);
+    return LN_EMIT(&n->emit, i, "expand", LN_ARG("src", src), LN_INTS("dims", ndim, dims));
 }
 
 const char *ln_nnvm_repeat(ln_nnvm_node *n, const char *src, int axis, int repeats, int i)

@@ -15,10 +15,7 @@ static void out(ln_nnvm_recast *r, ln_nnvm_entry entry)
 
 static ln_nnvm_entry clipped(ln_nnvm_recast *r, ln_nnvm_entry x, double least, double most)
 {
-    ln_nnvm_recast_begin(r, "clip", 1, &x);
-    ln_nnvm_draft_set_number(r->draft, "a_min", least);
-    ln_nnvm_draft_set_number(r->draft, "a_max", most);
-    return ln_nnvm_recast_end(r);
+    return LN_RECAST(r, "clip", LN_ENTRY(x), LN_NUMBER("a_min", least), LN_NUMBER("a_max", most));
 }
 
 /** log(1 + x) for x from 0 to 1: with u = 1 + x, rounded, it is log(u) x / (u - 1). Source: Higham,
@@ -30,8 +27,7 @@ static ln_nnvm_entry log1p_of(ln_nnvm_recast *r, ln_nnvm_entry x)
     const ln_nnvm_entry ratio = ln_nnvm_recast_binary(r, "elemwise_div", x, rest);
     const ln_nnvm_entry log = ln_nnvm_recast_unary(r, "log", u);
     const ln_nnvm_entry product = ln_nnvm_recast_binary(r, "elemwise_mul", log, ratio);
-    ln_nnvm_recast_begin(r, "where", 3, (ln_nnvm_entry[]){rest, product, x});
-    return ln_nnvm_recast_end(r);
+    return LN_RECAST(r, "where", LN_ENTRY(rest), LN_ENTRY(product), LN_ENTRY(x));
 }
 
 /** log(1 + e^x) = max(x, 0) + log(1 + e^-|x|), which does not overflow. */
@@ -55,11 +51,8 @@ static ln_nnvm_entry function(ln_nnvm_recast *r, const char *func, ln_nnvm_entry
                               double beta)
 {
     ln_nnvm_recast_lacks(r, "core has no such function");
-    ln_nnvm_recast_begin(r, "_unary", 1, &x);
-    ln_nnvm_draft_set(r->draft, "func", func);
-    ln_nnvm_draft_set_number(r->draft, "alpha", alpha);
-    ln_nnvm_draft_set_number(r->draft, "beta", beta);
-    return ln_nnvm_recast_end(r);
+    return LN_RECAST(r, "_unary", LN_ENTRY(x), LN_TEXT("func", func), LN_NUMBER("alpha", alpha),
+                     LN_NUMBER("beta", beta));
 }
 
 static void rewrite_activation(ln_nnvm_recast *r)
@@ -87,18 +80,14 @@ static void rewrite_softsign(ln_nnvm_recast *r)
 
 static ln_nnvm_entry leaky(ln_nnvm_recast *r, ln_nnvm_entry x, double slope)
 {
-    ln_nnvm_recast_begin(r, "leaky_relu", 1, &x);
-    ln_nnvm_draft_set_number(r->draft, "alpha", slope);
-    return ln_nnvm_recast_end(r);
+    return LN_RECAST(r, "leaky_relu", LN_ENTRY(x), LN_NUMBER("alpha", slope));
 }
 
 /** The slope of each channel is a parameter. */
 static void rewrite_prelu(ln_nnvm_recast *r, ln_nnvm_entry x)
 {
     const ln_nnvm_entry inputs[] = {x, ln_nnvm_recast_weight(r, 1, "gamma")};
-    ln_nnvm_recast_begin(r, "prelu", 2, inputs);
-    ln_nnvm_draft_set_int(r->draft, "axis", 1);
-    out(r, ln_nnvm_recast_end(r));
+    out(r, LN_RECAST(r, "prelu", LN_ENTRY(inputs[0]), LN_ENTRY(inputs[1]), LN_INT("axis", 1)));
 }
 
 /** Klambauer et al. 2017, "Self-Normalizing Neural Networks", has the numbers of selu. */
@@ -157,9 +146,7 @@ static void rewrite_sign(ln_nnvm_recast *r)
 /** `with`: a number to multiply with. */
 static void times(ln_nnvm_recast *r, ln_nnvm_entry x)
 {
-    ln_nnvm_recast_begin(r, "__mul_scalar__", 1, &x);
-    ln_nnvm_draft_set(r->draft, "scalar", r->row->with);
-    out(r, ln_nnvm_recast_end(r));
+    out(r, LN_RECAST(r, "__mul_scalar__", LN_ENTRY(x), LN_TEXT("scalar", r->row->with)));
 }
 
 static void rewrite_times(ln_nnvm_recast *r)
@@ -223,9 +210,10 @@ static void rewrite_scalar_compare(ln_nnvm_recast *r)
 {
     const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
     ln_nnvm_require(&r->node, "scalar");
-    ln_nnvm_recast_begin(r, "full_like", 1, &x);
-    ln_nnvm_draft_set_number(r->draft, "fill_value", ln_nnvm_float(&r->node, "scalar", 0));
-    out(r, ln_nnvm_recast_binary(r, r->row->with, x, ln_nnvm_recast_end(r)));
+    out(r, ln_nnvm_recast_binary(
+               r, r->row->with, x,
+               LN_RECAST(r, "full_like", LN_ENTRY(x),
+                         LN_NUMBER("fill_value", ln_nnvm_float(&r->node, "scalar", 0)))));
 }
 
 static void rewrite_sum_of_many(ln_nnvm_recast *r)
@@ -235,7 +223,7 @@ static void rewrite_sum_of_many(ln_nnvm_recast *r)
     ln_nnvm_recast_begin(r, "elemwise_sum", 0, NULL);
     for (int i = 0; i < len; i++)
         ln_nnvm_draft_arg(r->draft, ln_nnvm_recast_in(r, i));
-    ln_nnvm_draft_set_int(r->draft, "num_args", len);
+    ln_nnvm_draft_set(r->draft, LN_INT("num_args", len));
     out(r, ln_nnvm_recast_end(r));
 }
 

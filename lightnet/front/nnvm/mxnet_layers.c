@@ -37,7 +37,7 @@ static void begin_weighted(ln_nnvm_recast *r, const char *op, ln_nnvm_entry src,
     if (with_bias)
         inputs[2] = ln_nnvm_recast_weight(r, 2, "bias");
     ln_nnvm_recast_begin(r, op, 2 + with_bias, inputs);
-    ln_nnvm_draft_set_bool(r->draft, "use_bias", with_bias);
+    ln_nnvm_draft_set(r->draft, LN_BOOL("use_bias", with_bias));
     ln_nnvm_recast_attrs(r);
 }
 
@@ -53,7 +53,7 @@ static void rewrite_conv(ln_nnvm_recast *r)
     }
     begin_weighted(r, r->row->with, ln_nnvm_recast_in(r, 0), is_transposed);
     if (layout[0] && layout[1] != 'C')
-        ln_nnvm_draft_set(r->draft, "kernel_layout", by_channel_last[axes - 1]);
+        ln_nnvm_draft_set(r->draft, LN_TEXT("kernel_layout", by_channel_last[axes - 1]));
     ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
 }
 
@@ -91,12 +91,10 @@ static void rewrite_embedding(ln_nnvm_recast *r)
     ln_nnvm_require(&r->node, "input_dim");
     ln_nnvm_require(&r->node, "output_dim");
     ln_nnvm_dtype(&r->node, "dtype", TL_FLOAT);
-    ln_nnvm_recast_begin(r, "cast", 1, &index);
-    ln_nnvm_draft_set_dtype(r->draft, "dtype", TL_INT32);
-    const ln_nnvm_entry inputs[] = {weight, ln_nnvm_recast_end(r)};
-    ln_nnvm_recast_begin(r, "take", 2, inputs);
-    ln_nnvm_draft_set_int(r->draft, "axis", 0);
-    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
+    const ln_nnvm_entry inputs[] = {
+        weight, LN_RECAST(r, "cast", LN_ENTRY(index), LN_DTYPE("dtype", TL_INT32))};
+    ln_nnvm_recast_out(
+        r, 0, LN_RECAST(r, "take", LN_ENTRY(inputs[0]), LN_ENTRY(inputs[1]), LN_INT("axis", 0)));
 }
 
 /* ---- normalization ---- */
@@ -110,7 +108,7 @@ static void rewrite_batchnorm(ln_nnvm_recast *r)
     if (ln_nnvm_bool(&r->node, "output_mean_var", 0))
         ln_emit_fail(&r->node.emit, "attribute 'output_mean_var' is True, expected False");
     ln_nnvm_recast_begin(r, "batch_norm", 5, inputs);
-    ln_nnvm_draft_set_bool(r->draft, "scale", !ln_nnvm_bool(&r->node, "fix_gamma", 1));
+    ln_nnvm_draft_set(r->draft, LN_BOOL("scale", !ln_nnvm_bool(&r->node, "fix_gamma", 1)));
     ln_nnvm_recast_attrs(r);
     ln_nnvm_recast_out(r, 0, ln_nnvm_draft_end(r->draft, 3));
 }
@@ -119,10 +117,7 @@ static void rewrite_batchnorm(ln_nnvm_recast *r)
 static ln_nnvm_entry mean_of_rows(ln_nnvm_recast *r, ln_nnvm_entry x)
 {
     static const int last = -1;
-    ln_nnvm_recast_begin(r, "mean", 1, &x);
-    ln_nnvm_draft_set_ints(r->draft, "axis", 1, &last);
-    ln_nnvm_draft_set_bool(r->draft, "keepdims", 1);
-    return ln_nnvm_recast_end(r);
+    return LN_RECAST(r, "mean", LN_ENTRY(x), LN_INTS("axis", 1, &last), LN_BOOL("keepdims", 1));
 }
 
 /** (x - mean) / sqrt(variance + epsilon) * gamma + beta. */
@@ -148,11 +143,9 @@ static ln_nnvm_entry sum_of_squares(ln_nnvm_recast *r, ln_nnvm_entry src, int n_
 {
     static const int axes[] = {0, 1};
     const ln_nnvm_entry squares = ln_nnvm_recast_binary(r, "elemwise_mul", src, src);
-    ln_nnvm_recast_begin(r, "sum", 1, &squares);
-    ln_nnvm_draft_set_ints(r->draft, "axis", n_axes, n_axes == 1 && !is_excluded ? axes + 1 : axes);
-    ln_nnvm_draft_set_bool(r->draft, "exclude", is_excluded);
-    ln_nnvm_draft_set_bool(r->draft, "keepdims", 1);
-    return ln_nnvm_recast_end(r);
+    return LN_RECAST(r, "sum", LN_ENTRY(squares),
+                     LN_INTS("axis", n_axes, n_axes == 1 && !is_excluded ? axes + 1 : axes),
+                     LN_BOOL("exclude", is_excluded), LN_BOOL("keepdims", 1));
 }
 
 /** Core's l2_normalize takes the maximum of the sum and epsilon, MXNet's adds them. */
@@ -191,9 +184,7 @@ static ln_nnvm_entry with_zeros(ln_nnvm_recast *r, ln_nnvm_entry src, const int 
     const int around[] = {0, 0, padding[0], padding[1]};
     if (!padding[0] && !padding[1])
         return src;
-    ln_nnvm_recast_begin(r, "pad", 1, &src);
-    ln_nnvm_draft_set_pairs(r->draft, "pad_width", 4, around, around);
-    return ln_nnvm_recast_end(r);
+    return LN_RECAST(r, "pad", LN_ENTRY(src), LN_PAIRS("pad_width", 4, around, around));
 }
 
 static void rewrite_global_pool(ln_nnvm_recast *r, int is_max)
@@ -226,10 +217,10 @@ static void rewrite_windows(ln_nnvm_recast *r, int is_max)
     }
     ln_nnvm_recast_begin(r, is_max ? "max_pool2d" : "avg_pool2d", 1, &src);
     ln_nnvm_recast_attrs(r);
-    ln_nnvm_draft_set_ints(r->draft, "padding", 2, padding);
-    ln_nnvm_draft_set_bool(r->draft, "ceil_mode", is_full);
+    ln_nnvm_draft_set(r->draft, LN_INTS("padding", 2, padding));
+    ln_nnvm_draft_set(r->draft, LN_BOOL("ceil_mode", is_full));
     if (!is_max)
-        ln_nnvm_draft_set_bool(r->draft, "count_include_pad", counts);
+        ln_nnvm_draft_set(r->draft, LN_BOOL("count_include_pad", counts));
     ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
 }
 
@@ -276,20 +267,18 @@ static void rewrite_bilinear_resize(ln_nnvm_recast *r)
     if (ln_nnvm_has(&r->node, "scale_height") || ln_nnvm_has(&r->node, "scale_width") ||
         strcmp(ln_nnvm_text(&r->node, "mode", "size"), "size"))
         ln_emit_fail(&r->node.emit, "core resizes to given sizes only");
-    ln_nnvm_recast_begin(r, "resize", 1, &src);
-    ln_nnvm_draft_set_ints(r->draft, "size", 2, size);
-    ln_nnvm_draft_set(r->draft, "method", "BILINEAR");
-    ln_nnvm_draft_set_bool(r->draft, "align_corners", ln_nnvm_bool(&r->node, "align_corners", 1));
-    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
+    ln_nnvm_recast_out(
+        r, 0,
+        LN_RECAST(r, "resize", LN_ENTRY(src), LN_INTS("size", 2, size),
+                  LN_TEXT("method", "BILINEAR"),
+                  LN_BOOL("align_corners", ln_nnvm_bool(&r->node, "align_corners", 1))));
 }
 
 /* ---- softmax, and the outputs of losses ---- */
 
 static ln_nnvm_entry softmax(ln_nnvm_recast *r, const char *op, ln_nnvm_entry src, int axis)
 {
-    ln_nnvm_recast_begin(r, op, 1, &src);
-    ln_nnvm_draft_set_int(r->draft, "axis", axis);
-    return ln_nnvm_recast_end(r);
+    return LN_RECAST(r, op, LN_ENTRY(src), LN_INT("axis", axis));
 }
 
 /** `with`: what core calls it; NULL: softmax of what is negated. */

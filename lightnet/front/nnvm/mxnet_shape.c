@@ -16,9 +16,7 @@ static void rewrite_target_shape(ln_nnvm_recast *r, const int64_t *target, int l
     int codes[LN_NNVM_MAX_TUPLE];
     for (int i = 0; i < len; i++)
         codes[i] = i == 0 && keeps ? 0 : target[i] == 0 ? -1 : (int)target[i];
-    ln_nnvm_recast_begin(r, "reshape", 1, &src);
-    ln_nnvm_draft_set_ints(r->draft, "shape", len, codes);
-    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
+    ln_nnvm_recast_out(r, 0, LN_RECAST(r, "reshape", LN_ENTRY(src), LN_INTS("shape", len, codes)));
 }
 
 static void rewrite_reshape(ln_nnvm_recast *r)
@@ -50,10 +48,10 @@ static void slice(ln_nnvm_recast *r, int len, const int *begin, const int *end, 
 {
     const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
     ln_nnvm_recast_begin(r, "strided_slice", 1, &src);
-    ln_nnvm_draft_set_ints(r->draft, "begin", len, begin);
-    ln_nnvm_draft_set_ints(r->draft, "end", len, end);
+    ln_nnvm_draft_set(r->draft, LN_INTS("begin", len, begin));
+    ln_nnvm_draft_set(r->draft, LN_INTS("end", len, end));
     if (stride)
-        ln_nnvm_draft_set_ints(r->draft, "stride", len, stride);
+        ln_nnvm_draft_set(r->draft, LN_INTS("stride", len, stride));
     ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
 }
 
@@ -98,9 +96,9 @@ static void crop_like(ln_nnvm_recast *r)
 {
     static const int rows_and_columns[] = {2, 3};
     const ln_nnvm_entry inputs[] = {ln_nnvm_recast_in(r, 0), ln_nnvm_recast_in(r, 1)};
-    ln_nnvm_recast_begin(r, "slice_like", 2, inputs);
-    ln_nnvm_draft_set_ints(r->draft, "axis", 2, rows_and_columns);
-    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
+    ln_nnvm_recast_out(r, 0,
+                       LN_RECAST(r, "slice_like", LN_ENTRY(inputs[0]), LN_ENTRY(inputs[1]),
+                                 LN_INTS("axis", 2, rows_and_columns)));
 }
 
 static void rewrite_crop(ln_nnvm_recast *r)
@@ -138,12 +136,10 @@ static void rewrite_stack(ln_nnvm_recast *r)
     ln_nnvm_recast_check_args(r);
     for (int i = 0; parts && i < len; i++) {
         const ln_nnvm_entry src = ln_nnvm_recast_in(r, i);
-        ln_nnvm_recast_begin(r, "expand_dims", 1, &src);
-        ln_nnvm_draft_set_int(r->draft, "axis", axis);
-        parts[i] = ln_nnvm_recast_end(r);
+        parts[i] = LN_RECAST(r, "expand_dims", LN_ENTRY(src), LN_INT("axis", axis));
     }
     ln_nnvm_recast_begin(r, "concatenate", parts ? len : 0, parts);
-    ln_nnvm_draft_set_int(r->draft, "axis", axis);
+    ln_nnvm_draft_set(r->draft, LN_INT("axis", axis));
     ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
 }
 
@@ -153,9 +149,7 @@ static void give_parts(ln_nnvm_recast *r, ln_nnvm_entry part, int len, int axis,
     for (int i = 0; i < len; i++, part.index++) {
         ln_nnvm_entry own = part;
         if (squeezes) {
-            ln_nnvm_recast_begin(r, "squeeze", 1, &part);
-            ln_nnvm_draft_set_ints(r->draft, "axis", 1, &axis);
-            own = ln_nnvm_recast_end(r);
+            own = LN_RECAST(r, "squeeze", LN_ENTRY(part), LN_INTS("axis", 1, &axis));
         }
         ln_nnvm_recast_out(r, (uint32_t)i, own);
     }
@@ -168,12 +162,12 @@ static void split(ln_nnvm_recast *r, int len, const int *points, int is_uneven)
     const int squeezes = ln_nnvm_bool(&r->node, "squeeze_axis", 0);
     ln_nnvm_recast_begin(r, "split", 1, &src);
     if (points)
-        ln_nnvm_draft_set_ints(r->draft, "indices_or_sections", len - 1, points);
+        ln_nnvm_draft_set(r->draft, LN_INTS("indices_or_sections", len - 1, points));
     else
-        ln_nnvm_draft_set_int(r->draft, "indices_or_sections", len);
+        ln_nnvm_draft_set(r->draft, LN_INT("indices_or_sections", len));
     if (is_uneven)
-        ln_nnvm_draft_set_bool(r->draft, "is_uneven", 1);
-    ln_nnvm_draft_set_int(r->draft, "axis", axis);
+        ln_nnvm_draft_set(r->draft, LN_BOOL("is_uneven", 1));
+    ln_nnvm_draft_set(r->draft, LN_INT("axis", axis));
     give_parts(r, ln_nnvm_draft_end(r->draft, (uint32_t)len), len, axis, squeezes);
 }
 
@@ -209,9 +203,7 @@ static void rewrite_flip(ln_nnvm_recast *r)
     ln_nnvm_require(&r->node, "axis");
     const int len = ln_nnvm_ints(&r->node, "axis", axes);
     for (int i = 0; i < len; i++) {
-        ln_nnvm_recast_begin(r, "flip", 1, &x);
-        ln_nnvm_draft_set_int(r->draft, "axis", axes[i]);
-        x = ln_nnvm_recast_end(r);
+        x = LN_RECAST(r, "flip", LN_ENTRY(x), LN_INT("axis", axes[i]));
     }
     ln_nnvm_recast_out(r, 0, x);
 }
@@ -233,8 +225,9 @@ static void rewrite_pad(ln_nnvm_recast *r)
         after[i / 2] = bound_of(given[i + 1], 0);
     }
     ln_nnvm_recast_begin(r, "pad", 1, &src);
-    ln_nnvm_draft_set_pairs(r->draft, "pad_width", len / 2, before, after);
-    ln_nnvm_draft_set_number(r->draft, "pad_value", ln_nnvm_float(&r->node, "constant_value", 0));
+    ln_nnvm_draft_set(r->draft, LN_PAIRS("pad_width", len / 2, before, after));
+    ln_nnvm_draft_set(r->draft,
+                      LN_NUMBER("pad_value", ln_nnvm_float(&r->node, "constant_value", 0)));
     ln_nnvm_recast_attrs(r);
     ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
 }
@@ -254,12 +247,10 @@ static void rewrite_arg(ln_nnvm_recast *r)
         !is_channel && (!ln_nnvm_has(&r->node, "axis") || (axis == -1 && version < 905));
     ln_nnvm_recast_begin(r, r->row->with, 1, &src);
     if (!is_all)
-        ln_nnvm_draft_set_ints(r->draft, "axis", 1, &axis);
+        ln_nnvm_draft_set(r->draft, LN_INTS("axis", 1, &axis));
     ln_nnvm_recast_attr(r, "keepdims", "keepdims");
     const ln_nnvm_entry index = ln_nnvm_recast_end(r);
-    ln_nnvm_recast_begin(r, "cast", 1, &index);
-    ln_nnvm_draft_set_dtype(r->draft, "dtype", TL_FLOAT);
-    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
+    ln_nnvm_recast_out(r, 0, LN_RECAST(r, "cast", LN_ENTRY(index), LN_DTYPE("dtype", TL_FLOAT)));
 }
 
 /** The sum of sizes, or the root of the sum of squares. */
@@ -281,12 +272,10 @@ static void rewrite_take(ln_nnvm_recast *r)
     const int axis = ln_nnvm_int_in(&r->node, "axis", 0, -LN_MAXDIM, LN_MAXDIM - 1);
     if (strcmp(ln_nnvm_text(&r->node, "mode", "clip"), "clip"))
         ln_emit_fail(&r->node.emit, "core moves indices out of range to the nearest");
-    ln_nnvm_recast_begin(r, "cast", 1, &index);
-    ln_nnvm_draft_set_dtype(r->draft, "dtype", TL_INT32);
-    const ln_nnvm_entry inputs[] = {src, ln_nnvm_recast_end(r)};
-    ln_nnvm_recast_begin(r, "take", 2, inputs);
-    ln_nnvm_draft_set_int(r->draft, "axis", axis);
-    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
+    const ln_nnvm_entry inputs[] = {
+        src, LN_RECAST(r, "cast", LN_ENTRY(index), LN_DTYPE("dtype", TL_INT32))};
+    ln_nnvm_recast_out(
+        r, 0, LN_RECAST(r, "take", LN_ENTRY(inputs[0]), LN_ENTRY(inputs[1]), LN_INT("axis", axis)));
 }
 
 /** Core reverses all axes to transpose, MXNet does not: without shapes only what is not transposed

@@ -108,11 +108,11 @@ static void set_windows(ln_nnvm_node *n, const conv *c)
     int padding[6];
     for (int i = 0; i < c->axes; i++)
         padding[i] = padding[c->axes + i] = c->padding[i];
-    ln_emit_set_int(&n->emit, "group", c->groups);
-    ln_emit_set_ints(&n->emit, "size", c->axes, c->size);
-    ln_emit_set_ints(&n->emit, "stride", c->axes, c->stride);
-    ln_emit_set_ints(&n->emit, "dilation", c->axes, c->dilation);
-    ln_emit_set_ints(&n->emit, "padding", 2 * c->axes, padding);
+    ln_emit_set(&n->emit, LN_INT("group", c->groups));
+    ln_emit_set(&n->emit, LN_INTS("size", c->axes, c->size));
+    ln_emit_set(&n->emit, LN_INTS("stride", c->axes, c->stride));
+    ln_emit_set(&n->emit, LN_INTS("dilation", c->axes, c->dilation));
+    ln_emit_set(&n->emit, LN_INTS("padding", 2 * c->axes, padding));
 }
 
 /** The operator, up to its own parameters. Images have the fast one. */
@@ -132,7 +132,7 @@ static void begin_conv(ln_nnvm_node *n, const conv *c, const char *image, const 
     ln_emit_arg(&n->emit, "bias", bias);
     set_windows(n, c);
     if (c->axes == 2)
-        ln_emit_set_string(&n->emit, "autopad", "NOTSET");
+        ln_emit_set(&n->emit, LN_TEXT("autopad", "NOTSET"));
 }
 
 /** Whether what is computed is the result already. */
@@ -196,19 +196,16 @@ static void end_deconv(ln_nnvm_node *n, const conv *c)
 {
     const int computed = ln_nnvm_was_mxnet(n), none[5] = {0};
     int after[5] = {0}, pads = 0;
-    ln_emit_set_ints(&n->emit, "output_padding", c->axes, computed ? c->adj : none);
+    ln_emit_set(&n->emit, LN_INTS("output_padding", c->axes, computed ? c->adj : none));
     if (c->axes == 2)
-        ln_emit_set_ints(&n->emit, "output_dims", 4, none);
+        ln_emit_set(&n->emit, LN_INTS("output_dims", 4, none));
     for (int i = 0; i < c->axes; i++)
         pads |= (after[2 + i] = computed ? 0 : c->adj[i]) != 0;
     const int is_last = ends_plain(c);
     const char *dst = ln_emit_end(&n->emit, "dst", pads || !is_last ? LN_EMIT_TEMP : 0);
     if (pads) {
-        ln_emit_begin(&n->emit, "pad");
-        ln_emit_arg(&n->emit, "src", dst);
-        ln_emit_set_ints(&n->emit, "before", c->axes + 2, none);
-        ln_emit_set_ints(&n->emit, "after", c->axes + 2, after);
-        dst = ln_emit_end(&n->emit, "dst", is_last ? 0 : LN_EMIT_TEMP);
+        dst = LN_EMIT(&n->emit, is_last ? 0 : LN_EMIT_TEMP, "pad", LN_ARG("src", dst),
+                      LN_INTS("before", c->axes + 2, none), LN_INTS("after", c->axes + 2, after));
     }
     end_conv(n, c, dst);
 }

@@ -86,11 +86,8 @@ static void translate_arange(ln_nnvm_node *n)
         return;
     const char *const first = ln_emit_scalar(&n->emit, dtype, start);
     const char *const delta = ln_emit_scalar(&n->emit, dtype, step);
-    ln_emit_begin(&n->emit, "range");
-    ln_emit_arg(&n->emit, "start", first);
-    ln_emit_arg(&n->emit, "delta", delta);
-    ln_emit_set_int(&n->emit, "len", (int64_t)len);
-    const char *dst = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    const char *dst = LN_EMIT(&n->emit, LN_EMIT_TEMP, "range", LN_ARG("start", first),
+                              LN_ARG("delta", delta), LN_INT("len", (int64_t)len));
     if (repeats > 1)
         dst = ln_nnvm_repeat(n, dst, 0, repeats, LN_EMIT_TEMP);
     ln_nnvm_alias(n, 0, dst);

@@ -193,9 +193,9 @@ static detections emit_detections(ln_nnvm_node *n)
         ln_nnvm_reduce(n, "TL_REDUCE_MAX", objects, 1, &classes, 0, LN_EMIT_TEMP);
     ln_emit_begin(&n->emit, "argreduce");
     ln_emit_arg(&n->emit, "src", objects);
-    ln_emit_set_int(&n->emit, "axis", 1);
-    ln_emit_set_bool(&n->emit, "is_min", 0);
-    ln_emit_set_bool(&n->emit, "keepdims", 0);
+    ln_emit_set(&n->emit, LN_INT("axis", 1));
+    ln_emit_set(&n->emit, LN_BOOL("is_min", 0));
+    ln_emit_set(&n->emit, LN_BOOL("keepdims", 0));
     const char *const label =
         ln_emit_cast(&n->emit, ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP), TL_FLOAT, LN_EMIT_TEMP);
     const char *const moves = ln_emit_reshape(&n->emit, in[1], 3, of_boxes, LN_EMIT_TEMP);
@@ -220,17 +220,14 @@ static void translate_transform(ln_nnvm_node *n)
     const int each[] = {d.n_batches, d.n_anchors, 1}, all[] = {d.n_batches, d.n_anchors, 6};
     ln_emit_begin(&n->emit, "topk"); // which keeps the order of equal ones
     ln_emit_arg(&n->emit, "src", d.found);
-    ln_emit_set_int(&n->emit, "k", d.n_anchors);
-    ln_emit_set_int(&n->emit, "axis", 1);
+    ln_emit_set(&n->emit, LN_INT("k", d.n_anchors));
+    ln_emit_set(&n->emit, LN_INT("axis", 1));
     ln_emit_out(&n->emit, "values", LN_EMIT_TEMP);
     const char *order = ln_emit_end(&n->emit, "indices", LN_EMIT_TEMP);
     order = ln_emit_reshape(&n->emit, order, 3, each, LN_EMIT_TEMP);
     order = ln_nnvm_expand(n, order, 3, all, LN_EMIT_TEMP);
-    ln_emit_begin(&n->emit, "take_along");
-    ln_emit_arg(&n->emit, "src", d.rows);
-    ln_emit_arg(&n->emit, "index", order);
-    ln_emit_set_int(&n->emit, "axis", 1);
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "take_along", LN_ARG("src", d.rows), LN_ARG("index", order),
+            LN_INT("axis", 1));
     ln_nnvm_reduce(n, "TL_REDUCE_SUM", ln_emit_cast(&n->emit, d.found, TL_INT32, LN_EMIT_TEMP), 1,
                    &anchors, 0, 1);
 }
@@ -251,14 +248,14 @@ static void begin_suppression(ln_nnvm_node *n, const suppression *s, const char 
     ln_emit_begin(&n->emit, "nms_rows");
     ln_emit_arg(&n->emit, "src", rows);
     ln_emit_arg(&n->emit, "count", count);
-    ln_emit_set_int(&n->emit, "box", s->box);
-    ln_emit_set_int(&n->emit, "score", s->score);
-    ln_emit_set_int(&n->emit, "label", s->label);
-    ln_emit_set_number(&n->emit, "overlap", s->overlap > 0 ? s->overlap : 0);
-    ln_emit_set_int(&n->emit, "most_compared", s->most_compared);
-    ln_emit_set_int(&n->emit, "most", s->most);
-    ln_emit_set_bool(&n->emit, "across_labels", s->across_labels);
-    ln_emit_set_bool(&n->emit, "packs", s->packs);
+    ln_emit_set(&n->emit, LN_INT("box", s->box));
+    ln_emit_set(&n->emit, LN_INT("score", s->score));
+    ln_emit_set(&n->emit, LN_INT("label", s->label));
+    ln_emit_set(&n->emit, LN_NUMBER("overlap", s->overlap > 0 ? s->overlap : 0));
+    ln_emit_set(&n->emit, LN_INT("most_compared", s->most_compared));
+    ln_emit_set(&n->emit, LN_INT("most", s->most));
+    ln_emit_set(&n->emit, LN_BOOL("across_labels", s->across_labels));
+    ln_emit_set(&n->emit, LN_BOOL("packs", s->packs));
 }
 
 /** How many at most; what is not positive means all, which is 0 here. */

@@ -146,10 +146,8 @@ static void translate_not(ln_nnvm_node *n)
 static void translate_leaky_relu(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
-    ln_emit_begin(&n->emit, "lrelu");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_number(&n->emit, "negslope", ln_nnvm_float(n, "alpha", 0.25));
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "lrelu", LN_ARG("src", src),
+            LN_NUMBER("negslope", ln_nnvm_float(n, "alpha", 0.25)));
 }
 
 /** x > 0 ? x : slope x, with a slope for each index along an axis, or one for all. */

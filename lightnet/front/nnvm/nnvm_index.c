@@ -29,11 +29,7 @@ static const char *indices(ln_nnvm_node *n, const char *index, int len)
 static void emit_take(ln_nnvm_node *n, const char *src, const char *index, int axis)
 {
     const char *const inside = indices(n, index, ln_nnvm_tensor_of(n, src)->dims[axis]);
-    ln_emit_begin(&n->emit, "take");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_arg(&n->emit, "index", inside);
-    ln_emit_set_int(&n->emit, "axis", axis);
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "take", LN_ARG("src", src), LN_ARG("index", inside), LN_INT("axis", axis));
 }
 
 static void translate_take(ln_nnvm_node *n)
@@ -74,7 +70,7 @@ static void translate_pick(ln_nnvm_node *n)
     ln_emit_begin(&n->emit, "take_along");
     ln_emit_arg(&n->emit, "src", src);
     ln_emit_arg(&n->emit, "index", index);
-    ln_emit_set_int(&n->emit, "axis", axis);
+    ln_emit_set(&n->emit, LN_INT("axis", axis));
     const int stays = keeps || ndim == 1;
     const char *const dst = ln_emit_end(&n->emit, "dst", stays ? 0 : LN_EMIT_TEMP);
     memmove(dims + axis, dims + axis + 1, (size_t)(ndim - axis - 1) * sizeof(int));
@@ -98,12 +94,8 @@ static void translate_one_hot(ln_nnvm_node *n)
     index = ln_nnvm_where(n, is_negative, beyond, index, LN_EMIT_TEMP);
     const char *const both = ln_emit_cast(
         &n->emit, ln_emit_constant(&n->emit, TL_DOUBLE, 1, &two, values), dtype, LN_EMIT_TEMP);
-    ln_emit_begin(&n->emit, "onehot");
-    ln_emit_arg(&n->emit, "src", index);
-    ln_emit_arg(&n->emit, "values", both);
-    ln_emit_set_int(&n->emit, "depth", depth);
-    ln_emit_set_int(&n->emit, "axis", ndim);
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "onehot", LN_ARG("src", index), LN_ARG("values", both),
+            LN_INT("depth", depth), LN_INT("axis", ndim));
 }
 
 static void translate_embedding(ln_nnvm_node *n)
@@ -135,10 +127,7 @@ static void translate_gather_nd(ln_nnvm_node *n)
     index = ln_emit_cast(&n->emit, index, TL_INT64, LN_EMIT_TEMP);
     if (ndim > 1)
         index = ln_emit_transpose(&n->emit, index, axes, LN_EMIT_TEMP);
-    ln_emit_begin(&n->emit, "take_nd");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_arg(&n->emit, "index", index);
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "take_nd", LN_ARG("src", src), LN_ARG("index", index));
 }
 
 const ln_nnvm_row ln_nnvm_rows_index[] = {

@@ -49,14 +49,10 @@ static void translate_batchnorm(ln_nnvm_node *n)
     const char *const flat = as_is ? src : ln_emit_reshape(&n->emit, src, 4, images, LN_EMIT_TEMP);
     const char *const scale = scales ? gamma : filled(n, src, channels, 1);
     const char *const offset = centers ? beta : filled(n, src, channels, 0);
-    ln_emit_begin(&n->emit, "batchnorm");
-    ln_emit_arg(&n->emit, "src", flat);
-    ln_emit_arg(&n->emit, "scale", scale);
-    ln_emit_arg(&n->emit, "offset", offset);
-    ln_emit_arg(&n->emit, "mean", mean);
-    ln_emit_arg(&n->emit, "var", var);
-    ln_emit_set_number(&n->emit, "epsilon", epsilon);
-    const char *const dst = ln_emit_end(&n->emit, "dst", as_is ? 0 : LN_EMIT_TEMP);
+    const char *const dst =
+        LN_EMIT(&n->emit, as_is ? 0 : LN_EMIT_TEMP, "batchnorm", LN_ARG("src", flat),
+                LN_ARG("scale", scale), LN_ARG("offset", offset), LN_ARG("mean", mean),
+                LN_ARG("var", var), LN_NUMBER("epsilon", epsilon));
     if (!as_is)
         ln_emit_reshape(&n->emit, dst, ndim, dims, 0);
 }
@@ -74,13 +70,8 @@ static void translate_groupnorm(ln_nnvm_node *n)
     const double epsilon = read_epsilon(n, "eps", is_instance ? 1e-3 : 1e-5);
     const char *const gamma = ln_nnvm_weight(n, 1, "gamma", 1, &channels);
     const char *const beta = ln_nnvm_weight(n, 2, "beta", 1, &channels);
-    ln_emit_begin(&n->emit, "groupnorm");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_arg(&n->emit, "scale", gamma);
-    ln_emit_arg(&n->emit, "bias", beta);
-    ln_emit_set_int(&n->emit, "groups", groups);
-    ln_emit_set_number(&n->emit, "epsilon", epsilon);
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "groupnorm", LN_ARG("src", src), LN_ARG("scale", gamma),
+            LN_ARG("bias", beta), LN_INT("groups", groups), LN_NUMBER("epsilon", epsilon));
     if (!is_instance && ln_nnvm_bool(n, "output_mean_var", 0))
         ln_emit_fail(&n->emit, "attribute 'output_mean_var' is True, expected False");
 }
@@ -111,13 +102,10 @@ static void translate_layernorm(ln_nnvm_node *n)
     if (ln_nnvm_failed(n))
         return;
     src = swap_last(n, src, axis, LN_EMIT_TEMP);
-    ln_emit_begin(&n->emit, "layernorm");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_arg(&n->emit, "scale", gamma);
-    ln_emit_arg(&n->emit, "bias", beta);
-    ln_emit_set_int(&n->emit, "axis", ndim - 1);
-    ln_emit_set_number(&n->emit, "epsilon", epsilon);
-    const char *const dst = ln_emit_end(&n->emit, "dst", is_last ? 0 : LN_EMIT_TEMP);
+    const char *const dst =
+        LN_EMIT(&n->emit, is_last ? 0 : LN_EMIT_TEMP, "layernorm", LN_ARG("src", src),
+                LN_ARG("scale", gamma), LN_ARG("bias", beta), LN_INT("axis", ndim - 1),
+                LN_NUMBER("epsilon", epsilon));
     if (!is_last)
         swap_last(n, dst, axis, 0);
     if (ln_nnvm_bool(n, "output_mean_var", 0))
@@ -145,13 +133,11 @@ static void translate_lrn(ln_nnvm_node *n)
     static const int there[] = {0, 3, 1, 2}, back[] = {0, 2, 3, 1};
     if (axis == 3)
         src = ln_emit_transpose(&n->emit, src, there, LN_EMIT_TEMP);
-    ln_emit_begin(&n->emit, "lrn");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_int(&n->emit, "size", len);
-    ln_emit_set_number(&n->emit, "alpha", ln_nnvm_float(n, "alpha", 1e-4));
-    ln_emit_set_number(&n->emit, "beta", ln_nnvm_float(n, "beta", 0.75));
-    ln_emit_set_number(&n->emit, "bias", ln_nnvm_float(n, "bias", 2));
-    const char *const dst = ln_emit_end(&n->emit, "dst", axis == 3 ? LN_EMIT_TEMP : 0);
+    const char *const dst =
+        LN_EMIT(&n->emit, axis == 3 ? LN_EMIT_TEMP : 0, "lrn", LN_ARG("src", src),
+                LN_INT("size", len), LN_NUMBER("alpha", ln_nnvm_float(n, "alpha", 1e-4)),
+                LN_NUMBER("beta", ln_nnvm_float(n, "beta", 0.75)),
+                LN_NUMBER("bias", ln_nnvm_float(n, "bias", 2)));
     if (axis == 3)
         ln_emit_transpose(&n->emit, dst, back, 0);
 }
@@ -180,10 +166,7 @@ static void translate_softmax(ln_nnvm_node *n)
     const char *const src = ln_nnvm_in(n, 0);
     const int ndim = ln_nnvm_tensor_of(n, src)->ndim;
     const int axis = ln_nnvm_axis(n, ln_nnvm_int(n, "axis", -1), ndim);
-    ln_emit_begin(&n->emit, n->row->with);
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_int(&n->emit, "axis", axis);
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, n->row->with, LN_ARG("src", src), LN_INT("axis", axis));
 }
 
 #define CORE  LN_NNVM_IN_CORE

@@ -33,9 +33,9 @@ static void emit_topk(ln_nnvm_node *n, const ranking *r, const char **values, co
 {
     ln_emit_begin(&n->emit, "topk");
     ln_emit_arg(&n->emit, "src", r->src);
-    ln_emit_set_int(&n->emit, "k", r->k);
-    ln_emit_set_int(&n->emit, "axis", r->axis);
-    ln_emit_set_bool(&n->emit, "is_smallest", r->is_smallest);
+    ln_emit_set(&n->emit, LN_INT("k", r->k));
+    ln_emit_set(&n->emit, LN_INT("axis", r->axis));
+    ln_emit_set(&n->emit, LN_BOOL("is_smallest", r->is_smallest));
     *values = ln_emit_out(&n->emit, "values", LN_EMIT_TEMP);
     *indices = ln_emit_end(&n->emit, "indices", LN_EMIT_TEMP);
 }
@@ -50,12 +50,9 @@ static void emit_mask(ln_nnvm_node *n, const ranking *r, const char *values, con
     ln_nnvm_copy_dims(n, values, marks);
     const char *const zeros = ln_emit_filled(&n->emit, dtype, ndim, dims, 0);
     const char *const ones = ln_emit_filled(&n->emit, dtype, ndim, marks, 1);
-    ln_emit_begin(&n->emit, "put_along");
-    ln_emit_arg(&n->emit, "src", zeros);
-    ln_emit_arg(&n->emit, "index", indices);
-    ln_emit_arg(&n->emit, "update", ones);
-    ln_emit_set_int(&n->emit, "axis", r->axis);
-    const char *const mask = ln_emit_end(&n->emit, "dst", n_own == ndim ? 0 : LN_EMIT_TEMP);
+    const char *const mask =
+        LN_EMIT(&n->emit, n_own == ndim ? 0 : LN_EMIT_TEMP, "put_along", LN_ARG("src", zeros),
+                LN_ARG("index", indices), LN_ARG("update", ones), LN_INT("axis", r->axis));
     if (n_own != ndim)
         ln_emit_reshape(&n->emit, mask, n_own, own, 0);
 }

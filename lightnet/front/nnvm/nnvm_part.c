@@ -161,8 +161,8 @@ static void emit_split(ln_nnvm_node *n, const char *src, int axis, int len, cons
         return;
     ln_emit_begin(&n->emit, "split");
     ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_int(&n->emit, "axis", axis);
-    ln_emit_set_ints(&n->emit, "lens", len, lens);
+    ln_emit_set(&n->emit, LN_INT("axis", axis));
+    ln_emit_set(&n->emit, LN_INTS("lens", len, lens));
     for (int i = 0; i < len; i++) {
         char arg[32];
         snprintf(arg, sizeof(arg), "dst%d", i);

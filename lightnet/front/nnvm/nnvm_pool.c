@@ -68,17 +68,18 @@ static const char *emit_windows(ln_nnvm_node *n, const pool *p, const char *src,
     }
     ln_emit_begin(&n->emit, image ? p->kind == POOL_MAX ? "maxpool2d" : "avgpool2d" : "poolnd");
     ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_ints(&n->emit, "size", p->axes, p->size);
-    ln_emit_set_ints(&n->emit, "stride", p->axes, p->stride);
-    ln_emit_set_ints(&n->emit, "padding", 2 * p->axes, padding);
+    ln_emit_set(&n->emit, LN_INTS("size", p->axes, p->size));
+    ln_emit_set(&n->emit, LN_INTS("stride", p->axes, p->stride));
+    ln_emit_set(&n->emit, LN_INTS("padding", 2 * p->axes, padding));
     if (image) {
-        ln_emit_set_string(&n->emit, "autopad", "NOTSET");
+        ln_emit_set(&n->emit, LN_TEXT("autopad", "NOTSET"));
     } else {
-        ln_emit_set_ints(&n->emit, "dilation", p->axes, ones);
-        ln_emit_set_string(&n->emit, "kind", kinds[p->kind]);
-        ln_emit_set_bool(&n->emit, "count_padding", p->divisor != INSIDE || p->kind == POOL_SUM);
+        ln_emit_set(&n->emit, LN_INTS("dilation", p->axes, ones));
+        ln_emit_set(&n->emit, LN_TEXT("kind", kinds[p->kind]));
+        ln_emit_set(&n->emit,
+                    LN_BOOL("count_padding", p->divisor != INSIDE || p->kind == POOL_SUM));
         if (p->kind == POOL_NORM)
-            ln_emit_set_number(&n->emit, "p", p->p);
+            ln_emit_set(&n->emit, LN_NUMBER("p", p->p));
     }
     return ln_emit_end(&n->emit, "dst", i);
 }
@@ -136,11 +137,8 @@ static const char *emit_pool(ln_nnvm_node *n, pool *p, const char *src, int i)
             after[2 + k] = p->end[k];
             p->before[k] = p->end[k] = 0;
         }
-        ln_emit_begin(&n->emit, "pad");
-        ln_emit_arg(&n->emit, "src", src);
-        ln_emit_set_ints(&n->emit, "before", p->axes + 2, before);
-        ln_emit_set_ints(&n->emit, "after", p->axes + 2, after);
-        src = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+        src = LN_EMIT(&n->emit, LN_EMIT_TEMP, "pad", LN_ARG("src", src),
+                      LN_INTS("before", p->axes + 2, before), LN_INTS("after", p->axes + 2, after));
     }
     const int computes = p->kind != POOL_MAX && !ln_nnvm_is_float(own);
     n_steps += computes;

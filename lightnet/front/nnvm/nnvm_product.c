@@ -31,12 +31,9 @@ static void emit_dense(ln_nnvm_node *n, const char *src, int units, int with_bia
     src = ln_emit_cast(&n->emit, src, dtype, LN_EMIT_TEMP);
     weight = ln_emit_cast(&n->emit, weight, dtype, LN_EMIT_TEMP);
     bias = bias ? ln_emit_cast(&n->emit, bias, dtype, LN_EMIT_TEMP) : NULL;
-    ln_emit_begin(&n->emit, "matmul");
-    ln_emit_arg(&n->emit, "src1", src);
-    ln_emit_arg(&n->emit, "src2", weight);
-    ln_emit_arg(&n->emit, "bias", bias);
-    ln_emit_set_bool(&n->emit, "trans2", 1);
-    const char *dst = ln_emit_end(&n->emit, "dst", needs_shape || needs_cast ? LN_EMIT_TEMP : 0);
+    const char *dst = LN_EMIT(&n->emit, needs_shape || needs_cast ? LN_EMIT_TEMP : 0, "matmul",
+                              LN_ARG("src1", src), LN_ARG("src2", weight), LN_ARG("bias", bias),
+                              LN_BOOL("trans2", 1));
     dims[ndim - 1] = units;
     if (needs_cast) {
         dst = ln_emit_cast(&n->emit, dst, TL_INT64, LN_EMIT_TEMP); // wraps

@@ -108,12 +108,9 @@ static void translate_arg(ln_nnvm_node *n)
     }
     if (!n_left) // a number is a tensor of one dimension
         dims[n_left++] = 1;
-    ln_emit_begin(&n->emit, "argreduce");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_int(&n->emit, "axis", axis);
-    ln_emit_set_bool(&n->emit, "is_min", !strcmp(n->row->with, "min"));
-    ln_emit_set_bool(&n->emit, "keepdims", 1);
-    const char *const index = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    const char *const index =
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, "argreduce", LN_ARG("src", src), LN_INT("axis", axis),
+                LN_BOOL("is_min", !strcmp(n->row->with, "min")), LN_BOOL("keepdims", 1));
     ln_emit_cast(&n->emit, ln_emit_reshape(&n->emit, index, n_left, dims, LN_EMIT_TEMP), s.dtype,
                  0);
 }

@@ -26,13 +26,8 @@ static void emit_pad(ln_nnvm_node *n, const int64_t *given, int len, const char 
     const char *const number = value != 0 ? ln_emit_scalar(&n->emit, t->dtype, value) : NULL;
     if (ln_nnvm_failed(n))
         return;
-    ln_emit_begin(&n->emit, "pad");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_arg(&n->emit, "value", number);
-    ln_emit_set_ints(&n->emit, "before", ndim, before);
-    ln_emit_set_ints(&n->emit, "after", ndim, after);
-    ln_emit_set_string(&n->emit, "mode", mode);
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "pad", LN_ARG("src", src), LN_ARG("value", number),
+            LN_INTS("before", ndim, before), LN_INTS("after", ndim, after), LN_TEXT("mode", mode));
 }
 
 static void translate_pad(ln_nnvm_node *n)
@@ -144,10 +139,7 @@ static void translate_tile(ln_nnvm_node *n)
         return;
     if (ndim > n_own)
         src = ln_emit_reshape(&n->emit, src, ndim, dims, LN_EMIT_TEMP);
-    ln_emit_begin(&n->emit, "tile");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_ints(&n->emit, "repeats", ndim, reps);
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "tile", LN_ARG("src", src), LN_INTS("repeats", ndim, reps));
 }
 
 /** Without 'axis', of all elements in order. */

@@ -27,17 +27,12 @@ static const char *emit_resize(ln_nnvm_node *n, const char *src, const int size[
         shift[k] = by == BY_CENTER && k >= 2 ? 0.5 : 0;
         start[k] = -shift[k];
     }
-    ln_emit_begin(&n->emit, "resample");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_string(&n->emit, "mode", is_linear ? "TL_RESAMPLE_LINEAR" : "TL_RESAMPLE_NEAREST");
-    ln_emit_set_ints(&n->emit, "dims", 4, dims);
-    ln_emit_set_numbers(&n->emit, "shift", 4, shift);
-    ln_emit_set_numbers(&n->emit, "span", 4, span);
-    ln_emit_set_numbers(&n->emit, "steps", 4, steps);
-    ln_emit_set_numbers(&n->emit, "start", 4, start);
-    ln_emit_set_numbers(&n->emit, "stretch", 4, ones);
-    ln_emit_set_string(&n->emit, "rounding", "TL_ROUND_DOWN");
-    return ln_emit_end(&n->emit, "dst", i);
+    return LN_EMIT(&n->emit, i, "resample", LN_ARG("src", src),
+                   LN_TEXT("mode", is_linear ? "TL_RESAMPLE_LINEAR" : "TL_RESAMPLE_NEAREST"),
+                   LN_INTS("dims", 4, dims), LN_NUMBERS("shift", 4, shift),
+                   LN_NUMBERS("span", 4, span), LN_NUMBERS("steps", 4, steps),
+                   LN_NUMBERS("start", 4, start), LN_NUMBERS("stretch", 4, ones),
+                   LN_TEXT("rounding", "TL_ROUND_DOWN"));
 }
 
 /** The sizes of images [N, C, H, W], `scale` times as large. */
@@ -131,19 +126,11 @@ static void emit_bilinear(ln_nnvm_node *n, int scale)
     const char *const weight = ln_nnvm_weight(n, 1, "weight", 4, dims);
     const char *const bias =
         ln_emit_filled(&n->emit, ln_nnvm_tensor_of(n, src)->dtype, 1, &channels, 0);
-    ln_emit_begin(&n->emit, "deconv2d");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_arg(&n->emit, "weight", weight);
-    ln_emit_arg(&n->emit, "bias", bias);
-    ln_emit_set_int(&n->emit, "group", channels);
-    ln_emit_set_ints(&n->emit, "size", 2, size);
-    ln_emit_set_ints(&n->emit, "stride", 2, stride);
-    ln_emit_set_ints(&n->emit, "dilation", 2, ones);
-    ln_emit_set_ints(&n->emit, "padding", 4, padding);
-    ln_emit_set_ints(&n->emit, "output_padding", 2, none);
-    ln_emit_set_ints(&n->emit, "output_dims", 4, none);
-    ln_emit_set_string(&n->emit, "autopad", "NOTSET");
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "deconv2d", LN_ARG("src", src), LN_ARG("weight", weight),
+            LN_ARG("bias", bias), LN_INT("group", channels), LN_INTS("size", 2, size),
+            LN_INTS("stride", 2, stride), LN_INTS("dilation", 2, ones),
+            LN_INTS("padding", 4, padding), LN_INTS("output_padding", 2, none),
+            LN_INTS("output_dims", 4, none), LN_TEXT("autopad", "NOTSET"));
 }
 
 static void translate_upsampling(ln_nnvm_node *n)

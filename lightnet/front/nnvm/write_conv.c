@@ -119,12 +119,12 @@ static ln_nnvm_value bias_of(ln_nnvm_op *n, int has)
 
 static void set_windows(ln_nnvm_op *n, const conv *c, int channels, const int padding[2])
 {
-    ln_nnvm_draft_set_int(draft_of(n), "channels", channels);
-    ln_nnvm_draft_set_ints(draft_of(n), "kernel_size", 2, c->size);
-    ln_nnvm_draft_set_ints(draft_of(n), "strides", 2, c->stride);
-    ln_nnvm_draft_set_ints(draft_of(n), "padding", 2, padding);
-    ln_nnvm_draft_set_ints(draft_of(n), "dilation", 2, c->dilation);
-    ln_nnvm_draft_set_int(draft_of(n), "groups", ln_nnvm_op_int(n, "group", 1));
+    ln_nnvm_draft_set(draft_of(n), LN_INT("channels", channels));
+    ln_nnvm_draft_set(draft_of(n), LN_INTS("kernel_size", 2, c->size));
+    ln_nnvm_draft_set(draft_of(n), LN_INTS("strides", 2, c->stride));
+    ln_nnvm_draft_set(draft_of(n), LN_INTS("padding", 2, padding));
+    ln_nnvm_draft_set(draft_of(n), LN_INTS("dilation", 2, c->dilation));
+    ln_nnvm_draft_set(draft_of(n), LN_INT("groups", ln_nnvm_op_int(n, "group", 1)));
 }
 
 static ln_nnvm_value put_conv(ln_nnvm_op *n, const char *op, const conv *c, ln_nnvm_value src,
@@ -138,7 +138,7 @@ static ln_nnvm_value put_conv(ln_nnvm_op *n, const char *op, const conv *c, ln_n
     if (with_bias)
         ln_put_arg(n, bias);
     set_windows(n, c, channels, padding);
-    ln_nnvm_draft_set_bool(draft_of(n), "use_bias", with_bias);
+    ln_nnvm_draft_set(draft_of(n), LN_BOOL("use_bias", with_bias));
     return ln_put_end(n, src.dtype, 4, dims, 1);
 }
 
@@ -237,8 +237,8 @@ static ln_nnvm_value put_dense(ln_nnvm_op *n, ln_nnvm_value rows, ln_nnvm_value 
     ln_put_arg(n, weight);
     if (with_bias)
         ln_put_arg(n, bias);
-    ln_nnvm_draft_set_int(draft_of(n), "units", dims[1]);
-    ln_nnvm_draft_set_bool(draft_of(n), "use_bias", with_bias);
+    ln_nnvm_draft_set(draft_of(n), LN_INT("units", dims[1]));
+    ln_nnvm_draft_set(draft_of(n), LN_BOOL("use_bias", with_bias));
     return ln_put_end(n, rows.dtype, 2, dims, 1);
 }
 
@@ -250,9 +250,9 @@ static ln_nnvm_value put_matmul(ln_nnvm_op *n, ln_nnvm_value a, ln_nnvm_value b,
     ln_put_arg(n, a);
     ln_put_arg(n, b);
     if (trans_a)
-        ln_nnvm_draft_set_bool(draft_of(n), "transpose_a", 1);
+        ln_nnvm_draft_set(draft_of(n), LN_BOOL("transpose_a", 1));
     if (trans_b)
-        ln_nnvm_draft_set_bool(draft_of(n), "transpose_b", 1);
+        ln_nnvm_draft_set(draft_of(n), LN_BOOL("transpose_b", 1));
     return ln_put_end(n, a.dtype, 2, dims, 1);
 }
 

@@ -78,7 +78,7 @@ static ln_nnvm_value write_take(ln_nnvm_op *n)
     ln_put_begin(n, "take");
     ln_put_arg(n, src);
     ln_put_arg(n, index);
-    ln_nnvm_draft_set_int(&n->writer->draft, "axis", axis);
+    ln_nnvm_draft_set(&n->writer->draft, LN_INT("axis", axis));
     return ln_put_reshape(n, ln_put_end(n, src.dtype, ndim, dims, 1), dst->ndim, dst->dims);
 }
 
@@ -104,10 +104,7 @@ static ln_nnvm_value write_take_nd(ln_nnvm_op *n)
                               : ln_nnvm_op_tensor(n, ndim > 1 ? tensor : before_cast(n, tensor));
     if (!is_turned && ndim > 1)
         index = ln_put_transpose(n, index, axes);
-    ln_put_begin(n, "gather_nd");
-    ln_put_arg(n, src);
-    ln_put_arg(n, index);
-    return ln_put_end(n, src.dtype, dst->ndim, dst->dims, 1);
+    return LN_PUT(n, "gather_nd", src.dtype, dst->ndim, dst->dims, LN_SRC(src), LN_SRC(index));
 }
 
 /* ---- one of a line ---- */
@@ -143,10 +140,7 @@ static ln_nnvm_value write_take_along(ln_nnvm_op *n)
         rows[i] = i == axis ? ln_put_reshape(n, index, ndim + 1, dims)
                             : put_counting(n, ndim + 1, dims, i + 1);
     const ln_nnvm_value coordinates = ln_put_join(n, ndim, rows, 0);
-    ln_put_begin(n, "gather_nd");
-    ln_put_arg(n, src);
-    ln_put_arg(n, coordinates);
-    return ln_put_end(n, src.dtype, ndim, given.dims, 1);
+    return LN_PUT(n, "gather_nd", src.dtype, ndim, given.dims, LN_SRC(src), LN_SRC(coordinates));
 }
 
 /** Where the index is that of a place along the new axis, the second value stands, else the first.
@@ -181,7 +175,7 @@ static ln_nnvm_value write_onehot(ln_nnvm_op *n)
 static void set_most(ln_nnvm_op *n, const char *key, const char *param)
 {
     const int most = ln_nnvm_op_int(n, param, 0);
-    ln_nnvm_draft_set_int(&n->writer->draft, key, most ? most : -1);
+    ln_nnvm_draft_set(&n->writer->draft, LN_INT(key, most ? most : -1));
 }
 
 // One of the two outputs.
@@ -192,13 +186,13 @@ static ln_nnvm_value put_suppression(ln_nnvm_op *n, ln_nnvm_value rows, ln_nnvm_
     ln_put_begin(n, "non_max_suppression");
     ln_put_arg(n, rows);
     ln_put_arg(n, count);
-    ln_nnvm_draft_set_bool(d, "return_indices", gives_index);
-    ln_nnvm_draft_set_int(d, "coord_start", ln_nnvm_op_int(n, "box", 2));
-    ln_nnvm_draft_set_int(d, "score_index", ln_nnvm_op_int(n, "score", 1));
-    ln_nnvm_draft_set_int(d, "id_index", ln_nnvm_op_int(n, "label", 0));
-    ln_nnvm_draft_set_number(d, "iou_threshold", ln_nnvm_op_number(n, "overlap", 0));
-    ln_nnvm_draft_set_bool(d, "force_suppress", ln_nnvm_op_bool(n, "across_labels", 0));
-    ln_nnvm_draft_set_bool(d, "invalid_to_bottom", ln_nnvm_op_bool(n, "packs", 0));
+    ln_nnvm_draft_set(d, LN_BOOL("return_indices", gives_index));
+    ln_nnvm_draft_set(d, LN_INT("coord_start", ln_nnvm_op_int(n, "box", 2)));
+    ln_nnvm_draft_set(d, LN_INT("score_index", ln_nnvm_op_int(n, "score", 1)));
+    ln_nnvm_draft_set(d, LN_INT("id_index", ln_nnvm_op_int(n, "label", 0)));
+    ln_nnvm_draft_set(d, LN_NUMBER("iou_threshold", ln_nnvm_op_number(n, "overlap", 0)));
+    ln_nnvm_draft_set(d, LN_BOOL("force_suppress", ln_nnvm_op_bool(n, "across_labels", 0)));
+    ln_nnvm_draft_set(d, LN_BOOL("invalid_to_bottom", ln_nnvm_op_bool(n, "packs", 0)));
     set_most(n, "top_k", "most_compared");
     set_most(n, "max_output_size", "most");
     return ln_put_end(n, gives_index ? TL_INT32 : rows.dtype, gives_index ? 2 : 3, rows.dims, 1);

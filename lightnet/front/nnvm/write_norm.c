@@ -12,7 +12,8 @@ static ln_nnvm_value write_batchnorm(ln_nnvm_op *n)
     ln_put_begin(n, "batch_norm");
     for (int i = 0; i < 5; i++)
         ln_put_arg(n, srcs[i]);
-    ln_nnvm_draft_set_number(&n->writer->draft, "epsilon", ln_nnvm_op_number(n, "epsilon", 1e-5));
+    ln_nnvm_draft_set(&n->writer->draft,
+                      LN_NUMBER("epsilon", ln_nnvm_op_number(n, "epsilon", 1e-5)));
     return ln_put_end(n, srcs[0].dtype, srcs[0].ndim, srcs[0].dims, 3);
 }
 
@@ -119,20 +120,18 @@ static ln_nnvm_value write_lrn(ln_nnvm_op *n)
                         size, x.ndim);
     ln_put_begin(n, "lrn");
     ln_put_arg(n, x);
-    ln_nnvm_draft_set_int(&n->writer->draft, "size", size);
-    ln_nnvm_draft_set_int(&n->writer->draft, "axis", 1);
+    ln_nnvm_draft_set(&n->writer->draft, LN_INT("size", size));
+    ln_nnvm_draft_set(&n->writer->draft, LN_INT("axis", 1));
     for (int i = 0; i < 3; i++)
-        ln_nnvm_draft_set_number(&n->writer->draft, keys[i], ln_nnvm_op_number(n, keys[i], 1));
+        ln_nnvm_draft_set(&n->writer->draft, LN_NUMBER(keys[i], ln_nnvm_op_number(n, keys[i], 1)));
     return ln_put_end(n, x.dtype, x.ndim, x.dims, 1);
 }
 
 static ln_nnvm_value write_along(ln_nnvm_op *n, const char *op)
 {
     const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
-    ln_put_begin(n, op);
-    ln_put_arg(n, x);
-    ln_nnvm_draft_set_int(&n->writer->draft, "axis", ln_nnvm_op_axis(n, x.ndim, -1));
-    return ln_put_end(n, x.dtype, x.ndim, x.dims, 1);
+    return LN_PUT(n, op, x.dtype, x.ndim, x.dims, LN_SRC(x),
+                  LN_INT("axis", ln_nnvm_op_axis(n, x.ndim, -1)));
 }
 
 static ln_nnvm_value write_softmax(ln_nnvm_op *n)

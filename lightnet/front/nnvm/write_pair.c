@@ -68,10 +68,8 @@ static ln_nnvm_value write_logical(ln_nnvm_op *n, const char *op)
     ln_nnvm_value b = truth_of(n, ln_nnvm_src_of(n->op, "src2"));
     b = ln_put_cast(n, b, a.dtype);
     if ((is_and || is_or) && ln_nnvm_same_shape(a, b)) {
-        ln_put_begin(n, is_and ? "logical_and" : "logical_or");
-        ln_put_arg(n, a);
-        ln_put_arg(n, b);
-        return ln_put_end(n, a.dtype, a.ndim, a.dims, 1);
+        return LN_PUT(n, is_and ? "logical_and" : "logical_or", a.dtype, a.ndim, a.dims, LN_SRC(a),
+                      LN_SRC(b));
     }
     a = ln_put_truth(n, a);
     b = ln_put_truth(n, b);
@@ -150,11 +148,8 @@ static ln_nnvm_value write_prelu(ln_nnvm_op *n, const char *op)
     ln_nnvm_value alpha = ln_nnvm_op_tensor(n, reshape ? ln_nnvm_src_of(reshape, "src") : src);
     if (alpha.ndim != 1)
         alpha = ln_put_reshape(n, slopes, 1, &slope->len);
-    ln_put_begin(n, "prelu");
-    ln_put_arg(n, x);
-    ln_put_arg(n, alpha);
-    ln_nnvm_draft_set_int(&n->writer->draft, "axis", axis);
-    return ln_put_end(n, x.dtype, x.ndim, x.dims, 1);
+    return LN_PUT(n, "prelu", x.dtype, x.ndim, x.dims, LN_SRC(x), LN_SRC(alpha),
+                  LN_INT("axis", axis));
 }
 
 /* ---- tables ---- */

@@ -93,17 +93,16 @@ static ln_nnvm_value put_pool(ln_nnvm_op *n, const pool *p, ln_nnvm_value src)
     ln_nnvm_draft *const d = &n->writer->draft;
     const int padding[] = {p->before[0], p->before[1], p->end[0], p->end[1]};
     if (is_global(p)) {
-        ln_put_begin(n, p->is_max ? "global_max_pool2d" : "global_avg_pool2d");
-        ln_put_arg(n, src);
-        return ln_put_end(n, src.dtype, 4, p->dims, 1);
+        return LN_PUT(n, p->is_max ? "global_max_pool2d" : "global_avg_pool2d", src.dtype, 4,
+                      p->dims, LN_SRC(src));
     }
     ln_put_begin(n, p->is_max ? "max_pool2d" : "avg_pool2d");
     ln_put_arg(n, src);
-    ln_nnvm_draft_set_ints(d, "pool_size", 2, p->size);
-    ln_nnvm_draft_set_ints(d, "strides", 2, p->stride);
-    ln_nnvm_draft_set_ints(d, "padding", 4, padding);
+    ln_nnvm_draft_set(d, LN_INTS("pool_size", 2, p->size));
+    ln_nnvm_draft_set(d, LN_INTS("strides", 2, p->stride));
+    ln_nnvm_draft_set(d, LN_INTS("padding", 4, padding));
     if (!p->is_max)
-        ln_nnvm_draft_set_bool(d, "count_include_pad", p->counts_padding);
+        ln_nnvm_draft_set(d, LN_BOOL("count_include_pad", p->counts_padding));
     return ln_put_end(n, src.dtype, 4, p->dims, 1);
 }
 

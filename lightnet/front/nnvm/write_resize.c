@@ -27,10 +27,10 @@ static ln_nnvm_value put_resize(ln_nnvm_op *n, ln_nnvm_value src, int is_linear,
         return src;
     ln_put_begin(n, "resize");
     ln_put_arg(n, src);
-    ln_nnvm_draft_set_ints(d, "size", 2, dst->dims + 2);
-    ln_nnvm_draft_set(d, "method", is_linear ? "BILINEAR" : "NEAREST_NEIGHBOR");
+    ln_nnvm_draft_set(d, LN_INTS("size", 2, dst->dims + 2));
+    ln_nnvm_draft_set(d, LN_TEXT("method", is_linear ? "BILINEAR" : "NEAREST_NEIGHBOR"));
     if (at == ALIGNED)
-        ln_nnvm_draft_set_bool(d, "align_corners", 1);
+        ln_nnvm_draft_set(d, LN_BOOL("align_corners", 1));
     return ln_put_end(n, src.dtype, dst->ndim, dst->dims, 1);
 }
 
@@ -135,7 +135,7 @@ static ln_nnvm_value put_picks(ln_nnvm_op *n, ln_nnvm_value v, int axis, const t
     ln_put_begin(n, "take");
     ln_put_arg(n, v);
     ln_put_arg(n, index);
-    ln_nnvm_draft_set_int(&n->writer->draft, "axis", axis);
+    ln_nnvm_draft_set(&n->writer->draft, LN_INT("axis", axis));
     v.dims[axis] = picks->dims[0];
     return ln_put_end(n, v.dtype, v.ndim, v.dims, 1);
 }
@@ -158,8 +158,8 @@ static ln_nnvm_value put_products(ln_nnvm_op *n, ln_nnvm_value v, int axis, cons
     ln_put_begin(n, "dense");
     ln_put_arg(n, lines);
     ln_put_arg(n, weight);
-    ln_nnvm_draft_set_int(&n->writer->draft, "units", matrix->dims[0]);
-    ln_nnvm_draft_set_bool(&n->writer->draft, "use_bias", 0);
+    ln_nnvm_draft_set(&n->writer->draft, LN_INT("units", matrix->dims[0]));
+    ln_nnvm_draft_set(&n->writer->draft, LN_BOOL("use_bias", 0));
     v = ln_put_reshape(n, ln_put_end(n, v.dtype, 2, products, 1), v.ndim, dims);
     return axis == last ? v : ln_put_transpose(n, v, axes);
 }

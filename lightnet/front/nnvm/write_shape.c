@@ -109,10 +109,10 @@ static ln_nnvm_value put_split(ln_nnvm_op *n, ln_nnvm_value src, int axis, int l
     ln_put_begin(n, "split");
     ln_put_arg(n, src);
     if (are_equal(len, lens))
-        ln_nnvm_draft_set_int(d, "indices_or_sections", len);
+        ln_nnvm_draft_set(d, LN_INT("indices_or_sections", len));
     else
-        ln_nnvm_draft_set_ints(d, "indices_or_sections", len - 1, cuts);
-    ln_nnvm_draft_set_int(d, "axis", axis);
+        ln_nnvm_draft_set(d, LN_INTS("indices_or_sections", len - 1, cuts));
+    ln_nnvm_draft_set(d, LN_INT("axis", axis));
     return ln_put_end(n, src.dtype, dst.ndim, dst.dims, (uint32_t)len);
 }
 

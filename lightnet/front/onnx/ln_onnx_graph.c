@@ -18,12 +18,9 @@ static const char *emit_unpacked(ln_onnx_scope *scope, const char *bytes, const 
 {
     const LnOnnx__Node proto = {.op_type = "packed initializer"};
     ln_onnx_node n = ln_onnx_node_init(scope, &proto);
-    ln_emit_begin(&n.emit, "unpack_bits");
-    ln_emit_arg(&n.emit, "src", bytes);
-    ln_emit_set_dtype(&n.emit, "dtype", p->dtype);
-    ln_emit_set_ints(&n.emit, "dims", p->ndim, p->dims);
-    ln_emit_set_int(&n.emit, "bits", p->bits);
-    return ln_emit_end(&n.emit, "dst", LN_EMIT_TEMP);
+    return LN_EMIT(&n.emit, LN_EMIT_TEMP, "unpack_bits", LN_ARG("src", bytes),
+                   LN_DTYPE("dtype", p->dtype), LN_INTS("dims", p->ndim, p->dims),
+                   LN_INT("bits", p->bits));
 }
 
 const char *ln_onnx_add_tensor(ln_onnx_scope *scope, const LnOnnx__Tensor *proto, const char *name)

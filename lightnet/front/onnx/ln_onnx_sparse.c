@@ -9,10 +9,8 @@
 static const char *zeros(ln_onnx_node *n, tl_dtype dtype, int ndim, const int *dims)
 {
     const char *const zero = ln_emit_scalar(&n->emit, dtype, 0);
-    ln_emit_begin(&n->emit, "expand");
-    ln_emit_arg(&n->emit, "src", zero);
-    ln_emit_set_ints(&n->emit, "dims", ndim, dims);
-    return ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "expand", LN_ARG("src", zero),
+                   LN_INTS("dims", ndim, dims));
 }
 
 /** Emits an operator that puts `values` to where `index` says. */
@@ -24,7 +22,7 @@ static const char *put(ln_onnx_node *n, const char *optype, const char *src, con
     ln_emit_arg(&n->emit, "index", index);
     ln_emit_arg(&n->emit, "update", values);
     if (ln_streq(optype, "put_along"))
-        ln_emit_set_int(&n->emit, "axis", 0);
+        ln_emit_set(&n->emit, LN_INT("axis", 0));
     return ln_emit_end(&n->emit, "dst", i);
 }
 

@@ -106,7 +106,7 @@ void ln_onnx_set_image_ints(ln_onnx_node *n, const char *param, const tl_windows
         for (int i = 0; i < windows->n; i++)
             all[len++] = values[g * windows->n + i];
     }
-    ln_emit_set_ints(&n->emit, param, len, all);
+    ln_emit_set(&n->emit, LN_INTS(param, len, all));
 }
 
 void ln_onnx_end_image(ln_onnx_node *n, const tl_windows *windows, int i)

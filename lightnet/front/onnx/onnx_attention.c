@@ -18,34 +18,24 @@
 
 static const char *emit_compare(ln_onnx_node *n, const char *op, const char *src1, const char *src2)
 {
-    ln_emit_begin(&n->emit, "compare");
-    ln_emit_arg(&n->emit, "src1", src1);
-    ln_emit_arg(&n->emit, "src2", src2);
-    ln_emit_set_string(&n->emit, "op", op);
-    return ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "compare", LN_ARG("src1", src1), LN_ARG("src2", src2),
+                   LN_TEXT("op", op));
 }
 
 static const char *emit_join(ln_onnx_node *n, const char *first, const char *second, int axis,
                              int i)
 {
-    ln_emit_begin(&n->emit, "join");
-    ln_emit_arg_at(&n->emit, "src", 0, first);
-    ln_emit_arg_at(&n->emit, "src", 1, second);
-    ln_emit_set_int(&n->emit, "axis", axis);
-    return ln_emit_end(&n->emit, "dst", i);
+    return LN_EMIT(&n->emit, i, "join", LN_ARG_AT("src", 0, first), LN_ARG_AT("src", 1, second),
+                   LN_INT("axis", axis));
 }
 
 /** Indices start, start + step, .. before `end` along the last axis of `src`. */
 static const char *emit_part(ln_onnx_node *n, const char *src, int start, int end, int step)
 {
     const int axis = ln_onnx_tensor_of(n, src)->ndim - 1;
-    ln_emit_begin(&n->emit, "stride_slice");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_ints(&n->emit, "axes", 1, &axis);
-    ln_emit_set_ints(&n->emit, "starts", 1, &start);
-    ln_emit_set_ints(&n->emit, "ends", 1, &end);
-    ln_emit_set_ints(&n->emit, "steps", 1, &step);
-    return ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "stride_slice", LN_ARG("src", src),
+                   LN_INTS("axes", 1, &axis), LN_INTS("starts", 1, &start),
+                   LN_INTS("ends", 1, &end), LN_INTS("steps", 1, &step));
 }
 
 /** The number of heads in attribute `name`, which divides the last axis of `src` [B, S, H * D]. */
@@ -184,10 +174,8 @@ static const char *complete_mask(ln_onnx_node *n, const attention *a, const char
     for (int i = 0; i < ndim; i++)
         dims[i] = t->dims[i];
     dims[ndim - 1] = a->kv_len - dims[ndim - 1];
-    ln_emit_begin(&n->emit, "zeros");
-    ln_emit_set_dtype(&n->emit, "dtype", dtype);
-    ln_emit_set_ints(&n->emit, "dims", ndim, dims);
-    const char *rest = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    const char *rest = LN_EMIT(&n->emit, LN_EMIT_TEMP, "zeros", LN_DTYPE("dtype", dtype),
+                               LN_INTS("dims", ndim, dims));
     if (dtype != TL_BOOL)
         rest = ln_emit_unary(&n->emit, "TL_UNARY_LOG", rest, LN_EMIT_TEMP);
     return emit_join(n, mask, rest, ndim - 1, LN_EMIT_TEMP);
@@ -227,12 +215,9 @@ static const char *multiply_heads(ln_onnx_node *n, const attention *a, const cha
     const int rows = a->q_heads / a->kv_heads * a->q_len;
     const int dims[] = {a->batch, a->kv_heads, rows, t->dims[t->ndim - 1]};
     const char *const grouped = ln_emit_reshape(&n->emit, src, 4, dims, LN_EMIT_TEMP);
-    ln_emit_begin(&n->emit, "matmul");
-    ln_emit_arg(&n->emit, "src1", grouped);
-    ln_emit_arg(&n->emit, "src2", matrix);
-    ln_emit_set_bool(&n->emit, "trans2", is_transposed);
-    ln_emit_set_number(&n->emit, "alpha", factor);
-    const char *const product = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    const char *const product =
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, "matmul", LN_ARG("src1", grouped), LN_ARG("src2", matrix),
+                LN_BOOL("trans2", is_transposed), LN_NUMBER("alpha", factor));
     const tl_tensor *const p = ln_onnx_tensor_of(n, product);
     const int out[] = {a->batch, a->q_heads, a->q_len, p->ndim ? p->dims[p->ndim - 1] : 1};
     return ln_emit_reshape(&n->emit, product, 4, out, LN_EMIT_TEMP);
@@ -252,27 +237,20 @@ static const char *emit_softcap(ln_onnx_node *n, const attention *a, const char 
 static const char *emit_probabilities(ln_onnx_node *n, const attention *a, const char *scores,
                                       const char *bias)
 {
-    ln_emit_begin(&n->emit, "softmax");
-    ln_emit_arg(&n->emit, "src", scores);
-    ln_emit_set_int(&n->emit, "axis", 3);
-    const char *const probabilities = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    const char *const probabilities =
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, "softmax", LN_ARG("src", scores), LN_INT("axis", 3));
     if (!bias)
         return probabilities;
     const int last = ln_onnx_tensor_of(n, bias)->ndim - 1;
-    ln_emit_begin(&n->emit, "reduce");
-    ln_emit_arg(&n->emit, "src", bias);
-    ln_emit_set_string(&n->emit, "op", "TL_REDUCE_MAX");
-    ln_emit_set_ints(&n->emit, "axes", last >= 0, &last);
-    const char *const best = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    const char *const best =
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, "reduce", LN_ARG("src", bias),
+                LN_TEXT("op", "TL_REDUCE_MAX"), LN_INTS("axes", last >= 0, &last));
     const char *const lowest =
         ln_emit_scalar(&n->emit, a->dtype, -HUGE_VAL); // of the finite numbers
     const char *const is_empty = emit_compare(n, "TL_COMPARE_LESS", best, lowest);
     const char *const zero = ln_emit_scalar(&n->emit, a->dtype, 0);
-    ln_emit_begin(&n->emit, "where");
-    ln_emit_arg(&n->emit, "cond", is_empty);
-    ln_emit_arg(&n->emit, "src1", zero);
-    ln_emit_arg(&n->emit, "src2", probabilities);
-    return ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "where", LN_ARG("cond", is_empty), LN_ARG("src1", zero),
+                   LN_ARG("src2", probabilities));
 }
 
 /** The scores, of which a node may want one stage as its output 3, and their products with the
@@ -299,15 +277,9 @@ static const char *emit_stages(ln_onnx_node *n, const attention *a, const char *
 static const char *emit_attention(ln_onnx_node *n, const attention *a, const char *bias,
                                   double scale)
 {
-    ln_emit_begin(&n->emit, "attention");
-    ln_emit_arg(&n->emit, "q", a->query);
-    ln_emit_arg(&n->emit, "k", a->key);
-    ln_emit_arg(&n->emit, "v", a->value);
-    if (bias)
-        ln_emit_arg(&n->emit, "mask", bias);
-    ln_emit_set_number(&n->emit, "scale", scale);
-    ln_emit_set_bool(&n->emit, "zero_empty", bias != NULL);
-    return ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "attention", LN_ARG("q", a->query), LN_ARG("k", a->key),
+                   LN_ARG("v", a->value), LN_ARG("mask", bias), LN_NUMBER("scale", scale),
+                   LN_BOOL("zero_empty", bias != NULL));
 }
 
 static void translate_attention(ln_onnx_node *n)
@@ -341,11 +313,8 @@ static const char *angles_of(ln_onnx_node *n, int input, int axis)
     const char *cache = ln_onnx_in(n, input);
     const char *const positions = ln_onnx_optional(n, 3);
     if (positions) {
-        ln_emit_begin(&n->emit, "take");
-        ln_emit_arg(&n->emit, "src", cache);
-        ln_emit_arg(&n->emit, "index", positions);
-        ln_emit_set_int(&n->emit, "axis", 0);
-        cache = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+        cache = LN_EMIT(&n->emit, LN_EMIT_TEMP, "take", LN_ARG("src", cache),
+                        LN_ARG("index", positions), LN_INT("axis", 0));
     }
     const tl_tensor *const t = ln_onnx_tensor_of(n, cache);
     if (t->ndim != 3) {

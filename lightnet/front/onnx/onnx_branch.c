@@ -89,8 +89,8 @@ static void emit_branch(ln_onnx_node *n, const char *optype, const char *cond,
     ln_emit_arg(&n->emit, "cond", cond);
     for (int i = 0; i < n_captures; i++)
         ln_emit_arg_at(&n->emit, "src", i, captures[i]);
-    ln_emit_set_string(&n->emit, "then_body", then_name);
-    ln_emit_set_string(&n->emit, "else_body", else_name);
+    ln_emit_set(&n->emit, LN_TEXT("then_body", then_name));
+    ln_emit_set(&n->emit, LN_TEXT("else_body", else_name));
     const char **outs = ln_onnx_new_names(n, (size_t)n_outs);
     if (outs)
         ln_onnx_emit_outs(n, "dst", n_outs, 0, 1, outs);

@@ -414,7 +414,7 @@ static void set_flags(ln_onnx_node *n, const char *param, const char *attr, int 
         if (!wanted || wanted(n, l, k))
             flags[n_flags++] = ln_onnx_to_flag(n, attr, int_at(n, attr, k));
     if (flags)
-        ln_emit_set_ints(&n->emit, param, n_flags, flags);
+        ln_emit_set(&n->emit, LN_INTS(param, n_flags, flags));
 }
 
 static int part_axis(ln_onnx_node *n, const loop *l, int k, int ndim)
@@ -450,9 +450,9 @@ static void emit_loop(ln_onnx_node *n, const loop *l, rolled *r, const char *con
                        k < l->n_states ? k : k - l->n_states, states[k]);
     for (int k = 0; k < b->n_captures; k++)
         ln_emit_arg_at(&n->emit, "src", k, b->captures[k]);
-    ln_emit_set_string(&n->emit, "body", name);
-    ln_emit_set_bool(&n->emit, "conditional", r->conditional);
-    ln_emit_set_int(&n->emit, "most", r->most);
+    ln_emit_set(&n->emit, LN_TEXT("body", name));
+    ln_emit_set(&n->emit, LN_BOOL("conditional", r->conditional));
+    ln_emit_set(&n->emit, LN_INT("most", r->most));
     if (l->is_scan) {
         set_flags(n, "backward_rows", "scan_input_directions", l->n_rows, NULL, l);
         set_flags(n, "backward_parts", "scan_output_directions", l->n_stacked, wants_part, l);

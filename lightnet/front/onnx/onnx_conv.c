@@ -56,12 +56,12 @@ static void begin_image(ln_onnx_node *n, const char *optype, const convolution *
     ln_emit_arg(&n->emit, "src", src);
     ln_emit_arg(&n->emit, "weight", weight);
     ln_emit_arg(&n->emit, "bias", bias);
-    ln_emit_set_int(&n->emit, "group", c->group);
+    ln_emit_set(&n->emit, LN_INT("group", c->group));
     ln_onnx_set_image_ints(n, "size", w, 1, w->size, 1);
     ln_onnx_set_image_ints(n, "stride", w, 1, w->stride, 1);
     ln_onnx_set_image_ints(n, "dilation", w, 1, w->dilation, 1);
     ln_onnx_set_image_ints(n, "padding", w, 2, w->padding, 0);
-    ln_emit_set_string(&n->emit, "autopad", "NOTSET");
+    ln_emit_set(&n->emit, LN_TEXT("autopad", "NOTSET"));
 }
 
 /** A convolution over any number of axes, up to its own parameters. */
@@ -72,11 +72,11 @@ static void begin_nd(ln_onnx_node *n, const char *optype, const convolution *c)
     ln_emit_arg(&n->emit, "src", c->src);
     ln_emit_arg(&n->emit, "weight", c->weight);
     ln_emit_arg(&n->emit, "bias", c->bias);
-    ln_emit_set_int(&n->emit, "group", c->group);
-    ln_emit_set_ints(&n->emit, "size", w->n, w->size);
-    ln_emit_set_ints(&n->emit, "stride", w->n, w->stride);
-    ln_emit_set_ints(&n->emit, "dilation", w->n, w->dilation);
-    ln_emit_set_ints(&n->emit, "padding", 2 * w->n, w->padding);
+    ln_emit_set(&n->emit, LN_INT("group", c->group));
+    ln_emit_set(&n->emit, LN_INTS("size", w->n, w->size));
+    ln_emit_set(&n->emit, LN_INTS("stride", w->n, w->stride));
+    ln_emit_set(&n->emit, LN_INTS("dilation", w->n, w->dilation));
+    ln_emit_set(&n->emit, LN_INTS("padding", 2 * w->n, w->padding));
 }
 
 /* ---- Conv ---- */
@@ -155,11 +155,11 @@ static void translate_conv_transpose(ln_onnx_node *n)
         ln_onnx_is_image(n, c.src, &c.windows, 1)) {
         begin_image(n, "deconv2d", &c, weight->dims[1] * c.group);
         ln_onnx_set_image_ints(n, "output_padding", &c.windows, 1, output_padding, 0);
-        ln_emit_set_ints(&n->emit, "output_dims", 4, (int[]){0, 0, 0, 0});
+        ln_emit_set(&n->emit, LN_INTS("output_dims", 4, (int[]){0, 0, 0, 0}));
         ln_onnx_end_image(n, &c.windows, 0);
     } else {
         begin_nd(n, "deconvnd", &c);
-        ln_emit_set_ints(&n->emit, "output_padding", c.windows.n, output_padding);
+        ln_emit_set(&n->emit, LN_INTS("output_padding", c.windows.n, output_padding));
         ln_emit_end(&n->emit, "dst", 0);
     }
 }

@@ -139,10 +139,10 @@ static void take_diagonal(ln_onnx_node *n, term *t, int i, int j)
     moved = ln_emit_reshape(&n->emit, moved, ndim + 1, dims, LN_EMIT_TEMP);
     ln_emit_begin(&n->emit, "stride_slice");
     ln_emit_arg(&n->emit, "src", moved);
-    ln_emit_set_ints(&n->emit, "axes", 1, &ndim);
-    ln_emit_set_ints(&n->emit, "starts", 1, (int[]){0});
-    ln_emit_set_ints(&n->emit, "ends", 1, (int[]){(int)len});
-    ln_emit_set_ints(&n->emit, "steps", 1, &step);
+    ln_emit_set(&n->emit, LN_INTS("axes", 1, &ndim));
+    ln_emit_set(&n->emit, LN_INTS("starts", 1, (int[]){0}));
+    ln_emit_set(&n->emit, LN_INTS("ends", 1, (int[]){(int)len}));
+    ln_emit_set(&n->emit, LN_INTS("steps", 1, &step));
     t->tensor = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
     rest.at[rest.n++] = label;
     t->labels = rest;
@@ -195,9 +195,9 @@ static void sum_up(ln_onnx_node *n, term *t, label_set needed)
         return;
     ln_emit_begin(&n->emit, "reduce");
     ln_emit_arg(&n->emit, "src", t->tensor);
-    ln_emit_set_string(&n->emit, "op", "TL_REDUCE_SUM");
-    ln_emit_set_ints(&n->emit, "axes", n_axes, axes);
-    ln_emit_set_bool(&n->emit, "keepdims", 0);
+    ln_emit_set(&n->emit, LN_TEXT("op", "TL_REDUCE_SUM"));
+    ln_emit_set(&n->emit, LN_INTS("axes", n_axes, axes));
+    ln_emit_set(&n->emit, LN_BOOL("keepdims", 0));
     t->tensor = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
     t->labels = rest;
 }
@@ -254,12 +254,9 @@ static void multiply(ln_onnx_node *n, term *first, term *second, label_set neede
     append(n, &cols, &second->labels, ~set1);
     const int trans1 = make_matrices(n, first, &batch, &rows, &sums, lens);
     const int trans2 = make_matrices(n, second, &batch, &sums, &cols, lens);
-    ln_emit_begin(&n->emit, "matmul");
-    ln_emit_arg(&n->emit, "src1", first->tensor);
-    ln_emit_arg(&n->emit, "src2", second->tensor);
-    ln_emit_set_bool(&n->emit, "trans1", trans1);
-    ln_emit_set_bool(&n->emit, "trans2", trans2);
-    const char *const product = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    const char *const product = LN_EMIT(
+        &n->emit, LN_EMIT_TEMP, "matmul", LN_ARG("src1", first->tensor),
+        LN_ARG("src2", second->tensor), LN_BOOL("trans1", trans1), LN_BOOL("trans2", trans2));
     first->labels = batch;
     append(n, &first->labels, &rows, ~(label_set)0);
     append(n, &first->labels, &cols, ~(label_set)0);

@@ -120,11 +120,8 @@ static void translate_prelu(ln_onnx_node *n)
 static void translate_compare(ln_onnx_node *n)
 {
     const char *const src2 = second_operand(n);
-    ln_emit_begin(&n->emit, "compare");
-    ln_emit_arg(&n->emit, "src1", ln_onnx_in(n, 0));
-    ln_emit_arg(&n->emit, "src2", src2);
-    ln_emit_set_string(&n->emit, "op", n->row->with);
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "compare", LN_ARG("src1", ln_onnx_in(n, 0)), LN_ARG("src2", src2),
+            LN_TEXT("op", n->row->with));
 }
 
 /* ---- any number of operands ---- */
@@ -160,11 +157,8 @@ static void translate_mean(ln_onnx_node *n)
 
 static void translate_where(ln_onnx_node *n)
 {
-    ln_emit_begin(&n->emit, "where");
-    ln_emit_arg(&n->emit, "cond", ln_onnx_in(n, 0));
-    ln_emit_arg(&n->emit, "src1", ln_onnx_in(n, 1));
-    ln_emit_arg(&n->emit, "src2", ln_onnx_in(n, 2));
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "where", LN_ARG("cond", ln_onnx_in(n, 0)),
+            LN_ARG("src1", ln_onnx_in(n, 1)), LN_ARG("src2", ln_onnx_in(n, 2)));
 }
 
 const ln_onnx_row ln_onnx_rows_elementwise[] = {

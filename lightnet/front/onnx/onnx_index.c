@@ -13,21 +13,15 @@ static void translate_take(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
     const char *const index = ln_onnx_in(n, 1);
-    ln_emit_begin(&n->emit, n->row->with);
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_arg(&n->emit, "index", index);
-    ln_emit_set_int(&n->emit, "axis",
-                    ln_onnx_axis(n, ln_onnx_int(n, "axis", 0), ln_onnx_tensor_of(n, src)->ndim));
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, n->row->with, LN_ARG("src", src), LN_ARG("index", index),
+            LN_INT("axis",
+                   ln_onnx_axis(n, ln_onnx_int(n, "axis", 0), ln_onnx_tensor_of(n, src)->ndim)));
 }
 
 static void translate_gather_nd(ln_onnx_node *n)
 {
-    ln_emit_begin(&n->emit, "take_nd");
-    ln_emit_arg(&n->emit, "src", ln_onnx_in(n, 0));
-    ln_emit_arg(&n->emit, "index", ln_onnx_in(n, 1));
-    ln_emit_set_int(&n->emit, "batch", ln_onnx_int(n, "batch_dims", 0));
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "take_nd", LN_ARG("src", ln_onnx_in(n, 0)),
+            LN_ARG("index", ln_onnx_in(n, 1)), LN_INT("batch", ln_onnx_int(n, "batch_dims", 0)));
 }
 
 /* ---- placed ---- */
@@ -45,14 +39,14 @@ static void begin_put(ln_onnx_node *n, const char *optype)
     ln_emit_arg(&n->emit, "src", ln_onnx_in(n, 0));
     ln_emit_arg(&n->emit, "index", ln_onnx_in(n, 1));
     ln_emit_arg(&n->emit, "update", ln_onnx_in(n, 2));
-    ln_emit_set_string(&n->emit, "op", op);
+    ln_emit_set(&n->emit, LN_TEXT("op", op));
 }
 
 static void translate_scatter_elements(ln_onnx_node *n)
 {
     const int ndim = ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->ndim;
     begin_put(n, "put_along");
-    ln_emit_set_int(&n->emit, "axis", ln_onnx_axis(n, ln_onnx_int(n, "axis", 0), ndim));
+    ln_emit_set(&n->emit, LN_INT("axis", ln_onnx_axis(n, ln_onnx_int(n, "axis", 0), ndim)));
     ln_emit_end(&n->emit, "dst", 0);
 }
 
@@ -69,14 +63,11 @@ static void translate_tensor_scatter(ln_onnx_node *n)
     if (!ln_streq(mode, "linear") && !ln_streq(mode, "circular"))
         ln_emit_fail(&n->emit, "attribute 'mode' is \"%s\", expected \"linear\" or \"circular\"",
                      mode);
-    ln_emit_begin(&n->emit, "put_range");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_arg(&n->emit, "update", ln_onnx_in(n, 1));
-    ln_emit_arg(&n->emit, "first", ln_onnx_optional(n, 2));
-    ln_emit_set_int(&n->emit, "axis",
-                    ln_onnx_axis(n, ln_onnx_int(n, "axis", -2), ln_onnx_tensor_of(n, src)->ndim));
-    ln_emit_set_bool(&n->emit, "circular", ln_streq(mode, "circular"));
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "put_range", LN_ARG("src", src), LN_ARG("update", ln_onnx_in(n, 1)),
+            LN_ARG("first", ln_onnx_optional(n, 2)),
+            LN_INT("axis",
+                   ln_onnx_axis(n, ln_onnx_int(n, "axis", -2), ln_onnx_tensor_of(n, src)->ndim)),
+            LN_BOOL("circular", ln_streq(mode, "circular")));
 }
 
 static void translate_onehot(ln_onnx_node *n)
@@ -85,14 +76,10 @@ static void translate_onehot(ln_onnx_node *n)
     const double depth = ln_onnx_number_in(n, 1, 0);
     if (!(depth >= 0 && depth <= INT_MAX))
         ln_emit_fail(&n->emit, "a depth of %g, expected 0 to %d", depth, INT_MAX);
-    ln_emit_begin(&n->emit, "onehot");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_arg(&n->emit, "values", ln_onnx_in(n, 2));
-    ln_emit_set_int(&n->emit, "depth", ln_onnx_failed(n) ? 0 : (int)depth);
-    ln_emit_set_int(
-        &n->emit, "axis",
-        ln_onnx_axis(n, ln_onnx_int(n, "axis", -1), ln_onnx_tensor_of(n, src)->ndim + 1));
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "onehot", LN_ARG("src", src), LN_ARG("values", ln_onnx_in(n, 2)),
+            LN_INT("depth", ln_onnx_failed(n) ? 0 : (int)depth),
+            LN_INT("axis", ln_onnx_axis(n, ln_onnx_int(n, "axis", -1),
+                                        ln_onnx_tensor_of(n, src)->ndim + 1)));
 }
 
 /* ---- counting ---- */
@@ -130,12 +117,9 @@ static void translate_range(ln_onnx_node *n)
 {
     const int len = range_length(n);
     const int varies = ln_onnx_varies(n, 0) || ln_onnx_varies(n, 1) || ln_onnx_varies(n, 2);
-    ln_emit_begin(&n->emit, varies ? "range_to" : "range");
-    ln_emit_arg(&n->emit, "start", ln_onnx_in(n, 0));
-    ln_emit_arg(&n->emit, "limit", varies ? ln_onnx_in(n, 1) : NULL);
-    ln_emit_arg(&n->emit, "delta", ln_onnx_in(n, 2));
-    ln_emit_set_int(&n->emit, "len", len);
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, varies ? "range_to" : "range", LN_ARG("start", ln_onnx_in(n, 0)),
+            LN_ARG("limit", varies ? ln_onnx_in(n, 1) : NULL), LN_ARG("delta", ln_onnx_in(n, 2)),
+            LN_INT("len", len));
 }
 
 static void translate_eye_like(ln_onnx_node *n)
@@ -149,11 +133,10 @@ static void translate_eye_like(ln_onnx_node *n)
         ln_emit_fail(&n->emit, "input 0 has %d dimensions, expected 2", like->ndim);
     if (ln_onnx_failed(n))
         return;
-    ln_emit_begin(&n->emit, "eye");
-    ln_emit_set_dtype(&n->emit, "dtype", dtype);
-    ln_emit_set_ints(&n->emit, "dims", 2, like->dims);
-    ln_emit_set_int(&n->emit, "k", k < -INT_MAX ? -INT_MAX : k > INT_MAX ? INT_MAX : k);
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "eye", LN_DTYPE("dtype", dtype), LN_INTS("dims", 2, like->dims),
+            LN_INT("k", k < -INT_MAX  ? -INT_MAX
+                        : k > INT_MAX ? INT_MAX
+                                      : k));
 }
 
 const ln_onnx_row ln_onnx_rows_index[] = {

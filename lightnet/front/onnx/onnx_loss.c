@@ -16,10 +16,10 @@ static void emit_nllloss(ln_onnx_node *n, const char *log_prob)
     ln_emit_arg(&n->emit, "src", log_prob);
     ln_emit_arg(&n->emit, "target", ln_onnx_in(n, 1));
     ln_emit_arg(&n->emit, "weight", ln_onnx_optional(n, 2));
-    ln_emit_set_string(&n->emit, "reduction", ln_onnx_choose(n, "reduction", "mean", reductions));
+    ln_emit_set(&n->emit, LN_TEXT("reduction", ln_onnx_choose(n, "reduction", "mean", reductions)));
     if (ln_onnx_has_attr(n, "ignore_index")) {
-        ln_emit_set_bool(&n->emit, "is_ignoring", 1);
-        ln_emit_set_int(&n->emit, "ignored", ln_onnx_int(n, "ignore_index", 0));
+        ln_emit_set(&n->emit, LN_BOOL("is_ignoring", 1));
+        ln_emit_set(&n->emit, LN_INT("ignored", ln_onnx_int(n, "ignore_index", 0)));
     }
     ln_emit_end(&n->emit, "dst", 0);
 }
@@ -33,7 +33,7 @@ static void translate_softmax_cross_entropy(ln_onnx_node *n)
 {
     ln_emit_begin(&n->emit, "logsoftmax");
     ln_emit_arg(&n->emit, "src", ln_onnx_in(n, 0));
-    ln_emit_set_int(&n->emit, "axis", 1);
+    ln_emit_set(&n->emit, LN_INT("axis", 1));
     emit_nllloss(n, ln_emit_end(&n->emit, "dst", ln_onnx_wants(n, 1) ? 1 : LN_EMIT_TEMP));
 }
 

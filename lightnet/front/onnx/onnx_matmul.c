@@ -13,10 +13,8 @@ static void emit_product(ln_onnx_node *n, const char *optype, const char *zero1,
     ln_emit_begin(&n->emit, optype);
     ln_emit_arg(&n->emit, "src1", m.rows);
     ln_emit_arg(&n->emit, "src2", m.cols);
-    if (zero1)
-        ln_emit_arg(&n->emit, "zero1", zero1);
-    if (zero2)
-        ln_emit_arg(&n->emit, "zero2", zero2);
+    ln_emit_arg(&n->emit, "zero1", zero1);
+    ln_emit_arg(&n->emit, "zero2", zero2);
     ln_onnx_drop_axes(n, ln_emit_end(&n->emit, "dst", ln_onnx_product_output(&m)), &m);
 }
 
@@ -43,10 +41,10 @@ static void translate_gemm(ln_onnx_node *n)
     ln_emit_arg(&n->emit, "src2", ln_onnx_in(n, 1));
     if (beta != 0)
         ln_emit_arg(&n->emit, "bias", ln_onnx_optional(n, 2));
-    ln_emit_set_bool(&n->emit, "trans1", ln_onnx_flag(n, "transA", 0));
-    ln_emit_set_bool(&n->emit, "trans2", ln_onnx_flag(n, "transB", 0));
-    ln_emit_set_number(&n->emit, "alpha", ln_onnx_float(n, "alpha", 1));
-    ln_emit_set_number(&n->emit, "beta", beta);
+    ln_emit_set(&n->emit, LN_BOOL("trans1", ln_onnx_flag(n, "transA", 0)));
+    ln_emit_set(&n->emit, LN_BOOL("trans2", ln_onnx_flag(n, "transB", 0)));
+    ln_emit_set(&n->emit, LN_NUMBER("alpha", ln_onnx_float(n, "alpha", 1)));
+    ln_emit_set(&n->emit, LN_NUMBER("beta", beta));
     ln_emit_end(&n->emit, "dst", 0);
 }
 

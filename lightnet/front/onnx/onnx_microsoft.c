@@ -47,20 +47,13 @@ static const char *unpack(ln_onnx_node *n, const few_bits *f, const char *bytes,
                           int rows, int cols)
 {
     const int per_byte = 8 / f->bits, padded = (cols + per_byte - 1) / per_byte * per_byte;
-    ln_emit_begin(&n->emit, "unpack_bits");
-    ln_emit_arg(&n->emit, "src", bytes);
-    ln_emit_set_dtype(&n->emit, "dtype", dtype);
-    ln_emit_set_ints(&n->emit, "dims", 2, (int[]){rows, padded});
-    ln_emit_set_int(&n->emit, "bits", f->bits);
-    const char *const all = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    const char *const all = LN_EMIT(
+        &n->emit, LN_EMIT_TEMP, "unpack_bits", LN_ARG("src", bytes), LN_DTYPE("dtype", dtype),
+        LN_INTS("dims", 2, (int[]){rows, padded}), LN_INT("bits", f->bits));
     if (padded == cols)
         return all;
-    ln_emit_begin(&n->emit, "slice");
-    ln_emit_arg(&n->emit, "src", all);
-    ln_emit_set_int(&n->emit, "axis", 1);
-    ln_emit_set_int(&n->emit, "start", 0);
-    ln_emit_set_int(&n->emit, "len", cols);
-    return ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "slice", LN_ARG("src", all), LN_INT("axis", 1),
+                   LN_INT("start", 0), LN_INT("len", cols));
 }
 
 /** The weights [n, k]. Without zero points these are half of the range: with their highest bits
@@ -96,19 +89,11 @@ static void translate_matmul_nbits(ln_onnx_node *n)
     const char *const zeros = has_zeros ? unpack_zeros(n, &f) : NULL;
     const char *const scales =
         ln_emit_reshape(&n->emit, ln_onnx_in(n, SCALES), 2, (int[]){f.n, f.blocks}, LN_EMIT_TEMP);
-    ln_emit_begin(&n->emit, "dequantize");
-    ln_emit_arg(&n->emit, "src", weights);
-    ln_emit_arg(&n->emit, "scale", scales);
-    ln_emit_arg(&n->emit, "zero", zeros);
-    ln_emit_set_int(&n->emit, "axis", 1);
-    ln_emit_set_int(&n->emit, "block", f.block);
-    const char *const floats = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
-    ln_emit_begin(&n->emit, "matmul");
-    ln_emit_arg(&n->emit, "src1", src);
-    ln_emit_arg(&n->emit, "src2", floats);
-    ln_emit_arg(&n->emit, "bias", bias);
-    ln_emit_set_bool(&n->emit, "trans2", 1);
-    ln_emit_end(&n->emit, "dst", 0);
+    const char *const floats = LN_EMIT(&n->emit, LN_EMIT_TEMP, "dequantize", LN_ARG("src", weights),
+                                       LN_ARG("scale", scales), LN_ARG("zero", zeros),
+                                       LN_INT("axis", 1), LN_INT("block", f.block));
+    LN_EMIT(&n->emit, 0, "matmul", LN_ARG("src1", src), LN_ARG("src2", floats),
+            LN_ARG("bias", bias), LN_BOOL("trans2", 1));
 }
 
 const ln_onnx_row ln_onnx_rows_microsoft[] = {

@@ -13,11 +13,8 @@
 static const char *emit_reduce(ln_onnx_node *n, const char *op, const char *src, int n_axes,
                                const int *axes)
 {
-    ln_emit_begin(&n->emit, "reduce");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_string(&n->emit, "op", op);
-    ln_emit_set_ints(&n->emit, "axes", n_axes, axes);
-    return ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "reduce", LN_ARG("src", src), LN_TEXT("op", op),
+                   LN_INTS("axes", n_axes, axes));
 }
 
 /* ---- softmax, logsoftmax, hardmax ---- */
@@ -33,30 +30,20 @@ static const char *emit_hardmax(ln_onnx_node *n, const char *src, int axis, int 
         return ln_emit_simple(&n->emit, "forward", src, i); // without elements, without a maximum
     if (t->ndim)
         ln_onnx_want_fixed_axis(n, src, axis);
-    ln_emit_begin(&n->emit, "argreduce");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_int(&n->emit, "axis", axis);
-    ln_emit_set_bool(&n->emit, "keepdims", 0);
-    const char *const best = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    const char *const best = LN_EMIT(&n->emit, LN_EMIT_TEMP, "argreduce", LN_ARG("src", src),
+                                     LN_INT("axis", axis), LN_BOOL("keepdims", 0));
     uint64_t values[2];
     tl_convert_array(values, dtype, choice, TL_DOUBLE, 2);
     const char *const off_on = ln_emit_constant(&n->emit, dtype, 1, &two, values);
-    ln_emit_begin(&n->emit, "onehot");
-    ln_emit_arg(&n->emit, "src", best);
-    ln_emit_arg(&n->emit, "values", off_on);
-    ln_emit_set_int(&n->emit, "depth", depth);
-    ln_emit_set_int(&n->emit, "axis", axis);
-    return ln_emit_end(&n->emit, "dst", i);
+    return LN_EMIT(&n->emit, i, "onehot", LN_ARG("src", best), LN_ARG("values", off_on),
+                   LN_INT("depth", depth), LN_INT("axis", axis));
 }
 
 static const char *emit_along(ln_onnx_node *n, const char *src, int axis, int i)
 {
     if (strcmp(n->row->with, "hardmax") == 0)
         return emit_hardmax(n, src, axis, i);
-    ln_emit_begin(&n->emit, n->row->with);
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_int(&n->emit, "axis", axis);
-    return ln_emit_end(&n->emit, "dst", i);
+    return LN_EMIT(&n->emit, i, n->row->with, LN_ARG("src", src), LN_INT("axis", axis));
 }
 
 static void translate_along_axis(ln_onnx_node *n)
@@ -100,14 +87,9 @@ typedef struct batch_stats {
 
 static const char *emit_batchnorm(ln_onnx_node *n, const batch_stats *s, const char *images)
 {
-    ln_emit_begin(&n->emit, "batchnorm");
-    ln_emit_arg(&n->emit, "src", images);
-    ln_emit_arg(&n->emit, "scale", s->scale);
-    ln_emit_arg(&n->emit, "offset", s->offset);
-    ln_emit_arg(&n->emit, "mean", s->mean);
-    ln_emit_arg(&n->emit, "var", s->var);
-    ln_emit_set_number(&n->emit, "epsilon", read_epsilon(n));
-    return ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "batchnorm", LN_ARG("src", images),
+                   LN_ARG("scale", s->scale), LN_ARG("offset", s->offset), LN_ARG("mean", s->mean),
+                   LN_ARG("var", s->var), LN_NUMBER("epsilon", read_epsilon(n)));
 }
 
 /** With one number for each channel: [N, C, ..] as [N, C, 1, rest], images as they are, so that the
@@ -245,10 +227,8 @@ static const char *factor_of_layer(ln_onnx_node *n, const char *factor, const ch
     factor = ln_emit_reshape(&n->emit, factor, ndim, flat, LN_EMIT_TEMP);
     if (is_same)
         return factor;
-    ln_emit_begin(&n->emit, "expand");
-    ln_emit_arg(&n->emit, "src", factor);
-    ln_emit_set_ints(&n->emit, "dims", ndim, dims);
-    return ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "expand", LN_ARG("src", factor),
+                   LN_INTS("dims", ndim, dims));
 }
 
 /** Mean or inverse deviation, in the type that stash_type names. */
@@ -264,12 +244,10 @@ static const char *emit_layernorm(ln_onnx_node *n, const char *optype, const cha
     const char *mean = NULL, *inv_std = NULL;
     ln_emit_begin(&n->emit, optype);
     ln_emit_arg(&n->emit, "src", src);
-    if (scale)
-        ln_emit_arg(&n->emit, "scale", scale);
-    if (bias)
-        ln_emit_arg(&n->emit, "bias", bias);
-    ln_emit_set_int(&n->emit, "axis", axis);
-    ln_emit_set_number(&n->emit, "epsilon", ln_onnx_float(n, "epsilon", 1e-5));
+    ln_emit_arg(&n->emit, "scale", scale);
+    ln_emit_arg(&n->emit, "bias", bias);
+    ln_emit_set(&n->emit, LN_INT("axis", axis));
+    ln_emit_set(&n->emit, LN_NUMBER("epsilon", ln_onnx_float(n, "epsilon", 1e-5)));
     if (ln_onnx_wants(n, 1))
         mean = ln_emit_out(&n->emit, "mean", LN_EMIT_TEMP);
     if (ln_onnx_wants(n, 2))
@@ -312,13 +290,9 @@ static void emit_groupnorm(ln_onnx_node *n, int64_t groups)
     const tl_dtype dtype = ln_onnx_tensor_of(n, src)->dtype;
     const char *const scale = ln_emit_cast(&n->emit, ln_onnx_in(n, 1), dtype, LN_EMIT_TEMP);
     const char *const bias = ln_emit_cast(&n->emit, ln_onnx_in(n, 2), dtype, LN_EMIT_TEMP);
-    ln_emit_begin(&n->emit, "groupnorm");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_arg(&n->emit, "scale", scale);
-    ln_emit_arg(&n->emit, "bias", bias);
-    ln_emit_set_int(&n->emit, "groups", groups);
-    ln_emit_set_number(&n->emit, "epsilon", ln_onnx_float(n, "epsilon", 1e-5));
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "groupnorm", LN_ARG("src", src), LN_ARG("scale", scale),
+            LN_ARG("bias", bias), LN_INT("groups", groups),
+            LN_NUMBER("epsilon", ln_onnx_float(n, "epsilon", 1e-5)));
 }
 
 static void translate_groupnorm(ln_onnx_node *n)
@@ -369,8 +343,8 @@ static void translate_mvn(ln_onnx_node *n)
     const char *const moved = ln_emit_transpose(&n->emit, src, order, LN_EMIT_TEMP);
     ln_emit_begin(&n->emit, "layernorm");
     ln_emit_arg(&n->emit, "src", moved);
-    ln_emit_set_int(&n->emit, "axis", axis);
-    ln_emit_set_number(&n->emit, "epsilon", 1e-18); // the square of 1e-9
+    ln_emit_set(&n->emit, LN_INT("axis", axis));
+    ln_emit_set(&n->emit, LN_NUMBER("epsilon", 1e-18)); // the square of 1e-9
     ln_emit_transpose(&n->emit, ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP), back, 0);
 }
 
@@ -400,13 +374,11 @@ static void translate_lrn(ln_onnx_node *n)
 {
     if (!ln_onnx_has_attr(n, "size"))
         ln_emit_fail(&n->emit, "has no attribute 'size'");
-    ln_emit_begin(&n->emit, "lrn");
-    ln_emit_arg(&n->emit, "src", ln_onnx_in(n, 0));
-    ln_emit_set_int(&n->emit, "size", ln_onnx_int(n, "size", 1));
-    ln_emit_set_number(&n->emit, "alpha", ln_onnx_float(n, "alpha", 1e-4));
-    ln_emit_set_number(&n->emit, "beta", ln_onnx_float(n, "beta", 0.75));
-    ln_emit_set_number(&n->emit, "bias", ln_onnx_float(n, "bias", 1));
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "lrn", LN_ARG("src", ln_onnx_in(n, 0)),
+            LN_INT("size", ln_onnx_int(n, "size", 1)),
+            LN_NUMBER("alpha", ln_onnx_float(n, "alpha", 1e-4)),
+            LN_NUMBER("beta", ln_onnx_float(n, "beta", 0.75)),
+            LN_NUMBER("bias", ln_onnx_float(n, "bias", 1)));
 }
 
 const ln_onnx_row ln_onnx_rows_norm[] = {

@@ -52,21 +52,16 @@ static void emit_pool(ln_onnx_node *n, const pooling *p)
         ln_onnx_set_image_ints(n, "size", &w, 1, w.size, 1);
         ln_onnx_set_image_ints(n, "stride", &w, 1, w.stride, 1);
         ln_onnx_set_image_ints(n, "padding", &w, 2, w.padding, 0);
-        ln_emit_set_string(&n->emit, "autopad", "NOTSET");
+        ln_emit_set(&n->emit, LN_TEXT("autopad", "NOTSET"));
         ln_onnx_end_image(n, &w, 0);
         return;
     }
-    ln_emit_begin(&n->emit, "poolnd");
-    ln_emit_arg(&n->emit, "src", p->src);
-    ln_emit_set_string(&n->emit, "kind", p->kind);
-    ln_emit_set_ints(&n->emit, "size", p->windows.n, p->windows.size);
-    ln_emit_set_ints(&n->emit, "stride", p->windows.n, p->windows.stride);
-    ln_emit_set_ints(&n->emit, "dilation", p->windows.n, p->windows.dilation);
-    ln_emit_set_ints(&n->emit, "padding", 2 * p->windows.n, p->windows.padding);
-    ln_emit_set_bool(&n->emit, "ceil", p->is_ceil);
-    ln_emit_set_bool(&n->emit, "count_padding", p->counts_padding);
-    ln_emit_set_number(&n->emit, "p", p->p);
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "poolnd", LN_ARG("src", p->src), LN_TEXT("kind", p->kind),
+            LN_INTS("size", p->windows.n, p->windows.size),
+            LN_INTS("stride", p->windows.n, p->windows.stride),
+            LN_INTS("dilation", p->windows.n, p->windows.dilation),
+            LN_INTS("padding", 2 * p->windows.n, p->windows.padding), LN_BOOL("ceil", p->is_ceil),
+            LN_BOOL("count_padding", p->counts_padding), LN_NUMBER("p", p->p));
 }
 
 /** The exponent: a float in opset 1, an integer since. */
@@ -89,12 +84,12 @@ static void emit_max_pool_with_indices(ln_onnx_node *n, const pooling *p)
 {
     ln_emit_begin(&n->emit, "maxpoolnd_arg");
     ln_emit_arg(&n->emit, "src", p->src);
-    ln_emit_set_ints(&n->emit, "size", p->windows.n, p->windows.size);
-    ln_emit_set_ints(&n->emit, "stride", p->windows.n, p->windows.stride);
-    ln_emit_set_ints(&n->emit, "dilation", p->windows.n, p->windows.dilation);
-    ln_emit_set_ints(&n->emit, "padding", 2 * p->windows.n, p->windows.padding);
-    ln_emit_set_bool(&n->emit, "ceil", p->is_ceil);
-    ln_emit_set_bool(&n->emit, "column_major", ln_onnx_flag(n, "storage_order", 0));
+    ln_emit_set(&n->emit, LN_INTS("size", p->windows.n, p->windows.size));
+    ln_emit_set(&n->emit, LN_INTS("stride", p->windows.n, p->windows.stride));
+    ln_emit_set(&n->emit, LN_INTS("dilation", p->windows.n, p->windows.dilation));
+    ln_emit_set(&n->emit, LN_INTS("padding", 2 * p->windows.n, p->windows.padding));
+    ln_emit_set(&n->emit, LN_BOOL("ceil", p->is_ceil));
+    ln_emit_set(&n->emit, LN_BOOL("column_major", ln_onnx_flag(n, "storage_order", 0)));
     ln_emit_out(&n->emit, "dst", 0);
     ln_emit_end(&n->emit, "arg", 1);
 }
@@ -172,11 +167,8 @@ static void enlarge(ln_onnx_node *n, const char *tensor, int ndim, const int *di
         return;
     }
     const char *const shaped = ln_emit_reshape(&n->emit, tensor, ndim, dims, LN_EMIT_TEMP);
-    ln_emit_begin(&n->emit, "pad");
-    ln_emit_arg(&n->emit, "src", shaped);
-    ln_emit_set_ints(&n->emit, "before", ndim, before);
-    ln_emit_set_ints(&n->emit, "after", ndim, after);
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "pad", LN_ARG("src", shaped), LN_INTS("before", ndim, before),
+            LN_INTS("after", ndim, after));
 }
 
 /** Puts the elements at their indices in zeros. */
@@ -194,17 +186,15 @@ static void translate_max_unpool(ln_onnx_node *n)
         ln_emit_fail(&n->emit, "%s", tl_last_error());
         return;
     }
-    ln_emit_begin(&n->emit, "zeros");
-    ln_emit_set_dtype(&n->emit, "dtype", t->dtype);
-    ln_emit_set_ints(&n->emit, "dims", 1, &len);
-    const char *const zeros = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    const char *const zeros = LN_EMIT(&n->emit, LN_EMIT_TEMP, "zeros", LN_DTYPE("dtype", t->dtype),
+                                      LN_INTS("dims", 1, &len));
     const char *const line = ln_emit_reshape(&n->emit, src, 1, &t->len, LN_EMIT_TEMP);
     const char *const indices = ln_emit_reshape(&n->emit, index, 1, &t->len, LN_EMIT_TEMP);
     ln_emit_begin(&n->emit, "put_along");
     ln_emit_arg(&n->emit, "src", zeros);
     ln_emit_arg(&n->emit, "index", indices);
     ln_emit_arg(&n->emit, "update", line);
-    ln_emit_set_int(&n->emit, "axis", 0);
+    ln_emit_set(&n->emit, LN_INT("axis", 0));
     enlarge(n, ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP), t->ndim, dims);
 }
 

@@ -19,26 +19,16 @@ static const char *scale_ratio(ln_onnx_node *n, const char *scale1, const char *
 static const char *emit_quantize(ln_onnx_node *n, const char *src, const char *scale,
                                  const char *zero, tl_dtype dtype, int axis, int block, int i)
 {
-    ln_emit_begin(&n->emit, "quantize");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_arg(&n->emit, "scale", scale);
-    ln_emit_arg(&n->emit, "zero", zero);
-    ln_emit_set_dtype(&n->emit, "dtype", dtype);
-    ln_emit_set_int(&n->emit, "axis", axis);
-    ln_emit_set_int(&n->emit, "block", block);
-    return ln_emit_end(&n->emit, "dst", i);
+    return LN_EMIT(&n->emit, i, "quantize", LN_ARG("src", src), LN_ARG("scale", scale),
+                   LN_ARG("zero", zero), LN_DTYPE("dtype", dtype), LN_INT("axis", axis),
+                   LN_INT("block", block));
 }
 
 static const char *emit_dequantize(ln_onnx_node *n, const char *src, const char *scale,
                                    const char *zero, int axis, int block, int i)
 {
-    ln_emit_begin(&n->emit, "dequantize");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_arg(&n->emit, "scale", scale);
-    ln_emit_arg(&n->emit, "zero", zero);
-    ln_emit_set_int(&n->emit, "axis", axis);
-    ln_emit_set_int(&n->emit, "block", block);
-    return ln_emit_end(&n->emit, "dst", i);
+    return LN_EMIT(&n->emit, i, "dequantize", LN_ARG("src", src), LN_ARG("scale", scale),
+                   LN_ARG("zero", zero), LN_INT("axis", axis), LN_INT("block", block));
 }
 
 /* ---- QuantizeLinear, DequantizeLinear ---- */
@@ -147,18 +137,11 @@ static void translate_qlinear_conv(ln_onnx_node *n)
     const int64_t group = ln_onnx_int(n, "group", 1);
     tl_windows w = ln_onnx_windows(n, src, weight);
     ln_onnx_auto_pad(n, src, &w);
-    ln_emit_begin(&n->emit, "conv_int");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_arg(&n->emit, "weight", weight);
-    ln_emit_arg(&n->emit, "bias", bias);
-    ln_emit_arg(&n->emit, "src_zero", src_zero);
-    ln_emit_arg(&n->emit, "weight_zero", weight_zero);
-    ln_emit_set_int(&n->emit, "group", group);
-    ln_emit_set_ints(&n->emit, "size", w.n, w.size);
-    ln_emit_set_ints(&n->emit, "stride", w.n, w.stride);
-    ln_emit_set_ints(&n->emit, "dilation", w.n, w.dilation);
-    ln_emit_set_ints(&n->emit, "padding", 2 * w.n, w.padding);
-    const char *const sums = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    const char *const sums = LN_EMIT(
+        &n->emit, LN_EMIT_TEMP, "conv_int", LN_ARG("src", src), LN_ARG("weight", weight),
+        LN_ARG("bias", bias), LN_ARG("src_zero", src_zero), LN_ARG("weight_zero", weight_zero),
+        LN_INT("group", group), LN_INTS("size", w.n, w.size), LN_INTS("stride", w.n, w.stride),
+        LN_INTS("dilation", w.n, w.dilation), LN_INTS("padding", 2 * w.n, w.padding));
     const char *const factor = scale_ratio(n, src_scale, weight_scale, dst_scale);
     requantize(n, sums, 1, factor, ln_onnx_in(n, 7), 0);
 }
@@ -173,12 +156,9 @@ static void translate_qlinear_matmul(ln_onnx_node *n)
     const char *zero2 = ln_onnx_zero_point(n, 5, ln_onnx_in(n, 3), 1);
     zero2 = zero2 ? as_scalar(n, zero2) : NULL;
     const char *const dst_scale = as_scalar(n, ln_onnx_in(n, 6));
-    ln_emit_begin(&n->emit, "matmul_int");
-    ln_emit_arg(&n->emit, "src1", m.rows);
-    ln_emit_arg(&n->emit, "src2", m.cols);
-    ln_emit_arg(&n->emit, "zero1", zero1);
-    ln_emit_arg(&n->emit, "zero2", zero2);
-    const char *const sums = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    const char *const sums =
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, "matmul_int", LN_ARG("src1", m.rows),
+                LN_ARG("src2", m.cols), LN_ARG("zero1", zero1), LN_ARG("zero2", zero2));
     const char *const factor = scale_ratio(n, scale1, scale2, dst_scale);
     const int last = ln_onnx_tensor_of(n, sums)->ndim - 1;
     const char *const dst =

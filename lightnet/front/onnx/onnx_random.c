@@ -24,14 +24,9 @@ static double seed_of(ln_onnx_node *n)
 static const char *emit_random(ln_onnx_node *n, tl_dtype dtype, int ndim, const int *dims,
                                const char *distribution, double a, double b, int i)
 {
-    ln_emit_begin(&n->emit, "random");
-    ln_emit_set_dtype(&n->emit, "dtype", dtype);
-    ln_emit_set_ints(&n->emit, "dims", ndim, dims);
-    ln_emit_set_string(&n->emit, "distribution", distribution);
-    ln_emit_set_number(&n->emit, "a", a);
-    ln_emit_set_number(&n->emit, "b", b);
-    ln_emit_set_number(&n->emit, "seed", seed_of(n));
-    return ln_emit_end(&n->emit, "dst", i);
+    return LN_EMIT(&n->emit, i, "random", LN_DTYPE("dtype", dtype), LN_INTS("dims", ndim, dims),
+                   LN_TEXT("distribution", distribution), LN_NUMBER("a", a), LN_NUMBER("b", b),
+                   LN_NUMBER("seed", seed_of(n)));
 }
 
 /** A tensor as the node's attributes describe it. */
@@ -85,11 +80,8 @@ static void translate_bernoulli(ln_onnx_node *n)
     const char *const chances = ln_emit_cast(&n->emit, src, work, LN_EMIT_TEMP);
     const char *const numbers =
         emit_random(n, work, given.ndim, given.dims, "TL_UNIFORM", 0, 1, LN_EMIT_TEMP);
-    ln_emit_begin(&n->emit, "compare");
-    ln_emit_arg(&n->emit, "src1", numbers);
-    ln_emit_arg(&n->emit, "src2", chances);
-    ln_emit_set_string(&n->emit, "op", "TL_COMPARE_LESS");
-    const char *const chosen = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    const char *const chosen = LN_EMIT(&n->emit, LN_EMIT_TEMP, "compare", LN_ARG("src1", numbers),
+                                       LN_ARG("src2", chances), LN_TEXT("op", "TL_COMPARE_LESS"));
     ln_emit_cast(&n->emit, chosen, ln_onnx_attr_dtype(n, "dtype", given.dtype), 0);
 }
 
@@ -126,13 +118,9 @@ static void translate_multinomial(ln_onnx_node *n)
         ln_emit_reshape(&n->emit, logs, 3, (int[]){batch, 1, classes}, LN_EMIT_TEMP);
     const char *const noise = gumbel(n, (int[]){batch, (int)samples, classes});
     const char *const sums = ln_emit_binary(&n->emit, "TL_BINARY_ADD", noise, rows, LN_EMIT_TEMP);
-    ln_emit_begin(&n->emit, "argreduce");
-    ln_emit_arg(&n->emit, "src", sums);
-    ln_emit_set_int(&n->emit, "axis", 2);
-    ln_emit_set_bool(&n->emit, "is_min", 0);
-    ln_emit_set_bool(&n->emit, "is_last", 0);
-    ln_emit_set_bool(&n->emit, "keepdims", 0);
-    const char *const chosen = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    const char *const chosen =
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, "argreduce", LN_ARG("src", sums), LN_INT("axis", 2),
+                LN_BOOL("is_min", 0), LN_BOOL("is_last", 0), LN_BOOL("keepdims", 0));
     ln_emit_cast(&n->emit, chosen, ln_onnx_attr_dtype(n, "dtype", TL_INT32), 0);
 }
 
@@ -144,10 +132,7 @@ static void emit_mask(ln_onnx_node *n, const char *src, tl_dtype dtype)
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     ln_onnx_want_fixed(n, src);
     const char *const one = ln_emit_scalar(&n->emit, dtype, 1);
-    ln_emit_begin(&n->emit, "expand");
-    ln_emit_arg(&n->emit, "src", one);
-    ln_emit_set_ints(&n->emit, "dims", t->ndim, t->dims);
-    ln_emit_end(&n->emit, "dst", 1);
+    LN_EMIT(&n->emit, 1, "expand", LN_ARG("src", one), LN_INTS("dims", t->ndim, t->dims));
 }
 
 /** The attributes of training, `is_test` and `seed`, make no difference to a model that is run. */
@@ -168,19 +153,14 @@ static void emit_training(ln_onnx_node *n, double ratio)
     const char *const numbers =
         emit_random(n, TL_FLOAT, given.ndim, given.dims, "TL_UNIFORM", 0, 1, LN_EMIT_TEMP);
     const char *const limit = ln_emit_scalar(&n->emit, TL_FLOAT, ratio);
-    ln_emit_begin(&n->emit, "compare");
-    ln_emit_arg(&n->emit, "src1", numbers);
-    ln_emit_arg(&n->emit, "src2", limit);
-    ln_emit_set_string(&n->emit, "op", "TL_COMPARE_GREATER_EQUAL");
-    const char *const kept = ln_emit_end(&n->emit, "dst", ln_onnx_wants(n, 1) ? 1 : LN_EMIT_TEMP);
+    const char *const kept = LN_EMIT(&n->emit, ln_onnx_wants(n, 1) ? 1 : LN_EMIT_TEMP, "compare",
+                                     LN_ARG("src1", numbers), LN_ARG("src2", limit),
+                                     LN_TEXT("op", "TL_COMPARE_GREATER_EQUAL"));
     const char *const factor = ln_emit_scalar(&n->emit, given.dtype, 1 / (1 - ratio));
     const char *const grown = ln_emit_binary(&n->emit, "TL_BINARY_MUL", src, factor, LN_EMIT_TEMP);
     const char *const zero = ln_emit_scalar(&n->emit, given.dtype, 0);
-    ln_emit_begin(&n->emit, "where");
-    ln_emit_arg(&n->emit, "cond", kept);
-    ln_emit_arg(&n->emit, "src1", grown);
-    ln_emit_arg(&n->emit, "src2", zero);
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "where", LN_ARG("cond", kept), LN_ARG("src1", grown),
+            LN_ARG("src2", zero));
 }
 
 /** Since opset 12 the ratio and the mode are inputs; by a ratio of 0 nothing is dropped. */

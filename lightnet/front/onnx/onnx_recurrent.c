@@ -78,9 +78,9 @@ static void set_activations(ln_onnx_node *n, const network *net)
         alpha[k] = next(alphas, n_alphas, &alpha_at, act->has_alpha, act->alpha);
         beta[k] = next(betas, n_betas, &beta_at, act->has_beta, act->beta);
     }
-    ln_emit_set_strings(&n->emit, "acts", len, funcs);
-    ln_emit_set_numbers(&n->emit, "alpha", len, alpha);
-    ln_emit_set_numbers(&n->emit, "beta", len, beta);
+    ln_emit_set(&n->emit, LN_TEXTS("acts", len, funcs));
+    ln_emit_set(&n->emit, LN_NUMBERS("alpha", len, alpha));
+    ln_emit_set(&n->emit, LN_NUMBERS("beta", len, beta));
 }
 
 /* ---- shapes ---- */
@@ -158,10 +158,8 @@ static const char *project(ln_onnx_node *n, const network *net)
     // Constant weights are transposed once, when the model is loaded.
     const char *const weights =
         ln_emit_transpose(&n->emit, input(n, net, 1), (int[]){0, 2, 1}, LN_EMIT_TEMP);
-    ln_emit_begin(&n->emit, "matmul");
-    ln_emit_arg(&n->emit, "src1", x);
-    ln_emit_arg(&n->emit, "src2", weights);
-    const char *const dst = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    const char *const dst =
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, "matmul", LN_ARG("src1", x), LN_ARG("src2", weights));
     return ln_emit_reshape(&n->emit, dst, 4, (int[]){net->directions, net->steps, net->rows, gates},
                            LN_EMIT_TEMP);
 }
@@ -217,7 +215,7 @@ static void set_directions(ln_onnx_node *n, const network *net)
         ln_emit_fail(&n->emit,
                      "attribute 'direction' is '%s', expected forward, reverse or bidirectional",
                      direction);
-    ln_emit_set_bools(&n->emit, "reverse", net->directions, (int[]){is_reverse, 1});
+    ln_emit_set(&n->emit, LN_BOOLS("reverse", net->directions, (int[]){is_reverse, 1}));
 }
 
 static void emit_recurrent(ln_onnx_node *n, tl_cell cell)
@@ -238,12 +236,12 @@ static void emit_recurrent(ln_onnx_node *n, tl_cell cell)
     ln_emit_arg(&n->emit, "initial_h", initial_h);
     ln_emit_arg(&n->emit, "initial_c", initial_c);
     ln_emit_arg(&n->emit, "peephole", peephole);
-    ln_emit_set_string(&n->emit, "cell", tl_cell_name(cell));
+    ln_emit_set(&n->emit, LN_TEXT("cell", tl_cell_name(cell)));
     set_directions(n, &net);
     set_activations(n, &net);
-    ln_emit_set_number(&n->emit, "clip", ln_onnx_float(n, "clip", 0));
-    ln_emit_set_bool(&n->emit, "reset_after", ln_onnx_flag(n, "linear_before_reset", 0));
-    ln_emit_set_bool(&n->emit, "coupled", ln_onnx_flag(n, "input_forget", 0));
+    ln_emit_set(&n->emit, LN_NUMBER("clip", ln_onnx_float(n, "clip", 0)));
+    ln_emit_set(&n->emit, LN_BOOL("reset_after", ln_onnx_flag(n, "linear_before_reset", 0)));
+    ln_emit_set(&n->emit, LN_BOOL("coupled", ln_onnx_flag(n, "input_forget", 0)));
     put_outputs(n, &net);
 }
 

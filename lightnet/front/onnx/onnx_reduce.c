@@ -28,12 +28,8 @@ static void emit_reduce(ln_onnx_node *n, const int64_t *given, int len)
     int n_axes = sorted_axes(n, given, len, ndim, axes);
     for (int i = 0; is_all && i < ndim; i++)
         axes[n_axes++] = i;
-    ln_emit_begin(&n->emit, "reduce");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_string(&n->emit, "op", n->row->with);
-    ln_emit_set_ints(&n->emit, "axes", n_axes, axes);
-    ln_emit_set_bool(&n->emit, "keepdims", ln_onnx_flag(n, "keepdims", 1));
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "reduce", LN_ARG("src", src), LN_TEXT("op", n->row->with),
+            LN_INTS("axes", n_axes, axes), LN_BOOL("keepdims", ln_onnx_flag(n, "keepdims", 1)));
 }
 
 static void translate_reduce(ln_onnx_node *n)
@@ -54,14 +50,11 @@ static void translate_reduce_by_input(ln_onnx_node *n)
 static void emit_arg_reduce(ln_onnx_node *n, int is_min)
 {
     const char *const src = ln_onnx_in(n, 0);
-    ln_emit_begin(&n->emit, "argreduce");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_int(&n->emit, "axis",
-                    ln_onnx_axis(n, ln_onnx_int(n, "axis", 0), ln_onnx_tensor_of(n, src)->ndim));
-    ln_emit_set_bool(&n->emit, "is_min", is_min);
-    ln_emit_set_bool(&n->emit, "is_last", ln_onnx_flag(n, "select_last_index", 0));
-    ln_emit_set_bool(&n->emit, "keepdims", ln_onnx_flag(n, "keepdims", 1));
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(
+        &n->emit, 0, "argreduce", LN_ARG("src", src),
+        LN_INT("axis", ln_onnx_axis(n, ln_onnx_int(n, "axis", 0), ln_onnx_tensor_of(n, src)->ndim)),
+        LN_BOOL("is_min", is_min), LN_BOOL("is_last", ln_onnx_flag(n, "select_last_index", 0)),
+        LN_BOOL("keepdims", ln_onnx_flag(n, "keepdims", 1)));
 }
 
 static void translate_arg_max(ln_onnx_node *n)
@@ -79,14 +72,11 @@ static void translate_arg_min(ln_onnx_node *n)
 static void emit_cumulate(ln_onnx_node *n, int is_product)
 {
     const char *const src = ln_onnx_in(n, 0);
-    ln_emit_begin(&n->emit, "cumulate");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_int(&n->emit, "axis",
-                    ln_onnx_axis(n, ln_onnx_int_in(n, 1, 0), ln_onnx_tensor_of(n, src)->ndim));
-    ln_emit_set_bool(&n->emit, "is_product", is_product);
-    ln_emit_set_bool(&n->emit, "is_exclusive", ln_onnx_flag(n, "exclusive", 0));
-    ln_emit_set_bool(&n->emit, "is_reverse", ln_onnx_flag(n, "reverse", 0));
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(
+        &n->emit, 0, "cumulate", LN_ARG("src", src),
+        LN_INT("axis", ln_onnx_axis(n, ln_onnx_int_in(n, 1, 0), ln_onnx_tensor_of(n, src)->ndim)),
+        LN_BOOL("is_product", is_product), LN_BOOL("is_exclusive", ln_onnx_flag(n, "exclusive", 0)),
+        LN_BOOL("is_reverse", ln_onnx_flag(n, "reverse", 0)));
 }
 
 static void translate_cum_sum(ln_onnx_node *n)
@@ -116,9 +106,9 @@ static void translate_topk(ln_onnx_node *n)
     ln_emit_begin(&n->emit, "topk");
     ln_emit_arg(&n->emit, "src", src);
     ln_emit_arg(&n->emit, "k_now", k_now);
-    ln_emit_set_int(&n->emit, "k", k);
-    ln_emit_set_int(&n->emit, "axis", axis);
-    ln_emit_set_bool(&n->emit, "is_smallest", !ln_onnx_flag(n, "largest", 1));
+    ln_emit_set(&n->emit, LN_INT("k", k));
+    ln_emit_set(&n->emit, LN_INT("axis", axis));
+    ln_emit_set(&n->emit, LN_BOOL("is_smallest", !ln_onnx_flag(n, "largest", 1)));
     ln_emit_out(&n->emit, "values", ln_onnx_wants(n, 0) ? 0 : LN_EMIT_TEMP);
     ln_emit_end(&n->emit, "indices", ln_onnx_wants(n, 1) ? 1 : LN_EMIT_TEMP);
 }

@@ -176,21 +176,13 @@ static const char *emit(ln_onnx_node *n, const resizing *r, int output)
         start[i] = m.start;
         stretch[i] = r->antialias && a->scale < 1 ? fmin(1 / a->scale, a->in) : 1;
     }
-    ln_emit_begin(&n->emit, "resample");
-    ln_emit_arg(&n->emit, "src", r->src);
-    ln_emit_set_string(&n->emit, "mode", r->mode);
-    ln_emit_set_string(&n->emit, "rounding", r->rounding);
-    ln_emit_set_ints(&n->emit, "dims", r->ndim, dims);
-    ln_emit_set_numbers(&n->emit, "shift", r->ndim, shift);
-    ln_emit_set_numbers(&n->emit, "span", r->ndim, span);
-    ln_emit_set_numbers(&n->emit, "steps", r->ndim, steps);
-    ln_emit_set_numbers(&n->emit, "start", r->ndim, start);
-    ln_emit_set_numbers(&n->emit, "stretch", r->ndim, stretch);
-    ln_emit_set_number(&n->emit, "cubic_a", r->cubic_a);
-    ln_emit_set_bool(&n->emit, "exclude_outside", r->excludes_outside);
-    ln_emit_set_bool(&n->emit, "fill_outside", crops);
-    ln_emit_set_number(&n->emit, "fill", r->fill);
-    return ln_emit_end(&n->emit, "dst", output);
+    return LN_EMIT(&n->emit, output, "resample", LN_ARG("src", r->src), LN_TEXT("mode", r->mode),
+                   LN_TEXT("rounding", r->rounding), LN_INTS("dims", r->ndim, dims),
+                   LN_NUMBERS("shift", r->ndim, shift), LN_NUMBERS("span", r->ndim, span),
+                   LN_NUMBERS("steps", r->ndim, steps), LN_NUMBERS("start", r->ndim, start),
+                   LN_NUMBERS("stretch", r->ndim, stretch), LN_NUMBER("cubic_a", r->cubic_a),
+                   LN_BOOL("exclude_outside", r->excludes_outside), LN_BOOL("fill_outside", crops),
+                   LN_NUMBER("fill", r->fill));
 }
 
 /* ---- Upsample, and Resize of opset 10 ---- */

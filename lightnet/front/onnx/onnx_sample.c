@@ -35,13 +35,9 @@ static void translate_grid_sample(ln_onnx_node *n)
 {
     const char *const mode = ln_onnx_choose(n, "mode", "linear", grid_modes);
     const char *const outside = ln_onnx_choose(n, "padding_mode", "zeros", paddings);
-    ln_emit_begin(&n->emit, "grid_sample");
-    ln_emit_arg(&n->emit, "src", ln_onnx_in(n, 0));
-    ln_emit_arg(&n->emit, "grid", ln_onnx_in(n, 1));
-    ln_emit_set_string(&n->emit, "mode", mode);
-    ln_emit_set_string(&n->emit, "outside", outside);
-    ln_emit_set_bool(&n->emit, "align_corners", ln_onnx_flag(n, "align_corners", 0));
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "grid_sample", LN_ARG("src", ln_onnx_in(n, 0)),
+            LN_ARG("grid", ln_onnx_in(n, 1)), LN_TEXT("mode", mode), LN_TEXT("outside", outside),
+            LN_BOOL("align_corners", ln_onnx_flag(n, "align_corners", 0)));
 }
 
 /** Coordinate -1 .. 1 of index `i` of `len`. */
@@ -112,7 +108,7 @@ static void translate_affine_grid(ln_onnx_node *n)
     ln_emit_begin(&n->emit, "matmul");
     ln_emit_arg(&n->emit, "src1", base);
     ln_emit_arg(&n->emit, "src2", theta);
-    ln_emit_set_bool(&n->emit, "trans2", 1);
+    ln_emit_set(&n->emit, LN_BOOL("trans2", 1));
     ln_emit_reshape(&n->emit, ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP), axes + 2, dims, 0);
 }
 
@@ -139,16 +135,11 @@ static void translate_roi_align(ln_onnx_node *n)
     const int is_half = n->opset >= 16 && *ln_onnx_choose(n, "coordinate_transformation_mode",
                                                           "half_pixel", roi_coordinates) != 0;
     const int size[] = {read_extent(n, "output_height", 1), read_extent(n, "output_width", 1)};
-    ln_emit_begin(&n->emit, "roi_align");
-    ln_emit_arg(&n->emit, "src", ln_onnx_in(n, 0));
-    ln_emit_arg(&n->emit, "rois", ln_onnx_in(n, 1));
-    ln_emit_arg(&n->emit, "batch", ln_onnx_in(n, 2));
-    ln_emit_set_ints(&n->emit, "size", 2, size);
-    ln_emit_set_number(&n->emit, "scale", ln_onnx_float(n, "spatial_scale", 1));
-    ln_emit_set_int(&n->emit, "samples", read_extent(n, "sampling_ratio", 0));
-    ln_emit_set_bool(&n->emit, "is_max", is_max);
-    ln_emit_set_bool(&n->emit, "half_pixel", is_half);
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "roi_align", LN_ARG("src", ln_onnx_in(n, 0)),
+            LN_ARG("rois", ln_onnx_in(n, 1)), LN_ARG("batch", ln_onnx_in(n, 2)),
+            LN_INTS("size", 2, size), LN_NUMBER("scale", ln_onnx_float(n, "spatial_scale", 1)),
+            LN_INT("samples", read_extent(n, "sampling_ratio", 0)), LN_BOOL("is_max", is_max),
+            LN_BOOL("half_pixel", is_half));
 }
 
 static void translate_max_roi_pool(ln_onnx_node *n)
@@ -157,12 +148,9 @@ static void translate_max_roi_pool(ln_onnx_node *n)
     if (!ln_onnx_has_attr(n, "pooled_shape"))
         ln_emit_fail(&n->emit, "attribute 'pooled_shape' is missing");
     ln_onnx_window_ints(n, "pooled_shape", 2, 1, 1, size);
-    ln_emit_begin(&n->emit, "roi_maxpool");
-    ln_emit_arg(&n->emit, "src", ln_onnx_in(n, 0));
-    ln_emit_arg(&n->emit, "rois", ln_onnx_in(n, 1));
-    ln_emit_set_ints(&n->emit, "size", 2, size);
-    ln_emit_set_number(&n->emit, "scale", ln_onnx_float(n, "spatial_scale", 1));
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "roi_maxpool", LN_ARG("src", ln_onnx_in(n, 0)),
+            LN_ARG("rois", ln_onnx_in(n, 1)), LN_INTS("size", 2, size),
+            LN_NUMBER("scale", ln_onnx_float(n, "spatial_scale", 1)));
 }
 
 /* ---- DeformConv, Col2Im ---- */
@@ -203,16 +191,11 @@ static void translate_deform_conv(ln_onnx_node *n)
         w->dims[2] != windows.size[0] || w->dims[3] != windows.size[1])
         ln_emit_fail(&n->emit, "weights [%d, %d, %d, %d] in %d groups do not fit to %d channels",
                      w->dims[0], w->dims[1], w->dims[2], w->dims[3], group, s->dims[1]);
-    ln_emit_begin(&n->emit, "deform_columns");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_arg(&n->emit, "offset", offset);
-    ln_emit_arg(&n->emit, "mask", mask);
-    ln_emit_set_int(&n->emit, "group", read_extent(n, "offset_group", 1));
-    ln_emit_set_ints(&n->emit, "size", 2, windows.size);
-    ln_emit_set_ints(&n->emit, "stride", 2, windows.stride);
-    ln_emit_set_ints(&n->emit, "dilation", 2, windows.dilation);
-    ln_emit_set_ints(&n->emit, "padding", 4, windows.padding);
-    const char *const columns = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    const char *const columns = LN_EMIT(
+        &n->emit, LN_EMIT_TEMP, "deform_columns", LN_ARG("src", src), LN_ARG("offset", offset),
+        LN_ARG("mask", mask), LN_INT("group", read_extent(n, "offset_group", 1)),
+        LN_INTS("size", 2, windows.size), LN_INTS("stride", 2, windows.stride),
+        LN_INTS("dilation", 2, windows.dilation), LN_INTS("padding", 4, windows.padding));
     if (!ln_onnx_failed(n))
         multiply_columns(n, columns, weight, bias, group,
                          (int[]){s->dims[0], w->dims[0], o->dims[2], o->dims[3]});
@@ -249,14 +232,10 @@ static void translate_col2im(ln_onnx_node *n)
     ln_onnx_window_ints(n, "strides", len, 1, 1, stride);
     ln_onnx_window_ints(n, "dilations", len, 1, 1, dilation);
     ln_onnx_window_ints(n, "pads", 2 * len, 0, -INT_MAX, padding);
-    ln_emit_begin(&n->emit, "col2im");
-    ln_emit_arg(&n->emit, "src", ln_onnx_in(n, 0));
-    ln_emit_set_ints(&n->emit, "extents", len, extents);
-    ln_emit_set_ints(&n->emit, "size", len, size);
-    ln_emit_set_ints(&n->emit, "stride", len, stride);
-    ln_emit_set_ints(&n->emit, "dilation", len, dilation);
-    ln_emit_set_ints(&n->emit, "padding", 2 * len, padding);
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "col2im", LN_ARG("src", ln_onnx_in(n, 0)),
+            LN_INTS("extents", len, extents), LN_INTS("size", len, size),
+            LN_INTS("stride", len, stride), LN_INTS("dilation", len, dilation),
+            LN_INTS("padding", 2 * len, padding));
 }
 
 /* ---- blocks of elements between channels and space ---- */

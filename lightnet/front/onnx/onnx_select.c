@@ -28,11 +28,8 @@ static void translate_compress(ln_onnx_node *n)
 {
     int axis;
     const char *const src = along_axis(n, ln_onnx_in(n, 0), &axis);
-    ln_emit_begin(&n->emit, "compress");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_arg(&n->emit, "condition", ln_onnx_in(n, 1));
-    ln_emit_set_int(&n->emit, "axis", axis);
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "compress", LN_ARG("src", src), LN_ARG("condition", ln_onnx_in(n, 1)),
+            LN_INT("axis", axis));
 }
 
 static void translate_unique(ln_onnx_node *n)
@@ -42,8 +39,8 @@ static void translate_unique(ln_onnx_node *n)
     const char *const src = along_axis(n, ln_onnx_in(n, 0), &axis);
     ln_emit_begin(&n->emit, "unique");
     ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_int(&n->emit, "axis", axis);
-    ln_emit_set_bool(&n->emit, "sorted", ln_onnx_flag(n, "sorted", 1));
+    ln_emit_set(&n->emit, LN_INT("axis", axis));
+    ln_emit_set(&n->emit, LN_BOOL("sorted", ln_onnx_flag(n, "sorted", 1)));
     for (int i = 1; i < 4; i++)
         if (ln_onnx_wants(n, i))
             ln_emit_out(&n->emit, outs[i], i);
@@ -67,15 +64,10 @@ static void translate_nms(ln_onnx_node *n)
 {
     const char *const most = ln_onnx_optional(n, 2);
     const int limit = limit_of_boxes(n, most);
-    ln_emit_begin(&n->emit, "nms");
-    ln_emit_arg(&n->emit, "boxes", ln_onnx_in(n, 0));
-    ln_emit_arg(&n->emit, "scores", ln_onnx_in(n, 1));
-    ln_emit_arg(&n->emit, "most", most);
-    ln_emit_arg(&n->emit, "overlap", ln_onnx_optional(n, 3));
-    ln_emit_arg(&n->emit, "score", ln_onnx_optional(n, 4));
-    ln_emit_set_int(&n->emit, "limit", limit);
-    ln_emit_set_bool(&n->emit, "center", ln_onnx_flag(n, "center_point_box", 0));
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "nms", LN_ARG("boxes", ln_onnx_in(n, 0)),
+            LN_ARG("scores", ln_onnx_in(n, 1)), LN_ARG("most", most),
+            LN_ARG("overlap", ln_onnx_optional(n, 3)), LN_ARG("score", ln_onnx_optional(n, 4)),
+            LN_INT("limit", limit), LN_BOOL("center", ln_onnx_flag(n, "center_point_box", 0)));
 }
 
 const ln_onnx_row ln_onnx_rows_select[] = {

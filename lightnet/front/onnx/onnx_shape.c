@@ -38,10 +38,7 @@ static const char *as_int64(ln_onnx_node *n, const char *src)
 {
     if (ln_onnx_tensor_of(n, src)->dtype == TL_INT64)
         return src;
-    ln_emit_begin(&n->emit, "cast");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_dtype(&n->emit, "dtype", TL_INT64);
-    return ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "cast", LN_ARG("src", src), LN_DTYPE("dtype", TL_INT64));
 }
 
 /* ---- views ---- */
@@ -128,12 +125,9 @@ static void reshape_to(ln_onnx_node *n)
         ln_emit_fail(&n->emit, "%s", tl_last_error());
     else if (rest >= 0 && tl_compute_length(ndim, dims) < t->len)
         dims[rest]++; // room for all elements where the other axes turn out to be shorter
-    ln_emit_begin(&n->emit, "reshape_to");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_arg(&n->emit, "shape", as_int64(n, ln_onnx_in(n, 1)));
-    ln_emit_set_ints(&n->emit, "dims", ndim, dims);
-    ln_emit_set_bool(&n->emit, "zero_is_a_length", ln_onnx_flag(n, "allowzero", 0));
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "reshape_to", LN_ARG("src", src),
+            LN_ARG("shape", as_int64(n, ln_onnx_in(n, 1))), LN_INTS("dims", ndim, dims),
+            LN_BOOL("zero_is_a_length", ln_onnx_flag(n, "allowzero", 0)));
 }
 
 static void translate_reshape(ln_onnx_node *n)
@@ -151,11 +145,8 @@ static void translate_reshape(ln_onnx_node *n)
 /** The axes start .. end-1 as one, whatever their lengths will be. */
 static const char *flatten(ln_onnx_node *n, const char *src, int start, int end, int i)
 {
-    ln_emit_begin(&n->emit, "flatten");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_int(&n->emit, "start", start);
-    ln_emit_set_int(&n->emit, "end", end);
-    return ln_emit_end(&n->emit, "dst", i);
+    return LN_EMIT(&n->emit, i, "flatten", LN_ARG("src", src), LN_INT("start", start),
+                   LN_INT("end", end));
 }
 
 static int product(const int *dims, int begin, int end)
@@ -187,10 +178,7 @@ static void emit_axes(ln_onnx_node *n, const char *optype, const char *src, int 
         ln_emit_reshape(&n->emit, src, ndim, dims, 0);
         return;
     }
-    ln_emit_begin(&n->emit, optype);
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_ints(&n->emit, "axes", n_axes, axes);
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, optype, LN_ARG("src", src), LN_INTS("axes", n_axes, axes));
 }
 
 static void translate_squeeze(ln_onnx_node *n)
@@ -273,11 +261,8 @@ static const char *shape_of(ln_onnx_node *n, const char *src, int begin, int end
     }
     if (!is_open)
         return ln_emit_int64s(&n->emit, end - begin, dims);
-    ln_emit_begin(&n->emit, "shape");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_int(&n->emit, "start", begin);
-    ln_emit_set_int(&n->emit, "end", end);
-    return ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "shape", LN_ARG("src", src), LN_INT("start", begin),
+                   LN_INT("end", end));
 }
 
 static void translate_shape(ln_onnx_node *n)
@@ -318,7 +303,7 @@ static void translate_concat(ln_onnx_node *n)
     ln_emit_begin(&n->emit, "join");
     for (int i = 0; i < n_inputs; i++)
         ln_emit_arg_at(&n->emit, "src", i, ln_onnx_in(n, i));
-    ln_emit_set_int(&n->emit, "axis", axis);
+    ln_emit_set(&n->emit, LN_INT("axis", axis));
     ln_emit_end(&n->emit, "dst", 0);
 }
 
@@ -341,8 +326,8 @@ static void emit_split(ln_onnx_node *n, const char *lens_now, int axis, int part
     ln_emit_begin(&n->emit, "split");
     ln_emit_arg(&n->emit, "src", ln_onnx_in(n, 0));
     ln_emit_arg(&n->emit, "lens_now", lens_now);
-    ln_emit_set_int(&n->emit, "axis", axis);
-    ln_emit_set_ints(&n->emit, "lens", parts, lens);
+    ln_emit_set(&n->emit, LN_INT("axis", axis));
+    ln_emit_set(&n->emit, LN_INTS("lens", parts, lens));
     for (int i = 0; i < parts; i++) {
         char arg[16];
         snprintf(arg, sizeof(arg), "dst%d", i);
@@ -413,15 +398,10 @@ static void emit_slice(ln_onnx_node *n, const char *src, const slice *s)
         ln_onnx_alias(n, 0, src);
         return;
     }
-    ln_emit_begin(&n->emit, "stride_slice");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_arg(&n->emit, "starts_now", s->starts_now);
-    ln_emit_arg(&n->emit, "ends_now", s->ends_now);
-    ln_emit_set_ints(&n->emit, "axes", s->len, s->axes);
-    ln_emit_set_ints(&n->emit, "starts", s->len, s->starts);
-    ln_emit_set_ints(&n->emit, "ends", s->len, s->ends);
-    ln_emit_set_ints(&n->emit, "steps", s->len, s->steps);
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "stride_slice", LN_ARG("src", src), LN_ARG("starts_now", s->starts_now),
+            LN_ARG("ends_now", s->ends_now), LN_INTS("axes", s->len, s->axes),
+            LN_INTS("starts", s->len, s->starts), LN_INTS("ends", s->len, s->ends),
+            LN_INTS("steps", s->len, s->steps));
 }
 
 /** One of Slice's lists: an attribute, or since opset 10 an input. NULL: not given. */
@@ -463,12 +443,8 @@ static void emit_slice_from(ln_onnx_node *n, const char *src, const slice *s)
     const char *const start = as_int64(n, ln_onnx_in(n, 1));
     for (int i = 0; i < s->len; i++)
         lens[i] = s->ends[i] - s->starts[i];
-    ln_emit_begin(&n->emit, "slice_from");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_arg(&n->emit, "start", start);
-    ln_emit_set_ints(&n->emit, "axes", s->len, s->axes);
-    ln_emit_set_ints(&n->emit, "lens", s->len, lens);
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "slice_from", LN_ARG("src", src), LN_ARG("start", start),
+            LN_INTS("axes", s->len, s->axes), LN_INTS("lens", s->len, lens));
 }
 
 /** Reads the starts or ends and returns how many there are, -1: not given. Those that are known
@@ -537,13 +513,8 @@ static void emit_pad(ln_onnx_node *n, const char *src, const int *before, const 
                      const char *mode, const char *value)
 {
     const int ndim = ln_onnx_tensor_of(n, src)->ndim;
-    ln_emit_begin(&n->emit, "pad");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_arg(&n->emit, "value", value);
-    ln_emit_set_ints(&n->emit, "before", ndim, before);
-    ln_emit_set_ints(&n->emit, "after", ndim, after);
-    ln_emit_set_string(&n->emit, "mode", mode);
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "pad", LN_ARG("src", src), LN_ARG("value", value),
+            LN_INTS("before", ndim, before), LN_INTS("after", ndim, after), LN_TEXT("mode", mode));
 }
 
 /** Pads are all those before the axes, then all those behind them. */
@@ -621,11 +592,8 @@ static void emit_expand(ln_onnx_node *n, const char *src, int i)
     ln_onnx_in(n, i);
     const int64_t *const largest = ln_onnx_largest_ints_in(n, i, &len);
     const int ndim = to_ints(n, "dimensions", largest, len, dims);
-    ln_emit_begin(&n->emit, "expand");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_arg(&n->emit, "dims_now", ln_onnx_setter(n, i));
-    ln_emit_set_ints(&n->emit, "dims", ndim, dims);
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "expand", LN_ARG("src", src), LN_ARG("dims_now", ln_onnx_setter(n, i)),
+            LN_INTS("dims", ndim, dims));
 }
 
 static void translate_expand(ln_onnx_node *n)
@@ -647,10 +615,8 @@ static void translate_constant_of_shape(ln_onnx_node *n)
 
 static void emit_tile(ln_onnx_node *n, const char *src, const int *repeats)
 {
-    ln_emit_begin(&n->emit, "tile");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_ints(&n->emit, "repeats", ln_onnx_tensor_of(n, src)->ndim, repeats);
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "tile", LN_ARG("src", src),
+            LN_INTS("repeats", ln_onnx_tensor_of(n, src)->ndim, repeats));
 }
 
 /** Copies along one axis, both numbers being inputs of the type of the tensor. */
@@ -687,21 +653,15 @@ static void translate_reverse_sequence(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
     const int ndim = ln_onnx_tensor_of(n, src)->ndim;
-    ln_emit_begin(&n->emit, "reverse_sequence");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_arg(&n->emit, "lens", ln_onnx_in(n, 1));
-    ln_emit_set_int(&n->emit, "time_axis", ln_onnx_axis(n, ln_onnx_int(n, "time_axis", 0), ndim));
-    ln_emit_set_int(&n->emit, "batch_axis", ln_onnx_axis(n, ln_onnx_int(n, "batch_axis", 1), ndim));
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "reverse_sequence", LN_ARG("src", src), LN_ARG("lens", ln_onnx_in(n, 1)),
+            LN_INT("time_axis", ln_onnx_axis(n, ln_onnx_int(n, "time_axis", 0), ndim)),
+            LN_INT("batch_axis", ln_onnx_axis(n, ln_onnx_int(n, "batch_axis", 1), ndim)));
 }
 
 static void translate_trilu(ln_onnx_node *n)
 {
-    ln_emit_begin(&n->emit, "trilu");
-    ln_emit_arg(&n->emit, "src", ln_onnx_in(n, 0));
-    ln_emit_arg(&n->emit, "k", ln_onnx_optional(n, 1));
-    ln_emit_set_bool(&n->emit, "upper", ln_onnx_flag(n, "upper", 1));
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "trilu", LN_ARG("src", ln_onnx_in(n, 0)),
+            LN_ARG("k", ln_onnx_optional(n, 1)), LN_BOOL("upper", ln_onnx_flag(n, "upper", 1)));
 }
 
 const ln_onnx_row ln_onnx_rows_shape[] = {

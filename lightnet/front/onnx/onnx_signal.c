@@ -22,11 +22,11 @@ static void emit_dft(ln_onnx_node *n, int64_t axis)
     const char *const src = ln_onnx_in(n, 0);
     ln_emit_begin(&n->emit, "dft");
     ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_int(&n->emit, "axis", ln_onnx_axis(n, axis, ln_onnx_tensor_of(n, src)->ndim));
+    ln_emit_set(&n->emit, LN_INT("axis", ln_onnx_axis(n, axis, ln_onnx_tensor_of(n, src)->ndim)));
     if (ln_onnx_has_input(n, 1))
-        ln_emit_set_int(&n->emit, "len", length_in(n, 1, "dft_length"));
-    ln_emit_set_bool(&n->emit, "inverse", ln_onnx_flag(n, "inverse", 0));
-    ln_emit_set_bool(&n->emit, "onesided", ln_onnx_flag(n, "onesided", 0));
+        ln_emit_set(&n->emit, LN_INT("len", length_in(n, 1, "dft_length")));
+    ln_emit_set(&n->emit, LN_BOOL("inverse", ln_onnx_flag(n, "inverse", 0)));
+    ln_emit_set(&n->emit, LN_BOOL("onesided", ln_onnx_flag(n, "onesided", 0)));
     ln_emit_end(&n->emit, "dst", 0);
 }
 
@@ -56,13 +56,9 @@ static void translate_stft(ln_onnx_node *n)
 {
     const char *const window = ln_onnx_optional(n, 2);
     const char *const src = ln_onnx_in(n, 0);
-    ln_emit_begin(&n->emit, "stft");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_arg(&n->emit, "window", window);
-    ln_emit_set_int(&n->emit, "step", length_in(n, 1, "frame_step"));
-    ln_emit_set_int(&n->emit, "len", frame_length(n, window));
-    ln_emit_set_bool(&n->emit, "onesided", ln_onnx_flag(n, "onesided", 1));
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "stft", LN_ARG("src", src), LN_ARG("window", window),
+            LN_INT("step", length_in(n, 1, "frame_step")), LN_INT("len", frame_length(n, window)),
+            LN_BOOL("onesided", ln_onnx_flag(n, "onesided", 1)));
 }
 
 /* ---- constants ---- */

@@ -21,12 +21,8 @@ static void translate_unary(ln_onnx_node *n)
 
 static const char *unary_with(ln_onnx_node *n, const char *src, double alpha, double beta, int i)
 {
-    ln_emit_begin(&n->emit, "unary");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_string(&n->emit, "func", n->row->with);
-    ln_emit_set_number(&n->emit, "alpha", alpha);
-    ln_emit_set_number(&n->emit, "beta", beta);
-    return ln_emit_end(&n->emit, "dst", i);
+    return LN_EMIT(&n->emit, i, "unary", LN_ARG("src", src), LN_TEXT("func", n->row->with),
+                   LN_NUMBER("alpha", alpha), LN_NUMBER("beta", beta));
 }
 
 static void emit_with(ln_onnx_node *n, double alpha, double beta)
@@ -81,10 +77,8 @@ static void translate_hardswish(ln_onnx_node *n)
 
 static void translate_leaky_relu(ln_onnx_node *n)
 {
-    ln_emit_begin(&n->emit, "lrelu");
-    ln_emit_arg(&n->emit, "src", ln_onnx_in(n, 0));
-    ln_emit_set_number(&n->emit, "negslope", ln_onnx_float(n, "alpha", 0.01));
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "lrelu", LN_ARG("src", ln_onnx_in(n, 0)),
+            LN_NUMBER("negslope", ln_onnx_float(n, "alpha", 0.01)));
 }
 
 static void translate_gelu(ln_onnx_node *n)
@@ -165,19 +159,14 @@ static void translate_clip(ln_onnx_node *n)
 
 static void translate_is_inf(ln_onnx_node *n)
 {
-    ln_emit_begin(&n->emit, "classify");
-    ln_emit_arg(&n->emit, "src", ln_onnx_in(n, 0));
-    ln_emit_set_bool(&n->emit, "positive_inf", ln_onnx_flag(n, "detect_positive", 1));
-    ln_emit_set_bool(&n->emit, "negative_inf", ln_onnx_flag(n, "detect_negative", 1));
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "classify", LN_ARG("src", ln_onnx_in(n, 0)),
+            LN_BOOL("positive_inf", ln_onnx_flag(n, "detect_positive", 1)),
+            LN_BOOL("negative_inf", ln_onnx_flag(n, "detect_negative", 1)));
 }
 
 static const char *is_nan(ln_onnx_node *n, const char *src, int i)
 {
-    ln_emit_begin(&n->emit, "classify");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_bool(&n->emit, "nan", 1);
-    return ln_emit_end(&n->emit, "dst", i);
+    return LN_EMIT(&n->emit, i, "classify", LN_ARG("src", src), LN_BOOL("nan", 1));
 }
 
 static void translate_is_nan(ln_onnx_node *n)
@@ -195,10 +184,7 @@ static tl_dtype read_to(ln_onnx_node *n)
 
 static const char *bit_cast(ln_onnx_node *n, const char *src, tl_dtype dtype, int i)
 {
-    ln_emit_begin(&n->emit, "bitcast");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set_dtype(&n->emit, "dtype", dtype);
-    return ln_emit_end(&n->emit, "dst", i);
+    return LN_EMIT(&n->emit, i, "bitcast", LN_ARG("src", src), LN_DTYPE("dtype", dtype));
 }
 
 static void translate_bit_cast(ln_onnx_node *n)
@@ -217,11 +203,8 @@ static const char *upper_half(ln_onnx_node *n, const char *src)
         ln_emit_binary(&n->emit, "TL_BINARY_AND", bits, mask, LN_EMIT_TEMP);
     const char *const upper = bit_cast(n, upper_bits, TL_FLOAT, LN_EMIT_TEMP);
     const char *const nan = is_nan(n, src, LN_EMIT_TEMP);
-    ln_emit_begin(&n->emit, "where");
-    ln_emit_arg(&n->emit, "cond", nan);
-    ln_emit_arg(&n->emit, "src1", src);
-    ln_emit_arg(&n->emit, "src2", upper);
-    return ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "where", LN_ARG("cond", nan), LN_ARG("src1", src),
+                   LN_ARG("src2", upper));
 }
 
 /** Input 0 as `dtype`. By a row with "cut", what TL_BFLOAT16 cannot hold of a float is cut off. */
