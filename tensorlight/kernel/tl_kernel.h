@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every kernel family shares: how its list is read, and how a kernel is chosen from it.
-//
-// A family's list, <family>.def, has rows TL_KERNEL(function, dtype, isa) and is read as the
-// declarations (<family>.h), the table (<family>.c) and the tests. The rows below stand for the
-// same work on many types: TL_KERNELS_FLT(tl_softmax, c, TL_ISA_C) lists tl_softmax_f64_c and so
-// on, as a template compiled by tl_each_float.inc.h defines them.
+
+/* A family's header lists its kernels by a macro, which calls ROW for each of them:
+ *
+ *     #define TL_SOFTMAX_KERNELS(ROW, arg)             \
+ *         TL_KERNELS(ROW, arg, tl_softmax, FLT, PLAIN) \
+ *         TL_KERNELS(ROW, arg, tl_softmax, F32, SIMD)
+ *     TL_SOFTMAX_KERNELS(TL_KERNEL_DECLARE, tl_softmax_func)
+ *
+ * A row is ROW(arg, function, dtype, isa), `arg` what the reader of the list gives it: here the
+ * type that the functions are declared with. TL_KERNEL_TABLE makes the table of a family, tests
+ * have rows of their own. */
 
 #ifndef TL_KERNEL_H
 #define TL_KERNEL_H
@@ -16,148 +22,146 @@
 #include "tensorlight/tl_exec.h"
 #include "tensorlight/tl_type.h"
 
-#define TL_KERNELS_FLT(work, suffix, isa)           \
-    TL_KERNEL(work##_f64_##suffix, TL_DOUBLE, isa)  \
-    TL_KERNEL(work##_f32_##suffix, TL_FLOAT, isa)   \
-    TL_KERNEL(work##_f16_##suffix, TL_FLOAT16, isa) \
-    TL_KERNEL(work##_bf16_##suffix, TL_BFLOAT16, isa)
+/** The rows of a work for some types and sets of features: TL_ROWS_types below, or of the family,
+ *  and TL_SETS_sets. A function is named by the work, the tag of its type and the set. */
+#define TL_KERNELS(ROW, arg, work, types, sets) TL_SETS_##sets(TL_ROWS_##types, ROW, arg, work)
 
-#define TL_KERNELS_INT(work, suffix, isa)          \
-    TL_KERNEL(work##_i64_##suffix, TL_INT64, isa)  \
-    TL_KERNEL(work##_i32_##suffix, TL_INT32, isa)  \
-    TL_KERNEL(work##_i16_##suffix, TL_INT16, isa)  \
-    TL_KERNEL(work##_i8_##suffix, TL_INT8, isa)    \
-    TL_KERNEL(work##_u64_##suffix, TL_UINT64, isa) \
-    TL_KERNEL(work##_u32_##suffix, TL_UINT32, isa) \
-    TL_KERNEL(work##_u16_##suffix, TL_UINT16, isa) \
-    TL_KERNEL(work##_u8_##suffix, TL_UINT8, isa)
+/* ---- types ---- */
 
-#define TL_KERNELS_NUM(work, suffix, isa) \
-    TL_KERNELS_FLT(work, suffix, isa)     \
-    TL_KERNELS_INT(work, suffix, isa)
+#define TL_ROWS_F32(ROW, arg, work, set, isa)  ROW(arg, work##_f32_##set, TL_FLOAT, isa)
+#define TL_ROWS_U8(ROW, arg, work, set, isa)   ROW(arg, work##_u8_##set, TL_UINT8, isa)
+#define TL_ROWS_BOOL(ROW, arg, work, set, isa) ROW(arg, work##_b8_##set, TL_BOOL, isa)
+
+/** Floats in pairs of bfloat16. */
+#define TL_ROWS_BF16(ROW, arg, work, set, isa) ROW(arg, work##_f32_##set, TL_BFLOAT16, isa)
+
+#define TL_ROWS_FLT(ROW, arg, work, set, isa)   \
+    ROW(arg, work##_f64_##set, TL_DOUBLE, isa)  \
+    ROW(arg, work##_f32_##set, TL_FLOAT, isa)   \
+    ROW(arg, work##_f16_##set, TL_FLOAT16, isa) \
+    ROW(arg, work##_bf16_##set, TL_BFLOAT16, isa)
+
+#define TL_ROWS_UINT(ROW, arg, work, set, isa) \
+    ROW(arg, work##_u64_##set, TL_UINT64, isa) \
+    ROW(arg, work##_u32_##set, TL_UINT32, isa) \
+    ROW(arg, work##_u16_##set, TL_UINT16, isa) \
+    ROW(arg, work##_u8_##set, TL_UINT8, isa)
+
+#define TL_ROWS_INT(ROW, arg, work, set, isa) \
+    ROW(arg, work##_i64_##set, TL_INT64, isa) \
+    ROW(arg, work##_i32_##set, TL_INT32, isa) \
+    ROW(arg, work##_i16_##set, TL_INT16, isa) \
+    ROW(arg, work##_i8_##set, TL_INT8, isa)   \
+    TL_ROWS_UINT(ROW, arg, work, set, isa)
+
+#define TL_ROWS_NUM(ROW, arg, work, set, isa) \
+    TL_ROWS_FLT(ROW, arg, work, set, isa)     \
+    TL_ROWS_INT(ROW, arg, work, set, isa)
 
 /** All but the floats. */
-#define TL_KERNELS_WHOLE(work, suffix, isa) \
-    TL_KERNELS_INT(work, suffix, isa)       \
-    TL_KERNEL(work##_b8_##suffix, TL_BOOL, isa)
+#define TL_ROWS_WHOLE(ROW, arg, work, set, isa) \
+    TL_ROWS_INT(ROW, arg, work, set, isa)       \
+    TL_ROWS_BOOL(ROW, arg, work, set, isa)
 
-#define TL_KERNELS_ALL(work, suffix, isa) \
-    TL_KERNELS_FLT(work, suffix, isa)     \
-    TL_KERNELS_WHOLE(work, suffix, isa)
+#define TL_ROWS_ALL(ROW, arg, work, set, isa) \
+    TL_ROWS_FLT(ROW, arg, work, set, isa)     \
+    TL_ROWS_WHOLE(ROW, arg, work, set, isa)
+
+/** The types that models compute with beside TL_FLOAT and TL_BOOL. */
+#define TL_ROWS_MORE(ROW, arg, work, set, isa) \
+    ROW(arg, work##_f64_##set, TL_DOUBLE, isa) \
+    ROW(arg, work##_i64_##set, TL_INT64, isa)  \
+    ROW(arg, work##_i32_##set, TL_INT32, isa)  \
+    ROW(arg, work##_i8_##set, TL_INT8, isa)    \
+    ROW(arg, work##_u8_##set, TL_UINT8, isa)
 
 // clang-format off
-#define TL_KERNELS_FROM(work, tag, from, suffix, isa)               \
-    TL_KERNEL(work##_##tag##_f64_##suffix, from, TL_DOUBLE, isa)    \
-    TL_KERNEL(work##_##tag##_f32_##suffix, from, TL_FLOAT, isa)     \
-    TL_KERNEL(work##_##tag##_i32_##suffix, from, TL_INT32, isa)     \
-    TL_KERNEL(work##_##tag##_i16_##suffix, from, TL_INT16, isa)     \
-    TL_KERNEL(work##_##tag##_i8_##suffix, from, TL_INT8, isa)       \
-    TL_KERNEL(work##_##tag##_u32_##suffix, from, TL_UINT32, isa)    \
-    TL_KERNEL(work##_##tag##_u16_##suffix, from, TL_UINT16, isa)    \
-    TL_KERNEL(work##_##tag##_u8_##suffix, from, TL_UINT8, isa)      \
-    TL_KERNEL(work##_##tag##_b8_##suffix, from, TL_BOOL, isa)       \
-    TL_KERNEL(work##_##tag##_i64_##suffix, from, TL_INT64, isa)     \
-    TL_KERNEL(work##_##tag##_u64_##suffix, from, TL_UINT64, isa)    \
-    TL_KERNEL(work##_##tag##_f16_##suffix, from, TL_FLOAT16, isa)   \
-    TL_KERNEL(work##_##tag##_bf16_##suffix, from, TL_BFLOAT16, isa)
+#define TL_ROWS_FROM(ROW, arg, work, tag, from, set, isa)      \
+    ROW(arg, work##_##tag##_f64_##set, from, TL_DOUBLE, isa)   \
+    ROW(arg, work##_##tag##_f32_##set, from, TL_FLOAT, isa)    \
+    ROW(arg, work##_##tag##_i32_##set, from, TL_INT32, isa)    \
+    ROW(arg, work##_##tag##_i16_##set, from, TL_INT16, isa)    \
+    ROW(arg, work##_##tag##_i8_##set, from, TL_INT8, isa)      \
+    ROW(arg, work##_##tag##_u32_##set, from, TL_UINT32, isa)   \
+    ROW(arg, work##_##tag##_u16_##set, from, TL_UINT16, isa)   \
+    ROW(arg, work##_##tag##_u8_##set, from, TL_UINT8, isa)     \
+    ROW(arg, work##_##tag##_b8_##set, from, TL_BOOL, isa)      \
+    ROW(arg, work##_##tag##_i64_##set, from, TL_INT64, isa)    \
+    ROW(arg, work##_##tag##_u64_##set, from, TL_UINT64, isa)   \
+    ROW(arg, work##_##tag##_f16_##set, from, TL_FLOAT16, isa)  \
+    ROW(arg, work##_##tag##_bf16_##set, from, TL_BFLOAT16, isa)
 
-/** From every type to every type: the rows are TL_KERNEL(function, src dtype, dst dtype, isa). */
-#define TL_KERNELS_PAIRS(work, suffix, isa)              \
-    TL_KERNELS_FROM(work, f64, TL_DOUBLE, suffix, isa)   \
-    TL_KERNELS_FROM(work, f32, TL_FLOAT, suffix, isa)    \
-    TL_KERNELS_FROM(work, i32, TL_INT32, suffix, isa)    \
-    TL_KERNELS_FROM(work, i16, TL_INT16, suffix, isa)    \
-    TL_KERNELS_FROM(work, i8, TL_INT8, suffix, isa)      \
-    TL_KERNELS_FROM(work, u32, TL_UINT32, suffix, isa)   \
-    TL_KERNELS_FROM(work, u16, TL_UINT16, suffix, isa)   \
-    TL_KERNELS_FROM(work, u8, TL_UINT8, suffix, isa)     \
-    TL_KERNELS_FROM(work, b8, TL_BOOL, suffix, isa)      \
-    TL_KERNELS_FROM(work, i64, TL_INT64, suffix, isa)    \
-    TL_KERNELS_FROM(work, u64, TL_UINT64, suffix, isa)   \
-    TL_KERNELS_FROM(work, f16, TL_FLOAT16, suffix, isa)  \
-    TL_KERNELS_FROM(work, bf16, TL_BFLOAT16, suffix, isa)
+/** From every type to every type: the rows are ROW(arg, function, src dtype, dst dtype, isa). */
+#define TL_ROWS_PAIRS(ROW, arg, work, set, isa)             \
+    TL_ROWS_FROM(ROW, arg, work, f64, TL_DOUBLE, set, isa)  \
+    TL_ROWS_FROM(ROW, arg, work, f32, TL_FLOAT, set, isa)   \
+    TL_ROWS_FROM(ROW, arg, work, i32, TL_INT32, set, isa)   \
+    TL_ROWS_FROM(ROW, arg, work, i16, TL_INT16, set, isa)   \
+    TL_ROWS_FROM(ROW, arg, work, i8, TL_INT8, set, isa)     \
+    TL_ROWS_FROM(ROW, arg, work, u32, TL_UINT32, set, isa)  \
+    TL_ROWS_FROM(ROW, arg, work, u16, TL_UINT16, set, isa)  \
+    TL_ROWS_FROM(ROW, arg, work, u8, TL_UINT8, set, isa)    \
+    TL_ROWS_FROM(ROW, arg, work, b8, TL_BOOL, set, isa)     \
+    TL_ROWS_FROM(ROW, arg, work, i64, TL_INT64, set, isa)   \
+    TL_ROWS_FROM(ROW, arg, work, u64, TL_UINT64, set, isa)  \
+    TL_ROWS_FROM(ROW, arg, work, f16, TL_FLOAT16, set, isa) \
+    TL_ROWS_FROM(ROW, arg, work, bf16, TL_BFLOAT16, set, isa)
 // clang-format on
 
-/** The rows of a work whose template is written in the vectors of simd/tl_simd.h, one for each
- *  instruction set with vectors of floats that this CPU family has. */
+/* ---- sets of features, those that this CPU family has ---- */
+
+// PLAIN: plain C. SIMD: vectors of floats (simd/tl_simd.h). WIDE: plain C that is also compiled for
+// wider vectors; the order of its sums is written in its lanes, so all give the same bits.
+// Beside plain C: DOT, dot products of bytes (simd/tl_simd_dot.h); BF16, products of pairs of
+// bfloat16; BOTH, vectors of floats.
+#define TL_SETS_PLAIN(ROWS, ROW, arg, work) ROWS(ROW, arg, work, c, TL_ISA_C)
+
+#define TL_SETS_BOTH(ROWS, ROW, arg, work) \
+    TL_SETS_PLAIN(ROWS, ROW, arg, work)    \
+    TL_SETS_SIMD(ROWS, ROW, arg, work)
+
 #if defined(__x86_64__)
-#define TL_KERNELS_SIMD(work)                         \
-    TL_KERNEL(work##_f32_avx2, TL_FLOAT, TL_ISA_AVX2) \
-    TL_KERNEL(work##_f32_avx512, TL_FLOAT, TL_ISA_AVX512)
+#define TL_SETS_SIMD(ROWS, ROW, arg, work)  \
+    ROWS(ROW, arg, work, avx2, TL_ISA_AVX2) \
+    ROWS(ROW, arg, work, avx512, TL_ISA_AVX512)
+#define TL_SETS_WIDE(ROWS, ROW, arg, work) TL_SETS_SIMD(ROWS, ROW, arg, work)
+#define TL_SETS_DOT(ROWS, ROW, arg, work)         \
+    TL_SETS_BOTH(ROWS, ROW, arg, work)            \
+    ROWS(ROW, arg, work, avxvnni, TL_ISA_AVXVNNI) \
+    ROWS(ROW, arg, work, avx512vnni, TL_ISA_AVX512VNNI)
+#define TL_SETS_BF16(ROWS, ROW, arg, work) \
+    TL_SETS_PLAIN(ROWS, ROW, arg, work)    \
+    ROWS(ROW, arg, work, avx512bf16, TL_ISA_AVX512BF16)
 #elif defined(__aarch64__)
-#define TL_KERNELS_SIMD(work) TL_KERNEL(work##_f32_neon, TL_FLOAT, TL_ISA_NEON)
+#define TL_SETS_SIMD(ROWS, ROW, arg, work) ROWS(ROW, arg, work, neon, TL_ISA_NEON)
+#define TL_SETS_WIDE(ROWS, ROW, arg, work)
+#define TL_SETS_DOT(ROWS, ROW, arg, work)         \
+    TL_SETS_BOTH(ROWS, ROW, arg, work)            \
+    ROWS(ROW, arg, work, dotprod, TL_ISA_DOTPROD) \
+    ROWS(ROW, arg, work, i8mm, TL_ISA_I8MM)
+#define TL_SETS_BF16(ROWS, ROW, arg, work) TL_SETS_PLAIN(ROWS, ROW, arg, work)
 #else
-#define TL_KERNELS_SIMD(work)
+#define TL_SETS_SIMD(ROWS, ROW, arg, work)
+#define TL_SETS_WIDE(ROWS, ROW, arg, work)
+#define TL_SETS_DOT(ROWS, ROW, arg, work)  TL_SETS_PLAIN(ROWS, ROW, arg, work)
+#define TL_SETS_BF16(ROWS, ROW, arg, work) TL_SETS_PLAIN(ROWS, ROW, arg, work)
 #endif
 
-/** The rows of a work on bytes that is written with the words of simd/tl_simd_dot.h, one for each
- * set that has dot products of its own. */
-#if defined(__x86_64__)
-#define TL_KERNELS_DOT(work)                               \
-    TL_KERNEL(work##_u8_avx2, TL_UINT8, TL_ISA_AVX2)       \
-    TL_KERNEL(work##_u8_avxvnni, TL_UINT8, TL_ISA_AVXVNNI) \
-    TL_KERNEL(work##_u8_avx512, TL_UINT8, TL_ISA_AVX512)   \
-    TL_KERNEL(work##_u8_avx512vnni, TL_UINT8, TL_ISA_AVX512VNNI)
-#elif defined(__aarch64__)
-#define TL_KERNELS_DOT(work)                               \
-    TL_KERNEL(work##_u8_neon, TL_UINT8, TL_ISA_NEON)       \
-    TL_KERNEL(work##_u8_dotprod, TL_UINT8, TL_ISA_DOTPROD) \
-    TL_KERNEL(work##_u8_i8mm, TL_UINT8, TL_ISA_I8MM)
-#else
-#define TL_KERNELS_DOT(work)
-#endif
+/** For lists of many works: what one has beside plain C. */
+#define TL_BESIDE_PLAIN(ROW, arg, work)
+#define TL_BESIDE_SIMD(ROW, arg, work) TL_KERNELS(ROW, arg, work, F32, SIMD)
+#define TL_BESIDE_BOOL(ROW, arg, work) TL_KERNELS(ROW, arg, work, BOOL, WIDE)
+#define TL_BESIDE_MANY(ROW, arg, work)    \
+    TL_KERNELS(ROW, arg, work, F32, SIMD) \
+    TL_KERNELS(ROW, arg, work, MORE, WIDE)
 
-/** The rows of a work on pairs of bfloat16: for each instruction set that multiplies them. */
-#if defined(__x86_64__)
-#define TL_KERNELS_BF16(work) TL_KERNEL(work##_f32_avx512bf16, TL_BFLOAT16, TL_ISA_AVX512BF16)
-#else
-#define TL_KERNELS_BF16(work)
-#endif
+/* ---- readers ---- */
 
-/** rows(set, isa) for each of the sets with vectors of floats: for works on several types. */
-#if defined(__x86_64__)
-#define TL_KERNELS_EACH_SIMD(rows) rows(avx2, TL_ISA_AVX2) rows(avx512, TL_ISA_AVX512)
-#elif defined(__aarch64__)
-#define TL_KERNELS_EACH_SIMD(rows) rows(neon, TL_ISA_NEON)
-#else
-#define TL_KERNELS_EACH_SIMD(rows)
-#endif
-
-/** The same for lists that say of each work whether it has them. */
-#define TL_KERNELS_SETS_SIMD(work) TL_KERNELS_SIMD(work)
-#define TL_KERNELS_SETS_PLAIN(work)
-
-/** The rows of a work in plain C whose template is also compiled with the flags of wider vectors.
- *  The order of its sums is written in its lanes, so all of them give the same bits. */
-#if defined(__x86_64__)
-#define TL_KERNELS_WIDE(work) TL_KERNELS_SIMD(work)
-#else
-#define TL_KERNELS_WIDE(work)
-#endif
-
-/** The rows of a work in plain C that is also compiled with the flags of wider vectors for the
- * types that models compute with beside floats, and of one for TL_BOOL. */
-#define TL_KERNELS_MORE_ROWS(work, set, isa)    \
-    TL_KERNEL(work##_f64_##set, TL_DOUBLE, isa) \
-    TL_KERNEL(work##_i64_##set, TL_INT64, isa)  \
-    TL_KERNEL(work##_i32_##set, TL_INT32, isa)  \
-    TL_KERNEL(work##_i8_##set, TL_INT8, isa)    \
-    TL_KERNEL(work##_u8_##set, TL_UINT8, isa)
-#if defined(__x86_64__)
-#define TL_KERNELS_MORE(work)                     \
-    TL_KERNELS_MORE_ROWS(work, avx2, TL_ISA_AVX2) \
-    TL_KERNELS_MORE_ROWS(work, avx512, TL_ISA_AVX512)
-#define TL_KERNELS_SETS_BOOL(work)                  \
-    TL_KERNEL(work##_b8_avx2, TL_BOOL, TL_ISA_AVX2) \
-    TL_KERNEL(work##_b8_avx512, TL_BOOL, TL_ISA_AVX512)
-#else
-#define TL_KERNELS_MORE(work)
-#define TL_KERNELS_SETS_BOOL(work)
-#endif
-#define TL_KERNELS_SETS_MANY(work) TL_KERNELS_SIMD(work) TL_KERNELS_MORE(work)
-
-/** A row read as a declaration, for a header: #define TL_KERNEL(..) TL_KERNEL_DECLARE(type, ..). */
+/** A row as a declaration. */
 #define TL_KERNEL_DECLARE(func, name, dtype, isa) func name;
+
+/** A row as an element of a table [isa][dtype]. */
+#define TL_KERNEL_ELEMENT(arg, name, dtype, isa) [isa][dtype] = &(name),
 
 static inline int tl_smaller(int a, int b)
 {
@@ -216,6 +220,11 @@ static inline int tl_kernel_has_vectors(const tl_exec *exec)
                 return table[isa][column];             \
         return NULL;                                   \
     }
+
+/** The same for a list of kernels, with their table: pick_table[isa][dtype]. */
+#define TL_KERNEL_TABLE(pick, func, LIST)                                                      \
+    static func *const pick##_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {LIST(TL_KERNEL_ELEMENT, )}; \
+    TL_KERNEL_PICK(pick, func, pick##_table)
 
 /** The same for families of several works, each with a table: `static func *pick(table, exec,
  *  dtype)`. */

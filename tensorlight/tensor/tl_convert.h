@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "tensor/tl_half.h"
+#include "tensor/tl_element.h"
 
 /* ---- to floats ---- */
 
@@ -169,10 +169,9 @@ TL_FROM_NARROW(bf16, tl_bfloat_from_float, 0x1.fep127)
         return value != 0;                                  \
     }
 
-#define TL_TYPE(dtype, tag, storage, compute, kind, load, store, min, max, format) \
+#define TL_CONVERSIONS(dtype, tag, storage, compute, kind, load, store, min, max, format) \
     TL_TO_##kind(tag, storage, min, max)
-#include "tensor/tl_types.def"
-#undef TL_TYPE
+TL_TYPES(TL_CONVERSIONS)
 #undef TL_BY_DOUBLE
 #undef TL_TO_INTEGER
 #undef TL_TO_FLT

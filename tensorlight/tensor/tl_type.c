@@ -107,28 +107,27 @@ static int print_unsigned(FILE *stream, const char *fmt, uint64_t value)
 #define PRINT_UINT(stream, fmt, value) print_unsigned(stream, fmt, value)
 #define PRINT_BOOL(stream, fmt, value) print_unsigned(stream, fmt, value)
 
-#define TL_TYPE(dtype, tag, storage, compute, kind, load, store, min, max, format) \
-    static void max_##tag(void *ret)                                               \
-    {                                                                              \
-        *(storage *)ret = tl_##tag##_store(max);                                   \
-    }                                                                              \
-    static void min_##tag(void *ret)                                               \
-    {                                                                              \
-        *(storage *)ret = tl_##tag##_store(min);                                   \
-    }                                                                              \
-    static int cmp_##tag(const void *p1, const void *p2)                           \
-    {                                                                              \
-        const compute a = tl_##tag##_load(*(const storage *)p1);                   \
-        const compute b = tl_##tag##_load(*(const storage *)p2);                   \
-        return (a > b) - (a < b);                                                  \
-    }                                                                              \
-    static int fprintf_##tag(FILE *stream, const char *fmt, const void *p)         \
-    {                                                                              \
-        const compute value = tl_##tag##_load(*(const storage *)p);                \
-        return PRINT_##kind(stream, fmt ? fmt : tl_dtype_fmt(dtype), value);       \
+#define FUNCTIONS(dtype, tag, storage, compute, kind, load, store, min, max, format) \
+    static void max_##tag(void *ret)                                                 \
+    {                                                                                \
+        *(storage *)ret = tl_##tag##_store(max);                                     \
+    }                                                                                \
+    static void min_##tag(void *ret)                                                 \
+    {                                                                                \
+        *(storage *)ret = tl_##tag##_store(min);                                     \
+    }                                                                                \
+    static int cmp_##tag(const void *p1, const void *p2)                             \
+    {                                                                                \
+        const compute a = tl_##tag##_load(*(const storage *)p1);                     \
+        const compute b = tl_##tag##_load(*(const storage *)p2);                     \
+        return (a > b) - (a < b);                                                    \
+    }                                                                                \
+    static int fprintf_##tag(FILE *stream, const char *fmt, const void *p)           \
+    {                                                                                \
+        const compute value = tl_##tag##_load(*(const storage *)p);                  \
+        return PRINT_##kind(stream, fmt ? fmt : tl_dtype_fmt(dtype), value);         \
     }
-#include "tensor/tl_types.def"
-#undef TL_TYPE
+TL_TYPES(FUNCTIONS)
 
 /* ---- the table of types ---- */
 
@@ -145,13 +144,10 @@ typedef struct type_info {
     tl_fprintf_func fprintf;
 } type_info;
 
-#define TL_TYPE(dtype, tag, storage, compute, kind, load, store, min, max, format)  \
+#define INFO(dtype, tag, storage, compute, kind, load, store, min, max, format)     \
     [dtype] = {sizeof(storage), format,    kind,      (double)(max), (double)(min), \
                max_##tag,       min_##tag, cmp_##tag, fprintf_##tag},
-static const type_info types[TL_DTYPE_SIZE] = {
-#include "tensor/tl_types.def"
-};
-#undef TL_TYPE
+static const type_info types[TL_DTYPE_SIZE] = {TL_TYPES(INFO)};
 
 static const type_info *info(tl_dtype dtype)
 {
@@ -221,11 +217,8 @@ tl_fprintf_func tl_fprintf_getfunc(tl_dtype dtype)
 
 /* ---- names ---- */
 
-#define TL_TYPE(dtype, tag, storage, compute, kind, load, store, min, max, format) [dtype] = #dtype,
-static const char *const dtype_names[TL_DTYPE_SIZE] = {
-#include "tensor/tl_types.def"
-};
-#undef TL_TYPE
+#define DTYPE_NAME(dtype, ...) [dtype] = #dtype,
+static const char *const dtype_names[TL_DTYPE_SIZE] = {TL_TYPES(DTYPE_NAME)};
 
 #define NAME(value) [value] = #value
 static const char *const elew_op_names[TL_ELEW_OP_SIZE] = {

@@ -4,7 +4,7 @@
 
 opgen=$(realpath "$1")
 test=$(realpath "$2")/lightnet/gen/test
-types=$(realpath "$2")/tensorlight/tensor/tl_types.def
+types=$(realpath "$2")/tensorlight/tensor/tl_element.h
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
@@ -35,7 +35,7 @@ test $? -eq 1 && test ! -e child.c && grep -q "^ln-opgen: error: child.op:7:25: 
 check 'leaves no output after a mistake'
 
 # The generator may not use TensorLight, so it has a list of the data types of its own.
-sed -n 's/^TL_\(TYPE\|ROW_INT\|ROW_UINT\)(\(TL_[A-Z0-9]*\),.*/\2/p' "$types" | sort > there
+sed -n 's/^    ROW(\(TL_[A-Z0-9]*\),.*/\1/p' "$types" | sort > there
 sed 's/"dtype": "FLT"/"dtype": "TL_NONE"/' good.op > wrong.op
 "$opgen" wrong.op 2>&1 | sed 's/.*expected one of //' | tr -d ' ' | tr , '\n' | sort > known
 test -s there && cmp -s there known

@@ -10,12 +10,7 @@
 #include "kernel/tl_nn_check.h"
 #include "tensor/tl_result.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_affine_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/affine/affine.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, tl_affine_func, table)
+TL_KERNEL_TABLE(pick, tl_affine_func, TL_AFFINE_KERNELS)
 
 int tl_exec_affine(const tl_exec *exec, const tl_tensor *src, const tl_tensor *scale,
                    const tl_tensor *shift, tl_tensor *dst, int axis, tl_activation act)

@@ -21,8 +21,9 @@ typedef void tl_affine_func(void *arg, size_t begin, size_t end);
 /** What changes no number when it is added: 0 would turn -0 into 0. */
 #define TL_AFFINE_NOTHING (-0.0f)
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_affine_func, name, dtype, isa)
-#include "kernel/affine/affine.def"
-#undef TL_KERNEL
+#define TL_AFFINE_KERNELS(ROW, arg)             \
+    TL_KERNELS(ROW, arg, tl_affine, FLT, PLAIN) \
+    TL_KERNELS(ROW, arg, tl_affine, F32, WIDE)
+TL_AFFINE_KERNELS(TL_KERNEL_DECLARE, tl_affine_func)
 
 #endif

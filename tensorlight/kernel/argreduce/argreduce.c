@@ -9,12 +9,7 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_nn.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_argreduce_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/argreduce/argreduce.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, tl_argreduce_func, table)
+TL_KERNEL_TABLE(pick, tl_argreduce_func, TL_ARGREDUCE_KERNELS)
 
 int tl_exec_argreduce(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int axis,
                       int is_min, int is_last)

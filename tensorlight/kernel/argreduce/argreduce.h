@@ -20,8 +20,7 @@ typedef struct tl_argreduce_job {
 /** Computes the lines begin .. end-1 (tl_axis.h) of the tl_argreduce_job at `arg`. */
 typedef void tl_argreduce_func(void *arg, size_t begin, size_t end);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_argreduce_func, name, dtype, isa)
-#include "kernel/argreduce/argreduce.def"
-#undef TL_KERNEL
+#define TL_ARGREDUCE_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_argreduce, ALL, PLAIN)
+TL_ARGREDUCE_KERNELS(TL_KERNEL_DECLARE, tl_argreduce_func)
 
 #endif

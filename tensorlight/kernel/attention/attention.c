@@ -11,12 +11,7 @@
 #include "tensorlight/tl_linalg.h"
 #include "tensorlight/tl_util.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_attention_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/attention/attention.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, tl_attention_func, table)
+TL_KERNEL_TABLE(pick, tl_attention_func, TL_ATTENTION_KERNELS)
 
 /* ---- shapes ---- */
 

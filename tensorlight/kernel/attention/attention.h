@@ -39,9 +39,10 @@ typedef struct tl_attention_job {
 typedef void tl_attention_func(const tl_attention_job *job, size_t batch, size_t head, size_t first,
                                size_t n, void *scratch);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_attention_func, name, dtype, isa)
-#include "kernel/attention/attention.def"
-#undef TL_KERNEL
+#define TL_ATTENTION_KERNELS(ROW, arg)             \
+    TL_KERNELS(ROW, arg, tl_attention, FLT, PLAIN) \
+    TL_KERNELS(ROW, arg, tl_attention, F32, SIMD)
+TL_ATTENTION_KERNELS(TL_KERNEL_DECLARE, tl_attention_func)
 
 /** The first element of row `row`, counted over the heads of queries that share head `head` of
  *  the keys: an index into a view of queries, results or mask. */

@@ -9,16 +9,8 @@
 #include "kernel/tl_nn_check.h"
 #include "tensor/tl_result.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_batchnorm_func *const batchnorm_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/batchnorm/batchnorm.def"
-};
-static tl_bn2scale_func *const bn2scale_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/batchnorm/bn2scale.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick_batchnorm, tl_batchnorm_func, batchnorm_table)
-TL_KERNEL_PICK(pick_bn2scale, tl_bn2scale_func, bn2scale_table)
+TL_KERNEL_TABLE(pick_batchnorm, tl_batchnorm_func, TL_BATCHNORM_KERNELS)
+TL_KERNEL_TABLE(pick_bn2scale, tl_bn2scale_func, TL_BN2SCALE_KERNELS)
 
 int tl_exec_batchnorm(const tl_exec *exec, const tl_tensor *src, const tl_tensor *scale,
                       const tl_tensor *offset, const tl_tensor *mean, const tl_tensor *var,

@@ -29,11 +29,10 @@ typedef struct tl_bn2scale_job {
 /** Computes the channels begin .. end-1 of the tl_bn2scale_job at `arg`. */
 typedef void tl_bn2scale_func(void *arg, size_t begin, size_t end);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_batchnorm_func, name, dtype, isa)
-#include "kernel/batchnorm/batchnorm.def"
-#undef TL_KERNEL
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_bn2scale_func, name, dtype, isa)
-#include "kernel/batchnorm/bn2scale.def"
-#undef TL_KERNEL
+#define TL_BATCHNORM_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_batchnorm, FLT, PLAIN)
+TL_BATCHNORM_KERNELS(TL_KERNEL_DECLARE, tl_batchnorm_func)
+
+#define TL_BN2SCALE_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_bn2scale, FLT, PLAIN)
+TL_BN2SCALE_KERNELS(TL_KERNEL_DECLARE, tl_bn2scale_func)
 
 #endif

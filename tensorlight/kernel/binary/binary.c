@@ -8,11 +8,8 @@
 #include "tensor/tl_name.h"
 #include "tensor/tl_result.h"
 
-static const char *const names[TL_BINARY_OP_SIZE] = {
-#define TL_BINARY(op, name, types, grain, sets) [op] = #op,
-#include "kernel/binary/binary.def"
-#undef TL_BINARY
-};
+#define OP_NAME(arg, op, name, types, grain, sets) [op] = #op,
+static const char *const names[TL_BINARY_OP_SIZE] = {TL_BINARY_OPS(OP_NAME, )};
 TL_NAME_AND_FROM_STR(tl_binary_op, names, TL_BINARY_OP_SIZE)
 
 typedef struct operation {
@@ -20,15 +17,9 @@ typedef struct operation {
     tl_broadcast_func *kernels[TL_ISA_SIZE][TL_DTYPE_SIZE];
 } operation;
 
-static const operation operations[TL_BINARY_OP_SIZE] = {
-#define TL_KERNEL(function, dtype, isa) [isa][dtype] = function,
-#define TL_BINARY(op, name, types, grain, sets) \
-    [op] = {grain, {TL_BINARY_KERNELS(name, types, sets)}},
-#include "kernel/binary/binary.def"
-#undef TL_BINARY
-#undef TL_KERNEL
-};
-
+#define OPERATION(arg, op, name, types, grain, sets) \
+    [op] = {grain, {TL_BINARY_KERNELS(TL_KERNEL_ELEMENT, , name, types, sets)}},
+static const operation operations[TL_BINARY_OP_SIZE] = {TL_BINARY_OPS(OPERATION, )};
 TL_KERNEL_PICK_FROM(pick, tl_broadcast_func)
 
 int tl_binary_op_takes(tl_binary_op op, tl_dtype dtype)

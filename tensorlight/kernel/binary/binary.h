@@ -8,16 +8,35 @@
 #include "kernel/tl_kernel.h"
 #include "kernel/tl_map.h"
 
+/** The binary operations: ROW(arg, op, name, types, grain, sets), one row for each of tl_binary_op,
+ *  defined by `name` in binary_c.c for floats, integers and bool, and where sets is SIMD in
+ *  binary_simd.c; BOOL: binary_c.c is compiled for wider vectors, too; MANY: both. */
+#define TL_BINARY_OPS(ROW, arg)                                          \
+    ROW(arg, TL_BINARY_ADD, add, NUM, TL_MAP_CHEAP, MANY)                \
+    ROW(arg, TL_BINARY_SUB, sub, NUM, TL_MAP_CHEAP, MANY)                \
+    ROW(arg, TL_BINARY_MUL, mul, NUM, TL_MAP_CHEAP, MANY)                \
+    ROW(arg, TL_BINARY_DIV, div, NUM, TL_MAP_CHEAP, SIMD)                \
+    ROW(arg, TL_BINARY_MOD, mod, NUM, TL_MAP_DEAR, PLAIN)                \
+    ROW(arg, TL_BINARY_FMOD, fmod, NUM, TL_MAP_DEAR, PLAIN)              \
+    ROW(arg, TL_BINARY_POW, pow, NUM, TL_MAP_DEAR, PLAIN)                \
+    ROW(arg, TL_BINARY_MAX, max, NUM, TL_MAP_CHEAP, MANY)                \
+    ROW(arg, TL_BINARY_MIN, min, NUM, TL_MAP_CHEAP, MANY)                \
+    ROW(arg, TL_BINARY_PRELU, prelu, NUM, TL_MAP_CHEAP, SIMD)            \
+    ROW(arg, TL_BINARY_AND, and, WHOLE, TL_MAP_CHEAP, BOOL)              \
+    ROW(arg, TL_BINARY_OR, or, WHOLE, TL_MAP_CHEAP, BOOL)                \
+    ROW(arg, TL_BINARY_XOR, xor, WHOLE, TL_MAP_CHEAP, BOOL)              \
+    ROW(arg, TL_BINARY_SHIFT_LEFT, shift_left, INT, TL_MAP_CHEAP, PLAIN) \
+    ROW(arg, TL_BINARY_SHIFT_RIGHT, shift_right, INT, TL_MAP_CHEAP, PLAIN)
+
 /** The rows of an operation in all its types and instruction sets. */
-#define TL_BINARY_KERNELS(name, types, sets) \
-    TL_KERNELS_##types(tl_binary_##name, c, TL_ISA_C) TL_KERNELS_SETS_##sets(tl_binary_##name)
+#define TL_BINARY_KERNELS(ROW, arg, name, types, sets)   \
+    TL_KERNELS(ROW, arg, tl_binary_##name, types, PLAIN) \
+    TL_BESIDE_##sets(ROW, arg, tl_binary_##name)
 
 /** Both sources and dst have the row's type. They fail where tl_binary_op says so. */
-#define TL_KERNEL(function, dtype, isa)         TL_KERNEL_DECLARE(tl_broadcast_func, function, dtype, isa)
-#define TL_BINARY(op, name, types, grain, sets) TL_BINARY_KERNELS(name, types, sets)
-#include "kernel/binary/binary.def"
-#undef TL_BINARY
-#undef TL_KERNEL
+#define TL_BINARY_DECLARE(type, op, name, types, grain, sets) \
+    TL_BINARY_KERNELS(TL_KERNEL_DECLARE, type, name, types, sets)
+TL_BINARY_OPS(TL_BINARY_DECLARE, tl_broadcast_func)
 
 /** The kernel of `op`, which takes `dtype`, for the level of `exec`, and the elements that one
  *  thread takes at least: for chains. */

@@ -290,25 +290,19 @@ END_TEST
 
 /* ---- the kernels ---- */
 
-#define TL_KERNEL(function, dtype, isa) {#function, function, 2, {dtype, dtype}, dtype, isa},
-#define TL_BINARY(op, name, types, grain, sets) \
-    static const tl_broadcast_variant name##_variants[] = {TL_BINARY_KERNELS(name, types, sets)};
-#include "kernel/binary/binary.def"
-#undef TL_BINARY
-#undef TL_KERNEL
+#define VARIANT(arg, function, dtype, isa) {#function, function, 2, {dtype, dtype}, dtype, isa},
+#define VARIANTS(arg, op, name, types, grain, sets)         \
+    static const tl_broadcast_variant name##_variants[] = { \
+        TL_BINARY_KERNELS(VARIANT, , name, types, sets)};
+TL_BINARY_OPS(VARIANTS, )
 
-START_TEST(every_kernel_equals_element_by_element)
-{
-#define TL_BINARY(op, name, types, grain, sets)  \
+#define CHECK(arg, op, name, types, grain, sets) \
     tl_broadcast_check_variants(name##_variants, \
                                 sizeof(name##_variants) / sizeof(*name##_variants));
-#include "kernel/binary/binary.def"
-#undef TL_BINARY
-}
-END_TEST
+START_TEST(every_kernel_equals_element_by_element){TL_BINARY_OPS(CHECK, )} END_TEST
 
-LN_TEST_MAIN("binary", results_are_those_of_the_definitions, bool_is_logic,
-             beside_nan_max_min_and_arithmetic_are_nan, an_integer_division_by_zero_is_an_error,
-             every_pattern_of_shapes_is_broadcast, threads_begin_inside_of_rows,
-             a_source_of_the_result_s_shape_may_be_overwritten, what_does_not_fit_is_refused,
-             names_and_values_correspond, every_kernel_equals_element_by_element)
+    LN_TEST_MAIN("binary", results_are_those_of_the_definitions, bool_is_logic,
+                 beside_nan_max_min_and_arithmetic_are_nan, an_integer_division_by_zero_is_an_error,
+                 every_pattern_of_shapes_is_broadcast, threads_begin_inside_of_rows,
+                 a_source_of_the_result_s_shape_may_be_overwritten, what_does_not_fit_is_refused,
+                 names_and_values_correspond, every_kernel_equals_element_by_element)

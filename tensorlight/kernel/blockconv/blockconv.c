@@ -18,19 +18,7 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_util.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_tile_line_func *const line_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/blockconv/blockconv.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick_line, tl_tile_line_func, line_table)
-
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_tile_line_func *const pairs_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/blockconv/blockconv_pairs.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick_pairs, tl_tile_line_func, pairs_table)
+TL_KERNEL_TABLE(pick_line, tl_tile_line_func, TL_BLOCKCONV_KERNELS)
 
 tl_tile_line_func *tl_tile_line(const tl_exec *exec)
 {
@@ -699,7 +687,7 @@ static int run(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weigh
     assert(is_floating(src) && weight->dtype == src->dtype && is_floating(dst));
     assert((src->ndim == 5 || src->ndim == 4) && dst->ndim == 5 && (!add || is_floating(add)));
     assert(!are_pairs || (src->ndim == 5 && param->group == 1 && channels[0] % 2 == 0));
-    const floats f = {.line = are_pairs ? pick_pairs(exec, TL_BFLOAT16) : tl_tile_line(exec),
+    const floats f = {.line = are_pairs ? pick_line(exec, TL_BFLOAT16) : tl_tile_line(exec),
                       .weight = weight->data,
                       .add = add ? add->data : NULL,
                       .dst = dst->data,

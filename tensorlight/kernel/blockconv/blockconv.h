@@ -56,9 +56,9 @@ typedef void tl_tile_line_func(const tl_tile_job *job, const float *src, const f
 /** The kernel for the level of `exec`. */
 tl_tile_line_func *tl_tile_line(const tl_exec *exec);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_tile_line_func, name, dtype, isa)
-#include "kernel/blockconv/blockconv.def"
-#include "kernel/blockconv/blockconv_pairs.def"
-#undef TL_KERNEL
+#define TL_BLOCKCONV_KERNELS(ROW, arg)            \
+    TL_KERNELS(ROW, arg, tl_tile_line, F32, BOTH) \
+    TL_KERNELS(ROW, arg, tl_tile_pairs, BF16, BF16)
+TL_BLOCKCONV_KERNELS(TL_KERNEL_DECLARE, tl_tile_line_func)
 
 #endif

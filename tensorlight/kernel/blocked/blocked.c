@@ -7,16 +7,8 @@
 
 #include "kernel/tl_axis.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_turn_func *const to_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/blocked/to_blocked.def"
-};
-static tl_turn_func *const from_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/blocked/from_blocked.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick_to, tl_turn_func, to_table)
-TL_KERNEL_PICK(pick_from, tl_turn_func, from_table)
+TL_KERNEL_TABLE(pick_to, tl_turn_func, TL_TO_BLOCKED_KERNELS)
+TL_KERNEL_TABLE(pick_from, tl_turn_func, TL_FROM_BLOCKED_KERNELS)
 
 static int turn(const tl_exec *exec, const tl_tensor *planes, const tl_tensor *blocked,
                 tl_turn_job job, tl_turn_func *func)

@@ -42,9 +42,14 @@ static inline tl_turn_strip tl_turn_strip_at(const tl_turn_job *job, size_t unit
 /** Turns the strips begin .. end-1, counted over all blocks, for the tl_turn_job at `arg`. */
 typedef void tl_turn_func(void *arg, size_t begin, size_t end);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_turn_func, name, dtype, isa)
-#include "kernel/blocked/from_blocked.def"
-#include "kernel/blocked/to_blocked.def"
-#undef TL_KERNEL
+#define TL_FROM_BLOCKED_KERNELS(ROW, arg)            \
+    TL_KERNELS(ROW, arg, tl_from_blocked, F32, BOTH) \
+    TL_KERNELS(ROW, arg, tl_from_blocked, U8, BOTH)
+TL_FROM_BLOCKED_KERNELS(TL_KERNEL_DECLARE, tl_turn_func)
+
+#define TL_TO_BLOCKED_KERNELS(ROW, arg)            \
+    TL_KERNELS(ROW, arg, tl_to_blocked, F32, BOTH) \
+    TL_KERNELS(ROW, arg, tl_to_blocked, U8, BOTH)
+TL_TO_BLOCKED_KERNELS(TL_KERNEL_DECLARE, tl_turn_func)
 
 #endif

@@ -12,12 +12,7 @@
 
 #include "kernel/tl_axis.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_blockpick_func *const blockpick_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/blockpick/blockpick.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick_kernel, tl_blockpick_func, blockpick_table)
+TL_KERNEL_TABLE(pick_kernel, tl_blockpick_func, TL_BLOCKPICK_KERNELS)
 
 enum { STRIP = 512 }; /* pixels of a unit of work */
 

@@ -20,8 +20,9 @@ typedef struct tl_block_part {
  *  pixels have the kernel's type. */
 typedef void tl_blockpick_func(const tl_block_part *parts, int n_parts, void *dst, size_t n);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_blockpick_func, name, dtype, isa)
-#include "kernel/blockpick/blockpick.def"
-#undef TL_KERNEL
+#define TL_BLOCKPICK_KERNELS(ROW, arg)            \
+    TL_KERNELS(ROW, arg, tl_blockpick, F32, BOTH) \
+    TL_KERNELS(ROW, arg, tl_blockpick, U8, BOTH)
+TL_BLOCKPICK_KERNELS(TL_KERNEL_DECLARE, tl_blockpick_func)
 
 #endif

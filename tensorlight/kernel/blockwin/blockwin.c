@@ -9,12 +9,7 @@
 #include "kernel/act/act.h"
 #include "kernel/tl_axis.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_blockwin_func *const blockwin_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/blockwin/blockwin.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, tl_blockwin_func, blockwin_table)
+TL_KERNEL_TABLE(pick, tl_blockwin_func, TL_BLOCKWIN_KERNELS)
 
 /* ---- packing ---- */
 

@@ -43,8 +43,7 @@ typedef struct tl_blockwin_job {
  *  windows of the others meet the source, and have dilation 1. */
 typedef void tl_blockwin_func(void *arg, size_t begin, size_t end);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_blockwin_func, name, dtype, isa)
-#include "kernel/blockwin/blockwin.def"
-#undef TL_KERNEL
+#define TL_BLOCKWIN_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_blockwin, F32, BOTH)
+TL_BLOCKWIN_KERNELS(TL_KERNEL_DECLARE, tl_blockwin_func)
 
 #endif

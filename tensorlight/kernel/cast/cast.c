@@ -6,12 +6,9 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_elementwise.h"
 
-#define PAIR(from, to)                 ((from)*TL_DTYPE_SIZE + (to))
-#define TL_KERNEL(name, from, to, isa) [isa][PAIR(from, to)] = name,
-static tl_map_func *const table[TL_ISA_SIZE][PAIR(TL_DTYPE_SIZE, 0)] = {
-#include "kernel/cast/cast.def"
-};
-#undef TL_KERNEL
+#define PAIR(from, to)                    ((from)*TL_DTYPE_SIZE + (to))
+#define ELEMENT(arg, name, from, to, isa) [isa][PAIR(from, to)] = name,
+static tl_map_func *const table[TL_ISA_SIZE][PAIR(TL_DTYPE_SIZE, 0)] = {TL_CAST_KERNELS(ELEMENT, )};
 TL_KERNEL_PICK(pick, tl_map_func, table)
 
 tl_map_func *tl_cast_kernel(const tl_exec *exec, tl_dtype from, tl_dtype to)

@@ -7,11 +7,37 @@
 #include "kernel/tl_kernel.h"
 #include "kernel/tl_map.h"
 
+/** Conversions in vectors: those to which nothing is too large, and all. */
+#define TL_ROWS_EXACT(ROW, arg, work, set, isa)                 \
+    ROW(arg, work##_i32_f32_##set, TL_INT32, TL_FLOAT, isa)     \
+    ROW(arg, work##_i16_f32_##set, TL_INT16, TL_FLOAT, isa)     \
+    ROW(arg, work##_i8_f32_##set, TL_INT8, TL_FLOAT, isa)       \
+    ROW(arg, work##_u16_f32_##set, TL_UINT16, TL_FLOAT, isa)    \
+    ROW(arg, work##_u8_f32_##set, TL_UINT8, TL_FLOAT, isa)      \
+    ROW(arg, work##_b8_f32_##set, TL_BOOL, TL_FLOAT, isa)       \
+    ROW(arg, work##_f16_f32_##set, TL_FLOAT16, TL_FLOAT, isa)   \
+    ROW(arg, work##_bf16_f32_##set, TL_BFLOAT16, TL_FLOAT, isa) \
+    ROW(arg, work##_f32_i32_##set, TL_FLOAT, TL_INT32, isa)     \
+    ROW(arg, work##_f32_i16_##set, TL_FLOAT, TL_INT16, isa)     \
+    ROW(arg, work##_f32_i8_##set, TL_FLOAT, TL_INT8, isa)       \
+    ROW(arg, work##_f32_u16_##set, TL_FLOAT, TL_UINT16, isa)    \
+    ROW(arg, work##_f32_u8_##set, TL_FLOAT, TL_UINT8, isa)
+
+#define TL_ROWS_CASTS(ROW, arg, work, set, isa)                   \
+    TL_ROWS_EXACT(ROW, arg, work, set, isa)                       \
+    ROW(arg, work##_f32_b8_##set, TL_FLOAT, TL_BOOL, isa)         \
+    ROW(arg, work##_f32_f16_##set, TL_FLOAT, TL_FLOAT16, isa)     \
+    ROW(arg, work##_f32_bf16_##set, TL_FLOAT, TL_BFLOAT16, isa)   \
+    ROW(arg, work##_f16_bf16_##set, TL_FLOAT16, TL_BFLOAT16, isa) \
+    ROW(arg, work##_bf16_f16_##set, TL_BFLOAT16, TL_FLOAT16, isa)
+
 /** dst[i] = src[i], by the rules of tl_tensor_cast; src and dst do not overlap; `param` is not
  *  used. */
-#define TL_KERNEL(name, from, to, isa) tl_map_func name;
-#include "kernel/cast/cast.def"
-#undef TL_KERNEL
+#define TL_CAST_KERNELS(ROW, arg)               \
+    TL_KERNELS(ROW, arg, tl_cast, PAIRS, PLAIN) \
+    TL_KERNELS(ROW, arg, tl_cast, CASTS, SIMD)
+#define TL_CONVERSION_DECLARE(arg, name, from, to, isa) tl_map_func name;
+TL_CAST_KERNELS(TL_CONVERSION_DECLARE, )
 
 /** The kernel of a conversion; NULL where the types are the same. */
 tl_map_func *tl_cast_kernel(const tl_exec *exec, tl_dtype from, tl_dtype to);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Template: the conversion in plain C, from every type to one type.
 
-#define TL_TYPE(dtype, tag, storage, compute, kind, load, store, min, max, format)         \
+#define CAST_FROM(dtype, tag, storage, compute, kind, ...)                                 \
     void NAME(tl_cast_##tag, c)(const void *src, void *dst, size_t len, const void *param) \
     {                                                                                      \
         (void)param;                                                                       \
@@ -10,5 +10,5 @@
         for (size_t i = 0; i < len; i++)                                                   \
             d[i] = OF_##kind(tl_##tag##_load(s[i]));                                       \
     }
-#include "tensor/tl_types.def"
-#undef TL_TYPE
+TL_TYPES(CAST_FROM)
+#undef CAST_FROM

@@ -134,11 +134,8 @@ START_TEST(what_does_not_fit_is_refused)
 }
 END_TEST
 
-#define TL_KERNEL(name, from, to, isa) {#name, name, from, to, isa},
-static const tl_map_variant variants[] = {
-#include "kernel/cast/cast.def"
-};
-#undef TL_KERNEL
+#define VARIANT(arg, name, from, to, isa) {#name, name, from, to, isa},
+static const tl_map_variant variants[] = {TL_CAST_KERNELS(VARIANT, )};
 
 TL_MAP_TESTS(variants, NULL)
 

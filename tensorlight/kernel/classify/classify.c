@@ -8,12 +8,7 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_elementwise.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_map_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/classify/classify.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, tl_map_func, table)
+TL_KERNEL_TABLE(pick, tl_map_func, TL_CLASSIFY_KERNELS)
 
 int tl_exec_classify(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int classes)
 {

@@ -8,8 +8,7 @@
 #include "kernel/tl_map.h"
 
 /** dst[i], a TL_BOOL, = whether src[i] is in the classes at `param`, an int. */
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_map_func, name, dtype, isa)
-#include "kernel/classify/classify.def"
-#undef TL_KERNEL
+#define TL_CLASSIFY_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_classify, FLT, PLAIN)
+TL_CLASSIFY_KERNELS(TL_KERNEL_DECLARE, tl_map_func)
 
 #endif

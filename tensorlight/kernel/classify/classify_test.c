@@ -50,11 +50,8 @@ START_TEST(integers_are_refused)
 }
 END_TEST
 
-#define TL_KERNEL(name, dtype, isa) {#name, name, dtype, TL_BOOL, isa},
-static const tl_map_variant variants[] = {
-#include "kernel/classify/classify.def"
-};
-#undef TL_KERNEL
+#define VARIANT(arg, name, dtype, isa) {#name, name, dtype, TL_BOOL, isa},
+static const tl_map_variant variants[] = {TL_CLASSIFY_KERNELS(VARIANT, )};
 
 static const int some_classes = TL_CLASS_NAN | TL_CLASS_NEGATIVE_INF;
 TL_MAP_TESTS(variants, &some_classes)

@@ -9,20 +9,13 @@
 #include "tensor/tl_name.h"
 #include "tensor/tl_result.h"
 
-static const char *const names[TL_COMPARE_OP_SIZE] = {
-#define TL_COMPARE(op, name) [op] = #op,
-#include "kernel/comparison/comparison.def"
-#undef TL_COMPARE
-};
+#define OP_NAME(arg, op, name) [op] = #op,
+static const char *const names[TL_COMPARE_OP_SIZE] = {TL_COMPARISONS(OP_NAME, )};
 TL_NAME_AND_FROM_STR(tl_compare_op, names, TL_COMPARE_OP_SIZE)
 
+#define KERNELS(arg, op, name) [op] = {TL_COMPARISON_KERNELS(TL_KERNEL_ELEMENT, , name)},
 static tl_broadcast_func *const kernels[TL_COMPARE_OP_SIZE][TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#define TL_KERNEL(function, dtype, isa) [isa][dtype] = function,
-#define TL_COMPARE(op, name)            [op] = {TL_COMPARE_KERNELS(name)},
-#include "kernel/comparison/comparison.def"
-#undef TL_COMPARE
-#undef TL_KERNEL
-};
+    TL_COMPARISONS(KERNELS, )};
 TL_KERNEL_PICK_FROM(pick, tl_broadcast_func)
 
 int tl_exec_compare(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,

@@ -7,17 +7,25 @@
 #include "kernel/tl_broadcast.h"
 #include "kernel/tl_kernel.h"
 
+/** The comparisons: ROW(arg, op, name), one row for each of tl_compare_op, defined by `name` in
+ *  comparison_c.c. */
+#define TL_COMPARISONS(ROW, arg)                \
+    ROW(arg, TL_COMPARE_EQUAL, equal)           \
+    ROW(arg, TL_COMPARE_NOT_EQUAL, not_equal)   \
+    ROW(arg, TL_COMPARE_LESS, less)             \
+    ROW(arg, TL_COMPARE_LESS_EQUAL, less_equal) \
+    ROW(arg, TL_COMPARE_GREATER, greater)       \
+    ROW(arg, TL_COMPARE_GREATER_EQUAL, greater_equal)
+
 /** The rows of a comparison in all its types and instruction sets. */
-#define TL_COMPARE_KERNELS(name)                   \
-    TL_KERNELS_ALL(tl_compare_##name, c, TL_ISA_C) \
-    TL_KERNELS_WIDE(tl_compare_##name)             \
-    TL_KERNELS_MORE(tl_compare_##name) TL_KERNELS_SETS_BOOL(tl_compare_##name)
+#define TL_COMPARISON_KERNELS(ROW, arg, name)           \
+    TL_KERNELS(ROW, arg, tl_compare_##name, ALL, PLAIN) \
+    TL_KERNELS(ROW, arg, tl_compare_##name, F32, WIDE)  \
+    TL_KERNELS(ROW, arg, tl_compare_##name, MORE, WIDE) \
+    TL_KERNELS(ROW, arg, tl_compare_##name, BOOL, WIDE)
 
 /** Both sources have the row's type, dst has TL_BOOL. */
-#define TL_KERNEL(function, dtype, isa) TL_KERNEL_DECLARE(tl_broadcast_func, function, dtype, isa)
-#define TL_COMPARE(op, name)            TL_COMPARE_KERNELS(name)
-#include "kernel/comparison/comparison.def"
-#undef TL_COMPARE
-#undef TL_KERNEL
+#define TL_COMPARISON_DECLARE(type, op, name) TL_COMPARISON_KERNELS(TL_KERNEL_DECLARE, type, name)
+TL_COMPARISONS(TL_COMPARISON_DECLARE, tl_broadcast_func)
 
 #endif

@@ -96,23 +96,16 @@ START_TEST(what_does_not_fit_is_refused)
 }
 END_TEST
 
-#define TL_KERNEL(function, dtype, isa) {#function, function, 2, {dtype, dtype}, TL_BOOL, isa},
-#define TL_COMPARE(op, name) \
-    static const tl_broadcast_variant name##_variants[] = {TL_COMPARE_KERNELS(name)};
-#include "kernel/comparison/comparison.def"
-#undef TL_COMPARE
-#undef TL_KERNEL
+#define VARIANT(arg, function, dtype, isa) {#function, function, 2, {dtype, dtype}, TL_BOOL, isa},
+#define VARIANTS(arg, op, name) \
+    static const tl_broadcast_variant name##_variants[] = {TL_COMPARISON_KERNELS(VARIANT, , name)};
+TL_COMPARISONS(VARIANTS, )
 
-START_TEST(every_kernel_equals_element_by_element)
-{
-#define TL_COMPARE(op, name)                     \
+#define CHECK(arg, op, name)                     \
     tl_broadcast_check_variants(name##_variants, \
                                 sizeof(name##_variants) / sizeof(*name##_variants));
-#include "kernel/comparison/comparison.def"
-#undef TL_COMPARE
-}
-END_TEST
+START_TEST(every_kernel_equals_element_by_element){TL_COMPARISONS(CHECK, )} END_TEST
 
-LN_TEST_MAIN("comparison", every_type_is_compared, nan_is_unequal_and_zeros_are_equal,
-             a_column_and_a_row_make_a_table, what_does_not_fit_is_refused,
-             every_kernel_equals_element_by_element)
+    LN_TEST_MAIN("comparison", every_type_is_compared, nan_is_unequal_and_zeros_are_equal,
+                 a_column_and_a_row_make_a_table, what_does_not_fit_is_refused,
+                 every_kernel_equals_element_by_element)

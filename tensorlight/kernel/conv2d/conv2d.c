@@ -11,16 +11,8 @@
 #include "kernel/tl_nn_check.h"
 #include "tensor/tl_result.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_conv2d_func *const conv2d_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/conv2d/conv2d.def"
-};
-static tl_conv2d_func *const deconv2d_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/conv2d/deconv2d.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick_conv2d, tl_conv2d_func, conv2d_table)
-TL_KERNEL_PICK(pick_deconv2d, tl_conv2d_func, deconv2d_table)
+TL_KERNEL_TABLE(pick_conv2d, tl_conv2d_func, TL_CONV2D_KERNELS)
+TL_KERNEL_TABLE(pick_deconv2d, tl_conv2d_func, TL_DECONV2D_KERNELS)
 
 /* ---- lengths ---- */
 

@@ -23,9 +23,10 @@ typedef struct tl_conv2d_job {
  *  without the activation. */
 typedef void tl_conv2d_func(void *arg, size_t begin, size_t end);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_conv2d_func, name, dtype, isa)
-#include "kernel/conv2d/conv2d.def"
-#include "kernel/conv2d/deconv2d.def"
-#undef TL_KERNEL
+#define TL_CONV2D_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_conv2d, FLT, PLAIN)
+TL_CONV2D_KERNELS(TL_KERNEL_DECLARE, tl_conv2d_func)
+
+#define TL_DECONV2D_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_deconv2d, FLT, PLAIN)
+TL_DECONV2D_KERNELS(TL_KERNEL_DECLARE, tl_conv2d_func)
 
 #endif

@@ -5,12 +5,10 @@
 
 #include "tensor/tl_result.h"
 
-#define PAIR(from, to)                 ((from)*TL_DTYPE_SIZE + (to))
-#define TL_KERNEL(name, from, to, isa) [isa][PAIR(from, to)] = name,
+#define PAIR(from, to)                    ((from)*TL_DTYPE_SIZE + (to))
+#define ELEMENT(arg, name, from, to, isa) [isa][PAIR(from, to)] = name,
 static tl_map_func *const table[TL_ISA_SIZE][PAIR(TL_DTYPE_SIZE, 0)] = {
-#include "kernel/convert/convert.def"
-};
-#undef TL_KERNEL
+    TL_CONVERT_KERNELS(ELEMENT, )};
 TL_KERNEL_PICK(pick, tl_map_func, table)
 
 void tl_convert_array(void *dst, tl_dtype dst_dtype, const void *src, tl_dtype src_dtype,

@@ -4,13 +4,18 @@
 #ifndef CONVERT_H
 #define CONVERT_H
 
-#include "kernel/tl_kernel.h"
-#include "kernel/tl_map.h"
+#include "kernel/cast/cast.h"
 
-/** dst[i] = src[i], by the rules of tl_convert; src and dst do not overlap; `param` is not used. A
- *  row is TL_KERNEL(function, src dtype, dst dtype, isa). */
-#define TL_KERNEL(name, from, to, isa) tl_map_func name;
-#include "kernel/convert/convert.def"
-#undef TL_KERNEL
+#define TL_ROWS_HALVES(ROW, arg, work, set, isa)              \
+    ROW(arg, work##_f32_f16_##set, TL_FLOAT, TL_FLOAT16, isa) \
+    ROW(arg, work##_f32_bf16_##set, TL_FLOAT, TL_BFLOAT16, isa)
+
+/** dst[i] = src[i], by the rules of tl_convert; src and dst do not overlap; `param` is not used.
+ *  Where nothing is too large, cast does the same. */
+#define TL_CONVERT_KERNELS(ROW, arg)               \
+    TL_KERNELS(ROW, arg, tl_convert, PAIRS, PLAIN) \
+    TL_KERNELS(ROW, arg, tl_cast, EXACT, SIMD)     \
+    TL_KERNELS(ROW, arg, tl_convert, HALVES, SIMD)
+TL_CONVERT_KERNELS(TL_CONVERSION_DECLARE, )
 
 #endif

@@ -19,9 +19,9 @@
 #define FROM_UINT(tag) CONVERT_FROM(tag, NAME(tl, from_uint))
 #define FROM_BOOL(tag) CONVERT_FROM(tag, NAME(tl, from_uint))
 
-#define TL_TYPE(dtype, tag, storage, compute, kind, load, store, min, max, format) FROM_##kind(tag)
-#include "tensor/tl_types.def"
-#undef TL_TYPE
+#define FROM(dtype, tag, storage, compute, kind, ...) FROM_##kind(tag)
+TL_TYPES(FROM)
+#undef FROM
 
 #undef CONVERT_FROM
 #undef FROM_FLT

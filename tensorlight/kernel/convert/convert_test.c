@@ -209,11 +209,8 @@ START_TEST(tensors_convert)
 }
 END_TEST
 
-#define TL_KERNEL(name, from, to, isa) {#name, name, from, to, isa},
-static const tl_map_variant variants[] = {
-#include "kernel/convert/convert.def"
-};
-#undef TL_KERNEL
+#define VARIANT(arg, name, from, to, isa) {#name, name, from, to, isa},
+static const tl_map_variant variants[] = {TL_CONVERT_KERNELS(VARIANT, )};
 
 TL_MAP_TESTS(variants, NULL)
 

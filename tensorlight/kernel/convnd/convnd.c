@@ -11,20 +11,9 @@
 #include "kernel/tl_windows.h"
 #include "tensor/tl_result.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_convnd_func *const conv_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/convnd/convnd.def"
-};
-static tl_convnd_func *const deconv_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/convnd/deconvnd.def"
-};
-static tl_convnd_func *const int_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/convnd/conv_int.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick_conv, tl_convnd_func, conv_table)
-TL_KERNEL_PICK(pick_deconv, tl_convnd_func, deconv_table)
-TL_KERNEL_PICK(pick_int, tl_convnd_func, int_table)
+TL_KERNEL_TABLE(pick_conv, tl_convnd_func, TL_CONVND_KERNELS)
+TL_KERNEL_TABLE(pick_deconv, tl_convnd_func, TL_DECONVND_KERNELS)
+TL_KERNEL_TABLE(pick_int, tl_convnd_func, TL_CONV_INT_KERNELS)
 
 /* ---- what all of them share ---- */
 

@@ -28,10 +28,15 @@ typedef struct tl_convnd_job {
  */
 typedef void tl_convnd_func(void *arg, size_t begin, size_t end);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_convnd_func, name, dtype, isa)
-#include "kernel/convnd/conv_int.def"
-#include "kernel/convnd/convnd.def"
-#include "kernel/convnd/deconvnd.def"
-#undef TL_KERNEL
+#define TL_CONV_INT_KERNELS(ROW, arg)             \
+    ROW(arg, tl_conv_int_i8_c, TL_INT8, TL_ISA_C) \
+    ROW(arg, tl_conv_int_u8_c, TL_UINT8, TL_ISA_C)
+TL_CONV_INT_KERNELS(TL_KERNEL_DECLARE, tl_convnd_func)
+
+#define TL_CONVND_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_convnd, FLT, PLAIN)
+TL_CONVND_KERNELS(TL_KERNEL_DECLARE, tl_convnd_func)
+
+#define TL_DECONVND_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_deconvnd, FLT, PLAIN)
+TL_DECONVND_KERNELS(TL_KERNEL_DECLARE, tl_convnd_func)
 
 #endif

@@ -8,12 +8,7 @@
 #include "kernel/tl_map.h"
 #include "tensor/tl_result.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_cumulate_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/cumulate/cumulate.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, tl_cumulate_func, table)
+TL_KERNEL_TABLE(pick, tl_cumulate_func, TL_CUMULATE_KERNELS)
 
 int tl_exec_cumulate(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                      const tl_cumulate_param *param)

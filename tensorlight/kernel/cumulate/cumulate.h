@@ -19,8 +19,7 @@ typedef struct tl_cumulate_job {
 /** Computes the lines begin .. end-1 (tl_axis.h) of the tl_cumulate_job at `arg`. */
 typedef void tl_cumulate_func(void *arg, size_t begin, size_t end);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_cumulate_func, name, dtype, isa)
-#include "kernel/cumulate/cumulate.def"
-#undef TL_KERNEL
+#define TL_CUMULATE_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_cumulate, NUM, PLAIN)
+TL_CUMULATE_KERNELS(TL_KERNEL_DECLARE, tl_cumulate_func)
 
 #endif

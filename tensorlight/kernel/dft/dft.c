@@ -10,12 +10,7 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_signal.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_dft_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/dft/dft.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, tl_dft_func, table)
+TL_KERNEL_TABLE(pick, tl_dft_func, TL_DFT_KERNELS)
 
 /* ---- lines among threads ---- */
 

@@ -28,8 +28,7 @@ typedef struct tl_dft_job {
 /** Transforms the lines begin .. end-1; `work` [2 * fft->n + tl_fft_work_len(fft->n)]. */
 typedef void tl_dft_func(const tl_dft_job *job, size_t begin, size_t end, double *work);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_dft_func, name, dtype, isa)
-#include "kernel/dft/dft.def"
-#undef TL_KERNEL
+#define TL_DFT_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_dft, FLT, PLAIN)
+TL_DFT_KERNELS(TL_KERNEL_DECLARE, tl_dft_func)
 
 #endif

@@ -9,12 +9,7 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_nn.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_dot_product_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/dot_product/dot_product.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, tl_dot_product_func, table)
+TL_KERNEL_TABLE(pick, tl_dot_product_func, TL_DOT_PRODUCT_KERNELS)
 
 int tl_exec_dot_product(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
                         tl_tensor *dst)

@@ -9,8 +9,7 @@
 /** *dst = the sum of src1[i] * src2[i], i < len. */
 typedef void tl_dot_product_func(const void *src1, const void *src2, void *dst, size_t len);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_dot_product_func, name, dtype, isa)
-#include "kernel/dot_product/dot_product.def"
-#undef TL_KERNEL
+#define TL_DOT_PRODUCT_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_dot_product, ALL, PLAIN)
+TL_DOT_PRODUCT_KERNELS(TL_KERNEL_DECLARE, tl_dot_product_func)
 
 #endif

@@ -8,14 +8,10 @@
 #include <stdatomic.h>
 
 #include "kernel/tl_map.h"
+#include "tensor/tl_element.h"
 #include "tensor/tl_result.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_elew_kernel *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/elew/elew.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, tl_elew_kernel, table)
+TL_KERNEL_TABLE(pick, tl_elew_kernel, TL_ELEW_KERNELS)
 
 static int fail_division(tl_dtype dtype)
 {
@@ -38,22 +34,17 @@ int tl_elew(const void *p1, const void *p2, void *ret, tl_elew_op op, tl_dtype d
     return pick(NULL, dtype)(op, p1, p2, ret, 1) < 0 ? fail_division(dtype) : 0;
 }
 
-#define TL_TYPE(dtype, tag, storage, compute, kind, load, store, min, max, format)  \
+#define ELEW(dtype, tag, ...)                                                       \
     static int elew_##tag(const void *p1, const void *p2, void *ret, tl_elew_op op) \
     {                                                                               \
         return tl_elew(p1, p2, ret, op, dtype);                                     \
     }
-#include "tensor/tl_types.def"
-#undef TL_TYPE
+TL_TYPES(ELEW)
 
 tl_elew_func tl_elew_getfunc(tl_dtype dtype)
 {
-#define TL_TYPE(dtype, tag, storage, compute, kind, load, store, min, max, format) \
-    [dtype] = elew_##tag,
-    static const tl_elew_func funcs[TL_DTYPE_SIZE] = {
-#include "tensor/tl_types.def"
-    };
-#undef TL_TYPE
+#define ELEMENT(dtype, tag, ...) [dtype] = elew_##tag,
+    static const tl_elew_func funcs[TL_DTYPE_SIZE] = {TL_TYPES(ELEMENT)};
     return funcs[dtype];
 }
 

@@ -11,8 +11,9 @@
 typedef int tl_elew_kernel(tl_elew_op op, const void *src1, const void *src2, void *dst,
                            size_t len);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_elew_kernel, name, dtype, isa)
-#include "kernel/elew/elew.def"
-#undef TL_KERNEL
+#define TL_ELEW_KERNELS(ROW, arg)             \
+    TL_KERNELS(ROW, arg, tl_elew, ALL, PLAIN) \
+    TL_KERNELS(ROW, arg, tl_elew, F32, SIMD)
+TL_ELEW_KERNELS(TL_KERNEL_DECLARE, tl_elew_kernel)
 
 #endif

@@ -148,11 +148,8 @@ typedef struct variant {
     tl_isa isa;
 } variant;
 
-#define TL_KERNEL(name, dtype, isa) {#name, name, dtype, isa},
-static const variant variants[] = {
-#include "kernel/elew/elew.def"
-};
-#undef TL_KERNEL
+#define VARIANT(arg, name, dtype, isa) {#name, name, dtype, isa},
+static const variant variants[] = {TL_ELEW_KERNELS(VARIANT, )};
 enum { VARIANTS = sizeof(variants) / sizeof(*variants) };
 
 /** The plain C kernel for a type. */

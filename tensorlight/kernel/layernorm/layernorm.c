@@ -10,12 +10,7 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_nn.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_layernorm_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/layernorm/layernorm.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, tl_layernorm_func, table)
+TL_KERNEL_TABLE(pick, tl_layernorm_func, TL_LAYERNORM_KERNELS)
 
 tl_dtype tl_layernorm_stats_dtype(tl_dtype dtype)
 {

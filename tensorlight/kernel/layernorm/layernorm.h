@@ -26,8 +26,9 @@ typedef struct tl_layernorm_job {
 /** Computes the lines begin .. end-1 of the tl_layernorm_job at `arg`. */
 typedef void tl_layernorm_func(void *arg, size_t begin, size_t end);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_layernorm_func, name, dtype, isa)
-#include "kernel/layernorm/layernorm.def"
-#undef TL_KERNEL
+#define TL_LAYERNORM_KERNELS(ROW, arg)             \
+    TL_KERNELS(ROW, arg, tl_layernorm, FLT, PLAIN) \
+    TL_KERNELS(ROW, arg, tl_layernorm, F32, SIMD)
+TL_LAYERNORM_KERNELS(TL_KERNEL_DECLARE, tl_layernorm_func)
 
 #endif

@@ -9,12 +9,7 @@
 
 #include "tensor/tl_result.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_nllloss_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/loss/nllloss.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, tl_nllloss_func, table)
+TL_KERNEL_TABLE(pick, tl_nllloss_func, TL_NLLLOSS_KERNELS)
 
 static const char *const names[TL_LOSS_REDUCTION_SIZE] = {
     [TL_LOSS_NONE] = "TL_LOSS_NONE",

@@ -24,8 +24,7 @@ typedef struct tl_nllloss_job {
  *  class nor ignored. */
 typedef int tl_nllloss_func(const tl_nllloss_job *job, int64_t *bad);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_nllloss_func, name, dtype, isa)
-#include "kernel/loss/nllloss.def"
-#undef TL_KERNEL
+#define TL_NLLLOSS_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_nllloss, FLT, PLAIN)
+TL_NLLLOSS_KERNELS(TL_KERNEL_DECLARE, tl_nllloss_func)
 
 #endif

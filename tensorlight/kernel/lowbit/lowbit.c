@@ -9,20 +9,9 @@
 #include "kernel/tl_axis.h"
 #include "tensor/tl_result.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_lowbit_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/lowbit/lowbit.def"
-};
-static tl_lowbit_rows_func *const rows_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/lowbit/lowbit_rows.def"
-};
-static tl_lowbit_widen_func *const widen_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/lowbit/lowbit_widen.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick_widen, tl_lowbit_widen_func, widen_table)
-TL_KERNEL_PICK(pick, tl_lowbit_func, table)
-TL_KERNEL_PICK(pick_rows, tl_lowbit_rows_func, rows_table)
+TL_KERNEL_TABLE(pick_widen, tl_lowbit_widen_func, TL_LOWBIT_WIDEN_KERNELS)
+TL_KERNEL_TABLE(pick, tl_lowbit_func, TL_LOWBIT_KERNELS)
+TL_KERNEL_TABLE(pick_rows, tl_lowbit_rows_func, TL_LOWBIT_ROWS_KERNELS)
 
 enum {
     FEW_ROWS = 8,  /* for which weights do not become floats */
@@ -67,7 +56,7 @@ static product product_of(const tl_tensor *src, int n, const tl_lowbit_param *pa
 static int is_few(const product *p, const tl_exec *exec)
 {
     TL_KERNEL_EACH_ISA (isa, exec)
-        if (table[isa][TL_UINT8])
+        if (pick_table[isa][TL_UINT8])
             return p->rows <= few_rows[isa] || p->job.k == 0;
     return 0;
 }

@@ -62,15 +62,14 @@ typedef void tl_lowbit_rows_func(const tl_lowbit_job *job, const float *src, cha
 /** A panel as floats: dst [job->blocks * block][TL_LOWBIT_PANEL]. */
 typedef void tl_lowbit_widen_func(const tl_lowbit_job *job, const uint8_t *panel, float *dst);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_lowbit_widen_func, name, dtype, isa)
-#include "kernel/lowbit/lowbit_widen.def"
-#undef TL_KERNEL
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_lowbit_func, name, dtype, isa)
-#include "kernel/lowbit/lowbit.def"
-#undef TL_KERNEL
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_lowbit_rows_func, name, dtype, isa)
-#include "kernel/lowbit/lowbit_rows.def"
-#undef TL_KERNEL
+#define TL_LOWBIT_WIDEN_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_lowbit_widen, U8, DOT)
+TL_LOWBIT_WIDEN_KERNELS(TL_KERNEL_DECLARE, tl_lowbit_widen_func)
+
+#define TL_LOWBIT_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_lowbit, U8, DOT)
+TL_LOWBIT_KERNELS(TL_KERNEL_DECLARE, tl_lowbit_func)
+
+#define TL_LOWBIT_ROWS_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_lowbit_rows, U8, DOT)
+TL_LOWBIT_ROWS_KERNELS(TL_KERNEL_DECLARE, tl_lowbit_rows_func)
 
 /** All but bounds of memory: `k` rows. */
 tl_lowbit_job tl_lowbit_job_of(size_t k, const tl_lowbit_param *param);

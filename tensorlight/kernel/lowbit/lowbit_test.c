@@ -224,26 +224,19 @@ END_TEST
 
 /* ---- kernels: all give the bits of plain C ---- */
 
-#define TL_KERNEL(name, dtype, isa) {isa, name},
+#define KERNEL(arg, name, dtype, isa) {isa, name},
 static const struct {
     tl_isa isa;
     tl_lowbit_rows_func *prepare;
-} rows_kernels[] = {
-#include "kernel/lowbit/lowbit_rows.def"
-};
+} rows_kernels[] = {TL_LOWBIT_ROWS_KERNELS(KERNEL, )};
 static const struct {
     tl_isa isa;
     tl_lowbit_func *multiply;
-} kernels[] = {
-#include "kernel/lowbit/lowbit.def"
-};
+} kernels[] = {TL_LOWBIT_KERNELS(KERNEL, )};
 static const struct {
     tl_isa isa;
     tl_lowbit_widen_func *widen;
-} widen_kernels[] = {
-#include "kernel/lowbit/lowbit_widen.def"
-};
-#undef TL_KERNEL
+} widen_kernels[] = {TL_LOWBIT_WIDEN_KERNELS(KERNEL, )};
 
 /** What the kernels of one set make of a product: prepared rows, results of the first panel, and
  * its weights as floats. */

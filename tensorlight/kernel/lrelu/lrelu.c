@@ -7,12 +7,7 @@
 
 #include "tensor/tl_result.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_map_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/lrelu/lrelu.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, tl_map_func, table)
+TL_KERNEL_TABLE(pick, tl_map_func, TL_LRELU_KERNELS)
 
 void tl_lrelu(void *dst, const void *src, float negslope, tl_dtype dtype)
 {

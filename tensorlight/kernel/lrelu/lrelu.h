@@ -9,8 +9,9 @@
 
 /** dst[i] = src[i] >= 0 ? src[i] : src[i] * *(const float *)param; dst may be src. Integers
  *  multiply in double, truncate and saturate. */
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_map_func, name, dtype, isa)
-#include "kernel/lrelu/lrelu.def"
-#undef TL_KERNEL
+#define TL_LRELU_KERNELS(ROW, arg)             \
+    TL_KERNELS(ROW, arg, tl_lrelu, ALL, PLAIN) \
+    TL_KERNELS(ROW, arg, tl_lrelu, F32, SIMD)
+TL_LRELU_KERNELS(TL_KERNEL_DECLARE, tl_map_func)
 
 #endif

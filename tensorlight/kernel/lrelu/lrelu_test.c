@@ -66,11 +66,8 @@ START_TEST(wrong_arguments_are_refused)
 }
 END_TEST
 
-#define TL_KERNEL(name, dtype, isa) {#name, name, dtype, dtype, isa},
-static const tl_map_variant variants[] = {
-#include "kernel/lrelu/lrelu.def"
-};
-#undef TL_KERNEL
+#define VARIANT(arg, name, dtype, isa) {#name, name, dtype, dtype, isa},
+static const tl_map_variant variants[] = {TL_LRELU_KERNELS(VARIANT, )};
 
 static const float slope = 0.1f;
 

@@ -8,12 +8,7 @@
 #include "kernel/tl_map.h"
 #include "tensor/tl_result.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_lrn_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/lrn/lrn.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, tl_lrn_func, table)
+TL_KERNEL_TABLE(pick, tl_lrn_func, TL_LRN_KERNELS)
 
 int tl_exec_lrn(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                 const tl_lrn_param *param)

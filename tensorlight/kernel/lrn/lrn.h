@@ -20,8 +20,7 @@ typedef struct tl_lrn_job {
  *  the tl_lrn_job at `arg`. */
 typedef void tl_lrn_func(void *arg, size_t begin, size_t end);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_lrn_func, name, dtype, isa)
-#include "kernel/lrn/lrn.def"
-#undef TL_KERNEL
+#define TL_LRN_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_lrn, FLT, PLAIN)
+TL_LRN_KERNELS(TL_KERNEL_DECLARE, tl_lrn_func)
 
 #endif

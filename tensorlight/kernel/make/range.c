@@ -10,12 +10,7 @@
 #include "kernel/tl_map.h"
 #include "tensorlight/tl_shape.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_range_kernel *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/make/range.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, tl_range_kernel, table)
+TL_KERNEL_TABLE(pick, tl_range_kernel, TL_RANGE_KERNELS)
 
 static double number_of(const tl_tensor *t)
 {

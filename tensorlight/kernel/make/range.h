@@ -10,8 +10,7 @@
 typedef void tl_range_kernel(const void *start, const void *delta, size_t first, void *dst,
                              size_t len);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_range_kernel, name, dtype, isa)
-#include "kernel/make/range.def"
-#undef TL_KERNEL
+#define TL_RANGE_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_range, NUM, PLAIN)
+TL_RANGE_KERNELS(TL_KERNEL_DECLARE, tl_range_kernel)
 
 #endif

@@ -8,25 +8,10 @@
 #include "kernel/act/act.h"
 #include "tensor/tl_half.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_gemm_block_func *const block_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/matmul/gemm.def"
-#include "kernel/matmul/gemm_pairs.def"
-};
-static tl_gemm_to_pairs_func *const to_pairs_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/matmul/gemm_to_pairs.def"
-};
-static tl_gemm_pack_func *const pack_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/matmul/gemm_pack.def"
-};
-static tl_gemm_few_func *const few_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/matmul/gemm_few.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick_block, tl_gemm_block_func, block_table)
-TL_KERNEL_PICK(pick_to_pairs, tl_gemm_to_pairs_func, to_pairs_table)
-TL_KERNEL_PICK(pick_pack, tl_gemm_pack_func, pack_table)
-TL_KERNEL_PICK(pick_few, tl_gemm_few_func, few_table)
+TL_KERNEL_TABLE(pick_block, tl_gemm_block_func, TL_GEMM_KERNELS)
+TL_KERNEL_TABLE(pick_to_pairs, tl_gemm_to_pairs_func, TL_GEMM_TO_PAIRS_KERNELS)
+TL_KERNEL_TABLE(pick_pack, tl_gemm_pack_func, TL_GEMM_PACK_KERNELS)
+TL_KERNEL_TABLE(pick_few, tl_gemm_few_func, TL_GEMM_FEW_KERNELS)
 
 /** A product, divided into units: some rows by some columns of a matrix of the batch. */
 typedef struct job {

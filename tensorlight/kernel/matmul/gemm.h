@@ -99,21 +99,19 @@ typedef void tl_gemm_to_pairs_func(const float *src, size_t n, float *dst);
  *  whole vectors, is at most TL_GEMM_FEW_FLOATS. */
 typedef void tl_gemm_few_func(const tl_gemm *g, size_t col, size_t cols);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_gemm_block_func, name, dtype, isa)
-#include "kernel/matmul/gemm.def"
-#undef TL_KERNEL
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_gemm_block_func, name, dtype, isa)
-#include "kernel/matmul/gemm_pairs.def"
-#undef TL_KERNEL
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_gemm_to_pairs_func, name, dtype, isa)
-#include "kernel/matmul/gemm_to_pairs.def"
-#undef TL_KERNEL
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_gemm_pack_func, name, dtype, isa)
-#include "kernel/matmul/gemm_pack.def"
-#undef TL_KERNEL
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_gemm_few_func, name, dtype, isa)
-#include "kernel/matmul/gemm_few.def"
-#undef TL_KERNEL
+#define TL_GEMM_KERNELS(ROW, arg)                  \
+    TL_KERNELS(ROW, arg, tl_gemm_block, F32, BOTH) \
+    TL_KERNELS(ROW, arg, tl_gemm_pairs, BF16, BF16)
+TL_GEMM_KERNELS(TL_KERNEL_DECLARE, tl_gemm_block_func)
+
+#define TL_GEMM_TO_PAIRS_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_gemm_to_pairs, BF16, BF16)
+TL_GEMM_TO_PAIRS_KERNELS(TL_KERNEL_DECLARE, tl_gemm_to_pairs_func)
+
+#define TL_GEMM_PACK_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_gemm_pack, F32, BOTH)
+TL_GEMM_PACK_KERNELS(TL_KERNEL_DECLARE, tl_gemm_pack_func)
+
+#define TL_GEMM_FEW_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_gemm_few, F32, SIMD)
+TL_GEMM_FEW_KERNELS(TL_KERNEL_DECLARE, tl_gemm_few_func)
 
 /** Packs all of src2 [k, n], whose data is `src`: see tl_exec_matmul_pack. */
 void tl_gemm_pack(const tl_exec *exec, const tl_gemm_matrix *src, size_t k, size_t n,

@@ -11,24 +11,10 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_linalg.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_matmul_func *const multiply_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/matmul/matmul.def"
-};
-static tl_matmul_pack_func *const pack_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/matmul/matmul_pack.def"
-};
-static tl_matmul_row_func *const row_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/matmul/matmul_row.def"
-};
-static tl_matmul_store_func *const store_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/matmul/matmul_store.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick_multiply, tl_matmul_func, multiply_table)
-TL_KERNEL_PICK(pick_pack, tl_matmul_pack_func, pack_table)
-TL_KERNEL_PICK(pick_row, tl_matmul_row_func, row_table)
-TL_KERNEL_PICK(pick_store, tl_matmul_store_func, store_table)
+TL_KERNEL_TABLE(pick_multiply, tl_matmul_func, TL_MATMUL_KERNELS)
+TL_KERNEL_TABLE(pick_pack, tl_matmul_pack_func, TL_MATMUL_PACK_KERNELS)
+TL_KERNEL_TABLE(pick_row, tl_matmul_row_func, TL_MATMUL_ROW_KERNELS)
+TL_KERNEL_TABLE(pick_store, tl_matmul_store_func, TL_MATMUL_STORE_KERNELS)
 
 /** A plan, and how the plain kernels carry it out. */
 typedef struct job {

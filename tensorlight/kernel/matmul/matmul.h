@@ -52,17 +52,20 @@ typedef void tl_matmul_row_func(const void *row, size_t row_step, const tl_matmu
 typedef void tl_matmul_store_func(const void *acc, void *dst, size_t n, double alpha,
                                   const void *bias, size_t bias_step, double beta);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_matmul_func, name, dtype, isa)
-#include "kernel/matmul/matmul.def"
-#undef TL_KERNEL
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_matmul_pack_func, name, dtype, isa)
-#include "kernel/matmul/matmul_pack.def"
-#undef TL_KERNEL
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_matmul_row_func, name, dtype, isa)
-#include "kernel/matmul/matmul_row.def"
-#undef TL_KERNEL
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_matmul_store_func, name, dtype, isa)
-#include "kernel/matmul/matmul_store.def"
-#undef TL_KERNEL
+#define TL_MATMUL_KERNELS(ROW, arg)                \
+    ROW(arg, tl_matmul_f64_c, TL_DOUBLE, TL_ISA_C) \
+    ROW(arg, tl_matmul_f32_c, TL_FLOAT, TL_ISA_C)  \
+    ROW(arg, tl_matmul_u64_c, TL_UINT64, TL_ISA_C) \
+    ROW(arg, tl_matmul_u32_c, TL_UINT32, TL_ISA_C)
+TL_MATMUL_KERNELS(TL_KERNEL_DECLARE, tl_matmul_func)
+
+#define TL_MATMUL_PACK_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_matmul_pack, NUM, PLAIN)
+TL_MATMUL_PACK_KERNELS(TL_KERNEL_DECLARE, tl_matmul_pack_func)
+
+#define TL_MATMUL_ROW_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_matmul_row, NUM, PLAIN)
+TL_MATMUL_ROW_KERNELS(TL_KERNEL_DECLARE, tl_matmul_row_func)
+
+#define TL_MATMUL_STORE_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_matmul_store, NUM, PLAIN)
+TL_MATMUL_STORE_KERNELS(TL_KERNEL_DECLARE, tl_matmul_store_func)
 
 #endif

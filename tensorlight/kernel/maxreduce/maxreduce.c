@@ -9,12 +9,7 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_nn.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_maxreduce_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/maxreduce/maxreduce.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, tl_maxreduce_func, table)
+TL_KERNEL_TABLE(pick, tl_maxreduce_func, TL_MAXREDUCE_KERNELS)
 
 int tl_exec_maxreduce(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl_tensor *arg,
                       int axis)

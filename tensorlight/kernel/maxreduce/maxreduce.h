@@ -18,8 +18,7 @@ typedef struct tl_maxreduce_job {
 /** Computes the lines begin .. end-1 (tl_axis.h) of the tl_maxreduce_job at `arg`. */
 typedef void tl_maxreduce_func(void *arg, size_t begin, size_t end);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_maxreduce_func, name, dtype, isa)
-#include "kernel/maxreduce/maxreduce.def"
-#undef TL_KERNEL
+#define TL_MAXREDUCE_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_maxreduce, ALL, PLAIN)
+TL_MAXREDUCE_KERNELS(TL_KERNEL_DECLARE, tl_maxreduce_func)
 
 #endif

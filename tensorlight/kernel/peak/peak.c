@@ -9,26 +9,9 @@
 #include "tensorlight/tl_peak.h"
 #include "tensorlight/tl_util.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_peak_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/peak/peak.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, tl_peak_func, table)
-
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_peak_pairs_func *const pairs_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/peak/peak_pairs.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick_pairs, tl_peak_pairs_func, pairs_table)
-
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_peak_bytes_func *const bytes_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/peak/peak_bytes.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick_bytes, tl_peak_bytes_func, bytes_table)
+TL_KERNEL_TABLE(pick, tl_peak_func, TL_PEAK_KERNELS)
+TL_KERNEL_TABLE(pick_pairs, tl_peak_pairs_func, TL_PEAK_PAIRS_KERNELS)
+TL_KERNEL_TABLE(pick_bytes, tl_peak_bytes_func, TL_PEAK_BYTES_KERNELS)
 
 enum {
     ROUNDS = 1 << 17,             // about a millisecond

@@ -20,16 +20,13 @@ typedef double tl_peak_bytes_func(size_t rounds, const uint8_t *src, const int8_
  * `*result` is the largest sum. Returns how many operations that were. */
 typedef double tl_peak_pairs_func(size_t rounds, float factor1, float factor2, float *result);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_peak_func, name, dtype, isa)
-#include "kernel/peak/peak.def"
-#undef TL_KERNEL
+#define TL_PEAK_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_peak, F32, BOTH)
+TL_PEAK_KERNELS(TL_KERNEL_DECLARE, tl_peak_func)
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_peak_pairs_func, name, dtype, isa)
-#include "kernel/peak/peak_pairs.def"
-#undef TL_KERNEL
+#define TL_PEAK_PAIRS_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_peak_pairs, BF16, BF16)
+TL_PEAK_PAIRS_KERNELS(TL_KERNEL_DECLARE, tl_peak_pairs_func)
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_peak_bytes_func, name, dtype, isa)
-#include "kernel/peak/peak_bytes.def"
-#undef TL_KERNEL
+#define TL_PEAK_BYTES_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_peak_bytes, U8, DOT)
+TL_PEAK_BYTES_KERNELS(TL_KERNEL_DECLARE, tl_peak_bytes_func)
 
 #endif

@@ -8,15 +8,12 @@
 #include "ln_check.h"
 #include "tensorlight/tensorlight.h"
 
-#define TL_KERNEL(name, dtype, isa) {#name, name, isa},
+#define VARIANT(arg, name, dtype, isa) {#name, name, isa},
 static const struct variant {
     const char *name;
     tl_peak_func *func;
     tl_isa isa;
-} variants[] = {
-#include "kernel/peak/peak.def"
-};
-#undef TL_KERNEL
+} variants[] = {TL_PEAK_KERNELS(VARIANT, )};
 
 START_TEST(every_kernel_multiplies_and_adds)
 {
@@ -38,15 +35,11 @@ START_TEST(every_kernel_multiplies_and_adds)
 }
 END_TEST
 
-#define TL_KERNEL(name, dtype, isa) {#name, name, isa},
 static const struct bytes_variant {
     const char *name;
     tl_peak_bytes_func *func;
     tl_isa isa;
-} bytes_variants[] = {
-#include "kernel/peak/peak_bytes.def"
-};
-#undef TL_KERNEL
+} bytes_variants[] = {TL_PEAK_BYTES_KERNELS(VARIANT, )};
 
 START_TEST(every_kernel_of_bytes_adds_dot_products)
 {
@@ -66,15 +59,11 @@ START_TEST(every_kernel_of_bytes_adds_dot_products)
 }
 END_TEST
 
-#define TL_KERNEL(name, dtype, isa) {#name, name, isa},
 static const struct pairs_variant {
     const char *name;
     tl_peak_pairs_func *func;
     tl_isa isa;
-} pairs_variants[] = {
-#include "kernel/peak/peak_pairs.def"
-};
-#undef TL_KERNEL
+} pairs_variants[] = {TL_PEAK_PAIRS_KERNELS(VARIANT, )};
 
 START_TEST(every_kernel_of_pairs_adds_two_products)
 {

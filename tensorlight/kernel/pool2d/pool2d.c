@@ -9,16 +9,8 @@
 #include "kernel/tl_nn_check.h"
 #include "tensor/tl_result.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_pool2d_func *const max_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/pool2d/maxpool2d.def"
-};
-static tl_pool2d_func *const avg_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/pool2d/avgpool2d.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick_max, tl_pool2d_func, max_table)
-TL_KERNEL_PICK(pick_avg, tl_pool2d_func, avg_table)
+TL_KERNEL_TABLE(pick_max, tl_pool2d_func, TL_MAXPOOL2D_KERNELS)
+TL_KERNEL_TABLE(pick_avg, tl_pool2d_func, TL_AVGPOOL2D_KERNELS)
 
 static int run(const tl_exec *exec, tl_pool2d_func *func, const tl_tensor *src, tl_tensor *dst,
                const tl_pool2d_param *param)

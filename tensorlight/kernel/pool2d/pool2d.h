@@ -19,9 +19,10 @@ typedef struct tl_pool2d_job {
 /** Computes the planes begin .. end-1 for the tl_pool2d_job at `arg`. */
 typedef void tl_pool2d_func(void *arg, size_t begin, size_t end);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_pool2d_func, name, dtype, isa)
-#include "kernel/pool2d/avgpool2d.def"
-#include "kernel/pool2d/maxpool2d.def"
-#undef TL_KERNEL
+#define TL_AVGPOOL2D_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_avgpool2d, FLT, PLAIN)
+TL_AVGPOOL2D_KERNELS(TL_KERNEL_DECLARE, tl_pool2d_func)
+
+#define TL_MAXPOOL2D_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_maxpool2d, ALL, PLAIN)
+TL_MAXPOOL2D_KERNELS(TL_KERNEL_DECLARE, tl_pool2d_func)
 
 #endif

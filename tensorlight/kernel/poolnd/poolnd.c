@@ -10,16 +10,8 @@
 #include "kernel/tl_windows.h"
 #include "tensor/tl_result.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_poolnd_func *const max_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/poolnd/poolnd_max.def"
-};
-static tl_poolnd_func *const sum_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/poolnd/poolnd_sum.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick_max, tl_poolnd_func, max_table)
-TL_KERNEL_PICK(pick_sum, tl_poolnd_func, sum_table)
+TL_KERNEL_TABLE(pick_max, tl_poolnd_func, TL_POOLND_MAX_KERNELS)
+TL_KERNEL_TABLE(pick_sum, tl_poolnd_func, TL_POOLND_SUM_KERNELS)
 
 static const char *const kind_names[] = {"TL_POOL_MAX", "TL_POOL_MEAN", "TL_POOL_NORM"};
 

@@ -25,9 +25,10 @@ typedef struct tl_poolnd_job {
 /** Computes the planes begin .. end-1 for the tl_poolnd_job at `arg`. */
 typedef void tl_poolnd_func(void *arg, size_t begin, size_t end);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_poolnd_func, name, dtype, isa)
-#include "kernel/poolnd/poolnd_max.def"
-#include "kernel/poolnd/poolnd_sum.def"
-#undef TL_KERNEL
+#define TL_POOLND_MAX_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_poolnd_max, ALL, PLAIN)
+TL_POOLND_MAX_KERNELS(TL_KERNEL_DECLARE, tl_poolnd_func)
+
+#define TL_POOLND_SUM_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_poolnd_sum, FLT, PLAIN)
+TL_POOLND_SUM_KERNELS(TL_KERNEL_DECLARE, tl_poolnd_func)
 
 #endif

@@ -13,12 +13,7 @@
 #include "kernel/tl_axis.h"
 #include "tensorlight/tl_shape.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_elew_kernel *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/elew/elew.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, tl_elew_kernel, table)
+TL_KERNEL_TABLE(pick, tl_elew_kernel, TL_ELEW_KERNELS)
 
 /** A row of the list of operations: its name, and what combines the old and the new value. */
 typedef struct put_row {

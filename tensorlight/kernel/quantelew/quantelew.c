@@ -9,16 +9,8 @@
 #include "kernel/act/act.h"
 #include "kernel/tl_map.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_quantelew_func *const quantelew_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/quantelew/quantelew.def"
-};
-static tl_quantlook_func *const quantlook_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/quantelew/quantlook.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, tl_quantelew_func, quantelew_table)
-TL_KERNEL_PICK(pick_look, tl_quantlook_func, quantlook_table)
+TL_KERNEL_TABLE(pick, tl_quantelew_func, TL_QUANTELEW_KERNELS)
+TL_KERNEL_TABLE(pick_look, tl_quantlook_func, TL_QUANTLOOK_KERNELS)
 
 /* ---- two sources ---- */
 

@@ -34,12 +34,10 @@ typedef void tl_quantelew_func(void *arg, size_t begin, size_t end);
 /** dst[i] = table[src[i]]; dst may be src. */
 typedef void tl_quantlook_func(const uint8_t *src, const uint8_t *table, uint8_t *dst, size_t n);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_quantelew_func, name, dtype, isa)
-#include "kernel/quantelew/quantelew.def"
-#undef TL_KERNEL
+#define TL_QUANTELEW_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_quantelew, U8, BOTH)
+TL_QUANTELEW_KERNELS(TL_KERNEL_DECLARE, tl_quantelew_func)
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_quantlook_func, name, dtype, isa)
-#include "kernel/quantelew/quantlook.def"
-#undef TL_KERNEL
+#define TL_QUANTLOOK_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_quantlook, U8, BOTH)
+TL_QUANTLOOK_KERNELS(TL_KERNEL_DECLARE, tl_quantlook_func)
 
 #endif

@@ -15,20 +15,9 @@
 #include "kernel/tl_map.h"
 #include "tensor/tl_result.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_quantize_func *const to_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/quantize/quantize.def"
-};
-static tl_quantize_func *const from_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/quantize/dequantize.def"
-};
-static tl_quantize_range_func *const range_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/quantize/quantize_range.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick_to, tl_quantize_func, to_table)
-TL_KERNEL_PICK(pick_from, tl_quantize_func, from_table)
-TL_KERNEL_PICK(pick_range, tl_quantize_range_func, range_table)
+TL_KERNEL_TABLE(pick_to, tl_quantize_func, TL_QUANTIZE_KERNELS)
+TL_KERNEL_TABLE(pick_from, tl_quantize_func, TL_DEQUANTIZE_KERNELS)
+TL_KERNEL_TABLE(pick_range, tl_quantize_range_func, TL_QUANTIZE_RANGE_KERNELS)
 
 enum { PIECE = 512 };
 

@@ -13,18 +13,27 @@
 typedef void tl_quantize_func(const void *src, void *dst, const float *scale, const void *zero,
                               size_t n, int step);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_quantize_func, name, dtype, isa)
-#include "kernel/quantize/dequantize.def"
-#include "kernel/quantize/quantize.def"
-#undef TL_KERNEL
+#define TL_ROWS_QUANTIZED(ROW, arg, work, set, isa) \
+    ROW(arg, work##_i8_##set, TL_INT8, isa)         \
+    ROW(arg, work##_u8_##set, TL_UINT8, isa)        \
+    ROW(arg, work##_i16_##set, TL_INT16, isa)       \
+    ROW(arg, work##_u16_##set, TL_UINT16, isa)
+#define TL_ROWS_DEQUANTIZED(ROW, arg, work, set, isa) \
+    TL_ROWS_QUANTIZED(ROW, arg, work, set, isa)       \
+    ROW(arg, work##_i32_##set, TL_INT32, isa)
+
+#define TL_DEQUANTIZE_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_dequantize, DEQUANTIZED, BOTH)
+TL_DEQUANTIZE_KERNELS(TL_KERNEL_DECLARE, tl_quantize_func)
+
+#define TL_QUANTIZE_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_quantize, QUANTIZED, BOTH)
+TL_QUANTIZE_KERNELS(TL_KERNEL_DECLARE, tl_quantize_func)
 
 /** Extends range, {min, max}, which holds 0, to src [n], of which only the first `lanes` of each
  *  TL_BLOCK elements count; where that is fewer than all, n is a multiple of TL_BLOCK. NaN does not
  *  count. */
 typedef void tl_quantize_range_func(const float *src, size_t n, int lanes, float range[2]);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_quantize_range_func, name, dtype, isa)
-#include "kernel/quantize/quantize_range.def"
-#undef TL_KERNEL
+#define TL_QUANTIZE_RANGE_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_quantize_range, F32, BOTH)
+TL_QUANTIZE_RANGE_KERNELS(TL_KERNEL_DECLARE, tl_quantize_range_func)
 
 #endif

@@ -219,16 +219,9 @@ typedef struct quantize_variant {
     int dequantizes;
 } quantize_variant;
 
-#define TL_KERNEL(name, dtype, isa) {#name, name, dtype, isa, IS_FROM},
-static const quantize_variant variants[] = {
-#define IS_FROM 0
-#include "kernel/quantize/quantize.def"
-#undef IS_FROM
-#define IS_FROM 1
-#include "kernel/quantize/dequantize.def"
-#undef IS_FROM
-};
-#undef TL_KERNEL
+#define VARIANT(dequantizes, name, dtype, isa) {#name, name, dtype, isa, dequantizes},
+static const quantize_variant variants[] = {TL_QUANTIZE_KERNELS(VARIANT, 0)
+                                                TL_DEQUANTIZE_KERNELS(VARIANT, 1)};
 
 static const quantize_variant *plain_variant(const quantize_variant *v)
 {
@@ -333,14 +326,11 @@ START_TEST(floats_beside_ties_round_as_in_plain_c)
 }
 END_TEST
 
-#define TL_KERNEL(name, dtype, isa) {name, isa},
+#define RANGE(arg, name, dtype, isa) {name, isa},
 static const struct {
     tl_quantize_range_func *func;
     tl_isa isa;
-} ranges[] = {
-#include "kernel/quantize/quantize_range.def"
-};
-#undef TL_KERNEL
+} ranges[] = {TL_QUANTIZE_RANGE_KERNELS(RANGE, )};
 
 static void check_range(size_t row, size_t len, uint64_t seed)
 {

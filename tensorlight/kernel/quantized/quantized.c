@@ -8,12 +8,7 @@
 #include "kernel/act/act.h"
 #include "kernel/blockconv/blockconv_run.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = &name,
-static const tl_quad_kernel *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/quantized/quantized.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, const tl_quad_kernel, table)
+TL_KERNEL_TABLE(pick, const tl_quad_kernel, TL_QUANTIZED_KERNELS)
 
 const tl_quad_kernel *tl_quad_kernel_for(const tl_exec *exec)
 {

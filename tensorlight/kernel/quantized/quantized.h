@@ -88,8 +88,7 @@ static inline void tl_quad_widen(uint8_t *dst, const uint8_t *src)
 tl_quad_job tl_quad_job_of(const tl_tensor *weight, const tl_tensor *dst,
                            const tl_quantized_param *q);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(extern const tl_quad_kernel, name, dtype, isa)
-#include "kernel/quantized/quantized.def"
-#undef TL_KERNEL
+#define TL_QUANTIZED_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_quad, U8, DOT)
+TL_QUANTIZED_KERNELS(TL_KERNEL_DECLARE, extern const tl_quad_kernel)
 
 #endif

@@ -9,12 +9,7 @@
 #include "kernel/act/act.h"
 #include "kernel/tl_axis.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_quantwin_func *const quantwin_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/quantwin/quantwin.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, tl_quantwin_func, quantwin_table)
+TL_KERNEL_TABLE(pick, tl_quantwin_func, TL_QUANTWIN_KERNELS)
 
 /* ---- packing ---- */
 

@@ -37,9 +37,8 @@ typedef struct tl_quantwin_job {
  *  windows of a maximum and a mean meet the source, and have dilation 1. */
 typedef void tl_quantwin_func(void *arg, size_t begin, size_t end);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_quantwin_func, name, dtype, isa)
-#include "kernel/quantwin/quantwin.def"
-#undef TL_KERNEL
+#define TL_QUANTWIN_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_quantwin, U8, DOT)
+TL_QUANTWIN_KERNELS(TL_KERNEL_DECLARE, tl_quantwin_func)
 
 /** How many of `size` positions from `from` on lie in begin .. end-1. */
 static inline int64_t tl_quantwin_count(int64_t from, int size, int64_t begin, int64_t end)

@@ -10,12 +10,7 @@
 #include "kernel/tl_axis.h"
 #include "kernel/winograd/winograd_run.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = &(name),
-static const tl_quantwino_kernel *const kernels[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/quantwino/quantwino.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, const tl_quantwino_kernel, kernels)
+TL_KERNEL_TABLE(pick, const tl_quantwino_kernel, TL_QUANTWINO_KERNELS)
 
 /* ---- groups of channels ---- */
 

@@ -87,9 +87,7 @@ typedef struct tl_quantwino_kernel {
                    size_t at, int n, int rows, int cols);
 } tl_quantwino_kernel;
 
-#define TL_KERNEL(name, dtype, isa) \
-    TL_KERNEL_DECLARE(extern const tl_quantwino_kernel, name, dtype, isa)
-#include "kernel/quantwino/quantwino.def"
-#undef TL_KERNEL
+#define TL_QUANTWINO_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_quantwino, U8, BOTH)
+TL_QUANTWINO_KERNELS(TL_KERNEL_DECLARE, extern const tl_quantwino_kernel)
 
 #endif

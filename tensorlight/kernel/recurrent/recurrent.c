@@ -10,19 +10,8 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_linalg.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_recurrent_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/recurrent/recurrent.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, tl_recurrent_func, table)
-
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_cells_func *const cells_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/recurrent/cells.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick_cells, tl_cells_func, cells_table)
+TL_KERNEL_TABLE(pick, tl_recurrent_func, TL_RECURRENT_KERNELS)
+TL_KERNEL_TABLE(pick_cells, tl_cells_func, TL_CELLS_KERNELS)
 
 /* ---- cells ---- */
 

@@ -57,9 +57,12 @@ typedef struct tl_recurrent_job {
 /** The stage for the rows begin .. end-1 of the tl_recurrent_job at `arg`. */
 typedef void tl_recurrent_func(void *arg, size_t begin, size_t end);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_recurrent_func, name, dtype, isa)
-#include "kernel/recurrent/cells.def"
-#include "kernel/recurrent/recurrent.def"
-#undef TL_KERNEL
+#define TL_CELLS_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_cells, F32, BOTH)
+TL_CELLS_KERNELS(TL_KERNEL_DECLARE, tl_recurrent_func)
+
+#define TL_RECURRENT_KERNELS(ROW, arg)                \
+    ROW(arg, tl_recurrent_f64_c, TL_DOUBLE, TL_ISA_C) \
+    ROW(arg, tl_recurrent_f32_c, TL_FLOAT, TL_ISA_C)
+TL_RECURRENT_KERNELS(TL_KERNEL_DECLARE, tl_recurrent_func)
 
 #endif

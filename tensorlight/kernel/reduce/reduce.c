@@ -8,12 +8,7 @@
 #include "kernel/tl_map.h"
 #include "tensor/tl_result.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_reduce_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/reduce/reduce.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, tl_reduce_func, table)
+TL_KERNEL_TABLE(pick, tl_reduce_func, TL_REDUCE_KERNELS)
 
 /* ---- the operations ---- */
 

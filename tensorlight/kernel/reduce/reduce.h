@@ -35,8 +35,9 @@ typedef struct tl_reduce_job {
 /** Computes the results begin .. end-1 of the tl_reduce_job at `arg`. */
 typedef void tl_reduce_func(void *arg, size_t begin, size_t end);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_reduce_func, name, dtype, isa)
-#include "kernel/reduce/reduce.def"
-#undef TL_KERNEL
+#define TL_REDUCE_KERNELS(ROW, arg)             \
+    TL_KERNELS(ROW, arg, tl_reduce, ALL, PLAIN) \
+    TL_KERNELS(ROW, arg, tl_reduce, F32, WIDE)
+TL_REDUCE_KERNELS(TL_KERNEL_DECLARE, tl_reduce_func)
 
 #endif

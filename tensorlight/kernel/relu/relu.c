@@ -7,12 +7,7 @@
 
 #include "tensor/tl_result.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_map_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/relu/relu.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, tl_map_func, table)
+TL_KERNEL_TABLE(pick, tl_map_func, TL_RELU_KERNELS)
 
 int tl_exec_relu(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
 {

@@ -8,8 +8,9 @@
 #include "kernel/tl_map.h"
 
 /** dst[i] = src[i] < 0 ? 0 : src[i]; dst may be src; `param` is not used. */
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_map_func, name, dtype, isa)
-#include "kernel/relu/relu.def"
-#undef TL_KERNEL
+#define TL_RELU_KERNELS(ROW, arg)             \
+    TL_KERNELS(ROW, arg, tl_relu, ALL, PLAIN) \
+    TL_KERNELS(ROW, arg, tl_relu, F32, SIMD)
+TL_RELU_KERNELS(TL_KERNEL_DECLARE, tl_map_func)
 
 #endif

@@ -55,11 +55,8 @@ START_TEST(a_dst_of_another_shape_is_refused)
 }
 END_TEST
 
-#define TL_KERNEL(name, dtype, isa) {#name, name, dtype, dtype, isa},
-static const tl_map_variant variants[] = {
-#include "kernel/relu/relu.def"
-};
-#undef TL_KERNEL
+#define VARIANT(arg, name, dtype, isa) {#name, name, dtype, dtype, isa},
+static const tl_map_variant variants[] = {TL_RELU_KERNELS(VARIANT, )};
 
 TL_MAP_TESTS(variants, NULL)
 

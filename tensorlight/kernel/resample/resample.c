@@ -11,16 +11,8 @@
 #include "kernel/tl_map.h"
 #include "tensor/tl_result.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_resample_func *const nearest_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/resample/resample_nearest.def"
-};
-static tl_resample_func *const filter_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/resample/resample_filter.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick_nearest, tl_resample_func, nearest_table)
-TL_KERNEL_PICK(pick_filter, tl_resample_func, filter_table)
+TL_KERNEL_TABLE(pick_nearest, tl_resample_func, TL_RESAMPLE_NEAREST_KERNELS)
+TL_KERNEL_TABLE(pick_filter, tl_resample_func, TL_RESAMPLE_FILTER_KERNELS)
 
 /* ---- names ---- */
 
@@ -164,7 +156,7 @@ static void run_nearest(const tl_exec *exec, const layout *l, const tl_tensor *s
         job.indices[l->axes[k]] = make_table(exec, l, k, src, dst->dims, param).indices;
     const size_t width = (size_t)job.out[job.ndim - 1];
     tl_parallel(exec, (size_t)dst->len / width, TL_MAP_CHEAP / width + 1,
-                pick_nearest(exec, src->dtype), &job);
+                pick_nearest(exec, tl_dtype_of_size(tl_size_of(src->dtype))), &job);
 }
 
 /** Stores sums of the work dtype as integers, a piece after the other, which stays in the cache. */

@@ -57,9 +57,12 @@ typedef void tl_resample_func(void *arg, size_t begin, size_t end);
 void tl_resample_away_from_0_f32_c(float *sums, size_t n);
 void tl_resample_away_from_0_f64_c(double *sums, size_t n);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_resample_func, name, dtype, isa)
-#include "kernel/resample/resample_filter.def"
-#include "kernel/resample/resample_nearest.def"
-#undef TL_KERNEL
+#define TL_RESAMPLE_FILTER_KERNELS(ROW, arg)                \
+    ROW(arg, tl_resample_filter_f64_c, TL_DOUBLE, TL_ISA_C) \
+    ROW(arg, tl_resample_filter_f32_c, TL_FLOAT, TL_ISA_C)
+TL_RESAMPLE_FILTER_KERNELS(TL_KERNEL_DECLARE, tl_resample_func)
+
+#define TL_RESAMPLE_NEAREST_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_resample_nearest, UINT, PLAIN)
+TL_RESAMPLE_NEAREST_KERNELS(TL_KERNEL_DECLARE, tl_resample_func)
 
 #endif

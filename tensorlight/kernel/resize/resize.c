@@ -8,21 +8,14 @@
 #include "kernel/tl_map.h"
 #include "tensor/tl_result.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_resize_func *const nearest_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/resize/resize_nearest.def"
-};
-static tl_resize_func *const linear_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/resize/resize_linear.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick_nearest, tl_resize_func, nearest_table)
-TL_KERNEL_PICK(pick_linear, tl_resize_func, linear_table)
+TL_KERNEL_TABLE(pick_nearest, tl_resize_func, TL_RESIZE_NEAREST_KERNELS)
+TL_KERNEL_TABLE(pick_linear, tl_resize_func, TL_RESIZE_LINEAR_KERNELS)
 
 int tl_exec_resize(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl_resize_type rtype)
 {
-    tl_resize_func *const func =
-        rtype == TL_LINEAR ? pick_linear(exec, src->dtype) : pick_nearest(exec, src->dtype);
+    tl_resize_func *const func = rtype == TL_LINEAR
+                                     ? pick_linear(exec, src->dtype)
+                                     : pick_nearest(exec, tl_dtype_of_size(tl_size_of(src->dtype)));
     assert(func && src->dtype == dst->dtype && src->ndim == dst->ndim);
     assert(src->len > 0 || dst->len == 0);
     if (tl_tensor_issameshape(src, dst)) // exact, also for 64-bit integers

@@ -20,9 +20,10 @@ typedef struct tl_resize_job {
  */
 typedef void tl_resize_func(void *arg, size_t begin, size_t end);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_resize_func, name, dtype, isa)
-#include "kernel/resize/resize_linear.def"
-#include "kernel/resize/resize_nearest.def"
-#undef TL_KERNEL
+#define TL_RESIZE_LINEAR_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_resize_linear, NUM, PLAIN)
+TL_RESIZE_LINEAR_KERNELS(TL_KERNEL_DECLARE, tl_resize_func)
+
+#define TL_RESIZE_NEAREST_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_resize_nearest, UINT, PLAIN)
+TL_RESIZE_NEAREST_KERNELS(TL_KERNEL_DECLARE, tl_resize_func)
 
 #endif

@@ -12,28 +12,11 @@
 #include "kernel/tl_windows.h"
 #include "tensor/tl_result.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_sample_func *const grid_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/sample/grid_sample.def"
-};
-static tl_sample_func *const roi_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/sample/roi_align.def"
-};
-static tl_sample_func *const maxpool_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/sample/roi_maxpool.def"
-};
-static tl_sample_func *const deform_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/sample/deform_columns.def"
-};
-static tl_sample_func *const col2im_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/sample/col2im.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick_grid, tl_sample_func, grid_table)
-TL_KERNEL_PICK(pick_roi, tl_sample_func, roi_table)
-TL_KERNEL_PICK(pick_maxpool, tl_sample_func, maxpool_table)
-TL_KERNEL_PICK(pick_deform, tl_sample_func, deform_table)
-TL_KERNEL_PICK(pick_col2im, tl_sample_func, col2im_table)
+TL_KERNEL_TABLE(pick_grid, tl_sample_func, TL_GRID_SAMPLE_KERNELS)
+TL_KERNEL_TABLE(pick_roi, tl_sample_func, TL_ROI_ALIGN_KERNELS)
+TL_KERNEL_TABLE(pick_maxpool, tl_sample_func, TL_ROI_MAXPOOL_KERNELS)
+TL_KERNEL_TABLE(pick_deform, tl_sample_func, TL_DEFORM_COLUMNS_KERNELS)
+TL_KERNEL_TABLE(pick_col2im, tl_sample_func, TL_COL2IM_KERNELS)
 
 static const char *const outside_names[] = {"TL_OUTSIDE_ZERO", "TL_OUTSIDE_BORDER",
                                             "TL_OUTSIDE_REFLECT"};

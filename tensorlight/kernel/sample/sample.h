@@ -55,12 +55,19 @@ typedef struct tl_col2im_job {
  *  images, of tl_col2im planes. */
 typedef void tl_sample_func(void *arg, size_t begin, size_t end);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_sample_func, name, dtype, isa)
-#include "kernel/sample/col2im.def"
-#include "kernel/sample/deform_columns.def"
-#include "kernel/sample/grid_sample.def"
-#include "kernel/sample/roi_align.def"
-#include "kernel/sample/roi_maxpool.def"
-#undef TL_KERNEL
+#define TL_COL2IM_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_col2im, FLT, PLAIN)
+TL_COL2IM_KERNELS(TL_KERNEL_DECLARE, tl_sample_func)
+
+#define TL_DEFORM_COLUMNS_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_deform_columns, FLT, PLAIN)
+TL_DEFORM_COLUMNS_KERNELS(TL_KERNEL_DECLARE, tl_sample_func)
+
+#define TL_GRID_SAMPLE_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_grid_sample, FLT, PLAIN)
+TL_GRID_SAMPLE_KERNELS(TL_KERNEL_DECLARE, tl_sample_func)
+
+#define TL_ROI_ALIGN_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_roi_align, FLT, PLAIN)
+TL_ROI_ALIGN_KERNELS(TL_KERNEL_DECLARE, tl_sample_func)
+
+#define TL_ROI_MAXPOOL_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_roi_maxpool, FLT, PLAIN)
+TL_ROI_MAXPOOL_KERNELS(TL_KERNEL_DECLARE, tl_sample_func)
 
 #endif

@@ -9,12 +9,7 @@
 #include "kernel/tl_axis.h"
 #include "tensorlight/tl_shape.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_nonzero_kernel *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/select/nonzero.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, tl_nonzero_kernel, table)
+TL_KERNEL_TABLE(pick, tl_nonzero_kernel, TL_NONZERO_KERNELS)
 
 int tl_exec_nonzero(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int *n)
 {

@@ -20,12 +20,10 @@ typedef struct tl_slices {
 /** Compares as words: -1, 0 or 1. NaN equals NaN and is larger than all numbers. */
 typedef int tl_compare_kernel(const void *a, const void *b, const tl_slices *shape);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_nonzero_kernel, name, dtype, isa)
-#include "kernel/select/nonzero.def"
-#undef TL_KERNEL
+#define TL_NONZERO_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_nonzero, ALL, PLAIN)
+TL_NONZERO_KERNELS(TL_KERNEL_DECLARE, tl_nonzero_kernel)
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_compare_kernel, name, dtype, isa)
-#include "kernel/select/compare.def"
-#undef TL_KERNEL
+#define TL_COMPARE_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_compare, ALL, PLAIN)
+TL_COMPARE_KERNELS(TL_KERNEL_DECLARE, tl_compare_kernel)
 
 #endif

@@ -16,12 +16,7 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_shape.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_compare_kernel *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/select/compare.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, tl_compare_kernel, table)
+TL_KERNEL_TABLE(pick, tl_compare_kernel, TL_COMPARE_KERNELS)
 
 typedef struct unique {
     const char *src;

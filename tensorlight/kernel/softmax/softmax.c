@@ -9,16 +9,8 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_nn.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_softmax_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/softmax/softmax.def"
-};
-static tl_softmax_func *const log_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/softmax/logsoftmax.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, tl_softmax_func, table)
-TL_KERNEL_PICK(pick_log, tl_softmax_func, log_table)
+TL_KERNEL_TABLE(pick, tl_softmax_func, TL_SOFTMAX_KERNELS)
+TL_KERNEL_TABLE(pick_log, tl_softmax_func, TL_LOGSOFTMAX_KERNELS)
 
 static int run(const tl_exec *exec, tl_softmax_func *func, const tl_tensor *src, tl_tensor *dst,
                int axis)

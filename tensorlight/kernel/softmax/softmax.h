@@ -17,9 +17,14 @@ typedef struct tl_softmax_job {
 /** Computes the lines begin .. end-1 (tl_axis.h) of the tl_softmax_job at `arg`. */
 typedef void tl_softmax_func(void *arg, size_t begin, size_t end);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_softmax_func, name, dtype, isa)
-#include "kernel/softmax/logsoftmax.def"
-#include "kernel/softmax/softmax.def"
-#undef TL_KERNEL
+#define TL_LOGSOFTMAX_KERNELS(ROW, arg)             \
+    TL_KERNELS(ROW, arg, tl_logsoftmax, FLT, PLAIN) \
+    TL_KERNELS(ROW, arg, tl_logsoftmax, F32, SIMD)
+TL_LOGSOFTMAX_KERNELS(TL_KERNEL_DECLARE, tl_softmax_func)
+
+#define TL_SOFTMAX_KERNELS(ROW, arg)             \
+    TL_KERNELS(ROW, arg, tl_softmax, FLT, PLAIN) \
+    TL_KERNELS(ROW, arg, tl_softmax, F32, SIMD)
+TL_SOFTMAX_KERNELS(TL_KERNEL_DECLARE, tl_softmax_func)
 
 #endif

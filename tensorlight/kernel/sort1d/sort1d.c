@@ -11,12 +11,7 @@
 #include "kernel/tl_nn_check.h"
 #include "tensor/tl_result.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_sort1d_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/sort1d/sort1d.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, tl_sort1d_func, table)
+TL_KERNEL_TABLE(pick, tl_sort1d_func, TL_SORT1D_KERNELS)
 
 size_t tl_sort1d_scratch(const tl_tensor *key, const tl_tensor *val)
 {

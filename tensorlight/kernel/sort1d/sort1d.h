@@ -12,8 +12,7 @@
 typedef void tl_sort1d_func(const void *key, size_t len, tl_sort_dir dir, int32_t *order,
                             int32_t *other, const tl_stop *stop);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_sort1d_func, name, dtype, isa)
-#include "kernel/sort1d/sort1d.def"
-#undef TL_KERNEL
+#define TL_SORT1D_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_sort1d, ALL, PLAIN)
+TL_SORT1D_KERNELS(TL_KERNEL_DECLARE, tl_sort1d_func)
 
 #endif

@@ -13,12 +13,7 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_shape.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_stride_kernel *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/stride/stride.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, tl_stride_kernel, table)
+TL_KERNEL_TABLE(pick, tl_stride_kernel, TL_STRIDE_KERNELS)
 
 /** Elements that are worth a thread, and the longest piece of a line. */
 enum { GRAIN = 16384 };

@@ -14,9 +14,8 @@
 typedef void tl_stride_kernel(const void *src, ptrdiff_t src_stride, void *dst,
                               ptrdiff_t dst_stride, size_t len);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_stride_kernel, name, dtype, isa)
-#include "kernel/stride/stride.def"
-#undef TL_KERNEL
+#define TL_STRIDE_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_stride, UINT, PLAIN)
+TL_STRIDE_KERNELS(TL_KERNEL_DECLARE, tl_stride_kernel)
 
 /** An axis of a copy: its length, and the distance of its elements in src and dst, in elements. */
 typedef struct tl_stride_axis {

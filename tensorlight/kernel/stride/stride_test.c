@@ -222,11 +222,8 @@ typedef struct variant {
     tl_isa isa;
 } variant;
 
-#define TL_KERNEL(name, dtype, isa) {#name, name, dtype, isa},
-static const variant variants[] = {
-#include "kernel/stride/stride.def"
-};
-#undef TL_KERNEL
+#define VARIANT(arg, name, dtype, isa) {#name, name, dtype, isa},
+static const variant variants[] = {TL_STRIDE_KERNELS(VARIANT, )};
 
 static void check_line(const variant *v, ptrdiff_t src_stride, ptrdiff_t dst_stride, size_t len)
 {

@@ -9,12 +9,7 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_nn.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_topk_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/topk/topk.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, tl_topk_func, table)
+TL_KERNEL_TABLE(pick, tl_topk_func, TL_TOPK_KERNELS)
 
 int tl_exec_topk(const tl_exec *exec, const tl_tensor *src, tl_tensor *values, tl_tensor *indices,
                  int axis, int is_smallest)

@@ -23,8 +23,7 @@ typedef struct tl_topk_job {
 /** Computes the lines begin .. end-1 (tl_axis.h) of the tl_topk_job at `arg`. */
 typedef void tl_topk_func(void *arg, size_t begin, size_t end);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_topk_func, name, dtype, isa)
-#include "kernel/topk/topk.def"
-#undef TL_KERNEL
+#define TL_TOPK_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_topk, ALL, PLAIN)
+TL_TOPK_KERNELS(TL_KERNEL_DECLARE, tl_topk_func)
 
 #endif

@@ -22,12 +22,7 @@
 
 #include "tensor/tl_result.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_transpose_kernel *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/transpose/transpose.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, tl_transpose_kernel, table)
+TL_KERNEL_TABLE(pick, tl_transpose_kernel, TL_TRANSPOSE_KERNELS)
 
 /** An axis of dst: its length, and the distance of its elements in src and dst, in elements. */
 typedef struct axis {

@@ -121,11 +121,8 @@ typedef struct variant {
     tl_isa isa;
 } variant;
 
-#define TL_KERNEL(name, dtype, isa) {#name, name, dtype, isa},
-static const variant variants[] = {
-#include "kernel/transpose/transpose.def"
-};
-#undef TL_KERNEL
+#define VARIANT(arg, name, dtype, isa) {#name, name, dtype, isa},
+static const variant variants[] = {TL_TRANSPOSE_KERNELS(VARIANT, )};
 
 static void check_kernel(const variant *v, size_t rows, size_t cols)
 {

@@ -8,11 +8,8 @@
 #include "tensor/tl_name.h"
 #include "tensor/tl_result.h"
 
-static const char *const names[TL_UNARY_FUNC_SIZE] = {
-#define TL_UNARY(func, name, types, grain, sets) [func] = #func,
-#include "kernel/unary/unary.def"
-#undef TL_UNARY
-};
+#define FUNC_NAME(arg, func, name, types, grain, sets) [func] = #func,
+static const char *const names[TL_UNARY_FUNC_SIZE] = {TL_UNARY_FUNCS(FUNC_NAME, )};
 TL_NAME_AND_FROM_STR(tl_unary_func, names, TL_UNARY_FUNC_SIZE)
 
 typedef struct function {
@@ -20,14 +17,9 @@ typedef struct function {
     tl_map_func *kernels[TL_ISA_SIZE][TL_DTYPE_SIZE];
 } function;
 
-static const function functions[TL_UNARY_FUNC_SIZE] = {
-#define TL_KERNEL(function, dtype, isa) [isa][dtype] = function,
-#define TL_UNARY(func, name, types, grain, sets) \
-    [func] = {grain, {TL_UNARY_KERNELS(name, types, sets)}},
-#include "kernel/unary/unary.def"
-#undef TL_UNARY
-#undef TL_KERNEL
-};
+#define FUNCTION(arg, func, name, types, grain, sets) \
+    [func] = {grain, {TL_UNARY_KERNELS(TL_KERNEL_ELEMENT, , name, types, sets)}},
+static const function functions[TL_UNARY_FUNC_SIZE] = {TL_UNARY_FUNCS(FUNCTION, )};
 
 TL_KERNEL_PICK_FROM(pick, tl_map_func)
 

@@ -27,7 +27,7 @@
         for (size_t i = 0; i < len; i++)                                                     \
             d[i] = STORE(NAME(name, of)(LOAD(s[i]), a, b));                                  \
     }
-#define TL_UNARY(func, name, types, grain, sets) KERNEL_##types(name)
+#define KERNEL_OF(arg, func, name, types, grain, sets) KERNEL_##types(name)
 
 /* ---- floats ---- */
 

@@ -17,10 +17,9 @@
 #define TL_SIMD_SET vectors_c
 
 #define TL_DECLARE_PLAIN(name)
-#define TL_DECLARE_SIMD(name)                    __attribute__((unused)) static tl_map_func SIMD(tl_unary_##name);
-#define TL_UNARY(func, name, types, grain, sets) TL_DECLARE_##sets(name)
-#include "kernel/unary/unary.def"
-#undef TL_UNARY
+#define TL_DECLARE_SIMD(name)                           __attribute__((unused)) static tl_map_func SIMD(tl_unary_##name);
+#define TL_DECLARE(arg, func, name, types, grain, sets) TL_DECLARE_##sets(name)
+TL_UNARY_FUNCS(TL_DECLARE, )
 #include "kernel/unary/unary_simd.c"
 
 static const char vectors_in_c[] = "vectors in plain C";

@@ -56,4 +56,4 @@ FORMULA(elu, x > 0 ? x : a * expm1(x))
 FORMULA(celu, x > 0 ? x : a * expm1(x / a))
 FORMULA(selu, (b * NAME(elu, of)(x, a, 0)))
 
-#include "kernel/unary/unary.def"
+TL_UNARY_FUNCS(KERNEL_OF, )

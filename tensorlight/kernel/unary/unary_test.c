@@ -329,25 +329,20 @@ START_TEST(errors_in_vectors_are_bounded)
 END_TEST
 
 #define TL_VARIANT_PLAIN(name)
-#define TL_VARIANT_SIMD(name)           {vectors_in_c, SIMD(tl_unary_##name), TL_FLOAT, TL_FLOAT, TL_ISA_C},
-#define TL_KERNEL(function, dtype, isa) {#function, function, dtype, dtype, isa},
-#define TL_UNARY(func, name, types, grain, sets)                                   \
-    static tl_map_variant name##_variants[] = {TL_UNARY_KERNELS(name, types, sets) \
+#define TL_VARIANT_SIMD(name)                 {vectors_in_c, SIMD(tl_unary_##name), TL_FLOAT, TL_FLOAT, TL_ISA_C},
+#define TL_VARIANT(arg, function, dtype, isa) {#function, function, dtype, dtype, isa},
+#define TL_VARIANTS(arg, func, name, types, grain, sets)                                         \
+    static tl_map_variant name##_variants[] = {TL_UNARY_KERNELS(TL_VARIANT, , name, types, sets) \
                                                    TL_VARIANT_##sets(name)};
-#include "kernel/unary/unary.def"
-#undef TL_UNARY
-#undef TL_KERNEL
+TL_UNARY_FUNCS(TL_VARIANTS, )
 
+#define FUNCTION(arg, func, name, types, grain, sets) \
+    {func, name##_variants, sizeof(name##_variants) / sizeof(*name##_variants)},
 static const struct {
     tl_unary_func func;
     tl_map_variant *variants;
     size_t n;
-} functions[] = {
-#define TL_UNARY(func, name, types, grain, sets) \
-    {func, name##_variants, sizeof(name##_variants) / sizeof(*name##_variants)},
-#include "kernel/unary/unary.def"
-#undef TL_UNARY
-};
+} functions[] = {TL_UNARY_FUNCS(FUNCTION, )};
 enum { FUNCTIONS_N = sizeof(functions) / sizeof(*functions) };
 
 START_TEST(every_kernel_equals_plain_c)

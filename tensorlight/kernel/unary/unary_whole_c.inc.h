@@ -6,4 +6,4 @@ FORMULA(abs, x > (C)0 ? x : (C)(0 - (uint64_t)x))
 FORMULA(sign, (C)((x > (C)0) - !(x > (C)0 || x == 0)))
 FORMULA(not, INVERTED(x))
 
-#include "kernel/unary/unary.def"
+TL_UNARY_FUNCS(KERNEL_OF, )

@@ -8,12 +8,7 @@
 #include "kernel/tl_map.h"
 #include "tensor/tl_result.h"
 
-#define TL_KERNEL(function, dtype, isa) [isa][dtype] = function,
-static tl_broadcast_func *const table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/where/where.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick, tl_broadcast_func, table)
+TL_KERNEL_TABLE(pick, tl_broadcast_func, TL_WHERE_KERNELS)
 
 int tl_exec_where(const tl_exec *exec, const tl_tensor *cond, const tl_tensor *src1,
                   const tl_tensor *src2, tl_tensor *dst)

@@ -9,8 +9,9 @@
 
 /** Sources: the condition, TL_BOOL, and the two to choose from, of the row's type, which stands for
  *  all of its size. */
-#define TL_KERNEL(function, dtype, isa) TL_KERNEL_DECLARE(tl_broadcast_func, function, dtype, isa)
-#include "kernel/where/where.def"
-#undef TL_KERNEL
+#define TL_WHERE_KERNELS(ROW, arg)              \
+    TL_KERNELS(ROW, arg, tl_where, UINT, PLAIN) \
+    TL_KERNELS(ROW, arg, tl_where, UINT, WIDE)
+TL_WHERE_KERNELS(TL_KERNEL_DECLARE, tl_broadcast_func)
 
 #endif

@@ -64,12 +64,9 @@ START_TEST(what_does_not_fit_is_refused)
 }
 END_TEST
 
-#define TL_KERNEL(function, dtype, isa) \
+#define VARIANT(arg, function, dtype, isa) \
     {#function, function, 3, {TL_BOOL, dtype, dtype}, dtype, isa},
-static const tl_broadcast_variant variants[] = {
-#include "kernel/where/where.def"
-};
-#undef TL_KERNEL
+static const tl_broadcast_variant variants[] = {TL_WHERE_KERNELS(VARIANT, )};
 
 START_TEST(every_kernel_equals_element_by_element)
 {

@@ -12,16 +12,8 @@
 #include "kernel/tl_axis.h"
 #include "kernel/winograd/winograd_run.h"
 
-#define TL_KERNEL(name, dtype, isa) [isa][dtype] = name,
-static tl_wino_source_func *const source_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/winograd/wino_source.def"
-};
-static tl_wino_result_func *const result_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-#include "kernel/winograd/wino_result.def"
-};
-#undef TL_KERNEL
-TL_KERNEL_PICK(pick_source, tl_wino_source_func, source_table)
-TL_KERNEL_PICK(pick_result, tl_wino_result_func, result_table)
+TL_KERNEL_TABLE(pick_source, tl_wino_source_func, TL_WINO_SOURCE_KERNELS)
+TL_KERNEL_TABLE(pick_result, tl_wino_result_func, TL_WINO_RESULT_KERNELS)
 
 /* ---- packing ---- */
 

@@ -76,11 +76,10 @@ typedef struct tl_wino_job {
 typedef void tl_wino_result_func(const tl_wino_job *job, const float *src, const float *bias,
                                  const float *add, float *dst, int rows, int cols);
 
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_wino_source_func, name, dtype, isa)
-#include "kernel/winograd/wino_source.def"
-#undef TL_KERNEL
-#define TL_KERNEL(name, dtype, isa) TL_KERNEL_DECLARE(tl_wino_result_func, name, dtype, isa)
-#include "kernel/winograd/wino_result.def"
-#undef TL_KERNEL
+#define TL_WINO_SOURCE_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_wino_source, F32, BOTH)
+TL_WINO_SOURCE_KERNELS(TL_KERNEL_DECLARE, tl_wino_source_func)
+
+#define TL_WINO_RESULT_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_wino_result, F32, BOTH)
+TL_WINO_RESULT_KERNELS(TL_KERNEL_DECLARE, tl_wino_result_func)
 
 #endif
