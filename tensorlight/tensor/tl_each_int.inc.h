@@ -9,11 +9,4 @@
 #include "tensor/tl_one_type.inc.h"
 #define TL_TAG i8
 #include "tensor/tl_one_type.inc.h"
-#define TL_TAG u64
-#include "tensor/tl_one_type.inc.h"
-#define TL_TAG u32
-#include "tensor/tl_one_type.inc.h"
-#define TL_TAG u16
-#include "tensor/tl_one_type.inc.h"
-#define TL_TAG u8
-#include "tensor/tl_one_type.inc.h"
+#include "tensor/tl_each_uint.inc.h"

@@ -2,11 +2,22 @@
 // Compiles the template TL_TEMPLATE once, for the type whose tag is TL_TAG (and undefines TL_TAG).
 //
 // A template is C code that uses
-//     T           the type in memory             LOAD(t)   a T as a C
-//     C           the type to compute in         STORE(c)  a C as a T
-//     NAME(a, b)  the name a_<tag>_b, for example tl_relu_f32_c
-//     TL_SET      what the names of its kernels end in: c, or the instruction set with whose flags
-//                 a file compiles the template for wider vectors
+//     T            the type in memory             LOAD(t)   a T as a C
+//     C            the type to compute in         STORE(c)  a C as a T
+//     NAME(a, b)   the name a_<tag>_b, for example tl_softmax_f32_c
+//     TL_SET       what the names of its kernels end in: c, or the instruction set with whose flags
+//                  the build compiles the source for wider vectors
+//     TL_IS_FLOAT, TL_IS_BOOL  in #if: whether the type is one of these
+//
+// A source is its own template, as softmax_c.c:
+//
+//     #ifndef T // once
+//     #include "kernel/softmax/softmax.h"
+//     #define TL_TEMPLATE "kernel/softmax/softmax_c.c"
+//     #include "tensor/tl_each_float.inc.h"
+//     #else // for each type
+//     void NAME(tl_softmax, c)(void *arg, size_t begin, size_t end) {..}
+//     #endif
 //
 // Networks compute in TL_FLOAT. For all other types the compiler is told to spend no code on speed,
 // which makes the library a third smaller; a file that wants it defines TL_TUNED_<tag> for a type,
@@ -15,7 +26,12 @@
 #include "tensor/tl_element.h"
 
 #ifndef TL_SET
+#ifdef TL_SIMD_SET
+#define TL_SET       TL_SIMD_SET
+#define TL_TUNED_ALL // these are chosen types
+#else
 #define TL_SET c
+#endif
 #endif
 
 #define TL_PASTE_(a, b, c)  a##b##c
@@ -23,11 +39,19 @@
 #define TL_NAME_(a, tag, b) a##_##tag##_##b
 #define TL_NAME(a, tag, b)  TL_NAME_(a, tag, b)
 
-#define T          TL_PASTE(tl_, TL_TAG, _t)
-#define C          TL_PASTE(tl_, TL_TAG, _c)
-#define LOAD(t)    TL_PASTE(tl_, TL_TAG, _load)(t)
-#define STORE(c)   TL_PASTE(tl_, TL_TAG, _store)(c)
-#define NAME(a, b) TL_NAME(a, TL_TAG, b)
+#define T           TL_PASTE(tl_, TL_TAG, _t)
+#define C           TL_PASTE(tl_, TL_TAG, _c)
+#define LOAD(t)     TL_PASTE(tl_, TL_TAG, _load)(t)
+#define STORE(c)    TL_PASTE(tl_, TL_TAG, _store)(c)
+#define NAME(a, b)  TL_NAME(a, TL_TAG, b)
+#define TL_IS_FLOAT TL_PASTE(TL_IS_FLOAT_, TL_TAG, )
+#define TL_IS_BOOL  TL_PASTE(TL_IS_BOOL_, TL_TAG, )
+
+#define TL_IS_FLOAT_f64  1
+#define TL_IS_FLOAT_f32  1
+#define TL_IS_FLOAT_f16  1
+#define TL_IS_FLOAT_bf16 1
+#define TL_IS_BOOL_b8    1
 
 #define TL_TUNED_f32 1
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
@@ -48,6 +72,8 @@
 #undef LOAD
 #undef STORE
 #undef NAME
+#undef TL_IS_FLOAT
+#undef TL_IS_BOOL
 #undef TL_PASTE_
 #undef TL_PASTE
 #undef TL_NAME_

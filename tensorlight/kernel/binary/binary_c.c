@@ -1,22 +1,179 @@
 // SPDX-License-Identifier: Apache-2.0
 // The binary operations in plain C, for every type.
 
+#ifndef T // once
+
 #include "kernel/binary/binary.h"
-#include "kernel/binary/binary_operation.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <tgmath.h>
 
-#define TL_TEMPLATE "kernel/binary/binary_float_c.inc.h"
-#include "tensor/tl_each_float.inc.h"
-#undef TL_TEMPLATE
+#define LOOP(can, value, a_of_i, b_of_i) \
+    for (size_t i = 0; i < len; i++) {   \
+        const C a = a_of_i, b = b_of_i;  \
+        if (!(can))                      \
+            return -1;                   \
+        d[i] = STORE(value);             \
+    }
 
-#define TL_TEMPLATE "kernel/binary/binary_int_c.inc.h"
-#include "tensor/tl_each_int.inc.h"
-#undef TL_TEMPLATE
+// OPERATION(name, can, value) makes a kernel of an operation's value for the elements a and b, both
+// of type C, where `can` is its condition. One loop for each pattern of steps, so that the compiler
+// can make vector code of it.
+#define OPERATION(name, can, value)                                                          \
+    int NAME(tl_binary_##name, TL_SET)(const void *const *srcs, const int *steps, void *dst, \
+                                       size_t len)                                           \
+    {                                                                                        \
+        const T *const s1 = srcs[0], *const s2 = srcs[1];                                    \
+        T *const d = dst;                                                                    \
+        if (steps[0] && steps[1]) {                                                          \
+            LOOP(can, value, LOAD(s1[i]), LOAD(s2[i]))                                       \
+        } else if (len && steps[0]) {                                                        \
+            const C b_first = LOAD(s2[0]);                                                   \
+            LOOP(can, value, LOAD(s1[i]), b_first)                                           \
+        } else if (len) {                                                                    \
+            const C a_first = LOAD(s1[0]);                                                   \
+            LOOP(can, value, a_first, LOAD(s2[i]))                                           \
+        }                                                                                    \
+        return 0;                                                                            \
+    }
 
-#define TL_TEMPLATE "kernel/binary/binary_logic_c.inc.h"
-#include "tensor/tl_each_int.inc.h"
+#define TL_TEMPLATE "kernel/binary/binary_c.c"
+#ifdef TL_SIMD_SET // beside the floats of binary_simd.c
+#define TL_TAG f64
+#include "tensor/tl_one_type.inc.h"
+#define TL_TAG i64
+#include "tensor/tl_one_type.inc.h"
+#define TL_TAG i32
+#include "tensor/tl_one_type.inc.h"
+#define TL_TAG i8
+#include "tensor/tl_one_type.inc.h"
+#define TL_TAG u8
+#include "tensor/tl_one_type.inc.h"
 #define TL_TAG b8
 #include "tensor/tl_one_type.inc.h"
+#else
+#include "tensor/tl_each_type.inc.h"
+#endif
+
+#else // for each type
+
+#if TL_IS_FLOAT
+
+/* ---- floats ---- */
+
+OPERATION(add, 1, a + b)
+OPERATION(sub, 1, a - b)
+OPERATION(mul, 1, (a * b))
+
+// Where a is NaN it is taken, and b, where no comparison with it is true.
+OPERATION(max, 1, a > b || a != a ? a : b)
+OPERATION(min, 1, b > a || a != a ? a : b)
+
+#ifndef TL_SIMD_SET // none that compilers make vectors of
+
+OPERATION(div, 1, a / b)
+OPERATION(fmod, 1, fmod(a, b))
+OPERATION(pow, 1, pow(a, b))
+OPERATION(prelu, 1, 0 > a ? a * b : a)
+
+/** fmod's remainder r has the sign of a; a zero gets that of b. */
+static inline C NAME(mod, of)(C a, C b)
+{
+    const C r = fmod(a, b);
+    if (r == 0)
+        return copysign(r, b);
+    return (r < 0) == (b < 0) || r != r ? r : r + b;
+}
+OPERATION(mod, 1, NAME(mod, of)(a, b))
+
+#endif
+
+#elif !TL_IS_BOOL
+
+/* ---- integers, which wrap by calculating with uint64_t and keeping the low bits ---- */
+
+OPERATION(add, 1, (C)((uint64_t)a + (uint64_t)b))
+OPERATION(sub, 1, (C)((uint64_t)a - (uint64_t)b))
+OPERATION(mul, 1, (C)((uint64_t)a *(uint64_t)b))
+OPERATION(max, 1, a > b ? a : b)
+OPERATION(min, 1, b > a ? a : b)
+
+#ifndef TL_SIMD_SET // none that compilers make vectors of
+
+// Division by -1 is a negation, so that the lowest number wraps too instead of trapping.
+
+/** Never true for unsigned types; the variable keeps compilers from saying so. */
+static inline int NAME(is, negative)(C x)
+{
+    const C zero = 0;
+    return x < zero;
+}
+
+static inline int NAME(is, minus_1)(C x)
+{
+    return NAME(is, negative)((C)-1) && x == (C)-1;
+}
+
+OPERATION(prelu, 1, NAME(is, negative)(a) ? (C)((uint64_t)a *(uint64_t)b) : a)
+OPERATION(div, b != 0, NAME(is, minus_1)(b) ? (C)(0 - (uint64_t)a) : (C)(a / b))
+
+/** Of the sign of a. */
+static inline C NAME(remainder, of)(C a, C b)
+{
+    return NAME(is, minus_1)(b) ? 0 : (C)(a % b);
+}
+OPERATION(fmod, b != 0, NAME(remainder, of)(a, b))
+
+/** Of the sign of b. */
+static inline C NAME(mod, of)(C a, C b)
+{
+    const C r = NAME(remainder, of)(a, b);
+    return r == 0 || NAME(is, negative)(r) == NAME(is, negative)(b) ? r : (C)(r + b);
+}
+OPERATION(mod, b != 0, NAME(mod, of)(a, b))
+
+/** a^b by squaring, b not negative. */
+static inline C NAME(power, of)(C a, uint64_t b)
+{
+    uint64_t result = 1;
+    for (uint64_t square = (uint64_t)a; b; b >>= 1, square *= square)
+        if (b & 1)
+            result *= square;
+    return (C)result;
+}
+
+/** A negative power is 1 / a^-b, which is whole for 1 and -1 only and else truncated to 0. */
+static inline C NAME(pow, of)(C a, C b)
+{
+    if (!NAME(is, negative)(b))
+        return NAME(power, of)(a, (uint64_t)b);
+    if (a == 1 || NAME(is, minus_1)(a))
+        return NAME(power, of)(a, (uint64_t)b & 1);
+    return 0;
+}
+OPERATION(pow, a != 0 || !NAME(is, negative)(b), NAME(pow, of)(a, b))
+
+/** All bits gone where b is no less than their number, or negative. */
+static inline int NAME(keeps, bits)(C b)
+{
+    return (uint64_t)b < 8 * sizeof(C);
+}
+OPERATION(shift_left, 1, NAME(keeps, bits)(b) ? (C)((uint64_t)a << b) : 0)
+OPERATION(shift_right, 1, NAME(keeps, bits)(b) ? (C)(a >> b) : (C)(0 - NAME(is, negative)(a)))
+
+#endif
+
+#endif
+
+/* ---- bits ---- */
+
+#if TL_IS_BOOL || !(TL_IS_FLOAT || defined(TL_SIMD_SET))
+
+OPERATION(and, 1, (C)(a &b))
+OPERATION(or, 1, (C)(a | b))
+OPERATION(xor, 1, (C)(a ^ b))
+
+#endif
+
+#endif

@@ -3,13 +3,15 @@
 //
 // OF_FLT(x), OF_INT(x), OF_UINT(x) and OF_BOOL(x) are x, of that kind, as a T.
 
+#ifndef T // once
+
 #include "kernel/cast/cast.h"
 
 #include <inttypes.h>
 
 #include "tensor/tl_convert.h"
 
-#define TL_TEMPLATE "kernel/cast/cast_c.inc.h"
+#define TL_TEMPLATE "kernel/cast/cast_c.c"
 
 /* ---- to floats that C knows ---- */
 
@@ -78,3 +80,18 @@ static inline float float_of_int(int64_t value)
 #define OF_BOOL(x) (x)
 #define TL_TAG     b8
 #include "tensor/tl_one_type.inc.h"
+
+#else // for each type
+
+#define CAST_FROM(dtype, tag, storage, compute, kind, ...)                                 \
+    void NAME(tl_cast_##tag, c)(const void *src, void *dst, size_t len, const void *param) \
+    {                                                                                      \
+        (void)param;                                                                       \
+        const tl_##tag##_t *const s = src;                                                 \
+        T *const d = dst;                                                                  \
+        for (size_t i = 0; i < len; i++)                                                   \
+            d[i] = OF_##kind(tl_##tag##_load(s[i]));                                       \
+    }
+TL_TYPES(CAST_FROM)
+
+#endif

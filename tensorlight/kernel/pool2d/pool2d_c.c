@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pooling in plain C: the maximum for every type, the mean for floats.
 
+#ifndef T // once
+
 #include "kernel/pool2d/pool2d.h"
 
 /** Positions of src along one axis. */
@@ -35,9 +37,45 @@ static range window_at(const tl_pool2d_job *job, int axis, int at)
         }                                                                                 \
     }
 
-#define TL_TEMPLATE "kernel/pool2d/maxpool2d_c.inc.h"
+#define TL_TEMPLATE "kernel/pool2d/pool2d_c.c"
 #include "tensor/tl_each_type.inc.h"
-#undef TL_TEMPLATE
 
-#define TL_TEMPLATE "kernel/pool2d/avgpool2d_c.inc.h"
-#include "tensor/tl_each_float.inc.h"
+#else // for each type
+
+/* ---- the maximum ---- */
+
+static T NAME(max_of, c)(const T *plane, int iw, range rows, range columns)
+{
+    C max = LOAD(plane[(size_t)rows.begin * iw + columns.begin]);
+    for (int y = rows.begin; y < rows.end; y++) {
+        const T *const row = plane + (size_t)y * iw;
+        for (int x = columns.begin; x < columns.end; x++) {
+            const C value = LOAD(row[x]);
+            max = value > max ? value : max;
+        }
+    }
+    return STORE(max);
+}
+
+POOL_PLANES(tl_maxpool2d, max_of)
+
+#if TL_IS_FLOAT
+/* ---- the mean ---- */
+
+static T NAME(mean_of, c)(const T *plane, int iw, range rows, range columns)
+{
+    const double count = (double)(rows.end - rows.begin) * (columns.end - columns.begin);
+    double sum = 0;
+    for (int y = rows.begin; y < rows.end; y++) {
+        const T *const row = plane + (size_t)y * iw;
+        for (int x = columns.begin; x < columns.end; x++)
+            sum += (double)LOAD(row[x]);
+    }
+    return STORE((C)(sum / count));
+}
+
+POOL_PLANES(tl_avgpool2d, mean_of)
+
+#endif
+
+#endif

@@ -2,6 +2,8 @@
 // Resampling in plain C: the definition. To the nearest, all axes at once; by weights, one axis
 // after the other, which then is the middle one of [outer, in, inner].
 
+#ifndef T // once
+
 #include <math.h>
 
 #include "kernel/resample/resample.h"
@@ -22,24 +24,123 @@ static ptrdiff_t nearest_src_row(const tl_nearest_job *job, size_t row)
     return src_row;
 }
 
-// Each of these types stands for TL_FLOAT or another.
+// Each of the integers stands for TL_FLOAT or another; integers of more than 8 bits are mixed in
+// double.
 #define TL_TUNED_ALL
-#define TL_TEMPLATE "kernel/resample/resample_nearest_c.inc.h"
-#define TL_TAG      u64
-#include "tensor/tl_one_type.inc.h"
-#define TL_TAG u32
-#include "tensor/tl_one_type.inc.h"
-#define TL_TAG u16
-#include "tensor/tl_one_type.inc.h"
-#define TL_TAG u8
-#include "tensor/tl_one_type.inc.h"
-#undef TL_TEMPLATE
-#undef TL_TUNED_ALL
-
-// Integers of more than 8 bits are computed in double.
-#define TL_TUNED_f64 1
-#define TL_TEMPLATE  "kernel/resample/resample_filter_c.inc.h"
-#define TL_TAG       f64
+#define TL_TEMPLATE "kernel/resample/resample_c.c"
+#include "tensor/tl_each_uint.inc.h"
+#define TL_TAG f64
 #include "tensor/tl_one_type.inc.h"
 #define TL_TAG f32
 #include "tensor/tl_one_type.inc.h"
+
+#else // for each type
+
+#if !TL_IS_FLOAT
+
+/* ---- to the nearest, for one size of elements ---- */
+
+static void NAME(nearest_row, c)(const tl_nearest_job *job, ptrdiff_t src_row, T *restrict dst,
+                                 T fill)
+{
+    const int last = job->ndim - 1, out = job->out[last];
+    const int *const indices = job->indices[last];
+    const T *const src = (const T *)job->src + src_row * job->in[last];
+    if (src_row < 0)
+        for (int x = 0; x < out; x++)
+            dst[x] = fill;
+    else if (!indices)
+        memcpy(dst, src, (size_t)out * sizeof(T));
+    else
+        for (int x = 0; x < out; x++)
+            dst[x] = indices[x] < 0 ? fill : src[indices[x]];
+}
+
+void NAME(tl_resample_nearest, c)(void *arg, size_t begin, size_t end)
+{
+    const tl_nearest_job *const job = arg;
+    const size_t out = (size_t)job->out[job->ndim - 1];
+    T fill;
+    memcpy(&fill, &job->fill, sizeof(T));
+    T *dst = (T *)job->dst + begin * out;
+    ptrdiff_t before = -2;
+    for (size_t row = begin; row < end; row++, dst += out) {
+        const ptrdiff_t src_row = nearest_src_row(job, row);
+        if (src_row == before)
+            memcpy(dst, dst - out, out * sizeof(T));
+        else
+            NAME(nearest_row, c)(job, src_row, dst, fill);
+        before = src_row;
+    }
+}
+
+#else
+
+/* ---- one axis by weights ---- */
+
+/** dst [n] = the sum of weights[k] * src [indices[k], n]; what has no weight is not looked at. */
+static void NAME(mix_lines, c)(const T *src, T *restrict dst, size_t n, const int *indices,
+                               const double *weights, int n_taps)
+{
+    int is_first = 1;
+    for (int k = 0; k < n_taps; k++) {
+        if (weights[k] == 0)
+            continue;
+        const T *restrict const line = src + (size_t)indices[k] * n;
+        const T weight = (T)weights[k];
+        if (is_first)
+            for (size_t x = 0; x < n; x++)
+                dst[x] = weight * line[x];
+        else
+            for (size_t x = 0; x < n; x++)
+                dst[x] += weight * line[x];
+        is_first = 0;
+    }
+    for (size_t x = 0; x < n && is_first; x++)
+        dst[x] = 0;
+}
+
+/** The same along the last axis: neighbours are what is mixed. */
+static void NAME(mix_elements, c)(const T *src, T *restrict dst, const tl_filter_job *job)
+{
+    const int n = job->table.n;
+    const int *indices = job->table.indices;
+    const double *weights = job->table.weights;
+    for (size_t x = 0; x < job->out; x++, indices += n, weights += n) {
+        T sum = 0;
+        for (int k = 0; k < n; k++)
+            if (weights[k] != 0)
+                sum += (T)weights[k] * src[indices[k]];
+        dst[x] = sum;
+    }
+}
+
+void NAME(tl_resample_filter, c)(void *arg, size_t begin, size_t end)
+{
+    const tl_filter_job *const job = arg;
+    const int n = job->table.n;
+    for (size_t unit = begin; unit < end; unit++) {
+        if (job->inner == 1) {
+            NAME(mix_elements, c)
+            ((const T *)job->src + unit * job->in, (T *)job->dst + unit * job->out, job);
+            continue;
+        }
+        const size_t outer = unit / job->out, at = unit % job->out * n;
+        NAME(mix_lines, c)
+        ((const T *)job->src + outer * job->in * job->inner, (T *)job->dst + unit * job->inner,
+         job->inner, job->table.indices + at, job->table.weights + at, n);
+    }
+}
+
+void NAME(tl_resample_away_from_0, c)(T *sums, size_t n)
+{
+    // More than rounding takes: of 8 bits in float, of up to 32 in double. Beyond, it is no more
+    // than the last digit.
+    const double more = sizeof(T) == sizeof(float) ? 0x1p-10 : 0x1p-18;
+    for (size_t i = 0; i < n; i++)
+        sums[i] += (T)copysign(more, (double)sums[i]);
+}
+
+#endif
+
+#endif

@@ -4,6 +4,8 @@
 // Position d of `out` lies at c = (d + 0.5) * (in / out) - 0.5 of `in`. Rows are computed in chunks
 // of the last axis: what a chunk needs to know of its columns is worked out once for all rows.
 
+#ifndef T // once
+
 #include "kernel/resize/resize.h"
 
 #include <math.h>
@@ -82,20 +84,96 @@ static int corners_of(const tl_resize_job *job, size_t row, corner *corners)
     return n;
 }
 
+#define TL_TEMPLATE "kernel/resize/resize_c.c"
+
 // Each of these types stands for TL_FLOAT or another.
+#define IS_NEAREST
 #define TL_TUNED_ALL
-#define TL_TEMPLATE "kernel/resize/resize_nearest_c.inc.h"
-#define TL_TAG      u64
-#include "tensor/tl_one_type.inc.h"
-#define TL_TAG u32
-#include "tensor/tl_one_type.inc.h"
-#define TL_TAG u16
-#include "tensor/tl_one_type.inc.h"
-#define TL_TAG u8
-#include "tensor/tl_one_type.inc.h"
-#undef TL_TEMPLATE
+#include "tensor/tl_each_uint.inc.h"
+#undef IS_NEAREST
 #undef TL_TUNED_ALL
 
-#define TL_TEMPLATE "kernel/resize/resize_linear_c.inc.h"
 #include "tensor/tl_each_float.inc.h"
 #include "tensor/tl_each_int.inc.h"
+
+#else // for each type
+
+#ifdef IS_NEAREST
+
+/* ---- to the nearest, for one size of elements ---- */
+
+void NAME(tl_resize_nearest, c)(void *arg, size_t begin, size_t end)
+{
+    const tl_resize_job *const job = arg;
+    const int in = job->in[job->ndim - 1], out = job->out[job->ndim - 1];
+    int columns[CHUNK];
+    for (int start = 0; start < out; start += CHUNK) {
+        const int n = tl_smaller(CHUNK, out - start);
+        for (int x = 0; x < n; x++)
+            columns[x] = nearest(start + x, in, out);
+        for (size_t row = begin; row < end; row++) {
+            const T *const src = (const T *)job->src + nearest_row(job, row) * in;
+            T *const dst = (T *)job->dst + row * out + start;
+            for (int x = 0; x < n; x++)
+                dst[x] = src[columns[x]];
+        }
+        if (out - start <= CHUNK)
+            break; // start + CHUNK could exceed an int
+    }
+}
+
+#else
+
+/* ---- linear ---- */
+
+/** Adds `weight` times the mixed elements of a row to sums. */
+static void NAME(add_row, c)(double *sums, const T *row, const mix *columns, int n, double weight)
+{
+    for (int x = 0; x < n; x++) {
+        const mix m = columns[x];
+        const double low = (double)LOAD(row[m.low]), high = (double)LOAD(row[m.high]);
+        sums[x] += weight * (m.part > 0 ? (1 - m.part) * low + m.part * high : low);
+    }
+}
+
+static void NAME(store_row, c)(T *dst, double *sums, int n, tl_dtype dtype)
+{
+    if (tl_dtype_is_float(dtype)) {
+        for (int x = 0; x < n; x++)
+            dst[x] = STORE((C)sums[x]);
+        return;
+    }
+    for (int x = 0; x < n; x++)
+        sums[x] = round(sums[x]);
+    tl_convert_array(dst, dtype, sums, TL_DOUBLE, (size_t)n);
+}
+
+void NAME(tl_resize_linear, c)(void *arg, size_t begin, size_t end)
+{
+    const tl_resize_job *const job = arg;
+    const int in = job->in[job->ndim - 1], out = job->out[job->ndim - 1];
+    mix columns[CHUNK];
+    corner corners[MAX_CORNERS];
+    for (int start = 0; start < out; start += CHUNK) {
+        const int n = tl_smaller(CHUNK, out - start);
+        for (int x = 0; x < n; x++)
+            columns[x] = mix_at(start + x, in, out);
+        for (size_t row = begin; row < end; row++) {
+            double sums[CHUNK];
+            for (int x = 0; x < n; x++)
+                sums[x] = -0.0; // a sum that begins so keeps the sign of a 0
+            const int n_corners = corners_of(job, row, corners);
+            for (int k = 0; k < n_corners; k++) {
+                const T *const src = (const T *)job->src + corners[k].row * in;
+                NAME(add_row, c)(sums, src, columns, n, corners[k].weight);
+            }
+            NAME(store_row, c)((T *)job->dst + row * out + start, sums, n, job->dtype);
+        }
+        if (out - start <= CHUNK)
+            break; // start + CHUNK could exceed an int
+    }
+}
+
+#endif
+
+#endif

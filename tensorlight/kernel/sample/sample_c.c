@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sampling at given positions in plain C: the definition.
 
+#ifndef T // once
+
 #include <math.h>
 
 #include "kernel/sample/sample.h"
@@ -181,5 +183,220 @@ static ptrdiff_t window_at(const tl_col2im_job *job, const int *at, const int *t
     return index;
 }
 
-#define TL_TEMPLATE "kernel/sample/sample_c.inc.h"
+#define TL_TEMPLATE "kernel/sample/sample_c.c"
 #include "tensor/tl_each_float.inc.h"
+
+#else // for each type
+
+static double NAME(mixed, c)(const T *plane, const sample *samples, int n)
+{
+    double sum = 0;
+    for (int k = 0; k < n; k++)
+        if (samples[k].weight != 0)
+            sum += samples[k].weight * (double)LOAD(plane[samples[k].index]);
+    return sum;
+}
+
+void NAME(tl_grid_sample, c)(void *arg, size_t begin, size_t end)
+{
+    const tl_grid_job *const job = arg;
+    for (size_t p = begin; p < end; p++) {
+        sample samples[MAX_SAMPLES];
+        const int n = samples_at(job, p, samples);
+        const size_t first = p / job->positions * job->channels;
+        for (size_t c = first; c < first + job->channels; c++)
+            ((T *)job->dst)[c * job->positions + p % job->positions] =
+                STORE((C)NAME(mixed, c)((const T *)job->src + c * job->in_plane, samples, n));
+    }
+}
+
+/** A sample of a region: the mean of the corners, or the greatest of their shares. */
+static double NAME(roi_sample, c)(const tl_roi_job *job, const T *plane, double y, double x)
+{
+    sample corners[4];
+    if (!(y >= -1 && y <= job->in[0] && x >= -1 && x <= job->in[1]))
+        return 0;
+    corners_at(y, x, job->in[0], job->in[1], corners);
+    if (!job->param.is_max)
+        return NAME(mixed, c)(plane, corners, 4);
+    double max = -INFINITY;
+    for (int k = 0; k < 4; k++)
+        max = fmax(max, corners[k].weight * (double)LOAD(plane[corners[k].index]));
+    return max;
+}
+
+static double NAME(roi_bin, c)(const tl_roi_job *job, const T *plane, extent rows, extent columns,
+                               int i, int j)
+{
+    double result = job->param.is_max ? -INFINITY : 0;
+    for (int v = 0; v < rows.samples; v++) {
+        const double y = rows.start + (i + (v + 0.5) / rows.samples) * rows.bin;
+        if (v % 64 == 63 && tl_stop_is_requested(job->stop))
+            break;
+        for (int u = 0; u < columns.samples; u++) {
+            const double x = columns.start + (j + (u + 0.5) / columns.samples) * columns.bin;
+            const double value = NAME(roi_sample, c)(job, plane, y, x);
+            result = job->param.is_max ? fmax(result, value) : result + value;
+        }
+    }
+    const double count = (double)rows.samples * columns.samples;
+    return count == 0 ? 0 : job->param.is_max ? result : result / count;
+}
+
+/** In the type that computes: the number of samples jumps where the length of a bin is whole, which
+ * more digits of the scale than the corners have would miss. */
+static extent NAME(extent_of, c)(const tl_roi_param *param, C from, C to, int size)
+{
+    const C shift = param->is_half_pixel ? (C)0.5 : 0, scale = (C)param->scale;
+    const C start = from * scale - shift, end = to * scale - shift;
+    const C whole = end - start, len = !param->is_half_pixel && whole < 1 ? 1 : whole;
+    const C bin = len / (C)size;
+    const double samples = param->samples > 0 ? param->samples : ceil((double)bin);
+    return (extent){(double)start, (double)bin, samples > 0 ? (int)samples : 0};
+}
+
+void NAME(tl_roi_align, c)(void *arg, size_t begin, size_t end)
+{
+    const tl_roi_job *const job = arg;
+    const int *const size = job->param.size;
+    for (size_t unit = begin; unit < end; unit++) {
+        const size_t r = unit / job->channels, c = unit % job->channels;
+        const T *const roi = (const T *)job->rois + r * 4;
+        int64_t image;
+        tl_convert(&image, TL_INT64,
+                   tl_pointer_add(job->batch->data, (ptrdiff_t)r, job->batch->dtype),
+                   job->batch->dtype);
+        const T *const plane =
+            (const T *)job->src + ((size_t)image * job->channels + c) * job->in[0] * job->in[1];
+        T *dst = (T *)job->dst + unit * size[0] * size[1];
+        const extent columns =
+            NAME(extent_of, c)(&job->param, (C)LOAD(roi[0]), (C)LOAD(roi[2]), size[1]);
+        const extent rows =
+            NAME(extent_of, c)(&job->param, (C)LOAD(roi[1]), (C)LOAD(roi[3]), size[0]);
+        for (int i = 0; i < size[0]; i++)
+            for (int j = 0; j < size[1]; j++)
+                *dst++ = STORE((C)NAME(roi_bin, c)(job, plane, rows, columns, i, j));
+    }
+}
+
+static T NAME(greatest, c)(const T *plane, int width, const int *y, const int *x)
+{
+    if (y[0] >= y[1] || x[0] >= x[1])
+        return STORE((C)0);
+    C max = LOAD(plane[(size_t)y[0] * width + x[0]]);
+    for (int i = y[0]; i < y[1]; i++)
+        for (int j = x[0]; j < x[1]; j++) {
+            const C value = LOAD(plane[(size_t)i * width + j]);
+            max = value > max ? value : max;
+        }
+    return STORE(max);
+}
+
+void NAME(tl_roi_maxpool, c)(void *arg, size_t begin, size_t end)
+{
+    const tl_roi_job *const job = arg;
+    const int *const size = job->param.size;
+    for (size_t unit = begin; unit < end; unit++) {
+        const T *const roi = (const T *)job->rois + unit / job->channels * 5;
+        const size_t c = (size_t)LOAD(roi[0]) * job->channels + unit % job->channels;
+        const T *const plane = (const T *)job->src + c * job->in[0] * job->in[1];
+        T *dst = (T *)job->dst + unit * size[0] * size[1];
+        double start[2], bin[2];
+        for (int i = 0; i < 2; i++) {
+            start[i] = round((double)LOAD(roi[2 - i]) * job->param.scale);
+            const double last = round((double)LOAD(roi[4 - i]) * job->param.scale);
+            bin[i] = fmax(last - start[i] + 1, 1) / size[i];
+        }
+        for (int i = 0; i < size[0]; i++)
+            for (int j = 0; j < size[1]; j++) {
+                int y[2], x[2];
+                pooled_bin(start[0], bin[0], i, job->in[0], &y[0], &y[1]);
+                pooled_bin(start[1], bin[1], j, job->in[1], &x[0], &x[1]);
+                *dst++ = NAME(greatest, c)(plane, job->in[1], y, x);
+            }
+    }
+}
+
+/** The element at a position, 0 of what lies outside. */
+static double NAME(linear_at, c)(const T *plane, int height, int width, double y, double x)
+{
+    if (!(y > -1 && y < height && x > -1 && x < width))
+        return 0;
+    const int y0 = (int)floor(y), x0 = (int)floor(x);
+    double sum = 0;
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++) {
+            const double weight = (i ? y - y0 : y0 + 1 - y) * (j ? x - x0 : x0 + 1 - x);
+            const int row = y0 + i, column = x0 + j;
+            if (weight != 0 && row >= 0 && row < height && column >= 0 && column < width)
+                sum += weight * (double)LOAD(plane[(size_t)row * width + column]);
+        }
+    return sum;
+}
+
+/** The elements of one channel at one tap. */
+static void NAME(deform_tap, c)(const tl_deform_job *job, const T *plane, const T *offset,
+                                const T *mask, int i, int j, T *dst)
+{
+    const tl_windows *const w = &job->windows;
+    const size_t len = (size_t)job->out[0] * job->out[1];
+    for (size_t p = 0; p < len; p++) {
+        const int64_t oy = (int64_t)(p / job->out[1]), ox = (int64_t)(p % job->out[1]);
+        const double y = (double)(oy * w->stride[0] - w->padding[0] + (int64_t)i * w->dilation[0]) +
+                         (double)LOAD(offset[p]);
+        const double x = (double)(ox * w->stride[1] - w->padding[1] + (int64_t)j * w->dilation[1]) +
+                         (double)LOAD(offset[len + p]);
+        const double value = NAME(linear_at, c)(plane, job->in[0], job->in[1], y, x);
+        dst[p] = STORE((C)(mask ? value * (double)LOAD(mask[p]) : value));
+    }
+}
+
+void NAME(tl_deform_columns, c)(void *arg, size_t begin, size_t end)
+{
+    const tl_deform_job *const job = arg;
+    const int kh = job->windows.size[0], kw = job->windows.size[1];
+    const size_t taps = (size_t)kh * kw, len = (size_t)job->out[0] * job->out[1];
+    for (size_t unit = begin; unit < end; unit++) {
+        const size_t image = unit / job->channels, c = unit % job->channels;
+        const size_t group = image * job->group + c / (job->channels / job->group);
+        const T *const plane = (const T *)job->src + unit * job->in[0] * job->in[1];
+        const T *const offset = (const T *)job->offset + group * taps * 2 * len;
+        const T *const mask = job->mask ? (const T *)job->mask + group * taps * len : NULL;
+        T *const dst = (T *)job->dst + unit * taps * len;
+        for (size_t k = 0; k < taps; k++)
+            NAME(deform_tap, c)
+        (job, plane, offset + k * 2 * len, mask ? mask + k * len : NULL, (int)(k / kw),
+         (int)(k % kw), dst + k * len);
+    }
+}
+
+/** What all windows have at one position. */
+static double NAME(sum_at, c)(const tl_col2im_job *job, const T *src, const int *at)
+{
+    static const int zeros[TL_MAX_SPATIAL];
+    int taps[TL_MAX_SPATIAL] = {0};
+    double sum = 0;
+    do {
+        const ptrdiff_t window = window_at(job, at, taps);
+        if (window >= 0)
+            sum += (double)LOAD(src[window]);
+        src += job->n_windows;
+    } while (tl_next_tap(taps, zeros, job->windows.size, job->windows.n));
+    return sum;
+}
+
+void NAME(tl_col2im, c)(void *arg, size_t begin, size_t end)
+{
+    static const int zeros[TL_MAX_SPATIAL];
+    const tl_col2im_job *const job = arg;
+    for (size_t p = begin; p < end; p++) {
+        const T *const src = (const T *)job->src + p * job->taps * job->n_windows;
+        T *dst = (T *)job->dst + p * job->out_plane;
+        int at[TL_MAX_SPATIAL] = {0};
+        do
+            *dst++ = STORE((C)NAME(sum_at, c)(job, src, at));
+        while (tl_next_tap(at, zeros, job->out, job->windows.n));
+    }
+}
+
+#endif

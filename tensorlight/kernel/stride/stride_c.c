@@ -1,18 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies with strides in plain C, for every size of element.
 
+#ifndef T // once
+
 #include "kernel/stride/stride.h"
 
 #include <stdint.h>
 
 // Each of these types stands for TL_FLOAT or another.
 #define TL_TUNED_ALL
-#define TL_TEMPLATE "kernel/stride/stride_c.inc.h"
-#define TL_TAG      u8
-#include "tensor/tl_one_type.inc.h"
-#define TL_TAG u16
-#include "tensor/tl_one_type.inc.h"
-#define TL_TAG u32
-#include "tensor/tl_one_type.inc.h"
-#define TL_TAG u64
-#include "tensor/tl_one_type.inc.h"
+#define TL_TEMPLATE "kernel/stride/stride_c.c"
+#include "tensor/tl_each_uint.inc.h"
+
+#else // for each type
+
+/** A line of elements. The strides that occur most have loops of their own, which the compiler
+ *  makes wide. */
+void NAME(tl_stride, c)(const void *src, ptrdiff_t src_stride, void *dst, ptrdiff_t dst_stride,
+                        size_t len)
+{
+    const T *const s = src;
+    T *const d = dst;
+    const ptrdiff_t n = (ptrdiff_t)len;
+    if (src_stride == 0 && dst_stride == 1)
+        for (ptrdiff_t i = 0; i < n; i++)
+            d[i] = s[0];
+    else if (src_stride == -1 && dst_stride == 1)
+        for (ptrdiff_t i = 0; i < n; i++)
+            d[i] = s[-i];
+    else if (src_stride == 2 && dst_stride == 1)
+        for (ptrdiff_t i = 0; i < n; i++)
+            d[i] = s[2 * i];
+    else
+        for (ptrdiff_t i = 0; i < n; i++)
+            d[i * dst_stride] = s[i * src_stride];
+}
+
+#endif

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transposition in plain C, for every size of element.
 
+#ifndef T // once
+
 #include "kernel/transpose/transpose.h"
 
 #include <stdint.h>
@@ -10,12 +12,22 @@ enum { TILE = 32 };
 
 // Each of these types stands for TL_FLOAT or another.
 #define TL_TUNED_ALL
-#define TL_TEMPLATE "kernel/transpose/transpose_c.inc.h"
-#define TL_TAG      u8
-#include "tensor/tl_one_type.inc.h"
-#define TL_TAG u16
-#include "tensor/tl_one_type.inc.h"
-#define TL_TAG u32
-#include "tensor/tl_one_type.inc.h"
-#define TL_TAG u64
-#include "tensor/tl_one_type.inc.h"
+#define TL_TEMPLATE "kernel/transpose/transpose_c.c"
+#include "tensor/tl_each_uint.inc.h"
+
+#else // for each type
+
+void NAME(tl_transpose, c)(const void *src, size_t src_stride, void *dst, size_t dst_stride,
+                           size_t rows, size_t cols)
+{
+    const T *const s = src;
+    T *const d = dst;
+    for (size_t begin = 0; begin < cols; begin += TILE) {
+        const size_t end = cols - begin < TILE ? cols : begin + TILE;
+        for (size_t r = 0; r < rows; r++)
+            for (size_t c = begin; c < end; c++)
+                d[r * dst_stride + c] = s[c * src_stride + r];
+    }
+}
+
+#endif

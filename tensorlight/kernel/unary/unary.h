@@ -15,8 +15,8 @@ typedef struct tl_unary_param {
 } tl_unary_param;
 
 /** The functions of one number: ROW(arg, func, name, types, grain, sets), one row for each of
- *  tl_unary_func. The formula of `name` is in unary_float_c.inc.h and, where the types are NUM or
- *  WHOLE (integers and bool), in unary_whole_c.inc.h; where sets is SIMD, in unary_simd.c too. */
+ *  tl_unary_func. The formula of `name` is in unary_c.c, for floats and, where the types are NUM or
+ *  WHOLE (integers and bool), for these; where sets is SIMD, in unary_simd.c too. */
 #define TL_UNARY_FUNCS(ROW, arg)                                                 \
     ROW(arg, TL_UNARY_ABS, abs, NUM, TL_MAP_CHEAP, SIMD)                         \
     ROW(arg, TL_UNARY_NEG, neg, NUM, TL_MAP_CHEAP, SIMD)                         \
