@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every public header needs: marks of declarations (visibility, C linkage, printf checking),
-// and the status of a call.
+// Declaration attributes of all public headers (visibility,
+// C linkage, printf checks), and the status of a call.
 
 #ifndef LN_API_H
 #define LN_API_H
@@ -24,18 +24,18 @@
 #define LN_PRINTF(fmt, args)
 #endif
 
-/** How a call ended. Failures have a message beside it, which says more. */
+/** The result of a call. A failure also has a message with details. */
 typedef enum ln_status {
     LN_OK = 0,
     LN_BAD_ARGUMENT,   /* the call itself is wrong: a name, a type, a shape, a size, NULL */
-    LN_NOT_FOUND,      /* the file, or what the model is to have, does not exist */
+    LN_NOT_FOUND,      /* the file, or a name in the model, does not exist */
     LN_BAD_MODEL,      /* the file is not a model, is damaged, or contradicts itself */
-    LN_UNSUPPORTED,    /* the model is sound, but needs what this build does not have */
-    LN_OUT_OF_MEMORY,  /* the system has no memory */
+    LN_UNSUPPORTED,    /* the model is valid, but needs a feature that this build lacks */
+    LN_OUT_OF_MEMORY,  /* the system is out of memory */
     LN_LIMIT_REACHED,  /* a limit of the caller: memory, time, operators */
     LN_CANCELLED,      /* another thread has cancelled the call */
     LN_IO_ERROR,       /* a file cannot be read or written */
-    LN_INTERNAL_ERROR, /* what no input should cause: an error of the library */
+    LN_INTERNAL_ERROR, /* no input should cause it: a bug of the library */
     LN_STATUS_SIZE
 } ln_status;
 

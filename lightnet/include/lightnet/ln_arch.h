@@ -14,25 +14,25 @@
 
 LN_BEGIN_DECLS
 
-/** Expands `op` to the returned operators (NULL: to nothing); `*match` 0: does not apply. New
- * operators are the caller's. */
+/** Replaces `op` by the returned operators (NULL: removes it);
+ * `*match` 0: does not apply. The caller owns the new operators. */
 typedef ln_list *(*ln_expander_func)(const ln_context *ctx, const ln_op *op, int *match);
 
-/** Combines the adjacent operators `win_ops` to the returned ones (NULL: to nothing); `*match` 0:
- * does not apply. */
+/** Replaces the adjacent operators `win_ops` by the returned
+ * ones (NULL: removes them); `*match` 0: does not apply. */
 typedef ln_list *(*ln_combiner_func)(const ln_context *ctx, const ln_list *win_ops, size_t win_size,
                                      int *match);
 
-/** Substitutes the returned operators for those put into `*old_ops`, a new list in list order;
- * `*old_ops` NULL: does not apply. Where there is an anchor (ln_pass_anchor), a match
- * whose last operator is the anchor is wanted. */
+/** Returns operators that replace those in `*old_ops`, a new list in
+ * list order; `*old_ops` NULL: does not apply. If there is an anchor
+ * (ln_pass_anchor), it must be the last operator of the match. */
 typedef ln_list *(*ln_subgraph_func)(const ln_context *ctx, ln_list **old_ops);
 
 /** Returns a new list of the operators of ctx->ops in a better order. */
 typedef ln_list *(*ln_schedule_func)(const ln_context *ctx);
 
-/** Rewrites that are applied together until none fits. All three arrays NULL: the end of an array
- * of stages. */
+/** Rewrites that are applied together until none matches.
+ * All three arrays NULL: the end of an array of stages. */
 typedef struct ln_arch_stage {
     const ln_expander_func *ep_funcs;
     const ln_combiner_func *cb_funcs;
@@ -53,12 +53,12 @@ typedef struct ln_arch {
     /* Beyond the documented fields. */
     const char **rule_names;           /* names of all rules in the functions above, for
                                           ln_context_disable_rule; or NULL */
-    const ln_arch_stage *later_stages; /* what follows, each in its turn, when the functions above
-                                          no longer apply; or NULL */
-    const ln_arch_stage *early_stages; /* what comes before the rules of "none", on abstract
-                                          operators, for this target alone; or NULL */
-    const char *base; /* the architecture, registered before, whose rules take what these leave, and
-                         whose operators run beside these; or NULL */
+    const ln_arch_stage *later_stages; /* the next stages, applied in order when the
+                                          functions above no longer match; or NULL */
+    const ln_arch_stage *early_stages; /* stages before the rules of "none", on abstract
+                                          operators, for this target only; or NULL */
+    const char *base;                  /* a registered architecture, whose rules lower the remaining
+                                          operators, and whose operators run beside these; or NULL */
 } ln_arch;
 
 typedef struct ln_arch_info {
@@ -72,23 +72,23 @@ LN_API extern ln_arch_info ln_global_arch_info;
 
 #define LN_ARCH ln_global_arch_info
 
-/** Enters an architecture (keeps it) and its operators into the tables, before any thread has a
- * context. -1 with the thread's last error, the tables as before: a name is taken, of the
- * architecture, an operator or a rule; there is no `base`. */
+/** Adds an architecture (keeps it) and its operators to the tables, before any
+ * context exists. -1 with the thread's last error and unchanged tables: the
+ * name of the architecture, an operator or a rule is taken; unknown `base`. */
 LN_API int ln_arch_register(ln_arch *arch);
 
-/** Adds operators and rules to the architecture of the name `more->arch_name`, before any thread
- * has a context: all arrays of `more`, which it keeps. Added rules are tried before those that are
- * there. -1 with the thread's last error, the tables as before: no such architecture, a name is
- * taken, an operator's `arch` is another one. */
+/** Adds operators and rules, all arrays of `more` (keeps it), to the architecture
+ * `more->arch_name`, before any context exists. Added rules are tried before
+ * existing ones. -1 with the thread's last error and unchanged tables: unknown
+ * architecture, a name is taken, an operator has another `arch`. */
 LN_API int ln_arch_extend(const ln_arch *more);
 
 /** All architectures (ln_arch *) in the order of registration. Returns borrowed. */
 LN_API const ln_list *ln_arch_list(void);
 
-/** Writes the names of the targets that models can be compiled for, "cpu, dnnl", those that are
- * there and those that ln_plugin_load_target finds, into `buf` of `size` bytes, cut where it is too
- * small. Returns buf. */
+/** Writes the names of all targets, such as "cpu, dnnl",
+ * registered ones and those that ln_plugin_load_target finds, to
+ * `buf` of `size` bytes, truncated if necessary. Returns buf. */
 LN_API char *ln_sprint_targets(char *buf, size_t size);
 
 LN_END_DECLS

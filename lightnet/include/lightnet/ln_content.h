@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kind of file some bytes are, for messages about a file that stands in the wrong place.
+// Recognizes file types, for messages about a file of the wrong type.
 //
 //     const char *name;
 //     if (ln_content_of(data, size, &name) == LN_CONTENT_INPUT)
@@ -14,18 +14,18 @@
 
 LN_BEGIN_DECLS
 
-/** What a file is good for. */
+/** The use of a file. */
 typedef enum ln_content {
-    LN_CONTENT_UNKNOWN, /* not recognised; models that LightNet reads are not recognised here */
+    LN_CONTENT_UNKNOWN, /* not recognized, which includes models that LightNet reads */
     LN_CONTENT_INPUT,   /* an array or image that an input of a model can be read from */
     LN_CONTENT_WEIGHTS, /* weights without a model */
     LN_CONTENT_MODEL,   /* a model in a format that LightNet does not read */
     LN_CONTENT_ARCHIVE, /* compressed, or several files in one */
-    LN_CONTENT_OTHER    /* anything else that has a name */
+    LN_CONTENT_OTHER    /* any other known format */
 } ln_content;
 
-/** Recognises `size` bytes, those that a file begins with, or all of it, which is needed for some
- * formats. *name becomes its name with an article, "a JPEG image" (a constant), or NULL. */
+/** Recognizes a file by its first `size` bytes, or all of it, which some formats need.
+ * *name: its name with an article, such as "a JPEG image" (a constant), or NULL. */
 LN_API ln_content ln_content_of(const void *data, size_t size, const char **name);
 
 LN_END_DECLS

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of weights and tensors: safetensors, wts, npy and raw data.
+// Weight and tensor files: safetensors, wts, npy and raw data.
 //
 //     ln_error err = {0};
 //     tl_tensor *image = ln_npy_read("image.npy", &err);
@@ -9,9 +9,9 @@
 //     ln_safetensors *weights = ln_safetensors_open("model.safetensors", &err);
 //     const tl_tensor *bias = ln_safetensors_find(weights, "conv1_bias");
 //
-// Every size that a file states is checked against the file before it is used. A reason goes to
-// `err` (NULL: the calling thread's record) and names the file, the tensor, what is there and what
-// was expected. Files are written whole or not at all.
+// Every size in a file is checked against the file before use. Errors go to `err`
+// (NULL: the calling thread's record) and name the file, the tensor, the value
+// found and the value expected. Files are written completely or not at all.
 
 #ifndef LN_DATA_H
 #define LN_DATA_H
@@ -26,24 +26,24 @@ LN_BEGIN_DECLS
 
 /* Data of a model */
 
-/** Reads the data of every tensor that a `create` with `from_file` makes from a wts or safetensors
- *  file, recognised by content. The tensors have memory (ln_context_alloc_mem). Names, dtypes and
- *  shapes (wts has none: lengths) must match; what the model does not use gives one warning. -1
- * with the reason in the context: no data is changed then, unless the file fails, or the call is
- * stopped, while data is read; the next run reads it again. */
+/** Reads the data of every tensor that a `create` with `from_file` makes from a wts
+ * or safetensors file, recognized by content. The tensors have memory
+ * (ln_context_alloc_mem). Names, dtypes and shapes (wts has none: lengths) must
+ * match; unused tensors cause one warning. -1 with the reason in the context: no data
+ * changes, unless reading data fails or is stopped; the next run reads it again. */
 LN_API int ln_data_load(ln_context *ctx, const char *file);
 
-/** The number of weights that the model's own file brought, as an ONNX file does, and that its
- *  operators take. ln_context_print leaves them out. */
+/** The number of weights in the model's own file, such as ONNX,
+ *  that its operators read. ln_context_print omits them. */
 LN_API int ln_data_num_own(const ln_context *ctx);
 
-/** Writes these weights, and those in the file that ln_context_bind_file named, as safetensors to
- *  `file`, for ln_data_load with the model that ln_context_print writes. -1 with the reason in the
- *  context: no file is left behind. */
+/** Writes these weights, and those in the file that ln_context_bind_file named, as
+ *  safetensors to `file`, for ln_data_load with the model that ln_context_print
+ *  writes. -1 with the reason in the context: no file remains. */
 LN_API int ln_data_save(ln_context *ctx, const char *file);
 
-/** The name of a file of weights beside the model `file`: with `ending` in place of ".json", ".net"
- *  or ".il", behind any other name. -1 with the thread's last error: `size` bytes do not hold it.
+/** The name of a weight file beside the model `file`: with `ending` in place of ".json", ".net"
+ *  or ".il", behind any other name. -1 with the thread's last error: `size` is too small.
  */
 LN_API int ln_data_name_beside(char *buf, size_t size, const char *file, const char *ending);
 
@@ -51,12 +51,12 @@ LN_API int ln_data_name_beside(char *buf, size_t size, const char *file, const c
 
 typedef struct ln_safetensors ln_safetensors;
 
-/** Returns new (ln_safetensors_close). The header is checked completely: the tensors fill the data
- *  without overlap or hole, and each has the bytes of its dtype and shape. Data of large files is
- *  read when it is asked for. */
+/** Returns new (ln_safetensors_close). The header is checked completely:
+ *  the tensors fill the data without overlaps or gaps, and each has the
+ *  bytes of its dtype and shape. Data of large files is read on demand. */
 LN_API ln_safetensors *ln_safetensors_open(const char *file, ln_error *err);
 
-/** Closes the file; its tensors and texts are gone then. Takes NULL. */
+/** Closes the file, which invalidates its tensors and texts. Ignores NULL. */
 LN_API void ln_safetensors_close(ln_safetensors *st);
 
 /** The number of tensors. */
@@ -66,17 +66,17 @@ LN_API int ln_safetensors_count(const ln_safetensors *st);
  */
 LN_API const char *ln_safetensors_name(const ln_safetensors *st, int i);
 
-/** The tensor of that name, with its data, which the first call reads. Returns borrowed (until
- *  closing); NULL: there is none, or it cannot be read, for which the thread's last error has the
- *  reason. One thread at a time. */
+/** The tensor of that name, with its data, which the first call
+ *  reads. Returns borrowed (until closing); NULL: none, or it cannot
+ *  be read, with the thread's last error. One thread at a time. */
 LN_API const tl_tensor *ln_safetensors_find(const ln_safetensors *st, const char *name);
 
 /** The text of that key in the metadata, or NULL. Returns borrowed (until closing). */
 LN_API const char *ln_safetensors_metadata(const ln_safetensors *st, const char *key);
 
-/** Writes `n` tensors with data, names[i] with tensors[i]. metadata: key, value, key, value, ..,
- * NULL; or NULL. The same input gives the same bytes. Tensors are laid out by falling size of their
- *  elements, otherwise in order, and so aligned to it. */
+/** Writes `n` tensors with data, names[i] with tensors[i]. metadata: key, value,
+ * key, value, .., NULL; or NULL. Equal input gives equal bytes. Tensors are sorted
+ * by decreasing element size, otherwise in order, and thus aligned to it. */
 LN_API int ln_safetensors_write(const char *file, int n, const char *const *names,
                                 const tl_tensor *const *tensors, const char *const *metadata,
                                 ln_error *err);
@@ -88,9 +88,9 @@ LN_API int ln_safetensors_write(const char *file, int n, const char *const *name
 LN_API int ln_wts_write(const char *file, int n, const char *const *names,
                         const tl_tensor *const *tensors, ln_error *err);
 
-/** Writes one array per text file: the numbers in it, separated by white space or punctuation,
- * named after the leading identifier characters of the file's base name. Numbers fit `dtype` (see
- *  ln_wts_write), whole ones for TL_INT8. */
+/** Writes one array per text file: the numbers in it, separated by white space
+ * or punctuation, named after the leading identifier characters of the file's
+ * base name. Numbers fit `dtype` (see ln_wts_write), integers for TL_INT8. */
 LN_API int ln_wts_write_from_texts(const char *file, tl_dtype dtype, int n,
                                    const char *const *texts, ln_error *err);
 
@@ -100,14 +100,14 @@ LN_API int ln_wts_write_from_texts(const char *file, tl_dtype dtype, int n,
  * byte order, C or Fortran order. */
 LN_API tl_tensor *ln_npy_read(const char *file, ln_error *err);
 
-/** Writes a tensor with data as npy version 1, C order. bfloat16, which has no type there, is
- * written as its 16 bits, of type uint16. */
+/** Writes a tensor with data as npy version 1, C order. bfloat16,
+ * which npy lacks, is written as uint16 with the same bits. */
 LN_API int ln_npy_write(const char *file, const tl_tensor *t, ln_error *err);
 
 /* Raw little-endian elements */
 
-/** Returns new (tl_tensor_free_data_too): the file's bytes as a tensor of that dtype and shape,
- * which needs exactly as many. */
+/** Returns new (tl_tensor_free_data_too): the file's bytes as a
+ * tensor of that dtype and shape; the sizes must be equal. */
 LN_API tl_tensor *ln_bin_read(const char *file, tl_dtype dtype, int ndim, const int *dims,
                               ln_error *err);
 

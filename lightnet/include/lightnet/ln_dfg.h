@@ -5,12 +5,12 @@
 //     ln_dfg_add(dfg, conv);                             // writes "y"
 //     ln_dfg_add(dfg, relu);                             // reads "y": an edge appears
 //     ln_op *next = ln_dfg_next(dfg, conv, "y");         // relu
-//     if (ln_dfg_check(dfg)) ...                         // conv's inputs come from nobody
+//     if (ln_dfg_check(dfg)) ...                         // conv's inputs have no maker
 //
-// Operators are added and removed in any order. An operator that reads a tensor twice has two
-// edges. What an operator reads and writes is taken from its lists when it is added: to change it,
-// remove the operator, change the lists, and add it again. Functions that return int give 0, or -1
-// with the thread's last error; the graph is then as before.
+// Operators are added and removed in any order. An operator that reads a tensor twice
+// has two edges. The inputs and outputs of an operator are those of its lists when it
+// is added: to change them, remove the operator, change the lists, and add it again.
+// Functions return 0, or -1 with the thread's last error and an unchanged graph.
 
 #ifndef LN_DFG_H
 #define LN_DFG_H
@@ -35,30 +35,30 @@ typedef struct ln_dfg {
                                edge leaves with it, newest first */
 
     /* Beyond the documented fields. */
-    ln_hash *values;  /* tensor name -> the ln_dfg_value that all who name it point to */
-    size_t n_checked; /* operators that ln_context_check has come to, in all its walks */
+    ln_hash *values;  /* tensor name -> the ln_dfg_value that all its users point to */
+    size_t n_checked; /* operators that ln_context_check has visited in all its walks */
 } ln_dfg;
 
 /** Returns new (ln_dfg_free). NULL with a reason: no memory. */
 LN_API ln_dfg *ln_dfg_create(void);
 
-/** Frees the graph, not the operators, which may be freed already. Takes NULL. */
+/** Frees the graph, not the operators, which may be freed already. Ignores NULL. */
 LN_API void ln_dfg_free(ln_dfg *dfg);
 
-/** Restores the edges with tensor `tname` from op1, which writes it, to op2, which reads it, after
- * ln_dfg_unlink; edges that are there stay as they are. -1: an operator is not in the graph, or
- * does not write or read the tensor. */
+/** Restores the edges with tensor `tname` from op1, which writes it, to
+ * op2, which reads it, after ln_dfg_unlink; existing edges stay. -1: an
+ * operator is not in the graph, or does not write or read the tensor. */
 LN_API int ln_dfg_link(ln_dfg *dfg, const ln_op *op1, const ln_op *op2, const char *tname);
 
-/** Removes the edges with tensor `tname` from op1 to op2; where there are none, nothing happens. */
+/** Removes the edges with tensor `tname` from op1 to op2, if any. */
 LN_API void ln_dfg_unlink(ln_dfg *dfg, const ln_op *op1, const ln_op *op2, const char *tname);
 
 /** Adds the operator (keeps it, until it is removed) and its edges. -1: an operator of that name is
  * in the graph, another one writes the same tensor, no memory. O(arguments + new edges). */
 LN_API int ln_dfg_add(ln_dfg *dfg, ln_op *op);
 
-/** Removes the operator and its edges; its readers dangle then. An operator that is not in the
- * graph is ignored. O(its arguments and edges). */
+/** Removes the operator and its edges; its readers dangle then. Ignores
+ * an operator that is not in the graph. O(its arguments and edges). */
 LN_API void ln_dfg_remove(ln_dfg *dfg, const ln_op *op);
 
 /** The first of ln_dfg_nexts, or NULL. Returns borrowed. */
@@ -68,14 +68,14 @@ LN_API ln_op *ln_dfg_next(const ln_dfg *dfg, const ln_op *op, const char *tname)
  * in the order in which they were linked. NULL: there are none; NULL with a reason: no memory. */
 LN_API ln_list *ln_dfg_nexts(const ln_dfg *dfg, const ln_op *op, const char *tname);
 
-/** How many operator arguments read tensor `tname`; 0 also for one that nobody knows. */
+/** The number of operator arguments that read tensor `tname`; 0 for an unknown tensor. */
 LN_API int ln_dfg_num_readers(const ln_dfg *dfg, const char *tname);
 
 /** The operator that an edge with `tname` comes from to `op`, or NULL. Returns borrowed. */
 LN_API ln_op *ln_dfg_prev(const ln_dfg *dfg, const ln_op *op, const char *tname);
 
-/** 0 when every input of every operator is made by another operator and there is no cycle;
- * otherwise -1, and the reason names one that is not. */
+/** 0 if another operator makes every input of every operator and there
+ * is no cycle; otherwise -1, and the reason names an exception. */
 LN_API int ln_dfg_check(const ln_dfg *dfg);
 
 /** 1 when the graph, the node table, the dangling lists and the internal tables agree. */

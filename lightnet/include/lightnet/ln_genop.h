@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the pre_run of a generated operator calls for its arguments: the checks and defaults of its
-// tables, names that a parameter can have, variadic tensors.
+// Functions for the pre_run of generated operators: checks and defaults
+// of their tables, enumerations of parameters, variadic tensors.
 //
 //     if (ln_op_begin(op_arg, sizeof(struct conv2d_priv)))
 //         return;
@@ -16,13 +16,13 @@
 
 LN_BEGIN_DECLS
 
-/** Begins a pre_run by what the tables of the description say: checks that the arguments are those
- * declared (ln_op_check_args), makes `priv` of `size` bytes, all 0 (none for 0), adds defaults,
- * checks each input but variadic ones and each parameter, and stores the tensors and values in
- * `priv`. Returns 0, or -1 after ln_op_fail. */
+/** Begins a pre_run with the tables of the description: checks that the arguments are
+ * the declared ones (ln_op_check_args), allocates `priv` of `size` zero bytes (none
+ * for 0), adds defaults, checks each parameter and each input but variadic ones, and
+ * stores the tensors and values in `priv`. Returns 0, or -1 after ln_op_fail. */
 LN_API int ln_op_begin(ln_op_arg *op_arg, size_t size);
 
-/** Ends a post_run: removes the outputs that the operator has made, frees `priv`. */
+/** Ends a post_run: removes the operator's outputs, frees `priv`. */
 LN_API void ln_op_end(ln_op_arg *op_arg);
 
 /** LN_MEMBER of the private structure of operators TYPE. */
@@ -46,8 +46,8 @@ LN_API void ln_op_end(ln_op_arg *op_arg);
     .strings = (const char *const[]){__VA_ARGS__}, \
     .n_default = sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)
 
-/** Defines TYPE_info, what a description in `file` by `who` says of operators TYPE, with their
- * tables; then come the other fields. */
+/** Defines TYPE_info, the facts of a description in `file` by `who` about
+ * operators TYPE, with their tables; then come the other fields. */
 #define LN_OP_INFO(TYPE, documentation, who, file, ...)                       \
     static const ln_op_info TYPE##_info = {.doc = documentation,              \
                                            .author = who,                     \
@@ -70,9 +70,9 @@ LN_API void ln_op_end(ln_op_arg *op_arg);
                                       .mtype = memory};                          \
     ln_op ln_opimpl_##TYPE = {.op_arg = &TYPE##_op_arg, .pre_run = checks, __VA_ARGS__}
 
-/* Adds a parameter with its default to an operator that lacks it, or has it as an empty string or
- * array (ln_param_list_append_empty), so that checks, rewrites and a printed model see the value
- * like any other. Return 0, or -1 after ln_op_fail: no memory. */
+/* Adds a parameter with its default to an operator that lacks it, or has it as an
+ * empty string or array (ln_param_list_append_empty), so that checks, rewrites and a
+ * printed model include the value. Return 0, or -1 after ln_op_fail: no memory. */
 
 LN_API int ln_op_default_number(ln_op_arg *op_arg, const char *arg_name, double value);
 LN_API int ln_op_default_string(ln_op_arg *op_arg, const char *arg_name, const char *value);
@@ -86,7 +86,7 @@ LN_API int ln_op_default_array_bool(ln_op_arg *op_arg, const char *arg_name, int
 
 /** ln_op_fail for a string parameter with a `value` (NULL: none) that is no name of its
  * enumeration: says it, and the names that `name_at` gives for 0, 1, ... until NULL. `name_at`
- * NULL: nobody knows them. Returns -1. */
+ * NULL: unknown. Returns -1. */
 LN_API int ln_op_fail_name(ln_op_arg *op_arg, const char *arg_name, const char *value,
                            const char *(*name_at)(int i));
 
@@ -96,14 +96,14 @@ LN_API int ln_op_fail_name(ln_op_arg *op_arg, const char *arg_name, const char *
 /** The arg_name of the `index`th one in the list, or NULL. Returns borrowed. */
 LN_API const char *ln_op_variadic_name(const ln_list *list, const char *arg_name, int index);
 
-/** Finds the variadic inputs `arg_name`: `*entries` and `*tensors` are new arrays of as many items
- * as returned (ln_free). -1 after ln_op_fail: one of them is not defined, no memory; the arrays are
- * then NULL or to be freed. */
+/** Finds the variadic inputs `arg_name`: `*entries` and `*tensors` are new
+ * arrays (ln_free); returns their length. -1 after ln_op_fail: an input is
+ * not defined, no memory; the arrays are then NULL or must be freed. */
 LN_API int ln_op_find_variadic(ln_op_arg *op_arg, const char *arg_name, ln_tensor_entry ***entries,
                                const tl_tensor ***tensors);
 
-/** Makes room for the variadic outputs `arg_name`, whose entries and tensors the caller defines;
- * otherwise as ln_op_find_variadic. */
+/** Allocates arrays for the variadic outputs `arg_name`, whose entries
+ * and tensors the caller defines; otherwise as ln_op_find_variadic. */
 LN_API int ln_op_alloc_variadic(ln_op_arg *op_arg, const char *arg_name, ln_tensor_entry ***entries,
                                 tl_tensor ***tensors);
 
@@ -114,21 +114,21 @@ LN_API ln_tensor_entry *ln_op_define_variadic(ln_op_arg *op_arg, const ln_list *
                                               const char *arg_name, int ndim, const int *dims,
                                               tl_dtype dtype, ln_mem_type mtype);
 
-/* An operator that puts its inputs together need not copy them, if whoever makes them writes them
- * straight into its output: */
+/* An operator that joins its inputs need not copy them
+ * if their makers write straight into its output: */
 
-/** Makes the inputs entries[0 .. n-1] parts of output `dst_name`. Returns how many have become
- * that: fewer than n after ln_op_fail, since one is there twice, is static, or lies in another's
- * memory. */
+/** Makes the inputs entries[0 .. n-1] parts of output `dst_name`.
+ * Returns their number: fewer than n after ln_op_fail, if one
+ * occurs twice, is static, or shares another tensor's memory. */
 LN_API int ln_op_take_inputs(ln_op_arg *op_arg, ln_tensor_entry *const *entries, int n,
                              const char *dst_name);
 
-/** Gives the first n of the variadic inputs `arg_name` memory of their own again, those that are
- * still parts of an output. */
+/** Separates the first n of the variadic inputs `arg_name`
+ * from an output again, if they are still parts of one. */
 LN_API void ln_op_give_inputs_back(const ln_op_arg *op_arg, const char *arg_name, int n);
 
-/** Where `te`, which ln_op_take_inputs has made a part of an output, lies in memory if that begins
- * at `offset`. */
+/** The offset of `te`, which ln_op_take_inputs has made
+ * part of an output, if the output begins at `offset`. */
 LN_API size_t ln_op_taken_offset(const ln_tensor_entry *te, size_t offset);
 
 LN_END_DECLS

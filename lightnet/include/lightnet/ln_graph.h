@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A directed graph as adjacency lists; loops and several edges between two nodes are allowed.
 //
-// Each edge is known at both ends: an edge from u to v with data e is an edge node (e, v) in u's
-// out_edge_nodes and one (e, u) in v's in_edge_nodes, each the `twin` of the other. All lists are
-// in the order of insertion, so the k-th edge from u to v is the same one at both ends. A graph
-// keeps node data and edge data and never frees them. Read the structs freely, change them through
-// these functions only.
+// Each edge has two ends: an edge from u to v with data e is an edge node (e, v) in
+// u's out_edge_nodes and one (e, u) in v's in_edge_nodes, each the `twin` of the
+// other. All lists are in the order of insertion, so the k-th edge from u to v is
+// the same one at both ends. A graph keeps node data and edge data and never frees
+// them. Programs may read the structs, but change them only through these functions.
 //
 //     ln_graph *graph = ln_graph_create(ln_str_cmp, ln_str_cmp);
 //     ln_graph_node *conv = ln_graph_add(graph, "conv"), *relu = ln_graph_add(graph, "relu");
@@ -56,19 +56,19 @@ typedef struct ln_graph {
 /** Returns new node in no graph (ln_graph_node_free); NULL with a reason. node_data_cmp NULL:
  * compares pointers. */
 LN_API ln_graph_node *ln_graph_node_create(void *data, ln_cmp_func node_data_cmp);
-/** Frees a node that is in no graph, and its edge nodes. NULL is ignored. */
+/** Frees a node that is in no graph, and its edge nodes. Ignores NULL. */
 LN_API void ln_graph_node_free(ln_graph_node *node);
 /** Returns new edge node (ln_graph_edge_node_free); NULL with a reason. edge_data_cmp NULL:
  * compares pointers. */
 LN_API ln_graph_edge_node *ln_graph_edge_node_create(void *edge_data, ln_graph_node *node,
                                                      ln_cmp_func edge_data_cmp);
-/** Frees an edge node, not the node it leads to. NULL is ignored. */
+/** Frees an edge node, not the node it leads to. Ignores NULL. */
 LN_API void ln_graph_edge_node_free(ln_graph_edge_node *edge_node);
 
-/** Returns new empty graph (ln_graph_free); NULL with a reason. Node data are equal when node_cmp
- * says 0, edge data when edge_cmp does; NULL: the same pointers. */
+/** Returns new empty graph (ln_graph_free); NULL with a reason. Node data are equal
+ * if node_cmp returns 0, edge data if edge_cmp does; NULL: compares pointers. */
 LN_API ln_graph *ln_graph_create(ln_cmp_func node_cmp, ln_cmp_func edge_cmp);
-/** Frees the graph, its nodes and edges. NULL is ignored. */
+/** Frees the graph, its nodes and edges. Ignores NULL. */
 LN_API void ln_graph_free(ln_graph *graph);
 
 /** Adds a node behind the others, also when there is one with equal data. O(1). Returns borrowed,
@@ -111,7 +111,7 @@ LN_API int ln_graph_num_outlier(ln_graph *graph);
  * 0 for an empty graph; -1 with a reason and *layers NULL: a cycle, no memory. O(nodes + edges).
  * Source: Kahn, Topological sorting of large networks, 1962. */
 LN_API int ln_graph_topsort(ln_graph *graph, ln_list **layers);
-/** Frees the layers of ln_graph_topsort. NULL is ignored. */
+/** Frees the layers of ln_graph_topsort. Ignores NULL. */
 LN_API void ln_graph_free_topsortlist(ln_list *layers);
 
 /** Prints a line for each node, in order: "NODE -> NEXT (EDGE), NEXT (EDGE)", or "NODE" alone when

@@ -6,9 +6,9 @@
 //     op = ln_hash_find(table, "conv1");
 //     ln_hash_free(table);
 //
-// A table keeps the keys and values put into it, and takes those for which it was given a free
-// function. It cannot be walked: the order of its pairs must never decide a result. Lookup,
-// insertion and removal are O(1) on average.
+// A table keeps its keys and values, or takes them if it has a free
+// function for them. It has no iteration: the order of its pairs must never
+// affect a result. Lookup, insertion and removal are O(1) on average.
 
 #ifndef LN_HASH_H
 #define LN_HASH_H
@@ -25,34 +25,34 @@ typedef struct ln_hash_init_entry {
     void *value;
 } ln_hash_init_entry;
 
-/** Returns new empty table (ln_hash_free). Keys are equal when cmp_func says 0; hash_func and
- * cmp_func NULL: keys are the pointers themselves. free_k_func and free_v_func free what the table
- * gives up, NULL: nothing. init_capacity (0 to 2^30, rounded up to a power of two) is the first
- * number of buckets; the number doubles when pairs / buckets exceeds load_factor (> 0). NULL with a
- * reason: an argument out of range, no memory. */
+/** Returns new empty table (ln_hash_free). Keys are equal if cmp_func returns 0; hash_func
+ * and cmp_func NULL: keys are the pointers themselves. free_k_func and free_v_func free
+ * removed keys and values; NULL: none. init_capacity (0 to 2^30, rounded up to a power of
+ * two) is the first number of buckets; the number doubles when pairs / buckets exceeds
+ * load_factor (> 0). NULL with a reason: an argument out of range, no memory. */
 LN_API ln_hash *ln_hash_create_full(ln_hash_func hash_func, ln_cmp_func cmp_func,
                                     ln_free_func free_k_func, ln_free_func free_v_func,
                                     int init_capacity, float load_factor);
 /** ln_hash_create_full with 16 buckets and a load factor of 0.75. */
 LN_API ln_hash *ln_hash_create(ln_hash_func hash_func, ln_cmp_func cmp_func,
                                ln_free_func free_k_func, ln_free_func free_v_func);
-/** Frees the table, and its keys and values with their free functions. NULL is ignored. */
+/** Frees the table, and its keys and values with their free functions. Ignores NULL. */
 LN_API void ln_hash_free(ln_hash *hash);
 /** Inserts pairs up to a {NULL, NULL} entry, each as ln_hash_insert does. Returns 0; -1 with a
  * reason: no memory, the table then has the pairs before the failing one. */
 LN_API int ln_hash_init(ln_hash *hash, ln_hash_init_entry *init_array);
-/** Inserts a pair. A pair with an equal key gives way to it: its key and its value are freed
- * (unless they are the very pointers given), so a key may lie inside its value. Returns 1 for a new
- * key, 0 when it replaces; -1 with a reason: no memory, the table is as before, key and value are
- * still the caller's. */
+/** Inserts a pair. It replaces a pair with an equal key, whose key and value
+ * are freed (unless they are the same pointers), so a key may be part of its
+ * value. Returns 1 for a new key, 0 when it replaces; -1 with a reason: no
+ * memory, the table is unchanged, the caller still owns key and value. */
 LN_API int ln_hash_insert(ln_hash *hash, const void *key, void *value);
-/** As ln_hash_insert, but leaves a pair with an equal key as it is: returns 0 then, and key and
- * value are still the caller's. */
+/** As ln_hash_insert, but keeps a pair with an equal key:
+ * returns 0 then, and the caller still owns key and value. */
 LN_API int ln_hash_add(ln_hash *hash, const void *key, void *value);
 /** The value of a key, or NULL. Returns borrowed, until the pair is replaced or removed. */
 LN_API void *ln_hash_find(const ln_hash *hash, const void *key);
-/** Returns 1 and sets *found_key and *found_value (each may be NULL: not wanted) to the pair with
- * this key, or returns 0 and leaves them as they are. */
+/** Returns 1 and sets *found_key and *found_value (each may be NULL)
+ * to the pair with this key, or returns 0 and does not change them. */
 LN_API int ln_hash_find_extended(const ln_hash *hash, const void *key, void **found_key,
                                  void **found_value);
 /** Removes all pairs, freeing keys and values; the table is empty then. */
@@ -62,7 +62,7 @@ LN_API void ln_hash_clear(ln_hash *hash);
 LN_API int ln_hash_remove(ln_hash *hash, const void *key);
 /** The number of pairs. */
 LN_API int ln_hash_size(const ln_hash *hash);
-/** Whether every pair lies in its bucket, no key occurs twice, and the count is right. */
+/** Whether every pair is in its bucket, no key occurs twice, and the count is right. */
 LN_API ln_bool ln_hash_is_valid(const ln_hash *hash);
 
 LN_END_DECLS

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images as inputs: PNG, JPEG, PGM and PPM files, made to fit a tensor.
+// Images as inputs: PNG, JPEG, PGM and PPM files, converted to a tensor.
 //
 //     const double s = 1 / 128.0;
 //     ln_image_format format = {.mean = {127, 127, 127}, .scale = {s, s, s}};
@@ -16,13 +16,13 @@
 
 LN_BEGIN_DECLS
 
-/** How pixels become numbers: (pixel - mean[c]) * scale[c], for channel c of the tensor. A scale
- * that is not set is 0, and makes every number 0. */
+/** Converts pixels to elements: (pixel - mean[c]) * scale[c], for channel
+ * c of the tensor. An unset scale is 0, and makes every element 0. */
 typedef struct ln_image_format {
     int nhwc; /* the tensor is [1, H, W, C], not [1, C, H, W] */
     int bgr;  /* channel 0 is blue, not red */
     double mean[3];
-    double scale[3]; /* of a one-channel tensor, the first numbers count */
+    double scale[3]; /* a one-channel tensor uses the first ones */
 } ln_image_format;
 
 /** An image in memory: 8 bits a sample, rows from the top, samples of a pixel side by side. */
@@ -33,27 +33,27 @@ typedef struct ln_image {
     uint8_t *pixels;
 } ln_image;
 
-/** Whether `size` bytes at `data` begin like an image file that is understood. */
+/** Whether `size` bytes at `data` begin like a supported image file. */
 LN_API int ln_image_is_image(const void *data, size_t size);
 
-/** Writes the names of the image formats that this build reads, "PNG, JPEG, PGM, PPM", into `buf`
- * of `size` bytes, cut where it is too small. Returns buf. */
+/** Writes the names of the image formats that this build reads, "PNG, JPEG,
+ * PGM, PPM", to `buf` of `size` bytes, truncated if necessary. Returns buf. */
 LN_API char *ln_sprint_image_formats(char *buf, size_t size);
 
-/** Decodes an image file, recognised by its content. A JPEG image is turned as its Exif data say it
- * is to be seen. 16-bit samples are rounded to 8, what is
- * transparent is drawn on black. Returns 0, or -1 with a reason that names the file. Free with
- * ln_image_free. */
+/** Decodes an image file, recognized by its content. Rotates a
+ * JPEG image by its Exif orientation. Rounds 16-bit samples to 8
+ * bits, and draws transparent pixels on black. Returns 0, or -1
+ * with a reason that names the file. Free with ln_image_free. */
 LN_API int ln_image_decode(const char *file, ln_image *image, ln_error *err);
 
 /** Frees the pixels. */
 LN_API void ln_image_free(ln_image *image);
 
-/** Reads an image into a tensor of like's dtype and shape, [1, C, H, W] or [C, H, W], with C 1 or 3
- * (format->nhwc: C last): turns colour to grey (luma of ITU-R BT.601) or grey to colour, resizes to
- * H x W (linear, half-pixel centres; an image of that size stays exact), and scales; integers are
- * rounded, and end at their limits. Returns new (tl_tensor_free_data_too), or NULL with a reason
- * that names the file. */
+/** Reads an image into a tensor of like's dtype and shape, [1, C, H, W] or [C, H,
+ * W], with C 1 or 3 (format->nhwc: C last): converts color to gray (luma of ITU-R
+ * BT.601) or gray to color, resizes to H x W (linear, half-pixel centers; an image
+ * of that size stays exact), and scales; integers are rounded and saturated. Returns
+ * new (tl_tensor_free_data_too), or NULL with a reason that names the file. */
 LN_API tl_tensor *ln_image_read(const char *file, const tl_tensor *like,
                                 const ln_image_format *format, ln_error *err);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model's input from a file of any understood kind.
+// Reads a model's input from a file of any supported format.
 
 #ifndef LN_INPUT_H
 #define LN_INPUT_H
@@ -12,16 +12,16 @@
 LN_BEGIN_DECLS
 
 /** Reads `file` into a tensor of like's dtype and shape. npy and ONNX
- * tensors: the shape must be the same, floating
- * types are converted, integers if every value fits; for bfloat16, which npy does not have, uint16
- * holds the bits. png, jpg, pgm, ppm: see ln_image_read;
- * `format` NULL: refused. A name that ends in .bin: raw little-endian elements of exactly like's
- * size. Returns new (tl_tensor_free_data_too), or NULL with a reason that names the file. */
+ * tensors: the shape must be equal; floating types are converted, integers if
+ * every value fits; npy stores bfloat16 as the bits in uint16. png, jpg, pgm,
+ * ppm: see ln_image_read; `format` NULL: rejects images. A name that ends in
+ * .bin: raw little-endian elements of exactly like's size. Returns new
+ * (tl_tensor_free_data_too), or NULL with a reason that names the file. */
 LN_API tl_tensor *ln_input_read(const char *file, const tl_tensor *like,
                                 const ln_image_format *format, ln_error *err);
 
-/** Reads a file that says its own dtype and shape: npy, or an ONNX tensor. Returns new
- * (tl_tensor_free_data_too), or NULL with a reason that names the file. */
+/** Reads a file that contains its dtype and shape: npy, or an ONNX tensor. Returns
+ * new (tl_tensor_free_data_too), or NULL with a reason that names the file. */
 LN_API tl_tensor *ln_input_read_whole(const char *file, ln_error *err);
 
 LN_END_DECLS

@@ -7,13 +7,13 @@
 //         use(op);
 //     ln_list_free(ops);
 //
-// Always go on with the returned list: the first node may have changed.
+// Always use the returned list: the first node may have changed.
 //
-// A list borrows its elements: only the _deep functions free them, with a free_func that may be
-// NULL (frees nothing). Functions that add return NULL with a reason in the thread's last error
-// when memory is out; the list is then as before and still the caller's, so keep the old pointer
-// until the new one is known to be good. A `cmp` is called as cmp(element, data) and says 0 for a
-// match. Positions count from 0; a removal that finds nothing changes nothing.
+// A list borrows its elements: only the _deep functions free them, with a free_func that
+// may be NULL (frees nothing). Functions that add return NULL with the thread's last error
+// if there is no memory; the list is then unchanged and still the caller's, so keep the old
+// pointer until the new one is checked. A `cmp` is called as cmp(element, data) and returns
+// 0 for a match. Positions count from 0; a removal without a match changes nothing.
 
 #ifndef LN_LIST_H
 #define LN_LIST_H
@@ -35,8 +35,8 @@ typedef struct ln_list {
  */
 #define LN_LIST_FOREACH(elem, list) LN_LIST_FOREACH_AT_LINE(elem, list, __LINE__)
 
-/* The rest of LN_LIST_FOREACH: names the hidden iterator after the line, so that nested loops do
- * not meet. */
+/* The rest of LN_LIST_FOREACH: names the hidden iterator
+ * after the line, so that nested loops do not collide. */
 #define LN_LIST_FOREACH_AT_LINE(elem, list, line) \
     LN_LIST_FOREACH_NAMED(elem, list, LN_LIST_PASTE(ln_list_at_, line))
 #define LN_LIST_PASTE(a, b)          LN_LIST_PASTE_EXPANDED(a, b)
@@ -85,9 +85,9 @@ LN_API ln_list *ln_list_insert_nth(ln_list *list, void *data, int n);
 LN_API void *ln_list_find(const ln_list *list, const void *data);
 /** The first element that matches, or NULL. */
 LN_API void *ln_list_find_custom(const ln_list *list, const void *data, ln_cmp_func cmp);
-/** Returns new list of all elements that match, in order (ln_list_free). NULL when none does, and
- * NULL with a reason when memory is out: clear the thread's last error first where that has to be
- * told apart. */
+/** Returns new list of all elements that match, in order (ln_list_free).
+ * NULL when none does, and NULL with a reason if there is no memory:
+ * clear the thread's last error first to distinguish them. */
 LN_API ln_list *ln_list_find_all_custom(const ln_list *list, const void *data, ln_cmp_func cmp);
 
 /** The position of a node, or -1. */
@@ -101,11 +101,11 @@ LN_API int ln_list_length(const ln_list *list);
 
 /** Reverses the list in place. */
 LN_API ln_list *ln_list_reverse(ln_list *list);
-/** Returns new list of `n` elements, the numbers of the array as pointers (ln_list_free). NULL when
- * n is 0, and NULL with a reason when memory is out. */
+/** Returns new list of `n` elements, the numbers of the array as pointers
+ * (ln_list_free). NULL when n is 0, and NULL with a reason if there is no memory. */
 LN_API ln_list *ln_list_from_array_size_t(size_t *array, size_t n);
-/** Returns new list of the same elements (ln_list_free). NULL for NULL, and NULL with a reason when
- * memory is out. */
+/** Returns new list of the same elements (ln_list_free). NULL
+ * for NULL, and NULL with a reason if there is no memory. */
 LN_API ln_list *ln_list_copy(const ln_list *list);
 
 LN_END_DECLS

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages, and the bounded record of why a call failed.
+// Messages, and the bounded record of an error.
 //
 // A record keeps the reason of a failure as one line of text. There are two kinds:
 // - An object's own (a context has one): the first reason wins, since what fails later is mostly a
@@ -28,33 +28,33 @@ typedef enum ln_msg_level {
     LN_MSG_INFO,
     LN_MSG_WARN,
     LN_MSG_ERROR,
-    LN_MSG_INTER_ERROR, /* an error that no input should cause: a fault of the program itself */
+    LN_MSG_INTER_ERROR, /* an error that no input should cause: a bug of the program */
 } ln_msg_level;
 
-/** Receives one message: a line without its newline, borrowed. `data` is what was registered with
- * the function. */
+/** Receives one message: a line without its newline,
+ * borrowed. `data` was registered with the function. */
 typedef void (*ln_msg_func)(void *data, ln_msg_level level, const char *text);
 
 /** "debug", "info", "warning", "error" or "internal error", as printed in front of a message. */
 LN_API const char *ln_msg_level_name(ln_msg_level level);
-/** Hands a formatted message to `func`, as one line cut like a record's text; func NULL: does
- * nothing. */
+/** Passes a formatted message to `func`, as one line,
+ * truncated like a record's text; func NULL: does nothing. */
 LN_API void ln_msg_send(ln_msg_func func, void *data, ln_msg_level level, const char *fmt, ...)
     LN_PRINTF(4, 5);
 
-/** The record. All zero: no reason. A reason is never empty; control characters in it become '?',
- * and one that is too long is cut between characters and ends in "...". */
+/** The record. All zero: no reason. A reason is never empty; control characters in it
+ * become '?', and a long one is truncated at a UTF-8 boundary and ends in "...". */
 typedef struct ln_error {
     char text[LN_MAXLINE];
-    ln_status status; /* of the reason; LN_OK: the place that recorded it did not say */
+    ln_status status; /* of the reason; LN_OK: not specified */
 } ln_error;
 
-/** Records a reason by the rule of its kind of record, see above. Arguments may point into the
- * record. Returns -1. */
+/** Records a reason by the rule of its kind of record.
+ * Arguments may point into the record. Returns -1. */
 LN_API int ln_error_set(ln_error *err, const char *fmt, ...) LN_PRINTF(2, 3);
 /** ln_error_set with a va_list. */
 LN_API int ln_error_vset(ln_error *err, const char *fmt, va_list args) LN_PRINTF(2, 0);
-/** As ln_error_set, for a reason of a known status, which the record keeps. Returns -1. */
+/** As ln_error_set, with a status, which the record keeps. Returns -1. */
 LN_API int ln_error_set_as(ln_error *err, ln_status status, const char *fmt, ...) LN_PRINTF(3, 4);
 /** ln_error_set_as with a va_list. */
 LN_API int ln_error_vset_as(ln_error *err, ln_status status, const char *fmt, va_list args)
@@ -62,10 +62,10 @@ LN_API int ln_error_vset_as(ln_error *err, ln_status status, const char *fmt, va
 /** As ln_error_set, with the calling thread's reason and its status; err NULL: changes nothing.
  * Returns -1. */
 LN_API int ln_error_set_last(ln_error *err);
-/** Puts "TEXT: " in front of the recorded reason, to add where it happened (file, operator).
- * Without a reason, TEXT becomes the reason. Arguments may point into the record. Returns -1. */
+/** Puts "TEXT: " before the recorded reason, to add its location (file, operator). Without
+ * a reason, TEXT becomes the reason. Arguments may point into the record. Returns -1. */
 LN_API int ln_error_prefix(ln_error *err, const char *fmt, ...) LN_PRINTF(2, 3);
-/** Forgets the reason. */
+/** Clears the reason. */
 LN_API void ln_error_clear(ln_error *err);
 /** The reason, "" when there is none. Returns borrowed, until the record changes. */
 LN_API const char *ln_error_text(const ln_error *err);

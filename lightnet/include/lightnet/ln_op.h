@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators: what they are, how they live, and what their descriptions say of them.
+// Operators: their structs, life cycle, and the facts of their descriptions.
 //
 // An operator is a prototype's functions applied to named tensors and parameters:
 //
 //     init --pre_run--> checked --static_run--> ready --run--> ready --post_run--> end
 //
-// `pre_run` checks everything and registers the outputs in the tensor table; `static_run` prepares
-// what never changes; `run` computes, as often as wanted; `post_run` undoes what `pre_run` left. An
-// operator fails by ln_op_fail(), never by leaving the process.
+// `pre_run` checks everything and registers the outputs in the tensor table;
+// `static_run` prepares constant data; `run` computes, any number of times;
+// `post_run` undoes `pre_run`. An operator fails by ln_op_fail(), and never exits.
 
 #ifndef LN_OP_H
 #define LN_OP_H
@@ -40,10 +40,10 @@ typedef enum ln_opck_cmp {
     LN_OPCK_NE
 } ln_opck_cmp;
 
-/** Which view of a number is compared; the int view also fails for what an int cannot hold. */
+/** The compared view of a number; the int view also fails for values that no int holds. */
 typedef enum ln_opck_view { LN_OPCK_INT, LN_OPCK_FLOAT, LN_OPCK_DOUBLE } ln_opck_view;
 
-/** A number, each number of an array, or an array's length compares so to `value`. */
+/** A comparison of a number, each number of an array, or an array's length with `value`. */
 typedef struct ln_bound {
     enum { LN_BOUND_NONE, LN_BOUND_VALUE, LN_BOUND_LENGTH } what; /* LN_BOUND_NONE ends an array */
     ln_opck_cmp cmp;
@@ -66,7 +66,7 @@ typedef struct ln_bound {
      LN_DTYPE_BIT(TL_BFLOAT16))
 #define LN_DTYPES_NUMBER ((LN_DTYPE_BIT(TL_DTYPE_SIZE) - 1) & ~LN_DTYPE_BIT(TL_BOOL))
 
-/** What a description says of one argument: an input, an output or a parameter. */
+/** The description of one argument: an input, an output or a parameter. */
 typedef struct ln_arg_info {
     const char *arg_name; /* NULL ends an array of these */
     const char *doc;      /* one line */
@@ -75,22 +75,22 @@ typedef struct ln_arg_info {
     const char *deflt;          /* parameters: the default as JSON text; NULL: required */
     int optional;               /* tensors: may be absent */
     int variadic;               /* tensors: every argument whose name is arg_name and a number */
-    const char *const *inplace; /* outputs: NULL-terminated names of inputs whose memory it may take
-                                   over; or NULL */
-    const char *owner;          /* outputs: the input whose memory it shares, or NULL */
-    const char *sets;           /* inputs: the parameter that has its elements as value in each
-                                   run, the model's value being the largest; or NULL */
-    int dynamic;                /* outputs: 1: `run` sets its shape; -1: its shape depends on no
-                                   input's; 0: on those of the inputs */
+    const char *const *inplace; /* outputs: NULL-terminated names of inputs
+                                   whose memory it may reuse; or NULL */
+    const char *owner;          /* outputs: the input that it is a view of, or NULL */
+    const char *sets;           /* inputs: the parameter that it sets in each
+                                   run; the model's value is the max; or NULL */
+    int dynamic;                /* outputs: 1: `run` sets its shape; -1: its shape
+                                   depends on no input; 0: on the inputs' shapes */
 
-    /* What ln_op_begin checks, and where it stores what it has found. */
-    uint32_t dtypes;        /* inputs: the data types that it may have; 0: any */
+    /* The checks of ln_op_begin, and where it stores the results. */
+    uint32_t dtypes;        /* inputs: the allowed data types; 0: any */
     int ndim;               /* inputs: the number of dimensions; 0: any */
     int isstatic;           /* inputs: its memory must never be reused */
-    int anywhere;           /* inputs: it need not lie in the memory of the operator's target */
+    int anywhere;           /* inputs: any memory type, not only that of the operator's target */
     const char *same_type;  /* inputs: the input whose data type it must have, or NULL */
     const char *same_shape; /* inputs: the input whose shape it must have, or NULL */
-    ln_opck_view view;      /* parameters: how a number is seen */
+    ln_opck_view view;      /* parameters: the view of a number */
     const ln_bound *bounds; /* parameters: until LN_BOUND_NONE; or NULL */
     const double *numbers;  /* parameters: the default of numbers and bools; NULL: none, or empty */
     const char *const *strings; /* parameters: the default of strings; NULL: none, or empty */
@@ -98,17 +98,17 @@ typedef struct ln_arg_info {
     size_t at; /* LN_MEMBER of the private structure for its tensor or value; 0: none */
 } ln_arg_info;
 
-/** The place of a member in a private structure, of which the first is not 0. */
+/** The offset of a member in a private structure plus 1, so the first is not 0. */
 #define LN_MEMBER(type, member) (offsetof(type, member) + 1)
 
-/** What a description says of an operator; constant, shared by all operators of the type. */
+/** The description of an operator; constant, shared by all operators of the type. */
 typedef struct ln_op_info {
     const char *doc;    /* one line or more */
     const char *author; /* of the description */
     const char *source; /* the description file's name */
-    int pure;           /* no effect but its outputs: may be merged, removed, or run once at load */
-    int inplace_writer; /* `run` writes the memory of an input through an output that has it as
-                           owner */
+    int pure;           /* no side effect: may be merged, removed, or run once at load */
+    int inplace_writer; /* `run` writes an input's memory through
+                           an output that has it as owner */
     const ln_arg_info *tensors_in;
     const ln_arg_info *tensors_out;
     const ln_arg_info *params;
@@ -122,8 +122,8 @@ enum {
 
 /* Bits of op_arg->isdynamic. */
 enum {
-    LN_DYNAMIC_IN = 1,  /* an input is dynamic or sets a parameter: before a run the shapes are
-                           inferred anew */
+    LN_DYNAMIC_IN = 1,  /* an input is dynamic or sets a parameter:
+                           each run infers the shapes again */
     LN_DYNAMIC_OUT = 2, /* `run` sets the shape of an output */
 };
 
@@ -141,25 +141,25 @@ typedef struct ln_op_arg {
     const char **param_arg_names;
     const ln_param_type *param_ptypes;
 
-    /* Beyond the documented fields, those last that each walk over the operators needs: they lie
-     * next to the ln_op. */
+    /* Beyond the documented fields, last those that each walk over
+     * the operators reads: they are adjacent to the ln_op. */
     struct ln_graph_node *graph_node; /* its node in the graph of that context, or NULL */
-    size_t scratch_offset;            /* where the planner put the scratch memory */
+    size_t scratch_offset;            /* the planned offset of the scratch memory */
     double macs;            /* multiply-accumulates of a run, for statistics; set by `pre_run` */
-    const char *algorithm;  /* how `run` computes (a constant string), or NULL; set by `pre_run` */
-    const char *layout;     /* how its tensors lie in memory (a constant string), or NULL: plain;
-                               set by `pre_run` */
+    const char *algorithm;  /* algorithm of `run` (a constant string), or NULL; set by `pre_run` */
+    const char *layout;     /* the layout of its tensors (a constant
+                               string), or NULL: plain; set by `pre_run` */
     const char *rule;       /* the rewrite that made it (a constant string), or NULL */
-    ln_list *planned;       /* the model's parameters where `params` are those of a run; or NULL */
-    int *shapes;            /* of the inputs, for which they were inferred last; or NULL */
+    ln_list *planned;       /* the model's parameters, if `params` are those of a run; or NULL */
+    int *shapes;            /* of the inputs in the last inference of shapes; or NULL */
     struct ln_context *ctx; /* the context that the operator belongs to; NULL outside of one */
     ln_list *node;          /* its node in ctx->ops, kept by the context */
     ln_list *before;        /* the node before it; NULL: it is the first */
     size_t scratch_size;    /* bytes of scratch memory that `run` needs; set by `pre_run` */
-    size_t number;          /* counted over all operators that ln_context_check has come to */
-    ln_mem_type mtype;      /* the memory that the operator's target works on; LN_MEM_NONE: it is
-                               abstract, or its checks say themselves */
-    int infers;             /* pre_run and post_run are called to infer shapes anew: LN_INFERS_* */
+    size_t number;          /* its number among all that ln_context_check has visited */
+    ln_mem_type mtype;      /* the memory type of the operator's target;
+                               LN_MEM_NONE: it is abstract, or has its own checks */
+    int infers;             /* pre_run and post_run are called to infer shapes again: LN_INFERS_* */
     int entered;            /* it is in the tables of that context */
     int failed;             /* set by ln_op_fail */
     int isneeded;           /* within a clean-up: its results are read */
@@ -168,7 +168,7 @@ typedef struct ln_op_arg {
     int isdynamic;          /* LN_DYNAMIC_*; kept by the context */
     int at_load;            /* not 0: runs when the context is loaded, not per inference; values
                                of ir/ln_context_const.h */
-    const ln_op_info *info; /* what its description says; NULL: hand-written, taken as impure */
+    const ln_op_info *info; /* its description; NULL: hand-written, counts as impure */
 } ln_op_arg;
 
 typedef void (*ln_op_func)(ln_op_arg *op_arg);
@@ -180,12 +180,12 @@ typedef struct ln_op {
     ln_op_func static_run;
     ln_op_func run;
     ln_op_func post_run;
-    ln_op_offset_func calc_offset; /* the offset of output (or no-copy input) `te` in its memory,
-                                      the owner's offset being known */
+    ln_op_offset_func calc_offset; /* the offset of output (or no-copy input) `te`
+                                      in its memory, after the owner's offset */
 } ln_op;
 
-/* Making and freeing. Functions that return int give 0, or -1 with the thread's last error; a
- * pointer is NULL then. */
+/* Creation and freeing. Functions return 0, or -1 with
+ * the thread's last error; a pointer is NULL then. */
 
 /** Returns new (ln_op_free_lists_too): an operator with the functions and the argument names of
  * `op_proto`. Takes the three lists (on failure they are still the caller's), keeps `tensor_table`,
@@ -193,23 +193,23 @@ typedef struct ln_op {
 LN_API ln_op *ln_op_create_from_proto(const ln_op *op_proto, const char *name, ln_list *tensors_in,
                                       ln_list *tensors_out, ln_list *params, ln_hash *tensor_table);
 
-/** Frees the operator, not its lists and not its `priv`, which is post_run's. Takes NULL. */
+/** Frees the operator, not its lists and not its `priv`, which is post_run's. Ignores NULL. */
 LN_API void ln_op_free(ln_op *op);
 
-/** Frees the operator with its lists. Takes NULL. */
+/** Frees the operator with its lists. Ignores NULL. */
 LN_API void ln_op_free_lists_too(ln_op *op);
 
-/** Returns new (ln_op_free_lists_too): an operator as the prototype's argument names say. Its name
- * is the optype and a number, unique in `ops`; outputs are named NAME_ARG (with a number behind
- * when `ops` or the table have that tensor); inputs are named "", and parameters have the empty
- * value of their type. A variadic argument has its first tensor, ARG0; an optional one is absent:
- * append what else there shall be (ln_tensor_list_append). O(ops). */
+/** Returns new (ln_op_free_lists_too): an operator with the prototype's argument names.
+ * Its name is the optype and a number, unique in `ops`; outputs are named NAME_ARG (with a
+ * number behind when `ops` or the table have that tensor); inputs are named "", and
+ * parameters have the empty value of their type. A variadic argument has its first tensor,
+ * ARG0; an optional one is absent: append others with ln_tensor_list_append. O(ops). */
 LN_API ln_op *ln_op_create_with_names(const ln_op *op_proto, const ln_list *ops,
                                       ln_hash *tensor_table);
 
 /** Returns new (ln_op_free): an operator without lists. Its name is the optype and the first number
- * for which the table has none of the tensors that ln_op_create_with_names would name its outputs,
- * nor one of the operator's own name: define its outputs before asking for the next. */
+ * for which the table has no tensor of the operator's name, nor of the names that
+ * ln_op_create_with_names would give its outputs: define its outputs before you create the next. */
 LN_API ln_op *ln_op_create_with_opname(const ln_op *op_proto, ln_hash *tensor_table);
 
 /** Returns new (ln_op_free_lists_too): name, lists and context of `op`, in the init state. */
@@ -223,7 +223,7 @@ LN_API ln_op *ln_op_copy_to_optype(const ln_hash *op_proto_table, const ln_op *o
  * borrowed. */
 LN_API ln_tensor_entry *ln_op_find_tensor_entry(const ln_op *op, const char *arg_name);
 
-/** The tensor entry of an input; NULL when there is none. Returns borrowed. */
+/** The tensor entry of an input, or NULL. Returns borrowed. */
 LN_API ln_tensor_entry *ln_op_find_input(const ln_op_arg *op_arg, const char *arg_name);
 
 /** The list entry of an input or, failing that, an output; NULL when there is none. Returns
@@ -235,7 +235,7 @@ LN_API ln_tensor_list_entry *ln_op_find_tensor_list_entry(const ln_op *op, const
  * table. */
 LN_API int ln_op_is_valid(const ln_op *op);
 
-/* For the functions of an operator */
+/* Functions for operators */
 
 /** Records "operator 'NAME' (OPTYPE): REASON" in the operator's context, or without one in the
  * thread's record, and marks the operator as failed. Returns -1. */
@@ -252,59 +252,59 @@ LN_API int ln_op_fail_tl(ln_op_arg *op_arg);
 LN_API int ln_op_report(ln_op_arg *op_arg, ln_msg_level level, const char *fmt, ...)
     LN_PRINTF(3, 4);
 
-/** What the operator's `run` may use: the context's threads, instruction set and, where the
- * operator asked for it, scratch memory. Without a context: one thread, the best kernels, no
- * scratch. */
+/** The resources of the operator's `run`: the context's threads,
+ * instruction set and, if the operator requested it, scratch memory.
+ * Without a context: one thread, the best kernels, no scratch. */
 LN_API tl_exec ln_op_exec(const ln_op_arg *op_arg);
 
-/** For `pre_run`: the most threads that a run can have, for which scratch memory is planned. */
+/** For `pre_run`: the max number of threads of a run, for which scratch memory is planned. */
 LN_API int ln_op_threads(const ln_op_arg *op_arg);
 
-/** A seed for the random constants that the operator makes: from that of the context and the name
- * of its first output, so that they are the same whatever other operators there are. */
+/** A seed for random constants of the operator, from the context's seed and
+ * the name of its first output, and thus independent of other operators. */
 LN_API uint64_t ln_op_seed(const ln_op_arg *op_arg);
 
-/** Fails unless the operator has exactly the inputs, outputs and parameters that its description
- * (or without one, its argument name arrays) declares, each once: optional ones may be absent, and
- * so may parameters with a default; a variadic one stands for every ARG followed by a number, in
- * list order, at least one. */
+/** Fails unless the operator has exactly the inputs, outputs and parameters
+ * that its description (or its argument name arrays) declares, each once.
+ * Optional ones and parameters with a default may be absent. A variadic one
+ * matches one or more ARG followed by a number, in list order. */
 LN_API int ln_op_check_args(ln_op_arg *op_arg);
 
-/** Defines the tensor of output `arg_name`: a new entry in the tensor table with this shape, no
- * data, and the operator as its creater. NULL after ln_op_fail: no such output, the tensor is
- * defined already, ndim > LN_MAXDIM, a dim < 0, more than INT_MAX elements, or too many bytes for
- * `mtype`. The output is dynamic where its description says so or an input is; when shapes are
- * inferred anew at run time (op_arg->infers), the entry is there and gets this shape, which must
- * fit into what is planned for it. Returns borrowed. */
+/** Defines the tensor of output `arg_name`: a new entry in the tensor table with this
+ * shape, no data, and the operator as its creater. NULL after ln_op_fail: no such output,
+ * the tensor is defined already, ndim > LN_MAXDIM, a dim < 0, more than INT_MAX elements,
+ * or too many bytes for `mtype`. The output is dynamic if its description says so or an
+ * input is. When shapes are inferred again at run time (op_arg->infers), the existing
+ * entry gets this shape, which must fit its planned memory. Returns borrowed. */
 LN_API ln_tensor_entry *ln_op_define_output(ln_op_arg *op_arg, const char *arg_name, int ndim,
                                             const int *dims, tl_dtype dtype, ln_mem_type mtype);
 
-/** For `run`: says which shape the dynamic output `entry` has this time; before, it has the largest
- * one. -1 after ln_op_fail, the shape as before: not dynamic, another number of dimensions, a dim <
- * 0, or more bytes than are planned for it. */
+/** For `run`: sets the shape of the dynamic output `entry`, initially the
+ * maximum. -1 after ln_op_fail, with the shape unchanged: not dynamic,
+ * another number of dimensions, a dim < 0, or more bytes than planned. */
 LN_API int ln_op_set_dims(ln_op_arg *op_arg, ln_tensor_entry *entry, int ndim, const int *dims);
 
-/** The operator's parameters as the model has them, whatever an input has set. Returns borrowed. */
+/** The operator's parameters in the model, whatever inputs have set. Returns borrowed. */
 LN_API ln_list *ln_op_params(const ln_op_arg *op_arg);
 
-/** Removes from the tensor table the outputs that this operator has made; not while shapes are
- * inferred anew. */
+/** Removes the outputs of this operator from the tensor
+ * table; not while shapes are inferred again. */
 LN_API void ln_op_undefine_outputs(ln_op_arg *op_arg);
 
 /** Calls one of the operator's functions (NULL: nothing to do). -1 when it failed; the reason is
  * where ln_op_fail puts it. */
 LN_API int ln_op_call(ln_op *op, ln_op_func func);
 
-/* Operator lists: in order of execution. Lists borrow their operators unless said otherwise. */
+/* Operator lists: in order of execution. Lists borrow their operators by default. */
 
 /** Returns new (ln_list_free) of a NULL-terminated array. NULL for an empty array, and NULL with a
  * reason: no memory. */
 LN_API ln_list *ln_op_list_create_from_array(ln_op **op_array);
 
-/** Frees the list, not its operators. Takes NULL. */
+/** Frees the list, not its operators. Ignores NULL. */
 LN_API void ln_op_list_free(ln_list *ops);
 
-/** Frees the list, its operators and their lists. Takes NULL. */
+/** Frees the list, its operators and their lists. Ignores NULL. */
 LN_API void ln_op_list_free_lists_too(ln_list *ops);
 
 /** The first operator of that type or name, or NULL. Returns borrowed. */
@@ -318,7 +318,7 @@ LN_API int ln_op_list_do_pre_run(ln_list *ops);
 LN_API int ln_op_list_do_static_run(ln_list *ops);
 LN_API int ln_op_list_do_run(ln_list *ops);
 
-/** The same for post_run, but all are called, since each has something to undo; -1 if any failed.
+/** The same for post_run, but calls all, since each has work to undo; -1 if any failed.
  */
 LN_API int ln_op_list_do_post_run(ln_list *ops);
 
@@ -340,7 +340,7 @@ LN_API int ln_op_table_remove(ln_hash *table, const char *name);
 /** The operator, or NULL. Returns borrowed (until it is replaced or removed). */
 LN_API ln_op *ln_op_table_find(const ln_hash *table, const char *name);
 
-/** Frees the table, its operators and their lists. Takes NULL. */
+/** Frees the table, its operators and their lists. Ignores NULL. */
 LN_API void ln_op_table_free(ln_hash *table);
 
 /** Sets parameter `pname` of operator `opname` as ln_param_vset does. -1: no such operator or

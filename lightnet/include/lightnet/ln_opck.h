@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks for a pre_run: each fails the operator with a message and returns when it does not hold.
+// Checks for a pre_run: a check that does not hold fails the operator with a message and returns.
 //
 //     static void foo_pre_run(ln_op_arg *op_arg)
 //     {
 //         ln_param_entry *axis = ln_param_list_find(op_arg->params, "axis");
 //         ln_opck_param_exist(axis, "axis");
 //         ln_opck_param_type(axis, LN_PARAM_NUMBER);
-//         ln_opck_param_int_ge(axis, 0); // operator 'a' (foo): parameter 'axis' is -1, expected >=
-//         0
+//         // For example: operator 'a' (foo): parameter 'axis' is -1, expected >= 0
+//         ln_opck_param_int_ge(axis, 0);
 //         ...
 //
 // They are macros because they return from their caller, a void function with an `op_arg` in scope.
@@ -27,27 +27,27 @@
 
 LN_BEGIN_DECLS
 
-/** `entry`, the result of a search for `arg_name`, is not NULL. `kind`: "input", "output" or
- * "parameter". */
+/** `entry`, the result of looking up `arg_name`, is not
+ * NULL. `kind`: "input", "output" or "parameter". */
 LN_API int ln_opck_exist(ln_op_arg *op_arg, const void *entry, const char *kind,
                          const char *arg_name);
 
-/** A list of `kind` has a length that compares so to `expect`. */
+/** The length of a list of `kind` compares to `expect` as `cmp` requires. */
 LN_API int ln_opck_list_len(ln_op_arg *op_arg, const char *kind, int len, ln_opck_cmp cmp,
                             int expect);
 
 /** The entry has this type. */
 LN_API int ln_opck_type(ln_op_arg *op_arg, const ln_param_entry *entry, ln_param_type type);
 
-/** The entry is a number that compares so to `expect`. */
+/** The entry is a number that compares to `expect` as `cmp` requires. */
 LN_API int ln_opck_number(ln_op_arg *op_arg, const ln_param_entry *entry, ln_opck_view view,
                           ln_opck_cmp cmp, double expect);
 
-/** The entry is an array of numbers that all compare so to `expect`. */
+/** The entry is an array of numbers that all compare to `expect` as `cmp` requires. */
 LN_API int ln_opck_array_number(ln_op_arg *op_arg, const ln_param_entry *entry, ln_opck_view view,
                                 ln_opck_cmp cmp, double expect);
 
-/** The entry is an array with a length that compares so to `expect`. */
+/** The entry is an array with a length that compares to `expect` as `cmp` requires. */
 LN_API int ln_opck_array_len(ln_op_arg *op_arg, const ln_param_entry *entry, ln_opck_cmp cmp,
                              int expect);
 
@@ -57,8 +57,8 @@ LN_API int ln_opck_array_len(ln_op_arg *op_arg, const ln_param_entry *entry, ln_
 LN_API int ln_opck_defined(ln_op_arg *op_arg, const ln_tensor_entry *entry, const char *name,
                            int expect);
 
-/** The tensor has this number of dimensions; of elements; the shape, or the type, of `other`; is
- * static or is not; lies in this memory; has this type of elements. */
+/** The tensor has this number of dimensions; of elements; the shape, or the type,
+ * of `other`; is static or is not; is in this memory; has this element type. */
 LN_API int ln_opck_ndim(ln_op_arg *op_arg, const ln_tensor_entry *entry, int expect);
 LN_API int ln_opck_len(ln_op_arg *op_arg, const ln_tensor_entry *entry, int expect);
 LN_API int ln_opck_same_shape(ln_op_arg *op_arg, const ln_tensor_entry *entry,
@@ -67,7 +67,7 @@ LN_API int ln_opck_same_type(ln_op_arg *op_arg, const ln_tensor_entry *entry,
                              const ln_tensor_entry *other);
 LN_API int ln_opck_static(ln_op_arg *op_arg, const ln_tensor_entry *entry, int expect);
 
-/** The type of the tensor's elements is one of `dtypes`, a bit for each (LN_DTYPE_BIT). */
+/** The tensor's element type is one of `dtypes`, a bit for each (LN_DTYPE_BIT). */
 LN_API int ln_opck_dtypes(ln_op_arg *op_arg, const ln_tensor_entry *entry, uint32_t dtypes);
 LN_API int ln_opck_mtype(ln_op_arg *op_arg, const ln_tensor_entry *entry, ln_mem_type expect);
 LN_API int ln_opck_dtype(ln_op_arg *op_arg, const ln_tensor_entry *entry, tl_dtype expect);
@@ -254,7 +254,7 @@ LN_END_DECLS
 #define ln_opck_tensor_isnotstatic(entry) LN_OPCK_RETURN(ln_opck_static(op_arg, entry, 0))
 #define ln_opck_tensor_mtype_eq(entry, mem_type) \
     LN_OPCK_RETURN(ln_opck_mtype(op_arg, entry, mem_type))
-/* In the memory of the operator's target; an abstract operator takes tensors in any. */
+/* In the memory of the operator's target; an abstract operator accepts any. */
 #define ln_opck_tensor_on_target(entry) \
     LN_OPCK_RETURN(op_arg->mtype != LN_MEM_NONE && ln_opck_mtype(op_arg, entry, op_arg->mtype))
 #define ln_opck_tensor_dtype_eq(entry, data_type) \

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters: the settings of an operator, such as the stride of a convolution.
+// Parameters: the attributes of an operator, such as the stride of a convolution.
 //
 //     ln_list *params = NULL;
 //     params = ln_param_list_append_array_int(params, "stride", 2, (int[]){2, 2});
 //     params = ln_param_list_append_string(params, "autopad", "VALID");
 //     int sx = ln_param_list_find(params, "stride")->value_array_int[1];
 //
-// A number is kept as the double it is, and viewed as a float (clamped to -FLT_MAX .. FLT_MAX) and
-// as an int (truncated toward zero, clamped to INT_MIN .. INT_MAX); NaN is NaN as a float and 0 as
-// an int. A setter replaces type and value together and copies what it is given; an array of length
-// 0 has NULL for its arrays. Functions that return int give 0, or -1 with the thread's last error
-// (the entry is then as before); a pointer is NULL then (the list is then as before and the
-// caller's).
+// A number is stored as double, and viewed as a float (clamped to -FLT_MAX ..
+// FLT_MAX) and as an int (truncated toward zero, clamped to INT_MIN .. INT_MAX);
+// NaN is NaN as a float and 0 as an int. A setter replaces type and value together
+// and copies its argument; an array of length 0 has NULL for its arrays. Functions
+// return 0, or -1 with the thread's last error (the entry is then unchanged); a
+// pointer is NULL then (the list is then unchanged and still the caller's).
 
 #ifndef LN_PARAM_H
 #define LN_PARAM_H
@@ -37,7 +37,7 @@ typedef enum ln_param_type {
 
 typedef struct ln_param_entry {
     char *arg_name;      /* its role in the operator */
-    ln_param_type type;  /* says which of the values below count */
+    ln_param_type type;  /* selects the valid values below */
     int array_len;       /* of an array */
     double value_double; /* a number, in three views */
     float value_float;
@@ -54,10 +54,10 @@ typedef struct ln_param_entry {
 /** Returns new (ln_param_entry_free): a value of that type, all zero, NULL or empty. */
 LN_API ln_param_entry *ln_param_entry_create(const char *arg_name, ln_param_type type);
 
-/** Frees the entry and its value. Takes NULL. */
+/** Frees the entry and its value. Ignores NULL. */
 LN_API void ln_param_entry_free(ln_param_entry *entry);
 
-/** The enum name, "LN_PARAM_NULL" and the like; NULL out of range. */
+/** The enum name, such as "LN_PARAM_NULL"; NULL out of range. */
 LN_API const char *ln_param_type_name(ln_param_type type);
 
 /** The type of that name, or LN_PARAM_INVALID. */
@@ -66,8 +66,8 @@ LN_API ln_param_type ln_param_type_from_str(const char *str);
 /** Returns new (ln_param_entry_free). */
 LN_API ln_param_entry *ln_param_entry_copy(const ln_param_entry *pe);
 
-/** 1 when both have the same type and value, whatever their arg_names; numbers as doubles, NaN
- * equal to NaN. */
+/** 1 if both have the same type and value, for any
+ * arg_names; numbers as doubles, NaN equal to NaN. */
 LN_API int ln_param_entry_equal(const ln_param_entry *a, const ln_param_entry *b);
 
 /** 1 when the values are those of the type and the views of each number agree. */
@@ -83,9 +83,9 @@ LN_API int ln_param_is_integral(const ln_param_entry *entry, int index);
 LN_API int ln_param_vset(ln_param_entry *entry, va_list ap);
 LN_API int ln_param_set(ln_param_entry *entry, ...);
 
-/** Set the value and with it the type. Numbers are kept as double, and beside it rounded and
- * saturated to the other types; strings and arrays are copied. Those that return int: 0, or -1 when
- * there is no memory, the entry then being as before. */
+/** Set the value and the type. Numbers are stored as double, and rounded
+ * and saturated to the other types; strings and arrays are copied. Those
+ * that return int: 0, or -1 with an unchanged entry: no memory. */
 LN_API void ln_param_set_null(ln_param_entry *entry);
 LN_API void ln_param_set_bool(ln_param_entry *entry, ln_bool bool_value);
 LN_API int ln_param_set_string(ln_param_entry *entry, const char *string);
@@ -127,7 +127,7 @@ LN_API ln_list *ln_param_list_append_array_int(ln_list *list, const char *arg_na
 LN_API ln_list *ln_param_list_append_array_bool(ln_list *list, const char *arg_name, int array_len,
                                                 const ln_bool *array_bool);
 
-/** Frees the list, its entries and their values. Takes NULL. */
+/** Frees the list, its entries and their values. Ignores NULL. */
 LN_API void ln_param_list_free(ln_list *list);
 
 /** Returns new (ln_param_list_free): the list with copies of its entries. NULL for NULL; NULL with

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Passes: the drivers that apply an architecture's rewrites to a context, and the memory planner.
 //
-// ln_context_compile() calls them in this order: preprocess, expander, combiner, subgraph (these
-// three until nothing changes, with a bound), cleanup, schedule, rebind, memory plan. Every driver
-// is deterministic, and its time grows with the size of the model, not with its square.
+// ln_context_compile() calls them in this order: preprocess, expander, combiner, subgraph
+// (these three until nothing changes, with a limit), cleanup, schedule, rebind, memory
+// plan. Every driver is deterministic, and its time is linear in the size of the model.
 
 #ifndef LN_PASS_H
 #define LN_PASS_H
@@ -29,11 +29,11 @@ LN_API int ln_pass_combiner(ln_context *ctx, size_t win_size, const ln_combiner_
  * -1. */
 LN_API int ln_pass_subgraph(ln_context *ctx, const ln_subgraph_func *sg_funcs);
 
-/** Orders ctx->ops as each function says, in turn; an order that breaks a dependence is an error.
+/** Reorders ctx->ops with each function in turn; an order that violates a dependency is an error.
  */
 LN_API int ln_pass_schedule(ln_context *ctx, const ln_schedule_func *sd_funcs);
 
-/** Gives every tensor and scratch memory its offset and sets ctx->mem_sizes. */
+/** Assigns an offset to every tensor and scratch memory, and sets ctx->mem_sizes. */
 LN_API int ln_pass_mem_plan(ln_context *ctx);
 
 /* For rules */
@@ -46,10 +46,10 @@ LN_API int ln_pass_rule_begins(const ln_context *ctx, const char *name);
  */
 LN_API int ln_pass_lowering_begins(const ln_context *ctx, const char *name);
 
-/** The operator at which a subgraph function is to match; NULL: anywhere. Returns borrowed. */
+/** The operator that a subgraph function must end at; NULL: any. Returns borrowed. */
 LN_API const ln_op *ln_pass_anchor(const ln_context *ctx);
 
-/** Says that rule `name` matched: counts it and marks the operators of `new_ops`. */
+/** Reports that rule `name` matched: counts it and marks the operators of `new_ops`. */
 LN_API void ln_pass_rule_fires(const ln_context *ctx, const char *name, ln_list *new_ops);
 
 LN_END_DECLS

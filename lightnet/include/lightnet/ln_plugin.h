@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plug-ins: operators, rules and architectures from shared objects that were built elsewhere.
+// Plug-ins: operators, rules and architectures from separately built shared objects.
 //
-// A plug-in is a shared object with one constant descriptor, which says what it brings and for
-// which LightNet it was built. In its source (docs/plugins.md):
+// A plug-in is a shared object with one constant descriptor: its contents,
+// and the LightNet version it was built for. In its source (docs/plugins.md):
 //
 //     static const ln_arch none = {.arch_name = "none", .reg_ops = ops_none};
 //     static const ln_arch cpu = {.arch_name = "cpu", .reg_ops = ops_cpu};
@@ -14,8 +14,8 @@
 //     if (ln_plugin_load("./squareplus.so"))
 //         fprintf(stderr, "%s\n", ln_last_error());
 //
-// Loading is for one thread, while none has a context: contexts use the tables that it changes.
-// What is loaded stays until the process ends.
+// Load plug-ins in one thread, while no context exists: contexts use the
+// tables that loading changes. Plug-ins stay loaded until the process ends.
 
 #ifndef LN_PLUGIN_H
 #define LN_PLUGIN_H
@@ -34,15 +34,15 @@
 
 LN_BEGIN_DECLS
 
-/** The number of the binary interface between LightNet and plug-ins, and in the SONAME of its
- * libraries. It grows when a struct, constant or function of a public header changes or is removed;
- * additions keep it (tests/structure/abi.py). */
+/** The ABI number of LightNet and plug-ins, also in the SONAME of its
+ * libraries. It increases when a struct, constant or function of a public
+ * header changes or is removed; additions keep it (tests/structure/abi.py). */
 #define LN_PLUGIN_ABI 14
 
-/** The first word of a descriptor: "LNPI", which no other object has there by chance. */
+/** The first word of a descriptor: "LNPI", which other objects lack. */
 #define LN_PLUGIN_MAGIC UINT32_C(0x49504e4c)
 
-/** The structs that generated operators and rules look into: X(TYPE) for each. */
+/** The structs that generated operators and rules access: X(TYPE) for each. */
 #define LN_PLUGIN_STRUCTS(X) \
     X(ln_arch)               \
     X(ln_arch_stage)         \
@@ -61,18 +61,18 @@ LN_BEGIN_DECLS
 #define LN_PLUGIN_ONE(type)  +1
 #define LN_PLUGIN_SIZE(type) (uint32_t)sizeof(type),
 
-/** What a plug-in says of itself: a constant, written with LN_PLUGIN. */
+/** The descriptor of a plug-in: a constant, defined with LN_PLUGIN. */
 typedef struct ln_plugin {
     uint32_t magic;                                     /* LN_PLUGIN_MAGIC */
     uint32_t abi;                                       /* LN_PLUGIN_ABI, of the headers it was
                                                            compiled with, as all below */
     uint32_t sizes[0 LN_PLUGIN_STRUCTS(LN_PLUGIN_ONE)]; /* of LN_PLUGIN_STRUCTS, in bytes */
-    const ln_arch_info *library;                        /* &LN_ARCH as the plug-in sees it */
+    const ln_arch_info *library;                        /* &LN_ARCH in the plug-in */
 
-    const char *name;                /* what people call it */
-    ln_arch *const *archs;           /* architectures that are new; NULL terminated, or NULL */
-    const ln_arch *const *additions; /* operators and rules for architectures that are there, each
-                                        as ln_arch_extend takes it; NULL terminated, or NULL */
+    const char *name;                /* a name for users */
+    ln_arch *const *archs;           /* new architectures; NULL terminated, or NULL */
+    const ln_arch *const *additions; /* operators and rules for existing architectures,
+                                        for ln_arch_extend; NULL terminated, or NULL */
 } ln_plugin;
 
 /** The name of a plug-in's descriptor, the only symbol that is looked up in it. */
@@ -89,36 +89,36 @@ typedef struct ln_plugin {
         __VA_ARGS__,                                    \
     }
 
-/** A plug-in that is loaded. */
+/** A loaded plug-in. */
 typedef struct ln_plugin_loaded {
     const char *file; /* its path, absolute */
     const ln_plugin *plugin;
     void *handle; /* of the dynamic loader */
 } ln_plugin_loaded;
 
-/** Loads a plug-in; a file that is loaded already is no error and changes nothing. -1 with the
- * thread's last error, which names the file, and nothing registered: there is a context, or another
- * thread loads one; it is no shared object, or not whole; a symbol is missing; it was built for
- * another binary interface or uses another copy of LightNet; a name is taken; the program is linked
- * with the static libraries. */
+/** Loads a plug-in; ignores a file that is loaded already. -1 with the thread's
+ * last error, which names the file, and nothing registered: a context exists,
+ * or another thread loads a plug-in; not a shared object, or truncated; a
+ * symbol is missing; another ABI number, or another copy of LightNet; a name is
+ * taken; the program is linked with the static libraries. */
 LN_API int ln_plugin_load(const char *file);
 
-/** Loads all files *.so of each of the `folders`, which ':' separates, in the order of their names;
- * an empty folder name is none. NULL: those of LIGHTNET_PLUGIN_PATH, if it is set. -1 with the
- * thread's last error, those before the failing one being loaded: a folder cannot be read, a
- * plug-in not be loaded. */
+/** Loads all files *.so of each of the `folders`, separated by ':', sorted by
+ * name; empty folder names are ignored. NULL: those of LIGHTNET_PLUGIN_PATH,
+ * if set. -1 with the thread's last error, after loading the plug-ins before:
+ * a folder cannot be read, or a plug-in not loaded. */
 LN_API int ln_plugin_load_path(const char *folders);
 
-/** Loads the plug-in that comes with LightNet for `target`: TARGET.so in the folder `lightnet`
- * beside its library. Does nothing where the target is known already, or there is no such file, so
- * that it stays unknown. -1 as ln_plugin_load. */
+/** Loads the plug-in that comes with LightNet for `target`: TARGET.so in the
+ * folder `lightnet` beside its library. Does nothing if the target is known,
+ * or if there is no such file: it stays unknown. -1 as ln_plugin_load. */
 LN_API int ln_plugin_load_target(const char *target);
 
 /** The plug-ins (ln_plugin_loaded *) in the order of loading. Returns borrowed. */
 LN_API const ln_list *ln_plugin_list(void);
 
-/** The plug-in that has brought the operator type or architecture to the tables; NULL: LightNet, or
- * the program itself. Returns borrowed. */
+/** The plug-in that registered the operator type or architecture;
+ * NULL: LightNet, or the program itself. Returns borrowed. */
 LN_API const ln_plugin_loaded *ln_plugin_of_op(const ln_op *proto);
 LN_API const ln_plugin_loaded *ln_plugin_of_arch(const ln_arch *arch);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A first-in first-out queue of pointers: in at the head, out at the tail, both O(1).
 //
-// The links run against the head, from the oldest element to the newest, so that the tail can be
-// taken off:
+// The links run against the head, from the oldest element
+// to the newest, so that the tail can be removed:
 //
 //     tail (oldest, next out) -> ... -> head (newest) -> NULL
 
@@ -24,10 +24,10 @@ typedef struct ln_queue {
 
 /** Returns new empty queue (ln_queue_free); NULL with a reason. */
 LN_API ln_queue *ln_queue_create(void);
-/** Frees the queue, not its elements. NULL is ignored. */
+/** Frees the queue, not its elements. Ignores NULL. */
 LN_API void ln_queue_free(ln_queue *queue);
-/** Adds an element at the head; returns the queue. queue NULL: returns new. NULL with a reason when
- * memory is out, the queue is then as before and still the caller's. */
+/** Adds an element at the head; returns the queue. queue NULL: returns new. NULL with a
+ * reason if there is no memory, the queue is then unchanged and still the caller's. */
 LN_API ln_queue *ln_queue_enqueue(ln_queue *queue, void *data);
 /** Removes and returns the element at the tail; NULL when the queue is empty or NULL. */
 LN_API void *ln_queue_dequeue(ln_queue *queue);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rewrite rules are made of: questions about operators, and the making of their replacement.
+// Building blocks of rewrite rules: queries of operators, and construction of replacements.
 //
 //     if (!ln_rule_is(op, "lrelu_cpu") || !ln_rule_reads(op, "src", &x) ||
 //         !ln_rule_has_number(op, "negslope", 0))
@@ -10,10 +10,10 @@
 //     ln_rule_output(&made, "dst", y->name);
 //     return ln_rule_end(&made, match);
 //
-// The functions of the making are void: after a failure, which is recorded in the context, the rest
-// do nothing, and ln_rule_end says that the rule does not apply.
+// The construction functions are void: after an error, which the context records,
+// the others do nothing, and ln_rule_end reports that the rule does not apply.
 //
-// Generated rules (docs/optimizer-descriptions.md) are tables, ln_rule, which one function walks.
+// Generated rules (docs/optimizer-descriptions.md) are tables (ln_rule) for one interpreter.
 
 #ifndef LN_RULE_H
 #define LN_RULE_H
@@ -29,10 +29,10 @@
 
 LN_BEGIN_DECLS
 
-/* ---- finding: all give 0 for `op` NULL ---- */
+/* ---- queries: all return 0 for `op` NULL ---- */
 
-/** The operators at which a subgraph rule is to be tried: first `after` NULL, then the one before;
- * the anchor (ln_pass_anchor) alone where there is one, all operators otherwise. NULL: no more. */
+/** Iterates over the operators at which to try a subgraph rule: first `after` NULL, then the last
+ * result; only the anchor (ln_pass_anchor) if there is one, else all operators. NULL: no more. */
 LN_API const ln_op *ln_rule_anchor(const ln_context *ctx, const ln_op *after);
 
 /** Whether a rule whose last operator has this optype may match: the anchor has it, or there is no
@@ -42,16 +42,16 @@ LN_API int ln_rule_may_end(const ln_context *ctx, const char *optype);
 /** Whether the operator has this optype. */
 LN_API int ln_rule_is(const ln_op *op, const char *optype);
 
-/** Whether the operator's shapes are known only at run time, some at least. */
+/** Whether some of the operator's shapes are known only at run time. */
 LN_API int ln_rule_is_dynamic(const ln_op *op);
 
-/** Whether they are, beyond the first axis of each tensor, which is the batch. */
+/** The same, beyond the first axis of each tensor, which is the batch. */
 LN_API int ln_rule_is_dynamic_beyond_batch(const ln_op *op);
 
-/** Whether input `arg_name` is there and is tensor `*te`; when `*te` is NULL, it becomes `*te`. */
+/** Whether input `arg_name` exists and is tensor `*te`; if `*te` is NULL, it becomes `*te`. */
 LN_API int ln_rule_reads(const ln_op *op, const char *arg_name, const ln_tensor_entry **te);
 
-/** As ln_rule_reads, and true without such an input: `*te` is then as before. */
+/** As ln_rule_reads, and true without such an input: `*te` is then unchanged. */
 LN_API int ln_rule_may_read(const ln_op *op, const char *arg_name, const ln_tensor_entry **te);
 
 /** As ln_rule_reads, for an output. */
@@ -61,7 +61,7 @@ LN_API int ln_rule_makes(const ln_op *op, const char *arg_name, const ln_tensor_
 LN_API int ln_rule_num_in(const ln_op *op);
 LN_API int ln_rule_num_out(const ln_op *op);
 
-/* ---- parameters: whether `arg_name` is there with this type and value ---- */
+/* ---- parameters: whether `arg_name` exists with this type and value ---- */
 
 LN_API int ln_rule_has_null(const ln_op *op, const char *arg_name);
 LN_API int ln_rule_has_bool(const ln_op *op, const char *arg_name, ln_bool value);
@@ -77,29 +77,29 @@ LN_API int ln_rule_has_strings(const ln_op *op, const char *arg_name, int len,
 LN_API int ln_rule_same_param(const ln_op *op, const char *arg_name, const ln_op *op2,
                               const char *arg_name2);
 
-/** The number; 0 when it is not there. */
+/** The number; 0 if absent. */
 LN_API double ln_rule_get_number(const ln_op *op, const char *arg_name);
 
-/** The int view of the number; 0 when it is not there. */
+/** The int view of the number; 0 if absent. */
 LN_API int ln_rule_get_int(const ln_op *op, const char *arg_name);
 
-/** The int view of the numbers, their count in `*len` (NULL: not wanted). NULL when they are not
- * there. Returns borrowed. */
+/** The int view of the numbers, their count in `*len`
+ * (may be NULL). NULL if absent. Returns borrowed. */
 LN_API const int *ln_rule_get_ints(const ln_op *op, const char *arg_name, int *len);
 
-/** The string; "" when it is not there. Returns borrowed. */
+/** The string; "" if absent. Returns borrowed. */
 LN_API const char *ln_rule_get_string(const ln_op *op, const char *arg_name);
 
 /* ---- constants ---- */
 
-/** The one element of constant `te`, where the model itself brings it: as a parameter of the
- * operator that makes it, or in its own file; or a cast of such a constant. NaN: it has other
- * elements, or is not known before loading, which compares as false with every number. */
+/** The one element of constant `te`, if it is in the model: as a parameter of its
+ * operator, or in its own file; or a cast of such a constant. NaN, which compares
+ * as false with every number: it has more elements, or is unknown before load. */
 LN_API double ln_rule_scalar(const ln_context *ctx, const ln_tensor_entry *te);
 
-/* ---- making ---- */
+/* ---- construction ---- */
 
-/** A replacement in the making: zeroed but for `ctx` and `rule`. */
+/** A replacement under construction: zeroed except `ctx` and `rule`. */
 typedef struct ln_rule_made {
     const ln_context *ctx;
     const char *rule; /* its name, a constant string */
@@ -112,18 +112,18 @@ typedef struct ln_rule_made {
 /** A new tensor's name: `prefix` and a number. Returns borrowed (until the end); "" on failure. */
 LN_API const char *ln_rule_tensor(ln_rule_made *made, const char *prefix);
 
-/** Adds an operator; what follows is about it. */
+/** Adds an operator, which later calls refer to. */
 LN_API void ln_rule_op(ln_rule_made *made, const char *optype);
 
-/** Gives the operator an input or an output, or another tensor to the one it has. */
+/** Adds an input or an output to the operator, or changes its tensor. */
 LN_API void ln_rule_input(ln_rule_made *made, const char *arg_name, const char *tname);
 LN_API void ln_rule_output(ln_rule_made *made, const char *arg_name, const char *tname);
 
-/** Gives the operator all inputs, or all parameters, of `from`. */
+/** Adds all inputs, or all parameters, of `from` to the operator. */
 LN_API void ln_rule_all_inputs(ln_rule_made *made, const ln_op *from);
 LN_API void ln_rule_all_params(ln_rule_made *made, const ln_op *from);
 
-/** Gives the operator a parameter, or another value to the one it has. */
+/** Sets a parameter of the operator, new or existing. */
 LN_API void ln_rule_null(ln_rule_made *made, const char *arg_name);
 LN_API void ln_rule_bool(ln_rule_made *made, const char *arg_name, ln_bool value);
 LN_API void ln_rule_number(ln_rule_made *made, const char *arg_name, double value);
@@ -135,7 +135,7 @@ LN_API void ln_rule_numbers(ln_rule_made *made, const char *arg_name, int len,
 LN_API void ln_rule_strings(ln_rule_made *made, const char *arg_name, int len,
                             const char *const *values);
 
-/** Gives the operator the value of parameter `arg_name2` of `from`; fails without it. */
+/** Sets the parameter to the value of parameter `arg_name2` of `from`; fails without it. */
 LN_API void ln_rule_param(ln_rule_made *made, const char *arg_name, const ln_op *from,
                           const char *arg_name2);
 
@@ -153,8 +153,8 @@ LN_API void ln_rule_warn(const ln_context *ctx, const char *rule, const ln_op *o
 
 /* ---- rules as tables ---- */
 
-/** What an ln_rule has found, and what it makes. The names of operators and tensors begin there and
- * end where their word does. */
+/** The match of an ln_rule, and its replacement. The names of
+ * operators and tensors begin there and end with their word. */
 typedef struct ln_rule_match {
     const ln_context *ctx;
     const struct ln_rule *rule;
@@ -170,29 +170,29 @@ typedef struct ln_rule_match {
     ln_rule_made made;
 } ln_rule_match;
 
-/** For which operators a rule holds whose shapes are known only at run time. */
+/** The operators of dynamic shapes that a rule applies to. */
 typedef enum ln_rule_sizes {
     LN_RULE_FIXED,      /* none */
     LN_RULE_OPEN_BATCH, /* those of which ln_rule_is_dynamic_beyond_batch is false */
     LN_RULE_OPEN,       /* all */
 } ln_rule_sizes;
 
-/** A rule as ln-optgen writes it: what it matches, and what takes its place. The texts have the
- * notation of descriptions, normalized; nothing in them is checked.
+/** A rule as ln-optgen writes it: its pattern and its replacement. The texts have the normalized
+ * notation of descriptions, and are not checked.
  *
  * `match` has the operators from the last one to the first, those of a LN_COMBINER_RULE in their
  * order: "TENSOR = {OPTYPE|..} [keep] [NAME](INPUTS | OUTPUTS | PARAMETERS);", where TENSOR is the
  * one that the operator makes and one before it reads. */
 typedef struct ln_rule {
     const char *name;
-    const char *removed; /* tensors that disappear, each with the number of its readers: "t 1, u 2";
-                            or NULL */
+    const char *removed; /* removed tensors, each with the number
+                            of its readers: "t 1, u 2"; or NULL */
     int swaps;           /* the pairs of inputs with "<->" in `match` */
     ln_rule_sizes sizes;
     bool (*allows)(const ln_rule_match *m); /* the other conditions, or NULL */
     const char *match;
     const char *replace;            /* the new operators, or NULL */
-    void (*make)(ln_rule_match *m); /* makes them where a text cannot say all, or NULL */
+    void (*make)(ln_rule_match *m); /* makes them if a text is not sufficient, or NULL */
     const char *warn;               /* a message instead, or NULL */
 } ln_rule;
 
@@ -232,13 +232,13 @@ LN_API ln_list *ln_rule_substitute(const ln_rule *rule, const ln_context *ctx, l
  * functions that set a parameter of m->made are then about the last one. */
 LN_API void ln_rule_make(ln_rule_match *m, const char *ops);
 
-/** For `make`: gives the last operator parameters, "ARG=VALUE, OPERATOR.*". */
+/** For `make`: adds parameters to the last operator, "ARG=VALUE, OPERATOR.*". */
 LN_API void ln_rule_make_params(ln_rule_match *m, const char *params);
 
 /* ---- lowering ---- */
 
-/** An expander that gives an operator of arch "none" the optype with `suffix` behind it, where
- * there is one, and keeps all else. */
+/** An expander that appends `suffix` to the optype of an operator of
+ * arch "none", if that optype exists, and keeps everything else. */
 LN_API ln_list *ln_rule_lower(const ln_context *ctx, const char *rule, const char *suffix,
                               const ln_op *op, int *match);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The front door: a model that is read once, and sessions that run it, one for each thread.
+// The API for applications: a model that is read once, and sessions that run it, one per thread.
 //
 //     ln_model *model;
 //     ln_session *session;
@@ -18,16 +18,16 @@
 //     ln_session_free(session);
 //     ln_model_free(model);
 //
-// A model is shared: any threads may use it at the same time. A session belongs to one thread at a
-// time; only ln_session_cancel may come from others. Several sessions of one model run at the same
-// time. A run takes inputs of any shape that the model allows: the first run with new shapes makes
-// a program for them, which the model keeps for all its sessions; sizes that keep changing soon
-// have one program for all of them. After fork() the child may use and free the models and sessions
-// of its parent that no other thread used at that moment.
+// Threads may share a model. A session belongs to one thread at a time; only
+// ln_session_cancel may come from others. Sessions of one model run concurrently. A
+// run accepts inputs of any shape that the model allows: the first run with new shapes
+// compiles a program for them, which the model caches for all its sessions. Sizes that
+// keep changing soon share one program. After fork(), the child may use and free the
+// models and sessions of its parent that no other thread used at that moment.
 //
-// Functions return LN_OK, which is 0, or what went wrong (ln_api.h), with a message in
-// ln_session_error or ln_model_error. NULL handles and NULL arguments are refused, not followed,
-// unless the function takes them. Names are UTF-8, as in the model's file.
+// Functions return LN_OK, which is 0, or an error status (ln_api.h), with a
+// message in ln_session_error or ln_model_error. They reject NULL handles and NULL
+// arguments unless documented otherwise. Names are UTF-8, as in the model file.
 
 #ifndef LN_SESSION_H
 #define LN_SESSION_H
@@ -40,8 +40,8 @@
 
 LN_BEGIN_DECLS
 
-typedef struct ln_model ln_model;     /* what a file says, and the programs that were made of it */
-typedef struct ln_session ln_session; /* one runner: inputs, memory for one run, outputs */
+typedef struct ln_model ln_model;     /* the content of a file, and its compiled programs */
+typedef struct ln_session ln_session; /* inputs, memory of one run, outputs */
 typedef struct ln_options ln_options; /* how a model is read and run */
 typedef struct ln_pool ln_pool;       /* threads that models share */
 
@@ -50,86 +50,86 @@ typedef struct ln_pool ln_pool;       /* threads that models share */
 /** Returns new (ln_options_free): the defaults. NULL: no memory. */
 LN_API ln_options *ln_options_create(void);
 
-/** Takes NULL. */
+/** Ignores NULL. */
 LN_API void ln_options_free(ln_options *options);
 
-/** Sets an option; the message for an unknown key lists those that there are:
+/** Sets an option; the message for an unknown key lists the known ones:
  *
  *  | key             | value                                                                    |
  *  |-----------------|--------------------------------------------------------------------------|
- *  | target          | what to compile for: cpu (default), or a target of a plug-in             |
- *  | threads         | of each run, 1 to 1024; 0: all that the process may use. Without it:     |
+ *  | target          | the target to compile for: cpu (default), or one of a plug-in            |
+ *  | threads         | of each run, 1 to 1024; 0: all that the process may use. Default:        |
  *  |                 | LIGHTNET_NUM_THREADS, else 0. 1: runs use the calling thread alone       |
  *  | shape           | NAME=1x3x224x224, of an input, or NAME=8, of an open size; a size may be |
- *  |                 | a range, 1..512. Runs keep to it, and to what the model takes. May be    |
- *  |                 | set for several names, and several times: all hold                       |
- *  | weights         | the file of the weights, for formats that have them apart                |
- *  | folder          | also look there for files that the model names; may be set several times |
+ *  |                 | a range, 1..512. Runs stay within it, and within the model. May be       |
+ *  |                 | set for several names, and several times: all apply                      |
+ *  | weights         | the weight file, for formats with separate weights                       |
+ *  | folder          | also searched for files that the model names; may be set several times   |
  *  | seed            | of random tensors and operators (default 0): each session draws the same |
  *  | reference       | yes: run the operators one by one on plain C kernels                     |
  *  | precision       | bf16: products, convolutions may round to bfloat16 (ln_context.h)        |
- *  | tuning          | yes: measure which kernels are the fastest, when a program is made       |
- *  | map             | yes: map a compiled model in one file, so that processes that run it     |
- *  |                 | share its weights. The caller vouches that nobody changes or shortens    |
- *  |                 | the file while the model lives: that may end the process by SIGBUS       |
- *  | disabled_rule   | the name of a rewrite to leave out; may be set several times             |
- *  | output          | the name of a tensor of the model that is one more output, behind those  |
- *  |                 | of the file; may be set several times. Compiled models take none; where  |
- *  |                 | sizes are open, a name that there is not ends the first run              |
- *  | memory_limit    | bytes that the model, its constants, which count once, and one program    |
- *  |                 | with the memory of its runs may take (default 0: no limit); what a       |
- *  |                 | caller gives or binds does not count, nor do further sessions            |
- *  | operators_limit | operators that a program may have (default 250000; 0: no limit)          |
- *  | constant_limit  | bytes in which a constant is computed while the model is read (default   |
- *  |                 | 64 MiB; 0: no limit); one that takes more is left to the loading         |
+ *  | tuning          | yes: measure and select the fastest kernels when a program is compiled   |
+ *  | map             | yes: map a compiled model in one file, so that processes share its       |
+ *  |                 | weights. The caller guarantees that the file does not change or shrink   |
+ *  |                 | while the model lives: otherwise SIGBUS may end the process              |
+ *  | disabled_rule   | the name of a rewrite to disable; may be set several times               |
+ *  | output          | the name of a tensor of the model that becomes an output, after those    |
+ *  |                 | of the file; may be set several times. Compiled models reject it; with   |
+ *  |                 | open sizes, an unknown name fails the first run                          |
+ *  | memory_limit    | max bytes of the model, its constants, counted once, and one program      |
+ *  |                 | with the memory of its runs (default 0: no limit); excludes memory that  |
+ *  |                 | the caller sets or binds, and further sessions                           |
+ *  | operators_limit | max operators of a program (default 250000; 0: no limit)                 |
+ *  | constant_limit  | max bytes to fold a constant while the model is read (default            |
+ *  |                 | 64 MiB; 0: no limit); load computes larger ones                          |
  *  | open_timeout    | milliseconds after which opening ends with LN_LIMIT_REACHED (default 0:  |
  *  |                 | never); runs have ln_session_set_timeout                                 |
- *  | programs        | programs that the model keeps while no session uses them (default 16)    |
+ *  | programs        | unused programs that the model caches (default 16)                       |
  */
 LN_API ln_status ln_options_set(ln_options *options, const char *key, const char *value);
 
-/** Lets runs use the threads of `pool` (keeps it, also after ln_pool_free), in place of "threads".
- *  NULL: takes that back. */
+/** Runs use the threads of `pool` (keeps it, also after
+ *  ln_pool_free) instead of option "threads". NULL: resets this. */
 LN_API ln_status ln_options_set_pool(ln_options *options, ln_pool *pool);
 
-/** Receives a message, one line without its newline: `level` 0 for debugging, 1 information, 2 a
- *  warning. It comes in the thread that opens the model or runs the session. */
+/** Receives a message, one line without its newline: `level` 0 is debug, 1 information,
+ *  2 a warning. Called in the thread that opens the model or runs the session. */
 typedef void (*ln_message_func)(void *data, int level, const char *text);
 
-/** Lets models pass messages to func(data, ..); NULL (default): nobody receives any. */
+/** Models pass messages to func(data, ..); NULL (default): messages are discarded. */
 LN_API ln_status ln_options_set_messages(ln_options *options, ln_message_func func, void *data);
 
-/** Returns new (ln_pool_free): `n` threads, the calling one included; 0: all that the process may
- *  use. Runs that use it at the same time share it. Without a pool of its own a model uses one that
- *  it shares with all others of the process with as many threads. NULL: n is not from 0 to 1024,
- *  no memory. */
+/** Returns new (ln_pool_free): `n` threads, including the calling
+ *  one; 0: all that the process may use. Concurrent runs share it. A
+ *  model without a pool of its own uses the process-wide pool for
+ *  its number of threads. NULL: n is not in 0 .. 1024, no memory. */
 LN_API ln_pool *ln_pool_create(int n);
 
-/** Takes NULL. Models and options that were given the pool keep it. */
+/** Ignores NULL. Models and options that use the pool keep it. */
 LN_API void ln_pool_free(ln_pool *pool);
 
 /* ---- Models ---- */
 
-/** Reads the model in `file`, in any format of ln_build_info; `options` (borrows) may be NULL. The
- *  file stays open, and must not change, while the model lives. *model: new (ln_model_free); NULL
- *  after a failure, whose reason is in ln_model_error(NULL). A model whose inputs are of fixed
- *  shapes is compiled at once; others are when they are first run with a set of shapes. */
+/** Reads the model in `file`, in any format of ln_build_info; `options` (borrows) may be
+ *  NULL. The file stays open, and must not change, while the model lives. *model: new
+ *  (ln_model_free); NULL after a failure, whose reason is in ln_model_error(NULL). A model
+ *  with fixed input shapes is compiled at once, others in the first run with new shapes. */
 LN_API ln_status ln_model_open(const char *file, const ln_options *options, ln_model **model);
 
-/** The same from `size` bytes, which are copied: they may be freed afterwards. `name` stands for
- *  the file in messages, and its folder is the one that the files it names lie in. */
+/** The same from `size` bytes, which are copied. `name` replaces the file name
+ *  in messages, and its folder contains the files that the model names. */
 LN_API ln_status ln_model_open_memory(const char *name, const void *bytes, size_t size,
                                       const ln_options *options, ln_model **model);
 
-/** Takes NULL. Sessions of the model may live longer. */
+/** Ignores NULL. Sessions of the model may live longer. */
 LN_API void ln_model_free(ln_model *model);
 
-/** Why the calling thread's last call failed that was not about a session; `model` may be NULL.
- *  Returns borrowed (until the thread's next call). */
+/** The error of the calling thread's last call without a session; `model`
+ *  may be NULL. Returns borrowed (until the thread's next call). */
 LN_API const char *ln_model_error(const ln_model *model);
 
-/** Inputs that a run must be given. Inputs with a default value do not count, but may be given by
- *  their names. */
+/** The number of required inputs. Inputs with a default
+ *  value do not count, but may be set by name. */
 LN_API int ln_model_num_inputs(const ln_model *model);
 LN_API int ln_model_num_outputs(const ln_model *model);
 
@@ -138,118 +138,118 @@ LN_API int ln_model_num_outputs(const ln_model *model);
 LN_API const char *ln_model_input_name(const ln_model *model, int i);
 LN_API const char *ln_model_output_name(const ln_model *model, int i);
 
-/** The number of the input, or output, of that name; -1: there is none. */
+/** The index of the input, or output, of that name; -1: none. */
 LN_API int ln_model_input_index(const ln_model *model, const char *name);
 LN_API int ln_model_output_index(const ln_model *model, const char *name);
 
-/** The type and the shape of input, or output, `i`, as the file says them: dims has -1 where a size
- *  is open; ndim is -1, and dims NULL, where not even the number of dimensions is known; dtype is
- *  TL_DTYPE_INVALID where the file gives an output no type, or one that LightNet lacks. data is
- *  NULL. Returns borrowed and NULL as above. */
+/** The type and shape of input, or output, `i` in the file. dims has -1 for open
+ *  sizes; ndim is -1, and dims NULL, if the number of dimensions is unknown;
+ *  dtype is TL_DTYPE_INVALID if the file specifies no type of an output, or an
+ *  unsupported one. data is NULL. Returns borrowed and NULL as above. */
 LN_API const tl_tensor *ln_model_input_info(const ln_model *model, int i);
 LN_API const tl_tensor *ln_model_output_info(const ln_model *model, int i);
 
-/** The name of an open size, as "batch"; NULL: the size has none. Sizes of one name are equal in
- *  each run. Returns borrowed, as above. */
+/** The name of an open size, such as "batch"; NULL: none. Sizes of
+ *  one name are equal in each run. Returns borrowed, as above. */
 LN_API const char *ln_model_input_dim_name(const ln_model *model, int i, int axis);
 LN_API const char *ln_model_output_dim_name(const ln_model *model, int i, int axis);
 
-/** What the size of an input, or an output, may be: *least and *most, of a fixed size both that, of
- *  one without bounds 0 and INT_MAX. An output has the bounds of the inputs with sizes of its name.
- *  Of a compiled model with several programs: the least and the most of any; which shapes each
- *  takes is in the metadata. LN_BAD_ARGUMENT: `i` or `axis` is out of range, a NULL. */
+/** The bounds *least and *most of a size of an input, or output: equal for a fixed size, 0 and
+ *  INT_MAX for one without bounds. An output has the bounds of the inputs with sizes of its
+ *  name. A compiled model with several programs has the min and max over all; its metadata has
+ *  the shapes of each. LN_BAD_ARGUMENT: `i` or `axis` is out of range, a NULL. */
 LN_API ln_status ln_model_input_bounds(const ln_model *model, int i, int axis, int *least,
                                        int *most);
 LN_API ln_status ln_model_output_bounds(const ln_model *model, int i, int axis, int *least,
                                         int *most);
 
-/** The value that the file's metadata has for `key`; NULL: none. "format" is always there,
- *  "target" where the file is a compiled model with one program: what it was compiled for.
- *  "program.1", "program.2" .. are the shapes that the programs of a compiled model with several
- *  take, as "ids [1, sequence of 1..512], mask [1, 512]". Returns borrowed, as long as the model
- *  lives. */
+/** The metadata value of `key`; NULL: none. "format" always exists,
+ *  and "target" for a compiled model with one program. "program.1",
+ *  "program.2" .. are the shapes that the programs of a compiled
+ *  model with several accept, such as "ids [1, sequence of 1..512],
+ *  mask [1, 512]". Returns borrowed, as long as the model lives. */
 LN_API const char *ln_model_metadata(const ln_model *model, const char *key);
 
-/** The `i`-th key of the metadata; NULL: there are no more. Returns borrowed, as above. */
+/** The `i`-th key of the metadata; NULL: out of range. Returns borrowed, as above. */
 LN_API const char *ln_model_metadata_key(const ln_model *model, int i);
 
 /* ---- Sessions ---- */
 
-/** *session: new (ln_session_free), which keeps the model; NULL after a failure, whose reason is in
- *  ln_session_error(NULL). It has memory for runs from the first one on. */
+/** *session: new (ln_session_free), which keeps the model; NULL after a failure,
+ *  whose reason is in ln_session_error(NULL). The first run allocates its memory. */
 LN_API ln_status ln_session_create(ln_model *model, ln_session **session);
 
-/** Takes NULL. */
+/** Ignores NULL. */
 LN_API void ln_session_free(ln_session *session);
 
-/** Gives input `name` a value (copies it), which holds until it is given another one; a call that
- *  fails leaves it as it is. The type and the shape must be such as the model allows; whether all
- *  inputs agree on the sizes that they share is seen by the run. `dims` may be NULL if ndim is 0,
- *  `data` if a size is 0. */
+/** Sets input `name` to a value (copies it) until it is set again;
+ *  a failed call changes nothing. The model must allow the type and
+ *  the shape; the run checks whether inputs agree on shared sizes.
+ *  `dims` may be NULL if ndim is 0, `data` if a size is 0. */
 LN_API ln_status ln_session_set_input(ln_session *session, const char *name, tl_dtype dtype,
                                       int ndim, const int *dims, const void *data);
 
-/** As ln_session_set_input, but borrows the data until the input is set or bound again: each run
- *  reads it where it lies. `size` is that of `data` in bytes, at least what the shape takes; `data`
- *  is aligned to the size of an element. `data` NULL: the input has no value any more. */
+/** As ln_session_set_input, but borrows the data until the input is set or bound again:
+ *  each run reads it in place. `data` has `size` bytes, at least those of the shape,
+ *  and is aligned to the element size. `data` NULL: removes the value of the input. */
 LN_API ln_status ln_session_bind_input(ln_session *session, const char *name, tl_dtype dtype,
                                        int ndim, const int *dims, const void *data, size_t size);
 
-/** Lets each run leave output `name` in `data` (borrows until it is bound again), which has `size`
- *  bytes, at least what the output takes, and is aligned to the size of an element: a run with a
- *  larger output fails. Most outputs are computed where they lie, so that `data` may be anything
- *  after a run that failed. It may overlap inputs and other outputs: then it is written after all
- *  is computed. NULL: takes that back, and what the last run left there is no output any more. */
+/** Each run writes output `name` to `data` (borrows until it is bound again), which
+ *  has `size` bytes and is aligned to the element size; a run with a larger output
+ *  fails. Most outputs are computed in place, so `data` is undefined after a failed
+ *  run. It may overlap inputs and other outputs: then it is written last. NULL:
+ *  unbinds it, and the result of the last run there is no output any more. */
 LN_API ln_status ln_session_bind_output(ln_session *session, const char *name, void *data,
                                         size_t size);
 
-/** Computes the outputs from the inputs. After a failure there are no outputs, and the session is
- *  as before: the next run may succeed. LN_BAD_ARGUMENT: an input has no value, inputs disagree on
- *  a size, or the model cannot take these shapes. */
+/** Computes the outputs from the inputs. After a failure there are no outputs, and
+ *  the session is unchanged: the next run may succeed. LN_BAD_ARGUMENT: an input
+ *  has no value, inputs disagree on a size, the model rejects these shapes. */
 LN_API ln_status ln_session_run(ln_session *session);
 
-/** Receives what an operator of the program has taken: its name, its type and nanoseconds. */
+/** Receives the time of an operator of the program: its name, its type and nanoseconds. */
 typedef void (*ln_time_func)(void *data, const char *name, const char *type, uint64_t ns);
 
-/** As ln_session_run; then calls func(data, ..) for each operator, in the order in which they ran.
+/** As ln_session_run; then calls func(data, ..) for each operator, in execution order.
  */
 LN_API ln_status ln_session_run_timed(ln_session *session, ln_time_func func, void *data);
 
-/** An output of the last run. Returns borrowed (until the next call with `session` other than
- *  ln_session_output, ln_session_copy_output and ln_session_error); NULL: there is no output of
- *  that name, or no run has succeeded since a failure. */
+/** An output of the last run. Returns borrowed (until the next call with `session`
+ *  other than ln_session_output, ln_session_copy_output and ln_session_error);
+ *  NULL: no such output, or no successful run since a failure. */
 LN_API const tl_tensor *ln_session_output(ln_session *session, const char *name);
 
-/** Copies an output of the last run to `data`, which has `size` bytes, at least what it takes. */
+/** Copies an output of the last run to `data` of `size` bytes, at least those of the output. */
 LN_API ln_status ln_session_copy_output(ln_session *session, const char *name, void *data,
                                         size_t size);
 
-/** Lets each run, with the making of its program, end with LN_LIMIT_REACHED after so many
- *  milliseconds; 0 (default): no limit. */
+/** Each run, including compiling its program, ends with
+ *  LN_LIMIT_REACHED after `ms` milliseconds; 0 (default): no limit. */
 LN_API ln_status ln_session_set_timeout(ln_session *session, uint64_t ms);
 
-/** Ends the run under way, and each that begins afterwards, with LN_CANCELLED, until
- *  ln_session_resume. Any thread may call it, at any time before ln_session_free; it does not wait.
- *  Runs look at it between operators and within long ones. */
+/** Ends the current run, and each later one, with LN_CANCELLED, until
+ *  ln_session_resume. Any thread may call it, at any time before ln_session_free;
+ *  it does not wait. Runs poll it between operators and within long ones. */
 LN_API void ln_session_cancel(ln_session *session);
 
-/** Takes back all calls of ln_session_cancel so far: in the thread that uses the session, between
- *  runs. A run after it is right, whatever was ended before. */
+/** Reverts all calls of ln_session_cancel so far. Call it in the thread that uses
+ *  the session, between runs. Later runs are correct, whatever was cancelled. */
 LN_API void ln_session_resume(ln_session *session);
 
-/** Why the last call with `session` failed; NULL: why that of the calling thread without a session
- *  did. Returns borrowed (until the next such call). */
+/** The error of the last call with `session`; NULL: of the calling thread's
+ *  last call without one. Returns borrowed (until the next such call). */
 LN_API const char *ln_session_error(const ln_session *session);
 
 /* ---- Statuses and versions ---- */
 
-/** "LN_BAD_ARGUMENT" and the like; NULL for another number. */
+/** The name, such as "LN_BAD_ARGUMENT"; NULL for an invalid status. */
 LN_API const char *ln_status_name(ln_status status);
 
-/** The same in words, "bad argument"; for another number "unknown status". */
+/** The same in words, such as "bad argument"; "unknown status" for an invalid one. */
 LN_API const char *ln_status_text(ln_status status);
 
-/** The version of the library in use, "1.2.3", and what it was built with, one line for each:
+/** The version of the library in use, "1.2.3", and its build options, one per line:
  *  "formats: JSON IR, ONNX", "targets: cpu", "images: png, jpeg", "isa: avx512". */
 LN_API const char *ln_version(void);
 LN_API const char *ln_build_info(void);

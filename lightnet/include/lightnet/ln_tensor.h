@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor entries (what a model knows of a tensor), their table, and the tensor lists of operators.
+// Tensor entries (the model's record of a tensor), their table, and the tensor lists of operators.
 //
 //     ln_hash *table = ln_tensor_table_create();
 //     tl_tensor *tensor = tl_tensor_create(NULL, 2, (int[]){2, 3}, TL_FLOAT);
@@ -7,9 +7,9 @@
 //     ln_list *ins = ln_tensor_list_append(NULL, "src", "x");
 //     ln_tensor_entry *te = ln_tensor_list_find_entry(ins, table, "src");
 //
-// An entry may be replaced during passes: keep a tensor's name, not its entry, and look it up. The
-// table owns its entries and their tl_tensor records, never the data, which is the context's.
-// Functions that return int give 0, or -1 with the thread's last error; a pointer is NULL then.
+// An entry may be replaced during passes: keep a tensor's name, not its entry, and look it
+// up. The table owns its entries and their tl_tensor records, never the data, which is the
+// context's. Functions return 0, or -1 with the thread's last error; a pointer is NULL then.
 
 #ifndef LN_TENSOR_H
 #define LN_TENSOR_H
@@ -25,36 +25,36 @@
 
 LN_BEGIN_DECLS
 
-struct ln_dfg_value; /* what everything that names a tensor in a context points to */
+struct ln_dfg_value; /* what all names of a tensor in a context point to */
 
 typedef struct ln_tensor_entry {
     char *name;        /* tensor name */
     tl_tensor *tensor; /* the tl_tensor; its data is NULL before the context is loaded */
     char *owner;   /* the tensor whose memory it shares, which may have an owner itself; or NULL */
     char *creater; /* the operator that makes it */
-    size_t offset; /* its place in the memory of its type; 0: not planned */
+    size_t offset; /* its offset in the memory of its type; 0: not planned */
     int isstatic;  /* its memory is never reused */
     ln_mem_type mtype; /* memory type */
 
-    /* Beyond the documented fields, those first that each compilation needs: they lie in the same
-     * cache lines. */
+    /* Beyond the documented fields, first those that
+     * each compilation reads: they share cache lines. */
     int isconst;   /* its value is fixed when the context is loaded */
     int isdynamic; /* its shape is known only when it is computed: see ln_op_set_dims */
-    struct ln_dfg_value *value; /* of the context that it is in; NULL: it is in none */
+    struct ln_dfg_value *value; /* in its context; NULL: in no context */
     struct ln_dfg_value
-        *owner_value; /* that of `owner`, where it is in that context, too; or NULL */
-    size_t block;     /* of the lifetime that was found last: index + 1 of its block; 0: in none */
-    int has_views;    /* others have named it their owner, since it was made */
-    int isload;       /* only what runs at load reads it: its memory is others' in runs; set by the
-                         planner */
-    int isfetched; /* of such a one from a file: not 0 once loading has read its data to its place,
-                      where a run may overwrite it; values of run/ln_update.h */
-    unsigned open; /* of a dynamic one: bit i: the size of axis i may change in each run */
-    size_t capacity; /* of a dynamic one: bytes of the largest shape, for which it is planned */
-    int bound[LN_MAXDIM]; /* of a dynamic one: the largest shape for what its maker reads now */
-    int least[LN_MAXDIM]; /* of a dynamic one: the smallest shape */
-    const struct ln_dfg_value *sizes_from; /* of a dynamic one: the input of the model whose only
-                                              open axis decides the shape; NULL: more decide it */
+        *owner_value;     /* that of `owner`, where it is in that context, too; or NULL */
+    size_t block;         /* of the last lifetime analysis: index + 1 of its block; 0: none */
+    int has_views;        /* other entries have named it as their owner */
+    int isload;           /* only operators at load read it: runs
+                             reuse its memory; set by the planner */
+    int isfetched;        /* of such a tensor from a file: not 0 if load has read its data to
+                             memory, where a run may overwrite it; values of run/ln_update.h */
+    unsigned open;        /* of a dynamic one: bit i: the size of axis i may change between runs */
+    size_t capacity;      /* of a dynamic one: bytes of the max shape, for which it is planned */
+    int bound[LN_MAXDIM]; /* of a dynamic one: the max shape for the current inputs of its maker */
+    int least[LN_MAXDIM]; /* of a dynamic one: the min shape */
+    const struct ln_dfg_value *sizes_from; /* of a dynamic one: the model input whose only open
+                                              axis determines the shape; NULL: several do */
     size_t part_offset; /* of an input that is a part of its reader's output (a no-copy gather):
                            its offset there */
 } ln_tensor_entry;
@@ -63,16 +63,16 @@ typedef struct ln_tensor_entry {
  *  `name`; everything else is 0. */
 LN_API ln_tensor_entry *ln_tensor_entry_create(const char *name, tl_tensor *tensor);
 
-/** Frees the entry, not its tensor. Takes NULL. */
+/** Frees the entry, not its tensor. Ignores NULL. */
 LN_API void ln_tensor_entry_free(ln_tensor_entry *entry);
 
-/** Frees the entry and its tl_tensor, not the data. Takes NULL. */
+/** Frees the entry and its tl_tensor, not the data. Ignores NULL. */
 LN_API void ln_tensor_entry_free_tensor_too(ln_tensor_entry *entry);
 
-/** Says that the entry shares the memory of tensor `owner` (NULL: of none). -1: no such tensor in
- *  the table, or the entry would own itself through it; the entry is then as before. That views of
- *  an entry of the same name, which this one replaced, close a ring shows in ln_tensor_table_root.
- *  O(1) for an entry that owns no others. */
+/** Makes the entry a view of tensor `owner` (NULL: of none). -1: no such tensor in
+ *  the table, or the entry would own itself through it; the entry is then
+ *  unchanged. ln_tensor_table_root detects a ring through views of an entry of the
+ *  same name that this one replaced. O(1) for an entry that owns no others. */
 LN_API int ln_tensor_entry_set_owner(ln_tensor_entry *entry, ln_hash *tensor_table,
                                      const char *owner);
 
@@ -82,7 +82,7 @@ LN_API int ln_tensor_entry_set_creater(ln_tensor_entry *entry, const char *creat
 /** 1 when the entry has a name, a well-formed shape and valid types, and is not its own owner. */
 LN_API int ln_tensor_entry_is_valid(const ln_tensor_entry *entry);
 
-/** The bytes that are planned for the tensor: of a dynamic one those of its largest shape. */
+/** The planned bytes of the tensor: for a dynamic one those of its max shape. */
 LN_API size_t ln_tensor_entry_capacity(const ln_tensor_entry *entry);
 
 /* The tensor table: name -> entry */
@@ -99,11 +99,11 @@ LN_API int ln_tensor_table_remove(ln_hash *table, const char *name);
 /** The entry, or NULL. Returns borrowed (until it is replaced or removed). */
 LN_API ln_tensor_entry *ln_tensor_table_find(const ln_hash *table, const char *name);
 
-/** Frees the table, its entries and their tl_tensors. Takes NULL. */
+/** Frees the table, its entries and their tl_tensors. Ignores NULL. */
 LN_API void ln_tensor_table_free(ln_hash *table);
 
-/** The entry at the end of the chain of owners: whose memory `entry` lies in; itself without an
- *  owner. NULL: an owner is missing in the table, or the chain is a ring. Returns borrowed. */
+/** The entry at the end of the chain of owners, which has the memory of `entry`; itself without
+ *  an owner. NULL: an owner is missing in the table, or the chain is a ring. Returns borrowed. */
 LN_API ln_tensor_entry *ln_tensor_table_root(const ln_hash *table, const ln_tensor_entry *entry);
 
 /** The table's entry of the tensor that `entry` names as its owner, or NULL. Follows the pointer
@@ -141,18 +141,18 @@ typedef struct ln_tensor_list_entry {
 /** Returns new (ln_tensor_list_entry_free). Copies both names. */
 LN_API ln_tensor_list_entry *ln_tensor_list_entry_create(const char *arg_name, const char *name);
 
-/** Takes NULL. */
+/** Ignores NULL. */
 LN_API void ln_tensor_list_entry_free(ln_tensor_list_entry *entry);
 
-/** Lets the entry name another tensor (copies the name), which it then has no pointer to. On
- * failure the entry is as before. */
+/** Changes the tensor name of the entry (copies the name), and
+ * drops its pointer. On failure the entry is unchanged. */
 LN_API int ln_tensor_list_entry_set_name(ln_tensor_list_entry *entry, const char *name);
 
-/** Returns the list with a new entry at its end; NULL: no memory, `list` is then as before and
- * still the caller's. */
+/** Returns the list with a new entry at its end; NULL: no
+ * memory, `list` is then unchanged and still the caller's. */
 LN_API ln_list *ln_tensor_list_append(ln_list *list, const char *arg_name, const char *name);
 
-/** Frees the list and its entries. Takes NULL. */
+/** Frees the list and its entries. Ignores NULL. */
 LN_API void ln_tensor_list_free(ln_list *list);
 
 /** Returns new (ln_tensor_list_free): the list with copies of its entries. NULL for NULL; NULL with
@@ -180,9 +180,9 @@ LN_API ln_tensor_entry *ln_entry_of(const ln_tensor_list_entry *tle, const ln_ha
 /** Entries of the list. */
 LN_API int ln_tensor_list_length(const ln_list *list);
 
-/** Writes to `buf` (LN_MAX_NAME_LEN bytes) an arg_name that no entry has: `prefix` and a number,
- * one more than the largest behind that prefix in the list, or 0. Returns the number; -1: the name
- *  would be too long, or no number is left. */
+/** Writes to `buf` (LN_MAX_NAME_LEN bytes) an arg_name that no entry has:
+ * `prefix` and a number, one more than the max after that prefix in the list, or
+ * 0. Returns the number; -1: the name would be too long, or no number is left. */
 LN_API int ln_tensor_list_unique_arg_name(const ln_list *list, char *buf, const char *prefix);
 
 LN_END_DECLS

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every part needs: function types, memory, strings, checked sizes, text files, window shapes.
+// Utilities: function types, memory, strings, checked sizes, text files, window shapes.
 //
-// Failures are told in the calling thread's last error (ln_msg.h). Memory from here and memory from
-// the C library are the same: free() frees what ln_alloc() gave, and ln_free() what malloc() gave.
+// Errors are in the calling thread's last error (ln_msg.h). Memory is that of the
+// C library: free() frees memory of ln_alloc(), and ln_free() memory of malloc().
 
 #ifndef LN_UTIL_H
 #define LN_UTIL_H
@@ -15,11 +15,11 @@
 
 LN_BEGIN_DECLS
 
-/** Most dimensions that a tensor can have. */
+/** The max number of dimensions of a tensor. */
 #define LN_MAXDIM 8
-/** The widest window of adjacent operators that is offered to combiner functions. */
+/** The max window of adjacent operators for combiner functions. */
 #define LN_MAX_WINDOW 4
-/** Most operators, and most tensors, that a described rule names (ln_rule.h). */
+/** The max number of operators, and of tensors, in a described rule (ln_rule.h). */
 #define LN_MAX_RULE_OPS     16
 #define LN_MAX_RULE_TENSORS 32
 /** Size of a buffer for one line of text, with its NUL. */
@@ -28,7 +28,7 @@ LN_BEGIN_DECLS
 #define LN_MAX_NAME_LEN 512
 /** Size of a buffer that holds ln_sprint_shape's text of LN_MAXDIM dimensions, with its NUL. */
 #define LN_MAX_SHAPE 128
-/** Longest text in bytes that ln_read_text and ln_read_stream accept: 1 GiB. */
+/** The max bytes of text for ln_read_text and ln_read_stream: 1 GiB. */
 #define LN_MAX_TEXT ((size_t)1 << 30)
 
 typedef enum ln_bool { LN_FALSE = 0, LN_TRUE = 1 } ln_bool;
@@ -54,9 +54,9 @@ LN_API int ln_str_cmp(const void *a, const void *b);
 LN_API uint32_t ln_str_hash(const void *str);
 /** Whether two strings are equal; NULL is equal to NULL only. */
 LN_API ln_bool ln_streq(const char *a, const char *b);
-/** For "did you mean": whichever of `best` (NULL: none so far) and `known` is closer to the
- * misspelled `name`, counted in letters to change, insert, delete or swap; case does not count.
- * `best` where `known` is not closer, or differs in more than a third of the letters. */
+/** For "did you mean": the one of `best` (NULL: none yet) and `known` that is closer to the
+ * misspelled `name`, by the number of letters to change, insert, delete or swap, ignoring
+ * case. `best` if `known` is not closer, or differs in more than a third of the letters. */
 LN_API const char *ln_closer_name(const char *name, const char *best, const char *known);
 
 /** Returns new zeroed memory of `size` bytes (ln_free), a distinct object also for size 0; NULL
@@ -69,7 +69,7 @@ LN_API void *ln_alloc_array(size_t len, size_t size);
  * undefined. ptr NULL allocates. Returns new (ln_free); NULL with a reason: ptr is as before and
  * still the caller's. */
 LN_API void *ln_realloc(void *ptr, size_t size);
-/** Frees memory; NULL is ignored. */
+/** Frees memory; Ignores NULL. */
 LN_API void ln_free(void *ptr);
 /** Returns new copy of `size` bytes at `ptr` (ln_free); NULL with a reason. ptr may be NULL when
  * size is 0. */
@@ -88,14 +88,14 @@ LN_API int ln_size_mul(size_t a, size_t b, size_t *product);
  * that names the file: it cannot be opened or read, is a directory, exceeds LN_MAX_TEXT, or
  * contains a NUL byte. */
 LN_API char *ln_read_text(const char *file);
-/** The rest of a stream, as bytes; `name` stands for it in messages. *size, unless NULL: the bytes
- * without the NUL put behind them. Returns new (ln_free); NULL with a reason: unreadable or longer
- * than LN_MAX_TEXT. */
+/** The rest of a stream, as bytes; `name` is its name in messages. *size,
+ * unless NULL: the bytes without the NUL put behind them. Returns new
+ * (ln_free); NULL with a reason: unreadable or longer than LN_MAX_TEXT. */
 LN_API char *ln_read_stream(FILE *stream, const char *name, size_t *size);
 
-/** Writes a shape as "[1, 3, 5]" ("[]" without dimensions), cut and NUL-terminated when the buffer
- * of `size` bytes is too small; LN_MAX_SHAPE bytes hold LN_MAXDIM dimensions. Returns buf, so that
- * it can be an argument. */
+/** Writes a shape as "[1, 3, 5]" ("[]" without dimensions), truncated
+ * to `size` bytes with the NUL; LN_MAX_SHAPE bytes hold LN_MAXDIM
+ * dimensions. Returns buf, so that it can be an argument. */
 LN_API char *ln_sprint_shape(char *buf, size_t size, int ndim, const int *dims);
 
 /** Output extent of a convolution or pooling window along one axis, with eff = (size - 1) *
@@ -111,11 +111,11 @@ LN_API int ln_output_dim_deconv(int input, int size, int stride, int output_padd
                                 int total_padding, int dilation);
 
 /** Effective padding of a convolution or pooling: rewrites padding [2 * ndim], the begins of all
- * axes followed by their ends ([top, left, bottom, right]), as `mode` says: "NOTSET" leaves it,
+ * axes followed by their ends ([top, left, bottom, right]), by `mode`: "NOTSET" keeps it,
  * "VALID" zeroes it, "SAME_UPPER" and "SAME_LOWER" make out = ceil(in / stride), the odd unit at
- * the end or the beginning. input_dims, size, stride and dilations are [ndim], of the spatial axes
- * only; dilations NULL: all 1. Returns 0; -1 with a reason: unknown mode, an extent below 1, a
- * padding beyond int; padding is then undefined. Source: operator catalogue, 5.1. */
+ * the end or the beginning. input_dims, size, stride and dilations are [ndim], of the spatial
+ * axes only; dilations NULL: all 1. Returns 0; -1 with a reason: unknown mode, an extent below
+ * 1, a padding beyond int; padding is then undefined. Source: operator catalogue, 5.1. */
 LN_API int ln_autopadding_conv(int *padding, const int *input_dims, const int *size,
                                const int *stride, const int *dilations, int ndim, const char *mode);
 /** ln_autopadding_conv for a transposed convolution: the SAME modes choose the padding that gives

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention: for each query the mean of values, weighted by how well their keys fit.
+// Attention: for each query the mean of values, weighted by the fit of their keys.
 //
 //     tl_attention_param param = {.q_axis = 2, .k_axis = 2, .v_axis = 2, .dst_axis = 2,
 //                                 .scale = 1 / sqrt(64)};
 //     tl_tensor *y = tl_tensor_attention(q, k, v, NULL, NULL, &param); // [B, S, H, 64] each
 //
-// Sizes: B in a batch, H heads of queries and G of keys and values, S queries, T keys, D elements
-// of a query and of a key, E of a value. Where H is a multiple of G, that many neighbouring heads
-// of queries share one of keys. The matrix of scores, [S, T] for each head, is never made as a
-// whole.
+// Sizes: B batch, H heads of queries and G of keys and values, S queries,
+// T keys, D elements of a query and of a key, E of a value. H is a
+// multiple of G: H / G adjacent heads of queries share one of keys (GQA).
+// The matrix of scores, [S, T] for each head, is never materialized.
 
 #ifndef TL_ATTENTION_H
 #define TL_ATTENTION_H
@@ -19,11 +19,11 @@
 TL_BEGIN_DECLS
 
 typedef struct tl_attention_param {
-    /* Which axis of the tensor is that of the heads: 1, [B, H, S, D], or 2, [B, S, H, D], which is
-     * how a product of matrices gives [B, S, H * D]. */
+    /* The axis of the heads: 1, [B, H, S, D], or 2, [B, S, H, D],
+     * which is the layout of a matrix product [B, S, H * D]. */
     int q_axis, k_axis, v_axis, dst_axis;
     double scale;   /* of the scores */
-    int zero_empty; /* a query with scores of -infinity only gets 0, not NaN */
+    int zero_empty; /* a fully masked query (scores of -infinity only) gets 0, not NaN */
 } tl_attention_param;
 
 /** dst = softmax(scale * q k^T + mask) v for each head, softmax over the keys. q [B, H, S, D], k
@@ -41,12 +41,12 @@ TL_API int tl_exec_attention(const tl_exec *exec, const tl_tensor *q, const tl_t
                              const tl_tensor *v, const tl_tensor *mask, tl_tensor *dst,
                              const tl_attention_param *param);
 
-/** Writes the shape of dst to `dims` [4]. -1 with a reason: shapes, types or axes do not fit. */
+/** Writes the shape of dst to `dims` [4]. -1 with a reason: inconsistent shapes, types or axes. */
 TL_API int tl_attention_dims(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v,
                              const tl_tensor *mask, const tl_attention_param *param, int *dims);
 
-/** Bytes of scratch memory for so many threads, of which at most TL_MOST_SLOTS use some. SIZE_MAX:
- *  more than an address can name. */
+/** Bytes of scratch memory for `threads` threads, of which at most
+ *  TL_MOST_SLOTS use some. SIZE_MAX: too large for the address space. */
 TL_API size_t tl_attention_scratch(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v,
                                    const tl_attention_param *param, int threads);
 

@@ -4,9 +4,9 @@
 //     tl_tensor *e = tl_tensor_unary(src, NULL, TL_UNARY_EXP, 0, 0);
 //     tl_tensor *s = tl_tensor_binary(e, row, NULL, TL_BINARY_ADD);
 //
-// The D rule, errors, and what tl_exec_X trusts: see tl_tensor.h. FLT stands for the four floating
-// dtypes (those of 16 bits compute in float and round at the end), INT for the eight integer ones.
-// Integers wrap. The names of enumerations: as in tl_type.h.
+// D rule, errors and preconditions of tl_exec_X: see tl_tensor.h. FLT stands for the
+// four floating dtypes (those of 16 bits compute in float and round at the end), INT for
+// the eight integer ones. Integers wrap. The names of enumerations: as in tl_type.h.
 
 #ifndef TL_ELEMENTWISE_H
 #define TL_ELEMENTWISE_H
@@ -79,10 +79,10 @@ TL_API tl_tensor *tl_tensor_unary(const tl_tensor *src, tl_tensor *dst, tl_unary
 TL_API int tl_exec_unary(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                          tl_unary_func func, double alpha, double beta);
 
-/* ---- operations on tensors that are broadcast (tl_broadcast_dims, tl_shape.h) ---- */
+/* ---- binary operations with broadcasting (tl_broadcast_dims, tl_shape.h) ---- */
 
-/** a and b are the elements of src1 and src2; FLT and INT where no other type is named. Source: the
- *  ONNX operators of these names, opset 7 to 24. */
+/** a and b are the elements of src1 and src2; FLT and INT unless
+ *  specified. Source: the ONNX operators of these names, opset 7 to 24. */
 typedef enum tl_binary_op {
     TL_BINARY_OP_INVALID = -1,
     TL_BINARY_ADD = 0,     /* a + b */
@@ -92,8 +92,8 @@ typedef enum tl_binary_op {
     TL_BINARY_MOD,         /* a - b floor(a / b), of the sign of b; INT fails where b is 0 */
     TL_BINARY_FMOD,        /* a - b trunc(a / b), of the sign of a; INT fails where b is 0 */
     TL_BINARY_POW,         /* a^b; INT truncates where b < 0, and fails where a is 0 besides */
-    TL_BINARY_MAX,         /* the greater; NaN where one is */
-    TL_BINARY_MIN,         /* the smaller; NaN where one is */
+    TL_BINARY_MAX,         /* max; NaN if one is */
+    TL_BINARY_MIN,         /* min; NaN if one is */
     TL_BINARY_PRELU,       /* a < 0 ? a b : a */
     TL_BINARY_AND,         /* INT: bit by bit; TL_BOOL */
     TL_BINARY_OR,          /* INT: bit by bit; TL_BOOL */
@@ -120,11 +120,11 @@ TL_API int tl_exec_binary(const tl_exec *exec, const tl_tensor *src1, const tl_t
 enum {
     TL_CHAIN_SRCS = 8,    /* the most sources, */
     TL_CHAIN_STEPS = 16,  /* steps, */
-    TL_CHAIN_RESULTS = 4, /* and results of steps that wait for a reader */
+    TL_CHAIN_RESULTS = 4, /* and pending results of steps */
 };
 
-/** A step: a function of src1, or an operation of src1 and src2. Operand i is source i where there
- *  is one, else the result of step i - (number of sources), one before. */
+/** A step: a function of src1, or an operation of src1 and src2. Operand i is source
+ *  i, or for larger i the result of the earlier step i - (number of sources). */
 typedef struct tl_chain_step {
     tl_unary_func func; /* TL_UNARY_FUNC_INVALID: */
     tl_binary_op op;
@@ -132,19 +132,19 @@ typedef struct tl_chain_step {
     double alpha, beta; /* of func */
 } tl_chain_step;
 
-/** -1 with a reason: a step is not one of TL_FLOAT, reads what is not there, is not the last one
- * and read by none; there are too many of something. */
+/** -1 with a reason: a step does not support TL_FLOAT, has an invalid operand,
+ * or is unused but not the last one; too many sources, steps or results. */
 TL_API int tl_chain_check(const tl_chain_step *steps, int n_steps, int n_srcs);
 
-/** The last step's result, of `n_srcs` TL_FLOAT sources that are broadcast to one shape, dst's:
- *  each step has the bits of tl_tensor_unary or tl_tensor_binary, but no tensor. `dst` may be a
- *  source of dst's shape. D. */
+/** The last step's result, of `n_srcs` TL_FLOAT sources that are broadcast to one
+ *  shape, dst's: each step gives the bits of tl_tensor_unary or tl_tensor_binary,
+ *  without a tensor. `dst` may be a source of dst's shape. D. */
 TL_API tl_tensor *tl_tensor_chain(const tl_tensor *const *srcs, int n_srcs, tl_tensor *dst,
                                   const tl_chain_step *steps, int n_steps);
 TL_API int tl_exec_chain(const tl_exec *exec, const tl_tensor *const *srcs, int n_srcs,
                          tl_tensor *dst, const tl_chain_step *steps, int n_steps);
 
-/* ---- comparisons and choices, broadcast ---- */
+/* ---- comparisons and selection, with broadcasting ---- */
 
 /** a and b are the elements of src1 and src2, of any dtype. NaN is unequal to all. */
 typedef enum tl_compare_op {
@@ -174,20 +174,20 @@ TL_API tl_tensor *tl_tensor_where(const tl_tensor *cond, const tl_tensor *src1,
 TL_API int tl_exec_where(const tl_exec *exec, const tl_tensor *cond, const tl_tensor *src1,
                          const tl_tensor *src2, tl_tensor *dst);
 
-/* ---- classes of numbers, and conversion ---- */
+/* ---- tests for NaN and infinity, and conversion ---- */
 
-/** What is no number; classes add up. */
+/** NaN and infinities; classes can be combined. */
 enum { TL_CLASS_NAN = 1, TL_CLASS_POSITIVE_INF = 2, TL_CLASS_NEGATIVE_INF = 4 };
 
 /** Whether src, FLT, is in one of `classes`; dst has TL_BOOL and the shape of src. D. */
 TL_API tl_tensor *tl_tensor_classify(const tl_tensor *src, tl_tensor *dst, int classes);
 TL_API int tl_exec_classify(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int classes);
 
-/** src as `dtype`, as computers convert, where tl_convert saturates: to a float rounds half to
- *  even, what is too large becomes infinite, infinities and NaN stay; from an integer to another
- *  keeps the low bits. From a float to an integer truncates toward zero, saturates, and makes NaN 0
- *  (undefined in ONNX). To TL_BOOL: 1 for all but 0, so for NaN. dst has the shape of src, and may
- *  be src when the dtypes are the same. D. Source: ONNX Cast-13. */
+/** src as `dtype`, like a C cast, where tl_convert saturates: to a float rounds half to even,
+ *  overflows to infinity, and keeps infinities and NaN; from an integer to another keeps the
+ *  low bits. From a float to an integer truncates toward zero, saturates, and converts NaN to
+ *  0 (undefined in ONNX). To TL_BOOL: 1 for all but 0, including NaN. dst has the shape of
+ *  src, and may be src when the dtypes are the same. D. Source: ONNX Cast-13. */
 TL_API tl_tensor *tl_tensor_cast(const tl_tensor *src, tl_tensor *dst, tl_dtype dtype);
 TL_API int tl_exec_cast(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst);
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a computation may use besides its tensors: threads, scratch memory, an
-// instruction set.
+// Resources of a computation besides its tensors:
+// threads, scratch memory, instruction set.
 //
 //     tl_pool *pool = tl_pool_create(2);
 //     tl_exec exec = {.pool = pool, .isa = tl_isa_best()};
 //     tl_exec_relu(&exec, src, dst);
 //     tl_pool_free(pool);
 //
-// Every `const tl_exec *exec` argument may be NULL: one thread, the best kernels of this CPU, no
-// scratch memory. A function tl_exec_X that needs some, as tl_X_scratch says, then fails.
+// Every `const tl_exec *exec` argument may be NULL: one thread, the best kernels of this
+// CPU, no scratch memory. A function tl_exec_X that needs some (tl_X_scratch) then fails.
 
 #ifndef TL_EXEC_H
 #define TL_EXEC_H
@@ -20,9 +20,9 @@
 
 TL_BEGIN_DECLS
 
-/** Instruction sets, as sets of features that a kernel needs and a CPU has; each stands behind
- * those it contains. A kernel table has rows for some of them. A computation takes the last usable
- * one within its own set. */
+/** Instruction sets, as sets of features that a kernel needs and a CPU
+ * has; each follows those it contains. A kernel table has rows for some
+ * of them. A computation uses the last usable one within its own set. */
 typedef enum tl_isa {
     TL_ISA_INVALID = -1,
     TL_ISA_C = 0,      /* plain C: needs nothing */
@@ -40,11 +40,11 @@ typedef enum tl_isa {
 /** The names of all sets, for messages. */
 #define TL_ISA_NAMES "c, avx2, avxvnni, avx512, avx512vnni, avx512bf16, neon, dotprod or i8mm"
 
-/** The last set that is usable here. */
+/** The last set that this CPU supports. */
 TL_API tl_isa tl_isa_best(void);
 
-/** Whether this CPU has all features of `isa`, and LIGHTNET_MAX_ISA, where it names a set, too. The
- *  environment is read once. */
+/** Whether this CPU, and LIGHTNET_MAX_ISA if it is set, have
+ *  all features of `isa`. The environment is read once. */
 TL_API int tl_isa_is_usable(tl_isa isa);
 
 /** Whether `isa` has all features of `part`: TL_ISA_C is part of every set. */
@@ -59,26 +59,26 @@ TL_API tl_isa tl_isa_from_str(const char *str);
 /** Cores that this process may use: the affinity mask and the cgroup quota, at least 1. */
 TL_API int tl_cpu_count(void);
 
-/** Threads that share work: the caller and the pool's workers. Workers wait awake for 2 ms
- *  after work, since more may follow, then they sleep. They block all signals but those of faults,
- *  so that handlers run in the host's own threads.
+/** Threads that share work: the caller and the pool's workers. Workers spin for 2 ms
+ *  after work, since more may follow, then they sleep. They block all signals except those of
+ *  faults, so handlers run in the host's own threads.
  *
- *  Any number of threads may use a pool at a time: its workers divide themselves among them. Work
- *  inside other work runs on its thread alone. Nothing waits for a worker that has not begun.
+ *  Any number of threads may use a pool concurrently, and share its workers. Nested work runs on
+ *  its own thread alone. Nothing waits for a worker that has not started.
  *
  *  fork() copies no workers. A child may use and free every pool of its parent, also one that was
- *  in use: its first work there begins new workers. */
+ *  in use: its first work there starts new workers. */
 typedef struct tl_pool tl_pool;
 
-/** The most threads of a pool: far more than help, few enough to be had. */
+/** The max threads of a pool: far more than useful, few enough to exist. */
 enum { TL_MOST_THREADS = 1024 };
 
 /** Returns new (tl_pool_free); `n` threads including the caller, 0 = tl_cpu_count(). Work is
- *  divided for all of them. Threads beyond tl_cpu_count(), and those that the system refuses, are
- *  not begun: the others do their work. NULL with a reason: `n` out of range, no memory. */
+ *  divided among all of them. Threads beyond tl_cpu_count(), and those that the system refuses,
+ *  are not started: the others do their work. NULL with a reason: `n` out of range, no memory. */
 TL_API tl_pool *tl_pool_create(int n);
 
-/** Takes NULL. Nobody may use `pool` any more. */
+/** Ignores NULL. Nothing may use `pool` any more. */
 TL_API void tl_pool_free(tl_pool *pool);
 
 /** Number of threads, 1 for NULL. */
@@ -86,22 +86,22 @@ TL_API int tl_pool_size(const tl_pool *pool);
 
 /** A request to stop computations, which any thread may make at any time.
  *
- *  tl_parallel and tl_parallel_slots look at it between pieces of the work, and leave the rest
- *  undone: what they should have written then has any value. So a function whose `exec` has a stop
- *  may return 0 with outputs that are garbage: the caller looks at the stop afterwards, and uses no
- *  output where it is requested. Its memory is safe all the same:
+ *  tl_parallel and tl_parallel_slots poll it between pieces of the work, and skip the rest, whose
+ *  results are then undefined. So a function whose `exec` has a stop may return 0 with garbage
+ *  outputs: the caller checks the stop afterwards, and ignores outputs if it is requested. Memory
+ *  accesses stay valid:
  *
- *  - A kernel that reads what an earlier call of tl_parallel wrote as an index, a count, a size or
- *    a condition of a loop looks at the stop in between, and returns if it is requested. One that
- *    only computes with such numbers need not.
- *  - A loop of many calls, or one without any that can take longer than some ten milliseconds,
- *    looks at the stop in each turn. */
+ *  - A kernel that uses results of an earlier call of tl_parallel as an index, a count, a size or
+ *    a loop condition checks the stop in between, and returns if it is requested. One that only
+ *    computes with such numbers need not.
+ *  - A loop of many calls, or one without calls that can take longer than some ten milliseconds,
+ *    checks the stop in each iteration. */
 typedef struct tl_stop tl_stop;
 
-/** Returns new (tl_stop_free): nothing is requested. NULL with a reason without memory. */
+/** Returns new (tl_stop_free): not requested. NULL with a reason: no memory. */
 TL_API tl_stop *tl_stop_create(void);
 
-/** Takes NULL. No computation may still use it. */
+/** Ignores NULL. No computation may still use it. */
 TL_API void tl_stop_free(tl_stop *stop);
 
 /** Requests the stop; holds until tl_stop_clear. Safe in a signal handler. */
@@ -110,8 +110,8 @@ TL_API void tl_stop_request(tl_stop *stop);
 /** Requests the stop once tl_clock() reaches `ns`; 0: no deadline. Replaces the deadline before. */
 TL_API void tl_stop_set_deadline(tl_stop *stop, uint64_t ns);
 
-/** Takes back the request and the deadline. Not while a computation uses the stop: nothing would
- *  tell that its outputs are garbage. A deadline is not set to a later time then, either. */
+/** Reverts the request and the deadline. Not while a computation uses the stop: nothing would
+ *  mark its outputs as garbage. A deadline must not move to a later time then, either. */
 TL_API void tl_stop_clear(tl_stop *stop);
 
 /** Whether the stop was requested or its deadline has passed; 0 for NULL. Cheap: some nanoseconds,
@@ -122,7 +122,7 @@ typedef struct tl_exec {
     tl_pool *pool;       /* NULL: the calling thread alone */
     void *scratch;       /* memory for the kernel's own use, aligned to 64 bytes, or NULL */
     size_t scratch_size; /* its bytes */
-    tl_isa isa;          /* kernels of this set at most */
+    tl_isa isa;          /* the max instruction set */
     const tl_stop *stop; /* NULL: nothing stops the computation */
 } tl_exec;
 
@@ -130,21 +130,21 @@ typedef struct tl_exec {
 typedef void (*tl_range_func)(void *arg, size_t begin, size_t end);
 
 /** Runs `func` over the units 0 .. n-1, split into ranges of at least `grain` units among the
- *  threads of `exec`; returns when all are done, or those that were begun when exec->stop was
- *  requested. The split must not influence the result. `grain` units take some microseconds. */
+ *  threads of `exec`; returns when all are done, or after exec->stop those that have started.
+ *  The split must not influence the result. `grain` units take some microseconds. */
 TL_API void tl_parallel(const tl_exec *exec, size_t n, size_t grain, tl_range_func func, void *arg);
 
-/** The most slots that tl_parallel_slots uses, however many threads there are. */
+/** The max slots of tl_parallel_slots, for any number of threads. */
 enum { TL_MOST_SLOTS = 64 };
 
 /** The same, on behalf of slot 0 .. n_slots-1: no two calls for one slot at a time, so
  *  each slot may have memory of its own. */
 typedef void (*tl_slot_func)(void *arg, size_t slot, size_t begin, size_t end);
 
-/** Runs `func` over the units 0 .. n-1, on at most `n_slots` (>= 1) and TL_MOST_SLOTS threads of
- *  `exec`, unit by unit: slot i of k begins with the i-th k-th of them, so that computations
- *  divided alike find what they read in their core's cache, and then helps the others. Returns as
- *  tl_parallel does. Which slot takes a unit must not influence the result. */
+/** Runs `func` over the units 0 .. n-1, on at most `n_slots` (>= 1) and TL_MOST_SLOTS threads
+ *  of `exec`, unit by unit: slot i of k begins with the i-th of k equal parts, so equally
+ *  divided computations find their operands in their core's cache, and then helps the others.
+ *  Returns like tl_parallel. The slot of a unit must not influence the result. */
 TL_API void tl_parallel_slots(const tl_exec *exec, size_t n, size_t n_slots, tl_slot_func func,
                               void *arg);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear algebra: products of matrices, determinants.
+// Linear algebra: matrix multiplication, determinants.
 //
 //     const tl_matmul_param param = {.trans2 = 1, .alpha = 1, .beta = 1};
 //     tl_tensor *dst = tl_tensor_matmul(src, weight, bias, NULL, &param);
 //
-// A tensor [.., r, c] holds a batch of matrices of r rows and c columns. The D rule, errors, and
-// what tl_exec_X trusts: see tl_tensor.h.
+// A tensor [.., r, c] holds a batch of matrices of r rows and c columns.
+// D rule, errors and preconditions of tl_exec_X: see tl_tensor.h.
 
 #ifndef TL_LINALG_H
 #define TL_LINALG_H
@@ -15,40 +15,40 @@
 
 TL_BEGIN_DECLS
 
-/** 0 when `t` can be repeated to the shape `dims` [ndim]: it has no more axes, and from the last
- *  one on each is as long, or 1. Else -1 with a reason that calls it `name`. */
+/** 0 if `t` broadcasts to the shape `dims` [ndim]: it has no more axes, and aligned at the
+ *  last one, each has equal length or 1. Else -1 with a reason that calls it `name`. */
 TL_API int tl_broadcast_check(const tl_tensor *t, const char *name, int ndim, const int *dims);
 
 typedef struct tl_matmul_param {
     int trans1, trans2; /* the last two axes of src1, src2 are swapped before */
-    double alpha, beta; /* factors of the product and of the bias; whole numbers for integers */
+    double alpha, beta; /* factors of the product and of the bias; integral for integers */
 } tl_matmul_param;
 
-/** Writes the shape of a product to `dims` [TL_MAXDIM] and returns its ndim; -1 with a reason: the
- *  shapes do not fit. */
+/** Writes the shape of a product to `dims` [TL_MAXDIM] and
+ *  returns its ndim; -1 with a reason: inconsistent shapes. */
 TL_API int tl_matmul_dims(const tl_tensor *src1, const tl_tensor *src2, int trans1, int trans2,
                           int *dims);
 
-/** 0 when products of this dtype can have these factors, else -1 with a reason. */
+/** 0 if products of this dtype support these factors, else -1 with a reason. */
 TL_API int tl_matmul_check_factors(tl_dtype dtype, double alpha, double beta);
 
-/** alpha * src1 [.., m, k] x src2 [.., k, n] + beta * bias -> [.., m, n], the axes before
- * broadcast, bias (or NULL) broadcast to the result. Any dtype but TL_BOOL. Floats of 16 bits sum
- * in float, the others in their own type, integers wrap. The order of a sum is fixed. Source: ONNX
- * MatMul-13, Gemm-13. D. */
+/** alpha * src1 [.., m, k] x src2 [.., k, n] + beta * bias -> [.., m, n], the
+ * axes before broadcast, bias (or NULL) broadcast to the result. Any dtype
+ * but TL_BOOL. 16-bit floats sum in float, others in their own type, integers
+ * wrap. The order of a sum is fixed. Source: ONNX MatMul-13, Gemm-13. D. */
 TL_API tl_tensor *tl_tensor_matmul(const tl_tensor *src1, const tl_tensor *src2,
                                    const tl_tensor *bias, tl_tensor *dst,
                                    const tl_matmul_param *param);
 TL_API int tl_exec_matmul(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
                           const tl_tensor *bias, tl_tensor *dst, const tl_matmul_param *param);
 
-/** The bytes of exec->scratch with which tl_exec_matmul is fastest on that many threads; it does
- *  with less, to the same result, but then takes up to 80 KB of the stack. bias may be NULL; data
- * is not looked at and may be NULL. */
+/** The bytes of exec->scratch with which tl_exec_matmul is fastest on that many
+ * threads; it also works with less, with the same result, but then uses up to
+ * 80 KB of the stack. bias may be NULL; data is ignored and may be NULL. */
 TL_API size_t tl_matmul_scratch(const tl_tensor *src1, const tl_tensor *src2, const tl_tensor *bias,
                                 const tl_tensor *dst, const tl_matmul_param *param, int threads);
 
-/* ---- matrices that are packed once and multiplied often: TL_FLOAT, or pairs of TL_BFLOAT16 ----
+/* ---- packed matrices, for repeated multiplication: TL_FLOAT, or pairs of TL_BFLOAT16 ----
  */
 
 /** Columns of a panel of a packed matrix. */
@@ -58,30 +58,30 @@ enum { TL_MATMUL_PANEL = 32 };
 TL_API int tl_matmul_panels(int n);
 
 /** Writes the shape of a packed matrix [k, n] to `dims`: of TL_FLOAT [tl_matmul_panels(n), k,
- *  TL_MATMUL_PANEL], the columns of a panel side by side; of TL_BFLOAT16 [tl_matmul_panels(n), (k +
- *  1) / 2, 2 TL_MATMUL_PANEL], pairs of rows with the two numbers of each column side by side. What
- *  is beyond the last row or column is 0. -1 with a reason: another dtype. */
+ *  TL_MATMUL_PANEL], the columns of a panel side by side; of TL_BFLOAT16 [tl_matmul_panels(n),
+ *  (k + 1) / 2, 2 TL_MATMUL_PANEL], pairs of rows with the two elements of each column
+ *  adjacent. Elements beyond the last row or column are 0. -1 with a reason: another dtype. */
 TL_API int tl_matmul_packed_dims(int k, int n, tl_dtype dtype, int dims[3]);
 
-/** src [k, n], or with `trans` [n, k], TL_FLOAT -> dst of that shape, whose dtype says how it is
- * packed: numbers are rounded to TL_BFLOAT16. */
+/** src [k, n], or with `trans` [n, k], TL_FLOAT -> dst of that shape,
+ * packed by its dtype: elements are rounded to TL_BFLOAT16. */
 TL_API int tl_exec_matmul_pack(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                                int trans);
 
-/** act(alpha * src1 [.., m, k] x src2 + beta * bias + add) -> dst [.., m, n], src2 as
- *  tl_exec_matmul_pack packs a matrix [k, n]; param->trans2 is not looked at. bias (or NULL) is
- *  broadcast to dst, add (or NULL) has its shape and is not dst. The sums are those of
- *  tl_exec_matmul, where that has more than 8 rows and more than one column, to the bit. With src2
- *  in TL_BFLOAT16, src1 is rounded to it, too, and the products are summed in floats; subnormal
- *  numbers may count as 0. param->trans1 is 0 then, and all of the scratch memory is needed: -1
- *  with a reason. */
+/** act(alpha * src1 [.., m, k] x src2 + beta * bias + add) -> dst [.., m, n],
+ *  src2 as tl_exec_matmul_pack packs a matrix [k, n]; param->trans2 is ignored.
+ *  bias (or NULL) is broadcast to dst, add (or NULL) has its shape and is not
+ *  dst. The sums equal those of tl_exec_matmul with more than 8 rows and more
+ *  than one column, bit for bit. With src2 in TL_BFLOAT16, src1 is rounded to
+ *  it, too, and the products are summed in floats; subnormals may count as 0.
+ *  param->trans1 is 0 then, and less scratch memory fails: -1 with a reason. */
 TL_API int tl_exec_matmul_packed(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
                                  const tl_tensor *bias, const tl_tensor *add, tl_tensor *dst,
                                  const tl_matmul_param *param, tl_activation act);
 
-/** The bytes of exec->scratch with which tl_exec_matmul_packed is fastest on that many threads;
- * with src2 in TL_FLOAT it does with less, to the same result. bias may be NULL; data is not looked
- * at and may be NULL. */
+/** The bytes of exec->scratch with which tl_exec_matmul_packed is fastest
+ * on that many threads; with src2 in TL_FLOAT it also works with less, with
+ * the same result. bias may be NULL; data is ignored and may be NULL. */
 TL_API size_t tl_matmul_packed_scratch(const tl_tensor *src1, const tl_tensor *src2,
                                        const tl_tensor *bias, const tl_tensor *dst,
                                        const tl_matmul_param *param, int threads);
@@ -99,7 +99,7 @@ TL_API int tl_exec_matmul_int(const tl_exec *exec, const tl_tensor *src1, const 
  */
 TL_API tl_tensor *tl_tensor_det(const tl_tensor *src, tl_tensor *dst);
 
-/** The bytes of exec->scratch that tl_exec_det needs. Data is not looked at and may be NULL. */
+/** The bytes of exec->scratch that tl_exec_det needs. Data is ignored and may be NULL. */
 TL_API size_t tl_det_scratch(const tl_tensor *src);
 
 /** -1 with a reason when exec is NULL or its scratch is too small. */

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of floats with weights of 2 or 4 bits, which share a scale in blocks of rows:
+// Products of floats with 2-bit or 4-bit weights, which share a scale in blocks of rows:
 //
 //     w[k, c] = (q[k, c] - zero[block of k, c]) * scale[block of k, c]
 //     dst [.., m, n] = src [.., m, k] x w [k, n] + bias
 //
-// Weights stay packed, so a product of few rows is as fast as they can be read. The result is that
-// of the definition up to this rounding: the elements of src are rounded to multiples of 2^-22 of
-// the power of two above the largest magnitude of their block, the sums of a block are exact, and
-// those of blocks are added in floats. With one or two rows every instruction set gives the same
-// bits. Rows with infinite elements or NaN are computed by the definition, slowly. With many rows,
-// more than 8 where there are no instructions for dot products of bytes, else more than 64, the
-// weights become floats, panel by panel, and products are those of tl_exec_matmul_packed.
+// Weights stay packed, so a product of few rows is memory-bound. The result equals the
+// definition up to this rounding: the elements of src are rounded to multiples of 2^-22
+// of the power of two above the max magnitude of their block, the sums of a block are
+// exact, and sums of blocks are added in floats. With one or two rows every instruction
+// set gives the same bits. Rows with infinities or NaN use the definition, which is slow.
+// With many rows (more than 8 without instructions for byte dot products, else more than
+// 64) the weights are converted to floats, panel by panel, for tl_exec_matmul_packed.
 //
 //     tl_lowbit_param param = {.bits = 4, .block = tl_lowbit_block(k, 32), .zero = 8};
 //     // packed: TL_UINT8 [tl_lowbit_panels(n), tl_lowbit_packed(k, &param)]
 //     tl_exec_lowbit_pack(&exec, weight, scale, NULL, packed, &param, 32, 0);
 //     tl_exec_lowbit_matmul(&exec, src, packed, NULL, dst, &param);
 //
-// Everything here trusts its caller as all tl_exec_X do (tl_tensor.h).
+// All functions trust their caller like all tl_exec_X (tl_tensor.h).
 
 #ifndef TL_LOWBIT_H
 #define TL_LOWBIT_H
@@ -35,13 +35,13 @@ enum { TL_LOWBIT_PANEL = 32 };
 typedef struct tl_lowbit_param {
     int bits;      /* of a weight: 2 or 4 */
     int block;     /* rows of a block, of tl_lowbit_block */
-    int has_zeros; /* each block and column has a zero point; else all have `zero` */
-    int zero;      /* as weights are stored: signed ones as numbers that are higher by half */
+    int has_zeros; /* a zero point per block and column; else all have `zero` */
+    int zero;      /* as stored: signed weights are stored with an offset of half the range */
 } tl_lowbit_param;
 
-/** The rows of a block in which `k` rows are packed whose scales are those of `block` rows each
- *  (`k` or more: one for a column): a divisor of `block`, from 16 to 128. 0: there is none, since
- *  `block` is no multiple of 16. */
+/** The rows of a block in which `k` rows are packed whose scales are those
+ *  of `block` rows each (`k` or more: one for a column): a divisor of
+ *  `block`, from 16 to 128. 0: none, `block` is not a multiple of 16. */
 TL_API int tl_lowbit_block(int k, int block);
 
 /** Panels of a matrix of `n` columns. */
@@ -55,15 +55,15 @@ TL_API size_t tl_lowbit_packed(int k, const tl_lowbit_param *param);
 /** weight TL_INT8 or TL_UINT8 [k, n], or [n, k] with `is_transposed`; scale TL_FLOAT of one
  *  element, [n], or [ceil(k / scale_block), n], transposed with the weight; zero (for
  *  param->has_zeros, else NULL) of the shape of scale, or of one element, and of the dtype of
- *  weight -> dst TL_UINT8 [tl_lowbit_panels(n), tl_lowbit_packed(k, param)]. -1 with a reason: an
- *  element of weight needs more bits, or one of zero is less than the least of so many bits. */
+ *  weight -> dst TL_UINT8 [tl_lowbit_panels(n), tl_lowbit_packed(k, param)]. -1 with a reason:
+ *  an element of weight needs more bits, or one of zero is below the min of these bits. */
 TL_API int tl_exec_lowbit_pack(const tl_exec *exec, const tl_tensor *weight, const tl_tensor *scale,
                                const tl_tensor *zero, tl_tensor *dst, const tl_lowbit_param *param,
                                int scale_block, int is_transposed);
 
-/** Bytes of scratch memory that tl_exec_lowbit_matmul needs for `threads` threads and `n` columns;
- *  with less than that it uses fewer threads, for one it needs it all. SIZE_MAX: more than an
- *  address can name. */
+/** Bytes of scratch memory that tl_exec_lowbit_matmul needs for `threads`
+ *  threads and `n` columns; with less it uses fewer threads; one thread
+ *  needs its full part. SIZE_MAX: too large for the address space. */
 TL_API size_t tl_lowbit_matmul_scratch(const tl_tensor *src, int n, const tl_lowbit_param *param,
                                        int threads);
 
@@ -73,9 +73,9 @@ TL_API int tl_exec_lowbit_matmul(const tl_exec *exec, const tl_tensor *src, cons
                                  const tl_tensor *bias, tl_tensor *dst,
                                  const tl_lowbit_param *param);
 
-/** Elements of `bits` (2 or 4) bits, as ONNX packs them: the first ones of a byte in its lowest
- * bits. src TL_UINT8 of at least as many bits as dst has elements of -> dst TL_UINT8, or TL_INT8:
- * their highest bit is a sign. */
+/** Elements of `bits` (2 or 4) bits, as ONNX packs them: the first ones of a
+ * byte in its lowest bits. src TL_UINT8, with at least the bits of all
+ * elements of dst -> dst TL_UINT8, or TL_INT8: the highest bit is a sign. */
 TL_API int tl_exec_lowbit_unpack(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                                  int bits);
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What neural networks compute on tensors: convolution, pooling, normalization, reductions,
-// resampling, sorting, detection.
+// Neural-network functions on tensors: convolution, pooling,
+// normalization, reductions, resampling, sorting, detection.
 //
 //     const tl_conv2d_param param = {
 //         .group = 1, .size = {3, 3}, .stride = {1, 1}, .dilation = {1, 1},
 //         .padding = {1, 1, 1, 1}, .act = {TL_ACT_RELU}};
 //     tl_tensor *dst = tl_tensor_conv2d(src, weight, bias, NULL, &param);
 //
-// The D rule, errors, and what tl_exec_X trusts: see tl_tensor.h. FLT stands for the four floating
-// dtypes; those of 16 bits compute in float and round at the end. Images are [N, C, H, W]: batch,
+// D rule, errors and preconditions of tl_exec_X: see tl_tensor.h. FLT is the four floating
+// dtypes; 16-bit floats compute in float and round at the end. Images are [N, C, H, W]: batch,
 // channels, height, width. Pairs are {height, width}, paddings {top, left, bottom, right}.
 
 #ifndef TL_NN_H
@@ -21,30 +21,30 @@
 
 TL_BEGIN_DECLS
 
-/* ---- activations that another computation applies to its result ---- */
+/* ---- activations fused into another computation ---- */
 
-/** The result is first rounded to its dtype, then the activation computes as tl_exec_unary does, so
- *  a fused and a separate activation agree to the bit. */
+/** The result is first rounded to its dtype, then the activation computes
+ *  like tl_exec_unary, so fused and separate activations give equal bits. */
 typedef enum tl_act {
     TL_ACT_INVALID = -1,
     TL_ACT_NONE = 0,
     TL_ACT_RELU,
     TL_ACT_LRELU, /* x < 0 ? alpha x : x */
     TL_ACT_SIGMOID,
-    TL_ACT_CLIP, /* kept between alpha and beta: relu6 with 0 and 6 */
+    TL_ACT_CLIP, /* clamped to alpha .. beta: relu6 with 0 and 6 */
     TL_ACT_TANH,
     TL_ACT_SILU,        /* x sigmoid(x) */
     TL_ACT_GELU,        /* with erf */
     TL_ACT_GELU_TANH,   /* with tanh */
-    TL_ACT_HARDSIGMOID, /* alpha x + beta, kept between 0 and 1 */
+    TL_ACT_HARDSIGMOID, /* alpha x + beta, clamped to 0 .. 1 */
     TL_ACT_HARDSWISH,   /* x times that */
     TL_ACT_SIZE
 } tl_act;
 
-/** An activation and its numbers; {0} is none. */
+/** An activation and its parameters; {0} is none. */
 typedef struct tl_activation {
     tl_act act;
-    float alpha, beta; /* of those that have some */
+    float alpha, beta; /* if it has some */
 } tl_activation;
 
 /** The identifier, or NULL out of range. */
@@ -58,26 +58,26 @@ TL_API tl_act tl_act_from_str(const char *str);
 TL_API int tl_exec_act(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                        tl_activation act);
 
-/** The activation that `func` with these numbers is; -1 (no reason recorded) where there is none.
+/** The activation equal to `func` with these parameters; -1 (without a reason) if there is none.
  */
 TL_API int tl_activation_of(tl_activation *act, tl_unary_func func, double alpha, double beta);
 
-/** The opposite: the function that an activation is, and its numbers; TL_UNARY_FUNC_INVALID for
- *  TL_ACT_NONE. */
+/** The inverse: the function of an activation, and its
+ *  parameters; TL_UNARY_FUNC_INVALID for TL_ACT_NONE. */
 TL_API tl_unary_func tl_activation_func(tl_activation act, double *alpha, double *beta);
 
 /** tl_exec_elew, then the activation. FLT. */
 TL_API int tl_exec_elew_act(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
                             tl_tensor *dst, tl_elew_op op, tl_activation act);
 
-/* ---- windows: convolution and pooling, FLT where nothing else is said ---- */
+/* ---- windows: convolution and pooling, FLT unless specified ---- */
 
 typedef struct tl_conv2d_param {
-    int group;             /* >= 1; the channels' number: depthwise */
+    int group;             /* >= 1; equal to the channels: depthwise */
     int size[2];           /* of the kernel */
     int stride[2];         /* >= 1 */
     int dilation[2];       /* >= 1; distance of the kernel's taps */
-    int padding[4];        /* >= 0; deconv2d: cut off the result, negative enlarges it */
+    int padding[4];        /* >= 0; deconv2d: crops the result, negative enlarges it */
     int output_padding[2]; /* deconv2d only, >= 0: more rows at the bottom, columns at the right */
     tl_activation act;     /* applied to the result */
 } tl_conv2d_param;
@@ -99,9 +99,9 @@ TL_API int tl_conv2d_length(int in, int size, int stride, int dilation, int begi
 TL_API int tl_deconv2d_length(int in, int size, int stride, int dilation, int begin, int end,
                               int output_padding);
 
-/** Cross-correlation: src [N, IC, H, W], weight [OC, IC/group, KH, KW], bias [OC] or NULL ->
- *  dst [N, OC, OH, OW]. Positions outside src count as 0. The sum begins with the bias; its
- *  order is fixed. Source: operator catalogue, conv2d. D. */
+/** Cross-correlation: src [N, IC, H, W], weight [OC, IC/group, KH, KW], bias [OC]
+ *  or NULL -> dst [N, OC, OH, OW]. Positions outside of src are 0. The sum begins
+ *  with the bias; its order is fixed. Source: operator catalogue, conv2d. D. */
 TL_API tl_tensor *tl_tensor_conv2d(const tl_tensor *src, const tl_tensor *weight,
                                    const tl_tensor *bias, tl_tensor *dst,
                                    const tl_conv2d_param *param);
@@ -117,9 +117,9 @@ TL_API tl_tensor *tl_tensor_deconv2d(const tl_tensor *src, const tl_tensor *weig
 TL_API int tl_exec_deconv2d(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
                             const tl_tensor *bias, tl_tensor *dst, const tl_conv2d_param *param);
 
-/** The maximum of each window's elements inside src [N, C, H, W] -> dst [N, C, OH, OW]; any dtype.
- *  Row by row a later element wins when it is greater, so a NaN stays only at a window's begin.
- *  Source: operator catalogue, maxpool2d. D. */
+/** The max of each window's elements in src [N, C, H, W] -> dst [N, C, OH, OW];
+ *  any dtype. In row order a later element wins if it is greater, so a NaN stays
+ *  only at the start of a window. Source: operator catalogue, maxpool2d. D. */
 TL_API tl_tensor *tl_tensor_maxpool2d(const tl_tensor *src, tl_tensor *dst,
                                       const tl_pool2d_param *param);
 TL_API int tl_exec_maxpool2d(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
@@ -144,27 +144,27 @@ TL_API int tl_exec_batchnorm(const tl_exec *exec, const tl_tensor *src, const tl
                              const tl_tensor *offset, const tl_tensor *mean, const tl_tensor *var,
                              tl_tensor *dst, float epsilon);
 
-/** What folds a batchnorm into other weights, all [C] and of one dtype, computed in double:
- *  dst_scale = s = scale / sqrt(var + epsilon), dst_shift = offset - mean * s, dst_power = 1.
- *  dst_power may be NULL. Source: operator catalogue, bn2scale_wts. */
+/** The factors to fold a batchnorm into other weights, all [C] and of one dtype, in
+ *  double: dst_scale = s = scale / sqrt(var + epsilon), dst_shift = offset - mean * s,
+ *  dst_power = 1. dst_power may be NULL. Source: operator catalogue, bn2scale_wts. */
 TL_API int tl_exec_bn2scale(const tl_exec *exec, const tl_tensor *mean, const tl_tensor *var,
                             const tl_tensor *scale, const tl_tensor *offset, tl_tensor *dst_scale,
                             tl_tensor *dst_shift, tl_tensor *dst_power, float epsilon);
 
-/** dst = src * scale[c] + shift[c], c the index along `axis` of src [.., C, ..]; scale, shift [C]
- *  of src's dtype; shift NULL: nothing is added. Then the activation. D. */
+/** dst = src * scale[c] + shift[c], c the index along `axis` of src [.., C, ..];
+ *  scale, shift [C] of src's dtype; shift NULL: 0. Then the activation. D. */
 TL_API tl_tensor *tl_tensor_affine(const tl_tensor *src, const tl_tensor *scale,
                                    const tl_tensor *shift, tl_tensor *dst, int axis,
                                    tl_activation act);
 TL_API int tl_exec_affine(const tl_exec *exec, const tl_tensor *src, const tl_tensor *scale,
                           const tl_tensor *shift, tl_tensor *dst, int axis, tl_activation act);
 
-/** exp(x - m) / sum(exp(x - m)) along `axis`, m the maximum of that line. A line with NaN or
- *  +infinity, or of -infinity only, becomes NaN. Source: operator catalogue, softmax. D. */
+/** exp(x - m) / sum(exp(x - m)) along `axis`, m the max of that line. A line with NaN or
+ *  +infinity, or of -infinity only, gives NaN. Source: operator catalogue, softmax. D. */
 TL_API tl_tensor *tl_tensor_softmax(const tl_tensor *src, tl_tensor *dst, int axis);
 TL_API int tl_exec_softmax(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int axis);
 
-/** The logarithm of softmax, without losing small ones: x - m - log(sum(exp(x - m))). A line with
+/** The logarithm of softmax, without underflow: x - m - log(sum(exp(x - m))). A line with
  *  NaN or +infinity, or of -infinity only, becomes NaN. Source: ONNX LogSoftmax-13. D. */
 TL_API tl_tensor *tl_tensor_logsoftmax(const tl_tensor *src, tl_tensor *dst, int axis);
 TL_API int tl_exec_logsoftmax(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int axis);
@@ -172,11 +172,11 @@ TL_API int tl_exec_logsoftmax(const tl_exec *exec, const tl_tensor *src, tl_tens
 /** The type of tl_exec_layernorm's mean and inv_std: TL_DOUBLE for TL_DOUBLE, else TL_FLOAT. */
 TL_API tl_dtype tl_layernorm_stats_dtype(tl_dtype dtype);
 
-/** dst = (src - mean) / sqrt(variance + epsilon) * scale + bias, mean and variance being those of
- *  the elements along the axes from `axis` on, in double. scale, bias: as many elements as these
- *  axes have, of src's dtype, or NULL: 1, 0. mean, inv_std: one element for each place of the axes
- *  before, of tl_layernorm_stats_dtype, receive the mean and 1 / sqrt(variance + epsilon); or NULL.
- *  Source: ONNX LayerNormalization-17. D. */
+/** dst = (src - mean) / sqrt(variance + epsilon) * scale + bias, mean and variance being
+ *  those of the elements along the axes from `axis` on, in double. scale, bias: as many
+ *  elements as these axes have, of src's dtype, or NULL: 1, 0. mean, inv_std: one element
+ *  for each position of the axes before, of tl_layernorm_stats_dtype, receive the mean
+ *  and 1 / sqrt(variance + epsilon); or NULL. Source: ONNX LayerNormalization-17. D. */
 TL_API tl_tensor *tl_tensor_layernorm(const tl_tensor *src, const tl_tensor *scale,
                                       const tl_tensor *bias, tl_tensor *dst, int axis,
                                       double epsilon);
@@ -214,7 +214,7 @@ TL_API int tl_exec_lrn(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst
 
 /* ---- losses ---- */
 
-/** What becomes of the losses of all targets. */
+/** The reduction of the losses of all targets. */
 typedef enum tl_loss_reduction {
     TL_LOSS_REDUCTION_INVALID = -1,
     TL_LOSS_NONE = 0, /* each is a result */
@@ -239,10 +239,10 @@ typedef struct tl_nllloss_param {
  *  TL_INT32 or TL_INT64, else -1 with a reason. */
 TL_API int tl_nllloss_check(const tl_tensor *src, const tl_tensor *target, const tl_tensor *weight);
 
-/** -src[n, t, ..] * weight[t], t = target[n, ..], of log probabilities src [N, C, ..] -> [N, ..],
- * or the sum of these, or their sum divided by that of the weights, [] each, summed in double. -1
- *  (NULL) with a reason: a target that is not ignored is no class. Source: ONNX
- *  NegativeLogLikelihoodLoss-13. D. */
+/** -src[n, t, ..] * weight[t], t = target[n, ..], of log probabilities src [N,
+ * C, ..] -> [N, ..], or the sum of these, or their sum divided by that of the
+ * weights, [] each, summed in double. -1 (NULL) with a reason: a target is not
+ * ignored and not a class. Source: ONNX NegativeLogLikelihoodLoss-13. D. */
 TL_API tl_tensor *tl_tensor_nllloss(const tl_tensor *src, const tl_tensor *target,
                                     const tl_tensor *weight, tl_tensor *dst,
                                     const tl_nllloss_param *param);
@@ -251,9 +251,9 @@ TL_API int tl_exec_nllloss(const tl_exec *exec, const tl_tensor *src, const tl_t
 
 /* ---- reductions: any dtype ---- */
 
-/** Maximum along `axis`: [.., d, ..] -> [.., 1, ..], d >= 1; arg: its index (TL_INT32, the shape of
- *  dst), or NULL, never allocated here. NaN at index 0 stays, later ones lose; ties: the lowest
- *  index. Source: operator catalogue, maxreduce_arg. D. */
+/** Maximum along `axis`: [.., d, ..] -> [.., 1, ..], d >= 1; arg: its index (TL_INT32,
+ *  the shape of dst), or NULL, never allocated. NaN at index 0 stays, later ones lose;
+ *  ties: the lowest index. Source: operator catalogue, maxreduce_arg. D. */
 TL_API tl_tensor *tl_tensor_maxreduce(const tl_tensor *src, tl_tensor *dst, tl_tensor *arg,
                                       int axis);
 TL_API int tl_exec_maxreduce(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
@@ -266,8 +266,8 @@ TL_API tl_tensor *tl_tensor_dot_product(const tl_tensor *src1, const tl_tensor *
 TL_API int tl_exec_dot_product(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
                                tl_tensor *dst);
 
-/** What a reduction makes of the elements x: their sum, arithmetic mean, product, greatest, least,
- *  sum of |x|, root of the sum of x^2, sum of x^2, log of the sum, log of the sum of exp(x). */
+/** Reductions of elements x: sum, arithmetic mean, product, max, min, sum of |x|,
+ *  root of the sum of x^2, sum of x^2, log of the sum, log of the sum of exp(x). */
 typedef enum tl_reduce_op {
     TL_REDUCE_OP_INVALID = -1,
     TL_REDUCE_SUM = 0,
@@ -289,29 +289,29 @@ TL_API const char *tl_reduce_op_name(tl_reduce_op op);
 /** TL_REDUCE_OP_INVALID for every other string, and NULL. */
 TL_API tl_reduce_op tl_reduce_op_from_str(const char *str);
 
-/** 1 when the operation is defined for the dtype: maximum and minimum for all (TL_BOOL: OR, AND),
- *  the others for all but TL_BOOL. */
+/** 1 if the operation supports the dtype: max and min support
+ *  all (TL_BOOL: OR, AND), others all but TL_BOOL. */
 TL_API int tl_reduce_takes(tl_reduce_op op, tl_dtype dtype);
 
-/** Writes the shape of a reduction to `dims` [TL_MAXDIM] and returns its ndim: the axes that go
- *  have length 1, or without `keepdims` are left out. */
+/** Writes the shape of a reduction to `dims` [TL_MAXDIM] and returns its
+ *  ndim: reduced axes have length 1, or without `keepdims` are removed. */
 TL_API int tl_reduce_dims(const tl_tensor *src, const int *axes, int n_axes, int keepdims,
                           int *dims);
 
-/** Reduces src along the `n_axes` different `axes`; none: each element by itself. Floats sum in
- *  double and become infinite where the dtype ends; a NaN among them gives NaN, in maximum and
- *  minimum too. Integers wrap; their mean rounds toward zero; their roots and logarithms are
- *  converted (tl_convert). Of nothing: sums 0, products 1, logarithms -infinity, the mean NaN
- *  (integers 0), the maximum -infinity (integers the lowest, TL_BOOL 0), the minimum likewise.
- *  Source: ONNX ReduceSum-13 and its kin of opset 18 and 20. D. */
+/** Reduces src along the `n_axes` different `axes`; none: each element by itself. Floats
+ *  sum in double and overflow to infinity; NaN propagates, in max and min too. Integers
+ *  wrap; their mean rounds toward zero; their roots and logarithms are converted
+ *  (tl_convert). Empty: sums 0, products 1, logarithms -infinity, the mean NaN (integers
+ *  0), the max -infinity (integers the lowest, TL_BOOL 0), the min likewise. Source:
+ *  ONNX ReduceSum-13 and the other Reduce operators of opset 18 and 20. D. */
 TL_API tl_tensor *tl_tensor_reduce(const tl_tensor *src, tl_tensor *dst, tl_reduce_op op,
                                    const int *axes, int n_axes, int keepdims);
 TL_API int tl_exec_reduce(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                           tl_reduce_op op, const int *axes, int n_axes);
 
-/** The index (TL_INT64) of the maximum, or with `is_min` of the minimum, along `axis`:
- *  [.., d, ..] -> [.., 1, ..], or without `keepdims` [.., ..]; d >= 1. Of equal ones the first, or
- *  with `is_last` the last. A NaN counts as better than any number. Source: ONNX ArgMax-13. D. */
+/** The index (TL_INT64) of the maximum, or with `is_min` of the minimum, along `axis`: [.., d,
+ *  ..] -> [.., 1, ..], or without `keepdims` [.., ..]; d >= 1. The first of equal elements, or
+ *  with `is_last` the last. NaN counts as the max and the min. Source: ONNX ArgMax-13. D. */
 TL_API tl_tensor *tl_tensor_argreduce(const tl_tensor *src, tl_tensor *dst, int axis, int is_min,
                                       int is_last, int keepdims);
 TL_API int tl_exec_argreduce(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int axis,
@@ -320,7 +320,7 @@ TL_API int tl_exec_argreduce(const tl_exec *exec, const tl_tensor *src, tl_tenso
 typedef struct tl_cumulate_param {
     int axis;
     int is_product;   /* instead of the sum */
-    int is_exclusive; /* each result without its own element: the first is 0, or 1 */
+    int is_exclusive; /* results exclude their own element: the first is 0, or 1 */
     int is_reverse;   /* from the end of the axis */
 } tl_cumulate_param;
 
@@ -342,7 +342,7 @@ TL_API tl_tensor *tl_tensor_resize(const tl_tensor *src, tl_tensor *dst, const i
 TL_API int tl_exec_resize(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                           tl_resize_type rtype);
 
-/* ---- order and choice: any dtype ---- */
+/* ---- sorting and selection: any dtype ---- */
 
 /** Sorts the 1-D `key` in place. NaN comes last in both directions. Source: operator catalogue,
  *  sort1d. */
@@ -352,16 +352,16 @@ TL_API int tl_tensor_sort1d(tl_tensor *key, tl_sort_dir dir);
  *  equal keys keep their order in both directions. Source: operator catalogue, sort1d_by_key. */
 TL_API int tl_tensor_sort1d_by_key(tl_tensor *key, tl_tensor *val, tl_sort_dir dir);
 
-/** The `k` largest (smallest) elements along `axis` in order, and their indices (TL_INT64):
- *  [.., d, ..] -> both [.., k, ..], given, k <= d. A NaN is larger than any number; equal ones keep
- *  their order. Source: ONNX TopK-11. */
+/** The top `k` max (min) elements along `axis` in order, and their indices
+ *  (TL_INT64): [.., d, ..] -> both [.., k, ..], given, k <= d. NaN is the
+ *  max; equal elements keep their order. Source: ONNX TopK-11. */
 TL_API int tl_tensor_topk(const tl_tensor *src, tl_tensor *values, tl_tensor *indices, int axis,
                           int is_smallest);
 TL_API int tl_exec_topk(const tl_exec *exec, const tl_tensor *src, tl_tensor *values,
                         tl_tensor *indices, int axis, int is_smallest);
 
-/** The bytes of exec->scratch that tl_exec_sort1d and tl_exec_sort1d_by_key need; val may be
- *  NULL. Data is not looked at and may be NULL. */
+/** The bytes of exec->scratch that tl_exec_sort1d and tl_exec_sort1d_by_key
+ *  need; val may be NULL. Data is ignored and may be NULL. */
 TL_API size_t tl_sort1d_scratch(const tl_tensor *key, const tl_tensor *val);
 
 /** -1 with a reason when exec is NULL or its scratch is too small. */
@@ -369,9 +369,9 @@ TL_API int tl_exec_sort1d(const tl_exec *exec, tl_tensor *key, tl_sort_dir dir);
 TL_API int tl_exec_sort1d_by_key(const tl_exec *exec, tl_tensor *key, tl_tensor *val,
                                  tl_sort_dir dir);
 
-/** dst[i*stride + j] = src[index[i]*stride + j] for i < len, j < stride: 1-D src, index (TL_INT32)
- *  -> [len*stride]. -1 (NULL) with a reason: an index outside 0 .. src.len/stride - 1; dst is then
- *  as before. Source: operator catalogue, pick1d. D. */
+/** dst[i*stride + j] = src[index[i]*stride + j] for i < len, j < stride: 1-D src, index
+ *  (TL_INT32) -> [len*stride]. -1 (NULL) with a reason: an index outside 0 ..
+ *  src.len/stride - 1; dst is then unchanged. Source: operator catalogue, pick1d. D. */
 TL_API tl_tensor *tl_tensor_pick1d(const tl_tensor *src, const tl_tensor *index, tl_tensor *dst,
                                    int stride, int len);
 TL_API int tl_exec_pick1d(const tl_exec *exec, const tl_tensor *src, const tl_tensor *index,
@@ -386,10 +386,10 @@ TL_API tl_tensor *tl_tensor_submean(const tl_tensor *src, tl_tensor *dst, const 
 TL_API int tl_exec_submean(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                            const double *mean);
 
-/** SqueezeDet's boxes: delta [.., 4] (dx, dy, dw, dh) and anchor [.., 4] (cx, cy, w, h, pixels of
- *  the network's input of `width` x `height`) -> [.., 4] (xmin, ymin, xmax, ymax, pixels of the
- *  image, cut at its border). TL_FLOAT; dst may be delta or anchor. Source: operator catalogue,
- *  transform_bboxSQD. D. */
+/** SqueezeDet's boxes: delta [.., 4] (dx, dy, dw, dh) and anchor [.., 4] (cx, cy,
+ *  w, h, pixels of the network's input of `width` x `height`) -> [.., 4] (xmin,
+ *  ymin, xmax, ymax, pixels of the image, clipped to its border). TL_FLOAT; dst
+ *  may be delta or anchor. Source: operator catalogue, transform_bboxSQD. D. */
 TL_API tl_tensor *tl_tensor_transform_bboxSQD(const tl_tensor *delta, const tl_tensor *anchor,
                                               tl_tensor *dst, int width, int height, int img_width,
                                               int img_height, int x_shift, int y_shift);
@@ -397,11 +397,11 @@ TL_API int tl_exec_transform_bboxSQD(const tl_exec *exec, const tl_tensor *delta
                                      const tl_tensor *anchor, tl_tensor *dst, int width, int height,
                                      int img_width, int img_height, int x_shift, int y_shift);
 
-/** One head of YOLOv3: feature [1, A*(5+K), H, W], anchors [A, 2] (w, h in pixels of the image) ->
- *  box_centers [1, A, 2, H, W] (x, y), box_sizes [1, A, 2, H, W] (w, h), boxes [1, A, 4, H, W]
- *  (xmin, ymin, xmax, ymax), confs [1, A, 1, H, W], probs [1, A, K, H, W]. TL_FLOAT, K >= 1. No
- *  threshold, no suppression. Mind the order: height before width. Source: operator catalogue,
- *  detect_yolov3. */
+/** One head of YOLOv3: feature [1, A*(5+K), H, W], anchors [A, 2] (w, h in pixels
+ *  of the image) -> box_centers [1, A, 2, H, W] (x, y), box_sizes [1, A, 2, H, W]
+ *  (w, h), boxes [1, A, 4, H, W] (xmin, ymin, xmax, ymax), confs [1, A, 1, H, W],
+ *  probs [1, A, K, H, W]. TL_FLOAT, K >= 1. No threshold, no suppression. Note
+ *  the order: height before width. Source: operator catalogue, detect_yolov3. */
 TL_API int tl_tensor_detect_yolov3(const tl_tensor *feature, const tl_tensor *anchors,
                                    tl_tensor *box_centers, tl_tensor *box_sizes, tl_tensor *boxes,
                                    tl_tensor *confs, tl_tensor *probs, int img_h, int img_w);

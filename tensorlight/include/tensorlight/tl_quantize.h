@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as small integers: quantized = number / scale + zero, number = (quantized - zero) *
-// scale.
+// Quantization: quantized = value / scale +
+// zero, value = (quantized - zero) * scale.
 //
-// Scale and zero are one number each, [1] or a scalar; or [d], one for each index along `axis` of
-// src [.., d, ..]; or, with `block` > 0, of src's shape with ceil(d / block) at `axis`, one for
-// each `block` indices. zero has the scale's number of elements, or is NULL, which stands for 0.
+// Scale and zero are one element each, [1] or a scalar; or [d], one for each index along `axis`
+// of src [.., d, ..]; or, with `block` > 0, of src's shape with ceil(d / block) at `axis`, one
+// for each `block` indices. zero has the scale's number of elements, or is NULL: 0.
 //
-// The D rule, errors, and what tl_exec_X trusts: see tl_tensor.h.
+// D rule, errors and preconditions of tl_exec_X: see tl_tensor.h.
 
 #ifndef TL_QUANTIZE_H
 #define TL_QUANTIZE_H
@@ -15,10 +15,10 @@
 
 TL_BEGIN_DECLS
 
-/** src: TL_FLOAT, TL_FLOAT16, TL_BFLOAT16 or TL_INT32; scale: one of the floats among them;
- * `dtype`: that of dst and zero, an integer of 8 or 16 bits. Computes in float, rounds half to
- * even, saturates; NaN gives the smallest value. 0, or -1 with a reason; data is not looked at.
- * Source: ONNX QuantizeLinear-25. */
+/** src: TL_FLOAT, TL_FLOAT16, TL_BFLOAT16 or TL_INT32; scale: one of the floats
+ * among them; `dtype`: that of dst and zero, an integer of 8 or 16 bits. Computes
+ * in float, rounds half to even, saturates; NaN gives the smallest value. 0, or
+ * -1 with a reason; data is ignored. Source: ONNX QuantizeLinear-25. */
 TL_API int tl_quantize_check(const tl_tensor *src, const tl_tensor *scale, const tl_tensor *zero,
                              tl_dtype dtype, int axis, int block);
 TL_API tl_tensor *tl_tensor_quantize(const tl_tensor *src, const tl_tensor *scale,
@@ -37,15 +37,15 @@ TL_API tl_tensor *tl_tensor_dequantize(const tl_tensor *src, const tl_tensor *sc
 TL_API int tl_exec_dequantize(const tl_exec *exec, const tl_tensor *src, const tl_tensor *scale,
                               const tl_tensor *zero, tl_tensor *dst, int axis, int block);
 
-/** The scale and the zero (both of one element, TL_FLOAT and TL_UINT8) that spread src, TL_FLOAT,
- *  over 0 .. 255, with 0 exactly at zero: scale = (max - min) / 255 of the elements and 0; where
- *  there is nothing but 0, 1. NaN does not count. Source: ONNX DynamicQuantizeLinear-11. */
+/** The scale and the zero (both of one element, TL_FLOAT and TL_UINT8) that spread src,
+ *  TL_FLOAT, over 0 .. 255, with 0 exactly at zero: scale = (max - min) / 255 of the elements
+ *  and 0; if all are 0, 1. NaN does not count. Source: ONNX DynamicQuantizeLinear-11. */
 TL_API int tl_tensor_quantize_range(const tl_tensor *src, tl_tensor *scale, tl_tensor *zero);
 TL_API int tl_exec_quantize_range(const tl_exec *exec, const tl_tensor *src, tl_tensor *scale,
                                   tl_tensor *zero);
 
-/** The same of images with their channels in blocks of 16 (tl_blocked.h): lanes that stand for no
- *  channel do not count. */
+/** The same for images in blocked layout
+ *  (tl_blocked.h): padding lanes do not count. */
 TL_API int tl_exec_blocked_quantize_range(const tl_exec *exec, const tl_tensor *src, int channels,
                                           tl_tensor *scale, tl_tensor *zero);
 

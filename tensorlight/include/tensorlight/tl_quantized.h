@@ -13,8 +13,8 @@
 // are 0 to 255. Padding of an image is worth `zero`. Sums of more than 65,536 products may not fit
 // 32 bits: they are then taken modulo 2^32.
 //
-// Images have their channels in blocks of 16, [N, B, H, W, 16], as tl_blocked.h says. Everything
-// here trusts its caller as all tl_exec_X do (tl_tensor.h).
+// Images have their channels in blocks of 16, [N, B, H, W, 16], as tl_blocked.h
+// says. All functions trust their caller like all tl_exec_X (tl_tensor.h).
 
 #ifndef TL_QUANTIZED_H
 #define TL_QUANTIZED_H
@@ -42,28 +42,28 @@ TL_API size_t tl_quantized_conv2d_packed(const int channels[2], const tl_conv2d_
 
 /** weight TL_INT8 [OC, IC / group, KH, KW] or, of a transposed convolution, [IC, OC / group, KH,
  *  KW], bias TL_INT32 [OC] or NULL (0), factor TL_FLOAT [1] or [OC] or NULL (1), addend TL_FLOAT
- *  [OC] or NULL (0) -> dst TL_INT8 [blocks of OC, tl_quantized_conv2d_packed(..)]. A row has, for
- *  each remainder that the distance of taps from the first one leaves by the stride of a transposed
- *  convolution, otherwise once: 16 each of bias and of the sums of the weights, TL_INT32, of factor
- *  and of addend, TL_FLOAT; then for each block of IC that the block of OC is summed from, each tap
- *  with that remainder, and each four channels of the block that are there at all 16 x 4 weights, 0
- *  for what is absent; then zeros, where other rows are longer. */
+ *  [OC] or NULL (0) -> dst TL_INT8 [blocks of OC, tl_quantized_conv2d_packed(..)]. A row has,
+ *  for each remainder that the distance of taps from the first one leaves by the stride of a
+ *  transposed convolution, otherwise once: 16 each of bias and of the sums of the weights,
+ *  TL_INT32, of factor and of addend, TL_FLOAT; then for each block of IC that the block of OC
+ *  is summed from, each tap with that remainder, and each four channels of the block that are
+ *  there at all 16 x 4 weights, 0 for absent ones; then zeros up to the longest row. */
 TL_API int tl_exec_quantized_conv2d_pack(const tl_exec *exec, const tl_tensor *weight,
                                          const tl_tensor *bias, const tl_tensor *factor,
                                          const tl_tensor *addend, tl_tensor *dst,
                                          const tl_conv2d_param *param, int is_transposed);
 
-/** Bytes of scratch memory that tl_exec_quantized_conv2d needs for `threads` threads, of which at
- *  most TL_MOST_SLOTS use some: with less than that it uses fewer threads, for one it needs it
- *  all. SIZE_MAX: more than an address can name. */
+/** Bytes of scratch memory that tl_exec_quantized_conv2d needs for `threads` threads,
+ *  of which at most TL_MOST_SLOTS use some: with less it uses fewer threads; one
+ *  thread needs its full part. SIZE_MAX: too large for the address space. */
 TL_API size_t tl_quantized_conv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
                                           const tl_conv2d_param *param, const int channels[2],
                                           int is_transposed, int threads);
 
-/** src TL_UINT8 [N, B, H, W, 16], weight as tl_exec_quantized_conv2d_pack makes it -> dst TL_FLOAT
- *  or TL_UINT8 [N, B', OH, OW, 16]. It reads group, size, stride, dilation and padding of `param`.
- * -1 with a reason when exec is NULL or has less scratch memory than for one
- *  thread. */
+/** src TL_UINT8 [N, B, H, W, 16], weight as tl_exec_quantized_conv2d_pack
+ * makes it -> dst TL_FLOAT or TL_UINT8 [N, B', OH, OW, 16]. Of `param`,
+ * it reads group, size, stride, dilation and padding. -1 with a reason
+ * when exec is NULL or has less scratch memory than for one thread. */
 TL_API int tl_exec_quantized_conv2d(const tl_exec *exec, const tl_tensor *src,
                                     const tl_tensor *weight, tl_tensor *dst,
                                     const tl_conv2d_param *param, const int channels[2],
@@ -71,13 +71,13 @@ TL_API int tl_exec_quantized_conv2d(const tl_exec *exec, const tl_tensor *src,
 
 /* ---- 3x3 convolutions with fewer multiplications ---- */
 
-/* By Winograd's algorithm in integers, 4 x 4 results at a time take a quarter of the
- * multiplications, of 16 bits each, and give the same bits as tl_exec_quantized_conv2d. Weights
- * take 8 times the memory. Source: Lavin and Gray, 2016, arXiv:1509.09308. */
+/* Winograd's algorithm in integers computes 4 x 4 results with a quarter of the
+ * multiplications, of 16 bits each, and gives the same bits as tl_exec_quantized_conv2d.
+ * Weights take 8 times the memory. Source: Lavin and Gray, 2016, arXiv:1509.09308. */
 
-/** 4 where the algorithm computes the convolution of an image in blocks faster than
- *  tl_exec_quantized_conv2d on `isa`, 0 elsewhere; src and dst are [N, C, H, W]. Decided from the
- *  shapes by a model of the costs. Instruction sets with dot products of bytes have no use for it.
+/** 4 if the algorithm is faster than tl_exec_quantized_conv2d for a blocked
+ *  image on `isa`, else 0; src and dst are [N, C, H, W]. Uses a cost model
+ *  of the shapes. Instruction sets with byte dot products never use it.
  */
 TL_API int tl_quantized_conv2d_best(const int src[4], const int dst[4],
                                     const tl_conv2d_param *param, tl_isa isa);
@@ -109,10 +109,10 @@ TL_API int tl_exec_quantized_winograd(const tl_exec *exec, const tl_tensor *src,
                                       const tl_conv2d_param *param, int channels,
                                       const tl_quantized_param *q);
 
-/* ---- products of matrices ---- */
+/* ---- matrix multiplication ---- */
 
-/** Bytes of a row of a packed matrix with k rows: what tl_exec_quantized_matmul reads for 16
- *  columns. */
+/** Bytes of a row of a packed matrix with k rows: the data
+ *  that tl_exec_quantized_matmul reads for 16 columns. */
 TL_API size_t tl_quantized_matmul_packed(int k);
 
 /** weight TL_INT8 [k, n], or [n, k] with `is_transposed`; bias, factor, addend as those of
@@ -138,23 +138,23 @@ TL_API int tl_exec_quantized_matmul(const tl_exec *exec, const tl_tensor *src,
 /** Bytes of a row of packed weights of a depthwise convolution: for a block of channels. */
 TL_API size_t tl_quantized_depthwise2d_packed(const int size[2]);
 
-/** weight TL_INT8 [C, 1, KH, KW]; bias, factor, addend as those of tl_exec_quantized_conv2d_pack,
- *  with C in the place of OC -> dst TL_INT8 [B, tl_quantized_depthwise2d_packed(..)]: bias, sums,
- *  factor and addend as there; then for each row of taps each four of its taps as 16 x 4 weights, 0
- *  for what is absent. */
+/** weight TL_INT8 [C, 1, KH, KW]; bias, factor, addend as those of
+ *  tl_exec_quantized_conv2d_pack, with C in the place of OC -> dst TL_INT8 [B,
+ *  tl_quantized_depthwise2d_packed(..)]: bias, sums, factor and addend as there; then
+ *  for each row of taps each four of its taps as 16 x 4 weights, 0 for absent ones. */
 TL_API int tl_exec_quantized_depthwise2d_pack(const tl_exec *exec, const tl_tensor *weight,
                                               const tl_tensor *bias, const tl_tensor *factor,
                                               const tl_tensor *addend, tl_tensor *dst);
 
-/** Convolution of each channel by itself: src TL_UINT8 [N, B, H, W, 16], weight as
- *  tl_exec_quantized_depthwise2d_pack makes it -> dst TL_FLOAT or TL_UINT8 [N, B, OH, OW, 16].
- *  Of `param` size, stride, dilation and padding are looked at. */
+/** Convolution of each channel by itself: src TL_UINT8 [N, B, H, W, 16], weight
+ *  as tl_exec_quantized_depthwise2d_pack makes it -> dst TL_FLOAT or TL_UINT8 [N,
+ *  B, OH, OW, 16]. Of `param`, it reads size, stride, dilation and padding. */
 TL_API int tl_exec_quantized_depthwise2d(const tl_exec *exec, const tl_tensor *src,
                                          const tl_tensor *weight, tl_tensor *dst,
                                          const tl_conv2d_param *param, const tl_quantized_param *q);
 
-/** The largest element of each window, with the scale and zero point of src: src [N, B, H, W, 16]
- *  -> dst [N, B, OH, OW, 16], both TL_UINT8. Every window meets src; padding never wins. */
+/** The max of each window, with the scale and zero point of src: src [N, B, H, W, 16] -> dst
+ *  [N, B, OH, OW, 16], both TL_UINT8. Every window overlaps src; padding is never the max. */
 TL_API int tl_exec_quantized_maxpool2d(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                                        const tl_pool2d_param *param);
 
@@ -167,7 +167,7 @@ TL_API int tl_exec_quantized_avgpool2d(const tl_exec *exec, const tl_tensor *src
 
 /* ---- element by element ---- */
 
-/** The sources a and b of an operation, and what becomes of its results v = act(..). */
+/** The sources a and b of an operation, and the quantization of its results v = act(..). */
 typedef struct tl_quantized_pair {
     int zeros[2];     /* the zero points of a and b */
     float factors[2]; /* and their scales */

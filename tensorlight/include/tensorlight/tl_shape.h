@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements in other shapes, orders and places: slices with steps, padding, broadcasting, picking
-// and placing by index, and selections whose size depends on the data.
+// Data movement: strided slices, padding, broadcasting, gather and
+// scatter by index, and selections whose size depends on the data.
 //
 //     int first = 0, dims[2] = {tl_slice_length(4, -1, INT_MIN, -2, &first), 3};
 //     tl_exec_stride_slice(NULL, src, dst, 1, (int[]){0}, &first, (int[]){-2});
 //
-// All of them are tl_exec_X (tl_tensor.h): they trust their caller, take every dtype unless they
-// say otherwise, scalars and empty tensors included, and source and dst do not overlap. An `index`
-// is a TL_INT32 or TL_INT64 tensor; a negative one counts from the end. An index out of range is
-// the data's fault: -1 with a reason, nothing read or written there.
+// All of them are tl_exec_X (tl_tensor.h): they trust their caller, support every dtype
+// unless documented otherwise, scalars and empty tensors included, and source and dst do
+// not overlap. An `index` is a TL_INT32 or TL_INT64 tensor; a negative one counts from
+// the end. An index out of range is a data error: -1 with a reason, without access there.
 //
-// Where the size of a result depends on the data, `dst` has room for the most that can come out,
-// the function says how much did, and the result lies at the front of `dst` as a dense tensor of
-// that size.
+// If the size of a result depends on the data, `dst` has room for
+// the max, the function returns the actual size, and the result
+// is at the start of `dst` as a dense tensor of that size.
 
 #ifndef TL_SHAPE_H
 #define TL_SHAPE_H
@@ -29,10 +29,10 @@ TL_BEGIN_DECLS
 
 /* ---- shapes ---- */
 
-/** The shape that `wanted` [ndim] means for the elements of `src`: lengths; -1, at most once: what
- * is left; -2: as in src at that place. An axis of length 0 that stays says nothing about the one
- * that is left. `is_most`: src is as large as it can be, so elements may be left over. Writes the
- * shape to `dims` [TL_MAXDIM], which may be `wanted`. -1 with a reason. */
+/** Resolves the shape `wanted` [ndim] for the elements of `src`: lengths; -1, at most once:
+ * the remaining length; -2: that of src at this axis. A kept axis of length 0 does not
+ * determine the remaining one. `is_most`: src has its max size, so elements may remain.
+ * Writes the shape to `dims` [TL_MAXDIM], which may be `wanted`. -1 with a reason. */
 TL_API int tl_reshape_dims(const tl_tensor *src, int ndim, const int *wanted, int is_most,
                            int *dims);
 
@@ -45,13 +45,13 @@ TL_API int tl_reshape_dims(const tl_tensor *src, int ndim, const int *wanted, in
  *  ONNX Slice-13. */
 TL_API int tl_slice_length(int dim, int start, int end, int step, int *first);
 
-/** Along axes[i], i < n, dst takes the indices first[i], first[i] + steps[i], .., as many as it
- *  has; along other axes all. */
+/** Along axes[i], i < n, dst gets the indices first[i], first[i]
+ *  + steps[i], .., up to its length; along other axes all. */
 TL_API int tl_exec_stride_slice(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int n,
                                 const int *axes, const int *first, const int *steps);
 
-/** The shape to which shapes `a` and `b` broadcast: aligned at the last axis, and a dim of 1 gives
- *  way to the other's. Writes it to `dims` [TL_MAXDIM] and returns its ndim; -1 with a reason. */
+/** The shape to which shapes `a` and `b` broadcast: aligned at the last axis, and a dim of 1
+ *  becomes the other's. Writes it to `dims` [TL_MAXDIM] and returns its ndim; -1 with a reason. */
 TL_API int tl_broadcast_dims(int a_ndim, const int *a_dims, int b_ndim, const int *b_dims,
                              int *dims);
 
@@ -62,8 +62,8 @@ TL_API int tl_exec_expand(const tl_exec *exec, const tl_tensor *src, tl_tensor *
 TL_API int tl_exec_tile(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                         const int *repeats);
 
-/** What stands outside of a padded tensor: a value; the nearest element; the elements mirrored at
- *  the outermost ones, which do not repeat; the elements from the other end on. */
+/** The padding of a tensor: a value; the nearest element; the elements mirrored at
+ *  the outermost ones, which do not repeat; the elements from the other end. */
 typedef enum tl_pad_mode {
     TL_PAD_MODE_INVALID = -1,
     TL_PAD_CONSTANT = 0,
@@ -75,9 +75,9 @@ typedef enum tl_pad_mode {
 TL_API const char *tl_pad_mode_name(tl_pad_mode mode);
 TL_API tl_pad_mode tl_pad_mode_from_str(const char *str);
 
-/** dst.dims[i] = begin[i] + src.dims[i] + end[i]. Where `begin` or `end` is negative, src is
- * cropped first. `value`: an element for TL_PAD_CONSTANT, NULL: 0. Other modes need at least one
- * element to be left of an axis that they widen. */
+/** dst.dims[i] = begin[i] + src.dims[i] + end[i]. Where `begin` or `end` is
+ * negative, src is cropped first. `value`: an element for TL_PAD_CONSTANT, NULL: 0.
+ * Other modes need at least one remaining element on an axis that they widen. */
 TL_API int tl_exec_pad(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, const int *begin,
                        tl_pad_mode mode, const void *value);
 
@@ -88,32 +88,32 @@ TL_API int tl_exec_reverse_sequence(const tl_exec *exec, const tl_tensor *src,
                                     const tl_tensor *lens, tl_tensor *dst, int time_axis,
                                     int batch_axis);
 
-/** src [.., R, C]: what lies on and above (`upper`) or below the diagonal stays, the rest becomes
- *  0. Diagonal `k` runs through the elements [r, r + k]. */
+/** src [.., R, C]: keeps elements on and above (`upper`) or below the diagonal,
+ *  the rest becomes 0. Diagonal `k` runs through the elements [r, r + k]. */
 TL_API int tl_exec_trilu(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int64_t k,
                          int upper);
 
-/* ---- tensors from few numbers ---- */
+/* ---- generators ---- */
 
 /** dst [R, C]: 1 on the diagonal `k`, else 0. */
 TL_API int tl_exec_eye(const tl_exec *exec, tl_tensor *dst, int64_t k);
 
-/** The number of elements start, start + delta, .. before `limit`: 0 where delta leads away.
- *  Scalars of one numeric dtype. -1 with a reason: delta is 0, a number is NaN, or more than
- *  INT_MAX. */
+/** The number of elements start, start + delta, .. before `limit`:
+ *  0 if delta leads away. Scalars of one numeric dtype. -1 with a
+ *  reason: delta is 0, an argument is NaN, or more than INT_MAX. */
 TL_API int tl_range_length(const tl_tensor *start, const tl_tensor *limit, const tl_tensor *delta);
 
 /** dst[i] = start + i * delta in dst's (numeric) dtype, which is that of the scalars. */
 TL_API int tl_exec_range(const tl_exec *exec, const tl_tensor *start, const tl_tensor *delta,
                          tl_tensor *dst);
 
-/** index [..] of any numeric dtype -> dst: [..] with a new axis of D at `axis`: values[1] where an
- *  index (truncated; negative: from the end) names the place along it, else values[0]. An index out
- *  of range names none. values [2] of dst's dtype. */
+/** index [..] of any numeric dtype -> dst: [..] with a new axis of D at `axis`:
+ *  values[1] where an index (truncated; negative: from the end) names the position along
+ *  it, else values[0]. An index out of range is ignored. values [2] of dst's dtype. */
 TL_API int tl_exec_onehot(const tl_exec *exec, const tl_tensor *index, const tl_tensor *values,
                           tl_tensor *dst, int axis);
 
-/* ---- picked by index ---- */
+/* ---- gather ---- */
 
 /** src [a.., d, b..], index [i..] -> dst [a.., i.., b..]: the slices that `index` names along
  *  `axis`. */
@@ -125,15 +125,15 @@ TL_API int tl_exec_take(const tl_exec *exec, const tl_tensor *src, const tl_tens
 TL_API int tl_exec_take_along(const tl_exec *exec, const tl_tensor *src, const tl_tensor *index,
                               tl_tensor *dst, int axis);
 
-/** src [B.., d.., r..], index [B.., i.., K], d.. being K axes and B.. `batch` ones -> dst
- *  [B.., i.., r..]: each row of index names a place in d... */
+/** src [B.., d.., r..], index [B.., i.., K], d.. being K axes and B.. `batch`
+ *  ones -> dst [B.., i.., r..]: each row of index is a position in d... */
 TL_API int tl_exec_take_nd(const tl_exec *exec, const tl_tensor *src, const tl_tensor *index,
                            tl_tensor *dst, int batch);
 
-/* ---- placed by index ---- */
+/* ---- scatter ---- */
 
-/** What becomes of an element that is given a new value: that, or a sum, product, maximum or
- *  minimum with it (tl_elew). */
+/** The update of an element: the new value, or the
+ *  sum, product, max or min of both (tl_elew). */
 typedef enum tl_put_op {
     TL_PUT_OP_INVALID = -1,
     TL_PUT_SET = 0,
@@ -146,87 +146,87 @@ typedef enum tl_put_op {
 TL_API const char *tl_put_op_name(tl_put_op op);
 TL_API tl_put_op tl_put_op_from_str(const char *str);
 
-/** The opposite of tl_exec_take_along: dst becomes src but for dst[.., index[.., i, ..], ..], which
- *  takes update[.., i, ..]. Several updates of one element apply in order. dst may be src. */
+/** The inverse of tl_exec_take_along: dst is src, except dst[.., index[.., i, ..], ..], which
+ *  gets update[.., i, ..]. Several updates of one element apply in order. dst may be src. */
 TL_API int tl_exec_put_along(const tl_exec *exec, const tl_tensor *src, const tl_tensor *index,
                              const tl_tensor *update, tl_tensor *dst, int axis, tl_put_op op);
 
-/** The opposite of tl_exec_take_nd, without batch axes: src [d.., r..], index [i.., K], update
- *  [i.., r..]. dst may be src. */
+/** The inverse of tl_exec_take_nd, without batch axes: src [d..,
+ *  r..], index [i.., K], update [i.., r..]. dst may be src. */
 TL_API int tl_exec_put_nd(const tl_exec *exec, const tl_tensor *src, const tl_tensor *index,
                           const tl_tensor *update, tl_tensor *dst, tl_put_op op);
 
-/** dst becomes src [B, .., T, ..] but for the indices first[b] .. first[b] + S - 1 along `axis`,
- * which take update [B, .., S, ..]. first: an index tensor [B], not negative, or NULL for zeros.
- *  `circular`: what goes beyond T continues at 0; else that is an error. dst may be src. */
+/** dst is src [B, .., T, ..], except the indices first[b] .. first[b] + S - 1 along `axis`,
+ * which get update [B, .., S, ..]. first: an index tensor [B], not negative, or NULL for
+ * zeros. `circular`: indices beyond T wrap to 0; else they are an error. dst may be src. */
 TL_API int tl_exec_put_range(const tl_exec *exec, const tl_tensor *src, const tl_tensor *update,
                              const tl_tensor *first, tl_tensor *dst, int axis, int circular);
 
 /* ---- selections: the size depends on the data ---- */
 
-/** src with ndim > 0 -> dst TL_INT64, at the front [src.ndim, *n]: the coordinates of the elements
- *  that are not 0, in order. Room: src.ndim * src.len. */
+/** src with ndim > 0 -> dst TL_INT64, at the start [src.ndim, *n]: the coordinates
+ *  of the elements that are not 0, in order. Room: src.ndim * src.len. */
 TL_API int tl_exec_nonzero(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int *n);
 
-/** src [.., d, ..] -> dst, at the front [.., *n, ..]: the indices along `axis` for which
- * `condition` (1-D TL_BOOL, at most d long) is true. Room: src.len. */
+/** src [.., d, ..] -> dst, at the start [.., *n, ..]: the indices along `axis`
+ * for which `condition` (1-D TL_BOOL, at most d long) is true. Room: src.len. */
 TL_API int tl_exec_compress(const tl_exec *exec, const tl_tensor *src, const tl_tensor *condition,
                             tl_tensor *dst, int axis, int *n);
 
-/** The bytes of exec->scratch that tl_exec_unique needs: with less it fails. */
+/** The required bytes of exec->scratch of tl_exec_unique. */
 TL_API size_t tl_unique_scratch(const tl_tensor *src, int axis);
 
-/** Where the results of tl_exec_unique go; all but dst may be NULL. */
+/** The results of tl_exec_unique; all but dst may be NULL. */
 typedef struct tl_unique {
-    tl_tensor *dst;     /* at the front [.., n, ..]: the different slices of src along the axis */
-    tl_tensor *first;   /* TL_INT64 [n] in front: where each occurs first */
-    tl_tensor *inverse; /* TL_INT64 [d]: for each index of src's axis that of the same in dst */
-    tl_tensor *counts;  /* TL_INT64 [n] in front: how often each occurs */
+    tl_tensor *dst;     /* at the start [.., n, ..]: the unique slices of src along the axis */
+    tl_tensor *first;   /* TL_INT64 [n] at the start: first occurrences */
+    tl_tensor *inverse; /* TL_INT64 [d]: for each index of src's axis that of its slice in dst */
+    tl_tensor *counts;  /* TL_INT64 [n] at the start: numbers of occurrences */
 } tl_unique;
 
-/** The different slices along `axis` of src [.., d, ..], `sorted` upward (slices as words, NaN is
- * one number behind all others) or in order of their first occurrence. */
+/** The unique slices along `axis` of src [.., d, ..], `sorted` upward (lexicographically;
+ * all NaNs are equal, and the max) or in order of their first occurrence. */
 TL_API int tl_exec_unique(const tl_exec *exec, const tl_tensor *src, const tl_unique *to, int axis,
                           int sorted, int *n);
 
-/** How tl_exec_nms chooses. */
+/** The parameters of tl_exec_nms. */
 typedef struct tl_nms {
-    int most;               /* boxes per batch and class */
-    float overlap;          /* of two boxes with a larger intersection over union one goes */
-    float score;            /* boxes must score more than this */
-    int has_score;          /* 0: `score` does not matter */
+    int most;               /* max boxes per batch and class */
+    float overlap;          /* max intersection over union of two kept boxes */
+    float score;            /* kept boxes score more than this */
+    int has_score;          /* 0: `score` is ignored */
     int is_center_and_size; /* boxes are [x, y, w, h]; else two corners, [y, x, y, x] */
 } tl_nms;
 
-/** The bytes of exec->scratch that tl_exec_nms needs: with less it fails. */
+/** The required bytes of exec->scratch of tl_exec_nms. */
 TL_API size_t tl_nms_scratch(const tl_tensor *boxes);
 
-/** Greedy non-maximum suppression: boxes TL_FLOAT [B, N, 4], scores TL_FLOAT [B, C, N] -> dst
- *  TL_INT64, at the front [*n, 3]: batch, class, box; per batch and class from the best on. Room:
- *  B * C * min(N, most) rows. Source: ONNX NonMaxSuppression, opset 11. */
+/** Greedy non-maximum suppression: boxes TL_FLOAT [B, N, 4], scores TL_FLOAT [B, C, N] ->
+ *  dst TL_INT64, at the start [*n, 3]: batch, class, box; per batch and class by decreasing
+ *  score. Room: B * C * min(N, most) rows. Source: ONNX NonMaxSuppression, opset 11. */
 TL_API int tl_exec_nms(const tl_exec *exec, const tl_tensor *boxes, const tl_tensor *scores,
                        const tl_nms *how, tl_tensor *dst, int *n);
 
-/** How tl_exec_nms_rows reads rows of numbers, and chooses among them. */
+/** The parameters of tl_exec_nms_rows. */
 typedef struct tl_nms_rows {
-    int box;       /* where in a row left, top, right and bottom begin */
-    int score;     /* where the score is; a row with none above 0 is no box */
-    int label;     /* where the class is, -1: nowhere; a row with one below 0 is no box */
-    float overlap; /* of two boxes with no smaller intersection over union one goes; 0: none does,
-                      and rows are not sorted */
-    int most_compared; /* of so many rows, the best; 0: of all */
-    int most;          /* so many boxes may remain; 0: all */
-    int across_labels; /* boxes of different classes are compared, too */
-    int packs;         /* what remains comes first; else it stays where it was sorted to */
+    int box;       /* the index of left, top, right and bottom in a row */
+    int score;     /* the index of the score; a row without a score above 0 is not a box */
+    int label;     /* the index of the class, -1: none; a row with a class below 0 is not a box */
+    float overlap; /* kept boxes have a smaller intersection over union;
+                      0: keeps all boxes, and does not sort rows */
+    int most_compared; /* compares only this number of best rows; 0: all */
+    int most;          /* max kept boxes; 0: all */
+    int across_labels; /* compares boxes of different classes, too */
+    int packs;         /* kept boxes come first; else they stay at their sorted positions */
 } tl_nms_rows;
 
-/** The bytes of exec->scratch that tl_exec_nms_rows needs: with less it fails. */
+/** The required bytes of exec->scratch of tl_exec_nms_rows. */
 TL_API size_t tl_nms_rows_scratch(const tl_tensor *src);
 
-/** Greedy non-maximum suppression of rows, the best first: src TL_FLOAT [B, N, K], of which the
- *  first count (TL_INT32 [B], or NULL: all) are meant -> dst as src, -1 in what has gone; index
- *  TL_INT32 [B, N], or NULL: which row of src each is, -1 of one that has gone. What is no box
- *  stays, and is compared with nothing. Source: NNVM's non_max_suppression. */
+/** Greedy non-maximum suppression of rows, the best first: src TL_FLOAT [B, N, K], of
+ *  which it uses the first count (TL_INT32 [B], or NULL: all) -> dst like src, -1 in
+ *  suppressed rows; index TL_INT32 [B, N], or NULL: the row in src, -1 if suppressed. Rows
+ *  that are not boxes stay, and are not compared. Source: NNVM's non_max_suppression. */
 TL_API int tl_exec_nms_rows(const tl_exec *exec, const tl_tensor *src, const tl_tensor *count,
                             const tl_nms_rows *how, tl_tensor *dst, tl_tensor *index);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals in time and frequency.
+// Signal processing: Fourier transforms.
 //
 //     tl_tensor *spectrum = tl_tensor_dft(signal, NULL, &(tl_dft_param){.axis = 1, .onesided = 1});
 //
-// Numbers are [.., 1] when they are real and [.., 2] when they are complex: the real part, then the
-// imaginary one. All is computed in double and rounded to the dtype, one of the four floating ones.
-// The D rule, errors, and what tl_exec_X trusts: see tl_tensor.h.
+// Real tensors are [.., 1], complex ones [.., 2]: the real part, then the imaginary
+// part. Results are computed in double and rounded to the dtype, one of the four
+// floating ones. D rule, errors and preconditions of tl_exec_X: see tl_tensor.h.
 
 #ifndef TL_SIGNAL_H
 #define TL_SIGNAL_H
@@ -15,11 +15,11 @@
 TL_BEGIN_DECLS
 
 typedef struct tl_dft_param {
-    int axis;     /* not the last one, which holds the parts of a number */
-    int len;      /* n of the transform: src is cut, or goes on with 0. 0: as long as src is, or for
-                     an inverse that is one-sided 2 * (dims[axis] - 1) */
+    int axis;     /* not the last one, which has the real and imaginary parts */
+    int len;      /* n of the transform: src is cropped, or padded with 0. 0: the
+                     length of src, or for a one-sided inverse 2 * (dims[axis] - 1) */
     int inverse;  /* from frequency to time */
-    int onesided; /* only the frequencies 0 .. n/2: those of a real signal tell the others */
+    int onesided; /* only the frequencies 0 .. n/2, which determine the others of a real signal */
 } tl_dft_param;
 
 /** The discrete Fourier transform along `axis`, X[k] = sum of x[j] e^(-2 pi i j k / n) over j, or
@@ -34,7 +34,7 @@ TL_API tl_tensor *tl_tensor_dft(const tl_tensor *src, tl_tensor *dst, const tl_d
 /** Writes the shape of the result to `dims` [TL_MAXDIM]; ndim is that of src. -1 with a reason. */
 TL_API int tl_dft_dims(const tl_tensor *src, const tl_dft_param *param, int *dims);
 
-/** The bytes of exec->scratch that tl_exec_dft needs. Data is not looked at and may be NULL. */
+/** The bytes of exec->scratch that tl_exec_dft needs. Data is ignored and may be NULL. */
 TL_API size_t tl_dft_scratch(const tl_tensor *src, const tl_dft_param *param);
 
 /** -1 with a reason when exec is NULL or its scratch is too small. */
@@ -42,15 +42,15 @@ TL_API int tl_exec_dft(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst
                        const tl_dft_param *param);
 
 typedef struct tl_stft_param {
-    int step;     /* from the begin of a frame to that of the next, >= 1 */
+    int step;     /* distance of the starts of frames, >= 1 */
     int len;      /* of a frame, n; >= 1 */
     int onesided; /* as for tl_dft_param */
 } tl_stft_param;
 
-/** The short-time Fourier transform: src [N, L, 1 or 2] is cut into F = (L - n) / step + 1 frames
- *  that may overlap, each is multiplied with `window` [n] of src's dtype (NULL: as it is) and
- *  transformed -> dst [N, F, n, 2], or [N, F, n/2 + 1, 2] for one-sided, where src is real. Source:
- *  ONNX STFT, opset 17. D. */
+/** The short-time Fourier transform: src [N, L, 1 or 2] is cut into F = (L -
+ *  n) / step + 1 frames that may overlap, each is multiplied by `window` [n]
+ *  of src's dtype (NULL: 1) and transformed -> dst [N, F, n, 2], or [N, F, n/2
+ *  + 1, 2] for one-sided, with real src. Source: ONNX STFT, opset 17. D. */
 TL_API tl_tensor *tl_tensor_stft(const tl_tensor *src, const tl_tensor *window, tl_tensor *dst,
                                  const tl_stft_param *param);
 

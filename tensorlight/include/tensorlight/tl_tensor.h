@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tensor record, and the functions that make, print, move and convert tensors.
+// The tensor record, and functions to create, print, move and convert tensors.
 //
 //     tl_tensor *a = tl_tensor_arange(0, 6, 1, TL_FLOAT);
 //     tl_tensor *m = tl_tensor_reshape(a, 2, (int[]){2, 3});
@@ -12,19 +12,19 @@
 // A shape is [d0, d1, ..], row-major, the last axis contiguous, no strides. ndim is 0 (a scalar) to
 // TL_MAXDIM, a dim may be 0.
 //
-// Every function that returns a tensor returns NULL, and every int function without other mention
-// -1, with the reason in tl_last_error(). Arguments are checked, a NULL tensor included; only the
-// questions about a record (tl_tensor_size to tl_tensor_issameshape) trust their caller.
+// On failure, functions that return a tensor return NULL, and int functions -1 unless documented
+// otherwise, with the reason in tl_last_error(). They check arguments, including NULL tensors;
+// only the queries of a record (tl_tensor_size to tl_tensor_issameshape) trust their caller.
 //
 // The D rule, for a function tl_tensor_X with an argument `dst`: dst NULL: returns new (free with
 // tl_tensor_free_data_too). Given: it has data and the dtype and shape of the result, is
 // overwritten, and is returned. After a failure a given `dst` may be partly overwritten. Other
 // tensors are never modified. `dst` may not overlap a source unless the function allows it.
 //
-// Beside it, tl_exec_X computes into a given `dst` with the threads and kernels of `exec`
-// (tl_exec.h; NULL: one thread, the best kernels). It trusts its caller: dtypes and shapes fit,
-// data is there (asserts say so in a debug build). It returns 0, or -1 with a reason where the data
-// is at fault.
+// Beside it, tl_exec_X computes into a given `dst` with the threads and
+// kernels of `exec` (tl_exec.h; NULL: one thread, the best kernels). It
+// trusts its caller: dtypes and shapes fit, data exists (asserts in a
+// debug build). It returns 0, or -1 with a reason for invalid data.
 
 #ifndef TL_TENSOR_H
 #define TL_TENSOR_H
@@ -47,7 +47,7 @@ struct tl_tensor {
     int ndim;                /* number of dimensions */
     int *dims;               /* the dimensions, owned by the record */
     void *data;              /* the elements, or NULL */
-    struct tl_tensor *owner; /* whose data it is: itself, another one, NULL: from outside */
+    struct tl_tensor *owner; /* the owner of the data: itself, another tensor, NULL: external */
     void *backend_data;      /* free for use, NULL at first */
 };
 typedef struct tl_tensor tl_tensor;
@@ -58,10 +58,10 @@ typedef struct tl_tensor tl_tensor;
  *  owner is NULL. */
 TL_API tl_tensor *tl_tensor_create(void *data, int ndim, const int *dims, tl_dtype dtype);
 
-/** Frees the record and its dims, not the data. Takes NULL. */
+/** Frees the record and its dims, not the data. Ignores NULL. */
 TL_API void tl_tensor_free(tl_tensor *t);
 
-/** Frees the data too, whoever owns it: not for views nor for data from outside. Takes NULL. */
+/** Frees the data too, whatever its owner: not for views or external data. Ignores NULL. */
 TL_API void tl_tensor_free_data_too(tl_tensor *t);
 
 /** Bytes of the elements. */
@@ -96,10 +96,10 @@ TL_API tl_tensor *tl_tensor_arange(double start, double stop, double step, tl_dt
 /** Overwrites the 1-D `src` with tl_tensor_arange's elements; its len must be theirs. */
 TL_API int tl_tensor_rearange(tl_tensor *src, double start, double stop, double step);
 
-/** How random numbers are spread. */
+/** Distributions of random numbers. */
 typedef enum tl_distribution {
     TL_DISTRIBUTION_INVALID = -1,
-    TL_UNIFORM = 0, /* evenly from a to b, b excluded unless it is a */
+    TL_UNIFORM = 0, /* uniform in [a, b), or a if a equals b */
     TL_NORMAL,      /* a normal distribution of mean a and standard deviation b */
     TL_DISTRIBUTION_SIZE
 } tl_distribution;
@@ -113,7 +113,7 @@ TL_API tl_distribution tl_distribution_from_str(const char *str);
 TL_API int tl_tensor_fill_random(tl_tensor *t, tl_distribution distribution, double a, double b,
                                  uint64_t *state);
 
-/** 0 when random numbers can be spread so, else -1 with a reason. */
+/** 0 if the parameters are valid, else -1 with a reason. */
 TL_API int tl_distribution_check(tl_distribution distribution, double a, double b);
 
 /** tl_tensor_fill_random of TL_UNIFORM. */
@@ -125,10 +125,10 @@ TL_API int tl_arange_length(double start, double stop, double step, tl_dtype dty
 /** dst[i] = start + step * i, converted. */
 TL_API int tl_exec_arange(const tl_exec *exec, tl_tensor *dst, double start, double step);
 
-/** All elements become the one at `value`, of dst's dtype. */
+/** Sets all elements to the one at `value`, of dst's dtype. */
 TL_API int tl_exec_fill(const tl_exec *exec, tl_tensor *dst, const void *value);
 
-/** All bytes become 0. */
+/** Sets all bytes to 0. */
 TL_API int tl_exec_zeros(const tl_exec *exec, tl_tensor *dst);
 
 /* ---- text ---- */
@@ -178,8 +178,8 @@ TL_API int tl_exec_slice(const tl_exec *exec, const tl_tensor *src, tl_tensor *d
 TL_API tl_tensor *tl_tensor_concat(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst,
                                    int axis);
 
-/** `n` sources one after the other along `axis`; all but dims[axis] equal. Sources or the dst may
- *  have a dims[axis] of 0. */
+/** Concatenates `n` sources along `axis`; all but dims[axis]
+ *  equal. Sources or the dst may have a dims[axis] of 0. */
 TL_API int tl_exec_concat(const tl_exec *exec, const tl_tensor *const *srcs, int n, tl_tensor *dst,
                           int axis);
 
@@ -191,17 +191,17 @@ TL_API int tl_exec_transpose(const tl_exec *exec, const tl_tensor *src, tl_tenso
 /** dst [times, ..] becomes dst.dims[0] copies of src [..]. */
 TL_API int tl_exec_repeat(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst);
 
-/** dst [n, ..] becomes the `n` sources [..], in order. */
+/** Stacks the `n` sources [..], in order, in dst [n, ..] (ONNX Concat of unsqueezed inputs). */
 TL_API int tl_exec_gather(const tl_exec *exec, const tl_tensor *const *srcs, int n, tl_tensor *dst);
 
-/** The `n` dsts [..] become src[0 .. n-1] of src [n, ..]. */
+/** Unstacks src [n, ..]: the `n` dsts [..] become src[0 .. n-1]. */
 TL_API int tl_exec_scatter(const tl_exec *exec, const tl_tensor *src, tl_tensor *const *dsts,
                            int n);
 
 /** Copies all elements; same dtype and len, the shapes may differ. */
 TL_API int tl_exec_copy(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst);
 
-/* ---- element by element: dst has the shape of src and may be src ---- */
+/* ---- element-wise: dst has the shape of src and may be src ---- */
 
 /** tl_convert of each element. `dst` may be `src` only when the dtypes are the same. D. */
 TL_API tl_tensor *tl_tensor_convert(const tl_tensor *src, tl_tensor *dst, tl_dtype dtype);
@@ -227,7 +227,7 @@ TL_API int tl_exec_relu(const tl_exec *exec, const tl_tensor *src, tl_tensor *ds
 TL_API tl_tensor *tl_tensor_lrelu(const tl_tensor *src, tl_tensor *dst, float negslope);
 TL_API int tl_exec_lrelu(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, float negslope);
 
-/** 1 / (1 + exp(-x)), 0 and 1 far out, NaN stays. Floats. D. */
+/** 1 / (1 + exp(-x)), saturates to 0 and 1, NaN stays. Floats. D. */
 TL_API tl_tensor *tl_tensor_sigmoid(const tl_tensor *src, tl_tensor *dst);
 TL_API int tl_exec_sigmoid(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst);
 

@@ -7,9 +7,9 @@
 //     uint16_t half;
 //     tl_convert(&half, TL_FLOAT16, &number, TL_DOUBLE);
 //
-// A `dtype` argument is a valid one (0 .. TL_DTYPE_SIZE - 1) unless the function says otherwise. An
-// enumeration's `_name` is the identifier itself, or NULL out of range; its `_from_str` knows
-// exactly these names and returns the `..._INVALID` value (-1) for every other string or NULL.
+// A `dtype` argument is valid (0 .. TL_DTYPE_SIZE - 1) unless documented otherwise. An
+// enumeration's `_name` is the identifier itself, or NULL out of range; its `_from_str` accepts
+// exactly these names and returns the `..._INVALID` value (-1) for any other string or NULL.
 
 #ifndef TL_TYPE_H
 #define TL_TYPE_H
@@ -22,7 +22,7 @@
 
 TL_BEGIN_DECLS
 
-/** What an element is. Floats of 16 bits are kept as bits in a uint16_t and compute in float. */
+/** Element types. 16-bit floats are stored as bits in a uint16_t and compute in float. */
 typedef enum tl_dtype {
     TL_DTYPE_INVALID = -1,
     TL_DOUBLE = 0,
@@ -41,7 +41,7 @@ typedef enum tl_dtype {
     TL_DTYPE_SIZE
 } tl_dtype;
 
-/** The bytes of the largest element. */
+/** The max bytes of an element. */
 #define TL_DTYPE_MAX_SIZE 8
 
 typedef enum tl_bool_t { TL_FALSE = 0, TL_TRUE = 1 } tl_bool_t;
@@ -73,8 +73,8 @@ typedef enum tl_sort_dir {
     TL_SORT_DIR_SIZE
 } tl_sort_dir;
 
-/** The name of a value, which is that of the enum's constant (returns borrowed, for ever; NULL for
- * what is no value), and the value of a name (..._INVALID for what is no name). */
+/** The name of a value, which is that of the enum's constant (returns borrowed, forever;
+ * NULL for an invalid value), and the value of a name (..._INVALID for an unknown name). */
 TL_API const char *tl_dtype_name(tl_dtype dtype);
 TL_API tl_dtype tl_dtype_from_str(const char *str);
 TL_API const char *tl_elew_op_name(tl_elew_op op);
@@ -84,7 +84,7 @@ TL_API tl_resize_type tl_resize_type_from_str(const char *str);
 TL_API const char *tl_sort_dir_name(tl_sort_dir dir);
 TL_API tl_sort_dir tl_sort_dir_from_str(const char *str);
 
-/** 1 for 0 .. TL_DTYPE_SIZE - 1, the only function here that takes every value. */
+/** 1 for 0 .. TL_DTYPE_SIZE - 1, the only function here that accepts any value. */
 TL_API int tl_dtype_is_valid(tl_dtype dtype);
 
 /** 1 for TL_DOUBLE, TL_FLOAT, TL_FLOAT16 and TL_BFLOAT16. */
@@ -104,11 +104,11 @@ TL_API void tl_dtype_min(tl_dtype dtype, void *ret);
 TL_API double tl_dtype_max_double(tl_dtype dtype);
 TL_API double tl_dtype_min_double(tl_dtype dtype);
 
-/** Converts one element. The same type: a copy. To an integer: truncated toward zero, saturated,
- *  NaN is 0. To TL_BOOL: 1 for nonzero, NaN is 0. To a float that holds every value of the source,
- *  infinities too: exact. To another float: rounded half to even and saturated at the largest
- *  finite value, infinities too; NaN stays. `dst` and `src` may be the same address. Source:
- *  operator catalogue, 5.3. */
+/** Converts one element. The same type: a copy. To an integer: truncated toward zero,
+ *  saturated, NaN is 0. To TL_BOOL: 1 for nonzero, NaN is 0. To a float that contains
+ *  all values of the source, with infinities: exact. To another float: rounded half
+ *  to even and saturated at the largest finite value, infinities too; NaN stays.
+ *  `dst` and `src` may be the same address. Source: operator catalogue, 5.3. */
 TL_API void tl_convert(void *dst, tl_dtype dst_dtype, const void *src, tl_dtype src_dtype);
 
 /** tl_convert for `len` elements; `dst` and `src` do not overlap, or are equal with equal dtypes.
@@ -134,10 +134,10 @@ TL_API tl_elew_func tl_elew_getfunc(tl_dtype dtype);
  *  `src`. Source: operator catalogue, lrelu. */
 TL_API void tl_lrelu(void *dst, const void *src, float negslope, tl_dtype dtype);
 
-/** Prints one element. `fmt` holds one conversion, of a float for floats and of an integer for the
- *  others, without `*`; length modifiers are not needed and ignored; NULL: tl_dtype_fmt. The
- *  decimal point is a point in every locale. Returns the number of characters, or -1 with a
- *  reason. */
+/** Prints one element. `fmt` holds one conversion, of a float for floats
+ *  and of an integer for the others, without `*`; length modifiers are not
+ *  needed and ignored; NULL: tl_dtype_fmt. The decimal point is '.' in
+ *  every locale. Returns the number of characters, or -1 with a reason. */
 typedef int (*tl_fprintf_func)(FILE *stream, const char *fmt, const void *p);
 TL_API int tl_fprintf(FILE *stream, const char *fmt, const void *p, tl_dtype dtype);
 TL_API tl_fprintf_func tl_fprintf_getfunc(tl_dtype dtype);

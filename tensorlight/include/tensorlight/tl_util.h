@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors, memory, pointers and checked sizes: the ground that the rest of TensorLight stands on.
+// Errors, memory, pointers and checked sizes: the foundation of TensorLight.
 //
 //     if (ndim > TL_MAXDIM)
 //         return tl_fail("%d dimensions, expected at most %d", ndim, TL_MAXDIM);
@@ -17,23 +17,23 @@
 
 TL_BEGIN_DECLS
 
-/** The most dimensions of a tensor. */
+/** The max number of dimensions of a tensor. */
 #define TL_MAXDIM 8
 
 /* ---- errors: one record per thread ---- */
 
-/** Records the calling thread's last error, cut at 1023 characters; returns -1. */
+/** Records the calling thread's last error, truncated to 1023 characters; returns -1. */
 TL_API int tl_fail(const char *fmt, ...) TL_PRINTF(1, 2);
 
 /** As tl_fail: there is no memory for `size` bytes. Returns -1. */
 TL_API int tl_fail_memory(size_t size);
 
-/** How often there was no memory in the calling thread so far: a greater number than before a call
- *  tells why it failed. */
+/** The number of failed allocations of the calling thread:
+ *  an increase during a call explains its failure. */
 TL_API unsigned long tl_alloc_failures(void);
 
-/** Returns borrowed (until the thread's next tl_fail or tl_clear_error): the reason of the last
- *  failure in this thread, "" without one. */
+/** Returns borrowed (until the thread's next tl_fail or
+ *  tl_clear_error): the last error in this thread, "" without one. */
 TL_API const char *tl_last_error(void);
 
 /** Forgets the thread's last error. */
@@ -42,14 +42,14 @@ TL_API void tl_clear_error(void);
 
 /* ---- memory ---- */
 
-/** Returns new (tl_free): `size` bytes, also for 0; NULL with a reason when there are none. */
+/** Returns new (tl_free): `size` bytes, also for 0; NULL with a reason: no memory. */
 TL_API void *tl_alloc(size_t size);
 
 /** Returns new (tl_free): a copy of `size` bytes at `src`; NULL with a reason. */
 TL_API void *tl_clone(const void *src, size_t size);
 
-/** Returns new (tl_free): `times` copies of `size` bytes at `src`, back to back; NULL with a reason
- *  without memory or when times < 0. */
+/** Returns new (tl_free): `times` copies of `size` bytes at `src`,
+ *  back to back; NULL with a reason: no memory, or times < 0. */
 TL_API void *tl_repeat(const void *src, size_t size, int times);
 
 /** memmove with memcpy's order: `dst` first; returns `dst`. The two may overlap. */
@@ -61,9 +61,9 @@ TL_API void *tl_copy(const void *src, void *dst, size_t size);
 /** free(). */
 TL_API void tl_free(void *p);
 
-/** Asks the system to give `size` bytes at `p` large pages, where it has them for who asks (Linux
- *  does): reading much memory in a run then waits less for addresses to be translated. For memory
- *  that was not written yet, but changes no content; below some megabytes it does nothing. */
+/** Requests huge pages for `size` bytes at `p`, where the system supports it (Linux):
+ *  reading much memory then causes fewer TLB misses. Call it before the memory is
+ *  written; it changes no content. Below some megabytes it does nothing. */
 TL_API void tl_use_large_pages(void *p, size_t size);
 
 /* ---- pointers to elements: `n` counts elements of `size` bytes; tl_pointer_* take a dtype ---- */
@@ -125,7 +125,7 @@ TL_API int tl_size_add(size_t a, size_t b, size_t *ret);
  *  negative dim, or more than INT_MAX elements (not even counting a dim of 0). */
 TL_API int tl_compute_length(int ndim, const int *dims);
 
-/** Enough for the text of every shape. */
+/** The max size of a shape's text. */
 #define TL_SHAPE_TEXT_SIZE (TL_MAXDIM * 13 + 3)
 
 /** Writes "[2, 3]" to `text` (TL_SHAPE_TEXT_SIZE bytes) and returns it. */
@@ -133,17 +133,17 @@ TL_API char *tl_shape_text(char *text, int ndim, const int *dims);
 
 /* ---- numbers ---- */
 
-/** Reads up to `num` numbers of a text file, separated by anything else, to `buf`. Their decimal
- *  point is a point in every locale. Returns how many were read, -1 with a reason when the file
- *  cannot be read. */
+/** Reads up to `num` numbers of a text file, separated by anything else,
+ *  to `buf`. The decimal point is '.' in every locale. Returns how many
+ *  were read, -1 with a reason when the file cannot be read. */
 TL_API int tl_read_floats(const char *file, int num, float *buf);
 
-/** The next number of an even distribution over 0 <= x < 1. Any value is a good first `*state`; the
- *  same state gives the same numbers everywhere. Source: Steele, Lea, Flood: Fast splittable
- *  pseudorandom number generators (SplitMix64), 2014. */
+/** The next number of a uniform distribution in [0, 1). Any value is a valid first
+ *  `*state`; equal states give equal numbers on all machines. Source: Steele, Lea,
+ *  Flood: Fast splittable pseudorandom number generators (SplitMix64), 2014. */
 TL_API double tl_random_uniform(uint64_t *state);
 
-/** Nanoseconds of a clock that only goes forward. */
+/** Nanoseconds of a monotonic clock. */
 TL_API uint64_t tl_clock(void);
 
 TL_END_DECLS

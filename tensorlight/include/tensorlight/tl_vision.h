@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What models of images, volumes and signals compute besides tl_nn.h: windows over any number of
-// axes, resampling, sampling at given positions.
+// N-D functions for images, volumes and signals besides tl_nn.h: windows
+// over any number of axes, resampling, sampling at given positions.
 //
 //     tl_poolnd_param param = {.kind = TL_POOL_MAX,
 //                              .windows = {.n = 1, .size = {3}, .stride = {2}, .dilation = {1}}};
 //     tl_tensor *dst = tl_tensor_poolnd(src, NULL, NULL, &param); // src [N, C, L]
 //
-// The D rule, errors, and what tl_exec_X trusts: see tl_tensor.h. Shapes [N, C, ..]: batch,
-// channels, then 1 .. TL_MAX_SPATIAL spatial axes. tl_X_shape checks what tl_tensor_X is given, all
-// but data, writes the shape of the result to `dims` and returns 0, or -1 with a reason.
+// D rule, errors and preconditions of tl_exec_X: see tl_tensor.h. Shapes [N, C, ..]: batch,
+// channels, then 1 .. TL_MAX_SPATIAL spatial axes. tl_X_shape checks the arguments of tl_tensor_X
+// except data, writes the shape of the result to `dims` and returns 0, or -1 with a reason.
 
 #ifndef TL_VISION_H
 #define TL_VISION_H
@@ -21,26 +21,26 @@ TL_BEGIN_DECLS
 
 #define TL_MAX_SPATIAL (TL_MAXDIM - 2)
 
-/** Windows that slide over the `n` spatial axes. Along axis i, tap k of window w meets position
- *  w * stride[i] + k * dilation[i] - padding[i]. */
+/** Sliding windows over the `n` spatial axes. Along axis i, tap k of window
+ *  w is at position w * stride[i] + k * dilation[i] - padding[i]. */
 typedef struct tl_windows {
     int n;                           /* 1 .. TL_MAX_SPATIAL */
     int size[TL_MAX_SPATIAL];        /* >= 1: taps */
     int stride[TL_MAX_SPATIAL];      /* >= 1 */
     int dilation[TL_MAX_SPATIAL];    /* >= 1: distance of the taps */
-    int padding[2 * TL_MAX_SPATIAL]; /* before each of the n axes, then behind each */
+    int padding[2 * TL_MAX_SPATIAL]; /* at the start of each axis, then at the end */
 } tl_windows;
 
-/** The windows of these arrays [n], padding [2 * n]; of none for n outside 0 .. TL_MAX_SPATIAL. */
+/** The windows of these arrays [n], padding [2 * n]; empty for n outside 0 .. TL_MAX_SPATIAL. */
 TL_API tl_windows tl_windows_of(int n, const int *size, const int *stride, const int *dilation,
                                 const int *padding);
 
 /* ---- convolution ---- */
 
-/** Cross-correlation over any number of axes: src [N, IC, ..], weight [OC, IC/group, size..], bias
- *  [OC] or NULL -> dst [N, OC, ..]. FLT. Positions outside src count as 0; negative padding cuts
- *  src. An extent is floor((in + padding - (size - 1) * dilation - 1) / stride) + 1. The sum begins
- *  with the bias; its order is fixed. Source: ONNX Conv-22. D. */
+/** Cross-correlation over any number of axes: src [N, IC, ..], weight [OC, IC/group, size..],
+ *  bias [OC] or NULL -> dst [N, OC, ..]. FLT. Positions outside src count as 0; negative
+ *  padding crops src. An extent is floor((in + padding - (size - 1) * dilation - 1) / stride)
+ *  + 1. The sum begins with the bias; its order is fixed. Source: ONNX Conv-22. D. */
 TL_API int tl_convnd_shape(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
                            const tl_windows *windows, int group, int *dims);
 TL_API tl_tensor *tl_tensor_convnd(const tl_tensor *src, const tl_tensor *weight,
@@ -64,10 +64,10 @@ TL_API int tl_exec_deconvnd(const tl_exec *exec, const tl_tensor *src, const tl_
                             const tl_tensor *bias, tl_tensor *dst, const tl_windows *windows,
                             int group);
 
-/** tl_tensor_convnd of integers: src and weight TL_INT8 or TL_UINT8, bias TL_INT32 [OC] or NULL ->
- *  dst TL_INT32, modulo 2^32. Subtracts from each element of src src_zero, of one element, and from
- *  weight weight_zero, of one element or [OC]; they have the dtype of what they shift and may be
- *  NULL. Positions outside src add nothing. Source: ONNX ConvInteger-10. D. */
+/** tl_tensor_convnd of integers: src and weight TL_INT8 or TL_UINT8, bias TL_INT32 [OC] or
+ *  NULL -> dst TL_INT32, modulo 2^32. Subtracts src_zero, of one element, from src, and
+ *  weight_zero, of one element or [OC], from weight; they have the dtypes of src and weight
+ *  and may be NULL. Positions outside src add nothing. Source: ONNX ConvInteger-10. D. */
 typedef struct tl_conv_int_args {
     const tl_tensor *src, *weight, *src_zero, *weight_zero, *bias;
 } tl_conv_int_args;
@@ -88,25 +88,25 @@ typedef enum tl_pool_kind {
     TL_POOL_KIND_SIZE
 } tl_pool_kind;
 
-/** The identifier, or NULL out of range; TL_POOL_KIND_INVALID for every other string, and NULL. */
+/** The identifier, or NULL out of range; TL_POOL_KIND_INVALID for other strings, and NULL. */
 TL_API const char *tl_pool_kind_name(tl_pool_kind kind);
 TL_API tl_pool_kind tl_pool_kind_from_str(const char *str);
 
 typedef struct tl_poolnd_param {
     tl_windows windows; /* padding >= 0 */
     tl_pool_kind kind;
-    int is_ceil;         /* extents round up; a window that begins behind src is left out */
+    int is_ceil;         /* extents round up; a window that starts after src is omitted */
     int counts_padding;  /* TL_POOL_MEAN divides by the taps in src and its padding */
-    int is_column_major; /* arg counts the elements of a plane first axis first */
+    int is_column_major; /* arg is a column-major index in a plane */
     double p;            /* of TL_POOL_NORM, > 0 */
 } tl_poolnd_param;
 
-/** Each window of src [N, C, ..] -> dst [N, C, ..]. An extent is floor((in + padding - (size - 1) *
- *  dilation - 1) / stride) + 1. Only what lies inside src counts; a window with nothing of it gives
- *  the smallest value, or 0 of another kind. Later elements win when they are greater, so a NaN
- *  stays only at a window's begin. arg: of TL_POOL_MAX, the index of the maximum in all of src
- *  (TL_INT64, the shape of dst; -1 of a window with nothing), or NULL, never allocated here.
- *  Source: ONNX MaxPool-22, AveragePool-22, LpPool-22. D. */
+/** Each window of src [N, C, ..] -> dst [N, C, ..]. An extent is floor((in + padding -
+ *  (size - 1) * dilation - 1) / stride) + 1. Only elements in src count; a window without
+ *  any gives the lowest value, or 0 for another kind. Later elements win if they are
+ *  greater, so a NaN stays only at the start of a window. arg: of TL_POOL_MAX, the index
+ *  of the maximum in all of src (TL_INT64, the shape of dst; -1 for an empty window), or
+ *  NULL, never allocated. Source: ONNX MaxPool-22, AveragePool-22, LpPool-22. D. */
 TL_API int tl_poolnd_shape(const tl_tensor *src, const tl_poolnd_param *param, int *dims);
 TL_API tl_tensor *tl_tensor_poolnd(const tl_tensor *src, tl_tensor *dst, tl_tensor *arg,
                                    const tl_poolnd_param *param);
@@ -123,7 +123,7 @@ typedef enum tl_resample_mode {
     TL_RESAMPLE_MODE_SIZE
 } tl_resample_mode;
 
-/** How a position becomes an index: half down rounds the middle between two indices down. */
+/** Rounding of a position to an index: half down rounds the middle of two indices down. */
 typedef enum tl_rounding {
     TL_ROUNDING_INVALID = -1,
     TL_ROUND_HALF_DOWN = 0,
@@ -133,41 +133,41 @@ typedef enum tl_rounding {
     TL_ROUNDING_SIZE
 } tl_rounding;
 
-/** The identifier, or NULL out of range; the value of an identifier, ..._INVALID for every other
- *  string, and NULL. */
+/** The identifier, or NULL out of range; the value of an
+ *  identifier, ..._INVALID for any other string, and NULL. */
 TL_API const char *tl_resample_mode_name(tl_resample_mode mode);
 TL_API tl_resample_mode tl_resample_mode_from_str(const char *str);
 TL_API const char *tl_rounding_name(tl_rounding rounding);
 TL_API tl_rounding tl_rounding_from_str(const char *str);
 
-/** Index i of dst looks at position (i + shift) * span / steps + start of src. */
+/** Index i of dst samples position (i + shift) * span / steps + start of src. */
 typedef struct tl_resample_axis {
     double shift, span, steps, start; /* finite, steps not 0 */
-    double stretch; /* >= 1, at most src's length: what the filter widens by, against aliasing */
+    double stretch; /* >= 1, at most src's length: widens the filter against aliasing */
 } tl_resample_axis;
 
 typedef struct tl_resample_param {
     tl_resample_mode mode;
     tl_rounding rounding; /* of TL_RESAMPLE_NEAREST, where positions are floats */
     double cubic_a;       /* of TL_RESAMPLE_CUBIC, the parameter of the kernel */
-    int excludes_outside; /* what the filter takes from outside src has no weight; else it repeats
-                             the border */
+    int excludes_outside; /* elements outside src have no weight;
+                             else the border is repeated */
     int fills_outside;    /* positions outside src, on any axis, give `fill` */
     double fill;
     tl_resample_axis axes[TL_MAXDIM];
 } tl_resample_param;
 
-/** src -> dst of shape `dims` [src.ndim]: each axis by itself, those that shrink most first.
- *  Computes in float, in double for TL_DOUBLE and integers of more than 8 bits. Integers are
- * truncated toward zero and saturate; a sum that only rounding keeps from a whole number is that
- * number. dst and src may be empty only together. Source: ONNX Resize-19; Keys: Cubic convolution
- * interpolation, 1981. D. */
+/** src -> dst of shape `dims` [src.ndim]: separately along each axis, those that
+ * shrink most first. Computes in float, in double for TL_DOUBLE and integers of more
+ * than 8 bits. Integers are truncated toward zero and saturate; a sum that misses an
+ * integer only by rounding error is that integer. dst and src may be empty only
+ * together. Source: ONNX Resize-19; Keys: Cubic convolution interpolation, 1981. D. */
 TL_API int tl_resample_check(const tl_tensor *src, const int *dims, const tl_resample_param *param);
 TL_API tl_tensor *tl_tensor_resample(const tl_tensor *src, tl_tensor *dst, const int *dims,
                                      const tl_resample_param *param);
 
-/** The bytes of exec->scratch that tl_exec_resample needs; 0 with a reason: more than there can be.
- *  Data is not looked at. */
+/** The bytes of exec->scratch that tl_exec_resample
+ *  needs; 0 with a reason: overflow. Data is ignored. */
 TL_API size_t tl_resample_scratch(const tl_tensor *src, const int *dims,
                                   const tl_resample_param *param);
 
@@ -177,25 +177,25 @@ TL_API int tl_exec_resample(const tl_exec *exec, const tl_tensor *src, tl_tensor
 
 /* ---- sampling at given positions: FLT, computed in double ---- */
 
-/** What a position outside src gives. */
+/** The value of a position outside src. */
 typedef enum tl_outside {
     TL_OUTSIDE_INVALID = -1,
     TL_OUTSIDE_ZERO = 0,
-    TL_OUTSIDE_BORDER,  /* what the nearest position at the border gives */
+    TL_OUTSIDE_BORDER,  /* that of the nearest position at the border */
     TL_OUTSIDE_REFLECT, /* the border is a mirror */
     TL_OUTSIDE_SIZE
 } tl_outside;
 
-/** The identifier, or NULL out of range; TL_OUTSIDE_INVALID for every other string, and NULL. */
+/** The identifier, or NULL out of range; TL_OUTSIDE_INVALID for other strings, and NULL. */
 TL_API const char *tl_outside_name(tl_outside outside);
 TL_API tl_outside tl_outside_from_str(const char *str);
 
-/** src [N, C, in..] at the positions grid [N, out.., n] -> dst [N, C, out..], over n = 1 .. 3 axes;
- *  a position lists the last axis first. -1 and 1 are the outer edges of the first and the last
- *  element, or, with `aligns_corners`, their centers. TL_RESAMPLE_CUBIC has a = -0.75. Ties of
- *  TL_RESAMPLE_NEAREST round to even along each axis; positions are doubles where the grid is
- *  TL_DOUBLE, floats elsewhere. NaN and infinities count as far outside. src and grid FLT. Source:
- *  ONNX GridSample-22. D. */
+/** src [N, C, in..] at the positions grid [N, out.., n] -> dst [N, C, out..], over n
+ *  = 1 .. 3 axes; a position lists the last axis first. -1 and 1 are the outer edges
+ *  of the first and the last element, or, with `aligns_corners`, their centers.
+ *  TL_RESAMPLE_CUBIC has a = -0.75. Ties of TL_RESAMPLE_NEAREST round to even along
+ *  each axis; positions are doubles for a TL_DOUBLE grid, else floats. NaN and
+ *  infinities are far outside. src and grid FLT. Source: ONNX GridSample-22. D. */
 TL_API int tl_grid_sample_shape(const tl_tensor *src, const tl_tensor *grid, int *dims);
 TL_API tl_tensor *tl_tensor_grid_sample(const tl_tensor *src, const tl_tensor *grid, tl_tensor *dst,
                                         tl_resample_mode mode, tl_outside outside,
@@ -205,17 +205,17 @@ TL_API int tl_exec_grid_sample(const tl_exec *exec, const tl_tensor *src, const 
                                int aligns_corners);
 
 typedef struct tl_roi_param {
-    int size[2];  /* height and width of the result, >= 1 */
-    double scale; /* from the regions' coordinates to those of src, > 0 */
-    int is_max;   /* roi_align: the maximum of what a bin's samples weigh, not their mean */
-    int samples;  /* roi_align: of a bin along each axis, 0 .. 1024; 0: about one for an element */
+    int size[2];       /* height and width of the result, >= 1 */
+    double scale;      /* from the regions' coordinates to those of src, > 0 */
+    int is_max;        /* roi_align: the max of a bin's weighted samples, not their mean */
+    int samples;       /* roi_align: per bin and axis, 0 .. 1024; 0: about one per element */
     int is_half_pixel; /* roi_align: coordinates are of edges, not of centers */
 } tl_roi_param;
 
-/** Regions of images: src [N, C, H, W], rois [R, 4] (x1, y1, x2, y2), of src's dtype, batch [R]
- * (the image of each, TL_INT64 or TL_INT32) -> dst [R, C, size..], each bin sampled linearly. -1
- * (NULL) with a reason: an image that is not there, a region that is not finite or many times as
- * large as src. Source: ONNX RoiAlign-22. D. */
+/** Regions of images: src [N, C, H, W], rois [R, 4] (x1, y1, x2, y2), of src's
+ * dtype, batch [R] (the image of each, TL_INT64 or TL_INT32) -> dst [R, C, size..],
+ * each bin sampled linearly. -1 (NULL) with a reason: an unknown image, a region
+ * that is not finite or many times as large as src. Source: ONNX RoiAlign-22. D. */
 TL_API int tl_roi_align_shape(const tl_tensor *src, const tl_tensor *rois, const tl_tensor *batch,
                               const tl_roi_param *param, int *dims);
 TL_API tl_tensor *tl_tensor_roi_align(const tl_tensor *src, const tl_tensor *rois,
@@ -233,10 +233,10 @@ TL_API tl_tensor *tl_tensor_roi_maxpool(const tl_tensor *src, const tl_tensor *r
 TL_API int tl_exec_roi_maxpool(const tl_exec *exec, const tl_tensor *src, const tl_tensor *rois,
                                tl_tensor *dst, const tl_roi_param *param);
 
-/** The elements that a convolution with moved taps multiplies: src [N, C, H, W], offset
- *  [N, G * KH * KW * 2, OH, OW] (vertical, horizontal), mask [N, G * KH * KW, OH, OW] or NULL: 1;
- *  windows over two axes of size KH, KW; G groups of channels -> dst [N, C * KH * KW, OH * OW].
- *  Between elements linear, outside 0, times the mask. Source: ONNX DeformConv-22. D. */
+/** The columns (im2col) of a deformable convolution: src [N, C, H, W], offset [N, G * KH *
+ *  KW * 2, OH, OW] (vertical, horizontal), mask [N, G * KH * KW, OH, OW] or NULL: 1;
+ *  windows over two axes of size KH, KW; G groups of channels -> dst [N, C * KH * KW, OH *
+ *  OW]. Linear interpolation, 0 outside, times the mask. Source: ONNX DeformConv-22. D. */
 TL_API int tl_deform_columns_shape(const tl_tensor *src, const tl_tensor *offset,
                                    const tl_tensor *mask, const tl_windows *windows, int group,
                                    int *dims);
@@ -247,8 +247,8 @@ TL_API int tl_exec_deform_columns(const tl_exec *exec, const tl_tensor *src,
                                   const tl_tensor *offset, const tl_tensor *mask, tl_tensor *dst,
                                   const tl_windows *windows, int group);
 
-/** The sum of windows where they overlap: src [N, C * size.., windows] -> dst [N, C, extents..];
- *  extents [windows->n], in which so many windows fit. Source: ONNX Col2Im-18. D. */
+/** The sum of overlapping windows: src [N, C * size.., windows] -> dst [N, C, extents..];
+ *  extents [windows->n], in which exactly these windows fit. Source: ONNX Col2Im-18. D. */
 TL_API int tl_col2im_shape(const tl_tensor *src, const tl_windows *windows, const int *extents,
                            int *dims);
 TL_API tl_tensor *tl_tensor_col2im(const tl_tensor *src, tl_tensor *dst, const tl_windows *windows,
