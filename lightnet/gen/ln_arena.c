@@ -46,6 +46,17 @@ static char *format_behind(ln_arena *arena, const char *before, const char *fmt,
     return text;
 }
 
+char *ln_arena_vprintf(ln_arena *arena, const char *fmt, va_list args)
+{
+    return format_behind(arena, "", fmt, args);
+}
+
+void *ln_arena_grow(ln_arena *arena, const void *items, size_t len, size_t size)
+{
+    void *more = ln_arena_alloc(arena, (len + 1) * size);
+    return len ? memcpy(more, items, len * size) : more;
+}
+
 char *ln_arena_printf(ln_arena *arena, const char *fmt, ...)
 {
     va_list ap;

@@ -8,6 +8,7 @@
 #ifndef LN_ARENA_H
 #define LN_ARENA_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 #include "lightnet/ln_util.h"
@@ -26,6 +27,13 @@ char *ln_arena_strndup(ln_arena *arena, const char *s, size_t len);
 
 /** Returns borrowed (until ln_arena_free). */
 char *ln_arena_printf(ln_arena *arena, const char *fmt, ...) LN_PRINTF(2, 3);
+
+/** The same for a list of arguments. */
+char *ln_arena_vprintf(ln_arena *arena, const char *fmt, va_list args);
+
+/** Returns borrowed (until ln_arena_free): the `len` items of a list, each of `size` bytes, with
+ * room for one more. */
+void *ln_arena_grow(ln_arena *arena, const void *items, size_t len, size_t size);
 
 /** Makes `*text` a new text: the old one, then formatted text. Borrowed (until ln_arena_free). */
 void ln_arena_extend(ln_arena *arena, const char **text, const char *fmt, ...) LN_PRINTF(3, 4);

@@ -6,33 +6,26 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/ln_error_memory.h"
 #include "lightnet/ln_util.h"
 
 /* ---- text ---- */
 
 void ln_cgen_free(ln_cgen *out)
 {
-    ln_free(out->text);
+    ln_arena_free(&out->arena);
     *out = (ln_cgen){.file = out->file};
 }
 
 static void append(ln_cgen *out, const char *text, size_t len)
 {
-    if (out->failed)
-        return;
     if (out->capacity - out->len <= len) {
-        const size_t capacity = (out->len + len + 1) * 2;
-        char *bigger = ln_realloc(out->text, capacity);
-        if (!bigger) {
-            out->failed = 1;
-            return;
-        }
-        out->text = bigger;
-        out->capacity = capacity;
+        out->capacity = (out->len + len + 1) * 2;
+        char *bigger = ln_arena_alloc(&out->arena, out->capacity);
+        out->text = memcpy(bigger, out->text ? out->text : "", out->len);
     }
     memcpy(out->text + out->len, text, len);
     out->len += len;
@@ -44,24 +37,6 @@ static void append(ln_cgen *out, const char *text, size_t len)
 static void append_text(ln_cgen *out, const char *text)
 {
     append(out, text, strlen(text));
-}
-
-static void append_format(ln_cgen *out, const char *fmt, va_list args)
-{
-    char *text = NULL;
-    va_list again;
-    va_copy(again, args);
-    const int len = vsnprintf(NULL, 0, fmt, args);
-    if (len >= 0)
-        text = ln_alloc((size_t)len + 1);
-    if (!text) {
-        out->failed = 1;
-    } else {
-        vsnprintf(text, (size_t)len + 1, fmt, again);
-        append(out, text, (size_t)len);
-        ln_free(text);
-    }
-    va_end(again);
 }
 
 static void append_line_directive(ln_cgen *out, int line, const char *file)
@@ -105,7 +80,7 @@ void ln_cgen_print(ln_cgen *out, const char *fmt, ...)
     if (!is_inert(fmt))
         come_home(out);
     va_start(args, fmt);
-    append_format(out, fmt, args);
+    append_text(out, ln_arena_vprintf(&out->arena, fmt, args));
     va_end(args);
 }
 
@@ -123,6 +98,29 @@ void ln_cgen_escaped(ln_cgen *out, const char *text)
             snprintf(escape, sizeof(escape), "%c", *text);
         append_text(out, escape);
     }
+}
+
+const char *ln_cgen_quote(ln_cgen *out, const char *text)
+{
+    ln_cgen escaped = {.file = out->file};
+    ln_cgen_escaped(&escaped, text);
+    const char *quoted = ln_arena_printf(&out->arena, "\"%s\"", escaped.text ? escaped.text : "");
+    ln_cgen_free(&escaped);
+    return quoted;
+}
+
+const char *ln_cgen_json(ln_cgen *out, const ln_rjson *node)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    if (stream) {
+        ln_rjson_print(stream, node);
+        fclose(stream);
+    }
+    const char *kept = ln_arena_strndup(&out->arena, text ? text : "", size);
+    free(text);
+    return kept;
 }
 
 /* ---- lines ---- */
@@ -199,15 +197,8 @@ static void append_wrapped(ln_cgen *out, const char *text)
 
 static void append_line(ln_cgen *out, int indent, const char *fmt, va_list args)
 {
-    ln_cgen line = {.file = out->file};
-    for (int i = 0; i < indent; i++)
-        append_text(&line, " ");
-    append_format(&line, fmt, args);
-    if (line.failed)
-        out->failed = 1;
-    else
-        append_wrapped(out, line.text);
-    ln_cgen_free(&line);
+    append_wrapped(out, ln_arena_printf(&out->arena, "%*s%s", indent, "",
+                                        ln_arena_vprintf(&out->arena, fmt, args)));
 }
 
 void ln_cgen_line(ln_cgen *out, int indent, const char *fmt, ...)
@@ -245,14 +236,12 @@ void ln_cgen_comment(ln_cgen *out, const char *fmt, ...)
 {
     static const char slashes[] = "// ";
     const size_t columns = LN_CGEN_COLUMNS - strlen(slashes);
-    ln_cgen text = {.file = out->file};
     va_list args;
     come_home(out);
     va_start(args, fmt);
-    append_format(&text, fmt, args);
+    const char *rest = ln_arena_vprintf(&out->arena, fmt, args);
     va_end(args);
-    out->failed |= text.failed;
-    for (const char *rest = text.failed ? "" : text.text; *rest;) {
+    while (*rest) {
         size_t len = strlen(rest);
         if (len > columns) {
             for (len = columns; len > 0 && rest[len] != ' ';)
@@ -264,7 +253,6 @@ void ln_cgen_comment(ln_cgen *out, const char *fmt, ...)
         append_text(out, "\n");
         rest += len + (rest[len] == ' ');
     }
-    ln_cgen_free(&text);
 }
 
 void ln_cgen_line_of(ln_cgen *out, int indent, const ln_rjson *node, const char *fmt, ...)
@@ -343,8 +331,6 @@ static int write_text(const ln_cgen *out, FILE *stream)
 
 int ln_cgen_save(const ln_cgen *out, ln_error *err)
 {
-    if (out->failed)
-        return ln_error_memory_at(err, out->file);
     if (strcmp(out->file, "-") == 0)
         return write_text(out, stdout) ? ln_error_set(err, "cannot write: %s", strerror(errno)) : 0;
     FILE *stream = fopen(out->file, "wb");

@@ -9,8 +9,7 @@
 //     ln_cgen_save(&out, NULL);
 //     ln_cgen_free(&out);
 //
-// A generator works on text from a description only, so a failed allocation is remembered and told
-// once, by ln_cgen_save.
+// What it is made of, and pieces of text on their way to it, live in its arena.
 
 #ifndef LN_CGEN_H
 #define LN_CGEN_H
@@ -18,6 +17,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 
+#include "gen/ln_arena.h"
 #include "gen/ln_rjson.h"
 
 /** The longest line, in columns. */
@@ -33,7 +33,7 @@ typedef struct ln_cgen {
     int displaced;      /* a snippet stands last, the next line must say where it is itself */
     const char *source; /* while displaced: the description's file, */
     int source_line;    /* and how many of its lines the next one stands behind `line` */
-    int failed;         /* no memory */
+    ln_arena arena;     /* freed with the text */
 } ln_cgen;
 
 /** Frees the text; the object is then empty. */
@@ -65,6 +65,12 @@ void ln_cgen_snippet(ln_cgen *out, int indent, const ln_rjson *node);
 
 /** Appends `text` as the inside of a C string literal. */
 void ln_cgen_escaped(ln_cgen *out, const char *text);
+
+/** `text` as a C string literal. Returns borrowed (until ln_cgen_free). */
+const char *ln_cgen_quote(ln_cgen *out, const char *text);
+
+/** A value as strict JSON on one line. Returns borrowed (until ln_cgen_free). */
+const char *ln_cgen_json(ln_cgen *out, const ln_rjson *node);
 
 /** Writes the text to `out->file`. On failure no file is left; -1 with the reason in `err`. */
 int ln_cgen_save(const ln_cgen *out, ln_error *err);

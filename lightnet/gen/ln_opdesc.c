@@ -4,7 +4,6 @@
 #include "gen/ln_opdesc.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "gen/ln_cgen.h"
@@ -19,11 +18,6 @@ ln_opdesc *ln_opdescs_find(const ln_opdescs *descs, const char *optype)
             return descs->ops[i];
     }
     return NULL;
-}
-
-static int no_memory(ln_error *err)
-{
-    return err ? ln_error_set(err, "%s", ln_last_error()) : -1;
 }
 
 /* ---- reading fields ---- */
@@ -66,41 +60,21 @@ static int read_fields(const ln_opdesc *op, const ln_rjson *object, const field_
 
 /* ---- files ---- */
 
-/** Returns the array `*items` with room for one more; NULL without memory. */
-static void *grow(void *items, size_t len, size_t size)
-{
-    return ln_realloc(items, (len + 1) * size);
-}
-
-static int add_include(ln_opdesc *op, const ln_rjson *header, ln_error *err)
+static void add_include(ln_opdesc *op, const ln_rjson *header)
 {
     for (size_t i = 0; i < op->nincludes; i++) {
         if (strcmp(op->includes[i]->text, header->text) == 0)
-            return 0;
+            return;
     }
-    const ln_rjson **includes = grow(op->includes, op->nincludes, sizeof(*includes));
-    if (!includes)
-        return no_memory(err);
-    op->includes = includes;
+    op->includes =
+        ln_arena_grow(&op->descs->arena, op->includes, op->nincludes, sizeof(*op->includes));
     op->includes[op->nincludes++] = header;
-    return 0;
 }
 
-static int add_includes(ln_opdesc *op, const ln_rjson *const *headers, size_t n, ln_error *err)
+static void add_includes(ln_opdesc *op, const ln_rjson *const *headers, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (add_include(op, headers[i], err))
-            return -1;
-    }
-    return 0;
-}
-
-static void opdesc_free(ln_opdesc *op)
-{
-    ln_free(op->args);
-    ln_free(op->includes);
-    free(op->target_name);
-    ln_free(op);
+    for (size_t i = 0; i < n; i++)
+        add_include(op, headers[i]);
 }
 
 /** The optype, or why there is none. */
@@ -134,14 +108,9 @@ static ln_opdesc *add_op(ln_opdescs *descs, const char *optype, const ln_rjson *
                        known->node->file, known->node->line);
         return NULL;
     }
-    ln_opdesc **ops = grow(descs->ops, descs->len, sizeof(*ops));
-    if (ops)
-        descs->ops = ops;
-    ln_opdesc *op = ops ? ln_alloc(sizeof(*op)) : NULL;
-    if (!op) {
-        no_memory(err);
-        return NULL;
-    }
+    descs->ops = ln_arena_grow(&descs->arena, descs->ops, descs->len, sizeof(*descs->ops));
+    ln_opdesc *op = ln_arena_alloc(&descs->arena, sizeof(*op));
+    op->descs = descs;
     op->optype = optype;
     op->node = node;
     op->own = own;
@@ -152,18 +121,13 @@ static ln_opdesc *add_op(ln_opdescs *descs, const char *optype, const ln_rjson *
 /** Adds the operator that computes `base` on the target which `row` of "targets" is for. */
 static int add_target(ln_opdescs *descs, ln_opdesc *base, const ln_rjson *row, ln_error *err)
 {
-    char *name = NULL;
     if (row->type != LN_RJSON_STRING && row->type != LN_RJSON_OBJECT)
         return ln_opdesc_fail(base, row, err, "target '%s' is %s, expected a string or an object",
                               row->key, ln_rjson_type_name(row->type));
-    if (asprintf(&name, "%s_%s", base->optype, row->key) < 0)
-        return no_memory(err);
+    const char *name = ln_arena_printf(&descs->arena, "%s_%s", base->optype, row->key);
     ln_opdesc *op = add_op(descs, name, row, base->own, err);
-    if (!op) {
-        free(name);
+    if (!op)
         return -1;
-    }
-    op->target_name = name;
     op->base = base;
     return 0;
 }
@@ -256,29 +220,28 @@ static int read_root(ln_opdescs *descs, const ln_rjson *root, int own, ln_error 
         return -1;
     for (size_t i = first; i < descs->len; i++) {
         descs->ops[i]->root = root;
-        if (includes && add_includes(descs->ops[i], (const ln_rjson *const *)includes->items,
-                                     includes->len, err))
-            return -1;
+        if (includes)
+            add_includes(descs->ops[i], (const ln_rjson *const *)includes->items, includes->len);
     }
     return 0;
 }
 
 ln_opdescs *ln_opdescs_create(void)
 {
-    return ln_alloc(sizeof(ln_opdescs));
+    ln_arena arena = {0};
+    ln_opdescs *descs = ln_arena_alloc(&arena, sizeof(*descs));
+    descs->arena = arena;
+    return descs;
 }
 
 void ln_opdescs_free(ln_opdescs *descs)
 {
     if (!descs)
         return;
-    for (size_t i = 0; i < descs->len; i++)
-        opdesc_free(descs->ops[i]);
     for (size_t i = 0; i < descs->nfiles; i++)
         ln_rjson_free(descs->files[i]);
-    ln_free(descs->ops);
-    ln_free(descs->files);
-    ln_free(descs);
+    ln_arena arena = descs->arena; // descs lies there, too
+    ln_arena_free(&arena);
 }
 
 /** Adds to the reason why a file is no relaxed JSON. */
@@ -299,10 +262,7 @@ static void explain_notation(const char *file, ln_error *err)
 
 int ln_opdescs_read(ln_opdescs *descs, const char *file, int own, ln_error *err)
 {
-    ln_rjson **files = grow(descs->files, descs->nfiles, sizeof(*files));
-    if (!files)
-        return no_memory(err);
-    descs->files = files;
+    descs->files = ln_arena_grow(&descs->arena, descs->files, descs->nfiles, sizeof(*descs->files));
     ln_rjson *root = ln_rjson_read(file, err);
     if (!root) {
         explain_notation(file, err);
@@ -323,16 +283,13 @@ static ln_argdesc *find_own_arg(ln_opdesc *op, ln_argdesc_kind kind, const char 
     return NULL;
 }
 
-/** The argument of that kind and name, a new one behind the others of its kind if need be; NULL: no
- * memory. */
+/** The argument of that kind and name, a new one behind the others of its kind if need be. */
 static ln_argdesc *get_arg(ln_opdesc *op, ln_argdesc_kind kind, const char *name)
 {
     ln_argdesc *known = find_own_arg(op, kind, name);
     if (known)
         return known;
-    ln_argdesc *args = grow(op->args, op->nargs, sizeof(*args));
-    if (!args)
-        return NULL;
+    ln_argdesc *args = ln_arena_grow(&op->descs->arena, op->args, op->nargs, sizeof(*args));
     op->args = args;
     size_t at = op->nargs++;
     for (; at > 0 && args[at - 1].kind > kind; at--)
@@ -399,8 +356,6 @@ static int read_arg(const ln_opdescs *descs, ln_opdesc *op, ln_argdesc_kind kind
         return ln_opdesc_fail(op, name, err, "\"arg_name\" is %s, expected a string",
                               ln_rjson_type_name(name->type));
     ln_argdesc *arg = get_arg(op, kind, name->text);
-    if (!arg)
-        return no_memory(err);
     arg->node = node;
     return read_arg_type(descs, op, arg, node, err) || read_arg_fields(op, arg, node, err) ? -1 : 0;
 }
@@ -426,15 +381,16 @@ static int read_args(const ln_opdescs *descs, ln_opdesc *op, ln_argdesc_kind kin
 }
 
 /** Makes an operator without own fields the same as its parent. */
-static int copy_inherited(ln_opdesc *op, const ln_opdesc *parent, ln_error *err)
+static void copy_inherited(ln_opdesc *op, const ln_opdesc *parent)
 {
+    const size_t size = parent->nargs * sizeof(*parent->args);
     for (size_t f = 0; f < LN_OPDESC_FIELDS; f++)
         op->fields[f] = ln_opdesc_op_fields[f].is_own ? NULL : parent->fields[f];
     op->nargs = parent->nargs;
-    op->args = ln_clone(parent->args, parent->nargs * sizeof(*parent->args));
-    if (!op->args)
-        return no_memory(err);
-    return add_includes(op, parent->includes, parent->nincludes, err);
+    op->args = ln_arena_alloc(&op->descs->arena, size + 1);
+    if (size)
+        memcpy(op->args, parent->args, size);
+    add_includes(op, parent->includes, parent->nincludes);
 }
 
 static int resolve(ln_opdescs *descs, ln_opdesc *op, ln_error *err);
@@ -470,8 +426,10 @@ static int inherit(ln_opdescs *descs, ln_opdesc *op, ln_error *err)
     if (parent->state == LN_OPDESC_BEING_COMPLETED)
         return ln_opdesc_fail(op, name, err, "inherits '%s', which inherits from this one",
                               name->text);
-    if (resolve(descs, parent, err) || copy_inherited(op, parent, err) ||
-        inherit_base(op, parent, err))
+    if (resolve(descs, parent, err))
+        return -1;
+    copy_inherited(op, parent);
+    if (inherit_base(op, parent, err))
         return -1;
     drop_inherited(op->fields, op->node, ln_opdesc_op_fields, ln_opdesc_op_pairs,
                    LN_OPDESC_OP_PAIRS);
@@ -545,8 +503,9 @@ static int resolve_target(ln_opdescs *descs, ln_opdesc *op, ln_error *err)
     if (op->base->state == LN_OPDESC_BEING_COMPLETED)
         return ln_opdesc_fail(op, op->node, err, "'%s' inherits from what computes it",
                               op->base->optype);
-    if (resolve(descs, op->base, err) || copy_inherited(op, op->base, err))
+    if (resolve(descs, op->base, err))
         return -1;
+    copy_inherited(op, op->base);
     drop_target_fields(op);
     if (op->node->type == LN_RJSON_STRING)
         op->fields[LN_OPDESC_CALL] = op->node;

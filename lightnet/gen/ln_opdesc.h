@@ -18,6 +18,7 @@
 
 #include <stddef.h>
 
+#include "gen/ln_arena.h"
 #include "gen/ln_rjson.h"
 
 #define LENGTH_OF(array) (sizeof(array) / sizeof(*(array)))
@@ -141,6 +142,7 @@ typedef enum ln_opdesc_state {
 /** An operator. What "targets" says becomes operators, too: each computes its base on one target,
  * and shares the base's arguments, private structure, pre_run and post_run. */
 typedef struct ln_opdesc {
+    struct ln_opdescs *descs; /* that it belongs to */
     const char *optype;
     const char *arch;
     const ln_rjson *root; /* of its file */
@@ -156,7 +158,6 @@ typedef struct ln_opdesc {
     int own;            /* from a file that C is generated for, not one to inherit from */
     ln_opdesc_state state;
     struct ln_opdesc *base; /* the operator that this one computes on a target; or NULL */
-    char *target_name;      /* with a base: "BASE_TARGET", which optype points at */
     ln_rjson target_type, target_arch, target_mtype; /* with a base: fields that its row has not */
 } ln_opdesc;
 
@@ -165,9 +166,10 @@ typedef struct ln_opdescs {
     size_t len;
     ln_rjson **files; /* the roots that everything above borrows from */
     size_t nfiles;
+    ln_arena arena; /* everything above lives there */
 } ln_opdescs;
 
-/** Returns new (ln_opdescs_free); NULL with a reason. */
+/** Returns new (ln_opdescs_free). */
 ln_opdescs *ln_opdescs_create(void);
 
 /** Takes NULL. */

@@ -237,9 +237,7 @@ static int run(const options *opts, ln_error *err)
         return ln_error_set(err, "%s: is a description, not an output", opts->output);
     ln_cgen out = {.file = opts->output};
     ln_opdescs *descs = ln_opdescs_create();
-    int result = descs ? 0 : ln_error_set(err, "%s", ln_last_error());
-    if (!result)
-        result = read_all(descs, opts, err);
+    int result = read_all(descs, opts, err);
     if (!result)
         result = generate(&out, descs, opts, err);
     if (!result && opts->depfile)

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ln_error_memory.h"
 #include "gen/ln_opgen_pre.h"
 #include "gen/ln_opgen_table.h"
 #include "lightnet/ln_util.h"
@@ -115,7 +114,6 @@ static void write_target_pre_run(generator *g)
     declare_locals(g, &cs);
     ln_opgen_write_last(g);
     ln_cgen_print(g->out, "}\n\n");
-    ln_free(cs.nodes);
 }
 
 /** run or static_run: from statements, or from a call that must return 0. */
@@ -238,13 +236,7 @@ static int generate_operator(ln_cgen *out, const ln_opdesc *op, ln_error *err)
     generator g = {.out = out, .op = op};
     ln_opgen_collect_codes(&g);
     ln_opgen_collect_steps(&g);
-    int result = write_operator(&g, err);
-    if (g.failed && !result)
-        result = ln_error_memory_at(err, op->node->file);
-    ln_free(g.pre.nodes);
-    ln_free(g.later.nodes);
-    ln_free(g.steps);
-    return result;
+    return write_operator(&g, err);
 }
 
 void ln_opgen_print_sources(ln_cgen *out, const ln_opdescs *descs)
@@ -325,33 +317,32 @@ int ln_opgen_c(ln_cgen *out, const ln_opdescs *descs, ln_error *err)
     return result;
 }
 
-/** Appends each generated operator of the architecture to `names`: ", ", `before` and its name. */
-static void list_operators(ln_cgen *names, const ln_opdescs *descs, const char *arch,
-                           const char *before)
+/** Each generated operator of the architecture: `before` and its name, ", " between two. */
+static const char *list_operators(ln_cgen *out, const ln_opdescs *descs, const char *arch,
+                                  const char *before)
 {
+    const char *names = "";
     for (size_t i = 0; i < descs->len; i++) {
         const ln_opdesc *op = descs->ops[i];
         if (ln_opdesc_is_generated(op) && strcmp(op->arch, arch) == 0)
-            ln_cgen_print(names, "%s%sln_opimpl_%s", names->text ? ", " : "", before, op->optype);
+            ln_arena_extend(&out->arena, &names, "%s%sln_opimpl_%s", *names ? ", " : "", before,
+                            op->optype);
     }
+    return names;
 }
 
 void ln_opgen_list(ln_cgen *out, const ln_opdescs *descs, const char *arch)
 {
-    ln_cgen declared = {.file = "-"}, listed = {.file = "-"};
-    list_operators(&declared, descs, arch, "");
-    list_operators(&listed, descs, arch, "&");
-    ln_cgen_print(&listed, "%sNULL", listed.text ? ", " : "");
+    const char *declared = list_operators(out, descs, arch, "");
+    const char *listed = list_operators(out, descs, arch, "&");
+    ln_arena_extend(&out->arena, &listed, "%sNULL", *listed ? ", " : "");
     ln_cgen_print(out, "// Generated from ");
     ln_opgen_print_sources(out, descs);
     ln_cgen_print(out, ": the operators of architecture '%s'.\n\n#include \"lightnet/ln_op.h\"\n\n",
                   arch);
-    if (declared.text)
-        ln_cgen_line(out, 0, "extern ln_op %s;", declared.text);
+    if (*declared)
+        ln_cgen_line(out, 0, "extern ln_op %s;", declared);
     ln_cgen_print(out, "\nstatic ln_op *ops_%s[] = {\n", arch);
-    ln_cgen_filled(out, listed.text ? listed.text : "NULL");
+    ln_cgen_filled(out, listed);
     ln_cgen_print(out, "};\n");
-    out->failed |= declared.failed | listed.failed;
-    ln_cgen_free(&declared);
-    ln_cgen_free(&listed);
 }

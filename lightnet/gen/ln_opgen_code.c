@@ -4,7 +4,6 @@
 #include "gen/ln_opgen_code.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "gen/ln_opdesc_fields.h"
@@ -15,20 +14,15 @@
 const char *const ln_opgen_var_suffixes[VARS] = {"",      "_entry", "_name", "_n",
                                                  "_ndim", "_dims",  "_dtype"};
 
-void ln_opgen_add_code(generator *g, codes *cs, const ln_rjson *node)
+void ln_opgen_add_code(const generator *g, codes *cs, const ln_rjson *node)
 {
     if (!node || node->type != LN_RJSON_STRING)
         return;
-    const ln_rjson **nodes = ln_realloc(cs->nodes, (cs->len + 1) * sizeof(*nodes));
-    if (!nodes) {
-        g->failed = 1;
-        return;
-    }
-    cs->nodes = nodes;
+    cs->nodes = ln_arena_grow(&g->out->arena, cs->nodes, cs->len, sizeof(*cs->nodes));
     cs->nodes[cs->len++] = node;
 }
 
-static void add_code_items(generator *g, codes *cs, const ln_rjson *array)
+static void add_code_items(const generator *g, codes *cs, const ln_rjson *array)
 {
     for (size_t i = 0; array && array->type == LN_RJSON_ARRAY && i < array->len; i++) {
         const ln_rjson *item = array->items[i];
@@ -44,7 +38,7 @@ static const ln_argdesc_field code_fields[] = {
     LN_ARGDESC_GT,     LN_ARGDESC_GE,     LN_ARGDESC_LT,     LN_ARGDESC_LE,     LN_ARGDESC_NE,
 };
 
-void ln_opgen_collect_declaration(generator *g, codes *cs, const ln_argdesc *arg)
+void ln_opgen_collect_declaration(const generator *g, codes *cs, const ln_argdesc *arg)
 {
     for (size_t i = 0; i < LENGTH_OF(code_fields); i++)
         ln_opgen_add_code(g, cs, arg->fields[code_fields[i]]);
@@ -55,7 +49,7 @@ void ln_opgen_collect_declaration(generator *g, codes *cs, const ln_argdesc *arg
     }
 }
 
-void ln_opgen_collect_last_codes(generator *g, codes *cs, const ln_opdesc *op)
+void ln_opgen_collect_last_codes(const generator *g, codes *cs, const ln_opdesc *op)
 {
     for (size_t f = 0; f < LN_OPDESC_FIELDS; f++) {
         if (ln_opdesc_op_fields[f].is_last)
@@ -293,42 +287,32 @@ void ln_opgen_local_type(const ln_argdesc *arg, char *buf, size_t size)
 
 /* ---- declarations ---- */
 
-/** The declaration of that type, a new one where there is none; NULL: no memory. */
-static ln_cgen *line_of_type(declarations *d, const char *type, size_t len)
+/** The declaration of that type, a new one where there is none. */
+static const char **line_of_type(const generator *g, declarations *d, const char *type, size_t len)
 {
     for (size_t i = 0; i < d->n; i++) {
         if (strncmp(d->of[i].type, type, len) == 0 && !d->of[i].type[len])
             return &d->of[i].line;
     }
-    void *more = ln_realloc(d->of, (d->n + 1) * sizeof(*d->of));
-    if (!more)
-        return NULL;
-    d->of = more;
-    snprintf(d->of[d->n].type, sizeof(d->of[d->n].type), "%.*s", (int)len, type);
-    d->of[d->n].line = (ln_cgen){.file = "-"};
+    d->of = ln_arena_grow(&g->out->arena, d->of, d->n, sizeof(*d->of));
+    d->of[d->n].type = ln_arena_strndup(&g->out->arena, type, len);
+    d->of[d->n].line = "";
     return &d->of[d->n++].line;
 }
 
-void ln_opgen_declare(generator *g, declarations *d, const char *type, const char *name,
+void ln_opgen_declare(const generator *g, declarations *d, const char *type, const char *name,
                       const char *suffix, const char *value)
 {
     const size_t len = strcspn(type, "*");
-    ln_cgen *line = line_of_type(d, type, len);
-    if (line)
-        ln_cgen_print(line, "%s%s%s%s%s", line->text ? ", " : "", type + len, name, suffix, value);
-    g->failed |= !line;
+    const char **line = line_of_type(g, d, type, len);
+    ln_arena_extend(&g->out->arena, line, "%s%s%s%s%s", **line ? ", " : "", type + len, name,
+                    suffix, value);
 }
 
-void ln_opgen_write_declarations(generator *g, declarations *d)
+void ln_opgen_write_declarations(const generator *g, const declarations *d)
 {
-    for (size_t i = 0; i < d->n; i++) {
-        g->failed |= d->of[i].line.failed;
-        ln_cgen_line(g->out, 4, "%s%s;", d->of[i].type,
-                     d->of[i].line.text ? d->of[i].line.text : "");
-        ln_cgen_free(&d->of[i].line);
-    }
-    ln_free(d->of);
-    *d = (declarations){0};
+    for (size_t i = 0; i < d->n; i++)
+        ln_cgen_line(g->out, 4, "%s%s;", d->of[i].type, d->of[i].line);
 }
 
 /* ---- lines with expressions ---- */
@@ -370,19 +354,14 @@ int ln_opgen_is_plain(const generator *g, const ln_rjson *node)
 
 void ln_opgen_write_line(const generator *g, int indent, const ln_rjson *node, const char *fmt, ...)
 {
-    char *text = NULL;
     va_list args;
     va_start(args, fmt);
-    const int len = vasprintf(&text, fmt, args);
+    const char *text = ln_arena_vprintf(&g->out->arena, fmt, args);
     va_end(args);
-    if (len < 0)
-        g->out->failed = 1;
-    else if (!node || ln_opgen_is_plain(g, node))
+    if (!node || ln_opgen_is_plain(g, node))
         ln_cgen_line(g->out, indent, "%s", text);
     else
         ln_cgen_line_of(g->out, indent, node, "%s", text);
-    if (len >= 0)
-        free(text);
 }
 
 void ln_opgen_write_variadic_locals(const generator *g, const ln_argdesc *arg)

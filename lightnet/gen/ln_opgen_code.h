@@ -42,20 +42,19 @@ typedef struct generator {
     codes later; /* all code in the other functions */
     step *steps;
     size_t nsteps;
-    int failed; /* no memory */
 } generator;
 
 /** What follows the argument's name in its variables. */
 extern const char *const ln_opgen_var_suffixes[VARS];
 
 /** Adds the text of `node` when it is a string; NULL adds nothing. */
-void ln_opgen_add_code(generator *g, codes *cs, const ln_rjson *node);
+void ln_opgen_add_code(const generator *g, codes *cs, const ln_rjson *node);
 
 /** Collects the C with which an argument is declared. */
-void ln_opgen_collect_declaration(generator *g, codes *cs, const ln_argdesc *arg);
+void ln_opgen_collect_declaration(const generator *g, codes *cs, const ln_argdesc *arg);
 
 /** Collects the C of `op` that stands at the end of pre_run. */
-void ln_opgen_collect_last_codes(generator *g, codes *cs, const ln_opdesc *op);
+void ln_opgen_collect_last_codes(const generator *g, codes *cs, const ln_opdesc *op);
 
 /** 1 when the operator has a pre_run of its own, and not that of its base. */
 int ln_opgen_has_pre_run(const ln_opdesc *op);
@@ -125,18 +124,18 @@ void ln_opgen_kept_type(const ln_argdesc *arg, var v, char *buf, size_t size);
 /** Declarations in the making: those of one type stand together. All zero: none. */
 typedef struct declarations {
     struct {
-        char type[LN_MAX_NAME_LEN]; /* up to its first '*' */
-        ln_cgen line;
+        const char *type; /* up to its first '*' */
+        const char *line;
     } * of;
     size_t n;
 } declarations;
 
 /** Adds `NAME SUFFIX VALUE` with a type as ln_opgen_kept_type has it. */
-void ln_opgen_declare(generator *g, declarations *d, const char *type, const char *name,
+void ln_opgen_declare(const generator *g, declarations *d, const char *type, const char *name,
                       const char *suffix, const char *value);
 
-/** Appends and frees the declarations; d is then empty. */
-void ln_opgen_write_declarations(generator *g, declarations *d);
+/** Appends the declarations. */
+void ln_opgen_write_declarations(const generator *g, const declarations *d);
 
 /** 1 for C that cannot be wrong: a name of an argument, or a member of a tensor. */
 int ln_opgen_is_plain(const generator *g, const ln_rjson *node);

@@ -3,8 +3,6 @@
 
 #include "gen/ln_opgen_doc.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "gen/ln_opgen_c.h"
@@ -30,19 +28,9 @@ static void write_cell(ln_cgen *out, const char *text)
 
 static void write_default(ln_cgen *out, const ln_rjson *value)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    if (!stream) {
-        out->failed = 1;
-        return;
-    }
-    ln_rjson_print(stream, value);
-    fclose(stream);
     ln_cgen_print(out, "; default `");
-    write_cell(out, text);
+    write_cell(out, ln_cgen_json(out, value));
     ln_cgen_print(out, "`");
-    free(text);
 }
 
 /** What the fields of an argument promise beside its type. */

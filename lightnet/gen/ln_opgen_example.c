@@ -204,22 +204,16 @@ static void print_model(ln_cgen *model, const ln_opdesc *op, const ln_optexample
 /** Writes `.field = "...",`. */
 static void write_string(ln_cgen *out, const char *field, const char *text)
 {
-    ln_cgen escaped = {.file = "-"};
-    ln_cgen_escaped(&escaped, text);
-    ln_cgen_line(out, 8, ".%s = \"%s\",", field, escaped.text ? escaped.text : "");
-    out->failed |= escaped.failed;
-    ln_cgen_free(&escaped);
+    ln_cgen_line(out, 8, ".%s = %s,", field, ln_cgen_quote(out, text));
 }
 
 /** Writes `.field = "\"a\", \"b\"",`. */
 static void write_keys(ln_cgen *out, const char *field, const ln_optarg *args)
 {
-    ln_cgen keys = {.file = "-"};
+    const char *keys = "";
     for (const ln_optarg *arg = args; arg; arg = arg->next)
-        ln_cgen_print(&keys, "%s\"%s\"", arg == args ? "" : ", ", arg->arg_name);
-    out->failed |= keys.failed;
-    write_string(out, field, keys.text ? keys.text : "");
-    ln_cgen_free(&keys);
+        ln_arena_extend(&out->arena, &keys, "%s\"%s\"", arg == args ? "" : ", ", arg->arg_name);
+    write_string(out, field, keys);
 }
 
 static void append_number(ln_cgen *line, const char *item)
@@ -263,8 +257,7 @@ static void write_expected(ln_cgen *out, const ln_optarg *output)
     ln_cgen_print(&line, ".len = %d, .data = ", data->len);
     append_array(&line, "double", data->items, data->len);
     ln_cgen_print(&line, "},");
-    out->failed |= line.failed;
-    ln_cgen_line(out, 12, "%s", line.text ? line.text : "");
+    ln_cgen_line(out, 12, "%s", line.text);
     ln_cgen_free(&line);
 }
 
@@ -272,8 +265,7 @@ static void write_model(ln_cgen *out, const ln_opdesc *op, const ln_optexample *
 {
     ln_cgen model = {.file = "-"};
     print_model(&model, op, example);
-    out->failed |= model.failed;
-    write_string(out, "ops", model.text ? model.text : "");
+    write_string(out, "ops", model.text);
     ln_cgen_free(&model);
 }
 
@@ -303,15 +295,14 @@ static void write_example(ln_cgen *out, const ln_opdesc *op, const ln_optexample
 }
 
 /** Writes the examples of an operator, and counts them in `*n`. */
-static int write_examples(ln_cgen *out, ln_arena *arena, const ln_opdesc *op, size_t *n,
-                          ln_error *err)
+static int write_examples(ln_cgen *out, const ln_opdesc *op, size_t *n, ln_error *err)
 {
     const ln_rjson *text = op->fields[LN_OPDESC_EXAMPLES];
-    const char *subject = ln_arena_printf(arena, "operator '%s': example", op->optype);
+    const char *subject = ln_arena_printf(&out->arena, "operator '%s': example", op->optype);
     ln_optexample *examples = NULL;
     if (!op->own || !text)
         return 0;
-    if (ln_optpat_parse_examples(arena, subject, text, &examples, err))
+    if (ln_optpat_parse_examples(&out->arena, subject, text, &examples, err))
         return -1;
     for (const ln_optexample *example = examples; example; example = example->next, (*n)++) {
         if (check_example(op, example, err))
@@ -323,17 +314,14 @@ static int write_examples(ln_cgen *out, ln_arena *arena, const ln_opdesc *op, si
 
 static int write_table(ln_cgen *out, const ln_opdescs *descs, ln_error *err)
 {
-    ln_arena arena = {0};
     size_t n = 0;
-    int failed = 0;
     ln_cgen_print(out, "static const ln_example examples[] = {\n");
-    for (size_t i = 0; i < descs->len && !failed; i++)
-        failed = write_examples(out, &arena, descs->ops[i], &n, err);
+    for (size_t i = 0; i < descs->len; i++) {
+        if (write_examples(out, descs->ops[i], &n, err))
+            return -1;
+    }
     ln_cgen_print(out, "};\n\n");
-    ln_arena_free(&arena);
-    if (!failed && n == 0)
-        return ln_error_set(err, "the descriptions have no examples");
-    return failed;
+    return n > 0 ? 0 : ln_error_set(err, "the descriptions have no examples");
 }
 
 int ln_opgen_tests(ln_cgen *out, const ln_opdescs *descs, ln_error *err)

@@ -68,18 +68,16 @@ static void write_ndim_text(const generator *g, const ln_argdesc *arg, int inden
 static void write_dims_array(const generator *g, const ln_argdesc *arg, int indent, int may_change)
 {
     const ln_rjson *dims = arg->fields[LN_ARGDESC_DIMS], *node = NULL;
-    ln_cgen items = {.file = "-"};
+    const char *items = "";
     for (size_t i = 0; i < dims->len; i++) {
-        ln_cgen_print(&items, "%s%s", i ? ", " : "", dims->items[i]->text);
+        ln_arena_extend(&g->out->arena, &items, "%s%s", i ? ", " : "", dims->items[i]->text);
         if (!node && !ln_opgen_is_plain(g, dims->items[i]))
             node = dims->items[i];
     }
-    g->out->failed |= items.failed;
     ln_opgen_write_line(g, indent, node,
                         may_change ? "int %s_dims[LN_MAXDIM] = {%s};"
                                    : "const int %s_dims[] = {%s};",
-                        arg->name, items.text ? items.text : "0");
-    ln_cgen_free(&items);
+                        arg->name, *items ? items : "0");
 }
 
 /** Declares x_dims as a copy of `source`, which custom code may change. */

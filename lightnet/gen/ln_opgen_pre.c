@@ -10,12 +10,7 @@
 
 static void add_step(generator *g, const ln_argdesc *arg, const ln_rjson *code)
 {
-    step *steps = ln_realloc(g->steps, (g->nsteps + 1) * sizeof(*steps));
-    if (!steps) {
-        g->failed = 1;
-        return;
-    }
-    g->steps = steps;
+    g->steps = ln_arena_grow(&g->out->arena, g->steps, g->nsteps, sizeof(*g->steps));
     g->steps[g->nsteps++] = (step){.arg = arg, .code = code};
 }
 
@@ -54,7 +49,6 @@ static int step_names(generator *g, const step *s, const ln_argdesc *arg)
         found |= ln_opgen_field_is(s->arg->fields[references[i]], arg->name);
     for (int v = VAR_VALUE; v < VARS && !found; v++)
         found = ln_opgen_codes_name_var(&cs, arg, (var)v);
-    ln_free(cs.nodes);
     return found;
 }
 

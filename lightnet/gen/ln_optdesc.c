@@ -3,7 +3,7 @@
 
 #include "gen/ln_optdesc.h"
 
-#include <stdio.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "gen/ln_oldnote.h"
@@ -18,12 +18,14 @@ typedef struct reading {
     ln_error *err;
 } reading;
 
-/** A field: its key, the type it must have, and the function that reads it. */
+/** A field: its key, the type it must have, and the function that reads it; NULL: its value goes
+ * into the rule as it is. */
 typedef struct field {
     const char *key;
     ln_rjson_type type;
     int required;
     int (*read)(const reading *to, const ln_rjson *node);
+    size_t at; /* without a function: the member of the rule */
 } field;
 
 ln_optop *ln_optop_find(ln_optop *ops, const char *name)
@@ -52,6 +54,17 @@ static const field *find_field(const field *fields, size_t n, const char *key)
     return NULL;
 }
 
+/** Puts a text, a bool or a number where a rule has it. */
+static void store(void *member, const ln_rjson *node)
+{
+    if (node->type == LN_RJSON_STRING)
+        *(const char **)member = node->text;
+    else if (node->type == LN_RJSON_BOOL)
+        *(int *)member = node->boolean;
+    else
+        *(double *)member = node->number;
+}
+
 static int read_field(const reading *to, const field *fields, size_t n, const ln_rjson *node)
 {
     const field *f = find_field(fields, n, node->key);
@@ -64,7 +77,10 @@ static int read_field(const reading *to, const field *fields, size_t n, const ln
     if (node->type != f->type)
         return ln_optrule_fail(to->rule, node, to->err, "\"%s\" is %s, expected %s", node->key,
                                ln_rjson_type_name(node->type), ln_rjson_type_name(f->type));
-    return f->read(to, node);
+    if (f->read)
+        return f->read(to, node);
+    store((char *)to->rule + f->at, node);
+    return 0;
 }
 
 static int read_object(const reading *to, const field *fields, size_t n, const ln_rjson *object,
@@ -101,24 +117,6 @@ static int check_items(const reading *to, const ln_rjson *node, ln_rjson_type ty
 
 /* ---- rules ---- */
 
-static int read_name(const reading *to, const ln_rjson *node)
-{
-    to->rule->name = node->text;
-    return 0;
-}
-
-static int read_doc(const reading *to, const ln_rjson *node)
-{
-    to->rule->doc = node->text;
-    return 0;
-}
-
-static int read_function(const reading *to, const ln_rjson *node)
-{
-    to->rule->function = node->text;
-    return 0;
-}
-
 static int read_match(const reading *to, const ln_rjson *node)
 {
     return ln_optpat_parse(to->desc->arena, to->rule, node, &to->rule->match, to->err);
@@ -147,44 +145,22 @@ static int read_let(const reading *to, const ln_rjson *node)
     return 0;
 }
 
-static int read_warn(const reading *to, const ln_rjson *node)
-{
-    to->rule->warn = node->text;
-    return 0;
-}
-
-static int read_dynamic(const reading *to, const ln_rjson *node)
-{
-    to->rule->dynamic = node->boolean;
-    return 0;
-}
-
-static int read_batch(const reading *to, const ln_rjson *node)
-{
-    to->rule->batch = node->boolean;
-    return 0;
-}
-
-static int read_adjacent(const reading *to, const ln_rjson *node)
-{
-    to->rule->adjacent = node->boolean;
-    return 0;
-}
-
-static int read_order(const reading *to, const ln_rjson *node)
-{
-    to->rule->rank = node->number;
-    return 0;
-}
+#define IN_RULE(member) NULL, offsetof(ln_optrule, member)
 
 static const field rule_fields[] = {
-    {"name", LN_RJSON_STRING, 1, read_name},         {"doc", LN_RJSON_STRING, 1, read_doc},
-    {"function", LN_RJSON_STRING, 0, read_function}, {"match", LN_RJSON_STRING, 0, read_match},
-    {"when", LN_RJSON_ARRAY, 0, read_when},          {"let", LN_RJSON_STRING, 0, read_let},
-    {"replace", LN_RJSON_STRING, 0, read_replace},   {"warn", LN_RJSON_STRING, 0, read_warn},
-    {"adjacent", LN_RJSON_BOOL, 0, read_adjacent},   {"dynamic", LN_RJSON_BOOL, 0, read_dynamic},
-    {"batch", LN_RJSON_BOOL, 0, read_batch},         {"order", LN_RJSON_NUMBER, 0, read_order},
-    {"tests", LN_RJSON_STRING, 0, read_tests},
+    {"name", LN_RJSON_STRING, 1, IN_RULE(name)},
+    {"doc", LN_RJSON_STRING, 1, IN_RULE(doc)},
+    {"function", LN_RJSON_STRING, 0, IN_RULE(function)},
+    {"match", LN_RJSON_STRING, 0, read_match, 0},
+    {"when", LN_RJSON_ARRAY, 0, read_when, 0},
+    {"let", LN_RJSON_STRING, 0, read_let, 0},
+    {"replace", LN_RJSON_STRING, 0, read_replace, 0},
+    {"warn", LN_RJSON_STRING, 0, IN_RULE(warn)},
+    {"adjacent", LN_RJSON_BOOL, 0, IN_RULE(adjacent)},
+    {"dynamic", LN_RJSON_BOOL, 0, IN_RULE(dynamic)},
+    {"batch", LN_RJSON_BOOL, 0, IN_RULE(batch)},
+    {"order", LN_RJSON_NUMBER, 0, IN_RULE(rank)},
+    {"tests", LN_RJSON_STRING, 0, read_tests, 0},
 };
 
 /** Puts the rule behind all rules whose "order" is not larger. */
@@ -259,12 +235,8 @@ static int read_arch(const reading *to, const ln_rjson *node)
 static int read_code(const reading *to, const ln_rjson *node)
 {
     ln_optdesc *desc = to->desc;
-    const size_t n = (size_t)desc->ncode;
-    const ln_rjson **longer = ln_arena_alloc(desc->arena, (n + 1) * sizeof(*longer));
-    if (n > 0)
-        memcpy(longer, desc->code, n * sizeof(*longer));
-    longer[desc->ncode++] = node;
-    desc->code = longer;
+    desc->code = ln_arena_grow(desc->arena, desc->code, (size_t)desc->ncode, sizeof(*desc->code));
+    desc->code[desc->ncode++] = node;
     return 0;
 }
 
@@ -297,20 +269,17 @@ static void end_stage(ln_optdesc *desc)
 }
 
 static const field file_fields[] = {
-    {"arch", LN_RJSON_STRING, 1, read_arch},   {"stage", LN_RJSON_NUMBER, 0, read_stage},
-    {"code", LN_RJSON_STRING, 0, read_code},   {"rules", LN_RJSON_ARRAY, 0, read_rules},
-    {"lower", LN_RJSON_STRING, 0, read_lower},
+    {"arch", LN_RJSON_STRING, 1, read_arch, 0},   {"stage", LN_RJSON_NUMBER, 0, read_stage, 0},
+    {"code", LN_RJSON_STRING, 0, read_code, 0},   {"rules", LN_RJSON_ARRAY, 0, read_rules, 0},
+    {"lower", LN_RJSON_STRING, 0, read_lower, 0},
 };
 
 int ln_optdesc_read(ln_optdesc *desc, const ln_rjson *root, ln_error *err)
 {
     const reading to = {.desc = desc, .err = err};
-    const size_t n = (size_t)desc->nfiles;
-    const char **longer = ln_arena_alloc(desc->arena, (n + 1) * sizeof(*longer));
-    if (n > 0)
-        memcpy(longer, desc->files, n * sizeof(*longer));
-    longer[desc->nfiles++] = root->file;
-    desc->files = longer;
+    desc->files =
+        ln_arena_grow(desc->arena, desc->files, (size_t)desc->nfiles, sizeof(*desc->files));
+    desc->files[desc->nfiles++] = root->file;
     desc->stage = 1;
     if (ln_oldnote_is_opt(root))
         return ln_rjson_fail(root, err,

@@ -253,15 +253,12 @@ static int print_params(const writer *w, ln_cgen *json, const ln_optparam *param
     return 0;
 }
 
-/** One line of a model's text, as a C string literal. */
-static void write_text(const writer *w, const ln_cgen *json, const char *end, const char *after)
+/** Writes one line of a model's text as a C string literal, then `after`, and frees it. */
+static void write_text(const writer *w, ln_cgen *json, const char *after)
 {
-    ln_cgen literal = {0};
-    if (!json->failed)
-        ln_cgen_escaped(&literal, json->text);
-    w->out->failed |= json->failed | literal.failed;
-    ln_cgen_line(w->out, 4, "\"%s%s\"%s", literal.text ? literal.text : "", end, after);
-    ln_cgen_free(&literal);
+    ln_cgen_print(json, "\n");
+    ln_cgen_line(w->out, 4, "%s%s", ln_cgen_quote(json, json->text), after);
+    ln_cgen_free(json);
 }
 
 static void write_tensors(writer *w, const char *key, const ln_optarg *args,
@@ -272,8 +269,8 @@ static void write_tensors(writer *w, const char *key, const ln_optarg *args,
     ln_cgen_print(&json, "  \"%s\": [", key);
     print_tensors(w, &json, args, &n);
     print_tensors(w, &json, hinted, &n);
-    write_text(w, &json, "],\\n", "");
-    ln_cgen_free(&json);
+    ln_cgen_print(&json, "],");
+    write_text(w, &json, "");
 }
 
 /** An operator of the pattern as the JSON IR has it. */
@@ -283,16 +280,14 @@ static int write_op(writer *w, const ln_optop *op, int is_last)
     ln_cgen name = {0}, params = {0};
     int n = 0;
     ln_cgen_print(&name, " {\"name\": \"%s\", \"optype\": \"%s\",", op->name, optype_of(w, op));
-    write_text(w, &name, "\\n", "");
+    write_text(w, &name, "");
     write_tensors(w, "tensors_in", op->ins, hint ? hint->ins : NULL);
     write_tensors(w, "tensors_out", op->outs, hint ? hint->outs : NULL);
     ln_cgen_print(&params, "  \"params\": [");
     const int failed = print_params(w, &params, op->params, &n) ||
                        print_params(w, &params, hint ? hint->params : NULL, &n);
     ln_cgen_print(&params, "]}%s", is_last ? "" : ",");
-    write_text(w, &params, "\\n", is_last ? ";" : "");
-    ln_cgen_free(&name);
-    ln_cgen_free(&params);
+    write_text(w, &params, is_last ? ";" : "");
     return failed ? -1 : 0;
 }
 

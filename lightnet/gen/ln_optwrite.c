@@ -14,13 +14,7 @@ ln_optkind ln_optkind_of(const ln_optrule *rule)
 
 const char *ln_optwrite_quote(const ln_optwriter *w, const char *text)
 {
-    ln_cgen literal = {0};
-    ln_cgen_escaped(&literal, text);
-    const char *result =
-        ln_arena_printf(w->desc->arena, "\"%s\"", literal.text ? literal.text : "");
-    w->out->failed |= literal.failed;
-    ln_cgen_free(&literal);
-    return result;
+    return ln_cgen_quote(w->out, text);
 }
 
 void ln_optwrite_comment(const ln_optwriter *w, const char *text)
