@@ -2,6 +2,8 @@
 // ln-opgen: reads operator descriptions and writes the C that defines the operators, a list of
 // them, tests or a page.
 
+#include "gen/ln_opgen.h"
+
 #include <dirent.h>
 #include <getopt.h>
 #include <stdarg.h>
@@ -11,9 +13,6 @@
 
 #include "base/ln_error_memory.h"
 #include "base/ln_suffix.h"
-#include "gen/ln_opgen_c.h"
-#include "gen/ln_opgen_doc.h"
-#include "gen/ln_opgen_example.h"
 #include "lightnet/ln_util.h"
 
 static const char usage[] =

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generates the C of operators: their functions, with the variables that each names, and the file.
 
-#include "gen/ln_opgen_c.h"
+#include "gen/ln_opgen.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/ln_opgen_pre.h"
-#include "gen/ln_opgen_table.h"
+#include "gen/ln_opgen_code.h"
 #include "lightnet/ln_util.h"
 
 static void write_struct(generator *g)

@@ -2,14 +2,12 @@
 // Tests of the generator of operators, on the descriptions in test/: their C against the expected
 // one, and mistakes against the expected messages. Runs in the folder test/.
 
-#include "gen/ln_opgen_c.h"
+#include "gen/ln_opgen.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/ln_opgen_doc.h"
-#include "gen/ln_opgen_example.h"
 #include "lightnet/ln_util.h"
 #include "ln_cases.h"
 #include "ln_check.h"

@@ -148,4 +148,37 @@ void ln_opgen_write_line(const generator *g, int indent, const ln_rjson *node, c
 /** Declares the variables of a variadic argument that code in pre_run names. */
 void ln_opgen_write_variadic_locals(const generator *g, const ln_argdesc *arg);
 
+/* pre_run: the function that declares and checks the arguments and infers the outputs. */
+
+/** Fills `steps`. */
+void ln_opgen_collect_steps(generator *g);
+
+/** Writes the function. -1 with a reason: arguments whose declarations need each other in a circle.
+ */
+int ln_opgen_write_pre_run(generator *g, ln_error *err);
+
+/** Writes what stands at the end of pre_run: scratch memory, custom code, what reports need. */
+void ln_opgen_write_last(const generator *g);
+
+/* An argument's declaration, with the checks that its fields say. */
+
+void ln_opgen_write_input(const generator *g, const ln_argdesc *arg);
+void ln_opgen_write_output(const generator *g, const ln_argdesc *arg);
+void ln_opgen_write_param(const generator *g, const ln_argdesc *arg);
+
+/** The function that gives the `i`th name that a parameter can have; none without "name_func". */
+void ln_opgen_write_name_func(const generator *g, const ln_argdesc *arg);
+
+/* The tables of an operator. */
+
+/** Writes to `buf` what people want to know of an argument's type: "4-D FLT", "array_number -> int
+ * [2]". */
+void ln_opgen_arg_type(const ln_argdesc *arg, char *buf, size_t size);
+
+/** Writes the tables of the arguments and the information. */
+void ln_opgen_write_tables(const generator *g);
+
+/** Writes ln_opimpl_OPTYPE, the prototype that names the tables and the functions. */
+void ln_opgen_write_prototype(const generator *g);
+
 #endif

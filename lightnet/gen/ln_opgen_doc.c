@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generates the operators' page: a section for each, a table for its arguments.
 
-#include "gen/ln_opgen_doc.h"
+#include "gen/ln_opgen.h"
 
 #include <string.h>
 
-#include "gen/ln_opgen_c.h"
-#include "gen/ln_opgen_table.h"
+#include "gen/ln_opgen_code.h"
 #include "lightnet/ln_util.h"
 
 static const char *const kind_names[] = {

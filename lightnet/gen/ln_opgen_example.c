@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generates a test program: the examples as a table of small models in the JSON IR.
 
-#include "gen/ln_opgen_example.h"
+#include "gen/ln_opgen.h"
 
 #include <ctype.h>
 #include <string.h>
 
-#include "gen/ln_opgen_c.h"
 #include "gen/ln_optpat.h"
 #include "gen/ln_optwrite.h"
 

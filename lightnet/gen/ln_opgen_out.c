@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generates the definition of an output in pre_run: its shape and type, its entry in the table.
 
-#include "gen/ln_opgen_pre.h"
+#include "gen/ln_opgen_code.h"
 
 #include <stdio.h>
 #include <string.h>

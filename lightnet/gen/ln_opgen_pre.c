@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generates a pre_run in which every variable stands before its first use.
 
-#include "gen/ln_opgen_pre.h"
+#include "gen/ln_opgen_code.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generates the tables of an operator: its arguments, its information, the prototype.
 
-#include "gen/ln_opgen_table.h"
+#include "gen/ln_opgen_code.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,6 @@
 
 #include "gen/ln_cgen.h"
 #include "gen/ln_optdesc.h"
-#include "gen/ln_opthint.h"
 
 /** A rule being checked. */
 typedef struct checking {

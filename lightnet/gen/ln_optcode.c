@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "gen/ln_optmatch.h"
+#include "gen/ln_optwrite.h"
 
 void ln_optcode_banner(const ln_optdesc *desc, const char *what, ln_cgen *out)
 {

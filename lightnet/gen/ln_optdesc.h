@@ -197,4 +197,8 @@ ln_opttensor *ln_opttensor_find(const ln_optrule *rule, const char *name);
 int ln_optrule_fail(const ln_optrule *rule, const ln_rjson *node, ln_error *err, const char *fmt,
                     ...) LN_PRINTF(4, 5);
 
+/** Checks the tests of a rule whose pattern is checked. -1 with a reason in `err`: a name that is
+ * not in the pattern, what only patterns may say, a tensor that cannot be, no test that fires. */
+int ln_opthint_check(const ln_optrule *rule, ln_error *err);
+
 #endif

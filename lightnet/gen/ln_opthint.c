@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tests of a rule: whether what they say fits its pattern.
 
-#include "gen/ln_opthint.h"
+#include "gen/ln_optdesc.h"
 
 #include <string.h>
 

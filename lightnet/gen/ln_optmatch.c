@@ -2,7 +2,7 @@
 // Rules as C: the fields of a table that say what a rule matches, and the function of its
 // conditions.
 
-#include "gen/ln_optmatch.h"
+#include "gen/ln_optwrite.h"
 
 #include <string.h>
 

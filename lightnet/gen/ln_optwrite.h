@@ -58,4 +58,15 @@ typedef struct ln_optvalue_function {
 /** One for each ln_optvalue. */
 extern const ln_optvalue_function ln_optvalue_functions[];
 
+/* What a rule matches. */
+
+/** Whether a rule has conditions that its table cannot say. */
+int ln_optmatch_has_conditions(const ln_optrule *rule);
+
+/** Appends `allows_RULE`, which checks them. */
+void ln_optmatch_conditions(const ln_optwriter *w);
+
+/** Appends the fields of the rule's table that say what it matches, between `begin` and `end`. */
+void ln_optmatch_fields(const ln_optwriter *w, const char *begin, const char *end);
+
 #endif

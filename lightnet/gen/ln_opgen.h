@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// From checked operator descriptions to the C that defines the operators.
+// What ln-opgen makes of descriptions: C, lists, tests, a page.
 
-#ifndef LN_OPGEN_C_H
-#define LN_OPGEN_C_H
+#ifndef LN_OPGEN_H
+#define LN_OPGEN_H
 
 #include "gen/ln_cgen.h"
 #include "gen/ln_opdesc.h"
@@ -18,5 +18,12 @@ void ln_opgen_list(ln_cgen *out, const ln_opdescs *descs, const char *arch);
 /** The first own operator's file name and those of the others, once each: "conv.op, pool.op", for
  * the first line of what is generated. */
 void ln_opgen_print_sources(ln_cgen *out, const ln_opdescs *descs);
+
+/** Writes a C program that runs the examples of all own operators; see tests/support/ln_example.h.
+ * -1 with a reason: a mistake in an example. */
+int ln_opgen_tests(ln_cgen *out, const ln_opdescs *descs, ln_error *err);
+
+/** Writes a section with the arguments of each own operator, in order. */
+void ln_opgen_docs(ln_cgen *out, const ln_opdescs *descs);
 
 #endif
