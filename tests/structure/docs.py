@@ -3,7 +3,7 @@
 """usage: docs.py BUILD [DOCUMENT...]. The documents tell the truth: their commands print what they show.
 
 Each document is followed, as reader.py says, in a copy of the tree, with LightNet installed and first in PATH. Links to
-files are followed in every document of the tree.
+files are followed in every document of the tree. The messages in docs/troubleshooting.md are those of the sources.
 """
 import os
 import re
@@ -13,6 +13,8 @@ import tempfile
 from reader import GUIDE, Reader, blocks, copy_tree, is_typed
 from tap import ROOT, Tap, pkg_config_env, run, text_of, tracked
 
+MESSAGES = "docs/troubleshooting.md"
+
 
 def broken_links(documents):
     for document in documents:
@@ -21,6 +23,22 @@ def broken_links(documents):
             path = os.path.join(ROOT, os.path.dirname(document), target)
             if not target.startswith(("http:", "https:")) and not os.path.exists(path):
                 yield f"{document}: links to {target}, which is not there"
+
+
+def sources_of_messages():
+    """The text of the sources, with string literals that stand one after the other joined, as the compiler does."""
+    text = "\n".join(map(text_of, tracked("cli/*.c", "lightnet/*.c", "tensorlight/*.c", "Makefile")))
+    return re.sub(r'"\s*\n\s*"', "", text)
+
+
+def unknown_messages(page):
+    """Parts of messages in the first column of the page's tables, between placeholders, that no source has."""
+    sources = sources_of_messages()
+    for row in re.findall(r"^\| (.*?) \|", text_of(page), re.M):
+        for message in re.findall(r"`([^`]+)`", row):
+            parts = re.split(r"\.\.\.|'[^']*'|\b(?:N|M|NAME|FILE|TYPE|SHAPE)\b", message)
+            yield from (f"{page}: no source has '{part}' of '{message}'"
+                        for part in (part.strip(" ():,\"") for part in parts) if part not in sources)
 
 
 def is_followed(document):
@@ -43,6 +61,7 @@ def main():
             copy_tree(tree)
             tap.check(f"{document} shows what happens", Reader(tree, env, prefix).follow(document))
     tap.check("links_between_documents_lead_somewhere", broken_links(documents))
+    tap.check("messages_of_the_page_are_those_of_the_sources", unknown_messages(MESSAGES))
     tap.end()
 
 
