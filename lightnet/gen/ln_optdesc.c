@@ -145,6 +145,20 @@ static int read_let(const reading *to, const ln_rjson *node)
     return 0;
 }
 
+/** Of a rule, or of all rules of the file that do not say it themselves. */
+static int read_stage(const reading *to, const ln_rjson *node)
+{
+    const double stage = node->number;
+    if (stage != (int)stage || stage < 0 || stage > MAX_STAGE)
+        return ln_optrule_fail(to->rule, node, to->err, "\"stage\" is %g, expected 0 to %d", stage,
+                               MAX_STAGE);
+    if (to->rule)
+        to->rule->stage = (int)stage;
+    else
+        to->desc->stage = (int)stage;
+    return 0;
+}
+
 #define IN_RULE(member) NULL, offsetof(ln_optrule, member)
 
 static const field rule_fields[] = {
@@ -160,6 +174,7 @@ static const field rule_fields[] = {
     {"dynamic", LN_RJSON_BOOL, 0, IN_RULE(dynamic)},
     {"batch", LN_RJSON_BOOL, 0, IN_RULE(batch)},
     {"order", LN_RJSON_NUMBER, 0, IN_RULE(rank)},
+    {"stage", LN_RJSON_NUMBER, 0, read_stage, 0},
     {"tests", LN_RJSON_STRING, 0, read_tests, 0},
 };
 
@@ -179,10 +194,10 @@ static int check_form(const reading *to, const ln_rjson *node)
 {
     const ln_optrule *const rule = to->rule;
     const size_t said = ln_rjson_get(node, "dynamic") || ln_rjson_get(node, "batch") ? 4 : 3;
-    if (rule->function && node->len > said)
-        return ln_optrule_fail(
-            rule, node, to->err,
-            "a rule with \"function\" has a name and a doc besides, and \"dynamic\" or \"batch\"");
+    if (rule->function && node->len > said + (ln_rjson_get(node, "stage") ? 1 : 0))
+        return ln_optrule_fail(rule, node, to->err,
+                               "a rule with \"function\" has a name and a doc besides, "
+                               "\"dynamic\" or \"batch\", and \"stage\"");
     if (!rule->function && !ln_rjson_get(node, "match"))
         return ln_optrule_fail(rule, node, to->err, "a rule has no \"match\"");
     const int nactions = (ln_rjson_get(node, "replace") != NULL) + (rule->warn != NULL);
@@ -249,20 +264,13 @@ static int read_lower(const reading *to, const ln_rjson *node)
     return 0;
 }
 
-static int read_stage(const reading *to, const ln_rjson *node)
-{
-    const double stage = node->number;
-    if (stage != (int)stage || stage < 0 || stage > MAX_STAGE)
-        return ln_rjson_fail(node, to->err, "\"stage\" is %g, expected 0 to %d", stage, MAX_STAGE);
-    to->desc->stage = (int)stage;
-    return 0;
-}
-
 static void end_stage(ln_optdesc *desc)
 {
     for (ln_optrule *rule = desc->rules; rule; rule = rule->next) {
         if (rule->stage == NO_STAGE)
             rule->stage = desc->stage;
+        if (desc->nstages < rule->stage)
+            desc->nstages = rule->stage;
     }
     if (desc->nstages < desc->stage)
         desc->nstages = desc->stage;

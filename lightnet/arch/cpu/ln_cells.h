@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A rule about recurrent networks, written by hand, since any of their outputs may be absent
-// (recurrent.opt).
+// (graph.opt).
 
 #ifndef LN_CELLS_H
 #define LN_CELLS_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chains of element-by-element steps: how chain_cpu says its steps, and the rule that makes it of
-// operators (chain.opt), written by hand, since these have any number of tensors.
+// operators (graph.opt), written by hand, since these have any number of tensors.
 //
 // A step is a text: a function or an operation by its name, and what it takes: source I, srcI, or
 // the result of step K, stepK.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rule about joins, written by hand, since they have any number of inputs (view.opt).
+// A rule about joins, written by hand, since they have any number of inputs (graph.opt).
 
 #ifndef LN_JOIN_H
 #define LN_JOIN_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rule that lets graphs of 16-bit floats compute in 32 bits, written by hand, since it holds
-// for operators of any type (widen.opt).
+// for operators of any type (graph.opt).
 //
 //     x f16 --> conv --> y f16 --> relu --> z f16
 //
