@@ -72,6 +72,36 @@ typedef struct ln_nnvm_row {
     const char *attrs; /* what core calls its attributes (ln_nnvm_next_rename) */
 } ln_nnvm_row;
 
+/* The tables of translators, and those of rewriters, one for each kind of operators. */
+
+extern const ln_nnvm_row ln_nnvm_rows_detect[];
+extern const ln_nnvm_row ln_nnvm_rows_fill[];
+extern const ln_nnvm_row ln_nnvm_rows_function[];
+extern const ln_nnvm_row ln_nnvm_rows_pair[];
+extern const ln_nnvm_row ln_nnvm_rows_part[];
+extern const ln_nnvm_row ln_nnvm_rows_pick[];
+extern const ln_nnvm_row ln_nnvm_rows_pool[];
+extern const ln_nnvm_row ln_nnvm_rows_resize[];
+extern const ln_nnvm_row ln_nnvm_rows_shape[];
+extern const ln_nnvm_row ln_nnvm_rows_statistics[];
+extern const ln_nnvm_row ln_nnvm_rows_weighted[];
+
+extern const ln_nnvm_row ln_nnvm_mxnet_rows_elementwise[];
+extern const ln_nnvm_row ln_nnvm_mxnet_rows_layers[];
+extern const ln_nnvm_row ln_nnvm_mxnet_rows_shape[];
+
+/** The row for an operator: its translator, else, of MXNet's, its rewriter. NULL: not known. */
+const ln_nnvm_row *ln_nnvm_find_row(const char *op, ln_nnvm_dialect dialect);
+
+/** The row of an operator that another was rewritten to. */
+const ln_nnvm_row *ln_nnvm_find_core_row(const char *op);
+
+/** The row with the rewriter of an operator of MXNet; NULL: there is none. */
+const ln_nnvm_row *ln_nnvm_find_rewriter(const char *op);
+
+/** Whether the name is an operator of MXNet alone. */
+int ln_nnvm_is_mxnet_only(const char *op);
+
 int ln_nnvm_failed(const ln_nnvm_node *n);
 /** Whether its operator is one of MXNet; and whether it was, before it was rewritten to core's,
  * which may then have attributes that core's own lack. */

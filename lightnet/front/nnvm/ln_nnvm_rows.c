@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which translator, or rewriter, an operator has.
 
-#include "front/nnvm/ln_nnvm_rows.h"
+#include "front/nnvm/ln_nnvm.h"
 
 #include <string.h>
 
@@ -37,21 +37,17 @@ static const ln_nnvm_row refused[] = {
 };
 
 static const ln_nnvm_row *const translators[] = {
-    ln_nnvm_rows_conv,
-    ln_nnvm_rows_create,
     ln_nnvm_rows_detect,
+    ln_nnvm_rows_fill,
     ln_nnvm_rows_function,
-    ln_nnvm_rows_index,
-    ln_nnvm_rows_norm,
-    ln_nnvm_rows_order,
     ln_nnvm_rows_pair,
     ln_nnvm_rows_part,
+    ln_nnvm_rows_pick,
     ln_nnvm_rows_pool,
-    ln_nnvm_rows_product,
-    ln_nnvm_rows_reduce,
-    ln_nnvm_rows_repeat,
     ln_nnvm_rows_resize,
     ln_nnvm_rows_shape,
+    ln_nnvm_rows_statistics,
+    ln_nnvm_rows_weighted,
     refused,
     NULL,
 };

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+// MXNet's operators on each element in core's.
+
+#include <math.h>
+#include <string.h>
+
+#include "front/nnvm/mxnet/ln_nnvm_core.h"
+
+static void out(ln_nnvm_recast *r, ln_nnvm_entry entry)
+{
+    ln_nnvm_recast_out(r, 0, entry);
+}
+
+/* ---- functions ---- */
+
+static ln_nnvm_entry clipped(ln_nnvm_recast *r, ln_nnvm_entry x, double least, double most)
+{
+    return LN_RECAST(r, "clip", LN_ENTRY(x), LN_NUMBER("a_min", least), LN_NUMBER("a_max", most));
+}
+
+/** log(1 + x) for x from 0 to 1: with u = 1 + x, rounded, it is log(u) x / (u - 1). Source: Higham,
+ *  Accuracy and Stability of Numerical Algorithms, 2002, section 1.14. */
+static ln_nnvm_entry log1p_of(ln_nnvm_recast *r, ln_nnvm_entry x)
+{
+    const ln_nnvm_entry u = ln_nnvm_recast_scalar(r, "__add_scalar__", x, 1);
+    const ln_nnvm_entry rest = ln_nnvm_recast_scalar(r, "__sub_scalar__", u, 1);
+    const ln_nnvm_entry ratio = ln_nnvm_recast_binary(r, "elemwise_div", x, rest);
+    const ln_nnvm_entry log = ln_nnvm_recast_unary(r, "log", u);
+    const ln_nnvm_entry product = ln_nnvm_recast_binary(r, "elemwise_mul", log, ratio);
+    return LN_RECAST(r, "where", LN_ENTRY(rest), LN_ENTRY(product), LN_ENTRY(x));
+}
+
+/** log(1 + e^x) = max(x, 0) + log(1 + e^-|x|), which does not overflow. */
+static ln_nnvm_entry softplus(ln_nnvm_recast *r, ln_nnvm_entry x)
+{
+    ln_nnvm_entry y = ln_nnvm_recast_unary(r, "abs", x);
+    y = ln_nnvm_recast_unary(r, "exp", ln_nnvm_recast_unary(r, "negative", y));
+    return ln_nnvm_recast_binary(r, "elemwise_add", ln_nnvm_recast_unary(r, "relu", x),
+                                 log1p_of(r, y));
+}
+
+static ln_nnvm_entry softsign(ln_nnvm_recast *r, ln_nnvm_entry x)
+{
+    const ln_nnvm_entry size = ln_nnvm_recast_unary(r, "abs", x);
+    const ln_nnvm_entry more = ln_nnvm_recast_scalar(r, "__add_scalar__", size, 1);
+    return ln_nnvm_recast_binary(r, "elemwise_div", x, more);
+}
+
+/** A function that LightNet has, which it adds to core's. */
+static ln_nnvm_entry function(ln_nnvm_recast *r, const char *func, ln_nnvm_entry x, double alpha,
+                              double beta)
+{
+    ln_nnvm_recast_lacks(r, "core has no such function");
+    return LN_RECAST(r, "_unary", LN_ENTRY(x), LN_TEXT("func", func), LN_NUMBER("alpha", alpha),
+                     LN_NUMBER("beta", beta));
+}
+
+static void rewrite_activation(ln_nnvm_recast *r)
+{
+    static const char *const types[][2] = {{"relu", "relu"},         {"sigmoid", "sigmoid"},
+                                           {"tanh", "tanh"},         {"softrelu", "softplus"},
+                                           {"softsign", "softsign"}, {NULL, NULL}};
+    ln_nnvm_require(&r->node, "act_type");
+    const char *type = ln_nnvm_choose(&r->node, "act_type", "relu", types);
+    const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
+    if (!type)
+        return;
+    if (!strcmp(type, "softplus"))
+        out(r, r->is_reading ? function(r, "TL_UNARY_SOFTPLUS", x, 1, 0) : softplus(r, x));
+    else if (!strcmp(type, "softsign"))
+        out(r, r->is_reading ? function(r, "TL_UNARY_SOFTSIGN", x, 1, 0) : softsign(r, x));
+    else
+        out(r, ln_nnvm_recast_unary(r, type, x));
+}
+
+static void rewrite_softsign(ln_nnvm_recast *r)
+{
+    out(r, softsign(r, ln_nnvm_recast_in(r, 0)));
+}
+
+static ln_nnvm_entry leaky(ln_nnvm_recast *r, ln_nnvm_entry x, double slope)
+{
+    return LN_RECAST(r, "leaky_relu", LN_ENTRY(x), LN_NUMBER("alpha", slope));
+}
+
+/** The slope of each channel is a parameter. */
+static void rewrite_prelu(ln_nnvm_recast *r, ln_nnvm_entry x)
+{
+    const ln_nnvm_entry inputs[] = {x, ln_nnvm_recast_weight(r, 1, "gamma")};
+    out(r, LN_RECAST(r, "prelu", LN_ENTRY(inputs[0]), LN_ENTRY(inputs[1]), LN_INT("axis", 1)));
+}
+
+/** Klambauer et al. 2017, "Self-Normalizing Neural Networks", has the numbers of selu. */
+static void rewrite_leaky_relu(ln_nnvm_recast *r)
+{
+    static const char *const types[][2] = {
+        {"leaky", "leaky"}, {"rrelu", "rrelu"}, {"prelu", "prelu"}, {"elu", "elu"},
+        {"gelu", "gelu"},   {"selu", "selu"},   {NULL, NULL}};
+    const char *type = ln_nnvm_choose(&r->node, "act_type", "leaky", types);
+    double slope = ln_nnvm_float(&r->node, "slope", 0.25);
+    const double lower = ln_nnvm_float(&r->node, "lower_bound", 0.125);
+    const double upper = ln_nnvm_float(&r->node, "upper_bound", 0.334);
+    const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
+    if (!type)
+        return;
+    if (!strcmp(type, "prelu")) {
+        rewrite_prelu(r, x);
+    } else if (!strcmp(type, "selu")) {
+        out(r, function(r, "TL_UNARY_SELU", x, 1.6732632423543772, 1.0507009873554805));
+    } else if (!strcmp(type, "gelu")) {
+        out(r, function(r, "TL_UNARY_GELU", x, 1, 0));
+    } else if (!strcmp(type, "elu")) {
+        out(r, function(r, "TL_UNARY_ELU", x, slope, 0));
+    } else {
+        slope = strcmp(type, "rrelu") ? slope : (lower + upper) / 2;
+        if (slope < 0)
+            ln_nnvm_recast_lacks(r, "core's slopes are not negative");
+        out(r, leaky(r, x, slope));
+    }
+}
+
+static void rewrite_hard_sigmoid(ln_nnvm_recast *r)
+{
+    ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
+    x = ln_nnvm_recast_scalar(r, "__mul_scalar__", x, ln_nnvm_float(&r->node, "alpha", 0.2));
+    x = ln_nnvm_recast_scalar(r, "__add_scalar__", x, ln_nnvm_float(&r->node, "beta", 0.5));
+    out(r, clipped(r, x, 0, 1));
+}
+
+static void rewrite_square(ln_nnvm_recast *r)
+{
+    const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
+    out(r, ln_nnvm_recast_binary(r, "elemwise_mul", x, x));
+}
+
+/** 1 for what is positive minus 1 for what is negative. */
+static void rewrite_sign(ln_nnvm_recast *r)
+{
+    const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
+    const ln_nnvm_entry zeros = ln_nnvm_recast_unary(r, "zeros_like", x);
+    const ln_nnvm_entry above = ln_nnvm_recast_binary(r, "broadcast_greater", x, zeros);
+    const ln_nnvm_entry below = ln_nnvm_recast_binary(r, "broadcast_less", x, zeros);
+    out(r, ln_nnvm_recast_binary(r, "elemwise_sub", above, below));
+}
+
+/** `with`: a number to multiply with. */
+static void times(ln_nnvm_recast *r, ln_nnvm_entry x)
+{
+    out(r, LN_RECAST(r, "__mul_scalar__", LN_ENTRY(x), LN_TEXT("scalar", r->row->with)));
+}
+
+static void rewrite_times(ln_nnvm_recast *r)
+{
+    times(r, ln_nnvm_recast_in(r, 0));
+}
+
+static void rewrite_log(ln_nnvm_recast *r)
+{
+    times(r, ln_nnvm_recast_unary(r, "log", ln_nnvm_recast_in(r, 0)));
+}
+
+static void rewrite_rsqrt(ln_nnvm_recast *r)
+{
+    const ln_nnvm_entry root = ln_nnvm_recast_unary(r, "sqrt", ln_nnvm_recast_in(r, 0));
+    out(r, ln_nnvm_recast_scalar(r, "__rdiv_scalar__", root, 1));
+}
+
+static void rewrite_reciprocal(ln_nnvm_recast *r)
+{
+    out(r, ln_nnvm_recast_scalar(r, "__rdiv_scalar__", ln_nnvm_recast_in(r, 0), 1));
+}
+
+static void rewrite_dropout(ln_nnvm_recast *r)
+{
+    const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
+    if (!strcmp(ln_nnvm_text(&r->node, "mode", "training"), "always"))
+        ln_emit_fail(&r->node.emit, "attribute 'mode' is \"always\": random numbers at inference");
+    ln_nnvm_recast_begin(r, "dropout", 1, &x);
+    ln_nnvm_recast_attrs(r);
+    ln_nnvm_recast_out(r, 0, ln_nnvm_draft_end(r->draft, 2));
+}
+
+/* ---- two tensors, or one and a number ---- */
+
+/** 1 where x is not 0, else 0. */
+static ln_nnvm_entry truth(ln_nnvm_recast *r, ln_nnvm_entry x)
+{
+    return ln_nnvm_recast_unary(r, "logical_not", ln_nnvm_recast_unary(r, "logical_not", x));
+}
+
+/** `with`: core's operation on truth values as numbers. */
+static void rewrite_logical(ln_nnvm_recast *r)
+{
+    const ln_nnvm_entry a = truth(r, ln_nnvm_recast_in(r, 0));
+    const ln_nnvm_entry b = truth(r, ln_nnvm_recast_in(r, 1));
+    out(r, ln_nnvm_recast_binary(r, r->row->with, a, b));
+}
+
+static void rewrite_scalar_limit(ln_nnvm_recast *r)
+{
+    const double number = ln_nnvm_float(&r->node, "scalar", 0);
+    const int is_least = !strcmp(r->row->with, "least");
+    const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
+    ln_nnvm_require(&r->node, "scalar");
+    out(r, clipped(r, x, is_least ? number : -INFINITY, is_least ? INFINITY : number));
+}
+
+/** `with`: core's comparison; the number fills a tensor. */
+static void rewrite_scalar_compare(ln_nnvm_recast *r)
+{
+    const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
+    ln_nnvm_require(&r->node, "scalar");
+    out(r, ln_nnvm_recast_binary(
+               r, r->row->with, x,
+               LN_RECAST(r, "full_like", LN_ENTRY(x),
+                         LN_NUMBER("fill_value", ln_nnvm_float(&r->node, "scalar", 0)))));
+}
+
+static void rewrite_sum_of_many(ln_nnvm_recast *r)
+{
+    const int len = ln_nnvm_num_inputs(&r->node);
+    ln_nnvm_recast_check_args(r);
+    ln_nnvm_recast_begin(r, "elemwise_sum", 0, NULL);
+    for (int i = 0; i < len; i++)
+        ln_nnvm_draft_arg(r->draft, ln_nnvm_recast_in(r, i));
+    ln_nnvm_draft_set(r->draft, LN_INT("num_args", len));
+    out(r, ln_nnvm_recast_end(r));
+}
+
+#define ROW(op, with, len, ...)                                 \
+    {                                                           \
+        op, LN_NNVM_IN_MXNET, NULL, with, len, len, __VA_ARGS__ \
+    }
+#define UNARY(op, rewrite_it, with) ROW(op, with, 1, .rewrite = rewrite_it)
+#define BINARY(op, core)            ROW(op, core, 2, .rewrite = ln_nnvm_recast_same)
+
+/* Names that are core's, and others for the same. */
+#define SAME(op)         UNARY(op, ln_nnvm_recast_same, NULL)
+#define CALLED(op, core) UNARY(op, ln_nnvm_recast_same, core)
+
+/* Whether the number was an integer is said by MXNet since 1.7, and counts for nothing. */
+#define NUMBER(op, rewrite_it, with) \
+    ROW(op, with, 1, .ignored = " is_int ", .rewrite = rewrite_it, .attrs = "!scalar")
+#define SCALAR(name, old, core) \
+    NUMBER("_" name "_scalar", ln_nnvm_recast_same, core), NUMBER(old, ln_nnvm_recast_same, core)
+#define COMPARE(name, core)                                  \
+    BINARY("_" name, core), BINARY("broadcast_" name, core), \
+        NUMBER("_" name "_scalar", rewrite_scalar_compare, core)
+#define LOGICAL(name, core)                                     \
+    ROW("_logical_" name, core, 2, .rewrite = rewrite_logical), \
+        ROW("broadcast_logical_" name, core, 2, .rewrite = rewrite_logical)
+#define CAST(op)          ROW(op, "cast", 1, .rewrite = ln_nnvm_recast_same, .attrs = "!dtype")
+#define ALIAS(op, unused) ROW(op, NULL, 1, .ignored = unused, .rewrite = ln_nnvm_recast_alias)
+
+const ln_nnvm_row ln_nnvm_mxnet_rows_elementwise[] = {
+    SAME("abs"),
+    SAME("ceil"),
+    SAME("exp"),
+    SAME("floor"),
+    SAME("log"),
+    SAME("negative"),
+    SAME("sqrt"),
+    SAME("tanh"),
+    SAME("relu"),
+    SAME("sigmoid"),
+    SAME("round"),
+    SAME("trunc"),
+    CALLED("fix", "trunc"),
+    SAME("logical_not"),
+    SAME("zeros_like"),
+    SAME("ones_like"),
+    UNARY("square", rewrite_square, NULL),
+    UNARY("sign", rewrite_sign, NULL),
+    UNARY("log10", rewrite_log, "0.43429448190325182765"),
+    UNARY("log2", rewrite_log, "1.44269504088896340736"),
+    UNARY("degrees", rewrite_times, "57.2957795130823209"),
+    UNARY("radians", rewrite_times, "0.0174532925199432958"),
+    UNARY("rsqrt", rewrite_rsqrt, NULL),
+    UNARY("reciprocal", rewrite_reciprocal, NULL),
+    UNARY("softsign", rewrite_softsign, NULL),
+    UNARY("hard_sigmoid", rewrite_hard_sigmoid, NULL),
+    UNARY("Activation", rewrite_activation, NULL),
+    {"LeakyReLU", LN_NNVM_IN_MXNET, NULL, NULL, 1, 2, .weights = 2, .rewrite = rewrite_leaky_relu},
+    ROW("clip", NULL, 1, .rewrite = ln_nnvm_recast_same, .attrs = "!a_min !a_max"),
+    CAST("cast"),
+    CAST("Cast"),
+    CAST("amp_cast"),
+    ROW("Dropout", NULL, 1, .ignored = " axes cudnn_off ", .rewrite = rewrite_dropout,
+        .attrs = "p=rate"),
+    ALIAS("BlockGrad", NULL),
+    ALIAS("_copy", NULL),
+    ALIAS("identity", NULL),
+    ALIAS("MakeLoss", " grad_scale valid_thresh normalization "),
+    ALIAS("make_loss", NULL),
+    ALIAS("IdentityAttachKLSparseReg", " sparseness_target penalty momentum "),
+
+    BINARY("elemwise_add", NULL),
+    BINARY("elemwise_sub", NULL),
+    BINARY("elemwise_mul", NULL),
+    BINARY("elemwise_div", NULL),
+    BINARY("_Plus", "elemwise_add"),
+    BINARY("_plus", "elemwise_add"),
+    BINARY("_add", "elemwise_add"),
+    BINARY("_Minus", "elemwise_sub"),
+    BINARY("_minus", "elemwise_sub"),
+    BINARY("_sub", "elemwise_sub"),
+    BINARY("_Mul", "elemwise_mul"),
+    BINARY("_mul", "elemwise_mul"),
+    BINARY("_Div", "elemwise_div"),
+    BINARY("_div", "elemwise_div"),
+    BINARY("_power", "elemwise_pow"),
+    BINARY("_Power", "elemwise_pow"),
+    BINARY("_maximum", "broadcast_max"),
+    BINARY("_minimum", "broadcast_min"),
+    {"add_n", LN_NNVM_IN_MXNET, NULL, NULL, 1, .rewrite = rewrite_sum_of_many},
+    {"ElementWiseSum", LN_NNVM_IN_MXNET, NULL, NULL, 1, .rewrite = rewrite_sum_of_many},
+
+    BINARY("broadcast_add", NULL),
+    BINARY("broadcast_plus", "broadcast_add"),
+    BINARY("broadcast_sub", NULL),
+    BINARY("broadcast_minus", "broadcast_sub"),
+    BINARY("broadcast_mul", NULL),
+    BINARY("broadcast_div", NULL),
+    BINARY("broadcast_power", "broadcast_pow"),
+    BINARY("broadcast_maximum", "broadcast_max"),
+    BINARY("broadcast_minimum", "broadcast_min"),
+    COMPARE("equal", "broadcast_equal"),
+    COMPARE("not_equal", "broadcast_not_equal"),
+    COMPARE("greater", "broadcast_greater"),
+    COMPARE("greater_equal", "broadcast_greater_equal"),
+    COMPARE("lesser", "broadcast_less"),
+    COMPARE("lesser_equal", "broadcast_less_equal"),
+    LOGICAL("and", "broadcast_mul"),
+    LOGICAL("or", "broadcast_max"),
+    LOGICAL("xor", "broadcast_not_equal"),
+
+    SCALAR("plus", "_PlusScalar", "__add_scalar__"),
+    SCALAR("minus", "_MinusScalar", "__sub_scalar__"),
+    SCALAR("rminus", "_RMinusScalar", "__rsub_scalar__"),
+    SCALAR("mul", "_MulScalar", "__mul_scalar__"),
+    SCALAR("div", "_DivScalar", "__div_scalar__"),
+    SCALAR("rdiv", "_RDivScalar", "__rdiv_scalar__"),
+    SCALAR("power", "_PowerScalar", "__pow_scalar__"),
+    SCALAR("rpower", "_RPowerScalar", "__rpow_scalar__"),
+    NUMBER("_maximum_scalar", rewrite_scalar_limit, "least"),
+    NUMBER("_MaximumScalar", rewrite_scalar_limit, "least"),
+    NUMBER("_minimum_scalar", rewrite_scalar_limit, "most"),
+    NUMBER("_MinimumScalar", rewrite_scalar_limit, "most"),
+    ROW("where", NULL, 3, .rewrite = ln_nnvm_recast_same),
+    {NULL},
+};

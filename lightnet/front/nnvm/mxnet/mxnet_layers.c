@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers of MXNet in core's operators. Source: the format's description, sections 9.2 to 9.4.
+
+#include <limits.h>
+#include <string.h>
+
+#include "front/nnvm/mxnet/ln_nnvm_core.h"
+#include "front/nnvm/read/ln_nnvm_steps.h"
+
+/* ---- with weights ---- */
+
+/** How many axes the windows have, at most 3; core alone has those of images. */
+static int count_axes(ln_nnvm_recast *r)
+{
+    int64_t given[LN_NNVM_MAX_TUPLE];
+    const int axes = ln_nnvm_ints(&r->node, "kernel", given);
+    if (axes != 2)
+        ln_nnvm_recast_lacks(r, "core's windows are over 2 axes");
+    return axes < 1 || axes > 3 ? 1 : axes;
+}
+
+/** LightNet adds attribute `key` to core's, which means nothing where it has zeros. */
+static void lacks_unless_zeros(ln_nnvm_recast *r, const char *key)
+{
+    int64_t given[LN_NNVM_MAX_TUPLE];
+    const int len = ln_nnvm_ints(&r->node, key, given);
+    for (int i = 0; i < len; i++)
+        if (given[i])
+            ln_nnvm_recast_lacks(r, "core computes no further rows");
+}
+
+/** Weight and, unless attribute no_bias says otherwise, bias. */
+static void begin_weighted(ln_nnvm_recast *r, const char *op, ln_nnvm_entry src, int without_bias)
+{
+    const int with_bias = ln_nnvm_has_bias(&r->node, without_bias);
+    ln_nnvm_entry inputs[3] = {src, ln_nnvm_recast_weight(r, 1, "weight")};
+    if (with_bias)
+        inputs[2] = ln_nnvm_recast_weight(r, 2, "bias");
+    ln_nnvm_recast_begin(r, op, 2 + with_bias, inputs);
+    ln_nnvm_draft_set(r->draft, LN_BOOL("use_bias", with_bias));
+    ln_nnvm_recast_attrs(r);
+}
+
+/** `with`: what core calls it. Weights have the layout of the data, with filters for the batch. */
+static void rewrite_conv(ln_nnvm_recast *r)
+{
+    static const char *const by_channel_last[] = {"OWI", "OHWI", "ODHWI"};
+    const int is_transposed = !strcmp(r->row->with, "conv2d_transpose"), axes = count_axes(r);
+    const char *layout = ln_nnvm_text(&r->node, "layout", "NCHW");
+    if (is_transposed) {
+        lacks_unless_zeros(r, "adj");
+        lacks_unless_zeros(r, "target_shape");
+    }
+    begin_weighted(r, r->row->with, ln_nnvm_recast_in(r, 0), is_transposed);
+    if (layout[0] && layout[1] != 'C')
+        ln_nnvm_draft_set(r->draft, LN_TEXT("kernel_layout", by_channel_last[axes - 1]));
+    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
+}
+
+/** Whether it is known to be a matrix: what flattens makes one, and what computes on one keeps it.
+ */
+static int is_matrix(const ln_nnvm_recast *r, ln_nnvm_entry entry)
+{
+    const char *op = ln_nnvm_draft_op(r->draft, entry);
+    while (!strcmp(op, "dense") || !strcmp(op, "relu") || !strcmp(op, "batch_norm") ||
+           !strcmp(op, "dropout")) {
+        entry = ln_nnvm_draft_input(r->draft, entry, 0);
+        op = ln_nnvm_draft_op(r->draft, entry);
+    }
+    return !strcmp(op, "flatten");
+}
+
+static ln_nnvm_entry flattened(ln_nnvm_recast *r, ln_nnvm_entry src)
+{
+    return is_matrix(r, src) ? src : ln_nnvm_recast_unary(r, "flatten", src);
+}
+
+static void rewrite_fully_connected(ln_nnvm_recast *r)
+{
+    ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
+    if (ln_nnvm_bool(&r->node, "flatten", 1))
+        src = flattened(r, src);
+    begin_weighted(r, "dense", src, 0);
+    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
+}
+
+static void rewrite_embedding(ln_nnvm_recast *r)
+{
+    const ln_nnvm_entry index = ln_nnvm_recast_in(r, 0);
+    const ln_nnvm_entry weight = ln_nnvm_recast_weight(r, 1, "weight");
+    ln_nnvm_require(&r->node, "input_dim");
+    ln_nnvm_require(&r->node, "output_dim");
+    ln_nnvm_dtype(&r->node, "dtype", TL_FLOAT);
+    const ln_nnvm_entry inputs[] = {
+        weight, LN_RECAST(r, "cast", LN_ENTRY(index), LN_DTYPE("dtype", TL_INT32))};
+    ln_nnvm_recast_out(
+        r, 0, LN_RECAST(r, "take", LN_ENTRY(inputs[0]), LN_ENTRY(inputs[1]), LN_INT("axis", 0)));
+}
+
+/* ---- normalization ---- */
+
+static void rewrite_batchnorm(ln_nnvm_recast *r)
+{
+    static const char *const args[] = {"gamma", "beta", "moving_mean", "moving_var"};
+    ln_nnvm_entry inputs[5] = {ln_nnvm_recast_in(r, 0)};
+    for (int i = 0; i < 4; i++)
+        inputs[1 + i] = ln_nnvm_recast_weight(r, 1 + i, args[i]);
+    if (ln_nnvm_bool(&r->node, "output_mean_var", 0))
+        ln_emit_fail(&r->node.emit, "attribute 'output_mean_var' is True, expected False");
+    ln_nnvm_recast_begin(r, "batch_norm", 5, inputs);
+    ln_nnvm_draft_set(r->draft, LN_BOOL("scale", !ln_nnvm_bool(&r->node, "fix_gamma", 1)));
+    ln_nnvm_recast_attrs(r);
+    ln_nnvm_recast_out(r, 0, ln_nnvm_draft_end(r->draft, 3));
+}
+
+/** The mean along the last axis, which stays, of length 1. */
+static ln_nnvm_entry mean_of_rows(ln_nnvm_recast *r, ln_nnvm_entry x)
+{
+    static const int last = -1;
+    return LN_RECAST(r, "mean", LN_ENTRY(x), LN_INTS("axis", 1, &last), LN_BOOL("keepdims", 1));
+}
+
+/** (x - mean) / sqrt(variance + epsilon) * gamma + beta. */
+static void rewrite_layernorm(ln_nnvm_recast *r)
+{
+    const double epsilon = ln_nnvm_float(&r->node, "eps", 1e-5);
+    const ln_nnvm_entry gamma = ln_nnvm_recast_weight(r, 1, "gamma");
+    const ln_nnvm_entry beta = ln_nnvm_recast_weight(r, 2, "beta");
+    ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
+    if (ln_nnvm_int(&r->node, "axis", -1) != -1 || ln_nnvm_bool(&r->node, "output_mean_var", 0))
+        ln_emit_fail(&r->node.emit, "core has it along the last axis only");
+    x = ln_nnvm_recast_binary(r, "broadcast_sub", x, mean_of_rows(r, x));
+    ln_nnvm_entry size = mean_of_rows(r, ln_nnvm_recast_binary(r, "elemwise_mul", x, x));
+    size = ln_nnvm_recast_scalar(r, "__add_scalar__", size, epsilon);
+    x = ln_nnvm_recast_binary(r, "broadcast_div", x, ln_nnvm_recast_unary(r, "sqrt", size));
+    x = ln_nnvm_recast_binary(r, "broadcast_mul", x, gamma);
+    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_binary(r, "broadcast_add", x, beta));
+}
+
+/** The sum of squares along axes, or along all but those; the axes stay, of length 1. */
+static ln_nnvm_entry sum_of_squares(ln_nnvm_recast *r, ln_nnvm_entry src, int n_axes,
+                                    int is_excluded)
+{
+    static const int axes[] = {0, 1};
+    const ln_nnvm_entry squares = ln_nnvm_recast_binary(r, "elemwise_mul", src, src);
+    return LN_RECAST(r, "sum", LN_ENTRY(squares),
+                     LN_INTS("axis", n_axes, n_axes == 1 && !is_excluded ? axes + 1 : axes),
+                     LN_BOOL("exclude", is_excluded), LN_BOOL("keepdims", 1));
+}
+
+/** Core's l2_normalize takes the maximum of the sum and epsilon, MXNet's adds them. */
+static void rewrite_l2(ln_nnvm_recast *r)
+{
+    static const struct {
+        const char *mode;
+        int n_axes, is_excluded;
+    } modes[] = {{"instance", 1, 1}, {"channel", 1, 0}, {"spatial", 2, 1}};
+    const char *mode = ln_nnvm_text(&r->node, "mode", "instance");
+    const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(modes[i].mode, mode))
+            continue;
+        ln_nnvm_entry x = sum_of_squares(r, src, modes[i].n_axes, modes[i].is_excluded);
+        x = ln_nnvm_recast_scalar(r, "__add_scalar__", x, ln_nnvm_float(&r->node, "eps", 1e-10));
+        x = ln_nnvm_recast_unary(r, "sqrt", x);
+        ln_nnvm_recast_out(r, 0, ln_nnvm_recast_binary(r, "broadcast_div", src, x));
+        return;
+    }
+    ln_emit_fail(&r->node.emit,
+                 "attribute 'mode' is \"%.32s\", expected instance, channel or spatial", mode);
+}
+
+/* ---- pooling ---- */
+
+static int is_old_pooling(const ln_nnvm_recast *r)
+{
+    const ln_nnvm_graph *g = &r->node.model->graph;
+    return r->row->with || g->is_oldest || (g->version && g->version < 905);
+}
+
+/** Zeros around images, which old maxima take part in. */
+static ln_nnvm_entry with_zeros(ln_nnvm_recast *r, ln_nnvm_entry src, const int padding[2])
+{
+    const int around[] = {0, 0, padding[0], padding[1]};
+    if (!padding[0] && !padding[1])
+        return src;
+    return LN_RECAST(r, "pad", LN_ENTRY(src), LN_PAIRS("pad_width", 4, around, around));
+}
+
+static void rewrite_global_pool(ln_nnvm_recast *r, int is_max)
+{
+    const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
+    static const char *const unread[] = {"kernel", "stride", "pad", "pooling_convention",
+                                         "count_include_pad"};
+    for (size_t i = 0; i < sizeof(unread) / sizeof(unread[0]); i++)
+        ln_nnvm_has(&r->node, unread[i]); // whatever they are, they do not count
+    ln_nnvm_recast_begin(r, is_max ? "global_max_pool2d" : "global_avg_pool2d", 1, &src);
+    ln_nnvm_recast_attr(r, "layout", "layout");
+    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
+}
+
+/** `with`: set for the one that is always as it was in old versions. */
+static void rewrite_windows(ln_nnvm_recast *r, int is_max)
+{
+    const int is_full = !strcmp(ln_nnvm_text(&r->node, "pooling_convention", "valid"), "full");
+    const int counts = ln_nnvm_bool(&r->node, "count_include_pad", 1), is_old = is_old_pooling(r);
+    ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
+    int padding[2];
+    count_axes(r);
+    ln_nnvm_ints_of(&r->node, "pad", 2, 0, 0, padding);
+    if (!is_max && counts && is_full && !is_old)
+        ln_emit_fail(&r->node.emit, "where core's windows reach over the end, their means are "
+                                    "others");
+    if (is_max && is_old) {
+        src = with_zeros(r, src, padding);
+        padding[0] = padding[1] = 0;
+    }
+    ln_nnvm_recast_begin(r, is_max ? "max_pool2d" : "avg_pool2d", 1, &src);
+    ln_nnvm_recast_attrs(r);
+    ln_nnvm_draft_set(r->draft, LN_INTS("padding", 2, padding));
+    ln_nnvm_draft_set(r->draft, LN_BOOL("ceil_mode", is_full));
+    if (!is_max)
+        ln_nnvm_draft_set(r->draft, LN_BOOL("count_include_pad", counts));
+    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
+}
+
+static void rewrite_pool(ln_nnvm_recast *r)
+{
+    const char *type = ln_nnvm_text(&r->node, "pool_type", "max");
+    const int is_max = !strcmp(type, "max");
+    ln_nnvm_has(&r->node, "p_value");
+    if (!is_max && strcmp(type, "avg"))
+        ln_emit_fail(&r->node.emit, "core has no pooling of type \"%.32s\"", type);
+    if (ln_nnvm_bool(&r->node, "global_pool", 0))
+        rewrite_global_pool(r, is_max);
+    else
+        rewrite_windows(r, is_max);
+}
+
+static void rewrite_adaptive_pool(ln_nnvm_recast *r)
+{
+    int size[2];
+    ln_nnvm_ints_of(&r->node, "output_size", 2, 1, 1, size);
+    if (size[0] != 1 || size[1] != 1)
+        ln_emit_fail(&r->node.emit, "core has it for an output size of 1 only");
+    ln_nnvm_recast_same(r);
+}
+
+/* ---- resizing ---- */
+
+static void rewrite_upsampling(ln_nnvm_recast *r)
+{
+    const char *type = ln_nnvm_text(&r->node, "sample_type", "");
+    if (strcmp(type, "nearest") || ln_nnvm_num_inputs(&r->node) != 1)
+        ln_emit_fail(&r->node.emit, "core has it for one input and the nearest sample only");
+    ln_nnvm_int(&r->node, "num_args", 1);
+    ln_nnvm_text(&r->node, "multi_input_mode", "concat");
+    ln_nnvm_int(&r->node, "num_filter", 0);
+    ln_nnvm_recast_same(r);
+}
+
+static void rewrite_bilinear_resize(ln_nnvm_recast *r)
+{
+    const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
+    const int size[] = {ln_nnvm_int_in(&r->node, "height", 1, 1, INT_MAX),
+                        ln_nnvm_int_in(&r->node, "width", 1, 1, INT_MAX)};
+    if (ln_nnvm_has(&r->node, "scale_height") || ln_nnvm_has(&r->node, "scale_width") ||
+        strcmp(ln_nnvm_text(&r->node, "mode", "size"), "size"))
+        ln_emit_fail(&r->node.emit, "core resizes to given sizes only");
+    ln_nnvm_recast_out(
+        r, 0,
+        LN_RECAST(r, "resize", LN_ENTRY(src), LN_INTS("size", 2, size),
+                  LN_TEXT("method", "BILINEAR"),
+                  LN_BOOL("align_corners", ln_nnvm_bool(&r->node, "align_corners", 1))));
+}
+
+/* ---- softmax, and the outputs of losses ---- */
+
+static ln_nnvm_entry softmax(ln_nnvm_recast *r, const char *op, ln_nnvm_entry src, int axis)
+{
+    return LN_RECAST(r, op, LN_ENTRY(src), LN_INT("axis", axis));
+}
+
+/** `with`: what core calls it; NULL: softmax of what is negated. */
+static void rewrite_softmax(ln_nnvm_recast *r)
+{
+    const double heat = ln_nnvm_float(&r->node, "temperature", 1);
+    const int axis = ln_nnvm_int_in(&r->node, "axis", -1, -LN_MAXDIM, LN_MAXDIM - 1);
+    ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
+    if (ln_nnvm_bool(&r->node, "use_length", 0))
+        ln_emit_fail(&r->node.emit, "attribute 'use_length' is True, expected False");
+    if (heat != 1)
+        x = ln_nnvm_recast_scalar(r, "__div_scalar__", x, heat);
+    if (!r->row->with)
+        x = ln_nnvm_recast_unary(r, "negative", x);
+    x = softmax(r, r->row->with ? r->row->with : "softmax", x, axis);
+    if (ln_nnvm_has(&r->node, "dtype")) {
+        ln_nnvm_recast_begin(r, "cast", 1, &x);
+        ln_nnvm_recast_attr(r, "dtype", "dtype");
+        x = ln_nnvm_recast_end(r);
+    }
+    ln_nnvm_recast_out(r, 0, x);
+}
+
+/** Over all but the first axis as one. */
+static void rewrite_softmax_of_rest(ln_nnvm_recast *r, ln_nnvm_entry src)
+{
+    const ln_nnvm_entry rows = flattened(r, src), x = softmax(r, "softmax", rows, 1);
+    const int is_same = rows.node == src.node && rows.index == src.index;
+    ln_nnvm_recast_out(r, 0, is_same ? x : ln_nnvm_recast_binary(r, "reshape_like", x, src));
+}
+
+static void rewrite_softmax_activation(ln_nnvm_recast *r)
+{
+    const char *mode = ln_nnvm_text(&r->node, "mode", "instance");
+    const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
+    if (!strcmp(mode, "channel"))
+        ln_nnvm_recast_out(r, 0, softmax(r, "softmax", src, 1));
+    else if (!strcmp(mode, "instance"))
+        rewrite_softmax_of_rest(r, src);
+    else
+        ln_emit_fail(&r->node.emit, "attribute 'mode' is \"%.32s\", expected instance or channel",
+                     mode);
+}
+
+static void rewrite_softmax_output(ln_nnvm_recast *r)
+{
+    const int many = ln_nnvm_bool(&r->node, "multi_output", 0);
+    const int keeps = ln_nnvm_bool(&r->node, "preserve_shape", 0);
+    const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
+    if (many || keeps)
+        ln_nnvm_recast_out(r, 0, softmax(r, "softmax", src, many ? 1 : -1));
+    else
+        rewrite_softmax_of_rest(r, src);
+}
+
+static void rewrite_logistic_output(ln_nnvm_recast *r)
+{
+    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_unary(r, "sigmoid", ln_nnvm_recast_in(r, 0)));
+}
+
+#define ROW(op, with, len, ...)                                 \
+    {                                                           \
+        op, LN_NNVM_IN_MXNET, NULL, with, len, len, __VA_ARGS__ \
+    }
+
+#define CONVOLUTION(op, core, added)                                                              \
+    {                                                                                             \
+        op, LN_NNVM_IN_MXNET, NULL, core, 2, 3,                                                   \
+            .weights = 6, .ignored = " workspace cudnn_tune cudnn_off ", .rewrite = rewrite_conv, \
+            .attrs = "!num_filter=channels !kernel=kernel_size stride=strides pad=padding "       \
+                     "dilate=dilation num_group=groups layout" added                              \
+    }
+#define BATCHNORM(op)                                             \
+    ROW(op, NULL, 5, .weights = 30, .rewrite = rewrite_batchnorm, \
+        .attrs = "eps=epsilon:1e-3 axis",                         \
+        .ignored = " momentum use_global_stats cudnn_off min_calib_range max_calib_range ")
+
+/* The label is not looked at. */
+#define LOSS(op, rewrite_it, training)                                              \
+    {                                                                               \
+        op, LN_NNVM_IN_MXNET, NULL, NULL, 1, 2, .unread = 2, .rewrite = rewrite_it, \
+                                                .ignored = training                 \
+    }
+#define SOFTMAX_LOSS(op)             \
+    LOSS(op, rewrite_softmax_output, \
+         " grad_scale ignore_label use_ignore normalization out_grad smooth_alpha ")
+#define OTHER_LOSS(op, rewrite_it) \
+    LOSS(op, rewrite_it, " grad_scale margin regularization_coefficient use_linear ")
+
+const ln_nnvm_row ln_nnvm_mxnet_rows_layers[] = {
+    CONVOLUTION("Convolution", "conv2d", ""),
+    CONVOLUTION("Convolution_v1", "conv2d", ""),
+    CONVOLUTION("Deconvolution", "conv2d_transpose", " +adj +target_shape"),
+    {"FullyConnected", LN_NNVM_IN_MXNET, NULL, NULL, 2, 3, .weights = 6,
+     .rewrite = rewrite_fully_connected, .attrs = "!num_hidden=units"},
+    ROW("Embedding", NULL, 2, .rewrite = rewrite_embedding),
+    BATCHNORM("BatchNorm"),
+    BATCHNORM("BatchNorm_v1"),
+    BATCHNORM("CuDNNBatchNorm"),
+    ROW("LayerNorm", NULL, 3, .rewrite = rewrite_layernorm),
+    ROW("LRN", "lrn", 1, .rewrite = ln_nnvm_recast_same,
+        .attrs = "!nsize=size alpha:1e-4 beta:0.75 knorm=bias:2 =axis:1"),
+    ROW("L2Normalization", NULL, 1, .rewrite = rewrite_l2),
+    ROW("Pooling", NULL, 1, .rewrite = rewrite_pool,
+        .attrs = "kernel=pool_size stride=strides layout"),
+    ROW("Pooling_v1", "v1", 1, .rewrite = rewrite_pool,
+        .attrs = "kernel=pool_size stride=strides layout"),
+    ROW("_contrib_AdaptiveAvgPooling2D", "global_avg_pool2d", 1, .rewrite = rewrite_adaptive_pool),
+    ROW("UpSampling", "upsampling", 1, .rewrite = rewrite_upsampling, .attrs = "!scale"),
+    ROW("_contrib_BilinearResize2D", NULL, 1, .rewrite = rewrite_bilinear_resize),
+    ROW("softmax", "softmax", 1, .rewrite = rewrite_softmax),
+    ROW("log_softmax", "log_softmax", 1, .rewrite = rewrite_softmax),
+    ROW("softmin", NULL, 1, .rewrite = rewrite_softmax),
+    ROW("SoftmaxActivation", NULL, 1, .rewrite = rewrite_softmax_activation),
+    SOFTMAX_LOSS("SoftmaxOutput"),
+    SOFTMAX_LOSS("Softmax"),
+    OTHER_LOSS("LogisticRegressionOutput", rewrite_logistic_output),
+    OTHER_LOSS("LinearRegressionOutput", ln_nnvm_recast_alias),
+    OTHER_LOSS("MAERegressionOutput", ln_nnvm_recast_alias),
+    OTHER_LOSS("SVMOutput", ln_nnvm_recast_alias),
+    ROW("_contrib_MultiBoxPrior", "multibox_prior", 1, .rewrite = ln_nnvm_recast_same,
+        .attrs = "sizes ratios steps offsets clip"),
+    {NULL},
+};

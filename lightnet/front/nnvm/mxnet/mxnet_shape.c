@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+// MXNet's operators that move and reduce elements in core's.
+
+#include <limits.h>
+#include <string.h>
+
+#include "front/nnvm/mxnet/ln_nnvm_core.h"
+
+/* ---- shapes ---- */
+
+/** The way before MXNet 0.9: one 0 is inferred. */
+static void rewrite_target_shape(ln_nnvm_recast *r, const int64_t *target, int len)
+{
+    const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
+    const int keeps = ln_nnvm_bool(&r->node, "keep_highest", 0);
+    int codes[LN_NNVM_MAX_TUPLE];
+    for (int i = 0; i < len; i++)
+        codes[i] = i == 0 && keeps ? 0 : target[i] == 0 ? -1 : (int)target[i];
+    ln_nnvm_recast_out(r, 0, LN_RECAST(r, "reshape", LN_ENTRY(src), LN_INTS("shape", len, codes)));
+}
+
+static void rewrite_reshape(ln_nnvm_recast *r)
+{
+    int64_t shape[LN_NNVM_MAX_TUPLE], target[LN_NNVM_MAX_TUPLE];
+    const int n_target = ln_nnvm_ints(&r->node, "target_shape", target);
+    if (ln_nnvm_bool(&r->node, "reverse", 0))
+        ln_nnvm_recast_lacks(r, "core does not count from the right");
+    ln_nnvm_bool(&r->node, "keep_highest", 0); // means nothing beside `shape`
+    if (ln_nnvm_ints(&r->node, "shape", shape) <= 0 && n_target > 0)
+        rewrite_target_shape(r, target, n_target);
+    else
+        ln_nnvm_recast_same(r);
+}
+
+/* ---- slices ---- */
+
+enum { TO_THE_END = INT_MAX, TO_THE_BEGINNING = INT_MIN };
+
+static int bound_of(int64_t value, int none)
+{
+    return value == LN_NNVM_NONE ? none
+           : value > INT_MAX     ? INT_MAX
+           : value < INT_MIN     ? INT_MIN
+                                 : (int)value;
+}
+
+static void slice(ln_nnvm_recast *r, int len, const int *begin, const int *end, const int *stride)
+{
+    const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
+    ln_nnvm_recast_begin(r, "strided_slice", 1, &src);
+    ln_nnvm_draft_set(r->draft, LN_INTS("begin", len, begin));
+    ln_nnvm_draft_set(r->draft, LN_INTS("end", len, end));
+    if (stride)
+        ln_nnvm_draft_set(r->draft, LN_INTS("stride", len, stride));
+    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
+}
+
+/** Bounds that are None are those of the whole axis. */
+static void rewrite_slice(ln_nnvm_recast *r)
+{
+    int64_t given[3][LN_NNVM_MAX_TUPLE];
+    int begin[LN_NNVM_MAX_TUPLE], end[LN_NNVM_MAX_TUPLE], step[LN_NNVM_MAX_TUPLE];
+    ln_nnvm_require(&r->node, "begin");
+    ln_nnvm_require(&r->node, "end");
+    const int n_begin = ln_nnvm_ints(&r->node, "begin", given[0]);
+    const int n_end = ln_nnvm_ints(&r->node, "end", given[1]);
+    const int n_step = ln_nnvm_ints(&r->node, "step", given[2]);
+    const int len = n_begin > n_end ? n_begin : n_end;
+    if (n_step > len)
+        ln_emit_fail(&r->node.emit, "%d steps of %d axes", n_step, len);
+    for (int i = 0; i < len; i++) {
+        step[i] = i < n_step ? bound_of(given[2][i], 1) : 1;
+        const int turns = step[i] < 0;
+        begin[i] = bound_of(i < n_begin ? given[0][i] : LN_NNVM_NONE, turns ? TO_THE_END : 0);
+        end[i] =
+            bound_of(i < n_end ? given[1][i] : LN_NNVM_NONE, turns ? TO_THE_BEGINNING : TO_THE_END);
+    }
+    slice(r, len, begin, end, n_step > 0 ? step : NULL);
+}
+
+static void rewrite_slice_axis(ln_nnvm_recast *r)
+{
+    int begin[LN_MAXDIM] = {0}, end[LN_MAXDIM];
+    ln_nnvm_require(&r->node, "axis");
+    ln_nnvm_require(&r->node, "begin");
+    const int axis = ln_nnvm_int_in(&r->node, "axis", 0, 0, LN_MAXDIM - 1);
+    for (int i = 0; i < LN_MAXDIM; i++)
+        end[i] = TO_THE_END;
+    begin[axis] = ln_nnvm_int_in(&r->node, "begin", 0, INT_MIN, INT_MAX);
+    end[axis] = ln_nnvm_int_in(&r->node, "end", TO_THE_END, INT_MIN, INT_MAX);
+    slice(r, axis + 1, begin, end, NULL);
+}
+
+/** Rows and columns to the lengths of the second input. */
+static void crop_like(ln_nnvm_recast *r)
+{
+    static const int rows_and_columns[] = {2, 3};
+    const ln_nnvm_entry inputs[] = {ln_nnvm_recast_in(r, 0), ln_nnvm_recast_in(r, 1)};
+    ln_nnvm_recast_out(r, 0,
+                       LN_RECAST(r, "slice_like", LN_ENTRY(inputs[0]), LN_ENTRY(inputs[1]),
+                                 LN_INTS("axis", 2, rows_and_columns)));
+}
+
+static void rewrite_crop(ln_nnvm_recast *r)
+{
+    int offset[2], size[2];
+    const int is_like = ln_nnvm_num_inputs(&r->node) == 2;
+    ln_nnvm_ints_of(&r->node, "offset", 2, 0, 0, offset);
+    ln_nnvm_ints_of(&r->node, "h_w", 2, 0, 0, size);
+    ln_nnvm_int(&r->node, "num_args", 1);
+    if (ln_nnvm_bool(&r->node, "center_crop", 0) || (is_like && (offset[0] || offset[1])))
+        ln_emit_fail(&r->node.emit, "the lengths of its inputs decide where it cuts");
+    const int begin[] = {0, 0, offset[0], offset[1]};
+    const int end[] = {TO_THE_END, TO_THE_END, bound_of((int64_t)offset[0] + size[0], 0),
+                       bound_of((int64_t)offset[1] + size[1], 0)};
+    if (is_like)
+        crop_like(r);
+    else
+        slice(r, 4, begin, end, NULL);
+}
+
+/* ---- joins and parts ---- */
+
+static void rewrite_concat(ln_nnvm_recast *r)
+{
+    ln_nnvm_recast_check_args(r);
+    ln_nnvm_recast_same(r);
+}
+
+static void rewrite_stack(ln_nnvm_recast *r)
+{
+    const int len = ln_nnvm_num_inputs(&r->node);
+    const int axis = ln_nnvm_int_in(&r->node, "axis", 0, -LN_MAXDIM, LN_MAXDIM - 1);
+    ln_nnvm_entry *parts =
+        ln_translation_alloc(&r->draft->base, ((size_t)len + 1) * sizeof(*parts));
+    ln_nnvm_recast_check_args(r);
+    for (int i = 0; parts && i < len; i++) {
+        const ln_nnvm_entry src = ln_nnvm_recast_in(r, i);
+        parts[i] = LN_RECAST(r, "expand_dims", LN_ENTRY(src), LN_INT("axis", axis));
+    }
+    ln_nnvm_recast_begin(r, "concatenate", parts ? len : 0, parts);
+    ln_nnvm_draft_set(r->draft, LN_INT("axis", axis));
+    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
+}
+
+/** Gives out what a split makes; `squeezes`: without the axis. */
+static void give_parts(ln_nnvm_recast *r, ln_nnvm_entry part, int len, int axis, int squeezes)
+{
+    for (int i = 0; i < len; i++, part.index++) {
+        ln_nnvm_entry own = part;
+        if (squeezes) {
+            own = LN_RECAST(r, "squeeze", LN_ENTRY(part), LN_INTS("axis", 1, &axis));
+        }
+        ln_nnvm_recast_out(r, (uint32_t)i, own);
+    }
+}
+
+static void split(ln_nnvm_recast *r, int len, const int *points, int is_uneven)
+{
+    const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
+    const int axis = ln_nnvm_int_in(&r->node, "axis", 1, -LN_MAXDIM, LN_MAXDIM - 1);
+    const int squeezes = ln_nnvm_bool(&r->node, "squeeze_axis", 0);
+    ln_nnvm_recast_begin(r, "split", 1, &src);
+    if (points)
+        ln_nnvm_draft_set(r->draft, LN_INTS("indices_or_sections", len - 1, points));
+    else
+        ln_nnvm_draft_set(r->draft, LN_INT("indices_or_sections", len));
+    if (is_uneven)
+        ln_nnvm_draft_set(r->draft, LN_BOOL("is_uneven", 1));
+    ln_nnvm_draft_set(r->draft, LN_INT("axis", axis));
+    give_parts(r, ln_nnvm_draft_end(r->draft, (uint32_t)len), len, axis, squeezes);
+}
+
+static void rewrite_slice_channel(ln_nnvm_recast *r)
+{
+    ln_nnvm_require(&r->node, "num_outputs");
+    split(r, ln_nnvm_int_in(&r->node, "num_outputs", 1, 1, 1 << 16), NULL, 0);
+}
+
+/** By the points of cuts; or in parts of which the first ones are longer by one, if need be. */
+static void rewrite_split_v2(ln_nnvm_recast *r)
+{
+    int64_t given[LN_NNVM_MAX_TUPLE] = {0};
+    int points[LN_NNVM_MAX_TUPLE];
+    const int parts = ln_nnvm_int_in(&r->node, "sections", 0, 0, 1 << 16);
+    const int len = ln_nnvm_ints(&r->node, "indices", given);
+    if (parts)
+        ln_nnvm_recast_lacks(r, "core has it for the points of cuts only");
+    else if (len < 1 || given[0])
+        ln_emit_fail(&r->node.emit, "attribute 'indices' does not begin with 0");
+    for (int i = 1; i < len; i++)
+        points[i - 1] = bound_of(given[i], 0);
+    if (!ln_nnvm_failed(&r->node))
+        split(r, parts ? parts : len, parts ? NULL : points, parts > 0);
+}
+
+/* ---- order ---- */
+
+static void rewrite_flip(ln_nnvm_recast *r)
+{
+    int64_t axes[LN_NNVM_MAX_TUPLE];
+    ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
+    ln_nnvm_require(&r->node, "axis");
+    const int len = ln_nnvm_ints(&r->node, "axis", axes);
+    for (int i = 0; i < len; i++) {
+        x = LN_RECAST(r, "flip", LN_ENTRY(x), LN_INT("axis", axes[i]));
+    }
+    ln_nnvm_recast_out(r, 0, x);
+}
+
+static void rewrite_pad(ln_nnvm_recast *r)
+{
+    const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
+    int64_t given[LN_NNVM_MAX_TUPLE];
+    int before[LN_NNVM_MAX_TUPLE / 2], after[LN_NNVM_MAX_TUPLE / 2];
+    ln_nnvm_require(&r->node, "mode");
+    ln_nnvm_require(&r->node, "pad_width");
+    const int len = ln_nnvm_ints(&r->node, "pad_width", given);
+    if (strcmp(ln_nnvm_text(&r->node, "mode", ""), "constant"))
+        ln_nnvm_recast_lacks(r, "core pads with a number only");
+    if (len % 2)
+        ln_emit_fail(&r->node.emit, "attribute 'pad_width' has %d numbers, expected pairs", len);
+    for (int i = 0; i + 1 < len; i += 2) {
+        before[i / 2] = bound_of(given[i], 0);
+        after[i / 2] = bound_of(given[i + 1], 0);
+    }
+    ln_nnvm_recast_begin(r, "pad", 1, &src);
+    ln_nnvm_draft_set(r->draft, LN_PAIRS("pad_width", len / 2, before, after));
+    ln_nnvm_draft_set(r->draft,
+                      LN_NUMBER("pad_value", ln_nnvm_float(&r->node, "constant_value", 0)));
+    ln_nnvm_recast_attrs(r);
+    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
+}
+
+/* ---- reductions ---- */
+
+/** MXNet's index is a float. */
+static void rewrite_arg(ln_nnvm_recast *r)
+{
+    const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
+    const int is_channel = !strcmp(r->node.vertex->op, "argmax_channel");
+    const int version = (int)r->node.model->graph.version;
+    const int axis =
+        is_channel ? 1 : ln_nnvm_int_in(&r->node, "axis", 0, -LN_MAXDIM, LN_MAXDIM - 1);
+    // Up to 0.9.4, -1 is how an axis that is not given is written.
+    const int is_all =
+        !is_channel && (!ln_nnvm_has(&r->node, "axis") || (axis == -1 && version < 905));
+    ln_nnvm_recast_begin(r, r->row->with, 1, &src);
+    if (!is_all)
+        ln_nnvm_draft_set(r->draft, LN_INTS("axis", 1, &axis));
+    ln_nnvm_recast_attr(r, "keepdims", "keepdims");
+    const ln_nnvm_entry index = ln_nnvm_recast_end(r);
+    ln_nnvm_recast_out(r, 0, LN_RECAST(r, "cast", LN_ENTRY(index), LN_DTYPE("dtype", TL_FLOAT)));
+}
+
+/** The sum of sizes, or the root of the sum of squares. */
+static void rewrite_norm(ln_nnvm_recast *r)
+{
+    const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
+    const int ord = ln_nnvm_int_in(&r->node, "ord", 2, 1, 2);
+    const ln_nnvm_entry terms = ord == 1 ? ln_nnvm_recast_unary(r, "abs", src)
+                                         : ln_nnvm_recast_binary(r, "elemwise_mul", src, src);
+    ln_nnvm_recast_begin(r, "sum", 1, &terms);
+    ln_nnvm_recast_attrs(r);
+    const ln_nnvm_entry sum = ln_nnvm_recast_end(r);
+    ln_nnvm_recast_out(r, 0, ord == 1 ? sum : ln_nnvm_recast_unary(r, "sqrt", sum));
+}
+
+static void rewrite_take(ln_nnvm_recast *r)
+{
+    const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0), index = ln_nnvm_recast_in(r, 1);
+    const int axis = ln_nnvm_int_in(&r->node, "axis", 0, -LN_MAXDIM, LN_MAXDIM - 1);
+    if (strcmp(ln_nnvm_text(&r->node, "mode", "clip"), "clip"))
+        ln_emit_fail(&r->node.emit, "core moves indices out of range to the nearest");
+    const ln_nnvm_entry inputs[] = {
+        src, LN_RECAST(r, "cast", LN_ENTRY(index), LN_DTYPE("dtype", TL_INT32))};
+    ln_nnvm_recast_out(
+        r, 0, LN_RECAST(r, "take", LN_ENTRY(inputs[0]), LN_ENTRY(inputs[1]), LN_INT("axis", axis)));
+}
+
+/** Core reverses all axes to transpose, MXNet does not: without shapes only what is not transposed
+ * is the same in both. */
+static void rewrite_dot(ln_nnvm_recast *r)
+{
+    if (ln_nnvm_bool(&r->node, "transpose_a", 0) || ln_nnvm_bool(&r->node, "transpose_b", 0))
+        ln_emit_fail(&r->node.emit, "core transposes in another way");
+    ln_nnvm_recast_same(r);
+}
+
+/** A constant; the place where it was made says nothing. Core has no length that is open. */
+static void rewrite_full(ln_nnvm_recast *r)
+{
+    int64_t dims[LN_NNVM_MAX_TUPLE];
+    const int len = ln_nnvm_ints(&r->node, "shape", dims);
+    for (int i = 0; i < len; i++)
+        if (dims[i] < 1)
+            ln_nnvm_recast_lacks(r, "core has no lengths that are not told");
+    ln_nnvm_recast_same(r);
+}
+
+#define ROW(op, with, len, ...)                                 \
+    {                                                           \
+        op, LN_NNVM_IN_MXNET, NULL, with, len, len, __VA_ARGS__ \
+    }
+#define SAME(op, core, len, ...) ROW(op, core, len, .rewrite = ln_nnvm_recast_same, __VA_ARGS__)
+#define REDUCE(op, core)         SAME(op, core, 1, .attrs = "axis keepdims exclude")
+#define FILL(op, core)                                            \
+    ROW(op, core, 0, .ignored = " ctx ", .rewrite = rewrite_full, \
+        .attrs = "shape dtype value=fill_value")
+#define JOIN(op, rewrite_it, names)                                                         \
+    {                                                                                       \
+        op, LN_NNVM_IN_MXNET, NULL, "concatenate", 1, .rewrite = rewrite_it, .attrs = names \
+    }
+
+const ln_nnvm_row ln_nnvm_mxnet_rows_shape[] = {
+    SAME("Flatten", "flatten", 1, .attrs = NULL),
+    SAME("flatten", NULL, 1, .attrs = NULL),
+    ROW("Reshape", "reshape", 1, .rewrite = rewrite_reshape, .attrs = "!shape +reverse"),
+    ROW("reshape", NULL, 1, .rewrite = rewrite_reshape, .attrs = "!shape +reverse"),
+    SAME("reshape_like", NULL, 2, .attrs = NULL),
+    SAME("transpose", NULL, 1, .attrs = "axes"),
+    SAME("expand_dims", NULL, 1, .attrs = "!axis"),
+    SAME("squeeze", NULL, 1, .attrs = "axis"),
+    ROW("slice", NULL, 1, .rewrite = rewrite_slice, .attrs = "step=stride"),
+    ROW("crop", NULL, 1, .rewrite = rewrite_slice, .attrs = "step=stride"),
+    ROW("slice_axis", NULL, 1, .rewrite = rewrite_slice_axis),
+    SAME("slice_like", NULL, 2, .attrs = "axes=axis"),
+    {"Crop", LN_NNVM_IN_MXNET, NULL, NULL, 1, 2, .rewrite = rewrite_crop},
+    JOIN("Concat", rewrite_concat, "dim=axis"),
+    JOIN("concat", rewrite_concat, "dim=axis"),
+    JOIN("stack", rewrite_stack, NULL),
+    ROW("SliceChannel", NULL, 1, .rewrite = rewrite_slice_channel),
+    ROW("split", NULL, 1, .rewrite = rewrite_slice_channel),
+    ROW("_split_v2", NULL, 1, .rewrite = rewrite_split_v2),
+    ROW("reverse", NULL, 1, .rewrite = rewrite_flip),
+    ROW("flip", NULL, 1, .rewrite = rewrite_flip),
+    ROW("Pad", NULL, 1, .rewrite = rewrite_pad, .attrs = "+mode"),
+    ROW("pad", NULL, 1, .rewrite = rewrite_pad, .attrs = "+mode"),
+    SAME("broadcast_to", NULL, 1, .attrs = "shape"),
+    ROW("take", NULL, 2, .rewrite = rewrite_take),
+    SAME("gather_nd", NULL, 2, .attrs = NULL),
+    ROW("dot", "matmul", 2, .rewrite = rewrite_dot),
+    REDUCE("sum", NULL),
+    REDUCE("mean", NULL),
+    REDUCE("prod", NULL),
+    REDUCE("max", NULL),
+    REDUCE("min", NULL),
+    REDUCE("sum_axis", "sum"),
+    REDUCE("max_axis", "max"),
+    REDUCE("min_axis", "min"),
+    ROW("norm", NULL, 1, .rewrite = rewrite_norm, .attrs = "axis keepdims"),
+    ROW("argmax", "argmax", 1, .rewrite = rewrite_arg),
+    ROW("argmin", "argmin", 1, .rewrite = rewrite_arg),
+    ROW("argmax_channel", "argmax", 1, .rewrite = rewrite_arg),
+    FILL("_zeros", "zeros"),
+    FILL("_ones", "ones"),
+    FILL("_full", "full"),
+    {NULL},
+};

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading an NNVM graph into a context: variables, nodes in order, heads.
+//
+// A variable is a parameter or an input. The shape of a parameter may only follow from who reads
+// it, through nodes that keep shapes (a quantized weight is scaled, rounded and cut before the
+// convolution): such nodes wait until somebody reads what they make, and are translated then.
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/ln_suffix.h"
+#include "data/ln_data_give.h"
+#include "front/ln_fronts.h"
+#include "front/nnvm/mxnet/ln_nnvm_core.h"
+#include "front/nnvm/read/ln_nnvm_vars.h"
+#include "front/nnvm/write/ln_nnvm_write.h"
+#include "ir/ln_bind.h"
+#include "ir/ln_context_ops.h"
+#include "ir/ln_weights.h"
+#include "pass/ln_cleanup.h"
+#include "tensorlight/tl_util.h"
+
+/* The front end of an emitter. The emitter is the node's first member. */
+
+static const ln_nnvm_node *node_of(const ln_emit *e)
+{
+    return (const ln_nnvm_node *)e;
+}
+
+static void place(const ln_emit *e, char *buf, size_t size)
+{
+    const ln_nnvm_vertex *v = node_of(e)->vertex;
+    v = v->origin ? v->origin : v;
+    snprintf(buf, size, "nodes[%zu] \"%.256s\" (%.128s)", v->at, v->name, v->op);
+}
+
+static const char *name(const ln_emit *e)
+{
+    return node_of(e)->vertex->name;
+}
+
+static const char *type(const ln_emit *e)
+{
+    return node_of(e)->vertex->op;
+}
+
+static const char *output(const ln_emit *e, int i)
+{
+    const char *own = name(e);
+    return i == 0 ? own
+                  : ln_translation_print(e->translation, "%.*s_%d", ln_name_stem(own), own, i);
+}
+
+// Outputs are made in order.
+static void made(ln_emit *e, int i, const char *tensor)
+{
+    ln_nnvm_vertex *v = node_of(e)->vertex;
+    const size_t len = v->n_outs;
+    if (i < 0 || (size_t)i != len)
+        return;
+    if (!(len & (len - 1))) { // full: it has room for a power of two
+        const char **outs =
+            ln_translation_alloc(e->translation, (len ? 2 * len : 1) * sizeof(*outs));
+        if (!outs)
+            return;
+        if (len)
+            memcpy(outs, v->outs, len * sizeof(*outs));
+        v->outs = outs;
+    }
+    v->outs[v->n_outs++] = tensor;
+}
+
+ln_nnvm_node ln_nnvm_node_init(ln_nnvm_model *m, ln_nnvm_vertex *v)
+{
+    static const ln_emit_front front = {place, name, type, output, made, NULL};
+    return (ln_nnvm_node){
+        .emit = {.translation = &m->base, .front = &front}, .model = m, .vertex = v, .row = v->row};
+}
+
+int ln_nnvm_failed(const ln_nnvm_node *n)
+{
+    return n->model->base.failed;
+}
+
+int ln_nnvm_is_mxnet(const ln_nnvm_node *n)
+{
+    return n->vertex->is_mxnet;
+}
+
+int ln_nnvm_was_mxnet(const ln_nnvm_node *n)
+{
+    return n->vertex->origin != NULL;
+}
+
+const tl_tensor *ln_nnvm_tensor_of(const ln_nnvm_node *n, const char *tensor)
+{
+    return ln_translation_tensor(&n->model->base, tensor);
+}
+
+void ln_nnvm_alias(ln_nnvm_node *n, int i, const char *tensor)
+{
+    if (tensor && !ln_nnvm_failed(n))
+        made(&n->emit, i, tensor);
+}
+
+int ln_nnvm_axis(ln_nnvm_node *n, int64_t axis, int ndim)
+{
+    if (axis >= -(int64_t)ndim && axis < ndim)
+        return (int)(axis < 0 ? axis + ndim : axis);
+    ln_emit_fail(&n->emit, "axis %" PRId64 " of a tensor with %d dimensions, expected %d to %d",
+                 axis, ndim, -ndim, ndim - 1);
+    return 0;
+}
+
+/* Nodes */
+
+int ln_nnvm_is_harmless(const ln_nnvm_node *n, const char *key)
+{
+    static const char *const annotations[] = {"ctx_group", "lr_mult", "wd_mult", "force_mirroring",
+                                              "mirror_stage"};
+    const size_t len = strlen(key);
+    char word[64];
+    if (len >= 4 && !strncmp(key, "__", 2) && ln_ends_with(key, len, "__"))
+        return 1;
+    for (size_t i = 0; i < sizeof(annotations) / sizeof(annotations[0]); i++) {
+        const size_t tail = strlen(annotations[i]);
+        if (ln_ends_with(key, len, annotations[i]) && (len == tail || key[len - tail - 1] == '_'))
+            return 1;
+    }
+    return n->row->ignored && len < sizeof(word) - 3 &&
+           snprintf(word, sizeof(word), " %s ", key) > 0 && strstr(n->row->ignored, word);
+}
+
+void ln_nnvm_check_attrs(ln_nnvm_node *n)
+{
+    for (size_t i = 0; i < n->vertex->n_attrs; i++) {
+        const ln_nnvm_attr *a = &n->vertex->attrs[i];
+        const int is_given = strcmp(a->value, "None") != 0;
+        if (is_given && !a->is_read && !ln_nnvm_is_harmless(n, a->key))
+            ln_emit_fail(&n->emit, "attribute '%.128s' (\"%.128s\") is not known", a->key,
+                         a->value);
+    }
+}
+
+void ln_nnvm_check_inputs(ln_nnvm_node *n)
+{
+    const ln_nnvm_row *row = n->row;
+    const int len = ln_nnvm_num_inputs(n);
+    // Parameters at the end may be left out of old files.
+    const int least = n->model->graph.is_oldest && row->weights ? 1 : row->least;
+    if (len < least || (row->most && len > row->most))
+        ln_emit_fail(&n->emit, "%d inputs, expected %s%d", len,
+                     row->most == row->least ? "" : "at least ", row->least);
+}
+
+static void translate_node(ln_nnvm_model *m, ln_nnvm_vertex *v)
+{
+    ln_nnvm_node n = ln_nnvm_node_init(m, v);
+    ln_nnvm_check_inputs(&n);
+    if (!m->base.failed)
+        v->row->translate(&n);
+    ln_emit_begin(&n.emit, NULL); // drops what a failure left unfinished
+    if (!m->base.failed)
+        ln_nnvm_check_attrs(&n);
+}
+
+/* Variables and nodes that wait */
+
+static int waits(const ln_nnvm_vertex *v)
+{
+    return !v->n_outs;
+}
+
+static int is_step(const ln_nnvm_vertex *v)
+{
+    return !v->is_variable && v->row->keeps_shape && v->n_inputs && waits(v);
+}
+
+// The variable whose shape decides that of `v`, itself or through nodes that keep shapes. Where
+// that still waits so does all behind it, as nodes are translated from there on: chains may be
+// long, and are not walked along again.
+static ln_nnvm_vertex *root_of(const ln_nnvm_model *m, ln_nnvm_vertex *v)
+{
+    ln_nnvm_vertex *root = v;
+    while (is_step(root))
+        root = root->root && waits(root->root) ? root->root : &m->graph.nodes[root->inputs[0].node];
+    if (root != v)
+        v->root = root;
+    return root;
+}
+
+// Translates the nodes behind one that is there, up to `v`; a list of them instead of recursion, as
+// chains may be long.
+static void translate_up_to(ln_nnvm_model *m, ln_nnvm_vertex *v)
+{
+    ln_list *path = NULL;
+    for (; waits(v) && !v->is_variable && !m->base.failed; v = &m->graph.nodes[v->inputs[0].node]) {
+        ln_list *longer = ln_list_prepend(path, v);
+        if (!longer)
+            ln_translation_fail_memory(&m->base);
+        else
+            path = longer;
+    }
+    LN_LIST_FOREACH(v, path)
+    {
+        if (!m->base.failed)
+            translate_node(m, v);
+    }
+    ln_list_free(path);
+}
+
+void ln_nnvm_fail_output(ln_nnvm_node *n, const ln_nnvm_entry *e, uint32_t n_outs)
+{
+    ln_emit_fail(&n->emit,
+                 "\"%.256s\" has %" PRIu32 " usable output%s, index %" PRIu32 " requested",
+                 n->model->graph.nodes[e->node].name, n_outs, n_outs == 1 ? "" : "s", e->index);
+}
+
+static const char *entry_tensor(ln_nnvm_node *n, const ln_nnvm_entry *e)
+{
+    const ln_nnvm_vertex *v = &n->model->graph.nodes[e->node];
+    if (e->index >= v->n_outs)
+        ln_nnvm_fail_output(n, e, v->n_outs);
+    return ln_nnvm_failed(n) ? NULL : v->outs[e->index];
+}
+
+int ln_nnvm_num_inputs(const ln_nnvm_node *n)
+{
+    return n->vertex->n_inputs < 1 << 20 ? (int)n->vertex->n_inputs : 1 << 20;
+}
+
+int ln_nnvm_is_shaped(const ln_nnvm_node *n, int i)
+{
+    const ln_nnvm_model *m = n->model;
+    return i < ln_nnvm_num_inputs(n) &&
+           !waits(root_of(m, &m->graph.nodes[n->vertex->inputs[i].node]));
+}
+
+const char *ln_nnvm_in(ln_nnvm_node *n, int i)
+{
+    ln_nnvm_model *m = n->model;
+    if (i >= ln_nnvm_num_inputs(n))
+        ln_emit_fail(&n->emit, "input %d is missing", i);
+    if (ln_nnvm_failed(n))
+        return NULL;
+    const ln_nnvm_entry *e = &n->vertex->inputs[i];
+    ln_nnvm_vertex *v = &m->graph.nodes[e->node], *root = root_of(m, v);
+    if (waits(root)) {
+        ln_emit_fail(&n->emit,
+                     "the shape of variable \"%.256s\" is not known; give it by option 'shape', as "
+                     "'%.256s=1x3x224x224', or the file of parameters",
+                     root->name, root->name);
+        return NULL;
+    }
+    translate_up_to(m, v);
+    return entry_tensor(n, e);
+}
+
+const char *ln_nnvm_left_out_name(ln_nnvm_node *n, const char *arg)
+{
+    return ln_translation_print(&n->model->base, "%.*s_%s", ln_name_stem(n->vertex->name),
+                                n->vertex->name, arg);
+}
+
+static const char *left_out(ln_nnvm_node *n, const char *arg, int ndim, const int *dims)
+{
+    const char *own = ln_nnvm_left_out_name(n, arg);
+    return own ? ln_nnvm_add_param(n->model, own, TL_FLOAT, ndim, dims) : NULL;
+}
+
+const char *ln_nnvm_weight(ln_nnvm_node *n, int i, const char *arg, int ndim, const int *dims)
+{
+    ln_nnvm_model *m = n->model;
+    if (ln_nnvm_failed(n))
+        return NULL;
+    if (i >= ln_nnvm_num_inputs(n) && m->graph.is_oldest)
+        return left_out(n, arg, ndim, dims);
+    if (i < ln_nnvm_num_inputs(n)) {
+        ln_nnvm_vertex *root = root_of(m, &m->graph.nodes[n->vertex->inputs[i].node]);
+        if (waits(root) && root->is_variable)
+            ln_nnvm_add_variable(m, root, ndim, dims);
+    }
+    return ln_nnvm_in(n, i);
+}
+
+// A node that keeps its shape waits for a variable that has none yet.
+static int must_wait(const ln_nnvm_model *m, ln_nnvm_vertex *v)
+{
+    return v->row->keeps_shape && v->n_inputs && waits(root_of(m, v));
+}
+
+static void translate_nodes(ln_nnvm_model *m)
+{
+    for (size_t i = 0; i < m->graph.n_nodes && !m->base.failed; i++) {
+        ln_nnvm_vertex *v = &m->graph.nodes[i];
+        if (v->is_live && !v->is_variable && waits(v) && !must_wait(m, v))
+            translate_node(m, v);
+    }
+}
+
+/* Heads */
+
+// An output has memory of its own: what stands for it may be an input, a constant, or another
+// output.
+static void add_head(ln_nnvm_model *m, ln_hash *taken, size_t k)
+{
+    const ln_nnvm_entry *e = &m->graph.heads[k];
+    ln_nnvm_vertex head = {.op = "head", .name = m->graph.nodes[e->node].name};
+    ln_nnvm_vertex *v = &m->graph.nodes[e->node];
+    ln_nnvm_node n = ln_nnvm_node_init(m, v);
+    ln_nnvm_vertex *root = root_of(m, v);
+    if (waits(root))
+        ln_emit_fail(
+            &n.emit,
+            "heads[%zu] needs variable \"%.256s\", whose shape is not known; give it by option "
+            "'shape', as '%.256s=1x3x224x224'",
+            k, root->name, root->name);
+    else
+        translate_up_to(m, v);
+    const char *tensor = entry_tensor(&n, e);
+    if (!tensor)
+        return;
+    ln_nnvm_node own = ln_nnvm_node_init(m, &head);
+    if (!ln_translation_can_output(&m->base, tensor, tensor) || ln_hash_find(taken, tensor))
+        tensor = ln_emit_simple(&own.emit, "forward", tensor, 0);
+    if (tensor && ln_hash_insert(taken, tensor, (void *)tensor) < 0)
+        ln_translation_fail_memory(&m->base);
+    if (tensor)
+        ln_translation_output(&m->base, tensor);
+}
+
+static void add_heads(ln_nnvm_model *m)
+{
+    ln_hash *taken = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    if (!taken)
+        ln_translation_fail_memory(&m->base);
+    for (size_t k = 0; k < m->graph.n_heads && !m->base.failed; k++)
+        add_head(m, taken, k);
+    ln_hash_free(taken);
+}
+
+/* The whole */
+
+// What nodes make has their names, whatever steps towards other nodes come before.
+static void reserve_names(ln_nnvm_model *m)
+{
+    m->base.reserved = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    for (size_t i = 0; m->base.reserved && i < m->graph.n_nodes; i++)
+        if (ln_hash_insert(m->base.reserved, m->graph.nodes[i].name,
+                           (void *)m->graph.nodes[i].name) < 0)
+            ln_translation_fail_memory(&m->base);
+    if (!m->base.reserved)
+        ln_translation_fail_memory(&m->base);
+}
+
+static int batch_size(const ln_nnvm_model *m)
+{
+    int batch = 0;
+    for (size_t i = 0; i < m->graph.n_variables; i++) {
+        const ln_nnvm_vertex *const v = m->graph.variables[i];
+        if (!v->n_outs || v->is_weight || ln_bind_param(m->base.ctx, v->name))
+            continue;
+        const tl_tensor *const t = ln_translation_tensor(&m->base, v->outs[0]);
+        if (!t->ndim || (batch && t->dims[0] != batch))
+            return 0;
+        batch = t->dims[0];
+    }
+    return batch;
+}
+
+static void translate(ln_nnvm_model *m, ln_nnvm_draft *d)
+{
+    ln_nnvm_choose_rows(m);
+    if (!m->base.failed)
+        ln_nnvm_recast_model(m, d);
+    if (!m->base.failed)
+        reserve_names(m);
+    if (!m->base.failed)
+        ln_nnvm_add_known(m);
+    if (!m->base.failed)
+        m->batch_size = batch_size(m);
+    if (!m->base.failed)
+        translate_nodes(m);
+    if (!m->base.failed)
+        add_heads(m);
+}
+
+static int read_nnvm(ln_context *ctx, const char *name, ln_infile *file)
+{
+    ln_nnvm_model m = {.base = {.ctx = ctx, .file = name}};
+    ln_nnvm_draft d;
+    ctx->declared = LN_DECLARES_INPUTS | LN_DECLARES_OUTPUTS;
+    ctx->weights = ln_weights_create();
+    if (!ctx->weights)
+        return ln_fail_memory(ctx);
+    if (ln_data_look(ctx))
+        return ln_fail_at(ctx, "%s", name);
+    ln_nnvm_draft_init(&d, ctx, name);
+    m.base.failed = d.base.failed;
+    ln_nnvm_graph_read(&m.graph, &m.base, file->data, file->size);
+    if (!m.base.failed)
+        translate(&m, &d);
+    const int status =
+        m.base.failed || ln_context_index_names(ctx) || ln_cleanup_dead(ctx) < 0 ? -1 : 0;
+    ln_hash_free(m.base.reserved);
+    ln_nnvm_draft_clear(&d);
+    ln_nnvm_graph_clear(&m.graph);
+    ln_translation_clear(&m.base);
+    return status;
+}
+
+const ln_front ln_front_nnvm = {
+    .format = "NNVM",
+    .is = ln_nnvm_is,
+    .asks_shapes = 1,
+    .read = read_nnvm,
+    .write = ln_nnvm_write,
+    .rewrite = ln_nnvm_rewrite,
+};

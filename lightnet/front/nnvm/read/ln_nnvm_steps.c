@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps that many translators are made of.
+
+#include "front/nnvm/read/ln_nnvm_steps.h"
+
+#include <limits.h>
+#include <string.h>
+
+int ln_nnvm_is_float(tl_dtype dtype)
+{
+    return dtype == TL_FLOAT || dtype == TL_DOUBLE || dtype == TL_FLOAT16 || dtype == TL_BFLOAT16;
+}
+
+int ln_nnvm_copy_dims(const ln_nnvm_node *n, const char *tensor, int dims[LN_MAXDIM])
+{
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, tensor);
+    memcpy(dims, t->dims, (size_t)t->ndim * sizeof(int));
+    return t->ndim;
+}
+
+int ln_nnvm_axes(ln_nnvm_node *n, const char *key, int ndim, int excludes, int axes[LN_MAXDIM])
+{
+    int64_t given[LN_NNVM_MAX_TUPLE];
+    int named[LN_MAXDIM] = {0}, n_axes = 0;
+    const int len = ln_nnvm_ints(n, key, given);
+    for (int i = 0; i < len && !ln_nnvm_failed(n); i++)
+        named[ln_nnvm_axis(n, given[i], ndim)] = 1;
+    for (int i = 0; i < ndim; i++)
+        if (named[i] != excludes)
+            axes[n_axes++] = i;
+    return n_axes;
+}
+
+int ln_nnvm_has_bias(ln_nnvm_node *n, int without)
+{
+    const char *const key = ln_nnvm_is_mxnet(n) ? "no_bias" : "use_bias";
+    const int has_bias =
+        ln_nnvm_is_mxnet(n) ? !ln_nnvm_bool(n, key, without) : ln_nnvm_bool(n, key, 1);
+    if (!has_bias && ln_nnvm_num_inputs(n) > 2)
+        ln_emit_fail(&n->emit, "%d inputs, expected 2, as attribute '%s' says that it has no bias",
+                     ln_nnvm_num_inputs(n), key);
+    return has_bias;
+}
+
+const char *ln_nnvm_scalar_like(ln_nnvm_node *n, const char *like, double value)
+{
+    return ln_emit_scalar(&n->emit, ln_nnvm_tensor_of(n, like)->dtype, value);
+}
+
+const char *ln_nnvm_unary_of(ln_nnvm_node *n, const char *func, const char *src, double alpha,
+                             double beta, int i)
+{
+    return LN_EMIT(&n->emit, i, "unary", LN_ARG("src", src), LN_TEXT("func", func),
+                   LN_NUMBER("alpha", alpha), LN_NUMBER("beta", beta));
+}
+
+const char *ln_nnvm_compare(ln_nnvm_node *n, const char *op, const char *a, const char *b)
+{
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "compare", LN_ARG("src1", a), LN_ARG("src2", b),
+                   LN_TEXT("op", op));
+}
+
+const char *ln_nnvm_is_set(ln_nnvm_node *n, const char *src)
+{
+    return ln_nnvm_compare(n, "TL_COMPARE_NOT_EQUAL", src, ln_nnvm_scalar_like(n, src, 0));
+}
+
+// `unary` clips floats only.
+const char *ln_nnvm_clip(ln_nnvm_node *n, const char *src, double least, double most, int i)
+{
+    if (ln_nnvm_is_float(ln_nnvm_tensor_of(n, src)->dtype))
+        return ln_nnvm_unary_of(n, "TL_UNARY_CLIP", src, least, most, i);
+    src = ln_emit_binary(&n->emit, "TL_BINARY_MAX", src, ln_nnvm_scalar_like(n, src, least),
+                         LN_EMIT_TEMP);
+    return ln_emit_binary(&n->emit, "TL_BINARY_MIN", src, ln_nnvm_scalar_like(n, src, most), i);
+}
+
+const char *ln_nnvm_where(ln_nnvm_node *n, const char *cond, const char *a, const char *b, int i)
+{
+    return LN_EMIT(&n->emit, i, "where", LN_ARG("cond", cond), LN_ARG("src1", a),
+                   LN_ARG("src2", b));
+}
+
+const char *ln_nnvm_reduce(ln_nnvm_node *n, const char *op, const char *src, int n_axes,
+                           const int *axes, int keeps, int i)
+{
+    return LN_EMIT(&n->emit, i, "reduce", LN_ARG("src", src), LN_TEXT("op", op),
+                   LN_INTS("axes", n_axes, axes), LN_BOOL("keepdims", keeps));
+}
+
+const char *ln_nnvm_matmul(ln_nnvm_node *n, const char *a, const char *b, int trans1, int trans2,
+                           int i)
+{
+    return LN_EMIT(&n->emit, i, "matmul", LN_ARG("src1", a), LN_ARG("src2", b),
+                   LN_BOOL("trans1", trans1), LN_BOOL("trans2", trans2));
+}
+
+const char *ln_nnvm_slice(ln_nnvm_node *n, const char *src, int len, const int *axes,
+                          const int *starts, const int *ends, const int *steps, int i)
+{
+    const char *const dst = LN_EMIT(&n->emit, i, "stride_slice", LN_ARG("src", src),
+                                    LN_INTS("axes", len, axes), LN_INTS("starts", len, starts),
+                                    LN_INTS("ends", len, ends), LN_INTS("steps", len, steps));
+    if (!ln_nnvm_failed(n) && !ln_nnvm_tensor_of(n, dst)->len)
+        ln_emit_fail(&n->emit, "the slice is empty");
+    return dst;
+}
+
+const char *ln_nnvm_join(ln_nnvm_node *n, int len, const char *const *src, int axis, int i)
+{
+    ln_emit_begin(&n->emit, "join");
+    for (int k = 0; k < len; k++)
+        ln_emit_arg_at(&n->emit, "src", k, src[k]);
+    ln_emit_set(&n->emit, LN_INT("axis", axis));
+    return ln_emit_end(&n->emit, "dst", i);
+}
+
+const char *ln_nnvm_expand(ln_nnvm_node *n, const char *src, int ndim, const int *dims, int i)
+{
+    return LN_EMIT(&n->emit, i, "expand", LN_ARG("src", src), LN_INTS("dims", ndim, dims));
+}
+
+const char *ln_nnvm_repeat(ln_nnvm_node *n, const char *src, int axis, int repeats, int i)
+{
+    int dims[LN_MAXDIM + 1];
+    const int ndim = ln_nnvm_copy_dims(n, src, dims);
+    if (ln_nnvm_failed(n))
+        return NULL;
+    if (ndim == LN_MAXDIM || dims[axis] > INT_MAX / repeats) {
+        ln_emit_fail(&n->emit, "axis %d of %d, of length %d, %d times", axis, ndim, dims[axis],
+                     repeats);
+        return NULL;
+    }
+    const int len = dims[axis] * repeats;
+    memmove(dims + axis + 1, dims + axis, (size_t)(ndim - axis) * sizeof(int));
+    dims[axis + 1] = 1; // [.., D, 1, ..] to [.., D, repeats, ..] to [.., D repeats, ..]
+    src = ln_emit_reshape(&n->emit, src, ndim + 1, dims, LN_EMIT_TEMP);
+    dims[axis + 1] = repeats;
+    src = ln_nnvm_expand(n, src, ndim + 1, dims, LN_EMIT_TEMP);
+    memmove(dims + axis, dims + axis + 1, (size_t)(ndim - axis) * sizeof(int));
+    dims[axis] = len;
+    return ln_emit_reshape(&n->emit, src, ndim, dims, i);
+}
+
+/* ---- layouts ---- */
+
+static int is_upper(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+static int is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+// The axes in the order of the text. -1: it is no layout.
+static int read_axes(const char *text, ln_nnvm_layout *layout)
+{
+    for (; *text; text++) {
+        int size = 0;
+        for (; is_digit(*text) && size < INT_MAX / 10 - 1; text++)
+            size = size * 10 + *text - '0';
+        const char axis = size ? (char)(*text - 'a' + 'A') : *text;
+        if (!is_upper(axis) || layout->ndim == LN_MAXDIM)
+            return -1;
+        layout->axes[layout->ndim] = axis;
+        layout->sizes[layout->ndim++] = size;
+    }
+    return 0;
+}
+
+// The places of the axis: that of the outer part, then those of the inner ones. Returns how many
+// outer ones there are.
+static int place_axis(ln_nnvm_layout *layout, char axis, int *n_placed, int *n_parts)
+{
+    int n_outer = 0;
+    for (int inner = 0; inner < 2; inner++)
+        for (int i = 0; i < layout->ndim; i++)
+            if (layout->axes[i] == axis && (layout->sizes[i] > 0) == inner) {
+                layout->places[(*n_placed)++] = i;
+                ++*n_parts;
+                n_outer += !inner;
+            }
+    return n_outer;
+}
+
+ln_nnvm_layout ln_nnvm_layout_of(ln_nnvm_node *n, const char *text, const char *plain)
+{
+    ln_nnvm_layout layout = {0};
+    int n_placed = 0, fits = !read_axes(text, &layout);
+    for (int i = 0; fits && plain[i]; i++)
+        fits = place_axis(&layout, plain[i], &n_placed, &layout.n_parts[i]) == 1;
+    if (!fits || n_placed != layout.ndim) {
+        ln_emit_fail(&n->emit,
+                     "layout \"%.64s\", expected an order of %s, of at most %d axes with their "
+                     "inner parts",
+                     text, plain, LN_MAXDIM);
+        return (ln_nnvm_layout){0};
+    }
+    return layout;
+}
+
+int ln_nnvm_is_plain(const ln_nnvm_layout *layout)
+{
+    for (int i = 0; i < layout->ndim; i++)
+        if (layout->places[i] != i || layout->sizes[i])
+            return 0;
+    return 1;
+}
+
+/* Moving */
+
+// The lengths of an axis' parts, from the outer to the inner.
+static void split_axis(ln_nnvm_node *n, const ln_nnvm_layout *layout, int first, int n_parts,
+                       int dim, int *lens)
+{
+    int64_t inner = 1;
+    for (int k = 1; k < n_parts; k++) {
+        lens[k] = layout->sizes[layout->places[first + k]];
+        inner = inner * lens[k] > INT_MAX ? INT_MAX : inner * lens[k];
+    }
+    lens[0] = (int)(dim / inner);
+    if (dim % inner)
+        ln_emit_fail(&n->emit, "axis %c has length %d, expected a multiple of its inner part, %d",
+                     layout->axes[layout->places[first]], dim, (int)inner);
+}
+
+// The plain shape with its axes split; returns the number of plain axes.
+static int split_dims(ln_nnvm_node *n, const ln_nnvm_layout *layout, const int *dims,
+                      int split[LN_MAXDIM])
+{
+    int axis = 0;
+    for (int at = 0; at < layout->ndim && layout->n_parts[axis]; at += layout->n_parts[axis++])
+        split_axis(n, layout, at, layout->n_parts[axis], dims[axis], split + at);
+    return axis;
+}
+
+void ln_nnvm_layout_dims(ln_nnvm_node *n, const ln_nnvm_layout *layout, const int *dims,
+                         int there[LN_MAXDIM])
+{
+    int split[LN_MAXDIM] = {0};
+    split_dims(n, layout, dims, split);
+    for (int i = 0; i < layout->ndim; i++)
+        there[layout->places[i]] = split[i];
+}
+
+static int is_ordered(const ln_nnvm_layout *layout)
+{
+    for (int i = 0; i < layout->ndim; i++)
+        if (layout->places[i] != i)
+            return 0;
+    return 1;
+}
+
+// The product of the parts of each axis of the plain layout; returns how many axes there are. Inner
+// parts have the length that the layout says.
+static int merge_dims(ln_nnvm_node *n, const ln_nnvm_layout *layout, const int *own, int *dims)
+{
+    int axis = 0;
+    for (int i = 0; i < layout->ndim; i++)
+        if (layout->sizes[i] && own[i] != layout->sizes[i])
+            ln_emit_fail(&n->emit, "inner part %d of its data has length %d, expected %d", i,
+                         own[i], layout->sizes[i]);
+    for (int at = 0; at < layout->ndim && !ln_nnvm_failed(n); axis++) {
+        int64_t dim = 1;
+        for (int k = layout->n_parts[axis]; k > 0; k--)
+            dim = dim > INT_MAX ? dim : dim * own[layout->places[at++]];
+        if (dim > INT_MAX)
+            ln_emit_fail(&n->emit, "an axis of its data is longer than %d", INT_MAX);
+        dims[axis] = (int)dim;
+    }
+    return axis;
+}
+
+const char *ln_nnvm_to_plain(ln_nnvm_node *n, const char *src, const ln_nnvm_layout *layout)
+{
+    int own[LN_MAXDIM], dims[LN_MAXDIM];
+    const int ndim = ln_nnvm_copy_dims(n, src, own);
+    if (ndim != layout->ndim)
+        ln_emit_fail(&n->emit, "its data has %d dimensions, expected %d", ndim, layout->ndim);
+    if (ln_nnvm_failed(n))
+        return NULL;
+    const int n_axes = merge_dims(n, layout, own, dims);
+    if (!is_ordered(layout))
+        src = ln_emit_transpose(&n->emit, src, layout->places, LN_EMIT_TEMP);
+    return n_axes < ndim ? ln_emit_reshape(&n->emit, src, n_axes, dims, LN_EMIT_TEMP) : src;
+}
+
+const char *ln_nnvm_from_plain(ln_nnvm_node *n, const char *src, const ln_nnvm_layout *layout,
+                               int i)
+{
+    int own[LN_MAXDIM], split[LN_MAXDIM], back[LN_MAXDIM];
+    ln_nnvm_copy_dims(n, src, own);
+    if (ln_nnvm_failed(n))
+        return NULL;
+    const int n_axes = split_dims(n, layout, own, split), is_last = is_ordered(layout);
+    for (int k = 0; k < layout->ndim; k++)
+        back[layout->places[k]] = k;
+    if (n_axes < layout->ndim)
+        src = ln_emit_reshape(&n->emit, src, layout->ndim, split, is_last ? i : LN_EMIT_TEMP);
+    if (!is_last)
+        return ln_emit_transpose(&n->emit, src, back, i);
+    if (n_axes == layout->ndim && i >= 0)
+        ln_nnvm_alias(n, i, src);
+    return src;
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps that many translators are made of. `i`: the node's output, or LN_EMIT_TEMP.
+
+#ifndef LN_NNVM_STEPS_H
+#define LN_NNVM_STEPS_H
+
+#include "front/nnvm/ln_nnvm.h"
+
+int ln_nnvm_is_float(tl_dtype dtype);
+
+/** The tensor's shape; returns the number of dimensions. */
+int ln_nnvm_copy_dims(const ln_nnvm_node *n, const char *tensor, int dims[LN_MAXDIM]);
+
+/** The axes of `ndim` that a tuple names, in order, or those that it does not, if `excludes`.
+ *  Returns how many. */
+int ln_nnvm_axes(ln_nnvm_node *n, const char *key, int ndim, int excludes, int axes[LN_MAXDIM]);
+
+/** Whether the node has a bias, which is its third input then; `without`: what MXNet's operator has
+ *  without the attribute. */
+int ln_nnvm_has_bias(ln_nnvm_node *n, int without);
+
+/** A constant scalar of the type of `like`. */
+const char *ln_nnvm_scalar_like(ln_nnvm_node *n, const char *like, double value);
+
+/** A function of tl_unary_func with its two numbers. */
+const char *ln_nnvm_unary_of(ln_nnvm_node *n, const char *func, const char *src, double alpha,
+                             double beta, int i);
+
+/** a op b, with a name of tl_compare_op: TL_BOOL, broadcast. */
+const char *ln_nnvm_compare(ln_nnvm_node *n, const char *op, const char *a, const char *b);
+
+/** Whether elements are not 0: TL_BOOL. */
+const char *ln_nnvm_is_set(ln_nnvm_node *n, const char *src);
+
+/** Elements of any numeric type, moved between the limits. */
+const char *ln_nnvm_clip(ln_nnvm_node *n, const char *src, double least, double most, int i);
+
+/** cond ? a : b, broadcast. */
+const char *ln_nnvm_where(ln_nnvm_node *n, const char *cond, const char *a, const char *b, int i);
+
+/** One number for all elements along axes, which stay, with length 1, if `keeps`; `op` is a name of
+ *  tl_reduce_op. */
+const char *ln_nnvm_reduce(ln_nnvm_node *n, const char *op, const char *src, int n_axes,
+                           const int *axes, int keeps, int i);
+
+/** A product of matrices, swapped where the flags say so. */
+const char *ln_nnvm_matmul(ln_nnvm_node *n, const char *a, const char *b, int trans1, int trans2,
+                           int i);
+
+/** Parts of `len` axes, as Python counts them; an empty one is a failure. */
+const char *ln_nnvm_slice(ln_nnvm_node *n, const char *src, int len, const int *axes,
+                          const int *starts, const int *ends, const int *steps, int i);
+
+/** Tensors one behind the other along an axis; also of one alone. */
+const char *ln_nnvm_join(ln_nnvm_node *n, int len, const char *const *src, int axis, int i);
+
+/** Axes of length 1 repeated, up to this shape. */
+const char *ln_nnvm_expand(ln_nnvm_node *n, const char *src, int ndim, const int *dims, int i);
+
+/** Each index of an axis `repeats` times, at least 1, one behind the other. */
+const char *ln_nnvm_repeat(ln_nnvm_node *n, const char *src, int axis, int repeats, int i);
+
+/* Layouts: in which order a file has the axes that operators want in theirs.
+ *
+ * A layout such as NHWC names each axis by a capital letter. In NCHW16c the channels are split: the
+ * axis c, of length 16, is the inner part of axis C, so channel k lies at C = k / 16, c = k % 16.
+ * Of several inner parts the first is the outermost. A plain layout has no parts. */
+
+typedef struct ln_nnvm_layout {
+    int ndim;
+    char axes[LN_MAXDIM];   /* the letters, as capitals */
+    int sizes[LN_MAXDIM];   /* of an inner part; 0: it is none */
+    int places[LN_MAXDIM];  /* where the axes are, in the order of the plain layout and, of one
+                               letter,  from the outer part to the inner */
+    int n_parts[LN_MAXDIM]; /* of each axis of the plain layout */
+} ln_nnvm_layout;
+
+/** Reads a layout of the axes of `plain`; a failure when the letters are others. */
+ln_nnvm_layout ln_nnvm_layout_of(ln_nnvm_node *n, const char *text, const char *plain);
+
+/** Whether it is `plain` itself. */
+int ln_nnvm_is_plain(const ln_nnvm_layout *layout);
+
+/** What a tensor of the shape `dims` in the plain layout has in this one; a failure when an axis is
+ *  no multiple of its inner parts. */
+void ln_nnvm_layout_dims(ln_nnvm_node *n, const ln_nnvm_layout *layout, const int *dims,
+                         int there[LN_MAXDIM]);
+
+/** `src`, which the file has in the layout, in the plain one. */
+const char *ln_nnvm_to_plain(ln_nnvm_node *n, const char *src, const ln_nnvm_layout *layout);
+
+/** The opposite; `i` as in ln_emit_out. */
+const char *ln_nnvm_from_plain(ln_nnvm_node *n, const char *src, const ln_nnvm_layout *layout,
+                               int i);
+
+#endif

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+// Variables of a graph, and which rows its operators have.
+
+#include "front/nnvm/read/ln_nnvm_vars.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "data/ln_params.h"
+#include "ir/ln_bind.h"
+#include "lightnet/ln_hash.h"
+#include "tensorlight/tl_util.h"
+
+/* Compiled graphs: what they are made of is told, and that is all */
+
+/* Text that ends with how many items found no room. */
+typedef struct listing {
+    char text[LN_MAXLINE / 3];
+    size_t len, n_items, n_left_out;
+} listing;
+
+static void list_item(listing *l, const char *item)
+{
+    const size_t room = sizeof(l->text) - l->len, len = strlen(item);
+    if (l->n_items++ && (l->n_left_out || len + sizeof(", ") + 32 > room))
+        l->n_left_out++;
+    else
+        l->len +=
+            (size_t)snprintf(l->text + l->len, room, "%s%s", l->n_items > 1 ? ", " : "", item);
+}
+
+static const char *end_listing(listing *l)
+{
+    if (l->n_left_out)
+        snprintf(l->text + l->len, sizeof(l->text) - l->len, " and %zu more", l->n_left_out);
+    return l->n_items ? l->text : "none";
+}
+
+// The type and the shape of output 0 of a node, as far as the graph tells them.
+static const char *describe_output(const ln_nnvm_graph *g, size_t i, char *buf, size_t size)
+{
+    char shape[LN_MAX_SHAPE] = "";
+    int dims[LN_MAXDIM];
+    const char *const dtype = json_string_value(ln_nnvm_graph_value(g, "dltype", i));
+    const int ndim = ln_nnvm_graph_shape(g, i, dims);
+    if (ndim >= 0)
+        ln_sprint_shape(shape, sizeof(shape), ndim, dims);
+    snprintf(buf, size, "%s%.32s%s%s", dtype ? " " : "", dtype ? dtype : "", *shape ? " " : "",
+             shape);
+    return buf;
+}
+
+static void refuse_compiled(ln_nnvm_model *m)
+{
+    const ln_nnvm_graph *g = &m->graph;
+    listing inputs = {.len = 0}, functions = {.len = 0};
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        ln_nnvm_vertex *v = &g->nodes[i];
+        const char *const func = ln_nnvm_graph_attr(v, "func_name");
+        char item[512], output[LN_MAX_SHAPE + 64];
+        describe_output(g, i, output, sizeof(output));
+        if (v->is_variable)
+            snprintf(item, sizeof(item), "\"%.128s\"%s", v->name, output);
+        else
+            snprintf(item, sizeof(item), "nodes[%zu] \"%.128s\" %.128s%s%s", i, v->name,
+                     func ? func : v->op, *output ? " ->" : "", output);
+        list_item(v->is_variable ? &inputs : &functions, item);
+    }
+    ln_translation_fail(&m->base,
+                        "compiled graph (tvm_op), whose %zu operators live in a separate library, "
+                        "so that it cannot be run. Variables: %s. Operators: %s",
+                        functions.n_items, end_listing(&inputs), end_listing(&functions));
+}
+
+/* Dialect, rows, what is needed */
+
+static ln_nnvm_dialect dialect_of(const ln_nnvm_graph *g)
+{
+    int is_mxnet = g->version || g->is_oldest;
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        if (!strcmp(g->nodes[i].op, "tvm_op"))
+            return LN_NNVM_COMPILED;
+        is_mxnet |= ln_nnvm_is_mxnet_only(g->nodes[i].op);
+    }
+    return is_mxnet ? LN_NNVM_MXNET : LN_NNVM_CORE;
+}
+
+static void look_up_rows(ln_nnvm_graph *g)
+{
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        ln_nnvm_vertex *v = &g->nodes[i];
+        v->is_mxnet = g->dialect == LN_NNVM_MXNET;
+        v->row = v->is_variable ? NULL : ln_nnvm_find_row(v->op, g->dialect);
+    }
+}
+
+// What the heads do not need is never looked at again, nor what is only a label.
+static void mark_live(ln_nnvm_graph *g)
+{
+    for (size_t i = 0; i < g->n_heads; i++)
+        g->nodes[g->heads[i].node].is_live = 1;
+    for (size_t i = g->n_nodes; i-- > 0;) {
+        const ln_nnvm_vertex *v = &g->nodes[i];
+        for (size_t k = 0; v->is_live && k < v->n_inputs; k++)
+            if (!v->row || k > 31 || !(v->row->unread >> k & 1))
+                g->nodes[v->inputs[k].node].is_live = 1;
+        for (size_t k = 0; v->is_live && g->keeps_deps && k < v->n_deps; k++)
+            g->nodes[v->deps[k]].is_live = 1;
+    }
+}
+
+static int is_unsupported(const ln_nnvm_vertex *v)
+{
+    return v->is_live && !v->is_variable && (!v->row || (!v->row->translate && !v->row->rewrite));
+}
+
+// How many nodes of that operator there are from `i` on; 0 when one stands before.
+static size_t count_first(const ln_nnvm_graph *g, ln_hash *seen, size_t i)
+{
+    size_t count = 0;
+    if (ln_hash_find(seen, g->nodes[i].op))
+        return 0;
+    for (size_t k = i; k < g->n_nodes; k++)
+        count += !strcmp(g->nodes[k].op, g->nodes[i].op);
+    return count;
+}
+
+// Names all operators that are not supported, each with its first node.
+static void check_support(ln_nnvm_model *m)
+{
+    const ln_nnvm_graph *g = &m->graph;
+    char text[LN_MAXLINE - 256] = "";
+    size_t len = 0;
+    ln_hash *seen = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    if (!seen)
+        ln_translation_fail_memory(&m->base);
+    for (size_t i = 0; seen && i < g->n_nodes && len < sizeof(text); i++) {
+        const ln_nnvm_vertex *v = &g->nodes[i];
+        const size_t count = is_unsupported(v) ? count_first(g, seen, i) : 0;
+        if (!count)
+            continue;
+        if (ln_hash_insert(seen, v->op, (void *)v->op) < 0)
+            ln_translation_fail_memory(&m->base);
+        len += (size_t)snprintf(text + len, sizeof(text) - len,
+                                "%snodes[%zu] \"%.128s\": operator \"%.128s\" is not supported "
+                                "(%zu node%s%s%s)",
+                                len ? ", " : "", i, v->name, v->op, count, count == 1 ? "" : "s",
+                                v->row ? "; " : "", v->row ? v->row->with : "");
+    }
+    ln_hash_free(seen);
+    if (len)
+        ln_translation_fail_as(&m->base, LN_UNSUPPORTED, "%s", text);
+}
+
+// A variable is a parameter if a node reads it as such, itself or through nodes that keep shapes.
+static void mark_weights(ln_nnvm_model *m)
+{
+    ln_nnvm_graph *g = &m->graph;
+    ln_nnvm_vertex **root = ln_translation_alloc(&m->base, (g->n_nodes + 1) * sizeof(*root));
+    for (size_t i = 0; root && i < g->n_nodes; i++) {
+        ln_nnvm_vertex *v = &g->nodes[i];
+        root[i] = v->is_variable                                      ? v
+                  : v->row && v->row->keeps_shape && v->n_inputs == 1 ? root[v->inputs[0].node]
+                                                                      : NULL;
+        for (size_t k = 0; v->row && v->is_live && k < v->n_inputs && k < 32; k++)
+            if (root[v->inputs[k].node] && (v->row->weights >> k & 1))
+                root[v->inputs[k].node]->is_weight = 1;
+    }
+}
+
+void ln_nnvm_choose_rows(ln_nnvm_model *m)
+{
+    m->graph.dialect = dialect_of(&m->graph);
+    if (m->graph.dialect == LN_NNVM_COMPILED) {
+        refuse_compiled(m);
+        return;
+    }
+    // The nodes of other dialects are rewritten, and none stands for them.
+    m->graph.keeps_deps &= m->graph.dialect == LN_NNVM_CORE;
+    look_up_rows(&m->graph);
+    mark_live(&m->graph);
+    check_support(m);
+}
+
+/* Shapes of variables */
+
+// A shape attribute without unknown lengths: the number of dimensions, or -1.
+static int attr_shape(ln_nnvm_model *m, ln_nnvm_vertex *v, const char *key, int dims[LN_MAXDIM])
+{
+    int64_t given[LN_NNVM_MAX_TUPLE];
+    const char *text = ln_nnvm_graph_attr(v, key);
+    const int len = text && strcmp(text, "None") ? ln_nnvm_parse_tuple(text, given, NULL) : 0;
+    if (len < 0 || len > LN_MAXDIM) {
+        ln_nnvm_node n = ln_nnvm_node_init(m, v);
+        ln_emit_fail(&n.emit, "attribute '%s' is \"%.200s\", expected a shape", key, text);
+    }
+    for (int i = 0; i < len && len <= LN_MAXDIM; i++) {
+        if (given[i] < 1 || given[i] > INT_MAX)
+            return -1;
+        dims[i] = (int)given[i];
+    }
+    return len > 0 ? len : -1;
+}
+
+static int own_shape(ln_nnvm_model *m, ln_nnvm_vertex *v, int dims[LN_MAXDIM])
+{
+    int ndim = attr_shape(m, v, "shape", dims);
+    if (ndim < 0)
+        ndim = attr_shape(m, v, "__shape__", dims);
+    return ndim < 0 ? ln_nnvm_graph_shape(&m->graph, v->at, dims) : ndim;
+}
+
+/* Types of variables */
+
+enum { UNSET = -1 };
+
+// What a code stands for. From 7 on, core's files of before 2019 have others than later ones.
+static tl_dtype dtype_of_code(const ln_nnvm_graph *g, int64_t code)
+{
+    const int64_t n = g->dialect == LN_NNVM_MXNET ? LN_PARAMS_NUM_CODES : LN_PARAMS_SURE_CODES;
+    return code >= 0 && code < n ? ln_params_codes[code] : TL_DTYPE_INVALID;
+}
+
+// The code that the variable, or else the graph, has for it; UNSET: none. Where the variable has a
+// name instead, that is `*name`.
+static int64_t own_code(const ln_nnvm_graph *g, ln_nnvm_vertex *v, const char **name)
+{
+    const char *text = ln_nnvm_graph_attr(v, "dtype");
+    int64_t code = UNSET;
+    text = text ? text : ln_nnvm_graph_attr(v, "__dtype__");
+    if (text && !strcmp(text, "None"))
+        text = NULL;
+    if (text && ln_nnvm_parse_int(text, &code))
+        *name = text;
+    const json_t *const told = ln_nnvm_graph_value(g, "dtype", v->at);
+    return !*name && code == UNSET && json_is_integer(told) ? json_integer_value(told) : code;
+}
+
+// By name or by code, whose name may stand beside in the graph's attributes.
+tl_dtype ln_nnvm_variable_dtype(ln_nnvm_model *m, ln_nnvm_vertex *v)
+{
+    const ln_nnvm_graph *const g = &m->graph;
+    const char *name = NULL;
+    const int64_t code = own_code(g, v, &name);
+    tl_dtype dtype = name ? TL_DTYPE_INVALID : dtype_of_code(g, code);
+    if (dtype == TL_DTYPE_INVALID && !name)
+        name = json_string_value(ln_nnvm_graph_value(g, "dltype", v->at));
+    if (dtype == TL_DTYPE_INVALID && name)
+        dtype = ln_nnvm_parse_dtype(name);
+    if (dtype == TL_DTYPE_INVALID && !name && code == UNSET)
+        dtype = TL_FLOAT;
+    if (dtype != TL_DTYPE_INVALID)
+        return dtype;
+    ln_nnvm_node n = ln_nnvm_node_init(m, v);
+    if (name)
+        ln_emit_fail(&n.emit, "data type \"%.64s\" is not known", name);
+    else
+        ln_emit_fail(&n.emit,
+                     "data type %" PRId64 " of variable \"%.256s\" has meant different types, or "
+                     "none; give its name, such as int16, as attribute 'dtype', or in 'dltype' of "
+                     "the graph",
+                     code, v->name);
+    return TL_FLOAT;
+}
+
+// What was said of the variable, the `index`th that was not bound by name; NULL: nothing. The
+// format has no sizes that are open.
+static const tl_tensor *find_bound(ln_nnvm_model *m, const ln_nnvm_vertex *v, int index)
+{
+    char text[LN_MAX_SHAPE];
+    const tl_tensor *bound = ln_bind_find(m->base.ctx, v->name, index);
+    const int *least = bound ? ln_bind_least(m->base.ctx, v->name, index) : NULL;
+    if (least && memcmp(least, bound->dims, (size_t)bound->ndim * sizeof(*least)))
+        ln_translation_fail_as(&m->base, LN_UNSUPPORTED,
+                               "input '%s' is given with shape %s, but NNVM models have no open "
+                               "sizes; give one shape",
+                               v->name,
+                               ln_bind_sprint(text, sizeof(text), bound->ndim, least, bound->dims));
+    return bound;
+}
+
+tl_tensor *ln_nnvm_variable_like(ln_nnvm_model *m, ln_nnvm_vertex *v)
+{
+    int own[LN_MAXDIM];
+    const tl_tensor *bound = ln_bind_has(m->base.ctx, v->name) ? find_bound(m, v, 0) : NULL;
+    const int ndim = bound ? bound->ndim : own_shape(m, v, own);
+    return ndim < 0 || m->base.failed ? NULL
+                                      : tl_tensor_create(NULL, ndim, bound ? bound->dims : own,
+                                                         ln_nnvm_variable_dtype(m, v));
+}
+
+/* Their tensors */
+
+static const char *add_source(ln_nnvm_model *m, const char *wanted, tl_dtype dtype, int ndim,
+                              const int *dims, int is_param)
+{
+    const char *name = ln_translation_name(&m->base, wanted);
+    tl_tensor *like = name ? tl_tensor_create(NULL, ndim, dims, dtype) : NULL;
+    if (name && !like)
+        ln_translation_fail(&m->base, "variable \"%.256s\": %s", wanted, tl_last_error());
+    if (like && !is_param)
+        ln_translation_input(&m->base, name);
+    if (like)
+        name = ln_translation_source(&m->base, name, like, is_param);
+    tl_tensor_free(like);
+    return m->base.failed ? NULL : name;
+}
+
+const char *ln_nnvm_add_param(ln_nnvm_model *m, const char *name, tl_dtype dtype, int ndim,
+                              const int *dims)
+{
+    return add_source(m, name, dtype, ndim, dims, 1);
+}
+
+static void give(ln_nnvm_model *m, ln_nnvm_vertex *v, const char *tensor)
+{
+    ln_nnvm_node n = ln_nnvm_node_init(m, v);
+    ln_nnvm_alias(&n, 0, tensor);
+}
+
+void ln_nnvm_add_variable(ln_nnvm_model *m, ln_nnvm_vertex *v, int ndim, const int *dims)
+{
+    give(m, v, add_source(m, v->name, ln_nnvm_variable_dtype(m, v), ndim, dims, 1));
+}
+
+static void add_known(ln_nnvm_model *m, ln_nnvm_vertex *v)
+{
+    int own[LN_MAXDIM];
+    const int is_named = ln_bind_has(m->base.ctx, v->name);
+    const tl_tensor *told = is_named ? NULL : ln_bind_param(m->base.ctx, v->name);
+    const int is_param = !is_named && (told || v->is_weight);
+    const tl_tensor *bound = is_param ? NULL : find_bound(m, v, m->n_unbound);
+    m->n_unbound += !is_param && !is_named;
+    const tl_tensor *like = told ? told : bound;
+    const int ndim = like ? like->ndim : own_shape(m, v, own);
+    if (ndim >= 0 && !m->base.failed)
+        give(m, v,
+             add_source(m, v->name, told ? told->dtype : ln_nnvm_variable_dtype(m, v), ndim,
+                        like ? like->dims : own, is_param));
+}
+
+void ln_nnvm_add_known(ln_nnvm_model *m)
+{
+    mark_live(&m->graph);
+    mark_weights(m);
+    for (size_t i = 0; i < m->graph.n_variables && !m->base.failed; i++)
+        if (m->graph.variables[i]->is_live)
+            add_known(m, m->graph.variables[i]);
+}

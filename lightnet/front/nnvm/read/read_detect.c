@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that find objects: priors, boxes that a network moved, the best of those that overlap.
+// W. Liu et al. 2016, "SSD: Single Shot MultiBox Detector", says what these are.
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "front/nnvm/read/ln_nnvm_steps.h"
+
+/* ---- priors ---- */
+
+/* The most numbers of boxes that are written down. */
+enum { MOST_NUMBERS = 1 << 26 };
+
+/* The boxes of a cell: of each size with the first ratio, then of the first size with each other
+ * ratio. Steps and offsets are [y, x]. */
+typedef struct priors {
+    double sizes[LN_NNVM_MAX_TUPLE], ratios[LN_NNVM_MAX_TUPLE];
+    int n_sizes, n_ratios, n_boxes;
+    double steps[2], offsets[2];
+    int clips;
+} priors;
+
+static void read_pair(ln_nnvm_node *n, const char *key, double deflt, double pair[2])
+{
+    double given[LN_NNVM_MAX_TUPLE];
+    const int len = ln_nnvm_floats(n, key, given);
+    if (len > 0 && len != 2)
+        ln_emit_fail(&n->emit, "attribute '%s' has %d numbers, expected 2", key, len);
+    for (int i = 0; i < 2; i++)
+        pair[i] = len == 2 ? given[i] : deflt;
+}
+
+static int read_factors(ln_nnvm_node *n, const char *key, double values[LN_NNVM_MAX_TUPLE])
+{
+    const int len = ln_nnvm_floats(n, key, values);
+    for (int i = 0; i < len && !ln_nnvm_failed(n); i++)
+        if (!(values[i] > 0))
+            ln_emit_fail(&n->emit, "attribute '%s' has %g, expected more than 0", key, values[i]);
+    if (len <= 0)
+        values[0] = 1;
+    return len > 0 ? len : 1;
+}
+
+static priors read_priors(ln_nnvm_node *n)
+{
+    priors p = {.clips = ln_nnvm_bool(n, "clip", 0)};
+    p.n_sizes = read_factors(n, "sizes", p.sizes);
+    p.n_ratios = read_factors(n, "ratios", p.ratios);
+    p.n_boxes = p.n_sizes + p.n_ratios - 1;
+    read_pair(n, "steps", -1, p.steps);
+    read_pair(n, "offsets", 0.5, p.offsets);
+    return p;
+}
+
+/** Half the width and the height of box `k`, of an image of h x w cells. */
+static void half_size(const priors *p, int k, int h, int w, double half[2])
+{
+    const double size = k < p->n_sizes ? p->sizes[k] : p->sizes[0];
+    const double root = k < p->n_sizes ? 1 : sqrt(p->ratios[k - p->n_sizes + 1]);
+    half[0] = size * h / w * root / 2;
+    half[1] = size / root / 2;
+}
+
+static void write_boxes(const priors *p, int h, int w, float *to)
+{
+    const double step_y = p->steps[0] > 0 ? p->steps[0] : 1.0 / h;
+    const double step_x = p->steps[1] > 0 ? p->steps[1] : 1.0 / w;
+    for (int i = 0; i < h; i++)
+        for (int j = 0; j < w; j++)
+            for (int k = 0; k < p->n_boxes; k++) {
+                const double x = (j + p->offsets[1]) * step_x, y = (i + p->offsets[0]) * step_y;
+                double half[2];
+                half_size(p, k, h, w, half);
+                const double box[] = {x - half[0], y - half[1], x + half[0], y + half[1]};
+                for (int c = 0; c < 4; c++)
+                    *to++ = (float)(p->clips ? fmin(fmax(box[c], 0), 1) : box[c]);
+            }
+}
+
+/** Only the shape of the data counts, so the boxes are a constant. */
+static void translate_prior(ln_nnvm_node *n)
+{
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, ln_nnvm_in(n, 0));
+    const priors p = read_priors(n);
+    if (t->ndim != 4 || !t->len)
+        ln_emit_fail(&n->emit, "its data has %d dimensions, expected 4", t->ndim);
+    if (ln_nnvm_failed(n))
+        return;
+    const int h = t->dims[2], w = t->dims[3];
+    const int64_t n_boxes = (int64_t)h * w * p.n_boxes;
+    if ((int64_t)h * w > MOST_NUMBERS || 4 * n_boxes > MOST_NUMBERS) {
+        ln_emit_fail(&n->emit, "%d boxes for each of %d x %d cells, too many", p.n_boxes, h, w);
+        return;
+    }
+    const int dims[] = {1, (int)n_boxes, 4};
+    float *const boxes =
+        ln_translation_alloc(&n->model->base, (size_t)n_boxes * 4 * sizeof(*boxes));
+    if (!boxes)
+        return;
+    write_boxes(&p, h, w, boxes);
+    ln_nnvm_alias(n, 0, ln_emit_constant(&n->emit, TL_FLOAT, 3, dims, boxes));
+}
+
+/* ---- boxes that a network moved ---- */
+
+static const char *part(ln_nnvm_node *n, const char *src, int axis, int start, int end)
+{
+    static const int one = 1;
+    return ln_nnvm_slice(n, src, 1, &axis, &start, &end, &one, LN_EMIT_TEMP);
+}
+
+static const char *op(ln_nnvm_node *n, const char *name, const char *a, const char *b)
+{
+    return ln_emit_binary(&n->emit, name, a, b, LN_EMIT_TEMP);
+}
+
+/** center + moves * variances * size, and half of exp(moves * variances) * size, as corners. */
+static const char *emit_boxes(ln_nnvm_node *n, const char *moves, const char *anchor)
+{
+    static const int pair = 2;
+    double v[LN_NNVM_MAX_TUPLE] = {0.1, 0.1, 0.2, 0.2};
+    const int len = ln_nnvm_floats(n, "variances", v), clips = ln_nnvm_bool(n, "clip", 1);
+    if (len >= 0 && len != 4)
+        ln_emit_fail(&n->emit, "attribute 'variances' has %d numbers, expected 4", len);
+    const float of_center[] = {(float)v[0], (float)v[1]}, of_size[] = {(float)v[2], (float)v[3]};
+    const char *const low = part(n, anchor, 2, 0, 2), *const high = part(n, anchor, 2, 2, 4);
+    const char *const half = ln_emit_scalar(&n->emit, TL_FLOAT, 0.5);
+    const char *const size = op(n, "TL_BINARY_SUB", high, low);
+    const char *const middle = op(n, "TL_BINARY_MUL", op(n, "TL_BINARY_ADD", low, high), half);
+    const char *const scales = ln_emit_constant(&n->emit, TL_FLOAT, 1, &pair, of_center);
+    const char *const shift = op(n, "TL_BINARY_MUL", part(n, moves, 2, 0, 2), scales);
+    const char *const center = op(n, "TL_BINARY_ADD", op(n, "TL_BINARY_MUL", shift, size), middle);
+    const char *const powers = ln_emit_constant(&n->emit, TL_FLOAT, 1, &pair, of_size);
+    const char *const growth =
+        ln_emit_unary(&n->emit, "TL_UNARY_EXP",
+                      op(n, "TL_BINARY_MUL", part(n, moves, 2, 2, 4), powers), LN_EMIT_TEMP);
+    const char *const reach = op(n, "TL_BINARY_MUL", op(n, "TL_BINARY_MUL", growth, size), half);
+    const char *const corners[] = {op(n, "TL_BINARY_SUB", center, reach),
+                                   op(n, "TL_BINARY_ADD", center, reach)};
+    const char *const boxes = ln_nnvm_join(n, 2, corners, 2, LN_EMIT_TEMP);
+    return clips ? ln_nnvm_clip(n, boxes, 0, 1, LN_EMIT_TEMP) : boxes;
+}
+
+/* The rows (class, score, box) of all anchors, and where there is an object. */
+typedef struct detections {
+    int n_batches, n_anchors;
+    const char *rows;  /* [N, A, 6] */
+    const char *found; /* [N, A] of TL_BOOL */
+} detections;
+
+/** Fails unless the inputs are [N, C, A], [N, 4 A] and [1, A, 4] of floats. */
+static detections check_detections(ln_nnvm_node *n, const char *const in[3])
+{
+    const tl_tensor *t[3];
+    for (int i = 0; i < 3; i++) {
+        t[i] = ln_nnvm_tensor_of(n, in[i]);
+        const int ndim = i == 1 ? 2 : 3;
+        if (t[i]->ndim != ndim || t[i]->dtype != TL_FLOAT || !t[i]->len) {
+            ln_emit_fail(&n->emit, "input %d has %d dimensions, expected %d, of float32", i,
+                         t[i]->ndim, ndim);
+            return (detections){0};
+        }
+    }
+    const int n_batches = t[0]->dims[0], n_anchors = t[0]->dims[2];
+    if (t[0]->dims[1] < 2)
+        ln_emit_fail(&n->emit, "%d classes, expected the background and at least one",
+                     t[0]->dims[1]);
+    if (t[1]->dims[0] != n_batches || t[1]->dims[1] / 4 != n_anchors || t[1]->dims[1] % 4)
+        ln_emit_fail(&n->emit, "its moves are %d x %d, expected %d batches of 4 x %d",
+                     t[1]->dims[0], t[1]->dims[1], n_batches, n_anchors);
+    if (t[2]->dims[0] != 1 || t[2]->dims[1] != n_anchors || t[2]->dims[2] != 4)
+        ln_emit_fail(&n->emit, "its anchors are %d x %d x %d, expected 1 x %d x 4", t[2]->dims[0],
+                     t[2]->dims[1], t[2]->dims[2], n_anchors);
+    return (detections){n_batches, n_anchors, NULL, NULL};
+}
+
+/** The class is the best one besides the background, which is the first; without it they count from
+ *  0. Rows of what scores less than 'threshold' are -1. */
+static detections emit_detections(ln_nnvm_node *n)
+{
+    static const int classes = 1;
+    const char *const in[] = {ln_nnvm_in(n, 0), ln_nnvm_in(n, 1), ln_nnvm_in(n, 2)};
+    detections d = check_detections(n, in);
+    const double threshold = ln_nnvm_float(n, "threshold", 0.01);
+    if (ln_nnvm_failed(n))
+        return d;
+    const int each[] = {d.n_batches, d.n_anchors, 1}, of_boxes[] = {d.n_batches, d.n_anchors, 4};
+    const char *const objects = part(n, in[0], 1, 1, INT_MAX - 1);
+    const char *const score =
+        ln_nnvm_reduce(n, "TL_REDUCE_MAX", objects, 1, &classes, 0, LN_EMIT_TEMP);
+    ln_emit_begin(&n->emit, "argreduce");
+    ln_emit_arg(&n->emit, "src", objects);
+    ln_emit_set(&n->emit, LN_INT("axis", 1));
+    ln_emit_set(&n->emit, LN_BOOL("is_min", 0));
+    ln_emit_set(&n->emit, LN_BOOL("keepdims", 0));
+    const char *const label =
+        ln_emit_cast(&n->emit, ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP), TL_FLOAT, LN_EMIT_TEMP);
+    const char *const moves = ln_emit_reshape(&n->emit, in[1], 3, of_boxes, LN_EMIT_TEMP);
+    const char *const columns[] = {ln_emit_reshape(&n->emit, label, 3, each, LN_EMIT_TEMP),
+                                   ln_emit_reshape(&n->emit, score, 3, each, LN_EMIT_TEMP),
+                                   emit_boxes(n, moves, in[2])};
+    const char *const rows = ln_nnvm_join(n, 3, columns, 2, LN_EMIT_TEMP);
+    d.found = ln_nnvm_compare(n, "TL_COMPARE_GREATER_EQUAL", score,
+                              ln_nnvm_scalar_like(n, score, threshold));
+    d.rows = ln_nnvm_where(n, ln_emit_reshape(&n->emit, d.found, 3, each, LN_EMIT_TEMP), rows,
+                           ln_nnvm_scalar_like(n, rows, -1), LN_EMIT_TEMP);
+    return d;
+}
+
+/** Rows with objects first, in their order; and how many there are. */
+static void translate_transform(ln_nnvm_node *n)
+{
+    static const int anchors = 1;
+    const detections d = emit_detections(n);
+    if (ln_nnvm_failed(n))
+        return;
+    const int each[] = {d.n_batches, d.n_anchors, 1}, all[] = {d.n_batches, d.n_anchors, 6};
+    ln_emit_begin(&n->emit, "topk"); // which keeps the order of equal ones
+    ln_emit_arg(&n->emit, "src", d.found);
+    ln_emit_set(&n->emit, LN_INT("k", d.n_anchors));
+    ln_emit_set(&n->emit, LN_INT("axis", 1));
+    ln_emit_out(&n->emit, "values", LN_EMIT_TEMP);
+    const char *order = ln_emit_end(&n->emit, "indices", LN_EMIT_TEMP);
+    order = ln_emit_reshape(&n->emit, order, 3, each, LN_EMIT_TEMP);
+    order = ln_nnvm_expand(n, order, 3, all, LN_EMIT_TEMP);
+    LN_EMIT(&n->emit, 0, "take_along", LN_ARG("src", d.rows), LN_ARG("index", order),
+            LN_INT("axis", 1));
+    ln_nnvm_reduce(n, "TL_REDUCE_SUM", ln_emit_cast(&n->emit, d.found, TL_INT32, LN_EMIT_TEMP), 1,
+                   &anchors, 0, 1);
+}
+
+/* ---- the best of boxes that overlap ---- */
+
+/* What `nms_rows` is emitted with. */
+typedef struct suppression {
+    int box, score, label;
+    double overlap;
+    int across_labels, most_compared, most, packs;
+} suppression;
+
+/** Begins the operator; `count` may be NULL. */
+static void begin_suppression(ln_nnvm_node *n, const suppression *s, const char *rows,
+                              const char *count)
+{
+    ln_emit_begin(&n->emit, "nms_rows");
+    ln_emit_arg(&n->emit, "src", rows);
+    ln_emit_arg(&n->emit, "count", count);
+    ln_emit_set(&n->emit, LN_INT("box", s->box));
+    ln_emit_set(&n->emit, LN_INT("score", s->score));
+    ln_emit_set(&n->emit, LN_INT("label", s->label));
+    ln_emit_set(&n->emit, LN_NUMBER("overlap", s->overlap > 0 ? s->overlap : 0));
+    ln_emit_set(&n->emit, LN_INT("most_compared", s->most_compared));
+    ln_emit_set(&n->emit, LN_INT("most", s->most));
+    ln_emit_set(&n->emit, LN_BOOL("across_labels", s->across_labels));
+    ln_emit_set(&n->emit, LN_BOOL("packs", s->packs));
+}
+
+/** How many at most; what is not positive means all, which is 0 here. */
+static int read_most(ln_nnvm_node *n, const char *key)
+{
+    const int most = ln_nnvm_int_in(n, key, -1, INT_MIN, INT_MAX);
+    return most > 0 ? most : 0;
+}
+
+static suppression read_suppression(ln_nnvm_node *n)
+{
+    return (suppression){.box = ln_nnvm_int_in(n, "coord_start", 2, 0, INT_MAX),
+                         .score = ln_nnvm_int_in(n, "score_index", 1, 0, INT_MAX),
+                         .label = ln_nnvm_int_in(n, "id_index", 0, -1, INT_MAX),
+                         .overlap = ln_nnvm_float(n, "iou_threshold", 0.5),
+                         .across_labels = ln_nnvm_bool(n, "force_suppress", 0),
+                         .most_compared = read_most(n, "top_k"),
+                         .most = read_most(n, "max_output_size"),
+                         .packs = ln_nnvm_bool(n, "invalid_to_bottom", 0)};
+}
+
+/** The rows, the best first, or where they were. */
+static void translate_nms(ln_nnvm_node *n)
+{
+    const char *const rows = ln_nnvm_in(n, 0);
+    const char *const count = ln_emit_cast(&n->emit, ln_nnvm_in(n, 1), TL_INT32, LN_EMIT_TEMP);
+    const int wants_index = ln_nnvm_bool(n, "return_indices", 1);
+    const suppression s = read_suppression(n);
+    begin_suppression(n, &s, rows, count);
+    if (wants_index)
+        ln_emit_out(&n->emit, "index", 0);
+    ln_emit_end(&n->emit, "dst", wants_index ? LN_EMIT_TEMP : 0);
+}
+
+/** As it was called before, with fewer choices. */
+static void translate_old_nms(ln_nnvm_node *n)
+{
+    const char *const rows = ln_nnvm_in(n, 0);
+    const char *const count = ln_emit_cast(&n->emit, ln_nnvm_in(n, 1), TL_INT32, LN_EMIT_TEMP);
+    const suppression s = {.box = 2,
+                           .score = 1,
+                           .overlap = ln_nnvm_float(n, "nms_threshold", 0.5),
+                           .across_labels = ln_nnvm_bool(n, "force_suppress", 0),
+                           .most_compared = read_most(n, "nms_topk")};
+    begin_suppression(n, &s, rows, count);
+    ln_emit_end(&n->emit, "dst", 0);
+}
+
+/** multibox_transform_loc and non_max_suppression in one. A threshold above 1 compares nothing. */
+static void translate_detection(ln_nnvm_node *n)
+{
+    const double overlap = ln_nnvm_float(n, "nms_threshold", 0.5);
+    const suppression s = {.box = 2,
+                           .score = 1,
+                           .overlap = overlap > 1 ? 0 : overlap,
+                           .across_labels = ln_nnvm_bool(n, "force_suppress", 0),
+                           .most_compared = read_most(n, "nms_topk")};
+    if (ln_nnvm_int(n, "background_id", 0))
+        ln_emit_fail(&n->emit, "attribute 'background_id' is %d, expected 0",
+                     (int)ln_nnvm_int(n, "background_id", 0));
+    const detections d = emit_detections(n);
+    if (ln_nnvm_failed(n))
+        return;
+    begin_suppression(n, &s, d.rows, NULL);
+    ln_emit_end(&n->emit, "dst", 0);
+}
+
+/** Rows [.., N, K] as [B, N, K]. */
+static const char *as_batches(ln_nnvm_node *n, const char *rows)
+{
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, rows);
+    if (t->ndim < 2 || t->dtype != TL_FLOAT || !t->len) {
+        ln_emit_fail(&n->emit, "its data is no list of rows of float32");
+        return NULL;
+    }
+    const int height = t->dims[t->ndim - 2], width = t->dims[t->ndim - 1];
+    const int dims[] = {t->len / height / width, height, width};
+    return t->ndim == 3 ? rows : ln_emit_reshape(&n->emit, rows, 3, dims, LN_EMIT_TEMP);
+}
+
+/** -1 in rows [B, N, K] whose number at `column` fails a comparison. */
+static const char *only_where(ln_nnvm_node *n, const char *rows, int column, const char *compare,
+                              double number)
+{
+    const char *const column_of = part(n, rows, 2, column, column + 1);
+    const char *const stays =
+        ln_nnvm_compare(n, compare, column_of, ln_nnvm_scalar_like(n, rows, number));
+    return ln_nnvm_where(n, stays, rows, ln_nnvm_scalar_like(n, rows, -1), LN_EMIT_TEMP);
+}
+
+/** MXNet's, for any rows: boxes go that overlap by more than 'overlap_thresh', and so do rows that
+ *  score no more than 'valid_thresh' or are background. What remains comes first. */
+static void translate_box_nms(ln_nnvm_node *n)
+{
+    static const char *const formats[][2] = {{"corner", "corner"}, {NULL, NULL}};
+    const suppression s = {.box = ln_nnvm_int_in(n, "coord_start", 2, 0, INT_MAX),
+                           .score = ln_nnvm_int_in(n, "score_index", 1, 0, INT_MAX - 1),
+                           .label = ln_nnvm_int_in(n, "id_index", -1, -1, INT_MAX - 1),
+                           .overlap = nextafterf((float)ln_nnvm_float(n, "overlap_thresh", 0.5), 2),
+                           .across_labels = ln_nnvm_bool(n, "force_suppress", 0),
+                           .most_compared = read_most(n, "topk"),
+                           .packs = 1};
+    const double least = ln_nnvm_float(n, "valid_thresh", 0);
+    const int background = ln_nnvm_int_in(n, "background_id", -1, -1, INT_MAX);
+    ln_nnvm_choose(n, "in_format", "corner", formats);
+    ln_nnvm_choose(n, "out_format", "corner", formats);
+    if (!(least >= 0 && s.overlap > 0))
+        ln_emit_fail(&n->emit, "a threshold below 0, expected at least 0");
+    int dims[LN_MAXDIM];
+    const int ndim = ln_nnvm_copy_dims(n, ln_nnvm_in(n, 0), dims);
+    const char *rows = as_batches(n, ln_nnvm_in(n, 0));
+    if (!ln_nnvm_failed(n) && (s.score >= dims[ndim - 1] || s.label >= dims[ndim - 1]))
+        ln_emit_fail(&n->emit, "a row has %d numbers, none at %d", dims[ndim - 1],
+                     s.score > s.label ? s.score : s.label);
+    if (ln_nnvm_failed(n))
+        return;
+    rows = only_where(n, rows, s.score, "TL_COMPARE_GREATER", least);
+    if (s.label >= 0 && background >= 0)
+        rows = only_where(n, rows, s.label, "TL_COMPARE_NOT_EQUAL", background);
+    begin_suppression(n, &s, rows, NULL);
+    const char *const dst = ln_emit_end(&n->emit, "dst", ndim == 3 ? 0 : LN_EMIT_TEMP);
+    if (ndim != 3)
+        ln_emit_reshape(&n->emit, dst, ndim, dims, 0);
+}
+
+/* ---- YOLO ---- */
+
+/** The data count as [N, C / s^2, H, s, W, s]; places in a block become the outermost channels. The
+ *  result lies in memory as [N, C, H, W] then, and is called [N, C s^2, H / s, W / s]. */
+static void translate_reorg(ln_nnvm_node *n)
+{
+    static const int axes[] = {0, 3, 5, 1, 2, 4};
+    const char *src = ln_nnvm_in(n, 0);
+    int d[LN_MAXDIM];
+    const int ndim = ln_nnvm_copy_dims(n, src, d), s = ln_nnvm_int_in(n, "stride", 1, 1, 1 << 12);
+    if (ndim != 4)
+        ln_emit_fail(&n->emit, "its data has %d dimensions, expected 4", ndim);
+    if (!ln_nnvm_failed(n) && (d[1] % (s * s) || d[2] % s || d[3] % s))
+        ln_emit_fail(&n->emit, "an image of %d x %d x %d, expected multiples of %d, %d and %d",
+                     d[1], d[2], d[3], s * s, s, s);
+    if (ln_nnvm_failed(n))
+        return;
+    const int blocks[] = {d[0], d[1] / (s * s), d[2], s, d[3], s};
+    const int dims[] = {d[0], d[1] * s * s, d[2] / s, d[3] / s};
+    src = ln_emit_reshape(&n->emit, src, 6, blocks, LN_EMIT_TEMP);
+    src = ln_emit_transpose(&n->emit, src, axes, LN_EMIT_TEMP);
+    ln_emit_reshape(&n->emit, src, 4, dims, 0);
+}
+
+#define CORE  LN_NNVM_IN_CORE
+#define MXNET LN_NNVM_IN_MXNET
+
+const ln_nnvm_row ln_nnvm_rows_detect[] = {
+    {"multibox_prior", CORE, translate_prior, NULL, 1, 1},
+    {"multibox_transform_loc", CORE, translate_transform, NULL, 3, 3},
+    {"_contrib_MultiBoxDetection", MXNET, translate_detection, NULL, 3, 3},
+    {"non_max_suppression", CORE, translate_nms, NULL, 2, 2},
+    {"_contrib_box_nms", MXNET, translate_box_nms, NULL, 1, 1},
+    {"nms", CORE, translate_old_nms, NULL, 2, 2},
+    {"yolo_reorg", CORE, translate_reorg, NULL, 1, 1},
+    {"yolo2_reorg", CORE, translate_reorg, NULL, 1, 1},
+    {NULL},
+};

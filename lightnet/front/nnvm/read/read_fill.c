@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that make constants, and those that give more elements: padding, and what is repeated.
+
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "front/nnvm/read/ln_nnvm_steps.h"
+#include "tensorlight/tl_util.h"
+
+/** `with`: the value, or NULL: an attribute says it. */
+static double value_of(ln_nnvm_node *n, const char *key)
+{
+    if (n->row->with)
+        return *n->row->with - '0';
+    ln_nnvm_require(n, key);
+    return ln_nnvm_float(n, key, 0);
+}
+
+/** The shape that is asked for. MXNet's may have a 0 for the size of the batch, as states of cells
+ *  have where a sequence begins; that is the first length of the inputs. Returns the number of
+ *  dimensions. */
+static int read_shape(ln_nnvm_node *n, int dims[LN_MAXDIM])
+{
+    int64_t given[LN_NNVM_MAX_TUPLE];
+    const int len = ln_nnvm_ints(n, "shape", given);
+    if (len > LN_MAXDIM)
+        ln_emit_fail(&n->emit, "a shape of %d dimensions, expected at most %d", len, LN_MAXDIM);
+    for (int i = 0; i < len && !ln_nnvm_failed(n); i++) {
+        const int is_open = ln_nnvm_was_mxnet(n) && i == 0 && given[i] == 0;
+        const int64_t dim = is_open ? n->model->batch_size : given[i];
+        if (dim < 1 || dim > INT_MAX)
+            ln_emit_fail(&n->emit,
+                         is_open ? "attribute 'shape' begins with %" PRId64
+                                   ": the shape of the inputs, which all begin with that length, "
+                                   "is not known; give it by option 'shape'"
+                                 : "attribute 'shape' has %" PRId64 ", expected 1 to %d",
+                         given[i], INT_MAX);
+        dims[i] = (int)dim;
+    }
+    if (!ln_nnvm_failed(n) && tl_compute_length(len > 0 ? len : 0, dims) < 0)
+        ln_emit_fail(&n->emit, "%s", tl_last_error());
+    return len > 0 ? len : 0;
+}
+
+static void translate_full(ln_nnvm_node *n)
+{
+    int dims[LN_MAXDIM];
+    const int ndim = read_shape(n, dims);
+    const tl_dtype dtype = ln_nnvm_dtype(n, "dtype", TL_FLOAT);
+    const double value = value_of(n, "fill_value");
+    if (!ln_nnvm_failed(n))
+        ln_emit_full(&n->emit, dtype, ndim, dims, value, 0);
+}
+
+static void translate_full_like(ln_nnvm_node *n)
+{
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, ln_nnvm_in(n, 0));
+    int dims[LN_MAXDIM];
+    const int ndim = ln_nnvm_copy_dims(n, ln_nnvm_in(n, 0), dims);
+    const double value = value_of(n, "fill_value");
+    if (!ln_nnvm_failed(n))
+        ln_emit_full(&n->emit, t->dtype, ndim, dims, value, 0);
+}
+
+/** From 'start' to before 'stop', or from 0 to before 'start', each number 'repeat' times. */
+static void translate_arange(ln_nnvm_node *n)
+{
+    ln_nnvm_require(n, "start");
+    double start = ln_nnvm_float(n, "start", 0), stop = ln_nnvm_float(n, "stop", start);
+    const double step = ln_nnvm_float(n, "step", 1);
+    const tl_dtype dtype = ln_nnvm_dtype(n, "dtype", TL_FLOAT);
+    const int repeats = ln_nnvm_int_in(n, "repeat", 1, 1, INT_MAX);
+    if (!ln_nnvm_has(n, "stop"))
+        start = 0;
+    if (ln_nnvm_bool(n, "infer_range", 0))
+        ln_emit_fail(&n->emit, "attribute 'infer_range' is True: its length is not told");
+    const double len = ceil((stop - start) / step);
+    if (!(len >= 1 && len <= INT_MAX / repeats))
+        ln_emit_fail(&n->emit,
+                     "from %g to %g in steps of %g, each %d times: expected 1 to %d numbers", start,
+                     stop, step, repeats, INT_MAX);
+    if (ln_nnvm_failed(n))
+        return;
+    const char *const first = ln_emit_scalar(&n->emit, dtype, start);
+    const char *const delta = ln_emit_scalar(&n->emit, dtype, step);
+    const char *dst = LN_EMIT(&n->emit, LN_EMIT_TEMP, "range", LN_ARG("start", first),
+                              LN_ARG("delta", delta), LN_INT("len", (int64_t)len));
+    if (repeats > 1)
+        dst = ln_nnvm_repeat(n, dst, 0, repeats, LN_EMIT_TEMP);
+    ln_nnvm_alias(n, 0, dst);
+}
+
+/** `with`: shape, the lengths of the axes, or size, the number of elements. */
+static void translate_shape_array(ln_nnvm_node *n)
+{
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, ln_nnvm_in(n, 0));
+    int64_t values[LN_MAXDIM] = {t->len};
+    const int is_shape = !strcmp(n->row->with, "shape");
+    for (int i = 0; i < t->ndim && is_shape; i++)
+        values[i] = t->dims[i];
+    ln_nnvm_alias(n, 0, ln_emit_int64s(&n->emit, is_shape ? t->ndim : 1, values));
+}
+
+static void emit_pad(ln_nnvm_node *n, const int64_t *given, int len, const char *mode, double value)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    const int ndim = t->ndim;
+    int before[LN_MAXDIM], after[LN_MAXDIM];
+    if (len != 2 * ndim)
+        ln_emit_fail(&n->emit, "attribute 'pad_width' has %d numbers, expected %d", len, 2 * ndim);
+    for (int i = 0; i < ndim && !ln_nnvm_failed(n); i++) {
+        if (given[2 * i] < 0 || given[2 * i] > INT_MAX || given[2 * i + 1] < 0 ||
+            given[2 * i + 1] > INT_MAX)
+            ln_emit_fail(&n->emit, "attribute 'pad_width' has numbers beyond 0 to %d", INT_MAX);
+        before[i] = (int)given[2 * i];
+        after[i] = (int)given[2 * i + 1];
+    }
+    const char *const number = value != 0 ? ln_emit_scalar(&n->emit, t->dtype, value) : NULL;
+    if (ln_nnvm_failed(n))
+        return;
+    LN_EMIT(&n->emit, 0, "pad", LN_ARG("src", src), LN_ARG("value", number),
+            LN_INTS("before", ndim, before), LN_INTS("after", ndim, after), LN_TEXT("mode", mode));
+}
+
+static void translate_pad(ln_nnvm_node *n)
+{
+    static const char *const modes[][2] = {{"constant", "TL_PAD_CONSTANT"},
+                                           {"edge", "TL_PAD_EDGE"},
+                                           {"reflect", "TL_PAD_REFLECT"},
+                                           {NULL, NULL}};
+    int64_t given[LN_NNVM_MAX_TUPLE];
+    ln_nnvm_require(n, "pad_width");
+    const char *const mode =
+        ln_nnvm_was_mxnet(n) ? ln_nnvm_choose(n, "mode", "constant", modes) : "TL_PAD_CONSTANT";
+    const int len = ln_nnvm_ints(n, "pad_width", given);
+    emit_pad(n, given, len, mode, ln_nnvm_float(n, "pad_value", 0));
+}
+
+/** The same number of dimensions; 0 keeps one. */
+static void translate_broadcast_to(ln_nnvm_node *n)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    int64_t given[LN_NNVM_MAX_TUPLE];
+    int dims[LN_MAXDIM];
+    const int ndim = ln_nnvm_copy_dims(n, src, dims), len = ln_nnvm_ints(n, "shape", given);
+    if (len != ndim)
+        ln_emit_fail(&n->emit, "attribute 'shape' has %d numbers, expected %d", len, ndim);
+    for (int i = 0; i < ndim && !ln_nnvm_failed(n); i++) {
+        if (given[i] < 0 || given[i] > INT_MAX || (given[i] && dims[i] != 1 && given[i] != dims[i]))
+            ln_emit_fail(&n->emit, "attribute 'shape' has %" PRId64 " for a length of %d", given[i],
+                         dims[i]);
+        dims[i] = given[i] ? (int)given[i] : dims[i];
+    }
+    if (!ln_nnvm_failed(n))
+        ln_nnvm_expand(n, src, ndim, dims, 0);
+}
+
+static void translate_broadcast_like(ln_nnvm_node *n)
+{
+    int dims[LN_MAXDIM];
+    const char *const src = ln_nnvm_in(n, 0);
+    const int ndim = ln_nnvm_copy_dims(n, ln_nnvm_in(n, 1), dims);
+    ln_nnvm_expand(n, src, ndim, dims, 0);
+}
+
+/** New axes at `axis`, or at all others, then as large as the second input. */
+static void translate_expand_like(ln_nnvm_node *n)
+{
+    const char *src = ln_nnvm_in(n, 0);
+    int own[LN_MAXDIM], like[LN_MAXDIM], dims[LN_MAXDIM], axes[LN_MAXDIM], from = 0;
+    const int n_own = ln_nnvm_copy_dims(n, src, own);
+    const int ndim = ln_nnvm_copy_dims(n, ln_nnvm_in(n, 1), like);
+    const int n_new = ln_nnvm_axes(n, "axis", ndim, ln_nnvm_bool(n, "exclude", 0), axes);
+    if (n_own + n_new != ndim)
+        ln_emit_fail(&n->emit, "%d dimensions and %d new ones, expected %d together", n_own, n_new,
+                     ndim);
+    for (int i = 0, k = 0; i < ndim && !ln_nnvm_failed(n); i++) {
+        const int is_new = k < n_new && axes[k] == i;
+        k += is_new;
+        dims[i] = is_new ? 1 : own[from++];
+        if (dims[i] != 1 && dims[i] != like[i])
+            ln_emit_fail(&n->emit, "axis %d has length %d, expected 1 or %d", i, dims[i], like[i]);
+    }
+    if (ln_nnvm_failed(n))
+        return;
+    if (n_new)
+        src = ln_emit_reshape(&n->emit, src, ndim, dims, LN_EMIT_TEMP);
+    ln_nnvm_expand(n, src, ndim, like, 0);
+}
+
+static void translate_broadcast_axis(ln_nnvm_node *n)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    int64_t axes[LN_NNVM_MAX_TUPLE], sizes[LN_NNVM_MAX_TUPLE];
+    int dims[LN_MAXDIM];
+    const int ndim = ln_nnvm_copy_dims(n, src, dims);
+    const int len = ln_nnvm_ints(n, "axis", axes), n_sizes = ln_nnvm_ints(n, "size", sizes);
+    if (len != n_sizes)
+        ln_emit_fail(&n->emit, "%d axes and %d sizes, expected as many", len, n_sizes);
+    for (int i = 0; i < len && !ln_nnvm_failed(n); i++) {
+        const int axis = ln_nnvm_axis(n, axes[i], ndim);
+        if (sizes[i] < 1 || sizes[i] > INT_MAX || dims[axis] != 1)
+            ln_emit_fail(&n->emit, "axis %d of length %d to %" PRId64 ", expected 1 to a number",
+                         axis, dims[axis], sizes[i]);
+        else
+            dims[axis] = (int)sizes[i];
+    }
+    if (!ln_nnvm_failed(n))
+        ln_nnvm_expand(n, src, ndim, dims, 0);
+}
+
+static void translate_tile(ln_nnvm_node *n)
+{
+    const char *src = ln_nnvm_in(n, 0);
+    int64_t given[LN_NNVM_MAX_TUPLE];
+    int dims[LN_MAXDIM], own[LN_MAXDIM], reps[LN_MAXDIM];
+    const int n_own = ln_nnvm_copy_dims(n, src, own);
+    ln_nnvm_require(n, "reps");
+    const int len = ln_nnvm_ints(n, "reps", given), ndim = len > n_own ? len : n_own;
+    if (ndim > LN_MAXDIM)
+        ln_emit_fail(&n->emit, "attribute 'reps' has %d numbers, expected at most %d", len,
+                     LN_MAXDIM);
+    for (int i = 0; i < ndim && !ln_nnvm_failed(n); i++) {
+        const int64_t rep = i < ndim - len ? 1 : given[i - (ndim - len)];
+        if (rep < 1 || rep > INT_MAX)
+            ln_emit_fail(&n->emit, "attribute 'reps' has %" PRId64 ", expected at least 1", rep);
+        dims[i] = i < ndim - n_own ? 1 : own[i - (ndim - n_own)];
+        reps[i] = (int)rep;
+    }
+    if (ln_nnvm_failed(n))
+        return;
+    if (ndim > n_own)
+        src = ln_emit_reshape(&n->emit, src, ndim, dims, LN_EMIT_TEMP);
+    LN_EMIT(&n->emit, 0, "tile", LN_ARG("src", src), LN_INTS("repeats", ndim, reps));
+}
+
+/** Without 'axis', of all elements in order. */
+static void translate_repeat(ln_nnvm_node *n)
+{
+    const char *src = ln_nnvm_in(n, 0);
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    const int is_flat = !ln_nnvm_has(n, "axis");
+    const int axis = is_flat ? 0 : ln_nnvm_axis(n, ln_nnvm_int(n, "axis", 0), t->ndim);
+    ln_nnvm_require(n, "repeats");
+    const int repeats = ln_nnvm_int_in(n, "repeats", 1, 1, INT_MAX);
+    if (is_flat)
+        src = ln_emit_reshape(&n->emit, src, 1, &t->len, LN_EMIT_TEMP);
+    ln_nnvm_repeat(n, src, axis, repeats, 0);
+}
+
+#define CORE  LN_NNVM_IN_CORE
+#define MXNET LN_NNVM_IN_MXNET
+
+const ln_nnvm_row ln_nnvm_rows_fill[] = {
+    {"full", LN_NNVM_IN_CORE, translate_full, NULL},
+    {"zeros", LN_NNVM_IN_CORE, translate_full, "0"},
+    {"ones", LN_NNVM_IN_CORE, translate_full, "1"},
+    {"_arange", LN_NNVM_IN_MXNET, translate_arange, NULL, .ignored = " ctx "},
+    {"shape_array", LN_NNVM_IN_MXNET, translate_shape_array, "shape", 1, 1},
+    {"size_array", LN_NNVM_IN_MXNET, translate_shape_array, "size", 1, 1},
+    {"full_like", LN_NNVM_IN_CORE, translate_full_like, NULL, 1, 1},
+    {"zeros_like", LN_NNVM_IN_CORE, translate_full_like, "0", 1, 1},
+    {"ones_like", LN_NNVM_IN_CORE, translate_full_like, "1", 1, 1},
+    {"pad", CORE, translate_pad, NULL, 1, 1},
+    {"broadcast_to", CORE, translate_broadcast_to, NULL, 1, 1},
+    {"broadcast_like", MXNET, translate_broadcast_like, NULL, 2, 2},
+    {"expand_like", CORE, translate_expand_like, NULL, 2, 2},
+    {"broadcast_axis", MXNET, translate_broadcast_axis, NULL, 1, 1},
+    {"broadcast_axes", MXNET, translate_broadcast_axis, NULL, 1, 1},
+    {"tile", MXNET, translate_tile, NULL, 1, 1},
+    {"repeat", MXNET, translate_repeat, NULL, 1, 1},
+    {NULL},
+};

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that are a function of each element.
+
+#include <float.h>
+#include <string.h>
+
+#include "front/nnvm/read/ln_nnvm_steps.h"
+
+/* ---- functions ---- */
+
+/** `with`: a name of tl_unary_func. */
+static void translate_unary(ln_nnvm_node *n)
+{
+    ln_emit_unary(&n->emit, n->row->with, ln_nnvm_in(n, 0), 0);
+}
+
+/** `with`: an operator of one input without parameters. */
+static void translate_simple(ln_nnvm_node *n)
+{
+    ln_emit_simple(&n->emit, n->row->with, ln_nnvm_in(n, 0), 0);
+}
+
+static void translate_identity(ln_nnvm_node *n)
+{
+    ln_nnvm_alias(n, 0, ln_nnvm_in(n, 0));
+}
+
+static void translate_dropout(ln_nnvm_node *n)
+{
+    ln_nnvm_float(n, "rate", 0.5); // without effect
+    translate_identity(n);
+}
+
+// The greatest number below 1/2.
+static double below_half(tl_dtype dtype)
+{
+    const double steps[] = {[TL_FLOAT] = FLT_EPSILON,
+                            [TL_DOUBLE] = DBL_EPSILON,
+                            [TL_FLOAT16] = 0x1p-10,
+                            [TL_BFLOAT16] = 0x1p-7}; // from 1 to the next one
+    return 0.5 - steps[dtype] / 4;
+}
+
+/** sign(x) floor(|x| + h): halves go away from zero. With 1/2 itself as h, sums just below a whole
+ *  number would be rounded up to it; with the number below it, they stay, and those of halves are
+ *  rounded to the whole number, being halfway to it or closer. */
+static void translate_round(ln_nnvm_node *n)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    const tl_dtype dtype = ln_nnvm_tensor_of(n, src)->dtype;
+    if (!ln_nnvm_is_float(dtype)) {
+        ln_nnvm_alias(n, 0, src);
+        return;
+    }
+    const char *const size = ln_emit_unary(&n->emit, "TL_UNARY_ABS", src, LN_EMIT_TEMP);
+    const char *const sum =
+        ln_emit_binary(&n->emit, "TL_BINARY_ADD", size,
+                       ln_nnvm_scalar_like(n, size, below_half(dtype)), LN_EMIT_TEMP);
+    const char *const rounded = ln_emit_unary(&n->emit, "TL_UNARY_FLOOR", sum, LN_EMIT_TEMP);
+    ln_emit_binary(&n->emit, "TL_BINARY_MUL",
+                   ln_emit_unary(&n->emit, "TL_UNARY_SIGN", src, LN_EMIT_TEMP), rounded, 0);
+}
+
+/** Toward zero: the sign times the floor of the size. */
+static void translate_trunc(ln_nnvm_node *n)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    const char *const size = ln_emit_unary(&n->emit, "TL_UNARY_ABS", src, LN_EMIT_TEMP);
+    const char *const floor = ln_emit_unary(&n->emit, "TL_UNARY_FLOOR", size, LN_EMIT_TEMP);
+    ln_emit_binary(&n->emit, "TL_BINARY_MUL",
+                   ln_emit_unary(&n->emit, "TL_UNARY_SIGN", src, LN_EMIT_TEMP), floor, 0);
+}
+
+static void translate_square(ln_nnvm_node *n)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    ln_emit_binary(&n->emit, "TL_BINARY_MUL", src, src, 0);
+}
+
+/** ELU, which keeps small numbers, of what is not positive. */
+static const char *emit_expm1_below(ln_nnvm_node *n, const char *minus)
+{
+    const char *const below =
+        ln_emit_unary(&n->emit, "TL_UNARY_NEG",
+                      ln_emit_simple(&n->emit, "relu", minus, LN_EMIT_TEMP), LN_EMIT_TEMP);
+    return ln_nnvm_unary_of(n, "TL_UNARY_ELU", below, 1, 0, LN_EMIT_TEMP);
+}
+
+/** e^x - 1 without cancellation: where x is positive, (1 - e^-x) e^x. */
+static void translate_expm1(ln_nnvm_node *n)
+{
+    const char *const x = ln_nnvm_in(n, 0);
+    const char *const minus = ln_emit_unary(&n->emit, "TL_UNARY_NEG", x, LN_EMIT_TEMP);
+    const char *const below = emit_expm1_below(n, minus), *const above = emit_expm1_below(n, x);
+    const char *const factor = ln_emit_unary(
+        &n->emit, "TL_UNARY_EXP", ln_emit_simple(&n->emit, "relu", x, LN_EMIT_TEMP), LN_EMIT_TEMP);
+    ln_emit_binary(&n->emit, "TL_BINARY_SUB", below,
+                   ln_emit_binary(&n->emit, "TL_BINARY_MUL", above, factor, LN_EMIT_TEMP), 0);
+}
+
+/** log(1 + x) without cancellation: 2 artanh(x / (2 + x)) where x is small. */
+static void translate_log1p(ln_nnvm_node *n)
+{
+    ln_emit *const e = &n->emit;
+    const char *const x = ln_nnvm_in(n, 0);
+    const char *const sum =
+        ln_emit_binary(e, "TL_BINARY_ADD", x, ln_nnvm_scalar_like(n, x, 2), LN_EMIT_TEMP);
+    const char *const ratio = ln_emit_binary(e, "TL_BINARY_DIV", x, sum, LN_EMIT_TEMP);
+    const char *const half = ln_emit_unary(e, "TL_UNARY_ATANH", ratio, LN_EMIT_TEMP);
+    const char *const near = ln_emit_binary(e, "TL_BINARY_ADD", half, half, LN_EMIT_TEMP);
+    const char *const more =
+        ln_emit_binary(e, "TL_BINARY_ADD", x, ln_nnvm_scalar_like(n, x, 1), LN_EMIT_TEMP);
+    const char *const far = ln_emit_unary(e, "TL_UNARY_LOG", more, LN_EMIT_TEMP);
+    const char *const size = ln_emit_unary(e, "TL_UNARY_ABS", x, LN_EMIT_TEMP);
+    const char *const is_small =
+        ln_nnvm_compare(n, "TL_COMPARE_LESS", size, ln_nnvm_scalar_like(n, x, 0.5));
+    ln_nnvm_where(n, is_small, near, far, 0);
+}
+
+/** The cube root keeps the sign: sign(x) |x|^(1/3). */
+static void translate_cbrt(ln_nnvm_node *n)
+{
+    const int is_inverse = !strcmp(n->row->with, "inverse");
+    const char *const src = ln_nnvm_in(n, 0);
+    const char *const size = ln_emit_unary(&n->emit, "TL_UNARY_ABS", src, LN_EMIT_TEMP);
+    const char *const root = ln_emit_binary(&n->emit, "TL_BINARY_POW", size,
+                                            ln_nnvm_scalar_like(n, size, 1.0 / 3), LN_EMIT_TEMP);
+    const char *const sign = ln_emit_unary(&n->emit, "TL_UNARY_SIGN", src, LN_EMIT_TEMP);
+    const char *const x =
+        ln_emit_binary(&n->emit, "TL_BINARY_MUL", sign, root, is_inverse ? LN_EMIT_TEMP : 0);
+    if (is_inverse)
+        ln_emit_unary(&n->emit, "TL_UNARY_RECIPROCAL", x, 0);
+}
+
+static void translate_not(ln_nnvm_node *n)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    const char *const truth =
+        ln_nnvm_compare(n, "TL_COMPARE_EQUAL", src, ln_nnvm_scalar_like(n, src, 0));
+    ln_emit_cast(&n->emit, truth, ln_nnvm_tensor_of(n, src)->dtype, 0);
+}
+
+/* ---- activations ---- */
+
+static void translate_leaky_relu(ln_nnvm_node *n)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    LN_EMIT(&n->emit, 0, "lrelu", LN_ARG("src", src),
+            LN_NUMBER("negslope", ln_nnvm_float(n, "alpha", 0.25)));
+}
+
+/** x > 0 ? x : slope x, with a slope for each index along an axis, or one for all. */
+static void emit_prelu(ln_nnvm_node *n, const char *arg, int64_t given_axis)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    const int axis = ln_nnvm_axis(n, given_axis, t->ndim), ndim = t->ndim;
+    int dims[LN_MAXDIM], channels = t->ndim ? t->dims[axis] : 1;
+    const char *slope = ln_nnvm_weight(n, 1, arg, 1, &channels);
+    const int len = ln_nnvm_tensor_of(n, slope)->len;
+    if (len != 1 && len != channels)
+        ln_emit_fail(&n->emit, "%d slopes, expected 1 or %d", len, channels);
+    for (int i = 0; i < ndim; i++)
+        dims[i] = i == axis ? len : 1;
+    slope = ln_emit_reshape(&n->emit, slope, ndim, dims, LN_EMIT_TEMP);
+    ln_emit_binary(&n->emit, "TL_BINARY_PRELU", src, slope, 0);
+}
+
+static void translate_prelu(ln_nnvm_node *n)
+{
+    const int is_vector = ln_nnvm_tensor_of(n, ln_nnvm_in(n, 0))->ndim == 1;
+    emit_prelu(n, "alpha", is_vector && ln_nnvm_was_mxnet(n) ? 0 : ln_nnvm_int(n, "axis", 1));
+}
+
+/** LightNet's own, which MXNet's activations are rewritten to. */
+static void translate_own_function(ln_nnvm_node *n)
+{
+    const double alpha = ln_nnvm_float(n, "alpha", 1), beta = ln_nnvm_float(n, "beta", 0);
+    ln_nnvm_unary_of(n, ln_nnvm_text(n, "func", ""), ln_nnvm_in(n, 0), alpha, beta, 0);
+}
+
+static void translate_hard_sigmoid(ln_nnvm_node *n)
+{
+    ln_nnvm_unary_of(n, "TL_UNARY_HARDSIGMOID", ln_nnvm_in(n, 0), ln_nnvm_float(n, "alpha", 0.2),
+                     ln_nnvm_float(n, "beta", 0.5), 0);
+}
+
+static void translate_clip(ln_nnvm_node *n)
+{
+    ln_nnvm_require(n, "a_min");
+    ln_nnvm_require(n, "a_max");
+    const double least = ln_nnvm_float(n, "a_min", 0), most = ln_nnvm_float(n, "a_max", 0);
+    ln_nnvm_clip(n, ln_nnvm_in(n, 0), least, most, 0);
+}
+
+static void translate_cast(ln_nnvm_node *n)
+{
+    ln_nnvm_require(n, "dtype");
+    ln_emit_cast(&n->emit, ln_nnvm_in(n, 0), ln_nnvm_dtype(n, "dtype", TL_FLOAT), 0);
+}
+
+#define CORE  LN_NNVM_IN_CORE
+#define MXNET LN_NNVM_IN_MXNET
+
+#define FUNCTION(op, dialects, translate, with)               \
+    {                                                         \
+        op, dialects, translate, with, 1, 1, .keeps_shape = 1 \
+    }
+
+const ln_nnvm_row ln_nnvm_rows_function[] = {
+    FUNCTION("abs", CORE, translate_unary, "TL_UNARY_ABS"),
+    FUNCTION("arccos", MXNET, translate_unary, "TL_UNARY_ACOS"),
+    FUNCTION("arccosh", MXNET, translate_unary, "TL_UNARY_ACOSH"),
+    FUNCTION("arcsin", MXNET, translate_unary, "TL_UNARY_ASIN"),
+    FUNCTION("arcsinh", MXNET, translate_unary, "TL_UNARY_ASINH"),
+    FUNCTION("arctan", MXNET, translate_unary, "TL_UNARY_ATAN"),
+    FUNCTION("arctanh", MXNET, translate_unary, "TL_UNARY_ATANH"),
+    FUNCTION("ceil", CORE, translate_unary, "TL_UNARY_CEIL"),
+    FUNCTION("cos", MXNET, translate_unary, "TL_UNARY_COS"),
+    FUNCTION("cosh", MXNET, translate_unary, "TL_UNARY_COSH"),
+    FUNCTION("erf", MXNET, translate_unary, "TL_UNARY_ERF"),
+    FUNCTION("exp", CORE, translate_unary, "TL_UNARY_EXP"),
+    FUNCTION("floor", CORE, translate_unary, "TL_UNARY_FLOOR"),
+    FUNCTION("log", CORE, translate_unary, "TL_UNARY_LOG"),
+    FUNCTION("negative", CORE, translate_unary, "TL_UNARY_NEG"),
+    FUNCTION("rint", MXNET, translate_unary, "TL_UNARY_ROUND"),
+    FUNCTION("sign", MXNET, translate_unary, "TL_UNARY_SIGN"),
+    FUNCTION("sin", MXNET, translate_unary, "TL_UNARY_SIN"),
+    FUNCTION("sinh", MXNET, translate_unary, "TL_UNARY_SINH"),
+    FUNCTION("softsign", MXNET, translate_unary, "TL_UNARY_SOFTSIGN"),
+    FUNCTION("sqrt", CORE, translate_unary, "TL_UNARY_SQRT"),
+    FUNCTION("tan", MXNET, translate_unary, "TL_UNARY_TAN"),
+    FUNCTION("tanh", CORE, translate_unary, "TL_UNARY_TANH"),
+    FUNCTION("relu", CORE, translate_simple, "relu"),
+    FUNCTION("sigmoid", CORE, translate_simple, "sigmoid"),
+    FUNCTION("round", CORE, translate_round, NULL),
+    FUNCTION("trunc", CORE, translate_trunc, NULL),
+    FUNCTION("square", MXNET, translate_square, NULL),
+    FUNCTION("expm1", MXNET, translate_expm1, NULL),
+    FUNCTION("log1p", MXNET, translate_log1p, NULL),
+    FUNCTION("cbrt", MXNET, translate_cbrt, ""),
+    FUNCTION("rcbrt", MXNET, translate_cbrt, "inverse"),
+    FUNCTION("logical_not", CORE, translate_not, NULL),
+    FUNCTION("copy", CORE, translate_identity, NULL),
+    FUNCTION("block_grad", CORE, translate_identity, NULL),
+    {"dropout", CORE, translate_dropout, NULL, 1, 1, .keeps_shape = 1},
+    {"leaky_relu", CORE, translate_leaky_relu, NULL, 1, 1, .keeps_shape = 1},
+    FUNCTION("_unary", LN_NNVM_ADDED, translate_own_function, NULL),
+    {"prelu", CORE, translate_prelu, NULL, 2, 2, .weights = 2},
+    {"hard_sigmoid", MXNET, translate_hard_sigmoid, NULL, 1, 1, .keeps_shape = 1},
+    FUNCTION("clip", CORE, translate_clip, NULL),
+    FUNCTION("cast", CORE, translate_cast, NULL),
+    {NULL},
+};

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators on the elements of two tensors, or of one and a number.
+
+#include <string.h>
+
+#include "front/nnvm/read/ln_nnvm_steps.h"
+
+/** 1 where a condition holds, else 0, in the type of `like`. */
+static void emit_truth(ln_nnvm_node *n, const char *truth, const char *like)
+{
+    ln_emit_cast(&n->emit, truth, ln_nnvm_tensor_of(n, like)->dtype, 0);
+}
+
+/* ---- two tensors ---- */
+
+static int is_same_shape(const tl_tensor *a, const tl_tensor *b)
+{
+    return a->ndim == b->ndim && !memcmp(a->dims, b->dims, (size_t)a->ndim * sizeof(int));
+}
+
+/** Both operands. Nothing tells the shape of a parameter that is broadcast, so without a file of
+ *  parameters it counts as one number for each channel, [C, 1, ..]; of one that is not, the shape
+ * is that of the other operand. */
+static void operands(ln_nnvm_node *n, int is_broadcast, const char **a, const char **b)
+{
+    const int first = ln_nnvm_is_shaped(n, 0) ? 0 : 1;
+    const char *known = ln_nnvm_in(n, first);
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, known);
+    int dims[LN_MAXDIM], ndim = t->ndim;
+    memcpy(dims, t->dims, (size_t)ndim * sizeof(int));
+    if (is_broadcast && ndim > 1) {
+        ndim--;
+        for (int i = 0; i < ndim; i++)
+            dims[i] = i ? 1 : t->dims[1];
+    }
+    const char *other = ln_nnvm_weight(n, 1 - first, "", ndim, dims);
+    *a = first ? other : known;
+    *b = first ? known : other;
+    const tl_tensor *const ta = ln_nnvm_tensor_of(n, *a), *const tb = ln_nnvm_tensor_of(n, *b);
+    if (!is_broadcast && !is_same_shape(ta, tb)) {
+        char text_a[LN_MAX_SHAPE], text_b[LN_MAX_SHAPE];
+        ln_emit_fail(&n->emit, "shapes are %s and %s, expected the same",
+                     ln_sprint_shape(text_a, sizeof(text_a), ta->ndim, ta->dims),
+                     ln_sprint_shape(text_b, sizeof(text_b), tb->ndim, tb->dims));
+    }
+}
+
+// Types that differ meet in the wider one; of an integer and a float in the float.
+static tl_dtype common_dtype(tl_dtype a, tl_dtype b)
+{
+    if (a == b)
+        return a;
+    if (ln_nnvm_is_float(a) != ln_nnvm_is_float(b))
+        return ln_nnvm_is_float(a) ? a : b;
+    return tl_size_of(a) >= tl_size_of(b) ? a : b;
+}
+
+static void unify(ln_nnvm_node *n, const char **a, const char **b)
+{
+    const tl_dtype dtype =
+        common_dtype(ln_nnvm_tensor_of(n, *a)->dtype, ln_nnvm_tensor_of(n, *b)->dtype);
+    *a = ln_emit_cast(&n->emit, *a, dtype, LN_EMIT_TEMP);
+    *b = ln_emit_cast(&n->emit, *b, dtype, LN_EMIT_TEMP);
+}
+
+static int is_prefixed(const char *text, const char *prefix)
+{
+    return !strncmp(text, prefix, strlen(prefix));
+}
+
+/** sqrt(a^2 + b^2). */
+static void emit_hypot(ln_nnvm_node *n, const char *a, const char *b)
+{
+    const char *const aa = ln_emit_binary(&n->emit, "TL_BINARY_MUL", a, a, LN_EMIT_TEMP);
+    const char *const bb = ln_emit_binary(&n->emit, "TL_BINARY_MUL", b, b, LN_EMIT_TEMP);
+    const char *const sum = ln_emit_binary(&n->emit, "TL_BINARY_ADD", aa, bb, LN_EMIT_TEMP);
+    ln_emit_unary(&n->emit, "TL_UNARY_SQRT", sum, 0);
+}
+
+/** a op b, `op` being a name of tl_binary_op or tl_compare_op, or one of tl_binary_op in lower case
+ *  for truth values. */
+static void emit_operation(ln_nnvm_node *n, const char *op, const char *a, const char *b)
+{
+    const char *const like = a;
+    if (is_prefixed(op, "TL_COMPARE")) {
+        emit_truth(n, ln_nnvm_compare(n, op, a, b), like);
+    } else if (is_prefixed(op, "hypot")) {
+        emit_hypot(n, a, b);
+    } else if (is_prefixed(op, "logical ")) {
+        const char *const truth =
+            ln_emit_binary(&n->emit, op + strlen("logical "), ln_nnvm_is_set(n, a),
+                           ln_nnvm_is_set(n, b), LN_EMIT_TEMP);
+        emit_truth(n, truth, like);
+    } else {
+        ln_emit_binary(&n->emit, op, a, b, 0);
+    }
+}
+
+static void translate_elemwise(ln_nnvm_node *n)
+{
+    const char *a, *b;
+    operands(n, 0, &a, &b);
+    unify(n, &a, &b);
+    emit_operation(n, n->row->with, a, b);
+}
+
+static void translate_broadcast(ln_nnvm_node *n)
+{
+    const char *a, *b;
+    operands(n, 1, &a, &b);
+    unify(n, &a, &b);
+    emit_operation(n, n->row->with, a, b);
+}
+
+/** Core's `greater` and `less` give floats. */
+static void translate_float_compare(ln_nnvm_node *n)
+{
+    const char *a, *b;
+    operands(n, 0, &a, &b);
+    unify(n, &a, &b);
+    ln_emit_cast(&n->emit, ln_nnvm_compare(n, n->row->with, a, b), TL_FLOAT, 0);
+}
+
+/** A tensor and a number, which is converted to the tensor's type first. */
+static void translate_scalar(ln_nnvm_node *n)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    ln_nnvm_require(n, "scalar");
+    emit_operation(n, n->row->with, src,
+                   ln_nnvm_scalar_like(n, src, ln_nnvm_float(n, "scalar", 0)));
+}
+
+/** The number on the left. */
+static void translate_scalar_left(ln_nnvm_node *n)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    ln_nnvm_require(n, "scalar");
+    emit_operation(n, n->row->with, ln_nnvm_scalar_like(n, src, ln_nnvm_float(n, "scalar", 0)),
+                   src);
+}
+
+/** The sum of any number of tensors. */
+static void translate_sum_of_many(ln_nnvm_node *n)
+{
+    const int len = ln_nnvm_num_inputs(n);
+    if (ln_nnvm_int(n, "num_args", len) != len)
+        ln_emit_fail(&n->emit, "%d inputs, expected 'num_args', %lld", len,
+                     (long long)ln_nnvm_int(n, "num_args", len));
+    const char *sum = ln_nnvm_in(n, 0);
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, sum);
+    for (int i = 1; i < len && !ln_nnvm_failed(n); i++) {
+        const char *const next = ln_nnvm_in(n, i);
+        if (!is_same_shape(t, ln_nnvm_tensor_of(n, next)))
+            ln_emit_fail(&n->emit, "input %d has another shape than the first", i);
+        sum = ln_emit_binary(&n->emit, "TL_BINARY_ADD", sum, next, i < len - 1 ? LN_EMIT_TEMP : 0);
+    }
+    if (len == 1)
+        ln_nnvm_alias(n, 0, sum);
+}
+
+static void translate_where(ln_nnvm_node *n)
+{
+    const char *cond = ln_nnvm_in(n, 0), *const x = ln_nnvm_in(n, 1), *const y = ln_nnvm_in(n, 2);
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, x), *const c = ln_nnvm_tensor_of(n, cond);
+    if (c->ndim == 1 && t->ndim > 1) {
+        int dims[LN_MAXDIM] = {c->dims[0], 1, 1, 1, 1, 1, 1, 1};
+        cond = ln_emit_reshape(&n->emit, cond, t->ndim, dims, LN_EMIT_TEMP);
+    }
+    if (!is_same_shape(t, ln_nnvm_tensor_of(n, y)))
+        ln_emit_fail(&n->emit, "the operands have different shapes, expected the same");
+    cond = ln_nnvm_is_set(n, cond);
+    ln_nnvm_where(n, cond, x, y, 0);
+}
+
+#define CORE  LN_NNVM_IN_CORE
+#define MXNET LN_NNVM_IN_MXNET
+
+#define PAIR(op, dialects, translate, with) \
+    {                                       \
+        op, dialects, translate, with, 2, 2 \
+    }
+/* Whether the number was an integer is said by MXNet since 1.7, and counts for nothing. */
+#define SCALAR(op, dialects, with)                                                          \
+    {                                                                                       \
+        op, dialects, translate_scalar, with, 1, 1, .keeps_shape = 1, .ignored = " is_int " \
+    }
+#define SCALAR_LEFT(op, dialects, with)                                                          \
+    {                                                                                            \
+        op, dialects, translate_scalar_left, with, 1, 1, .keeps_shape = 1, .ignored = " is_int " \
+    }
+
+/* The two ways in which MXNet spells an operation with a number. */
+#define MXNET_SCALAR(name, old, with) \
+    SCALAR("_" name "_scalar", MXNET, with), SCALAR(old, MXNET, with)
+
+/* An operation of core, broadcast: by its name and its sign. */
+#define CORE_BROADCAST(name, symbol, with)                    \
+    PAIR("broadcast_" name, CORE, translate_broadcast, with), \
+        PAIR("__" symbol "_symbol__", CORE, translate_broadcast, with)
+
+/* What MXNet spells in two ways. */
+#define MXNET_PAIR(name, old, with) \
+    PAIR(name, MXNET, translate_elemwise, with), PAIR(old, MXNET, translate_elemwise, with)
+
+/* A comparison, or an operation on truth values, of MXNet: of equal shapes, broadcast, and with a
+ * number; and how old files spell the first and the last. */
+#define TRUTH(name, old, old_scalar, with)                                                      \
+    MXNET_PAIR("_" name, old, with), PAIR("broadcast_" name, MXNET, translate_broadcast, with), \
+        MXNET_SCALAR(name, old_scalar, with)
+
+const ln_nnvm_row ln_nnvm_rows_pair[] = {
+    PAIR("elemwise_add", CORE, translate_elemwise, "TL_BINARY_ADD"),
+    PAIR("elemwise_sub", CORE, translate_elemwise, "TL_BINARY_SUB"),
+    PAIR("elemwise_mul", CORE, translate_elemwise, "TL_BINARY_MUL"),
+    PAIR("elemwise_div", CORE, translate_elemwise, "TL_BINARY_DIV"),
+    PAIR("elemwise_mod", CORE, translate_elemwise, "TL_BINARY_FMOD"),
+    PAIR("elemwise_pow", CORE, translate_elemwise, "TL_BINARY_POW"),
+    PAIR("logical_and", CORE, translate_elemwise, "logical TL_BINARY_AND"),
+    PAIR("logical_or", CORE, translate_elemwise, "logical TL_BINARY_OR"),
+    PAIR("greater", CORE, translate_float_compare, "TL_COMPARE_GREATER"),
+    PAIR("less", CORE, translate_float_compare, "TL_COMPARE_LESS"),
+    MXNET_PAIR("_mod", "_Mod", "TL_BINARY_MOD"),
+    MXNET_PAIR("_maximum", "_Maximum", "TL_BINARY_MAX"),
+    MXNET_PAIR("_minimum", "_Minimum", "TL_BINARY_MIN"),
+    MXNET_PAIR("_hypot", "_Hypot", "hypot"),
+
+    CORE_BROADCAST("add", "add", "TL_BINARY_ADD"),
+    CORE_BROADCAST("sub", "sub", "TL_BINARY_SUB"),
+    CORE_BROADCAST("mul", "mul", "TL_BINARY_MUL"),
+    CORE_BROADCAST("div", "div", "TL_BINARY_DIV"),
+    CORE_BROADCAST("mod", "mod", "TL_BINARY_FMOD"),
+    CORE_BROADCAST("max", "max", "TL_BINARY_MAX"),
+    CORE_BROADCAST("min", "min", "TL_BINARY_MIN"),
+    CORE_BROADCAST("pow", "pow", "TL_BINARY_POW"),
+    CORE_BROADCAST("left_shift", "left_shift", "TL_BINARY_SHIFT_LEFT"),
+    CORE_BROADCAST("right_shift", "right_shift", "TL_BINARY_SHIFT_RIGHT"),
+    CORE_BROADCAST("greater", "greater", "TL_COMPARE_GREATER"),
+    CORE_BROADCAST("less", "less", "TL_COMPARE_LESS"),
+    CORE_BROADCAST("equal", "equal", "TL_COMPARE_EQUAL"),
+    CORE_BROADCAST("not_equal", "not_equal", "TL_COMPARE_NOT_EQUAL"),
+    CORE_BROADCAST("greater_equal", "greater_equal", "TL_COMPARE_GREATER_EQUAL"),
+    CORE_BROADCAST("less_equal", "less_equal", "TL_COMPARE_LESS_EQUAL"),
+    PAIR("broadcast_mod", MXNET, translate_broadcast, "TL_BINARY_MOD"),
+    PAIR("broadcast_hypot", MXNET, translate_broadcast, "hypot"),
+    TRUTH("equal", "_Equal", "_EqualScalar", "TL_COMPARE_EQUAL"),
+    TRUTH("not_equal", "_Not_Equal", "_NotEqualScalar", "TL_COMPARE_NOT_EQUAL"),
+    TRUTH("greater", "_Greater", "_GreaterScalar", "TL_COMPARE_GREATER"),
+    TRUTH("greater_equal", "_Greater_Equal", "_GreaterEqualScalar", "TL_COMPARE_GREATER_EQUAL"),
+    TRUTH("lesser", "_Lesser", "_LesserScalar", "TL_COMPARE_LESS"),
+    TRUTH("lesser_equal", "_Lesser_Equal", "_LesserEqualScalar", "TL_COMPARE_LESS_EQUAL"),
+    TRUTH("logical_and", "_Logical_And", "_LogicalAndScalar", "logical TL_BINARY_AND"),
+    TRUTH("logical_or", "_Logical_Or", "_LogicalOrScalar", "logical TL_BINARY_OR"),
+    TRUTH("logical_xor", "_Logical_Xor", "_LogicalXorScalar", "logical TL_BINARY_XOR"),
+
+    SCALAR("__add_scalar__", CORE, "TL_BINARY_ADD"),
+    SCALAR("__sub_scalar__", CORE, "TL_BINARY_SUB"),
+    SCALAR("__mul_scalar__", CORE, "TL_BINARY_MUL"),
+    SCALAR("__div_scalar__", CORE, "TL_BINARY_DIV"),
+    SCALAR("__pow_scalar__", CORE, "TL_BINARY_POW"),
+    SCALAR("__lshift_scalar__", CORE, "TL_BINARY_SHIFT_LEFT"),
+    SCALAR("__rshift_scalar__", CORE, "TL_BINARY_SHIFT_RIGHT"),
+    SCALAR_LEFT("__rsub_scalar__", CORE, "TL_BINARY_SUB"),
+    SCALAR_LEFT("__rdiv_scalar__", CORE, "TL_BINARY_DIV"),
+    SCALAR_LEFT("__rpow_scalar__", CORE, "TL_BINARY_POW"),
+    MXNET_SCALAR("mod", "_ModScalar", "TL_BINARY_MOD"),
+    MXNET_SCALAR("maximum", "_MaximumScalar", "TL_BINARY_MAX"),
+    MXNET_SCALAR("minimum", "_MinimumScalar", "TL_BINARY_MIN"),
+    MXNET_SCALAR("hypot", "_HypotScalar", "hypot"),
+    SCALAR_LEFT("_rmod_scalar", MXNET, "TL_BINARY_MOD"),
+    SCALAR_LEFT("_RModScalar", MXNET, "TL_BINARY_MOD"),
+
+    {"elemwise_sum", CORE, translate_sum_of_many, NULL, 1},
+    {"where", CORE, translate_where, NULL, 3, 3},
+    {NULL},
+};

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that take parts of tensors, and that join them.
+
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+
+#include "front/nnvm/read/ln_nnvm_steps.h"
+
+/* ---- slices ---- */
+
+static void translate_flip(ln_nnvm_node *n)
+{
+    static const int first[LN_MAXDIM] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    static const int last[LN_MAXDIM] = {INT_MIN + 1, INT_MIN + 1, INT_MIN + 1, INT_MIN + 1,
+                                        INT_MIN + 1, INT_MIN + 1, INT_MIN + 1, INT_MIN + 1};
+    const char *const src = ln_nnvm_in(n, 0);
+    const int ndim = ln_nnvm_tensor_of(n, src)->ndim;
+    int64_t given[LN_NNVM_MAX_TUPLE] = {0};
+    int axes[LN_MAXDIM], len = ln_nnvm_ints(n, "axis", given);
+    len = len < 0 ? 1 : len;
+    if (len > ndim)
+        ln_emit_fail(&n->emit, "%d axes, expected at most %d", len, ndim);
+    for (int i = 0; i < len && !ln_nnvm_failed(n); i++)
+        axes[i] = ln_nnvm_axis(n, given[i], ndim);
+    if (!ln_nnvm_failed(n))
+        ln_nnvm_slice(n, src, len, axes, first, last, first, 0);
+}
+
+// What is not given, or None, is what a slice of the whole axis has.
+static int bound_of(const int64_t *given, int len, int i, int deflt)
+{
+    const int64_t value = i < len ? given[i] : LN_NNVM_NONE;
+    return value == LN_NNVM_NONE ? deflt
+           : value > INT_MAX - 1 ? INT_MAX - 1
+           : value < INT_MIN + 2 ? INT_MIN + 2
+                                 : (int)value;
+}
+
+static void translate_slice(ln_nnvm_node *n)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    const int ndim = ln_nnvm_tensor_of(n, src)->ndim;
+    int64_t begin[LN_NNVM_MAX_TUPLE], end[LN_NNVM_MAX_TUPLE], step[LN_NNVM_MAX_TUPLE];
+    int axes[LN_MAXDIM], starts[LN_MAXDIM], ends[LN_MAXDIM], steps[LN_MAXDIM];
+    ln_nnvm_require(n, "begin");
+    ln_nnvm_require(n, "end");
+    const int n_begin = ln_nnvm_ints(n, "begin", begin), n_end = ln_nnvm_ints(n, "end", end);
+    const int n_step = ln_nnvm_ints(n, "stride", step);
+    if (n_begin > ndim || n_end > ndim || n_step > ndim)
+        ln_emit_fail(&n->emit, "a slice of more axes than the data's %d", ndim);
+    for (int i = 0; i < ndim && !ln_nnvm_failed(n); i++) {
+        axes[i] = i;
+        steps[i] = bound_of(step, n_step, i, 1);
+        starts[i] = bound_of(begin, n_begin, i, steps[i] < 0 ? INT_MAX - 1 : 0);
+        ends[i] = bound_of(end, n_end, i, steps[i] < 0 ? INT_MIN + 2 : INT_MAX - 1);
+        if (!steps[i])
+            ln_emit_fail(&n->emit, "attribute '%s' has 0, expected another number",
+                         ln_nnvm_key(n, "stride"));
+    }
+    if (!ln_nnvm_failed(n))
+        ln_nnvm_slice(n, src, ndim, axes, starts, ends, steps, 0);
+}
+
+static void translate_slice_axis(ln_nnvm_node *n)
+{
+    static const int one = 1;
+    const char *const src = ln_nnvm_in(n, 0);
+    ln_nnvm_require(n, "axis");
+    ln_nnvm_require(n, "begin");
+    const int axis = ln_nnvm_axis(n, ln_nnvm_int(n, "axis", 0), ln_nnvm_tensor_of(n, src)->ndim);
+    const int begin = ln_nnvm_int_in(n, "begin", 0, INT_MIN + 2, INT_MAX);
+    const int end = ln_nnvm_int_in(n, "end", INT_MAX, INT_MIN + 2, INT_MAX);
+    if (!ln_nnvm_failed(n))
+        ln_nnvm_slice(n, src, 1, &axis, &begin, &end, &one, 0);
+}
+
+/** Cuts axes to the lengths of another tensor. */
+static void translate_slice_like(ln_nnvm_node *n)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    const tl_tensor *const like = ln_nnvm_tensor_of(n, ln_nnvm_in(n, 1));
+    int64_t given[LN_NNVM_MAX_TUPLE];
+    int axes[LN_MAXDIM], starts[LN_MAXDIM] = {0}, ends[LN_MAXDIM], steps[LN_MAXDIM];
+    int len = ln_nnvm_ints(n, "axis", given);
+    const int is_all = len <= 0, least = t->ndim < like->ndim ? t->ndim : like->ndim;
+    len = is_all ? least : len;
+    if (len > least)
+        ln_emit_fail(&n->emit, "%d axes, expected at most %d", len, least);
+    for (int i = 0; i < len && !ln_nnvm_failed(n); i++) {
+        axes[i] = is_all ? i : ln_nnvm_axis(n, given[i], t->ndim);
+        if (axes[i] >= like->ndim) {
+            ln_emit_fail(&n->emit, "axis %d of a tensor with %d dimensions", axes[i], like->ndim);
+            return;
+        }
+        ends[i] = like->dims[axes[i]];
+        steps[i] = 1;
+        if (ends[i] > t->dims[axes[i]])
+            ln_emit_fail(&n->emit, "axis %d has length %d, expected at least %d", axes[i],
+                         t->dims[axes[i]], ends[i]);
+    }
+    if (!ln_nnvm_failed(n))
+        ln_nnvm_slice(n, src, len, axes, starts, ends, steps, 0);
+}
+
+/** Rows and columns of images: as many as the second input has, or 'h_w', from 'offset' on or in
+ * the middle. */
+static void translate_crop(ln_nnvm_node *n)
+{
+    static const int axes[] = {2, 3}, ones[] = {1, 1};
+    const char *const src = ln_nnvm_in(n, 0);
+    const int has_like = ln_nnvm_num_inputs(n) == 2;
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    const tl_tensor *const like = has_like ? ln_nnvm_tensor_of(n, ln_nnvm_in(n, 1)) : t;
+    int size[2], starts[2], ends[2];
+    ln_nnvm_ints_of(n, "h_w", 2, 0, 0, size);
+    ln_nnvm_ints_of(n, "offset", 2, 0, 0, starts);
+    const int is_central = ln_nnvm_bool(n, "center_crop", 0);
+    ln_nnvm_require(n, "num_args");
+    if (ln_nnvm_int(n, "num_args", 1) != ln_nnvm_num_inputs(n))
+        ln_emit_fail(&n->emit, "%d inputs, expected as many as 'num_args'", ln_nnvm_num_inputs(n));
+    if (t->ndim != 4 || like->ndim != 4)
+        ln_emit_fail(&n->emit, "its data has %d dimensions, expected 4",
+                     t->ndim != 4 ? t->ndim : like->ndim);
+    for (int i = 0; i < 2 && !ln_nnvm_failed(n); i++) {
+        const int there = t->dims[2 + i], wanted = has_like ? like->dims[2 + i] : size[i];
+        starts[i] = is_central && wanted <= there ? (there - wanted) / 2 : starts[i];
+        if (wanted < 1 || wanted > there - starts[i])
+            ln_emit_fail(&n->emit, "%d of %d %s from %d on", wanted, there, i ? "columns" : "rows",
+                         starts[i]);
+        else
+            ends[i] = starts[i] + wanted;
+    }
+    if (!ln_nnvm_failed(n))
+        ln_nnvm_slice(n, src, 2, axes, starts, ends, ones, 0);
+}
+
+/* ---- joins and parts ---- */
+
+static void translate_concat(ln_nnvm_node *n)
+{
+    const int len = ln_nnvm_num_inputs(n), ndim = ln_nnvm_tensor_of(n, ln_nnvm_in(n, 0))->ndim;
+    const int axis = ln_nnvm_axis(n, ln_nnvm_int(n, "axis", 1), ndim);
+    if (len == 1) {
+        ln_nnvm_alias(n, 0, ln_nnvm_in(n, 0));
+        return;
+    }
+    const char **parts = ln_translation_alloc(&n->model->base, ((size_t)len + 1) * sizeof(*parts));
+    for (int i = 0; parts && i < len; i++)
+        parts[i] = ln_nnvm_in(n, i);
+    if (parts && !ln_nnvm_failed(n))
+        ln_nnvm_join(n, len, parts, axis, 0);
+}
+
+/** Parts of the lengths `lens`. */
+static void emit_split(ln_nnvm_node *n, const char *src, int axis, int len, const int *lens)
+{
+    if (ln_nnvm_failed(n))
+        return;
+    ln_emit_begin(&n->emit, "split");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_set(&n->emit, LN_INT("axis", axis));
+    ln_emit_set(&n->emit, LN_INTS("lens", len, lens));
+    for (int i = 0; i < len; i++) {
+        char arg[32];
+        snprintf(arg, sizeof(arg), "dst%d", i);
+        (i < len - 1 ? ln_emit_out : ln_emit_end)(&n->emit, arg, i);
+    }
+}
+
+/** `n_parts` parts; those that `dim` leaves over make the first ones longer by one, if `is_uneven`.
+ */
+static void emit_even_split(ln_nnvm_node *n, const char *src, int axis, int n_parts, int is_uneven)
+{
+    const int dim = ln_nnvm_tensor_of(n, src)->dims[axis];
+    int *lens = n_parts <= dim
+                    ? ln_translation_alloc(&n->model->base, (size_t)n_parts * sizeof(*lens))
+                    : NULL;
+    if (n_parts > dim || (!is_uneven && dim % n_parts))
+        ln_emit_fail(&n->emit, "axis %d has length %d, expected a multiple of %d", axis, dim,
+                     n_parts);
+    for (int i = 0; lens && i < n_parts; i++)
+        lens[i] = dim / n_parts + (i < dim % n_parts);
+    if (lens)
+        emit_split(n, src, axis, n_parts, lens);
+}
+
+/** Parts that begin at the points; `points` has the beginning of the first, 0, too. */
+static void emit_cuts(ln_nnvm_node *n, const char *src, int axis, const int64_t *points, int len)
+{
+    int lens[LN_NNVM_MAX_TUPLE + 1];
+    const int dim = ln_nnvm_tensor_of(n, src)->dims[axis];
+    for (int i = 0; i < len && !ln_nnvm_failed(n); i++) {
+        const int64_t end = i + 1 < len ? points[i + 1] : dim;
+        if (end <= points[i] || end > dim)
+            ln_emit_fail(&n->emit,
+                         "a cut at %" PRId64 " of an axis of length %d, expected %" PRId64 " to %d",
+                         end, dim, points[i] + 1, dim - 1);
+        lens[i] = (int)(end - points[i]);
+    }
+    emit_split(n, src, axis, len, lens);
+}
+
+/** Text that starts with a digit is a number of parts, other text the points of cuts. */
+static void translate_split(ln_nnvm_node *n)
+{
+    const char *const src = ln_nnvm_in(n, 0), *const key = "indices_or_sections";
+    const int axis = ln_nnvm_axis(n, ln_nnvm_int(n, "axis", 1), ln_nnvm_tensor_of(n, src)->ndim);
+    const int is_uneven = ln_nnvm_was_mxnet(n) && ln_nnvm_bool(n, "is_uneven", 0);
+    int64_t points[LN_NNVM_MAX_TUPLE + 1] = {0};
+    const char *const text = ln_nnvm_text(n, key, "");
+    ln_nnvm_require(n, key);
+    if (ln_nnvm_failed(n))
+        return;
+    if (*text >= '0' && *text <= '9')
+        emit_even_split(n, src, axis, ln_nnvm_int_in(n, key, 1, 1, INT_MAX), is_uneven);
+    else
+        emit_cuts(n, src, axis, points, 1 + ln_nnvm_ints(n, key, points + 1));
+}
+
+#define CORE  LN_NNVM_IN_CORE
+#define MXNET LN_NNVM_IN_MXNET
+
+const ln_nnvm_row ln_nnvm_rows_part[] = {
+    {"flip", CORE, translate_flip, NULL, 1, 1},
+    {"strided_slice", CORE, translate_slice, NULL, 1, 1},
+    {"Crop", MXNET, translate_crop, NULL, 1, 2},
+    {"slice_axis", MXNET, translate_slice_axis, NULL, 1, 1},
+    {"slice_like", CORE, translate_slice_like, NULL, 2, 2},
+    {"concatenate", CORE, translate_concat, NULL, 1},
+    {"split", CORE, translate_split, NULL, 1, 1},
+    {NULL},
+};

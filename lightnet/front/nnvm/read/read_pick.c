@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that pick elements by indices, and those that put them in order.
+
+#include <limits.h>
+#include <string.h>
+
+#include "front/nnvm/read/ln_nnvm_steps.h"
+#include "tensorlight/tl_util.h"
+
+/** Indices of any numeric type as those of an axis of length `len`; out of range they are moved to
+ *  the nearest, or count modulo the length, or stay, so that the operator refuses them, as
+ * attribute 'mode' says. */
+static const char *indices(ln_nnvm_node *n, const char *index, int len)
+{
+    static const char *const modes[][2] = {
+        {"clip", "clip"}, {"wrap", "wrap"}, {"raise", "raise"}, {NULL, NULL}};
+    const char *const mode =
+        ln_nnvm_is_mxnet(n) ? ln_nnvm_choose(n, "mode", "clip", modes) : "clip";
+    index = ln_emit_cast(&n->emit, index, TL_INT64, LN_EMIT_TEMP);
+    if (!mode || !strcmp(mode, "raise"))
+        return index;
+    return strcmp(mode, "wrap") || !len
+               ? ln_nnvm_clip(n, index, 0, len - 1, LN_EMIT_TEMP)
+               : ln_emit_binary(&n->emit, "TL_BINARY_MOD", index,
+                                ln_emit_scalar(&n->emit, TL_INT64, len), LN_EMIT_TEMP);
+}
+
+static void emit_take(ln_nnvm_node *n, const char *src, const char *index, int axis)
+{
+    const char *const inside = indices(n, index, ln_nnvm_tensor_of(n, src)->dims[axis]);
+    LN_EMIT(&n->emit, 0, "take", LN_ARG("src", src), LN_ARG("index", inside), LN_INT("axis", axis));
+}
+
+static void translate_take(ln_nnvm_node *n)
+{
+    const char *src = ln_nnvm_in(n, 0), *const index = ln_nnvm_in(n, 1);
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    const int is_flat = !ln_nnvm_is_mxnet(n) && !ln_nnvm_has(n, "axis");
+    const int axis = is_flat ? 0 : ln_nnvm_axis(n, ln_nnvm_int(n, "axis", 0), t->ndim);
+    if (is_flat)
+        src = ln_emit_reshape(&n->emit, src, 1, &t->len, LN_EMIT_TEMP);
+    if (!ln_nnvm_failed(n))
+        emit_take(n, src, index, axis);
+}
+
+/** For each place the element with the index there along an axis, which goes, or stays with length
+ *  1. */
+static void translate_pick(ln_nnvm_node *n)
+{
+    const char *src = ln_nnvm_in(n, 0), *index = ln_nnvm_in(n, 1);
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    const int is_flat = ln_nnvm_has_none(n, "axis"), keeps = ln_nnvm_bool(n, "keepdims", 0);
+    if (is_flat)
+        src = ln_emit_reshape(&n->emit, src, 1, &t->len, LN_EMIT_TEMP);
+    int dims[LN_MAXDIM];
+    const int ndim = ln_nnvm_copy_dims(n, src, dims);
+    const int axis = is_flat ? 0 : ln_nnvm_axis(n, ln_nnvm_int(n, "axis", -1), ndim);
+    const int len = ndim ? dims[axis] : 1, n_index = ln_nnvm_tensor_of(n, index)->len;
+    if (ln_nnvm_failed(n))
+        return;
+    dims[axis] = 1;
+    const int n_lines = tl_compute_length(ndim, dims);
+    if (n_index != n_lines) {
+        ln_emit_fail(&n->emit, "%d indices, expected %d", n_index, n_lines);
+        return;
+    }
+    index = indices(n, index, len);
+    index = ln_emit_reshape(&n->emit, index, ndim, dims, LN_EMIT_TEMP);
+    ln_emit_begin(&n->emit, "take_along");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_arg(&n->emit, "index", index);
+    ln_emit_set(&n->emit, LN_INT("axis", axis));
+    const int stays = keeps || ndim == 1;
+    const char *const dst = ln_emit_end(&n->emit, "dst", stays ? 0 : LN_EMIT_TEMP);
+    memmove(dims + axis, dims + axis + 1, (size_t)(ndim - axis - 1) * sizeof(int));
+    if (!stays)
+        ln_emit_reshape(&n->emit, dst, ndim - 1, dims, 0);
+}
+
+/** `onehot` counts negative indices from the end; here they are out of range. */
+static void translate_one_hot(ln_nnvm_node *n)
+{
+    static const int two = 2;
+    ln_nnvm_require(n, "depth");
+    const int depth = ln_nnvm_int_in(n, "depth", 1, 1, INT_MAX);
+    const double values[] = {ln_nnvm_float(n, "off_value", 0), ln_nnvm_float(n, "on_value", 1)};
+    const tl_dtype dtype = ln_nnvm_dtype(n, "dtype", TL_FLOAT);
+    const char *index = ln_emit_cast(&n->emit, ln_nnvm_in(n, 0), TL_INT64, LN_EMIT_TEMP);
+    const int ndim = ln_nnvm_tensor_of(n, index)->ndim;
+    const char *const beyond = ln_emit_scalar(&n->emit, TL_INT64, depth);
+    const char *const is_negative =
+        ln_nnvm_compare(n, "TL_COMPARE_LESS", index, ln_emit_scalar(&n->emit, TL_INT64, 0));
+    index = ln_nnvm_where(n, is_negative, beyond, index, LN_EMIT_TEMP);
+    const char *const both = ln_emit_cast(
+        &n->emit, ln_emit_constant(&n->emit, TL_DOUBLE, 1, &two, values), dtype, LN_EMIT_TEMP);
+    LN_EMIT(&n->emit, 0, "onehot", LN_ARG("src", index), LN_ARG("values", both),
+            LN_INT("depth", depth), LN_INT("axis", ndim));
+}
+
+static void translate_embedding(ln_nnvm_node *n)
+{
+    ln_nnvm_require(n, "input_dim");
+    ln_nnvm_require(n, "output_dim");
+    const int dims[] = {ln_nnvm_int_in(n, "input_dim", 1, 1, INT_MAX),
+                        ln_nnvm_int_in(n, "output_dim", 1, 1, INT_MAX)};
+    ln_nnvm_dtype(n, "dtype", TL_FLOAT);
+    const char *const weight = ln_nnvm_weight(n, 1, "weight", 2, dims);
+    const char *const index = ln_nnvm_in(n, 0);
+    if (!ln_nnvm_failed(n) && ln_nnvm_tensor_of(n, weight)->ndim != 2)
+        ln_emit_fail(&n->emit, "the weight has %d dimensions, expected 2",
+                     ln_nnvm_tensor_of(n, weight)->ndim);
+    if (!ln_nnvm_failed(n))
+        emit_take(n, weight, index, 0);
+}
+
+/** Indices [K, ..] as rows [.., K]. */
+static void translate_gather_nd(ln_nnvm_node *n)
+{
+    const char *const src = ln_nnvm_in(n, 0), *index = ln_nnvm_in(n, 1);
+    const int ndim = ln_nnvm_tensor_of(n, index)->ndim;
+    int axes[LN_MAXDIM];
+    if (!ndim)
+        ln_emit_fail(&n->emit, "its indices are a scalar, expected at least 1 dimension");
+    for (int i = 0; i < ndim; i++)
+        axes[i] = (i + 1) % ndim;
+    index = ln_emit_cast(&n->emit, index, TL_INT64, LN_EMIT_TEMP);
+    if (ndim > 1)
+        index = ln_emit_transpose(&n->emit, index, axes, LN_EMIT_TEMP);
+    LN_EMIT(&n->emit, 0, "take_nd", LN_ARG("src", src), LN_ARG("index", index));
+}
+
+/* What is wanted of the first elements of an order. */
+typedef struct ranking {
+    const char *src;
+    int axis, k, is_smallest;
+} ranking;
+
+/** The data, flat where 'axis' is None, and the axis; `k` all. */
+static ranking read_ranking(ln_nnvm_node *n, int is_ascending)
+{
+    ranking r = {.src = ln_nnvm_in(n, 0)};
+    const tl_tensor *t = ln_nnvm_tensor_of(n, r.src);
+    if (ln_nnvm_has_none(n, "axis")) {
+        r.src = ln_emit_reshape(&n->emit, r.src, 1, &t->len, LN_EMIT_TEMP);
+        t = ln_nnvm_tensor_of(n, r.src);
+    } else {
+        r.axis = ln_nnvm_axis(n, ln_nnvm_int(n, "axis", -1), t->ndim);
+    }
+    r.k = t->ndim ? t->dims[r.axis] : 1;
+    r.is_smallest = ln_nnvm_bool(n, "is_ascend", is_ascending);
+    return r;
+}
+
+static void emit_topk(ln_nnvm_node *n, const ranking *r, const char **values, const char **indices)
+{
+    ln_emit_begin(&n->emit, "topk");
+    ln_emit_arg(&n->emit, "src", r->src);
+    ln_emit_set(&n->emit, LN_INT("k", r->k));
+    ln_emit_set(&n->emit, LN_INT("axis", r->axis));
+    ln_emit_set(&n->emit, LN_BOOL("is_smallest", r->is_smallest));
+    *values = ln_emit_out(&n->emit, "values", LN_EMIT_TEMP);
+    *indices = ln_emit_end(&n->emit, "indices", LN_EMIT_TEMP);
+}
+
+/** 1 at the indices, else 0, in the data's type and shape. */
+static void emit_mask(ln_nnvm_node *n, const ranking *r, const char *values, const char *indices)
+{
+    int dims[LN_MAXDIM], own[LN_MAXDIM], marks[LN_MAXDIM];
+    const int ndim = ln_nnvm_copy_dims(n, r->src, dims);
+    const int n_own = ln_nnvm_copy_dims(n, ln_nnvm_in(n, 0), own);
+    const tl_dtype dtype = ln_nnvm_tensor_of(n, r->src)->dtype;
+    ln_nnvm_copy_dims(n, values, marks);
+    const char *const zeros = ln_emit_filled(&n->emit, dtype, ndim, dims, 0);
+    const char *const ones = ln_emit_filled(&n->emit, dtype, ndim, marks, 1);
+    const char *const mask =
+        LN_EMIT(&n->emit, n_own == ndim ? 0 : LN_EMIT_TEMP, "put_along", LN_ARG("src", zeros),
+                LN_ARG("index", indices), LN_ARG("update", ones), LN_INT("axis", r->axis));
+    if (n_own != ndim)
+        ln_emit_reshape(&n->emit, mask, n_own, own, 0);
+}
+
+/** The values of the first k, their indices, both, or where they are. */
+static void translate_topk(ln_nnvm_node *n)
+{
+    static const char *const wanted[][2] = {
+        {"value", "v"}, {"indices", "i"}, {"both", "vi"}, {"mask", "m"}, {NULL, NULL}};
+    ranking r = read_ranking(n, 0);
+    const int k = ln_nnvm_int_in(n, "k", 1, INT_MIN, INT_MAX);
+    const char *const wants = ln_nnvm_choose(n, "ret_typ", "indices", wanted);
+    const tl_dtype dtype = ln_nnvm_dtype(n, "dtype", TL_FLOAT);
+    if (k > r.k)
+        ln_emit_fail(&n->emit, "attribute 'k' is %d, expected at most %d", k, r.k);
+    r.k = k < 1 ? r.k : k;
+    if (ln_nnvm_failed(n))
+        return;
+    const char *values, *indices;
+    emit_topk(n, &r, &values, &indices);
+    if (*wants == 'm')
+        emit_mask(n, &r, values, indices);
+    for (int i = 0; wants[i] && *wants != 'm'; i++)
+        ln_nnvm_alias(
+            n, i, wants[i] == 'v' ? values : ln_emit_cast(&n->emit, indices, dtype, LN_EMIT_TEMP));
+}
+
+/** `with`: the values or the indices of all elements in order. */
+static void translate_sort(ln_nnvm_node *n)
+{
+    const int wants_indices = !strcmp(n->row->with, "indices");
+    const ranking r = read_ranking(n, 1);
+    const tl_dtype dtype = wants_indices ? ln_nnvm_dtype(n, "dtype", TL_FLOAT) : TL_FLOAT;
+    const char *values, *indices;
+    emit_topk(n, &r, &values, &indices);
+    ln_nnvm_alias(n, 0,
+                  wants_indices ? ln_emit_cast(&n->emit, indices, dtype, LN_EMIT_TEMP) : values);
+}
+
+const ln_nnvm_row ln_nnvm_rows_pick[] = {
+    {"take", LN_NNVM_IN_BOTH, translate_take, NULL, 2, 2},
+    {"pick", LN_NNVM_IN_MXNET, translate_pick, NULL, 2, 2},
+    {"choose_element_0index", LN_NNVM_IN_MXNET, translate_pick, NULL, 2, 2},
+    {"one_hot", LN_NNVM_IN_MXNET, translate_one_hot, NULL, 1, 1},
+    {"Embedding", LN_NNVM_IN_MXNET, translate_embedding, NULL, 2, 2, .weights = 2,
+     .ignored = " sparse_grad "},
+    {"gather_nd", LN_NNVM_IN_CORE, translate_gather_nd, NULL, 2, 2},
+    {"topk", LN_NNVM_IN_MXNET, translate_topk, NULL, 1, 1},
+    {"sort", LN_NNVM_IN_MXNET, translate_sort, "values", 1, 1},
+    {"argsort", LN_NNVM_IN_MXNET, translate_sort, "indices", 1, 1},
+    {NULL},
+};

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pooling. The number of windows is computed here, and padding at the end then reaches just as far
+// as the last one, so that all ways to round become the operators' own.
+
+#include <limits.h>
+#include <string.h>
+
+#include "front/nnvm/read/ln_nnvm_steps.h"
+
+/* By what a sum is divided: the elements of the window that lie in the source (at least 1), all of
+ * the window, or those that lie in the source and the padding that the node has. */
+typedef enum divisor { INSIDE, WINDOW, PADDED } divisor;
+
+/* The most weights of a mean over windows of unequal sizes. */
+enum { MOST_WEIGHTS = 1 << 26 };
+
+typedef enum pool_kind { POOL_MAX, POOL_MEAN, POOL_SUM, POOL_NORM } pool_kind;
+
+typedef struct pool {
+    pool_kind kind;
+    divisor divisor;
+    double p;       /* of POOL_NORM */
+    int axes;       /* 1 to 3 spatial ones */
+    int pads_zeros; /* what is outside counts as 0, also for maxima */
+    int rounds_up;
+    int size[3], stride[3], before[3], after[3];
+    int len[3], end[3]; /* the number of windows; how far the last one reaches behind the source */
+} pool;
+
+// Of windows over `extent` elements along axis i.
+static void count_windows(ln_nnvm_node *n, pool *p, int i, int extent)
+{
+    const int64_t room = (int64_t)extent + p->before[i] + p->after[i] - p->size[i];
+    if (room < 0) {
+        ln_emit_fail(&n->emit, "a window of %d over %d elements with padding %d and %d", p->size[i],
+                     extent, p->before[i], p->after[i]);
+        return;
+    }
+    const int64_t len = (room + (p->rounds_up ? p->stride[i] - 1 : 0)) / p->stride[i] + 1;
+    const int64_t end = (len - 1) * p->stride[i] + p->size[i] - p->before[i] - extent;
+    if (len > INT_MAX || end > INT_MAX)
+        ln_emit_fail(&n->emit, "%lld windows, expected at most %d", (long long)len, INT_MAX);
+    p->len[i] = (int)len;
+    p->end[i] = end > 0 ? (int)end : 0;
+}
+
+static int fits_image(const pool *p)
+{
+    int fits =
+        p->axes == 2 && p->kind <= POOL_MEAN && (p->kind == POOL_MAX || p->divisor == INSIDE);
+    for (int i = 0; i < p->axes; i++)
+        fits &= p->before[i] < p->size[i] && p->end[i] < p->size[i];
+    return fits;
+}
+
+static const char *emit_windows(ln_nnvm_node *n, const pool *p, const char *src, int i)
+{
+    static const char *const kinds[] = {"TL_POOL_MAX", "TL_POOL_MEAN", "TL_POOL_MEAN",
+                                        "TL_POOL_NORM"};
+    static const int ones[] = {1, 1, 1};
+    const int image = fits_image(p);
+    int padding[6];
+    for (int k = 0; k < p->axes; k++) {
+        padding[k] = p->before[k];
+        padding[p->axes + k] = p->end[k];
+    }
+    ln_emit_begin(&n->emit, image ? p->kind == POOL_MAX ? "maxpool2d" : "avgpool2d" : "poolnd");
+    ln_emit_arg(&n->emit, "src", src);
+    ln_emit_set(&n->emit, LN_INTS("size", p->axes, p->size));
+    ln_emit_set(&n->emit, LN_INTS("stride", p->axes, p->stride));
+    ln_emit_set(&n->emit, LN_INTS("padding", 2 * p->axes, padding));
+    if (image) {
+        ln_emit_set(&n->emit, LN_TEXT("autopad", "NOTSET"));
+    } else {
+        ln_emit_set(&n->emit, LN_INTS("dilation", p->axes, ones));
+        ln_emit_set(&n->emit, LN_TEXT("kind", kinds[p->kind]));
+        ln_emit_set(&n->emit,
+                    LN_BOOL("count_padding", p->divisor != INSIDE || p->kind == POOL_SUM));
+        if (p->kind == POOL_NORM)
+            ln_emit_set(&n->emit, LN_NUMBER("p", p->p));
+    }
+    return ln_emit_end(&n->emit, "dst", i);
+}
+
+/** The elements of window `w` along axis `i` that lie in the source and its padding. */
+static int padded_size(const pool *p, int i, int extent, int w)
+{
+    const int64_t start = (int64_t)w * p->stride[i] - p->before[i];
+    const int64_t end = start + p->size[i], limit = (int64_t)extent + p->after[i];
+    return (int)((end < limit ? end : limit) - start);
+}
+
+/** What means over whole windows are multiplied with to be those over what is padded, along axis
+ *  `i`: a constant that broadcasts. */
+static const char *padded_factors(ln_nnvm_node *n, const pool *p, int i, int extent, tl_dtype dtype)
+{
+    int dims[5] = {1, 1, 1, 1, 1};
+    double *factors =
+        ln_translation_alloc(&n->model->base, ((size_t)p->len[i] + 1) * sizeof(*factors));
+    dims[2 + i] = p->len[i];
+    for (int w = 0; factors && w < p->len[i]; w++)
+        factors[w] = (double)p->size[i] / padded_size(p, i, extent, w);
+    if (!factors)
+        return NULL;
+    const char *const all = ln_emit_constant(&n->emit, TL_DOUBLE, p->axes + 2, dims, factors);
+    return ln_emit_cast(&n->emit, all, dtype, LN_EMIT_TEMP);
+}
+
+/** Whether the mean of the last windows along the axis is over what is padded alone. */
+static int overhangs(const pool *p, int i)
+{
+    return p->kind == POOL_MEAN && p->divisor == PADDED && p->end[i] > p->after[i];
+}
+
+/** `i` as in ln_emit_out. */
+static const char *emit_pool(ln_nnvm_node *n, pool *p, const char *src, int i)
+{
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    const tl_dtype own = t->dtype;
+    int extents[3];
+    double window = 1;
+    int n_steps = p->kind == POOL_SUM; // behind the windows
+    for (int k = 0; k < p->axes; k++) {
+        extents[k] = t->dims[2 + k];
+        count_windows(n, p, k, extents[k]);
+        window *= p->size[k];
+        n_steps += overhangs(p, k);
+    }
+    if (ln_nnvm_failed(n))
+        return NULL;
+    if (p->pads_zeros && p->kind == POOL_MAX) {
+        int before[5] = {0}, after[5] = {0};
+        for (int k = 0; k < p->axes; k++) {
+            before[2 + k] = p->before[k];
+            after[2 + k] = p->end[k];
+            p->before[k] = p->end[k] = 0;
+        }
+        src = LN_EMIT(&n->emit, LN_EMIT_TEMP, "pad", LN_ARG("src", src),
+                      LN_INTS("before", p->axes + 2, before), LN_INTS("after", p->axes + 2, after));
+    }
+    const int computes = p->kind != POOL_MAX && !ln_nnvm_is_float(own);
+    n_steps += computes;
+    if (computes)
+        src = ln_emit_cast(&n->emit, src, TL_DOUBLE, LN_EMIT_TEMP);
+    const char *dst = emit_windows(n, p, src, n_steps ? LN_EMIT_TEMP : i);
+    const tl_dtype dtype = computes ? TL_DOUBLE : own;
+    for (int k = 0; k < p->axes; k++)
+        if (overhangs(p, k))
+            dst = ln_emit_binary(&n->emit, "TL_BINARY_MUL", dst,
+                                 padded_factors(n, p, k, extents[k], dtype),
+                                 --n_steps ? LN_EMIT_TEMP : i);
+    if (p->kind == POOL_SUM)
+        dst = ln_emit_binary(&n->emit, "TL_BINARY_MUL", dst,
+                             ln_emit_scalar(&n->emit, dtype, window), --n_steps ? LN_EMIT_TEMP : i);
+    return computes ? ln_emit_cast(&n->emit, dst, own, i) : dst;
+}
+
+/** The windows are those of the whole image. */
+static void take_all(pool *p, const tl_tensor *t)
+{
+    for (int i = 0; i < p->axes; i++) {
+        p->size[i] = t->dims[2 + i] ? t->dims[2 + i] : 1;
+        p->stride[i] = 1;
+        p->before[i] = p->after[i] = 0;
+    }
+    p->divisor = INSIDE;
+    p->pads_zeros = 0;
+}
+
+static const char *plain_layout(int axes)
+{
+    static const char *const layouts[] = {"NCW", "NCHW", "NCDHW"};
+    return layouts[axes - 1];
+}
+
+/** Reads the source in its layout, pools, and gives the result in the same layout. */
+static void translate_in_layout(ln_nnvm_node *n, pool *p, int is_global)
+{
+    const char *const plain = plain_layout(p->axes);
+    const ln_nnvm_layout layout = ln_nnvm_layout_of(n, ln_nnvm_text(n, "layout", plain), plain);
+    const char *const src = ln_nnvm_to_plain(n, ln_nnvm_in(n, 0), &layout);
+    if (ln_nnvm_failed(n))
+        return;
+    if (is_global)
+        take_all(p, ln_nnvm_tensor_of(n, src));
+    const int is_plain = ln_nnvm_is_plain(&layout);
+    const char *const dst = emit_pool(n, p, src, is_plain ? 0 : LN_EMIT_TEMP);
+    if (!is_plain)
+        ln_nnvm_from_plain(n, dst, &layout, 0);
+}
+
+/* ---- core ---- */
+
+/** One number for all sides, two for (top and bottom, left and right), or four. */
+static void read_core_padding(ln_nnvm_node *n, pool *p)
+{
+    int64_t given[LN_NNVM_MAX_TUPLE];
+    const int len = ln_nnvm_ints(n, "padding", given);
+    if (len > 0 && len != 1 && len != 2 && len != 4)
+        ln_emit_fail(&n->emit, "attribute 'padding' has %d numbers, expected 1, 2 or 4", len);
+    for (int i = 0; i < len && !ln_nnvm_failed(n); i++)
+        if (given[i] < 0 || given[i] > INT_MAX)
+            ln_emit_fail(&n->emit, "attribute 'padding' has %lld, expected 0 to %d",
+                         (long long)given[i], INT_MAX);
+    for (int i = 0; i < 2 && len > 0 && !ln_nnvm_failed(n); i++) {
+        p->before[i] = (int)given[len == 1 ? 0 : i];
+        p->after[i] = (int)given[len == 1 ? 0 : len == 2 ? i : 2 + i];
+    }
+}
+
+static void translate_core_pool(ln_nnvm_node *n)
+{
+    pool p = {.kind = strcmp(n->row->with, "max") ? POOL_MEAN : POOL_MAX, .axes = 2};
+    ln_nnvm_require(n, "pool_size");
+    ln_nnvm_ints_of(n, "pool_size", 2, 1, 1, p.size);
+    ln_nnvm_ints_of(n, "strides", 2, 1, 1, p.stride);
+    read_core_padding(n, &p);
+    p.rounds_up = ln_nnvm_bool(n, "ceil_mode", 0);
+    if (p.kind == POOL_MEAN)
+        p.divisor = ln_nnvm_bool(n, "count_include_pad", 0) ? WINDOW : INSIDE;
+    translate_in_layout(n, &p, 0);
+}
+
+static void translate_core_global(ln_nnvm_node *n)
+{
+    pool p = {.kind = strcmp(n->row->with, "max") ? POOL_MEAN : POOL_MAX, .axes = 2};
+    translate_in_layout(n, &p, 1);
+}
+
+/* ---- MXNet ---- */
+
+static pool_kind mxnet_kind(ln_nnvm_node *n)
+{
+    static const char *const kinds[] = {"max", "avg", "sum", "lp"};
+    const char *const text = ln_nnvm_text(n, "pool_type", "max");
+    for (int i = 0; i < 4; i++)
+        if (!strcmp(text, kinds[i]))
+            return (pool_kind)i;
+    ln_emit_fail(&n->emit, "attribute 'pool_type' is \"%.32s\", expected max, avg, sum or lp",
+                 text);
+    return POOL_MAX;
+}
+
+static int mxnet_rounds_up(ln_nnvm_node *n)
+{
+    const char *const text = ln_nnvm_text(n, "pooling_convention", "valid");
+    if (strcmp(text, "valid") && strcmp(text, "full"))
+        ln_emit_fail(&n->emit,
+                     "attribute 'pooling_convention' is \"%.32s\", expected valid or full", text);
+    return !strcmp(text, "full");
+}
+
+/** Up to 0.9.4, padding is zeros, and a mean is over all of a window. */
+static int is_old_pooling(const ln_nnvm_node *n)
+{
+    const ln_nnvm_graph *const g = &n->model->graph;
+    return !strcmp(n->row->with, "v1") || g->is_oldest || (g->version && g->version < 905);
+}
+
+static void translate_mxnet_pool(ln_nnvm_node *n)
+{
+    const int is_global = ln_nnvm_bool(n, "global_pool", 0), is_old = is_old_pooling(n);
+    pool p = {.kind = mxnet_kind(n), .p = ln_nnvm_int_in(n, "p_value", 2, 1, INT_MAX)};
+    int64_t kernel[LN_NNVM_MAX_TUPLE];
+    const int len = ln_nnvm_ints(n, "kernel", kernel);
+    const int ndim = ln_nnvm_tensor_of(n, ln_nnvm_in(n, 0))->ndim;
+    p.axes = is_global || len <= 0 ? ndim - 2 : len;
+    if (p.axes < 1 || p.axes > 3) {
+        ln_emit_fail(&n->emit, "pooling over %d axes, expected 1 to 3", p.axes);
+        return;
+    }
+    if (!is_global)
+        ln_nnvm_require(n, "kernel");
+    int unused[LN_NNVM_MAX_TUPLE];
+    ln_nnvm_ints_of(n, "kernel", is_global && len > 0 ? len : p.axes, 1, is_global ? 0 : 1,
+                    is_global ? unused : p.size);
+    p.rounds_up = mxnet_rounds_up(n);
+    p.pads_zeros = is_old;
+    p.divisor = !ln_nnvm_bool(n, "count_include_pad", 1) ? INSIDE : is_old ? WINDOW : PADDED;
+    if (is_global) { // whatever these are, they do not count
+        ln_nnvm_has(n, "stride");
+        ln_nnvm_has(n, "pad");
+    } else {
+        ln_nnvm_ints_of(n, "stride", p.axes, 1, 1, p.stride);
+        ln_nnvm_ints_of(n, "pad", p.axes, 0, 0, p.before);
+        memcpy(p.after, p.before, sizeof(p.after));
+    }
+    translate_in_layout(n, &p, is_global);
+}
+
+/* ---- windows of different sizes ---- */
+
+/** [out, in]: row i has equal weights from i in / out, rounded down, to (i + 1) in / out, rounded
+ * up: what means over these windows are a product with. */
+static const char *mean_matrix(ln_nnvm_node *n, int out, int in, tl_dtype dtype)
+{
+    const int dims[] = {out, in};
+    if ((int64_t)out * in > MOST_WEIGHTS) {
+        ln_emit_fail(&n->emit, "%d windows of unequal sizes over %d elements", out, in);
+        return NULL;
+    }
+    double *weights =
+        ln_translation_alloc(&n->model->base, (size_t)out * (size_t)in * sizeof(*weights));
+    for (int64_t i = 0; weights && i < out; i++) {
+        const int first = (int)(i * in / out), end = (int)(((i + 1) * in + out - 1) / out);
+        for (int k = first; k < end; k++)
+            weights[i * in + k] = 1.0 / (end - first);
+    }
+    return weights ? ln_emit_cast(&n->emit, ln_emit_constant(&n->emit, TL_DOUBLE, 2, dims, weights),
+                                  dtype, LN_EMIT_TEMP)
+                   : NULL;
+}
+
+/** Means over as many windows as are asked for, as equal as they can be: pooling where they are. */
+static void translate_adaptive_pool(ln_nnvm_node *n)
+{
+    int64_t given[LN_NNVM_MAX_TUPLE];
+    const char *const src = ln_nnvm_in(n, 0);
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    const tl_dtype dtype = t->dtype;
+    const int len = ln_nnvm_ints(n, "output_size", given);
+    pool p = {.kind = POOL_MEAN, .axes = 2, .divisor = INSIDE};
+    int out[2], is_even = 1;
+    if (t->ndim != 4 || !ln_nnvm_is_float(dtype) || !t->len)
+        ln_emit_fail(&n->emit, "its data is no image [N, C, H, W] of floats");
+    if (len > 2)
+        ln_emit_fail(&n->emit, "attribute 'output_size' has %d numbers, expected 1 or 2", len);
+    for (int i = 0; i < 2 && !ln_nnvm_failed(n); i++) {
+        const int64_t wanted = len <= 0 ? 1 : given[len == 1 ? 0 : i];
+        if (wanted < 1 || wanted > INT_MAX)
+            ln_emit_fail(&n->emit, "attribute 'output_size' has %lld, expected 1 to %d",
+                         (long long)wanted, INT_MAX);
+        out[i] = (int)wanted;
+    }
+    if (ln_nnvm_failed(n))
+        return;
+    for (int i = 0; i < 2; i++) {
+        is_even &= t->dims[2 + i] % out[i] == 0;
+        p.size[i] = p.stride[i] = t->dims[2 + i] / out[i];
+    }
+    if (is_even) {
+        emit_pool(n, &p, src, 0);
+        return;
+    }
+    const char *const rows = mean_matrix(n, out[0], t->dims[2], dtype);
+    const char *const columns = mean_matrix(n, out[1], t->dims[3], dtype);
+    if (!ln_nnvm_failed(n))
+        ln_nnvm_matmul(n, rows, ln_nnvm_matmul(n, src, columns, 0, 1, LN_EMIT_TEMP), 0, 0, 0);
+}
+
+const ln_nnvm_row ln_nnvm_rows_pool[] = {
+    {"max_pool2d", LN_NNVM_IN_CORE, translate_core_pool, "max", 1, 1},
+    {"avg_pool2d", LN_NNVM_IN_CORE, translate_core_pool, "mean", 1, 1},
+    {"global_max_pool2d", LN_NNVM_IN_CORE, translate_core_global, "max", 1, 1},
+    {"global_avg_pool2d", LN_NNVM_IN_CORE, translate_core_global, "mean", 1, 1},
+    {"Pooling", LN_NNVM_IN_MXNET, translate_mxnet_pool, "", 1, 1, .ignored = " cudnn_off "},
+    {"_contrib_AdaptiveAvgPooling2D", LN_NNVM_IN_MXNET, translate_adaptive_pool, NULL, 1, 1},
+    {"Pooling_v1", LN_NNVM_IN_MXNET, translate_mxnet_pool, "v1", 1, 1},
+    {NULL},
+};

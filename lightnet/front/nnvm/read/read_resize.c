@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that change the size of images.
+
+#include <limits.h>
+#include <string.h>
+
+#include "front/nnvm/read/ln_nnvm_steps.h"
+
+/* Which position of the source an index looks at: i in / out, (i + 1/2) in / out - 1/2, or
+ * i (in - 1) / (out - 1). */
+typedef enum alignment { BY_EDGE, BY_CENTER, BY_CORNER } alignment;
+
+/** Rows and columns of [N, C, H, W] to `size`; the nearest position rounds down. `i` as in
+ *  ln_emit_out. */
+static const char *emit_resize(ln_nnvm_node *n, const char *src, const int size[2], int is_linear,
+                               alignment by, int i)
+{
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    int dims[4] = {t->dims[0], t->dims[1], size[0], size[1]};
+    double shift[4], ones[4] = {1, 1, 1, 1}, span[4], steps[4], start[4];
+    for (int k = 0; k < 4; k++) {
+        const int aligns = is_linear && by == BY_CORNER && dims[k] > 1;
+        span[k] = t->dims[k] - aligns;
+        steps[k] = dims[k] - aligns;
+        shift[k] = by == BY_CENTER && k >= 2 ? 0.5 : 0;
+        start[k] = -shift[k];
+    }
+    return LN_EMIT(&n->emit, i, "resample", LN_ARG("src", src),
+                   LN_TEXT("mode", is_linear ? "TL_RESAMPLE_LINEAR" : "TL_RESAMPLE_NEAREST"),
+                   LN_INTS("dims", 4, dims), LN_NUMBERS("shift", 4, shift),
+                   LN_NUMBERS("span", 4, span), LN_NUMBERS("steps", 4, steps),
+                   LN_NUMBERS("start", 4, start), LN_NUMBERS("stretch", 4, ones),
+                   LN_TEXT("rounding", "TL_ROUND_DOWN"));
+}
+
+/** The sizes of images [N, C, H, W], `scale` times as large. */
+static void scale_size(ln_nnvm_node *n, const char *src, int scale, int size[2])
+{
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    if (t->ndim != 4)
+        ln_emit_fail(&n->emit, "its data has %d dimensions, expected 4", t->ndim);
+    for (int i = 0; i < 2 && !ln_nnvm_failed(n); i++) {
+        if (t->dims[2 + i] > INT_MAX / scale)
+            ln_emit_fail(&n->emit, "an image of %d times %d", t->dims[2 + i], scale);
+        else
+            size[i] = t->dims[2 + i] * scale;
+    }
+}
+
+static int reads_linear(ln_nnvm_node *n, const char *deflt)
+{
+    const char *const method = ln_nnvm_text(n, "method", deflt);
+    if (strcmp(method, "BILINEAR") && strcmp(method, "NEAREST_NEIGHBOR"))
+        ln_emit_fail(&n->emit,
+                     "attribute 'method' is \"%.32s\", expected BILINEAR or NEAREST_NEIGHBOR",
+                     method);
+    return !strcmp(method, "BILINEAR");
+}
+
+/** `with`: scale, which attribute 'scale' multiplies sizes with, or size. */
+static void translate_core_resize(ln_nnvm_node *n)
+{
+    const int scales = !strcmp(n->row->with, "scale");
+    const int is_linear = reads_linear(n, scales ? "NEAREST_NEIGHBOR" : "BILINEAR");
+    const alignment by = !scales && ln_nnvm_bool(n, "align_corners", 0) ? BY_CORNER : BY_EDGE;
+    int size[2];
+    const ln_nnvm_layout layout = ln_nnvm_layout_of(n, ln_nnvm_text(n, "layout", "NCHW"), "NCHW");
+    const char *const src = ln_nnvm_to_plain(n, ln_nnvm_in(n, 0), &layout);
+    ln_nnvm_require(n, n->row->with);
+    if (scales)
+        scale_size(n, src, ln_nnvm_int_in(n, "scale", 1, 1, 1 << 10), size);
+    else
+        ln_nnvm_ints_of(n, "size", 2, 1, 1, size);
+    if (ln_nnvm_failed(n))
+        return;
+    const int is_plain = ln_nnvm_is_plain(&layout);
+    const char *const dst = emit_resize(n, src, size, is_linear, by, is_plain ? 0 : LN_EMIT_TEMP);
+    if (!is_plain)
+        ln_nnvm_from_plain(n, dst, &layout, 0);
+}
+
+/* ---- MXNet ---- */
+
+/** Each input as large as `scale` times the first; all of them as channels of one, or their sum. */
+static void emit_nearest(ln_nnvm_node *n, int scale, int sums)
+{
+    const int len = ln_nnvm_num_inputs(n);
+    const char **all = ln_translation_alloc(&n->model->base, ((size_t)len + 1) * sizeof(*all));
+    int size[2];
+    scale_size(n, ln_nnvm_in(n, 0), scale, size);
+    for (int i = 0; all && i < len && !ln_nnvm_failed(n); i++) {
+        const char *const src = ln_nnvm_in(n, i);
+        const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+        if (t->ndim != 4 || !t->dims[2] || !t->dims[3] || size[0] % t->dims[2] ||
+            size[1] % t->dims[3])
+            ln_emit_fail(&n->emit, "input %d is no image that repeats to %d x %d", i, size[0],
+                         size[1]);
+        else
+            all[i] = emit_resize(n, src, size, 0, BY_EDGE, len > 1 ? LN_EMIT_TEMP : 0);
+    }
+    if (!all || ln_nnvm_failed(n))
+        return;
+    const char *dst = all[0];
+    for (int i = 1; sums && i < len; i++)
+        dst =
+            ln_emit_binary(&n->emit, "TL_BINARY_ADD", dst, all[i], i + 1 < len ? LN_EMIT_TEMP : 0);
+    if (!sums && len > 1)
+        ln_nnvm_join(n, len, all, 1, 0);
+}
+
+/** A transposed convolution of each channel by itself, with weights that the file has. */
+static void emit_bilinear(ln_nnvm_node *n, int scale)
+{
+    static const int ones[] = {1, 1}, none[4] = {0};
+    const char *const src = ln_nnvm_in(n, 0);
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    const int k = 2 * scale - scale % 2, channels = t->ndim == 4 ? t->dims[1] : 0;
+    const int dims[] = {channels, 1, k, k}, pad = scale / 2;
+    const int size[] = {k, k}, stride[] = {scale, scale}, padding[] = {pad, pad, pad, pad};
+    if (t->ndim != 4)
+        ln_emit_fail(&n->emit, "its data has %d dimensions, expected 4", t->ndim);
+    if (ln_nnvm_int(n, "num_filter", channels) != channels)
+        ln_emit_fail(&n->emit, "its data has %d channels, expected 'num_filter'", channels);
+    const char *const weight = ln_nnvm_weight(n, 1, "weight", 4, dims);
+    const char *const bias =
+        ln_emit_filled(&n->emit, ln_nnvm_tensor_of(n, src)->dtype, 1, &channels, 0);
+    LN_EMIT(&n->emit, 0, "deconv2d", LN_ARG("src", src), LN_ARG("weight", weight),
+            LN_ARG("bias", bias), LN_INT("group", channels), LN_INTS("size", 2, size),
+            LN_INTS("stride", 2, stride), LN_INTS("dilation", 2, ones),
+            LN_INTS("padding", 4, padding), LN_INTS("output_padding", 2, none),
+            LN_INTS("output_dims", 4, none), LN_TEXT("autopad", "NOTSET"));
+}
+
+static void translate_upsampling(ln_nnvm_node *n)
+{
+    static const char *const types[][2] = {
+        {"nearest", "nearest"}, {"bilinear", "bilinear"}, {NULL, NULL}};
+    static const char *const modes[][2] = {{"concat", "join"}, {"sum", "sum"}, {NULL, NULL}};
+    ln_nnvm_require(n, "scale");
+    ln_nnvm_require(n, "sample_type");
+    const int scale = ln_nnvm_int_in(n, "scale", 1, 1, 1 << 10);
+    const char *const type = ln_nnvm_choose(n, "sample_type", "nearest", types);
+    const char *const mode = ln_nnvm_choose(n, "multi_input_mode", "concat", modes);
+    const int is_linear = type && !strcmp(type, "bilinear"), len = ln_nnvm_num_inputs(n);
+    const int64_t n_args = ln_nnvm_int(n, "num_args", len);
+    if (n_args != len && !(is_linear && n_args == 1))
+        ln_emit_fail(&n->emit, "%d inputs, expected as many as 'num_args'", len);
+    if (is_linear && len != 2)
+        ln_emit_fail(&n->emit, "%d inputs, expected data and a weight", len);
+    if (ln_nnvm_failed(n))
+        return;
+    if (is_linear) {
+        emit_bilinear(n, scale);
+        return;
+    }
+    ln_nnvm_has(n, "num_filter"); // of no meaning here
+    emit_nearest(n, scale, !strcmp(mode, "sum"));
+}
+
+/** The size that attributes name, or by which factor; in mode like, that of the second input. */
+static void read_bilinear_size(ln_nnvm_node *n, const tl_tensor *t, int size[2])
+{
+    static const char *const keys[][2] = {{"height", "scale_height"}, {"width", "scale_width"}};
+    static const char *const modes[][2] = {{"size", "size"}, {"like", "like"}, {NULL, NULL}};
+    const char *const mode = ln_nnvm_choose(n, "mode", "size", modes);
+    const int is_like = mode && !strcmp(mode, "like");
+    const tl_tensor *const like = is_like ? ln_nnvm_tensor_of(n, ln_nnvm_in(n, 1)) : t;
+    if (like->ndim != 4 || t->ndim != 4)
+        ln_emit_fail(&n->emit, "its data has %d dimensions, expected 4",
+                     t->ndim != 4 ? t->ndim : like->ndim);
+    for (int i = 0; i < 2 && !ln_nnvm_failed(n); i++) {
+        const double scale = ln_nnvm_float(n, keys[i][1], 0);
+        const double scaled = scale * t->dims[2 + i];
+        size[i] = ln_nnvm_int_in(n, keys[i][0], 1, 1, INT_MAX);
+        if (is_like)
+            size[i] = like->dims[2 + i];
+        else if (scale > 0 && scaled >= 1 && scaled < INT_MAX)
+            size[i] = (int)scaled;
+    }
+}
+
+static void translate_bilinear_resize(ln_nnvm_node *n)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    const alignment by = ln_nnvm_bool(n, "align_corners", 1) ? BY_CORNER : BY_CENTER;
+    int size[2];
+    read_bilinear_size(n, ln_nnvm_tensor_of(n, src), size);
+    if (!ln_nnvm_failed(n))
+        emit_resize(n, src, size, 1, by, 0);
+}
+
+const ln_nnvm_row ln_nnvm_rows_resize[] = {
+    {"upsampling", LN_NNVM_IN_CORE, translate_core_resize, "scale", 1, 1},
+    {"resize", LN_NNVM_IN_CORE, translate_core_resize, "size", 1, 1},
+    {"UpSampling", LN_NNVM_IN_MXNET, translate_upsampling, NULL, 1, .weights = 2,
+     .ignored = " workspace "},
+    {"_contrib_BilinearResize2D", LN_NNVM_IN_MXNET, translate_bilinear_resize, NULL, 1, 2},
+    {NULL},
+};

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that move elements: shapes, joins and parts.
+
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+
+#include "front/nnvm/read/ln_nnvm_steps.h"
+
+/* ---- reshape ---- */
+
+/* The codes of a shape that is asked for: see the operator's documentation. */
+enum { COPY = 0, INFER = -1, COPY_REST = -2, MERGE = -3, SPLIT = -4 };
+
+/* A shape that is being made: the source's dimensions are used up one after the other. */
+typedef struct reshaping {
+    const int *src;
+    int n_src, at;
+    int64_t dims[LN_NNVM_MAX_TUPLE];
+    int ndim;
+} reshaping;
+
+static int64_t next_dim(reshaping *r)
+{
+    return r->at < r->n_src ? r->src[r->at++] : -2;
+}
+
+// The two parts of a dimension, one of which may be -1. Returns -1: they do not make it up.
+static int split_dim(reshaping *r, int64_t a, int64_t b)
+{
+    const int64_t dim = next_dim(r);
+    if (a == -1 && b > 0 && dim >= 0 && dim % b == 0)
+        a = dim / b;
+    else if (b == -1 && a > 0 && dim >= 0 && dim % a == 0)
+        b = dim / a;
+    if (a < 0 || b < 0 || a > INT_MAX || b > INT_MAX || a * b != dim)
+        return -1;
+    r->dims[r->ndim++] = a;
+    r->dims[r->ndim++] = b;
+    return 0;
+}
+
+// One code; `*i` moves over those that it takes. -1: it cannot be.
+static int apply_code(reshaping *r, const int64_t *codes, int len, int *i)
+{
+    const int64_t code = codes[*i];
+    if (r->ndim > LN_NNVM_MAX_TUPLE - LN_MAXDIM)
+        return -1;
+    if (code == COPY_REST) {
+        while (r->at < r->n_src)
+            r->dims[r->ndim++] = r->src[r->at++];
+        return 0;
+    }
+    if (code == SPLIT) {
+        *i += 2;
+        return *i < len ? split_dim(r, codes[*i - 1], codes[*i]) : -1;
+    }
+    int64_t dim = next_dim(r);
+    if (code == MERGE) {
+        const int64_t second = next_dim(r);
+        dim = dim < 0 || second < 0 ? -2 : dim * second;
+    } else if (code != COPY) {
+        dim = code >= INFER ? code : -2;
+    }
+    r->dims[r->ndim++] = dim;
+    return dim < INFER || dim > INT_MAX ? -1 : 0;
+}
+
+static void reverse(int *dims, int len)
+{
+    for (int i = 0; i < len / 2; i++) {
+        const int other = dims[i];
+        dims[i] = dims[len - 1 - i];
+        dims[len - 1 - i] = other;
+    }
+}
+
+/** The shape that the codes ask for, with what is to be inferred. Returns the number of dimensions;
+ *  0 after a failure. */
+static int finish_shape(ln_nnvm_node *n, reshaping *r, int len, int dims[LN_MAXDIM])
+{
+    int64_t product = 1;
+    int open = -1;
+    if (r->ndim > LN_MAXDIM) {
+        ln_emit_fail(&n->emit, "a shape of %d dimensions, expected at most %d", r->ndim, LN_MAXDIM);
+        return 0;
+    }
+    for (int i = 0; i < r->ndim; i++) {
+        if (r->dims[i] == INFER && open >= 0)
+            ln_emit_fail(&n->emit, "attribute 'shape' leaves two dimensions open");
+        if (r->dims[i] == INFER)
+            open = i;
+        else if (product > INT_MAX)
+            ln_emit_fail(&n->emit, "attribute 'shape' has too many elements");
+        else
+            product *= r->dims[i];
+    }
+    if (open >= 0)
+        r->dims[open] = product ? len / product : 0;
+    product *= open >= 0 ? r->dims[open] : 1;
+    for (int i = 0; i < r->ndim; i++)
+        dims[i] = (int)r->dims[i];
+    if (product != len)
+        ln_emit_fail(&n->emit, "a shape of %" PRId64 " elements, expected the data's %d", product,
+                     len);
+    return ln_nnvm_failed(n) ? 0 : r->ndim;
+}
+
+static void emit_codes(ln_nnvm_node *n, const char *src, const int64_t *given, int len,
+                       int is_reverse)
+{
+    int64_t codes[LN_NNVM_MAX_TUPLE];
+    int src_dims[LN_MAXDIM], dims[LN_MAXDIM];
+    reshaping r = {.src = src_dims, .n_src = ln_nnvm_copy_dims(n, src, src_dims)};
+    for (int i = 0; i < len; i++)
+        codes[i] = given[is_reverse ? len - 1 - i : i];
+    if (is_reverse)
+        reverse(src_dims, r.n_src);
+    for (int i = 0; i < len && !ln_nnvm_failed(n); i++)
+        if (apply_code(&r, codes, len, &i))
+            ln_emit_fail(&n->emit, "attribute 'shape' does not fit the data at index %d", i);
+    const int ndim =
+        ln_nnvm_failed(n) ? 0 : finish_shape(n, &r, ln_nnvm_tensor_of(n, src)->len, dims);
+    if (is_reverse)
+        reverse(dims, ndim);
+    if (!ln_nnvm_failed(n))
+        ln_emit_reshape(&n->emit, src, ndim, dims, 0);
+}
+
+static void translate_reshape(ln_nnvm_node *n)
+{
+    int64_t codes[LN_NNVM_MAX_TUPLE];
+    const char *const src = ln_nnvm_in(n, 0);
+    const int is_reverse = ln_nnvm_was_mxnet(n) && ln_nnvm_bool(n, "reverse", 0);
+    const int len = ln_nnvm_ints(n, "shape", codes);
+    if (len < 0)
+        ln_nnvm_require(n, "shape");
+    else
+        emit_codes(n, src, codes, len, is_reverse);
+}
+
+/** What MXNet's operators on matrices are rewritten with is nothing where there is a matrix. */
+static void emit_shape(ln_nnvm_node *n, const char *src, int ndim, const int *dims)
+{
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    if (ln_nnvm_was_mxnet(n) && t->ndim == ndim &&
+        !memcmp(t->dims, dims, (size_t)ndim * sizeof(int)))
+        ln_nnvm_alias(n, 0, src);
+    else
+        ln_emit_reshape(&n->emit, src, ndim, dims, 0);
+}
+
+static void translate_reshape_like(ln_nnvm_node *n)
+{
+    int dims[LN_MAXDIM];
+    const int ndim = ln_nnvm_copy_dims(n, ln_nnvm_in(n, 1), dims);
+    emit_shape(n, ln_nnvm_in(n, 0), ndim, dims);
+}
+
+static void translate_flatten(ln_nnvm_node *n)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    const int rows = t->ndim ? t->dims[0] : 1, dims[] = {rows, rows ? t->len / rows : 0};
+    emit_shape(n, src, 2, dims);
+}
+
+static void translate_expand_dims(ln_nnvm_node *n)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    int dims[2 * LN_MAXDIM];
+    const int ndim = ln_nnvm_copy_dims(n, src, dims);
+    ln_nnvm_require(n, "axis");
+    const int axis = ln_nnvm_axis(n, ln_nnvm_int(n, "axis", 0), ndim + 1);
+    const int more = ln_nnvm_int_in(n, "num_newaxis", 1, 0, LN_MAXDIM);
+    if (ndim + more > LN_MAXDIM)
+        ln_emit_fail(&n->emit, "a shape of %d dimensions, expected at most %d", ndim + more,
+                     LN_MAXDIM);
+    memmove(dims + axis + more, dims + axis, (size_t)(ndim - axis) * sizeof(int));
+    for (int i = 0; i < more; i++)
+        dims[axis + i] = 1;
+    if (!ln_nnvm_failed(n))
+        ln_emit_reshape(&n->emit, src, ndim + more, dims, 0);
+}
+
+static void translate_squeeze(ln_nnvm_node *n)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    int64_t given[LN_NNVM_MAX_TUPLE];
+    const int len = ln_nnvm_ints(n, "axis", given);
+    int goes[LN_MAXDIM] = {0}, dims[LN_MAXDIM] = {1}, ndim = 0;
+    for (int i = 0; i < len && !ln_nnvm_failed(n); i++) {
+        const int axis = ln_nnvm_axis(n, given[i], t->ndim);
+        goes[axis] = 1;
+        if (t->ndim && t->dims[axis] != 1)
+            ln_emit_fail(&n->emit, "axis %d has length %d, expected 1", axis, t->dims[axis]);
+    }
+    for (int i = 0; i < t->ndim; i++)
+        if (len > 0 ? !goes[i] : t->dims[i] != 1)
+            dims[ndim++] = t->dims[i];
+    ln_emit_reshape(&n->emit, src, ndim ? ndim : 1, dims, 0);
+}
+
+/* ---- order ---- */
+
+static void translate_transpose(ln_nnvm_node *n)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    const int ndim = ln_nnvm_tensor_of(n, src)->ndim;
+    int64_t given[LN_NNVM_MAX_TUPLE];
+    int axes[LN_MAXDIM];
+    const int len = ln_nnvm_ints(n, "axes", given);
+    if (len > 0 && len != ndim)
+        ln_emit_fail(&n->emit, "attribute 'axes' has %d numbers, expected %d", len, ndim);
+    for (int i = 0; i < ndim && !ln_nnvm_failed(n); i++)
+        axes[i] = len > 0 ? ln_nnvm_axis(n, given[i], ndim) : ndim - 1 - i;
+    if (!ln_nnvm_failed(n))
+        ln_emit_transpose(&n->emit, src, axes, 0);
+}
+
+static void translate_swap_axis(ln_nnvm_node *n)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    const int ndim = ln_nnvm_tensor_of(n, src)->ndim;
+    int axes[LN_MAXDIM];
+    const int a = ln_nnvm_axis(n, ln_nnvm_int(n, "dim1", 0), ndim);
+    const int b = ln_nnvm_axis(n, ln_nnvm_int(n, "dim2", 0), ndim);
+    for (int i = 0; i < ndim; i++)
+        axes[i] = i == a ? b : i == b ? a : i;
+    ln_emit_transpose(&n->emit, src, axes, 0);
+}
+
+/** `with`: depth, blocks of b x b pixels become channels, or space, the opposite. An index of
+ *  channels counts places in the block first. */
+static void translate_blocks(ln_nnvm_node *n)
+{
+    static const int to_depth[] = {0, 3, 5, 1, 2, 4}, to_space[] = {0, 3, 4, 1, 5, 2};
+    const int is_depth = !strcmp(n->row->with, "depth");
+    const char *src = ln_nnvm_in(n, 0);
+    int d[LN_MAXDIM];
+    const int ndim = ln_nnvm_copy_dims(n, src, d);
+    ln_nnvm_require(n, "block_size");
+    const int b = ln_nnvm_int_in(n, "block_size", 1, 1, 1 << 12);
+    if (ndim != 4)
+        ln_emit_fail(&n->emit, "its data has %d dimensions, expected 4", ndim);
+    if (!ln_nnvm_failed(n) && (is_depth ? d[2] % b || d[3] % b : d[1] % (b * b)))
+        ln_emit_fail(&n->emit, "an image of %d x %d x %d in blocks of %d x %d", d[1], d[2], d[3], b,
+                     b);
+    if (ln_nnvm_failed(n))
+        return;
+    const int split_depth[] = {d[0], d[1], d[2] / b, b, d[3] / b, b};
+    const int split_space[] = {d[0], b, b, d[1] / (b * b), d[2], d[3]};
+    const int deep[] = {d[0], d[1] * b * b, d[2] / b, d[3] / b};
+    const int wide[] = {d[0], d[1] / (b * b), d[2] * b, d[3] * b};
+    src = ln_emit_reshape(&n->emit, src, 6, is_depth ? split_depth : split_space, LN_EMIT_TEMP);
+    src = ln_emit_transpose(&n->emit, src, is_depth ? to_depth : to_space, LN_EMIT_TEMP);
+    ln_emit_reshape(&n->emit, src, 4, is_depth ? deep : wide, 0);
+}
+
+/* The axes of one layout in the order of another, split and merged as these say. */
+static void translate_layout(ln_nnvm_node *n)
+{
+    char plain[LN_MAXDIM + 1] = "";
+    int len = 0;
+    ln_nnvm_require(n, "src_layout");
+    ln_nnvm_require(n, "dst_layout");
+    const char *const from = ln_nnvm_text(n, "src_layout", "");
+    for (const char *at = from; *at && len < LN_MAXDIM; at++)
+        if (*at >= 'A' && *at <= 'Z')
+            plain[len++] = *at;
+    const ln_nnvm_layout src = ln_nnvm_layout_of(n, from, plain);
+    const ln_nnvm_layout dst = ln_nnvm_layout_of(n, ln_nnvm_text(n, "dst_layout", ""), plain);
+    if (!ln_nnvm_failed(n))
+        ln_nnvm_from_plain(n, ln_nnvm_to_plain(n, ln_nnvm_in(n, 0), &src), &dst, 0);
+}
+
+#define CORE  LN_NNVM_IN_CORE
+#define MXNET LN_NNVM_IN_MXNET
+
+const ln_nnvm_row ln_nnvm_rows_shape[] = {
+    {"reshape", CORE, translate_reshape, NULL, 1, 1},
+    {"reshape_like", CORE, translate_reshape_like, NULL, 2, 2},
+    {"flatten", CORE, translate_flatten, NULL, 1, 1},
+    {"expand_dims", CORE, translate_expand_dims, NULL, 1, 1},
+    {"squeeze", CORE, translate_squeeze, NULL, 1, 1},
+    {"transpose", CORE, translate_transpose, NULL, 1, 1},
+    {"__layout_transform__", CORE, translate_layout, NULL, 1, 1},
+    {"space_to_depth", MXNET, translate_blocks, "depth", 1, 1},
+    {"depth_to_space", MXNET, translate_blocks, "space", 1, 1},
+    {"swapaxes", MXNET, translate_swap_axis, NULL, 1, 1},
+    {"SwapAxis", MXNET, translate_swap_axis, NULL, 1, 1},
+    {NULL},
+};

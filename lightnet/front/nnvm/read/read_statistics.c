@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// Normalizations, softmax and its kin; reductions, and where the greatest element is.
+
+#include <limits.h>
+#include <string.h>
+
+#include "front/nnvm/read/ln_nnvm_steps.h"
+
+/* ---- batches ---- */
+
+/** A vector of equal numbers, as the data's type. */
+static const char *filled(ln_nnvm_node *n, const char *like, int len, double value)
+{
+    return ln_emit_filled(&n->emit, ln_nnvm_tensor_of(n, like)->dtype, 1, &len, value);
+}
+
+/** An epsilon that the operators take. */
+static double read_epsilon(ln_nnvm_node *n, const char *key, double deflt)
+{
+    const double epsilon = ln_nnvm_float(n, key, deflt);
+    if (!(epsilon >= 0))
+        ln_emit_fail(&n->emit, "attribute '%s' is %g, expected at least 0", ln_nnvm_key(n, key),
+                     epsilon);
+    return epsilon > 0 ? epsilon : 1e-37;
+}
+
+/** [A.., C, B..] as [A, C, 1, B]; images as they are, so that a convolution before them takes the
+ *  scale into its weights. */
+static void translate_batchnorm(ln_nnvm_node *n)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    const int ndim = t->ndim, axis = ln_nnvm_axis(n, ln_nnvm_int(n, "axis", 1), ndim);
+    const int scales = ln_nnvm_bool(n, "scale", 1), centers = ln_nnvm_bool(n, "center", 1);
+    const double epsilon = read_epsilon(n, "epsilon", 1e-5);
+    int dims[LN_MAXDIM], images[4] = {1, 1, 1, 1};
+    if (ln_nnvm_failed(n))
+        return;
+    for (int i = 0; i < ndim; i++) {
+        dims[i] = t->dims[i];
+        images[i < axis ? 0 : i == axis ? 1 : 3] *= dims[i];
+    }
+    const int channels = dims[axis], as_is = ndim == 4 && axis == 1;
+    const char *const gamma = ln_nnvm_weight(n, 1, "gamma", 1, &channels);
+    const char *const beta = ln_nnvm_weight(n, 2, "beta", 1, &channels);
+    const char *const mean = ln_nnvm_weight(n, 3, "moving_mean", 1, &channels);
+    const char *const var = ln_nnvm_weight(n, 4, "moving_var", 1, &channels);
+    const char *const flat = as_is ? src : ln_emit_reshape(&n->emit, src, 4, images, LN_EMIT_TEMP);
+    const char *const scale = scales ? gamma : filled(n, src, channels, 1);
+    const char *const offset = centers ? beta : filled(n, src, channels, 0);
+    const char *const dst =
+        LN_EMIT(&n->emit, as_is ? 0 : LN_EMIT_TEMP, "batchnorm", LN_ARG("src", flat),
+                LN_ARG("scale", scale), LN_ARG("offset", offset), LN_ARG("mean", mean),
+                LN_ARG("var", var), LN_NUMBER("epsilon", epsilon));
+    if (!as_is)
+        ln_emit_reshape(&n->emit, dst, ndim, dims, 0);
+}
+
+/* ---- groups and layers ---- */
+
+/** As many groups as channels are instance normalization. */
+static void translate_groupnorm(ln_nnvm_node *n)
+{
+    const int is_instance = !strcmp(n->row->with, "instance");
+    const char *const src = ln_nnvm_in(n, 0);
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    const int channels = t->ndim > 1 ? t->dims[1] : 1;
+    const int groups = is_instance ? channels : ln_nnvm_int_in(n, "num_groups", 1, 1, INT_MAX);
+    const double epsilon = read_epsilon(n, "eps", is_instance ? 1e-3 : 1e-5);
+    const char *const gamma = ln_nnvm_weight(n, 1, "gamma", 1, &channels);
+    const char *const beta = ln_nnvm_weight(n, 2, "beta", 1, &channels);
+    LN_EMIT(&n->emit, 0, "groupnorm", LN_ARG("src", src), LN_ARG("scale", gamma),
+            LN_ARG("bias", beta), LN_INT("groups", groups), LN_NUMBER("epsilon", epsilon));
+    if (!is_instance && ln_nnvm_bool(n, "output_mean_var", 0))
+        ln_emit_fail(&n->emit, "attribute 'output_mean_var' is True, expected False");
+}
+
+/** Swaps an axis with the last one; nothing to do when it is that. */
+static const char *swap_last(ln_nnvm_node *n, const char *src, int axis, int i)
+{
+    const int ndim = ln_nnvm_tensor_of(n, src)->ndim;
+    int axes[LN_MAXDIM];
+    for (int k = 0; k < ndim; k++)
+        axes[k] = k;
+    if (axis == ndim - 1 || ln_nnvm_failed(n))
+        return src;
+    axes[axis] = ndim - 1;
+    axes[ndim - 1] = axis;
+    return ln_emit_transpose(&n->emit, src, axes, i);
+}
+
+static void translate_layernorm(ln_nnvm_node *n)
+{
+    const char *src = ln_nnvm_in(n, 0);
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    const int ndim = t->ndim, axis = ln_nnvm_axis(n, ln_nnvm_int(n, "axis", -1), ndim);
+    const int len = ndim ? t->dims[axis] : 1, is_last = axis == ndim - 1;
+    const char *const gamma = ln_nnvm_weight(n, 1, "gamma", 1, &len);
+    const char *const beta = ln_nnvm_weight(n, 2, "beta", 1, &len);
+    const double epsilon = read_epsilon(n, "eps", 1e-5);
+    if (ln_nnvm_failed(n))
+        return;
+    src = swap_last(n, src, axis, LN_EMIT_TEMP);
+    const char *const dst =
+        LN_EMIT(&n->emit, is_last ? 0 : LN_EMIT_TEMP, "layernorm", LN_ARG("src", src),
+                LN_ARG("scale", gamma), LN_ARG("bias", beta), LN_INT("axis", ndim - 1),
+                LN_NUMBER("epsilon", epsilon));
+    if (!is_last)
+        swap_last(n, dst, axis, 0);
+    if (ln_nnvm_bool(n, "output_mean_var", 0))
+        ln_emit_fail(&n->emit, "attribute 'output_mean_var' is True, expected False");
+}
+
+/* ---- local response, L2 ---- */
+
+static void translate_lrn(ln_nnvm_node *n)
+{
+    static const char *const keys[] = {"size", "alpha", "beta", "bias", "axis"};
+    for (int i = 0; i < 5; i++)
+        ln_nnvm_require(n, keys[i]);
+    const int64_t axis = ln_nnvm_int(n, "axis", 1);
+    const int len = ln_nnvm_int_in(n, "size", 1, 1, INT_MAX);
+    if (len % 2 == 0)
+        ln_emit_fail(&n->emit, "attribute '%s' is %d, expected an odd number",
+                     ln_nnvm_key(n, "size"), len);
+    if (axis != 1 && axis != 3)
+        ln_emit_fail(&n->emit, "attribute 'axis' is %lld, expected 1 or 3", (long long)axis);
+    const char *src = ln_nnvm_in(n, 0);
+    if (ln_nnvm_tensor_of(n, src)->ndim != 4)
+        ln_emit_fail(&n->emit, "its data has %d dimensions, expected 4",
+                     ln_nnvm_tensor_of(n, src)->ndim);
+    static const int there[] = {0, 3, 1, 2}, back[] = {0, 2, 3, 1};
+    if (axis == 3)
+        src = ln_emit_transpose(&n->emit, src, there, LN_EMIT_TEMP);
+    const char *const dst =
+        LN_EMIT(&n->emit, axis == 3 ? LN_EMIT_TEMP : 0, "lrn", LN_ARG("src", src),
+                LN_INT("size", len), LN_NUMBER("alpha", ln_nnvm_float(n, "alpha", 1e-4)),
+                LN_NUMBER("beta", ln_nnvm_float(n, "beta", 0.75)),
+                LN_NUMBER("bias", ln_nnvm_float(n, "bias", 2)));
+    if (axis == 3)
+        ln_emit_transpose(&n->emit, dst, back, 0);
+}
+
+/** src / sqrt(the maximum of the sum of squares and epsilon). */
+static void translate_l2_normalize(ln_nnvm_node *n)
+{
+    int axes[LN_MAXDIM];
+    const char *const src = ln_nnvm_in(n, 0);
+    ln_nnvm_require(n, "eps");
+    ln_nnvm_require(n, "axis");
+    const int len = ln_nnvm_axes(n, "axis", ln_nnvm_tensor_of(n, src)->ndim, 0, axes);
+    const char *const sum =
+        ln_nnvm_reduce(n, "TL_REDUCE_SUM_SQUARE", src, len, axes, 1, LN_EMIT_TEMP);
+    const char *const epsilon = ln_nnvm_scalar_like(n, src, ln_nnvm_float(n, "eps", 0));
+    const char *const bound = ln_emit_binary(&n->emit, "TL_BINARY_MAX", sum, epsilon, LN_EMIT_TEMP);
+    const char *const root = ln_emit_unary(&n->emit, "TL_UNARY_SQRT", bound, LN_EMIT_TEMP);
+    ln_emit_binary(&n->emit, "TL_BINARY_DIV", src, root, 0);
+}
+
+/* ---- softmax ---- */
+
+/** `with`: softmax or logsoftmax. */
+static void translate_softmax(ln_nnvm_node *n)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    const int ndim = ln_nnvm_tensor_of(n, src)->ndim;
+    const int axis = ln_nnvm_axis(n, ln_nnvm_int(n, "axis", -1), ndim);
+    LN_EMIT(&n->emit, 0, n->row->with, LN_ARG("src", src), LN_INT("axis", axis));
+}
+
+/** The axes that attribute 'axis' names, in order: all without it, the others with 'exclude'. */
+static int read_axes(ln_nnvm_node *n, int ndim, int axes[LN_MAXDIM])
+{
+    int64_t given[LN_NNVM_MAX_TUPLE];
+    const int excludes = ln_nnvm_bool(n, "exclude", 0),
+              is_all = ln_nnvm_ints(n, "axis", given) <= 0;
+    return ln_nnvm_axes(n, "axis", ndim, is_all || excludes, axes);
+}
+
+static void emit_reduce(ln_nnvm_node *n, const char *op, const char *src)
+{
+    int axes[LN_MAXDIM];
+    const int ndim = ln_nnvm_tensor_of(n, src)->ndim, n_axes = read_axes(n, ndim, axes);
+    const int keeps = ln_nnvm_bool(n, "keepdims", 0), is_all = !keeps && n_axes == ndim;
+    static const int one = 1;
+    const char *const dst =
+        ln_nnvm_reduce(n, op, src, n_axes, axes, keeps, is_all ? LN_EMIT_TEMP : 0);
+    if (is_all)
+        ln_emit_reshape(&n->emit, dst, 1, &one, 0);
+}
+
+static void translate_reduce(ln_nnvm_node *n)
+{
+    emit_reduce(n, n->row->with, ln_nnvm_in(n, 0));
+}
+
+/** `with` names the operation; what is no number counts as its neutral element. */
+static void translate_nan_reduce(ln_nnvm_node *n)
+{
+    const char *src = ln_nnvm_in(n, 0);
+    const int is_sum = !strcmp(n->row->with, "TL_REDUCE_SUM");
+    const char *const neutral = ln_nnvm_scalar_like(n, src, is_sum ? 0 : 1);
+    const char *const is_number = ln_nnvm_compare(n, "TL_COMPARE_EQUAL", src, src);
+    src = ln_nnvm_where(n, is_number, src, neutral, LN_EMIT_TEMP);
+    emit_reduce(n, n->row->with, src);
+}
+
+static void translate_norm(ln_nnvm_node *n)
+{
+    const int ord = ln_nnvm_int_in(n, "ord", 2, 1, 2);
+    emit_reduce(n, ord == 1 ? "TL_REDUCE_L1" : "TL_REDUCE_L2", ln_nnvm_in(n, 0));
+}
+
+/* Among which elements the greatest is looked for. */
+typedef struct search {
+    int axes[LN_MAXDIM];
+    int n_axes, keeps;
+    tl_dtype dtype; /* of the index */
+} search;
+
+static search read_search(ln_nnvm_node *n, int ndim)
+{
+    search s = {.keeps = ln_nnvm_bool(n, "keepdims", 0)};
+    s.dtype = ln_nnvm_dtype(n, "dtype", TL_INT32);
+    s.n_axes = read_axes(n, ndim, s.axes);
+    return s;
+}
+
+/** Several axes as one, the last: the others come before them. */
+static const char *merge_axes(ln_nnvm_node *n, const char *src, const search *s)
+{
+    int dims[LN_MAXDIM], order[LN_MAXDIM], merged[LN_MAXDIM], n_stay = 0, len = 1;
+    const int ndim = ln_nnvm_copy_dims(n, src, dims);
+    for (int i = 0, k = 0; i < ndim; i++) {
+        const int goes = k < s->n_axes && s->axes[k] == i;
+        order[goes ? ndim - s->n_axes + k : n_stay] = i;
+        if (goes)
+            len *= dims[i];
+        else
+            merged[n_stay++] = dims[i];
+        k += goes;
+    }
+    merged[n_stay] = len; // no more than the tensor has
+    if (s->n_axes < ndim)
+        src = ln_emit_transpose(&n->emit, src, order, LN_EMIT_TEMP);
+    return ln_emit_reshape(&n->emit, src, n_stay + 1, merged, LN_EMIT_TEMP);
+}
+
+/** `with`: max or min. The first of equal ones counts, in the order of the elements. */
+static void translate_arg(ln_nnvm_node *n)
+{
+    const char *src = ln_nnvm_in(n, 0);
+    int dims[LN_MAXDIM], n_left = 0, axis;
+    const int ndim = ln_nnvm_copy_dims(n, src, dims);
+    const search s = read_search(n, ndim);
+    if (!s.n_axes || ln_nnvm_failed(n)) {
+        ln_emit_fail(&n->emit, "attribute 'axis' leaves no axis to search along");
+        return;
+    }
+    axis = s.axes[0];
+    if (s.n_axes > 1) {
+        src = merge_axes(n, src, &s);
+        axis = ndim - s.n_axes;
+    }
+    for (int i = 0, k = 0; i < ndim; i++) {
+        const int goes = k < s.n_axes && s.axes[k] == i;
+        if (!goes || s.keeps)
+            dims[n_left++] = goes ? 1 : dims[i];
+        k += goes;
+    }
+    if (!n_left) // a number is a tensor of one dimension
+        dims[n_left++] = 1;
+    const char *const index =
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, "argreduce", LN_ARG("src", src), LN_INT("axis", axis),
+                LN_BOOL("is_min", !strcmp(n->row->with, "min")), LN_BOOL("keepdims", 1));
+    ln_emit_cast(&n->emit, ln_emit_reshape(&n->emit, index, n_left, dims, LN_EMIT_TEMP), s.dtype,
+                 0);
+}
+
+/** Sums down to the shape of the second input: along the axes that it lacks or has length 1 in. */
+static void translate_collapse_sum(ln_nnvm_node *n)
+{
+    const char *const src = ln_nnvm_in(n, 0);
+    const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
+    const tl_tensor *const like = ln_nnvm_tensor_of(n, ln_nnvm_in(n, 1));
+    const int more = t->ndim - like->ndim;
+    int axes[LN_MAXDIM], n_axes = 0, dims[LN_MAXDIM];
+    memcpy(dims, like->dims, (size_t)like->ndim * sizeof(int));
+    for (int i = 0; i < t->ndim; i++) {
+        if (i < more || (more >= 0 && like->dims[i - more] == 1 && t->dims[i] != 1))
+            axes[n_axes++] = i;
+        else if (more < 0 || like->dims[i - more] != t->dims[i])
+            ln_emit_fail(&n->emit, "axis %d has length %d, which does not collapse", i, t->dims[i]);
+    }
+    const char *const sum = ln_nnvm_reduce(n, "TL_REDUCE_SUM", src, n_axes, axes, 1, LN_EMIT_TEMP);
+    if (!ln_nnvm_failed(n))
+        ln_emit_reshape(&n->emit, sum, like->ndim, dims, 0);
+}
+
+#define CORE  LN_NNVM_IN_CORE
+#define MXNET LN_NNVM_IN_MXNET
+
+const ln_nnvm_row ln_nnvm_rows_statistics[] = {
+    {"batch_norm", CORE, translate_batchnorm, NULL, 5, 5, .weights = 30, .ignored = " momentum "},
+    {"InstanceNorm", MXNET, translate_groupnorm, "instance", 3, 3, .weights = 6},
+    {"GroupNorm", MXNET, translate_groupnorm, "", 3, 3, .weights = 6},
+    {"LayerNorm", MXNET, translate_layernorm, NULL, 3, 3, .weights = 6},
+    {"lrn", CORE, translate_lrn, NULL, 1, 1},
+    {"l2_normalize", CORE, translate_l2_normalize, NULL, 1, 1},
+    {"softmax", CORE, translate_softmax, "softmax", 1, 1},
+    {"log_softmax", CORE, translate_softmax, "logsoftmax", 1, 1},
+    {"sum", CORE, translate_reduce, "TL_REDUCE_SUM", 1, 1},
+    {"mean", CORE, translate_reduce, "TL_REDUCE_MEAN", 1, 1},
+    {"prod", CORE, translate_reduce, "TL_REDUCE_PROD", 1, 1},
+    {"max", CORE, translate_reduce, "TL_REDUCE_MAX", 1, 1},
+    {"min", CORE, translate_reduce, "TL_REDUCE_MIN", 1, 1},
+    {"nansum", MXNET, translate_nan_reduce, "TL_REDUCE_SUM", 1, 1},
+    {"nanprod", MXNET, translate_nan_reduce, "TL_REDUCE_PROD", 1, 1},
+    {"norm", MXNET, translate_norm, NULL, 1, 1},
+    {"argmax", CORE, translate_arg, "max", 1, 1},
+    {"argmin", CORE, translate_arg, "min", 1, 1},
+    {"collapse_sum", CORE, translate_collapse_sum, NULL, 2, 2},
+    {NULL},
+};

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the writer of an operator sees of it: tensors, constants, parameters.
+
+#include "front/nnvm/write/ln_nnvm_write.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ir/ln_context_ops.h"
+#include "ir/ln_from_file.h"
+#include "ir/ln_weights.h"
+#include "lightnet/ln_hash.h"
+#include "tensorlight/tl_type.h"
+
+/* ---- failing ---- */
+
+int ln_nnvm_op_failed(const ln_nnvm_op *n)
+{
+    return n->writer->draft.base.failed;
+}
+
+void ln_nnvm_op_fail(ln_nnvm_op *n, const char *fmt, ...)
+{
+    char reason[LN_MAXLINE - 512];
+    va_list ap;
+    if (ln_nnvm_op_failed(n))
+        return;
+    va_start(ap, fmt);
+    vsnprintf(reason, sizeof(reason), fmt, ap);
+    va_end(ap);
+    ln_translation_fail(&n->writer->draft.base, "operator '%.256s' (%.64s): %s",
+                        n->op->op_arg->name, n->op->op_arg->optype, reason);
+}
+
+/* ---- values ---- */
+
+static const tl_tensor *record_of(const ln_nnvm_writer *w, const char *tensor)
+{
+    return ln_translation_tensor(&w->draft.base, tensor);
+}
+
+static ln_nnvm_value value_like(ln_nnvm_entry entry, const tl_tensor *t)
+{
+    ln_nnvm_value v = {.entry = entry, .dtype = t->dtype, .ndim = t->ndim};
+    memcpy(v.dims, t->dims, (size_t)t->ndim * sizeof(int));
+    return v;
+}
+
+static void keep_value(ln_nnvm_writer *w, const char *tensor, ln_nnvm_value v)
+{
+    ln_nnvm_value *own = ln_translation_alloc(&w->draft.base, sizeof(*own));
+    if (!own)
+        return;
+    *own = v;
+    if (ln_hash_insert(w->values, tensor, own) < 0)
+        ln_translation_fail_memory(&w->draft.base);
+}
+
+// The value with the type and shape that the tensor has.
+static ln_nnvm_value as_tensor(ln_nnvm_op *n, ln_nnvm_value v, const char *tensor)
+{
+    const tl_tensor *const t = record_of(n->writer, tensor);
+    return ln_put_reshape(n, ln_put_cast(n, v, t->dtype), t->ndim, t->dims);
+}
+
+// A node has the name of the tensor that it makes. What an operator only passes on has that of what
+// it reads, unless nobody else reads that.
+static void name_node(ln_nnvm_op *n, const char *tensor, ln_nnvm_value v)
+{
+    ln_nnvm_draft *const d = &n->writer->draft;
+    const char *const old = ln_nnvm_draft_name(d, v.entry);
+    const int is_own = v.entry.node >= n->first_node;
+    const char *const op = ln_nnvm_draft_op(d, v.entry);
+    if (v.entry.index || !strcmp(op, "null") || !strcmp(op, "full") || ln_nnvm_op_failed(n))
+        return; // constants have the names of their own
+    if (n->keeps_name)
+        return;
+    if (is_own || (ln_tensor_table_find(d->base.ctx->tensor_table, old) &&
+                   ln_context_num_uses(d->base.ctx, old) == 1))
+        ln_nnvm_draft_rename(d, v.entry, tensor);
+}
+
+void ln_nnvm_op_give(ln_nnvm_op *n, const char *tensor, ln_nnvm_value value)
+{
+    if (ln_nnvm_op_failed(n))
+        return;
+    if (ln_context_is_output(n->writer->draft.base.ctx, tensor))
+        value = as_tensor(n, value, tensor);
+    name_node(n, tensor, value);
+    keep_value(n->writer, tensor, value);
+}
+
+/* ---- variables and constants ---- */
+
+// The number that a source or a create fills all elements with, without a file; 0: it has several.
+static int fills_evenly(const ln_op *op, double *number)
+{
+    const ln_param_entry *data = ln_param_list_find(op->op_arg->params, "data");
+    const int len = data ? data->array_len : 0;
+    *number = len ? data->value_array_double[0] : 0;
+    return len <= 1;
+}
+
+static const tl_tensor *fill(ln_nnvm_writer *w, const ln_op *op, const tl_tensor *like)
+{
+    const ln_param_entry *data = ln_param_list_find(op->op_arg->params, "data");
+    const size_t size = tl_size_of(like->dtype);
+    tl_tensor *t = ln_translation_alloc(&w->draft.base, sizeof(*t));
+    char *elements = ln_translation_alloc(&w->draft.base, tl_tensor_size(like) + 1);
+    double number;
+    const int is_even = fills_evenly(op, &number);
+    if (!t || !elements)
+        return NULL;
+    *t = *like;
+    t->data = elements;
+    for (int i = 0; i < t->len; i++)
+        tl_convert(elements + (size_t)i * size, t->dtype,
+                   is_even ? &number : data->value_array_double + i, TL_DOUBLE);
+    return t;
+}
+
+// The elements that a source or a create fills without a file; NULL after a failure.
+static const tl_tensor *filled(ln_nnvm_writer *w, const ln_op *op, const char *tensor)
+{
+    const tl_tensor *t = ln_hash_find(w->constants, tensor);
+    if (t)
+        return t;
+    t = fill(w, op, record_of(w, tensor));
+    if (t && ln_hash_insert(w->constants, tensor, (void *)t) < 0)
+        ln_translation_fail_memory(&w->draft.base);
+    return t;
+}
+
+static int is_input(const ln_context *ctx, const char *tensor)
+{
+    return ln_hash_find(ctx->input_names, tensor) != NULL;
+}
+
+// NULL: nobody has brought it, or after a failure.
+static const tl_tensor *data_of(ln_nnvm_writer *w, const ln_weight *weight)
+{
+    const ln_context *const ctx = w->draft.base.ctx;
+    const tl_tensor *const t = weight ? ln_weight_tensor(weight, ctx->error) : NULL;
+    if (weight && !t)
+        w->draft.base.failed = 1;
+    return t;
+}
+
+// What a source or a create of a constant makes; NULL: nobody has brought it, or after a failure.
+static const tl_tensor *constant_of(ln_nnvm_writer *w, const ln_op *op, const char *tensor)
+{
+    ln_context *const ctx = w->draft.base.ctx;
+    if (ln_from_file_name(op))
+        return data_of(w, ln_weights_of(ctx, tensor));
+    return filled(w, op, tensor);
+}
+
+const tl_tensor *ln_nnvm_own_constant(ln_nnvm_op *n, const char *tensor)
+{
+    ln_context *const ctx = n->writer->draft.base.ctx;
+    const ln_op *const maker = tensor ? ln_context_creater(ctx, tensor) : NULL;
+    if (ln_nnvm_op_failed(n) || !maker || !ln_makes_inputs(maker->op_arg->optype) ||
+        is_input(ctx, tensor) || ln_makes_random(maker))
+        return NULL;
+    if (ln_from_file_name(maker))
+        return ln_weights_find(ctx->given, tensor)
+                   ? NULL
+                   : data_of(n->writer, ln_weights_find(ctx->weights, tensor));
+    return filled(n->writer, maker, tensor);
+}
+
+// Whether all elements are the same number, which a double holds.
+static int is_even(const tl_tensor *t, double *value)
+{
+    char own[TL_DTYPE_MAX_SIZE], back[TL_DTYPE_MAX_SIZE];
+    const size_t size = tl_size_of(t->dtype), all = tl_tensor_size(t);
+    memcpy(own, t->data, size); // it may lie at an odd address
+    tl_convert(value, TL_DOUBLE, own, t->dtype);
+    tl_convert(back, t->dtype, value, TL_DOUBLE);
+    return !memcmp(back, own, size) && !memcmp(t->data, (const char *)t->data + size, all - size);
+}
+
+int ln_nnvm_own_scalar(ln_nnvm_op *n, const char *tensor, double *value)
+{
+    const int len = record_of(n->writer, tensor)->len;
+    const tl_tensor *const t = len == 1 ? ln_nnvm_own_constant(n, tensor) : NULL;
+    return t && t->data && is_even(t, value);
+}
+
+static void fail_variable(ln_nnvm_writer *w, const char *tensor, const char *why)
+{
+    ln_translation_fail(&w->draft.base, "tensor '%.256s': %s", tensor, why);
+}
+
+// Whether a constant of the model's own has equal elements, the number.
+static int has_number(ln_nnvm_op *n, const ln_op *op, const char *tensor, double *number)
+{
+    if (!ln_from_file_name(op))
+        return fills_evenly(op, number);
+    const tl_tensor *const own = ln_nnvm_own_constant(n, tensor);
+    return own && own->data && is_even(own, number);
+}
+
+// Scalars are vectors of one element, as NNVM takes a shape () for an unknown one; truth values are
+// bytes, as its files have no others. NULL after a failure.
+static tl_tensor *parameter_like(ln_nnvm_writer *w, const tl_tensor *like)
+{
+    static const int one = 1;
+    tl_tensor *t = ln_translation_alloc(&w->draft.base, sizeof(*t));
+    if (!t)
+        return NULL;
+    *t = *like;
+    t->dtype = like->dtype == TL_BOOL ? TL_UINT8 : like->dtype;
+    t->ndim = like->ndim ? like->ndim : 1;
+    t->dims = like->ndim ? like->dims : (int *)&one;
+    t->data = NULL;
+    return t;
+}
+
+// Constants of equal elements are no parameters: a graph without others needs no file for them.
+static ln_nnvm_value add_parameter(ln_nnvm_op *n, const ln_op *op, const char *tensor)
+{
+    ln_nnvm_writer *const w = n->writer;
+    const tl_tensor *const like = record_of(w, tensor);
+    const ln_nnvm_value none = {.dtype = like->dtype};
+    double number;
+    if (ln_makes_random(op))
+        fail_variable(w, tensor, "random numbers, for which NNVM has no operator");
+    if (!like->len)
+        fail_variable(w, tensor, "no elements, which NNVM's tensors have always");
+    tl_tensor *const t = parameter_like(w, like);
+    if (!t)
+        return none;
+    if (has_number(n, op, tensor, &number))
+        return ln_put_full(n, tensor, t->dtype, t->ndim, t->dims, number);
+    const tl_tensor *const data = constant_of(w, op, tensor);
+    if (data)
+        t->data = data->data;
+    return value_like(ln_nnvm_draft_parameter(&w->draft, tensor, t, data ? t : NULL), t);
+}
+
+void ln_nnvm_writer_input(ln_nnvm_writer *w, const char *name)
+{
+    const tl_tensor *const t = record_of(w, name);
+    if (!t->ndim || !t->len)
+        fail_variable(w, name, "an input without dimensions or elements, which NNVM has not");
+    if (!w->draft.base.failed)
+        keep_value(w, name, value_like(ln_nnvm_draft_variable(&w->draft, name, t, NULL), t));
+}
+
+/* ---- the operator's tensors ---- */
+
+ln_nnvm_value ln_nnvm_op_tensor(ln_nnvm_op *n, const char *tensor)
+{
+    ln_nnvm_writer *const w = n->writer;
+    const ln_nnvm_value none = {.dtype = TL_FLOAT};
+    if (ln_nnvm_op_failed(n))
+        return none;
+    const ln_nnvm_value *known = ln_hash_find(w->values, tensor);
+    if (known)
+        return *known;
+    const ln_op *const maker = ln_context_creater(w->draft.base.ctx, tensor);
+    if (!maker || !ln_makes_inputs(maker->op_arg->optype)) {
+        ln_nnvm_op_fail(n, "its tensor '%.256s' is an output that NNVM's operators do not have",
+                        tensor);
+        return none;
+    }
+    const ln_nnvm_value v = add_parameter(n, maker, tensor);
+    keep_value(w, tensor, v);
+    return v;
+}
+
+ln_nnvm_value ln_nnvm_op_whole(ln_nnvm_op *n, const char *tensor)
+{
+    const ln_nnvm_value v = ln_nnvm_op_tensor(n, tensor);
+    return ln_nnvm_op_failed(n) ? v : as_tensor(n, v, tensor);
+}
+
+int ln_nnvm_op_has_in(const ln_nnvm_op *n, const char *arg)
+{
+    return ln_nnvm_src_of(n->op, arg) != NULL;
+}
+
+ln_nnvm_value ln_nnvm_op_raw(ln_nnvm_op *n, const char *arg)
+{
+    const char *const tensor = ln_nnvm_src_of(n->op, arg);
+    if (!tensor)
+        ln_nnvm_op_fail(n, "input '%s' is missing", arg);
+    const ln_nnvm_value v = ln_nnvm_op_tensor(n, tensor);
+    const tl_dtype dtype = record_of(n->writer, tensor)->dtype;
+    return dtype == TL_BOOL ? v : ln_put_cast(n, v, dtype);
+}
+
+ln_nnvm_value ln_nnvm_op_in(ln_nnvm_op *n, const char *arg)
+{
+    const char *const tensor = ln_nnvm_src_of(n->op, arg);
+    return tensor ? ln_nnvm_op_whole(n, tensor) : ln_nnvm_op_raw(n, arg);
+}
+
+const tl_tensor *ln_nnvm_op_tensor_of(const ln_nnvm_op *n, const char *arg)
+{
+    const char *tensor = ln_nnvm_src_of(n->op, arg);
+    if (!tensor)
+        tensor = ln_tensor_list_find_name(n->op->op_arg->tensors_out, arg);
+    return record_of(n->writer, tensor);
+}
+
+const char *ln_nnvm_src_of(const ln_op *op, const char *arg)
+{
+    return ln_tensor_list_find_name(op->op_arg->tensors_in, arg);
+}
+
+const ln_op *ln_nnvm_maker(const ln_nnvm_op *n, const char *tensor, const char *optype,
+                           const char *param, const char *with)
+{
+    const ln_op *const op = tensor ? ln_context_creater(n->writer->draft.base.ctx, tensor) : NULL;
+    if (!op || strcmp(op->op_arg->optype, optype) != 0)
+        return NULL;
+    const ln_param_entry *pe = with ? ln_param_list_find(op->op_arg->params, param) : NULL;
+    return !with || (pe && pe->value_string && !strcmp(pe->value_string, with)) ? op : NULL;
+}
+
+/* ---- parameters ---- */
+
+static const ln_param_entry *find_param(const ln_nnvm_op *n, const char *param)
+{
+    return ln_param_list_find(n->op->op_arg->params, param);
+}
+
+int ln_nnvm_op_int(const ln_nnvm_op *n, const char *param, int deflt)
+{
+    const ln_param_entry *pe = find_param(n, param);
+    return pe ? pe->value_int : deflt;
+}
+
+double ln_nnvm_op_number(const ln_nnvm_op *n, const char *param, double deflt)
+{
+    const ln_param_entry *pe = find_param(n, param);
+    return pe ? pe->value_double : deflt;
+}
+
+int ln_nnvm_op_bool(const ln_nnvm_op *n, const char *param, int deflt)
+{
+    const ln_param_entry *pe = find_param(n, param);
+    return pe ? pe->value_bool == LN_TRUE : deflt;
+}
+
+const char *ln_nnvm_op_text(const ln_nnvm_op *n, const char *param, const char *deflt)
+{
+    const ln_param_entry *pe = find_param(n, param);
+    return pe && pe->value_string ? pe->value_string : deflt;
+}
+
+const int *ln_nnvm_op_ints(const ln_nnvm_op *n, const char *param, int *len)
+{
+    const ln_param_entry *pe = find_param(n, param);
+    *len = pe ? pe->array_len : 0;
+    return *len ? pe->value_array_int : NULL;
+}
+
+const double *ln_nnvm_op_doubles(const ln_nnvm_op *n, const char *param, int *len)
+{
+    const ln_param_entry *pe = find_param(n, param);
+    *len = pe ? pe->array_len : 0;
+    return *len ? pe->value_array_double : NULL;
+}
+
+int ln_nnvm_op_axis(const ln_nnvm_op *n, int ndim, int deflt)
+{
+    const int axis = ln_nnvm_op_int(n, "axis", deflt);
+    return axis < 0 ? axis + ndim : axis;
+}

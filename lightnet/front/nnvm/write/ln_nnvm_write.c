@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing a model as an NNVM graph: inputs, operators in order, heads.
+
+#include "front/nnvm/write/ln_nnvm_write.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "ir/ln_context_ops.h"
+#include "ir/ln_from_file.h"
+#include "lightnet/ln_hash.h"
+
+static const ln_nnvm_op_row *const tables[] = {
+    ln_nnvm_write_rows_conv,       ln_nnvm_write_rows_function, ln_nnvm_write_rows_image,
+    ln_nnvm_write_rows_pair,       ln_nnvm_write_rows_pick,     ln_nnvm_write_rows_shape,
+    ln_nnvm_write_rows_statistics,
+};
+
+static const ln_nnvm_op_row *find_row(const char *optype)
+{
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+        for (const ln_nnvm_op_row *row = tables[i]; row->optype; row++)
+            if (!strcmp(row->optype, optype))
+                return row;
+    return NULL;
+}
+
+/* ---- names and inputs ---- */
+
+static void take_name(ln_nnvm_writer *w, const char *name)
+{
+    if (!w->draft.base.failed && ln_hash_insert(w->names, name, (void *)name) < 0)
+        ln_translation_fail_memory(&w->draft.base);
+}
+
+// The names of tensors are theirs, also where no node has them in the end.
+static void take_names(ln_nnvm_writer *w)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, w->draft.base.ctx->ops)
+    {
+        const ln_tensor_list_entry *out;
+        LN_LIST_FOREACH(out, op->op_arg->tensors_out)
+        {
+            take_name(w, out->name);
+        }
+    }
+}
+
+static void add_inputs(ln_nnvm_writer *w)
+{
+    const char *name;
+    LN_LIST_FOREACH(name, w->draft.base.ctx->inputs)
+    {
+        ln_nnvm_writer_input(w, name);
+    }
+}
+
+/* ---- operators ---- */
+
+static const char *first_output(const ln_op *op)
+{
+    const ln_list *outs = op->op_arg->tensors_out;
+    return outs ? ((const ln_tensor_list_entry *)outs->data)->name : op->op_arg->name;
+}
+
+static void check_sizes(ln_nnvm_op *n)
+{
+    const ln_tensor_list_entry *out;
+    LN_LIST_FOREACH(out, n->op->op_arg->tensors_out)
+    {
+        const ln_tensor_entry *te = ln_entry_of(out, n->writer->draft.base.ctx->tensor_table);
+        if (te && te->isdynamic)
+            ln_nnvm_op_fail(n, "the size of its output '%.256s' is known only at run time",
+                            out->name);
+        if (te && !te->tensor->len)
+            ln_nnvm_op_fail(n,
+                            "its output '%.256s' has no elements, which NNVM's tensors have "
+                            "always",
+                            out->name);
+    }
+}
+
+static void write_op(ln_nnvm_writer *w, const ln_op *op)
+{
+    ln_nnvm_op n = {
+        .writer = w, .op = op, .label = first_output(op), .first_node = (uint32_t)w->draft.n_nodes};
+    if (ln_makes_inputs(op->op_arg->optype))
+        return; // where somebody reads it
+    check_sizes(&n);
+    if (w->draft.base.failed)
+        return;
+    const ln_nnvm_value v = find_row(op->op_arg->optype)->write(&n);
+    ln_nnvm_op_give(&n, n.label, v);
+}
+
+// What it does: its type, or the value of the parameter that says so; NULL when core has something
+// for that.
+static const char *missing(const ln_op *op)
+{
+    const ln_nnvm_op_row *const row = find_row(op->op_arg->optype);
+    const ln_param_entry *pe =
+        row && row->param ? ln_param_list_find(op->op_arg->params, row->param) : NULL;
+    if (!row)
+        return ln_makes_inputs(op->op_arg->optype) ? NULL : op->op_arg->optype;
+    return pe && pe->value_string && !row->has(pe->value_string) ? pe->value_string : NULL;
+}
+
+// How many of these there are from `node` on; 0 when one stands before.
+static size_t count_first(ln_hash *seen, const ln_list *node, const char *what)
+{
+    size_t count = 0;
+    if (ln_hash_find(seen, what))
+        return 0;
+    for (; node; node = node->next) {
+        const char *const other = missing(node->data);
+        count += other && !strcmp(other, what);
+    }
+    return count;
+}
+
+// Names all that cannot be written, each with the first operator that does it.
+static void check_support(ln_nnvm_writer *w)
+{
+    char text[LN_MAXLINE - 256] = "";
+    size_t len = 0;
+    ln_hash *seen = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    if (!seen)
+        ln_translation_fail_memory(&w->draft.base);
+    for (const ln_list *node = w->draft.base.ctx->ops; seen && node && len < sizeof(text);
+         node = node->next) {
+        const char *const what = missing(node->data);
+        const size_t count = what ? count_first(seen, node, what) : 0;
+        if (!count)
+            continue;
+        if (ln_hash_insert(seen, what, (void *)what) < 0)
+            ln_translation_fail_memory(&w->draft.base);
+        len += (size_t)snprintf(text + len, sizeof(text) - len,
+                                "%s%.64s (operator '%.128s', %zu "
+                                "of them)",
+                                len ? ", " : "", what, ((const ln_op *)node->data)->op_arg->name,
+                                count);
+    }
+    ln_hash_free(seen);
+    if (len)
+        ln_translation_fail(&w->draft.base, "NNVM's core has nothing for %s", text);
+}
+
+static void write_ops(ln_nnvm_writer *w)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, w->draft.base.ctx->ops)
+    {
+        if (!w->draft.base.failed)
+            write_op(w, op);
+    }
+}
+
+static void add_heads(ln_nnvm_writer *w)
+{
+    const char *name;
+    LN_LIST_FOREACH(name, w->draft.base.ctx->outputs)
+    {
+        ln_nnvm_op n = {.writer = w,
+                        .op = ln_context_creater(w->draft.base.ctx, name),
+                        .label = name,
+                        .first_node = (uint32_t)w->draft.n_nodes};
+        if (!n.op)
+            ln_translation_fail(&w->draft.base, "nothing makes output '%.256s'", name);
+        ln_nnvm_draft_head(&w->draft, ln_nnvm_op_whole(&n, name).entry);
+    }
+}
+
+static void write_model(ln_nnvm_writer *w)
+{
+    take_names(w);
+    check_support(w);
+    add_inputs(w);
+    write_ops(w);
+    add_heads(w);
+}
+
+int ln_nnvm_write(ln_context *ctx, const char *file)
+{
+    ln_nnvm_writer w = {0};
+    ln_hash **hashes[] = {&w.values, &w.constants, &w.names, &w.steps};
+    ln_nnvm_draft_init(&w.draft, ctx, file);
+    for (size_t i = 0; i < sizeof(hashes) / sizeof(hashes[0]); i++) {
+        *hashes[i] = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+        if (!*hashes[i])
+            ln_translation_fail_memory(&w.draft.base);
+    }
+    if (!w.draft.base.failed)
+        write_model(&w);
+    const int status = ln_nnvm_draft_write(&w.draft);
+    for (size_t i = 0; i < sizeof(hashes) / sizeof(hashes[0]); i++)
+        ln_hash_free(*hashes[i]);
+    ln_nnvm_draft_clear(&w.draft);
+    return status;
+}

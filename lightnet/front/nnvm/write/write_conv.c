@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing convolutions and products with weights.
+
+#include <limits.h>
+#include <string.h>
+
+#include "front/nnvm/write/ln_nnvm_write.h"
+#include "ir/ln_from_file.h"
+#include "lightnet/ln_hash.h"
+
+static ln_nnvm_draft *draft_of(ln_nnvm_op *n)
+{
+    return &n->writer->draft;
+}
+
+/* ---- windows ---- */
+
+/* Of a convolution over images: those over lines have windows of one row. */
+typedef struct conv {
+    int axes; /* 1 or 2 */
+    int size[2], stride[2], dilation[2], before[2], after[2];
+    int more[2]; /* of a transposed one: rows and columns at the end that are computed */
+} conv;
+
+// One number for each axis, behind those that a line lacks.
+static void read_axes(const ln_nnvm_op *n, const char *param, int at, int deflt, const conv *c,
+                      int values[2])
+{
+    int len;
+    const int *given = ln_nnvm_op_ints(n, param, &len);
+    for (int i = 0; i < 2; i++) {
+        const int k = at + i - (2 - c->axes);
+        values[i] = i < 2 - c->axes || k >= len ? deflt : given[k];
+    }
+}
+
+// What `autopad` makes of the padding: the total by the sizes, the odd one at the end or the
+// beginning.
+static void apply_autopad(ln_nnvm_op *n, conv *c, const int64_t total[2])
+{
+    const char *const autopad = ln_nnvm_op_text(n, "autopad", "NOTSET");
+    if (!strcmp(autopad, "NOTSET"))
+        return;
+    const int is_upper = !strcmp(autopad, "SAME_UPPER"), is_none = !strcmp(autopad, "VALID");
+    for (int i = 0; i < 2; i++) {
+        const int sum = is_none || total[i] < 0 ? 0 : total[i] > INT_MAX / 2 ? -1 : (int)total[i];
+        if (sum < 0)
+            ln_nnvm_op_fail(n, "a padding of %lld, expected at most %d", (long long)total[i],
+                            INT_MAX / 2);
+        c->before[i] = (sum + !is_upper) / 2;
+        c->after[i] = sum - c->before[i];
+    }
+}
+
+static conv read_conv(ln_nnvm_op *n, int is_transposed)
+{
+    const tl_tensor *const src = ln_nnvm_op_tensor_of(n, "src");
+    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
+    const tl_tensor *const few = is_transposed ? src : dst, *const many = is_transposed ? dst : src;
+    conv c = {.axes = src->ndim - 2};
+    int64_t total[2] = {0, 0};
+    if (c.axes > 2) {
+        ln_nnvm_op_fail(n, "it has %d axes, expected at most 2: NNVM's core convolves images",
+                        c.axes);
+        c.axes = 2;
+    }
+    read_axes(n, "size", 0, 1, &c, c.size);
+    read_axes(n, "stride", 0, 1, &c, c.stride);
+    read_axes(n, "dilation", 0, 1, &c, c.dilation);
+    read_axes(n, "padding", 0, 0, &c, c.before);
+    read_axes(n, "padding", c.axes, 0, &c, c.after);
+    read_axes(n, "output_padding", 0, 0, &c, c.more);
+    for (int i = 2 - c.axes; i < 2 && !ln_nnvm_op_failed(n); i++) {
+        const int axis = i + c.axes;
+        total[i] = (few->dims[axis] - 1) * (int64_t)c.stride[i] +
+                   (c.size[i] - 1) * (int64_t)c.dilation[i] + 1 + c.more[i] - many->dims[axis];
+    }
+    apply_autopad(n, &c, total);
+    for (int i = 0; i < 2; i++)
+        if (c.before[i] < 0 || c.after[i] < 0)
+            ln_nnvm_op_fail(n, "parameter 'padding' has a negative number");
+    return c;
+}
+
+/** A tensor [A, B, L] as [A, B, 1, L]; others as they are. */
+static ln_nnvm_value as_image(ln_nnvm_op *n, ln_nnvm_value v)
+{
+    const int dims[] = {v.dims[0], v.dims[1], 1, v.dims[2]};
+    return v.ndim == 3 ? ln_put_reshape(n, v, 4, dims) : v;
+}
+
+static ln_nnvm_value from_image(ln_nnvm_op *n, ln_nnvm_value v)
+{
+    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
+    return ln_put_reshape(n, v, dst->ndim, dst->dims);
+}
+
+static int is_zero(const tl_tensor *t)
+{
+    const unsigned char *const bytes = t->data;
+    const size_t size = tl_tensor_size(t);
+    return size && !bytes[0] && !memcmp(bytes, bytes + 1, size - 1);
+}
+
+// Whether there is a bias that is not a constant of zeros.
+static int has_bias(ln_nnvm_op *n)
+{
+    const char *const bias = ln_nnvm_src_of(n->op, "bias");
+    const tl_tensor *const t = bias ? ln_nnvm_own_constant(n, bias) : NULL;
+    return bias && !(t && t->data && is_zero(t));
+}
+
+// The bias as a vector, if `has`.
+static ln_nnvm_value bias_of(ln_nnvm_op *n, int has)
+{
+    const ln_nnvm_value none = {.dtype = TL_FLOAT};
+    return has ? ln_nnvm_op_in(n, "bias") : none;
+}
+
+static void set_windows(ln_nnvm_op *n, const conv *c, int channels, const int padding[2])
+{
+    ln_nnvm_draft_set(draft_of(n), LN_INT("channels", channels));
+    ln_nnvm_draft_set(draft_of(n), LN_INTS("kernel_size", 2, c->size));
+    ln_nnvm_draft_set(draft_of(n), LN_INTS("strides", 2, c->stride));
+    ln_nnvm_draft_set(draft_of(n), LN_INTS("padding", 2, padding));
+    ln_nnvm_draft_set(draft_of(n), LN_INTS("dilation", 2, c->dilation));
+    ln_nnvm_draft_set(draft_of(n), LN_INT("groups", ln_nnvm_op_int(n, "group", 1)));
+}
+
+static ln_nnvm_value put_conv(ln_nnvm_op *n, const char *op, const conv *c, ln_nnvm_value src,
+                              int channels, const int padding[2], int with_bias, const int *dims)
+{
+    const ln_nnvm_value weight = as_image(n, ln_nnvm_op_in(n, "weight"));
+    const ln_nnvm_value bias = bias_of(n, with_bias);
+    ln_put_begin(n, op);
+    ln_put_arg(n, src);
+    ln_put_arg(n, weight);
+    if (with_bias)
+        ln_put_arg(n, bias);
+    set_windows(n, c, channels, padding);
+    ln_nnvm_draft_set(draft_of(n), LN_BOOL("use_bias", with_bias));
+    return ln_put_end(n, src.dtype, 4, dims, 1);
+}
+
+/** Padding that is not the same at both ends is added before. */
+static ln_nnvm_value write_conv(ln_nnvm_op *n)
+{
+    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
+    conv c = read_conv(n, 0);
+    int before[4] = {0}, after[4] = {0}, padding[2];
+    for (int i = 0; i < 2; i++) {
+        padding[i] = c.before[i] < c.after[i] ? c.before[i] : c.after[i];
+        before[2 + i] = c.before[i] - padding[i];
+        after[2 + i] = c.after[i] - padding[i];
+    }
+    if (ln_nnvm_op_failed(n))
+        return ln_nnvm_op_raw(n, "src");
+    const int dims[] = {dst->dims[0], dst->dims[1], c.axes == 2 ? dst->dims[2] : 1,
+                        dst->dims[c.axes + 1]};
+    const ln_nnvm_value src = ln_put_pad(n, as_image(n, ln_nnvm_op_in(n, "src")), before, after, 0);
+    return from_image(n, put_conv(n, "conv2d", &c, src, dims[1], padding, has_bias(n), dims));
+}
+
+/* What is cut off the result of a transposed convolution. Core cuts the same off both ends; what is
+ * to go at one end alone goes afterwards. */
+typedef struct cuts {
+    int padding[2];       /* at both ends */
+    int dims[4];          /* of what is left then */
+    int begin[4], end[4]; /* the part of it that stays */
+    int more[4];          /* rows beyond the end, which have nothing but the bias */
+    int grows;            /* there are such */
+} cuts;
+
+static cuts read_cuts(ln_nnvm_op *n, const conv *c, ln_nnvm_value src)
+{
+    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
+    cuts k = {.dims = {dst->dims[0], dst->dims[1]}, .end = {dst->dims[0], dst->dims[1]}};
+    for (int i = 0; i < 2; i++) {
+        const int64_t all = (src.dims[2 + i] - 1) * (int64_t)c->stride[i] +
+                            (c->size[i] - 1) * (int64_t)c->dilation[i] + 1;
+        const int last = c->after[i] - c->more[i], cut = last > 0 ? last : 0;
+        if (all > INT_MAX)
+            ln_nnvm_op_fail(n, "an axis of %lld elements, expected at most %d", (long long)all,
+                            INT_MAX);
+        k.padding[i] = c->before[i] < cut ? c->before[i] : cut;
+        k.dims[2 + i] = (int)(all - 2 * (int64_t)k.padding[i]);
+        k.begin[2 + i] = c->before[i] - k.padding[i];
+        k.end[2 + i] = k.dims[2 + i] - (cut - k.padding[i]);
+        k.more[2 + i] = last < 0 ? -last : 0;
+        k.grows |= last < 0;
+    }
+    return k;
+}
+
+/** Where rows come behind the end, the bias comes last. */
+static ln_nnvm_value write_deconv(ln_nnvm_op *n)
+{
+    static const int step[] = {1, 1, 1, 1}, none[4] = {0};
+    const conv c = read_conv(n, 1);
+    if (ln_nnvm_op_failed(n))
+        return ln_nnvm_op_raw(n, "src");
+    const ln_nnvm_value src = as_image(n, ln_nnvm_op_in(n, "src"));
+    const cuts k = read_cuts(n, &c, src);
+    const int with_bias = has_bias(n), bias_dims[] = {k.dims[1], 1, 1};
+    ln_nnvm_value v = put_conv(n, "conv2d_transpose", &c, src, k.dims[1], k.padding,
+                               with_bias && !k.grows, k.dims);
+    v = ln_put_pad(n, ln_put_slice(n, v, k.begin, k.end, step), none, k.more, 0);
+    if (with_bias && k.grows)
+        v = ln_put_binary(n, "add", v, ln_put_reshape(n, bias_of(n, 1), 3, bias_dims));
+    return from_image(n, v);
+}
+
+/* ---- products ---- */
+
+static ln_nnvm_value scaled(ln_nnvm_op *n, ln_nnvm_value v, const char *param)
+{
+    const double factor = ln_nnvm_op_number(n, param, 1);
+    return factor == 1 ? v : ln_put_scalar(n, "mul", v, factor);
+}
+
+/** Whether the bias is a vector that is added to each row as it is. */
+static int has_row_bias(ln_nnvm_op *n, int units)
+{
+    const tl_tensor *const bias = ln_nnvm_op_tensor_of(n, "bias");
+    return ln_nnvm_op_has_in(n, "bias") && bias->ndim == 1 && bias->dims[0] == units &&
+           ln_nnvm_op_number(n, "alpha", 1) == 1 && ln_nnvm_op_number(n, "beta", 1) == 1;
+}
+
+/** Rows times a matrix that lies as core's dense wants it. */
+static ln_nnvm_value put_dense(ln_nnvm_op *n, ln_nnvm_value rows, ln_nnvm_value weight,
+                               int with_bias)
+{
+    const int dims[] = {rows.dims[0], weight.dims[0]};
+    const ln_nnvm_value bias = bias_of(n, with_bias);
+    ln_put_begin(n, "dense");
+    ln_put_arg(n, rows);
+    ln_put_arg(n, weight);
+    if (with_bias)
+        ln_put_arg(n, bias);
+    ln_nnvm_draft_set(draft_of(n), LN_INT("units", dims[1]));
+    ln_nnvm_draft_set(draft_of(n), LN_BOOL("use_bias", with_bias));
+    return ln_put_end(n, rows.dtype, 2, dims, 1);
+}
+
+static ln_nnvm_value put_matmul(ln_nnvm_op *n, ln_nnvm_value a, ln_nnvm_value b, int trans_a,
+                                int trans_b)
+{
+    const int dims[] = {a.dims[trans_a], b.dims[!trans_b]};
+    ln_put_begin(n, "matmul");
+    ln_put_arg(n, a);
+    ln_put_arg(n, b);
+    if (trans_a)
+        ln_nnvm_draft_set(draft_of(n), LN_BOOL("transpose_a", 1));
+    if (trans_b)
+        ln_nnvm_draft_set(draft_of(n), LN_BOOL("transpose_b", 1));
+    return ln_put_end(n, a.dtype, 2, dims, 1);
+}
+
+/* The most steps by which weights follow from constants. */
+enum { MOST_STEPS = 16 };
+
+// Whether the input is a constant of the model, itself or through operators of one input.
+static int is_weight(const ln_nnvm_op *n, const char *arg)
+{
+    const ln_context *const ctx = n->writer->draft.base.ctx;
+    const char *tensor = ln_nnvm_src_of(n->op, arg);
+    for (int i = 0; tensor && i < MOST_STEPS; i++) {
+        const ln_op *const maker = ln_context_creater(ctx, tensor);
+        if (!maker || ln_list_length(maker->op_arg->tensors_in) > 1)
+            return 0;
+        if (ln_makes_inputs(maker->op_arg->optype))
+            return !ln_hash_find(ctx->input_names, tensor);
+        tensor = ln_nnvm_src_of(maker, "src");
+    }
+    return 0;
+}
+
+/** The product of two matrices. The translator of dense multiplies with a transposed matrix, which
+ *  it takes for weights. */
+static ln_nnvm_value put_product(ln_nnvm_op *n, ln_nnvm_value a, ln_nnvm_value b, int with_bias)
+{
+    const int trans_a = ln_nnvm_op_bool(n, "trans1", 0), trans_b = ln_nnvm_op_bool(n, "trans2", 0);
+    return !trans_a && trans_b && is_weight(n, "src2") ? put_dense(n, a, b, with_bias)
+                                                       : put_matmul(n, a, b, trans_a, trans_b);
+}
+
+/** Matrix `i` of a stack of them. */
+static ln_nnvm_value matrix_at(ln_nnvm_op *n, ln_nnvm_value stack, int i)
+{
+    const int begin[] = {i, 0, 0}, end[] = {i + 1, stack.dims[1], stack.dims[2]};
+    const int step[] = {1, 1, 1};
+    return ln_put_reshape(n, ln_put_slice(n, stack, begin, end, step), 2, stack.dims + 1);
+}
+
+/* The most matrices that are multiplied one by one. */
+enum { MOST_PRODUCTS = 4096 };
+
+// The axes before the last two, those of dst, as one.
+static ln_nnvm_value as_stack(ln_nnvm_op *n, ln_nnvm_value v, const tl_tensor *dst, int len)
+{
+    int dims[LN_MAXDIM];
+    memcpy(dims, dst->dims, (size_t)dst->ndim * sizeof(int));
+    memcpy(dims + dst->ndim - 2, v.dims + v.ndim - 2, 2 * sizeof(int));
+    const int flat[] = {len, v.dims[v.ndim - 2], v.dims[v.ndim - 1]};
+    return ln_put_reshape(n, ln_put_expand(n, v, dst->ndim, dims), 3, flat);
+}
+
+/** Stacks of matrices are multiplied one by one: core has products of two matrices only. */
+static ln_nnvm_value put_products(ln_nnvm_op *n, ln_nnvm_value a, ln_nnvm_value b)
+{
+    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
+    const int rows = dst->dims[dst->ndim - 2], columns = dst->dims[dst->ndim - 1];
+    const int len = dst->len / rows / columns, dims[] = {1, rows, columns};
+    ln_nnvm_value *const parts =
+        ln_translation_alloc(&draft_of(n)->base, (size_t)len * sizeof(*parts));
+    if (len > MOST_PRODUCTS)
+        ln_nnvm_op_fail(n,
+                        "a product of %d pairs of matrices, expected at most %d, as NNVM's "
+                        "core multiplies only two",
+                        len, MOST_PRODUCTS);
+    if (!parts || ln_nnvm_op_failed(n))
+        return a;
+    const ln_nnvm_value as = as_stack(n, a, dst, len), bs = as_stack(n, b, dst, len);
+    for (int i = 0; i < len; i++)
+        parts[i] =
+            ln_put_reshape(n, put_product(n, matrix_at(n, as, i), matrix_at(n, bs, i), 0), 3, dims);
+    return ln_put_reshape(n, ln_put_join(n, len, parts, 0), dst->ndim, dst->dims);
+}
+
+static ln_nnvm_value write_matmul(ln_nnvm_op *n)
+{
+    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
+    ln_nnvm_value a = ln_nnvm_op_in(n, "src1"), b = ln_nnvm_op_in(n, "src2"), v;
+    const int trans_a = ln_nnvm_op_bool(n, "trans1", 0), is_flat = !trans_a && b.ndim == 2;
+    const int with_bias =
+        is_flat && ln_nnvm_op_bool(n, "trans2", 0) && has_row_bias(n, b.ndim == 2 ? b.dims[0] : 0);
+    if (a.ndim < 2 || b.ndim < 2)
+        ln_nnvm_op_fail(n, "operands of %d and %d dimensions, expected at least 2", a.ndim, b.ndim);
+    if (ln_nnvm_op_failed(n))
+        return a;
+    if (is_flat) {
+        const int width = a.dims[a.ndim - 1], flat[] = {ln_nnvm_value_len(a) / width, width};
+        v = put_product(n, ln_put_reshape(n, a, 2, flat), b, with_bias);
+        v = ln_put_reshape(n, v, dst->ndim, dst->dims);
+    } else if (a.ndim == 2 && b.ndim == 2) {
+        v = put_product(n, a, b, 0);
+    } else {
+        v = put_products(n, a, b);
+    }
+    if (with_bias)
+        return v;
+    v = scaled(n, v, "alpha");
+    return ln_nnvm_op_has_in(n, "bias")
+               ? ln_put_binary(n, "add", v, scaled(n, ln_nnvm_op_raw(n, "bias"), "beta"))
+               : v;
+}
+
+const ln_nnvm_op_row ln_nnvm_write_rows_conv[] = {
+    {"conv2d", write_conv},     {"convnd", write_conv},   {"deconv2d", write_deconv},
+    {"deconvnd", write_deconv}, {"matmul", write_matmul}, {NULL},
+};

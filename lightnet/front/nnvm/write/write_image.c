@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing pools and operators that change the size of images, or of any axes. As where they are
+// read, padding of pools at the end reaches just as far as the last window.
+
+#include <limits.h>
+#include <string.h>
+
+#include "front/nnvm/write/ln_nnvm_write.h"
+#include "front/nnvm/read/ln_nnvm_steps.h"
+#include "tensorlight/tl_nn.h"
+#include "tensorlight/tl_shape.h"
+#include "tensorlight/tl_util.h"
+#include "tensorlight/tl_vision.h"
+
+/* Windows over images; over lines they have one row. */
+typedef struct pool {
+    int is_max, counts_padding;
+    int size[2], stride[2], before[2], end[2];
+    ln_nnvm_value src; /* an image */
+    int dims[4];       /* of the result */
+} pool;
+
+static int param_at(const ln_nnvm_op *n, const char *param, int i, int deflt)
+{
+    int len;
+    const int *values = ln_nnvm_op_ints(n, param, &len);
+    return i < len ? values[i] : deflt;
+}
+
+// What `autopad` puts before an axis, of `total` at both ends.
+static int64_t padding_before(const ln_nnvm_op *n, int given, int64_t total)
+{
+    const char *const autopad = ln_nnvm_op_text(n, "autopad", "NOTSET");
+    if (!strcmp(autopad, "NOTSET"))
+        return given;
+    if (!strcmp(autopad, "VALID") || total < 0)
+        return 0;
+    return (total + (strcmp(autopad, "SAME_UPPER") != 0)) / 2;
+}
+
+// The windows of axis i of the image, the axis `at` of the operator's.
+static void read_axis(ln_nnvm_op *n, pool *p, int i, int at)
+{
+    const int len = p->dims[2 + i], extent = p->src.dims[2 + i];
+    p->size[i] = at < 0 ? 1 : param_at(n, "size", at, 1);
+    p->stride[i] = at < 0 ? 1 : param_at(n, "stride", at, 1);
+    const int64_t reach = (int64_t)(len - 1) * p->stride[i] + p->size[i];
+    const int64_t before =
+        at < 0 ? 0 : padding_before(n, param_at(n, "padding", at, 0), reach - extent);
+    const int64_t end = reach - before - extent;
+    if (before > INT_MAX || end > INT_MAX)
+        ln_nnvm_op_fail(n, "windows that reach further than %d elements behind an axis", INT_MAX);
+    p->before[i] = (int)before;
+    p->end[i] = end > 0 ? (int)end : 0;
+    if (at >= 0 && param_at(n, "dilation", at, 1) != 1)
+        ln_nnvm_op_fail(n, "parameter 'dilation' has %d, expected 1: NNVM's windows have no gaps",
+                        param_at(n, "dilation", at, 1));
+}
+
+// How far the windows that count padding may reach, which the operator's padding says.
+static void check_overhang(ln_nnvm_op *n, const pool *p, int axes)
+{
+    for (int i = 2 - axes; i < 2; i++)
+        if (p->counts_padding && p->end[i] > param_at(n, "padding", axes + i - (2 - axes), 0))
+            ln_nnvm_op_fail(n, "windows beyond the padding, whose elements NNVM counts and "
+                               "parameter 'count_padding' does not");
+}
+
+static pool read_pool(ln_nnvm_op *n, int is_max, int counts_padding)
+{
+    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
+    const int axes = dst->ndim - 2;
+    pool p = {is_max, counts_padding, .src = ln_nnvm_op_in(n, "src")};
+    if (axes < 1 || axes > 2)
+        ln_nnvm_op_fail(n, "it has %d axes, expected 1 or 2: NNVM's core pools images", axes);
+    if (ln_nnvm_op_failed(n))
+        return p;
+    const int image[] = {p.src.dims[0], p.src.dims[1], 1, p.src.dims[2]};
+    const int lines[] = {dst->dims[0], dst->dims[1], 1, dst->dims[2]};
+    p.src = axes == 1 ? ln_put_reshape(n, p.src, 4, image) : p.src;
+    memcpy(p.dims, axes == 1 ? lines : dst->dims, sizeof(p.dims));
+    for (int i = 0; i < 2; i++)
+        read_axis(n, &p, i, i - (2 - axes));
+    check_overhang(n, &p, axes);
+    return p;
+}
+
+static int is_global(const pool *p)
+{
+    int is = !p->counts_padding;
+    for (int i = 0; i < 2; i++)
+        is &=
+            p->dims[2 + i] == 1 && p->size[i] == p->src.dims[2 + i] && !p->before[i] && !p->end[i];
+    return is;
+}
+
+static ln_nnvm_value put_pool(ln_nnvm_op *n, const pool *p, ln_nnvm_value src)
+{
+    ln_nnvm_draft *const d = &n->writer->draft;
+    const int padding[] = {p->before[0], p->before[1], p->end[0], p->end[1]};
+    if (is_global(p)) {
+        return LN_PUT(n, p->is_max ? "global_max_pool2d" : "global_avg_pool2d", src.dtype, 4,
+                      p->dims, LN_SRC(src));
+    }
+    ln_put_begin(n, p->is_max ? "max_pool2d" : "avg_pool2d");
+    ln_put_arg(n, src);
+    ln_nnvm_draft_set(d, LN_INTS("pool_size", 2, p->size));
+    ln_nnvm_draft_set(d, LN_INTS("strides", 2, p->stride));
+    ln_nnvm_draft_set(d, LN_INTS("padding", 4, padding));
+    if (!p->is_max)
+        ln_nnvm_draft_set(d, LN_BOOL("count_include_pad", p->counts_padding));
+    return ln_put_end(n, src.dtype, 4, p->dims, 1);
+}
+
+static ln_nnvm_value from_image(ln_nnvm_op *n, ln_nnvm_value v)
+{
+    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
+    return ln_nnvm_op_failed(n) ? v : ln_put_reshape(n, v, dst->ndim, dst->dims);
+}
+
+static ln_nnvm_value write_pool(ln_nnvm_op *n, int is_max, int counts_padding)
+{
+    const pool p = read_pool(n, is_max, counts_padding);
+    return from_image(n, put_pool(n, &p, p.src));
+}
+
+static ln_nnvm_value write_maxpool(ln_nnvm_op *n)
+{
+    return write_pool(n, 1, 0);
+}
+
+static ln_nnvm_value write_avgpool(ln_nnvm_op *n)
+{
+    return write_pool(n, 0, 0);
+}
+
+/** (sum of |x|^p)^(1/p), the sum being the mean times the size of the windows. */
+static ln_nnvm_value write_norm_pool(ln_nnvm_op *n)
+{
+    const double power = ln_nnvm_op_number(n, "p", 2);
+    pool p = read_pool(n, 0, 0);
+    p.counts_padding = 1; // zeros add nothing
+    ln_nnvm_value v = ln_put_scalar(n, "pow", ln_put(n, "abs", p.src), power);
+    v = ln_put_scalar(n, "mul", put_pool(n, &p, v), (double)p.size[0] * p.size[1]);
+    return from_image(n, ln_put_scalar(n, "pow", v, 1 / power));
+}
+
+static ln_nnvm_value write_poolnd(ln_nnvm_op *n)
+{
+    const char *const kind = ln_nnvm_op_text(n, "kind", "TL_POOL_MAX");
+    if (!strcmp(kind, "TL_POOL_NORM"))
+        return write_norm_pool(n);
+    return write_pool(n, !strcmp(kind, "TL_POOL_MAX"),
+                      strcmp(kind, "TL_POOL_MAX") && ln_nnvm_op_bool(n, "count_padding", 0));
+}
+
+/* ---- what core's resize does ---- */
+
+/* How the positions in the source follow from an index i of the result, along both axes. */
+typedef enum positions {
+    PLAIN,   /* i in / out */
+    ALIGNED, /* i (in - 1) / (out - 1), so that the corners meet */
+    OTHER    /* nothing that core does */
+} positions;
+
+static ln_nnvm_value put_resize(ln_nnvm_op *n, ln_nnvm_value src, int is_linear, positions at)
+{
+    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
+    ln_nnvm_draft *const d = &n->writer->draft;
+    if (ln_nnvm_op_failed(n))
+        return src;
+    ln_put_begin(n, "resize");
+    ln_put_arg(n, src);
+    ln_nnvm_draft_set(d, LN_INTS("size", 2, dst->dims + 2));
+    ln_nnvm_draft_set(d, LN_TEXT("method", is_linear ? "BILINEAR" : "NEAREST_NEIGHBOR"));
+    if (at == ALIGNED)
+        ln_nnvm_draft_set(d, LN_BOOL("align_corners", 1));
+    return ln_put_end(n, src.dtype, dst->ndim, dst->dims, 1);
+}
+
+// Whether only rows and columns of images change.
+static int is_of_images(const tl_tensor *src, const tl_tensor *dst)
+{
+    return src->ndim == 4 && src->dims[0] == dst->dims[0] && src->dims[1] == dst->dims[1];
+}
+
+/* ---- resample ---- */
+
+// The element of a parameter that has one for each axis.
+static double at_axis(const ln_nnvm_op *n, const char *param, int axis, double deflt)
+{
+    int len;
+    const double *const values = ln_nnvm_op_doubles(n, param, &len);
+    return axis < len ? values[axis] : deflt;
+}
+
+// Whether the positions along an axis are those.
+static int has_positions(const ln_nnvm_op *n, int axis, int in, int out, positions at)
+{
+    const int corner = at == ALIGNED && out > 1;
+    return at_axis(n, "shift", axis, 0) == 0 && at_axis(n, "start", axis, 0) == 0 &&
+           at_axis(n, "stretch", axis, 1) == 1 &&
+           at_axis(n, "span", axis, in) * (out - corner) ==
+               at_axis(n, "steps", axis, out) * (in - corner);
+}
+
+static positions positions_of(const ln_nnvm_op *n, const tl_tensor *src, const tl_tensor *dst)
+{
+    for (positions at = PLAIN; at < OTHER; at++)
+        if (has_positions(n, 2, src->dims[2], dst->dims[2], at) &&
+            has_positions(n, 3, src->dims[3], dst->dims[3], at))
+            return at;
+    return OTHER;
+}
+
+/* ---- what it does not: each axis by itself ---- */
+
+/* The most elements of a matrix that resamples an axis. */
+enum { MOST_ELEMENTS = 1 << 24 };
+
+static int is_nearest(const ln_nnvm_op *n)
+{
+    const char *const mode = ln_nnvm_op_text(n, "mode", "");
+    return !strcmp(mode, "TL_RESAMPLE_NEAREST") || !strcmp(mode, "TL_NEAREST");
+}
+
+/** The axis of the operator as axis 0 of rows [in, width], whose columns stay. */
+static tl_resample_param axis_param(const ln_nnvm_op *n, int axis, int in, int out, int width)
+{
+    const tl_resample_axis stays = {0, width, width, 0, 1};
+    const tl_resample_axis own = {at_axis(n, "shift", axis, 0), at_axis(n, "span", axis, in),
+                                  at_axis(n, "steps", axis, out), at_axis(n, "start", axis, 0),
+                                  at_axis(n, "stretch", axis, 1)};
+    return (tl_resample_param){
+        .mode = tl_resample_mode_from_str(ln_nnvm_op_text(n, "mode", "")),
+        .rounding = tl_rounding_from_str(ln_nnvm_op_text(n, "rounding", "TL_ROUND_HALF_DOWN")),
+        .cubic_a = ln_nnvm_op_number(n, "cubic_a", -0.75),
+        .excludes_outside = ln_nnvm_op_bool(n, "exclude_outside", 0),
+        .axes = {own, stays}};
+}
+
+/** Rows [in, width] as the operator resamples the axis: by the kernel itself, so that there is one
+ *  rule. Returns new (tl_tensor_free_data_too). */
+static tl_tensor *resample_rows(const ln_nnvm_op *n, const tl_tensor *rows, int axis, int out)
+{
+    const int dims[] = {out, rows->dims[1]};
+    const char *const mode = ln_nnvm_op_text(n, "mode", "");
+    const tl_resample_param param = axis_param(n, axis, rows->dims[0], out, rows->dims[1]);
+    if (strcmp(n->op->op_arg->optype, "resample") != 0)
+        return tl_tensor_resize(rows, NULL, dims, tl_resize_type_from_str(mode));
+    return tl_tensor_resample(rows, NULL, dims, &param);
+}
+
+// 0, 1, .. as a column. Returns new (tl_tensor_free_data_too).
+static tl_tensor *counting(int len)
+{
+    const int dims[] = {len, 1};
+    tl_tensor *t = tl_tensor_zeros(2, dims, TL_INT64);
+    for (int i = 0; t && i < len; i++)
+        ((int64_t *)t->data)[i] = i;
+    return t;
+}
+
+static tl_tensor *identity(int len, tl_dtype dtype)
+{
+    const int dims[] = {len, len};
+    tl_tensor *t = tl_tensor_zeros(2, dims, dtype);
+    if (t && tl_exec_eye(NULL, t, 0)) {
+        tl_tensor_free_data_too(t);
+        return NULL;
+    }
+    return t;
+}
+
+/** The elements that the kernel picks, by their indices. */
+static ln_nnvm_value put_picks(ln_nnvm_op *n, ln_nnvm_value v, int axis, const tl_tensor *picks)
+{
+    const ln_nnvm_value index = ln_put_constant(n, TL_INT64, 1, picks->dims, picks->data);
+    ln_put_begin(n, "take");
+    ln_put_arg(n, v);
+    ln_put_arg(n, index);
+    ln_nnvm_draft_set(&n->writer->draft, LN_INT("axis", axis));
+    v.dims[axis] = picks->dims[0];
+    return ln_put_end(n, v.dtype, v.ndim, v.dims, 1);
+}
+
+/** What a matrix [out, in] makes of each line along the axis. */
+static ln_nnvm_value put_products(ln_nnvm_op *n, ln_nnvm_value v, int axis, const tl_tensor *matrix)
+{
+    int axes[LN_MAXDIM], dims[LN_MAXDIM], last = v.ndim - 1;
+    for (int i = 0; i < v.ndim; i++)
+        axes[i] = i;
+    axes[axis] = last;
+    axes[last] = axis;
+    v = axis == last ? v : ln_put_transpose(n, v, axes);
+    const int in = v.dims[last], rows[] = {ln_nnvm_value_len(v) / in, in};
+    const int products[] = {rows[0], matrix->dims[0]};
+    memcpy(dims, v.dims, sizeof(dims));
+    dims[last] = matrix->dims[0];
+    const ln_nnvm_value lines = ln_put_reshape(n, v, 2, rows);
+    const ln_nnvm_value weight = ln_put_constant(n, v.dtype, 2, matrix->dims, matrix->data);
+    ln_put_begin(n, "dense");
+    ln_put_arg(n, lines);
+    ln_put_arg(n, weight);
+    ln_nnvm_draft_set(&n->writer->draft, LN_INT("units", matrix->dims[0]));
+    ln_nnvm_draft_set(&n->writer->draft, LN_BOOL("use_bias", 0));
+    v = ln_put_reshape(n, ln_put_end(n, v.dtype, 2, products, 1), v.ndim, dims);
+    return axis == last ? v : ln_put_transpose(n, v, axes);
+}
+
+// Whether the axis stays as it is.
+static int is_same(const tl_tensor *a, const tl_tensor *b)
+{
+    return a->len == b->len && !memcmp(a->data, b->data, tl_tensor_size(a));
+}
+
+static ln_nnvm_value put_axis(ln_nnvm_op *n, ln_nnvm_value v, int axis, int out)
+{
+    const int picks = is_nearest(n), in = v.dims[axis];
+    if (!picks && (int64_t)in * (in > out ? in : out) > MOST_ELEMENTS)
+        ln_nnvm_op_fail(n, "axis %d of length %d becomes one of %d, which needs too large a matrix",
+                        axis, in, out);
+    if (ln_nnvm_op_failed(n))
+        return v;
+    tl_tensor *const before = picks ? counting(in) : identity(in, v.dtype);
+    tl_tensor *const after = before ? resample_rows(n, before, axis, out) : NULL;
+    if (!after)
+        ln_nnvm_op_fail(n, "%s", tl_last_error());
+    else if (!is_same(before, after))
+        v = picks ? put_picks(n, v, axis, after) : put_products(n, v, axis, after);
+    tl_tensor_free_data_too(before);
+    tl_tensor_free_data_too(after);
+    return v;
+}
+
+/** Elements that are picked, or matrices that mix them, of one axis after the other. */
+static ln_nnvm_value put_axes(ln_nnvm_op *n)
+{
+    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
+    ln_nnvm_value v = ln_nnvm_op_in(n, "src");
+    if (ln_nnvm_op_bool(n, "fill_outside", 0))
+        ln_nnvm_op_fail(n, "parameter 'fill_outside' is true, expected false");
+    if (!is_nearest(n) && !ln_nnvm_is_float(v.dtype))
+        ln_nnvm_op_fail(n,
+                        "its elements have type %s, expected floats, as products are rounded "
+                        "in another way",
+                        tl_dtype_name(v.dtype));
+    for (int i = 0; i < v.ndim && !ln_nnvm_op_failed(n); i++)
+        v = put_axis(n, v, i, dst->dims[i]);
+    return v;
+}
+
+/** Core rounds positions of the nearest elements down, and takes elements that lie side by side. */
+static ln_nnvm_value write_resample(ln_nnvm_op *n)
+{
+    const tl_tensor *const src = ln_nnvm_op_tensor_of(n, "src");
+    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
+    const int is_linear = !strcmp(ln_nnvm_op_text(n, "mode", ""), "TL_RESAMPLE_LINEAR");
+    const int rounds_down = !strcmp(ln_nnvm_op_text(n, "rounding", ""), "TL_ROUND_DOWN");
+    const positions at = is_of_images(src, dst) ? positions_of(n, src, dst) : OTHER;
+    if (ln_nnvm_op_bool(n, "fill_outside", 0) ||
+        !((is_linear && at != OTHER) || (is_nearest(n) && rounds_down && at == PLAIN)))
+        return put_axes(n);
+    return put_resize(n, ln_nnvm_op_in(n, "src"), is_linear, at);
+}
+
+/** The middles of pixels meet, as core has them only for whole multiples of the nearest ones. */
+static ln_nnvm_value write_resize(ln_nnvm_op *n)
+{
+    const tl_tensor *const src = ln_nnvm_op_tensor_of(n, "src");
+    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
+    if (!is_nearest(n) || !is_of_images(src, dst) || dst->dims[2] % src->dims[2] ||
+        dst->dims[3] % src->dims[3])
+        return put_axes(n);
+    return put_resize(n, ln_nnvm_op_in(n, "src"), 0, PLAIN);
+}
+
+const ln_nnvm_op_row ln_nnvm_write_rows_image[] = {
+    {"maxpool2d", write_maxpool},
+    {"avgpool2d", write_avgpool},
+    {"poolnd", write_poolnd},
+    {"resample", write_resample},
+    {"resize", write_resize},
+    {"upsample", write_resize},
+    {NULL},
+};

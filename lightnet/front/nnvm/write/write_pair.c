@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing operations on elements of two or three tensors.
+
+#include <string.h>
+
+#include "front/nnvm/write/ln_nnvm_write.h"
+#include "front/nnvm/read/ln_nnvm_steps.h"
+
+/* ---- operations ---- */
+
+static ln_nnvm_value write_operation(ln_nnvm_op *n, const char *op)
+{
+    const ln_nnvm_value a = ln_nnvm_op_raw(n, "src1"), b = ln_nnvm_op_raw(n, "src2");
+    return ln_put_binary(n, op, a, b);
+}
+
+/** The sign of b: what is left of a division toward zero, and b once more where signs differ. */
+static ln_nnvm_value write_mod(ln_nnvm_op *n, const char *op)
+{
+    const ln_nnvm_value b = ln_nnvm_op_raw(n, "src2"), rest = write_operation(n, op);
+    const ln_nnvm_value signs =
+        ln_put_binary(n, "mul", ln_put_clip(n, rest, -1, 1), ln_put_clip(n, b, -1, 1));
+    const ln_nnvm_value differs = ln_put_truth(n, ln_put(n, "relu", ln_put(n, "negative", signs)));
+    return ln_put_binary(n, "add", rest, ln_put_binary(n, "mul", b, differs));
+}
+
+/** A minimum of a maximum of integers with numbers is a clip, which is read as these. */
+static ln_nnvm_value write_bound(ln_nnvm_op *n, const char *op)
+{
+    const ln_nnvm_value a = ln_nnvm_op_raw(n, "src1"), b = ln_nnvm_op_raw(n, "src2");
+    const ln_op *const max =
+        ln_nnvm_maker(n, ln_nnvm_src_of(n->op, "src1"), "binary", "op", "TL_BINARY_MAX");
+    double least;
+    if (strcmp(op, "min") || !b.is_number || ln_nnvm_is_float(b.dtype) || !max || b.ndim > a.ndim ||
+        !ln_nnvm_own_scalar(n, ln_nnvm_src_of(max, "src2"), &least))
+        return ln_put_bound(n, op, a, b);
+    return ln_put_clip(n, ln_nnvm_op_tensor(n, ln_nnvm_src_of(max, "src1")), least, b.number);
+}
+
+/* ---- truth values ---- */
+
+// Of compare(x, 0), != or ==: x, else NULL.
+static const char *compared_with_zero(ln_nnvm_op *n, const char *tensor, const char *op)
+{
+    double zero;
+    const ln_op *const compare = ln_nnvm_maker(n, tensor, "compare", "op", op);
+    if (!compare || !ln_nnvm_own_scalar(n, ln_nnvm_src_of(compare, "src2"), &zero) || zero != 0)
+        return NULL;
+    const char *const src = ln_nnvm_src_of(compare, "src1");
+    const tl_tensor *const t = ln_translation_tensor(&n->writer->draft.base, src);
+    return t->ndim == ln_translation_tensor(&n->writer->draft.base, tensor)->ndim ? src : NULL;
+}
+
+// Numbers that are not 0 where the truth value is true.
+static ln_nnvm_value truth_of(ln_nnvm_op *n, const char *tensor)
+{
+    const char *const numbers = compared_with_zero(n, tensor, "TL_COMPARE_NOT_EQUAL");
+    return ln_put_numbers(n, ln_nnvm_op_tensor(n, numbers ? numbers : tensor));
+}
+
+/** Of tensors of one shape an operator of core's, of others one of 0 and 1. */
+static ln_nnvm_value write_logical(ln_nnvm_op *n, const char *op)
+{
+    const int is_and = !strcmp(op, "and"), is_or = !strcmp(op, "or");
+    if (ln_nnvm_op_tensor_of(n, "src1")->dtype != TL_BOOL)
+        ln_nnvm_op_fail(n, "bits of integers, for which NNVM's core has no operator");
+    ln_nnvm_value a = truth_of(n, ln_nnvm_src_of(n->op, "src1"));
+    ln_nnvm_value b = truth_of(n, ln_nnvm_src_of(n->op, "src2"));
+    b = ln_put_cast(n, b, a.dtype);
+    if ((is_and || is_or) && ln_nnvm_same_shape(a, b)) {
+        return LN_PUT(n, is_and ? "logical_and" : "logical_or", a.dtype, a.ndim, a.dims, LN_SRC(a),
+                      LN_SRC(b));
+    }
+    a = ln_put_truth(n, a);
+    b = ln_put_truth(n, b);
+    return ln_put_binary(n, is_and ? "mul" : is_or ? "max" : "not_equal", a, b);
+}
+
+static ln_nnvm_value write_compare(ln_nnvm_op *n)
+{
+    static const char *const ops[][2] = {
+        {"TL_COMPARE_EQUAL", "equal"},     {"TL_COMPARE_NOT_EQUAL", "not_equal"},
+        {"TL_COMPARE_LESS", "less"},       {"TL_COMPARE_LESS_EQUAL", "less_equal"},
+        {"TL_COMPARE_GREATER", "greater"}, {"TL_COMPARE_GREATER_EQUAL", "greater_equal"},
+    };
+    const char *const op = ln_nnvm_op_text(n, "op", ops[0][0]);
+    const char *const zero = compared_with_zero(n, n->label, op);
+    if (zero && !strcmp(op, "TL_COMPARE_EQUAL"))
+        return ln_put(n, "logical_not", ln_put_numbers(n, ln_nnvm_op_tensor(n, zero)));
+    if (zero && !strcmp(op, "TL_COMPARE_NOT_EQUAL"))
+        return ln_put_truth(n, ln_put_numbers(n, ln_nnvm_op_tensor(n, zero)));
+    for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
+        if (!strcmp(ops[i][0], op)) {
+            const ln_nnvm_value a = ln_put_numbers(n, ln_nnvm_op_raw(n, "src1"));
+            const ln_nnvm_value b = ln_put_numbers(n, ln_nnvm_op_raw(n, "src2"));
+            return ln_put_binary(n, ops[i][1], a, ln_put_cast(n, b, a.dtype));
+        }
+    ln_nnvm_op_fail(n, "parameter 'op' is %s, which NNVM's core has nothing for", op);
+    return ln_nnvm_op_raw(n, "src1");
+}
+
+static ln_nnvm_value write_where(ln_nnvm_op *n)
+{
+    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
+    const ln_nnvm_value cond = truth_of(n, ln_nnvm_src_of(n->op, "cond"));
+    const ln_nnvm_value a = ln_nnvm_op_raw(n, "src1");
+    const ln_nnvm_value b = ln_put_cast(n, ln_nnvm_op_raw(n, "src2"), a.dtype);
+    const ln_nnvm_value srcs[] = {ln_put_expand(n, cond, dst->ndim, dst->dims),
+                                  ln_put_expand(n, a, dst->ndim, dst->dims),
+                                  ln_put_expand(n, b, dst->ndim, dst->dims)};
+    return ln_put_where(n, srcs[0], srcs[1], srcs[2]);
+}
+
+/* ---- slopes ---- */
+
+// The one axis along which the slopes differ; -1: there are several, or none.
+static int slope_axis(const tl_tensor *src, const tl_tensor *slope)
+{
+    int axis = -1;
+    for (int i = 0; i < slope->ndim; i++) {
+        const int at = i + src->ndim - slope->ndim;
+        if (slope->dims[i] == 1)
+            continue;
+        if (axis >= 0 || at < 0)
+            return -1;
+        axis = at;
+    }
+    return axis;
+}
+
+/** x < 0 ? slope x : x, with a slope for each index along an axis, or of any other shape. */
+static ln_nnvm_value write_prelu(ln_nnvm_op *n, const char *op)
+{
+    (void)op;
+    const tl_tensor *const slope = ln_nnvm_op_tensor_of(n, "src2");
+    const int axis = slope_axis(ln_nnvm_op_tensor_of(n, "src1"), slope);
+    const ln_nnvm_value x = ln_nnvm_op_raw(n, "src1"), slopes = ln_nnvm_op_raw(n, "src2");
+    if (slopes.is_number && slopes.ndim <= x.ndim)
+        return ln_put_leaky(n, x, slopes.number);
+    if (axis < 0) {
+        const ln_nnvm_value below = ln_put(n, "relu", ln_put(n, "negative", x));
+        const ln_nnvm_value part = ln_put_binary(n, "mul", below, slopes);
+        return ln_put_binary(n, "sub", ln_put(n, "relu", x), part);
+    }
+    // The translator of prelu gives slopes that are a vector their place among the axes.
+    const char *src = ln_nnvm_src_of(n->op, "src2");
+    const ln_op *const reshape = ln_nnvm_maker(n, src, "reshape", NULL, NULL);
+    ln_nnvm_value alpha = ln_nnvm_op_tensor(n, reshape ? ln_nnvm_src_of(reshape, "src") : src);
+    if (alpha.ndim != 1)
+        alpha = ln_put_reshape(n, slopes, 1, &slope->len);
+    return LN_PUT(n, "prelu", x.dtype, x.ndim, x.dims, LN_SRC(x), LN_SRC(alpha),
+                  LN_INT("axis", axis));
+}
+
+/* ---- tables ---- */
+
+static const struct operation {
+    const char *name, *elew; /* of tl_binary_op, of tl_elew_op */
+    ln_nnvm_value (*write)(ln_nnvm_op *n, const char *op);
+    const char *op;
+} operations[] = {
+    {"TL_BINARY_ADD", "TL_SUM", write_operation, "add"},
+    {"TL_BINARY_SUB", "TL_SUB", write_operation, "sub"},
+    {"TL_BINARY_MUL", "TL_MUL", write_operation, "mul"},
+    {"TL_BINARY_DIV", "TL_DIV", write_operation, "div"},
+    {"TL_BINARY_POW", "TL_POW", write_operation, "pow"},
+    {"TL_BINARY_FMOD", "-", write_operation, "mod"},
+    {"TL_BINARY_MOD", "-", write_mod, "mod"},
+    {"TL_BINARY_MAX", "TL_MAX", write_bound, "max"},
+    {"TL_BINARY_MIN", "TL_MIN", write_bound, "min"},
+    {"TL_BINARY_PRELU", "-", write_prelu, "prelu"},
+    {"TL_BINARY_AND", "-", write_logical, "and"},
+    {"TL_BINARY_OR", "-", write_logical, "or"},
+    {"TL_BINARY_XOR", "-", write_logical, "xor"},
+    {"TL_BINARY_SHIFT_LEFT", "-", write_operation, "left_shift"},
+    {"TL_BINARY_SHIFT_RIGHT", "-", write_operation, "right_shift"},
+};
+
+// By its name as a tl_binary_op or as a tl_elew_op.
+static const struct operation *find_operation(const char *op)
+{
+    for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
+        if (!strcmp(operations[i].name, op) || !strcmp(operations[i].elew, op))
+            return &operations[i];
+    return NULL;
+}
+
+static int has_operation(const char *op)
+{
+    return find_operation(op) != NULL;
+}
+
+static ln_nnvm_value write_binary(ln_nnvm_op *n)
+{
+    const struct operation *const o = find_operation(ln_nnvm_op_text(n, "op", ""));
+    return o->write(n, o->op);
+}
+
+static ln_nnvm_value write_elew(ln_nnvm_op *n)
+{
+    const struct operation *const o = find_operation(ln_nnvm_op_text(n, "elew_op", ""));
+    return o->write(n, o->op);
+}
+
+const ln_nnvm_op_row ln_nnvm_write_rows_pair[] = {
+    {"binary", write_binary, "op", has_operation},
+    {"elew", write_elew, "elew_op", has_operation},
+    {"compare", write_compare},
+    {"where", write_where},
+    {NULL},
+};

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing constants, as parameters with the elements that they fill, and operators that pick
+// elements by indices.
+
+#include <math.h>
+#include <string.h>
+
+#include "front/nnvm/write/ln_nnvm_write.h"
+#include "tensorlight/tl_shape.h"
+#include "tensorlight/tl_util.h"
+
+static ln_nnvm_value put_filled(ln_nnvm_op *n, tl_tensor *filled)
+{
+    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
+    const ln_nnvm_value none = {.dtype = dst->dtype};
+    if (!filled)
+        ln_nnvm_op_fail(n, "%s", tl_last_error());
+    const ln_nnvm_value v =
+        filled ? ln_put_constant(n, dst->dtype, dst->ndim, dst->dims, filled->data) : none;
+    tl_tensor_free_data_too(filled);
+    return v;
+}
+
+static ln_nnvm_value write_zeros(ln_nnvm_op *n)
+{
+    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
+    return ln_put_full(n, n->label, dst->dtype, dst->ndim, dst->dims, 0);
+}
+
+static ln_nnvm_value write_arange(ln_nnvm_op *n)
+{
+    return put_filled(n, tl_tensor_arange(ln_nnvm_op_number(n, "start", 0),
+                                          ln_nnvm_op_number(n, "stop", 1),
+                                          ln_nnvm_op_number(n, "step", 1),
+                                          ln_nnvm_op_tensor_of(n, "dst")->dtype));
+}
+
+/** The numbers that it begins with and goes on by are the model's own. */
+static ln_nnvm_value write_range(ln_nnvm_op *n)
+{
+    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
+    const tl_tensor *const start = ln_nnvm_own_constant(n, ln_nnvm_src_of(n->op, "start"));
+    const tl_tensor *const delta = ln_nnvm_own_constant(n, ln_nnvm_src_of(n->op, "delta"));
+    tl_tensor *const filled = tl_tensor_zeros(dst->ndim, dst->dims, dst->dtype);
+    if (!start || !delta)
+        ln_nnvm_op_fail(n, "'start' and 'delta' are not constants of the model, expected such, as "
+                           "NNVM's core makes no progressions");
+    else if (filled && tl_exec_range(NULL, start, delta, filled))
+        ln_nnvm_op_fail(n, "%s", tl_last_error());
+    return put_filled(n, filled);
+}
+
+static ln_nnvm_value write_eye(ln_nnvm_op *n)
+{
+    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
+    tl_tensor *const filled = tl_tensor_zeros(dst->ndim, dst->dims, dst->dtype);
+    if (filled && tl_exec_eye(NULL, filled, ln_nnvm_op_int(n, "k", 0)))
+        ln_nnvm_op_fail(n, "%s", tl_last_error());
+    return put_filled(n, filled);
+}
+
+// What a cast to another type reads, or the tensor itself.
+static const char *before_cast(ln_nnvm_op *n, const char *tensor)
+{
+    const ln_op *const cast = ln_nnvm_maker(n, tensor, "cast", NULL, NULL);
+    const char *const src = cast ? ln_nnvm_src_of(cast, "src") : tensor;
+    const tl_dtype dtype = ln_translation_tensor(&n->writer->draft.base, src)->dtype;
+    return dtype == TL_BOOL ? tensor : src;
+}
+
+// The bound of a binary with a number of the model's own, or NAN: it is none.
+static double bound_of(ln_nnvm_op *n, const ln_op *binary)
+{
+    double bound;
+    return binary && ln_nnvm_own_scalar(n, ln_nnvm_src_of(binary, "src2"), &bound) ? bound : NAN;
+}
+
+/** The indices of min(max(x, 0), len - 1), which the translator of take makes: x, as core moves
+ *  what is out of range itself. NULL: they are others. */
+static const char *clamped(ln_nnvm_op *n, const char *index, int len)
+{
+    const ln_op *const min = ln_nnvm_maker(n, index, "binary", "op", "TL_BINARY_MIN");
+    const char *const inner = min ? ln_nnvm_src_of(min, "src1") : NULL;
+    const ln_op *const max = ln_nnvm_maker(n, inner, "binary", "op", "TL_BINARY_MAX");
+    if (bound_of(n, min) != len - 1 || bound_of(n, max) != 0)
+        return NULL;
+    return before_cast(n, ln_nnvm_src_of(max, "src1"));
+}
+
+static int is_never_negative(ln_nnvm_op *n, const char *index)
+{
+    const tl_tensor *const t = ln_nnvm_own_constant(n, index);
+    for (int i = 0; t && t->data && i < t->len; i++) {
+        char own[TL_DTYPE_MAX_SIZE];
+        double value;
+        memcpy(own, (const char *)t->data + (size_t)i * tl_size_of(t->dtype), tl_size_of(t->dtype));
+        tl_convert(&value, TL_DOUBLE, own, t->dtype);
+        if (value < 0)
+            return 0;
+    }
+    return t && t->data;
+}
+
+/** i < 0 ? i + len : i. */
+static ln_nnvm_value from_front(ln_nnvm_op *n, ln_nnvm_value index, int len)
+{
+    const ln_nnvm_value size = ln_put_clip(n, index, -1, 0);
+    const ln_nnvm_value more = ln_put_scalar(n, "mul", size, -len);
+    return ln_put_binary(n, "add", index, more);
+}
+
+static ln_nnvm_value write_take(ln_nnvm_op *n)
+{
+    const ln_nnvm_value src = ln_nnvm_op_in(n, "src");
+    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
+    const char *const tensor = ln_nnvm_src_of(n->op, "index");
+    const int axis = ln_nnvm_op_axis(n, src.ndim, 0);
+    if (ln_nnvm_op_failed(n))
+        return src;
+    const char *const within = clamped(n, tensor, src.dims[axis]);
+    ln_nnvm_value index = within ? ln_nnvm_op_tensor(n, within) : ln_nnvm_op_raw(n, "index");
+    if (!within && !is_never_negative(n, tensor))
+        index = from_front(n, index, src.dims[axis]);
+    int dims[LN_MAXDIM], ndim = 0;
+    for (int i = 0; i < axis; i++)
+        dims[ndim++] = src.dims[i];
+    for (int i = 0; i < index.ndim; i++)
+        dims[ndim++] = index.dims[i];
+    for (int i = axis + 1; i < src.ndim && ndim < LN_MAXDIM; i++)
+        dims[ndim++] = src.dims[i];
+    ln_put_begin(n, "take");
+    ln_put_arg(n, src);
+    ln_put_arg(n, index);
+    ln_nnvm_draft_set(&n->writer->draft, LN_INT("axis", axis));
+    return ln_put_reshape(n, ln_put_end(n, src.dtype, ndim, dims, 1), dst->ndim, dst->dims);
+}
+
+/** Core's rows of coordinates lie along the first axis of the indices. The translator of gather_nd
+ *  turns them round. */
+static ln_nnvm_value write_take_nd(ln_nnvm_op *n)
+{
+    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
+    const ln_nnvm_value src = ln_nnvm_op_in(n, "src");
+    const char *const tensor = ln_nnvm_src_of(n->op, "index");
+    const ln_op *const turn = ln_nnvm_maker(n, tensor, "transpose", NULL, NULL);
+    const int ndim = ln_nnvm_op_tensor_of(n, "index")->ndim;
+    int axes[LN_MAXDIM], is_turned = turn != NULL;
+    if (ln_nnvm_op_int(n, "batch", 0))
+        ln_nnvm_op_fail(n, "parameter 'batch' is %d, expected 0", ln_nnvm_op_int(n, "batch", 0));
+    const ln_param_entry *pe = turn ? ln_param_list_find(turn->op_arg->params, "axes") : NULL;
+    for (int i = 0; i < ndim; i++) {
+        axes[i] = (i + ndim - 1) % ndim;
+        is_turned &= pe && i < pe->array_len && pe->value_array_int[i] == (i + 1) % ndim;
+    }
+    ln_nnvm_value index = is_turned
+                              ? ln_nnvm_op_tensor(n, before_cast(n, ln_nnvm_src_of(turn, "src")))
+                              : ln_nnvm_op_tensor(n, ndim > 1 ? tensor : before_cast(n, tensor));
+    if (!is_turned && ndim > 1)
+        index = ln_put_transpose(n, index, axes);
+    return LN_PUT(n, "gather_nd", src.dtype, dst->ndim, dst->dims, LN_SRC(src), LN_SRC(index));
+}
+
+/* ---- one of a line ---- */
+
+/** 0, 1, .. along one of `ndim` axes, repeated along the others. */
+static ln_nnvm_value put_counting(ln_nnvm_op *n, int ndim, const int *dims, int axis)
+{
+    const int len = dims[axis];
+    int own[LN_MAXDIM] = {1, 1, 1, 1, 1, 1, 1, 1};
+    int64_t *const numbers =
+        ln_translation_alloc(&n->writer->draft.base, ((size_t)len + 1) * sizeof(*numbers));
+    own[axis] = len;
+    for (int i = 0; numbers && i < len; i++)
+        numbers[i] = i;
+    const ln_nnvm_value v = ln_put_constant(n, TL_INT64, ndim, own, numbers);
+    return ln_put_expand(n, v, ndim, dims);
+}
+
+/** Whole coordinates of each element, along a new first axis, of which one is the index. */
+static ln_nnvm_value write_take_along(ln_nnvm_op *n)
+{
+    const ln_nnvm_value src = ln_nnvm_op_in(n, "src"), given = ln_nnvm_op_in(n, "index");
+    const int ndim = src.ndim, axis = ln_nnvm_op_axis(n, ndim, 0);
+    ln_nnvm_value rows[LN_MAXDIM];
+    int dims[LN_MAXDIM] = {1};
+    if (ndim >= LN_MAXDIM)
+        ln_nnvm_op_fail(n, "it has %d dimensions, expected at most %d", ndim, LN_MAXDIM - 1);
+    if (ln_nnvm_op_failed(n))
+        return src;
+    memcpy(dims + 1, given.dims, (size_t)ndim * sizeof(int));
+    const ln_nnvm_value index = from_front(n, ln_put_cast(n, given, TL_INT64), src.dims[axis]);
+    for (int i = 0; i < ndim; i++)
+        rows[i] = i == axis ? ln_put_reshape(n, index, ndim + 1, dims)
+                            : put_counting(n, ndim + 1, dims, i + 1);
+    const ln_nnvm_value coordinates = ln_put_join(n, ndim, rows, 0);
+    return LN_PUT(n, "gather_nd", src.dtype, ndim, given.dims, LN_SRC(src), LN_SRC(coordinates));
+}
+
+/** Where the index is that of a place along the new axis, the second value stands, else the first.
+ */
+static ln_nnvm_value write_onehot(ln_nnvm_op *n)
+{
+    static const int step = 1;
+    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
+    const ln_nnvm_value src = ln_nnvm_op_in(n, "src"), values = ln_nnvm_op_in(n, "values");
+    const int axis = ln_nnvm_op_axis(n, dst->ndim, 0);
+    int dims[LN_MAXDIM], places[LN_MAXDIM] = {1, 1, 1, 1, 1, 1, 1, 1};
+    ln_nnvm_value srcs[3];
+    if (ln_nnvm_op_failed(n))
+        return src;
+    memcpy(dims, dst->dims, (size_t)dst->ndim * sizeof(int));
+    dims[axis] = 1;
+    places[axis] = dst->dims[axis];
+    const ln_nnvm_value index = from_front(n, ln_put_cast(n, src, TL_INT64), places[axis]);
+    srcs[0] = ln_put_binary(n, "equal", ln_put_reshape(n, index, dst->ndim, dims),
+                            put_counting(n, dst->ndim, places, axis));
+    for (int i = 0; i < 2; i++) {
+        const int begin = 1 - i, end = 2 - i; // the one for true comes first
+        const ln_nnvm_value value = ln_put_slice(n, values, &begin, &end, &step);
+        srcs[1 + i] = ln_put_expand(n, value, dst->ndim, dst->dims);
+    }
+    return ln_put_where(n, srcs[0], srcs[1], srcs[2]);
+}
+
+/* ---- the best of boxes that overlap ---- */
+
+// Core counts from -1 what LightNet counts from 0: all of them.
+static void set_most(ln_nnvm_op *n, const char *key, const char *param)
+{
+    const int most = ln_nnvm_op_int(n, param, 0);
+    ln_nnvm_draft_set(&n->writer->draft, LN_INT(key, most ? most : -1));
+}
+
+// One of the two outputs.
+static ln_nnvm_value put_suppression(ln_nnvm_op *n, ln_nnvm_value rows, ln_nnvm_value count,
+                                     int gives_index)
+{
+    ln_nnvm_draft *const d = &n->writer->draft;
+    ln_put_begin(n, "non_max_suppression");
+    ln_put_arg(n, rows);
+    ln_put_arg(n, count);
+    ln_nnvm_draft_set(d, LN_BOOL("return_indices", gives_index));
+    ln_nnvm_draft_set(d, LN_INT("coord_start", ln_nnvm_op_int(n, "box", 2)));
+    ln_nnvm_draft_set(d, LN_INT("score_index", ln_nnvm_op_int(n, "score", 1)));
+    ln_nnvm_draft_set(d, LN_INT("id_index", ln_nnvm_op_int(n, "label", 0)));
+    ln_nnvm_draft_set(d, LN_NUMBER("iou_threshold", ln_nnvm_op_number(n, "overlap", 0)));
+    ln_nnvm_draft_set(d, LN_BOOL("force_suppress", ln_nnvm_op_bool(n, "across_labels", 0)));
+    ln_nnvm_draft_set(d, LN_BOOL("invalid_to_bottom", ln_nnvm_op_bool(n, "packs", 0)));
+    set_most(n, "top_k", "most_compared");
+    set_most(n, "max_output_size", "most");
+    return ln_put_end(n, gives_index ? TL_INT32 : rows.dtype, gives_index ? 2 : 3, rows.dims, 1);
+}
+
+static ln_nnvm_value write_nms_rows(ln_nnvm_op *n)
+{
+    const ln_nnvm_value rows = ln_nnvm_op_in(n, "src");
+    const ln_nnvm_value count = ln_nnvm_op_has_in(n, "count")
+                                    ? ln_nnvm_op_in(n, "count")
+                                    : ln_put_full(n, NULL, TL_INT32, 1, rows.dims, rows.dims[1]);
+    const char *const dst = ln_tensor_list_find_name(n->op->op_arg->tensors_out, "dst");
+    const char *const index = ln_tensor_list_find_name(n->op->op_arg->tensors_out, "index");
+    const ln_nnvm_value best = put_suppression(n, rows, count, 0);
+    if (!index)
+        return best;
+    ln_nnvm_op_give(n, dst, best);
+    const ln_nnvm_value places = put_suppression(n, rows, count, 1);
+    ln_nnvm_op_give(n, index, places);
+    return strcmp(n->label, index) ? best : places;
+}
+
+const ln_nnvm_op_row ln_nnvm_write_rows_pick[] = {
+    {"zeros", write_zeros},
+    {"arange", write_arange},
+    {"range", write_range},
+    {"eye", write_eye},
+    {"take", write_take},
+    {"take_nd", write_take_nd},
+    {"take_along", write_take_along},
+    {"onehot", write_onehot},
+    {"nms_rows", write_nms_rows},
+    {NULL},
+};

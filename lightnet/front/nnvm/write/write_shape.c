@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing operators that move elements: shapes, joins and parts.
+
+#include <string.h>
+
+#include "base/ln_error_memory.h"
+#include "front/nnvm/write/ln_nnvm_write.h"
+#include "lightnet/ln_hash.h"
+
+/* ---- views ---- */
+
+/** The same elements, whatever says their shape, of the type that is at hand. */
+static ln_nnvm_value write_view(ln_nnvm_op *n)
+{
+    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
+    const ln_nnvm_value src = ln_nnvm_op_tensor(n, ln_nnvm_src_of(n->op, "src"));
+    return ln_nnvm_op_failed(n) ? src : ln_put_reshape(n, src, dst->ndim, dst->dims);
+}
+
+static ln_nnvm_value write_transpose(ln_nnvm_op *n)
+{
+    const ln_nnvm_value src = ln_nnvm_op_in(n, "src");
+    int len;
+    const int *const axes = ln_nnvm_op_ints(n, "axes", &len);
+    return len == src.ndim && len && !ln_nnvm_op_failed(n) ? ln_put_transpose(n, src, axes) : src;
+}
+
+/* ---- parts ---- */
+
+/* A part of a tensor, as ln_put_slice takes it. */
+typedef struct part {
+    int begin[LN_MAXDIM], end[LN_MAXDIM], step[LN_MAXDIM];
+} part;
+
+static part whole(ln_nnvm_value src)
+{
+    part p;
+    for (int i = 0; i < src.ndim; i++) {
+        p.begin[i] = 0;
+        p.end[i] = src.dims[i];
+        p.step[i] = 1;
+    }
+    return p;
+}
+
+static ln_nnvm_value put_part(ln_nnvm_op *n, ln_nnvm_value src, const part *p)
+{
+    return ln_put_slice(n, src, p->begin, p->end, p->step);
+}
+
+static ln_nnvm_value write_slice(ln_nnvm_op *n)
+{
+    const ln_nnvm_value src = ln_nnvm_op_in(n, "src");
+    const int axis = ln_nnvm_op_axis(n, src.ndim, 0);
+    part p = whole(src);
+    if (ln_nnvm_op_failed(n))
+        return src;
+    p.begin[axis] = ln_nnvm_op_int(n, "start", 0);
+    p.end[axis] = p.begin[axis] + ln_nnvm_op_int(n, "len", 1);
+    return put_part(n, src, &p);
+}
+
+// An index that counts from the end when it is negative, moved between the limits.
+static int moved(int index, int len, int least, int most)
+{
+    const long long at = index < 0 ? (long long)index + len : index;
+    return at < least ? least : at > most ? most : (int)at;
+}
+
+static ln_nnvm_value write_stride_slice(ln_nnvm_op *n)
+{
+    const ln_nnvm_value src = ln_nnvm_op_in(n, "src");
+    int len, n_starts, n_ends, n_steps;
+    const int *const axes = ln_nnvm_op_ints(n, "axes", &len);
+    const int *const starts = ln_nnvm_op_ints(n, "starts", &n_starts);
+    const int *const ends = ln_nnvm_op_ints(n, "ends", &n_ends);
+    const int *const steps = ln_nnvm_op_ints(n, "steps", &n_steps);
+    part p = whole(src);
+    if (ln_nnvm_op_failed(n))
+        return src;
+    for (int i = 0; i < len && i < n_starts && i < n_ends && i < n_steps; i++) {
+        const int axis = axes[i] < 0 ? axes[i] + src.ndim : axes[i], back = steps[i] < 0;
+        p.step[axis] = steps[i];
+        p.begin[axis] = moved(starts[i], src.dims[axis], 0, src.dims[axis] - back);
+        p.end[axis] = moved(ends[i], src.dims[axis], -back, src.dims[axis] - back);
+    }
+    return put_part(n, src, &p);
+}
+
+static int are_equal(int len, const int *lens)
+{
+    for (int i = 1; i < len; i++)
+        if (lens[i] != lens[0])
+            return 0;
+    return 1;
+}
+
+// Parts of these lengths, output i of the node being part i.
+static ln_nnvm_value put_split(ln_nnvm_op *n, ln_nnvm_value src, int axis, int len, const int *lens)
+{
+    ln_nnvm_draft *const d = &n->writer->draft;
+    int *const cuts = ln_translation_alloc(&d->base, (size_t)len * sizeof(*cuts));
+    ln_nnvm_value dst = src;
+    dst.dims[axis] = lens[0];
+    if (!cuts || len == 1)
+        return dst;
+    for (int i = 0, at = 0; i < len - 1; i++)
+        cuts[i] = at += lens[i];
+    ln_put_begin(n, "split");
+    ln_put_arg(n, src);
+    if (are_equal(len, lens))
+        ln_nnvm_draft_set(d, LN_INT("indices_or_sections", len));
+    else
+        ln_nnvm_draft_set(d, LN_INTS("indices_or_sections", len - 1, cuts));
+    ln_nnvm_draft_set(d, LN_INT("axis", axis));
+    return ln_put_end(n, src.dtype, dst.ndim, dst.dims, (uint32_t)len);
+}
+
+static ln_nnvm_value part_at(ln_nnvm_value split, int axis, int i, int len)
+{
+    split.entry.index = (uint32_t)i;
+    split.dims[axis] = len;
+    return split;
+}
+
+// The translator of split names its outputs after the node. Where something else has such a name,
+// the node keeps its own.
+static void take_output_names(ln_nnvm_op *n, int len)
+{
+    ln_nnvm_writer *const w = n->writer;
+    const ln_list *out = n->op->op_arg->tensors_out;
+    for (int i = 1; i < len && out && out->next; i++) {
+        out = out->next;
+        const char *const name =
+            ln_translation_print(&w->draft.base, "%.*s_%d", ln_name_stem(n->label), n->label, i);
+        const int is_own = name && !strcmp(((const ln_tensor_list_entry *)out->data)->name, name);
+        if (name && !is_own && ln_hash_find(w->names, name))
+            n->keeps_name = 1;
+        else if (name && ln_hash_insert(w->names, name, (void *)name) < 0)
+            ln_nnvm_op_fail(n, LN_MEMORY_REASON);
+    }
+}
+
+static ln_nnvm_value write_split(ln_nnvm_op *n)
+{
+    const ln_nnvm_value src = ln_nnvm_op_in(n, "src");
+    const int axis = ln_nnvm_op_axis(n, src.ndim, 0);
+    const ln_tensor_list_entry *out;
+    int len, i = 0;
+    const int *const lens = ln_nnvm_op_ints(n, "lens", &len);
+    if (ln_nnvm_op_failed(n) || !len)
+        return src;
+    take_output_names(n, len);
+    const ln_nnvm_value split = put_split(n, src, axis, len, lens);
+    LN_LIST_FOREACH(out, n->op->op_arg->tensors_out)
+    {
+        if (i && i < len)
+            ln_nnvm_op_give(n, out->name, part_at(split, axis, i, lens[i]));
+        i++;
+    }
+    return split;
+}
+
+/** Parts of the first axis, without it. */
+static ln_nnvm_value write_scatter(ln_nnvm_op *n)
+{
+    const ln_nnvm_value src = ln_nnvm_op_in(n, "src");
+    const ln_tensor_list_entry *out;
+    const int len = ln_nnvm_op_failed(n) ? 0 : src.dims[0];
+    int *const lens = ln_translation_alloc(&n->writer->draft.base, (size_t)(len + 1) * sizeof(int));
+    int i = 0;
+    for (int k = 0; lens && k < len; k++)
+        lens[k] = 1;
+    if (!lens || !len)
+        return src;
+    const ln_nnvm_value split = put_split(n, src, 0, len, lens);
+    LN_LIST_FOREACH(out, n->op->op_arg->tensors_out)
+    {
+        const ln_nnvm_value row = part_at(split, 0, i, 1);
+        if (i)
+            ln_nnvm_op_give(n, out->name, ln_put_reshape(n, row, src.ndim - 1, src.dims + 1));
+        i++;
+    }
+    return ln_put_reshape(n, split, src.ndim - 1, src.dims + 1);
+}
+
+/* ---- joins ---- */
+
+// All inputs, in the order of the list. Returns how many; 0 after a failure.
+static int all_inputs(ln_nnvm_op *n, ln_nnvm_value **srcs)
+{
+    const ln_tensor_list_entry *in;
+    const int len = ln_tensor_list_length(n->op->op_arg->tensors_in);
+    int i = 0;
+    *srcs = ln_translation_alloc(&n->writer->draft.base, (size_t)(len + 1) * sizeof(**srcs));
+    if (!*srcs)
+        return 0;
+    LN_LIST_FOREACH(in, n->op->op_arg->tensors_in)
+    {
+        (*srcs)[i++] = ln_nnvm_op_whole(n, in->name);
+    }
+    return ln_nnvm_op_failed(n) ? 0 : len;
+}
+
+static ln_nnvm_value write_join(ln_nnvm_op *n)
+{
+    static const ln_nnvm_value none = {.dtype = TL_FLOAT};
+    ln_nnvm_value *srcs;
+    const int len = all_inputs(n, &srcs);
+    return len ? ln_put_join(n, len, srcs, ln_nnvm_op_axis(n, srcs[0].ndim, 0)) : none;
+}
+
+static ln_nnvm_value write_concat(ln_nnvm_op *n)
+{
+    const ln_nnvm_value srcs[] = {ln_nnvm_op_in(n, "src1"), ln_nnvm_op_in(n, "src2")};
+    return ln_nnvm_op_failed(n) ? srcs[0]
+                                : ln_put_join(n, 2, srcs, ln_nnvm_op_axis(n, srcs[0].ndim, 0));
+}
+
+/** Along a new first axis. */
+static ln_nnvm_value write_gather(ln_nnvm_op *n)
+{
+    static const ln_nnvm_value none = {.dtype = TL_FLOAT};
+    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
+    int dims[LN_MAXDIM];
+    ln_nnvm_value *srcs;
+    const int len = all_inputs(n, &srcs);
+    memcpy(dims, dst->dims, (size_t)dst->ndim * sizeof(int));
+    dims[0] = 1;
+    for (int i = 0; i < len; i++)
+        srcs[i] = ln_put_reshape(n, srcs[i], dst->ndim, dims);
+    return len ? ln_put_join(n, len, srcs, 0) : none;
+}
+
+/* ---- more elements ---- */
+
+static ln_nnvm_value write_expand(ln_nnvm_op *n)
+{
+    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
+    const ln_nnvm_value src = ln_nnvm_op_raw(n, "src");
+    return ln_nnvm_op_failed(n) ? src : ln_put_expand(n, src, dst->ndim, dst->dims);
+}
+
+/** Copies along an axis are what a new axis before it repeats. */
+static ln_nnvm_value write_tile(ln_nnvm_op *n)
+{
+    ln_nnvm_value v = ln_nnvm_op_in(n, "src");
+    int len;
+    const int *const repeats = ln_nnvm_op_ints(n, "repeats", &len);
+    for (int i = 0; i < v.ndim && i < len && !ln_nnvm_op_failed(n); i++) {
+        int dims[LN_MAXDIM], flat[] = {1, 1, 1};
+        memcpy(dims, v.dims, sizeof(dims));
+        dims[i] *= repeats[i];
+        for (int k = 0; k < v.ndim; k++)
+            flat[k < i ? 0 : 2] *= v.dims[k];
+        if (repeats[i] == 1)
+            continue;
+        v = ln_put_reshape(n, v, 3, flat);
+        flat[1] = repeats[i];
+        v = ln_put_reshape(n, ln_put_expand(n, v, 3, flat), len, dims);
+    }
+    return v;
+}
+
+// Elements begin, begin + step, .. along the axis, `count` of them.
+static ln_nnvm_value stretch(ln_nnvm_op *n, ln_nnvm_value src, int axis, int begin, int step,
+                             int count)
+{
+    part p = whole(src);
+    p.begin[axis] = begin;
+    p.step[axis] = step;
+    p.end[axis] = begin + step * count;
+    return put_part(n, src, &p);
+}
+
+// What mode TL_PAD_EDGE puts at one end: its element, repeated.
+static ln_nnvm_value edge(ln_nnvm_op *n, ln_nnvm_value v, int axis, int at, int count)
+{
+    int dims[LN_MAXDIM];
+    memcpy(dims, v.dims, sizeof(dims));
+    dims[axis] = count;
+    return ln_put_expand(n, stretch(n, v, axis, at, 1, 1), v.ndim, dims);
+}
+
+/** One end of an axis after the other, from the source's own elements. */
+static ln_nnvm_value pad_axis(ln_nnvm_op *n, ln_nnvm_value v, int axis, const int count[2],
+                              const char *mode)
+{
+    const int len = v.dims[axis], is_edge = !strcmp(mode, "TL_PAD_EDGE");
+    const int reflects = !strcmp(mode, "TL_PAD_REFLECT");
+    ln_nnvm_value parts[3];
+    int n_parts = 0;
+    if (!is_edge && (count[0] > len - reflects || count[1] > len - reflects))
+        ln_nnvm_op_fail(n, "axis %d of length %d is padded by more than it has", axis, len);
+    if (count[0])
+        parts[n_parts++] = is_edge    ? edge(n, v, axis, 0, count[0])
+                           : reflects ? stretch(n, v, axis, count[0], -1, count[0])
+                                      : stretch(n, v, axis, len - count[0], 1, count[0]);
+    parts[n_parts++] = v;
+    if (count[1])
+        parts[n_parts++] = is_edge    ? edge(n, v, axis, len - 1, count[1])
+                           : reflects ? stretch(n, v, axis, len - 2, -1, count[1])
+                                      : stretch(n, v, axis, 0, 1, count[1]);
+    return ln_put_join(n, n_parts, parts, axis);
+}
+
+// The number in mode TL_PAD_CONSTANT.
+static double pad_value(ln_nnvm_op *n)
+{
+    const char *const tensor = ln_nnvm_src_of(n->op, "value");
+    double value = 0;
+    if (tensor && !ln_nnvm_own_scalar(n, tensor, &value))
+        ln_nnvm_op_fail(n, "input 'value' is not a constant of the model, expected one, as NNVM's "
+                           "pad has it as an attribute");
+    return value;
+}
+
+/** What is negative crops, first of all. */
+static ln_nnvm_value write_pad(ln_nnvm_op *n)
+{
+    const char *const mode = ln_nnvm_op_text(n, "mode", "TL_PAD_CONSTANT");
+    ln_nnvm_value v = ln_nnvm_op_in(n, "src");
+    int len, n_after, before[LN_MAXDIM] = {0}, after[LN_MAXDIM] = {0};
+    const int *const given = ln_nnvm_op_ints(n, "before", &len);
+    const int *const behind = ln_nnvm_op_ints(n, "after", &n_after);
+    part p = whole(v);
+    for (int i = 0; i < len && i < n_after && i < v.ndim; i++) {
+        before[i] = given[i] > 0 ? given[i] : 0;
+        after[i] = behind[i] > 0 ? behind[i] : 0;
+        p.begin[i] = before[i] - given[i];
+        p.end[i] -= after[i] - behind[i];
+    }
+    if (ln_nnvm_op_failed(n))
+        return v;
+    v = put_part(n, v, &p);
+    if (!strcmp(mode, "TL_PAD_CONSTANT"))
+        return ln_put_pad(n, v, before, after, pad_value(n));
+    for (int i = 0; i < v.ndim && !ln_nnvm_op_failed(n); i++)
+        v = pad_axis(n, v, i, (const int[]){before[i], after[i]}, mode);
+    return v;
+}
+
+const ln_nnvm_op_row ln_nnvm_write_rows_shape[] = {
+    {"reshape", write_view},
+    {"view", write_view},
+    {"squeeze", write_view},
+    {"unsqueeze", write_view},
+    {"flatten", write_view},
+    {"transpose", write_transpose},
+    {"slice", write_slice},
+    {"stride_slice", write_stride_slice},
+    {"split", write_split},
+    {"scatter", write_scatter},
+    {"join", write_join},
+    {"concat", write_concat},
+    {"gather", write_gather},
+    {"expand", write_expand},
+    {"tile", write_tile},
+    {"pad", write_pad},
+    {NULL},
+};

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing normalizations, and operators that make few elements of many.
+
+#include <string.h>
+
+#include "front/nnvm/write/ln_nnvm_write.h"
+
+static ln_nnvm_value write_batchnorm(ln_nnvm_op *n)
+{
+    static const char *const args[] = {"src", "scale", "offset", "mean", "var"};
+    ln_nnvm_value srcs[5];
+    for (int i = 0; i < 5; i++)
+        srcs[i] = ln_nnvm_op_in(n, args[i]);
+    ln_put_begin(n, "batch_norm");
+    for (int i = 0; i < 5; i++)
+        ln_put_arg(n, srcs[i]);
+    ln_nnvm_draft_set(&n->writer->draft,
+                      LN_NUMBER("epsilon", ln_nnvm_op_number(n, "epsilon", 1e-5)));
+    return ln_put_end(n, srcs[0].dtype, srcs[0].ndim, srcs[0].dims, 3);
+}
+
+// A vector as one number for each index along the axis of a tensor.
+static ln_nnvm_value along(ln_nnvm_op *n, const char *arg, int axis, int ndim)
+{
+    const ln_nnvm_value v = ln_nnvm_op_in(n, arg);
+    int dims[LN_MAXDIM] = {ln_nnvm_value_len(v), 1, 1, 1, 1, 1, 1, 1};
+    return ln_put_reshape(n, v, ndim - axis, dims);
+}
+
+static ln_nnvm_value write_affine(ln_nnvm_op *n)
+{
+    const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
+    const int axis = ln_nnvm_op_axis(n, x.ndim, 1);
+    const ln_nnvm_value v = ln_put_binary(n, "mul", x, along(n, "scale", axis, x.ndim));
+    return ln_nnvm_op_has_in(n, "shift")
+               ? ln_put_binary(n, "add", v, along(n, "shift", axis, x.ndim))
+               : v;
+}
+
+/* ---- means and variances ---- */
+
+// x / sqrt(mean of x^2 + epsilon) over the axes.
+static ln_nnvm_value put_rms(ln_nnvm_op *n, ln_nnvm_value x, int n_axes, const int *axes)
+{
+    const ln_nnvm_value square = ln_put_binary(n, "mul", x, x);
+    const ln_nnvm_value mean = ln_put_reduce(n, "mean", square, n_axes, axes, 1);
+    const ln_nnvm_value sum = ln_put_scalar(n, "add", mean, ln_nnvm_op_number(n, "epsilon", 0));
+    return ln_put_binary(n, "div", x, ln_put(n, "sqrt", sum));
+}
+
+static ln_nnvm_value put_normal(ln_nnvm_op *n, ln_nnvm_value x, int n_axes, const int *axes)
+{
+    const ln_nnvm_value mean = ln_put_reduce(n, "mean", x, n_axes, axes, 1);
+    return put_rms(n, ln_put_binary(n, "sub", x, mean), n_axes, axes);
+}
+
+// v times scale plus bias, where there are these, with the axes of v from `axis` on.
+static ln_nnvm_value scaled(ln_nnvm_op *n, ln_nnvm_value v, int axis)
+{
+    static const char *const args[][2] = {{"scale", "mul"}, {"bias", "add"}};
+    for (int i = 0; i < 2; i++)
+        if (ln_nnvm_op_has_in(n, args[i][0])) {
+            const ln_nnvm_value w =
+                ln_put_reshape(n, ln_nnvm_op_in(n, args[i][0]), v.ndim - axis, v.dims + axis);
+            v = ln_put_binary(n, args[i][1], v, w);
+        }
+    return v;
+}
+
+/** Over the axes from one on; `with`: of which mean. */
+static ln_nnvm_value write_layers(ln_nnvm_op *n,
+                                  ln_nnvm_value (*put)(ln_nnvm_op *n, ln_nnvm_value x, int n_axes,
+                                                       const int *axes))
+{
+    const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
+    const int axis = ln_nnvm_op_axis(n, x.ndim, -1);
+    int axes[LN_MAXDIM];
+    for (int i = axis; i < x.ndim && i >= 0; i++)
+        axes[i - axis] = i;
+    return scaled(n, put(n, x, x.ndim - axis, axes), axis);
+}
+
+static ln_nnvm_value write_layernorm(ln_nnvm_op *n)
+{
+    return write_layers(n, put_normal);
+}
+
+static ln_nnvm_value write_rmsnorm(ln_nnvm_op *n)
+{
+    return write_layers(n, put_rms);
+}
+
+/** [N, G, C / G, rest]; scale and bias are one number for each channel, or for each group. */
+static ln_nnvm_value write_groupnorm(ln_nnvm_op *n)
+{
+    static const int axes[] = {2, 3};
+    const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
+    const int groups = ln_nnvm_op_int(n, "groups", 1), len = ln_nnvm_op_tensor_of(n, "scale")->len;
+    if (ln_nnvm_op_failed(n))
+        return x;
+    const int batch = x.dims[0], channels = x.dims[1];
+    const int rest = ln_nnvm_value_len(x) / batch / channels;
+    const int dims[] = {batch, groups, channels / groups, rest};
+    const ln_nnvm_value v = put_normal(n, ln_put_reshape(n, x, 4, dims), 2, axes);
+    const int weights[] = {groups, len == groups && len != channels ? 1 : channels / groups, 1};
+    const ln_nnvm_value scale = ln_put_reshape(n, ln_nnvm_op_in(n, "scale"), 3, weights);
+    const ln_nnvm_value bias = ln_put_reshape(n, ln_nnvm_op_in(n, "bias"), 3, weights);
+    const ln_nnvm_value dst = ln_put_binary(n, "add", ln_put_binary(n, "mul", v, scale), bias);
+    return ln_put_reshape(n, dst, x.ndim, x.dims);
+}
+
+/** Core's window has an odd size, with as many channels before as behind. */
+static ln_nnvm_value write_lrn(ln_nnvm_op *n)
+{
+    static const char *const keys[] = {"alpha", "beta", "bias"};
+    const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
+    const int size = ln_nnvm_op_int(n, "size", 1);
+    if (size % 2 == 0 || x.ndim != 4)
+        ln_nnvm_op_fail(n,
+                        "parameter 'size' is %d, of %d dimensions, expected an odd number, of "
+                        "images",
+                        size, x.ndim);
+    ln_put_begin(n, "lrn");
+    ln_put_arg(n, x);
+    ln_nnvm_draft_set(&n->writer->draft, LN_INT("size", size));
+    ln_nnvm_draft_set(&n->writer->draft, LN_INT("axis", 1));
+    for (int i = 0; i < 3; i++)
+        ln_nnvm_draft_set(&n->writer->draft, LN_NUMBER(keys[i], ln_nnvm_op_number(n, keys[i], 1)));
+    return ln_put_end(n, x.dtype, x.ndim, x.dims, 1);
+}
+
+static ln_nnvm_value write_along(ln_nnvm_op *n, const char *op)
+{
+    const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
+    return LN_PUT(n, op, x.dtype, x.ndim, x.dims, LN_SRC(x),
+                  LN_INT("axis", ln_nnvm_op_axis(n, x.ndim, -1)));
+}
+
+static ln_nnvm_value write_softmax(ln_nnvm_op *n)
+{
+    return write_along(n, "softmax");
+}
+
+static ln_nnvm_value write_logsoftmax(ln_nnvm_op *n)
+{
+    return write_along(n, "log_softmax");
+}
+
+/* What is reduced along which axes. */
+typedef struct reduction {
+    ln_nnvm_value src;
+    int n_axes, axes[LN_MAXDIM], keeps;
+} reduction;
+
+static ln_nnvm_value put(ln_nnvm_op *n, const char *op, ln_nnvm_value src, const reduction *r)
+{
+    return ln_put_reduce(n, op, src, r->n_axes, r->axes, r->keeps);
+}
+
+static ln_nnvm_value write_l1(ln_nnvm_op *n, const reduction *r)
+{
+    return put(n, "sum", ln_put(n, "abs", r->src), r);
+}
+
+static ln_nnvm_value write_square_sum(ln_nnvm_op *n, const reduction *r)
+{
+    return put(n, "sum", ln_put_binary(n, "mul", r->src, r->src), r);
+}
+
+static ln_nnvm_value write_l2(ln_nnvm_op *n, const reduction *r)
+{
+    return ln_put(n, "sqrt", write_square_sum(n, r));
+}
+
+static ln_nnvm_value write_log_sum(ln_nnvm_op *n, const reduction *r)
+{
+    return ln_put(n, "log", put(n, "sum", r->src, r));
+}
+
+/** m + log(sum of e^(x - m)), m being the maximum, as far as it is finite. */
+static ln_nnvm_value write_log_sum_exp(ln_nnvm_op *n, const reduction *r)
+{
+    const ln_nnvm_value max = ln_put_reduce(n, "max", r->src, r->n_axes, r->axes, 1);
+    const double largest = tl_dtype_max_double(max.dtype);
+    const ln_nnvm_value m = ln_put_clip(n, max, -largest, largest);
+    const ln_nnvm_value e = ln_put(n, "exp", ln_put_binary(n, "sub", r->src, m));
+    const ln_nnvm_value v = ln_put(n, "log", put(n, "sum", e, r));
+    return ln_put_binary(n, "add", v, ln_put_reshape(n, m, v.ndim, v.dims));
+}
+
+static const struct {
+    const char *name, *op;
+    ln_nnvm_value (*write)(ln_nnvm_op *n, const reduction *r);
+} reductions[] = {
+    {"TL_REDUCE_SUM", "sum", NULL},
+    {"TL_REDUCE_MEAN", "mean", NULL},
+    {"TL_REDUCE_PROD", "prod", NULL},
+    {"TL_REDUCE_MAX", "max", NULL},
+    {"TL_REDUCE_MIN", "min", NULL},
+    {"TL_REDUCE_L1", NULL, write_l1},
+    {"TL_REDUCE_L2", NULL, write_l2},
+    {"TL_REDUCE_SUM_SQUARE", NULL, write_square_sum},
+    {"TL_REDUCE_LOG_SUM", NULL, write_log_sum},
+    {"TL_REDUCE_LOG_SUM_EXP", NULL, write_log_sum_exp},
+};
+
+// Without axes each element is reduced by itself, as along a new axis of length 1.
+static reduction read_reduction(ln_nnvm_op *n)
+{
+    reduction r = {.src = ln_nnvm_op_raw(n, "src"), .keeps = ln_nnvm_op_bool(n, "keepdims", 1)};
+    int len;
+    const int *const axes = ln_nnvm_op_ints(n, "axes", &len);
+    for (int i = 0; i < len && i < LN_MAXDIM; i++)
+        r.axes[r.n_axes++] = axes[i] < 0 ? axes[i] + r.src.ndim : axes[i];
+    if (r.n_axes)
+        return r;
+    int dims[LN_MAXDIM] = {1};
+    if (r.src.ndim >= LN_MAXDIM) {
+        ln_nnvm_op_fail(n, "parameter 'axes' is empty, expected at least one axis");
+        return r;
+    }
+    memcpy(dims + 1, r.src.dims, (size_t)r.src.ndim * sizeof(int));
+    r.src = ln_put_reshape(n, r.src, r.src.ndim + 1, dims);
+    r.axes[r.n_axes++] = 0;
+    r.keeps = 0;
+    return r;
+}
+
+static ln_nnvm_value write_reduce(ln_nnvm_op *n)
+{
+    const char *const op = ln_nnvm_op_text(n, "op", "");
+    const reduction r = read_reduction(n);
+    for (size_t i = 0; i < sizeof(reductions) / sizeof(reductions[0]); i++)
+        if (!strcmp(reductions[i].name, op))
+            return reductions[i].write ? reductions[i].write(n, &r)
+                                       : put(n, reductions[i].op, r.src, &r);
+    ln_nnvm_op_fail(n, "parameter 'op' is %s, which NNVM's core has nothing for", op);
+    return r.src;
+}
+
+static ln_nnvm_value write_maxreduce(ln_nnvm_op *n)
+{
+    const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
+    const int axis = ln_nnvm_op_axis(n, x.ndim, 0);
+    return ln_put_reduce(n, "max", x, 1, &axis, 1);
+}
+
+/** Core's indices have 32 bits. The axis stays and is taken out afterwards, as where it is read. */
+static ln_nnvm_value write_argreduce(ln_nnvm_op *n)
+{
+    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
+    const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
+    const int axis = ln_nnvm_op_axis(n, x.ndim, 0), is_min = ln_nnvm_op_bool(n, "is_min", 0);
+    if (ln_nnvm_op_bool(n, "is_last", 0))
+        ln_nnvm_op_fail(n, "parameter 'is_last' is true: of equal ones, NNVM finds the first");
+    if (ln_nnvm_op_failed(n))
+        return x;
+    ln_nnvm_value v = ln_put_reduce(n, is_min ? "argmin" : "argmax", x, 1, &axis, 1);
+    v.dtype = TL_INT32;
+    return ln_put_reshape(n, v, dst->ndim, dst->dims);
+}
+
+static ln_nnvm_value write_dot_product(ln_nnvm_op *n)
+{
+    const ln_nnvm_value a = ln_nnvm_op_in(n, "src1"), b = ln_nnvm_op_in(n, "src2");
+    const ln_nnvm_value v = ln_put_binary(n, "mul", a, b);
+    int axes[LN_MAXDIM];
+    for (int i = 0; i < v.ndim; i++)
+        axes[i] = i;
+    return v.ndim ? ln_put_reduce(n, "sum", v, v.ndim, axes, 0) : v;
+}
+
+const ln_nnvm_op_row ln_nnvm_write_rows_statistics[] = {
+    {"batchnorm", write_batchnorm},
+    {"affine", write_affine},
+    {"layernorm", write_layernorm},
+    {"rmsnorm", write_rmsnorm},
+    {"groupnorm", write_groupnorm},
+    {"lrn", write_lrn},
+    {"softmax", write_softmax},
+    {"logsoftmax", write_logsoftmax},
+    {"reduce", write_reduce},
+    {"maxreduce", write_maxreduce},
+    {"argreduce", write_argreduce},
+    {"dot_product", write_dot_product},
+    {NULL},
+};
