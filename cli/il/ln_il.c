@@ -9,6 +9,7 @@
 #include "base/ln_beneath.h"
 #include "base/ln_il_look.h"
 #include "base/ln_suffix.h"
+#include "il/ln_il_eval.h"
 #include "lightnet/ln_util.h"
 
 // What begins as text does, and not as JSON does.
@@ -40,13 +41,15 @@ char *ln_il_folder_of(const char *name)
 int ln_il_read(ln_il_model *m, const char *name, const void *data, size_t size,
                const ln_il_host *host, ln_error *err)
 {
-    ln_il_text text = {0};
+    ln_il_text text = {0}, values = {0};
     ln_list *names = NULL;
     const int rc = ln_il_preprocess(name, data, size, host, &text, &names, err) ||
-                           ln_il_parse(m, name, &text, host, err)
+                           ln_il_eval_text(&text, &values, err) ||
+                           ln_il_parse(m, name, &values, host, err)
                        ? -1
                        : 0;
     ln_il_text_free(&text);
+    ln_il_text_free(&values);
     ln_il_names_free(names);
     return rc;
 }

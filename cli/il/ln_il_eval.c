@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of ${eval EXPR} in IL: a recursive descent of limited depth.
+// The arithmetic of ${eval EXPR} in IL: a recursive descent of limited depth; its values in a text.
 
 #include "il/ln_il_eval.h"
 
@@ -485,5 +485,94 @@ int ln_il_eval(const char *text, size_t len, char *value, ln_error *err)
         snprintf(value, LN_IL_VALUE_SIZE, "%" PRId64, i);
     else
         ln_number_print(value, LN_IL_VALUE_SIZE, x.d);
+    return 0;
+}
+
+/* ---- of a text ---- */
+
+static int is_eval(const char *at, const char *end)
+{
+    return end - at > 6 && !memcmp(at, "${eval", 6) &&
+           (isspace((unsigned char)at[6]) || at[6] == '(');
+}
+
+// The `}` that ends an expression, in which others may stand; NULL: there is none.
+static const char *find_close(const char *expr, const char *end)
+{
+    int depth = 1;
+    for (const char *p = expr; p < end; p++) {
+        depth += *p == '{';
+        depth -= *p == '}';
+        if (!depth)
+            return p;
+    }
+    return NULL;
+}
+
+// How many bytes come before the next expression or the end of the line; '\' takes the meaning from
+// what follows.
+static size_t plain_length(const char *at, const char *end)
+{
+    const char *p = at;
+    while (p < end && *p != '\n' && !is_eval(p, end))
+        p += *p == '\\' && end - p > 1 && p[1] != '\n' ? 2 : 1;
+    return (size_t)(p - at);
+}
+
+// Appends the value of the expression at `at`. What is behind it; NULL with a reason.
+static const char *append_value(ln_il_text *to, const char *at, const char *end, ln_il_place place,
+                                ln_error *err)
+{
+    char value[LN_IL_VALUE_SIZE];
+    const char *expr = at + 6, *close = find_close(expr, end);
+    if (!close) {
+        ln_il_fail(err, place, "'${eval' without '}'");
+    } else if (ln_il_eval(expr, (size_t)(close - expr), value, err)) {
+        ln_error_prefix(err, "%s:%d: ${eval}", place.file, place.line);
+    } else if (ln_il_text_append(to, value, strlen(value))) {
+        ln_il_fail_memory(err, place);
+    } else {
+        return close + 1;
+    }
+    return NULL;
+}
+
+static size_t count_lines(const char *at, const char *end)
+{
+    size_t n = 0;
+    for (; at < end; at++)
+        n += *at == '\n';
+    return n;
+}
+
+// The line at `at`, with all that its expressions go on to; `*line` is then the last of these. What
+// is behind it; NULL with a reason.
+static const char *eval_line(const ln_il_text *from, size_t *line, const char *at, ln_il_text *to,
+                             ln_error *err)
+{
+    const char *const end = from->text + from->len;
+    while (at < end && *at != '\n') {
+        const size_t plain = plain_length(at, end);
+        if (ln_il_text_append(to, at, plain)) {
+            ln_il_fail_memory(err, from->lines[*line]);
+            return NULL;
+        }
+        const char *const expr = at += plain;
+        if (at < end && *at != '\n' && !(at = append_value(to, at, end, from->lines[*line], err)))
+            return NULL;
+        *line += count_lines(expr, at);
+    }
+    return at < end ? at + 1 : end;
+}
+
+int ln_il_eval_text(const ln_il_text *from, ln_il_text *to, ln_error *err)
+{
+    const char *at = from->text;
+    for (size_t line = 0; line < from->n_lines; line++) {
+        if (ln_il_text_begin_line(to, from->lines[line]))
+            return ln_il_fail_memory(err, from->lines[line]);
+        if (from->len && !(at = eval_line(from, &line, at, to, err)))
+            return -1;
+    }
     return 0;
 }

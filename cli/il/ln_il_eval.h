@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 
+#include "il/ln_il_text.h"
 #include "lightnet/ln_msg.h"
 
 /* Size of a buffer for a value as text, with its NUL. */
@@ -25,5 +26,9 @@ enum { LN_IL_VALUE_SIZE = 32 };
  * double with the fewest digits that read back as the same.
  * -1 with a reason: anything else in the text, no integer in 64 bits, no finite number. */
 int ln_il_eval(const char *text, size_t len, char *value, ln_error *err);
+
+/** Appends a text with the value of each ${eval EXPR}, wherever it stands, also within names and
+ * strings, unless a '\\' comes before it. The places of lines are kept. -1 with a reason. */
+int ln_il_eval_text(const ln_il_text *from, ln_il_text *to, ln_error *err);
 
 #endif

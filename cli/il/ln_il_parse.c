@@ -19,67 +19,64 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "il/ln_il_lex.h"
+#include "base/ln_error_memory.h"
+#include "base/ln_lexer.h"
 #include "lightnet/ln_util.h"
 
 /* Values within each other; those of the IR are arrays of objects at most. */
 enum { MAX_DEPTH = 16 };
 
 typedef struct parser {
-    ln_il_lexer lexer;
+    ln_lexer lexer; /* first: what reads elements of lists is given it */
     ln_il_model *model;
     const ln_il_host *host;
-    size_t tokens; /* that were read */
-    ln_error *err;
+    size_t steps; /* statements, arguments and values that were read */
+    int depth;    /* of brackets */
 } parser;
 
 /* Every function returns 0, or -1 with a reason; one that makes something returns NULL then. */
 
-static int fail_memory(const parser *p)
+static ln_il_place place_of(const ln_scan *at)
 {
-    return ln_il_fail_memory(p->err, p->lexer.place);
+    const ln_il_text *text = at->owner;
+    if (!text->n_lines)
+        return (ln_il_place){.file = at->file, .line = 1};
+    return text->lines[at->line - 1];
 }
 
-static int unexpected(const parser *p, const char *expected)
+static int fail_at(const ln_scan *at, const char *reason)
 {
-    char token[80];
-    return ln_il_fail(p->err, p->lexer.place, "%s is unexpected, expected %s",
-                      ln_il_lex_describe(&p->lexer, token, sizeof(token)), expected);
+    return ln_il_fail(at->err, place_of(at), "%s", reason);
 }
 
-static int next(parser *p)
+static int fail_memory(parser *p)
 {
-    return ln_il_host_step(p->host, &p->tokens) ? -1 : ln_il_lex_next(&p->lexer);
+    return ln_lexer_fail(&p->lexer, LN_MEMORY_REASON);
+}
+
+static int step(parser *p)
+{
+    p->lexer.failed |= ln_il_host_step(p->host, &p->steps) != 0;
+    return p->lexer.failed ? -1 : 0;
 }
 
 static int is_next(const parser *p, int kind)
 {
-    return p->lexer.kind == kind;
+    return ln_lexer_is(&p->lexer, kind);
 }
 
 static int is_name(const parser *p)
 {
-    return is_next(p, LN_IL_NAME) || is_next(p, LN_IL_STRING);
-}
-
-static int is_word(const parser *p, const char *word)
-{
-    return is_next(p, LN_IL_NAME) && !strcmp(p->lexer.text, word);
-}
-
-static int expect(parser *p, int kind)
-{
-    const char text[] = {'\'', (char)kind, '\'', '\0'};
-    return is_next(p, kind) ? next(p) : unexpected(p, text);
+    return is_next(p, LN_TOKEN_NAME) || is_next(p, LN_TOKEN_STRING);
 }
 
 // Takes the value, also NULL: there was no memory for it.
-static int put(const parser *p, json_t *object, const char *key, json_t *value)
+static int put(parser *p, json_t *object, const char *key, json_t *value)
 {
     return json_object_set_new(object, key, value) ? fail_memory(p) : 0;
 }
 
-static int push(const parser *p, json_t *array, json_t *value)
+static int push(parser *p, json_t *array, json_t *value)
 {
     return json_array_append_new(array, value) ? fail_memory(p) : 0;
 }
@@ -87,13 +84,13 @@ static int push(const parser *p, json_t *array, json_t *value)
 /* Values */
 
 // The token at hand as a string. Texts are checked to be UTF-8 when they become strings.
-static json_t *string(const parser *p)
+static json_t *string(parser *p)
 {
-    const ln_il_lexer *l = &p->lexer;
-    json_t *value = json_stringn(l->text, l->len);
-    json_t *unchecked = value ? NULL : json_stringn_nocheck(l->text, l->len);
+    const ln_scan_text *text = &p->lexer.text;
+    json_t *value = json_stringn(text->at, text->len);
+    json_t *unchecked = value ? NULL : json_stringn_nocheck(text->at, text->len);
     if (unchecked)
-        ln_il_fail(p->err, l->place, "a string is not UTF-8");
+        ln_lexer_fail(&p->lexer, "a string is not UTF-8");
     else if (!value)
         fail_memory(p);
     json_decref(unchecked);
@@ -102,198 +99,183 @@ static json_t *string(const parser *p)
 
 static json_t *take_name(parser *p, const char *expected)
 {
-    if (!is_name(p)) {
-        unexpected(p, expected);
-        return NULL;
-    }
-    json_t *name = string(p);
-    if (name && next(p)) {
-        json_decref(name);
-        return NULL;
-    }
+    json_t *name = is_name(p) ? string(p) : NULL;
+    if (!is_name(p))
+        ln_lexer_unexpected(&p->lexer, expected);
+    ln_lexer_next(&p->lexer);
     return name;
 }
 
-static json_t *read_value(parser *p, int depth);
+static json_t *read_value(parser *p);
 
-// What stands between brackets, up to the closing one; commas between and, if wanted, at the end.
-static int read_list(parser *p, int close, json_t *list, int depth,
-                     int (*read)(parser *p, json_t *list, int depth))
+static int read_element(ln_lexer *l, void *array)
 {
-    while (!is_next(p, close)) {
-        if (read(p, list, depth))
-            return -1;
-        if (!is_next(p, close) && expect(p, ','))
-            return -1;
-    }
-    return next(p);
-}
-
-static int read_element(parser *p, json_t *array, int depth)
-{
-    json_t *value = read_value(p, depth);
+    parser *p = (parser *)l;
+    json_t *value = read_value(p);
     return value ? push(p, array, value) : -1;
 }
 
-static int read_member(parser *p, json_t *object, int depth)
+// Takes the key of a member whose value comes next.
+static int put_value(parser *p, json_t *object, json_t *key)
 {
-    json_t *key = take_name(p, "a name");
-    if (!key)
-        return -1;
-    int rc = expect(p, ':');
-    if (!rc && json_object_get(object, json_string_value(key)))
-        rc = ln_il_fail(p->err, p->lexer.place, "'%.60s' is given twice", json_string_value(key));
-    json_t *value = rc ? NULL : read_value(p, depth);
-    rc = value ? put(p, object, json_string_value(key), value) : -1;
+    json_t *value = read_value(p);
+    const int rc = value ? put(p, object, json_string_value(key), value) : -1;
     json_decref(key);
     return rc;
 }
 
-static json_t *read_brackets(parser *p, int depth)
+static int read_member(ln_lexer *l, void *object)
 {
-    const int is_array = is_next(p, '[');
-    json_t *list = is_array ? json_array() : json_object();
-    if (!list) {
+    parser *p = (parser *)l;
+    json_t *key = take_name(p, "a name");
+    if (key && !ln_lexer_expect(l, ':') && json_object_get(object, json_string_value(key)))
+        ln_lexer_fail(l, "'%.60s' is given twice", json_string_value(key));
+    return key ? put_value(p, object, key) : -1;
+}
+
+static json_t *read_brackets(parser *p, int close, json_t *list, ln_lexer_func *read)
+{
+    ln_lexer_next(&p->lexer);
+    if (!list)
         fail_memory(p);
-        return NULL;
-    }
-    if (next(p) || read_list(p, is_array ? ']' : '}', list, depth + 1,
-                             is_array ? read_element : read_member)) {
+    p->depth++;
+    if (list && ln_lexer_list(&p->lexer, close, read, list)) {
         json_decref(list);
         return NULL;
     }
+    p->depth--;
     return list;
 }
 
-static json_t *read_word(const parser *p)
+static json_t *read_word(parser *p)
 {
-    if (is_word(p, "true"))
+    if (ln_lexer_is_word(&p->lexer, "true"))
         return json_true();
-    if (is_word(p, "false"))
+    if (ln_lexer_is_word(&p->lexer, "false"))
         return json_false();
-    return is_word(p, "null") ? json_null() : string(p);
+    return ln_lexer_is_word(&p->lexer, "null") ? json_null() : string(p);
 }
 
-static json_t *read_value(parser *p, int depth)
+// Behind '-': a number, or the word inf, which JSON has as a string.
+static json_t *read_negative(parser *p)
 {
-    if (depth > MAX_DEPTH) {
-        ln_il_fail(p->err, p->lexer.place, "brackets are nested too deeply, expected at most %d",
-                   MAX_DEPTH);
-        return NULL;
-    }
-    if (is_next(p, '[') || is_next(p, '{'))
-        return read_brackets(p, depth);
+    ln_lexer_next(&p->lexer);
+    if (is_next(p, LN_TOKEN_NUMBER))
+        return json_real(-p->lexer.number);
+    if (ln_lexer_is_word(&p->lexer, "inf"))
+        return json_string("-inf");
+    ln_lexer_unexpected(&p->lexer, "a number behind '-'");
+    return NULL;
+}
+
+static json_t *read_scalar(parser *p)
+{
     json_t *value = NULL;
-    if (is_next(p, LN_IL_NUMBER) && !(value = json_real(p->lexer.number)))
-        fail_memory(p);
-    else if (is_next(p, LN_IL_STRING))
+    if (is_next(p, '-'))
+        value = read_negative(p);
+    else if (is_next(p, LN_TOKEN_NUMBER))
+        value = json_real(p->lexer.number);
+    else if (is_next(p, LN_TOKEN_STRING))
         value = string(p);
-    else if (is_next(p, LN_IL_NAME))
+    else if (is_next(p, LN_TOKEN_NAME))
         value = read_word(p);
-    else if (!is_next(p, LN_IL_NUMBER))
-        unexpected(p, "a value");
-    if (value && next(p)) {
-        json_decref(value);
+    else
+        ln_lexer_unexpected(&p->lexer, "a value");
+    if (!value)
+        fail_memory(p);
+    ln_lexer_next(&p->lexer);
+    return value;
+}
+
+static json_t *read_value(parser *p)
+{
+    if (step(p))
+        return NULL;
+    if (p->depth > MAX_DEPTH) {
+        ln_lexer_fail(&p->lexer, "brackets are nested too deeply, expected at most %d", MAX_DEPTH);
         return NULL;
     }
-    return value;
+    if (is_next(p, '['))
+        return read_brackets(p, ']', json_array(), read_element);
+    if (is_next(p, '{'))
+        return read_brackets(p, '}', json_object(), read_member);
+    return read_scalar(p);
 }
 
 /* Operators */
 
 static int read_offset(parser *p, json_t *tensor)
 {
-    if (next(p))
-        return -1;
-    if (!is_next(p, LN_IL_NUMBER))
-        return unexpected(p, "an offset");
-    return put(p, tensor, "offset", json_real(p->lexer.number)) || next(p) ? -1 : 0;
+    ln_lexer_next(&p->lexer);
+    if (!is_next(p, LN_TOKEN_NUMBER))
+        return ln_lexer_unexpected(&p->lexer, "an offset");
+    const int rc = put(p, tensor, "offset", json_real(p->lexer.number));
+    ln_lexer_next(&p->lexer);
+    return rc;
 }
 
-// "ARG =", as the first member of an element of the list.
-static json_t *begin_argument(parser *p, json_t *list)
+// "ARG =", as the first member of an element that the list gets.
+static json_t *begin_argument(parser *p, json_t *op, const char *group)
 {
-    json_t *name = take_name(p, "the name of an argument");
+    json_t *name = step(p) ? NULL : take_name(p, "the name of an argument");
     json_t *element = name ? json_object() : NULL;
-    if (name && push(p, list, element)) {
+    if (name && push(p, json_object_get(op, group), element)) {
         json_decref(name);
         return NULL;
     }
-    return name && !put(p, element, "arg_name", name) && !expect(p, '=') ? element : NULL;
+    return name && !put(p, element, "arg_name", name) && !ln_lexer_expect(&p->lexer, '=') ? element
+                                                                                          : NULL;
 }
 
-static int read_tensor(parser *p, json_t *list)
+static int read_tensor(parser *p, json_t *op, const char *group)
 {
-    json_t *tensor = begin_argument(p, list);
+    json_t *tensor = begin_argument(p, op, group);
     json_t *name = tensor ? take_name(p, "the name of a tensor") : NULL;
     if (!name || put(p, tensor, "name", name))
         return -1;
     return is_next(p, '@') ? read_offset(p, tensor) : 0;
 }
 
-static int read_param(parser *p, json_t *list)
+static int read_input(ln_lexer *l, void *op)
 {
-    json_t *param = begin_argument(p, list);
-    json_t *value = param ? read_value(p, 0) : NULL;
+    return read_tensor((parser *)l, op, "tensors_in");
+}
+
+static int read_output(ln_lexer *l, void *op)
+{
+    return read_tensor((parser *)l, op, "tensors_out");
+}
+
+static int read_param(ln_lexer *l, void *op)
+{
+    parser *p = (parser *)l;
+    json_t *param = begin_argument(p, op, "params");
+    json_t *value = param ? read_value(p) : NULL;
     return value ? put(p, param, "value", value) : -1;
 }
 
-static int read_scratch(parser *p, json_t *object)
+// Only an operator with scratch memory has the key.
+static int read_scratch(ln_lexer *l, void *op)
 {
+    parser *p = (parser *)l;
     json_t *key = take_name(p, "'size' or 'offset'");
     if (!key)
         return -1;
-    int rc = expect(p, '=');
-    json_t *value = rc ? NULL : read_value(p, 0);
-    rc = value ? put(p, object, json_string_value(key), value) : -1;
-    json_decref(key);
-    return rc;
-}
-
-/* What stands between the bars, in order. */
-static const struct {
-    const char *key;
-    int (*read)(parser *p, json_t *list);
-    int is_optional; /* left out, the operator does not have the key */
-} groups[] = {
-    {"tensors_in", read_tensor, 0},
-    {"tensors_out", read_tensor, 0},
-    {"params", read_param, 0},
-    {"scratch", read_scratch, 1},
-};
-
-enum { N_GROUPS = sizeof(groups) / sizeof(groups[0]) };
-
-static int read_group(parser *p, json_t *list, int (*read)(parser *p, json_t *list))
-{
-    while (!is_next(p, '|') && !is_next(p, ')')) {
-        if (read(p, list))
-            return -1;
-        if (is_next(p, ',')) {
-            if (next(p))
-                return -1;
-        } else if (!is_next(p, '|') && !is_next(p, ')')) {
-            return unexpected(p, "',', '|' or ')'");
-        }
-    }
-    return 0;
+    if (!json_object_get(op, "scratch"))
+        put(p, op, "scratch", json_object());
+    ln_lexer_expect(l, '=');
+    return put_value(p, json_object_get(op, "scratch"), key);
 }
 
 // "(" and all groups; those that are left out are empty.
 static int read_groups(parser *p, json_t *op)
 {
-    if (expect(p, '('))
+    static ln_lexer_func *const read[] = {read_input, read_output, read_param, read_scratch};
+    if (ln_lexer_expect(&p->lexer, '(') || put(p, op, "tensors_in", json_array()) ||
+        put(p, op, "tensors_out", json_array()) || put(p, op, "params", json_array()) ||
+        ln_lexer_groups(&p->lexer, read, 4, op))
         return -1;
-    for (int g = 0; g < N_GROUPS; g++) {
-        if (g && is_next(p, '|') && next(p))
-            return -1;
-        if (groups[g].is_optional && is_next(p, ')'))
-            break;
-        json_t *list = groups[g].is_optional ? json_object() : json_array();
-        if (put(p, op, groups[g].key, list) || read_group(p, list, groups[g].read))
-            return -1;
-    }
-    return expect(p, ')');
+    return ln_lexer_expect(&p->lexer, ')');
 }
 
 static int keep_place(parser *p, const json_t *element, ln_il_place place)
@@ -308,7 +290,7 @@ static int keep_place(parser *p, const json_t *element, ln_il_place place)
 }
 
 // "conv2d3" for the fourth conv2d of its program, whatever the others are called.
-static int name_op(const parser *p, json_t *op, json_t *counts)
+static int name_op(parser *p, json_t *op, json_t *counts)
 {
     const char *optype = json_string_value(json_object_get(op, "optype"));
     const json_int_t n = json_integer_value(json_object_get(counts, optype));
@@ -340,14 +322,15 @@ static int read_op(parser *p, const program *into, json_t *name, ln_il_place pla
         return -1;
     }
     if (is_next(p, ':')) {
-        if (put(p, op, "name", name) || next(p))
+        ln_lexer_next(&p->lexer);
+        if (put(p, op, "name", name))
             return -1;
         name = take_name(p, "the type of an operator");
         if (!name)
             return -1;
     }
     return put(p, op, "optype", name) || name_op(p, op, into->counts) || read_groups(p, op) ||
-                   expect(p, ';')
+                   ln_lexer_expect(&p->lexer, ';')
                ? -1
                : 0;
 }
@@ -358,16 +341,18 @@ static int is_reserved(const char *key)
 }
 
 // Takes the key.
-static int read_key(parser *p, const program *into, json_t *name, ln_il_place place)
+static int read_key(parser *p, const program *into, json_t *name, const ln_scan *at)
 {
     const char *key = json_string_value(name);
     int rc = 0;
     if (is_reserved(key))
-        rc = ln_il_fail(p->err, place, "'%s' is unexpected before '='", key);
+        rc = ln_lexer_fail_at(&p->lexer, at, "'%s' is unexpected before '='", key);
     else if (json_object_get(into->json, key))
-        rc = ln_il_fail(p->err, place, "'%.60s' is given twice", key);
-    json_t *value = rc || next(p) ? NULL : read_value(p, 0);
-    if (!value || put(p, into->json, key, value) || keep_place(p, value, place) || expect(p, ';'))
+        rc = ln_lexer_fail_at(&p->lexer, at, "'%.60s' is given twice", key);
+    ln_lexer_next(&p->lexer);
+    json_t *value = rc ? NULL : read_value(p);
+    if (!value || put(p, into->json, key, value) || keep_place(p, value, place_of(at)) ||
+        ln_lexer_expect(&p->lexer, ';'))
         rc = -1;
     json_decref(name);
     return rc;
@@ -389,21 +374,16 @@ static int read_program(parser *p, json_t *json, int close, json_t *bodies)
 // After "body". All bodies belong to the top.
 static int read_body(parser *p, json_t *bodies)
 {
-    const ln_il_place place = p->lexer.place;
+    const ln_scan at = p->lexer.token;
     json_t *name = take_name(p, "the name of a body");
-    if (!name)
-        return -1;
-    int rc = 0;
-    json_t *body = json_object();
+    json_t *body = name ? json_object() : NULL;
     if (json_object_get(bodies, json_string_value(name)))
-        rc = ln_il_fail(p->err, place, "body '%.60s' is given twice", json_string_value(name));
-    if (rc)
-        json_decref(body);
-    else
-        rc = put(p, bodies, json_string_value(name), body) || keep_place(p, body, place) ||
-                     expect(p, '{') || read_program(p, body, '}', NULL) || expect(p, '}')
-                 ? -1
-                 : 0;
+        ln_lexer_fail_at(&p->lexer, &at, "body '%.60s' is given twice", json_string_value(name));
+    const int rc = !name || put(p, bodies, json_string_value(name), body) ||
+                           keep_place(p, body, place_of(&at)) || ln_lexer_expect(&p->lexer, '{') ||
+                           read_program(p, body, '}', NULL)
+                       ? -1
+                       : 0;
     json_decref(name);
     return rc;
 }
@@ -411,9 +391,9 @@ static int read_body(parser *p, json_t *bodies)
 // `bodies` NULL: in a body, which has none.
 static int read_statement(parser *p, const program *into, json_t *bodies)
 {
-    const ln_il_place place = p->lexer.place;
-    const int may_be_body = bodies && is_word(p, "body");
-    json_t *name = take_name(p, "an operator");
+    const ln_scan at = p->lexer.token;
+    const int may_be_body = bodies && ln_lexer_is_word(&p->lexer, "body");
+    json_t *name = step(p) ? NULL : take_name(p, "an operator");
     if (!name)
         return -1;
     if (may_be_body && is_name(p)) {
@@ -421,17 +401,18 @@ static int read_statement(parser *p, const program *into, json_t *bodies)
         return read_body(p, bodies);
     }
     if (is_next(p, '='))
-        return read_key(p, into, name, place);
+        return read_key(p, into, name, &at);
     if (is_next(p, '(') || is_next(p, ':'))
-        return read_op(p, into, name, place);
+        return read_op(p, into, name, place_of(&at));
     json_decref(name);
-    return unexpected(p, "'(', ':' or '='");
+    return ln_lexer_unexpected(&p->lexer, "'(', ':' or '='");
 }
 
+// Up to '}', or the end, behind which the parser then is.
 static int read_statements(parser *p, const program *into, int close, json_t *bodies)
 {
-    while (!is_next(p, close)) {
-        if (is_next(p, ';') ? next(p) : read_statement(p, into, bodies))
+    while (!ln_lexer_accept(&p->lexer, close)) {
+        if (!ln_lexer_accept(&p->lexer, ';') && read_statement(p, into, bodies))
             return -1;
     }
     return 0;
@@ -442,7 +423,7 @@ static int read_top(parser *p)
     json_t *bodies = json_object();
     if (!bodies)
         return fail_memory(p);
-    int rc = next(p) || read_program(p, p->model->tree, LN_IL_END, bodies) ? -1 : 0;
+    int rc = read_program(p, p->model->tree, LN_TOKEN_END, bodies);
     if (!rc && json_object_size(bodies))
         rc = put(p, p->model->tree, "bodies", json_incref(bodies));
     json_decref(bodies);
@@ -452,15 +433,19 @@ static int read_top(parser *p)
 int ln_il_parse(ln_il_model *m, const char *name, const ln_il_text *text, const ln_il_host *host,
                 ln_error *err)
 {
-    parser p = {.model = m, .host = host, .err = err};
+    const ln_scan at = {.file = name,
+                        .p = text->text,
+                        .end = text->len ? text->text + text->len : text->text,
+                        .line = 1,
+                        .err = err,
+                        .fail = fail_at,
+                        .owner = text};
+    parser p = {.model = m, .host = host};
+    ln_lexer_begin(&p.lexer, &at);
     m->tree = json_object();
     m->places = ln_hash_create(NULL, NULL, NULL, ln_free);
-    const int rc = ln_il_lex_begin(&p.lexer, name, text, err) ||
-                           (m->tree && m->places ? 0 : fail_memory(&p)) || read_top(&p)
-                       ? -1
-                       : 0;
-    ln_il_lex_end(&p.lexer);
-    return rc;
+    const int rc = m->tree && m->places ? read_top(&p) : fail_memory(&p);
+    return ln_lexer_end(&p.lexer) || rc ? -1 : 0;
 }
 
 void ln_il_model_free(ln_il_model *m)

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "gen/ln_scan.h"
+#include "base/ln_scan.h"
 
 ln_rjson *ln_rjson_get(const ln_rjson *object, const char *key)
 {
@@ -30,18 +30,21 @@ const char *ln_rjson_type_name(ln_rjson_type type)
 
 int ln_rjson_fail(const ln_rjson *node, ln_error *err, const char *fmt, ...)
 {
+    const ln_scan at = {.file = node->file, .line = node->line, .column = node->column, .err = err};
     va_list args;
     va_start(args, fmt);
-    ln_scan_fail_at(node->file, node->line, node->column, err, fmt, args);
+    ln_scan_vfail(&at, fmt, args);
     va_end(args);
     return -1;
 }
 
 int ln_rjson_fail_key(const ln_rjson *node, ln_error *err, const char *fmt, ...)
 {
+    const ln_scan at = {
+        .file = node->file, .line = node->key_line, .column = node->key_column, .err = err};
     va_list args;
     va_start(args, fmt);
-    ln_scan_fail_at(node->file, node->key_line, node->key_column, err, fmt, args);
+    ln_scan_vfail(&at, fmt, args);
     va_end(args);
     return -1;
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Relaxed JSON: a recursive-descent parser with positions.
 
-#include "base/ln_error_memory.h"
 #include "gen/ln_rjson.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/ln_scan.h"
+#include "base/ln_error_memory.h"
+#include "base/ln_scan.h"
 #include "lightnet/ln_util.h"
 
 /* ---- nodes ---- */

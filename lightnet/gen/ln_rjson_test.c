@@ -136,7 +136,7 @@ START_TEST(mistakes_are_told_with_their_place)
         {"\"a", "t.op:1:3: the end of the text, expected '\"' to end the string"},
         {"\"a\tb\"", "t.op:1:3: control character 0x09 in a string"},
         {"\"\\x\"", "t.op:1:2: unknown escape sequence in a string"},
-        {"\"\\u12g4\"", "t.op:1:2: \\u without four hexadecimal digits"},
+        {"\"\\u12g4\"", "t.op:1:2: \\u without 4 hexadecimal digits"},
         {"\"\\u0000\"", "t.op:1:2: \\u0000 in a string"},
         {"\"\\ud800x\"", "t.op:1:2: half of a surrogate pair"},
         {"\"\\udc00\"", "t.op:1:2: half of a surrogate pair"},

@@ -34,7 +34,7 @@ check 'checks descriptions when no output is asked for'
 
 "$optgen" -o small.c --header small.h no_semicolon.opt 2> message
 test $? -eq 1 && test ! -e small.c && test ! -e small.h &&
-    grep -q "^no_semicolon.opt:11:13: rule 'r': expected ';'" message
+    grep -q "^no_semicolon.opt:11:13: rule 'r': the end is unexpected, expected ';'" message
 check 'leaves no output after a mistake'
 
 "$optgen" -o small.c --header small.h --tests small_test.c unknown_size.opt 2> message

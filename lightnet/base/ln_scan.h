@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scanning relaxed JSON: a place in a text that knows its line and column, and what is read there.
+// Scanning text: a place in it that knows its line and column, and what is read there.
 //
-// Functions that fail record "FILE:LINE:COLUMN: reason" for the place where they are.
+// Functions that fail record "FILE:LINE:COLUMN: reason" for the place where they are, or what
+// `fail` makes of it.
 
 #ifndef LN_SCAN_H
 #define LN_SCAN_H
@@ -20,7 +21,17 @@ typedef struct ln_scan {
     int column;
     int depth; /* of nested arrays and objects */
     ln_error *err;
+
+    /* Records a reason for this place in its own way, and returns -1; NULL: see above. */
+    int (*fail)(const struct ln_scan *ps, const char *reason);
+    const void *owner; /* what it needs for that */
 } ln_scan;
+
+/** Text that grows, with a NUL behind it. All zero: none; free `at` (ln_free). */
+typedef struct ln_scan_text {
+    char *at;
+    size_t len, room;
+} ln_scan_text;
 
 /** Whether nothing comes any more. */
 int ln_scan_is_end(const ln_scan *ps);
@@ -38,7 +49,15 @@ void ln_scan_step(ln_scan *ps, size_t n);
 /** Steps over white space and comments. */
 void ln_scan_blanks(ln_scan *ps);
 
-/** Steps over the string at this place. Returns new: its content (ln_free). NULL on failure. */
+/** Appends bytes. -1 with a reason: no memory. */
+int ln_scan_add(const ln_scan *ps, ln_scan_text *text, const char *bytes, size_t len);
+
+/** Steps over the string at this place and appends its content. `is_c`: it may have escape
+ * sequences of C and `\$`, and control characters, besides what JSON has. -1 with a reason. */
+int ln_scan_string(ln_scan *ps, ln_scan_text *text, int is_c);
+
+/** Steps over the string of JSON at this place. Returns new: its content (ln_free). NULL on
+ * failure. */
 char *ln_scan_quoted(ln_scan *ps);
 
 /** ln_scan_quoted for a string between '''; *first_line becomes the line of its content. */
@@ -50,12 +69,9 @@ int ln_scan_check_utf8(ln_scan ps);
 /** Returns new: the next `len` bytes, which exist, as a string (ln_free). NULL on failure. */
 char *ln_scan_copy(const ln_scan *ps, size_t len);
 
-/** Records a reason for a place in a file; returns -1. */
-int ln_scan_fail_at(const char *file, int line, int column, ln_error *err, const char *fmt,
-                    va_list args);
-
 /** Records a reason for this place; returns -1. */
 int ln_scan_fail(const ln_scan *ps, const char *fmt, ...) LN_PRINTF(2, 3);
+int ln_scan_vfail(const ln_scan *ps, const char *fmt, va_list args);
 
 /** The same where there is no memory. */
 int ln_scan_fail_memory(const ln_scan *ps);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scanning relaxed JSON: places, blanks, strings, UTF-8.
+// Scanning text: places, blanks, strings, UTF-8.
 
-#include "gen/ln_scan.h"
+#include "base/ln_scan.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -12,19 +12,20 @@
 
 /* ---- places and mistakes ---- */
 
-int ln_scan_fail_at(const char *file, int line, int column, ln_error *err, const char *fmt,
-                    va_list args)
+int ln_scan_vfail(const ln_scan *ps, const char *fmt, va_list args)
 {
     char reason[LN_MAXLINE];
     vsnprintf(reason, sizeof(reason), fmt, args);
-    return ln_error_set(err, "%s:%d:%d: %s", file, line, column, reason);
+    if (ps->fail)
+        return ps->fail(ps, reason);
+    return ln_error_set(ps->err, "%s:%d:%d: %s", ps->file, ps->line, ps->column, reason);
 }
 
 int ln_scan_fail(const ln_scan *ps, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    ln_scan_fail_at(ps->file, ps->line, ps->column, ps->err, fmt, args);
+    ln_scan_vfail(ps, fmt, args);
     va_end(args);
     return -1;
 }
@@ -99,36 +100,29 @@ int ln_scan_expected(const ln_scan *ps, const char *what)
 
 /* ---- strings ---- */
 
-/** A string that grows; `text` is NULL until something is added. */
-typedef struct buffer {
-    char *text;
-    size_t len;
-    size_t capacity;
-} buffer;
-
-static int buffer_add(const ln_scan *ps, buffer *buf, const char *bytes, size_t len)
+int ln_scan_add(const ln_scan *ps, ln_scan_text *text, const char *bytes, size_t len)
 {
-    if (buf->capacity - buf->len <= len) {
-        const size_t capacity = (buf->len + len + 1) * 2;
-        char *text = ln_realloc(buf->text, capacity);
-        if (!text)
+    if (text->room - text->len <= len) {
+        const size_t room = (text->len + len + 1) * 2;
+        char *at = ln_realloc(text->at, room);
+        if (!at)
             return ln_scan_fail_memory(ps);
-        buf->text = text;
-        buf->capacity = capacity;
+        text->at = at;
+        text->room = room;
     }
-    memcpy(buf->text + buf->len, bytes, len);
-    buf->len += len;
-    buf->text[buf->len] = '\0';
+    memcpy(text->at + text->len, bytes, len);
+    text->len += len;
+    text->at[text->len] = '\0';
     return 0;
 }
 
 char *ln_scan_copy(const ln_scan *ps, size_t len)
 {
-    buffer buf = {0};
-    return buffer_add(ps, &buf, ps->p, len) ? NULL : buf.text;
+    ln_scan_text text = {0};
+    return ln_scan_add(ps, &text, ps->p, len) ? NULL : text.at;
 }
 
-static int buffer_add_code_point(const ln_scan *ps, buffer *buf, uint32_t cp)
+static int add_code_point(const ln_scan *ps, ln_scan_text *text, uint32_t cp)
 {
     char utf8[4];
     size_t len;
@@ -151,7 +145,7 @@ static int buffer_add_code_point(const ln_scan *ps, buffer *buf, uint32_t cp)
         utf8[3] = (char)(0x80 | (cp & 0x3F));
         len = 4;
     }
-    return buffer_add(ps, buf, utf8, len);
+    return ln_scan_add(ps, text, utf8, len);
 }
 
 static int hex_digit(char c)
@@ -165,86 +159,87 @@ static int hex_digit(char c)
     return -1;
 }
 
-/** Reads "\uXXXX" at the parser's place to *unit without stepping over it; -1 without a message. */
-static int peek_utf16_unit(const ln_scan *ps, uint32_t *unit)
+/** Reads `n` digits that follow '\' and `letter` at this place to *code without stepping over them;
+ * -1 without a message. */
+static int peek_code(const ln_scan *ps, char letter, size_t n, uint32_t *code)
 {
-    *unit = 0;
-    if (ln_scan_peek(ps, 0) != '\\' || ln_scan_peek(ps, 1) != 'u')
+    *code = 0;
+    if (ln_scan_peek(ps, 0) != '\\' || ln_scan_peek(ps, 1) != letter)
         return -1;
-    for (size_t i = 2; i < 6; i++) {
+    for (size_t i = 2; i < 2 + n; i++) {
         const int digit = hex_digit(ln_scan_peek(ps, i));
         if (digit < 0)
             return -1;
-        *unit = *unit << 4 | (uint32_t)digit;
+        *code = *code << 4 | (uint32_t)digit;
     }
     return 0;
 }
 
-static int parse_unicode_escape(ln_scan *ps, buffer *buf)
+/** '\u' and four digits, of characters beyond 16 bits two such (RFC 8259, 7); '\x' and two. */
+static int parse_code(ln_scan *ps, ln_scan_text *text, char letter)
 {
+    const size_t n = letter == 'u' ? 4 : 2;
     uint32_t cp, low;
-    if (peek_utf16_unit(ps, &cp))
-        return ln_scan_fail(ps, "\\u without four hexadecimal digits");
+    if (peek_code(ps, letter, n, &cp))
+        return ln_scan_fail(ps, "\\%c without %zu hexadecimal digits", letter, n);
     if (cp == 0)
-        return ln_scan_fail(ps, "\\u0000 in a string");
+        return ln_scan_fail(ps, "\\%c%0*d in a string", letter, (int)n, 0);
     ln_scan at_low = *ps;
-    at_low.p += 6;
-    if (cp >= 0xD800 && cp < 0xDC00 && !peek_utf16_unit(&at_low, &low) && low >= 0xDC00 &&
+    at_low.p += 2 + n;
+    if (cp >= 0xD800 && cp < 0xDC00 && !peek_code(&at_low, 'u', 4, &low) && low >= 0xDC00 &&
         low < 0xE000) {
         cp = 0x10000 + ((cp - 0xD800) << 10) + (low - 0xDC00);
         ln_scan_step(ps, 6);
     } else if (cp >= 0xD800 && cp < 0xE000) {
         return ln_scan_fail(ps, "half of a surrogate pair");
     }
-    ln_scan_step(ps, 6);
-    return buffer_add_code_point(ps, buf, cp);
+    ln_scan_step(ps, 2 + n);
+    return add_code_point(ps, text, cp);
 }
 
-static int parse_escape(ln_scan *ps, buffer *buf)
+static int parse_escape(ln_scan *ps, ln_scan_text *text, int is_c)
 {
-    static const char letters[] = "\"\\/bfnrt";
-    static const char values[] = "\"\\/\b\f\n\r\t";
+    static const char letters[] = "\"\\/bfnrt'?$"; // the last three of C
+    static const char values[] = "\"\\/\b\f\n\r\t'?$";
     const char letter = ln_scan_peek(ps, 1);
-    if (letter == 'u')
-        return parse_unicode_escape(ps, buf);
+    if (letter == 'u' || (letter == 'x' && is_c))
+        return parse_code(ps, text, letter);
     const char *found = letter ? strchr(letters, letter) : NULL;
-    if (!found)
+    if (!found || (!is_c && found - letters > 7))
         return ln_scan_fail(ps, "unknown escape sequence in a string");
     ln_scan_step(ps, 2);
-    return buffer_add(ps, buf, &values[found - letters], 1);
+    return ln_scan_add(ps, text, &values[found - letters], 1);
 }
 
-/** Parses the content of a string behind its opening quote, and the closing one. */
-static int parse_quoted(ln_scan *ps, buffer *buf)
+int ln_scan_string(ln_scan *ps, ln_scan_text *text, int is_c)
 {
-    while (ln_scan_peek(ps, 0) != '"') {
+    for (ln_scan_step(ps, 1); ln_scan_peek(ps, 0) != '"';) {
         const char c = ln_scan_peek(ps, 0);
         if (ln_scan_is_end(ps) || c == '\n' || c == '\r')
             return ln_scan_expected(ps, "'\"' to end the string");
-        if ((unsigned char)c < ' ')
+        if ((unsigned char)c < ' ' && !is_c)
             return ln_scan_fail(ps, "control character 0x%02X in a string", (unsigned)c);
         if (c == '\\') {
-            if (parse_escape(ps, buf))
+            if (parse_escape(ps, text, is_c))
                 return -1;
         } else {
-            if (buffer_add(ps, buf, ps->p, 1))
+            if (ln_scan_add(ps, text, ps->p, 1))
                 return -1;
             ln_scan_step(ps, 1);
         }
     }
     ln_scan_step(ps, 1);
-    return 0;
+    return ln_scan_add(ps, text, "", 0);
 }
 
 char *ln_scan_quoted(ln_scan *ps)
 {
-    buffer buf = {0};
-    ln_scan_step(ps, 1);
-    if (buffer_add(ps, &buf, "", 0) || parse_quoted(ps, &buf)) {
-        ln_free(buf.text);
+    ln_scan_text text = {0};
+    if (ln_scan_string(ps, &text, 0)) {
+        ln_free(text.at);
         return NULL;
     }
-    return buf.text;
+    return text.at;
 }
 
 char *ln_scan_block(ln_scan *ps, int *first_line)
@@ -271,11 +266,11 @@ char *ln_scan_block(ln_scan *ps, int *first_line)
         }
         ln_scan_step(ps, 1);
     }
-    buffer buf = {0};
-    if (buffer_add(ps, &buf, text, (size_t)(ps->p - text)))
+    ln_scan_text block = {0};
+    if (ln_scan_add(ps, &block, text, (size_t)(ps->p - text)))
         return NULL;
     ln_scan_step(ps, 3);
-    return buf.text;
+    return block.at;
 }
 
 /* ---- UTF-8 ---- */
