@@ -88,11 +88,8 @@ static const char *word(reader *r, const char *expected)
 
 static void add_item(reader *r, const char ***items, int *len, const char *item)
 {
-    const char **longer = ln_arena_alloc(r->arena, ((size_t)*len + 1) * sizeof(*longer));
-    if (*len > 0)
-        memcpy(longer, *items, (size_t)*len * sizeof(*longer));
-    longer[(*len)++] = item;
-    *items = longer;
+    *items = ln_arena_grow(r->arena, *items, (size_t)*len, sizeof(**items));
+    (*items)[(*len)++] = item;
 }
 
 /* ---- values ---- */
@@ -607,7 +604,9 @@ static int data_elements(ln_lexer *l, void *to)
     if (text && ln_lexer_accept_word(l, "x")) {
         const ln_scan place = l->token;
         const char *count = number(r);
-        n = count ? strtod(count, NULL) : 0;
+        if (!count)
+            return -1;
+        n = strtod(count, NULL);
         if (n < 1 || n > MAX_COUNT || n != (int)n)
             return ln_lexer_fail_at(l, &place, "%s elements, expected 1 to %d", count, MAX_COUNT);
     }
