@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rules of blocked.opt ask and compute.
+// What the rules of the descriptions blocked*.opt ask and compute.
 
 #ifndef LN_BLOCKED_RULES_H
 #define LN_BLOCKED_RULES_H
@@ -7,6 +7,8 @@
 #include <limits.h>
 #include <string.h>
 
+#include "arch/cpu/ln_blocked_pick.h"
+#include "arch/cpu/ln_halves.h"
 #include "arch/cpu/ln_tuned.h"
 #include "arch/none/ln_padding.h"
 #include "ir/ln_dynamic.h"
@@ -88,6 +90,108 @@ static inline int tile_of(const ln_context *ctx, const ln_op *conv, const ln_ten
 {
     const tl_conv2d_param param = window_of(conv);
     return ln_tuned_conv2d(ctx, x->tensor->dims, y->tensor->dims, &param);
+}
+
+/* ---- windows ---- */
+
+/** Whether each channel of `x` is convolved by itself, to one channel. */
+static inline int is_depthwise(const ln_op *conv, const ln_tensor_entry *x,
+                               const ln_tensor_entry *w)
+{
+    return ln_rule_has_number(conv, "group", x->tensor->dims[1]) &&
+           w->tensor->dims[0] == x->tensor->dims[1];
+}
+
+/** Whether no window of an extent lies within its padding: top, left, bottom, right. */
+static inline int is_less(const int padding[4], const int size[2])
+{
+    return padding[0] < size[0] && padding[2] < size[0] && padding[1] < size[1] &&
+           padding[3] < size[1];
+}
+
+/* ---- picks of channels ---- */
+
+/** Of a shuffle by transposing: as many as a list of them may have. */
+enum { SHUFFLED = 4096 };
+
+/** Whether `split` are the channels of `x` as groups of channels, two axes in place of one. */
+static inline int splits_channels(const ln_tensor_entry *split, const ln_tensor_entry *x)
+{
+    const int *const dims = split->tensor->dims, *const whole = x->tensor->dims;
+    return split->tensor->ndim == 5 && x->tensor->ndim == 4 && dims[0] == whole[0] &&
+           dims[3] == whole[2] && dims[4] == whole[3];
+}
+
+/** Channels that were [groups, rest] become [rest, groups]. */
+static const int *shuffle_of(const ln_tensor_entry *split, int *map)
+{
+    const int groups = split->tensor->dims[1], rest = split->tensor->dims[2];
+    for (int i = 0; i < groups * rest; i++)
+        map[i] = i % groups * rest + i / groups;
+    return map;
+}
+
+/* ---- resampling ---- */
+
+/** The four numbers of a parameter, of each axis, and `last` of the lanes. */
+static const double *with_lanes(const ln_op *op, const char *arg_name, double last, double *numbers)
+{
+    const ln_param_entry *const pe = ln_param_list_find(op->op_arg->params, arg_name);
+    memcpy(numbers, pe->value_array_double, 4 * sizeof(*numbers));
+    numbers[4] = last;
+    return numbers;
+}
+
+/** Whether a resample looks along the first two axes at the place where it is. */
+static inline int keeps_channels(const ln_op *op)
+{
+    double shift[5], start[5], span[5], steps[5], stretch[5];
+    with_lanes(op, "shift", 0, shift);
+    with_lanes(op, "start", 0, start);
+    with_lanes(op, "span", 0, span);
+    with_lanes(op, "steps", 0, steps);
+    with_lanes(op, "stretch", 0, stretch);
+    int keeps = 1;
+    for (int i = 0; i < 2; i++)
+        keeps &= shift[i] + start[i] == 0 && span[i] == steps[i] && stretch[i] == 1;
+    return keeps;
+}
+
+/** The shape that `work` makes, with the blocks of `xb`. */
+static const int *blocked_dims(const ln_op *work, const ln_tensor_entry *xb, int *dims)
+{
+    memcpy(dims, ln_rule_get_ints(work, "dims", NULL), 4 * sizeof(*dims));
+    dims[1] = xb->tensor->dims[1];
+    dims[4] = xb->tensor->dims[4];
+    return dims;
+}
+
+/** Whether only height and width change. */
+static inline int changes_extent(const ln_tensor_entry *x, const ln_tensor_entry *y)
+{
+    return x->tensor->dims[0] == y->tensor->dims[0] && x->tensor->dims[1] == y->tensor->dims[1];
+}
+
+/* ---- bfloat16 ---- */
+
+/** Whether a convolution is faster with bfloat16 than with floats, by whatever algorithm. Programs
+ * for other batches share the weights, which are packed as one image wants them. */
+static inline int pays_in_halves(const ln_context *ctx, const ln_op *conv, const ln_tensor_entry *x,
+                                 const ln_tensor_entry *y)
+{
+    const int *const src = x->tensor->dims, *const dst = y->tensor->dims,
+                     images = ctx->many_shapes ? 1 : src[0];
+    const tl_conv2d_param param = window_of(conv);
+    return tl_blocked_conv2d_pairs_pay((const int[4]){images, src[1], src[2], src[3]},
+                                       (const int[4]){images, dst[1], dst[2], dst[3]}, &param,
+                                       tile_of(ctx, conv, x, y));
+}
+
+/** Whether the weights of a convolution may be packed in pairs. */
+static inline int is_packable_in_pairs(const ln_tensor_entry *w)
+{
+    const int *const dims = w->tensor->dims;
+    return is_packable(w, tl_blocked_conv2d_packed_pairs(dims[1], dims + 2));
 }
 
 #endif

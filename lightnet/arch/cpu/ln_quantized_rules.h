@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rules of quantized.opt ask and compute.
+// What the rules of quantized.opt and signed.opt ask and compute.
 
 #ifndef LN_QUANTIZED_RULES_H
 #define LN_QUANTIZED_RULES_H
 
 #include "arch/cpu/ln_blocked_rules.h"
-#include "arch/cpu/ln_blocked_window_rules.h"
 #include "arch/cpu/ln_quantized.h"
 #include "arch/cpu/ln_tuned.h"
 #include "lightnet/ln_rule.h"
@@ -130,6 +129,20 @@ static inline int only_pads(const ln_op *conv)
 static inline int is_linear_product(const ln_op *matmul)
 {
     return ln_rule_has_number(matmul, "alpha", 1) && ln_rule_has_number(matmul, "beta", 1);
+}
+
+/** Whether `q` holds signed 8-bit numbers that a run computes. */
+static inline int is_signed(const ln_tensor_entry *q)
+{
+    return q->tensor->dtype == TL_INT8 && !q->isconst;
+}
+
+/** Whether the constant `w` is unsigned with the one zero point 128. */
+static inline int is_around_128(const ln_context *ctx, const ln_tensor_entry *w,
+                                const ln_tensor_entry *zero)
+{
+    return w->isconst && w->tensor->dtype == TL_UINT8 && w->tensor->ndim > 0 &&
+           ln_rule_scalar(ctx, zero) == 128;
 }
 
 #endif
