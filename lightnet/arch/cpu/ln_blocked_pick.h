@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules about channels in blocks of 16 that are joined, split and picked: written by hand, since
-// their operators have any number of tensors (blocked_pick.opt).
+// their operators have any number of tensors (blocked.opt).
 
 #ifndef LN_BLOCKED_PICK_H
 #define LN_BLOCKED_PICK_H

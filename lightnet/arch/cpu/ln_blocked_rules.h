@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rules of the descriptions blocked*.opt ask and compute.
+// What the rules of the descriptions blocked.opt and blocked_halves.opt ask and compute.
 
 #ifndef LN_BLOCKED_RULES_H
 #define LN_BLOCKED_RULES_H

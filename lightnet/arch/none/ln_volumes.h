@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A rule about convolutions over three axes, written by hand, since it makes as many operators as
-// kernels are deep (volumes.opt).
+// kernels are deep (lines.opt).
 
 #ifndef LN_VOLUMES_H
 #define LN_VOLUMES_H
