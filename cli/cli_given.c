@@ -6,10 +6,13 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli_compare.h"
+#include "cli_options.h"
 #include "cli_source.h"
+#include "lightnet/lightnet.h"
 #include "lightnet/ln_input.h"
 #include "tensorlight/tl_type.h"
 
@@ -93,4 +96,36 @@ int cli_given_has_nan(char *text, const char *file, const char *name, const tl_t
         snprintf(text, LN_MAXLINE, "%s: %d of %d elements of input '%s' are NaN", file, n, t->len,
                  name);
     return n > 0;
+}
+
+/* ---- options for images ---- */
+
+/* More than what images begin with. */
+enum { LOOK_SIZE = 64 };
+
+static int begins_like_image(const char *file)
+{
+    char begin[LOOK_SIZE];
+    FILE *stream = fopen(file, "rbe");
+    if (!stream)
+        return 1; // an error later
+    const size_t size = fread(begin, 1, sizeof(begin), stream);
+    fclose(stream);
+    return ln_image_is_image(begin, size);
+}
+
+static int may_be_image(const char *file)
+{
+    struct stat st;
+    return !strcmp(file, "-") || stat(file, &st) || !S_ISREG(st.st_mode) || begins_like_image(file);
+}
+
+void cli_given_warn(const cli_options *opt)
+{
+    for (int i = 0; i < opt->inputs.n; i++) {
+        if (may_be_image(cli_given_file(opt->inputs.items[i])))
+            return;
+    }
+    if (opt->for_images && !opt->data && !opt->quiet)
+        fprintf(stderr, "warning: --%s does nothing: no input is an image\n", opt->for_images);
 }

@@ -32,4 +32,9 @@ int cli_given_has_nan(char *text, const char *file, const char *name, const tl_t
 /** The next -i FILE without a name, from `*i`; NULL when there is none. */
 const char *cli_given_next(const cli_options *opt, int *i);
 
+/** Warns of an option for images, such as --mean, where no file that -i names is an image. Standard
+ * input and pipes, which can be read only once, may be images; what cannot be read is an error
+ * later. */
+void cli_given_warn(const cli_options *opt);
+
 #endif

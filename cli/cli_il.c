@@ -8,7 +8,6 @@
 #include <strings.h>
 
 #include "il/ln_il.h"
-#include "il/ln_il_write.h"
 #include "lightnet/ln_util.h"
 
 /* How much of a file is looked at to recognise it. */

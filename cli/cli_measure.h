@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What benchmarks share: the times of runs, peak memory, and silence of the model.
+// What benchmarks share: the times of runs, the data of their inputs, peak memory, and silence of
+// the model.
+//
+//     cli_kept kept;
+//     if (!cli_kept_take(&kept, ctx))           // after the inputs are set, before the first run
+//         while (...)
+//             if (cli_kept_restore(&kept, ctx) || ln_context_run(ctx)) ...
+//     cli_kept_free(&kept);
 
 #ifndef CLI_MEASURE_H
 #define CLI_MEASURE_H
+
+#include "lightnet/lightnet.h"
+#include "tensorlight/tensorlight.h"
 
 /** Times of runs, in ms. Begins zeroed. */
 typedef struct cli_times {
@@ -22,6 +32,21 @@ void cli_times_sort(cli_times *times);
 double cli_times_quantile(const cli_times *times, double q);
 
 void cli_times_free(cli_times *times);
+
+/** Data of inputs for several runs: a run may reuse the memory of an input whose sizes are open. */
+typedef struct cli_kept {
+    struct cli_kept_input *inputs; /* with open sizes */
+    int n;
+} cli_kept;
+
+/** Copies the data of the context's inputs with open sizes. Borrows their names. Returns 0, or
+ * CLI_FAILED after a message; free in any case. */
+int cli_kept_take(cli_kept *kept, const ln_context *ctx);
+
+/** Sets them. -1 with the reason in the context. */
+int cli_kept_restore(const cli_kept *kept, ln_context *ctx);
+
+void cli_kept_free(cli_kept *kept);
 
 /** The most memory of the process that was resident at once, in KiB. */
 double cli_peak_memory_kb(void);

@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "cli_kept.h"
+#include "cli_measure.h"
 #include "cli_model.h"
 
 typedef struct cli_op_times {

@@ -2,12 +2,287 @@
 // lightnet run, and the short form: compile, run, and hand out the outputs.
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "cli_given.h"
+#include "cli_il.h"
 #include "cli_model.h"
+#include "cli_msg.h"
 #include "cli_output.h"
-#include "cli_run_session.h"
+#include "cli_session.h"
+#include "cli_source.h"
+#include "lightnet/ln_input.h"
+#include "lightnet/ln_msg.h"
+#include "lightnet/ln_session.h"
+#include "tensorlight/tl_util.h"
+
+/* ---- with a session: inputs may have any shapes that the model allows ---- */
+
+/* A run under way. */
+typedef struct run {
+    const cli_options *opt;
+    const char *source; /* for messages */
+    ln_model *model;
+    ln_session *session;
+    char *is_named; /* of each input: an -i has given it by name */
+    int has_other;  /* an array has not the fixed shape of its input */
+} run;
+
+/* Whether a session will do */
+
+// The option for compiling, or about what is compiled; NULL: none.
+static const char *find_excluding(const cli_options *opt)
+{
+    return opt->run_only     ? "-r"
+           : opt->target     ? "-t"
+           : opt->tune       ? "--tune"
+           : opt->precision  ? "--precision"
+           : opt->disabled.n ? "--disable-rule"
+                             : NULL;
+}
+
+// Models of which the library reads the file as it is.
+static int is_for_session(const cli_options *opt)
+{
+    return !opt->run_only && !cli_source_is_stream(opt->args[0]) && !cli_il_is_file(opt->args[0]);
+}
+
+// Contexts check what is said of a compiled model.
+static int is_compiled(const ln_model *model)
+{
+    return ln_model_metadata(model, "target") || ln_model_metadata(model, "program.1");
+}
+
+// Whether the model has inputs, of types that there are, and all that -i names are inputs: other
+// tensors that a model makes may be given, too.
+static int has_inputs(const ln_model *model, const cli_options *opt)
+{
+    char name[LN_MAX_NAME_LEN];
+    if (!cli_session_has_types(model))
+        return 0;
+    for (int i = 0; i < opt->inputs.n; i++)
+        if (cli_given_split(opt->inputs.items[i], name) && ln_model_input_index(model, name) < 0)
+            return 0;
+    return ln_model_num_inputs(model) > 0;
+}
+
+// The same with --map, which a context cannot do. NULL after a message.
+static ln_model *open_mapped(const cli_options *opt)
+{
+    const char *other = opt->fetch.n ? "--fetch" : find_excluding(opt);
+    if (other)
+        cli_fail("--map and %s exclude each other", other);
+    else if (!is_for_session(opt))
+        cli_fail("%s: --map needs a compiled model in one file", cli_source_name(opt->args[0]));
+    if (other || !is_for_session(opt))
+        return NULL;
+    ln_model *model = cli_session_open(opt);
+    if (!model || has_inputs(model, opt))
+        return model;
+    cli_fail("%s: --map is for models with inputs, and -i for these; run it without --map",
+             opt->args[0]);
+    ln_model_free(model);
+    return NULL;
+}
+
+// Where a time limit ends opening there is no time left for a context to explain it.
+// Opens the model if a session can do what the options ask for. NULL without a message: a context
+// must do it, or say why it cannot.
+static ln_model *open_model(const cli_options *opt)
+{
+    const int may_try = is_for_session(opt) && opt->max_seconds < 0;
+    ln_model *model = may_try ? cli_session_try(opt) : NULL;
+    if (!model || (has_inputs(model, opt) && !(find_excluding(opt) && is_compiled(model))))
+        return model;
+    ln_model_free(model);
+    return NULL;
+}
+
+/* Inputs */
+
+static int fail_input(const run *r, const char *name, const char *reason)
+{
+    return cli_fail("%s: input '%s': %s", r->source, name, reason);
+}
+
+// Why the file, unless it cannot be read, does not say a shape.
+static int fail_open(const run *r, int i, const ln_error *err)
+{
+    char option[LN_MAXLINE];
+    const char *name = ln_model_input_name(r->model, i), *reason = ln_error_text(err);
+    if (ln_error_status(err) != LN_OK)
+        return fail_input(r, name, reason);
+    return cli_fail("%s: input '%s': %s; give its open sizes, as by %s", r->source, name,
+                    *reason ? reason : "a stream does not say its shape",
+                    cli_session_shape_option(r->model, i, option));
+}
+
+// A shape with open sizes is that of the array in the file. Returns new (tl_tensor_free_data_too),
+// NULL after a message.
+static tl_tensor *read_open(const run *r, int i, const char *file)
+{
+    ln_error err;
+    ln_error_clear(&err);
+    tl_tensor *whole = cli_source_is_stream(file) ? NULL : ln_input_read_whole(file, &err);
+    if (!whole) {
+        fail_open(r, i, &err);
+        return NULL;
+    }
+    tl_tensor like = *whole;
+    like.dtype = ln_model_input_info(r->model, i)->dtype;
+    tl_tensor *tensor = cli_given_read(r->opt, file, &like, &err);
+    if (!tensor)
+        fail_input(r, ln_model_input_name(r->model, i), ln_error_text(&err));
+    tl_tensor_free_data_too(whole);
+    return tensor;
+}
+
+static int has_other_shape(const char *file, const tl_tensor *info)
+{
+    ln_error err;
+    ln_error_clear(&err);
+    tl_tensor *whole = cli_source_is_stream(file) ? NULL : ln_input_read_whole(file, &err);
+    const int is_other = whole && !tl_tensor_issameshape(whole, info);
+    tl_tensor_free_data_too(whole);
+    return is_other;
+}
+
+static tl_tensor *read_closed(run *r, int i, const char *file)
+{
+    ln_error err;
+    const tl_tensor *info = ln_model_input_info(r->model, i);
+    ln_error_clear(&err);
+    tl_tensor *tensor = cli_given_read(r->opt, file, info, &err);
+    if (!tensor && !r->opt->map)
+        r->has_other = has_other_shape(file, info);
+    if (!tensor && !r->has_other)
+        fail_input(r, ln_model_input_name(r->model, i), ln_error_text(&err));
+    return tensor;
+}
+
+static int set_input(run *r, int i, const char *file)
+{
+    char text[LN_MAXLINE];
+    const char *name = ln_model_input_name(r->model, i);
+    const int is_open = *file && cli_session_is_open(ln_model_input_info(r->model, i));
+    tl_tensor *t = is_open ? read_open(r, i, file) : read_closed(r, i, file);
+    if (!t)
+        return CLI_FAILED;
+    if (cli_given_has_nan(text, file, name, t))
+        cli_model_print_message((void *)r->opt, LN_MSG_WARN, text);
+    const ln_status status =
+        ln_session_set_input(r->session, name, t->dtype, t->ndim, t->dims, t->data);
+    tl_tensor_free_data_too(t);
+    return status ? cli_session_fail(r->session, r->opt) : 0;
+}
+
+static int set_named(run *r)
+{
+    char name[LN_MAX_NAME_LEN];
+    for (int k = 0; k < r->opt->inputs.n; k++) {
+        const char *arg = r->opt->inputs.items[k], *file = cli_given_split(arg, name);
+        const int i = file ? ln_model_input_index(r->model, name) : -1;
+        if (!file)
+            continue;
+        if (r->is_named[i])
+            return cli_fail("%s: '-i %s': input '%s' is given twice", r->source, arg, name);
+        r->is_named[i] = 1;
+        if (set_input(r, i, file))
+            return CLI_FAILED;
+    }
+    return 0;
+}
+
+static int fail_not_given(const run *r, int i)
+{
+    char shape[LN_MAXLINE];
+    return cli_model_fail_not_given(r->source, ln_model_input_name(r->model, i),
+                                    ln_model_input_info(r->model, i)->dtype,
+                                    cli_session_input_shape(r->model, i, shape), "");
+}
+
+static int set_unnamed(run *r)
+{
+    const int n = ln_model_num_inputs(r->model);
+    int k = 0;
+    for (int i = 0; i < n; i++) {
+        if (r->is_named[i])
+            continue;
+        const char *file = cli_given_next(r->opt, &k);
+        if (file ? set_input(r, i, file) : fail_not_given(r, i))
+            return CLI_FAILED;
+    }
+    const char *surplus = cli_given_next(r->opt, &k);
+    return surplus ? cli_fail("%s: '-i %s' is one too many: the model has %d input%s", r->source,
+                              surplus, n, n == 1 ? "" : "s")
+                   : 0;
+}
+
+/* Running */
+
+static void add_time(void *data, const char *name, const char *type, uint64_t ns)
+{
+    uint64_t *sum = data;
+    (void)name;
+    (void)type;
+    *sum += ns;
+}
+
+// The time is that of the operators: the first run of new shapes makes a program, too.
+static int run_session_once(const run *r)
+{
+    uint64_t ns = 0;
+    ln_session_set_timeout(r->session, cli_model_time_left(r->opt));
+    return ln_session_run_timed(r->session, add_time, &ns) ? cli_session_fail(r->session, r->opt)
+                                                           : cli_output_print_time(ns);
+}
+
+static int deliver_all(const run *r, const cli_labels *names)
+{
+    int status = 0;
+    for (int k = 0; k < ln_model_num_outputs(r->model) && !status; k++) {
+        const char *name = ln_model_output_name(r->model, k);
+        const tl_tensor *t = ln_session_output(r->session, name);
+        status = t ? cli_output_deliver(r->opt, name, k, t, names)
+                   : cli_session_fail(r->session, r->opt);
+    }
+    return status;
+}
+
+static int set_and_run(run *r)
+{
+    cli_msg_hold();
+    const int is_set = !set_named(r) && !set_unnamed(r);
+    cli_msg_release(!r->has_other);
+    if (!is_set)
+        return CLI_FAILED;
+    const int status = cli_output_check(r->opt, ln_model_num_outputs(r->model));
+    return status ? status : run_session_once(r);
+}
+
+// Runs the model (takes it) with the inputs of -i and delivers its outputs. *has_other_shape:
+// nothing has been run, and there was no message, as an array has not the fixed shape of its input:
+// a context may read the model for that shape.
+static int run_session(ln_model *model, const cli_options *opt, const cli_labels *names,
+                       int *has_other_shape)
+{
+    run r = {opt, cli_source_name(opt->args[0]), model, cli_session_create(model, opt), NULL, 0};
+    r.is_named = calloc((size_t)ln_model_num_inputs(model), sizeof(*r.is_named));
+    if (!r.is_named)
+        cli_fail_memory();
+    int status = r.session && r.is_named ? set_and_run(&r) : CLI_FAILED;
+    if (!status)
+        status = deliver_all(&r, names);
+    free(r.is_named);
+    ln_session_free(r.session);
+    ln_model_free(model);
+    *has_other_shape = r.has_other;
+    return status;
+}
+
+/* ---- with a context ---- */
 
 // A model that has the key "inputs", be it empty, means what it says. Compiling writes it too.
 static int names_inputs(const ln_context *ctx)
@@ -59,11 +334,11 @@ static int run_context(const cli_options *opt, const cli_labels *names)
 
 static int run_and_hand_out(const cli_options *opt, const cli_labels *names)
 {
-    ln_model *model = opt->map ? cli_run_session_open_mapped(opt) : cli_run_session_open(opt);
+    ln_model *model = opt->map ? open_mapped(opt) : open_model(opt);
     if (!model && opt->map)
         return CLI_FAILED;
     int has_other_shape = 1;
-    const int status = model ? cli_run_session(model, opt, names, &has_other_shape) : 0;
+    const int status = model ? run_session(model, opt, names, &has_other_shape) : 0;
     return has_other_shape ? run_context(opt, names) : status;
 }
 

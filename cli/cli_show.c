@@ -7,9 +7,14 @@
 
 #include "cli.h"
 #include "cli_model.h"
-#include "cli_show_open.h"
-#include "cli_show_ops.h"
+#include "cli_msg.h"
+#include "cli_options.h"
+#include "cli_session.h"
+#include "cli_source.h"
 #include "cli_svg.h"
+#include "lightnet/lightnet.h"
+#include "lightnet/ln_util.h"
+#include "tensorlight/tl_type.h"
 
 static void print_port(const char *title, const char *name, const tl_tensor *info,
                        const char *shape)
@@ -138,6 +143,205 @@ static void print_dot(const ln_context *ctx)
     printf("}\n");
 }
 
+/* ---- the table of operators ---- */
+
+enum { NAME_WIDTH = 28 };
+
+typedef struct table {
+    const ln_context *ctx;
+    ln_hash *seen; // names of operators whose parameters are counted
+    double params, macs, size;
+} table;
+
+// Prints a whole number, a large one with a prefix of the decimal system, and a dash for nothing.
+static const char *number(char text[16], double x)
+{
+    static const char prefixes[] = "kMGTP";
+    if (x < 99999.5) {
+        if (x > 0)
+            snprintf(text, 16, "%.0f", x);
+        else
+            snprintf(text, 16, "-");
+        return text;
+    }
+    const char *prefix = prefixes;
+    x /= 1000;
+    while (x >= 999.95 && prefix[1]) {
+        x /= 1000;
+        prefix++;
+    }
+    snprintf(text, 16, "%.1f %c", x, *prefix);
+    return text;
+}
+
+/* Parameters: the constants that the model brings, on which what the operator reads depends. */
+
+static int push_makers(const table *t, const ln_op *op, ln_list **todo)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        const ln_op *maker = ln_entry_creater(ln_entry_of(tle, t->ctx->tensor_table));
+        if (!ln_entry_of(tle, t->ctx->tensor_table)->isconst || !maker ||
+            ln_hash_find(t->seen, maker->op_arg->name))
+            continue;
+        ln_list *longer = ln_list_prepend(*todo, (void *)maker);
+        if (!longer || ln_hash_insert(t->seen, maker->op_arg->name, (void *)maker) < 0)
+            return cli_fail_memory();
+        *todo = longer;
+    }
+    return 0;
+}
+
+static double elements_of(const table *t, const ln_op *op)
+{
+    double n = 0;
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in ? NULL : op->op_arg->tensors_out)
+    {
+        n += ln_entry_of(tle, t->ctx->tensor_table)->tensor->len;
+    }
+    return n;
+}
+
+static int count_params(const table *t, const ln_op *op, double *params)
+{
+    ln_list *todo = NULL;
+    int status = push_makers(t, op, &todo);
+    *params = 0;
+    while (todo && !status) {
+        const ln_op *maker = todo->data;
+        todo = ln_list_remove_nth(todo, 0);
+        *params += elements_of(t, maker);
+        status = push_makers(t, maker, &todo);
+    }
+    ln_list_free(todo);
+    return status;
+}
+
+/* Lines */
+
+static double size_of(const table *t, const ln_op *op)
+{
+    double size = 0;
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        const ln_tensor_entry *te = ln_entry_of(tle, t->ctx->tensor_table);
+        size += (double)ln_tensor_entry_capacity(te);
+    }
+    return size;
+}
+
+static void print_line(const char *name, const char *optype, const char *shape, double params,
+                       double macs, double size)
+{
+    char p[16], m[16], s[16];
+    printf("%-*.*s  %-24s  %-20s %9s %9s %9s\n", NAME_WIDTH, NAME_WIDTH, name, optype, shape,
+           number(p, params), number(m, macs), number(s, size));
+}
+
+static int print_op(table *t, const ln_op *op)
+{
+    char shape[LN_MAX_SHAPE] = "";
+    double params;
+    const ln_op_arg *op_arg = op->op_arg;
+    const ln_list *outs = op_arg->tensors_out;
+    if (op_arg->at_load || !op->run)
+        return 0;
+    if (count_params(t, op, &params))
+        return CLI_FAILED;
+    if (outs) {
+        const ln_tensor_list_entry *tle = outs->data;
+        const tl_tensor *tensor = ln_entry_of(tle, t->ctx->tensor_table)->tensor;
+        ln_sprint_shape(shape, sizeof(shape), tensor->ndim, tensor->dims);
+    }
+    const double size = size_of(t, op);
+    print_line(op_arg->name, op_arg->optype, shape, params, op_arg->macs, size);
+    t->params += params;
+    t->macs += op_arg->macs;
+    t->size += size;
+    return 0;
+}
+
+// A line for each operator that a run computes: its type, the shape of its first output, the
+// parameters that it is the first to read, multiply-accumulates, and the bytes of what it makes;
+// and their totals.
+static int print_ops(const ln_context *ctx)
+{
+    const ln_op *op;
+    table t = {.ctx = ctx, .seen = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL)};
+    int status = t.seen ? 0 : cli_fail_memory();
+    printf("\n%-*s  %-24s  %-20s %9s %9s %9s\n", NAME_WIDTH, "operator", "type", "output", "params",
+           "MACs", "bytes");
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        status = status ? status : print_op(&t, op);
+    }
+    if (!status)
+        print_line("total", "", "", t.params, t.macs, t.size);
+    ln_hash_free(t.seen);
+    return status;
+}
+
+/* ---- models whose sizes are open ---- */
+
+// Whether an input has an open size.
+static int is_open(const ln_model *model)
+{
+    for (int i = 0; i < ln_model_num_inputs(model); i++)
+        if (cli_session_is_open(ln_model_input_info(model, i)))
+            return 1;
+    return 0;
+}
+
+// Those of a compiled model that has several. Returns how many there are.
+static int print_programs(const ln_model *model)
+{
+    int n = 0;
+    char key[32] = "program.1";
+    const char *shapes;
+    while ((shapes = ln_model_metadata(model, key))) {
+        printf("%-10s %s\n", "program", shapes);
+        snprintf(key, sizeof(key), "program.%d", ++n + 1);
+    }
+    return n;
+}
+
+static void print_interface(const ln_model *model, const cli_options *opt)
+{
+    char text[LN_MAXLINE];
+    printf("%-10s %s, %s, whose sizes are open\n", "model", cli_source_name(opt->args[0]),
+           ln_model_metadata(model, "format"));
+    for (int i = 0; i < ln_model_num_inputs(model); i++)
+        print_port("input", ln_model_input_name(model, i), ln_model_input_info(model, i),
+                   cli_session_input_shape(model, i, text));
+    for (int i = 0; i < ln_model_num_outputs(model); i++)
+        print_port("output", ln_model_output_name(model, i), ln_model_output_info(model, i),
+                   cli_session_output_shape(model, i, text));
+    if (print_programs(model)) {
+        printf("%-10s are those of a program; choose one by --shape\n", "operators");
+        return;
+    }
+    printf("%-10s depend on the sizes; give them, as by %s\n", "operators",
+           cli_session_shape_options(model, text));
+}
+
+// Prints the interface of the model, with the names of open sizes. Returns whether it has: not if
+// the front door cannot open the model, or no size is open.
+static int show_open(const cli_options *opt)
+{
+    // A stream was read already.
+    ln_model *model = cli_source_is_stream(opt->args[0]) ? NULL : cli_session_try(opt);
+    const int has_open = model && cli_session_has_types(model) && is_open(model);
+    if (has_open)
+        print_interface(model, opt);
+    ln_model_free(model);
+    return has_open;
+}
+
+/* ---- the command ---- */
+
 static int print_table(const ln_context *ctx, const cli_options *opt)
 {
     printf("%-10s %s, compiled for %s\n", "model", ctx->source, ctx->target);
@@ -148,7 +352,7 @@ static int print_table(const ln_context *ctx, const cli_options *opt)
                "input");
     if (ln_context_describe(ctx, NULL, print_output, NULL))
         return cli_model_fail(ctx, opt);
-    return print_stats(ctx, opt) || cli_show_ops(ctx) ? CLI_FAILED : CLI_OK;
+    return print_stats(ctx, opt) || print_ops(ctx) ? CLI_FAILED : CLI_OK;
 }
 
 static int show_model(ln_context *ctx, const cli_options *opt)
@@ -168,7 +372,7 @@ static int show_model(ln_context *ctx, const cli_options *opt)
 static int show_unread(const ln_context *ctx, const cli_options *opt)
 {
     const int wants_table = !opt->dot && !opt->svg && !opt->svg_memory;
-    return wants_table && cli_show_open(opt) ? CLI_OK : cli_model_fail_read(ctx, opt);
+    return wants_table && show_open(opt) ? CLI_OK : cli_model_fail_read(ctx, opt);
 }
 
 int cli_show(const cli_options *opt)

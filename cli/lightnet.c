@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "cli_images.h"
+#include "cli_given.h"
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_plugin.h"
 #include "lightnet/ln_util.h"
@@ -157,7 +157,7 @@ static int run_command(const command *cmd, const cli_options *opt)
         return fail_unknown(opt->args[0]);
     const int status = load_plugins(opt);
     if (!status)
-        cli_images_warn(opt);
+        cli_given_warn(opt);
     return status ? status : cmd->run(opt);
 }
 

@@ -16,7 +16,6 @@
 #include "lightnet/lightnet.h"
 #ifdef FUZZ_IL
 #include "il/ln_il.h"
-#include "il/ln_il_write.h"
 #endif
 
 // The name of a file in memory with these bytes, the same file at every call. Ends the program

@@ -12,8 +12,56 @@
 #ifndef LN_IL_H
 #define LN_IL_H
 
-#include "il/ln_il_parse.h"
-#include "il/ln_il_pre.h"
+#include <jansson.h>
+#include <stddef.h>
+
+#include "il/ln_il_text.h"
+#include "lightnet/ln_hash.h"
+#include "lightnet/ln_list.h"
+#include "lightnet/ln_outfile.h"
+
+/* ---- the parts of reading ---- */
+
+/* Included files are looked for beneath the folder of the model, then of those that the user
+ * allows, and nowhere else. */
+typedef struct ln_il_host {
+    const char *model;      /* "": the current one; NULL: the model is no file, and has none */
+    const ln_list *allowed; /* further folders (char *), in order */
+    /* Called now and then, unless NULL: -1 ends the reading, after it has recorded a reason in the
+     * error that the reader was given. */
+    int (*check)(void *data);
+    void *data;
+} ln_il_host;
+
+/** Counts a step of the work, and calls host->check before each 4,096. 0, or -1 to end it. */
+static inline int ln_il_host_step(const ln_il_host *host, size_t *steps)
+{
+    return (*steps)++ % 4096 || !host->check ? 0 : host->check(host->data);
+}
+
+/** Preprocesses `size` bytes, a model that messages call `name`, and appends to `out`. *names: what
+ * the places of `out` borrow (ln_il_names_free), also after a failure. -1 with a reason, with file
+ * and line where the text is at fault. */
+int ln_il_preprocess(const char *name, const void *bytes, size_t size, const ln_il_host *host,
+                     ln_il_text *out, ln_list **names, ln_error *err);
+
+void ln_il_names_free(ln_list *names);
+
+/* A model. All zero: none. */
+typedef struct ln_il_model {
+    json_t *tree;
+    ln_hash *places; /* operators, bodies, and values of keys at the top -> "FILE:LINE" */
+} ln_il_model;
+
+/** Reads preprocessed text; `name` stands for the model in messages. -1 with a reason, which names
+ * file and line. */
+int ln_il_parse(ln_il_model *m, const char *name, const ln_il_text *text, const ln_il_host *host,
+                ln_error *err);
+
+/** Takes what was not filled, too. */
+void ln_il_model_free(ln_il_model *m);
+
+/* ---- reading and writing ---- */
 
 /** Whether the name is that of IL: it ends in .net or .il. */
 int ln_il_is_named(const char *name);
@@ -41,5 +89,10 @@ int ln_il_print(const ln_il_model *m, const char *file, ln_error *err);
 /** Where something of that text was written, as "FILE:LINE"; NULL: unknown. `model` is an
  * ln_il_model; the rest as for an ln_place_func (lightnet/ln_context.h). */
 const char *ln_il_place_of(const void *model, const char *body, const char *key, size_t i);
+
+/** Writes the JSON IR that `print` lets the library write (`arg` is handed to it) as IL to `file`
+ * ("-": standard output), without macros; reading it gives the same again. -1 with a reason, which
+ * may be that of `print`: the file is as before. */
+int ln_il_write(ln_outfile_func print, const void *arg, const char *file, ln_error *err);
 
 #endif

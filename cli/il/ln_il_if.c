@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The constant expressions of #if: a recursive descent of limited depth.
 
-#include "il/ln_il_if.h"
+#include "il/ln_il_pre.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that IL includes.
 
-#include "il/ln_il_include.h"
+#include "il/ln_il_pre.h"
 
 #include <stdio.h>
 #include <string.h>

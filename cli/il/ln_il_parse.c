@@ -14,7 +14,7 @@
 // Names are identifiers or strings. Offsets, scratch memory and braces are those of compiled
 // models.
 
-#include "il/ln_il_parse.h"
+#include "il/ln_il.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,9 +8,6 @@
 #include <string.h>
 
 #include "base/ln_error_memory.h"
-#include "il/ln_il_if.h"
-#include "il/ln_il_include.h"
-#include "il/ln_il_macro.h"
 #include "lightnet/ln_util.h"
 
 /* Conditions within each other; bytes that are read, from all files, and written. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tokens of the preprocessor.
 
-#include "il/ln_il_scan.h"
+#include "il/ln_il_pre.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 //
 // Stream errors are looked at once, at the end.
 
-#include "il/ln_il_write.h"
+#include "il/ln_il.h"
 
 #include <ctype.h>
 #include <jansson.h>

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "il/ln_il_pre.h"
+#include "il/ln_il.h"
 #include "lightnet/ln_util.h"
 
 static int preprocess(const char *file, const char *text, size_t len)

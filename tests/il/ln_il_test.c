@@ -9,7 +9,6 @@
 
 #include "base/ln_alloc_fail.h"
 #include "il/ln_il.h"
-#include "il/ln_il_write.h"
 #include "front/json/ln_ir_json.h"
 #include "lightnet/ln_context.h"
 #include "ln_check.h"
