@@ -9,14 +9,18 @@
 
 /* ---- with weights ---- */
 
-/** How many axes the windows have, at most 3; core alone has those of images. */
+/** How many axes the windows have, 1 to 3; core alone has those of images. */
 static int count_axes(ln_nnvm_recast *r)
 {
     int64_t given[LN_NNVM_MAX_TUPLE];
+    ln_nnvm_require(&r->node, "kernel");
     const int axes = ln_nnvm_ints(&r->node, "kernel", given);
     if (axes != 2)
         ln_nnvm_recast_lacks(r, "core's windows are over 2 axes");
-    return axes < 1 || axes > 3 ? 1 : axes;
+    if (axes >= 1 && axes <= 3)
+        return axes;
+    ln_emit_fail(&r->node.emit, "attribute 'kernel' has %d numbers, expected 1 to 3", axes);
+    return 1;
 }
 
 /** LightNet adds attribute `key` to core's, which means nothing where it has zeros. */
@@ -187,7 +191,7 @@ static ln_nnvm_entry with_zeros(ln_nnvm_recast *r, ln_nnvm_entry src, const int 
     return LN_RECAST(r, "pad", LN_ENTRY(src), LN_PAIRS("pad_width", 4, around, around));
 }
 
-static void rewrite_global_pool(ln_nnvm_recast *r, int is_max)
+static void begin_global_pool(ln_nnvm_recast *r, int is_max)
 {
     const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
     static const char *const unread[] = {"kernel", "stride", "pad", "pooling_convention",
@@ -196,45 +200,53 @@ static void rewrite_global_pool(ln_nnvm_recast *r, int is_max)
         ln_nnvm_has(&r->node, unread[i]); // whatever they are, they do not count
     ln_nnvm_recast_begin(r, is_max ? "global_max_pool2d" : "global_avg_pool2d", 1, &src);
     ln_nnvm_recast_attr(r, "layout", "layout");
-    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
 }
 
-/** `with`: set for the one that is always as it was in old versions. */
-static void rewrite_windows(ln_nnvm_recast *r, int is_max)
+/** A mean counts padding, but not what a window has behind it; up to 0.9.4 it is over all of a
+ * window, and padding is zeros. */
+static void begin_windows(ln_nnvm_recast *r, int is_max)
 {
-    const int is_full = !strcmp(ln_nnvm_text(&r->node, "pooling_convention", "valid"), "full");
-    const int counts = ln_nnvm_bool(&r->node, "count_include_pad", 1), is_old = is_old_pooling(r);
+    static const char *const conventions[][2] = {{"valid", ""}, {"full", "full"}, {NULL, NULL}};
+    const char *full = ln_nnvm_choose(&r->node, "pooling_convention", "valid", conventions);
+    const int is_full = full && *full, is_old = is_old_pooling(r), axes = count_axes(r);
+    const int counts = ln_nnvm_bool(&r->node, "count_include_pad", 1);
     ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
-    int padding[2];
-    count_axes(r);
-    ln_nnvm_ints_of(&r->node, "pad", 2, 0, 0, padding);
+    int padding[3];
+    ln_nnvm_ints_of(&r->node, "pad", axes, 0, 0, padding);
     if (!is_max && counts && is_full && !is_old)
-        ln_emit_fail(&r->node.emit, "where core's windows reach over the end, their means are "
-                                    "others");
-    if (is_max && is_old) {
+        ln_nnvm_recast_lacks(r, "where core's windows reach over the end, their means are others");
+    if (is_max && is_old && !r->is_reading) {
         src = with_zeros(r, src, padding);
         padding[0] = padding[1] = 0;
     }
     ln_nnvm_recast_begin(r, is_max ? "max_pool2d" : "avg_pool2d", 1, &src);
     ln_nnvm_recast_attrs(r);
-    ln_nnvm_draft_set(r->draft, LN_INTS("padding", 2, padding));
+    ln_nnvm_draft_set(r->draft, LN_INTS("padding", axes, padding));
     ln_nnvm_draft_set(r->draft, LN_BOOL("ceil_mode", is_full));
     if (!is_max)
         ln_nnvm_draft_set(r->draft, LN_BOOL("count_include_pad", counts));
-    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
+    if (r->is_reading)
+        ln_nnvm_draft_set(r->draft, is_old ? LN_BOOL("pads_zeros", 1) : LN_BOOL("is_padded", 1));
 }
 
 static void rewrite_pool(ln_nnvm_recast *r)
 {
-    const char *type = ln_nnvm_text(&r->node, "pool_type", "max");
-    const int is_max = !strcmp(type, "max");
-    ln_nnvm_has(&r->node, "p_value");
-    if (!is_max && strcmp(type, "avg"))
-        ln_emit_fail(&r->node.emit, "core has no pooling of type \"%.32s\"", type);
+    static const char *const types[][2] = {
+        {"max", "max"}, {"avg", "avg"}, {"sum", "sum"}, {"lp", "lp"}, {NULL, NULL}};
+    const char *type = ln_nnvm_choose(&r->node, "pool_type", "max", types);
+    const int power = ln_nnvm_int_in(&r->node, "p_value", 2, 1, INT_MAX);
+    const int is_max = type && !strcmp(type, "max"), is_mean = type && !strcmp(type, "avg");
+    if (!is_max && !is_mean)
+        ln_nnvm_recast_lacks(r, "core pools maxima and means only");
     if (ln_nnvm_bool(&r->node, "global_pool", 0))
-        rewrite_global_pool(r, is_max);
+        begin_global_pool(r, is_max);
     else
-        rewrite_windows(r, is_max);
+        begin_windows(r, is_max);
+    if (type && !is_max && !is_mean) {
+        ln_nnvm_draft_set(r->draft, LN_TEXT("pool_type", type));
+        ln_nnvm_draft_set(r->draft, LN_INT("p_value", power));
+    }
+    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
 }
 
 static void rewrite_adaptive_pool(ln_nnvm_recast *r)
@@ -382,7 +394,7 @@ const ln_nnvm_row ln_nnvm_mxnet_rows_layers[] = {
     ROW("LRN", "lrn", 1, .rewrite = ln_nnvm_recast_same,
         .attrs = "!nsize=size alpha:1e-4 beta:0.75 knorm=bias:2 =axis:1"),
     ROW("L2Normalization", NULL, 1, .rewrite = rewrite_l2),
-    ROW("Pooling", NULL, 1, .rewrite = rewrite_pool,
+    ROW("Pooling", NULL, 1, .ignored = " cudnn_off ", .rewrite = rewrite_pool,
         .attrs = "kernel=pool_size stride=strides layout"),
     ROW("Pooling_v1", "v1", 1, .rewrite = rewrite_pool,
         .attrs = "kernel=pool_size stride=strides layout"),

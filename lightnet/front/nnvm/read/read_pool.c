@@ -189,7 +189,7 @@ static void translate_in_layout(ln_nnvm_node *n, pool *p, int is_global)
         ln_nnvm_from_plain(n, dst, &layout, 0);
 }
 
-/* ---- core ---- */
+/* ---- windows of one size ---- */
 
 /** One number for all sides, two for (top and bottom, left and right), or four. */
 static void read_core_padding(ln_nnvm_node *n, pool *p)
@@ -208,84 +208,54 @@ static void read_core_padding(ln_nnvm_node *n, pool *p)
     }
 }
 
-static void translate_core_pool(ln_nnvm_node *n)
+/** What is pooled. LightNet adds sums and norms to core's. */
+static pool read_kind(ln_nnvm_node *n, int axes)
 {
-    pool p = {.kind = strcmp(n->row->with, "max") ? POOL_MEAN : POOL_MAX, .axes = 2};
+    pool p = {.kind = strcmp(n->row->with, "max") ? POOL_MEAN : POOL_MAX, .axes = axes};
+    const char *const type = ln_nnvm_was_mxnet(n) ? ln_nnvm_text(n, "pool_type", "") : "";
+    if (*type)
+        p.kind = strcmp(type, "sum") ? POOL_NORM : POOL_SUM;
+    if (*type)
+        p.p = (double)ln_nnvm_int(n, "p_value", 2);
+    return p;
+}
+
+/** MXNet's windows may have any axes, and as much padding at the end as at the beginning. */
+static void read_mxnet_windows(ln_nnvm_node *n, pool *p)
+{
+    int64_t given[LN_NNVM_MAX_TUPLE];
+    p->axes = ln_nnvm_ints(n, "pool_size", given);
+    ln_nnvm_ints_of(n, "padding", p->axes, 0, 0, p->before);
+    memcpy(p->after, p->before, sizeof(p->after));
+    p->pads_zeros = ln_nnvm_bool(n, "pads_zeros", 0);
+    p->divisor = ln_nnvm_bool(n, "is_padded", 0) ? PADDED : WINDOW;
+}
+
+static void translate_windows(ln_nnvm_node *n)
+{
+    pool p = read_kind(n, 2);
     ln_nnvm_require(n, "pool_size");
-    ln_nnvm_ints_of(n, "pool_size", 2, 1, 1, p.size);
-    ln_nnvm_ints_of(n, "strides", 2, 1, 1, p.stride);
-    read_core_padding(n, &p);
+    p.divisor = WINDOW;
+    if (ln_nnvm_was_mxnet(n))
+        read_mxnet_windows(n, &p);
+    else
+        read_core_padding(n, &p);
+    ln_nnvm_ints_of(n, "pool_size", p.axes, 1, 1, p.size);
+    ln_nnvm_ints_of(n, "strides", p.axes, 1, 1, p.stride);
     p.rounds_up = ln_nnvm_bool(n, "ceil_mode", 0);
-    if (p.kind == POOL_MEAN)
-        p.divisor = ln_nnvm_bool(n, "count_include_pad", 0) ? WINDOW : INSIDE;
+    if (p.kind == POOL_MAX || !ln_nnvm_bool(n, "count_include_pad", 0))
+        p.divisor = INSIDE;
     translate_in_layout(n, &p, 0);
 }
 
-static void translate_core_global(ln_nnvm_node *n)
+static void translate_global(ln_nnvm_node *n)
 {
-    pool p = {.kind = strcmp(n->row->with, "max") ? POOL_MEAN : POOL_MAX, .axes = 2};
-    translate_in_layout(n, &p, 1);
-}
-
-/* ---- MXNet ---- */
-
-static pool_kind mxnet_kind(ln_nnvm_node *n)
-{
-    static const char *const kinds[] = {"max", "avg", "sum", "lp"};
-    const char *const text = ln_nnvm_text(n, "pool_type", "max");
-    for (int i = 0; i < 4; i++)
-        if (!strcmp(text, kinds[i]))
-            return (pool_kind)i;
-    ln_emit_fail(&n->emit, "attribute 'pool_type' is \"%.32s\", expected max, avg, sum or lp",
-                 text);
-    return POOL_MAX;
-}
-
-static int mxnet_rounds_up(ln_nnvm_node *n)
-{
-    const char *const text = ln_nnvm_text(n, "pooling_convention", "valid");
-    if (strcmp(text, "valid") && strcmp(text, "full"))
-        ln_emit_fail(&n->emit,
-                     "attribute 'pooling_convention' is \"%.32s\", expected valid or full", text);
-    return !strcmp(text, "full");
-}
-
-/** Up to 0.9.4, padding is zeros, and a mean is over all of a window. */
-static int is_old_pooling(const ln_nnvm_node *n)
-{
-    const ln_nnvm_graph *const g = &n->model->graph;
-    return !strcmp(n->row->with, "v1") || g->is_oldest || (g->version && g->version < 905);
-}
-
-static void translate_mxnet_pool(ln_nnvm_node *n)
-{
-    const int is_global = ln_nnvm_bool(n, "global_pool", 0), is_old = is_old_pooling(n);
-    pool p = {.kind = mxnet_kind(n), .p = ln_nnvm_int_in(n, "p_value", 2, 1, INT_MAX)};
-    int64_t kernel[LN_NNVM_MAX_TUPLE];
-    const int len = ln_nnvm_ints(n, "kernel", kernel);
     const int ndim = ln_nnvm_tensor_of(n, ln_nnvm_in(n, 0))->ndim;
-    p.axes = is_global || len <= 0 ? ndim - 2 : len;
-    if (p.axes < 1 || p.axes > 3) {
+    pool p = read_kind(n, ln_nnvm_was_mxnet(n) ? ndim - 2 : 2);
+    if (p.axes < 1 || p.axes > 3)
         ln_emit_fail(&n->emit, "pooling over %d axes, expected 1 to 3", p.axes);
-        return;
-    }
-    if (!is_global)
-        ln_nnvm_require(n, "kernel");
-    int unused[LN_NNVM_MAX_TUPLE];
-    ln_nnvm_ints_of(n, "kernel", is_global && len > 0 ? len : p.axes, 1, is_global ? 0 : 1,
-                    is_global ? unused : p.size);
-    p.rounds_up = mxnet_rounds_up(n);
-    p.pads_zeros = is_old;
-    p.divisor = !ln_nnvm_bool(n, "count_include_pad", 1) ? INSIDE : is_old ? WINDOW : PADDED;
-    if (is_global) { // whatever these are, they do not count
-        ln_nnvm_has(n, "stride");
-        ln_nnvm_has(n, "pad");
-    } else {
-        ln_nnvm_ints_of(n, "stride", p.axes, 1, 1, p.stride);
-        ln_nnvm_ints_of(n, "pad", p.axes, 0, 0, p.before);
-        memcpy(p.after, p.before, sizeof(p.after));
-    }
-    translate_in_layout(n, &p, is_global);
+    else
+        translate_in_layout(n, &p, 1);
 }
 
 /* ---- windows of different sizes ---- */
@@ -349,12 +319,10 @@ static void translate_adaptive_pool(ln_nnvm_node *n)
 }
 
 const ln_nnvm_row ln_nnvm_rows_pool[] = {
-    {"max_pool2d", LN_NNVM_IN_CORE, translate_core_pool, "max", 1, 1},
-    {"avg_pool2d", LN_NNVM_IN_CORE, translate_core_pool, "mean", 1, 1},
-    {"global_max_pool2d", LN_NNVM_IN_CORE, translate_core_global, "max", 1, 1},
-    {"global_avg_pool2d", LN_NNVM_IN_CORE, translate_core_global, "mean", 1, 1},
-    {"Pooling", LN_NNVM_IN_MXNET, translate_mxnet_pool, "", 1, 1, .ignored = " cudnn_off "},
+    {"max_pool2d", LN_NNVM_IN_CORE, translate_windows, "max", 1, 1},
+    {"avg_pool2d", LN_NNVM_IN_CORE, translate_windows, "mean", 1, 1},
+    {"global_max_pool2d", LN_NNVM_IN_CORE, translate_global, "max", 1, 1},
+    {"global_avg_pool2d", LN_NNVM_IN_CORE, translate_global, "mean", 1, 1},
     {"_contrib_AdaptiveAvgPooling2D", LN_NNVM_IN_MXNET, translate_adaptive_pool, NULL, 1, 1},
-    {"Pooling_v1", LN_NNVM_IN_MXNET, translate_mxnet_pool, "v1", 1, 1},
     {NULL},
 };
