@@ -10,7 +10,9 @@ static const ln_front *const fronts[] = {
 #ifdef LN_HAVE_ONNX
     &ln_front_onnx,
 #endif
+#ifdef LN_HAVE_NNVM
     &ln_front_nnvm,
+#endif
 #ifdef LN_HAVE_IL
     &ln_front_il, // the last one: a text that may be anything
 #endif

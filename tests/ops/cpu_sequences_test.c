@@ -222,11 +222,17 @@ static int save(sequence *s)
     return status;
 }
 
+#ifdef LN_TEST_NNVM
+static const char *const formats[] = {"nnvm", "ir"};
+#else
+static const char *const formats[] = {"ir", "ir"};
+#endif
+
 static int write_model(sequence *s)
 {
     char file[] = "/tmp/cpu_sequences_test_XXXXXX";
     close(mkstemp(file));
-    const int status = ln_context_write(s->ctx, NULL, draw(s, 2) ? "ir" : "nnvm", file);
+    const int status = ln_context_write(s->ctx, NULL, formats[draw(s, 2)], file);
     char params[64];
     snprintf(params, sizeof(params), "%s.params", file);
     unlink(params);
