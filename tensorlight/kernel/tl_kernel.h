@@ -226,6 +226,12 @@ static inline int tl_kernel_has_vectors(const tl_exec *exec)
     static func *const pick##_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {LIST(TL_KERNEL_ELEMENT, )}; \
     TL_KERNEL_PICK(pick, func, pick##_table)
 
+/** The same for a work that has plain C alone. */
+#define TL_PLAIN_TABLE(pick, func, work, types)                     \
+    static func *const pick##_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = { \
+        TL_KERNELS(TL_KERNEL_ELEMENT, , work, types, PLAIN)};       \
+    TL_KERNEL_PICK(pick, func, pick##_table)
+
 /** The same for families of several works, each with a table: `static func *pick(table, exec,
  *  dtype)`. */
 #define TL_KERNEL_PICK_FROM(pick, func)                                                        \

@@ -1,16 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fourier transforms along an axis and of frames: shapes, checks, threads.
+// Fourier transforms along an axis and of frames: lines of a tensor are read, transformed and
+// written.
 
-#include "kernel/dft/dft.h"
+#ifndef T // once
 
 #include <assert.h>
 #include <limits.h>
+#include <string.h>
 
+#include "kernel/dft/fft.h"
 #include "kernel/tl_axis.h"
+#include "kernel/tl_kernel.h"
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_signal.h"
 
-TL_KERNEL_TABLE(pick, tl_dft_func, TL_DFT_KERNELS)
+/** Where the lines [.., inner] of numbers lie in a tensor; distances in elements. */
+typedef struct tl_dft_lines {
+    size_t outer, inner; /* from a line to the next one of that axis */
+    size_t step;         /* from a number to the next one */
+    size_t len;          /* numbers of a line */
+    size_t parts;        /* of a number: 1 or 2 */
+} tl_dft_lines;
+
+typedef struct dft_job {
+    const void *src, *window; /* window [src_lines.len] or NULL */
+    void *dst;
+    tl_dft_lines src_lines, dst_lines; /* at most fft->n numbers; those that src lacks are 0, */
+    size_t n_inner;                    /* of the lines of both */
+    int inverse, mirrored;             /* or, mirrored, conjugates of those on the other side */
+    const tl_fft *fft;
+    const tl_stop *stop; /* looked at before each line */
+} dft_job;
+
+/** Transforms the lines begin .. end-1; `work` [2 * fft->n + tl_fft_work_len(fft->n)]. */
+typedef void dft_func(const dft_job *job, size_t begin, size_t end, double *work);
+
+#define TL_TEMPLATE "kernel/dft/dft.c"
+#include "tensor/tl_each_float.inc.h"
+
+TL_PLAIN_TABLE(pick, dft_func, dft, FLT)
 
 /* ---- lines among threads ---- */
 
@@ -29,8 +57,8 @@ static size_t scratch_for(size_t n)
 }
 
 typedef struct lanes {
-    const tl_dft_job *job;
-    tl_dft_func *func;
+    const dft_job *job;
+    dft_func *func;
     size_t n_lines;
     double *work;
 } lanes;
@@ -44,7 +72,7 @@ static void transform_lanes(void *arg, size_t begin, size_t end)
 }
 
 /** Runs the job, whose `fft` is made here, on lines of `n` numbers. */
-static int transform_lines(const tl_exec *exec, tl_dft_job *job, size_t n_lines, size_t n,
+static int transform_lines(const tl_exec *exec, dft_job *job, size_t n_lines, size_t n,
                            tl_dtype dtype)
 {
     if (tl_check_scratch(exec, scratch_for(n), "to transform") < 0)
@@ -136,13 +164,13 @@ int tl_exec_dft(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
     const size_t n = (size_t)dft_length(src, param);
     const int mirrored = param->onesided && param->inverse;
     const tl_axis a = tl_axis_of(dst, param->axis);
-    tl_dft_job job = {.src = src->data,
-                      .dst = dst->data,
-                      .src_lines = lines_of(src, param->axis, mirrored ? n / 2 + 1 : n),
-                      .dst_lines = lines_of(dst, param->axis, n),
-                      .n_inner = a.inner / (size_t)dst->dims[dst->ndim - 1],
-                      .inverse = param->inverse,
-                      .mirrored = mirrored};
+    dft_job job = {.src = src->data,
+                   .dst = dst->data,
+                   .src_lines = lines_of(src, param->axis, mirrored ? n / 2 + 1 : n),
+                   .dst_lines = lines_of(dst, param->axis, n),
+                   .n_inner = a.inner / (size_t)dst->dims[dst->ndim - 1],
+                   .inverse = param->inverse,
+                   .mirrored = mirrored};
     if (dst->len == 0)
         return 0;
     return transform_lines(exec, &job, a.outer * job.n_inner, n, src->dtype);
@@ -199,20 +227,20 @@ int tl_exec_stft(const tl_exec *exec, const tl_tensor *src, const tl_tensor *win
     assert(!window || (window->dtype == src->dtype && window->len == param->len));
     const size_t parts = (size_t)src->dims[2], n = (size_t)param->len;
     const size_t frames = (size_t)dst->dims[1], n_out = (size_t)dst->dims[2];
-    tl_dft_job job = {.src = src->data,
-                      .window = window ? window->data : NULL,
-                      .dst = dst->data,
-                      .src_lines = {.outer = (size_t)src->dims[1] * parts,
-                                    .inner = (size_t)param->step * parts,
-                                    .step = parts,
-                                    .len = n,
-                                    .parts = parts},
-                      .dst_lines = {.outer = frames * n_out * 2,
-                                    .inner = n_out * 2,
-                                    .step = 2,
-                                    .len = n_out,
-                                    .parts = 2},
-                      .n_inner = frames};
+    dft_job job = {.src = src->data,
+                   .window = window ? window->data : NULL,
+                   .dst = dst->data,
+                   .src_lines = {.outer = (size_t)src->dims[1] * parts,
+                                 .inner = (size_t)param->step * parts,
+                                 .step = parts,
+                                 .len = n,
+                                 .parts = parts},
+                   .dst_lines = {.outer = frames * n_out * 2,
+                                 .inner = n_out * 2,
+                                 .step = 2,
+                                 .len = n_out,
+                                 .parts = 2},
+                   .n_inner = frames};
     if (dst->len == 0)
         return 0;
     return transform_lines(exec, &job, (size_t)src->dims[0] * frames, n, src->dtype);
@@ -233,3 +261,52 @@ tl_tensor *tl_tensor_stft(const tl_tensor *src, const tl_tensor *window, tl_tens
     tl_free(exec.scratch);
     return tl_result_end(result, dst, status);
 }
+
+#else // for each type
+
+static void NAME(read_line, c)(const dft_job *job, const T *src, double *re, double *im)
+{
+    const tl_dft_lines *const lines = &job->src_lines;
+    const T *const window = job->window;
+    const size_t n = job->fft->n;
+    memset(re, 0, n * sizeof(*re));
+    memset(im, 0, n * sizeof(*im));
+    for (size_t j = 0; j < lines->len; j++)
+        re[j] = (double)LOAD(src[j * lines->step]);
+    for (size_t j = 0; lines->parts == 2 && j < lines->len; j++)
+        im[j] = (double)LOAD(src[j * lines->step + 1]);
+    for (size_t j = 0; window && j < lines->len; j++) {
+        re[j] *= (double)LOAD(window[j]);
+        im[j] *= (double)LOAD(window[j]);
+    }
+    for (size_t j = 1; job->mirrored && j < n - n / 2; j++) {
+        re[n - j] = re[j];
+        im[n - j] = -im[j];
+    }
+}
+
+static void NAME(write_line, c)(const dft_job *job, const double *re, const double *im, T *dst)
+{
+    const tl_dft_lines *const lines = &job->dst_lines;
+    const double n = job->inverse ? (double)job->fft->n : 1;
+    for (size_t k = 0; k < lines->len; k++)
+        dst[k * lines->step] = STORE((C)(re[k] / n));
+    for (size_t k = 0; lines->parts == 2 && k < lines->len; k++)
+        dst[k * lines->step + 1] = STORE((C)(im[k] / n));
+}
+
+static void NAME(dft, c)(const dft_job *job, size_t begin, size_t end, double *work)
+{
+    double *const re = work, *const im = work + job->fft->n, *const rest = im + job->fft->n;
+    for (size_t i = begin; i < end && !tl_stop_is_requested(job->stop); i++) {
+        const size_t outer = i / job->n_inner, inner = i % job->n_inner;
+        const tl_dft_lines *const s = &job->src_lines, *const d = &job->dst_lines;
+        const T *const src = (const T *)job->src + outer * s->outer + inner * s->inner;
+        T *const dst = (T *)job->dst + outer * d->outer + inner * d->inner;
+        NAME(read_line, c)(job, src, re, im);
+        tl_fft_run(job->fft, job->inverse ? im : re, job->inverse ? re : im, rest);
+        NAME(write_line, c)(job, re, im, dst);
+    }
+}
+
+#endif

@@ -1,15 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// The negative log likelihood: names, checks, choice of the kernel. One thread: the order of a sum
-// is part of its result.
+// The negative log likelihood; sums in double. One thread: the order of a sum is part of its
+// result.
 
-#include "kernel/loss/nllloss.h"
+#ifndef T // once
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdint.h>
 
+#include "kernel/tl_kernel.h"
 #include "tensor/tl_result.h"
+#include "tensorlight/tl_nn.h"
 
-TL_KERNEL_TABLE(pick, tl_nllloss_func, TL_NLLLOSS_KERNELS)
+typedef struct nllloss_job {
+    const void *src;    /* [images, classes, places] */
+    const void *target; /* [images, places], int32_t or int64_t */
+    int is_wide;        /* int64_t */
+    const void *weight; /* [classes], or NULL */
+    void *dst;          /* [images, places], or one element */
+    size_t len;         /* images * places */
+    size_t classes, places;
+    const tl_nllloss_param *param;
+} nllloss_job;
+
+/** Computes the nllloss_job. -1 (no reason recorded) and the target in `*bad`: it is neither a
+ *  class nor ignored. */
+typedef int nllloss_func(const nllloss_job *job, int64_t *bad);
+
+static inline int64_t target_at(const nllloss_job *job, size_t i)
+{
+    return job->is_wide ? ((const int64_t *)job->target)[i] : ((const int32_t *)job->target)[i];
+}
+
+#define TL_TEMPLATE "kernel/loss/nllloss.c"
+#include "tensor/tl_each_float.inc.h"
+
+TL_PLAIN_TABLE(pick, nllloss_func, nllloss, FLT)
 
 static const char *const names[TL_LOSS_REDUCTION_SIZE] = {
     [TL_LOSS_NONE] = "TL_LOSS_NONE",
@@ -56,7 +82,7 @@ int tl_exec_nllloss(const tl_exec *exec, const tl_tensor *src, const tl_tensor *
     assert(!weight || weight->dtype == src->dtype);
     assert(dst->len == (param->reduction == TL_LOSS_NONE ? target->len : 1));
     const size_t images = (size_t)src->dims[0];
-    const tl_nllloss_job job = {
+    const nllloss_job job = {
         .src = src->data,
         .target = target->data,
         .is_wide = target->dtype == TL_INT64,
@@ -90,3 +116,37 @@ tl_tensor *tl_tensor_nllloss(const tl_tensor *src, const tl_tensor *target, cons
     return tl_result_end(result, dst,
                          result ? tl_exec_nllloss(NULL, src, target, weight, result, param) : -1);
 }
+
+#else // for each type
+
+static int NAME(nllloss, c)(const nllloss_job *job, int64_t *bad)
+{
+    const T *const src = job->src, *const weights = job->weight;
+    T *const dst = job->dst;
+    const tl_loss_reduction reduction = job->param->reduction;
+    double loss_sum = 0, weight_sum = 0;
+    for (size_t i = 0; i < job->len; i++) {
+        const int64_t target = target_at(job, i);
+        const int is_ignored = job->param->is_ignoring && target == job->param->ignored;
+        if (!is_ignored && (target < 0 || (uint64_t)target >= job->classes)) {
+            *bad = target;
+            return -1;
+        }
+        C loss = 0;
+        if (!is_ignored) {
+            const size_t class = (size_t)target;
+            const size_t row = i / job->places * job->classes + class;
+            const C weight = weights ? LOAD(weights[class]) : 1;
+            loss = -LOAD(src[row * job->places + i % job->places]) * weight;
+            weight_sum += (double)weight;
+        }
+        loss_sum += (double)loss;
+        if (reduction == TL_LOSS_NONE)
+            dst[i] = STORE(loss);
+    }
+    if (reduction != TL_LOSS_NONE)
+        *dst = STORE((C)(reduction == TL_LOSS_MEAN ? loss_sum / weight_sum : loss_sum));
+    return 0;
+}
+
+#endif

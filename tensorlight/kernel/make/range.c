@@ -1,16 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic progressions in the type of their elements, up or down.
 
-#include "kernel/make/range.h"
+#ifndef T // once
 
 #include <assert.h>
 #include <limits.h>
 #include <math.h>
 
+#include "kernel/tl_kernel.h"
 #include "kernel/tl_map.h"
 #include "tensorlight/tl_shape.h"
 
-TL_KERNEL_TABLE(pick, tl_range_kernel, TL_RANGE_KERNELS)
+/** dst[i] = start + (first + i) * delta for i < len; integers wrap. */
+typedef void range_kernel(const void *start, const void *delta, size_t first, void *dst,
+                          size_t len);
+
+#define TL_TEMPLATE "kernel/make/range.c"
+
+#define AT(start, delta, i) ((start) + (C)(i) * (delta))
+#include "tensor/tl_each_float.inc.h"
+#undef AT
+
+// In the unsigned type of 64 bits, of which every integer type is the rest by a power of 2.
+#define AT(start, delta, i) ((C)((uint64_t)(start) + (uint64_t)(i) * (uint64_t)(delta)))
+#include "tensor/tl_each_int.inc.h"
+#undef AT
+
+TL_PLAIN_TABLE(pick, range_kernel, range, NUM)
 
 static double number_of(const tl_tensor *t)
 {
@@ -58,7 +74,7 @@ int tl_range_length(const tl_tensor *start, const tl_tensor *limit, const tl_ten
 }
 
 typedef struct range {
-    tl_range_kernel *func;
+    range_kernel *func;
     const void *start, *delta;
     tl_tensor *dst;
 } range;
@@ -79,3 +95,16 @@ int tl_exec_range(const tl_exec *exec, const tl_tensor *start, const tl_tensor *
     tl_parallel(exec, (size_t)dst->len, TL_MAP_CHEAP, run, &r);
     return 0;
 }
+
+#else // for each type
+
+static void NAME(range, c)(const void *start, const void *delta, size_t first, void *dst,
+                           size_t len)
+{
+    const C from = LOAD(*(const T *)start), by = LOAD(*(const T *)delta);
+    T *const d = dst;
+    for (size_t i = 0; i < len; i++)
+        d[i] = STORE(AT(from, by, first + i));
+}
+
+#endif

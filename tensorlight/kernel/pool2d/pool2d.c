@@ -1,32 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling: checks, choice of the kernel, threads.
+// Pooling: the maximum for every type, the mean for floats.
 
-#include "kernel/pool2d/pool2d.h"
+#ifndef T // once
 
 #include <assert.h>
 
 #include "kernel/tl_axis.h"
+#include "kernel/tl_kernel.h"
 #include "kernel/tl_nn_check.h"
 #include "tensor/tl_result.h"
+#include "tensorlight/tl_nn.h"
 
-TL_KERNEL_TABLE(pick_max, tl_pool2d_func, TL_MAXPOOL2D_KERNELS)
-TL_KERNEL_TABLE(pick_avg, tl_pool2d_func, TL_AVGPOOL2D_KERNELS)
+/** src [planes, ih, iw] -> dst [planes, oh, ow]; every window meets src. */
+typedef struct pool2d_job {
+    const void *src;
+    void *dst;
+    int ih, iw, oh, ow;
+    tl_pool2d_param param;
+    const tl_stop *stop; /* looked at in each line: windows may be large */
+} pool2d_job;
 
-static int run(const tl_exec *exec, tl_pool2d_func *func, const tl_tensor *src, tl_tensor *dst,
+/** Computes the planes begin .. end-1 for the pool2d_job at `arg`. */
+typedef void pool2d_func(void *arg, size_t begin, size_t end);
+
+/** Positions of src along one axis. */
+typedef struct range {
+    int begin, end;
+} range;
+
+/** Where the window at position `at` of dst meets src; axis 0: rows, 1: columns. */
+static range window_at(const pool2d_job *job, int axis, int at)
+{
+    const int64_t in = axis ? job->iw : job->ih;
+    const int64_t start = (int64_t)at * job->param.stride[axis] - job->param.padding[axis];
+    const int64_t stop = start + job->param.size[axis];
+    return (range){(int)(start > 0 ? start : 0), (int)(stop < in ? stop : in)};
+}
+
+/** Defines the kernel `work` of one type: each window becomes what `reduce` makes of it. */
+#define POOL_PLANES(work, reduce)                                                         \
+    static void NAME(work, c)(void *arg, size_t begin, size_t end)                        \
+    {                                                                                     \
+        const pool2d_job *const job = arg;                                                \
+        for (size_t p = begin; p < end; p++) {                                            \
+            const T *const plane = (const T *)job->src + p * job->ih * job->iw;           \
+            T *dst = (T *)job->dst + p * job->oh * job->ow;                               \
+            for (int y = 0; y < job->oh; y++) {                                           \
+                if (tl_stop_is_requested(job->stop))                                      \
+                    return;                                                               \
+                const range rows = window_at(job, 0, y);                                  \
+                for (int x = 0; x < job->ow; x++)                                         \
+                    *dst++ = NAME(reduce, c)(plane, job->iw, rows, window_at(job, 1, x)); \
+            }                                                                             \
+        }                                                                                 \
+    }
+
+#define TL_TEMPLATE "kernel/pool2d/pool2d.c"
+#include "tensor/tl_each_type.inc.h"
+
+TL_PLAIN_TABLE(pick_max, pool2d_func, maxpool2d, ALL)
+TL_PLAIN_TABLE(pick_avg, pool2d_func, avgpool2d, FLT)
+
+static int run(const tl_exec *exec, pool2d_func *func, const tl_tensor *src, tl_tensor *dst,
                const tl_pool2d_param *param)
 {
     assert(func && src->ndim == 4 && dst->ndim == 4 && src->dtype == dst->dtype);
     assert(src->dims[0] == dst->dims[0] && src->dims[1] == dst->dims[1]);
     if (dst->len == 0)
         return 0;
-    tl_pool2d_job job = {.src = src->data,
-                         .dst = dst->data,
-                         .ih = src->dims[2],
-                         .iw = src->dims[3],
-                         .oh = dst->dims[2],
-                         .ow = dst->dims[3],
-                         .param = *param,
-                         .stop = exec ? exec->stop : NULL};
+    pool2d_job job = {.src = src->data,
+                      .dst = dst->data,
+                      .ih = src->dims[2],
+                      .iw = src->dims[3],
+                      .oh = dst->dims[2],
+                      .ow = dst->dims[3],
+                      .param = *param,
+                      .stop = exec ? exec->stop : NULL};
     const size_t planes = (size_t)dst->dims[0] * dst->dims[1];
     tl_parallel(exec, planes, tl_axis_grain((size_t)src->len / planes * 4), func, &job);
     return 0;
@@ -88,3 +137,43 @@ tl_tensor *tl_tensor_avgpool2d(const tl_tensor *src, tl_tensor *dst, const tl_po
     tl_tensor *const result = tl_result_begin(dst, 4, dims, src->dtype);
     return tl_result_end(result, dst, result ? tl_exec_avgpool2d(NULL, src, result, param) : -1);
 }
+
+#else // for each type
+
+/* ---- the maximum ---- */
+
+static T NAME(max_of, c)(const T *plane, int iw, range rows, range columns)
+{
+    C max = LOAD(plane[(size_t)rows.begin * iw + columns.begin]);
+    for (int y = rows.begin; y < rows.end; y++) {
+        const T *const row = plane + (size_t)y * iw;
+        for (int x = columns.begin; x < columns.end; x++) {
+            const C value = LOAD(row[x]);
+            max = value > max ? value : max;
+        }
+    }
+    return STORE(max);
+}
+
+POOL_PLANES(maxpool2d, max_of)
+
+#if TL_IS_FLOAT
+/* ---- the mean ---- */
+
+static T NAME(mean_of, c)(const T *plane, int iw, range rows, range columns)
+{
+    const double count = (double)(rows.end - rows.begin) * (columns.end - columns.begin);
+    double sum = 0;
+    for (int y = rows.begin; y < rows.end; y++) {
+        const T *const row = plane + (size_t)y * iw;
+        for (int x = columns.begin; x < columns.end; x++)
+            sum += (double)LOAD(row[x]);
+    }
+    return STORE((C)(sum / count));
+}
+
+POOL_PLANES(avgpool2d, mean_of)
+
+#endif
+
+#endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vectors of floats in memory as elements of 8 and 16 bits and of other types: see tl_simd.h.
 //
-// For each type with tag i8, u8, i16, u16, i32, b8, f16 and bf16 (tl_types.def):
+// For each type with tag i8, u8, i16, u16, i32, b8, f16 and bf16 (TL_TYPES):
 //
 //     tl_vf_load_TAG(p)             elements as floats; TL_BOOL: 1 where not 0
 //     tl_vf_load_part_TAG(p, n)     lanes 0 .. n-1, n < TL_VF_LANES; the others are 0
