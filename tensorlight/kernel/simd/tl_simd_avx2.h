@@ -18,16 +18,13 @@ enum { TL_VF_LANES = TL_SIMD_LANES };
 
 typedef __m256 tl_vf;
 typedef __m256 tl_vm;
+typedef __m256i tl_vi;
 
-static inline tl_vf tl_vf_load(const float *p)
-{
-    return _mm256_loadu_ps(p);
-}
-
-static inline void tl_vf_store(float *p, tl_vf a)
-{
-    _mm256_storeu_ps(p, a);
-}
+#define TL_MM(name)      _mm256_##name
+#define TL_MM_BITS(name) _mm256_##name##_si256
+#define TL_MM_COMPARE    _mm256_cmp_ps
+#define TL_MM_DOT        _mm256_dpbusd_avx_epi32
+#include "kernel/simd/tl_simd_x86.h"
 
 /** All bits of the lanes 0 .. n-1. */
 static inline __m256i tl_vm_first(size_t n)
@@ -46,102 +43,9 @@ static inline void tl_vf_store_part(float *p, tl_vf a, size_t n)
     _mm256_maskstore_ps(p, tl_vm_first(n), a);
 }
 
-static inline tl_vf tl_vf_keep(tl_vf a)
-{
-    __asm__("" : "+x"(a));
-    return a;
-}
-
-static inline tl_vf tl_vf_set1(float x)
-{
-    return _mm256_set1_ps(x);
-}
-
-static inline tl_vf tl_vf_zero(void)
-{
-    return _mm256_setzero_ps();
-}
-
-static inline tl_vf tl_vf_add(tl_vf a, tl_vf b)
-{
-    return _mm256_add_ps(a, b);
-}
-
-static inline tl_vf tl_vf_sub(tl_vf a, tl_vf b)
-{
-    return _mm256_sub_ps(a, b);
-}
-
-static inline tl_vf tl_vf_mul(tl_vf a, tl_vf b)
-{
-    return _mm256_mul_ps(a, b);
-}
-
-static inline tl_vf tl_vf_div(tl_vf a, tl_vf b)
-{
-    return _mm256_div_ps(a, b);
-}
-
-static inline tl_vf tl_vf_sqrt(tl_vf a)
-{
-    return _mm256_sqrt_ps(a);
-}
-
-static inline tl_vf tl_vf_fma(tl_vf a, tl_vf b, tl_vf c)
-{
-    return _mm256_fmadd_ps(a, b, c);
-}
-
-static inline tl_vf tl_vf_fnma(tl_vf a, tl_vf b, tl_vf c)
-{
-    return _mm256_fnmadd_ps(a, b, c);
-}
-
-static inline tl_vf tl_vf_fma_once(tl_vf a, tl_vf b, tl_vf c)
-{
-    return tl_vf_fma(a, b, c);
-}
-
-static inline tl_vf tl_vf_max(tl_vf a, tl_vf b)
-{
-    return _mm256_max_ps(a, b);
-}
-
-static inline tl_vf tl_vf_min(tl_vf a, tl_vf b)
-{
-    return _mm256_min_ps(a, b);
-}
-
 static inline tl_vf tl_vf_abs(tl_vf a)
 {
     return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a);
-}
-
-static inline tl_vf tl_vf_neg(tl_vf a)
-{
-    return _mm256_xor_ps(a, _mm256_set1_ps(-0.0f));
-}
-
-/** The magnitude of a with the sign of b. */
-static inline tl_vf tl_vf_copysign(tl_vf a, tl_vf b)
-{
-    const __m256 sign = _mm256_set1_ps(-0.0f);
-    return _mm256_or_ps(_mm256_andnot_ps(sign, a), _mm256_and_ps(sign, b));
-}
-
-static inline tl_vm tl_vf_lt(tl_vf a, tl_vf b)
-{
-    return _mm256_cmp_ps(a, b, _CMP_LT_OQ);
-}
-
-static inline tl_vm tl_vf_le(tl_vf a, tl_vf b)
-{
-    return _mm256_cmp_ps(a, b, _CMP_LE_OQ);
-}
-
-static inline tl_vm tl_vf_eq(tl_vf a, tl_vf b)
-{
-    return _mm256_cmp_ps(a, b, _CMP_EQ_OQ);
 }
 
 static inline tl_vf tl_vf_select(tl_vm m, tl_vf a, tl_vf b)
@@ -220,14 +124,21 @@ static inline tl_vf tl_vf_pick(tl_vp p, tl_vf a, tl_vf kept)
     return _mm256_blendv_ps(_mm256_permutevar8x32_ps(a, p.from), kept, _mm256_castsi256_ps(p.from));
 }
 
-static inline tl_vf tl_vf_spread(tl_vf a, int k)
-{
-    return _mm256_permutevar_ps(a, _mm256_set1_epi32(k));
-}
-
 static inline tl_vf tl_vf_swap_fours(tl_vf a)
 {
     return _mm256_permute2f128_ps(a, a, 1);
+}
+
+/** Part k of 128 bits. */
+static inline __m128i tl_vi_part(tl_vi v, const int k)
+{
+    return k ? _mm256_extracti128_si256(v, 1) : _mm256_castsi256_si128(v);
+}
+
+/** Fours of bytes that were packed within parts of 128 bits, in their order. */
+static inline tl_vi tl_vi_ordered(tl_vi v)
+{
+    return _mm256_permutevar8x32_epi32(v, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
 #endif

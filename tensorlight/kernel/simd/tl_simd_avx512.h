@@ -18,16 +18,13 @@ enum { TL_VF_LANES = TL_SIMD_LANES };
 
 typedef __m512 tl_vf;
 typedef __mmask16 tl_vm;
+typedef __m512i tl_vi;
 
-static inline tl_vf tl_vf_load(const float *p)
-{
-    return _mm512_loadu_ps(p);
-}
-
-static inline void tl_vf_store(float *p, tl_vf a)
-{
-    _mm512_storeu_ps(p, a);
-}
+#define TL_MM(name)      _mm512_##name
+#define TL_MM_BITS(name) _mm512_##name##_si512
+#define TL_MM_COMPARE    _mm512_cmp_ps_mask
+#define TL_MM_DOT        _mm512_dpbusd_epi32
+#include "kernel/simd/tl_simd_x86.h"
 
 static inline tl_vm tl_vm_first(size_t n)
 {
@@ -44,102 +41,9 @@ static inline void tl_vf_store_part(float *p, tl_vf a, size_t n)
     _mm512_mask_storeu_ps(p, tl_vm_first(n), a);
 }
 
-static inline tl_vf tl_vf_keep(tl_vf a)
-{
-    __asm__("" : "+v"(a));
-    return a;
-}
-
-static inline tl_vf tl_vf_set1(float x)
-{
-    return _mm512_set1_ps(x);
-}
-
-static inline tl_vf tl_vf_zero(void)
-{
-    return _mm512_setzero_ps();
-}
-
-static inline tl_vf tl_vf_add(tl_vf a, tl_vf b)
-{
-    return _mm512_add_ps(a, b);
-}
-
-static inline tl_vf tl_vf_sub(tl_vf a, tl_vf b)
-{
-    return _mm512_sub_ps(a, b);
-}
-
-static inline tl_vf tl_vf_mul(tl_vf a, tl_vf b)
-{
-    return _mm512_mul_ps(a, b);
-}
-
-static inline tl_vf tl_vf_div(tl_vf a, tl_vf b)
-{
-    return _mm512_div_ps(a, b);
-}
-
-static inline tl_vf tl_vf_sqrt(tl_vf a)
-{
-    return _mm512_sqrt_ps(a);
-}
-
-static inline tl_vf tl_vf_fma(tl_vf a, tl_vf b, tl_vf c)
-{
-    return _mm512_fmadd_ps(a, b, c);
-}
-
-static inline tl_vf tl_vf_fnma(tl_vf a, tl_vf b, tl_vf c)
-{
-    return _mm512_fnmadd_ps(a, b, c);
-}
-
-static inline tl_vf tl_vf_fma_once(tl_vf a, tl_vf b, tl_vf c)
-{
-    return tl_vf_fma(a, b, c);
-}
-
-static inline tl_vf tl_vf_max(tl_vf a, tl_vf b)
-{
-    return _mm512_max_ps(a, b);
-}
-
-static inline tl_vf tl_vf_min(tl_vf a, tl_vf b)
-{
-    return _mm512_min_ps(a, b);
-}
-
 static inline tl_vf tl_vf_abs(tl_vf a)
 {
     return _mm512_abs_ps(a);
-}
-
-static inline tl_vf tl_vf_neg(tl_vf a)
-{
-    return _mm512_xor_ps(a, _mm512_set1_ps(-0.0f));
-}
-
-/** The magnitude of a with the sign of b. */
-static inline tl_vf tl_vf_copysign(tl_vf a, tl_vf b)
-{
-    const __m512 sign = _mm512_set1_ps(-0.0f);
-    return _mm512_or_ps(_mm512_andnot_ps(sign, a), _mm512_and_ps(sign, b));
-}
-
-static inline tl_vm tl_vf_lt(tl_vf a, tl_vf b)
-{
-    return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ);
-}
-
-static inline tl_vm tl_vf_le(tl_vf a, tl_vf b)
-{
-    return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ);
-}
-
-static inline tl_vm tl_vf_eq(tl_vf a, tl_vf b)
-{
-    return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ);
 }
 
 static inline tl_vf tl_vf_select(tl_vm m, tl_vf a, tl_vf b)
@@ -227,11 +131,6 @@ static inline tl_vf tl_vf_pick(tl_vp p, tl_vf a, tl_vf kept)
     return _mm512_mask_permutexvar_ps(kept, p.taken, p.from, a);
 }
 
-static inline tl_vf tl_vf_spread(tl_vf a, int k)
-{
-    return _mm512_permutevar_ps(a, _mm512_set1_epi32(k));
-}
-
 static inline tl_vf tl_vf_swap_fours(tl_vf a)
 {
     return _mm512_shuffle_f32x4(a, a, 0xb1);
@@ -251,6 +150,23 @@ static inline tl_vf tl_vf_set2(float x, float y)
 static inline tl_vf tl_vf_half(tl_vf a, int k)
 {
     return _mm512_zextps256_ps512(k ? _mm512_extractf32x8_ps(a, 1) : _mm512_castps512_ps256(a));
+}
+
+/** Part k of 128 bits. */
+static inline __m128i tl_vi_part(tl_vi v, const int k)
+{
+    if (k == 0)
+        return _mm512_castsi512_si128(v);
+    if (k == 1)
+        return _mm512_extracti32x4_epi32(v, 1);
+    return k == 2 ? _mm512_extracti32x4_epi32(v, 2) : _mm512_extracti32x4_epi32(v, 3);
+}
+
+/** Fours of bytes that were packed within parts of 128 bits, in their order. */
+static inline tl_vi tl_vi_ordered(tl_vi v)
+{
+    const tl_vi order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    return _mm512_permutexvar_epi32(order, v);
 }
 
 #endif

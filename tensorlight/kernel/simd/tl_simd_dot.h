@@ -33,10 +33,8 @@
 
 #include "kernel/simd/tl_simd.h"
 
-#if defined(TL_SIMD_AVX512)
-#include "kernel/simd/tl_simd_dot_avx512.h"
-#elif defined(TL_SIMD_AVX2)
-#include "kernel/simd/tl_simd_dot_avx2.h"
+#if defined(TL_SIMD_X86)
+#include "kernel/simd/tl_simd_dot_x86.h"
 #elif defined(TL_SIMD_NEON)
 #include "kernel/simd/tl_simd_dot_neon.h"
 #else

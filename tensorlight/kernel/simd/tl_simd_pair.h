@@ -26,51 +26,27 @@ static inline void tl_vd_store(uint32_t *p, tl_vd s)
     memcpy(p, &s, sizeof(s));
 }
 
-#if defined(TL_SIMD_AVX512)
+#if defined(TL_SIMD_X86)
 
-typedef __m512i tl_vdx, tl_vdw;
-
-static inline tl_vdx tl_vdx_load(const int16_t *p)
-{
-    int x;
-    memcpy(&x, p, sizeof(x));
-    return _mm512_set1_epi32(x);
-}
-
-static inline tl_vdw tl_vdw_load(const int16_t *p)
-{
-    return _mm512_loadu_si512(p);
-}
-
-/** At once: what GCC adds later it keeps in memory until then. */
-static inline tl_vd tl_vd_add(tl_vd s, tl_vdx x, tl_vdw w)
-{
-    s += (tl_vd)_mm512_madd_epi16(x, w);
-    __asm__("" : "+v"(s));
-    return s;
-}
-
-#elif defined(TL_SIMD_AVX2)
-
-typedef __m256i tl_vdx, tl_vdw;
+typedef tl_vi tl_vdx, tl_vdw;
 
 static inline tl_vdx tl_vdx_load(const int16_t *p)
 {
-    __m256i x; // GCC would make two instructions of _mm256_set1_epi32
-    __asm__("vpbroadcastd %1, %0" : "=x"(x) : "m"(*(const int16_t(*)[2])p));
+    tl_vi x; // GCC would make two instructions of _mm256_set1_epi32
+    __asm__("vpbroadcastd %1, %0" : "=v"(x) : "m"(*(const int16_t(*)[2])p));
     return x;
 }
 
 static inline tl_vdw tl_vdw_load(const int16_t *p)
 {
-    return _mm256_loadu_si256((const __m256i *)p);
+    return TL_MM_BITS(loadu)((const tl_vi *)p);
 }
 
 /** At once: what GCC adds later it keeps in memory until then. */
 static inline tl_vd tl_vd_add(tl_vd s, tl_vdx x, tl_vdw w)
 {
-    s += (tl_vd)_mm256_madd_epi16(x, w);
-    __asm__("" : "+x"(s));
+    s += (tl_vd)TL_MM(madd_epi16)(x, w);
+    __asm__("" : "+v"(s));
     return s;
 }
 

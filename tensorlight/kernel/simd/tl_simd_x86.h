@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// What vectors of AVX2 and of AVX-512 have in common: see tl_simd.h. The header of either includes
+// it behind
+//
+//     tl_vf, tl_vm, tl_vi    floats, a mask, integers of any size
+//     TL_MM(name)            an instruction: _mm256_name, _mm512_name
+//     TL_MM_BITS(name)       one on all bits: _mm256_name_si256, _mm512_name_si512
+//     TL_MM_COMPARE          of floats, to a mask
+//     TL_MM_DOT              dot products of bytes, of sets that have them
+
+#ifndef TL_SIMD_X86_H
+#define TL_SIMD_X86_H
+
+#define TL_SIMD_X86 // for headers of further words
+
+static inline tl_vf tl_vf_load(const float *p)
+{
+    return TL_MM(loadu_ps)(p);
+}
+
+static inline void tl_vf_store(float *p, tl_vf a)
+{
+    TL_MM(storeu_ps)(p, a);
+}
+
+static inline tl_vf tl_vf_keep(tl_vf a)
+{
+    __asm__("" : "+v"(a));
+    return a;
+}
+
+static inline tl_vf tl_vf_set1(float x)
+{
+    return TL_MM(set1_ps)(x);
+}
+
+static inline tl_vf tl_vf_zero(void)
+{
+    return TL_MM(setzero_ps)();
+}
+
+static inline tl_vf tl_vf_add(tl_vf a, tl_vf b)
+{
+    return TL_MM(add_ps)(a, b);
+}
+
+static inline tl_vf tl_vf_sub(tl_vf a, tl_vf b)
+{
+    return TL_MM(sub_ps)(a, b);
+}
+
+static inline tl_vf tl_vf_mul(tl_vf a, tl_vf b)
+{
+    return TL_MM(mul_ps)(a, b);
+}
+
+static inline tl_vf tl_vf_div(tl_vf a, tl_vf b)
+{
+    return TL_MM(div_ps)(a, b);
+}
+
+static inline tl_vf tl_vf_sqrt(tl_vf a)
+{
+    return TL_MM(sqrt_ps)(a);
+}
+
+static inline tl_vf tl_vf_fma(tl_vf a, tl_vf b, tl_vf c)
+{
+    return TL_MM(fmadd_ps)(a, b, c);
+}
+
+static inline tl_vf tl_vf_fnma(tl_vf a, tl_vf b, tl_vf c)
+{
+    return TL_MM(fnmadd_ps)(a, b, c);
+}
+
+static inline tl_vf tl_vf_fma_once(tl_vf a, tl_vf b, tl_vf c)
+{
+    return tl_vf_fma(a, b, c);
+}
+
+static inline tl_vf tl_vf_max(tl_vf a, tl_vf b)
+{
+    return TL_MM(max_ps)(a, b);
+}
+
+static inline tl_vf tl_vf_min(tl_vf a, tl_vf b)
+{
+    return TL_MM(min_ps)(a, b);
+}
+
+static inline tl_vf tl_vf_neg(tl_vf a)
+{
+    return TL_MM(xor_ps)(a, TL_MM(set1_ps)(-0.0f));
+}
+
+/** The magnitude of a with the sign of b. */
+static inline tl_vf tl_vf_copysign(tl_vf a, tl_vf b)
+{
+    const tl_vf sign = TL_MM(set1_ps)(-0.0f);
+    return TL_MM(or_ps)(TL_MM(andnot_ps)(sign, a), TL_MM(and_ps)(sign, b));
+}
+
+static inline tl_vm tl_vf_lt(tl_vf a, tl_vf b)
+{
+    return TL_MM_COMPARE(a, b, _CMP_LT_OQ);
+}
+
+static inline tl_vm tl_vf_le(tl_vf a, tl_vf b)
+{
+    return TL_MM_COMPARE(a, b, _CMP_LE_OQ);
+}
+
+static inline tl_vm tl_vf_eq(tl_vf a, tl_vf b)
+{
+    return TL_MM_COMPARE(a, b, _CMP_EQ_OQ);
+}
+
+static inline tl_vf tl_vf_spread(tl_vf a, int k)
+{
+    return TL_MM(permutevar_ps)(a, TL_MM(set1_epi32)(k));
+}
+
+#endif
