@@ -209,6 +209,9 @@ int ln_opdesc_is_generated(const ln_opdesc *op);
  */
 const ln_opdesc *ln_opdesc_base(const ln_opdesc *op);
 
+/** 1 for an operator that may have outputs. */
+int ln_opdesc_has_output(const ln_opdesc *op);
+
 /** 1 for a parameter that is an array. */
 int ln_argdesc_is_array(const ln_argdesc *arg);
 

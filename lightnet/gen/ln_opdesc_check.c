@@ -457,23 +457,14 @@ static int apply_inplace_writer(ln_opdesc *op, ln_error *err)
     return 0;
 }
 
-static int has_output(const ln_opdesc *op)
-{
-    for (size_t i = 0; i < op->nargs; i++) {
-        if (op->args[i].kind == LN_ARGDESC_OUT)
-            return 1;
-    }
-    return 0;
-}
-
 /** Whether it has no effect but its outputs: without any, it can only be there for an effect. */
 static int apply_pure(ln_opdesc *op, ln_error *err)
 {
     const ln_rjson *pure = op->fields[LN_OPDESC_PURE];
-    if (pure && pure->boolean && !has_output(op))
+    if (pure && pure->boolean && !ln_opdesc_has_output(op))
         return ln_opdesc_fail_key(op, pure, err,
                                   "\"pure\" without an output: it would always be removed");
-    op->pure = pure ? pure->boolean : has_output(op);
+    op->pure = pure ? pure->boolean : ln_opdesc_has_output(op);
     return 0;
 }
 

@@ -139,6 +139,15 @@ const ln_opdesc *ln_opdesc_base(const ln_opdesc *op)
     return op->base ? op->base : op;
 }
 
+int ln_opdesc_has_output(const ln_opdesc *op)
+{
+    for (size_t i = 0; i < op->nargs; i++) {
+        if (op->args[i].kind == LN_ARGDESC_OUT)
+            return 1;
+    }
+    return 0;
+}
+
 int ln_argdesc_is_array(const ln_argdesc *arg)
 {
     return arg->kind == LN_ARGDESC_PARAM && arg->ptype >= LN_ARGDESC_ARRAY_STRING;

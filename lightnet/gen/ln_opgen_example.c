@@ -73,19 +73,9 @@ static int check_params(const ln_opdesc *op, const ln_optparam *params, ln_error
     return 0;
 }
 
-/** 1 for an operator that may have outputs. */
-static int has_outputs(const ln_opdesc *op)
-{
-    for (size_t i = 0; i < op->nargs; i++) {
-        if (op->args[i].kind == LN_ARGDESC_OUT)
-            return 1;
-    }
-    return 0;
-}
-
 static int check_example(const ln_opdesc *op, const ln_optexample *example, ln_error *err)
 {
-    if (example->error ? example->op.outs != NULL : !example->op.outs && has_outputs(op))
+    if (example->error ? example->op.outs != NULL : !example->op.outs && ln_opdesc_has_output(op))
         return ln_opdesc_fail(op, &example->op.place, err,
                               "example: expected either outputs or 'fails \"MESSAGE\"'");
     return check_tensors(op, LN_ARGDESC_IN, example->op.ins, err) ||
