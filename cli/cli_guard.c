@@ -11,7 +11,7 @@
 
 #include "cli_msg.h"
 #include "lightnet/lightnet.h"
-#include "same_file.h"
+#include "tool_options.h"
 
 int cli_guard_is_file(const char *file)
 {

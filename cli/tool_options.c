@@ -6,8 +6,7 @@
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
-
-#include "same_file.h"
+#include <sys/stat.h>
 
 int tool_fail(const char *tool, const char *reason)
 {
@@ -33,6 +32,13 @@ int tool_wrong_option(const char *tool, int c, const char *given)
     const char *option = optopt ? letter : given;
     return c == ':' ? tool_wrong_usage(tool, "option '%s' needs a value", option)
                     : tool_wrong_usage(tool, "unknown option '%s'", option);
+}
+
+int is_same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return !stat(a, &x) && !stat(b, &y) && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
 }
 
 int tool_check_output(const char *tool, const char *outfile, int n, const char *const *inputs)

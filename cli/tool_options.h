@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the small tools beside lightnet answer their options: each has one command.
+// How the small tools beside lightnet answer their options: each has one command. And what they
+// share with lightnet.
 //
 // What they print to standard error begins with the name of the tool.
 
@@ -17,6 +18,9 @@ __attribute__((format(printf, 2, 3))) int tool_wrong_usage(const char *tool, con
 /** Says what getopt_long did not like: `c`, what it returned, is ':' for a missing value, '?' for
  *  anything else; `given` is the argument it read last. Returns TOOL_WRONG_USAGE. */
 int tool_wrong_option(const char *tool, int c, const char *given);
+
+/** Whether both names are those of one regular file, through links, too. */
+int is_same_file(const char *a, const char *b);
 
 /** TOOL_OK unless `outfile` is the same file as one of the `n` inputs; then as tool_wrong_usage. */
 int tool_check_output(const char *tool, const char *outfile, int n, const char *const *inputs);

@@ -161,52 +161,28 @@ static number power(evaluator *e, number a, number b)
     return real(e, pow(as_double(a), as_double(b)), "a power");
 }
 
-static number less(evaluator *e, number a, number b)
-{
-    (void)e;
-    return integer(compare(a, b) < 0);
-}
-
-static number less_equal(evaluator *e, number a, number b)
-{
-    (void)e;
-    return integer(compare(a, b) <= 0);
-}
-
-static number greater(evaluator *e, number a, number b)
-{
-    (void)e;
-    return integer(compare(a, b) > 0);
-}
-
-static number greater_equal(evaluator *e, number a, number b)
-{
-    (void)e;
-    return integer(compare(a, b) >= 0);
-}
-
-static number equal(evaluator *e, number a, number b)
-{
-    (void)e;
-    return integer(compare(a, b) == 0);
-}
-
-static number unequal(evaluator *e, number a, number b)
-{
-    (void)e;
-    return integer(compare(a, b) != 0);
-}
+/* Which orders of two numbers a comparison holds for. */
+enum { LESS = 1, EQUAL = 2, GREATER = 4 };
 
 /* Operators that are read from the left, by how tightly they bind; of one level the longer ones
  * first. */
 static const struct {
     const char *text;
     int level;
+    int orders; /* of comparisons */
     number (*compute)(evaluator *e, number a, number b);
 } binaries[] = {
-    {"==", 0, equal},   {"!=", 0, unequal}, {"<=", 1, less_equal}, {">=", 1, greater_equal},
-    {"<", 1, less},     {">", 1, greater},  {"+", 2, add},         {"-", 2, subtract},
-    {"*", 3, multiply}, {"/", 3, divide},   {"%", 3, modulo},
+    {"==", 0, EQUAL, NULL},
+    {"!=", 0, LESS | GREATER, NULL},
+    {"<=", 1, LESS | EQUAL, NULL},
+    {">=", 1, GREATER | EQUAL, NULL},
+    {"<", 1, LESS, NULL},
+    {">", 1, GREATER, NULL},
+    {"+", 2, 0, add},
+    {"-", 2, 0, subtract},
+    {"*", 3, 0, multiply},
+    {"/", 3, 0, divide},
+    {"%", 3, 0, modulo},
 };
 
 enum { N_BINARIES = sizeof(binaries) / sizeof(binaries[0]), TIGHTEST = 3 };
@@ -433,6 +409,13 @@ static size_t next_binary(evaluator *e, int level)
     return b;
 }
 
+static number compute(evaluator *e, size_t b, number x, number y)
+{
+    const int order = 1 << (compare(x, y) + 1);
+    return binaries[b].compute ? binaries[b].compute(e, x, y)
+                               : integer((binaries[b].orders & order) != 0);
+}
+
 static number read_binary(evaluator *e, int level)
 {
     if (level > TIGHTEST)
@@ -441,7 +424,7 @@ static number read_binary(evaluator *e, int level)
     size_t b;
     while ((b = next_binary(e, level)) < N_BINARIES) {
         e->at += strlen(binaries[b].text);
-        x = binaries[b].compute(e, x, read_binary(e, level + 1));
+        x = compute(e, b, x, read_binary(e, level + 1));
     }
     return x;
 }
