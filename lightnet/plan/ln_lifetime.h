@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which pieces of memory a program needs, and when each is alive.
+// The pieces of memory that a program needs, and their lifetimes.
 //
-// Time is the position in the list of operators, from 1; 0 is before a run. What operators do that
-// run at load has times of its own, before 0, in the same order: what only they read is alive then
-// alone, and leaves its memory to the runs. Tensors
-// that share memory (views, no-copy gathers, outputs that take over an input's memory) form one
-// block, named after the tensor at their root. Scratch memory is a block of its own; operators that
-// run at load do so one after the other and share one.
+// Time is the position in the list of operators, from 1; 0 is before a run. Operators at load have
+// times before 0, in the same order. A tensor that only they read is alive only then, and its
+// memory is reused during inference. Tensors
+// that share memory (views, no-copy gathers, outputs that reuse an input's memory) form one
+// block, named after the tensor at their root. Scratch memory is a separate block; operators at
+// load run one after the other and share one.
 //
 //     time      -3  -2  -1  0   1   2   3   4   (n + 1)
 //     weight    =====                              packed at load, at -2
