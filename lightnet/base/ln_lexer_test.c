@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The syntax of operators: tokens, groups and failures.
 
 #include "base/ln_lexer.h"
 
