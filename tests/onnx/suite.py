@@ -105,8 +105,9 @@ def page_of(models):
     lines = [
         "# ONNX: conformance",
         "",
-        "Results of the models of ONNX's own test data (Debian's `libonnx-testdata`), each with inputs and expected outputs.",
-        "`tests/onnx/suite.py build/cli/lightnet --update` writes this page, and fails when it is out of date.",
+        "These are the results of ONNX's own test models (Debian's `libonnx-testdata`), which contain inputs",
+        "and expected outputs. `tests/onnx/suite.py build/cli/lightnet` checks this page, and writes it with",
+        "`--update`.",
         "",
         f"Of {len(models)} models, {len(models) - len(failing)} pass. {len(failing) - len(mended)} are out of scope, "
         f"{len(mended)} fail for another reason.",
@@ -114,15 +115,15 @@ def page_of(models):
         "",
         "## Operators",
         "",
-        "Opsets and types (of the first input, where the model states it) are those of the models that pass.",
+        "Opsets and types are those of the passing models; types are those of the first input, if specified.",
         "",
         "| operator | opsets | types | models |",
         "|---|---|---|---|",
         *operator_rows(models),
         "",
-        "## Models that do not pass",
+        "## Failing models",
         "",
-        "| model | why |",
+        "| model | reason |",
         "|---|---|",
     ]
     for model in failing:
@@ -133,7 +134,7 @@ def page_of(models):
 
 def listed(page):
     """The models that the page lists as failing."""
-    tail = page.partition("## Models that do not pass")[2]
+    tail = page.partition("## Failing models")[2]
     return set(re.findall(r"^\| ((?:%s)/\S+) \|" % "|".join(SETS), tail, re.M))
 
 
