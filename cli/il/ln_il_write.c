@@ -13,7 +13,6 @@
 
 #include "base/ln_error_memory.h"
 #include "base/ln_number.h"
-#include "base/ln_outname.h"
 #include "base/ln_outtext.h"
 #include "lightnet/ln_util.h"
 

@@ -7,7 +7,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/ln_protobuf_kind.h"
+#include "base/ln_protobuf.h"
 #include "base/ln_suffix.h"
 
 /* ---- magic numbers ---- */

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/ln_protobuf_kind.h"
+#include "base/ln_protobuf.h"
 #include "lightnet/ln_util.h"
 
 #include "ln_check.h"

@@ -14,7 +14,7 @@
 
 #include "base/ln_beneath.h"
 #include "base/ln_fnv.h"
-#include "base/ln_outresult.h"
+#include "base/ln_outtext.h"
 #include "lightnet/ln_util.h"
 
 /* Where the file goes: messages have the caller's name of it, whatever links lead to. */

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/ln_alloc_fail.h"
-#include "base/ln_outresult.h"
+#include "base/ln_outtext.h"
 #include "ln_check.h"
 
 /* In place of libc's: file systems that lack files without names, and disks that fail. */

@@ -2,8 +2,6 @@
 // Which program's message some bytes are, by the numbers and types of its fields, in builds without
 // a Protocol Buffers library, too.
 
-#include "base/ln_protobuf_kind.h"
-
 #include "base/ln_protobuf.h"
 
 /* ---- whole messages ---- */

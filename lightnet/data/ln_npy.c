@@ -13,7 +13,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "base/ln_outresult.h"
+#include "base/ln_outtext.h"
 #include "data/ln_raw.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_type.h"

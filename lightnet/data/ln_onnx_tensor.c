@@ -12,7 +12,7 @@
 
 #include "base/ln_alloc_fail.h"
 #include "base/ln_error_memory.h"
-#include "base/ln_protobuf_kind.h"
+#include "base/ln_protobuf.h"
 #include "data/ln_onnx_lean.h"
 #include "data/ln_onnx_memory.h"
 #include "data/ln_raw.h"

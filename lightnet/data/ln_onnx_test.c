@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of ONNX messages: lean ones, and tensors.
 
-#include "base/ln_protobuf_kind.h"
+#include "base/ln_protobuf.h"
 #include "data/ln_data_check.h"
 #include "data/ln_onnx_lean.h"
 #include "data/ln_onnx_tensor.h"

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/ln_outresult.h"
+#include "base/ln_outtext.h"
 #include "base/ln_bools.h"
 #include "lightnet/ln_data.h"
 #include "tensorlight/tl_type.h"

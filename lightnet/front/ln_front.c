@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/ln_il_look.h"
-#include "base/ln_protobuf_kind.h"
+#include "base/ln_protobuf.h"
 #include "lightnet/ln_content.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_util.h"

@@ -4,7 +4,7 @@
 // Stream errors are looked at once, at the end; the writing functions fail only where a text cannot
 // be JSON.
 
-#include "base/ln_outname.h"
+#include "base/ln_outtext.h"
 #include "front/json/ln_ir_json.h"
 
 #include <inttypes.h>
