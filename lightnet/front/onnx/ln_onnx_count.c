@@ -3,7 +3,7 @@
 //
 // Small functions that call each other twice unfold to any number. Each function is counted once.
 
-#include "front/onnx/ln_onnx_count.h"
+#include "front/onnx/ln_onnx_model.h"
 
 #include <inttypes.h>
 

@@ -110,4 +110,11 @@ const char *ln_onnx_add_tensor(ln_onnx_scope *scope, const LnOnnx__Tensor *proto
  * Returns its name; NULL after a failure. */
 const char *ln_onnx_sparse(ln_onnx_node *n, const LnOnnx__SparseTensor *sparse, int i);
 
+/** Fails with the names of all operators that cannot be translated, and how often each is used. */
+void ln_onnx_check_support(const ln_onnx_scope *scope);
+
+/** Fails where functions, counted at every call, and graphs within nodes have more nodes than there
+ *  may be operators (LN_LIMIT_OPS). Takes time for the nodes of the file alone. */
+void ln_onnx_check_count(ln_onnx_model *m);
+
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether all operators of a model are known: in its graph, the graphs within nodes, and functions.
 
-#include "front/onnx/ln_onnx_support.h"
+#include "front/onnx/ln_onnx_model.h"
 
 #include <stdio.h>
 

@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "front/onnx/ln_onnx_rows.h"
+#include "front/onnx/ln_onnx.h"
 
 /* ---- steps ---- */
 

@@ -4,7 +4,7 @@
 
 #include "front/onnx/ln_onnx_body.h"
 #include "front/onnx/ln_onnx_control.h"
-#include "front/onnx/ln_onnx_rows.h"
+#include "front/onnx/ln_onnx.h"
 #include "ir/ln_bind.h"
 
 // The nodes of a branch, whose outputs get the names `outs`.

@@ -16,7 +16,7 @@
 
 #include "front/onnx/ln_onnx_body.h"
 #include "front/onnx/ln_onnx_control.h"
-#include "front/onnx/ln_onnx_rows.h"
+#include "front/onnx/ln_onnx.h"
 #include "ir/ln_bind.h"
 #include "ir/ln_limits.h"
 #include "tensorlight/tl_type.h"

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-#include "front/onnx/ln_onnx_rows.h"
+#include "front/onnx/ln_onnx.h"
 
 /** Labels: 0 .. 25 A .. Z, 26 .. 51 a .. z, then the axes of "...", which are aligned at the last
  *  one, ELLIPSIS_END - 1. */

@@ -2,7 +2,7 @@
 // ONNX operators on the elements of tensors that are broadcast: arithmetic, logic, comparisons,
 // choice.
 
-#include "front/onnx/ln_onnx_rows.h"
+#include "front/onnx/ln_onnx.h"
 #include "tensorlight/tl_elementwise.h"
 
 /* ---- operands ---- */

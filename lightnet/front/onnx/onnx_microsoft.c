@@ -3,7 +3,7 @@
 
 #include <limits.h>
 
-#include "front/onnx/ln_onnx_rows.h"
+#include "front/onnx/ln_onnx.h"
 
 /* ---- MatMulNBits: A x transposed weights of few bits + bias ---- */
 

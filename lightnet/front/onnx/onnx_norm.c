@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "front/onnx/ln_onnx_rows.h"
+#include "front/onnx/ln_onnx.h"
 
 /* ---- steps of translations ---- */
 

@@ -4,7 +4,7 @@
 
 #include <limits.h>
 
-#include "front/onnx/ln_onnx_rows.h"
+#include "front/onnx/ln_onnx.h"
 #include "front/onnx/ln_onnx_windows.h"
 #include "tensorlight/tl_nn.h"
 

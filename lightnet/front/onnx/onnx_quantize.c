@@ -4,7 +4,7 @@
 #include <limits.h>
 
 #include "front/onnx/ln_onnx_product.h"
-#include "front/onnx/ln_onnx_rows.h"
+#include "front/onnx/ln_onnx.h"
 #include "front/onnx/ln_onnx_windows.h"
 
 /** scale1 * scale2 / dst_scale, with which sums of products become elements of the result. */

@@ -6,7 +6,7 @@
 
 #include <strings.h>
 
-#include "front/onnx/ln_onnx_rows.h"
+#include "front/onnx/ln_onnx.h"
 #include "tensorlight/tl_recurrent.h"
 
 /** The tensors of a node, in the order and the type that LightNet wants. */

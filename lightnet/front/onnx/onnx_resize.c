@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "front/onnx/ln_onnx_rows.h"
+#include "front/onnx/ln_onnx.h"
 
 /** One axis: from `in` to `out` elements. */
 typedef struct axis {

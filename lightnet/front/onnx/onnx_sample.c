@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "front/onnx/ln_onnx_rows.h"
+#include "front/onnx/ln_onnx.h"
 #include "front/onnx/ln_onnx_windows.h"
 
 /** A tensor that must have `ndim` dimensions; the node fails otherwise. */

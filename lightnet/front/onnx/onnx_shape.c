@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "front/onnx/ln_onnx_rows.h"
+#include "front/onnx/ln_onnx.h"
 #include "tensorlight/tl_shape.h"
 
 /** ONNX says "from here to the end" with the largest numbers there are. */

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "front/onnx/ln_onnx_model.h"
-#include "front/onnx/ln_onnx_rows.h"
+#include "front/onnx/ln_onnx.h"
 
 /* ---- Fourier transforms ---- */
 

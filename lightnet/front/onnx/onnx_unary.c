@@ -2,7 +2,7 @@
 // ONNX operators that make each element from one: functions of numbers, activations, conversion.
 
 #include "data/ln_onnx_tensor.h"
-#include "front/onnx/ln_onnx_rows.h"
+#include "front/onnx/ln_onnx.h"
 #include "tensorlight/tl_elementwise.h"
 
 /* ---- functions of one number ---- */
