@@ -92,14 +92,7 @@ static int is_line(const conv *c)
  *  where blocks are counted out in units of `n`. */
 static int spanned_blocks(const conv *c, int n)
 {
-    int most = 0;
-    if (c->groups.n == 1)
-        return c->blocks_in;
-    for (int b = 0; b < c->blocks_out; b += n) {
-        const int blocks = tl_blocks(tl_conv_span_of(&c->groups, b, n).channels);
-        most = blocks > most ? blocks : most;
-    }
-    return most;
+    return c->groups.n == 1 ? c->blocks_in : tl_blocks(tl_conv_most_channels(&c->groups, n));
 }
 
 /** How far the window reaches from its first to its last tap along an axis. */

@@ -45,6 +45,18 @@ tl_conv_span tl_conv_span_of(const tl_conv_groups *g, int block, int n_blocks)
     return (tl_conv_span){at, begin - at * TL_BLOCK, end - at * TL_BLOCK};
 }
 
+int tl_conv_most_channels(const tl_conv_groups *g, int n_blocks)
+{
+    int most = 0;
+    if (g->n == 1)
+        return g->in;
+    for (int b = 0; b < tl_blocks(g->all_out); b += n_blocks) {
+        const int n = tl_conv_span_of(g, b, n_blocks).channels;
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
 int tl_conv_is_pair(const tl_conv_groups *g, int block)
 {
     const tl_conv_span a = tl_conv_span_of(g, block, 1), b = tl_conv_span_of(g, block + 1, 1);
@@ -95,13 +107,9 @@ int tl_blocked_deconv2d_fits(const tl_conv2d_param *param)
 size_t tl_blocked_conv2d_packed(const int channels[2], int group, const int size[2], int lanes)
 {
     const tl_conv_groups g = tl_conv_groups_of(channels, group);
-    int most = g.n == 1 ? g.in : 0;
     if (g.shared)
         return TL_BLOCK + (size_t)g.shared * size[0] * size[1] * TL_BLOCK;
-    for (int b = 0; b < tl_blocks(g.all_out); b++) {
-        const int n = tl_conv_span_of(&g, b, 1).channels;
-        most = n > most ? n : most;
-    }
+    const int most = tl_conv_most_channels(&g, 1);
     const size_t rows = lanes == 1 ? (size_t)most : (size_t)tl_blocks(most) * TL_BLOCK;
     return TL_BLOCK + rows * size[0] * size[1] * TL_BLOCK;
 }

@@ -27,6 +27,9 @@ typedef struct tl_conv_span {
  *  0. */
 tl_conv_span tl_conv_span_of(const tl_conv_groups *g, int block, int n_blocks);
 
+/** The most channels that one of all units of `n_blocks` blocks is summed from. */
+int tl_conv_most_channels(const tl_conv_groups *g, int n_blocks);
+
 /** Whether `block` and the next one are summed from the same channels: a tile has both. */
 int tl_conv_is_pair(const tl_conv_groups *g, int block);
 

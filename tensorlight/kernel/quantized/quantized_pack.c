@@ -15,24 +15,11 @@ static size_t tap_size(int channels)
     return tl_divide_up((size_t)channels, TL_QUAD) * TL_BLOCK * TL_QUAD;
 }
 
-/** The most channels that a block of the result is summed from. */
-static int most_channels(const tl_conv_groups *g)
-{
-    int most = 0;
-    if (g->n == 1)
-        return g->in;
-    for (int b = 0; b < tl_blocks(g->all_out); b++) {
-        const int n = tl_conv_span_of(g, b, 1).channels;
-        most = n > most ? n : most;
-    }
-    return most;
-}
-
 tl_quad_row tl_quad_row_of(const int channels[2], const tl_conv2d_param *param, int is_transposed)
 {
     const tl_conv_groups g = tl_conv_groups_of(channels, param->group);
     const size_t n_grids = is_transposed ? (size_t)(param->stride[0] * param->stride[1]) : 1;
-    const size_t tap = tap_size(most_channels(&g));
+    const size_t tap = tap_size(tl_conv_most_channels(&g, 1));
     const size_t taps = (size_t)param->size[0] * (size_t)param->size[1];
     return (tl_quad_row){tap, n_grids * sizeof(tl_quantized_head) + taps * tap};
 }
