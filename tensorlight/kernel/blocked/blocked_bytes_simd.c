@@ -9,6 +9,36 @@
 #include "kernel/simd/tl_simd_quad.h"
 #include "kernel/simd/tl_simd_small.h"
 
+#ifndef TL_SIMD_HEADER // plain C
+
+void tl_to_blocked_u8_c(void *arg, size_t begin, size_t end)
+{
+    const tl_turn_job *const job = arg;
+    for (size_t u = begin; u < end; u++) {
+        const tl_turn_strip s = tl_turn_strip_at(job, u);
+        const uint8_t *const src = (const uint8_t *)job->src + s.plane;
+        uint8_t *const dst = (uint8_t *)job->dst + s.block;
+        for (size_t i = s.begin; i < s.end; i++)
+            for (int k = 0; k < TL_BLOCK; k++)
+                dst[i * TL_BLOCK + k] = k < s.lanes ? src[k * job->pixels + i] : 0;
+    }
+}
+
+void tl_from_blocked_u8_c(void *arg, size_t begin, size_t end)
+{
+    const tl_turn_job *const job = arg;
+    for (size_t u = begin; u < end; u++) {
+        const tl_turn_strip s = tl_turn_strip_at(job, u);
+        const uint8_t *const src = (const uint8_t *)job->src + s.block;
+        uint8_t *const dst = (uint8_t *)job->dst + s.plane;
+        for (int k = 0; k < s.lanes; k++)
+            for (size_t i = s.begin; i < s.end; i++)
+                dst[k * job->pixels + i] = src[i * TL_BLOCK + k];
+    }
+}
+
+#else
+
 /** The rows of a matrix of 16 by 16 become its columns: four times, the first half of the rows is
  *  shuffled with the second. */
 TL_INLINE void transpose(tl_v16 v[TL_BLOCK])
@@ -108,3 +138,5 @@ void SIMD_OF(tl_from_blocked_u8)(void *arg, size_t begin, size_t end)
             square_from_blocked(src + i * TL_BLOCK, dst + i, job->pixels, s.lanes, s.end - i);
     }
 }
+
+#endif

@@ -3,8 +3,27 @@
 
 #include "kernel/blockpick/blockpick.h"
 
+#include <string.h>
+
 #include "kernel/simd/tl_simd_quad.h"
 #include "kernel/simd/tl_simd_small.h"
+
+#ifndef TL_SIMD_HEADER // plain C
+
+void tl_blockpick_u8_c(const tl_block_part *parts, int n_parts, void *dst, size_t n)
+{
+    uint8_t *const to = dst;
+    memset(dst, 0, n * TL_BLOCK);
+    for (int p = 0; p < n_parts; p++) {
+        const uint8_t *const from = parts[p].src;
+        for (size_t i = 0; i < n; i++)
+            for (int k = 0; k < TL_BLOCK; k++)
+                if (parts[p].from[k] >= 0)
+                    to[i * TL_BLOCK + k] = from[i * TL_BLOCK + parts[p].from[k]];
+    }
+}
+
+#else
 
 /** What a pixel takes from one pixel of a source. */
 typedef struct piece {
@@ -47,3 +66,5 @@ void SIMD_OF(tl_blockpick_u8)(const tl_block_part *parts, int n_parts, void *dst
     else
         merge(pieces, n_parts, dst, n);
 }
+
+#endif
