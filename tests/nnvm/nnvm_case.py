@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes graphs of NNVM and MXNet, runs them, and compares what comes out."""
+"""Makes graphs of NNVM and MXNet, runs them, and compares what comes out; and the lists of operators in docs/nnvm-operators.md, each kept by
+the test that tries these operators."""
 import json
 import os
+import re
 import struct
 import subprocess
+import sys
 import tempfile
+import textwrap
 
 import numpy as np
+
+from tap import ROOT
+
+PAGE = os.path.join(ROOT, "docs", "nnvm-operators.md")
 
 # Graphs and parameters are synced when they are written: that costs nothing in memory.
 if os.access("/dev/shm", os.W_OK):
@@ -121,3 +129,18 @@ def error_of(lightnet, whole, *arguments):
     with tempfile.TemporaryDirectory() as folder:
         done = call([lightnet, "show", *write(folder, whole, {}, {}), *arguments])
         return {0: "", 1: done.stderr}.get(done.returncode)
+
+def list_section(title, ops):
+    return f"## {title}\n\n" + textwrap.fill(", ".join(f"`{op}`" for op in sorted(ops)), 100) + "\n"
+
+
+def check_list(tap, title, ops):
+    """The section `title` lists these operators; with --update it is written."""
+    with open(PAGE, encoding="utf-8") as file:
+        page = file.read()
+    wanted = re.sub(rf"^## {title}\n\n[^#]*\n(?=\n|\Z)", lambda _: list_section(title, ops), page, flags=re.M)
+    if "--update" in sys.argv:
+        with open(PAGE, "w", encoding="utf-8") as file:
+            file.write(wanted)
+    listed = list_section(title, ops) in (wanted if "--update" in sys.argv else page)
+    tap.check(f"the_page_lists: {title}", [] if listed else [f"{PAGE}: {os.path.basename(sys.argv[0])} LIGHTNET --update writes it"])

@@ -12,8 +12,7 @@ except ImportError:
     sys.exit(0)
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
-import nnvm_lists
-from nnvm_case import faults_of_each
+from nnvm_case import check_list, faults_of_each
 from tap import ROOT, Tap
 
 CORE, MXNET = False, True
@@ -594,7 +593,7 @@ def main():
     tap = Tap()
     make_cases()
     for title, dialect in (("NNVM core", CORE), ("MXNet", MXNET)):
-        nnvm_lists.check(tap, title, {op for op, mxnet, *_ in CASES if mxnet == dialect})
+        check_list(tap, title, {op for op, mxnet, *_ in CASES if mxnet == dialect})
     for dialect in (CORE, MXNET):
         cases = [case for case in CASES if case[1] == dialect]
         for first in range(0, len(cases), AT_ONCE):

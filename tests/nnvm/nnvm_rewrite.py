@@ -15,10 +15,9 @@ except ImportError:
     sys.exit(0)
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
-import nnvm_lists
 import nnvm_operators
 from nnvm_graphs import with_state
-from nnvm_case import call, differences, join, params, write
+from nnvm_case import call, check_list, differences, join, params, write
 from tap import ROOT, Tap
 
 DATA = os.path.join(os.path.dirname(ROOT), "shared", "data", "nnvm")
@@ -156,7 +155,7 @@ def main():
     for mxnet in (False, True):
         cases = [case for case in nnvm_operators.CASES if case[1] == mxnet and (not mxnet or is_converted(tap, lightnet, case))]
         tap.check(f"operators_of_{'MXNet' if mxnet else 'core'}_compute_the_same", faults_of_all(lightnet, cases))
-    nnvm_lists.check(tap, "MXNet, converted without shapes", {case[0] for case in cases})
+    check_list(tap, "MXNet, converted without shapes", {case[0] for case in cases})
     check_variables(tap, lightnet)
     check_order(tap, lightnet)
     check_files(tap, lightnet)
