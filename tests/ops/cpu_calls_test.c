@@ -158,7 +158,7 @@ static void read_compiled(ln_context *ctx, const char *text)
                   ln_context_error(ctx));
 }
 
-START_TEST(nor_in_the_compiled_model)
+START_TEST(compiled_model_rejects_changed_constant)
 {
     ln_context *ctx = load(SQUARE);
     char *const text = compiled_text(ctx), *const two = strstr(text, "\"value\": [2]");
@@ -326,8 +326,8 @@ END_TEST
 LN_TEST_MAIN("cpu calls", a_call_that_comes_too_late_is_refused_and_changes_nothing,
              a_parameter_that_is_refused_leaves_the_memory_of_constants_as_planned,
              a_view_of_a_constant_that_only_loading_reads_cannot_be_set,
-             a_number_that_a_rule_has_used_cannot_become_another, nor_in_the_compiled_model,
-             nor_by_the_parameter_that_it_came_from,
+             a_number_that_a_rule_has_used_cannot_become_another,
+             compiled_model_rejects_changed_constant, nor_by_the_parameter_that_it_came_from,
              a_number_that_a_rule_only_moves_can_become_another, zeros_are_zero_at_every_run,
              a_tensor_is_read_before_it_is_sorted_through_a_view,
              folded_batchnorm_weights_follow_inputs_set_between_runs,
