@@ -63,7 +63,7 @@ static int make_input(bench *b, const cli_shape *shape)
         snprintf(text, sizeof(text), "the model has no input '%s'; its inputs: %.3000s",
                  shape->name, cli_session_list_inputs(b->model, known));
     else if (b->inputs[i])
-        snprintf(text, sizeof(text), "input '%s' is given twice", shape->name);
+        snprintf(text, sizeof(text), "duplicate input '%s'", shape->name);
     if (i < 0 || b->inputs[i])
         return fail_line(b, text);
     const tl_dtype dtype = ln_model_input_info(b->model, i)->dtype;
@@ -173,7 +173,7 @@ static int run_lines(bench *b, char *text)
         b->line++;
         status = run_line(b, line);
     }
-    return status || b->runs.n ? status : cli_fail("%s: there are no shapes", b->opt->run_shapes);
+    return status || b->runs.n ? status : cli_fail("%s: no shapes", b->opt->run_shapes);
 }
 
 /* The report_shapes */

@@ -88,9 +88,10 @@ static int check_same(const shape_sets *sets)
     for (int k = 1; k < sets->n; k++)
         for (int i = 0; i < k; i++)
             if (begins_with(&sets->of[k], &sets->of[i]))
-                return cli_usage("--shape gives programs %d and %d the same shapes: a NAME given "
-                                 "again begins another program",
-                                 i + 1, k + 1);
+                return cli_usage(
+                    "--shape gives programs %d and %d the same shapes: a repeated NAME starts "
+                    "another program",
+                    i + 1, k + 1);
     return 0;
 }
 

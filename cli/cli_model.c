@@ -551,8 +551,8 @@ static int set_named(ln_context *ctx, const cli_options *opt)
             return cli_fail("%s: '-i %s': the model has no input '%s'; its inputs: %s", ctx->source,
                             opt->inputs.items[i], name, list_inputs(ctx, text));
         if (file && cli_given_is_named(opt, i, name))
-            return cli_fail("%s: '-i %s': input '%s' is given twice", ctx->source,
-                            opt->inputs.items[i], name);
+            return cli_fail("%s: '-i %s': duplicate input '%s'", ctx->source, opt->inputs.items[i],
+                            name);
         if (file && cli_model_set_input(ctx, opt, name, file, 1))
             return CLI_FAILED;
     }
@@ -577,7 +577,7 @@ static int set_unnamed(ln_context *ctx, const cli_options *opt, int random)
     }
     const char *surplus = cli_given_next(opt, &i);
     const int n = ln_list_length(ctx->inputs);
-    return surplus ? cli_fail("%s: '-i %s' is one too many: the model has %d input%s", ctx->source,
+    return surplus ? cli_fail("%s: unexpected '-i %s': the model has %d input%s", ctx->source,
                               surplus, n, n == 1 ? "" : "s")
                    : 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of all commands: one table says what each is called, means, and belongs to.
+// The options of all commands: one table of their names, meanings and commands.
 
 #include "cli_options.h"
 
@@ -38,7 +38,7 @@ typedef struct row {
     kind kind;
     size_t field; // offset in cli_options
     unsigned commands;
-    const char *arg; // what the value is called in the help
+    const char *arg; // the name of the value in the help
     const char *help;
 } row;
 
@@ -57,45 +57,45 @@ static const row rows[] = {
     {"outfile", 'o', TEXT, FIELD(outfile), CLI_SHORT | CLI_COMPILE | CLI_CONVERT | CLI_QUANTIZE,
      "FILE", "write the model to FILE (- standard output)"},
     {"to", 0, TEXT, FIELD(format), CLI_CONVERT, "FORMAT",
-     "write ir, il or nnvm (default: as the name of FILE says)"},
+     "write ir, il or nnvm (default: by the suffix of FILE)"},
     {"target", 't', TEXT, FIELD(target), COMPILE_COMMANDS, "NAME",
      "compile for NAME (default cpu)"},
     {"datafile", 'f', TEXT, FIELD(datafile), READ_COMMANDS, "FILE",
      "weights: safetensors, wts or params"},
     {"include", 0, TEXTS, FIELD(includes), READ_COMMANDS, "DIR",
-     "let MODEL use files in DIR, too, beside those in its own folder"},
+     "allow MODEL to use files in DIR, after those in its own folder"},
     {"compile", 'c', FLAG, FIELD(compile_only), CLI_SHORT, NULL, "compile only"},
     {"run", 'r', FLAG, FIELD(run_only), CLI_SHORT | CLI_RUN, NULL,
-     "run only: refuse a MODEL that is not compiled"},
+     "run only: reject a MODEL that is not compiled"},
     {"input", 'i', TEXTS, FIELD(inputs), INPUT_COMMANDS, "[NAME=]FILE",
      "an input, by name or in the model's order: npy, pb, png, jpg, pgm, ppm, bin"},
     {"outdir", 'O', TEXT, FIELD(outdir), CLI_RUN, "DIR",
      "write output_0.npy, ... to DIR (bfloat16 as uint16)"},
     {"top", 0, COUNT_FROM_1, FIELD(top), CLI_RUN, "K",
-     "print the K best indices of each output row"},
-    {"labels", 0, TEXT, FIELD(labels), CLI_RUN, "FILE", "names for --top, one a line"},
+     "print the K best classes of each output row"},
+    {"labels", 0, TEXT, FIELD(labels), CLI_RUN, "FILE", "names of classes for --top, one per line"},
     {"print-all", 0, FLAG, FIELD(print_all), CLI_RUN, NULL,
-     "print outputs in full, however large, and --top of all rows"},
+     "print large outputs in full, and --top of all rows"},
     {"shape", 0, SHAPES, FIELD(shapes), CLI_COMPILE, "NAME=1x3x224x224",
-     "the shape of input NAME, or the size of an open dimension NAME; 1..512 is a range; a NAME "
-     "given again begins another program"},
+     "the shape of input NAME, or the open size NAME; 1..512 is a range; a repeated NAME "
+     "starts another program"},
     {"shape", 0, SHAPES, FIELD(shapes), READ_COMMANDS & ~(unsigned)CLI_COMPILE, "NAME=1x3x224x224",
-     "the shape of input NAME, or the size of an open dimension NAME; 1..512 is a range"},
-    {"fetch", 0, TEXTS, FIELD(fetch), CLI_RUN, "NAME", "treat tensor NAME as one more output"},
+     "the shape of input NAME, or the open size NAME; 1..512 is a range"},
+    {"fetch", 0, TEXTS, FIELD(fetch), CLI_RUN, "NAME", "treat tensor NAME as an additional output"},
     {"mean", 0, CHANNELS, FIELD(mean), IMAGE_COMMANDS, "M[,M,M]",
-     "images: subtract M, for all channels or each"},
+     "images: subtract M, one value or one per channel"},
     {"scale", 0, CHANNELS, FIELD(scale), IMAGE_COMMANDS, "S[,S,S]", "images: then multiply by S"},
-    {"bgr", 0, FLAG, FIELD(bgr), IMAGE_COMMANDS, NULL, "images: blue first"},
+    {"bgr", 0, FLAG, FIELD(bgr), IMAGE_COMMANDS, NULL, "images: channel 0 is blue"},
     {"layout", 0, LAYOUT, FIELD(nhwc), IMAGE_COMMANDS, "nchw|nhwc",
      "images: order of the input's axes (default nchw)"},
     {"max-memory", 0, SIZE, FIELD(max_memory), READ_COMMANDS, "SIZE",
-     "refuse a model that takes more than SIZE bytes of memory, as 256M or 1G"},
+     "reject a model that needs more than SIZE bytes of memory, such as 256M or 1G"},
     {"max-seconds", 0, NOT_NEGATIVE, FIELD(max_seconds), MODEL_COMMANDS | CLI_CONVERT, "S",
      "stop S seconds after the start"},
     {"max-operators", 0, COUNT_FROM_1, FIELD(max_operators), READ_COMMANDS, "N",
-     "refuse a model of more than N operators (default 250000)"},
+     "reject a model with more than N operators (default 250000)"},
     {"max-constant", 0, SIZE, FIELD(max_constant), READ_COMMANDS, "SIZE",
-     "compute constants that the model needs to be read in SIZE bytes of memory (default 64M)"},
+     "fold constants of at most SIZE bytes while reading the model (default 64M)"},
     {"reference", 0, FLAG, FIELD(reference), CLI_VERIFY, NULL,
      "compare with the unoptimized program, tensor by tensor"},
     {"against", 0, TEXT, FIELD(against), CLI_VERIFY, "NAME",
@@ -106,55 +106,52 @@ static const row rows[] = {
     {"atol", 0, NOT_NEGATIVE, FIELD(atol), CLI_VERIFY, "A",
      "absolute tolerance (default 1e-5, with --reference or --against 1e-6)"},
     {"shapes", 0, TEXT, FIELD(run_shapes), CLI_BENCH, "FILE",
-     "run once for each line of FILE, which has the shapes of inputs, NAME=1x16 OTHER=1x16"},
+     "run once for each line of FILE with shapes of inputs, such as NAME=1x16 OTHER=1x16"},
     {"seconds", 0, NOT_NEGATIVE, FIELD(seconds), CLI_BENCH, "S",
      "measure for S seconds (default 2)"},
     {"data", 0, TEXT, FIELD(data), CLI_QUANTIZE, "DIR|FILE",
-     "samples: DIR has a file for each, or a folder of these for each input; FILE is an npy array "
-     "of "
-     "them"},
+     "samples: DIR has a file per sample, or such a folder per input; FILE is an npy array"},
     {"max-error", 0, NOT_NEGATIVE, FIELD(max_error), CLI_QUANTIZE, "E",
-     "the budget: relative error of the outputs (default 0.01, none with --top1)"},
+     "the budget: max relative error of the outputs (default 0.01, none with --top1)"},
     {"top1", 0, NOT_NEGATIVE, FIELD(top1), CLI_QUANTIZE, "S",
-     "the budget: share of the first output's rows whose largest element stays the same"},
+     "the budget: min share of the first output's rows with the same argmax"},
     {"calibration", 0, TEXT, FIELD(calibration), CLI_QUANTIZE, "METHOD",
-     "ranges by minmax, percentile or entropy (default minmax)"},
+     "compute ranges by minmax, percentile or entropy (default minmax)"},
     {"percentile", 0, NOT_NEGATIVE, FIELD(percentile), CLI_QUANTIZE, "P",
-     "of the values in a range, at each end, for --calibration percentile (default 99.99)"},
+     "--calibration percentile: values within the range, at each end (default 99.99)"},
     {"any-speed", 0, FLAG, FIELD(any_speed), CLI_QUANTIZE, NULL,
-     "quantize layers also where that saves no time on this machine"},
+     "quantize layers even if that saves no time on this machine"},
     {"seconds", 0, NOT_NEGATIVE, FIELD(each_seconds), CLI_QUANTIZE, "S",
      "measure each program for S seconds (default 0.3)"},
     {"per-op", 0, FLAG, FIELD(per_op), CLI_BENCH, NULL, "time each operator"},
     {"trace", 0, TEXT, FIELD(trace), CLI_BENCH, "FILE", "write a Chrome trace of one run to FILE"},
     {"json", 0, FLAG, FIELD(json), CLI_BENCH, NULL, "print JSON"},
     {"dot", 0, FLAG, FIELD(dot), CLI_SHOW, NULL, "print the graph for Graphviz"},
-    {"svg", 0, FLAG, FIELD(svg), CLI_SHOW, NULL, "print the graph as a picture, SVG"},
+    {"svg", 0, FLAG, FIELD(svg), CLI_SHOW, NULL, "print a diagram of the graph as SVG"},
     {"svg-memory", 0, FLAG, FIELD(svg_memory), CLI_SHOW, NULL,
-     "print the memory plan as a picture, SVG"},
-    {"rules", 0, FLAG, FIELD(rules), CLI_OPS, NULL,
-     "list the rules, which --disable-rule leaves out"},
+     "print a diagram of the memory plan as SVG"},
+    {"rules", 0, FLAG, FIELD(rules), CLI_OPS, NULL, "list the rules for --disable-rule"},
     {"force", 0, FLAG, FIELD(force),
      CLI_SHORT | CLI_COMPILE | CLI_CONVERT | CLI_BENCH | CLI_QUANTIZE, NULL,
-     "replace files of other kinds, and files of weights beside FILE"},
+     "replace files of other formats, and weight files beside FILE"},
     {"threads", 0, THREADS, FIELD(threads), COMPILE_COMMANDS, "N",
      "threads, 0 for all cores (default LIGHTNET_NUM_THREADS, or 0)"},
     {"seed", 0, COUNT, FIELD(seed), RUN_COMMANDS, "N", "seed of random data (default 0)"},
     {"disable-rule", 0, TEXTS, FIELD(disabled), COMPILE_COMMANDS, "NAME",
-     "leave out a rule (lightnet ops --rules)"},
+     "disable a rule (lightnet ops --rules)"},
     {"plugin", 0, TEXTS, FIELD(plugins), CLI_ALL, "FILE",
-     "load a plug-in: operators, rules and targets of others"},
+     "load a plug-in with operators, rules and targets"},
     {"precision", 0, TEXT, FIELD(precision), MODEL_COMMANDS, "NAME",
-     "float32, or bf16: products and convolutions may round to bfloat16 (default float32)"},
+     "float32 (default), or bf16: products and convolutions may round to bfloat16"},
     {"tune", 0, FLAG, FIELD(tune), COMPILE_COMMANDS, NULL,
-     "measure which algorithms are the fastest, instead of estimating it"},
+     "measure the fastest algorithms instead of estimating them"},
     {"map", 0, FLAG, FIELD(map), CLI_RUN | CLI_BENCH, NULL,
-     "map a compiled model in one file, which nobody may change meanwhile; bench: with --shapes"},
-    {"debug", 'd', FLAG, FIELD(debug), COMPILE_COMMANDS, NULL, "say which rewrites were applied"},
+     "map a one-file compiled model, which must not change; bench: with --shapes"},
+    {"debug", 'd', FLAG, FIELD(debug), COMPILE_COMMANDS, NULL, "print the applied rules"},
     {"no-warnings", 'w', FLAG, FIELD(quiet), READ_COMMANDS, NULL, "print no warnings"},
     {"help", 'h', FLAG, FIELD(help), CLI_ANY, NULL, "print this help"},
     {"version", 'v', FLAG, FIELD(version), CLI_ANY, NULL,
-     "print the version, and what it supports"},
+     "print the version and the supported features"},
 };
 
 enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
@@ -199,7 +196,7 @@ static int set_count(int *count, const row *r, const char *text, int min, int ma
     errno = 0;
     const long n = strtol(text, &end, 10);
     if (errno || end == text || *end || n < min || n > max)
-        return cli_usage("--%s is '%s', expected a whole number from %d to %d", r->name, text, min,
+        return cli_usage("--%s is '%s', expected an integer from %d to %d", r->name, text, min,
                          max);
     *count = (int)n;
     return 0;
@@ -230,7 +227,8 @@ static int set_size(uint64_t *size, const row *r, const char *text)
     const unsigned long long n = isdigit((unsigned char)*text) ? strtoull(text, &end, 10) : 0;
     const uint64_t unit = n && *end && !end[1] ? unit_of(*end) : n && !*end;
     if (errno || !unit || n > UINT64_MAX / unit)
-        return cli_usage("--%s is '%s', expected bytes, as 1000000, 256M or 1G", r->name, text);
+        return cli_usage("--%s is '%s', expected bytes, such as 1000000, 256M or 1G", r->name,
+                         text);
     *size = n * unit;
     return 0;
 }

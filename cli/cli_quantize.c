@@ -131,7 +131,7 @@ static int name_folder(const source *s, folder *f, int input)
 static int check_folders(const folder *folders, int n)
 {
     if (n && !folders[0].n)
-        return cli_fail("%s: there are no files", folders[0].path);
+        return cli_fail("%s: no files", folders[0].path);
     for (int i = 1; i < n; i++)
         if (folders[i].n != folders[0].n)
             return cli_fail("%s has %d files, %s has %d", folders[0].path, folders[0].n,

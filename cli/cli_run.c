@@ -187,7 +187,7 @@ static int set_named(run *r)
         if (!file)
             continue;
         if (r->is_named[i])
-            return cli_fail("%s: '-i %s': input '%s' is given twice", r->source, arg, name);
+            return cli_fail("%s: '-i %s': duplicate input '%s'", r->source, arg, name);
         r->is_named[i] = 1;
         if (set_input(r, i, file))
             return CLI_FAILED;
@@ -215,7 +215,7 @@ static int set_unnamed(run *r)
             return CLI_FAILED;
     }
     const char *surplus = cli_given_next(r->opt, &k);
-    return surplus ? cli_fail("%s: '-i %s' is one too many: the model has %d input%s", r->source,
+    return surplus ? cli_fail("%s: unexpected '-i %s': the model has %d input%s", r->source,
                               surplus, n, n == 1 ? "" : "s")
                    : 0;
 }

@@ -41,7 +41,7 @@ static int find_stored(char *file, const char *dir, const char *what, int k, con
 {
     if (has_stored(file, dir, what, k))
         return 0;
-    return cli_fail("%s: there is no %s_%d.npy, .pb or .bin for %s '%s'", dir, what, k, what, name);
+    return cli_fail("%s: no %s_%d.npy, .pb or .bin for %s '%s'", dir, what, k, what, name);
 }
 
 static int set_stored_inputs(ln_context *ctx, const cli_options *opt, const char *dir)
@@ -480,18 +480,17 @@ int cli_verify(const cli_options *opt)
 {
     const char *two_programs = opt->reference ? "--reference" : opt->against ? "--against" : NULL;
     if (opt->reference && opt->against)
-        return cli_usage("--reference and --against name two things to compare with, expected one");
+        return cli_usage("--reference and --against exclude each other");
     if (two_programs && opt->n_args > 1)
-        return cli_usage("%s compares two programs and takes no folder: '%s' is one argument too "
-                         "many",
-                         two_programs, opt->args[1]);
+        return cli_usage("%s accepts no folder; unexpected argument '%s'", two_programs,
+                         opt->args[1]);
     if (two_programs)
         return opt->reference ? verify_reference(opt) : verify_against(opt);
     if (opt->n_args < 2)
         return cli_usage("verify needs a folder with input_K.npy and output_K.npy, --reference or "
                          "--against");
     if (opt->inputs.n)
-        return cli_usage("-i goes with --reference or --against; without them, each folder holds "
+        return cli_usage("-i needs --reference or --against; without them, each folder contains "
                          "the inputs");
     return verify_sets(opt);
 }

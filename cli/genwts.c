@@ -46,14 +46,14 @@ static int generate(const char *type, const char *outfile, int n, const char *co
     ln_error err = {0};
     const tl_dtype dtype = type ? dtype_of(type) : TL_DTYPE_INVALID;
     if (!type)
-        return tool_wrong_usage(tool, "no type given, expected -t TYPE");
+        return tool_wrong_usage(tool, "no type, expected -t TYPE");
     if (dtype == TL_DTYPE_INVALID)
         return tool_wrong_usage(
             tool, "unknown type '%s', expected 0, 1, 2, float32, float16 or int8", type);
     if (!outfile)
-        return tool_wrong_usage(tool, "no output file given, expected -o OUT");
+        return tool_wrong_usage(tool, "no output file, expected -o OUT");
     if (!n)
-        return tool_wrong_usage(tool, "no files of numbers given");
+        return tool_wrong_usage(tool, "no input files");
     if (tool_check_output(tool, outfile, n, files))
         return TOOL_WRONG_USAGE;
     return ln_wts_write_from_texts(outfile, dtype, n, files, &err)

@@ -16,15 +16,15 @@ static const char tool[] = "il2json";
 static const char help[] =
     "Usage: il2json [OPTION...] FILE\n"
     "\n"
-    "Writes the model in FILE, in the intermediate language, as the JSON that it stands for.\n"
-    "FILE - is standard input. Operators are not checked: lightnet show does that.\n"
+    "Translates the model in FILE from the intermediate language to JSON.\n"
+    "FILE - is standard input. It does not check operators; lightnet show does.\n"
     "\n"
     "  -o, --outfile OUT  the file to write; without it, or with -, standard output\n"
-    "      --include DIR  let the model include files in DIR and below, too\n"
+    "      --include DIR  allow the model to include files in and below DIR\n"
     "  -h, --help         print this help\n"
     "  -v, --version      print the version\n"
     "\n"
-    "Exit status: 0 success, 1 the model is wrong or cannot be written, 2 wrong usage.\n";
+    "Exit status: 0 success, 1 the model is invalid or cannot be written, 2 wrong usage.\n";
 
 typedef struct options {
     const char *outfile;
@@ -125,7 +125,7 @@ static int run(options *opt, int argc, char **argv)
             return status;
     }
     if (argc - optind != 1)
-        return tool_wrong_usage(tool, "%d models given, expected one", argc - optind);
+        return tool_wrong_usage(tool, "%d models, expected one", argc - optind);
     if (tool_check_output(tool, opt->outfile, 1, (const char *const *)argv + optind))
         return TOOL_WRONG_USAGE;
     return translate(argv[optind], opt);

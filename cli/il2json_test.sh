@@ -18,8 +18,8 @@ check help_goes_to_standard_output 0 'Usage: il2json' "$il2json" --help
 check short_help_is_the_same 0 'Usage: il2json' "$il2json" -h
 check version_goes_to_standard_output 0 'il2json 0.' "$il2json" --version
 check short_version_is_the_same 0 'il2json 0.' "$il2json" -v
-check model_is_needed 2 'error: 0 models given, expected one' "$il2json"
-check one_model_is_enough 2 'error: 2 models given' "$il2json" a b
+check model_is_needed 2 'error: 0 models, expected one' "$il2json"
+check one_model_is_enough 2 'error: 2 models' "$il2json" a b
 check unknown_option_is_refused 2 "error: unknown option '-x'; see il2json --help" "$il2json" -x
 check option_needs_its_value 2 "error: option '-o' needs a value; see" "$il2json" -o
 check missing_file_is_named 1 "error: none.net: cannot read: No such file" "$il2json" none.net

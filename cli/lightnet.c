@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lightnet: compiles and runs neural-network models. Finds the command and hands over to it.
+// lightnet: compiles and runs neural-network models. Finds the command and calls it.
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -28,17 +28,19 @@ static const command commands[] = {
     {"run", CLI_RUN, cli_run, "MODEL", 1, 1, "compile and run, with inputs and outputs"},
     {"compile", CLI_COMPILE, cli_compile, "MODEL -o FILE", 1, 1, "write the compiled model"},
     {"convert", CLI_CONVERT, cli_convert, "MODEL -o FILE", 1, 1,
-     "write the model, not compiled, in another format"},
+     "write the uncompiled model in another format"},
     {"quantize", CLI_QUANTIZE, cli_quantize, "MODEL --data DIR|FILE -o FILE", 1, 1,
-     "write the model compiled, with layers in 8 bits"},
-    {"show", CLI_SHOW, cli_show, "MODEL", 1, 1, "what the model is made of, and its memory plan"},
+     "write the compiled model with 8-bit layers"},
+    {"show", CLI_SHOW, cli_show, "MODEL", 1, 1,
+     "print the operators, sizes and memory plan of the model"},
     {"verify", CLI_VERIFY, cli_verify, "MODEL [DIR...]", 1, -1,
-     "compare outputs with stored ones, or with the reference program"},
-    {"bench", CLI_BENCH, cli_bench, "MODEL", 1, 1, "time runs"},
-    {"ops", CLI_OPS, cli_ops, "[OPTYPE]", 0, 1, "the operators and their documentation; the rules"},
-    {"env", CLI_ENV, cli_env, "", 0, 0, "the environment variables"},
-    {"help", CLI_HELP, show_help, "[COMMAND]", 0, 1, "the options of a command"},
-    {"version", CLI_VERSION, cli_version, "", 0, 0, "the version, and what it supports"},
+     "compare outputs with stored ones or the reference program"},
+    {"bench", CLI_BENCH, cli_bench, "MODEL", 1, 1, "measure run times"},
+    {"ops", CLI_OPS, cli_ops, "[OPTYPE]", 0, 1,
+     "list operators and rules, or document an operator"},
+    {"env", CLI_ENV, cli_env, "", 0, 0, "list the environment variables"},
+    {"help", CLI_HELP, show_help, "[COMMAND]", 0, 1, "list the options of a command"},
+    {"version", CLI_VERSION, cli_version, "", 0, 0, "print the version and the supported features"},
 };
 
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]), CALL_SIZE = 32 };
@@ -78,7 +80,7 @@ static void print_help(const command *cmd)
     print_usage(cmd);
     printf("%s.\n", cmd->help);
     if (cmd == &commands[0]) {
-        printf("MODEL is a file or - for standard input. Further commands, each with --help:\n\n");
+        printf("MODEL is a file or - for standard input. Other commands, each with --help:\n\n");
         for (int i = 1; i < N_COMMANDS; i++)
             printf("  lightnet %-8s %-16s %s\n", commands[i].name, commands[i].args,
                    commands[i].help);
@@ -103,14 +105,14 @@ static int fail_args(const command *cmd, const cli_options *opt)
         return fail_first(cmd, "missing");
     const char *surplus = opt->args[cmd->max_args];
     if (cmd->name)
-        return cli_usage("'%s' is one argument too many; see %s --help", surplus, name);
+        return cli_usage("unexpected argument '%s'; see %s --help", surplus, name);
     if (find_command(opt->args[0])->name)
-        return cli_usage("the command '%s' comes first, its options behind it; see %s %s --help",
-                         opt->args[0], name, opt->args[0]);
-    // A model, or what cannot be one.
+        return cli_usage("command '%s' must precede its options; see %s %s --help", opt->args[0],
+                         name, opt->args[0]);
+    // A model, or an unknown command.
     return access(opt->args[0], F_OK)
                ? fail_unknown(opt->args[0])
-               : cli_usage("'%s' is one argument too many; see %s --help", surplus, name);
+               : cli_usage("unexpected argument '%s'; see %s --help", surplus, name);
 }
 
 static int show_help(const cli_options *opt)
@@ -123,7 +125,7 @@ static int show_help(const cli_options *opt)
     return CLI_OK;
 }
 
-// Those of LIGHTNET_PLUGIN_PATH, those of --plugin, and those of targets that are asked for.
+// The plug-ins of LIGHTNET_PLUGIN_PATH, of --plugin, and of the requested targets.
 static int load_plugins(const cli_options *opt)
 {
     const char *const targets[] = {opt->target, opt->against};

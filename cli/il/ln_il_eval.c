@@ -64,7 +64,7 @@ static double as_double(number x)
 static number real(evaluator *e, double d, const char *what)
 {
     if (!isfinite(d))
-        return e->skipped ? zero : fail(e, "%s is no finite number", what);
+        return e->skipped ? zero : fail(e, "%s is not a finite number", what);
     return (number){.d = d};
 }
 

@@ -129,7 +129,7 @@ static int read_member(ln_lexer *l, void *object)
     parser *p = (parser *)l;
     json_t *key = take_name(p, "a name");
     if (key && !ln_lexer_expect(l, ':') && json_object_get(object, json_string_value(key)))
-        ln_lexer_fail(l, "'%.60s' is given twice", json_string_value(key));
+        ln_lexer_fail(l, "duplicate '%.60s'", json_string_value(key));
     return key ? put_value(p, object, key) : -1;
 }
 
@@ -348,7 +348,7 @@ static int read_key(parser *p, const program *into, json_t *name, const ln_scan 
     if (is_reserved(key))
         rc = ln_lexer_fail_at(&p->lexer, at, "'%s' is unexpected before '='", key);
     else if (json_object_get(into->json, key))
-        rc = ln_lexer_fail_at(&p->lexer, at, "'%.60s' is given twice", key);
+        rc = ln_lexer_fail_at(&p->lexer, at, "duplicate '%.60s'", key);
     ln_lexer_next(&p->lexer);
     json_t *value = rc ? NULL : read_value(p);
     if (!value || put(p, into->json, key, value) || keep_place(p, value, place_of(at)) ||
@@ -378,7 +378,7 @@ static int read_body(parser *p, json_t *bodies)
     json_t *name = take_name(p, "the name of a body");
     json_t *body = name ? json_object() : NULL;
     if (json_object_get(bodies, json_string_value(name)))
-        ln_lexer_fail_at(&p->lexer, &at, "body '%.60s' is given twice", json_string_value(name));
+        ln_lexer_fail_at(&p->lexer, &at, "duplicate body '%.60s'", json_string_value(name));
     const int rc = !name || put(p, bodies, json_string_value(name), body) ||
                            keep_place(p, body, place_of(&at)) || ln_lexer_expect(&p->lexer, '{') ||
                            read_program(p, body, '}', NULL)

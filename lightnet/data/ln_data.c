@@ -129,7 +129,7 @@ static int check_for_table(const weights *w, const ln_hash *table, const char *f
         const ln_bundle_entry *entry = &w->bundle->entries[i];
         const ln_tensor_entry *te = ln_tensor_table_find(table, entry->name);
         if (!te)
-            return ln_error_set(NULL, "%s: there is no tensor '%s' to take this array", file,
+            return ln_error_set(NULL, "%s: unknown tensor '%s' to take this array", file,
                                 entry->name);
         if (check_tensor(w->bundle, entry->tensor, te, file, NULL))
             return -1;

@@ -247,7 +247,7 @@ START_TEST(weight_file_fills_the_tensor_table)
 
     make_text("a", "2\nw 0 2 0 0\nv 0 1 0\n");
     ck_assert_int_eq(ln_tensor_table_load_trt_weight_file(table, "a"), -1);
-    ck_assert_str_eq(ln_last_error(), "a: there is no tensor 'v' to take this array");
+    ck_assert_str_eq(ln_last_error(), "a: unknown tensor 'v' to take this array");
     make_text("a", "1\nw 0 3 0 0 0\n");
     ck_assert_int_eq(ln_tensor_table_load_trt_weight_file(table, "a"), -1);
     ck_assert_str_eq(ln_last_error(),

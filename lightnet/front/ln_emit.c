@@ -417,7 +417,7 @@ static void add_op(ln_emit *e)
     ln_context *ctx = e->translation->ctx;
     const ln_op *proto = ln_hash_find(LN_ARCH.op_proto_table, e->optype);
     if (!proto) {
-        ln_emit_fail(e, "there is no operator '%s'", e->optype);
+        ln_emit_fail(e, "unknown operator '%s'", e->optype);
         return;
     }
     ln_op *op = op_name(e, name) ? NULL

@@ -90,7 +90,7 @@ static const ln_rjson *read_optype(const ln_rjson *node, ln_error *err)
         ln_rjson_fail(optype, err, "optype has %zu characters, expected at most %d",
                       strlen(optype->text), LN_OPDESC_MAX_NAME);
     else if (!ln_c_is_identifier(optype->text))
-        ln_rjson_fail(optype, err, "optype '%s', expected an identifier of C that is no keyword",
+        ln_rjson_fail(optype, err, "optype '%s', expected a C identifier that is not a keyword",
                       optype->text);
     else
         return optype;

@@ -108,7 +108,7 @@ static int check_name(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
                               LN_OPDESC_MAX_NAME);
     if (!ln_c_is_identifier(arg->name))
         return ln_opdesc_fail(op, arg->fields[LN_ARGDESC_ARG_NAME], err,
-                              "arg_name '%s', expected an identifier of C that is no keyword",
+                              "arg_name '%s', expected a C identifier that is not a keyword",
                               arg->name);
     if (IS_ONE_OF(arg->name, reserved_names))
         return ln_opdesc_fail(
@@ -394,7 +394,7 @@ static int check_extra_priv(const ln_opdesc *op, const ln_rjson *priv, ln_error 
             "item of \"extra_privs\", expected {\"type\": STRING, \"name\": STRING}");
     if (!is_member_declarator(name->text))
         return ln_opdesc_fail(op, name, err,
-                              "\"name\" is '%s', expected an identifier of C that is no keyword, "
+                              "\"name\" is '%s', expected a C identifier that is not a keyword, "
                               "or with lengths behind it: name[LENGTH]",
                               name->text);
     return 0;

@@ -35,8 +35,7 @@ static int fail(const ln_opdesc *op, const ln_rjson *place, ln_error *err, const
 static int check_name(const ln_opdesc *op, ln_argdesc_kind kind, const ln_rjson *place,
                       const char *name, ln_error *err)
 {
-    static const char *const unknown[] = {"there is no input", "there is no output",
-                                          "there is no parameter"};
+    static const char *const unknown[] = {"unknown input", "unknown output", "unknown parameter"};
     return find_arg(op, kind, name) ? 0 : fail(op, place, err, unknown[kind], name);
 }
 

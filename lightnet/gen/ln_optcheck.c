@@ -26,7 +26,7 @@ static const char *const reserved[] = {"ctx", "m"};
 static int check_name(const checking *c, const ln_rjson *place, const char *kind, const char *name)
 {
     if (!ln_c_is_identifier(name))
-        return ln_optrule_fail(c->rule, place, c->err, "%s '%s' is no identifier of C", kind, name);
+        return ln_optrule_fail(c->rule, place, c->err, "%s '%s' is not a C identifier", kind, name);
     for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++) {
         if (strcmp(reserved[i], name) == 0)
             return ln_optrule_fail(c->rule, place, c->err,
@@ -191,7 +191,7 @@ static int check_match_params(const checking *c, const ln_optop *op)
                                    "other conditions into \"when\"");
         if (param->type == LN_OPT_PARAM && !ln_optop_find(c->rule->match, param->op))
             return ln_optrule_fail(c->rule, &param->place, c->err,
-                                   "there is no operator '%s' in the pattern", param->op);
+                                   "unknown operator '%s' in the pattern", param->op);
     }
     return 0;
 }
@@ -341,7 +341,7 @@ static int check_source(const checking *c, const ln_rjson *place, const char *op
 {
     if (ln_optop_find(c->rule->match, op))
         return 0;
-    return ln_optrule_fail(c->rule, place, c->err, "there is no operator '%s' in the pattern", op);
+    return ln_optrule_fail(c->rule, place, c->err, "unknown operator '%s' in the pattern", op);
 }
 
 /** Whether the tensor is there when the replacement reads it: made outside of what is replaced, or
@@ -507,7 +507,7 @@ static int check_rule(const checking *c)
     ln_optrule *rule = c->rule;
     const ln_rjson *name = ln_rjson_get(&rule->place, "name");
     if (!ln_c_is_identifier(rule->name))
-        return ln_optrule_fail(rule, name, c->err, "the name is no identifier of C");
+        return ln_optrule_fail(rule, name, c->err, "the name is not a C identifier");
     if (strstr(rule->doc, "*/") || strchr(rule->doc, '\n'))
         return ln_optrule_fail(rule, ln_rjson_get(&rule->place, "doc"), c->err,
                                "\"doc\" becomes a comment of C: one line, without \"*/\"");

@@ -456,7 +456,7 @@ static int test_size(reader *r, ln_optsize *size)
         return -1;
     if (low < 1 || high < low || high > 1e6 || low != (int)low || high != (int)high)
         return ln_lexer_fail_at(&r->lexer, &place,
-                                "size '%s' must be a whole number from 1 to 1000000, or two that "
+                                "size '%s' must be an integer from 1 to 1000000, or two that "
                                 "bound it: 1 .. 4",
                                 size->name);
     size->low = (int)low;

@@ -325,7 +325,7 @@ int ln_arch_extend(const ln_arch *more)
         return -1;
     ln_arch *arch = ln_hash_find(LN_ARCH.arch_table, more->arch_name);
     if (!arch)
-        return ln_error_set(NULL, "there is no architecture '%s' to extend", more->arch_name);
+        return ln_error_set(NULL, "unknown architecture '%s' to extend", more->arch_name);
     if (check_names(more))
         return -1;
     change *c = begin_change(arch, more);

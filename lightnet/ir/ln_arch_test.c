@@ -163,7 +163,7 @@ START_TEST(what_cannot_be_added_is_refused_and_leaves_all_as_it_was)
         ln_arch more;
         const char *message;
     } cases[] = {
-        {{.arch_name = "nowhere"}, "there is no architecture 'nowhere' to extend"},
+        {{.arch_name = "nowhere"}, "unknown architecture 'nowhere' to extend"},
         {{.arch_name = ""}, "an architecture has no name"},
         {{.arch_name = "home", .reg_ops = old_ops},
          "architecture 'home': operator type 'old_op' is registered already"},

@@ -291,8 +291,8 @@ int ln_context_disable_rule(ln_context *ctx, const char *rule)
         return -1;
     const char *closest;
     if (!is_known_rule(rule, &closest))
-        return closest ? ln_fail(ctx, "there is no rule '%s'; did you mean '%s'?", rule, closest)
-                       : ln_fail(ctx, "there is no rule '%s'", rule);
+        return closest ? ln_fail(ctx, "unknown rule '%s'; did you mean '%s'?", rule, closest)
+                       : ln_fail(ctx, "unknown rule '%s'", rule);
     return ln_context_prepend_name(ctx, &ctx->disabled, rule);
 }
 

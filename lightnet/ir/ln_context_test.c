@@ -519,10 +519,10 @@ START_TEST(a_rule_to_leave_out_must_be_known)
     ln_test_register();
     ck_assert_int_eq(ln_context_disable_rule(ctx, "first_rule"), 0);
     ck_assert_int_eq(ln_context_disable_rule(ctx, "q"), -1);
-    ck_assert_str_eq(ln_context_error(ctx), "there is no rule 'q'");
+    ck_assert_str_eq(ln_context_error(ctx), "unknown rule 'q'");
     ck_assert_int_eq(ln_context_disable_rule(ctx, "frist_rule"), -1);
     ck_assert_str_eq(ln_context_error(ctx),
-                     "there is no rule 'frist_rule'; did you mean 'first_rule'?");
+                     "unknown rule 'frist_rule'; did you mean 'first_rule'?");
     ck_assert_int_eq(ln_context_set_threads(ctx, -1), -1);
     ln_context_free(ctx);
 }

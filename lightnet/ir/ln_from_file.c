@@ -99,7 +99,7 @@ static ln_op *create(const ln_context *ctx, const char *optype, const char *name
 {
     const ln_op *proto = ln_hash_find(LN_ARCH.op_proto_table, optype);
     if (!proto)
-        ln_fail(ctx, "there is no operator '%s'", optype);
+        ln_fail(ctx, "unknown operator '%s'", optype);
     ln_list *outs = proto ? ln_tensor_list_append(NULL, "dst", tname) : NULL;
     ln_op *op = outs && params
                     ? ln_op_create_from_proto(proto, name, NULL, outs, params, ctx->tensor_table)

@@ -99,7 +99,7 @@ int ln_context_set_limit(ln_context *ctx, ln_limit limit, uint64_t value)
 {
     ln_context_clear_error(ctx);
     if ((unsigned)limit >= N_LIMITS)
-        return ln_fail(ctx, "there is no limit with number %d", (int)limit);
+        return ln_fail(ctx, "unknown limit number %d", (int)limit);
     set_limit(ctx, limit, value);
     return 0;
 }

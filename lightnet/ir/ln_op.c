@@ -268,8 +268,8 @@ ln_op *ln_op_copy_to_optype(const ln_hash *op_proto_table, const ln_op *op, cons
 {
     const ln_op *proto = ln_hash_find(op_proto_table, new_optype);
     if (!proto) {
-        ln_error_set(NULL, "there is no operator type '%s' to turn operator '%s' (%s) into",
-                     new_optype, op->op_arg->name, op->op_arg->optype);
+        ln_error_set(NULL, "unknown operator type '%s' to turn operator '%s' (%s) into", new_optype,
+                     op->op_arg->name, op->op_arg->optype);
         return NULL;
     }
     return copy_as(proto, op);
@@ -469,7 +469,7 @@ int ln_op_table_vset_param(ln_hash *table, const char *opname, const char *pname
 {
     const ln_op *op = ln_op_table_find(table, opname);
     if (!op)
-        return ln_error_set(NULL, "there is no operator '%s'", opname ? opname : "");
+        return ln_error_set(NULL, "unknown operator '%s'", opname ? opname : "");
     ln_param_entry *entry = ln_param_list_find(op->op_arg->params, pname);
     if (!entry)
         return ln_error_set(NULL, "operator '%s' (%s) has no parameter '%s'", opname,

@@ -156,8 +156,7 @@ static int check_numbers(ln_op_arg *op_arg, const struct args *args, const struc
     qsort(numbers, (size_t)len, sizeof(*numbers), compare_ints);
     for (int i = 1; i < len && !rc; i++) {
         if (numbers[i - 1] == numbers[i])
-            rc = ln_op_fail(op_arg, "%s '%s%d' is given twice", args->kind, spec->arg_name,
-                            numbers[i]);
+            rc = ln_op_fail(op_arg, "duplicate %s '%s%d'", args->kind, spec->arg_name, numbers[i]);
     }
     ln_free(numbers);
     return rc;

@@ -300,7 +300,7 @@ START_TEST(arguments_are_exactly_the_declared_ones)
         {&mixed_info, {"part1", "src", "bias", "part0"}, {"dst"}, {"mode", "axis"}, NULL},
         {&mixed_info, {"src"}, {"dst"}, {"mode"}, "input 'part0' is missing"},
         {&mixed_info, {"src", "part1", "part7"}, {"dst"}, {"mode"}, NULL},
-        {&mixed_info, {"src", "part0", "part0"}, {"dst"}, {"mode"}, "input 'part0' is given twice"},
+        {&mixed_info, {"src", "part0", "part0"}, {"dst"}, {"mode"}, "duplicate input 'part0'"},
         {&mixed_info,
          {"src", "part0", "part"},
          {"dst"},
@@ -434,7 +434,7 @@ START_TEST(copy_to_optype_changes_the_functions)
     ck_assert(!copy->pre_run && copy->run == twice_run);
     ck_assert_ptr_null(ln_op_copy_to_optype(protos, op, "none"));
     ck_assert_str_eq(ln_last_error(),
-                     "there is no operator type 'none' to turn operator 'a' (twice_cpu) into");
+                     "unknown operator type 'none' to turn operator 'a' (twice_cpu) into");
     ln_op_free_lists_too(op);
     ln_op_free_lists_too(copy);
     ln_hash_free(protos);
@@ -502,7 +502,7 @@ START_TEST(parameters_are_set_through_the_table)
     ck_assert_int_eq(ln_op_table_set_param(table, "a", "times", 7.0), 0);
     ck_assert_int_eq(ln_param_list_find(op->op_arg->params, "times")->value_int, 7);
     ck_assert_int_eq(ln_op_table_set_param(table, "b", "times", 7.0), -1);
-    ck_assert_str_eq(ln_last_error(), "there is no operator 'b'");
+    ck_assert_str_eq(ln_last_error(), "unknown operator 'b'");
     ck_assert_int_eq(ln_op_table_set_param(table, "a", "axis", 7.0), -1);
     ck_assert_str_eq(ln_last_error(), "operator 'a' (twice_cpu) has no parameter 'axis'");
     ln_op_table_free(table);

@@ -154,7 +154,7 @@ static ln_tensor_entry *need_entry(const ln_hash *table, const char *name)
 {
     ln_tensor_entry *entry = ln_tensor_table_find(table, name);
     if (!entry)
-        ln_error_set(NULL, "there is no tensor '%s'", name ? name : "");
+        ln_error_set(NULL, "unknown tensor '%s'", name ? name : "");
     return entry;
 }
 

@@ -180,7 +180,7 @@ START_TEST(data_of_an_unknown_tensor_is_an_error)
     ln_hash *table = ln_tensor_table_create();
     float data[6];
     ck_assert_int_eq(ln_tensor_table_set_data(table, "y", data), -1);
-    ck_assert_str_eq(ln_last_error(), "there is no tensor 'y'");
+    ck_assert_str_eq(ln_last_error(), "unknown tensor 'y'");
     ck_assert_ptr_null(ln_tensor_table_get_data(table, "y", data));
     ck_assert_uint_eq(ln_tensor_table_data_size(table, "y"), 0);
     ln_tensor_table_free(table);

@@ -28,7 +28,7 @@ static ln_arch *find_target(const ln_context *ctx, const char *target)
     if (arch && !ln_streq(target, none_name))
         return arch;
     char known[LN_MAXLINE];
-    ln_fail_as(ctx, LN_BAD_ARGUMENT, "there is no target '%s'; known targets: %s", target,
+    ln_fail_as(ctx, LN_BAD_ARGUMENT, "unknown target '%s'; known targets: %s", target,
                ln_sprint_targets(known, sizeof(known)));
     return NULL;
 }

@@ -469,7 +469,7 @@ START_TEST(what_cannot_be_compiled_says_why)
     set_arch(NULL, NULL, NULL, NULL);
     ln_context *ctx = chain_model();
     ck_assert_int_eq(ln_context_compile(ctx, "q"), -1);
-    ck_assert_str_eq(ln_context_error(ctx), "there is no target 'q'; known targets: test");
+    ck_assert_str_eq(ln_context_error(ctx), "unknown target 'q'; known targets: test");
     ck_assert_int_eq(ln_list_length(ctx->ops), 5);
     ck_assert_int_eq(ln_context_compile(ctx, "test"), -1);
     ck_assert_str_eq(ln_context_error(ctx), "model: operator 'oy' (twice) cannot run on target "

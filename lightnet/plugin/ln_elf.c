@@ -64,11 +64,11 @@ int ln_elf_check(const char *file, ln_error *err)
     elf_header header;
     int status = 0;
     if (is_stream(file))
-        return ln_error_set(err, "%s: is no regular file", file);
+        return ln_error_set(err, "%s: is not a regular file", file);
     if (ln_infile_open(&in, file, err))
         return -1;
     if (!is_shared_object(&in, &header))
-        status = ln_error_set(err, "%s: is no shared object of this kind of machine", file);
+        status = ln_error_set(err, "%s: is not a shared object for this machine", file);
     else if (!is_whole(&in, &header))
         status = ln_error_set(err, "%s: is cut off: it has %zu bytes, less than its segments need",
                               file, in.size);

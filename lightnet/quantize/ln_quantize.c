@@ -178,7 +178,7 @@ static ln_status fail_key(ln_quantizer *q, const char *key)
         strcat(keys, i ? ", " : "");
         strcat(keys, options[i].key);
     }
-    ln_error_set_as(&q->error, LN_BAD_ARGUMENT, "there is no option '%s'; options: %s", key, keys);
+    ln_error_set_as(&q->error, LN_BAD_ARGUMENT, "unknown option '%s'; options: %s", key, keys);
     return LN_BAD_ARGUMENT;
 }
 
@@ -354,7 +354,7 @@ ln_status ln_quantizer_run(ln_quantizer *quantizer)
     ln_error_clear(err);
     forget_result(quantizer);
     if (!quantizer->samples.n)
-        return bad_argument(quantizer, "there are no samples");
+        return bad_argument(quantizer, "no samples");
     if (!ln_quantize_calibrate(&quantizer->layers, &quantizer->samples, &quantizer->method, err) &&
         !ln_quantize_choose(&quantizer->choice, &quantizer->layers, &quantizer->samples, &budget,
                             err) &&

@@ -525,7 +525,7 @@ START_TEST(options_are_checked)
     begin();
     ln_quantizer *q = quantizer_for(&net, samples);
     CHECK_FAILS(q, LN_BAD_ARGUMENT, ln_quantizer_set(q, "speed", "1"),
-                "there is no option 'speed'; options: calibration, percentile, max_error, top1, "
+                "unknown option 'speed'; options: calibration, percentile, max_error, top1, "
                 "any_speed, seconds");
     CHECK_FAILS(q, LN_BAD_ARGUMENT, ln_quantizer_set(q, "top1", "1.5"),
                 "option 'top1' is '1.5', expected a number from 0 to 1");
@@ -565,7 +565,7 @@ START_TEST(nothing_is_saved_before_it_is_chosen)
     begin();
     ln_model *model = open_network(&net);
     ln_quantizer *q = quantizer_of(model);
-    CHECK_FAILS(q, LN_BAD_ARGUMENT, ln_quantizer_run(q), "there are no samples");
+    CHECK_FAILS(q, LN_BAD_ARGUMENT, ln_quantizer_run(q), "no samples");
     CHECK_FAILS(q, LN_BAD_ARGUMENT, ln_quantizer_save(q, "net.safetensors"),
                 "nothing was chosen yet; run the quantizer first");
     CHECK_FAILS(q, LN_BAD_ARGUMENT, ln_quantizer_save(q, NULL), "the name of the file is NULL");

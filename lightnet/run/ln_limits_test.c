@@ -236,7 +236,7 @@ START_TEST(there_are_no_other_limits)
 {
     ln_context *ctx = ln_context_create();
     ck_assert_int_eq(ln_context_set_limit(ctx, (ln_limit)99, 1), -1);
-    ck_assert_str_eq(ln_context_error(ctx), "there is no limit with number 99");
+    ck_assert_str_eq(ln_context_error(ctx), "unknown limit number 99");
     ck_assert_uint_eq(ln_context_limit(ctx, (ln_limit)99), 0);
     ck_assert_uint_eq(ln_context_limit(ctx, LN_LIMIT_MEMORY), 0);
     ck_assert_uint_eq(ln_context_limit(ctx, LN_LIMIT_TIME), 0);

@@ -98,7 +98,7 @@ int ln_context_set_shape(ln_context *ctx, const char *tname, int ndim, const int
     if (!te)
         return -1;
     if (!ln_is_placeholder(maker))
-        return ln_fail(ctx, "tensor '%s' is no input whose sizes are open", tname);
+        return ln_fail(ctx, "tensor '%s' is not an input with open sizes", tname);
     if (check_shape(ctx, te, ln_placeholder_least(maker), ln_placeholder_most(maker), ndim, dims))
         return -1;
     for (int i = 0; i < ndim; i++)

@@ -105,8 +105,8 @@ static int choose_target(const ln_model *model)
         return ln_error_set_as(NULL, LN_BAD_ARGUMENT, "%s", ln_last_error());
     if (ln_hash_find(LN_ARCH.arch_table, target))
         return 0;
-    return ln_error_set_as(NULL, LN_BAD_ARGUMENT, "there is no target '%s'; known targets: %s",
-                           target, ln_sprint_targets(known, sizeof(known)));
+    return ln_error_set_as(NULL, LN_BAD_ARGUMENT, "unknown target '%s'; known targets: %s", target,
+                           ln_sprint_targets(known, sizeof(known)));
 }
 
 /* ---- opening ---- */

@@ -197,7 +197,7 @@ static int fail_key(const char *key)
     for (size_t i = 0; i < N_OPTIONS && len < sizeof(known); i++)
         len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s", i ? ", " : "",
                                 options_known[i].key);
-    return ln_error_set_as(NULL, LN_BAD_ARGUMENT, "there is no option '%s'; known options: %s", key,
+    return ln_error_set_as(NULL, LN_BAD_ARGUMENT, "unknown option '%s'; known options: %s", key,
                            known);
 }
 

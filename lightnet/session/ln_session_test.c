@@ -437,7 +437,7 @@ START_TEST(wrong_options_are_refused)
         const char *key, *value, *message;
     } wrong[] = {
         {"thread", "2",
-         "there is no option 'thread'; known options: target, threads, shape, weights, folder, "
+         "unknown option 'thread'; known options: target, threads, shape, weights, folder, "
          "seed, reference, precision, tuning, map, disabled_rule, output, memory_limit, "
          "operators_limit, "
          "constant_limit, open_timeout, programs"},
@@ -643,7 +643,7 @@ START_TEST(options_that_the_model_contradicts_are_refused)
 {
     SKIP_WITHOUT_ONNX
     char known[LN_MAXLINE], no_target[2 * LN_MAXLINE];
-    snprintf(no_target, sizeof(no_target), "there is no target 'abacus'; known targets: %s",
+    snprintf(no_target, sizeof(no_target), "unknown target 'abacus'; known targets: %s",
              ln_sprint_targets(known, sizeof(known)));
     const struct {
         const char *key, *value;
@@ -657,7 +657,7 @@ START_TEST(options_that_the_model_contradicts_are_refused)
         {"shape", "a=1x4", LN_BAD_ARGUMENT,
          "option 'shape' gives input 'a' as [1, 4], expected [1, 3]"},
         {"target", "abacus", LN_BAD_ARGUMENT, no_target},
-        {"disabled_rule", "no_such_rule", LN_BAD_ARGUMENT, "there is no rule 'no_such_rule'"},
+        {"disabled_rule", "no_such_rule", LN_BAD_ARGUMENT, "unknown rule 'no_such_rule'"},
         {"folder", "/no/such/folder", LN_NOT_FOUND,
          "/no/such/folder: not a folder that can be used: No such file or directory"},
         {"operators_limit", "1", LN_LIMIT_REACHED, NULL},

@@ -198,10 +198,10 @@ START_TEST(errors_point_at_the_lines_that_were_written)
         {"relu(src=[a])", "m.net:1: '[' is unexpected, expected the name of a tensor"},
         {"print(||n=[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]);",
          "m.net:1: brackets are nested too deeply"},
-        {"inputs = [a]; inputs = [b];", "m.net:1: 'inputs' is given twice"},
+        {"inputs = [a]; inputs = [b];", "m.net:1: duplicate 'inputs'"},
         {"ops = [];", "m.net:1: 'ops' is unexpected before '='"},
-        {"body a {}\nbody a {}", "m.net:2: body 'a' is given twice"},
-        {"mem_sizes = {a: 1, a: 2};", "m.net:1: 'a' is given twice"},
+        {"body a {}\nbody a {}", "m.net:2: duplicate body 'a'"},
+        {"mem_sizes = {a: 1, a: 2};", "m.net:1: duplicate 'a'"},
         // of the reader that JSON has, too
         {"\nrelu(src=a | dst=b);",
          "m.net:2: operator 'relu0' (relu): tensors_in[0]: tensor 'a' is not defined"},

@@ -74,7 +74,7 @@ START_TEST(what_is_wrong_is_told_with_the_file_and_leaves_nothing)
         const char *name, *message;
     } cases[] = {
         {"other_abi", "is built for binary interface 99 of plug-ins, expected "},
-        {"other_magic", "is no plug-in: its 'ln_plugin_descriptor' is something else"},
+        {"other_magic", "is not a plug-in: its 'ln_plugin_descriptor' is something else"},
         {"other_sizes", "bytes of 'ln_arch', expected"},
         {"other_tables", "uses another copy of LightNet than this program does"},
         {"nameless", "is a plug-in without a name"},
@@ -83,9 +83,9 @@ START_TEST(what_is_wrong_is_told_with_the_file_and_leaves_nothing)
         {"known_rule", "architecture 'own': architecture 'cpu' has a rule 'lower_cpu' already"},
         {"same_op", "architecture 'none': operator type 'first' is registered already"},
         {"foreign_op", "architecture 'none': operator 'second' has 'arch' 'cpu', expected 'none'"},
-        {"unknown_arch", "there is no architecture 'nowhere' to extend"},
+        {"unknown_arch", "unknown architecture 'nowhere' to extend"},
         {"unknown_base", "architecture 'own' builds on 'nowhere', which is not registered"},
-        {"no_descriptor", "is no plug-in: it has no symbol 'ln_plugin_descriptor'"},
+        {"no_descriptor", "is not a plug-in: it has no symbol 'ln_plugin_descriptor'"},
         {"self_registering", "registers architectures by itself, expected them in its"},
         {"incomplete", NO_SUCH_SYMBOL},
         {"missing", "No such file or directory"},
@@ -132,7 +132,7 @@ START_TEST(a_plugin_that_is_cut_off_anywhere_is_refused)
         // Beyond its segments there are only names for debuggers: such a file may be loaded.
         if (status == 0)
             break;
-        ck_assert_msg(strstr(ln_last_error(), "is no shared object") ||
+        ck_assert_msg(strstr(ln_last_error(), "is not a shared object") ||
                           strstr(ln_last_error(), "is cut off"),
                       "%s", ln_last_error());
         assert_unchanged(&before);
@@ -155,7 +155,7 @@ START_TEST(a_pipe_is_not_waited_for)
     char folder[] = "/tmp/ln_plugin_XXXXXX", pipe[64], expected[100];
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(pipe, sizeof(pipe), "%s/pipe.so", folder);
-    snprintf(expected, sizeof(expected), "%s: is no regular file", pipe);
+    snprintf(expected, sizeof(expected), "%s: is not a regular file", pipe);
     ck_assert_int_eq(mkfifo(pipe, 0600), 0);
     ck_assert_int_eq(ln_plugin_load_path(folder), -1);
     ck_assert_str_eq(ln_last_error(), expected);

@@ -37,7 +37,7 @@ static int read_step(tl_chain_step *step, const char *text, int n_srcs)
     step->src1 = n >= 2 ? operand_of(src1, n_srcs) : -1;
     step->src2 = n >= 3 ? operand_of(src2, n_srcs) : 0;
     if (n_operands == 0 || n != 1 + n_operands || step->src1 < 0 || step->src2 < 0)
-        return tl_fail("\"%s\" is no step of %d sources, such as \"TL_BINARY_ADD src0 step0\"",
+        return tl_fail("\"%s\" is not a step of %d sources, such as \"TL_BINARY_ADD src0 step0\"",
                        text, n_srcs);
     return 0;
 }

@@ -13,7 +13,7 @@
 static const char packed[] = "its weights are packed for one target";
 static const char control[] = "it runs graphs of its own";
 static const char training[] = "it is for training";
-static const char unmade[] = "nobody has translated it yet";
+static const char unmade[] = "not supported yet";
 
 static const ln_nnvm_row refused[] = {
     {"_contrib_conv2d_NCHWc", CORE, NULL, packed},

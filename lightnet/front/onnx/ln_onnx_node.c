@@ -153,7 +153,7 @@ void ln_onnx_axes(ln_onnx_node *n, const int64_t *given, int len, int ndim, int 
     for (int i = 0; i < len && !ln_onnx_failed(n); i++) {
         axes[i] = ln_onnx_axis(n, given[i], ndim);
         if (seen & 1u << axes[i])
-            ln_emit_fail(&n->emit, "axis %d is given twice, expected different axes", axes[i]);
+            ln_emit_fail(&n->emit, "duplicate axis %d, expected different axes", axes[i]);
         seen |= 1u << axes[i];
     }
 }

@@ -233,7 +233,7 @@ static void translate_constant(ln_onnx_node *n)
             forms[i].translate(n);
             return;
         }
-    ln_emit_fail(&n->emit, "there is no attribute with a number or a tensor of them");
+    ln_emit_fail(&n->emit, "no attribute with a number or a tensor of numbers");
 }
 
 const ln_onnx_row ln_onnx_rows_random[] = {

@@ -209,7 +209,7 @@ int tl_matmul_check_factors(tl_dtype dtype, double alpha, double beta)
         return 0;
     if (floor(alpha) != alpha || fabs(alpha) > INT32_MAX || floor(beta) != beta ||
         fabs(beta) > INT32_MAX)
-        return tl_fail("'alpha' is %g and 'beta' %g, expected whole numbers for %s", alpha, beta,
+        return tl_fail("'alpha' is %g and 'beta' %g, expected integers for %s", alpha, beta,
                        tl_dtype_name(dtype));
     return 0;
 }

@@ -682,7 +682,7 @@ START_TEST(what_does_not_fit_is_refused)
     ck_assert_str_eq(tl_last_error(), "'src1' has 2 dimensions and 'src2' 1, expected at least 2");
     ck_assert_ptr_null(tl_tensor_matmul(i, i, NULL, NULL, &half));
     ck_assert_str_eq(tl_last_error(),
-                     "'alpha' is 0.5 and 'beta' 0, expected whole numbers for TL_INT32");
+                     "'alpha' is 0.5 and 'beta' 0, expected integers for TL_INT32");
     ck_assert_ptr_null(
         tl_tensor_matmul(a, b, v, NULL, &(tl_matmul_param){.trans2 = 1, .alpha = 1}));
     ck_assert_str_eq(tl_last_error(),

@@ -327,7 +327,7 @@ static const char *as_batches(ln_nnvm_node *n, const char *rows)
 {
     const tl_tensor *const t = ln_nnvm_tensor_of(n, rows);
     if (t->ndim < 2 || t->dtype != TL_FLOAT || !t->len) {
-        ln_emit_fail(&n->emit, "its data is no list of rows of float32");
+        ln_emit_fail(&n->emit, "its data is not a list of rows of float32");
         return NULL;
     }
     const int height = t->dims[t->ndim - 2], width = t->dims[t->ndim - 1];

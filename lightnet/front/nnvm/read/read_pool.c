@@ -292,7 +292,7 @@ static void translate_adaptive_pool(ln_nnvm_node *n)
     pool p = {.kind = POOL_MEAN, .axes = 2, .divisor = INSIDE};
     int out[2], is_even = 1;
     if (t->ndim != 4 || !ln_nnvm_is_float(dtype) || !t->len)
-        ln_emit_fail(&n->emit, "its data is no image [N, C, H, W] of floats");
+        ln_emit_fail(&n->emit, "its data is not an image [N, C, H, W] of floats");
     if (len > 2)
         ln_emit_fail(&n->emit, "attribute 'output_size' has %d numbers, expected 1 or 2", len);
     for (int i = 0; i < 2 && !ln_nnvm_failed(n); i++) {

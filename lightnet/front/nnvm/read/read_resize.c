@@ -93,8 +93,8 @@ static void emit_nearest(ln_nnvm_node *n, int scale, int sums)
         const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
         if (t->ndim != 4 || !t->dims[2] || !t->dims[3] || size[0] % t->dims[2] ||
             size[1] % t->dims[3])
-            ln_emit_fail(&n->emit, "input %d is no image that repeats to %d x %d", i, size[0],
-                         size[1]);
+            ln_emit_fail(&n->emit, "input %d is not an image that broadcasts to %d x %d", i,
+                         size[0], size[1]);
         else
             all[i] = emit_resize(n, src, size, 0, BY_EDGE, len > 1 ? LN_EMIT_TEMP : 0);
     }
