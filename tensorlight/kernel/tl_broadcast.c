@@ -149,7 +149,7 @@ static void repeat_row(const tl_broadcast_walk *w, const place *at, int k, char 
     const size_t size = w->period * w->src_sizes[k], all = size * (len / w->period + 2);
     memcpy(copies, w->srcs[k] + at->offsets[k] * w->src_sizes[k], size);
     for (size_t done = size; done < all; done *= 2)
-        memcpy(copies + done, copies, tl_smaller_size(done, all - done));
+        memcpy(copies + done, copies, tl_min_size(done, all - done));
 }
 
 /** The same as run_part, in a row of joined ones. */
@@ -192,7 +192,7 @@ static int run_elements(const tl_broadcast_walk *w, size_t begin, size_t end, vo
     place_init(&at, w, begin / w->row.len);
     size_t from = begin % w->row.len;
     while (begin < end) {
-        const size_t len = tl_smaller_size(w->row.len - from, end - begin);
+        const size_t len = tl_min_size(w->row.len - from, end - begin);
         if (run_part(w, &at, from, dst, len) < 0)
             return -1;
         begin += len;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every kernel family shares: how its list is read, and how a kernel is chosen from it.
+// Shared by all kernel families: lists of kernels, and selection of a kernel from them.
 
 /* A family's header lists its kernels by a macro, which calls ROW for each of them:
  *
@@ -163,18 +163,18 @@
 /** A row as an element of a table [isa][dtype]. */
 #define TL_KERNEL_ELEMENT(arg, name, dtype, isa) [isa][dtype] = &(name),
 
-static inline int tl_smaller(int a, int b)
+static inline int tl_min(int a, int b)
 {
     return a < b ? a : b;
 }
 
-static inline size_t tl_smaller_size(size_t a, size_t b)
+static inline size_t tl_min_size(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
 /** a / b, rounded up; b > 0. */
-static inline size_t tl_divide_up(size_t a, size_t b)
+static inline size_t tl_ceil_div(size_t a, size_t b)
 {
     return a / b + (a % b != 0);
 }
@@ -183,7 +183,7 @@ static inline size_t tl_divide_up(size_t a, size_t b)
  *  address can name. */
 static inline size_t tl_slots_size(size_t slot_size, int threads)
 {
-    const size_t n = tl_smaller_size((size_t)threads, TL_MOST_SLOTS);
+    const size_t n = tl_min_size((size_t)threads, TL_MOST_SLOTS);
     return slot_size <= SIZE_MAX / n ? slot_size * n : SIZE_MAX;
 }
 

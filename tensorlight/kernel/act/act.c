@@ -160,6 +160,6 @@ int tl_exec_elew_act(const tl_exec *exec, const tl_tensor *src1, const tl_tensor
 {
     assert(tl_dtype_is_float(src1->dtype));
     elew_job job = {exec, src1, src2, dst, op};
-    tl_act_parallel(exec, (size_t)dst->len, TL_MAP_CHEAP, run_elew, &job, dst, act);
+    tl_act_parallel(exec, (size_t)dst->len, TL_GRAIN_MEMORY_BOUND, run_elew, &job, dst, act);
     return 0;
 }

@@ -23,7 +23,8 @@ int tl_exec_affine(const tl_exec *exec, const tl_tensor *src, const tl_tensor *s
                          .shift = shift ? shift->data : NULL,
                          .dst = dst->data,
                          .axis = tl_axis_of(src, axis)};
-    tl_act_parallel(exec, (size_t)src->len, TL_MAP_CHEAP, pick(exec, src->dtype), &job, dst, act);
+    tl_act_parallel(exec, (size_t)src->len, TL_GRAIN_MEMORY_BOUND, pick(exec, src->dtype), &job,
+                    dst, act);
     return 0;
 }
 

@@ -158,7 +158,7 @@ static void run_units(void *arg, size_t slot, size_t begin, size_t end)
     for (size_t u = begin; u < end; u++) {
         const size_t head = u / w->units, first = u % w->units * TL_ATTENTION_ROWS;
         w->func(job, head / job->heads, head % job->heads, first,
-                tl_smaller_size(TL_ATTENTION_ROWS, rows - first), w->scratch + slot * w->slot_size);
+                tl_min_size(TL_ATTENTION_ROWS, rows - first), w->scratch + slot * w->slot_size);
     }
 }
 
@@ -192,7 +192,7 @@ int tl_exec_attention(const tl_exec *exec, const tl_tensor *q, const tl_tensor *
     const double cost = (double)heads * rows * job->kv_len * (job->d + job->e);
     const size_t fit = exec->scratch_size / w.slot_size;
     const size_t worth = cost / SLOT_COST < fit ? (size_t)(cost / SLOT_COST) + 1 : fit;
-    tl_parallel_slots(exec, heads * w.units, tl_smaller_size(worth, fit), run_units, &w);
+    tl_parallel_slots(exec, heads * w.units, tl_min_size(worth, fit), run_units, &w);
     return 0;
 }
 

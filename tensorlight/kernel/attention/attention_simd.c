@@ -141,7 +141,7 @@ ONCE void mask_square(const block *b, int i, size_t key, size_t n, float *p)
         const float *const row = b->mask[i * TL_VF_LANES + lane];
         square[lane] = b->job->mask_key == 0 ? tl_vf_set1(*row)
                        : n == TL_VF_LANES    ? tl_vf_load(row + key)
-                                             : tl_vf_load_part(row + key, n);
+                                             : tl_vf_load_partial(row + key, n);
     }
     tl_vf_transpose(square);
     p += i * TL_VF_LANES;
@@ -154,7 +154,7 @@ ONCE void add_mask(const block *b, size_t first, size_t n)
     const int vectors = b->vectors;
     const size_t width = (size_t)vectors * TL_VF_LANES;
     for (size_t j = 0; j < n; j += TL_VF_LANES) {
-        const size_t part = tl_smaller_size(n - j, TL_VF_LANES);
+        const size_t part = tl_min_size(n - j, TL_VF_LANES);
         for (int i = 0; i < vectors; i++)
             mask_square(b, i, first + j, part, b->p + j * width);
     }
@@ -196,12 +196,12 @@ ONCE void turn_queries(const block *b)
     const tl_vf scale = tl_vf_set1((float)b->job->scale);
     tl_vf square[TL_VF_LANES];
     for (size_t j = 0; j < d; j += TL_VF_LANES) {
-        const size_t n = tl_smaller_size(d - j, TL_VF_LANES);
+        const size_t n = tl_min_size(d - j, TL_VF_LANES);
         for (int i = 0; i < vectors; i++) {
             float *to = b->qt + (j * vectors + i) * TL_VF_LANES;
             for (int lane = 0; lane < TL_VF_LANES; lane++) {
                 const float *const q = b->q[i * TL_VF_LANES + lane] + j;
-                square[lane] = n == TL_VF_LANES ? tl_vf_load(q) : tl_vf_load_part(q, n);
+                square[lane] = n == TL_VF_LANES ? tl_vf_load(q) : tl_vf_load_partial(q, n);
             }
             tl_vf_transpose(square);
             for (size_t k = 0; k < n; k++, to += vectors * TL_VF_LANES)
@@ -221,7 +221,7 @@ ONCE void store_results(const block *b)
         if (b->job->zero_empty)
             factor = tl_vf_select(tl_vf_eq(b->sum[i], tl_vf_zero()), tl_vf_zero(), factor);
         for (size_t j = 0; j < e; j += TL_VF_LANES) {
-            const size_t n = tl_smaller_size(e - j, TL_VF_LANES);
+            const size_t n = tl_min_size(e - j, TL_VF_LANES);
             for (size_t k = 0; k < TL_VF_LANES; k++) {
                 const size_t at = j + (k < n ? k : 0);
                 square[k] = tl_vf_mul(tl_vf_load(b->ot + (at * vectors + i) * TL_VF_LANES), factor);
@@ -232,7 +232,7 @@ ONCE void store_results(const block *b)
                 if (n == TL_VF_LANES)
                     tl_vf_store(b->dst[row] + j, square[lane]);
                 else
-                    tl_vf_store_part(b->dst[row] + j, square[lane], n);
+                    tl_vf_store_partial(b->dst[row] + j, square[lane], n);
             }
         }
     }
@@ -253,7 +253,7 @@ TL_INLINE void attend(block *b, int vectors)
     turn_queries(b);
     for (size_t j = 0; j < len; j += n) {
         tl_vf scale[VECTORS];
-        const size_t part = tl_smaller_size(n, len - j);
+        const size_t part = tl_min_size(n, len - j);
         score_keys(b, vectors, j, part);
         if (b->job->mask.data)
             add_mask(b, j, part);
@@ -274,7 +274,7 @@ enum {
 /** n elements from p on, 0 behind them. */
 TL_INLINE tl_vf load_up_to(const float *p, size_t n)
 {
-    return n >= TL_VF_LANES ? tl_vf_load(p) : tl_vf_load_part(p, n);
+    return n >= TL_VF_LANES ? tl_vf_load(p) : tl_vf_load_partial(p, n);
 }
 
 TL_INLINE void store_up_to(float *p, tl_vf a, size_t n)
@@ -282,7 +282,7 @@ TL_INLINE void store_up_to(float *p, tl_vf a, size_t n)
     if (n >= TL_VF_LANES)
         tl_vf_store(p, a);
     else
-        tl_vf_store_part(p, a, n);
+        tl_vf_store_partial(p, a, n);
 }
 
 /** The products of a query with TL_VF_LANES keys, of which the n-th stands for those behind it. */
@@ -303,10 +303,10 @@ TL_INLINE tl_vf score_some(const tl_attention_job *job, const float *q, const fl
             sum[j] = tl_vf_fma(x, tl_vf_load(key[j] + i), sum[j]);
     }
     if (whole < d) {
-        const tl_vf x = tl_vf_load_part(q + whole, d - whole);
+        const tl_vf x = tl_vf_load_partial(q + whole, d - whole);
         TL_UNROLL
         for (int j = 0; j < TL_VF_LANES; j++)
-            sum[j] = tl_vf_fma(x, tl_vf_load_part(key[j] + whole, d - whole), sum[j]);
+            sum[j] = tl_vf_fma(x, tl_vf_load_partial(key[j] + whole, d - whole), sum[j]);
     }
     tl_vf_transpose(sum); // a lane is a key now
     TL_UNROLL
@@ -324,7 +324,7 @@ static float score_row(const tl_attention_job *job, const float *q, const float 
 {
     tl_vf most = tl_vf_set1(-INFINITY);
     for (size_t j = 0; j < n; j += TL_VF_LANES) {
-        const size_t part = tl_smaller_size(n - j, TL_VF_LANES);
+        const size_t part = tl_min_size(n - j, TL_VF_LANES);
         tl_vf score = score_some(job, q, k + j * job->k.row, part);
         if (mask)
             score =
@@ -333,7 +333,7 @@ static float score_row(const tl_attention_job *job, const float *q, const float 
         store_up_to(p + j, score, part);
         most = tl_vf_max(tl_vf_load(p + j), most); // NaN loses
     }
-    return tl_vf_largest(most);
+    return tl_vf_reduce_max(most);
 }
 
 /** Makes the scores of n keys weights. Returns their sum. */
@@ -411,7 +411,7 @@ ONCE void attend_row(const block *b, const float *q, const float *mask, float *d
     for (size_t i = 0; i < job->e; i += TL_VF_LANES)
         tl_vf_store(o + i, tl_vf_zero());
     for (size_t j = 0; j < job->kv_len; j += ROW_KEYS) {
-        const size_t n = tl_smaller_size(ROW_KEYS, job->kv_len - j);
+        const size_t n = tl_min_size(ROW_KEYS, job->kv_len - j);
         const float *const keys_mask = mask ? mask + j * job->mask_key : NULL;
         const float here = score_row(job, q, b->k + j * job->k.row, keys_mask, b->p, n);
         const float now = here > most ? here : most;
@@ -456,7 +456,7 @@ void SIMD(tl_attention)(const tl_attention_job *job, size_t batch, size_t head, 
     b.ot = b.qt + ROWS * job->d;
     b.p = b.ot + ROWS * job->e;
     for (const size_t end = first + n; first < end; first += ROWS) {
-        const int vectors = find_rows(&b, batch, head, first, tl_smaller_size(ROWS, end - first));
+        const int vectors = find_rows(&b, batch, head, first, tl_min_size(ROWS, end - first));
         if (b.rows <= FEW)
             for (size_t i = 0; i < b.rows; i++)
                 attend_row(&b, b.q[i], job->mask.data ? b.mask[i] : NULL, b.dst[i]);

@@ -59,7 +59,8 @@ int tl_exec_batchnorm(const tl_exec *exec, const tl_tensor *src, const tl_tensor
                          .dst = dst->data,
                          .axis = tl_axis_of(src, 1),
                          .epsilon = epsilon};
-    tl_parallel(exec, (size_t)src->len, TL_MAP_CHEAP, pick_batchnorm(exec, src->dtype), &job);
+    tl_parallel(exec, (size_t)src->len, TL_GRAIN_MEMORY_BOUND, pick_batchnorm(exec, src->dtype),
+                &job);
     return 0;
 }
 
@@ -99,7 +100,8 @@ int tl_exec_bn2scale(const tl_exec *exec, const tl_tensor *mean, const tl_tensor
                         .dst_shift = dst_shift->data,
                         .dst_power = dst_power ? dst_power->data : NULL,
                         .epsilon = epsilon};
-    tl_parallel(exec, (size_t)mean->len, TL_MAP_CHEAP, pick_bn2scale(exec, mean->dtype), &job);
+    tl_parallel(exec, (size_t)mean->len, TL_GRAIN_MEMORY_BOUND, pick_bn2scale(exec, mean->dtype),
+                &job);
     return 0;
 }
 

@@ -9,38 +9,38 @@
 
 /** Makes a kernel of a row, `function`, of an operation's value for the vectors a and b. Each
  *  pattern of steps has a loop, as it has in plain C; they share what is left behind it. */
-#define VECTOR_OPERATION(function, value)                                                 \
-    int function(const void *const *srcs, const int *steps, void *dst, size_t len)        \
-    {                                                                                     \
-        const float *const s1 = srcs[0], *const s2 = srcs[1];                             \
-        float *const d = dst;                                                             \
-        const size_t rest = len % TL_VF_LANES, end = len - rest;                          \
-        if (len == 0)                                                                     \
-            return 0;                                                                     \
-        if (steps[0] && steps[1]) {                                                       \
-            for (size_t i = 0; i < end; i += TL_VF_LANES) {                               \
-                const tl_vf a = tl_vf_load(s1 + i), b = tl_vf_load(s2 + i);               \
-                tl_vf_store(d + i, value);                                                \
-            }                                                                             \
-        } else if (steps[0]) {                                                            \
-            const tl_vf b = tl_vf_set1(*s2);                                              \
-            for (size_t i = 0; i < end; i += TL_VF_LANES) {                               \
-                const tl_vf a = tl_vf_load(s1 + i);                                       \
-                tl_vf_store(d + i, value);                                                \
-            }                                                                             \
-        } else {                                                                          \
-            const tl_vf a = tl_vf_set1(*s1);                                              \
-            for (size_t i = 0; i < end; i += TL_VF_LANES) {                               \
-                const tl_vf b = tl_vf_load(s2 + i);                                       \
-                tl_vf_store(d + i, value);                                                \
-            }                                                                             \
-        }                                                                                 \
-        if (rest) {                                                                       \
-            const tl_vf a = steps[0] ? tl_vf_load_part(s1 + end, rest) : tl_vf_set1(*s1); \
-            const tl_vf b = steps[1] ? tl_vf_load_part(s2 + end, rest) : tl_vf_set1(*s2); \
-            tl_vf_store_part(d + end, value, rest);                                       \
-        }                                                                                 \
-        return 0;                                                                         \
+#define VECTOR_OPERATION(function, value)                                                    \
+    int function(const void *const *srcs, const int *steps, void *dst, size_t len)           \
+    {                                                                                        \
+        const float *const s1 = srcs[0], *const s2 = srcs[1];                                \
+        float *const d = dst;                                                                \
+        const size_t rest = len % TL_VF_LANES, end = len - rest;                             \
+        if (len == 0)                                                                        \
+            return 0;                                                                        \
+        if (steps[0] && steps[1]) {                                                          \
+            for (size_t i = 0; i < end; i += TL_VF_LANES) {                                  \
+                const tl_vf a = tl_vf_load(s1 + i), b = tl_vf_load(s2 + i);                  \
+                tl_vf_store(d + i, value);                                                   \
+            }                                                                                \
+        } else if (steps[0]) {                                                               \
+            const tl_vf b = tl_vf_set1(*s2);                                                 \
+            for (size_t i = 0; i < end; i += TL_VF_LANES) {                                  \
+                const tl_vf a = tl_vf_load(s1 + i);                                          \
+                tl_vf_store(d + i, value);                                                   \
+            }                                                                                \
+        } else {                                                                             \
+            const tl_vf a = tl_vf_set1(*s1);                                                 \
+            for (size_t i = 0; i < end; i += TL_VF_LANES) {                                  \
+                const tl_vf b = tl_vf_load(s2 + i);                                          \
+                tl_vf_store(d + i, value);                                                   \
+            }                                                                                \
+        }                                                                                    \
+        if (rest) {                                                                          \
+            const tl_vf a = steps[0] ? tl_vf_load_partial(s1 + end, rest) : tl_vf_set1(*s1); \
+            const tl_vf b = steps[1] ? tl_vf_load_partial(s2 + end, rest) : tl_vf_set1(*s2); \
+            tl_vf_store_partial(d + end, value, rest);                                       \
+        }                                                                                    \
+        return 0;                                                                            \
     }
 
 #endif

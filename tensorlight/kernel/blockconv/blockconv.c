@@ -130,7 +130,7 @@ static int fit_pixels(double bytes, double size, int most)
     const int n = fit(bytes, size, most);
     if (n == most)
         return n;
-    return n < TL_TILE_PIXELS ? tl_smaller(TL_TILE_PIXELS, most) : n - n % TL_TILE_PIXELS;
+    return n < TL_TILE_PIXELS ? tl_min(TL_TILE_PIXELS, most) : n - n % TL_TILE_PIXELS;
 }
 
 /** Lines of results whose prepared rows of `row_bytes` stay in the second cache. What a window
@@ -138,7 +138,7 @@ static int fit_pixels(double bytes, double size, int most)
 static int lines_of_unit(const conv *c, double row_bytes)
 {
     const int taps = c->window.size[0], stride = c->window.stride[0];
-    const int n = fit(SOURCE_BYTES, row_bytes * tl_smaller(taps, stride), c->oh);
+    const int n = fit(SOURCE_BYTES, row_bytes * tl_min(taps, stride), c->oh);
     return strands_for(&c->window, 0, n).is_by_taps ? fit(SOURCE_BYTES, row_bytes * taps, c->oh)
                                                     : n;
 }
@@ -153,8 +153,8 @@ static int columns_of_unit(const conv *c, double column_bytes)
     const double shared = c->x.is_by_taps ? 0 : column_bytes * reach(&c->window, 1);
     const double each = (whole - shared) / c->ow;
     const int most = fit_pixels(LINE_BYTES - shared, each, c->ow);
-    const int even = (int)tl_divide_up(c->ow, tl_divide_up(c->ow, most));
-    return tl_smaller(c->ow, (int)tl_divide_up(even, TL_TILE_PIXELS) * TL_TILE_PIXELS);
+    const int even = (int)tl_ceil_div(c->ow, tl_ceil_div(c->ow, most));
+    return tl_min(c->ow, (int)tl_ceil_div(even, TL_TILE_PIXELS) * TL_TILE_PIXELS);
 }
 
 /** Lines and columns of a unit that prepares its source. */
@@ -182,17 +182,16 @@ static void divide(conv *c)
     } else {
         divide_prepared(c, pixel_bytes);
     }
-    c->line_units = (int)tl_divide_up(c->oh, c->lines_per_unit);
-    c->column_units = (int)tl_divide_up(c->ow, c->columns_per_unit);
+    c->line_units = (int)tl_ceil_div(c->oh, c->lines_per_unit);
+    c->column_units = (int)tl_ceil_div(c->ow, c->columns_per_unit);
     const double sums = (double)c->kind->row * c->blocks_out * c->oh * c->ow;
     const double wanted = sums / UNIT_SUMS < 32 ? sums / UNIT_SUMS : 32;
     const double block_units = wanted / c->line_units / c->column_units;
-    c->blocks_per_unit =
-        (int)tl_divide_up(c->blocks_out, block_units < 1 ? 1 : (size_t)block_units);
+    c->blocks_per_unit = (int)tl_ceil_div(c->blocks_out, block_units < 1 ? 1 : (size_t)block_units);
     if (c->groups.n > 1) // groups share no source
-        c->blocks_per_unit = tl_smaller(c->blocks_per_unit, tl_blocks(c->groups.out));
+        c->blocks_per_unit = tl_min(c->blocks_per_unit, tl_blocks(c->groups.out));
     c->blocks_per_unit += c->blocks_per_unit % 2; // tiles have two blocks
-    c->block_units = (int)tl_divide_up(c->blocks_out, c->blocks_per_unit);
+    c->block_units = (int)tl_ceil_div(c->blocks_out, c->blocks_per_unit);
 }
 
 /** Bytes of a unit's prepared source: for two blocks of output channels at most LINE_BYTES, KH
@@ -278,8 +277,8 @@ static conv conv_of(const tl_conv_kind *kind, const tl_tensor *src, const tl_ten
     if (kind->is_transposed)
         memcpy(c.step, param->stride, sizeof(c.step));
     find_grids(&c, param, taps);
-    c.oh = (int)tl_divide_up(c.dh, c.step[0]);
-    c.ow = (int)tl_divide_up(c.dw, c.step[1]);
+    c.oh = (int)tl_ceil_div(c.dh, c.step[0]);
+    c.ow = (int)tl_ceil_div(c.dw, c.step[1]);
     c.tile = (tl_tile_job){.lanes = kind->lanes,
                            .shared = c.groups.shared,
                            .weight_step = kind->row,
@@ -494,7 +493,7 @@ static void run_grid(const conv *c, const part *u, const grid *g, tl_tile_job ti
                      int block, int n_blocks)
 {
     const int x = u->column * c->step[1] + g->x; // there may be one column less than in others
-    const int columns = x < c->dw ? (int)tl_divide_up(c->dw - x, c->step[1]) : 0;
+    const int columns = x < c->dw ? (int)tl_ceil_div(c->dw - x, c->step[1]) : 0;
     const size_t first = (u->image * c->blocks_out + block) * tile.dst_block_step;
     tile.taps += g->tap;
     tile.n_taps = g->n_taps;
@@ -504,7 +503,7 @@ static void run_grid(const conv *c, const part *u, const grid *g, tl_tile_job ti
         if (y >= c->dh)
             return;
         c->kind->line(c->kind->arg, &tile, src + i * u->src_step * c->kind->size, block, g->weights,
-                      to, tl_smaller(u->n_columns, columns), n_blocks);
+                      to, tl_min(u->n_columns, columns), n_blocks);
     }
 }
 
@@ -545,9 +544,9 @@ static part part_of(const conv *c, size_t place, int block)
               .line = (int)(line % c->line_units) * c->lines_per_unit,
               .column = (int)(place % c->column_units) * c->columns_per_unit,
               .block = block};
-    u.n_lines = tl_smaller(c->lines_per_unit, c->oh - u.line);
-    u.n_columns = tl_smaller(c->columns_per_unit, c->ow - u.column);
-    u.n_blocks = tl_smaller(c->blocks_per_unit, c->blocks_out - block);
+    u.n_lines = tl_min(c->lines_per_unit, c->oh - u.line);
+    u.n_columns = tl_min(c->columns_per_unit, c->ow - u.column);
+    u.n_blocks = tl_min(c->blocks_per_unit, c->blocks_out - block);
     u.span = tl_conv_span_of(&c->groups, block, u.n_blocks);
     return u;
 }
@@ -604,9 +603,9 @@ int tl_conv_run(const tl_exec *exec, const tl_conv_kind *kind, const tl_tensor *
         if (tl_check_scratch(exec, c.slot_size, "for a convolution") < 0)
             return -1;
         c.scratch = exec->scratch;
-        slots = tl_smaller_size(slots, exec->scratch_size / c.slot_size);
+        slots = tl_min_size(slots, exec->scratch_size / c.slot_size);
     }
-    group_blocks(&c, tl_smaller_size(slots, (size_t)tl_pool_size(exec ? exec->pool : NULL)));
+    group_blocks(&c, tl_min_size(slots, (size_t)tl_pool_size(exec ? exec->pool : NULL)));
     tl_parallel_slots(exec, c.places * c.block_units, slots, run_units, &c);
     return 0;
 }

@@ -76,7 +76,7 @@ static double plain_cost(const shape *s)
     const double rows = planes * meetings(s, 0); // of each column of taps
     const double product = s->param->stride[1] > 1 ? plain_stepped_cost : plain_vector_cost;
     return rows * meetings(s, 1) * ic * product +
-           rows * s->param->size[1] * (double)tl_divide_up(ic, PLAIN_PLANES) * PLAIN_ROW_COST +
+           rows * s->param->size[1] * (double)tl_ceil_div(ic, PLAIN_PLANES) * PLAIN_ROW_COST +
            planes * s->dst[2] * s->dst[3];
 }
 

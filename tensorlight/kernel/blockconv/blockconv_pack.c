@@ -38,8 +38,8 @@ tl_conv_span tl_conv_span_of(const tl_conv_groups *g, int block, int n_blocks)
 {
     if (g->n == 1)
         return (tl_conv_span){0, 0, g->in};
-    const int after = tl_smaller(tl_blocks(g->all_out) - block, n_blocks) * TL_BLOCK;
-    const int last = tl_smaller(after, g->all_out - block * TL_BLOCK) - 1 + block * TL_BLOCK;
+    const int after = tl_min(tl_blocks(g->all_out) - block, n_blocks) * TL_BLOCK;
+    const int last = tl_min(after, g->all_out - block * TL_BLOCK) - 1 + block * TL_BLOCK;
     const int begin = block * TL_BLOCK / g->out * g->in, end = (last / g->out + 1) * g->in;
     const int at = begin / TL_BLOCK;
     return (tl_conv_span){at, begin - at * TL_BLOCK, end - at * TL_BLOCK};

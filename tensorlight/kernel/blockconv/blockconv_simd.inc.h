@@ -186,7 +186,7 @@ TL_INLINE tl_vf fours(const float *pixel, const int part, const int other)
     return tl_vf_load(pixel + (part ^ other) * TL_VF_LANES);
 #else
     const tl_vf v = tl_vf_load(pixel + part * TL_VF_LANES);
-    return other ? tl_vf_swap_fours(v) : v;
+    return other ? tl_vf_swap_128(v) : v;
 #endif
 }
 
@@ -206,7 +206,7 @@ TL_INLINE void add_fours(tl_vf (*sum)[BLOCKS * PARTS], const int n, const float 
             const tl_vf w = tl_vf_load(weight + k * TL_BLOCK + v * TL_VF_LANES);
             TL_UNROLL
             for (int m = 0; m < n; m++)
-                sum[m][v] = tl_vf_fma(tl_vf_spread(x[m], k), w, sum[m][v]);
+                sum[m][v] = tl_vf_fma(tl_vf_broadcast_lane4(x[m], k), w, sum[m][v]);
         }
     }
 }

@@ -20,7 +20,7 @@ static int turn(const tl_exec *exec, const tl_tensor *planes, const tl_tensor *b
     job.blocks = blocked->dims[1];
     job.pixels = (size_t)planes->dims[2] * planes->dims[3];
     job.strips = (job.pixels + TL_TURN_STRIP - 1) / TL_TURN_STRIP;
-    const size_t cost = tl_smaller_size(job.pixels, TL_TURN_STRIP) * TL_BLOCK;
+    const size_t cost = tl_min_size(job.pixels, TL_TURN_STRIP) * TL_BLOCK;
     tl_parallel(exec, (size_t)planes->dims[0] * job.blocks * job.strips, tl_axis_grain(cost), func,
                 &job);
     return 0;

@@ -35,8 +35,8 @@ static inline tl_turn_strip tl_turn_strip_at(const tl_turn_job *job, size_t unit
     return (tl_turn_strip){.plane = (image * job->channels + b * TL_BLOCK) * job->pixels,
                            .block = block * job->pixels * TL_BLOCK,
                            .begin = begin,
-                           .end = tl_smaller_size(begin + TL_TURN_STRIP, job->pixels),
-                           .lanes = tl_smaller(TL_BLOCK, job->channels - (int)b * TL_BLOCK)};
+                           .end = tl_min_size(begin + TL_TURN_STRIP, job->pixels),
+                           .lanes = tl_min(TL_BLOCK, job->channels - (int)b * TL_BLOCK)};
 }
 
 /** Turns the strips begin .. end-1, counted over all blocks, for the tl_turn_job at `arg`. */

@@ -15,7 +15,7 @@ TL_INLINE void square_to_blocked(const float *src, size_t step, int rows, float 
     for (int k = 0; k < TL_VF_LANES; k++)
         v[k] = k >= rows               ? tl_vf_zero()
                : n == (int)TL_VF_LANES ? tl_vf_load(src + k * step)
-                                       : tl_vf_load_part(src + k * step, n);
+                                       : tl_vf_load_partial(src + k * step, n);
     tl_vf_transpose(v);
     TL_UNROLL
     for (int k = 0; k < TL_VF_LANES; k++)
@@ -36,7 +36,7 @@ TL_INLINE void square_from_blocked(const float *src, float *dst, size_t step, in
         if (k < rows && n == (int)TL_VF_LANES)
             tl_vf_store(dst + k * step, v[k]);
         else if (k < rows)
-            tl_vf_store_part(dst + k * step, v[k], n);
+            tl_vf_store_partial(dst + k * step, v[k], n);
 }
 
 static void strip_to_blocked(const tl_turn_job *job, const tl_turn_strip *s, int lane)

@@ -62,7 +62,7 @@ static void *pixel_at(const pick_job *job, const void *data, size_t i)
 /** What block `b` of image `n` consists of; returns how many parts. */
 static int parts_of(const pick_job *job, size_t n, int b, tl_block_part *parts)
 {
-    const int lanes = tl_smaller(TL_BLOCK, job->n_map - b * TL_BLOCK);
+    const int lanes = tl_min(TL_BLOCK, job->n_map - b * TL_BLOCK);
     place at = {0};
     int n_parts = 0;
     for (int lane = 0; lane < lanes; lane++) {
@@ -92,7 +92,7 @@ static void pick_units(void *arg, size_t begin, size_t end)
     const pick_job *const job = arg;
     for (size_t u = begin; u < end; u++) {
         const size_t block = u / job->strips, first = u % job->strips * STRIP;
-        const size_t n = tl_smaller_size(STRIP, job->pixels - first);
+        const size_t n = tl_min_size(STRIP, job->pixels - first);
         tl_block_part parts[TL_BLOCK];
         const int n_parts = parts_of(job, block / job->blocks, (int)(block % job->blocks), parts);
         for (int p = 0; p < n_parts; p++)
@@ -123,7 +123,7 @@ int tl_exec_blocked_pick(const tl_exec *exec, int n_srcs, const tl_tensor *const
                     .kernel = pick_kernel(exec, dst->dtype)};
     assert(job.kernel);
     job.strips = (job.pixels + STRIP - 1) / STRIP;
-    const size_t cost = tl_smaller_size(job.pixels, STRIP) * TL_BLOCK;
+    const size_t cost = tl_min_size(job.pixels, STRIP) * TL_BLOCK;
     tl_parallel(exec, (size_t)dst->dims[0] * job.blocks * job.strips, tl_axis_grain(cost),
                 pick_units, &job);
     return 0;

@@ -39,7 +39,7 @@ TL_INLINE void add_row(tl_vf *sum, const int n, const int width, const int strid
     for (int j = 0; j < (n - 1) * stride + width; j++) {
         if (is_edge && !is_inside(left + j, iw))
             continue;
-        const tl_vf x = tl_vf_keep(tl_vf_load(row + (left + j) * TL_BLOCK));
+        const tl_vf x = tl_vf_opaque(tl_vf_load(row + (left + j) * TL_BLOCK));
         TL_UNROLL
         for (int k = 0; k < width; k++)
             if (k <= j && (j - k) % stride == 0 && (j - k) / stride < n)
@@ -218,7 +218,7 @@ static void run_line(const tl_blockwin_job *job, const tile_set *tiles, tile_pla
     const ptrdiff_t reach = (ptrdiff_t)(PIXELS - 1) * stride + // to the last tap of a whole tile
                             (ptrdiff_t)(job->size[1] - 1) * job->dilation[1];
     for (int x = 0; x < job->ow; x += PIXELS) {
-        const int n = tl_smaller(PIXELS, job->ow - x);
+        const int n = tl_min(PIXELS, job->ow - x);
         if (n == PIXELS && at.left >= 0 && at.left + reach < job->iw)
             tiles->inner(job, &at);
         else

@@ -20,7 +20,8 @@ int tl_exec_cast(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
 {
     if (src->dtype == dst->dtype)
         return tl_exec_copy(exec, src, dst);
-    tl_map(exec, TL_MAP_CHEAP, tl_cast_kernel(exec, src->dtype, dst->dtype), src, dst, NULL);
+    tl_map(exec, TL_GRAIN_MEMORY_BOUND, tl_cast_kernel(exec, src->dtype, dst->dtype), src, dst,
+           NULL);
     return 0;
 }
 

@@ -19,8 +19,8 @@
             tl_vf_store##to(d + i, value);                                        \
         }                                                                         \
         if (i < len) {                                                            \
-            const tl_vf x = tl_vf_load_part##from(s + i, len - i);                \
-            tl_vf_store_part##to(d + i, value, len - i);                          \
+            const tl_vf x = tl_vf_load_partial##from(s + i, len - i);             \
+            tl_vf_store_partial##to(d + i, value, len - i);                       \
         }                                                                         \
     }
 

@@ -138,7 +138,7 @@ static void run_pieces(void *arg, size_t begin, size_t end)
     memset(p.held, 0, sizeof(p.held));
     for (size_t i = begin; i < end; i++) {
         p.begin = i * PIECE;
-        p.len = tl_smaller_size(PIECE, c->len - p.begin);
+        p.len = tl_min_size(PIECE, c->len - p.begin);
         for (int k = 0; k < c->n_steps - 1; k++)
             run_step(&p, &c->works[k], p.results[c->works[k].buffer]);
         run_step(&p, &c->works[c->n_steps - 1], c->dst + p.begin);
@@ -158,11 +158,11 @@ static work work_of(const tl_exec *exec, const tl_chain_step *step)
 /** Pieces that one thread takes at least. */
 static size_t grain_of(const tl_chain_step *steps, int n_steps)
 {
-    size_t cost = 0; // of an element, as TL_MAP_CHEAP counts it
+    size_t cost = 0; // of an element, as TL_GRAIN_MEMORY_BOUND counts it
     for (int i = 0; i < n_steps; i++)
-        cost += TL_MAP_CHEAP / (is_unary(&steps[i]) ? tl_unary_grain(steps[i].func)
-                                                    : tl_binary_grain(steps[i].op));
-    return TL_MAP_CHEAP / cost / PIECE + 1;
+        cost += TL_GRAIN_MEMORY_BOUND / (is_unary(&steps[i]) ? tl_unary_grain(steps[i].func)
+                                                             : tl_binary_grain(steps[i].op));
+    return TL_GRAIN_MEMORY_BOUND / cost / PIECE + 1;
 }
 
 int tl_exec_chain(const tl_exec *exec, const tl_tensor *const *srcs, int n_srcs, tl_tensor *dst,

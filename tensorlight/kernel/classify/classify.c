@@ -13,7 +13,7 @@ TL_KERNEL_TABLE(pick, tl_map_func, TL_CLASSIFY_KERNELS)
 int tl_exec_classify(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int classes)
 {
     assert(tl_dtype_is_float(src->dtype) && dst->dtype == TL_BOOL);
-    tl_map(exec, TL_MAP_CHEAP, pick(exec, src->dtype), src, dst, &classes);
+    tl_map(exec, TL_GRAIN_MEMORY_BOUND, pick(exec, src->dtype), src, dst, &classes);
     return 0;
 }
 

@@ -24,7 +24,8 @@ int tl_exec_compare(const tl_exec *exec, const tl_tensor *src1, const tl_tensor 
     assert(src1->dtype == src2->dtype && dst->dtype == TL_BOOL);
     assert(op >= 0 && op < TL_COMPARE_OP_SIZE);
     const tl_tensor *const srcs[] = {src1, src2};
-    return tl_broadcast(exec, TL_MAP_CHEAP, pick(kernels[op], exec, src1->dtype), srcs, 2, dst);
+    return tl_broadcast(exec, TL_GRAIN_MEMORY_BOUND, pick(kernels[op], exec, src1->dtype), srcs, 2,
+                        dst);
 }
 
 tl_tensor *tl_tensor_compare(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst,

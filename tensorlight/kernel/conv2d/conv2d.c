@@ -376,7 +376,7 @@ static void NAME(sum_tile, c)(const conv2d_job *job, int is_transposed, size_t n
     const size_t plane = (size_t)job->ih * job->iw;
     for (int c = 0; c < job->ic; c += BLOCK) {
         const T *const src = (const T *)job->src + (group * job->ic + c) * plane;
-        const int n_planes = tl_smaller(BLOCK, job->ic - c);
+        const int n_planes = tl_min(BLOCK, job->ic - c);
         NAME(add_channels, c)(job, is_transposed, src, c, n_planes, oc, tile, acc);
     }
 }
@@ -399,8 +399,8 @@ static void NAME(sum_planes, c)(const conv2d_job *job, int is_transposed, size_t
     for (size_t p = begin; p < end; p++)
         for (int y = 0; y < job->oh; y += height)
             for (int x = 0; x < job->ow && !tl_stop_is_requested(job->stop); x += width) {
-                const rectangle tile = {y, x, tl_smaller(height, job->oh - y),
-                                        tl_smaller(width, job->ow - x)};
+                const rectangle tile = {y, x, tl_min(height, job->oh - y),
+                                        tl_min(width, job->ow - x)};
                 NAME(sum_tile, c)(job, is_transposed, p / oc, (int)(p % oc), tile, acc);
                 NAME(store_tile, c)((T *)job->dst + p * job->oh * job->ow, job->ow, tile, acc);
             }

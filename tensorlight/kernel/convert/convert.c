@@ -29,7 +29,7 @@ int tl_exec_convert(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
 {
     if (src->dtype == dst->dtype)
         return tl_exec_copy(exec, src, dst);
-    tl_map(exec, TL_MAP_CHEAP, pick(exec, PAIR(src->dtype, dst->dtype)), src, dst, NULL);
+    tl_map(exec, TL_GRAIN_MEMORY_BOUND, pick(exec, PAIR(src->dtype, dst->dtype)), src, dst, NULL);
     return 0;
 }
 

@@ -486,7 +486,7 @@ static void NAME(WORK, c)(void *arg, size_t begin, size_t end)
         const line l = line_at(job, k);
         R *const dst = (R *)job->dst + k * width;
         for (int start = 0; start < width;) {
-            const int len = tl_smaller(PIECE, width - start);
+            const int len = tl_min(PIECE, width - start);
             LOCAL(sum_piece)(job, acc, start, len, &l);
             for (int x = 0; x < len; x++)
                 dst[start + x] = RESULT(acc[x]);

@@ -46,7 +46,7 @@ int tl_exec_cumulate(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
     if (src->len == 0)
         return 0;
     cumulate_job job = {src->data, dst->data, tl_axis_of(src, param->axis), param};
-    tl_parallel(exec, job.axis.outer * job.axis.inner, TL_MAP_CHEAP / job.axis.len + 1,
+    tl_parallel(exec, job.axis.outer * job.axis.inner, TL_GRAIN_MEMORY_BOUND / job.axis.len + 1,
                 pick(exec, src->dtype), &job);
     return 0;
 }

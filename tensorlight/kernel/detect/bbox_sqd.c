@@ -65,7 +65,7 @@ int tl_exec_transform_bboxSQD(const tl_exec *exec, const tl_tensor *delta, const
                     .shift_y = (float)y_shift,
                     .max_x = (float)(img_width - 1),
                     .max_y = (float)(img_height - 1)};
-    tl_parallel(exec, (size_t)delta->len / 4, TL_MAP_DEAR, run, &job);
+    tl_parallel(exec, (size_t)delta->len / 4, TL_GRAIN_COMPUTE_BOUND, run, &job);
     return 0;
 }
 

@@ -153,7 +153,7 @@ static tl_dft_lines lines_of(const tl_tensor *t, int axis, size_t most)
     return (tl_dft_lines){.outer = a.len * a.inner,
                           .inner = parts,
                           .step = a.inner,
-                          .len = tl_smaller_size(a.len, most),
+                          .len = tl_min_size(a.len, most),
                           .parts = parts};
 }
 

@@ -97,7 +97,7 @@ static int run_job(const tl_exec *exec, const tl_tensor *src1, const void *src2,
              .src2 = src2,
              .is_spread = is_spread,
              .dst = dst->data};
-    const size_t grain = op == TL_POW ? TL_MAP_DEAR : TL_MAP_CHEAP;
+    const size_t grain = op == TL_POW ? TL_GRAIN_COMPUTE_BOUND : TL_GRAIN_MEMORY_BOUND;
     tl_parallel(exec, (size_t)src1->len, grain, run_range, &j);
     return j.failed ? fail_division(src1->dtype) : 0;
 }

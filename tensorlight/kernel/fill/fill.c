@@ -33,7 +33,7 @@ static void fill_range(void *arg, size_t begin, size_t end)
 int tl_exec_fill(const tl_exec *exec, tl_tensor *dst, const void *value)
 {
     fill f = {dst->data, value, tl_size_of(dst->dtype)};
-    tl_parallel(exec, (size_t)dst->len, TL_MAP_CHEAP, fill_range, &f);
+    tl_parallel(exec, (size_t)dst->len, TL_GRAIN_MEMORY_BOUND, fill_range, &f);
     return 0;
 }
 
@@ -68,7 +68,7 @@ static void progress_range(void *arg, size_t begin, size_t end)
 int tl_exec_arange(const tl_exec *exec, tl_tensor *dst, double start, double step)
 {
     progression p = {dst, start, step};
-    tl_parallel(exec, (size_t)dst->len, TL_MAP_CHEAP, progress_range, &p);
+    tl_parallel(exec, (size_t)dst->len, TL_GRAIN_MEMORY_BOUND, progress_range, &p);
     return 0;
 }
 

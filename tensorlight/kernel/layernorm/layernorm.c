@@ -26,7 +26,7 @@ static void run_lines(const tl_exec *exec, tl_dtype dtype, size_t lines, tl_laye
 {
     const size_t len = job->parts * job->inner;
     if (len > 0)
-        tl_parallel(exec, lines, TL_MAP_CHEAP / len / 4 + 1, pick(exec, dtype), job);
+        tl_parallel(exec, lines, TL_GRAIN_MEMORY_BOUND / len / 4 + 1, pick(exec, dtype), job);
 }
 
 /** The number of elements of the axes from `axis` on. */

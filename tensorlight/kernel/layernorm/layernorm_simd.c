@@ -26,7 +26,7 @@ TL_INLINE double sum_of(const float *x, size_t len, float mean, double *square)
         for (int k = 0; k < STREAMS; k++)
             s[k] = q[k] = tl_vf_zero();
         const size_t end =
-            tl_smaller_size(len - STREAMS * TL_VF_LANES, i + (PART - STREAMS) * TL_VF_LANES);
+            tl_min_size(len - STREAMS * TL_VF_LANES, i + (PART - STREAMS) * TL_VF_LANES);
         for (; i <= end; i += STREAMS * TL_VF_LANES) {
             TL_UNROLL
             for (int k = 0; k < STREAMS; k++) {
@@ -69,11 +69,11 @@ TL_INLINE void normalize_elements(const float *src, const float *scale, const fl
                                         bias ? tl_vf_load(bias + i) : zero));
     const size_t n = len - i;
     if (n > 0)
-        tl_vf_store_part(dst + i,
-                         normalized(tl_vf_load_part(src + i, n), mean, inv_std,
-                                    scale ? tl_vf_load_part(scale + i, n) : one,
-                                    bias ? tl_vf_load_part(bias + i, n) : zero),
-                         n);
+        tl_vf_store_partial(dst + i,
+                            normalized(tl_vf_load_partial(src + i, n), mean, inv_std,
+                                       scale ? tl_vf_load_partial(scale + i, n) : one,
+                                       bias ? tl_vf_load_partial(bias + i, n) : zero),
+                            n);
 }
 
 /** Parts of `inner` elements with a scale and a bias for each. */
@@ -87,9 +87,9 @@ TL_INLINE void normalize_parts(const float *src, const float *scale, const float
         for (; i + TL_VF_LANES <= inner; i += TL_VF_LANES)
             tl_vf_store(dst + i, normalized(tl_vf_load(src + i), mean, inv_std, factor, offset));
         if (i < inner)
-            tl_vf_store_part(
+            tl_vf_store_partial(
                 dst + i,
-                normalized(tl_vf_load_part(src + i, inner - i), mean, inv_std, factor, offset),
+                normalized(tl_vf_load_partial(src + i, inner - i), mean, inv_std, factor, offset),
                 inner - i);
     }
 }

@@ -82,7 +82,7 @@ static int is_finite(const tl_lowbit_job *job, const char *row)
 static void run_panel(const product *p, size_t panel)
 {
     const size_t col = panel * TL_LOWBIT_PANEL;
-    const size_t cols = tl_smaller_size(TL_LOWBIT_PANEL, p->n - col);
+    const size_t cols = tl_min_size(TL_LOWBIT_PANEL, p->n - col);
     const uint8_t *const weight = p->weight + panel * p->job.panel_size;
     const float *const bias = p->bias ? p->bias + col : NULL;
     p->multiply(&p->job, p->scratch, p->rows, weight, bias, p->dst + col, p->n, cols);
@@ -130,25 +130,25 @@ static tl_matmul_plan plan_of(const product *p, size_t row, size_t rows, size_t 
 /** Divides the rows, the panels, and the scratch memory of a slot. */
 static void divide(product *p)
 {
-    p->row_units = tl_divide_up(p->rows, WIDE_ROWS);
+    p->row_units = tl_ceil_div(p->rows, WIDE_ROWS);
     p->unit_panels = p->panels < MANY_PANELS ? 1 : WIDE_PANELS;
-    p->col_units = tl_divide_up(p->panels, p->unit_panels);
+    p->col_units = tl_ceil_div(p->panels, p->unit_panels);
     const tl_matmul_plan plan =
-        plan_of(p, 0, tl_divide_up(p->rows, p->row_units), 0, p->unit_panels * TL_LOWBIT_PANEL);
+        plan_of(p, 0, tl_ceil_div(p->rows, p->row_units), 0, p->unit_panels * TL_LOWBIT_PANEL);
     p->panel_floats = p->job.k * TL_LOWBIT_PANEL;
     // The last panel has whole blocks.
     const size_t blocks = p->job.blocks * (size_t)p->job.param.block * TL_LOWBIT_PANEL;
     p->room = ((p->unit_panels - 1) * p->panel_floats + blocks) * sizeof(float);
-    p->slot_size = p->room + tl_divide_up(tl_gemm_scratch(&plan, 1, 1), 64) * 64;
+    p->slot_size = p->room + tl_ceil_div(tl_gemm_scratch(&plan, 1, 1), 64) * 64;
 }
 
 static void run_wide_unit(const product *p, size_t unit, float *room)
 {
     const size_t first = unit / p->row_units * p->unit_panels, part = unit % p->row_units;
-    const size_t panels = tl_smaller_size(p->unit_panels, p->panels - first);
+    const size_t panels = tl_min_size(p->unit_panels, p->panels - first);
     const size_t col = first * TL_LOWBIT_PANEL, row = p->rows * part / p->row_units;
     const size_t rows = p->rows * (part + 1) / p->row_units - row;
-    const size_t cols = tl_smaller_size(panels * TL_LOWBIT_PANEL, p->n - col);
+    const size_t cols = tl_min_size(panels * TL_LOWBIT_PANEL, p->n - col);
     const tl_matmul_plan plan = plan_of(p, row, rows, col, cols);
     tl_exec exec = p->alone;
     exec.scratch = (char *)room + p->room;
@@ -172,7 +172,7 @@ static int run_many(const tl_exec *exec, product *p)
         return -1;
     p->scratch = exec->scratch;
     p->alone = (tl_exec){.isa = exec->isa, .stop = exec->stop};
-    const size_t slots = tl_smaller_size(exec->scratch_size / p->slot_size, TL_MOST_SLOTS);
+    const size_t slots = tl_min_size(exec->scratch_size / p->slot_size, TL_MOST_SLOTS);
     tl_parallel_slots(exec, p->col_units * p->row_units, slots, run_wide_units, p);
     return 0;
 }
@@ -184,7 +184,7 @@ size_t tl_lowbit_matmul_scratch(const tl_tensor *src, int n, const tl_lowbit_par
 {
     product p = product_of(src, n, param);
     // The same memory serves fewer rows: a size may be open.
-    const size_t few = tl_smaller_size(p.rows, DOT_ROWS) * p.job.row_size;
+    const size_t few = tl_min_size(p.rows, DOT_ROWS) * p.job.row_size;
     if (p.rows <= PLAIN_ROWS || p.job.k == 0)
         return few;
     divide(&p);

@@ -93,7 +93,7 @@ void tl_lowbit_u8_c(const tl_lowbit_job *job, const char *prepared, size_t rows,
 {
     for (size_t r = 0; r < rows; r += ROWS) {
         float total[ROWS][TL_LOWBIT_PANEL] = {{0}};
-        const size_t n = tl_smaller_size(ROWS, rows - r);
+        const size_t n = tl_min_size(ROWS, rows - r);
         multiply(job, prepared + r * job->row_size, n, panel, total);
         for (size_t i = 0; i < n; i++)
             for (size_t c = 0; c < cols; c++)

@@ -22,7 +22,7 @@ int tl_lowbit_block(int k, int block)
         return k > 0 ? (k - 1) / LEAST_BLOCK * LEAST_BLOCK + LEAST_BLOCK : LEAST_BLOCK;
     if (block < LEAST_BLOCK || block % LEAST_BLOCK != 0)
         return 0;
-    int most = tl_smaller(block, TL_LOWBIT_MOST_BLOCK);
+    int most = tl_min(block, TL_LOWBIT_MOST_BLOCK);
     while (block % most != 0)
         most -= LEAST_BLOCK;
     return most;
@@ -37,12 +37,12 @@ tl_lowbit_job tl_lowbit_job_of(size_t k, const tl_lowbit_param *param)
 {
     enum { ALIGNMENT = 64 };
     const size_t block = (size_t)param->block;
-    tl_lowbit_job job = {.param = *param, .k = k, .blocks = tl_divide_up(k, block)};
+    tl_lowbit_job job = {.param = *param, .k = k, .blocks = tl_ceil_div(k, block)};
     job.row_size = job.blocks * tl_lowbit_block_size(&job);
     job.scales_at = job.blocks * block * (size_t)param->bits / 8 * TL_LOWBIT_PANEL;
     job.zeros_at = job.scales_at + job.blocks * TL_LOWBIT_PANEL * sizeof(float);
     const size_t zeros = param->has_zeros ? job.blocks * TL_LOWBIT_PANEL : 0;
-    job.panel_size = tl_divide_up(job.zeros_at + zeros, ALIGNMENT) * ALIGNMENT;
+    job.panel_size = tl_ceil_div(job.zeros_at + zeros, ALIGNMENT) * ALIGNMENT;
     return job;
 }
 
@@ -173,7 +173,7 @@ static void unpack_elements(void *arg, size_t begin, size_t end)
 int tl_exec_lowbit_unpack(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int bits)
 {
     assert(src->dtype == TL_UINT8 && (dst->dtype == TL_UINT8 || dst->dtype == TL_INT8));
-    assert((size_t)src->len >= tl_divide_up((size_t)dst->len * (size_t)bits, 8));
+    assert((size_t)src->len >= tl_ceil_div((size_t)dst->len * (size_t)bits, 8));
     unpack_job job = {src->data, dst->data, bits, dst->dtype == TL_INT8};
     tl_parallel(exec, (size_t)dst->len, tl_axis_grain(1), unpack_elements, &job);
     return 0;

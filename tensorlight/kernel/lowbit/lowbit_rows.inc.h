@@ -69,5 +69,5 @@ static void prepare_row(const tl_lowbit_job *job, const float *src, char *dst)
 {
     const size_t block = (size_t)job->param.block;
     for (size_t k = 0; k < job->k; k += block, dst += tl_lowbit_block_size(job))
-        prepare_block(src + k, tl_smaller_size(block, job->k - k), block, dst);
+        prepare_block(src + k, tl_min_size(block, job->k - k), block, dst);
 }

@@ -146,11 +146,11 @@ static void write_row(const float *total, const float *bias, float *dst, size_t 
         const int is_whole = n >= TL_VF_LANES;
         tl_vf v = tl_vf_load(total + c);
         if (bias)
-            v = tl_vf_add(v, is_whole ? tl_vf_load(bias + c) : tl_vf_load_part(bias + c, n));
+            v = tl_vf_add(v, is_whole ? tl_vf_load(bias + c) : tl_vf_load_partial(bias + c, n));
         if (is_whole)
             tl_vf_store(dst + c, v);
         else
-            tl_vf_store_part(dst + c, v, n);
+            tl_vf_store_partial(dst + c, v, n);
     }
 }
 

@@ -17,7 +17,7 @@ void tl_lrelu(void *dst, const void *src, float negslope, tl_dtype dtype)
 int tl_exec_lrelu(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, float negslope)
 {
     assert(src->dtype == dst->dtype);
-    tl_map(exec, TL_MAP_CHEAP, pick(exec, src->dtype), src, dst, &negslope);
+    tl_map(exec, TL_GRAIN_MEMORY_BOUND, pick(exec, src->dtype), src, dst, &negslope);
     return 0;
 }
 

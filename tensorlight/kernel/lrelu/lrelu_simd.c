@@ -19,5 +19,5 @@ void SIMD(tl_lrelu)(const void *src, void *dst, size_t len, const void *param)
     for (; i + TL_VF_LANES <= len; i += TL_VF_LANES)
         tl_vf_store(d + i, bent(tl_vf_load(s + i), slope));
     if (i < len)
-        tl_vf_store_part(d + i, bent(tl_vf_load_part(s + i, len - i), slope), len - i);
+        tl_vf_store_partial(d + i, bent(tl_vf_load_partial(s + i, len - i), slope), len - i);
 }

@@ -41,7 +41,7 @@ int tl_exec_lrn(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
     if (src->len == 0)
         return 0;
     lrn_job job = {src->data, dst->data, tl_axis_of(src, 1), param};
-    tl_parallel(exec, job.axis.outer * job.axis.len, TL_MAP_DEAR / job.axis.inner + 1,
+    tl_parallel(exec, job.axis.outer * job.axis.len, TL_GRAIN_COMPUTE_BOUND / job.axis.inner + 1,
                 pick(exec, src->dtype), &job);
     return 0;
 }
@@ -69,7 +69,7 @@ static void NAME(normalize, c)(const lrn_job *job, const T *src, T *dst, size_t 
     const tl_lrn_param *const p = job->param;
     const size_t before = (size_t)(p->size - 1) / 2, after = (size_t)p->size / 2;
     const size_t begin = channel > before ? channel - before : 0;
-    const size_t end = tl_smaller_size(job->axis.len, channel + after + 1);
+    const size_t end = tl_min_size(job->axis.len, channel + after + 1);
     C sum[PLACES] = {0};
     for (size_t k = begin; k < end; k++)
         for (size_t j = 0; j < n; j++) {
@@ -93,7 +93,7 @@ static void NAME(lrn, c)(void *arg, size_t begin, size_t end)
         for (size_t place = 0; place < job->axis.inner; place += PLACES)
             NAME(normalize, c)
         (job, (const T *)job->src + first, (T *)job->dst + first, row % job->axis.len, place,
-         tl_smaller_size(PLACES, job->axis.inner - place));
+         tl_min_size(PLACES, job->axis.inner - place));
     }
 }
 

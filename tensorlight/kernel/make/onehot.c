@@ -47,6 +47,6 @@ int tl_exec_onehot(const tl_exec *exec, const tl_tensor *index, const tl_tensor 
     onehot o = {index, tl_pointer_add(values->data, 1, values->dtype), dst, tl_axis_of(dst, axis)};
     tl_exec_fill(exec, dst, values->data);
     if (dst->len > 0)
-        tl_parallel(exec, (size_t)index->len, TL_MAP_DEAR, mark_range, &o);
+        tl_parallel(exec, (size_t)index->len, TL_GRAIN_COMPUTE_BOUND, mark_range, &o);
     return 0;
 }

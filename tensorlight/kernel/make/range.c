@@ -92,7 +92,7 @@ int tl_exec_range(const tl_exec *exec, const tl_tensor *start, const tl_tensor *
     assert(start->dtype == dst->dtype && delta->dtype == dst->dtype);
     range r = {pick(exec, dst->dtype), start->data, delta->data, dst};
     assert(r.func);
-    tl_parallel(exec, (size_t)dst->len, TL_MAP_CHEAP, run, &r);
+    tl_parallel(exec, (size_t)dst->len, TL_GRAIN_MEMORY_BOUND, run, &r);
     return 0;
 }
 

@@ -34,13 +34,13 @@ typedef struct job {
 
 static size_t round_up(size_t a, size_t b)
 {
-    return tl_divide_up(a, b) * b;
+    return tl_ceil_div(a, b) * b;
 }
 
 /** The parts of a sum of `k` terms have this length, the last one what is left. */
 static size_t part_len(size_t k)
 {
-    return k == 0 ? 1 : round_up(tl_divide_up(k, tl_divide_up(k, TL_GEMM_LEN)), 16);
+    return k == 0 ? 1 : round_up(tl_ceil_div(k, tl_ceil_div(k, TL_GEMM_LEN)), 16);
 }
 
 /* ---- dividing the work ---- */
@@ -95,35 +95,35 @@ static void divide(job *j, int threads)
     const double work = (double)(p->m > WEIGHT_COST ? p->m : WEIGHT_COST) * p->n * p->k * count;
     const double most = work / LEAST_WORK < 1 ? 1 : work / LEAST_WORK;
     const size_t wanted =
-        threads == 1 ? 1 : tl_smaller_size((size_t)fmin(most, 1e6), threads * UNITS_PER_THREAD);
-    const size_t each = tl_divide_up(wanted, count);
-    j->panels = tl_divide_up(p->n, TL_GEMM_PANEL);
-    j->col_units = tl_divide_up(j->panels, j->is_few ? TL_GEMM_FEW_FLOATS / TL_GEMM_PANEL / p->m
-                                                     : MOST_PANELS);
-    const size_t wide = tl_smaller_size(each, j->panels / LEAST_PANELS);
+        threads == 1 ? 1 : tl_min_size((size_t)fmin(most, 1e6), threads * UNITS_PER_THREAD);
+    const size_t each = tl_ceil_div(wanted, count);
+    j->panels = tl_ceil_div(p->n, TL_GEMM_PANEL);
+    j->col_units =
+        tl_ceil_div(j->panels, j->is_few ? TL_GEMM_FEW_FLOATS / TL_GEMM_PANEL / p->m : MOST_PANELS);
+    const size_t wide = tl_min_size(each, j->panels / LEAST_PANELS);
     if (!j->is_few && j->col_units < wide)
         j->col_units = wide;
-    const size_t missing = tl_divide_up(each, j->col_units);
+    const size_t missing = tl_ceil_div(each, j->col_units);
     j->row_units = 1;
     if (!j->is_few && p->m >= 2 * LEAST_ROWS) {
-        const size_t units = tl_smaller_size(missing, p->m / LEAST_ROWS);
+        const size_t units = tl_min_size(missing, p->m / LEAST_ROWS);
         j->row_units = units > (size_t)threads ? units - units % threads : units;
     } else if (missing > 1) {
-        j->col_units = tl_smaller_size(each, j->panels);
+        j->col_units = tl_min_size(each, j->panels);
     }
     if (!j->is_few && j->row_units < p->m / MOST_ROWS)
         j->row_units = p->m / MOST_ROWS;
-    j->slots = tl_smaller_size((size_t)fmin(most, TL_MOST_SLOTS), (size_t)threads);
+    j->slots = tl_min_size((size_t)fmin(most, TL_MOST_SLOTS), (size_t)threads);
 }
 
 /** Floats of the panels that a slot packs: of all of a unit, or of one where a single group of rows
  *  meets them. */
 static size_t room_floats(const job *j)
 {
-    const size_t rows = tl_divide_up(j->plan.m, j->row_units);
+    const size_t rows = tl_ceil_div(j->plan.m, j->row_units);
     const size_t panels = rows * j->part_len <= tl_gemm_group(j->gemm.is_copied)
                               ? 1
-                              : tl_divide_up(j->panels, j->col_units);
+                              : tl_ceil_div(j->panels, j->col_units);
     return panels * TL_GEMM_PANEL * j->part_len;
 }
 
@@ -171,7 +171,7 @@ static void pack_units(void *arg, size_t begin, size_t end)
     for (size_t u = begin; u < end; u++) {
         const size_t col = u * PANELS_AT_ONCE * TL_GEMM_PANEL;
         const tl_gemm_matrix src = {j->src->data + col * j->src->col, j->src->row, j->src->col};
-        j->pack(&src, j->k, tl_smaller_size(PANELS_AT_ONCE * TL_GEMM_PANEL, j->n - col),
+        j->pack(&src, j->k, tl_min_size(PANELS_AT_ONCE * TL_GEMM_PANEL, j->n - col),
                 j->panels + col * j->k);
     }
 }
@@ -179,7 +179,7 @@ static void pack_units(void *arg, size_t begin, size_t end)
 void tl_gemm_pack(const tl_exec *exec, const tl_gemm_matrix *src, size_t k, size_t n, float *panels)
 {
     pack_job j = {pick_pack(exec, TL_FLOAT), src, k, n, panels};
-    tl_parallel(exec, tl_divide_up(n, PANELS_AT_ONCE * TL_GEMM_PANEL),
+    tl_parallel(exec, tl_ceil_div(n, PANELS_AT_ONCE * TL_GEMM_PANEL),
                 LEAST_WORK / (PANELS_AT_ONCE * TL_GEMM_PANEL * (k + 1)) + 1, pack_units, &j);
 }
 
@@ -197,8 +197,8 @@ typedef struct pairs_job {
 /** A panel: each pair of rows, column by column. */
 static void pack_panel_of_pairs(const pairs_job *j, size_t first)
 {
-    const size_t cols = tl_smaller_size(TL_GEMM_PANEL, j->n - first);
-    uint16_t *to = j->panels + first * tl_divide_up(j->k, 2) * 2;
+    const size_t cols = tl_min_size(TL_GEMM_PANEL, j->n - first);
+    uint16_t *to = j->panels + first * tl_ceil_div(j->k, 2) * 2;
     const float *const src = j->src + first * j->col;
     for (size_t k = 0; k < j->k; k += 2)
         for (size_t c = 0; c < TL_GEMM_PANEL; c++)
@@ -218,14 +218,14 @@ void tl_gemm_pack_pairs(const tl_exec *exec, const tl_gemm_matrix *src, size_t k
 {
     pairs_job j = {
         .src = src->data, .k = k, .n = n, .row = src->row, .col = src->col, .panels = panels};
-    tl_parallel(exec, tl_divide_up(n, TL_GEMM_PANEL), LEAST_WORK / (TL_GEMM_PANEL * (k + 1)) + 1,
+    tl_parallel(exec, tl_ceil_div(n, TL_GEMM_PANEL), LEAST_WORK / (TL_GEMM_PANEL * (k + 1)) + 1,
                 pack_panels_of_pairs, &j);
 }
 
 size_t tl_gemm_pairs_row(size_t k)
 {
     enum { LINE = 16, CONFLICT = 1024 }; // rows do not compete for the same places of a cache
-    const size_t row = round_up(tl_divide_up(k, 2), LINE);
+    const size_t row = round_up(tl_ceil_div(k, 2), LINE);
     return row % CONFLICT == 0 ? row + LINE : row;
 }
 
@@ -275,7 +275,7 @@ static void run_blocks(const job *j, const tl_gemm *g, tl_gemm_part *part)
         if (begin > 0 && tl_stop_is_requested(j->stop))
             return;
         part->begin = begin;
-        part->len = tl_smaller_size(j->part_len, g->k - begin);
+        part->len = tl_min_size(j->part_len, g->k - begin);
         part->panels = j->packed ? j->packed + part->col * g->k + begin * TL_GEMM_PANEL : NULL;
         j->block(g, part);
         if (g->k == 0)
@@ -308,7 +308,7 @@ static void run_units(void *arg, size_t slot, size_t begin, size_t end)
                              .room_floats = j->room_floats};
         part.rows = g.m * (row + 1) / j->row_units - part.row;
         part.cols =
-            tl_smaller_size(j->panels * (col + 1) / j->col_units * TL_GEMM_PANEL, g.n) - part.col;
+            tl_min_size(j->panels * (col + 1) / j->col_units * TL_GEMM_PANEL, g.n) - part.col;
         if (j->few)
             j->few(&g, part.col, part.cols);
         else if (room || j->is_packed)

@@ -46,7 +46,7 @@ static void copy_line(float *dst, const float *src, size_t n)
     for (; i + TL_VF_LANES <= n; i += TL_VF_LANES)
         tl_vf_store(dst + i, tl_vf_load(src + i));
     if (i < n)
-        tl_vf_store_part(dst + i, tl_vf_load_part(src + i, n - i), n - i);
+        tl_vf_store_partial(dst + i, tl_vf_load_partial(src + i, n - i), n - i);
 }
 
 /* ---- what becomes of sums ---- */
@@ -79,13 +79,13 @@ TL_INLINE tl_vf result(const tl_gemm *g, tl_vf sum, const place *at, size_t j, c
     if (at->bias) {
         const tl_vf bias = g->bias.col == 0 ? tl_vf_set1(*at->bias)
                            : is_whole       ? tl_vf_load(at->bias + j)
-                                            : tl_vf_load_part(at->bias + j, n);
+                                            : tl_vf_load_partial(at->bias + j, n);
         y = tl_vf_add(y, simple ? bias : tl_vf_mul(tl_vf_set1(g->beta), bias));
     }
     if (simple)
         return y;
     if (at->add)
-        y = tl_vf_add(y, is_whole ? tl_vf_load(at->add + j) : tl_vf_load_part(at->add + j, n));
+        y = tl_vf_add(y, is_whole ? tl_vf_load(at->add + j) : tl_vf_load_partial(at->add + j, n));
     return tl_vf_min(tl_vf_set1(g->high), tl_vf_max(tl_vf_set1(g->low), y));
 }
 
@@ -95,13 +95,13 @@ TL_INLINE void finish_vector(const tl_gemm *g, const float *sums, const place *a
     const int is_whole = n == TL_VF_LANES;
     tl_vf y = tl_vf_load(sums + j);
     if (adds)
-        y = tl_vf_add(is_whole ? tl_vf_load(at->dst + j) : tl_vf_load_part(at->dst + j, n), y);
+        y = tl_vf_add(is_whole ? tl_vf_load(at->dst + j) : tl_vf_load_partial(at->dst + j, n), y);
     if (is_last)
         y = result(g, y, at, j, n, simple);
     if (is_whole)
         tl_vf_store(at->dst + j, y);
     else
-        tl_vf_store_part(at->dst + j, y, n);
+        tl_vf_store_partial(at->dst + j, y, n);
 }
 
 TL_INLINE void finish_row(const tl_gemm *g, const float *sums, const place *at, size_t cols,
@@ -188,7 +188,7 @@ TL_INLINE void tile(const int n, const int parts, const strip *s, const float *p
     for (size_t begin = 0; begin < len; begin += LINE) {
         fetch_ahead(&next[0], begin / LINE);
         fetch_ahead(&next[1], begin / LINE);
-        const float *const end = panel + tl_smaller_size(len - begin, LINE) * TL_GEMM_PANEL;
+        const float *const end = panel + tl_min_size(len - begin, LINE) * TL_GEMM_PANEL;
         for (; panel < end; panel += TL_GEMM_PANEL) {
             tl_vf b[PARTS];
             TL_UNROLL
@@ -267,7 +267,7 @@ typedef struct group {
 /** The first row of the part's strip `i`: strips differ by a row at most. */
 static size_t strip_row(const group *s, size_t i)
 {
-    return s->part->row + i * s->least_rows + tl_smaller_size(i, s->longer);
+    return s->part->row + i * s->least_rows + tl_min_size(i, s->longer);
 }
 
 enum {
@@ -299,7 +299,7 @@ static void copy_columns(const group *s, const float *src, size_t col)
             fetch(src + first + COPY_AHEAD * col, all);
         for (size_t i = s->begin; i < s->end; i++, dst += COPY_STEP) {
             const size_t row = strip_row(s, i); // what is there beyond the strip is copied too
-            copy_line(dst, src + row, tl_smaller_size(COPY_ROWS, s->gemm->m - row));
+            copy_line(dst, src + row, tl_min_size(COPY_ROWS, s->gemm->m - row));
         }
     }
 }
@@ -360,7 +360,7 @@ static ahead ahead_of_panel(const group *s, size_t j, size_t n, size_t *step)
         return (ahead){panel_at(s, j), share, 1, 0, lines, share};
     }
     const tl_gemm_matrix src = panel_source(s, j);
-    const size_t cols = tl_smaller_size(s->part->cols - j, TL_GEMM_PANEL);
+    const size_t cols = tl_min_size(s->part->cols - j, TL_GEMM_PANEL);
     if (src.col == 1) {
         const size_t share = (len + n * lines - 1) / (n * lines);
         *step = share * lines * src.row;
@@ -381,9 +381,9 @@ static ahead ahead_of_rows(const group *s, size_t i, size_t n)
     if (k >= s->gemm->k)
         return (ahead){0};
     const size_t row = strip_row(s, is_end ? 0 : s->end);
-    const size_t rows = tl_smaller_size(strip_row(s, s->end) - strip_row(s, s->begin),
-                                        s->part->row + s->part->rows - row);
-    const size_t len = tl_smaller_size(s->part->len, s->gemm->k - k);
+    const size_t rows = tl_min_size(strip_row(s, s->end) - strip_row(s, s->begin),
+                                    s->part->row + s->part->rows - row);
+    const size_t len = tl_min_size(s->part->len, s->gemm->k - k);
     const float *const data = src1->data + row * src1->row + k * src1->col;
     if (src1->col == 1) {
         const size_t first = i * rows / n, end = (i + 1) * rows / n;
@@ -401,7 +401,7 @@ static void run_tile(const group *s, size_t i, size_t j, const ahead next[2])
     const tl_gemm *const g = s->gemm;
     const tl_gemm_part *const part = s->part;
     const size_t row = strip_row(s, i), rows = strip_row(s, i + 1) - row;
-    const size_t cols = tl_smaller_size(TL_GEMM_PANEL, part->cols - j);
+    const size_t cols = tl_min_size(TL_GEMM_PANEL, part->cols - j);
     const int adds = part->begin > 0, is_last = part->begin + part->len == g->k;
     const int is_direct = cols == TL_GEMM_PANEL && (!is_last || is_bare(g));
     const strip x = strip_of(s, i);
@@ -425,7 +425,7 @@ static void run_panel(const group *s, size_t j)
     const tl_gemm_part *const part = s->part;
     if (s->is_packing) {
         const tl_gemm_matrix src = panel_source(s, j);
-        const size_t cols = tl_smaller_size(TL_GEMM_PANEL, part->cols - j);
+        const size_t cols = tl_min_size(TL_GEMM_PANEL, part->cols - j);
         PACK_PANEL(&src, part->len, cols, part->room + j / TL_GEMM_PANEL * s->room_step);
     }
     const size_t n = s->end - s->begin, first = j / TL_GEMM_PANEL * n;

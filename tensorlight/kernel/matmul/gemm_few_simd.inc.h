@@ -34,10 +34,11 @@ TL_INLINE void dot_lines(const int n, const int lines, const float *a, size_t a_
     if (k < len) {
         TL_UNROLL
         for (int i = 0; i < n; i++) {
-            const tl_vf x = tl_vf_load_part(a + i * a_row + k, len - k);
+            const tl_vf x = tl_vf_load_partial(a + i * a_row + k, len - k);
             TL_UNROLL
             for (int j = 0; j < lines; j++)
-                sum[i][j] = tl_vf_fma(x, tl_vf_load_part(b + j * b_step + k, len - k), sum[i][j]);
+                sum[i][j] =
+                    tl_vf_fma(x, tl_vf_load_partial(b + j * b_step + k, len - k), sum[i][j]);
         }
     }
     TL_UNROLL
@@ -72,7 +73,7 @@ TL_INLINE void add_lines(const int n, const int lines, const float *a, size_t a_
             const float *const line = b + r * b_step + j;
             if (lines < 4) // with more of them, the processor finds enough to do by itself
                 __builtin_prefetch(line + later);
-            const tl_vf y = is_whole ? tl_vf_load(line) : tl_vf_load_part(line, cols - j);
+            const tl_vf y = is_whole ? tl_vf_load(line) : tl_vf_load_partial(line, cols - j);
             TL_UNROLL
             for (int i = 0; i < n; i++)
                 sum[i] = tl_vf_fma(x[i][r], y, sum[i]);

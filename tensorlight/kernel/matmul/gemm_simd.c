@@ -29,7 +29,7 @@ static void turn(const float *src, size_t src_step, size_t n_lines, size_t len, 
     for (size_t i = 0; i < TL_VF_LANES; i++)
         v[i] = i >= n_lines         ? tl_vf_zero()
                : len == TL_VF_LANES ? tl_vf_load(src + i * src_step)
-                                    : tl_vf_load_part(src + i * src_step, len);
+                                    : tl_vf_load_partial(src + i * src_step, len);
     tl_vf_transpose(v);
     for (size_t i = 0; i < len; i++)
         tl_vf_store(dst + i * dst_step, v[i]);
@@ -61,9 +61,8 @@ static void pack_columns(const float *src, size_t col_step, size_t len, size_t c
     for (size_t k = 0; k < len; k += TL_VF_LANES)
         for (size_t j = 0; j < TL_GEMM_PANEL; j += TL_VF_LANES)
             turn(j < cols ? src + j * col_step + k : src, col_step,
-                 j < cols ? tl_smaller_size(cols - j, TL_VF_LANES) : 0,
-                 tl_smaller_size(len - k, TL_VF_LANES), panel + k * TL_GEMM_PANEL + j,
-                 TL_GEMM_PANEL);
+                 j < cols ? tl_min_size(cols - j, TL_VF_LANES) : 0,
+                 tl_min_size(len - k, TL_VF_LANES), panel + k * TL_GEMM_PANEL + j, TL_GEMM_PANEL);
 }
 
 void SIMD(tl_gemm_pack)(const tl_gemm_matrix *src, size_t len, size_t cols, float *panels)
@@ -73,7 +72,7 @@ void SIMD(tl_gemm_pack)(const tl_gemm_matrix *src, size_t len, size_t cols, floa
         return;
     }
     for (size_t j = 0; j < cols; j += TL_GEMM_PANEL, panels += len * TL_GEMM_PANEL) {
-        const size_t n = tl_smaller_size(cols - j, TL_GEMM_PANEL);
+        const size_t n = tl_min_size(cols - j, TL_GEMM_PANEL);
         pack_columns(src->data + j * src->col, src->col, len, n, panels);
     }
 }

@@ -80,8 +80,8 @@ static block block_of(const job *j, size_t unit)
         .zero1 = tl_matmul_element(p, &p->zero1, index, row, 0),
         .zero2 = tl_matmul_element(p, &p->zero2, index, 0, col),
         .dst = (char *)tl_matmul_element(p, &p->dst, index, row, col),
-        .rows = tl_smaller_size(p->m - row, TL_MATMUL_ROWS),
-        .cols = tl_smaller_size(p->n - col, TL_MATMUL_COLS),
+        .rows = tl_min_size(p->m - row, TL_MATMUL_ROWS),
+        .cols = tl_min_size(p->n - col, TL_MATMUL_COLS),
     };
 }
 
@@ -89,7 +89,7 @@ static void multiply_packed(const job *j, const block *b, buffers *buf)
 {
     const tl_matmul_plan *const p = &j->of;
     for (size_t k = 0; k < p->k; k += TL_MATMUL_LEN) {
-        const size_t len = tl_smaller_size(p->k - k, TL_MATMUL_LEN);
+        const size_t len = tl_min_size(p->k - k, TL_MATMUL_LEN);
         const tl_matmul_lines rows = {b->src1 + k * p->src1.col * p->src1.size,
                                       b->rows,
                                       p->src1.row,
@@ -148,7 +148,7 @@ static void multiply_all(job *j, const tl_exec *exec)
     const size_t units = j->row_blocks * j->col_blocks * tl_matmul_count(p);
     const size_t unit_work = (size_t)TL_MATMUL_ROWS * TL_MATMUL_COLS * TL_MATMUL_LEN;
     const size_t work =
-        tl_smaller_size(p->m, TL_MATMUL_ROWS) * tl_smaller_size(p->n, TL_MATMUL_COLS) * p->k + 1;
+        tl_min_size(p->m, TL_MATMUL_ROWS) * tl_min_size(p->n, TL_MATMUL_COLS) * p->k + 1;
     tl_parallel(exec, units, unit_work / 4 / work + 1, multiply_blocks, j);
 }
 

@@ -120,8 +120,7 @@ void NAME(tl_matmul_pack, c)(const tl_matmul_lines *lines, size_t width, void *p
 {
     for (size_t first = 0; first < lines->n; first += width)
         NAME(pack_panel, c)
-    (lines, first, tl_smaller_size(width, lines->n - first), width,
-     (SUM *)panels + first * lines->len);
+    (lines, first, tl_min_size(width, lines->n - first), width, (SUM *)panels + first * lines->len);
 }
 
 /** The product of two lines, divided among lanes that compilers keep in vectors. */

@@ -13,7 +13,7 @@ int tl_matmul_panels(int n)
 /** Rows of a packed matrix of `k` rows: those of pairs are half as many. */
 static size_t packed_rows(size_t k, tl_dtype dtype)
 {
-    return dtype == TL_BFLOAT16 ? tl_divide_up(k, 2) : k;
+    return dtype == TL_BFLOAT16 ? tl_ceil_div(k, 2) : k;
 }
 
 static int packed_panel(tl_dtype dtype)
@@ -76,7 +76,7 @@ static tl_matmul_plan plan_of_pairs(const tl_matmul_plan *plan, const float *pai
     p.src1.data = (const char *)pairs;
     p.src1.row = p.src1.row ? row : 0;
     p.src1.col = 1;
-    p.k = tl_divide_up(p.k, 2);
+    p.k = tl_ceil_div(p.k, 2);
     return p;
 }
 

@@ -20,8 +20,8 @@ int tl_exec_maxreduce(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
     if (dst->len == 0)
         return 0;
     tl_maxreduce_job job = {src->data, dst->data, arg ? arg->data : NULL, tl_axis_of(src, axis)};
-    tl_parallel(exec, (size_t)dst->len, TL_MAP_CHEAP / job.axis.len + 1, pick(exec, src->dtype),
-                &job);
+    tl_parallel(exec, (size_t)dst->len, TL_GRAIN_MEMORY_BOUND / job.axis.len + 1,
+                pick(exec, src->dtype), &job);
     return 0;
 }
 

@@ -118,7 +118,7 @@ static double least_copy_seconds(const tl_exec *exec, int threads, const char *f
 double tl_peak_bandwidth(const tl_exec *exec)
 {
     const int threads = threads_of(exec);
-    const size_t piece = tl_smaller_size((size_t)threads * PIECE_SIZE, COPY_SIZE);
+    const size_t piece = tl_min_size((size_t)threads * PIECE_SIZE, COPY_SIZE);
     char *const from = tl_alloc(COPY_SIZE), *const to = tl_alloc(COPY_SIZE);
     double bandwidth = 0;
     if (from && to) {

@@ -41,7 +41,7 @@ double SIMD_OF(tl_peak_bytes_u8)(size_t rounds, const uint8_t *src, const int8_t
         TL_UNROLL
         for (int i = 0; i < TL_VX_PARTS * CHAINS; i++) {
             const int part = i / CHAINS;
-            x[part] = tl_vx_keep(x[part]); // products are not shared among chains
+            x[part] = tl_vx_opaque(x[part]); // products are not shared among chains
             s[i % CHAINS] = tl_vs_add(s[i % CHAINS], x[part], w[part]);
         }
     }
@@ -49,6 +49,6 @@ double SIMD_OF(tl_peak_bytes_u8)(size_t rounds, const uint8_t *src, const int8_t
     TL_UNROLL
     for (int i = 1; i < CHAINS; i++)
         most = tl_vf_max(most, tl_vf_of_sums(s[i], zeros));
-    *result = tl_vf_largest(most);
+    *result = tl_vf_reduce_max(most);
     return 8.0 * CHAINS * TL_VF_LANES * (double)rounds;
 }

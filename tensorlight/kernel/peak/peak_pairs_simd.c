@@ -13,7 +13,7 @@ enum { CHAINS = 12 };
 double SIMD(tl_peak_pairs)(size_t rounds, float factor1, float factor2, float *result)
 {
     const tl_vf f1 = tl_vf_set1(factor1), f2 = tl_vf_set1(factor2);
-    const tl_vf a = tl_vf_keep(tl_vf_to_pairs(f1, f1)), b = tl_vf_keep(tl_vf_to_pairs(f2, f2));
+    const tl_vf a = tl_vf_opaque(tl_vf_to_pairs(f1, f1)), b = tl_vf_opaque(tl_vf_to_pairs(f2, f2));
     tl_vf sum[CHAINS];
     TL_UNROLL
     for (int i = 0; i < CHAINS; i++)
@@ -26,6 +26,6 @@ double SIMD(tl_peak_pairs)(size_t rounds, float factor1, float factor2, float *r
     TL_UNROLL
     for (int i = 1; i < CHAINS; i++)
         sum[0] = tl_vf_max(sum[0], sum[i]);
-    *result = tl_vf_largest(sum[0]);
+    *result = tl_vf_reduce_max(sum[0]);
     return 4.0 * CHAINS * TL_VF_LANES * (double)rounds;
 }

@@ -30,6 +30,6 @@ double SIMD(tl_peak)(size_t rounds, float factor, float addend, float *result)
     TL_UNROLL
     for (int i = 1; i < CHAINS; i++)
         x[0] = tl_vf_max(x[0], x[i]);
-    *result = tl_vf_largest(x[0]);
+    *result = tl_vf_reduce_max(x[0]);
     return 2.0 * CHAINS * TL_VF_LANES * (double)rounds;
 }

@@ -35,7 +35,7 @@ int tl_exec_pick1d(const tl_exec *exec, const tl_tensor *src, const tl_tensor *i
         if (job.index[i] < 0 || job.index[i] >= groups)
             return tl_fail("index %d at position %d, expected 0 to %d", (int)job.index[i], i,
                            groups - 1);
-    tl_parallel(exec, (size_t)len, TL_MAP_CHEAP / (size_t)stride + 1, run, &job);
+    tl_parallel(exec, (size_t)len, TL_GRAIN_MEMORY_BOUND / (size_t)stride + 1, run, &job);
     return 0;
 }
 

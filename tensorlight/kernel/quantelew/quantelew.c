@@ -57,8 +57,8 @@ static int run(const tl_exec *exec, const tl_tensor *a, const tl_tensor *b, tl_t
     job.bounds[0] = tl_quantized_byte(&job.q, job.low);
     job.bounds[1] = tl_quantized_byte(&job.q, job.high);
     job.is_small = has_small_results(&job);
-    tl_parallel(exec, tl_divide_up(job.len, TL_QUANTELEW_CHUNK), TL_MAP_CHEAP / TL_QUANTELEW_CHUNK,
-                pick(exec, TL_UINT8), &job);
+    tl_parallel(exec, tl_ceil_div(job.len, TL_QUANTELEW_CHUNK),
+                TL_GRAIN_MEMORY_BOUND / TL_QUANTELEW_CHUNK, pick(exec, TL_UINT8), &job);
     return 0;
 }
 
@@ -94,6 +94,6 @@ int tl_exec_quantized_lookup(const tl_exec *exec, const tl_tensor *src, const tl
     assert(src->dtype == TL_UINT8 && table->dtype == TL_UINT8 && dst->dtype == TL_UINT8);
     assert(src->len == dst->len && table->len == UINT8_MAX + 1);
     look_job job = {src->data, table->data, dst->data, pick_look(exec, TL_UINT8)};
-    tl_parallel(exec, (size_t)src->len, TL_MAP_CHEAP, look_range, &job);
+    tl_parallel(exec, (size_t)src->len, TL_GRAIN_MEMORY_BOUND, look_range, &job);
     return 0;
 }

@@ -18,7 +18,7 @@ void tl_quantelew_u8_c(void *arg, size_t begin, size_t end)
     const tl_quantelew_job *const job = arg;
     for (size_t at = begin * TL_QUANTELEW_CHUNK; begin < end; begin++, at += TL_QUANTELEW_CHUNK) {
         float v[TL_QUANTELEW_CHUNK];
-        int n = (int)tl_smaller_size(TL_QUANTELEW_CHUNK, job->len - at);
+        int n = (int)tl_min_size(TL_QUANTELEW_CHUNK, job->len - at);
         for (int i = 0; i < n; i++) {
             const size_t k = at + (size_t)i;
             const uint8_t b = job->b[job->plane ? k / job->plane * TL_BLOCK + k % TL_BLOCK : k];

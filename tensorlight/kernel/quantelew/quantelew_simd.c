@@ -96,7 +96,7 @@ static void part(const tl_quantelew_job *job, size_t at, size_t n, int is_small,
     uint8_t a[CHUNK] = {0}, b[CHUNK] = {0}, dst[CHUNK];
     memcpy(a, job->a + at, n);
     for (size_t i = 0; i < n; i += TL_BLOCK) {
-        const size_t left = tl_smaller_size(TL_BLOCK, n - i);
+        const size_t left = tl_min_size(TL_BLOCK, n - i);
         memcpy(b + i, job->b + (job->plane ? (at + i) / job->plane * TL_BLOCK : at + i), left);
     }
     if (job->op == TL_QUANTELEW_MUL)
@@ -114,7 +114,7 @@ TL_INLINE void chunks(const tl_quantelew_job *job, const tl_quantelew_op op, siz
     const int is_small = job->is_small && !tl_quantized_has_function(job->q.act);
     size_t plane = 0, limit = 0; // elements up to `limit` have one pixel of b: that of `plane`
     for (size_t at = begin * CHUNK; begin < end; begin++, at += CHUNK) {
-        const size_t n = tl_smaller_size(CHUNK, job->len - at);
+        const size_t n = tl_min_size(CHUNK, job->len - at);
         if (job->plane && at >= limit) {
             plane = at / job->plane;
             limit = (plane + 1) * job->plane;

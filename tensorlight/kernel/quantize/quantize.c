@@ -48,7 +48,7 @@ static line line_at(const quantize_job *job, size_t index)
         return (line){outer * a->len, a->len, 0};
     if (a->inner == 1) { // the axis is last, in blocks
         const size_t begin = at * job->block;
-        return (line){outer * a->len + begin, tl_smaller_size(job->block, a->len - begin),
+        return (line){outer * a->len + begin, tl_min_size(job->block, a->len - begin),
                       outer * job->blocks + at};
     }
     const size_t begin = (outer * a->len + at) * a->inner;
@@ -112,8 +112,7 @@ static void run_line(const quantize_job *job, line l)
     const int is_converted = job->load_src || job->store || (job->load_scale && job->step);
     const size_t piece = is_converted ? PIECE : l.len;
     for (size_t k = 0; k < l.len; k += piece)
-        run_piece(job, l.begin + k, l.scale + (job->step ? k : 0),
-                  tl_smaller_size(piece, l.len - k));
+        run_piece(job, l.begin + k, l.scale + (job->step ? k : 0), tl_min_size(piece, l.len - k));
 }
 
 static void run_lines(void *arg, size_t begin, size_t end)
@@ -127,7 +126,7 @@ static void run_pieces(void *arg, size_t begin, size_t end)
 {
     const quantize_job *const job = arg;
     const size_t first = begin * PIECE;
-    run_line(job, (line){first, tl_smaller_size(end * PIECE, job->axis.inner) - first, 0});
+    run_line(job, (line){first, tl_min_size(end * PIECE, job->axis.inner) - first, 0});
 }
 
 static void run(const tl_exec *exec, quantize_job *job)
@@ -136,11 +135,11 @@ static void run(const tl_exec *exec, quantize_job *job)
         return;
     const size_t lines = job->axis.outer * job->lines;
     if (lines == 1 && job->step == 0 && job->axis.len == 1)
-        tl_parallel(exec, (job->axis.inner + PIECE - 1) / PIECE, TL_MAP_CHEAP / PIECE, run_pieces,
-                    job);
+        tl_parallel(exec, (job->axis.inner + PIECE - 1) / PIECE, TL_GRAIN_MEMORY_BOUND / PIECE,
+                    run_pieces, job);
     else
-        tl_parallel(exec, lines, TL_MAP_CHEAP / ((size_t)job->src->len / lines + 1) + 1, run_lines,
-                    job);
+        tl_parallel(exec, lines, TL_GRAIN_MEMORY_BOUND / ((size_t)job->src->len / lines + 1) + 1,
+                    run_lines, job);
 }
 
 /* ---- checks ---- */
@@ -309,14 +308,14 @@ static int lanes_of(const range_job *job, size_t row)
 {
     if (job->channels == 0)
         return TL_BLOCK;
-    return tl_smaller(TL_BLOCK, job->channels - (int)(row % (size_t)job->blocks) * TL_BLOCK);
+    return tl_min(TL_BLOCK, job->channels - (int)(row % (size_t)job->blocks) * TL_BLOCK);
 }
 
 static void find_range(void *arg, size_t slot, size_t begin, size_t end)
 {
     range_job *const job = arg;
     for (size_t i = begin; i < end; i++) {
-        const size_t from = i * job->row, to = tl_smaller_size(from + job->row, job->len);
+        const size_t from = i * job->row, to = tl_min_size(from + job->row, job->len);
         job->func(job->src + from, to - from, lanes_of(job, i), job->ranges[slot].of);
     }
 }
@@ -328,7 +327,7 @@ static void spread(const tl_exec *exec, range_job *job, tl_tensor *scale, tl_ten
     assert(scale->len == 1 && zero->len == 1);
     job->func = pick_range(exec, TL_FLOAT);
     if (job->row > 0)
-        tl_parallel_slots(exec, tl_divide_up(job->len, job->row), TL_MOST_SLOTS, find_range, job);
+        tl_parallel_slots(exec, tl_ceil_div(job->len, job->row), TL_MOST_SLOTS, find_range, job);
     float min = 0, max = 0;
     for (int i = 0; i < TL_MOST_SLOTS; i++) {
         min = fminf(min, job->ranges[i].of[0]);
@@ -344,7 +343,7 @@ int tl_exec_quantize_range(const tl_exec *exec, const tl_tensor *src, tl_tensor 
                            tl_tensor *zero)
 {
     assert(src->dtype == TL_FLOAT);
-    range_job job = {.src = src->data, .len = (size_t)src->len, .row = TL_MAP_CHEAP};
+    range_job job = {.src = src->data, .len = (size_t)src->len, .row = TL_GRAIN_MEMORY_BOUND};
     spread(exec, &job, scale, zero);
     return 0;
 }
@@ -401,6 +400,6 @@ int tl_exec_flip_bytes(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst
            (src->dtype == TL_UINT8 && dst->dtype == TL_INT8));
     assert(src->len == dst->len);
     flip_job job = {src->data, dst->data};
-    tl_parallel(exec, (size_t)src->len, TL_MAP_CHEAP, flip, &job);
+    tl_parallel(exec, (size_t)src->len, TL_GRAIN_MEMORY_BOUND, flip, &job);
     return 0;
 }

@@ -24,8 +24,8 @@ TL_INLINE tl_vf quantized(tl_vf quotient, tl_vf zero, float low, float high)
             tl_vf_store_##tag(dst + i, quantized(q, z, low, high));                                \
         }                                                                                          \
         if (i < n) {                                                                               \
-            const tl_vf q = tl_vf_div(tl_vf_load_part(src + i, n - i), s);                         \
-            tl_vf_store_part_##tag(dst + i, quantized(q, z, low, high), n - i);                    \
+            const tl_vf q = tl_vf_div(tl_vf_load_partial(src + i, n - i), s);                      \
+            tl_vf_store_partial_##tag(dst + i, quantized(q, z, low, high), n - i);                 \
         }                                                                                          \
     }                                                                                              \
     static void quantize_each_##tag(const float *src, type *dst, const float *scale,               \
@@ -39,9 +39,10 @@ TL_INLINE tl_vf quantized(tl_vf quotient, tl_vf zero, float low, float high)
         }                                                                                          \
         if (i < n) {                                                                               \
             const size_t m = n - i;                                                                \
-            const tl_vf z = zero ? tl_vf_load_part_##tag(zero + i, m) : tl_vf_zero();              \
-            const tl_vf q = tl_vf_div(tl_vf_load_part(src + i, m), tl_vf_load_part(scale + i, m)); \
-            tl_vf_store_part_##tag(dst + i, quantized(q, z, low, high), m);                        \
+            const tl_vf z = zero ? tl_vf_load_partial_##tag(zero + i, m) : tl_vf_zero();           \
+            const tl_vf q =                                                                        \
+                tl_vf_div(tl_vf_load_partial(src + i, m), tl_vf_load_partial(scale + i, m));       \
+            tl_vf_store_partial_##tag(dst + i, quantized(q, z, low, high), m);                     \
         }                                                                                          \
     }                                                                                              \
     void SIMD_OF(tl_quantize_##tag)(const void *src, void *dst, const float *scale,                \
@@ -61,34 +62,34 @@ QUANTIZE(u16, uint16_t, 0, UINT16_MAX)
 /* ---- dequantize ---- */
 
 /** Differences of 8 and 16 bits are exact floats. */
-#define DEQUANTIZE(tag, type)                                                              \
-    static void dequantize_one_##tag(const type *src, float *dst, float scale, float zero, \
-                                     size_t n)                                             \
-    {                                                                                      \
-        const tl_vf s = tl_vf_set1(scale), z = tl_vf_set1(zero);                           \
-        size_t i = 0;                                                                      \
-        for (; i + TL_VF_LANES <= n; i += TL_VF_LANES)                                     \
-            tl_vf_store(dst + i, tl_vf_mul(tl_vf_sub(tl_vf_load_##tag(src + i), z), s));   \
-        if (i < n) {                                                                       \
-            const tl_vf x = tl_vf_load_part_##tag(src + i, n - i);                         \
-            tl_vf_store_part(dst + i, tl_vf_mul(tl_vf_sub(x, z), s), n - i);               \
-        }                                                                                  \
-    }                                                                                      \
-    static void dequantize_each_##tag(const type *src, float *dst, const float *scale,     \
-                                      const type *zero, size_t n)                          \
-    {                                                                                      \
-        size_t i = 0;                                                                      \
-        for (; i + TL_VF_LANES <= n; i += TL_VF_LANES) {                                   \
-            const tl_vf z = zero ? tl_vf_load_##tag(zero + i) : tl_vf_zero();              \
-            const tl_vf x = tl_vf_sub(tl_vf_load_##tag(src + i), z);                       \
-            tl_vf_store(dst + i, tl_vf_mul(x, tl_vf_load(scale + i)));                     \
-        }                                                                                  \
-        if (i < n) {                                                                       \
-            const size_t m = n - i;                                                        \
-            const tl_vf z = zero ? tl_vf_load_part_##tag(zero + i, m) : tl_vf_zero();      \
-            const tl_vf x = tl_vf_sub(tl_vf_load_part_##tag(src + i, m), z);               \
-            tl_vf_store_part(dst + i, tl_vf_mul(x, tl_vf_load_part(scale + i, m)), m);     \
-        }                                                                                  \
+#define DEQUANTIZE(tag, type)                                                                \
+    static void dequantize_one_##tag(const type *src, float *dst, float scale, float zero,   \
+                                     size_t n)                                               \
+    {                                                                                        \
+        const tl_vf s = tl_vf_set1(scale), z = tl_vf_set1(zero);                             \
+        size_t i = 0;                                                                        \
+        for (; i + TL_VF_LANES <= n; i += TL_VF_LANES)                                       \
+            tl_vf_store(dst + i, tl_vf_mul(tl_vf_sub(tl_vf_load_##tag(src + i), z), s));     \
+        if (i < n) {                                                                         \
+            const tl_vf x = tl_vf_load_partial_##tag(src + i, n - i);                        \
+            tl_vf_store_partial(dst + i, tl_vf_mul(tl_vf_sub(x, z), s), n - i);              \
+        }                                                                                    \
+    }                                                                                        \
+    static void dequantize_each_##tag(const type *src, float *dst, const float *scale,       \
+                                      const type *zero, size_t n)                            \
+    {                                                                                        \
+        size_t i = 0;                                                                        \
+        for (; i + TL_VF_LANES <= n; i += TL_VF_LANES) {                                     \
+            const tl_vf z = zero ? tl_vf_load_##tag(zero + i) : tl_vf_zero();                \
+            const tl_vf x = tl_vf_sub(tl_vf_load_##tag(src + i), z);                         \
+            tl_vf_store(dst + i, tl_vf_mul(x, tl_vf_load(scale + i)));                       \
+        }                                                                                    \
+        if (i < n) {                                                                         \
+            const size_t m = n - i;                                                          \
+            const tl_vf z = zero ? tl_vf_load_partial_##tag(zero + i, m) : tl_vf_zero();     \
+            const tl_vf x = tl_vf_sub(tl_vf_load_partial_##tag(src + i, m), z);              \
+            tl_vf_store_partial(dst + i, tl_vf_mul(x, tl_vf_load_partial(scale + i, m)), m); \
+        }                                                                                    \
     }
 
 #define DEQUANTIZE_KERNEL(tag, type)                                                          \
@@ -155,7 +156,7 @@ static span span_of_all(span s, const float *src, size_t n)
     for (; i + TL_VF_LANES <= n; i += TL_VF_LANES)
         extend(&chains[0], tl_vf_load(src + i));
     if (i < n)
-        extend(&chains[0], tl_vf_load_part(src + i, n - i));
+        extend(&chains[0], tl_vf_load_partial(src + i, n - i));
     TL_UNROLL
     for (int k = 1; k < CHAINS; k++) {
         chains[0].min = tl_vf_min(chains[k].min, chains[0].min);
@@ -169,7 +170,7 @@ static span span_of_lanes(span s, const float *src, size_t n, size_t lanes)
 {
     for (size_t i = 0; i < n; i += TL_BLOCK)
         for (size_t k = 0; k < lanes; k += TL_VF_LANES)
-            extend(&s, lanes - k < TL_VF_LANES ? tl_vf_load_part(src + i + k, lanes - k)
+            extend(&s, lanes - k < TL_VF_LANES ? tl_vf_load_partial(src + i + k, lanes - k)
                                                : tl_vf_load(src + i + k));
     return s;
 }
@@ -179,6 +180,6 @@ void SIMD(tl_quantize_range)(const float *src, size_t n, int lanes, float range[
     const span before = {tl_vf_set1(range[0]), tl_vf_set1(range[1])};
     const span s = lanes == TL_BLOCK ? span_of_all(before, src, n)
                                      : span_of_lanes(before, src, n, (size_t)lanes);
-    range[0] = -tl_vf_largest(tl_vf_neg(s.min));
-    range[1] = tl_vf_largest(s.max);
+    range[0] = -tl_vf_reduce_max(tl_vf_neg(s.min));
+    range[1] = tl_vf_reduce_max(s.max);
 }

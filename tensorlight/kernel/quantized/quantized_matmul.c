@@ -40,7 +40,7 @@ static size_t laid_row(const product *p)
 /** Bytes of the scratch of a slot that lays so many rows. */
 static size_t slot_of(const product *p, size_t rows)
 {
-    return tl_divide_up(rows * laid_row(p), 64) * 64;
+    return tl_ceil_div(rows * laid_row(p), 64) * 64;
 }
 
 /** The rows that a unit has at most. */
@@ -53,17 +53,17 @@ static size_t most_rows(const product *p)
 static void divide(product *p)
 {
     const size_t most = most_rows(p);
-    const size_t n = tl_divide_up(p->rows, most);
-    const size_t even = n ? tl_divide_up(tl_divide_up(p->rows, n), TILE_ROWS) * TILE_ROWS : 1;
-    p->rows_per_unit = tl_smaller_size(even, p->rows ? p->rows : 1);
-    p->row_units = tl_divide_up(p->rows, p->rows_per_unit);
-    const size_t pairs = tl_divide_up((size_t)p->blocks, 2);
+    const size_t n = tl_ceil_div(p->rows, most);
+    const size_t even = n ? tl_ceil_div(tl_ceil_div(p->rows, n), TILE_ROWS) * TILE_ROWS : 1;
+    p->rows_per_unit = tl_min_size(even, p->rows ? p->rows : 1);
+    p->row_units = tl_ceil_div(p->rows, p->rows_per_unit);
+    const size_t pairs = tl_ceil_div((size_t)p->blocks, 2);
     const double sums = 2.0 * TL_BLOCK * (double)p->k * (double)p->rows_per_unit * (double)pairs;
     const double wanted = sums / UNIT_SUMS;
     const size_t units = wanted < 1 ? 1 : wanted < (double)pairs ? (size_t)wanted : pairs;
-    p->blocks_per_unit = 2 * (int)tl_divide_up(pairs, units ? units : 1);
+    p->blocks_per_unit = 2 * (int)tl_ceil_div(pairs, units ? units : 1);
     p->block_units =
-        p->blocks ? (int)tl_divide_up((size_t)p->blocks, (size_t)p->blocks_per_unit) : 0;
+        p->blocks ? (int)tl_ceil_div((size_t)p->blocks, (size_t)p->blocks_per_unit) : 0;
     p->slot_size = slot_of(p, p->rows_per_unit);
 }
 
@@ -82,7 +82,7 @@ size_t tl_quantized_matmul_scratch(const tl_tensor *src, const tl_tensor *dst, i
     size_t most = 0; // any kernel may run; fewer rows may make larger units
     for (int bytes = 1; bytes <= 2; bytes++) {
         const product p = product_of(src, dst, bytes);
-        const size_t size = slot_of(&p, tl_smaller_size(p.rows, most_rows(&p)));
+        const size_t size = slot_of(&p, tl_min_size(p.rows, most_rows(&p)));
         most = size > most ? size : most;
     }
     return tl_slots_size(most, threads);
@@ -116,7 +116,7 @@ static void lay_rows(const product *p, const uint8_t *src, size_t rows, uint8_t 
 static void run_unit(product *p, size_t unit, size_t slot)
 {
     const size_t place = unit / p->block_units, row = place * p->rows_per_unit;
-    const size_t rows = tl_smaller_size(p->rows_per_unit, p->rows - row);
+    const size_t rows = tl_min_size(p->rows_per_unit, p->rows - row);
     uint8_t *const laid = (uint8_t *)p->scratch + slot * p->slot_size;
     tl_quad_job job = p->job;
     if (p->laid[slot] != 1 + place)
@@ -124,10 +124,10 @@ static void run_unit(product *p, size_t unit, size_t slot)
     p->laid[slot] = 1 + place;
     job.src_block_step = rows * TL_BLOCK;
     const int first = (int)(unit % p->block_units) * p->blocks_per_unit;
-    const int end = tl_smaller(first + p->blocks_per_unit, p->blocks);
+    const int end = tl_min(first + p->blocks_per_unit, p->blocks);
     for (int b = first; b < end; b += 2) {
-        const int n = tl_smaller(2, end - b);
-        const int lanes = tl_smaller(TL_BLOCK, p->columns - (b + n - 1) * TL_BLOCK);
+        const int n = tl_min(2, end - b);
+        const int lanes = tl_min(TL_BLOCK, p->columns - (b + n - 1) * TL_BLOCK);
         const size_t to = row * p->columns + (size_t)b * TL_BLOCK;
         p->kernel->line(&job, laid, p->weight + b * job.weight_step, p->dst + to * p->dst_size,
                         (int)rows, n, lanes);
@@ -164,7 +164,7 @@ int tl_exec_quantized_matmul(const tl_exec *exec, const tl_tensor *src, const tl
     p.dst_size = tl_size_of(dst->dtype);
     p.scratch = exec->scratch;
     const size_t slots = p.slot_size ? exec->scratch_size / p.slot_size : TL_MOST_SLOTS;
-    tl_parallel_slots(exec, p.row_units * p.block_units, tl_smaller_size(slots, TL_MOST_SLOTS),
+    tl_parallel_slots(exec, p.row_units * p.block_units, tl_min_size(slots, TL_MOST_SLOTS),
                       run_units, &p);
     return 0;
 }

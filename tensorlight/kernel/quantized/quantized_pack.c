@@ -12,7 +12,7 @@
 /** Bytes of the weights of one tap, of all quads of channels. */
 static size_t tap_size(int channels)
 {
-    return tl_divide_up((size_t)channels, TL_QUAD) * TL_BLOCK * TL_QUAD;
+    return tl_ceil_div((size_t)channels, TL_QUAD) * TL_BLOCK * TL_QUAD;
 }
 
 tl_quad_row tl_quad_row_of(const int channels[2], const tl_conv2d_param *param, int is_transposed)

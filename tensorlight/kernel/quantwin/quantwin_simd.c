@@ -268,7 +268,7 @@ static void ring_next_plane(ring *r)
 static void ring_load(uint8_t *to, const tl_quantwin_job *job, const uint8_t *plane, ptrdiff_t y,
                       int columns)
 {
-    const int left = job->padding[1], n = tl_smaller(job->iw, columns - left);
+    const int left = job->padding[1], n = tl_min(job->iw, columns - left);
     if (!is_inside(y, job->ih))
         fill_pixels(to, job->q.zero, columns);
     else if (n > 0)
@@ -338,7 +338,7 @@ static void quad_line(const tl_quantwin_job *job, tile_place at, const plane_job
     if (r->columns)
         ring_rows(r, job, &at, rows);
     for (int x = 0; x < job->ow; x += PIXELS) {
-        at.len = tl_smaller(PIXELS, job->ow - x);
+        at.len = tl_min(PIXELS, job->ow - x);
         const int half = (at.len - 1) / 2;
         if (!r->columns)
             tile_rows(job, &at, columns_of(job, 2 * half + 2), rows, r->rows);
@@ -486,7 +486,7 @@ static void max_line(const tl_quantwin_job *job, tile_place at, const plane_job 
     const int most = (WIDE - job->size[1]) / job->stride[1] + 1;
     line_columns c;
     for (int x = 0; x < job->ow; x += most) {
-        const int n = tl_smaller(most, job->ow - x);
+        const int n = tl_min(most, job->ow - x);
         const ptrdiff_t left = at.left > 0 ? at.left : 0;
         const ptrdiff_t end = at.left + (ptrdiff_t)(n - 1) * job->stride[1] + job->size[1];
         find_columns(job, rows, m.rows, left, (int)((end < job->iw ? end : job->iw) - left), &c);

@@ -16,7 +16,7 @@ TL_KERNEL_TABLE(pick, const tl_quantwino_kernel, TL_QUANTWINO_KERNELS)
 
 static int n_groups(int channels)
 {
-    return (int)tl_divide_up((size_t)tl_blocks(channels), TL_QUANTWINO_BLOCKS);
+    return (int)tl_ceil_div((size_t)tl_blocks(channels), TL_QUANTWINO_BLOCKS);
 }
 
 /** The first block of a group; the groups differ by one block at most. */
@@ -28,13 +28,13 @@ static int first_block(int channels, int group)
 /** The channels in front of a group. */
 static int first_channel(int channels, int group)
 {
-    return tl_smaller(channels, first_block(channels, group) * TL_BLOCK);
+    return tl_min(channels, first_block(channels, group) * TL_BLOCK);
 }
 
 /** The weights of so many channels for a point and a block of output channels. */
 static size_t point_weights(int channels)
 {
-    return tl_divide_up((size_t)channels, TL_QUANTWINO_PAIR) * TL_QUANTWINO_PAIR * TL_BLOCK;
+    return tl_ceil_div((size_t)channels, TL_QUANTWINO_PAIR) * TL_QUANTWINO_PAIR * TL_BLOCK;
 }
 
 /** Of a group that begins with this channel: the weights of all groups before. */

@@ -107,7 +107,7 @@ static void transform_products(const tl_quantwino_job *job, const uint32_t *prod
     memcpy(&head, row, sizeof(head));
     for (int i = 0; i < n; i++, cols -= TILE)
         transform_tile(job, products + (size_t)i * TL_BLOCK, &head,
-                       at + (size_t)i * TILE * TL_BLOCK, rows, tl_smaller(TILE, cols));
+                       at + (size_t)i * TILE * TL_BLOCK, rows, tl_min(TILE, cols));
 }
 
 const tl_quantwino_kernel tl_quantwino_u8_c = {transform_source, multiply, transform_products};

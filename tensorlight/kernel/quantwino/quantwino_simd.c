@@ -94,7 +94,7 @@ TL_INLINE void sum_tiles(const int n, const int n_blocks, const tl_quantwino_sum
             s[m][v] = tl_vd_zero();
     }
     for (int c = 0; c < sum->channels; c += TL_BLOCK, src += sum->src_step) {
-        const int rest = tl_smaller(TL_BLOCK, sum->channels - c);
+        const int rest = tl_min(TL_BLOCK, sum->channels - c);
         for (int k = 0; k < rest; k += TL_QUANTWINO_PAIR, weight += PAIR_SIZE) {
             tl_vdw w[BLOCKS * PARTS];
             TL_UNROLL
@@ -156,7 +156,7 @@ static void multiply(const tl_quantwino_sum *sum, const int16_t *src, const int1
 {
     const int n_runs = (n + TILES - 1) / TILES;
     for (int b = 0; b < n_blocks; b += BLOCKS) {
-        const int blocks = tl_smaller(BLOCKS, n_blocks - b);
+        const int blocks = tl_min(BLOCKS, n_blocks - b);
         for (int i = 0, m = 0; i < n_runs; i++) {
             const int run = n / n_runs + (i < n % n_runs);
             tiles[run][blocks - 1](sum, src + (size_t)m * TL_BLOCK, weight + b * sum->weight_step,
@@ -293,7 +293,7 @@ static void transform_products(const tl_quantwino_job *job, const uint32_t *prod
         ends[p] = tl_quantized_ends_at(head, p * TL_VF_LANES, &job->q, job->low, job->high,
                                        job->bounds, job->most);
     for (int t = 0; t < n; t++, products += TL_BLOCK, at += TILE * TL_BLOCK, cols -= TILE) {
-        const place to = place_of(job, at, rows, tl_smaller(TILE, cols), room);
+        const place to = place_of(job, at, rows, tl_min(TILE, cols), room);
         for (int p = 0; p < PARTS; p++)
             transform_lanes(job, products, p * TL_VF_LANES, &to, &ends[p]);
         if (tl_quantized_has_function(job->q.act))

@@ -30,7 +30,7 @@ TL_INLINE void multiply(const float *h, const float *weights, size_t hidden, siz
         tl_vf w[GATES];
         TL_UNROLL
         for (size_t g = 0; g < n; g++)
-            w[g] = tl_vf_keep(tl_vf_load(weights + k * step + g * TL_CELL_BLOCK));
+            w[g] = tl_vf_opaque(tl_vf_load(weights + k * step + g * TL_CELL_BLOCK));
         TL_UNROLL
         for (size_t r = 0; r < rows; r++) {
             const tl_vf state = tl_vf_set1(h[r * hidden + k]);
@@ -90,7 +90,8 @@ typedef struct cell {
 
 TL_INLINE tl_vf get(const cell *at, const float *p)
 {
-    return at->n == (size_t)TL_VF_LANES ? tl_vf_load(p + at->j) : tl_vf_load_part(p + at->j, at->n);
+    return at->n == (size_t)TL_VF_LANES ? tl_vf_load(p + at->j)
+                                        : tl_vf_load_partial(p + at->j, at->n);
 }
 
 TL_INLINE void put(const cell *at, float *p, tl_vf v)
@@ -98,7 +99,7 @@ TL_INLINE void put(const cell *at, float *p, tl_vf v)
     if (at->n == (size_t)TL_VF_LANES)
         tl_vf_store(p + at->j, v);
     else
-        tl_vf_store_part(p + at->j, v, at->n);
+        tl_vf_store_partial(p + at->j, v, at->n);
 }
 
 /** What gate `g` gets: from the source, the product and the bias. */
@@ -224,7 +225,7 @@ static void finish(const tl_recurrent_job *job, const stage *s, size_t b, size_t
         .reset = (float *)job->extra + b * hidden,
         .dst = job->dst ? (float *)job->dst + t * job->dst_step + b * hidden : NULL,
         .j = j,
-        .n = tl_smaller_size(hidden - j, TL_VF_LANES),
+        .n = tl_min_size(hidden - j, TL_VF_LANES),
     };
     if (!is_over) {
         s->finish(&at, products_of);

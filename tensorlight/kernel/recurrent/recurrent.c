@@ -204,7 +204,7 @@ static memory memory_of(const extents *e, const tl_tensor *recurrence, int threa
 {
     const size_t states = (size_t)e->rows * (size_t)e->hidden, n = (size_t)e->n_gates;
     const size_t room = is_packed(recurrence) ? 0 : product_scratch(e, recurrence->dtype, threads);
-    return (memory){tl_divide_up(room, 64) * 64, n * states, n * states, states,
+    return (memory){tl_ceil_div(room, 64) * 64, n * states, n * states, states,
                     (n + 1) * (size_t)e->hidden};
 }
 
@@ -500,7 +500,7 @@ int tl_tensor_recurrent(const tl_recurrent_tensors *t, const tl_recurrent_param 
 
 static void pack_block(const float *src, float *dst, size_t hidden, size_t n_gates, size_t first)
 {
-    const size_t n = tl_smaller_size(hidden - first, TL_CELL_BLOCK);
+    const size_t n = tl_min_size(hidden - first, TL_CELL_BLOCK);
     memset(dst, 0, hidden * n_gates * TL_CELL_BLOCK * sizeof(*dst));
     for (size_t k = 0; k < hidden; k++)
         for (size_t g = 0; g < n_gates; g++)

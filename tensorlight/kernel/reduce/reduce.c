@@ -123,7 +123,8 @@ int tl_exec_reduce(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl
     tl_reduce_job job = {.src = src->data, .dst = dst->data, .op = op};
     plan(&job, src, axes, n_axes);
     assert(job.count == 0 || (size_t)dst->len == (size_t)src->len / job.count);
-    const size_t grain = op == TL_REDUCE_LOG_SUM_EXP ? TL_MAP_DEAR : TL_MAP_CHEAP;
+    const size_t grain =
+        op == TL_REDUCE_LOG_SUM_EXP ? TL_GRAIN_COMPUTE_BOUND : TL_GRAIN_MEMORY_BOUND;
     tl_parallel(exec, (size_t)dst->len, grain / (job.count + 1) + 1, pick(exec, src->dtype), &job);
     return 0;
 }

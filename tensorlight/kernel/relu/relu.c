@@ -12,7 +12,7 @@ TL_KERNEL_TABLE(pick, tl_map_func, TL_RELU_KERNELS)
 int tl_exec_relu(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
 {
     assert(src->dtype == dst->dtype);
-    tl_map(exec, TL_MAP_CHEAP, pick(exec, src->dtype), src, dst, NULL);
+    tl_map(exec, TL_GRAIN_MEMORY_BOUND, pick(exec, src->dtype), src, dst, NULL);
     return 0;
 }
 

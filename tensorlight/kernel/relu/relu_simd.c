@@ -14,5 +14,6 @@ void SIMD(tl_relu)(const void *src, void *dst, size_t len, const void *param)
     for (; i + TL_VF_LANES <= len; i += TL_VF_LANES)
         tl_vf_store(d + i, tl_vf_max(tl_vf_zero(), tl_vf_load(s + i)));
     if (i < len)
-        tl_vf_store_part(d + i, tl_vf_max(tl_vf_zero(), tl_vf_load_part(s + i, len - i)), len - i);
+        tl_vf_store_partial(d + i, tl_vf_max(tl_vf_zero(), tl_vf_load_partial(s + i, len - i)),
+                            len - i);
 }

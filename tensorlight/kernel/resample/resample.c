@@ -155,7 +155,7 @@ static void run_nearest(const tl_exec *exec, const layout *l, const tl_tensor *s
     for (int k = 0; k < l->n; k++)
         job.indices[l->axes[k]] = make_table(exec, l, k, src, dst->dims, param).indices;
     const size_t width = (size_t)job.out[job.ndim - 1];
-    tl_parallel(exec, (size_t)dst->len / width, TL_MAP_CHEAP / width + 1,
+    tl_parallel(exec, (size_t)dst->len / width, TL_GRAIN_MEMORY_BOUND / width + 1,
                 pick_nearest(exec, tl_dtype_of_size(tl_size_of(src->dtype))), &job);
 }
 
@@ -208,7 +208,8 @@ static void run_filter(const tl_exec *exec, const layout *l, const tl_tensor *sr
         job.table = make_table(exec, l, k, src, dst->dims, param);
         const size_t line = job.inner == 1 ? job.out : job.inner;
         tl_parallel(exec, job.inner == 1 ? outer : outer * job.out,
-                    TL_MAP_CHEAP / (line * (size_t)job.table.n) + 1, pick_filter(exec, work), &job);
+                    TL_GRAIN_MEMORY_BOUND / (line * (size_t)job.table.n) + 1,
+                    pick_filter(exec, work), &job);
         from = job.dst;
         dims[axis] = dst->dims[axis];
     }

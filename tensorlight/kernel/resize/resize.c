@@ -38,7 +38,7 @@ static int nearest(int d, int in, int out)
 {
     const float scale = (float)in / (float)out;
     const float c = roundf((float)((d + 0.5) * (double)scale - 0.5));
-    return c < 0 ? 0 : c >= (float)(in - 1) ? in - 1 : tl_smaller((int)c, in - 1);
+    return c < 0 ? 0 : c >= (float)(in - 1) ? in - 1 : tl_min((int)c, in - 1);
 }
 
 /** What `d` mixes: (1 - part) of position `low` and `part` of position `high`. */
@@ -52,7 +52,7 @@ static mix mix_at(int d, int in, int out)
     double c = (d + 0.5) * ((double)in / out) - 0.5;
     c = c < 0 ? 0 : c > in - 1 ? in - 1 : c;
     const int low = (int)c;
-    return (mix){low, tl_smaller(low + 1, in - 1), c - low};
+    return (mix){low, tl_min(low + 1, in - 1), c - low};
 }
 
 /** A row of src, and how much it adds to a row of dst. */
@@ -131,7 +131,7 @@ int tl_exec_resize(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl
     memcpy(job.in, src->dims, (size_t)src->ndim * sizeof(int));
     memcpy(job.out, dst->dims, (size_t)dst->ndim * sizeof(int));
     const size_t width = (size_t)job.out[job.ndim - 1];
-    tl_parallel(exec, (size_t)dst->len / width, TL_MAP_CHEAP / width + 1, func, &job);
+    tl_parallel(exec, (size_t)dst->len / width, TL_GRAIN_MEMORY_BOUND / width + 1, func, &job);
     return 0;
 }
 
@@ -173,7 +173,7 @@ static void NAME(resize_nearest, c)(void *arg, size_t begin, size_t end)
     const int in = job->in[job->ndim - 1], out = job->out[job->ndim - 1];
     int columns[CHUNK];
     for (int start = 0; start < out; start += CHUNK) {
-        const int n = tl_smaller(CHUNK, out - start);
+        const int n = tl_min(CHUNK, out - start);
         for (int x = 0; x < n; x++)
             columns[x] = nearest(start + x, in, out);
         for (size_t row = begin; row < end; row++) {
@@ -220,7 +220,7 @@ static void NAME(resize_linear, c)(void *arg, size_t begin, size_t end)
     mix columns[CHUNK];
     corner corners[MAX_CORNERS];
     for (int start = 0; start < out; start += CHUNK) {
-        const int n = tl_smaller(CHUNK, out - start);
+        const int n = tl_min(CHUNK, out - start);
         for (int x = 0; x < n; x++)
             columns[x] = mix_at(start + x, in, out);
         for (size_t row = begin; row < end; row++) {

@@ -53,8 +53,8 @@ static int merge_all(const unique *u, size_t width)
     for (size_t i = 0; i < u->n; i += 2 * width) {
         if (tl_stop_is_requested(u->stop))
             return -1;
-        merge(u, u->order + i, tl_smaller_size(width, u->n - i),
-              tl_smaller_size(2 * width, u->n - i), u->other + i);
+        merge(u, u->order + i, tl_min_size(width, u->n - i), tl_min_size(2 * width, u->n - i),
+              u->other + i);
     }
     return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors of floats, by one set of names for every instruction set: what kernels are written in.
+// Vectors of floats, with the same names on every instruction set, for SIMD kernels.
 //
 // A kernel is written once with these names, in <work>_simd.c, which is compiled for each set of
 // features (tl_isa) with the flags and the vector header of that set (tensorlight/meson.build).
@@ -12,47 +12,49 @@
 //         for (; i + TL_VF_LANES <= n; i += TL_VF_LANES)
 //             tl_vf_store(dst + i, tl_vf_mul(tl_vf_load(src + i), k));
 //         if (i < n)
-//             tl_vf_store_part(dst + i, tl_vf_mul(tl_vf_load_part(src + i, n - i), k), n - i);
+//             tl_vf_store_partial(dst + i, tl_vf_mul(tl_vf_load_partial(src + i, n - i), k), n -
+//             i);
 //     }
 //
-// Beside the arithmetic that needs no words, each set defines
+// Besides plain arithmetic, each set defines
 //
 //     tl_vf, TL_VF_LANES            a vector, and its number of floats
 //     tl_vm                         a mask: the result of a comparison, for tl_vf_select
 //     tl_vf_load, tl_vf_store       any address
-//     tl_vf_load_part(p, n)         lanes 0 .. n-1, n < TL_VF_LANES; the others are 0
-//     tl_vf_store_part(p, v, n)     writes lanes 0 .. n-1 only
-//     tl_vf_keep(a)                 a in a register: GCC would load again for each use, though the
-//                                   first cache gives fewer vectors than can be multiplied
-//     tl_vf_fma(a, b, c)            a * b + c; rounded once but in plain C
+//     tl_vf_load_partial(p, n)      lanes 0 .. n-1, n < TL_VF_LANES; the others are 0
+//     tl_vf_store_partial(p, v, n)  writes lanes 0 .. n-1 only
+//     tl_vf_opaque(a)               a in a register: otherwise GCC reloads it for each use, though
+//                                   the first-level cache delivers fewer vectors than can be
+//                                   multiplied
+//     tl_vf_fma(a, b, c)            a * b + c; rounded once, except in plain C
 //     tl_vf_fnma(a, b, c)           c - a * b
 //     tl_vf_fma_once(a, b, c)       a * b + c, rounded about once in plain C too
-//     tl_vf_max(a, b)               a > b ? a : b, so b where either is NaN
-//     tl_vf_min(a, b)               a < b ? a : b, so b where either is NaN
-//     tl_vf_lt, tl_vf_le, tl_vf_eq  ordered comparisons: false beside a NaN
+//     tl_vf_max(a, b)               a > b ? a : b, so b if either is NaN
+//     tl_vf_min(a, b)               a < b ? a : b, so b if either is NaN
+//     tl_vf_lt, tl_vf_le, tl_vf_eq  ordered comparisons: false for NaN
 //     tl_vf_select(m, a, b)         m ? a : b in each lane
 //     tl_vf_round(a)                to the nearest integer, ties to even
 //     tl_vf_scale(a, n)             a * 2^n for integers n that are exact floats in -126 .. 127
 //     tl_vf_exponent(a), _mantissa  of positive normal numbers: a = mantissa * 2^exponent, 1 <=
 //                                   mantissa < 2
-//     tl_vf_sum, tl_vf_largest      over the lanes: a fixed tree; by tl_vf_max's rule
+//     tl_vf_sum, tl_vf_reduce_max   over the lanes: a fixed tree; by tl_vf_max's rule
 //     tl_vf_transpose(v)            v[0 .. TL_VF_LANES-1] as the rows of a matrix
-//     tl_vf_to_pairs(low, high)     2 TL_VF_LANES floats, rounded to bfloat16: lane k has numbers
+//     tl_vf_to_pairs(low, high)     2 TL_VF_LANES floats, rounded to bfloat16: lane k has elements
 //                                   2k, in its lower half, and 2k + 1. Only plain C and sets with
 //                                   BF16
 //     tl_vf_store_rounded(p, v)     TL_VF_LANES bfloat16 (uint16_t), rounded like these; as above
-//     tl_vf_fma_pairs(a, b, c)      c and the products of both numbers of a and b, in each lane; as
-//                                   above
-//     tl_vp, tl_vp_load(from)       a pick: lane k takes lane from[k] (int32_t), or is kept if that
-//                                   is negative
-//     tl_vf_pick(p, a, kept)        the lanes of a, and of what is kept, by a pick
-//     tl_vf_spread(a, k)            lane k, below 4, of each four lanes in all of these
-//     tl_vf_swap_fours(a)           each four lanes change places with those beside them: for 8
-//                                   lanes and more
+//     tl_vf_fma_pairs(a, b, c)      c plus the products of both elements of a and b, in each lane;
+//                                   as above
+//     tl_vp, tl_vp_load(from)       a permutation: lane k is lane from[k] (int32_t), or is kept if
+//                                   that is negative
+//     tl_vf_pick(p, a, kept)        permutes the lanes of a, with kept lanes of `kept`
+//     tl_vf_broadcast_lane4(a, k)   broadcasts lane k, below 4, within each four lanes
+//     tl_vf_swap_128(a)             swaps adjacent groups of four lanes (128 bits): for 8 lanes
+//                                   and more
 //     tl_vf_twice(a)                the lower half of a in both halves; this and the next two: for
 //                                   16 lanes
 //     tl_vf_set2(x, y)              x in each lane of the lower half, y in those of the upper one
-//     tl_vf_half(a, k)              the lower half of a, or the upper one if k, and zeros above it
+//     tl_vf_half(a, k)              the lower half of a, or the upper one if k, then zeros
 
 #ifndef TL_SIMD_H
 #define TL_SIMD_H

@@ -33,12 +33,12 @@ static inline __m256i tl_vm_first(size_t n)
     return _mm256_loadu_si256((const __m256i *)(bits + 8 - n));
 }
 
-static inline tl_vf tl_vf_load_part(const float *p, size_t n)
+static inline tl_vf tl_vf_load_partial(const float *p, size_t n)
 {
     return _mm256_maskload_ps(p, tl_vm_first(n));
 }
 
-static inline void tl_vf_store_part(float *p, tl_vf a, size_t n)
+static inline void tl_vf_store_partial(float *p, tl_vf a, size_t n)
 {
     _mm256_maskstore_ps(p, tl_vm_first(n), a);
 }
@@ -84,7 +84,7 @@ static inline float tl_vf_sum(tl_vf a)
     return _mm_cvtss_f32(_mm_add_ss(s, _mm_movehdup_ps(s)));
 }
 
-static inline float tl_vf_largest(tl_vf a)
+static inline float tl_vf_reduce_max(tl_vf a)
 {
     __m128 s = _mm_max_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
     s = _mm_max_ps(s, _mm_movehl_ps(s, s));
@@ -124,7 +124,7 @@ static inline tl_vf tl_vf_pick(tl_vp p, tl_vf a, tl_vf kept)
     return _mm256_blendv_ps(_mm256_permutevar8x32_ps(a, p.from), kept, _mm256_castsi256_ps(p.from));
 }
 
-static inline tl_vf tl_vf_swap_fours(tl_vf a)
+static inline tl_vf tl_vf_swap_128(tl_vf a)
 {
     return _mm256_permute2f128_ps(a, a, 1);
 }

@@ -31,12 +31,12 @@ static inline tl_vm tl_vm_first(size_t n)
     return (tl_vm)((1u << n) - 1);
 }
 
-static inline tl_vf tl_vf_load_part(const float *p, size_t n)
+static inline tl_vf tl_vf_load_partial(const float *p, size_t n)
 {
     return _mm512_maskz_loadu_ps(tl_vm_first(n), p);
 }
 
-static inline void tl_vf_store_part(float *p, tl_vf a, size_t n)
+static inline void tl_vf_store_partial(float *p, tl_vf a, size_t n)
 {
     _mm512_mask_storeu_ps(p, tl_vm_first(n), a);
 }
@@ -76,7 +76,7 @@ static inline float tl_vf_sum(tl_vf a)
     return _mm512_reduce_add_ps(a);
 }
 
-static inline float tl_vf_largest(tl_vf a)
+static inline float tl_vf_reduce_max(tl_vf a)
 {
     return _mm512_reduce_max_ps(a);
 }
@@ -131,7 +131,7 @@ static inline tl_vf tl_vf_pick(tl_vp p, tl_vf a, tl_vf kept)
     return _mm512_mask_permutexvar_ps(kept, p.taken, p.from, a);
 }
 
-static inline tl_vf tl_vf_swap_fours(tl_vf a)
+static inline tl_vf tl_vf_swap_128(tl_vf a)
 {
     return _mm512_shuffle_f32x4(a, a, 0xb1);
 }

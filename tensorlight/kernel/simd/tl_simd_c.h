@@ -31,19 +31,19 @@ static inline void tl_vf_store(float *p, tl_vf a)
     memcpy(p, &a, sizeof(a));
 }
 
-static inline tl_vf tl_vf_load_part(const float *p, size_t n)
+static inline tl_vf tl_vf_load_partial(const float *p, size_t n)
 {
     tl_vf a = {0};
     memcpy(&a, p, n * sizeof(*p));
     return a;
 }
 
-static inline void tl_vf_store_part(float *p, tl_vf a, size_t n)
+static inline void tl_vf_store_partial(float *p, tl_vf a, size_t n)
 {
     memcpy(p, &a, n * sizeof(*p));
 }
 
-static inline tl_vf tl_vf_keep(tl_vf a)
+static inline tl_vf tl_vf_opaque(tl_vf a)
 {
     return a;
 }
@@ -181,7 +181,7 @@ static inline float tl_vf_sum(tl_vf a)
     return (a[0] + a[2]) + (a[1] + a[3]);
 }
 
-static inline float tl_vf_largest(tl_vf a)
+static inline float tl_vf_reduce_max(tl_vf a)
 {
     const float x = a[0] > a[2] ? a[0] : a[2], y = a[1] > a[3] ? a[1] : a[3];
     return x > y ? x : y;
@@ -213,7 +213,7 @@ static inline tl_vf tl_vf_pick(tl_vp p, tl_vf a, tl_vf kept)
     return kept;
 }
 
-static inline tl_vf tl_vf_spread(tl_vf a, int k)
+static inline tl_vf tl_vf_broadcast_lane4(tl_vf a, int k)
 {
     return tl_vf_set1(a[k]);
 }

@@ -7,7 +7,7 @@
 //
 //     tl_vs                  sums: TL_VF_LANES of them, in TL_VS_REGISTERS registers
 //     tl_vx, tl_vx_load(p, part)   four source bytes, for all lanes
-//     tl_vx_keep(x)          x, opaque to the compiler
+//     tl_vx_opaque(x)          x, opaque to the compiler
 //     tl_vw, tl_vw_load(p, part)   four weights of each lane: 4 TL_VF_LANES bytes
 //     tl_vs_begin(start)     sums that begin with start[0 .. TL_VF_LANES-1]
 //     tl_vs_add(s, x, w)     s plus a product of each lane

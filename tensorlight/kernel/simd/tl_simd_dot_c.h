@@ -28,7 +28,7 @@ static inline tl_vx tl_vx_load(const uint8_t *p, const int part)
     return (tl_vx){{p[0], p[1], p[2], p[3]}};
 }
 
-static inline tl_vx tl_vx_keep(tl_vx x)
+static inline tl_vx tl_vx_opaque(tl_vx x)
 {
     __asm__("" : "+m"(x));
     return x;

@@ -128,7 +128,7 @@ static inline tl_vf tl_vf_of_sums(tl_vs s, const uint32_t *start)
 
 #endif
 
-static inline tl_vx tl_vx_keep(tl_vx x)
+static inline tl_vx tl_vx_opaque(tl_vx x)
 {
     __asm__("" : "+w"(x));
     return x;

@@ -13,7 +13,7 @@ typedef int tl_vs __attribute__((vector_size(sizeof(tl_vf)))); // GCC keeps thes
 typedef tl_vi tl_vx;
 typedef tl_vi tl_vw;
 
-static inline tl_vx tl_vx_keep(tl_vx x)
+static inline tl_vx tl_vx_opaque(tl_vx x)
 {
     __asm__("" : "+v"(x));
     return x;

@@ -30,21 +30,21 @@ static inline void tl_vf_store(float *p, tl_vf a)
     vst1q_f32(p, a);
 }
 
-static inline tl_vf tl_vf_load_part(const float *p, size_t n)
+static inline tl_vf tl_vf_load_partial(const float *p, size_t n)
 {
     float lanes[4] = {0};
     memcpy(lanes, p, n * sizeof(*p));
     return vld1q_f32(lanes);
 }
 
-static inline void tl_vf_store_part(float *p, tl_vf a, size_t n)
+static inline void tl_vf_store_partial(float *p, tl_vf a, size_t n)
 {
     float lanes[4];
     vst1q_f32(lanes, a);
     memcpy(p, lanes, n * sizeof(*p));
 }
 
-static inline tl_vf tl_vf_keep(tl_vf a)
+static inline tl_vf tl_vf_opaque(tl_vf a)
 {
     __asm__("" : "+w"(a));
     return a;
@@ -175,7 +175,7 @@ static inline float tl_vf_sum(tl_vf a)
     return vaddvq_f32(a);
 }
 
-static inline float tl_vf_largest(tl_vf a)
+static inline float tl_vf_reduce_max(tl_vf a)
 {
     const tl_vf pairs = tl_vf_max(a, vextq_f32(a, a, 2));
     return vgetq_lane_f32(tl_vf_max(pairs, vextq_f32(pairs, pairs, 1)), 0);
@@ -208,7 +208,7 @@ static inline tl_vf tl_vf_pick(tl_vp p, tl_vf a, tl_vf kept)
         vqtbx1q_u8(vreinterpretq_u8_f32(kept), vreinterpretq_u8_f32(a), p.from));
 }
 
-static inline tl_vf tl_vf_spread(tl_vf a, int k)
+static inline tl_vf tl_vf_broadcast_lane4(tl_vf a, int k)
 {
     return vdupq_n_f32(a[k]);
 }

@@ -4,12 +4,12 @@
 // For each type with tag i8, u8, i16, u16, i32, b8, f16 and bf16 (TL_TYPES):
 //
 //     tl_vf_load_TAG(p)             elements as floats; TL_BOOL: 1 where not 0
-//     tl_vf_load_part_TAG(p, n)     lanes 0 .. n-1, n < TL_VF_LANES; the others are 0
+//     tl_vf_load_partial_TAG(p, n)     lanes 0 .. n-1, n < TL_VF_LANES; the others are 0
 //     tl_vf_store_TAG(p, v)         integers: v cut toward zero, which lies between the least and
 //                                   the greatest of the type; i32: saturated, 0 for NaN; b8: 1
 //                                   where v is not 0; f16, bf16: rounded half to even, too large
 //                                   becomes infinite, NaN stays NaN
-//     tl_vf_store_part_TAG(p, v, n) writes lanes 0 .. n-1 only
+//     tl_vf_store_partial_TAG(p, v, n) writes lanes 0 .. n-1 only
 
 #ifndef TL_SIMD_SMALL_H
 #define TL_SIMD_SMALL_H
@@ -43,18 +43,18 @@ static inline void tl_vf_store_b8(uint8_t *p, tl_vf v)
 }
 
 /** Tails go through memory: short lines are rare. */
-#define TL_SMALL_PARTS(tag, type)                                         \
-    static inline tl_vf tl_vf_load_part_##tag(const type *p, size_t n)    \
-    {                                                                     \
-        type lanes[TL_VF_LANES] = {0};                                    \
-        memcpy(lanes, p, n * sizeof(*p));                                 \
-        return tl_vf_load_##tag(lanes);                                   \
-    }                                                                     \
-    static inline void tl_vf_store_part_##tag(type *p, tl_vf v, size_t n) \
-    {                                                                     \
-        type lanes[TL_VF_LANES];                                          \
-        tl_vf_store_##tag(lanes, v);                                      \
-        memcpy(p, lanes, n * sizeof(*p));                                 \
+#define TL_SMALL_PARTS(tag, type)                                            \
+    static inline tl_vf tl_vf_load_partial_##tag(const type *p, size_t n)    \
+    {                                                                        \
+        type lanes[TL_VF_LANES] = {0};                                       \
+        memcpy(lanes, p, n * sizeof(*p));                                    \
+        return tl_vf_load_##tag(lanes);                                      \
+    }                                                                        \
+    static inline void tl_vf_store_partial_##tag(type *p, tl_vf v, size_t n) \
+    {                                                                        \
+        type lanes[TL_VF_LANES];                                             \
+        tl_vf_store_##tag(lanes, v);                                         \
+        memcpy(p, lanes, n * sizeof(*p));                                    \
     }
 TL_SMALL_PARTS(i8, int8_t)
 TL_SMALL_PARTS(u8, uint8_t)

@@ -23,7 +23,7 @@ static inline void tl_vf_store(float *p, tl_vf a)
     TL_MM(storeu_ps)(p, a);
 }
 
-static inline tl_vf tl_vf_keep(tl_vf a)
+static inline tl_vf tl_vf_opaque(tl_vf a)
 {
     __asm__("" : "+v"(a));
     return a;
@@ -116,7 +116,7 @@ static inline tl_vm tl_vf_eq(tl_vf a, tl_vf b)
     return TL_MM_COMPARE(a, b, _CMP_EQ_OQ);
 }
 
-static inline tl_vf tl_vf_spread(tl_vf a, int k)
+static inline tl_vf tl_vf_broadcast_lane4(tl_vf a, int k)
 {
     return TL_MM(permutevar_ps)(a, TL_MM(set1_epi32)(k));
 }

@@ -20,7 +20,8 @@ static int run(const tl_exec *exec, tl_softmax_func *func, const tl_tensor *src,
     if (src->len == 0)
         return 0;
     tl_softmax_job job = {src->data, dst->data, tl_axis_of(src, axis)};
-    tl_parallel(exec, job.axis.outer * job.axis.inner, TL_MAP_DEAR / job.axis.len + 1, func, &job);
+    tl_parallel(exec, job.axis.outer * job.axis.inner, TL_GRAIN_COMPUTE_BOUND / job.axis.len + 1,
+                func, &job);
     return 0;
 }
 

@@ -21,7 +21,7 @@ static float largest_of(const float *x, size_t len)
     size_t i = 0;
     for (; i + TL_VF_LANES <= len; i += TL_VF_LANES)
         most = tl_vf_max(tl_vf_load(x + i), most);
-    float largest = tl_vf_largest(most);
+    float largest = tl_vf_reduce_max(most);
     for (; i < len; i++)
         largest = x[i] > largest ? x[i] : largest;
     return largest;
@@ -34,7 +34,7 @@ TL_INLINE double sum_of_exp(const float *x, float *y, size_t len, float most)
     double sum = 0;
     size_t i = 0;
     while (i + TL_VF_LANES <= len) {
-        const size_t end = tl_smaller_size(len - TL_VF_LANES, i + (PART - 1) * TL_VF_LANES);
+        const size_t end = tl_min_size(len - TL_VF_LANES, i + (PART - 1) * TL_VF_LANES);
         tl_vf part = tl_vf_zero();
         for (; i <= end; i += TL_VF_LANES) {
             const tl_vf e = tl_vf_exp(tl_vf_sub(tl_vf_load(x + i), m));
@@ -45,13 +45,13 @@ TL_INLINE double sum_of_exp(const float *x, float *y, size_t len, float most)
         sum += (double)tl_vf_sum(part);
     }
     if (i < len) {
-        const tl_vf rest = tl_vf_exp(tl_vf_sub(tl_vf_load_part(x + i, len - i), m));
+        const tl_vf rest = tl_vf_exp(tl_vf_sub(tl_vf_load_partial(x + i, len - i), m));
         float lanes[TL_VF_LANES];
         tl_vf_store(lanes, rest);
         for (size_t k = 0; k < len - i; k++)
             sum += (double)lanes[k];
         if (y)
-            tl_vf_store_part(y + i, rest, len - i);
+            tl_vf_store_partial(y + i, rest, len - i);
     }
     return sum;
 }
@@ -63,7 +63,8 @@ static void softmax_line(const float *src, float *dst, size_t len)
     for (; i + TL_VF_LANES <= len; i += TL_VF_LANES)
         tl_vf_store(dst + i, tl_vf_mul(tl_vf_load(dst + i), factor));
     if (i < len)
-        tl_vf_store_part(dst + i, tl_vf_mul(tl_vf_load_part(dst + i, len - i), factor), len - i);
+        tl_vf_store_partial(dst + i, tl_vf_mul(tl_vf_load_partial(dst + i, len - i), factor),
+                            len - i);
 }
 
 /** x - most rounds, but most + log(sum) would round more: the two are subtracted one by one. */
@@ -76,8 +77,9 @@ static void logsoftmax_line(const float *src, float *dst, size_t len)
     for (; i + TL_VF_LANES <= len; i += TL_VF_LANES)
         tl_vf_store(dst + i, tl_vf_sub(tl_vf_sub(tl_vf_load(src + i), m), log_sum));
     if (i < len)
-        tl_vf_store_part(
-            dst + i, tl_vf_sub(tl_vf_sub(tl_vf_load_part(src + i, len - i), m), log_sum), len - i);
+        tl_vf_store_partial(dst + i,
+                            tl_vf_sub(tl_vf_sub(tl_vf_load_partial(src + i, len - i), m), log_sum),
+                            len - i);
 }
 
 /* ---- across lines ---- */
@@ -85,7 +87,7 @@ static void logsoftmax_line(const float *src, float *dst, size_t len)
 /** Rows of `n` neighbouring lines, at most a vector's. */
 TL_INLINE tl_vf row_at(const float *x, size_t n)
 {
-    return n == (size_t)TL_VF_LANES ? tl_vf_load(x) : tl_vf_load_part(x, n);
+    return n == (size_t)TL_VF_LANES ? tl_vf_load(x) : tl_vf_load_partial(x, n);
 }
 
 TL_INLINE void put_row(float *x, tl_vf value, size_t n)
@@ -93,7 +95,7 @@ TL_INLINE void put_row(float *x, tl_vf value, size_t n)
     if (n == (size_t)TL_VF_LANES)
         tl_vf_store(x, value);
     else
-        tl_vf_store_part(x, value, n);
+        tl_vf_store_partial(x, value, n);
 }
 
 TL_INLINE tl_vf largest_of_rows(const float *x, size_t n, size_t len, size_t inner)
@@ -110,7 +112,7 @@ TL_INLINE tl_vf sums_of_exp(const float *x, float *y, size_t n, size_t len, size
 {
     tl_vf sum = tl_vf_zero();
     for (size_t i = 0; i < len;) {
-        const size_t end = tl_smaller_size(len, i + PART);
+        const size_t end = tl_min_size(len, i + PART);
         tl_vf part = tl_vf_zero();
         for (; i < end; i++) {
             const tl_vf e = tl_vf_exp(tl_vf_sub(row_at(x + i * inner, n), most));
@@ -143,8 +145,9 @@ TL_INLINE void logsoftmax_rows(const float *src, float *dst, size_t n, size_t le
 /* ---- short lines, next to each other ---- */
 
 /** `op` over each four lanes, in all of them. */
-#define OF_FOURS(op, v) \
-    op(op(tl_vf_spread(v, 0), tl_vf_spread(v, 1)), op(tl_vf_spread(v, 2), tl_vf_spread(v, 3)))
+#define OF_FOURS(op, v)                                              \
+    op(op(tl_vf_broadcast_lane4(v, 0), tl_vf_broadcast_lane4(v, 1)), \
+       op(tl_vf_broadcast_lane4(v, 2), tl_vf_broadcast_lane4(v, 3)))
 
 TL_INLINE tl_vf softmax_fours(tl_vf x)
 {
@@ -166,7 +169,7 @@ TL_INLINE void load_square(float *square, const float *src, size_t n, size_t len
     tl_vf v[TL_VF_LANES];
     TL_UNROLL
     for (int k = 0; k < TL_VF_LANES; k++)
-        v[k] = (size_t)k < n ? tl_vf_load_part(src + k * len, len) : tl_vf_zero();
+        v[k] = (size_t)k < n ? tl_vf_load_partial(src + k * len, len) : tl_vf_zero();
     tl_vf_transpose(v);
     TL_UNROLL
     for (int k = 0; k < TL_VF_LANES; k++)
@@ -183,7 +186,7 @@ TL_INLINE void store_square(float *dst, const float *square, size_t n, size_t le
     TL_UNROLL
     for (int k = 0; k < TL_VF_LANES; k++)
         if ((size_t)k < n)
-            tl_vf_store_part(dst + k * len, v[k], len);
+            tl_vf_store_partial(dst + k * len, v[k], len);
 }
 
 #define SHORT_LINES(name)                                                                  \
@@ -193,15 +196,15 @@ TL_INLINE void store_square(float *dst, const float *square, size_t n, size_t le
         for (; i + TL_VF_LANES <= len; i += TL_VF_LANES)                                   \
             tl_vf_store(dst + i, name##_fours(tl_vf_load(src + i)));                       \
         if (i < len) {                                                                     \
-            const tl_vf rest = tl_vf_load_part(src + i, len - i);                          \
-            tl_vf_store_part(dst + i, name##_fours(rest), len - i);                        \
+            const tl_vf rest = tl_vf_load_partial(src + i, len - i);                       \
+            tl_vf_store_partial(dst + i, name##_fours(rest), len - i);                     \
         }                                                                                  \
     }                                                                                      \
     static void name##_short_lines(const float *src, float *dst, size_t lines, size_t len) \
     {                                                                                      \
         float square[TL_VF_LANES * TL_VF_LANES];                                           \
         for (size_t k = 0; k < lines; k += TL_VF_LANES) {                                  \
-            const size_t n = tl_smaller_size(TL_VF_LANES, lines - k);                      \
+            const size_t n = tl_min_size(TL_VF_LANES, lines - k);                          \
             load_square(square, src + k * len, n, len);                                    \
             name##_rows(square, square, TL_VF_LANES, len, TL_VF_LANES);                    \
             store_square(dst + k * len, square, n, len);                                   \

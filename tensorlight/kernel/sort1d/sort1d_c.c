@@ -63,8 +63,7 @@ static int NAME(merge_all, c)(const T *key, size_t len, tl_sort_dir dir, const i
         if (tl_stop_is_requested(stop))
             return -1;
         NAME(merge, c)
-        (key, dir, from + i, tl_smaller_size(width, len - i), tl_smaller_size(2 * width, len - i),
-         to + i);
+        (key, dir, from + i, tl_min_size(width, len - i), tl_min_size(2 * width, len - i), to + i);
     }
     return 0;
 }
@@ -76,7 +75,7 @@ void NAME(tl_sort1d, c)(const void *arg, size_t len, tl_sort_dir dir, int32_t *o
     for (size_t i = 0; i < len; i++)
         order[i] = (int32_t)i;
     for (size_t i = 0; i < len; i += RUN)
-        NAME(sort_run, c)(key, dir, order + i, tl_smaller_size(RUN, len - i));
+        NAME(sort_run, c)(key, dir, order + i, tl_min_size(RUN, len - i));
     int32_t *from = order, *to = other;
     for (size_t width = RUN; width < len; width *= 2) {
         if (NAME(merge_all, c)(key, len, dir, from, width, to, stop) < 0)

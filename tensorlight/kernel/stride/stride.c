@@ -92,7 +92,7 @@ static void place_next(place *at, const plan *p)
 static void copy_piece(const plan *p, const place *at, size_t piece)
 {
     const size_t first = piece * GRAIN;
-    const size_t len = tl_smaller_size(GRAIN, p->line.len - first);
+    const size_t len = tl_min_size(GRAIN, p->line.len - first);
     const void *const src = tl_padd(p->src, at->src + (ptrdiff_t)first * p->line.src, p->size);
     void *const dst = tl_padd(p->dst, at->dst + (ptrdiff_t)first * p->line.dst, p->size);
     if (p->func)

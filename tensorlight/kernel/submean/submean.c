@@ -24,7 +24,7 @@ static void run(void *arg, size_t begin, size_t end)
     const size_t plane = (size_t)src->len / CHANNELS;
     double pixels[CHUNK * CHANNELS], values[CHUNK];
     for (size_t k = begin, n; k < end; k += n) {
-        n = tl_smaller_size(CHUNK, end - k);
+        n = tl_min_size(CHUNK, end - k);
         tl_convert_array(pixels, TL_DOUBLE,
                          tl_pointer_add(src->data, (ptrdiff_t)(k * CHANNELS), src->dtype),
                          src->dtype, n * CHANNELS);
@@ -42,7 +42,7 @@ int tl_exec_submean(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, c
 {
     assert(src->ndim == 3 && src->dims[2] == CHANNELS && dst->len == src->len);
     submean_job job = {src, dst, mean};
-    tl_parallel(exec, (size_t)src->len / CHANNELS, TL_MAP_CHEAP / CHANNELS, run, &job);
+    tl_parallel(exec, (size_t)src->len / CHANNELS, TL_GRAIN_MEMORY_BOUND / CHANNELS, run, &job);
     return 0;
 }
 

@@ -50,7 +50,7 @@ int tl_exec_topk(const tl_exec *exec, const tl_tensor *src, tl_tensor *values, t
     topk_job job = {
         src->data,  values->data, indices->data, tl_axis_of(src, axis), (size_t)values->dims[axis],
         is_smallest};
-    tl_parallel(exec, job.axis.outer * job.axis.inner, TL_MAP_DEAR / job.axis.len + 1,
+    tl_parallel(exec, job.axis.outer * job.axis.inner, TL_GRAIN_COMPUTE_BOUND / job.axis.len + 1,
                 pick(exec, src->dtype), &job);
     return 0;
 }

@@ -18,14 +18,14 @@ TL_INLINE void turn_square(const float *src, size_t src_stride, float *dst, size
     for (int k = 0; k < TL_VF_LANES; k++)
         v[k] = (size_t)k >= n             ? tl_vf_zero()
                : m == (size_t)TL_VF_LANES ? tl_vf_load(src + k * src_stride)
-                                          : tl_vf_load_part(src + k * src_stride, m);
+                                          : tl_vf_load_partial(src + k * src_stride, m);
     tl_vf_transpose(v);
     TL_UNROLL
     for (int k = 0; k < TL_VF_LANES; k++)
         if ((size_t)k < m && n == (size_t)TL_VF_LANES)
             tl_vf_store(dst + k * dst_stride, v[k]);
         else if ((size_t)k < m)
-            tl_vf_store_part(dst + k * dst_stride, v[k], n);
+            tl_vf_store_partial(dst + k * dst_stride, v[k], n);
 }
 
 /** The columns begin .. end-1 of dst, that is rows of src. */
@@ -33,9 +33,9 @@ static void turn_columns(const float *src, size_t src_stride, float *dst, size_t
                          size_t rows, size_t begin, size_t end)
 {
     for (size_t r = 0; r < rows; r += TL_VF_LANES) {
-        const size_t m = tl_smaller_size(TL_VF_LANES, rows - r);
+        const size_t m = tl_min_size(TL_VF_LANES, rows - r);
         for (size_t c = begin; c < end; c += TL_VF_LANES) {
-            const size_t n = tl_smaller_size(TL_VF_LANES, end - c);
+            const size_t n = tl_min_size(TL_VF_LANES, end - c);
             const float *const from = src + c * src_stride + r;
             float *const to = dst + r * dst_stride + c;
             if (n == (size_t)TL_VF_LANES && m == (size_t)TL_VF_LANES)
@@ -49,10 +49,10 @@ static void turn_columns(const float *src, size_t src_stride, float *dst, size_t
 void SIMD(tl_transpose)(const void *src, size_t src_stride, void *dst, size_t dst_stride,
                         size_t rows, size_t cols)
 {
-    if (tl_smaller_size(rows, cols) < TL_VF_LANES / 2) { // squares would be mostly empty
+    if (tl_min_size(rows, cols) < TL_VF_LANES / 2) { // squares would be mostly empty
         tl_transpose_u32_c(src, src_stride, dst, dst_stride, rows, cols);
         return;
     }
     for (size_t c = 0; c < cols; c += COLUMNS)
-        turn_columns(src, src_stride, dst, dst_stride, rows, c, tl_smaller_size(cols, c + COLUMNS));
+        turn_columns(src, src_stride, dst, dst_stride, rows, c, tl_min_size(cols, c + COLUMNS));
 }

@@ -17,50 +17,50 @@ typedef struct tl_unary_param {
 /** The functions of one number: ROW(arg, func, name, types, grain, sets), one row for each of
  *  tl_unary_func. The formula of `name` is in unary_c.c, for floats and, where the types are NUM or
  *  WHOLE (integers and bool), for these; where sets is SIMD, in unary_simd.c too. */
-#define TL_UNARY_FUNCS(ROW, arg)                                                 \
-    ROW(arg, TL_UNARY_ABS, abs, NUM, TL_MAP_CHEAP, SIMD)                         \
-    ROW(arg, TL_UNARY_NEG, neg, NUM, TL_MAP_CHEAP, SIMD)                         \
-    ROW(arg, TL_UNARY_SIGN, sign, NUM, TL_MAP_CHEAP, SIMD)                       \
-    ROW(arg, TL_UNARY_NOT, not, WHOLE, TL_MAP_CHEAP, PLAIN)                      \
-    ROW(arg, TL_UNARY_RECIPROCAL, reciprocal, FLT, TL_MAP_CHEAP, SIMD)           \
-    ROW(arg, TL_UNARY_AFFINE, affine, FLT, TL_MAP_CHEAP, SIMD)                   \
-    ROW(arg, TL_UNARY_SQRT, sqrt, FLT, TL_MAP_CHEAP, SIMD)                       \
-    ROW(arg, TL_UNARY_EXP, exp, FLT, TL_MAP_DEAR, SIMD)                          \
-    ROW(arg, TL_UNARY_LOG, log, FLT, TL_MAP_DEAR, SIMD)                          \
-    ROW(arg, TL_UNARY_CEIL, ceil, FLT, TL_MAP_CHEAP, SIMD)                       \
-    ROW(arg, TL_UNARY_FLOOR, floor, FLT, TL_MAP_CHEAP, SIMD)                     \
-    ROW(arg, TL_UNARY_ROUND, round, FLT, TL_MAP_CHEAP, SIMD)                     \
-    ROW(arg, TL_UNARY_SIN, sin, FLT, TL_MAP_DEAR, PLAIN)                         \
-    ROW(arg, TL_UNARY_COS, cos, FLT, TL_MAP_DEAR, PLAIN)                         \
-    ROW(arg, TL_UNARY_TAN, tan, FLT, TL_MAP_DEAR, PLAIN)                         \
-    ROW(arg, TL_UNARY_ASIN, asin, FLT, TL_MAP_DEAR, PLAIN)                       \
-    ROW(arg, TL_UNARY_ACOS, acos, FLT, TL_MAP_DEAR, PLAIN)                       \
-    ROW(arg, TL_UNARY_ATAN, atan, FLT, TL_MAP_DEAR, PLAIN)                       \
-    ROW(arg, TL_UNARY_SINH, sinh, FLT, TL_MAP_DEAR, PLAIN)                       \
-    ROW(arg, TL_UNARY_COSH, cosh, FLT, TL_MAP_DEAR, PLAIN)                       \
-    ROW(arg, TL_UNARY_TANH, tanh, FLT, TL_MAP_DEAR, SIMD)                        \
-    ROW(arg, TL_UNARY_SCALEDTANH, scaledtanh, FLT, TL_MAP_DEAR, SIMD)            \
-    ROW(arg, TL_UNARY_ASINH, asinh, FLT, TL_MAP_DEAR, PLAIN)                     \
-    ROW(arg, TL_UNARY_ACOSH, acosh, FLT, TL_MAP_DEAR, PLAIN)                     \
-    ROW(arg, TL_UNARY_ATANH, atanh, FLT, TL_MAP_DEAR, PLAIN)                     \
-    ROW(arg, TL_UNARY_ERF, erf, FLT, TL_MAP_DEAR, SIMD)                          \
-    ROW(arg, TL_UNARY_SIGMOID, sigmoid, FLT, TL_MAP_DEAR, SIMD)                  \
-    ROW(arg, TL_UNARY_HARDSIGMOID, hardsigmoid, FLT, TL_MAP_CHEAP, SIMD)         \
-    ROW(arg, TL_UNARY_HARDSWISH, hardswish, FLT, TL_MAP_CHEAP, SIMD)             \
-    ROW(arg, TL_UNARY_SOFTPLUS, softplus, FLT, TL_MAP_DEAR, SIMD)                \
-    ROW(arg, TL_UNARY_SOFTSIGN, softsign, FLT, TL_MAP_CHEAP, SIMD)               \
-    ROW(arg, TL_UNARY_MISH, mish, FLT, TL_MAP_DEAR, SIMD)                        \
-    ROW(arg, TL_UNARY_SWISH, swish, FLT, TL_MAP_DEAR, SIMD)                      \
-    ROW(arg, TL_UNARY_GELU, gelu, FLT, TL_MAP_DEAR, SIMD)                        \
-    ROW(arg, TL_UNARY_GELU_TANH, gelu_tanh, FLT, TL_MAP_DEAR, SIMD)              \
-    ROW(arg, TL_UNARY_RELU, relu, FLT, TL_MAP_CHEAP, SIMD)                       \
-    ROW(arg, TL_UNARY_LRELU, lrelu, FLT, TL_MAP_CHEAP, SIMD)                     \
-    ROW(arg, TL_UNARY_ELU, elu, FLT, TL_MAP_DEAR, SIMD)                          \
-    ROW(arg, TL_UNARY_CELU, celu, FLT, TL_MAP_DEAR, SIMD)                        \
-    ROW(arg, TL_UNARY_SELU, selu, FLT, TL_MAP_DEAR, SIMD)                        \
-    ROW(arg, TL_UNARY_THRESHOLDEDRELU, thresholdedrelu, FLT, TL_MAP_CHEAP, SIMD) \
-    ROW(arg, TL_UNARY_SHRINK, shrink, FLT, TL_MAP_CHEAP, SIMD)                   \
-    ROW(arg, TL_UNARY_CLIP, clip, FLT, TL_MAP_CHEAP, SIMD)
+#define TL_UNARY_FUNCS(ROW, arg)                                                          \
+    ROW(arg, TL_UNARY_ABS, abs, NUM, TL_GRAIN_MEMORY_BOUND, SIMD)                         \
+    ROW(arg, TL_UNARY_NEG, neg, NUM, TL_GRAIN_MEMORY_BOUND, SIMD)                         \
+    ROW(arg, TL_UNARY_SIGN, sign, NUM, TL_GRAIN_MEMORY_BOUND, SIMD)                       \
+    ROW(arg, TL_UNARY_NOT, not, WHOLE, TL_GRAIN_MEMORY_BOUND, PLAIN)                      \
+    ROW(arg, TL_UNARY_RECIPROCAL, reciprocal, FLT, TL_GRAIN_MEMORY_BOUND, SIMD)           \
+    ROW(arg, TL_UNARY_AFFINE, affine, FLT, TL_GRAIN_MEMORY_BOUND, SIMD)                   \
+    ROW(arg, TL_UNARY_SQRT, sqrt, FLT, TL_GRAIN_MEMORY_BOUND, SIMD)                       \
+    ROW(arg, TL_UNARY_EXP, exp, FLT, TL_GRAIN_COMPUTE_BOUND, SIMD)                        \
+    ROW(arg, TL_UNARY_LOG, log, FLT, TL_GRAIN_COMPUTE_BOUND, SIMD)                        \
+    ROW(arg, TL_UNARY_CEIL, ceil, FLT, TL_GRAIN_MEMORY_BOUND, SIMD)                       \
+    ROW(arg, TL_UNARY_FLOOR, floor, FLT, TL_GRAIN_MEMORY_BOUND, SIMD)                     \
+    ROW(arg, TL_UNARY_ROUND, round, FLT, TL_GRAIN_MEMORY_BOUND, SIMD)                     \
+    ROW(arg, TL_UNARY_SIN, sin, FLT, TL_GRAIN_COMPUTE_BOUND, PLAIN)                       \
+    ROW(arg, TL_UNARY_COS, cos, FLT, TL_GRAIN_COMPUTE_BOUND, PLAIN)                       \
+    ROW(arg, TL_UNARY_TAN, tan, FLT, TL_GRAIN_COMPUTE_BOUND, PLAIN)                       \
+    ROW(arg, TL_UNARY_ASIN, asin, FLT, TL_GRAIN_COMPUTE_BOUND, PLAIN)                     \
+    ROW(arg, TL_UNARY_ACOS, acos, FLT, TL_GRAIN_COMPUTE_BOUND, PLAIN)                     \
+    ROW(arg, TL_UNARY_ATAN, atan, FLT, TL_GRAIN_COMPUTE_BOUND, PLAIN)                     \
+    ROW(arg, TL_UNARY_SINH, sinh, FLT, TL_GRAIN_COMPUTE_BOUND, PLAIN)                     \
+    ROW(arg, TL_UNARY_COSH, cosh, FLT, TL_GRAIN_COMPUTE_BOUND, PLAIN)                     \
+    ROW(arg, TL_UNARY_TANH, tanh, FLT, TL_GRAIN_COMPUTE_BOUND, SIMD)                      \
+    ROW(arg, TL_UNARY_SCALEDTANH, scaledtanh, FLT, TL_GRAIN_COMPUTE_BOUND, SIMD)          \
+    ROW(arg, TL_UNARY_ASINH, asinh, FLT, TL_GRAIN_COMPUTE_BOUND, PLAIN)                   \
+    ROW(arg, TL_UNARY_ACOSH, acosh, FLT, TL_GRAIN_COMPUTE_BOUND, PLAIN)                   \
+    ROW(arg, TL_UNARY_ATANH, atanh, FLT, TL_GRAIN_COMPUTE_BOUND, PLAIN)                   \
+    ROW(arg, TL_UNARY_ERF, erf, FLT, TL_GRAIN_COMPUTE_BOUND, SIMD)                        \
+    ROW(arg, TL_UNARY_SIGMOID, sigmoid, FLT, TL_GRAIN_COMPUTE_BOUND, SIMD)                \
+    ROW(arg, TL_UNARY_HARDSIGMOID, hardsigmoid, FLT, TL_GRAIN_MEMORY_BOUND, SIMD)         \
+    ROW(arg, TL_UNARY_HARDSWISH, hardswish, FLT, TL_GRAIN_MEMORY_BOUND, SIMD)             \
+    ROW(arg, TL_UNARY_SOFTPLUS, softplus, FLT, TL_GRAIN_COMPUTE_BOUND, SIMD)              \
+    ROW(arg, TL_UNARY_SOFTSIGN, softsign, FLT, TL_GRAIN_MEMORY_BOUND, SIMD)               \
+    ROW(arg, TL_UNARY_MISH, mish, FLT, TL_GRAIN_COMPUTE_BOUND, SIMD)                      \
+    ROW(arg, TL_UNARY_SWISH, swish, FLT, TL_GRAIN_COMPUTE_BOUND, SIMD)                    \
+    ROW(arg, TL_UNARY_GELU, gelu, FLT, TL_GRAIN_COMPUTE_BOUND, SIMD)                      \
+    ROW(arg, TL_UNARY_GELU_TANH, gelu_tanh, FLT, TL_GRAIN_COMPUTE_BOUND, SIMD)            \
+    ROW(arg, TL_UNARY_RELU, relu, FLT, TL_GRAIN_MEMORY_BOUND, SIMD)                       \
+    ROW(arg, TL_UNARY_LRELU, lrelu, FLT, TL_GRAIN_MEMORY_BOUND, SIMD)                     \
+    ROW(arg, TL_UNARY_ELU, elu, FLT, TL_GRAIN_COMPUTE_BOUND, SIMD)                        \
+    ROW(arg, TL_UNARY_CELU, celu, FLT, TL_GRAIN_COMPUTE_BOUND, SIMD)                      \
+    ROW(arg, TL_UNARY_SELU, selu, FLT, TL_GRAIN_COMPUTE_BOUND, SIMD)                      \
+    ROW(arg, TL_UNARY_THRESHOLDEDRELU, thresholdedrelu, FLT, TL_GRAIN_MEMORY_BOUND, SIMD) \
+    ROW(arg, TL_UNARY_SHRINK, shrink, FLT, TL_GRAIN_MEMORY_BOUND, SIMD)                   \
+    ROW(arg, TL_UNARY_CLIP, clip, FLT, TL_GRAIN_MEMORY_BOUND, SIMD)
 
 /** The rows of a function in all its types and instruction sets. */
 #define TL_UNARY_KERNELS(ROW, arg, name, types, sets)   \

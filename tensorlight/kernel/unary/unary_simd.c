@@ -20,8 +20,8 @@
             tl_vf_store(d + i, value);                                                    \
         }                                                                                 \
         if (i < len) {                                                                    \
-            const tl_vf x = tl_vf_load_part(s + i, len - i);                              \
-            tl_vf_store_part(d + i, value, len - i);                                      \
+            const tl_vf x = tl_vf_load_partial(s + i, len - i);                           \
+            tl_vf_store_partial(d + i, value, len - i);                                   \
         }                                                                                 \
     }
 

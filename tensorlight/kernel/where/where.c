@@ -16,7 +16,7 @@ int tl_exec_where(const tl_exec *exec, const tl_tensor *cond, const tl_tensor *s
     assert(cond->dtype == TL_BOOL && src1->dtype == src2->dtype && src1->dtype == dst->dtype);
     const tl_tensor *const srcs[] = {cond, src1, src2};
     const tl_dtype dtype = tl_dtype_of_size(tl_size_of(dst->dtype));
-    return tl_broadcast(exec, TL_MAP_CHEAP, pick(exec, dtype), srcs, 3, dst);
+    return tl_broadcast(exec, TL_GRAIN_MEMORY_BOUND, pick(exec, dtype), srcs, 3, dst);
 }
 
 tl_tensor *tl_tensor_where(const tl_tensor *cond, const tl_tensor *src1, const tl_tensor *src2,

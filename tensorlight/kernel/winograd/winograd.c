@@ -156,7 +156,7 @@ static void transform_products(const tl_wino *w, const void *products, int block
         const size_t k = span->at + (size_t)i * w->kind->m * TL_BLOCK;
         t->result(&job, (const float *)products + (size_t)i * TL_BLOCK,
                   t->weight + block * w->kind->row, t->add ? t->add + k : NULL, t->dst + k,
-                  span->rows, tl_smaller(w->kind->m, span->cols - i * w->kind->m));
+                  span->rows, tl_min(w->kind->m, span->cols - i * w->kind->m));
     }
 }
 

@@ -238,7 +238,7 @@ int tl_blocked_conv2d_measure(const tl_exec *exec, const int src[4], const int d
                .channels = {src[1], dst[1]},
                .src = in_blocks(src),
                .dst = in_blocks(dst),
-               .others_size = tl_smaller_size(others, MOST_OTHERS) / OTHERS_PIECE * OTHERS_PIECE};
+               .others_size = tl_min_size(others, MOST_OTHERS) / OTHERS_PIECE * OTHERS_PIECE};
     t.others = tl_alloc(t.others_size);
     int status = t.src && t.dst && t.others ? 0 : -1;
     if (!status)

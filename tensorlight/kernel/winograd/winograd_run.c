@@ -73,12 +73,12 @@ static void divide(tl_wino *w)
 {
     const size_t n = w->n_tiles ? w->n_tiles : 1; // no images: one unit of nothing
     const size_t most = n / tiles_of_unit(w);     // units: rather larger ones than one more
-    set_tiles(w, (int)tl_divide_up(n, most ? most : 1));
-    w->tile_units = (int)tl_divide_up(n, w->tiles_per_unit);
+    set_tiles(w, (int)tl_ceil_div(n, most ? most : 1));
+    w->tile_units = (int)tl_ceil_div(n, w->tiles_per_unit);
     const int block_units = (int)(wanted_units(w) / w->tile_units);
-    w->blocks_per_unit = (int)tl_divide_up(w->blocks_out, block_units > 1 ? block_units : 1);
+    w->blocks_per_unit = (int)tl_ceil_div(w->blocks_out, block_units > 1 ? block_units : 1);
     w->blocks_per_unit += w->blocks_per_unit % PRODUCT_BLOCKS;
-    w->block_units = (int)tl_divide_up(w->blocks_out, w->blocks_per_unit);
+    w->block_units = (int)tl_ceil_div(w->blocks_out, w->blocks_per_unit);
 }
 
 static tl_wino wino_of(const tl_wino_kind *kind, const tl_tensor *src, const tl_tensor *dst)
@@ -91,8 +91,8 @@ static tl_wino wino_of(const tl_wino_kind *kind, const tl_tensor *src, const tl_
                  .blocks_out = dst->dims[1],
                  .oh = dst->dims[2],
                  .ow = dst->dims[3]};
-    w.lines = (int)tl_divide_up(w.oh, kind->m);
-    w.columns = (int)tl_divide_up(w.ow, kind->m);
+    w.lines = (int)tl_ceil_div(w.oh, kind->m);
+    w.columns = (int)tl_ceil_div(w.ow, kind->m);
     w.n_tiles = (size_t)dst->dims[0] * w.lines * w.columns;
     divide(&w);
     return w;
@@ -159,8 +159,8 @@ static void copy_patch(const tl_wino *w, const char *image, int y, int x, char *
 {
     const size_t pixel = TL_BLOCK * w->kind->size;
     const int fill = w->kind->fill;
-    const int before = x < 0 ? tl_smaller(-x, w->t) : 0;
-    const int end = tl_smaller(w->iw - x, w->t);
+    const int before = x < 0 ? tl_min(-x, w->t) : 0;
+    const int end = tl_min(w->iw - x, w->t);
     for (int i = 0; i < w->t; i++, dst += w->t * pixel) {
         if (y + i < 0 || y + i >= w->ih || end <= before) {
             memset(dst, fill, w->t * pixel);
@@ -211,10 +211,10 @@ static void transform_results(const tl_wino *w, const char *products, size_t til
         tl_wino_span span = {.n = 0};
         for (int i = 0; i < n; i += span.n, next_place(w, &at, span.n)) {
             const int y = at.y * m, x = at.x * m;
-            span.n = tl_smaller(w->columns - at.x, n - i);
+            span.n = tl_min(w->columns - at.x, n - i);
             span.at = (((at.image * w->blocks_out + b) * w->oh + y) * w->ow + x) * TL_BLOCK;
-            span.rows = tl_smaller(m, w->oh - y);
-            span.cols = tl_smaller(m * span.n, w->ow - x);
+            span.rows = tl_min(m, w->oh - y);
+            span.cols = tl_min(m * span.n, w->ow - x);
             w->kind->result(w, products, b, &span);
             products += (size_t)span.n * TL_BLOCK * TL_WINO_PRODUCT;
         }
@@ -229,14 +229,14 @@ static void run_units(void *arg, size_t slot, size_t begin, size_t end)
         source + tl_wino_n_points(w->kind->m) * w->source_step * w->kind->point_size;
     for (size_t u = begin; u < end; u++) {
         const size_t tile = u / w->block_units * w->tiles_per_unit;
-        const int n = (int)tl_smaller_size(w->tiles_per_unit, w->n_tiles - tile);
+        const int n = (int)tl_min_size(w->tiles_per_unit, w->n_tiles - tile);
         const int block = (int)(u % w->block_units) * w->blocks_per_unit;
-        const int blocks = tl_smaller(w->blocks_per_unit, w->blocks_out - block);
+        const int blocks = tl_min(w->blocks_per_unit, w->blocks_out - block);
         if (w->transformed[slot] != tile + 1)
             transform_source(w, tile, n, source);
         w->transformed[slot] = tile + 1;
         for (int b = 0; b < blocks; b += PRODUCT_BLOCKS) {
-            const int n_blocks = tl_smaller(PRODUCT_BLOCKS, blocks - b);
+            const int n_blocks = tl_min(PRODUCT_BLOCKS, blocks - b);
             w->kind->multiply(w, source, n, block + b, n_blocks, products);
             transform_results(w, products, tile, n, block + b, n_blocks);
         }
@@ -255,7 +255,6 @@ int tl_wino_run(const tl_exec *exec, const tl_wino_kind *kind, const tl_tensor *
     w.left = param->padding[1];
     w.scratch = exec->scratch;
     tl_parallel_slots(exec, (size_t)w.tile_units * w.block_units,
-                      tl_smaller_size(TL_MOST_SLOTS, exec->scratch_size / w.slot_size), run_units,
-                      &w);
+                      tl_min_size(TL_MOST_SLOTS, exec->scratch_size / w.slot_size), run_units, &w);
     return 0;
 }
