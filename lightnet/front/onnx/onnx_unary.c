@@ -5,7 +5,7 @@
 #include "front/onnx/ln_onnx.h"
 #include "tensorlight/tl_elementwise.h"
 
-/* ---- functions of one number ---- */
+/* ---- unary element-wise functions ---- */
 
 /** `with` is the operator. */
 static void translate_simple(ln_onnx_node *n)

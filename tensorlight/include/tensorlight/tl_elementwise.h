@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element by element: the functions of one number, and operations on tensors that are broadcast.
+// Element-wise: unary functions, and operations on tensors that are broadcast.
 //
 //     tl_tensor *e = tl_tensor_unary(src, NULL, TL_UNARY_EXP, 0, 0);
 //     tl_tensor *s = tl_tensor_binary(e, row, NULL, TL_BINARY_ADD);
@@ -15,7 +15,7 @@
 
 TL_BEGIN_DECLS
 
-/* ---- functions of one number ---- */
+/* ---- unary functions ---- */
 
 /** x is the element; a and b are the parameters alpha and beta of the functions that have them.
  *  FLT where no other type is named; NaN stays where nothing else is said. Source: the ONNX

@@ -33,17 +33,17 @@ enum {
     UNIT_SUMS = 500000,        /* multiply-accumulates that a unit is worth */
 };
 
-/** How the source is prepared along an axis: in strands of every stride-th position, where what one
- *  tap needs for neighbouring results lies side by side. There is a strand for each phase of the
- *  stride, which all taps share or, where that takes fewer positions, one for each tap: a window
- *  that reaches far has not even room for what lies between its taps. */
-typedef struct strands {
+/** The polyphase components of the source along an axis: every stride-th position, so that the
+ *  operands of one tap for adjacent results are contiguous. There is one for each phase of the
+ *  stride, which all taps share or, if that takes fewer positions, one for each tap: a window with
+ *  a large dilation has no room for the positions between its taps. */
+typedef struct phases {
     int is_by_taps;
     int n;       /* of them: the stride, or the taps */
     int step;    /* positions of the source from where one begins to the next: 1, or the dilation */
     int64_t len; /* positions of each */
     int n_long;  /* those from this one on need one less */
-} strands;
+} phases;
 
 /** Every step-th line and column of the result, and how it is summed. */
 typedef struct grid {
@@ -73,7 +73,7 @@ typedef struct conv {
     int group_units; /* block units that one thread takes, place by place */
     int is_line;     /* a 1x1 convolution with stride 1 */
     int is_direct;   /* the source is read where it lies; otherwise prepared: */
-    strands y, x;    /* of a unit */
+    phases y, x;     /* of a unit */
     char *scratch;
     size_t slot_size;
     size_t prepared[TL_MOST_SLOTS]; /* 1 + the place that a slot's scratch holds (of several groups:
@@ -101,14 +101,14 @@ static int64_t reach(const tl_conv2d_param *p, int axis)
     return (int64_t)(p->size[axis] - 1) * p->dilation[axis];
 }
 
-/** The strands of what `n` neighbouring results along an axis need. */
-static strands strands_for(const tl_conv2d_param *p, int axis, int n)
+/** The phases of what `n` neighbouring results along an axis need. */
+static phases phases_for(const tl_conv2d_param *p, int axis, int n)
 {
     const int taps = p->size[axis], stride = p->stride[axis];
     const int64_t len = n + reach(p, axis) / stride;
     if ((double)taps * n <= (double)stride * len)
-        return (strands){1, taps, p->dilation[axis], n, taps};
-    return (strands){0, stride, 1, len, (int)(reach(p, axis) % stride) + 1};
+        return (phases){1, taps, p->dilation[axis], n, taps};
+    return (phases){0, stride, 1, len, (int)(reach(p, axis) % stride) + 1};
 }
 
 /** Elements of a prepared row of a block. */
@@ -139,8 +139,7 @@ static int lines_of_unit(const conv *c, double row_bytes)
 {
     const int taps = c->window.size[0], stride = c->window.stride[0];
     const int n = fit(SOURCE_BYTES, row_bytes * tl_min(taps, stride), c->oh);
-    return strands_for(&c->window, 0, n).is_by_taps ? fit(SOURCE_BYTES, row_bytes * taps, c->oh)
-                                                    : n;
+    return phases_for(&c->window, 0, n).is_by_taps ? fit(SOURCE_BYTES, row_bytes * taps, c->oh) : n;
 }
 
 /** Columns of one line of results, of which a prepared one has `column_bytes`: about as many in
@@ -160,13 +159,13 @@ static int columns_of_unit(const conv *c, double column_bytes)
 /** Lines and columns of a unit that prepares its source. */
 static void divide_prepared(conv *c, double pixel_bytes)
 {
-    c->x = strands_for(&c->window, 1, c->ow);
+    c->x = phases_for(&c->window, 1, c->ow);
     c->columns_per_unit = c->ow;
     c->lines_per_unit = lines_of_unit(c, pixel_bytes * c->x.n * c->x.len);
-    c->y = strands_for(&c->window, 0, c->lines_per_unit);
+    c->y = phases_for(&c->window, 0, c->lines_per_unit);
     if (c->lines_per_unit == 1) {
         c->columns_per_unit = columns_of_unit(c, pixel_bytes * c->y.n * c->y.len);
-        c->x = strands_for(&c->window, 1, c->columns_per_unit);
+        c->x = phases_for(&c->window, 1, c->columns_per_unit);
     }
 }
 
@@ -177,8 +176,8 @@ static void divide(conv *c)
     if (c->is_line) {
         c->lines_per_unit = 1;
         c->columns_per_unit = fit_pixels(SOURCE_BYTES, pixel_bytes, c->ow);
-        c->y = strands_for(&c->window, 0, 1);
-        c->x = strands_for(&c->window, 1, c->columns_per_unit);
+        c->y = phases_for(&c->window, 0, 1);
+        c->x = phases_for(&c->window, 1, c->columns_per_unit);
     } else {
         divide_prepared(c, pixel_bytes);
     }
@@ -351,17 +350,17 @@ static void copy_pixels(char *dst, const char *src, size_t n, size_t step, size_
         copy_each(dst, src, n, step, TL_BLOCK * sizeof(float));
 }
 
-/** Where a strand begins in the source, for results from `first` on. */
-static int64_t strand_begin(const tl_conv2d_param *p, int axis, const strands *s, int strand,
-                            int first)
+/** Where a phase begins in the source, for results from `first` on. */
+static int64_t phase_begin(const tl_conv2d_param *p, int axis, const phases *s, int phase,
+                           int first)
 {
-    return (int64_t)first * p->stride[axis] + (int64_t)strand * s->step - p->padding[axis];
+    return (int64_t)first * p->stride[axis] + (int64_t)phase * s->step - p->padding[axis];
 }
 
 /** How many of its positions a unit needs that has `missing` results less than others. */
-static int64_t strand_len(const strands *s, int strand, int missing)
+static int64_t phase_len(const phases *s, int phase, int missing)
 {
-    return s->len - (strand >= s->n_long) - missing;
+    return s->len - (phase >= s->n_long) - missing;
 }
 
 /** How many of `n` columns from `first` on, `stride` apart, are less than `limit`. */
@@ -407,7 +406,7 @@ static void copy_source(const conv *c, char *dst, const char *src, size_t n, siz
         copy_pixels(dst, src, n, step, (size_t)pixel_size(c));
 }
 
-/** `n` pixels of a strand from column `first` on, padding outside the image. */
+/** `n` pixels of a phase from column `first` on, padding outside the image. */
 static void prepare_strand(const conv *c, char *dst, const char *src, int64_t first, int64_t n)
 {
     const int stride = c->window.stride[1], size = pixel_size(c);
@@ -431,8 +430,8 @@ static void prepare_row(const conv *c, const part *u, const char *src, char *dst
     }
     for (int i = 0; i < c->x.n; i++)
         prepare_strand(c, dst + i * c->x.len * pixel_size(c), src,
-                       strand_begin(&c->window, 1, &c->x, i, u->column),
-                       strand_len(&c->x, i, c->columns_per_unit - u->n_columns));
+                       phase_begin(&c->window, 1, &c->x, i, u->column),
+                       phase_len(&c->x, i, c->columns_per_unit - u->n_columns));
 }
 
 /** The rows of a block of the source at `src` that a unit needs, in the order in which they lie
@@ -444,8 +443,8 @@ static void prepare_rows(const conv *c, const part *u, const char *src, char *ds
     for (int64_t k = 0; k < c->y.len - missing; k++)
         for (int i = 0; i < c->y.n; i++) {
             const int64_t y =
-                strand_begin(&c->window, 0, &c->y, i, u->line) + k * c->window.stride[0];
-            if (k < strand_len(&c->y, i, missing))
+                phase_begin(&c->window, 0, &c->y, i, u->line) + k * c->window.stride[0];
+            if (k < phase_len(&c->y, i, missing))
                 prepare_row(c, u, y >= 0 && y < c->ih ? src + y * row : NULL,
                             dst + (i * c->y.len + k) * prepared);
         }
@@ -466,8 +465,8 @@ static void prepare(const conv *c, const part *u, char *scratch)
                      scratch + b * c->tile.src_block_step * c->kind->size);
 }
 
-/** Where the first result's position for a tap lies in the strands of an axis. */
-static ptrdiff_t tap_position(const tl_conv2d_param *p, int axis, const strands *s, int tap)
+/** Where the first result's position for a tap lies in the phases of an axis. */
+static ptrdiff_t tap_position(const tl_conv2d_param *p, int axis, const phases *s, int tap)
 {
     const int64_t at = (int64_t)tap * p->dilation[axis];
     return s->is_by_taps ? tap * s->len : at % s->n * s->len + at / s->n;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that tell what is no number.
+// Kernels that test for NaN and infinity.
 
 #ifndef CLASSIFY_H
 #define CLASSIFY_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of one number: choice of the kernel, and the public functions.
+// Unary element-wise functions: selection of the kernel, and the public functions.
 
 #include "kernel/unary/unary.h"
 

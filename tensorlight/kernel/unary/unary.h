@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of the functions of one number.
+// Kernels of unary element-wise functions.
 //
 // A value of tl_unary_func, its row in TL_UNARY_FUNCS and a formula make a function.
 
@@ -14,7 +14,7 @@ typedef struct tl_unary_param {
     double alpha, beta;
 } tl_unary_param;
 
-/** The functions of one number: ROW(arg, func, name, types, grain, sets), one row for each of
+/** The unary functions: ROW(arg, func, name, types, grain, sets), one row for each of
  *  tl_unary_func. The formula of `name` is in unary_c.c, for floats and, where the types are NUM or
  *  WHOLE (integers and bool), for these; where sets is SIMD, in unary_simd.c too. */
 #define TL_UNARY_FUNCS(ROW, arg)                                                          \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of one number in plain C, for every type.
+// Unary element-wise functions in plain C, for every type.
 //
 // FORMULA(name, value) defines what `name` makes of the element x and the parameters a and b, all
 // of type C; the kernels call it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of one number in vectors. FORMULA(name, value) makes a kernel of what
+// Unary element-wise functions in vectors. FORMULA(name, value) makes a kernel of what
 // `name` makes of the vector x and the parameters a and b.
 
 #include "kernel/unary/unary.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of the functions of one number.
+// Tests of unary element-wise functions.
 
 #include <math.h>
 #include <stdint.h>
