@@ -8,7 +8,7 @@
 //
 //     // What comes out, "dst", is the node's output 0.
 //     const char *dst =
-//         LN_EMIT(e, 0, "lrelu", LN_ARG("src", src), LN_NUMBER("negslope", 0.01));
+//         LN_EMIT(e, 0, "softmax", LN_ARG("src", src), LN_INT("axis", 1));
 //
 // Tensors are LightNet's, by name (const char *, which lives as long as the translation). The
 // operators stand in the context as soon as they are emitted, so types and shapes are known of

@@ -102,6 +102,16 @@ static int rewrite_early(ln_context *ctx, const ln_arch *arch, int *is_clean)
     return 0;
 }
 
+int ln_canonicalize(ln_context *ctx)
+{
+    const ln_arch *none = ln_hash_find(LN_ARCH.arch_table, none_name);
+    int n = 0;
+    for (const ln_arch_stage *stage = none ? none->early_stages : NULL; is_stage(stage) && n >= 0;
+         stage++)
+        n = rewrite(ctx, stage);
+    return n < 0 ? -1 : 0;
+}
+
 // What an architecture leaves is for the one that it builds on.
 static int rewrite_all(ln_context *ctx, const ln_arch *arch, int *is_clean)
 {
@@ -130,9 +140,9 @@ static int lower(ln_context *ctx, const ln_arch *arch)
     int is_clean = 0;
     if (ln_rewriting_begin(ctx))
         return -1;
-    const int status = clean_up(ctx, &is_clean) || rewrite_early(ctx, arch, &is_clean) ||
-                       (none && rewrite_all(ctx, none, &is_clean)) ||
-                       rewrite_all(ctx, arch, &is_clean);
+    const int status =
+        ln_canonicalize(ctx) || clean_up(ctx, &is_clean) || rewrite_early(ctx, arch, &is_clean) ||
+        (none && rewrite_all(ctx, none, &is_clean)) || rewrite_all(ctx, arch, &is_clean);
     ln_rewriting_end(ctx);
     return status ? -1 : 0;
 }

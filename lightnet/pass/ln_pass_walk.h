@@ -43,6 +43,10 @@ typedef struct ln_pass_rewriter {
     size_t win_size;
 } ln_pass_rewriter;
 
+/** The operators of the catalogue become general ones, all that other rules know. -1 with a reason.
+ *  In ln_compile.c. */
+int ln_canonicalize(ln_context *ctx);
+
 /** Whether a rule function failed: it then left a reason. */
 static inline int ln_pass_has_failed(const ln_context *ctx)
 {

@@ -298,24 +298,41 @@ const char *ln_rule_tensor(ln_rule_made *made, const char *prefix)
     return name;
 }
 
-void ln_rule_op(ln_rule_made *made, const char *optype)
+/** Adds an operator; `name` NULL: with a new name. */
+static void add_op(ln_rule_made *made, const char *optype, const char *name)
 {
-    char name[LN_MAX_NAME_LEN];
+    char unique[LN_MAX_NAME_LEN];
     const ln_op *proto = ln_hash_find(LN_ARCH.op_proto_table, optype);
     if (made->failed)
         return;
     if (!proto)
         ln_fail(made->ctx, "rule '%s' makes an operator '%s', which does not exist", made->rule,
                 optype);
-    if (!proto || ln_context_unique_name(made->ctx, name, optype)) {
+    if (!proto || (!name && ln_context_unique_name(made->ctx, unique, optype))) {
         made->failed = 1;
         return;
     }
-    made->op = ln_op_create_from_proto(proto, name, NULL, NULL, NULL, made->ctx->tensor_table);
+    made->op = ln_op_create_from_proto(proto, name ? name : unique, NULL, NULL, NULL,
+                                       made->ctx->tensor_table);
     ln_list *longer = made->op ? ln_list_append(made->ops, made->op) : NULL;
     if (!longer)
         ln_op_free(made->op);
     keep_list(made, &made->ops, longer);
+}
+
+void ln_rule_op(ln_rule_made *made, const char *optype)
+{
+    add_op(made, optype, NULL);
+}
+
+void ln_rule_op_instead(ln_rule_made *made, const char *optype, const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    add_op(made, optype, op->op_arg->name);
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        ln_rule_output(made, tle->arg_name, tle->name);
+    }
 }
 
 static void set_tensor(ln_rule_made *made, ln_list **list, const char *arg_name, const char *tname)

@@ -252,8 +252,8 @@ typedef struct flow {
 } flow;
 
 static const char *const through[] = {
-    "relu",    "lrelu",   "sigmoid", "tanh",      "unary",     "batchnorm", "maxpool2d",
-    "reshape", "squeeze", "flatten", "unsqueeze", "transpose", NULL,
+    "unary",   "batchnorm", "maxpool2d", "reshape", "squeeze",
+    "flatten", "unsqueeze", "transpose", NULL,
 };
 
 static role role_of(const flow *f, const ln_op *op)

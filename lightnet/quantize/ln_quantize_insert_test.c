@@ -41,7 +41,7 @@ static const char *const ops[] = {
     CONV("x", "A", "a"),
     CONV("x", "B", "b"),
     SUM("a", "b", "s"),
-    OP("relu", "r", IN("src", "s"), ""),
+    OP("unary", "r", IN("src", "s"), PARAM("func", "\"TL_UNARY_RELU\"")),
     CONV("r", "C", "c"),
     SUM("c", "a", "y"),
 };

@@ -3,6 +3,8 @@
 
 #include "quantize/ln_quantize_program.h"
 
+#include "pass/ln_pass_walk.h"
+
 static const char default_target[] = "cpu";
 
 int ln_quantize_program_fail(const ln_quantize_program *p, ln_error *err)
@@ -24,7 +26,7 @@ int ln_quantize_program_read(ln_quantize_program *p, const ln_quantize_samples *
     p->ctx->store = NULL;
     p->ctx->msg_func = NULL;
     p->ctx->many_shapes = 0;
-    return ln_program_read(p->program, samples->model, samples->shapes)
+    return ln_program_read(p->program, samples->model, samples->shapes) || ln_canonicalize(p->ctx)
                ? ln_quantize_program_fail(p, err)
                : 0;
 }

@@ -214,7 +214,7 @@ GROUPED = ["conv2d_grouped_cpu", "conv2d_pack_cpu"] + BLOCKS
 FORMS = [
     (padded_convolution, CONV + BLOCKS),
     (padded_depthwise_convolution, ["conv2d_depthwise_cpu", "conv2d_depthwise_pack_cpu"] + BLOCKS),
-    (padded_maximum, ["maxpool2d_cpu", "relu_cpu"]),
+    (padded_maximum, ["maxpool2d_cpu", "unary_cpu"]),
     (lowest_around_maximum, ["maxpool2d_cpu"]),
     (zeros_around_maximum, ["maxpool2d_cpu", "pad_cpu"]),
     (padded_mean, ["pool2d_blocked_cpu"] + CONV + BLOCKS),

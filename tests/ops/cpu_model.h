@@ -27,7 +27,8 @@
 #define OP(name, optype, in, out, params)                                                     \
     "{'name':'" name "','optype':'" optype "','tensors_in':[" in "],'tensors_out':[" out "]," \
     "'params':[" params "]}"
-#define RELU_CPU(name, src, dst) OP(name, "relu_cpu", TENSOR("src", src), TENSOR("dst", dst), "")
+#define RELU_CPU(name, src, dst) \
+    OP(name, "unary_cpu", TENSOR("src", src), TENSOR("dst", dst), PARAM("func", "'TL_UNARY_RELU'"))
 #define MODEL(inputs, outputs, ops) \
     "{'inputs':[" inputs "],'outputs':[" outputs "],'ops':[" ops "]}"
 #define MATRIX FLOATS("x", "[2,2]", "[1,2,3,4]")

@@ -13,21 +13,15 @@
  *  TL_ACT_NONE: it computes something else. */
 static inline tl_act act_of(const ln_op *op, const ln_tensor_entry *x, double numbers[2])
 {
-    tl_unary_func func = tl_unary_func_from_str(ln_rule_get_string(op, "func"));
-    numbers[0] = ln_rule_get_number(op, ln_rule_is(op, "lrelu_cpu") ? "negslope" : "alpha");
+    const tl_unary_func func = tl_unary_func_from_str(ln_rule_get_string(op, "func"));
+    numbers[0] = ln_rule_get_number(op, "alpha");
     numbers[1] = ln_rule_get_number(op, "beta");
-    if (ln_rule_is(op, "relu_cpu"))
-        func = TL_UNARY_RELU;
-    else if (ln_rule_is(op, "lrelu_cpu"))
-        func = TL_UNARY_LRELU;
-    else if (ln_rule_is(op, "sigmoid_cpu"))
-        func = TL_UNARY_SIGMOID;
     tl_activation act;
     if (!tl_dtype_is_float(x->tensor->dtype) ||
         tl_activation_of(&act, func, numbers[0], numbers[1]) < 0)
         return TL_ACT_NONE;
     // An activation has its numbers as floats, a function of doubles as doubles.
-    if (x->tensor->dtype == TL_DOUBLE && func != TL_UNARY_LRELU &&
+    if (x->tensor->dtype == TL_DOUBLE &&
         ((double)act.alpha != numbers[0] || (double)act.beta != numbers[1]))
         return TL_ACT_NONE;
     return act.act;

@@ -146,23 +146,6 @@ static int read_unary(part *p, const ln_op *op)
                         ln_rule_get_number(op, "beta"));
 }
 
-static int read_relu(part *p, const ln_op *op)
-{
-    (void)op;
-    return add_function(p, 0, TL_UNARY_RELU, 0, 0);
-}
-
-static int read_lrelu(part *p, const ln_op *op)
-{
-    return add_function(p, 0, TL_UNARY_LRELU, ln_rule_get_number(op, "negslope"), 0);
-}
-
-static int read_sigmoid(part *p, const ln_op *op)
-{
-    (void)op;
-    return add_function(p, 0, TL_UNARY_SIGMOID, 0, 0);
-}
-
 static int add_operation(part *p, const ln_op *op, tl_binary_op operation)
 {
     tl_chain_step *const step = add_step(p);
@@ -216,8 +199,9 @@ static const struct {
     const char *optype;
     int (*read)(part *p, const ln_op *op);
 } readers[] = {
-    {"unary_cpu", read_unary},     {"relu_cpu", read_relu},     {"lrelu_cpu", read_lrelu},
-    {"sigmoid_cpu", read_sigmoid}, {"binary_cpu", read_binary}, {"elew_cpu", read_elew},
+    {"unary_cpu", read_unary},
+    {"binary_cpu", read_binary},
+    {"elew_cpu", read_elew},
     {"chain_cpu", read_chain},
 };
 

@@ -9,12 +9,12 @@
 #define OP(optype, ins, dst, params)                                               \
     "{\"name\": \"op_" dst "\", \"optype\": \"" optype "\", \"tensors_in\": [" ins \
     "], \"tensors_out\": [" ARG("dst", dst) "], \"params\": [" params "]}"
-#define RELU(src, dst)    OP("relu_cpu", ARG("src", src), dst, "")
-#define LRELU(src, dst)   OP("lrelu_cpu", ARG("src", src), dst, PARAM("negslope", "0.1"))
-#define SIGMOID(src, dst) OP("sigmoid_cpu", ARG("src", src), dst, "")
 #define UNARY(func, src, dst, alpha, beta) \
     OP("unary_cpu", ARG("src", src), dst,  \
        PARAM("func", "\"TL_UNARY_" func "\"") "," PARAM("alpha", alpha) "," PARAM("beta", beta))
+#define RELU(src, dst)    UNARY("RELU", src, dst, "0", "0")
+#define LRELU(src, dst)   UNARY("LRELU", src, dst, "0.1", "0")
+#define SIGMOID(src, dst) UNARY("SIGMOID", src, dst, "0", "0")
 #define BINARY(op, a, b, dst) \
     OP("binary_cpu", ARG("src1", a) "," ARG("src2", b), dst, PARAM("op", "\"TL_BINARY_" op "\""))
 #define ELEW(op, act, a, b, dst)                                                           \

@@ -9,7 +9,7 @@
 #define OP(optype, ins, dst, params)                                               \
     "{\"name\": \"" dst "_op\", \"optype\": \"" optype "\", \"tensors_in\": [" ins \
     "], \"tensors_out\": [" ARG("dst", dst) "], \"params\": [" params "]}"
-#define RELU(src, dst) OP("relu_cpu", ARG("src", src), dst, "")
+#define RELU(src, dst) OP("unary_cpu", ARG("src", src), dst, PARAM("func", "\"TL_UNARY_RELU\""))
 #define JOIN(src0, src1, dst, axis) \
     OP("join_cpu", ARG("src0", src0) "," ARG("src1", src1), dst, PARAM("axis", axis))
 #define VIEW(src, dst, dims) OP("reshape_cpu", ARG("src", src), dst, PARAM("dims", dims))

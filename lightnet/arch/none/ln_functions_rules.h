@@ -22,7 +22,7 @@ static inline int is_product(const ln_op *op)
 /** What x times `gate`, a function of x, is called; NULL: nothing. */
 static const char *gated_by(const ln_op *gate)
 {
-    if (ln_rule_is(gate, "sigmoid") || ln_rule_has_string(gate, "func", "TL_UNARY_SIGMOID"))
+    if (ln_rule_has_string(gate, "func", "TL_UNARY_SIGMOID"))
         return "TL_UNARY_SWISH";
     return ln_rule_has_string(gate, "func", "TL_UNARY_HARDSIGMOID") ? "TL_UNARY_HARDSWISH" : NULL;
 }

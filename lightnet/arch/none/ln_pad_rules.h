@@ -88,8 +88,7 @@ static inline int has_no_padding(const ln_op *pool, const ln_tensor_entry *x)
  *  behind a zero and keeps at the beginning. */
 static inline int is_positive(const ln_op *func)
 {
-    return ln_rule_is(func, "relu") || ln_rule_is(func, "sigmoid") ||
-           ln_rule_has_string(func, "func", "TL_UNARY_RELU") ||
+    return ln_rule_has_string(func, "func", "TL_UNARY_RELU") ||
            ln_rule_has_string(func, "func", "TL_UNARY_SIGMOID") ||
            (ln_rule_has_string(func, "func", "TL_UNARY_CLIP") &&
             ln_rule_get_number(func, "alpha") >= 0 && ln_rule_get_number(func, "beta") >= 0);

@@ -6,10 +6,10 @@
 //
 //     static void translate_leaky_relu(ln_nnvm_node *n)
 //     {
-//         ln_emit_begin(&n->emit, "lrelu");
-//         ln_emit_arg(&n->emit, "src", ln_nnvm_in(n, 0));
-//         ln_emit_set(&n->emit, LN_NUMBER("negslope", ln_nnvm_float(n, "alpha", 0.25)));
-//         ln_emit_end(&n->emit, "dst", 0); // what comes out is the node's output 0
+//         // What comes out, "dst", is the node's output 0.
+//         LN_EMIT(&n->emit, 0, "unary", LN_ARG("src", ln_nnvm_in(n, 0)),
+//                 LN_TEXT("func", "TL_UNARY_LRELU"),
+//                 LN_NUMBER("alpha", ln_nnvm_float(n, "alpha", 0.25)));
 //     }
 //
 //     const ln_nnvm_row ln_nnvm_rows_example[] = {

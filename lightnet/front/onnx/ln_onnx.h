@@ -6,10 +6,10 @@
 //
 //     static void translate_leaky_relu(ln_onnx_node *n)
 //     {
-//         ln_emit_begin(&n->emit, "lrelu");
-//         ln_emit_arg(&n->emit, "src", ln_onnx_in(n, 0));
-//         ln_emit_set(&n->emit, LN_NUMBER("negslope", ln_onnx_float(n, "alpha", 0.01)));
-//         ln_emit_end(&n->emit, "dst", 0); // what comes out is the node's output 0
+//         // What comes out, "dst", is the node's output 0.
+//         LN_EMIT(&n->emit, 0, "unary", LN_ARG("src", ln_onnx_in(n, 0)),
+//                 LN_TEXT("func", "TL_UNARY_LRELU"),
+//                 LN_NUMBER("alpha", ln_onnx_float(n, "alpha", 0.01)));
 //     }
 //
 //     const ln_onnx_row ln_onnx_rows_example[] = {

@@ -7,12 +7,6 @@
 
 /* ---- unary element-wise functions ---- */
 
-/** `with` is the operator. */
-static void translate_simple(ln_onnx_node *n)
-{
-    ln_emit_simple(&n->emit, n->row->with, ln_onnx_in(n, 0), 0);
-}
-
 /** `with` is the function, here and below. */
 static void translate_unary(ln_onnx_node *n)
 {
@@ -77,8 +71,7 @@ static void translate_hardswish(ln_onnx_node *n)
 
 static void translate_leaky_relu(ln_onnx_node *n)
 {
-    LN_EMIT(&n->emit, 0, "lrelu", LN_ARG("src", ln_onnx_in(n, 0)),
-            LN_NUMBER("negslope", ln_onnx_float(n, "alpha", 0.01)));
+    emit_with(n, (double)(float)ln_onnx_float(n, "alpha", 0.01), 0);
 }
 
 static void translate_gelu(ln_onnx_node *n)
@@ -272,17 +265,17 @@ const ln_onnx_row ln_onnx_rows_unary[] = {
     {"HardSwish", 1, translate_hardswish, "TL_UNARY_HARDSWISH"},
     {"IsInf", 1, translate_is_inf},
     {"IsNaN", 1, translate_is_nan},
-    {"LeakyRelu", 1, translate_leaky_relu},
+    {"LeakyRelu", 1, translate_leaky_relu, "TL_UNARY_LRELU"},
     {"Log", 1, translate_unary, "TL_UNARY_LOG"},
     {"Mish", 1, translate_unary, "TL_UNARY_MISH"},
     {"Neg", 1, translate_unary, "TL_UNARY_NEG"},
     {"Not", 1, translate_not},
     {"Reciprocal", 1, translate_unary, "TL_UNARY_RECIPROCAL"},
-    {"Relu", 1, translate_simple, "relu"},
+    {"Relu", 1, translate_unary, "TL_UNARY_RELU"},
     {"Round", 1, translate_unary, "TL_UNARY_ROUND"},
     {"Selu", 1, translate_selu, "TL_UNARY_SELU"},
     {"Shrink", 1, translate_shrink, "TL_UNARY_SHRINK"},
-    {"Sigmoid", 1, translate_simple, "sigmoid"},
+    {"Sigmoid", 1, translate_unary, "TL_UNARY_SIGMOID"},
     {"Sign", 1, translate_unary, "TL_UNARY_SIGN"},
     {"Sin", 1, translate_unary, "TL_UNARY_SIN"},
     {"Sinh", 1, translate_unary, "TL_UNARY_SINH"},

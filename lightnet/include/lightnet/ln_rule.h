@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Building blocks of rewrite rules: queries of operators, and construction of replacements.
 //
-//     if (!ln_rule_is(op, "lrelu_cpu") || !ln_rule_reads(op, "src", &x) ||
-//         !ln_rule_has_number(op, "negslope", 0))
+//     if (!ln_rule_is(op, "unary_cpu") || !ln_rule_has_string(op, "func", "TL_UNARY_SIGN") ||
+//         !ln_rule_reads(op, "src", &x))
 //         return NULL;
-//     ln_rule_made made = {.ctx = ctx, .rule = "lrelu_as_relu"};
-//     ln_rule_op(&made, "relu_cpu");
+//     ln_rule_made made = {.ctx = ctx, .rule = "sign_as_sign_cpu"};
+//     ln_rule_op(&made, "sign_cpu");
 //     ln_rule_input(&made, "src", x->name);
 //     ln_rule_output(&made, "dst", y->name);
 //     return ln_rule_end(&made, match);
@@ -114,6 +114,9 @@ LN_API const char *ln_rule_tensor(ln_rule_made *made, const char *prefix);
 
 /** Adds an operator, which later calls refer to. */
 LN_API void ln_rule_op(ln_rule_made *made, const char *optype);
+
+/** Adds the only operator that replaces `op`, with the name and the outputs of `op`. */
+LN_API void ln_rule_op_instead(ln_rule_made *made, const char *optype, const ln_op *op);
 
 /** Adds an input or an output to the operator, or changes its tensor. */
 LN_API void ln_rule_input(ln_rule_made *made, const char *arg_name, const char *tname);

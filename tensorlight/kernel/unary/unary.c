@@ -70,6 +70,34 @@ tl_tensor *tl_tensor_unary(const tl_tensor *src, tl_tensor *dst, tl_unary_func f
                          result ? tl_exec_unary(NULL, src, result, func, alpha, beta) : -1);
 }
 
+/* ---- functions of the catalogue ---- */
+
+int tl_exec_relu(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
+{
+    return tl_exec_unary(exec, src, dst, TL_UNARY_RELU, 0, 0);
+}
+
+tl_tensor *tl_tensor_relu(const tl_tensor *src, tl_tensor *dst)
+{
+    return tl_tensor_unary(src, dst, TL_UNARY_RELU, 0, 0);
+}
+
+void tl_lrelu(void *dst, const void *src, float negslope, tl_dtype dtype)
+{
+    const tl_unary_param param = {(double)negslope, 0};
+    tl_unary_kernel(NULL, TL_UNARY_LRELU, dtype)(src, dst, 1, &param);
+}
+
+int tl_exec_lrelu(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, float negslope)
+{
+    return tl_exec_unary(exec, src, dst, TL_UNARY_LRELU, (double)negslope, 0);
+}
+
+tl_tensor *tl_tensor_lrelu(const tl_tensor *src, tl_tensor *dst, float negslope)
+{
+    return tl_tensor_unary(src, dst, TL_UNARY_LRELU, (double)negslope, 0);
+}
+
 int tl_exec_sigmoid(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
 {
     return tl_exec_unary(exec, src, dst, TL_UNARY_SIGMOID, 0, 0);

@@ -15,8 +15,8 @@ typedef struct tl_unary_param {
 } tl_unary_param;
 
 /** The unary functions: ROW(arg, func, name, types, grain, sets), one row for each of
- *  tl_unary_func. The formula of `name` is in unary_c.c, for floats and, where the types are NUM or
- *  WHOLE (integers and bool), for these; where sets is SIMD, in unary_simd.c too. */
+ *  tl_unary_func. The formula of `name` is in unary_c.c, for floats and, where the types are NUM,
+ *  ALL or WHOLE (integers and bool), for these; where sets is SIMD, in unary_simd.c too. */
 #define TL_UNARY_FUNCS(ROW, arg)                                                          \
     ROW(arg, TL_UNARY_ABS, abs, NUM, TL_GRAIN_MEMORY_BOUND, SIMD)                         \
     ROW(arg, TL_UNARY_NEG, neg, NUM, TL_GRAIN_MEMORY_BOUND, SIMD)                         \
@@ -53,8 +53,8 @@ typedef struct tl_unary_param {
     ROW(arg, TL_UNARY_SWISH, swish, FLT, TL_GRAIN_COMPUTE_BOUND, SIMD)                    \
     ROW(arg, TL_UNARY_GELU, gelu, FLT, TL_GRAIN_COMPUTE_BOUND, SIMD)                      \
     ROW(arg, TL_UNARY_GELU_TANH, gelu_tanh, FLT, TL_GRAIN_COMPUTE_BOUND, SIMD)            \
-    ROW(arg, TL_UNARY_RELU, relu, FLT, TL_GRAIN_MEMORY_BOUND, SIMD)                       \
-    ROW(arg, TL_UNARY_LRELU, lrelu, FLT, TL_GRAIN_MEMORY_BOUND, SIMD)                     \
+    ROW(arg, TL_UNARY_RELU, relu, ALL, TL_GRAIN_MEMORY_BOUND, SIMD)                       \
+    ROW(arg, TL_UNARY_LRELU, lrelu, ALL, TL_GRAIN_MEMORY_BOUND, SIMD)                     \
     ROW(arg, TL_UNARY_ELU, elu, FLT, TL_GRAIN_COMPUTE_BOUND, SIMD)                        \
     ROW(arg, TL_UNARY_CELU, celu, FLT, TL_GRAIN_COMPUTE_BOUND, SIMD)                      \
     ROW(arg, TL_UNARY_SELU, selu, FLT, TL_GRAIN_COMPUTE_BOUND, SIMD)                      \

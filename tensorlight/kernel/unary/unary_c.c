@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Unary element-wise functions in plain C, for every type.
 //
-// FORMULA(name, value) defines what `name` makes of the element x and the parameters a and b, all
-// of type C; the kernels call it.
+// FORMULA(name, value) defines what `name` makes of the element x, of type C, and the parameters a
+// and b, of type P; the kernels call it.
 
 #ifndef T // once
 
@@ -12,8 +12,10 @@
 #include <math.h>
 #include <tgmath.h>
 
+#include "tensor/tl_convert.h"
+
 #define FORMULA(name, value)                      \
-    static inline C NAME(name, of)(C x, C a, C b) \
+    static inline C NAME(name, of)(C x, P a, P b) \
     {                                             \
         (void)a, (void)b;                         \
         return value;                             \
@@ -24,8 +26,8 @@
     {                                                                                        \
         const T *const s = src;                                                              \
         T *const d = dst;                                                                    \
-        const C a = PARAM(((const tl_unary_param *)param)->alpha);                           \
-        const C b = PARAM(((const tl_unary_param *)param)->beta);                            \
+        const P a = (P)((const tl_unary_param *)param)->alpha;                               \
+        const P b = (P)((const tl_unary_param *)param)->beta;                                \
         for (size_t i = 0; i < len; i++)                                                     \
             d[i] = STORE(NAME(name, of)(LOAD(s[i]), a, b));                                  \
     }
@@ -33,20 +35,21 @@
 
 /* ---- floats ---- */
 
-#define PARAM(value)     ((C)(value))
+#define P                C
+#define KERNEL_ALL(name) KERNEL(name)
 #define KERNEL_FLT(name) KERNEL(name)
 #define KERNEL_NUM(name) KERNEL(name)
 #define KERNEL_WHOLE(name)
 #define TL_TEMPLATE "kernel/unary/unary_c.c"
 #include "tensor/tl_each_float.inc.h"
-#undef PARAM
+#undef P
 #undef KERNEL_FLT
 #undef KERNEL_NUM
 #undef KERNEL_WHOLE
 
-/* ---- integers, whose functions have no parameters ---- */
+/* ---- integers ---- */
 
-#define PARAM(value) ((void)(value), (C)0)
+#define P double
 #define KERNEL_FLT(name)
 #define KERNEL_NUM(name)   KERNEL(name)
 #define KERNEL_WHOLE(name) KERNEL(name)
@@ -127,6 +130,8 @@ FORMULA(neg, (C)(0 - (uint64_t)x))
 FORMULA(abs, x > (C)0 ? x : (C)(0 - (uint64_t)x))
 FORMULA(sign, (C)((x > (C)0) - !(x > (C)0 || x == 0)))
 FORMULA(not, INVERTED(x))
+FORMULA(relu, x > (C)0 ? x : (C)0)
+FORMULA(lrelu, x > (C)0 ? x : NAME(tl, from_double)((double)x * a))
 
 #endif
 

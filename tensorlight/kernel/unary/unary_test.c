@@ -138,28 +138,39 @@ START_TEST(integers_wrap_and_bool_is_logic)
     static const struct {
         tl_unary_func func;
         tl_dtype dtype;
-        double x, expected;
+        double x, alpha, expected;
     } rows[] = {
-        {TL_UNARY_ABS, TL_INT8, -5, 5},
-        {TL_UNARY_ABS, TL_INT8, -128, -128},
-        {TL_UNARY_ABS, TL_INT64, -0x1p63, -0x1p63},
-        {TL_UNARY_ABS, TL_UINT8, 200, 200},
-        {TL_UNARY_NEG, TL_INT32, 7, -7},
-        {TL_UNARY_NEG, TL_INT32, -0x1p31, -0x1p31},
-        {TL_UNARY_NEG, TL_UINT8, 1, 255},
-        {TL_UNARY_SIGN, TL_INT16, -300, -1},
-        {TL_UNARY_SIGN, TL_INT16, 300, 1},
-        {TL_UNARY_SIGN, TL_INT64, 0, 0},
-        {TL_UNARY_SIGN, TL_UINT32, 4000000000, 1},
-        {TL_UNARY_SIGN, TL_UINT64, 0, 0},
-        {TL_UNARY_NOT, TL_INT8, 5, -6},
-        {TL_UNARY_NOT, TL_UINT16, 5, 65530},
-        {TL_UNARY_NOT, TL_INT64, -1, 0},
-        {TL_UNARY_NOT, TL_BOOL, 0, 1},
-        {TL_UNARY_NOT, TL_BOOL, 1, 0},
+        {TL_UNARY_ABS, TL_INT8, -5, 0, 5},
+        {TL_UNARY_ABS, TL_INT8, -128, 0, -128},
+        {TL_UNARY_ABS, TL_INT64, -0x1p63, 0, -0x1p63},
+        {TL_UNARY_ABS, TL_UINT8, 200, 0, 200},
+        {TL_UNARY_NEG, TL_INT32, 7, 0, -7},
+        {TL_UNARY_NEG, TL_INT32, -0x1p31, 0, -0x1p31},
+        {TL_UNARY_NEG, TL_UINT8, 1, 0, 255},
+        {TL_UNARY_SIGN, TL_INT16, -300, 0, -1},
+        {TL_UNARY_SIGN, TL_INT16, 300, 0, 1},
+        {TL_UNARY_SIGN, TL_INT64, 0, 0, 0},
+        {TL_UNARY_SIGN, TL_UINT32, 4000000000, 0, 1},
+        {TL_UNARY_SIGN, TL_UINT64, 0, 0, 0},
+        {TL_UNARY_NOT, TL_INT8, 5, 0, -6},
+        {TL_UNARY_NOT, TL_UINT16, 5, 0, 65530},
+        {TL_UNARY_NOT, TL_INT64, -1, 0, 0},
+        {TL_UNARY_NOT, TL_BOOL, 0, 0, 1},
+        {TL_UNARY_NOT, TL_BOOL, 1, 0, 0},
+        {TL_UNARY_RELU, TL_INT8, -128, 0, 0},
+        {TL_UNARY_RELU, TL_INT64, 7, 0, 7},
+        {TL_UNARY_RELU, TL_UINT8, 255, 0, 255},
+        {TL_UNARY_RELU, TL_BOOL, 1, 0, 1},
+        {TL_UNARY_LRELU, TL_INT8, -25, 0.1, -2},
+        {TL_UNARY_LRELU, TL_INT8, -128, -2, 127},
+        {TL_UNARY_LRELU, TL_INT8, -128, 2, -128},
+        {TL_UNARY_LRELU, TL_INT8, 25, 0.1, 25},
+        {TL_UNARY_LRELU, TL_INT8, -1, NAN, 0},
+        {TL_UNARY_LRELU, TL_UINT16, 65535, 0.1, 65535},
+        {TL_UNARY_LRELU, TL_BOOL, 1, 0.1, 1},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        const double got = result_of(rows[i].func, rows[i].dtype, rows[i].x, 0, 0);
+        const double got = result_of(rows[i].func, rows[i].dtype, rows[i].x, rows[i].alpha, 0);
         ck_assert_msg(got == rows[i].expected, "%s(%g) in %s: %g, expected %g",
                       tl_unary_func_name(rows[i].func), rows[i].x, tl_dtype_name(rows[i].dtype),
                       got, rows[i].expected);
@@ -206,14 +217,32 @@ START_TEST(nan_stays_nan)
 }
 END_TEST
 
-START_TEST(sigmoid_has_functions_of_its_own)
+START_TEST(the_catalogue_has_functions_of_its_own)
 {
-    float data[] = {0, 1000, -1000};
+    float data[] = {-2, 0.5f, NAN};
     tl_tensor *const src = tl_tensor_create(data, 1, (int[]){3}, TL_FLOAT);
-    ck_assert_ptr_eq(tl_tensor_sigmoid(src, src), src);
-    const float expected[] = {0.5f, 1, 0};
-    ck_assert_mem_eq(data, expected, sizeof(expected));
+    tl_tensor *const results[] = {tl_tensor_relu(src, NULL), tl_tensor_lrelu(src, NULL, 0.25f),
+                                  tl_tensor_sigmoid(src, NULL)};
+    const float expected[][2] = {{0, 0.5f}, {-0.5f, 0.5f}, {0.11920292f, 0.6224593f}};
+    for (int i = 0; i < 3; i++) {
+        const float *const got = results[i]->data;
+        ck_assert_float_eq_tol(got[0], expected[i][0], 1e-7f);
+        ck_assert_float_eq_tol(got[1], expected[i][1], 1e-7f);
+        ck_assert(isnan(got[2]));
+        tl_tensor_free_data_too(results[i]);
+    }
+    ck_assert_ptr_eq(tl_tensor_relu(src, src), src);
+    ck_assert_float_eq(data[0], 0);
     tl_tensor_free(src);
+}
+END_TEST
+
+START_TEST(a_double_takes_the_slope_of_a_float)
+{
+    const double src = -1;
+    double dst;
+    tl_lrelu(&dst, &src, 0.1f, TL_DOUBLE);
+    ck_assert_double_eq(dst, -(double)0.1f);
 }
 END_TEST
 
@@ -236,6 +265,15 @@ START_TEST(what_does_not_fit_is_refused)
     ck_assert_ptr_null(tl_tensor_unary(src, NULL, TL_UNARY_FUNC_SIZE, 0, 0));
     ck_assert_ptr_null(tl_tensor_unary(src, NULL, TL_UNARY_FUNC_INVALID, 0, 0));
     ck_assert_ptr_null(tl_tensor_unary(NULL, NULL, TL_UNARY_EXP, 0, 0));
+    ck_assert_str_eq(tl_last_error(), "'src' is NULL, expected a tensor");
+    tl_tensor *const other = tl_tensor_zeros(2, (int[]){1, 2}, TL_INT32);
+    ck_assert_ptr_null(tl_tensor_relu(src, other));
+    ck_assert_str_eq(tl_last_error(), "'dst' is TL_INT32 [1, 2], expected TL_INT32 [2]");
+    tl_tensor *const no_data = tl_tensor_create(NULL, 1, (int[]){4}, TL_FLOAT);
+    ck_assert_ptr_null(tl_tensor_lrelu(no_data, NULL, 0.1f));
+    ck_assert_str_eq(tl_last_error(), "'src' has no data");
+    tl_tensor_free(no_data);
+    tl_tensor_free_data_too(other);
     tl_tensor_free_data_too(src);
 }
 END_TEST
@@ -366,6 +404,6 @@ END_TEST
 
 LN_TEST_MAIN("unary", errors_in_vectors_are_bounded, floats_have_the_values_of_the_formulas,
              integers_wrap_and_bool_is_logic, far_out_nothing_is_lost, nan_stays_nan,
-             sigmoid_has_functions_of_its_own, names_and_values_correspond,
-             what_does_not_fit_is_refused, empty_tensors_stay_empty, every_kernel_equals_plain_c,
-             threads_do_not_change_the_result)
+             the_catalogue_has_functions_of_its_own, a_double_takes_the_slope_of_a_float,
+             names_and_values_correspond, what_does_not_fit_is_refused, empty_tensors_stay_empty,
+             every_kernel_equals_plain_c, threads_do_not_change_the_result)

@@ -14,12 +14,6 @@ static void translate_unary(ln_nnvm_node *n)
     ln_emit_unary(&n->emit, n->row->with, ln_nnvm_in(n, 0), 0);
 }
 
-/** `with`: an operator of one input without parameters. */
-static void translate_simple(ln_nnvm_node *n)
-{
-    ln_emit_simple(&n->emit, n->row->with, ln_nnvm_in(n, 0), 0);
-}
-
 static void translate_identity(ln_nnvm_node *n)
 {
     ln_nnvm_alias(n, 0, ln_nnvm_in(n, 0));
@@ -82,7 +76,7 @@ static const char *emit_expm1_below(ln_nnvm_node *n, const char *minus)
 {
     const char *const below =
         ln_emit_unary(&n->emit, "TL_UNARY_NEG",
-                      ln_emit_simple(&n->emit, "relu", minus, LN_EMIT_TEMP), LN_EMIT_TEMP);
+                      ln_emit_unary(&n->emit, "TL_UNARY_RELU", minus, LN_EMIT_TEMP), LN_EMIT_TEMP);
     return ln_nnvm_unary_of(n, "TL_UNARY_ELU", below, 1, 0, LN_EMIT_TEMP);
 }
 
@@ -92,8 +86,8 @@ static void translate_expm1(ln_nnvm_node *n)
     const char *const x = ln_nnvm_in(n, 0);
     const char *const minus = ln_emit_unary(&n->emit, "TL_UNARY_NEG", x, LN_EMIT_TEMP);
     const char *const below = emit_expm1_below(n, minus), *const above = emit_expm1_below(n, x);
-    const char *const factor = ln_emit_unary(
-        &n->emit, "TL_UNARY_EXP", ln_emit_simple(&n->emit, "relu", x, LN_EMIT_TEMP), LN_EMIT_TEMP);
+    const char *const positive = ln_emit_unary(&n->emit, "TL_UNARY_RELU", x, LN_EMIT_TEMP);
+    const char *const factor = ln_emit_unary(&n->emit, "TL_UNARY_EXP", positive, LN_EMIT_TEMP);
     ln_emit_binary(&n->emit, "TL_BINARY_SUB", below,
                    ln_emit_binary(&n->emit, "TL_BINARY_MUL", above, factor, LN_EMIT_TEMP), 0);
 }
@@ -144,9 +138,7 @@ static void translate_not(ln_nnvm_node *n)
 
 static void translate_leaky_relu(ln_nnvm_node *n)
 {
-    const char *const src = ln_nnvm_in(n, 0);
-    LN_EMIT(&n->emit, 0, "lrelu", LN_ARG("src", src),
-            LN_NUMBER("negslope", ln_nnvm_float(n, "alpha", 0.25)));
+    ln_nnvm_unary_of(n, "TL_UNARY_LRELU", ln_nnvm_in(n, 0), ln_nnvm_float(n, "alpha", 0.25), 0, 0);
 }
 
 /** x > 0 ? x : slope x, with a slope for each index along an axis, or one for all. */
@@ -231,8 +223,8 @@ const ln_nnvm_row ln_nnvm_rows_function[] = {
     FUNCTION("sqrt", CORE, translate_unary, "TL_UNARY_SQRT"),
     FUNCTION("tan", MXNET, translate_unary, "TL_UNARY_TAN"),
     FUNCTION("tanh", CORE, translate_unary, "TL_UNARY_TANH"),
-    FUNCTION("relu", CORE, translate_simple, "relu"),
-    FUNCTION("sigmoid", CORE, translate_simple, "sigmoid"),
+    FUNCTION("relu", CORE, translate_unary, "TL_UNARY_RELU"),
+    FUNCTION("sigmoid", CORE, translate_unary, "TL_UNARY_SIGMOID"),
     FUNCTION("round", CORE, translate_round, NULL),
     FUNCTION("trunc", CORE, translate_trunc, NULL),
     FUNCTION("square", MXNET, translate_square, NULL),

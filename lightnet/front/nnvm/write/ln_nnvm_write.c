@@ -9,6 +9,7 @@
 #include "ir/ln_context_ops.h"
 #include "ir/ln_from_file.h"
 #include "lightnet/ln_hash.h"
+#include "pass/ln_pass_walk.h"
 
 static const ln_nnvm_op_row *const tables[] = {
     ln_nnvm_write_rows_conv,       ln_nnvm_write_rows_function, ln_nnvm_write_rows_image,
@@ -183,6 +184,8 @@ static void write_model(ln_nnvm_writer *w)
 int ln_nnvm_write(ln_context *ctx, const char *file)
 {
     ln_nnvm_writer w = {0};
+    if (ln_canonicalize(ctx))
+        return -1;
     ln_hash **hashes[] = {&w.values, &w.constants, &w.names, &w.steps};
     ln_nnvm_draft_init(&w.draft, ctx, file);
     for (size_t i = 0; i < sizeof(hashes) / sizeof(hashes[0]); i++) {

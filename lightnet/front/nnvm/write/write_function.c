@@ -300,17 +300,6 @@ static ln_nnvm_value write_unary(ln_nnvm_op *n)
     return f->write ? f->write(n, a) : ln_put(n, f->op, a.x);
 }
 
-/** An operator without parameters that core has by the same name. */
-static ln_nnvm_value write_same(ln_nnvm_op *n)
-{
-    return ln_put(n, n->op->op_arg->optype, ln_nnvm_op_raw(n, "src"));
-}
-
-static ln_nnvm_value write_lrelu(ln_nnvm_op *n)
-{
-    return ln_put_leaky(n, ln_nnvm_op_raw(n, "src"), ln_nnvm_op_number(n, "negslope", 0));
-}
-
 static ln_nnvm_value write_cast(ln_nnvm_op *n)
 {
     const ln_nnvm_value src = ln_nnvm_op_tensor(n, ln_nnvm_src_of(n->op, "src"));
@@ -324,9 +313,6 @@ static ln_nnvm_value write_forward(ln_nnvm_op *n)
 
 const ln_nnvm_op_row ln_nnvm_write_rows_function[] = {
     {"unary", write_unary, "func", has_function},
-    {"relu", write_same},
-    {"sigmoid", write_same},
-    {"lrelu", write_lrelu},
     {"cast", write_cast},
     {"forward", write_forward},
     {NULL},

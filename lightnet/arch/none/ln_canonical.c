@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operators of the catalogue that general operators stand for, a row for each.
+
+#include "arch/none/ln_canonical.h"
+
+#include "lightnet/ln_pass.h"
+#include "lightnet/ln_rule.h"
+#include "lightnet/ln_util.h"
+
+typedef struct form {
+    const char *optype;                                /* of the catalogue */
+    const char *general;                               /* the operator that stands for it, */
+    const char *func;                                  /* with this function, */
+    void (*make)(ln_rule_made *made, const ln_op *op); /* and what this gives it; or NULL */
+} form;
+
+// The catalogue has the slope as a float.
+static void make_lrelu(ln_rule_made *made, const ln_op *op)
+{
+    ln_rule_number(made, "alpha", (double)(float)ln_rule_get_number(op, "negslope"));
+}
+
+static const form forms[] = {
+    {"relu", "unary", "TL_UNARY_RELU", NULL},
+    {"lrelu", "unary", "TL_UNARY_LRELU", make_lrelu},
+    {"sigmoid", "unary", "TL_UNARY_SIGMOID", NULL},
+    {NULL, NULL, NULL, NULL},
+};
+
+static const form *form_of(const ln_op *op)
+{
+    const form *f = forms;
+    while (f->optype && !ln_rule_is(op, f->optype))
+        f++;
+    return f->optype ? f : NULL;
+}
+
+static void make(ln_rule_made *made, const form *f, const ln_op *op)
+{
+    ln_rule_op_instead(made, f->general, op);
+    ln_rule_all_inputs(made, op);
+    if (f->func)
+        ln_rule_string(made, "func", f->func);
+    if (f->make)
+        f->make(made, op);
+}
+
+ln_list *ln_canonical(const ln_context *ctx, ln_list **old_ops)
+{
+    ln_rule_made made = {.ctx = ctx, .rule = "canonical"};
+    const ln_op *op = ln_pass_lowering_begins(ctx, made.rule) ? ln_rule_anchor(ctx, NULL) : NULL;
+    while (op && !form_of(op))
+        op = ln_rule_anchor(ctx, op);
+    *old_ops = NULL;
+    if (!op)
+        return NULL;
+    make(&made, form_of(op), op);
+    return ln_rule_end_subgraph(&made, (const ln_op *const[]){op, NULL}, old_ops);
+}
